@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* Error values: made where the fault is, prefixed on the way up, turned into a status at the end. */
+#include "base/err.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+bool err_set(struct err *err, enum err_kind kind, const char *fmt, ...)
+{
+	va_list ap;
+
+	err->kind = kind;
+	va_start(ap, fmt);
+	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	va_end(ap);
+	return false;
+}
+
+bool err_set_errno(struct err *err, const char *fmt, ...)
+{
+	int saved = errno;
+	va_list ap;
+	size_t used;
+
+	err->kind = ERR_IO;
+	va_start(ap, fmt);
+	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	va_end(ap);
+	used = strlen(err->text);
+	snprintf(err->text + used, sizeof(err->text) - used, ": %s", strerror(saved));
+	errno = saved;
+	return false;
+}
+
+bool err_set_nomem(struct err *err)
+{
+	return err_set(err, ERR_NOMEM, "out of memory");
+}
+
+bool err_prefix(struct err *err, const char *fmt, ...)
+{
+	char old[sizeof(err->text)];
+	va_list ap;
+	size_t used;
+
+	memcpy(old, err->text, sizeof(old));
+	va_start(ap, fmt);
+	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	va_end(ap);
+	used = strlen(err->text);
+	snprintf(err->text + used, sizeof(err->text) - used, ": %.*s", (int)sizeof(old) - 1, old);
+	return false;
+}
+
+int err_exit_status(enum err_kind kind)
+{
+	switch (kind) {
+	case ERR_NONE:
+		return 0;
+	case ERR_UNSUPPORTED:
+	case ERR_MALFORMED:
+	case ERR_LIMIT:
+		return 1;
+	case ERR_USAGE:
+		return 2;
+	case ERR_IO:
+	case ERR_NOMEM:
+		return 3;
+	case ERR_PROOF:
+		return 4;
+	case ERR_COVERAGE:
+		return 5;
+	case ERR_NOTHING:
+		return 6;
+	case ERR_INTERNAL:
+		return 70;
+	}
+	return 70;
+}

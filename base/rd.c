@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* The sticky-error byte reader; the only code that turns file bytes into integers. */
+#include "base/rd.h"
+
+#include <string.h>
+
+#define LEB_MAX_BYTES 16
+
+void rd_init(struct rd *rd, const void *data, size_t size, bool big_endian)
+{
+	*rd = (struct rd){.data = data, .size = size, .big_endian = big_endian};
+}
+
+static void rd_fail(struct rd *rd, size_t off)
+{
+	if (!rd->failed) {
+		rd->failed = true;
+		rd->fail_off = off;
+	}
+}
+
+struct rd rd_sub(const struct rd *rd, size_t off, size_t len)
+{
+	struct rd sub;
+
+	rd_init(&sub, NULL, 0, rd->big_endian);
+	if (off > rd->size || len > rd->size - off) {
+		rd_fail(&sub, 0);
+		return sub;
+	}
+	sub.data = rd->data + off;
+	sub.size = len;
+	return sub;
+}
+
+uint8_t rd_u8_slow(struct rd *rd)
+{
+	rd_fail(rd, rd->pos);
+	return 0;
+}
+
+const uint8_t *rd_skip(struct rd *rd, uint64_t n)
+{
+	const uint8_t *p;
+
+	if (rd->failed || n > rd->size - rd->pos) {
+		rd_fail(rd, rd->pos);
+		return NULL;
+	}
+	p = rd->data + rd->pos;
+	rd->pos += (size_t)n;
+	return p;
+}
+
+uint16_t rd_u16(struct rd *rd)
+{
+	const uint8_t *p = rd_skip(rd, 2);
+	uint16_t v;
+
+	if (!p)
+		return 0;
+	v = (uint16_t)(p[0] | p[1] << 8);
+	return rd->big_endian ? __builtin_bswap16(v) : v;
+}
+
+uint32_t rd_u32(struct rd *rd)
+{
+	const uint8_t *p = rd_skip(rd, 4);
+	uint32_t v;
+
+	if (!p)
+		return 0;
+	v = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+	return rd->big_endian ? __builtin_bswap32(v) : v;
+}
+
+uint64_t rd_u64(struct rd *rd)
+{
+	uint64_t first, second;
+
+	if (rd->failed || rd->size - rd->pos < 8) {
+		rd_fail(rd, rd->pos);
+		return 0;
+	}
+	first = rd_u32(rd);
+	second = rd_u32(rd);
+	return rd->big_endian ? first << 32 | second : second << 32 | first;
+}
+
+uint64_t rd_uleb_slow(struct rd *rd)
+{
+	size_t start = rd->pos;
+	uint64_t value = 0;
+	unsigned int shift = 0;
+
+	for (unsigned int i = 0; i < LEB_MAX_BYTES; i++, shift += 7) {
+		uint8_t byte = rd_u8(rd);
+		uint64_t bits = byte & 0x7f;
+
+		if (rd->failed)
+			return 0;
+		if (shift < 64)
+			value |= bits << shift;
+		if (shift >= 64 ? bits != 0 : (shift > 57 && bits >> (64 - shift)))
+			break;
+		if (!(byte & 0x80))
+			return value;
+	}
+	rd_fail(rd, start);
+	return 0;
+}
+
+/* The bits of one group that no longer fit 64 bits must be copies of bit 63. */
+static bool sleb_group_fits(uint64_t value, uint64_t bits, unsigned int shift)
+{
+	uint64_t sign = value >> 63 ? 0x7f : 0;
+
+	if (shift >= 64)
+		return bits == sign;
+	if (shift <= 57)
+		return true;
+	return bits >> (64 - shift) == sign >> (64 - shift);
+}
+
+int64_t rd_sleb_slow(struct rd *rd)
+{
+	size_t start = rd->pos;
+	uint64_t value = 0;
+	unsigned int shift = 0;
+
+	for (unsigned int i = 0; i < LEB_MAX_BYTES; i++, shift += 7) {
+		uint8_t byte = rd_u8(rd);
+		uint64_t bits = byte & 0x7f;
+
+		if (rd->failed)
+			return 0;
+		if (shift < 64)
+			value |= bits << shift;
+		if (!sleb_group_fits(value, bits, shift))
+			break;
+		if (!(byte & 0x80)) {
+			if (shift + 7 < 64 && (byte & 0x40))
+				value |= ~(uint64_t)0 << (shift + 7);
+			return (int64_t)value;
+		}
+	}
+	rd_fail(rd, start);
+	return 0;
+}
+
+const char *rd_cstr(struct rd *rd)
+{
+	const uint8_t *start, *nul;
+
+	if (rd_at_end(rd)) {
+		rd_fail(rd, rd->pos);
+		return NULL;
+	}
+	start = rd->data + rd->pos;
+	nul = memchr(start, 0, rd->size - rd->pos);
+	if (!nul) {
+		rd_fail(rd, rd->pos);
+		return NULL;
+	}
+	rd->pos += (size_t)(nul - start) + 1;
+	return (const char *)start;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads integers from a byte range in a stated byte order. The error is sticky: after the first
+ * read past the end every read returns 0, and rd->failed stays set with the offset of the first
+ * failure, so a caller checks once per structure.
+ */
+#ifndef BASE_RD_H
+#define BASE_RD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rd {
+	const uint8_t *data; /* borrowed; must outlive the reader */
+	size_t size;	     /* bytes */
+	size_t pos;	     /* offset of the next byte from data */
+	bool big_endian;
+	bool failed;
+	size_t fail_off; /* offset from data of the read that failed first */
+};
+
+void rd_init(struct rd *rd, const void *data, size_t size, bool big_endian);
+
+/* A reader over [off, off + len) of the same data; fails at once when that is not inside. */
+struct rd rd_sub(const struct rd *rd, size_t off, size_t len);
+
+uint8_t rd_u8_slow(struct rd *rd);
+static inline uint8_t rd_u8(struct rd *rd)
+{
+	if (!rd->failed && rd->pos < rd->size)
+		return rd->data[rd->pos++];
+	return rd_u8_slow(rd);
+}
+uint16_t rd_u16(struct rd *rd);
+uint32_t rd_u32(struct rd *rd);
+uint64_t rd_u64(struct rd *rd);
+static inline int8_t rd_s8(struct rd *rd)
+{
+	return (int8_t)rd_u8(rd);
+}
+static inline int16_t rd_s16(struct rd *rd)
+{
+	return (int16_t)rd_u16(rd);
+}
+static inline int32_t rd_s32(struct rd *rd)
+{
+	return (int32_t)rd_u32(rd);
+}
+static inline int64_t rd_s64(struct rd *rd)
+{
+	return (int64_t)rd_u64(rd);
+}
+
+/*
+ * LEB128 (DWARF 5, 7.6). Bits beyond the 64th must repeat the value's sign or be zero, and the
+ * encoding may use at most 16 bytes; anything else fails the reader.
+ */
+uint64_t rd_uleb_slow(struct rd *rd);
+int64_t rd_sleb_slow(struct rd *rd);
+static inline uint64_t rd_uleb(struct rd *rd)
+{
+	if (!rd->failed && rd->pos < rd->size && rd->data[rd->pos] < 0x80)
+		return rd->data[rd->pos++];
+	return rd_uleb_slow(rd);
+}
+static inline int64_t rd_sleb(struct rd *rd)
+{
+	if (!rd->failed && rd->pos < rd->size && rd->data[rd->pos] < 0x40)
+		return rd->data[rd->pos++];
+	return rd_sleb_slow(rd);
+}
+
+/* A NUL-terminated string inside the data, borrowed; NULL and failed when there is no NUL. */
+const char *rd_cstr(struct rd *rd);
+
+/* Passes over n bytes and returns a pointer to the first; NULL and failed past the end. */
+const uint8_t *rd_skip(struct rd *rd, uint64_t n);
+
+static inline bool rd_at_end(const struct rd *rd)
+{
+	return rd->failed || rd->pos >= rd->size;
+}
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* The row exit of the interpreter: a state over a range of code becomes rows of the
+ * table. */
+#include "cfi/run.h"
+
+#include "base/vec.h"
+
+bool cfi_run_fail(
+	const struct cfi_run *r, enum err_kind kind, size_t at, const char *what)
+{
+	return err_set(r->err, kind, ".eh_frame+0x%llx: %s: %s", (unsigned long long)at,
+		r->is_initial ? "initial instructions" : "call frame instructions", what);
+}
+
+/* Appends a row unless it says what the one before says. */
+static bool push_row(struct cfi_run *r, const struct cfi_row *row)
+{
+	struct cfi_table *t = &r->in->table;
+
+	if (t->n_rows && cfi_row_same(&t->rows[t->n_rows - 1], row))
+		return true;
+	if (t->n_rows == CFI_MAX_ROWS)
+		return cfi_run_fail(r, ERR_LIMIT, r->rd.pos, "too many rows");
+	if (!vec_reserve(&t->rows, &t->cap_rows, t->n_rows + 1))
+		return err_set_nomem(r->err);
+	t->rows[t->n_rows++] = *row;
+	return true;
+}
+
+/* The rule of one column at pc; *uses_pc as in cfi_expr_eval. */
+static struct cfi_rule rule_at(
+	struct cfi_run *r, const struct cfi_column *col, uint64_t pc, bool *uses_pc)
+{
+	struct cfi_interp *in = r->in;
+
+	if (!col->is_expr)
+		return col->rule;
+	if (in->expr_ops >= CFI_MAX_EXPR_OPS ||
+		in->expr_ops_total >= CFI_MAX_EXPR_OPS_TOTAL)
+		return (struct cfi_rule){
+			.kind = CFI_OPAQUE, .off = (int64_t)col->expr.off};
+	return cfi_expr_eval(
+		r->sec, &col->expr, pc, in->machine.pc_reg, uses_pc, &in->expr_ops);
+}
+
+/* Member by member: a rule copied as one block right after a member was written makes the
+ * processor wait for the write, and this copy is half of the interpreter's time. */
+static inline void copy_rule(struct cfi_rule *to, const struct cfi_rule *from)
+{
+	to->off = from->off;
+	to->add = from->add;
+	to->reg = from->reg;
+	to->kind = from->kind;
+}
+
+/* One register in two roles: the CIE decides which is the return address. */
+static inline void share_roles(const struct cfi_run *r, struct cfi_row *row)
+{
+	if (r->cie->ra_reg == r->in->machine.fp_reg)
+		row->fp = row->ra;
+	if (r->cie->ra_reg == r->in->machine.sp_reg)
+		row->sp = row->ra;
+}
+
+/* A row of the rules as they are, without evaluation. */
+static inline void fill_row(const struct cfi_run *r, struct cfi_row *row)
+{
+	const struct cfi_state *st = &r->st;
+
+	row->pc = r->loc;
+	copy_rule(&row->cfa, &st->cfa.rule);
+	copy_rule(&row->sp, &st->sp.rule);
+	copy_rule(&row->fp, &st->fp.rule);
+	copy_rule(&row->ra, &st->ra.rule);
+	row->ra_signed = st->ra_signed;
+	row->ra_signed_with_pc = st->ra_signed_with_pc;
+	share_roles(r, row);
+}
+
+/* A row at pc; *uses_pc is set when one of its rules may differ at the next PC. */
+static struct cfi_row row_at(struct cfi_run *r, uint64_t pc, bool *uses_pc)
+{
+	const struct cfi_state *st = &r->st;
+	uint64_t before = r->in->expr_ops;
+	struct cfi_row row;
+
+	row.cfa = rule_at(r, &st->cfa, pc, uses_pc);
+	row.sp = rule_at(r, &st->sp, pc, uses_pc);
+	row.fp = rule_at(r, &st->fp, pc, uses_pc);
+	row.ra = rule_at(r, &st->ra, pc, uses_pc);
+	row.pc = pc;
+	row.ra_signed = st->ra_signed;
+	row.ra_signed_with_pc = st->ra_signed_with_pc;
+	share_roles(r, &row);
+	r->in->expr_ops_total += r->in->expr_ops - before;
+	return row;
+}
+
+/* One row for [loc, end) where the rules over the PC are given up. */
+static bool push_opaque(struct cfi_run *r, struct cfi_row *row)
+{
+	const struct cfi_column *cols[] = {&r->st.cfa, &r->st.sp, &r->st.fp, &r->st.ra};
+	struct cfi_rule *rules[] = {&row->cfa, &row->sp, &row->fp, &row->ra};
+
+	for (size_t i = 0; i < 4; i++) {
+		bool uses_pc = false;
+
+		if (!cols[i]->is_expr)
+			continue;
+		rule_at(r, cols[i], row->pc, &uses_pc);
+		if (uses_pc)
+			*rules[i] = (struct cfi_rule){
+				.kind = CFI_OPAQUE, .off = (int64_t)cols[i]->expr.off};
+	}
+	return push_row(r, row);
+}
+
+/* The common case, where no rule has to be evaluated: the row is built in its place. */
+static bool push_state(struct cfi_run *r)
+{
+	struct cfi_table *t = &r->in->table;
+	struct cfi_row copy, *row;
+
+	if (t->n_rows == t->cap_rows) {
+		fill_row(r, &copy);
+		return push_row(r, &copy);
+	}
+	row = &t->rows[t->n_rows];
+	fill_row(r, row);
+	if (t->n_rows == 0 || !cfi_row_same(row - 1, row))
+		t->n_rows++;
+	return true;
+}
+
+bool cfi_run_emit(struct cfi_run *r, uint64_t end)
+{
+	struct cfi_table *t = &r->in->table;
+	bool uses_pc = false;
+	struct cfi_row row;
+
+	r->dirty = false;
+	if (!cfi_state_has_expr(&r->st))
+		return push_state(r);
+	row = row_at(r, r->loc, &uses_pc);
+	if (uses_pc && end - r->loc > CFI_MAX_PC_DEPENDENT)
+		return push_opaque(r, &row);
+	if (uses_pc && !t->pc_dependent) {
+		t->pc_dependent = true;
+		t->pc_dependent_from = r->loc;
+	}
+	if (!push_row(r, &row))
+		return false;
+	if (!uses_pc)
+		return true;
+	for (uint64_t pc = r->loc + 1; pc < end; pc++) {
+		row = row_at(r, pc, &uses_pc);
+		if (!push_row(r, &row))
+			return false;
+	}
+	return true;
+}

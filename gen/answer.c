@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* "The same answer", defined once. */
+#include "gen/answer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static struct cfi_rule answer_of_loc(struct sf_loc loc, int32_t off)
+{
+	switch ((enum sf_loc_kind)loc.kind) {
+	case SF_LOC_NONE:
+		return (struct cfi_rule){.kind = CFI_SAME};
+	case SF_LOC_AT_CFA:
+		return (struct cfi_rule){.kind = CFI_AT_CFA, .off = off};
+	case SF_LOC_REG:
+		return (struct cfi_rule){.kind = CFI_REG_PLUS, .reg = loc.reg, .off = off};
+	case SF_LOC_AT_REG:
+		return (struct cfi_rule){.kind = CFI_AT_REG, .reg = loc.reg, .off = off};
+	}
+	return (struct cfi_rule){.kind = CFI_OPAQUE};
+}
+
+struct cfi_rule answer_rule_of(
+	const struct arch *arch, const struct sf_row *row, enum answer_column column)
+{
+	if (column == ANSWER_CFA)
+		return answer_of_loc(row->cfa, row->cfa_off);
+	if (column == ANSWER_FP)
+		return answer_of_loc(row->fp, row->fp_off);
+	if (column == ANSWER_SP)
+		return (struct cfi_rule){.kind = CFI_CFA_PLUS, .off = arch->sp_from_cfa};
+	if (row->outermost)
+		return (struct cfi_rule){.kind = CFI_UNDEFINED};
+	if (row->ra.kind == SF_LOC_NONE && !arch->ra_tracked)
+		return (struct cfi_rule){.kind = CFI_AT_CFA, .off = arch->fixed_ra_off};
+	return answer_of_loc(row->ra, row->ra_off);
+}
+
+/* What an unwinder does when CFI is silent, or says the same in other words. */
+static struct cfi_rule answer_normal(const struct arch *arch, const struct cfi_rule *rule,
+	enum answer_column column)
+{
+	uint16_t own = column == ANSWER_FP ? arch->cfi.fp_reg : arch->ra_reg;
+
+	if (column == ANSWER_SP)
+		return rule->kind == CFI_UNSPECIFIED
+			? (struct cfi_rule){.kind = CFI_CFA_PLUS, .off = arch->sp_from_cfa}
+			: *rule;
+	if (rule->kind == CFI_UNSPECIFIED ||
+		(rule->kind == CFI_REG_PLUS && rule->reg == own && rule->off == 0))
+		return (struct cfi_rule){.kind = CFI_SAME};
+	return *rule;
+}
+
+enum answer_column answer_compare(
+	const struct arch *arch, const struct sf_row *sframe, const struct cfi_row *cfi)
+{
+	const struct cfi_rule *given[] = {
+		[ANSWER_SP] = &cfi->sp, [ANSWER_RA] = &cfi->ra, [ANSWER_FP] = &cfi->fp};
+	struct cfi_rule claimed = answer_rule_of(arch, sframe, ANSWER_RA);
+
+	/* In an outermost frame nothing but the missing return address is asked for. */
+	if (sframe->outermost || cfi->ra.kind == CFI_UNDEFINED)
+		return cfi_rule_equal(&claimed, &cfi->ra) ? ANSWER_SAME : ANSWER_RA;
+	claimed = answer_rule_of(arch, sframe, ANSWER_CFA);
+	if (!cfi_rule_equal(&claimed, &cfi->cfa))
+		return ANSWER_CFA;
+	for (enum answer_column column = ANSWER_SP; column <= ANSWER_FP; column++) {
+		struct cfi_rule wanted = answer_normal(arch, given[column], column);
+
+		claimed = answer_rule_of(arch, sframe, column);
+		if (!cfi_rule_equal(&claimed, &wanted))
+			return column;
+	}
+	if (sframe->ra_signed != cfi->ra_signed || cfi->ra_signed_with_pc)
+		return ANSWER_RA_SIGNED;
+	return ANSWER_SAME;
+}
+
+const char *answer_column_name(enum answer_column column)
+{
+	switch (column) {
+	case ANSWER_SAME:
+		return "nothing";
+	case ANSWER_CFA:
+		return "CFA";
+	case ANSWER_SP:
+		return "SP";
+	case ANSWER_RA:
+		return "RA";
+	case ANSWER_FP:
+		return "FP";
+	case ANSWER_RA_SIGNED:
+		return "RA state";
+	}
+	return "?";
+}
+
+void answer_rule_text(
+	const struct arch *arch, const struct cfi_rule *rule, char *buf, size_t size)
+{
+	char reg[16];
+
+	if (rule->reg == arch->cfi.sp_reg)
+		snprintf(reg, sizeof(reg), "sp");
+	else if (rule->reg == arch->cfi.fp_reg)
+		snprintf(reg, sizeof(reg), "fp");
+	else
+		snprintf(reg, sizeof(reg), "r%u", rule->reg);
+	switch ((enum cfi_rule_kind)rule->kind) {
+	case CFI_UNSPECIFIED:
+		snprintf(buf, size, "unspecified");
+		return;
+	case CFI_UNDEFINED:
+		snprintf(buf, size, "undefined");
+		return;
+	case CFI_SAME:
+		snprintf(buf, size, "unchanged");
+		return;
+	case CFI_AT_CFA:
+		snprintf(buf, size, "*(cfa%+" PRId64 ")", rule->off);
+		return;
+	case CFI_CFA_PLUS:
+		snprintf(buf, size, "cfa%+" PRId64, rule->off);
+		return;
+	case CFI_REG_PLUS:
+		snprintf(buf, size, "%s%+" PRId64, reg, rule->off);
+		return;
+	case CFI_AT_REG:
+		snprintf(buf, size, "*(%s%+" PRId64 ")%+" PRId32, reg, rule->off, rule->add);
+		return;
+	case CFI_CONST:
+		snprintf(buf, size, "0x%" PRIx64, rule->off);
+		return;
+	case CFI_OPAQUE:
+		snprintf(buf, size, "expression");
+		return;
+	}
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* Sorts FDEs by address and finds the code that more than one of them claims. */
+#include "gen/claims.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "base/vec.h"
+
+struct claim_key {
+	uint64_t start, end;
+	uint32_t fde;
+	bool contested; /* counted in n_contested */
+};
+
+static int claim_key_compare(const void *a, const void *b)
+{
+	const struct claim_key *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->end != y->end)
+		return x->end < y->end ? -1 : 1;
+	return x->fde < y->fde ? -1 : x->fde > y->fde;
+}
+
+static bool claim_keys_sorted(const struct claim_key *keys, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (claim_key_compare(&keys[i - 1], &keys[i]) > 0)
+			return false;
+	return true;
+}
+
+/* The same range, CIE and instructions: it does not matter which of the two is asked. */
+static bool claim_is_duplicate(
+	const struct cfi_frames *frames, const struct claim_key *a, const struct claim_key *b)
+{
+	const struct cfi_fde *x = &frames->fdes[a->fde], *y = &frames->fdes[b->fde];
+
+	return a->start == b->start && a->end == b->end && x->cie == y->cie &&
+		x->program_len == y->program_len &&
+		!memcmp(frames->section.data + x->program_off,
+			frames->section.data + y->program_off, x->program_len);
+}
+
+static bool claim_append(
+	struct claims *claims, uint64_t start, uint64_t end, const struct claim_key *key,
+	bool contested)
+{
+	struct claim *last = claims->n ? &claims->list[claims->n - 1] : NULL;
+
+	if (start >= end)
+		return true;
+	claims->code_bytes += end - start;
+	if (contested && last && last->contested && last->end == start) {
+		last->end = end;
+		return true;
+	}
+	if (!vec_reserve(&claims->list, &claims->cap, claims->n + 1))
+		return false;
+	claims->list[claims->n++] = (struct claim){start, end, key->fde, contested};
+	return true;
+}
+
+/*
+ * One pass over the keys by start. [from, alone_to) is claimed by owner so far; beyond alone_to
+ * and up to contested_to more than one key reaches. A later key contests what it has in common
+ * with anything before it, which is everything below the highest end seen.
+ */
+static bool claims_sweep(struct claims *claims, struct claim_key *keys, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n) {
+		struct claim_key *owner = &keys[i];
+		uint64_t at = owner->start, high = owner->end;
+
+		/* at: everything before is settled; high: highest end of a key met so far. */
+		for (i++; i < n && keys[i].start < high; i++) {
+			struct claim_key *rival = &keys[i];
+			uint64_t shared = rival->end < high ? rival->end : high;
+
+			claims->n_contested += !owner->contested + !rival->contested;
+			owner->contested = rival->contested = true;
+			if (at < rival->start) {
+				if (!claim_append(claims, at, rival->start, owner, false))
+					return false;
+				at = rival->start;
+			}
+			if (at < shared) {
+				if (!claim_append(claims, at, shared, owner, true))
+					return false;
+				at = shared;
+			}
+			if (rival->end > high) {
+				high = rival->end;
+				owner = rival;
+			}
+		}
+		if (!claim_append(claims, at, high, owner, false))
+			return false;
+	}
+	return true;
+}
+
+bool claims_read(const struct cfi_frames *frames, struct claims *claims, struct err *err)
+{
+	struct claim_key *keys;
+	size_t n = 0;
+	bool ok;
+
+	*claims = (struct claims){0};
+	keys = calloc(frames->n_fdes ? frames->n_fdes : 1, sizeof(*keys));
+	if (!keys)
+		return err_set_nomem(err);
+	for (size_t i = 0; i < frames->n_fdes; i++) {
+		const struct cfi_fde *fde = &frames->fdes[i];
+
+		keys[i] = (struct claim_key){fde->pc, fde->pc + fde->range, (uint32_t)i, false};
+	}
+	if (!claim_keys_sorted(keys, frames->n_fdes))
+		qsort(keys, frames->n_fdes, sizeof(*keys), claim_key_compare);
+	for (size_t i = 0; i < frames->n_fdes; i++) {
+		if (n && claim_is_duplicate(frames, &keys[n - 1], &keys[i]))
+			claims->n_duplicates++;
+		else
+			keys[n++] = keys[i];
+	}
+	ok = vec_reserve(&claims->list, &claims->cap, n) && claims_sweep(claims, keys, n);
+	free(keys);
+	if (!ok) {
+		claims_deinit(claims);
+		return err_set_nomem(err);
+	}
+	return true;
+}
+
+void claims_deinit(struct claims *claims)
+{
+	free(claims->list);
+	*claims = (struct claims){0};
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which FDE speaks for which code. In real files every byte has at most one FDE; where two claim
+ * the same byte, unwinders that search differently give different answers, so nobody's is taken.
+ */
+#ifndef GEN_CLAIMS_H
+#define GEN_CLAIMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "cfi/frames.h"
+
+/* A part of an FDE's range that it alone claims, or that several claim. */
+struct claim {
+	uint64_t start, end; /* addresses; end is exclusive */
+	uint32_t fde;	     /* index into frames->fdes; of the first claimant when contested */
+	bool contested;
+};
+
+struct claims {
+	struct claim *list; /* ascending, disjoint; together every byte with an FDE, once */
+	size_t n, cap;
+	size_t n_duplicates; /* FDEs that repeat another one word for word, and are passed over */
+	size_t n_contested;  /* FDEs with a contested part */
+	uint64_t code_bytes; /* sum of the list */
+};
+
+ATTR_MUST_CHECK bool claims_read(
+	const struct cfi_frames *frames, struct claims *claims, struct err *err);
+void claims_deinit(struct claims *claims);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* What was covered and what was not, in numbers: filled by collect, read by report. */
+#ifndef GEN_COVERAGE_H
+#define GEN_COVERAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "gen/refusal.h"
+
+struct coverage_gap {
+	uint64_t start, end; /* addresses; end is exclusive */
+	uint64_t fde_pc;     /* start of the FDE it belongs to */
+	enum refusal why;
+};
+
+#define COVERAGE_MAX_NOTES 16
+
+struct coverage {
+	size_t n_fdes;		/* with code of their own or contested; duplicates not */
+	size_t n_functions;	/* of those, with at least one row emitted */
+	size_t n_refused;	/* of those, with at least one gap */
+	size_t n_rows;		/* CFI rows interpreted */
+	size_t n_duplicates;	/* FDEs passed over: they repeat another */
+	uint64_t code_bytes;	/* described by CFI */
+	uint64_t covered_bytes; /* of those, described by SFrame */
+	uint64_t template_bytes; /* PLT code without CFI, described from a template */
+	struct {
+		size_t functions;
+		uint64_t bytes;
+	} refused[N_REFUSALS];
+	/* Damaged programs in words, the first ones. */
+	char notes[COVERAGE_MAX_NOTES][160];
+	size_t n_notes;
+	struct coverage_gap *gaps; /* ascending by start */
+	size_t n_gaps, cap_gaps;
+};
+
+/* Per cent of the code bytes; 100 when there are none. */
+double coverage_percent(const struct coverage *coverage);
+void coverage_deinit(struct coverage *coverage);
+
+#endif

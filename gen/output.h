@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A file that appears complete or not at all: written under a temporary name in the
+ * target's directory, given the input's mode, owner and extended attributes, synced, then
+ * renamed.
+ */
+#ifndef GEN_OUTPUT_H
+#define GEN_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+
+struct output {
+	char *target; /* the final path, symlinks resolved */
+	char *temp;   /* the temporary path; NULL when none exists */
+	int fd;	      /* of the temporary file, read-write; -1 when closed */
+	int slot;     /* which entry of the signal handler names temp; -1: none */
+};
+
+/*
+ * Creates the temporary file (O_EXCL, mode 0600). A path that is an existing symlink is
+ * resolved, so the link stays. ERR_UNSUPPORTED when the target exists and is not a
+ * regular file, or is the same file as like_fd (rewriting in place) and has further hard
+ * links, which a rename would detach. ERR_IO. The temporary file is also removed when a
+ * fatal signal (INT, TERM, HUP) comes.
+ */
+ATTR_MUST_CHECK bool output_begin(
+	const char *path, int like_fd, struct output *output, struct err *err);
+
+/* Appends size bytes to the temporary file. ERR_IO. */
+ATTR_MUST_CHECK bool output_write(
+	struct output *output, const void *bytes, size_t size, struct err *err);
+
+/*
+ * Gives the file mode, owner (where permitted), times not, and extended attributes of
+ * like_fd, syncs it and its directory and renames it onto the target. Where owner or a
+ * security attribute of a setuid, setgid or capability-carrying file cannot be kept this
+ * is ERR_IO, not a quiet loss. Afterwards nothing is left to abort. like_fd -1: a plain
+ * new file, mode 0666 less the umask.
+ */
+ATTR_MUST_CHECK bool output_commit(struct output *output, int like_fd, struct err *err);
+
+/* Removes the temporary file and frees; accepts a zeroed or committed struct. */
+void output_abort(struct output *output);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The recipe: .eh_frame in, a proven .sframe out. Each stage is one call; each takes what the one
+ * before it made as const and owns only what it returns.
+ */
+#include "gen/pipeline.h"
+
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "gen/collect.h"
+#include "gen/image.h"
+#include "gen/output.h"
+#include "gen/plt.h"
+#include "gen/prove.h"
+#include "gen/report.h"
+#include "gen/source.h"
+#include "gen/undo.h"
+#include "gen/write.h"
+#include "sframe/encode.h"
+
+/* All that the stages make, so that one function can free it whatever happened. */
+struct pipeline {
+	const struct options *options;
+	struct image image;
+	struct source source;
+	struct sf_section model;
+	struct sf_encode_options encoding;
+	struct wr bytes;
+	struct write_plan plan;
+	struct output output;
+	struct report report;
+};
+
+/* A file that has the section already is left alone, or taken back to what it was without. */
+static bool pipeline_open(struct pipeline *line, const char *in, struct err *err)
+{
+	bool fresh = line->options->command != COMMAND_CONVERT;
+	const uint8_t *data;
+	struct undo undo;
+	uint64_t addr;
+	size_t size;
+	bool ours;
+
+	if (!image_open(in, &line->image, err) ||
+		!image_sframe(&line->image, &data, &size, &addr, err))
+		return false;
+	if (!data || fresh)
+		return true;
+	if (!line->options->refresh)
+		return err_set(err, ERR_NOTHING, "has .sframe already; --refresh replaces it");
+	if (!undo_find(&line->image, &undo, &ours, err))
+		return false;
+	if (!ours)
+		return true;
+	image_close(&line->image);
+	return image_open_original(in, &undo, &line->image, err);
+}
+
+/* From the open file to the section's bytes, all but their function starts. */
+static bool pipeline_make(struct pipeline *line, const char *in, struct err *err)
+{
+	struct source *source = &line->source;
+	struct coverage *coverage = &line->report.coverage;
+	const struct arch *arch;
+
+	/* CIEs, FDEs, and who claims which code. */
+	if (!source_read(&line->image, &line->image, line->options, source, err))
+		return false;
+	arch = source->arch;
+	line->report.path = in;
+	line->report.source = source;
+	line->report.version = line->options->format;
+	line->model.abi = arch->sframe_abi;
+	line->model.big_endian = arch->big_endian;
+	line->model.fixed_ra_off = arch->fixed_ra_off;
+	/* Interpret and reduce every function. */
+	if (!collect_cfi(&source->frames, &source->claims, &source->policy, &line->model, coverage,
+		    err))
+		return false;
+	/* PLT stubs that carry no CFI. */
+	if (!plt_from_templates(
+		    &source->policy, &source->claims, &line->model, &coverage->template_bytes))
+		return err_set_nomem(err);
+	/* Sort; say repeated stubs as such. */
+	if (!collect_finish(&line->model, err))
+		return false;
+	plt_mark_repeated(&line->image, &line->model);
+	line->report.n_funcs = line->model.n_funcs;
+	line->report.n_rows = line->model.n_rows;
+	/* Encode; the place is not known yet. */
+	line->encoding = (struct sf_encode_options){
+		.version = line->options->format, .pcrel = true, .share = line->options->share};
+	wr_init(&line->bytes, line->model.big_endian);
+	if (!sf_encode(&line->model, &line->encoding, &line->bytes, &line->report.stats, err))
+		return false;
+	line->report.sframe_size = line->bytes.size;
+	return true;
+}
+
+static bool pipeline_worthwhile(const struct pipeline *line, struct err *err)
+{
+	const struct coverage *coverage = &line->report.coverage;
+	double wanted = line->options->min_coverage;
+
+	if (line->model.n_funcs == 0)
+		return err_set(err, ERR_UNSUPPORTED,
+			"no function of this file can be described; --report says why");
+	if (wanted >= 0.0 && coverage_percent(coverage) < wanted)
+		return err_set(err, ERR_COVERAGE, "%.4f%% of the code covered, %.4f%% demanded",
+			coverage_percent(coverage), wanted);
+	return true;
+}
+
+/* The file that was written, opened from disk and read as a stranger would. */
+static bool pipeline_prove(struct pipeline *line, struct err *err)
+{
+	struct verify_result result;
+	struct image written = {0};
+	bool ok;
+
+	ok = image_open(line->output.temp, &written, err) &&
+		write_check(&line->image, &written, err);
+	if (ok && line->options->prove)
+		ok = prove_image(&written, &written, line->options, &result, err) &&
+			prove_judge(&result, line->report.coverage.covered_bytes, err);
+	image_close(&written);
+	return ok;
+}
+
+/* The section at its place in a copy of the file. */
+static bool pipeline_insert(struct pipeline *line, const char *out, struct err *err)
+{
+	/* Find a place, and fill in the starts for it. */
+	if (!write_plan(&line->image, line->bytes.size, &line->plan, err) ||
+		!sf_place(&line->model, &line->encoding, line->plan.sframe_addr, &line->bytes, err))
+		return false;
+	/* Write under a temporary name, prove that, then rename. */
+	return output_begin(out, line->image.fd, &line->output, err) &&
+		write_image(&line->image, &line->plan, line->bytes.data, line->output.fd, err) &&
+		pipeline_prove(line, err) && output_commit(&line->output, line->image.fd, err);
+}
+
+/* The section alone, for an address the user names. */
+static bool pipeline_bare(struct pipeline *line, const char *out, struct err *err)
+{
+	uint64_t addr = line->options->section_addr;
+	struct verify_result result;
+
+	if (!sf_place(&line->model, &line->encoding, addr, &line->bytes, err))
+		return false;
+	if (line->options->prove &&
+		!(prove_section(&line->image, &line->image, line->bytes.data, line->bytes.size,
+			  addr, line->options, &result, err) &&
+			prove_judge(&result, line->report.coverage.covered_bytes, err)))
+		return false;
+	return output_begin(out, -1, &line->output, err) &&
+		output_write(&line->output, line->bytes.data, line->bytes.size, err) &&
+		output_commit(&line->output, -1, err);
+}
+
+static void pipeline_deinit(struct pipeline *line)
+{
+	output_abort(&line->output);
+	report_deinit(&line->report);
+	wr_deinit(&line->bytes);
+	sf_section_deinit(&line->model);
+	source_deinit(&line->source);
+	image_close(&line->image);
+}
+
+bool pipeline_convert(
+	const struct options *options, const char *in, const char *out, struct err *err)
+{
+	struct pipeline line = {.options = options, .output.fd = -1};
+	bool ok;
+
+	ok = pipeline_open(&line, in, err) && pipeline_make(&line, in, err);
+	if (ok && options->verbosity >= 0)
+		report_damage(&line.report, stderr);
+	ok = ok && pipeline_worthwhile(&line, err);
+	if (ok && options->command == COMMAND_SECTION_ONLY)
+		ok = pipeline_bare(&line, out, err);
+	else if (ok)
+		ok = pipeline_insert(&line, out, err);
+	if (ok && options->verbosity > 0)
+		report_gaps(&line.report, "  ", stdout);
+	if (ok && options->verbosity >= 0)
+		report_summary(&line.report, stdout);
+	pipeline_deinit(&line);
+	return ok;
+}
+
+bool pipeline_report(
+	const struct options *options, const char *in, FILE *out, struct err *err)
+{
+	struct pipeline line = {.options = options, .output.fd = -1};
+	bool ok;
+
+	ok = pipeline_open(&line, in, err) && pipeline_make(&line, in, err);
+	if (ok)
+		report_text(&line.report, options->verbosity > 0, out);
+	if (ok && options->min_coverage >= 0.0)
+		ok = pipeline_worthwhile(&line, err);
+	pipeline_deinit(&line);
+	return ok;
+}

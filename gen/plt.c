@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* PLT rows: periodic ones from CFI, template ones from the stubs' bytes. */
+#include "gen/plt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+
+enum { PLT_MIN_PERIOD = 8, PLT_MAX_PERIOD = 128, PLT_MAX_SECTIONS = 64 };
+
+/* The tail of a table, reduced: rows[i] holds from rows[i].start, relative to the tail. */
+struct plt_tail {
+	struct sf_row *rows;
+	size_t n;
+	uint64_t size; /* bytes of code */
+};
+
+/* False when a row is refused (tail->n is then 0) or memory runs out (rows NULL). */
+static bool plt_tail_read(const struct arch *arch, const struct cfi_table *table, uint64_t from,
+	struct plt_tail *tail)
+{
+	*tail = (struct plt_tail){.size = table->end - from};
+	tail->rows = calloc(table->n_rows, sizeof(*tail->rows));
+	if (!tail->rows)
+		return false;
+	for (size_t i = 0; i < table->n_rows; i++) {
+		struct sf_row *row = &tail->rows[tail->n];
+
+		if (table->rows[i].pc < from)
+			continue;
+		if (reduce_row(arch, &table->rows[i], row) != REFUSE_NOTHING ||
+			!num_u32(table->rows[i].pc - from, &row->start)) {
+			tail->n = 0;
+			return false;
+		}
+		tail->n++;
+	}
+	return tail->n && tail->rows[0].start == 0;
+}
+
+static uint64_t plt_row_end(const struct plt_tail *tail, size_t i)
+{
+	return i + 1 < tail->n ? tail->rows[i + 1].start : tail->size;
+}
+
+/* Whether the rows at every offset are those of offset % period. Walks rows and pattern together. */
+static bool plt_has_period(const struct plt_tail *tail, uint32_t period)
+{
+	size_t in_pattern = 0;
+	uint64_t at = 0;
+
+	for (size_t i = 0; i < tail->n;) {
+		uint64_t block = at - at % period;
+		uint64_t pattern_end = block + plt_row_end(tail, in_pattern);
+		uint64_t row_end = plt_row_end(tail, i);
+
+		if (pattern_end > block + period)
+			pattern_end = block + period;
+		if (!sf_row_same(&tail->rows[i], &tail->rows[in_pattern]))
+			return false;
+		at = pattern_end < row_end ? pattern_end : row_end;
+		if (at == pattern_end)
+			in_pattern = at % period ? in_pattern + 1 : 0;
+		if (at == row_end)
+			i++;
+	}
+	return true;
+}
+
+static bool plt_emit_pcmask(
+	const struct plt_tail *tail, uint64_t start, uint8_t period, struct sf_section *section)
+{
+	struct sf_func func = {.start = start, .pcmask = true, .rep_size = period};
+
+	if (!num_u32(tail->size, &func.size) || !sf_section_add_func(section, &func))
+		return false;
+	for (size_t i = 0; i < tail->n && tail->rows[i].start < period; i++)
+		if (!sf_section_add_row(section, &tail->rows[i]))
+			return false;
+	return true;
+}
+
+bool plt_reduce(const struct arch *arch, const struct cfi_table *table, uint64_t start,
+	uint64_t end, const struct reduce_sink *sink, struct sf_section *section)
+{
+	uint64_t from = table->pc_dependent_from;
+	bool whole = start == table->start && end == table->end, periodic = false, ok = true;
+	struct plt_tail tail = {0};
+	uint8_t period = PLT_MIN_PERIOD;
+
+	if (whole && plt_tail_read(arch, table, from, &tail)) {
+		while (!periodic && period <= PLT_MAX_PERIOD && period * 2 <= tail.size) {
+			periodic = plt_has_period(&tail, period);
+			if (!periodic)
+				period = (uint8_t)(period * 2);
+		}
+	}
+	if (whole && !tail.rows)
+		ok = false;
+	else if (!periodic)
+		ok = reduce_table(arch, table, start, end, sink, section);
+	else
+		ok = reduce_table(arch, table, start, from, sink, section) &&
+			plt_emit_pcmask(&tail, from, period, section);
+	free(tail.rows);
+	return ok;
+}
+
+static struct sf_func *plt_func_at(struct sf_section *section, uint64_t addr)
+{
+	size_t low = 0, high = section->n_funcs;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (section->funcs[middle].start < addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == section->n_funcs || section->funcs[low].start != addr)
+		return NULL;
+	return &section->funcs[low];
+}
+
+static bool plt_is_plt_name(const char *name)
+{
+	return !strncmp(name, ".plt", 4) || !strcmp(name, ".iplt");
+}
+
+void plt_mark_repeated(const struct image *image, struct sf_section *section)
+{
+	for (size_t i = 0; i < image->n_sections; i++) {
+		const GElf_Shdr *hdr = &image->sections[i].hdr;
+		struct sf_func *func;
+		uint8_t entry;
+
+		if (!plt_is_plt_name(image->sections[i].name) || !num_u8(hdr->sh_entsize, &entry))
+			continue;
+		if (entry < PLT_MIN_PERIOD || hdr->sh_size % entry || hdr->sh_size < 2 * entry)
+			continue;
+		func = plt_func_at(section, hdr->sh_addr);
+		if (!func || func->pcmask || func->n_rows != 1 || func->size != hdr->sh_size)
+			continue;
+		func->pcmask = true;
+		func->rep_size = entry;
+	}
+}
+
+/* Whether any FDE speaks for part of [start, end). */
+static bool plt_is_claimed(const struct claims *claims, uint64_t start, uint64_t end)
+{
+	size_t low = 0, high = claims->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (claims->list[middle].end <= start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < claims->n && claims->list[low].start < end;
+}
+
+static bool plt_stub_matches(const struct arch_plt_stub *stub, const uint8_t *code)
+{
+	for (uint8_t i = 0; i < stub->size; i++)
+		if ((code[i] & stub->mask[i]) != (stub->code[i] & stub->mask[i]))
+			return false;
+	return true;
+}
+
+/* Every byte of the section is the header or an entry of the template. */
+static bool plt_template_matches(
+	const struct arch_plt_template *template, const struct image_section *plt)
+{
+	uint64_t at = template->header ? template->header->size : 0;
+
+	if (at + template->entry->size > plt->hdr.sh_size ||
+		(plt->hdr.sh_size - at) % template->entry->size)
+		return false;
+	if (template->header && !plt_stub_matches(template->header, plt->data))
+		return false;
+	for (; at < plt->hdr.sh_size; at += template->entry->size)
+		if (!plt_stub_matches(template->entry, plt->data + at))
+			return false;
+	return true;
+}
+
+/* One stub's rows as a function over size bytes: PCMASK when size holds several stubs. */
+static bool plt_emit_stub(const struct arch *arch, const struct arch_plt_stub *stub,
+	uint64_t start, uint64_t size, struct sf_section *section)
+{
+	struct sf_func func = {.start = start};
+
+	if (size > stub->size) {
+		func.pcmask = true;
+		func.rep_size = stub->size;
+	}
+	if (!num_u32(size, &func.size) || !sf_section_add_func(section, &func))
+		return false;
+	for (uint8_t i = 0; i < stub->n_rows; i++) {
+		struct sf_row row = {
+			.start = stub->rows[i].start,
+			.cfa = {.kind = SF_LOC_REG, .reg = arch->cfi.sp_reg & (unsigned)SF_REG_MAX},
+			.cfa_off = stub->rows[i].cfa_off,
+		};
+
+		if (!sf_section_add_row(section, &row))
+			return false;
+	}
+	return true;
+}
+
+static bool plt_emit_template(const struct arch *arch, const struct arch_plt_template *template,
+	const struct image_section *plt, struct sf_section *section)
+{
+	uint64_t header = template->header ? template->header->size : 0;
+
+	if (template->header &&
+		!plt_emit_stub(arch, template->header, plt->hdr.sh_addr, header, section))
+		return false;
+	return plt_emit_stub(arch, template->entry, plt->hdr.sh_addr + header,
+		plt->hdr.sh_size - header, section);
+}
+
+/* Section headers may overlap in a hostile file; functions must not. */
+static bool plt_is_described(
+	const struct sf_section *section, size_t first, uint64_t start, uint64_t end)
+{
+	for (size_t i = first; i < section->n_funcs; i++)
+		if (section->funcs[i].start < end &&
+			start < section->funcs[i].start + section->funcs[i].size)
+			return true;
+	return false;
+}
+
+bool plt_from_templates(const struct policy *policy, const struct claims *claims,
+	struct sf_section *section, uint64_t *bytes)
+{
+	const struct image *image = policy->image;
+	const struct arch *arch = policy->arch;
+	size_t first = section->n_funcs;
+
+	*bytes = 0;
+	for (size_t i = 0; i < image->n_sections; i++) {
+		const struct image_section *plt = &image->sections[i];
+		const GElf_Shdr *hdr = &plt->hdr;
+
+		if (!plt->data || !plt_is_plt_name(plt->name) || hdr->sh_size == 0 ||
+			hdr->sh_size > UINT32_MAX ||
+			!image_is_code(image, hdr->sh_addr, hdr->sh_size) ||
+			policy_section_excluded(policy, hdr->sh_addr) ||
+			section->n_funcs - first > PLT_MAX_SECTIONS ||
+			plt_is_described(section, first, hdr->sh_addr,
+				hdr->sh_addr + hdr->sh_size) ||
+			plt_is_claimed(claims, hdr->sh_addr, hdr->sh_addr + hdr->sh_size))
+			continue;
+		for (size_t j = 0; j < arch->n_plt_templates; j++) {
+			const struct arch_plt_template *template = &arch->plt_templates[j];
+
+			if (strcmp(template->section, plt->name) ||
+				!plt_template_matches(template, plt))
+				continue;
+			if (!plt_emit_template(arch, template, plt, section))
+				return false;
+			*bytes += hdr->sh_size;
+			break;
+		}
+	}
+	return true;
+}

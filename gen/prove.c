@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* The proof as one step: decode, read the CFI, compare, judge. */
+#include "gen/prove.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "gen/source.h"
+#include "sframe/decode.h"
+
+/* libdwarf runs each FDE's program once per row; this bounds one FDE to about a second. */
+#define PROVE_LIBDWARF_ROWS 4096
+
+/* On a terminal only, and at most once a second. */
+static void prove_progress(size_t done, size_t total)
+{
+	static time_t last;
+	time_t now = time(NULL);
+
+	if (!isatty(STDERR_FILENO) || (now == last && done != total))
+		return;
+	last = now;
+	fprintf(stderr, "\rlibdwarf: %zu of %zu FDEs%s", done, total, done == total ? "\n" : "");
+}
+
+bool prove_section(const struct image *image, const struct image *cfi_image, const uint8_t *data,
+	size_t size, uint64_t addr, const struct options *options, struct verify_result *result,
+	struct err *err)
+{
+	struct source source;
+	struct sf_view view;
+	bool ok;
+
+	if (!sf_view_open(data, size, addr, &view, err))
+		return false;
+	if (!source_read(image, cfi_image, options, &source, err))
+		return false;
+	if (view.abi != source.arch->sframe_abi) {
+		ok = err_set(err, ERR_MALFORMED, "the .sframe section is for another machine (ABI %u)",
+			view.abi);
+	} else {
+		const struct verify_input input = {
+			&view, &source.frames, &source.claims, &source.policy};
+
+		ok = verify_own(&input, result, err);
+		if (ok && options->witness == WITNESS_LIBDWARF && result->n_differences == 0) {
+			struct verify_result own = *result;
+
+			ok = verify_libdwarf(
+				&input, PROVE_LIBDWARF_ROWS, prove_progress, result, err);
+			result->missing_bytes = own.missing_bytes;
+			result->template_bytes = own.template_bytes;
+		}
+	}
+	source_deinit(&source);
+	return ok;
+}
+
+bool prove_image(const struct image *image, const struct image *cfi_image,
+	const struct options *options, struct verify_result *result, struct err *err)
+{
+	const uint8_t *data;
+	uint64_t addr;
+	size_t size;
+
+	if (!image_sframe(image, &data, &size, &addr, err))
+		return false;
+	if (!data)
+		return err_set(err, ERR_NOTHING, "no .sframe section");
+	return prove_section(image, cfi_image, data, size, addr, options, result, err);
+}
+
+bool prove_judge(const struct verify_result *result, uint64_t expected_bytes, struct err *err)
+{
+	if (result->n_differences)
+		return err_set(err, ERR_PROOF, "%zu differences between .sframe and CFI; first at %s",
+			result->n_differences, result->texts[0]);
+	if (expected_bytes != UINT64_MAX &&
+		result->agreed_bytes + result->skipped_bytes != expected_bytes)
+		return err_set(err, ERR_PROOF,
+			"%" PRIu64 " bytes of code proven where %" PRIu64 " should be covered",
+			result->agreed_bytes, expected_bytes);
+	if (expected_bytes != UINT64_MAX && result->missing_bytes)
+		return err_set(err, ERR_PROOF, "%" PRIu64 " bytes of code lack the row they could have",
+			result->missing_bytes);
+	return true;
+}

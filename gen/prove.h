@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Opens a section anew and holds it against the CFI read anew. */
+#ifndef GEN_PROVE_H
+#define GEN_PROVE_H
+
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "gen/image.h"
+#include "gen/options.h"
+#include "gen/verify.h"
+
+/*
+ * Proves the size bytes at data, loaded at addr, against the CFI of cfi_image for the code of
+ * image. Reads everything again; nothing is shared with a conversion. False on an error of its
+ * own; differences are in *result.
+ */
+ATTR_MUST_CHECK bool prove_section(const struct image *image, const struct image *cfi_image,
+	const uint8_t *data, size_t size, uint64_t addr, const struct options *options,
+	struct verify_result *result, struct err *err);
+
+/* As prove_section, for the section the image carries; ERR_NOTHING when it has none. */
+ATTR_MUST_CHECK bool prove_image(const struct image *image, const struct image *cfi_image,
+	const struct options *options, struct verify_result *result, struct err *err);
+
+/*
+ * Turns a result into ERR_PROOF when it has differences. expected_bytes: how many bytes of code
+ * with CFI the section is meant to cover; UINT64_MAX when not known.
+ */
+ATTR_MUST_CHECK bool prove_judge(
+	const struct verify_result *result, uint64_t expected_bytes, struct err *err);
+
+#endif

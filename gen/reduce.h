@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The one place that speaks both languages: rules of CFI to locations of SFrame. Total: every rule
+ * either becomes a row that says the same, or a named refusal. Nothing is approximated.
+ */
+#ifndef GEN_REDUCE_H
+#define GEN_REDUCE_H
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "cfi/row.h"
+#include "gen/arch.h"
+#include "gen/refusal.h"
+#include "sframe/model.h"
+
+/*
+ * Says row's rules as *out (start left 0), or why not (*out is then undefined).
+ */
+enum refusal reduce_row(
+	const struct arch *arch, const struct cfi_row *row, struct sf_row *out);
+
+/* Told of every stretch of code that is left out: addresses, end exclusive. */
+struct reduce_sink {
+	bool (*refused)(void *context, enum refusal why, uint64_t start, uint64_t end);
+	void *context;
+};
+
+/*
+ * Appends to section the functions that describe the part [start, end) of table: one when all its
+ * rows are representable, else one per representable stretch, with holes between. Equal
+ * neighbouring rows become one. The part lies inside the table and is smaller than 4 GiB. False
+ * when memory runs out or the sink says so.
+ */
+ATTR_MUST_CHECK bool reduce_table(const struct arch *arch, const struct cfi_table *table,
+	uint64_t start, uint64_t end, const struct reduce_sink *sink,
+	struct sf_section *section);
+
+#endif

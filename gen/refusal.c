@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* The words for each refusal. */
+#include "gen/refusal.h"
+
+#include <assert.h>
+
+static const struct {
+	const char *name, *text;
+} refusal_words[N_REFUSALS] = {
+#define REFUSAL_WORDS(id, name, text) [REFUSE_##id] = {name, text},
+	REFUSALS(REFUSAL_WORDS)
+#undef REFUSAL_WORDS
+};
+
+const char *refusal_name(enum refusal refusal)
+{
+	assert(refusal < N_REFUSALS);
+	return refusal_words[refusal].name;
+}
+
+const char *refusal_text(enum refusal refusal)
+{
+	assert(refusal < N_REFUSALS);
+	return refusal_words[refusal].text;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* Counts, sizes and reasons as text. */
+#include "gen/report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "gen/refusal.h"
+
+static double report_ratio(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : 0.0;
+}
+
+/* 100 only when nothing is missing: 99.9996 must not read as complete. */
+static double report_percent(const struct coverage *coverage)
+{
+	double percent = coverage_percent(coverage);
+
+	if (coverage->covered_bytes < coverage->code_bytes && percent > 99.99)
+		return 99.99;
+	return percent;
+}
+
+void report_summary(const struct report *report, FILE *out)
+{
+	const struct coverage *coverage = &report->coverage;
+
+	fprintf(out,
+		"%s: %zu functions, %.2f%% of code covered, %" PRIu64
+		" bytes .sframe v%u (%.2f of .eh_frame), %zu refused\n",
+		report->path, coverage->n_functions, report_percent(coverage),
+		report->sframe_size, report->version,
+		report_ratio(report->sframe_size, report->source->cfi.size),
+		coverage->n_refused);
+}
+
+static void report_sizes(const struct report *report, FILE *out)
+{
+	const struct source *source = report->source;
+	uint64_t both = source->cfi.size + source->hdr_size;
+
+	fprintf(out, "  .eh_frame      %9zu bytes, %zu CIEs, %zu FDEs, %zu rows\n",
+		source->cfi.size, source->frames.n_cies, source->frames.n_fdes,
+		report->coverage.n_rows);
+	fprintf(out, "  .eh_frame_hdr  %9" PRIu64 " bytes\n", source->hdr_size);
+	fprintf(out,
+		"  .sframe v%u     %9" PRIu64 " bytes, %zu functions, %zu rows; %.3f of "
+		".eh_frame, %.3f of .eh_frame + .eh_frame_hdr\n",
+		report->version, report->sframe_size, report->n_funcs, report->n_rows,
+		report_ratio(report->sframe_size, source->cfi.size),
+		report_ratio(report->sframe_size, both));
+	fprintf(out,
+		"                 header and index %zu, rows %zu, not stored again by sharing %zu\n",
+		report->stats.index_bytes, report->stats.row_bytes, report->stats.shared_away);
+}
+
+static void report_coverage(const struct report *report, FILE *out)
+{
+	const struct coverage *coverage = &report->coverage;
+
+	fprintf(out, "  functions      %9zu with CFI, %zu with rows, %zu with gaps\n",
+		coverage->n_fdes, coverage->n_functions, coverage->n_refused);
+	fprintf(out, "  code with CFI  %9" PRIu64 " bytes, %" PRIu64 " covered (%.2f%%)\n",
+		coverage->code_bytes, coverage->covered_bytes, report_percent(coverage));
+	if (coverage->template_bytes)
+		fprintf(out, "  from PLT template %6" PRIu64 " bytes of code without CFI\n",
+			coverage->template_bytes);
+	if (coverage->n_duplicates)
+		fprintf(out, "  duplicates     %9zu FDEs that repeat another\n",
+			coverage->n_duplicates);
+}
+
+static void report_diags(const struct report *report, FILE *out)
+{
+	const struct cfi_frames *frames = &report->source->frames;
+
+	for (int i = 0; i < CFI_N_DIAGS; i++)
+		if (frames->diag_counts[i])
+			fprintf(out, "  record: %-12s %zu\n",
+				cfi_diag_name((enum cfi_diag_kind)i), frames->diag_counts[i]);
+}
+
+static void report_refusals(const struct report *report, FILE *out)
+{
+	const struct coverage *coverage = &report->coverage;
+
+	for (int i = 0; i < N_REFUSALS; i++)
+		if (coverage->refused[i].bytes)
+			fprintf(out, "  refused: %-15s %6zu functions %9" PRIu64 " bytes  %s\n",
+				refusal_name((enum refusal)i), coverage->refused[i].functions,
+				coverage->refused[i].bytes, refusal_text((enum refusal)i));
+}
+
+void report_gaps(const struct report *report, const char *indent, FILE *out)
+{
+	const struct coverage *coverage = &report->coverage;
+
+	for (size_t i = 0; i < coverage->n_gaps; i++) {
+		const struct coverage_gap *gap = &coverage->gaps[i];
+		const struct symbol *symbol =
+			symbols_find(&report->source->symbols, gap->fde_pc);
+		char *name = symbol ? symbol_demangle(symbol->name) : NULL;
+
+		fprintf(out,
+			"%s%s: 0x%" PRIx64 "..0x%" PRIx64 " (%" PRIu64
+			" bytes) of the function at 0x%" PRIx64 "%s%s\n",
+			indent, refusal_name(gap->why), gap->start, gap->end,
+			gap->end - gap->start, gap->fde_pc, name ? " " : "",
+			name ? name : "");
+		free(name);
+	}
+}
+
+void report_text(const struct report *report, bool verbose, FILE *out)
+{
+	fprintf(out, "%s: %s\n", report->path, report->source->arch->name);
+	report_sizes(report, out);
+	report_coverage(report, out);
+	report_diags(report, out);
+	report_refusals(report, out);
+	if (verbose)
+		report_gaps(report, "    ", out);
+}
+
+void report_damage(const struct report *report, FILE *out)
+{
+	const struct cfi_frames *frames = &report->source->frames;
+	size_t said = 0, damaged = 0;
+
+	for (int i = 0; i <= CFI_DIAG_LAST_DAMAGE; i++)
+		damaged += frames->diag_counts[i];
+	for (size_t i = 0; i < frames->n_diags; i++) {
+		if (frames->diags[i].kind > CFI_DIAG_LAST_DAMAGE)
+			continue;
+		fprintf(out, "eh2sframe: %s: %s, .eh_frame+0x%" PRIx64 "; left out\n",
+			report->path, frames->diags[i].text, frames->diags[i].off);
+		said++;
+	}
+	if (damaged > said)
+		fprintf(out, "eh2sframe: %s: %zu more damaged records in .eh_frame; left out\n",
+			report->path, damaged - said);
+	for (size_t i = 0; i < report->coverage.n_notes; i++)
+		fprintf(out, "eh2sframe: %s: %s; left out\n", report->path,
+			report->coverage.notes[i]);
+}
+
+void report_deinit(struct report *report)
+{
+	coverage_deinit(&report->coverage);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* What a run found, in words for people. */
+#ifndef GEN_REPORT_H
+#define GEN_REPORT_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "gen/coverage.h"
+#include "gen/source.h"
+#include "sframe/encode.h"
+
+/* Borrows source. */
+struct report {
+	const char *path;
+	const struct source *source;
+	struct coverage coverage;
+	struct sf_encode_stats stats;
+	uint64_t sframe_size; /* bytes */
+	size_t n_funcs, n_rows; /* in the section */
+	uint8_t version;
+};
+
+/* The one line that a conversion prints. */
+void report_summary(const struct report *report, FILE *out);
+
+/* The text of --report; verbose adds the name and place of every gap. */
+void report_text(const struct report *report, bool verbose, FILE *out);
+
+/* One line per gap, as -v prints them while converting. */
+void report_gaps(const struct report *report, const char *indent, FILE *out);
+
+/* Damaged records and programs, one line each, for standard error. */
+void report_damage(const struct report *report, FILE *out);
+
+void report_deinit(struct report *report);
+
+#endif

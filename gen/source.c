@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads what a conversion and a proof both start from. */
+#include "gen/source.h"
+
+#include <inttypes.h>
+
+/* Sorting the names of a large library costs as much as interpreting its CFI. */
+static bool source_wants_names(const struct options *options)
+{
+	return options->verbosity > 0 || options->exclude_symbols.n ||
+		options->command == COMMAND_REPORT || options->command == COMMAND_VERIFY;
+}
+
+/* No FDE at all: is that damage, or is there simply nothing? */
+static bool source_is_empty(const struct source *source, struct err *err)
+{
+	const struct cfi_frames *frames = &source->frames;
+
+	if (frames->n_fdes)
+		return true;
+	for (int i = 0; i <= CFI_DIAG_LAST_DAMAGE; i++)
+		if (frames->diag_counts[i])
+			return err_set(err, ERR_MALFORMED,
+				"no readable FDE; first: %s, .eh_frame+0x%" PRIx64
+				"; rebuild the file or take its CFI from elsewhere",
+				frames->diags[0].text, frames->diags[0].off);
+	return err_set(err, ERR_NOTHING, "no CFI: .eh_frame has no FDE, nothing to do");
+}
+
+bool source_read(const struct image *image, const struct image *cfi_image,
+	const struct options *options, struct source *source, struct err *err)
+{
+	bool found;
+
+	*source = (struct source){0};
+	source->arch = arch_find(image->ehdr.e_machine, image->big_endian);
+	source->policy = (struct policy){source->arch, image, &source->symbols, options};
+	if (image->ehdr.e_type == ET_REL || cfi_image->ehdr.e_type == ET_REL)
+		return err_set(err, ERR_UNSUPPORTED,
+			"a relocatable object: link it first, then convert the result");
+	if (!image_eh_frame(cfi_image, &source->cfi, &found, &source->hdr_size, err))
+		return false;
+	if (!found)
+		return err_set(err, ERR_NOTHING, "no CFI: no .eh_frame, nothing to do");
+	if (source_wants_names(options) && !symbols_read(image, &source->symbols, err))
+		return false;
+	if (cfi_frames_read(&source->cfi, &source->frames, err) && source_is_empty(source, err) &&
+		claims_read(&source->frames, &source->claims, err))
+		return true;
+	source_deinit(source);
+	return false;
+}
+
+void source_deinit(struct source *source)
+{
+	symbols_deinit(&source->symbols);
+	claims_deinit(&source->claims);
+	cfi_frames_deinit(&source->frames);
+	*source = (struct source){0};
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Everything read from one file before a row is interpreted: its CFI, who claims which code, and
+ * the policy for its machine. */
+#ifndef GEN_SOURCE_H
+#define GEN_SOURCE_H
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "cfi/frames.h"
+#include "gen/claims.h"
+#include "gen/image.h"
+#include "gen/options.h"
+#include "gen/policy.h"
+#include "gen/symbols.h"
+
+struct source {
+	const struct arch *arch;
+	struct symbols symbols; /* empty unless names are needed */
+	struct cfi_section cfi;
+	uint64_t hdr_size; /* of .eh_frame_hdr, bytes */
+	struct cfi_frames frames;
+	struct claims claims;
+	struct policy policy; /* borrows the members above: do not move a source */
+};
+
+/*
+ * Reads the CFI of cfi_image (which may be image itself, or the unstripped original) for the code
+ * of image. Borrows both. ERR_NOTHING without CFI, ERR_MALFORMED when all of it is damaged.
+ */
+ATTR_MUST_CHECK bool source_read(const struct image *image, const struct image *cfi_image,
+	const struct options *options, struct source *source, struct err *err);
+void source_deinit(struct source *source);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* Function names: read once into a sorted list with one name per address. */
+#include "gen/symbols.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <libiberty/demangle.h>
+
+#include "base/rd.h"
+#include "base/vec.h"
+
+#define SYM_SIZE 24
+/* How far back a symbol that encloses others is looked for; nesting is never deeper. */
+#define FIND_STEPS 32
+
+/* Which of several names at one address is told: lower is better. */
+static uint8_t rank_of(unsigned int type, unsigned int bind, uint64_t size)
+{
+	uint8_t rank = bind == STB_GLOBAL ? 0 : bind == STB_WEAK ? 1 : 2;
+
+	if (!size)
+		rank |= 4;
+	if (type == STT_NOTYPE)
+		rank |= 8;
+	return rank;
+}
+
+/* Labels of hand-written code have no type, but neither have mapping symbols ("$x",
+ * ".L1"). */
+static bool is_function(
+	const struct image *image, unsigned int type, uint64_t addr, const char *name)
+{
+	if (!*name)
+		return false;
+	if (type == STT_FUNC || type == STT_GNU_IFUNC)
+		return true;
+	return type == STT_NOTYPE && *name != '$' && *name != '.' &&
+	       image_is_code(image, addr, 1);
+}
+
+static bool read_one(const struct image *image, struct rd *rd, const struct rd *names,
+	struct symbols *symbols)
+{
+	struct rd at = *names;
+	uint32_t name_off = rd_u32(rd);
+	uint8_t info = rd_u8(rd);
+	uint8_t other = rd_u8(rd);
+	uint16_t section = rd_u16(rd);
+	struct symbol symbol = {.addr = rd_u64(rd)};
+
+	(void)other;
+	symbol.size = rd_u64(rd);
+	if (rd->failed || section == SHN_UNDEF || section == SHN_ABS ||
+		section == SHN_COMMON)
+		return true;
+	if (rd_skip(&at, name_off))
+		symbol.name = rd_cstr(&at);
+	if (!symbol.name ||
+		!is_function(image, GELF_ST_TYPE(info), symbol.addr, symbol.name))
+		return true;
+	symbol.rank = rank_of(GELF_ST_TYPE(info), GELF_ST_BIND(info), symbol.size);
+	if (!vec_reserve(&symbols->list, &symbols->cap, symbols->n + 1))
+		return false;
+	symbols->list[symbols->n++] = symbol;
+	return true;
+}
+
+/* By name at last, so that the choice does not depend on the order in the file. */
+static int compare(const void *left, const void *right)
+{
+	const struct symbol *a = left, *b = right;
+
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+static void sort_unique(struct symbols *symbols)
+{
+	size_t n = 0;
+
+	if (symbols->n)
+		qsort(symbols->list, symbols->n, sizeof(*symbols->list), compare);
+	for (size_t i = 0; i < symbols->n; i++)
+		if (!n || symbols->list[n - 1].addr != symbols->list[i].addr)
+			symbols->list[n++] = symbols->list[i];
+	symbols->n = n;
+}
+
+static const struct image_section *table_find(const struct image *image, uint32_t type)
+{
+	for (size_t i = 0; i < image->n_sections; i++)
+		if (image->sections[i].hdr.sh_type == type && image->sections[i].data)
+			return &image->sections[i];
+	return NULL;
+}
+
+bool symbols_read(const struct image *image, struct symbols *symbols, struct err *err)
+{
+	const struct image_section *table = table_find(image, SHT_SYMTAB), *strings;
+	struct rd rd, names;
+
+	*symbols = (struct symbols){0};
+	if (!table)
+		table = table_find(image, SHT_DYNSYM);
+	if (!table || table->hdr.sh_link >= image->n_sections)
+		return true;
+	strings = &image->sections[table->hdr.sh_link];
+	if (!strings->data)
+		return true;
+	rd_init(&names, strings->data, (size_t)strings->hdr.sh_size, image->big_endian);
+	rd_init(&rd, table->data, (size_t)table->hdr.sh_size, image->big_endian);
+	while (rd.size - rd.pos >= SYM_SIZE) {
+		if (!read_one(image, &rd, &names, symbols)) {
+			symbols_deinit(symbols);
+			return err_set_nomem(err);
+		}
+	}
+	sort_unique(symbols);
+	return true;
+}
+
+void symbols_deinit(struct symbols *symbols)
+{
+	free(symbols->list);
+	*symbols = (struct symbols){0};
+}
+
+/* Index of the first symbol that starts above pc. */
+static size_t first_above(const struct symbols *symbols, uint64_t pc)
+{
+	size_t low = 0, high = symbols->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (symbols->list[middle].addr <= pc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct symbol *symbols_find(const struct symbols *symbols, uint64_t pc)
+{
+	size_t end = first_above(symbols, pc);
+	const struct symbol *sizeless = NULL;
+
+	for (size_t i = end, steps = 0; i > 0 && steps < FIND_STEPS; i--, steps++) {
+		const struct symbol *symbol = &symbols->list[i - 1];
+
+		if (symbol->size && pc - symbol->addr < symbol->size)
+			return symbol;
+		/* A label without a size may be inside a function that has one. */
+		if (!symbol->size && !sizeless)
+			sizeless = symbol;
+	}
+	return sizeless;
+}
+
+char *symbol_demangle(const char *name)
+{
+	char *plain = cplus_demangle(name, DMGL_AUTO | DMGL_PARAMS | DMGL_ANSI);
+
+	return plain ? plain : strdup(name);
+}

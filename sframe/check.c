@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The named checks. One pass notes the first breach of each; the table of prerequisites
+ * then says which of them stand on their own and which merely follow from another.
+ */
+#include "sframe/check.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "sframe/format.h"
+
+#define BIT(check) (1u << SF_CHECK_##check)
+
+struct check {
+	const char *name, *text;
+	unsigned int needs; /* BITs of the checks that must have passed */
+};
+
+static const struct check checks[] = {
+#define CHECK_WORDS(id, check_name, check_text)                                          \
+	[SF_CHECK_##id] = {                                                              \
+		.name = (check_name), .text = (check_text), .needs = NEEDS_##id},
+#define NEEDS_FLAGS 0
+#define NEEDS_ABI 0
+#define NEEDS_FUNC_READABLE 0
+#define NEEDS_FUNC_SORTED BIT(FLAGS) | BIT(FUNC_READABLE)
+#define NEEDS_FUNC_OVERLAP BIT(FUNC_SORTED) | BIT(FUNC_SIZE)
+#define NEEDS_FUNC_SIZE BIT(FUNC_READABLE)
+#define NEEDS_REP_SIZE BIT(FUNC_READABLE)
+#define NEEDS_ROWS_READABLE BIT(ABI) | BIT(FUNC_READABLE)
+#define NEEDS_ROWS_SOME BIT(FUNC_READABLE)
+#define NEEDS_ROWS_ASCENDING BIT(ROWS_READABLE)
+#define NEEDS_ROWS_INSIDE BIT(ROWS_READABLE) | BIT(FUNC_SIZE) | BIT(REP_SIZE)
+#define NEEDS_ROWS_TOTAL BIT(FUNC_READABLE)
+	SF_CHECKS(CHECK_WORDS)
+#undef CHECK_WORDS
+};
+
+struct range {
+	uint64_t first, last; /* addresses, both inside */
+	uint64_t field_off;   /* of the FDE, from the section's start */
+};
+
+struct survey {
+	const struct sf_view *view;
+	struct range *ranges; /* owned; of every function, as stored */
+	uint64_t n_rows;
+	unsigned int breached;	   /* BITs */
+	uint64_t off[SF_N_CHECKS]; /* of the first breach, from the section's start */
+	struct err damage;	   /* what the decoder said of unreadable bytes */
+};
+
+const char *sf_check_name(enum sf_check check)
+{
+	return checks[check].name;
+}
+
+const char *sf_check_text(enum sf_check check)
+{
+	return checks[check].text;
+}
+
+static void note(struct survey *survey, enum sf_check check, uint64_t off)
+{
+	if (survey->breached & 1u << check)
+		return;
+	survey->breached |= 1u << check;
+	survey->off[check] = off;
+}
+
+static void survey_header(struct survey *survey)
+{
+	const struct sf_view *view = survey->view;
+	const struct sf_abi *abi = sf_abi_find(view->abi);
+	unsigned int defined = SFRAME_F_FDE_SORTED | SFRAME_F_FRAME_POINTER;
+
+	if (view->version >= SFRAME_VERSION_2)
+		defined |= SFRAME_F_FDE_FUNC_START_PCREL;
+	if (view->flags & ~defined)
+		note(survey, SF_CHECK_FLAGS, SFRAME_HDR_FLAGS);
+	if (!abi || view->version < abi->since)
+		note(survey, SF_CHECK_ABI, SFRAME_HDR_ABI_ARCH);
+}
+
+static void survey_rows(struct survey *survey, const struct sf_view_func *func)
+{
+	uint32_t end = func->func.size;
+	struct sf_row_iter iter;
+	struct sf_row row;
+	uint64_t off, before = 0; /* one more than the start of the row before */
+
+	if (func->func.rep_size && func->func.rep_size < end)
+		end = func->func.rep_size;
+	if (func->func.n_rows == 0)
+		note(survey, SF_CHECK_ROWS_SOME, func->field_off);
+	sf_rows_begin(survey->view, func, &iter);
+	for (off = iter.off; sf_rows_next(&iter, &row, &survey->damage); off = iter.off) {
+		if (row.start < before)
+			note(survey, SF_CHECK_ROWS_ASCENDING, off);
+		if (row.start >= end)
+			note(survey, SF_CHECK_ROWS_INSIDE, off);
+		before = (uint64_t)row.start + 1;
+	}
+	if (iter.failed)
+		note(survey, SF_CHECK_ROWS_READABLE, iter.off);
+}
+
+static void survey_func(
+	struct survey *survey, uint32_t i, const struct sf_view_func *func)
+{
+	const struct sf_view *view = survey->view;
+	struct range *range = &survey->ranges[i];
+
+	range->first = func->func.start;
+	range->field_off = func->field_off;
+	if (func->func.size == 0 ||
+		__builtin_add_overflow(range->first, func->func.size - 1, &range->last))
+		note(survey, SF_CHECK_FUNC_SIZE, func->field_off);
+	if ((view->flags & SFRAME_F_FDE_SORTED) && i > 0 &&
+		range->first < range[-1].first)
+		note(survey, SF_CHECK_FUNC_SORTED, func->field_off);
+	/* Version 1 has no block size, so there is nothing to be wrong. */
+	if (view->version >= SFRAME_VERSION_2 &&
+		func->func.pcmask != (func->func.rep_size != 0))
+		note(survey, SF_CHECK_REP_SIZE, func->field_off);
+	survey->n_rows += func->func.n_rows;
+	/* Once a row could not be read, all that follows could be in the wrong place too.
+	 */
+	if (!(survey->breached & (BIT(ABI) | BIT(ROWS_READABLE))))
+		survey_rows(survey, func);
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct range *ra = a, *rb = b;
+
+	if (ra->first != rb->first)
+		return ra->first < rb->first ? -1 : 1;
+	return (ra->field_off > rb->field_off) - (ra->field_off < rb->field_off);
+}
+
+static void survey_overlap(struct survey *survey)
+{
+	uint32_t n = survey->view->n_funcs;
+
+	if (!(survey->view->flags & SFRAME_F_FDE_SORTED))
+		qsort(survey->ranges, n, sizeof(*survey->ranges), compare_ranges);
+	for (uint32_t i = 1; i < n; i++) {
+		if (survey->ranges[i].first <= survey->ranges[i - 1].last)
+			note(survey, SF_CHECK_FUNC_OVERLAP, survey->ranges[i].field_off);
+	}
+}
+
+static void survey_section(struct survey *survey)
+{
+	const struct sf_view *view = survey->view;
+	struct sf_view_func func;
+
+	survey_header(survey);
+	for (uint32_t i = 0; i < view->n_funcs; i++) {
+		if (!sf_view_func(view, i, &func, &survey->damage)) {
+			note(survey, SF_CHECK_FUNC_READABLE,
+				view->func_off + (uint64_t)i * view->func_size);
+			return;
+		}
+		survey_func(survey, i, &func);
+	}
+	if (survey->n_rows != view->n_rows)
+		note(survey, SF_CHECK_ROWS_TOTAL, SFRAME_HDR_NUM_FRES);
+	if (!(survey->breached & (checks[SF_CHECK_FUNC_OVERLAP].needs)))
+		survey_overlap(survey);
+}
+
+static bool report(const struct survey *survey, enum sf_check check,
+	enum sf_check *failed, struct err *err)
+{
+	bool damaged = check == SF_CHECK_FUNC_READABLE || check == SF_CHECK_ROWS_READABLE;
+
+	if (failed)
+		*failed = check;
+	return err_set(err, ERR_MALFORMED, "%s: %s, at .sframe+0x%" PRIx64 "%s%s%s",
+		checks[check].name, checks[check].text, survey->off[check],
+		damaged ? " (" : "", damaged ? survey->damage.text : "",
+		damaged ? ")" : "");
+}
+
+bool sf_check_all(const struct sf_view *view, enum sf_check *failed, struct err *err)
+{
+	struct survey survey = {.view = view};
+	bool ok = true;
+
+	survey.ranges = calloc(view->n_funcs ? view->n_funcs : 1, sizeof(*survey.ranges));
+	if (!survey.ranges)
+		return err_set_nomem(err);
+	survey_section(&survey);
+	for (unsigned int i = 0; ok && i < SF_N_CHECKS; i++) {
+		if ((survey.breached & 1u << i) && !(survey.breached & checks[i].needs))
+			ok = report(&survey, (enum sf_check)i, failed, err);
+	}
+	free(survey.ranges);
+	return ok;
+}

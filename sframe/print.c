@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* A section as text for people, and for comparing with readelf's dump line by line. */
+#include "sframe/print.h"
+
+#include <inttypes.h>
+
+#include "sframe/format.h"
+
+struct flag_name {
+	uint8_t flag;
+	const char *name;
+};
+
+static const struct flag_name flag_names[] = {
+	{SFRAME_F_FDE_SORTED, "SFRAME_F_FDE_SORTED"},
+	{SFRAME_F_FRAME_POINTER, "SFRAME_F_FRAME_POINTER"},
+	{SFRAME_F_FDE_FUNC_START_PCREL, "SFRAME_F_FDE_FUNC_START_PCREL"},
+};
+
+static void print_flags(uint8_t flags, FILE *out)
+{
+	const char *before = "    Flags: ";
+
+	if (!flags)
+		fprintf(out, "%sNONE", before);
+	for (size_t i = 0; i < sizeof(flag_names) / sizeof(*flag_names); i++) {
+		if (!(flags & flag_names[i].flag))
+			continue;
+		fprintf(out, "%s%s", before, flag_names[i].name);
+		before = ",\n           ";
+		flags &= (uint8_t)~flag_names[i].flag;
+	}
+	if (flags)
+		fprintf(out, "%s0x%x", before, flags);
+	fputc('\n', out);
+}
+
+static void print_header(const struct sf_view *view, const char *name, FILE *out)
+{
+	fprintf(out, "Contents of the SFrame section %s:\n  Header :\n\n", name);
+	fprintf(out, "    Version: SFRAME_VERSION_%u\n", view->version);
+	print_flags(view->flags, out);
+	if (view->fixed_fp_off)
+		fprintf(out, "    CFA fixed FP offset: %d\n", view->fixed_fp_off);
+	if (view->fixed_ra_off)
+		fprintf(out, "    CFA fixed RA offset: %d\n", view->fixed_ra_off);
+	fprintf(out, "    Num FDEs: %" PRIu32 "\n    Num FREs: %" PRIu32 "\n",
+		view->n_funcs, view->n_rows);
+	fprintf(out, "\n  Function Index :\n");
+}
+
+/* A place in the customary letters: c is the CFA, brackets mean the memory at an address.
+ */
+static void format_loc(const struct sf_abi *abi, struct sf_loc loc, int32_t off,
+	const char *none, char *buf, size_t size)
+{
+	char reg[8];
+
+	if (loc.reg == abi->sp)
+		snprintf(reg, sizeof(reg), "sp");
+	else if (loc.reg == abi->fp)
+		snprintf(reg, sizeof(reg), "fp");
+	else
+		snprintf(reg, sizeof(reg), "r%u", loc.reg);
+	switch (loc.kind) {
+	case SF_LOC_AT_CFA:
+		snprintf(buf, size, "c%+" PRId32, off);
+		break;
+	case SF_LOC_REG:
+		snprintf(buf, size, "%s%+" PRId32, reg, off);
+		break;
+	case SF_LOC_AT_REG:
+		snprintf(buf, size, "(%s%+" PRId32 ")", reg, off);
+		break;
+	default:
+		snprintf(buf, size, "%s", none);
+		break;
+	}
+}
+
+static void print_row(const struct sf_view *view, const struct sf_abi *abi,
+	const struct sf_row *row, uint64_t pc, FILE *out)
+{
+	char cfa[32], fp[32], ra[32];
+
+	if (row->outermost) {
+		fprintf(out, "    %016" PRIx64 "  RA undefined\n", pc);
+		return;
+	}
+	format_loc(abi, row->cfa, row->cfa_off, "u", cfa, sizeof(cfa));
+	format_loc(abi, row->fp, row->fp_off, view->fixed_fp_off ? "f" : "u", fp,
+		sizeof(fp));
+	format_loc(abi, row->ra, row->ra_off, view->fixed_ra_off ? "f" : "u", ra,
+		sizeof(ra));
+	fprintf(out, "    %016" PRIx64 "  %-9s %-9s %s%s\n", pc, cfa, fp, ra,
+		row->ra_signed ? "[s]" : "");
+}
+
+static bool print_func(const struct sf_view *view, uint32_t i, FILE *out, struct err *err)
+{
+	const struct sf_abi *abi = sf_abi_find(view->abi);
+	struct sf_view_func func;
+	struct sf_row_iter iter;
+	struct sf_row row;
+
+	if (!sf_view_func(view, i, &func, err))
+		return false;
+	fprintf(out,
+		"\n    func idx [%" PRIu32 "]: pc = 0x%" PRIx64 ", size = %" PRIu32
+		" bytes",
+		i, func.func.start, func.func.size);
+	if (func.func.pcmask || func.func.rep_size)
+		fprintf(out, "%s, rep_size = %u", func.func.pcmask ? ", PCMASK" : "",
+			func.func.rep_size);
+	fprintf(out, "%s\n    STARTPC%s         CFA       FP        RA\n",
+		func.func.pauth_b ? ", pauth = B key" : "",
+		func.func.pcmask ? "[m]" : "   ");
+	sf_rows_begin(view, &func, &iter);
+	while (sf_rows_next(&iter, &row, err))
+		print_row(view, abi, &row,
+			(func.func.pcmask ? 0 : func.func.start) + row.start, out);
+	return !iter.failed;
+}
+
+bool sf_print(const struct sf_view *view, const char *name, FILE *out, struct err *err)
+{
+	print_header(view, name, out);
+	for (uint32_t i = 0; i < view->n_funcs; i++) {
+		if (!print_func(view, i, out, err))
+			return false;
+	}
+	if (ferror(out))
+		return err_set_errno(err, "%s: cannot print", name);
+	return true;
+}

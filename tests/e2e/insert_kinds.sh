@@ -1,0 +1,146 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Every kind of program and library runs as before with a section put in, is clean to readelf, is
+# mapped, and comes back byte for byte. usage: insert_kinds.sh DRIVER SOURCE_DIR
+raw=$1 src=$2
+. "$src/insert_lib.sh"
+
+# A kernel before 5.18, and qemu-user, take AT_PHDR for load address + e_phoff.
+old_kernel() { have qemu-x86_64 && same_run "$1" "qemu-x86_64 $1"; }
+
+check_kind() {
+	local kind=$1
+	if ! "$raw" add "$kind" "$kind.new" 2>"$kind.log"; then
+		not_ok "$kind: add" "$(cat "$kind.log")"
+		return
+	fi
+	is "$kind: runs" same_run "./$kind" "./$kind.new"
+	is "$kind: readelf" clean_readelf "$kind.new"
+	case $kind in
+	cxx*) ;;
+	*) is "$kind: mapped" "./$kind.new" mapped ;;
+	esac
+	if ! have qemu-x86_64; then
+		skip "$kind: old AT_PHDR rule" "no qemu-x86_64"
+	elif ! qemu-x86_64 "./$kind" >"$kind.q1" 2>&1; then
+		skip "$kind: old AT_PHDR rule" "the original does not run there"
+	else
+		qemu-x86_64 "./$kind.new" >"$kind.q2" 2>&1
+		is "$kind: old AT_PHDR rule" diff "$kind.q1" "$kind.q2"
+	fi
+	"$raw" undo "$kind.new" "$kind.old"
+	is "$kind: undo" cmp "$kind" "$kind.old"
+	is "$kind: same bytes again" sh -c "'$raw' add '$kind' '$kind.two' && cmp '$kind.new' '$kind.two'"
+	rm -f "$kind.new" "$kind.old" "$kind.two"
+}
+
+libraries() {
+	local linker
+	mkdir -p old new
+	for linker in bfd lld gold mold; do
+		if ! build old/libinsert.so $CC -O1 -fPIC -shared -fuse-ld=$linker "$src/insert_library.c" ||
+			! build user $CC -O1 -DWITH_LIBRARY "$probe" -Lold -linsert ||
+			! build opener $CC -O1 -DWITH_DLOPEN "$probe" -ldl; then
+			skip "library, $linker" "cannot be built here"
+			continue
+		fi
+		is "library, $linker: add" "$raw" add old/libinsert.so new/libinsert.so
+		is "library, $linker: readelf" clean_readelf new/libinsert.so
+		is "library, $linker: LD_LIBRARY_PATH" sh -c \
+			'LD_LIBRARY_PATH=old ./user >a; LD_LIBRARY_PATH=new ./user >b; grep -q "library 34" b && diff a b'
+		is "library, $linker: mapped" env LD_LIBRARY_PATH=new ./user mapped libinsert.so
+		is "library, $linker: dlopen" sh -c './opener load new/libinsert.so | grep "dlopen 34"'
+		"$raw" undo new/libinsert.so back.so
+		is "library, $linker: undo" cmp old/libinsert.so back.so
+	done
+	# The offset of a library's segment need not follow its address, so .bss costs nothing.
+	build old/libinsert.so $CC -O1 -fPIC -shared -DBSS=1610612736 -mcmodel=large "$src/insert_library.c"
+	"$raw" add old/libinsert.so new/libinsert.so
+	is "library, 1.5 GB bss: runs" sh -c \
+		'LD_LIBRARY_PATH=new ./user | grep "library 34" && [ $(stat -c %s new/libinsert.so) -lt 200000 ]'
+}
+
+# The hole that h9 needs would be as large as the .bss.
+large_bss() {
+	local out
+	build huge $CC -O1 -DBSS=1610612736 -mcmodel=medium "$probe" || return
+	out=$("$raw" add huge huge.new 2>&1)
+	is "1.5 GB bss: refused with the reason" sh -c \
+		"[ $? = 1 ] && [ ! -e huge.new ] && echo '$out' | grep 'hole in the file'"
+	"$raw" add bss60 bss60.new
+	is "60 MB bss: the hole is sparse" sh -c '[ $(du -k bss60.new | cut -f1) -lt 1000 ]'
+	rm -f huge bss60.new
+}
+
+# real FILE ARGS...: an installed program.
+real() {
+	local file name
+	file=$(command -v "$1" 2>/dev/null) && file=$(readlink -f "$file") || return
+	[ "$(head -c 4 "$file" | tail -c 3)" = ELF ] || return
+	name=${file##*/}
+	shift
+	mkdir -p real
+	cp "$file" "real/$name.old"
+	is "$name: add" "$raw" add "$file" "real/$name" || return
+	[ -e "real/$name" ] || return
+	is "$name: readelf" clean_readelf "real/$name"
+	is "$name: runs" same_run "$file" "./real/$name" "$@"
+	"$raw" undo "real/$name" "real/$name.back"
+	is "$name: undo" cmp "real/$name.old" "real/$name.back"
+	rm -f real/*
+}
+
+real_programs() {
+	printf '#include <vector>\nint main() { std::vector<int> v(3); return (int)v.size() - 3; }\n' >t.cc
+	real ls -d /
+	real bash -c 'for i in 1 2 3; do echo $((i * 2)); done; type cd'
+	real perl -e 'print join(",", map { $_ ** 2 } 1 .. 9), "\n"'
+	real /usr/bin/python3 -c 'import sys, json, hashlib; print(json.dumps(sys.version_info[:2]))'
+	real busybox sh -c 'echo a | sed s/a/b/'
+	real "$(g++ -print-prog-name=cc1plus)" -quiet -O2 t.cc -o -
+	real clang --version
+	real gdb --version
+	real mold --version
+	real openssl version -v
+	real gzip --version
+}
+
+# What starts before everything else.
+loader_and_libc() {
+	local loader libc
+	loader=$(readlink -f "$(readelf -lW pie | sed -n 's/.*interpreter: \(.*\)]/\1/p')")
+	libc=$(ldd pie | sed -n 's/.*libc.so.6 => \([^ ]*\).*/\1/p')
+	mkdir -p sys
+	"$raw" add "$loader" sys/ld.so && "$raw" add "$libc" sys/libc.so.6 || { not_ok "ld.so, libc: add"; return; }
+	is "ld.so: readelf" clean_readelf sys/ld.so
+	is "libc: readelf" clean_readelf sys/libc.so.6
+	is "ld.so: as a program" same_run "$loader" sys/ld.so ./pie
+	is "ld.so: --list" sh -c './sys/ld.so --list ./pie | grep -q libc.so.6'
+	if have qemu-x86_64; then
+		is "ld.so: old AT_PHDR rule" sh -c 'qemu-x86_64 sys/ld.so ./pie | grep fine'
+	fi
+	build interp $CC -O1 "$probe" -Wl,--dynamic-linker="$scratch/sys/ld.so"
+	is "ld.so: as interpreter" same_run ./pie ./interp
+	is "libc: LD_LIBRARY_PATH" env LD_LIBRARY_PATH=sys ./pie
+	is "libc: LD_LIBRARY_PATH, mapped" env LD_LIBRARY_PATH=sys ./pie mapped sys/libc.so.6
+	is "libc: as a program" same_run "$libc" sys/libc.so.6
+	is "ld.so, libc and program converted" sh -c \
+		"'$raw' add pie pie.new && sys/ld.so --library-path sys ./pie.new mapped"
+	is "libc: bash" env LD_LIBRARY_PATH=sys bash -c 'echo $(echo sub) | cat'
+}
+
+debugger() {
+	have gdb || { skip "gdb" "not installed"; return; }
+	build debugged $CC -g -O0 "$probe" && "$raw" add debugged debugged.new
+	is "gdb: run and backtrace" sh -c \
+		'gdb -nx -batch -ex "set debuginfod enabled off" -ex "break work" -ex run -ex bt ./debugged.new 2>&1 | tee gdb.log | grep -q "#1 .*main (" || { cat gdb.log; false; }'
+}
+
+build_kinds
+for kind in $kinds; do check_kind "$kind"; done
+libraries
+large_bss
+real_programs
+loader_and_libc
+debugger
+plan

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+# Sourced by the insert_*.sh tests: TAP output, a scratch directory, the kinds of program.
+# The caller has set: raw (the driver), src (this directory).
+set -u
+CC=${CC:-gcc}
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/insert.XXXXXX")
+trap 'cd /; rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 99
+export LC_ALL=C
+n=0
+
+ok() { n=$((n + 1)); echo "ok $n - $1"; }
+not_ok() { n=$((n + 1)); echo "not ok $n - $1"; [ -z "${2-}" ] || echo "$2" | sed 's/^/# /'; }
+skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
+plan() { echo "1..$n"; exit 0; }
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# is NAME COMMAND...: the command must succeed; its output is shown when it does not.
+is() {
+	local name=$1 out
+	shift
+	if out=$("$@" 2>&1); then ok "$name"; else not_ok "$name" "$out"; fi
+}
+
+# run PROGRAM ARGS...: its output and status, bounded in time.
+run() { timeout 30 "$@" 2>&1; echo "status $?"; }
+
+# same_run OLD NEW ARGS...: both do the same, whatever their names.
+same_run() {
+	local old=$1 new=$2 a b
+	shift 2
+	a=$(run "$old" "$@" | sed "s#$old#PROG#g")
+	b=$(run "$new" "$@" | sed "s#$new#PROG#g")
+	[ "$a" = "$b" ] && return 0
+	printf 'before: %s\nafter: %s\n' "$a" "$b" | head -c 2000
+	return 1
+}
+
+# readelf has something to say about a broken table, on either stream.
+clean_readelf() {
+	local out
+	out=$(readelf -lSW "$1" 2>&1 | grep -iE 'warning|error|overlap|invalid|not ')
+	[ -z "$out" ] && return 0
+	echo "$out"
+	return 1
+}
+
+# build NAME COMPILER ARGS...: one program per kind; false when this machine cannot link it.
+build() {
+	local name=$1
+	shift
+	"$@" -o "$name" >"$name.log" 2>&1
+}
+
+probe=$src/insert_probe.c
+# kind NAME COMMAND...; sets kinds to those that could be built.
+kinds=
+kind() {
+	if build "$@"; then kinds="$kinds $1"; else skip "$1" "cannot be built here"; fi
+}
+
+build_kinds() {
+	kind pie $CC -O1 -fPIE -pie "$probe"
+	kind nopie $CC -O1 -no-pie "$probe"
+	kind static $CC -O1 -static "$probe"
+	kind static-pie $CC -O1 -static-pie "$probe"
+	kind relro-now $CC -O1 -Wl,-z,relro,-z,now "$probe"
+	kind norelro $CC -O1 -Wl,-z,norelro "$probe"
+	kind noseparate $CC -O1 -Wl,-z,noseparate-code "$probe"
+	kind maxpage2m $CC -O1 -Wl,-z,max-page-size=0x200000 "$probe"
+	kind nopie-2m-nosep $CC -O1 -no-pie -Wl,-z,max-page-size=0x200000,-z,noseparate-code "$probe"
+	kind relr $CC -O1 -Wl,-z,pack-relative-relocs "$probe"
+	kind bss60 $CC -O1 -DBSS=62914560 "$probe"
+	kind nopie-bss60 $CC -O1 -no-pie -DBSS=62914560 "$probe"
+	kind lld $CC -O1 -fuse-ld=lld "$probe"
+	kind lld-nopie $CC -O1 -no-pie -fuse-ld=lld "$probe"
+	kind lld-static-pie $CC -O1 -static-pie -fuse-ld=lld "$probe"
+	kind gold $CC -O1 -fuse-ld=gold "$probe"
+	kind gold-static $CC -O1 -static -fuse-ld=gold "$probe"
+	kind mold $CC -O1 -fuse-ld=mold "$probe"
+	kind mold-static $CC -O1 -static -fuse-ld=mold "$probe"
+	kind clang clang -O1 -fPIE -pie "$probe"
+	kind musl musl-gcc -O1 "$probe"
+	kind musl-static musl-gcc -O1 -static "$probe"
+	kind cxx g++ -O1 "$src/insert_throw.cc"
+	kind cxx-static g++ -O1 -static "$src/insert_throw.cc"
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The insertion alone, without the conversion: puts a hand-made section into a file,
+ * takes it out again, or tries a list of files. So that a test of the layout needs no CFI
+ * and no encoder.
+ *
+ *   insert_raw add IN OUT [SIZE]   an empty but valid SFrame v2 header and filler
+ *   insert_raw undo IN OUT
+ *   insert_raw try SCRATCH         paths from standard input: add, check, undo, compare;
+ * one line each
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/wr.h"
+#include "gen/image.h"
+#include "gen/output.h"
+#include "gen/undo.h"
+#include "gen/write.h"
+
+#define DEFAULT_SIZE 5000
+
+/* sframe-spec v2: preamble, ABI AMD64 little-endian, RA at CFA - 8, no FDEs. */
+static bool make_section(struct wr *wr, size_t size, bool big_endian)
+{
+	wr_init(wr, big_endian);
+	wr_u16(wr, 0xdee2);
+	wr_u8(wr, 2);
+	wr_u8(wr, 1);
+	wr_u8(wr, 3);
+	wr_u8(wr, 0);
+	wr_u8(wr, 0xf8);
+	wr_u8(wr, 0);
+	for (int i = 0; i < 5; i++)
+		wr_u32(wr, 0);
+	for (size_t i = wr->size; i < size; i++)
+		wr_u8(wr, (uint8_t)(i * 7 + (i >> 8)));
+	return !wr->failed;
+}
+
+static bool check_file(const struct image *in, const char *path, struct err *err)
+{
+	struct image out;
+	bool ok;
+
+	if (!image_open(path, &out, err))
+		return err_prefix(err, "reading the output");
+	ok = write_check(in, &out, err);
+	image_close(&out);
+	return ok;
+}
+
+static bool add(const struct image *image, const char *to, size_t size, struct err *err)
+{
+	struct write_plan plan;
+	struct output output;
+	struct wr wr;
+	bool ok;
+
+	if (!write_plan(image, size, &plan, err))
+		return false;
+	if (!make_section(&wr, size, image->big_endian))
+		return err_set_nomem(err);
+	ok = output_begin(to, image->fd, &output, err);
+	if (ok) {
+		ok = write_image(image, &plan, wr.data, output.fd, err) &&
+		     check_file(image, output.temp, err) &&
+		     output_commit(&output, image->fd, err);
+		output_abort(&output);
+	}
+	wr_deinit(&wr);
+	return ok;
+}
+
+static bool undo(const struct image *image, const char *to, struct err *err)
+{
+	struct undo record;
+	struct output output;
+	bool found, ok;
+
+	if (!undo_find(image, &record, &found, err))
+		return false;
+	if (!found)
+		return err_set(err, ERR_NOTHING, "no section that this program put in");
+	if (!output_begin(to, image->fd, &output, err))
+		return false;
+	ok = undo_write(image, &record, output.fd, err) &&
+	     output_commit(&output, image->fd, err);
+	output_abort(&output);
+	return ok;
+}
+
+static bool same_bytes(const struct image *a, const char *path, struct err *err)
+{
+	struct image b;
+	bool same;
+
+	if (!image_open(path, &b, err))
+		return false;
+	same = a->size == b.size && memcmp(a->bytes, b.bytes, a->size) == 0;
+	image_close(&b);
+	return same || err_set(err, ERR_INTERNAL, "undo does not give the original");
+}
+
+/* Add to a scratch file without the costs of a safe replacement, check, undo, compare. */
+static bool round_trip(const struct image *in, const char *scratch, struct err *err)
+{
+	static uint8_t section[DEFAULT_SIZE];
+	struct write_plan plan;
+	struct image out = {.fd = -1};
+	struct undo record;
+	FILE *file;
+	bool found, ok;
+
+	if (!write_plan(in, sizeof(section), &plan, err))
+		return false;
+	file = fopen(scratch, "w+");
+	if (!file)
+		return err_set_errno(err, "%s", scratch);
+	ok = write_image(in, &plan, section, fileno(file), err) &&
+	     image_open(scratch, &out, err) && write_check(in, &out, err) &&
+	     undo_find(&out, &record, &found, err);
+	fclose(file);
+	if (ok) {
+		/* The name goes, the mapping stays. */
+		unlink(scratch);
+		file = fopen(scratch, "w+");
+		ok = file ? undo_write(&out, &record, fileno(file), err)
+			  : err_set_errno(err, "%s", scratch);
+		if (file)
+			fclose(file);
+		ok = ok && same_bytes(in, scratch, err);
+	}
+	image_close(&out);
+	unlink(scratch);
+	return ok;
+}
+
+static int try_all(const char *scratch)
+{
+	char path[4096];
+	int status = 0;
+
+	while (fgets(path, sizeof(path), stdin)) {
+		struct err err = {0};
+		struct image image;
+		bool ok;
+
+		path[strcspn(path, "\n")] = 0;
+		ok = image_open(path, &image, &err);
+		if (ok) {
+			ok = round_trip(&image, scratch, &err);
+			image_close(&image);
+		}
+		printf("%d %s: %s\n", err_exit_status(err.kind), path,
+			ok ? "ok" : err.text);
+		if (!ok && err.kind == ERR_INTERNAL)
+			status = 1;
+	}
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct err err = {0};
+	struct image image;
+	bool ok;
+
+	if (argc == 3 && strcmp(argv[1], "try") == 0)
+		return try_all(argv[2]);
+	if (argc < 4)
+		return 2;
+	ok = image_open(argv[2], &image, &err);
+	if (ok) {
+		size_t size = argc > 4 ? strtoul(argv[4], NULL, 0) : DEFAULT_SIZE;
+
+		ok = strcmp(argv[1], "undo") == 0 ? undo(&image, argv[3], &err)
+						  : add(&image, argv[3], size, &err);
+		image_close(&image);
+	}
+	if (!ok)
+		fprintf(stderr, "insert_raw: %s: %s\n", argv[2], err.text);
+	return err_exit_status(err.kind);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* The stepper's book-keeping, apart from the tracing so that each fits on a few screens.
+ */
+#include "tests/oracle/step_report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+enum { MAX_PRINTED = 40 };
+
+static const char *const kind_names[STEP_N_KINDS] = {"cfa", "ra", "fp"};
+
+static bool known_line(struct step_report *report, const char *line)
+{
+	struct step_known known = {0};
+	char kind[8];
+
+	if (line[0] == '#' || line[0] == '\n')
+		return true;
+	if (sscanf(line, "%63s %7s %" SCNx64, known.module, kind, &known.func_off) != 3)
+		return false;
+	while (known.kind < STEP_N_KINDS && strcmp(kind, kind_names[known.kind]) != 0)
+		known.kind++;
+	if (known.kind == STEP_N_KINDS ||
+		!vec_reserve(&report->known, &report->cap_known, report->n_known + 1))
+		return false;
+	report->known[report->n_known++] = known;
+	return true;
+}
+
+bool step_report_init(struct step_report *report, const char *known_path)
+{
+	char line[256];
+	bool ok = true;
+	FILE *f;
+
+	*report = (struct step_report){0};
+	if (!known_path)
+		return true;
+	f = fopen(known_path, "re");
+	while (f && ok && fgets(line, sizeof(line), f))
+		ok = known_line(report, line);
+	if (f)
+		fclose(f);
+	return f && ok;
+}
+
+void step_report_deinit(struct step_report *report)
+{
+	free(report->diffs);
+	free(report->known);
+}
+
+bool step_report_step(struct step_report *report, const struct step_pc *at)
+{
+	report->steps++;
+	if (!at->module)
+		return false;
+	at->module->stats.steps++;
+	at->module->stats.plt_steps += at->in_plt;
+	at->module->stats.rows += at->has_row;
+	at->module->stats.plt_rows += at->in_plt && at->has_row;
+	return at->has_row && at->module->chosen;
+}
+
+static bool is_known(const struct step_report *report, const struct step_diff *diff)
+{
+	uint64_t func_off = diff->func_start - diff->module->bias;
+
+	for (size_t i = 0; i < report->n_known; i++)
+		if (report->known[i].kind == diff->kind &&
+			report->known[i].func_off == func_off &&
+			!strcmp(report->known[i].module, diff->module->name))
+			return true;
+	return false;
+}
+
+/* True when the difference counts. */
+static bool note(struct step_report *report, const struct step_pc *at,
+	enum step_kind kind, uint64_t expected, uint64_t got)
+{
+	struct step_diff diff = {.module = at->module,
+		.pc = at->pc,
+		.func_start = at->func_start,
+		.expected = expected,
+		.got = got,
+		.count = 1,
+		.kind = kind};
+
+	for (size_t i = 0; i < report->n_diffs; i++) {
+		struct step_diff *d = &report->diffs[i];
+
+		if (d->pc == diff.pc && d->module == diff.module && d->kind == kind) {
+			d->count++;
+			return !d->is_known;
+		}
+	}
+	diff.is_known = is_known(report, &diff);
+	if (!vec_reserve(&report->diffs, &report->cap_diffs, report->n_diffs + 1)) {
+		report->failed = true;
+		return true;
+	}
+	report->diffs[report->n_diffs++] = diff;
+	return !diff.is_known;
+}
+
+void step_report_compared(struct step_report *report, const struct step_pc *at,
+	const struct step_values *expected, const struct step_values *got)
+{
+	struct step_stats *stats = &at->module->stats;
+	bool bad = false;
+
+	/* RA follows from the CFA, so the first that differs is the one to name. */
+	if (got->cfa != expected->cfa)
+		bad = note(report, at, STEP_CFA, expected->cfa, got->cfa);
+	else if (got->ra != expected->ra)
+		bad = note(report, at, STEP_RA, expected->ra, got->ra);
+	else if (got->fp != expected->fp)
+		bad = note(report, at, STEP_FP, expected->fp, got->fp);
+	stats->matched += !bad;
+	stats->mismatched += bad;
+	stats->plt_matched += at->in_plt && !bad;
+	stats->plt_mismatched += at->in_plt && bad;
+}
+
+static void print_diff(const struct step_diff *diff)
+{
+	const struct step_module *module = diff->module;
+
+	printf("%s %s+0x%" PRIx64 " (function 0x%" PRIx64 "): %s is 0x%" PRIx64
+	       ", the row says 0x%" PRIx64 ", %" PRIu64 " times\n",
+		diff->is_known ? "known" : "DIFF", module->name, diff->pc - module->bias,
+		diff->func_start - module->bias, kind_names[diff->kind], diff->expected,
+		diff->got, diff->count);
+}
+
+static void print_module(const struct step_module *module)
+{
+	const struct step_stats *s = &module->stats;
+
+	printf("%s: %" PRIu64 " steps, %" PRIu64 " with a row, %" PRIu64
+	       " matched, %" PRIu64 " differ, %" PRIu64
+	       " without a known frame; in PLTs %" PRIu64 " steps, %" PRIu64
+	       " with a row, %" PRIu64 " matched, %" PRIu64 " differ\n",
+		module->name, s->steps, s->rows, s->matched, s->mismatched, s->no_frame,
+		s->plt_steps, s->plt_rows, s->plt_matched, s->plt_mismatched);
+}
+
+bool step_report_print(const struct step_report *report,
+	const struct step_modules *modules, const struct step_shadow *shadow,
+	uint64_t min, uint64_t min_plt)
+{
+	uint64_t matched = 0, mismatched = 0, plt_matched = 0;
+	bool ok = !report->failed;
+
+	for (size_t i = 0; i < report->n_diffs && i < MAX_PRINTED; i++)
+		print_diff(&report->diffs[i]);
+	if (report->n_diffs > MAX_PRINTED)
+		printf("... and %zu more places\n", report->n_diffs - MAX_PRINTED);
+	for (size_t i = 0; i < modules->n; i++) {
+		const struct step_module *module = modules->list[i];
+
+		if (!module->chosen)
+			continue;
+		ok = ok && !module->failed;
+		if (module->has_sframe)
+			print_module(module);
+		matched += module->stats.matched;
+		mismatched += module->stats.mismatched;
+		plt_matched += module->stats.plt_matched;
+	}
+	printf("all: %" PRIu64 " steps, %" PRIu64 " matched (%" PRIu64
+	       " in PLTs), %" PRIu64 " differ, %" PRIu64 " resyncs\n",
+		report->steps, matched, plt_matched, mismatched, shadow->resyncs);
+	if (matched < min || plt_matched < min_plt) {
+		printf("FAIL too few: wanted %" PRIu64 " and %" PRIu64 " in PLTs\n", min,
+			min_plt);
+		ok = false;
+	}
+	return ok && mismatched == 0;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* The shadow stack, apart from the tracer so that its rules can be read in one piece. */
+#include "tests/oracle/step_shadow.h"
+
+#include <stdlib.h>
+
+#include "base/vec.h"
+
+/* A move of SP by more than this in one instruction is a change of stacks, not a frame.
+ */
+#define OTHER_STACK_DISTANCE UINT64_C(0x100000)
+
+static bool is_prefix(uint8_t byte)
+{
+	static const uint8_t prefixes[] = {
+		0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, 0xf0, 0xf2, 0xf3};
+
+	for (size_t i = 0; i < sizeof(prefixes); i++)
+		if (byte == prefixes[i])
+			return true;
+	return false;
+}
+
+enum step_insn step_insn_read(const uint8_t *code)
+{
+	size_t i = 0;
+
+	while (i < STEP_INSN_MAX - 2 && is_prefix(code[i]))
+		i++;
+	if ((code[i] & 0xf0) == 0x40) /* REX */
+		i++;
+	switch (code[i]) {
+	case 0xe8:
+		return STEP_INSN_CALL;
+	case 0xff: /* the middle field of the ModRM byte is the operation: 2 is call */
+		return (code[i + 1] >> 3 & 7) == 2 ? STEP_INSN_CALL : STEP_INSN_OTHER;
+	case 0xc2:
+	case 0xc3:
+		return STEP_INSN_RET;
+	case 0x0f:
+		return code[i + 1] == 0x05 ? STEP_INSN_SYSCALL : STEP_INSN_OTHER;
+	default:
+		return STEP_INSN_OTHER;
+	}
+}
+
+bool step_shadow_push(
+	struct step_shadow *shadow, uint64_t slot, uint64_t ret, uint64_t rbp)
+{
+	if (!vec_reserve(&shadow->frames, &shadow->cap, shadow->n + 1))
+		return false;
+	shadow->frames[shadow->n++] =
+		(struct step_frame){.slot = slot, .ret = ret, .rbp = rbp};
+	return true;
+}
+
+/* What lies below SP is dead. */
+static bool drop_below(struct step_shadow *shadow, uint64_t rsp)
+{
+	size_t before = shadow->n;
+
+	while (shadow->n && shadow->frames[shadow->n - 1].slot < rsp)
+		shadow->n--;
+	return shadow->n != before;
+}
+
+static bool is_near(uint64_t after, uint64_t before)
+{
+	return after >= before && after - before <= STEP_INSN_MAX;
+}
+
+bool step_shadow_follow(struct step_shadow *shadow, enum step_insn insn,
+	const struct step_regs *before, const struct step_regs *after, uint64_t top)
+{
+	uint64_t moved = after->rsp - before->rsp;
+
+	if (insn != STEP_INSN_SYSCALL &&
+		moved + OTHER_STACK_DISTANCE > 2 * OTHER_STACK_DISTANCE) {
+		step_shadow_clear(shadow);
+		shadow->resyncs++;
+		return true;
+	}
+	if (insn == STEP_INSN_CALL && after->rsp == before->rsp - 8 &&
+		top > before->rip && is_near(top, before->rip)) {
+		shadow->suspended = false;
+		return step_shadow_push(shadow, after->rsp, top, after->rbp);
+	}
+	if (insn == STEP_INSN_RET) {
+		/* A ret to elsewhere from its own slot is a jump that replaces the
+		 * function, as retpolines do; one from below the slot is a jump inside
+		 * it. Either way what is at or below the slot used is gone. */
+		drop_below(shadow, after->rsp);
+		shadow->suspended = false;
+		return true;
+	}
+	if (drop_below(shadow, after->rsp))
+		shadow->suspended = true;
+	if (!is_near(after->rip, before->rip))
+		shadow->suspended = false;
+	return true;
+}
+
+const struct step_frame *step_shadow_top(const struct step_shadow *shadow)
+{
+	if (!shadow->n || shadow->suspended)
+		return NULL;
+	return &shadow->frames[shadow->n - 1];
+}
+
+void step_shadow_clear(struct step_shadow *shadow)
+{
+	shadow->n = 0;
+	shadow->suspended = false;
+}
+
+void step_shadow_deinit(struct step_shadow *shadow)
+{
+	free(shadow->frames);
+	*shadow = (struct step_shadow){0};
+}
