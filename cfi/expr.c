@@ -2,6 +2,8 @@
 /* The symbolic stack machine for expressions, and what its result means as a rule. */
 #include "cfi/expr.h"
 
+#include <string.h>
+
 #include "base/num.h"
 #include "cfi/opcodes.h"
 
@@ -26,6 +28,11 @@ struct value {
 	uint64_t off, add;
 	uint16_t reg;
 	uint8_t kind; /* enum value_kind */
+	/* The value depends on this many low bits of the PC and on no higher ones. */
+	uint8_t pc_bits;
+	/* Any k low bits of it depend on no more than k low bits of the PC: true of the PC, and of
+	 * what sums, products and masks make of it. */
+	bool carries_up;
 };
 
 struct machine {
@@ -34,91 +41,123 @@ struct machine {
 	uint64_t pc, bias;
 	uint16_t pc_reg;
 	uint8_t addr_size;
-	bool uses_pc;
-	bool uses_bias; /* uses the PC, or another address in the file */
+	uint8_t branch_pc_bits; /* as value.pc_bits, of the conditions of branches */
+	bool uses_bias;	/* uses the PC, or another address in the file */
 	bool stuck; /* an operation that cannot be followed: the whole result is opaque */
 	struct value stack[EXPR_MAX_STACK];
 	size_t depth;
 };
 
-static void push(struct machine *m, struct value v)
+/* Values are made and changed in their place on the stack: copying one just after it was
+ * written costs more than the operation. */
+static struct value *push(struct machine *m, enum value_kind kind, uint64_t off)
 {
-	if (m->depth == EXPR_MAX_STACK)
+	struct value *v;
+
+	if (m->depth == EXPR_MAX_STACK) {
 		m->stuck = true;
-	else
-		m->stack[m->depth++] = v;
+		return &m->stack[0];
+	}
+	v = &m->stack[m->depth++];
+	v->off = off;
+	v->add = 0;
+	v->reg = 0;
+	v->kind = (uint8_t)kind;
+	v->pc_bits = 0;
+	v->carries_up = true;
+	return v;
 }
 
 static void push_const(struct machine *m, uint64_t v)
 {
-	push(m, (struct value){.kind = V_CONST, .off = v});
+	push(m, V_CONST, v);
 }
 
-static struct value pop(struct machine *m)
+/* The n topmost values, the deepest first; when there are fewer the result is stuck
+ * anyway. */
+static struct value *top(struct machine *m, size_t n)
 {
-	if (m->depth == 0) {
+	if (m->depth < n) {
 		m->stuck = true;
-		return (struct value){.kind = V_OPAQUE};
+		return &m->stack[0];
 	}
-	return m->stack[--m->depth];
+	return &m->stack[m->depth - n];
 }
 
-/* A copy of the value n below the top. */
+static struct value *pop(struct machine *m)
+{
+	struct value *v = top(m, 1);
+
+	if (!m->stuck)
+		m->depth--;
+	return v;
+}
+
+/* Pushes a copy of the value n below the top. */
 static void pick(struct machine *m, uint64_t n)
 {
-	if (n >= m->depth)
+	size_t from = m->depth - 1 - (size_t)n;
+
+	if (n >= m->depth || m->depth == EXPR_MAX_STACK)
 		m->stuck = true;
 	else
-		push(m, m->stack[m->depth - 1 - n]);
+		m->stack[m->depth++] = m->stack[from];
 }
 
 static void push_register(struct machine *m, uint64_t reg, int64_t off)
 {
-	struct value v = {.kind = V_REG, .off = (uint64_t)off};
+	uint16_t number;
 
 	if (reg == m->pc_reg) {
-		m->uses_pc = m->uses_bias = true;
-		push_const(m, m->pc + m->bias + (uint64_t)off);
-	} else if (!num_u16(reg, &v.reg)) {
+		m->uses_bias = true;
+		push(m, V_CONST, m->pc + m->bias + (uint64_t)off)->pc_bits = 64;
+	} else if (!num_u16(reg, &number)) {
 		m->stuck = true;
 	} else {
-		push(m, v);
+		push(m, V_REG, (uint64_t)off)->reg = number;
 	}
 }
 
-/* Reads size bytes of memory at v; one level can be said, and only whole addresses. */
-static struct value deref(const struct machine *m, struct value v, uint8_t size)
+/* Memory at the value; one level can be said, and only whole addresses. */
+static void deref(struct machine *m, uint8_t size)
 {
-	v.add = 0;
-	if (size == m->addr_size && v.kind == V_REG)
-		v.kind = V_AT_REG;
-	else if (size == m->addr_size && v.kind == V_CFA)
-		v.kind = V_AT_CFA;
+	struct value *v = top(m, 1);
+
+	v->add = 0;
+	if (size == m->addr_size && v->kind == V_REG)
+		v->kind = V_AT_REG;
+	else if (size == m->addr_size && v->kind == V_CFA)
+		v->kind = V_AT_CFA;
 	else
-		v = (struct value){.kind = V_OPAQUE};
-	return v;
+		v->kind = V_OPAQUE;
 }
 
-static struct value add_const(struct value v, uint64_t c)
+static void add_const(struct value *v, uint64_t c)
 {
-	if (v.kind == V_AT_REG || v.kind == V_AT_CFA)
-		v.add += c;
+	if (v->kind == V_AT_REG || v->kind == V_AT_CFA)
+		v->add += c;
 	else
-		v.off += c;
-	return v;
+		v->off += c;
 }
 
-/* a + b or a - b where at most one is symbolic, or the distance of two with one base. */
-static struct value add_or_subtract(struct value a, struct value b, bool subtract)
+/* a + b or a - b into a, where at most one is symbolic, or the distance of two with one
+ * base. */
+static void add_or_subtract(struct value *a, const struct value *b, bool subtract)
 {
-	if (b.kind == V_CONST)
-		return add_const(a, subtract ? -b.off : b.off);
-	if (!subtract && a.kind == V_CONST)
-		return add_const(b, a.off);
-	if (subtract && a.kind == b.kind && a.reg == b.reg &&
-		(a.kind == V_REG || a.kind == V_CFA))
-		return (struct value){.kind = V_CONST, .off = a.off - b.off};
-	return (struct value){.kind = V_OPAQUE};
+	if (b->kind == V_CONST) {
+		add_const(a, subtract ? -b->off : b->off);
+	} else if (!subtract && a->kind == V_CONST) {
+		uint64_t c = a->off;
+
+		*a = *b;
+		add_const(a, c);
+	} else if (subtract && a->kind == b->kind && a->reg == b->reg &&
+		   (a->kind == V_REG || a->kind == V_CFA)) {
+		a->off -= b->off;
+		a->kind = V_CONST;
+	} else {
+		a->kind = V_OPAQUE;
+	}
 }
 
 /*
@@ -181,29 +220,57 @@ static bool binary_const(uint8_t op, uint64_t a, uint64_t b, uint64_t *out)
 	}
 }
 
+/* How many bits the constant v needs: 64 less its leading zeros. */
+static uint8_t bit_length(uint64_t v)
+{
+	return v ? (uint8_t)(64 - __builtin_clzll(v)) : 0;
+}
+
+/* What a binary operation's result knows of the PC, into a. */
+static void join_pc_bits(struct value *a, const struct value *b, uint8_t op)
+{
+	bool carries = a->carries_up && b->carries_up;
+	uint8_t bits = a->pc_bits > b->pc_bits ? a->pc_bits : b->pc_bits, kept = 64;
+
+	if (op == DW_OP_and && a->pc_bits == 0)
+		kept = bit_length(a->off);
+	else if (op == DW_OP_and && b->pc_bits == 0)
+		kept = bit_length(b->off);
+	a->pc_bits = carries && kept < bits ? kept : bits;
+	a->carries_up = carries && (op == DW_OP_and || op == DW_OP_or || op == DW_OP_xor ||
+		op == DW_OP_plus || op == DW_OP_minus || op == DW_OP_mul);
+}
+
 static void binary(struct machine *m, uint8_t op)
 {
-	struct value b = pop(m), a = pop(m), result = {.kind = V_OPAQUE};
+	struct value *a = top(m, 2), *b = a + 1, known;
 
+	if (m->stuck)
+		return;
+	m->depth--;
+	known = *a;
+	join_pc_bits(&known, b, op);
 	if (op == DW_OP_plus || op == DW_OP_minus)
-		result = add_or_subtract(a, b, op == DW_OP_minus);
-	else if (a.kind == V_CONST && b.kind == V_CONST &&
-		 binary_const(op, a.off, b.off, &result.off))
-		result.kind = V_CONST;
-	push(m, result);
+		add_or_subtract(a, b, op == DW_OP_minus);
+	else if (a->kind != V_CONST || b->kind != V_CONST ||
+		 !binary_const(op, a->off, b->off, &a->off))
+		a->kind = V_OPAQUE;
+	a->pc_bits = known.pc_bits;
+	a->carries_up = known.carries_up;
 }
 
 static void unary(struct machine *m, uint8_t op)
 {
-	struct value v = pop(m);
+	struct value *v = top(m, 1);
 
-	if (v.kind != V_CONST)
-		v = (struct value){.kind = V_OPAQUE};
+	if (op == DW_OP_abs)
+		v->carries_up = false;
+	if (v->kind != V_CONST)
+		v->kind = V_OPAQUE;
 	else if (op == DW_OP_not)
-		v.off = ~v.off;
-	else if (op == DW_OP_neg || (int64_t)v.off < 0)
-		v.off = -v.off;
-	push(m, v);
+		v->off = ~v->off;
+	else if (op == DW_OP_neg || (int64_t)v->off < 0)
+		v->off = -v->off;
 }
 
 /* Moves by a signed distance from the next operation, inside the expression or to its
@@ -222,30 +289,26 @@ static void jump(struct machine *m, int16_t distance, bool taken)
 
 static void branch(struct machine *m, int16_t distance)
 {
-	struct value condition = pop(m);
+	const struct value *condition = pop(m);
 
-	if (condition.kind != V_CONST)
+	if (condition->pc_bits > m->branch_pc_bits)
+		m->branch_pc_bits = condition->pc_bits;
+	if (condition->kind != V_CONST)
 		m->stuck = true;
 	else
-		jump(m, distance, condition.off != 0);
+		jump(m, distance, condition->off != 0);
 }
 
-/* Top three: the first becomes the third, the others move up. */
-static void rotate(struct machine *m)
+/* The topmost of n values becomes the deepest of them, the others move up. */
+static void rotate(struct machine *m, size_t n)
 {
-	struct value first = pop(m), second = pop(m), third = pop(m);
+	struct value *v = top(m, n), last;
 
-	push(m, first);
-	push(m, third);
-	push(m, second);
-}
-
-static void swap(struct machine *m)
-{
-	struct value first = pop(m), second = pop(m);
-
-	push(m, first);
-	push(m, second);
+	if (m->stuck)
+		return;
+	last = v[n - 1];
+	memmove(v + 1, v, (n - 1) * sizeof(*v));
+	v[0] = last;
 }
 
 /* Operations with a literal operand; false for others. */
@@ -311,10 +374,10 @@ static bool step_stack(struct machine *m, uint8_t op)
 		pick(m, rd_u8(&m->rd));
 		return true;
 	case DW_OP_swap:
-		swap(m);
+		rotate(m, 2);
 		return true;
 	case DW_OP_rot:
-		rotate(m);
+		rotate(m, 3);
 		return true;
 	default:
 		return false;
@@ -341,13 +404,13 @@ static void step(struct machine *m)
 		push_register(m, reg, rd_sleb(rd));
 		break;
 	case DW_OP_deref:
-		push(m, deref(m, pop(m), m->addr_size));
+		deref(m, m->addr_size);
 		break;
 	case DW_OP_deref_size:
-		push(m, deref(m, pop(m), rd_u8(rd)));
+		deref(m, rd_u8(rd));
 		break;
 	case DW_OP_plus_uconst:
-		push(m, add_const(pop(m), rd_uleb(rd)));
+		add_const(top(m, 1), rd_uleb(rd));
 		break;
 	case DW_OP_abs:
 	case DW_OP_neg:
@@ -372,18 +435,20 @@ static void step(struct machine *m)
 }
 
 /* Runs the expression; of m, pc, pc_reg and bias are set by the caller. */
-static struct value run(struct machine *m, const struct cfi_section *sec,
+static const struct value *run(struct machine *m, const struct cfi_section *sec,
 	const struct cfi_expr *expr, uint64_t *ops)
 {
-	m->uses_pc = m->uses_bias = m->stuck = false;
+	m->uses_bias = m->stuck = false;
+	m->branch_pc_bits = 0;
 	m->depth = 0;
+	m->stack[0] = (struct value){.kind = V_OPAQUE}; /* what top() gives when stuck */
 	m->start = expr->off;
 	m->addr_size = sec->addr_size;
 	rd_init(&m->rd, sec->data, (size_t)(expr->off + expr->len), sec->big_endian);
 	m->rd.pos = (size_t)expr->off;
 	/* DW_CFA_expression and val_expression start with the CFA (DWARF 5, 6.4.2.3). */
 	if (expr->use != CFI_EXPR_CFA)
-		push(m, (struct value){.kind = V_CFA});
+		push(m, V_CFA, 0);
 	for (unsigned int n = 0; m->rd.pos < m->rd.size && !m->stuck && !m->rd.failed;
 		n++) {
 		++*ops;
@@ -392,9 +457,10 @@ static struct value run(struct machine *m, const struct cfi_section *sec,
 		else
 			step(m);
 	}
-	if (m->stuck || m->rd.failed || m->depth == 0)
-		return (struct value){.kind = V_OPAQUE};
-	return m->stack[m->depth - 1];
+	if (!m->stuck && !m->rd.failed && m->depth)
+		return top(m, 1);
+	m->depth = 0;
+	return push(m, V_OPAQUE, 0);
 }
 
 /* The value itself is what the rule yields: the CFA, or the register's contents. */
@@ -435,14 +501,14 @@ static bool rule_of_address(const struct value *v, struct cfi_rule *rule)
 }
 
 struct cfi_rule cfi_expr_eval(const struct cfi_section *sec, const struct cfi_expr *expr,
-	uint64_t pc, uint16_t pc_reg, bool *uses_pc, uint64_t *ops)
+	uint64_t pc, uint16_t pc_reg, uint8_t *pc_bits, uint64_t *ops)
 {
 	const struct cfi_rule opaque = {.kind = CFI_OPAQUE, .off = (int64_t)expr->off};
 	bool (*to_rule)(const struct value *, struct cfi_rule *) =
 		expr->use == CFI_EXPR_ADDRESS ? rule_of_address : rule_of_value;
 	struct cfi_rule rule = {0}, elsewhere = {0};
 	struct machine m; /* not initialised as a whole: its stack is large */
-	struct value v;
+	const struct value *v;
 	bool ok;
 
 	/* Wrapping arithmetic here is that of 64-bit machines. */
@@ -452,15 +518,17 @@ struct cfi_rule cfi_expr_eval(const struct cfi_section *sec, const struct cfi_ex
 	m.pc_reg = pc_reg;
 	m.bias = 0;
 	v = run(&m, sec, expr, ops);
-	ok = to_rule(&v, &rule);
-	if (m.uses_pc)
-		*uses_pc = true;
+	ok = to_rule(v, &rule);
+	if (v->pc_bits > *pc_bits)
+		*pc_bits = v->pc_bits;
+	if (m.branch_pc_bits > *pc_bits)
+		*pc_bits = m.branch_pc_bits;
 	if (ok && m.uses_bias) {
 		/* Addresses are as in the file; an answer that changes with the place
 		 * where the file is loaded cannot be written down. */
 		m.bias = EXPR_OTHER_BIAS;
 		v = run(&m, sec, expr, ops);
-		ok = to_rule(&v, &elsewhere) && cfi_rule_equal(&rule, &elsewhere);
+		ok = to_rule(v, &elsewhere) && cfi_rule_equal(&rule, &elsewhere);
 	}
 	return ok ? rule : opaque;
 }

@@ -317,7 +317,10 @@ static int compare_off(const void *key, const void *elem)
 static bool find_cie(struct walk *w, const struct record *rec, uint32_t *index)
 {
 	struct cfi_frames *f = w->frames;
-	uint64_t off = rec->id_off - rec->id;
+	/* The distance back to the CIE; past the start of the section it is negative
+	 * (libgcc reads it as signed), and the CIE comes later. */
+	uint64_t off = rec->id <= rec->id_off ? rec->id_off - rec->id
+					      : rec->id_off - (uint64_t)(int32_t)rec->id;
 	const struct cfi_cie *cie = NULL;
 
 	if (w->last_cie < f->n_cies && f->cies[w->last_cie].off == off) {

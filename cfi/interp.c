@@ -153,35 +153,47 @@ static inline void set_cfa(struct cfi_run *r, uint64_t reg, int64_t off, size_t 
 	r->dirty = true;
 }
 
-/* def_cfa_register and def_cfa_offset want a CFA of the form reg + off (DWARF
- * 5, 6.4.2.2). An opaque one, such as in another address space, stays opaque whatever is
- * changed about it. */
-static inline bool cfa_is_register(struct cfi_run *r, size_t at)
+/*
+ * def_cfa_register and def_cfa_offset change half of a CFA of the form reg + off (DWARF
+ * 5, 6.4.2.2). After an expression there are no halves: libgcc and readelf then take the
+ * last known other half, libdwarf keeps the expression, libdw refuses the program;
+ * libgcrypt has such code. So the CFA is opaque until it is defined as a whole, and so it
+ * is in another address space.
+ */
+static bool cfa_has_halves(struct cfi_run *r, size_t at, bool *ok)
 {
-	if (r->st.cfa.is_expr || (r->st.cfa.rule.kind != CFI_REG_PLUS &&
-					 r->st.cfa.rule.kind != CFI_OPAQUE))
-		return malformed(r, at, "the CFA is not a register and an offset");
-	return true;
+	struct cfi_column *cfa = &r->st.cfa;
+
+	if (!cfa->is_expr && cfa->rule.kind == CFI_UNSPECIFIED) {
+		*ok = malformed(r, at, "half of a CFA that was never defined");
+		return false;
+	}
+	*ok = true;
+	if (cfa->rule.kind == CFI_REG_PLUS && !cfa->is_expr)
+		return true;
+	*cfa = (struct cfi_column){.rule = {.kind = CFI_OPAQUE, .off = (int64_t)at}};
+	r->dirty = true;
+	return false;
 }
 
 static inline bool set_cfa_register(struct cfi_run *r, uint64_t reg, size_t at)
 {
-	if (!cfa_is_register(r, at))
-		return false;
-	if (r->st.cfa.rule.kind == CFI_REG_PLUS)
+	bool ok = true;
+
+	if (cfa_has_halves(r, at, &ok))
 		set_cfa(r, reg, r->st.cfa.rule.off, at);
-	return true;
+	return ok;
 }
 
 static inline bool set_cfa_offset(struct cfi_run *r, int64_t off, size_t at)
 {
-	if (!cfa_is_register(r, at))
-		return false;
-	if (r->st.cfa.rule.kind == CFI_REG_PLUS) {
+	bool ok = true;
+
+	if (cfa_has_halves(r, at, &ok)) {
 		r->st.cfa.rule.off = off;
 		r->dirty = true;
 	}
-	return true;
+	return ok;
 }
 
 /* The offset operand of a def_cfa instruction; those named _sf have it signed and

@@ -27,9 +27,9 @@ static bool push_row(struct cfi_run *r, const struct cfi_row *row)
 	return true;
 }
 
-/* The rule of one column at pc; *uses_pc as in cfi_expr_eval. */
+/* The rule of one column at pc; *pc_bits as in cfi_expr_eval. */
 static struct cfi_rule rule_at(
-	struct cfi_run *r, const struct cfi_column *col, uint64_t pc, bool *uses_pc)
+	struct cfi_run *r, const struct cfi_column *col, uint64_t pc, uint8_t *pc_bits)
 {
 	struct cfi_interp *in = r->in;
 
@@ -40,7 +40,7 @@ static struct cfi_rule rule_at(
 		return (struct cfi_rule){
 			.kind = CFI_OPAQUE, .off = (int64_t)col->expr.off};
 	return cfi_expr_eval(
-		r->sec, &col->expr, pc, in->machine.pc_reg, uses_pc, &in->expr_ops);
+		r->sec, &col->expr, pc, in->machine.pc_reg, pc_bits, &in->expr_ops);
 }
 
 /* Member by member: a rule copied as one block right after a member was written makes the
@@ -77,17 +77,17 @@ static inline void fill_row(const struct cfi_run *r, struct cfi_row *row)
 	share_roles(r, row);
 }
 
-/* A row at pc; *uses_pc is set when one of its rules may differ at the next PC. */
-static struct cfi_row row_at(struct cfi_run *r, uint64_t pc, bool *uses_pc)
+/* A row at pc; *pc_bits as in cfi_expr_eval, over all its rules. */
+static struct cfi_row row_at(struct cfi_run *r, uint64_t pc, uint8_t *pc_bits)
 {
 	const struct cfi_state *st = &r->st;
 	uint64_t before = r->in->expr_ops;
 	struct cfi_row row;
 
-	row.cfa = rule_at(r, &st->cfa, pc, uses_pc);
-	row.sp = rule_at(r, &st->sp, pc, uses_pc);
-	row.fp = rule_at(r, &st->fp, pc, uses_pc);
-	row.ra = rule_at(r, &st->ra, pc, uses_pc);
+	row.cfa = rule_at(r, &st->cfa, pc, pc_bits);
+	row.sp = rule_at(r, &st->sp, pc, pc_bits);
+	row.fp = rule_at(r, &st->fp, pc, pc_bits);
+	row.ra = rule_at(r, &st->ra, pc, pc_bits);
 	row.pc = pc;
 	row.ra_signed = st->ra_signed;
 	row.ra_signed_with_pc = st->ra_signed_with_pc;
@@ -103,12 +103,12 @@ static bool push_opaque(struct cfi_run *r, struct cfi_row *row)
 	struct cfi_rule *rules[] = {&row->cfa, &row->sp, &row->fp, &row->ra};
 
 	for (size_t i = 0; i < 4; i++) {
-		bool uses_pc = false;
+		uint8_t pc_bits = 0;
 
 		if (!cols[i]->is_expr)
 			continue;
-		rule_at(r, cols[i], row->pc, &uses_pc);
-		if (uses_pc)
+		rule_at(r, cols[i], row->pc, &pc_bits);
+		if (pc_bits)
 			*rules[i] = (struct cfi_rule){
 				.kind = CFI_OPAQUE, .off = (int64_t)cols[i]->expr.off};
 	}
@@ -121,7 +121,7 @@ static bool push_state(struct cfi_run *r)
 	struct cfi_table *t = &r->in->table;
 	struct cfi_row copy, *row;
 
-	if (t->n_rows == t->cap_rows) {
+	if (t->n_rows == t->cap_rows || t->n_rows == CFI_MAX_ROWS) {
 		fill_row(r, &copy);
 		return push_row(r, &copy);
 	}
@@ -132,30 +132,67 @@ static bool push_state(struct cfi_run *r)
 	return true;
 }
 
+/*
+ * Rows for [from + period, end), given those for [from, from + period), of which rows[first] is
+ * the one that holds at from: the same again and again, without evaluation.
+ */
+static bool repeat_rows(
+	struct cfi_run *r, size_t first, uint64_t from, uint64_t period, uint64_t end)
+{
+	const struct cfi_table *t = &r->in->table;
+	struct cfi_row row = t->rows[first];
+
+	row.pc = from + period;
+	if (!push_row(r, &row))
+		return false;
+	for (size_t i = first + 1; i < t->n_rows; i++) {
+		row = t->rows[i];
+		if (end - row.pc <= period)
+			break;
+		row.pc += period;
+		if (!push_row(r, &row))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Rows for [loc, end), PC by PC, of which the one at loc has been pushed. Once every PC of a
+ * period has been evaluated (each may raise *pc_bits, and so the period) the rest repeats.
+ */
+static bool expand_rows(struct cfi_run *r, uint64_t end, uint8_t pc_bits)
+{
+	size_t first = r->in->table.n_rows - 1;
+
+	for (uint64_t pc = r->loc + 1; pc < end; pc++) {
+		struct cfi_row row;
+
+		if (pc_bits < 32 && pc - r->loc == UINT64_C(1) << pc_bits)
+			return repeat_rows(r, first, r->loc, pc - r->loc, end);
+		row = row_at(r, pc, &pc_bits);
+		if (!push_row(r, &row))
+			return false;
+	}
+	return true;
+}
+
 bool cfi_run_emit(struct cfi_run *r, uint64_t end)
 {
 	struct cfi_table *t = &r->in->table;
-	bool uses_pc = false;
+	uint8_t pc_bits = 0;
 	struct cfi_row row;
 
 	r->dirty = false;
 	if (!cfi_state_has_expr(&r->st))
 		return push_state(r);
-	row = row_at(r, r->loc, &uses_pc);
-	if (uses_pc && end - r->loc > CFI_MAX_PC_DEPENDENT)
+	row = row_at(r, r->loc, &pc_bits);
+	if (pc_bits && end - r->loc > CFI_MAX_PC_DEPENDENT)
 		return push_opaque(r, &row);
-	if (uses_pc && !t->pc_dependent) {
+	if (pc_bits && !t->pc_dependent) {
 		t->pc_dependent = true;
 		t->pc_dependent_from = r->loc;
 	}
 	if (!push_row(r, &row))
 		return false;
-	if (!uses_pc)
-		return true;
-	for (uint64_t pc = r->loc + 1; pc < end; pc++) {
-		row = row_at(r, pc, &uses_pc);
-		if (!push_row(r, &row))
-			return false;
-	}
-	return true;
+	return !pc_bits || expand_rows(r, end, pc_bits);
 }

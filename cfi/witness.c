@@ -279,7 +279,7 @@ size_t cfi_witness_n_fdes(const struct cfi_witness *witness)
 
 /* The bytes libdwarf returns for an expression are the section's own. */
 static struct cfi_rule rule_of_block(struct cfi_witness *w, const struct cell *c,
-	enum cfi_expr_use use, uint64_t pc, bool *uses_pc)
+	enum cfi_expr_use use, uint64_t pc, uint8_t *pc_bits)
 {
 	struct cfi_expr expr = {.len = c->block_len, .use = (uint8_t)use};
 	uintptr_t start = (uintptr_t)w->section.data, block = (uintptr_t)c->block;
@@ -291,7 +291,7 @@ static struct cfi_rule rule_of_block(struct cfi_witness *w, const struct cell *c
 	if (w->expr_ops >= CFI_MAX_EXPR_OPS)
 		return (struct cfi_rule){.kind = CFI_OPAQUE, .off = (int64_t)expr.off};
 	return cfi_expr_eval(
-		&w->section, &expr, pc, w->machine.pc_reg, uses_pc, &w->expr_ops);
+		&w->section, &expr, pc, w->machine.pc_reg, pc_bits, &w->expr_ops);
 }
 
 /* Without an offset libdwarf names a register, or one of the pseudo numbers. */
@@ -311,7 +311,7 @@ static struct cfi_rule rule_of_register(const struct cell *c)
 }
 
 static struct cfi_rule rule_of_cell(struct cfi_witness *w, const struct cell *c,
-	bool is_cfa, uint64_t pc, bool *uses_pc)
+	bool is_cfa, uint64_t pc, uint8_t *pc_bits)
 {
 	struct cfi_rule rule = {.off = c->offset};
 
@@ -330,10 +330,10 @@ static struct cfi_rule rule_of_cell(struct cfi_witness *w, const struct cell *c,
 		return rule;
 	case DW_EXPR_EXPRESSION:
 		return rule_of_block(
-			w, c, is_cfa ? CFI_EXPR_CFA : CFI_EXPR_ADDRESS, pc, uses_pc);
+			w, c, is_cfa ? CFI_EXPR_CFA : CFI_EXPR_ADDRESS, pc, pc_bits);
 	case DW_EXPR_VAL_EXPRESSION:
 		return rule_of_block(
-			w, c, is_cfa ? CFI_EXPR_CFA : CFI_EXPR_VALUE, pc, uses_pc);
+			w, c, is_cfa ? CFI_EXPR_CFA : CFI_EXPR_VALUE, pc, pc_bits);
 	default:
 		return (struct cfi_rule){.kind = CFI_OPAQUE};
 	}
@@ -347,14 +347,14 @@ struct stretch {
 };
 
 static struct cfi_row row_at(
-	struct cfi_witness *w, const struct stretch *s, uint64_t pc, bool *uses_pc)
+	struct cfi_witness *w, const struct stretch *s, uint64_t pc, uint8_t *pc_bits)
 {
 	struct cfi_row row = {.pc = pc};
 
-	row.cfa = rule_of_cell(w, &s->cfa, true, pc, uses_pc);
-	row.sp = rule_of_cell(w, &s->sp, false, pc, uses_pc);
-	row.fp = rule_of_cell(w, &s->fp, false, pc, uses_pc);
-	row.ra = rule_of_cell(w, &s->ra, false, pc, uses_pc);
+	row.cfa = rule_of_cell(w, &s->cfa, true, pc, pc_bits);
+	row.sp = rule_of_cell(w, &s->sp, false, pc, pc_bits);
+	row.fp = rule_of_cell(w, &s->fp, false, pc, pc_bits);
+	row.ra = rule_of_cell(w, &s->ra, false, pc, pc_bits);
 	return row;
 }
 
@@ -375,10 +375,10 @@ static bool push_row(struct cfi_table *t, const struct cfi_row *row, struct err 
 static void make_opaque(struct cfi_witness *w, const struct cell *c, bool is_cfa,
 	uint64_t pc, struct cfi_rule *rule)
 {
-	bool uses_pc = false;
+	uint8_t pc_bits = 0;
 
-	rule_of_cell(w, c, is_cfa, pc, &uses_pc);
-	if (uses_pc)
+	rule_of_cell(w, c, is_cfa, pc, &pc_bits);
+	if (pc_bits)
 		*rule = (struct cfi_rule){
 			.kind = CFI_OPAQUE, .off = (int64_t)(c->block - w->section.data)};
 }
@@ -387,26 +387,26 @@ static bool push_stretch(struct cfi_witness *w, const struct stretch *s, uint64_
 	uint64_t end, struct err *err)
 {
 	struct cfi_table *t = &w->table;
-	bool uses_pc = false;
-	struct cfi_row row = row_at(w, s, start, &uses_pc);
+	uint8_t pc_bits = 0;
+	struct cfi_row row = row_at(w, s, start, &pc_bits);
 
-	if (uses_pc && end - start > CFI_MAX_PC_DEPENDENT) {
+	if (pc_bits && end - start > CFI_MAX_PC_DEPENDENT) {
 		make_opaque(w, &s->cfa, true, start, &row.cfa);
 		make_opaque(w, &s->sp, false, start, &row.sp);
 		make_opaque(w, &s->fp, false, start, &row.fp);
 		make_opaque(w, &s->ra, false, start, &row.ra);
-		uses_pc = false;
+		pc_bits = 0;
 	}
-	if (uses_pc && !t->pc_dependent) {
+	if (pc_bits && !t->pc_dependent) {
 		t->pc_dependent = true;
 		t->pc_dependent_from = start;
 	}
 	for (uint64_t pc = start;;) {
 		if (!push_row(t, &row, err))
 			return false;
-		if (!uses_pc || ++pc >= end)
+		if (!pc_bits || ++pc >= end)
 			return true;
-		row = row_at(w, s, pc, &uses_pc);
+		row = row_at(w, s, pc, &pc_bits);
 	}
 }
 

@@ -24,6 +24,9 @@
 /* Offsets of two fields of section header 0 that extend the ELF header's counts. */
 #define SHDR_SIZE_OFF 32
 #define SHDR_INFO_OFF 44
+/* No real name is longer; a name table without a NUL must not be read once per section.
+ */
+#define MAX_NAME 4096
 
 /* The mapping is private, so the file does not see the header it had before. */
 static bool restore_header(void *map, const struct image *image, const struct undo *undo)
@@ -233,6 +236,15 @@ static bool read_segments(struct image *image, struct err *err)
 	return true;
 }
 
+/* Names end up in messages of one line: control characters would only be mischief. */
+static bool is_plain(const char *name)
+{
+	for (; *name; name++)
+		if ((unsigned char)*name < ' ' || *name == 0x7f)
+			return false;
+	return true;
+}
+
 /* A name is borrowed only when its NUL is inside the name table, too. */
 static void name_sections(struct image *image, size_t names_index)
 {
@@ -251,8 +263,10 @@ static void name_sections(struct image *image, size_t names_index)
 
 		if (!rd_skip(&at, image->sections[i].hdr.sh_name))
 			continue;
+		if (at.size - at.pos > MAX_NAME)
+			at.size = at.pos + MAX_NAME;
 		name = rd_cstr(&at);
-		if (name)
+		if (name && is_plain(name))
 			image->sections[i].name = name;
 	}
 }

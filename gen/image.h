@@ -26,7 +26,7 @@ enum {
 
 struct image_section {
 	GElf_Shdr hdr;
-	const char *name; /* borrowed from the file; "" when the name table is damaged */
+	const char *name; /* borrowed from the file; "" when it is damaged */
 	/* Bytes in the file, borrowed; NULL for SHT_NOBITS, SHT_NULL and when the range is not
 	 * inside the file (which is recorded, not an error, for sections nobody asks for). */
 	const uint8_t *data;

@@ -135,6 +135,8 @@ static bool pipeline_insert(struct pipeline *line, const char *out, struct err *
 	if (!write_plan(&line->image, line->bytes.size, &line->plan, err) ||
 		!sf_place(&line->model, &line->encoding, line->plan.sframe_addr, &line->bytes, err))
 		return false;
+	/* The bytes say it all from here on; the proof needs the memory. */
+	sf_section_deinit(&line->model);
 	/* Write under a temporary name, prove that, then rename. */
 	return output_begin(out, line->image.fd, &line->output, err) &&
 		write_image(&line->image, &line->plan, line->bytes.data, line->output.fd, err) &&

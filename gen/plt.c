@@ -87,13 +87,13 @@ bool plt_reduce(const struct arch *arch, const struct cfi_table *table, uint64_t
 	uint64_t from = table->pc_dependent_from;
 	bool whole = start == table->start && end == table->end, periodic = false, ok = true;
 	struct plt_tail tail = {0};
-	uint8_t period = PLT_MIN_PERIOD;
+	uint32_t period = PLT_MIN_PERIOD; /* twice the longest must not wrap to 0 */
 
 	if (whole && plt_tail_read(arch, table, from, &tail)) {
 		while (!periodic && period <= PLT_MAX_PERIOD && period * 2 <= tail.size) {
 			periodic = plt_has_period(&tail, period);
 			if (!periodic)
-				period = (uint8_t)(period * 2);
+				period *= 2;
 		}
 	}
 	if (whole && !tail.rows)
@@ -102,7 +102,7 @@ bool plt_reduce(const struct arch *arch, const struct cfi_table *table, uint64_t
 		ok = reduce_table(arch, table, start, end, sink, section);
 	else
 		ok = reduce_table(arch, table, start, from, sink, section) &&
-			plt_emit_pcmask(&tail, from, period, section);
+			plt_emit_pcmask(&tail, from, (uint8_t)period, section);
 	free(tail.rows);
 	return ok;
 }
@@ -204,11 +204,12 @@ static bool plt_emit_stub(const struct arch *arch, const struct arch_plt_stub *s
 	for (uint8_t i = 0; i < stub->n_rows; i++) {
 		struct sf_row row = {
 			.start = stub->rows[i].start,
-			.cfa = {.kind = SF_LOC_REG, .reg = arch->cfi.sp_reg & (unsigned)SF_REG_MAX},
+			.cfa = {.kind = SF_LOC_REG},
 			.cfa_off = stub->rows[i].cfa_off,
 		};
 
-		if (!sf_section_add_row(section, &row))
+		if (!num_u8(arch->cfi.sp_reg, &row.cfa.reg) ||
+			!sf_section_add_row(section, &row))
 			return false;
 	}
 	return true;

@@ -16,11 +16,12 @@ static enum refusal reduce_cfa(
 	case CFI_SAME:
 		return REFUSE_NO_CFA;
 	case CFI_REG_PLUS:
-		if (cfa->reg != arch->cfi.sp_reg && cfa->reg != arch->cfi.fp_reg)
+		if ((cfa->reg != arch->cfi.sp_reg && cfa->reg != arch->cfi.fp_reg) ||
+			!num_u8(cfa->reg, &out->cfa.reg))
 			return REFUSE_CFA_REGISTER;
 		if (!num_s32(cfa->off, &out->cfa_off))
 			return REFUSE_CFA_OFFSET;
-		out->cfa = (struct sf_loc){.kind = SF_LOC_REG, .reg = cfa->reg & (unsigned)SF_REG_MAX};
+		out->cfa.kind = SF_LOC_REG;
 		return REFUSE_NOTHING;
 	case CFI_AT_REG:
 		return REFUSE_CFA_MEMORY;

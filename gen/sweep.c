@@ -74,11 +74,19 @@ static bool sweep_read_func(
 	return sf_view_func(sweep->view, sweep->order ? sweep->order[at] : at, func, err);
 }
 
-/* Reads the function whose turn it is and all rows of a PCMASK block, or the first of PCINC. */
+/* Reads the function whose turn it is; its rows are left until somebody asks for one. */
 static bool sweep_load(struct sweep *sweep, struct err *err)
 {
 	if (!sweep_read_func(sweep, sweep->at, &sweep->func, err))
 		return sweep_fail(sweep);
+	sweep->have_func = true;
+	sweep->have_rows = false;
+	return true;
+}
+
+/* Reads all rows of a PCMASK block, or the first of PCINC. */
+static bool sweep_load_rows(struct sweep *sweep, struct err *err)
+{
 	sf_rows_begin(sweep->view, &sweep->func, &sweep->iter);
 	sweep->n_block = 0;
 	if (sweep->func.func.pcmask) {
@@ -91,7 +99,7 @@ static bool sweep_load(struct sweep *sweep, struct err *err)
 	}
 	if (sweep->iter.failed)
 		return sweep_fail(sweep);
-	sweep->have_func = true;
+	sweep->have_rows = true;
 	return true;
 }
 
@@ -183,7 +191,7 @@ bool sweep_next(
 			continue;
 		}
 		from = sweep->pos > func->start ? sweep->pos : func->start;
-		if (from >= limit)
+		if (from >= limit || (!sweep->have_rows && !sweep_load_rows(sweep, err)))
 			return false;
 		if (func->pcmask)
 			row = sweep_pcmask(func, sweep->block, sweep->n_block,

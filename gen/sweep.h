@@ -28,7 +28,7 @@ struct sweep {
 	uint32_t *order; /* functions by start; NULL when the section is sorted already */
 	uint32_t at;	 /* function whose turn it is, in that order */
 	struct sf_view_func func;
-	bool have_func;
+	bool have_func, have_rows;
 	struct sf_row_iter iter; /* PCINC: after next */
 	struct sf_row row, next; /* PCINC: the row that holds, and the one after it */
 	bool have_row, have_next;

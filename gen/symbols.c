@@ -13,6 +13,8 @@
 #define SYM_SIZE 24
 /* How far back a symbol that encloses others is looked for; nesting is never deeper. */
 #define FIND_STEPS 32
+/* A string table without a NUL must not be read once per symbol. */
+#define MAX_NAME 65536
 
 /* Which of several names at one address is told: lower is better. */
 static uint8_t rank_of(unsigned int type, unsigned int bind, uint64_t size)
@@ -54,8 +56,11 @@ static bool read_one(const struct image *image, struct rd *rd, const struct rd *
 	if (rd->failed || section == SHN_UNDEF || section == SHN_ABS ||
 		section == SHN_COMMON)
 		return true;
-	if (rd_skip(&at, name_off))
+	if (rd_skip(&at, name_off)) {
+		if (at.size - at.pos > MAX_NAME)
+			at.size = at.pos + MAX_NAME;
 		symbol.name = rd_cstr(&at);
+	}
 	if (!symbol.name ||
 		!is_function(image, GELF_ST_TYPE(info), symbol.addr, symbol.name))
 		return true;

@@ -20,12 +20,17 @@ static bool record_at(
 }
 
 /* Where write_image puts it: as far before the program header table as that is long. */
+static uint64_t record_off(const struct image *image)
+{
+	return image->ehdr.e_phoff - image->n_phdrs * WRITE_PHDR_SIZE;
+}
+
 static bool record_in_place(const struct image *image, struct write_record *record)
 {
 	uint64_t gap = image->n_phdrs * WRITE_PHDR_SIZE;
 
 	return gap >= WRITE_RECORD_SIZE && gap <= image->ehdr.e_phoff &&
-	       record_at(image, image->ehdr.e_phoff - gap, record);
+	       record_at(image, record_off(image), record);
 }
 
 static bool record_elsewhere(const struct image *image)
@@ -62,7 +67,7 @@ static bool tables_unchanged(const struct image *image, const struct write_recor
 		image->n_phdrs * WRITE_PHDR_SIZE);
 	hash = write_record_hash(hash, image->bytes + record->tail_off,
 		(size_t)(image->size - record->tail_off));
-	return hash == record->hash;
+	return write_record_seal(hash, image->bytes + record_off(image)) == record->hash;
 }
 
 /* The old header must be one of this very file that a cut to the old size leaves whole.
@@ -107,7 +112,7 @@ bool undo_find(const struct image *image, struct undo *undo, bool *found, struct
 			"the header tables were changed since the section was put in, so "
 			"the record "
 			"at offset 0x%" PRIx64 " no longer leads back",
-			image->ehdr.e_phoff - image->n_phdrs * WRITE_PHDR_SIZE);
+			record_off(image));
 	undo->size = record.old_size;
 	memcpy(undo->ehdr, record.ehdr, sizeof(undo->ehdr));
 	*found = true;

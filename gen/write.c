@@ -57,17 +57,21 @@ static void put_phdrs(struct wr *wr, const struct image *image,
 	GElf_Phdr load = phdr_of(PT_LOAD, plan->segment_off, plan->segment_addr,
 			  plan->segment_size, plan->segment_align),
 		  sframe = phdr_of(IMAGE_PT_GNU_SFRAME, plan->sframe_off,
-			  plan->sframe_addr, plan->sframe_size, WRITE_SFRAME_ALIGN);
+			  plan->sframe_addr, plan->sframe_size, WRITE_SFRAME_ALIGN),
+		  table = phdr_of(PT_PHDR, plan->phdr_off, plan->segment_addr + gap, gap,
+			  WRITE_PHDR_ALIGN);
 
+	/* Before any PT_LOAD (gABI, "Program Header"). */
+	if (slots->add_phdr)
+		put_phdr(wr, &table);
 	for (size_t i = 0; i < image->n_phdrs; i++) {
 		GElf_Phdr phdr = image->phdrs[i];
 
 		if (i == slots->sframe_segment) {
 			phdr = sframe;
 		} else if (phdr.p_type == PT_PHDR) {
-			phdr.p_offset = plan->phdr_off;
-			phdr.p_vaddr = phdr.p_paddr = plan->segment_addr + gap;
-			phdr.p_filesz = phdr.p_memsz = gap;
+			table.p_flags = phdr.p_flags;
+			phdr = table;
 		}
 		put_phdr(wr, &phdr);
 		if (i == slots->last_load)

@@ -50,8 +50,9 @@ static bool check_section(const struct image *input, const struct image *output,
 		hdr.sh_offset = old->hdr.sh_offset;
 		hdr.sh_size = old->hdr.sh_size;
 	}
+	/* A name that was unreadable may have become readable in the grown table. */
 	if (memcmp(&hdr, &old->hdr, sizeof(hdr)) != 0 ||
-		strcmp(old->name, new->name) != 0)
+		(*old->name && strcmp(old->name, new->name) != 0))
 		return err_set(err, ERR_INTERNAL, "section header %zu (%s) differs", i,
 			old->name);
 	return true;
@@ -79,7 +80,8 @@ static bool check_segments(const struct image *input, const struct image *output
 			output->n_phdrs, slots->n_phdrs);
 	for (size_t i = 0; i < input->n_phdrs; i++) {
 		const GElf_Phdr *old = &input->phdrs[i];
-		const GElf_Phdr *new = &output->phdrs[i + (i > slots->last_load)];
+		const GElf_Phdr *new =
+			&output->phdrs[i + slots->add_phdr + (i > slots->last_load)];
 
 		if (old->p_type != new->p_type ||
 			(old->p_type != PT_PHDR && i != slots->sframe_segment &&
@@ -130,10 +132,13 @@ static bool is_mapped(
 	return false;
 }
 
-static bool check_phdr_table(const struct image *output, struct err *err)
+static bool check_phdr_table(
+	const struct image *output, const struct write_slots *slots, struct err *err)
 {
 	uint64_t size = output->n_phdrs * WRITE_PHDR_SIZE, off = output->ehdr.e_phoff;
 
+	if (slots->add_phdr && output->phdrs[0].p_type != PT_PHDR)
+		return err_set(err, ERR_INTERNAL, "the new PT_PHDR is not in front");
 	for (size_t i = 0; i < output->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &output->phdrs[i];
 
@@ -145,6 +150,26 @@ static bool check_phdr_table(const struct image *output, struct err *err)
 				"PT_PHDR does not match the moved table");
 	}
 	return true;
+}
+
+/* Kernels before 5.18 find the table of a program by the first PT_LOAD alone. */
+static bool check_at_phdr(
+	const struct image *output, const struct write_slots *slots, struct err *err)
+{
+	uint64_t size = output->n_phdrs * WRITE_PHDR_SIZE, off = output->ehdr.e_phoff;
+
+	for (size_t i = 0; i < output->n_phdrs; i++) {
+		const GElf_Phdr *phdr = &output->phdrs[i];
+
+		if (phdr->p_type != PT_LOAD)
+			continue;
+		if (slots->library || is_mapped(output, off,
+					      off + phdr->p_vaddr - phdr->p_offset, size))
+			return true;
+		break;
+	}
+	return err_set(
+		err, ERR_INTERNAL, "the moved table is not where AT_PHDR will say");
 }
 
 static bool check_sframe(
@@ -201,7 +226,8 @@ bool write_check(const struct image *input, const struct image *output, struct e
 		  check_bytes(input, output, err) &&
 		  check_sections(input, output, &slots, err) &&
 		  check_segments(input, output, &slots, err) &&
-		  check_loads(output, err) && check_phdr_table(output, err) &&
+		  check_loads(output, err) && check_phdr_table(output, &slots, err) &&
+		  check_at_phdr(output, &slots, err) &&
 		  check_sframe(output, &slots, err) && check_undo(input, output, err);
 
 	/* Whatever it was, the input is not to blame any more. */

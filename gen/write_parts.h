@@ -19,6 +19,7 @@ enum {
 	WRITE_PHDR_SIZE = 56,
 	WRITE_SHDR_SIZE = 64,
 	WRITE_SFRAME_ALIGN = 8,
+	WRITE_PHDR_ALIGN = 8,
 	/* Offsets in the ELF header of the four fields that change. */
 	WRITE_E_PHOFF = 32,
 	WRITE_E_PHNUM = 56,
@@ -30,6 +31,11 @@ enum {
 
 /* Which table entries an insertion uses, and how many there are afterwards. */
 struct write_slots {
+	/* Whether a PT_PHDR goes in front, for a library that has none: without it glibc
+	 * looks for the table in the segments, and after BFD's strip finds the tail of
+	 * the .bss. */
+	bool add_phdr;
+	bool library;	  /* never started as a program: nobody takes AT_PHDR from it */
 	size_t last_load; /* index of the last PT_LOAD; the new one goes right behind it
 			   */
 	/* Entries of an SFrame section that is already there, or WRITE_NONE. */
@@ -85,7 +91,8 @@ struct write_record {
 	uint64_t tail_off; /* of the new name and section header tables: the segment's end
 			    */
 	uint8_t ehdr[WRITE_EHDR_SIZE]; /* the original one */
-	uint64_t hash;
+	uint64_t hash; /* given: of the header tables; decoded: as stored, of the record
+			  too */
 };
 void write_record_encode(struct wr *wr, const struct write_record *record);
 /* From WRITE_RECORD_SIZE bytes; false when they are no record. */
@@ -94,5 +101,8 @@ ATTR_MUST_CHECK bool write_record_decode(
 /* Feeds size bytes into a running hash; the first call gets WRITE_HASH_START. */
 #define WRITE_HASH_START UINT64_C(0xcbf29ce484222325)
 uint64_t write_record_hash(uint64_t hash, const uint8_t *data, size_t size);
+/* Continues a hash of the header tables over the record at data, up to its stored hash.
+ */
+uint64_t write_record_seal(uint64_t hash, const uint8_t *data);
 
 #endif

@@ -6,8 +6,9 @@
  *
  * and each part of that is there for a reason that was found by experiment:
  * - its file offset has the distance to its address that the first PT_LOAD has, because
- * kernels before 5.18 compute AT_PHDR as that distance plus e_phoff (for libraries nobody
- * does);
+ * kernels before 5.18 compute AT_PHDR as that distance plus e_phoff, and patchelf a
+ * library's PT_PHDR likewise; where the .bss makes that hole too large only the former
+ * forbids to go without;
  * - two pages between it and everything below, because BFD's strip moves the start of a
  * rewritten segment down by up to a page, which must not reach the .bss;
  * - the gap, because BFD puts its new table at the segment's start and the first section
@@ -27,8 +28,31 @@
 /* A sparse hole costs nothing on most file systems, but it is copied as zeros by some
  * tools. */
 #define MAX_HOLE (UINT64_C(64) << 20)
+/* No loader takes an address or offset above this; sums of two of them do not wrap. */
+#define MAX_PLACE ((uint64_t)INT64_MAX)
 /* The kernel reads at most this much of a program header table. */
 #define MAX_PHDR_BYTES 65536
+
+/*
+ * Whether the file can never be started as a program, so that nobody takes AT_PHDR from
+ * it. What has an interpreter can (libc.so.6), and so can what has an entry point and
+ * needs no library: the dynamic loader and a static PIE. An entry point alone says
+ * nothing, old linkers give one to any library. What only looks like a program is merely
+ * given a longer hole.
+ */
+static bool is_library(const struct image *image)
+{
+	uint64_t value = 0;
+
+	if (image->ehdr.e_type != ET_DYN)
+		return false;
+	for (size_t i = 0; i < image->n_phdrs; i++)
+		if (image->phdrs[i].p_type == PT_INTERP)
+			return false;
+	if (image_dynamic(image, DT_FLAGS_1, &value) && value & DF_1_PIE)
+		return false;
+	return !image->ehdr.e_entry || image_dynamic(image, DT_NEEDED, &value);
+}
 
 bool write_slots_find(
 	const struct image *image, struct write_slots *slots, struct err *err)
@@ -39,7 +63,10 @@ bool write_slots_find(
 		.sframe_segment = WRITE_NONE,
 		.sframe_section = WRITE_NONE,
 		.names = WRITE_NONE};
+	slots->library = slots->add_phdr = is_library(image);
 	for (size_t i = 0; i < image->n_phdrs; i++) {
+		if (image->phdrs[i].p_type == PT_PHDR)
+			slots->add_phdr = false;
 		if (image->phdrs[i].p_type == PT_LOAD)
 			slots->last_load = i;
 		if (image->phdrs[i].p_type == IMAGE_PT_GNU_SFRAME)
@@ -48,7 +75,8 @@ bool write_slots_find(
 	for (size_t i = 1; i < image->n_sections; i++)
 		if (image_is_sframe(&image->sections[i]))
 			slots->sframe_section = i;
-	slots->n_phdrs = image->n_phdrs + 1 + (slots->sframe_segment == WRITE_NONE);
+	slots->n_phdrs = image->n_phdrs + 1 + slots->add_phdr +
+			 (slots->sframe_segment == WRITE_NONE);
 	if (slots->n_phdrs > MAX_PHDR_BYTES / WRITE_PHDR_SIZE)
 		return err_set(err, ERR_LIMIT,
 			"%zu program headers; loaders take no more than %d with the new "
@@ -94,24 +122,6 @@ struct write_names write_names_place(
 	place.sframe = place.phdrs + sizeof(".phdrs");
 	place.size = place.sframe + sizeof(".sframe");
 	return place;
-}
-
-/*
- * Whether the file can never be started as a program, so that nobody takes AT_PHDR from
- * it. The dynamic loader has an entry point, libc.so.6 an entry point and an interpreter,
- * a static PIE an entry point and DF_1_PIE; what only looks like a program is merely
- * given a longer hole.
- */
-static bool is_library(const struct image *image)
-{
-	uint64_t flags = 0;
-
-	if (image->ehdr.e_type != ET_DYN || image->ehdr.e_entry)
-		return false;
-	for (size_t i = 0; i < image->n_phdrs; i++)
-		if (image->phdrs[i].p_type == PT_INTERP)
-			return false;
-	return !image_dynamic(image, DT_FLAGS_1, &flags) || !(flags & DF_1_PIE);
 }
 
 /* First address that neither a segment nor a loaded section (.tbss has no segment) uses.
@@ -162,39 +172,41 @@ static uint64_t first_load_bias(const struct image *image)
 	return 0;
 }
 
-static bool place_segment(
-	const struct image *image, struct write_plan *plan, struct err *err)
+/*
+ * At the first PT_LOAD's distance between offset and address, or, for a library whose
+ * hole would be too large, right behind the file.
+ */
+static bool place_segment(const struct image *image, const struct write_slots *slots,
+	struct write_plan *plan, struct err *err)
 {
-	uint64_t bias = first_load_bias(image), align = segment_align(image, bias), end,
-		 hole;
-	bool fits;
+	uint64_t bias = first_load_bias(image), align = segment_align(image, bias);
+	uint64_t end, addr, off, hole;
 
 	if (!end_of_memory(image, &end, err))
 		return false;
-	fits = num_align_up(end, align, &plan->segment_addr) &&
-	       !__builtin_add_overflow(
-		       plan->segment_addr, align * GUARD_PAGES, &plan->segment_addr) &&
-	       num_align_up(image->size, align, &plan->segment_off);
-	if (fits && !is_library(image)) {
-		/* Below the end of the file the address moves up, else the offset does.
-		 */
-		if (plan->segment_addr - bias < plan->segment_off ||
-			plan->segment_addr - bias > INT64_MAX)
-			plan->segment_addr = plan->segment_off + bias;
-		plan->segment_off = plan->segment_addr - bias;
-	}
-	if (!fits || plan->segment_addr < end || plan->segment_addr > INT64_MAX ||
-		plan->segment_off > INT64_MAX)
+	if (!num_align_up(end, align, &addr) ||
+		__builtin_add_overflow(addr, align * GUARD_PAGES, &addr) ||
+		!num_align_up(image->size, align, &off) || addr > MAX_PLACE)
 		return err_set(err, ERR_LIMIT,
 			"no room above the highest address in use, 0x%" PRIx64, end);
-	hole = plan->segment_off - image->size;
-	if (hole > MAX_HOLE)
+	/* Below the end of the file the address moves up, else the offset does. */
+	hole = addr - bias < off || addr - bias > MAX_PLACE ? 0 : addr - bias - off;
+	if (hole > MAX_HOLE && !slots->library)
 		return err_set(err, ERR_LIMIT,
 			"the program's memory ends 0x%" PRIx64
 			" bytes behind its file (a large .bss "
 			"or alignment), and that would be a hole in the file; at most "
 			"0x%" PRIx64 " are accepted",
 			hole, MAX_HOLE);
+	if (hole <= MAX_HOLE) {
+		off += hole;
+		addr = off + bias;
+	}
+	if (addr < end || addr > MAX_PLACE)
+		return err_set(err, ERR_LIMIT,
+			"no room above the highest address in use, 0x%" PRIx64, end);
+	plan->segment_addr = addr;
+	plan->segment_off = off;
 	plan->segment_align = align;
 	return true;
 }
@@ -207,7 +219,7 @@ bool write_plan(const struct image *image, uint64_t sframe_size, struct write_pl
 
 	*plan = (struct write_plan){.sframe_size = sframe_size};
 	if (!write_refuse(image, err) || !write_slots_find(image, &slots, err) ||
-		!place_segment(image, plan, err))
+		!place_segment(image, &slots, plan, err))
 		return false;
 	gap = write_gap(&slots);
 	into = (2 * gap + WRITE_SFRAME_ALIGN - 1) & ~(uint64_t)(WRITE_SFRAME_ALIGN - 1);

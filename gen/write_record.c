@@ -8,6 +8,8 @@
 #include "base/rd.h"
 
 #define RECORD_VERSION 1
+/* What stands before the hash. */
+#define SEALED_SIZE 112
 /* FNV-1a, 64 bits: against accidents, not against intent. */
 #define HASH_PRIME UINT64_C(0x100000001b3)
 
@@ -24,8 +26,8 @@ void write_record_encode(struct wr *wr, const struct write_record *record)
 	wr_u64(wr, record->new_size);
 	wr_u64(wr, record->tail_off);
 	wr_bytes(wr, record->ehdr, sizeof(record->ehdr));
-	wr_u64(wr, record->hash);
-	wr_zeros(wr, WRITE_RECORD_SIZE - 120);
+	wr_u64(wr, wr->failed ? 0 : write_record_seal(record->hash, wr->data + start));
+	wr_zeros(wr, WRITE_RECORD_SIZE - SEALED_SIZE - 8);
 	assert(wr->failed || wr->size - start == WRITE_RECORD_SIZE);
 }
 
@@ -53,4 +55,9 @@ uint64_t write_record_hash(uint64_t hash, const uint8_t *data, size_t size)
 	for (size_t i = 0; i < size; i++)
 		hash = (hash ^ data[i]) * HASH_PRIME;
 	return hash;
+}
+
+uint64_t write_record_seal(uint64_t hash, const uint8_t *data)
+{
+	return write_record_hash(hash, data, SEALED_SIZE);
 }

@@ -33,6 +33,7 @@ static uint64_t hash_bytes(const uint8_t *p, size_t len)
 	return h ^ h >> 32;
 }
 
+/* Hashes are kept, so that growing need not read the blocks again. */
 static bool grow(struct sf_blocks *blocks)
 {
 	size_t cap = blocks->cap ? blocks->cap * 2 : FIRST_CAP;

@@ -125,8 +125,7 @@ static void survey_func(
 		func->func.pcmask != (func->func.rep_size != 0))
 		note(survey, SF_CHECK_REP_SIZE, func->field_off);
 	survey->n_rows += func->func.n_rows;
-	/* Once a row could not be read, all that follows could be in the wrong place too.
-	 */
+	/* Not after an unreadable row, nor without the rules of the ABI. */
 	if (!(survey->breached & (BIT(ABI) | BIT(ROWS_READABLE))))
 		survey_rows(survey, func);
 }
@@ -140,6 +139,7 @@ static int compare_ranges(const void *a, const void *b)
 	return (ra->field_off > rb->field_off) - (ra->field_off < rb->field_off);
 }
 
+/* In the order of starts, if any two functions overlap then two neighbours do. */
 static void survey_overlap(struct survey *survey)
 {
 	uint32_t n = survey->view->n_funcs;

@@ -15,6 +15,8 @@
 #include "base/err.h"
 #include "sframe/model.h"
 
+struct sf_abi; /* sframe/format.h */
+
 struct sf_view {
 	const uint8_t *data; /* borrowed */
 	size_t size;	     /* bytes; may be more than header and sub-sections need */
@@ -38,6 +40,7 @@ struct sf_view_func {
 
 struct sf_row_iter {
 	const struct sf_view *view;
+	const struct sf_abi *abi; /* NULL: unknown, no row can be read */
 	uint64_t off;	/* of the next row, from data[0] */
 	uint32_t left;	/* rows */
 	uint8_t row_type;

@@ -16,7 +16,7 @@ static const struct sf_layout *const layouts[] = {
 
 static const struct sf_layout *layout_find(uint8_t version)
 {
-	for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++) {
+	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
 		if (layouts[i]->version == version)
 			return layouts[i];
 	}
@@ -29,6 +29,7 @@ static bool broken(const struct sf_func *func, const char *what, struct err *err
 		func->start, what);
 }
 
+/* A function must say something at each of its PCs, and nothing twice. */
 static bool verify_rows(
 	const struct sf_func *func, const struct sf_row *rows, struct err *err)
 {
@@ -95,6 +96,10 @@ static bool verify_section(struct sf_encoder *enc, struct err *err)
 	return true;
 }
 
+/*
+ * The two sub-sections follow the header without a gap, fdeoff 0: glibc looks at neither
+ * offset and takes that for granted.
+ */
 static void put_header(struct sf_encoder *enc, uint8_t flags)
 {
 	const struct sf_section *section = enc->section;
@@ -156,6 +161,7 @@ static bool encode_all(struct sf_encoder *enc, uint8_t flags, struct err *err)
 	return true;
 }
 
+/* Back to before the first row. */
 static void forget(struct sf_encoder *enc)
 {
 	wr_deinit(&enc->rows);
@@ -199,7 +205,9 @@ bool sf_encode(const struct sf_section *section, const struct sf_encode_options 
 		flags |= SFRAME_F_FDE_FUNC_START_PCREL;
 	ok = encoder_init(&enc, section, options, out, err) &&
 	     verify_section(&enc, err) && encode_all(&enc, flags, err);
-	/* So much sharing that a careful reader would take it for an attack: do without.
+	/*
+	 * So much sharing that a careful reader would take it for an attack: do
+	 * without.
 	 */
 	if (ok && enc.n_rows / SF_ROWS_PER_BYTE_MAX >= out->size) {
 		out->size = 0;

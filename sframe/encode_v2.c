@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Version 2 as written: 20-byte FDEs, rows of a start, an info byte and one to three
- * words. */
+/*
+ * Version 2 as written: 20-byte FDEs, rows of a start, an info byte and one to three
+ * words.
+ */
 #include "sframe/layout.h"
 
 #include <inttypes.h>
@@ -108,6 +110,7 @@ static void put_row(struct wr *wr, const struct sf_row *row, uint8_t row_type,
 	wr_bytes(wr, bytes, (size_t)(p - bytes));
 }
 
+/* An outermost row is an info byte of 0: no words, and so no base and no size. */
 static bool put_rows_v2(
 	struct sf_encoder *enc, const struct sf_func *func, struct err *err)
 {
@@ -135,6 +138,7 @@ static bool put_rows_v2(
 	return true;
 }
 
+/* A signal frame is not marked: that bit is version 3's. */
 static void put_func_v2(
 	struct sf_encoder *enc, const struct sf_func *func, uint32_t rows_off)
 {

@@ -2,7 +2,8 @@
 /*
  * The on-disk constants of the SFrame format, in the specification's spelling, and the
  * offsets of its fields. Each group names the section of "The SFrame Format" that defines
- * it. Multi-byte fields are in the target's byte order and nothing is aligned.
+ * it, version 2 unless said otherwise. Multi-byte fields are in the target's byte order
+ * and nothing is aligned.
  */
 #ifndef SFRAME_FORMAT_H
 #define SFRAME_FORMAT_H
@@ -10,13 +11,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* 2.1 SFrame Preamble */
+/* 2.1 SFrame Preamble, 2.1.2 SFrame Version */
 #define SFRAME_MAGIC 0xdee2
 #define SFRAME_VERSION_1 1
 #define SFRAME_VERSION_2 2
 #define SFRAME_VERSION_3 3
 
-/* 2.1.2 SFrame Flags */
+/* 2.1.3 SFrame Flags */
 #define SFRAME_F_FDE_SORTED 0x1
 #define SFRAME_F_FRAME_POINTER 0x2	  /* versions 1 and 2 */
 #define SFRAME_F_FDE_FUNC_START_PCREL 0x4 /* version 2 (Errata 1) and later */
@@ -44,8 +45,10 @@ enum {
 #define SFRAME_ABI_AMD64_ENDIAN_LITTLE 3
 #define SFRAME_ABI_S390X_ENDIAN_BIG 4 /* version 2 (Errata 1) and later */
 
-/* 2.3 SFrame FDE: offsets from the descriptor's start. Version 1 ends after the info
- * byte. */
+/*
+ * 2.3 SFrame FDE: offsets from the descriptor's start. Version 1 ends after the info
+ * byte.
+ */
 enum {
 	SFRAME_FDE_FUNC_START_ADDRESS = 0x00, /* s32 */
 	SFRAME_FDE_FUNC_SIZE = 0x04,	      /* u32 */
@@ -58,7 +61,10 @@ enum {
 	SFRAME_V2_FDE_SIZE = 20,
 };
 
-/* 2.3 of version 3: the index entry, and the attribute before the function's rows. */
+/*
+ * 2.3.1 The SFrame FDE Index and 2.3.2 The SFrame FDE Attribute of version 3: an entry,
+ * and what comes before the function's rows.
+ */
 enum {
 	SFRAME_V3_FDE_FUNC_START_OFFSET = 0x00,	 /* s64 */
 	SFRAME_V3_FDE_FUNC_SIZE = 0x08,		 /* u32 */
@@ -71,7 +77,7 @@ enum {
 	SFRAME_V3_ATTR_SIZE = 5,
 };
 
-/* 2.3.1 The SFrame FDE Info Word */
+/* 2.3.1 The SFrame FDE Info Word, 2.3.3 The SFrame FRE Types */
 #define SFRAME_FRE_TYPE_ADDR1 0 /* u8 start field */
 #define SFRAME_FRE_TYPE_ADDR2 1 /* u16 */
 #define SFRAME_FRE_TYPE_ADDR4 2 /* u32 */
@@ -96,14 +102,19 @@ enum {
 #define SFRAME_FRE_OFFSET_2B 1
 #define SFRAME_FRE_OFFSET_4B 2
 
-/* 3.1 of version 3: the control word of a flexible FDE's pair; the register is above. */
+/*
+ * 3.2 Flexible FDE Type Interpretation of version 3: the control word of a flexible FDE's
+ * pair; the register number is in the bits above.
+ */
 #define SFRAME_V3_CTRL_REG_P 0x1
 #define SFRAME_V3_CTRL_DEREF_P 0x2
 #define SFRAME_V3_CTRL_REG_SHIFT 3
 
-/* 3.3 s390x: the CFA word counts doublewords beyond the entry state's 160 bytes; in
+/*
+ * 3.3 s390x: the CFA word counts doublewords beyond the entry state's 160 bytes; in
  * version 2 a set bit 0 makes an RA or FP word a register number, and an RA word of 0
- * means "not saved". */
+ * means "not saved".
+ */
 #define SFRAME_S390X_SP_VAL_OFFSET 160
 #define SFRAME_S390X_CFA_SCALE 8
 
@@ -114,7 +125,9 @@ enum {
  */
 enum { SF_ROWS_PER_BYTE_MAX = 64 };
 
-/* What an ABI's psABI fixes, as far as SFrame needs it (3 ABI/arch-specific Definition).
+/*
+ * What an ABI's psABI fixes, as far as SFrame needs it (3 ABI/arch-specific
+ * Definition).
  */
 struct sf_abi {
 	const char *name;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The model's own arithmetic: comparing rows, collecting them, and the facts of each ABI.
+/*
+ * The model's own arithmetic: comparing rows, collecting them, and the facts of each
+ * ABI.
  */
 #include "sframe/model.h"
 
@@ -9,8 +11,10 @@
 #include "sframe/format.h"
 
 static const struct sf_abi abis[] = {
-	/* AAPCS64: x29 is the frame pointer and x30 the link register, which a leaf never
-	   saves. */
+	/*
+	 * AAPCS64: x29 is the frame pointer and x30 the link register, which a leaf
+	 * never saves.
+	 */
 	{
 		.name = "AArch64 big-endian",
 		.id = SFRAME_ABI_AARCH64_ENDIAN_BIG,
@@ -30,8 +34,10 @@ static const struct sf_abi abis[] = {
 		.ra = 30,
 		.has_pauth = true,
 	},
-	/* x86-64 psABI 3.6.2: the call instruction leaves the return address just below
-	   the CFA. */
+	/*
+	 * x86-64 psABI 3.2.2: the call instruction leaves the return address just below
+	 * the CFA.
+	 */
 	{
 		.name = "AMD64",
 		.id = SFRAME_ABI_AMD64_ENDIAN_LITTLE,
@@ -41,8 +47,10 @@ static const struct sf_abi abis[] = {
 		.ra = 16,
 		.fixed_ra_off = -8,
 	},
-	/* s390x ELF ABI: r11 is only the customary frame pointer; r14 holds the return
-	   address. */
+	/*
+	 * s390x ELF ABI: r11 is only the customary frame pointer; r14 holds the return
+	 * address.
+	 */
 	{
 		.name = "s390x",
 		.id = SFRAME_ABI_S390X_ENDIAN_BIG,

@@ -22,8 +22,8 @@ enum sf_loc_kind {
 };
 
 struct sf_loc {
-	uint8_t kind : 3; /* enum sf_loc_kind */
-	uint8_t reg : 5;  /* DWARF number, 0 to 31; 0 where the kind has none */
+	uint8_t kind; /* enum sf_loc_kind */
+	uint8_t reg;  /* DWARF number, 0 to 31; 0 where the kind has none */
 };
 
 enum { SF_REG_MAX = 31 };
@@ -32,8 +32,8 @@ struct sf_row {
 	uint32_t start; /* bytes from the function's start (PCMASK: from the block's start) */
 	int32_t cfa_off, ra_off, fp_off; /* bytes; 0 where the kind has none */
 	struct sf_loc cfa, ra, fp;
-	uint8_t ra_signed : 1; /* AArch64: the return address carries a signature here */
-	uint8_t outermost : 1; /* RA undefined: unwinding ends; no other member is set */
+	bool ra_signed; /* AArch64: the return address carries a signature here */
+	bool outermost; /* RA undefined: unwinding ends; no other member is set */
 };
 
 struct sf_func {

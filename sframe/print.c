@@ -17,6 +17,7 @@ static const struct flag_name flag_names[] = {
 	{SFRAME_F_FDE_FUNC_START_PCREL, "SFRAME_F_FDE_FUNC_START_PCREL"},
 };
 
+/* One flag to a line; bits without a name as a number. */
 static void print_flags(uint8_t flags, FILE *out)
 {
 	const char *before = "    Flags: ";
@@ -49,7 +50,9 @@ static void print_header(const struct sf_view *view, const char *name, FILE *out
 	fprintf(out, "\n  Function Index :\n");
 }
 
-/* A place in the customary letters: c is the CFA, brackets mean the memory at an address.
+/*
+ * A place in the customary letters: c is the CFA, brackets mean the memory at an
+ * address.
  */
 static void format_loc(const struct sf_abi *abi, struct sf_loc loc, int32_t off,
 	const char *none, char *buf, size_t size)
@@ -78,6 +81,10 @@ static void format_loc(const struct sf_abi *abi, struct sf_loc loc, int32_t off,
 	}
 }
 
+/*
+ * pc is the row's address; in a PCMASK function, which repeats its rows, the offset in
+ * a block.
+ */
 static void print_row(const struct sf_view *view, const struct sf_abi *abi,
 	const struct sf_row *row, uint64_t pc, FILE *out)
 {

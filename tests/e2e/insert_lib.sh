@@ -2,7 +2,8 @@
 # Sourced by the insert_*.sh tests: TAP output, a scratch directory, the kinds of program.
 # The caller has set: raw (the driver), src (this directory).
 set -u
-CC=${CC:-gcc}
+raw=$(realpath "$raw") src=$(realpath "$src")
+CC="${CC:-gcc} -D_GNU_SOURCE"
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/insert.XXXXXX")
 trap 'cd /; rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 99
@@ -39,7 +40,7 @@ same_run() {
 # readelf has something to say about a broken table, on either stream.
 clean_readelf() {
 	local out
-	out=$(readelf -lSW "$1" 2>&1 | grep -iE 'warning|error|overlap|invalid|not ')
+	out=$(readelf -lSW "$1" 2>&1 | grep -iE '^readelf: |overlap|invalid|corrupt|not in ')
 	[ -z "$out" ] && return 0
 	echo "$out"
 	return 1
@@ -53,10 +54,17 @@ build() {
 }
 
 probe=$src/insert_probe.c
-# kind NAME COMMAND...; sets kinds to those that could be built.
-kinds=
+# kind NAME COMMAND...; sets kinds to those that could be built, of those in only (empty: all).
+kinds= only=
 kind() {
-	if build "$@"; then kinds="$kinds $1"; else skip "$1" "cannot be built here"; fi
+	case " ${only:-$1} " in *" $1 "*) ;; *) return ;; esac
+	if build "$@"; then
+		kinds="$kinds $1"
+	elif [ "$1" = pie ]; then
+		not_ok "pie: cannot be built, and nothing would be tested" "$(cat pie.log)"
+	else
+		skip "$1" "cannot be built here"
+	fi
 }
 
 build_kinds() {
@@ -79,9 +87,10 @@ build_kinds() {
 	kind gold-static $CC -O1 -static -fuse-ld=gold "$probe"
 	kind mold $CC -O1 -fuse-ld=mold "$probe"
 	kind mold-static $CC -O1 -static -fuse-ld=mold "$probe"
-	kind clang clang -O1 -fPIE -pie "$probe"
-	kind musl musl-gcc -O1 "$probe"
-	kind musl-static musl-gcc -O1 -static "$probe"
+	kind clang clang -D_GNU_SOURCE -O1 -fPIE -pie "$probe"
+	kind musl musl-gcc -D_GNU_SOURCE -O1 "$probe"
+	kind musl-static musl-gcc -D_GNU_SOURCE -O1 -static "$probe"
+	kind linker-made $CC -O1 -Wa,--gsframe "$probe"
 	kind cxx g++ -O1 "$src/insert_throw.cc"
 	kind cxx-static g++ -O1 -static "$src/insert_throw.cc"
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The shared library of the insertion tests: TLS, relocated data and a zeroed array of its own. */
+/* The shared library of the insertion tests: TLS, relocated data and a zeroed array of
+ * its own. */
 #ifndef BSS
 #define BSS 40000
 #endif

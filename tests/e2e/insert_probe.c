@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The program that is converted: it uses what a wrong layout would break (TLS, zeroed .bss, the
- * heap behind it, relocated data, its own program headers) and says "fine". With the argument
- * "mapped" it also demands that it, or the library named next, has a PT_GNU_SFRAME, and reads the
- * section through the mapping. With "load PATH" it takes its library by dlopen.
+ * The program that is converted: it uses what a wrong layout would break (TLS, zeroed
+ * .bss, the heap behind it, relocated data, its own program headers) and says "fine".
+ * With the argument "mapped" it also demands that it, or the library named next, has a
+ * PT_GNU_SFRAME, and reads the section through the mapping. With "load PATH" it takes its
+ * library by dlopen.
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -29,12 +30,14 @@ static const char *volatile const pointers[] = {"a", "b", zeros};
 int insert_library(int);
 #endif
 
-static const ElfW(Phdr) *load_of(const struct dl_phdr_info *info, uint64_t addr, uint64_t size)
+static const ElfW(Phdr) *
+	load_of(const struct dl_phdr_info *info, uint64_t addr, uint64_t size)
 {
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *phdr = &info->dlpi_phdr[i];
 
-		if (phdr->p_type == PT_LOAD && phdr->p_flags == PF_R && addr >= phdr->p_vaddr &&
+		if (phdr->p_type == PT_LOAD && phdr->p_flags == PF_R &&
+			addr >= phdr->p_vaddr &&
 			addr + size <= phdr->p_vaddr + phdr->p_memsz)
 			return phdr;
 	}
@@ -43,7 +46,7 @@ static const ElfW(Phdr) *load_of(const struct dl_phdr_info *info, uint64_t addr,
 
 struct want {
 	const char *name;
-	int seen;
+	int seen, modules;
 };
 
 static int see_module(struct dl_phdr_info *info, size_t size, void *arg)
@@ -52,7 +55,8 @@ static int see_module(struct dl_phdr_info *info, size_t size, void *arg)
 	unsigned char magic[3];
 
 	(void)size;
-	if (*want->name ? !strstr(info->dlpi_name, want->name) : *info->dlpi_name != 0)
+	/* The program itself comes first, under a name or (glibc) none. */
+	if (*want->name ? !strstr(info->dlpi_name, want->name) : want->modules++ > 0)
 		return 0;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *phdr = &info->dlpi_phdr[i];
@@ -61,7 +65,8 @@ static int see_module(struct dl_phdr_info *info, size_t size, void *arg)
 			continue;
 		if (!load_of(info, phdr->p_vaddr, phdr->p_memsz))
 			return 0;
-		memcpy(magic, (const char *)(info->dlpi_addr + phdr->p_vaddr), sizeof(magic));
+		memcpy(magic, (const char *)(info->dlpi_addr + phdr->p_vaddr),
+			sizeof(magic));
 		want->seen += magic[0] == 0xe2 && magic[1] == 0xde && magic[2] == 2;
 	}
 	return 0;
@@ -71,7 +76,8 @@ __attribute__((noinline)) int work(int n)
 {
 	char *heap = malloc(300000), *small = malloc(20), *top = sbrk(0);
 
-	if (!heap || !small || (top != (char *)-1 && sbrk(8192) != (char *)-1 && top[0] + top[8191]))
+	if (!heap || !small ||
+		(top != (char *)-1 && sbrk(8192) != (char *)-1 && top[0] + top[8191]))
 		return 1;
 	memset(heap, n, 300000);
 	for (size_t i = 0; i < sizeof(zeros); i++)
@@ -80,7 +86,7 @@ __attribute__((noinline)) int work(int n)
 	memset(zeros, 1, sizeof(zeros));
 	if (thread_local != 17 || thread_zeros[0] || thread_zeros[299])
 		return 3;
-	thread_local++;
+	thread_local ++;
 	if (*pointers[0] != 'a' || *pointers[1] != 'b' || *pointers[2] != 1)
 		return 4;
 	free(heap);
@@ -88,18 +94,19 @@ __attribute__((noinline)) int work(int n)
 	return 0;
 }
 
-/* AT_PHDR is where the kernel thinks that the table is; e_phoff leads there through a segment. */
+/* AT_PHDR is where the kernel thinks that the table is; e_phoff leads there through a
+ * segment. */
 static int auxv_phdr(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	(void)size;
 	*(int *)arg = (const void *)getauxval(AT_PHDR) == (const void *)info->dlpi_phdr &&
-		getauxval(AT_PHNUM) == info->dlpi_phnum;
+		      getauxval(AT_PHNUM) == info->dlpi_phnum;
 	return 1;
 }
 
 int main(int argc, char **argv)
 {
-	struct want want = {argc > 2 ? argv[2] : "", 0};
+	struct want want = {argc > 2 ? argv[2] : "", 0, 0};
 	int status = work(3), at_phdr = 0;
 
 	dl_iterate_phdr(auxv_phdr, &at_phdr);

@@ -18,6 +18,7 @@
 #include "base/wr.h"
 #include "gen/image.h"
 #include "gen/output.h"
+#include "gen/symbols.h"
 #include "gen/undo.h"
 #include "gen/write.h"
 
@@ -139,6 +140,38 @@ static bool round_trip(const struct image *in, const char *scratch, struct err *
 	return ok;
 }
 
+/* All that reads the file, for hostile ones; what they say is not of interest here. */
+static bool look_around(const struct image *image)
+{
+	struct err err = {0};
+	struct cfi_section section;
+	struct symbols symbols;
+	const uint8_t *data;
+	size_t size;
+	uint64_t addr;
+	uint32_t sum = 0;
+	bool found;
+
+	if (image_eh_frame(image, &section, &found, &addr, &err) && found)
+		for (size_t i = 0; i < section.size; i++)
+			sum += section.data[i];
+	if (image_sframe(image, &data, &size, &addr, &err) && data)
+		for (size_t i = 0; i < size; i++)
+			sum += data[i];
+	if (!symbols_read(image, &symbols, &err))
+		return false;
+	for (size_t i = 0; i < symbols.n && i < 200; i++) {
+		const struct symbol *symbol =
+			symbols_find(&symbols, symbols.list[i].addr + 1);
+		char *name = symbol ? symbol_demangle(symbol->name) : NULL;
+
+		sum += name ? (uint32_t)strlen(name) : 0;
+		free(name);
+	}
+	symbols_deinit(&symbols);
+	return sum != 1;
+}
+
 static int try_all(const char *scratch)
 {
 	char path[4096];
@@ -152,7 +185,7 @@ static int try_all(const char *scratch)
 		path[strcspn(path, "\n")] = 0;
 		ok = image_open(path, &image, &err);
 		if (ok) {
-			ok = round_trip(&image, scratch, &err);
+			ok = look_around(&image) && round_trip(&image, scratch, &err);
 			image_close(&image);
 		}
 		printf("%d %s: %s\n", err_exit_status(err.kind), path,

@@ -7,14 +7,13 @@
  *
  *   step [OPTION...] PROGRAM [ARG...]
  *     --steps=N     stop after N instructions (default 3000000)
- *     --from-start  step the dynamic loader's start too, not only from the program's
- * entry point on
+ *     --from-start  the loader's start too, not only from the entry point on
  *     --min=N       fail unless N instructions were compared
  *     --min-plt=N   and N of them in PLT sections
  *     --module=PAT  look only at modules whose file name matches PAT
  *     --env=N=V     set a variable for PROGRAM
- *     --known=FILE  lines "MODULE KIND FUNCTION-OFFSET": differences of KIND (cfa, ra,
- * fp) there are reported and not counted; for hand-written code whose CFI is not true
+ *     --known=FILE  lines "FUNCTION KIND": differences of KIND (cfa, ra, fp) there are
+ *                   printed and not counted
  */
 #include <elf.h>
 #include <errno.h>
@@ -51,6 +50,7 @@ struct tracer {
 	struct step_report report;
 	struct user_regs_struct regs;
 	bool ended;
+	int status; /* as of wait, when ended */
 };
 
 static bool parse_options(int argc, char **argv, struct options *options)
@@ -252,11 +252,14 @@ static bool is_signal_entry(const struct tracer *t, uint64_t *restorer)
 static bool step_once(struct tracer *t, enum step_insn insn, int *sig)
 {
 	struct step_regs before = {t->regs.rip, t->regs.rsp, t->regs.rbp}, after;
-	int status, delivered = *sig;
+	int status = 0, delivered = *sig;
 	uint64_t top = 0;
 
 	if (ptrace(PTRACE_SINGLESTEP, t->pid, NULL, delivered) != 0 ||
-		waitpid(t->pid, &status, 0) != t->pid || !WIFSTOPPED(status)) {
+		waitpid(t->pid, &status, 0) != t->pid)
+		return false;
+	if (!WIFSTOPPED(status)) {
+		t->status = status;
 		t->ended = true;
 		return true;
 	}
@@ -277,6 +280,9 @@ static bool step_once(struct tracer *t, enum step_insn insn, int *sig)
 	if (insn == STEP_INSN_CALL &&
 		!step_read(&t->modules, after.rsp, &top, sizeof(top)))
 		return true;
+	if (insn == STEP_INSN_CALL &&
+		step_modules_at(&t->modules, after.rip)->insn == STEP_INSN_RETPOLINE)
+		insn = STEP_INSN_OTHER;
 	return step_shadow_follow(&t->shadow, insn, &before, &after, top);
 }
 
@@ -295,10 +301,24 @@ static bool run(struct tracer *t, uint64_t max_steps)
 	return true;
 }
 
+/* True when nothing differed and the program did well. */
+static bool finish(struct tracer *t, const struct options *options)
+{
+	bool ok = step_report_print(
+		&t->report, &t->modules, &t->shadow, options->min, options->min_plt);
+
+	if (t->ended && t->status != 0) {
+		printf("FAIL %s ended with wait status 0x%x\n", options->program[0],
+			(unsigned int)t->status);
+		return false;
+	}
+	return ok;
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
-	struct tracer t = {0};
+	struct tracer t = {.modules = {.mem_fd = -1}};
 	bool ok;
 
 	if (!parse_options(argc, argv, &options)) {
@@ -307,15 +327,14 @@ int main(int argc, char **argv)
 	}
 	ok = step_report_init(&t.report, options.known) && start(&t, &options) &&
 	     run(&t, options.steps);
-	if (!ok)
-		printf("FAIL step: %s\n", strerror(errno));
-	if (t.pid > 0 && !t.ended)
-		kill(t.pid, SIGKILL);
-	if (t.pid > 0 && !t.ended)
-		waitpid(t.pid, NULL, 0);
 	if (ok)
-		ok = step_report_print(
-			&t.report, &t.modules, &t.shadow, options.min, options.min_plt);
+		ok = finish(&t, &options);
+	else
+		printf("FAIL step: %s\n", strerror(errno));
+	if (t.pid > 0 && !t.ended) {
+		kill(t.pid, SIGKILL);
+		waitpid(t.pid, NULL, 0);
+	}
 	step_report_deinit(&t.report);
 	step_shadow_deinit(&t.shadow);
 	step_modules_deinit(&t.modules);

@@ -120,6 +120,47 @@ static void find_plts(int fd, const Elf64_Ehdr *ehdr, struct step_module *module
 	free(shdrs);
 }
 
+/* Name of the function symbol at exactly addr, in one symbol table; "" when there is
+ * none. */
+static void find_symbol(int fd, const Elf64_Shdr *symtab, const Elf64_Shdr *strtab,
+	uint64_t addr, char *name, size_t size)
+{
+	Elf64_Sym sym;
+
+	for (uint64_t off = 0; off + sizeof(sym) <= symtab->sh_size && !*name;
+		off += sizeof(sym)) {
+		if (pread(fd, &sym, sizeof(sym), (off_t)(symtab->sh_offset + off)) !=
+			sizeof(sym))
+			return;
+		if (sym.st_value != addr || ELF64_ST_TYPE(sym.st_info) != STT_FUNC)
+			continue;
+		if (pread(fd, name, size - 1, (off_t)(strtab->sh_offset + sym.st_name)) <
+			0)
+			return;
+	}
+}
+
+void step_module_symbol(
+	const struct step_module *module, uint64_t addr, char *name, size_t size)
+{
+	int fd = open(module->path, O_RDONLY | O_CLOEXEC);
+	Elf64_Ehdr ehdr;
+	Elf64_Shdr *shdrs = NULL;
+
+	memset(name, 0, size);
+	if (fd < 0)
+		return;
+	if (pread(fd, &ehdr, sizeof(ehdr), 0) == sizeof(ehdr))
+		shdrs = read_table(fd, ehdr.e_shoff, ehdr.e_shnum, sizeof(*shdrs));
+	for (size_t i = 0; shdrs && i < ehdr.e_shnum && !*name; i++)
+		if ((shdrs[i].sh_type == SHT_SYMTAB || shdrs[i].sh_type == SHT_DYNSYM) &&
+			shdrs[i].sh_link < ehdr.e_shnum)
+			find_symbol(fd, &shdrs[i], &shdrs[shdrs[i].sh_link],
+				addr - module->bias, name, size);
+	free(shdrs);
+	close(fd);
+}
+
 static bool fail(struct step_module *module, const char *what)
 {
 	module->failed = true;

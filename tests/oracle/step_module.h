@@ -27,6 +27,7 @@ struct step_stats {
 	uint64_t rows, plt_rows;
 	uint64_t matched, plt_matched;
 	uint64_t mismatched, plt_mismatched;
+	uint64_t known;	   /* differ, as the list of known ones says */
 	uint64_t no_frame; /* had a row, but the caller's frame was not known */
 };
 
@@ -79,6 +80,11 @@ bool step_modules_renew(struct step_modules *modules);
 
 /* Never NULL; valid until the next call. */
 const struct step_pc *step_modules_at(struct step_modules *modules, uint64_t pc);
+
+/* The name of the function that starts at addr, for people and for lists of exceptions;
+ * "" when the file has none. Slow. */
+void step_module_symbol(
+	const struct step_module *module, uint64_t addr, char *name, size_t size);
 
 bool step_read(const struct step_modules *modules, uint64_t addr, void *buf, size_t size);
 

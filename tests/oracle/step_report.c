@@ -21,7 +21,7 @@ static bool known_line(struct step_report *report, const char *line)
 
 	if (line[0] == '#' || line[0] == '\n')
 		return true;
-	if (sscanf(line, "%63s %7s %" SCNx64, known.module, kind, &known.func_off) != 3)
+	if (sscanf(line, "%127s %7s", known.function, kind) != 2)
 		return false;
 	while (known.kind < STEP_N_KINDS && strcmp(kind, kind_names[known.kind]) != 0)
 		known.kind++;
@@ -69,17 +69,14 @@ bool step_report_step(struct step_report *report, const struct step_pc *at)
 
 static bool is_known(const struct step_report *report, const struct step_diff *diff)
 {
-	uint64_t func_off = diff->func_start - diff->module->bias;
-
 	for (size_t i = 0; i < report->n_known; i++)
 		if (report->known[i].kind == diff->kind &&
-			report->known[i].func_off == func_off &&
-			!strcmp(report->known[i].module, diff->module->name))
+			!strcmp(report->known[i].function, diff->function))
 			return true;
 	return false;
 }
 
-/* True when the difference counts. */
+/* Notes a difference; true when it is one of the known. */
 static bool note(struct step_report *report, const struct step_pc *at,
 	enum step_kind kind, uint64_t expected, uint64_t got)
 {
@@ -96,58 +93,102 @@ static bool note(struct step_report *report, const struct step_pc *at,
 
 		if (d->pc == diff.pc && d->module == diff.module && d->kind == kind) {
 			d->count++;
-			return !d->is_known;
+			return d->is_known;
 		}
 	}
+	step_module_symbol(
+		at->module, at->func_start, diff.function, sizeof(diff.function));
 	diff.is_known = is_known(report, &diff);
 	if (!vec_reserve(&report->diffs, &report->cap_diffs, report->n_diffs + 1)) {
 		report->failed = true;
-		return true;
+		return false;
 	}
 	report->diffs[report->n_diffs++] = diff;
-	return !diff.is_known;
+	return diff.is_known;
 }
 
 void step_report_compared(struct step_report *report, const struct step_pc *at,
 	const struct step_values *expected, const struct step_values *got)
 {
 	struct step_stats *stats = &at->module->stats;
-	bool bad = false;
+	bool known = false, same = false;
 
 	/* RA follows from the CFA, so the first that differs is the one to name. */
 	if (got->cfa != expected->cfa)
-		bad = note(report, at, STEP_CFA, expected->cfa, got->cfa);
+		known = note(report, at, STEP_CFA, expected->cfa, got->cfa);
 	else if (got->ra != expected->ra)
-		bad = note(report, at, STEP_RA, expected->ra, got->ra);
+		known = note(report, at, STEP_RA, expected->ra, got->ra);
 	else if (got->fp != expected->fp)
-		bad = note(report, at, STEP_FP, expected->fp, got->fp);
-	stats->matched += !bad;
-	stats->mismatched += bad;
-	stats->plt_matched += at->in_plt && !bad;
-	stats->plt_mismatched += at->in_plt && bad;
+		known = note(report, at, STEP_FP, expected->fp, got->fp);
+	else
+		same = true;
+	stats->matched += same;
+	stats->known += known;
+	stats->mismatched += !same && !known;
+	stats->plt_matched += at->in_plt && same;
+	stats->plt_mismatched += at->in_plt && !same && !known;
 }
 
 static void print_diff(const struct step_diff *diff)
 {
 	const struct step_module *module = diff->module;
 
-	printf("%s %s+0x%" PRIx64 " (function 0x%" PRIx64 "): %s is 0x%" PRIx64
+	printf("DIFF %s+0x%" PRIx64 " (function 0x%" PRIx64 " %s): %s is 0x%" PRIx64
 	       ", the row says 0x%" PRIx64 ", %" PRIu64 " times\n",
-		diff->is_known ? "known" : "DIFF", module->name, diff->pc - module->bias,
-		diff->func_start - module->bias, kind_names[diff->kind], diff->expected,
-		diff->got, diff->count);
+		module->name, diff->pc - module->bias, diff->func_start - module->bias,
+		*diff->function ? diff->function : "?", kind_names[diff->kind],
+		diff->expected, diff->got, diff->count);
+}
+
+/* Those of the known list as one line for each function and kind, at the first of them.
+ */
+static void print_known(const struct step_report *report, size_t first)
+{
+	const struct step_diff *diff = &report->diffs[first];
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < report->n_diffs; i++) {
+		const struct step_diff *d = &report->diffs[i];
+
+		if (d->kind != diff->kind || d->module != diff->module ||
+			strcmp(d->function, diff->function) != 0)
+			continue;
+		if (i < first)
+			return;
+		count += d->count;
+	}
+	printf("known %s %s: %s differs %" PRIu64 " times\n", diff->module->name,
+		diff->function, kind_names[diff->kind], count);
+}
+
+static void print_diffs(const struct step_report *report)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < report->n_diffs; i++) {
+		if (report->diffs[i].is_known)
+			print_known(report, i);
+		else if (n++ < MAX_PRINTED)
+			print_diff(&report->diffs[i]);
+	}
+	if (n > MAX_PRINTED)
+		printf("... and %zu more places\n", n - MAX_PRINTED);
 }
 
 static void print_module(const struct step_module *module)
 {
 	const struct step_stats *s = &module->stats;
 
-	printf("%s: %" PRIu64 " steps, %" PRIu64 " with a row, %" PRIu64
-	       " matched, %" PRIu64 " differ, %" PRIu64
-	       " without a known frame; in PLTs %" PRIu64 " steps, %" PRIu64
-	       " with a row, %" PRIu64 " matched, %" PRIu64 " differ\n",
-		module->name, s->steps, s->rows, s->matched, s->mismatched, s->no_frame,
-		s->plt_steps, s->plt_rows, s->plt_matched, s->plt_mismatched);
+	printf("%s: %" PRIu64 " steps, %" PRIu64 " with a row: %" PRIu64
+	       " matched, %" PRIu64 " differ, %" PRIu64 " known, %" PRIu64
+	       " without a known frame\n",
+		module->name, s->steps, s->rows, s->matched, s->mismatched, s->known,
+		s->no_frame);
+	if (s->plt_steps)
+		printf("%s, PLTs: %" PRIu64 " steps, %" PRIu64 " with a row: %" PRIu64
+		       " matched, %" PRIu64 " differ\n",
+			module->name, s->plt_steps, s->plt_rows, s->plt_matched,
+			s->plt_mismatched);
 }
 
 bool step_report_print(const struct step_report *report,
@@ -157,10 +198,7 @@ bool step_report_print(const struct step_report *report,
 	uint64_t matched = 0, mismatched = 0, plt_matched = 0;
 	bool ok = !report->failed;
 
-	for (size_t i = 0; i < report->n_diffs && i < MAX_PRINTED; i++)
-		print_diff(&report->diffs[i]);
-	if (report->n_diffs > MAX_PRINTED)
-		printf("... and %zu more places\n", report->n_diffs - MAX_PRINTED);
+	print_diffs(report);
 	for (size_t i = 0; i < modules->n; i++) {
 		const struct step_module *module = modules->list[i];
 

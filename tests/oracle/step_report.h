@@ -22,14 +22,14 @@ struct step_diff {
 	const struct step_module *module;
 	uint64_t pc, func_start, expected, got; /* of the first */
 	uint64_t count;
+	char function[128]; /* "" when it has no name */
 	enum step_kind kind;
 	bool is_known;
 };
 
 struct step_known {
-	char module[64];
+	char function[128];
 	enum step_kind kind;
-	uint64_t func_off; /* file address */
 };
 
 struct step_report {

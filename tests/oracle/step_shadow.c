@@ -3,6 +3,7 @@
 #include "tests/oracle/step_shadow.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/vec.h"
 
@@ -21,10 +22,21 @@ static bool is_prefix(uint8_t byte)
 	return false;
 }
 
+static bool is_retpoline(const uint8_t *code)
+{
+	static const uint8_t lea[] = {0x48, 0x8d, 0x64, 0x24, 0x08, 0xc3};
+
+	return ((code[0] & 0xfb) == 0x48 && code[1] == 0x89 && (code[2] & 0xc7) == 0x04 &&
+		       code[3] == 0x24 && code[4] == 0xc3) ||
+	       !memcmp(code, lea, sizeof(lea));
+}
+
 enum step_insn step_insn_read(const uint8_t *code)
 {
 	size_t i = 0;
 
+	if (is_retpoline(code))
+		return STEP_INSN_RETPOLINE;
 	while (i < STEP_INSN_MAX - 2 && is_prefix(code[i]))
 		i++;
 	if ((code[i] & 0xf0) == 0x40) /* REX */

@@ -16,6 +16,9 @@ enum step_insn {
 	STEP_INSN_CALL,
 	STEP_INSN_RET,
 	STEP_INSN_SYSCALL,
+	/* First of "mov %reg,(%rsp); ret" or "lea 8(%rsp),%rsp; ret": the target of a
+	 * retpoline's call, which makes no frame. */
+	STEP_INSN_RETPOLINE,
 };
 
 enum { STEP_INSN_MAX = 15 }; /* bytes of the longest instruction */

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The whole command on one file, in process. Whatever the file: a status of the contract, OUT
+ * untouched after a failure, nothing left lying about, IN as it was; and what was converted is
+ * proven by --verify and goes back to the input, byte for byte, with --remove.
+ */
+#include "tests/fuzz/fuzz.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gen/commands.h"
+#include "gen/options.h"
+#include "gen/pipeline.h"
+
+const char *const fuzz_section = NULL;
+
+/* What OUT holds before each command. */
+#define BEFORE "what was here before"
+
+static struct scene {
+	pid_t pid;
+	char dir[200];
+	char in[220], out[220], back[220];
+	FILE *null;
+} scene;
+
+static void write_file(const char *path, const void *data, size_t size)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+
+	FUZZ_ASSERT(fd >= 0 && write(fd, data, size) == (ssize_t)size, "cannot write %s", path);
+	close(fd);
+}
+
+static bool file_is(const char *path, const void *data, size_t size)
+{
+	char *bytes = malloc(size + 1);
+	int fd = open(path, O_RDONLY);
+	bool same;
+
+	FUZZ_ASSERT(bytes && fd >= 0, "cannot read %s", path);
+	/* One more is asked for, to see that there is none. */
+	same = read(fd, bytes, size + 1) == (ssize_t)size && !memcmp(bytes, data, size);
+	close(fd);
+	free(bytes);
+	return same;
+}
+
+static void scene_close(void)
+{
+	if (scene.pid != getpid())
+		return;
+	unlink(scene.in);
+	unlink(scene.out);
+	unlink(scene.back);
+	rmdir(scene.dir);
+	fclose(scene.null);
+}
+
+/* A directory of this process; a forked child makes its own. */
+static void scene_open(void)
+{
+	const char *parent = getenv(FUZZ_DIR);
+
+	if (scene.pid == getpid())
+		return;
+	scene.pid = getpid();
+	snprintf(scene.dir, sizeof(scene.dir), "%.150s/%d.XXXXXX", parent ? parent : "/tmp",
+		(int)scene.pid);
+	scene.null = fopen("/dev/null", "w");
+	FUZZ_ASSERT(scene.null && mkdtemp(scene.dir), "cannot make %s", scene.dir);
+	snprintf(scene.in, sizeof(scene.in), "%s/in", scene.dir);
+	snprintf(scene.out, sizeof(scene.out), "%s/out", scene.dir);
+	snprintf(scene.back, sizeof(scene.back), "%s/back", scene.dir);
+	if (!parent)
+		atexit(scene_close);
+}
+
+static void check_no_strays(const char *words)
+{
+	DIR *dir = opendir(scene.dir);
+	struct dirent *entry;
+
+	FUZZ_ASSERT(dir, "cannot list %s", scene.dir);
+	while ((entry = readdir(dir)))
+		FUZZ_ASSERT(!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
+				    !strcmp(entry->d_name, "in") || !strcmp(entry->d_name, "out") ||
+				    !strcmp(entry->d_name, "back"),
+			"%s left %s behind", words, entry->d_name);
+	closedir(dir);
+}
+
+static bool dispatch(const struct options *options, struct err *err)
+{
+	const char *first = options->paths[0];
+
+	switch (options->command) {
+	case COMMAND_CONVERT:
+	case COMMAND_SECTION_ONLY:
+		return pipeline_convert(options, first, options->paths[1], err);
+	case COMMAND_REMOVE:
+		return command_remove(options, first, options->paths[1], err);
+	case COMMAND_REPORT:
+		return pipeline_report(options, first, scene.null, err);
+	case COMMAND_DUMP:
+		return command_dump(options, first, scene.null, err);
+	case COMMAND_VERIFY:
+		return command_verify(options, first, scene.null, err);
+	case COMMAND_HELP:
+	case COMMAND_VERSION:
+		break;
+	}
+	return true;
+}
+
+/*
+ * One command line, words apart by blanks, then paths; its exit status. Only --verify may find
+ * that a proof fails: a conversion whose proof does is a bug, whatever the file says.
+ */
+static int command(const char *words, const char *path, const char *path2)
+{
+	char line[128], *argv[12] = {line}, *state = NULL;
+	struct options options;
+	struct err err = {0};
+	int argc = 0, status;
+	bool ok;
+
+	snprintf(line, sizeof(line), "eh2sframe %s", words);
+	for (char *word = strtok_r(line, " ", &state); word; word = strtok_r(NULL, " ", &state))
+		argv[argc++] = word;
+	/* options.c only reads them. */
+	argv[argc++] = strdup(path);
+	argv[argc++] = path2 ? strdup(path2) : NULL;
+	argc -= !path2;
+	optind = 0;
+	ok = options_parse(argc, argv, &options, &err);
+	FUZZ_ASSERT(ok, "%s: %s", words, err.text);
+	ok = dispatch(&options, &err);
+	status = err_exit_status(ok ? ERR_NONE : err.kind);
+	FUZZ_ASSERT(ok == (status == 0), "%s: kind %d with status %d", words, (int)err.kind, status);
+	FUZZ_ASSERT(status == 0 || status == 1 || status == 5 || status == 6 ||
+			    (status == 4 && options.command == COMMAND_VERIFY),
+		"%s: status %d: %s", words, status, err.text);
+	FUZZ_ASSERT(ok || (*err.text && !strchr(err.text, '\n')), "%s: not one line: %s", words,
+		err.text);
+	check_no_strays(words);
+	options_deinit(&options);
+	free(argv[argc - 1]);
+	if (path2)
+		free(argv[argc - 2]);
+	return status;
+}
+
+/* A command that writes OUT: all of it, or nothing. */
+static int writes(const char *words, const char *in, const char *out)
+{
+	int status;
+
+	write_file(out, BEFORE, sizeof(BEFORE));
+	status = command(words, in, out);
+	FUZZ_ASSERT((status != 0) == file_is(out, BEFORE, sizeof(BEFORE)),
+		"%s: status %d, and OUT is as it %s", words, status, status ? "was not" : "was");
+	return status;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	int status;
+
+	scene_open();
+	write_file(scene.in, data, size);
+	command("--report -v", scene.in, NULL);
+	command("--dump", scene.in, NULL);
+	command("--verify", scene.in, NULL);
+	writes("--remove", scene.in, scene.out);
+	writes("-q --section-only", scene.in, scene.out);
+	status = writes("-q", scene.in, scene.out);
+	if (status == 0) {
+		FUZZ_ASSERT(command("-q --verify", scene.out, NULL) == 0, "not proven");
+		FUZZ_ASSERT(writes("--remove", scene.out, scene.back) == 0, "no way back");
+		FUZZ_ASSERT(file_is(scene.back, data, size), "not the way back");
+	} else if (status == 6 && writes("-q --refresh", scene.in, scene.out) == 0) {
+		FUZZ_ASSERT(command("-q --verify", scene.out, NULL) == 0, "not proven");
+	}
+	FUZZ_ASSERT(file_is(scene.in, data, size), "the input was changed");
+	return 0;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* Names the parts of a sound ELF file, and says how much each is worth damaging. */
+#include "tests/fuzz/edit.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/num.h"
+
+static void add(struct map *map, const char *prefix, const char *name, uint64_t off,
+	uint64_t size, unsigned int weight)
+{
+	struct region *region = &map->list[map->n];
+
+	if (!size || map->n == EDIT_REGIONS)
+		return;
+	snprintf(region->name, sizeof(region->name), "%s%s", prefix, name);
+	for (char *p = region->name; *p; p++)
+		if (*p == ' ' || *p == ';' || *p == '+')
+			*p = '_';
+	region->off = (size_t)off;
+	region->size = (size_t)size;
+	region->weight = weight;
+	map->weights += weight;
+	map->n++;
+}
+
+/* What the program reads most is damaged most. */
+static unsigned int weight_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		unsigned int weight;
+	} known[] = {
+		{".eh_frame", 240},
+		{".eh_frame_hdr", 40},
+		{".sframe", 200},
+		{".phdrs", 20},
+		{".dynamic", 20},
+		{".symtab", 20},
+		{".dynsym", 20},
+		{".strtab", 10},
+		{".dynstr", 10},
+		{".shstrtab", 10},
+		{".plt", 20},
+		{".plt.sec", 20},
+		{".plt.got", 20},
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(name, known[i].name))
+			return known[i].weight;
+	return 1;
+}
+
+static void add_section(struct map *map, const uint8_t *data, size_t size, uint64_t off,
+	const Elf64_Shdr *names)
+{
+	unsigned int weight;
+	const char *name;
+	Elf64_Shdr shdr;
+
+	memcpy(&shdr, data + off, sizeof(shdr));
+	if (shdr.sh_name >= names->sh_size)
+		return;
+	name = (const char *)data + names->sh_offset + shdr.sh_name;
+	weight = weight_of(name);
+	add(map, "shdr:", name, off, sizeof(shdr), weight > 1 ? 20 : 4);
+	if (shdr.sh_type != SHT_NOBITS && *name &&
+		num_range_inside(shdr.sh_offset, shdr.sh_size, size))
+		add(map, "", name, shdr.sh_offset, shdr.sh_size, weight);
+}
+
+void map_read(const uint8_t *data, size_t size, struct map *map)
+{
+	Elf64_Shdr names;
+	Elf64_Ehdr ehdr;
+	char text[16];
+
+	*map = (struct map){.n = 0};
+	add(map, "", "file", 0, size, 40);
+	if (size < sizeof(ehdr) || memcmp(data, ELFMAG, SELFMAG) != 0)
+		return;
+	memcpy(&ehdr, data, sizeof(ehdr));
+	add(map, "", "ehdr", 0, sizeof(ehdr), 60);
+	for (unsigned int i = 0; i < ehdr.e_phnum; i++) {
+		snprintf(text, sizeof(text), "%u", i);
+		add(map, "phdr:", text, ehdr.e_phoff + i * sizeof(Elf64_Phdr),
+			sizeof(Elf64_Phdr), 14);
+	}
+	/* The undo record (gen/write_parts.h) stands as far before the table as that is long. */
+	if (ehdr.e_phoff > sizeof(ehdr))
+		add(map, "", "undo", ehdr.e_phoff - ehdr.e_phnum * sizeof(Elf64_Phdr), 128, 60);
+	if (!ehdr.e_shnum)
+		return;
+	memcpy(&names, data + ehdr.e_shoff + ehdr.e_shstrndx * sizeof(names), sizeof(names));
+	for (unsigned int i = 0; i < ehdr.e_shnum; i++)
+		add_section(map, data, size, ehdr.e_shoff + i * sizeof(names), &names);
+}

@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""readelf_rows.py CFI_ROWS FILE...: the interpreter against readelf, at every PC.
+
+CFI_ROWS is the program that prints our rows. "readelf --debug-dump=frames-interp" is brought into
+the same words and both are compared wherever either changes. readelf prints "exp" and "vexp" for
+expressions: these agree with anything and are counted, as do our "?" and the FDEs that we refuse.
+It has one word, "u", for undefined and for no rule. Exit status 1 on any difference, and when nothing was compared.
+"""
+
+import re
+import subprocess
+import sys
+
+# DWARF numbers of the names readelf uses (x86-64 psABI, figure 3.36).
+NAMES = ["rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp"]
+NAMES += [f"r{i}" for i in range(8, 16)] + ["ra"]
+NAMES += [f"xmm{i}" for i in range(16)] + [f"st{i}" for i in range(8)]
+NUMBERS = {name: number for number, name in enumerate(NAMES)}
+
+FDE = re.compile(r"^[0-9a-f]+ [0-9a-f]+ [0-9a-f]+ FDE cie=([0-9a-f]+) pc=(\w+)\.\.(\w+)")
+CIE = re.compile(r"^([0-9a-f]+) [0-9a-f]+ [0-9a-f]+ CIE")
+NUMBER_AND_NAME = re.compile(r"r[0-9]+ \((\w+)\)")
+ROW = re.compile(r"^[0-9a-f]{16} ")
+REGISTER = re.compile(r"^([a-z]+[0-9]*)([+-][0-9]+)?$")
+EH_FRAME = re.compile(r" \.eh_frame +(PROGBITS|X86_64_UNWIND)")
+SHOWN = 5
+COUNTS = ("files", "fdes", "rows", "exp", "opaque", "refused", "different", "skipped")
+
+
+def word(text):
+    """One of readelf's cells in our words; None for an expression."""
+    if text in ("exp", "vexp"):
+        return None
+    if text in ("u", "s") or re.match(r"^[cv][+-]", text):
+        return text
+    match = REGISTER.match(text)
+    if not match or match[1] not in NUMBERS:
+        raise ValueError(f"readelf prints {text!r}")
+    return f"r{NUMBERS[match[1]]}{match[2] or '+0'}"
+
+
+def readelf_row(line, columns):
+    """One line of a table: (pc, cfa, sp, fp, ra)."""
+    cells = NUMBER_AND_NAME.sub(r"\1", line).split()
+    tracked = [cells[columns[name]] if name in columns else "u" for name in ("rsp", "rbp", "ra")]
+    return (int(cells[0], 16), *map(word, [cells[1]] + tracked))
+
+
+def readelf_fdes(path):
+    """Yields (start, end, rows) for each FDE of .eh_frame."""
+    command = ["readelf", "--debug-dump=no-follow-links,frames-interp", "-W", path]
+    run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    inside, fde, columns, cies, rows = False, None, {}, {}, []
+    for line in run.stdout:
+        if line.startswith("Contents of the "):
+            inside = ".eh_frame section" in line
+        elif not inside:
+            continue
+        elif match := FDE.match(line):
+            if fde:
+                yield fde
+            start, end = int(match[2], 16), int(match[3], 16)
+            # Without instructions of its own an FDE has no table: the CIE's row holds.
+            initial = [(start, *row[1:]) for row in cies.get(int(match[1], 16), [])]
+            fde = (start, end, initial)
+            rows = fde[2]
+        elif match := CIE.match(line):
+            if fde:
+                yield fde
+            fde = None
+            rows = cies[int(match[1], 16)] = []
+        elif line.lstrip().startswith("LOC"):
+            columns = {name: i for i, name in enumerate(line.split())}
+            if fde:
+                rows.clear()
+        elif ROW.match(line):
+            rows.append(readelf_row(line, columns))
+    if fde:
+        yield fde
+    run.wait()
+
+
+def own_fdes(cfi_rows, path):
+    """The same from our program."""
+    run = subprocess.Popen([cfi_rows, path], stdout=subprocess.PIPE, text=True)
+    fde = None
+    for line in run.stdout:
+        cells = line.split()
+        if cells[0] == "fde":
+            if fde:
+                yield fde
+            start, end = cells[1].split("..")
+            fde = (int(start, 16), int(end, 16), [])
+        elif cells[0] == "error:":
+            print(f"{path}: {fde[0]:x}: {line.strip()}")
+            fde = (*fde[:2], None)
+        else:
+            row = [cell.split("=", 1)[1] for cell in cells[1:5]]
+            row = ["u" if cell == "-" else cell for cell in row]
+            fde[2].append((int(cells[0], 16), *row))
+    if fde:
+        yield fde
+    if run.wait() != 0:
+        raise ValueError(f"{cfi_rows} failed")
+
+
+def changes(own, theirs):
+    """Yields (pc, our rules, readelf's rules) at each PC where either has a row."""
+    start, end, own_rows = own
+    by_pc = dict.fromkeys(row[0] for row in own_rows + theirs[2] if start <= row[0] < end)
+    own_at = {row[0]: row[1:] for row in own_rows}
+    their_at = {row[0]: row[1:] for row in theirs[2]}
+    mine = other = None
+    for pc in sorted(by_pc):
+        mine, other = own_at.get(pc, mine), their_at.get(pc, other)
+        yield pc, mine, other
+
+
+def compare_file(cfi_rows, path, counts):
+    own = list(own_fdes(cfi_rows, path))
+    # Discarded and empty functions are no FDEs to us.
+    theirs = [fde for fde in readelf_fdes(path) if fde[0] != 0 and fde[0] < fde[1]]
+    problems = []
+    if [fde[:2] for fde in own] != [fde[:2] for fde in theirs]:
+        problems.append(f"{path}: {len(own)} FDEs, readelf has {len(theirs)}, or other ranges")
+    else:
+        for mine, other in zip(own, theirs):
+            if mine[2] is None:
+                counts["refused"] += 1
+                continue
+            for pc, ours, words in changes(mine, other):
+                counts["rows"] += 1
+                counts["exp"] += words.count(None) if words else 0
+                counts["opaque"] += ours.count("?")
+                if not words or any(w not in (None, o) and o != "?" for o, w in zip(ours, words)):
+                    problems.append(f"{path}: at {pc:x}: {ours}, readelf {words}")
+            counts["fdes"] += 1
+    counts["files"] += bool(own)
+    counts["different"] += len(problems)
+    for line in problems[:SHOWN]:
+        print(line)
+
+
+def is_x86_64(path):
+    try:
+        with open(path, "rb") as file:
+            head = file.read(20)
+    except OSError:
+        return False
+    executable_or_shared = head[16:18] in (b"\2\0", b"\3\0")
+    return head[:6] == b"\x7fELF\2\1" and head[18:20] == b"\x3e\0" and executable_or_shared
+
+
+def main():
+    counts = dict.fromkeys(COUNTS, 0)
+    for path in sys.argv[2:]:
+        listing = ""
+        if is_x86_64(path):
+            command = ["readelf", "-SW", path]
+            listing = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+        if not EH_FRAME.search(listing):
+            counts["skipped"] += 1
+            continue
+        try:
+            compare_file(sys.argv[1], path, counts)
+        except ValueError as error:
+            print(f"{path}: {error}")
+            counts["different"] += 1
+    print(
+        "readelf: {files} files, {fdes} FDEs and {rows} rows compared, {exp} cells are "
+        "expressions to readelf and {opaque} opaque to us, {different} rows differ, {refused} "
+        "FDEs refused by us, {skipped} files without CFI".format(**counts)
+    )
+    return 1 if counts["different"] or not counts["rows"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

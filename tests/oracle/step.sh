@@ -1,0 +1,155 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Converts programs of every linker here, and programs of the system, and steps them: what their
+# .sframe says is compared with what happens, instruction by instruction. Prints TAP.
+#
+#   step.sh EH2SFRAME STEP [full]
+set -u
+export LC_ALL=C
+eh2sframe=$1
+step=$2
+mode=${3:-quick}
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+n=0
+failed=0
+
+result() { # STATUS NAME; details come from $work/out
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $n - $2"
+	else
+		failed=1
+		echo "not ok $n - $2"
+	fi
+	sed 's/^/# /' "$work/out"
+}
+
+skip() { # NAME REASON
+	n=$((n + 1))
+	echo "ok $n - $1 # SKIP $2"
+}
+
+# Steps a program that was converted already.
+check() { # NAME STEP-OPTIONS... PROGRAM ARG...
+	title=$1
+	shift
+	"$step" --known="$here/step_known.txt" --steps="$steps" "$@" >"$work/out" 2>&1
+	result $? "$title"
+}
+
+convert() { # NAME IN OUT; false after a failure that is now reported
+	if "$eh2sframe" -q "$2" "$3" >"$work/out" 2>&1; then
+		return 0
+	fi
+	result 1 "$1: conversion"
+	return 1
+}
+
+# Builds, converts and steps one of the programs beside this script.
+build() { # NAME MIN MIN-PLT SOURCE COMPILER FLAG...
+	name=$1 min=$2 min_plt=$3 source=$4
+	shift 4
+	if ! "$@" "$here/$source" -o "$work/plain" >"$work/out" 2>&1; then
+		skip "$name" "cannot be linked: $(head -n 1 "$work/out" | tr -d '#')"
+		return
+	fi
+	convert "$name" "$work/plain" "$work/converted" || return
+	check "$name" --min="$min" --min-plt="$min_plt" "$work/converted"
+}
+
+# The kinds of program that one linker can make.
+linker() { # LINKER
+	cc="gcc -fuse-ld=$1"
+	cxx="g++ -fuse-ld=$1"
+	ibt=-Wl,-z,ibtplt
+	[ "$1" != lld ] || ibt=-Wl,-z,force-ibt
+	[ "$1" != gold ] || ibt=
+	# shellcheck disable=SC2086 # commands and flags in words
+	{
+		build "$1 PIE -O2 lazy" 1500 40 step_prog.c $cc -O2 -pie -fPIE -Wl,-z,lazy
+		build "$1 no PIE -O0 now" 4000 12 step_prog.c $cc -O0 -no-pie -fno-pie -Wl,-z,now
+		build "$1 PIE -O3 frame pointer, IBT" 1200 40 step_prog.c \
+			$cc -O3 -fno-omit-frame-pointer -fcf-protection=full $ibt -Wl,-z,lazy
+		build "$1 static -O2" 30000 50 step_prog.c $cc -O2 -static
+		build "$1 static -O2 IBT" 30000 50 step_prog.c \
+			$cc -O2 -static -fcf-protection=full $ibt
+		build "$1 static PIE -O2" 30000 50 step_prog.c $cc -O2 -static-pie -fPIE
+		build "$1 C++ -O2" 2000 100 step_prog.cc $cxx -O2 -static-libstdc++ -static-libgcc
+		[ "$mode" = full ] || return 0
+		for flags in -O0 -O1 '-O2 -fno-plt' -Os '-O3 -mno-red-zone' '-O2 -fno-omit-frame-pointer'; do
+			build "$1 PIE $flags" 1000 0 step_prog.c $cc $flags
+			build "$1 C++ $flags" 1000 0 step_prog.cc $cxx $flags
+			# static-pie: a plain static program sorts all its FDEs at the first throw
+			build "$1 C++ static $flags" 50000 0 step_prog.cc $cxx $flags -static-pie -fPIE
+			build "$1 clang $flags" 1000 0 step_prog.c clang -fuse-ld="$1" $flags
+		done
+	}
+}
+
+# A converted libc, and all else that a program of the system loads.
+convert_system() { # PROGRAM
+	for lib in $(ldd "$1" | awk '/=> \// {print $3} $1 ~ /^\// {print $1}'); do
+		[ -e "$work/lib/$(basename "$lib")" ] ||
+			convert "$lib" "$(readlink -f "$lib")" "$work/lib/$(basename "$lib")" || return 1
+	done
+	convert "$1" "$(readlink -f "$1")" "$work/bin/$(basename "$1")"
+}
+
+system() { # MIN PROGRAM ARG...
+	min=$1
+	program=$2
+	shift 2
+	name=$(basename "$program")
+	convert_system "$program" || return
+	check "$name $* with converted libraries" --min="$min" \
+		--env="LD_LIBRARY_PATH=$work/lib" "$work/bin/$name" "$@"
+	[ "$mode" = full ] || return 0
+	# The loader that the kernel takes is at a fixed path, so a converted one must be named.
+	check "$name $* under a converted loader" --min="$min" --from-start \
+		"$work/lib/ld-linux-x86-64.so.2" --library-path "$work/lib" "$work/bin/$name" "$@"
+}
+
+# What the stepper must find, or its silence means nothing.
+lies() {
+	gcc -no-pie "$here/step_lie.S" -o "$work/plain" >"$work/out" 2>&1 &&
+		convert lies "$work/plain" "$work/converted" || return
+	"$step" "$work/converted" >"$work/out" 2>&1
+	[ $? = 1 ] && [ "$(grep -c '^DIFF' "$work/out")" = 7 ] &&
+		[ "$(grep -c '^DIFF.* cfa is' "$work/out")" = 2 ] &&
+		[ "$(sed -n 's/^DIFF.* \(lie_[a-z_]*\)).*/\1/p' "$work/out" | sort -u | wc -l)" = 3 ]
+	result $? 'every lie is found'
+}
+
+if ! "$step" --steps=10 /bin/true >/dev/null 2>&1; then
+	echo '1..0 # SKIP single-stepping is not possible here'
+	exit 0
+fi
+mkdir "$work/lib" "$work/bin"
+steps=150000
+[ "$mode" = quick ] || steps=1000000
+lies
+for linker in bfd gold lld mold; do
+	if command -v "ld.$linker" >/dev/null; then
+		linker "$linker"
+	else
+		skip "$linker" 'not installed'
+	fi
+done
+# The header of the lazy kind has no rows; the other kind has.
+build 'lld retpoline lazy' 1000 0 step_prog.c gcc -O2 -fuse-ld=lld -Wl,-z,retpolineplt
+build 'lld retpoline now' 1000 50 step_prog.c gcc -O2 -fuse-ld=lld -Wl,-z,retpolineplt,-z,now
+system 500 /bin/true
+if g++ -O2 "$here/step_prog.cc" -o "$work/cxx" >"$work/out" 2>&1; then
+	system 50000 "$work/cxx"
+fi
+system 40000 /bin/ls -l /
+# shellcheck disable=SC2016 # their variables, not ours
+if [ "$mode" = full ]; then
+	system 100000 /bin/bash -c 'for i in 1 2 3; do x=$x$i; done; echo ${#x}'
+	system 100000 /usr/bin/perl -e 'print join ",", sort map { $_ ** 2 } 1..20'
+	system 100000 /usr/bin/python3 -S -c 'print(sum(i * i for i in range(50)))'
+fi
+echo "1..$n"
+exit "$failed"

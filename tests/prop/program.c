@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* The records around the instructions: CIEs, FDEs, where the functions are. */
+#include "tests/prop/program.h"
+
+#include "cfi/pointer.h"
+
+/* Room for one function and those that follow it without a gap. */
+#define PROGRAM_SLOT UINT64_C(0x1000000)
+
+uint64_t program_random(struct program *p, uint64_t below)
+{
+	/* splitmix64 */
+	uint64_t z = p->rng += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return (z ^ z >> 31) % below;
+}
+
+bool program_chance(struct program *p, unsigned int percent)
+{
+	return program_random(p, 100) < percent;
+}
+
+void program_uleb(struct wr *wr, uint64_t v)
+{
+	while (v >= 0x80) {
+		wr_u8(wr, (uint8_t)(v & 0x7f) | 0x80);
+		v >>= 7;
+	}
+	wr_u8(wr, (uint8_t)v);
+}
+
+void program_sleb(struct wr *wr, int64_t v)
+{
+	bool more = true;
+
+	while (more) {
+		uint8_t low = (uint8_t)(v & 0x7f);
+
+		v = v < 0 ? ~(~v >> 7) : v >> 7;
+		more = v != (low & 0x40 ? -1 : 0);
+		wr_u8(wr, more ? low | 0x80 : low);
+	}
+}
+
+static bool program_is_wide(uint8_t encoding)
+{
+	uint8_t format = encoding & DW_EH_PE_format_mask;
+
+	return format == DW_EH_PE_absptr || format == DW_EH_PE_udata8 ||
+		format == DW_EH_PE_sdata8;
+}
+
+static void program_word(struct program *p, uint8_t encoding, uint64_t v)
+{
+	if (program_is_wide(encoding))
+		wr_u64(&p->out, v);
+	else
+		wr_u32(&p->out, (uint32_t)v);
+}
+
+void program_pointer(struct program *p, uint8_t encoding, uint64_t value)
+{
+	if ((encoding & DW_EH_PE_application_mask) == DW_EH_PE_pcrel)
+		value -= p->addr + p->out.size;
+	program_word(p, encoding, value);
+}
+
+static void program_pad(struct program *p, size_t record)
+{
+	while ((p->out.size - record) % 4)
+		wr_u8(&p->out, 0);
+	wr_patch_u32(&p->out, record, (uint32_t)(p->out.size - record - 4));
+}
+
+static void program_usual_rules(struct program *p)
+{
+	static const struct truth_rule cfa = {TRUTH_IS, TRUTH_REG, .reg = TRUTH_SP, .off = 8};
+	static const struct truth_rule ra = {TRUTH_SAVED_AT, TRUTH_CFA, .off = -8};
+
+	wr_bytes(&p->out, "\x0c\x07\x08", 3);
+	p->state.cfa = cfa;
+	p->state.cfa_plain = true;
+	wr_u8(&p->out, 0x11); /* offset_extended_sf */
+	program_uleb(&p->out, TRUTH_RA);
+	program_sleb(&p->out, -8 / p->data_align);
+	p->state.ra = ra;
+}
+
+static void program_cie(struct program *p)
+{
+	static const uint8_t encodings[] = {DW_EH_PE_absptr, DW_EH_PE_pcrel | DW_EH_PE_sdata4,
+		DW_EH_PE_pcrel | DW_EH_PE_sdata8, DW_EH_PE_udata8, DW_EH_PE_udata4,
+		DW_EH_PE_sdata4};
+	static const int8_t data_aligns[] = {-8, -8, -8, -4, -2, -1, 1, 2, 4, 8};
+	struct program_cie *cie = &p->cies[p->n_cies++];
+	uint8_t version = program_chance(p, 60) ? 1 : 3;
+	uint64_t ra = program_chance(p, 4) ? 3 : TRUTH_RA;
+	bool signal = program_chance(p, 4);
+
+	*cie = (struct program_cie){.off = p->out.size, .lost = signal || ra != TRUTH_RA};
+	cie->augmented = signal || program_chance(p, 80);
+	cie->encoding = cie->augmented ? encodings[program_random(p, p->high ? 4 : 6)] : 0;
+	cie->code_align = UINT64_C(1) << (program_chance(p, 70) ? 0 : program_random(p, 4));
+	cie->data_align = data_aligns[program_random(p, sizeof(data_aligns))];
+	wr_u32(&p->out, 0);
+	wr_u32(&p->out, 0);
+	wr_u8(&p->out, version);
+	wr_bytes(&p->out, signal ? "zRS" : cie->augmented ? "zR" : "", signal ? 4
+			: cie->augmented				     ? 3
+									     : 1);
+	program_uleb(&p->out, cie->code_align);
+	program_sleb(&p->out, cie->data_align);
+	program_uleb(&p->out, ra);
+	if (cie->augmented) {
+		program_uleb(&p->out, 1);
+		wr_u8(&p->out, cie->encoding);
+	}
+	p->state = (struct truth_state){0};
+	p->cie = NULL;
+	p->data_align = cie->data_align;
+	if (program_chance(p, 95))
+		program_usual_rules(p);
+	for (uint64_t n = program_chance(p, 80) ? 0 : program_random(p, 4); n > 0; n--)
+		while (!program_instruction(p))
+			;
+	cie->initial = p->state;
+	program_pad(p, cie->off);
+}
+
+/* The record up to its instructions; returns the offset of the size field. */
+static size_t program_fde_head(
+	struct program *p, const struct program_cie *cie, uint64_t pc, uint64_t size)
+{
+	size_t off;
+
+	wr_u32(&p->out, 0);
+	wr_u32(&p->out, (uint32_t)(p->out.size - cie->off));
+	program_pointer(p, cie->encoding, pc);
+	off = p->out.size;
+	program_word(p, cie->encoding, size);
+	if (cie->augmented)
+		program_uleb(&p->out, 0);
+	return off;
+}
+
+/* The last rules hold to the end, which some programs pass. */
+static void program_end(struct program *p, struct program_fde *fde)
+{
+	fde->end = p->loc + 1 + program_random(p, 32);
+	p->segs[p->n_segs++] = (struct program_seg){p->loc, p->state};
+	fde->n_segs = p->n_segs - fde->first_seg;
+	if (program_chance(p, 90))
+		return;
+	program_advance(p, fde->end - p->loc);
+	for (int i = 0; i < 3; i++)
+		program_instruction(p);
+	p->n_segs = fde->first_seg + fde->n_segs;
+}
+
+static void program_fde(struct program *p, uint64_t pc)
+{
+	const struct program_cie *cie = &p->cies[program_random(p, p->n_cies)];
+	struct program_fde *fde = &p->fdes[p->n_fdes++];
+	size_t record = p->out.size, size_off;
+	uint64_t n = 1 + program_random(p, 50);
+
+	*fde = (struct program_fde){.pc = pc, .first_seg = p->n_segs, .lost = cie->lost};
+	size_off = program_fde_head(p, cie, pc, 0);
+	p->cie = cie;
+	p->data_align = cie->data_align;
+	p->state = cie->initial;
+	p->depth = 0;
+	p->loc = pc;
+	p->used_set_loc = false;
+	for (uint64_t i = 0; i < n; i++)
+		program_instruction(p);
+	program_end(p, fde);
+	if (program_chance(p, 3)) {
+		/* An opcode of nobody's, in a place that is always reached. */
+		fde->lost = true;
+		p->out.size = size_off;
+		program_word(p, cie->encoding, 0);
+		if (cie->augmented)
+			program_uleb(&p->out, 0);
+		wr_u8(&p->out, 0x3e);
+	}
+	program_pad(p, record);
+	if (program_is_wide(cie->encoding))
+		wr_patch_u64(&p->out, size_off, fde->end - pc);
+	else
+		wr_patch_u32(&p->out, size_off, (uint32_t)(fde->end - pc));
+	if (!p->used_set_loc && p->n_fdes < PROGRAM_FDES && program_chance(p, 6)) {
+		size_t from = size_off, len = p->out.size - size_off, copy = p->out.size;
+		struct program_fde *again = &p->fdes[p->n_fdes++];
+
+		*again = *fde;
+		again->duplicate = true;
+		p->out.size = program_fde_head(p, cie, pc, 0);
+		for (size_t i = 0; i < len; i++)
+			wr_u8(&p->out, p->out.data[from + i]);
+		program_pad(p, copy);
+	}
+}
+
+void program_make(struct program *p)
+{
+	uint64_t n = 1 + program_random(p, PROGRAM_FDES), pc, slot = 0;
+
+	p->n_cies = p->n_fdes = p->n_segs = 0;
+	p->out.size = 0;
+	p->high = program_chance(p, 25);
+	p->base = UINT64_C(0x10000) + program_random(p, 0x1000000);
+	if (p->high)
+		p->base += UINT64_C(0x7f3200000000);
+	p->downwards = program_chance(p, 30);
+	p->addr = p->base - 0x8000;
+	for (uint64_t i = 1 + program_random(p, PROGRAM_CIES); i > 0; i--)
+		program_cie(p);
+	while (p->n_fdes < n) {
+		const struct program_fde *last = &p->fdes[p->n_fdes - 1];
+
+		if (p->n_fdes && program_chance(p, 4)) {
+			/* Not from the same start: that could be a duplicate by chance. */
+			pc = last->pc + 1 + program_random(p, last->end - last->pc);
+		} else if (p->n_fdes && program_chance(p, 50)) {
+			pc = last->end + (program_chance(p, 50) ? 0 : program_random(p, 20));
+		} else {
+			pc = p->base + PROGRAM_SLOT * (p->downwards ? PROGRAM_FDES - slot : slot);
+			slot++;
+		}
+		program_fde(p, pc);
+	}
+	wr_u32(&p->out, 0);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* Random .eh_frame sections, with what they mean. */
+#ifndef TESTS_PROP_PROGRAM_H
+#define TESTS_PROP_PROGRAM_H
+
+#include "base/wr.h"
+#include "tests/prop/truth.h"
+
+enum {
+	PROGRAM_CIES = 3,
+	PROGRAM_FDES = 12,
+	PROGRAM_SEGS = 2048,
+	PROGRAM_DEPTH = 16,
+	PROGRAM_OPS = 32, /* at least as many as there are kinds of instructions */
+};
+
+struct program_cie {
+	size_t off;
+	uint64_t code_align;
+	int64_t data_align;
+	uint8_t encoding; /* DW_EH_PE_* of addresses */
+	bool augmented;	  /* z: FDEs have a length of augmentation data */
+	bool lost;	  /* no FDE of it can be described: signal frames, another RA column */
+	struct truth_state initial;
+};
+
+/* Holds from pc to the next of the same FDE. */
+struct program_seg {
+	uint64_t pc;
+	struct truth_state state;
+};
+
+struct program_fde {
+	uint64_t pc, end;
+	size_t first_seg, n_segs;
+	bool lost;	/* as the CIE's, or its program is damaged */
+	bool duplicate; /* says again what another says */
+};
+
+struct program {
+	uint64_t rng;
+	struct wr out;	/* owned; the section */
+	uint64_t addr;	/* of the section */
+	uint64_t base;	/* of the code */
+	bool high;	/* code beyond 32 bits */
+	bool downwards; /* FDEs in descending order of addresses, mostly */
+	struct program_cie cies[PROGRAM_CIES];
+	size_t n_cies;
+	struct program_fde fdes[PROGRAM_FDES];
+	size_t n_fdes;
+	struct program_seg segs[PROGRAM_SEGS];
+	size_t n_segs;
+	/* While one CFA program is made up. */
+	const struct program_cie *cie; /* NULL in the initial instructions */
+	int64_t data_align;
+	struct truth_state state, stack[PROGRAM_DEPTH];
+	size_t depth;
+	uint64_t loc;
+	bool used_set_loc;
+	/* How often each instruction was used, over all programs. */
+	size_t used[PROGRAM_OPS];
+};
+
+uint64_t program_random(struct program *p, uint64_t below);
+bool program_chance(struct program *p, unsigned int percent);
+void program_uleb(struct wr *wr, uint64_t v);
+void program_sleb(struct wr *wr, int64_t v);
+
+/* An address as the CIE's encoding has it. */
+void program_pointer(struct program *p, uint8_t encoding, uint64_t value);
+
+/* Throws away what was made, but for used and rng, and makes another section. */
+void program_make(struct program *p);
+
+/*
+ * Appends the length and the operations of a random expression, which starts with the CFA on the
+ * stack or with nothing. The result has base, off and the like of its value, and no how.
+ */
+struct truth_rule program_expression(struct program *p, bool with_cfa);
+
+/* One random instruction; false when the one that came up makes no sense now. */
+bool program_instruction(struct program *p);
+
+/* Moves the location by at least least bytes of code. */
+void program_advance(struct program *p, uint64_t least);
+
+/* The name of instruction kind i; NULL beyond the last. */
+const char *program_op_name(size_t i);
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * prop_rows ITERATIONS [SEED]: random CFI through the whole line (walker, claims, interpreter,
+ * reducer, PLT, encoder, decoder), and the row found for each PC against what the program was
+ * made to mean. A PC has no row exactly when no row can say it.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "gen/collect.h"
+#include "gen/plt.h"
+#include "gen/verify.h"
+#include "sframe/check.h"
+#include "sframe/encode.h"
+#include "tests/prop/program.h"
+
+enum { MAX_FUNCS = 4096, MAX_ROWS = 1 << 20 };
+
+/* The line's results for one program. */
+struct line {
+	struct cfi_frames frames;
+	struct claims claims;
+	struct sf_section model;
+	struct coverage coverage;
+	struct wr bytes;
+	struct sf_view view;
+};
+
+/* The section decoded into arrays, to be searched from end to end. */
+struct found {
+	struct sf_func funcs[MAX_FUNCS];
+	size_t n_funcs;
+	struct sf_row *rows; /* MAX_ROWS */
+	size_t n_rows;
+};
+
+static struct {
+	uint64_t seed, iteration;
+	uint64_t pcs, sayable, pcmask;
+} run;
+
+static void fail(const char *what, uint64_t pc, const char *detail)
+{
+	printf("not ok: %s at 0x%" PRIx64 ": %s\nprop_rows 1 0x%" PRIx64
+	       " does it again (iteration %" PRIu64 ")\n",
+		what, pc, detail, run.seed, run.iteration);
+	exit(EXIT_FAILURE);
+}
+
+static void must(bool ok, const char *what, const struct err *err)
+{
+	if (!ok)
+		fail(what, 0, err->text);
+}
+
+/* ---- the truth ---- */
+
+/* What holds at pc, by walking over everything that was made up. */
+static struct truth_answer wanted_at(const struct program *p, uint64_t pc)
+{
+	const struct program_fde *speaker = NULL;
+	const struct program_seg *seg;
+
+	for (size_t i = 0; i < p->n_fdes; i++) {
+		const struct program_fde *fde = &p->fdes[i];
+
+		if (pc < fde->pc || pc >= fde->end || fde->duplicate)
+			continue;
+		if (speaker) /* two of them, and they were made to differ */
+			return (struct truth_answer){0};
+		speaker = fde;
+	}
+	if (!speaker || speaker->lost)
+		return (struct truth_answer){0};
+	seg = &p->segs[speaker->first_seg];
+	for (size_t i = 1; i < speaker->n_segs; i++)
+		if (p->segs[speaker->first_seg + i].pc <= pc)
+			seg = &p->segs[speaker->first_seg + i];
+	return truth_answer_at(&seg->state, pc);
+}
+
+/* ---- the section ---- */
+
+static void read_back(const struct sf_view *view, struct found *found)
+{
+	struct sf_view_func func;
+	struct sf_row_iter iter;
+	struct err err = {0};
+
+	found->n_funcs = found->n_rows = 0;
+	for (uint32_t i = 0; i < view->n_funcs; i++) {
+		struct sf_func *copy = &found->funcs[found->n_funcs++];
+
+		if (found->n_funcs == MAX_FUNCS)
+			fail("too many functions", 0, "");
+		must(sf_view_func(view, i, &func, &err), "sf_view_func", &err);
+		*copy = func.func;
+		copy->first_row = found->n_rows;
+		run.pcmask += copy->pcmask;
+		sf_rows_begin(view, &func, &iter);
+		while (sf_rows_next(&iter, &found->rows[found->n_rows], &err))
+			if (++found->n_rows == MAX_ROWS)
+				fail("too many rows", 0, "");
+		must(!iter.failed, "sf_rows_next", &err);
+		if (found->n_rows - copy->first_row != copy->n_rows)
+			fail("number of rows", copy->start, "");
+	}
+}
+
+/* The row for pc as a reader finds it; NULL when there is none. */
+static const struct sf_row *found_at(const struct found *found, uint64_t pc)
+{
+	const struct sf_row *row = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < found->n_funcs; i++) {
+		const struct sf_func *func = &found->funcs[i];
+		uint64_t off = pc - func->start;
+
+		if (pc < func->start || off >= func->size)
+			continue;
+		if (++n > 1)
+			fail("two functions", pc, "");
+		if (func->pcmask)
+			off %= func->rep_size;
+		for (uint32_t j = 0; j < func->n_rows; j++)
+			if (found->rows[func->first_row + j].start <= off)
+				row = &found->rows[func->first_row + j];
+	}
+	return row;
+}
+
+static bool same_answer(const struct truth_answer *wanted, const struct sf_row *row)
+{
+	if (!wanted->sayable || !row)
+		return !wanted->sayable && !row;
+	if (row->cfa.kind != SF_LOC_REG || row->ra.kind != SF_LOC_NONE || row->ra_signed ||
+		row->outermost)
+		return false;
+	if (row->cfa.reg != (wanted->cfa_from_fp ? TRUTH_FP : TRUTH_SP) ||
+		row->cfa_off != wanted->cfa_off)
+		return false;
+	if (row->fp.kind != (wanted->fp_saved ? SF_LOC_AT_CFA : SF_LOC_NONE))
+		return false;
+	return !wanted->fp_saved || row->fp_off == wanted->fp_off;
+}
+
+static void compare_at(const struct program *p, const struct found *found, uint64_t pc)
+{
+	struct truth_answer wanted = wanted_at(p, pc);
+	const struct sf_row *row = found_at(found, pc);
+	char text[200] = "no row", *end = text;
+
+	run.pcs++;
+	run.sayable += wanted.sayable;
+	if (same_answer(&wanted, row))
+		return;
+	if (row)
+		end += sprintf(text, "row r%u%+d, fp kind %u %+d", row->cfa.reg, row->cfa_off,
+			row->fp.kind, row->fp_off);
+	if (wanted.sayable)
+		sprintf(end, "; wanted %s%+d, fp %s %+d", wanted.cfa_from_fp ? "fp" : "sp",
+			wanted.cfa_off, wanted.fp_saved ? "at" : "same", wanted.fp_off);
+	else
+		sprintf(end, "; wanted no row");
+	fail("another answer", pc, text);
+}
+
+/* Every PC of every function, and some beside it. */
+static void compare_all(const struct program *p, const struct found *found)
+{
+	for (size_t i = 0; i < p->n_fdes; i++)
+		for (uint64_t pc = p->fdes[i].pc - 2; pc < p->fdes[i].end + 2; pc++)
+			compare_at(p, found, pc);
+}
+
+/* ---- the line ---- */
+
+/* One of the functions becomes a PLT section of equal entries, which must change no answer. */
+static void name_plt(struct program *p, struct image *image, struct image_section *section,
+	const struct sf_section *model)
+{
+	static const uint8_t entries[] = {8, 16, 24, 32};
+	const struct sf_func *func;
+
+	if (model->n_funcs == 0)
+		return;
+	func = &model->funcs[program_random(p, model->n_funcs)];
+	*section = (struct image_section){.name = ".plt.got"};
+	section->hdr.sh_addr = func->start;
+	section->hdr.sh_size = func->size;
+	section->hdr.sh_entsize = entries[program_random(p, sizeof(entries))];
+	image->sections = section;
+	image->n_sections = 1;
+}
+
+static void encode(struct program *p, struct line *line, bool share)
+{
+	const struct sf_encode_options options = {
+		.version = 2, .share = share, .pcrel = program_chance(p, 50)};
+	uint64_t addr = p->base + 0x40000000 + program_random(p, 0x10000000);
+	struct err err = {0};
+
+	wr_deinit(&line->bytes);
+	wr_init(&line->bytes, false);
+	must(sf_encode(&line->model, &options, &line->bytes, NULL, &err), "sf_encode", &err);
+	must(sf_place(&line->model, &options, addr, &line->bytes, &err), "sf_place", &err);
+	must(sf_view_open(line->bytes.data, line->bytes.size, addr, &line->view, &err),
+		"sf_view_open", &err);
+	must(sf_check_all(&line->view, NULL, &err), "sf_check_all", &err);
+}
+
+/* The product's own proof must come to the same end. */
+static void prove(const struct line *line, const struct policy *policy)
+{
+	const struct verify_input input = {&line->view, &line->frames, &line->claims, policy};
+	struct verify_result result;
+	struct err err = {0};
+	uint64_t refused = 0;
+
+	must(verify_own(&input, &result, &err), "verify_own", &err);
+	if (result.n_differences)
+		fail("verify_own", 0, result.texts[0]);
+	if (result.missing_bytes || result.agreed_bytes != line->coverage.covered_bytes)
+		fail("verify_own", 0, "not all that is covered is proven");
+	for (int i = 0; i < N_REFUSALS; i++)
+		refused += line->coverage.refused[i].bytes;
+	if (refused + line->coverage.covered_bytes != line->coverage.code_bytes)
+		fail("coverage", 0, "covered and refused are not all");
+}
+
+static void line_run(struct program *p, struct found *found)
+{
+	GElf_Phdr phdr = {.p_type = PT_LOAD, .p_flags = PF_R | PF_X};
+	struct image image = {.phdrs = &phdr, .n_phdrs = 1};
+	const struct options options = {0};
+	const struct symbols symbols = {0};
+	const struct policy policy = {&arch_x86_64, &image, &symbols, &options};
+	const struct cfi_section section = {.data = p->out.data, .size = p->out.size,
+		.addr = p->addr, .addr_size = 8};
+	struct line line = {.model = {.abi = arch_x86_64.sframe_abi,
+				    .fixed_ra_off = arch_x86_64.fixed_ra_off}};
+	struct image_section plt;
+	struct err err = {0};
+
+	phdr.p_vaddr = p->base;
+	phdr.p_memsz = UINT64_C(0x20000000);
+	must(cfi_frames_read(&section, &line.frames, &err), "cfi_frames_read", &err);
+	if (line.frames.n_diags || line.frames.n_fdes != p->n_fdes)
+		fail("cfi_frames_read", 0, line.frames.n_diags ? line.frames.diags[0].text : "");
+	must(claims_read(&line.frames, &line.claims, &err), "claims_read", &err);
+	must(collect_cfi(&line.frames, &line.claims, &policy, &line.model, &line.coverage, &err),
+		"collect_cfi", &err);
+	must(collect_finish(&line.model, &err), "collect_finish", &err);
+	name_plt(p, &image, &plt, &line.model);
+	plt_mark_repeated(&image, &line.model);
+	for (int share = 0; share < 2; share++) {
+		encode(p, &line, share);
+		read_back(&line.view, found);
+		compare_all(p, found);
+	}
+	prove(&line, &policy);
+	wr_deinit(&line.bytes);
+	sf_section_deinit(&line.model);
+	coverage_deinit(&line.coverage);
+	claims_deinit(&line.claims);
+	cfi_frames_deinit(&line.frames);
+}
+
+/* Too few of something would make the test say little. */
+static void judge(const struct program *p, uint64_t iterations)
+{
+	uint64_t percent = run.pcs ? run.sayable * 100 / run.pcs : 0;
+
+	printf("%" PRIu64 " sections, %" PRIu64 " PCs, %" PRIu64 "%% with a row, %" PRIu64
+	       " PCMASK functions\n",
+		iterations, run.pcs, percent, run.pcmask);
+	if (iterations < 100)
+		return;
+	for (size_t i = 0; program_op_name(i); i++)
+		if (!p->used[i])
+			fail("not used", 0, program_op_name(i));
+	if (percent < 25 || percent > 90 || run.pcmask < 10)
+		fail("poor programs", 0, "see the counts above");
+}
+
+int main(int argc, char **argv)
+{
+	static struct program p;
+	static struct found found;
+	uint64_t iterations = argc > 1 ? strtoull(argv[1], NULL, 0) : 100;
+	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : (uint64_t)time(NULL);
+
+	found.rows = malloc(MAX_ROWS * sizeof(*found.rows));
+	if (!found.rows)
+		return EXIT_FAILURE;
+	wr_init(&p.out, false);
+	printf("seed 0x%" PRIx64 "\n", seed);
+	for (run.iteration = 0; run.iteration < iterations; run.iteration++) {
+		/* Each section has a seed of its own, so that one can be had again alone. */
+		run.seed = seed + run.iteration;
+		p.rng = run.seed;
+		program_make(&p);
+		line_run(&p, &found);
+	}
+	judge(&p, iterations);
+	wr_deinit(&p.out);
+	free(found.rows);
+	return EXIT_SUCCESS;
+}

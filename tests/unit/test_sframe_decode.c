@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reader: random models come back as they were, and no bytes at all make it
+ * misbehave.
+ */
+#include <string.h>
+
+#include "sframe/check.h"
+#include "sframe/print.h"
+#include "tests/unit/test_sframe_fixture.h"
+
+enum { N_SEEDS = 200, SECTION_ADDR = 0x40002188 };
+
+/* xorshift64*: the same numbers on every machine. */
+struct prng {
+	uint64_t state;
+};
+
+static uint32_t prng_below(struct prng *prng, uint32_t n)
+{
+	prng->state ^= prng->state >> 12;
+	prng->state ^= prng->state << 25;
+	prng->state ^= prng->state >> 27;
+	return (uint32_t)((prng->state * UINT64_C(0x2545f4914f6cdd1d)) >> 32) % n;
+}
+
+/* Small most of the time, at times as large as the word goes. */
+static int32_t random_off(struct prng *prng)
+{
+	switch (prng_below(prng, 8)) {
+	case 0:
+		return (int32_t)prng_below(prng, 0x10000) - 0x8000;
+	case 1:
+		return (int32_t)(prng_below(prng, UINT32_MAX) - 0x80000000u);
+	default:
+		return (int32_t)prng_below(prng, 0x100) - 0x80;
+	}
+}
+
+static struct sf_row random_row(
+	struct prng *prng, const struct sf_abi *abi, uint32_t start)
+{
+	struct sf_row row;
+
+	if (prng_below(prng, 16) == 0)
+		return (struct sf_row){.start = start, .outermost = 1};
+	row = fixture_cfa(
+		start, prng_below(prng, 2) ? abi->sp : abi->fp, random_off(prng));
+	if (abi->has_pauth)
+		row.ra_signed = prng_below(prng, 2) & 1;
+	if (!prng_below(prng, 3))
+		return row;
+	if (!abi->fixed_ra_off) {
+		row.ra.kind = SF_LOC_AT_CFA;
+		row.ra_off = random_off(prng);
+	}
+	if (prng_below(prng, 2)) {
+		row.fp.kind = SF_LOC_AT_CFA;
+		row.fp_off = random_off(prng);
+	}
+	return row;
+}
+
+static struct sf_func random_func(
+	struct prng *prng, const struct sf_abi *abi, uint64_t start)
+{
+	static const uint32_t sizes[] = {16, 0x200, 0x100, 0x20000, 0x7000000};
+	struct sf_func func = {
+		.start = start,
+		.size = 1 + prng_below(prng, sizes[prng_below(prng, 5)]),
+		.pauth_b = abi->has_pauth && prng_below(prng, 2),
+	};
+
+	if (prng_below(prng, 4) == 0) {
+		func.pcmask = true;
+		func.rep_size = (uint8_t)(1 + prng_below(prng, 255));
+	}
+	return func;
+}
+
+static struct sf_section random_section(struct prng *prng, uint8_t abi_id, uint64_t addr)
+{
+	struct sf_section section = fixture_section(abi_id);
+	const struct sf_abi *abi = sf_abi_find(abi_id);
+	uint32_t n_funcs = prng_below(prng, 12);
+
+	for (uint32_t i = 0; i < n_funcs; i++) {
+		struct sf_func func;
+		uint32_t start = 0, end;
+
+		addr += prng_below(prng, prng_below(prng, 2) ? 100 : 1);
+		func = random_func(prng, abi, addr);
+		addr += func.size;
+		end = func.pcmask && func.rep_size < func.size ? func.rep_size
+							       : func.size;
+		ck_assert(sf_section_add_func(&section, &func));
+		for (; start < end; start += 1 + prng_below(prng, end / 3 + 1))
+			fixture_row(&section, random_row(prng, abi, start));
+	}
+	return section;
+}
+
+START_TEST(round_trip)
+{
+	for (unsigned int seed = 1; seed <= N_SEEDS; seed++) {
+		struct prng prng = {.state = seed};
+		uint8_t abi = (uint8_t)(1 + prng_below(&prng, 3));
+		struct sf_section model =
+			random_section(&prng, abi, SECTION_ADDR - 0x1000);
+		struct err err = {0};
+
+		for (unsigned int i = 0; i < 4; i++) {
+			struct wr wr = fixture_encode(&model, i & 1, i & 2, SECTION_ADDR);
+			struct sf_view view = fixture_open(&wr, SECTION_ADDR);
+
+			fixture_expect(&view, &model, seed);
+			ck_assert_msg(sf_check_all(&view, NULL, &err), "seed %u: %s",
+				seed, err.text);
+			wr_deinit(&wr);
+		}
+		sf_section_deinit(&model);
+	}
+}
+END_TEST
+
+/* Everything a reader can ask of a section. Whether it succeeds is not the question. */
+static bool read_all(const uint8_t *data, size_t size, struct err *err)
+{
+	/* Of exactly this size, so that a sanitizer sees every byte read beyond it. */
+	uint8_t *copy = malloc(size ? size : 1);
+	struct sf_view view;
+	bool ok;
+
+	ck_assert_ptr_nonnull(copy);
+	if (size)
+		memcpy(copy, data, size);
+	ok = sf_view_open(copy, size, SECTION_ADDR, &view, err) &&
+	     sf_check_all(&view, NULL, err);
+	free(copy);
+	return ok;
+}
+
+static struct wr small_section(uint8_t abi)
+{
+	struct prng prng = {.state = 7};
+	struct sf_section model = fixture_section(abi);
+	const struct sf_abi *facts = sf_abi_find(abi);
+	struct wr wr;
+
+	for (uint32_t i = 0; i < 3; i++) {
+		fixture_func(&model, 0x40001000 + 0x40000 * i, 0x40000);
+		for (uint32_t j = 0; j < 3; j++)
+			fixture_row(&model, random_row(&prng, facts, j << 8 * i));
+	}
+	wr = fixture_encode(&model, true, true, SECTION_ADDR);
+	sf_section_deinit(&model);
+	return wr;
+}
+
+/* Without even one byte of its end a section is refused, with words and a kind. */
+START_TEST(truncation)
+{
+	for (uint8_t abi = 1; abi <= 3; abi++) {
+		struct wr wr = small_section(abi);
+		struct err err = {0};
+
+		ck_assert_msg(read_all(wr.data, wr.size, &err), "%s", err.text);
+		for (size_t size = 0; size < wr.size; size++) {
+			err = (struct err){0};
+			if (read_all(wr.data, size, &err))
+				ck_abort_msg(
+					"0x%zx of 0x%zx bytes accepted", size, wr.size);
+			if (err.kind != ERR_MALFORMED || !err.text[0])
+				ck_abort_msg("0x%zx bytes: kind %d", size, err.kind);
+		}
+		wr_deinit(&wr);
+	}
+}
+END_TEST
+
+START_TEST(mutation)
+{
+	for (uint8_t abi = 1; abi <= 3; abi++) {
+		struct wr wr = small_section(abi);
+		struct err err = {0};
+
+		for (size_t off = 0; off < wr.size; off++) {
+			uint8_t saved = wr.data[off];
+
+			for (unsigned int v = 0; v <= UINT8_MAX; v++) {
+				wr.data[off] = (uint8_t)v;
+				err = (struct err){0};
+				if (!read_all(wr.data, wr.size, &err) && !err.text[0])
+					ck_abort_msg("+0x%zx = 0x%02x: no words", off, v);
+			}
+			wr.data[off] = saved;
+		}
+		wr_deinit(&wr);
+	}
+}
+END_TEST
+
+/* Two bytes at once, and whole fields, chosen at random. */
+START_TEST(noise)
+{
+	for (unsigned int seed = 1; seed <= 20000; seed++) {
+		struct prng prng = {.state = seed};
+		struct wr wr = small_section((uint8_t)(1 + seed % 3));
+		struct err err = {0};
+
+		for (uint32_t n = 1 + prng_below(&prng, 5); n > 0; n--)
+			wr.data[prng_below(&prng, (uint32_t)wr.size)] =
+				(uint8_t)(prng_below(&prng, 3) ? prng_below(&prng, 256)
+							       : 0xff);
+		(void)read_all(wr.data, wr.size, &err);
+		wr_deinit(&wr);
+	}
+}
+END_TEST
+
+static void expect_refused(const struct wr *wr, enum err_kind kind, const char *says)
+{
+	struct err err = {0};
+
+	ck_assert_msg(!read_all(wr->data, wr->size, &err), "accepted, want: %s", says);
+	ck_assert_msg(
+		strstr(err.text, says) != NULL, "\"%s\" not in: %s", says, err.text);
+	ck_assert_int_eq(err.kind, kind);
+}
+
+START_TEST(headers_refused)
+{
+	struct wr wr = small_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
+	uint32_t index_len = 3 * SFRAME_V2_FDE_SIZE;
+
+	wr.data[0] ^= 1;
+	expect_refused(&wr, ERR_MALFORMED, "magic");
+	wr.data[0] ^= 1;
+	wr.data[SFRAME_HDR_VERSION] = 3;
+	expect_refused(&wr, ERR_UNSUPPORTED, "version 3");
+	wr.data[SFRAME_HDR_VERSION] = 2;
+	wr.data[SFRAME_HDR_AUXHDR_LEN] = 255;
+	expect_refused(&wr, ERR_MALFORMED, "functions at");
+	wr.data[SFRAME_HDR_AUXHDR_LEN] = 0;
+	wr_patch_u32(&wr, SFRAME_HDR_NUM_FDES, UINT32_MAX);
+	expect_refused(&wr, ERR_MALFORMED, "functions at");
+	wr_patch_u32(&wr, SFRAME_HDR_NUM_FDES, 3);
+	wr_patch_u32(&wr, SFRAME_HDR_FREOFF, index_len - 1);
+	expect_refused(&wr, ERR_MALFORMED, "before the functions end");
+	wr_patch_u32(&wr, SFRAME_HDR_FREOFF, index_len + 1);
+	expect_refused(&wr, ERR_MALFORMED, "bytes of rows at");
+	wr_patch_u32(&wr, SFRAME_HDR_FREOFF, index_len);
+	wr_patch_u32(&wr, SFRAME_HDR_NUM_FRES, 64 * (uint32_t)wr.size + 1);
+	expect_refused(&wr, ERR_LIMIT, "more than 64 per byte");
+	wr_patch_u32(&wr, SFRAME_HDR_NUM_FRES, 64 * (uint32_t)wr.size);
+	expect_refused(&wr, ERR_MALFORMED, "rows-total");
+	wr_deinit(&wr);
+}
+END_TEST
+
+/* A modest count in the header does not hide what the functions add up to. */
+START_TEST(work_is_bounded)
+{
+	enum { N_FUNCS = 3000, ROWS = 20000, ROW_BYTES = 2 * ROWS };
+	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
+	struct wr wr;
+
+	for (uint32_t i = 0; i < N_FUNCS; i++) {
+		fixture_func(&model, 0x40000000 + 0x10000 * i, 0x10000);
+		fixture_row(&model, (struct sf_row){.outermost = 1});
+	}
+	wr = fixture_encode(&model, true, true, SECTION_ADDR);
+	sf_section_deinit(&model);
+	wr_zeros(&wr, ROW_BYTES);
+	wr_patch_u32(&wr, SFRAME_HDR_FRE_LEN, ROW_BYTES);
+	for (uint32_t i = 0; i < N_FUNCS; i++)
+		wr_patch_u32(
+			&wr, SFRAME_HDR_SIZE + 20 * i + SFRAME_FDE_FUNC_NUM_FRES, ROWS);
+	expect_refused(&wr, ERR_LIMIT, "60000000 rows");
+	wr_deinit(&wr);
+}
+END_TEST
+
+/* One function with one row, whose bytes a test then changes: 0x00 0x03 0x08. */
+static struct wr one_row(uint8_t abi)
+{
+	struct sf_section model = fixture_section(abi);
+	struct wr wr;
+
+	fixture_func(&model, 0x40001000, 0x40);
+	fixture_row(&model, fixture_cfa(0, sf_abi_find(abi)->sp, 8));
+	wr = fixture_encode(&model, true, true, SECTION_ADDR);
+	sf_section_deinit(&model);
+	/* Room for the larger rows the tests ask for. */
+	wr_zeros(&wr, 16);
+	wr_patch_u32(&wr, SFRAME_HDR_FRE_LEN, 3 + 16);
+	return wr;
+}
+
+START_TEST(rows_refused)
+{
+	struct wr wr = one_row(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
+	size_t info = SFRAME_HDR_SIZE + SFRAME_V2_FDE_SIZE + 1;
+	uint8_t *func_info = &wr.data[SFRAME_HDR_SIZE + SFRAME_FDE_FUNC_INFO];
+
+	wr.data[info] = 0x63;
+	expect_refused(&wr, ERR_MALFORMED, "no size");
+	wr.data[info] = 0x07;
+	expect_refused(&wr, ERR_MALFORMED, "mean nothing");
+	wr.data[info] = 0x09;
+	expect_refused(&wr, ERR_MALFORMED, "too many words");
+	wr.data[info] = 0x45;
+	wr_patch_u32(&wr, SFRAME_HDR_FRE_LEN, 9);
+	expect_refused(&wr, ERR_MALFORMED, "passes the end");
+	wr.data[info] = 0x03;
+	*func_info = 3;
+	expect_refused(&wr, ERR_MALFORMED, "no row type 3");
+	*func_info = 0x40;
+	expect_refused(&wr, ERR_MALFORMED, "info byte 0x40");
+	*func_info = 0;
+	wr_patch_u32(&wr, SFRAME_HDR_SIZE + SFRAME_FDE_FUNC_START_FRE_OFF, 8);
+	expect_refused(&wr, ERR_MALFORMED, "cannot fit");
+	wr_deinit(&wr);
+}
+END_TEST
+
+/* The layout of readelf --sframe, whose dump the same sections were compared with. */
+START_TEST(printed)
+{
+	static const char want[] =
+		"Contents of the SFrame section .sframe:\n"
+		"  Header :\n\n"
+		"    Version: SFRAME_VERSION_2\n"
+		"    Flags: SFRAME_F_FDE_SORTED,\n"
+		"           SFRAME_F_FDE_FUNC_START_PCREL\n"
+		"    Num FDEs: 2\n"
+		"    Num FREs: 3\n\n"
+		"  Function Index :\n\n"
+		"    func idx [0]: pc = 0x1000, size = 32 bytes, pauth = B key\n"
+		"    STARTPC            CFA       FP        RA\n"
+		"    0000000000001000  sp+0      u         u\n"
+		"    0000000000001004  fp+16     c-16      c-8[s]\n\n"
+		"    func idx [1]: pc = 0x1040, size = 64 bytes, PCMASK, "
+		"rep_size = 16\n"
+		"    STARTPC[m]         CFA       FP        RA\n"
+		"    0000000000000000  RA undefined\n";
+	struct sf_section model = fixture_section(SFRAME_ABI_AARCH64_ENDIAN_LITTLE);
+	struct sf_row row = fixture_cfa(4, AARCH64_FP, 16);
+	struct err err = {0};
+	struct sf_view view;
+	struct wr wr;
+	char *text;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	ck_assert_ptr_nonnull(out);
+	fixture_func(&model, 0x1000, 32);
+	model.funcs[0].pauth_b = true;
+	fixture_row(&model, fixture_cfa(0, AARCH64_SP, 0));
+	row.ra.kind = row.fp.kind = SF_LOC_AT_CFA;
+	row.ra_off = -8;
+	row.fp_off = -16;
+	row.ra_signed = 1;
+	fixture_row(&model, row);
+	fixture_func(&model, 0x1040, 64);
+	model.funcs[1].pcmask = true;
+	model.funcs[1].rep_size = 16;
+	fixture_row(&model, (struct sf_row){.outermost = 1});
+	wr = fixture_encode(&model, true, true, 0x2000);
+	view = fixture_open(&wr, 0x2000);
+	ck_assert(sf_print(&view, ".sframe", out, &err));
+	fclose(out);
+	ck_assert_str_eq(text, want);
+	free(text);
+	wr_deinit(&wr);
+	sf_section_deinit(&model);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sframe-decode");
+	TCase *tcase = tcase_create("read");
+
+	/* Sanitizers and valgrind make the exhaustive tests slow. */
+	tcase_set_timeout(tcase, 120);
+	tcase_add_test(tcase, round_trip);
+	tcase_add_test(tcase, truncation);
+	tcase_add_test(tcase, mutation);
+	tcase_add_test(tcase, noise);
+	tcase_add_test(tcase, headers_refused);
+	tcase_add_test(tcase, work_is_bounded);
+	tcase_add_test(tcase, rows_refused);
+	tcase_add_test(tcase, printed);
+	suite_add_tcase(suite, tcase);
+	return unit_main(suite);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A prologue that realigns the stack: the CFA is r10 for a while, and a row of version 2
+ * knows SP and FP only.
+ * expect: cfa-register functions=1 bytes=7
+ * kept: 0+4 11+5
+ */
+	.text
+	.globl func
+	.type func, @function
+func:
+	.cfi_startproc
+	.skip 4, 0x90
+	.cfi_def_cfa 10, 0
+	.skip 7, 0x90
+	.cfi_def_cfa 7, 8
+	.skip 5, 0x90
+	.cfi_endproc
+	.size func, . - func
+	.section .note.GNU-stack, "", @progbits

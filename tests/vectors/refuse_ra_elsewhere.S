@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The return address is saved 16 below the CFA, and not the 8 where the call puts it.
+ * expect: ra-elsewhere functions=1 bytes=7
+ * kept: 0+4 11+5
+ */
+	.text
+	.globl func
+	.type func, @function
+func:
+	.cfi_startproc
+	.skip 4, 0x90
+	.cfi_offset 16, -16
+	.skip 7, 0x90
+	.cfi_restore 16
+	.skip 5, 0x90
+	.cfi_endproc
+	.size func, . - func
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A millicode routine: the return address is in rax.
+ * expect: ra-register functions=1 bytes=7
+ * kept: 0+4 11+5
+ */
+	.text
+	.globl func
+	.type func, @function
+func:
+	.cfi_startproc
+	.skip 4, 0x90
+	.cfi_register 16, 0
+	.skip 7, 0x90
+	.cfi_restore 16
+	.skip 5, 0x90
+	.cfi_endproc
+	.size func, . - func
+	.section .note.GNU-stack, "", @progbits

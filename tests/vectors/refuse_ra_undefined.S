@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * As _start: the return address is undefined, this is the outermost frame. The FP is undefined
+ * too, but the reason that is counted is the return address.
+ * expect: ra-undefined functions=1 bytes=7
+ * kept: 0+4 11+5
+ */
+	.text
+	.globl func
+	.type func, @function
+func:
+	.cfi_startproc
+	.skip 4, 0x90
+	.cfi_undefined 16
+	.cfi_undefined 6
+	.skip 7, 0x90
+	.cfi_restore 16
+	.cfi_restore 6
+	.skip 5, 0x90
+	.cfi_endproc
+	.size func, . - func
+	.section .note.GNU-stack, "", @progbits
