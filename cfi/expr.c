@@ -30,8 +30,8 @@ struct value {
 	uint8_t kind; /* enum value_kind */
 	/* The value depends on this many low bits of the PC and on no higher ones. */
 	uint8_t pc_bits;
-	/* Any k low bits of it depend on no more than k low bits of the PC: true of the PC, and of
-	 * what sums, products and masks make of it. */
+	/* Any k low bits of it depend on no more than k low bits of the PC: true of the
+	 * PC, and of what sums, products and masks make of it. */
 	bool carries_up;
 };
 
@@ -42,7 +42,7 @@ struct machine {
 	uint16_t pc_reg;
 	uint8_t addr_size;
 	uint8_t branch_pc_bits; /* as value.pc_bits, of the conditions of branches */
-	bool uses_bias;	/* uses the PC, or another address in the file */
+	bool uses_bias;		/* uses the PC, or another address in the file */
 	bool stuck; /* an operation that cannot be followed: the whole result is opaque */
 	struct value stack[EXPR_MAX_STACK];
 	size_t depth;
@@ -237,8 +237,9 @@ static void join_pc_bits(struct value *a, const struct value *b, uint8_t op)
 	else if (op == DW_OP_and && b->pc_bits == 0)
 		kept = bit_length(b->off);
 	a->pc_bits = carries && kept < bits ? kept : bits;
-	a->carries_up = carries && (op == DW_OP_and || op == DW_OP_or || op == DW_OP_xor ||
-		op == DW_OP_plus || op == DW_OP_minus || op == DW_OP_mul);
+	a->carries_up = carries &&
+			(op == DW_OP_and || op == DW_OP_or || op == DW_OP_xor ||
+				op == DW_OP_plus || op == DW_OP_minus || op == DW_OP_mul);
 }
 
 static void binary(struct machine *m, uint8_t op)
@@ -350,10 +351,7 @@ static bool step_const(struct machine *m, uint8_t op)
 		push_const(m, (uint64_t)rd_sleb(rd));
 		return true;
 	default:
-		if (op < DW_OP_lit0 || op > DW_OP_lit31)
-			return false;
-		push_const(m, op - DW_OP_lit0);
-		return true;
+		return false;
 	}
 }
 
@@ -390,12 +388,16 @@ static void step(struct machine *m)
 	uint8_t op = rd_u8(rd);
 	uint64_t reg;
 
-	if (step_const(m, op) || step_stack(m, op))
-		return;
 	if (op >= DW_OP_breg0 && op <= DW_OP_breg31) {
 		push_register(m, op - DW_OP_breg0, rd_sleb(rd));
 		return;
 	}
+	if (op >= DW_OP_lit0 && op <= DW_OP_lit31) {
+		push_const(m, op - DW_OP_lit0);
+		return;
+	}
+	if (step_const(m, op) || step_stack(m, op))
+		return;
 	switch (op) {
 	case DW_OP_nop:
 		break;

@@ -31,7 +31,7 @@ struct cfi_machine {
 #define CFI_MAX_PC_DEPENDENT 2097152u
 #define CFI_MAX_EXPR_OPS 67108864u
 /* The same for all FDEs of a section together, which keeps the whole bounded. */
-#define CFI_MAX_EXPR_OPS_TOTAL 268435456u
+#define CFI_MAX_EXPR_OPS_TOTAL 134217728u
 
 /* One column while a program runs: a rule, or an expression that is evaluated when a row is
  * emitted, because its value may depend on the PC. */

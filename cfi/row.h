@@ -64,4 +64,7 @@ struct cfi_table {
 	uint64_t pc_dependent_from;
 };
 
+/* Index of the last row that begins at or below pc; 0 when there is none. */
+size_t cfi_table_row_at(const struct cfi_table *table, uint64_t pc);
+
 #endif

@@ -37,6 +37,10 @@ static bool restore_header(void *map, const struct image *image, const struct un
 	return mprotect(map, image->size, PROT_READ) == 0;
 }
 
+/*
+ * The mapping is private and read-only: a file replaced by rename while it is being read
+ * stays whole here, because the old inode is what is mapped.
+ */
 static bool map_file(
 	const char *path, const struct undo *undo, struct image *image, struct err *err)
 {
@@ -71,6 +75,11 @@ static bool map_file(
 	return true;
 }
 
+/*
+ * The first 16 bytes decide whether anything else of the file means anything. Each
+ * refusal names the byte, so that a message about a strange file can be checked with a
+ * hex dump.
+ */
 static bool check_ident(struct image *image, struct err *err)
 {
 	const uint8_t *ident = image->bytes;
@@ -123,6 +132,11 @@ static void read_header(struct image *image)
 	ehdr->e_shstrndx = rd_u16(&rd);
 }
 
+/*
+ * Core dumps have program headers and notes like a program but describe a process;
+ * ET_NONE and the OS-specific types describe nothing that is ever loaded. Objects
+ * (ET_REL) can be read, for a report, though not converted.
+ */
 static bool check_header(const struct image *image, struct err *err)
 {
 	const GElf_Ehdr *ehdr = &image->ehdr;
@@ -213,6 +227,10 @@ static bool count_entries(struct image *image, struct err *err)
 	return true;
 }
 
+/*
+ * Whatever libelf refuses after the checks above is the file's fault, so it is not an
+ * internal error; libelf's own words are the best there are.
+ */
 static bool libelf_failed(struct err *err, const char *what)
 {
 	const char *text = elf_errmsg(-1);
@@ -221,6 +239,10 @@ static bool libelf_failed(struct err *err, const char *what)
 		text ? text : "no reason given");
 }
 
+/*
+ * Copied out once, in the host's byte order and with the range of the table known, so
+ * that the rest of the program works on an array and not on libelf.
+ */
 static bool read_segments(struct image *image, struct err *err)
 {
 	if (!image->n_phdrs)
@@ -271,6 +293,11 @@ static void name_sections(struct image *image, size_t names_index)
 	}
 }
 
+/*
+ * A section whose range is outside the file gets no data here and no error: only who asks
+ * for its bytes can say whether that matters. Files from which a tool removed debug
+ * sections by hand are commonly like that.
+ */
 static bool read_sections(struct image *image, struct err *err)
 {
 	size_t names_index = image->ehdr.e_shstrndx;
@@ -310,6 +337,8 @@ static Elf *elf_of(const struct image *image)
 	return elf_memory(bytes, image->size);
 }
 
+/* The order matters: nothing is given to libelf before both tables are known to be
+ * inside. */
 static bool open_checked(
 	const char *path, const struct undo *undo, struct image *image, struct err *err)
 {

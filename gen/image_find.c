@@ -11,6 +11,8 @@
 
 #define EH_FRAME_HDR_VERSION 1
 
+/* Linear: it is asked for a handful of names per file, and the names of a damaged table
+ * repeat. */
 const struct image_section *image_section_find(
 	const struct image *image, const char *name)
 {
@@ -41,6 +43,10 @@ static const uint8_t *bytes_from_addr(
 	return NULL;
 }
 
+/*
+ * A range that crosses from one segment into the next is not one piece of the file even
+ * where the two touch in memory, so it is refused.
+ */
 const uint8_t *image_at_addr(const struct image *image, uint64_t addr, uint64_t len)
 {
 	uint64_t there;
@@ -49,6 +55,10 @@ const uint8_t *image_at_addr(const struct image *image, uint64_t addr, uint64_t 
 	return bytes && len <= there ? bytes : NULL;
 }
 
+/*
+ * Memory size, not file size: code is never zero-filled in practice, but the loader maps
+ * it executable all the same, and that is what is asked.
+ */
 bool image_is_code(const struct image *image, uint64_t addr, uint64_t len)
 {
 	for (size_t i = 0; i < image->n_phdrs; i++) {
@@ -62,6 +72,7 @@ bool image_is_code(const struct image *image, uint64_t addr, uint64_t len)
 	return false;
 }
 
+/* The loaders take the first of each of these types, so does this. */
 static const GElf_Phdr *segment_find(const struct image *image, uint32_t type)
 {
 	for (size_t i = 0; i < image->n_phdrs; i++)
@@ -70,6 +81,11 @@ static const GElf_Phdr *segment_find(const struct image *image, uint32_t type)
 	return NULL;
 }
 
+/*
+ * Through the segment and not the section .dynamic: it is what the dynamic loader reads,
+ * and it is there when the section headers are gone. An entry cut off by the end counts
+ * as the end.
+ */
 bool image_dynamic(const struct image *image, int64_t tag, uint64_t *value)
 {
 	const GElf_Phdr *phdr = segment_find(image, PT_DYNAMIC);
@@ -217,6 +233,8 @@ static bool eh_frame_by_section(
 	return true;
 }
 
+/* A section is believed over the segment, because it has an end; the segment only has a
+ * start. */
 bool image_eh_frame(const struct image *image, struct cfi_section *section, bool *found,
 	uint64_t *hdr_size, struct err *err)
 {
@@ -250,6 +268,10 @@ bool image_is_sframe(const struct image_section *section)
 	       strcmp(section->name, ".sframe") == 0;
 }
 
+/*
+ * By section first, as readelf and libsframe do; a file with section headers but without
+ * the section has a PT_GNU_SFRAME that some tool left behind over other bytes.
+ */
 bool image_sframe(const struct image *image, const uint8_t **data, size_t *size,
 	uint64_t *addr, struct err *err)
 {

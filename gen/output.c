@@ -31,6 +31,7 @@ static struct slot {
 	char path[PATH_MAX];
 } slots[MAX_OUTPUTS];
 
+/* Async-signal-safe: atomics, unlink, raise. */
 static void on_signal(int sig)
 {
 	int saved = errno;
@@ -81,6 +82,7 @@ static int slot_enter(const char *path)
 	return -1;
 }
 
+/* After the rename or unlink, so that the handler at worst removes what is gone. */
 static void slot_release(struct output *output)
 {
 	if (output->slot >= 0)
@@ -123,6 +125,10 @@ static char *resolve(const char *path, struct err *err)
 	return whole;
 }
 
+/*
+ * A device or a pipe cannot be replaced by a rename; a hard link would silently stay
+ * behind with the old bytes under its other name.
+ */
 static bool check_target(const char *target, int like_fd, struct err *err)
 {
 	struct stat st, like;
@@ -172,6 +178,10 @@ static bool create_temp(struct output *output, struct err *err)
 	return output->fd >= 0;
 }
 
+/*
+ * The temporary file is made here and not at the end, so that a directory without
+ * permission is found before any work is done.
+ */
 bool output_begin(const char *path, int like_fd, struct output *output, struct err *err)
 {
 	*output = (struct output){.fd = -1, .slot = -1};
@@ -186,8 +196,7 @@ bool output_begin(const char *path, int like_fd, struct output *output, struct e
 
 /* A rename is on disk when the directory is; some file systems have no fsync for those.
  */
-bool output_write(
-	struct output *output, const void *bytes, size_t size, struct err *err)
+bool output_write(struct output *output, const void *bytes, size_t size, struct err *err)
 {
 	const char *at = bytes;
 
@@ -224,6 +233,10 @@ static bool sync_directory(const char *target, struct err *err)
 	return ok;
 }
 
+/*
+ * Attributes before fsync, fsync before rename: after a crash there is the old file or
+ * the new one, never a new one that is empty or has the wrong owner.
+ */
 bool output_commit(struct output *output, int like_fd, struct err *err)
 {
 	int fd = output->fd;
@@ -243,6 +256,7 @@ bool output_commit(struct output *output, int like_fd, struct err *err)
 	return sync_directory(output->target, err);
 }
 
+/* Also the normal end: after a commit there is no temporary file left to remove. */
 void output_abort(struct output *output)
 {
 	/* A zeroed struct has fd 0: only one with a target owns its descriptor. */

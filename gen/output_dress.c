@@ -23,6 +23,10 @@ enum fate {
 	FATE_LAST, /* as FATE_MUST; and any later write or chown would remove it */
 };
 
+/*
+ * IMA and EVM sign the content and the inode, both of which are new; overlayfs keeps its
+ * own attributes. Any other is kept where possible (user.*, security.selinux).
+ */
 static enum fate fate_of(const char *name)
 {
 	static const struct {
@@ -41,6 +45,8 @@ static enum fate fate_of(const char *name)
 	return strncmp(name, "trusted.overlay.", 16) == 0 ? FATE_SKIP : FATE_TRY;
 }
 
+/* The list may be older than the file: an attribute that vanished meanwhile is no error.
+ */
 static bool copy_one(
 	int fd, int like_fd, const char *name, enum fate fate, struct err *err)
 {
@@ -64,6 +70,7 @@ static bool copy_one(
 	return ok;
 }
 
+/* A list is names with a NUL each, without an end mark. */
 static bool copy_listed(
 	int fd, int like_fd, const char *list, size_t size, bool last, struct err *err)
 {
@@ -78,6 +85,7 @@ static bool copy_listed(
 	return true;
 }
 
+/* A source that knows no attributes has none to lose. */
 static bool copy_xattrs(int fd, int like_fd, struct err *err)
 {
 	ssize_t size = flistxattr(like_fd, NULL, 0), got;
@@ -112,6 +120,10 @@ static bool is_privileged(int like_fd, const struct stat *like)
 	       fgetxattr(like_fd, CAPABILITY, NULL, 0) > 0;
 }
 
+/*
+ * An ordinary user rewriting somebody else's file gets a file of his own, as with cp; for
+ * a file that lends its owner's rights that would be a different program.
+ */
 static bool copy_owner(int fd, const struct stat *like, bool privileged, struct err *err)
 {
 	struct stat st;
@@ -137,6 +149,7 @@ static bool copy_owner(int fd, const struct stat *like, bool privileged, struct 
 	return true;
 }
 
+/* There is no way to read the umask but to set it. */
 static bool dress_plain(int fd, struct err *err)
 {
 	mode_t mask = umask(0);

@@ -155,9 +155,10 @@ static void reduce_close(struct sf_section *section, bool *open, uint64_t end)
 bool reduce_table(const struct arch *arch, const struct cfi_table *table, uint64_t start,
 	uint64_t end, const struct reduce_sink *sink, struct sf_section *section)
 {
+	size_t i = cfi_table_row_at(table, start);
 	bool open = false;
 
-	for (size_t i = 0; i < table->n_rows; i++) {
+	for (; i < table->n_rows && table->rows[i].pc < end; i++) {
 		uint64_t from = table->rows[i].pc;
 		uint64_t to = i + 1 < table->n_rows ? table->rows[i + 1].pc : table->end;
 		struct sf_row row;

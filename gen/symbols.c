@@ -41,6 +41,11 @@ static bool is_function(
 	       image_is_code(image, addr, 1);
 }
 
+/*
+ * False only without memory: a symbol that makes no sense is skipped, because a name in a
+ * report is no reason to fail on a file. Absolute and common symbols are no places in
+ * code.
+ */
 static bool read_one(const struct image *image, struct rd *rd, const struct rd *names,
 	struct symbols *symbols)
 {
@@ -83,6 +88,10 @@ static int compare(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
+/*
+ * One name per address: weak aliases and local copies (memcpy, __memcpy_avx) would
+ * otherwise come out of a lookup in the order of the sort.
+ */
 static void sort_unique(struct symbols *symbols)
 {
 	size_t n = 0;
@@ -95,6 +104,8 @@ static void sort_unique(struct symbols *symbols)
 	symbols->n = n;
 }
 
+/* By type: the names of the tables are a convention, the types are what linkers act on.
+ */
 static const struct image_section *table_find(const struct image *image, uint32_t type)
 {
 	for (size_t i = 0; i < image->n_sections; i++)
@@ -103,6 +114,8 @@ static const struct image_section *table_find(const struct image *image, uint32_
 	return NULL;
 }
 
+/* The dynamic symbols are a subset that survives strip; nothing is gained by reading
+ * both. */
 bool symbols_read(const struct image *image, struct symbols *symbols, struct err *err)
 {
 	const struct image_section *table = table_find(image, SHT_SYMTAB), *strings;
@@ -150,6 +163,10 @@ static size_t first_above(const struct symbols *symbols, uint64_t pc)
 	return low;
 }
 
+/*
+ * The nearest start below need not be the one that covers: a sized function may enclose
+ * labels, and one that ended earlier may be nearer than one that goes on.
+ */
 const struct symbol *symbols_find(const struct symbols *symbols, uint64_t pc)
 {
 	size_t end = first_above(symbols, pc);
@@ -167,6 +184,10 @@ const struct symbol *symbols_find(const struct symbols *symbols, uint64_t pc)
 	return sizeless;
 }
 
+/*
+ * Automatic style: libiberty tells C++, Rust and D apart by their prefixes. Its recursion
+ * limit is on, since names come from the file.
+ */
 char *symbol_demangle(const char *name)
 {
 	char *plain = cplus_demangle(name, DMGL_AUTO | DMGL_PARAMS | DMGL_ANSI);

@@ -12,6 +12,7 @@
 
 _Static_assert(sizeof(((struct undo *)0)->ehdr) == WRITE_EHDR_SIZE, "one ELF header");
 
+/* Offsets come from the file, so each is compared with its size. */
 static bool record_at(
 	const struct image *image, uint64_t off, struct write_record *record)
 {
@@ -33,6 +34,7 @@ static bool record_in_place(const struct image *image, struct write_record *reco
 	       record_at(image, record_off(image), record);
 }
 
+/* A tool that moved the program header table may have left the segment's start alone. */
 static bool record_elsewhere(const struct image *image)
 {
 	struct write_record record;
@@ -56,6 +58,8 @@ static bool has_traces(const struct image *image)
 	return phdrs && sframe;
 }
 
+/* A tool that rewrites a file always touches one of these: the size, the header or a
+ * table. */
 static bool tables_unchanged(const struct image *image, const struct write_record *record)
 {
 	uint64_t hash = WRITE_HASH_START;
@@ -93,6 +97,7 @@ static bool leads_back(const struct image *image, const struct write_record *rec
 	       num_range_inside(shoff, shdrs_size, record->old_size);
 }
 
+/* No record and no trace is not an error: most files were never converted. */
 bool undo_find(const struct image *image, struct undo *undo, bool *found, struct err *err)
 {
 	struct write_record record;
@@ -119,6 +124,10 @@ bool undo_find(const struct image *image, struct undo *undo, bool *found, struct
 	return true;
 }
 
+/*
+ * The header is written over the copied one: a file cut off halfway is not mistaken for
+ * whole, because its caller renames only what was finished.
+ */
 bool undo_write(
 	const struct image *image, const struct undo *undo, int fd, struct err *err)
 {

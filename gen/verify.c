@@ -126,7 +126,7 @@ static bool verify_range(struct verify_run *run, uint64_t from, uint64_t to, str
 {
 	struct sweep_segment segment;
 
-	run->at_row = 0;
+	run->at_row = run->table ? cfi_table_row_at(run->table, from) : 0;
 	sweep_seek(&run->sweep, from);
 	while (from < to && sweep_next(&run->sweep, to, &segment, err)) {
 		if (segment.start > from)

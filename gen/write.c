@@ -10,6 +10,10 @@ static void keep(struct wr *wr, const struct image *image, size_t from, size_t t
 	wr_bytes(wr, image->bytes + from, to - from);
 }
 
+/*
+ * Field by field between runs of the original bytes, so that reserved and OS-specific
+ * ones survive without being known here.
+ */
 void write_header(struct wr *wr, const struct image *image,
 	const struct write_slots *slots, const struct write_plan *plan)
 {
@@ -25,6 +29,7 @@ void write_header(struct wr *wr, const struct image *image,
 	keep(wr, image, WRITE_E_SHNUM + 2, WRITE_EHDR_SIZE);
 }
 
+/* Elf64_Phdr in the order of the gABI; wr swaps for big-endian files. */
 static void put_phdr(struct wr *wr, const GElf_Phdr *phdr)
 {
 	wr_u32(wr, phdr->p_type);
@@ -37,6 +42,8 @@ static void put_phdr(struct wr *wr, const GElf_Phdr *phdr)
 	wr_u64(wr, phdr->p_align);
 }
 
+/* All the new entries are read-only and all file bytes: none has memory beyond its file
+ * size. */
 static GElf_Phdr phdr_of(
 	uint32_t type, uint64_t off, uint64_t addr, uint64_t size, uint64_t align)
 {
@@ -50,6 +57,11 @@ static GElf_Phdr phdr_of(
 		.p_align = align};
 }
 
+/*
+ * Old entries keep their order and values, apart from the PT_PHDR that must follow the
+ * table. The new PT_LOAD goes behind the last one, because loaders demand ascending
+ * addresses; PT_GNU_SFRAME may stand anywhere and goes last.
+ */
 static void put_phdrs(struct wr *wr, const struct image *image,
 	const struct write_slots *slots, const struct write_plan *plan)
 {
@@ -81,6 +93,7 @@ static void put_phdrs(struct wr *wr, const struct image *image,
 		put_phdr(wr, &sframe);
 }
 
+/* Elf64_Shdr likewise. */
 static void put_shdr(struct wr *wr, const GElf_Shdr *hdr)
 {
 	wr_u32(wr, hdr->sh_name);
@@ -163,6 +176,11 @@ static void put_tail(struct wr *wr, const struct image *image,
 	put_shdrs(wr, image, slots, plan);
 }
 
+/*
+ * The hash covers what undo relies on: the header and both tables as they are in the
+ * output. Not the section's bytes and not the program's, which may be edited in place
+ * without harm to the way back.
+ */
 static void put_record(struct wr *wr, const struct image *image,
 	const struct write_plan *plan, const struct wr *parts, size_t n_parts)
 {
@@ -181,6 +199,7 @@ static void put_record(struct wr *wr, const struct image *image,
 
 enum { PART_EHDR, PART_PHDRS, PART_TAIL, N_PARTS };
 
+/* The gap behind the record is never written: it is a hole, which reads as zeros. */
 static bool write_parts(const struct image *image, const struct write_plan *plan,
 	const struct wr *parts, const uint8_t *sframe, int fd, struct err *err)
 {
@@ -207,6 +226,8 @@ static bool write_parts(const struct image *image, const struct write_plan *plan
 	return ok;
 }
 
+/* Everything small is made in memory first, so that running out of it leaves the file
+ * untouched. */
 bool write_image(const struct image *image, const struct write_plan *plan,
 	const uint8_t *sframe, int fd, struct err *err)
 {

@@ -12,6 +12,10 @@
 #include "base/num.h"
 #include "gen/undo.h"
 
+/*
+ * The whole file and not only its sections: what stands between them (padding, notes
+ * without a section) is somebody's, too, and undo needs it.
+ */
 static bool check_bytes(
 	const struct image *input, const struct image *output, struct err *err)
 {
@@ -33,6 +37,7 @@ static bool check_bytes(
 	return true;
 }
 
+/* Type, flags, address, offset and size. The bytes were compared with the whole file. */
 static bool check_section(const struct image *input, const struct image *output,
 	const struct write_slots *slots, size_t i, struct err *err)
 {
@@ -58,6 +63,8 @@ static bool check_section(const struct image *input, const struct image *output,
 	return true;
 }
 
+/* New sections come behind the old, so that every index (sh_link, st_shndx) still means
+ * the same. */
 static bool check_sections(const struct image *input, const struct image *output,
 	const struct write_slots *slots, struct err *err)
 {
@@ -92,6 +99,7 @@ static bool check_segments(const struct image *input, const struct image *output
 	return true;
 }
 
+/* What the kernel and ld.so take for granted and do not check themselves. */
 static bool check_loads(const struct image *output, struct err *err)
 {
 	uint64_t end = 0;
@@ -132,6 +140,8 @@ static bool is_mapped(
 	return false;
 }
 
+/* glibc computes the load address of a program from PT_PHDR, so one that is off moves
+ * everything. */
 static bool check_phdr_table(
 	const struct image *output, const struct write_slots *slots, struct err *err)
 {
@@ -172,6 +182,8 @@ static bool check_at_phdr(
 		err, ERR_INTERNAL, "the moved table is not where AT_PHDR will say");
 }
 
+/* Consumers find the section by segment, tools by section header: the two must say the
+ * same. */
 static bool check_sframe(
 	const struct image *output, const struct write_slots *slots, struct err *err)
 {
@@ -205,6 +217,7 @@ static bool check_sframe(
 	return true;
 }
 
+/* Found the way a later --remove will find it, from the file alone. */
 static bool check_undo(
 	const struct image *input, const struct image *output, struct err *err)
 {
@@ -219,6 +232,7 @@ static bool check_undo(
 	return true;
 }
 
+/* Ordered so that each check may rely on the ones before it. */
 bool write_check(const struct image *input, const struct image *output, struct err *err)
 {
 	struct write_slots slots;

@@ -9,6 +9,7 @@
 
 #define COPY_CHUNK ((size_t)256 << 10)
 
+/* Short writes are not errors, and a signal handler may interrupt. */
 bool write_at(int fd, const void *data, size_t size, uint64_t off, struct err *err)
 {
 	const uint8_t *p = data;
@@ -28,6 +29,10 @@ bool write_at(int fd, const void *data, size_t size, uint64_t off, struct err *e
 	return true;
 }
 
+/*
+ * The slow way for file systems that cannot copy between each other. Reads from the
+ * descriptor and not the mapping: an I/O error is then an error and not a SIGBUS.
+ */
 static bool copy_by_hand(int from, int to, off_t off, off_t end, struct err *err)
 {
 	uint8_t *buf = malloc(COPY_CHUNK);
@@ -65,6 +70,8 @@ static bool is_refusal(int code)
 	       code == EPERM || code == EBADF;
 }
 
+/* In the kernel: no bytes pass through here, and file systems with shared extents copy
+ * nothing. */
 static bool copy_range(int from, int to, off_t off, off_t end, struct err *err)
 {
 	while (off < end) {
@@ -84,6 +91,10 @@ static bool copy_range(int from, int to, off_t off, off_t end, struct err *err)
 	return true;
 }
 
+/*
+ * Data and holes alternate. A file system that does not know about holes says EINVAL or
+ * that all is data; either way everything is copied.
+ */
 bool write_copy(const struct image *image, uint64_t size, int fd, struct err *err)
 {
 	off_t end = (off_t)size, off = 0;

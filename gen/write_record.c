@@ -15,6 +15,7 @@
 
 const char write_record_magic[16] = "eh2sframe undo\n";
 
+/* In the byte order of the file, as everything else in it. */
 void write_record_encode(struct wr *wr, const struct write_record *record)
 {
 	size_t start = wr->size;
@@ -31,6 +32,10 @@ void write_record_encode(struct wr *wr, const struct write_record *record)
 	assert(wr->failed || wr->size - start == WRITE_RECORD_SIZE);
 }
 
+/*
+ * A version or size that this program does not write is no record, so that a later
+ * version can change both without being misread.
+ */
 bool write_record_decode(
 	const uint8_t *data, bool big_endian, struct write_record *record)
 {
@@ -50,6 +55,7 @@ bool write_record_decode(
 	return !rd.failed;
 }
 
+/* Bytewise, over a few kilobytes per file. */
 uint64_t write_record_hash(uint64_t hash, const uint8_t *data, size_t size)
 {
 	for (size_t i = 0; i < size; i++)

@@ -14,6 +14,11 @@
  */
 #define MIN_PAGE 4096
 
+/*
+ * What the layout relies on of each PT_LOAD. The first ones are damage; the last two
+ * occur in files that do run (linked with -n, or by hand), but in which "above
+ * everything" has no sure meaning.
+ */
 static bool refuse_segment(
 	const struct image *image, size_t i, uint64_t *end, struct err *err)
 {
@@ -55,6 +60,7 @@ static bool refuse_segment(
 	return true;
 }
 
+/* More than one PT_GNU_SFRAME would leave one that describes old bytes. */
 static bool refuse_segments(const struct image *image, struct err *err)
 {
 	uint64_t end = 0;
@@ -85,6 +91,7 @@ struct extent {
 	size_t index;
 };
 
+/* By index at last: qsort is not stable and messages should not vary. */
 static int compare_extents(const void *left, const void *right)
 {
 	const struct extent *a = left, *b = right;
@@ -94,6 +101,8 @@ static int compare_extents(const void *left, const void *right)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
+/* Sections that share bytes make every later strip or objcopy a gamble; no linker makes
+ * any. */
 static bool refuse_overlap(
 	const struct image *image, struct extent *list, size_t n, struct err *err)
 {
@@ -144,6 +153,7 @@ static bool list_extents(
 	return true;
 }
 
+/* Also gives the end of the last section's bytes, for the payload check. */
 static bool refuse_sections(const struct image *image, uint64_t *end, struct err *err)
 {
 	struct extent *list;
@@ -201,6 +211,7 @@ static bool refuse_payload(const struct image *image, uint64_t end, struct err *
 	return true;
 }
 
+/* Cheapest and most telling first: a user reads one reason only. */
 bool write_refuse(const struct image *image, struct err *err)
 {
 	uint64_t end = 0;

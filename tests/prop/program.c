@@ -149,6 +149,8 @@ static size_t program_fde_head(
 static void program_end(struct program *p, struct program_fde *fde)
 {
 	fde->end = p->loc + 1 + program_random(p, 32);
+	if (p->state.cfa.mask) /* a PLT: enough code for the rows to repeat */
+		fde->end += program_random(p, 600);
 	p->segs[p->n_segs++] = (struct program_seg){p->loc, p->state};
 	fde->n_segs = p->n_segs - fde->first_seg;
 	if (program_chance(p, 90))
