@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Real programs do the same after conversion as before. TAP.
+#
+#     programs.sh EH2SFRAME
+set -u
+eh2sframe=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+n=0
+
+# NAME STATUS: one line of TAP.
+result() {
+	n=$((n + 1))
+	if [ "$2" = 0 ]; then echo "ok $n - $1"; else echo "not ok $n - $1"; fi
+}
+
+skip() {
+	n=$((n + 1))
+	echo "ok $n - $1 # SKIP $2"
+}
+
+# NAME PROGRAM ARGUMENT...: converts PROGRAM and compares what both print and return. %s in an
+# argument is the program's own path.
+same() {
+	local name=$1 program=$2 before after
+	shift 2
+	if [ ! -e "$program" ]; then
+		skip "$name" "no $program here"
+		return
+	fi
+	if ! "$eh2sframe" "$program" "$work/$name" >"$name.log" 2>&1; then
+		sed 's/^/# /' "$name.log"
+		result "$name converts" 1
+		return
+	fi
+	before=$("$program" "$@" 2>&1 </dev/null; echo "status $?")
+	after=$("$work/$name" "$@" 2>&1 </dev/null; echo "status $?")
+	# Messages may name the program.
+	[ "${before//$program/PROGRAM}" = "${after//$work\/$name/PROGRAM}" ] &&
+		"$eh2sframe" --verify -q "$work/$name" &&
+		readelf -lW "$work/$name" | grep -q GNU_SFRAME
+	result "$name" $?
+}
+
+cat >hello.c <<'C'
+#include <stdio.h>
+int main(void) { printf("hello %d\n", 6 * 7); return 3; }
+C
+gcc -O2 -static hello.c -o hello-static
+gcc -O2 -static-pie -fPIE hello.c -o hello-static-pie
+gcc -O2 -no-pie hello.c -o hello-exec
+
+same ls "$(command -v ls)" -l /usr/lib/os-release
+same bash "$(command -v bash)" -c 'x=$(printf "%s\n" c a b | sort | tr "\n" " "); echo "$x"; (exit 7)'
+same python3 "$(readlink -f /usr/bin/python3)" -c \
+	'import json, zlib, hashlib; print(json.dumps({"a": hashlib.sha256(b"x").hexdigest()}), zlib.crc32(b"y"))'
+same perl "$(command -v perl)" -e 'print join(",", map { $_ * 2 } grep { $_ % 2 } 1..9), "\n"; exit 4'
+same static ./hello-static
+same static-pie ./hello-static-pie
+same exec ./hello-exec
+same busybox /usr/bin/busybox sh -c 'echo $((6*7))' # the applet is the first argument
+same rust "$(command -v rg || echo /usr/bin/rg)" --no-config -c root /etc/passwd
+same go "$(command -v fzf || echo /usr/bin/fzf)" --version
+# Away from its folder gcc has to be told where its parts are.
+same gcc "$(readlink -f "$(command -v gcc)")" -B "$(dirname "$(gcc -print-prog-name=cc1)")/" \
+	-O2 -S -o - hello.c
+same cc1 "$(gcc -print-prog-name=cc1)" -quiet -O2 -o - hello.c
+same ld "$(readlink -f "$(command -v ld)")" --version
+
+# A compiler whose every stage is converted still makes the same object.
+mkdir tools
+for stage in cc1 as collect2 ld; do
+	# gcc prints a bare name for what it looks up in PATH.
+	path=$(gcc -print-prog-name=$stage)
+	path=$(readlink -f "$(command -v "$path")")
+	"$eh2sframe" -q "$path" "tools/$stage" || exit 1
+done
+gcc -O2 -c hello.c -o hello.o && gcc -B "$work/tools" -O2 -c hello.c -o hello2.o && cmp hello.o hello2.o
+result "gcc with converted cc1, as, collect2 and ld" $?
+
+# Libraries that do real work, in the process of programs that were not converted.
+mkdir lib
+for lib in libcrypto.so.3 libc.so.6 libstdc++.so.6 libz.so.1; do
+	path=$(readlink -f "/usr/lib/x86_64-linux-gnu/$lib")
+	[ -e "$path" ] && "$eh2sframe" -q "$path" "lib/$lib"
+done
+before=$(openssl dgst -sha256 /bin/sh; openssl version)
+after=$(LD_LIBRARY_PATH=$work/lib openssl dgst -sha256 /bin/sh; LD_LIBRARY_PATH=$work/lib openssl version)
+[ -n "$before" ] && [ "$before" = "$after" ] &&
+	[ "$(LD_LIBRARY_PATH=$work/lib ldd "$(command -v openssl)" | grep -c "$work/lib")" -ge 2 ]
+result "openssl with converted libcrypto and libc" $?
+
+echo "1..$n"
