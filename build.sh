@@ -7,7 +7,7 @@ cd "$(dirname "$0")"
 
 packages='gcc libc6-dev meson ninja-build pkg-config libelf-dev libdwarf-dev libiberty-dev check scdoc'
 test_packages='g++ clang lld mold binutils llvm elfutils gdb python3 patchelf qemu-user
-  libcap2-bin attr busybox-static musl-tools golang-go rustc perl file'
+  libcap2-bin attr busybox-static musl-tools ripgrep fzf openssl perl file'
 
 run_as_root() {
 	if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
