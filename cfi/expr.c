@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "cfi/fold.h"
 #include "cfi/opcodes.h"
 
 #define EXPR_MAX_OPS 1000u
@@ -160,66 +161,6 @@ static void add_or_subtract(struct value *a, const struct value *b, bool subtrac
 	}
 }
 
-/*
- * The two-operand operations on constants. Division is signed and comparisons are (DWARF
- * 5, 2.5.1.4); false where readers differ: division by zero, shifts by 64 or more, and a
- * remainder of negative operands (unsigned in libgcc, signed in libunwind).
- */
-static bool binary_const(uint8_t op, uint64_t a, uint64_t b, uint64_t *out)
-{
-	int64_t sa = (int64_t)a, sb = (int64_t)b;
-
-	switch (op) {
-	case DW_OP_and:
-		*out = a & b;
-		return true;
-	case DW_OP_or:
-		*out = a | b;
-		return true;
-	case DW_OP_xor:
-		*out = a ^ b;
-		return true;
-	case DW_OP_mul:
-		*out = a * b;
-		return true;
-	case DW_OP_div:
-		*out = sb == -1 ? -a : sb ? (uint64_t)(sa / sb) : 0;
-		return sb != 0;
-	case DW_OP_mod:
-		*out = b ? a % b : 0;
-		return sa >= 0 && sb > 0;
-	case DW_OP_shl:
-		*out = b < 64 ? a << b : 0;
-		return b < 64;
-	case DW_OP_shr:
-		*out = b < 64 ? a >> b : 0;
-		return b < 64;
-	case DW_OP_shra: /* spelt out: >> of a negative number is up to the compiler */
-		*out = b >= 64 ? 0 : sa < 0 ? ~(~a >> b) : a >> b;
-		return b < 64;
-	case DW_OP_eq:
-		*out = a == b;
-		return true;
-	case DW_OP_ne:
-		*out = a != b;
-		return true;
-	case DW_OP_ge:
-		*out = sa >= sb;
-		return true;
-	case DW_OP_gt:
-		*out = sa > sb;
-		return true;
-	case DW_OP_le:
-		*out = sa <= sb;
-		return true;
-	case DW_OP_lt:
-		*out = sa < sb;
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* How many bits the constant v needs: 64 less its leading zeros. */
 static uint8_t bit_length(uint64_t v)
 {
@@ -254,7 +195,7 @@ static void binary(struct machine *m, uint8_t op)
 	if (op == DW_OP_plus || op == DW_OP_minus)
 		add_or_subtract(a, b, op == DW_OP_minus);
 	else if (a->kind != V_CONST || b->kind != V_CONST ||
-		 !binary_const(op, a->off, b->off, &a->off))
+		 !cfi_fold(op, a->off, b->off, &a->off))
 		a->kind = V_OPAQUE;
 	a->pc_bits = known.pc_bits;
 	a->carries_up = known.carries_up;

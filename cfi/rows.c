@@ -150,6 +150,8 @@ static bool repeat_rows(
 		if (end - row.pc <= period)
 			break;
 		row.pc += period;
+		/* Costs about what an operation does, and is bounded with them. */
+		r->in->expr_ops_total++;
 		if (!push_row(r, &row))
 			return false;
 	}

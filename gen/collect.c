@@ -11,6 +11,12 @@
 #include "gen/plt.h"
 #include "gen/reduce.h"
 
+/*
+ * An instruction gives at most one row, so rows are fewer than bytes of .eh_frame, but for rules
+ * over the PC: a few bytes of them can stand for any number of rows. Real PLTs need some 20,000.
+ */
+#define COLLECT_MAX_PERIODIC_ROWS 4194304u
+
 /* While one FDE is worked on. */
 struct collect_run {
 	struct coverage *coverage;
@@ -101,13 +107,14 @@ bool collect_cfi(const struct cfi_frames *frames, const struct claims *claims,
 	struct err *err)
 {
 	struct collect_run run = {.coverage = coverage};
+	size_t max_rows = frames->section.size + COLLECT_MAX_PERIODIC_ROWS;
 	struct cfi_interp interp;
 	bool ok = true;
 
 	coverage->code_bytes = claims->code_bytes;
 	coverage->n_duplicates = claims->n_duplicates;
 	cfi_interp_init(&interp, frames, &policy->arch->cfi);
-	for (size_t i = 0; ok && i < claims->n;) {
+	for (size_t i = 0; ok && i < claims->n && section->n_rows <= max_rows;) {
 		size_t end = i + 1, before = section->n_funcs;
 
 		while (end < claims->n && claims->list[end].fde == claims->list[i].fde)
@@ -121,6 +128,10 @@ bool collect_cfi(const struct cfi_frames *frames, const struct claims *claims,
 	cfi_interp_deinit(&interp);
 	if (!ok)
 		return err_set_nomem(err);
+	if (section->n_rows > max_rows)
+		return err_set(err, ERR_LIMIT,
+			"rules over the PC give more than %u rows in %zu bytes of .eh_frame",
+			COLLECT_MAX_PERIODIC_ROWS, frames->section.size);
 	for (size_t i = 0; i < section->n_funcs; i++)
 		coverage->covered_bytes += section->funcs[i].size;
 	return true;

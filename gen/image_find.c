@@ -207,11 +207,14 @@ static bool eh_frame_by_segment(const struct image *image, struct cfi_section *s
 static bool eh_frame_by_section(
 	const struct image *image, const struct image_section **ret, struct err *err)
 {
+	bool named = false;
+
 	*ret = NULL;
 	for (size_t i = 0; i < image->n_sections; i++) {
 		const struct image_section *section = &image->sections[i];
 		const GElf_Shdr *hdr = &section->hdr;
 
+		named |= *section->name != '\0';
 		if (strcmp(section->name, ".eh_frame") != 0 || !hdr->sh_size ||
 			(hdr->sh_type != SHT_PROGBITS &&
 				hdr->sh_type != IMAGE_SHT_X86_64_UNWIND))
@@ -230,6 +233,12 @@ static bool eh_frame_by_section(
 		*ret = section;
 		return true;
 	}
+	/* Nothing to do, or nothing to be seen? */
+	if (!named && image->n_sections > 1)
+		return err_set(err, ERR_MALFORMED,
+			"no section has a readable name (e_shstrndx is %u), so .eh_frame "
+			"cannot be found",
+			image->ehdr.e_shstrndx);
 	return true;
 }
 

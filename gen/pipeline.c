@@ -146,14 +146,15 @@ static bool pipeline_insert(struct pipeline *line, const char *out, struct err *
 /* The section alone, for an address the user names. */
 static bool pipeline_bare(struct pipeline *line, const char *out, struct err *err)
 {
-	uint64_t addr = line->options->section_addr;
+	struct prove_bytes bytes = {.addr = line->options->section_addr};
 	struct verify_result result;
 
-	if (!sf_place(&line->model, &line->encoding, addr, &line->bytes, err))
+	if (!sf_place(&line->model, &line->encoding, bytes.addr, &line->bytes, err))
 		return false;
+	bytes.data = line->bytes.data;
+	bytes.size = line->bytes.size;
 	if (line->options->prove &&
-		!(prove_section(&line->image, &line->image, line->bytes.data, line->bytes.size,
-			  addr, line->options, &result, err) &&
+		!(prove_section(&line->image, &line->image, &bytes, line->options, &result, err) &&
 			prove_judge(&result, line->report.coverage.covered_bytes, err)))
 		return false;
 	return output_begin(out, -1, &line->output, err) &&
@@ -178,13 +179,14 @@ bool pipeline_convert(
 	bool ok;
 
 	ok = pipeline_open(&line, in, err) && pipeline_make(&line, in, err);
-	if (ok && options->verbosity >= 0)
-		report_damage(&line.report, stderr);
 	ok = ok && pipeline_worthwhile(&line, err);
 	if (ok && options->command == COMMAND_SECTION_ONLY)
 		ok = pipeline_bare(&line, out, err);
 	else if (ok)
 		ok = pipeline_insert(&line, out, err);
+	/* Only now: a failure says one line, its own. */
+	if (ok && options->verbosity >= 0)
+		report_damage(&line.report, stderr);
 	if (ok && options->verbosity > 0)
 		report_gaps(&line.report, "  ", stdout);
 	if (ok && options->verbosity >= 0)

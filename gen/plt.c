@@ -90,7 +90,7 @@ bool plt_reduce(const struct arch *arch, const struct cfi_table *table, uint64_t
 	uint32_t period = PLT_MIN_PERIOD; /* twice the longest must not wrap to 0 */
 
 	if (whole && plt_tail_read(arch, table, from, &tail)) {
-		while (!periodic && period <= PLT_MAX_PERIOD && period * 2 <= tail.size) {
+		while (!periodic && period <= PLT_MAX_PERIOD && period * UINT64_C(2) <= tail.size) {
 			periodic = plt_has_period(&tail, period);
 			if (!periodic)
 				period *= 2;
@@ -138,7 +138,7 @@ void plt_mark_repeated(const struct image *image, struct sf_section *section)
 
 		if (!plt_is_plt_name(image->sections[i].name) || !num_u8(hdr->sh_entsize, &entry))
 			continue;
-		if (entry < PLT_MIN_PERIOD || hdr->sh_size % entry || hdr->sh_size < 2 * entry)
+		if (entry < PLT_MIN_PERIOD || hdr->sh_size % entry || hdr->sh_size < UINT64_C(2) * entry)
 			continue;
 		func = plt_func_at(section, hdr->sh_addr);
 		if (!func || func->pcmask || func->n_rows != 1 || func->size != hdr->sh_size)
@@ -262,7 +262,7 @@ bool plt_from_templates(const struct policy *policy, const struct claims *claims
 		for (size_t j = 0; j < arch->n_plt_templates; j++) {
 			const struct arch_plt_template *template = &arch->plt_templates[j];
 
-			if (strcmp(template->section, plt->name) ||
+			if (strcmp(template->section, plt->name) != 0 ||
 				!plt_template_matches(template, plt))
 				continue;
 			if (!plt_emit_template(arch, template, plt, section))

@@ -25,15 +25,15 @@ static void prove_progress(size_t done, size_t total)
 	fprintf(stderr, "\rlibdwarf: %zu of %zu FDEs%s", done, total, done == total ? "\n" : "");
 }
 
-bool prove_section(const struct image *image, const struct image *cfi_image, const uint8_t *data,
-	size_t size, uint64_t addr, const struct options *options, struct verify_result *result,
-	struct err *err)
+bool prove_section(const struct image *image, const struct image *cfi_image,
+	const struct prove_bytes *bytes, const struct options *options,
+	struct verify_result *result, struct err *err)
 {
 	struct source source;
 	struct sf_view view;
 	bool ok;
 
-	if (!sf_view_open(data, size, addr, &view, err))
+	if (!sf_view_open(bytes->data, bytes->size, bytes->addr, &view, err))
 		return false;
 	if (!source_read(image, cfi_image, options, &source, err))
 		return false;
@@ -61,15 +61,13 @@ bool prove_section(const struct image *image, const struct image *cfi_image, con
 bool prove_image(const struct image *image, const struct image *cfi_image,
 	const struct options *options, struct verify_result *result, struct err *err)
 {
-	const uint8_t *data;
-	uint64_t addr;
-	size_t size;
+	struct prove_bytes bytes;
 
-	if (!image_sframe(image, &data, &size, &addr, err))
+	if (!image_sframe(image, &bytes.data, &bytes.size, &bytes.addr, err))
 		return false;
-	if (!data)
+	if (!bytes.data)
 		return err_set(err, ERR_NOTHING, "no .sframe section");
-	return prove_section(image, cfi_image, data, size, addr, options, result, err);
+	return prove_section(image, cfi_image, &bytes, options, result, err);
 }
 
 bool prove_judge(const struct verify_result *result, uint64_t expected_bytes, struct err *err)

@@ -11,13 +11,19 @@
 #include "gen/options.h"
 #include "gen/verify.h"
 
+/* Where the bytes of a section are and where they are loaded. Borrows the bytes. */
+struct prove_bytes {
+	const uint8_t *data;
+	size_t size;   /* bytes */
+	uint64_t addr; /* of data[0] */
+};
+
 /*
- * Proves the size bytes at data, loaded at addr, against the CFI of cfi_image for the code of
- * image. Reads everything again; nothing is shared with a conversion. False on an error of its
- * own; differences are in *result.
+ * Proves a section against the CFI of cfi_image for the code of image. Reads everything again;
+ * nothing is shared with a conversion. False on an error of its own; differences are in *result.
  */
 ATTR_MUST_CHECK bool prove_section(const struct image *image, const struct image *cfi_image,
-	const uint8_t *data, size_t size, uint64_t addr, const struct options *options,
+	const struct prove_bytes *bytes, const struct options *options,
 	struct verify_result *result, struct err *err);
 
 /* As prove_section, for the section the image carries; ERR_NOTHING when it has none. */

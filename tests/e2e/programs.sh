@@ -4,7 +4,7 @@
 #
 #     programs.sh EH2SFRAME
 set -u
-eh2sframe=$1
+eh2sframe=$(readlink -f "$1")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1

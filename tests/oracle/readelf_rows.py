@@ -5,7 +5,8 @@
 CFI_ROWS is the program that prints our rows. "readelf --debug-dump=frames-interp" is brought into
 the same words and both are compared wherever either changes. readelf prints "exp" and "vexp" for
 expressions: these agree with anything and are counted, as do our "?" and the FDEs that we refuse.
-It has one word, "u", for undefined and for no rule. Exit status 1 on any difference, and when nothing was compared.
+It has one word, "u", for undefined and for no rule. Exit status 1 on any difference, and when
+nothing was compared.
 """
 
 import re
@@ -25,7 +26,7 @@ ROW = re.compile(r"^[0-9a-f]{16} ")
 REGISTER = re.compile(r"^([a-z]+[0-9]*)([+-][0-9]+)?$")
 EH_FRAME = re.compile(r" \.eh_frame +(PROGBITS|X86_64_UNWIND)")
 SHOWN = 5
-COUNTS = ("files", "fdes", "rows", "exp", "opaque", "refused", "different", "skipped")
+COUNTS = ("files", "fdes", "rows", "exp", "opaque", "refused", "restoring", "different", "skipped")
 
 
 def word(text):
@@ -48,7 +49,7 @@ def readelf_row(line, columns):
 
 
 def readelf_fdes(path):
-    """Yields (start, end, rows) for each FDE of .eh_frame."""
+    """Yields (start, end, rows, offset of the CIE) for each FDE of .eh_frame."""
     command = ["readelf", "--debug-dump=no-follow-links,frames-interp", "-W", path]
     run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     inside, fde, columns, cies, rows = False, None, {}, {}, []
@@ -63,7 +64,7 @@ def readelf_fdes(path):
             start, end = int(match[2], 16), int(match[3], 16)
             # Without instructions of its own an FDE has no table: the CIE's row holds.
             initial = [(start, *row[1:]) for row in cies.get(int(match[1], 16), [])]
-            fde = (start, end, initial)
+            fde = (start, end, initial, int(match[1], 16))
             rows = fde[2]
         elif match := CIE.match(line):
             if fde:
@@ -105,6 +106,26 @@ def own_fdes(cfi_rows, path):
         raise ValueError(f"{cfi_rows} failed")
 
 
+def restoring_cies(path):
+    """Offsets of the CIEs with a restore among their initial instructions.
+
+    gas puts there what a function does before its first instruction. Nothing was there before, so
+    that libgcc, libdwarf and we go back to no rule; readelf keeps the rule.
+    """
+    command = ["readelf", "--debug-dump=no-follow-links,frames", "-W", path]
+    run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    cie, found = None, set()
+    for line in run.stdout:
+        if match := CIE.match(line):
+            cie = int(match[1], 16)
+        elif FDE.match(line):
+            cie = None
+        elif cie is not None and "DW_CFA_restore:" in line:
+            found.add(cie)
+    run.wait()
+    return found
+
+
 def changes(own, theirs):
     """Yields (pc, our rules, readelf's rules) at each PC where either has a row."""
     start, end, own_rows = own
@@ -117,6 +138,18 @@ def changes(own, theirs):
         yield pc, mine, other
 
 
+def compare_fde(own, theirs, counts):
+    """What differs, one line for each PC."""
+    wrong = []
+    for pc, ours, words in changes(own, theirs):
+        counts["rows"] += 1
+        counts["exp"] += words.count(None) if words else 0
+        counts["opaque"] += ours.count("?")
+        if not words or any(w not in (None, o) and o != "?" for o, w in zip(ours, words)):
+            wrong.append(f"at {pc:x}: {ours}, readelf {words}")
+    return wrong
+
+
 def compare_file(cfi_rows, path, counts):
     own = list(own_fdes(cfi_rows, path))
     # Discarded and empty functions are no FDEs to us.
@@ -125,16 +158,18 @@ def compare_file(cfi_rows, path, counts):
     if [fde[:2] for fde in own] != [fde[:2] for fde in theirs]:
         problems.append(f"{path}: {len(own)} FDEs, readelf has {len(theirs)}, or other ranges")
     else:
+        restoring = None
         for mine, other in zip(own, theirs):
             if mine[2] is None:
                 counts["refused"] += 1
                 continue
-            for pc, ours, words in changes(mine, other):
-                counts["rows"] += 1
-                counts["exp"] += words.count(None) if words else 0
-                counts["opaque"] += ours.count("?")
-                if not words or any(w not in (None, o) and o != "?" for o, w in zip(ours, words)):
-                    problems.append(f"{path}: at {pc:x}: {ours}, readelf {words}")
+            wrong = compare_fde(mine, other, counts)
+            if wrong and restoring is None:
+                restoring = restoring_cies(path)
+            if wrong and other[3] in restoring:
+                counts["restoring"] += 1
+            else:
+                problems += [f"{path}: {line}" for line in wrong]
             counts["fdes"] += 1
     counts["files"] += bool(own)
     counts["different"] += len(problems)
@@ -170,7 +205,8 @@ def main():
     print(
         "readelf: {files} files, {fdes} FDEs and {rows} rows compared, {exp} cells are "
         "expressions to readelf and {opaque} opaque to us, {different} rows differ, {refused} "
-        "FDEs refused by us, {skipped} files without CFI".format(**counts)
+        "FDEs refused by us, {restoring} with restore in the CIE, {skipped} files without "
+        "CFI".format(**counts)
     )
     return 1 if counts["different"] or not counts["rows"] else 0
 

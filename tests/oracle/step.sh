@@ -137,6 +137,12 @@ for linker in bfd gold lld mold; do
 		skip "$linker" 'not installed'
 	fi
 done
+# PLTs that have CFI otherwise, by template only.
+for flags in '-fuse-ld=bfd' '-fuse-ld=bfd -fcf-protection=full -Wl,-z,ibtplt' '-fuse-ld=gold'; do
+	# shellcheck disable=SC2086 # flags in words
+	build "no CFI for the PLT, $flags" 1500 40 step_prog.c gcc -O2 $flags -Wl,-z,lazy \
+		-Wl,--no-ld-generated-unwind-info
+done
 # The header of the lazy kind has no rows; the other kind has.
 build 'lld retpoline lazy' 1000 0 step_prog.c gcc -O2 -fuse-ld=lld -Wl,-z,retpolineplt
 build 'lld retpoline now' 1000 50 step_prog.c gcc -O2 -fuse-ld=lld -Wl,-z,retpolineplt,-z,now

@@ -49,7 +49,7 @@ static bool program_is_wide(uint8_t encoding)
 	uint8_t format = encoding & DW_EH_PE_format_mask;
 
 	return format == DW_EH_PE_absptr || format == DW_EH_PE_udata8 ||
-		format == DW_EH_PE_sdata8;
+	       format == DW_EH_PE_sdata8;
 }
 
 static void program_word(struct program *p, uint8_t encoding, uint64_t v)
@@ -76,7 +76,8 @@ static void program_pad(struct program *p, size_t record)
 
 static void program_usual_rules(struct program *p)
 {
-	static const struct truth_rule cfa = {TRUTH_IS, TRUTH_REG, .reg = TRUTH_SP, .off = 8};
+	static const struct truth_rule cfa = {
+		TRUTH_IS, TRUTH_REG, .reg = TRUTH_SP, .off = 8};
 	static const struct truth_rule ra = {TRUTH_SAVED_AT, TRUTH_CFA, .off = -8};
 
 	wr_bytes(&p->out, "\x0c\x07\x08", 3);
@@ -90,9 +91,9 @@ static void program_usual_rules(struct program *p)
 
 static void program_cie(struct program *p)
 {
-	static const uint8_t encodings[] = {DW_EH_PE_absptr, DW_EH_PE_pcrel | DW_EH_PE_sdata4,
-		DW_EH_PE_pcrel | DW_EH_PE_sdata8, DW_EH_PE_udata8, DW_EH_PE_udata4,
-		DW_EH_PE_sdata4};
+	static const uint8_t encodings[] = {DW_EH_PE_absptr,
+		DW_EH_PE_pcrel | DW_EH_PE_sdata4, DW_EH_PE_pcrel | DW_EH_PE_sdata8,
+		DW_EH_PE_udata8, DW_EH_PE_udata4, DW_EH_PE_sdata4};
 	static const int8_t data_aligns[] = {-8, -8, -8, -4, -2, -1, 1, 2, 4, 8};
 	struct program_cie *cie = &p->cies[p->n_cies++];
 	uint8_t version = program_chance(p, 60) ? 1 : 3;
@@ -101,15 +102,21 @@ static void program_cie(struct program *p)
 
 	*cie = (struct program_cie){.off = p->out.size, .lost = signal || ra != TRUTH_RA};
 	cie->augmented = signal || program_chance(p, 80);
-	cie->encoding = cie->augmented ? encodings[program_random(p, p->high ? 4 : 6)] : 0;
-	cie->code_align = UINT64_C(1) << (program_chance(p, 70) ? 0 : program_random(p, 4));
+	cie->encoding =
+		cie->augmented ? encodings[program_random(p, p->high ? 4 : 6)] : 0;
+	cie->code_align = UINT64_C(1)
+			  << (program_chance(p, 70) ? 0 : program_random(p, 4));
 	cie->data_align = data_aligns[program_random(p, sizeof(data_aligns))];
 	wr_u32(&p->out, 0);
 	wr_u32(&p->out, 0);
 	wr_u8(&p->out, version);
-	wr_bytes(&p->out, signal ? "zRS" : cie->augmented ? "zR" : "", signal ? 4
-			: cie->augmented				     ? 3
-									     : 1);
+	wr_bytes(&p->out,
+		signal		 ? "zRS"
+		: cie->augmented ? "zR"
+				 : "",
+		signal		 ? 4
+		: cie->augmented ? 3
+				 : 1);
 	program_uleb(&p->out, cie->code_align);
 	program_sleb(&p->out, cie->data_align);
 	program_uleb(&p->out, ra);
@@ -221,15 +228,19 @@ void program_make(struct program *p)
 	for (uint64_t i = 1 + program_random(p, PROGRAM_CIES); i > 0; i--)
 		program_cie(p);
 	while (p->n_fdes < n) {
-		const struct program_fde *last = &p->fdes[p->n_fdes - 1];
+		const struct program_fde *last =
+			p->n_fdes ? &p->fdes[p->n_fdes - 1] : NULL;
 
-		if (p->n_fdes && program_chance(p, 4)) {
-			/* Not from the same start: that could be a duplicate by chance. */
+		if (last && program_chance(p, 4)) {
+			/* Not from the same start: that could be a duplicate by chance.
+			 */
 			pc = last->pc + 1 + program_random(p, last->end - last->pc);
-		} else if (p->n_fdes && program_chance(p, 50)) {
-			pc = last->end + (program_chance(p, 50) ? 0 : program_random(p, 20));
+		} else if (last && program_chance(p, 50)) {
+			pc = last->end +
+			     (program_chance(p, 50) ? 0 : program_random(p, 20));
 		} else {
-			pc = p->base + PROGRAM_SLOT * (p->downwards ? PROGRAM_FDES - slot : slot);
+			pc = p->base +
+			     PROGRAM_SLOT * (p->downwards ? PROGRAM_FDES - slot : slot);
 			slot++;
 		}
 		program_fde(p, pc);

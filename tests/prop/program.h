@@ -20,7 +20,7 @@ struct program_cie {
 	int64_t data_align;
 	uint8_t encoding; /* DW_EH_PE_* of addresses */
 	bool augmented;	  /* z: FDEs have a length of augmentation data */
-	bool lost;	  /* no FDE of it can be described: signal frames, another RA column */
+	bool lost; /* no FDE of it can be described: signal frames, another RA column */
 	struct truth_state initial;
 };
 
@@ -73,8 +73,9 @@ void program_pointer(struct program *p, uint8_t encoding, uint64_t value);
 void program_make(struct program *p);
 
 /*
- * Appends the length and the operations of a random expression, which starts with the CFA on the
- * stack or with nothing. The result has base, off and the like of its value, and no how.
+ * Appends the length and the operations of a random expression, which starts with the CFA
+ * on the stack or with nothing. The result has base, off and the like of its value, and
+ * no how.
  */
 struct truth_rule program_expression(struct program *p, bool with_cfa);
 

@@ -120,7 +120,8 @@ static void expr_spoil(struct expr *e)
 	switch (program_random(e->p, 3)) {
 	case 0:
 		expr_op(e, DW_OP_deref);
-		e->value.base = e->value.base == TRUTH_CFA ? TRUTH_FROM_CFA : TRUTH_LOADED;
+		e->value.base =
+			e->value.base == TRUTH_CFA ? TRUTH_FROM_CFA : TRUTH_LOADED;
 		break;
 	case 1:
 		expr_op(e, DW_OP_breg0 + 1);

@@ -8,7 +8,8 @@
 
 static uint64_t pick_register(struct program *p)
 {
-	static const uint8_t regs[] = {6, 6, 6, 6, 7, 16, 16, 3, 12, 13, 14, 15, 17, 33, 63};
+	static const uint8_t regs[] = {
+		6, 6, 6, 6, 7, 16, 16, 3, 12, 13, 14, 15, 17, 33, 63};
 
 	return regs[program_random(p, sizeof(regs))];
 }
@@ -35,7 +36,16 @@ static void set_rule(struct program *p, uint64_t reg, struct truth_rule rule)
 		*column = rule;
 }
 
-/* Of the CFA from a register: small and aligned, as real ones are, or at the edge of the format. */
+static void set_from_cfa(
+	struct program *p, uint64_t reg, enum truth_how how, int64_t factored)
+{
+	set_rule(p, reg,
+		(struct truth_rule){
+			(uint8_t)how, TRUTH_CFA, .off = factored * p->data_align});
+}
+
+/* Of the CFA from a register: small and aligned, as real ones are, or at the edge of the
+ * format. */
 static int64_t pick_cfa_off(struct program *p)
 {
 	static const int64_t edges[] = {0, 127, 128, 129, 32767, 32768, INT32_MAX,
@@ -138,8 +148,8 @@ static bool set_cfa(struct program *p, uint8_t op, uint64_t reg, int64_t off)
 {
 	wr_u8(&p->out, op);
 	program_uleb(&p->out, reg);
-	p->state.cfa = (struct truth_rule){
-		TRUTH_IS, TRUTH_REG, .reg = (uint8_t)reg, .off = off};
+	p->state.cfa =
+		(struct truth_rule){TRUTH_IS, TRUTH_REG, .reg = (uint8_t)reg, .off = off};
 	p->state.cfa_plain = true;
 	return true;
 }
@@ -171,8 +181,8 @@ static bool op_def_cfa_sf(struct program *p)
 
 static bool op_def_cfa_register(struct program *p)
 {
-	return p->state.cfa_plain && set_cfa(p, DW_CFA_def_cfa_register, pick_cfa_register(p),
-					     p->state.cfa.off);
+	return p->state.cfa_plain && set_cfa(p, DW_CFA_def_cfa_register,
+					     pick_cfa_register(p), p->state.cfa.off);
 }
 
 static bool op_def_cfa_offset(struct program *p)
@@ -215,7 +225,8 @@ static bool op_def_aspace_cfa(struct program *p)
 	}
 	program_uleb(&p->out, space);
 	if (space) {
-		p->state.cfa = (struct truth_rule){.how = TRUTH_IS, .base = TRUTH_UNKNOWN};
+		p->state.cfa =
+			(struct truth_rule){.how = TRUTH_IS, .base = TRUTH_UNKNOWN};
 		p->state.cfa_plain = false;
 	}
 	return true;
@@ -245,9 +256,7 @@ static bool put_offset(struct program *p, uint8_t op, bool sf, enum truth_how ho
 		program_sleb(&p->out, factored);
 	else
 		program_uleb(&p->out, (uint64_t)factored);
-	set_rule(p, reg,
-		(struct truth_rule){
-			(uint8_t)how, TRUTH_CFA, .off = factored * p->data_align});
+	set_from_cfa(p, reg, how, factored);
 	return true;
 }
 
@@ -260,19 +269,14 @@ static bool op_offset(struct program *p)
 		return false;
 	wr_u8(&p->out, (uint8_t)(DW_CFA_offset | reg));
 	program_uleb(&p->out, (uint64_t)factored);
-	set_rule(p, reg,
-		(struct truth_rule){
-			TRUTH_SAVED_AT, TRUTH_CFA, .off = factored * p->data_align});
+	set_from_cfa(p, reg, TRUTH_SAVED_AT, factored);
 	return true;
 }
 
 static bool op_offset_extended(struct program *p)
 {
-	return put_offset(p, DW_CFA_offset_extended, false, TRUTH_SAVED_AT);
-}
-
-static bool op_offset_extended_sf(struct program *p)
-{
+	if (program_chance(p, 20))
+		return put_offset(p, DW_CFA_offset_extended, false, TRUTH_SAVED_AT);
 	return put_offset(p, DW_CFA_offset_extended_sf, true, TRUTH_SAVED_AT);
 }
 
@@ -286,9 +290,7 @@ static bool op_negative_offset(struct program *p)
 	wr_u8(&p->out, DW_CFA_GNU_negative_offset_extended);
 	program_uleb(&p->out, reg);
 	program_uleb(&p->out, (uint64_t)-factored);
-	set_rule(p, reg,
-		(struct truth_rule){
-			TRUTH_SAVED_AT, TRUTH_CFA, .off = factored * p->data_align});
+	set_from_cfa(p, reg, TRUTH_SAVED_AT, factored);
 	return true;
 }
 
@@ -307,8 +309,7 @@ static bool op_val_offset_sf(struct program *p)
 	wr_u8(&p->out, DW_CFA_val_offset_sf);
 	program_uleb(&p->out, reg);
 	program_sleb(&p->out, factored);
-	set_rule(p, reg,
-		(struct truth_rule){TRUTH_IS, TRUTH_CFA, .off = factored * p->data_align});
+	set_from_cfa(p, reg, TRUTH_IS, factored);
 	return true;
 }
 
@@ -421,16 +422,13 @@ static bool op_restore_state(struct program *p)
 
 /* ---- no rules ---- */
 
-static bool op_nop(struct program *p)
+static bool op_nothing(struct program *p)
 {
-	wr_u8(&p->out, DW_CFA_nop);
-	return true;
-}
+	bool args = program_chance(p, 50);
 
-static bool op_args_size(struct program *p)
-{
-	wr_u8(&p->out, DW_CFA_GNU_args_size);
-	program_uleb(&p->out, program_random(p, 300));
+	wr_u8(&p->out, args ? DW_CFA_GNU_args_size : DW_CFA_nop);
+	if (args)
+		program_uleb(&p->out, program_random(p, 300));
 	return true;
 }
 
@@ -459,8 +457,7 @@ static const struct {
 	{"def_aspace_cfa*", op_def_aspace_cfa, 2},
 	{"def_cfa_expression", op_def_cfa_expression, 4},
 	{"offset", op_offset, 12},
-	{"offset_extended", op_offset_extended, 2},
-	{"offset_extended_sf", op_offset_extended_sf, 8},
+	{"offset_extended*", op_offset_extended, 10},
 	{"negative_offset_extended", op_negative_offset, 2},
 	{"val_offset", op_val_offset, 2},
 	{"val_offset_sf", op_val_offset_sf, 6},
@@ -472,14 +469,14 @@ static const struct {
 	{"restore", op_restore, 25},
 	{"remember_state", op_remember, 5},
 	{"restore_state", op_restore_state, 5},
-	{"nop", op_nop, 2},
-	{"args_size", op_args_size, 2},
+	{"nop, args_size", op_nothing, 4},
 	{"window_save", op_window_save, 1},
 };
 
 enum { N_OPS = sizeof(ops) / sizeof(ops[0]) };
 
-_Static_assert((int)N_OPS <= (int)PROGRAM_OPS, "program.used has a place for each instruction");
+_Static_assert(
+	(int)N_OPS <= (int)PROGRAM_OPS, "program.used has a place for each instruction");
 
 const char *program_op_name(size_t i)
 {

@@ -21,7 +21,8 @@ struct truth_answer truth_answer_at(const struct truth_state *state, uint64_t pc
 	int64_t cfa_off = truth_off(&state->cfa, pc), fp_off = truth_off(&state->fp, pc);
 
 	/* The CFA is SP or FP plus 32 bits. */
-	if (state->cfa.how != TRUTH_IS || state->cfa.base != TRUTH_REG || !truth_fits(cfa_off))
+	if (state->cfa.how != TRUTH_IS || state->cfa.base != TRUTH_REG ||
+		!truth_fits(cfa_off))
 		return nothing;
 	if (state->cfa.reg != TRUTH_SP && state->cfa.reg != TRUTH_FP)
 		return nothing;
@@ -42,7 +43,8 @@ struct truth_answer truth_answer_at(const struct truth_state *state, uint64_t pc
 	if (state->fp.how == TRUTH_IS && state->fp.base == TRUTH_REG &&
 		state->fp.reg == TRUTH_FP && fp_off == 0)
 		return answer;
-	if (state->fp.how != TRUTH_SAVED_AT || state->fp.base != TRUTH_CFA || !truth_fits(fp_off))
+	if (state->fp.how != TRUTH_SAVED_AT || state->fp.base != TRUTH_CFA ||
+		!truth_fits(fp_off))
 		return nothing;
 	answer.fp_saved = true;
 	answer.fp_off = (int32_t)fp_off;

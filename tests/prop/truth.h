@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a random program means, kept by the one who makes it up: no part of this is computed by
- * the code under test. A rule is how the caller's value is found, over an address or value that
- * is a base plus an offset, which may be larger at some PCs of each block than at others.
+ * What a random program means, kept by the one who makes it up: no part of this is
+ * computed by the code under test. A rule is how the caller's value is found, over an
+ * address or value that is a base plus an offset, which may be larger at some PCs of each
+ * block than at others.
  */
 #ifndef TESTS_PROP_TRUTH_H
 #define TESTS_PROP_TRUTH_H
@@ -41,7 +42,8 @@ struct truth_rule {
 
 struct truth_state {
 	struct truth_rule cfa, sp, fp, ra;
-	bool cfa_plain; /* a register and an offset, given as such and not by an expression */
+	bool cfa_plain; /* a register and an offset, given as such and not by an
+			   expression */
 };
 
 /* What a row has to say, if any row can. */

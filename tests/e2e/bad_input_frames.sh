@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+# Sourced by bad_input.sh: damaged call frame information, assembled from bad_input_*.S.
+# shellcheck shell=bash disable=SC2154 # src and eh2sframe are the caller's
+
+# assemble NAME [OPTION...]: links bad_input_NAME.S; its .cfi_bytes become .eh_frame, because
+# assemblers and linkers repair or refuse what is damaged.
+assemble() {
+	local name=$1
+	shift
+	gcc -nostdlib -static -Wl,--build-id=none -Wl,--no-eh-frame-hdr -Wl,--no-warn-rwx-segments \
+		-Wl,-e,func -I "$src/../vectors" "$@" -o "$name.linked" "$src/bad_input_$name.S" &&
+		objcopy --rename-section .cfi_bytes=.eh_frame "$name.linked" "$name" &&
+		rm "$name.linked"
+}
+
+# damaged NAME WORDS: none of the file's code can be described; one line says why.
+damaged() {
+	local limit=20
+	if ! assemble "$1"; then
+		not_ok "$1" 'cannot be assembled'
+		return
+	fi
+	refused "$1" 1 "$2"
+}
+
+# spared NAME WORDS: the damage costs what it describes, is named, and the rest is converted.
+spared() {
+	local limit=20
+	if ! assemble "$1"; then
+		not_ok "$1" 'cannot be assembled'
+		return
+	fi
+	run "$1" "$1.out"
+	if [ "$status" = 0 ] && grep -q -- "^eh2sframe: $1: .*$2" .stderr &&
+		! grep -qv "^eh2sframe: $1: " .stderr && [ "$(wc -l <.stdout)" = 1 ] &&
+		"$eh2sframe" --verify -q "$1.out"; then
+		ok "$1"
+	else
+		not_ok "$1" "$(streams)"
+	fi
+	# Demanding more than there is: one line all the same.
+	fails "$1, --min-coverage" 5 'demanded' --min-coverage=100 "$1" new
+	rm -f "$1.out"
+}
+
+damaged lengths 'passes the end of the section'
+damaged loops 'CIE'
+damaged leb 'no readable FDE'
+damaged periodic 'rules over the PC'
+damaged giant_periodic 'no function'
+# Nothing is wrong with it but that it is nowhere near its file.
+damaged giant 'hole in the file'
+status_is 'giant, --section-only' 0 -q --section-only giant giant.section
+rm -f giant.section
+spared some_bad 'left out'

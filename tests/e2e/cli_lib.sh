@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+# Sourced by cli*.sh and bad_input*.sh: TAP output, a scratch directory, one run of the command with
+# all that can be seen of it. The caller has set eh2sframe (absolute path).
+# shellcheck shell=bash
+set -u
+export LC_ALL=C
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/cli.XXXXXX")
+trap 'cd /; chmod -R u+rwx "$scratch"; rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 99
+n=0
+
+ok() { n=$((n + 1)); echo "ok $n - $1"; }
+skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
+plan() { echo "1..$n"; exit 0; }
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# not_ok NAME [WHY]
+not_ok() {
+	n=$((n + 1))
+	echo "not ok $n - $1"
+	[ -z "${2-}" ] || printf '%s\n' "$2" | sed 's/^/# /'
+}
+
+# is NAME COMMAND...: the command must succeed; its output is shown when it does not.
+is() {
+	local name=$1 out
+	shift
+	if out=$("$@" 2>&1); then ok "$name"; else not_ok "$name" "$* failed: $out"; fi
+}
+
+# run ARGUMENT...: sets status; standard output and error are in the files .stdout and .stderr.
+run() {
+	timeout "${limit:-60}" "$eh2sframe" "$@" >.stdout 2>.stderr </dev/null
+	status=$?
+}
+
+# The streams of the last run, for a report.
+streams() {
+	printf 'status %s\n' "$status"
+	sed 's/^/stdout: /' .stdout | head -n 20
+	sed 's/^/stderr: /' .stderr | head -n 40
+}
+
+# All that a failed command must not change: names, contents, modes.
+picture() {
+	find . ! -name .stdout ! -name .stderr ! -name .before -printf '%P %y %m %u:%g %l\n' | sort
+	find . -type f ! -name .stdout ! -name .stderr ! -name .before -readable -exec sha256sum {} + |
+		sort -k 2
+}
+
+# status_is NAME STATUS ARGUMENT...
+status_is() {
+	local name=$1 wanted=$2
+	shift 2
+	run "$@"
+	if [ "$status" = "$wanted" ]; then ok "$name"; else not_ok "$name" "$(streams)"; fi
+}
+
+# Whether standard error is one line that begins with the words.
+one_line() {
+	[ "$(wc -l <.stderr)" = 1 ] && [[ $(cat .stderr) == "$1"* ]]
+}
+
+# fails NAME STATUS WORDS ARGUMENT...: exactly one line on standard error, which contains the words
+# and begins "eh2sframe: IN: " where IN is the first file among the arguments; nothing changed.
+fails() {
+	local name=$1 wanted=$2 words=$3 in=
+	shift 3
+	for argument; do
+		[[ $argument == -* ]] || { in=$argument; break; }
+	done
+	picture >.before
+	run "$@"
+	if [ "$status" = "$wanted" ] && one_line "eh2sframe: $in: " && grep -q -- "$words" .stderr &&
+		[ ! -s .stdout ] && picture | cmp -s - .before; then
+		ok "$name"
+	else
+		not_ok "$name" "wanted status $wanted, one line with '$words', and no change
+$(streams)
+$(picture | diff .before -)"
+	fi
+}
+
+# poke FILE OFFSET WIDTH VALUE: little-endian.
+poke() {
+	local bytes='' i
+	for ((i = 0; i < $3; i++)); do
+		bytes+=$(printf '\\x%02x' $((($4 >> (8 * i)) & 255)))
+	done
+	# shellcheck disable=SC2059 # the bytes are the format
+	printf "$bytes" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
+# peek FILE OFFSET WIDTH: as a decimal number.
+peek() {
+	od -A n -t "u$3" -j "$2" -N "$3" "$1" | tr -d ' '
+}
+
+# shdr FILE NAME: the offset of the header of a section.
+shdr() {
+	local index
+	index=$(readelf -SW "$1" | sed -n 's/^ *\[ *\([0-9]*\)\] \([^ ]*\) .*/\1 \2/p' |
+		awk -v name="$2" '$2 == name { print $1; exit }')
+	[ -n "$index" ] || { echo "no section $2 in $1" >&2; return 1; }
+	echo $(($(peek "$1" 40 8) + 64 * index))
+}
+
+# section_offset FILE NAME: where its bytes are in the file.
+section_offset() {
+	peek "$1" $(($(shdr "$1" "$2") + 24)) 8
+}
+
+# section_size FILE NAME
+section_size() {
+	peek "$1" $(($(shdr "$1" "$2") + 32)) 8
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Preloaded into the command by cli_files.sh: the SHIM_NTH call of SHIM_CALL does not do what it
+ * should, but what SHIM_DO says: ENOSPC, EIO, EINTR, EXDEV, SHORT (half of it), KILL or TERM. The
+ * call is counted when it concerns a regular file; SHIM_LOG gets a byte when it was reached.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int matches(const char *call)
+{
+	static int calls;
+	const char *wanted = getenv("SHIM_CALL"), *nth = getenv("SHIM_NTH");
+
+	return wanted && nth && !strcmp(wanted, call) && ++calls == atoi(nth);
+}
+
+static int is_file(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* 0: go on; 1: half of it; -1: fail with errno. */
+static int strike(const char *call)
+{
+	static const struct {
+		const char *name;
+		int number;
+	} errors[] = {{"ENOSPC", ENOSPC}, {"EIO", EIO}, {"EINTR", EINTR}, {"EXDEV", EXDEV}};
+	const char *what = getenv("SHIM_DO"), *log = getenv("SHIM_LOG");
+
+	if (!what || !matches(call))
+		return 0;
+	if (log)
+		close(open(log, O_WRONLY | O_CREAT, 0600));
+	if (!strcmp(what, "KILL"))
+		raise(SIGKILL);
+	if (!strcmp(what, "TERM"))
+		raise(SIGTERM);
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		if (!strcmp(what, errors[i].name)) {
+			errno = errors[i].number;
+			return -1;
+		}
+	}
+	return 1;
+}
+
+/* The function this one stands before. */
+#define REAL(type, name, ...)                                                                 \
+	type (*real)(__VA_ARGS__);                                                            \
+	*(void **)&real = dlsym(RTLD_NEXT, name)
+
+ssize_t write(int fd, const void *data, size_t size)
+{
+	REAL(ssize_t, "write", int, const void *, size_t);
+	int blow = is_file(fd) ? strike("write") : 0;
+
+	return blow < 0 ? -1 : real(fd, data, blow ? (size + 1) / 2 : size);
+}
+
+ssize_t pwrite64(int fd, const void *data, size_t size, off64_t off)
+{
+	REAL(ssize_t, "pwrite64", int, const void *, size_t, off64_t);
+	int blow = strike("pwrite");
+
+	return blow < 0 ? -1 : real(fd, data, blow ? (size + 1) / 2 : size, off);
+}
+
+ssize_t copy_file_range(
+	int in, off64_t *in_off, int out, off64_t *out_off, size_t size, unsigned int flags)
+{
+	REAL(ssize_t, "copy_file_range", int, off64_t *, int, off64_t *, size_t, unsigned int);
+	int blow = strike("copy_file_range");
+
+	return blow < 0 ? -1 : real(in, in_off, out, out_off, blow ? (size + 1) / 2 : size, flags);
+}
+
+int ftruncate64(int fd, off64_t size)
+{
+	REAL(int, "ftruncate64", int, off64_t);
+
+	return strike("ftruncate") < 0 ? -1 : real(fd, size);
+}
+
+int fsync(int fd)
+{
+	REAL(int, "fsync", int);
+
+	return strike("fsync") < 0 ? -1 : real(fd);
+}
+
+int fchmod(int fd, mode_t mode)
+{
+	REAL(int, "fchmod", int, mode_t);
+
+	return strike("fchmod") < 0 ? -1 : real(fd, mode);
+}
+
+int rename(const char *from, const char *to)
+{
+	REAL(int, "rename", const char *, const char *);
+
+	return strike("rename") < 0 ? -1 : real(from, to);
+}

@@ -1,0 +1,12 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# bless.sh BUILDDIR [NAME...]: rewrites the expected text with what the program built in BUILDDIR
+# says now. Read the diff: each line of it is a claim.
+set -eu
+build=$(cd "$1" && pwd)
+shift
+cd "$(dirname "$0")"
+[ $# -gt 0 ] || set -- $(basename -s .S -- *.S)
+for name; do
+	./transcript.sh "$build/gen/eh2sframe" "$build/tests/golden/$name.elf" "$name.elf" >"$name.txt"
+done

@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# transcript.sh EH2SFRAME VECTOR NAME: what the program says of VECTOR, called NAME.
+set -eu
+program=$(realpath "$1") vector=$(realpath "$2") name=$3
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+cp "$vector" "$name"
+
+say() {
+	echo "\$ eh2sframe $*"
+	status=0
+	"$program" "$@" 2>&1 || status=$?
+	[ "$status" = 0 ] || echo "status $status"
+	echo
+}
+say --report "$name"
+say --report -v "$name"
+say -v "$name" out
+say --verify out
+say --dump out

@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# layers.sh ROOT: who may include whom. gen -> {cfi, sframe} -> base; libdwarf in one file only.
+cd "$1" || exit 1
+status=0
+# forbid WHERE WHAT: no file under WHERE includes a header that matches WHAT.
+forbid() {
+	found=$(grep -rnE --include='*.[ch]' "^[[:space:]]*#[[:space:]]*include[[:space:]]*[\"<]$2" "$1") || return 0
+	echo "$found: not allowed in $1"
+	status=1
+}
+forbid base '(cfi|sframe|gen)/'
+forbid cfi '(sframe|gen)/'
+forbid sframe '(cfi|gen)/'
+for folder in base cfi sframe gen; do
+	forbid "$folder" '(tests|\.)'
+	[ -n "$(find "$folder" -name '*.c')" ] || { echo "$folder: no sources"; status=1; }
+done
+users=$(grep -rlE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include.*dwarf' \
+	base cfi sframe gen tests examples)
+[ "$users" = cfi/witness.c ] || { echo "libdwarf is included by: $users"; status=1; }
+exit $status

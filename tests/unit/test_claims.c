@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* Who speaks for which byte: claims_read against counting, byte by byte. */
+#include <string.h>
+
+#include "gen/claims.h"
+#include "tests/unit/unit.h"
+
+enum { SPACE = 64, MAX_FDES = 9 };
+
+/* FDEs over addresses below SPACE; the program of each is the one byte at its number. */
+struct scene {
+	uint8_t programs[MAX_FDES];
+	struct cfi_fde fdes[MAX_FDES];
+	struct cfi_frames frames;
+};
+
+static void scene_add(struct scene *scene, uint64_t start, uint64_t end, uint8_t program)
+{
+	size_t i = scene->frames.n_fdes++;
+
+	scene->programs[i] = program;
+	scene->fdes[i] = (struct cfi_fde){
+		.pc = start, .range = end - start, .program_off = i, .program_len = 1};
+	scene->frames.fdes = scene->fdes;
+	scene->frames.section.data = scene->programs;
+	scene->frames.section.size = MAX_FDES;
+}
+
+static bool scene_covers(const struct scene *scene, size_t fde, uint64_t pc)
+{
+	return pc >= scene->fdes[fde].pc &&
+	       pc - scene->fdes[fde].pc < scene->fdes[fde].range;
+}
+
+/* Whether two FDEs are the same word for word. */
+static bool scene_same(const struct scene *scene, size_t a, size_t b)
+{
+	return scene->fdes[a].pc == scene->fdes[b].pc &&
+	       scene->fdes[a].range == scene->fdes[b].range &&
+	       scene->programs[a] == scene->programs[b];
+}
+
+/* The claim at pc must say what the FDEs there are. */
+static void scene_check_at(
+	const struct scene *scene, const struct claim *claim, uint64_t pc)
+{
+	size_t n = 0, speaker = 0;
+
+	for (size_t i = 0; i < scene->frames.n_fdes; i++) {
+		if (!scene_covers(scene, i, pc))
+			continue;
+		if (n == 0 || !scene_same(scene, i, speaker))
+			n++;
+		speaker = i;
+	}
+	ck_assert_msg((n != 0) == (claim != NULL), "at %d", (int)pc);
+	if (!claim)
+		return;
+	ck_assert_msg(claim->contested == (n > 1), "at %d", (int)pc);
+	ck_assert(claim->fde < scene->frames.n_fdes);
+	if (n == 1)
+		ck_assert(scene_same(scene, claim->fde, speaker));
+	else
+		ck_assert(scene_covers(scene, claim->fde, claim->start));
+}
+
+static void scene_check(const struct scene *scene)
+{
+	struct claims claims;
+	struct err err = {0};
+	uint64_t bytes = 0;
+
+	ck_assert(claims_read(&scene->frames, &claims, &err));
+	for (size_t i = 0; i < claims.n; i++) {
+		ck_assert(claims.list[i].start < claims.list[i].end);
+		ck_assert(i == 0 || claims.list[i - 1].end <= claims.list[i].start);
+		bytes += claims.list[i].end - claims.list[i].start;
+	}
+	ck_assert_uint_eq(bytes, claims.code_bytes);
+	for (uint64_t pc = 0; pc < SPACE; pc++) {
+		const struct claim *at = NULL;
+
+		for (size_t i = 0; i < claims.n; i++)
+			if (pc >= claims.list[i].start && pc < claims.list[i].end)
+				at = &claims.list[i];
+		scene_check_at(scene, at, pc);
+	}
+	claims_deinit(&claims);
+}
+
+START_TEST(random_intervals)
+{
+	unsigned int seed = (unsigned int)_i;
+
+	srand(seed);
+	for (int i = 0; i < 300; i++) {
+		struct scene scene = {0};
+		int n = rand() % (MAX_FDES + 1);
+
+		for (int j = 0; j < n; j++) {
+			uint64_t start = (uint64_t)rand() % (SPACE - 1);
+			uint64_t size =
+				1 + (uint64_t)rand() % (rand() % 2 ? 8 : SPACE - start);
+
+			if (size > SPACE - start)
+				size = SPACE - start;
+			scene_add(&scene, start, start + size, (uint8_t)(rand() % 3));
+		}
+		scene_check(&scene);
+	}
+}
+END_TEST
+
+struct expectation {
+	uint64_t start, end;
+	uint32_t fde;
+	bool contested;
+};
+
+static void expect(const struct scene *scene, const struct expectation *wanted, size_t n,
+	size_t n_duplicates, size_t n_contested)
+{
+	struct claims claims;
+	struct err err = {0};
+
+	scene_check(scene);
+	ck_assert(claims_read(&scene->frames, &claims, &err));
+	ck_assert_uint_eq(claims.n, n);
+	for (size_t i = 0; i < n; i++) {
+		ck_assert_uint_eq(claims.list[i].start, wanted[i].start);
+		ck_assert_uint_eq(claims.list[i].end, wanted[i].end);
+		ck_assert_uint_eq(claims.list[i].fde, wanted[i].fde);
+		ck_assert(claims.list[i].contested == wanted[i].contested);
+	}
+	ck_assert_uint_eq(claims.n_duplicates, n_duplicates);
+	ck_assert_uint_eq(claims.n_contested, n_contested);
+	claims_deinit(&claims);
+}
+
+START_TEST(neighbours_out_of_order)
+{
+	static const struct expectation wanted[] = {
+		{0, 10, 1, false}, {10, 20, 0, false}};
+	struct scene scene = {0};
+
+	scene_add(&scene, 10, 20, 0);
+	scene_add(&scene, 0, 10, 0);
+	expect(&scene, wanted, 2, 0, 0);
+}
+END_TEST
+
+START_TEST(duplicates_are_passed_over)
+{
+	static const struct expectation wanted[] = {{0, 10, 0, false}};
+	struct scene scene = {0};
+
+	scene_add(&scene, 0, 10, 7);
+	scene_add(&scene, 0, 10, 7);
+	scene_add(&scene, 0, 10, 7);
+	expect(&scene, wanted, 1, 2, 0);
+}
+END_TEST
+
+START_TEST(same_range_other_words)
+{
+	static const struct expectation wanted[] = {{0, 10, 0, true}};
+	struct scene scene = {0};
+
+	scene_add(&scene, 0, 10, 1);
+	scene_add(&scene, 0, 10, 2);
+	expect(&scene, wanted, 1, 0, 2);
+}
+END_TEST
+
+START_TEST(one_inside_another)
+{
+	static const struct expectation wanted[] = {
+		{0, 10, 0, false}, {10, 20, 0, true}, {20, 30, 0, false}};
+	struct scene scene = {0};
+
+	scene_add(&scene, 0, 30, 1);
+	scene_add(&scene, 10, 20, 1);
+	expect(&scene, wanted, 3, 0, 2);
+}
+END_TEST
+
+START_TEST(a_chain)
+{
+	static const struct expectation wanted[] = {{0, 5, 0, false}, {5, 10, 0, true},
+		{10, 15, 1, false}, {15, 20, 1, true}, {20, 30, 2, false}};
+	struct scene scene = {0};
+
+	scene_add(&scene, 0, 10, 1);
+	scene_add(&scene, 5, 20, 1);
+	scene_add(&scene, 15, 30, 1);
+	expect(&scene, wanted, 5, 0, 3);
+}
+END_TEST
+
+START_TEST(none)
+{
+	struct scene scene = {0};
+
+	expect(&scene, NULL, 0, 0, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("claims");
+	TCase *tcase = tcase_create("claims");
+
+	tcase_add_loop_test(tcase, random_intervals, 1, 9);
+	tcase_add_test(tcase, neighbours_out_of_order);
+	tcase_add_test(tcase, duplicates_are_passed_over);
+	tcase_add_test(tcase, same_range_other_words);
+	tcase_add_test(tcase, one_inside_another);
+	tcase_add_test(tcase, a_chain);
+	tcase_add_test(tcase, none);
+	suite_add_tcase(suite, tcase);
+	return unit_main(suite);
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line: what is understood, and that the rest is a usage error with a reason.
+ */
+#include <getopt.h>
+#include <string.h>
+
+#include "gen/options.h"
+#include "tests/unit/unit.h"
+
+enum { MAX_ARGS = 12 };
+
+/* Splits at blanks; line must outlive options. */
+static bool parse(char *line, struct options *options, struct err *err)
+{
+	char *argv[MAX_ARGS + 2] = {NULL};
+	static char name[] = "eh2sframe";
+	int argc = 0;
+
+	argv[argc++] = name;
+	for (char *word = strtok(line, " "); word; word = strtok(NULL, " ")) {
+		ck_assert(argc < MAX_ARGS);
+		argv[argc++] = word;
+	}
+	optind = 0; /* glibc: start anew */
+	return options_parse(argc, argv, options, err);
+}
+
+static const char *const wrong[] = {
+	"",
+	"in",
+	"in out more",
+	"--section-only in",
+	"--remove in",
+	"--report",
+	"--dump",
+	"--verify",
+	"--report --dump in",
+	"--remove --verify in out",
+	"--section-only --remove in out",
+	"--report=json in",
+	"--report= in",
+	"--format=1 in out",
+	"--format=3 in out",
+	"--format in out",
+	"--format=2x in out",
+	"--method=note in out",
+	"--optimize=size in out",
+	"--witness=gcc in out",
+	"--min-coverage=101 in out",
+	"--min-coverage=-1 in out",
+	"--min-coverage=nan in out",
+	"--min-coverage=50% in out",
+	"--min-coverage= in out",
+	"--section-only --section-address=here in out",
+	"--section-only --section-address=-4 in out",
+	"--section-only --section-address=0x10000000000000000 in out",
+	"--section-address=0x1000 in out",
+	"--cfi=other in out",
+	"--cfi=other --report in",
+	"-o file in out",
+	"--output=file --dump in",
+	"--report in -o",
+	"--no-such-option in out",
+	"-x in out",
+	"--dump=yes in",
+	"--exclude-symbol",
+};
+
+START_TEST(wrong_lines)
+{
+	struct options options;
+	struct err err = {0};
+	char line[120];
+
+	strcpy(line, wrong[_i]);
+	ck_assert_msg(!parse(line, &options, &err), "accepted: %s", wrong[_i]);
+	ck_assert_msg(err.kind == ERR_USAGE, "kind %d: %s", (int)err.kind, wrong[_i]);
+	ck_assert(err.text[0] != '\0' && !strchr(err.text, '\n'));
+	options_deinit(&options);
+}
+END_TEST
+
+static const struct {
+	const char *line;
+	enum command command;
+	size_t n_paths;
+} right[] = {
+	{"in out", COMMAND_CONVERT, 2},
+	{"same same", COMMAND_CONVERT, 2},
+	{"--section-only in out", COMMAND_SECTION_ONLY, 2},
+	{"in --section-only out", COMMAND_SECTION_ONLY, 2},
+	{"--remove in out", COMMAND_REMOVE, 2},
+	{"--report in", COMMAND_REPORT, 1},
+	{"--report=text a b c", COMMAND_REPORT, 3},
+	{"--dump a b", COMMAND_DUMP, 2},
+	{"--verify a b", COMMAND_VERIFY, 2},
+	{"--dump -- --verify", COMMAND_DUMP, 1},
+	{"--help", COMMAND_HELP, 0},
+	{"--version --nonsense", COMMAND_VERSION, 0},
+	{"--format=2 --method=append in out", COMMAND_CONVERT, 2},
+	{"--method=auto --no-verify in out", COMMAND_CONVERT, 2},
+};
+
+START_TEST(right_lines)
+{
+	struct options options;
+	struct err err = {0};
+	char line[120];
+
+	strcpy(line, right[_i].line);
+	ck_assert_msg(parse(line, &options, &err), "%s: %s", right[_i].line, err.text);
+	ck_assert_int_eq(options.command, right[_i].command);
+	ck_assert_uint_eq(options.n_paths, right[_i].n_paths);
+	options_deinit(&options);
+}
+END_TEST
+
+START_TEST(defaults)
+{
+	char line[] = "in out";
+	struct options options;
+	struct err err = {0};
+
+	ck_assert(parse(line, &options, &err));
+	ck_assert_uint_eq(options.format, 2);
+	ck_assert(options.share && options.prove && !options.refresh);
+	ck_assert_int_eq(options.witness, WITNESS_OWN);
+	ck_assert_int_eq(options.verbosity, 0);
+	ck_assert(options.min_coverage < 0.0);
+	ck_assert_uint_eq(options.exclude_sections.n + options.exclude_symbols.n, 0);
+	ck_assert_str_eq(options.paths[0], "in");
+	ck_assert_str_eq(options.paths[1], "out");
+	options_deinit(&options);
+	options_deinit(&options); /* accepts a zeroed one */
+}
+END_TEST
+
+START_TEST(values)
+{
+	char line[] = "--refresh --optimize=none --no-verify --witness=libdwarf -v "
+		      "--min-coverage=99.5 --exclude-symbol=a* --exclude-symbol=b "
+		      "--exclude-section=.init in out";
+	struct options options;
+	struct err err = {0};
+
+	ck_assert_msg(parse(line, &options, &err), "%s", err.text);
+	ck_assert(!options.share && !options.prove && options.refresh);
+	ck_assert_int_eq(options.witness, WITNESS_LIBDWARF);
+	ck_assert_int_eq(options.verbosity, 1);
+	ck_assert(options.min_coverage > 99.49 && options.min_coverage < 99.51);
+	ck_assert_uint_eq(options.exclude_symbols.n, 2);
+	ck_assert_str_eq(options.exclude_symbols.list[0], "a*");
+	ck_assert_str_eq(options.exclude_symbols.list[1], "b");
+	ck_assert_uint_eq(options.exclude_sections.n, 1);
+	options_deinit(&options);
+}
+END_TEST
+
+START_TEST(values_of_commands)
+{
+	char report[] = "--report -q -o file in",
+	     bare[] = "--section-only "
+		      "--section-address=0x400000 in out",
+	     verify[] = "--verify --cfi=before in";
+	struct options options;
+	struct err err = {0};
+
+	ck_assert_msg(parse(report, &options, &err), "%s", err.text);
+	ck_assert_str_eq(options.report_path, "file");
+	ck_assert_int_eq(options.verbosity, -1);
+	options_deinit(&options);
+	ck_assert_msg(parse(bare, &options, &err), "%s", err.text);
+	ck_assert_uint_eq(options.section_addr, 0x400000);
+	options_deinit(&options);
+	ck_assert_msg(parse(verify, &options, &err), "%s", err.text);
+	ck_assert_str_eq(options.cfi_path, "before");
+	options_deinit(&options);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("options");
+	TCase *tcase = tcase_create("options");
+
+	tcase_add_loop_test(tcase, wrong_lines, 0, sizeof(wrong) / sizeof(wrong[0]));
+	tcase_add_loop_test(tcase, right_lines, 0, sizeof(right) / sizeof(right[0]));
+	tcase_add_test(tcase, defaults);
+	tcase_add_test(tcase, values);
+	tcase_add_test(tcase, values_of_commands);
+	suite_add_tcase(suite, tcase);
+	return unit_main(suite);
+}
