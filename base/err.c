@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Error values: made where the fault is, prefixed on the way up, turned into a status at the end. */
+/* Error values: made where the fault is, prefixed on the way up, turned into a status at
+ * the end. */
 #include "base/err.h"
 
 #include <errno.h>
@@ -50,7 +51,8 @@ bool err_prefix(struct err *err, const char *fmt, ...)
 	vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	va_end(ap);
 	used = strlen(err->text);
-	snprintf(err->text + used, sizeof(err->text) - used, ": %.*s", (int)sizeof(old) - 1, old);
+	snprintf(err->text + used, sizeof(err->text) - used, ": %.*s",
+		(int)sizeof(old) - 1, old);
 	return false;
 }
 

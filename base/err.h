@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An error is a kind, which decides the exit status, and one line of text, which is made where
- * the fault is seen (section, offset, values in hex) and only prefixed on the way up.
+ * An error is a kind, which decides the exit status, and one line of text, which is made
+ * where the fault is seen (section, offset, values in hex) and only prefixed on the way
+ * up.
  */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
@@ -24,13 +25,15 @@ enum err_kind {
 	ERR_INTERNAL,	 /* a bug */
 };
 
-/* A value, not a heap object: zero-initialise it, pass it down, read it when a call was false. */
+/* A value, not a heap object: zero-initialise it, pass it down, read it when a call was
+ * false. */
 struct err {
 	enum err_kind kind;
 	char text[512];
 };
 
-/* Sets kind and text; always returns false, so that "return err_set(...)" reads as one step. */
+/* Sets kind and text; always returns false, so that "return err_set(...)" reads as one
+ * step. */
 bool err_set(struct err *err, enum err_kind kind, const char *fmt, ...) ATTR_PRINTF(3, 4);
 
 /* As err_set with ERR_IO, and strerror(errno) appended. Keeps errno. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checked narrowing. This is the only place where a wide integer becomes a narrow one: every
- * function returns false, and leaves *out alone, when the value does not fit.
+ * Checked narrowing. This is the only place where a wide integer becomes a narrow one:
+ * every function returns false, and leaves *out alone, when the value does not fit.
  */
 #ifndef BASE_NUM_H
 #define BASE_NUM_H
@@ -55,7 +55,8 @@ ATTR_MUST_CHECK static inline bool num_s32(int64_t v, int32_t *out)
 }
 
 /* to - from as a signed distance; false when it is outside the 32-bit range. */
-ATTR_MUST_CHECK static inline bool num_distance_s32(uint64_t from, uint64_t to, int32_t *out)
+ATTR_MUST_CHECK static inline bool num_distance_s32(
+	uint64_t from, uint64_t to, int32_t *out)
 {
 	return num_s32((int64_t)(to - from), out);
 }

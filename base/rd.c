@@ -70,7 +70,8 @@ uint32_t rd_u32(struct rd *rd)
 
 	if (!p)
 		return 0;
-	v = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+	v = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
+	    (uint32_t)p[3] << 24;
 	return rd->big_endian ? __builtin_bswap32(v) : v;
 }
 

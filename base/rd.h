@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads integers from a byte range in a stated byte order. The error is sticky: after the first
- * read past the end every read returns 0, and rd->failed stays set with the offset of the first
- * failure, so a caller checks once per structure.
+ * Reads integers from a byte range in a stated byte order. The error is sticky: after the
+ * first read past the end every read returns 0, and rd->failed stays set with the offset
+ * of the first failure, so a caller checks once per structure.
  */
 #ifndef BASE_RD_H
 #define BASE_RD_H
@@ -22,7 +22,8 @@ struct rd {
 
 void rd_init(struct rd *rd, const void *data, size_t size, bool big_endian);
 
-/* A reader over [off, off + len) of the same data; fails at once when that is not inside. */
+/* A reader over [off, off + len) of the same data; fails at once when that is not inside.
+ */
 struct rd rd_sub(const struct rd *rd, size_t off, size_t len);
 
 uint8_t rd_u8_slow(struct rd *rd);
@@ -53,8 +54,8 @@ static inline int64_t rd_s64(struct rd *rd)
 }
 
 /*
- * LEB128 (DWARF 5, 7.6). Bits beyond the 64th must repeat the value's sign or be zero, and the
- * encoding may use at most 16 bytes; anything else fails the reader.
+ * LEB128 (DWARF 5, 7.6). Bits beyond the 64th must repeat the value's sign or be zero,
+ * and the encoding may use at most 16 bytes; anything else fails the reader.
  */
 uint64_t rd_uleb_slow(struct rd *rd);
 int64_t rd_sleb_slow(struct rd *rd);
@@ -71,10 +72,12 @@ static inline int64_t rd_sleb(struct rd *rd)
 	return rd_sleb_slow(rd);
 }
 
-/* A NUL-terminated string inside the data, borrowed; NULL and failed when there is no NUL. */
+/* A NUL-terminated string inside the data, borrowed; NULL and failed when there is no
+ * NUL. */
 const char *rd_cstr(struct rd *rd);
 
-/* Passes over n bytes and returns a pointer to the first; NULL and failed past the end. */
+/* Passes over n bytes and returns a pointer to the first; NULL and failed past the end.
+ */
 const uint8_t *rd_skip(struct rd *rd, uint64_t n);
 
 static inline bool rd_at_end(const struct rd *rd)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A growable array is three members of its owner: pointer, n, cap. This makes room in one; the
- * growth is by half, so that appending is linear and little is wasted.
+ * A growable array is three members of its owner: pointer, n, cap. This makes room in
+ * one; the growth is by half, so that appending is linear and little is wasted.
  */
 #ifndef BASE_VEC_H
 #define BASE_VEC_H
@@ -12,16 +12,16 @@
 #include "base/attr.h"
 
 /*
- * array_ptr is the address of the owner's pointer to its first element. Makes room for at least
- * need elements of elem_size bytes, of which *cap are there already. False when memory runs out;
- * the array is then as it was. The owner frees the array with free().
+ * array_ptr is the address of the owner's pointer to its first element. Makes room for at
+ * least need elements of elem_size bytes, of which *cap are there already. False when
+ * memory runs out; the array is then as it was. The owner frees the array with free().
  */
 ATTR_MUST_CHECK bool vec_reserve_bytes(
 	void *array_ptr, size_t *cap, size_t need, size_t elem_size);
 
 /* vec_reserve(&owner->rows, &owner->cap_rows, owner->n_rows + 1) */
-#define vec_reserve(array_ptr, cap_ptr, need)                                                 \
-	((need) <= *(cap_ptr) ||                                                              \
-		vec_reserve_bytes((array_ptr), (cap_ptr), (need), sizeof(**(array_ptr))))
+#define vec_reserve(array_ptr, cap_ptr, need)                                            \
+	((need) <= *(cap_ptr) || vec_reserve_bytes((array_ptr), (cap_ptr), (need),       \
+					 sizeof(**(array_ptr))))
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A growable buffer written in a stated byte order. Running out of memory is sticky: wr->failed
- * stays set and later writes do nothing, so a caller checks once, at the end.
+ * A growable buffer written in a stated byte order. Running out of memory is sticky:
+ * wr->failed stays set and later writes do nothing, so a caller checks once, at the end.
  */
 #ifndef BASE_WR_H
 #define BASE_WR_H

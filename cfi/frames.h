@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * .eh_frame as a list of CIEs and FDEs (LSB core, "Exception Frames"; DWARF 5, 6.4.1). One
- * damaged record costs that record: it is described in diags and the walk goes on.
+ * .eh_frame as a list of CIEs and FDEs (LSB core, "Exception Frames"; DWARF 5, 6.4.1).
+ * One damaged record costs that record: it is described in diags and the walk goes on.
  */
 #ifndef CFI_FRAMES_H
 #define CFI_FRAMES_H
@@ -15,18 +15,18 @@
 #include "cfi/section.h"
 
 struct cfi_cie {
-	uint64_t off;		  /* of its length field, from the start of the section */
-	uint64_t code_align;	  /* factor of advance_loc operands */
-	int64_t data_align;	  /* factor of register offset operands */
-	uint64_t ra_reg;	  /* DWARF number of the return address column */
-	uint64_t program_off;	  /* initial instructions, from the start of the section */
-	uint64_t program_len;	  /* bytes */
+	uint64_t off;	      /* of its length field, from the start of the section */
+	uint64_t code_align;  /* factor of advance_loc operands */
+	int64_t data_align;   /* factor of register offset operands */
+	uint64_t ra_reg;      /* DWARF number of the return address column */
+	uint64_t program_off; /* initial instructions, from the start of the section */
+	uint64_t program_len; /* bytes */
 	const char *augmentation; /* borrowed from the section, NUL-terminated */
 	uint8_t version;	  /* 1, 3 or 4 */
-	uint8_t fde_encoding;	  /* DW_EH_PE_* of pc_begin; absptr without augmentation R */
-	bool has_aug_data;	  /* augmentation z: FDEs carry a length of augmentation data */
-	bool signal_frame;	  /* augmentation S */
-	bool b_key;		  /* augmentation B: AArch64 return addresses signed with key B */
+	uint8_t fde_encoding; /* DW_EH_PE_* of pc_begin; absptr without augmentation R */
+	bool has_aug_data; /* augmentation z: FDEs carry a length of augmentation data */
+	bool signal_frame; /* augmentation S */
+	bool b_key; /* augmentation B: AArch64 return addresses signed with key B */
 };
 
 struct cfi_fde {
@@ -40,15 +40,16 @@ struct cfi_fde {
 
 /* Why a record is not among the FDEs. The first group is damage, the second is not. */
 enum cfi_diag_kind {
-	CFI_DIAG_TRUNCATED,	/* the length passes the end of the section: the walk ends */
-	CFI_DIAG_DWARF64,	/* 64-bit length: readers disagree on its meaning; skipped */
-	CFI_DIAG_BAD_CIE,	/* unreadable CIE: its FDEs are lost too (counted one by one) */
-	CFI_DIAG_BAD_CIE_PTR,	/* the CIE pointer of an FDE is not the start of a CIE */
-	CFI_DIAG_BAD_FDE,	/* unreadable FDE */
+	CFI_DIAG_TRUNCATED, /* the length passes the end of the section: the walk ends */
+	CFI_DIAG_DWARF64,   /* 64-bit length: readers disagree on its meaning; skipped */
+	CFI_DIAG_BAD_CIE, /* unreadable CIE: its FDEs are lost too (counted one by one) */
+	CFI_DIAG_BAD_CIE_PTR, /* the CIE pointer of an FDE is not the start of a CIE */
+	CFI_DIAG_BAD_FDE,     /* unreadable FDE */
 	CFI_DIAG_LAST_DAMAGE = CFI_DIAG_BAD_FDE,
-	CFI_DIAG_ZERO_RANGE,	/* describes no code */
-	CFI_DIAG_DISCARDED,	/* pc 0: its function was discarded by the linker */
-	CFI_DIAG_TERMINATOR,	/* a zero terminator with records after it: the walk goes on */
+	CFI_DIAG_ZERO_RANGE, /* describes no code */
+	CFI_DIAG_DISCARDED,  /* pc 0: its function was discarded by the linker */
+	CFI_DIAG_TERMINATOR, /* a zero terminator with records after it: the walk goes on
+			      */
 	CFI_N_DIAGS,
 };
 
@@ -62,8 +63,9 @@ struct cfi_diag {
 #define CFI_MAX_DIAGS 64
 
 struct cfi_frames {
-	struct cfi_section section; /* borrows the section's bytes, which must outlive this */
-	struct cfi_cie *cies;	    /* by ascending off; only the readable ones */
+	struct cfi_section
+		section;      /* borrows the section's bytes, which must outlive this */
+	struct cfi_cie *cies; /* by ascending off; only the readable ones */
 	size_t n_cies, cap_cies;
 	struct cfi_fde *fdes; /* in the order of the section */
 	size_t n_fdes, cap_fdes;
@@ -76,9 +78,9 @@ struct cfi_frames {
 const char *cfi_diag_name(enum cfi_diag_kind kind);
 
 /*
- * Walks the whole section. False only when memory runs out. A CIE pointer is accepted only when
- * it names the start of a record that the walk meets (before or after the FDE), so the work is
- * linear in the section whatever it contains.
+ * Walks the whole section. False only when memory runs out. A CIE pointer is accepted
+ * only when it names the start of a record that the walk meets (before or after the FDE),
+ * so the work is linear in the section whatever it contains.
  */
 ATTR_MUST_CHECK bool cfi_frames_read(
 	const struct cfi_section *section, struct cfi_frames *frames, struct err *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs the CFA programs of a CIE and an FDE (DWARF 5, 6.4.2) and gives the row table. Only the
- * columns a machine lists are tracked; the rest is parsed and passed over.
+ * Runs the CFA programs of a CIE and an FDE (DWARF 5, 6.4.2) and gives the row table.
+ * Only the columns a machine lists are tracked; the rest is parsed and passed over.
  */
 #ifndef CFI_INTERP_H
 #define CFI_INTERP_H
@@ -18,23 +18,25 @@
 struct cfi_machine {
 	uint16_t sp_reg, fp_reg; /* DWARF numbers */
 	uint16_t pc_reg;	 /* the number by which expressions name the PC */
-	/* Opcodes 0x2c and 0x2d are DW_CFA_AARCH64_negate_ra_state[_with_pc] here, not the SPARC
-	 * DW_CFA_GNU_window_save. */
+	/* Opcodes 0x2c and 0x2d are DW_CFA_AARCH64_negate_ra_state[_with_pc] here, not
+	 * the SPARC DW_CFA_GNU_window_save. */
 	bool aarch64_ra_state;
 };
 
-/* Bounds; beyond them an FDE is refused with ERR_LIMIT. The longest table seen has 7,391 rows. */
+/* Bounds; beyond them an FDE is refused with ERR_LIMIT. The longest table seen has 7,391
+ * rows. */
 #define CFI_MAX_ROWS 1048576u
 #define CFI_MAX_REMEMBER 1024u
-/* A row whose rule depends on the PC is expanded PC by PC up to this many bytes of code, and all
- * expressions of one FDE may run this many operations; beyond, the rule stays CFI_OPAQUE. */
+/* A row whose rule depends on the PC is expanded PC by PC up to this many bytes of code,
+ * and all expressions of one FDE may run this many operations; beyond, the rule stays
+ * CFI_OPAQUE. */
 #define CFI_MAX_PC_DEPENDENT 2097152u
 #define CFI_MAX_EXPR_OPS 67108864u
 /* The same for all FDEs of a section together, which keeps the whole bounded. */
 #define CFI_MAX_EXPR_OPS_TOTAL 134217728u
 
-/* One column while a program runs: a rule, or an expression that is evaluated when a row is
- * emitted, because its value may depend on the PC. */
+/* One column while a program runs: a rule, or an expression that is evaluated when a row
+ * is emitted, because its value may depend on the PC. */
 struct cfi_column {
 	struct cfi_rule rule;
 	struct cfi_expr expr;
@@ -54,7 +56,7 @@ struct cfi_interp {
 	struct cfi_state initial; /* after the initial instructions of CIE initial_cie */
 	uint32_t initial_cie;	  /* UINT32_MAX: none */
 	bool initial_ok;
-	struct err initial_err;	  /* when not initial_ok */
+	struct err initial_err;	 /* when not initial_ok */
 	struct cfi_state *stack; /* DW_CFA_remember_state */
 	size_t n_stack, cap_stack;
 	uint64_t expr_ops;	 /* operations run for this FDE */
@@ -66,10 +68,11 @@ void cfi_interp_init(struct cfi_interp *interp, const struct cfi_frames *frames,
 void cfi_interp_deinit(struct cfi_interp *interp);
 
 /*
- * Interprets one FDE of interp->frames; the result is interp->table, valid until the next call.
- * False with a message naming section and offset when the program is truncated, has an unknown
- * opcode, pops an empty stack, moves the location backwards, or exceeds a bound (ERR_MALFORMED,
- * ERR_LIMIT: this FDE is lost, others are not affected) or when memory runs out (ERR_NOMEM).
+ * Interprets one FDE of interp->frames; the result is interp->table, valid until the next
+ * call. False with a message naming section and offset when the program is truncated, has
+ * an unknown opcode, pops an empty stack, moves the location backwards, or exceeds a
+ * bound (ERR_MALFORMED, ERR_LIMIT: this FDE is lost, others are not affected) or when
+ * memory runs out (ERR_NOMEM).
  */
 ATTR_MUST_CHECK bool cfi_interpret(
 	struct cfi_interp *interp, const struct cfi_fde *fde, struct err *err);

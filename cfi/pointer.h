@@ -30,23 +30,26 @@ enum {
 
 enum cfi_pointer_status {
 	CFI_POINTER_OK,
-	CFI_POINTER_NULL,	/* the stored value is 0, which means "no address" in any encoding */
+	CFI_POINTER_NULL,	/* the stored value is 0, which means "no address" in any
+				   encoding */
 	CFI_POINTER_BAD,	/* truncated, or an encoding that does not exist */
 	CFI_POINTER_UNRESOLVED, /* indirect, or relative to a base that is not known */
 };
 
 struct cfi_pointer {
-	uint64_t value; /* the address; for DW_EH_PE_indirect the address it is stored at */
+	uint64_t value; /* the address; for DW_EH_PE_indirect the address it is stored at
+			 */
 	enum cfi_pointer_status status;
 };
 
 /*
- * Reads one pointer at rd->pos. rd must be a reader over the whole section (pos is the offset
- * from sec->data), because pcrel and aligned depend on the place. func_addr is the base of
- * DW_EH_PE_funcrel. On BAD and NULL value is 0. The caller need not look at rd->failed.
+ * Reads one pointer at rd->pos. rd must be a reader over the whole section (pos is the
+ * offset from sec->data), because pcrel and aligned depend on the place. func_addr is the
+ * base of DW_EH_PE_funcrel. On BAD and NULL value is 0. The caller need not look at
+ * rd->failed.
  */
-struct cfi_pointer cfi_pointer_read(
-	struct rd *rd, const struct cfi_section *sec, uint8_t encoding, uint64_t func_addr);
+struct cfi_pointer cfi_pointer_read(struct rd *rd, const struct cfi_section *sec,
+	uint8_t encoding, uint64_t func_addr);
 
 /* The same format without the application: how an FDE stores its address range. */
 struct cfi_pointer cfi_pointer_read_size(

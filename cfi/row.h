@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What CFI says about one range of code: a rule for each tracked column. Each rule is documented
- * by the formula that computes the caller's value; "reg" stands for the value of a DWARF
- * register at the PC in question, "cfa" for the canonical frame address.
+ * What CFI says about one range of code: a rule for each tracked column. Each rule is
+ * documented by the formula that computes the caller's value; "reg" stands for the value
+ * of a DWARF register at the PC in question, "cfa" for the canonical frame address.
  */
 #ifndef CFI_ROW_H
 #define CFI_ROW_H
@@ -33,7 +33,8 @@ struct cfi_rule {
 /* Unused members are 0, so equal rules have equal members. */
 static inline bool cfi_rule_equal(const struct cfi_rule *a, const struct cfi_rule *b)
 {
-	return a->kind == b->kind && a->off == b->off && a->reg == b->reg && a->add == b->add;
+	return a->kind == b->kind && a->off == b->off && a->reg == b->reg &&
+	       a->add == b->add;
 }
 
 /*
@@ -43,23 +44,25 @@ static inline bool cfi_rule_equal(const struct cfi_rule *a, const struct cfi_rul
 struct cfi_row {
 	uint64_t pc; /* address of the first byte */
 	struct cfi_rule cfa;
-	struct cfi_rule sp, fp, ra; /* the machine's stack pointer, frame pointer, return address */
-	bool ra_signed;		    /* AArch64 DW_CFA_AARCH64_negate_ra_state */
-	bool ra_signed_with_pc;	    /* AArch64 DW_CFA_AARCH64_negate_ra_state_with_pc */
+	struct cfi_rule sp, fp,
+		ra;	/* the machine's stack pointer, frame pointer, return address */
+	bool ra_signed; /* AArch64 DW_CFA_AARCH64_negate_ra_state */
+	bool ra_signed_with_pc; /* AArch64 DW_CFA_AARCH64_negate_ra_state_with_pc */
 };
 
 /* Same answer in every tracked column; pc is not compared. */
 bool cfi_row_same(const struct cfi_row *a, const struct cfi_row *b);
 
 /*
- * The rows of one FDE: ascending by pc, rows[0].pc == start, and no two neighbours the same.
+ * The rows of one FDE: ascending by pc, rows[0].pc == start, and no two neighbours the
+ * same.
  */
 struct cfi_table {
 	uint64_t start, end; /* addresses; end is exclusive */
 	struct cfi_row *rows;
 	size_t n_rows, cap_rows;
-	/* Set when rules came from an expression over the PC, so that they can be periodic; the
-	 * rows from the first such one on begin at pc_dependent_from. */
+	/* Set when rules came from an expression over the PC, so that they can be
+	 * periodic; the rows from the first such one on begin at pc_dependent_from. */
 	bool pc_dependent;
 	uint64_t pc_dependent_from;
 };

@@ -133,8 +133,9 @@ static bool push_state(struct cfi_run *r)
 }
 
 /*
- * Rows for [from + period, end), given those for [from, from + period), of which rows[first] is
- * the one that holds at from: the same again and again, without evaluation.
+ * Rows for [from + period, end), given those for [from, from + period), of which
+ * rows[first] is the one that holds at from: the same again and again, without
+ * evaluation.
  */
 static bool repeat_rows(
 	struct cfi_run *r, size_t first, uint64_t from, uint64_t period, uint64_t end)
@@ -159,8 +160,9 @@ static bool repeat_rows(
 }
 
 /*
- * Rows for [loc, end), PC by PC, of which the one at loc has been pushed. Once every PC of a
- * period has been evaluated (each may raise *pc_bits, and so the period) the rest repeats.
+ * Rows for [loc, end), PC by PC, of which the one at loc has been pushed. Once every PC
+ * of a period has been evaluated (each may raise *pc_bits, and so the period) the rest
+ * repeats.
  */
 static bool expand_rows(struct cfi_run *r, uint64_t end, uint8_t pc_bits)
 {

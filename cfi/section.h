@@ -13,8 +13,8 @@ struct cfi_section {
 	uint64_t addr;	     /* address of data[0] once loaded, unbiased as in the file */
 	bool big_endian;
 	uint8_t addr_size; /* bytes of an address: 8 (4 in 32-bit files) */
-	/* Bases of DW_EH_PE_textrel and DW_EH_PE_datarel (LSB core, "DWARF Exception Header
-	 * Encoding"); a pointer that needs an absent one is a bad record. */
+	/* Bases of DW_EH_PE_textrel and DW_EH_PE_datarel (LSB core, "DWARF Exception
+	 * Header Encoding"); a pointer that needs an absent one is a bad record. */
 	bool has_text_base, has_data_base;
 	uint64_t text_base, data_base;
 };

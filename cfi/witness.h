@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libdwarf's reading of the same section, as an independent witness. libdwarf is given the one
- * section in memory (dwarf_object_init_b), so that nothing of its ELF reader is involved.
- * witness.c is the only file of the project that includes libdwarf.
+ * libdwarf's reading of the same section, as an independent witness. libdwarf is given
+ * the one section in memory (dwarf_object_init_b), so that nothing of its ELF reader is
+ * involved. witness.c is the only file of the project that includes libdwarf.
  */
 #ifndef CFI_WITNESS_H
 #define CFI_WITNESS_H
@@ -16,23 +16,26 @@
 struct cfi_witness; /* heap object */
 
 /*
- * Opens the section; returns an object the caller frees with cfi_witness_free(), or NULL with an
- * error: ERR_UNSUPPORTED when libdwarf refuses the section as a whole. Borrows section bytes.
+ * Opens the section; returns an object the caller frees with cfi_witness_free(), or NULL
+ * with an error: ERR_UNSUPPORTED when libdwarf refuses the section as a whole. Borrows
+ * section bytes.
  */
-struct cfi_witness *cfi_witness_new(
-	const struct cfi_section *section, const struct cfi_machine *machine, struct err *err);
+struct cfi_witness *cfi_witness_new(const struct cfi_section *section,
+	const struct cfi_machine *machine, struct err *err);
 void cfi_witness_free(struct cfi_witness *witness);
 
 size_t cfi_witness_n_fdes(const struct cfi_witness *witness);
 
 /*
- * The table of FDE number i (libdwarf's order) in the witness's words: *start and *range as
- * libdwarf gives them, rows through *table (owned by the witness, valid until the next call).
- * PC-dependent expressions are evaluated with cfi_expr_eval, on the bytes libdwarf returns.
- * RA-sign state is not visible to libdwarf: ra_signed is false in every row. At most max_rows
- * rows are asked for (libdwarf's cost is quadratic); *truncated says that there were more.
+ * The table of FDE number i (libdwarf's order) in the witness's words: *start and *range
+ * as libdwarf gives them, rows through *table (owned by the witness, valid until the next
+ * call). PC-dependent expressions are evaluated with cfi_expr_eval, on the bytes libdwarf
+ * returns. RA-sign state is not visible to libdwarf: ra_signed is false in every row. At
+ * most max_rows rows are asked for (libdwarf's cost is quadratic); *truncated says that
+ * there were more.
  */
-ATTR_MUST_CHECK bool cfi_witness_table(struct cfi_witness *witness, size_t i, size_t max_rows,
-	const struct cfi_table **table, bool *truncated, struct err *err);
+ATTR_MUST_CHECK bool cfi_witness_table(struct cfi_witness *witness, size_t i,
+	size_t max_rows, const struct cfi_table **table, bool *truncated,
+	struct err *err);
 
 #endif

@@ -13,7 +13,8 @@ static struct cfi_rule answer_of_loc(struct sf_loc loc, int32_t off)
 	case SF_LOC_AT_CFA:
 		return (struct cfi_rule){.kind = CFI_AT_CFA, .off = off};
 	case SF_LOC_REG:
-		return (struct cfi_rule){.kind = CFI_REG_PLUS, .reg = loc.reg, .off = off};
+		return (struct cfi_rule){
+			.kind = CFI_REG_PLUS, .reg = loc.reg, .off = off};
 	case SF_LOC_AT_REG:
 		return (struct cfi_rule){.kind = CFI_AT_REG, .reg = loc.reg, .off = off};
 	}
@@ -37,15 +38,16 @@ struct cfi_rule answer_rule_of(
 }
 
 /* What an unwinder does when CFI is silent, or says the same in other words. */
-static struct cfi_rule answer_normal(const struct arch *arch, const struct cfi_rule *rule,
-	enum answer_column column)
+static struct cfi_rule answer_normal(
+	const struct arch *arch, const struct cfi_rule *rule, enum answer_column column)
 {
 	uint16_t own = column == ANSWER_FP ? arch->cfi.fp_reg : arch->ra_reg;
 
 	if (column == ANSWER_SP)
 		return rule->kind == CFI_UNSPECIFIED
-			? (struct cfi_rule){.kind = CFI_CFA_PLUS, .off = arch->sp_from_cfa}
-			: *rule;
+			       ? (struct cfi_rule){.kind = CFI_CFA_PLUS,
+					 .off = arch->sp_from_cfa}
+			       : *rule;
 	if (rule->kind == CFI_UNSPECIFIED ||
 		(rule->kind == CFI_REG_PLUS && rule->reg == own && rule->off == 0))
 		return (struct cfi_rule){.kind = CFI_SAME};
@@ -127,7 +129,8 @@ void answer_rule_text(
 		snprintf(buf, size, "%s%+" PRId64, reg, rule->off);
 		return;
 	case CFI_AT_REG:
-		snprintf(buf, size, "*(%s%+" PRId64 ")%+" PRId32, reg, rule->off, rule->add);
+		snprintf(buf, size, "*(%s%+" PRId64 ")%+" PRId32, reg, rule->off,
+			rule->add);
 		return;
 	case CFI_CONST:
 		snprintf(buf, size, "0x%" PRIx64, rule->off);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this program knows of a machine: one file per machine under gen/arch/, all of the same
- * shape. Nothing outside those files tests e_machine.
+ * What this program knows of a machine: one file per machine under gen/arch/, all of the
+ * same shape. Nothing outside those files tests e_machine.
  */
 #ifndef GEN_ARCH_H
 #define GEN_ARCH_H
@@ -14,10 +14,11 @@
 
 /* What a linker's PLT code looks like, for PLTs that carry no CFI. */
 struct arch_plt_stub {
-	uint8_t size;		/* bytes of code */
-	const uint8_t *code;	/* size bytes */
-	const uint8_t *mask;	/* size bytes; a bit that is 0 may have any value */
-	/* CFA = SP + cfa_off from offset start on, ascending, ended by the array's length. */
+	uint8_t size;	     /* bytes of code */
+	const uint8_t *code; /* size bytes */
+	const uint8_t *mask; /* size bytes; a bit that is 0 may have any value */
+	/* CFA = SP + cfa_off from offset start on, ascending, ended by the array's
+	 * length. */
 	uint8_t n_rows;
 	struct arch_plt_row {
 		uint8_t start; /* bytes from the stub's start */
@@ -26,8 +27,8 @@ struct arch_plt_stub {
 };
 
 struct arch_plt_template {
-	const char *linker;	/* for people: who lays its PLT out like this */
-	const char *section;	/* ".plt", ".plt.got", ... */
+	const char *linker;  /* for people: who lays its PLT out like this */
+	const char *section; /* ".plt", ".plt.got", ... */
 	const struct arch_plt_stub *header; /* NULL: none */
 	const struct arch_plt_stub *entry;
 };
@@ -38,10 +39,10 @@ struct arch {
 	bool big_endian;
 	uint8_t sframe_abi; /* SFRAME_ABI_* */
 	struct cfi_machine cfi;
-	uint16_t ra_reg;	/* the CIE's return address column */
-	int64_t sp_from_cfa;	/* the caller's SP is CFA + this */
-	bool ra_tracked;	/* RA has words of its own in a row, not a fixed place */
-	int8_t fixed_ra_off;	/* when not tracked: RA is at CFA + this */
+	uint16_t ra_reg;     /* the CIE's return address column */
+	int64_t sp_from_cfa; /* the caller's SP is CFA + this */
+	bool ra_tracked;     /* RA has words of its own in a row, not a fixed place */
+	int8_t fixed_ra_off; /* when not tracked: RA is at CFA + this */
 	const struct arch_plt_template *plt_templates;
 	size_t n_plt_templates;
 };
@@ -51,8 +52,8 @@ extern const struct arch arch_x86_64;
 /* The machine of an ELF header, or NULL when SFrame is not defined for it. */
 const struct arch *arch_find(uint16_t elf_machine, bool big_endian);
 
-/* For messages: the customary name of any e_machine, "machine 0xN" when unknown. The result is
- * static. */
+/* For messages: the customary name of any e_machine, "machine 0xN" when unknown. The
+ * result is static. */
 const char *arch_machine_name(uint16_t elf_machine, char *buf, size_t size);
 
 #endif

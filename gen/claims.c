@@ -34,20 +34,19 @@ static bool claim_keys_sorted(const struct claim_key *keys, size_t n)
 }
 
 /* The same range, CIE and instructions: it does not matter which of the two is asked. */
-static bool claim_is_duplicate(
-	const struct cfi_frames *frames, const struct claim_key *a, const struct claim_key *b)
+static bool claim_is_duplicate(const struct cfi_frames *frames, const struct claim_key *a,
+	const struct claim_key *b)
 {
 	const struct cfi_fde *x = &frames->fdes[a->fde], *y = &frames->fdes[b->fde];
 
 	return a->start == b->start && a->end == b->end && x->cie == y->cie &&
-		x->program_len == y->program_len &&
-		!memcmp(frames->section.data + x->program_off,
-			frames->section.data + y->program_off, x->program_len);
+	       x->program_len == y->program_len &&
+	       !memcmp(frames->section.data + x->program_off,
+		       frames->section.data + y->program_off, x->program_len);
 }
 
-static bool claim_append(
-	struct claims *claims, uint64_t start, uint64_t end, const struct claim_key *key,
-	bool contested)
+static bool claim_append(struct claims *claims, uint64_t start, uint64_t end,
+	const struct claim_key *key, bool contested)
 {
 	struct claim *last = claims->n ? &claims->list[claims->n - 1] : NULL;
 
@@ -65,9 +64,9 @@ static bool claim_append(
 }
 
 /*
- * One pass over the keys by start. [from, alone_to) is claimed by owner so far; beyond alone_to
- * and up to contested_to more than one key reaches. A later key contests what it has in common
- * with anything before it, which is everything below the highest end seen.
+ * One pass over the keys by start. [from, alone_to) is claimed by owner so far; beyond
+ * alone_to and up to contested_to more than one key reaches. A later key contests what it
+ * has in common with anything before it, which is everything below the highest end seen.
  */
 static bool claims_sweep(struct claims *claims, struct claim_key *keys, size_t n)
 {
@@ -77,7 +76,8 @@ static bool claims_sweep(struct claims *claims, struct claim_key *keys, size_t n
 		struct claim_key *owner = &keys[i];
 		uint64_t at = owner->start, high = owner->end;
 
-		/* at: everything before is settled; high: highest end of a key met so far. */
+		/* at: everything before is settled; high: highest end of a key met so
+		 * far. */
 		for (i++; i < n && keys[i].start < high; i++) {
 			struct claim_key *rival = &keys[i];
 			uint64_t shared = rival->end < high ? rival->end : high;
@@ -118,7 +118,8 @@ bool claims_read(const struct cfi_frames *frames, struct claims *claims, struct 
 	for (size_t i = 0; i < frames->n_fdes; i++) {
 		const struct cfi_fde *fde = &frames->fdes[i];
 
-		keys[i] = (struct claim_key){fde->pc, fde->pc + fde->range, (uint32_t)i, false};
+		keys[i] = (struct claim_key){
+			fde->pc, fde->pc + fde->range, (uint32_t)i, false};
 	}
 	if (!claim_keys_sorted(keys, frames->n_fdes))
 		qsort(keys, frames->n_fdes, sizeof(*keys), claim_key_compare);

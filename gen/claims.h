@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which FDE speaks for which code. In real files every byte has at most one FDE; where two claim
- * the same byte, unwinders that search differently give different answers, so nobody's is taken.
+ * Which FDE speaks for which code. In real files every byte has at most one FDE; where
+ * two claim the same byte, unwinders that search differently give different answers, so
+ * nobody's is taken.
  */
 #ifndef GEN_CLAIMS_H
 #define GEN_CLAIMS_H
@@ -17,14 +18,16 @@
 /* A part of an FDE's range that it alone claims, or that several claim. */
 struct claim {
 	uint64_t start, end; /* addresses; end is exclusive */
-	uint32_t fde;	     /* index into frames->fdes; of the first claimant when contested */
+	uint32_t fde; /* index into frames->fdes; of the first claimant when contested */
 	bool contested;
 };
 
 struct claims {
-	struct claim *list; /* ascending, disjoint; together every byte with an FDE, once */
+	struct claim
+		*list; /* ascending, disjoint; together every byte with an FDE, once */
 	size_t n, cap;
-	size_t n_duplicates; /* FDEs that repeat another one word for word, and are passed over */
+	size_t n_duplicates; /* FDEs that repeat another one word for word, and are passed
+				over */
 	size_t n_contested;  /* FDEs with a contested part */
 	uint64_t code_bytes; /* sum of the list */
 };

@@ -12,8 +12,9 @@
 #include "gen/reduce.h"
 
 /*
- * An instruction gives at most one row, so rows are fewer than bytes of .eh_frame, but for rules
- * over the PC: a few bytes of them can stand for any number of rows. Real PLTs need some 20,000.
+ * An instruction gives at most one row, so rows are fewer than bytes of .eh_frame, but
+ * for rules over the PC: a few bytes of them can stand for any number of rows. Real PLTs
+ * need some 20,000.
  */
 #define COLLECT_MAX_PERIODIC_ROWS 4194304u
 
@@ -21,7 +22,8 @@
 struct collect_run {
 	struct coverage *coverage;
 	const struct cfi_fde *fde;
-	uint32_t reasons; /* bit per refusal met in this FDE, so that functions count once */
+	uint32_t reasons; /* bit per refusal met in this FDE, so that functions count once
+			   */
 };
 
 _Static_assert(N_REFUSALS <= 32, "collect_run.reasons has a bit per refusal");
@@ -35,7 +37,8 @@ static bool collect_refused(void *context, enum refusal why, uint64_t start, uin
 	run->reasons |= UINT32_C(1) << why;
 	coverage->refused[why].bytes += end - start;
 	last = coverage->n_gaps ? &coverage->gaps[coverage->n_gaps - 1] : NULL;
-	if (last && last->why == why && last->end == start && last->fde_pc == run->fde->pc) {
+	if (last && last->why == why && last->end == start &&
+		last->fde_pc == run->fde->pc) {
 		last->end = end;
 		return true;
 	}
@@ -89,22 +92,23 @@ static bool collect_fde(struct cfi_interp *interp, const struct claim *first,
 	}
 	for (const struct claim *claim = first; ok && claim < last; claim++) {
 		if (claim->contested)
-			ok = collect_refused(run, REFUSE_OVERLAP, claim->start, claim->end);
+			ok = collect_refused(
+				run, REFUSE_OVERLAP, claim->start, claim->end);
 		else if (why != REFUSE_NOTHING)
 			ok = collect_refused(run, why, claim->start, claim->end);
 		else if (interp->table.pc_dependent)
-			ok = plt_reduce(policy->arch, &interp->table, claim->start, claim->end,
-				&sink, section);
+			ok = plt_reduce(policy->arch, &interp->table, claim->start,
+				claim->end, &sink, section);
 		else
-			ok = reduce_table(policy->arch, &interp->table, claim->start, claim->end,
-				&sink, section);
+			ok = reduce_table(policy->arch, &interp->table, claim->start,
+				claim->end, &sink, section);
 	}
 	return ok;
 }
 
 bool collect_cfi(const struct cfi_frames *frames, const struct claims *claims,
-	const struct policy *policy, struct sf_section *section, struct coverage *coverage,
-	struct err *err)
+	const struct policy *policy, struct sf_section *section,
+	struct coverage *coverage, struct err *err)
 {
 	struct collect_run run = {.coverage = coverage};
 	size_t max_rows = frames->section.size + COLLECT_MAX_PERIODIC_ROWS;
@@ -120,8 +124,8 @@ bool collect_cfi(const struct cfi_frames *frames, const struct claims *claims,
 		while (end < claims->n && claims->list[end].fde == claims->list[i].fde)
 			end++;
 		run.fde = &frames->fdes[claims->list[i].fde];
-		ok = collect_fde(&interp, &claims->list[i], &claims->list[end], policy, section,
-			&run);
+		ok = collect_fde(&interp, &claims->list[i], &claims->list[end], policy,
+			section, &run);
 		collect_count(&run, section->n_funcs > before);
 		i = end;
 	}
@@ -130,7 +134,8 @@ bool collect_cfi(const struct cfi_frames *frames, const struct claims *claims,
 		return err_set_nomem(err);
 	if (section->n_rows > max_rows)
 		return err_set(err, ERR_LIMIT,
-			"rules over the PC give more than %u rows in %zu bytes of .eh_frame",
+			"rules over the PC give more than %u rows in %zu bytes of "
+			".eh_frame",
 			COLLECT_MAX_PERIODIC_ROWS, frames->section.size);
 	for (size_t i = 0; i < section->n_funcs; i++)
 		coverage->covered_bytes += section->funcs[i].size;
@@ -151,7 +156,8 @@ bool collect_finish(struct sf_section *section, struct err *err)
 	for (size_t i = 1; i < section->n_funcs; i++)
 		sorted &= section->funcs[i - 1].start <= section->funcs[i].start;
 	if (!sorted)
-		qsort(section->funcs, section->n_funcs, sizeof(*section->funcs), collect_compare);
+		qsort(section->funcs, section->n_funcs, sizeof(*section->funcs),
+			collect_compare);
 	for (size_t i = 1; i < section->n_funcs; i++) {
 		const struct sf_func *last = &section->funcs[i - 1];
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All FDEs to one model: sorted, not overlapping functions, and the account of what is missing. */
+/* All FDEs to one model: sorted, not overlapping functions, and the account of what is
+ * missing. */
 #ifndef GEN_COLLECT_H
 #define GEN_COLLECT_H
 
@@ -12,13 +13,13 @@
 #include "sframe/model.h"
 
 /*
- * Interprets and reduces every claimed range. section (zeroed by the caller) gets the functions
- * in ascending order, coverage (zeroed too) the account. False only when memory runs out; a
- * damaged program is a refusal of its FDE.
+ * Interprets and reduces every claimed range. section (zeroed by the caller) gets the
+ * functions in ascending order, coverage (zeroed too) the account. False only when memory
+ * runs out; a damaged program is a refusal of its FDE.
  */
-ATTR_MUST_CHECK bool collect_cfi(const struct cfi_frames *frames, const struct claims *claims,
-	const struct policy *policy, struct sf_section *section, struct coverage *coverage,
-	struct err *err);
+ATTR_MUST_CHECK bool collect_cfi(const struct cfi_frames *frames,
+	const struct claims *claims, const struct policy *policy,
+	struct sf_section *section, struct coverage *coverage, struct err *err);
 
 /* Sorts what collect_cfi and the PLT stage added; ERR_INTERNAL when functions overlap. */
 ATTR_MUST_CHECK bool collect_finish(struct sf_section *section, struct err *err);

@@ -10,7 +10,8 @@
 #include "gen/undo.h"
 #include "sframe/print.h"
 
-bool command_dump(const struct options *options, const char *path, FILE *out, struct err *err)
+bool command_dump(
+	const struct options *options, const char *path, FILE *out, struct err *err)
 {
 	struct image image = {0};
 	struct sf_view view;
@@ -27,7 +28,7 @@ bool command_dump(const struct options *options, const char *path, FILE *out, st
 	if (ok && options->n_paths > 1)
 		fprintf(out, "%s:\n", path);
 	ok = ok && sf_view_open(data, size, addr, &view, err) &&
-		sf_print(&view, ".sframe", out, err);
+	     sf_print(&view, ".sframe", out, err);
 	image_close(&image);
 	return ok;
 }
@@ -49,7 +50,8 @@ static void command_verify_print(const struct options *options, const char *path
 		result->missing_bytes);
 }
 
-bool command_verify(const struct options *options, const char *path, FILE *out, struct err *err)
+bool command_verify(
+	const struct options *options, const char *path, FILE *out, struct err *err)
 {
 	struct image image = {0}, other = {0};
 	struct verify_result result;
@@ -58,7 +60,8 @@ bool command_verify(const struct options *options, const char *path, FILE *out, 
 	ok = image_open(path, &image, err);
 	if (ok && options->cfi_path && !image_open(options->cfi_path, &other, err))
 		ok = err_prefix(err, "%s", options->cfi_path);
-	ok = ok && prove_image(&image, options->cfi_path ? &other : &image, options, &result, err);
+	ok = ok && prove_image(&image, options->cfi_path ? &other : &image, options,
+			   &result, err);
 	if (ok) {
 		command_verify_print(options, path, &result, out);
 		ok = prove_judge(&result, UINT64_MAX, err);
@@ -81,8 +84,8 @@ bool command_remove(
 	if (ok && !found)
 		ok = err_set(err, ERR_NOTHING, "no .sframe that this tool put in");
 	ok = ok && output_begin(out, image.fd, &output, err) &&
-		undo_write(&image, &undo, output.fd, err) &&
-		output_commit(&output, image.fd, err);
+	     undo_write(&image, &undo, output.fd, err) &&
+	     output_commit(&output, image.fd, err);
 	output_abort(&output);
 	image_close(&image);
 	return ok;

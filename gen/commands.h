@@ -13,7 +13,8 @@
 ATTR_MUST_CHECK bool command_dump(
 	const struct options *options, const char *path, FILE *out, struct err *err);
 
-/* --verify: differences on out, one per line, then a summary; ERR_PROOF when there are any. */
+/* --verify: differences on out, one per line, then a summary; ERR_PROOF when there are
+ * any. */
 ATTR_MUST_CHECK bool command_verify(
 	const struct options *options, const char *path, FILE *out, struct err *err);
 

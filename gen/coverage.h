@@ -19,13 +19,13 @@ struct coverage_gap {
 #define COVERAGE_MAX_NOTES 16
 
 struct coverage {
-	size_t n_fdes;		/* with code of their own or contested; duplicates not */
-	size_t n_functions;	/* of those, with at least one row emitted */
-	size_t n_refused;	/* of those, with at least one gap */
-	size_t n_rows;		/* CFI rows interpreted */
-	size_t n_duplicates;	/* FDEs passed over: they repeat another */
-	uint64_t code_bytes;	/* described by CFI */
-	uint64_t covered_bytes; /* of those, described by SFrame */
+	size_t n_fdes;		 /* with code of their own or contested; duplicates not */
+	size_t n_functions;	 /* of those, with at least one row emitted */
+	size_t n_refused;	 /* of those, with at least one gap */
+	size_t n_rows;		 /* CFI rows interpreted */
+	size_t n_duplicates;	 /* FDEs passed over: they repeat another */
+	uint64_t code_bytes;	 /* described by CFI */
+	uint64_t covered_bytes;	 /* of those, described by SFrame */
 	uint64_t template_bytes; /* PLT code without CFI, described from a template */
 	struct {
 		size_t functions;

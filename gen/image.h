@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An ELF file opened for reading: its bytes mapped, its tables read with libelf and checked once,
- * so that nobody after this meets a range outside the file.
+ * An ELF file opened for reading: its bytes mapped, its tables read with libelf and
+ * checked once, so that nobody after this meets a range outside the file.
  */
 #ifndef GEN_IMAGE_H
 #define GEN_IMAGE_H
@@ -27,8 +27,9 @@ enum {
 struct image_section {
 	GElf_Shdr hdr;
 	const char *name; /* borrowed from the file; "" when it is damaged */
-	/* Bytes in the file, borrowed; NULL for SHT_NOBITS, SHT_NULL and when the range is not
-	 * inside the file (which is recorded, not an error, for sections nobody asks for). */
+	/* Bytes in the file, borrowed; NULL for SHT_NOBITS, SHT_NULL and when the range
+	 * is not inside the file (which is recorded, not an error, for sections nobody
+	 * asks for). */
 	const uint8_t *data;
 };
 
@@ -43,20 +44,23 @@ struct image {
 	GElf_Ehdr ehdr;
 	GElf_Phdr *phdrs;
 	size_t n_phdrs;
-	struct image_section *sections; /* index as in the file; none when stripped of headers */
+	struct image_section
+		*sections; /* index as in the file; none when stripped of headers */
 	size_t n_sections;
 };
 
 /*
- * Opens path read-only and checks it: a regular file, ELF64 of version 1, tables inside the file,
- * a machine this program knows (gen/arch.h) in a byte order that machine has, not ET_CORE.
- * ERR_IO, ERR_UNSUPPORTED or ERR_MALFORMED with a message that does not repeat the path.
+ * Opens path read-only and checks it: a regular file, ELF64 of version 1, tables inside
+ * the file, a machine this program knows (gen/arch.h) in a byte order that machine has,
+ * not ET_CORE. ERR_IO, ERR_UNSUPPORTED or ERR_MALFORMED with a message that does not
+ * repeat the path.
  */
 ATTR_MUST_CHECK bool image_open(const char *path, struct image *image, struct err *err);
 
 /*
- * As image_open, but sees the file as it was before this program inserted a section: only the
- * first undo->size bytes, with the ELF header in undo (gen/undo.h). fd stays that of the file.
+ * As image_open, but sees the file as it was before this program inserted a section: only
+ * the first undo->size bytes, with the ELF header in undo (gen/undo.h). fd stays that of
+ * the file.
  */
 struct undo;
 ATTR_MUST_CHECK bool image_open_original(
@@ -65,15 +69,19 @@ ATTR_MUST_CHECK bool image_open_original(
 void image_close(struct image *image); /* accepts a zeroed struct */
 
 /* The first section of that name with bytes in the file, or NULL. */
-const struct image_section *image_section_find(const struct image *image, const char *name);
+const struct image_section *image_section_find(
+	const struct image *image, const char *name);
 
-/* len file bytes that the loader maps at addr, or NULL when they are not all file bytes. */
+/* len file bytes that the loader maps at addr, or NULL when they are not all file bytes.
+ */
 const uint8_t *image_at_addr(const struct image *image, uint64_t addr, uint64_t len);
 
 /* The first value of a DT_* tag in PT_DYNAMIC; false when there is none. */
-ATTR_MUST_CHECK bool image_dynamic(const struct image *image, int64_t tag, uint64_t *value);
+ATTR_MUST_CHECK bool image_dynamic(
+	const struct image *image, int64_t tag, uint64_t *value);
 
-/* Whether a section is an SFrame section: by type, or by name (binutils 2.40 gives no type). */
+/* Whether a section is an SFrame section: by type, or by name (binutils 2.40 gives no
+ * type). */
 bool image_is_sframe(const struct image_section *section);
 
 /* Whether [addr, addr + len) lies inside one segment with PF_X. */
@@ -81,18 +89,18 @@ bool image_is_code(const struct image *image, uint64_t addr, uint64_t len);
 
 /*
  * Finds .eh_frame: by section name (PROGBITS or SHT_X86_64_UNWIND), else, without section
- * headers, through PT_GNU_EH_FRAME's eh_frame_ptr up to the end of its segment. *found is false
- * when there is none or it is empty or NOBITS. ERR_MALFORMED when it is not inside the file.
- * hdr_size (may be NULL) gets the bytes of .eh_frame_hdr, 0 without one.
+ * headers, through PT_GNU_EH_FRAME's eh_frame_ptr up to the end of its segment. *found is
+ * false when there is none or it is empty or NOBITS. ERR_MALFORMED when it is not inside
+ * the file. hdr_size (may be NULL) gets the bytes of .eh_frame_hdr, 0 without one.
  */
-ATTR_MUST_CHECK bool image_eh_frame(const struct image *image, struct cfi_section *section,
-	bool *found, uint64_t *hdr_size, struct err *err);
+ATTR_MUST_CHECK bool image_eh_frame(const struct image *image,
+	struct cfi_section *section, bool *found, uint64_t *hdr_size, struct err *err);
 
 /*
- * Finds an SFrame section: by section (type or name), else by PT_GNU_SFRAME. *data is NULL when
- * there is none.
+ * Finds an SFrame section: by section (type or name), else by PT_GNU_SFRAME. *data is
+ * NULL when there is none.
  */
-ATTR_MUST_CHECK bool image_sframe(const struct image *image, const uint8_t **data, size_t *size,
-	uint64_t *addr, struct err *err);
+ATTR_MUST_CHECK bool image_sframe(const struct image *image, const uint8_t **data,
+	size_t *size, uint64_t *addr, struct err *err);
 
 #endif

@@ -15,7 +15,8 @@ const char options_help[] =
 	"       eh2sframe --report[=text] [-o FILE] IN...  coverage; converts nothing\n"
 	"       eh2sframe --dump IN...                  print an existing .sframe\n"
 	"       eh2sframe --verify [--cfi=FILE] IN...   prove an existing .sframe\n"
-	"       eh2sframe --remove IN OUT               take out a .sframe put in by this tool\n"
+	"       eh2sframe --remove IN OUT               take out a .sframe put in by "
+	"this tool\n"
 	"\n"
 	"Gives a finished ELF binary SFrame stack-trace data from the .eh_frame it has.\n"
 	"IN and OUT may be the same path.\n"
@@ -23,15 +24,20 @@ const char options_help[] =
 	"      --format=2               SFrame version to write\n"
 	"      --refresh                replace an existing .sframe instead of refusing\n"
 	"      --method=auto|append     how the section gets into the file\n"
-	"      --optimize=none|share    store equal blocks of rows once (share, the default)\n"
-	"      --exclude-section=GLOB   leave out functions of these sections (repeatable)\n"
+	"      --optimize=none|share    store equal blocks of rows once (share, the "
+	"default)\n"
+	"      --exclude-section=GLOB   leave out functions of these sections "
+	"(repeatable)\n"
 	"      --exclude-symbol=GLOB    leave out functions of these names (repeatable)\n"
 	"      --min-coverage=PCT       fail when less of the code with CFI is covered\n"
-	"      --section-address=ADDR   --section-only: where the section will be loaded (0)\n"
+	"      --section-address=ADDR   --section-only: where the section will be loaded "
+	"(0)\n"
 	"      --no-verify              skip the proof\n"
-	"      --witness=own|libdwarf   whose reading of the CFI the proof compares with\n"
+	"      --witness=own|libdwarf   whose reading of the CFI the proof compares "
+	"with\n"
 	"      --cfi=FILE               --verify: take the CFI from FILE\n"
-	"  -o, --output=FILE            --report: write there instead of standard output\n"
+	"  -o, --output=FILE            --report: write there instead of standard "
+	"output\n"
 	"  -q, --quiet                  only errors\n"
 	"  -v, --verbose                also one line per refusal\n"
 	"      --help, --version\n"
@@ -85,11 +91,13 @@ static const struct option long_options[] = {
 	{0},
 };
 
-static bool options_command(struct options *options, enum command command, struct err *err)
+static bool options_command(
+	struct options *options, enum command command, struct err *err)
 {
 	if (options->command != COMMAND_CONVERT)
-		return err_set(err, ERR_USAGE, "only one of --section-only, --report, --dump, "
-					       "--verify and --remove can be asked for");
+		return err_set(err, ERR_USAGE,
+			"only one of --section-only, --report, --dump, "
+			"--verify and --remove can be asked for");
 	options->command = command;
 	return true;
 }
@@ -109,7 +117,8 @@ static bool options_percent(const char *text, double *out, struct err *err)
 	errno = 0;
 	*out = strtod(text, &end);
 	if (errno || end == text || *end || !(*out >= 0.0 && *out <= 100.0))
-		return err_set(err, ERR_USAGE, "--min-coverage=%s: give a number from 0 to 100", text);
+		return err_set(err, ERR_USAGE,
+			"--min-coverage=%s: give a number from 0 to 100", text);
 	return true;
 }
 
@@ -125,8 +134,8 @@ static bool options_address(const char *text, uint64_t *out, struct err *err)
 	return true;
 }
 
-static bool options_choice(const char *option, const char *text, const char *const *choices,
-	size_t *out, struct err *err)
+static bool options_choice(const char *option, const char *text,
+	const char *const *choices, size_t *out, struct err *err)
 {
 	for (size_t i = 0; choices[i]; i++) {
 		if (!strcmp(text, choices[i])) {
@@ -134,12 +143,13 @@ static bool options_choice(const char *option, const char *text, const char *con
 			return true;
 		}
 	}
-	return err_set(err, ERR_USAGE, "%s=%s: not a value this version knows; see --help", option,
-		text);
+	return err_set(err, ERR_USAGE,
+		"%s=%s: not a value this version knows; see --help", option, text);
 }
 
 /* The options that choose among words. */
-static bool options_word(struct options *options, int opt, const char *text, struct err *err)
+static bool options_word(
+	struct options *options, int opt, const char *text, struct err *err)
 {
 	static const char *const formats[] = {"2", NULL};
 	static const char *const methods[] = {"auto", "append", NULL};
@@ -154,8 +164,9 @@ static bool options_word(struct options *options, int opt, const char *text, str
 	case OPT_METHOD:
 		return options_choice("--method", text, methods, &choice, err);
 	case OPT_REPORT:
-		return (!text || options_choice("--report", text, reports, &choice, err)) &&
-			options_command(options, COMMAND_REPORT, err);
+		return (!text ||
+			       options_choice("--report", text, reports, &choice, err)) &&
+		       options_command(options, COMMAND_REPORT, err);
 	case OPT_OPTIMIZE:
 		if (!options_choice("--optimize", text, optimize, &choice, err))
 			return false;
@@ -169,7 +180,8 @@ static bool options_word(struct options *options, int opt, const char *text, str
 	}
 }
 
-static bool options_one(struct options *options, int opt, const char *arg, struct err *err)
+static bool options_one(
+	struct options *options, int opt, const char *arg, struct err *err)
 {
 	switch (opt) {
 	case OPT_SECTION_ONLY:
@@ -223,11 +235,13 @@ static bool options_one(struct options *options, int opt, const char *arg, struc
 	}
 }
 
-/* How many paths the command wants, and which options only make sense with one command. */
+/* How many paths the command wants, and which options only make sense with one command.
+ */
 static bool options_consistent(const struct options *options, struct err *err)
 {
 	bool pair = options->command == COMMAND_CONVERT ||
-		options->command == COMMAND_SECTION_ONLY || options->command == COMMAND_REMOVE;
+		    options->command == COMMAND_SECTION_ONLY ||
+		    options->command == COMMAND_REMOVE;
 
 	if (pair && options->n_paths != 2)
 		return err_set(err, ERR_USAGE, "give IN and OUT; see --help");
@@ -236,9 +250,11 @@ static bool options_consistent(const struct options *options, struct err *err)
 	if (options->cfi_path && options->command != COMMAND_VERIFY)
 		return err_set(err, ERR_USAGE, "--cfi goes with --verify");
 	if (options->report_path && options->command != COMMAND_REPORT)
-		return err_set(err, ERR_USAGE, "-o goes with --report; OUT is an argument");
+		return err_set(
+			err, ERR_USAGE, "-o goes with --report; OUT is an argument");
 	if (options->section_addr && options->command != COMMAND_SECTION_ONLY)
-		return err_set(err, ERR_USAGE, "--section-address goes with --section-only");
+		return err_set(
+			err, ERR_USAGE, "--section-address goes with --section-only");
 	return true;
 }
 
@@ -258,7 +274,8 @@ bool options_parse(int argc, char **argv, struct options *options, struct err *e
 				argv[optind - 1]);
 		if (!options_one(options, opt, optarg, err))
 			return false;
-		if (options->command == COMMAND_HELP || options->command == COMMAND_VERSION)
+		if (options->command == COMMAND_HELP ||
+			options->command == COMMAND_VERSION)
 			return true;
 	}
 	options->n_paths = (size_t)(argc - optind);

@@ -34,14 +34,14 @@ struct glob_list {
 
 struct options {
 	enum command command;
-	uint8_t format;	   /* SFrame version */
-	bool share;	   /* --optimize=share */
+	uint8_t format; /* SFrame version */
+	bool share;	/* --optimize=share */
 	bool refresh;
-	bool prove;	   /* less --no-verify */
+	bool prove; /* less --no-verify */
 	enum witness witness;
-	int verbosity;	   /* -1 quiet, 0, 1 */
-	double min_coverage; /* per cent; below 0: off */
-	uint64_t section_addr; /* --section-only: where the section will be loaded */
+	int verbosity;		 /* -1 quiet, 0, 1 */
+	double min_coverage;	 /* per cent; below 0: off */
+	uint64_t section_addr;	 /* --section-only: where the section will be loaded */
 	const char *cfi_path;	 /* --verify --cfi=FILE, or NULL */
 	const char *report_path; /* --report -o FILE, or NULL for standard output */
 	struct glob_list exclude_sections, exclude_symbols;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The recipe: .eh_frame in, a proven .sframe out. Each stage is one call; each takes what the one
- * before it made as const and owns only what it returns.
+ * The recipe: .eh_frame in, a proven .sframe out. Each stage is one call; each takes what
+ * the one before it made as const and owns only what it returns.
  */
 #include "gen/pipeline.h"
 
@@ -32,7 +32,8 @@ struct pipeline {
 	struct report report;
 };
 
-/* A file that has the section already is left alone, or taken back to what it was without. */
+/* A file that has the section already is left alone, or taken back to what it was
+ * without. */
 static bool pipeline_open(struct pipeline *line, const char *in, struct err *err)
 {
 	bool fresh = line->options->command != COMMAND_CONVERT;
@@ -48,7 +49,8 @@ static bool pipeline_open(struct pipeline *line, const char *in, struct err *err
 	if (!data || fresh)
 		return true;
 	if (!line->options->refresh)
-		return err_set(err, ERR_NOTHING, "has .sframe already; --refresh replaces it");
+		return err_set(
+			err, ERR_NOTHING, "has .sframe already; --refresh replaces it");
 	if (!undo_find(&line->image, &undo, &ours, err))
 		return false;
 	if (!ours)
@@ -75,12 +77,12 @@ static bool pipeline_make(struct pipeline *line, const char *in, struct err *err
 	line->model.big_endian = arch->big_endian;
 	line->model.fixed_ra_off = arch->fixed_ra_off;
 	/* Interpret and reduce every function. */
-	if (!collect_cfi(&source->frames, &source->claims, &source->policy, &line->model, coverage,
-		    err))
+	if (!collect_cfi(&source->frames, &source->claims, &source->policy, &line->model,
+		    coverage, err))
 		return false;
 	/* PLT stubs that carry no CFI. */
-	if (!plt_from_templates(
-		    &source->policy, &source->claims, &line->model, &coverage->template_bytes))
+	if (!plt_from_templates(&source->policy, &source->claims, &line->model,
+		    &coverage->template_bytes))
 		return err_set_nomem(err);
 	/* Sort; say repeated stubs as such. */
 	if (!collect_finish(&line->model, err))
@@ -89,10 +91,12 @@ static bool pipeline_make(struct pipeline *line, const char *in, struct err *err
 	line->report.n_funcs = line->model.n_funcs;
 	line->report.n_rows = line->model.n_rows;
 	/* Encode; the place is not known yet. */
-	line->encoding = (struct sf_encode_options){
-		.version = line->options->format, .pcrel = true, .share = line->options->share};
+	line->encoding = (struct sf_encode_options){.version = line->options->format,
+		.pcrel = true,
+		.share = line->options->share};
 	wr_init(&line->bytes, line->model.big_endian);
-	if (!sf_encode(&line->model, &line->encoding, &line->bytes, &line->report.stats, err))
+	if (!sf_encode(&line->model, &line->encoding, &line->bytes, &line->report.stats,
+		    err))
 		return false;
 	line->report.sframe_size = line->bytes.size;
 	return true;
@@ -107,7 +111,8 @@ static bool pipeline_worthwhile(const struct pipeline *line, struct err *err)
 		return err_set(err, ERR_UNSUPPORTED,
 			"no function of this file can be described; --report says why");
 	if (wanted >= 0.0 && coverage_percent(coverage) < wanted)
-		return err_set(err, ERR_COVERAGE, "%.4f%% of the code covered, %.4f%% demanded",
+		return err_set(err, ERR_COVERAGE,
+			"%.4f%% of the code covered, %.4f%% demanded",
 			coverage_percent(coverage), wanted);
 	return true;
 }
@@ -120,10 +125,10 @@ static bool pipeline_prove(struct pipeline *line, struct err *err)
 	bool ok;
 
 	ok = image_open(line->output.temp, &written, err) &&
-		write_check(&line->image, &written, err);
+	     write_check(&line->image, &written, err);
 	if (ok && line->options->prove)
 		ok = prove_image(&written, &written, line->options, &result, err) &&
-			prove_judge(&result, line->report.coverage.covered_bytes, err);
+		     prove_judge(&result, line->report.coverage.covered_bytes, err);
 	image_close(&written);
 	return ok;
 }
@@ -133,14 +138,17 @@ static bool pipeline_insert(struct pipeline *line, const char *out, struct err *
 {
 	/* Find a place, and fill in the starts for it. */
 	if (!write_plan(&line->image, line->bytes.size, &line->plan, err) ||
-		!sf_place(&line->model, &line->encoding, line->plan.sframe_addr, &line->bytes, err))
+		!sf_place(&line->model, &line->encoding, line->plan.sframe_addr,
+			&line->bytes, err))
 		return false;
 	/* The bytes say it all from here on; the proof needs the memory. */
 	sf_section_deinit(&line->model);
 	/* Write under a temporary name, prove that, then rename. */
 	return output_begin(out, line->image.fd, &line->output, err) &&
-		write_image(&line->image, &line->plan, line->bytes.data, line->output.fd, err) &&
-		pipeline_prove(line, err) && output_commit(&line->output, line->image.fd, err);
+	       write_image(&line->image, &line->plan, line->bytes.data, line->output.fd,
+		       err) &&
+	       pipeline_prove(line, err) &&
+	       output_commit(&line->output, line->image.fd, err);
 }
 
 /* The section alone, for an address the user names. */
@@ -154,12 +162,13 @@ static bool pipeline_bare(struct pipeline *line, const char *out, struct err *er
 	bytes.data = line->bytes.data;
 	bytes.size = line->bytes.size;
 	if (line->options->prove &&
-		!(prove_section(&line->image, &line->image, &bytes, line->options, &result, err) &&
+		!(prove_section(&line->image, &line->image, &bytes, line->options,
+			  &result, err) &&
 			prove_judge(&result, line->report.coverage.covered_bytes, err)))
 		return false;
 	return output_begin(out, -1, &line->output, err) &&
-		output_write(&line->output, line->bytes.data, line->bytes.size, err) &&
-		output_commit(&line->output, -1, err);
+	       output_write(&line->output, line->bytes.data, line->bytes.size, err) &&
+	       output_commit(&line->output, -1, err);
 }
 
 static void pipeline_deinit(struct pipeline *line)

@@ -9,8 +9,8 @@
 #include "base/err.h"
 #include "gen/options.h"
 
-/* Converts in to out (the section into a copy of the file, or with --section-only its bytes) and
- * prints the summary. On failure out is as it was. */
+/* Converts in to out (the section into a copy of the file, or with --section-only its
+ * bytes) and prints the summary. On failure out is as it was. */
 ATTR_MUST_CHECK bool pipeline_convert(
 	const struct options *options, const char *in, const char *out, struct err *err);
 

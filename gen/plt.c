@@ -9,7 +9,8 @@
 
 enum { PLT_MIN_PERIOD = 8, PLT_MAX_PERIOD = 128, PLT_MAX_SECTIONS = 64 };
 
-/* The tail of a table, reduced: rows[i] holds from rows[i].start, relative to the tail. */
+/* The tail of a table, reduced: rows[i] holds from rows[i].start, relative to the tail.
+ */
 struct plt_tail {
 	struct sf_row *rows;
 	size_t n;
@@ -17,8 +18,8 @@ struct plt_tail {
 };
 
 /* False when a row is refused (tail->n is then 0) or memory runs out (rows NULL). */
-static bool plt_tail_read(const struct arch *arch, const struct cfi_table *table, uint64_t from,
-	struct plt_tail *tail)
+static bool plt_tail_read(const struct arch *arch, const struct cfi_table *table,
+	uint64_t from, struct plt_tail *tail)
 {
 	*tail = (struct plt_tail){.size = table->end - from};
 	tail->rows = calloc(table->n_rows, sizeof(*tail->rows));
@@ -44,7 +45,8 @@ static uint64_t plt_row_end(const struct plt_tail *tail, size_t i)
 	return i + 1 < tail->n ? tail->rows[i + 1].start : tail->size;
 }
 
-/* Whether the rows at every offset are those of offset % period. Walks rows and pattern together. */
+/* Whether the rows at every offset are those of offset % period. Walks rows and pattern
+ * together. */
 static bool plt_has_period(const struct plt_tail *tail, uint32_t period)
 {
 	size_t in_pattern = 0;
@@ -68,8 +70,8 @@ static bool plt_has_period(const struct plt_tail *tail, uint32_t period)
 	return true;
 }
 
-static bool plt_emit_pcmask(
-	const struct plt_tail *tail, uint64_t start, uint8_t period, struct sf_section *section)
+static bool plt_emit_pcmask(const struct plt_tail *tail, uint64_t start, uint8_t period,
+	struct sf_section *section)
 {
 	struct sf_func func = {.start = start, .pcmask = true, .rep_size = period};
 
@@ -85,12 +87,14 @@ bool plt_reduce(const struct arch *arch, const struct cfi_table *table, uint64_t
 	uint64_t end, const struct reduce_sink *sink, struct sf_section *section)
 {
 	uint64_t from = table->pc_dependent_from;
-	bool whole = start == table->start && end == table->end, periodic = false, ok = true;
+	bool whole = start == table->start && end == table->end, periodic = false,
+	     ok = true;
 	struct plt_tail tail = {0};
 	uint32_t period = PLT_MIN_PERIOD; /* twice the longest must not wrap to 0 */
 
 	if (whole && plt_tail_read(arch, table, from, &tail)) {
-		while (!periodic && period <= PLT_MAX_PERIOD && period * UINT64_C(2) <= tail.size) {
+		while (!periodic && period <= PLT_MAX_PERIOD &&
+			period * UINT64_C(2) <= tail.size) {
 			periodic = plt_has_period(&tail, period);
 			if (!periodic)
 				period *= 2;
@@ -102,7 +106,7 @@ bool plt_reduce(const struct arch *arch, const struct cfi_table *table, uint64_t
 		ok = reduce_table(arch, table, start, end, sink, section);
 	else
 		ok = reduce_table(arch, table, start, from, sink, section) &&
-			plt_emit_pcmask(&tail, from, (uint8_t)period, section);
+		     plt_emit_pcmask(&tail, from, (uint8_t)period, section);
 	free(tail.rows);
 	return ok;
 }
@@ -136,12 +140,15 @@ void plt_mark_repeated(const struct image *image, struct sf_section *section)
 		struct sf_func *func;
 		uint8_t entry;
 
-		if (!plt_is_plt_name(image->sections[i].name) || !num_u8(hdr->sh_entsize, &entry))
+		if (!plt_is_plt_name(image->sections[i].name) ||
+			!num_u8(hdr->sh_entsize, &entry))
 			continue;
-		if (entry < PLT_MIN_PERIOD || hdr->sh_size % entry || hdr->sh_size < UINT64_C(2) * entry)
+		if (entry < PLT_MIN_PERIOD || hdr->sh_size % entry ||
+			hdr->sh_size < UINT64_C(2) * entry)
 			continue;
 		func = plt_func_at(section, hdr->sh_addr);
-		if (!func || func->pcmask || func->n_rows != 1 || func->size != hdr->sh_size)
+		if (!func || func->pcmask || func->n_rows != 1 ||
+			func->size != hdr->sh_size)
 			continue;
 		func->pcmask = true;
 		func->rep_size = entry;
@@ -215,8 +222,9 @@ static bool plt_emit_stub(const struct arch *arch, const struct arch_plt_stub *s
 	return true;
 }
 
-static bool plt_emit_template(const struct arch *arch, const struct arch_plt_template *template,
-	const struct image_section *plt, struct sf_section *section)
+static bool plt_emit_template(const struct arch *arch,
+	const struct arch_plt_template *template, const struct image_section *plt,
+	struct sf_section *section)
 {
 	uint64_t header = template->header ? template->header->size : 0;
 
@@ -260,7 +268,8 @@ bool plt_from_templates(const struct policy *policy, const struct claims *claims
 			plt_is_claimed(claims, hdr->sh_addr, hdr->sh_addr + hdr->sh_size))
 			continue;
 		for (size_t j = 0; j < arch->n_plt_templates; j++) {
-			const struct arch_plt_template *template = &arch->plt_templates[j];
+			const struct arch_plt_template *template =
+				&arch->plt_templates[j];
 
 			if (strcmp(template->section, plt->name) != 0 ||
 				!plt_template_matches(template, plt))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Procedure linkage tables. Where a linker describes its PLT by CFI, the rows of the repeated
- * entries are periodic and become one PCMASK function; where it describes them not at all, the
- * stubs are known by their bytes.
+ * Procedure linkage tables. Where a linker describes its PLT by CFI, the rows of the
+ * repeated entries are periodic and become one PCMASK function; where it describes them
+ * not at all, the stubs are known by their bytes.
  */
 #ifndef GEN_PLT_H
 #define GEN_PLT_H
@@ -21,25 +21,27 @@
 #include "sframe/model.h"
 
 /*
- * As reduce_table, for a table whose rules depend on the PC: what comes before the dependence is
- * a PCINC function (PLT0), the rest one PCMASK function if its rows repeat at a power of two from
- * 8 to 128 bytes; else all of it is reduced as any function.
+ * As reduce_table, for a table whose rules depend on the PC: what comes before the
+ * dependence is a PCINC function (PLT0), the rest one PCMASK function if its rows repeat
+ * at a power of two from 8 to 128 bytes; else all of it is reduced as any function.
  */
 ATTR_MUST_CHECK bool plt_reduce(const struct arch *arch, const struct cfi_table *table,
 	uint64_t start, uint64_t end, const struct reduce_sink *sink,
 	struct sf_section *section);
 
 /*
- * The functions of section (sorted) that are exactly a PLT section of equal entries with one row
- * for all, such as .plt.got and .plt.sec, become PCMASK functions of the section's entry size.
+ * The functions of section (sorted) that are exactly a PLT section of equal entries with
+ * one row for all, such as .plt.got and .plt.sec, become PCMASK functions of the
+ * section's entry size.
  */
 void plt_mark_repeated(const struct image *image, struct sf_section *section);
 
 /*
- * Appends the functions of PLT sections that have no CFI at all and match a template of the
- * machine in every byte that a template fixes. *bytes gets the code bytes so described.
+ * Appends the functions of PLT sections that have no CFI at all and match a template of
+ * the machine in every byte that a template fixes. *bytes gets the code bytes so
+ * described.
  */
-ATTR_MUST_CHECK bool plt_from_templates(const struct policy *policy, const struct claims *claims,
-	struct sf_section *section, uint64_t *bytes);
+ATTR_MUST_CHECK bool plt_from_templates(const struct policy *policy,
+	const struct claims *claims, struct sf_section *section, uint64_t *bytes);
 
 #endif

@@ -30,7 +30,8 @@ bool policy_section_excluded(const struct policy *policy, uint64_t pc)
 	return false;
 }
 
-/* Any of the names at the FDE's start counts, so that an alias excludes the function too. */
+/* Any of the names at the FDE's start counts, so that an alias excludes the function too.
+ */
 static bool policy_symbol_excluded(const struct policy *policy, uint64_t pc)
 {
 	const struct symbols *symbols = policy->symbols;
@@ -45,7 +46,8 @@ static bool policy_symbol_excluded(const struct policy *policy, uint64_t pc)
 			high = middle;
 	}
 	for (; low < symbols->n && symbols->list[low].addr == pc; low++)
-		if (policy_matches(&policy->options->exclude_symbols, symbols->list[low].name))
+		if (policy_matches(
+			    &policy->options->exclude_symbols, symbols->list[low].name))
 			return true;
 	return false;
 }

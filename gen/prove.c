@@ -10,7 +10,8 @@
 #include "gen/source.h"
 #include "sframe/decode.h"
 
-/* libdwarf runs each FDE's program once per row; this bounds one FDE to about a second. */
+/* libdwarf runs each FDE's program once per row; this bounds one FDE to about a second.
+ */
 #define PROVE_LIBDWARF_ROWS 4096
 
 /* On a terminal only, and at most once a second. */
@@ -22,7 +23,8 @@ static void prove_progress(size_t done, size_t total)
 	if (!isatty(STDERR_FILENO) || (now == last && done != total))
 		return;
 	last = now;
-	fprintf(stderr, "\rlibdwarf: %zu of %zu FDEs%s", done, total, done == total ? "\n" : "");
+	fprintf(stderr, "\rlibdwarf: %zu of %zu FDEs%s", done, total,
+		done == total ? "\n" : "");
 }
 
 bool prove_section(const struct image *image, const struct image *cfi_image,
@@ -38,14 +40,15 @@ bool prove_section(const struct image *image, const struct image *cfi_image,
 	if (!source_read(image, cfi_image, options, &source, err))
 		return false;
 	if (view.abi != source.arch->sframe_abi) {
-		ok = err_set(err, ERR_MALFORMED, "the .sframe section is for another machine (ABI %u)",
-			view.abi);
+		ok = err_set(err, ERR_MALFORMED,
+			"the .sframe section is for another machine (ABI %u)", view.abi);
 	} else {
 		const struct verify_input input = {
 			&view, &source.frames, &source.claims, &source.policy};
 
 		ok = verify_own(&input, result, err);
-		if (ok && options->witness == WITNESS_LIBDWARF && result->n_differences == 0) {
+		if (ok && options->witness == WITNESS_LIBDWARF &&
+			result->n_differences == 0) {
 			struct verify_result own = *result;
 
 			ok = verify_libdwarf(
@@ -70,18 +73,22 @@ bool prove_image(const struct image *image, const struct image *cfi_image,
 	return prove_section(image, cfi_image, &bytes, options, result, err);
 }
 
-bool prove_judge(const struct verify_result *result, uint64_t expected_bytes, struct err *err)
+bool prove_judge(
+	const struct verify_result *result, uint64_t expected_bytes, struct err *err)
 {
 	if (result->n_differences)
-		return err_set(err, ERR_PROOF, "%zu differences between .sframe and CFI; first at %s",
+		return err_set(err, ERR_PROOF,
+			"%zu differences between .sframe and CFI; first at %s",
 			result->n_differences, result->texts[0]);
 	if (expected_bytes != UINT64_MAX &&
 		result->agreed_bytes + result->skipped_bytes != expected_bytes)
 		return err_set(err, ERR_PROOF,
-			"%" PRIu64 " bytes of code proven where %" PRIu64 " should be covered",
+			"%" PRIu64 " bytes of code proven where %" PRIu64
+			" should be covered",
 			result->agreed_bytes, expected_bytes);
 	if (expected_bytes != UINT64_MAX && result->missing_bytes)
-		return err_set(err, ERR_PROOF, "%" PRIu64 " bytes of code lack the row they could have",
+		return err_set(err, ERR_PROOF,
+			"%" PRIu64 " bytes of code lack the row they could have",
 			result->missing_bytes);
 	return true;
 }

@@ -19,20 +19,21 @@ struct prove_bytes {
 };
 
 /*
- * Proves a section against the CFI of cfi_image for the code of image. Reads everything again;
- * nothing is shared with a conversion. False on an error of its own; differences are in *result.
+ * Proves a section against the CFI of cfi_image for the code of image. Reads everything
+ * again; nothing is shared with a conversion. False on an error of its own; differences
+ * are in *result.
  */
-ATTR_MUST_CHECK bool prove_section(const struct image *image, const struct image *cfi_image,
-	const struct prove_bytes *bytes, const struct options *options,
-	struct verify_result *result, struct err *err);
+ATTR_MUST_CHECK bool prove_section(const struct image *image,
+	const struct image *cfi_image, const struct prove_bytes *bytes,
+	const struct options *options, struct verify_result *result, struct err *err);
 
 /* As prove_section, for the section the image carries; ERR_NOTHING when it has none. */
 ATTR_MUST_CHECK bool prove_image(const struct image *image, const struct image *cfi_image,
 	const struct options *options, struct verify_result *result, struct err *err);
 
 /*
- * Turns a result into ERR_PROOF when it has differences. expected_bytes: how many bytes of code
- * with CFI the section is meant to cover; UINT64_MAX when not known.
+ * Turns a result into ERR_PROOF when it has differences. expected_bytes: how many bytes
+ * of code with CFI the section is meant to cover; UINT64_MAX when not known.
  */
 ATTR_MUST_CHECK bool prove_judge(
 	const struct verify_result *result, uint64_t expected_bytes, struct err *err);

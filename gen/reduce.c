@@ -99,12 +99,14 @@ static enum refusal reduce_fp(
 	return REFUSE_FP_EXPRESSION;
 }
 
-enum refusal reduce_row(const struct arch *arch, const struct cfi_row *row, struct sf_row *out)
+enum refusal reduce_row(
+	const struct arch *arch, const struct cfi_row *row, struct sf_row *out)
 {
 	enum refusal why;
 
 	*out = (struct sf_row){0};
-	/* The return address first: in an outermost frame the other rules mean nothing. */
+	/* The return address first: in an outermost frame the other rules mean nothing.
+	 */
 	why = reduce_ra(arch, &row->ra, out);
 	if (why == REFUSE_NOTHING)
 		why = reduce_cfa(arch, &row->cfa, out);

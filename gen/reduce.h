@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one place that speaks both languages: rules of CFI to locations of SFrame. Total: every rule
- * either becomes a row that says the same, or a named refusal. Nothing is approximated.
+ * The one place that speaks both languages: rules of CFI to locations of SFrame. Total:
+ * every rule either becomes a row that says the same, or a named refusal. Nothing is
+ * approximated.
  */
 #ifndef GEN_REDUCE_H
 #define GEN_REDUCE_H
@@ -26,10 +27,10 @@ struct reduce_sink {
 };
 
 /*
- * Appends to section the functions that describe the part [start, end) of table: one when all its
- * rows are representable, else one per representable stretch, with holes between. Equal
- * neighbouring rows become one. The part lies inside the table and is smaller than 4 GiB. False
- * when memory runs out or the sink says so.
+ * Appends to section the functions that describe the part [start, end) of table: one when
+ * all its rows are representable, else one per representable stretch, with holes between.
+ * Equal neighbouring rows become one. The part lies inside the table and is smaller than
+ * 4 GiB. False when memory runs out or the sink says so.
  */
 ATTR_MUST_CHECK bool reduce_table(const struct arch *arch, const struct cfi_table *table,
 	uint64_t start, uint64_t end, const struct reduce_sink *sink,

@@ -51,8 +51,10 @@ static void report_sizes(const struct report *report, FILE *out)
 		report_ratio(report->sframe_size, source->cfi.size),
 		report_ratio(report->sframe_size, both));
 	fprintf(out,
-		"                 header and index %zu, rows %zu, not stored again by sharing %zu\n",
-		report->stats.index_bytes, report->stats.row_bytes, report->stats.shared_away);
+		"                 header and index %zu, rows %zu, not stored again by "
+		"sharing %zu\n",
+		report->stats.index_bytes, report->stats.row_bytes,
+		report->stats.shared_away);
 }
 
 static void report_coverage(const struct report *report, FILE *out)
@@ -61,10 +63,12 @@ static void report_coverage(const struct report *report, FILE *out)
 
 	fprintf(out, "  functions      %9zu with CFI, %zu with rows, %zu with gaps\n",
 		coverage->n_fdes, coverage->n_functions, coverage->n_refused);
-	fprintf(out, "  code with CFI  %9" PRIu64 " bytes, %" PRIu64 " covered (%.2f%%)\n",
+	fprintf(out,
+		"  code with CFI  %9" PRIu64 " bytes, %" PRIu64 " covered (%.2f%%)\n",
 		coverage->code_bytes, coverage->covered_bytes, report_percent(coverage));
 	if (coverage->template_bytes)
-		fprintf(out, "  from PLT template %6" PRIu64 " bytes of code without CFI\n",
+		fprintf(out,
+			"  from PLT template %6" PRIu64 " bytes of code without CFI\n",
 			coverage->template_bytes);
 	if (coverage->n_duplicates)
 		fprintf(out, "  duplicates     %9zu FDEs that repeat another\n",
@@ -78,7 +82,8 @@ static void report_diags(const struct report *report, FILE *out)
 	for (int i = 0; i < CFI_N_DIAGS; i++)
 		if (frames->diag_counts[i])
 			fprintf(out, "  record: %-12s %zu\n",
-				cfi_diag_name((enum cfi_diag_kind)i), frames->diag_counts[i]);
+				cfi_diag_name((enum cfi_diag_kind)i),
+				frames->diag_counts[i]);
 }
 
 static void report_refusals(const struct report *report, FILE *out)
@@ -87,9 +92,13 @@ static void report_refusals(const struct report *report, FILE *out)
 
 	for (int i = 0; i < N_REFUSALS; i++)
 		if (coverage->refused[i].bytes)
-			fprintf(out, "  refused: %-15s %6zu functions %9" PRIu64 " bytes  %s\n",
-				refusal_name((enum refusal)i), coverage->refused[i].functions,
-				coverage->refused[i].bytes, refusal_text((enum refusal)i));
+			fprintf(out,
+				"  refused: %-15s %6zu functions %9" PRIu64
+				" bytes  %s\n",
+				refusal_name((enum refusal)i),
+				coverage->refused[i].functions,
+				coverage->refused[i].bytes,
+				refusal_text((enum refusal)i));
 }
 
 void report_gaps(const struct report *report, const char *indent, FILE *out)
@@ -138,7 +147,9 @@ void report_damage(const struct report *report, FILE *out)
 		said++;
 	}
 	if (damaged > said)
-		fprintf(out, "eh2sframe: %s: %zu more damaged records in .eh_frame; left out\n",
+		fprintf(out,
+			"eh2sframe: %s: %zu more damaged records in .eh_frame; left "
+			"out\n",
 			report->path, damaged - said);
 	for (size_t i = 0; i < report->coverage.n_notes; i++)
 		fprintf(out, "eh2sframe: %s: %s; left out\n", report->path,

@@ -16,7 +16,7 @@ struct report {
 	const struct source *source;
 	struct coverage coverage;
 	struct sf_encode_stats stats;
-	uint64_t sframe_size; /* bytes */
+	uint64_t sframe_size;	/* bytes */
 	size_t n_funcs, n_rows; /* in the section */
 	uint8_t version;
 };

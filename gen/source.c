@@ -8,7 +8,7 @@
 static bool source_wants_names(const struct options *options)
 {
 	return options->verbosity > 0 || options->exclude_symbols.n ||
-		options->command == COMMAND_REPORT || options->command == COMMAND_VERIFY;
+	       options->command == COMMAND_REPORT || options->command == COMMAND_VERIFY;
 }
 
 /* No FDE at all: is that damage, or is there simply nothing? */
@@ -44,7 +44,8 @@ bool source_read(const struct image *image, const struct image *cfi_image,
 		return err_set(err, ERR_NOTHING, "no CFI: no .eh_frame, nothing to do");
 	if (source_wants_names(options) && !symbols_read(image, &source->symbols, err))
 		return false;
-	if (cfi_frames_read(&source->cfi, &source->frames, err) && source_is_empty(source, err) &&
+	if (cfi_frames_read(&source->cfi, &source->frames, err) &&
+		source_is_empty(source, err) &&
 		claims_read(&source->frames, &source->claims, err))
 		return true;
 	source_deinit(source);

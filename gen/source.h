@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Everything read from one file before a row is interpreted: its CFI, who claims which code, and
- * the policy for its machine. */
+/* Everything read from one file before a row is interpreted: its CFI, who claims which
+ * code, and the policy for its machine. */
 #ifndef GEN_SOURCE_H
 #define GEN_SOURCE_H
 
@@ -24,8 +24,9 @@ struct source {
 };
 
 /*
- * Reads the CFI of cfi_image (which may be image itself, or the unstripped original) for the code
- * of image. Borrows both. ERR_NOTHING without CFI, ERR_MALFORMED when all of it is damaged.
+ * Reads the CFI of cfi_image (which may be image itself, or the unstripped original) for
+ * the code of image. Borrows both. ERR_NOTHING without CFI, ERR_MALFORMED when all of it
+ * is damaged.
  */
 ATTR_MUST_CHECK bool source_read(const struct image *image, const struct image *cfi_image,
 	const struct options *options, struct source *source, struct err *err);

@@ -68,8 +68,8 @@ static bool sweep_fail(struct sweep *sweep)
 	return false;
 }
 
-static bool sweep_read_func(
-	const struct sweep *sweep, uint32_t at, struct sf_view_func *func, struct err *err)
+static bool sweep_read_func(const struct sweep *sweep, uint32_t at,
+	struct sf_view_func *func, struct err *err)
 {
 	return sf_view_func(sweep->view, sweep->order ? sweep->order[at] : at, func, err);
 }
@@ -104,8 +104,8 @@ static bool sweep_load_rows(struct sweep *sweep, struct err *err)
 }
 
 /*
- * The row for offset of the current PCINC function, and where it ends in *end (both offsets);
- * NULL when no row has begun there yet, *end being where the first does.
+ * The row for offset of the current PCINC function, and where it ends in *end (both
+ * offsets); NULL when no row has begun there yet, *end being where the first does.
  */
 static const struct sf_row *sweep_pcinc(
 	struct sweep *sweep, uint64_t offset, uint64_t *end, struct err *err)
@@ -122,11 +122,11 @@ static const struct sf_row *sweep_pcinc(
 }
 
 /*
- * The row among n that holds at in_range, an offset into [0, size), and in *end where it stops
- * holding; NULL when none has begun yet.
+ * The row among n that holds at in_range, an offset into [0, size), and in *end where it
+ * stops holding; NULL when none has begun yet.
  */
-static const struct sf_row *sweep_row_at(const struct sf_row *rows, size_t n, uint64_t in_range,
-	uint64_t size, uint64_t *end)
+static const struct sf_row *sweep_row_at(const struct sf_row *rows, size_t n,
+	uint64_t in_range, uint64_t size, uint64_t *end)
 {
 	size_t i = 0;
 
@@ -137,8 +137,8 @@ static const struct sf_row *sweep_row_at(const struct sf_row *rows, size_t n, ui
 }
 
 /* As sweep_row_at, for the rows of a PCMASK function: they apply to each block anew. */
-static const struct sf_row *sweep_pcmask(const struct sf_func *func, const struct sf_row *rows,
-	size_t n, uint64_t offset, uint64_t *end)
+static const struct sf_row *sweep_pcmask(const struct sf_func *func,
+	const struct sf_row *rows, size_t n, uint64_t offset, uint64_t *end)
 {
 	uint64_t in_block = offset % func->rep_size;
 	const struct sf_row *row = sweep_row_at(rows, n, in_block, func->rep_size, end);
@@ -175,8 +175,8 @@ void sweep_seek(struct sweep *sweep, uint64_t pc)
 	sweep->pos = pc;
 }
 
-bool sweep_next(
-	struct sweep *sweep, uint64_t limit, struct sweep_segment *segment, struct err *err)
+bool sweep_next(struct sweep *sweep, uint64_t limit, struct sweep_segment *segment,
+	struct err *err)
 {
 	while (!sweep->failed && sweep->at < sweep->view->n_funcs) {
 		const struct sf_func *func = &sweep->func.func;
@@ -203,7 +203,8 @@ bool sweep_next(
 		if (!row)
 			continue;
 		if (++sweep->n_segments > SWEEP_MAX_SEGMENTS) {
-			err_set(err, ERR_LIMIT, "more than %u stretches of code in the SFrame section",
+			err_set(err, ERR_LIMIT,
+				"more than %u stretches of code in the SFrame section",
 				SWEEP_MAX_SEGMENTS);
 			return sweep_fail(sweep);
 		}
@@ -215,7 +216,8 @@ bool sweep_next(
 	return false;
 }
 
-const struct sf_row *sweep_model_row(const struct sf_section *section, uint64_t pc, uint64_t *end)
+const struct sf_row *sweep_model_row(
+	const struct sf_section *section, uint64_t pc, uint64_t *end)
 {
 	for (size_t i = 0; i < section->n_funcs; i++) {
 		const struct sf_func *func = &section->funcs[i];
@@ -228,10 +230,11 @@ const struct sf_row *sweep_model_row(const struct sf_section *section, uint64_t 
 			continue;
 		}
 		if (func->pcmask)
-			row = sweep_pcmask(func, rows, func->n_rows, pc - func->start, &row_end);
+			row = sweep_pcmask(
+				func, rows, func->n_rows, pc - func->start, &row_end);
 		else
-			row = sweep_row_at(
-				rows, func->n_rows, pc - func->start, func->size, &row_end);
+			row = sweep_row_at(rows, func->n_rows, pc - func->start,
+				func->size, &row_end);
 		*end = func->start + (row_end < func->size ? row_end : func->size);
 		return row;
 	}

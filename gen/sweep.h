@@ -11,7 +11,8 @@
 #include "base/err.h"
 #include "sframe/decode.h"
 
-/* One row over [start, end), clipped to what was asked for. PCMASK rows come block by block. */
+/* One row over [start, end), clipped to what was asked for. PCMASK rows come block by
+ * block. */
 struct sweep_segment {
 	uint64_t start, end; /* addresses */
 	struct sf_row row;
@@ -20,7 +21,8 @@ struct sweep_segment {
 /* Row starts of a PCMASK function ascend below a block size of at most 255. */
 #define SWEEP_MAX_BLOCK_ROWS 255
 
-/* A 4 GiB PCMASK function of one-byte blocks is a few bytes of input; the work stops here. */
+/* A 4 GiB PCMASK function of one-byte blocks is a few bytes of input; the work stops
+ * here. */
 #define SWEEP_MAX_SEGMENTS 67108864u
 
 struct sweep {
@@ -43,16 +45,17 @@ ATTR_MUST_CHECK bool sweep_init(
 	struct sweep *sweep, const struct sf_view *view, struct err *err);
 void sweep_deinit(struct sweep *sweep);
 
-/* The next segments are those at or above pc. Going forward is cheap, back costs a search. */
+/* The next segments are those at or above pc. Going forward is cheap, back costs a
+ * search. */
 void sweep_seek(struct sweep *sweep, uint64_t pc);
 
-/* The next segment that starts below limit, cut off there; false when there is none, or on
- * damage (sweep->failed and err). */
-bool sweep_next(
-	struct sweep *sweep, uint64_t limit, struct sweep_segment *segment, struct err *err);
+/* The next segment that starts below limit, cut off there; false when there is none, or
+ * on damage (sweep->failed and err). */
+bool sweep_next(struct sweep *sweep, uint64_t limit, struct sweep_segment *segment,
+	struct err *err);
 
-/* The row a sorted model says for pc, and in *end where it stops holding; NULL when none, with
- * *end lowered to the next function's start if that is nearer. */
+/* The row a sorted model says for pc, and in *end where it stops holding; NULL when none,
+ * with *end lowered to the next function's start if that is nearer. */
 const struct sf_row *sweep_model_row(
 	const struct sf_section *section, uint64_t pc, uint64_t *end);
 

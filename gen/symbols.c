@@ -2,6 +2,7 @@
 /* Function names: read once into a sorted list with one name per address. */
 #include "gen/symbols.h"
 
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,9 +189,49 @@ const struct symbol *symbols_find(const struct symbols *symbols, uint64_t pc)
  * Automatic style: libiberty tells C++, Rust and D apart by their prefixes. Its recursion
  * limit is on, since names come from the file.
  */
+/* Longer ones help nobody; a hostile one doubles with every few characters of its own. */
+#define MAX_PLAIN 16384
+
+struct plain {
+	char text[MAX_PLAIN];
+	size_t n;
+	jmp_buf too_long;
+};
+
+static void plain_append(const char *text, size_t n, void *context)
+{
+	struct plain *plain = context;
+
+	/* There is no other way to stop libiberty, which holds no memory of its own
+	 * meanwhile. */
+	if (n >= sizeof(plain->text) - plain->n)
+		longjmp(plain->too_long, 1);
+	memcpy(plain->text + plain->n, text, n);
+	plain->n += n;
+}
+
+static bool demangle(const char *name, struct plain *plain)
+{
+	const int style = DMGL_PARAMS | DMGL_ANSI;
+
+	/* Rust first: its older names look like C++. */
+	if (rust_demangle_callback(name, style, plain_append, plain))
+		return true;
+	plain->n = 0;
+	return cplus_demangle_v3_callback(name, style, plain_append, plain) != 0;
+}
+
 char *symbol_demangle(const char *name)
 {
-	char *plain = cplus_demangle(name, DMGL_AUTO | DMGL_PARAMS | DMGL_ANSI);
+	struct plain *plain = calloc(1, sizeof(*plain));
+	char *readable;
 
-	return plain ? plain : strdup(name);
+	if (!plain)
+		return NULL;
+	if (setjmp(plain->too_long) == 0 && demangle(name, plain))
+		readable = strndup(plain->text, plain->n);
+	else
+		readable = strdup(name);
+	free(plain);
+	return readable;
 }

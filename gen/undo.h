@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Takes a section out again that this program put in. write_image leaves a record of the original
- * ELF header in its segment, and every original byte, both header tables included, in place; so
- * undoing is cutting the file and restoring the header, and gives the original byte for byte.
+ * Takes a section out again that this program put in. write_image leaves a record of the
+ * original ELF header in its segment, and every original byte, both header tables
+ * included, in place; so undoing is cutting the file and restoring the header, and gives
+ * the original byte for byte.
  */
 #ifndef GEN_UNDO_H
 #define GEN_UNDO_H
@@ -21,8 +22,9 @@ struct undo {
 };
 
 /*
- * Finds the record. *found is false when the image has none. ERR_UNSUPPORTED when there is one
- * but the file was changed since (strip, objcopy), so that it no longer leads back.
+ * Finds the record. *found is false when the image has none. ERR_UNSUPPORTED when there
+ * is one but the file was changed since (strip, objcopy), so that it no longer leads
+ * back.
  */
 ATTR_MUST_CHECK bool undo_find(
 	const struct image *image, struct undo *undo, bool *found, struct err *err);

@@ -51,12 +51,14 @@ static uint64_t verify_row_end(const struct cfi_table *table, size_t i)
 }
 
 /* Both sides in words, for the column that differs. */
-static void verify_rule_differs(struct verify_run *run, uint64_t pc, enum answer_column column,
-	const struct sf_row *row, const struct cfi_row *cfi)
+static void verify_rule_differs(struct verify_run *run, uint64_t pc,
+	enum answer_column column, const struct sf_row *row, const struct cfi_row *cfi)
 {
 	const struct arch *arch = run->in->policy->arch;
-	const struct cfi_rule *rules[] = {[ANSWER_CFA] = &cfi->cfa, [ANSWER_SP] = &cfi->sp,
-		[ANSWER_RA] = &cfi->ra, [ANSWER_FP] = &cfi->fp};
+	const struct cfi_rule *rules[] = {[ANSWER_CFA] = &cfi->cfa,
+		[ANSWER_SP] = &cfi->sp,
+		[ANSWER_RA] = &cfi->ra,
+		[ANSWER_FP] = &cfi->fp};
 	struct cfi_rule claimed;
 	char ours[64], theirs[64];
 
@@ -68,8 +70,8 @@ static void verify_rule_differs(struct verify_run *run, uint64_t pc, enum answer
 	claimed = answer_rule_of(arch, row, column);
 	answer_rule_text(arch, &claimed, ours, sizeof(ours));
 	answer_rule_text(arch, rules[column], theirs, sizeof(theirs));
-	verify_differ(run, pc, "%s is %s in .sframe, %s in CFI", answer_column_name(column), ours,
-		theirs);
+	verify_differ(run, pc, "%s is %s in .sframe, %s in CFI",
+		answer_column_name(column), ours, theirs);
 }
 
 /* The section says row for [from, to), all inside the range being compared. */
@@ -115,14 +117,16 @@ static void verify_silent(struct verify_run *run, uint64_t from, uint64_t to)
 		if (end <= from)
 			continue;
 		end = end < to ? end : to;
-		if (reduce_row(run->in->policy->arch, &table->rows[i], &row) == REFUSE_NOTHING)
+		if (reduce_row(run->in->policy->arch, &table->rows[i], &row) ==
+			REFUSE_NOTHING)
 			run->result->missing_bytes += end - from;
 		from = end;
 	}
 }
 
 /* Compares [from, to), which lies inside run->table if there is one. */
-static bool verify_range(struct verify_run *run, uint64_t from, uint64_t to, struct err *err)
+static bool verify_range(
+	struct verify_run *run, uint64_t from, uint64_t to, struct err *err)
 {
 	struct sweep_segment segment;
 
@@ -141,7 +145,8 @@ static bool verify_range(struct verify_run *run, uint64_t from, uint64_t to, str
 	return true;
 }
 
-static bool verify_claims(struct verify_run *run, struct cfi_interp *interp, struct err *err)
+static bool verify_claims(
+	struct verify_run *run, struct cfi_interp *interp, struct err *err)
 {
 	const struct cfi_frames *frames = run->in->frames;
 	const struct claims *claims = run->in->claims;
@@ -158,8 +163,8 @@ static bool verify_claims(struct verify_run *run, struct cfi_interp *interp, str
 			readable = cfi_interpret(interp, fde, &program);
 			if (!readable && program.kind == ERR_NOMEM)
 				return err_set_nomem(err);
-			judge = policy_fde(run->in->policy, &frames->cies[fde->cie], fde) ==
-				REFUSE_NOTHING;
+			judge = policy_fde(run->in->policy, &frames->cies[fde->cie],
+					fde) == REFUSE_NOTHING;
 		}
 		run->table = readable && !claim->contested ? &interp->table : NULL;
 		run->no_table_why = claim->contested ? "two FDEs disagree about this code"
@@ -227,10 +232,12 @@ static bool verify_begin(struct verify_run *run, const struct verify_input *inpu
 {
 	*result = (struct verify_result){0};
 	*run = (struct verify_run){.in = input, .result = result};
-	return sf_check_all(input->view, NULL, err) && sweep_init(&run->sweep, input->view, err);
+	return sf_check_all(input->view, NULL, err) &&
+	       sweep_init(&run->sweep, input->view, err);
 }
 
-bool verify_own(const struct verify_input *input, struct verify_result *result, struct err *err)
+bool verify_own(
+	const struct verify_input *input, struct verify_result *result, struct err *err)
 {
 	struct cfi_interp interp;
 	struct verify_run run;
@@ -246,7 +253,8 @@ bool verify_own(const struct verify_input *input, struct verify_result *result, 
 }
 
 bool verify_libdwarf(const struct verify_input *input, size_t max_rows,
-	void (*progress)(size_t done, size_t total), struct verify_result *result, struct err *err)
+	void (*progress)(size_t done, size_t total), struct verify_result *result,
+	struct err *err)
 {
 	struct cfi_witness *witness;
 	struct verify_run run;
@@ -255,7 +263,8 @@ bool verify_libdwarf(const struct verify_input *input, size_t max_rows,
 
 	if (!verify_begin(&run, input, result, err))
 		return false;
-	witness = cfi_witness_new(&input->frames->section, &input->policy->arch->cfi, err);
+	witness =
+		cfi_witness_new(&input->frames->section, &input->policy->arch->cfi, err);
 	n = witness ? cfi_witness_n_fdes(witness) : 0;
 	for (size_t i = 0; ok && i < n; i++) {
 		bool truncated;

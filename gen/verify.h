@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The proof: a decoded section against a reading of the CFI, at every PC where either changes. A
- * row that says something else than CFI, or that describes code without CFI, is a difference.
- * Code whose CFI could be said, but that has no row, is missing.
+ * The proof: a decoded section against a reading of the CFI, at every PC where either
+ * changes. A row that says something else than CFI, or that describes code without CFI,
+ * is a difference. Code whose CFI could be said, but that has no row, is missing.
  */
 #ifndef GEN_VERIFY_H
 #define GEN_VERIFY_H
@@ -24,7 +24,7 @@ struct verify_result {
 	uint64_t agreed_bytes;	 /* code bytes with CFI on which both agree */
 	uint64_t template_bytes; /* code bytes without CFI that match a PLT template */
 	uint64_t missing_bytes;	 /* code bytes that could have had a row */
-	uint64_t skipped_bytes;	 /* --witness=libdwarf: beyond the bound of rows per FDE */
+	uint64_t skipped_bytes; /* --witness=libdwarf: beyond the bound of rows per FDE */
 	size_t n_differences;
 	size_t n_texts; /* the first differences in words, caller prints them */
 	char texts[VERIFY_MAX_TEXTS][200];
@@ -39,16 +39,17 @@ struct verify_input {
 };
 
 /*
- * Compares with this project's own interpreter. False on ERR_NOMEM and when the section does not
- * even pass sf_check_all (ERR_MALFORMED); differences are in *result, not errors.
+ * Compares with this project's own interpreter. False on ERR_NOMEM and when the section
+ * does not even pass sf_check_all (ERR_MALFORMED); differences are in *result, not
+ * errors.
  */
 ATTR_MUST_CHECK bool verify_own(
 	const struct verify_input *input, struct verify_result *result, struct err *err);
 
 /*
- * Compares with libdwarf's register table, at most max_rows rows per FDE because its cost is
- * quadratic. Missing rows are not judged. progress (may be NULL) is called now and then with the
- * FDEs done and to do.
+ * Compares with libdwarf's register table, at most max_rows rows per FDE because its cost
+ * is quadratic. Missing rows are not judged. progress (may be NULL) is called now and
+ * then with the FDEs done and to do.
  */
 ATTR_MUST_CHECK bool verify_libdwarf(const struct verify_input *input, size_t max_rows,
 	void (*progress)(size_t done, size_t total), struct verify_result *result,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Named checks of a decoded section: everything a reader may rely on beyond what sf_view_open
- * needs. A check runs only when those it depends on passed.
+ * Named checks of a decoded section: everything a reader may rely on beyond what
+ * sf_view_open needs. A check runs only when those it depends on passed.
  */
 #ifndef SFRAME_CHECK_H
 #define SFRAME_CHECK_H
@@ -11,33 +11,37 @@
 #include "sframe/decode.h"
 
 /* X(ENUMERATOR, "name", "what is wrong when it fails") */
-#define SF_CHECKS(X)                                                                              \
-	X(FLAGS, "flags", "a flag bit that the version does not define is set")                   \
-	X(ABI, "abi", "the ABI identifier is not defined for the version")                        \
-	X(FUNC_READABLE, "func-readable", "a function descriptor is damaged")                     \
-	X(FUNC_SORTED, "func-sorted", "function starts do not ascend although SORTED is set")     \
-	X(FUNC_OVERLAP, "func-overlap", "two functions overlap")                                  \
-	X(FUNC_SIZE, "func-size", "a function has size 0 or passes the end of the address space") \
-	X(REP_SIZE, "rep-size", "a PCMASK function has no block size, or another has one")        \
-	X(ROWS_READABLE, "rows-readable", "a row is damaged")                                     \
-	X(ROWS_SOME, "rows-some", "a function has no rows")                                       \
-	X(ROWS_ASCENDING, "rows-ascending", "row starts do not ascend strictly")                  \
-	X(ROWS_INSIDE, "rows-inside", "a row starts at or after the function's end")              \
-	X(ROWS_TOTAL, "rows-total", "the header's row count is not the sum over the functions")
+#define SF_CHECKS(X)                                                                     \
+	X(FLAGS, "flags", "a flag bit that the version does not define is set")          \
+	X(ABI, "abi", "the ABI identifier is not defined for the version")               \
+	X(FUNC_READABLE, "func-readable", "a function descriptor is damaged")            \
+	X(FUNC_SORTED, "func-sorted",                                                    \
+		"function starts do not ascend although SORTED is set")                  \
+	X(FUNC_OVERLAP, "func-overlap", "two functions overlap")                         \
+	X(FUNC_SIZE, "func-size",                                                        \
+		"a function has size 0 or passes the end of the address space")          \
+	X(REP_SIZE, "rep-size",                                                          \
+		"a PCMASK function has no block size, or another has one")               \
+	X(ROWS_READABLE, "rows-readable", "a row is damaged")                            \
+	X(ROWS_SOME, "rows-some", "a function has no rows")                              \
+	X(ROWS_ASCENDING, "rows-ascending", "row starts do not ascend strictly")         \
+	X(ROWS_INSIDE, "rows-inside", "a row starts at or after the function's end")     \
+	X(ROWS_TOTAL, "rows-total",                                                      \
+		"the header's row count is not the sum over the functions")
 
 enum sf_check {
 #define SF_CHECK_ENUMERATOR(id, name, text) SF_CHECK_##id,
 	SF_CHECKS(SF_CHECK_ENUMERATOR)
 #undef SF_CHECK_ENUMERATOR
-	SF_N_CHECKS,
+		SF_N_CHECKS,
 };
 
 const char *sf_check_name(enum sf_check check);
 const char *sf_check_text(enum sf_check check);
 
 /*
- * Runs every check; on the first breach returns false with "CHECK-NAME: text, at .sframe+0xOFF"
- * (ERR_MALFORMED) and *failed set. failed may be NULL.
+ * Runs every check; on the first breach returns false with "CHECK-NAME: text, at
+ * .sframe+0xOFF" (ERR_MALFORMED) and *failed set. failed may be NULL.
  */
 ATTR_MUST_CHECK bool sf_check_all(
 	const struct sf_view *view, enum sf_check *failed, struct err *err);

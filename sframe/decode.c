@@ -288,8 +288,8 @@ static bool row_from_words(const struct sf_view *view, const struct sf_abi *abi,
 	unsigned int used = 1;
 	uint8_t reg;
 
-	/* Members one by one, and in place: a copy right after small writes makes the processor
-	   wait for them, which was half of the time spent here. */
+	/* Members one by one, and in place: a copy right after small writes makes the
+	   processor wait for them, which was half of the time spent here. */
 	row->cfa = row->ra = row->fp = (struct sf_loc){0};
 	row->cfa_off = row->ra_off = row->fp_off = 0;
 	row->ra_signed = row->outermost = false;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Section bytes to functions and rows, of version 1 or 2, either byte order, section-relative or
- * PCREL. Total on hostile bytes: every access is checked, and the work is bounded by a multiple of
- * the section's size. Nothing is allocated; rows are read in place, one function at a time.
+ * Section bytes to functions and rows, of version 1 or 2, either byte order,
+ * section-relative or PCREL. Total on hostile bytes: every access is checked, and the
+ * work is bounded by a multiple of the section's size. Nothing is allocated; rows are
+ * read in place, one function at a time.
  */
 #ifndef SFRAME_DECODE_H
 #define SFRAME_DECODE_H
@@ -24,10 +25,10 @@ struct sf_view {
 	bool big_endian;     /* found from the magic */
 	uint8_t version, flags, abi, auxhdr_len;
 	int8_t fixed_fp_off, fixed_ra_off;
-	uint32_t n_funcs, n_rows; /* as the header says */
-	uint32_t row_len;	  /* fre_len */
+	uint32_t n_funcs, n_rows;   /* as the header says */
+	uint32_t row_len;	    /* fre_len */
 	uint64_t func_off, row_off; /* sub-sections, from data[0] */
-	uint8_t func_size;	  /* bytes of one FDE */
+	uint8_t func_size;	    /* bytes of one FDE */
 };
 
 /* One function as stored; model members as in sf_func, first_row unused (0). */
@@ -41,22 +42,24 @@ struct sf_view_func {
 struct sf_row_iter {
 	const struct sf_view *view;
 	const struct sf_abi *abi; /* NULL: unknown, no row can be read */
-	uint64_t off;	/* of the next row, from data[0] */
-	uint32_t left;	/* rows */
+	uint64_t off;		  /* of the next row, from data[0] */
+	uint32_t left;		  /* rows */
 	uint8_t row_type;
-	bool failed;	/* a row is damaged; err says how */
+	bool failed; /* a row is damaged; err says how */
 };
 
-/* Checks the header and that both sub-sections lie inside. ERR_MALFORMED or ERR_UNSUPPORTED. */
-ATTR_MUST_CHECK bool sf_view_open(
-	const void *data, size_t size, uint64_t addr, struct sf_view *view, struct err *err);
+/* Checks the header and that both sub-sections lie inside. ERR_MALFORMED or
+ * ERR_UNSUPPORTED. */
+ATTR_MUST_CHECK bool sf_view_open(const void *data, size_t size, uint64_t addr,
+	struct sf_view *view, struct err *err);
 
-/* FDE number i < n_funcs. ERR_MALFORMED when its info byte or its rows' place is impossible. */
-ATTR_MUST_CHECK bool sf_view_func(
-	const struct sf_view *view, uint32_t i, struct sf_view_func *func, struct err *err);
+/* FDE number i < n_funcs. ERR_MALFORMED when its info byte or its rows' place is
+ * impossible. */
+ATTR_MUST_CHECK bool sf_view_func(const struct sf_view *view, uint32_t i,
+	struct sf_view_func *func, struct err *err);
 
-void sf_rows_begin(
-	const struct sf_view *view, const struct sf_view_func *func, struct sf_row_iter *iter);
+void sf_rows_begin(const struct sf_view *view, const struct sf_view_func *func,
+	struct sf_row_iter *iter);
 /* The next row; false at the end, or with iter->failed and err set on damage. */
 bool sf_rows_next(struct sf_row_iter *iter, struct sf_row *row, struct err *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an SFrame section says, apart from how a version lays it out. The formulas use "cfa" for
- * the canonical frame address and "reg" for a DWARF register's value at the PC.
+ * What an SFrame section says, apart from how a version lays it out. The formulas use
+ * "cfa" for the canonical frame address and "reg" for a DWARF register's value at the PC.
  */
 #ifndef SFRAME_MODEL_H
 #define SFRAME_MODEL_H
@@ -12,13 +12,15 @@
 
 #include "base/attr.h"
 
-/* How one value of the caller is found. Versions 1 and 2 know NONE and AT_CFA for RA and FP, and
- * REG with the ABI's SP or FP for the CFA; the others need version 3's flexible FDEs. */
+/* How one value of the caller is found. Versions 1 and 2 know NONE and AT_CFA for RA and
+ * FP, and REG with the ABI's SP or FP for the CFA; the others need version 3's flexible
+ * FDEs. */
 enum sf_loc_kind {
-	SF_LOC_NONE = 0, /* FP: unchanged. RA: at the header's fixed offset, else unchanged */
-	SF_LOC_AT_CFA,	 /* *(cfa + off) */
-	SF_LOC_REG,	 /* reg + off */
-	SF_LOC_AT_REG,	 /* *(reg + off) */
+	SF_LOC_NONE =
+		0, /* FP: unchanged. RA: at the header's fixed offset, else unchanged */
+	SF_LOC_AT_CFA, /* *(cfa + off) */
+	SF_LOC_REG,    /* reg + off */
+	SF_LOC_AT_REG, /* *(reg + off) */
 };
 
 struct sf_loc {
@@ -29,7 +31,8 @@ struct sf_loc {
 enum { SF_REG_MAX = 31 };
 
 struct sf_row {
-	uint32_t start; /* bytes from the function's start (PCMASK: from the block's start) */
+	uint32_t start; /* bytes from the function's start (PCMASK: from the block's
+			   start) */
 	int32_t cfa_off, ra_off, fp_off; /* bytes; 0 where the kind has none */
 	struct sf_loc cfa, ra, fp;
 	bool ra_signed; /* AArch64: the return address carries a signature here */
@@ -37,14 +40,14 @@ struct sf_row {
 };
 
 struct sf_func {
-	uint64_t start;	    /* address */
-	uint32_t size;	    /* bytes; PCMASK: all repetitions together */
-	uint32_t n_rows;    /* at least 1 when encoding */
-	size_t first_row;   /* index into the section's rows */
-	uint8_t rep_size;   /* PCMASK: bytes of one block, else 0 */
-	bool pcmask;	    /* rows apply to (pc - start) % rep_size */
-	bool pauth_b;	    /* AArch64: return addresses are signed with key B */
-	bool signal_frame;  /* version 3 */
+	uint64_t start;	   /* address */
+	uint32_t size;	   /* bytes; PCMASK: all repetitions together */
+	uint32_t n_rows;   /* at least 1 when encoding */
+	size_t first_row;  /* index into the section's rows */
+	uint8_t rep_size;  /* PCMASK: bytes of one block, else 0 */
+	bool pcmask;	   /* rows apply to (pc - start) % rep_size */
+	bool pauth_b;	   /* AArch64: return addresses are signed with key B */
+	bool signal_frame; /* version 3 */
 };
 
 struct sf_section {
@@ -52,7 +55,8 @@ struct sf_section {
 	bool big_endian;
 	int8_t fixed_fp_off; /* from the CFA; 0: FP has words of its own */
 	int8_t fixed_ra_off; /* from the CFA; 0: RA has words of its own */
-	struct sf_func *funcs; /* owned; ascending by start, not overlapping, when finished */
+	struct sf_func
+		*funcs; /* owned; ascending by start, not overlapping, when finished */
 	size_t n_funcs, cap_funcs;
 	struct sf_row *rows; /* owned; of all functions, in the functions' order */
 	size_t n_rows, cap_rows;
@@ -61,9 +65,12 @@ struct sf_section {
 /* The members that say where values are, start apart. */
 bool sf_row_same(const struct sf_row *a, const struct sf_row *b);
 
-/* Appends a function that will own the rows added after it. False when memory runs out. */
-ATTR_MUST_CHECK bool sf_section_add_func(struct sf_section *section, const struct sf_func *func);
-ATTR_MUST_CHECK bool sf_section_add_row(struct sf_section *section, const struct sf_row *row);
+/* Appends a function that will own the rows added after it. False when memory runs out.
+ */
+ATTR_MUST_CHECK bool sf_section_add_func(
+	struct sf_section *section, const struct sf_func *func);
+ATTR_MUST_CHECK bool sf_section_add_row(
+	struct sf_section *section, const struct sf_row *row);
 void sf_section_deinit(struct sf_section *section);
 
 #endif

@@ -53,3 +53,13 @@ damaged giant 'hole in the file'
 status_is 'giant, --section-only' 0 -q --section-only giant giant.section
 rm -f giant.section
 spared some_bad 'left out'
+
+### A symbol name whose plain form doubles with every pair: 251 bytes stood for 570 MB.
+name=_Z1f1PIiiES_IS0_S0_E
+for c in 1 2 3 4 5 6 7 8 9 A B C D E F G H I J K L M N O P Q R S T U V W X Y Z; do
+	name+="S_IS${c}_S${c}_E"
+done
+sed "s/@NAME@/$name/g" "$src/bad_input_name.S" >name.S
+gcc -nostdlib -static -o name name.S
+limit=20 status_is 'a name that doubles, --report -v' 0 --report -v name
+is 'a name that doubles is given as it is' grep -q "$name" .stdout

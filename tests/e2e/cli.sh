@@ -18,6 +18,7 @@ C
 gcc -O2 -o good prog.c -Wl,--unique=.text.special || exit 99
 echo 'what was here before' >out
 cp good prog2
+echo text >text
 "$eh2sframe" good conv >summary || exit 99
 
 ### Usage: status 2, one line, nothing done.
@@ -59,6 +60,10 @@ usage --section-address=0x1000 good out
 usage --section-only --section-address=-1 good out
 usage --section-only --section-address=far good out
 usage --batch good
+usage --section-only good good
+usage --section-only good ./good
+usage --report -o good good
+usage --report -o text conv good text
 usage -x good out
 usage --nonsense good out
 
@@ -166,7 +171,6 @@ fails_verify --verify -q altered
 fails_verify --verify --witness=libdwarf altered
 
 ### Several inputs: the highest of 1 to 5.
-echo text >text
 status_is 'several, all good' 0 --verify conv added
 status_is 'several, one without a section' 0 --verify conv good
 status_is 'several, none with a section' 0 --dump good good prog2

@@ -6,7 +6,8 @@ set -eu
 build=$(cd "$1" && pwd)
 shift
 cd "$(dirname "$0")"
-[ $# -gt 0 ] || set -- $(basename -s .S -- *.S)
+[ $# -gt 0 ] || set -- *.S
 for name; do
+	name=${name%.S}
 	./transcript.sh "$build/gen/eh2sframe" "$build/tests/golden/$name.elf" "$name.elf" >"$name.txt"
 done

@@ -15,8 +15,9 @@ complain() {
 names=$(sed -n 's/^[[:space:]]*X([A-Z_]*, "\([a-z-]*\)".*/\1/p' "$root/gen/refusal.h")
 count=$(echo "$names" | wc -l)
 declared=$(grep -c '^[[:space:]]*X(' "$root/gen/refusal.h")
-[ "$count" -ge 20 ] && [ "$count" = "$declared" ] ||
+if [ "$count" -lt 20 ] || [ "$count" != "$declared" ]; then
 	complain "gen/refusal.h: $count of $declared lines of the table understood"
+fi
 paragraphs=$(sed -n '/^# REFUSALS/,/^# SEE ALSO/s/^\*\([a-z-]*\)\*$/\1/p' \
 	"$root/docs/eh2sframe.1.scd")
 

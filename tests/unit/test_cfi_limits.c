@@ -156,8 +156,8 @@ START_TEST(rows_are_limited)
 	struct wr wr;
 
 	for (size_t i = 0; i < n; i++) {
-		program[3 * i] = 0x41;		      /* advance_loc 1 */
-		program[3 * i + 1] = 0x0e;	      /* def_cfa_offset */
+		program[3 * i] = 0x41;		     /* advance_loc 1 */
+		program[3 * i + 1] = 0x0e;	     /* def_cfa_offset */
 		program[3 * i + 2] = i & 1 ? 16 : 8; /* never twice the same */
 	}
 	wr_init(&wr, false);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The main function every unit test shares: one suite, results as TAP on standard output. */
+/* The main function every unit test shares: one suite, results as TAP on standard output.
+ */
 #ifndef TESTS_UNIT_UNIT_H
 #define TESTS_UNIT_UNIT_H
 
