@@ -213,29 +213,17 @@ bool output_write(struct output *output, const void *bytes, size_t size, struct 
 	return true;
 }
 
-static bool sync_directory(const char *target, struct err *err)
+void output_written(const struct output *output)
 {
-	const char *slash = strrchr(target, '/');
-	char *dir = strndup(target, (size_t)(slash - target) + 1);
-	bool ok = true;
-	int fd;
-
-	if (!dir)
-		return err_set_nomem(err);
-	/* One may be allowed to write into a directory and not to open it. */
-	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0 && fsync(fd) < 0 && errno != EINVAL && errno != EROFS)
-		ok = err_set_errno(
-			err, "%s is written, but cannot sync its directory", target);
-	if (fd >= 0)
-		close(fd);
-	free(dir);
-	return ok;
+	/* Only a hint: where it is not supported, fsync does all of the waiting. */
+	sync_file_range(output->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 }
 
 /*
  * Attributes before fsync, fsync before rename: after a crash there is the old file or
- * the new one, never a new one that is empty or has the wrong owner.
+ * the new one, never a new one that is empty or has the wrong owner. The directory is not
+ * synced: that would only decide which of the two, and costs as much as all the rest does
+ * for a small file.
  */
 bool output_commit(struct output *output, int like_fd, struct err *err)
 {
@@ -253,7 +241,7 @@ bool output_commit(struct output *output, int like_fd, struct err *err)
 	slot_release(output);
 	free(output->temp);
 	output->temp = NULL;
-	return sync_directory(output->target, err);
+	return true;
 }
 
 /* Also the normal end: after a commit there is no temporary file left to remove. */

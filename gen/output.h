@@ -34,9 +34,12 @@ ATTR_MUST_CHECK bool output_begin(
 ATTR_MUST_CHECK bool output_write(
 	struct output *output, const void *bytes, size_t size, struct err *err);
 
+/* Says that all bytes are written: the disk can begin while the proof reads them. */
+void output_written(const struct output *output);
+
 /*
  * Gives the file mode, owner (where permitted), times not, and extended attributes of
- * like_fd, syncs it and its directory and renames it onto the target. Where owner or a
+ * like_fd, syncs it and renames it onto the target. Where owner or a
  * security attribute of a setuid, setgid or capability-carrying file cannot be kept this
  * is ERR_IO, not a quiet loss. Afterwards nothing is left to abort. like_fd -1: a plain
  * new file, mode 0666 less the umask.

@@ -124,6 +124,7 @@ static bool pipeline_prove(struct pipeline *line, struct err *err)
 	struct image written = {0};
 	bool ok;
 
+	output_written(&line->output);
 	ok = image_open(line->output.temp, &written, err) &&
 	     write_check(&line->image, &written, err);
 	if (ok && line->options->prove)
