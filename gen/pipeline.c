@@ -214,6 +214,8 @@ bool pipeline_report(
 	ok = pipeline_open(&line, in, err) && pipeline_make(&line, in, err);
 	if (ok)
 		report_text(&line.report, options->verbosity > 0, out);
+	if (ok && options->verbosity >= 0)
+		report_damage(&line.report, stderr);
 	if (ok && options->min_coverage >= 0.0)
 		ok = pipeline_worthwhile(&line, err);
 	pipeline_deinit(&line);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Function names: read once into a sorted list with one name per address. */
+/* Function names: read once into a sorted list, of one address the best name last. */
 #include "gen/symbols.h"
 
 #include <setjmp.h>
@@ -77,7 +77,11 @@ static bool read_one(const struct image *image, struct rd *rd, const struct rd *
 	return true;
 }
 
-/* By name at last, so that the choice does not depend on the order in the file. */
+/*
+ * All names of an address are kept, because --exclude-symbol may give any of them. The best is
+ * last, where symbols_find looks first; by name at last, so that the choice does not depend on
+ * the order in the file.
+ */
 static int compare(const void *left, const void *right)
 {
 	const struct symbol *a = left, *b = right;
@@ -85,24 +89,8 @@ static int compare(const void *left, const void *right)
 	if (a->addr != b->addr)
 		return a->addr < b->addr ? -1 : 1;
 	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	return strcmp(a->name, b->name);
-}
-
-/*
- * One name per address: weak aliases and local copies (memcpy, __memcpy_avx) would
- * otherwise come out of a lookup in the order of the sort.
- */
-static void sort_unique(struct symbols *symbols)
-{
-	size_t n = 0;
-
-	if (symbols->n)
-		qsort(symbols->list, symbols->n, sizeof(*symbols->list), compare);
-	for (size_t i = 0; i < symbols->n; i++)
-		if (!n || symbols->list[n - 1].addr != symbols->list[i].addr)
-			symbols->list[n++] = symbols->list[i];
-	symbols->n = n;
+		return a->rank > b->rank ? -1 : 1;
+	return strcmp(b->name, a->name);
 }
 
 /* By type: the names of the tables are a convention, the types are what linkers act on.
@@ -138,7 +126,8 @@ bool symbols_read(const struct image *image, struct symbols *symbols, struct err
 			return err_set_nomem(err);
 		}
 	}
-	sort_unique(symbols);
+	if (symbols->n)
+		qsort(symbols->list, symbols->n, sizeof(*symbols->list), compare);
 	return true;
 }
 
@@ -189,8 +178,8 @@ const struct symbol *symbols_find(const struct symbols *symbols, uint64_t pc)
  * Automatic style: libiberty tells C++, Rust and D apart by their prefixes. Its recursion
  * limit is on, since names come from the file.
  */
-/* Longer ones help nobody; a hostile one doubles with every few characters of its own. */
-#define MAX_PLAIN 16384
+/* Nobody's name is longer; a hostile one can double with every few characters of its own. */
+#define MAX_PLAIN 4096
 
 struct plain {
 	char text[MAX_PLAIN];
@@ -202,33 +191,26 @@ static void plain_append(const char *text, size_t n, void *context)
 {
 	struct plain *plain = context;
 
-	/* There is no other way to stop libiberty, which holds no memory of its own
-	 * meanwhile. */
+	/* There is no other way to stop libiberty, which holds no memory of its own meanwhile. */
 	if (n >= sizeof(plain->text) - plain->n)
 		longjmp(plain->too_long, 1);
 	memcpy(plain->text + plain->n, text, n);
 	plain->n += n;
 }
 
-static bool demangle(const char *name, struct plain *plain)
-{
-	const int style = DMGL_PARAMS | DMGL_ANSI;
-
-	/* Rust first: its older names look like C++. */
-	if (rust_demangle_callback(name, style, plain_append, plain))
-		return true;
-	plain->n = 0;
-	return cplus_demangle_v3_callback(name, style, plain_append, plain) != 0;
-}
-
 char *symbol_demangle(const char *name)
 {
+	const int style = DMGL_PARAMS | DMGL_ANSI;
 	struct plain *plain = calloc(1, sizeof(*plain));
-	char *readable;
+	char *readable = NULL;
 
 	if (!plain)
 		return NULL;
-	if (setjmp(plain->too_long) == 0 && demangle(name, plain))
+	/* Rust first: its older names look like C++. */
+	if (setjmp(plain->too_long) == 0 &&
+		(rust_demangle_callback(name, style, plain_append, plain) ||
+			(plain->n = 0,
+				cplus_demangle_v3_callback(name, style, plain_append, plain))))
 		readable = strndup(plain->text, plain->n);
 	else
 		readable = strdup(name);

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every allocation of every command fails once, and once with all that follow it. The program is
+ * linked with --wrap, so what libelf and libdwarf allocate is not touched. Leaks are LSan's to see.
+ */
+#include "tests/unit/unit.h"
+
+#include <dirent.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gen/commands.h"
+#include "gen/pipeline.h"
+
+/* More than any command makes on these files; a runaway loop stops here. */
+#define MAX_ALLOCATIONS 20000
+
+static struct {
+	bool armed, persistent;
+	size_t n, fail_at; /* allocations so far; the number of the one that fails */
+} heap;
+
+static bool heap_fails(void)
+{
+	if (!heap.armed)
+		return false;
+	heap.n++;
+	return heap.persistent ? heap.n >= heap.fail_at : heap.n == heap.fail_at;
+}
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t size);
+char *__real_strdup(const char *text);
+char *__real_strndup(const char *text, size_t n);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+char *__wrap_strdup(const char *text);
+char *__wrap_strndup(const char *text, size_t n);
+int __wrap_asprintf(char **text, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+void *__wrap_malloc(size_t size)
+{
+	return heap_fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return heap_fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+	return heap_fails() ? NULL : __real_realloc(p, size);
+}
+
+char *__wrap_strdup(const char *text)
+{
+	return heap_fails() ? NULL : __real_strdup(text);
+}
+
+char *__wrap_strndup(const char *text, size_t n)
+{
+	return heap_fails() ? NULL : __real_strndup(text, n);
+}
+
+int __wrap_asprintf(char **text, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	if (heap_fails())
+		return -1;
+	va_start(ap, fmt);
+	n = vasprintf(text, fmt, ap);
+	va_end(ap);
+	return n;
+}
+
+/* "IN" and "CONV" stand for the file and for its conversion, "OUT" for where one goes. */
+static const char *const commands[] = {
+	"-q IN OUT",
+	"-q --optimize=none --exclude-symbol=x* --exclude-section=.y* IN OUT",
+	"-q --section-only IN OUT",
+	"-q --refresh CONV OUT",
+	"--report -v IN",
+	"--dump CONV",
+	"--verify CONV",
+	"--verify --cfi=IN CONV",
+	"--verify --witness=libdwarf CONV",
+	"--remove CONV OUT",
+};
+
+enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]), N_INPUTS = 2 };
+
+static const char *const input_names[N_INPUTS] = {"NOMEM_INPUT_1", "NOMEM_INPUT_2"};
+
+static struct {
+	char dir[64], conv[80], out[80];
+	const char *in;
+	FILE *null;
+} place;
+
+static bool dispatch(const struct options *options, struct err *err)
+{
+	const char *in = options->paths[0];
+
+	switch (options->command) {
+	case COMMAND_CONVERT:
+	case COMMAND_SECTION_ONLY:
+		return pipeline_convert(options, in, options->paths[1], err);
+	case COMMAND_REMOVE:
+		return command_remove(options, in, options->paths[1], err);
+	case COMMAND_REPORT:
+		return pipeline_report(options, in, place.null, err);
+	case COMMAND_DUMP:
+		return command_dump(options, in, place.null, err);
+	case COMMAND_VERIFY:
+		return command_verify(options, in, place.null, err);
+	case COMMAND_HELP:
+	case COMMAND_VERSION:
+		break;
+	}
+	return err_set(err, ERR_INTERNAL, "no command of this test");
+}
+
+/* A word of a command line with its path, in text. */
+static char *word_of(const char *word, char *text, size_t size)
+{
+	static const char *const stands[] = {"IN", "CONV", "OUT"};
+	const char *paths[] = {place.in, place.conv, place.out};
+	size_t len = strlen(word);
+
+	snprintf(text, size, "%s", word);
+	for (size_t i = 0; i < 3; i++) {
+		size_t n = strlen(stands[i]);
+
+		if (len >= n && !strcmp(word + len - n, stands[i]))
+			snprintf(text, size, "%.*s%s", (int)(len - n), word, paths[i]);
+	}
+	return text;
+}
+
+/* Runs one command line; the heap fails only between parsing and cleaning up, these included. */
+static bool run(const char *line, struct err *err)
+{
+	char words[8][256], copy[128], program[] = "eh2sframe", *argv[9] = {program}, *state;
+	struct options options;
+	int argc = 1;
+	bool ok;
+
+	snprintf(copy, sizeof(copy), "%s", line);
+	for (char *word = strtok_r(copy, " ", &state); word; word = strtok_r(NULL, " ", &state)) {
+		argv[argc] = word_of(word, words[argc - 1], sizeof(words[0]));
+		argc++;
+	}
+	optind = 0;
+	*err = (struct err){0};
+	heap.n = 0;
+	heap.armed = true;
+	ok = options_parse(argc, argv, &options, err) && dispatch(&options, err);
+	options_deinit(&options);
+	heap.armed = false;
+	return ok;
+}
+
+static size_t file_bytes(const char *path, char *bytes, size_t size)
+{
+	FILE *in = fopen(path, "rb");
+	size_t n = 0;
+
+	if (in) {
+		n = fread(bytes, 1, size, in);
+		fclose(in);
+	}
+	return n;
+}
+
+static void put_out(const char *text)
+{
+	FILE *out = fopen(place.out, "wb");
+
+	ck_assert_ptr_nonnull(out);
+	fputs(text, out);
+	fclose(out);
+}
+
+static void setup(void)
+{
+	strcpy(place.dir, "/tmp/nomem.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(place.dir));
+	snprintf(place.conv, sizeof(place.conv), "%s/conv", place.dir);
+	snprintf(place.out, sizeof(place.out), "%s/out", place.dir);
+	place.null = fopen("/dev/null", "w");
+	ck_assert_ptr_nonnull(place.null);
+}
+
+static void teardown(void)
+{
+	fclose(place.null);
+	unlink(place.conv);
+	unlink(place.out);
+	ck_assert_int_eq(rmdir(place.dir), 0);
+}
+
+/* OUT and CONV and nothing else. */
+static void check_strays(size_t n)
+{
+	DIR *dir = opendir(place.dir);
+	struct dirent *entry;
+	int files = 0;
+
+	ck_assert_ptr_nonnull(dir);
+	while ((entry = readdir(dir)))
+		files += entry->d_name[0] != '.' || strlen(entry->d_name) > 2;
+	closedir(dir);
+	ck_assert_msg(files == 2, "%d files after allocation %zu failed", files, n);
+}
+
+static void fail_each(const char *line, bool persistent)
+{
+	static const char before[] = "before";
+	static char wanted[1 << 20], got[1 << 20];
+	size_t n_wanted, n, n_nomem = 0;
+	struct err err;
+	bool ok;
+
+	put_out(before);
+	heap.fail_at = 0;
+	heap.persistent = false;
+	ok = run(line, &err);
+	ck_assert_msg(ok, "%s: %s", line, err.text);
+	n_wanted = file_bytes(place.out, wanted, sizeof(wanted));
+	heap.persistent = persistent;
+	for (n = 1; n < MAX_ALLOCATIONS; n++) {
+		size_t n_got;
+
+		put_out(before);
+		heap.fail_at = n;
+		ok = run(line, &err);
+		n_got = file_bytes(place.out, got, sizeof(got));
+		ck_assert_msg(ok || err.kind == ERR_NOMEM, "%s, allocation %zu: kind %d: %s", line, n,
+			(int)err.kind, err.text);
+		n_nomem += !ok;
+		if (ok)
+			ck_assert_msg(n_got == n_wanted && !memcmp(got, wanted, n_got),
+				"%s, allocation %zu: another OUT", line, n);
+		else
+			ck_assert_msg(n_got == strlen(before) && !memcmp(got, before, n_got),
+				"%s, allocation %zu: OUT was touched", line, n);
+		check_strays(n);
+		if (heap.n < n)
+			break;
+	}
+	ck_assert_msg(n < MAX_ALLOCATIONS, "%s: no end of allocations", line);
+	ck_assert_msg(n_nomem > 0, "%s: nothing failed", line);
+}
+
+START_TEST(nomem)
+{
+	struct err err;
+
+	place.in = getenv(input_names[_i / N_COMMANDS]);
+	ck_assert_msg(place.in, "%s is not set", input_names[_i / N_COMMANDS]);
+	heap.fail_at = 0;
+	ck_assert_msg(run("-q IN CONV", &err), "%s", err.text);
+	fail_each(commands[_i % N_COMMANDS], false);
+	fail_each(commands[_i % N_COMMANDS], true);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("nomem");
+	TCase *tcase = tcase_create("commands");
+
+	tcase_set_timeout(tcase, 100);
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_loop_test(tcase, nomem, 0, N_COMMANDS * N_INPUTS);
+	suite_add_tcase(suite, tcase);
+	return unit_main(suite);
+}
