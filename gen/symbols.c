@@ -78,9 +78,9 @@ static bool read_one(const struct image *image, struct rd *rd, const struct rd *
 }
 
 /*
- * All names of an address are kept, because --exclude-symbol may give any of them. The best is
- * last, where symbols_find looks first; by name at last, so that the choice does not depend on
- * the order in the file.
+ * All names of an address are kept, because --exclude-symbol may give any of them. The
+ * best is last, where symbols_find looks first; by name at last, so that the choice does
+ * not depend on the order in the file.
  */
 static int compare(const void *left, const void *right)
 {
@@ -174,12 +174,8 @@ const struct symbol *symbols_find(const struct symbols *symbols, uint64_t pc)
 	return sizeless;
 }
 
-/*
- * Automatic style: libiberty tells C++, Rust and D apart by their prefixes. Its recursion
- * limit is on, since names come from the file.
- */
-/* Nobody's name is longer; a hostile one can double with every few characters of its own. */
-#define MAX_PLAIN 4096
+/* Longer ones help nobody; a hostile one doubles with every few characters of its own. */
+#define MAX_PLAIN 16384
 
 struct plain {
 	char text[MAX_PLAIN];
@@ -191,26 +187,34 @@ static void plain_append(const char *text, size_t n, void *context)
 {
 	struct plain *plain = context;
 
-	/* There is no other way to stop libiberty, which holds no memory of its own meanwhile. */
+	/* There is no other way to stop libiberty, which holds no memory of its own
+	 * meanwhile. */
 	if (n >= sizeof(plain->text) - plain->n)
 		longjmp(plain->too_long, 1);
 	memcpy(plain->text + plain->n, text, n);
 	plain->n += n;
 }
 
-char *symbol_demangle(const char *name)
+static bool demangle(const char *name, struct plain *plain)
 {
 	const int style = DMGL_PARAMS | DMGL_ANSI;
+
+	/* Rust first: its older names look like C++. The recursion limit stays on: names
+	 * come from the file. */
+	if (rust_demangle_callback(name, style, plain_append, plain))
+		return true;
+	plain->n = 0;
+	return cplus_demangle_v3_callback(name, style, plain_append, plain) != 0;
+}
+
+char *symbol_demangle(const char *name)
+{
 	struct plain *plain = calloc(1, sizeof(*plain));
-	char *readable = NULL;
+	char *readable;
 
 	if (!plain)
 		return NULL;
-	/* Rust first: its older names look like C++. */
-	if (setjmp(plain->too_long) == 0 &&
-		(rust_demangle_callback(name, style, plain_append, plain) ||
-			(plain->n = 0,
-				cplus_demangle_v3_callback(name, style, plain_append, plain))))
+	if (setjmp(plain->too_long) == 0 && demangle(name, plain))
 		readable = strndup(plain->text, plain->n);
 	else
 		readable = strdup(name);

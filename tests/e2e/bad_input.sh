@@ -7,6 +7,7 @@
 # DIRECTORY holds the sources of damaged .eh_frame sections (bad_input_*.S) and ../vectors/raw.h.
 eh2sframe=$1
 src=$2
+# shellcheck source-path=SCRIPTDIR source=cli_lib.sh
 . "$src/cli_lib.sh"
 
 cat >prog.c <<'C'
@@ -150,10 +151,10 @@ for file in good bare; do
 	size=$(stat -c %s "$file")
 	wrong=
 	for ((i = 0; i < 64; i++)); do
-		head -c $((size * i / 64)) "$file" >cut
+		head -c $((size * i / 64)) "$file" >partial
 		picture >.before
-		run cut out
-		if [ "$status" != 1 ] || ! one_line 'eh2sframe: cut: ' || ! picture | cmp -s - .before; then
+		run partial out
+		if [ "$status" != 1 ] || ! one_line 'eh2sframe: partial: ' || ! picture | cmp -s - .before; then
 			# What is cut off behind the last loaded byte is not missed without sections.
 			if [ "$file $status" = 'bare 0' ] && "$eh2sframe" --verify -q out; then
 				echo 'what was here before' >out
@@ -162,7 +163,7 @@ for file in good bare; do
 			wrong+=" $i/64: $(streams)"
 		fi
 	done
-	rm -f cut
+	rm -f partial
 	if [ -z "$wrong" ]; then ok "$file truncated"; else not_ok "$file truncated" "$wrong"; fi
 done
 
@@ -184,5 +185,6 @@ cp good payload
 echo 'an archive that is looked for at the end' >>payload
 refused payload 1 'payload'
 
+# shellcheck source-path=SCRIPTDIR source=bad_input_frames.sh
 . "$src/bad_input_frames.sh"
 plan

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Sourced by bad_input.sh: damaged call frame information, assembled from bad_input_*.S.
-# shellcheck shell=bash disable=SC2154 # src and eh2sframe are the caller's
+# shellcheck shell=bash disable=SC2154,SC2034 # src and eh2sframe are the caller's
 
 # assemble NAME [OPTION...]: links bad_input_NAME.S; its .cfi_bytes become .eh_frame, because
 # assemblers and linkers repair or refuse what is damaged.
@@ -13,9 +13,9 @@ assemble() {
 		rm "$name.linked"
 }
 
+limit=20
 # damaged NAME WORDS: none of the file's code can be described; one line says why.
 damaged() {
-	local limit=20
 	if ! assemble "$1"; then
 		not_ok "$1" 'cannot be assembled'
 		return
@@ -25,7 +25,6 @@ damaged() {
 
 # spared NAME WORDS: the damage costs what it describes, is named, and the rest is converted.
 spared() {
-	local limit=20
 	if ! assemble "$1"; then
 		not_ok "$1" 'cannot be assembled'
 		return
@@ -54,6 +53,21 @@ status_is 'giant, --section-only' 0 -q --section-only giant giant.section
 rm -f giant.section
 spared some_bad 'left out'
 
+### Files that are no more than unusual.
+# converted NAME: is, proven, within five seconds of processor time.
+converted() {
+	if ! assemble "$1"; then
+		not_ok "$1" 'cannot be assembled'
+		return
+	fi
+	(ulimit -t 5; "$eh2sframe" -q "$1" "$1.out" && "$eh2sframe" --verify -q "$1.out") >.stdout 2>.stderr
+	status=$?
+	if [ $status = 0 ]; then ok "$1"; else not_ok "$1" "$(streams)"; fi
+	rm -f "$1.out"
+}
+converted period
+converted claims
+
 ### A symbol name whose plain form doubles with every pair: 251 bytes stood for 570 MB.
 name=_Z1f1PIiiES_IS0_S0_E
 for c in 1 2 3 4 5 6 7 8 9 A B C D E F G H I J K L M N O P Q R S T U V W X Y Z; do
@@ -61,5 +75,5 @@ for c in 1 2 3 4 5 6 7 8 9 A B C D E F G H I J K L M N O P Q R S T U V W X Y Z; 
 done
 sed "s/@NAME@/$name/g" "$src/bad_input_name.S" >name.S
 gcc -nostdlib -static -o name name.S
-limit=20 status_is 'a name that doubles, --report -v' 0 --report -v name
+status_is 'a name that doubles, --report -v' 0 --report -v name
 is 'a name that doubles is given as it is' grep -q "$name" .stdout

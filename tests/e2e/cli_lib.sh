@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
 # Sourced by cli*.sh and bad_input*.sh: TAP output, a scratch directory, one run of the command with
-# all that can be seen of it. The caller has set eh2sframe (absolute path).
-# shellcheck shell=bash
+# all that can be seen of it. The caller has set eh2sframe.
+# shellcheck shell=bash disable=SC2154 # eh2sframe is the caller's
 set -u
+eh2sframe=$(realpath "$eh2sframe")
 export LC_ALL=C
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/cli.XXXXXX")
 trap 'cd /; chmod -R u+rwx "$scratch"; rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 99
 n=0
+status=
 
 ok() { n=$((n + 1)); echo "ok $n - $1"; }
 skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }

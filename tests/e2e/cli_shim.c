@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preloaded into the command by cli_files.sh: the SHIM_NTH call of SHIM_CALL does not do what it
- * should, but what SHIM_DO says: ENOSPC, EIO, EINTR, EXDEV, SHORT (half of it), KILL or TERM. The
- * call is counted when it concerns a regular file; SHIM_LOG gets a byte when it was reached.
+ * Preloaded into the command by cli_files.sh: the SHIM_NTH call of SHIM_CALL does not do
+ * what it should, but what SHIM_DO says: ENOSPC, EIO, EINTR, EXDEV, SHORT (half of it),
+ * KILL or TERM. The call is counted when it concerns a regular file; SHIM_LOG gets a byte
+ * when it was reached.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -35,7 +36,8 @@ static int strike(const char *call)
 	static const struct {
 		const char *name;
 		int number;
-	} errors[] = {{"ENOSPC", ENOSPC}, {"EIO", EIO}, {"EINTR", EINTR}, {"EXDEV", EXDEV}};
+	} errors[] = {
+		{"ENOSPC", ENOSPC}, {"EIO", EIO}, {"EINTR", EINTR}, {"EXDEV", EXDEV}};
 	const char *what = getenv("SHIM_DO"), *log = getenv("SHIM_LOG");
 
 	if (!what || !matches(call))
@@ -56,8 +58,8 @@ static int strike(const char *call)
 }
 
 /* The function this one stands before. */
-#define REAL(type, name, ...)                                                                 \
-	type (*real)(__VA_ARGS__);                                                            \
+#define REAL(type, name, ...)                                                            \
+	type (*real)(__VA_ARGS__);                                                       \
 	*(void **)&real = dlsym(RTLD_NEXT, name)
 
 ssize_t write(int fd, const void *data, size_t size)
@@ -76,13 +78,16 @@ ssize_t pwrite64(int fd, const void *data, size_t size, off64_t off)
 	return blow < 0 ? -1 : real(fd, data, blow ? (size + 1) / 2 : size, off);
 }
 
-ssize_t copy_file_range(
-	int in, off64_t *in_off, int out, off64_t *out_off, size_t size, unsigned int flags)
+ssize_t copy_file_range(int in, off64_t *in_off, int out, off64_t *out_off, size_t size,
+	unsigned int flags)
 {
-	REAL(ssize_t, "copy_file_range", int, off64_t *, int, off64_t *, size_t, unsigned int);
+	REAL(ssize_t, "copy_file_range", int, off64_t *, int, off64_t *, size_t,
+		unsigned int);
 	int blow = strike("copy_file_range");
 
-	return blow < 0 ? -1 : real(in, in_off, out, out_off, blow ? (size + 1) / 2 : size, flags);
+	return blow < 0 ? -1
+			: real(in, in_off, out, out_off, blow ? (size + 1) / 2 : size,
+				  flags);
 }
 
 int ftruncate64(int fd, off64_t size)

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: MIT
-// A small C++ program for mutation: personality and LSDA in .eh_frame, landing pads, cold parts.
+// A small C++ program for mutation: personality and LSDA in .eh_frame, landing pads, cold
+// parts.
 #include <cstdio>
 #include <stdexcept>
 #include <string>
 
-namespace {
+namespace
+{
 
 struct noisy {
 	int n;
-	explicit noisy(int v) : n(v) {}
-	~noisy() { std::printf("%d\n", n); }
+	explicit noisy(int v) : n(v)
+	{
+	}
+	~noisy()
+	{
+		std::printf("%d\n", n);
+	}
 };
 
 template <typename T> T risky(T v)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The main function of a fuzz target without libFuzzer: calls it for files as they are, for the
- * damage a ledger lists, and for seeded mutants, each in a process under limits (guard.h).
+ * The main function of a fuzz target without libFuzzer: calls it for files as they are,
+ * for the damage a ledger lists, and for seeded mutants, each in a process under limits
+ * (guard.h).
  *
  *     fuzz_elf --count=5000 --seed=1 --ledger=ledger.txt c=FILE converted=FILE
  *     fuzz_elf --edit='set ehdr+0x28 8 0xffff; bare' c=FILE
@@ -38,7 +39,8 @@ static const struct option long_options[] = {
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
-	return "quarantine_size_mb=16:max_allocation_size_mb=1024:allocator_may_return_null=0";
+	return "quarantine_size_mb=16:max_allocation_size_mb=1024:allocator_may_return_"
+	       "null=0";
 }
 #endif
 
@@ -54,9 +56,10 @@ static void mutant(const struct drive *drive, size_t i, struct drive_case *one)
 	mutation += drive->first;
 	one->base = &drive->bases[mutation % drive->n_bases];
 	/* Numbers near each other give streams far from each other. */
-	state = drive->seed * UINT64_C(0xd1342543de82ef95) + mutation * UINT64_C(0x2545f4914f6cdd1d);
-	one->n_edits = edit_random(
-		&one->base->map, one->base->bytes.data, one->base->bytes.size, &state, one->edits);
+	state = drive->seed * UINT64_C(0xd1342543de82ef95) +
+		mutation * UINT64_C(0x2545f4914f6cdd1d);
+	one->n_edits = edit_random(&one->base->map, one->base->bytes.data,
+		one->base->bytes.size, &state, one->edits);
 }
 
 static void build(const struct drive_case *one, struct wr *bytes)
@@ -121,7 +124,8 @@ static void failed(void *context, size_t i, const char *how)
 		fprintf(stderr, "FAILED: case %zu of the list: %s\n", i, how);
 	else
 		fprintf(stderr, "FAILED: mutant %zu of seed %llu: %s\n",
-			i - drive->n_listed + drive->first, (unsigned long long)drive->seed, how);
+			i - drive->n_listed + drive->first,
+			(unsigned long long)drive->seed, how);
 	fprintf(stderr, "  %s: %s\n", one.base->name, text);
 	if (drive->keep_dir)
 		keep(drive, &one, i);
@@ -167,27 +171,31 @@ static bool parse_options(int argc, char **argv, struct drive *drive)
 
 int main(int argc, char **argv)
 {
-	struct guard guard = {.batch = BATCH, .rss_mib = RSS_MIB, .run = run, .failed = failed};
+	struct guard guard = {
+		.batch = BATCH, .rss_mib = RSS_MIB, .run = run, .failed = failed};
 	struct drive drive;
 	size_t n_failed;
 
 	if (!parse_options(argc, argv, &drive) ||
 		!drive_load(&drive, argv + optind, (size_t)(argc - optind))) {
-		fprintf(stderr, "Usage: %s [--count=N] [--seed=N] [--first=N] [--ledger=FILE]\n"
-				"  [--edit=TEXT] [--jobs=N] [--cpu=SECONDS] [--keep=DIR] [NAME=]FILE...\n",
+		fprintf(stderr,
+			"Usage: %s [--count=N] [--seed=N] [--first=N] [--ledger=FILE]\n"
+			"  [--edit=TEXT] [--jobs=N] [--cpu=SECONDS] [--keep=DIR] "
+			"[NAME=]FILE...\n",
 			argv[0]);
 		return 2;
 	}
 	guard.n = drive.n_listed + drive.count;
-	guard.jobs = drive.jobs ? drive.jobs : (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
+	guard.jobs =
+		drive.jobs ? drive.jobs : (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
 	guard.cpu_seconds = drive.cpu_seconds;
 	guard.context = &drive;
 	drive_make_dir();
 	n_failed = guard_run(&guard);
 	drive_remove_dir();
 	printf("%zu listed cases and %zu mutants (seed %llu) of %zu files: %zu failed\n",
-		drive.n_listed, drive.count, (unsigned long long)drive.seed, drive.n_bases,
-		n_failed);
+		drive.n_listed, drive.count, (unsigned long long)drive.seed,
+		drive.n_bases, n_failed);
 	drive_deinit(&drive);
 	return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

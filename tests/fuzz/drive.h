@@ -30,13 +30,13 @@ struct drive {
 	size_t n_told; /* failures printed */
 };
 
-/* Reads the files ("NAME=PATH" or "PATH") and the ledger; false with the reason on stderr. A line
- * of the ledger counts when its file is among them. */
+/* Reads the files ("NAME=PATH" or "PATH") and the ledger; false with the reason on
+ * stderr. A line of the ledger counts when its file is among them. */
 ATTR_MUST_CHECK bool drive_load(struct drive *drive, char **files, size_t n);
 void drive_deinit(struct drive *drive);
 
-/* A directory for the targets' files, told to them by FUZZ_DIR. In memory where there is such a
- * place: a commit waits for the disk. */
+/* A directory for the targets' files, told to them by FUZZ_DIR. In memory where there is
+ * such a place: a commit waits for the disk. */
 void drive_make_dir(void);
 void drive_remove_dir(void);
 

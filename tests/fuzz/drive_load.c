@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads files, sections of files, and the ledger; makes and removes the scratch directory. */
+/* Reads files, sections of files, and the ledger; makes and removes the scratch
+ * directory. */
 #include <ftw.h>
 #include <elf.h>
 #include <limits.h>
@@ -38,7 +39,8 @@ static bool take_section(const char *path, struct wr *bytes)
 	const struct region *found = NULL;
 	struct map map;
 
-	if (!fuzz_section || bytes->size < SELFMAG || memcmp(bytes->data, ELFMAG, SELFMAG) != 0)
+	if (!fuzz_section || bytes->size < SELFMAG ||
+		memcmp(bytes->data, ELFMAG, SELFMAG) != 0)
 		return true;
 	map_read(bytes->data, bytes->size, &map);
 	for (size_t i = 0; i < map.n; i++)
@@ -75,7 +77,8 @@ static struct drive_case *add_case(struct drive *drive, const struct drive_base 
 	return &drive->listed[drive->n_listed++];
 }
 
-static bool list_edits(struct drive *drive, const struct drive_base *base, const char *text)
+static bool list_edits(
+	struct drive *drive, const struct drive_base *base, const char *text)
 {
 	struct drive_case *one = add_case(drive, base);
 

@@ -4,8 +4,8 @@
  *
  *     set shdr:.eh_frame+0x20 8 0xffffffff; cut 0x1234
  *
- * Places are named by what stands there, so that a line means the same when another compiler
- * built the file.
+ * Places are named by what stands there, so that a line means the same when another
+ * compiler built the file.
  */
 #ifndef TESTS_FUZZ_EDIT_H
 #define TESTS_FUZZ_EDIT_H
@@ -52,9 +52,10 @@ struct edit {
 /* The parts of a sound ELF64 file, or, when it is not one, "file" alone. */
 void map_read(const uint8_t *data, size_t size, struct map *map);
 
-/* A sequence of damage that depends on the state alone; *state moves on. Returns its length. */
-size_t edit_random(const struct map *map, const uint8_t *data, size_t size, uint64_t *state,
-	struct edit edits[EDIT_MAX]);
+/* A sequence of damage that depends on the state alone; *state moves on. Returns its
+ * length. */
+size_t edit_random(const struct map *map, const uint8_t *data, size_t size,
+	uint64_t *state, struct edit edits[EDIT_MAX]);
 
 /* bytes holds the file; what does not lie inside is passed over. */
 void edit_apply(const struct edit *edit, struct wr *bytes);

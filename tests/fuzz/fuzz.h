@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a fuzz target is: one function over bytes, which returns when all is well and aborts when
- * a promise is broken. tests/fuzz/drive.c calls it for files and for mutants of them, libFuzzer
+ * What a fuzz target is: one function over bytes, which returns when all is well and
+ * aborts when a promise is broken. tests/fuzz/drive.c calls it for files and for mutants
+ * of them, libFuzzer
  * (-Dfuzzing=libfuzzer) for what it makes up.
  */
 #ifndef TESTS_FUZZ_FUZZ_H
@@ -14,22 +15,23 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What the target reads: the name of a section of an ELF file, or NULL for the file itself. Not
- * used by libFuzzer. */
+/* What the target reads: the name of a section of an ELF file, or NULL for the file
+ * itself. Not used by libFuzzer. */
 extern const char *const fuzz_section;
 
-/* Where a target may make files: one directory per process, removed by the driver, too. */
+/* Where a target may make files: one directory per process, removed by the driver, too.
+ */
 #define FUZZ_DIR "EH2SFRAME_FUZZ_DIR"
 
-#define FUZZ_ASSERT(condition, ...)                                                           \
-	do {                                                                                  \
-		if (!(condition)) {                                                           \
-			fprintf(stderr, "%s:%d: broken promise: %s: ", __FILE__, __LINE__,    \
-				#condition);                                                  \
-			fprintf(stderr, __VA_ARGS__);                                         \
-			fputc('\n', stderr);                                                  \
-			abort();                                                              \
-		}                                                                             \
+#define FUZZ_ASSERT(condition, ...)                                                      \
+	do {                                                                             \
+		if (!(condition)) {                                                      \
+			fprintf(stderr, "%s:%d: broken promise: %s: ", __FILE__,         \
+				__LINE__, #condition);                                   \
+			fprintf(stderr, __VA_ARGS__);                                    \
+			fputc('\n', stderr);                                             \
+			abort();                                                         \
+		}                                                                        \
 	} while (0)
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes of an .eh_frame section, through walk, interpreter and claims, as three kinds of
- * machine would have them. What comes out must be as the headers of cfi/ and gen/claims.h say.
+ * The bytes of an .eh_frame section, through walk, interpreter and claims, as three kinds
+ * of machine would have them. What comes out must be as the headers of cfi/ and
+ * gen/claims.h say.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -28,7 +29,8 @@ static void check_frames(const struct cfi_frames *frames)
 		const struct cfi_cie *cie = &frames->cies[i];
 
 		FUZZ_ASSERT(!i || cie[-1].off < cie->off, "CIE %zu", i);
-		FUZZ_ASSERT(cie->program_off <= size && cie->program_len <= size - cie->program_off,
+		FUZZ_ASSERT(cie->program_off <= size &&
+				    cie->program_len <= size - cie->program_off,
 			"CIE %zu", i);
 	}
 	for (size_t i = 0; i < frames->n_fdes; i++) {
@@ -36,7 +38,8 @@ static void check_frames(const struct cfi_frames *frames)
 
 		FUZZ_ASSERT(fde->cie < frames->n_cies, "FDE %zu", i);
 		FUZZ_ASSERT(fde->range && fde->pc + fde->range > fde->pc, "FDE %zu", i);
-		FUZZ_ASSERT(fde->program_off <= size && fde->program_len <= size - fde->program_off,
+		FUZZ_ASSERT(fde->program_off <= size &&
+				    fde->program_len <= size - fde->program_off,
 			"FDE %zu", i);
 	}
 	FUZZ_ASSERT(frames->n_diags <= CFI_MAX_DIAGS, "%zu diagnostics", frames->n_diags);
@@ -44,12 +47,14 @@ static void check_frames(const struct cfi_frames *frames)
 
 static void check_table(const struct cfi_table *table, const struct cfi_fde *fde)
 {
-	FUZZ_ASSERT(table->start == fde->pc && table->end == fde->pc + fde->range, "range");
+	FUZZ_ASSERT(
+		table->start == fde->pc && table->end == fde->pc + fde->range, "range");
 	FUZZ_ASSERT(table->n_rows && table->rows[0].pc == table->start, "first row");
 	FUZZ_ASSERT(table->n_rows <= CFI_MAX_ROWS, "%zu rows", table->n_rows);
 	for (size_t i = 1; i < table->n_rows; i++) {
 		FUZZ_ASSERT(table->rows[i - 1].pc < table->rows[i].pc, "row %zu", i);
-		FUZZ_ASSERT(!cfi_row_same(&table->rows[i - 1], &table->rows[i]), "row %zu", i);
+		FUZZ_ASSERT(!cfi_row_same(&table->rows[i - 1], &table->rows[i]),
+			"row %zu", i);
 	}
 	FUZZ_ASSERT(table->rows[table->n_rows - 1].pc < table->end, "last row");
 }
@@ -67,8 +72,9 @@ static void check_claims(const struct cfi_frames *frames)
 
 		FUZZ_ASSERT(claim->start < claim->end, "claim %zu", i);
 		FUZZ_ASSERT(!i || claim[-1].end <= claim->start, "claim %zu", i);
-		FUZZ_ASSERT(claim->contested ||
-				    (claim->start >= fde->pc && claim->end <= fde->pc + fde->range),
+		FUZZ_ASSERT(
+			claim->contested || (claim->start >= fde->pc &&
+						    claim->end <= fde->pc + fde->range),
 			"claim %zu", i);
 		bytes += claim->end - claim->start;
 	}
@@ -107,7 +113,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct guise guises[] = {
 		{false, 8, {.sp_reg = 7, .fp_reg = 6, .pc_reg = 16}},
-		{false, 8, {.sp_reg = 31, .fp_reg = 29, .pc_reg = 32, .aarch64_ra_state = true}},
+		{false, 8,
+			{.sp_reg = 31,
+				.fp_reg = 29,
+				.pc_reg = 32,
+				.aarch64_ra_state = true}},
 		{true, 8, {.sp_reg = 15, .fp_reg = 11, .pc_reg = 64}},
 	};
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The whole command on one file, in process. Whatever the file: a status of the contract, OUT
- * untouched after a failure, nothing left lying about, IN as it was; and what was converted is
- * proven by --verify and goes back to the input, byte for byte, with --remove.
+ * The whole command on one file, in process. Whatever the file: a status of the contract,
+ * OUT untouched after a failure, nothing left lying about, IN as it was; and what was
+ * converted is proven by --verify and goes back to the input, byte for byte, with
+ * --remove.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -33,7 +34,8 @@ static void write_file(const char *path, const void *data, size_t size)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
 
-	FUZZ_ASSERT(fd >= 0 && write(fd, data, size) == (ssize_t)size, "cannot write %s", path);
+	FUZZ_ASSERT(fd >= 0 && write(fd, data, size) == (ssize_t)size, "cannot write %s",
+		path);
 	close(fd);
 }
 
@@ -70,8 +72,8 @@ static void scene_open(void)
 	if (scene.pid == getpid())
 		return;
 	scene.pid = getpid();
-	snprintf(scene.dir, sizeof(scene.dir), "%.150s/%d.XXXXXX", parent ? parent : "/tmp",
-		(int)scene.pid);
+	snprintf(scene.dir, sizeof(scene.dir), "%.150s/%d.XXXXXX",
+		parent ? parent : "/tmp", (int)scene.pid);
 	scene.null = fopen("/dev/null", "w");
 	FUZZ_ASSERT(scene.null && mkdtemp(scene.dir), "cannot make %s", scene.dir);
 	snprintf(scene.in, sizeof(scene.in), "%s/in", scene.dir);
@@ -89,7 +91,8 @@ static void check_no_strays(const char *words)
 	FUZZ_ASSERT(dir, "cannot list %s", scene.dir);
 	while ((entry = readdir(dir)))
 		FUZZ_ASSERT(!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
-				    !strcmp(entry->d_name, "in") || !strcmp(entry->d_name, "out") ||
+				    !strcmp(entry->d_name, "in") ||
+				    !strcmp(entry->d_name, "out") ||
 				    !strcmp(entry->d_name, "back"),
 			"%s left %s behind", words, entry->d_name);
 	closedir(dir);
@@ -119,8 +122,9 @@ static bool dispatch(const struct options *options, struct err *err)
 }
 
 /*
- * One command line, words apart by blanks, then paths; its exit status. Only --verify may find
- * that a proof fails: a conversion whose proof does is a bug, whatever the file says.
+ * One command line, words apart by blanks, then paths; its exit status. Only --verify may
+ * find that a proof fails: a conversion whose proof does is a bug, whatever the file
+ * says.
  */
 static int command(const char *words, const char *path, const char *path2)
 {
@@ -131,7 +135,8 @@ static int command(const char *words, const char *path, const char *path2)
 	bool ok;
 
 	snprintf(line, sizeof(line), "eh2sframe %s", words);
-	for (char *word = strtok_r(line, " ", &state); word; word = strtok_r(NULL, " ", &state))
+	for (char *word = strtok_r(line, " ", &state); word;
+		word = strtok_r(NULL, " ", &state))
 		argv[argc++] = word;
 	/* options.c only reads them. */
 	argv[argc++] = strdup(path);
@@ -142,12 +147,13 @@ static int command(const char *words, const char *path, const char *path2)
 	FUZZ_ASSERT(ok, "%s: %s", words, err.text);
 	ok = dispatch(&options, &err);
 	status = err_exit_status(ok ? ERR_NONE : err.kind);
-	FUZZ_ASSERT(ok == (status == 0), "%s: kind %d with status %d", words, (int)err.kind, status);
+	FUZZ_ASSERT(ok == (status == 0), "%s: kind %d with status %d", words,
+		(int)err.kind, status);
 	FUZZ_ASSERT(status == 0 || status == 1 || status == 5 || status == 6 ||
 			    (status == 4 && options.command == COMMAND_VERIFY),
 		"%s: status %d: %s", words, status, err.text);
-	FUZZ_ASSERT(ok || (*err.text && !strchr(err.text, '\n')), "%s: not one line: %s", words,
-		err.text);
+	FUZZ_ASSERT(ok || (*err.text && !strchr(err.text, '\n')), "%s: not one line: %s",
+		words, err.text);
 	check_no_strays(words);
 	options_deinit(&options);
 	free(argv[argc - 1]);
@@ -164,7 +170,8 @@ static int writes(const char *words, const char *in, const char *out)
 	write_file(out, BEFORE, sizeof(BEFORE));
 	status = command(words, in, out);
 	FUZZ_ASSERT((status != 0) == file_is(out, BEFORE, sizeof(BEFORE)),
-		"%s: status %d, and OUT is as it %s", words, status, status ? "was not" : "was");
+		"%s: status %d, and OUT is as it %s", words, status,
+		status ? "was not" : "was");
 	return status;
 }
 
@@ -182,7 +189,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	status = writes("-q", scene.in, scene.out);
 	if (status == 0) {
 		FUZZ_ASSERT(command("-q --verify", scene.out, NULL) == 0, "not proven");
-		FUZZ_ASSERT(writes("--remove", scene.out, scene.back) == 0, "no way back");
+		FUZZ_ASSERT(
+			writes("--remove", scene.out, scene.back) == 0, "no way back");
 		FUZZ_ASSERT(file_is(scene.back, data, size), "not the way back");
 	} else if (status == 6 && writes("-q --refresh", scene.in, scene.out) == 0) {
 		FUZZ_ASSERT(command("-q --verify", scene.out, NULL) == 0, "not proven");

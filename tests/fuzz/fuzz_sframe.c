@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes of an .sframe section: opened, checked, printed and swept. A section that passes the
- * checks must be readable to its last row, and its rows must come in order.
+ * The bytes of an .sframe section: opened, checked, printed and swept. A section that
+ * passes the checks must be readable to its last row, and its rows must come in order.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -15,7 +15,8 @@ const char *const fuzz_section = ".sframe";
 /* High enough that the distances of a small section stay above 0. */
 #define ADDRESS UINT64_C(0x100000)
 
-/* A few bytes of PCMASK can stand for millions of stretches; more of them shows nothing new. */
+/* A few bytes of PCMASK can stand for millions of stretches; more of them shows nothing
+ * new. */
 enum { MAX_SEGMENTS = 20000 };
 
 static void sweep_all(const struct sf_view *view)
@@ -76,7 +77,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		printed = sf_print(&view, ".sframe", null, &err);
 		FUZZ_ASSERT(whole || !printed, "damage was printed");
 		if (sf_check_all(&view, NULL, &err)) {
-			FUZZ_ASSERT(whole && printed, "damage passed the checks: %s", err.text);
+			FUZZ_ASSERT(whole && printed, "damage passed the checks: %s",
+				err.text);
 			sweep_all(&view);
 		}
 	}

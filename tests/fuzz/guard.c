@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Batches in child processes, each under limits, with the number of the case in shared memory. */
+/* Batches in child processes, each under limits, with the number of the case in shared
+ * memory. */
 #include "tests/fuzz/guard.h"
 
 #include <errno.h>
@@ -27,7 +28,8 @@
 
 enum { MAX_JOBS = 64, EXIT_LEAK = 110, EXIT_MEMORY = 111 };
 
-/* A case that waits for ever uses no processor time; it is killed after this many times more. */
+/* A case that waits for ever uses no processor time; it is killed after this many times
+ * more. */
 #define WALL_FACTOR 12
 
 /* Cases [first, end); shared with the child, which moves at. */
@@ -41,7 +43,7 @@ struct shift {
 	const struct guard *guard;
 	struct worker *workers; /* shared memory */
 	unsigned int jobs;
-	size_t next;	   /* first case not given out */
+	size_t next; /* first case not given out */
 	size_t n_failed;
 };
 
@@ -150,7 +152,8 @@ static void find_leak(struct shift *shift, struct worker *worker)
 	}
 	worker->pid = 0;
 	if (!found)
-		blame(shift, first, "memory leaked, by this or a later case of its batch");
+		blame(shift, first,
+			"memory leaked, by this or a later case of its batch");
 }
 
 /* A batch is over: blame a case, and go on with those behind it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs many small cases in forked batches, so that a crash, a hang or a flood of memory costs one
- * case and names it.
+ * Runs many small cases in forked batches, so that a crash, a hang or a flood of memory
+ * costs one case and names it.
  */
 #ifndef TESTS_FUZZ_GUARD_H
 #define TESTS_FUZZ_GUARD_H
@@ -11,8 +11,8 @@
 #include "base/attr.h"
 
 struct guard {
-	size_t n;	/* cases */
-	size_t batch;	/* cases per process */
+	size_t n;		  /* cases */
+	size_t batch;		  /* cases per process */
 	unsigned int jobs;	  /* processes at a time */
 	unsigned int cpu_seconds; /* processor time one case may use */
 	unsigned long rss_mib;	  /* resident memory a process may reach */

@@ -89,12 +89,15 @@ void map_read(const uint8_t *data, size_t size, struct map *map)
 		add(map, "phdr:", text, ehdr.e_phoff + i * sizeof(Elf64_Phdr),
 			sizeof(Elf64_Phdr), 14);
 	}
-	/* The undo record (gen/write_parts.h) stands as far before the table as that is long. */
+	/* The undo record (gen/write_parts.h) stands as far before the table as that is
+	 * long. */
 	if (ehdr.e_phoff > sizeof(ehdr))
-		add(map, "", "undo", ehdr.e_phoff - ehdr.e_phnum * sizeof(Elf64_Phdr), 128, 60);
+		add(map, "", "undo", ehdr.e_phoff - ehdr.e_phnum * sizeof(Elf64_Phdr),
+			128, 60);
 	if (!ehdr.e_shnum)
 		return;
-	memcpy(&names, data + ehdr.e_shoff + ehdr.e_shstrndx * sizeof(names), sizeof(names));
+	memcpy(&names, data + ehdr.e_shoff + ehdr.e_shstrndx * sizeof(names),
+		sizeof(names));
 	for (unsigned int i = 0; i < ehdr.e_shnum; i++)
 		add_section(map, data, size, ehdr.e_shoff + i * sizeof(names), &names);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every allocation of every command fails once, and once with all that follow it. The program is
- * linked with --wrap, so what libelf and libdwarf allocate is not touched. Leaks are LSan's to see.
+ * Every allocation of every command fails once, and once with all that follow it. The
+ * program is linked with --wrap, so what libelf and libdwarf allocate is not touched.
+ * Leaks are LSan's to see.
  */
 #include "tests/unit/unit.h"
 
@@ -41,7 +42,8 @@ void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t size);
 char *__wrap_strdup(const char *text);
 char *__wrap_strndup(const char *text, size_t n);
-int __wrap_asprintf(char **text, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int __wrap_asprintf(char **text, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 void *__wrap_malloc(size_t size)
 {
@@ -145,16 +147,19 @@ static char *word_of(const char *word, char *text, size_t size)
 	return text;
 }
 
-/* Runs one command line; the heap fails only between parsing and cleaning up, these included. */
+/* Runs one command line; the heap fails only between parsing and cleaning up, these
+ * included. */
 static bool run(const char *line, struct err *err)
 {
-	char words[8][256], copy[128], program[] = "eh2sframe", *argv[9] = {program}, *state;
+	char words[8][256], copy[128], program[] = "eh2sframe", *argv[9] = {program},
+				       *state;
 	struct options options;
 	int argc = 1;
 	bool ok;
 
 	snprintf(copy, sizeof(copy), "%s", line);
-	for (char *word = strtok_r(copy, " ", &state); word; word = strtok_r(NULL, " ", &state)) {
+	for (char *word = strtok_r(copy, " ", &state); word;
+		word = strtok_r(NULL, " ", &state)) {
 		argv[argc] = word_of(word, words[argc - 1], sizeof(words[0]));
 		argc++;
 	}
@@ -243,14 +248,16 @@ static void fail_each(const char *line, bool persistent)
 		heap.fail_at = n;
 		ok = run(line, &err);
 		n_got = file_bytes(place.out, got, sizeof(got));
-		ck_assert_msg(ok || err.kind == ERR_NOMEM, "%s, allocation %zu: kind %d: %s", line, n,
-			(int)err.kind, err.text);
+		ck_assert_msg(ok || err.kind == ERR_NOMEM,
+			"%s, allocation %zu: kind %d: %s", line, n, (int)err.kind,
+			err.text);
 		n_nomem += !ok;
 		if (ok)
 			ck_assert_msg(n_got == n_wanted && !memcmp(got, wanted, n_got),
 				"%s, allocation %zu: another OUT", line, n);
 		else
-			ck_assert_msg(n_got == strlen(before) && !memcmp(got, before, n_got),
+			ck_assert_msg(
+				n_got == strlen(before) && !memcmp(got, before, n_got),
 				"%s, allocation %zu: OUT was touched", line, n);
 		check_strays(n);
 		if (heap.n < n)

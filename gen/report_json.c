@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* Builds the JSON report. Every json_*_new steals its argument and refuses NULL, so a
+ * failed allocation anywhere shows as one failure at the end of a chain. */
+#include "gen/report_json.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+#include "gen/refusal.h"
+
+/* Bytes that are not UTF-8 (paths and symbol names may be anything) become "?". */
+static json_t *text(const char *bytes)
+{
+	json_t *value = json_string(bytes);
+	char *plain;
+
+	if (value)
+		return value;
+	plain = strdup(bytes);
+	if (!plain)
+		return NULL;
+	for (char *p = plain; *p; p++)
+		if ((unsigned char)*p >= 0x80)
+			*p = '?';
+	value = json_string(plain);
+	free(plain);
+	return value;
+}
+
+/* Addresses as hexadecimal text: JSON readers keep only 53 bits of a number. */
+static json_t *address(uint64_t addr)
+{
+	return json_sprintf("0x%llx", (unsigned long long)addr);
+}
+
+static json_t *sizes_of(const struct report *report)
+{
+	const struct source *source = report->source;
+
+	return json_pack("{sI sI sI sI sI sI}", ".eh_frame",
+		(json_int_t)source->cfi.size, ".eh_frame_hdr",
+		(json_int_t)source->hdr_size, ".sframe", (json_int_t)report->sframe_size,
+		"index", (json_int_t)report->stats.index_bytes, "rows",
+		(json_int_t)report->stats.row_bytes, "shared_away",
+		(json_int_t)report->stats.shared_away);
+}
+
+static json_t *counts_of(const struct report *report)
+{
+	const struct coverage *coverage = &report->coverage;
+	const struct source *source = report->source;
+
+	return json_pack("{sI sI sI sI sI sI sI sI sI}", "cies",
+		(json_int_t)source->frames.n_cies, "fdes",
+		(json_int_t)source->frames.n_fdes, "duplicates",
+		(json_int_t)coverage->n_duplicates, "functions",
+		(json_int_t)coverage->n_fdes, "functions_with_rows",
+		(json_int_t)coverage->n_functions, "functions_with_gaps",
+		(json_int_t)coverage->n_refused, "cfi_rows", (json_int_t)coverage->n_rows,
+		"sframe_functions", (json_int_t)report->n_funcs, "sframe_rows",
+		(json_int_t)report->n_rows);
+}
+
+static json_t *code_of(const struct coverage *coverage)
+{
+	return json_pack("{sI sI sI sf}", "with_cfi", (json_int_t)coverage->code_bytes,
+		"covered", (json_int_t)coverage->covered_bytes, "plt_template",
+		(json_int_t)coverage->template_bytes, "percent",
+		coverage_percent(coverage));
+}
+
+static json_t *refused_of(const struct coverage *coverage)
+{
+	json_t *object = json_object();
+
+	for (int i = 0; object && i < N_REFUSALS; i++) {
+		if (!coverage->refused[i].bytes)
+			continue;
+		if (json_object_set_new(object, refusal_name((enum refusal)i),
+			    json_pack("{sI sI}", "functions",
+				    (json_int_t)coverage->refused[i].functions, "bytes",
+				    (json_int_t)coverage->refused[i].bytes)) < 0) {
+			json_decref(object);
+			return NULL;
+		}
+	}
+	return object;
+}
+
+static json_t *records_of(const struct cfi_frames *frames)
+{
+	json_t *object = json_object();
+
+	for (int i = 0; object && i < CFI_N_DIAGS; i++) {
+		if (!frames->diag_counts[i])
+			continue;
+		if (json_object_set_new(object, cfi_diag_name((enum cfi_diag_kind)i),
+			    json_integer((json_int_t)frames->diag_counts[i])) < 0) {
+			json_decref(object);
+			return NULL;
+		}
+	}
+	return object;
+}
+
+static json_t *gap_of(const struct report *report, const struct coverage_gap *gap)
+{
+	const struct symbol *symbol =
+		symbols_find(&report->source->symbols, gap->fde_pc);
+	char *name = symbol ? symbol_demangle(symbol->name) : NULL;
+	json_t *object = json_pack("{ss so so so}", "reason", refusal_name(gap->why),
+		"start", address(gap->start), "end", address(gap->end), "function",
+		address(gap->fde_pc));
+
+	if (object && name && json_object_set_new(object, "name", text(name)) < 0) {
+		json_decref(object);
+		object = NULL;
+	}
+	free(name);
+	return object;
+}
+
+static json_t *gaps_of(const struct report *report)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; array && i < report->coverage.n_gaps; i++) {
+		if (json_array_append_new(
+			    array, gap_of(report, &report->coverage.gaps[i])) < 0) {
+			json_decref(array);
+			return NULL;
+		}
+	}
+	return array;
+}
+
+bool report_json_begin(struct report_json *json, struct err *err)
+{
+	json->files = json_array();
+	return json->files || err_set_nomem(err);
+}
+
+bool report_json_add(
+	struct report_json *json, const struct report *report, bool gaps, struct err *err)
+{
+	json_t *file = json_pack("{so ss si si so so so so so}", "path",
+		text(report->path), "machine", report->source->arch->name, "status", 0,
+		"format", (int)report->version, "sizes", sizes_of(report), "counts",
+		counts_of(report), "code", code_of(&report->coverage), "refused",
+		refused_of(&report->coverage), "records",
+		records_of(&report->source->frames));
+
+	if (file && gaps && json_object_set_new(file, "gaps", gaps_of(report)) < 0) {
+		json_decref(file);
+		file = NULL;
+	}
+	return json_array_append_new(json->files, file) == 0 || err_set_nomem(err);
+}
+
+bool report_json_fail(
+	struct report_json *json, const char *path, const struct err *why, struct err *err)
+{
+	json_t *file = json_pack("{so si so}", "path", text(path), "status",
+		err_exit_status(why->kind), "error", text(why->text));
+
+	return json_array_append_new(json->files, file) == 0 || err_set_nomem(err);
+}
+
+bool report_json_write(const struct report_json *json, FILE *out, struct err *err)
+{
+	json_t *document = json_pack("{ss ss sO}", "tool", "eh2sframe", "version",
+		EH2SFRAME_VERSION, "files", (json_t *)json->files);
+	bool ok;
+
+	if (!document)
+		return err_set_nomem(err);
+	ok = json_dumpf(document, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 &&
+	     fputc('\n', out) != EOF;
+	json_decref(document);
+	return ok || err_set_errno(err, "cannot write the JSON report");
+}
+
+void report_json_deinit(struct report_json *json)
+{
+	json_decref(json->files);
+	json->files = NULL;
+}
