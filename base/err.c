@@ -55,29 +55,3 @@ bool err_prefix(struct err *err, const char *fmt, ...)
 		(int)sizeof(old) - 1, old);
 	return false;
 }
-
-int err_exit_status(enum err_kind kind)
-{
-	switch (kind) {
-	case ERR_NONE:
-		return 0;
-	case ERR_UNSUPPORTED:
-	case ERR_MALFORMED:
-	case ERR_LIMIT:
-		return 1;
-	case ERR_USAGE:
-		return 2;
-	case ERR_IO:
-	case ERR_NOMEM:
-		return 3;
-	case ERR_PROOF:
-		return 4;
-	case ERR_COVERAGE:
-		return 5;
-	case ERR_NOTHING:
-		return 6;
-	case ERR_INTERNAL:
-		return 70;
-	}
-	return 70;
-}

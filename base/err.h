@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An error is a kind, which decides the exit status, and one line of text, which is made
+ * An error is a kind, which decides what the command returns, and one line of text, which is made
  * where the fault is seen (section, offset, values in hex) and only prefixed on the way
  * up.
  */
@@ -44,8 +44,5 @@ bool err_set_nomem(struct err *err);
 
 /* Puts "prefix: " before the text; always returns false. */
 bool err_prefix(struct err *err, const char *fmt, ...) ATTR_PRINTF(2, 3);
-
-/* The exit status for a kind (the table is in eh2sframe(1)). */
-int err_exit_status(enum err_kind kind);
 
 #endif

@@ -258,8 +258,7 @@ static bool read_segments(struct image *image, struct err *err)
 	return true;
 }
 
-/* Names end up in messages of one line: control characters would only be mischief. */
-static bool is_plain(const char *name)
+bool image_name_is_plain(const char *name)
 {
 	for (; *name; name++)
 		if ((unsigned char)*name < ' ' || *name == 0x7f)
@@ -288,7 +287,7 @@ static void name_sections(struct image *image, size_t names_index)
 		if (at.size - at.pos > MAX_NAME)
 			at.size = at.pos + MAX_NAME;
 		name = rd_cstr(&at);
-		if (name && is_plain(name))
+		if (name && image_name_is_plain(name))
 			image->sections[i].name = name;
 	}
 }

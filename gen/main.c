@@ -9,6 +9,7 @@
 #include "gen/commands.h"
 #include "gen/options.h"
 #include "gen/pipeline.h"
+#include "gen/status.h"
 
 static void main_complain(const char *path, const struct err *err)
 {
@@ -22,7 +23,7 @@ static void main_complain(const char *path, const struct err *err)
  */
 static int main_worse(int status, int next)
 {
-	return next != 6 && next > status ? next : status;
+	return next != EH2SFRAME_NOTHING && next > status ? next : status;
 }
 
 static int main_each(const struct options *options,
@@ -38,8 +39,8 @@ static int main_each(const struct options *options,
 			continue;
 		main_complain(options->paths[i], &err);
 		if (options->n_paths == 1)
-			return err_exit_status(err.kind);
-		status = main_worse(status, err_exit_status(err.kind));
+			return status_of(err.kind);
+		status = main_worse(status, status_of(err.kind));
 	}
 	return status;
 }
@@ -60,49 +61,109 @@ static int main_spare(const char *path)
 
 	err_set(&err, ERR_USAGE, "is an input; the output needs a name of its own");
 	main_complain(path, &err);
-	return err_exit_status(err.kind);
+	return status_of(err.kind);
+}
+
+/* The JSON report is told of failures too. Returns the status that the run ends with. */
+static int main_json(const struct options *options, struct report_json *json, int status,
+	const char *path)
+{
+	struct err err = {0};
+
+	if (json->files && !report_json_write(json, path, &err)) {
+		main_complain(options->paths[0], &err);
+		status = main_worse(status, status_of(err.kind));
+	}
+	report_json_deinit(json);
+	return status;
+}
+
+/* A file below the coverage demanded of a report is in it already. */
+static bool main_json_fail(const struct options *options, struct report_json *json,
+	const char *path, const struct err *why)
+{
+	struct err err = {0};
+	bool there = options->command == COMMAND_REPORT && why->kind == ERR_COVERAGE;
+
+	return !json->files || there || report_json_fail(json, path, why, &err);
 }
 
 static int main_pair(const struct options *options)
 {
+	struct report_json json = {0};
+	const char *in = options->paths[0], *out = options->paths[1];
 	struct err err = {0};
-	bool ok;
+	bool ok = true;
 
-	if (options->command == COMMAND_SECTION_ONLY &&
-		main_same_file(options->paths[0], options->paths[1]))
-		return main_spare(options->paths[1]);
-	if (options->command == COMMAND_REMOVE)
-		ok = command_remove(options, options->paths[0], options->paths[1], &err);
-	else
-		ok = pipeline_convert(
-			options, options->paths[0], options->paths[1], &err);
-	if (!ok)
-		main_complain(options->paths[0], &err);
-	return err_exit_status(ok ? ERR_NONE : err.kind);
+	if (options->command == COMMAND_SECTION_ONLY && main_same_file(in, out))
+		return main_spare(out);
+	if (options->json_path && main_same_file(in, options->json_path))
+		return main_spare(options->json_path);
+	if (options->json_path)
+		ok = report_json_begin(&json, &err);
+	if (ok && options->command == COMMAND_REMOVE)
+		ok = command_remove(options, in, out, &err);
+	else if (ok)
+		ok = pipeline_convert(options, in, out, &json, &err);
+	if (!ok) {
+		main_complain(in, &err);
+		main_json_fail(options, &json, in, &err);
+	}
+	return main_json(
+		options, &json, status_of(ok ? ERR_NONE : err.kind), options->json_path);
+}
+
+static int main_report_each(
+	const struct options *options, struct report_json *json, FILE *out)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < options->n_paths; i++) {
+		const char *path = options->paths[i];
+		struct err err = {0};
+		int next;
+
+		if (pipeline_report(options, path, out, json, &err))
+			continue;
+		main_complain(path, &err);
+		main_json_fail(options, json, path, &err);
+		next = status_of(err.kind);
+		status = options->n_paths == 1 ? next : main_worse(status, next);
+	}
+	return status;
 }
 
 static int main_report(const struct options *options)
 {
-	FILE *out = stdout;
+	const char *path = options->report_path;
+	struct report_json json = {0};
 	struct err err = {0};
+	FILE *out = stdout;
 	int status;
 
-	for (size_t i = 0; options->report_path && i < options->n_paths; i++)
-		if (main_same_file(options->report_path, options->paths[i]))
-			return main_spare(options->report_path);
-	if (options->report_path) {
-		out = fopen(options->report_path, "w");
-		if (!out) {
-			err_set_errno(&err, "cannot write");
-			main_complain(options->report_path, &err);
-			return err_exit_status(err.kind);
+	for (size_t i = 0; path && i < options->n_paths; i++)
+		if (main_same_file(path, options->paths[i]))
+			return main_spare(path);
+	if (options->report_json) {
+		if (!report_json_begin(&json, &err)) {
+			main_complain(NULL, &err);
+			return status_of(err.kind);
 		}
+		status = main_report_each(options, &json, NULL);
+		return main_json(options, &json, status, path ? path : "-");
 	}
-	status = main_each(options, pipeline_report, out);
+	if (path)
+		out = fopen(path, "w");
+	if (!out) {
+		err_set_errno(&err, "cannot write");
+		main_complain(path, &err);
+		return status_of(err.kind);
+	}
+	status = main_report_each(options, &json, out);
 	if (out != stdout && fclose(out) != 0) {
 		err_set_errno(&err, "cannot write");
-		main_complain(options->report_path, &err);
-		status = main_worse(status, err_exit_status(err.kind));
+		main_complain(path, &err);
+		status = main_worse(status, status_of(err.kind));
 	}
 	return status;
 }
@@ -127,7 +188,7 @@ static int main_run(const struct options *options)
 	case COMMAND_VERIFY:
 		return main_each(options, command_verify, stdout);
 	}
-	return err_exit_status(ERR_INTERNAL);
+	return status_of(ERR_INTERNAL);
 }
 
 int main(int argc, char **argv)
@@ -139,14 +200,14 @@ int main(int argc, char **argv)
 	if (!options_parse(argc, argv, &options, &err)) {
 		main_complain(NULL, &err);
 		options_deinit(&options);
-		return err_exit_status(err.kind);
+		return status_of(err.kind);
 	}
 	status = main_run(&options);
 	options_deinit(&options);
 	if (fflush(stdout) != 0) {
 		err_set_errno(&err, "cannot write to standard output");
 		main_complain(NULL, &err);
-		status = main_worse(status, err_exit_status(err.kind));
+		status = main_worse(status, status_of(err.kind));
 	}
 	return status;
 }

@@ -12,7 +12,8 @@
 const char options_help[] =
 	"Usage: eh2sframe [OPTION...] IN OUT            OUT = IN plus .sframe\n"
 	"       eh2sframe --section-only IN OUT         OUT = the bare section bytes\n"
-	"       eh2sframe --report[=text] [-o FILE] IN...  coverage; converts nothing\n"
+	"       eh2sframe --report[=text|json] [-o FILE] IN...  coverage; converts "
+	"nothing\n"
 	"       eh2sframe --dump IN...                  print an existing .sframe\n"
 	"       eh2sframe --verify [--cfi=FILE] IN...   prove an existing .sframe\n"
 	"       eh2sframe --remove IN OUT               take out a .sframe put in by "
@@ -38,6 +39,7 @@ const char options_help[] =
 	"      --cfi=FILE               --verify: take the CFI from FILE\n"
 	"  -o, --output=FILE            --report: write there instead of standard "
 	"output\n"
+	"      --report-file=FILE       also write the JSON report while converting\n"
 	"  -q, --quiet                  only errors\n"
 	"  -v, --verbose                also one line per refusal\n"
 	"      --help, --version\n"
@@ -62,6 +64,7 @@ enum {
 	OPT_NO_VERIFY,
 	OPT_WITNESS,
 	OPT_CFI,
+	OPT_REPORT_FILE,
 	OPT_HELP,
 	OPT_VERSION,
 };
@@ -83,6 +86,7 @@ static const struct option long_options[] = {
 	{"no-verify", no_argument, NULL, OPT_NO_VERIFY},
 	{"witness", required_argument, NULL, OPT_WITNESS},
 	{"cfi", required_argument, NULL, OPT_CFI},
+	{"report-file", required_argument, NULL, OPT_REPORT_FILE},
 	{"output", required_argument, NULL, 'o'},
 	{"quiet", no_argument, NULL, 'q'},
 	{"verbose", no_argument, NULL, 'v'},
@@ -155,7 +159,7 @@ static bool options_word(
 	static const char *const methods[] = {"auto", "append", NULL};
 	static const char *const optimize[] = {"none", "share", NULL};
 	static const char *const witnesses[] = {"own", "libdwarf", NULL};
-	static const char *const reports[] = {"text", NULL};
+	static const char *const reports[] = {"text", "json", NULL};
 	size_t choice = 0;
 
 	switch (opt) {
@@ -164,9 +168,10 @@ static bool options_word(
 	case OPT_METHOD:
 		return options_choice("--method", text, methods, &choice, err);
 	case OPT_REPORT:
-		return (!text ||
-			       options_choice("--report", text, reports, &choice, err)) &&
-		       options_command(options, COMMAND_REPORT, err);
+		if (text && !options_choice("--report", text, reports, &choice, err))
+			return false;
+		options->report_json = choice == 1;
+		return options_command(options, COMMAND_REPORT, err);
 	case OPT_OPTIMIZE:
 		if (!options_choice("--optimize", text, optimize, &choice, err))
 			return false;
@@ -212,6 +217,9 @@ static bool options_one(
 	case OPT_NO_VERIFY:
 		options->prove = false;
 		return true;
+	case OPT_REPORT_FILE:
+		options->json_path = arg;
+		return true;
 	case OPT_CFI:
 		options->cfi_path = arg;
 		return true;
@@ -252,6 +260,10 @@ static bool options_consistent(const struct options *options, struct err *err)
 	if (options->report_path && options->command != COMMAND_REPORT)
 		return err_set(
 			err, ERR_USAGE, "-o goes with --report; OUT is an argument");
+	if (options->json_path && options->command != COMMAND_CONVERT &&
+		options->command != COMMAND_SECTION_ONLY)
+		return err_set(err, ERR_USAGE,
+			"--report-file goes with a conversion; --report has -o");
 	if (options->section_addr && options->command != COMMAND_SECTION_ONLY)
 		return err_set(
 			err, ERR_USAGE, "--section-address goes with --section-only");

@@ -44,6 +44,8 @@ struct options {
 	uint64_t section_addr;	 /* --section-only: where the section will be loaded */
 	const char *cfi_path;	 /* --verify --cfi=FILE, or NULL */
 	const char *report_path; /* --report -o FILE, or NULL for standard output */
+	const char *json_path;	 /* --report-file=FILE, or NULL */
+	bool report_json;	 /* --report=json */
 	struct glob_list exclude_sections, exclude_symbols;
 	const char **paths; /* the strings are borrowed from argv */
 	size_t n_paths, cap_paths;

@@ -15,6 +15,7 @@
 #include "gen/prove.h"
 #include "gen/report.h"
 #include "gen/source.h"
+#include "gen/status.h"
 #include "gen/undo.h"
 #include "gen/write.h"
 #include "sframe/encode.h"
@@ -182,14 +183,14 @@ static void pipeline_deinit(struct pipeline *line)
 	image_close(&line->image);
 }
 
-bool pipeline_convert(
-	const struct options *options, const char *in, const char *out, struct err *err)
+bool pipeline_convert(const struct options *options, const char *in, const char *out,
+	struct report_json *json, struct err *err)
 {
 	struct pipeline line = {.options = options, .output.fd = -1};
 	bool ok;
 
-	ok = pipeline_open(&line, in, err) && pipeline_make(&line, in, err);
-	ok = ok && pipeline_worthwhile(&line, err);
+	ok = pipeline_open(&line, in, err) && pipeline_make(&line, in, err) &&
+	     pipeline_worthwhile(&line, err);
 	if (ok && options->command == COMMAND_SECTION_ONLY)
 		ok = pipeline_bare(&line, out, err);
 	else if (ok)
@@ -201,23 +202,28 @@ bool pipeline_convert(
 		report_gaps(&line.report, "  ", stdout);
 	if (ok && options->verbosity >= 0)
 		report_summary(&line.report, stdout);
+	if (ok && json->files)
+		ok = report_json_add(
+			json, &line.report, EH2SFRAME_DONE, options->verbosity > 0, err);
 	pipeline_deinit(&line);
 	return ok;
 }
 
-bool pipeline_report(
-	const struct options *options, const char *in, FILE *out, struct err *err)
+bool pipeline_report(const struct options *options, const char *in, FILE *out,
+	struct report_json *json, struct err *err)
 {
 	struct pipeline line = {.options = options, .output.fd = -1};
-	bool ok;
+	bool ok, enough, verbose = options->verbosity > 0;
 
 	ok = pipeline_open(&line, in, err) && pipeline_make(&line, in, err);
-	if (ok)
-		report_text(&line.report, options->verbosity > 0, out);
+	enough = ok && (options->min_coverage < 0.0 || pipeline_worthwhile(&line, err));
+	if (ok && json->files)
+		ok = report_json_add(json, &line.report,
+			status_of(enough ? ERR_NONE : err->kind), verbose, err);
+	else if (ok)
+		report_text(&line.report, verbose, out);
 	if (ok && options->verbosity >= 0)
 		report_damage(&line.report, stderr);
-	if (ok && options->min_coverage >= 0.0)
-		ok = pipeline_worthwhile(&line, err);
 	pipeline_deinit(&line);
-	return ok;
+	return ok && enough;
 }

@@ -4,11 +4,13 @@
 #include "gen/report_json.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config.h"
 #include "gen/refusal.h"
+#include "gen/status.h"
 
 /* Bytes that are not UTF-8 (paths and symbol names may be anything) become "?". */
 static json_t *text(const char *bytes)
@@ -39,10 +41,10 @@ static json_t *sizes_of(const struct report *report)
 {
 	const struct source *source = report->source;
 
-	return json_pack("{sI sI sI sI sI sI}", ".eh_frame",
-		(json_int_t)source->cfi.size, ".eh_frame_hdr",
-		(json_int_t)source->hdr_size, ".sframe", (json_int_t)report->sframe_size,
-		"index", (json_int_t)report->stats.index_bytes, "rows",
+	return json_pack("{sI sI sI sI sI sI}", ".eh_frame", (json_int_t)source->cfi.size,
+		".eh_frame_hdr", (json_int_t)source->hdr_size, ".sframe",
+		(json_int_t)report->sframe_size, "index",
+		(json_int_t)report->stats.index_bytes, "rows",
 		(json_int_t)report->stats.row_bytes, "shared_away",
 		(json_int_t)report->stats.shared_away);
 }
@@ -107,8 +109,7 @@ static json_t *records_of(const struct cfi_frames *frames)
 
 static json_t *gap_of(const struct report *report, const struct coverage_gap *gap)
 {
-	const struct symbol *symbol =
-		symbols_find(&report->source->symbols, gap->fde_pc);
+	const struct symbol *symbol = symbols_find(&report->source->symbols, gap->fde_pc);
 	char *name = symbol ? symbol_demangle(symbol->name) : NULL;
 	json_t *object = json_pack("{ss so so so}", "reason", refusal_name(gap->why),
 		"start", address(gap->start), "end", address(gap->end), "function",
@@ -142,14 +143,14 @@ bool report_json_begin(struct report_json *json, struct err *err)
 	return json->files || err_set_nomem(err);
 }
 
-bool report_json_add(
-	struct report_json *json, const struct report *report, bool gaps, struct err *err)
+bool report_json_add(struct report_json *json, const struct report *report, int status,
+	bool gaps, struct err *err)
 {
 	json_t *file = json_pack("{so ss si si so so so so so}", "path",
-		text(report->path), "machine", report->source->arch->name, "status", 0,
-		"format", (int)report->version, "sizes", sizes_of(report), "counts",
-		counts_of(report), "code", code_of(&report->coverage), "refused",
-		refused_of(&report->coverage), "records",
+		text(report->path), "machine", report->source->arch->name, "status",
+		status, "format", (int)report->version, "sizes", sizes_of(report),
+		"counts", counts_of(report), "code", code_of(&report->coverage),
+		"refused", refused_of(&report->coverage), "records",
 		records_of(&report->source->frames));
 
 	if (file && gaps && json_object_set_new(file, "gaps", gaps_of(report)) < 0) {
@@ -159,27 +160,37 @@ bool report_json_add(
 	return json_array_append_new(json->files, file) == 0 || err_set_nomem(err);
 }
 
-bool report_json_fail(
-	struct report_json *json, const char *path, const struct err *why, struct err *err)
+bool report_json_fail(struct report_json *json, const char *path, const struct err *why,
+	struct err *err)
 {
 	json_t *file = json_pack("{so si so}", "path", text(path), "status",
-		err_exit_status(why->kind), "error", text(why->text));
+		status_of(why->kind), "error", text(why->text));
 
 	return json_array_append_new(json->files, file) == 0 || err_set_nomem(err);
 }
 
-bool report_json_write(const struct report_json *json, FILE *out, struct err *err)
+static bool dump(json_t *document, FILE *out)
+{
+	return json_dumpf(document, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 &&
+	       fputc('\n', out) != EOF && fflush(out) == 0;
+}
+
+bool report_json_write(const struct report_json *json, const char *path, struct err *err)
 {
 	json_t *document = json_pack("{ss ss sO}", "tool", "eh2sframe", "version",
 		EH2SFRAME_VERSION, "files", (json_t *)json->files);
+	FILE *out = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
 	bool ok;
 
 	if (!document)
-		return err_set_nomem(err);
-	ok = json_dumpf(document, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 &&
-	     fputc('\n', out) != EOF;
+		err_set_nomem(err);
+	ok = document && out && dump(document, out);
+	if (document && !ok)
+		err_set_errno(err, "cannot write");
+	if (out && out != stdout && fclose(out) != 0 && ok)
+		ok = err_set_errno(err, "cannot write");
 	json_decref(document);
-	return ok || err_set_errno(err, "cannot write the JSON report");
+	return ok;
 }
 
 void report_json_deinit(struct report_json *json)

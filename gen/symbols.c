@@ -67,7 +67,7 @@ static bool read_one(const struct image *image, struct rd *rd, const struct rd *
 			at.size = at.pos + MAX_NAME;
 		symbol.name = rd_cstr(&at);
 	}
-	if (!symbol.name ||
+	if (!symbol.name || !image_name_is_plain(symbol.name) ||
 		!is_function(image, GELF_ST_TYPE(info), symbol.addr, symbol.name))
 		return true;
 	symbol.rank = rank_of(GELF_ST_TYPE(info), GELF_ST_BIND(info), symbol.size);

@@ -13,7 +13,7 @@
 struct symbol {
 	uint64_t addr, size; /* bytes */
 	const char *name;    /* borrowed from the image, as in the file */
-	uint8_t rank;	     /* which of several names at one address is told: the lowest */
+	uint8_t rank; /* which of several names at one address is told: the lowest */
 };
 
 struct symbols {
@@ -26,11 +26,12 @@ ATTR_MUST_CHECK bool symbols_read(
 	const struct image *image, struct symbols *symbols, struct err *err);
 void symbols_deinit(struct symbols *symbols);
 
-/* The symbol that covers pc: greatest start not above it, whose size (when not 0) reaches it. */
+/* The symbol that covers pc: greatest start not above it, whose size (when not 0) reaches
+ * it. */
 const struct symbol *symbols_find(const struct symbols *symbols, uint64_t pc);
 
-/* A readable name of a mangled one (C++, Rust), else a copy; caller frees with free(). NULL
- * when memory runs out. */
+/* A readable name of a mangled one (C++, Rust), else a copy; caller frees with free().
+ * NULL when memory runs out. */
 char *symbol_demangle(const char *name);
 
 #endif

@@ -21,6 +21,7 @@
 #include "gen/symbols.h"
 #include "gen/undo.h"
 #include "gen/write.h"
+#include "gen/status.h"
 
 #define DEFAULT_SIZE 5000
 
@@ -188,7 +189,7 @@ static int try_all(const char *scratch)
 			ok = look_around(&image) && round_trip(&image, scratch, &err);
 			image_close(&image);
 		}
-		printf("%d %s: %s\n", err_exit_status(err.kind), path,
+		printf("%d %s: %s\n", status_of(err.kind), path,
 			ok ? "ok" : err.text);
 		if (!ok && err.kind == ERR_INTERNAL)
 			status = 1;
@@ -216,5 +217,5 @@ int main(int argc, char **argv)
 	}
 	if (!ok)
 		fprintf(stderr, "insert_raw: %s: %s\n", argv[2], err.text);
-	return err_exit_status(err.kind);
+	return status_of(err.kind);
 }

@@ -17,6 +17,7 @@
 #include "gen/commands.h"
 #include "gen/options.h"
 #include "gen/pipeline.h"
+#include "gen/status.h"
 
 const char *const fuzz_section = NULL;
 
@@ -105,11 +106,13 @@ static bool dispatch(const struct options *options, struct err *err)
 	switch (options->command) {
 	case COMMAND_CONVERT:
 	case COMMAND_SECTION_ONLY:
-		return pipeline_convert(options, first, options->paths[1], err);
+		return pipeline_convert(
+			options, first, options->paths[1], &(struct report_json){0}, err);
 	case COMMAND_REMOVE:
 		return command_remove(options, first, options->paths[1], err);
 	case COMMAND_REPORT:
-		return pipeline_report(options, first, scene.null, err);
+		return pipeline_report(
+			options, first, scene.null, &(struct report_json){0}, err);
 	case COMMAND_DUMP:
 		return command_dump(options, first, scene.null, err);
 	case COMMAND_VERIFY:
@@ -146,7 +149,7 @@ static int command(const char *words, const char *path, const char *path2)
 	ok = options_parse(argc, argv, &options, &err);
 	FUZZ_ASSERT(ok, "%s: %s", words, err.text);
 	ok = dispatch(&options, &err);
-	status = err_exit_status(ok ? ERR_NONE : err.kind);
+	status = status_of(ok ? ERR_NONE : err.kind);
 	FUZZ_ASSERT(ok == (status == 0), "%s: kind %d with status %d", words,
 		(int)err.kind, status);
 	FUZZ_ASSERT(status == 0 || status == 1 || status == 5 || status == 6 ||

@@ -42,11 +42,15 @@ static void sweep_all(const struct sf_view *view)
 	sweep_deinit(&sweep);
 }
 
-static bool read_all(const struct sf_view *view)
+/* Whether every function and row can be read, and whether the rows of each ascend. */
+static bool read_all(const struct sf_view *view, bool *ascend)
 {
 	bool ok = true;
 
+	*ascend = true;
+
 	for (uint32_t i = 0; i < view->n_funcs; i++) {
+		uint64_t least = 0;
 		struct sf_view_func func;
 		struct sf_row_iter iter;
 		struct err err = {0};
@@ -57,8 +61,8 @@ static bool read_all(const struct sf_view *view)
 			continue;
 		}
 		sf_rows_begin(view, &func, &iter);
-		while (sf_rows_next(&iter, &row, &err))
-			;
+		for (; sf_rows_next(&iter, &row, &err); least = (uint64_t)row.start + 1)
+			*ascend &= row.start >= least && row.start < func.func.size;
 		ok = ok && !iter.failed;
 	}
 	return ok;
@@ -69,16 +73,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FILE *null = fopen("/dev/null", "w");
 	struct sf_view view;
 	struct err err = {0};
-	bool whole, printed;
+	bool whole, ascend, printed;
 
 	FUZZ_ASSERT(null, "no /dev/null");
 	if (sf_view_open(data, size, ADDRESS, &view, &err)) {
-		whole = read_all(&view);
+		whole = read_all(&view, &ascend);
 		printed = sf_print(&view, ".sframe", null, &err);
 		FUZZ_ASSERT(whole || !printed, "damage was printed");
 		if (sf_check_all(&view, NULL, &err)) {
 			FUZZ_ASSERT(whole && printed, "damage passed the checks: %s",
 				err.text);
+			FUZZ_ASSERT(ascend, "rows out of order passed the checks");
 			sweep_all(&view);
 		}
 	}

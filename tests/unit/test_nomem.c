@@ -114,11 +114,13 @@ static bool dispatch(const struct options *options, struct err *err)
 	switch (options->command) {
 	case COMMAND_CONVERT:
 	case COMMAND_SECTION_ONLY:
-		return pipeline_convert(options, in, options->paths[1], err);
+		return pipeline_convert(
+			options, in, options->paths[1], &(struct report_json){0}, err);
 	case COMMAND_REMOVE:
 		return command_remove(options, in, options->paths[1], err);
 	case COMMAND_REPORT:
-		return pipeline_report(options, in, place.null, err);
+		return pipeline_report(
+			options, in, place.null, &(struct report_json){0}, err);
 	case COMMAND_DUMP:
 		return command_dump(options, in, place.null, err);
 	case COMMAND_VERIFY:

@@ -37,7 +37,7 @@ static const char *const wrong[] = {
 	"--report --dump in",
 	"--remove --verify in out",
 	"--section-only --remove in out",
-	"--report=json in",
+	"--report=html in",
 	"--report= in",
 	"--format=1 in out",
 	"--format=3 in out",

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The JSON report says what the text report says, and what the file is. TAP.
+
+    report_json.py EH2SFRAME
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+done = 0
+
+
+def check(ok, name):
+    global done
+    done += 1
+    print("ok" if ok else "not ok", done, "-", name)
+
+
+def run(*argv):
+    return subprocess.run(argv, capture_output=True, text=True, errors="replace")
+
+
+def section_size(path, name):
+    for line in run("readelf", "-SW", path).stdout.splitlines():
+        match = re.search(r"\]\s+(\S+)\s+\S+\s+[0-9a-f]+\s+[0-9a-f]+\s+([0-9a-f]+)", line)
+        if match and match.group(1) == name:
+            return int(match.group(2), 16)
+    return None
+
+
+def main():
+    tool, program = sys.argv[1], os.path.realpath("/bin/ls")
+    with tempfile.TemporaryDirectory() as work:
+        out, side, latin = (os.path.join(work, n) for n in ("out", "side.json", "lat\udce9n"))
+        made = run(tool, "-v", f"--report-file={side}", program, out)
+        file = json.load(open(side))["files"][0]
+        text = run(tool, "--report", program).stdout
+        check(made.returncode == 0 and file["status"] == 0, "a conversion writes it")
+        check(file["sizes"][".sframe"] == section_size(out, ".sframe"), "size of .sframe")
+        check(file["sizes"][".eh_frame"] == section_size(program, ".eh_frame"), "size of .eh_frame")
+        check(f"{file['code']['with_cfi']} bytes, {file['code']['covered']} covered" in text, "code")
+        gaps = sum(int(g["end"], 16) - int(g["start"], 16) for g in file["gaps"])
+        refused = sum(r["bytes"] for r in file["refused"].values())
+        check(gaps == refused > 0, "gaps and refusals add up")
+        check(file["code"]["with_cfi"] - file["code"]["covered"] == refused, "and are the rest")
+
+        with open(latin, "w") as other:
+            other.write("not an ELF file, and longer than the sixty-four bytes of an ELF header")
+        both = run(tool, "--report=json", program, latin)
+        files = json.loads(both.stdout)["files"]
+        check(both.returncode == 1 and [f["status"] for f in files] == [0, 1], "a file that fails")
+        check("gaps" not in files[0] and files[1]["path"].endswith("lat?n"), "a name not in UTF-8")
+        low = run(tool, "--report=json", "--min-coverage=100", program)
+        files = json.loads(low.stdout)["files"]
+        check(low.returncode == 5 and [f["status"] for f in files] == [5], "coverage too low")
+        full = run(tool, "--report=json", "-o", "/dev/full", program)
+        check(full.returncode == 3, "no space for the report")
+    print(f"1..{done}")
+
+
+if __name__ == "__main__":
+    main()
