@@ -28,12 +28,23 @@
  */
 #define MAX_NAME 4096
 
-/* The mapping is private, so the file does not see the header it had before. */
-static bool restore_header(void *map, const struct image *image, const struct undo *undo)
+/* The mapping is private, so the file does not see what it was before. */
+static bool restore_original(
+	void *map, struct image *image, const struct undo *undo)
 {
+	struct undo_range range;
+	size_t pos = 0;
+
 	if (mprotect(map, image->size, PROT_READ | PROT_WRITE) < 0)
 		return false;
-	memcpy(map, undo->ehdr, sizeof(undo->ehdr));
+	undo_apply(undo, map);
+	for (size_t i = 0; i < undo->n_ranges; i++) {
+		if (image->n_restored == IMAGE_MAX_RESTORED ||
+			!undo_next(undo, &pos, &range))
+			return false;
+		image->restored[image->n_restored++] =
+			(struct image_range){range.off, range.size};
+	}
 	return mprotect(map, image->size, PROT_READ) == 0;
 }
 
@@ -58,7 +69,9 @@ static bool map_file(
 		return err_set_errno(err, "cannot stat");
 	if (!S_ISREG(image->st.st_mode))
 		return err_set(err, ERR_UNSUPPORTED, "not a regular file");
-	if (undo && undo->size <= (uint64_t)image->st.st_size)
+	if (undo && undo->size > (uint64_t)image->st.st_size)
+		return err_set(err, ERR_IO, "shrank while it was read");
+	if (undo)
 		image->st.st_size = (off_t)undo->size;
 	if (image->st.st_size < EHDR_SIZE)
 		return err_set(err, ERR_UNSUPPORTED,
@@ -70,7 +83,7 @@ static bool map_file(
 	if (map == MAP_FAILED)
 		return err_set_errno(err, "cannot map");
 	image->bytes = map;
-	if (undo && !restore_header(map, image, undo))
+	if (undo && !restore_original(map, image, undo))
 		return err_set_errno(err, "cannot map");
 	return true;
 }

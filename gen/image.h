@@ -33,12 +33,22 @@ struct image_section {
 	const uint8_t *data;
 };
 
+/* As many ranges as an undo record can have. */
+#define IMAGE_MAX_RESTORED 8
+
 struct image {
 	char *path; /* as given, for messages */
 	int fd;
 	struct stat st;
 	const uint8_t *bytes; /* the whole file, mapped read-only */
 	size_t size;	      /* bytes */
+	/* Where bytes is not what the file behind fd has: image_open_original put the
+	 * original bytes back in the mapping only. */
+	struct image_range {
+		uint64_t off;
+		size_t size;
+	} restored[IMAGE_MAX_RESTORED];
+	size_t n_restored;
 	Elf *elf;
 	bool big_endian;
 	GElf_Ehdr ehdr;
@@ -59,7 +69,7 @@ ATTR_MUST_CHECK bool image_open(const char *path, struct image *image, struct er
 
 /*
  * As image_open, but sees the file as it was before this program inserted a section: only
- * the first undo->size bytes, with the ELF header in undo (gen/undo.h). fd stays that of
+ * the first undo->size bytes, with the ranges in undo put back (gen/undo.h). fd stays that of
  * the file.
  */
 struct undo;

@@ -24,7 +24,8 @@ const char options_help[] =
 	"\n"
 	"      --format=2               SFrame version to write\n"
 	"      --refresh                replace an existing .sframe instead of refusing\n"
-	"      --method=auto|append     how the section gets into the file\n"
+	"      --method=auto|slack|note|append  how the section gets into the "
+	"file\n"
 	"      --optimize=none|share    store equal blocks of rows once (share, the "
 	"default)\n"
 	"      --exclude-section=GLOB   leave out functions of these sections "
@@ -156,7 +157,10 @@ static bool options_word(
 	struct options *options, int opt, const char *text, struct err *err)
 {
 	static const char *const formats[] = {"2", NULL};
-	static const char *const methods[] = {"auto", "append", NULL};
+	static const char *const methods[] = {
+		"auto", "slack", "note", "append", NULL};
+	static const enum method method_of[] = {METHOD_AUTO, METHOD_SLACK, METHOD_NOTE,
+		METHOD_APPEND};
 	static const char *const optimize[] = {"none", "share", NULL};
 	static const char *const witnesses[] = {"own", "libdwarf", NULL};
 	static const char *const reports[] = {"text", "json", NULL};
@@ -166,7 +170,10 @@ static bool options_word(
 	case OPT_FORMAT:
 		return options_choice("--format", text, formats, &choice, err);
 	case OPT_METHOD:
-		return options_choice("--method", text, methods, &choice, err);
+		if (!options_choice("--method", text, methods, &choice, err))
+			return false;
+		options->method = method_of[choice];
+		return true;
 	case OPT_REPORT:
 		if (text && !options_choice("--report", text, reports, &choice, err))
 			return false;
@@ -275,7 +282,7 @@ bool options_parse(int argc, char **argv, struct options *options, struct err *e
 	int opt;
 
 	*options = (struct options){
-		.format = 2, .share = true, .prove = true, .min_coverage = -1.0};
+		.format = 2, .method = METHOD_AUTO, .share = true, .prove = true, .min_coverage = -1.0};
 	opterr = 0;
 	while ((opt = getopt_long(argc, argv, ":o:qv", long_options, NULL)) != -1) {
 		if (opt == '?')

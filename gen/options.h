@@ -9,6 +9,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
+#include "gen/method.h"
 
 enum command {
 	COMMAND_CONVERT,
@@ -36,6 +37,7 @@ struct options {
 	enum command command;
 	uint8_t format; /* SFrame version */
 	bool share;	/* --optimize=share */
+	enum method method;
 	bool refresh;
 	bool prove; /* less --no-verify */
 	enum witness witness;

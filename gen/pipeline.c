@@ -39,6 +39,7 @@ static bool pipeline_open(struct pipeline *line, const char *in, struct err *err
 {
 	bool fresh = line->options->command != COMMAND_CONVERT;
 	const uint8_t *data;
+	struct image original;
 	struct undo undo;
 	uint64_t addr;
 	size_t size;
@@ -56,8 +57,12 @@ static bool pipeline_open(struct pipeline *line, const char *in, struct err *err
 		return false;
 	if (!ours)
 		return true;
+	/* The record is in the image that the original takes the place of. */
+	if (!image_open_original(in, &undo, &original, err))
+		return false;
 	image_close(&line->image);
-	return image_open_original(in, &undo, &line->image, err);
+	line->image = original;
+	return true;
 }
 
 /* From the open file to the section's bytes, all but their function starts. */
@@ -127,7 +132,7 @@ static bool pipeline_prove(struct pipeline *line, struct err *err)
 
 	output_written(&line->output);
 	ok = image_open(line->output.temp, &written, err) &&
-	     write_check(&line->image, &written, err);
+	     write_check(&line->image, &line->plan, &written, err);
 	if (ok && line->options->prove)
 		ok = prove_image(&written, &written, line->options, &result, err) &&
 		     prove_judge(&result, line->report.coverage.covered_bytes, err);
@@ -139,10 +144,12 @@ static bool pipeline_prove(struct pipeline *line, struct err *err)
 static bool pipeline_insert(struct pipeline *line, const char *out, struct err *err)
 {
 	/* Find a place, and fill in the starts for it. */
-	if (!write_plan(&line->image, line->bytes.size, &line->plan, err) ||
+	if (!write_plan(&line->image, line->bytes.size, line->options->method,
+		    &line->plan, err) ||
 		!sf_place(&line->model, &line->encoding, line->plan.sframe_addr,
 			&line->bytes, err))
 		return false;
+	line->report.plan = &line->plan;
 	/* The bytes say it all from here on; the proof needs the memory. */
 	sf_section_deinit(&line->model);
 	/* Write under a temporary name, prove that, then rename. */
@@ -200,6 +207,8 @@ bool pipeline_convert(const struct options *options, const char *in, const char 
 		report_damage(&line.report, stderr);
 	if (ok && options->verbosity > 0)
 		report_gaps(&line.report, "  ", stdout);
+	if (ok && options->verbosity > 0 && options->command == COMMAND_CONVERT)
+		report_method(&line.plan, "  ", stdout);
 	if (ok && options->verbosity >= 0)
 		report_summary(&line.report, stdout);
 	if (ok && json->files)

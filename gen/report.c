@@ -121,6 +121,16 @@ void report_gaps(const struct report *report, const char *indent, FILE *out)
 	}
 }
 
+void report_method(const struct write_plan *plan, const char *indent, FILE *out)
+{
+	for (int i = 0; i < N_METHODS; i++)
+		if (plan->obstacles[i] != OBSTACLE_NONE)
+			fprintf(out, "%snot by %s: %s\n", indent,
+				method_name((enum method)i),
+				obstacle_text(plan->obstacles[i]));
+	fprintf(out, "%smethod: %s\n", indent, method_name(plan->method));
+}
+
 void report_text(const struct report *report, bool verbose, FILE *out)
 {
 	fprintf(out, "%s: %s\n", report->path, report->source->arch->name);

@@ -8,6 +8,7 @@
 
 #include "gen/coverage.h"
 #include "gen/source.h"
+#include "gen/write.h"
 #include "sframe/encode.h"
 
 /* Borrows source. */
@@ -15,6 +16,7 @@ struct report {
 	const char *path;
 	const struct source *source;
 	struct coverage coverage;
+	const struct write_plan *plan; /* borrowed; NULL when nothing was inserted */
 	struct sf_encode_stats stats;
 	uint64_t sframe_size;	/* bytes */
 	size_t n_funcs, n_rows; /* in the section */
@@ -29,6 +31,9 @@ void report_text(const struct report *report, bool verbose, FILE *out);
 
 /* One line per gap, as -v prints them while converting. */
 void report_gaps(const struct report *report, const char *indent, FILE *out);
+
+/* How the section got in, and why not in the ways before it, one line each. */
+void report_method(const struct write_plan *plan, const char *indent, FILE *out);
 
 /* Damaged records and programs, one line each, for standard error. */
 void report_damage(const struct report *report, FILE *out);

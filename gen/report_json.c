@@ -107,6 +107,24 @@ static json_t *records_of(const struct cfi_frames *frames)
 	return object;
 }
 
+/* The rung taken, and for those tried before it what kept the file from them. */
+static json_t *method_of(const struct write_plan *plan)
+{
+	json_t *obstacles = json_object();
+
+	for (int i = 0; obstacles && i < N_METHODS; i++) {
+		if (plan->obstacles[i] == OBSTACLE_NONE)
+			continue;
+		if (json_object_set_new(obstacles, method_name((enum method)i),
+			    json_string(obstacle_text(plan->obstacles[i]))) < 0) {
+			json_decref(obstacles);
+			return NULL;
+		}
+	}
+	return json_pack("{ss so sI}", "name", method_name(plan->method), "not_by",
+		obstacles, "file_size", (json_int_t)plan->file_size);
+}
+
 static json_t *gap_of(const struct report *report, const struct coverage_gap *gap)
 {
 	const struct symbol *symbol = symbols_find(&report->source->symbols, gap->fde_pc);
@@ -153,6 +171,11 @@ bool report_json_add(struct report_json *json, const struct report *report, int 
 		"refused", refused_of(&report->coverage), "records",
 		records_of(&report->source->frames));
 
+	if (file && report->plan &&
+		json_object_set_new(file, "method", method_of(report->plan)) < 0) {
+		json_decref(file);
+		file = NULL;
+	}
 	if (file && gaps && json_object_set_new(file, "gaps", gaps_of(report)) < 0) {
 		json_decref(file);
 		file = NULL;

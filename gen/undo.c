@@ -10,80 +10,101 @@
 #include "base/rd.h"
 #include "gen/write_parts.h"
 
-_Static_assert(sizeof(((struct undo *)0)->ehdr) == WRITE_EHDR_SIZE, "one ELF header");
-
-/* Offsets come from the file, so each is compared with its size. */
-static bool record_at(
-	const struct image *image, uint64_t off, struct write_record *record)
+/* Where write_image ends the record: at the section headers, or with the file. */
+static uint64_t footer_off(const struct image *image)
 {
-	return num_range_inside(off, WRITE_RECORD_SIZE, image->size) &&
-	       write_record_decode(image->bytes + off, image->big_endian, record);
+	uint64_t end = image->ehdr.e_shoff ? image->ehdr.e_shoff : image->size;
+
+	return end < WRITE_FOOTER_SIZE ? 0 : end - WRITE_FOOTER_SIZE;
 }
 
-/* Where write_image puts it: as far before the program header table as that is long. */
-static uint64_t record_off(const struct image *image)
+static bool read_footer(const struct image *image, struct write_footer *footer)
 {
-	return image->ehdr.e_phoff - image->n_phdrs * WRITE_PHDR_SIZE;
+	uint64_t off = footer_off(image);
+
+	return off && num_range_inside(off, WRITE_FOOTER_SIZE, image->size) &&
+	       write_footer_decode(image->bytes + off, image->big_endian, footer);
 }
 
-static bool record_in_place(const struct image *image, struct write_record *record)
-{
-	uint64_t gap = image->n_phdrs * WRITE_PHDR_SIZE;
-
-	return gap >= WRITE_RECORD_SIZE && gap <= image->ehdr.e_phoff &&
-	       record_at(image, record_off(image), record);
-}
-
-/* A tool that moved the program header table may have left the segment's start alone. */
-static bool record_elsewhere(const struct image *image)
-{
-	struct write_record record;
-
-	for (size_t i = 0; i < image->n_phdrs; i++)
-		if (image->phdrs[i].p_type == PT_LOAD &&
-			record_at(image, image->phdrs[i].p_offset, &record))
-			return true;
-	return false;
-}
-
-/* strip and objcopy keep sections but not what stands between them, so not the record. */
+/*
+ * strip and objcopy may keep the section that the record is in, but it is at the section
+ * headers no more; those that drop it may keep .phdrs.
+ */
 static bool has_traces(const struct image *image)
 {
-	bool phdrs = false, sframe = false;
+	bool phdrs = false, sframe = false, record = false;
 
 	for (size_t i = 0; i < image->n_sections; i++) {
 		phdrs |= strcmp(image->sections[i].name, ".phdrs") == 0;
+		record |= strcmp(image->sections[i].name, ".eh2sframe") == 0;
 		sframe |= image_is_sframe(&image->sections[i]);
 	}
-	return phdrs && sframe;
+	return record || (phdrs && sframe);
 }
 
 /* A tool that rewrites a file always touches one of these: the size, the header or a
  * table. */
-static bool tables_unchanged(const struct image *image, const struct write_record *record)
+static bool tables_unchanged(const struct image *image, const struct write_footer *footer)
 {
-	uint64_t hash = WRITE_HASH_START;
+	static const uint8_t no_hash[sizeof(uint64_t)];
+	uint64_t at = footer_off(image) + WRITE_FOOTER_HASH, hash = WRITE_HASH_START;
 
-	if (record->new_size != image->size || record->tail_off > image->size)
+	if (footer->new_size != image->size || footer->tail_off > at)
 		return false;
 	hash = write_record_hash(hash, image->bytes, WRITE_EHDR_SIZE);
 	hash = write_record_hash(hash, image->bytes + image->ehdr.e_phoff,
 		image->n_phdrs * WRITE_PHDR_SIZE);
-	hash = write_record_hash(hash, image->bytes + record->tail_off,
-		(size_t)(image->size - record->tail_off));
-	return write_record_seal(hash, image->bytes + record_off(image)) == record->hash;
+	hash = write_record_hash(
+		hash, image->bytes + footer->tail_off, (size_t)(at - footer->tail_off));
+	hash = write_record_hash(hash, no_hash, sizeof(no_hash));
+	at += sizeof(no_hash);
+	hash = write_record_hash(hash, image->bytes + at, (size_t)(image->size - at));
+	return hash == footer->hash;
 }
 
-/* The old header must be one of this very file that a cut to the old size leaves whole.
- */
-static bool leads_back(const struct image *image, const struct write_record *record)
+bool undo_next(const struct undo *undo, size_t *pos, struct undo_range *range)
 {
+	uint64_t size, stored;
 	struct rd rd;
-	uint64_t phoff, shoff, phdrs_size, shdrs_size;
 
-	if (memcmp(record->ehdr, image->bytes, WRITE_E_PHOFF) != 0)
+	rd_init(&rd, undo->ranges, undo->ranges_size, undo->big_endian);
+	rd.pos = *pos;
+	range->off = rd_u64(&rd);
+	size = rd_u64(&rd);
+	stored = rd_u64(&rd);
+	if (rd.failed || !size || !num_range_inside(range->off, size, undo->size) ||
+		(stored && stored != size) || !num_size(size, &range->size))
 		return false;
-	rd_init(&rd, record->ehdr, WRITE_EHDR_SIZE, image->big_endian);
+	range->data = stored ? rd_skip(&rd, stored) : NULL;
+	*pos = rd.pos;
+	return !rd.failed;
+}
+
+/*
+ * All ranges are there, in order; the first is the ELF header, and one of this very file,
+ * whose tables a cut to the old size leaves whole.
+ */
+static bool leads_back(const struct image *image, const struct undo *undo)
+{
+	struct undo_range range;
+	uint64_t phoff, shoff, phdrs_size, shdrs_size, end = 0;
+	const uint8_t *ehdr = NULL;
+	size_t pos = 0;
+	struct rd rd;
+
+	for (size_t i = 0; i < undo->n_ranges; i++) {
+		if (i >= WRITE_MAX_RANGES || !undo_next(undo, &pos, &range) ||
+			range.off < end)
+			return false;
+		if (!i && (range.off || range.size != WRITE_EHDR_SIZE))
+			return false;
+		if (!i)
+			ehdr = range.data;
+		end = range.off + range.size;
+	}
+	if (!ehdr || memcmp(ehdr, image->bytes, WRITE_E_PHOFF) != 0)
+		return false;
+	rd_init(&rd, ehdr, WRITE_EHDR_SIZE, image->big_endian);
 	rd_skip(&rd, WRITE_E_PHOFF);
 	phoff = rd_u64(&rd);
 	shoff = rd_u64(&rd);
@@ -91,46 +112,96 @@ static bool leads_back(const struct image *image, const struct write_record *rec
 	phdrs_size = (uint64_t)rd_u16(&rd) * WRITE_PHDR_SIZE;
 	rd_skip(&rd, WRITE_E_SHNUM - WRITE_E_PHNUM - 2);
 	shdrs_size = (uint64_t)rd_u16(&rd) * WRITE_SHDR_SIZE;
-	return record->old_size >= WRITE_EHDR_SIZE &&
-	       record->old_size < record->tail_off &&
-	       num_range_inside(phoff, phdrs_size, record->old_size) &&
-	       num_range_inside(shoff, shdrs_size, record->old_size);
+	return num_range_inside(phoff, phdrs_size, undo->size) &&
+	       num_range_inside(shoff, shdrs_size, undo->size);
+}
+
+/* The record's ranges stand before the footer and behind the original file. */
+static bool open_record(
+	const struct image *image, const struct write_footer *footer, struct undo *undo)
+{
+	uint64_t off = footer_off(image);
+
+	if (footer->ranges_size > off || footer->n_ranges > WRITE_MAX_RANGES ||
+		footer->old_size < WRITE_EHDR_SIZE ||
+		footer->old_size > footer->tail_off ||
+		footer->tail_off > off - footer->ranges_size)
+		return false;
+	*undo = (struct undo){.size = footer->old_size,
+		.ranges = image->bytes + off - footer->ranges_size,
+		.ranges_size = (size_t)footer->ranges_size,
+		.n_ranges = (size_t)footer->n_ranges,
+		.big_endian = image->big_endian};
+	return leads_back(image, undo);
 }
 
 /* No record and no trace is not an error: most files were never converted. */
 bool undo_find(const struct image *image, struct undo *undo, bool *found, struct err *err)
 {
-	struct write_record record;
+	struct write_footer footer;
 
 	*found = false;
-	if (!record_in_place(image, &record)) {
-		if (record_elsewhere(image) || has_traces(image))
+	*undo = (struct undo){0};
+	if (!read_footer(image, &footer)) {
+		if (has_traces(image))
 			return err_set(err, ERR_UNSUPPORTED,
 				"the section was put in by this program, but the file "
-				"was rewritten "
-				"since (strip, objcopy or the like), so the way back is "
-				"lost");
+				"was rewritten since (strip, objcopy or the like), so "
+				"the way back is lost");
 		return true;
 	}
-	if (!tables_unchanged(image, &record) || !leads_back(image, &record))
+	if (!tables_unchanged(image, &footer) || !open_record(image, &footer, undo))
 		return err_set(err, ERR_UNSUPPORTED,
 			"the header tables were changed since the section was put in, so "
-			"the record "
-			"at offset 0x%" PRIx64 " no longer leads back",
-			record_off(image));
-	undo->size = record.old_size;
-	memcpy(undo->ehdr, record.ehdr, sizeof(undo->ehdr));
+			"the record before offset 0x%" PRIx64 " no longer leads back",
+			footer_off(image) + WRITE_FOOTER_SIZE);
 	*found = true;
 	return true;
 }
 
+void undo_apply(const struct undo *undo, uint8_t *bytes)
+{
+	struct undo_range range;
+	size_t pos = 0;
+
+	for (size_t i = 0; i < undo->n_ranges && undo_next(undo, &pos, &range); i++) {
+		if (range.data)
+			memcpy(bytes + range.off, range.data, range.size);
+		else
+			memset(bytes + range.off, 0, range.size);
+	}
+}
+
+static bool write_zeros(int fd, size_t size, uint64_t off, struct err *err)
+{
+	static const uint8_t zeros[WRITE_MIN_PAGE];
+
+	while (size) {
+		size_t part = size < sizeof(zeros) ? size : sizeof(zeros);
+
+		if (!write_at(fd, zeros, part, off, err))
+			return false;
+		off += part;
+		size -= part;
+	}
+	return true;
+}
+
 /*
- * The header is written over the copied one: a file cut off halfway is not mistaken for
- * whole, because its caller renames only what was finished.
+ * The ranges are written over the copied bytes: a file cut off halfway is not mistaken
+ * for whole, because its caller renames only what was finished.
  */
 bool undo_write(
 	const struct image *image, const struct undo *undo, int fd, struct err *err)
 {
-	return write_copy(image, undo->size, fd, err) &&
-	       write_at(fd, undo->ehdr, sizeof(undo->ehdr), 0, err);
+	struct undo_range range;
+	size_t pos = 0;
+
+	if (!write_copy(image, undo->size, fd, err))
+		return false;
+	for (size_t i = 0; i < undo->n_ranges && undo_next(undo, &pos, &range); i++)
+		if (!(range.data ? write_at(fd, range.data, range.size, range.off, err)
+				 : write_zeros(fd, range.size, range.off, err)))
+			return false;
+	return true;
 }

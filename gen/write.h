@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the section goes in the file, and the file with it in. The layout moves the
- * program header table into a new read-only PT_LOAD above everything, together with the
- * section; no byte of the input outside the ELF header changes (docs/ARCHITECTURE.md,
- * "Insertion").
+ * Where the section goes in the file, and the file with it in. There are several ways,
+ * the rungs of a ladder (gen/method.h, docs/ARCHITECTURE.md "Insertion"): from padding
+ * that is mapped anyway to a new segment above everything. A plan says which rung was
+ * taken and where all goes; writing and checking work from the plan alone.
  *
  * Not done with libelf: its writer zero-fills between the ELF header and a moved program
  * header table, that is, all code, and reports success.
@@ -12,32 +12,46 @@
 #define GEN_WRITE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/attr.h"
 #include "base/err.h"
 #include "gen/image.h"
+#include "gen/method.h"
+
+/* No such table entry. */
+#define WRITE_NONE SIZE_MAX
 
 struct write_plan {
-	uint64_t sframe_addr;  /* of the section once loaded, unbiased */
-	uint64_t sframe_off;   /* in the output file */
-	uint64_t sframe_size;  /* bytes */
-	uint64_t segment_addr; /* of the new PT_LOAD; its file offset is congruent */
-	uint64_t segment_off, segment_size;
-	uint64_t segment_align;
-	uint64_t phdr_off; /* of the program header table, in the output file */
-	uint64_t shdr_off; /* of the section header table, in the output file */
-	uint64_t
-		strtab_off; /* of the new section name table; 0 without section headers */
+	enum method method;
+	enum obstacle obstacles[N_METHODS]; /* of the rungs that were tried */
+	uint64_t sframe_addr;		    /* of the section once loaded, unbiased */
+	uint64_t sframe_off;		    /* in the output file */
+	uint64_t sframe_size;		    /* bytes */
+	/* The new PT_LOAD; its size is 0 when there is none. Offset and address are
+	 * congruent modulo its alignment. */
+	uint64_t segment_addr, segment_off, segment_size, segment_align;
+	uint64_t phdr_off, phdr_addr; /* of the program header table, in the output */
+	size_t n_phdrs, n_sections;   /* of the output */
+	/* Entries of the input's program header table, or WRITE_NONE: the PT_LOAD that
+	 * grows over the section, the one that becomes PT_GNU_SFRAME (else that goes
+	 * last), and one that goes to make room. */
+	size_t grown, sframe_entry, dropped;
+	bool add_phdr;	     /* a PT_PHDR in front, for a library that has none */
+	uint64_t tail_off;   /* from here on the file holds no loaded bytes: */
+	uint64_t strtab_off; /* the new section name table; 0 without one */
+	uint64_t record_off, record_size; /* the undo record */
+	uint64_t shdr_off;  /* the section header table; 0 without sections */
 	uint64_t file_size; /* bytes of the output */
 };
 
 /*
- * Plans a section of sframe_size bytes into image. ERR_UNSUPPORTED or ERR_LIMIT, naming
- * the reason, when no place is safe.
+ * Plans a section of sframe_size bytes into image by the given rung, or by the first that
+ * applies. ERR_UNSUPPORTED or ERR_LIMIT, naming the reason, when no place is safe.
  */
 ATTR_MUST_CHECK bool write_plan(const struct image *image, uint64_t sframe_size,
-	struct write_plan *plan, struct err *err);
+	enum method method, struct write_plan *plan, struct err *err);
 
 /* Writes the whole output to fd (open for writing, at offset 0, empty). ERR_IO. */
 ATTR_MUST_CHECK bool write_image(const struct image *image, const struct write_plan *plan,
@@ -45,10 +59,11 @@ ATTR_MUST_CHECK bool write_image(const struct image *image, const struct write_p
 
 /*
  * Checks the finished file against the input: original sections and segments where they
- * were, with their bytes; PT_LOADs ascending, not overlapping, congruent; the section
- * mapped and covered by PT_GNU_SFRAME. ERR_INTERNAL names what is off.
+ * were, with their bytes, but for what the rung may change (a table in
+ * gen/write_check.c); PT_LOADs ascending, not overlapping, congruent; the section mapped
+ * and covered by PT_GNU_SFRAME; the way back complete. ERR_INTERNAL names what is off.
  */
-ATTR_MUST_CHECK bool write_check(
-	const struct image *input, const struct image *output, struct err *err);
+ATTR_MUST_CHECK bool write_check(const struct image *input, const struct write_plan *plan,
+	const struct image *output, struct err *err);
 
 #endif

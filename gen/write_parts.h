@@ -20,39 +20,95 @@ enum {
 	WRITE_SHDR_SIZE = 64,
 	WRITE_SFRAME_ALIGN = 8,
 	WRITE_PHDR_ALIGN = 8,
+	/* The smallest page of any machine supported; a file is mapped in units of at
+	 * least this. */
+	WRITE_MIN_PAGE = 4096,
+	WRITE_GUARD_PAGES = 2,
 	/* Offsets in the ELF header of the four fields that change. */
 	WRITE_E_PHOFF = 32,
 	WRITE_E_PHNUM = 56,
 	WRITE_E_SHNUM = 60,
 };
 
-/* No such table entry. */
-#define WRITE_NONE SIZE_MAX
+/* No loader takes an address or offset above this; sums of two of them do not wrap. */
+#define WRITE_MAX_PLACE ((uint64_t)INT64_MAX)
 
-/* Which table entries an insertion uses, and how many there are afterwards. */
+/* What the tables of the input have to offer (gen/write_slots.c). */
 struct write_slots {
-	/* Whether a PT_PHDR goes in front, for a library that has none: without it glibc
-	 * looks for the table in the segments, and after BFD's strip finds the tail of
-	 * the .bss. */
-	bool add_phdr;
-	bool library;	  /* never started as a program: nobody takes AT_PHDR from it */
-	size_t last_load; /* index of the last PT_LOAD; the new one goes right behind it
-			   */
+	bool library;  /* never started as a program: nobody takes AT_PHDR from it */
+	bool has_phdr; /* there is a PT_PHDR */
+	bool editable; /* the program header table shares no byte with another header */
+	size_t first_load, last_load; /* indices of PT_LOADs */
 	/* Entries of an SFrame section that is already there, or WRITE_NONE. */
 	size_t sframe_segment, sframe_section;
 	size_t names; /* index of the section name table, or WRITE_NONE */
-	size_t n_phdrs,
-		n_sections; /* of the output; no sections when the input has none */
+	/* Entries that mean nothing or repeat another one, and entries that the bytes
+	 * behind the table have room for. */
+	size_t spare[2], n_spare;
+	size_t room;
 };
 
 /* ERR_UNSUPPORTED or ERR_LIMIT when a table cannot take the entries. */
 ATTR_MUST_CHECK bool write_slots_find(
 	const struct image *image, struct write_slots *slots, struct err *err);
 
+/*
+ * Whether size file bytes at off are nobody's: zero, and in no section, segment or header
+ * table. With in_load, the PT_LOAD that maps the program header table does not count.
+ */
+bool write_is_free(const struct image *image, uint64_t off, uint64_t size, bool in_load);
+
+/* Whether they are in the ELF header or in a header table. */
+bool write_meets_tables(const struct image *image, uint64_t off, uint64_t size);
+
+/*
+ * The first address that neither a segment nor a loaded section (.tbss has no segment)
+ * uses. ERR_MALFORMED when a section reaches past the end of the address space.
+ */
+ATTR_MUST_CHECK bool write_end_of_memory(
+	const struct image *image, uint64_t *end, struct err *err);
+
+/* The alignment of the file's PT_LOADs, halved until it divides bias. */
+uint64_t write_segment_align(const struct image *image, uint64_t bias);
+
+/*
+ * A rung places the section, the segment and the program header table in plan, which
+ * comes with the table where it was. It says what keeps it from it, and may say more in
+ * err.
+ */
+enum obstacle write_plan_in_place(const struct image *image,
+	const struct write_slots *slots, struct write_plan *plan, struct err *err);
+enum obstacle write_plan_slack(const struct image *image, const struct write_slots *slots,
+	struct write_plan *plan, struct err *err);
+enum obstacle write_plan_note(const struct image *image, const struct write_slots *slots,
+	struct write_plan *plan, struct err *err);
+enum obstacle write_plan_append(const struct image *image,
+	const struct write_slots *slots, struct write_plan *plan, struct err *err);
+
+/* Bytes between the segment's start and a table in it: its size, see write_append.c. */
+static inline uint64_t write_table_size(const struct write_plan *plan)
+{
+	return (uint64_t)plan->n_phdrs * WRITE_PHDR_SIZE;
+}
+
+/* Whether the table stands elsewhere than in the input. */
+static inline bool write_table_moves(
+	const struct image *image, const struct write_plan *plan)
+{
+	return plan->phdr_off != image->ehdr.e_phoff;
+}
+
+/* Whether what PT_PHDR says of it is no longer so. */
+static inline bool write_table_changes(
+	const struct image *image, const struct write_plan *plan)
+{
+	return write_table_moves(image, plan) || plan->n_phdrs != image->n_phdrs;
+}
+
 /* Where names go in the grown section name table, as offsets from its start, and its
  * size. */
 struct write_names {
-	uint64_t sframe, phdrs, size;
+	uint64_t sframe, phdrs, undo, size;
 };
 struct write_names write_names_place(
 	const struct image *image, const struct write_slots *slots);
@@ -60,15 +116,12 @@ struct write_names write_names_place(
 /* Refuses a file whose layout gives no safe place, by name (gen/write_refuse.c). */
 ATTR_MUST_CHECK bool write_refuse(const struct image *image, struct err *err);
 
-/* Bytes from the segment's start to the program header table: room for the undo record.
- */
-static inline uint64_t write_gap(const struct write_slots *slots)
-{
-	return (uint64_t)slots->n_phdrs * WRITE_PHDR_SIZE;
-}
-
-/* The header of the output: that of the input with both tables moved. */
-void write_header(struct wr *wr, const struct image *image,
+/* The header and the tables of the output (gen/write_tables.c). */
+void write_put_header(
+	struct wr *wr, const struct image *image, const struct write_plan *plan);
+void write_put_phdrs(struct wr *wr, const struct image *image,
+	const struct write_slots *slots, const struct write_plan *plan);
+void write_put_shdrs(struct wr *wr, const struct image *image,
 	const struct write_slots *slots, const struct write_plan *plan);
 
 /* Copies the first size bytes of image's file to fd, holes as holes. */
@@ -79,30 +132,42 @@ ATTR_MUST_CHECK bool write_at(
 	int fd, const void *data, size_t size, uint64_t off, struct err *err);
 
 /*
- * The undo record: magic, version, the original size and ELF header, and, to notice a
- * later change, the size of the output and a hash of its three header tables. It stands
- * at the start of the new segment, before the program header table.
+ * The undo record: the ranges of the input that the output overwrites, each as
+ *     u64 offset, u64 size, u64 stored (size, or 0 when all were zero), stored bytes
+ * and then a footer of WRITE_FOOTER_SIZE bytes, which ends where the section header table
+ * starts, or with the file when there is none. The footer's hash covers what leads back:
+ * ELF header, program headers, and everything from tail_off on, the record included.
  */
-enum { WRITE_RECORD_SIZE = 128 };
+enum { WRITE_FOOTER_SIZE = 72, WRITE_RANGE_HEAD = 24, WRITE_MAX_RANGES = 4 };
 extern const char write_record_magic[16];
 
-struct write_record {
-	uint64_t old_size, new_size;
-	uint64_t tail_off; /* of the new name and section header tables: the segment's end
-			    */
-	uint8_t ehdr[WRITE_EHDR_SIZE]; /* the original one */
-	uint64_t hash; /* given: of the header tables; decoded: as stored, of the record
-			  too */
+struct write_range {
+	uint64_t off, size; /* in the input, ascending */
 };
-void write_record_encode(struct wr *wr, const struct write_record *record);
-/* From WRITE_RECORD_SIZE bytes; false when they are no record. */
-ATTR_MUST_CHECK bool write_record_decode(
-	const uint8_t *data, bool big_endian, struct write_record *record);
+/* The ranges that plan overwrites; gives their number, at most WRITE_MAX_RANGES. */
+size_t write_ranges(const struct image *image, const struct write_plan *plan,
+	struct write_range ranges[WRITE_MAX_RANGES]);
+
+struct write_footer {
+	uint64_t old_size, new_size;
+	uint64_t tail_off;    /* what follows the last loaded byte, up to the end */
+	uint64_t ranges_size; /* bytes of the ranges, which stand before the footer */
+	uint64_t n_ranges;
+	uint64_t hash;
+};
+/* Bytes of the ranges as they are stored. */
+uint64_t write_record_ranges_size(
+	const struct image *image, const struct write_plan *plan);
+/* Ranges and footer, with hash 0. */
+void write_record_encode(
+	struct wr *wr, const struct image *image, const struct write_plan *plan);
+/* From WRITE_FOOTER_SIZE bytes; false when they are no footer. */
+ATTR_MUST_CHECK bool write_footer_decode(
+	const uint8_t *data, bool big_endian, struct write_footer *footer);
+/* Where the hash stands in the footer; it counts as 0 for itself. */
+enum { WRITE_FOOTER_HASH = WRITE_FOOTER_SIZE - 8 };
 /* Feeds size bytes into a running hash; the first call gets WRITE_HASH_START. */
 #define WRITE_HASH_START UINT64_C(0xcbf29ce484222325)
 uint64_t write_record_hash(uint64_t hash, const uint8_t *data, size_t size);
-/* Continues a hash of the header tables over the record at data, up to its stored hash.
- */
-uint64_t write_record_seal(uint64_t hash, const uint8_t *data);
 
 #endif

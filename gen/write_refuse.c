@@ -10,10 +10,6 @@
 
 #include "base/num.h"
 
-/* The smallest page of any machine supported; a file is mapped in units of at least this.
- */
-#define MIN_PAGE 4096
-
 /*
  * What the layout relies on of each PT_LOAD. The first ones are damage; the last two
  * occur in files that do run (linked with -n, or by hand), but in which "above
@@ -23,7 +19,8 @@ static bool refuse_segment(
 	const struct image *image, size_t i, uint64_t *end, struct err *err)
 {
 	const GElf_Phdr *phdr = &image->phdrs[i];
-	uint64_t align = phdr->p_align > MIN_PAGE ? phdr->p_align : MIN_PAGE, phdr_end;
+	uint64_t align = phdr->p_align > WRITE_MIN_PAGE ? phdr->p_align : WRITE_MIN_PAGE,
+		 phdr_end;
 
 	if (!num_range_inside(phdr->p_offset, phdr->p_filesz, image->size))
 		return err_set(err, ERR_MALFORMED,

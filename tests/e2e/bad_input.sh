@@ -18,10 +18,13 @@ gcc -O2 -o good prog.c || exit 99
 strip -o stripped good
 echo 'what was here before' >out
 
-# refused NAME STATUS WORDS: file NAME, converted to a name that exists and to one that does not.
+# refused NAME STATUS WORDS [OPTION...]: file NAME, converted to a name that exists and to one that
+# does not.
 refused() {
-	fails "$1" "$2" "$3" "$1" out
-	fails "$1, new OUT" "$2" "$3" "$1" new
+	local name=$1 wanted=$2 words=$3
+	shift 3
+	fails "$name" "$wanted" "$words" "$@" "$name" out
+	fails "$name, new OUT" "$wanted" "$words" "$@" "$name" new
 }
 
 # Reading commands on NAME end with a status of the contract, and without a second line.
@@ -124,7 +127,7 @@ refused beyond 1 'past the end of the file'
 copy frame_beyond $((eh_frame + 32)) 8 0xfffffffffffffff0
 refused frame_beyond 1 '\.eh_frame .* past the end of the file'
 copy wraps $((text + 16)) 8 0xfffffffffffffff0
-refused wraps 1 'address space'
+refused wraps 1 'address space' --method=append
 # The last PT_LOAD, that of the data, over the others.
 data=$(readelf -lW good | awk '$1 ~ /^[A-Z]/ && $2 ~ /^0x/ { if ($1 == "LOAD") at = i; i++ } END { print at }')
 data=$((64 + data * 56))

@@ -14,13 +14,15 @@ assemble() {
 }
 
 limit=20
-# damaged NAME WORDS: none of the file's code can be described; one line says why.
+# damaged NAME WORDS [OPTION...]: nothing can be made of it; one line says why.
 damaged() {
-	if ! assemble "$1"; then
-		not_ok "$1" 'cannot be assembled'
+	local name=$1 words=$2
+	shift 2
+	if ! assemble "$name"; then
+		not_ok "$name" 'cannot be assembled'
 		return
 	fi
-	refused "$1" 1 "$2"
+	refused "$name" 1 "$words" "$@"
 }
 
 # spared NAME WORDS: the damage costs what it describes, is named, and the rest is converted.
@@ -47,8 +49,9 @@ damaged loops 'CIE'
 damaged leb 'no readable FDE'
 damaged periodic 'rules over the PC'
 damaged giant_periodic 'no function'
+damaged budget 'operations'
 # Nothing is wrong with it but that it is nowhere near its file.
-damaged giant 'hole in the file'
+damaged giant 'hole in the file' --method=append
 status_is 'giant, --section-only' 0 -q --section-only giant giant.section
 rm -f giant.section
 spared some_bad 'left out'

@@ -5,35 +5,47 @@
 raw=$1 src=$2
 . "$src/insert_lib.sh"
 
-check_kind() {
-	local kind=$1
-	if ! "$raw" add "$kind" "$kind.new" 2>"$kind.log"; then
-		not_ok "$kind: add" "$(cat "$kind.log")"
+# Which rungs were taken at all.
+taken=
+
+check_rung() {
+	local kind=$1 rung=$2 name=$1,\ $2 status
+	"$raw" add "$kind" "$kind.new" $size $rung 2>"$kind.log"
+	status=$?
+	if [ $status = 1 ] && grep -q "cannot go in by $rung" "$kind.log"; then return; fi
+	if [ $status != 0 ]; then
+		not_ok "$name: add" "$(cat "$kind.log")"
 		return
 	fi
-	is "$kind: runs" same_run "./$kind" "./$kind.new"
-	is "$kind: readelf" clean_readelf "$kind.new"
+	taken="$taken $rung"
+	is "$name: runs" same_run "./$kind" "./$kind.new"
+	is "$name: readelf" clean_readelf "$kind.new"
 	case $kind in
 	cxx*) ;;
-	*) is "$kind: mapped" "./$kind.new" mapped ;;
+	*) is "$name: mapped" "./$kind.new" mapped ;;
 	esac
 	# A kernel before 5.18, and qemu-user, take AT_PHDR for load address + e_phoff.
 	if ! have qemu-x86_64; then
-		skip "$kind: old AT_PHDR rule" "no qemu-x86_64"
+		skip "$name: old AT_PHDR rule" "no qemu-x86_64"
 	elif ! qemu-x86_64 "./$kind" >"$kind.q1" 2>&1; then
-		skip "$kind: old AT_PHDR rule" "the original does not run there"
+		skip "$name: old AT_PHDR rule" "the original does not run there"
 	else
 		qemu-x86_64 "./$kind.new" >"$kind.q2" 2>&1
-		is "$kind: old AT_PHDR rule" diff "$kind.q1" "$kind.q2"
+		is "$name: old AT_PHDR rule" diff "$kind.q1" "$kind.q2"
 	fi
 	"$raw" undo "$kind.new" "$kind.old"
-	is "$kind: undo" cmp "$kind" "$kind.old"
-	is "$kind: same bytes again" sh -c "'$raw' add '$kind' '$kind.two' && cmp '$kind.new' '$kind.two'"
+	is "$name: undo" cmp "$kind" "$kind.old"
+	is "$name: same bytes again" sh -c "'$raw' add '$kind' '$kind.two' $size $rung && cmp '$kind.new' '$kind.two'"
 	rm -f "$kind.new" "$kind.old" "$kind.two"
 }
 
+check_kind() {
+	local rung
+	for rung in $rungs; do check_rung "$1" $rung; done
+}
+
 libraries() {
-	local linker
+	local linker rung
 	mkdir -p old new
 	for linker in bfd lld gold mold; do
 		if ! build old/libinsert.so $CC -O1 -fPIC -shared -fuse-ld=$linker "$src/insert_library.c" ||
@@ -42,6 +54,11 @@ libraries() {
 			skip "library, $linker" "cannot be built here"
 			continue
 		fi
+		for rung in $rungs; do
+			"$raw" add old/libinsert.so new/libinsert.so $size $rung 2>/dev/null || continue
+			is "library, $linker, $rung: mapped" env LD_LIBRARY_PATH=new ./user mapped libinsert.so
+			is "library, $linker, $rung: dlopen" sh -c './opener load new/libinsert.so | grep "dlopen 34"'
+		done
 		is "library, $linker: add" "$raw" add old/libinsert.so new/libinsert.so
 		is "library, $linker: readelf" clean_readelf new/libinsert.so
 		is "library, $linker: LD_LIBRARY_PATH" sh -c \
@@ -142,6 +159,9 @@ debugger() {
 
 build_kinds
 for kind in $kinds; do check_kind "$kind"; done
+for rung in $rungs; do
+	is "$rung was taken" sh -c "case '$taken ' in *' $rung '*) ;; *) false ;; esac"
+done
 libraries
 large_bss
 real_programs

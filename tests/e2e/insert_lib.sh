@@ -53,6 +53,25 @@ build() {
 	"$@" -o "$name" >"$name.log" 2>&1
 }
 
+# A compiler whose output has a PT_NULL in place of its last PT_NOTE: two spare program headers.
+spare_cc() {
+	$CC "$@" && python3 - "${@: -1}" <<-'EOF'
+		import sys
+		with open(sys.argv[1], "r+b") as file:
+		    data = file.read()
+		    start, n = int.from_bytes(data[32:40], "little"), data[56]
+		    file.seek([at for at in range(start, start + 56 * n, 56) if data[at] == 4][-1])
+		    file.write(bytes(4))
+	EOF
+}
+
+# The rungs to try on each kind; those that a file gives no place for are skipped in silence.
+rungs="slack note append"
+# For the compilers of programs that other tools edit.
+extra=
+# What small programs have room for in the slack.
+size=600
+
 probe=$src/insert_probe.c
 # kind NAME COMMAND...; sets kinds to those that could be built, of those in only (empty: all).
 kinds= only=
@@ -68,10 +87,14 @@ kind() {
 }
 
 build_kinds() {
-	kind pie $CC -O1 -fPIE -pie "$probe"
-	kind nopie $CC -O1 -no-pie "$probe"
+	kind pie $CC $extra -O1 -fPIE -pie "$probe"
+	kind nopie $CC $extra -O1 -no-pie "$probe"
 	kind static $CC -O1 -static "$probe"
 	kind static-pie $CC -O1 -static-pie "$probe"
+	kind spare spare_cc $extra -O1 -fPIE -pie "$probe"
+	kind spare-nopie spare_cc -O1 -no-pie "$probe"
+	kind spare-static spare_cc -O1 -static "$probe"
+	kind spare-static-pie spare_cc -O1 -static-pie "$probe"
 	kind relro-now $CC -O1 -Wl,-z,relro,-z,now "$probe"
 	kind norelro $CC -O1 -Wl,-z,norelro "$probe"
 	kind noseparate $CC -O1 -Wl,-z,noseparate-code "$probe"
@@ -80,17 +103,17 @@ build_kinds() {
 	kind relr $CC -O1 -Wl,-z,pack-relative-relocs "$probe"
 	kind bss60 $CC -O1 -DBSS=62914560 "$probe"
 	kind nopie-bss60 $CC -O1 -no-pie -DBSS=62914560 "$probe"
-	kind lld $CC -O1 -fuse-ld=lld "$probe"
+	kind lld $CC $extra -O1 -fuse-ld=lld "$probe"
 	kind lld-nopie $CC -O1 -no-pie -fuse-ld=lld "$probe"
 	kind lld-static-pie $CC -O1 -static-pie -fuse-ld=lld "$probe"
 	kind gold $CC -O1 -fuse-ld=gold "$probe"
 	kind gold-static $CC -O1 -static -fuse-ld=gold "$probe"
-	kind mold $CC -O1 -fuse-ld=mold "$probe"
+	kind mold $CC $extra -O1 -fuse-ld=mold "$probe"
 	kind mold-static $CC -O1 -static -fuse-ld=mold "$probe"
 	kind clang clang -D_GNU_SOURCE -O1 -fPIE -pie "$probe"
 	kind musl musl-gcc -D_GNU_SOURCE -O1 "$probe"
 	kind musl-static musl-gcc -D_GNU_SOURCE -O1 -static "$probe"
-	kind linker-made $CC -O1 -Wa,--gsframe "$probe"
-	kind cxx g++ -O1 "$src/insert_throw.cc"
+	kind linker-made $CC $extra -O1 -Wa,--gsframe "$probe"
+	kind cxx g++ $extra -O1 "$src/insert_throw.cc"
 	kind cxx-static g++ -O1 -static "$src/insert_throw.cc"
 }

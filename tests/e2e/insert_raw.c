@@ -4,10 +4,11 @@
  * takes it out again, or tries a list of files. So that a test of the layout needs no CFI
  * and no encoder.
  *
- *   insert_raw add IN OUT [SIZE]   an empty but valid SFrame v2 header and filler
+ *   insert_raw add IN OUT [SIZE [METHOD]]  an empty but valid SFrame v2 header and filler
  *   insert_raw undo IN OUT
- *   insert_raw try SCRATCH         paths from standard input: add, check, undo, compare;
- * one line each
+ *   insert_raw try SCRATCH [METHOD [SIZE]] paths from standard input: add, check, undo,
+ * compare; one line each, with the rung and the growth. METHOD "each" goes through all
+ * rungs. SIZE 0 is that of .eh_frame, which a real section is close to.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,10 +19,10 @@
 #include "base/wr.h"
 #include "gen/image.h"
 #include "gen/output.h"
+#include "gen/status.h"
 #include "gen/symbols.h"
 #include "gen/undo.h"
 #include "gen/write.h"
-#include "gen/status.h"
 
 #define DEFAULT_SIZE 5000
 
@@ -43,33 +44,47 @@ static bool make_section(struct wr *wr, size_t size, bool big_endian)
 	return !wr->failed;
 }
 
-static bool check_file(const struct image *in, const char *path, struct err *err)
+static bool check_file(const struct image *in, const struct write_plan *plan,
+	const char *path, struct err *err)
 {
 	struct image out;
 	bool ok;
 
 	if (!image_open(path, &out, err))
 		return err_prefix(err, "reading the output");
-	ok = write_check(in, &out, err);
+	ok = write_check(in, plan, &out, err);
 	image_close(&out);
 	return ok;
 }
 
-static bool add(const struct image *image, const char *to, size_t size, struct err *err)
+static enum method method_of(const char *name)
+{
+	for (int i = 0; i < N_METHODS; i++)
+		if (strcmp(method_name((enum method)i), name) == 0)
+			return (enum method)i;
+	if (strcmp(name, "auto") != 0 && strcmp(name, "each") != 0) {
+		fprintf(stderr, "insert_raw: no method %s\n", name);
+		exit(2);
+	}
+	return METHOD_AUTO;
+}
+
+static bool add(const struct image *image, const char *to, size_t size,
+	enum method method, struct err *err)
 {
 	struct write_plan plan;
 	struct output output;
 	struct wr wr;
 	bool ok;
 
-	if (!write_plan(image, size, &plan, err))
+	if (!write_plan(image, size, method, &plan, err))
 		return false;
 	if (!make_section(&wr, size, image->big_endian))
 		return err_set_nomem(err);
 	ok = output_begin(to, image->fd, &output, err);
 	if (ok) {
 		ok = write_image(image, &plan, wr.data, output.fd, err) &&
-		     check_file(image, output.temp, err) &&
+		     check_file(image, &plan, output.temp, err) &&
 		     output_commit(&output, image->fd, err);
 		output_abort(&output);
 	}
@@ -107,35 +122,48 @@ static bool same_bytes(const struct image *a, const char *path, struct err *err)
 	return same || err_set(err, ERR_INTERNAL, "undo does not give the original");
 }
 
-/* Add to a scratch file without the costs of a safe replacement, check, undo, compare. */
-static bool round_trip(const struct image *in, const char *scratch, struct err *err)
+static bool go_back(const struct image *in, const struct image *out, const char *scratch,
+	struct err *err)
 {
-	static uint8_t section[DEFAULT_SIZE];
-	struct write_plan plan;
-	struct image out = {.fd = -1};
 	struct undo record;
 	FILE *file;
 	bool found, ok;
 
-	if (!write_plan(in, sizeof(section), &plan, err))
+	if (!undo_find(out, &record, &found, err))
 		return false;
+	/* The name goes, the mapping stays. */
+	unlink(scratch);
 	file = fopen(scratch, "w+");
 	if (!file)
 		return err_set_errno(err, "%s", scratch);
-	ok = write_image(in, &plan, section, fileno(file), err) &&
-	     image_open(scratch, &out, err) && write_check(in, &out, err) &&
-	     undo_find(&out, &record, &found, err);
+	ok = undo_write(out, &record, fileno(file), err);
 	fclose(file);
-	if (ok) {
-		/* The name goes, the mapping stays. */
-		unlink(scratch);
-		file = fopen(scratch, "w+");
-		ok = file ? undo_write(&out, &record, fileno(file), err)
-			  : err_set_errno(err, "%s", scratch);
-		if (file)
-			fclose(file);
-		ok = ok && same_bytes(in, scratch, err);
+	return ok && same_bytes(in, scratch, err);
+}
+
+/* Add to a scratch file without the costs of a safe replacement, check, undo, compare. */
+static bool round_trip(const struct image *in, const char *scratch, size_t size,
+	struct write_plan *plan, struct err *err)
+{
+	struct image out = {.fd = -1};
+	struct wr wr;
+	FILE *file;
+	bool ok;
+
+	if (!make_section(&wr, size, in->big_endian))
+		return err_set_nomem(err);
+	file = fopen(scratch, "w+");
+	if (!file) {
+		wr_deinit(&wr);
+		return err_set_errno(err, "%s", scratch);
 	}
+	ok = write_image(in, plan, wr.data, fileno(file), err) &&
+	     image_open(scratch, &out, err) && write_check(in, plan, &out, err);
+	fclose(file);
+	wr_deinit(&wr);
+	if (!ok && err->kind != ERR_IO && err->kind != ERR_NOMEM)
+		err->kind = ERR_INTERNAL;
+	ok = ok && go_back(in, &out, scratch, err);
 	image_close(&out);
 	unlink(scratch);
 	return ok;
@@ -173,28 +201,66 @@ static bool look_around(const struct image *image)
 	return sum != 1;
 }
 
-static int try_all(const char *scratch)
+struct trial {
+	const char *scratch;
+	enum method method;
+	bool each;
+	size_t size; /* of the section; 0: as large as .eh_frame */
+};
+
+static size_t trial_size(const struct trial *trial, const struct image *image)
+{
+	struct cfi_section section;
+	struct err err = {0};
+	bool found;
+
+	if (trial->size)
+		return trial->size;
+	if (image_eh_frame(image, &section, &found, NULL, &err) && found)
+		return section.size;
+	return DEFAULT_SIZE;
+}
+
+/* One line for one way; false for what is this program's own fault. */
+static bool try_method(const struct trial *trial, const struct image *image,
+	enum method method, const char *path)
+{
+	struct err err = {0};
+	struct write_plan plan;
+	bool ok = write_plan(image, trial_size(trial, image), method, &plan, &err) &&
+		  round_trip(image, trial->scratch, plan.sframe_size, &plan, &err);
+
+	printf("%d %s: ", status_of(err.kind), path);
+	if (ok)
+		printf("ok %s, %jd bytes more\n", method_name(plan.method),
+			(intmax_t)(plan.file_size - image->size));
+	else
+		printf("%s\n", err.text);
+	return err.kind != ERR_INTERNAL;
+}
+
+static int try_all(const struct trial *trial)
 {
 	char path[4096];
-	int status = 0;
+	bool fine = true;
 
 	while (fgets(path, sizeof(path), stdin)) {
 		struct err err = {0};
 		struct image image;
-		bool ok;
 
 		path[strcspn(path, "\n")] = 0;
-		ok = image_open(path, &image, &err);
-		if (ok) {
-			ok = look_around(&image) && round_trip(&image, scratch, &err);
-			image_close(&image);
+		if (!image_open(path, &image, &err)) {
+			printf("%d %s: %s\n", status_of(err.kind), path, err.text);
+			continue;
 		}
-		printf("%d %s: %s\n", status_of(err.kind), path,
-			ok ? "ok" : err.text);
-		if (!ok && err.kind == ERR_INTERNAL)
-			status = 1;
+		look_around(&image);
+		for (int i = 0; trial->each && i < N_METHODS; i++)
+			fine &= try_method(trial, &image, (enum method)i, path);
+		if (!trial->each)
+			fine &= try_method(trial, &image, trial->method, path);
+		image_close(&image);
 	}
-	return status;
+	return !fine;
 }
 
 int main(int argc, char **argv)
@@ -203,16 +269,25 @@ int main(int argc, char **argv)
 	struct image image;
 	bool ok;
 
-	if (argc == 3 && strcmp(argv[1], "try") == 0)
-		return try_all(argv[2]);
+	if (argc >= 3 && strcmp(argv[1], "try") == 0) {
+		const char *method = argc > 3 ? argv[3] : "auto";
+		struct trial trial = {.scratch = argv[2],
+			.method = method_of(method),
+			.each = strcmp(method, "each") == 0,
+			.size = argc > 4 ? strtoul(argv[4], NULL, 0) : DEFAULT_SIZE};
+
+		return try_all(&trial);
+	}
 	if (argc < 4)
 		return 2;
 	ok = image_open(argv[2], &image, &err);
 	if (ok) {
 		size_t size = argc > 4 ? strtoul(argv[4], NULL, 0) : DEFAULT_SIZE;
+		enum method method = argc > 5 ? method_of(argv[5]) : METHOD_AUTO;
 
-		ok = strcmp(argv[1], "undo") == 0 ? undo(&image, argv[3], &err)
-						  : add(&image, argv[3], size, &err);
+		ok = strcmp(argv[1], "undo") == 0
+			     ? undo(&image, argv[3], &err)
+			     : add(&image, argv[3], size, method, &err);
 		image_close(&image);
 	}
 	if (!ok)

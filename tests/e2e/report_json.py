@@ -44,6 +44,13 @@ def main():
         check(file["sizes"][".sframe"] == section_size(out, ".sframe"), "size of .sframe")
         check(file["sizes"][".eh_frame"] == section_size(program, ".eh_frame"), "size of .eh_frame")
         check(f"{file['code']['with_cfi']} bytes, {file['code']['covered']} covered" in text, "code")
+        method = file["method"]
+        check(
+            f"method: {method['name']}\n" in made.stdout
+            and method["file_size"] == os.path.getsize(out)
+            and all(f"not by {m}: {why}" in made.stdout for m, why in method["not_by"].items()),
+            "method",
+        )
         gaps = sum(int(g["end"], 16) - int(g["start"], 16) for g in file["gaps"])
         refused = sum(r["bytes"] for r in file["refused"].values())
         check(gaps == refused > 0, "gaps and refusals add up")

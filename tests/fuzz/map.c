@@ -89,11 +89,9 @@ void map_read(const uint8_t *data, size_t size, struct map *map)
 		add(map, "phdr:", text, ehdr.e_phoff + i * sizeof(Elf64_Phdr),
 			sizeof(Elf64_Phdr), 14);
 	}
-	/* The undo record (gen/write_parts.h) stands as far before the table as that is
-	 * long. */
-	if (ehdr.e_phoff > sizeof(ehdr))
-		add(map, "", "undo", ehdr.e_phoff - ehdr.e_phnum * sizeof(Elf64_Phdr),
-			128, 60);
+	/* The end of the undo record (gen/write_parts.h), where the file has one. */
+	if (ehdr.e_shoff > sizeof(ehdr) + 72)
+		add(map, "", "undo", ehdr.e_shoff - 72, 72, 60);
 	if (!ehdr.e_shnum)
 		return;
 	memcpy(&names, data + ehdr.e_shoff + ehdr.e_shstrndx * sizeof(names),

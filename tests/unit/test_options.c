@@ -43,7 +43,7 @@ static const char *const wrong[] = {
 	"--format=3 in out",
 	"--format in out",
 	"--format=2x in out",
-	"--method=note in out",
+	"--method=sideways in out",
 	"--optimize=size in out",
 	"--witness=gcc in out",
 	"--min-coverage=101 in out",

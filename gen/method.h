@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rungs of the insertion ladder, and why a rung does not apply to a file, as values
+ * with names: options, reports and the writer speak of the same ones.
+ */
+#ifndef GEN_METHOD_H
+#define GEN_METHOD_H
+
+#include <stdbool.h>
+
+#include "base/attr.h"
+
+/* In the order in which they are tried. */
+#define METHODS(X)                                                                       \
+	X(METHOD_IN_PLACE, "in-place")                                                   \
+	X(METHOD_SLACK, "slack")                                                         \
+	X(METHOD_NOTE, "note")                                                           \
+	X(METHOD_APPEND, "append")
+
+#define METHOD_ENUM(id, name) id,
+enum method {
+	METHODS(METHOD_ENUM) N_METHODS,
+	METHOD_AUTO = N_METHODS, /* not a rung: the first that applies */
+};
+#undef METHOD_ENUM
+
+/* Sentences that end "the rung does not apply: ". */
+#define OBSTACLES(X)                                                                     \
+	X(OBSTACLE_NONE, "it applies")                                                   \
+	X(OBSTACLE_NO_OLD, "there is no .sframe whose place could be taken")             \
+	X(OBSTACLE_OLD_SMALL, "the .sframe that is there is smaller than the new one")   \
+	X(OBSTACLE_OLD_PLACE,                                                            \
+		"the .sframe that is there is not all in one read-only segment, "        \
+		"or not aligned")                                                        \
+	X(OBSTACLE_TABLE, "the program header table overlaps another header")            \
+	X(OBSTACLE_NO_SLOT,                                                              \
+		"no spare program header: no PT_NULL, no PT_NOTE that only repeats "     \
+		"PT_GNU_PROPERTY, no free bytes behind the table")                       \
+	X(OBSTACLE_ONE_SLOT, "one spare program header, where two are needed")           \
+	X(OBSTACLE_NO_SLACK,                                                             \
+		"no read-only segment has that much unused padding behind it on pages "  \
+		"of its own")                                                            \
+	X(OBSTACLE_NO_ROOM, "no room above the highest address in use")                  \
+	X(OBSTACLE_TOO_LARGE, "the section is too large")                                \
+	X(OBSTACLE_HOLE,                                                                 \
+		"the program's memory ends so far behind its file that the hole in the " \
+		"file would be too large")
+
+#define OBSTACLE_ENUM(id, text) id,
+enum obstacle { OBSTACLES(OBSTACLE_ENUM) N_OBSTACLES };
+#undef OBSTACLE_ENUM
+
+const char *method_name(enum method method); /* "auto" for METHOD_AUTO */
+const char *obstacle_text(enum obstacle obstacle);
+
+#endif
