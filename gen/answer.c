@@ -21,23 +21,7 @@ static struct cfi_rule answer_of_loc(struct sf_loc loc, int32_t off)
 	return (struct cfi_rule){.kind = CFI_OPAQUE};
 }
 
-struct cfi_rule answer_rule_of(
-	const struct arch *arch, const struct sf_row *row, enum answer_column column)
-{
-	if (column == ANSWER_CFA)
-		return answer_of_loc(row->cfa, row->cfa_off);
-	if (column == ANSWER_FP)
-		return answer_of_loc(row->fp, row->fp_off);
-	if (column == ANSWER_SP)
-		return (struct cfi_rule){.kind = CFI_CFA_PLUS, .off = arch->sp_from_cfa};
-	if (row->outermost)
-		return (struct cfi_rule){.kind = CFI_UNDEFINED};
-	if (row->ra.kind == SF_LOC_NONE && !arch->ra_tracked)
-		return (struct cfi_rule){.kind = CFI_AT_CFA, .off = arch->fixed_ra_off};
-	return answer_of_loc(row->ra, row->ra_off);
-}
-
-/* What an unwinder does when CFI is silent, or says the same in other words. */
+/* What an unwinder does when a rule is silent, or says the same in other words. */
 static struct cfi_rule answer_normal(
 	const struct arch *arch, const struct cfi_rule *rule, enum answer_column column)
 {
@@ -54,11 +38,42 @@ static struct cfi_rule answer_normal(
 	return *rule;
 }
 
+struct cfi_rule answer_rule_of(
+	const struct arch *arch, const struct sf_row *row, enum answer_column column)
+{
+	if (column == ANSWER_CFA)
+		return answer_of_loc(row->cfa, row->cfa_off);
+	if (column == ANSWER_FP)
+		return answer_of_loc(row->fp, row->fp_off);
+	if (column == ANSWER_SP)
+		return (struct cfi_rule){.kind = CFI_CFA_PLUS, .off = arch->sp_from_cfa};
+	if (row->outermost)
+		return (struct cfi_rule){.kind = CFI_UNDEFINED};
+	if (row->ra.kind == SF_LOC_NONE && !arch->ra_tracked)
+		return (struct cfi_rule){.kind = CFI_AT_CFA, .off = arch->fixed_ra_off};
+	return answer_of_loc(row->ra, row->ra_off);
+}
+
+/*
+ * SP's rule, in CFI, is one that gives the caller's SP as the row's reader computes it:
+ * from the CFA. When both are the same expression of the same registers they are equal
+ * too.
+ */
+static bool answer_sp_is_cfa(const struct arch *arch, const struct cfi_row *cfi)
+{
+	struct cfi_rule plain = {.kind = CFI_CFA_PLUS, .off = arch->sp_from_cfa};
+	struct cfi_rule wanted = answer_normal(arch, &cfi->sp, ANSWER_SP);
+
+	if (cfi_rule_equal(&wanted, &plain))
+		return true;
+	return arch->sp_from_cfa == 0 && wanted.kind != CFI_OPAQUE &&
+	       cfi_rule_equal(&wanted, &cfi->cfa);
+}
+
 enum answer_column answer_compare(
 	const struct arch *arch, const struct sf_row *sframe, const struct cfi_row *cfi)
 {
-	const struct cfi_rule *given[] = {
-		[ANSWER_SP] = &cfi->sp, [ANSWER_RA] = &cfi->ra, [ANSWER_FP] = &cfi->fp};
+	const struct cfi_rule *given[] = {[ANSWER_RA] = &cfi->ra, [ANSWER_FP] = &cfi->fp};
 	struct cfi_rule claimed = answer_rule_of(arch, sframe, ANSWER_RA);
 
 	/* In an outermost frame nothing but the missing return address is asked for. */
@@ -67,10 +82,13 @@ enum answer_column answer_compare(
 	claimed = answer_rule_of(arch, sframe, ANSWER_CFA);
 	if (!cfi_rule_equal(&claimed, &cfi->cfa))
 		return ANSWER_CFA;
-	for (enum answer_column column = ANSWER_SP; column <= ANSWER_FP; column++) {
+	if (!answer_sp_is_cfa(arch, cfi))
+		return ANSWER_SP;
+	for (enum answer_column column = ANSWER_RA; column <= ANSWER_FP; column++) {
 		struct cfi_rule wanted = answer_normal(arch, given[column], column);
 
 		claimed = answer_rule_of(arch, sframe, column);
+		claimed = answer_normal(arch, &claimed, column);
 		if (!cfi_rule_equal(&claimed, &wanted))
 			return column;
 	}

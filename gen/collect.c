@@ -77,7 +77,10 @@ static bool collect_fde(struct cfi_interp *interp, const struct claim *first,
 {
 	const struct reduce_sink sink = {collect_refused, run};
 	const struct cfi_fde *fde = run->fde;
-	enum refusal why = policy_fde(policy, &interp->frames->cies[fde->cie], fde);
+	const struct cfi_cie *cie = &interp->frames->cies[fde->cie];
+	const struct target target = {
+		policy->arch, policy->options->format, cie->signal_frame};
+	enum refusal why = policy_fde(policy, cie, fde);
 	bool ok = true;
 
 	if (why == REFUSE_NOTHING) {
@@ -97,10 +100,10 @@ static bool collect_fde(struct cfi_interp *interp, const struct claim *first,
 		else if (why != REFUSE_NOTHING)
 			ok = collect_refused(run, why, claim->start, claim->end);
 		else if (interp->table.pc_dependent)
-			ok = plt_reduce(policy->arch, &interp->table, claim->start,
-				claim->end, &sink, section);
+			ok = plt_reduce(&target, &interp->table, claim->start, claim->end,
+				&sink, section);
 		else
-			ok = reduce_table(policy->arch, &interp->table, claim->start,
+			ok = reduce_table(&target, &interp->table, claim->start,
 				claim->end, &sink, section);
 	}
 	return ok;

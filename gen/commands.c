@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* --dump, --verify and --remove. */
+/* --dump, --verify, --lint and --remove. */
 #include "gen/commands.h"
 
 #include <inttypes.h>
 
 #include "gen/image.h"
+#include "gen/lint.h"
 #include "gen/output.h"
 #include "gen/prove.h"
 #include "gen/undo.h"
@@ -33,16 +34,34 @@ bool command_dump(
 	return ok;
 }
 
+struct command_verify_lines {
+	const char *path;
+	FILE *out;
+};
+
+static void command_verify_differ(void *context, const char *text)
+{
+	const struct command_verify_lines *lines = context;
+
+	fprintf(lines->out, "%s: %s\n", lines->path, text);
+}
+
 static void command_verify_print(const struct options *options, const char *path,
 	const struct verify_result *result, FILE *out)
 {
-	for (size_t i = 0; i < result->n_texts; i++)
-		fprintf(out, "%s: %s\n", path, result->texts[i]);
-	if (result->n_differences > result->n_texts)
+	if (result->n_differences > VERIFY_MAX_TOLD)
 		fprintf(out, "%s: %zu more differences\n", path,
-			result->n_differences - result->n_texts);
+			result->n_differences - VERIFY_MAX_TOLD);
 	if (options->verbosity < 0)
 		return;
+	for (size_t i = 0; options->verbosity > 0 && i < result->n_missing; i++) {
+		if (i == VERIFY_MAX_MISSING) {
+			fprintf(out, "%s: %zu more functions with missing rows\n", path,
+				result->n_missing - i);
+			break;
+		}
+		fprintf(out, "%s: %s\n", path, result->missing[i]);
+	}
 	fprintf(out,
 		"%s: %zu differences; %" PRIu64 " bytes of code agree with CFI, %" PRIu64
 		" with a PLT template; %" PRIu64 " could have a row and have none\n",
@@ -54,7 +73,9 @@ bool command_verify(
 	const struct options *options, const char *path, FILE *out, struct err *err)
 {
 	struct image image = {0}, other = {0};
-	struct verify_result result;
+	struct command_verify_lines lines = {path, out};
+	struct verify_result result = {
+		.differ = command_verify_differ, .context = &lines};
 	bool ok;
 
 	ok = image_open(path, &image, err);
@@ -67,6 +88,55 @@ bool command_verify(
 		ok = prove_judge(&result, UINT64_MAX, err);
 	}
 	image_close(&other);
+	image_close(&image);
+	return ok;
+}
+
+static void command_lint_print(
+	const char *path, const struct lint_result *result, FILE *out)
+{
+	for (int i = 0; i < LINT_N_RULES; i++) {
+		if (!result->rules[i].times)
+			continue;
+		fprintf(out, "%s: %s: %s: broken at .sframe+0x%" PRIx64, path,
+			lint_consumer_names(result->rules[i].broken),
+			lint_rule_name((enum lint_rule)i), result->rules[i].off);
+		if (result->rules[i].pc)
+			fprintf(out, ", function at 0x%" PRIx64, result->rules[i].pc);
+		if (result->rules[i].times > 1)
+			fprintf(out, ", and %" PRIu64 " times more",
+				result->rules[i].times - 1);
+		fprintf(out, " (%s)\n", lint_rule_text((enum lint_rule)i));
+	}
+}
+
+bool command_lint(
+	const struct options *options, const char *path, FILE *out, struct err *err)
+{
+	struct image image = {0};
+	struct lint_result result;
+	struct sf_view view;
+	const uint8_t *data;
+	uint64_t addr;
+	size_t size;
+	bool ok;
+
+	ok = image_open(path, &image, err) &&
+	     image_sframe(&image, &data, &size, &addr, err);
+	if (ok && !data)
+		ok = err_set(err, ERR_NOTHING, "no .sframe section");
+	ok = ok && sf_view_open(data, size, addr, &view, err);
+	if (ok) {
+		lint_section(&view, &image, options->lint, &result);
+		command_lint_print(path, &result, out);
+		if (result.n_broken)
+			ok = err_set(err, ERR_MALFORMED, "%u %s of %s broken",
+				result.n_broken, result.n_broken == 1 ? "rule" : "rules",
+				lint_consumer_names(options->lint));
+		else if (options->verbosity >= 0)
+			fprintf(out, "%s: SFrame version %u keeps every rule of %s\n",
+				path, view.version, lint_consumer_names(options->lint));
+	}
 	image_close(&image);
 	return ok;
 }

@@ -18,6 +18,11 @@ ATTR_MUST_CHECK bool command_dump(
 ATTR_MUST_CHECK bool command_verify(
 	const struct options *options, const char *path, FILE *out, struct err *err);
 
+/* --lint: broken rules on out, one per line, then a summary; ERR_MALFORMED when there are
+ * any. */
+ATTR_MUST_CHECK bool command_lint(
+	const struct options *options, const char *path, FILE *out, struct err *err);
+
 /* --remove: the file without what this tool put in. */
 ATTR_MUST_CHECK bool command_remove(
 	const struct options *options, const char *in, const char *out, struct err *err);

@@ -187,6 +187,8 @@ static int main_run(const struct options *options)
 		return main_each(options, command_dump, stdout);
 	case COMMAND_VERIFY:
 		return main_each(options, command_verify, stdout);
+	case COMMAND_LINT:
+		return main_each(options, command_lint, stdout);
 	}
 	return status_of(ERR_INTERNAL);
 }

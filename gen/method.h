@@ -10,12 +10,13 @@
 
 #include "base/attr.h"
 
-/* In the order in which they are tried. */
+/* In the order in which they are tried; the last one only on request. */
 #define METHODS(X)                                                                       \
 	X(METHOD_IN_PLACE, "in-place")                                                   \
 	X(METHOD_SLACK, "slack")                                                         \
 	X(METHOD_NOTE, "note")                                                           \
-	X(METHOD_APPEND, "append")
+	X(METHOD_APPEND, "append")                                                       \
+	X(METHOD_FRONT, "front")
 
 #define METHOD_ENUM(id, name) id,
 enum method {
@@ -44,7 +45,21 @@ enum method {
 	X(OBSTACLE_TOO_LARGE, "the section is too large")                                \
 	X(OBSTACLE_HOLE,                                                                 \
 		"the program's memory ends so far behind its file that the hole in the " \
-		"file would be too large")
+		"file would be too large")                                               \
+	X(OBSTACLE_FRONT_KIND, "neither a program with an interpreter nor a library")    \
+	X(OBSTACLE_FRONT_TABLE,                                                          \
+		"the program header table does not stand behind the ELF header in a "    \
+		"read-only segment, or would not leave the notes in the first page")     \
+	X(OBSTACLE_FRONT_BLOCK, "the sections behind the program header table are not "  \
+				".interp, notes of "                                     \
+				"the tool chain, hash tables and dynamic symbols")       \
+	X(OBSTACLE_FRONT_SEGMENT,                                                        \
+		"a segment has a part of what stands behind the program header table")   \
+	X(OBSTACLE_FRONT_DYNAMIC,                                                        \
+		"the dynamic section does not lead to the hash tables and symbols that " \
+		"would have to move")                                                    \
+	X(OBSTACLE_FRONT_SYMBOL,                                                         \
+		"a symbol or relocation leads to what would have to move")
 
 #define OBSTACLE_ENUM(id, text) id,
 enum obstacle { OBSTACLES(OBSTACLE_ENUM) N_OBSTACLES };

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "gen/lint.h"
 
 const char options_help[] =
 	"Usage: eh2sframe [OPTION...] IN OUT            OUT = IN plus .sframe\n"
@@ -16,15 +17,19 @@ const char options_help[] =
 	"nothing\n"
 	"       eh2sframe --dump IN...                  print an existing .sframe\n"
 	"       eh2sframe --verify [--cfi=FILE] IN...   prove an existing .sframe\n"
+	"       eh2sframe --lint=kernel|glibc|libsframe|all IN...  hold an existing "
+	".sframe against their rules\n"
 	"       eh2sframe --remove IN OUT               take out a .sframe put in by "
 	"this tool\n"
 	"\n"
 	"Gives a finished ELF binary SFrame stack-trace data from the .eh_frame it has.\n"
 	"IN and OUT may be the same path.\n"
 	"\n"
-	"      --format=2               SFrame version to write\n"
+	"      --format=1|2|3           SFrame version to write (2)\n"
+	"      --no-pcrel               version 2 with starts relative to the section, "
+	"for old readers\n"
 	"      --refresh                replace an existing .sframe instead of refusing\n"
-	"      --method=auto|slack|note|append  how the section gets into the "
+	"      --method=auto|slack|note|append|front  how the section gets into the "
 	"file\n"
 	"      --optimize=none|share    store equal blocks of rows once (share, the "
 	"default)\n"
@@ -53,8 +58,10 @@ enum {
 	OPT_REPORT,
 	OPT_DUMP,
 	OPT_VERIFY,
+	OPT_LINT,
 	OPT_REMOVE,
 	OPT_FORMAT,
+	OPT_NO_PCREL,
 	OPT_REFRESH,
 	OPT_METHOD,
 	OPT_OPTIMIZE,
@@ -75,8 +82,10 @@ static const struct option long_options[] = {
 	{"report", optional_argument, NULL, OPT_REPORT},
 	{"dump", no_argument, NULL, OPT_DUMP},
 	{"verify", no_argument, NULL, OPT_VERIFY},
+	{"lint", required_argument, NULL, OPT_LINT},
 	{"remove", no_argument, NULL, OPT_REMOVE},
 	{"format", required_argument, NULL, OPT_FORMAT},
+	{"no-pcrel", no_argument, NULL, OPT_NO_PCREL},
 	{"refresh", no_argument, NULL, OPT_REFRESH},
 	{"method", required_argument, NULL, OPT_METHOD},
 	{"optimize", required_argument, NULL, OPT_OPTIMIZE},
@@ -102,7 +111,7 @@ static bool options_command(
 	if (options->command != COMMAND_CONVERT)
 		return err_set(err, ERR_USAGE,
 			"only one of --section-only, --report, --dump, "
-			"--verify and --remove can be asked for");
+			"--verify, --lint and --remove can be asked for");
 	options->command = command;
 	return true;
 }
@@ -156,19 +165,26 @@ static bool options_choice(const char *option, const char *text,
 static bool options_word(
 	struct options *options, int opt, const char *text, struct err *err)
 {
-	static const char *const formats[] = {"2", NULL};
+	static const char *const formats[] = {"1", "2", "3", NULL};
 	static const char *const methods[] = {
-		"auto", "slack", "note", "append", NULL};
-	static const enum method method_of[] = {METHOD_AUTO, METHOD_SLACK, METHOD_NOTE,
-		METHOD_APPEND};
+		"auto", "slack", "note", "append", "front", NULL};
+	static const enum method method_of[] = {
+		METHOD_AUTO, METHOD_SLACK, METHOD_NOTE, METHOD_APPEND, METHOD_FRONT};
 	static const char *const optimize[] = {"none", "share", NULL};
 	static const char *const witnesses[] = {"own", "libdwarf", NULL};
 	static const char *const reports[] = {"text", "json", NULL};
+	static const char *const consumers[] = {
+		"kernel", "glibc", "libsframe", "all", NULL};
+	static const uint8_t consumer_of[] = {
+		LINT_KERNEL, LINT_GLIBC, LINT_LIBSFRAME, LINT_ALL};
 	size_t choice = 0;
 
 	switch (opt) {
 	case OPT_FORMAT:
-		return options_choice("--format", text, formats, &choice, err);
+		if (!options_choice("--format", text, formats, &choice, err))
+			return false;
+		options->format = (uint8_t)(choice + 1);
+		return true;
 	case OPT_METHOD:
 		if (!options_choice("--method", text, methods, &choice, err))
 			return false;
@@ -179,6 +195,11 @@ static bool options_word(
 			return false;
 		options->report_json = choice == 1;
 		return options_command(options, COMMAND_REPORT, err);
+	case OPT_LINT:
+		if (!options_choice("--lint", text, consumers, &choice, err))
+			return false;
+		options->lint = consumer_of[choice];
+		return options_command(options, COMMAND_LINT, err);
 	case OPT_OPTIMIZE:
 		if (!options_choice("--optimize", text, optimize, &choice, err))
 			return false;
@@ -205,6 +226,7 @@ static bool options_one(
 	case OPT_REMOVE:
 		return options_command(options, COMMAND_REMOVE, err);
 	case OPT_REPORT:
+	case OPT_LINT:
 	case OPT_FORMAT:
 	case OPT_METHOD:
 	case OPT_OPTIMIZE:
@@ -218,6 +240,9 @@ static bool options_one(
 		return options_percent(arg, &options->min_coverage, err);
 	case OPT_SECTION_ADDRESS:
 		return options_address(arg, &options->section_addr, err);
+	case OPT_NO_PCREL:
+		options->pcrel = false;
+		return true;
 	case OPT_REFRESH:
 		options->refresh = true;
 		return true;
@@ -262,6 +287,8 @@ static bool options_consistent(const struct options *options, struct err *err)
 		return err_set(err, ERR_USAGE, "give IN and OUT; see --help");
 	if (!pair && options->n_paths == 0)
 		return err_set(err, ERR_USAGE, "give at least one file; see --help");
+	if (!options->pcrel && options->format != 2)
+		return err_set(err, ERR_USAGE, "--no-pcrel goes with --format=2");
 	if (options->cfi_path && options->command != COMMAND_VERIFY)
 		return err_set(err, ERR_USAGE, "--cfi goes with --verify");
 	if (options->report_path && options->command != COMMAND_REPORT)
@@ -281,8 +308,12 @@ bool options_parse(int argc, char **argv, struct options *options, struct err *e
 {
 	int opt;
 
-	*options = (struct options){
-		.format = 2, .method = METHOD_AUTO, .share = true, .prove = true, .min_coverage = -1.0};
+	*options = (struct options){.format = 2,
+		.pcrel = true,
+		.method = METHOD_AUTO,
+		.share = true,
+		.prove = true,
+		.min_coverage = -1.0};
 	opterr = 0;
 	while ((opt = getopt_long(argc, argv, ":o:qv", long_options, NULL)) != -1) {
 		if (opt == '?')

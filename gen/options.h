@@ -17,6 +17,7 @@ enum command {
 	COMMAND_REPORT,
 	COMMAND_DUMP,
 	COMMAND_VERIFY,
+	COMMAND_LINT,
 	COMMAND_REMOVE,
 	COMMAND_HELP,
 	COMMAND_VERSION,
@@ -36,12 +37,14 @@ struct glob_list {
 struct options {
 	enum command command;
 	uint8_t format; /* SFrame version */
+	bool pcrel;	/* less --no-pcrel; version 1 never is */
 	bool share;	/* --optimize=share */
 	enum method method;
 	bool refresh;
 	bool prove; /* less --no-verify */
 	enum witness witness;
 	int verbosity;		 /* -1 quiet, 0, 1 */
+	unsigned int lint;	 /* --lint: LINT_* of gen/lint.h */
 	double min_coverage;	 /* per cent; below 0: off */
 	uint64_t section_addr;	 /* --section-only: where the section will be loaded */
 	const char *cfi_path;	 /* --verify --cfi=FILE, or NULL */

@@ -10,6 +10,7 @@
 
 #include "gen/collect.h"
 #include "gen/image.h"
+#include "gen/lint.h"
 #include "gen/output.h"
 #include "gen/plt.h"
 #include "gen/prove.h"
@@ -94,17 +95,17 @@ static bool pipeline_make(struct pipeline *line, const char *in, struct err *err
 	if (!collect_finish(&line->model, err))
 		return false;
 	plt_mark_repeated(&line->image, &line->model);
-	line->report.n_funcs = line->model.n_funcs;
-	line->report.n_rows = line->model.n_rows;
 	/* Encode; the place is not known yet. */
 	line->encoding = (struct sf_encode_options){.version = line->options->format,
-		.pcrel = true,
+		.pcrel = line->options->pcrel && line->options->format > 1,
 		.share = line->options->share};
 	wr_init(&line->bytes, line->model.big_endian);
 	if (!sf_encode(&line->model, &line->encoding, &line->bytes, &line->report.stats,
 		    err))
 		return false;
 	line->report.sframe_size = line->bytes.size;
+	line->report.n_funcs = line->report.stats.n_funcs;
+	line->report.n_rows = line->report.stats.n_rows;
 	return true;
 }
 
@@ -126,13 +127,14 @@ static bool pipeline_worthwhile(const struct pipeline *line, struct err *err)
 /* The file that was written, opened from disk and read as a stranger would. */
 static bool pipeline_prove(struct pipeline *line, struct err *err)
 {
-	struct verify_result result;
+	struct verify_result result = {0};
 	struct image written = {0};
 	bool ok;
 
 	output_written(&line->output);
 	ok = image_open(line->output.temp, &written, err) &&
-	     write_check(&line->image, &line->plan, &written, err);
+	     write_check(&line->image, &line->plan, &written, err) &&
+	     lint_own_file(&written, err);
 	if (ok && line->options->prove)
 		ok = prove_image(&written, &written, line->options, &result, err) &&
 		     prove_judge(&result, line->report.coverage.covered_bytes, err);
@@ -164,12 +166,14 @@ static bool pipeline_insert(struct pipeline *line, const char *out, struct err *
 static bool pipeline_bare(struct pipeline *line, const char *out, struct err *err)
 {
 	struct prove_bytes bytes = {.addr = line->options->section_addr};
-	struct verify_result result;
+	struct verify_result result = {0};
 
 	if (!sf_place(&line->model, &line->encoding, bytes.addr, &line->bytes, err))
 		return false;
 	bytes.data = line->bytes.data;
 	bytes.size = line->bytes.size;
+	if (!lint_own(bytes.data, bytes.size, bytes.addr, NULL, err))
+		return false;
 	if (line->options->prove &&
 		!(prove_section(&line->image, &line->image, &bytes, line->options,
 			  &result, err) &&

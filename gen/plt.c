@@ -18,7 +18,7 @@ struct plt_tail {
 };
 
 /* False when a row is refused (tail->n is then 0) or memory runs out (rows NULL). */
-static bool plt_tail_read(const struct arch *arch, const struct cfi_table *table,
+static bool plt_tail_read(const struct target *target, const struct cfi_table *table,
 	uint64_t from, struct plt_tail *tail)
 {
 	*tail = (struct plt_tail){.size = table->end - from};
@@ -30,7 +30,7 @@ static bool plt_tail_read(const struct arch *arch, const struct cfi_table *table
 
 		if (table->rows[i].pc < from)
 			continue;
-		if (reduce_row(arch, &table->rows[i], row) != REFUSE_NOTHING ||
+		if (reduce_row(target, &table->rows[i], row) != REFUSE_NOTHING ||
 			!num_u32(table->rows[i].pc - from, &row->start)) {
 			tail->n = 0;
 			return false;
@@ -70,10 +70,13 @@ static bool plt_has_period(const struct plt_tail *tail, uint32_t period)
 	return true;
 }
 
-static bool plt_emit_pcmask(const struct plt_tail *tail, uint64_t start, uint8_t period,
-	struct sf_section *section)
+static bool plt_emit_pcmask(const struct target *target, const struct plt_tail *tail,
+	uint64_t start, uint8_t period, struct sf_section *section)
 {
-	struct sf_func func = {.start = start, .pcmask = true, .rep_size = period};
+	struct sf_func func = {.start = start,
+		.pcmask = true,
+		.rep_size = period,
+		.signal_frame = target->signal_frame};
 
 	if (!num_u32(tail->size, &func.size) || !sf_section_add_func(section, &func))
 		return false;
@@ -83,8 +86,9 @@ static bool plt_emit_pcmask(const struct plt_tail *tail, uint64_t start, uint8_t
 	return true;
 }
 
-bool plt_reduce(const struct arch *arch, const struct cfi_table *table, uint64_t start,
-	uint64_t end, const struct reduce_sink *sink, struct sf_section *section)
+bool plt_reduce(const struct target *target, const struct cfi_table *table,
+	uint64_t start, uint64_t end, const struct reduce_sink *sink,
+	struct sf_section *section)
 {
 	uint64_t from = table->pc_dependent_from;
 	bool whole = start == table->start && end == table->end, periodic = false,
@@ -92,7 +96,7 @@ bool plt_reduce(const struct arch *arch, const struct cfi_table *table, uint64_t
 	struct plt_tail tail = {0};
 	uint32_t period = PLT_MIN_PERIOD; /* twice the longest must not wrap to 0 */
 
-	if (whole && plt_tail_read(arch, table, from, &tail)) {
+	if (whole && plt_tail_read(target, table, from, &tail)) {
 		while (!periodic && period <= PLT_MAX_PERIOD &&
 			period * UINT64_C(2) <= tail.size) {
 			periodic = plt_has_period(&tail, period);
@@ -103,10 +107,10 @@ bool plt_reduce(const struct arch *arch, const struct cfi_table *table, uint64_t
 	if (whole && !tail.rows)
 		ok = false;
 	else if (!periodic)
-		ok = reduce_table(arch, table, start, end, sink, section);
+		ok = reduce_table(target, table, start, end, sink, section);
 	else
-		ok = reduce_table(arch, table, start, from, sink, section) &&
-		     plt_emit_pcmask(&tail, from, (uint8_t)period, section);
+		ok = reduce_table(target, table, start, from, sink, section) &&
+		     plt_emit_pcmask(target, &tail, from, (uint8_t)period, section);
 	free(tail.rows);
 	return ok;
 }

@@ -25,9 +25,9 @@
  * dependence is a PCINC function (PLT0), the rest one PCMASK function if its rows repeat
  * at a power of two from 8 to 128 bytes; else all of it is reduced as any function.
  */
-ATTR_MUST_CHECK bool plt_reduce(const struct arch *arch, const struct cfi_table *table,
-	uint64_t start, uint64_t end, const struct reduce_sink *sink,
-	struct sf_section *section);
+ATTR_MUST_CHECK bool plt_reduce(const struct target *target,
+	const struct cfi_table *table, uint64_t start, uint64_t end,
+	const struct reduce_sink *sink, struct sf_section *section);
 
 /*
  * The functions of section (sorted) that are exactly a PLT section of equal entries with

@@ -65,8 +65,5 @@ enum refusal policy_fde(
 		return REFUSE_FUNCTION_SIZE;
 	if (cie->ra_reg != policy->arch->ra_reg)
 		return REFUSE_RETURN_COLUMN;
-	/* Without the mark a reader looks one byte before the PC, as after a call. */
-	if (cie->signal_frame)
-		return REFUSE_SIGNAL_FRAME;
 	return REFUSE_NOTHING;
 }

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -54,6 +55,8 @@ bool prove_section(const struct image *image, const struct image *cfi_image,
 			ok = verify_libdwarf(
 				&input, PROVE_LIBDWARF_ROWS, prove_progress, result, err);
 			result->missing_bytes = own.missing_bytes;
+			result->n_missing = own.n_missing;
+			memcpy(result->missing, own.missing, sizeof(own.missing));
 			result->template_bytes = own.template_bytes;
 		}
 	}

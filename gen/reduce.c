@@ -5,26 +5,33 @@
 #include <assert.h>
 
 #include "base/num.h"
+#include "sframe/encode.h"
 
-/* CFA = SP + off or FP + off; nothing else fits a row of version 1 or 2. */
-static enum refusal reduce_cfa(
-	const struct arch *arch, const struct cfi_rule *cfa, struct sf_row *out)
+/* A register and an offset that a row has room for. */
+static enum refusal reduce_based(const struct cfi_rule *rule, enum refusal too_far,
+	struct sf_loc *loc, int32_t *off)
+{
+	if (rule->reg > SF_REG_MAX || !num_u8(rule->reg, &loc->reg))
+		return REFUSE_REGISTER_NUMBER;
+	if (!num_s32(rule->off, off))
+		return too_far;
+	loc->kind = rule->kind == CFI_AT_REG ? SF_LOC_AT_REG : SF_LOC_REG;
+	return REFUSE_NOTHING;
+}
+
+static enum refusal reduce_cfa(const struct cfi_rule *cfa, struct sf_row *out)
 {
 	switch ((enum cfi_rule_kind)cfa->kind) {
 	case CFI_UNSPECIFIED:
 	case CFI_UNDEFINED:
 	case CFI_SAME:
 		return REFUSE_NO_CFA;
-	case CFI_REG_PLUS:
-		if ((cfa->reg != arch->cfi.sp_reg && cfa->reg != arch->cfi.fp_reg) ||
-			!num_u8(cfa->reg, &out->cfa.reg))
-			return REFUSE_CFA_REGISTER;
-		if (!num_s32(cfa->off, &out->cfa_off))
-			return REFUSE_CFA_OFFSET;
-		out->cfa.kind = SF_LOC_REG;
-		return REFUSE_NOTHING;
 	case CFI_AT_REG:
-		return REFUSE_CFA_MEMORY;
+		if (cfa->add)
+			return REFUSE_CFA_EXPRESSION;
+		return reduce_based(cfa, REFUSE_CFA_OFFSET, &out->cfa, &out->cfa_off);
+	case CFI_REG_PLUS:
+		return reduce_based(cfa, REFUSE_CFA_OFFSET, &out->cfa, &out->cfa_off);
 	case CFI_AT_CFA:
 	case CFI_CFA_PLUS:
 	case CFI_CONST:
@@ -34,36 +41,50 @@ static enum refusal reduce_cfa(
 	return REFUSE_CFA_EXPRESSION;
 }
 
-/* The caller's SP is the CFA (plus the ABI's constant) unless CFI says otherwise. */
-static enum refusal reduce_sp(const struct arch *arch, const struct cfi_rule *sp)
+/*
+ * The caller's SP is the CFA (plus the ABI's constant) unless CFI says otherwise. Signal
+ * trampolines say it by giving SP and CFA the same place in memory.
+ */
+static enum refusal reduce_sp(const struct arch *arch, const struct cfi_row *row)
 {
-	if (sp->kind == CFI_UNSPECIFIED)
+	if (row->sp.kind == CFI_UNSPECIFIED)
 		return REFUSE_NOTHING;
-	if (sp->kind == CFI_CFA_PLUS && sp->off == arch->sp_from_cfa)
+	if (row->sp.kind == CFI_CFA_PLUS && row->sp.off == arch->sp_from_cfa)
+		return REFUSE_NOTHING;
+	if (arch->sp_from_cfa == 0 && cfi_rule_equal(&row->sp, &row->cfa) &&
+		(row->sp.kind == CFI_AT_REG || row->sp.kind == CFI_REG_PLUS))
 		return REFUSE_NOTHING;
 	return REFUSE_SP_RULE;
 }
 
-/* Where the ABI fixes the place (x86-64: the call pushed it), only that place. */
+/* What the header's fixed place says already (x86-64: the call pushed it) needs no words.
+ */
 static enum refusal reduce_ra(
 	const struct arch *arch, const struct cfi_rule *ra, struct sf_row *out)
 {
 	switch ((enum cfi_rule_kind)ra->kind) {
 	case CFI_UNDEFINED:
-		return REFUSE_RA_UNDEFINED;
+		out->outermost = true;
+		return REFUSE_NOTHING;
 	case CFI_UNSPECIFIED:
 	case CFI_SAME:
 		return REFUSE_RA_UNSAVED;
 	case CFI_AT_CFA:
-		if (ra->off != arch->fixed_ra_off)
-			return REFUSE_RA_ELSEWHERE;
-		out->ra = (struct sf_loc){.kind = SF_LOC_NONE};
+		if (ra->off == arch->fixed_ra_off)
+			return REFUSE_NOTHING;
+		if (!num_s32(ra->off, &out->ra_off))
+			return REFUSE_RA_OFFSET;
+		out->ra.kind = SF_LOC_AT_CFA;
 		return REFUSE_NOTHING;
 	case CFI_AT_REG:
-		return REFUSE_RA_ELSEWHERE;
+		if (ra->add)
+			return REFUSE_RA_EXPRESSION;
+		return reduce_based(ra, REFUSE_RA_OFFSET, &out->ra, &out->ra_off);
 	case CFI_REG_PLUS:
-		return REFUSE_RA_REGISTER;
-	case CFI_CFA_PLUS:
+		if (ra->reg == arch->ra_reg && ra->off == 0)
+			return REFUSE_RA_UNSAVED;
+		return reduce_based(ra, REFUSE_RA_OFFSET, &out->ra, &out->ra_off);
+	case CFI_CFA_PLUS: /* a row has words for what is saved there only */
 	case CFI_CONST:
 	case CFI_OPAQUE:
 		return REFUSE_RA_EXPRESSION;
@@ -83,14 +104,16 @@ static enum refusal reduce_fp(
 	case CFI_AT_CFA:
 		if (!num_s32(fp->off, &out->fp_off))
 			return REFUSE_FP_OFFSET;
-		out->fp = (struct sf_loc){.kind = SF_LOC_AT_CFA};
+		out->fp.kind = SF_LOC_AT_CFA;
 		return REFUSE_NOTHING;
 	case CFI_REG_PLUS:
 		if (fp->reg == arch->cfi.fp_reg && fp->off == 0)
 			return REFUSE_NOTHING;
-		return fp->off ? REFUSE_FP_EXPRESSION : REFUSE_FP_REGISTER;
+		return reduce_based(fp, REFUSE_FP_OFFSET, &out->fp, &out->fp_off);
 	case CFI_AT_REG:
-		return fp->add ? REFUSE_FP_EXPRESSION : REFUSE_FP_MEMORY;
+		if (fp->add)
+			return REFUSE_FP_EXPRESSION;
+		return reduce_based(fp, REFUSE_FP_OFFSET, &out->fp, &out->fp_off);
 	case CFI_CFA_PLUS:
 	case CFI_CONST:
 	case CFI_OPAQUE:
@@ -99,7 +122,8 @@ static enum refusal reduce_fp(
 	return REFUSE_FP_EXPRESSION;
 }
 
-enum refusal reduce_row(
+/* The model's richest form of the rules, or what no version can say. */
+static enum refusal reduce_rules(
 	const struct arch *arch, const struct cfi_row *row, struct sf_row *out)
 {
 	enum refusal why;
@@ -108,57 +132,108 @@ enum refusal reduce_row(
 	/* The return address first: in an outermost frame the other rules mean nothing.
 	 */
 	why = reduce_ra(arch, &row->ra, out);
+	if (why != REFUSE_NOTHING || out->outermost)
+		return why;
+	why = reduce_cfa(&row->cfa, out);
 	if (why == REFUSE_NOTHING)
-		why = reduce_cfa(arch, &row->cfa, out);
-	if (why == REFUSE_NOTHING)
-		why = reduce_sp(arch, &row->sp);
+		why = reduce_sp(arch, row);
 	if (why == REFUSE_NOTHING)
 		why = reduce_fp(arch, &row->fp, out);
 	return why;
 }
 
-/* Adds row to the function being built, or begins one at pc. */
-static bool reduce_append(
-	struct sf_section *section, bool *open, uint64_t pc, const struct sf_row *row)
+/* What of a row is more than CFA = SP or FP + off with the rest at its usual place. */
+static enum refusal reduce_beyond(const struct target *target, const struct sf_row *row)
 {
-	struct sf_row placed = *row;
-	struct sf_func *func;
-	uint64_t offset;
+	const struct arch *arch = target->arch;
 
-	if (!*open) {
-		if (!sf_section_add_func(section, &(struct sf_func){.start = pc}))
-			return false;
-		*open = true;
-	} else if (sf_row_same(&section->rows[section->n_rows - 1], row)) {
-		return true;
-	}
-	func = &section->funcs[section->n_funcs - 1];
-	offset = pc - func->start;
-	assert(offset <= UINT32_MAX);
-	if (!num_u32(offset, &placed.start))
-		return false;
-	return sf_section_add_row(section, &placed);
+	if (row->outermost)
+		return REFUSE_RA_UNDEFINED;
+	if (row->ra.kind == SF_LOC_REG)
+		return REFUSE_RA_REGISTER;
+	if (row->ra.kind == SF_LOC_AT_REG ||
+		(row->ra.kind == SF_LOC_AT_CFA && !arch->ra_tracked))
+		return REFUSE_RA_ELSEWHERE;
+	if (row->cfa.kind == SF_LOC_AT_REG)
+		return REFUSE_CFA_MEMORY;
+	if (row->cfa.reg != arch->cfi.sp_reg && row->cfa.reg != arch->cfi.fp_reg)
+		return REFUSE_CFA_REGISTER;
+	if (row->fp.kind == SF_LOC_REG)
+		return REFUSE_FP_REGISTER;
+	if (row->fp.kind == SF_LOC_AT_REG)
+		return REFUSE_FP_MEMORY;
+	/* Last: a rule is the better reason. */
+	return target->signal_frame ? REFUSE_SIGNAL_FRAME : REFUSE_NOTHING;
 }
 
-static void reduce_close(struct sf_section *section, bool *open, uint64_t end)
+enum refusal reduce_row(
+	const struct target *target, const struct cfi_row *row, struct sf_row *out)
+{
+	enum refusal why = reduce_rules(target->arch, row, out);
+
+	if (why != REFUSE_NOTHING)
+		return why;
+	why = reduce_beyond(target, out);
+	if (why == REFUSE_NOTHING || target->version < refusal_needs(why))
+		return why;
+	/* The version could; does it, on this machine? */
+	return sf_row_sayable(target->version, target->arch->sframe_abi, out)
+		       ? REFUSE_NOTHING
+		       : why;
+}
+
+/* The function being built, the last of the section while open. */
+struct reduce_run {
+	const struct target *target;
+	struct sf_section *section;
+	bool open;
+};
+
+static void reduce_close(struct reduce_run *run, uint64_t end)
 {
 	struct sf_func *func;
 	bool fits;
 
-	if (!*open)
+	if (!run->open)
 		return;
-	func = &section->funcs[section->n_funcs - 1];
+	func = &run->section->funcs[run->section->n_funcs - 1];
 	fits = num_u32(end - func->start, &func->size);
 	assert(fits);
 	(void)fits;
-	*open = false;
+	run->open = false;
 }
 
-bool reduce_table(const struct arch *arch, const struct cfi_table *table, uint64_t start,
-	uint64_t end, const struct reduce_sink *sink, struct sf_section *section)
+/* Adds row, in a new function when there is none yet or the last has all it can. */
+static bool reduce_append(struct reduce_run *run, uint64_t pc, const struct sf_row *row)
 {
+	struct sf_section *section = run->section;
+	struct sf_func *func, begun = {.start = pc};
+	struct sf_row placed = *row;
+
+	if (run->open && sf_row_same(&section->rows[section->n_rows - 1], row))
+		return true;
+	if (run->open && section->funcs[section->n_funcs - 1].n_rows >=
+				 target_max_rows(run->target))
+		reduce_close(run, pc);
+	if (!run->open) {
+		begun.signal_frame = run->target->signal_frame;
+		if (!sf_section_add_func(section, &begun))
+			return false;
+		run->open = true;
+	}
+	func = &section->funcs[section->n_funcs - 1];
+	assert(pc - func->start <= UINT32_MAX);
+	if (!num_u32(pc - func->start, &placed.start))
+		return false;
+	return sf_section_add_row(section, &placed);
+}
+
+bool reduce_table(const struct target *target, const struct cfi_table *table,
+	uint64_t start, uint64_t end, const struct reduce_sink *sink,
+	struct sf_section *section)
+{
+	struct reduce_run run = {target, section, false};
 	size_t i = cfi_table_row_at(table, start);
-	bool open = false;
 
 	for (; i < table->n_rows && table->rows[i].pc < end; i++) {
 		uint64_t from = table->rows[i].pc;
@@ -170,16 +245,16 @@ bool reduce_table(const struct arch *arch, const struct cfi_table *table, uint64
 		to = to > end ? end : to;
 		if (from >= to)
 			continue;
-		why = reduce_row(arch, &table->rows[i], &row);
+		why = reduce_row(target, &table->rows[i], &row);
 		if (why == REFUSE_NOTHING) {
-			if (!reduce_append(section, &open, from, &row))
+			if (!reduce_append(&run, from, &row))
 				return false;
 			continue;
 		}
-		reduce_close(section, &open, from);
+		reduce_close(&run, from);
 		if (!sink->refused(sink->context, why, from, to))
 			return false;
 	}
-	reduce_close(section, &open, end);
+	reduce_close(&run, end);
 	return true;
 }

@@ -10,15 +10,16 @@
 #include "base/attr.h"
 #include "base/err.h"
 #include "cfi/row.h"
-#include "gen/arch.h"
 #include "gen/refusal.h"
+#include "gen/target.h"
 #include "sframe/model.h"
 
 /*
- * Says row's rules as *out (start left 0), or why not (*out is then undefined).
+ * Says row's rules as *out (start left 0), or why not (*out is then undefined): first
+ * what no version of SFrame can say, then what the target's cannot.
  */
 enum refusal reduce_row(
-	const struct arch *arch, const struct cfi_row *row, struct sf_row *out);
+	const struct target *target, const struct cfi_row *row, struct sf_row *out);
 
 /* Told of every stretch of code that is left out: addresses, end exclusive. */
 struct reduce_sink {
@@ -29,11 +30,12 @@ struct reduce_sink {
 /*
  * Appends to section the functions that describe the part [start, end) of table: one when
  * all its rows are representable, else one per representable stretch, with holes between.
- * Equal neighbouring rows become one. The part lies inside the table and is smaller than
+ * Equal neighbouring rows become one; a function with more rows than the target can count
+ * becomes several. The part lies inside the table and is smaller than
  * 4 GiB. False when memory runs out or the sink says so.
  */
-ATTR_MUST_CHECK bool reduce_table(const struct arch *arch, const struct cfi_table *table,
-	uint64_t start, uint64_t end, const struct reduce_sink *sink,
-	struct sf_section *section);
+ATTR_MUST_CHECK bool reduce_table(const struct target *target,
+	const struct cfi_table *table, uint64_t start, uint64_t end,
+	const struct reduce_sink *sink, struct sf_section *section);
 
 #endif

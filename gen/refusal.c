@@ -6,8 +6,9 @@
 
 static const struct {
 	const char *name, *text;
+	uint8_t needs;
 } refusal_words[N_REFUSALS] = {
-#define REFUSAL_WORDS(id, name, text) [REFUSE_##id] = {name, text},
+#define REFUSAL_WORDS(id, name, needs, text) [REFUSE_##id] = {name, text, needs},
 	REFUSALS(REFUSAL_WORDS)
 #undef REFUSAL_WORDS
 };
@@ -22,4 +23,10 @@ const char *refusal_text(enum refusal refusal)
 {
 	assert(refusal < N_REFUSALS);
 	return refusal_words[refusal].text;
+}
+
+uint8_t refusal_needs(enum refusal refusal)
+{
+	assert(refusal < N_REFUSALS);
+	return refusal_words[refusal].needs;
 }

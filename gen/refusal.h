@@ -7,42 +7,53 @@
 #ifndef GEN_REFUSAL_H
 #define GEN_REFUSAL_H
 
-/* X(ENUMERATOR, "name", "one line") */
+#include <stdint.h>
+
+/*
+ * X(ENUMERATOR, "name", the lowest version of SFrame that can say it (0: none), "one
+ * line")
+ */
 #define REFUSALS(X)                                                                      \
-	X(NO_CFA, "no-cfa", "no rule for the CFA is in effect")                          \
-	X(CFA_REGISTER, "cfa-register",                                                  \
+	X(NO_CFA, "no-cfa", 0, "no rule for the CFA is in effect")                       \
+	X(CFA_REGISTER, "cfa-register", 3,                                               \
 		"the CFA is based on a register other than SP and FP")                   \
-	X(CFA_MEMORY, "cfa-memory", "the CFA is read from memory")                       \
-	X(CFA_EXPRESSION, "cfa-expression", "the CFA is an expression no row can say")   \
-	X(CFA_OFFSET, "cfa-offset", "the CFA offset does not fit 32 bits")               \
-	X(RA_UNDEFINED, "ra-undefined",                                                  \
+	X(CFA_MEMORY, "cfa-memory", 3, "the CFA is read from memory")                    \
+	X(CFA_EXPRESSION, "cfa-expression", 0,                                           \
+		"the CFA is an expression no row can say")                               \
+	X(CFA_OFFSET, "cfa-offset", 0, "the CFA offset does not fit 32 bits")            \
+	X(RA_UNDEFINED, "ra-undefined", 3,                                               \
 		"outermost frame: the return address is undefined")                      \
-	X(RA_UNSAVED, "ra-unsaved",                                                      \
+	X(RA_UNSAVED, "ra-unsaved", 0,                                                   \
 		"the return address is said to be where no call puts it")                \
-	X(RA_ELSEWHERE, "ra-elsewhere",                                                  \
+	X(RA_ELSEWHERE, "ra-elsewhere", 3,                                               \
 		"the return address is saved elsewhere than the ABI's place")            \
-	X(RA_REGISTER, "ra-register", "the return address is in a register")             \
-	X(RA_EXPRESSION, "ra-expression", "the return address is a computed value")      \
-	X(FP_UNDEFINED, "fp-undefined", "the frame pointer is not recoverable")          \
-	X(FP_REGISTER, "fp-register", "the frame pointer is in another register")        \
-	X(FP_MEMORY, "fp-memory",                                                        \
+	X(RA_REGISTER, "ra-register", 3, "the return address is in a register")          \
+	X(RA_EXPRESSION, "ra-expression", 0, "the return address is a computed value")   \
+	X(RA_OFFSET, "ra-offset", 0,                                                     \
+		"the return address's place is more than 31 bits away")                  \
+	X(FP_UNDEFINED, "fp-undefined", 0, "the frame pointer is not recoverable")       \
+	X(FP_REGISTER, "fp-register", 3, "the frame pointer is in another register")     \
+	X(FP_MEMORY, "fp-memory", 3,                                                     \
 		"the frame pointer is saved at an address not relative to the CFA")      \
-	X(FP_EXPRESSION, "fp-expression", "the frame pointer is a computed value")       \
-	X(FP_OFFSET, "fp-offset",                                                        \
-		"the frame pointer's place does not fit 32 bits from the CFA")           \
-	X(SP_RULE, "sp-rule", "the caller's stack pointer is not the CFA")               \
-	X(SIGNAL_FRAME, "signal-frame",                                                  \
+	X(FP_EXPRESSION, "fp-expression", 0, "the frame pointer is a computed value")    \
+	X(FP_OFFSET, "fp-offset", 0,                                                     \
+		"the frame pointer's place is more than 31 bits away")                   \
+	X(REGISTER_NUMBER, "register-number", 0, "a rule names a register above 31")     \
+	X(SP_RULE, "sp-rule", 0, "the caller's stack pointer is not the CFA")            \
+	X(SIGNAL_FRAME, "signal-frame", 3,                                               \
 		"a signal frame, which this version cannot mark")                        \
-	X(RETURN_COLUMN, "return-column",                                                \
+	X(RETURN_COLUMN, "return-column", 0,                                             \
 		"the CIE's return address column is not the ABI's")                      \
-	X(BROKEN_PROGRAM, "broken-program", "the call frame instructions are damaged")   \
-	X(OVERLAP, "overlap", "two FDEs describe the same code differently")             \
-	X(NOT_CODE, "not-code", "the range is not inside an executable segment")         \
-	X(FUNCTION_SIZE, "function-size", "the range is larger than 32 bits can count")  \
-	X(EXCLUDED, "excluded", "left out by --exclude-section or --exclude-symbol")
+	X(BROKEN_PROGRAM, "broken-program", 0,                                           \
+		"the call frame instructions are damaged")                               \
+	X(OVERLAP, "overlap", 0, "two FDEs describe the same code differently")          \
+	X(NOT_CODE, "not-code", 0, "the range is not inside an executable segment")      \
+	X(FUNCTION_SIZE, "function-size", 0,                                             \
+		"the range is larger than 32 bits can count")                            \
+	X(EXCLUDED, "excluded", 0, "left out by --exclude-section or --exclude-symbol")
 
 enum refusal {
-#define REFUSAL_ENUMERATOR(id, name, text) REFUSE_##id,
+#define REFUSAL_ENUMERATOR(id, name, needs, text) REFUSE_##id,
 	REFUSALS(REFUSAL_ENUMERATOR)
 #undef REFUSAL_ENUMERATOR
 		N_REFUSALS,
@@ -51,5 +62,7 @@ enum refusal {
 
 const char *refusal_name(enum refusal refusal);
 const char *refusal_text(enum refusal refusal);
+/* The lowest version of SFrame that can say what was refused; 0 when none can. */
+uint8_t refusal_needs(enum refusal refusal);
 
 #endif

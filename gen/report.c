@@ -90,15 +90,18 @@ static void report_refusals(const struct report *report, FILE *out)
 {
 	const struct coverage *coverage = &report->coverage;
 
-	for (int i = 0; i < N_REFUSALS; i++)
-		if (coverage->refused[i].bytes)
-			fprintf(out,
-				"  refused: %-15s %6zu functions %9" PRIu64
-				" bytes  %s\n",
-				refusal_name((enum refusal)i),
-				coverage->refused[i].functions,
-				coverage->refused[i].bytes,
-				refusal_text((enum refusal)i));
+	for (int i = 0; i < N_REFUSALS; i++) {
+		uint8_t needs = refusal_needs((enum refusal)i);
+
+		if (!coverage->refused[i].bytes)
+			continue;
+		fprintf(out, "  refused: %-15s %6zu functions %9" PRIu64 " bytes  %s",
+			refusal_name((enum refusal)i), coverage->refused[i].functions,
+			coverage->refused[i].bytes, refusal_text((enum refusal)i));
+		if (needs)
+			fprintf(out, "; needs v%u", needs);
+		fputc('\n', out);
+	}
 }
 
 void report_gaps(const struct report *report, const char *indent, FILE *out)

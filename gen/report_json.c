@@ -81,9 +81,10 @@ static json_t *refused_of(const struct coverage *coverage)
 		if (!coverage->refused[i].bytes)
 			continue;
 		if (json_object_set_new(object, refusal_name((enum refusal)i),
-			    json_pack("{sI sI}", "functions",
+			    json_pack("{sI sI si}", "functions",
 				    (json_int_t)coverage->refused[i].functions, "bytes",
-				    (json_int_t)coverage->refused[i].bytes)) < 0) {
+				    (json_int_t)coverage->refused[i].bytes, "needs",
+				    (int)refusal_needs((enum refusal)i))) < 0) {
 			json_decref(object);
 			return NULL;
 		}

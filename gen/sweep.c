@@ -211,6 +211,7 @@ bool sweep_next(struct sweep *sweep, uint64_t limit, struct sweep_segment *segme
 		segment->start = from;
 		segment->end = sweep->pos;
 		segment->row = *row;
+		segment->signal_frame = func->signal_frame;
 		return !sweep->failed;
 	}
 	return false;

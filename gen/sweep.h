@@ -16,6 +16,7 @@
 struct sweep_segment {
 	uint64_t start, end; /* addresses */
 	struct sf_row row;
+	bool signal_frame; /* the function is marked as one */
 };
 
 /* Row starts of a PCMASK function ascend below a block size of at most 255. */

@@ -42,26 +42,6 @@ static bool has_traces(const struct image *image)
 	return record || (phdrs && sframe);
 }
 
-/* A tool that rewrites a file always touches one of these: the size, the header or a
- * table. */
-static bool tables_unchanged(const struct image *image, const struct write_footer *footer)
-{
-	static const uint8_t no_hash[sizeof(uint64_t)];
-	uint64_t at = footer_off(image) + WRITE_FOOTER_HASH, hash = WRITE_HASH_START;
-
-	if (footer->new_size != image->size || footer->tail_off > at)
-		return false;
-	hash = write_record_hash(hash, image->bytes, WRITE_EHDR_SIZE);
-	hash = write_record_hash(hash, image->bytes + image->ehdr.e_phoff,
-		image->n_phdrs * WRITE_PHDR_SIZE);
-	hash = write_record_hash(
-		hash, image->bytes + footer->tail_off, (size_t)(at - footer->tail_off));
-	hash = write_record_hash(hash, no_hash, sizeof(no_hash));
-	at += sizeof(no_hash);
-	hash = write_record_hash(hash, image->bytes + at, (size_t)(image->size - at));
-	return hash == footer->hash;
-}
-
 bool undo_next(const struct undo *undo, size_t *pos, struct undo_range *range)
 {
 	uint64_t size, stored;
@@ -78,6 +58,51 @@ bool undo_next(const struct undo *undo, size_t *pos, struct undo_range *range)
 	range->data = stored ? rd_skip(&rd, stored) : NULL;
 	*pos = rd.pos;
 	return !rd.failed;
+}
+
+/*
+ * What else of the program was changed, and would be put back as it was even if somebody
+ * had edited it since (chrpath in .dynamic).
+ */
+static uint64_t hash_ranges(
+	uint64_t hash, const struct image *image, const struct undo *undo)
+{
+	struct undo_range range;
+	size_t pos = 0;
+
+	for (size_t i = 0; i < undo->n_ranges && undo_next(undo, &pos, &range); i++) {
+		bool known = !range.off || range.off == image->ehdr.e_phoff;
+
+		for (size_t k = 0; k < image->n_phdrs; k++)
+			known |= image->phdrs[k].p_type == IMAGE_PT_GNU_SFRAME &&
+				 image->phdrs[k].p_offset == range.off;
+		if (!known)
+			hash = write_record_hash(
+				hash, image->bytes + range.off, range.size);
+	}
+	return hash;
+}
+
+/* A tool that rewrites a file always touches one of these: the size, the header or a
+ * table. */
+static bool tables_unchanged(const struct image *image, const struct write_footer *footer,
+	const struct undo *undo)
+{
+	static const uint8_t no_hash[sizeof(uint64_t)];
+	uint64_t at = footer_off(image) + WRITE_FOOTER_HASH, hash = WRITE_HASH_START;
+
+	if (footer->new_size != image->size || footer->tail_off > at)
+		return false;
+	hash = write_record_hash(hash, image->bytes, WRITE_EHDR_SIZE);
+	hash = write_record_hash(hash, image->bytes + image->ehdr.e_phoff,
+		image->n_phdrs * WRITE_PHDR_SIZE);
+	hash = write_record_hash(
+		hash, image->bytes + footer->tail_off, (size_t)(at - footer->tail_off));
+	hash = write_record_hash(hash, no_hash, sizeof(no_hash));
+	at += sizeof(no_hash);
+	hash = write_record_hash(hash, image->bytes + at, (size_t)(image->size - at));
+	hash = hash_ranges(hash, image, undo);
+	return hash == footer->hash;
 }
 
 /*
@@ -150,7 +175,7 @@ bool undo_find(const struct image *image, struct undo *undo, bool *found, struct
 				"the way back is lost");
 		return true;
 	}
-	if (!tables_unchanged(image, &footer) || !open_record(image, &footer, undo))
+	if (!open_record(image, &footer, undo) || !tables_unchanged(image, &footer, undo))
 		return err_set(err, ERR_UNSUPPORTED,
 			"the header tables were changed since the section was put in, so "
 			"the record before offset 0x%" PRIx64 " no longer leads back",

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cfi/interp.h"
 #include "cfi/witness.h"
@@ -22,27 +23,50 @@ struct verify_run {
 	const struct cfi_table *table; /* what CFI says; NULL: nothing may be said */
 	size_t at_row;		       /* of table; ascends with the PC */
 	const char *no_table_why;
+	struct target target; /* what rows for this code can say */
+	bool signal_known;    /* target.signal_frame is what CFI says */
+	bool signal_told;     /* that the section says otherwise */
 	bool judge_missing;
 };
+
+/* The function's name; for code that has none, such as a PLT, its section's. */
+static const char *verify_name(const struct verify_run *run, uint64_t pc)
+{
+	const struct policy *policy = run->in->policy;
+	const struct symbol *symbol = symbols_find(policy->symbols, pc);
+
+	for (size_t i = 0; i < policy->image->n_sections; i++) {
+		const GElf_Shdr *hdr = &policy->image->sections[i].hdr;
+
+		if (!(hdr->sh_flags & SHF_EXECINSTR) || pc < hdr->sh_addr ||
+			pc - hdr->sh_addr >= hdr->sh_size)
+			continue;
+		if (!symbol || (symbol->size == 0 && symbol->addr < hdr->sh_addr))
+			return policy->image->sections[i].name;
+	}
+	return symbol ? symbol->name : "?";
+}
 
 ATTR_PRINTF(3, 4)
 static void verify_differ(struct verify_run *run, uint64_t pc, const char *fmt, ...)
 {
 	struct verify_result *result = run->result;
-	const struct symbol *symbol;
-	char *text;
+	char text[sizeof(result->texts[0])];
 	int used;
 	va_list ap;
 
-	if (result->n_differences++ >= VERIFY_MAX_TEXTS)
+	if (result->n_differences++ >=
+		(result->differ ? VERIFY_MAX_TOLD : VERIFY_MAX_TEXTS))
 		return;
-	text = result->texts[result->n_texts++];
-	symbol = symbols_find(run->in->policy->symbols, pc);
-	used = snprintf(text, sizeof(result->texts[0]), "0x%" PRIx64 " <%.60s>: ", pc,
-		symbol ? symbol->name : "?");
+	used = snprintf(
+		text, sizeof(text), "0x%" PRIx64 " <%.60s>: ", pc, verify_name(run, pc));
 	va_start(ap, fmt);
-	vsnprintf(text + used, sizeof(result->texts[0]) - (size_t)used, fmt, ap);
+	vsnprintf(text + used, sizeof(text) - (size_t)used, fmt, ap);
 	va_end(ap);
+	if (result->n_texts < VERIFY_MAX_TEXTS)
+		memcpy(result->texts[result->n_texts++], text, sizeof(text));
+	if (result->differ)
+		result->differ(result->context, text);
 }
 
 static uint64_t verify_row_end(const struct cfi_table *table, size_t i)
@@ -74,16 +98,34 @@ static void verify_rule_differs(struct verify_run *run, uint64_t pc,
 		answer_column_name(column), ours, theirs);
 }
 
-/* The section says row for [from, to), all inside the range being compared. */
-static void verify_said(
-	struct verify_run *run, uint64_t from, uint64_t to, const struct sf_row *row)
+/* In a signal frame the PC is looked up as it is, else one byte before. */
+static bool verify_signal(struct verify_run *run, const struct sweep_segment *segment)
+{
+	bool wanted = run->target.signal_frame;
+
+	if (!run->signal_known || segment->signal_frame == wanted)
+		return true;
+	if (!run->signal_told)
+		verify_differ(run, segment->start,
+			"the frame is %s signal frame in .sframe, %s in CFI",
+			wanted ? "no" : "a", wanted ? "one" : "none");
+	run->signal_told = true;
+	return false;
+}
+
+/* What the section says for the segment, which is inside the range being compared. */
+static void verify_said(struct verify_run *run, const struct sweep_segment *segment)
 {
 	const struct cfi_table *table = run->table;
+	const struct sf_row *row = &segment->row;
+	uint64_t from = segment->start, to = segment->end;
 
 	if (!table) {
 		verify_differ(run, from, "a row, but %s", run->no_table_why);
 		return;
 	}
+	if (!verify_signal(run, segment))
+		return;
 	while (from < to) {
 		const struct cfi_row *cfi;
 		enum answer_column column;
@@ -117,8 +159,7 @@ static void verify_silent(struct verify_run *run, uint64_t from, uint64_t to)
 		if (end <= from)
 			continue;
 		end = end < to ? end : to;
-		if (reduce_row(run->in->policy->arch, &table->rows[i], &row) ==
-			REFUSE_NOTHING)
+		if (reduce_row(&run->target, &table->rows[i], &row) == REFUSE_NOTHING)
 			run->result->missing_bytes += end - from;
 		from = end;
 	}
@@ -135,7 +176,7 @@ static bool verify_range(
 	while (from < to && sweep_next(&run->sweep, to, &segment, err)) {
 		if (segment.start > from)
 			verify_silent(run, from, segment.start);
-		verify_said(run, segment.start, segment.end, &segment.row);
+		verify_said(run, &segment);
 		from = segment.end;
 	}
 	if (run->sweep.failed)
@@ -145,33 +186,58 @@ static bool verify_range(
 	return true;
 }
 
+/* One line for all that is missing of an FDE. */
+static void verify_miss(struct verify_run *run, const struct cfi_fde *fde, uint64_t bytes)
+{
+	struct verify_result *result = run->result;
+
+	if (bytes == 0 || result->n_missing++ >= VERIFY_MAX_MISSING)
+		return;
+	snprintf(result->missing[result->n_missing - 1], sizeof(result->missing[0]),
+		"0x%" PRIx64 " <%.80s>: %" PRIu64 " bytes could have a row and have none",
+		fde->pc, verify_name(run, fde->pc), bytes);
+}
+
+/* Another FDE's turn: its rules, and what of them a row could say. */
+static bool verify_begin_fde(struct verify_run *run, struct cfi_interp *interp,
+	const struct cfi_fde *fde, bool *readable, struct err *err)
+{
+	const struct cfi_cie *cie = &run->in->frames->cies[fde->cie];
+	struct err program = {0};
+
+	*readable = cfi_interpret(interp, fde, &program);
+	if (!*readable && program.kind == ERR_NOMEM)
+		return err_set_nomem(err);
+	run->target.signal_frame = cie->signal_frame;
+	run->signal_told = false;
+	run->judge_missing = policy_fde(run->in->policy, cie, fde) == REFUSE_NOTHING;
+	return true;
+}
+
 static bool verify_claims(
 	struct verify_run *run, struct cfi_interp *interp, struct err *err)
 {
 	const struct cfi_frames *frames = run->in->frames;
 	const struct claims *claims = run->in->claims;
 	uint32_t current = UINT32_MAX;
-	bool readable = false, judge = false;
+	bool readable = false;
 
+	run->signal_known = true;
 	for (size_t i = 0; i < claims->n; i++) {
 		const struct claim *claim = &claims->list[i];
 		const struct cfi_fde *fde = &frames->fdes[claim->fde];
-		struct err program = {0};
+		uint64_t missing = run->result->missing_bytes;
 
-		if (claim->fde != current) {
-			current = claim->fde;
-			readable = cfi_interpret(interp, fde, &program);
-			if (!readable && program.kind == ERR_NOMEM)
-				return err_set_nomem(err);
-			judge = policy_fde(run->in->policy, &frames->cies[fde->cie],
-					fde) == REFUSE_NOTHING;
-		}
+		if (claim->fde != current &&
+			!verify_begin_fde(run, interp, fde, &readable, err))
+			return false;
+		current = claim->fde;
 		run->table = readable && !claim->contested ? &interp->table : NULL;
 		run->no_table_why = claim->contested ? "two FDEs disagree about this code"
 						     : "the CFI of this code is damaged";
-		run->judge_missing = judge;
 		if (!verify_range(run, claim->start, claim->end, err))
 			return false;
+		verify_miss(run, fde, run->result->missing_bytes - missing);
 	}
 	return true;
 }
@@ -230,8 +296,11 @@ static bool verify_unclaimed(struct verify_run *run, struct err *err)
 static bool verify_begin(struct verify_run *run, const struct verify_input *input,
 	struct verify_result *result, struct err *err)
 {
-	*result = (struct verify_result){0};
-	*run = (struct verify_run){.in = input, .result = result};
+	*result = (struct verify_result){
+		.differ = result->differ, .context = result->context};
+	*run = (struct verify_run){.in = input,
+		.result = result,
+		.target = {input->policy->arch, input->view->version, false}};
 	return sf_check_all(input->view, NULL, err) &&
 	       sweep_init(&run->sweep, input->view, err);
 }
@@ -247,6 +316,11 @@ bool verify_own(
 		return false;
 	cfi_interp_init(&interp, input->frames, &input->policy->arch->cfi);
 	ok = verify_claims(&run, &interp, err) && verify_unclaimed(&run, err);
+	/* Rules given up for that say nothing about the section. */
+	if (ok && interp.expr_ops_total >= CFI_MAX_EXPR_OPS_TOTAL)
+		ok = err_set(err, ERR_LIMIT,
+			"the expressions in .eh_frame take more than %u operations",
+			CFI_MAX_EXPR_OPS_TOTAL);
 	cfi_interp_deinit(&interp);
 	sweep_deinit(&run.sweep);
 	return ok;

@@ -2,7 +2,8 @@
 /*
  * The proof: a decoded section against a reading of the CFI, at every PC where either
  * changes. A row that says something else than CFI, or that describes code without CFI,
- * is a difference. Code whose CFI could be said, but that has no row, is missing.
+ * is a difference. Code whose CFI could be said, but that has no row, is missing. "Could
+ * be said" goes by the version and the machine of the section at hand, whoever made it.
  */
 #ifndef GEN_VERIFY_H
 #define GEN_VERIFY_H
@@ -19,15 +20,24 @@
 #include "sframe/decode.h"
 
 #define VERIFY_MAX_TEXTS 20
+#define VERIFY_MAX_MISSING 64
+/* A damaged section can differ in millions of places; nobody reads on beyond these. */
+#define VERIFY_MAX_TOLD 10000
 
 struct verify_result {
+	/* Set by the caller before: told of the first VERIFY_MAX_TOLD differences in
+	 * words. NULL: nobody is. */
+	void (*differ)(void *context, const char *text);
+	void *context;
 	uint64_t agreed_bytes;	 /* code bytes with CFI on which both agree */
 	uint64_t template_bytes; /* code bytes without CFI that match a PLT template */
 	uint64_t missing_bytes;	 /* code bytes that could have had a row */
 	uint64_t skipped_bytes; /* --witness=libdwarf: beyond the bound of rows per FDE */
 	size_t n_differences;
-	size_t n_texts; /* the first differences in words, caller prints them */
+	size_t n_texts; /* the first differences in words */
 	char texts[VERIFY_MAX_TEXTS][200];
+	size_t n_missing; /* FDEs with missing bytes; the first ones in words */
+	char missing[VERIFY_MAX_MISSING][160];
 };
 
 /* Borrows everything. */

@@ -2,7 +2,16 @@
 /* Writes what gen/write_plan.c planned: the body by copying, then the few new bytes. */
 #include "gen/write_parts.h"
 
-enum { PART_EHDR, PART_PHDRS, PART_TAIL, N_PARTS };
+/* The last three are for the rung "front", and in the order of the file. */
+enum {
+	PART_EHDR,
+	PART_PHDRS,
+	PART_TAIL,
+	PART_SLIDE,
+	PART_DYNAMIC,
+	PART_SYMBOLS,
+	N_PARTS
+};
 
 /*
  * Over the header and both tables as they are in the output, and the record. Not over the
@@ -57,13 +66,36 @@ static bool put_restored(const struct image *image, int fd, struct err *err)
 static bool write_parts(const struct image *image, const struct write_plan *plan,
 	const struct wr *parts, const uint8_t *sframe, int fd, struct err *err)
 {
+	const struct write_front *front = &plan->front;
+
 	return write_copy(image, image->size, fd, err) && put_restored(image, fd, err) &&
+	       write_at(fd, image->bytes + front->lift_off, (size_t)front->lift_size,
+		       plan->segment_off, err) &&
+	       write_at(fd, parts[PART_SLIDE].data, parts[PART_SLIDE].size,
+		       front->slide_off + front->slide_by, err) &&
+	       write_at(fd, parts[PART_DYNAMIC].data, parts[PART_DYNAMIC].size,
+		       front->dynamic_off, err) &&
+	       write_at(fd, parts[PART_SYMBOLS].data, parts[PART_SYMBOLS].size,
+		       front->symbols_off, err) &&
 	       write_at(fd, parts[PART_PHDRS].data, parts[PART_PHDRS].size,
 		       plan->phdr_off, err) &&
 	       write_at(fd, sframe, (size_t)plan->sframe_size, plan->sframe_off, err) &&
 	       write_at(fd, parts[PART_TAIL].data, parts[PART_TAIL].size, plan->tail_off,
 		       err) &&
 	       write_at(fd, parts[PART_EHDR].data, parts[PART_EHDR].size, 0, err);
+}
+
+/* All but lifted sections, which are copied as they are. */
+static void put_front(
+	struct wr *parts, const struct image *image, const struct write_plan *plan)
+{
+	const struct write_front *front = &plan->front;
+
+	wr_bytes(&parts[PART_SLIDE], image->bytes + front->slide_off,
+		(size_t)front->slide_size);
+	write_put_dynamic(&parts[PART_DYNAMIC], image, plan);
+	if (front->symbols_size)
+		write_put_symbols(&parts[PART_SYMBOLS], image, plan);
 }
 
 /* Everything small is made in memory first, so that running out of it leaves the file
@@ -73,7 +105,7 @@ bool write_image(const struct image *image, const struct write_plan *plan,
 {
 	struct write_slots slots;
 	struct wr parts[N_PARTS];
-	bool ok = false;
+	bool ok = false, failed = false;
 
 	if (!write_slots_find(image, &slots, err))
 		return false;
@@ -82,8 +114,10 @@ bool write_image(const struct image *image, const struct write_plan *plan,
 	write_put_header(&parts[PART_EHDR], image, plan);
 	write_put_phdrs(&parts[PART_PHDRS], image, &slots, plan);
 	put_tail(&parts[PART_TAIL], image, &slots, plan);
-	if (parts[PART_EHDR].failed || parts[PART_PHDRS].failed ||
-		parts[PART_TAIL].failed) {
+	put_front(parts, image, plan);
+	for (size_t i = 0; i < N_PARTS; i++)
+		failed |= parts[i].failed;
+	if (failed) {
 		err_set_nomem(err);
 	} else {
 		seal(parts, plan);

@@ -23,6 +23,22 @@
 /* No such table entry. */
 #define WRITE_NONE SIZE_MAX
 
+/*
+ * Of the rung "front": parts of the input that stand elsewhere in the output, as offsets
+ * in the input; sizes are 0 for the other rungs.
+ */
+struct write_front {
+	uint64_t slide_off, slide_size; /* behind the table: goes up by slide_by */
+	uint64_t slide_by;
+	uint64_t lift_off, lift_size; /* goes to the start of the new segment */
+	uint64_t bias;		      /* address less offset of both, in the input */
+	size_t n_sections;	      /* 1 to this one are what moves */
+	/* What changes because it leads there: .dynamic, and a part of .symtab. */
+	uint64_t dynamic_off, dynamic_size;
+	uint64_t symbols_off, symbols_size;
+	size_t symtab; /* the section, when symbols_size is not 0 */
+};
+
 struct write_plan {
 	enum method method;
 	enum obstacle obstacles[N_METHODS]; /* of the rungs that were tried */
@@ -38,6 +54,7 @@ struct write_plan {
 	 * grows over the section, the one that becomes PT_GNU_SFRAME (else that goes
 	 * last), and one that goes to make room. */
 	size_t grown, sframe_entry, dropped;
+	struct write_front front;
 	bool add_phdr;	     /* a PT_PHDR in front, for a library that has none */
 	uint64_t tail_off;   /* from here on the file holds no loaded bytes: */
 	uint64_t strtab_off; /* the new section name table; 0 without one */

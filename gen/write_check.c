@@ -23,6 +23,7 @@ static const struct allowed {
 	bool spare;	 /* a PT_NULL or a second PT_NOTE of PT_GNU_PROPERTY goes */
 	bool add_load;	 /* a PT_LOAD is added */
 	bool move_table; /* the program header table stands elsewhere */
+	bool front;	 /* what stands behind it makes room (gen/write_check_front.c) */
 } allowed[N_METHODS] = {
 	[METHOD_IN_PLACE] = {.inside = true, .edit_table = true},
 	[METHOD_SLACK] = {.inside = true,
@@ -31,6 +32,10 @@ static const struct allowed {
 		.spare = true},
 	[METHOD_NOTE] = {.edit_table = true, .spare = true, .add_load = true},
 	[METHOD_APPEND] = {.add_load = true, .move_table = true},
+	[METHOD_FRONT] = {.edit_table = true,
+		.spare = true,
+		.add_load = true,
+		.front = true},
 };
 
 static bool check_plan(
@@ -42,6 +47,7 @@ static bool check_plan(
 		may->clean != (plan->grown != WRITE_NONE) ||
 		may->add_load != (plan->segment_size > 0) ||
 		may->move_table != (plan->phdr_off != input->ehdr.e_phoff) ||
+		(!may->front && plan->front.n_sections) ||
 		(!may->spare && plan->dropped != WRITE_NONE) ||
 		(!may->move_table && plan->add_phdr))
 		return err_set(err, ERR_INTERNAL, "the plan does more than %s may",
@@ -59,6 +65,21 @@ static bool same_until(const struct image *input, const struct image *output, si
 		return false;
 	*at = (size_t)(off + size);
 	return true;
+}
+
+/* What "front" changes; what it becomes is compared by write_check_front. */
+static bool same_front(const struct image *input, const struct write_plan *plan,
+	const struct image *output, size_t *at)
+{
+	const struct write_front *front = &plan->front;
+
+	return (!front->slide_size ||
+		       same_until(input, output, at, front->slide_off + front->slide_by,
+			       front->slide_size)) &&
+	       (!front->dynamic_size || same_until(input, output, at, front->dynamic_off,
+						front->dynamic_size)) &&
+	       (!front->symbols_size || same_until(input, output, at, front->symbols_off,
+						front->symbols_size));
 }
 
 /*
@@ -84,6 +105,8 @@ static bool check_bytes(const struct image *input, const struct write_plan *plan
 			"the output's ELF header differs in more than its tables");
 	if (ok && edits && table_first)
 		ok = same_until(input, output, &at, table, table_size);
+	if (ok && may->front)
+		ok = same_front(input, plan, output, &at);
 	if (ok && may->inside)
 		ok = same_until(input, output, &at, plan->sframe_off, plan->sframe_size);
 	if (ok && edits && !table_first)
@@ -95,8 +118,9 @@ static bool check_bytes(const struct image *input, const struct write_plan *plan
 }
 
 /* Type, flags, address, offset and size. The bytes were compared with the whole file. */
-static bool check_section(const struct image *input, const struct image *output,
-	const struct write_slots *slots, size_t i, struct err *err)
+static bool check_section(const struct image *input, const struct write_plan *plan,
+	const struct image *output, const struct write_slots *slots, size_t i,
+	struct err *err)
 {
 	const struct image_section *old = &input->sections[i],
 				   *new = &output->sections[i];
@@ -111,6 +135,10 @@ static bool check_section(const struct image *input, const struct image *output,
 				err, ERR_INTERNAL, "the section name table lost names");
 		hdr.sh_offset = old->hdr.sh_offset;
 		hdr.sh_size = old->hdr.sh_size;
+	}
+	if (i <= plan->front.n_sections) {
+		hdr.sh_offset = old->hdr.sh_offset;
+		hdr.sh_addr = old->hdr.sh_addr;
 	}
 	/* The last name of a table without a NUL may have become readable. */
 	if (memcmp(&hdr, &old->hdr, sizeof(hdr)) != 0 ||
@@ -129,21 +157,26 @@ static bool check_sections(const struct image *input, const struct write_plan *p
 		return err_set(err, ERR_INTERNAL, "%zu section headers instead of %zu",
 			output->n_sections, plan->n_sections);
 	for (size_t i = 0; i < input->n_sections; i++)
-		if (!check_section(input, output, slots, i, err))
+		if (!check_section(input, plan, output, slots, i, err))
 			return false;
 	return true;
 }
 
 /* Nobody misses it: it says nothing, or what a PT_GNU_PROPERTY of the output says. */
-static bool is_spare(const GElf_Phdr *old, const struct image *output)
+static bool is_spare(
+	const GElf_Phdr *old, const struct write_plan *plan, const struct image *output)
 {
+	uint64_t by = write_front_slides(plan, old) ? plan->front.slide_by : 0;
+
 	if (old->p_type == PT_NULL || old->p_type == IMAGE_PT_GNU_SFRAME)
 		return true;
 	for (size_t i = 0; old->p_type == PT_NOTE && i < output->n_phdrs; i++) {
 		GElf_Phdr same = output->phdrs[i];
 
-		if (same.p_type == PT_GNU_PROPERTY && same.p_offset == old->p_offset &&
-			same.p_vaddr == old->p_vaddr && same.p_filesz == old->p_filesz)
+		if (same.p_type == PT_GNU_PROPERTY &&
+			same.p_offset == old->p_offset + by &&
+			same.p_vaddr == old->p_vaddr + by &&
+			same.p_filesz == old->p_filesz)
 			return true;
 	}
 	return false;
@@ -157,7 +190,7 @@ static bool check_segment(const struct image *input, const struct write_plan *pl
 	GElf_Phdr want = *old;
 
 	if (i == plan->sframe_entry)
-		return new->p_type == IMAGE_PT_GNU_SFRAME &&is_spare(old, output);
+		return new->p_type == IMAGE_PT_GNU_SFRAME &&is_spare(old, plan, output);
 	/* Compared with the table itself later. */
 	if (old->p_type == PT_PHDR && write_table_changes(input, plan))
 		return new->p_type == PT_PHDR;
@@ -167,6 +200,11 @@ static bool check_segment(const struct image *input, const struct write_plan *pl
 		if (old->p_flags != PF_R || old->p_filesz != old->p_memsz ||
 			want.p_filesz <= old->p_filesz)
 			return false;
+	}
+	if (write_front_slides(plan, old)) {
+		want.p_offset += plan->front.slide_by;
+		want.p_vaddr += plan->front.slide_by;
+		want.p_paddr += plan->front.slide_by;
 	}
 	return memcmp(&want, new, sizeof(want)) == 0;
 }
@@ -186,7 +224,7 @@ static bool check_segments(const struct image *input, const struct write_plan *p
 		return err_set(err, ERR_INTERNAL, "%zu program headers instead of %zu",
 			output->n_phdrs, wanted);
 	for (size_t i = 0; i < input->n_phdrs; i++) {
-		bool ok = i == plan->dropped ? is_spare(&input->phdrs[i], output)
+		bool ok = i == plan->dropped ? is_spare(&input->phdrs[i], plan, output)
 					     : check_segment(input, plan, output, i,
 						       &output->phdrs[at++]);
 
@@ -396,6 +434,7 @@ bool write_check(const struct image *input, const struct write_plan *plan,
 		  check_bytes(input, plan, output, err) &&
 		  check_sections(input, plan, output, &slots, err) &&
 		  check_segments(input, plan, output, &slots, err) &&
+		  write_check_front(input, plan, output, err) &&
 		  check_loads(output, err) && check_padding(input, plan, output, err) &&
 		  check_phdr_table(input, plan, output, err) &&
 		  check_at_phdr(input, plan, output, &slots, err) &&

@@ -18,6 +18,7 @@ enum {
 	WRITE_EHDR_SIZE = 64,
 	WRITE_PHDR_SIZE = 56,
 	WRITE_SHDR_SIZE = 64,
+	WRITE_DYN_SIZE = 16,
 	WRITE_SFRAME_ALIGN = 8,
 	WRITE_PHDR_ALIGN = 8,
 	/* The smallest page of any machine supported; a file is mapped in units of at
@@ -33,11 +34,16 @@ enum {
 /* No loader takes an address or offset above this; sums of two of them do not wrap. */
 #define WRITE_MAX_PLACE ((uint64_t)INT64_MAX)
 
+struct write_range {
+	uint64_t off, size;
+};
+
 /* What the tables of the input have to offer (gen/write_slots.c). */
 struct write_slots {
-	bool library;  /* never started as a program: nobody takes AT_PHDR from it */
-	bool has_phdr; /* there is a PT_PHDR */
-	bool editable; /* the program header table shares no byte with another header */
+	bool library;	 /* never started as a program: nobody takes AT_PHDR from it */
+	bool has_phdr;	 /* there is a PT_PHDR */
+	bool editable;	 /* the program header table shares no byte with another header */
+	bool phdr_right; /* PT_PHDR, if any, is where the first PT_LOAD maps the table */
 	size_t first_load, last_load; /* indices of PT_LOADs */
 	/* Entries of an SFrame section that is already there, or WRITE_NONE. */
 	size_t sframe_segment, sframe_section;
@@ -84,6 +90,42 @@ enum obstacle write_plan_note(const struct image *image, const struct write_slot
 	struct write_plan *plan, struct err *err);
 enum obstacle write_plan_append(const struct image *image,
 	const struct write_slots *slots, struct write_plan *plan, struct err *err);
+enum obstacle write_plan_front(const struct image *image, const struct write_slots *slots,
+	struct write_plan *plan, struct err *err);
+
+/* Gives spare entries to PT_GNU_SFRAME and a new PT_LOAD; says how many more are needed.
+ */
+size_t write_take_spares(const struct write_slots *slots, struct write_plan *plan);
+
+/*
+ * Places a new segment above everything and at the end of the file, without a hole:
+ * before bytes, then the section.
+ */
+enum obstacle write_place_above(const struct image *image, uint64_t before,
+	struct write_plan *plan, struct err *err);
+
+/* The DT_* that leads to a section of this type, when "front" can copy it, or DT_NULL. */
+int64_t write_front_tag(uint32_t type);
+
+/* Where a file byte of the input goes; false when it stays. */
+bool write_front_moves(const struct write_plan *plan, uint64_t off, uint64_t *new_off,
+	uint64_t *new_addr);
+
+/* Finds symbols of what moves; false when one may be somebody's. */
+ATTR_MUST_CHECK bool write_front_symbols(
+	const struct image *image, struct write_front *front);
+
+/* .dynamic, and the part of .symtab, as they are in the output. */
+void write_put_dynamic(
+	struct wr *wr, const struct image *image, const struct write_plan *plan);
+void write_put_symbols(
+	struct wr *wr, const struct image *image, const struct write_plan *plan);
+
+/* The part of write_check that is about what "front" moves, and whether a segment of the
+ * input does. */
+ATTR_MUST_CHECK bool write_check_front(const struct image *input,
+	const struct write_plan *plan, const struct image *output, struct err *err);
+bool write_front_slides(const struct write_plan *plan, const GElf_Phdr *phdr);
 
 /* Bytes between the segment's start and a table in it: its size, see write_append.c. */
 static inline uint64_t write_table_size(const struct write_plan *plan)
@@ -97,6 +139,12 @@ static inline bool write_table_moves(
 {
 	return plan->phdr_off != image->ehdr.e_phoff;
 }
+
+/*
+ * The bytes that a section .phdrs owns: the moved table, or what "front" leaves unused
+ * between what slid and what was not lifted. Size 0 without one.
+ */
+struct write_range write_owned(const struct image *image, const struct write_plan *plan);
 
 /* Whether what PT_PHDR says of it is no longer so. */
 static inline bool write_table_changes(
@@ -136,15 +184,14 @@ ATTR_MUST_CHECK bool write_at(
  *     u64 offset, u64 size, u64 stored (size, or 0 when all were zero), stored bytes
  * and then a footer of WRITE_FOOTER_SIZE bytes, which ends where the section header table
  * starts, or with the file when there is none. The footer's hash covers what leads back:
- * ELF header, program headers, and everything from tail_off on, the record included.
+ * ELF header, program headers, everything from tail_off on, the record included, and the
+ * ranges that are neither of these nor the section.
  */
-enum { WRITE_FOOTER_SIZE = 72, WRITE_RANGE_HEAD = 24, WRITE_MAX_RANGES = 4 };
+enum { WRITE_FOOTER_SIZE = 72, WRITE_RANGE_HEAD = 24, WRITE_MAX_RANGES = 5 };
 extern const char write_record_magic[16];
 
-struct write_range {
-	uint64_t off, size; /* in the input, ascending */
-};
-/* The ranges that plan overwrites; gives their number, at most WRITE_MAX_RANGES. */
+/* The ranges of the input that plan overwrites, ascending; gives their number, at most
+ * WRITE_MAX_RANGES. */
 size_t write_ranges(const struct image *image, const struct write_plan *plan,
 	struct write_range ranges[WRITE_MAX_RANGES]);
 

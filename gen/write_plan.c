@@ -15,6 +15,7 @@ static enum obstacle (*const rungs[N_METHODS])(const struct image *image,
 	[METHOD_SLACK] = write_plan_slack,
 	[METHOD_NOTE] = write_plan_note,
 	[METHOD_APPEND] = write_plan_append,
+	[METHOD_FRONT] = write_plan_front,
 };
 
 /* A plan in which nothing has been placed yet. */
@@ -26,6 +27,7 @@ static void start_plan(
 	plan->n_phdrs = image->n_phdrs;
 	plan->phdr_off = image->ehdr.e_phoff;
 	plan->segment_size = 0;
+	plan->front = (struct write_front){0};
 	plan->add_phdr = false;
 	/* The address of a table that stays: only PT_PHDR cares, and says it itself. */
 	plan->phdr_addr = 0;
@@ -49,7 +51,7 @@ static bool climb(const struct image *image, const struct write_slots *slots,
 	enum method method, struct write_plan *plan, struct err *err)
 {
 	for (enum method i = 0; i < N_METHODS; i++) {
-		if (method != METHOD_AUTO && i != method)
+		if (method == METHOD_AUTO ? i == METHOD_FRONT : i != method)
 			continue;
 		/* Only the last rung's words are for the user. */
 		*err = (struct err){0};
@@ -84,7 +86,7 @@ static bool place_tail(const struct image *image, const struct write_slots *slot
 	plan->file_size = plan->record_off + plan->record_size;
 	if (!image->n_sections)
 		return true;
-	plan->n_sections = image->n_sections + write_table_moves(image, plan) +
+	plan->n_sections = image->n_sections + (write_owned(image, plan).size > 0) +
 			   (slots->sframe_section == WRITE_NONE) + 1;
 	plan->shdr_off = plan->file_size;
 	plan->file_size += plan->n_sections * WRITE_SHDR_SIZE;

@@ -17,6 +17,7 @@ const char write_record_magic[16] = "eh2sframe undo\n";
 size_t write_ranges(const struct image *image, const struct write_plan *plan,
 	struct write_range ranges[WRITE_MAX_RANGES])
 {
+	const struct write_front *front = &plan->front;
 	uint64_t table = image->ehdr.e_phoff;
 	size_t n = 0;
 
@@ -25,8 +26,17 @@ size_t write_ranges(const struct image *image, const struct write_plan *plan,
 		ranges[n++] = (struct write_range){table, write_table_size(plan)};
 	if (plan->sframe_off < image->size)
 		ranges[n++] = (struct write_range){plan->sframe_off, plan->sframe_size};
+	if (front->slide_size)
+		ranges[n++] = (struct write_range){
+			front->slide_off + front->slide_by, front->slide_size};
+	if (front->dynamic_size)
+		ranges[n++] =
+			(struct write_range){front->dynamic_off, front->dynamic_size};
+	if (front->symbols_size)
+		ranges[n++] =
+			(struct write_range){front->symbols_off, front->symbols_size};
 	/* The table may stand behind the section (files that patchelf wrote). */
-	if (n == 3 && ranges[1].off > ranges[2].off) {
+	if (n > 2 && ranges[1].off > ranges[2].off) {
 		struct write_range swap = ranges[1];
 
 		ranges[1] = ranges[2];

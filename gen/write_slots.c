@@ -176,6 +176,8 @@ static void find_phdrs(const struct image *image, struct write_slots *slots)
 	}
 	slots->room = room_behind_table(image);
 	slots->editable = is_editable(image);
+	slots->phdr_right = slots->first_load != WRITE_NONE &&
+			    phdr_is_right(image, &image->phdrs[slots->first_load]);
 }
 
 /* The name table is the one section that grows, so it must be one that can move. */

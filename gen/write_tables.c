@@ -78,6 +78,7 @@ void write_put_phdrs(struct wr *wr, const struct image *image,
 			  plan->sframe_addr, plan->sframe_size, WRITE_SFRAME_ALIGN),
 		  table = phdr_of(PT_PHDR, plan->phdr_off, plan->phdr_addr,
 			  write_table_size(plan), WRITE_PHDR_ALIGN);
+	uint64_t addr;
 
 	/* Before any PT_LOAD (gABI, "Program Header"). */
 	if (plan->add_phdr)
@@ -93,6 +94,10 @@ void write_put_phdrs(struct wr *wr, const struct image *image,
 			table.p_flags = phdr.p_flags;
 			table.p_align = phdr.p_align;
 			phdr = table;
+		} else if (phdr.p_filesz && write_front_moves(plan, phdr.p_offset,
+						    &phdr.p_offset, &addr)) {
+			phdr.p_paddr += addr - phdr.p_vaddr;
+			phdr.p_vaddr = addr;
 		}
 		if (i != plan->dropped)
 			put_phdr(wr, &phdr);
@@ -116,6 +121,22 @@ static void put_shdr(struct wr *wr, const GElf_Shdr *hdr)
 	wr_u32(wr, hdr->sh_info);
 	wr_u64(wr, hdr->sh_addralign);
 	wr_u64(wr, hdr->sh_entsize);
+}
+
+/*
+ * libelf zeroes what no section covers, and patchelf 0.14 takes it for space that it can
+ * give to .dynamic, in a segment that is not writable.
+ */
+struct write_range write_owned(const struct image *image, const struct write_plan *plan)
+{
+	const struct write_front *front = &plan->front;
+	uint64_t mask = WRITE_SFRAME_ALIGN - 1, end = front->lift_off + front->lift_size,
+		 off = (front->slide_off + front->slide_size + front->slide_by + mask) &
+		       ~mask;
+
+	if (write_table_moves(image, plan))
+		return (struct write_range){plan->phdr_off, write_table_size(plan)};
+	return (struct write_range){off, off < end ? end - off : 0};
 }
 
 static GElf_Shdr shdr_of(
@@ -143,10 +164,13 @@ void write_put_shdrs(struct wr *wr, const struct image *image,
 	const struct write_slots *slots, const struct write_plan *plan)
 {
 	struct write_names names = write_names_place(image, slots);
+	struct write_range owned = write_owned(image, plan);
 	GElf_Shdr sframe = shdr_of(names.sframe, IMAGE_SHT_GNU_SFRAME, plan->sframe_off,
 			  plan->sframe_addr, plan->sframe_size),
-		  phdrs = shdr_of(names.phdrs, SHT_PROGBITS, plan->phdr_off,
-			  plan->phdr_addr, write_table_size(plan)),
+		  phdrs = shdr_of(names.phdrs, SHT_PROGBITS, owned.off,
+			  write_table_moves(image, plan) ? plan->phdr_addr
+							 : owned.off + plan->front.bias,
+			  owned.size),
 		  undo = shdr_of(names.undo, SHT_PROGBITS, plan->record_off, 0,
 			  plan->record_size);
 
@@ -162,12 +186,15 @@ void write_put_shdrs(struct wr *wr, const struct image *image,
 
 			hdr = sframe;
 			hdr.sh_name = name;
+		} else if (hdr.sh_type != SHT_NULL) {
+			write_front_moves(
+				plan, hdr.sh_offset, &hdr.sh_offset, &hdr.sh_addr);
 		}
 		put_shdr(wr, &hdr);
 	}
 	if (!image->n_sections)
 		return;
-	if (write_table_moves(image, plan))
+	if (owned.size)
 		put_shdr(wr, &phdrs);
 	if (slots->sframe_section == WRITE_NONE)
 		put_shdr(wr, &sframe);

@@ -73,10 +73,12 @@ static void survey_header(struct survey *survey)
 {
 	const struct sf_view *view = survey->view;
 	const struct sf_abi *abi = sf_abi_find(view->abi);
-	unsigned int defined = SFRAME_F_FDE_SORTED | SFRAME_F_FRAME_POINTER;
+	unsigned int defined = SFRAME_F_FDE_SORTED;
 
 	if (view->version >= SFRAME_VERSION_2)
 		defined |= SFRAME_F_FDE_FUNC_START_PCREL;
+	if (view->version < SFRAME_VERSION_3)
+		defined |= SFRAME_F_FRAME_POINTER;
 	if (view->flags & ~defined)
 		note(survey, SF_CHECK_FLAGS, SFRAME_HDR_FLAGS);
 	if (!abi || view->version < abi->since)
@@ -92,7 +94,12 @@ static void survey_rows(struct survey *survey, const struct sf_view_func *func)
 
 	if (func->func.rep_size && func->func.rep_size < end)
 		end = func->func.rep_size;
-	if (func->func.n_rows == 0)
+	/*
+	 * Version 3 has a meaning for none: a signal frame without rules, or else that
+	 * the CFI said nothing. A reader of blocks still needs something to repeat.
+	 */
+	if (func->func.n_rows == 0 &&
+		(survey->view->version < SFRAME_VERSION_3 || func->func.pcmask))
 		note(survey, SF_CHECK_ROWS_SOME, func->field_off);
 	sf_rows_begin(survey->view, func, &iter);
 	for (off = iter.off; sf_rows_next(&iter, &row, &survey->damage); off = iter.off) {
@@ -120,9 +127,7 @@ static void survey_func(
 	if ((view->flags & SFRAME_F_FDE_SORTED) && i > 0 &&
 		range->first < range[-1].first)
 		note(survey, SF_CHECK_FUNC_SORTED, func->field_off);
-	/* Version 1 has no block size, so there is nothing to be wrong. */
-	if (view->version >= SFRAME_VERSION_2 &&
-		func->func.pcmask != (func->func.rep_size != 0))
+	if (func->func.pcmask != (func->func.rep_size != 0))
 		note(survey, SF_CHECK_REP_SIZE, func->field_off);
 	survey->n_rows += func->func.n_rows;
 	/* Not after an unreadable row, nor without the rules of the ABI. */

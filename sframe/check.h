@@ -23,7 +23,7 @@
 	X(REP_SIZE, "rep-size",                                                          \
 		"a PCMASK function has no block size, or another has one")               \
 	X(ROWS_READABLE, "rows-readable", "a row is damaged")                            \
-	X(ROWS_SOME, "rows-some", "a function has no rows")                              \
+	X(ROWS_SOME, "rows-some", "a function that needs rows has none")                 \
 	X(ROWS_ASCENDING, "rows-ascending", "row starts do not ascend strictly")         \
 	X(ROWS_INSIDE, "rows-inside", "a row starts at or after the function's end")     \
 	X(ROWS_TOTAL, "rows-total",                                                      \

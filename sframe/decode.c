@@ -1,25 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reader of versions 1 and 2. It is apart from the writer so that a proof by decoding
- * shares no code with what it proves, the constants excepted.
+ * The reader: header and functions, of any version. It is apart from the writer so that a
+ * proof by decoding shares no code with what it proves, the constants excepted.
  */
 #include "sframe/decode.h"
 
-#include <endian.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/num.h"
 #include "base/rd.h"
 #include "sframe/format.h"
 
-/* Bits of func_info that versions 1 and 2 define. */
+/* Bits of func_info that every version defines. */
 #define FUNC_INFO_DEFINED                                                                \
 	(SFRAME_FUNC_INFO_FRE_TYPE_MASK | SFRAME_FUNC_INFO_PCMASK |                      \
 		SFRAME_FUNC_INFO_PAUTH_KEY_B)
-
-/* CFA, RA, FP. */
-enum { MAX_WORDS = 3 };
 
 static bool find_byte_order(
 	const void *data, size_t size, bool *big_endian, struct err *err)
@@ -48,6 +43,9 @@ static bool read_version(struct sf_view *view, struct rd *rd, struct err *err)
 		return true;
 	case SFRAME_VERSION_2:
 		view->func_size = SFRAME_V2_FDE_SIZE;
+		return true;
+	case SFRAME_VERSION_3:
+		view->func_size = SFRAME_V3_FDE_SIZE;
 		return true;
 	default:
 		return err_set(err, ERR_UNSUPPORTED,
@@ -82,6 +80,26 @@ static bool check_layout(const struct sf_view *view, struct err *err)
 	return true;
 }
 
+/* The row count of function i; 0 when it is out of reach, which sf_view_func reports. */
+static uint32_t count_rows(const struct sf_view *view, uint32_t i)
+{
+	uint64_t off = view->func_off + (uint64_t)i * view->func_size;
+	uint32_t attr_off;
+	struct rd rd;
+
+	rd_init(&rd, view->data, view->size, view->big_endian);
+	if (view->version < SFRAME_VERSION_3) {
+		rd.pos = (size_t)off + SFRAME_FDE_FUNC_NUM_FRES;
+		return rd_u32(&rd);
+	}
+	rd.pos = (size_t)off + SFRAME_V3_FDE_FUNC_START_FRE_OFF;
+	attr_off = rd_u32(&rd);
+	if (!num_range_inside(attr_off, SFRAME_V3_ATTR_SIZE, view->row_len))
+		return 0;
+	rd.pos = (size_t)(view->row_off + attr_off) + SFRAME_V3_ATTR_FUNC_NUM_FRES;
+	return rd_u16(&rd);
+}
+
 /*
  * Shared rows count once for each function, so the counts of the functions, not only the
  * header's, bound a reader's work.
@@ -89,14 +107,9 @@ static bool check_layout(const struct sf_view *view, struct err *err)
 static bool check_work(const struct sf_view *view, struct err *err)
 {
 	uint64_t limit = (uint64_t)view->size * SF_ROWS_PER_BYTE_MAX, total = 0;
-	struct rd rd;
 
-	rd_init(&rd, view->data, view->size, view->big_endian);
-	for (uint32_t i = 0; i < view->n_funcs; i++) {
-		rd.pos = (size_t)view->func_off + (size_t)i * view->func_size +
-			 SFRAME_FDE_FUNC_NUM_FRES;
-		total += rd_u32(&rd);
-	}
+	for (uint32_t i = 0; i < view->n_funcs; i++)
+		total += count_rows(view, i);
 	if (total < view->n_rows)
 		total = view->n_rows;
 	if (total > limit)
@@ -143,28 +156,105 @@ static uint64_t least_row_size(uint8_t row_type)
 }
 
 /*
- * What the info byte and the place of the rows must satisfy for the rows to be readable
- * at all.
+ * What the info byte, at info_off, and the place of the rows must satisfy for the rows to
+ * be readable at all.
  */
-static bool check_func(const struct sf_view *view, const struct sf_view_func *ret,
-	uint8_t info, struct err *err)
+static bool check_func(const struct sf_view *view, const struct sf_view_func *func,
+	uint64_t info_off, uint8_t info, struct err *err)
 {
-	if (info & ~FUNC_INFO_DEFINED)
+	unsigned int defined = FUNC_INFO_DEFINED;
+
+	if (view->version >= SFRAME_VERSION_3)
+		defined |= SFRAME_FUNC_INFO_SIGNAL;
+	if (info & ~defined)
 		return err_set(err, ERR_MALFORMED,
 			".sframe+0x%" PRIx64
 			": info byte 0x%02x has bits that version %u does not define",
-			ret->field_off + SFRAME_FDE_FUNC_INFO, info, view->version);
-	if (ret->row_type > SFRAME_FRE_TYPE_ADDR4)
+			info_off, info, view->version);
+	if (func->row_type > SFRAME_FRE_TYPE_ADDR4)
 		return err_set(err, ERR_MALFORMED,
-			".sframe+0x%" PRIx64 ": there is no row type %u",
-			ret->field_off + SFRAME_FDE_FUNC_INFO, ret->row_type);
-	if (!num_range_inside(ret->rows_off,
-		    ret->func.n_rows * least_row_size(ret->row_type), view->row_len))
+			".sframe+0x%" PRIx64 ": there is no row type %u", info_off,
+			func->row_type);
+	if (!num_range_inside(func->rows_off,
+		    func->func.n_rows * least_row_size(func->row_type), view->row_len))
 		return err_set(err, ERR_MALFORMED,
 			".sframe+0x%" PRIx64 ": %" PRIu32 " rows at row offset 0x%" PRIx32
 			" cannot fit in 0x%" PRIx32 " bytes of rows",
-			ret->field_off, ret->func.n_rows, ret->rows_off, view->row_len);
+			func->field_off, func->func.n_rows, func->rows_off,
+			view->row_len);
 	return true;
+}
+
+static void set_info(struct sf_view_func *func, uint8_t info)
+{
+	func->row_type = info & SFRAME_FUNC_INFO_FRE_TYPE_MASK;
+	func->func.pcmask = info & SFRAME_FUNC_INFO_PCMASK;
+	func->func.pauth_b = info & SFRAME_FUNC_INFO_PAUTH_KEY_B;
+	func->func.signal_frame = info & SFRAME_FUNC_INFO_SIGNAL;
+}
+
+/* Unsigned, so that a start below the section is reached by wrapping around. */
+static uint64_t start_base(const struct sf_view *view, uint64_t field_off)
+{
+	/* In version 1 the bit means nothing. */
+	if (view->version >= SFRAME_VERSION_2 &&
+		(view->flags & SFRAME_F_FDE_FUNC_START_PCREL))
+		return view->addr + field_off;
+	return view->addr;
+}
+
+/* A 17 or 20-byte FDE of version 1 or 2. */
+static bool read_func(const struct sf_view *view, struct rd *rd, struct sf_view_func *ret,
+	struct err *err)
+{
+	uint64_t base = start_base(view, ret->field_off);
+	uint8_t info;
+
+	ret->func.start = base + (uint64_t)(int64_t)rd_s32(rd);
+	ret->func.size = rd_u32(rd);
+	ret->rows_off = rd_u32(rd);
+	ret->func.n_rows = rd_u32(rd);
+	info = rd_u8(rd);
+	set_info(ret, info);
+	if (view->version >= SFRAME_VERSION_2)
+		ret->func.rep_size = rd_u8(rd);
+	else if (ret->func.pcmask)
+		ret->func.rep_size = SF_V1_REP_SIZE;
+	return check_func(view, ret, ret->field_off + SFRAME_FDE_FUNC_INFO, info, err);
+}
+
+/* An index entry of version 3 and the attribute it points at, which the rows follow. */
+static bool read_func_v3(const struct sf_view *view, struct rd *rd,
+	struct sf_view_func *ret, struct err *err)
+{
+	uint64_t base = start_base(view, ret->field_off), attr_pos;
+	uint32_t attr_off;
+	uint8_t info, info2;
+
+	ret->func.start = base + rd_u64(rd);
+	ret->func.size = rd_u32(rd);
+	attr_off = rd_u32(rd);
+	if (!num_range_inside(attr_off, SFRAME_V3_ATTR_SIZE, view->row_len))
+		return err_set(err, ERR_MALFORMED,
+			".sframe+0x%" PRIx64 ": the attribute at row offset 0x%" PRIx32
+			" is not inside 0x%" PRIx32 " bytes of rows",
+			ret->field_off, attr_off, view->row_len);
+	attr_pos = view->row_off + attr_off;
+	rd->pos = (size_t)attr_pos;
+	ret->func.n_rows = rd_u16(rd);
+	info = rd_u8(rd);
+	info2 = rd_u8(rd);
+	ret->func.rep_size = rd_u8(rd);
+	ret->rows_off = attr_off + SFRAME_V3_ATTR_SIZE;
+	set_info(ret, info);
+	if (info2 != SFRAME_FDE_TYPE_DEFAULT && info2 != SFRAME_FDE_TYPE_FLEX)
+		return err_set(err, ERR_MALFORMED,
+			".sframe+0x%" PRIx64
+			": info byte 0x%02x is of no function type that version %u "
+			"defines",
+			attr_pos + SFRAME_V3_ATTR_FUNC_INFO2, info2, view->version);
+	ret->flex = info2 == SFRAME_FDE_TYPE_FLEX;
+	return check_func(view, ret, attr_pos + SFRAME_V3_ATTR_FUNC_INFO, info, err);
 }
 
 bool sf_view_func(const struct sf_view *view, uint32_t i, struct sf_view_func *func,
@@ -172,8 +262,7 @@ bool sf_view_func(const struct sf_view *view, uint32_t i, struct sf_view_func *f
 {
 	struct sf_view_func ret = {0};
 	struct rd rd;
-	uint64_t base;
-	uint8_t info;
+	bool ok;
 
 	if (i >= view->n_funcs)
 		return err_set(err, ERR_INTERNAL,
@@ -181,184 +270,14 @@ bool sf_view_func(const struct sf_view *view, uint32_t i, struct sf_view_func *f
 	ret.field_off = view->func_off + (uint64_t)i * view->func_size;
 	rd_init(&rd, view->data, view->size, view->big_endian);
 	rd.pos = (size_t)ret.field_off;
-	base = view->addr;
-	if (view->version >= SFRAME_VERSION_2 &&
-		(view->flags & SFRAME_F_FDE_FUNC_START_PCREL))
-		base += ret.field_off;
-	/* Unsigned, so that a start below the section is reached by wrapping around. */
-	ret.func.start = base + (uint64_t)(int64_t)rd_s32(&rd);
-	ret.func.size = rd_u32(&rd);
-	ret.rows_off = rd_u32(&rd);
-	ret.func.n_rows = rd_u32(&rd);
-	info = rd_u8(&rd);
-	if (view->version >= SFRAME_VERSION_2)
-		ret.func.rep_size = rd_u8(&rd);
+	if (view->version >= SFRAME_VERSION_3)
+		ok = read_func_v3(view, &rd, &ret, err);
+	else
+		ok = read_func(view, &rd, &ret, err);
 	if (rd.failed)
 		return err_set(err, ERR_INTERNAL, ".sframe+0x%zx: unchecked layout",
 			rd.fail_off);
-	ret.row_type = info & SFRAME_FUNC_INFO_FRE_TYPE_MASK;
-	ret.func.pcmask = info & SFRAME_FUNC_INFO_PCMASK;
-	ret.func.pauth_b = info & SFRAME_FUNC_INFO_PAUTH_KEY_B;
-	if (!check_func(view, &ret, info, err))
-		return false;
-	*func = ret;
-	return true;
-}
-
-void sf_rows_begin(const struct sf_view *view, const struct sf_view_func *func,
-	struct sf_row_iter *iter)
-{
-	*iter = (struct sf_row_iter){
-		.view = view,
-		.abi = sf_abi_find(view->abi),
-		.off = view->row_off + func->rows_off,
-		.left = func->func.n_rows,
-		.row_type = func->row_type,
-	};
-}
-
-/* An unsigned integer of 1, 2 or 4 bytes, all of which are there. */
-static inline uint32_t load(const uint8_t *p, unsigned int width, bool big_endian)
-{
-	uint32_t v32;
-	uint16_t v16;
-
-	if (width == 1)
-		return *p;
-	if (width == 2) {
-		memcpy(&v16, p, sizeof(v16));
-		return big_endian ? be16toh(v16) : le16toh(v16);
-	}
-	memcpy(&v32, p, sizeof(v32));
-	return big_endian ? be32toh(v32) : le32toh(v32);
-}
-
-static inline int32_t load_signed(const uint8_t *p, unsigned int width, bool big_endian)
-{
-	uint32_t v = load(p, width, big_endian);
-
-	if (width == 1)
-		return (int8_t)v;
-	return width == 2 ? (int16_t)v : (int32_t)v;
-}
-
-/*
- * A save rule of s390x: the slot at cfa + word, or the register that word >> 1 numbers.
- */
-static bool s390x_loc(int32_t word, struct sf_loc *loc, int32_t *off)
-{
-	uint32_t reg = (uint32_t)word >> 1;
-
-	if (!(word & 1)) {
-		*loc = (struct sf_loc){.kind = SF_LOC_AT_CFA};
-		*off = word;
-		return true;
-	}
-	if (reg > SF_REG_MAX)
-		return false;
-	*loc = (struct sf_loc){.kind = SF_LOC_REG, .reg = (uint8_t)reg};
-	return true;
-}
-
-/* Puts s390x's own meaning on words already in row as plain offsets. */
-static bool s390x_adjust(struct sf_row *row)
-{
-	bool has_ra = row->ra.kind != SF_LOC_NONE, has_fp = row->fp.kind != SF_LOC_NONE;
-	int32_t ra = row->ra_off, fp = row->fp_off;
-
-	if (__builtin_mul_overflow(row->cfa_off, SFRAME_S390X_CFA_SCALE, &row->cfa_off) ||
-		__builtin_add_overflow(
-			row->cfa_off, SFRAME_S390X_SP_VAL_OFFSET, &row->cfa_off))
-		return false;
-	row->ra = row->fp = (struct sf_loc){0};
-	row->ra_off = row->fp_off = 0;
-	/* An RA word of 0 only keeps the place before the FP word. */
-	if (has_ra && ra != 0 && !s390x_loc(ra, &row->ra, &row->ra_off))
-		return false;
-	return !has_fp || s390x_loc(fp, &row->fp, &row->fp_off);
-}
-
-/*
- * The words of a row in the order CFA, RA, FP, without those the header fixes. False when
- * there are more than that, or none in version 1, which has no outermost frames.
- */
-static bool row_from_words(const struct sf_view *view, const struct sf_abi *abi,
-	uint8_t info, const int32_t *words, unsigned int n_words, struct sf_row *row)
-{
-	unsigned int used = 1;
-	uint8_t reg;
-
-	/* Members one by one, and in place: a copy right after small writes makes the
-	   processor wait for them, which was half of the time spent here. */
-	row->cfa = row->ra = row->fp = (struct sf_loc){0};
-	row->cfa_off = row->ra_off = row->fp_off = 0;
-	row->ra_signed = row->outermost = false;
-	if (n_words == 0) {
-		row->outermost = true;
-		return view->version >= SFRAME_VERSION_2;
-	}
-	row->ra_signed = (info & SFRAME_FRE_INFO_MANGLED_RA) != 0;
-	reg = info & SFRAME_FRE_INFO_BASE_REG ? abi->sp : abi->fp;
-	row->cfa = (struct sf_loc){.kind = SF_LOC_REG, .reg = reg};
-	row->cfa_off = words[0];
-	if (view->fixed_ra_off == 0 && used < n_words) {
-		row->ra = (struct sf_loc){.kind = SF_LOC_AT_CFA};
-		row->ra_off = words[used++];
-	}
-	if (view->fixed_fp_off == 0 && used < n_words) {
-		row->fp = (struct sf_loc){.kind = SF_LOC_AT_CFA};
-		row->fp_off = words[used++];
-	}
-	if (used < n_words)
-		return false;
-	return abi->id != SFRAME_ABI_S390X_ENDIAN_BIG || s390x_adjust(row);
-}
-
-static bool iter_fail(struct sf_row_iter *iter, struct err *err, const char *what)
-{
-	iter->failed = true;
-	iter->left = 0;
-	return err_set(err, ERR_MALFORMED, ".sframe+0x%" PRIx64 ": %s", iter->off, what);
-}
-
-bool sf_rows_next(struct sf_row_iter *iter, struct sf_row *row, struct err *err)
-{
-	const struct sf_view *view = iter->view;
-	unsigned int start_width = 1u << iter->row_type, width, n_words;
-	int32_t words[MAX_WORDS];
-	const uint8_t *p;
-	uint64_t left;
-	uint8_t info;
-
-	if (iter->left == 0)
-		return false;
-	if (!iter->abi) {
-		iter->failed = true;
-		return err_set(err, ERR_UNSUPPORTED, ".sframe+0x%x: no rules for ABI %u",
-			SFRAME_HDR_ABI_ARCH, view->abi);
-	}
-	/* Ends where the rows do, not where the section does. */
-	left = view->row_off + view->row_len - iter->off;
-	if (left < start_width + 1)
-		return iter_fail(iter, err, "the row passes the end of the rows");
-	p = view->data + iter->off;
-	row->start = load(p, start_width, view->big_endian);
-	info = p[start_width];
-	p += start_width + 1;
-	n_words = info >> SFRAME_FRE_INFO_COUNT_SHIFT & SFRAME_FRE_INFO_COUNT_MASK;
-	width = info >> SFRAME_FRE_INFO_SIZE_SHIFT & SFRAME_FRE_INFO_SIZE_MASK;
-	if (width > SFRAME_FRE_OFFSET_4B)
-		return iter_fail(iter, err, "the row's words have no size");
-	if (n_words > MAX_WORDS)
-		return iter_fail(iter, err, "the row has too many words");
-	width = 1u << width;
-	if (left - start_width - 1 < (uint64_t)n_words * width)
-		return iter_fail(iter, err, "the row passes the end of the rows");
-	for (unsigned int i = 0; i < n_words; i++, p += width)
-		words[i] = load_signed(p, width, view->big_endian);
-	if (!row_from_words(view, iter->abi, info, words, n_words, row))
-		return iter_fail(iter, err, "the row's words mean nothing for the ABI");
-	iter->off = (uint64_t)(p - view->data);
-	iter->left--;
-	return true;
+	if (ok)
+		*func = ret;
+	return ok;
 }

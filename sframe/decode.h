@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Section bytes to functions and rows, of version 1 or 2, either byte order,
+ * Section bytes to functions and rows, of any version, either byte order,
  * section-relative or PCREL. Total on hostile bytes: every access is checked, and the
  * work is bounded by a multiple of the section's size. Nothing is allocated; rows are
  * read in place, one function at a time.
@@ -35,8 +35,9 @@ struct sf_view {
 struct sf_view_func {
 	struct sf_func func;
 	uint64_t field_off; /* of the FDE, from data[0] */
-	uint32_t rows_off;  /* func_start_fre_off, from the FRE sub-section */
+	uint32_t rows_off;  /* of its first row, from the FRE sub-section */
 	uint8_t row_type;   /* SFRAME_FRE_TYPE_* */
+	bool flex;	    /* version 3: rows are control words and offsets */
 };
 
 struct sf_row_iter {
@@ -45,6 +46,7 @@ struct sf_row_iter {
 	uint64_t off;		  /* of the next row, from data[0] */
 	uint32_t left;		  /* rows */
 	uint8_t row_type;
+	bool flex;
 	bool failed; /* a row is damaged; err says how */
 };
 
@@ -53,8 +55,10 @@ struct sf_row_iter {
 ATTR_MUST_CHECK bool sf_view_open(const void *data, size_t size, uint64_t addr,
 	struct sf_view *view, struct err *err);
 
-/* FDE number i < n_funcs. ERR_MALFORMED when its info byte or its rows' place is
- * impossible. */
+/*
+ * FDE number i < n_funcs. ERR_MALFORMED when its info byte or its rows' place is
+ * impossible. In version 1, which does not say it, rep_size is SF_V1_REP_SIZE.
+ */
 ATTR_MUST_CHECK bool sf_view_func(const struct sf_view *view, uint32_t i,
 	struct sf_view_func *func, struct err *err);
 

@@ -108,6 +108,7 @@ enum {
  */
 #define SFRAME_V3_CTRL_REG_P 0x1
 #define SFRAME_V3_CTRL_DEREF_P 0x2
+#define SFRAME_V3_CTRL_ZERO 0x4
 #define SFRAME_V3_CTRL_REG_SHIFT 3
 
 /*
@@ -126,6 +127,13 @@ enum {
 enum { SF_ROWS_PER_BYTE_MAX = 64 };
 
 /*
+ * Our own reading, not the specification's: version 1 does not say how long a block of a
+ * PCMASK function is. The one linker that wrote any, GNU ld 2.40, gave rows other than
+ * the first to 16-byte PLT entries only.
+ */
+enum { SF_V1_REP_SIZE = 16 };
+
+/*
  * What an ABI's psABI fixes, as far as SFrame needs it (3 ABI/arch-specific
  * Definition).
  */
@@ -138,6 +146,7 @@ struct sf_abi {
 	int8_t fixed_ra_off;
 	bool big_endian;
 	bool has_pauth; /* return addresses may be signed */
+	bool has_flex;	/* version 3: the GNU tools write flexible FDEs for it */
 };
 
 /* NULL when no version defines the identifier. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside the writer: what encode.c, which knows what versions have in common, and the one
- * file per version, which knows the rest, say to each other.
+ * Inside the writer: what a version can say and how it lays a function out. All that
+ * differs between versions is in the table of layouts, one entry for each.
  */
 #ifndef SFRAME_LAYOUT_H
 #define SFRAME_LAYOUT_H
@@ -10,43 +10,61 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/attr.h"
 #include "base/wr.h"
-#include "sframe/blocks.h"
+#include "sframe/encode.h"
 #include "sframe/format.h"
 #include "sframe/model.h"
 
-struct sf_layout;
-
-struct sf_encoder {
-	const struct sf_section *section; /* borrowed, like abi, layout and out */
-	const struct sf_abi *abi;
-	const struct sf_layout *layout;
-	bool share;
-	struct wr *out; /* header and functions, finally the rows too */
-	struct wr rows; /* owned; the FRE sub-section as far as stored */
-	struct sf_blocks blocks;
-	uint32_t n_funcs;
-	uint32_t n_rows;    /* of all functions, however they are stored */
-	uint32_t index_len; /* bytes of the FDE array */
-	size_t shared_away; /* bytes */
+/* Rows without words, which say that RA is undefined. */
+enum sf_layout_outermost {
+	SF_OUTERMOST_NEVER,
+	SF_OUTERMOST_ON_REQUEST, /* in the text, but not in every reader */
+	SF_OUTERMOST_ALWAYS,
 };
 
-/* How one version lays a function out. */
 struct sf_layout {
 	uint8_t version;
 	uint8_t func_size; /* bytes of one FDE */
 	uint8_t flags;	   /* those it defines */
-	/* Appends to enc->rows all that the FRE sub-section holds of one function. */
-	bool (*put_rows)(
-		struct sf_encoder *enc, const struct sf_func *func, struct err *err);
-	/* Appends the FDE to enc->out, with start field 0. */
-	void (*put_func)(
-		struct sf_encoder *enc, const struct sf_func *func, uint32_t rows_off);
+	uint8_t outermost; /* enum sf_layout_outermost */
+	uint32_t max_rows; /* that a function's row count can say */
+	bool has_blocks;   /* PCMASK functions state the size of their blocks */
+	bool has_signals;  /* signal frames are marked, and may go without rows */
+	bool has_flex;	   /* flexible FDEs, on the ABIs that have them */
+	bool has_regs;	   /* s390x: default rows may name registers */
+
+	/* What stands right before a function's rows; NULL when nothing does. */
+	void (*put_attr)(struct wr *rows, const struct sf_func *func, uint8_t row_type,
+		uint8_t fde_type);
+	/* Appends the FDE, its start field 0. */
+	void (*put_func)(struct wr *out, const struct sf_func *func, uint8_t row_type,
+		uint32_t rows_off);
 	/* Fills in the start field at off; false when the distance does not fit. */
 	bool (*put_start)(struct wr *out, size_t off, uint64_t base, uint64_t start);
 };
 
-extern const struct sf_layout sf_layout_v2;
+/* NULL when the version cannot be written. */
+const struct sf_layout *sf_layout_find(uint8_t version);
+
+/* sf_can_say(), of a version and an ABI that are known to go together. */
+enum sf_cannot sf_layout_can_say(const struct sf_layout *layout, const struct sf_abi *abi,
+	const struct sf_row *row);
+
+/* Whether a flexible FDE is needed to say a row that the layout can say. */
+bool sf_row_needs_flex(const struct sf_abi *abi, const struct sf_row *row);
+
+/* Whether RA is somewhere of its own: saved, and not where the ABI fixes it. */
+static inline bool sf_row_has_ra(const struct sf_abi *abi, const struct sf_row *row)
+{
+	if (row->ra.kind == SF_LOC_NONE)
+		return false;
+	return abi->fixed_ra_off == 0 || row->ra.kind != SF_LOC_AT_CFA ||
+	       row->ra_off != abi->fixed_ra_off;
+}
+
+/* Appends the bytes of a row that can be said. */
+void sf_put_row(struct wr *wr, const struct sf_abi *abi, const struct sf_row *row,
+	uint8_t row_type, uint8_t fde_type);
 
 #endif

@@ -46,6 +46,7 @@ static const struct sf_abi abis[] = {
 		.fp = 6,
 		.ra = 16,
 		.fixed_ra_off = -8,
+		.has_flex = true,
 	},
 	/*
 	 * s390x ELF ABI: r11 is only the customary frame pointer; r14 holds the return
@@ -59,6 +60,7 @@ static const struct sf_abi abis[] = {
 		.fp = 11,
 		.ra = 14,
 		.big_endian = true,
+		.has_flex = true,
 	},
 };
 

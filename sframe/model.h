@@ -42,7 +42,7 @@ struct sf_row {
 struct sf_func {
 	uint64_t start;	   /* address */
 	uint32_t size;	   /* bytes; PCMASK: all repetitions together */
-	uint32_t n_rows;   /* at least 1 when encoding */
+	uint32_t n_rows;   /* when encoding at least 1, but for signal frames */
 	size_t first_row;  /* index into the section's rows */
 	uint8_t rep_size;  /* PCMASK: bytes of one block, else 0 */
 	bool pcmask;	   /* rows apply to (pc - start) % rep_size */

@@ -51,8 +51,8 @@ static void print_header(const struct sf_view *view, const char *name, FILE *out
 }
 
 /*
- * A place in the customary letters: c is the CFA, brackets mean the memory at an
- * address.
+ * A place in the customary letters: c is the CFA; brackets mean the memory at an address,
+ * which for an offset from the CFA goes without saying.
  */
 static void format_loc(const struct sf_abi *abi, struct sf_loc loc, int32_t off,
 	const char *none, char *buf, size_t size)
@@ -81,23 +81,36 @@ static void format_loc(const struct sf_abi *abi, struct sf_loc loc, int32_t off,
 	}
 }
 
+/* Where RA or FP is. In a default function a register is one by itself, without an
+ * offset.
+ */
+static void format_save(const struct sf_row_iter *iter, struct sf_loc loc, int32_t off,
+	const char *none, char *buf, size_t size)
+{
+	if (loc.kind == SF_LOC_REG && !iter->flex)
+		snprintf(buf, size, "r%u", loc.reg);
+	else
+		format_loc(iter->abi, loc, off, none, buf, size);
+}
+
 /*
  * pc is the row's address; in a PCMASK function, which repeats its rows, the offset in
  * a block.
  */
-static void print_row(const struct sf_view *view, const struct sf_abi *abi,
-	const struct sf_row *row, uint64_t pc, FILE *out)
+static void print_row(
+	const struct sf_row_iter *iter, const struct sf_row *row, uint64_t pc, FILE *out)
 {
+	const struct sf_view *view = iter->view;
 	char cfa[32], fp[32], ra[32];
 
 	if (row->outermost) {
 		fprintf(out, "    %016" PRIx64 "  RA undefined\n", pc);
 		return;
 	}
-	format_loc(abi, row->cfa, row->cfa_off, "u", cfa, sizeof(cfa));
-	format_loc(abi, row->fp, row->fp_off, view->fixed_fp_off ? "f" : "u", fp,
+	format_loc(iter->abi, row->cfa, row->cfa_off, "u", cfa, sizeof(cfa));
+	format_save(iter, row->fp, row->fp_off, view->fixed_fp_off ? "f" : "u", fp,
 		sizeof(fp));
-	format_loc(abi, row->ra, row->ra_off, view->fixed_ra_off ? "f" : "u", ra,
+	format_save(iter, row->ra, row->ra_off, view->fixed_ra_off ? "f" : "u", ra,
 		sizeof(ra));
 	fprintf(out, "    %016" PRIx64 "  %-9s %-9s %s%s\n", pc, cfa, fp, ra,
 		row->ra_signed ? "[s]" : "");
@@ -105,7 +118,6 @@ static void print_row(const struct sf_view *view, const struct sf_abi *abi,
 
 static bool print_func(const struct sf_view *view, uint32_t i, FILE *out, struct err *err)
 {
-	const struct sf_abi *abi = sf_abi_find(view->abi);
 	struct sf_view_func func;
 	struct sf_row_iter iter;
 	struct sf_row row;
@@ -116,7 +128,10 @@ static bool print_func(const struct sf_view *view, uint32_t i, FILE *out, struct
 		"\n    func idx [%" PRIu32 "]: pc = 0x%" PRIx64 ", size = %" PRIu32
 		" bytes",
 		i, func.func.start, func.func.size);
-	if (func.func.pcmask || func.func.rep_size)
+	if (func.func.signal_frame || func.flex)
+		fprintf(out, ", attr = \"%s%s\"", func.func.signal_frame ? "S" : "",
+			func.flex ? "F" : "");
+	if (view->version >= SFRAME_VERSION_2 && (func.func.pcmask || func.func.rep_size))
 		fprintf(out, "%s, rep_size = %u", func.func.pcmask ? ", PCMASK" : "",
 			func.func.rep_size);
 	fprintf(out, "%s\n    STARTPC%s         CFA       FP        RA\n",
@@ -124,7 +139,7 @@ static bool print_func(const struct sf_view *view, uint32_t i, FILE *out, struct
 		func.func.pcmask ? "[m]" : "   ");
 	sf_rows_begin(view, &func, &iter);
 	while (sf_rows_next(&iter, &row, err))
-		print_row(view, abi, &row,
+		print_row(&iter, &row,
 			(func.func.pcmask ? 0 : func.func.start) + row.start, out);
 	return !iter.failed;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signal frames, which a conversion passes over and a proof reads, with expressions so long that
- * no operation is left for the PLT behind them: the proof took that for a difference.
+ * Signal frames with expressions so long that no operation is left for the PLT behind them. When a
+ * conversion passed over signal frames unread, the proof took that for a difference.
  */
 #include "raw.h"
 	.section .xtext, "awx", @nobits

@@ -49,7 +49,7 @@ damaged loops 'CIE'
 damaged leb 'no readable FDE'
 damaged periodic 'rules over the PC'
 damaged giant_periodic 'no function'
-damaged budget 'operations'
+damaged budget 'no function'
 # Nothing is wrong with it but that it is nowhere near its file.
 damaged giant 'hole in the file' --method=append
 status_is 'giant, --section-only' 0 -q --section-only giant giant.section

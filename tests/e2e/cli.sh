@@ -43,10 +43,11 @@ usage --remove good
 usage --section-only good
 usage --report --dump good
 usage --verify --remove good out
-usage --format=1 good out
+usage --format=0 good out
+usage --format=1 --no-pcrel good out
 usage --format=9 good out
 usage --format
-usage --method=front good out
+usage --method=back good out
 usage --optimize=size good out
 usage --witness=readelf good out
 usage --report=html good
@@ -93,11 +94,24 @@ status_is '-q' 0 -q good conv2
 is '-q prints nothing' test ! -s .stdout -a ! -s .stderr
 status_is '-v' 0 -v good conv2
 is '-v names what is refused' grep -q '^  ra-undefined: 0x.* of the function at 0x.* _start' .stdout
-for option in --format=2 --method=auto --method=append --optimize=share --no-verify \
+for option in --format=2 --method=auto --optimize=share --no-verify \
 	--witness=own --witness=libdwarf; do
 	status_is "$option" 0 "$option" good conv2
 	is "$option changes nothing here" cmp conv conv2
 done
+for option in --format=1 --no-pcrel --format=3; do
+	status_is "$option" 0 "$option" good conv3
+	is "$option is proven" "$eh2sframe" --verify -q conv3
+	is "$option is another section" test "$(cmp conv conv3 >&2 || echo differs)" = differs
+	status_is "$option gives way to --refresh" 0 --refresh conv3 conv3
+	is "$option, and back" cmp conv conv3
+	status_is "$option takes the place" 0 --refresh "$option" conv conv3
+	is "$option is proven then" "$eh2sframe" --verify -q conv3
+done
+status_is '--method=append' 0 --method=append good conv2
+status_is '--method=front' 0 --method=front good conv3
+is '--method=front is proven' "$eh2sframe" --verify -q conv3
+is '--method=append is proven' "$eh2sframe" --verify -q conv2
 status_is '--optimize=none' 0 --optimize=none good conv2
 is '--optimize=none is proven' "$eh2sframe" --verify -q conv2
 is '--optimize=none stores more' test "$(section_size conv2 .sframe)" -gt "$(section_size conv .sframe)"

@@ -66,7 +66,7 @@ spare_cc() {
 }
 
 # The rungs to try on each kind; those that a file gives no place for are skipped in silence.
-rungs="slack note append"
+rungs="slack note append front"
 # For the compilers of programs that other tools edit.
 extra=
 # What small programs have room for in the slack.

@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 BATCH = 100
-RUNGS = ["slack", "note", "append"]
+RUNGS = ["slack", "note", "append", "front"]
 WORDS = [0, 1, 2**64 - 1, 2**63, 2**63 - 1, 2**32 - 1, 2**32, 0x7FFFFFFF, 0xFFF, 0x1000]
 KINDS = [0, 1, 2, 8, 11, 0xFFFFFFFF, 0x80000000, 0x70000001, 0x6FFFFFF4, 0x6474E554, 0x6474E550]
 

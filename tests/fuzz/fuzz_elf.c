@@ -117,6 +117,8 @@ static bool dispatch(const struct options *options, struct err *err)
 		return command_dump(options, first, scene.null, err);
 	case COMMAND_VERIFY:
 		return command_verify(options, first, scene.null, err);
+	case COMMAND_LINT:
+		return command_lint(options, first, scene.null, err);
 	case COMMAND_HELP:
 	case COMMAND_VERSION:
 		break;
@@ -132,6 +134,7 @@ static bool dispatch(const struct options *options, struct err *err)
 static int command(const char *words, const char *path, const char *path2)
 {
 	char line[128], *argv[12] = {line}, *state = NULL;
+	FILE *heard = stderr;
 	struct options options;
 	struct err err = {0};
 	int argc = 0, status;
@@ -148,7 +151,10 @@ static int command(const char *words, const char *path, const char *path2)
 	optind = 0;
 	ok = options_parse(argc, argv, &options, &err);
 	FUZZ_ASSERT(ok, "%s: %s", words, err.text);
+	/* Damage is named there at length; of interest is what the sanitizers say. */
+	stderr = scene.null;
 	ok = dispatch(&options, &err);
+	stderr = heard;
 	status = status_of(ok ? ERR_NONE : err.kind);
 	FUZZ_ASSERT(ok == (status == 0), "%s: kind %d with status %d", words,
 		(int)err.kind, status);
@@ -187,6 +193,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	command("--report -v", scene.in, NULL);
 	command("--dump", scene.in, NULL);
 	command("--verify", scene.in, NULL);
+	command("--lint=all", scene.in, NULL);
 	writes("--remove", scene.in, scene.out);
 	writes("-q --section-only", scene.in, scene.out);
 	status = writes("-q", scene.in, scene.out);

@@ -20,3 +20,8 @@ say --report -v "$name"
 say -v "$name" out
 say --verify out
 say --dump out
+for version in 1 3; do
+	say --format=$version "$name" out$version
+	say --verify out$version
+	say --dump out$version
+done

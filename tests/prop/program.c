@@ -100,7 +100,8 @@ static void program_cie(struct program *p)
 	uint64_t ra = program_chance(p, 4) ? 3 : TRUTH_RA;
 	bool signal = program_chance(p, 4);
 
-	*cie = (struct program_cie){.off = p->out.size, .lost = signal || ra != TRUTH_RA};
+	*cie = (struct program_cie){
+		.off = p->out.size, .signal = signal, .lost = ra != TRUTH_RA};
 	cie->augmented = signal || program_chance(p, 80);
 	cie->encoding =
 		cie->augmented ? encodings[program_random(p, p->high ? 4 : 6)] : 0;
@@ -175,7 +176,10 @@ static void program_fde(struct program *p, uint64_t pc)
 	size_t record = p->out.size, size_off;
 	uint64_t n = 1 + program_random(p, 50);
 
-	*fde = (struct program_fde){.pc = pc, .first_seg = p->n_segs, .lost = cie->lost};
+	*fde = (struct program_fde){.pc = pc,
+		.first_seg = p->n_segs,
+		.signal = cie->signal,
+		.lost = cie->lost};
 	size_off = program_fde_head(p, cie, pc, 0);
 	p->cie = cie;
 	p->data_align = cie->data_align;

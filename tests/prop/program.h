@@ -20,7 +20,8 @@ struct program_cie {
 	int64_t data_align;
 	uint8_t encoding; /* DW_EH_PE_* of addresses */
 	bool augmented;	  /* z: FDEs have a length of augmentation data */
-	bool lost; /* no FDE of it can be described: signal frames, another RA column */
+	bool signal;	  /* S: only version 3 can describe its FDEs */
+	bool lost;	  /* no FDE of it can be described: another RA column */
 	struct truth_state initial;
 };
 
@@ -33,6 +34,7 @@ struct program_seg {
 struct program_fde {
 	uint64_t pc, end;
 	size_t first_seg, n_segs;
+	bool signal;	/* as the CIE's */
 	bool lost;	/* as the CIE's, or its program is damaged */
 	bool duplicate; /* says again what another says */
 };

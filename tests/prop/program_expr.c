@@ -121,7 +121,7 @@ static void expr_spoil(struct expr *e)
 	case 0:
 		expr_op(e, DW_OP_deref);
 		e->value.base =
-			e->value.base == TRUTH_CFA ? TRUTH_FROM_CFA : TRUTH_LOADED;
+			e->value.base == TRUTH_CFA ? TRUTH_FROM_CFA : TRUTH_FROM_REG;
 		break;
 	case 1:
 		expr_op(e, DW_OP_breg0 + 1);

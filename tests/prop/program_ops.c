@@ -374,6 +374,9 @@ static bool op_val_expression(struct program *p)
 	if (rule.base == TRUTH_FROM_CFA) {
 		rule.how = TRUTH_SAVED_AT;
 		rule.base = TRUTH_CFA;
+	} else if (rule.base == TRUTH_FROM_REG) {
+		rule.how = TRUTH_SAVED_AT;
+		rule.base = TRUTH_REG;
 	}
 	set_rule(p, reg, rule);
 	return true;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prop_rows ITERATIONS [SEED]: random CFI through the whole line (walker, claims,
- * interpreter, reducer, PLT, encoder, decoder), and the row found for each PC against
- * what the program was made to mean. A PC has no row exactly when no row can say it.
+ * prop_rows ITERATIONS [SEED]: each version of SFrame in turn; random CFI through the
+ * whole line (walker, claims, interpreter, reducer, PLT, encoder, decoder), and the row
+ * found for each PC against what the program was made to mean. A PC has no row exactly
+ * when no row can say it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@
 #include "sframe/encode.h"
 #include "tests/prop/program.h"
 
-enum { MAX_FUNCS = 4096, MAX_ROWS = 1 << 20 };
+enum { MAX_FUNCS = 1 << 16, MAX_ROWS = 1 << 20 };
 
 /* The line's results for one program. */
 struct line {
@@ -39,7 +40,8 @@ struct found {
 
 static struct {
 	uint64_t seed, iteration;
-	uint64_t pcs, sayable, pcmask;
+	uint64_t pcs, sayable, pcmask, flex, outermost, signal;
+	uint8_t version;
 } run;
 
 static void fail(const char *what, uint64_t pc, const char *detail)
@@ -58,8 +60,9 @@ static void must(bool ok, const char *what, const struct err *err)
 
 /* ---- the truth ---- */
 
-/* What holds at pc, by walking over everything that was made up. */
-static struct truth_answer wanted_at(const struct program *p, uint64_t pc)
+/* What holds at pc, by walking over everything that was made up; *signal: in a signal
+ * frame. */
+static struct truth_answer wanted_at(const struct program *p, uint64_t pc, bool *signal)
 {
 	const struct program_fde *speaker = NULL;
 	const struct program_seg *seg;
@@ -73,13 +76,14 @@ static struct truth_answer wanted_at(const struct program *p, uint64_t pc)
 			return (struct truth_answer){0};
 		speaker = fde;
 	}
-	if (!speaker || speaker->lost)
+	*signal = speaker && speaker->signal;
+	if (!speaker || speaker->lost || (*signal && run.version < 3))
 		return (struct truth_answer){0};
 	seg = &p->segs[speaker->first_seg];
 	for (size_t i = 1; i < speaker->n_segs; i++)
 		if (p->segs[speaker->first_seg + i].pc <= pc)
 			seg = &p->segs[speaker->first_seg + i];
-	return truth_answer_at(&seg->state, pc);
+	return truth_answer_at(&seg->state, pc, run.version);
 }
 
 /* ---- the section ---- */
@@ -111,7 +115,7 @@ static void read_back(const struct sf_view *view, struct found *found)
 }
 
 /* The row for pc as a reader finds it; NULL when there is none. */
-static const struct sf_row *found_at(const struct found *found, uint64_t pc)
+static const struct sf_row *found_at(const struct found *found, uint64_t pc, bool *signal)
 {
 	const struct sf_row *row = NULL;
 	size_t n = 0;
@@ -124,6 +128,7 @@ static const struct sf_row *found_at(const struct found *found, uint64_t pc)
 			continue;
 		if (++n > 1)
 			fail("two functions", pc, "");
+		*signal = func->signal_frame;
 		if (func->pcmask)
 			off %= func->rep_size;
 		for (uint32_t j = 0; j < func->n_rows; j++)
@@ -133,42 +138,51 @@ static const struct sf_row *found_at(const struct found *found, uint64_t pc)
 	return row;
 }
 
+static bool same_place(const struct truth_place *wanted, struct sf_loc loc, int32_t off)
+{
+	static const uint8_t kinds[] = {[SF_LOC_NONE] = TRUTH_NOWHERE,
+		[SF_LOC_AT_CFA] = TRUTH_AT_CFA,
+		[SF_LOC_REG] = TRUTH_VALUE,
+		[SF_LOC_AT_REG] = TRUTH_AT_REG};
+
+	return wanted->kind == kinds[loc.kind] && wanted->reg == loc.reg &&
+	       wanted->off == off;
+}
+
 static bool same_answer(const struct truth_answer *wanted, const struct sf_row *row)
 {
 	if (!wanted->sayable || !row)
 		return !wanted->sayable && !row;
-	if (row->cfa.kind != SF_LOC_REG || row->ra.kind != SF_LOC_NONE ||
-		row->ra_signed || row->outermost)
-		return false;
-	if (row->cfa.reg != (wanted->cfa_from_fp ? TRUTH_FP : TRUTH_SP) ||
-		row->cfa_off != wanted->cfa_off)
-		return false;
-	if (row->fp.kind != (wanted->fp_saved ? SF_LOC_AT_CFA : SF_LOC_NONE))
-		return false;
-	return !wanted->fp_saved || row->fp_off == wanted->fp_off;
+	return wanted->outermost == row->outermost && !row->ra_signed &&
+	       same_place(&wanted->cfa, row->cfa, row->cfa_off) &&
+	       same_place(&wanted->ra, row->ra, row->ra_off) &&
+	       same_place(&wanted->fp, row->fp, row->fp_off);
 }
 
 static void compare_at(const struct program *p, const struct found *found, uint64_t pc)
 {
-	struct truth_answer wanted = wanted_at(p, pc);
-	const struct sf_row *row = found_at(found, pc);
-	char text[200], *end = text;
+	bool wanted_signal = false, signal = false;
+	struct truth_answer wanted = wanted_at(p, pc, &wanted_signal);
+	const struct sf_row *row = found_at(found, pc, &signal);
+	char text[200];
 
 	run.pcs++;
 	run.sayable += wanted.sayable;
-	if (same_answer(&wanted, row))
+	run.outermost += wanted.outermost;
+	run.flex += wanted.cfa.kind == TRUTH_AT_REG || wanted.ra.kind ||
+		    wanted.fp.kind > TRUTH_AT_CFA;
+	run.signal += signal;
+	if (same_answer(&wanted, row) && (!row || signal == wanted_signal))
 		return;
-	if (row)
-		end += sprintf(text, "row r%u%+d, fp kind %u %+d", row->cfa.reg,
-			row->cfa_off, row->fp.kind, row->fp_off);
-	else
-		end += sprintf(text, "no row");
-	if (wanted.sayable)
-		sprintf(end, "; wanted %s%+d, fp %s %+d",
-			wanted.cfa_from_fp ? "fp" : "sp", wanted.cfa_off,
-			wanted.fp_saved ? "at" : "same", wanted.fp_off);
-	else
-		sprintf(end, "; wanted no row");
+	sprintf(text,
+		"%s, cfa %u r%u%+d, ra %u r%u%+d, fp %u r%u%+d; wanted %s, cfa %u "
+		"r%u%+d, ra %u r%u%+d, fp %u r%u%+d (version %u)",
+		row ? "row" : "no row", row ? row->cfa.kind : 0, row ? row->cfa.reg : 0,
+		row ? row->cfa_off : 0, row ? row->ra.kind : 0, row ? row->ra.reg : 0,
+		row ? row->ra_off : 0, row ? row->fp.kind : 0, row ? row->fp.reg : 0,
+		row ? row->fp_off : 0, wanted.sayable ? "row" : "no row", wanted.cfa.kind,
+		wanted.cfa.reg, wanted.cfa.off, wanted.ra.kind, wanted.ra.reg,
+		wanted.ra.off, wanted.fp.kind, wanted.fp.reg, wanted.fp.off, run.version);
 	fail("another answer", pc, text);
 }
 
@@ -203,8 +217,9 @@ static void name_plt(struct program *p, struct image *image,
 
 static void encode(struct program *p, struct line *line, bool share)
 {
-	const struct sf_encode_options options = {
-		.version = 2, .share = share, .pcrel = program_chance(p, 50)};
+	const struct sf_encode_options options = {.version = run.version,
+		.share = share,
+		.pcrel = run.version == 3 || (run.version == 2 && program_chance(p, 50))};
 	uint64_t addr = p->base + 0x40000000 + program_random(p, 0x10000000);
 	struct err err = {0};
 
@@ -224,7 +239,7 @@ static void prove(const struct line *line, const struct policy *policy)
 {
 	const struct verify_input input = {
 		&line->view, &line->frames, &line->claims, policy};
-	struct verify_result result;
+	struct verify_result result = {0};
 	struct err err = {0};
 	uint64_t refused = 0;
 
@@ -243,7 +258,7 @@ static void line_run(struct program *p, struct found *found)
 {
 	GElf_Phdr phdr = {.p_type = PT_LOAD, .p_flags = PF_R | PF_X};
 	struct image image = {.phdrs = &phdr, .n_phdrs = 1};
-	const struct options options = {0};
+	const struct options options = {.format = run.version};
 	const struct symbols symbols = {0};
 	const struct policy policy = {&arch_x86_64, &image, &symbols, &options};
 	const struct cfi_section section = {.data = p->out.data,
@@ -294,7 +309,8 @@ static void judge(const struct program *p, uint64_t iterations)
 	for (size_t i = 0; program_op_name(i); i++)
 		if (!p->used[i])
 			fail("not used", 0, program_op_name(i));
-	if (percent < 15 || percent > 90 || run.pcmask < 4)
+	if (percent < 15 || percent > 90 || run.pcmask < 4 || run.flex < 100 ||
+		run.outermost < 100 || run.signal < 100)
 		fail("poor programs", 0, "see the counts above");
 }
 
@@ -315,6 +331,7 @@ int main(int argc, char **argv)
 		 */
 		run.seed = seed + run.iteration;
 		p.rng = run.seed;
+		run.version = (uint8_t)(1 + run.seed % 3);
 		program_make(&p);
 		line_run(&p, &found);
 	}

@@ -9,44 +9,90 @@ static int64_t truth_off(const struct truth_rule *rule, uint64_t pc)
 	return rule->off;
 }
 
-static bool truth_fits(int64_t off)
+/* A place with a register that readers know and an offset of 32 bits. */
+static bool truth_place_at(
+	const struct truth_rule *rule, uint64_t pc, struct truth_place *place)
 {
-	return off == (int32_t)off;
+	int64_t off = truth_off(rule, pc);
+
+	if (off != (int32_t)off)
+		return false;
+	place->off = (int32_t)off;
+	place->reg = rule->base == TRUTH_CFA ? 0 : rule->reg;
+	if (rule->how == TRUTH_SAVED_AT && rule->base == TRUTH_CFA)
+		place->kind = TRUTH_AT_CFA;
+	else if (rule->how == TRUTH_SAVED_AT && rule->base == TRUTH_REG)
+		place->kind = TRUTH_AT_REG;
+	else if (rule->how == TRUTH_IS && rule->base == TRUTH_REG)
+		place->kind = TRUTH_VALUE;
+	else if (rule->how == TRUTH_IS && rule->base == TRUTH_FROM_REG)
+		place->kind = TRUTH_AT_REG;
+	else
+		return false;
+	return place->reg <= 31;
 }
 
-struct truth_answer truth_answer_at(const struct truth_state *state, uint64_t pc)
+/* The caller's SP is the CFA: no rule, that rule, or the very rule of the CFA. */
+static bool truth_sp_is_cfa(
+	const struct truth_state *state, uint64_t pc, const struct truth_place *cfa)
 {
-	const struct truth_answer nothing = {0};
-	struct truth_answer answer = {.sayable = true};
-	int64_t cfa_off = truth_off(&state->cfa, pc), fp_off = truth_off(&state->fp, pc);
+	struct truth_place sp;
 
-	/* The CFA is SP or FP plus 32 bits. */
-	if (state->cfa.how != TRUTH_IS || state->cfa.base != TRUTH_REG ||
-		!truth_fits(cfa_off))
+	if (state->sp.how == TRUTH_NO_RULE)
+		return true;
+	if (state->sp.how == TRUTH_IS && state->sp.base == TRUTH_CFA)
+		return truth_off(&state->sp, pc) == 0;
+	return truth_place_at(&state->sp, pc, &sp) && sp.kind == cfa->kind &&
+	       sp.reg == cfa->reg && sp.off == cfa->off;
+}
+
+/* A register that holds its own value is where it was. */
+static bool truth_is_own(const struct truth_place *place, uint8_t reg)
+{
+	return place->kind == TRUTH_VALUE && place->reg == reg && place->off == 0;
+}
+
+/* What version 3 can say. */
+static struct truth_answer truth_rich(const struct truth_state *state, uint64_t pc)
+{
+	const struct truth_answer nothing = {0}, outermost = {true, .outermost = true};
+	struct truth_answer answer = {.sayable = true};
+
+	if (state->ra.how == TRUTH_UNDEFINED)
+		return outermost;
+	if (!truth_place_at(&state->cfa, pc, &answer.cfa) ||
+		answer.cfa.kind == TRUTH_AT_CFA)
 		return nothing;
-	if (state->cfa.reg != TRUTH_SP && state->cfa.reg != TRUTH_FP)
+	if (!truth_place_at(&state->ra, pc, &answer.ra) ||
+		truth_is_own(&answer.ra, TRUTH_RA))
 		return nothing;
-	answer.cfa_from_fp = state->cfa.reg == TRUTH_FP;
-	answer.cfa_off = (int32_t)cfa_off;
-	/* The return address is where call puts it. */
-	if (state->ra.how != TRUTH_SAVED_AT || state->ra.base != TRUTH_CFA ||
-		truth_off(&state->ra, pc) != -8)
+	if (answer.ra.kind == TRUTH_AT_CFA && answer.ra.off == -8)
+		answer.ra = (struct truth_place){0};
+	if (!truth_sp_is_cfa(state, pc, &answer.cfa))
 		return nothing;
-	/* The caller's SP is the CFA. */
-	if (state->sp.how != TRUTH_NO_RULE &&
-		(state->sp.how != TRUTH_IS || state->sp.base != TRUTH_CFA ||
-			truth_off(&state->sp, pc) != 0))
-		return nothing;
-	/* FP is unchanged, or saved at an offset from the CFA. */
 	if (state->fp.how == TRUTH_NO_RULE || state->fp.how == TRUTH_SAME)
 		return answer;
-	if (state->fp.how == TRUTH_IS && state->fp.base == TRUTH_REG &&
-		state->fp.reg == TRUTH_FP && fp_off == 0)
-		return answer;
-	if (state->fp.how != TRUTH_SAVED_AT || state->fp.base != TRUTH_CFA ||
-		!truth_fits(fp_off))
+	if (!truth_place_at(&state->fp, pc, &answer.fp))
 		return nothing;
-	answer.fp_saved = true;
-	answer.fp_off = (int32_t)fp_off;
+	if (truth_is_own(&answer.fp, TRUTH_FP))
+		answer.fp = (struct truth_place){0};
+	return answer;
+}
+
+struct truth_answer truth_answer_at(
+	const struct truth_state *state, uint64_t pc, unsigned int version)
+{
+	const struct truth_answer nothing = {0};
+	struct truth_answer answer = truth_rich(state, pc);
+
+	if (version >= 3 || !answer.sayable)
+		return answer;
+	/* The CFA is SP or FP plus 32 bits, RA where call puts it, FP saved or not. */
+	if (answer.outermost || answer.cfa.kind != TRUTH_VALUE ||
+		(answer.cfa.reg != TRUTH_SP && answer.cfa.reg != TRUTH_FP))
+		return nothing;
+	if (answer.ra.kind != TRUTH_NOWHERE ||
+		(answer.fp.kind != TRUTH_NOWHERE && answer.fp.kind != TRUTH_AT_CFA))
+		return nothing;
 	return answer;
 }

@@ -27,13 +27,13 @@ enum truth_base {
 	TRUTH_REG,
 	TRUTH_CFA,
 	TRUTH_FROM_CFA, /* what memory holds at CFA + off */
-	TRUTH_LOADED,	/* what it holds elsewhere */
+	TRUTH_FROM_REG, /* at a register + off */
 	TRUTH_UNKNOWN,
 };
 
 struct truth_rule {
 	uint8_t how, base;
-	uint8_t reg;	  /* TRUTH_REG */
+	uint8_t reg;	  /* TRUTH_REG, TRUTH_FROM_REG */
 	uint8_t mask;	  /* 0: the same at every PC */
 	uint8_t at_least; /* where pc & mask is that much, step is added to off */
 	uint8_t step;
@@ -46,13 +46,25 @@ struct truth_state {
 			   expression */
 };
 
-/* What a row has to say, if any row can. */
-struct truth_answer {
-	bool sayable;
-	bool cfa_from_fp, fp_saved;
-	int32_t cfa_off, fp_off;
+enum truth_place_kind {
+	TRUTH_NOWHERE, /* unchanged; RA: where the ABI has it */
+	TRUTH_AT_CFA,  /* *(cfa + off) */
+	TRUTH_VALUE,   /* reg + off */
+	TRUTH_AT_REG,  /* *(reg + off) */
 };
 
-struct truth_answer truth_answer_at(const struct truth_state *state, uint64_t pc);
+struct truth_place {
+	uint8_t kind, reg;
+	int32_t off;
+};
+
+/* What a row has to say, if any row of the version can. */
+struct truth_answer {
+	bool sayable, outermost;
+	struct truth_place cfa, ra, fp;
+};
+
+struct truth_answer truth_answer_at(
+	const struct truth_state *state, uint64_t pc, unsigned int version);
 
 #endif

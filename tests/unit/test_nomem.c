@@ -94,6 +94,9 @@ static const char *const commands[] = {
 	"--verify CONV",
 	"--verify --cfi=IN CONV",
 	"--verify --witness=libdwarf CONV",
+	"--lint=all CONV",
+	"--format=1 IN OUT",
+	"--format=3 IN OUT",
 	"--remove CONV OUT",
 };
 
@@ -125,6 +128,8 @@ static bool dispatch(const struct options *options, struct err *err)
 		return command_dump(options, in, place.null, err);
 	case COMMAND_VERIFY:
 		return command_verify(options, in, place.null, err);
+	case COMMAND_LINT:
+		return command_lint(options, in, place.null, err);
 	case COMMAND_HELP:
 	case COMMAND_VERSION:
 		break;

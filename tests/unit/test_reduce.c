@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Each rule of CFI and what becomes of it; tables with holes and parts. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gen/reduce.h"
 #include "tests/unit/unit.h"
 
-enum { SP = 7, FP = 6, RA = 16 };
+enum { SP = 7, FP = 6, RA = 16, R10 = 10 };
+
+static const struct target v1 = {&arch_x86_64, 1, false};
+static const struct target v2 = {&arch_x86_64, 2, false};
+static const struct target v3 = {&arch_x86_64, 3, false};
 
 #define CFA_SP8                                                                          \
 	{                                                                                \
@@ -61,10 +66,10 @@ static const struct reduce_case {
 	{"cfa rax", {.cfa = {.kind = CFI_REG_PLUS}, .ra = RA_8}, REFUSE_CFA_REGISTER,
 		{0}},
 	{"cfa r39", {.cfa = {.kind = CFI_REG_PLUS, .reg = 39}, .ra = RA_8},
-		REFUSE_CFA_REGISTER, {0}},
+		REFUSE_REGISTER_NUMBER, {0}},
 	{"cfa register 263, 7 in its low byte",
 		{.cfa = {.kind = CFI_REG_PLUS, .reg = 256 + SP, .off = 8}, .ra = RA_8},
-		REFUSE_CFA_REGISTER, {0}},
+		REFUSE_REGISTER_NUMBER, {0}},
 	{"cfa from memory",
 		{.cfa = {.kind = CFI_AT_REG, .reg = FP, .off = -8}, .ra = RA_8},
 		REFUSE_CFA_MEMORY, {0}},
@@ -108,7 +113,7 @@ static const struct reduce_case {
 		{.cfa = CFA_SP8,
 			.ra = RA_8,
 			.fp = {.kind = CFI_REG_PLUS, .reg = FP, .off = 8}},
-		REFUSE_FP_EXPRESSION, {0}},
+		REFUSE_FP_REGISTER, {0}},
 	{"fp at sp", {.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_AT_REG, .reg = SP}},
 		REFUSE_FP_MEMORY, {0}},
 	{"fp at sp, and more",
@@ -138,11 +143,123 @@ static const struct reduce_case {
 		REFUSE_SP_RULE, {0}},
 };
 
+/* What only version 3 says, in its words; or not even that. */
+static const struct flex_case {
+	const char *name;
+	struct cfi_row cfi;
+	enum refusal before; /* in versions 1 and 2 */
+	enum refusal why;    /* in version 3 */
+	struct sf_row row;
+} flex_cases[] = {
+	{"cfa r10", {.cfa = {.kind = CFI_REG_PLUS, .reg = R10}, .ra = RA_8},
+		REFUSE_CFA_REGISTER, REFUSE_NOTHING, {.cfa = {SF_LOC_REG, R10}}},
+	{"cfa r31", {.cfa = {.kind = CFI_REG_PLUS, .reg = 31, .off = -8}, .ra = RA_8},
+		REFUSE_CFA_REGISTER, REFUSE_NOTHING,
+		{.cfa = {SF_LOC_REG, 31}, .cfa_off = -8}},
+	{"cfa r32", {.cfa = {.kind = CFI_REG_PLUS, .reg = 32}, .ra = RA_8},
+		REFUSE_REGISTER_NUMBER, REFUSE_REGISTER_NUMBER, {0}},
+	{"cfa *(fp-8), fp *(fp)",
+		{.cfa = {.kind = CFI_AT_REG, .reg = FP, .off = -8},
+			.ra = RA_8,
+			.fp = {.kind = CFI_AT_REG, .reg = FP}},
+		REFUSE_CFA_MEMORY, REFUSE_NOTHING,
+		{.cfa = {SF_LOC_AT_REG, FP}, .cfa_off = -8, .fp = {SF_LOC_AT_REG, FP}}},
+	{"cfa *(sp+16)+8",
+		{.cfa = {.kind = CFI_AT_REG, .reg = SP, .off = 16, .add = 8}, .ra = RA_8},
+		REFUSE_CFA_EXPRESSION, REFUSE_CFA_EXPRESSION, {0}},
+	{"cfa *(far)",
+		{.cfa = {.kind = CFI_AT_REG, .reg = SP, .off = INT64_C(1) << 31},
+			.ra = RA_8},
+		REFUSE_CFA_OFFSET, REFUSE_CFA_OFFSET, {0}},
+	{"outermost", {.cfa = CFA_SP8, .ra = {.kind = CFI_UNDEFINED}},
+		REFUSE_RA_UNDEFINED, REFUSE_NOTHING, {.outermost = true}},
+	{"ra at -16", {.cfa = CFA_SP8, .ra = {.kind = CFI_AT_CFA, .off = -16}},
+		REFUSE_RA_ELSEWHERE, REFUSE_NOTHING,
+		{.cfa = {SF_LOC_REG, SP},
+			.cfa_off = 8,
+			.ra = {.kind = SF_LOC_AT_CFA},
+			.ra_off = -16}},
+	{"ra at sp+8", {.cfa = CFA_SP8, .ra = {.kind = CFI_AT_REG, .reg = SP, .off = 8}},
+		REFUSE_RA_ELSEWHERE, REFUSE_NOTHING,
+		{.cfa = {SF_LOC_REG, SP},
+			.cfa_off = 8,
+			.ra = {SF_LOC_AT_REG, SP},
+			.ra_off = 8}},
+	{"ra in rbx", {.cfa = CFA_SP8, .ra = {.kind = CFI_REG_PLUS, .reg = 3}},
+		REFUSE_RA_REGISTER, REFUSE_NOTHING,
+		{.cfa = {SF_LOC_REG, SP}, .cfa_off = 8, .ra = {SF_LOC_REG, 3}}},
+	{"ra in ra", {.cfa = CFA_SP8, .ra = {.kind = CFI_REG_PLUS, .reg = RA}},
+		REFUSE_RA_UNSAVED, REFUSE_RA_UNSAVED, {0}},
+	{"ra too far",
+		{.cfa = CFA_SP8, .ra = {.kind = CFI_AT_CFA, .off = INT64_C(1) << 31}},
+		REFUSE_RA_OFFSET, REFUSE_RA_OFFSET, {0}},
+	{"ra is cfa", {.cfa = CFA_SP8, .ra = {.kind = CFI_CFA_PLUS, .off = -8}},
+		REFUSE_RA_EXPRESSION, REFUSE_RA_EXPRESSION, {0}},
+	{"fp in rbx + 8",
+		{.cfa = CFA_SP8,
+			.ra = RA_8,
+			.fp = {.kind = CFI_REG_PLUS, .reg = 3, .off = 8}},
+		REFUSE_FP_REGISTER, REFUSE_NOTHING,
+		{.cfa = {SF_LOC_REG, SP},
+			.cfa_off = 8,
+			.fp = {SF_LOC_REG, 3},
+			.fp_off = 8}},
+	{"fp undefined", {.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_UNDEFINED}},
+		REFUSE_FP_UNDEFINED, REFUSE_FP_UNDEFINED, {0}},
+	{"as sigreturn",
+		{.cfa = {.kind = CFI_AT_REG, .reg = SP, .off = 160},
+			.sp = {.kind = CFI_AT_REG, .reg = SP, .off = 160},
+			.ra = {.kind = CFI_AT_REG, .reg = SP, .off = 168},
+			.fp = {.kind = CFI_AT_REG, .reg = SP, .off = 120}},
+		REFUSE_RA_ELSEWHERE, REFUSE_NOTHING,
+		{.cfa = {SF_LOC_AT_REG, SP},
+			.cfa_off = 160,
+			.ra = {SF_LOC_AT_REG, SP},
+			.ra_off = 168,
+			.fp = {SF_LOC_AT_REG, SP},
+			.fp_off = 120}},
+	{"sp read elsewhere",
+		{.cfa = {.kind = CFI_AT_REG, .reg = SP, .off = 160},
+			.sp = {.kind = CFI_AT_REG, .reg = SP, .off = 168},
+			.ra = RA_8},
+		REFUSE_SP_RULE, REFUSE_SP_RULE, {0}},
+};
+
+START_TEST(flexible)
+{
+	const struct flex_case *c = &flex_cases[_i];
+	struct sf_row row;
+
+	ck_assert_msg(reduce_row(&v1, &c->cfi, &row) == c->before, "%s, v1", c->name);
+	ck_assert_msg(reduce_row(&v2, &c->cfi, &row) == c->before, "%s, v2", c->name);
+	ck_assert_msg(reduce_row(&v3, &c->cfi, &row) == c->why, "%s, v3", c->name);
+	if (c->why == REFUSE_NOTHING)
+		ck_assert_msg(sf_row_same(&row, &c->row), "%s", c->name);
+	/* What the table of refusals promises is so. */
+	ck_assert_uint_eq(refusal_needs(c->before), c->why == REFUSE_NOTHING ? 3 : 0);
+}
+END_TEST
+
+START_TEST(signal_frames)
+{
+	const struct cfi_row plain = {.cfa = CFA_SP8, .ra = RA_8};
+	struct target target = {&arch_x86_64, 3, true};
+	struct sf_row row;
+
+	ck_assert(reduce_row(&target, &plain, &row) == REFUSE_NOTHING);
+	target.version = 2;
+	ck_assert(reduce_row(&target, &plain, &row) == REFUSE_SIGNAL_FRAME);
+	target.version = 1;
+	ck_assert(reduce_row(&target, &plain, &row) == REFUSE_SIGNAL_FRAME);
+	ck_assert_uint_eq(refusal_needs(REFUSE_SIGNAL_FRAME), 3);
+}
+END_TEST
+
 START_TEST(rules)
 {
 	const struct reduce_case *c = &cases[_i];
 	struct sf_row row;
-	enum refusal why = reduce_row(&arch_x86_64, &c->cfi, &row);
+	enum refusal why = reduce_row(&v2, &c->cfi, &row);
 
 	ck_assert_msg(why == c->why, "%s: %s", c->name,
 		why == REFUSE_NOTHING ? "not refused" : refusal_name(why));
@@ -221,7 +338,7 @@ START_TEST(parts_of_a_table)
 	struct sf_section section = {0};
 
 	ck_assert(reduce_table(
-		&arch_x86_64, &table, parts[_i].start, parts[_i].end, &sink, &section));
+		&v2, &table, parts[_i].start, parts[_i].end, &sink, &section));
 	describe(&section, funcs);
 	ck_assert_str_eq(funcs, parts[_i].funcs);
 	ck_assert_str_eq(refused, parts[_i].refused);
@@ -241,10 +358,43 @@ START_TEST(neighbours_merge)
 
 	rows[1].fp.kind = CFI_SAME;
 	rows[2].sp = (struct cfi_rule){.kind = CFI_CFA_PLUS};
-	ck_assert(reduce_table(&arch_x86_64, &table, 0, 20, &sink, &section));
+	ck_assert(reduce_table(&v2, &table, 0, 20, &sink, &section));
 	describe(&section, funcs);
 	ck_assert_str_eq(funcs, "0+20: 0 8, 12 16; ");
 	sf_section_deinit(&section);
+}
+END_TEST
+
+/* More rows than version 3 can count for one function. */
+START_TEST(many_rows)
+{
+	enum { N = 65535 * 2 + 1 };
+	struct cfi_row *rows = calloc(N, sizeof(*rows));
+	struct cfi_table table = {.end = N, .rows = rows, .n_rows = N};
+	char refused[200] = "";
+	const struct reduce_sink sink = {note, refused};
+	struct sf_section section = {0};
+
+	ck_assert_ptr_nonnull(rows);
+	for (uint64_t i = 0; i < N; i++)
+		rows[i] = table_row(i, i % 2 ? 8 : 16);
+	ck_assert(reduce_table(&v2, &table, 0, N, &sink, &section));
+	ck_assert_uint_eq(section.n_funcs, 1);
+	sf_section_deinit(&section);
+	ck_assert(reduce_table(&v3, &table, 0, N, &sink, &section));
+	ck_assert_uint_eq(section.n_funcs, 3);
+	ck_assert_uint_eq(section.n_rows, N);
+	for (size_t i = 0; i < 3; i++) {
+		const struct sf_func *func = &section.funcs[i];
+
+		ck_assert_uint_eq(func->start, i * 65535);
+		ck_assert_uint_eq(func->size, i < 2 ? 65535 : 1);
+		ck_assert_uint_eq(func->n_rows, func->size);
+		ck_assert_uint_eq(section.rows[func->first_row].start, 0);
+	}
+	ck_assert_str_eq(refused, "");
+	sf_section_deinit(&section);
+	free(rows);
 }
 END_TEST
 
@@ -261,7 +411,7 @@ START_TEST(sink_stops)
 	const struct reduce_sink sink = {stop, NULL};
 	struct sf_section section = {0};
 
-	ck_assert(!reduce_table(&arch_x86_64, &table, 0, 20, &sink, &section));
+	ck_assert(!reduce_table(&v2, &table, 0, 20, &sink, &section));
 	sf_section_deinit(&section);
 }
 END_TEST
@@ -274,6 +424,10 @@ int main(void)
 	tcase_add_loop_test(tcase, rules, 0, sizeof(cases) / sizeof(cases[0]));
 	tcase_add_loop_test(tcase, parts_of_a_table, 0, sizeof(parts) / sizeof(parts[0]));
 	tcase_add_test(tcase, neighbours_merge);
+	tcase_add_test(tcase, many_rows);
+	tcase_add_test(tcase, signal_frames);
+	tcase_add_loop_test(
+		tcase, flexible, 0, sizeof(flex_cases) / sizeof(flex_cases[0]));
 	tcase_add_test(tcase, sink_stops);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);

@@ -172,6 +172,36 @@ START_TEST(version_1)
 }
 END_TEST
 
+/* What version 3 no longer has, and where its parts are. */
+START_TEST(version_3)
+{
+	enum { ATTR = SFRAME_HDR_SIZE + SFRAME_V3_FDE_SIZE };
+	struct sf_section model = fixture_section(ABI);
+	struct err err = {0};
+	struct sf_view view;
+	struct wr wr;
+
+	fixture_func(&model, 0x1000, 64);
+	fixture_row(&model, fixture_cfa(0, AMD64_SP, 8));
+	wr = fixture_encode_as(3, &model, true, true, ADDR);
+	view = fixture_open(&wr, ADDR);
+	ck_assert_msg(sf_check_all(&view, NULL, &err), "%s", err.text);
+	set_u8(&wr, SFRAME_HDR_FLAGS, 5 | SFRAME_F_FRAME_POINTER);
+	expect(&wr, SF_CHECK_FLAGS, SFRAME_HDR_FLAGS);
+	set_u8(&wr, SFRAME_HDR_FLAGS, 5);
+	set_u8(&wr, ATTR + SFRAME_V3_ATTR_FUNC_INFO2, 2);
+	expect(&wr, SF_CHECK_FUNC_READABLE, SFRAME_HDR_SIZE);
+	set_u8(&wr, ATTR + SFRAME_V3_ATTR_FUNC_INFO2, 0);
+	set_u8(&wr, ATTR + SFRAME_V3_ATTR_FUNC_REP_SIZE, 16);
+	expect(&wr, SF_CHECK_REP_SIZE, SFRAME_HDR_SIZE);
+	set_u8(&wr, ATTR + SFRAME_V3_ATTR_FUNC_REP_SIZE, 0);
+	set_u8(&wr, ATTR + SFRAME_V3_ATTR_SIZE + 1, 0x63);
+	expect(&wr, SF_CHECK_ROWS_READABLE, ATTR + SFRAME_V3_ATTR_SIZE);
+	wr_deinit(&wr);
+	sf_section_deinit(&model);
+}
+END_TEST
+
 /*
  * A function without size overlaps nothing and holds no row: only the cause is
  * reported.
@@ -198,6 +228,7 @@ int main(void)
 	tcase_add_test(tcase, unsorted);
 	tcase_add_test(tcase, pcmask_rows_inside);
 	tcase_add_test(tcase, version_1);
+	tcase_add_test(tcase, version_3);
 	tcase_add_test(tcase, prerequisites);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);

@@ -3,6 +3,8 @@
 #ifndef TESTS_UNIT_TEST_SFRAME_FIXTURE_H
 #define TESTS_UNIT_TEST_SFRAME_FIXTURE_H
 
+#include <string.h>
+
 #include "base/err.h"
 #include "base/wr.h"
 #include "sframe/decode.h"
@@ -54,12 +56,14 @@ static inline void fixture_row(struct sf_section *section, struct sf_row row)
 }
 
 /*
- * Encodes, places at addr and gives the bytes, which the caller frees with wr_deinit().
+ * Encodes as the version, places at addr and gives the bytes, which the caller frees with
+ * wr_deinit().
  */
-static inline struct wr fixture_encode(
+static inline struct wr fixture_encode_as(uint8_t version,
 	const struct sf_section *section, bool pcrel, bool share, uint64_t addr)
 {
-	struct sf_encode_options options = {.version = 2, .pcrel = pcrel, .share = share};
+	struct sf_encode_options options = {
+		.version = version, .pcrel = pcrel, .share = share, .outermost = true};
 	struct err err = {0};
 	struct wr wr;
 
@@ -67,6 +71,29 @@ static inline struct wr fixture_encode(
 	ck_assert_msg(sf_encode(section, &options, &wr, NULL, &err), "%s", err.text);
 	ck_assert_msg(sf_place(section, &options, addr, &wr, &err), "%s", err.text);
 	return wr;
+}
+
+static inline struct wr fixture_encode(
+	const struct sf_section *section, bool pcrel, bool share, uint64_t addr)
+{
+	return fixture_encode_as(SFRAME_VERSION_2, section, pcrel, share, addr);
+}
+
+/* The kind of the refusal, which must have these words. */
+static inline enum err_kind fixture_refused(const struct sf_section *section,
+	const struct sf_encode_options *options, const char *says)
+{
+	struct err err = {0};
+	struct wr wr;
+	bool ok;
+
+	wr_init(&wr, section->big_endian);
+	ok = sf_encode(section, options, &wr, NULL, &err);
+	wr_deinit(&wr);
+	ck_assert_msg(!ok, "accepted, want: %s", says);
+	ck_assert_msg(
+		strstr(err.text, says) != NULL, "\"%s\" not in: %s", says, err.text);
+	return err.kind;
 }
 
 static inline struct sf_view fixture_open(const struct wr *wr, uint64_t addr)
@@ -99,7 +126,9 @@ static inline void fixture_expect(
 			got.func.n_rows != want->n_rows ||
 			got.func.rep_size != want->rep_size ||
 			got.func.pcmask != want->pcmask ||
-			got.func.pauth_b != want->pauth_b)
+			got.func.pauth_b != want->pauth_b ||
+			got.func.signal_frame !=
+				(view->version >= SFRAME_VERSION_3 && want->signal_frame))
 			ck_abort_msg("seed %u: function %u differs", seed, i);
 		sf_rows_begin(view, &got, &iter);
 		for (; sf_rows_next(&iter, &row, &err); next++)

@@ -4,7 +4,10 @@
 
     expect: NAME functions=N bytes=M     the one line of the report's refusals
     kept: OFF+SIZE ...                   what has rows, from the symbol func
+    expect-v3: none; kept-v3: ...        the same for one version only, where it differs (optional)
     options: ...                         of eh2sframe, for both commands (optional)
+
+A refusal that version 3 does not have must say "needs v3", and no other.
 """
 import os
 import re
@@ -22,34 +25,46 @@ def run(*args):
     return done.stdout
 
 
-def said(key):
-    with open(source, encoding="ascii") as lines:
-        found = [m[1] for m in (re.match(rf" \* {key}: (.*)", line) for line in lines) if m]
-    return found[0] if found else ""
+def said(key, version):
+    with open(source, encoding="ascii") as file:
+        lines = file.read()
+    for name in (f"{key}-v{version}", key):
+        found = re.search(rf"^ \* {name}: (.*)", lines, re.M)
+        if found:
+            return found[1]
+    return ""
 
 
-def same(what, wanted, found):
-    if wanted != found:
-        sys.exit(f"{vector}: {what}:\n  wanted {wanted}\n  found  {found}")
+def check(version):
+    def same(what, wanted, found):
+        if wanted != found:
+            sys.exit(f"{vector}, version {version}: {what}:\n"
+                     f"  wanted {wanted}\n  found  {found}")
+
+    options = [f"--format={version}", *said("options", version).split()]
+    wanted = re.findall(r"([a-z-]+) functions=(\d+) bytes=(\d+)", said("expect", version))
+    kept = [tuple(map(int, part.split("+"))) for part in said("kept", version).split()]
+    needs = "; needs v3" if said("expect", 3) == "none" else ""
+
+    report = run(program, "--report", "-v", *options, vector)
+    refused = re.findall(r"refused: (\S+) +(\d+) functions +(\d+) bytes  .*?(; needs v\d)?$",
+                         report, re.M)
+    same("refusals of --report", [(*line, needs) for line in wanted], refused)
+    gaps = re.findall(r"^    (\S+): 0x\w+\.\.0x\w+ \((\d+) bytes\)", report, re.M)
+    same("gaps of --report -v", [(name, size) for name, _, size in wanted], gaps)
+
+    func = int(re.search(r"^(\w+) T func$", run("nm", vector), re.M)[1], 16)
+    with tempfile.TemporaryDirectory() as scratch:
+        out = os.path.join(scratch, "out")
+        run(program, "-q", *options, vector, out)
+        run(program, "--verify", out)
+        dump = run(program, "--dump", out)
+    same("version of --dump", [f"SFRAME_VERSION_{version}"],
+         re.findall(r"Version: (\S+)", dump))
+    rows = [(int(pc, 16) - func, int(n))
+            for pc, n in re.findall(r"pc = 0x(\w+), size = (\d+) bytes", dump)]
+    same("functions of --dump", kept, rows)
 
 
-options = said("options").split()
-name, functions, size = re.fullmatch(
-    r"([a-z-]+) functions=(\d+) bytes=(\d+)", said("expect")).groups()
-kept = [tuple(map(int, part.split("+"))) for part in said("kept").split()]
-
-report = run(program, "--report", "-v", *options, vector)
-refused = re.findall(r"refused: (\S+) +(\d+) functions +(\d+) bytes", report)
-same("refusals of --report", [(name, functions, size)], refused)
-gaps = re.findall(r"^    (\S+): 0x\w+\.\.0x\w+ \((\d+) bytes\)", report, re.M)
-same("gaps of --report -v", [(name, size)], gaps)
-
-func = int(re.search(r"^(\w+) T func$", run("nm", vector), re.M)[1], 16)
-with tempfile.TemporaryDirectory() as scratch:
-    out = os.path.join(scratch, "out")
-    run(program, "-q", *options, vector, out)
-    run(program, "--verify", out)
-    dump = run(program, "--dump", out)
-rows = [(int(pc, 16) - func, int(n))
-        for pc, n in re.findall(r"pc = 0x(\w+), size = (\d+) bytes", dump)]
-same("functions of --dump", kept, rows)
+for number in (1, 2, 3):
+    check(number)

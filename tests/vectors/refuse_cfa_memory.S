@@ -3,6 +3,8 @@
  * The body of a function that realigns the stack: the CFA is what memory at rbp - 8 holds.
  * expect: cfa-memory functions=1 bytes=7
  * kept: 0+4 11+5
+ * expect-v3: none
+ * kept-v3: 0+16
  */
 	.text
 	.globl func

@@ -4,6 +4,8 @@
  * knows SP and FP only.
  * expect: cfa-register functions=1 bytes=7
  * kept: 0+4 11+5
+ * expect-v3: none
+ * kept-v3: 0+16
  */
 	.text
 	.globl func

@@ -4,6 +4,8 @@
  * here, but the rule is not relative to the CFA.
  * expect: fp-memory functions=1 bytes=7
  * kept: 0+4 11+5
+ * expect-v3: none
+ * kept-v3: 0+16
  */
 	.text
 	.globl func

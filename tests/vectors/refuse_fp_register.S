@@ -3,6 +3,8 @@
  * The caller's frame pointer is kept in rbx.
  * expect: fp-register functions=1 bytes=7
  * kept: 0+4 11+5
+ * expect-v3: none
+ * kept-v3: 0+16
  */
 	.text
 	.globl func

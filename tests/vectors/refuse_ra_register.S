@@ -3,6 +3,8 @@
  * A millicode routine: the return address is in rax.
  * expect: ra-register functions=1 bytes=7
  * kept: 0+4 11+5
+ * expect-v3: none
+ * kept-v3: 0+16
  */
 	.text
 	.globl func

@@ -4,6 +4,8 @@
  * too, but the reason that is counted is the return address.
  * expect: ra-undefined functions=1 bytes=7
  * kept: 0+4 11+5
+ * expect-v3: none
+ * kept-v3: 0+16
  */
 	.text
 	.globl func

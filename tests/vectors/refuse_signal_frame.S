@@ -4,6 +4,8 @@
  * function follows, to be kept.
  * expect: signal-frame functions=1 bytes=7
  * kept: 7+5
+ * expect-v3: none
+ * kept-v3: 0+7 7+5
  */
 	.text
 	.globl func

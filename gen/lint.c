@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* One pass over header, functions and rows, with a rule at each place it can be broken.
+ */
+#include "gen/lint.h"
+
+#include <inttypes.h>
+
+#include "base/num.h"
+#include "sframe/format.h"
+
+#ifndef PT_GNU_SFRAME
+#define PT_GNU_SFRAME 0x6474e554
+#endif
+
+static const struct {
+	const char *name, *text;
+	uint8_t consumers, first, last;
+} rules[LINT_N_RULES] = {
+#define LINT_WORDS(id, name, consumers, first, last, text)                               \
+	[LINT_RULE_##id] = {name, text, consumers, first, last},
+	LINT_RULES(LINT_WORDS)
+#undef LINT_WORDS
+};
+
+/* Which versions each consumer reads, a bit per version. */
+static const struct {
+	const char *name;
+	uint8_t bit, versions;
+} consumer_facts[] = {
+	{"kernel", LINT_KERNEL, 1 << 2 | 1 << 3},
+	{"glibc", LINT_GLIBC, 1 << 2},
+	{"libsframe", LINT_LIBSFRAME, 1 << 1 | 1 << 2 | 1 << 3},
+};
+
+enum { N_CONSUMERS = sizeof(consumer_facts) / sizeof(consumer_facts[0]) };
+
+struct lint_run {
+	const struct sf_view *view;
+	const struct image *image; /* NULL: none */
+	unsigned int consumers;	   /* asked for, and reading this version */
+	struct lint_result *result;
+	uint64_t n_rows;
+	uint64_t last_start, last_end; /* of the function before */
+};
+
+const char *lint_rule_name(enum lint_rule rule)
+{
+	return rules[rule].name;
+}
+
+const char *lint_rule_text(enum lint_rule rule)
+{
+	return rules[rule].text;
+}
+
+const char *lint_consumer_names(unsigned int consumers)
+{
+	static const char *const names[LINT_ALL + 1] = {"nobody", "kernel", "glibc",
+		"kernel, glibc", "libsframe", "kernel, libsframe", "glibc, libsframe",
+		"kernel, glibc, libsframe"};
+
+	return names[consumers & LINT_ALL];
+}
+
+static unsigned int lint_readers(uint8_t version)
+{
+	unsigned int readers = 0;
+
+	for (size_t i = 0; i < N_CONSUMERS; i++)
+		if (version <= SFRAME_VERSION_3 &&
+			consumer_facts[i].versions >> version & 1)
+			readers |= consumer_facts[i].bit;
+	return readers;
+}
+
+unsigned int lint_consumers_of(uint8_t version, bool pcrel)
+{
+	unsigned int readers = lint_readers(version);
+
+	/* Asked for, and known to be what the kernel does not take. */
+	return pcrel ? readers : readers & ~(unsigned int)LINT_KERNEL;
+}
+
+static void lint_count(struct lint_run *run, enum lint_rule rule, unsigned int consumers,
+	uint64_t off, uint64_t pc)
+{
+	if (!consumers)
+		return;
+	if (run->result->rules[rule].times++)
+		return;
+	run->result->n_broken++;
+	run->result->rules[rule].off = off;
+	run->result->rules[rule].pc = pc;
+	run->result->rules[rule].broken = (uint8_t)consumers;
+}
+
+/* rule is broken at off, in the function at pc. */
+static void lint_broken(
+	struct lint_run *run, enum lint_rule rule, uint64_t off, uint64_t pc)
+{
+	uint8_t version = run->view->version;
+
+	if (version >= rules[rule].first && version <= rules[rule].last)
+		lint_count(run, rule, run->consumers & rules[rule].consumers, off, pc);
+}
+
+static void lint_header(struct lint_run *run)
+{
+	const struct sf_view *view = run->view;
+	unsigned int defined = SFRAME_F_FDE_SORTED;
+	uint64_t index_end = view->func_off + (uint64_t)view->n_funcs * view->func_size;
+
+	if (view->version < SFRAME_VERSION_3)
+		defined |= SFRAME_F_FRAME_POINTER;
+	if (view->version > SFRAME_VERSION_1)
+		defined |= SFRAME_F_FDE_FUNC_START_PCREL;
+	if (view->flags & ~defined)
+		lint_broken(run, LINT_RULE_FLAGS, SFRAME_HDR_FLAGS, 0);
+	if (!(view->flags & SFRAME_F_FDE_SORTED))
+		lint_broken(run, LINT_RULE_SORTED, SFRAME_HDR_FLAGS, 0);
+	if (!(view->flags & SFRAME_F_FDE_FUNC_START_PCREL)) {
+		lint_broken(run, LINT_RULE_PCREL, SFRAME_HDR_FLAGS, 0);
+		lint_broken(run, LINT_RULE_PCREL_V3, SFRAME_HDR_FLAGS, 0);
+	}
+	if (view->auxhdr_len)
+		lint_broken(run, LINT_RULE_AUX_HEADER, SFRAME_HDR_AUXHDR_LEN, 0);
+	if (view->func_off != SFRAME_HDR_SIZE)
+		lint_broken(run, LINT_RULE_ADJACENT, SFRAME_HDR_FDEOFF, 0);
+	if (view->row_off != index_end)
+		lint_broken(run, LINT_RULE_ADJACENT, SFRAME_HDR_FREOFF, 0);
+	if (view->n_funcs == 0 || view->n_rows == 0)
+		lint_broken(run, LINT_RULE_NOT_EMPTY, SFRAME_HDR_NUM_FDES, 0);
+	for (uint64_t off = view->row_off + view->row_len; off < view->size; off++) {
+		if (view->data[off] == 0)
+			continue;
+		lint_broken(run, LINT_RULE_TAIL, off, 0);
+		break;
+	}
+}
+
+static void lint_row(struct lint_run *run, const struct sf_func *func,
+	const struct sf_row *row, uint64_t off, uint64_t least)
+{
+	const struct sf_view *view = run->view;
+	uint32_t end = func->pcmask && func->rep_size ? func->rep_size : func->size;
+
+	if (row->start < least)
+		lint_broken(run, LINT_RULE_ROW_ORDER, off, func->start);
+	if (row->start >= end)
+		lint_broken(run, LINT_RULE_ROW_INSIDE, off, func->start);
+	if (row->outermost)
+		lint_broken(run, LINT_RULE_ROW_WORDS, off, func->start);
+	else if (row->ra.kind == SF_LOC_NONE && view->fixed_ra_off == 0)
+		lint_broken(run, LINT_RULE_ROW_RA, off, func->start);
+}
+
+static void lint_rows(struct lint_run *run, const struct sf_view_func *func)
+{
+	struct sf_row_iter iter;
+	struct sf_row row;
+	struct err damage = {0};
+	uint64_t least = 0, off;
+
+	sf_rows_begin(run->view, func, &iter);
+	for (off = iter.off; sf_rows_next(&iter, &row, &damage); off = iter.off) {
+		if (least == 0 && row.start != 0)
+			lint_broken(run, LINT_RULE_ROW_FIRST, off, func->func.start);
+		lint_row(run, &func->func, &row, off, least);
+		least = (uint64_t)row.start + 1;
+	}
+	if (iter.failed)
+		lint_broken(run, LINT_RULE_READABLE, iter.off, func->func.start);
+}
+
+static void lint_func(struct lint_run *run, const struct sf_view_func *func, bool first)
+{
+	const struct sf_func *f = &func->func;
+	uint64_t off = func->field_off;
+
+	if (f->size == 0)
+		lint_broken(run, LINT_RULE_FUNC_SIZE, off, f->start);
+	if (f->size > INT32_MAX)
+		lint_broken(run, LINT_RULE_FUNC_FAR, off, f->start);
+	if (f->n_rows == 0) {
+		/* A signal frame without rows says at least that; libsframe miscounts it.
+		 */
+		if (f->signal_frame && !(run->consumers & LINT_LIBSFRAME))
+			return;
+		lint_broken(run, LINT_RULE_FUNC_ROWS, off, f->start);
+	}
+	if (f->pcmask && f->rep_size == 0)
+		lint_broken(run, LINT_RULE_BLOCK, off, f->start);
+	if (f->pcmask)
+		lint_broken(run, LINT_RULE_PCMASK, off, f->start);
+	if (run->image && !image_is_code(run->image, f->start, f->size))
+		lint_broken(run, LINT_RULE_FUNC_CODE, off, f->start);
+	/* Without the flag the order means nothing; rule sorted speaks for that. */
+	if (!first && run->view->flags & SFRAME_F_FDE_SORTED) {
+		if (f->start <= run->last_start)
+			lint_broken(run, LINT_RULE_FUNC_ORDER, off, f->start);
+		else if (f->start < run->last_end)
+			lint_broken(run, LINT_RULE_FUNC_OVERLAP, off, f->start);
+	}
+	run->last_start = f->start;
+	run->last_end = f->start + f->size;
+	run->n_rows += f->n_rows;
+}
+
+/* Where the section is, which a reader in memory finds by the program headers alone. */
+static void lint_segments(struct lint_run *run)
+{
+	const struct sf_view *view = run->view;
+	bool loaded = false;
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < run->image->n_phdrs; i++) {
+		const GElf_Phdr *phdr = &run->image->phdrs[i];
+
+		if (phdr->p_type == PT_GNU_SFRAME)
+			n += phdr->p_vaddr == view->addr ? 1 : 2;
+		if (phdr->p_type == PT_LOAD && phdr->p_flags & PF_R &&
+			view->addr >= phdr->p_vaddr &&
+			num_range_inside(
+				view->addr - phdr->p_vaddr, view->size, phdr->p_filesz))
+			loaded = true;
+	}
+	if (!loaded)
+		lint_broken(run, LINT_RULE_ONE_SEGMENT, 0, 0);
+	if (n != 1)
+		lint_broken(run, LINT_RULE_PHDR, 0, 0);
+}
+
+void lint_section(const struct sf_view *view, const struct image *image,
+	unsigned int consumers, struct lint_result *result)
+{
+	unsigned int readers = lint_readers(view->version);
+	struct lint_run run = {view, image, consumers & readers, result, 0, 0, 0};
+	struct sf_view_func func;
+	struct err damage = {0};
+
+	*result = (struct lint_result){0};
+	lint_count(&run, LINT_RULE_VERSION, consumers & ~readers, SFRAME_HDR_VERSION, 0);
+	lint_header(&run);
+	if (image)
+		lint_segments(&run);
+	for (uint32_t i = 0; i < view->n_funcs; i++) {
+		if (!sf_view_func(view, i, &func, &damage)) {
+			lint_broken(&run, LINT_RULE_READABLE,
+				view->func_off + (uint64_t)i * view->func_size, 0);
+			return;
+		}
+		lint_func(&run, &func, i == 0);
+		lint_rows(&run, &func);
+	}
+	if (run.n_rows != view->n_rows)
+		lint_broken(&run, LINT_RULE_COUNT, SFRAME_HDR_NUM_FRES, 0);
+}
+
+bool lint_own(const uint8_t *data, size_t size, uint64_t addr, const struct image *image,
+	struct err *err)
+{
+	struct lint_result result;
+	struct sf_view view;
+	bool pcrel;
+
+	if (!sf_view_open(data, size, addr, &view, err))
+		return false;
+	pcrel = view.flags & SFRAME_F_FDE_FUNC_START_PCREL;
+	lint_section(&view, image, lint_consumers_of(view.version, pcrel), &result);
+	for (int i = 0; i < LINT_N_RULES; i++)
+		if (result.rules[i].times)
+			return err_set(err, ERR_INTERNAL,
+				"the section breaks a rule of %s: %s, at "
+				".sframe+0x%" PRIx64,
+				lint_consumer_names(result.rules[i].broken),
+				rules[i].name, result.rules[i].off);
+	return true;
+}
+
+bool lint_own_file(const struct image *image, struct err *err)
+{
+	const uint8_t *data;
+	uint64_t addr;
+	size_t size;
+
+	if (!image_sframe(image, &data, &size, &addr, err))
+		return false;
+	if (!data)
+		return err_set(err, ERR_INTERNAL, "the section written is not found");
+	return lint_own(data, size, addr, image, err);
+}

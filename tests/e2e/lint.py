@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""--lint: our sections keep the rules of whom they are for, and each rule of gen/lint.h is broken once,
+by a byte or two, and named with its consumers; and the manual page knows them all. TAP.
+
+    lint.py EH2SFRAME ROOT
+"""
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+tool, root = sys.argv[1], sys.argv[2]
+HEADER = 28
+done = 0
+named = set()
+
+
+def check(ok, name, detail=""):
+    global done
+    done += 1
+    print("ok" if ok else "not ok", done, "-", name)
+    if not ok:
+        for line in str(detail).splitlines()[:20]:
+            print("#", line)
+
+
+def run(*argv):
+    return subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
+
+
+def section(path):
+    """(file offset, size) of .sframe."""
+    found = re.search(r"\] \.sframe\s+\S+\s+\w+ (\w+) (\w+)", run("readelf", "-SW", path).stdout)
+    return int(found[1], 16), int(found[2], 16)
+
+
+def damaged(path, out, edit):
+    with open(path, "rb") as file:
+        data = bytearray(file.read())
+    edit(data, *section(path))
+    with open(out, "wb") as file:
+        file.write(data)
+    os.chmod(out, 0o755)
+
+
+def put(off, fmt, value):
+    """An edit: value at off of the section."""
+    return lambda data, at, size: struct.pack_into("<" + fmt, data, at + off, value)
+
+
+def move(off, fmt, by):
+    def edit(data, at, size):
+        value = struct.unpack_from("<" + fmt, data, at + off)[0]
+        struct.pack_into("<" + fmt, data, at + off, value + by)
+    return edit
+
+
+def all_of(*edits):
+    def edit(data, at, size):
+        for one in edits:
+            one(data, at, size)
+    return edit
+
+
+def phdr_type(data, at, size):
+    """PT_GNU_SFRAME becomes PT_NULL."""
+    table = struct.unpack_from("<Q", data, 0x20)[0]
+    for i in range(struct.unpack_from("<H", data, 0x38)[0]):
+        if struct.unpack_from("<I", data, table + 56 * i)[0] == 0x6474E554:
+            struct.pack_into("<I", data, table + 56 * i, 0)
+
+
+def no_load(data, at, size):
+    """The PT_LOAD around the section cannot be read."""
+    table = struct.unpack_from("<Q", data, 0x20)[0]
+    for i in range(struct.unpack_from("<H", data, 0x38)[0]):
+        kind, _, off, _, _, length = struct.unpack_from("<IIQQQQ", data, table + 56 * i)
+        if kind == 1 and off <= at < off + length:
+            struct.pack_into("<I", data, table + 56 * i + 4, 0)
+
+
+def first_rows(version):
+    """Offset in the section of the first function's rows."""
+    def find(data, at):
+        freoff = struct.unpack_from("<I", data, at + 0x18)[0]
+        first = struct.unpack_from("<I", data, at + HEADER + (12 if version == 3 else 8))[0]
+        return HEADER + freoff + first + (5 if version == 3 else 0)
+    return find
+
+
+def row(version, off, value):
+    def edit(data, at, size):
+        data[at + first_rows(version)(data, at) + off] = value
+    return edit
+
+
+FDE = HEADER
+# Rule, version of the file it is broken in, how. Version 2: FDEs of 20 bytes, the first is PLT0's,
+# its rows "00 03 10" and "06 03 18"; version 3: of 16.
+BREACHES = [
+    ("flags", 2, put(3, "B", 0x85)),
+    ("sorted", 2, put(3, "B", 0x04)),
+    ("pcrel", 2, put(3, "B", 0x01)),
+    ("pcrel-v3", 3, put(3, "B", 0x01)),
+    ("aux-header", 2, all_of(put(7, "B", 4), move(0x10, "I", -4))),
+    ("adjacent", 2, all_of(move(0x18, "I", 1), move(0x10, "I", -1))),
+    ("tail", 2, move(0x10, "I", -1)),
+    ("not-empty", 2, put(8, "I", 0)),
+    ("readable", 2, row(2, 1, 0x63)),
+    ("count", 2, move(0x0C, "I", 1)),
+    ("func-order", 2, move(FDE + 20, "i", -20000)),
+    ("func-overlap", 2, put(FDE + 4, "I", 17)),
+    ("func-code", 2, move(FDE, "i", -0x100000)),
+    ("func-size", 2, put(FDE + 4, "I", 0)),
+    ("func-far", 2, put(FDE + 4, "I", 1 << 31)),
+    ("func-rows", 2, put(FDE + 12, "I", 0)),
+    ("block", 2, put(FDE + 20 + 17, "B", 0)),
+    ("pcmask", 1, put(FDE + 16, "B", 0x10)),
+    ("row-first", 2, row(2, 0, 1)),
+    ("row-order", 2, row(2, 3, 0)),
+    ("row-inside", 2, row(2, 3, 16)),
+    ("row-words", 2, row(2, 1, 0)),
+    ("row-ra", 2, put(6, "b", 0)),
+    ("one-segment", 2, no_load),
+    ("phdr", 2, phdr_type),
+]
+
+
+def table():
+    """{name: (consumers, first, last)} of gen/lint.h."""
+    sets = {"LINT_ALL": "kernel glibc libsframe", "LINT_KG": "kernel glibc",
+            "LINT_KL": "kernel libsframe", "LINT_KERNEL": "kernel", "LINT_GLIBC": "glibc",
+            "LINT_LIBSFRAME": "libsframe"}
+    with open(os.path.join(root, "gen/lint.h"), encoding="ascii") as file:
+        found = re.findall(r'X\(\w+, "([\w-]+)", (\w+), (\d), (\d),', file.read())
+    return {name: (sets[who].split(), int(first), int(last)) for name, who, first, last in found}
+
+
+def broken(path):
+    """{rule: consumers} as --lint=all has them, and the status."""
+    said = run(tool, "--lint=all", path)
+    rules = re.findall(r"^[^:]+: ([a-z, ]+): ([\w-]+): broken at \.sframe\+0x", said.stdout, re.M)
+    return {name: who.split(", ") for who, name in rules}, said.returncode, said.stdout
+
+
+def check_breaches(files, work):
+    readers = {1: ["libsframe"], 2: ["kernel", "glibc", "libsframe"], 3: ["kernel", "libsframe"]}
+    rules = table()
+    out = os.path.join(work, "damaged")
+    for name, version, edit in BREACHES:
+        damaged(files[version], out, edit)
+        found, status, text = broken(out)
+        wanted = [who for who in rules[name][0] if who in readers[version]]
+        check(found.get(name) == wanted and status == 1, f"{name}: named, for {wanted}", text)
+        named.add(name)
+    check(named | {"version"} == set(rules), "every rule is broken once",
+          named.symmetric_difference(rules))
+
+
+def main():
+    files = {}
+    consumers = {1: ["libsframe"], 2: ["kernel", "glibc", "libsframe", "all"],
+                 3: ["kernel", "libsframe"]}
+    with tempfile.TemporaryDirectory() as work:
+        source = os.path.join(root, "tests/e2e/gsframe_prog.c")
+        plain = os.path.join(work, "plain")
+        made = run("gcc", "-fuse-ld=bfd", "-O2", "-Wl,-z,lazy", "-o", plain, source)
+        check(made.returncode == 0, "compiled", made.stderr)
+        for version in (1, 2, 3):
+            files[version] = os.path.join(work, f"v{version}")
+            run(tool, "-q", f"--format={version}", "--optimize=none", plain, files[version])
+            for who in ("kernel", "glibc", "libsframe", "all"):
+                said = run(tool, f"--lint={who}", files[version])
+                keeps = who in consumers[version]
+                check(said.returncode == (0 if keeps else 1), f"version {version}, {who}",
+                      said.stdout)
+                if not keeps:
+                    check(": version: broken" in said.stdout and said.stdout.count("\n") == 1,
+                          f"version {version}, {who}: only the version", said.stdout)
+        check_breaches(files, work)
+        check(run(tool, "--lint=all", plain).returncode == 6, "no section: nothing to do")
+    with open(os.path.join(root, "docs/eh2sframe.1.scd"), encoding="utf-8") as file:
+        page = file.read()
+    page = page[page.index("# LINT"):]
+    page = page[:page.index("\n# ", 1)]
+    paragraphs = set(re.findall(r"^\*([\w-]+)\* \(", page, re.M))
+    check(paragraphs == set(table()), "the manual page has every rule, and no other",
+          paragraphs.symmetric_difference(table()))
+    print(f"1..{done}")
+
+
+main()

@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Sixty real programs (sixty.list) do the same after conversion, by every rung that applies, as before:
+# output, errors, status and every file they make. TAP.
+#
+#     sixty.sh EH2SFRAME DIRECTORY
+# shellcheck disable=SC2016,SC2154 # dollars for others; kinds_lib.sh's
+eh2sframe=$1 src=$2
+# shellcheck source-path=SCRIPTDIR source=kinds_lib.sh
+. "$src/kinds_lib.sh"
+least=55
+export HOME=$scratch TZ=UTC
+GCC=$(readlink -f "$(command -v gcc)")
+CC1=$(gcc -print-prog-name=cc1)
+CC1PLUS=$(gcc -print-prog-name=cc1plus)
+GCC_DIR=$(dirname "$CC1")
+export GCC CC1 CC1PLUS GCC_DIR
+
+fixtures() {
+	printf '%s\n' one two two three four five seven eleven thirteen >words
+	sed 's/four/4/' words >words2
+	diff -u words words2 | sed 's/words2/words/' >changes
+	printf '%s %s\n' c 30000 a 1 b 20 d 4000 >numbers
+	printf '%s\n' a:b:c d:e:f >colons
+	printf '%s\n' 'a b' 'b c' 'a d' 'd c' >pairs
+	head -c 100000 "$GCC" >binary
+	mkdir -p tree/a/b tree/c && cp words tree/a/b/w && cp numbers tree/c/ab
+	cat >prog.c <<'C'
+static int square(int x) { return x * x; }
+int sum(const int *a, int n);
+int sum(const int *a, int n)
+{
+	int s = 0;
+	for (int i = 0; i < n; i++)
+		s += square(a[i]);
+	return s;
+}
+int main(void) { int a[] = {1, 2, 3}; return sum(a, 3); }
+C
+	cat >templates.cc <<'C'
+template <int N> struct fib { enum { value = fib<N - 1>::value + fib<N - 2>::value }; };
+template <> struct fib<0> { enum { value = 0 }; };
+template <> struct fib<1> { enum { value = 1 }; };
+int f(int n) { try { if (n) throw n; } catch (int e) { return e + fib<30>::value; } return 0; }
+C
+	gcc -O1 -g -c prog.c -o prog.o && gcc -O1 -S prog.c -o prog.s && gcc -E -P prog.c -o prog.i
+	printf 'all: x y\n\t@cat x y\nx y:\n\t@echo $@ >$@\n' >rules
+	printf 'rule cp\n  command = cp $in $out\nbuild copy: cp words\n' >rules.ninja
+}
+
+# run_in LINE: both streams, status and every file, of the program that is at $at now.
+run_in() {
+	rm -rf "$scratch/run" && cp -r "$scratch/fixtures" "$scratch/run" && cd "$scratch/run" || return
+	timeout 30 bash -c "$1" >"$scratch/stdout" 2>"$scratch/stderr" </dev/null
+	echo "status $?"
+	cd "$scratch" || return
+	cat stdout
+	sed 's/^/stderr: /' stderr
+	# What git and sqlite write has times in it; what they print does not.
+	find run -type f ! -path 'run/repo/.git/*' ! -name data.db -exec cksum {} + | sort -k 3
+}
+
+# The placeholder of a line is a word of its own; dates have an @, too.
+expand() { sed -E "s#(^|[ (])@( |\$)#\1\$at\2#g" <<<"$1"; }
+
+try() {
+	local wanted=$1 name=$2 line=$3 file method before after
+	name=${name//\$CC1PLUS/$CC1PLUS}
+	name=${name//\$CC1/$CC1}
+	if ! file=$(command -v "$name"); then
+		skip "${name##*/}" "NO SUCH PROGRAM HERE"
+		return
+	fi
+	file=$(readlink -f "$file") name=${name##*/}
+	present=$((present + 1))
+	at=$scratch/at/$name
+	export at
+	cp -p "$file" "$at"
+	line=$(expand "$line")
+	before=$(run_in "$line")
+	if [ "${before%%$'\n'*}" != "status $wanted" ]; then
+		not_ok "$name: the original does not do what it should" "${before:0:1500}"
+		return
+	fi
+	for method in $methods; do
+		rm -f out
+		convert "$method" "$file" out
+		case $? in
+		1) continue ;;
+		2) not_ok "$name, $method" "$said"; continue ;;
+		esac
+		if [ "$method" = auto ]; then
+			mv out auto
+			cp -p auto "$at"
+		elif cmp -s auto out; then
+			continue
+		else
+			cp -p out "$at"
+		fi
+		after=$(run_in "$line")
+		if [ "$before" = "$after" ] && "$eh2sframe" -q --verify "$at" && sframe_mapped "$at" >/dev/null; then
+			ok "$name, $method${rung:+ ($rung)}"
+		else
+			not_ok "$name, $method" "$(diff <(echo "$before") <(echo "$after") | head -n 30)"
+		fi
+	done
+	rm -f "$at" out auto
+}
+
+find_methods
+mkdir at fixtures run
+(cd fixtures && fixtures) || { not_ok "the files to work on"; plan; }
+present=0 listed=0
+while read -r wanted name line; do
+	case $wanted in '#'* | '') continue ;; esac
+	listed=$((listed + 1))
+	try "$wanted" "$name" "$line"
+done <"$src/sixty.list"
+echo "# $present of $listed programs are here"
+is "sixty programs are listed" test $listed = 60
+is "at least $least of them are here" test $present -ge $least
+plan

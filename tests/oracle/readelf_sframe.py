@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Version 1 sections of installed libraries, as readelf and objdump of the installed binutils read
+them and as --dump does: every function and every row must be the same. TAP.
+
+    readelf_sframe.py EH2SFRAME some|all
+
+some is 250 of the smaller libraries, all every library there is. Only binutils 2.40 reads version 1.
+"""
+import concurrent.futures
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from sframe_text import Section  # noqa: E402
+
+WANTED = 250  # some: converted; of those that have CFI at all
+LEAST = 200
+LARGEST = 100_000  # some: bytes
+
+
+def run(*argv):
+    return subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
+
+
+def libraries(which):
+    seen = set()
+    for folder in ("/usr/lib/x86_64-linux-gnu", "/usr/lib/*", "/usr/lib64", "/usr/lib"):
+        for path in sorted(glob.glob(folder + "/**/*.so*", recursive=which == "all")
+                           + glob.glob(folder + "/*.so*")
+                           + glob.glob(folder + "/*/*.so")):
+            real = os.path.realpath(path)
+            if real in seen or not os.path.isfile(real):
+                continue
+            seen.add(real)
+            if which == "all" or os.path.getsize(real) <= LARGEST:
+                with open(real, "rb") as file:
+                    if file.read(5) == b"\x7fELF\x02":
+                        yield real
+
+
+def compare(job):
+    """(functions, rows) that all three read alike; None: nothing to convert; or what differs."""
+    tool, path, scratch = job
+    with tempfile.TemporaryDirectory(dir=scratch) as work:
+        out = os.path.join(work, "out")
+        made = run(tool, "-q", "--format=1", "--refresh", path, out)
+        if made.returncode in (1, 6):
+            return None
+        if made.returncode != 0:
+            return f"status {made.returncode}: {made.stderr}"
+        ours = Section(run(tool, "--dump", out).stdout)
+        for reader in (["readelf", "--sframe=.sframe"], ["objdump", "--sframe=.sframe"]):
+            read = run(*reader, out)
+            theirs = Section(read.stdout)
+            if ours.version != 1 or theirs.version != 1 or ours.counts != theirs.counts:
+                return f"{reader[0]}: another header: {theirs.counts}, {ours.counts} {read.stderr}"
+            if ours.funcs != theirs.funcs:
+                pc = min(pc for pc in ours.funcs.keys() | theirs.funcs.keys()
+                         if ours.funcs.get(pc) != theirs.funcs.get(pc))
+                return (f"{reader[0]}: function at {pc:#x}: {theirs.funcs.get(pc)}, "
+                        f"--dump {ours.funcs.get(pc)}")
+    return len(ours.funcs), ours.n_rows()
+
+
+def main():
+    tool, which = sys.argv[1], sys.argv[2]
+    version = re.search(r"(\d+\.\d+)", run("readelf", "--version").stdout)
+    if not version or version[1] != "2.40":
+        print("1..0 # SKIP only readelf 2.40 reads version 1")
+        return
+    done = funcs = rows = 0
+    paths = libraries(which)
+    bad = []
+    with tempfile.TemporaryDirectory() as scratch, \
+            concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        while which == "all" or done < WANTED:
+            batch = [(tool, path, scratch) for _, path in zip(range(64), paths)]
+            if not batch:
+                break
+            for (_, path, _), result in zip(batch, pool.map(compare, batch)):
+                if isinstance(result, str):
+                    bad.append(f"{path}: {result}")
+                elif result:
+                    done, funcs, rows = done + 1, funcs + result[0], rows + result[1]
+    for line in bad[:20]:
+        print("#", line)
+    print("not ok" if bad else "ok", 1, f"- {done} libraries, {funcs} functions, {rows} rows "
+          "read alike by readelf, objdump and --dump")
+    print("ok" if done >= LEAST else "not ok", 2, f"- at least {LEAST} libraries")
+    print("1..2")
+
+
+main()
