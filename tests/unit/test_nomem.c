@@ -95,8 +95,8 @@ static const char *const commands[] = {
 	"--verify --cfi=IN CONV",
 	"--verify --witness=libdwarf CONV",
 	"--lint=all CONV",
-	"--format=1 IN OUT",
-	"--format=3 IN OUT",
+	"-q --format=1 IN OUT",
+	"-q --format=3 IN OUT",
 	"--remove CONV OUT",
 };
 
