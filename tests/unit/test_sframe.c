@@ -353,6 +353,7 @@ START_TEST(sharing_within_readers_bound)
 	wr = fixture_encode(&model, true, true, 0x100);
 	ck_assert_uint_eq(wr.size, 28 + 400 * (20 + 3000 * 3));
 	view = fixture_open(&wr, 0x100);
+	ck_assert_uint_eq(view.n_rows, 400 * 3000);
 	fixture_expect(&view, &model, 0);
 	wr_deinit(&wr);
 	sf_section_deinit(&model);
@@ -407,6 +408,12 @@ START_TEST(broken_models)
 	model.funcs[0].pauth_b = true;
 	ck_assert_int_eq(encode_kind(&model, 2, "signing"), ERR_INTERNAL);
 	model.funcs[0] = f0;
+	model.fixed_ra_off = -16;
+	ck_assert_int_eq(encode_kind(&model, 2, "not the ABI's"), ERR_INTERNAL);
+	model.fixed_ra_off = -8;
+	model.fixed_fp_off = -16;
+	ck_assert_int_eq(encode_kind(&model, 2, "not the ABI's"), ERR_INTERNAL);
+	model.fixed_fp_off = 0;
 	model.funcs[0].n_rows = 0;
 	ck_assert_int_eq(encode_kind(&model, 2, "no rows"), ERR_INTERNAL);
 	model.funcs[0].n_rows = 5;

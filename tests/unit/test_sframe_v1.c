@@ -132,6 +132,26 @@ START_TEST(refused)
 }
 END_TEST
 
+/* The bit that version 2 gave a meaning has none here, and must not be set. */
+START_TEST(pcrel_means_nothing)
+{
+	struct sf_section model = plt_model(), flat = random_without_blocks(&model);
+	struct wr wr = fixture_encode_as(1, &model, false, true, ADDR);
+	enum sf_check failed;
+	struct err err = {0};
+	struct sf_view view;
+
+	wr.data[SFRAME_HDR_FLAGS] |= SFRAME_F_FDE_FUNC_START_PCREL;
+	view = fixture_open(&wr, ADDR);
+	fixture_expect(&view, &flat, 0);
+	ck_assert(!sf_check_all(&view, &failed, &err));
+	ck_assert_int_eq(failed, SF_CHECK_FLAGS);
+	wr_deinit(&wr);
+	sf_section_deinit(&flat);
+	sf_section_deinit(&model);
+}
+END_TEST
+
 /*
  * GNU ld 2.40 wrote PCMASK functions. Their blocks have no size there; they were of 16
  * bytes, and rows that do not fit are nobody's.
@@ -171,6 +191,7 @@ int main(void)
 	tcase_add_test(tcase, stats_and_limit);
 	tcase_add_test(tcase, reach);
 	tcase_add_test(tcase, refused);
+	tcase_add_test(tcase, pcrel_means_nothing);
 	tcase_add_test(tcase, pcmask_read);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);

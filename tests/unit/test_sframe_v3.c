@@ -357,7 +357,7 @@ struct damage {
 	const char *says;
 };
 
-/* Of a flexible function with the one row 00 0c: 57 8, 25 0, 51 -8. */
+/* Of a flexible function with the one row 00 0c: 57 8, 25 2, 51 -8. */
 static const struct damage damages[] = {
 	{INDEX + SFRAME_V3_FDE_FUNC_START_FRE_OFF, 0xff, "attribute at row offset 0xff"},
 	{INDEX + SFRAME_V3_FDE_FUNC_START_FRE_OFF, 9, "attribute at row offset 0x9"},
@@ -383,7 +383,7 @@ static const struct damage damages[] = {
 static struct wr flex_section(void)
 {
 	struct sf_section model = fixture_section(AMD64);
-	struct sf_row row = with_ra(fixture_cfa(0, AMD64_SP, 8), SF_LOC_REG, 3, 0);
+	struct sf_row row = with_ra(fixture_cfa(0, AMD64_SP, 8), SF_LOC_REG, 3, 2);
 	struct wr wr;
 
 	fixture_func(&model, 0x1000, 64);
