@@ -251,3 +251,17 @@ void program_make(struct program *p)
 	}
 	wr_u32(&p->out, 0);
 }
+
+struct truth_rule *program_column(struct truth_state *state, uint64_t reg)
+{
+	switch (reg) {
+	case TRUTH_RA:
+		return &state->ra;
+	case TRUTH_FP:
+		return &state->fp;
+	case TRUTH_SP:
+		return &state->sp;
+	default:
+		return NULL;
+	}
+}

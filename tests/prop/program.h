@@ -90,4 +90,7 @@ void program_advance(struct program *p, uint64_t least);
 /* The name of instruction kind i; NULL beyond the last. */
 const char *program_op_name(size_t i);
 
+/* The rule the generator keeps for a register; NULL for registers that no column has. */
+struct truth_rule *program_column(struct truth_state *state, uint64_t reg);
+
 #endif

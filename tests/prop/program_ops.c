@@ -14,23 +14,9 @@ static uint64_t pick_register(struct program *p)
 	return regs[program_random(p, sizeof(regs))];
 }
 
-static struct truth_rule *column_of(struct truth_state *state, uint64_t reg)
-{
-	switch (reg) {
-	case TRUTH_RA:
-		return &state->ra;
-	case TRUTH_FP:
-		return &state->fp;
-	case TRUTH_SP:
-		return &state->sp;
-	default:
-		return NULL;
-	}
-}
-
 static void set_rule(struct program *p, uint64_t reg, struct truth_rule rule)
 {
-	struct truth_rule *column = column_of(&p->state, reg);
+	struct truth_rule *column = program_column(&p->state, reg);
 
 	if (column)
 		*column = rule;
@@ -399,7 +385,7 @@ static bool op_restore(struct program *p)
 		program_uleb(&p->out, reg);
 	}
 	initial = p->cie->initial;
-	rule = column_of(&initial, reg);
+	rule = program_column(&initial, reg);
 	if (rule)
 		set_rule(p, reg, *rule);
 	return true;
