@@ -9,7 +9,7 @@ packages='gcc libc6-dev meson ninja-build pkg-config libelf-dev libdwarf-dev lib
 test_packages='g++ clang lld mold binutils llvm elfutils gdb python3 patchelf qemu-user
   libcap2-bin attr busybox-static musl-tools ripgrep fzf openssl perl file
   chrpath debugedit dwz hasktags unison-2.52 whitakers-words gfortran git curl sqlite3 make patch
-  bzip2 xz-utils'
+  bzip2 xz-utils binutils-aarch64-linux-gnu binutils-s390x-linux-gnu'
 
 run_as_root() {
 	if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi

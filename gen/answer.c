@@ -57,22 +57,29 @@ struct cfi_rule answer_rule_of(
 /*
  * SP's rule, in CFI, is one that gives the caller's SP as the row's reader computes it:
  * from the CFA. When both are the same expression of the same registers they are equal
- * too.
+ * too. And so is what a callee saved of the SP it was called with, anywhere.
  */
-static bool answer_sp_is_cfa(const struct arch *arch, const struct cfi_row *cfi)
+static bool answer_sp_is_cfa(const struct target *target, const struct cfi_row *cfi)
 {
+	const struct arch *arch = target->arch;
 	struct cfi_rule plain = {.kind = CFI_CFA_PLUS, .off = arch->sp_from_cfa};
 	struct cfi_rule wanted = answer_normal(arch, &cfi->sp, ANSWER_SP);
 
 	if (cfi_rule_equal(&wanted, &plain))
 		return true;
+	if (arch->sp_saved && !target->signal_frame &&
+		(wanted.kind == CFI_AT_CFA ||
+			(wanted.kind == CFI_REG_PLUS && wanted.off == 0 &&
+				wanted.reg != arch->cfi.sp_reg)))
+		return true;
 	return arch->sp_from_cfa == 0 && wanted.kind != CFI_OPAQUE &&
 	       cfi_rule_equal(&wanted, &cfi->cfa);
 }
 
-enum answer_column answer_compare(
-	const struct arch *arch, const struct sf_row *sframe, const struct cfi_row *cfi)
+enum answer_column answer_compare(const struct target *target,
+	const struct sf_row *sframe, const struct cfi_row *cfi)
 {
+	const struct arch *arch = target->arch;
 	const struct cfi_rule *given[] = {[ANSWER_RA] = &cfi->ra, [ANSWER_FP] = &cfi->fp};
 	struct cfi_rule claimed = answer_rule_of(arch, sframe, ANSWER_RA);
 
@@ -82,7 +89,7 @@ enum answer_column answer_compare(
 	claimed = answer_rule_of(arch, sframe, ANSWER_CFA);
 	if (!cfi_rule_equal(&claimed, &cfi->cfa))
 		return ANSWER_CFA;
-	if (!answer_sp_is_cfa(arch, cfi))
+	if (!answer_sp_is_cfa(target, cfi))
 		return ANSWER_SP;
 	for (enum answer_column column = ANSWER_RA; column <= ANSWER_FP; column++) {
 		struct cfi_rule wanted = answer_normal(arch, given[column], column);

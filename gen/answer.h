@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "cfi/row.h"
-#include "gen/arch.h"
+#include "gen/target.h"
 #include "sframe/model.h"
 
 /* The columns in which an answer can differ. */
@@ -25,8 +25,8 @@ enum answer_column {
 };
 
 /* ANSWER_SAME, or the first column in which the rows differ. */
-enum answer_column answer_compare(
-	const struct arch *arch, const struct sf_row *sframe, const struct cfi_row *cfi);
+enum answer_column answer_compare(const struct target *target,
+	const struct sf_row *sframe, const struct cfi_row *cfi);
 
 const char *answer_column_name(enum answer_column column);
 

@@ -7,6 +7,9 @@
 
 static const struct arch *const known[] = {
 	&arch_x86_64,
+	&arch_aarch64,
+	&arch_aarch64_be,
+	&arch_s390x,
 };
 
 /* Customary names: those of GNU readelf and of distributions, shortened. */

@@ -23,6 +23,7 @@ struct arch_plt_stub {
 	struct arch_plt_row {
 		uint8_t start; /* bytes from the stub's start */
 		uint8_t cfa_off;
+		int8_t ra_off; /* RA is at CFA + this; 0: fixed, or in its register */
 	} rows[4];
 };
 
@@ -41,13 +42,15 @@ struct arch {
 	struct cfi_machine cfi;
 	uint16_t ra_reg;     /* the CIE's return address column */
 	int64_t sp_from_cfa; /* the caller's SP is CFA + this */
-	bool ra_tracked;     /* RA has words of its own in a row, not a fixed place */
+	bool sp_saved;	 /* a callee saves SP, and what it saves is CFA + sp_from_cfa */
+	bool ra_tracked; /* RA has words of its own in a row, not a fixed place; until it
+			    is saved it is in ra_reg */
 	int8_t fixed_ra_off; /* when not tracked: RA is at CFA + this */
 	const struct arch_plt_template *plt_templates;
 	size_t n_plt_templates;
 };
 
-extern const struct arch arch_x86_64;
+extern const struct arch arch_x86_64, arch_aarch64, arch_aarch64_be, arch_s390x;
 
 /* The machine of an ELF header, or NULL when SFrame is not defined for it. */
 const struct arch *arch_find(uint16_t elf_machine, bool big_endian);

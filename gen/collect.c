@@ -78,8 +78,8 @@ static bool collect_fde(struct cfi_interp *interp, const struct claim *first,
 	const struct reduce_sink sink = {collect_refused, run};
 	const struct cfi_fde *fde = run->fde;
 	const struct cfi_cie *cie = &interp->frames->cies[fde->cie];
-	const struct target target = {
-		policy->arch, policy->options->format, cie->signal_frame};
+	const struct target target =
+		target_for(policy->arch, policy->options->format, cie);
 	enum refusal why = policy_fde(policy, cie, fde);
 	bool ok = true;
 

@@ -142,6 +142,7 @@ static void lint_row(struct lint_run *run, const struct sf_func *func,
 	const struct sf_row *row, uint64_t off, uint64_t least)
 {
 	const struct sf_view *view = run->view;
+	const struct sf_abi *abi = sf_abi_find(view->abi);
 	uint32_t end = func->pcmask && func->rep_size ? func->rep_size : func->size;
 
 	if (row->start < least)
@@ -150,7 +151,8 @@ static void lint_row(struct lint_run *run, const struct sf_func *func,
 		lint_broken(run, LINT_RULE_ROW_INSIDE, off, func->start);
 	if (row->outermost)
 		lint_broken(run, LINT_RULE_ROW_WORDS, off, func->start);
-	else if (row->ra.kind == SF_LOC_NONE && view->fixed_ra_off == 0)
+	else if (row->ra.kind == SF_LOC_NONE && view->fixed_ra_off == 0 &&
+		 !(abi && abi->fixed_ra_off == 0))
 		lint_broken(run, LINT_RULE_ROW_RA, off, func->start);
 }
 

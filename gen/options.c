@@ -204,6 +204,7 @@ static bool options_word(
 		if (!options_choice("--optimize", text, optimize, &choice, err))
 			return false;
 		options->share = choice == 1;
+		options->optimize_given = true;
 		return true;
 	default:
 		if (!options_choice("--witness", text, witnesses, &choice, err))

@@ -39,6 +39,7 @@ struct options {
 	uint8_t format; /* SFrame version */
 	bool pcrel;	/* less --no-pcrel; version 1 never is */
 	bool share;	/* --optimize=share */
+	bool optimize_given;
 	enum method method;
 	bool refresh;
 	bool prove; /* less --no-verify */

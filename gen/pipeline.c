@@ -20,6 +20,7 @@
 #include "gen/undo.h"
 #include "gen/write.h"
 #include "sframe/encode.h"
+#include "sframe/format.h"
 
 /* All that the stages make, so that one function can free it whatever happened. */
 struct pipeline {
@@ -66,6 +67,25 @@ static bool pipeline_open(struct pipeline *line, const char *in, struct err *err
 	return true;
 }
 
+/* Sharing confuses readers of the other byte order, which are those that most people have
+ * for a big-endian file. */
+static bool pipeline_shares(const struct pipeline *line)
+{
+	const struct options *options = line->options;
+
+	return options->share && (options->optimize_given || !line->model.big_endian);
+}
+
+static bool pipeline_defined(const struct arch *arch, uint8_t version, struct err *err)
+{
+	const struct sf_abi *abi = sf_abi_find(arch->sframe_abi);
+
+	return version >= abi->since ||
+	       err_set(err, ERR_UNSUPPORTED,
+		       "SFrame version %u is not defined for %s; --format=%u is", version,
+		       arch->name, abi->since);
+}
+
 /* From the open file to the section's bytes, all but their function starts. */
 static bool pipeline_make(struct pipeline *line, const char *in, struct err *err)
 {
@@ -77,6 +97,8 @@ static bool pipeline_make(struct pipeline *line, const char *in, struct err *err
 	if (!source_read(&line->image, &line->image, line->options, source, err))
 		return false;
 	arch = source->arch;
+	if (!pipeline_defined(arch, line->options->format, err))
+		return false;
 	line->report.path = in;
 	line->report.source = source;
 	line->report.version = line->options->format;
@@ -98,7 +120,7 @@ static bool pipeline_make(struct pipeline *line, const char *in, struct err *err
 	/* Encode; the place is not known yet. */
 	line->encoding = (struct sf_encode_options){.version = line->options->format,
 		.pcrel = line->options->pcrel && line->options->format > 1,
-		.share = line->options->share};
+		.share = pipeline_shares(line)};
 	wr_init(&line->bytes, line->model.big_endian);
 	if (!sf_encode(&line->model, &line->encoding, &line->bytes, &line->report.stats,
 		    err))

@@ -76,6 +76,7 @@ static bool plt_emit_pcmask(const struct target *target, const struct plt_tail *
 	struct sf_func func = {.start = start,
 		.pcmask = true,
 		.rep_size = period,
+		.pauth_b = target->pauth_b,
 		.signal_frame = target->signal_frame};
 
 	if (!num_u32(tail->size, &func.size) || !sf_section_add_func(section, &func))
@@ -217,6 +218,8 @@ static bool plt_emit_stub(const struct arch *arch, const struct arch_plt_stub *s
 			.start = stub->rows[i].start,
 			.cfa = {.kind = SF_LOC_REG},
 			.cfa_off = stub->rows[i].cfa_off,
+			.ra.kind = stub->rows[i].ra_off ? SF_LOC_AT_CFA : SF_LOC_NONE,
+			.ra_off = stub->rows[i].ra_off,
 		};
 
 		if (!num_u8(arch->cfi.sp_reg, &row.cfa.reg) ||

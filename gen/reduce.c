@@ -43,21 +43,34 @@ static enum refusal reduce_cfa(const struct cfi_rule *cfa, struct sf_row *out)
 
 /*
  * The caller's SP is the CFA (plus the ABI's constant) unless CFI says otherwise. Signal
- * trampolines say it by giving SP and CFA the same place in memory.
+ * trampolines say it by giving SP and CFA the same place in memory. Where SP is a
+ * register that callees save, what was saved is the same value, but for the interrupted
+ * code's SP, which a signal frame saves.
  */
-static enum refusal reduce_sp(const struct arch *arch, const struct cfi_row *row)
+static enum refusal reduce_sp(const struct target *target, const struct cfi_row *row)
 {
-	if (row->sp.kind == CFI_UNSPECIFIED)
+	const struct arch *arch = target->arch;
+	const struct cfi_rule *sp = &row->sp;
+
+	if (sp->kind == CFI_UNSPECIFIED)
 		return REFUSE_NOTHING;
-	if (row->sp.kind == CFI_CFA_PLUS && row->sp.off == arch->sp_from_cfa)
+	if (sp->kind == CFI_CFA_PLUS && sp->off == arch->sp_from_cfa)
 		return REFUSE_NOTHING;
-	if (arch->sp_from_cfa == 0 && cfi_rule_equal(&row->sp, &row->cfa) &&
-		(row->sp.kind == CFI_AT_REG || row->sp.kind == CFI_REG_PLUS))
+	if (arch->sp_from_cfa == 0 && cfi_rule_equal(sp, &row->cfa) &&
+		(sp->kind == CFI_AT_REG || sp->kind == CFI_REG_PLUS))
 		return REFUSE_NOTHING;
-	return REFUSE_SP_RULE;
+	if (!arch->sp_saved || target->signal_frame)
+		return REFUSE_SP_RULE;
+	if (sp->kind == CFI_AT_CFA)
+		return REFUSE_NOTHING;
+	return sp->kind == CFI_REG_PLUS && sp->reg != arch->cfi.sp_reg && sp->off == 0
+		       ? REFUSE_NOTHING
+		       : REFUSE_SP_RULE;
 }
 
-/* What the header's fixed place says already (x86-64: the call pushed it) needs no words.
+/*
+ * What the header's fixed place says already (x86-64: the call pushed it) needs no words,
+ * nor does a link register that still holds it.
  */
 static enum refusal reduce_ra(
 	const struct arch *arch, const struct cfi_rule *ra, struct sf_row *out)
@@ -68,9 +81,9 @@ static enum refusal reduce_ra(
 		return REFUSE_NOTHING;
 	case CFI_UNSPECIFIED:
 	case CFI_SAME:
-		return REFUSE_RA_UNSAVED;
+		return arch->ra_tracked ? REFUSE_NOTHING : REFUSE_RA_UNSAVED;
 	case CFI_AT_CFA:
-		if (ra->off == arch->fixed_ra_off)
+		if (!arch->ra_tracked && ra->off == arch->fixed_ra_off)
 			return REFUSE_NOTHING;
 		if (!num_s32(ra->off, &out->ra_off))
 			return REFUSE_RA_OFFSET;
@@ -82,7 +95,7 @@ static enum refusal reduce_ra(
 		return reduce_based(ra, REFUSE_RA_OFFSET, &out->ra, &out->ra_off);
 	case CFI_REG_PLUS:
 		if (ra->reg == arch->ra_reg && ra->off == 0)
-			return REFUSE_RA_UNSAVED;
+			return arch->ra_tracked ? REFUSE_NOTHING : REFUSE_RA_UNSAVED;
 		return reduce_based(ra, REFUSE_RA_OFFSET, &out->ra, &out->ra_off);
 	case CFI_CFA_PLUS: /* a row has words for what is saved there only */
 	case CFI_CONST:
@@ -124,8 +137,9 @@ static enum refusal reduce_fp(
 
 /* The model's richest form of the rules, or what no version can say. */
 static enum refusal reduce_rules(
-	const struct arch *arch, const struct cfi_row *row, struct sf_row *out)
+	const struct target *target, const struct cfi_row *row, struct sf_row *out)
 {
+	const struct arch *arch = target->arch;
 	enum refusal why;
 
 	*out = (struct sf_row){0};
@@ -136,50 +150,67 @@ static enum refusal reduce_rules(
 		return why;
 	why = reduce_cfa(&row->cfa, out);
 	if (why == REFUSE_NOTHING)
-		why = reduce_sp(arch, row);
+		why = reduce_sp(target, row);
 	if (why == REFUSE_NOTHING)
 		why = reduce_fp(arch, &row->fp, out);
+	out->ra_signed = row->ra_signed;
+	if (why == REFUSE_NOTHING && row->ra_signed_with_pc)
+		why = REFUSE_RA_SIGNED_WITH_PC;
 	return why;
 }
 
-/* What of a row is more than CFA = SP or FP + off with the rest at its usual place. */
-static enum refusal reduce_beyond(const struct target *target, const struct sf_row *row)
+/* Why a version has no words for a row that others of this or of another machine have. */
+static enum refusal reduce_beyond(enum sf_cannot cannot, const struct sf_row *row)
 {
-	const struct arch *arch = target->arch;
-
-	if (row->outermost)
+	switch (cannot) {
+	case SF_CAN:
+		return REFUSE_NOTHING;
+	case SF_CANNOT_OUTERMOST:
 		return REFUSE_RA_UNDEFINED;
-	if (row->ra.kind == SF_LOC_REG)
-		return REFUSE_RA_REGISTER;
-	if (row->ra.kind == SF_LOC_AT_REG ||
-		(row->ra.kind == SF_LOC_AT_CFA && !arch->ra_tracked))
-		return REFUSE_RA_ELSEWHERE;
-	if (row->cfa.kind == SF_LOC_AT_REG)
-		return REFUSE_CFA_MEMORY;
-	if (row->cfa.reg != arch->cfi.sp_reg && row->cfa.reg != arch->cfi.fp_reg)
-		return REFUSE_CFA_REGISTER;
-	if (row->fp.kind == SF_LOC_REG)
-		return REFUSE_FP_REGISTER;
-	if (row->fp.kind == SF_LOC_AT_REG)
-		return REFUSE_FP_MEMORY;
-	/* Last: a rule is the better reason. */
-	return target->signal_frame ? REFUSE_SIGNAL_FRAME : REFUSE_NOTHING;
+	case SF_CANNOT_NO_CFA:
+		return REFUSE_NO_CFA;
+	case SF_CANNOT_CFA_BASE:
+		return row->cfa.kind == SF_LOC_AT_REG ? REFUSE_CFA_MEMORY
+						      : REFUSE_CFA_REGISTER;
+	case SF_CANNOT_CFA_OFFSET:
+		return REFUSE_CFA_ALIGNMENT;
+	case SF_CANNOT_RA_NOT_FIXED:
+	case SF_CANNOT_RA_PLACE:
+		return row->ra.kind == SF_LOC_REG ? REFUSE_RA_REGISTER
+						  : REFUSE_RA_ELSEWHERE;
+	case SF_CANNOT_RA_AT_0:
+		return REFUSE_RA_AT_CFA;
+	case SF_CANNOT_FP_PLACE:
+		return row->fp.kind == SF_LOC_REG ? REFUSE_FP_REGISTER : REFUSE_FP_MEMORY;
+	case SF_CANNOT_FP_ALONE:
+		return REFUSE_FP_ALONE;
+	case SF_CANNOT_SLOT:
+		return REFUSE_ODD_SLOT;
+	case SF_CANNOT_REGISTER:
+		return REFUSE_REGISTER_NUMBER;
+	case SF_CANNOT_SIGNED: /* cfi/ signs on one machine only */
+	case SF_CANNOT_VERSION:
+	case SF_CANNOT_ABI: /* refused before there are rows */
+	case SF_N_CANNOT:
+		break;
+	}
+	assert(!"a row for a version that the machine does not have");
+	return REFUSE_NO_CFA;
 }
 
 enum refusal reduce_row(
 	const struct target *target, const struct cfi_row *row, struct sf_row *out)
 {
-	enum refusal why = reduce_rules(target->arch, row, out);
+	enum refusal why = reduce_rules(target, row, out);
 
-	if (why != REFUSE_NOTHING)
-		return why;
-	why = reduce_beyond(target, out);
-	if (why == REFUSE_NOTHING || target->version < refusal_needs(why))
-		return why;
-	/* The version could; does it, on this machine? */
-	return sf_row_sayable(target->version, target->arch->sframe_abi, out)
-		       ? REFUSE_NOTHING
-		       : why;
+	if (why == REFUSE_NOTHING)
+		why = reduce_beyond(
+			sf_can_say(target->version, target->arch->sframe_abi, out), out);
+	/* Last: a rule is the better reason. */
+	if (why == REFUSE_NOTHING && target->signal_frame &&
+		target->version < refusal_needs(REFUSE_SIGNAL_FRAME))
+		return REFUSE_SIGNAL_FRAME;
+	return why;
 }
 
 /* The function being built, the last of the section while open. */
@@ -217,6 +248,7 @@ static bool reduce_append(struct reduce_run *run, uint64_t pc, const struct sf_r
 		reduce_close(run, pc);
 	if (!run->open) {
 		begun.signal_frame = run->target->signal_frame;
+		begun.pauth_b = run->target->pauth_b;
 		if (!sf_section_add_func(section, &begun))
 			return false;
 		run->open = true;

@@ -21,6 +21,8 @@
 	X(CFA_EXPRESSION, "cfa-expression", 0,                                           \
 		"the CFA is an expression no row can say")                               \
 	X(CFA_OFFSET, "cfa-offset", 0, "the CFA offset does not fit 32 bits")            \
+	X(CFA_ALIGNMENT, "cfa-alignment", 0,                                             \
+		"the CFA offset is not a multiple of 8, as s390x's words are")           \
 	X(RA_UNDEFINED, "ra-undefined", 3,                                               \
 		"outermost frame: the return address is undefined")                      \
 	X(RA_UNSAVED, "ra-unsaved", 0,                                                   \
@@ -31,6 +33,9 @@
 	X(RA_EXPRESSION, "ra-expression", 0, "the return address is a computed value")   \
 	X(RA_OFFSET, "ra-offset", 0,                                                     \
 		"the return address's place is more than 31 bits away")                  \
+	X(RA_AT_CFA, "ra-at-cfa", 3, "the return address is saved at the CFA itself")    \
+	X(RA_SIGNED_WITH_PC, "ra-signed-with-pc", 0,                                     \
+		"the return address is signed with an instruction's address")            \
 	X(FP_UNDEFINED, "fp-undefined", 0, "the frame pointer is not recoverable")       \
 	X(FP_REGISTER, "fp-register", 3, "the frame pointer is in another register")     \
 	X(FP_MEMORY, "fp-memory", 3,                                                     \
@@ -38,6 +43,9 @@
 	X(FP_EXPRESSION, "fp-expression", 0, "the frame pointer is a computed value")    \
 	X(FP_OFFSET, "fp-offset", 0,                                                     \
 		"the frame pointer's place is more than 31 bits away")                   \
+	X(FP_ALONE, "fp-alone", 0,                                                       \
+		"the frame pointer is saved and the return address is not")              \
+	X(ODD_SLOT, "odd-slot", 3, "a register is saved at an odd offset from the CFA")  \
 	X(REGISTER_NUMBER, "register-number", 0, "a rule names a register above 31")     \
 	X(SP_RULE, "sp-rule", 0, "the caller's stack pointer is not the CFA")            \
 	X(SIGNAL_FRAME, "signal-frame", 3,                                               \

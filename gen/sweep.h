@@ -17,6 +17,7 @@ struct sweep_segment {
 	uint64_t start, end; /* addresses */
 	struct sf_row row;
 	bool signal_frame; /* the function is marked as one */
+	bool pauth_b;	   /* its signing key is B */
 };
 
 /* Row starts of a PCMASK function ascend below a block size of at most 255. */

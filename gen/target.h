@@ -9,13 +9,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cfi/frames.h"
 #include "gen/arch.h"
 
 struct target {
 	const struct arch *arch;
 	uint8_t version;   /* of SFrame */
 	bool signal_frame; /* the function at hand is one: its PC is not behind a call */
+	bool pauth_b;	   /* it signs its return address with key B */
 };
+
+/* The target for the code of a CIE. Augmentation letter B is a key on one machine only.
+ */
+static inline struct target target_for(
+	const struct arch *arch, uint8_t version, const struct cfi_cie *cie)
+{
+	return (struct target){arch, version, cie->signal_frame,
+		arch->cfi.aarch64_ra_state && cie->b_key};
+}
 
 /* The most rows that one function of the target can have: version 3 counts in 16 bits. */
 static inline uint32_t target_max_rows(const struct target *target)

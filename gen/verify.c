@@ -24,8 +24,8 @@ struct verify_run {
 	size_t at_row;		       /* of table; ascends with the PC */
 	const char *no_table_why;
 	struct target target; /* what rows for this code can say */
-	bool signal_known;    /* target.signal_frame is what CFI says */
-	bool signal_told;     /* that the section says otherwise */
+	bool marks_known;     /* target's signal frame and key are what CFI says */
+	bool marks_told;      /* that the section says otherwise */
 	bool judge_missing;
 };
 
@@ -98,18 +98,29 @@ static void verify_rule_differs(struct verify_run *run, uint64_t pc,
 		answer_column_name(column), ours, theirs);
 }
 
-/* In a signal frame the PC is looked up as it is, else one byte before. */
-static bool verify_signal(struct verify_run *run, const struct sweep_segment *segment)
+/*
+ * What holds for a function as a whole. In a signal frame the PC is looked up as it is,
+ * else one byte before; the key is that of every signature in it.
+ */
+static bool verify_marks(struct verify_run *run, const struct sweep_segment *segment)
 {
-	bool wanted = run->target.signal_frame;
+	bool signal_frame = run->target.signal_frame, pauth_b = run->target.pauth_b;
+	bool told = run->marks_told;
 
-	if (!run->signal_known || segment->signal_frame == wanted)
+	if (!run->marks_known ||
+		(segment->signal_frame == signal_frame && segment->pauth_b == pauth_b))
 		return true;
-	if (!run->signal_told)
+	run->marks_told = true;
+	if (told)
+		return false;
+	if (segment->signal_frame != signal_frame)
 		verify_differ(run, segment->start,
 			"the frame is %s signal frame in .sframe, %s in CFI",
-			wanted ? "no" : "a", wanted ? "one" : "none");
-	run->signal_told = true;
+			signal_frame ? "no" : "a", signal_frame ? "one" : "none");
+	else
+		verify_differ(run, segment->start,
+			"the signing key is %s in .sframe, %s in CFI",
+			pauth_b ? "A" : "B", pauth_b ? "B" : "A");
 	return false;
 }
 
@@ -124,7 +135,7 @@ static void verify_said(struct verify_run *run, const struct sweep_segment *segm
 		verify_differ(run, from, "a row, but %s", run->no_table_why);
 		return;
 	}
-	if (!verify_signal(run, segment))
+	if (!verify_marks(run, segment))
 		return;
 	while (from < to) {
 		const struct cfi_row *cfi;
@@ -136,7 +147,7 @@ static void verify_said(struct verify_run *run, const struct sweep_segment *segm
 		cfi = &table->rows[run->at_row];
 		end = verify_row_end(table, run->at_row);
 		end = end < to ? end : to;
-		column = answer_compare(run->in->policy->arch, row, cfi);
+		column = answer_compare(&run->target, row, cfi);
 		if (column == ANSWER_SAME)
 			run->result->agreed_bytes += end - from;
 		else
@@ -208,8 +219,8 @@ static bool verify_begin_fde(struct verify_run *run, struct cfi_interp *interp,
 	*readable = cfi_interpret(interp, fde, &program);
 	if (!*readable && program.kind == ERR_NOMEM)
 		return err_set_nomem(err);
-	run->target.signal_frame = cie->signal_frame;
-	run->signal_told = false;
+	run->target = target_for(run->target.arch, run->target.version, cie);
+	run->marks_told = false;
 	run->judge_missing = policy_fde(run->in->policy, cie, fde) == REFUSE_NOTHING;
 	return true;
 }
@@ -222,7 +233,7 @@ static bool verify_claims(
 	uint32_t current = UINT32_MAX;
 	bool readable = false;
 
-	run->signal_known = true;
+	run->marks_known = true;
 	for (size_t i = 0; i < claims->n; i++) {
 		const struct claim *claim = &claims->list[i];
 		const struct cfi_fde *fde = &frames->fdes[claim->fde];
@@ -300,7 +311,7 @@ static bool verify_begin(struct verify_run *run, const struct verify_input *inpu
 		.differ = result->differ, .context = result->context};
 	*run = (struct verify_run){.in = input,
 		.result = result,
-		.target = {input->policy->arch, input->view->version, false}};
+		.target = {.arch = input->policy->arch, .version = input->view->version}};
 	return sf_check_all(input->view, NULL, err) &&
 	       sweep_init(&run->sweep, input->view, err);
 }

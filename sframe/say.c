@@ -112,9 +112,9 @@ enum sf_cannot sf_layout_can_say(const struct sf_layout *layout, const struct sf
 								: SF_CANNOT_OUTERMOST;
 	if (row->ra_signed && !abi->has_pauth)
 		return SF_CANNOT_SIGNED;
-	cannot = cfa_can_say(abi, row, layout->has_flex && abi->has_flex);
+	cannot = ra_can_say(layout, abi, row);
 	if (cannot == SF_CAN)
-		cannot = ra_can_say(layout, abi, row);
+		cannot = cfa_can_say(abi, row, layout->has_flex && abi->has_flex);
 	return cannot == SF_CAN ? fp_can_say(layout, abi, row) : cannot;
 }
 

@@ -143,8 +143,9 @@ static const struct answer_case {
 
 START_TEST(compare)
 {
+	const struct target x86_64 = {.arch = &arch_x86_64};
 	const struct answer_case *c = &cases[_i];
-	enum answer_column column = answer_compare(&arch_x86_64, &c->row, &c->cfi);
+	enum answer_column column = answer_compare(&x86_64, &c->row, &c->cfi);
 
 	ck_assert_msg(column == c->column, "%s: %s", c->name, answer_column_name(column));
 }
@@ -154,19 +155,20 @@ END_TEST
 START_TEST(ra_tracked)
 {
 	struct arch arch = arch_x86_64;
+	const struct target target = {.arch = &arch};
 	struct sf_row row = ROW_SP8;
 	struct cfi_row cfi = {.cfa = CFA_SP8};
 
 	arch.ra_tracked = true;
 	arch.fixed_ra_off = 0;
-	ck_assert_int_eq(answer_compare(&arch, &row, &cfi), ANSWER_SAME);
+	ck_assert_int_eq(answer_compare(&target, &row, &cfi), ANSWER_SAME);
 	cfi.ra = (struct cfi_rule)RA_8;
-	ck_assert_int_eq(answer_compare(&arch, &row, &cfi), ANSWER_RA);
+	ck_assert_int_eq(answer_compare(&target, &row, &cfi), ANSWER_RA);
 	row.ra.kind = SF_LOC_AT_CFA;
 	row.ra_off = -8;
-	ck_assert_int_eq(answer_compare(&arch, &row, &cfi), ANSWER_SAME);
+	ck_assert_int_eq(answer_compare(&target, &row, &cfi), ANSWER_SAME);
 	row.ra_off = -16;
-	ck_assert_int_eq(answer_compare(&arch, &row, &cfi), ANSWER_RA);
+	ck_assert_int_eq(answer_compare(&target, &row, &cfi), ANSWER_RA);
 }
 END_TEST
 

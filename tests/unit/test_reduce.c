@@ -9,9 +9,9 @@
 
 enum { SP = 7, FP = 6, RA = 16, R10 = 10 };
 
-static const struct target v1 = {&arch_x86_64, 1, false};
-static const struct target v2 = {&arch_x86_64, 2, false};
-static const struct target v3 = {&arch_x86_64, 3, false};
+static const struct target v1 = {.arch = &arch_x86_64, .version = 1};
+static const struct target v2 = {.arch = &arch_x86_64, .version = 2};
+static const struct target v3 = {.arch = &arch_x86_64, .version = 3};
 
 #define CFA_SP8                                                                          \
 	{                                                                                \
@@ -243,7 +243,7 @@ END_TEST
 START_TEST(signal_frames)
 {
 	const struct cfi_row plain = {.cfa = CFA_SP8, .ra = RA_8};
-	struct target target = {&arch_x86_64, 3, true};
+	struct target target = {.arch = &arch_x86_64, .version = 3, .signal_frame = true};
 	struct sf_row row;
 
 	ck_assert(reduce_row(&target, &plain, &row) == REFUSE_NOTHING);
