@@ -17,7 +17,7 @@ static const struct {
 	{"x86-64", EM_X86_64, {.sp_reg = 7, .fp_reg = 6, .pc_reg = 16}},
 	{"aarch64", EM_AARCH64,
 		{.sp_reg = 31, .fp_reg = 29, .pc_reg = 32, .aarch64_ra_state = true}},
-	{"s390x", EM_S390, {.sp_reg = 15, .fp_reg = 11, .pc_reg = 64}},
+	{"s390x", EM_S390, {.sp_reg = 15, .fp_reg = 11, .pc_reg = 65}},
 };
 
 bool eh_machine(const char *name, struct cfi_machine *machine)
