@@ -41,8 +41,14 @@ const struct arch *arch_find(uint16_t elf_machine, bool big_endian)
 	return NULL;
 }
 
-const char *arch_machine_name(uint16_t elf_machine, char *buf, size_t size)
+const char *arch_machine_name(uint16_t elf_machine, bool is_32, char *buf, size_t size)
 {
+	if (is_32 && elf_machine == EM_X86_64)
+		return "x32";
+	if (is_32 && elf_machine == EM_S390)
+		return "31-bit s390";
+	if (is_32 && elf_machine == EM_AARCH64)
+		return "AArch64 ILP32";
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (names[i].elf_machine == elf_machine)
 			return names[i].name;

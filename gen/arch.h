@@ -55,8 +55,9 @@ extern const struct arch arch_x86_64, arch_aarch64, arch_aarch64_be, arch_s390x;
 /* The machine of an ELF header, or NULL when SFrame is not defined for it. */
 const struct arch *arch_find(uint16_t elf_machine, bool big_endian);
 
-/* For messages: the customary name of any e_machine, "machine 0xN" when unknown. The
- * result is static. */
-const char *arch_machine_name(uint16_t elf_machine, char *buf, size_t size);
+/* For messages: the customary name of any e_machine, "machine 0xN" when unknown. is_32 is
+ * for those that a 64-bit machine has for its 32-bit programs, too. The result is static,
+ * or buf. */
+const char *arch_machine_name(uint16_t elf_machine, bool is_32, char *buf, size_t size);
 
 #endif

@@ -29,8 +29,7 @@
 #define MAX_NAME 4096
 
 /* The mapping is private, so the file does not see what it was before. */
-static bool restore_original(
-	void *map, struct image *image, const struct undo *undo)
+static bool restore_original(void *map, struct image *image, const struct undo *undo)
 {
 	struct undo_range range;
 	size_t pos = 0;
@@ -88,6 +87,21 @@ static bool map_file(
 	return true;
 }
 
+/* e_type and e_machine stand at the same place in both classes. */
+static bool refuse_machine(const struct image *image, bool is_32, struct err *err)
+{
+	char buf[32];
+	struct rd rd;
+
+	rd_init(&rd, image->bytes, EHDR_SIZE, image->big_endian);
+	rd.pos = EI_NIDENT + sizeof(uint16_t);
+	return err_set(err, ERR_UNSUPPORTED,
+		"no SFrame for this machine: the format has no ABI for %s-endian, %d-bit "
+		"%s",
+		image->big_endian ? "big" : "little", is_32 ? 32 : 64,
+		arch_machine_name(rd_u16(&rd), is_32, buf, sizeof(buf)));
+}
+
 /*
  * The first 16 bytes decide whether anything else of the file means anything. Each
  * refusal names the byte, so that a message about a strange file can be checked with a
@@ -101,10 +115,7 @@ static bool check_ident(struct image *image, struct err *err)
 		return err_set(err, ERR_UNSUPPORTED,
 			"not an ELF file: starts with %02x %02x %02x %02x", ident[0],
 			ident[1], ident[2], ident[3]);
-	if (ident[EI_CLASS] == ELFCLASS32)
-		return err_set(err, ERR_UNSUPPORTED,
-			"a 32-bit ELF file: SFrame is defined for 64-bit machines only");
-	if (ident[EI_CLASS] != ELFCLASS64)
+	if (ident[EI_CLASS] != ELFCLASS64 && ident[EI_CLASS] != ELFCLASS32)
 		return err_set(err, ERR_MALFORMED,
 			"ELF header: class 0x%x at offset 0x4 is neither "
 			"32-bit nor 64-bit",
@@ -118,6 +129,8 @@ static bool check_ident(struct image *image, struct err *err)
 			"ELF header: version 0x%x at offset 0x6 is not 1",
 			ident[EI_VERSION]);
 	image->big_endian = ident[EI_DATA] == ELFDATA2MSB;
+	if (ident[EI_CLASS] == ELFCLASS32)
+		return refuse_machine(image, true, err);
 	return true;
 }
 
@@ -153,7 +166,6 @@ static void read_header(struct image *image)
 static bool check_header(const struct image *image, struct err *err)
 {
 	const GElf_Ehdr *ehdr = &image->ehdr;
-	char buf[32];
 
 	if (ehdr->e_version != EV_CURRENT)
 		return err_set(err, ERR_UNSUPPORTED,
@@ -169,9 +181,7 @@ static bool check_header(const struct image *image, struct err *err)
 			"or object",
 			ehdr->e_type);
 	if (!arch_find(ehdr->e_machine, image->big_endian))
-		return err_set(err, ERR_UNSUPPORTED, "%s-endian %s is not supported",
-			image->big_endian ? "big" : "little",
-			arch_machine_name(ehdr->e_machine, buf, sizeof(buf)));
+		return refuse_machine(image, false, err);
 	return true;
 }
 

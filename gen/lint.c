@@ -22,14 +22,24 @@ static const struct {
 #undef LINT_WORDS
 };
 
-/* Which versions each consumer reads, a bit per version. */
+enum { V1 = 1 << 1, V2 = 1 << 2, V3 = 1 << 3 };
+
+/* Which versions each consumer reads of each ABI, a bit per version. */
 static const struct {
-	const char *name;
-	uint8_t bit, versions;
+	uint8_t bit, versions[SFRAME_ABI_S390X_ENDIAN_BIG + 1];
 } consumer_facts[] = {
-	{"kernel", LINT_KERNEL, 1 << 2 | 1 << 3},
-	{"glibc", LINT_GLIBC, 1 << 2},
-	{"libsframe", LINT_LIBSFRAME, 1 << 1 | 1 << 2 | 1 << 3},
+	/* The rounds for version 2 had no user but x86-64; arm64 and s390 came later. */
+	{LINT_KERNEL, {[SFRAME_ABI_AMD64_ENDIAN_LITTLE] = V2 | V3,
+			      [SFRAME_ABI_AARCH64_ENDIAN_LITTLE] = V3,
+			      [SFRAME_ABI_AARCH64_ENDIAN_BIG] = V3,
+			      [SFRAME_ABI_S390X_ENDIAN_BIG] = V3}},
+	{LINT_GLIBC, {[SFRAME_ABI_AMD64_ENDIAN_LITTLE] = V2,
+			     [SFRAME_ABI_AARCH64_ENDIAN_LITTLE] = V2,
+			     [SFRAME_ABI_AARCH64_ENDIAN_BIG] = V2}},
+	{LINT_LIBSFRAME, {[SFRAME_ABI_AMD64_ENDIAN_LITTLE] = V1 | V2 | V3,
+				 [SFRAME_ABI_AARCH64_ENDIAN_LITTLE] = V1 | V2 | V3,
+				 [SFRAME_ABI_AARCH64_ENDIAN_BIG] = V1 | V2 | V3,
+				 [SFRAME_ABI_S390X_ENDIAN_BIG] = V2 | V3}},
 };
 
 enum { N_CONSUMERS = sizeof(consumer_facts) / sizeof(consumer_facts[0]) };
@@ -62,20 +72,22 @@ const char *lint_consumer_names(unsigned int consumers)
 	return names[consumers & LINT_ALL];
 }
 
-static unsigned int lint_readers(uint8_t version)
+static unsigned int lint_readers(const struct sf_view *view)
 {
 	unsigned int readers = 0;
 
+	if (!sf_abi_find(view->abi))
+		return 0;
 	for (size_t i = 0; i < N_CONSUMERS; i++)
-		if (version <= SFRAME_VERSION_3 &&
-			consumer_facts[i].versions >> version & 1)
+		if (consumer_facts[i].versions[view->abi] >> view->version & 1)
 			readers |= consumer_facts[i].bit;
 	return readers;
 }
 
-unsigned int lint_consumers_of(uint8_t version, bool pcrel)
+unsigned int lint_consumers_of(const struct sf_view *view)
 {
-	unsigned int readers = lint_readers(version);
+	unsigned int readers = lint_readers(view);
+	bool pcrel = view->flags & SFRAME_F_FDE_FUNC_START_PCREL;
 
 	/* Asked for, and known to be what the kernel does not take. */
 	return pcrel ? readers : readers & ~(unsigned int)LINT_KERNEL;
@@ -151,8 +163,8 @@ static void lint_row(struct lint_run *run, const struct sf_func *func,
 		lint_broken(run, LINT_RULE_ROW_INSIDE, off, func->start);
 	if (row->outermost)
 		lint_broken(run, LINT_RULE_ROW_WORDS, off, func->start);
-	else if (row->ra.kind == SF_LOC_NONE && view->fixed_ra_off == 0 &&
-		 !(abi && abi->fixed_ra_off == 0))
+	else if (row->ra.kind == SF_LOC_NONE && view->fixed_ra_off == 0 && abi &&
+		 abi->fixed_ra_off != 0)
 		lint_broken(run, LINT_RULE_ROW_RA, off, func->start);
 }
 
@@ -235,7 +247,7 @@ static void lint_segments(struct lint_run *run)
 void lint_section(const struct sf_view *view, const struct image *image,
 	unsigned int consumers, struct lint_result *result)
 {
-	unsigned int readers = lint_readers(view->version);
+	unsigned int readers = lint_readers(view);
 	struct lint_run run = {view, image, consumers & readers, result, 0, 0, 0};
 	struct sf_view_func func;
 	struct err damage = {0};
@@ -263,12 +275,10 @@ bool lint_own(const uint8_t *data, size_t size, uint64_t addr, const struct imag
 {
 	struct lint_result result;
 	struct sf_view view;
-	bool pcrel;
 
 	if (!sf_view_open(data, size, addr, &view, err))
 		return false;
-	pcrel = view.flags & SFRAME_F_FDE_FUNC_START_PCREL;
-	lint_section(&view, image, lint_consumers_of(view.version, pcrel), &result);
+	lint_section(&view, image, lint_consumers_of(&view), &result);
 	for (int i = 0; i < LINT_N_RULES; i++)
 		if (result.rules[i].times)
 			return err_set(err, ERR_INTERNAL,

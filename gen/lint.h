@@ -30,7 +30,8 @@ enum {
 
 /* X(ENUMERATOR, "name", consumers, first version, last version, "what is demanded") */
 #define LINT_RULES(X)                                                                    \
-	X(VERSION, "version", LINT_ALL, 1, 3, "the consumer reads this version")         \
+	X(VERSION, "version", LINT_ALL, 1, 3,                                            \
+		"the consumer reads this version for this machine")                      \
 	X(FLAGS, "flags", LINT_ALL, 1, 3, "no flag that the version does not define")    \
 	X(SORTED, "sorted", LINT_KG, 1, 3, "the flag FDE_SORTED is set")                 \
 	X(PCREL, "pcrel", LINT_KERNEL, 2, 3, "the flag FDE_FUNC_START_PCREL is set")     \
@@ -61,7 +62,7 @@ enum {
 	X(ROW_WORDS, "row-words", LINT_KG, 1, 2,                                         \
 		"no row without words, which older readers refuse")                      \
 	X(ROW_RA, "row-ra", LINT_KG, 1, 3,                                               \
-		"a row says where the return address is, unless the header does")        \
+		"row or header say where the return address is, if calls save it")       \
 	X(ONE_SEGMENT, "one-segment", LINT_KERNEL, 1, 3,                                 \
 		"the section lies inside the file bytes of one PT_LOAD")                 \
 	X(PHDR, "phdr", LINT_KG, 1, 3, "one PT_GNU_SFRAME begins where the section does")
@@ -88,7 +89,7 @@ const char *lint_rule_text(enum lint_rule rule);
 /* "kernel, glibc"; the result is static. */
 const char *lint_consumer_names(unsigned int consumers);
 /* The consumers that a section of ours is meant for. */
-unsigned int lint_consumers_of(uint8_t version, bool pcrel);
+unsigned int lint_consumers_of(const struct sf_view *view);
 
 /*
  * Holds a section against the rules of consumers. image is the file that the section is

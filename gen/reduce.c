@@ -208,7 +208,7 @@ enum refusal reduce_row(
 			sf_can_say(target->version, target->arch->sframe_abi, out), out);
 	/* Last: a rule is the better reason. */
 	if (why == REFUSE_NOTHING && target->signal_frame &&
-		target->version < refusal_needs(REFUSE_SIGNAL_FRAME))
+		target->version < refusal_needs(REFUSE_SIGNAL_FRAME, target->arch))
 		return REFUSE_SIGNAL_FRAME;
 	return why;
 }

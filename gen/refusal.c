@@ -4,6 +4,8 @@
 
 #include <assert.h>
 
+#include "sframe/format.h"
+
 static const struct {
 	const char *name, *text;
 	uint8_t needs;
@@ -25,8 +27,14 @@ const char *refusal_text(enum refusal refusal)
 	return refusal_words[refusal].text;
 }
 
-uint8_t refusal_needs(enum refusal refusal)
+uint8_t refusal_needs(enum refusal refusal, const struct arch *arch)
 {
+	const struct sf_abi *abi = sf_abi_find(arch->sframe_abi);
+	uint8_t needs;
+
 	assert(refusal < N_REFUSALS);
-	return refusal_words[refusal].needs;
+	needs = refusal_words[refusal].needs;
+	if (needs == REFUSAL_FLEX)
+		return abi->has_flex ? SFRAME_VERSION_3 : 0;
+	return needs;
 }

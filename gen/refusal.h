@@ -9,15 +9,20 @@
 
 #include <stdint.h>
 
+#include "gen/arch.h"
+
+/* Needs version 3 and flexible FDEs, which some machines do not have. */
+#define REFUSAL_FLEX 0x83
+
 /*
  * X(ENUMERATOR, "name", the lowest version of SFrame that can say it (0: none), "one
  * line")
  */
 #define REFUSALS(X)                                                                      \
 	X(NO_CFA, "no-cfa", 0, "no rule for the CFA is in effect")                       \
-	X(CFA_REGISTER, "cfa-register", 3,                                               \
+	X(CFA_REGISTER, "cfa-register", REFUSAL_FLEX,                                    \
 		"the CFA is based on a register other than SP and FP")                   \
-	X(CFA_MEMORY, "cfa-memory", 3, "the CFA is read from memory")                    \
+	X(CFA_MEMORY, "cfa-memory", REFUSAL_FLEX, "the CFA is read from memory")         \
 	X(CFA_EXPRESSION, "cfa-expression", 0,                                           \
 		"the CFA is an expression no row can say")                               \
 	X(CFA_OFFSET, "cfa-offset", 0, "the CFA offset does not fit 32 bits")            \
@@ -27,25 +32,29 @@
 		"outermost frame: the return address is undefined")                      \
 	X(RA_UNSAVED, "ra-unsaved", 0,                                                   \
 		"the return address is said to be where no call puts it")                \
-	X(RA_ELSEWHERE, "ra-elsewhere", 3,                                               \
+	X(RA_ELSEWHERE, "ra-elsewhere", REFUSAL_FLEX,                                    \
 		"the return address is saved elsewhere than the ABI's place")            \
-	X(RA_REGISTER, "ra-register", 3, "the return address is in a register")          \
+	X(RA_REGISTER, "ra-register", REFUSAL_FLEX,                                      \
+		"the return address is in a register")                                   \
 	X(RA_EXPRESSION, "ra-expression", 0, "the return address is a computed value")   \
 	X(RA_OFFSET, "ra-offset", 0,                                                     \
 		"the return address's place is more than 31 bits away")                  \
-	X(RA_AT_CFA, "ra-at-cfa", 3, "the return address is saved at the CFA itself")    \
+	X(RA_AT_CFA, "ra-at-cfa", REFUSAL_FLEX,                                          \
+		"the return address is saved at the CFA itself")                         \
 	X(RA_SIGNED_WITH_PC, "ra-signed-with-pc", 0,                                     \
 		"the return address is signed with an instruction's address")            \
 	X(FP_UNDEFINED, "fp-undefined", 0, "the frame pointer is not recoverable")       \
-	X(FP_REGISTER, "fp-register", 3, "the frame pointer is in another register")     \
-	X(FP_MEMORY, "fp-memory", 3,                                                     \
+	X(FP_REGISTER, "fp-register", REFUSAL_FLEX,                                      \
+		"the frame pointer is in another register")                              \
+	X(FP_MEMORY, "fp-memory", REFUSAL_FLEX,                                          \
 		"the frame pointer is saved at an address not relative to the CFA")      \
 	X(FP_EXPRESSION, "fp-expression", 0, "the frame pointer is a computed value")    \
 	X(FP_OFFSET, "fp-offset", 0,                                                     \
 		"the frame pointer's place is more than 31 bits away")                   \
 	X(FP_ALONE, "fp-alone", 0,                                                       \
 		"the frame pointer is saved and the return address is not")              \
-	X(ODD_SLOT, "odd-slot", 3, "a register is saved at an odd offset from the CFA")  \
+	X(ODD_SLOT, "odd-slot", REFUSAL_FLEX,                                            \
+		"a register is saved at an odd offset from the CFA")                     \
 	X(REGISTER_NUMBER, "register-number", 0, "a rule names a register above 31")     \
 	X(SP_RULE, "sp-rule", 0, "the caller's stack pointer is not the CFA")            \
 	X(SIGNAL_FRAME, "signal-frame", 3,                                               \
@@ -70,7 +79,8 @@ enum refusal {
 
 const char *refusal_name(enum refusal refusal);
 const char *refusal_text(enum refusal refusal);
-/* The lowest version of SFrame that can say what was refused; 0 when none can. */
-uint8_t refusal_needs(enum refusal refusal);
+/* The lowest version of SFrame that can say on this machine what was refused; 0 when none
+ * can. */
+uint8_t refusal_needs(enum refusal refusal, const struct arch *arch);
 
 #endif

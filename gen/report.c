@@ -91,7 +91,7 @@ static void report_refusals(const struct report *report, FILE *out)
 	const struct coverage *coverage = &report->coverage;
 
 	for (int i = 0; i < N_REFUSALS; i++) {
-		uint8_t needs = refusal_needs((enum refusal)i);
+		uint8_t needs = refusal_needs((enum refusal)i, report->source->arch);
 
 		if (!coverage->refused[i].bytes)
 			continue;

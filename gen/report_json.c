@@ -73,8 +73,9 @@ static json_t *code_of(const struct coverage *coverage)
 		coverage_percent(coverage));
 }
 
-static json_t *refused_of(const struct coverage *coverage)
+static json_t *refused_of(const struct report *report)
 {
+	const struct coverage *coverage = &report->coverage;
 	json_t *object = json_object();
 
 	for (int i = 0; object && i < N_REFUSALS; i++) {
@@ -84,7 +85,8 @@ static json_t *refused_of(const struct coverage *coverage)
 			    json_pack("{sI sI si}", "functions",
 				    (json_int_t)coverage->refused[i].functions, "bytes",
 				    (json_int_t)coverage->refused[i].bytes, "needs",
-				    (int)refusal_needs((enum refusal)i))) < 0) {
+				    (int)refusal_needs((enum refusal)i,
+					    report->source->arch))) < 0) {
 			json_decref(object);
 			return NULL;
 		}
@@ -169,7 +171,7 @@ bool report_json_add(struct report_json *json, const struct report *report, int 
 		text(report->path), "machine", report->source->arch->name, "status",
 		status, "format", (int)report->version, "sizes", sizes_of(report),
 		"counts", counts_of(report), "code", code_of(&report->coverage),
-		"refused", refused_of(&report->coverage), "records",
+		"refused", refused_of(report), "records",
 		records_of(&report->source->frames));
 
 	if (file && report->plan &&

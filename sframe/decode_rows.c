@@ -86,11 +86,6 @@ static bool s390x_adjust(const struct sf_view *view, struct sf_row *row)
 
 	if (!s390x_cfa_off(row->cfa_off, &row->cfa_off))
 		return false;
-	/* An RA word of 0 only keeps the place before the FP word. */
-	if (has_ra && ra == 0) {
-		row->ra = (struct sf_loc){0};
-		has_ra = false;
-	}
 	if (view->version >= SFRAME_VERSION_3)
 		return true;
 	row->ra_off = row->fp_off = 0;
@@ -112,7 +107,9 @@ static bool row_from_words(const struct sf_view *view, const struct sf_abi *abi,
 	row->cfa = (struct sf_loc){.kind = SF_LOC_REG, .reg = reg};
 	row->cfa_off = words[0];
 	if (view->fixed_ra_off == 0 && used < n_words) {
-		row->ra = (struct sf_loc){.kind = SF_LOC_AT_CFA};
+		/* A word of 0 only keeps the place before the FP word. */
+		if (words[used])
+			row->ra = (struct sf_loc){.kind = SF_LOC_AT_CFA};
 		row->ra_off = words[used++];
 	}
 	if (view->fixed_fp_off == 0 && used < n_words) {

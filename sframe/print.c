@@ -101,6 +101,7 @@ static void print_row(
 	const struct sf_row_iter *iter, const struct sf_row *row, uint64_t pc, FILE *out)
 {
 	const struct sf_view *view = iter->view;
+	const char *no_ra = "u";
 	char cfa[32], fp[32], ra[32];
 
 	if (row->outermost) {
@@ -110,7 +111,10 @@ static void print_row(
 	format_loc(iter->abi, row->cfa, row->cfa_off, "u", cfa, sizeof(cfa));
 	format_save(iter, row->fp, row->fp_off, view->fixed_fp_off ? "f" : "u", fp,
 		sizeof(fp));
-	format_save(iter, row->ra, row->ra_off, view->fixed_ra_off ? "f" : "u", ra,
+	/* A padding word is not quite nothing. */
+	if (row->fp.kind != SF_LOC_NONE)
+		no_ra = "U";
+	format_save(iter, row->ra, row->ra_off, view->fixed_ra_off ? "f" : no_ra, ra,
 		sizeof(ra));
 	fprintf(out, "    %016" PRIx64 "  %-9s %-9s %s%s\n", pc, cfa, fp, ra,
 		row->ra_signed ? "[s]" : "");

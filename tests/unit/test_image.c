@@ -147,7 +147,7 @@ static const struct damage {
 	{EI_VERSION, 1, 2, ERR_UNSUPPORTED, "version"},
 	{16, 2, ET_CORE, ERR_UNSUPPORTED, "core"},
 	{16, 2, 77, ERR_UNSUPPORTED, "file type"},
-	{18, 2, EM_SPARCV9, ERR_UNSUPPORTED, "not supported"},
+	{18, 2, EM_SPARCV9, ERR_UNSUPPORTED, "little-endian, 64-bit SPARC v9"},
 	{20, 4, 2, ERR_UNSUPPORTED, "version"},
 	{32, 8, FIX_SIZE - 4, ERR_MALFORMED, "program header table"},
 	{32, 8, UINT64_MAX - 8, ERR_MALFORMED, "program header table"},

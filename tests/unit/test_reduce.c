@@ -236,7 +236,8 @@ START_TEST(flexible)
 	if (c->why == REFUSE_NOTHING)
 		ck_assert_msg(sf_row_same(&row, &c->row), "%s", c->name);
 	/* What the table of refusals promises is so. */
-	ck_assert_uint_eq(refusal_needs(c->before), c->why == REFUSE_NOTHING ? 3 : 0);
+	ck_assert_uint_eq(
+		refusal_needs(c->before, &arch_x86_64), c->why == REFUSE_NOTHING ? 3 : 0);
 }
 END_TEST
 
@@ -251,7 +252,7 @@ START_TEST(signal_frames)
 	ck_assert(reduce_row(&target, &plain, &row) == REFUSE_SIGNAL_FRAME);
 	target.version = 1;
 	ck_assert(reduce_row(&target, &plain, &row) == REFUSE_SIGNAL_FRAME);
-	ck_assert_uint_eq(refusal_needs(REFUSE_SIGNAL_FRAME), 3);
+	ck_assert_uint_eq(refusal_needs(REFUSE_SIGNAL_FRAME, &arch_x86_64), 3);
 }
 END_TEST
 
