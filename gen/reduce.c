@@ -155,7 +155,7 @@ static enum refusal reduce_rules(
 		why = reduce_fp(arch, &row->fp, out);
 	out->ra_signed = row->ra_signed;
 	if (why == REFUSE_NOTHING && row->ra_signed_with_pc)
-		why = REFUSE_RA_SIGNED_WITH_PC;
+		why = REFUSE_RA_SIGNED_PC;
 	return why;
 }
 

@@ -41,7 +41,7 @@
 		"the return address's place is more than 31 bits away")                  \
 	X(RA_AT_CFA, "ra-at-cfa", REFUSAL_FLEX,                                          \
 		"the return address is saved at the CFA itself")                         \
-	X(RA_SIGNED_WITH_PC, "ra-signed-with-pc", 0,                                     \
+	X(RA_SIGNED_PC, "ra-signed-pc", 0,                                               \
 		"the return address is signed with an instruction's address")            \
 	X(FP_UNDEFINED, "fp-undefined", 0, "the frame pointer is not recoverable")       \
 	X(FP_REGISTER, "fp-register", REFUSAL_FLEX,                                      \

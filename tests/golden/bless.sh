@@ -6,8 +6,8 @@ set -eu
 build=$(cd "$1" && pwd)
 shift
 cd "$(dirname "$0")"
-[ $# -gt 0 ] || set -- *.S
+[ $# -gt 0 ] || set -- *.txt
 for name; do
-	name=${name%.S}
+	name=${name%.*}
 	./transcript.sh "$build/gen/eh2sframe" "$build/tests/golden/$name.elf" "$name.elf" >"$name.txt"
 done

@@ -2,7 +2,7 @@
 /*
  * PAuth_LR: the signature depends on the address of the signing instruction, which a row
  * has no word for.
- * expect: ra-signed-with-pc functions=1 bytes=8
+ * expect: ra-signed-pc functions=1 bytes=8
  * kept: 0+4 12+4
  */
 	.text
