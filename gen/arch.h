@@ -27,11 +27,16 @@ struct arch_plt_stub {
 	} rows[4];
 };
 
+/* A section is the header, then entries, then the tail. */
 struct arch_plt_template {
 	const char *linker;  /* for people: who lays its PLT out like this */
 	const char *section; /* ".plt", ".plt.got", ... */
 	const struct arch_plt_stub *header; /* NULL: none */
 	const struct arch_plt_stub *entry;
+	/* NULL, or what some of the entries look like: of entry's size and rows. */
+	const struct arch_plt_stub *entry_too;
+	/* NULL, or what may stand behind the entries, or in their place. */
+	const struct arch_plt_stub *tail;
 };
 
 struct arch {

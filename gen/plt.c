@@ -184,19 +184,35 @@ static bool plt_stub_matches(const struct arch_plt_stub *stub, const uint8_t *co
 	return true;
 }
 
-/* Every byte of the section is the header or an entry of the template. */
-static bool plt_template_matches(
-	const struct arch_plt_template *template, const struct image_section *plt)
-{
-	uint64_t at = template->header ? template->header->size : 0;
+/* Where the parts of a PLT section that matches a template begin. */
+struct plt_parts {
+	uint64_t entries, tail; /* bytes from the section's start */
+};
 
-	if (at + template->entry->size > plt->hdr.sh_size ||
-		(plt->hdr.sh_size - at) % template->entry->size)
+static bool plt_is_entry(const struct arch_plt_template *template, const uint8_t *code)
+{
+	return plt_stub_matches(template->entry, code) ||
+	       (template->entry_too && plt_stub_matches(template->entry_too, code));
+}
+
+/* Every byte of the section is the header, an entry or the tail of the template, and
+ * there is more than the header. */
+static bool plt_template_matches(const struct arch_plt_template *template,
+	const struct image_section *plt, struct plt_parts *parts)
+{
+	const struct arch_plt_stub *header = template->header, *tail = template->tail;
+	uint64_t size = plt->hdr.sh_size, at = header ? header->size : 0;
+
+	if (at >= size || (header && !plt_stub_matches(header, plt->data)))
 		return false;
-	if (template->header && !plt_stub_matches(template->header, plt->data))
+	*parts = (struct plt_parts){.entries = at, .tail = size};
+	if (tail && size - at >= tail->size &&
+		plt_stub_matches(tail, plt->data + (size - tail->size)))
+		parts->tail = size - tail->size;
+	if ((parts->tail - at) % template->entry->size)
 		return false;
-	for (; at < plt->hdr.sh_size; at += template->entry->size)
-		if (!plt_stub_matches(template->entry, plt->data + at))
+	for (; at < parts->tail; at += template->entry->size)
+		if (!plt_is_entry(template, plt->data + at))
 			return false;
 	return true;
 }
@@ -231,15 +247,20 @@ static bool plt_emit_stub(const struct arch *arch, const struct arch_plt_stub *s
 
 static bool plt_emit_template(const struct arch *arch,
 	const struct arch_plt_template *template, const struct image_section *plt,
-	struct sf_section *section)
+	const struct plt_parts *parts, struct sf_section *section)
 {
-	uint64_t header = template->header ? template->header->size : 0;
+	uint64_t start = plt->hdr.sh_addr, size = plt->hdr.sh_size;
 
-	if (template->header &&
-		!plt_emit_stub(arch, template->header, plt->hdr.sh_addr, header, section))
+	if (parts->entries &&
+		!plt_emit_stub(arch, template->header, start, parts->entries, section))
 		return false;
-	return plt_emit_stub(arch, template->entry, plt->hdr.sh_addr + header,
-		plt->hdr.sh_size - header, section);
+	if (parts->tail > parts->entries &&
+		!plt_emit_stub(arch, template->entry, start + parts->entries,
+			parts->tail - parts->entries, section))
+		return false;
+	return parts->tail == size ||
+	       plt_emit_stub(arch, template->tail, start + parts->tail,
+		       size - parts->tail, section);
 }
 
 /* Section headers may overlap in a hostile file; functions must not. */
@@ -277,11 +298,12 @@ bool plt_from_templates(const struct policy *policy, const struct claims *claims
 		for (size_t j = 0; j < arch->n_plt_templates; j++) {
 			const struct arch_plt_template *template =
 				&arch->plt_templates[j];
+			struct plt_parts parts;
 
 			if (strcmp(template->section, plt->name) != 0 ||
-				!plt_template_matches(template, plt))
+				!plt_template_matches(template, plt, &parts))
 				continue;
-			if (!plt_emit_template(arch, template, plt, section))
+			if (!plt_emit_template(arch, template, plt, &parts, section))
 				return false;
 			*bytes += hdr->sh_size;
 			break;

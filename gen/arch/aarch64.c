@@ -28,6 +28,209 @@ enum {
 	AARCH64_SP_FROM_CFA = 0,
 };
 
+/*
+ * The PLTs of linkers. None of them describes one by .eh_frame on this machine (linked
+ * here and read back: GNU ld 2.40, gold 1.16, lld 14, 16, 19 and 22, mold 1.10; both byte
+ * orders where the linker has them, lazy and -z now, BTI and PAC, alike for variant PCS
+ * symbols, which only change .dynamic):
+ *
+ *             .plt                                       .iplt           .plt.got
+ *   GNU ld    header, entries; lazy TLSDESC at the end   (in .plt)       -
+ *   gold      the same, without BTI or PAC               (in .plt)       -
+ *   lld       header, entries                            entries         -
+ *   mold      header, entries                            (in .plt.got)   entries
+ *
+ * A static non-PIE program of GNU ld has entries only (for IRELATIVE). With BTI, GNU ld
+ * puts a landing pad into every entry of a program and none of a library; lld into the
+ * entries whose address is taken. mold 2 fills up with BRK what mold 1 does with NOP.
+ *
+ * The code that gold writes for big-endian files is broken: the immediates of LDR and ADD
+ * are swapped. It matches nothing.
+ */
+
+/* A stub's rows follow from three facts: BL and BLR leave SP as it is and the return
+ * address in LR (x30); only STP with writeback moves SP, by 16; and STP stores its second
+ * register 8 bytes above the first. No stub writes x30. The code after BR never runs and
+ * keeps the last row. */
+
+/* Arm ARM, "Instruction endianness": "A64 instructions have a fixed length of 32 bits and
+ * are always little-endian", whatever the file's byte order. */
+#define INSN(word)                                                                       \
+	(word) & 0xff, (word) >> 8 & 0xff, (word) >> 16 & 0xff, (word) >> 24 & 0xff
+
+#define BTI_C INSN(0xd503245f)
+#define NOP INSN(0xd503201f)
+#define BRK INSN(0xd4207d00)
+#define AUTIA1716 INSN(0xd503219f)
+#define BR_X17 INSN(0xd61f0220)
+#define BR_X2 INSN(0xd61f0040)
+#define STP_X16_LR INSN(0xa9bf7bf0) /* stp x16, x30, [sp, #-16]! */
+#define STP_X2_X3 INSN(0xa9bf0fe2)  /* stp x2, x3, [sp, #-16]! */
+/* The slot's page, and its place there: any. */
+#define ADRP(reg) INSN(0x90000000 | (reg))
+#define LDR(to, from) INSN(0xf9400000 | (from) << 5 | (to))
+#define ADD(reg) INSN(0x91000000 | (reg) << 5 | (reg))
+
+/* In a mask. */
+#define ALL INSN(0xffffffff)
+#define ALL2 ALL, ALL
+#define PAGE INSN(0x9f00001f)  /* without immlo and immhi */
+#define PLACE INSN(0xffc003ff) /* without imm12 */
+
+static const struct arch_plt_stub plt_header = {
+	.size = 32,
+	.code = (const uint8_t[]){STP_X16_LR, ADRP(16), LDR(17, 16), ADD(16), BR_X17, NOP,
+		NOP, NOP},
+	.mask = (const uint8_t[]){ALL, PAGE, PLACE, PLACE, ALL2, ALL2},
+	.n_rows = 2,
+	.rows = {{.start = 0, .cfa_off = 0}, {.start = 4, .cfa_off = 16, .ra_off = -8}},
+};
+
+static const struct arch_plt_stub mold_header = {
+	.size = 32,
+	.code = (const uint8_t[]){STP_X16_LR, ADRP(16), LDR(17, 16), ADD(16), BR_X17, BRK,
+		BRK, BRK},
+	.mask = (const uint8_t[]){ALL, PAGE, PLACE, PLACE, ALL2, ALL2},
+	.n_rows = 2,
+	.rows = {{.start = 0, .cfa_off = 0}, {.start = 4, .cfa_off = 16, .ra_off = -8}},
+};
+
+static const struct arch_plt_stub bti_header = {
+	.size = 32,
+	.code = (const uint8_t[]){BTI_C, STP_X16_LR, ADRP(16), LDR(17, 16), ADD(16),
+		BR_X17, NOP, NOP},
+	.mask = (const uint8_t[]){ALL2, PAGE, PLACE, PLACE, ALL2, ALL},
+	.n_rows = 2,
+	.rows = {{.start = 0, .cfa_off = 0}, {.start = 8, .cfa_off = 16, .ra_off = -8}},
+};
+
+static const struct arch_plt_stub plt_entry = {
+	.size = 16,
+	.code = (const uint8_t[]){ADRP(16), LDR(17, 16), ADD(16), BR_X17},
+	.mask = (const uint8_t[]){PAGE, PLACE, PLACE, ALL},
+	.n_rows = 1,
+	.rows = {{.start = 0, .cfa_off = 0}},
+};
+
+/* Of lld, among entries with a landing pad. */
+static const struct arch_plt_stub long_entry = {
+	.size = 24,
+	.code = (const uint8_t[]){ADRP(16), LDR(17, 16), ADD(16), BR_X17, NOP, NOP},
+	.mask = (const uint8_t[]){PAGE, PLACE, PLACE, ALL, ALL2},
+	.n_rows = 1,
+	.rows = {{.start = 0, .cfa_off = 0}},
+};
+
+static const struct arch_plt_stub bti_entry = {
+	.size = 24,
+	.code = (const uint8_t[]){BTI_C, ADRP(16), LDR(17, 16), ADD(16), BR_X17, NOP},
+	.mask = (const uint8_t[]){ALL, PAGE, PLACE, PLACE, ALL2},
+	.n_rows = 1,
+	.rows = {{.start = 0, .cfa_off = 0}},
+};
+
+/* What AUTIA1716 authenticates is the slot's value in x17, not LR. */
+static const struct arch_plt_stub pac_entry = {
+	.size = 24,
+	.code = (const uint8_t[]){ADRP(16), LDR(17, 16), ADD(16), AUTIA1716, BR_X17, NOP},
+	.mask = (const uint8_t[]){PAGE, PLACE, PLACE, ALL, ALL2},
+	.n_rows = 1,
+	.rows = {{.start = 0, .cfa_off = 0}},
+};
+
+static const struct arch_plt_stub bti_pac_entry = {
+	.size = 24,
+	.code = (const uint8_t[]){BTI_C, ADRP(16), LDR(17, 16), ADD(16), AUTIA1716,
+		BR_X17},
+	.mask = (const uint8_t[]){ALL, PAGE, PLACE, PLACE, ALL2},
+	.n_rows = 1,
+	.rows = {{.start = 0, .cfa_off = 0}},
+};
+
+static const struct arch_plt_stub mold_got_entry = {
+	.size = 16,
+	.code = (const uint8_t[]){ADRP(16), LDR(17, 16), BR_X17, NOP},
+	.mask = (const uint8_t[]){PAGE, PLACE, ALL2},
+	.n_rows = 1,
+	.rows = {{.start = 0, .cfa_off = 0}},
+};
+
+static const struct arch_plt_stub mold_2_got_entry = {
+	.size = 16,
+	.code = (const uint8_t[]){ADRP(16), LDR(17, 16), BR_X17, BRK},
+	.mask = (const uint8_t[]){PAGE, PLACE, ALL2},
+	.n_rows = 1,
+	.rows = {{.start = 0, .cfa_off = 0}},
+};
+
+/* Reached by the BLR of a TLS descriptor that is not resolved yet; the resolver takes x2
+ * and x3 from the stack again. */
+static const struct arch_plt_stub tlsdesc_tail = {
+	.size = 32,
+	.code = (const uint8_t[]){STP_X2_X3, ADRP(2), ADRP(3), LDR(2, 2), ADD(3), BR_X2,
+		NOP, NOP},
+	.mask = (const uint8_t[]){ALL, PAGE, PAGE, PLACE, PLACE, ALL, ALL2},
+	.n_rows = 2,
+	.rows = {{.start = 0, .cfa_off = 0}, {.start = 4, .cfa_off = 16}},
+};
+
+static const struct arch_plt_stub bti_tlsdesc_tail = {
+	.size = 32,
+	.code = (const uint8_t[]){BTI_C, STP_X2_X3, ADRP(2), ADRP(3), LDR(2, 2), ADD(3),
+		BR_X2, NOP},
+	.mask = (const uint8_t[]){ALL2, PAGE, PAGE, PLACE, PLACE, ALL2},
+	.n_rows = 2,
+	.rows = {{.start = 0, .cfa_off = 0}, {.start = 8, .cfa_off = 16}},
+};
+
+/* Sorted by section. No section's bytes can match two of its templates with different
+ * rows. */
+static const struct arch_plt_template plt_templates[] = {
+	{.linker = "GNU ld, gold, lld, mold",
+		.section = ".plt",
+		.header = &plt_header,
+		.entry = &plt_entry,
+		.tail = &tlsdesc_tail},
+	{.linker = "mold 2",
+		.section = ".plt",
+		.header = &mold_header,
+		.entry = &plt_entry},
+	{.linker = "GNU ld, BTI, library",
+		.section = ".plt",
+		.header = &bti_header,
+		.entry = &plt_entry,
+		.tail = &bti_tlsdesc_tail},
+	{.linker = "GNU ld, lld, BTI",
+		.section = ".plt",
+		.header = &bti_header,
+		.entry = &bti_entry,
+		.entry_too = &long_entry,
+		.tail = &bti_tlsdesc_tail},
+	{.linker = "GNU ld, lld, PAC",
+		.section = ".plt",
+		.header = &plt_header,
+		.entry = &pac_entry,
+		.tail = &tlsdesc_tail},
+	{.linker = "GNU ld, lld, BTI, PAC",
+		.section = ".plt",
+		.header = &bti_header,
+		.entry = &pac_entry,
+		.entry_too = &bti_pac_entry,
+		.tail = &bti_tlsdesc_tail},
+	{.linker = "GNU ld, static", .section = ".plt", .entry = &plt_entry},
+	{.linker = "GNU ld, static, BTI", .section = ".plt", .entry = &bti_entry},
+	{.linker = "GNU ld, static, PAC", .section = ".plt", .entry = &pac_entry},
+	{.linker = "GNU ld, static, BTI, PAC",
+		.section = ".plt",
+		.entry = &bti_pac_entry},
+	{.linker = "mold", .section = ".plt.got", .entry = &mold_got_entry},
+	{.linker = "mold 2", .section = ".plt.got", .entry = &mold_2_got_entry},
+	{.linker = "lld", .section = ".iplt", .entry = &plt_entry},
+	{.linker = "lld, BTI", .section = ".iplt", .entry = &bti_entry},
+	{.linker = "lld, PAC", .section = ".iplt", .entry = &pac_entry},
+	{.linker = "lld, BTI, PAC", .section = ".iplt", .entry = &bti_pac_entry},
+};
+
 /* What both byte orders have in common. aadwarf64, "Call frame instructions": opcodes
  * 0x2c and 0x2d change RA_SIGN_STATE. AAPCS64, "The Frame Pointer": "The location of the
  * frame record within a stack frame is not specified", so LR has words of its own. */
@@ -37,7 +240,9 @@ enum {
 		.fp_reg = AARCH64_FP,                                                    \
 		.pc_reg = AARCH64_PC,                                                    \
 		.aarch64_ra_state = true},                                               \
-	.ra_reg = AARCH64_LR, .sp_from_cfa = AARCH64_SP_FROM_CFA, .ra_tracked = true
+	.ra_reg = AARCH64_LR, .sp_from_cfa = AARCH64_SP_FROM_CFA, .ra_tracked = true,    \
+	.plt_templates = plt_templates,                                                  \
+	.n_plt_templates = sizeof(plt_templates) / sizeof(plt_templates[0])
 
 const struct arch arch_aarch64 = {
 	.name = "AArch64",

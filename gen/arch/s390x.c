@@ -9,6 +9,138 @@
 
 #include "sframe/format.h"
 
+/*
+ * The PLTs of linkers (linked here and read back: GNU ld 2.40, gold 1.16, lld 19 and 22,
+ * mold 1.10; lazy and -z now write the same code):
+ *
+ *             .plt              .iplt           .plt.got   CFI
+ *   GNU ld    header, entries   (in .plt)       -          none before 2.44
+ *   gold      header, entries   (in .plt)       -          yes (1)
+ *   lld       header, entries   entries         -          none
+ *   mold      header, entries   (in .plt.got)   entries    none
+ *
+ *   (1) wrong: gold 1.16 says that the CFA is %r15 + 32, one byte of the 160 that it
+ * means
+ *
+ * A static non-PIE program of GNU ld has entries only (for IRELATIVE).
+ */
+
+/* All stubs have one row. BRASL leaves %r15 as it is and the return address in %r14; no
+ * stub writes either. What the headers store at 48(%r15) and 56(%r15) goes into the
+ * register save area of the caller's frame, which is there for the callee's use. */
+#define ONE_ROW .n_rows = 1, .rows = {{.start = 0, .cfa_off = 160}}
+
+#define DISP 0x00, 0x00, 0x00, 0x00   /* of a branch or of a GOT slot: any */
+#define OFFSET 0x00, 0x00, 0x00, 0x00 /* of the relocation, in .rela.plt: any */
+#define ANY4 0x00, 0x00, 0x00, 0x00   /* in a mask */
+#define FIX2 0xff, 0xff
+#define FIX4 0xff, 0xff, 0xff, 0xff
+#define FIX6 0xff, 0xff, 0xff, 0xff, 0xff, 0xff
+#define NOPR 0x07, 0x00
+#define BR_R1 0x07, 0xf1
+#define LARL_R1 0xc0, 0x10, DISP		     /* larl %r1,... */
+#define LG_R1 0xe3, 0x10, 0x10, 0x00, 0x00, 0x04     /* lg %r1,0(%r1) */
+#define LG_R1_16 0xe3, 0x10, 0x10, 0x10, 0x00, 0x04  /* lg %r1,16(%r1) */
+#define MVC_48 0xd2, 0x07, 0xf0, 0x30, 0x10, 0x08    /* mvc 48(8,%r15),8(%r1) */
+#define STG_R0_56 0xe3, 0x00, 0xf0, 0x38, 0x00, 0x24 /* stg %r0,56(%r15) */
+#define STG_R1_56 0xe3, 0x10, 0xf0, 0x38, 0x00, 0x24 /* stg %r1,56(%r15) */
+
+static const struct arch_plt_stub plt_header = {
+	.size = 32,
+	.code = (const uint8_t[]){STG_R1_56, LARL_R1, MVC_48, LG_R1_16, BR_R1, NOPR, NOPR,
+		NOPR},
+	.mask = (const uint8_t[]){FIX6, FIX2, ANY4, FIX6, FIX6, FIX2, FIX6},
+	ONE_ROW,
+};
+
+static const struct arch_plt_stub plt_entry = {
+	.size = 32,
+	.code =
+		(const uint8_t[]){
+			LARL_R1, LG_R1, BR_R1,		    /* 0 */
+			0x0d, 0x10,			    /* e: basr %r1,%r0 */
+			0xe3, 0x10, 0x10, 0x0c, 0x00, 0x14, /* 10: lgf %r1,12(%r1) */
+			0xc0, 0xf4, DISP,		    /* 16: jg header */
+			OFFSET,				    /* 1c: data */
+		},
+	.mask = (const uint8_t[]){FIX2, ANY4, FIX6, FIX2, FIX2, FIX6, FIX2, ANY4, ANY4},
+	ONE_ROW,
+};
+
+static const struct arch_plt_stub mold_header = {
+	.size = 32,
+	.code = (const uint8_t[]){STG_R0_56, LARL_R1, MVC_48, LG_R1_16, BR_R1, NOPR, NOPR,
+		NOPR},
+	.mask = (const uint8_t[]){FIX6, FIX2, ANY4, FIX6, FIX6, FIX2, FIX6},
+	ONE_ROW,
+};
+
+static const struct arch_plt_stub mold_entry = {
+	.size = 32,
+	.code =
+		(const uint8_t[]){
+			LARL_R1, LG_R1,				   /* 0 */
+			0xc0, 0x01, OFFSET,			   /* c: lgfi %r0,... */
+			BR_R1, NOPR, NOPR, NOPR, NOPR, NOPR, NOPR, /* 12 */
+		},
+	.mask = (const uint8_t[]){FIX2, ANY4, FIX6, FIX2, ANY4, FIX2, FIX6, FIX6},
+	ONE_ROW,
+};
+
+/* The header finds the entry's number by %r0, which BASR leaves behind the entry. */
+static const struct arch_plt_stub mold_2_header = {
+	.size = 48,
+	.code =
+		(const uint8_t[]){
+			0xb9, 0x09, 0x00, 0x01,		    /* 0: sgr %r0,%r1 */
+			0xa7, 0x0b, 0xff, 0xc2,		    /* 4: aghi %r0,-62 */
+			0xeb, 0x10, 0x00, 0x01, 0x00, 0x0c, /* 8: srlg %r1,%r0,1 */
+			0xb9, 0x08, 0x00, 0x01,		    /* e: agr %r0,%r1 */
+			STG_R0_56, LARL_R1, MVC_48, LG_R1_16, BR_R1, NOPR, NOPR, /* 12 */
+		},
+	.mask = (const uint8_t[]){FIX6, FIX6, FIX6, FIX6, FIX2, ANY4, FIX6, FIX6, FIX6},
+	ONE_ROW,
+};
+
+static const struct arch_plt_stub mold_2_entry = {
+	.size = 16,
+	.code =
+		(const uint8_t[]){
+			LARL_R1, LG_R1, /* 0 */
+			0x0d, 0x01,	/* c: basr %r0,%r1, which does not come back */
+			NOPR,		/* e */
+		},
+	.mask = (const uint8_t[]){FIX2, ANY4, FIX6, FIX4},
+	ONE_ROW,
+};
+
+static const struct arch_plt_stub mold_got_entry = {
+	.size = 16,
+	.code = (const uint8_t[]){LARL_R1, LG_R1, BR_R1, NOPR},
+	.mask = (const uint8_t[]){FIX2, ANY4, FIX6, FIX4},
+	ONE_ROW,
+};
+
+/* Sorted by section. No section's bytes can match two of its templates with different
+ * rows. */
+static const struct arch_plt_template plt_templates[] = {
+	{.linker = "GNU ld, lld",
+		.section = ".plt",
+		.header = &plt_header,
+		.entry = &plt_entry},
+	{.linker = "mold",
+		.section = ".plt",
+		.header = &mold_header,
+		.entry = &mold_entry},
+	{.linker = "mold 2",
+		.section = ".plt",
+		.header = &mold_2_header,
+		.entry = &mold_2_entry},
+	{.linker = "GNU ld, static", .section = ".plt", .entry = &plt_entry},
+	{.linker = "mold", .section = ".plt.got", .entry = &mold_got_entry},
+	{.linker = "lld", .section = ".iplt", .entry = &plt_entry},
+};
+
 const struct arch arch_s390x = {
 	.name = "s390x",
 	.elf_machine = EM_S390,
@@ -36,4 +168,6 @@ const struct arch arch_s390x = {
 	 * 160 again. Each function that saves it has such a rule. */
 	.sp_saved = true,
 	.ra_tracked = true,
+	.plt_templates = plt_templates,
+	.n_plt_templates = sizeof(plt_templates) / sizeof(plt_templates[0]),
 };
