@@ -135,6 +135,14 @@ static enum refusal reduce_fp(
 	return REFUSE_FP_EXPRESSION;
 }
 
+/* Whether the caller's register save area has no room between SP and the CFA, by which
+ * the caller's stack would end inside the callee's. */
+static bool reduce_is_near_sp(const struct arch *arch, const struct sf_row *row)
+{
+	return arch->sp_from_cfa < 0 && row->cfa.kind == SF_LOC_REG &&
+	       row->cfa.reg == arch->cfi.sp_reg && row->cfa_off < -arch->sp_from_cfa;
+}
+
 /* The model's richest form of the rules, or what no version can say. */
 static enum refusal reduce_rules(
 	const struct target *target, const struct cfi_row *row, struct sf_row *out)
@@ -149,6 +157,8 @@ static enum refusal reduce_rules(
 	if (why != REFUSE_NOTHING || out->outermost)
 		return why;
 	why = reduce_cfa(&row->cfa, out);
+	if (why == REFUSE_NOTHING && reduce_is_near_sp(arch, out))
+		why = REFUSE_CFA_NEAR_SP;
 	if (why == REFUSE_NOTHING)
 		why = reduce_sp(target, row);
 	if (why == REFUSE_NOTHING)

@@ -28,6 +28,8 @@
 	X(CFA_OFFSET, "cfa-offset", 0, "the CFA offset does not fit 32 bits")            \
 	X(CFA_ALIGNMENT, "cfa-alignment", 0,                                             \
 		"the CFA offset is not a multiple of 8, as s390x's words are")           \
+	X(CFA_NEAR_SP, "cfa-near-sp", 0,                                                 \
+		"the CFA is inside the ABI's register save area above SP")               \
 	X(RA_UNDEFINED, "ra-undefined", 3,                                               \
 		"outermost frame: the return address is undefined")                      \
 	X(RA_UNSAVED, "ra-unsaved", 0,                                                   \

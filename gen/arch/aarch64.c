@@ -42,7 +42,8 @@ enum {
  *
  * A static non-PIE program of GNU ld has entries only (for IRELATIVE). With BTI, GNU ld
  * puts a landing pad into every entry of a program and none of a library; lld into the
- * entries whose address is taken. mold 2 fills up with BRK what mold 1 does with NOP.
+ * entries whose address is taken. mold 2 fills up with BRK what mold 1 does with NOP
+ * (from its source, no such mold was at hand).
  *
  * The code that gold writes for big-endian files is broken: the immediates of LDR and ADD
  * are swapped. It matches nothing.

@@ -13,16 +13,16 @@
  * The PLTs of linkers (linked here and read back: GNU ld 2.40, gold 1.16, lld 19 and 22,
  * mold 1.10; lazy and -z now write the same code):
  *
- *             .plt              .iplt           .plt.got   CFI
- *   GNU ld    header, entries   (in .plt)       -          none before 2.44
+ *             .plt              .iplt           .plt.got   .eh_frame
+ *   GNU ld    header, entries   (in .plt)       -          none
  *   gold      header, entries   (in .plt)       -          yes (1)
  *   lld       header, entries   entries         -          none
  *   mold      header, entries   (in .plt.got)   entries    none
  *
- *   (1) wrong: gold 1.16 says that the CFA is %r15 + 32, one byte of the 160 that it
- * means
+ *   (1) wrong: it says that the CFA is %r15 + 32, refused as cfa-near-sp
  *
- * A static non-PIE program of GNU ld has entries only (for IRELATIVE).
+ * A static non-PIE program of GNU ld has entries only (for IRELATIVE). mold 2 has other
+ * stubs than mold 1; they are from its source, no such mold was at hand.
  */
 
 /* All stubs have one row. BRASL leaves %r15 as it is and the return address in %r14; no
