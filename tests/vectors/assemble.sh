@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: MIT
 # assemble.sh OUT SOURCE PREFIX ORDER [OPTION...]: SOURCE for the machine whose binutils are named
 # PREFIX-as and PREFIX-ld; ORDER is -EB or -EL where these have a choice, else empty; the options,
-# -shared unless given, are the linker's.
+# -shared unless given, are the linker's, which LINKER may name.
 set -eu
 out=$1 source=$2 prefix=$3 order=$4
 shift 4
 [ $# -gt 0 ] || set -- -shared
 "$prefix-as" ${order:+"$order"} -o "$out.o" "$source"
 # ld tells of call frame instructions that it does not know, and leaves them as they are.
-"$prefix-ld" ${order:+"$order"} -z noexecstack --build-id=none --no-eh-frame-hdr "$@" -o "$out" \
+"${LINKER:-$prefix-ld}" ${order:+"$order"} -z noexecstack --build-id=none --no-eh-frame-hdr "$@" -o "$out" \
 	"$out.o" 2>"$out.said" || {
 	cat "$out.said" >&2
 	exit 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """check_plt.py EH2SFRAME SOURCE VECTOR: the "plt:" lines in the comment of SOURCE are all that
-.sframe says of the PLT sections, and what --report counts as known from a template."""
+.sframe says of the PLT sections, and what --report counts as known from a template; or "plt: none"."""
 import os
 import re
 import subprocess
@@ -25,8 +25,9 @@ def functions(dump):
             r"\[\d+\]: pc = 0x(\w+), size = (\d+) bytes(?:, PCMASK, rep_size = (\d+))?",
             part).groups()
         start = int(start, 16)
-        rows = re.findall(r"^    (\w{16})  (\S+) +u +f$", part, re.M)
-        words = ", ".join(f"{int(pc, 16) - (0 if rep else start)} {cfa}" for pc, cfa in rows)
+        rows = re.findall(r"^    (\w{16})  (\S+) +u +(?:[fu]|(c-\d+))$", part, re.M)
+        words = ", ".join(f"{int(pc, 16) - (0 if rep else start)} {cfa} {ra}".rstrip()
+                          for pc, cfa, ra in rows)
         yield start, f"size={size}{' rep=' + rep if rep else ''}: {words}"
 
 
@@ -43,6 +44,12 @@ found = [f"{name}+{start - addr} {words}" for start, words in functions(dump)
          for name, addr, size in sections if addr <= start < addr + size]
 found += [f"template {n} bytes" for n in re.findall(
     r"from PLT template +(\d+) bytes", run(program, "--report", vector))]
-if not wanted or sorted(wanted) != sorted(found):
+if wanted == ["none"]:
+    wanted.clear()
+elif not wanted:
+    sys.exit(f"{source}: no line of what is wanted")
+if not sections:
+    sys.exit(f"{vector}: no PLT")
+if sorted(wanted) != sorted(found):
     sys.exit(f"{vector}:\n  wanted " + "\n         ".join(wanted) + "\n  found  " +
              "\n         ".join(found))

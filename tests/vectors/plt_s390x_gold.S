@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The CFI that gold writes is wrong, and so refused.
+ * plt: none
+ */
+	.text
+	.globl func
+	.type func, @function
+func:
+	.cfi_startproc
+	brasl %r14, first@PLT
+	brasl %r14, second@PLT
+	br %r14
+	.cfi_endproc
+	.size func, . - func
