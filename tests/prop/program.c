@@ -76,17 +76,21 @@ static void program_pad(struct program *p, size_t record)
 
 static void program_usual_rules(struct program *p)
 {
-	static const struct truth_rule cfa = {
-		TRUTH_IS, TRUTH_REG, .reg = TRUTH_SP, .off = 8};
-	static const struct truth_rule ra = {TRUTH_SAVED_AT, TRUTH_CFA, .off = -8};
+	const struct truth_machine *machine = p->machine;
 
-	wr_bytes(&p->out, "\x0c\x07\x08", 3);
-	p->state.cfa = cfa;
+	wr_u8(&p->out, 0x0c); /* def_cfa */
+	program_uleb(&p->out, machine->sp);
+	program_uleb(&p->out, (uint64_t)machine->cfa_off);
+	p->state.cfa = (struct truth_rule){
+		TRUTH_IS, TRUTH_REG, .reg = machine->sp, .off = machine->cfa_off};
 	p->state.cfa_plain = true;
+	if (!machine->fixed_ra)
+		return;
 	wr_u8(&p->out, 0x11); /* offset_extended_sf */
-	program_uleb(&p->out, TRUTH_RA);
-	program_sleb(&p->out, -8 / p->data_align);
-	p->state.ra = ra;
+	program_uleb(&p->out, machine->ra);
+	program_sleb(&p->out, machine->fixed_ra / p->data_align);
+	p->state.ra =
+		(struct truth_rule){TRUTH_SAVED_AT, TRUTH_CFA, .off = machine->fixed_ra};
 }
 
 static void program_cie(struct program *p)
@@ -97,12 +101,13 @@ static void program_cie(struct program *p)
 	static const int8_t data_aligns[] = {-8, -8, -8, -4, -2, -1, 1, 2, 4, 8};
 	struct program_cie *cie = &p->cies[p->n_cies++];
 	uint8_t version = program_chance(p, 60) ? 1 : 3;
-	uint64_t ra = program_chance(p, 4) ? 3 : TRUTH_RA;
-	bool signal = program_chance(p, 4);
+	uint64_t ra = program_chance(p, 4) ? 3 : p->machine->ra;
+	bool signal = program_chance(p, 4), b_key = program_chance(p, 30);
 
 	*cie = (struct program_cie){
-		.off = p->out.size, .signal = signal, .lost = ra != TRUTH_RA};
+		.off = p->out.size, .signal = signal, .lost = ra != p->machine->ra};
 	cie->augmented = signal || program_chance(p, 80);
+	cie->b_key = cie->augmented && b_key;
 	cie->encoding =
 		cie->augmented ? encodings[program_random(p, p->high ? 4 : 6)] : 0;
 	cie->code_align = UINT64_C(1)
@@ -111,13 +116,13 @@ static void program_cie(struct program *p)
 	wr_u32(&p->out, 0);
 	wr_u32(&p->out, 0);
 	wr_u8(&p->out, version);
-	wr_bytes(&p->out,
-		signal		 ? "zRS"
-		: cie->augmented ? "zR"
-				 : "",
-		signal		 ? 4
-		: cie->augmented ? 3
-				 : 1);
+	if (cie->augmented)
+		wr_bytes(&p->out, "zR", 2);
+	if (cie->b_key)
+		wr_u8(&p->out, 'B');
+	if (signal)
+		wr_u8(&p->out, 'S');
+	wr_u8(&p->out, 0);
 	program_uleb(&p->out, cie->code_align);
 	program_sleb(&p->out, cie->data_align);
 	program_uleb(&p->out, ra);
@@ -179,6 +184,7 @@ static void program_fde(struct program *p, uint64_t pc)
 	*fde = (struct program_fde){.pc = pc,
 		.first_seg = p->n_segs,
 		.signal = cie->signal,
+		.b_key = cie->b_key && p->machine->signs,
 		.lost = cie->lost};
 	size_off = program_fde_head(p, cie, pc, 0);
 	p->cie = cie;
@@ -223,6 +229,7 @@ void program_make(struct program *p)
 
 	p->n_cies = p->n_fdes = p->n_segs = 0;
 	p->out.size = 0;
+	p->out.big_endian = p->machine->big_endian;
 	p->high = program_chance(p, 25);
 	p->base = UINT64_C(0x10000) + program_random(p, 0x1000000);
 	if (p->high)
@@ -252,16 +259,12 @@ void program_make(struct program *p)
 	wr_u32(&p->out, 0);
 }
 
-struct truth_rule *program_column(struct truth_state *state, uint64_t reg)
+struct truth_rule *program_column(
+	const struct program *p, struct truth_state *state, uint64_t reg)
 {
-	switch (reg) {
-	case TRUTH_RA:
+	if (reg == p->machine->ra)
 		return &state->ra;
-	case TRUTH_FP:
+	if (reg == p->machine->fp)
 		return &state->fp;
-	case TRUTH_SP:
-		return &state->sp;
-	default:
-		return NULL;
-	}
+	return reg == p->machine->sp ? &state->sp : NULL;
 }

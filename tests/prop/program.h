@@ -21,6 +21,7 @@ struct program_cie {
 	uint8_t encoding; /* DW_EH_PE_* of addresses */
 	bool augmented;	  /* z: FDEs have a length of augmentation data */
 	bool signal;	  /* S: only version 3 can describe its FDEs */
+	bool b_key;	  /* B; on AArch64 the key of its signatures */
 	bool lost;	  /* no FDE of it can be described: another RA column */
 	struct truth_state initial;
 };
@@ -35,12 +36,14 @@ struct program_fde {
 	uint64_t pc, end;
 	size_t first_seg, n_segs;
 	bool signal;	/* as the CIE's */
+	bool b_key;	/* the same, on AArch64 */
 	bool lost;	/* as the CIE's, or its program is damaged */
 	bool duplicate; /* says again what another says */
 };
 
 struct program {
 	uint64_t rng;
+	const struct truth_machine *machine;
 	struct wr out;	/* owned; the section */
 	uint64_t addr;	/* of the section */
 	uint64_t base;	/* of the code */
@@ -71,7 +74,7 @@ void program_sleb(struct wr *wr, int64_t v);
 /* An address as the CIE's encoding has it. */
 void program_pointer(struct program *p, uint8_t encoding, uint64_t value);
 
-/* Throws away what was made, but for used and rng, and makes another section. */
+/* Throws away what was made, but for used, rng and machine, and makes another section. */
 void program_make(struct program *p);
 
 /*
@@ -90,7 +93,12 @@ void program_advance(struct program *p, uint64_t least);
 /* The name of instruction kind i; NULL beyond the last. */
 const char *program_op_name(size_t i);
 
+/* Instructions of some machines only (program_sign.c). */
+bool program_sign(struct program *p);
+bool program_window_save(struct program *p);
+
 /* The rule the generator keeps for a register; NULL for registers that no column has. */
-struct truth_rule *program_column(struct truth_state *state, uint64_t reg);
+struct truth_rule *program_column(
+	const struct program *p, struct truth_state *state, uint64_t reg);
 
 #endif

@@ -40,7 +40,9 @@ static void expr_number(struct expr *e, uint32_t n)
 
 static void expr_register(struct expr *e)
 {
-	static const uint8_t regs[] = {7, 7, 7, 7, 6, 6, 0, 3, 10, 15};
+	const struct truth_machine *m = e->p->machine;
+	const uint8_t regs[] = {m->sp, m->sp, m->sp, m->sp, m->fp, m->fp, m->others[0],
+		m->others[1], m->others[2], 15};
 	uint8_t reg = regs[program_random(e->p, sizeof(regs))];
 	int64_t off = (int64_t)program_random(e->p, 600) - 100;
 
@@ -103,7 +105,12 @@ static void expr_step(struct expr *e)
 	e->value.mask = mask;
 	e->value.at_least = (uint8_t)program_random(e->p, mask + 1u);
 	e->value.step = (uint8_t)(1u << shift);
-	expr_op(e, DW_OP_breg0 + TRUTH_RA);
+	if (e->p->machine->pc <= 31) {
+		expr_op(e, DW_OP_breg0 + e->p->machine->pc);
+	} else {
+		expr_op(e, DW_OP_bregx);
+		program_uleb(&e->out, e->p->machine->pc);
+	}
 	program_sleb(&e->out, 0);
 	expr_number(e, mask);
 	expr_op(e, DW_OP_and);
@@ -141,7 +148,7 @@ struct truth_rule program_expression(struct program *p, bool with_cfa)
 {
 	struct expr e = {.p = p, .value = {.base = TRUTH_CFA}};
 
-	wr_init(&e.out, false);
+	wr_init(&e.out, p->machine->big_endian);
 	if (!with_cfa || program_chance(p, 25)) {
 		if (program_chance(p, 92)) {
 			expr_register(&e);

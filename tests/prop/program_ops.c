@@ -8,15 +8,16 @@
 
 static uint64_t pick_register(struct program *p)
 {
-	static const uint8_t regs[] = {
-		6, 6, 6, 6, 7, 16, 16, 3, 12, 13, 14, 15, 17, 33, 63};
+	const struct truth_machine *m = p->machine;
+	const uint8_t regs[] = {m->fp, m->fp, m->fp, m->fp, m->sp, m->ra, m->ra,
+		m->others[0], m->others[1], m->others[2], 12, 2, 18, 33, 63};
 
 	return regs[program_random(p, sizeof(regs))];
 }
 
 static void set_rule(struct program *p, uint64_t reg, struct truth_rule rule)
 {
-	struct truth_rule *column = program_column(&p->state, reg);
+	struct truth_rule *column = program_column(p, &p->state, reg);
 
 	if (column)
 		*column = rule;
@@ -48,8 +49,8 @@ static int64_t pick_factored(struct program *p, uint64_t reg)
 	static const int64_t edges[] = {127, 128, 129, 32768, 32769, INT64_C(0x10000000),
 		INT64_C(0x80000000), INT64_C(0x80000001)};
 
-	if (reg == TRUTH_RA && program_chance(p, 85))
-		return -8 / p->data_align;
+	if (reg == p->machine->ra && p->machine->fixed_ra && program_chance(p, 85))
+		return p->machine->fixed_ra / p->data_align;
 	if (program_chance(p, 10))
 		return edges[program_random(p, sizeof(edges) / sizeof(edges[0]))];
 	return -(int64_t)(8 * (1 + program_random(p, 20))) / p->data_align;
@@ -142,7 +143,9 @@ static bool set_cfa(struct program *p, uint8_t op, uint64_t reg, int64_t off)
 
 static uint64_t pick_cfa_register(struct program *p)
 {
-	static const uint8_t regs[] = {7, 7, 7, 7, 7, 6, 6, 6, 6, 10, 16, 0};
+	const struct truth_machine *m = p->machine;
+	const uint8_t regs[] = {m->sp, m->sp, m->sp, m->sp, m->sp, m->fp, m->fp, m->fp,
+		m->fp, m->others[2], m->ra, 0};
 
 	return regs[program_random(p, sizeof(regs))];
 }
@@ -288,9 +291,11 @@ static bool op_val_offset(struct program *p)
 static bool op_val_offset_sf(struct program *p)
 {
 	uint64_t reg = pick_register(p);
-	int64_t factored = reg == TRUTH_SP ? 0 : pick_factored(p, reg);
+	bool is_sp = reg == p->machine->sp;
+	int64_t factored =
+		is_sp ? p->machine->sp_off / p->data_align : pick_factored(p, reg);
 
-	if (reg != TRUTH_SP && program_chance(p, 80))
+	if (!is_sp && program_chance(p, 80))
 		return false;
 	wr_u8(&p->out, DW_CFA_val_offset_sf);
 	program_uleb(&p->out, reg);
@@ -303,7 +308,7 @@ static bool put_simple(struct program *p, uint8_t op, enum truth_how how)
 {
 	uint64_t reg = pick_register(p);
 
-	if (reg != TRUTH_FP && program_chance(p, 75))
+	if (reg != p->machine->fp && program_chance(p, 75))
 		return false;
 	wr_u8(&p->out, op);
 	program_uleb(&p->out, reg);
@@ -323,9 +328,10 @@ static bool op_same_value(struct program *p)
 
 static bool op_register(struct program *p)
 {
-	uint64_t reg = pick_register(p), other = program_chance(p, 50) ? reg : 3;
+	uint64_t reg = pick_register(p);
+	uint64_t other = program_chance(p, 50) ? reg : p->machine->others[1];
 
-	if (reg == TRUTH_RA && program_chance(p, 80))
+	if (reg == p->machine->ra && p->machine->fixed_ra && program_chance(p, 80))
 		return false;
 	wr_u8(&p->out, DW_CFA_register);
 	program_uleb(&p->out, reg);
@@ -385,7 +391,7 @@ static bool op_restore(struct program *p)
 		program_uleb(&p->out, reg);
 	}
 	initial = p->cie->initial;
-	rule = program_column(&initial, reg);
+	rule = program_column(p, &initial, reg);
 	if (rule)
 		set_rule(p, reg, *rule);
 	return true;
@@ -421,16 +427,6 @@ static bool op_nothing(struct program *p)
 	return true;
 }
 
-/* SPARC's; it says something about registers 16 to 31, of which RA has a column. */
-static bool op_window_save(struct program *p)
-{
-	if (program_chance(p, 85))
-		return false;
-	wr_u8(&p->out, DW_CFA_GNU_window_save);
-	p->state.ra = (struct truth_rule){.how = TRUTH_IS, .base = TRUTH_UNKNOWN};
-	return true;
-}
-
 static const struct {
 	const char *name;
 	bool (*make)(struct program *p);
@@ -459,7 +455,8 @@ static const struct {
 	{"remember_state", op_remember, 5},
 	{"restore_state", op_restore_state, 5},
 	{"nop, args_size", op_nothing, 4},
-	{"window_save", op_window_save, 1},
+	{"window_save", program_window_save, 1},
+	{"negate_ra_state*", program_sign, 8},
 };
 
 enum { N_OPS = sizeof(ops) / sizeof(ops[0]) };

@@ -41,7 +41,10 @@ struct found {
 static struct {
 	uint64_t seed, iteration;
 	uint64_t pcs, sayable, pcmask, flex, outermost, signal;
+	/* Of the machines that have such a thing. */
+	uint64_t in_register, is_signed, b_key, fp_alone;
 	uint8_t version;
+	uint8_t machine; /* of truth_machines */
 } run;
 
 static void fail(const char *what, uint64_t pc, const char *detail)
@@ -60,30 +63,33 @@ static void must(bool ok, const char *what, const struct err *err)
 
 /* ---- the truth ---- */
 
-/* What holds at pc, by walking over everything that was made up; *signal: in a signal
- * frame. */
-static struct truth_answer wanted_at(const struct program *p, uint64_t pc, bool *signal)
+/* What holds at pc, by walking over everything that was made up; *fde is whose rules they
+ * are. */
+static struct truth_answer wanted_at(
+	const struct program *p, uint64_t pc, const struct program_fde **fde)
 {
+	struct truth_target target = {p->machine, run.version, false};
 	const struct program_fde *speaker = NULL;
 	const struct program_seg *seg;
 
 	for (size_t i = 0; i < p->n_fdes; i++) {
-		const struct program_fde *fde = &p->fdes[i];
+		const struct program_fde *one = &p->fdes[i];
 
-		if (pc < fde->pc || pc >= fde->end || fde->duplicate)
+		if (pc < one->pc || pc >= one->end || one->duplicate)
 			continue;
 		if (speaker) /* two of them, and they were made to differ */
 			return (struct truth_answer){0};
-		speaker = fde;
+		speaker = one;
 	}
-	*signal = speaker && speaker->signal;
-	if (!speaker || speaker->lost || (*signal && run.version < 3))
+	if (!speaker || speaker->lost)
 		return (struct truth_answer){0};
+	*fde = speaker;
+	target.signal = speaker->signal;
 	seg = &p->segs[speaker->first_seg];
 	for (size_t i = 1; i < speaker->n_segs; i++)
 		if (p->segs[speaker->first_seg + i].pc <= pc)
 			seg = &p->segs[speaker->first_seg + i];
-	return truth_answer_at(&seg->state, pc, run.version);
+	return truth_answer_at(&target, &seg->state, pc);
 }
 
 /* ---- the section ---- */
@@ -114,8 +120,9 @@ static void read_back(const struct sf_view *view, struct found *found)
 	}
 }
 
-/* The row for pc as a reader finds it; NULL when there is none. */
-static const struct sf_row *found_at(const struct found *found, uint64_t pc, bool *signal)
+/* The row for pc as a reader finds it, and its function; NULL when there is none. */
+static const struct sf_row *found_at(
+	const struct found *found, uint64_t pc, const struct sf_func **owner)
 {
 	const struct sf_row *row = NULL;
 	size_t n = 0;
@@ -128,7 +135,7 @@ static const struct sf_row *found_at(const struct found *found, uint64_t pc, boo
 			continue;
 		if (++n > 1)
 			fail("two functions", pc, "");
-		*signal = func->signal_frame;
+		*owner = func;
 		if (func->pcmask)
 			off %= func->rep_size;
 		for (uint32_t j = 0; j < func->n_rows; j++)
@@ -153,36 +160,53 @@ static bool same_answer(const struct truth_answer *wanted, const struct sf_row *
 {
 	if (!wanted->sayable || !row)
 		return !wanted->sayable && !row;
-	return wanted->outermost == row->outermost && !row->ra_signed &&
+	return wanted->outermost == row->outermost &&
+	       wanted->is_signed == row->ra_signed &&
 	       same_place(&wanted->cfa, row->cfa, row->cfa_off) &&
 	       same_place(&wanted->ra, row->ra, row->ra_off) &&
 	       same_place(&wanted->fp, row->fp, row->fp_off);
 }
 
-static void compare_at(const struct program *p, const struct found *found, uint64_t pc)
+/* Too few of something would make the test say little. */
+static void count(const struct truth_answer *wanted, const struct sf_func *func)
 {
-	bool wanted_signal = false, signal = false;
-	struct truth_answer wanted = wanted_at(p, pc, &wanted_signal);
-	const struct sf_row *row = found_at(found, pc, &signal);
-	char text[200];
+	bool elsewhere = wanted->ra.kind == TRUTH_VALUE || wanted->fp.kind == TRUTH_VALUE;
 
 	run.pcs++;
-	run.sayable += wanted.sayable;
-	run.outermost += wanted.outermost;
-	run.flex += wanted.cfa.kind == TRUTH_AT_REG || wanted.ra.kind ||
-		    wanted.fp.kind > TRUTH_AT_CFA;
-	run.signal += signal;
-	if (same_answer(&wanted, row) && (!row || signal == wanted_signal))
+	run.sayable += wanted->sayable;
+	run.outermost += wanted->outermost;
+	run.flex += wanted->cfa.kind == TRUTH_AT_REG || wanted->ra.kind > TRUTH_AT_CFA ||
+		    wanted->fp.kind > TRUTH_AT_CFA;
+	run.in_register += elsewhere && run.version == 2;
+	run.fp_alone += wanted->fp.kind && !wanted->ra.kind &&
+			!truth_machines[run.machine].fixed_ra;
+	run.is_signed += wanted->is_signed;
+	run.signal += func && func->signal_frame;
+	run.b_key += func && func->pauth_b;
+}
+
+static void compare_at(const struct program *p, const struct found *found, uint64_t pc)
+{
+	const struct program_fde *fde = NULL;
+	const struct sf_func *func = NULL;
+	struct truth_answer wanted = wanted_at(p, pc, &fde);
+	const struct sf_row *row = found_at(found, pc, &func);
+	char text[300];
+
+	count(&wanted, func);
+	if (same_answer(&wanted, row) && (!row || (func->signal_frame == fde->signal &&
+							  func->pauth_b == fde->b_key)))
 		return;
 	sprintf(text,
 		"%s, cfa %u r%u%+d, ra %u r%u%+d, fp %u r%u%+d; wanted %s, cfa %u "
-		"r%u%+d, ra %u r%u%+d, fp %u r%u%+d (version %u)",
+		"r%u%+d, ra %u r%u%+d, fp %u r%u%+d (%s, version %u)",
 		row ? "row" : "no row", row ? row->cfa.kind : 0, row ? row->cfa.reg : 0,
 		row ? row->cfa_off : 0, row ? row->ra.kind : 0, row ? row->ra.reg : 0,
 		row ? row->ra_off : 0, row ? row->fp.kind : 0, row ? row->fp.reg : 0,
 		row ? row->fp_off : 0, wanted.sayable ? "row" : "no row", wanted.cfa.kind,
 		wanted.cfa.reg, wanted.cfa.off, wanted.ra.kind, wanted.ra.reg,
-		wanted.ra.off, wanted.fp.kind, wanted.fp.reg, wanted.fp.off, run.version);
+		wanted.ra.off, wanted.fp.kind, wanted.fp.reg, wanted.fp.off,
+		p->machine->name, run.version);
 	fail("another answer", pc, text);
 }
 
@@ -195,6 +219,10 @@ static void compare_all(const struct program *p, const struct found *found)
 }
 
 /* ---- the line ---- */
+
+/* In the order of truth_machines. */
+static const struct arch *const archs[TRUTH_MACHINES] = {
+	&arch_x86_64, &arch_aarch64, &arch_aarch64_be, &arch_s390x};
 
 /* One of the functions becomes a PLT section of equal entries, which must change no
  * answer. */
@@ -224,7 +252,7 @@ static void encode(struct program *p, struct line *line, bool share)
 	struct err err = {0};
 
 	wr_deinit(&line->bytes);
-	wr_init(&line->bytes, false);
+	wr_init(&line->bytes, p->machine->big_endian);
 	must(sf_encode(&line->model, &options, &line->bytes, NULL, &err), "sf_encode",
 		&err);
 	must(sf_place(&line->model, &options, addr, &line->bytes, &err), "sf_place",
@@ -257,16 +285,20 @@ static void prove(const struct line *line, const struct policy *policy)
 static void line_run(struct program *p, struct found *found)
 {
 	GElf_Phdr phdr = {.p_type = PT_LOAD, .p_flags = PF_R | PF_X};
-	struct image image = {.phdrs = &phdr, .n_phdrs = 1};
+	const struct arch *arch = archs[run.machine];
+	bool big_endian = p->machine->big_endian;
+	struct image image = {.phdrs = &phdr, .n_phdrs = 1, .big_endian = big_endian};
 	const struct options options = {.format = run.version};
 	const struct symbols symbols = {0};
-	const struct policy policy = {&arch_x86_64, &image, &symbols, &options};
+	const struct policy policy = {arch, &image, &symbols, &options};
 	const struct cfi_section section = {.data = p->out.data,
 		.size = p->out.size,
 		.addr = p->addr,
-		.addr_size = 8};
-	struct line line = {.model = {.abi = arch_x86_64.sframe_abi,
-				    .fixed_ra_off = arch_x86_64.fixed_ra_off}};
+		.addr_size = 8,
+		.big_endian = big_endian};
+	struct line line = {.model = {.abi = arch->sframe_abi,
+				    .big_endian = big_endian,
+				    .fixed_ra_off = arch->fixed_ra_off}};
 	struct image_section plt;
 	struct err err = {0};
 
@@ -296,7 +328,6 @@ static void line_run(struct program *p, struct found *found)
 	cfi_frames_deinit(&line.frames);
 }
 
-/* Too few of something would make the test say little. */
 static void judge(const struct program *p, uint64_t iterations)
 {
 	uint64_t percent = run.pcs ? run.sayable * 100 / run.pcs : 0;
@@ -304,13 +335,14 @@ static void judge(const struct program *p, uint64_t iterations)
 	printf("%" PRIu64 " sections, %" PRIu64 " PCs, %" PRIu64 "%% with a row, %" PRIu64
 	       " PCMASK functions\n",
 		iterations, run.pcs, percent, run.pcmask);
-	if (iterations < 300)
+	if (iterations < 1000)
 		return;
 	for (size_t i = 0; program_op_name(i); i++)
 		if (!p->used[i])
 			fail("not used", 0, program_op_name(i));
 	if (percent < 15 || percent > 90 || run.pcmask < 4 || run.flex < 100 ||
-		run.outermost < 100 || run.signal < 100)
+		run.outermost < 100 || run.signal < 100 || run.in_register < 100 ||
+		run.is_signed < 100 || run.b_key < 100 || run.fp_alone < 100)
 		fail("poor programs", 0, "see the counts above");
 }
 
@@ -331,7 +363,11 @@ int main(int argc, char **argv)
 		 */
 		run.seed = seed + run.iteration;
 		p.rng = run.seed;
-		run.version = (uint8_t)(1 + run.seed % 3);
+		run.machine = (uint8_t)(run.seed % TRUTH_MACHINES);
+		p.machine = &truth_machines[run.machine];
+		run.version =
+			(uint8_t)(p.machine->since +
+				  run.seed / TRUTH_MACHINES % (4 - p.machine->since));
 		program_make(&p);
 		line_run(&p, &found);
 	}

@@ -12,7 +12,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TRUTH_SP = 7, TRUTH_FP = 6, TRUTH_RA = 16 };
+/* A machine as its psABI and the manual page have it, a second time. */
+struct truth_machine {
+	const char *name;
+	bool big_endian;
+	uint8_t sp, fp, ra, pc;
+	uint8_t others[3];   /* registers without a role */
+	int64_t cfa_off;     /* the CFA at an entry is SP + this */
+	int64_t sp_off;	     /* the caller's SP is the CFA + this */
+	bool sp_saved;	     /* and what is saved of it is that, too */
+	int64_t fixed_ra;    /* RA is at the CFA + this; 0: it has words of its own */
+	unsigned int since;  /* the first version that has it */
+	bool flex;	     /* version 3 has pairs of words for it */
+	bool words_register; /* s390x: version 2 has words for registers, even ones for
+				slots, and CFA words of 8 bytes each */
+	bool padding;	     /* there is a word for an RA that is not saved */
+	bool signs;	     /* AArch64 */
+};
+
+enum { TRUTH_MACHINES = 4 };
+extern const struct truth_machine truth_machines[TRUTH_MACHINES];
 
 enum truth_how {
 	TRUTH_NO_RULE,
@@ -42,8 +61,9 @@ struct truth_rule {
 
 struct truth_state {
 	struct truth_rule cfa, sp, fp, ra;
-	bool cfa_plain; /* a register and an offset, given as such and not by an
-			   expression */
+	bool cfa_plain;		 /* a register and an offset, given as such and not by an
+				    expression */
+	bool is_signed, with_pc; /* the return address is, and how */
 };
 
 enum truth_place_kind {
@@ -60,11 +80,18 @@ struct truth_place {
 
 /* What a row has to say, if any row of the version can. */
 struct truth_answer {
-	bool sayable, outermost;
+	bool sayable, outermost, is_signed;
 	struct truth_place cfa, ra, fp;
 };
 
+/* What rows are for. */
+struct truth_target {
+	const struct truth_machine *machine;
+	unsigned int version;
+	bool signal;
+};
+
 struct truth_answer truth_answer_at(
-	const struct truth_state *state, uint64_t pc, unsigned int version);
+	const struct truth_target *target, const struct truth_state *state, uint64_t pc);
 
 #endif
