@@ -292,7 +292,8 @@ static bool check_loads(const struct image *output, struct err *err)
 		if (phdr->p_align > 1 && (phdr->p_vaddr - phdr->p_offset) % phdr->p_align)
 			return err_set(
 				err, ERR_INTERNAL, "PT_LOAD %zu is not congruent", i);
-		if (!num_range_inside(phdr->p_offset, phdr->p_filesz, output->size))
+		if (phdr->p_filesz &&
+			!num_range_inside(phdr->p_offset, phdr->p_filesz, output->size))
 			return err_set(err, ERR_INTERNAL,
 				"PT_LOAD %zu is not inside the file", i);
 		end = phdr->p_vaddr + phdr->p_memsz;

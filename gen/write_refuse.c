@@ -22,7 +22,9 @@ static bool refuse_segment(
 	uint64_t align = phdr->p_align > WRITE_MIN_PAGE ? phdr->p_align : WRITE_MIN_PAGE,
 		 phdr_end;
 
-	if (!num_range_inside(phdr->p_offset, phdr->p_filesz, image->size))
+	/* Linkers give a segment of .bss alone the offset that it would have. */
+	if (phdr->p_filesz &&
+		!num_range_inside(phdr->p_offset, phdr->p_filesz, image->size))
 		return err_set(err, ERR_MALFORMED,
 			"program header %zu: PT_LOAD (0x%" PRIx64
 			" bytes at offset 0x%" PRIx64

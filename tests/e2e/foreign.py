@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Programs of AArch64, either byte order, and of s390x: assembled, converted by every rung of the
+ladder that applies, read by the installed tools, run in an emulator, and taken back. And what the
+proof finds when a signature, a key or a place in the section is not the CFI's. TAP.
+
+    foreign.py EH2SFRAME DIRECTORY
+
+DIRECTORY holds the sources foreign_*.S.
+"""
+import filecmp
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+tool, sources = sys.argv[1], sys.argv[2]
+done = 0
+
+# Prefix of the binutils, byte order, emulator, source, versions, ABI, page sizes to link for.
+MACHINES = {
+    "aarch64": ("aarch64-linux-gnu", "-EL", "qemu-aarch64", "aarch64", "123", 2, (0x10000, 0x1000)),
+    "aarch64_be": ("aarch64-linux-gnu", "-EB", "qemu-aarch64_be", "aarch64", "123", 1, (0x10000,)),
+    "s390x": ("s390x-linux-gnu", None, "qemu-s390x", "s390x", "23", 4, (0x1000, 0x100000)),
+}
+# How linked: what the linker is told.
+KINDS = {
+    "static": ["-static"],
+    "pie": ["-pie", "--no-dynamic-linker"],
+    "packed": ["-static", "-z", "noseparate-code"],
+    "stripped": ["-static", "-s"],
+    # Room behind the program headers; in the second also behind a read-only segment.
+    "apart": ["-static", "-z", "noseparate-code", "-Ttext=0x2001000"],
+    "room": ["-static", "-z", "separate-code", "--section-start=.eh_frame=0x2001000",
+             "-Ttext=0x2200000"],
+}
+METHODS = ("auto", "slack", "note", "append", "front")
+
+
+def check(ok, name, detail=""):
+    global done
+    done += 1
+    print("ok" if ok else "not ok", done, "-", name)
+    if not ok:
+        for line in str(detail).splitlines()[:20]:
+            print("#", line)
+
+
+def run(*argv):
+    return subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
+
+
+def link(machine, kind, page, out):
+    prefix, order, _, source = MACHINES[machine][:4]
+    order = [order] if order else []
+    made = run(prefix + "-as", *order, "-o", out + ".o",
+               os.path.join(sources, f"foreign_{source}.S"))
+    if made.returncode == 0:
+        made = run(prefix + "-ld", *order, "-z", f"max-page-size={page}", *KINDS[kind],
+                   "-o", out, out + ".o")
+    check(made.returncode == 0, f"{machine}, {kind}, {page:#x}: linked", made.stderr)
+
+
+def loads(path):
+    """(type, offset, address, file bytes, alignment) of each program header."""
+    with open(path, "rb") as file:
+        data = file.read()
+    order = "<" if data[5] == 1 else ">"
+    table = struct.unpack_from(order + "Q", data, 0x20)[0]
+    for i in range(struct.unpack_from(order + "H", data, 0x38)[0]):
+        kind, _, off, addr, _, size, _, align = struct.unpack_from(
+            order + "IIQQQQQQ", data, table + 56 * i)
+        yield kind, off, addr, size, align
+
+
+def check_layout(name, path):
+    """What loaders demand, and the tools say nothing against."""
+    headers = list(loads(path))
+    check(all((addr - off) % align == 0 for kind, off, addr, _, align in headers if kind == 1),
+          f"{name}: segments lie as their alignment says", headers)
+    inside = [any(k == 1 and o <= off and off + size <= o + n and addr - off == a - o
+                  for k, o, a, n, _ in headers)
+              for kind, off, addr, size, _ in headers if kind == 0x6474E554]
+    check(inside == [True], f"{name}: PT_GNU_SFRAME lies in one PT_LOAD", headers)
+    for option in ("-lW", "-SW"):
+        said = run("readelf", option, path)
+        check(said.returncode == 0 and not said.stderr, f"{name}: readelf {option}", said.stderr)
+
+
+def fine(machine, path):
+    emulator = MACHINES[machine][2]
+    if not shutil.which(emulator):
+        return None
+    said = run(emulator, path)
+    return said.stdout == "fine\n" and said.returncode == 0
+
+
+def check_run(name, machine, path):
+    result = fine(machine, path)
+    if result is None:
+        check(True, f"{name}: runs # SKIP no {MACHINES[machine][2]}")
+    else:
+        check(result, f"{name}: runs", run(MACHINES[machine][2], path))
+
+
+def check_method(machine, plain, name, method, version, work):
+    """True when the rung applies."""
+    out, again = os.path.join(work, "out"), os.path.join(work, "again")
+    made = run(tool, "-q", f"--format={version}", f"--method={method}", plain, out)
+    if made.returncode == 1 and "cannot go in by" in made.stderr and method != "auto":
+        return False
+    check(made.returncode == 0, f"{name}: converted", made.stderr)
+    check_layout(name, out)
+    check_run(name, machine, out)
+    said = run(tool, "--verify", "--witness=libdwarf", out)
+    check(said.returncode in (0, 1), f"{name}: --verify", said.stderr)
+    # libdwarf does not know the key of AArch64's second function.
+    refuses = machine != "s390x"
+    check(("FRAME_AUGMENTATION_UNKNOWN" in said.stderr) == refuses and
+          (said.returncode == 1) == refuses, f"{name}: --witness=libdwarf", said)
+    said = run(tool, "--verify", out)
+    check(said.returncode == 0 and ": 0 differences" in said.stdout, f"{name}: proven", said)
+    said = run(tool, "--lint=libsframe", out)
+    check(said.returncode == 0, f"{name}: --lint=libsframe", said.stdout)
+    run(tool, "-q", f"--format={version}", f"--method={method}", plain, again)
+    check(filecmp.cmp(out, again, False), f"{name}: the same twice")
+    other = "3" if version == "2" else "2"
+    run(tool, "-q", "--refresh", f"--format={other}", f"--method={method}", out, out + "r")
+    run(tool, "-q", f"--format={other}", f"--method={method}", plain, again)
+    check(filecmp.cmp(out + "r", again, False), f"{name}: --refresh is as from the original")
+    said = run(tool, "--remove", out, again)
+    check(said.returncode == 0 and filecmp.cmp(plain, again, False), f"{name}: --remove", said)
+    return True
+
+
+def check_machine(machine, work):
+    plain = os.path.join(work, "plain")
+    used = set()
+    pages = MACHINES[machine][6]
+    for kind in KINDS:
+        for page in pages:
+            link(machine, kind, page, plain)
+            check_run(f"{machine}, {kind}, {page:#x}", machine, plain)
+            for i, method in enumerate(METHODS):
+                version = MACHINES[machine][4][i % len(MACHINES[machine][4])]
+                name = f"{machine}, {kind}, {page:#x}, {method}, v{version}"
+                if check_method(machine, plain, name, method, version, work):
+                    used.add(method)
+    check(used == set(METHODS) - {"front"}, f"{machine}: all but front apply", used)
+    return plain
+
+
+def section(path):
+    found = re.search(r"\] \.sframe\s+\S+\s+\w+ (\w+) (\w+)", run("readelf", "-SW", path).stdout)
+    return int(found[1], 16), int(found[2], 16)
+
+
+def damaged(path, out, edits):
+    """The section of path with bytes changed: (offset in it, bits)."""
+    at, _ = section(path)
+    with open(path, "rb") as file:
+        data = bytearray(file.read())
+    for off, bits in edits:
+        data[at + off] ^= bits
+    with open(out, "wb") as file:
+        file.write(data)
+
+
+def rows_of(machine, path, index):
+    """Offsets in a version 2 section: of function number index, and of its first row."""
+    order = ">" if machine != "aarch64" else "<"
+    with open(path, "rb") as file:
+        data = file.read()
+    at, _ = section(path)
+    func = 28 + 20 * index
+    first = struct.unpack_from(order + "I", data, at + func + 8)[0]
+    return func, 28 + struct.unpack_from(order + "I", data, at + 0x18)[0] + first
+
+
+def check_proof(machine, work):
+    """Each mark and place, changed, is found by the proof."""
+    plain, out, bad = (os.path.join(work, name) for name in ("plain", "proof", "bad"))
+    link(machine, "static", MACHINES[machine][6][0], plain)
+    made = run(tool, "-q", "--optimize=none", plain, out)
+    check(made.returncode == 0, f"{machine}: to be damaged", made.stderr)
+
+    def finds(what, edits, words):
+        damaged(out, bad, edits)
+        said = run(tool, "--verify", bad)
+        check(said.returncode != 0 and words in said.stdout + said.stderr,
+              f"{machine}: the proof finds {what}", said)
+
+    # Function 0 is outer: _start has no row. Its rows: entry, and what comes after.
+    func, row = rows_of(machine, out, 0)
+    finds("another machine's ABI", [(4, 3 ^ MACHINES[machine][5])], "for another machine")
+    if machine == "s390x":
+        # Row 1: start, info, CFA, RA, FP; row 0 is "00 03 00".
+        finds("RA elsewhere", [(row + 6, 8)], "RA is *(cfa-40) in .sframe, *(cfa-48) in CFI")
+        finds("RA in a register", [(row + 6, 0xF1)], "RA is r16+0 in .sframe, *(cfa-48) in CFI")
+        finds("FP elsewhere", [(row + 7, 8)], "FP is *(cfa-80) in .sframe, *(cfa-72) in CFI")
+        finds("another CFA", [(row + 5, 1)], "CFA is sp+168 in .sframe, sp+160 in CFI")
+        # Function 1 is middle, whose second row has r14 in f0: "04 05 00 21".
+        func, row = rows_of(machine, out, 1)
+        finds("another register", [(row + 6, 2)], "RA is r17+0 in .sframe, r16+0 in CFI")
+        finds("a slot for a register", [(row + 6, 1)], "*(cfa+32) in .sframe, r16+0 in CFI")
+        return
+    finds("the other key", [(func + 16, 0x20)], "the signing key is B in .sframe, A in CFI")
+    # Row 0 is "00 03 00", row 1 "04 83 00", row 2 "08 87 20 e8 e0".
+    finds("a signature too many", [(row + 1, 0x80)],
+          "the return address is signed in .sframe, not in CFI")
+    finds("a signature missing", [(row + 4, 0x80)],
+          "the return address is unsigned in .sframe, not in CFI")
+    finds("RA elsewhere", [(row + 9, 0x20)], "in .sframe, *(cfa-24) in CFI")
+    finds("FP elsewhere", [(row + 10, 0x10)], "in .sframe, *(cfa-32) in CFI")
+    func, row = rows_of(machine, out, 1)
+    finds("key B missing", [(func + 16, 0x20)], "the signing key is A in .sframe, B in CFI")
+
+
+def check_options(machine, work):
+    """Sharing by byte order, versions by machine."""
+    plain = os.path.join(work, "plain")
+    sizes = {}
+    link(machine, "static", MACHINES[machine][6][0], plain)
+    for how in ("", "--optimize=none", "--optimize=share"):
+        out = os.path.join(work, "bare")
+        made = run(tool, "-q", "--section-only", *filter(None, [how]), plain, out)
+        check(made.returncode == 0, f"{machine}: {how or 'no --optimize'}", made.stderr)
+        sizes[how] = os.path.getsize(out)
+    if machine == "aarch64":
+        check(sizes[""] == sizes["--optimize=share"], "aarch64: rows are shared", sizes)
+    else:
+        check(sizes[""] == sizes["--optimize=none"], f"{machine}: rows are not shared", sizes)
+    if machine == "s390x":
+        said = run(tool, "--format=1", plain, os.path.join(work, "never"))
+        check(said.returncode == 1 and "SFrame version 1 is not defined for s390x" in said.stderr
+              and said.stderr.count("\n") == 1 and not os.path.exists(os.path.join(work, "never")),
+              "s390x: no version 1", said)
+        said = run(tool, "--report", "--format=1", plain)
+        check(said.returncode == 1, "s390x: no report on version 1", said)
+
+
+def main():
+    for machine, how in MACHINES.items():
+        with tempfile.TemporaryDirectory() as work:
+            if not shutil.which(how[0] + "-as") or not shutil.which(how[0] + "-ld"):
+                check(True, f"{machine} # SKIP no {how[0]}-as and -ld")
+                continue
+            check_machine(machine, work)
+            check_proof(machine, work)
+            check_options(machine, work)
+    print(f"1..{done}")
+
+
+main()
