@@ -5,39 +5,19 @@
 CFI_ROWS is the program that prints our rows. "readelf --debug-dump=frames-interp" is brought into
 the same words and both are compared wherever either changes. readelf prints "exp" and "vexp" for
 expressions: these agree with anything and are counted, as do our "?" and the FDEs that we refuse.
-It has one word, "u", for undefined and for no rule. Of AArch64's signed return addresses it says
-nothing here. Exit status 1 on any difference, and when
+It has one word, "u", for undefined and for no rule. Exit status 1 on any difference, and when
 nothing was compared.
 """
 
 import re
-import struct
 import subprocess
 import sys
 
-
-class Machine:
-    """DWARF numbers of the names readelf uses, and the tracked columns: SP, FP, RA."""
-
-    def __init__(self, names, *tracked):
-        self.numbers = {name: number for number, name in enumerate(names)}
-        self.tracked = tracked
-
-
-# By e_machine. x86-64 psABI, figure 3.36; aadwarf64, "DWARF register names"; s390x ELF ABI, "DWARF
-# register number mapping", whose floating point registers are in the order of the vector halves.
-MACHINES = {
-    62: Machine(
-        ["rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp"]
-        + [f"r{i}" for i in range(8, 16)] + ["ra"]
-        + [f"xmm{i}" for i in range(16)] + [f"st{i}" for i in range(8)],
-        "rsp", "rbp", "ra"),
-    183: Machine([f"x{i}" for i in range(31)] + ["sp", "pc"], "sp", "x29", "ra"),
-    22: Machine(
-        [f"r{i}" for i in range(16)]
-        + [f"f{i}" for i in (0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15)],
-        "r15", "r11", "ra"),
-}
+# DWARF numbers of the names readelf uses (x86-64 psABI, figure 3.36).
+NAMES = ["rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp"]
+NAMES += [f"r{i}" for i in range(8, 16)] + ["ra"]
+NAMES += [f"xmm{i}" for i in range(16)] + [f"st{i}" for i in range(8)]
+NUMBERS = {name: number for number, name in enumerate(NAMES)}
 
 FDE = re.compile(r"^[0-9a-f]+ [0-9a-f]+ [0-9a-f]+ FDE cie=([0-9a-f]+) pc=(\w+)\.\.(\w+)")
 CIE = re.compile(r"^([0-9a-f]+) [0-9a-f]+ [0-9a-f]+ CIE")
@@ -49,26 +29,26 @@ SHOWN = 5
 COUNTS = ("files", "fdes", "rows", "exp", "opaque", "refused", "restoring", "different", "skipped")
 
 
-def word(machine, text):
+def word(text):
     """One of readelf's cells in our words; None for an expression."""
     if text in ("exp", "vexp"):
         return None
     if text in ("u", "s") or re.match(r"^[cv][+-]", text):
         return text
     match = REGISTER.match(text)
-    if not match or match[1] not in machine.numbers:
+    if not match or match[1] not in NUMBERS:
         raise ValueError(f"readelf prints {text!r}")
-    return f"r{machine.numbers[match[1]]}{match[2] or '+0'}"
+    return f"r{NUMBERS[match[1]]}{match[2] or '+0'}"
 
 
-def readelf_row(machine, line, columns):
+def readelf_row(line, columns):
     """One line of a table: (pc, cfa, sp, fp, ra)."""
     cells = NUMBER_AND_NAME.sub(r"\1", line).split()
-    tracked = [cells[columns[name]] if name in columns else "u" for name in machine.tracked]
-    return (int(cells[0], 16), *(word(machine, text) for text in [cells[1]] + tracked))
+    tracked = [cells[columns[name]] if name in columns else "u" for name in ("rsp", "rbp", "ra")]
+    return (int(cells[0], 16), *map(word, [cells[1]] + tracked))
 
 
-def readelf_fdes(machine, path):
+def readelf_fdes(path):
     """Yields (start, end, rows, offset of the CIE) for each FDE of .eh_frame."""
     command = ["readelf", "--debug-dump=no-follow-links,frames-interp", "-W", path]
     run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -96,7 +76,7 @@ def readelf_fdes(machine, path):
             if fde:
                 rows.clear()
         elif ROW.match(line):
-            rows.append(readelf_row(machine, line, columns))
+            rows.append(readelf_row(line, columns))
     if fde:
         yield fde
     run.wait()
@@ -170,10 +150,10 @@ def compare_fde(own, theirs, counts):
     return wrong
 
 
-def compare_file(cfi_rows, machine, path, counts):
+def compare_file(cfi_rows, path, counts):
     own = list(own_fdes(cfi_rows, path))
     # Discarded and empty functions are no FDEs to us.
-    theirs = [fde for fde in readelf_fdes(machine, path) if fde[0] != 0 and fde[0] < fde[1]]
+    theirs = [fde for fde in readelf_fdes(path) if fde[0] != 0 and fde[0] < fde[1]]
     problems = []
     if [fde[:2] for fde in own] != [fde[:2] for fde in theirs]:
         problems.append(f"{path}: {len(own)} FDEs, readelf has {len(theirs)}, or other ranges")
@@ -197,32 +177,28 @@ def compare_file(cfi_rows, machine, path, counts):
         print(line)
 
 
-def machine_of(path):
-    """None for what is no 64-bit program or shared library of a machine we know."""
+def is_x86_64(path):
     try:
         with open(path, "rb") as file:
             head = file.read(20)
     except OSError:
-        return None
-    if len(head) < 20 or head[:5] != b"\x7fELF\2" or head[5] not in (1, 2):
-        return None
-    kind, machine = struct.unpack_from("<HH" if head[5] == 1 else ">HH", head, 16)
-    return MACHINES.get(machine) if kind in (2, 3) else None
+        return False
+    executable_or_shared = head[16:18] in (b"\2\0", b"\3\0")
+    return head[:6] == b"\x7fELF\2\1" and head[18:20] == b"\x3e\0" and executable_or_shared
 
 
 def main():
     counts = dict.fromkeys(COUNTS, 0)
     for path in sys.argv[2:]:
         listing = ""
-        machine = machine_of(path)
-        if machine:
+        if is_x86_64(path):
             command = ["readelf", "-SW", path]
             listing = subprocess.run(command, capture_output=True, text=True, check=False).stdout
         if not EH_FRAME.search(listing):
             counts["skipped"] += 1
             continue
         try:
-            compare_file(sys.argv[1], machine, path, counts)
+            compare_file(sys.argv[1], path, counts)
         except ValueError as error:
             print(f"{path}: {error}")
             counts["different"] += 1
