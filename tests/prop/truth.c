@@ -143,6 +143,10 @@ static struct truth_answer truth_rich(
 	if (!truth_place_at(&state->cfa, pc, &answer.cfa) ||
 		answer.cfa.kind == TRUTH_AT_CFA)
 		return nothing;
+	/* The caller's stack would end inside the callee's. */
+	if (answer.cfa.kind == TRUTH_VALUE && answer.cfa.reg == target->machine->sp &&
+		target->machine->sp_off < 0 && answer.cfa.off < target->machine->cfa_off)
+		return nothing;
 	if (!truth_ra_at(target->machine, &state->ra, pc, &answer.ra))
 		return nothing;
 	if (!truth_sp_is_cfa(target, state, pc, &answer.cfa) || state->with_pc)
