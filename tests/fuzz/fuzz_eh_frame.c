@@ -118,7 +118,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				.fp_reg = 29,
 				.pc_reg = 32,
 				.aarch64_ra_state = true}},
-		{true, 8, {.sp_reg = 15, .fp_reg = 11, .pc_reg = 64}},
+		{true, 8,
+			{.sp_reg = 31,
+				.fp_reg = 29,
+				.pc_reg = 32,
+				.aarch64_ra_state = true}},
+		{true, 8, {.sp_reg = 15, .fp_reg = 11, .pc_reg = 65}},
 	};
 
 	for (size_t i = 0; i < sizeof(guises) / sizeof(guises[0]); i++)

@@ -3,6 +3,7 @@
 #include "tests/fuzz/edit.h"
 
 #include <elf.h>
+#include <endian.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,14 +55,43 @@ static unsigned int weight_of(const char *name)
 	return 1;
 }
 
+/* The members that are used here, in the host's byte order, which is little. */
+static Elf64_Ehdr read_ehdr(const uint8_t *data)
+{
+	Elf64_Ehdr ehdr;
+
+	memcpy(&ehdr, data, sizeof(ehdr));
+	if (ehdr.e_ident[EI_DATA] == ELFDATA2MSB) {
+		ehdr.e_phoff = be64toh(ehdr.e_phoff);
+		ehdr.e_shoff = be64toh(ehdr.e_shoff);
+		ehdr.e_phnum = be16toh(ehdr.e_phnum);
+		ehdr.e_shnum = be16toh(ehdr.e_shnum);
+		ehdr.e_shstrndx = be16toh(ehdr.e_shstrndx);
+	}
+	return ehdr;
+}
+
+static Elf64_Shdr read_shdr(const uint8_t *data, uint64_t off)
+{
+	Elf64_Shdr shdr;
+
+	memcpy(&shdr, data + off, sizeof(shdr));
+	if (data[EI_DATA] == ELFDATA2MSB) {
+		shdr.sh_name = be32toh(shdr.sh_name);
+		shdr.sh_type = be32toh(shdr.sh_type);
+		shdr.sh_offset = be64toh(shdr.sh_offset);
+		shdr.sh_size = be64toh(shdr.sh_size);
+	}
+	return shdr;
+}
+
 static void add_section(struct map *map, const uint8_t *data, size_t size, uint64_t off,
 	const Elf64_Shdr *names)
 {
 	unsigned int weight;
 	const char *name;
-	Elf64_Shdr shdr;
+	Elf64_Shdr shdr = read_shdr(data, off);
 
-	memcpy(&shdr, data + off, sizeof(shdr));
 	if (shdr.sh_name >= names->sh_size)
 		return;
 	name = (const char *)data + names->sh_offset + shdr.sh_name;
@@ -82,7 +112,7 @@ void map_read(const uint8_t *data, size_t size, struct map *map)
 	add(map, "", "file", 0, size, 40);
 	if (size < sizeof(ehdr) || memcmp(data, ELFMAG, SELFMAG) != 0)
 		return;
-	memcpy(&ehdr, data, sizeof(ehdr));
+	ehdr = read_ehdr(data);
 	add(map, "", "ehdr", 0, sizeof(ehdr), 60);
 	for (unsigned int i = 0; i < ehdr.e_phnum; i++) {
 		snprintf(text, sizeof(text), "%u", i);
@@ -94,8 +124,7 @@ void map_read(const uint8_t *data, size_t size, struct map *map)
 		add(map, "", "undo", ehdr.e_shoff - 72, 72, 60);
 	if (!ehdr.e_shnum)
 		return;
-	memcpy(&names, data + ehdr.e_shoff + ehdr.e_shstrndx * sizeof(names),
-		sizeof(names));
+	names = read_shdr(data, ehdr.e_shoff + ehdr.e_shstrndx * sizeof(names));
 	for (unsigned int i = 0; i < ehdr.e_shnum; i++)
 		add_section(map, data, size, ehdr.e_shoff + i * sizeof(names), &names);
 }
