@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * GNU ld on AArch64: no CFI. The stub of TLS descriptors stands behind the entries.
+ * A function with another calling convention has an entry like any other.
  * plt: .plt+0 size=32: 0 sp+0, 4 sp+16 c-8
  * plt: .plt+32 size=32 rep=16: 0 sp+0
  * plt: .plt+64 size=32: 0 sp+0, 4 sp+16
@@ -9,6 +10,7 @@
 	.text
 	.globl func
 	.type func, %function
+	.variant_pcs second
 func:
 	.cfi_startproc
 	bl first
