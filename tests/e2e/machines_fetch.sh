@@ -28,7 +28,9 @@ without() {
 	exit 77
 }
 
-command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || without "needs apt-get and dpkg-deb"
+for tool in apt-get dpkg-deb flock; do
+	command -v $tool >/dev/null || without "needs $tool"
+done
 mkdir -p "$dir/$arch" "$dir/apt-$arch/lists/partial" "$dir/apt-$arch/debs/partial" || exit 1
 dir=$(readlink -f "$dir")
 apt=$dir/apt-$arch
@@ -37,11 +39,11 @@ apt=$dir/apt-$arch
 exec 9>"$apt/lock"
 flock 9
 
-missing=
+missing=()
 for package in $packages; do
-	[ -e "$apt/$package.done" ] || missing="$missing $package"
+	[ -e "$apt/$package.done" ] || missing+=("$package")
 done
-[ -n "$missing" ] || exit 0
+[ ${#missing[@]} -gt 0 ] || exit 0
 
 # What follows an update is for the machine's own lists.
 {
@@ -67,16 +69,13 @@ echo "Dir::Etc::main \"$apt/main.conf\";" >"$apt/apt.conf"
 : >"$apt/status"
 export APT_CONFIG=$apt/apt.conf
 
-if ! {
-	apt-get -q update && cd "$apt/debs" &&
-		# shellcheck disable=SC2086 # a list of names
-		apt-get -q download $missing
-} >"$apt/log" 2>&1 </dev/null; then
+cd "$apt/debs" || exit 1
+if ! { apt-get -q update && apt-get -q download "${missing[@]}"; } >"$apt/log" 2>&1 </dev/null; then
 	without "no packages: $(grep '^[EW]:' "$apt/log" | tail -n 1)"
 fi
 # Programs read the first: none of the machine's own libraries belong to this root.
 mkdir -p "$dir/$arch/etc" && : >"$dir/$arch/etc/ld.so.cache"
-for package in $missing; do
+for package in "${missing[@]}"; do
 	dpkg-deb -x "$apt/debs/${package}"_*.deb "$dir/$arch" && : >"$apt/$package.done" || exit 1
 done
 rm -f "$apt"/debs/*.deb
