@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""section_rows.py EH2SFRAME FILE...: the .sframe section of each file against readelf.
+
+What --dump prints of the section is held against readelf --debug-dump=frames-interp of the same
+file at every address: CFA, FP, RA and whether the RA is signed. Neither our interpreter nor our proof
+has a part in it. Rows where readelf has no FDE must be in a PLT; code with an FDE and without a row is
+counted. Exit status 1 on any difference, and when nothing was compared.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import readelf_rows  # noqa: E402
+
+FUNC = re.compile(r"    func idx \[\d+\]: pc = 0x([0-9a-f]+), size = (\d+) bytes")
+ROW = re.compile(r"    ([0-9a-f]{16})  (\S+) +(\S+) +(\S+?)(\[s\])?$")
+OUTERMOST = re.compile(r"    ([0-9a-f]{16})  RA undefined$")
+PLT = re.compile(r"^ *\[ *\d+\] \.i?plt\S* +\S+ +([0-9a-f]+) [0-9a-f]+ ([0-9a-f]+)")
+KEYS = ("rows", "agree", "plt", "gaps", "with_cfi")
+# Without a word for the RA it is where the header says: on x86-64 at CFA - 8.
+FIXED = {"f": "c-8"}
+
+
+def place(text, machine):
+    """--dump's words in those of readelf_rows.py; None where readelf prints an expression."""
+    if text.startswith("("):
+        return None
+    for name, column in (("sp", machine.stack), ("fp", machine.frame)):
+        if text.startswith(name):
+            return f"r{machine.numbers[column]}{text[2:] or '+0'}"
+    return text + "+0" if re.fullmatch(r"r\d+", text) else FIXED.get(text, text)
+
+
+def section_spans(tool, path, machine):
+    """[(start, end, rules)] of the section, ascending; rules is None in periodic functions."""
+    run = subprocess.run([tool, "--dump", path], capture_output=True, text=True, check=True)
+    spans, end, periodic = [], 0, False
+
+    def add(start, rules):
+        if spans and spans[-1][1] > start:
+            spans[-1] = (spans[-1][0], start, spans[-1][2])
+        spans.append((start, end, rules))
+
+    for line in run.stdout.splitlines():
+        if match := ROW.match(line):
+            if not periodic:
+                cfa, fp, ra = (place(match[i], machine) for i in (2, 3, 4))
+                add(int(match[1], 16), (cfa, fp, ra, bool(match[5])))
+        elif match := OUTERMOST.match(line):
+            add(int(match[1], 16), (None, None, "u", False))
+        elif match := FUNC.match(line):
+            start = int(match[1], 16)
+            end = start + int(match[2])
+            periodic = "PCMASK" in line
+            if periodic:
+                add(start, None)
+    return spans
+
+
+def cfi_spans(path, machine):
+    """The same of readelf's tables."""
+    fdes = [fde for fde in readelf_rows.readelf_fdes(path, machine) if 0 < fde[0] < fde[1]]
+    if machine is readelf_rows.MACHINES[183]:
+        fdes = readelf_rows.add_signed(fdes, readelf_rows.signed_places(path))
+    spans = []
+    for start, end, rows, _ in sorted(fdes, key=lambda fde: fde[0]):
+        rows = {row[0]: row for row in rows if start <= row[0] < end}
+        ends = [*list(rows)[1:], end]
+        for row, row_end in zip(rows.values(), ends):
+            fp, ra = ("u" if rule == "s" else rule for rule in row[3:5])
+            spans.append((row[0], row_end, (row[1], fp, ra, row[5:] == ("signed",))))
+    return spans
+
+
+def plt_ranges(path):
+    run = subprocess.run(["readelf", "-SW", path], capture_output=True, text=True, check=True)
+    found = [PLT.match(line) for line in run.stdout.splitlines()]
+    return [(int(m[1], 16), int(m[1], 16) + int(m[2], 16)) for m in found if m]
+
+
+def overlay(ours, theirs):
+    """Yields (start, end, our rules, their rules) where either has some; None: has not."""
+    nothing = (1 << 64, 1 << 64, None)
+    mine, others = iter(ours), iter(theirs)
+    one, other = next(mine, nothing), next(others, nothing)
+    at = 0
+    while one is not nothing or other is not nothing:
+        at = max(at, min(one[0], other[0]))
+        in_one, in_other = one[0] <= at, other[0] <= at
+        end = min(one[1] if in_one else one[0], other[1] if in_other else other[0])
+        yield at, end, one if in_one else None, other if in_other else None
+        at = end
+        while one[1] <= at and one is not nothing:
+            one = next(mine, nothing)
+        while other[1] <= at and other is not nothing:
+            other = next(others, nothing)
+
+
+def agree(ours, theirs):
+    """Expressions and periodic functions agree with anything."""
+    return ours is None or all(None in (a, b) or a == b for a, b in zip(ours, theirs))
+
+
+def compare(tool, path, theirs=None):
+    """(counts, differences as lines) of one file."""
+    machine = readelf_rows.machine_of(path)
+    plts = plt_ranges(path)
+    counts, wrong = dict.fromkeys(KEYS, 0), []
+    for start, end, one, other in overlay(
+        section_spans(tool, path, machine), theirs or cfi_spans(path, machine)
+    ):
+        size = end - start
+        counts["rows"] += 1
+        counts["with_cfi"] += size if other else 0
+        if not one:
+            counts["gaps"] += size
+        elif other and agree(one[2], other[2]):
+            counts["agree"] += size
+        elif not other and any(low <= start and end <= high for low, high in plts):
+            counts["plt"] += size
+        else:
+            theirs_here = other[2] if other else "no FDE"
+            wrong.append(f"{path}: {start:#x}..{end:#x}: {one[2]}, readelf {theirs_here}")
+    return counts, wrong
+
+
+def main():
+    total, different = dict.fromkeys(KEYS, 0), 0
+    for path in sys.argv[2:]:
+        counts, wrong = compare(sys.argv[1], path)
+        different += len(wrong)
+        for key in KEYS:
+            total[key] += counts[key]
+        for line in wrong[: readelf_rows.SHOWN]:
+            print(line)
+    print(
+        "section: {rows} rows, {agree} of {with_cfi} bytes agree with readelf, {gaps} have no row, "
+        "{plt} bytes of PLT without CFI".format(**total), f"{different} differ", sep=", "
+    )
+    return 1 if different or not total["agree"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
