@@ -25,7 +25,7 @@ import section_rows  # noqa: E402
 VERSIONS = {"arm64": (1, 2, 3), "s390x": (2, 3)}
 # How many files, the largest first; of those at least so many convert, one of at least that size.
 FILES = {"quick": 40, "full": None}
-LEAST = {"quick": (35, 2_000_000), "full": (500, 100_000_000)}
+LEAST = {"quick": (30, 2_000_000), "full": (500, 100_000_000)}
 # Conversions end in fsync, which says nothing here.
 SCRATCH = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 NOTHING_TO_DO, SHOWN = 6, 8

@@ -423,7 +423,7 @@ static void samples(void)
 	while (walks < 500 && !n_problems)
 		work();
 	setitimer(ITIMER_REAL, &off, NULL);
-	if ((neither + unmapped) * 10 > walks)
+	if ((neither + unmapped) * 20 > walks)
 		problem("%u of %u walks begin in code without data", neither + unmapped,
 			walks);
 }

@@ -21,8 +21,9 @@ ROW = re.compile(r"    ([0-9a-f]{16})  (\S+) +(\S+) +(\S+?)(\[s\])?$")
 OUTERMOST = re.compile(r"    ([0-9a-f]{16})  RA undefined$")
 PLT = re.compile(r"^ *\[ *\d+\] \.i?plt\S* +\S+ +([0-9a-f]+) [0-9a-f]+ ([0-9a-f]+)")
 KEYS = ("rows", "agree", "plt", "gaps", "with_cfi")
-# Without a word for the RA it is where the header says: on x86-64 at CFA - 8.
-FIXED = {"f": "c-8"}
+# Without a word for the RA it is where the header says: on x86-64 at CFA - 8. U is a word that says
+# that it is not saved.
+WORDS = {"f": "c-8", "U": "u"}
 
 
 def place(text, machine):
@@ -32,7 +33,7 @@ def place(text, machine):
     for name, column in (("sp", machine.stack), ("fp", machine.frame)):
         if text.startswith(name):
             return f"r{machine.numbers[column]}{text[2:] or '+0'}"
-    return text + "+0" if re.fullmatch(r"r\d+", text) else FIXED.get(text, text)
+    return text + "+0" if re.fullmatch(r"r\d+", text) else WORDS.get(text, text)
 
 
 def section_spans(tool, path, machine):
