@@ -5,6 +5,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+/* A number that SFrame's reader could not name is none of those that CFI can. */
+static uint16_t answer_reg(struct sf_loc loc)
+{
+	return loc.reg == SF_REG_NONE ? UINT16_MAX : loc.reg;
+}
+
 static struct cfi_rule answer_of_loc(struct sf_loc loc, int32_t off)
 {
 	switch ((enum sf_loc_kind)loc.kind) {
@@ -14,9 +20,10 @@ static struct cfi_rule answer_of_loc(struct sf_loc loc, int32_t off)
 		return (struct cfi_rule){.kind = CFI_AT_CFA, .off = off};
 	case SF_LOC_REG:
 		return (struct cfi_rule){
-			.kind = CFI_REG_PLUS, .reg = loc.reg, .off = off};
+			.kind = CFI_REG_PLUS, .reg = answer_reg(loc), .off = off};
 	case SF_LOC_AT_REG:
-		return (struct cfi_rule){.kind = CFI_AT_REG, .reg = loc.reg, .off = off};
+		return (struct cfi_rule){
+			.kind = CFI_AT_REG, .reg = answer_reg(loc), .off = off};
 	}
 	return (struct cfi_rule){.kind = CFI_OPAQUE};
 }
@@ -132,6 +139,8 @@ void answer_rule_text(
 		snprintf(reg, sizeof(reg), "sp");
 	else if (rule->reg == arch->cfi.fp_reg)
 		snprintf(reg, sizeof(reg), "fp");
+	else if (rule->reg == UINT16_MAX)
+		snprintf(reg, sizeof(reg), "r?");
 	else
 		snprintf(reg, sizeof(reg), "r%u", rule->reg);
 	switch ((enum cfi_rule_kind)rule->kind) {

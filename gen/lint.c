@@ -49,7 +49,7 @@ struct lint_run {
 	const struct image *image; /* NULL: none */
 	unsigned int consumers;	   /* asked for, and reading this version */
 	struct lint_result *result;
-	uint64_t n_rows;
+	uint64_t n_rows, row_bytes;    /* of all functions, shared ones each time */
 	uint64_t last_start, last_end; /* of the function before */
 };
 
@@ -98,12 +98,12 @@ static void lint_count(struct lint_run *run, enum lint_rule rule, unsigned int c
 {
 	if (!consumers)
 		return;
+	run->result->rules[rule].broken |= (uint8_t)consumers;
 	if (run->result->rules[rule].times++)
 		return;
 	run->result->n_broken++;
 	run->result->rules[rule].off = off;
 	run->result->rules[rule].pc = pc;
-	run->result->rules[rule].broken = (uint8_t)consumers;
 }
 
 /* rule is broken at off, in the function at pc. */
@@ -150,6 +150,11 @@ static void lint_header(struct lint_run *run)
 	}
 }
 
+static bool lint_high(struct sf_loc loc)
+{
+	return loc.reg > SF_REG_MAX;
+}
+
 static void lint_row(struct lint_run *run, const struct sf_func *func,
 	const struct sf_row *row, uint64_t off, uint64_t least)
 {
@@ -166,6 +171,8 @@ static void lint_row(struct lint_run *run, const struct sf_func *func,
 	else if (row->ra.kind == SF_LOC_NONE && view->fixed_ra_off == 0 && abi &&
 		 abi->fixed_ra_off != 0)
 		lint_broken(run, LINT_RULE_ROW_RA, off, func->start);
+	if (lint_high(row->cfa) || lint_high(row->ra) || lint_high(row->fp))
+		lint_broken(run, LINT_RULE_ROW_REGISTER, off, func->start);
 }
 
 static void lint_rows(struct lint_run *run, const struct sf_view_func *func)
@@ -184,6 +191,9 @@ static void lint_rows(struct lint_run *run, const struct sf_view_func *func)
 	}
 	if (iter.failed)
 		lint_broken(run, LINT_RULE_READABLE, iter.off, func->func.start);
+	run->row_bytes += off - (run->view->row_off + func->rows_off);
+	if (run->view->version >= SFRAME_VERSION_3)
+		run->row_bytes += SFRAME_V3_ATTR_SIZE;
 }
 
 static void lint_func(struct lint_run *run, const struct sf_view_func *func, bool first)
@@ -195,13 +205,14 @@ static void lint_func(struct lint_run *run, const struct sf_view_func *func, boo
 		lint_broken(run, LINT_RULE_FUNC_SIZE, off, f->start);
 	if (f->size > INT32_MAX)
 		lint_broken(run, LINT_RULE_FUNC_FAR, off, f->start);
-	if (f->n_rows == 0) {
-		/* A signal frame without rows says at least that; libsframe miscounts it.
-		 */
-		if (f->signal_frame && !(run->consumers & LINT_LIBSFRAME))
-			return;
+	if (f->n_rows > f->size)
+		lint_broken(run, LINT_RULE_ROW_COUNT, off, f->start);
+	/* A signal frame without rows says at least that; libsframe miscounts it. */
+	if (f->n_rows == 0 && f->signal_frame)
+		lint_count(run, LINT_RULE_FUNC_ROWS, run->consumers & LINT_LIBSFRAME, off,
+			f->start);
+	else if (f->n_rows == 0)
 		lint_broken(run, LINT_RULE_FUNC_ROWS, off, f->start);
-	}
 	if (f->pcmask && f->rep_size == 0)
 		lint_broken(run, LINT_RULE_BLOCK, off, f->start);
 	if (f->pcmask)
@@ -248,7 +259,7 @@ void lint_section(const struct sf_view *view, const struct image *image,
 	unsigned int consumers, struct lint_result *result)
 {
 	unsigned int readers = lint_readers(view);
-	struct lint_run run = {view, image, consumers & readers, result, 0, 0, 0};
+	struct lint_run run = {view, image, consumers & readers, result, 0, 0, 0, 0};
 	struct sf_view_func func;
 	struct err damage = {0};
 
@@ -268,6 +279,9 @@ void lint_section(const struct sf_view *view, const struct image *image,
 	}
 	if (run.n_rows != view->n_rows)
 		lint_broken(&run, LINT_RULE_COUNT, SFRAME_HDR_NUM_FRES, 0);
+	/* A reader of the other byte order swaps them in place, function by function. */
+	if (view->big_endian && run.row_bytes > view->row_len)
+		lint_broken(&run, LINT_RULE_ROW_SHARED, view->row_off, 0);
 }
 
 bool lint_own(const uint8_t *data, size_t size, uint64_t addr, const struct image *image,

@@ -63,6 +63,12 @@ enum {
 		"no row without words, which older readers refuse")                      \
 	X(ROW_RA, "row-ra", LINT_KG, 1, 3,                                               \
 		"row or header say where the return address is, if calls save it")       \
+	X(ROW_REGISTER, "row-register", LINT_KERNEL, 3, 3,                               \
+		"no row names a register above 31")                                      \
+	X(ROW_COUNT, "row-count", LINT_KERNEL, 3, 3,                                     \
+		"no function has more rows than bytes")                                  \
+	X(ROW_SHARED, "row-shared", LINT_LIBSFRAME, 1, 3,                                \
+		"in a big-endian section no two functions share rows")                   \
 	X(ONE_SEGMENT, "one-segment", LINT_KERNEL, 1, 3,                                 \
 		"the section lies inside the file bytes of one PT_LOAD")                 \
 	X(PHDR, "phdr", LINT_KG, 1, 3, "one PT_GNU_SFRAME begins where the section does")

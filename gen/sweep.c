@@ -20,7 +20,21 @@ static int sweep_key_compare(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* A section that is not flagged as sorted gets an index that is. */
+/* Whether the functions as stored ascend by start and by end. */
+static bool sweep_ascends(const struct sf_view *view)
+{
+	struct sf_view_func func;
+	struct err ignored = {0};
+
+	if (!(view->flags & SFRAME_F_FDE_SORTED))
+		return false;
+	for (uint32_t i = 0; i < view->n_funcs; i++)
+		if (sf_view_func(view, i, &func, &ignored) && func.func.size == 0)
+			return false;
+	return true;
+}
+
+/* A section that does not ascend gets an index that does. */
 static bool sweep_sort(struct sweep *sweep, struct err *err)
 {
 	uint32_t n = sweep->view->n_funcs;
@@ -36,10 +50,11 @@ static bool sweep_sort(struct sweep *sweep, struct err *err)
 		struct sf_view_func func;
 
 		ok = sf_view_func(sweep->view, i, &func, err);
-		keys[i] = (struct sweep_key){ok ? func.func.start : 0, i};
+		if (ok && func.func.size)
+			keys[sweep->n++] = (struct sweep_key){func.func.start, i};
 	}
-	qsort(keys, n, sizeof(*keys), sweep_key_compare);
-	for (uint32_t i = 0; i < n; i++)
+	qsort(keys, sweep->n, sizeof(*keys), sweep_key_compare);
+	for (uint32_t i = 0; i < sweep->n; i++)
 		sweep->order[i] = keys[i].index;
 	free(keys);
 	return ok;
@@ -48,8 +63,10 @@ static bool sweep_sort(struct sweep *sweep, struct err *err)
 bool sweep_init(struct sweep *sweep, const struct sf_view *view, struct err *err)
 {
 	*sweep = (struct sweep){.view = view};
-	if (view->flags & SFRAME_F_FDE_SORTED)
+	if (sweep_ascends(view)) {
+		sweep->n = view->n_funcs;
 		return true;
+	}
 	if (sweep_sort(sweep, err))
 		return true;
 	sweep_deinit(sweep);
@@ -150,7 +167,7 @@ static const struct sf_row *sweep_pcmask(const struct sf_func *func,
 /* Positions on the first function that ends above pc. */
 static void sweep_search(struct sweep *sweep, uint64_t pc)
 {
-	uint32_t low = 0, high = sweep->view->n_funcs;
+	uint32_t low = 0, high = sweep->n;
 	struct sf_view_func func;
 	struct err ignored = {0};
 
@@ -178,7 +195,7 @@ void sweep_seek(struct sweep *sweep, uint64_t pc)
 bool sweep_next(struct sweep *sweep, uint64_t limit, struct sweep_segment *segment,
 	struct err *err)
 {
-	while (!sweep->failed && sweep->at < sweep->view->n_funcs) {
+	while (!sweep->failed && sweep->at < sweep->n) {
 		const struct sf_func *func = &sweep->func.func;
 		const struct sf_row *row;
 		uint64_t from, end;

@@ -29,7 +29,8 @@ struct sweep_segment {
 
 struct sweep {
 	const struct sf_view *view; /* borrowed; has passed sf_check_all */
-	uint32_t *order; /* functions by start; NULL when the section is sorted already */
+	uint32_t *order; /* functions that have a size, by start; NULL: as stored */
+	uint32_t n;	 /* of them */
 	uint32_t at;	 /* function whose turn it is, in that order */
 	struct sf_view_func func;
 	bool have_func, have_rows;

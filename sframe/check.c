@@ -44,7 +44,9 @@ struct range {
 
 struct survey {
 	const struct sf_view *view;
-	struct range *ranges; /* owned; of every function, as stored */
+	struct range *ranges; /* owned; of every function that has a size, as stored */
+	uint32_t n_ranges;
+	uint64_t last_start; /* of the function before, or 0 */
 	uint64_t n_rows;
 	unsigned int breached;	   /* BITs */
 	uint64_t off[SF_N_CHECKS]; /* of the first breach, from the section's start */
@@ -87,7 +89,8 @@ static void survey_header(struct survey *survey)
 
 static void survey_rows(struct survey *survey, const struct sf_view_func *func)
 {
-	uint32_t end = func->func.size;
+	/* At the function's end a row holds for nothing. */
+	uint64_t end = (uint64_t)func->func.size + 1;
 	struct sf_row_iter iter;
 	struct sf_row row;
 	uint64_t off, before = 0; /* one more than the start of the row before */
@@ -113,20 +116,19 @@ static void survey_rows(struct survey *survey, const struct sf_view_func *func)
 		note(survey, SF_CHECK_ROWS_READABLE, iter.off);
 }
 
-static void survey_func(
-	struct survey *survey, uint32_t i, const struct sf_view_func *func)
+static void survey_func(struct survey *survey, const struct sf_view_func *func)
 {
 	const struct sf_view *view = survey->view;
-	struct range *range = &survey->ranges[i];
+	struct range range = {.first = func->func.start, .field_off = func->field_off};
 
-	range->first = func->func.start;
-	range->field_off = func->field_off;
-	if (func->func.size == 0 ||
-		__builtin_add_overflow(range->first, func->func.size - 1, &range->last))
-		note(survey, SF_CHECK_FUNC_SIZE, func->field_off);
-	if ((view->flags & SFRAME_F_FDE_SORTED) && i > 0 &&
-		range->first < range[-1].first)
+	if (func->func.size) {
+		if (__builtin_add_overflow(range.first, func->func.size - 1, &range.last))
+			note(survey, SF_CHECK_FUNC_SIZE, func->field_off);
+		survey->ranges[survey->n_ranges++] = range;
+	}
+	if ((view->flags & SFRAME_F_FDE_SORTED) && range.first < survey->last_start)
 		note(survey, SF_CHECK_FUNC_SORTED, func->field_off);
+	survey->last_start = range.first;
 	if (func->func.pcmask != (func->func.rep_size != 0))
 		note(survey, SF_CHECK_REP_SIZE, func->field_off);
 	survey->n_rows += func->func.n_rows;
@@ -147,7 +149,7 @@ static int compare_ranges(const void *a, const void *b)
 /* In the order of starts, if any two functions overlap then two neighbours do. */
 static void survey_overlap(struct survey *survey)
 {
-	uint32_t n = survey->view->n_funcs;
+	uint32_t n = survey->n_ranges;
 
 	if (!(survey->view->flags & SFRAME_F_FDE_SORTED))
 		qsort(survey->ranges, n, sizeof(*survey->ranges), compare_ranges);
@@ -169,7 +171,7 @@ static void survey_section(struct survey *survey)
 				view->func_off + (uint64_t)i * view->func_size);
 			return;
 		}
-		survey_func(survey, i, &func);
+		survey_func(survey, &func);
 	}
 	if (survey->n_rows != view->n_rows)
 		note(survey, SF_CHECK_ROWS_TOTAL, SFRAME_HDR_NUM_FRES);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Named checks of a decoded section: everything a reader may rely on beyond what
- * sf_view_open needs. A check runs only when those it depends on passed.
+ * sf_view_open needs. A check runs only when those it depends on passed. What GNU as
+ * writes and what says nothing passes: functions of size 0, a row at a function's end.
+ * The rules of consumers that refuse those are the program's (gen/lint.h).
  */
 #ifndef SFRAME_CHECK_H
 #define SFRAME_CHECK_H
@@ -18,14 +20,13 @@
 	X(FUNC_SORTED, "func-sorted",                                                    \
 		"function starts do not ascend although SORTED is set")                  \
 	X(FUNC_OVERLAP, "func-overlap", "two functions overlap")                         \
-	X(FUNC_SIZE, "func-size",                                                        \
-		"a function has size 0 or passes the end of the address space")          \
+	X(FUNC_SIZE, "func-size", "a function passes the end of the address space")      \
 	X(REP_SIZE, "rep-size",                                                          \
 		"a PCMASK function has no block size, or another has one")               \
 	X(ROWS_READABLE, "rows-readable", "a row is damaged")                            \
 	X(ROWS_SOME, "rows-some", "a function that needs rows has none")                 \
 	X(ROWS_ASCENDING, "rows-ascending", "row starts do not ascend strictly")         \
-	X(ROWS_INSIDE, "rows-inside", "a row starts at or after the function's end")     \
+	X(ROWS_INSIDE, "rows-inside", "a row starts after the function's end")           \
 	X(ROWS_TOTAL, "rows-total",                                                      \
 		"the header's row count is not the sum over the functions")
 

@@ -123,7 +123,8 @@ static bool row_from_words(const struct sf_view *view, const struct sf_abi *abi,
 
 /*
  * A control word and the offset after it. False for one without meaning: "no rule" where
- * a rule should be, the CFA's own value, a bit that must be 0, a register too high.
+ * a rule should be, the CFA's own value, a bit that must be 0. A register that cannot be
+ * is one row's fault and not the section's: GNU as makes -1 of what it fails to parse.
  */
 static bool flex_loc(
 	const int32_t *pair, unsigned int width, struct sf_loc *loc, int32_t *off)
@@ -133,12 +134,12 @@ static bool flex_loc(
 	uint32_t reg = word >> SFRAME_V3_CTRL_REG_SHIFT;
 	bool deref = word & SFRAME_V3_CTRL_DEREF_P;
 
-	if ((word & SFRAME_V3_CTRL_ZERO) || reg > SF_REG_MAX)
+	if (word & SFRAME_V3_CTRL_ZERO)
 		return false;
 	*off = pair[1];
 	if (word & SFRAME_V3_CTRL_REG_P) {
 		loc->kind = deref ? SF_LOC_AT_REG : SF_LOC_REG;
-		loc->reg = (uint8_t)reg;
+		loc->reg = reg < SF_REG_NONE ? (uint8_t)reg : SF_REG_NONE;
 		return true;
 	}
 	loc->kind = SF_LOC_AT_CFA;

@@ -25,10 +25,13 @@ enum sf_loc_kind {
 
 struct sf_loc {
 	uint8_t kind; /* enum sf_loc_kind */
-	uint8_t reg;  /* DWARF number, 0 to 31; 0 where the kind has none */
+	uint8_t reg;  /* DWARF number; 0 where the kind has none */
 };
 
-enum { SF_REG_MAX = 31 };
+enum {
+	SF_REG_MAX = 31, /* that is written; x86-64's APX, for one, has higher ones */
+	SF_REG_NONE = UINT8_MAX, /* read where the number is one that no machine has */
+};
 
 struct sf_row {
 	uint32_t start; /* bytes from the function's start (PCMASK: from the block's

@@ -63,6 +63,8 @@ static void format_loc(const struct sf_abi *abi, struct sf_loc loc, int32_t off,
 		snprintf(reg, sizeof(reg), "sp");
 	else if (loc.reg == abi->fp)
 		snprintf(reg, sizeof(reg), "fp");
+	else if (loc.reg == SF_REG_NONE)
+		snprintf(reg, sizeof(reg), "r?");
 	else
 		snprintf(reg, sizeof(reg), "r%u", loc.reg);
 	switch (loc.kind) {

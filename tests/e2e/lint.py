@@ -97,6 +97,37 @@ def row(version, off, value):
     return edit
 
 
+def other_order(data, at, size):
+    """The section of version 2 in the other byte order, every byte swapped once."""
+    def swap(off, *widths):
+        for width in widths:
+            data[at + off:at + off + width] = data[at + off:at + off + width][::-1]
+            off += width
+
+    n_funcs, _, _, _, freoff = struct.unpack_from("<IIIII", data, at + 8)
+    done_rows = set()
+    for off in range(HEADER, HEADER + 20 * n_funcs, 20):
+        _, _, first, n_rows, info = struct.unpack_from("<iIIIB", data, at + off)
+        rows = HEADER + freoff + first
+        for _ in range(0 if rows in done_rows else n_rows):
+            width = 1 << (info & 15)
+            words = data[at + rows + width] >> 1 & 15
+            each = 1 << (data[at + rows + width] >> 5 & 3)
+            swap(rows, width)
+            swap(rows + width + 1, *[each] * words)
+            rows += width + 1 + each * words
+        done_rows.add(HEADER + freoff + first)
+        swap(off, 4, 4, 4, 4)
+    swap(0, 2)
+    swap(8, 4, 4, 4, 4, 4)
+
+
+def attribute(off, fmt, value):
+    """An edit of the first function's attribute, version 3."""
+    return lambda data, at, size: struct.pack_into(
+        "<" + fmt, data, at + first_rows(3)(data, at) - 5 + off, value)
+
+
 FDE = HEADER
 # Rule, version of the file it is broken in, how. Version 2: FDEs of 20 bytes, the first is PLT0's,
 # its rows "00 03 10" and "06 03 18"; version 3: of 16.
@@ -124,6 +155,11 @@ BREACHES = [
     ("row-inside", 2, row(2, 3, 16)),
     ("row-words", 2, row(2, 1, 0)),
     ("row-ra", 2, put(6, "b", 0)),
+    # PLT0's rows as those of a flexible function: CFA is register 32 + 0x10, in words of 2 bytes.
+    ("row-register", 3, all_of(attribute(0, "H", 1), attribute(3, "B", 1), row(3, 1, 0x24),
+                               row(3, 2, 0x01), row(3, 3, 0x01), row(3, 4, 0x10), row(3, 5, 0))),
+    ("row-count", 3, put(FDE + 8, "I", 1)),
+    ("row-shared", "2 shared", other_order),
     ("one-segment", 2, no_load),
     ("phdr", 2, phdr_type),
 ]
@@ -152,12 +188,25 @@ def check_breaches(files, work):
     out = os.path.join(work, "damaged")
     for name, version, edit in BREACHES:
         damaged(files[version], out, edit)
+        version = int(str(version)[0])
         found, status, text = broken(out)
         wanted = [who for who in rules[name][0] if who in readers[version]]
         check(found.get(name) == wanted and status == 1, f"{name}: named, for {wanted}", text)
         named.add(name)
     check(named | {"version"} == set(rules), "every rule is broken once",
           named.symmetric_difference(rules))
+
+
+def check_other_order(files, work):
+    files["2 shared"] = os.path.join(work, "shared")
+    made = run(tool, "-q", "--format=2", "--optimize=share", files["plain"], files["2 shared"])
+    check(made.returncode == 0, "converted, with shared rows", made.stderr)
+    out = os.path.join(work, "swapped")
+    damaged(files[2], out, other_order)
+    here, there = run(tool, "--dump", files[2]).stdout, run(tool, "--dump", out).stdout
+    check("func idx" in here and here == there, "the other byte order says the same", there)
+    found, status, text = broken(out)
+    check(status == 0 and not found, "and keeps every rule, as no rows are shared", text)
 
 
 def main():
@@ -169,6 +218,7 @@ def main():
         plain = os.path.join(work, "plain")
         made = run("gcc", "-fuse-ld=bfd", "-O2", "-Wl,-z,lazy", "-o", plain, source)
         check(made.returncode == 0, "compiled", made.stderr)
+        files["plain"] = plain
         for version in (1, 2, 3):
             files[version] = os.path.join(work, f"v{version}")
             run(tool, "-q", f"--format={version}", "--optimize=none", plain, files[version])
@@ -180,6 +230,8 @@ def main():
                 if not keeps:
                     check(": version: broken" in said.stdout and said.stdout.count("\n") == 1,
                           f"version {version}, {who}: only the version", said.stdout)
+        # Big-endian sections are read as others are, and keep the rules unless rows are shared.
+        check_other_order(files, work)
         check_breaches(files, work)
         check(run(tool, "--lint=all", plain).returncode == 6, "no section: nothing to do")
     with open(os.path.join(root, "docs/eh2sframe.1.scd"), encoding="utf-8") as file:

@@ -76,6 +76,30 @@ static void shuffle(struct wr *wr, size_t n)
 	}
 }
 
+/*
+ * Functions of GNU as that hold for nothing: size 0, some in the midst of the one before.
+ */
+static void empty_some(struct sf_section *model, struct wr *wr)
+{
+	for (size_t i = 1; i < model->n_funcs; i++) {
+		uint8_t *fde = wr->data + SFRAME_HDR_SIZE + i * SFRAME_V2_FDE_SIZE;
+		struct sf_func *func = &model->funcs[i], *before = func - 1;
+		int32_t start, back = (int32_t)(func->start - before->start);
+
+		if (rand() % 4)
+			continue;
+		func->size = 0;
+		memset(fde + SFRAME_FDE_FUNC_SIZE, 0, 4);
+		if (rand() % 2)
+			continue;
+		back = rand() % (back + 1);
+		memcpy(&start, fde, sizeof(start));
+		start -= back;
+		memcpy(fde, &start, sizeof(start));
+		func->start -= (uint64_t)back;
+	}
+}
+
 /* Everything in [from, to) by sweep, PC by PC against the model. */
 static void sweep_range(
 	struct sweep *sweep, const struct sf_section *model, uint64_t from, uint64_t to)
@@ -127,6 +151,8 @@ START_TEST(sorted_and_not)
 		struct wr wr = fixture_encode(&model, false, rand() % 2, ADDR);
 		struct sf_view view = fixture_open(&wr, ADDR);
 
+		sweep_everything(&model, &view);
+		empty_some(&model, &wr);
 		sweep_everything(&model, &view);
 		shuffle(&wr, model.n_funcs);
 		view = fixture_open(&wr, ADDR);
