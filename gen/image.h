@@ -69,8 +69,8 @@ ATTR_MUST_CHECK bool image_open(const char *path, struct image *image, struct er
 
 /*
  * As image_open, but sees the file as it was before this program inserted a section: only
- * the first undo->size bytes, with the ranges in undo put back (gen/undo.h). fd stays that of
- * the file.
+ * the first undo->size bytes, with the ranges in undo put back (gen/undo.h). fd stays
+ * that of the file.
  */
 struct undo;
 ATTR_MUST_CHECK bool image_open_original(
@@ -98,7 +98,11 @@ ATTR_MUST_CHECK bool image_dynamic(
  * type). */
 bool image_is_sframe(const struct image_section *section);
 
-/* Whether [addr, addr + len) lies inside one segment with PF_X. */
+/* The one segment with PF_X that [addr, addr + len) lies inside; NULL when there is none.
+ */
+const GElf_Phdr *image_code_segment(
+	const struct image *image, uint64_t addr, uint64_t len);
+/* Whether there is one. */
 bool image_is_code(const struct image *image, uint64_t addr, uint64_t len);
 
 /*

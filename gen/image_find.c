@@ -59,7 +59,8 @@ const uint8_t *image_at_addr(const struct image *image, uint64_t addr, uint64_t 
  * Memory size, not file size: code is never zero-filled in practice, but the loader maps
  * it executable all the same, and that is what is asked.
  */
-bool image_is_code(const struct image *image, uint64_t addr, uint64_t len)
+const GElf_Phdr *image_code_segment(
+	const struct image *image, uint64_t addr, uint64_t len)
 {
 	for (size_t i = 0; i < image->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &image->phdrs[i];
@@ -67,9 +68,14 @@ bool image_is_code(const struct image *image, uint64_t addr, uint64_t len)
 		if (phdr->p_type == PT_LOAD && phdr->p_flags & PF_X &&
 			addr >= phdr->p_vaddr &&
 			num_range_inside(addr - phdr->p_vaddr, len, phdr->p_memsz))
-			return true;
+			return phdr;
 	}
-	return false;
+	return NULL;
+}
+
+bool image_is_code(const struct image *image, uint64_t addr, uint64_t len)
+{
+	return image_code_segment(image, addr, len) != NULL;
 }
 
 /* The loaders take the first of each of these types, so does this. */

@@ -51,6 +51,7 @@ struct lint_run {
 	struct lint_result *result;
 	uint64_t n_rows, row_bytes;    /* of all functions, shared ones each time */
 	uint64_t last_start, last_end; /* of the function before */
+	const GElf_Phdr *code;	       /* where the first function is; NULL: none yet */
 };
 
 const char *lint_rule_name(enum lint_rule rule)
@@ -196,6 +197,20 @@ static void lint_rows(struct lint_run *run, const struct sf_view_func *func)
 		run->row_bytes += SFRAME_V3_ATTR_SIZE;
 }
 
+/* The kernel registers the section for each executable segment; when it validates, all
+ * functions must be in that one. */
+static void lint_code(struct lint_run *run, const struct sf_func *func, uint64_t off)
+{
+	const GElf_Phdr *code = image_code_segment(run->image, func->start, func->size);
+
+	if (!run->code)
+		run->code = code;
+	if (!code)
+		lint_broken(run, LINT_RULE_FUNC_CODE, off, func->start);
+	else if (code != run->code)
+		lint_broken(run, LINT_RULE_FUNC_SEGMENT, off, func->start);
+}
+
 static void lint_func(struct lint_run *run, const struct sf_view_func *func, bool first)
 {
 	const struct sf_func *f = &func->func;
@@ -217,8 +232,8 @@ static void lint_func(struct lint_run *run, const struct sf_view_func *func, boo
 		lint_broken(run, LINT_RULE_BLOCK, off, f->start);
 	if (f->pcmask)
 		lint_broken(run, LINT_RULE_PCMASK, off, f->start);
-	if (run->image && !image_is_code(run->image, f->start, f->size))
-		lint_broken(run, LINT_RULE_FUNC_CODE, off, f->start);
+	if (run->image)
+		lint_code(run, f, off);
 	/* Without the flag the order means nothing; rule sorted speaks for that. */
 	if (!first && run->view->flags & SFRAME_F_FDE_SORTED) {
 		if (f->start <= run->last_start)
@@ -259,7 +274,10 @@ void lint_section(const struct sf_view *view, const struct image *image,
 	unsigned int consumers, struct lint_result *result)
 {
 	unsigned int readers = lint_readers(view);
-	struct lint_run run = {view, image, consumers & readers, result, 0, 0, 0, 0};
+	struct lint_run run = {.view = view,
+		.image = image,
+		.consumers = consumers & readers,
+		.result = result};
 	struct sf_view_func func;
 	struct err damage = {0};
 
@@ -294,7 +312,7 @@ bool lint_own(const uint8_t *data, size_t size, uint64_t addr, const struct imag
 		return false;
 	lint_section(&view, image, lint_consumers_of(&view), &result);
 	for (int i = 0; i < LINT_N_RULES; i++)
-		if (result.rules[i].times)
+		if (result.rules[i].times && i != LINT_RULE_FUNC_SEGMENT)
 			return err_set(err, ERR_INTERNAL,
 				"the section breaks a rule of %s: %s, at "
 				".sframe+0x%" PRIx64,

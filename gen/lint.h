@@ -50,6 +50,8 @@ enum {
 	X(FUNC_OVERLAP, "func-overlap", LINT_KERNEL, 1, 3, "functions do not overlap")   \
 	X(FUNC_CODE, "func-code", LINT_KERNEL, 1, 3,                                     \
 		"every function lies inside one executable segment")                     \
+	X(FUNC_SEGMENT, "func-segment", LINT_KERNEL, 1, 3,                               \
+		"all functions lie inside the same executable segment")                  \
 	X(FUNC_SIZE, "func-size", LINT_ALL, 1, 3, "no function is empty")                \
 	X(FUNC_FAR, "func-far", LINT_GLIBC, 1, 3, "no function is of 2 GiB or more")     \
 	X(FUNC_ROWS, "func-rows", LINT_KL, 1, 3, "every function has rows")              \
@@ -105,8 +107,9 @@ void lint_section(const struct sf_view *view, const struct image *image,
 	unsigned int consumers, struct lint_result *result);
 
 /*
- * For a section this program made: against the rules of all consumers it is meant for.
- * ERR_INTERNAL names the first breach. image as above.
+ * For a section this program made: against the rules of all consumers it is meant for,
+ * but for the one that a file can break by its own segments. ERR_INTERNAL names the first
+ * breach. image as above.
  */
 ATTR_MUST_CHECK bool lint_own(const uint8_t *data, size_t size, uint64_t addr,
 	const struct image *image, struct err *err);

@@ -73,6 +73,15 @@ def phdr_type(data, at, size):
             struct.pack_into("<I", data, table + 56 * i, 0)
 
 
+def executable(data, at, size):
+    """Every PT_LOAD is."""
+    table = struct.unpack_from("<Q", data, 0x20)[0]
+    for i in range(struct.unpack_from("<H", data, 0x38)[0]):
+        kind, flags = struct.unpack_from("<II", data, table + 56 * i)
+        if kind == 1:
+            struct.pack_into("<I", data, table + 56 * i + 4, flags | 1)
+
+
 def no_load(data, at, size):
     """The PT_LOAD around the section cannot be read."""
     table = struct.unpack_from("<Q", data, 0x20)[0]
@@ -145,6 +154,7 @@ BREACHES = [
     ("func-order", 2, move(FDE + 20, "i", -20000)),
     ("func-overlap", 2, put(FDE + 4, "I", 17)),
     ("func-code", 2, move(FDE, "i", -0x100000)),
+    ("func-segment", 2, all_of(executable, move(FDE, "i", -0x1000))),
     ("func-size", 2, put(FDE + 4, "I", 0)),
     ("func-far", 2, put(FDE + 4, "I", 1 << 31)),
     ("func-rows", 2, put(FDE + 12, "I", 0)),
@@ -209,6 +219,21 @@ def check_other_order(files, work):
     check(status == 0 and not found, "and keeps every rule, as no rows are shared", text)
 
 
+def check_two_segments(work):
+    """Code in two executable segments is converted all the same, and said not to be validated."""
+    source, linked = os.path.join(work, "far.c"), os.path.join(work, "far")
+    with open(source, "w", encoding="ascii") as file:
+        file.write('__attribute__((section("far_text"), noipa)) int far(int x) { return x; }\n'
+                   "int main(void) { return far(0); }\n")
+    made = run("gcc", "-fuse-ld=bfd", "-no-pie", "-Wl,--section-start=far_text=0x700000",
+               "-o", linked, source)
+    check(made.returncode == 0, "linked with code far away", made.stderr)
+    made = run(tool, "-q", linked, linked)
+    check(made.returncode == 0, "which is converted", made.stderr)
+    found, status, text = broken(linked)
+    check(found == {"func-segment": ["kernel"]} and status == 1, "and named", text)
+
+
 def main():
     files = {}
     consumers = {1: ["libsframe"], 2: ["kernel", "glibc", "libsframe", "all"],
@@ -233,6 +258,7 @@ def main():
         # Big-endian sections are read as others are, and keep the rules unless rows are shared.
         check_other_order(files, work)
         check_breaches(files, work)
+        check_two_segments(work)
         check(run(tool, "--lint=all", plain).returncode == 6, "no section: nothing to do")
     with open(os.path.join(root, "docs/eh2sframe.1.scd"), encoding="utf-8") as file:
         page = file.read()
