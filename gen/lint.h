@@ -19,20 +19,20 @@
 enum {
 	LINT_KERNEL = 1, /* Linux "unwind_user/sframe": v12 of the series for version 2,
 			    v13 and later for version 3 */
-	LINT_GLIBC = 2,	 /* backtrace() of 2.42 and 2.43 */
-	LINT_LIBSFRAME =
-		4, /* binutils 2.40 for version 1, 2.45 and 2.46 for the others */
+	LINT_GLIBC = 2,	 /* backtrace() of 2.42 to 2.44 */
+	LINT_LIBSFRAME = 4, /* binutils 2.40 for version 1, 2.45 to 2.47 for the others */
 	LINT_ALL = 7,
 };
 
 #define LINT_KG (LINT_KERNEL | LINT_GLIBC)
 #define LINT_KL (LINT_KERNEL | LINT_LIBSFRAME)
+#define LINT_GL (LINT_GLIBC | LINT_LIBSFRAME)
 
 /* X(ENUMERATOR, "name", consumers, first version, last version, "what is demanded") */
 #define LINT_RULES(X)                                                                    \
 	X(VERSION, "version", LINT_ALL, 1, 3,                                            \
 		"the consumer reads this version for this machine")                      \
-	X(FLAGS, "flags", LINT_ALL, 1, 3, "no flag that the version does not define")    \
+	X(FLAGS, "flags", LINT_GL, 1, 3, "no flag that the version does not define")     \
 	X(SORTED, "sorted", LINT_KG, 1, 3, "the flag FDE_SORTED is set")                 \
 	X(PCREL, "pcrel", LINT_KERNEL, 2, 3, "the flag FDE_FUNC_START_PCREL is set")     \
 	X(PCREL_V3, "pcrel-v3", LINT_LIBSFRAME, 3, 3,                                    \
