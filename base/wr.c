@@ -33,6 +33,12 @@ static uint8_t *wr_room(struct wr *wr, size_t n)
 	return p;
 }
 
+void wr_expect(struct wr *wr, size_t n)
+{
+	if (wr_room(wr, n))
+		wr->size -= n;
+}
+
 static void wr_store(uint8_t *p, uint64_t v, size_t width, bool big_endian)
 {
 	for (size_t i = 0; i < width; i++)

@@ -21,6 +21,9 @@ struct wr {
 void wr_init(struct wr *wr, bool big_endian);
 void wr_deinit(struct wr *wr);
 
+/* Makes room for n bytes more, so that writing them copies nothing. */
+void wr_expect(struct wr *wr, size_t n);
+
 void wr_u8(struct wr *wr, uint8_t v);
 void wr_u16(struct wr *wr, uint16_t v);
 void wr_u32(struct wr *wr, uint32_t v);

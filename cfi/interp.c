@@ -70,6 +70,7 @@ static bool set_loc(struct cfi_run *r, size_t at, bool *done)
 		return malformed(r, at, "set_loc to an address that cannot be resolved");
 	if (ptr.value < r->loc)
 		return malformed(r, at, "the location moves backwards");
+	r->in->table.movable = false;
 	return advance_to(r, ptr.value, done);
 }
 
@@ -263,6 +264,8 @@ bool cfi_interpret(struct cfi_interp *interp, const struct cfi_fde *fde, struct 
 	t->n_rows = 0;
 	t->pc_dependent = false;
 	t->pc_dependent_from = 0;
+	t->movable = true;
+	t->reach = 0;
 	interp->expr_ops = 0;
 	if (!run_initial(interp, &r, fde->cie))
 		return false;
@@ -271,5 +274,7 @@ bool cfi_interpret(struct cfi_interp *interp, const struct cfi_fde *fde, struct 
 	start_run(&r, fde->program_off, fde->program_len);
 	if (!run_program(&r))
 		return false;
+	t->reach = r.loc - t->start;
+	t->movable &= r.loc < t->end;
 	return r.loc >= t->end || cfi_run_emit(&r, t->end);
 }

@@ -65,6 +65,11 @@ struct cfi_table {
 	 * periodic; the rows from the first such one on begin at pc_dependent_from. */
 	bool pc_dependent;
 	uint64_t pc_dependent_from;
+	/* Any FDE with the same CIE and instructions has these rows, each as far from its
+	 * start as here, if it is longer than reach: neither an address nor an expression
+	 * took part, and no instruction led past the end. */
+	bool movable;
+	uint64_t reach; /* bytes from start to the last location that was named */
 };
 
 /* Index of the last row that begins at or below pc; 0 when there is none. */

@@ -189,6 +189,7 @@ bool cfi_run_emit(struct cfi_run *r, uint64_t end)
 	r->dirty = false;
 	if (!cfi_state_has_expr(&r->st))
 		return push_state(r);
+	t->movable = false;
 	row = row_at(r, r->loc, &pc_bits);
 	if (pc_bits && end - r->loc > CFI_MAX_PC_DEPENDENT)
 		return push_opaque(r, &row);

@@ -8,6 +8,9 @@
 #include "base/num.h"
 #include "base/vec.h"
 
+/* A few milliseconds of work; starting a thread takes some 50 microseconds. */
+enum { CLAIMS_WORTH_A_THREAD = 2048 };
+
 struct claim_key {
 	uint64_t start, end;
 	uint32_t fde;
@@ -136,6 +139,25 @@ bool claims_read(const struct cfi_frames *frames, struct claims *claims, struct 
 		return err_set_nomem(err);
 	}
 	return true;
+}
+
+size_t claims_n_parts(const struct claims *claims, unsigned int jobs)
+{
+	size_t worth = claims->n / CLAIMS_WORTH_A_THREAD;
+
+	if (worth > jobs)
+		worth = jobs;
+	return worth ? worth : 1;
+}
+
+size_t claims_part_end(const struct claims *claims, size_t i, size_t n)
+{
+	size_t end = i + 1 < n ? claims->n / n * (i + 1) : claims->n;
+
+	while (end && end < claims->n &&
+		claims->list[end].fde == claims->list[end - 1].fde)
+		end++;
+	return end;
 }
 
 void claims_deinit(struct claims *claims)

@@ -34,6 +34,13 @@ struct claims {
 
 ATTR_MUST_CHECK bool claims_read(
 	const struct cfi_frames *frames, struct claims *claims, struct err *err);
+/*
+ * For work on them in parts of about the same size: how many parts are worth a thread
+ * each when there may be so many, and the end (exclusive) of part i of n. The claims of
+ * one FDE that follow each other are in one part.
+ */
+size_t claims_n_parts(const struct claims *claims, unsigned int jobs);
+size_t claims_part_end(const struct claims *claims, size_t i, size_t n);
 void claims_deinit(struct claims *claims);
 
 #endif

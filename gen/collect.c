@@ -6,8 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/num.h"
+#include "base/task.h"
 #include "base/vec.h"
 #include "cfi/interp.h"
+#include "cfi/same.h"
 #include "gen/plt.h"
 #include "gen/reduce.h"
 
@@ -18,35 +21,47 @@
  */
 #define COLLECT_MAX_PERIODIC_ROWS 4194304u
 
-/* While one FDE is worked on. */
-struct collect_run {
-	struct coverage *coverage;
-	const struct cfi_fde *fde;
-	uint32_t reasons; /* bit per refusal met in this FDE, so that functions count once
-			   */
+/* More rows for each function of a part than real libraries have, for room is only used
+ * up where it is written to. What comes beyond is copied. */
+enum { COLLECT_TYPICAL_ROWS = 6 };
+
+/* A function of the part, and how it came about: any FDE with the same instructions gives
+ * the same rows. */
+struct collect_model {
+	size_t func;   /* index into the part's functions */
+	size_t n_rows; /* of the CFI table */
+	uint64_t reach;
 };
 
-_Static_assert(N_REFUSALS <= 32, "collect_run.reasons has a bit per refusal");
+/* Some of the claims, to be worked through by one thread. */
+struct collect_part {
+	const struct cfi_frames *frames;
+	const struct claims *claims;
+	const struct policy *policy;
+	size_t first, last; /* claims [first, last); FDEs are not divided */
+	size_t max_rows;
+	struct cfi_interp interp;
+	struct cfi_same same; /* programs met, with indices into models */
+	struct collect_model *models;
+	size_t n_models, cap_models;
+	struct sf_section section; /* the result, and its account */
+	struct coverage coverage;
+	bool nomem;
+	/* While one FDE is worked on: */
+	const struct cfi_fde *fde;
+	uint32_t reasons; /* bit per refusal met in it, so that functions count once */
+};
+
+_Static_assert(N_REFUSALS <= 32, "collect_part.reasons has a bit per refusal");
 
 static bool collect_refused(void *context, enum refusal why, uint64_t start, uint64_t end)
 {
-	struct collect_run *run = context;
-	struct coverage *coverage = run->coverage;
-	struct coverage_gap *last;
+	struct collect_part *part = context;
+	const struct coverage_gap gap = {start, end, part->fde->pc, why};
 
-	run->reasons |= UINT32_C(1) << why;
-	coverage->refused[why].bytes += end - start;
-	last = coverage->n_gaps ? &coverage->gaps[coverage->n_gaps - 1] : NULL;
-	if (last && last->why == why && last->end == start &&
-		last->fde_pc == run->fde->pc) {
-		last->end = end;
-		return true;
-	}
-	if (!vec_reserve(&coverage->gaps, &coverage->cap_gaps, coverage->n_gaps + 1))
-		return false;
-	coverage->gaps[coverage->n_gaps++] =
-		(struct coverage_gap){start, end, run->fde->pc, why};
-	return true;
+	part->reasons |= UINT32_C(1) << why;
+	part->coverage.refused[why].bytes += end - start;
+	return coverage_add_gap(&part->coverage, &gap);
 }
 
 static enum refusal collect_broken(struct coverage *coverage, const struct err *program)
@@ -58,54 +73,185 @@ static enum refusal collect_broken(struct coverage *coverage, const struct err *
 }
 
 /* One FDE is done: settle what counts per function. */
-static void collect_count(struct collect_run *run, bool emitted)
+static void collect_count(struct collect_part *part, bool emitted)
 {
-	struct coverage *coverage = run->coverage;
+	struct coverage *coverage = &part->coverage;
 
 	coverage->n_fdes++;
 	coverage->n_functions += emitted;
-	coverage->n_refused += run->reasons != 0;
+	coverage->n_refused += part->reasons != 0;
 	for (int i = 0; i < N_REFUSALS; i++)
-		coverage->refused[i].functions += run->reasons >> i & 1;
-	run->reasons = 0;
+		coverage->refused[i].functions += part->reasons >> i & 1;
+	part->reasons = 0;
 }
 
-/* The claims [first, last) all belong to one FDE. */
-static bool collect_fde(struct cfi_interp *interp, const struct claim *first,
-	const struct claim *last, const struct policy *policy, struct sf_section *section,
-	struct collect_run *run)
+/* The claims [first, last) all belong to one FDE, and why says what is wrong with it. */
+static bool collect_fde(struct collect_part *part, const struct claim *first,
+	const struct claim *last, enum refusal why)
 {
-	const struct reduce_sink sink = {collect_refused, run};
-	const struct cfi_fde *fde = run->fde;
-	const struct cfi_cie *cie = &interp->frames->cies[fde->cie];
-	const struct target target =
-		target_for(policy->arch, policy->options->format, cie);
-	enum refusal why = policy_fde(policy, cie, fde);
+	const struct reduce_sink sink = {collect_refused, part};
+	const struct cfi_fde *fde = part->fde;
+	struct cfi_interp *interp = &part->interp;
+	const struct target target = target_for(part->policy->arch,
+		part->policy->options->format, &part->frames->cies[fde->cie]);
 	bool ok = true;
 
 	if (why == REFUSE_NOTHING) {
 		struct err program = {0};
 
 		if (cfi_interpret(interp, fde, &program))
-			run->coverage->n_rows += interp->table.n_rows;
+			part->coverage.n_rows += interp->table.n_rows;
 		else if (program.kind == ERR_NOMEM)
 			return false;
 		else
-			why = collect_broken(run->coverage, &program);
+			why = collect_broken(&part->coverage, &program);
 	}
 	for (const struct claim *claim = first; ok && claim < last; claim++) {
 		if (claim->contested)
 			ok = collect_refused(
-				run, REFUSE_OVERLAP, claim->start, claim->end);
+				part, REFUSE_OVERLAP, claim->start, claim->end);
 		else if (why != REFUSE_NOTHING)
-			ok = collect_refused(run, why, claim->start, claim->end);
+			ok = collect_refused(part, why, claim->start, claim->end);
 		else if (interp->table.pc_dependent)
 			ok = plt_reduce(&target, &interp->table, claim->start, claim->end,
-				&sink, section);
+				&sink, &part->section);
 		else
 			ok = reduce_table(&target, &interp->table, claim->start,
-				claim->end, &sink, section);
+				claim->end, &sink, &part->section);
 	}
+	return ok;
+}
+
+/* Keeps what came of part->fde, whose claim is claim, if it holds for others like it. */
+static bool collect_keep_model(
+	struct collect_part *part, const struct claim *claim, uint32_t *value)
+{
+	const struct cfi_table *table = &part->interp.table;
+	const struct sf_func *func = &part->section.funcs[part->section.n_funcs - 1];
+
+	if (!table->movable || part->reasons || part->n_models >= CFI_SAME_NEW ||
+		func->start != claim->start || func->size != claim->end - claim->start)
+		return true;
+	if (!vec_reserve(&part->models, &part->cap_models, part->n_models + 1))
+		return false;
+	*value = (uint32_t)part->n_models;
+	part->models[part->n_models++] = (struct collect_model){
+		part->section.n_funcs - 1, table->n_rows, table->reach};
+	return true;
+}
+
+/* The claim is all of part->fde and no other's. */
+static bool collect_whole(struct collect_part *part, const struct claim *claim)
+{
+	uint32_t *value = cfi_same_value(&part->same, part->fde), size;
+	size_t before = part->section.n_funcs;
+
+	if (!value)
+		return false;
+	if (*value != CFI_SAME_NEW) {
+		const struct collect_model *model = &part->models[*value];
+
+		if (model->reach < part->fde->range && num_u32(part->fde->range, &size)) {
+			part->coverage.n_rows += model->n_rows;
+			return sf_section_add_same(
+				&part->section, model->func, claim->start, size);
+		}
+	}
+	return collect_fde(part, claim, claim + 1, REFUSE_NOTHING) &&
+	       (*value != CFI_SAME_NEW || part->section.n_funcs != before + 1 ||
+		       collect_keep_model(part, claim, value));
+}
+
+static void collect_run(void *context)
+{
+	struct collect_part *part = context;
+	const struct claims *claims = part->claims;
+	const struct cfi_frames *frames = part->frames;
+	size_t n = part->first ? part->last - part->first : claims->n, end;
+
+	part->nomem = !sf_section_expect(&part->section, n, n * COLLECT_TYPICAL_ROWS);
+	for (size_t i = part->first;
+		!part->nomem && i < part->last && part->section.n_rows <= part->max_rows;
+		i = end) {
+		const struct claim *claim = &claims->list[i];
+		const struct cfi_fde *fde = &frames->fdes[claim->fde];
+		size_t before = part->section.n_funcs;
+		enum refusal why = policy_fde(part->policy, &frames->cies[fde->cie], fde);
+
+		end = i + 1;
+		while (end < part->last && claims->list[end].fde == claim->fde)
+			end++;
+		part->fde = fde;
+		if (why == REFUSE_NOTHING && end == i + 1 && !claim->contested &&
+			claim->start == fde->pc &&
+			claim->end - claim->start == fde->range)
+			part->nomem = !collect_whole(part, claim);
+		else
+			part->nomem = !collect_fde(part, claim, claims->list + end, why);
+		collect_count(part, part->section.n_funcs > before);
+	}
+}
+
+static void collect_part_deinit(struct collect_part *part)
+{
+	cfi_interp_deinit(&part->interp);
+	cfi_same_deinit(&part->same);
+	free(part->models);
+	sf_section_deinit(&part->section);
+	coverage_deinit(&part->coverage);
+}
+
+/* The results of the other parts behind those of the first, which has the room. */
+static bool collect_join(struct collect_part *parts, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (parts[i].nomem)
+			return false;
+	for (size_t i = 1; i < n; i++)
+		if (!sf_section_append(&parts[0].section, &parts[i].section) ||
+			!coverage_add(&parts[0].coverage, &parts[i].coverage))
+			return false;
+	return true;
+}
+
+/*
+ * The claims in n parts at the same time. *expr_ops gets the work that expressions took;
+ * when it is too much, it may depend on n what came of them.
+ */
+static bool collect_parts(const struct collect_part *whole, size_t n,
+	struct sf_section *section, struct coverage *coverage, uint64_t *expr_ops)
+{
+	struct collect_part *parts = calloc(n, sizeof(*parts));
+	size_t first = 0;
+	bool ok;
+
+	if (!parts)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		parts[i] = *whole;
+		parts[i].section = *section;
+		parts[i].first = first;
+		parts[i].last = claims_part_end(whole->claims, i, n);
+		first = parts[i].last;
+		cfi_interp_init(
+			&parts[i].interp, whole->frames, &whole->policy->arch->cfi);
+		cfi_same_init(
+			&parts[i].same, whole->frames, parts[i].last - parts[i].first);
+	}
+	task_run_all(collect_run, parts, sizeof(*parts), n);
+	*expr_ops = 0;
+	for (size_t i = 0; i < n; i++)
+		*expr_ops += parts[i].interp.expr_ops_total;
+	ok = collect_join(parts, n);
+	if (ok) {
+		*section = parts[0].section;
+		*coverage = parts[0].coverage;
+		parts[0].section = (struct sf_section){0};
+		parts[0].coverage = (struct coverage){0};
+	}
+	for (size_t i = 0; i < n; i++)
+		collect_part_deinit(&parts[i]);
+	free(parts);
 	return ok;
 }
 
@@ -113,29 +259,27 @@ bool collect_cfi(const struct cfi_frames *frames, const struct claims *claims,
 	const struct policy *policy, struct sf_section *section,
 	struct coverage *coverage, struct err *err)
 {
-	struct collect_run run = {.coverage = coverage};
-	size_t max_rows = frames->section.size + COLLECT_MAX_PERIODIC_ROWS;
-	struct cfi_interp interp;
-	bool ok = true;
+	const struct collect_part whole = {.frames = frames,
+		.claims = claims,
+		.policy = policy,
+		.max_rows = frames->section.size + COLLECT_MAX_PERIODIC_ROWS};
+	const struct sf_section empty = *section;
+	size_t n = claims_n_parts(claims, policy->options->jobs);
+	uint64_t expr_ops;
+	bool ok;
 
-	coverage->code_bytes = claims->code_bytes;
-	coverage->n_duplicates = claims->n_duplicates;
-	cfi_interp_init(&interp, frames, &policy->arch->cfi);
-	for (size_t i = 0; ok && i < claims->n && section->n_rows <= max_rows;) {
-		size_t end = i + 1, before = section->n_funcs;
-
-		while (end < claims->n && claims->list[end].fde == claims->list[i].fde)
-			end++;
-		run.fde = &frames->fdes[claims->list[i].fde];
-		ok = collect_fde(&interp, &claims->list[i], &claims->list[end], policy,
-			section, &run);
-		collect_count(&run, section->n_funcs > before);
-		i = end;
+	ok = collect_parts(&whole, n, section, coverage, &expr_ops);
+	if (ok && n > 1 && expr_ops >= CFI_MAX_EXPR_OPS_TOTAL) {
+		sf_section_deinit(section);
+		coverage_deinit(coverage);
+		*section = empty;
+		ok = collect_parts(&whole, 1, section, coverage, &expr_ops);
 	}
-	cfi_interp_deinit(&interp);
 	if (!ok)
 		return err_set_nomem(err);
-	if (section->n_rows > max_rows)
+	coverage->code_bytes = claims->code_bytes;
+	coverage->n_duplicates = claims->n_duplicates;
+	if (section->n_rows > whole.max_rows)
 		return err_set(err, ERR_LIMIT,
 			"rules over the PC give more than %u rows in %zu bytes of "
 			".eh_frame",

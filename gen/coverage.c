@@ -3,12 +3,51 @@
 #include "gen/coverage.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
 
 double coverage_percent(const struct coverage *coverage)
 {
 	if (coverage->code_bytes == 0)
 		return 100.0;
 	return 100.0 * (double)coverage->covered_bytes / (double)coverage->code_bytes;
+}
+
+bool coverage_add_gap(struct coverage *coverage, const struct coverage_gap *gap)
+{
+	struct coverage_gap *last =
+		coverage->n_gaps ? &coverage->gaps[coverage->n_gaps - 1] : NULL;
+
+	if (last && last->why == gap->why && last->end == gap->start &&
+		last->fde_pc == gap->fde_pc) {
+		last->end = gap->end;
+		return true;
+	}
+	if (!vec_reserve(&coverage->gaps, &coverage->cap_gaps, coverage->n_gaps + 1))
+		return false;
+	coverage->gaps[coverage->n_gaps++] = *gap;
+	return true;
+}
+
+bool coverage_add(struct coverage *coverage, const struct coverage *part)
+{
+	coverage->n_fdes += part->n_fdes;
+	coverage->n_functions += part->n_functions;
+	coverage->n_refused += part->n_refused;
+	coverage->n_rows += part->n_rows;
+	for (int i = 0; i < N_REFUSALS; i++) {
+		coverage->refused[i].functions += part->refused[i].functions;
+		coverage->refused[i].bytes += part->refused[i].bytes;
+	}
+	for (size_t i = 0; i < part->n_notes && coverage->n_notes < COVERAGE_MAX_NOTES;
+		i++)
+		memcpy(coverage->notes[coverage->n_notes++], part->notes[i],
+			sizeof(part->notes[i]));
+	for (size_t i = 0; i < part->n_gaps; i++)
+		if (!coverage_add_gap(coverage, &part->gaps[i]))
+			return false;
+	return true;
 }
 
 void coverage_deinit(struct coverage *coverage)

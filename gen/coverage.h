@@ -40,6 +40,13 @@ struct coverage {
 
 /* Per cent of the code bytes; 100 when there are none. */
 double coverage_percent(const struct coverage *coverage);
+/* Code that is left out, in ascending order; joins the gap before it where one reason
+ * goes on. False when memory runs out. */
+ATTR_MUST_CHECK bool coverage_add_gap(
+	struct coverage *coverage, const struct coverage_gap *gap);
+/* Adds up two accounts of different FDEs; part is of the higher addresses. */
+ATTR_MUST_CHECK bool coverage_add(
+	struct coverage *coverage, const struct coverage *part);
 void coverage_deinit(struct coverage *coverage);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/num.h"
 #include "sframe/format.h"
+#include "sframe/passed.h"
 
 #ifndef PT_GNU_SFRAME
 #define PT_GNU_SFRAME 0x6474e554
@@ -49,6 +50,8 @@ struct lint_run {
 	const struct image *image; /* NULL: none */
 	unsigned int consumers;	   /* asked for, and reading this version */
 	struct lint_result *result;
+	struct sf_passed passed;       /* rows that break no rule */
+	uint64_t n_places;	       /* where a rule was found broken */
 	uint64_t n_rows, row_bytes;    /* of all functions, shared ones each time */
 	uint64_t last_start, last_end; /* of the function before */
 	const GElf_Phdr *code;	       /* where the first function is; NULL: none yet */
@@ -99,6 +102,7 @@ static void lint_count(struct lint_run *run, enum lint_rule rule, unsigned int c
 {
 	if (!consumers)
 		return;
+	run->n_places++;
 	run->result->rules[rule].broken |= (uint8_t)consumers;
 	if (run->result->rules[rule].times++)
 		return;
@@ -156,16 +160,21 @@ static bool lint_high(struct sf_loc loc)
 	return loc.reg > SF_REG_MAX;
 }
 
+/* Where the last row has to begin before. */
+static uint32_t lint_rows_end(const struct sf_func *func)
+{
+	return func->pcmask && func->rep_size ? func->rep_size : func->size;
+}
+
 static void lint_row(struct lint_run *run, const struct sf_func *func,
 	const struct sf_row *row, uint64_t off, uint64_t least)
 {
 	const struct sf_view *view = run->view;
 	const struct sf_abi *abi = sf_abi_find(view->abi);
-	uint32_t end = func->pcmask && func->rep_size ? func->rep_size : func->size;
 
 	if (row->start < least)
 		lint_broken(run, LINT_RULE_ROW_ORDER, off, func->start);
-	if (row->start >= end)
+	if (row->start >= lint_rows_end(func))
 		lint_broken(run, LINT_RULE_ROW_INSIDE, off, func->start);
 	if (row->outermost)
 		lint_broken(run, LINT_RULE_ROW_WORDS, off, func->start);
@@ -181,8 +190,12 @@ static void lint_rows(struct lint_run *run, const struct sf_view_func *func)
 	struct sf_row_iter iter;
 	struct sf_row row;
 	struct err damage = {0};
-	uint64_t least = 0, off;
+	uint64_t least = 0, off, n_places = run->n_places;
+	uint32_t last;
 
+	if (sf_passed_find(&run->passed, func, &last) &&
+		last < lint_rows_end(&func->func))
+		return;
 	sf_rows_begin(run->view, func, &iter);
 	for (off = iter.off; sf_rows_next(&iter, &row, &damage); off = iter.off) {
 		if (least == 0 && row.start != 0)
@@ -192,6 +205,8 @@ static void lint_rows(struct lint_run *run, const struct sf_view_func *func)
 	}
 	if (iter.failed)
 		lint_broken(run, LINT_RULE_READABLE, iter.off, func->func.start);
+	else if (least && run->n_places == n_places)
+		sf_passed_add(&run->passed, func, (uint32_t)(least - 1));
 	run->row_bytes += off - (run->view->row_off + func->rows_off);
 	if (run->view->version >= SFRAME_VERSION_3)
 		run->row_bytes += SFRAME_V3_ATTR_SIZE;
@@ -270,6 +285,25 @@ static void lint_segments(struct lint_run *run)
 		lint_broken(run, LINT_RULE_PHDR, 0, 0);
 }
 
+static void lint_funcs(struct lint_run *run)
+{
+	const struct sf_view *view = run->view;
+	struct sf_view_func func;
+	struct err damage = {0};
+
+	for (uint32_t i = 0; i < view->n_funcs; i++) {
+		if (!sf_view_func(view, i, &func, &damage)) {
+			lint_broken(run, LINT_RULE_READABLE,
+				view->func_off + (uint64_t)i * view->func_size, 0);
+			return;
+		}
+		lint_func(run, &func, i == 0);
+		lint_rows(run, &func);
+	}
+	if (run->n_rows != view->n_rows)
+		lint_broken(run, LINT_RULE_COUNT, SFRAME_HDR_NUM_FRES, 0);
+}
+
 void lint_section(const struct sf_view *view, const struct image *image,
 	unsigned int consumers, struct lint_result *result)
 {
@@ -278,25 +312,17 @@ void lint_section(const struct sf_view *view, const struct image *image,
 		.image = image,
 		.consumers = consumers & readers,
 		.result = result};
-	struct sf_view_func func;
-	struct err damage = {0};
 
 	*result = (struct lint_result){0};
 	lint_count(&run, LINT_RULE_VERSION, consumers & ~readers, SFRAME_HDR_VERSION, 0);
 	lint_header(&run);
 	if (image)
 		lint_segments(&run);
-	for (uint32_t i = 0; i < view->n_funcs; i++) {
-		if (!sf_view_func(view, i, &func, &damage)) {
-			lint_broken(&run, LINT_RULE_READABLE,
-				view->func_off + (uint64_t)i * view->func_size, 0);
-			return;
-		}
-		lint_func(&run, &func, i == 0);
-		lint_rows(&run, &func);
-	}
-	if (run.n_rows != view->n_rows)
-		lint_broken(&run, LINT_RULE_COUNT, SFRAME_HDR_NUM_FRES, 0);
+	/* Where sharing matters every function's bytes have to be counted. */
+	if (!view->big_endian)
+		sf_passed_init(&run.passed);
+	lint_funcs(&run);
+	sf_passed_deinit(&run.passed);
 	/* A reader of the other byte order swaps them in place, function by function. */
 	if (view->big_endian && run.row_bytes > view->row_len)
 		lint_broken(&run, LINT_RULE_ROW_SHARED, view->row_off, 0);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/task.h"
 #include "base/vec.h"
 #include "gen/lint.h"
 
@@ -45,6 +46,7 @@ const char options_help[] =
 	"      --cfi=FILE               --verify: take the CFI from FILE\n"
 	"  -o, --output=FILE            --report: write there instead of standard "
 	"output\n"
+	"  -j, --jobs=N                 threads at most (one per processor)\n"
 	"      --report-file=FILE       also write the JSON report while converting\n"
 	"  -q, --quiet                  only errors\n"
 	"  -v, --verbose                also one line per refusal\n"
@@ -52,6 +54,8 @@ const char options_help[] =
 	"\n"
 	"Exit status: 0 done and proven, 1 bad or unsupported input, 2 usage, 3 I/O,\n"
 	"4 the proof failed, 5 coverage too low, 6 nothing to do, 70 a bug.\n";
+
+enum { OPTIONS_MAX_JOBS = 1024 };
 
 enum {
 	OPT_SECTION_ONLY = 256,
@@ -97,6 +101,7 @@ static const struct option long_options[] = {
 	{"witness", required_argument, NULL, OPT_WITNESS},
 	{"cfi", required_argument, NULL, OPT_CFI},
 	{"report-file", required_argument, NULL, OPT_REPORT_FILE},
+	{"jobs", required_argument, NULL, 'j'},
 	{"output", required_argument, NULL, 'o'},
 	{"quiet", no_argument, NULL, 'q'},
 	{"verbose", no_argument, NULL, 'v'},
@@ -145,6 +150,21 @@ static bool options_address(const char *text, uint64_t *out, struct err *err)
 	if (errno || end == text || *end || text[0] == '-')
 		return err_set(err, ERR_USAGE,
 			"--section-address=%s: give an address such as 0x400000", text);
+	return true;
+}
+
+static bool options_number(const char *text, unsigned int *out, struct err *err)
+{
+	unsigned long value;
+	char *end;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (errno || end == text || *end || text[0] == '-' || value == 0 ||
+		value > OPTIONS_MAX_JOBS)
+		return err_set(err, ERR_USAGE, "-j %s: give a number from 1 to %d", text,
+			OPTIONS_MAX_JOBS);
+	*out = (unsigned int)value;
 	return true;
 }
 
@@ -256,6 +276,8 @@ static bool options_one(
 	case OPT_CFI:
 		options->cfi_path = arg;
 		return true;
+	case 'j':
+		return options_number(arg, &options->jobs, err);
 	case 'o':
 		options->report_path = arg;
 		return true;
@@ -314,9 +336,10 @@ bool options_parse(int argc, char **argv, struct options *options, struct err *e
 		.method = METHOD_AUTO,
 		.share = true,
 		.prove = true,
+		.jobs = task_processors(),
 		.min_coverage = -1.0};
 	opterr = 0;
-	while ((opt = getopt_long(argc, argv, ":o:qv", long_options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, ":j:o:qv", long_options, NULL)) != -1) {
 		if (opt == '?')
 			return err_set(err, ERR_USAGE, "unknown option %s; see --help",
 				argv[optind - 1]);

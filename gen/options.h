@@ -44,6 +44,7 @@ struct options {
 	bool refresh;
 	bool prove; /* less --no-verify */
 	enum witness witness;
+	unsigned int jobs;	 /* threads at most; at least 1 */
 	int verbosity;		 /* -1 quiet, 0, 1 */
 	unsigned int lint;	 /* --lint: LINT_* of gen/lint.h */
 	double min_coverage;	 /* per cent; below 0: off */

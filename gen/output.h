@@ -34,7 +34,7 @@ ATTR_MUST_CHECK bool output_begin(
 ATTR_MUST_CHECK bool output_write(
 	struct output *output, const void *bytes, size_t size, struct err *err);
 
-/* Says that all bytes are written: the disk can begin while the proof reads them. */
+/* Says that bytes are written: the disk can begin while others are made, or proven. */
 void output_written(const struct output *output);
 
 /*

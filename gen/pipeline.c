@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
+#include "base/task.h"
 #include "gen/collect.h"
 #include "gen/image.h"
 #include "gen/lint.h"
@@ -33,7 +34,15 @@ struct pipeline {
 	struct write_plan plan;
 	struct output output;
 	struct report report;
+	/* The output's body, which is copied while the section is made. */
+	bool beside; /* by another thread */
+	struct task copying;
+	struct err copy_err;
+	bool copied;
 };
+
+/* Below this a thread costs more than it saves. */
+#define PIPELINE_BESIDE_SIZE ((size_t)1 << 20)
 
 /* A file that has the section already is left alone, or taken back to what it was
  * without. */
@@ -86,7 +95,35 @@ static bool pipeline_defined(const struct arch *arch, uint8_t version, struct er
 		       arch->name, abi->since);
 }
 
-/* From the open file to the section's bytes, all but their function starts. */
+static void pipeline_copy(void *context)
+{
+	struct pipeline *line = context;
+
+	line->copied = write_body(&line->image, line->output.fd, &line->copy_err);
+	output_written(&line->output);
+}
+
+/* Whatever goes wrong here is told when the file is needed, if it is. */
+static void pipeline_begin_copy(struct pipeline *line, const char *out)
+{
+	struct cfi_section cfi;
+	struct err ignored = {0};
+	bool found;
+
+	/* Most files that come to nothing do so for want of it. */
+	if (!image_eh_frame(&line->image, &cfi, &found, NULL, &ignored) || !found)
+		return;
+	if (!output_begin(out, line->image.fd, &line->output, &line->copy_err))
+		return;
+	line->beside =
+		line->options->jobs > 1 && line->image.size >= PIPELINE_BESIDE_SIZE;
+	if (line->beside)
+		task_start(&line->copying, pipeline_copy, line);
+	else
+		pipeline_copy(line);
+}
+
+/* From .eh_frame to the section's bytes, all but their function starts. */
 static bool pipeline_make(struct pipeline *line, const char *in, struct err *err)
 {
 	struct source *source = &line->source;
@@ -146,26 +183,52 @@ static bool pipeline_worthwhile(const struct pipeline *line, struct err *err)
 	return true;
 }
 
+/* The file that was written, as a file. */
+struct pipeline_check {
+	const struct pipeline *line;
+	struct image written;
+	struct err err;
+	bool ok;
+};
+
+static void pipeline_check(void *context)
+{
+	struct pipeline_check *check = context;
+
+	check->ok = write_check(&check->line->image, &check->line->plan, &check->written,
+			    &check->err) &&
+		    lint_own_file(&check->written, &check->err);
+}
+
 /* The file that was written, opened from disk and read as a stranger would. */
 static bool pipeline_prove(struct pipeline *line, struct err *err)
 {
+	struct pipeline_check check = {.line = line};
 	struct verify_result result = {0};
-	struct image written = {0};
-	bool ok;
+	struct task checking = {0};
+	bool ok = true;
 
 	output_written(&line->output);
-	ok = image_open(line->output.temp, &written, err) &&
-	     write_check(&line->image, &line->plan, &written, err) &&
-	     lint_own_file(&written, err);
-	if (ok && line->options->prove)
-		ok = prove_image(&written, &written, line->options, &result, err) &&
+	if (!image_open(line->output.temp, &check.written, err))
+		return false;
+	if (line->beside)
+		task_start(&checking, pipeline_check, &check);
+	else
+		pipeline_check(&check);
+	if (line->options->prove && (line->beside || check.ok))
+		ok = prove_image(&check.written, &check.written, line->options, &result,
+			     err) &&
 		     prove_judge(&result, line->report.coverage.covered_bytes, err);
-	image_close(&written);
-	return ok;
+	task_wait(&checking);
+	/* What is wrong with the file comes before what is wrong with its rows. */
+	if (!check.ok)
+		*err = check.err;
+	image_close(&check.written);
+	return ok && check.ok;
 }
 
 /* The section at its place in a copy of the file. */
-static bool pipeline_insert(struct pipeline *line, const char *out, struct err *err)
+static bool pipeline_insert(struct pipeline *line, struct err *err)
 {
 	/* Find a place, and fill in the starts for it. */
 	if (!write_plan(&line->image, line->bytes.size, line->options->method,
@@ -177,8 +240,12 @@ static bool pipeline_insert(struct pipeline *line, const char *out, struct err *
 	/* The bytes say it all from here on; the proof needs the memory. */
 	sf_section_deinit(&line->model);
 	/* Write under a temporary name, prove that, then rename. */
-	return output_begin(out, line->image.fd, &line->output, err) &&
-	       write_image(&line->image, &line->plan, line->bytes.data, line->output.fd,
+	task_wait(&line->copying);
+	if (!line->copied) {
+		*err = line->copy_err;
+		return false;
+	}
+	return write_image(&line->image, &line->plan, line->bytes.data, line->output.fd,
 		       err) &&
 	       pipeline_prove(line, err) &&
 	       output_commit(&line->output, line->image.fd, err);
@@ -208,6 +275,7 @@ static bool pipeline_bare(struct pipeline *line, const char *out, struct err *er
 
 static void pipeline_deinit(struct pipeline *line)
 {
+	task_wait(&line->copying);
 	output_abort(&line->output);
 	report_deinit(&line->report);
 	wr_deinit(&line->bytes);
@@ -222,12 +290,14 @@ bool pipeline_convert(const struct options *options, const char *in, const char 
 	struct pipeline line = {.options = options, .output.fd = -1};
 	bool ok;
 
-	ok = pipeline_open(&line, in, err) && pipeline_make(&line, in, err) &&
-	     pipeline_worthwhile(&line, err);
+	ok = pipeline_open(&line, in, err);
+	if (ok && options->command == COMMAND_CONVERT)
+		pipeline_begin_copy(&line, out);
+	ok = ok && pipeline_make(&line, in, err) && pipeline_worthwhile(&line, err);
 	if (ok && options->command == COMMAND_SECTION_ONLY)
 		ok = pipeline_bare(&line, out, err);
 	else if (ok)
-		ok = pipeline_insert(&line, out, err);
+		ok = pipeline_insert(&line, err);
 	/* Only now: a failure says one line, its own. */
 	if (ok && options->verbosity >= 0)
 		report_damage(&line.report, stderr);

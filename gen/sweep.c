@@ -187,26 +187,48 @@ static void sweep_search(struct sweep *sweep, uint64_t pc)
 
 void sweep_seek(struct sweep *sweep, uint64_t pc)
 {
-	if (pc < sweep->pos)
+	if (pc < sweep->pos || (sweep->at == 0 && !sweep->have_func))
 		sweep_search(sweep, pc);
 	sweep->pos = pc;
+}
+
+/* The first function that ends above pos is in sweep->func; false when there is none, or
+ * on damage. */
+static bool sweep_find(struct sweep *sweep, struct err *err)
+{
+	const struct sf_func *func = &sweep->func.func;
+
+	while (!sweep->failed && sweep->at < sweep->n) {
+		if (!sweep->have_func && !sweep_load(sweep, err))
+			return false;
+		if (func->start + func->size > sweep->pos)
+			return true;
+		sweep->at++;
+		sweep->have_func = false;
+	}
+	return false;
+}
+
+const struct sf_view_func *sweep_whole(
+	struct sweep *sweep, uint64_t start, uint64_t end, struct err *err)
+{
+	const struct sf_func *func = &sweep->func.func;
+
+	sweep_seek(sweep, start);
+	if (!sweep_find(sweep, err) || func->start != start ||
+		func->size != end - start || func->pcmask)
+		return NULL;
+	return &sweep->func;
 }
 
 bool sweep_next(struct sweep *sweep, uint64_t limit, struct sweep_segment *segment,
 	struct err *err)
 {
-	while (!sweep->failed && sweep->at < sweep->n) {
+	while (sweep_find(sweep, err)) {
 		const struct sf_func *func = &sweep->func.func;
 		const struct sf_row *row;
 		uint64_t from, end;
 
-		if (!sweep->have_func && !sweep_load(sweep, err))
-			return false;
-		if (func->start + func->size <= sweep->pos) {
-			sweep->at++;
-			sweep->have_func = false;
-			continue;
-		}
 		from = sweep->pos > func->start ? sweep->pos : func->start;
 		if (from >= limit || (!sweep->have_rows && !sweep_load_rows(sweep, err)))
 			return false;

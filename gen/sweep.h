@@ -48,9 +48,23 @@ ATTR_MUST_CHECK bool sweep_init(
 	struct sweep *sweep, const struct sf_view *view, struct err *err);
 void sweep_deinit(struct sweep *sweep);
 
-/* The next segments are those at or above pc. Going forward is cheap, back costs a
- * search. */
+/* The next segments are those at or above pc. Going forward is cheap; back, and to where
+ * the first one is, costs a search. */
 void sweep_seek(struct sweep *sweep, uint64_t pc);
+
+/*
+ * The function that covers all of [start, end) and nothing else, and says the same
+ * wherever it stands (PCINC); NULL when there is none, or on damage. For start no less
+ * than what was passed already. It is not passed by this.
+ */
+const struct sf_view_func *sweep_whole(
+	struct sweep *sweep, uint64_t start, uint64_t end, struct err *err);
+
+/* Whether every row of the PCINC function that the last segment was of has come up. */
+static inline bool sweep_spent(const struct sweep *sweep)
+{
+	return sweep->have_func && sweep->have_rows && !sweep->have_next;
+}
 
 /* The next segment that starts below limit, cut off there; false when there is none, or
  * on damage (sweep->failed and err). */

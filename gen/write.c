@@ -49,9 +49,11 @@ static void put_tail(struct wr *wr, const struct image *image,
 	write_put_shdrs(wr, image, slots, plan);
 }
 
-/* The file behind the image may be one that this program has converted before. */
-static bool put_restored(const struct image *image, int fd, struct err *err)
+bool write_body(const struct image *image, int fd, struct err *err)
 {
+	if (!write_copy(image, image->size, fd, err))
+		return false;
+	/* The file behind the image may be one that this program has converted before. */
 	for (size_t i = 0; i < image->n_restored; i++)
 		if (!write_at(fd, image->bytes + image->restored[i].off,
 			    image->restored[i].size, image->restored[i].off, err))
@@ -68,8 +70,7 @@ static bool write_parts(const struct image *image, const struct write_plan *plan
 {
 	const struct write_front *front = &plan->front;
 
-	return write_copy(image, image->size, fd, err) && put_restored(image, fd, err) &&
-	       write_at(fd, image->bytes + front->lift_off, (size_t)front->lift_size,
+	return write_at(fd, image->bytes + front->lift_off, (size_t)front->lift_size,
 		       plan->segment_off, err) &&
 	       write_at(fd, parts[PART_SLIDE].data, parts[PART_SLIDE].size,
 		       front->slide_off + front->slide_by, err) &&

@@ -70,7 +70,11 @@ struct write_plan {
 ATTR_MUST_CHECK bool write_plan(const struct image *image, uint64_t sframe_size,
 	enum method method, struct write_plan *plan, struct err *err);
 
-/* Writes the whole output to fd (open for writing, at offset 0, empty). ERR_IO. */
+/*
+ * Writes the whole output to fd (open for writing, empty), in two steps: what it has of the
+ * input, for which no plan is needed, and then everything else. ERR_IO.
+ */
+ATTR_MUST_CHECK bool write_body(const struct image *image, int fd, struct err *err);
 ATTR_MUST_CHECK bool write_image(const struct image *image, const struct write_plan *plan,
 	const uint8_t *sframe, int fd, struct err *err);
 

@@ -55,46 +55,57 @@ static bool check_plan(
 	return true;
 }
 
-/* The input's bytes from *at to end; then *at is at the end of the range that may differ.
- */
-static bool same_until(const struct image *input, const struct image *output, size_t *at,
-	uint64_t off, uint64_t size)
+/* A walk through the input's bytes, which are to be those of the output but for a few
+ * ranges. */
+struct walk {
+	const struct image *input, *output;
+	size_t at; /* everything below has been dealt with */
+	/* Where the two may differ, and what was not compared: ascending. */
+	struct write_range skipped[WRITE_MAX_RANGES];
+	size_t n_skipped;
+};
+
+/* Compares up to off; what is from there on, size bytes, may differ. */
+static bool same_until(struct walk *walk, uint64_t off, uint64_t size)
 {
-	if (off < *at || !num_range_inside(off, size, input->size) ||
-		memcmp(output->bytes + *at, input->bytes + *at, (size_t)off - *at) != 0)
+	if (off < walk->at || !num_range_inside(off, size, walk->input->size) ||
+		memcmp(walk->output->bytes + walk->at, walk->input->bytes + walk->at,
+			(size_t)off - walk->at) != 0)
 		return false;
-	*at = (size_t)(off + size);
+	walk->at = (size_t)(off + size);
+	if (size == 0)
+		return true;
+	if (walk->n_skipped == WRITE_MAX_RANGES)
+		return false;
+	walk->skipped[walk->n_skipped++] = (struct write_range){off, size};
 	return true;
 }
 
 /* What "front" changes; what it becomes is compared by write_check_front. */
-static bool same_front(const struct image *input, const struct write_plan *plan,
-	const struct image *output, size_t *at)
+static bool same_front(const struct write_plan *plan, struct walk *walk)
 {
 	const struct write_front *front = &plan->front;
 
-	return (!front->slide_size ||
-		       same_until(input, output, at, front->slide_off + front->slide_by,
-			       front->slide_size)) &&
-	       (!front->dynamic_size || same_until(input, output, at, front->dynamic_off,
-						front->dynamic_size)) &&
-	       (!front->symbols_size || same_until(input, output, at, front->symbols_off,
-						front->symbols_size));
+	return (!front->slide_size || same_until(walk, front->slide_off + front->slide_by,
+					      front->slide_size)) &&
+	       (!front->dynamic_size ||
+		       same_until(walk, front->dynamic_off, front->dynamic_size)) &&
+	       (!front->symbols_size ||
+		       same_until(walk, front->symbols_off, front->symbols_size));
 }
 
 /*
  * The whole file and not only its sections: what stands between them (padding, notes
  * without a section) is somebody's, too, and undo needs it.
  */
-static bool check_bytes(const struct image *input, const struct write_plan *plan,
-	const struct image *output, struct err *err)
+static bool check_bytes(const struct write_plan *plan, struct walk *walk, struct err *err)
 {
+	const struct image *input = walk->input, *output = walk->output;
 	const struct allowed *may = &allowed[plan->method];
 	uint64_t table = input->ehdr.e_phoff, table_size = write_table_size(plan);
 	bool edits = may->edit_table, table_first = table < plan->sframe_off;
 	GElf_Ehdr ehdr = output->ehdr;
-	size_t at = WRITE_EHDR_SIZE;
-	bool ok = output->size >= input->size;
+	bool ok = output->size >= input->size && same_until(walk, 0, WRITE_EHDR_SIZE);
 
 	ehdr.e_phoff = table;
 	ehdr.e_shoff = input->ehdr.e_shoff;
@@ -104,14 +115,14 @@ static bool check_bytes(const struct image *input, const struct write_plan *plan
 		return err_set(err, ERR_INTERNAL,
 			"the output's ELF header differs in more than its tables");
 	if (ok && edits && table_first)
-		ok = same_until(input, output, &at, table, table_size);
+		ok = same_until(walk, table, table_size);
 	if (ok && may->front)
-		ok = same_front(input, plan, output, &at);
+		ok = same_front(plan, walk);
 	if (ok && may->inside)
-		ok = same_until(input, output, &at, plan->sframe_off, plan->sframe_size);
+		ok = same_until(walk, plan->sframe_off, plan->sframe_size);
 	if (ok && edits && !table_first)
-		ok = same_until(input, output, &at, table, table_size);
-	if (!ok || !same_until(input, output, &at, input->size, 0))
+		ok = same_until(walk, table, table_size);
+	if (!ok || !same_until(walk, input->size, 0))
 		return err_set(
 			err, ERR_INTERNAL, "an original byte differs in the output");
 	return true;
@@ -399,29 +410,49 @@ static bool check_sframe(
 	return true;
 }
 
+/* Whether the two are the same in [from, to) after all. */
+static bool same_where_skipped(const struct walk *walk, uint64_t from, uint64_t to)
+{
+	for (size_t i = 0; i < walk->n_skipped; i++) {
+		uint64_t first = walk->skipped[i].off;
+		uint64_t last = first + walk->skipped[i].size;
+
+		first = first > from ? first : from;
+		last = last < to ? last : to;
+		if (first < last &&
+			memcmp(walk->output->bytes + first, walk->input->bytes + first,
+				(size_t)(last - first)) != 0)
+			return false;
+	}
+	return true;
+}
+
 /*
  * Found the way a later --remove will find it, from the file alone; and every byte of the
- * input either still there or in the record.
+ * input either still there or in the record. Where the walk has not skipped it, it is.
  */
-static bool check_undo(
-	const struct image *input, const struct image *output, struct err *err)
+static bool check_undo(const struct walk *walk, struct err *err)
 {
+	const struct image *input = walk->input;
 	struct undo_range range;
 	struct undo undo;
-	size_t pos = 0, at = 0;
+	size_t pos = 0;
+	uint64_t at = 0;
 	bool found, ok;
 
-	if (!undo_find(output, &undo, &found, err))
+	if (!undo_find(walk->output, &undo, &found, err))
 		return err_prefix(err, "undo record");
 	ok = found && undo.size == input->size;
 	for (size_t i = 0; ok && i < undo.n_ranges; i++) {
-		ok = undo_next(&undo, &pos, &range) &&
-		     same_until(input, output, &at, range.off, range.size);
+		ok = undo_next(&undo, &pos, &range) && range.off >= at &&
+		     num_range_inside(range.off, range.size, input->size) &&
+		     same_where_skipped(walk, at, range.off);
 		for (size_t k = 0; ok && k < range.size; k++)
 			ok = input->bytes[range.off + k] ==
 			     (range.data ? range.data[k] : 0);
+		at = range.off + range.size;
 	}
-	if (!ok || !same_until(input, output, &at, input->size, 0))
+	if (!ok || !same_where_skipped(walk, at, input->size))
 		return err_set(err, ERR_INTERNAL, "the undo record does not lead back");
 	return true;
 }
@@ -430,16 +461,17 @@ static bool check_undo(
 bool write_check(const struct image *input, const struct write_plan *plan,
 	const struct image *output, struct err *err)
 {
+	struct walk walk = {.input = input, .output = output};
 	struct write_slots slots;
 	bool ok = write_slots_find(input, &slots, err) && check_plan(input, plan, err) &&
-		  check_bytes(input, plan, output, err) &&
+		  check_bytes(plan, &walk, err) &&
 		  check_sections(input, plan, output, &slots, err) &&
 		  check_segments(input, plan, output, &slots, err) &&
 		  write_check_front(input, plan, output, err) &&
 		  check_loads(output, err) && check_padding(input, plan, output, err) &&
 		  check_phdr_table(input, plan, output, err) &&
 		  check_at_phdr(input, plan, output, &slots, err) &&
-		  check_sframe(input, output, err) && check_undo(input, output, err);
+		  check_sframe(input, output, err) && check_undo(&walk, err);
 
 	/* Whatever it was, the input is not to blame any more. */
 	if (!ok && err->kind != ERR_NOMEM)

@@ -5,32 +5,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+#include "base/num.h"
+
 enum { FIRST_CAP = 1024 };
 
 struct sf_block {
-	uint64_t hash;
-	size_t off;
-	size_t len; /* 0: a free slot */
+	uint32_t hash, off;
+	uint32_t len; /* 0: a free slot */
 };
 
-/* Multiplies eight bytes at a time; the seed is fixed so that output does not vary. */
-static uint64_t hash_bytes(const uint8_t *p, size_t len)
+bool sf_blocks_expect(struct sf_blocks *blocks, size_t n)
 {
-	const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
-	uint64_t h = len * factor, chunk;
+	size_t cap = FIRST_CAP;
 
-	while (len >= sizeof(chunk)) {
-		memcpy(&chunk, p, sizeof(chunk));
-		h = (h ^ chunk) * factor;
-		h ^= h >> 32;
-		p += sizeof(chunk);
-		len -= sizeof(chunk);
-	}
-	chunk = 0;
-	if (len)
-		memcpy(&chunk, p, len);
-	h = (h ^ chunk) * factor;
-	return h ^ h >> 32;
+	while (cap < n)
+		cap *= 2;
+	blocks->slots = calloc(cap, sizeof(*blocks->slots));
+	blocks->cap = blocks->slots ? cap : 0;
+	return blocks->slots;
 }
 
 /* Hashes are kept, so that growing need not read the blocks again. */
@@ -59,26 +52,25 @@ static bool grow(struct sf_blocks *blocks)
 bool sf_blocks_keep(struct sf_blocks *blocks, struct wr *wr, size_t off, size_t *ret)
 {
 	size_t len = wr->size - off, at;
-	struct sf_block *slot;
-	uint64_t hash;
+	struct sf_block block, *slot;
 
 	*ret = off;
-	if (len == 0)
+	if (len == 0 || !num_u32(off, &block.off) || !num_u32(len, &block.len))
 		return true;
 	if (blocks->n >= blocks->cap / 2 && !grow(blocks))
 		return false;
-	hash = hash_bytes(wr->data + off, len);
-	for (at = hash & (blocks->cap - 1); blocks->slots[at].len;
+	block.hash = (uint32_t)hash_bytes(wr->data + off, len);
+	for (at = block.hash & (blocks->cap - 1); blocks->slots[at].len;
 		at = (at + 1) & (blocks->cap - 1)) {
 		slot = &blocks->slots[at];
-		if (slot->hash != hash || slot->len != len ||
+		if (slot->hash != block.hash || slot->len != block.len ||
 			memcmp(wr->data + slot->off, wr->data + off, len) != 0)
 			continue;
 		wr->size = off;
 		*ret = slot->off;
 		return true;
 	}
-	blocks->slots[at] = (struct sf_block){.hash = hash, .off = off, .len = len};
+	blocks->slots[at] = block;
 	blocks->n++;
 	return true;
 }

@@ -20,10 +20,14 @@ struct sf_blocks {
 	size_t n, cap;
 };
 
+/* Makes room in a zeroed struct for n functions, whose blocks are fewer. False when
+ * memory runs out. */
+ATTR_MUST_CHECK bool sf_blocks_expect(struct sf_blocks *blocks, size_t n);
+
 /*
- * The block [off, wr->size) was just written at the end of wr, at most UINT32_MAX bytes
- * from its start. When an equal block is stored already, takes the new one off wr again.
- * *ret is where the one block that stays begins. False when memory runs out.
+ * The block [off, wr->size) was just written at the end of wr. When an equal block is stored already, takes the new one off wr again.
+ * *ret is where the one block that stays begins. Blocks that start past 4 GiB are not
+ * looked for. False when memory runs out.
  */
 ATTR_MUST_CHECK bool sf_blocks_keep(
 	struct sf_blocks *blocks, struct wr *wr, size_t off, size_t *ret);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "sframe/format.h"
+#include "sframe/passed.h"
 
 #define BIT(check) (1u << SF_CHECK_##check)
 
@@ -46,7 +47,8 @@ struct survey {
 	const struct sf_view *view;
 	struct range *ranges; /* owned; of every function that has a size, as stored */
 	uint32_t n_ranges;
-	uint64_t last_start; /* of the function before, or 0 */
+	uint64_t last_start;	 /* of the function before, or 0 */
+	struct sf_passed passed; /* rows that no check complained of */
 	uint64_t n_rows;
 	unsigned int breached;	   /* BITs */
 	uint64_t off[SF_N_CHECKS]; /* of the first breach, from the section's start */
@@ -94,6 +96,7 @@ static void survey_rows(struct survey *survey, const struct sf_view_func *func)
 	struct sf_row_iter iter;
 	struct sf_row row;
 	uint64_t off, before = 0; /* one more than the start of the row before */
+	uint32_t last;
 
 	if (func->func.rep_size && func->func.rep_size < end)
 		end = func->func.rep_size;
@@ -104,6 +107,8 @@ static void survey_rows(struct survey *survey, const struct sf_view_func *func)
 	if (func->func.n_rows == 0 &&
 		(survey->view->version < SFRAME_VERSION_3 || func->func.pcmask))
 		note(survey, SF_CHECK_ROWS_SOME, func->field_off);
+	if (sf_passed_find(&survey->passed, func, &last) && last < end)
+		return;
 	sf_rows_begin(survey->view, func, &iter);
 	for (off = iter.off; sf_rows_next(&iter, &row, &survey->damage); off = iter.off) {
 		if (row.start < before)
@@ -114,6 +119,8 @@ static void survey_rows(struct survey *survey, const struct sf_view_func *func)
 	}
 	if (iter.failed)
 		note(survey, SF_CHECK_ROWS_READABLE, iter.off);
+	if (before && !survey->breached)
+		sf_passed_add(&survey->passed, func, (uint32_t)(before - 1));
 }
 
 static void survey_func(struct survey *survey, const struct sf_view_func *func)
@@ -200,7 +207,9 @@ bool sf_check_all(const struct sf_view *view, enum sf_check *failed, struct err 
 	survey.ranges = calloc(view->n_funcs ? view->n_funcs : 1, sizeof(*survey.ranges));
 	if (!survey.ranges)
 		return err_set_nomem(err);
+	sf_passed_init(&survey.passed);
 	survey_section(&survey);
+	sf_passed_deinit(&survey.passed);
 	for (unsigned int i = 0; ok && i < SF_N_CHECKS; i++) {
 		if ((survey.breached & 1u << i) && !(survey.breached & checks[i].needs))
 			ok = report(&survey, (enum sf_check)i, failed, err);

@@ -6,10 +6,21 @@
 #include "sframe/encode.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "base/num.h"
+#include "base/vec.h"
 #include "sframe/blocks.h"
 #include "sframe/layout.h"
+
+/* For the room that rows are given at first: start, info byte, a word or two. */
+enum { TYPICAL_ROW_SIZE = 4 };
+
+/* The bytes of rows that more than one function of the model has. */
+struct stored {
+	size_t func; /* the first of them */
+	uint32_t off, len;
+};
 
 struct sf_encoder {
 	const struct sf_section *section; /* borrowed, like all up to out */
@@ -19,6 +30,11 @@ struct sf_encoder {
 	struct wr *out; /* header and functions, finally the rows too */
 	struct wr rows; /* owned; the FRE sub-section as far as stored */
 	struct sf_blocks blocks;
+	/* Owned, and there only to share: by sf_func.first_row, 0 or one more than an
+	 * index into stored. */
+	uint32_t *stored_at;
+	struct stored *stored;
+	size_t n_stored, cap_stored;
 	bool share;
 	uint32_t n_funcs;   /* as stored */
 	uint32_t index_len; /* bytes of the FDE array */
@@ -238,23 +254,47 @@ static bool put_rows(struct sf_encoder *enc, const struct sf_func *func, uint8_t
 	return true;
 }
 
-/* Appends one function's rows, or finds them stored, and then its FDE. */
-static bool encode_func(
-	struct sf_encoder *enc, const struct sf_func *func, struct err *err)
+/* NULL when the rows of function number i of the model have to be encoded. */
+static const struct stored *find_stored(const struct sf_encoder *enc, size_t i)
 {
-	const struct sf_row *rows = rows_of(enc, func);
-	uint8_t row_type = row_type_of(func, rows);
-	size_t off = enc->rows.size, end, kept = off;
+	const struct sf_func *func = &enc->section->funcs[i], *first;
+	const struct stored *stored;
+
+	if (!enc->stored_at || func->n_rows == 0 || !enc->stored_at[func->first_row])
+		return NULL;
+	stored = &enc->stored[enc->stored_at[func->first_row] - 1];
+	first = &enc->section->funcs[stored->func];
+	return first->n_rows == func->n_rows && first->pcmask == func->pcmask &&
+			       first->rep_size == func->rep_size &&
+			       first->pauth_b == func->pauth_b &&
+			       first->signal_frame == func->signal_frame
+		       ? stored
+		       : NULL;
+}
+
+/* The rows of function number i are the len bytes at off. */
+static bool keep_stored(struct sf_encoder *enc, size_t i, size_t off, size_t len)
+{
+	struct stored stored = {.func = i};
+
+	if (!enc->stored_at || enc->section->funcs[i].n_rows == 0 ||
+		!num_u32(off, &stored.off) || !num_u32(len, &stored.len) ||
+		enc->n_stored == UINT32_MAX)
+		return true;
+	if (!vec_reserve(&enc->stored, &enc->cap_stored, enc->n_stored + 1))
+		return false;
+	enc->stored[enc->n_stored++] = stored;
+	enc->stored_at[enc->section->funcs[i].first_row] = (uint32_t)enc->n_stored;
+	return true;
+}
+
+/* The FDE of a function whose rows begin at off. */
+static bool put_func(struct sf_encoder *enc, const struct sf_func *func, uint8_t row_type,
+	size_t off, struct err *err)
+{
 	uint32_t rows_off;
 
-	if (!put_rows(enc, func, row_type, err))
-		return false;
-	end = enc->rows.size;
-	if (enc->rows.failed ||
-		(enc->share && !sf_blocks_keep(&enc->blocks, &enc->rows, off, &kept)))
-		return err_set_nomem(err);
-	enc->shared_away += end - enc->rows.size;
-	if (!num_u32(kept, &rows_off))
+	if (!num_u32(off, &rows_off))
 		return err_set(err, ERR_LIMIT,
 			"function at 0x%" PRIx64
 			": rows past the 4 GiB that the format can address",
@@ -266,20 +306,59 @@ static bool encode_func(
 	return true;
 }
 
+/* Appends one function's rows, or finds them stored; its FDE is still to come. */
+static bool encode_rows(struct sf_encoder *enc, const struct sf_func *func,
+	uint8_t row_type, size_t *kept, struct err *err)
+{
+	size_t off = enc->rows.size, end;
+
+	*kept = off;
+	if (!put_rows(enc, func, row_type, err))
+		return false;
+	end = enc->rows.size;
+	if (enc->rows.failed ||
+		(enc->share && !sf_blocks_keep(&enc->blocks, &enc->rows, off, kept)))
+		return err_set_nomem(err);
+	enc->shared_away += end - enc->rows.size;
+	return true;
+}
+
+/* Appends function number i of the model as it is. */
+static bool encode_func(struct sf_encoder *enc, size_t i, struct err *err)
+{
+	const struct sf_func *func = &enc->section->funcs[i];
+	uint8_t row_type = row_type_of(func, rows_of(enc, func));
+	const struct stored *stored = find_stored(enc, i);
+	size_t begin = enc->rows.size, away = enc->shared_away, kept;
+
+	if (stored) {
+		enc->shared_away += stored->len;
+		return put_func(enc, func, row_type, stored->off, err);
+	}
+	if (!encode_rows(enc, func, row_type, &kept, err))
+		return false;
+	if (!keep_stored(enc, i, kept, enc->rows.size - begin + enc->shared_away - away))
+		return err_set_nomem(err);
+	return put_func(enc, func, row_type, kept, err);
+}
+
 static bool encode_funcs(struct sf_encoder *enc, struct err *err)
 {
 	for (size_t i = 0; i < enc->section->n_funcs; i++) {
 		const struct sf_func *func = &enc->section->funcs[i];
 
 		if (enc->layout->has_blocks || !func->pcmask) {
-			if (!encode_func(enc, func, err))
+			if (!encode_func(enc, i, err))
 				return false;
 			continue;
 		}
 		for (uint32_t j = 0; j < n_stored(enc->layout, func); j++) {
 			struct sf_func block = block_of(enc->section, func, j);
+			uint8_t row_type = row_type_of(&block, rows_of(enc, &block));
+			size_t kept;
 
-			if (!encode_func(enc, &block, err))
+			if (!encode_rows(enc, &block, row_type, &kept, err) ||
+				!put_func(enc, &block, row_type, kept, err))
 				return false;
 		}
 	}
@@ -290,6 +369,10 @@ static bool encode_all(struct sf_encoder *enc, struct err *err)
 {
 	uint32_t row_len;
 
+	if (enc->share && !sf_blocks_expect(&enc->blocks, enc->n_funcs))
+		return err_set_nomem(err);
+	wr_expect(enc->out, SFRAME_HDR_SIZE + (size_t)enc->index_len);
+	wr_expect(&enc->rows, enc->section->n_rows * TYPICAL_ROW_SIZE);
 	put_header(enc);
 	if (!encode_funcs(enc, err))
 		return false;
@@ -305,11 +388,20 @@ static bool encode_all(struct sf_encoder *enc, struct err *err)
 	return true;
 }
 
-/* Back to before the first row. */
-static void forget(struct sf_encoder *enc)
+static void encoder_deinit(struct sf_encoder *enc)
 {
 	wr_deinit(&enc->rows);
 	sf_blocks_deinit(&enc->blocks);
+	free(enc->stored_at);
+	free(enc->stored);
+	enc->stored_at = NULL;
+	enc->stored = NULL;
+}
+
+/* Back to before the first row. */
+static void forget(struct sf_encoder *enc)
+{
+	encoder_deinit(enc);
 	wr_init(&enc->rows, enc->section->big_endian);
 	enc->n_rows = 0;
 	enc->shared_away = 0;
@@ -339,6 +431,10 @@ static bool encoder_init(struct sf_encoder *enc, const struct sf_section *sectio
 			"cannot be written",
 			options->version, section->abi,
 			enc->abi ? enc->abi->name : "unknown");
+	if (options->share && section->n_rows)
+		enc->stored_at = calloc(section->n_rows, sizeof(*enc->stored_at));
+	if (options->share && section->n_rows && !enc->stored_at)
+		return err_set_nomem(err);
 	return true;
 }
 
@@ -367,8 +463,7 @@ bool sf_encode(const struct sf_section *section, const struct sf_encode_options 
 			.n_funcs = enc.n_funcs,
 			.n_rows = enc.n_rows,
 		};
-	wr_deinit(&enc.rows);
-	sf_blocks_deinit(&enc.blocks);
+	encoder_deinit(&enc);
 	return ok;
 }
 

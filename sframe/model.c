@@ -6,6 +6,7 @@
 #include "sframe/model.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/vec.h"
 #include "sframe/format.h"
@@ -86,6 +87,13 @@ bool sf_row_same(const struct sf_row *a, const struct sf_row *b)
 	       a->ra_signed == b->ra_signed && a->outermost == b->outermost;
 }
 
+bool sf_section_expect(struct sf_section *section, size_t n_funcs, size_t n_rows)
+{
+	return vec_reserve(&section->funcs, &section->cap_funcs,
+		       section->n_funcs + n_funcs) &&
+	       vec_reserve(&section->rows, &section->cap_rows, section->n_rows + n_rows);
+}
+
 bool sf_section_add_func(struct sf_section *section, const struct sf_func *func)
 {
 	struct sf_func *added;
@@ -96,6 +104,38 @@ bool sf_section_add_func(struct sf_section *section, const struct sf_func *func)
 	*added = *func;
 	added->first_row = section->n_rows;
 	added->n_rows = 0;
+	return true;
+}
+
+bool sf_section_add_same(
+	struct sf_section *section, size_t i, uint64_t start, uint32_t size)
+{
+	struct sf_func *added;
+
+	if (!vec_reserve(&section->funcs, &section->cap_funcs, section->n_funcs + 1))
+		return false;
+	added = &section->funcs[section->n_funcs++];
+	*added = section->funcs[i];
+	added->start = start;
+	added->size = size;
+	return true;
+}
+
+bool sf_section_append(struct sf_section *section, const struct sf_section *part)
+{
+	size_t n_funcs = section->n_funcs, n_rows = section->n_rows;
+
+	if (!sf_section_expect(section, part->n_funcs, part->n_rows))
+		return false;
+	if (part->n_rows)
+		memcpy(section->rows + n_rows, part->rows,
+			part->n_rows * sizeof(*part->rows));
+	for (size_t i = 0; i < part->n_funcs; i++) {
+		section->funcs[n_funcs + i] = part->funcs[i];
+		section->funcs[n_funcs + i].first_row += n_rows;
+	}
+	section->n_funcs += part->n_funcs;
+	section->n_rows += part->n_rows;
 	return true;
 }
 

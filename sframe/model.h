@@ -46,7 +46,7 @@ struct sf_func {
 	uint64_t start;	   /* address */
 	uint32_t size;	   /* bytes; PCMASK: all repetitions together */
 	uint32_t n_rows;   /* when encoding at least 1, but for signal frames */
-	size_t first_row;  /* index into the section's rows */
+	size_t first_row;  /* index into the section's rows; functions may share them */
 	uint8_t rep_size;  /* PCMASK: bytes of one block, else 0 */
 	bool pcmask;	   /* rows apply to (pc - start) % rep_size */
 	bool pauth_b;	   /* AArch64: return addresses are signed with key B */
@@ -61,19 +61,29 @@ struct sf_section {
 	struct sf_func
 		*funcs; /* owned; ascending by start, not overlapping, when finished */
 	size_t n_funcs, cap_funcs;
-	struct sf_row *rows; /* owned; of all functions, in the functions' order */
+	struct sf_row *rows; /* owned; of all functions */
 	size_t n_rows, cap_rows;
 };
 
 /* The members that say where values are, start apart. */
 bool sf_row_same(const struct sf_row *a, const struct sf_row *b);
 
+/* Makes room for so many more, so that adding them copies nothing. */
+ATTR_MUST_CHECK bool sf_section_expect(
+	struct sf_section *section, size_t n_funcs, size_t n_rows);
 /* Appends a function that will own the rows added after it. False when memory runs out.
  */
 ATTR_MUST_CHECK bool sf_section_add_func(
 	struct sf_section *section, const struct sf_func *func);
+/* Appends a function that is like function number i but for its place: it has the same
+ * rows. */
+ATTR_MUST_CHECK bool sf_section_add_same(
+	struct sf_section *section, size_t i, uint64_t start, uint32_t size);
 ATTR_MUST_CHECK bool sf_section_add_row(
 	struct sf_section *section, const struct sf_row *row);
+/* Appends all of part, behind what is there. */
+ATTR_MUST_CHECK bool sf_section_append(
+	struct sf_section *section, const struct sf_section *part);
 void sf_section_deinit(struct sf_section *section);
 
 #endif

@@ -83,7 +83,8 @@ static bool add(const struct image *image, const char *to, size_t size,
 		return err_set_nomem(err);
 	ok = output_begin(to, image->fd, &output, err);
 	if (ok) {
-		ok = write_image(image, &plan, wr.data, output.fd, err) &&
+		ok = write_body(image, output.fd, err) &&
+		     write_image(image, &plan, wr.data, output.fd, err) &&
 		     check_file(image, &plan, output.temp, err) &&
 		     output_commit(&output, image->fd, err);
 		output_abort(&output);
@@ -157,7 +158,8 @@ static bool round_trip(const struct image *in, const char *scratch, size_t size,
 		wr_deinit(&wr);
 		return err_set_errno(err, "%s", scratch);
 	}
-	ok = write_image(in, plan, wr.data, fileno(file), err) &&
+	ok = write_body(in, fileno(file), err) &&
+	     write_image(in, plan, wr.data, fileno(file), err) &&
 	     image_open(scratch, &out, err) && write_check(in, plan, &out, err);
 	fclose(file);
 	wr_deinit(&wr);

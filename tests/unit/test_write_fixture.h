@@ -53,6 +53,7 @@ static inline void write_it(struct wr *written)
 	int fd = memfd_create("out", MFD_CLOEXEC);
 
 	ck_assert_msg(plan_it(), "%s", err.text);
+	ck_assert_msg(write_body(&in, fd, &err), "%s", err.text);
 	ck_assert_msg(write_image(&in, &plan, payload, fd, &err), "%s", err.text);
 	fix_read(fd, written);
 	ck_assert_uint_eq(written->size, plan.file_size);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads, and doing without them. */
+#include "base/task.h"
+
+#include <sched.h>
+#include <signal.h>
+
+enum { TASK_MAX_ALL = 64 };
+
+static void *task_main(void *task)
+{
+	struct task *self = task;
+
+	self->run(self->context);
+	return NULL;
+}
+
+void task_start(struct task *task, void (*run)(void *context), void *context)
+{
+	sigset_t all, before;
+
+	*task = (struct task){.run = run, .context = context};
+	/* Signals are for the thread that main runs in: it may be waiting for one. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	task->running = pthread_create(&task->thread, NULL, task_main, task) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!task->running)
+		run(context);
+}
+
+void task_wait(struct task *task)
+{
+	if (task->running)
+		pthread_join(task->thread, NULL);
+	task->running = false;
+}
+
+void task_run_all(void (*run)(void *context), void *contexts, size_t size, size_t n)
+{
+	struct task tasks[TASK_MAX_ALL];
+	size_t n_tasks = n < TASK_MAX_ALL ? n : TASK_MAX_ALL;
+	char *context = contexts;
+
+	/* The last of them, and those there is no task for, are the caller's own. */
+	for (size_t i = 0; i + 1 < n_tasks; i++)
+		task_start(&tasks[i], run, context + i * size);
+	for (size_t i = n_tasks ? n_tasks - 1 : 0; i < n; i++)
+		run(context + i * size);
+	for (size_t i = 0; i + 1 < n_tasks; i++)
+		task_wait(&tasks[i]);
+}
+
+unsigned int task_processors(void)
+{
+	cpu_set_t set;
+	int n;
+
+	/* More processors than a set has room for are an error of the call. */
+	if (sched_getaffinity(0, sizeof(set), &set) != 0)
+		return 1;
+	n = CPU_COUNT(&set);
+	return n > 0 ? (unsigned int)n : 1;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Work that runs beside the caller's. What a task writes belongs to it until it has been
+ * waited for. Where no thread can be had the caller does the work itself, so nothing
+ * depends on threads but the time it takes.
+ */
+#ifndef BASE_TASK_H
+#define BASE_TASK_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A zeroed struct is a task that was never started. */
+struct task {
+	void (*run)(void *context);
+	void *context;
+	pthread_t thread;
+	bool running;
+};
+
+/* Calls run(context) in a thread of its own, or at once. context must outlive it. */
+void task_start(struct task *task, void (*run)(void *context), void *context);
+/* Returns when it is done; at once when it was never started or was waited for. */
+void task_wait(struct task *task);
+
+/* run for each of the n contexts, which lie size bytes apart, all at the same time. */
+void task_run_all(void (*run)(void *context), void *contexts, size_t size, size_t n);
+
+/* Processors this process may use, at least 1. */
+unsigned int task_processors(void);
+
+#endif
