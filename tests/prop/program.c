@@ -168,10 +168,62 @@ static void program_end(struct program *p, struct program_fde *fde)
 	fde->n_segs = p->n_segs - fde->first_seg;
 	if (program_chance(p, 90))
 		return;
+	fde->passes = true;
 	program_advance(p, fde->end - p->loc);
 	for (int i = 0; i < 3; i++)
 		program_instruction(p);
 	p->n_segs = fde->first_seg + fde->n_segs;
+}
+
+static void program_patch_size(
+	struct program *p, const struct program_cie *cie, size_t off, uint64_t size)
+{
+	if (program_is_wide(cie->encoding))
+		wr_patch_u64(&p->out, off, size);
+	else
+		wr_patch_u32(&p->out, off, (uint32_t)size);
+}
+
+/*
+ * An FDE at pc with the bytes of an earlier one's program, which say the same as far as
+ * this one goes. It may be shorter, and longer where nothing is said beyond the end.
+ * False when the one that came up cannot be repeated.
+ */
+static bool program_repeat(struct program *p, uint64_t pc)
+{
+	const struct program_fde *of = &p->fdes[program_random(p, p->n_fdes)];
+	uint64_t size = of->end - of->pc;
+	struct program_fde *fde;
+	size_t record = p->out.size, off;
+
+	if (of->fixed || p->n_segs + of->n_segs > PROGRAM_SEGS / 2)
+		return false;
+	if (program_chance(p, 30))
+		size = 1 + program_random(p, size);
+	else if (!of->passes && program_chance(p, 60))
+		size += program_random(p, 100);
+	fde = &p->fdes[p->n_fdes++];
+	*fde = *of;
+	fde->pc = pc;
+	fde->end = pc + size;
+	fde->duplicate = false;
+	fde->passes |= size < of->end - of->pc;
+	fde->first_seg = p->n_segs;
+	for (size_t i = 0; i < of->n_segs; i++) {
+		struct program_seg seg = p->segs[of->first_seg + i];
+
+		seg.pc = seg.pc - of->pc + pc;
+		if (seg.pc < fde->end)
+			p->segs[p->n_segs++] = seg;
+	}
+	fde->n_segs = p->n_segs - fde->first_seg;
+	off = program_fde_head(p, of->cie, pc, size);
+	p->out.size = off;
+	program_word(p, of->cie->encoding, size);
+	for (size_t i = 0; i < of->text_len; i++)
+		wr_u8(&p->out, p->out.data[of->text_off + i]);
+	program_pad(p, record);
+	return true;
 }
 
 static void program_fde(struct program *p, uint64_t pc)
@@ -185,7 +237,8 @@ static void program_fde(struct program *p, uint64_t pc)
 		.first_seg = p->n_segs,
 		.signal = cie->signal,
 		.b_key = cie->b_key && p->machine->signs,
-		.lost = cie->lost};
+		.lost = cie->lost,
+		.cie = cie};
 	size_off = program_fde_head(p, cie, pc, 0);
 	p->cie = cie;
 	p->data_align = cie->data_align;
@@ -206,10 +259,10 @@ static void program_fde(struct program *p, uint64_t pc)
 		wr_u8(&p->out, 0x3e);
 	}
 	program_pad(p, record);
-	if (program_is_wide(cie->encoding))
-		wr_patch_u64(&p->out, size_off, fde->end - pc);
-	else
-		wr_patch_u32(&p->out, size_off, (uint32_t)(fde->end - pc));
+	program_patch_size(p, cie, size_off, fde->end - pc);
+	fde->fixed = p->used_set_loc;
+	fde->text_off = size_off + (program_is_wide(cie->encoding) ? 8 : 4);
+	fde->text_len = p->out.size - fde->text_off;
 	if (!p->used_set_loc && p->n_fdes < PROGRAM_FDES && program_chance(p, 6)) {
 		size_t from = size_off, len = p->out.size - size_off, copy = p->out.size;
 		struct program_fde *again = &p->fdes[p->n_fdes++];
@@ -254,7 +307,8 @@ void program_make(struct program *p)
 			     PROGRAM_SLOT * (p->downwards ? PROGRAM_FDES - slot : slot);
 			slot++;
 		}
-		program_fde(p, pc);
+		if (!p->n_fdes || !program_chance(p, 30) || !program_repeat(p, pc))
+			program_fde(p, pc);
 	}
 	wr_u32(&p->out, 0);
 }

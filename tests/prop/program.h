@@ -39,6 +39,10 @@ struct program_fde {
 	bool b_key;	/* the same, on AArch64 */
 	bool lost;	/* as the CIE's, or its program is damaged */
 	bool duplicate; /* says again what another says */
+	bool fixed;	/* its program names an address */
+	bool passes;	/* its program goes on past its end */
+	const struct program_cie *cie;
+	size_t text_off, text_len; /* what follows the size field in the record */
 };
 
 struct program {

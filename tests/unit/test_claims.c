@@ -197,6 +197,38 @@ START_TEST(a_chain)
 }
 END_TEST
 
+/* Parts cover everything, in order, and no FDE's neighbouring claims are in two. */
+START_TEST(parts)
+{
+	struct claim list[40];
+	struct claims claims = {.list = list};
+
+	srand((unsigned int)_i);
+	claims.n = (size_t)rand() % 41;
+	for (size_t i = 0; i < claims.n; i++)
+		list[i].fde = i && rand() % 3 ? list[i - 1].fde : (uint32_t)i;
+	for (size_t n = 1; n < 50; n++) {
+		size_t at = 0;
+
+		for (size_t i = 0; i < n; i++) {
+			size_t end = claims_part_end(&claims, i, n);
+
+			ck_assert_uint_ge(end, at);
+			ck_assert_uint_le(end, claims.n);
+			if (end && end < claims.n)
+				ck_assert_uint_ne(list[end - 1].fde, list[end].fde);
+			at = end;
+		}
+		ck_assert_uint_eq(at, claims.n);
+	}
+	ck_assert_uint_eq(claims_n_parts(&claims, 8), 1);
+	claims.n = 1 << 20;
+	ck_assert_uint_eq(claims_n_parts(&claims, 8), 8);
+	ck_assert_uint_eq(claims_n_parts(&claims, 1), 1);
+	ck_assert_uint_eq(claims_n_parts(&claims, 0), 1);
+}
+END_TEST
+
 START_TEST(none)
 {
 	struct scene scene = {0};
@@ -217,6 +249,7 @@ int main(void)
 	tcase_add_test(tcase, one_inside_another);
 	tcase_add_test(tcase, a_chain);
 	tcase_add_test(tcase, none);
+	tcase_add_loop_test(tcase, parts, 0, 50);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
 }

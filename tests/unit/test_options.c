@@ -7,7 +7,7 @@
 #include "gen/options.h"
 #include "tests/unit/unit.h"
 
-enum { MAX_ARGS = 12 };
+enum { MAX_ARGS = 20 };
 
 /* Splits at blanks; line must outlive options. */
 static bool parse(char *line, struct options *options, struct err *err)
@@ -48,6 +48,11 @@ static const char *const wrong[] = {
 	"--method=in-place in out",
 	"--optimize=size in out",
 	"--witness=gcc in out",
+	"-j 0 in out",
+	"-j -1 in out",
+	"-j 1025 in out",
+	"-j two in out",
+	"-j",
 	"--min-coverage=101 in out",
 	"--min-coverage=-1 in out",
 	"--min-coverage=nan in out",
@@ -131,6 +136,7 @@ START_TEST(defaults)
 	ck_assert_uint_eq(options.format, 2);
 	ck_assert(options.share && options.prove && !options.refresh);
 	ck_assert_int_eq(options.witness, WITNESS_OWN);
+	ck_assert_uint_ge(options.jobs, 1);
 	ck_assert_int_eq(options.verbosity, 0);
 	ck_assert(options.min_coverage < 0.0);
 	ck_assert_uint_eq(options.exclude_sections.n + options.exclude_symbols.n, 0);
@@ -143,7 +149,7 @@ END_TEST
 
 START_TEST(values)
 {
-	char line[] = "--refresh --optimize=none --no-verify --witness=libdwarf -v "
+	char line[] = "--refresh --optimize=none --no-verify --witness=libdwarf -v -j7 "
 		      "--min-coverage=99.5 --exclude-symbol=a* --exclude-symbol=b "
 		      "--exclude-section=.init in out";
 	struct options options;
@@ -152,6 +158,7 @@ START_TEST(values)
 	ck_assert_msg(parse(line, &options, &err), "%s", err.text);
 	ck_assert(!options.share && !options.prove && options.refresh);
 	ck_assert_int_eq(options.witness, WITNESS_LIBDWARF);
+	ck_assert_uint_eq(options.jobs, 7);
 	ck_assert_int_eq(options.verbosity, 1);
 	ck_assert(options.min_coverage > 99.49 && options.min_coverage < 99.51);
 	ck_assert_uint_eq(options.exclude_symbols.n, 2);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Work beside the caller's: all of it is done, once, and seen afterwards. */
+#include "base/task.h"
+#include "tests/unit/unit.h"
+
+#include <signal.h>
+
+struct job {
+	int runs;
+	bool signals_off;
+	long sum;
+};
+
+static void work(void *context)
+{
+	struct job *job = context;
+	sigset_t now;
+
+	job->runs++;
+	pthread_sigmask(SIG_SETMASK, NULL, &now);
+	job->signals_off = sigismember(&now, SIGTERM) == 1;
+	for (long i = 1; i <= 1000; i++)
+		job->sum += i;
+}
+
+/* Also more jobs than there can be threads. */
+START_TEST(all_done)
+{
+	enum { MAX = 200 };
+	static const size_t sizes[] = {0, 1, 2, 3, 63, 64, 65, MAX};
+	struct job jobs[MAX] = {0};
+	size_t n = sizes[_i];
+
+	task_run_all(work, jobs, sizeof(jobs[0]), n);
+	for (size_t i = 0; i < MAX; i++) {
+		ck_assert_int_eq(jobs[i].runs, i < n);
+		ck_assert_int_eq(jobs[i].sum, i < n ? 500500 : 0);
+	}
+}
+END_TEST
+
+START_TEST(waits)
+{
+	struct task never = {0}, task;
+	struct job job = {0};
+
+	task_wait(&never);
+	task_start(&task, work, &job);
+	task_wait(&task);
+	ck_assert_int_eq(job.runs, 1);
+	task_wait(&task);
+	ck_assert_int_eq(job.runs, 1);
+	/* The handler that removes a temporary file runs in the main thread. */
+	ck_assert(job.signals_off);
+	ck_assert_uint_ge(task_processors(), 1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("task");
+	TCase *tc = tcase_create("task");
+
+	tcase_add_loop_test(tc, all_done, 0, 8);
+	tcase_add_test(tc, waits);
+	suite_add_tcase(suite, tc);
+	return unit_main(suite);
+}
