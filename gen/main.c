@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The command: one call per file, one line per failure, one exit status. */
 #include <malloc.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "config.h"
@@ -12,8 +16,11 @@
 #include "gen/pipeline.h"
 #include "gen/status.h"
 
-/* The most that mallopt takes. */
-enum { MAIN_KEEP_SIZE = 32 << 20 };
+/* For mallopt: the highest threshold it takes, and how much memory a large library needs
+ * at once. */
+enum { MAIN_MMAP_SIZE = 32 << 20, MAIN_HEAP_SIZE = 128 << 20 };
+/* A file from this size on is large. */
+enum { MAIN_LARGE_SIZE = 4 << 20 };
 
 static void main_complain(const char *path, const struct err *err)
 {
@@ -197,21 +204,45 @@ static int main_run(const struct options *options)
 	return status_of(ERR_INTERNAL);
 }
 
+/*
+ * Tens of megabytes come and go with each stage, and to get them from the kernel page by
+ * page takes longer than some of the stages do. So they are kept, threads share them, and
+ * come in huge pages where there are any. Without effect if malloc does otherwise.
+ */
+static void main_prepare_heap(const struct options *options)
+{
+	const uintptr_t mask = ((uintptr_t)2 << 20) - 1;
+	void *volatile first; /* volatile: or the compiler does without */
+	struct stat st;
+	char *end;
+
+	if (options->n_paths == 0 || stat(options->paths[0], &st) != 0 ||
+		st.st_size < MAIN_LARGE_SIZE)
+		return;
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_MMAP_THRESHOLD, MAIN_MMAP_SIZE);
+	mallopt(M_TRIM_THRESHOLD, MAIN_HEAP_SIZE);
+	mallopt(M_TOP_PAD, MAIN_HEAP_SIZE);
+	first = malloc(1);
+	end = sbrk(0);
+	end -= (uintptr_t)end & mask;
+	madvise(end - (MAIN_HEAP_SIZE - (mask + 1)), MAIN_HEAP_SIZE - (mask + 1),
+		MADV_HUGEPAGE);
+	free(first);
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
 	struct err err = {0};
 	int status;
 
-	/* Tens of megabytes come and go with each stage. Given back to the kernel and asked
-	 * for again, they would cost more time than some of the stages. */
-	mallopt(M_MMAP_THRESHOLD, MAIN_KEEP_SIZE);
-	mallopt(M_TRIM_THRESHOLD, MAIN_KEEP_SIZE);
 	if (!options_parse(argc, argv, &options, &err)) {
 		main_complain(NULL, &err);
 		options_deinit(&options);
 		return status_of(err.kind);
 	}
+	main_prepare_heap(&options);
 	status = main_run(&options);
 	options_deinit(&options);
 	if (fflush(stdout) != 0) {
