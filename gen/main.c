@@ -16,9 +16,9 @@
 #include "gen/pipeline.h"
 #include "gen/status.h"
 
-/* For mallopt: the highest threshold it takes, and how much memory a large library needs
+/* For mallopt: what is large on its own, and how much a large library needs besides
  * at once. */
-enum { MAIN_MMAP_SIZE = 32 << 20, MAIN_HEAP_SIZE = 128 << 20 };
+enum { MAIN_MMAP_SIZE = 8 << 20, MAIN_HEAP_SIZE = 64 << 20 };
 /* A file from this size on is large. */
 enum { MAIN_LARGE_SIZE = 4 << 20 };
 

@@ -157,7 +157,8 @@ static bool pipeline_make(struct pipeline *line, const char *in, struct err *err
 	/* Encode; the place is not known yet. */
 	line->encoding = (struct sf_encode_options){.version = line->options->format,
 		.pcrel = line->options->pcrel && line->options->format > 1,
-		.share = pipeline_shares(line)};
+		.share = pipeline_shares(line),
+		.jobs = line->options->jobs};
 	wr_init(&line->bytes, line->model.big_endian);
 	if (!sf_encode(&line->model, &line->encoding, &line->bytes, &line->report.stats,
 		    err))

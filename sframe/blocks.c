@@ -7,76 +7,101 @@
 
 #include "base/hash.h"
 #include "base/num.h"
+#include "base/vec.h"
 
-enum { FIRST_CAP = 1024 };
+enum { FIRST_SLOTS = 1024 };
 
-struct sf_block {
-	uint32_t hash, off;
-	uint32_t len; /* 0: a free slot */
+struct sf_block_slot {
+	uint32_t hash;
+	uint32_t number; /* index into the list and one; 0: a free slot */
 };
 
-bool sf_blocks_expect(struct sf_blocks *blocks, size_t n)
+bool sf_blocks_expect(struct sf_blocks *blocks, size_t n, bool share)
 {
-	size_t cap = FIRST_CAP;
+	size_t n_slots = FIRST_SLOTS;
 
-	while (cap < n)
-		cap *= 2;
-	blocks->slots = calloc(cap, sizeof(*blocks->slots));
-	blocks->cap = blocks->slots ? cap : 0;
+	/* Shared ones are half as many as functions, or less. */
+	if (!vec_reserve(&blocks->list, &blocks->cap, share ? n / 2 : n))
+		return false;
+	if (!share)
+		return true;
+	while (n_slots < n)
+		n_slots *= 2;
+	blocks->slots = calloc(n_slots, sizeof(*blocks->slots));
+	blocks->n_slots = blocks->slots ? n_slots : 0;
 	return blocks->slots;
 }
 
 /* Hashes are kept, so that growing need not read the blocks again. */
 static bool grow(struct sf_blocks *blocks)
 {
-	size_t cap = blocks->cap ? blocks->cap * 2 : FIRST_CAP;
-	struct sf_block *slots = calloc(cap, sizeof(*slots));
+	size_t n_slots = blocks->n_slots * 2;
+	struct sf_block_slot *slots = calloc(n_slots, sizeof(*slots));
 
 	if (!slots)
 		return false;
-	for (size_t i = 0; i < blocks->cap; i++) {
-		size_t at = blocks->slots[i].hash & (cap - 1);
+	for (size_t i = 0; i < blocks->n_slots; i++) {
+		size_t at = blocks->slots[i].hash & (n_slots - 1);
 
-		if (!blocks->slots[i].len)
+		if (!blocks->slots[i].number)
 			continue;
-		while (slots[at].len)
-			at = (at + 1) & (cap - 1);
+		while (slots[at].number)
+			at = (at + 1) & (n_slots - 1);
 		slots[at] = blocks->slots[i];
 	}
 	free(blocks->slots);
 	blocks->slots = slots;
-	blocks->cap = cap;
+	blocks->n_slots = n_slots;
 	return true;
 }
 
-bool sf_blocks_keep(struct sf_blocks *blocks, struct wr *wr, size_t off, size_t *ret)
+/* The slot of an equal block, or the free one where its like belongs. */
+static struct sf_block_slot *find(const struct sf_blocks *blocks, const struct wr *wr,
+	const struct sf_block *block, uint32_t hash)
 {
-	size_t len = wr->size - off, at;
-	struct sf_block block, *slot;
+	size_t at = hash & (blocks->n_slots - 1);
 
-	*ret = off;
-	if (len == 0 || !num_u32(off, &block.off) || !num_u32(len, &block.len))
-		return true;
-	if (blocks->n >= blocks->cap / 2 && !grow(blocks))
+	for (; blocks->slots[at].number; at = (at + 1) & (blocks->n_slots - 1)) {
+		const struct sf_block_slot *slot = &blocks->slots[at];
+		const struct sf_block *other = &blocks->list[slot->number - 1];
+
+		if (slot->hash == hash && other->len == block->len &&
+			!memcmp(wr->data + other->off, wr->data + block->off, block->len))
+			break;
+	}
+	return &blocks->slots[at];
+}
+
+bool sf_blocks_keep(struct sf_blocks *blocks, struct wr *wr, size_t off, uint32_t *ret)
+{
+	struct sf_block block = {.off = off};
+	struct sf_block_slot *slot = NULL;
+	uint32_t hash;
+
+	if (!num_u32(wr->size - off, &block.len) || !num_u32(blocks->n, ret) ||
+		*ret == UINT32_MAX ||
+		!vec_reserve(&blocks->list, &blocks->cap, blocks->n + 1))
 		return false;
-	block.hash = (uint32_t)hash_bytes(wr->data + off, len);
-	for (at = block.hash & (blocks->cap - 1); blocks->slots[at].len;
-		at = (at + 1) & (blocks->cap - 1)) {
-		slot = &blocks->slots[at];
-		if (slot->hash != block.hash || slot->len != block.len ||
-			memcmp(wr->data + slot->off, wr->data + off, len) != 0)
-			continue;
+	if (blocks->slots && block.len) {
+		if (blocks->n >= blocks->n_slots / 2 && !grow(blocks))
+			return false;
+		hash = (uint32_t)hash_bytes(wr->data + off, block.len);
+		slot = find(blocks, wr, &block, hash);
+	}
+	if (slot && slot->number) {
 		wr->size = off;
-		*ret = slot->off;
+		*ret = slot->number - 1;
 		return true;
 	}
-	blocks->slots[at] = block;
-	blocks->n++;
+	if (slot)
+		*slot = (struct sf_block_slot){hash, *ret + 1};
+	blocks->list[blocks->n++] = block;
 	return true;
 }
 
 void sf_blocks_deinit(struct sf_blocks *blocks)
 {
+	free(blocks->list);
 	free(blocks->slots);
 	*blocks = (struct sf_blocks){0};
 }

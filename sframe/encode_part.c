@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows to bytes, function by function, for a range of functions. */
+#include "sframe/encode_part.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/vec.h"
+
+/* For the room that rows are given at first: start, info byte, words. */
+enum { TYPICAL_ROW_SIZE = 8 };
+
+uint64_t sf_stored_funcs(const struct sf_layout *layout, const struct sf_func *func)
+{
+	if (layout->has_blocks || !func->pcmask || func->rep_size == 0)
+		return 1;
+	return ((uint64_t)func->size + func->rep_size - 1) / func->rep_size;
+}
+
+struct sf_func sf_stored_func(
+	const struct sf_encoding *encoding, const struct sf_func *func, uint32_t i)
+{
+	const struct sf_row *rows = encoding->section->rows + func->first_row;
+	struct sf_func block = *func;
+	uint32_t off = i * func->rep_size;
+
+	if (encoding->layout->has_blocks || !func->pcmask)
+		return block;
+	/* The last one may be cut short. */
+	block.start += off;
+	block.size = func->size - off;
+	if (block.size > func->rep_size)
+		block.size = func->rep_size;
+	block.pcmask = false;
+	block.rep_size = 0;
+	while (block.n_rows > 1 && rows[block.n_rows - 1].start >= block.size)
+		block.n_rows--;
+	return block;
+}
+
+uint8_t sf_row_type_of(const struct sf_section *section, const struct sf_func *func)
+{
+	uint32_t last = 0;
+
+	if (func->n_rows)
+		last = section->rows[func->first_row + func->n_rows - 1].start;
+	if (last <= UINT8_MAX)
+		return SFRAME_FRE_TYPE_ADDR1;
+	return last <= UINT16_MAX ? SFRAME_FRE_TYPE_ADDR2 : SFRAME_FRE_TYPE_ADDR4;
+}
+
+/* Flexible exactly when one of its rows needs it. */
+static uint8_t fde_type_of(const struct sf_encoding *encoding, const struct sf_func *func)
+{
+	const struct sf_row *rows = encoding->section->rows;
+
+	if (!encoding->layout->has_flex || !encoding->abi->has_flex)
+		return SFRAME_FDE_TYPE_DEFAULT;
+	for (uint32_t i = 0; i < func->n_rows; i++) {
+		if (sf_row_needs_flex(encoding->abi, &rows[func->first_row + i]))
+			return SFRAME_FDE_TYPE_FLEX;
+	}
+	return SFRAME_FDE_TYPE_DEFAULT;
+}
+
+static bool refuse_row(const struct sf_encoding *encoding, const struct sf_func *func,
+	const struct sf_row *row, enum sf_cannot cannot, struct err *err)
+{
+	return err_set(err, ERR_UNSUPPORTED,
+		"function at 0x%" PRIx64 ", row at +0x%" PRIx32
+		": version %u cannot say %s (%s)",
+		func->start, row->start, encoding->layout->version,
+		sf_cannot_text(cannot), encoding->abi->name);
+}
+
+/* Appends to part->rows all that the FRE sub-section holds of one function. */
+static bool put_rows(struct sf_encode_part *part, const struct sf_func *func)
+{
+	const struct sf_encoding *encoding = part->encoding;
+	const struct sf_layout *layout = encoding->layout;
+	uint8_t row_type = sf_row_type_of(encoding->section, func);
+	uint8_t fde_type = fde_type_of(encoding, func);
+
+	if (layout->put_attr)
+		layout->put_attr(&part->rows, func, row_type, fde_type);
+	for (uint32_t i = 0; i < func->n_rows; i++) {
+		const struct sf_row *row = &encoding->section->rows[func->first_row + i];
+		enum sf_cannot cannot = sf_layout_can_say(layout, encoding->abi, row);
+
+		if (cannot == SF_CANNOT_OUTERMOST && encoding->options->outermost &&
+			layout->outermost == SF_OUTERMOST_ON_REQUEST)
+			cannot = SF_CAN;
+		if (cannot != SF_CAN)
+			return refuse_row(encoding, func, row, cannot, &part->err);
+		sf_put_row(&part->rows, encoding->abi, row, row_type, fde_type);
+	}
+	return !part->rows.failed || err_set_nomem(&part->err);
+}
+
+/* The rows of one function as stored are in block. */
+static bool add_func(struct sf_encode_part *part, const struct sf_func *func,
+	uint32_t block, uint32_t len)
+{
+	if (!vec_reserve(&part->func_blocks, &part->cap_funcs, part->n_funcs + 1))
+		return err_set_nomem(&part->err);
+	part->func_blocks[part->n_funcs++] = block;
+	part->n_rows += func->n_rows;
+	part->n_bytes += len;
+	return true;
+}
+
+/* Appends one function's rows, or finds them stored; *block is where. */
+static bool encode_func(
+	struct sf_encode_part *part, const struct sf_func *func, uint32_t *block)
+{
+	size_t off = part->rows.size;
+
+	if (!put_rows(part, func))
+		return false;
+	if (!sf_blocks_keep(&part->blocks, &part->rows, off, block))
+		return err_set_nomem(&part->err);
+	return add_func(part, func, *block, part->blocks.list[*block].len);
+}
+
+/* Whether two functions with the same rows have the same bytes. */
+static bool encoded_alike(const struct sf_func *a, const struct sf_func *b)
+{
+	return a->n_rows == b->n_rows && a->pcmask == b->pcmask &&
+	       a->rep_size == b->rep_size && a->pauth_b == b->pauth_b &&
+	       a->signal_frame == b->signal_frame;
+}
+
+/* Function number i of the model, which is stored as one. */
+static bool encode_whole(struct sf_encode_part *part, size_t i)
+{
+	const struct sf_func *funcs = part->encoding->section->funcs, *func = &funcs[i];
+	uint32_t *first = NULL, block;
+
+	if (part->firsts && func->n_rows)
+		first = &part->firsts[func->first_row];
+	if (first && *first && encoded_alike(func, &funcs[part->first + *first - 1])) {
+		block = part->func_blocks[*first - 1];
+		return add_func(part, func, block, part->blocks.list[block].len);
+	}
+	if (!encode_func(part, func, &block))
+		return false;
+	if (first && !*first)
+		*first = (uint32_t)(i - part->first) + 1;
+	return true;
+}
+
+static bool part_init(struct sf_encode_part *part)
+{
+	const struct sf_section *section = part->encoding->section;
+	size_t n = part->last - part->first;
+
+	wr_init(&part->rows, section->big_endian);
+	/* Rows that follow each other belong to functions that do, mostly. */
+	if (section->n_funcs)
+		wr_expect(&part->rows,
+			section->n_rows / section->n_funcs * n * TYPICAL_ROW_SIZE);
+	if (!vec_reserve(&part->func_blocks, &part->cap_funcs, n) ||
+		!sf_blocks_expect(&part->blocks, n, part->encoding->share))
+		return false;
+	/* Where every function is stored as one, they have the same index. */
+	if (!part->encoding->share || !part->encoding->layout->has_blocks ||
+		section->n_rows == 0 || n >= UINT32_MAX)
+		return true;
+	part->firsts = calloc(section->n_rows, sizeof(*part->firsts));
+	return part->firsts;
+}
+
+void sf_encode_part_run(void *context)
+{
+	struct sf_encode_part *part = context;
+	const struct sf_encoding *encoding = part->encoding;
+
+	part->ok = part_init(part) || err_set_nomem(&part->err);
+	for (size_t i = part->first; part->ok && i < part->last; i++) {
+		const struct sf_func *func = &encoding->section->funcs[i];
+		uint64_t n = sf_stored_funcs(encoding->layout, func);
+
+		if (encoding->layout->has_blocks || !func->pcmask) {
+			part->ok = encode_whole(part, i);
+			continue;
+		}
+		for (uint32_t j = 0; part->ok && j < n; j++) {
+			struct sf_func stored = sf_stored_func(encoding, func, j);
+			uint32_t block;
+
+			part->ok = encode_func(part, &stored, &block);
+		}
+	}
+}
+
+void sf_encode_part_deinit(struct sf_encode_part *part)
+{
+	wr_deinit(&part->rows);
+	sf_blocks_deinit(&part->blocks);
+	free(part->func_blocks);
+	free(part->firsts);
+	*part = (struct sf_encode_part){0};
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside the writer: the rows of some of the functions as blocks of bytes, which need not
+ * know what comes before or after them. */
+#ifndef SFRAME_ENCODE_PART_H
+#define SFRAME_ENCODE_PART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/wr.h"
+#include "sframe/blocks.h"
+#include "sframe/layout.h"
+
+/* What all parts go by. Borrows everything. */
+struct sf_encoding {
+	const struct sf_section *section;
+	const struct sf_encode_options *options;
+	const struct sf_abi *abi;
+	const struct sf_layout *layout;
+	bool share;
+};
+
+struct sf_encode_part {
+	const struct sf_encoding *encoding;
+	size_t first, last;	 /* functions of the model: [first, last) */
+	struct wr rows;		 /* owned, as is all that follows; the blocks' bytes */
+	struct sf_blocks blocks; /* in rows */
+	uint32_t *func_blocks;	 /* of each function as stored, an index into blocks */
+	size_t n_funcs, cap_funcs;
+	uint64_t n_rows, n_bytes; /* of all functions, shared ones each time */
+	/* By sf_func.first_row, 0 or one more than the index, less first, of the function
+	 * that had these rows first. NULL: nobody wants to know. */
+	uint32_t *firsts;
+	bool ok;
+	struct err err;
+};
+
+/* Fills in a zeroed part of which the first three members are set; part->ok, or why not:
+ * ERR_UNSUPPORTED, ERR_LIMIT, ERR_NOMEM. */
+void sf_encode_part_run(void *part);
+void sf_encode_part_deinit(struct sf_encode_part *part);
+
+/*
+ * How many functions of the section one of the model becomes, and number i of them. A
+ * version that cannot say how long a PCMASK block is gets every block as a function.
+ */
+uint64_t sf_stored_funcs(const struct sf_layout *layout, const struct sf_func *func);
+struct sf_func sf_stored_func(
+	const struct sf_encoding *encoding, const struct sf_func *func, uint32_t i);
+
+/* The narrowest start field that holds the function's last row. */
+uint8_t sf_row_type_of(const struct sf_section *section, const struct sf_func *func);
+
+#endif
