@@ -108,8 +108,8 @@ void lint_section(const struct sf_view *view, const struct image *image,
 
 /*
  * For a section this program made: against the rules of all consumers it is meant for,
- * but for the one that a file can break by its own segments. ERR_INTERNAL names the first
- * breach. image as above.
+ * but for those that a file's own segments or what was asked for can break. ERR_INTERNAL
+ * names the first breach. image as above.
  */
 ATTR_MUST_CHECK bool lint_own(const uint8_t *data, size_t size, uint64_t addr,
 	const struct image *image, struct err *err);

@@ -222,6 +222,24 @@ def check_proof(machine, work):
     finds("key B missing", [(func + 16, 0x20)], "the signing key is A in .sframe, B in CFI")
 
 
+def check_shared(machine, work):
+    """Functions with equal rows: shared when asked for, which costs a big-endian file a reader."""
+    more, plain, out = (os.path.join(work, name) for name in ("more.s", "plain", "out"))
+    with open(more, "w", encoding="ascii") as file:
+        for name in ("one", "two"):
+            file.write(f"\t.type {name}, %function\n{name}:\n\t.cfi_startproc\n\tnop\n\tnop\n"
+                       f"\t.cfi_def_cfa_offset 320\n\tnop\n\t.cfi_endproc\n\t.size {name}, .-{name}\n")
+    link(machine, "static", MACHINES[machine][6][0], plain, more)
+    for how, broken in (("", False), ("--optimize=share", machine != "aarch64")):
+        made = run(tool, "-q", *filter(None, [how]), plain, out)
+        said = run(tool, "--lint=libsframe", out)
+        check(made.returncode == 0 and said.returncode == broken,
+              f"{machine}: {how or 'no --optimize'}, equal rows", made.stderr + said.stdout)
+        check((": row-shared: broken" in said.stdout) == broken,
+              f"{machine}: {how or 'no --optimize'}, row-shared", said.stdout)
+    os.remove(out)
+
+
 def check_options(machine, work):
     """Sharing by byte order, versions by machine."""
     plain = os.path.join(work, "plain")
@@ -236,6 +254,7 @@ def check_options(machine, work):
         check(sizes[""] == sizes["--optimize=share"], "aarch64: rows are shared", sizes)
     else:
         check(sizes[""] == sizes["--optimize=none"], f"{machine}: rows are not shared", sizes)
+    check_shared(machine, work)
     if machine == "s390x":
         said = run(tool, "--format=1", plain, os.path.join(work, "never"))
         check(said.returncode == 1 and "SFrame version 1 is not defined for s390x" in said.stderr

@@ -62,7 +62,7 @@ static bool read_all(const struct sf_view *view, bool *ascend)
 		}
 		sf_rows_begin(view, &func, &iter);
 		for (; sf_rows_next(&iter, &row, &err); least = (uint64_t)row.start + 1)
-			*ascend &= row.start >= least && row.start < func.func.size;
+			*ascend &= row.start >= least && row.start <= func.func.size;
 		ok = ok && !iter.failed;
 	}
 	return ok;
