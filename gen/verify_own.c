@@ -145,7 +145,8 @@ static bool verify_outside(
 			end = end < segment.end ? end : segment.end;
 			if (!row)
 				verify_differ(run, pc, "a row, but there is no CFI here");
-			else if (!sf_row_same(row, &segment.row))
+			else if (!sf_row_same(row, &segment.row) ||
+				 segment.signal_frame || segment.pauth_b)
 				verify_differ(run, pc, "not the row of this PLT stub");
 			else
 				run->result->template_bytes += end - pc;

@@ -264,6 +264,40 @@ START_TEST(rows_refused)
 END_TEST
 
 /* The layout of readelf --sframe, whose dump the same sections were compared with. */
+/* What no writer makes for AArch64 is read as everywhere: an RA word of 0 is none. */
+START_TEST(padding)
+{
+	struct sf_section model = fixture_section(SFRAME_ABI_AARCH64_ENDIAN_BIG);
+	struct sf_row row = fixture_cfa(0, AARCH64_SP, 16);
+	struct sf_view_func func;
+	struct sf_row_iter iter;
+	struct err err = {0};
+	struct sf_view view;
+	struct wr wr;
+
+	row.ra = row.fp = (struct sf_loc){.kind = SF_LOC_AT_CFA};
+	row.ra_off = -8;
+	row.fp_off = -16;
+	fixture_func(&model, 0x2000, 64);
+	fixture_row(&model, row);
+	for (uint8_t version = 1; version <= 3; version++) {
+		wr = fixture_encode_as(version, &model, false, false, 0);
+		ck_assert_mem_eq(wr.data + wr.size - 5, "\0\7\x10\xf8\xf0", 5);
+		wr.data[wr.size - 2] = 0;
+		view = fixture_open(&wr, 0);
+		ck_assert(sf_view_func(&view, 0, &func, &err));
+		sf_rows_begin(&view, &func, &iter);
+		ck_assert(sf_rows_next(&iter, &row, &err));
+		ck_assert_int_eq(row.ra.kind, SF_LOC_NONE);
+		ck_assert_int_eq(row.ra_off, 0);
+		ck_assert_int_eq(row.fp.kind, SF_LOC_AT_CFA);
+		ck_assert_int_eq(row.fp_off, -16);
+		wr_deinit(&wr);
+	}
+	sf_section_deinit(&model);
+}
+END_TEST
+
 START_TEST(printed)
 {
 	static const char want[] =
@@ -330,6 +364,7 @@ int main(void)
 	tcase_add_test(tcase, headers_refused);
 	tcase_add_test(tcase, work_is_bounded);
 	tcase_add_test(tcase, rows_refused);
+	tcase_add_test(tcase, padding);
 	tcase_add_test(tcase, printed);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
