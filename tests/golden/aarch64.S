@@ -115,6 +115,18 @@
 	.skip 8
 	end others
 
+	/* Vectors of a length that only the machine knows, saved between SP and the CFA: as
+	   GCC says it, SP + 16 + 8 * VG; LLVM goes by the frame pointer. */
+	begin scalable
+	.skip 4
+	.cfi_escape 0x0f, 8, 0x8f, 16, 0x92, 46, 0, 0x38, 0x1e, 0x22
+	.cfi_escape 0x10, 72, 5, 0x92, 46, 0, 0x1c, 0x12	/* expression v8 */
+	.cfi_offset 30, -16
+	.skip 8
+	.cfi_def_cfa 29, 32
+	.skip 4
+	end scalable
+
 	.variant_pcs variant
 	begin variant
 	.cfi_def_cfa_offset 16
