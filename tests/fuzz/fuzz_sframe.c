@@ -62,6 +62,7 @@ static bool read_all(const struct sf_view *view, bool *ascend)
 		}
 		sf_rows_begin(view, &func, &iter);
 		for (; sf_rows_next(&iter, &row, &err); least = (uint64_t)row.start + 1)
+			/* One at the end is allowed, and holds for nothing. */
 			*ascend &= row.start >= least && row.start <= func.func.size;
 		ok = ok && !iter.failed;
 	}
