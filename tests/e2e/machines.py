@@ -11,6 +11,7 @@ as a whole, or fails where MACHINES_REQUIRED is set.
 import collections
 import contextlib
 import io
+import json
 import multiprocessing
 import os
 import subprocess
@@ -55,6 +56,15 @@ def against_interpreter(job):
     return counts
 
 
+def report_differs(path, report, counts):
+    """What the report says of the code must be what readelf's tables and the section come to."""
+    with open(report, encoding="utf-8") as file:
+        code = json.load(file)["files"][0]["code"]
+    said = code["with_cfi"], code["covered"], code["plt_template"]
+    found = counts["with_cfi"], counts["agree"], counts["plt"]
+    return [] if said == found else [f"{path}: the report says {said}, found {found}"]
+
+
 def convert(job):
     """One file, every version: {version: (status, what was said, counts, differences)}."""
     path, tool, versions = job
@@ -62,12 +72,14 @@ def convert(job):
     with tempfile.TemporaryDirectory(dir=SCRATCH) as work:
         for version in versions:
             out = os.path.join(work, os.path.basename(path))
-            made = run(tool, "-q", f"--format={version}", path, out)
+            report = os.path.join(work, "report")
+            made = run(tool, "-q", f"--format={version}", f"--report-file={report}", path, out)
             counts, wrong = {}, []
             if made.returncode == 0:
                 machine = readelf_rows.machine_of(path)
                 theirs = theirs or section_rows.cfi_spans(path, machine)
                 counts, wrong = section_rows.compare(tool, out, theirs)
+                wrong += report_differs(path, report, counts)
             results[version] = made.returncode, made.stderr.strip(), counts, wrong
     return results
 
