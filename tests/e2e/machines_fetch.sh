@@ -17,7 +17,8 @@ packages='libc6 libgcc-s1 libstdc++6'
 	bash coreutils perl perl-base libperl5.36 perl-modules-5.36 libcrypt1 libdb5.3 libbz2-1.0
 	python3.11 python3.11-minimal libpython3.11 libpython3.11-minimal libpython3.11-stdlib
 	libexpat1 libffi8 liblzma5 libssl3 zlib1g libtinfo6 libacl1 libattr1 libselinux1 libpcre2-8-0
-	libgmp10 libllvm14 libz3-4 libbsd0 libmd0 libedit2 libxml2 libicu72 libzstd1 ripgrep fzf"
+	libgmp10 libllvm14 libz3-4 libbsd0 libmd0 libedit2 libxml2 libicu72 libzstd1 ripgrep fzf
+	libstd-rust-1.63"
 
 without() {
 	if [ -n "${MACHINES_REQUIRED-}" ]; then
