@@ -41,9 +41,9 @@ jobs_of() {
 	parallel-sort) emulate /usr/bin/sort --parallel=2 -S 100k numbers ;;
 	sha256sum) emulate /usr/bin/sha256sum numbers "$eh2sframe" && emulate /usr/bin/b2sum numbers ;;
 	factor) emulate /usr/bin/factor 18446744073709551557 600851475143 340282366920938463463374607431768211455 ;;
-	ls) emulate /bin/ls -lR --time-style=+%s "$src" ;;
-	text) emulate /usr/bin/tr a-z A-Z <"$src/walk.sh" && emulate /usr/bin/od -A x -t x8 numbers ;;
-	cp) emulate /bin/cp -r "$src" copied && emulate /usr/bin/du -sb copied && emulate /bin/rm -r copied ;;
+	ls) emulate /bin/ls -lR --time-style=+%s tree ;;
+	text) emulate /usr/bin/tr a-z A-Z <tree/walk.sh && emulate /usr/bin/od -A x -t x8 numbers ;;
+	cp) emulate /bin/cp -r tree copied && emulate /usr/bin/du -sb copied && emulate /bin/rm -r copied ;;
 	perl) cat <<-'PERL' >job.pl
 		use strict; use warnings; use List::Util qw(sum first); use POSIX qw(floor);
 		use Data::Dumper; use Time::Local; $Data::Dumper::Sortkeys = 1;
@@ -119,7 +119,7 @@ jobs_of() {
 		print(llvm.LLVMPrintModuleToString(module).decode())
 		PY
 		emulate /usr/bin/python3.11 job.py ;;
-	rust) emulate /usr/bin/rg --no-config --sort path -c 'return|exit' "$src" ;;
+	rust) emulate /usr/bin/rg --no-config --sort path -c 'return|exit' tree ;;
 	go) emulate /usr/bin/fzf --filter=12 <numbers ;;
 	esac
 	echo "status $?"
@@ -194,6 +194,7 @@ without() {
 }
 
 for i in $(seq 20000); do echo "line $((i * 7919 % 100003)) $i"; done >numbers
+cp -r "$src" tree
 for arch in arm64 s390x; do
 	why=$("$src/machines_fetch.sh" $arch full "$cache" 2>&1)
 	case $? in

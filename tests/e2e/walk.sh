@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # A program walks its own stack by SFrame alone and agrees with _Unwind_Backtrace (walk.c), with its
-# libc, loader and libgcc converted, too: here and, for other machines, under qemu-user. TAP.
+# libc, loader and libgcc converted, too: here and, for other machines, under qemu-user; in big-endian
+# AArch64 it agrees with its frame records (walk_bare.c). TAP.
 #
 #     walk.sh EH2SFRAME DIRECTORY CACHE
-# shellcheck disable=SC2154 # cli_lib.sh's
+# shellcheck disable=SC2154,SC2317 # cli_lib.sh's; what is() calls
 eh2sframe=$1 src=$(readlink -f "$2")
 mkdir -p "$3" && cache=$(readlink -f "$3")
 # shellcheck source-path=SCRIPTDIR source=cli_lib.sh
@@ -58,21 +59,49 @@ is() {
 	if "$@" >.out 2>&1; then ok "$what"; else not_ok "$what" "$* failed: $(cat .out)"; fi
 }
 
+# missing NAME WHY
+missing() {
+	if [ -n "${MACHINES_REQUIRED-}" ]; then not_ok "$1" "$2"; else skip "$1" "$2"; fi
+	return 1
+}
+
 # other NAME TRIPLET ARCH: a machine that has to be emulated, or a reason why not.
 other() {
 	local why
 	if ! have "$2-gcc" || ! have "qemu-$1"; then
-		why="needs $2-gcc and qemu-$1"
-		if [ -n "${MACHINES_REQUIRED-}" ]; then not_ok "$1" "$why"; else skip "$1" "$why"; fi
-		return 1
+		missing "$1" "needs $2-gcc and qemu-$1"
+		return
 	fi
-	if ! why=$("$src/machines_fetch.sh" "$3" quick "$cache" 2>&1); then
-		if [ -n "${MACHINES_REQUIRED-}" ]; then not_ok "$1" "$why"; else skip "$1" "$why"; fi
-		return 1
-	fi
+	why=$("$src/machines_fetch.sh" "$3" quick "$cache" 2>&1) || { missing "$1" "$why"; return; }
 	mkdir -p "root-$1/etc"
 	cp -a "$cache/$3/lib" "root-$1/" && : >"root-$1/etc/ld.so.cache"
 	machine "$1" "$2-gcc" "qemu-$1 -L $scratch/$1" "$scratch/root-$1" ""
+}
+
+# bare NAME ORDER: AArch64 without a C library, in both byte orders (walk_bare.c).
+bare() {
+	local protection format
+	name="$1 without a C library" emulator=qemu-$1 walk=$scratch/bare
+	if ! have aarch64-linux-gnu-gcc || ! have "$emulator"; then
+		missing "$name" "needs aarch64-linux-gnu-gcc and $emulator"
+		return
+	fi
+	# Nobody has this header, which others ask for by name.
+	mkdir -p include/gnu && : >include/gnu/stubs-lp64_be.h
+	for protection in none standard pac-ret+leaf+b-key; do
+		is "$name, $protection: compiles" aarch64-linux-gnu-gcc "-m$2-endian" \
+			-mbranch-protection=$protection -D_GNU_SOURCE -std=gnu11 -O2 -ffreestanding \
+			-fno-omit-frame-pointer -fno-tree-loop-distribute-patterns -Wall -Wextra -Werror \
+			-idirafter include -static -nostdlib -o plain "$src/walk_bare.c" "$src/walk_sframe.c"
+		for format in 1 2 3; do
+			is "$name, $protection, version $format: converts" \
+				"$eh2sframe" -q --format=$format plain bare
+			is "$name, $protection, version $format" timeout 120 "$emulator" "$walk"
+			fails_to_walk "$name, $protection, version $format: a wrong row is noticed" lie
+			[ $protection = none ] ||
+				fails_to_walk "$name, $protection, version $format: another key is noticed" key
+		done
+	done
 }
 
 if [ "$(uname -m)" = x86_64 ]; then
@@ -97,6 +126,8 @@ if other aarch64 aarch64-linux-gnu arm64; then
 	walks 3 -mbranch-protection=standard
 	walks 2 -static
 fi
+bare aarch64 little
+bare aarch64_be big
 if other s390x s390x-linux-gnu s390x; then
 	for format in 2 3; do walks $format; done
 	walks 2 -mbackchain
