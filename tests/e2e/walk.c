@@ -61,6 +61,7 @@ static void problem(const char *format, ...)
 	va_end(args);
 }
 
+/* Those without a section, as the vDSO, are not ours to walk through. */
 static int add_module(struct dl_phdr_info *info, size_t size, void *unused)
 {
 	struct sframe_module module = {.low = UINTPTR_MAX};
@@ -118,6 +119,7 @@ static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *unus
 	return _URC_NO_REASON;
 }
 
+/* Where a walk of the main thread must end: both may stop too early at the same place. */
 static bool in_start(uintptr_t pc)
 {
 	return pc - (uintptr_t)_start < START_SIZE;
@@ -201,6 +203,7 @@ static NOINLINE void check_here(void)
 	compare(1, 1, end, false);
 }
 
+/* The interrupted frame is the one where every register is known. */
 static struct frame frame_of(const ucontext_t *context)
 {
 	struct frame frame = {.topmost = true};
@@ -252,6 +255,7 @@ static void check_context(const ucontext_t *context)
 		compare(0, i, end, true);
 }
 
+/* Rows with wide offsets (large), and with CFA = FP + offset (alloca). */
 static NOINLINE int deep(int n)
 {
 	volatile char *room, large[70000];
@@ -346,6 +350,8 @@ static NOINLINE long leaf_with_pressure(const long *v, const int *at)
 
 static volatile long sink;
 
+/* Faults with the return address still in its register: in our functions and in libc's.
+ */
 static void leaves(void)
 {
 	static const long values[8] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -414,6 +420,7 @@ static void work(void)
 	}
 }
 
+/* Prologues, epilogues, PLTs and assembler code, wherever the time is spent. */
 static void samples(void)
 {
 	struct itimerval every = {{0, 700}, {0, 700}}, off = {{0, 0}, {0, 0}};

@@ -53,7 +53,8 @@ static bool bad(const char *what)
 	return false;
 }
 
-/* n bytes, in the machine's own order. */
+/* n bytes, in the machine's own order. Nothing is aligned: an entry of version 1 has 17
+ * bytes. */
 static int64_t number(const uint8_t *at, unsigned n, bool is_signed)
 {
 	int64_t s64;
@@ -75,6 +76,7 @@ static int64_t number(const uint8_t *at, unsigned n, bool is_signed)
 	}
 }
 
+/* The header. Functions and rows are at offsets from its end, auxiliary part included. */
 static bool open_section(const struct sframe_module *module, struct section *s)
 {
 	const uint8_t *at = module->section;
@@ -100,6 +102,7 @@ static bool open_section(const struct sframe_module *module, struct section *s)
 	return true;
 }
 
+/* "FDE_FUNC_START_PCREL": from the field itself, else from the start of the section. */
 static uintptr_t function_start(const struct section *s, uint32_t i)
 {
 	const uint8_t *at = s->functions + (size_t)i * entry_size[s->version];
@@ -108,6 +111,7 @@ static uintptr_t function_start(const struct section *s, uint32_t i)
 	return (uintptr_t)base + (uintptr_t)number(at, s->version == 3 ? 8 : 4, true);
 }
 
+/* "func_info": bits 0 to 3 the width of row starts, 4 PCMASK, 5 the key of AArch64. */
 static bool read_function(const struct section *s, uint32_t i, struct function *f)
 {
 	const uint8_t *at = s->functions + (size_t)i * entry_size[s->version];
@@ -126,6 +130,8 @@ static bool read_function(const struct section *s, uint32_t i, struct function *
 		f->block = f->rows[4];
 		f->rows += ATTRIBUTE;
 	} else {
+		/* Version 1 ends with the info byte; its periodic rows cannot be looked
+		 * up. */
 		f->n_rows = (uint32_t)number(at + 8, 4, false);
 		info = at[12];
 		f->block = s->version == 2 ? at[13] : 0;
@@ -139,7 +145,8 @@ static bool read_function(const struct section *s, uint32_t i, struct function *
 	return f->start_width <= 4 || bad("width of row starts");
 }
 
-/* The function that covers pc: the last one that does not start behind it. */
+/* The function that covers pc: the last one that does not start behind it. Needs
+ * FDE_SORTED; addresses without data lie between functions. */
 static enum step find_function(const struct section *s, uintptr_t pc, struct function *f)
 {
 	uint32_t low = 0, high = s->n_functions;
@@ -199,6 +206,8 @@ static void flex_words(const uint8_t *at, unsigned width, unsigned n, struct row
 	}
 }
 
+/* at: the row's words. The byte before: bit 0 CFA from SP, 1 to 4 how many, 7 RA signed.
+ */
 static bool read_row(const struct section *s, const struct function *f, const uint8_t *at,
 	unsigned width, struct row *row)
 {
@@ -221,6 +230,7 @@ static bool read_row(const struct section *s, const struct function *f, const ui
 		default_words(s, words, n, info & 1, row);
 	}
 #ifdef __s390x__
+	/* "CFA offset: stored less 160, divided by 8", in flexible rows, too. */
 	row->cfa.off = row->cfa.off * 8 + 160;
 #endif
 	return row->outermost || row->cfa.is_set || bad("no rule for the CFA");
@@ -254,6 +264,8 @@ static bool find_row(
 		     : bad("function without a row here");
 }
 
+/* Where a rule leads. In a frame that made a call only SP and FP are known of its
+ * registers. */
 static bool value_of(
 	const struct frame *frame, struct rule rule, uintptr_t cfa, uintptr_t *value)
 {
@@ -290,6 +302,7 @@ static uintptr_t authenticate(uintptr_t ra, uintptr_t cfa, bool key_b)
 #endif
 }
 
+/* By the row that holds; FP comes before SP changes, as a rule may go by either. */
 static bool to_caller(struct frame *frame, const struct row *row, bool key_b)
 {
 	bool fp_known = row->fp.is_set || frame->known[REG_FP];
