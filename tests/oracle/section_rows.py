@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""section_rows.py EH2SFRAME FILE...: the .sframe section of each file against readelf.
+"""section_rows.py EH2SFRAME VERSIONS FILE...: the .sframe section of each file against readelf.
+
+VERSIONS, as 2,3: the files are converted to each first.
 
 What --dump prints of the section is held against readelf --debug-dump=frames-interp of the same
 file at every address: CFA, FP, RA and whether the RA is signed. Neither our interpreter nor our proof
@@ -8,10 +10,13 @@ has a part in it. Rows where readelf has no FDE must be in a PLT; code with an F
 counted. Exit status 1 on any difference, and when nothing was compared.
 """
 
+import collections
+import multiprocessing
 import os
 import re
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import readelf_rows  # noqa: E402
@@ -129,15 +134,36 @@ def compare(tool, path, theirs=None):
     return counts, wrong
 
 
+def compare_job(job):
+    """One file in each version: (counts, differences). Files without CFI count nothing."""
+    tool, versions, path = job
+    if not readelf_rows.machine_of(path):
+        return {}, []
+    total, different = collections.Counter(), []
+    theirs = cfi_spans(path, readelf_rows.machine_of(path))
+    for version in versions.split(",") if theirs else ():
+        with tempfile.TemporaryDirectory() as work:
+            out = os.path.join(work, os.path.basename(path))
+            options = ["-q", "--refresh", f"--format={version}", "--", path, out]
+            made = subprocess.run([tool, *options], capture_output=True, text=True, check=False)
+            if made.returncode:
+                different.append(f"{path}: version {version}: {made.stderr.strip()}")
+                continue
+            counts, wrong = compare(tool, out, theirs)
+            total.update(counts)
+            different += wrong
+    return total, different
+
+
 def main():
-    total, different = dict.fromkeys(KEYS, 0), 0
-    for path in sys.argv[2:]:
-        counts, wrong = compare(sys.argv[1], path)
-        different += len(wrong)
-        for key in KEYS:
-            total[key] += counts[key]
-        for line in wrong[: readelf_rows.SHOWN]:
-            print(line)
+    total, different = collections.Counter(dict.fromkeys(KEYS, 0)), 0
+    jobs = [(sys.argv[1], sys.argv[2], path) for path in sys.argv[3:]]
+    with multiprocessing.Pool(os.cpu_count()) as pool:
+        for counts, wrong in pool.imap(compare_job, jobs):
+            total.update(counts)
+            different += len(wrong)
+            for line in wrong[: readelf_rows.SHOWN]:
+                print(line)
     print(
         "section: {rows} rows, {agree} of {with_cfi} bytes agree with readelf, {gaps} have no row, "
         "{plt} bytes of PLT without CFI".format(**total), f"{different} differ", sep=", "
