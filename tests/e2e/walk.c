@@ -425,6 +425,8 @@ static void samples(void)
 {
 	struct itimerval every = {{0, 700}, {0, 700}}, off = {{0, 0}, {0, 0}};
 
+	/* The unwinder's first walk may allocate memory: never while malloc is interrupted. */
+	check_here();
 	on_fault_or_time(SIGALRM, on_time);
 	setitimer(ITIMER_REAL, &every, NULL);
 	while (walks < 500 && !n_problems)
