@@ -320,7 +320,7 @@ void lint_section(const struct sf_view *view, const struct image *image,
 		lint_segments(&run);
 	/* Where sharing matters every function's bytes have to be counted. */
 	if (!view->big_endian)
-		sf_passed_init(&run.passed);
+		sf_passed_init(&run.passed, view->n_funcs);
 	lint_funcs(&run);
 	sf_passed_deinit(&run.passed);
 	/* A reader of the other byte order swaps them in place, function by function. */

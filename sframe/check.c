@@ -207,7 +207,7 @@ bool sf_check_all(const struct sf_view *view, enum sf_check *failed, struct err 
 	survey.ranges = calloc(view->n_funcs ? view->n_funcs : 1, sizeof(*survey.ranges));
 	if (!survey.ranges)
 		return err_set_nomem(err);
-	sf_passed_init(&survey.passed);
+	sf_passed_init(&survey.passed, view->n_funcs);
 	survey_section(&survey);
 	sf_passed_deinit(&survey.passed);
 	for (unsigned int i = 0; ok && i < SF_N_CHECKS; i++) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* The largest libraries have some hundred thousand blocks of rows. */
-enum { N_ENTRIES = 1 << 17 };
+enum { MIN_BITS = 4, MAX_BITS = 17 };
 
 struct sf_passed_rows {
 	uint32_t rows_off, n_rows, last_start;
@@ -13,9 +13,12 @@ struct sf_passed_rows {
 	bool flex, used;
 };
 
-void sf_passed_init(struct sf_passed *passed)
+void sf_passed_init(struct sf_passed *passed, uint32_t n_funcs)
 {
-	passed->rows = calloc(N_ENTRIES, sizeof(*passed->rows));
+	passed->bits = MIN_BITS;
+	while (passed->bits < MAX_BITS && n_funcs >> passed->bits)
+		passed->bits++;
+	passed->rows = calloc((size_t)1 << passed->bits, sizeof(*passed->rows));
 }
 
 void sf_passed_deinit(struct sf_passed *passed)
@@ -29,7 +32,7 @@ static struct sf_passed_rows *entry_of(
 {
 	const uint32_t factor = UINT32_C(0x9e3779b1);
 
-	return &passed->rows[func->rows_off * factor >> 15];
+	return &passed->rows[func->rows_off * factor >> (32 - passed->bits)];
 }
 
 bool sf_passed_find(const struct sf_passed *passed, const struct sf_view_func *func,

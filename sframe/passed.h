@@ -15,9 +15,11 @@
 
 struct sf_passed {
 	struct sf_passed_rows *rows; /* owned */
+	unsigned int bits;	     /* there are 1 << bits of them */
 };
 
-void sf_passed_init(struct sf_passed *passed);
+/* For a section of n_funcs functions. */
+void sf_passed_init(struct sf_passed *passed, uint32_t n_funcs);
 void sf_passed_deinit(struct sf_passed *passed);
 
 /* Whether the function's rows are known to be right; *last_start is then where the last

@@ -115,6 +115,39 @@ START_TEST(every_check_has_a_breach)
 }
 END_TEST
 
+/* What is right for one function may be past the end of another one with the same rows.
+ */
+START_TEST(shared_rows)
+{
+	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
+	struct sf_view view;
+	struct err err = {0};
+	struct wr wr;
+
+	for (uint64_t i = 0; i < 3; i++) {
+		fixture_func(&model, 0x1000 + 64 * i, 64);
+		for (uint32_t j = 0; j < 3; j++)
+			fixture_row(&model,
+				fixture_cfa(20 * j, AMD64_SP, 8 + 8 * (int32_t)j));
+	}
+	wr = fixture_encode(&model, false, true, ADDR);
+	sf_section_deinit(&model);
+	view = fixture_open(&wr, ADDR);
+	ck_assert_uint_eq(view.row_len, 3 * ROW_SIZE);
+	ck_assert_msg(sf_check_all(&view, NULL, &err), "%s", err.text);
+	for (uint32_t i = 0; i < 3; i++) {
+		size_t size = FUNC_0 + i * SFRAME_V2_FDE_SIZE + SFRAME_FDE_FUNC_SIZE;
+
+		wr_patch_u32(&wr, size, 40);
+		ck_assert_msg(sf_check_all(&view, NULL, &err), "%s", err.text);
+		wr_patch_u32(&wr, size, 39);
+		expect(&wr, SF_CHECK_ROWS_INSIDE, view.row_off + 2 * ROW_SIZE);
+		wr_patch_u32(&wr, size, 64);
+	}
+	wr_deinit(&wr);
+}
+END_TEST
+
 /* Without SORTED any order is right, and overlaps are found nevertheless. */
 START_TEST(unsorted)
 {
@@ -245,6 +278,7 @@ int main(void)
 	tcase_add_test(tcase, sound);
 	tcase_add_loop_test(tcase, each_breach, 0, N_BREACHES);
 	tcase_add_test(tcase, every_check_has_a_breach);
+	tcase_add_test(tcase, shared_rows);
 	tcase_add_test(tcase, unsorted);
 	tcase_add_test(tcase, nothing_said);
 	tcase_add_test(tcase, pcmask_rows_inside);
