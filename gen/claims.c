@@ -11,6 +11,9 @@
 /* A few milliseconds of work; starting a thread takes some 50 microseconds. */
 enum { CLAIMS_WORTH_A_THREAD = 2048 };
 
+/* Of a start, in one pass of sorting. Fewer keys are not worth a table of that size. */
+enum { CLAIM_DIGIT_BITS = 12, CLAIM_DIGITS = 1 << CLAIM_DIGIT_BITS };
+
 struct claim_key {
 	uint64_t start, end;
 	uint32_t fde;
@@ -33,6 +36,75 @@ static bool claim_keys_sorted(const struct claim_key *keys, size_t n)
 	for (size_t i = 1; i < n; i++)
 		if (claim_key_compare(&keys[i - 1], &keys[i]) > 0)
 			return false;
+	return true;
+}
+
+/*
+ * One pass of a radix sort: to gets the keys of from in the order of some bits of their
+ * start, and otherwise as they were.
+ */
+static void claim_keys_pass(struct claim_key *to, const struct claim_key *from, size_t n,
+	uint64_t base, unsigned int shift, size_t *places)
+{
+	size_t place = 0;
+
+	memset(places, 0, CLAIM_DIGITS * sizeof(*places));
+	for (size_t i = 0; i < n; i++)
+		places[(from[i].start - base) >> shift & (CLAIM_DIGITS - 1)]++;
+	for (size_t i = 0; i < CLAIM_DIGITS; i++) {
+		size_t count = places[i];
+
+		places[i] = place;
+		place += count;
+	}
+	for (size_t i = 0; i < n; i++)
+		to[places[(from[i].start - base) >> shift & (CLAIM_DIGITS - 1)]++] =
+			from[i];
+}
+
+/* By start in as many passes as the distance between the first and the last one takes;
+ * false when memory runs out. */
+static bool claim_keys_by_start(struct claim_key **keys, size_t n)
+{
+	struct claim_key *other = malloc(n * sizeof(*other)), *swapped;
+	size_t *places = malloc(CLAIM_DIGITS * sizeof(*places));
+	uint64_t low = UINT64_MAX, high = 0;
+	bool ok = other && places;
+
+	for (size_t i = 0; i < n; i++) {
+		low = (*keys)[i].start < low ? (*keys)[i].start : low;
+		high = (*keys)[i].start > high ? (*keys)[i].start : high;
+	}
+	for (unsigned int shift = 0; ok && shift < 64 && (high - low) >> shift;
+		shift += CLAIM_DIGIT_BITS) {
+		claim_keys_pass(other, *keys, n, low, shift, places);
+		swapped = *keys;
+		*keys = other;
+		other = swapped;
+	}
+	free(other);
+	free(places);
+	return ok;
+}
+
+/* A comparison sort, which large files would spend as much time in as in reading their
+ * CFI, is left for keys of one start. */
+static bool claim_keys_sort(struct claim_key **keys, size_t n)
+{
+	size_t i, end;
+
+	if (n < CLAIM_DIGITS) {
+		qsort(*keys, n, sizeof(**keys), claim_key_compare);
+		return true;
+	}
+	if (!claim_keys_by_start(keys, n))
+		return false;
+	for (i = 0; i < n; i = end) {
+		for (end = i + 1; end < n && (*keys)[end].start == (*keys)[i].start;)
+			end++;
+		if (end - i > 1)
+			qsort(*keys + i, end - i, sizeof(**keys), claim_key_compare);
+	}
 	return true;
 }
 
@@ -124,8 +196,11 @@ bool claims_read(const struct cfi_frames *frames, struct claims *claims, struct 
 		keys[i] = (struct claim_key){
 			fde->pc, fde->pc + fde->range, (uint32_t)i, false};
 	}
-	if (!claim_keys_sorted(keys, frames->n_fdes))
-		qsort(keys, frames->n_fdes, sizeof(*keys), claim_key_compare);
+	if (!claim_keys_sorted(keys, frames->n_fdes) &&
+		!claim_keys_sort(&keys, frames->n_fdes)) {
+		free(keys);
+		return err_set_nomem(err);
+	}
 	for (size_t i = 0; i < frames->n_fdes; i++) {
 		if (n && claim_is_duplicate(frames, &keys[n - 1], &keys[i]))
 			claims->n_duplicates++;

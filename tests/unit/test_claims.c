@@ -229,6 +229,64 @@ START_TEST(parts)
 }
 END_TEST
 
+/* More FDEs than are sorted by comparison, in any order, some of them twice. */
+START_TEST(many)
+{
+	enum { N = 6000 };
+	static struct cfi_fde fdes[N];
+	static const uint8_t program[1];
+	struct cfi_frames frames = {
+		.fdes = fdes, .n_fdes = N, .section = {.data = program, .size = 1}};
+	uint64_t spread = UINT64_C(1) << (4 + 7 * _i),
+		 base = _i > 4 ? UINT64_C(1) << 62 : 0;
+	size_t n_twice = 0;
+	struct claims claims;
+	struct err err = {0};
+
+	srand((unsigned int)_i);
+	for (size_t i = 0; i < N; i++) {
+		bool twice = i && rand() % 50 == 0;
+
+		fdes[i] = (struct cfi_fde){.pc = base + i * spread, .range = 16};
+		if (twice)
+			fdes[i].pc = fdes[i - 1].pc;
+		n_twice += twice;
+	}
+	for (size_t i = N - 1; i > 0; i--) {
+		size_t j = (size_t)rand() % (i + 1);
+		struct cfi_fde fde = fdes[i];
+
+		fdes[i] = fdes[j];
+		fdes[j] = fde;
+	}
+	ck_assert(claims_read(&frames, &claims, &err));
+	ck_assert_uint_eq(claims.n, N - n_twice);
+	ck_assert_uint_eq(claims.n_duplicates, n_twice);
+	for (size_t i = 0; i < claims.n; i++) {
+		ck_assert_uint_eq(claims.list[i].start, fdes[claims.list[i].fde].pc);
+		ck_assert(!claims.list[i].contested);
+		ck_assert(i == 0 || claims.list[i].start > claims.list[i - 1].start);
+	}
+	/* Of those that say the same, the first speaks: no other claim's FDE is passed
+	 * over for a later one. */
+	for (size_t i = 0; i < N; i++) {
+		size_t low = 0, high = claims.n - 1;
+
+		while (low < high) {
+			size_t middle = low + (high - low) / 2;
+
+			if (claims.list[middle].start < fdes[i].pc)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		ck_assert_uint_eq(claims.list[low].start, fdes[i].pc);
+		ck_assert_uint_le(claims.list[low].fde, i);
+	}
+	claims_deinit(&claims);
+}
+END_TEST
+
 START_TEST(none)
 {
 	struct scene scene = {0};
@@ -250,6 +308,7 @@ int main(void)
 	tcase_add_test(tcase, a_chain);
 	tcase_add_test(tcase, none);
 	tcase_add_loop_test(tcase, parts, 0, 50);
+	tcase_add_loop_test(tcase, many, 0, 7);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
 }
