@@ -64,9 +64,13 @@ static void command_verify_print(const struct options *options, const char *path
 	}
 	fprintf(out,
 		"%s: %zu differences; %" PRIu64 " bytes of code agree with CFI, %" PRIu64
-		" with a PLT template; %" PRIu64 " could have a row and have none\n",
+		" with a PLT template; %" PRIu64 " could have a row and have none",
 		path, result->n_differences, result->agreed_bytes, result->template_bytes,
 		result->missing_bytes);
+	if (result->padding_bytes)
+		fprintf(out, "; %" PRIu64 " bytes of padding between functions",
+			result->padding_bytes);
+	fputc('\n', out);
 }
 
 bool command_verify(

@@ -10,6 +10,7 @@
 #include "base/task.h"
 #include "base/vec.h"
 #include "gen/lint.h"
+#include "sframe/fuse.h"
 
 const char options_help[] =
 	"Usage: eh2sframe [OPTION...] IN OUT            OUT = IN plus .sframe\n"
@@ -32,8 +33,9 @@ const char options_help[] =
 	"      --refresh                replace an existing .sframe instead of refusing\n"
 	"      --method=auto|slack|note|append|front  how the section gets into the "
 	"file\n"
-	"      --optimize=none|share    store equal blocks of rows once (share, the "
-	"default)\n"
+	"      --optimize=none|share|size  store equal blocks of rows once (share, the "
+	"default); size: also cut the text anew\n"
+	"      --max-rows=N             --optimize=size: rows of an FDE at most (32)\n"
 	"      --exclude-section=GLOB   leave out functions of these sections "
 	"(repeatable)\n"
 	"      --exclude-symbol=GLOB    leave out functions of these names (repeatable)\n"
@@ -69,6 +71,7 @@ enum {
 	OPT_REFRESH,
 	OPT_METHOD,
 	OPT_OPTIMIZE,
+	OPT_MAX_ROWS,
 	OPT_EXCLUDE_SECTION,
 	OPT_EXCLUDE_SYMBOL,
 	OPT_MIN_COVERAGE,
@@ -93,6 +96,7 @@ static const struct option long_options[] = {
 	{"refresh", no_argument, NULL, OPT_REFRESH},
 	{"method", required_argument, NULL, OPT_METHOD},
 	{"optimize", required_argument, NULL, OPT_OPTIMIZE},
+	{"max-rows", required_argument, NULL, OPT_MAX_ROWS},
 	{"exclude-section", required_argument, NULL, OPT_EXCLUDE_SECTION},
 	{"exclude-symbol", required_argument, NULL, OPT_EXCLUDE_SYMBOL},
 	{"min-coverage", required_argument, NULL, OPT_MIN_COVERAGE},
@@ -153,17 +157,18 @@ static bool options_address(const char *text, uint64_t *out, struct err *err)
 	return true;
 }
 
-static bool options_number(const char *text, unsigned int *out, struct err *err)
+/* A whole number of an option, from min to max. */
+static bool options_number(const char *option, const char *text, unsigned long min,
+	unsigned long max, unsigned int *out, struct err *err)
 {
 	unsigned long value;
 	char *end;
 
 	errno = 0;
 	value = strtoul(text, &end, 10);
-	if (errno || end == text || *end || text[0] == '-' || value == 0 ||
-		value > OPTIONS_MAX_JOBS)
-		return err_set(err, ERR_USAGE, "-j %s: give a number from 1 to %d", text,
-			OPTIONS_MAX_JOBS);
+	if (errno || end == text || *end || text[0] == '-' || value < min || value > max)
+		return err_set(err, ERR_USAGE, "%s%s: give a number from %lu to %lu",
+			option, text, min, max);
 	*out = (unsigned int)value;
 	return true;
 }
@@ -190,7 +195,7 @@ static bool options_word(
 		"auto", "slack", "note", "append", "front", NULL};
 	static const enum method method_of[] = {
 		METHOD_AUTO, METHOD_SLACK, METHOD_NOTE, METHOD_APPEND, METHOD_FRONT};
-	static const char *const optimize[] = {"none", "share", NULL};
+	static const char *const optimize[] = {"none", "share", "size", NULL};
 	static const char *const witnesses[] = {"own", "libdwarf", NULL};
 	static const char *const reports[] = {"text", "json", NULL};
 	static const char *const consumers[] = {
@@ -223,7 +228,8 @@ static bool options_word(
 	case OPT_OPTIMIZE:
 		if (!options_choice("--optimize", text, optimize, &choice, err))
 			return false;
-		options->share = choice == 1;
+		options->share = choice >= 1;
+		options->fuse = choice == 2;
 		options->optimize_given = true;
 		return true;
 	default:
@@ -261,6 +267,9 @@ static bool options_one(
 		return options_percent(arg, &options->min_coverage, err);
 	case OPT_SECTION_ADDRESS:
 		return options_address(arg, &options->section_addr, err);
+	case OPT_MAX_ROWS:
+		return options_number("--max-rows=", arg, SF_FUSE_ROWS_MIN,
+			SF_FUSE_ROWS_MAX, &options->max_rows, err);
 	case OPT_NO_PCREL:
 		options->pcrel = false;
 		return true;
@@ -277,7 +286,8 @@ static bool options_one(
 		options->cfi_path = arg;
 		return true;
 	case 'j':
-		return options_number(arg, &options->jobs, err);
+		return options_number(
+			"-j ", arg, 1, OPTIONS_MAX_JOBS, &options->jobs, err);
 	case 'o':
 		options->report_path = arg;
 		return true;
@@ -324,6 +334,8 @@ static bool options_consistent(const struct options *options, struct err *err)
 	if (options->section_addr && options->command != COMMAND_SECTION_ONLY)
 		return err_set(
 			err, ERR_USAGE, "--section-address goes with --section-only");
+	if (options->max_rows != SF_FUSE_ROWS && !options->fuse)
+		return err_set(err, ERR_USAGE, "--max-rows goes with --optimize=size");
 	return true;
 }
 
@@ -335,6 +347,7 @@ bool options_parse(int argc, char **argv, struct options *options, struct err *e
 		.pcrel = true,
 		.method = METHOD_AUTO,
 		.share = true,
+		.max_rows = SF_FUSE_ROWS,
 		.prove = true,
 		.jobs = task_processors(),
 		.min_coverage = -1.0};

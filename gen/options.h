@@ -38,8 +38,10 @@ struct options {
 	enum command command;
 	uint8_t format; /* SFrame version */
 	bool pcrel;	/* less --no-pcrel; version 1 never is */
-	bool share;	/* --optimize=share */
+	bool share;	/* --optimize=share, and what includes it */
+	bool fuse;	/* --optimize=size */
 	bool optimize_given;
+	uint32_t max_rows; /* --optimize=size: of an FDE */
 	enum method method;
 	bool refresh;
 	bool prove; /* less --no-verify */

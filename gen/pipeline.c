@@ -12,6 +12,7 @@
 #include "gen/collect.h"
 #include "gen/image.h"
 #include "gen/lint.h"
+#include "gen/optimize.h"
 #include "gen/output.h"
 #include "gen/plt.h"
 #include "gen/prove.h"
@@ -123,6 +124,14 @@ static void pipeline_begin_copy(struct pipeline *line, const char *out)
 		pipeline_copy(line);
 }
 
+static bool pipeline_fuse(struct pipeline *line, struct err *err)
+{
+	const struct optimize_input input = {&line->image, line->options,
+		&line->source.claims, &line->report.coverage};
+
+	return optimize_size(&input, &line->model, &line->report.fused, err);
+}
+
 /* From .eh_frame to the section's bytes, all but their function starts. */
 static bool pipeline_make(struct pipeline *line, const char *in, struct err *err)
 {
@@ -154,6 +163,9 @@ static bool pipeline_make(struct pipeline *line, const char *in, struct err *err
 	if (!collect_finish(&line->model, err))
 		return false;
 	plt_mark_repeated(&line->image, &line->model);
+	/* Cut the text anew for size. */
+	if (line->options->fuse && !pipeline_fuse(line, err))
+		return false;
 	/* Encode; the place is not known yet. */
 	line->encoding = (struct sf_encode_options){.version = line->options->format,
 		.pcrel = line->options->pcrel && line->options->format > 1,

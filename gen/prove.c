@@ -58,6 +58,7 @@ bool prove_section(const struct image *image, const struct image *cfi_image,
 			result->n_missing = own.n_missing;
 			memcpy(result->missing, own.missing, sizeof(own.missing));
 			result->template_bytes = own.template_bytes;
+			result->padding_bytes = own.padding_bytes;
 		}
 	}
 	source_deinit(&source);

@@ -10,6 +10,7 @@
 #include "gen/source.h"
 #include "gen/write.h"
 #include "sframe/encode.h"
+#include "sframe/fuse.h"
 
 /* Borrows source. */
 struct report {
@@ -18,8 +19,9 @@ struct report {
 	struct coverage coverage;
 	const struct write_plan *plan; /* borrowed; NULL when nothing was inserted */
 	struct sf_encode_stats stats;
-	uint64_t sframe_size;	/* bytes */
-	size_t n_funcs, n_rows; /* in the section */
+	struct sf_fuse_stats fused; /* all 0 without --optimize=size */
+	uint64_t sframe_size;	    /* bytes */
+	size_t n_funcs, n_rows;	    /* in the section */
 	uint8_t version;
 };
 

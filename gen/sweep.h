@@ -66,6 +66,16 @@ static inline bool sweep_spent(const struct sweep *sweep)
 	return sweep->have_func && sweep->have_rows && !sweep->have_next;
 }
 
+/* Whether the row of the last segment, which was [start, end), held before start already,
+ * and its function (PCINC) goes on at end. */
+static inline bool sweep_goes_on(const struct sweep *sweep, uint64_t start, uint64_t end)
+{
+	const struct sf_func *func = &sweep->func.func;
+
+	return !func->pcmask && func->start + sweep->row.start < start &&
+	       end - func->start < func->size;
+}
+
 /* The next segment that starts below limit, cut off there; false when there is none, or
  * on damage (sweep->failed and err). */
 bool sweep_next(struct sweep *sweep, uint64_t limit, struct sweep_segment *segment,

@@ -2,8 +2,9 @@
 /*
  * The proof: a decoded section against a reading of the CFI, at every PC where either
  * changes. A row that says something else than CFI, or that describes code without CFI,
- * is a difference. Code whose CFI could be said, but that has no row, is missing. "Could
- * be said" goes by the version and the machine of the section at hand, whoever made it.
+ * is a difference, but for padding inside of an FDE that holds several functions. Code
+ * whose CFI could be said, but that has no row, is missing. "Could be said" goes by the
+ * version and the machine of the section at hand, whoever made it.
  */
 #ifndef GEN_VERIFY_H
 #define GEN_VERIFY_H
@@ -31,6 +32,7 @@ struct verify_result {
 	void *context;
 	uint64_t agreed_bytes;	 /* code bytes with CFI on which both agree */
 	uint64_t template_bytes; /* code bytes without CFI that match a PLT template */
+	uint64_t padding_bytes;	 /* below 16 at a time between two functions of one FDE */
 	uint64_t missing_bytes;	 /* code bytes that could have had a row */
 	uint64_t skipped_bytes; /* --witness=libdwarf: beyond the bound of rows per FDE */
 	size_t n_differences;

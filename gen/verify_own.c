@@ -13,6 +13,7 @@
 #include "gen/plt.h"
 #include "gen/verify_run.h"
 #include "sframe/check.h"
+#include "sframe/fuse.h"
 
 /* A function that has been found right; any FDE with the same instructions makes another
  * one with the same rows right. */
@@ -128,22 +129,39 @@ static bool verify_whole(struct verify_part *part, const struct claim *claim,
 	return verify_keep(part, &now, value) || err_set_nomem(err);
 }
 
-/* [from, to) has no CFI: rows are only allowed where a PLT template says the same. */
+/*
+ * Whether the segment, the last one that came up, is nothing but the padding [from, to)
+ * between two functions, with the row that holds before it, of an FDE that goes on behind
+ * it. No PC is ever there; the row before it has been compared.
+ */
+static bool verify_padding(const struct verify_run *run,
+	const struct sweep_segment *segment, uint64_t from, uint64_t to)
+{
+	return to - from <= SF_FUSE_PADDING_MAX && segment->start == from &&
+	       segment->end == to && sweep_goes_on(&run->sweep, from, to);
+}
+
+/* [from, to) has no CFI: rows are only allowed in padding, and where a PLT template says
+ * the same. */
 static bool verify_outside(
 	struct verify_part *part, uint64_t from, uint64_t to, struct err *err)
 {
 	struct verify_run *run = &part->run;
 	struct sweep_segment segment;
+	bool padding;
 
 	sweep_seek(&run->sweep, from);
 	while (from < to && sweep_next(&run->sweep, to, &segment, err)) {
+		padding = verify_padding(run, &segment, from, to);
 		for (uint64_t pc = segment.start; pc < segment.end;) {
 			const struct sf_row *row;
 			uint64_t end = segment.end;
 
 			row = sweep_model_row(part->templates, pc, &end);
 			end = end < segment.end ? end : segment.end;
-			if (!row)
+			if (!row && padding)
+				run->result->padding_bytes += end - pc;
+			else if (!row)
 				verify_differ(run, pc, "a row, but there is no CFI here");
 			else if (!sf_row_same(row, &segment.row) ||
 				 segment.signal_frame || segment.pauth_b)
@@ -227,6 +245,7 @@ static bool verify_beside(const struct verify_part *whole, size_t n)
 		expr_ops += parts[i].interp.expr_ops_total;
 		result->agreed_bytes += parts[i].result.agreed_bytes;
 		result->template_bytes += parts[i].result.template_bytes;
+		result->padding_bytes += parts[i].result.padding_bytes;
 		cfi_interp_deinit(&parts[i].interp);
 	}
 	free(parts);

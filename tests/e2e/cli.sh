@@ -48,7 +48,10 @@ usage --format=1 --no-pcrel good out
 usage --format=9 good out
 usage --format
 usage --method=back good out
-usage --optimize=size good out
+usage --optimize=tiny good out
+usage --max-rows=1 --optimize=size good out
+usage --max-rows=65536 --optimize=size good out
+usage --max-rows=8 good out
 usage --witness=readelf good out
 usage --report=html good
 usage --min-coverage=most good out

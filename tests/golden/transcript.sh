@@ -20,6 +20,15 @@ say --report -v "$name"
 say -v "$name" out
 say --verify out
 say --dump out
+# What is about pieces is said for size, too.
+if [ "${name#fuse}" != "$name" ]; then
+	for version in 2 3; do
+		say --report --optimize=size --format=$version "$name"
+		say --optimize=size --format=$version "$name" out
+		say --verify out
+		say --dump out
+	done
+fi
 for version in 1 3; do
 	say --format=$version "$name" out$version
 	say --verify out$version

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* What the optimiser of the format has to be told about the file. */
+#include "gen/optimize.h"
+
+#include <stdlib.h>
+
+#include "base/vec.h"
+
+struct ranges {
+	struct sf_fuse_range *list; /* owned */
+	size_t n, cap;
+};
+
+static bool range_add(struct ranges *ranges, uint64_t start, uint64_t end)
+{
+	if (!vec_reserve(&ranges->list, &ranges->cap, ranges->n + 1))
+		return false;
+	ranges->list[ranges->n++] = (struct sf_fuse_range){start, end};
+	return true;
+}
+
+static int range_compare(const void *a, const void *b)
+{
+	const struct sf_fuse_range *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->end < y->end ? -1 : x->end > y->end;
+}
+
+/* Nothing goes on from what ends at addr to what begins there. */
+static bool range_border(struct ranges *ranges, uint64_t addr)
+{
+	return range_add(ranges, addr, addr);
+}
+
+static bool ranges_of_segments(const struct image *image, struct ranges *ranges)
+{
+	for (size_t i = 0; i < image->n_phdrs; i++) {
+		const GElf_Phdr *phdr = &image->phdrs[i];
+
+		if (phdr->p_type != PT_LOAD || !(phdr->p_flags & PF_X))
+			continue;
+		if (!range_border(ranges, phdr->p_vaddr) ||
+			!range_border(ranges, phdr->p_vaddr + phdr->p_memsz))
+			return false;
+	}
+	return true;
+}
+
+/* Functions that no FDE made. */
+static bool ranges_of_templates(const struct claims *claims,
+	const struct sf_section *section, struct ranges *ranges)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < section->n_funcs; i++) {
+		const struct sf_func *func = &section->funcs[i];
+
+		while (at < claims->n && claims->list[at].end <= func->start)
+			at++;
+		if (at < claims->n && claims->list[at].start <= func->start)
+			continue;
+		if (!range_border(ranges, func->start) ||
+			!range_border(ranges, func->start + func->size))
+			return false;
+	}
+	return true;
+}
+
+static bool ranges_read(const struct optimize_input *input,
+	const struct sf_section *section, struct ranges *ranges)
+{
+	const struct coverage *coverage = input->coverage;
+
+	for (size_t i = 0; i < coverage->n_gaps; i++)
+		if (!range_add(ranges, coverage->gaps[i].start, coverage->gaps[i].end))
+			return false;
+	if (!ranges_of_segments(input->image, ranges) ||
+		!ranges_of_templates(input->claims, section, ranges))
+		return false;
+	if (ranges->n)
+		qsort(ranges->list, ranges->n, sizeof(*ranges->list), range_compare);
+	return true;
+}
+
+bool optimize_size(const struct optimize_input *input, struct sf_section *section,
+	struct sf_fuse_stats *stats, struct err *err)
+{
+	struct sf_fuse_options fusing = {
+		.version = input->options->format, .max_rows = input->options->max_rows};
+	struct ranges ranges = {0};
+	bool ok;
+
+	ok = ranges_read(input, section, &ranges) || err_set_nomem(err);
+	fusing.taken = ranges.list;
+	fusing.n_taken = ranges.n;
+	ok = ok && sf_fuse(section, &fusing, stats, err);
+	free(ranges.list);
+	return ok;
+}

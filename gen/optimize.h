@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* --optimize=size: the model made smaller, within what the file allows. */
+#ifndef GEN_OPTIMIZE_H
+#define GEN_OPTIMIZE_H
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "gen/claims.h"
+#include "gen/coverage.h"
+#include "gen/image.h"
+#include "gen/options.h"
+#include "sframe/fuse.h"
+
+/* Borrows everything. */
+struct optimize_input {
+	const struct image *image;
+	const struct options *options;
+	const struct claims *claims;
+	const struct coverage *coverage;
+};
+
+/*
+ * As sf_fuse, for the finished model of the input. Pieces keep clear of code whose CFI
+ * was refused, stay inside one executable segment, and apart from the functions of
+ * templates, which no CFI speaks for.
+ */
+ATTR_MUST_CHECK bool optimize_size(const struct optimize_input *input,
+	struct sf_section *section, struct sf_fuse_stats *stats, struct err *err);
+
+#endif
