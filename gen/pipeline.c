@@ -327,6 +327,18 @@ bool pipeline_convert(const struct options *options, const char *in, const char 
 	return ok;
 }
 
+/* The starts are filled in for an address that no version is out of reach of. */
+static bool pipeline_costs(struct pipeline *line, struct err *err)
+{
+	struct wr *bytes = &line->bytes;
+	uint64_t addr = line->model.n_funcs ? line->model.funcs[0].start : 0;
+	struct sf_view view;
+
+	return sf_place(&line->model, &line->encoding, addr, bytes, err) &&
+	       sf_view_open(bytes->data, bytes->size, addr, &view, err) &&
+	       report_costs_read(&view, &line->report.costs, err);
+}
+
 bool pipeline_report(const struct options *options, const char *in, FILE *out,
 	struct report_json *json, struct err *err)
 {
@@ -334,6 +346,7 @@ bool pipeline_report(const struct options *options, const char *in, FILE *out,
 	bool ok, enough, verbose = options->verbosity > 0;
 
 	ok = pipeline_open(&line, in, err) && pipeline_make(&line, in, err);
+	ok = ok && (!verbose || pipeline_costs(&line, err));
 	enough = ok && (options->min_coverage < 0.0 || pipeline_worthwhile(&line, err));
 	if (ok && json->files)
 		ok = report_json_add(json, &line.report,

@@ -55,6 +55,13 @@ static void report_sizes(const struct report *report, FILE *out)
 		"sharing %zu\n",
 		report->stats.index_bytes, report->stats.row_bytes,
 		report->stats.shared_away);
+	if (report->fused.n_before)
+		fprintf(out,
+			"                 cut anew: %zu functions fewer, %" PRIu64
+			" rows fewer, %" PRIu64 " bytes of padding covered\n",
+			report->fused.n_before - report->fused.n_funcs,
+			report->fused.rows_before - report->fused.n_rows,
+			report->fused.padding_bytes);
 }
 
 static void report_coverage(const struct report *report, FILE *out)
@@ -134,6 +141,23 @@ void report_method(const struct write_plan *plan, const char *indent, FILE *out)
 	fprintf(out, "%smethod: %s\n", indent, method_name(plan->method));
 }
 
+static void report_cost(
+	const struct report *report, const struct report_cost *cost, FILE *out)
+{
+	const struct symbol *symbol = symbols_find(&report->source->symbols, cost->start);
+	char *name = symbol ? symbol_demangle(symbol->name) : NULL;
+
+	fprintf(out,
+		"    cost: 0x%" PRIx64 "..0x%" PRIx64 " %" PRIu32 " + %" PRIu32
+		" bytes, %" PRIu32 " rows",
+		cost->start, cost->start + cost->size, cost->index_bytes, cost->row_bytes,
+		cost->n_rows);
+	if (cost->users > 1)
+		fprintf(out, ", shared by %" PRIu32, cost->users);
+	fprintf(out, "%s%s\n", name ? " " : "", name ? name : "");
+	free(name);
+}
+
 void report_text(const struct report *report, bool verbose, FILE *out)
 {
 	fprintf(out, "%s: %s\n", report->path, report->source->arch->name);
@@ -143,6 +167,8 @@ void report_text(const struct report *report, bool verbose, FILE *out)
 	report_refusals(report, out);
 	if (verbose)
 		report_gaps(report, "    ", out);
+	for (size_t i = 0; verbose && i < report->costs.n; i++)
+		report_cost(report, &report->costs.list[i], out);
 }
 
 void report_damage(const struct report *report, FILE *out)
@@ -172,4 +198,5 @@ void report_damage(const struct report *report, FILE *out)
 void report_deinit(struct report *report)
 {
 	coverage_deinit(&report->coverage);
+	report_costs_deinit(&report->costs);
 }

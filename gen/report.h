@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "gen/coverage.h"
+#include "gen/report_cost.h"
 #include "gen/source.h"
 #include "gen/write.h"
 #include "sframe/encode.h"
@@ -19,6 +20,7 @@ struct report {
 	struct coverage coverage;
 	const struct write_plan *plan; /* borrowed; NULL when nothing was inserted */
 	struct sf_encode_stats stats;
+	struct report_costs costs;  /* empty unless asked for */
 	struct sf_fuse_stats fused; /* all 0 without --optimize=size */
 	uint64_t sframe_size;	    /* bytes */
 	size_t n_funcs, n_rows;	    /* in the section */
@@ -28,7 +30,8 @@ struct report {
 /* The one line that a conversion prints. */
 void report_summary(const struct report *report, FILE *out);
 
-/* The text of --report; verbose adds the name and place of every gap. */
+/* The text of --report; verbose adds the name and place of every gap, and what
+ * each FDE costs. */
 void report_text(const struct report *report, bool verbose, FILE *out);
 
 /* One line per gap, as -v prints them while converting. */

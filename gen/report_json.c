@@ -158,6 +158,58 @@ static json_t *gaps_of(const struct report *report)
 	return array;
 }
 
+static json_t *fused_of(const struct sf_fuse_stats *fused)
+{
+	return json_pack("{sI sI sI}", "functions", (json_int_t)fused->n_before, "rows",
+		(json_int_t)fused->rows_before, "padding",
+		(json_int_t)fused->padding_bytes);
+}
+
+static json_t *cost_of(const struct report *report, const struct report_cost *cost)
+{
+	const struct symbol *symbol = symbols_find(&report->source->symbols, cost->start);
+	char *name = symbol ? symbol_demangle(symbol->name) : NULL;
+	json_t *object = json_pack("{so sI sI sI sI sI}", "start", address(cost->start),
+		"size", (json_int_t)cost->size, "rows", (json_int_t)cost->n_rows, "index",
+		(json_int_t)cost->index_bytes, "row_bytes", (json_int_t)cost->row_bytes,
+		"users", (json_int_t)cost->users);
+
+	if (object && name && json_object_set_new(object, "name", text(name)) < 0) {
+		json_decref(object);
+		object = NULL;
+	}
+	free(name);
+	return object;
+}
+
+static json_t *costs_of(const struct report *report)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; array && i < report->costs.n; i++) {
+		if (json_array_append_new(
+			    array, cost_of(report, &report->costs.list[i])) < 0) {
+			json_decref(array);
+			return NULL;
+		}
+	}
+	return array;
+}
+
+/* What only some reports have. */
+static bool add_extras(json_t *file, const struct report *report, bool gaps)
+{
+	if (report->plan && json_object_set_new(file, "method", method_of(report->plan)))
+		return false;
+	if (gaps && json_object_set_new(file, "gaps", gaps_of(report)))
+		return false;
+	if (report->fused.n_before &&
+		json_object_set_new(file, "fused", fused_of(&report->fused)))
+		return false;
+	return !report->costs.n ||
+	       json_object_set_new(file, "costs", costs_of(report)) == 0;
+}
+
 bool report_json_begin(struct report_json *json, struct err *err)
 {
 	json->files = json_array();
@@ -174,12 +226,7 @@ bool report_json_add(struct report_json *json, const struct report *report, int 
 		"refused", refused_of(report), "records",
 		records_of(&report->source->frames));
 
-	if (file && report->plan &&
-		json_object_set_new(file, "method", method_of(report->plan)) < 0) {
-		json_decref(file);
-		file = NULL;
-	}
-	if (file && gaps && json_object_set_new(file, "gaps", gaps_of(report)) < 0) {
+	if (file && !add_extras(file, report, gaps)) {
 		json_decref(file);
 		file = NULL;
 	}

@@ -38,6 +38,13 @@ ATTR_MUST_CHECK bool sf_blocks_expect(struct sf_blocks *blocks, size_t n, bool s
  */
 ATTR_MUST_CHECK bool sf_blocks_keep(
 	struct sf_blocks *blocks, struct wr *wr, size_t off, uint32_t *ret);
+
+/*
+ * Takes each block off wr, which holds all of them and nothing else, that another one
+ * begins with: its off becomes that of the other. False when memory runs out, with
+ * nothing changed.
+ */
+ATTR_MUST_CHECK bool sf_blocks_fold(struct sf_blocks *blocks, struct wr *wr);
 void sf_blocks_deinit(struct sf_blocks *blocks);
 
 #endif

@@ -179,6 +179,26 @@ static bool encode_parts(struct sf_encoder *enc, struct err *err)
 }
 
 /*
+ * Blocks that others begin with go. Where an attribute stands before the rows, it counts
+ * them, so that no block begins with another one.
+ */
+static bool fold_blocks(struct sf_encoder *enc)
+{
+	struct sf_encode_part *all = &enc->parts[0];
+
+	if (enc->encoding.share && !enc->encoding.layout->put_attr &&
+		!sf_blocks_fold(&all->blocks, &all->rows))
+		return false;
+	for (size_t i = 1; i < enc->n_parts; i++) {
+		struct sf_blocks *blocks = &enc->parts[i].blocks;
+
+		for (size_t j = 0; j < blocks->n; j++)
+			blocks->list[j].off = all->blocks.list[blocks->list[j].off].off;
+	}
+	return true;
+}
+
+/*
  * The blocks of all parts as those of the first, whose lists then say where in its bytes
  * they are. In the order of the functions, a block comes up for the first time where it
  * would without parts.
@@ -200,12 +220,15 @@ static bool join_parts(struct sf_encoder *enc, struct err *err)
 			if (all->rows.failed ||
 				!sf_blocks_keep(&all->blocks, &all->rows, off, &kept))
 				return err_set_nomem(err);
-			block->off = all->blocks.list[kept].off;
+			/* It may move yet. */
+			block->off = kept;
 		}
 		n_bytes += part->n_bytes;
 		n_rows += part->n_rows;
 		wr_deinit(&part->rows);
 	}
+	if (!fold_blocks(enc))
+		return err_set_nomem(err);
 	enc->rows_size = all->rows.size;
 	enc->shared_away = (size_t)(n_bytes - all->rows.size);
 	return num_u32(n_rows, &enc->n_rows) ||

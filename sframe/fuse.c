@@ -120,12 +120,12 @@ static bool prepare(struct stage *stage)
 		return false;
 	for (size_t first = 0; first < n_funcs; first = fuse->line.end) {
 		if (!fuse_line_read(fuse, first) ||
-			!fuse_blocks_walk(fuse, fuse_blocks_filter, &stage->blocks))
+			!fuse_blocks_walk(fuse, &stage->blocks, fuse_blocks_filter))
 			return false;
 	}
 	for (size_t first = 0; first < n_funcs; first = fuse->line.end) {
 		if (!fuse_line_read(fuse, first) ||
-			!fuse_blocks_walk(fuse, fuse_blocks_collect, &stage->blocks) ||
+			!fuse_blocks_walk(fuse, &stage->blocks, fuse_blocks_collect) ||
 			!vec_reserve(&stage->line_offers, &stage->cap_lines,
 				stage->n_lines + 1))
 			return false;

@@ -10,43 +10,63 @@
  * it is cheaper as a part of its neighbour. */
 enum { SPAN = 6, WORTH = 4 };
 
-/* The pieces that end at mark number i of the line. */
-static bool walk_end(const struct fuse *fuse, size_t i,
-	bool (*f)(void *, const struct fuse_piece *, bool), void *context)
+struct walk {
+	const struct fuse *fuse;
+	struct fuse_blocks *blocks;
+	bool (*f)(struct fuse_blocks *, const struct fuse_lot *);
+	struct fuse_lot lot;
+};
+
+static bool walk_flush(struct walk *walk)
 {
-	const struct fuse_line *line = &fuse->line;
+	bool ok = walk->f(walk->blocks, &walk->lot);
+
+	walk->lot.n = 0;
+	return ok;
+}
+
+static bool walk_add(struct walk *walk, uint32_t from, uint32_t to, bool whole)
+{
+	struct fuse_lot *lot = &walk->lot;
+
+	lot->piece[lot->n] = fuse_piece_at(walk->fuse, from, to);
+	lot->whole[lot->n++] = whole;
+	return lot->n < sizeof(lot->whole) || walk_flush(walk);
+}
+
+/* The pieces that end at mark number i of the line. */
+static bool walk_end(struct walk *walk, size_t i)
+{
+	const struct fuse_line *line = &walk->fuse->line;
 	uint32_t to = line->marks[i], begin = line->list[to - 1].begin;
+	uint32_t chain = line->list[to - 1].chain;
 	bool whole_may = fuse_begins(line, to);
 
-	for (size_t j = i; j-- > 0;) {
-		uint32_t from = line->marks[j];
+	for (size_t j = i; j-- > 0 && line->marks[j] >= chain;) {
+		uint32_t from = line->marks[j], rows = fuse_rows(line, from, to);
 		bool whole = whole_may && from == begin, far;
-		struct fuse_piece piece;
-		uint32_t rows;
 
-		if (from < line->list[to - 1].chain)
-			break;
-		rows = fuse_rows(line, from, to);
-		far = i - j > SPAN || (rows > fuse->options->max_rows && from < begin);
+		far = i - j > SPAN ||
+		      (rows > walk->fuse->options->max_rows && from < begin);
 		if (far && (!whole_may || from < begin))
 			break;
-		if (!whole && (far || rows < WORTH))
-			continue;
-		piece = fuse_piece_at(fuse, from, to);
-		if (!f(context, &piece, whole))
+		if ((whole || (!far && rows >= WORTH)) &&
+			!walk_add(walk, from, to, whole))
 			return false;
 	}
 	return true;
 }
 
-bool fuse_blocks_walk(const struct fuse *fuse,
-	bool (*f)(void *, const struct fuse_piece *, bool), void *context)
+bool fuse_blocks_walk(const struct fuse *fuse, struct fuse_blocks *blocks,
+	bool (*f)(struct fuse_blocks *, const struct fuse_lot *))
 {
+	struct walk walk = {.fuse = fuse, .blocks = blocks, .f = f};
+
 	for (size_t i = 1; i < fuse->line.n_marks; i++) {
-		if (!walk_end(fuse, i, f, context))
+		if (!walk_end(&walk, i))
 			return false;
 	}
-	return true;
+	return walk_flush(&walk);
 }
 
 bool fuse_blocks_init(struct fuse_blocks *blocks, size_t n_funcs)
@@ -64,29 +84,39 @@ static uint8_t *filter_at(struct fuse_blocks *blocks, const struct fuse_piece *p
 	return &blocks->filter[piece->hash >> 32 & (blocks->n_filter - 1)];
 }
 
-bool fuse_blocks_filter(void *context, const struct fuse_piece *piece, bool whole)
+/* The tables are too large for a cache: asked for all at once, they come sooner. */
+static void filter_fetch(struct fuse_blocks *blocks, const struct fuse_lot *lot)
 {
-	uint8_t *times = filter_at(context, piece);
+	for (size_t i = 0; i < lot->n; i++)
+		__builtin_prefetch(filter_at(blocks, &lot->piece[i]), 1);
+}
 
-	(void)whole;
-	if (*times < 2)
-		++*times;
+bool fuse_blocks_filter(struct fuse_blocks *blocks, const struct fuse_lot *lot)
+{
+	filter_fetch(blocks, lot);
+	for (size_t i = 0; i < lot->n; i++) {
+		uint8_t *times = filter_at(blocks, &lot->piece[i]);
+
+		if (*times < 2)
+			++*times;
+	}
 	return true;
 }
 
 static bool blocks_grow(struct fuse_blocks *blocks)
 {
 	size_t n = blocks->n_slots ? blocks->n_slots * 2 : 1024;
-	uint32_t *slots = calloc(n, sizeof(*slots));
+	struct fuse_slot *slots = calloc(n, sizeof(*slots));
 
 	if (!slots)
 		return false;
 	for (size_t i = 0; i < blocks->n; i++) {
 		size_t at = blocks->list[i].hash & (n - 1);
 
-		while (slots[at])
+		while (slots[at].block)
 			at = (at + 1) & (n - 1);
-		slots[at] = (uint32_t)i + 1;
+		slots[at].block = (uint32_t)i + 1;
+		slots[at].tag = (uint32_t)(blocks->list[i].hash >> 32);
 	}
 	free(blocks->slots);
 	blocks->slots = slots;
@@ -97,28 +127,32 @@ static bool blocks_grow(struct fuse_blocks *blocks)
 static bool block_find(
 	struct fuse_blocks *blocks, const struct fuse_piece *piece, uint32_t *out)
 {
-	size_t at;
+	uint32_t tag = (uint32_t)(piece->hash >> 32);
+	struct fuse_slot *slot;
 
 	if (blocks->n >= blocks->n_slots / 2 && !blocks_grow(blocks))
 		return false;
-	at = piece->hash & (blocks->n_slots - 1);
-	while (blocks->slots[at] &&
-		blocks->list[blocks->slots[at] - 1].hash != piece->hash)
-		at = (at + 1) & (blocks->n_slots - 1);
-	if (!blocks->slots[at]) {
+	for (size_t at = piece->hash;; at++) {
+		slot = &blocks->slots[at & (blocks->n_slots - 1)];
+		if (!slot->block ||
+			(slot->tag == tag &&
+				blocks->list[slot->block - 1].hash == piece->hash))
+			break;
+	}
+	if (!slot->block) {
 		if (!vec_reserve(&blocks->list, &blocks->cap, blocks->n + 1))
 			return false;
 		blocks->list[blocks->n++] =
 			(struct fuse_block){.hash = piece->hash, .len = piece->len};
-		blocks->slots[at] = (uint32_t)blocks->n;
+		*slot = (struct fuse_slot){tag, (uint32_t)blocks->n};
 	}
-	*out = blocks->slots[at] - 1;
+	*out = slot->block - 1;
 	return true;
 }
 
-bool fuse_blocks_collect(void *context, const struct fuse_piece *piece, bool whole)
+static bool collect_one(
+	struct fuse_blocks *blocks, const struct fuse_piece *piece, bool whole)
 {
-	struct fuse_blocks *blocks = context;
 	struct fuse_offer offer = {.from = piece->from, .to = piece->to};
 
 	if (*filter_at(blocks, piece) < 2) {
@@ -131,6 +165,20 @@ bool fuse_blocks_collect(void *context, const struct fuse_piece *piece, bool who
 	blocks->list[offer.block].seen++;
 	blocks->list[offer.block].used += whole;
 	blocks->offers[blocks->n_offers++] = offer;
+	return true;
+}
+
+bool fuse_blocks_collect(struct fuse_blocks *blocks, const struct fuse_lot *lot)
+{
+	filter_fetch(blocks, lot);
+	for (size_t i = 0; i < lot->n && blocks->n_slots; i++)
+		if (*filter_at(blocks, &lot->piece[i]) >= 2)
+			__builtin_prefetch(&blocks->slots[lot->piece[i].hash &
+							  (blocks->n_slots - 1)]);
+	for (size_t i = 0; i < lot->n; i++) {
+		if (!collect_one(blocks, &lot->piece[i], lot->whole[i]))
+			return false;
+	}
 	return true;
 }
 

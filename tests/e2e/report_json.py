@@ -56,6 +56,26 @@ def main():
         check(gaps == refused > 0, "gaps and refusals add up")
         check(file["code"]["with_cfi"] - file["code"]["covered"] == refused, "and are the rest")
 
+        for how in ("--optimize=share", "--optimize=size"):
+            for version in "123":
+                costs = run(tool, "--report=json", "-v", how, f"--format={version}", program).stdout
+                file = json.loads(costs)["files"][0]
+                counts, sizes = file["counts"], file["sizes"]
+                check(
+                    len(file["costs"]) == counts["sframe_functions"]
+                    and sum(c["rows"] for c in file["costs"]) == counts["sframe_rows"]
+                    and sum(c["index"] for c in file["costs"]) + 28 == sizes["index"]
+                    and sizes["index"] + sizes["rows"] == sizes[".sframe"],
+                    f"{how}, version {version}: costs add up",
+                )
+                # Rows that others share, or begin with, are stored once.
+                stored = sum(c["row_bytes"] / c["users"] for c in file["costs"])
+                check(
+                    abs(stored - sizes["rows"]) <= 0.03 * sizes["rows"],
+                    f"{how}, version {version}: rows add up",
+                )
+                check(("fused" in file) == (how == "--optimize=size"), f"{how}: fused or not")
+
         with open(latin, "w") as other:
             other.write("not an ELF file, and longer than the sixty-four bytes of an ELF header")
         both = run(tool, "--report=json", program, latin)

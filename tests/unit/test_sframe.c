@@ -293,6 +293,39 @@ START_TEST(sharing)
 END_TEST
 
 /*
+ * A block that others begin with is not stored; the longest of them is, wherever it
+ * comes. In version 3 the count of rows stands before them, and all are.
+ */
+START_TEST(sharing_beginnings)
+{
+	static const uint32_t n_rows[] = {1, 3, 2, 20, 2, 7, 19};
+	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
+	struct wr wr;
+
+	for (uint32_t i = 0; i < 7; i++) {
+		fixture_func(&model, 0x1000 + 256 * i, 256);
+		for (uint32_t j = 0; j < n_rows[i]; j++)
+			fixture_row(&model,
+				fixture_cfa(j, AMD64_SP, 8 + 8 * (int32_t)(j % 4)));
+	}
+	/* The second begins like the others and ends unlike them. */
+	model.rows[3].cfa_off = 40;
+	for (uint8_t version = 1; version <= 3; version++) {
+		struct sf_view view;
+
+		wr = fixture_encode_as(version, &model, version > 1, true, 0x900000);
+		view = fixture_open(&wr, 0x900000);
+		ck_assert_uint_eq(view.row_len,
+			version < 3 ? (20 + 3) * 3
+				    : (1 + 3 + 2 + 20 + 7 + 19) * 3 + UINT64_C(6) * 5);
+		fixture_expect(&view, &model, version);
+		wr_deinit(&wr);
+	}
+	sf_section_deinit(&model);
+}
+END_TEST
+
+/*
  * More distinct blocks than the table starts with; each is found again after it has
  * grown.
  */
@@ -469,6 +502,7 @@ int main(void)
 	tcase_add_test(tcase, version_1_read);
 	tcase_add_test(tcase, s390x_read);
 	tcase_add_test(tcase, sharing);
+	tcase_add_test(tcase, sharing_beginnings);
 	tcase_add_test(tcase, sharing_many);
 	tcase_add_test(tcase, row_same);
 	tcase_add_test(tcase, sharing_within_readers_bound);
