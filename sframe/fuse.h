@@ -49,7 +49,8 @@ struct sf_fuse_stats {
 /*
  * Replaces the functions of section, which are ascending and do not overlap. Signal
  * frames, PCMASK and flexible functions stay as they are. The bytes of sf_encode with
- * sharing are never more than before. False when memory runs out. stats may be NULL.
+ * sharing are never more than before, but for blocks that the others shared with these.
+ * False when memory runs out. stats may be NULL.
  */
 ATTR_MUST_CHECK bool sf_fuse(struct sf_section *section,
 	const struct sf_fuse_options *options, struct sf_fuse_stats *stats,
