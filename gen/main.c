@@ -16,8 +16,7 @@
 #include "gen/pipeline.h"
 #include "gen/status.h"
 
-/* For mallopt: what is large on its own, and how much a large library needs besides
- * at once. */
+/* For mallopt: what is large on its own, and how much a large library needs besides. */
 enum { MAIN_MMAP_SIZE = 8 << 20, MAIN_HEAP_SIZE = 64 << 20 };
 /* A file from this size on is large. */
 enum { MAIN_LARGE_SIZE = 4 << 20 };
