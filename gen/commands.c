@@ -1,37 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* --dump, --verify, --lint and --remove. */
+/* --dump, --verify and --lint. */
 #include "gen/commands.h"
 
 #include <inttypes.h>
 
-#include "gen/image.h"
 #include "gen/lint.h"
-#include "gen/output.h"
 #include "gen/prove.h"
-#include "gen/undo.h"
 #include "sframe/print.h"
 
-bool command_dump(
-	const struct options *options, const char *path, FILE *out, struct err *err)
+/* The section that the image carries. */
+static bool command_view(const struct image *image, struct sf_view *view, struct err *err)
 {
-	struct image image = {0};
-	struct sf_view view;
 	const uint8_t *data;
 	uint64_t addr;
 	size_t size;
-	bool ok;
 
-	if (!image_open(path, &image, err))
+	if (!image_sframe(image, &data, &size, &addr, err))
 		return false;
-	ok = image_sframe(&image, &data, &size, &addr, err);
-	if (ok && !data)
-		ok = err_set(err, ERR_NOTHING, "no .sframe section");
-	if (ok && options->n_paths > 1)
-		fprintf(out, "%s:\n", path);
-	ok = ok && sf_view_open(data, size, addr, &view, err) &&
-	     sf_print(&view, ".sframe", out, err);
-	image_close(&image);
-	return ok;
+	if (!data)
+		return err_set(err, ERR_NOTHING, "no .sframe section");
+	return sf_view_open(data, size, addr, view, err);
+}
+
+bool command_dump(const struct image *image, FILE *out, struct err *err)
+{
+	struct sf_view view;
+
+	return command_view(image, &view, err) && sf_print(&view, ".sframe", out, err);
 }
 
 struct command_verify_lines {
@@ -73,27 +68,20 @@ static void command_verify_print(const struct options *options, const char *path
 	fputc('\n', out);
 }
 
-bool command_verify(
-	const struct options *options, const char *path, FILE *out, struct err *err)
+bool command_verify(const struct image *image, const struct image *cfi_image,
+	const struct options *options, FILE *out, struct err *err)
 {
-	struct image image = {0}, other = {0};
-	struct command_verify_lines lines = {path, out};
+	struct command_verify_lines lines = {image->path, out};
 	struct verify_result result = {
 		.differ = command_verify_differ, .context = &lines};
-	bool ok;
+	struct options named = *options;
 
-	ok = image_open(path, &image, err);
-	if (ok && options->cfi_path && !image_open(options->cfi_path, &other, err))
-		ok = err_prefix(err, "%s", options->cfi_path);
-	ok = ok && prove_image(&image, options->cfi_path ? &other : &image, options,
-			   &result, err);
-	if (ok) {
-		command_verify_print(options, path, &result, out);
-		ok = prove_judge(&result, UINT64_MAX, err);
-	}
-	image_close(&other);
-	image_close(&image);
-	return ok;
+	/* Differences are told with the names of functions. */
+	named.names = true;
+	if (!prove_image(image, cfi_image, &named, &result, err))
+		return false;
+	command_verify_print(options, image->path, &result, out);
+	return prove_judge(&result, UINT64_MAX, err);
 }
 
 static void command_lint_print(
@@ -114,53 +102,22 @@ static void command_lint_print(
 	}
 }
 
-bool command_lint(
-	const struct options *options, const char *path, FILE *out, struct err *err)
+bool command_lint(const struct image *image, unsigned int consumers,
+	const struct options *options, FILE *out, struct err *err)
 {
-	struct image image = {0};
 	struct lint_result result;
 	struct sf_view view;
-	const uint8_t *data;
-	uint64_t addr;
-	size_t size;
-	bool ok;
 
-	ok = image_open(path, &image, err) &&
-	     image_sframe(&image, &data, &size, &addr, err);
-	if (ok && !data)
-		ok = err_set(err, ERR_NOTHING, "no .sframe section");
-	ok = ok && sf_view_open(data, size, addr, &view, err);
-	if (ok) {
-		lint_section(&view, &image, options->lint, &result);
-		command_lint_print(path, &result, out);
-		if (result.n_broken)
-			ok = err_set(err, ERR_MALFORMED, "%u %s of %s broken",
-				result.n_broken, result.n_broken == 1 ? "rule" : "rules",
-				lint_consumer_names(options->lint));
-		else if (options->verbosity >= 0)
-			fprintf(out, "%s: SFrame version %u keeps every rule of %s\n",
-				path, view.version, lint_consumer_names(options->lint));
-	}
-	image_close(&image);
-	return ok;
-}
-
-bool command_remove(
-	const struct options *options, const char *in, const char *out, struct err *err)
-{
-	struct output output = {.fd = -1};
-	struct image image = {0};
-	struct undo undo;
-	bool ok, found = false;
-
-	(void)options;
-	ok = image_open(in, &image, err) && undo_find(&image, &undo, &found, err);
-	if (ok && !found)
-		ok = err_set(err, ERR_NOTHING, "no .sframe that this tool put in");
-	ok = ok && output_begin(out, image.fd, &output, err) &&
-	     undo_write(&image, &undo, output.fd, err) &&
-	     output_commit(&output, image.fd, err);
-	output_abort(&output);
-	image_close(&image);
-	return ok;
+	if (!command_view(image, &view, err))
+		return false;
+	lint_section(&view, image, consumers, &result);
+	command_lint_print(image->path, &result, out);
+	if (result.n_broken)
+		return err_set(err, ERR_MALFORMED, "%u %s of %s broken", result.n_broken,
+			result.n_broken == 1 ? "rule" : "rules",
+			lint_consumer_names(consumers));
+	if (options->verbosity >= 0)
+		fprintf(out, "%s: SFrame version %u keeps every rule of %s\n",
+			image->path, view.version, lint_consumer_names(consumers));
+	return true;
 }

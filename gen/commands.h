@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands that convert nothing. */
+/* What is asked of a section that a file has, in words on a stream. */
 #ifndef GEN_COMMANDS_H
 #define GEN_COMMANDS_H
 
@@ -7,24 +7,21 @@
 
 #include "base/attr.h"
 #include "base/err.h"
+#include "gen/image.h"
 #include "gen/options.h"
 
 /* --dump: the section as text. ERR_NOTHING without one. */
-ATTR_MUST_CHECK bool command_dump(
-	const struct options *options, const char *path, FILE *out, struct err *err);
+ATTR_MUST_CHECK bool command_dump(const struct image *image, FILE *out, struct err *err);
 
-/* --verify: differences on out, one per line, then a summary; ERR_PROOF when there are
- * any. */
-ATTR_MUST_CHECK bool command_verify(
-	const struct options *options, const char *path, FILE *out, struct err *err);
+/* --verify: differences between the section and the CFI of cfi_image, which may be the
+ * same, one per line, then a summary; ERR_PROOF when there are any. */
+ATTR_MUST_CHECK bool command_verify(const struct image *image,
+	const struct image *cfi_image, const struct options *options, FILE *out,
+	struct err *err);
 
-/* --lint: broken rules on out, one per line, then a summary; ERR_MALFORMED when there are
- * any. */
-ATTR_MUST_CHECK bool command_lint(
-	const struct options *options, const char *path, FILE *out, struct err *err);
-
-/* --remove: the file without what this tool put in. */
-ATTR_MUST_CHECK bool command_remove(
-	const struct options *options, const char *in, const char *out, struct err *err);
+/* --lint: broken rules of those consumers (LINT_*), one per line, then a summary;
+ * ERR_MALFORMED when there are any. */
+ATTR_MUST_CHECK bool command_lint(const struct image *image, unsigned int consumers,
+	const struct options *options, FILE *out, struct err *err);
 
 #endif

@@ -6,6 +6,7 @@
  */
 #include "gen/image.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -47,42 +48,77 @@ static bool restore_original(void *map, struct image *image, const struct undo *
 	return mprotect(map, image->size, PROT_READ) == 0;
 }
 
-/*
- * The mapping is private and read-only: a file replaced by rename while it is being read
- * stays whole here, because the old inode is what is mapped.
- */
-static bool map_file(
-	const char *path, const struct undo *undo, struct image *image, struct err *err)
-{
-	void *map;
+/* Where the bytes of an image come from: a path, a descriptor, or memory. */
+struct image_from {
+	const char *name;
+	int fd;			      /* duplicated; -1: by path, which name is then */
+	const struct image *original; /* of this image, as undo says; else NULL */
+	const struct undo *undo;
+	const uint8_t *bytes; /* not NULL: these */
+	size_t size;
+};
 
-	image->path = strdup(path);
-	if (!image->path)
-		return err_set_nomem(err);
+static bool open_file(const struct image_from *from, struct image *image, struct err *err)
+{
 	/* Non-blocking, so that a pipe of that name is refused below and not waited for.
 	 */
-	image->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	image->fd = from->fd < 0 ? open(from->name,
+					   O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+				 : fcntl(from->fd, F_DUPFD_CLOEXEC, 0);
 	if (image->fd < 0)
 		return err_set_errno(err, "cannot open");
 	if (fstat(image->fd, &image->st) < 0)
 		return err_set_errno(err, "cannot stat");
-	if (!S_ISREG(image->st.st_mode))
-		return err_set(err, ERR_UNSUPPORTED, "not a regular file");
-	if (undo && undo->size > (uint64_t)image->st.st_size)
+	return S_ISREG(image->st.st_mode) ||
+	       err_set(err, ERR_UNSUPPORTED, "not a regular file");
+}
+
+/* The original of an image in memory is a copy of it, with other bytes in some places. */
+static void *copy_original(const struct image *of, size_t size)
+{
+	void *map = mmap(
+		NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (map != MAP_FAILED)
+		memcpy(map, of->bytes, size);
+	return map;
+}
+
+/*
+ * The mapping is private and read-only: a file replaced by rename while it is being read
+ * stays whole here, because the old inode is what is mapped.
+ */
+static bool map_file(const struct image_from *from, struct image *image, struct err *err)
+{
+	void *map;
+
+	image->borrowed = from->bytes != NULL;
+	image->bytes = from->bytes;
+	image->st.st_size = (off_t)from->size;
+	image->path = strdup(from->name);
+	if (!image->path)
+		return err_set_nomem(err);
+	if (!from->size && !open_file(from, image, err))
+		return false;
+	if (from->undo && from->undo->size > (uint64_t)image->st.st_size)
 		return err_set(err, ERR_IO, "shrank while it was read");
-	if (undo)
-		image->st.st_size = (off_t)undo->size;
+	if (from->undo)
+		image->st.st_size = (off_t)from->undo->size;
 	if (image->st.st_size < EHDR_SIZE)
 		return err_set(err, ERR_UNSUPPORTED,
 			"not an ELF file: %jd bytes are less than an ELF header",
 			(intmax_t)image->st.st_size);
 	if (!num_size((uint64_t)image->st.st_size, &image->size))
 		return err_set(err, ERR_LIMIT, "too large to map");
-	map = mmap(NULL, image->size, PROT_READ, MAP_PRIVATE, image->fd, 0);
+	if (image->borrowed)
+		return true;
+	map = image->fd < 0
+		      ? copy_original(from->original, image->size)
+		      : mmap(NULL, image->size, PROT_READ, MAP_PRIVATE, image->fd, 0);
 	if (map == MAP_FAILED)
 		return err_set_errno(err, "cannot map");
 	image->bytes = map;
-	if (undo && !restore_original(map, image, undo))
+	if (from->undo && !restore_original(map, image, from->undo))
 		return err_set_errno(err, "cannot map");
 	return true;
 }
@@ -362,9 +398,9 @@ static Elf *elf_of(const struct image *image)
 /* The order matters: nothing is given to libelf before both tables are known to be
  * inside. */
 static bool open_checked(
-	const char *path, const struct undo *undo, struct image *image, struct err *err)
+	const struct image_from *from, struct image *image, struct err *err)
 {
-	if (!map_file(path, undo, image, err) || !check_ident(image, err))
+	if (!map_file(from, image, err) || !check_ident(image, err))
 		return false;
 	read_header(image);
 	if (!check_header(image, err) || !count_entries(image, err))
@@ -375,23 +411,61 @@ static bool open_checked(
 	return read_segments(image, err) && read_sections(image, err);
 }
 
-bool image_open(const char *path, struct image *image, struct err *err)
+static bool open_from(const struct image_from *from, struct image *image, struct err *err)
 {
 	*image = (struct image){.fd = -1};
-	if (open_checked(path, NULL, image, err))
+	if (open_checked(from, image, err))
 		return true;
 	image_close(image);
 	return false;
 }
 
-bool image_open_original(
-	const char *path, const struct undo *undo, struct image *image, struct err *err)
+bool image_open(const char *path, struct image *image, struct err *err)
 {
-	*image = (struct image){.fd = -1};
-	if (open_checked(path, undo, image, err))
-		return true;
-	image_close(image);
-	return false;
+	const struct image_from from = {.name = path, .fd = -1};
+
+	return open_from(&from, image, err);
+}
+
+bool image_open_fd(int fd, const char *name, struct image *image, struct err *err)
+{
+	const struct image_from from = {.name = name, .fd = fd};
+
+	if (fd < 0) {
+		errno = EBADF;
+		return err_set_errno(err, "cannot open");
+	}
+	if (!open_from(&from, image, err))
+		return false;
+	image->shared_fd = true;
+	return true;
+}
+
+bool image_open_memory(const void *bytes, size_t size, const char *name,
+	struct image *image, struct err *err)
+{
+	const struct image_from from = {
+		.name = name, .fd = -1, .bytes = bytes, .size = size};
+
+	if (size < EHDR_SIZE)
+		return err_set(err, ERR_UNSUPPORTED,
+			"not an ELF file: %zu bytes are less than an ELF header", size);
+	return open_from(&from, image, err);
+}
+
+bool image_open_original(const struct image *of, const struct undo *undo,
+	struct image *image, struct err *err)
+{
+	const struct image_from from = {.name = of->path,
+		.fd = of->fd,
+		.original = of,
+		.undo = undo,
+		.size = of->fd < 0 ? of->size : 0};
+
+	if (!open_from(&from, image, err))
+		return false;
+	image->shared_fd = of->shared_fd;
+	return true;
 }
 
 void image_close(struct image *image)
@@ -403,7 +477,7 @@ void image_close(struct image *image)
 		close(image->fd);
 	if (image->elf)
 		elf_end(image->elf);
-	if (image->bytes) {
+	if (image->bytes && !image->borrowed) {
 		memcpy(&map, &image->bytes, sizeof(map));
 		munmap(map, image->size);
 	}

@@ -38,10 +38,12 @@ struct image_section {
 
 struct image {
 	char *path; /* as given, for messages */
-	int fd;
+	int fd;	    /* -1: in memory; st then has the size only */
 	struct stat st;
 	const uint8_t *bytes; /* the whole file, mapped read-only */
 	size_t size;	      /* bytes */
+	bool borrowed;	      /* bytes are the caller's own; fd is -1 */
+	bool shared_fd;	      /* fd has its position in common with the caller's */
 	/* Where bytes is not what the file behind fd has: image_open_original put the
 	 * original bytes back in the mapping only. */
 	struct image_range {
@@ -67,14 +69,22 @@ struct image {
  */
 ATTR_MUST_CHECK bool image_open(const char *path, struct image *image, struct err *err);
 
+/* As image_open, of an open descriptor, which stays the caller's. */
+ATTR_MUST_CHECK bool image_open_fd(
+	int fd, const char *name, struct image *image, struct err *err);
+
+/* As image_open, of bytes in memory, which are borrowed and not written to. */
+ATTR_MUST_CHECK bool image_open_memory(const void *bytes, size_t size, const char *name,
+	struct image *image, struct err *err);
+
 /*
- * As image_open, but sees the file as it was before this program inserted a section: only
- * the first undo->size bytes, with the ranges in undo put back (gen/undo.h). fd stays
- * that of the file.
+ * As image_open, but sees an open image as it was before this program inserted a section:
+ * only the first undo->size bytes, with the ranges in undo put back (gen/undo.h). It may
+ * be closed before its original; undo then leads nowhere.
  */
 struct undo;
-ATTR_MUST_CHECK bool image_open_original(
-	const char *path, const struct undo *undo, struct image *image, struct err *err);
+ATTR_MUST_CHECK bool image_open_original(const struct image *of, const struct undo *undo,
+	struct image *image, struct err *err);
 
 void image_close(struct image *image); /* accepts a zeroed struct */
 

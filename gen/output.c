@@ -1,93 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* The temporary file: where it is made, what is done when the program is told to stop,
- * its end. */
+/* The temporary file: where it is made, who is told of it, its end. */
 #include "gen/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "gen/output_parts.h"
 
-/* More than worker threads; a file beyond that is merely not removed by a signal. */
-#define MAX_OUTPUTS 64
+/* How many names are tried before the directory is given up. */
+#define MAX_NAMES 100
 
-/*
- * Temporary files in existence, for the signal handler. Static, so that the handler never
- * meets freed memory; a path is complete before its state says so, and the worst of a
- * race is unlink of a name that is gone.
- */
-enum slot_state { SLOT_FREE, SLOT_TAKEN, SLOT_LIVE };
-static struct slot {
-	atomic_int state;
-	char path[PATH_MAX];
-} slots[MAX_OUTPUTS];
-
-/* Async-signal-safe: atomics, unlink, raise. */
-static void on_signal(int sig)
+static void tell(const struct output *output, bool exists)
 {
-	int saved = errno;
-
-	for (size_t i = 0; i < MAX_OUTPUTS; i++)
-		if (atomic_load(&slots[i].state) == SLOT_LIVE)
-			unlink(slots[i].path);
-	errno = saved;
-	/* SA_RESETHAND: the default action again, as soon as this returns. */
-	raise(sig);
-}
-
-/* Signals that the caller ignores or handles are the caller's. */
-static void handle_signals(void)
-{
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-	static atomic_flag done = ATOMIC_FLAG_INIT;
-	struct sigaction action = {
-		.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-
-	if (atomic_flag_test_and_set(&done))
-		return;
-	sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
-		struct sigaction old;
-
-		if (sigaction(signals[i], NULL, &old) == 0 &&
-			!(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL)
-			sigaction(signals[i], &action, NULL);
-	}
-}
-
-/* Enters a path; -1 when there is no room. */
-static int slot_enter(const char *path)
-{
-	size_t size = strlen(path) + 1;
-
-	for (int i = 0; i < MAX_OUTPUTS && size <= PATH_MAX; i++) {
-		int expected = SLOT_FREE;
-
-		if (!atomic_compare_exchange_strong(
-			    &slots[i].state, &expected, SLOT_TAKEN))
-			continue;
-		memcpy(slots[i].path, path, size);
-		atomic_store(&slots[i].state, SLOT_LIVE);
-		return i;
-	}
-	return -1;
-}
-
-/* After the rename or unlink, so that the handler at worst removes what is gone. */
-static void slot_release(struct output *output)
-{
-	if (output->slot >= 0)
-		atomic_store(&slots[output->slot].state, SLOT_FREE);
-	output->slot = -1;
+	if (output->watch.changed)
+		output->watch.changed(output->watch.context, output->temp, exists);
 }
 
 /* Where the file will be: an absolute path without symlinks, of a file that may not exist
@@ -151,7 +85,31 @@ static bool check_target(const char *target, int like_fd, struct err *err)
 	return true;
 }
 
-static bool create_temp(struct output *output, struct err *err)
+/*
+ * As mkostemp, but with the mode that a new file has: 0666 less the umask, which cannot
+ * be asked for without setting it for all threads.
+ */
+static int create_plain(char *temp)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
+	char *end = temp + strlen(temp) - 6;
+
+	for (int i = 0; i < MAX_NAMES; i++) {
+		uint8_t random[6];
+		int fd;
+
+		if (getentropy(random, sizeof(random)) < 0)
+			return -1;
+		for (size_t k = 0; k < sizeof(random); k++)
+			end[k] = letters[random[k] % 32];
+		fd = open(temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd >= 0 || errno != EEXIST)
+			return fd;
+	}
+	return -1;
+}
+
+static bool create_temp(struct output *output, bool plain, struct err *err)
 {
 	const char *slash = strrchr(output->target, '/');
 	sigset_t all, old;
@@ -162,14 +120,13 @@ static bool create_temp(struct output *output, struct err *err)
 	if (asprintf(&temp, "%.*s/.eh2sframe.XXXXXX", (int)(slash - output->target),
 		    output->target) < 0)
 		return err_set_nomem(err);
-	handle_signals();
-	/* A signal waits until the handler knows of the file. */
+	/* A signal waits until the caller's handler knows of the file. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
-	output->fd = mkostemp(temp, O_CLOEXEC);
+	output->fd = plain ? create_plain(temp) : mkostemp(temp, O_CLOEXEC);
 	if (output->fd >= 0) {
 		output->temp = temp;
-		output->slot = slot_enter(temp);
+		tell(output, true);
 	} else {
 		err_set_errno(err, "cannot create a file beside %s", output->target);
 		free(temp);
@@ -182,20 +139,57 @@ static bool create_temp(struct output *output, struct err *err)
  * The temporary file is made here and not at the end, so that a directory without
  * permission is found before any work is done.
  */
-bool output_begin(const char *path, int like_fd, struct output *output, struct err *err)
+bool output_begin(const char *path, int like_fd, const struct output_watch *watch,
+	struct output *output, struct err *err)
 {
-	*output = (struct output){.fd = -1, .slot = -1};
+	*output = (struct output){.fd = -1};
+	if (watch)
+		output->watch = *watch;
 	output->target = resolve(path, err);
 	if (!output->target)
 		return false;
-	if (check_target(output->target, like_fd, err) && create_temp(output, err))
+	if (check_target(output->target, like_fd, err) &&
+		create_temp(output, like_fd < 0, err))
 		return true;
 	output_abort(output);
 	return false;
 }
 
-/* A rename is on disk when the directory is; some file systems have no fsync for those.
- */
+bool output_begin_memory(struct output *output, struct err *err)
+{
+	*output = (struct output){.fd = memfd_create("eh2sframe", MFD_CLOEXEC)};
+	output->memory = output->fd >= 0;
+	return output->memory || err_set_errno(err, "cannot create a file in memory");
+}
+
+bool output_take(struct output *output, void **bytes, size_t *size, struct err *err)
+{
+	struct stat st;
+	size_t at = 0;
+	char *copy;
+
+	if (fstat(output->fd, &st) < 0)
+		return err_set_errno(err, "cannot stat the output");
+	copy = malloc((size_t)st.st_size + 1);
+	if (!copy)
+		return err_set_nomem(err);
+	while (at < (size_t)st.st_size) {
+		ssize_t n =
+			pread(output->fd, copy + at, (size_t)st.st_size - at, (off_t)at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			free(copy);
+			return err_set_errno(err, "cannot read the output");
+		}
+		at += (size_t)n;
+	}
+	*bytes = copy;
+	*size = at;
+	return true;
+}
+
 bool output_write(struct output *output, const void *bytes, size_t size, struct err *err)
 {
 	const char *at = bytes;
@@ -238,7 +232,8 @@ bool output_commit(struct output *output, int like_fd, struct err *err)
 		return err_set_errno(err, "cannot close %s", output->temp);
 	if (rename(output->temp, output->target) < 0)
 		return err_set_errno(err, "cannot rename onto %s", output->target);
-	slot_release(output);
+	/* After the rename: a handler at worst removes what is gone. */
+	tell(output, false);
 	free(output->temp);
 	output->temp = NULL;
 	return true;
@@ -247,14 +242,15 @@ bool output_commit(struct output *output, int like_fd, struct err *err)
 /* Also the normal end: after a commit there is no temporary file left to remove. */
 void output_abort(struct output *output)
 {
-	/* A zeroed struct has fd 0: only one with a target owns its descriptor. */
-	if (output->target && output->fd >= 0)
+	/* A zeroed struct has fd 0: only one with a target, or in memory, owns its
+	 * descriptor. */
+	if ((output->target || output->memory) && output->fd >= 0)
 		close(output->fd);
 	if (output->temp) {
 		unlink(output->temp);
-		slot_release(output);
+		tell(output, false);
 	}
 	free(output->temp);
 	free(output->target);
-	*output = (struct output){.fd = -1, .slot = -1};
+	*output = (struct output){.fd = -1};
 }

@@ -149,24 +149,13 @@ static bool copy_owner(int fd, const struct stat *like, bool privileged, struct 
 	return true;
 }
 
-/* There is no way to read the umask but to set it. */
-static bool dress_plain(int fd, struct err *err)
-{
-	mode_t mask = umask(0);
-
-	umask(mask);
-	if (fchmod(fd, 0666 & ~mask) < 0)
-		return err_set_errno(err, "cannot set the mode of the output");
-	return true;
-}
-
 bool output_dress(int fd, int like_fd, struct err *err)
 {
 	struct stat like, st;
 	mode_t mode;
 
 	if (like_fd < 0)
-		return dress_plain(fd, err);
+		return true;
 	if (fstat(like_fd, &like) < 0)
 		return err_set_errno(err, "cannot stat the input");
 	mode = like.st_mode & MODE_BITS;

@@ -9,8 +9,8 @@
 #include "base/err.h"
 
 /*
- * Gives the file fd the owner, mode and extended attributes of like_fd; -1: mode 0666
- * less the umask. ERR_IO when what decides over access or privileges cannot be kept.
+ * Gives the file fd the owner, mode and extended attributes of like_fd; -1: leaves those
+ * it was created with. ERR_IO when what decides over access or privileges cannot be kept.
  */
 ATTR_MUST_CHECK bool output_dress(int fd, int like_fd, struct err *err);
 

@@ -6,50 +6,22 @@
 #include "gen/pipeline.h"
 
 #include <inttypes.h>
-#include <unistd.h>
 
-#include "base/task.h"
 #include "gen/collect.h"
-#include "gen/image.h"
 #include "gen/lint.h"
 #include "gen/optimize.h"
-#include "gen/output.h"
 #include "gen/plt.h"
 #include "gen/prove.h"
-#include "gen/report.h"
-#include "gen/source.h"
-#include "gen/status.h"
 #include "gen/undo.h"
-#include "gen/write.h"
-#include "sframe/encode.h"
 #include "sframe/format.h"
-
-/* All that the stages make, so that one function can free it whatever happened. */
-struct pipeline {
-	const struct options *options;
-	struct image image;
-	struct source source;
-	struct sf_section model;
-	struct sf_encode_options encoding;
-	struct wr bytes;
-	struct write_plan plan;
-	struct output output;
-	struct report report;
-	/* The output's body, which is copied while the section is made. */
-	bool beside; /* by another thread */
-	struct task copying;
-	struct err copy_err;
-	bool copied;
-};
 
 /* Below this a thread costs more than it saves. */
 #define PIPELINE_BESIDE_SIZE ((size_t)1 << 20)
 
 /* A file that has the section already is left alone, or taken back to what it was
  * without. */
-static bool pipeline_open(struct pipeline *line, const char *in, struct err *err)
+static bool pipeline_refresh(struct pipeline *line, struct err *err)
 {
-	bool fresh = line->options->command != COMMAND_CONVERT;
 	const uint8_t *data;
 	struct image original;
 	struct undo undo;
@@ -57,10 +29,9 @@ static bool pipeline_open(struct pipeline *line, const char *in, struct err *err
 	size_t size;
 	bool ours;
 
-	if (!image_open(in, &line->image, err) ||
-		!image_sframe(&line->image, &data, &size, &addr, err))
+	if (!image_sframe(&line->image, &data, &size, &addr, err))
 		return false;
-	if (!data || fresh)
+	if (!data)
 		return true;
 	if (!line->options->refresh)
 		return err_set(
@@ -69,9 +40,10 @@ static bool pipeline_open(struct pipeline *line, const char *in, struct err *err
 		return false;
 	if (!ours)
 		return true;
-	/* The record is in the image that the original takes the place of. */
-	if (!image_open_original(in, &undo, &original, err))
+	if (!image_open_original(&line->image, &undo, &original, err))
 		return false;
+	/* What was made refers to the image that the original takes the place of. */
+	pipeline_unmake(line);
 	image_close(&line->image);
 	line->image = original;
 	return true;
@@ -96,6 +68,19 @@ static bool pipeline_defined(const struct arch *arch, uint8_t version, struct er
 		       arch->name, abi->since);
 }
 
+/* Where the result goes; out is NULL for memory. */
+static bool pipeline_output(
+	struct pipeline *line, const char *out, int like_fd, struct err *err)
+{
+	return out ? output_begin(out, like_fd, &line->options->watch, &line->output, err)
+		   : output_begin_memory(&line->output, err);
+}
+
+static bool pipeline_finish(struct pipeline *line, int like_fd, struct err *err)
+{
+	return line->output.memory || output_commit(&line->output, like_fd, err);
+}
+
 static void pipeline_copy(void *context)
 {
 	struct pipeline *line = context;
@@ -114,7 +99,7 @@ static void pipeline_begin_copy(struct pipeline *line, const char *out)
 	/* Most files that come to nothing do so for want of it. */
 	if (!image_eh_frame(&line->image, &cfi, &found, NULL, &ignored) || !found)
 		return;
-	if (!output_begin(out, line->image.fd, &line->output, &line->copy_err))
+	if (!pipeline_output(line, out, line->image.fd, &line->copy_err))
 		return;
 	line->beside =
 		line->options->jobs > 1 && line->image.size >= PIPELINE_BESIDE_SIZE;
@@ -132,8 +117,7 @@ static bool pipeline_fuse(struct pipeline *line, struct err *err)
 	return optimize_size(&input, &line->model, &line->report.fused, err);
 }
 
-/* From .eh_frame to the section's bytes, all but their function starts. */
-static bool pipeline_make(struct pipeline *line, const char *in, struct err *err)
+static bool pipeline_stages(struct pipeline *line, struct err *err)
 {
 	struct source *source = &line->source;
 	struct coverage *coverage = &line->report.coverage;
@@ -145,7 +129,7 @@ static bool pipeline_make(struct pipeline *line, const char *in, struct err *err
 	arch = source->arch;
 	if (!pipeline_defined(arch, line->options->format, err))
 		return false;
-	line->report.path = in;
+	line->report.path = line->image.path;
 	line->report.source = source;
 	line->report.version = line->options->format;
 	line->model.abi = arch->sframe_abi;
@@ -181,7 +165,19 @@ static bool pipeline_make(struct pipeline *line, const char *in, struct err *err
 	return true;
 }
 
-static bool pipeline_worthwhile(const struct pipeline *line, struct err *err)
+bool pipeline_make(struct pipeline *line, struct err *err)
+{
+	if (line->made)
+		return true;
+	/* What an attempt before this one left is of no use. */
+	pipeline_unmake(line);
+	line->made = pipeline_stages(line, err);
+	if (!line->made)
+		pipeline_unmake(line);
+	return line->made;
+}
+
+bool pipeline_worthwhile(const struct pipeline *line, struct err *err)
 {
 	const struct coverage *coverage = &line->report.coverage;
 	double wanted = line->options->min_coverage;
@@ -222,7 +218,9 @@ static bool pipeline_prove(struct pipeline *line, struct err *err)
 	bool ok = true;
 
 	output_written(&line->output);
-	if (!image_open(line->output.temp, &check.written, err))
+	if (line->output.memory ? !image_open_fd(line->output.fd, line->image.path,
+					  &check.written, err)
+				: !image_open(line->output.temp, &check.written, err))
 		return false;
 	if (line->beside)
 		task_start(&checking, pipeline_check, &check);
@@ -251,7 +249,10 @@ static bool pipeline_insert(struct pipeline *line, struct err *err)
 		return false;
 	line->report.plan = &line->plan;
 	/* The bytes say it all from here on; the proof needs the memory. */
-	sf_section_deinit(&line->model);
+	if (!line->keep) {
+		sf_section_deinit(&line->model);
+		line->made = false;
+	}
 	/* Write under a temporary name, prove that, then rename. */
 	task_wait(&line->copying);
 	if (!line->copied) {
@@ -260,101 +261,100 @@ static bool pipeline_insert(struct pipeline *line, struct err *err)
 	}
 	return write_image(&line->image, &line->plan, line->bytes.data, line->output.fd,
 		       err) &&
-	       pipeline_prove(line, err) &&
-	       output_commit(&line->output, line->image.fd, err);
+	       pipeline_prove(line, err) && pipeline_finish(line, line->image.fd, err);
 }
 
-/* The section alone, for an address the user names. */
-static bool pipeline_bare(struct pipeline *line, const char *out, struct err *err)
+bool pipeline_section(struct pipeline *line, uint64_t addr, struct err *err)
 {
-	struct prove_bytes bytes = {.addr = line->options->section_addr};
+	struct prove_bytes bytes = {.addr = addr};
 	struct verify_result result = {0};
 
-	if (!sf_place(&line->model, &line->encoding, bytes.addr, &line->bytes, err))
+	if (!pipeline_make(line, err) || !pipeline_worthwhile(line, err) ||
+		!sf_place(&line->model, &line->encoding, addr, &line->bytes, err))
 		return false;
 	bytes.data = line->bytes.data;
 	bytes.size = line->bytes.size;
 	if (!lint_own(bytes.data, bytes.size, bytes.addr, NULL, err))
 		return false;
-	if (line->options->prove &&
-		!(prove_section(&line->image, &line->image, &bytes, line->options,
-			  &result, err) &&
-			prove_judge(&result, line->report.coverage.covered_bytes, err)))
-		return false;
-	return output_begin(out, -1, &line->output, err) &&
-	       output_write(&line->output, line->bytes.data, line->bytes.size, err) &&
-	       output_commit(&line->output, -1, err);
+	return !line->options->prove ||
+	       (prove_section(&line->image, &line->image, &bytes, line->options, &result,
+			err) &&
+		       prove_judge(&result, line->report.coverage.covered_bytes, err));
 }
 
-static void pipeline_deinit(struct pipeline *line)
+bool pipeline_write_section(
+	struct pipeline *line, uint64_t addr, const char *out, struct err *err)
 {
-	task_wait(&line->copying);
+	bool ok = pipeline_section(line, addr, err) &&
+		  pipeline_output(line, out, -1, err) &&
+		  output_write(&line->output, line->bytes.data, line->bytes.size, err) &&
+		  pipeline_finish(line, -1, err);
+
 	output_abort(&line->output);
-	report_deinit(&line->report);
-	wr_deinit(&line->bytes);
-	sf_section_deinit(&line->model);
-	source_deinit(&line->source);
-	image_close(&line->image);
+	return ok;
 }
 
-bool pipeline_convert(const struct options *options, const char *in, const char *out,
-	struct report_json *json, struct err *err)
+bool pipeline_write(struct pipeline *line, const char *out, struct err *err)
 {
-	struct pipeline line = {.options = options, .output.fd = -1};
 	bool ok;
 
-	ok = pipeline_open(&line, in, err);
-	if (ok && options->command == COMMAND_CONVERT)
-		pipeline_begin_copy(&line, out);
-	ok = ok && pipeline_make(&line, in, err) && pipeline_worthwhile(&line, err);
-	if (ok && options->command == COMMAND_SECTION_ONLY)
-		ok = pipeline_bare(&line, out, err);
-	else if (ok)
-		ok = pipeline_insert(&line, err);
-	/* Only now: a failure says one line, its own. */
-	if (ok && options->verbosity >= 0)
-		report_damage(&line.report, stderr);
-	if (ok && options->verbosity > 0)
-		report_gaps(&line.report, "  ", stdout);
-	if (ok && options->verbosity > 0 && options->command == COMMAND_CONVERT)
-		report_method(&line.plan, "  ", stdout);
-	if (ok && options->verbosity >= 0)
-		report_summary(&line.report, stdout);
-	if (ok && json->files)
-		ok = report_json_add(
-			json, &line.report, EH2SFRAME_DONE, options->verbosity > 0, err);
-	pipeline_deinit(&line);
+	if (!pipeline_refresh(line, err))
+		return false;
+	line->copied = false;
+	line->copy_err = (struct err){0};
+	pipeline_begin_copy(line, out);
+	ok = pipeline_make(line, err) && pipeline_worthwhile(line, err) &&
+	     pipeline_insert(line, err);
+	task_wait(&line->copying);
+	if (!ok || !line->output.memory)
+		output_abort(&line->output);
+	return ok;
+}
+
+bool pipeline_remove(struct pipeline *line, const char *out, struct err *err)
+{
+	struct undo undo;
+	bool ok, found = false;
+
+	ok = undo_find(&line->image, &undo, &found, err);
+	if (ok && !found)
+		ok = err_set(err, ERR_NOTHING, "no .sframe that this tool put in");
+	ok = ok && pipeline_output(line, out, line->image.fd, err) &&
+	     undo_write(&line->image, &undo, line->output.fd, err) &&
+	     pipeline_finish(line, line->image.fd, err);
+	if (!ok || !line->output.memory)
+		output_abort(&line->output);
 	return ok;
 }
 
 /* The starts are filled in for an address that no version is out of reach of. */
-static bool pipeline_costs(struct pipeline *line, struct err *err)
+bool pipeline_costs(struct pipeline *line, struct err *err)
 {
 	struct wr *bytes = &line->bytes;
 	uint64_t addr = line->model.n_funcs ? line->model.funcs[0].start : 0;
 	struct sf_view view;
 
+	report_costs_deinit(&line->report.costs);
 	return sf_place(&line->model, &line->encoding, addr, bytes, err) &&
 	       sf_view_open(bytes->data, bytes->size, addr, &view, err) &&
 	       report_costs_read(&view, &line->report.costs, err);
 }
 
-bool pipeline_report(const struct options *options, const char *in, FILE *out,
-	struct report_json *json, struct err *err)
+void pipeline_unmake(struct pipeline *line)
 {
-	struct pipeline line = {.options = options, .output.fd = -1};
-	bool ok, enough, verbose = options->verbosity > 0;
+	report_deinit(&line->report);
+	line->report = (struct report){0};
+	wr_deinit(&line->bytes);
+	sf_section_deinit(&line->model);
+	line->model = (struct sf_section){0};
+	source_deinit(&line->source);
+	line->made = false;
+}
 
-	ok = pipeline_open(&line, in, err) && pipeline_make(&line, in, err);
-	ok = ok && (!verbose || pipeline_costs(&line, err));
-	enough = ok && (options->min_coverage < 0.0 || pipeline_worthwhile(&line, err));
-	if (ok && json->files)
-		ok = report_json_add(json, &line.report,
-			status_of(enough ? ERR_NONE : err->kind), verbose, err);
-	else if (ok)
-		report_text(&line.report, verbose, out);
-	if (ok && options->verbosity >= 0)
-		report_damage(&line.report, stderr);
-	pipeline_deinit(&line);
-	return ok && enough;
+void pipeline_deinit(struct pipeline *line)
+{
+	task_wait(&line->copying);
+	output_abort(&line->output);
+	pipeline_unmake(line);
+	image_close(&line->image);
 }

@@ -3,24 +3,78 @@
 #ifndef GEN_PIPELINE_H
 #define GEN_PIPELINE_H
 
-#include <stdio.h>
-
 #include "base/attr.h"
 #include "base/err.h"
+#include "base/task.h"
+#include "base/wr.h"
+#include "gen/image.h"
 #include "gen/options.h"
-#include "gen/report_json.h"
+#include "gen/output.h"
+#include "gen/report.h"
+#include "gen/source.h"
+#include "gen/write.h"
+#include "sframe/encode.h"
+#include "sframe/model.h"
 
 /*
- * Converts in to out (the section into a copy of the file, or with --section-only its
- * bytes) and prints the summary; also adds the file to json, unless that is empty. On
- * failure out is as it was.
+ * All that the stages make of one file, so that one function can free it whatever
+ * happened. Opened by filling in options and image; does not move afterwards, for its
+ * members refer to each other.
  */
-ATTR_MUST_CHECK bool pipeline_convert(const struct options *options, const char *in,
-	const char *out, struct report_json *json, struct err *err);
+struct pipeline {
+	const struct options *options; /* borrowed */
+	struct image image;
+	struct source source;
+	struct sf_section model;
+	struct sf_encode_options encoding;
+	struct wr bytes;
+	struct write_plan plan;
+	struct output output;
+	struct report report;
+	bool made; /* from source to bytes all is there */
+	bool keep; /* the model is wanted after the section was written */
+	/* The output's body, which is copied while the section is made. */
+	bool beside; /* by another thread */
+	struct task copying;
+	struct err copy_err;
+	bool copied;
+};
 
-/* Everything but writing: what a conversion would cover, to json unless that is empty,
- * else as text on out. */
-ATTR_MUST_CHECK bool pipeline_report(const struct options *options, const char *in,
-	FILE *out, struct report_json *json, struct err *err);
+/* From .eh_frame to the section's bytes, all but their function starts; once. */
+ATTR_MUST_CHECK bool pipeline_make(struct pipeline *line, struct err *err);
+
+/* Whether what was made is worth writing: ERR_UNSUPPORTED without a function,
+ * ERR_COVERAGE. */
+ATTR_MUST_CHECK bool pipeline_worthwhile(const struct pipeline *line, struct err *err);
+
+/* What each FDE costs, into the report of what was made. */
+ATTR_MUST_CHECK bool pipeline_costs(struct pipeline *line, struct err *err);
+
+/*
+ * The section's bytes for an address, in line->bytes, proven; made before if need be. The
+ * file may have a section already, which is not looked at.
+ */
+ATTR_MUST_CHECK bool pipeline_section(
+	struct pipeline *line, uint64_t addr, struct err *err);
+
+/* As pipeline_section, as a file of its own. On failure out is as it was. */
+ATTR_MUST_CHECK bool pipeline_write_section(
+	struct pipeline *line, uint64_t addr, const char *out, struct err *err);
+
+/*
+ * The file with the section in, proven and checked, as the file out; NULL: in memory, for
+ * output_take of line->output. On failure out is as it was. ERR_NOTHING where the file
+ * has a section already, unless options say to replace it.
+ */
+ATTR_MUST_CHECK bool pipeline_write(
+	struct pipeline *line, const char *out, struct err *err);
+
+/* The file without what this program put in; else as pipeline_write. */
+ATTR_MUST_CHECK bool pipeline_remove(
+	struct pipeline *line, const char *out, struct err *err);
+
+/* Frees what was made and leaves the file open. */
+void pipeline_unmake(struct pipeline *line);
+void pipeline_deinit(struct pipeline *line);
 
 #endif

@@ -3,10 +3,7 @@
 #include "gen/prove.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "gen/source.h"
 #include "sframe/decode.h"
@@ -14,19 +11,6 @@
 /* libdwarf runs each FDE's program once per row; this bounds one FDE to about a second.
  */
 #define PROVE_LIBDWARF_ROWS 4096
-
-/* On a terminal only, and at most once a second. */
-static void prove_progress(size_t done, size_t total)
-{
-	static time_t last;
-	time_t now = time(NULL);
-
-	if (!isatty(STDERR_FILENO) || (now == last && done != total))
-		return;
-	last = now;
-	fprintf(stderr, "\rlibdwarf: %zu of %zu FDEs%s", done, total,
-		done == total ? "\n" : "");
-}
 
 bool prove_section(const struct image *image, const struct image *cfi_image,
 	const struct prove_bytes *bytes, const struct options *options,
@@ -52,8 +36,8 @@ bool prove_section(const struct image *image, const struct image *cfi_image,
 			result->n_differences == 0) {
 			struct verify_result own = *result;
 
-			ok = verify_libdwarf(
-				&input, PROVE_LIBDWARF_ROWS, prove_progress, result, err);
+			ok = verify_libdwarf(&input, PROVE_LIBDWARF_ROWS,
+				&options->progress, result, err);
 			result->missing_bytes = own.missing_bytes;
 			result->n_missing = own.n_missing;
 			memcpy(result->missing, own.missing, sizeof(own.missing));

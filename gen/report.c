@@ -181,17 +181,17 @@ void report_damage(const struct report *report, FILE *out)
 	for (size_t i = 0; i < frames->n_diags; i++) {
 		if (frames->diags[i].kind > CFI_DIAG_LAST_DAMAGE)
 			continue;
-		fprintf(out, "eh2sframe: %s: %s, .eh_frame+0x%" PRIx64 "; left out\n",
-			report->path, frames->diags[i].text, frames->diags[i].off);
+		fprintf(out, "%s: %s, .eh_frame+0x%" PRIx64 "; left out\n", report->path,
+			frames->diags[i].text, frames->diags[i].off);
 		said++;
 	}
 	if (damaged > said)
 		fprintf(out,
-			"eh2sframe: %s: %zu more damaged records in .eh_frame; left "
+			"%s: %zu more damaged records in .eh_frame; left "
 			"out\n",
 			report->path, damaged - said);
 	for (size_t i = 0; i < report->coverage.n_notes; i++)
-		fprintf(out, "eh2sframe: %s: %s; left out\n", report->path,
+		fprintf(out, "%s: %s; left out\n", report->path,
 			report->coverage.notes[i]);
 }
 

@@ -40,7 +40,7 @@ void report_gaps(const struct report *report, const char *indent, FILE *out);
 /* How the section got in, and why not in the ways before it, one line each. */
 void report_method(const struct write_plan *plan, const char *indent, FILE *out);
 
-/* Damaged records and programs, one line each, for standard error. */
+/* Damaged records and programs, one line each. */
 void report_damage(const struct report *report, FILE *out);
 
 void report_deinit(struct report *report);

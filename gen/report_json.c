@@ -4,13 +4,11 @@
 #include "gen/report_json.h"
 
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config.h"
 #include "gen/refusal.h"
-#include "gen/status.h"
 
 /* Bytes that are not UTF-8 (paths and symbol names may be anything) become "?". */
 static json_t *text(const char *bytes)
@@ -233,37 +231,30 @@ bool report_json_add(struct report_json *json, const struct report *report, int 
 	return json_array_append_new(json->files, file) == 0 || err_set_nomem(err);
 }
 
-bool report_json_fail(struct report_json *json, const char *path, const struct err *why,
-	struct err *err)
+bool report_json_fail(struct report_json *json, const char *path, int status,
+	const char *why, struct err *err)
 {
-	json_t *file = json_pack("{so si so}", "path", text(path), "status",
-		status_of(why->kind), "error", text(why->text));
+	json_t *file = json_pack(
+		"{so si so}", "path", text(path), "status", status, "error", text(why));
 
 	return json_array_append_new(json->files, file) == 0 || err_set_nomem(err);
 }
 
-static bool dump(json_t *document, FILE *out)
-{
-	return json_dumpf(document, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 &&
-	       fputc('\n', out) != EOF && fflush(out) == 0;
-}
-
-bool report_json_write(const struct report_json *json, const char *path, struct err *err)
+bool report_json_write(const struct report_json *json,
+	int (*write)(const char *text, size_t size, void *context), void *context,
+	struct err *err)
 {
 	json_t *document = json_pack("{ss ss sO}", "tool", "eh2sframe", "version",
 		EH2SFRAME_VERSION, "files", (json_t *)json->files);
-	FILE *out = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
 	bool ok;
 
 	if (!document)
-		err_set_nomem(err);
-	ok = document && out && dump(document, out);
-	if (document && !ok)
-		err_set_errno(err, "cannot write");
-	if (out && out != stdout && fclose(out) != 0 && ok)
-		ok = err_set_errno(err, "cannot write");
+		return err_set_nomem(err);
+	ok = json_dump_callback(document, write, context,
+		     JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 &&
+	     write("\n", 1, context) == 0;
 	json_decref(document);
-	return ok;
+	return ok || err_set(err, ERR_IO, "cannot write the report");
 }
 
 void report_json_deinit(struct report_json *json)

@@ -7,8 +7,7 @@
 /* Sorting the names of a large library costs as much as interpreting its CFI. */
 static bool source_wants_names(const struct options *options)
 {
-	return options->verbosity > 0 || options->exclude_symbols.n ||
-	       options->command == COMMAND_REPORT || options->command == COMMAND_VERIFY;
+	return options->verbosity > 0 || options->exclude_symbols.n || options->names;
 }
 
 /* No FDE at all: is that damage, or is there simply nothing? */

@@ -206,8 +206,7 @@ struct verify_run verify_begin(
 }
 
 bool verify_libdwarf(const struct verify_input *input, size_t max_rows,
-	void (*progress)(size_t done, size_t total), struct verify_result *result,
-	struct err *err)
+	const struct progress *progress, struct verify_result *result, struct err *err)
 {
 	struct cfi_witness *witness;
 	struct verify_run run;
@@ -228,8 +227,8 @@ bool verify_libdwarf(const struct verify_input *input, size_t max_rows,
 		if (!ok || run.table->start == 0 || run.table->start == run.table->end)
 			continue;
 		ok = verify_range(&run, run.table->start, run.table->end, err);
-		if (progress)
-			progress(i + 1, n);
+		if (progress && progress->done)
+			progress->done(progress->context, i + 1, n);
 	}
 	ok = ok && witness;
 	cfi_witness_free(witness);

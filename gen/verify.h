@@ -60,11 +60,9 @@ ATTR_MUST_CHECK bool verify_own(
 
 /*
  * Compares with libdwarf's register table, at most max_rows rows per FDE because its cost
- * is quadratic. Missing rows are not judged. progress (may be NULL) is called now and
- * then with the FDEs done and to do.
+ * is quadratic. Missing rows are not judged. progress may be NULL.
  */
 ATTR_MUST_CHECK bool verify_libdwarf(const struct verify_input *input, size_t max_rows,
-	void (*progress)(size_t done, size_t total), struct verify_result *result,
-	struct err *err);
+	const struct progress *progress, struct verify_result *result, struct err *err);
 
 #endif

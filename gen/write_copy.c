@@ -92,6 +92,17 @@ static bool copy_range(int from, int to, off_t off, off_t end, struct err *err)
 }
 
 /*
+ * The kernel is asked for data and holes by moving the descriptor's position, which may
+ * be the caller's as well; of such a file all counts as data.
+ */
+static off_t next_part(const struct image *image, off_t off, int whence)
+{
+	if (!image->shared_fd)
+		return lseek(image->fd, off, whence);
+	return whence == SEEK_DATA ? off : (off_t)image->size;
+}
+
+/*
  * Data and holes alternate. A file system that does not know about holes says EINVAL or
  * that all is data; either way everything is copied.
  */
@@ -102,14 +113,16 @@ bool write_copy(const struct image *image, uint64_t size, int fd, struct err *er
 	/* The full length first: what is skipped below is a hole then. */
 	if (ftruncate(fd, end) < 0)
 		return err_set_errno(err, "cannot set the size 0x%jx", (uintmax_t)end);
+	if (image->fd < 0)
+		return write_at(fd, image->bytes, (size_t)size, 0, err);
 	while (off < end) {
-		off_t data = lseek(image->fd, off, SEEK_DATA), hole;
+		off_t data = next_part(image, off, SEEK_DATA), hole;
 
 		if (data < 0 && errno == ENXIO)
 			return true;
 		if (data < 0 || data > end)
 			data = data < 0 ? off : end;
-		hole = lseek(image->fd, data, SEEK_HOLE);
+		hole = next_part(image, data, SEEK_HOLE);
 		if (hole <= data || hole > end)
 			hole = end;
 		if (!copy_range(image->fd, fd, data, hole, err))

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/wr.h"
+#include "cmd/temporary.h"
 #include "gen/image.h"
 #include "gen/output.h"
 #include "gen/status.h"
@@ -25,6 +26,8 @@
 #include "gen/write.h"
 
 #define DEFAULT_SIZE 5000
+
+static const struct output_watch watch = {temporary_told, NULL};
 
 /* sframe-spec v2: preamble, ABI AMD64 little-endian, RA at CFA - 8, no FDEs. */
 static bool make_section(struct wr *wr, size_t size, bool big_endian)
@@ -81,7 +84,7 @@ static bool add(const struct image *image, const char *to, size_t size,
 		return false;
 	if (!make_section(&wr, size, image->big_endian))
 		return err_set_nomem(err);
-	ok = output_begin(to, image->fd, &output, err);
+	ok = output_begin(to, image->fd, &watch, &output, err);
 	if (ok) {
 		ok = write_body(image, output.fd, err) &&
 		     write_image(image, &plan, wr.data, output.fd, err) &&
@@ -103,7 +106,7 @@ static bool undo(const struct image *image, const char *to, struct err *err)
 		return false;
 	if (!found)
 		return err_set(err, ERR_NOTHING, "no section that this program put in");
-	if (!output_begin(to, image->fd, &output, err))
+	if (!output_begin(to, image->fd, &watch, &output, err))
 		return false;
 	ok = undo_write(image, &record, output.fd, err) &&
 	     output_commit(&output, image->fd, err);

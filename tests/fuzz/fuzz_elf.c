@@ -14,10 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gen/commands.h"
-#include "gen/options.h"
-#include "gen/pipeline.h"
-#include "gen/status.h"
+#include "cmd/args.h"
+#include "cmd/run.h"
 
 const char *const fuzz_section = NULL;
 
@@ -99,31 +97,32 @@ static void check_no_strays(const char *words)
 	closedir(dir);
 }
 
-static bool dispatch(const struct options *options, struct err *err)
+/* One line, that begins with the program's name. */
+static bool is_line(const char *text)
 {
-	const char *first = options->paths[0];
+	size_t n = strlen(text);
 
-	switch (options->command) {
-	case COMMAND_CONVERT:
-	case COMMAND_SECTION_ONLY:
-		return pipeline_convert(
-			options, first, options->paths[1], &(struct report_json){0}, err);
-	case COMMAND_REMOVE:
-		return command_remove(options, first, options->paths[1], err);
-	case COMMAND_REPORT:
-		return pipeline_report(
-			options, first, scene.null, &(struct report_json){0}, err);
-	case COMMAND_DUMP:
-		return command_dump(options, first, scene.null, err);
-	case COMMAND_VERIFY:
-		return command_verify(options, first, scene.null, err);
-	case COMMAND_LINT:
-		return command_lint(options, first, scene.null, err);
-	case COMMAND_HELP:
-	case COMMAND_VERSION:
-		break;
-	}
-	return true;
+	return n && text[n - 1] == '\n' && strchr(text, '\n') == text + n - 1 &&
+	       !strncmp(text, "eh2sframe: ", 11);
+}
+
+/* The command with its output taken away; what it said on standard error, which the
+ * caller frees. */
+static int run_quietly(const struct args *args, char **said)
+{
+	FILE *out = stdout, *heard = stderr, *ears;
+	size_t size;
+	int status;
+
+	ears = open_memstream(said, &size);
+	FUZZ_ASSERT(ears, "no memory for %s", "what is said");
+	stdout = scene.null;
+	stderr = ears;
+	status = run_command(args);
+	fclose(ears);
+	stdout = out;
+	stderr = heard;
+	return status;
 }
 
 /*
@@ -133,38 +132,29 @@ static bool dispatch(const struct options *options, struct err *err)
  */
 static int command(const char *words, const char *path, const char *path2)
 {
-	char line[128], *argv[12] = {line}, *state = NULL;
-	FILE *heard = stderr;
-	struct options options;
-	struct err err = {0};
+	char line[128], *argv[12] = {line}, *state = NULL, *said;
+	struct eh2sframe_error error;
 	int argc = 0, status;
-	bool ok;
+	struct args args;
 
 	snprintf(line, sizeof(line), "eh2sframe %s", words);
 	for (char *word = strtok_r(line, " ", &state); word;
 		word = strtok_r(NULL, " ", &state))
 		argv[argc++] = word;
-	/* options.c only reads them. */
+	/* args.c only reads them. */
 	argv[argc++] = strdup(path);
 	argv[argc++] = path2 ? strdup(path2) : NULL;
 	argc -= !path2;
 	optind = 0;
-	ok = options_parse(argc, argv, &options, &err);
-	FUZZ_ASSERT(ok, "%s: %s", words, err.text);
-	/* Damage is named there at length; of interest is what the sanitizers say. */
-	stderr = scene.null;
-	ok = dispatch(&options, &err);
-	stderr = heard;
-	status = status_of(ok ? ERR_NONE : err.kind);
-	FUZZ_ASSERT(ok == (status == 0), "%s: kind %d with status %d", words,
-		(int)err.kind, status);
+	FUZZ_ASSERT(args_parse(argc, argv, &args, &error), "%s: %s", words, error.text);
+	status = run_quietly(&args, &said);
 	FUZZ_ASSERT(status == 0 || status == 1 || status == 5 || status == 6 ||
-			    (status == 4 && options.command == COMMAND_VERIFY),
-		"%s: status %d: %s", words, status, err.text);
-	FUZZ_ASSERT(ok || (*err.text && !strchr(err.text, '\n')), "%s: not one line: %s",
-		words, err.text);
+			    (status == 4 && args.command == COMMAND_VERIFY),
+		"%s: status %d: %s", words, status, said);
+	FUZZ_ASSERT(status == 0 || is_line(said), "%s: not one line: %s", words, said);
 	check_no_strays(words);
-	options_deinit(&options);
+	args_deinit(&args);
+	free(said);
 	free(argv[argc - 1]);
 	if (path2)
 		free(argv[argc - 2]);

@@ -9,5 +9,5 @@ cd "$(dirname "$0")"
 [ $# -gt 0 ] || set -- *.txt
 for name; do
 	name=${name%.*}
-	./transcript.sh "$build/gen/eh2sframe" "$build/tests/golden/$name.elf" "$name.elf" >"$name.txt"
+	./transcript.sh "$build/cmd/eh2sframe" "$build/tests/golden/$name.elf" "$name.elf" >"$name.txt"
 done

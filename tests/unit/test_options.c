@@ -4,15 +4,16 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "gen/options.h"
+#include "cmd/args.h"
+#include "gen/api.h"
 #include "tests/unit/unit.h"
 
 enum { MAX_ARGS = 20 };
 
-/* Splits at blanks; line must outlive options. */
-static bool parse(char *line, struct options *options, struct err *err)
+/* Splits at blanks; line and the words must outlive args. */
+static bool parse(char *line, struct args *args, struct eh2sframe_error *error)
 {
-	char *argv[MAX_ARGS + 2] = {NULL};
+	static char *argv[MAX_ARGS + 2];
 	static char name[] = "eh2sframe";
 	int argc = 0;
 
@@ -21,8 +22,9 @@ static bool parse(char *line, struct options *options, struct err *err)
 		ck_assert(argc < MAX_ARGS);
 		argv[argc++] = word;
 	}
+	argv[argc] = NULL;
 	optind = 0; /* glibc: start anew */
-	return options_parse(argc, argv, options, err);
+	return args_parse(argc, argv, args, error);
 }
 
 static const char *const wrong[] = {
@@ -80,15 +82,16 @@ static const char *const wrong[] = {
 
 START_TEST(wrong_lines)
 {
-	struct options options;
-	struct err err = {0};
+	struct args args;
+	struct eh2sframe_error err = {0};
 	char line[120];
 
 	strcpy(line, wrong[_i]);
-	ck_assert_msg(!parse(line, &options, &err), "accepted: %s", wrong[_i]);
-	ck_assert_msg(err.kind == ERR_USAGE, "kind %d: %s", (int)err.kind, wrong[_i]);
+	ck_assert_msg(!parse(line, &args, &err), "accepted: %s", wrong[_i]);
+	ck_assert_msg(err.status == EH2SFRAME_USAGE, "status %d: %s", (int)err.status,
+		wrong[_i]);
 	ck_assert(err.text[0] != '\0' && !strchr(err.text, '\n'));
-	options_deinit(&options);
+	args_deinit(&args);
 }
 END_TEST
 
@@ -119,36 +122,38 @@ static const struct {
 
 START_TEST(right_lines)
 {
-	struct options options;
-	struct err err = {0};
+	struct args args;
+	struct eh2sframe_error err = {0};
 	char line[120];
 
 	strcpy(line, right[_i].line);
-	ck_assert_msg(parse(line, &options, &err), "%s: %s", right[_i].line, err.text);
-	ck_assert_int_eq(options.command, right[_i].command);
-	ck_assert_uint_eq(options.n_paths, right[_i].n_paths);
-	options_deinit(&options);
+	ck_assert_msg(parse(line, &args, &err), "%s: %s", right[_i].line, err.text);
+	ck_assert_int_eq(args.command, right[_i].command);
+	ck_assert_uint_eq(args.n_paths, right[_i].n_paths);
+	args_deinit(&args);
 }
 END_TEST
 
 START_TEST(defaults)
 {
 	char line[] = "in out";
-	struct options options;
-	struct err err = {0};
+	const struct options *options;
+	struct args args;
+	struct eh2sframe_error err = {0};
 
-	ck_assert(parse(line, &options, &err));
-	ck_assert_uint_eq(options.format, 2);
-	ck_assert(options.share && options.prove && !options.refresh);
-	ck_assert_int_eq(options.witness, WITNESS_OWN);
-	ck_assert_uint_ge(options.jobs, 1);
-	ck_assert_int_eq(options.verbosity, 0);
-	ck_assert(options.min_coverage < 0.0);
-	ck_assert_uint_eq(options.exclude_sections.n + options.exclude_symbols.n, 0);
-	ck_assert_str_eq(options.paths[0], "in");
-	ck_assert_str_eq(options.paths[1], "out");
-	options_deinit(&options);
-	options_deinit(&options); /* accepts a zeroed one */
+	ck_assert(parse(line, &args, &err));
+	options = &args.options->options;
+	ck_assert_uint_eq(options->format, 2);
+	ck_assert(options->share && options->prove && !options->refresh);
+	ck_assert_int_eq(options->witness, WITNESS_OWN);
+	ck_assert_uint_ge(options->jobs, 1);
+	ck_assert_int_eq(options->verbosity, 0);
+	ck_assert(options->min_coverage < 0.0);
+	ck_assert_uint_eq(options->exclude_sections.n + options->exclude_symbols.n, 0);
+	ck_assert_str_eq(args.paths[0], "in");
+	ck_assert_str_eq(args.paths[1], "out");
+	args_deinit(&args);
+	args_deinit(&args); /* accepts a zeroed one */
 }
 END_TEST
 
@@ -157,20 +162,22 @@ START_TEST(values)
 	char line[] = "--refresh --optimize=none --no-verify --witness=libdwarf -v -j7 "
 		      "--min-coverage=99.5 --exclude-symbol=a* --exclude-symbol=b "
 		      "--exclude-section=.init in out";
-	struct options options;
-	struct err err = {0};
+	const struct options *options;
+	struct args args;
+	struct eh2sframe_error err = {0};
 
-	ck_assert_msg(parse(line, &options, &err), "%s", err.text);
-	ck_assert(!options.share && !options.prove && options.refresh);
-	ck_assert_int_eq(options.witness, WITNESS_LIBDWARF);
-	ck_assert_uint_eq(options.jobs, 7);
-	ck_assert_int_eq(options.verbosity, 1);
-	ck_assert(options.min_coverage > 99.49 && options.min_coverage < 99.51);
-	ck_assert_uint_eq(options.exclude_symbols.n, 2);
-	ck_assert_str_eq(options.exclude_symbols.list[0], "a*");
-	ck_assert_str_eq(options.exclude_symbols.list[1], "b");
-	ck_assert_uint_eq(options.exclude_sections.n, 1);
-	options_deinit(&options);
+	ck_assert_msg(parse(line, &args, &err), "%s", err.text);
+	options = &args.options->options;
+	ck_assert(!options->share && !options->prove && options->refresh);
+	ck_assert_int_eq(options->witness, WITNESS_LIBDWARF);
+	ck_assert_uint_eq(options->jobs, 7);
+	ck_assert_int_eq(options->verbosity, 1);
+	ck_assert(options->min_coverage > 99.49 && options->min_coverage < 99.51);
+	ck_assert_uint_eq(options->exclude_symbols.n, 2);
+	ck_assert_str_eq(options->exclude_symbols.list[0], "a*");
+	ck_assert_str_eq(options->exclude_symbols.list[1], "b");
+	ck_assert_uint_eq(options->exclude_sections.n, 1);
+	args_deinit(&args);
 }
 END_TEST
 
@@ -180,19 +187,20 @@ START_TEST(values_of_commands)
 	     bare[] = "--section-only "
 		      "--section-address=0x400000 in out",
 	     verify[] = "--verify --cfi=before in";
-	struct options options;
-	struct err err = {0};
+	struct args args;
+	struct eh2sframe_error err = {0};
 
-	ck_assert_msg(parse(report, &options, &err), "%s", err.text);
-	ck_assert_str_eq(options.report_path, "file");
-	ck_assert_int_eq(options.verbosity, -1);
-	options_deinit(&options);
-	ck_assert_msg(parse(bare, &options, &err), "%s", err.text);
-	ck_assert_uint_eq(options.section_addr, 0x400000);
-	options_deinit(&options);
-	ck_assert_msg(parse(verify, &options, &err), "%s", err.text);
-	ck_assert_str_eq(options.cfi_path, "before");
-	options_deinit(&options);
+	ck_assert_msg(parse(report, &args, &err), "%s", err.text);
+	ck_assert_str_eq(args.report_path, "file");
+	ck_assert_int_eq(args.verbosity, -1);
+	ck_assert_int_eq(args.options->options.verbosity, -1);
+	args_deinit(&args);
+	ck_assert_msg(parse(bare, &args, &err), "%s", err.text);
+	ck_assert_uint_eq(args.section_addr, 0x400000);
+	args_deinit(&args);
+	ck_assert_msg(parse(verify, &args, &err), "%s", err.text);
+	ck_assert_str_eq(args.cfi_path, "before");
+	args_deinit(&args);
 }
 END_TEST
 

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line. Options of the library are handed on to it by their names. */
+#include "cmd/args.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char args_help[] =
+	"Usage: eh2sframe [OPTION...] IN OUT            OUT = IN plus .sframe\n"
+	"       eh2sframe --section-only IN OUT         OUT = the bare section bytes\n"
+	"       eh2sframe --report[=text|json] [-o FILE] IN...  coverage; converts "
+	"nothing\n"
+	"       eh2sframe --dump IN...                  print an existing .sframe\n"
+	"       eh2sframe --verify [--cfi=FILE] IN...   prove an existing .sframe\n"
+	"       eh2sframe --lint=kernel|glibc|libsframe|all IN...  hold an existing "
+	".sframe against their rules\n"
+	"       eh2sframe --remove IN OUT               take out a .sframe put in by "
+	"this tool\n"
+	"\n"
+	"Gives a finished ELF binary SFrame stack-trace data from the .eh_frame it has.\n"
+	"IN and OUT may be the same path.\n"
+	"\n"
+	"      --format=1|2|3           SFrame version to write (2)\n"
+	"      --no-pcrel               version 2 with starts relative to the section, "
+	"for old readers\n"
+	"      --refresh                replace an existing .sframe instead of refusing\n"
+	"      --method=auto|slack|note|append|front  how the section gets into the "
+	"file\n"
+	"      --optimize=none|share|size  store equal blocks of rows once (share, the "
+	"default); size: also cut the text anew\n"
+	"      --max-rows=N             --optimize=size: rows of an FDE at most (32)\n"
+	"      --exclude-section=GLOB   leave out functions of these sections "
+	"(repeatable)\n"
+	"      --exclude-symbol=GLOB    leave out functions of these names (repeatable)\n"
+	"      --min-coverage=PCT       fail when less of the code with CFI is covered\n"
+	"      --section-address=ADDR   --section-only: where the section will be loaded "
+	"(0)\n"
+	"      --no-verify              skip the proof\n"
+	"      --witness=own|libdwarf   whose reading of the CFI the proof compares "
+	"with\n"
+	"      --cfi=FILE               --verify: take the CFI from FILE\n"
+	"  -o, --output=FILE            --report: write there instead of standard "
+	"output\n"
+	"  -j, --jobs=N                 threads at most (one per processor)\n"
+	"      --report-file=FILE       also write the JSON report while converting\n"
+	"  -q, --quiet                  only errors\n"
+	"  -v, --verbose                also one line per refusal\n"
+	"      --help, --version\n"
+	"\n"
+	"Exit status: 0 done and proven, 1 bad or unsupported input, 2 usage, 3 I/O,\n"
+	"4 the proof failed, 5 coverage too low, 6 nothing to do, 70 a bug.\n";
+
+enum {
+	OPT_SECTION_ONLY = 256,
+	OPT_REPORT,
+	OPT_DUMP,
+	OPT_VERIFY,
+	OPT_LINT,
+	OPT_REMOVE,
+	OPT_FORMAT,
+	OPT_NO_PCREL,
+	OPT_REFRESH,
+	OPT_METHOD,
+	OPT_OPTIMIZE,
+	OPT_MAX_ROWS,
+	OPT_EXCLUDE_SECTION,
+	OPT_EXCLUDE_SYMBOL,
+	OPT_MIN_COVERAGE,
+	OPT_SECTION_ADDRESS,
+	OPT_NO_VERIFY,
+	OPT_WITNESS,
+	OPT_CFI,
+	OPT_REPORT_FILE,
+	OPT_HELP,
+	OPT_VERSION,
+};
+
+static const struct option long_options[] = {
+	{"section-only", no_argument, NULL, OPT_SECTION_ONLY},
+	{"report", optional_argument, NULL, OPT_REPORT},
+	{"dump", no_argument, NULL, OPT_DUMP},
+	{"verify", no_argument, NULL, OPT_VERIFY},
+	{"lint", required_argument, NULL, OPT_LINT},
+	{"remove", no_argument, NULL, OPT_REMOVE},
+	{"format", required_argument, NULL, OPT_FORMAT},
+	{"no-pcrel", no_argument, NULL, OPT_NO_PCREL},
+	{"refresh", no_argument, NULL, OPT_REFRESH},
+	{"method", required_argument, NULL, OPT_METHOD},
+	{"optimize", required_argument, NULL, OPT_OPTIMIZE},
+	{"max-rows", required_argument, NULL, OPT_MAX_ROWS},
+	{"exclude-section", required_argument, NULL, OPT_EXCLUDE_SECTION},
+	{"exclude-symbol", required_argument, NULL, OPT_EXCLUDE_SYMBOL},
+	{"min-coverage", required_argument, NULL, OPT_MIN_COVERAGE},
+	{"section-address", required_argument, NULL, OPT_SECTION_ADDRESS},
+	{"no-verify", no_argument, NULL, OPT_NO_VERIFY},
+	{"witness", required_argument, NULL, OPT_WITNESS},
+	{"cfi", required_argument, NULL, OPT_CFI},
+	{"report-file", required_argument, NULL, OPT_REPORT_FILE},
+	{"jobs", required_argument, NULL, 'j'},
+	{"output", required_argument, NULL, 'o'},
+	{"quiet", no_argument, NULL, 'q'},
+	{"verbose", no_argument, NULL, 'v'},
+	{"help", no_argument, NULL, OPT_HELP},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{0},
+};
+
+/* Always false. */
+static bool args_wrong(struct eh2sframe_error *error, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static bool args_wrong(struct eh2sframe_error *error, const char *fmt, ...)
+{
+	va_list ap;
+
+	error->status = EH2SFRAME_USAGE;
+	va_start(ap, fmt);
+	vsnprintf(error->text, sizeof(error->text), fmt, ap);
+	va_end(ap);
+	return false;
+}
+
+static bool args_command(
+	struct args *args, enum command command, struct eh2sframe_error *error)
+{
+	if (args->command != COMMAND_CONVERT)
+		return args_wrong(error,
+			"only one of --section-only, --report, --dump, "
+			"--verify, --lint and --remove can be asked for");
+	args->command = command;
+	return true;
+}
+
+static bool args_address(const char *text, uint64_t *out, struct eh2sframe_error *error)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoull(text, &end, 0);
+	if (errno || end == text || *end || text[0] == '-')
+		return args_wrong(error,
+			"--section-address=%s: give an address such as 0x400000", text);
+	return true;
+}
+
+static bool args_report(
+	struct args *args, const char *text, struct eh2sframe_error *error)
+{
+	if (text && strcmp(text, "text") != 0 && strcmp(text, "json") != 0)
+		return args_wrong(error,
+			"--report=%s: not a value this version knows; see --help", text);
+	args->report_json = text && !strcmp(text, "json");
+	return args_command(args, COMMAND_REPORT, error);
+}
+
+static bool args_lint(struct args *args, const char *text, struct eh2sframe_error *error)
+{
+	static const char *const consumers[] = {"kernel", "glibc", "libsframe", "all"};
+
+	for (size_t i = 0; i < sizeof(consumers) / sizeof(consumers[0]); i++) {
+		if (strcmp(consumers[i], text) != 0)
+			continue;
+		args->lint = text;
+		return args_command(args, COMMAND_LINT, error);
+	}
+	return args_wrong(
+		error, "--lint=%s: not a value this version knows; see --help", text);
+}
+
+/* An option of the library; the short ones have a long name, too. */
+static bool args_pass(
+	struct args *args, int opt, const char *value, struct eh2sframe_error *error)
+{
+	for (size_t i = 0; long_options[i].name; i++)
+		if (long_options[i].val == opt)
+			return eh2sframe_options_set(
+				args->options, long_options[i].name, value, error);
+	return args_wrong(error, "see --help");
+}
+
+static bool args_one(
+	struct args *args, int opt, const char *value, struct eh2sframe_error *error)
+{
+	switch (opt) {
+	case OPT_SECTION_ONLY:
+		return args_command(args, COMMAND_SECTION_ONLY, error);
+	case OPT_DUMP:
+		return args_command(args, COMMAND_DUMP, error);
+	case OPT_VERIFY:
+		return args_command(args, COMMAND_VERIFY, error);
+	case OPT_REMOVE:
+		return args_command(args, COMMAND_REMOVE, error);
+	case OPT_REPORT:
+		return args_report(args, value, error);
+	case OPT_LINT:
+		return args_lint(args, value, error);
+	case OPT_SECTION_ADDRESS:
+		return args_address(value, &args->section_addr, error);
+	case OPT_REPORT_FILE:
+		args->json_path = value;
+		return true;
+	case OPT_CFI:
+		args->cfi_path = value;
+		return true;
+	case 'o':
+		args->report_path = value;
+		return true;
+	case OPT_HELP:
+		args->command = COMMAND_HELP;
+		return true;
+	case OPT_VERSION:
+		args->command = COMMAND_VERSION;
+		return true;
+	case 'q':
+		args->verbosity = -1;
+		break;
+	case 'v':
+		args->verbosity = 1;
+		break;
+	case OPT_MIN_COVERAGE:
+		args->judge = true;
+		break;
+	default:
+		break;
+	}
+	return args_pass(args, opt, value, error);
+}
+
+/* How many paths the command wants, and which options only make sense with one command.
+ */
+static bool args_consistent(const struct args *args, struct eh2sframe_error *error)
+{
+	bool pair = args->command == COMMAND_CONVERT ||
+		    args->command == COMMAND_SECTION_ONLY ||
+		    args->command == COMMAND_REMOVE;
+
+	if (pair && args->n_paths != 2)
+		return args_wrong(error, "give IN and OUT; see --help");
+	if (!pair && args->n_paths == 0)
+		return args_wrong(error, "give at least one file; see --help");
+	if (args->cfi_path && args->command != COMMAND_VERIFY)
+		return args_wrong(error, "--cfi goes with --verify");
+	if (args->report_path && args->command != COMMAND_REPORT)
+		return args_wrong(error, "-o goes with --report; OUT is an argument");
+	if (args->json_path && args->command != COMMAND_CONVERT &&
+		args->command != COMMAND_SECTION_ONLY)
+		return args_wrong(
+			error, "--report-file goes with a conversion; --report has -o");
+	if (args->section_addr && args->command != COMMAND_SECTION_ONLY)
+		return args_wrong(error, "--section-address goes with --section-only");
+	return eh2sframe_options_check(args->options, error);
+}
+
+bool args_parse(int argc, char **argv, struct args *args, struct eh2sframe_error *error)
+{
+	int opt;
+
+	*args = (struct args){.options = eh2sframe_options_new()};
+	if (!args->options) {
+		args_wrong(error, "out of memory");
+		error->status = EH2SFRAME_IO;
+		return false;
+	}
+	opterr = 0;
+	while ((opt = getopt_long(argc, argv, ":j:o:qv", long_options, NULL)) != -1) {
+		if (opt == '?')
+			return args_wrong(
+				error, "unknown option %s; see --help", argv[optind - 1]);
+		if (opt == ':')
+			return args_wrong(
+				error, "%s needs a value; see --help", argv[optind - 1]);
+		if (!args_one(args, opt, optarg, error))
+			return false;
+		if (args->command == COMMAND_HELP || args->command == COMMAND_VERSION)
+			return true;
+	}
+	/* getopt has moved them behind the options. */
+	args->n_paths = (size_t)(argc - optind);
+	args->paths = argv + optind;
+	return args_consistent(args, error);
+}
+
+void args_deinit(struct args *args)
+{
+	eh2sframe_options_free(args->options);
+	*args = (struct args){0};
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line as a value (docs/eh2sframe.1.scd is its contract). */
+#ifndef CMD_ARGS_H
+#define CMD_ARGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "include/eh2sframe.h"
+
+enum command {
+	COMMAND_CONVERT,
+	COMMAND_SECTION_ONLY,
+	COMMAND_REPORT,
+	COMMAND_DUMP,
+	COMMAND_VERIFY,
+	COMMAND_LINT,
+	COMMAND_REMOVE,
+	COMMAND_HELP,
+	COMMAND_VERSION,
+};
+
+/* Strings are borrowed from argv. */
+struct args {
+	enum command command;
+	struct eh2sframe_options *options; /* owned: what the library is to do */
+	int verbosity;			   /* -1 quiet, 0, 1 */
+	bool judge;			   /* --min-coverage was given */
+	const char *lint;		   /* --lint: the consumer */
+	uint64_t section_addr;	 /* --section-only: where the section will be loaded */
+	const char *cfi_path;	 /* --verify --cfi=FILE, or NULL */
+	const char *report_path; /* --report -o FILE, or NULL for standard output */
+	const char *json_path;	 /* --report-file=FILE, or NULL */
+	bool report_json;	 /* --report=json */
+	char **paths;		 /* in argv */
+	size_t n_paths;
+};
+
+/* Fills args from argv; EH2SFRAME_USAGE names what is wrong. Freed with args_deinit. */
+bool args_parse(int argc, char **argv, struct args *args, struct eh2sframe_error *error);
+void args_deinit(struct args *args);
+
+/* The text of --help. */
+extern const char args_help[];
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* The command: a command line, the library, an exit status. */
+#include <malloc.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/args.h"
+#include "cmd/run.h"
+#include "cmd/say.h"
+#include "cmd/temporary.h"
+
+/* For mallopt: what is large on its own, and how much a large library needs besides. */
+enum { MAIN_MMAP_SIZE = 8 << 20, MAIN_HEAP_SIZE = 64 << 20 };
+/* A file from this size on is large. */
+enum { MAIN_LARGE_SIZE = 4 << 20 };
+
+/*
+ * Tens of megabytes come and go with each stage, and to get them from the kernel page by
+ * page takes longer than some of the stages do. So they are kept, threads share them, and
+ * come in huge pages where there are any. Without effect if malloc does otherwise.
+ */
+static void main_prepare_heap(const struct args *args)
+{
+	const uintptr_t mask = ((uintptr_t)2 << 20) - 1;
+	void *volatile first; /* volatile: or the compiler does without */
+	struct stat st;
+	char *end;
+
+	if (args->n_paths == 0 || stat(args->paths[0], &st) != 0 ||
+		st.st_size < MAIN_LARGE_SIZE)
+		return;
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_MMAP_THRESHOLD, MAIN_MMAP_SIZE);
+	mallopt(M_TRIM_THRESHOLD, MAIN_HEAP_SIZE);
+	mallopt(M_TOP_PAD, MAIN_HEAP_SIZE);
+	first = malloc(1);
+	end = sbrk(0);
+	end -= (uintptr_t)end & mask;
+	madvise(end - (MAIN_HEAP_SIZE - (mask + 1)), MAIN_HEAP_SIZE - (mask + 1),
+		MADV_HUGEPAGE);
+	free(first);
+}
+
+int main(int argc, char **argv)
+{
+	struct eh2sframe_error error;
+	struct args args;
+	int status;
+
+	if (!args_parse(argc, argv, &args, &error)) {
+		args_deinit(&args);
+		return say_error(NULL, &error);
+	}
+	main_prepare_heap(&args);
+	eh2sframe_options_on_temporary(args.options, temporary_told, NULL);
+	eh2sframe_options_on_progress(args.options, say_progress, NULL);
+	status = run_command(&args);
+	args_deinit(&args);
+	if (!say_close(stdout, &error))
+		status = say_worse(status, say_error(NULL, &error));
+	return status;
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* One call per file, one line per failure, one exit status. */
+#include "cmd/run.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmd/say.h"
+
+/* A missing file is no other's: whoever opens it says so. */
+static bool run_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
+}
+
+/* What is written there would take the place of the program. */
+static int run_spare(const char *path)
+{
+	static const struct eh2sframe_error error = {
+		EH2SFRAME_USAGE, "is an input; the output needs a name of its own"};
+
+	return say_error(path, &error);
+}
+
+static bool run_dump(
+	const struct args *args, struct eh2sframe *file, struct eh2sframe_error *error)
+{
+	(void)args;
+	return eh2sframe_dump(file, say_text, stdout, error);
+}
+
+static bool run_verify(
+	const struct args *args, struct eh2sframe *file, struct eh2sframe_error *error)
+{
+	struct eh2sframe_error why;
+	struct eh2sframe *cfi = NULL;
+	bool ok;
+
+	if (args->cfi_path) {
+		cfi = eh2sframe_open_path(args->cfi_path, args->options, &why);
+		if (!cfi) {
+			error->status = why.status;
+			snprintf(error->text, sizeof(error->text), "%s: %.400s",
+				args->cfi_path, why.text);
+			return false;
+		}
+	}
+	ok = eh2sframe_verify(file, cfi, say_text, stdout, error);
+	eh2sframe_close(cfi);
+	return ok;
+}
+
+static bool run_lint(
+	const struct args *args, struct eh2sframe *file, struct eh2sframe_error *error)
+{
+	return eh2sframe_lint(file, args->lint, say_text, stdout, error);
+}
+
+/* One that looks at the section each file has. */
+static int run_each(
+	const struct args *args, bool (*command)(const struct args *, struct eh2sframe *,
+					 struct eh2sframe_error *))
+{
+	int status = 0;
+
+	for (size_t i = 0; i < args->n_paths; i++) {
+		const char *path = args->paths[i];
+		struct eh2sframe_error error;
+		struct eh2sframe *file;
+		bool ok;
+
+		file = eh2sframe_open_path(path, args->options, &error);
+		if (file && args->command == COMMAND_DUMP && args->n_paths > 1)
+			printf("%s:\n", path);
+		ok = file && command(args, file, &error);
+		eh2sframe_close(file);
+		if (ok)
+			continue;
+		say_error(path, &error);
+		if (args->n_paths == 1)
+			return (int)error.status;
+		status = say_worse(status, (int)error.status);
+	}
+	return status;
+}
+
+/* Writes the JSON report, if there is one; path "-" is standard output. Returns the
+ * status that the run ends with. */
+static int run_json(const struct args *args, struct eh2sframe_report *report,
+	const char *path, int status)
+{
+	struct eh2sframe_error error, late;
+	FILE *out;
+	bool ok;
+
+	if (!report)
+		return status;
+	out = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
+	if (!out)
+		say_errno(&error, "cannot write");
+	ok = out && eh2sframe_report_write(report, say_text, out, &error);
+	eh2sframe_report_free(report);
+	/* That standard output is broken is told once, at the end. */
+	if (out && out != stdout && !say_close(out, &late) && ok) {
+		error = late;
+		ok = false;
+	}
+	return ok ? status : say_worse(status, say_error(args->paths[0], &error));
+}
+
+static bool run_no_memory(struct eh2sframe_error *error)
+{
+	error->status = EH2SFRAME_IO;
+	strcpy(error->text, "out of memory");
+	return false;
+}
+
+/* What a conversion that went well tells. */
+static bool run_tell(
+	const struct args *args, struct eh2sframe *file, struct eh2sframe_error *error)
+{
+	bool inside = false;
+
+	if (args->verbosity >= 0 &&
+		!eh2sframe_text(file, EH2SFRAME_TEXT_DAMAGE, say_lines, &inside, error))
+		return false;
+	if (args->verbosity > 0 &&
+		!eh2sframe_text(file, EH2SFRAME_TEXT_GAPS, say_text, stdout, error))
+		return false;
+	if (args->verbosity > 0 && args->command == COMMAND_CONVERT &&
+		!eh2sframe_text(file, EH2SFRAME_TEXT_METHOD, say_text, stdout, error))
+		return false;
+	return args->verbosity < 0 ||
+	       eh2sframe_text(file, EH2SFRAME_TEXT_SUMMARY, say_text, stdout, error);
+}
+
+static bool run_convert(const struct args *args, struct eh2sframe_report *report,
+	struct eh2sframe_error *error)
+{
+	const char *out = args->paths[1];
+	struct eh2sframe *file;
+	bool ok;
+
+	file = eh2sframe_open_path(args->paths[0], args->options, error);
+	if (!file)
+		return false;
+	if (args->command == COMMAND_REMOVE) {
+		ok = eh2sframe_remove_path(file, out, error);
+	} else {
+		ok = args->command == COMMAND_CONVERT
+			     ? eh2sframe_write_path(file, out, error)
+			     : eh2sframe_section_path(
+				       file, args->section_addr, out, error);
+		/* Only now: a failure says one line, its own. */
+		ok = ok && run_tell(args, file, error);
+		if (ok && report)
+			ok = eh2sframe_report_add(report, file, EH2SFRAME_DONE, error);
+	}
+	eh2sframe_close(file);
+	return ok;
+}
+
+static int run_pair(const struct args *args)
+{
+	const char *in = args->paths[0], *out = args->paths[1];
+	struct eh2sframe_report *report = NULL;
+	struct eh2sframe_error error = {0}, ignored;
+	bool ok = true;
+
+	if (args->command == COMMAND_SECTION_ONLY && run_same_file(in, out))
+		return run_spare(out);
+	if (args->json_path && run_same_file(in, args->json_path))
+		return run_spare(args->json_path);
+	if (args->json_path) {
+		report = eh2sframe_report_new();
+		ok = report || run_no_memory(&error);
+	}
+	ok = ok && run_convert(args, report, &error);
+	if (!ok)
+		say_error(in, &error);
+	/* The JSON report is told of failures, too. */
+	if (!ok && report && !eh2sframe_report_add_failure(report, in, &error, &ignored))
+		say_error(in, &ignored);
+	return run_json(args, report, args->json_path, (int)error.status);
+}
+
+/* One file of a report, as text on out or into the JSON report. */
+static bool run_report_one(const struct args *args, const char *path, FILE *out,
+	struct eh2sframe_report *report, struct eh2sframe_error *error)
+{
+	struct eh2sframe_error why = {0};
+	struct eh2sframe *file;
+	bool ok, inside = false;
+
+	file = eh2sframe_open_path(path, args->options, error);
+	ok = file && eh2sframe_make(file, error) &&
+	     (args->verbosity <= 0 || eh2sframe_costs(file, error));
+	if (ok && args->judge && !eh2sframe_judge(file, &why))
+		*error = why;
+	if (ok)
+		ok = report ? eh2sframe_report_add(report, file, why.status, error)
+			    : eh2sframe_text(
+				      file, EH2SFRAME_TEXT_REPORT, say_text, out, error);
+	if (ok && args->verbosity >= 0)
+		ok = eh2sframe_text(
+			file, EH2SFRAME_TEXT_DAMAGE, say_lines, &inside, error);
+	/* A file below the coverage demanded is in the report already. */
+	if (!ok && report && !eh2sframe_report_add_failure(report, path, error, &why))
+		*error = why;
+	eh2sframe_close(file);
+	return ok && why.status == EH2SFRAME_DONE;
+}
+
+static int run_report_each(
+	const struct args *args, FILE *out, struct eh2sframe_report *report)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < args->n_paths; i++) {
+		struct eh2sframe_error error;
+
+		if (run_report_one(args, args->paths[i], out, report, &error))
+			continue;
+		say_error(args->paths[i], &error);
+		status = args->n_paths == 1 ? (int)error.status
+					    : say_worse(status, (int)error.status);
+	}
+	return status;
+}
+
+static int run_report(const struct args *args)
+{
+	const char *path = args->report_path;
+	struct eh2sframe_report *report;
+	struct eh2sframe_error error;
+	FILE *out = stdout;
+	int status;
+
+	for (size_t i = 0; path && i < args->n_paths; i++)
+		if (run_same_file(path, args->paths[i]))
+			return run_spare(path);
+	if (args->report_json) {
+		report = eh2sframe_report_new();
+		if (!report) {
+			run_no_memory(&error);
+			return say_error(NULL, &error);
+		}
+		status = run_report_each(args, NULL, report);
+		return run_json(args, report, path ? path : "-", status);
+	}
+	if (path)
+		out = fopen(path, "w");
+	if (!out) {
+		say_errno(&error, "cannot write");
+		return say_error(path, &error);
+	}
+	status = run_report_each(args, out, NULL);
+	if (out != stdout && !say_close(out, &error))
+		status = say_worse(status, say_error(path, &error));
+	return status;
+}
+
+int run_command(const struct args *args)
+{
+	switch (args->command) {
+	case COMMAND_HELP:
+		fputs(args_help, stdout);
+		return 0;
+	case COMMAND_VERSION:
+		printf("eh2sframe %s\n", eh2sframe_version());
+		return 0;
+	case COMMAND_CONVERT:
+	case COMMAND_SECTION_ONLY:
+	case COMMAND_REMOVE:
+		return run_pair(args);
+	case COMMAND_REPORT:
+		return run_report(args);
+	case COMMAND_DUMP:
+		return run_each(args, run_dump);
+	case COMMAND_VERIFY:
+		return run_each(args, run_verify);
+	case COMMAND_LINT:
+		return run_each(args, run_lint);
+	}
+	return EH2SFRAME_BUG;
+}

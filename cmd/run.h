@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* The commands of the command line, each over all of its files. */
+#ifndef CMD_RUN_H
+#define CMD_RUN_H
+
+#include "cmd/args.h"
+
+/* Returns the exit status. */
+int run_command(const struct args *args);
+
+#endif

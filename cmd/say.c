@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Words on streams. */
+#include "cmd/say.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+int say_worse(int status, int next)
+{
+	return next != EH2SFRAME_NOTHING && next > status ? next : status;
+}
+
+int say_error(const char *path, const struct eh2sframe_error *error)
+{
+	if (path)
+		fprintf(stderr, "eh2sframe: %s: %s\n", path, error->text);
+	else
+		fprintf(stderr, "eh2sframe: %s\n", error->text);
+	return (int)error->status;
+}
+
+void say_errno(struct eh2sframe_error *error, const char *what)
+{
+	error->status = EH2SFRAME_IO;
+	snprintf(error->text, sizeof(error->text), "%s: %s", what, strerror(errno));
+}
+
+bool say_text(void *context, const char *text, size_t size)
+{
+	/* On with it even so: the conversion matters more than what is told of it. */
+	fwrite(text, 1, size, context);
+	return true;
+}
+
+bool say_lines(void *context, const char *text, size_t size)
+{
+	bool *inside = context;
+
+	while (size) {
+		const char *end = memchr(text, '\n', size);
+		size_t n = end ? (size_t)(end - text) + 1 : size;
+
+		if (!*inside)
+			fputs("eh2sframe: ", stderr);
+		fwrite(text, 1, n, stderr);
+		*inside = !end;
+		text += n;
+		size -= n;
+	}
+	return true;
+}
+
+void say_progress(void *context, size_t done, size_t total)
+{
+	static time_t last;
+	time_t now = time(NULL);
+
+	(void)context;
+	if (!isatty(STDERR_FILENO) || (now == last && done != total))
+		return;
+	last = now;
+	fprintf(stderr, "\rlibdwarf: %zu of %zu FDEs%s", done, total,
+		done == total ? "\n" : "");
+}
+
+bool say_close(FILE *out, struct eh2sframe_error *error)
+{
+	/* What failed earlier is not told by what succeeds now. */
+	bool failed = ferror(out) != 0;
+
+	failed |= (out == stdout ? fflush(out) : fclose(out)) != 0;
+	if (failed)
+		say_errno(error, out == stdout ? "cannot write to standard output"
+					       : "cannot write");
+	return !failed;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* What the command prints: the library's text on a stream, and one line per failure. */
+#ifndef CMD_SAY_H
+#define CMD_SAY_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "include/eh2sframe.h"
+
+/* Of several inputs the worst of 1 to 5 counts (a bug, 70, too); nothing to do does not.
+ */
+int say_worse(int status, int next);
+
+/* The line of a failure on standard error; path may be NULL. Returns its status. */
+int say_error(const char *path, const struct eh2sframe_error *error);
+
+/* Fills error with the words and strerror(errno). */
+void say_errno(struct eh2sframe_error *error, const char *what);
+
+/* For eh2sframe_write_fn: context is a FILE. That it failed is seen when it is closed. */
+bool say_text(void *context, const char *text, size_t size);
+
+/* For eh2sframe_write_fn: lines on standard error, the program's name before each;
+ * context is a bool, false at first. */
+bool say_lines(void *context, const char *text, size_t size);
+
+/* For eh2sframe_options_on_progress: on a terminal only, and at most once a second. */
+void say_progress(void *context, size_t done, size_t total);
+
+/* Closes out, unless it is standard output; whether all that was written to it is there.
+ */
+bool say_close(FILE *out, struct eh2sframe_error *error);
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* The public interface: options, files, and what is made of them. */
+#include "gen/api.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+#include "gen/status.h"
+
+bool api_tell(bool ok, const struct err *err, struct eh2sframe_error *error)
+{
+	_Static_assert(sizeof(error->text) >= sizeof(err->text), "messages are cut off");
+
+	if (ok || !error)
+		return ok;
+	error->status = status_of(err->kind);
+	memcpy(error->text, err->text, sizeof(err->text));
+	return false;
+}
+
+const char *eh2sframe_version(void)
+{
+	return EH2SFRAME_VERSION;
+}
+
+void eh2sframe_free(void *bytes)
+{
+	free(bytes);
+}
+
+struct eh2sframe_options *eh2sframe_options_new(void)
+{
+	struct eh2sframe_options *options = malloc(sizeof(*options));
+
+	if (options)
+		options_init(&options->options);
+	return options;
+}
+
+void eh2sframe_options_free(struct eh2sframe_options *options)
+{
+	if (options)
+		options_deinit(&options->options);
+	free(options);
+}
+
+bool eh2sframe_options_set(struct eh2sframe_options *options, const char *name,
+	const char *value, struct eh2sframe_error *error)
+{
+	struct err err = {0};
+
+	return api_tell(options_set(&options->options, name, value, &err), &err, error);
+}
+
+bool eh2sframe_options_check(
+	const struct eh2sframe_options *options, struct eh2sframe_error *error)
+{
+	struct err err = {0};
+
+	return api_tell(options_check(&options->options, &err), &err, error);
+}
+
+void eh2sframe_options_on_temporary(struct eh2sframe_options *options,
+	void (*told)(void *context, const char *path, bool exists), void *context)
+{
+	options->options.watch = (struct output_watch){told, context};
+}
+
+void eh2sframe_options_on_progress(struct eh2sframe_options *options,
+	void (*told)(void *context, size_t done, size_t total), void *context)
+{
+	options->options.progress = (struct progress){told, context};
+}
+
+/* A file without an image yet; NULL with err set. */
+static struct eh2sframe *api_new(const struct eh2sframe_options *options, struct err *err)
+{
+	struct eh2sframe *file = calloc(1, sizeof(*file));
+	bool ok = true;
+
+	if (!file) {
+		err_set_nomem(err);
+		return NULL;
+	}
+	file->line.options = &file->options;
+	file->line.image.fd = -1;
+	if (options)
+		ok = options_check(&options->options, err) &&
+		     options_copy(&options->options, &file->options, err);
+	else
+		options_init(&file->options);
+	if (ok)
+		return file;
+	free(file);
+	return NULL;
+}
+
+/* Frees a file that could not be opened. */
+static struct eh2sframe *api_opened(struct eh2sframe *file, bool ok,
+	const struct err *err, struct eh2sframe_error *error)
+{
+	if (api_tell(ok, err, error))
+		return file;
+	eh2sframe_close(file);
+	return NULL;
+}
+
+struct eh2sframe *eh2sframe_open_path(const char *path,
+	const struct eh2sframe_options *options, struct eh2sframe_error *error)
+{
+	struct err err = {0};
+	struct eh2sframe *file = api_new(options, &err);
+	bool ok = file && image_open(path, &file->line.image, &err);
+
+	return api_opened(file, ok, &err, error);
+}
+
+struct eh2sframe *eh2sframe_open_fd(int fd, const char *name,
+	const struct eh2sframe_options *options, struct eh2sframe_error *error)
+{
+	struct err err = {0};
+	struct eh2sframe *file = api_new(options, &err);
+	bool ok = file && image_open_fd(fd, name, &file->line.image, &err);
+
+	return api_opened(file, ok, &err, error);
+}
+
+struct eh2sframe *eh2sframe_open_memory(const void *bytes, size_t size, const char *name,
+	const struct eh2sframe_options *options, struct eh2sframe_error *error)
+{
+	struct err err = {0};
+	struct eh2sframe *file = api_new(options, &err);
+	bool ok = file && image_open_memory(bytes, size, name, &file->line.image, &err);
+
+	return api_opened(file, ok, &err, error);
+}
+
+/* Names are borrowed from an image that may be on its way out. */
+static void api_forget_symbols(struct eh2sframe *file)
+{
+	symbols_deinit(&file->symbols);
+	file->symbols_read = false;
+}
+
+void eh2sframe_close(struct eh2sframe *file)
+{
+	if (!file)
+		return;
+	api_forget_symbols(file);
+	pipeline_deinit(&file->line);
+	options_deinit(&file->options);
+	free(file);
+}
+
+bool eh2sframe_make(struct eh2sframe *file, struct eh2sframe_error *error)
+{
+	struct err err = {0};
+
+	file->line.keep = true;
+	return api_tell(pipeline_make(&file->line, &err), &err, error);
+}
+
+bool eh2sframe_judge(struct eh2sframe *file, struct eh2sframe_error *error)
+{
+	struct err err = {0};
+	bool ok = pipeline_make(&file->line, &err) &&
+		  pipeline_worthwhile(&file->line, &err);
+
+	return api_tell(ok, &err, error);
+}
+
+bool eh2sframe_costs(struct eh2sframe *file, struct eh2sframe_error *error)
+{
+	struct err err = {0};
+	bool ok = pipeline_make(&file->line, &err) && pipeline_costs(&file->line, &err);
+
+	return api_tell(ok, &err, error);
+}
+
+bool eh2sframe_section(struct eh2sframe *file, uint64_t address, void **bytes,
+	size_t *size, struct eh2sframe_error *error)
+{
+	const struct wr *made = &file->line.bytes;
+	struct err err = {0};
+	bool ok = pipeline_section(&file->line, address, &err);
+	void *copy = ok ? malloc(made->size + 1) : NULL;
+
+	if (ok && !copy)
+		ok = err_set_nomem(&err);
+	if (!api_tell(ok, &err, error))
+		return false;
+	memcpy(copy, made->data, made->size);
+	*bytes = copy;
+	*size = made->size;
+	return true;
+}
+
+bool eh2sframe_section_path(struct eh2sframe *file, uint64_t address, const char *out,
+	struct eh2sframe_error *error)
+{
+	struct err err = {0};
+
+	return api_tell(
+		pipeline_write_section(&file->line, address, out, &err), &err, error);
+}
+
+bool eh2sframe_write_path(
+	struct eh2sframe *file, const char *out, struct eh2sframe_error *error)
+{
+	struct err err = {0};
+
+	api_forget_symbols(file);
+	return api_tell(pipeline_write(&file->line, out, &err), &err, error);
+}
+
+/* The result of a call that wrote into memory. */
+static bool api_take(struct eh2sframe *file, bool ok, void **bytes, size_t *size,
+	struct err *err, struct eh2sframe_error *error)
+{
+	ok = ok && output_take(&file->line.output, bytes, size, err);
+	output_abort(&file->line.output);
+	return api_tell(ok, err, error);
+}
+
+bool eh2sframe_write_memory(
+	struct eh2sframe *file, void **bytes, size_t *size, struct eh2sframe_error *error)
+{
+	struct err err = {0};
+	bool ok;
+
+	api_forget_symbols(file);
+	ok = pipeline_write(&file->line, NULL, &err);
+	return api_take(file, ok, bytes, size, &err, error);
+}
+
+bool eh2sframe_remove_path(
+	struct eh2sframe *file, const char *out, struct eh2sframe_error *error)
+{
+	struct err err = {0};
+
+	return api_tell(pipeline_remove(&file->line, out, &err), &err, error);
+}
+
+bool eh2sframe_remove_memory(
+	struct eh2sframe *file, void **bytes, size_t *size, struct eh2sframe_error *error)
+{
+	struct err err = {0};
+	bool ok = pipeline_remove(&file->line, NULL, &err);
+
+	return api_take(file, ok, bytes, size, &err, error);
+}
