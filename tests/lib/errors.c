@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* What goes wrong, and what a caller of another version may rely on. */
+#include "tests/lib/lib.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void wants(bool failed, const struct eh2sframe_error *error,
+	enum eh2sframe_status status, const char *what)
+{
+	check(failed && error->status == status && *error->text &&
+			!strchr(error->text, '\n'),
+		"%s: status %d: %s", what, failed ? (int)error->status : 0, error->text);
+}
+
+static void wrong_options(void)
+{
+	static const char *const pairs[][2] = {{"format", "4"}, {"format", NULL},
+		{"refresh", "yes"}, {"section-only", NULL}, {"", NULL}, {"jobs", "0"},
+		{"max-rows", "x"}, {"min-coverage", "50,5"}, {"witness", ""}};
+	struct eh2sframe_options *options = eh2sframe_options_new();
+	struct eh2sframe_error error;
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		error = (struct eh2sframe_error){0};
+		wants(!eh2sframe_options_set(options, pairs[i][0], pairs[i][1], &error),
+			&error, EH2SFRAME_USAGE, pairs[i][0]);
+	}
+	check(eh2sframe_options_set(options, "no-pcrel", NULL, &error) &&
+			eh2sframe_options_check(options, &error),
+		"an option alone");
+	check(eh2sframe_options_set(options, "format", "3", &error), "another alone");
+	wants(!eh2sframe_options_check(options, &error), &error, EH2SFRAME_USAGE,
+		"together");
+	wants(!eh2sframe_open_path("/bin/ls", options, &error), &error, EH2SFRAME_USAGE,
+		"opened with them");
+	eh2sframe_options_free(options);
+	eh2sframe_options_free(NULL);
+}
+
+static void wrong_files(void)
+{
+	struct eh2sframe_error error;
+	static const char text[] = "this is not an ELF file, but it is longer than the "
+				   "header of one, which has 64 bytes";
+
+	wants(!eh2sframe_open_path("/no/such/file", NULL, &error), &error, EH2SFRAME_IO,
+		"no file");
+	wants(!eh2sframe_open_path("/", NULL, &error), &error, EH2SFRAME_INPUT,
+		"a directory");
+	wants(!eh2sframe_open_fd(-1, "x", NULL, &error), &error, EH2SFRAME_IO,
+		"no descriptor");
+	wants(!eh2sframe_open_memory(text, sizeof(text), "x", NULL, &error), &error,
+		EH2SFRAME_INPUT, "not ELF");
+	wants(!eh2sframe_open_memory(text, 0, "x", NULL, &error), &error, EH2SFRAME_INPUT,
+		"no byte");
+	wants(!eh2sframe_open_memory(NULL, 0, "x", NULL, &error), &error, EH2SFRAME_INPUT,
+		"no memory");
+	check(!eh2sframe_open_path("/no/such/file", NULL, NULL), "nobody is told why");
+	eh2sframe_close(NULL);
+	eh2sframe_free(NULL);
+}
+
+static bool stop(void *context, const char *text, size_t size)
+{
+	size_t *calls = context;
+
+	(void)text;
+	(void)size;
+	return ++*calls < 2;
+}
+
+static void wrong_calls(const char *path)
+{
+	struct eh2sframe_report *report = eh2sframe_report_new();
+	struct eh2sframe_error error;
+	struct eh2sframe *file = eh2sframe_open_path(path, NULL, &error);
+	size_t calls = 0;
+
+	wants(!eh2sframe_report_add(report, file, EH2SFRAME_DONE, &error), &error,
+		EH2SFRAME_USAGE, "a report of nothing");
+	check(eh2sframe_count(file, EH2SFRAME_FDES) == 0, "no count of nothing");
+	wants(!eh2sframe_dump(file, bytes_add, &(struct bytes){0}, &error), &error,
+		EH2SFRAME_NOTHING, "no section to dump");
+	wants(!eh2sframe_verify(file, NULL, bytes_add, &(struct bytes){0}, &error),
+		&error, EH2SFRAME_NOTHING, "no section to verify");
+	wants(!eh2sframe_lint(file, "windows", bytes_add, &(struct bytes){0}, &error),
+		&error, EH2SFRAME_USAGE, "a reader unknown");
+	wants(!eh2sframe_text(file, (enum eh2sframe_text)99, bytes_add,
+		      &(struct bytes){0}, &error),
+		&error, EH2SFRAME_USAGE, "a text unknown");
+	check(eh2sframe_make(file, &error) && eh2sframe_costs(file, &error) &&
+			eh2sframe_report_add(report, file, EH2SFRAME_DONE, &error),
+		"made");
+	check(eh2sframe_count(file, (enum eh2sframe_count)99) == 0, "a count unknown");
+	wants(!eh2sframe_report_write(report, stop, &calls, &error), &error, EH2SFRAME_IO,
+		"JSON that nobody wants");
+	check(calls == 2, "and is not given on: %zu pieces", calls);
+	calls = 1;
+	wants(!eh2sframe_text(file, EH2SFRAME_TEXT_REPORT, stop, &calls, &error), &error,
+		EH2SFRAME_IO, "text that nobody wants");
+	check(calls == 2, "and is not given on: %zu pieces", calls);
+	wants(!eh2sframe_write_path(file, "/no/such/directory/out", &error), &error,
+		EH2SFRAME_IO, "no place");
+	eh2sframe_close(file);
+	eh2sframe_report_free(report);
+	eh2sframe_report_free(NULL);
+}
+
+/* A struct of an earlier version is not written behind, of a later one only in front. */
+static void struct_sizes(const char *path)
+{
+	struct eh2sframe_error error;
+	struct eh2sframe *file = eh2sframe_open_path(path, NULL, &error);
+	struct eh2sframe_function whole = {.struct_size = sizeof(whole)}, part;
+	struct {
+		struct eh2sframe_row row;
+		unsigned char more[32];
+	} later;
+	bool ok = eh2sframe_make(file, &error);
+
+	memset(&part, 0x5a, sizeof(part));
+	part.struct_size = offsetof(struct eh2sframe_function, n_rows);
+	ok = ok && eh2sframe_function(file, 0, &whole) &&
+	     eh2sframe_function(file, 0, &part);
+	check(ok && part.start == whole.start && part.size == whole.size &&
+			part.n_rows == UINT64_C(0x5a5a5a5a5a5a5a5a) &&
+			part.struct_size == offsetof(struct eh2sframe_function, n_rows),
+		"a struct of an earlier version");
+	memset(&later, 0x5a, sizeof(later));
+	later.row.struct_size = sizeof(later);
+	ok = eh2sframe_row(file, 0, 0, &later.row);
+	check(ok && later.row.start == 0 && later.more[0] == 0x5a &&
+			later.row.struct_size == sizeof(later),
+		"a struct of a later version");
+	whole.struct_size = 0;
+	check(!eh2sframe_function(file, 0, &whole), "a struct without its size");
+	check(!eh2sframe_row(file, (size_t)-1, 0, &later.row) &&
+			!eh2sframe_row(file, 0, (size_t)-1, &later.row) &&
+			!eh2sframe_gap(file, (size_t)-1,
+				&(struct eh2sframe_gap){
+					.struct_size = sizeof(struct eh2sframe_gap)}),
+		"what there is not");
+	eh2sframe_close(file);
+}
+
+struct told {
+	size_t begun, gone;
+	bool right;
+	char path[300];
+};
+
+static void told(void *context, const char *path, bool exists)
+{
+	struct told *what = context;
+	struct stat st;
+	sigset_t now;
+
+	if (exists) {
+		what->begun++;
+		sigprocmask(SIG_BLOCK, NULL, &now);
+		snprintf(what->path, sizeof(what->path), "%s", path);
+		what->right &= stat(path, &st) == 0 && sigismember(&now, SIGTERM) == 1;
+	} else {
+		what->gone++;
+		what->right &= stat(path, &st) < 0 && !strcmp(path, what->path);
+	}
+}
+
+/* Each temporary file is told of, and is gone when that is said. */
+static void temporaries(const char *path)
+{
+	struct eh2sframe_options *options = eh2sframe_options_new();
+	struct told what = {.right = true};
+	struct eh2sframe_error error;
+	struct eh2sframe *file;
+	bool ok;
+
+	eh2sframe_options_on_temporary(options, told, &what);
+	file = eh2sframe_open_path(path, options, &error);
+	ok = eh2sframe_write_path(file, scratch_path("out"), &error);
+	check(ok && what.right && what.begun == 1 && what.gone == 1,
+		"one temporary file of a conversion");
+	ok = eh2sframe_section_path(file, 0, scratch_path("bare"), &error);
+	check(ok && what.right && what.begun == 2 && what.gone == 2, "one of a section");
+	ok = eh2sframe_write_path(file, "/dev/null", &error);
+	check(!ok && what.begun == 2, "none where nothing can be: %s", error.text);
+	eh2sframe_close(file);
+	eh2sframe_options_free(options);
+}
+
+void test_errors(const char *path)
+{
+	wrong_options();
+	wrong_files();
+	wrong_calls(path);
+	struct_sizes(path);
+	temporaries(path);
+	check(strlen(eh2sframe_version()) >= 5, "version %s", eh2sframe_version());
+}

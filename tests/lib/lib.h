@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests of the library share. They know it by its public header and link the
+ * shared one. Results are TAP. */
+#ifndef TESTS_LIB_LIB_H
+#define TESTS_LIB_LIB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "include/eh2sframe.h"
+
+/* Bytes that grow. */
+struct bytes {
+	char *data;
+	size_t size, cap;
+};
+
+/* One result; the first false of a program makes its exit status 1. */
+void check(bool ok, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int check_end(void);
+
+struct bytes file_read(const char *path);
+void file_write(const char *path, const void *data, size_t size);
+bool bytes_same(const struct bytes *a, const struct bytes *b);
+void bytes_free(struct bytes *bytes);
+
+/* For eh2sframe_write_fn; context is a struct bytes. */
+bool bytes_add(void *context, const char *text, size_t size);
+
+/* Options from "name=value name ...", which must be right. */
+struct eh2sframe_options *options_of(const char *text);
+
+/* Runs a command, words apart by blanks, with its standard output into said (may be
+ * NULL); its exit status. */
+int run(struct bytes *said, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* A directory for files, which goes away at the end. */
+const char *scratch(void);
+/* The path of a file in it; up to 8 at a time. */
+const char *scratch_path(const char *name);
+
+/* What the tests are, in other files. */
+void test_same(const char *command, const char *path);
+void test_rows(const char *path);
+void test_errors(const char *path);
+void test_quiet(void (*work)(void *context), void *context);
+void test_threads(char **paths, size_t n);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The functions and rows that the library gives, against those of a section that it
+ * wrote, as --dump reads them from the file; and its gaps against the code that neither
+ * has.
+ */
+#include "tests/lib/lib.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The word that --dump has for a place; none is what it says of no place. */
+static void word_of(char *word, size_t size, const char *machine, uint16_t place,
+	uint16_t number, int64_t off, const char *none)
+{
+	int sp = !strcmp(machine, "x86-64") ? 7 : !strcmp(machine, "s390x") ? 15 : 31;
+	int fp = !strcmp(machine, "x86-64") ? 6 : !strcmp(machine, "s390x") ? 11 : 29;
+	char name[16];
+
+	if (number == sp || number == fp)
+		strcpy(name, number == sp ? "sp" : "fp");
+	else
+		snprintf(name, sizeof(name), "r%u", number);
+	if (place == EH2SFRAME_PLACE_NONE)
+		snprintf(word, size, "%s", none);
+	else if (place == EH2SFRAME_PLACE_AT_CFA)
+		snprintf(word, size, "c%+" PRId64, off);
+	else if (place == EH2SFRAME_PLACE_REGISTER && !off)
+		snprintf(word, size, "%s", name);
+	else if (place == EH2SFRAME_PLACE_REGISTER)
+		snprintf(word, size, "%s%+" PRId64, name, off);
+	else
+		snprintf(word, size, "(%s%+" PRId64 ")", name, off);
+}
+
+/* A word of the dump as word_of has it: registers without an offset of 0, and padding is
+ * no place. */
+static void plain(char *word)
+{
+	size_t n = strlen(word);
+
+	if (n > 2 && !strcmp(word + n - 2, "+0"))
+		word[n - 2] = '\0';
+	if (!strcmp(word, "U") || !strcmp(word, "f"))
+		strcpy(word, "u");
+	if (!strcmp(word, "r14") || !strcmp(word, "r15") || !strcmp(word, "r11"))
+		return;
+}
+
+static bool row_is(const struct eh2sframe_row *row, uint64_t base, const char *machine,
+	const char *line)
+{
+	char cfa[40], fp[40], ra[40], want[3][40];
+	bool sign = strstr(line, "[s]") != NULL;
+	uint64_t pc;
+
+	if (strstr(line, "RA undefined"))
+		return row->flags == EH2SFRAME_ROW_OUTERMOST &&
+		       sscanf(line, "%" SCNx64, &pc) == 1 && pc == base + row->start;
+	if (sscanf(line, "%" SCNx64 " %39s %39s %39[^[ \n]", &pc, cfa, fp, ra) != 4)
+		return false;
+	plain(cfa);
+	plain(fp);
+	plain(ra);
+	word_of(want[0], 40, machine, row->cfa_place, row->cfa_register, row->cfa_offset,
+		"u");
+	word_of(want[1], 40, machine, row->fp_place, row->fp_register, row->fp_offset,
+		"u");
+	word_of(want[2], 40, machine, row->ra_place, row->ra_register, row->ra_offset,
+		"u");
+	/* In a default row a register is its number, whichever it is. */
+	if (fp[0] == 'r' && row->fp_place == EH2SFRAME_PLACE_REGISTER)
+		snprintf(want[1], 40, "r%u", row->fp_register);
+	if (ra[0] == 'r' && row->ra_place == EH2SFRAME_PLACE_REGISTER)
+		snprintf(want[2], 40, "r%u", row->ra_register);
+	return pc == base + row->start && !strcmp(cfa, want[0]) && !strcmp(fp, want[1]) &&
+	       !strcmp(ra, want[2]) && sign == ((row->flags & EH2SFRAME_ROW_SIGNED) != 0);
+}
+
+/* The head of a function in the dump. */
+static bool function_is(
+	const struct eh2sframe_function *function, size_t i, const char *line)
+{
+	bool repeats = (function->flags & EH2SFRAME_FUNCTION_REPEATS) != 0;
+	unsigned int block = 0;
+	const char *rest;
+	uint64_t start, size;
+	size_t number;
+
+	if (sscanf(line, " func idx [%zu]: pc = 0x%" SCNx64 ", size = %" SCNu64, &number,
+		    &start, &size) != 3)
+		return false;
+	rest = strstr(line, "rep_size = ");
+	if (rest)
+		sscanf(rest, "rep_size = %u", &block);
+	return number == i && start == function->start && size == function->size &&
+	       block == function->block_size &&
+	       repeats == (strstr(line, "PCMASK") != NULL);
+}
+
+/* The next line of the dump that is not empty and no heading; NULL at the end. */
+static char *next_line(char **at)
+{
+	char *line;
+
+	do {
+		line = strsep(at, "\n");
+	} while (line && (!*line || strstr(line, "STARTPC")));
+	return line;
+}
+
+/* Goes through both side by side; the number of rows, or -1 with the line in *bad. */
+static long side_by_side(struct eh2sframe *file, char *dump, const char **bad)
+{
+	struct eh2sframe_function function = {.struct_size = sizeof(function)};
+	struct eh2sframe_row row = {.struct_size = sizeof(row)};
+	const char *machine = eh2sframe_machine(file);
+	char *at = strstr(dump, "    func idx");
+	long n_rows = 0;
+	size_t i;
+
+	for (i = 0; eh2sframe_function(file, i, &function); i++) {
+		bool repeats = (function.flags & EH2SFRAME_FUNCTION_REPEATS) != 0;
+		size_t k;
+
+		*bad = at ? next_line(&at) : "the end";
+		if (!*bad || !function_is(&function, i, *bad))
+			return -1;
+		for (k = 0; eh2sframe_row(file, i, k, &row); k++, n_rows++) {
+			*bad = next_line(&at);
+			if (!*bad || !row_is(&row, repeats ? 0 : function.start, machine,
+					     *bad))
+				return -1;
+		}
+		if (k != function.n_rows)
+			return -1;
+	}
+	*bad = at ? next_line(&at) : NULL;
+	return *bad ? -1 : n_rows;
+}
+
+/* Gaps ascend, are not empty, do not overlap functions, and add up to what the counts
+ * say. */
+static bool gaps_are_right(struct eh2sframe *file)
+{
+	struct eh2sframe_gap gap = {.struct_size = sizeof(gap)};
+	struct eh2sframe_function function = {.struct_size = sizeof(function)};
+	uint64_t missing = 0, end = 0;
+	size_t at = 0;
+
+	for (size_t i = 0; eh2sframe_gap(file, i, &gap); i++) {
+		if (gap.start < end || gap.end <= gap.start || !*gap.reason || !*gap.text)
+			return false;
+		end = gap.end;
+		missing += gap.end - gap.start;
+		while (eh2sframe_function(file, at, &function) &&
+			function.start + function.size <= gap.start)
+			at++;
+		if (eh2sframe_function(file, at, &function) && function.start < gap.end)
+			return false;
+	}
+	return missing == eh2sframe_count(file, EH2SFRAME_CODE_BYTES) -
+				  eh2sframe_count(file, EH2SFRAME_COVERED_BYTES);
+}
+
+void test_rows(const char *path)
+{
+	static const char *const sets[] = {"format=2", "format=3",
+		"format=3 optimize=none", "format=2 optimize=size"};
+
+	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+		struct eh2sframe_options *options = options_of(sets[i]);
+		struct eh2sframe_error error = {0};
+		struct eh2sframe *file, *written;
+		struct bytes whole = {0}, dump = {0};
+		const char *bad = "";
+		long n_rows;
+		bool ok;
+
+		file = eh2sframe_open_path(path, options, &error);
+		ok = file && eh2sframe_make(file, &error) &&
+		     eh2sframe_write_memory(
+			     file, (void **)&whole.data, &whole.size, &error);
+		written =
+			eh2sframe_open_memory(whole.data, whole.size, path, NULL, &error);
+		ok = ok && written && eh2sframe_dump(written, bytes_add, &dump, &error);
+		bytes_add(&dump, "", 1);
+		n_rows = ok ? side_by_side(file, dump.data, &bad) : -1;
+		check(n_rows > 0 && (uint64_t)n_rows ==
+					    eh2sframe_count(file, EH2SFRAME_SECTION_ROWS),
+			"%s, %s: %ld rows as --dump has them%s%s", path, sets[i], n_rows,
+			n_rows < 0 ? ", but at: " : "", n_rows < 0 && bad ? bad : "");
+		check(strstr(sets[i], "size") || gaps_are_right(file), "%s, %s: gaps",
+			path, sets[i]);
+		eh2sframe_close(file);
+		eh2sframe_close(written);
+		eh2sframe_free(whole.data);
+		bytes_free(&dump);
+		eh2sframe_options_free(options);
+	}
+}
