@@ -174,6 +174,73 @@ static int writes(const char *words, const char *in, const char *out)
 	return status;
 }
 
+/* What the library said of itself: a status of the contract, and one line. */
+static int told(bool ok, const struct eh2sframe_error *error, const char *what)
+{
+	if (ok)
+		return 0;
+	FUZZ_ASSERT(
+		error->status == EH2SFRAME_INPUT || error->status == EH2SFRAME_NOTHING,
+		"%s in memory: status %d: %s", what, (int)error->status, error->text);
+	FUZZ_ASSERT(*error->text && !strchr(error->text, '\n'), "%s: not one line: %s",
+		what, error->text);
+	return (int)error->status;
+}
+
+/* Every function and row there is; rows lie in their functions. */
+static void read_all(struct eh2sframe *file)
+{
+	struct eh2sframe_function function = {.struct_size = sizeof(function)};
+	struct eh2sframe_row row = {.struct_size = sizeof(row)};
+	struct eh2sframe_gap gap = {.struct_size = sizeof(gap)};
+
+	for (size_t i = 0; eh2sframe_function(file, i, &function); i++) {
+		for (size_t k = 0; eh2sframe_row(file, i, k, &row); k++)
+			FUZZ_ASSERT(row.start < function.size, "a row beyond %s", "");
+		eh2sframe_symbol(file, function.start);
+	}
+	for (size_t i = 0; eh2sframe_gap(file, i, &gap); i++)
+		FUZZ_ASSERT(gap.start < gap.end, "an empty gap of %s", gap.reason);
+}
+
+static bool listen(void *context, const char *text, size_t size)
+{
+	(void)context;
+	(void)text;
+	(void)size;
+	return true;
+}
+
+/*
+ * The same through the library, on a block of just the file's size, so that a read past
+ * its end is seen: what the command wrote (or its status), and as it was.
+ */
+static void in_memory(const uint8_t *data, size_t size, int status)
+{
+	struct eh2sframe_error error;
+	struct eh2sframe *file;
+	void *bytes = NULL, *bare = NULL;
+	size_t n = 0;
+	int now;
+
+	file = eh2sframe_open_memory(data, size, "memory", NULL, &error);
+	if (!file) {
+		now = told(false, &error, "opening");
+		FUZZ_ASSERT(now == status, "status %d, in memory %d", status, now);
+		return;
+	}
+	if (told(eh2sframe_make(file, &error), &error, "making") == 0)
+		read_all(file);
+	told(eh2sframe_dump(file, listen, NULL, &error), &error, "dumping");
+	told(eh2sframe_section(file, 0, &bare, &n, &error), &error, "the section");
+	now = told(eh2sframe_write_memory(file, &bytes, &n, &error), &error, "writing");
+	FUZZ_ASSERT(now == status, "status %d, in memory %d", status, now);
+	FUZZ_ASSERT(now != 0 || file_is(scene.out, bytes, n), "%zu other bytes", n);
+	eh2sframe_close(file);
+	eh2sframe_free(bytes);
+	eh2sframe_free(bare);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int status;
@@ -187,6 +254,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	writes("--remove", scene.in, scene.out);
 	writes("-q --section-only", scene.in, scene.out);
 	status = writes("-q", scene.in, scene.out);
+	in_memory(data, size, status);
 	if (status == 0) {
 		FUZZ_ASSERT(command("-q --verify", scene.out, NULL) == 0, "not proven");
 		FUZZ_ASSERT(
