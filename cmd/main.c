@@ -17,6 +17,8 @@
 enum { MAIN_MMAP_SIZE = 8 << 20, MAIN_HEAP_SIZE = 64 << 20 };
 /* A file from this size on is large. */
 enum { MAIN_LARGE_SIZE = 4 << 20 };
+/* More than is left of what malloc took for the command line, so that the heap grows. */
+enum { MAIN_FIRST_SIZE = 1 << 20 };
 
 /*
  * Tens of megabytes come and go with each stage, and to get them from the kernel page by
@@ -37,7 +39,7 @@ static void main_prepare_heap(const struct args *args)
 	mallopt(M_MMAP_THRESHOLD, MAIN_MMAP_SIZE);
 	mallopt(M_TRIM_THRESHOLD, MAIN_HEAP_SIZE);
 	mallopt(M_TOP_PAD, MAIN_HEAP_SIZE);
-	first = malloc(1);
+	first = malloc(MAIN_FIRST_SIZE);
 	end = sbrk(0);
 	end -= (uintptr_t)end & mask;
 	madvise(end - (MAIN_HEAP_SIZE - (mask + 1)), MAIN_HEAP_SIZE - (mask + 1),
