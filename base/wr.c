@@ -39,13 +39,13 @@ void wr_expect(struct wr *wr, size_t n)
 		wr->size -= n;
 }
 
-static void wr_store(uint8_t *p, uint64_t v, size_t width, bool big_endian)
+static inline void wr_store(uint8_t *p, uint64_t v, size_t width, bool big_endian)
 {
 	for (size_t i = 0; i < width; i++)
 		p[big_endian ? width - 1 - i : i] = (uint8_t)(v >> 8 * i);
 }
 
-static void wr_int(struct wr *wr, uint64_t v, size_t width)
+static inline void wr_int(struct wr *wr, uint64_t v, size_t width)
 {
 	uint8_t *p = wr_room(wr, width);
 

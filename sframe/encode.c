@@ -27,62 +27,6 @@ struct sf_encoder {
 	size_t shared_away; /* bytes */
 };
 
-static bool broken(const struct sf_func *func, const char *what, struct err *err)
-{
-	return err_set(err, ERR_INTERNAL, "function at 0x%" PRIx64 " to encode: %s",
-		func->start, what);
-}
-
-/* A function must say something at each of its PCs, and nothing twice. */
-static bool verify_rows(
-	const struct sf_func *func, const struct sf_row *rows, struct err *err)
-{
-	/* A row that no PC selects would do no harm, but makes libsframe abort. */
-	uint32_t end =
-		func->pcmask && func->rep_size < func->size ? func->rep_size : func->size;
-
-	if (rows[0].start != 0)
-		return broken(func, "its first row is not at its start", err);
-	for (uint32_t i = 1; i < func->n_rows; i++) {
-		if (rows[i].start <= rows[i - 1].start)
-			return broken(func, "its rows do not ascend", err);
-	}
-	if (rows[func->n_rows - 1].start >= end)
-		return broken(func, "its last row is past its end", err);
-	return true;
-}
-
-/* What sf_encode demands of each function, as the caller's duty, not the input's. */
-static bool verify_func(const struct sf_encoder *enc, size_t i, struct err *err)
-{
-	const struct sf_section *section = enc->encoding.section;
-	const struct sf_layout *layout = enc->encoding.layout;
-	const struct sf_func *func = &section->funcs[i];
-	uint64_t last;
-
-	if (func->size == 0 || __builtin_add_overflow(func->start, func->size - 1, &last))
-		return broken(func, "it has no size or wraps around", err);
-	if (i + 1 < section->n_funcs && section->funcs[i + 1].start <= last)
-		return broken(func, "the next function does not follow it", err);
-	if (func->pcmask != (func->rep_size != 0))
-		return broken(
-			func, "a block size belongs to PCMASK, and only there", err);
-	if (func->pauth_b && !enc->encoding.abi->has_pauth)
-		return broken(func, "the ABI has no signing keys", err);
-	if (func->n_rows == 0 && layout->has_signals && func->signal_frame &&
-		!func->pcmask)
-		return true;
-	if (func->n_rows == 0 ||
-		!num_range_inside(func->first_row, func->n_rows, section->n_rows))
-		return broken(func, "it has no rows, or rows that are not there", err);
-	if (func->n_rows > layout->max_rows)
-		return err_set(err, ERR_LIMIT,
-			"function at 0x%" PRIx64 ": %" PRIu32
-			" rows, and version %u counts to %" PRIu32,
-			func->start, func->n_rows, layout->version, layout->max_rows);
-	return verify_rows(func, section->rows + func->first_row, err);
-}
-
 static bool too_many_funcs(uint64_t n_funcs, struct err *err)
 {
 	return err_set(err, ERR_LIMIT,
@@ -113,11 +57,8 @@ static bool verify_section(struct sf_encoder *enc, struct err *err)
 		section->fixed_ra_off != enc->encoding.abi->fixed_ra_off)
 		return err_set(err, ERR_INTERNAL,
 			".sframe to encode: fixed offsets that are not the ABI's");
-	for (size_t i = 0; i < section->n_funcs; i++) {
-		if (!verify_func(enc, i, err))
-			return false;
+	for (size_t i = 0; i < section->n_funcs; i++)
 		n_funcs += sf_stored_funcs(enc->encoding.layout, &section->funcs[i]);
-	}
 	return index_fits(enc, n_funcs) || too_many_funcs(n_funcs, err);
 }
 
@@ -187,7 +128,7 @@ static bool fold_blocks(struct sf_encoder *enc)
 	struct sf_encode_part *all = &enc->parts[0];
 
 	if (enc->encoding.share && !enc->encoding.layout->put_attr &&
-		!sf_blocks_fold(&all->blocks, &all->rows))
+		!sf_blocks_fold(&all->blocks, &all->rows, enc->encoding.options->jobs))
 		return false;
 	for (size_t i = 1; i < enc->n_parts; i++) {
 		struct sf_blocks *blocks = &enc->parts[i].blocks;
@@ -235,31 +176,19 @@ static bool join_parts(struct sf_encoder *enc, struct err *err)
 	       err_set(err, ERR_LIMIT, ".sframe: more rows than the format can count");
 }
 
-/* The FDEs of one part. */
-static bool put_funcs(
-	struct sf_encoder *enc, const struct sf_encode_part *part, struct err *err)
+/* The FDEs of all parts, at the same time. */
+static bool put_index(struct sf_encoder *enc, struct err *err)
 {
-	const struct sf_encoding *encoding = &enc->encoding;
-	size_t at = 0;
+	task_run_all(sf_encode_part_index, enc->parts, sizeof(*enc->parts), enc->n_parts);
+	for (size_t i = 0; i < enc->n_parts; i++) {
+		struct sf_encode_part *part = &enc->parts[i];
 
-	for (size_t i = part->first; i < part->last; i++) {
-		const struct sf_func *func = &encoding->section->funcs[i];
-		uint64_t n = sf_stored_funcs(encoding->layout, func);
-
-		for (uint32_t j = 0; j < n; j++) {
-			struct sf_func stored = sf_stored_func(encoding, func, j);
-			uint32_t rows_off;
-
-			if (!num_u32(part->blocks.list[part->func_blocks[at++]].off,
-				    &rows_off))
-				return err_set(err, ERR_LIMIT,
-					"function at 0x%" PRIx64
-					": rows past the 4 GiB that the format can "
-					"address",
-					stored.start);
-			encoding->layout->put_func(enc->out, &stored,
-				sf_row_type_of(encoding->section, &stored), rows_off);
+		if (!part->ok) {
+			*err = part->err;
+			return false;
 		}
+		wr_bytes(enc->out, part->index.data, part->index.size);
+		wr_deinit(&part->index);
 	}
 	return true;
 }
@@ -274,9 +203,8 @@ static bool encode_all(struct sf_encoder *enc, struct err *err)
 	rows = &enc->parts[0].rows;
 	wr_expect(enc->out, SFRAME_HDR_SIZE + (size_t)enc->index_len + rows->size);
 	put_header(enc);
-	for (size_t i = 0; i < enc->n_parts; i++)
-		if (!put_funcs(enc, &enc->parts[i], err))
-			return false;
+	if (!put_index(enc, err))
+		return false;
 	if (!num_u32(rows->size, &row_len))
 		return err_set(err, ERR_LIMIT,
 			".sframe: 0x%zx bytes of rows are more than the format can count",

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/num.h"
 #include "base/vec.h"
 
 /* For the room that rows are given at first: start, info byte, words. */
@@ -47,6 +48,62 @@ uint8_t sf_row_type_of(const struct sf_section *section, const struct sf_func *f
 	if (last <= UINT8_MAX)
 		return SFRAME_FRE_TYPE_ADDR1;
 	return last <= UINT16_MAX ? SFRAME_FRE_TYPE_ADDR2 : SFRAME_FRE_TYPE_ADDR4;
+}
+
+static bool broken(const struct sf_func *func, const char *what, struct err *err)
+{
+	return err_set(err, ERR_INTERNAL, "function at 0x%" PRIx64 " to encode: %s",
+		func->start, what);
+}
+
+/* A function must say something at each of its PCs, and nothing twice. */
+static bool verify_rows(
+	const struct sf_func *func, const struct sf_row *rows, struct err *err)
+{
+	/* A row that no PC selects would do no harm, but makes libsframe abort. */
+	uint32_t end =
+		func->pcmask && func->rep_size < func->size ? func->rep_size : func->size;
+
+	if (rows[0].start != 0)
+		return broken(func, "its first row is not at its start", err);
+	for (uint32_t i = 1; i < func->n_rows; i++) {
+		if (rows[i].start <= rows[i - 1].start)
+			return broken(func, "its rows do not ascend", err);
+	}
+	if (rows[func->n_rows - 1].start >= end)
+		return broken(func, "its last row is past its end", err);
+	return true;
+}
+
+/* What sf_encode demands of each function, as the caller's duty, not the input's. */
+static bool verify_func(const struct sf_encoding *encoding, size_t i, struct err *err)
+{
+	const struct sf_section *section = encoding->section;
+	const struct sf_layout *layout = encoding->layout;
+	const struct sf_func *func = &section->funcs[i];
+	uint64_t last;
+
+	if (func->size == 0 || __builtin_add_overflow(func->start, func->size - 1, &last))
+		return broken(func, "it has no size or wraps around", err);
+	if (i + 1 < section->n_funcs && section->funcs[i + 1].start <= last)
+		return broken(func, "the next function does not follow it", err);
+	if (func->pcmask != (func->rep_size != 0))
+		return broken(
+			func, "a block size belongs to PCMASK, and only there", err);
+	if (func->pauth_b && !encoding->abi->has_pauth)
+		return broken(func, "the ABI has no signing keys", err);
+	if (func->n_rows == 0 && layout->has_signals && func->signal_frame &&
+		!func->pcmask)
+		return true;
+	if (func->n_rows == 0 ||
+		!num_range_inside(func->first_row, func->n_rows, section->n_rows))
+		return broken(func, "it has no rows, or rows that are not there", err);
+	if (func->n_rows > layout->max_rows)
+		return err_set(err, ERR_LIMIT,
+			"function at 0x%" PRIx64 ": %" PRIu32
+			" rows, and version %u counts to %" PRIu32,
+			func->start, func->n_rows, layout->version, layout->max_rows);
+	return verify_rows(func, section->rows + func->first_row, err);
 }
 
 /* Flexible exactly when one of its rows needs it. */
@@ -180,7 +237,8 @@ void sf_encode_part_run(void *context)
 		const struct sf_func *func = &encoding->section->funcs[i];
 		uint64_t n = sf_stored_funcs(encoding->layout, func);
 
-		if (encoding->layout->has_blocks || !func->pcmask) {
+		part->ok = verify_func(encoding, i, &part->err);
+		if (part->ok && (encoding->layout->has_blocks || !func->pcmask)) {
 			part->ok = encode_whole(part, i);
 			continue;
 		}
@@ -193,8 +251,47 @@ void sf_encode_part_run(void *context)
 	}
 }
 
+/* One function as stored: number j of the model's. */
+static bool put_func(struct sf_encode_part *part, const struct sf_func *func, uint32_t j,
+	const struct sf_block *block)
+{
+	const struct sf_encoding *encoding = part->encoding;
+	struct sf_func stored = sf_stored_func(encoding, func, j);
+	uint32_t rows_off;
+
+	if (!num_u32(block->off, &rows_off))
+		return err_set(&part->err, ERR_LIMIT,
+			"function at 0x%" PRIx64
+			": rows past the 4 GiB that the format can address",
+			stored.start);
+	encoding->layout->put_func(&part->index, &stored,
+		sf_row_type_of(encoding->section, &stored), rows_off);
+	return true;
+}
+
+void sf_encode_part_index(void *context)
+{
+	struct sf_encode_part *part = context;
+	const struct sf_encoding *encoding = part->encoding;
+	size_t at = 0;
+
+	wr_init(&part->index, encoding->section->big_endian);
+	wr_expect(&part->index, part->n_funcs * encoding->layout->func_size);
+	for (size_t i = part->first; part->ok && i < part->last; i++) {
+		const struct sf_func *func = &encoding->section->funcs[i];
+		uint64_t n = sf_stored_funcs(encoding->layout, func);
+
+		for (uint32_t j = 0; part->ok && j < n; j++)
+			part->ok = put_func(part, func, j,
+				&part->blocks.list[part->func_blocks[at++]]);
+	}
+	if (part->ok && part->index.failed)
+		part->ok = err_set_nomem(&part->err);
+}
+
 void sf_encode_part_deinit(struct sf_encode_part *part)
 {
+	wr_deinit(&part->index);
 	wr_deinit(&part->rows);
 	sf_blocks_deinit(&part->blocks);
 	free(part->func_blocks);

@@ -30,6 +30,7 @@ struct sf_encode_part {
 	uint32_t *func_blocks;	 /* of each function as stored, an index into blocks */
 	size_t n_funcs, cap_funcs;
 	uint64_t n_rows, n_bytes; /* of all functions, shared ones each time */
+	struct wr index;	  /* the FDEs, when it is known where all blocks are */
 	/* By sf_func.first_row, 0 or one more than the index, less first, of the function
 	 * that had these rows first. NULL: nobody wants to know. */
 	uint32_t *firsts;
@@ -37,9 +38,15 @@ struct sf_encode_part {
 	struct err err;
 };
 
-/* Fills in a zeroed part of which the first three members are set; part->ok, or why not:
- * ERR_UNSUPPORTED, ERR_LIMIT, ERR_NOMEM. */
+/*
+ * Checks and encodes the functions of a zeroed part of which the first three members are
+ * set. part->ok, or why not: ERR_UNSUPPORTED, ERR_LIMIT, ERR_NOMEM, and ERR_INTERNAL for
+ * a model that is not as sf_encode demands.
+ */
 void sf_encode_part_run(void *part);
+/* Then, with the final places in part->blocks, fills part->index. ERR_LIMIT, ERR_NOMEM.
+ */
+void sf_encode_part_index(void *part);
 void sf_encode_part_deinit(struct sf_encode_part *part);
 
 /*
