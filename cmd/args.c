@@ -33,6 +33,8 @@ const char args_help[] =
 	"      --optimize=none|share|size  store equal blocks of rows once (share, the "
 	"default); size: also cut the text anew\n"
 	"      --max-rows=N             --optimize=size: rows of an FDE at most (32)\n"
+	"      --drop-epilogues         no rows for epilogues: right for unwinding from "
+	"calls only\n"
 	"      --exclude-section=GLOB   leave out functions of these sections "
 	"(repeatable)\n"
 	"      --exclude-symbol=GLOB    leave out functions of these names (repeatable)\n"
@@ -67,6 +69,7 @@ enum {
 	OPT_METHOD,
 	OPT_OPTIMIZE,
 	OPT_MAX_ROWS,
+	OPT_DROP_EPILOGUES,
 	OPT_EXCLUDE_SECTION,
 	OPT_EXCLUDE_SYMBOL,
 	OPT_MIN_COVERAGE,
@@ -92,6 +95,7 @@ static const struct option long_options[] = {
 	{"method", required_argument, NULL, OPT_METHOD},
 	{"optimize", required_argument, NULL, OPT_OPTIMIZE},
 	{"max-rows", required_argument, NULL, OPT_MAX_ROWS},
+	{"drop-epilogues", no_argument, NULL, OPT_DROP_EPILOGUES},
 	{"exclude-section", required_argument, NULL, OPT_EXCLUDE_SECTION},
 	{"exclude-symbol", required_argument, NULL, OPT_EXCLUDE_SYMBOL},
 	{"min-coverage", required_argument, NULL, OPT_MIN_COVERAGE},

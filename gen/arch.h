@@ -39,6 +39,25 @@ struct arch_plt_template {
 	const struct arch_plt_stub *tail;
 };
 
+/* An instruction that a function takes its frame down with, or what fills up behind. None
+ * of them is a call. */
+struct arch_epilogue {
+	uint8_t size; /* bytes */
+	bool leaves;  /* returns, or jumps: to another function, another epilogue */
+	const uint8_t *code; /* size bytes */
+	const uint8_t *mask; /* size bytes; a bit that is 0 may have any value */
+};
+
+/* One of them from two ARCH_BYTES; an array of negative size where they differ in length.
+ */
+#define ARCH_BYTES(...) ((const uint8_t[]){__VA_ARGS__})
+#define ARCH_EPILOGUE(leaves_, code_, mask_)                                             \
+	{                                                                                \
+		.size = sizeof(code_) +                                                  \
+			0 * sizeof(char[sizeof(code_) == sizeof(mask_) ? 1 : -1]),       \
+		.leaves = (leaves_), .code = (code_), .mask = (mask_),                   \
+	}
+
 struct arch {
 	const char *name;
 	uint16_t elf_machine; /* EM_* */
@@ -53,6 +72,8 @@ struct arch {
 	int8_t fixed_ra_off; /* when not tracked: RA is at CFA + this */
 	const struct arch_plt_template *plt_templates;
 	size_t n_plt_templates;
+	const struct arch_epilogue *epilogues;
+	size_t n_epilogues;
 };
 
 extern const struct arch arch_x86_64, arch_aarch64, arch_aarch64_be, arch_s390x;

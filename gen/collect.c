@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "cfi/interp.h"
 #include "cfi/same.h"
+#include "gen/epilogue.h"
 #include "gen/plt.h"
 #include "gen/reduce.h"
 
@@ -85,6 +86,26 @@ static void collect_count(struct collect_part *part, bool emitted)
 	part->reasons = 0;
 }
 
+/* The claims [first, last) of an FDE are all of it, and no other's. */
+static bool collect_is_whole(
+	const struct claim *first, const struct claim *last, const struct cfi_fde *fde)
+{
+	return last == first + 1 && !first->contested && first->start == fde->pc &&
+	       first->end - first->start == fde->range;
+}
+
+/* What CFI says of part->fde has just been read. */
+static void collect_table(
+	struct collect_part *part, const struct target *target, bool whole)
+{
+	struct cfi_table *table = &part->interp.table;
+
+	part->coverage.n_rows += table->n_rows;
+	if (part->policy->options->drop_epilogues && whole)
+		part->coverage.epilogue_bytes +=
+			epilogue_drop(part->policy->image, target, table);
+}
+
 /* The claims [first, last) all belong to one FDE, and why says what is wrong with it. */
 static bool collect_fde(struct collect_part *part, const struct claim *first,
 	const struct claim *last, enum refusal why)
@@ -100,7 +121,7 @@ static bool collect_fde(struct collect_part *part, const struct claim *first,
 		struct err program = {0};
 
 		if (cfi_interpret(interp, fde, &program))
-			part->coverage.n_rows += interp->table.n_rows;
+			collect_table(part, &target, collect_is_whole(first, last, fde));
 		else if (program.kind == ERR_NOMEM)
 			return false;
 		else
@@ -182,9 +203,8 @@ static void collect_run(void *context)
 		while (end < part->last && claims->list[end].fde == claim->fde)
 			end++;
 		part->fde = fde;
-		if (why == REFUSE_NOTHING && end == i + 1 && !claim->contested &&
-			claim->start == fde->pc &&
-			claim->end - claim->start == fde->range)
+		if (why == REFUSE_NOTHING &&
+			collect_is_whole(claim, claims->list + end, fde))
 			part->nomem = !collect_whole(part, claim);
 		else
 			part->nomem = !collect_fde(part, claim, claims->list + end, why);

@@ -26,6 +26,7 @@ struct coverage {
 	size_t n_duplicates;	 /* FDEs passed over: they repeat another */
 	uint64_t code_bytes;	 /* described by CFI */
 	uint64_t covered_bytes;	 /* of those, described by SFrame */
+	uint64_t epilogue_bytes; /* of those, with the row before them (epilogue.h) */
 	uint64_t template_bytes; /* PLT code without CFI, described from a template */
 	struct {
 		size_t functions;
@@ -38,15 +39,14 @@ struct coverage {
 	size_t n_gaps, cap_gaps;
 };
 
-/* Per cent of the code bytes; 100 when there are none. */
+/* Per cent of the code bytes whose rows are right; 100 when there are none. */
 double coverage_percent(const struct coverage *coverage);
 /* Code that is left out, in ascending order; joins the gap before it where one reason
  * goes on. False when memory runs out. */
 ATTR_MUST_CHECK bool coverage_add_gap(
 	struct coverage *coverage, const struct coverage_gap *gap);
 /* Adds up two accounts of different FDEs; part is of the higher addresses. */
-ATTR_MUST_CHECK bool coverage_add(
-	struct coverage *coverage, const struct coverage *part);
+ATTR_MUST_CHECK bool coverage_add(struct coverage *coverage, const struct coverage *part);
 void coverage_deinit(struct coverage *coverage);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "cfi/interp.h"
 #include "cfi/same.h"
+#include "gen/epilogue.h"
 #include "gen/plt.h"
 #include "gen/verify_run.h"
 #include "sframe/check.h"
@@ -40,11 +41,20 @@ struct verify_part {
 	struct err err;
 };
 
+/* The claim is all of its FDE, and no other's. */
+static bool verify_is_whole(const struct claim *claim, const struct cfi_fde *fde)
+{
+	return !claim->contested && claim->start == fde->pc &&
+	       claim->end - claim->start == fde->range;
+}
+
 /* Another FDE's turn: its rules, and what of them a row could say. */
 static bool verify_begin_fde(
-	struct verify_part *part, const struct cfi_fde *fde, struct err *err)
+	struct verify_part *part, const struct claim *claim, struct err *err)
 {
 	struct verify_run *run = &part->run;
+	const struct policy *policy = run->in->policy;
+	const struct cfi_fde *fde = &run->in->frames->fdes[claim->fde];
 	const struct cfi_cie *cie = &run->in->frames->cies[fde->cie];
 	struct err program = {0};
 
@@ -53,7 +63,10 @@ static bool verify_begin_fde(
 		return err_set_nomem(err);
 	run->target = target_for(run->target.arch, run->target.version, cie);
 	run->marks_told = false;
-	run->judge_missing = policy_fde(run->in->policy, cie, fde) == REFUSE_NOTHING;
+	run->judge_missing = policy_fde(policy, cie, fde) == REFUSE_NOTHING;
+	if (policy->options->drop_epilogues && part->readable &&
+		verify_is_whole(claim, fde))
+		epilogue_drop(policy->image, &run->target, &part->interp.table);
 	return true;
 }
 
@@ -64,7 +77,7 @@ static bool verify_claim(
 	const struct cfi_fde *fde = &run->in->frames->fdes[claim->fde];
 	uint64_t missing = run->result->missing_bytes;
 
-	if (!again && !verify_begin_fde(part, fde, err))
+	if (!again && !verify_begin_fde(part, claim, err))
 		return false;
 	run->table = part->readable && !claim->contested ? &part->interp.table : NULL;
 	run->no_table_why = claim->contested ? "two FDEs disagree about this code"
@@ -192,8 +205,7 @@ static bool verify_claims(struct verify_part *part, struct err *err)
 
 		if (at < claim->start && !verify_outside(part, at, claim->start, err))
 			return false;
-		if (!claim->contested && claim->start == fde->pc &&
-			claim->end - claim->start == fde->range)
+		if (verify_is_whole(claim, fde))
 			func = sweep_whole(sweep, claim->start, claim->end, err);
 		if (sweep->failed)
 			return false;
