@@ -87,8 +87,9 @@ static bool ranges_read(const struct optimize_input *input,
 bool optimize_size(const struct optimize_input *input, struct sf_section *section,
 	struct sf_fuse_stats *stats, struct err *err)
 {
-	struct sf_fuse_options fusing = {
-		.version = input->options->format, .max_rows = input->options->max_rows};
+	struct sf_fuse_options fusing = {.version = input->options->format,
+		.max_rows = input->options->max_rows,
+		.jobs = input->options->jobs};
 	struct ranges ranges = {0};
 	bool ok;
 

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "base/task.h"
 #include "base/vec.h"
 #include "sframe/fuse_blocks.h"
 
@@ -17,6 +18,7 @@ enum { FUSE_ROUNDS = 3 };
 struct part {
 	uint32_t from, to; /* elements of its line */
 	uint32_t block;
+	uint32_t len; /* bytes of its rows, where it is no block */
 };
 
 /* The pieces of all lines; in each line from the last on. */
@@ -26,12 +28,30 @@ struct solution {
 	uint64_t cost;
 };
 
+/* A stretch of the text. */
+struct line_place {
+	size_t first;	   /* function of the model */
+	size_t offers_end; /* where the offers for its pieces end; the next line's begin
+			    */
+};
+
+/* Some of the lines, to be cut by one thread. */
+struct worker {
+	const struct stage *stage;
+	size_t first, last; /* lines [first, last) */
+	struct fuse fuse;   /* with a line of its own; borrows the kinds */
+	struct fuse_cut cut;
+	struct solution now;
+	bool ok;
+};
+
 struct stage {
 	struct fuse fuse;
 	struct fuse_blocks blocks;
-	size_t *line_offers; /* owned; where the offers of each line end */
+	struct line_place *lines; /* owned */
 	size_t n_lines, cap_lines;
-	struct fuse_cut cut;
+	struct worker *workers; /* owned */
+	size_t n_workers;
 	struct solution now, best;
 	/* What comes out: */
 	struct sf_section *section;
@@ -44,55 +64,70 @@ struct stage {
 
 /* ---- cuts and their cost ---- */
 
-static bool solve_line(struct stage *stage, size_t i)
+static bool solve_line(struct worker *worker, size_t i)
 {
-	struct solution *now = &stage->now;
-	size_t first = i ? stage->line_offers[i - 1] : 0;
+	const struct stage *stage = worker->stage;
+	const struct line_place *lines = stage->lines;
+	struct solution *now = &worker->now;
+	size_t first = i ? lines[i - 1].offers_end : 0;
 
-	if (!fuse_cut_line(&stage->fuse, stage->blocks.offers + first,
-		    stage->line_offers[i] - first, stage->blocks.price, &stage->cut))
+	if (!fuse_line_read(&worker->fuse, lines[i].first) ||
+		!fuse_cut_line(&worker->fuse, stage->blocks.offers + first,
+			lines[i].offers_end - first, stage->blocks.price, &worker->cut))
 		return false;
-	for (uint32_t to = (uint32_t)stage->fuse.line.n; to > 0;
-		to = stage->cut.from[to]) {
+	for (uint32_t to = (uint32_t)worker->fuse.line.n, from; to > 0; to = from) {
+		uint32_t block = worker->cut.block[to], len = 0;
+
+		from = worker->cut.from[to];
+		if (block == FUSE_NO_BLOCK)
+			len = fuse_piece_at(&worker->fuse, from, to).len;
 		if (!vec_reserve(&now->parts, &now->cap, now->n + 1))
 			return false;
-		now->parts[now->n++] =
-			(struct part){stage->cut.from[to], to, stage->cut.block[to]};
+		now->parts[now->n++] = (struct part){from, to, block, len};
 	}
 	return true;
 }
 
-/* What the pieces from number first on cost, all others being there. */
-static void count_parts(struct stage *stage, size_t first)
+static void solve_lines(void *context)
+{
+	struct worker *worker = context;
+
+	worker->now.n = 0;
+	worker->ok = true;
+	for (size_t i = worker->first; worker->ok && i < worker->last; i++)
+		worker->ok = solve_line(worker, i);
+}
+
+/* Appends the pieces of one worker; each costs what it adds to those before it. */
+static bool join_parts(struct stage *stage, const struct solution *some)
 {
 	struct solution *now = &stage->now;
 
-	for (size_t i = first; i < now->n; i++) {
-		const struct part *part = &now->parts[i];
+	if (!vec_reserve(&now->parts, &now->cap, now->n + some->n))
+		return false;
+	for (size_t i = 0; i < some->n; i++) {
+		const struct part *part = &some->parts[i];
 
-		now->cost += stage->fuse.piece_len;
-		if (part->block == FUSE_NO_BLOCK)
-			now->cost +=
-				fuse_piece_at(&stage->fuse, part->from, part->to).len;
-		else if (stage->blocks.list[part->block].used++ == 0)
+		now->parts[now->n++] = *part;
+		now->cost += stage->fuse.piece_len + part->len;
+		if (part->block != FUSE_NO_BLOCK &&
+			stage->blocks.list[part->block].used++ == 0)
 			now->cost += stage->blocks.list[part->block].len;
 	}
+	return true;
 }
 
 static bool solve(struct stage *stage)
 {
-	size_t first = 0;
-
 	stage->now.cost = 0;
 	stage->now.n = 0;
 	for (size_t i = 0; i < stage->blocks.n; i++)
 		stage->blocks.list[i].used = 0;
-	for (size_t i = 0; i < stage->n_lines; i++, first = stage->fuse.line.end) {
-		size_t before = stage->now.n;
-
-		if (!fuse_line_read(&stage->fuse, first) || !solve_line(stage, i))
+	task_run_all(
+		solve_lines, stage->workers, sizeof(*stage->workers), stage->n_workers);
+	for (size_t i = 0; i < stage->n_workers; i++) {
+		if (!stage->workers[i].ok || !join_parts(stage, &stage->workers[i].now))
 			return false;
-		count_parts(stage, before);
 	}
 	return true;
 }
@@ -111,6 +146,42 @@ static void set_prices(struct stage *stage, int round)
 	}
 }
 
+/* Lines are as long as each other, but for the last one. */
+static bool hire(struct stage *stage)
+{
+	size_t n = stage->fuse.options->jobs, first = 0;
+
+	if (n > stage->n_lines)
+		n = stage->n_lines;
+	if (n == 0)
+		n = 1;
+	stage->workers = calloc(n, sizeof(*stage->workers));
+	if (!stage->workers)
+		return false;
+	stage->n_workers = n;
+	for (size_t i = 0; i < n; i++) {
+		struct worker *worker = &stage->workers[i];
+
+		worker->stage = stage;
+		worker->first = first;
+		worker->last = first + (stage->n_lines - first) / (n - i);
+		first = worker->last;
+		worker->fuse = stage->fuse;
+		fuse_start_anew(&worker->fuse);
+	}
+	return true;
+}
+
+static void dismiss(struct stage *stage)
+{
+	for (size_t i = 0; i < stage->n_workers; i++) {
+		fuse_line_deinit(&stage->workers[i].fuse);
+		fuse_cut_deinit(&stage->workers[i].cut);
+		free(stage->workers[i].now.parts);
+	}
+	free(stage->workers);
+}
+
 static bool prepare(struct stage *stage)
 {
 	struct fuse *fuse = &stage->fuse;
@@ -126,14 +197,15 @@ static bool prepare(struct stage *stage)
 	for (size_t first = 0; first < n_funcs; first = fuse->line.end) {
 		if (!fuse_line_read(fuse, first) ||
 			!fuse_blocks_walk(fuse, &stage->blocks, fuse_blocks_collect) ||
-			!vec_reserve(&stage->line_offers, &stage->cap_lines,
-				stage->n_lines + 1))
+			!vec_reserve(
+				&stage->lines, &stage->cap_lines, stage->n_lines + 1))
 			return false;
-		stage->line_offers[stage->n_lines++] = stage->blocks.n_offers;
+		stage->lines[stage->n_lines++] =
+			(struct line_place){first, stage->blocks.n_offers};
 	}
 	stage->blocks.price = calloc(stage->blocks.n + 1, sizeof(*stage->blocks.price));
 	stage->rows_of = calloc(stage->blocks.n + 1, sizeof(*stage->rows_of));
-	return stage->blocks.price && stage->rows_of;
+	return stage->blocks.price && stage->rows_of && hire(stage);
 }
 
 /* What the functions cost as they are. */
@@ -338,10 +410,10 @@ bool sf_fuse(struct sf_section *section, const struct sf_fuse_options *options,
 	result.bytes = stage.best.cost;
 	if (ok && stats)
 		*stats = result;
-	fuse_cut_deinit(&stage.cut);
+	dismiss(&stage);
 	free(stage.now.parts);
 	free(stage.best.parts);
-	free(stage.line_offers);
+	free(stage.lines);
 	free(stage.funcs);
 	free(stage.rows_of);
 	fuse_blocks_deinit(&stage.blocks);

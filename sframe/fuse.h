@@ -35,6 +35,7 @@ struct sf_fuse_options {
 	uint32_t max_rows; /* of a piece that is not inside of one function */
 	const struct sf_fuse_range *taken; /* ascending by start; borrowed */
 	size_t n_taken;
+	unsigned int jobs; /* threads at most; the result does not depend on it */
 };
 
 struct sf_fuse_stats {

@@ -234,8 +234,10 @@ bool fuse_line_read(struct fuse *fuse, size_t first)
 	line->n = line->n_marks = 0;
 	line->sum = (struct fuse_element){0};
 	line->first = first;
-	if (first == 0)
+	/* From one line to the next it only goes on. */
+	if (first <= fuse->at)
 		fuse->taken = 0;
+	fuse->at = first;
 	for (i = first; i < section->n_funcs && line->n < LINE_ELEMENTS; i++) {
 		const struct sf_func *func = &section->funcs[i];
 		bool joined;
@@ -284,12 +286,25 @@ struct fuse_piece fuse_piece_at(const struct fuse *fuse, uint32_t from, uint32_t
 	return piece;
 }
 
+void fuse_start_anew(struct fuse *copy)
+{
+	copy->line = (struct fuse_line){0};
+	copy->powers = NULL;
+	copy->n_powers = copy->cap_powers = 0;
+	copy->taken = 0;
+}
+
+void fuse_line_deinit(struct fuse *fuse)
+{
+	free(fuse->line.list);
+	free(fuse->line.marks);
+	free(fuse->powers);
+}
+
 void fuse_deinit(struct fuse *fuse)
 {
 	free(fuse->kinds.list);
 	free(fuse->kinds.slots);
 	free(fuse->kinds.of_row);
-	free(fuse->line.list);
-	free(fuse->line.marks);
-	free(fuse->powers);
+	fuse_line_deinit(fuse);
 }

@@ -61,7 +61,7 @@ struct fuse {
 	struct fuse_line line;
 	uint64_t *powers; /* owned; of the hash's base */
 	size_t n_powers, cap_powers;
-	size_t taken; /* of options->taken: where the line is */
+	size_t at, taken; /* function, and index into options->taken: where the line is */
 };
 
 /* A piece [from, to) of elements, as a stored block. */
@@ -78,6 +78,9 @@ ATTR_MUST_CHECK bool fuse_line_read(struct fuse *fuse, size_t first);
 bool fuse_movable(const struct fuse *fuse, const struct sf_func *func);
 /* All that is known of a piece. */
 struct fuse_piece fuse_piece_at(const struct fuse *fuse, uint32_t from, uint32_t to);
+/* Makes of a copy one that has a line of its own, to be read from anywhere on. */
+void fuse_start_anew(struct fuse *copy);
+void fuse_line_deinit(struct fuse *fuse);
 void fuse_deinit(struct fuse *fuse);
 
 static inline uint32_t fuse_rows(const struct fuse_line *line, uint32_t from, uint32_t to)
