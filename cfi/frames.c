@@ -437,6 +437,15 @@ bool cfi_frames_read(
 	return ok;
 }
 
+void cfi_frames_forget(struct cfi_frames *frames)
+{
+	free(frames->cies);
+	free(frames->fdes);
+	frames->cies = NULL;
+	frames->fdes = NULL;
+	frames->cap_cies = frames->cap_fdes = 0;
+}
+
 void cfi_frames_deinit(struct cfi_frames *frames)
 {
 	free(frames->cies);

@@ -85,6 +85,9 @@ const char *cfi_diag_name(enum cfi_diag_kind kind);
 ATTR_MUST_CHECK bool cfi_frames_read(
 	const struct cfi_section *section, struct cfi_frames *frames, struct err *err);
 
+/* Frees the lists of CIEs and FDEs; their numbers and the diagnostics stay. */
+void cfi_frames_forget(struct cfi_frames *frames);
+
 /* Frees what cfi_frames_read allocated; accepts a zeroed struct. */
 void cfi_frames_deinit(struct cfi_frames *frames);
 

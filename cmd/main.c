@@ -14,7 +14,7 @@
 #include "cmd/temporary.h"
 
 /* For mallopt: what is large on its own, and how much a large library needs besides. */
-enum { MAIN_MMAP_SIZE = 8 << 20, MAIN_HEAP_SIZE = 64 << 20 };
+enum { MAIN_MMAP_SIZE = 8 << 20, MAIN_HEAP_SIZE = 56 << 20 };
 /* A file from this size on is large. */
 enum { MAIN_LARGE_SIZE = 4 << 20 };
 /* More than is left of what malloc took for the command line, so that the heap grows. */

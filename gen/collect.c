@@ -47,6 +47,7 @@ struct collect_part {
 	size_t n_models, cap_models;
 	struct sf_section section; /* the result, and its account */
 	struct coverage coverage;
+	uint64_t expr_ops; /* that expressions took */
 	bool nomem;
 	/* While one FDE is worked on: */
 	const struct cfi_fde *fde;
@@ -183,9 +184,8 @@ static bool collect_whole(struct collect_part *part, const struct claim *claim)
 		       collect_keep_model(part, claim, value));
 }
 
-static void collect_run(void *context)
+static void collect_all(struct collect_part *part)
 {
-	struct collect_part *part = context;
 	const struct claims *claims = part->claims;
 	const struct cfi_frames *frames = part->frames;
 	size_t n = part->first ? part->last - part->first : claims->n, end;
@@ -212,11 +212,22 @@ static void collect_run(void *context)
 	}
 }
 
-static void collect_part_deinit(struct collect_part *part)
+/* What was only of use on the way goes at once: to join the results takes room. */
+static void collect_run(void *context)
 {
+	struct collect_part *part = context;
+
+	cfi_interp_init(&part->interp, part->frames, &part->policy->arch->cfi);
+	cfi_same_init(&part->same, part->frames, part->last - part->first);
+	collect_all(part);
+	part->expr_ops = part->interp.expr_ops_total;
 	cfi_interp_deinit(&part->interp);
 	cfi_same_deinit(&part->same);
 	free(part->models);
+}
+
+static void collect_part_deinit(struct collect_part *part)
+{
 	sf_section_deinit(&part->section);
 	coverage_deinit(&part->coverage);
 }
@@ -253,15 +264,11 @@ static bool collect_parts(const struct collect_part *whole, size_t n,
 		parts[i].first = first;
 		parts[i].last = claims_part_end(whole->claims, i, n);
 		first = parts[i].last;
-		cfi_interp_init(
-			&parts[i].interp, whole->frames, &whole->policy->arch->cfi);
-		cfi_same_init(
-			&parts[i].same, whole->frames, parts[i].last - parts[i].first);
 	}
 	task_run_all(collect_run, parts, sizeof(*parts), n);
 	*expr_ops = 0;
 	for (size_t i = 0; i < n; i++)
-		*expr_ops += parts[i].interp.expr_ops_total;
+		*expr_ops += parts[i].expr_ops;
 	ok = collect_join(parts, n);
 	if (ok) {
 		*section = parts[0].section;

@@ -150,6 +150,8 @@ static bool pipeline_stages(struct pipeline *line, struct err *err)
 	/* Cut the text anew for size. */
 	if (line->options->fuse && !pipeline_fuse(line, err))
 		return false;
+	/* The model says it all from here on; encoding needs the memory. */
+	source_forget(source);
 	/* Encode; the place is not known yet. */
 	line->encoding = (struct sf_encode_options){.version = line->options->format,
 		.pcrel = line->options->pcrel && line->options->format > 1,

@@ -51,6 +51,12 @@ bool source_read(const struct image *image, const struct image *cfi_image,
 	return false;
 }
 
+void source_forget(struct source *source)
+{
+	claims_deinit(&source->claims);
+	cfi_frames_forget(&source->frames);
+}
+
 void source_deinit(struct source *source)
 {
 	symbols_deinit(&source->symbols);

@@ -30,6 +30,8 @@ struct source {
  */
 ATTR_MUST_CHECK bool source_read(const struct image *image, const struct image *cfi_image,
 	const struct options *options, struct source *source, struct err *err);
+/* What a report needs stays; all else is freed. */
+void source_forget(struct source *source);
 void source_deinit(struct source *source);
 
 #endif
