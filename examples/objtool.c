@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * objtool FILE ADDRESS OUT: the bytes of the .sframe section of a program that is in
+ * memory already, as a tool has it that does more than this with it; nothing is written
+ * by the library. Build it with: cc objtool.c $(pkg-config --cflags --libs libeh2sframe)
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <eh2sframe.h>
+
+/* The whole of a file; NULL when it cannot be read. */
+static char *slurp(const char *path, size_t *size)
+{
+	FILE *in = fopen(path, "rb");
+	char *bytes = NULL;
+	long end;
+
+	if (in && fseek(in, 0, SEEK_END) == 0 && (end = ftell(in)) >= 0) {
+		*size = (size_t)end;
+		bytes = malloc(*size + 1);
+		rewind(in);
+		if (bytes && fread(bytes, 1, *size, in) != *size)
+			*size = 0;
+	}
+	if (in)
+		fclose(in);
+	return bytes;
+}
+
+int main(int argc, char **argv)
+{
+	struct eh2sframe_gap gap = {.struct_size = sizeof(gap)};
+	struct eh2sframe_error error;
+	struct eh2sframe *file;
+	size_t size, n;
+	char *image;
+	void *bytes;
+	FILE *out;
+
+	if (argc != 4 || !(image = slurp(argv[1], &size)))
+		return EH2SFRAME_USAGE;
+	file = eh2sframe_open_memory(image, size, argv[1], NULL, &error);
+	if (!file || !eh2sframe_make(file, &error) ||
+		!eh2sframe_section(
+			file, strtoull(argv[2], NULL, 0), &bytes, &n, &error)) {
+		fprintf(stderr, "objtool: %s: %s\n", argv[1], error.text);
+		return (int)error.status;
+	}
+	for (size_t i = 0; eh2sframe_gap(file, i, &gap); i++)
+		printf("%s: no rows for 0x%" PRIx64 "..0x%" PRIx64 ": %s\n", argv[1],
+			gap.start, gap.end, gap.text);
+	printf("%s: %s, %" PRIu64 " functions, %zu bytes\n", argv[1],
+		eh2sframe_machine(file),
+		eh2sframe_count(file, EH2SFRAME_SECTION_FUNCTIONS), n);
+	out = fopen(argv[3], "wb");
+	if (!out || fwrite(bytes, 1, n, out) != n || fclose(out) != 0)
+		return EH2SFRAME_IO;
+	eh2sframe_free(bytes);
+	eh2sframe_close(file);
+	free(image);
+	return EH2SFRAME_DONE;
+}

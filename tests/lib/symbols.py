@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""symbols.py SHARED STATIC ROOT [--bless]: the names that the library shows.
+
+symbols.txt is what programs may have been linked against: lines "name version". The shared library
+must export just those, the static one define just those, the header declare and the manual page
+explain each and nothing else. Neither may have a variable that is written to, nor ask the C library
+for what is the process's own. TAP."""
+import os
+import re
+import subprocess
+import sys
+
+# What a library that prints nothing, ends nothing and keeps to itself has no use for.
+FORBIDDEN = """abort _exit exit quick_exit _Exit atexit printf vprintf puts putchar perror stdout stderr
+stdin signal sigaction raise kill alarm setlocale umask chdir fchdir setenv putenv getenv secure_getenv
+unsetenv mallopt isatty setrlimit system popen fork vfork execve waitpid sleep usleep syslog openlog
+error warn warnx err errx __printf_chk __vprintf_chk xexit strtok localtime gmtime rand srand
+getopt getopt_long""".split()
+# What the linker and the start code have in every library.
+STARTUP = {"completed.0", "__dso_handle", "__TMC_END__", "_edata", "__bss_start", "_end", ".bss",
+           ".data", "", "__data_start", "data_start"}
+results = []
+
+
+def check(ok, what):
+    results.append(ok)
+    print("%s %d - %s" % ("ok" if ok else "not ok", len(results), what), flush=True)
+
+
+def lines_of(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+def same(wanted, got, what):
+    missing, new = sorted(set(wanted) - set(got)), sorted(set(got) - set(wanted))
+    check(not missing and not new, "%s: %d%s%s" % (
+        what, len(set(got)), "; missing: " + " ".join(map(str, missing)) if missing else "",
+        "; not listed: " + " ".join(map(str, new)) if new else ""))
+
+
+def exported(shared):
+    """[(name, version)] of the dynamic symbols, apart from the versions' own."""
+    found = []
+    for line in lines_of("nm", "-D", "--defined-only", shared):
+        words = line.split()
+        if words[-2] == "A":
+            continue
+        name, _, version = words[-1].partition("@@")
+        found.append((name, version or "none"))
+    return found
+
+
+def writable(shared):
+    """Objects in sections that a program's threads would share."""
+    found = []
+    for line in lines_of("objdump", "-t", shared):
+        match = re.search(r"\s\.(?:t?data|t?bss)\s+[0-9a-f]+\s*(?:\.hidden )?\s*(\S*)$", line)
+        if match and match.group(1) not in STARTUP:
+            found.append(match.group(1))
+    return found
+
+
+def main():
+    shared, static, root = sys.argv[1:4]
+    here = os.path.dirname(os.path.abspath(__file__))
+    listed = os.path.join(here, "symbols.txt")
+    if sys.argv[4:] == ["--bless"]:
+        with open(listed, "w") as out:
+            out.writelines("%s %s\n" % pair for pair in sorted(exported(shared)))
+    with open(listed) as file:
+        wanted = [tuple(line.split()) for line in file]
+    names = [name for name, _ in wanted]
+    check(len(names) > 30 and len(set(names)) == len(names), "%d names are listed" % len(names))
+    same(wanted, exported(shared), "exported by the shared library, with versions")
+    nm = lines_of("nm", "--defined-only", "--extern-only", static)
+    same(names, [line.split()[2] for line in nm if len(line.split()) == 3],
+         "defined by the static library")
+    with open(os.path.join(root, "include/eh2sframe.h")) as file:
+        header = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
+    same(names, re.findall(r"\b(eh2sframe_\w+)\(", re.sub("(?m)^typedef.*", "", header)), "declared by the header")
+    with open(os.path.join(root, "docs/libeh2sframe.3.scd")) as file:
+        page = file.read().replace("\\_", "_")
+    same(names, re.findall(r"\*(eh2sframe_\w+)\*\(", page), "explained by the manual page")
+    constants = re.findall(r"^\s+(EH2SFRAME_[A-Z0-9_]+)(?: = [0-9]+)?,?", header, flags=re.M)
+    constants = [name for name in constants if name not in ("EH2SFRAME_API", "EH2SFRAME_CHECKED")]
+    check(len(constants) > 30, "%d constants are declared" % len(constants))
+    unsaid = [name for name in constants if not re.search(r"\b%s\b" % name, page)]
+    check(not unsaid, "constants that the manual page leaves out: %s" % " ".join(unsaid))
+    said = set(re.findall(r"\bEH2SFRAME_[A-Z0-9_]+\b", page)) - set(constants)
+    check(not said, "constants that only the manual page has: %s" % " ".join(sorted(said)))
+    undefined = [line.split()[-1].split("@")[0] for line in lines_of("nm", "-D", "--undefined-only", shared)]
+    bad = sorted(set(undefined) & set(FORBIDDEN))
+    if any("asan" in name or "tsan" in name for name in undefined):
+        print("ok %d # SKIP sanitizers have variables of their own" % (len(results) + 1))
+        results.append(True)
+    else:
+        check(not bad, "calls that are the program's: %s" % " ".join(bad))
+        state = writable(shared)
+        check(not state, "variables that are written to: %s" % " ".join(state))
+    print("1..%d" % len(results))
+    return 0 if all(results) else 1
+
+
+sys.exit(main())
