@@ -9,7 +9,7 @@ packages='gcc libc6-dev meson ninja-build pkg-config libelf-dev libdwarf-dev lib
 test_packages='g++ clang lld mold binutils llvm elfutils gdb python3 patchelf qemu-user
   libcap2-bin attr busybox-static musl-tools ripgrep fzf openssl perl file
   chrpath debugedit dwz hasktags unison-2.52 whitakers-words gfortran git curl sqlite3 make patch
-  bzip2 xz-utils binutils-aarch64-linux-gnu binutils-s390x-linux-gnu
+  bzip2 xz-utils locales binutils-aarch64-linux-gnu binutils-s390x-linux-gnu
   gcc-aarch64-linux-gnu gcc-s390x-linux-gnu libc6-dev-arm64-cross libc6-dev-s390x-cross'
 
 run_as_root() {

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  *   test_lib COMMAND FILE...: what the library does with each file, against the command.
+ *   test_lib --locale COMMAND FILE: the same words where a decimal point is a comma.
  */
 #include "tests/lib/lib.h"
 
+#include <locale.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -72,12 +75,46 @@ static void without_streams(const char *path)
 	bytes_free(&b);
 }
 
+/* The command has the C locale. */
+static int with_comma(const char *command, const char *path)
+{
+	struct eh2sframe_options *options = eh2sframe_options_new();
+	struct eh2sframe_report *report = eh2sframe_report_new();
+	struct bytes text = {0}, wanted = {0};
+	struct eh2sframe_error error = {0};
+	struct eh2sframe *file = NULL;
+	char number[8];
+	bool ok;
+
+	snprintf(number, sizeof(number), "%.1f", 0.5);
+	check(setlocale(LC_ALL, "de_DE.UTF-8") && localeconv()->decimal_point[0] == ',' &&
+			!strcmp(number, "0.5"),
+		"a locale with a comma");
+	ok = eh2sframe_options_set(options, "min-coverage", "12.5", &error);
+	if (ok)
+		file = eh2sframe_open_path(path, options, &error);
+	ok = file && eh2sframe_make(file, &error) &&
+	     eh2sframe_text(file, EH2SFRAME_TEXT_REPORT, bytes_add, &text, &error);
+	run(&wanted, "%s --report %s", command, path);
+	check(ok && bytes_same(&text, &wanted), "text: %s", error.text);
+	text.size = 0;
+	ok = ok && eh2sframe_report_add(report, file, EH2SFRAME_DONE, &error) &&
+	     eh2sframe_report_write(report, bytes_add, &text, &error);
+	run(&wanted, "%s --report=json %s", command, path);
+	check(ok && bytes_same(&text, &wanted), "JSON: %s", error.text);
+	snprintf(number, sizeof(number), "%.1f", 0.5);
+	check(!strcmp(number, "0,5"), "the comma is there still");
+	return check_end();
+}
+
 int main(int argc, char **argv)
 {
 	struct work all;
 
 	if (argc < 3)
 		return 2;
+	if (argc == 4 && !strcmp(argv[1], "--locale"))
+		return with_comma(argv[2], argv[3]);
 	all = (struct work){argv + 2, (size_t)argc - 2};
 	for (int i = 2; i < argc; i++) {
 		test_same(argv[1], argv[i]);

@@ -52,9 +52,18 @@ static bool convert(
 	return ok;
 }
 
+#ifdef LIB_TEST_RACE
+static struct eh2sframe_options *common;
+#endif
+
 static void *work(void *context)
 {
 	struct worker *worker = context;
+#ifdef LIB_TEST_RACE
+	/* What the library forbids, and that in its own code. */
+	if (!eh2sframe_options_set(common, "quiet", NULL, &worker->error))
+		worker->n_wrong++;
+#endif
 
 	for (size_t i = 0; i < ROUNDS; i++) {
 		struct bytes out = {0}, words = {0};
@@ -71,6 +80,9 @@ void test_threads(char **paths, size_t n)
 {
 	static struct worker workers[MAX_PATHS];
 
+#ifdef LIB_TEST_RACE
+	common = eh2sframe_options_new();
+#endif
 	n = n < MAX_PATHS ? n : MAX_PATHS;
 	for (size_t i = 0; i < n; i++) {
 		workers[i].path = paths[i];
