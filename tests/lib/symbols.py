@@ -39,6 +39,11 @@ def same(wanted, got, what):
         "; not listed: " + " ".join(map(str, new)) if new else ""))
 
 
+def read(root, path):
+    with open(os.path.join(root, path)) as file:
+        return file.read()
+
+
 def exported(shared):
     """[(name, version)] of the dynamic symbols, apart from the versions' own."""
     found = []
@@ -76,11 +81,9 @@ def main():
     nm = lines_of("nm", "--defined-only", "--extern-only", static)
     same(names, [line.split()[2] for line in nm if len(line.split()) == 3],
          "defined by the static library")
-    with open(os.path.join(root, "include/eh2sframe.h")) as file:
-        header = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
+    header = re.sub(r"/\*.*?\*/", "", read(root, "include/eh2sframe.h"), flags=re.S)
     same(names, re.findall(r"\b(eh2sframe_\w+)\(", re.sub("(?m)^typedef.*", "", header)), "declared by the header")
-    with open(os.path.join(root, "docs/libeh2sframe.3.scd")) as file:
-        page = file.read().replace("\\_", "_")
+    page = read(root, "docs/libeh2sframe.3.scd").replace("\\_", "_")
     same(names, re.findall(r"\*(eh2sframe_\w+)\*\(", page), "explained by the manual page")
     constants = re.findall(r"^\s+(EH2SFRAME_[A-Z0-9_]+)(?: = [0-9]+)?,?", header, flags=re.M)
     constants = [name for name in constants if name not in ("EH2SFRAME_API", "EH2SFRAME_CHECKED")]
@@ -89,6 +92,14 @@ def main():
     check(not unsaid, "constants that the manual page leaves out: %s" % " ".join(unsaid))
     said = set(re.findall(r"\bEH2SFRAME_[A-Z0-9_]+\b", page)) - set(constants)
     check(not said, "constants that only the manual page has: %s" % " ".join(sorted(said)))
+    options = read(root, "gen/options.c")
+    table = re.findall(r'^\t\{"([a-z-]+)", OPTION_', options, flags=re.M)
+    words = re.search(r"without the dashes:(.*?)\. value is", read(root, "include/eh2sframe.h"), re.S)
+    same(table, re.findall(r"[a-z]+(?:-[a-z]+)*", words.group(1)), "options in the header")
+    words = re.search(r"without the dashes:(.*?)\. The value is", page, re.S)
+    same(table, re.findall(r"_([a-z-]+)_", words.group(1)), "options in the manual page")
+    command = re.findall(r'\{"([a-z-]+)", \w+_argument', read(root, "cmd/args.c"))
+    same(table, set(table) & set(command), "options that the command has, too")
     undefined = [line.split()[-1].split("@")[0] for line in lines_of("nm", "-D", "--undefined-only", shared)]
     bad = sorted(set(undefined) & set(FORBIDDEN))
     if any("asan" in name or "tsan" in name for name in undefined):
