@@ -2,6 +2,7 @@
 /* What goes wrong, and what a caller of another version may rely on. */
 #include "tests/lib/lib.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -191,6 +192,60 @@ static void temporaries(const char *path)
 	eh2sframe_options_free(options);
 }
 
+/* Mode 0666 less the umask, which nobody sets meanwhile, where no input has one. */
+static void modes(const char *path)
+{
+	struct bytes bytes = file_read(path);
+	struct eh2sframe_error error;
+	struct eh2sframe *file;
+	mode_t before = umask(027);
+	struct stat st = {0};
+	bool ok;
+
+	file = eh2sframe_open_memory(bytes.data, bytes.size, "x", NULL, &error);
+	ok = eh2sframe_section_path(file, 0, scratch_path("bare"), &error) &&
+	     stat(scratch_path("bare"), &st) == 0;
+	check(ok && (st.st_mode & 07777) == 0640, "the mode of a section is %o",
+		(unsigned int)st.st_mode & 07777);
+	unlink(scratch_path("out"));
+	ok = eh2sframe_write_path(file, scratch_path("out"), &error) &&
+	     stat(scratch_path("out"), &st) == 0;
+	check(ok && (st.st_mode & 07777) == 0640, "the mode of a file from memory is %o",
+		(unsigned int)st.st_mode & 07777);
+	check(umask(before) == 027, "the umask is what it was");
+	eh2sframe_close(file);
+	bytes_free(&bytes);
+}
+
+/* What the caller lent is as it was, and still the caller's. */
+static void lent(const char *path)
+{
+	struct bytes bytes = file_read(path), got = {0};
+	size_t room = (bytes.size + 8191) & ~(size_t)4095;
+	char *whole = aligned_alloc(4096, room);
+	struct eh2sframe_error error;
+	struct eh2sframe *file;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool ok;
+
+	/* Whole pages, so that nothing but care keeps them. */
+	memcpy(whole, bytes.data, bytes.size);
+	file = eh2sframe_open_memory(whole, bytes.size, "x", NULL, &error);
+	ok = eh2sframe_write_memory(file, (void **)&got.data, &got.size, &error);
+	eh2sframe_close(file);
+	check(ok && !memcmp(whole, bytes.data, bytes.size), "memory stays as it was");
+	eh2sframe_free(got.data);
+	free(whole);
+	lseek(fd, 17, SEEK_SET);
+	file = eh2sframe_open_fd(fd, "x", NULL, &error);
+	ok = eh2sframe_write_memory(file, (void **)&got.data, &got.size, &error);
+	check(ok && lseek(fd, 0, SEEK_CUR) == 17, "a descriptor stays where it was");
+	eh2sframe_close(file);
+	check(close(fd) == 0, "and open");
+	eh2sframe_free(got.data);
+	bytes_free(&bytes);
+}
+
 void test_errors(const char *path)
 {
 	wrong_options();
@@ -198,5 +253,7 @@ void test_errors(const char *path)
 	wrong_calls(path);
 	struct_sizes(path);
 	temporaries(path);
+	modes(path);
+	lent(path);
 	check(strlen(eh2sframe_version()) >= 5, "version %s", eh2sframe_version());
 }

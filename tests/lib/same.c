@@ -98,7 +98,7 @@ static void writes(const char *command, const char *path, const struct bytes *by
 /* From and to memory: taken out, refused, made anew. */
 static void back(const char *path, const struct bytes *bytes)
 {
-	struct eh2sframe_options *refresh = options_of("refresh");
+	struct eh2sframe_options *refresh = options_of("refresh verbose");
 	struct bytes conv = {0}, got = {0};
 	struct eh2sframe_error error = {0};
 	struct eh2sframe *file;
@@ -132,8 +132,13 @@ static void back(const char *path, const struct bytes *bytes)
 	/* Through a descriptor the original's bytes come from the mapping, too. */
 	file_write(scratch_path("conv"), conv.data, conv.size);
 	file = open_as(BY_FD, scratch_path("conv"), NULL, refresh, &error);
-	ok = eh2sframe_write_memory(file, (void **)&got.data, &got.size, &error);
+	ok = eh2sframe_make(file, &error) &&
+	     eh2sframe_write_memory(file, (void **)&got.data, &got.size, &error);
 	compare(ok, &error, &got, 0, &conv, "made anew by descriptor");
+	/* Names come from the file as it was without the section. */
+	ok = ok && eh2sframe_text(file, EH2SFRAME_TEXT_GAPS, bytes_add, &got, &error);
+	check(ok, "%s: gaps of what was made anew: %zu bytes", path, got.size);
+	bytes_free(&got);
 	eh2sframe_close(file);
 	eh2sframe_free(conv.data);
 	eh2sframe_options_free(refresh);
