@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,12 +15,16 @@ const char args_help[] =
 	"       eh2sframe --section-only IN OUT         OUT = the bare section bytes\n"
 	"       eh2sframe --report[=text|json] [-o FILE] IN...  coverage; converts "
 	"nothing\n"
+	"       eh2sframe --report --merge [-o FILE] JSON...  several JSON reports as "
+	"one\n"
 	"       eh2sframe --dump IN...                  print an existing .sframe\n"
 	"       eh2sframe --verify [--cfi=FILE] IN...   prove an existing .sframe\n"
 	"       eh2sframe --lint=kernel|glibc|libsframe|all IN...  hold an existing "
 	".sframe against their rules\n"
 	"       eh2sframe --remove IN OUT               take out a .sframe put in by "
 	"this tool\n"
+	"       eh2sframe --batch [-j N] PATH...        convert in place every ELF file "
+	"under the paths\n"
 	"\n"
 	"Gives a finished ELF binary SFrame stack-trace data from the .eh_frame it has.\n"
 	"IN and OUT may be the same path.\n"
@@ -47,10 +52,12 @@ const char args_help[] =
 	"      --cfi=FILE               --verify: take the CFI from FILE\n"
 	"  -o, --output=FILE            --report: write there instead of standard "
 	"output\n"
-	"  -j, --jobs=N                 threads at most (one per processor)\n"
+	"  -j, --jobs=N                 threads, with --batch processes, at most (one "
+	"per "
+	"processor)\n"
 	"      --report-file=FILE       also write the JSON report while converting\n"
 	"  -q, --quiet                  only errors\n"
-	"  -v, --verbose                also one line per refusal\n"
+	"  -v, --verbose                also one line per refusal; --batch: per file\n"
 	"      --help, --version\n"
 	"\n"
 	"Exit status: 0 done and proven, 1 bad or unsupported input, 2 usage, 3 I/O,\n"
@@ -63,6 +70,8 @@ enum {
 	OPT_VERIFY,
 	OPT_LINT,
 	OPT_REMOVE,
+	OPT_BATCH,
+	OPT_MERGE,
 	OPT_FORMAT,
 	OPT_NO_PCREL,
 	OPT_REFRESH,
@@ -89,6 +98,8 @@ static const struct option long_options[] = {
 	{"verify", no_argument, NULL, OPT_VERIFY},
 	{"lint", required_argument, NULL, OPT_LINT},
 	{"remove", no_argument, NULL, OPT_REMOVE},
+	{"batch", no_argument, NULL, OPT_BATCH},
+	{"merge", no_argument, NULL, OPT_MERGE},
 	{"format", required_argument, NULL, OPT_FORMAT},
 	{"no-pcrel", no_argument, NULL, OPT_NO_PCREL},
 	{"refresh", no_argument, NULL, OPT_REFRESH},
@@ -134,7 +145,7 @@ static bool args_command(
 	if (args->command != COMMAND_CONVERT)
 		return args_wrong(error,
 			"only one of --section-only, --report, --dump, "
-			"--verify, --lint and --remove can be asked for");
+			"--verify, --lint, --remove and --batch can be asked for");
 	args->command = command;
 	return true;
 }
@@ -198,6 +209,8 @@ static bool args_one(
 		return args_command(args, COMMAND_VERIFY, error);
 	case OPT_REMOVE:
 		return args_command(args, COMMAND_REMOVE, error);
+	case OPT_BATCH:
+		return args_command(args, COMMAND_BATCH, error);
 	case OPT_REPORT:
 		return args_report(args, value, error);
 	case OPT_LINT:
@@ -213,12 +226,18 @@ static bool args_one(
 	case 'o':
 		args->report_path = value;
 		return true;
+	case OPT_MERGE:
+		args->merge = true;
+		return true;
 	case OPT_HELP:
 		args->command = COMMAND_HELP;
 		return true;
 	case OPT_VERSION:
 		args->command = COMMAND_VERSION;
 		return true;
+	case 'j':
+		args->jobs = (unsigned int)strtoul(value, NULL, 10);
+		break;
 	case 'q':
 		args->verbosity = -1;
 		break;
@@ -251,19 +270,32 @@ static bool args_consistent(const struct args *args, struct eh2sframe_error *err
 	if (args->report_path && args->command != COMMAND_REPORT)
 		return args_wrong(error, "-o goes with --report; OUT is an argument");
 	if (args->json_path && args->command != COMMAND_CONVERT &&
-		args->command != COMMAND_SECTION_ONLY)
+		args->command != COMMAND_SECTION_ONLY && args->command != COMMAND_BATCH)
 		return args_wrong(
 			error, "--report-file goes with a conversion; --report has -o");
+	if (args->merge && args->command != COMMAND_REPORT)
+		return args_wrong(error, "--merge goes with --report");
 	if (args->section_addr && args->command != COMMAND_SECTION_ONLY)
 		return args_wrong(error, "--section-address goes with --section-only");
 	return eh2sframe_options_check(args->options, error);
+}
+
+/* Those this process may use. */
+static unsigned int args_processors(void)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set) != 0 || CPU_COUNT(&set) < 1)
+		return 1;
+	return (unsigned int)CPU_COUNT(&set);
 }
 
 bool args_parse(int argc, char **argv, struct args *args, struct eh2sframe_error *error)
 {
 	int opt;
 
-	*args = (struct args){.options = eh2sframe_options_new()};
+	*args = (struct args){
+		.options = eh2sframe_options_new(), .jobs = args_processors()};
 	if (!args->options) {
 		args_wrong(error, "out of memory");
 		error->status = EH2SFRAME_IO;

@@ -17,6 +17,7 @@ enum command {
 	COMMAND_VERIFY,
 	COMMAND_LINT,
 	COMMAND_REMOVE,
+	COMMAND_BATCH,
 	COMMAND_HELP,
 	COMMAND_VERSION,
 };
@@ -27,6 +28,8 @@ struct args {
 	struct eh2sframe_options *options; /* owned: what the library is to do */
 	int verbosity;			   /* -1 quiet, 0, 1 */
 	bool judge;			   /* --min-coverage was given */
+	bool merge;			   /* --merge: IN are reports */
+	unsigned int jobs;		   /* threads or processes at most */
 	const char *lint;		   /* --lint: the consumer */
 	uint64_t section_addr;	 /* --section-only: where the section will be loaded */
 	const char *cfi_path;	 /* --verify --cfi=FILE, or NULL */

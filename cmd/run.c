@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cmd/batch.h"
+#include "cmd/batch_merge.h"
 #include "cmd/say.h"
 
 /* A missing file is no other's: whoever opens it says so. */
@@ -278,7 +280,9 @@ int run_command(const struct args *args)
 	case COMMAND_REMOVE:
 		return run_pair(args);
 	case COMMAND_REPORT:
-		return run_report(args);
+		return args->merge ? batch_merge(args) : run_report(args);
+	case COMMAND_BATCH:
+		return batch_run(args);
 	case COMMAND_DUMP:
 		return run_each(args, run_dump);
 	case COMMAND_VERIFY:

@@ -116,6 +116,27 @@ EH2SFRAME_API void eh2sframe_close(struct eh2sframe *file); /* accepts NULL */
 /* "x86-64", "aarch64", ...: lives as long as the library. */
 EH2SFRAME_API const char *eh2sframe_machine(const struct eh2sframe *file);
 
+/* What a file is, as its first 64 bytes say. Never renumbered. */
+enum eh2sframe_kind {
+	EH2SFRAME_KIND_NOT_ELF = 0,
+	EH2SFRAME_KIND_LINKED = 1, /* a program or library, or damaged */
+	EH2SFRAME_KIND_RELOCATABLE = 2,
+	EH2SFRAME_KIND_CORE = 3,
+	EH2SFRAME_KIND_OTHER_MACHINE = 4, /* SFrame has no ABI for it */
+};
+
+EH2SFRAME_API enum eh2sframe_kind eh2sframe_kind(const void *bytes, size_t size);
+
+/* Why there is nothing to convert in a file. Never renumbered. */
+enum eh2sframe_lack {
+	EH2SFRAME_LACK_NOTHING = 0,    /* there is something to do */
+	EH2SFRAME_LACK_HAS_SFRAME = 1, /* and is not to "refresh" */
+	EH2SFRAME_LACK_NO_CFI = 2,
+	EH2SFRAME_LACK_DEBUG_ONLY = 3, /* as objcopy --only-keep-debug leaves it */
+};
+
+EH2SFRAME_API enum eh2sframe_lack eh2sframe_lack(const struct eh2sframe *file);
+
 /*
  * Reads the CFI and makes functions and rows, and the section but for its address. They
  * stay until the file is closed. EH2SFRAME_NOTHING without CFI. A second call does

@@ -64,7 +64,9 @@ usage -o file good out
 usage --section-address=0x1000 good out
 usage --section-only --section-address=-1 good out
 usage --section-only --section-address=far good out
-usage --batch good
+usage --batch
+usage --batch --report good
+usage --merge good
 usage --section-only good good
 usage --section-only good ./good
 usage --report -o good good

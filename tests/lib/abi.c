@@ -63,6 +63,15 @@ IS(EH2SFRAME_PLACE_REGISTER, 2);
 IS(EH2SFRAME_PLACE_AT_REGISTER, 3);
 IS(EH2SFRAME_ROW_SIGNED, 1);
 IS(EH2SFRAME_ROW_OUTERMOST, 2);
+IS(EH2SFRAME_KIND_NOT_ELF, 0);
+IS(EH2SFRAME_KIND_LINKED, 1);
+IS(EH2SFRAME_KIND_RELOCATABLE, 2);
+IS(EH2SFRAME_KIND_CORE, 3);
+IS(EH2SFRAME_KIND_OTHER_MACHINE, 4);
+IS(EH2SFRAME_LACK_NOTHING, 0);
+IS(EH2SFRAME_LACK_HAS_SFRAME, 1);
+IS(EH2SFRAME_LACK_NO_CFI, 2);
+IS(EH2SFRAME_LACK_DEBUG_ONLY, 3);
 IS(EH2SFRAME_CIES, 0);
 IS(EH2SFRAME_FDES, 1);
 IS(EH2SFRAME_FUNCTIONS, 2);
@@ -105,6 +114,8 @@ static const struct {
 		const struct eh2sframe_options *options, struct eh2sframe_error *error);
 	void (*close)(struct eh2sframe *file);
 	const char *(*machine)(const struct eh2sframe *file);
+	enum eh2sframe_kind (*kind)(const void *bytes, size_t size);
+	enum eh2sframe_lack (*lack)(const struct eh2sframe *file);
 	bool (*make)(struct eh2sframe *file, struct eh2sframe_error *error);
 	bool (*judge)(struct eh2sframe *file, struct eh2sframe_error *error);
 	bool (*section)(struct eh2sframe *file, uint64_t address, void **bytes,
@@ -157,6 +168,8 @@ static const struct {
 	.open_memory = eh2sframe_open_memory,
 	.close = eh2sframe_close,
 	.machine = eh2sframe_machine,
+	.kind = eh2sframe_kind,
+	.lack = eh2sframe_lack,
 	.make = eh2sframe_make,
 	.judge = eh2sframe_judge,
 	.section = eh2sframe_section,

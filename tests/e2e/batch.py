@@ -1,0 +1,457 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""eh2sframe --batch: which files of a tree it converts, and that each is what the same conversion of
+that file alone gives. TAP.
+
+    batch.py EH2SFRAME
+"""
+
+import json
+import os
+import pty
+import re
+import resource
+import socket
+import stat
+import subprocess
+import sys
+
+from batch_lib import (
+    check,
+    copy,
+    digest,
+    picture,
+    plan,
+    programs,
+    remove,
+    run,
+    scratch,
+    skip,
+    strays,
+)
+
+TOOL = os.path.realpath(sys.argv[1])
+
+
+def poke(path, offset, value):
+    with open(path, "r+b") as file:
+        file.seek(offset)
+        file.write(value)
+
+
+def compile_to(path, *flags):
+    text = "int f(int x) { return x + 1; } int main(void) { return f(-1); }"
+    subprocess.run(
+        ["gcc", "-O1", *flags, "-x", "c", "-", "-o", path], input=text, text=True, check=True
+    )
+
+
+def make_tree(top):
+    """A tree with one of everything; returns the paths of what is to be converted, one per file."""
+    os.makedirs(f"{top}/usr/lib/deep/er")
+    os.makedirs(f"{top}/bin")
+    os.makedirs("outside", exist_ok=True)
+    ls, cat, bash = "/bin/ls", "/bin/cat", "/bin/bash"
+    convert = []
+
+    def put(source, name):
+        target = os.path.join(os.fsencode(top), os.fsencode(name))
+        subprocess.run(["cp", "--", source, target], check=True)
+        convert.append(target)
+        return target
+
+    put(ls, "bin/ls")
+    put(cat, "bin/-rf")
+    put(cat, "bin/-")
+    put(cat, "bin/new\nline")
+    put(cat, "bin/\033[2Jclear")
+    put(cat, b"bin/lat\xe9n")
+    put(cat, "bin/" + "x" * 250)
+    os.chmod(put(bash, "bin/setuid"), 0o4711)
+    os.chmod(put(cat, "bin/readonly"), 0o444)
+    # Links in one directory, and across directories.
+    first = put(bash, "usr/lib/deep/er/linked")
+    os.link(first, f"{top}/usr/lib/deep/er/alias")
+    os.link(first, f"{top}/bin/zlinked")
+    os.link(first, f"{top}/a-linked")
+    # Links out of it, and around in it.
+    for name in ("program", "file"):
+        subprocess.run(["cp", ls, f"outside/{name}"], check=True)
+    os.symlink("../../outside", f"{top}/bin/out")
+    os.symlink("../../outside/program", f"{top}/bin/program")
+    os.symlink("..", f"{top}/usr/up")
+    os.symlink("loop", f"{top}/loop")
+    os.symlink("nowhere", f"{top}/dangling")
+    # What is no ELF file, or none for us.
+    for name, data in (
+        ("text", b"hello\n"),
+        ("empty", b""),
+        ("tiny", b"\x7fELF\2\1\1" + bytes(20)),
+        ("script.so", b"/* GNU ld script */\n" * 9),
+    ):
+        with open(f"{top}/usr/{name}", "wb") as file:
+            file.write(data)
+    os.mkfifo(f"{top}/usr/pipe")
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(f"{top}/usr/socket")
+    listener.close()
+    compile_to(f"{top}/usr/object.o", "-c")
+    compile_to(f"{top}/usr/no-cfi", "-nostdlib", "-Wl,-e,main", "-fno-asynchronous-unwind-tables",
+               "-fno-unwind-tables", "-Wl,--build-id=none")
+    compile_to(f"{top}/usr/debug-only", "-g")
+    subprocess.run(["objcopy", "--only-keep-debug", f"{top}/usr/debug-only"], check=True)
+    subprocess.run([TOOL, "-q", cat, f"{top}/usr/has-sframe"], check=True)
+    for name, offset, value in (
+        ("riscv", 18, b"\xf3\0"),
+        ("thirty-two", 4, b"\1"),
+        ("core", 16, b"\4\0"),
+    ):
+        subprocess.run(["cp", cat, f"{top}/usr/{name}"], check=True)
+        poke(f"{top}/usr/{name}", offset, value)
+    return convert
+
+
+SKIPS = {
+    "other-machine": 2,
+    "relocatable": 1,
+    "core": 1,
+    "no-cfi": 1,
+    "debug-only": 1,
+    "has-sframe": 1,
+}
+
+
+def test_everything():
+    convert = make_tree("tree")
+    os.rename("outside", "outside.0")
+    copy("outside.0", "outside")
+    try:
+        os.setxattr("tree/bin/ls", "user.note", b"kept")
+    except OSError:
+        skip("extended attributes", "not on this file system")
+    copy("tree", "before")
+    was, groups = picture("tree")
+    for path in convert:
+        alone = b"alone"
+        subprocess.run([TOOL, "-q", path, alone], check=True)
+        was[os.path.relpath(path, b"tree")] = was[os.path.relpath(path, b"tree")][:4] + (
+            digest(alone),
+        )
+        os.unlink(alone)
+    for name in (b"usr/lib/deep/er/alias", b"bin/zlinked", b"a-linked"):
+        was[name] = was[b"usr/lib/deep/er/linked"]
+    outputs = []
+    for jobs in ("1", "4", "16"):
+        subprocess.run(["rm", "-rf", "tree"], check=True)
+        copy("before", "tree")
+        got = run(TOOL, "--batch", "-v", "-j", jobs, "--report-file=report.json", "tree")
+        check(got.status == 0 and not got.err, f"a tree, -j {jobs}", got)
+        now, now_groups = picture("tree")
+        differ = [k for k in was.keys() | now.keys() if was.get(k) != now.get(k)]
+        check(not differ, "each file as by a conversion of its own, all else as it was", differ)
+        check(groups == now_groups, "hard links are still links of each other", now_groups)
+        with open("report.json", "rb") as file:
+            outputs.append((got.out, file.read()))
+    check(len(set(outputs)) == 1, "the same output and report for each -j")
+    check(picture("outside") == picture("outside.0"), "nothing outside was touched")
+    if "user.note" in os.listxattr("before/bin/ls"):
+        check(os.getxattr("tree/bin/ls", "user.note") == b"kept", "extended attributes are kept")
+    report = json.loads(outputs[0][1])
+    summary = report["summary"]
+    check(summary["skipped"] == SKIPS, "skipped, by reason", summary)
+    check(
+        (summary["done"], summary["failed"], summary["not_elf"]) == (len(convert), {}, 4),
+        "counts",
+        summary,
+    )
+    paths = [file["path"] for file in report["files"]]
+    check(paths == sorted(paths) and len(paths) == len(convert) + 7, "files by path", paths)
+    linked = next(file for file in report["files"] if "links" in file)
+    check(
+        [linked["path"], *linked["links"]]
+        == ["tree/a-linked", "tree/bin/zlinked"]
+        + ["tree/usr/lib/deep/er/alias", "tree/usr/lib/deep/er/linked"],
+        "names of one file",
+        linked["links"],
+    )
+    check(
+        "tree/bin/lat?n" in paths and "tree/bin/new\nline" in paths,
+        "names of all kinds in the report",
+    )
+    lines = outputs[0][0].decode(errors="replace").splitlines()
+    check(
+        len(lines) == len(paths) + 1 and any("new\\012line: " in line for line in lines),
+        "one line per file, whatever its name",
+        lines,
+    )
+    check(
+        all(line == re.sub(r"[\0-\x1f]", "", line) for line in lines), "and no control characters"
+    )
+    again = run(TOOL, "--batch", "tree")
+    check(
+        again.status == 0 and again.out.startswith(b"0 converted, %d skipped" % len(paths)),
+        "a second time there is nothing to do",
+        again,
+    )
+    check(picture("tree") == (was, groups), "and nothing is done")
+    other = run(TOOL, "--batch", "-q", "--refresh", "--format=3", "tree")
+    check(other.status == 0 and not other.out + other.err, "--refresh, -q: silence", other)
+    subprocess.run([TOOL, "-q", "--format=3", "/bin/ls", "ls3"], check=True)
+    check(digest("tree/bin/ls") == digest("ls3"), "--refresh as for one file")
+    check(picture("tree")[1] == groups, "and links are links")
+    check(not strays("."), "no temporary file is left")
+
+
+def test_names():
+    """What is named: files, links, the same twice, what does not exist."""
+    os.makedirs("n/sub/two")
+    for name in ("one", "sub/two/two", "sub/three"):
+        subprocess.run(["cp", "/bin/cat", f"n/{name}"], check=True)
+    os.link("n/one", "n/sub/one")
+    copy("n", "n0")
+    got = run(TOOL, "--batch", "n/one")
+    check(
+        got.status == 1 and b"n/one: has 2 hard links, of which 1 " in got.err,
+        "a link outside of what is named: refused",
+        got,
+    )
+    check(picture("n") == picture("n0"), "and left alone")
+    got = run(TOOL, "--batch", "n/sub", "n/one", "./n/sub/two", "n/sub/two/two", "n/one")
+    check(
+        got.status == 0 and got.out.startswith(b"3 converted, 0 skipped, 0 failed"),
+        "named twice and inside each other: each file once",
+        got,
+    )
+    check(picture("n")[1] == picture("n0")[1], "and the links are links")
+    os.symlink("n0/sub", "link")
+    os.symlink("n0/one", "n0link")
+    got = run(TOOL, "--batch", "-v", "link", "n0link")
+    check(
+        got.status == 0
+        and got.out.startswith(b"link/one: ")
+        and os.path.islink("n0link")
+        and os.path.islink("link"),
+        "links that are named are followed",
+        got,
+    )
+    check(picture("n") == picture("n0"), "to the same files")
+    got = run(TOOL, "--batch", "missing", "n")
+    check(
+        got.status == 3
+        and got.err == b"eh2sframe: missing: cannot open: No such file or directory\n"
+        and got.out.startswith(b"0 converted, 3 skipped"),
+        "a path that does not exist: the others go on",
+        got,
+    )
+    os.mkfifo("pipe")
+    for path in ("pipe", "/dev/null"):
+        got = run(TOOL, "--batch", path)
+        check(
+            got.status == 1 and b"neither a regular file nor a directory" in got.err,
+            f"{path} is not opened",
+            got,
+        )
+    got = run(TOOL, "--batch", "/etc/passwd")
+    check(
+        got.status == 0 and got.out == b"0 converted, 0 skipped, 0 failed, 1 not ELF\n",
+        "a file that is not ELF",
+        got,
+    )
+    copy("/bin/ls", "program")
+    before = digest("program")
+    got = run(TOOL, "--batch", "--report-file=program", "program")
+    check(got.status == 2 and digest("program") == before, "a report over a program", got)
+    for argv in (["--batch"], ["--batch", "-o", "x", "n"], ["--batch", "--dump", "n"],
+                 ["--batch", "--section-address=1", "n"], ["--batch", "--cfi=x", "n"],
+                 ["--merge", "x"]):
+        check(run(TOOL, *argv).status == 2, "usage: " + " ".join(argv))
+
+
+def test_failures():
+    """The others go on, and the worst status counts."""
+    os.makedirs("f/sub")
+    for name in ("a", "b", "sub/c"):
+        copy("/bin/cat", f"f/{name}")
+    copy("/bin/cat", "f/broken")
+    poke("f/broken", 40, b"\xff" * 7)
+    copy("f", "f0")
+    got = run(TOOL, "--batch", "f", "--report-file=f.json")
+    check(
+        got.status == 1 and got.out.startswith(b"3 converted") and b"f/broken: " in got.err,
+        "a damaged file",
+        got,
+    )
+    with open("f.json", encoding="utf-8") as file:
+        report = json.load(file)
+    broken = next(file for file in report["files"] if file["path"] == "f/broken")
+    check(
+        report["summary"]["failed"] == {"1": 1}
+        and report["summary"]["status"] == 1
+        and set(broken) == {"path", "status", "error"},
+        "in the report, too",
+        report["summary"],
+    )
+    check(digest("f/broken") == digest("f0/broken"), "is left as it is")
+    subprocess.run(["rm", "-r", "f"], check=True)
+    copy("f0", "f")
+    got = run(TOOL, "--batch", "--min-coverage=100", "f")
+    check(
+        got.status == 5 and got.out.startswith(b"0 converted, 0 skipped, 4 failed"),
+        "coverage that is too low",
+        got,
+    )
+    check(picture("f") == picture("f0"), "changes nothing")
+    got = run(TOOL, "--batch", "f", "--report-file=/dev/full")
+    check(got.status == 3, "no room for the report", got)
+
+
+def as_nobody():
+    if os.getuid() == 0:
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+
+
+def test_permissions():
+    os.makedirs("p/closed")
+    os.makedirs("p/locked")
+    for name in ("open", "closed/a", "locked/b", "unreadable"):
+        copy("/bin/cat", f"p/{name}")
+    if os.getuid() == 0:
+        subprocess.run(["chown", "-R", "65534:65534", "p"], check=True)
+    os.chmod("p/closed", 0)
+    os.chmod("p/locked", 0o555)
+    os.chmod("p/unreadable", 0)
+    os.chmod(".", 0o755)
+    before = digest("p/locked/b")
+    try:
+        probe = run(TOOL, "--version", preexec_fn=as_nobody)
+    except PermissionError:
+        skip("permissions", f"nobody cannot reach {TOOL}")
+        return
+    check(probe.status == 0, "another user can run it", probe)
+    got = run(TOOL, "--batch", "p", preexec_fn=as_nobody)
+    os.chmod("p/closed", 0o755)
+    check(
+        got.status == 3
+        and got.out.startswith(b"1 converted, 0 skipped, 3 failed")
+        and got.err.count(b"\n") == 3,
+        "directories and files without permission",
+        got,
+    )
+    for words in (
+        b"p/closed: cannot open the directory: Permission denied",
+        b"p/unreadable: cannot open: Permission denied",
+        b"p/locked/b: ",
+    ):
+        check(words in got.err, words.decode(), got)
+    check(digest("p/locked/b") == before and not strays("p"), "what cannot be written is as it was")
+
+
+FULL = """
+mount -t tmpfs -o size=%dk none full || exit 77
+cp -a source/. full/ || exit 77
+"$1" --batch -j1 full; status=$?
+echo "$(ls -A full | grep -c eh2sframe) strays"
+for f in full/*; do
+	cmp -s "$f" "source/${f#full/}" || cmp -s "$f" "done/${f#full/}" || echo "$f: neither"
+done
+exit $status
+"""
+
+
+def test_space():
+    os.makedirs("source")
+    os.makedirs("full")
+    for i in range(6):
+        copy("/bin/cat", f"source/cat{i}")
+    copy("/bin/bash", "source/bash")
+    copy("source", "done")
+    subprocess.run([TOOL, "--batch", "-q", "done"], check=True)
+    size = sum(os.path.getsize(f"source/{name}") for name in os.listdir("source"))
+    with open("full.sh", "w", encoding="utf-8") as file:
+        file.write(FULL % (size // 1024 + 400))
+    got = run("unshare", "-m", "bash", "full.sh", TOOL)
+    if got.status in (77, 1) and b"converted" not in got.out:
+        skip("a full file system", "nothing can be mounted here")
+    else:
+        check(
+            got.status == 3 and b"0 strays" in got.out and b"neither" not in got.out,
+            "a full file system",
+            got,
+        )
+        check(b"No space left on device" in got.err and b"0 converted" not in got.out,
+              "what there is room for is converted", got)
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 19, 1 << 19))
+
+    got = run(TOOL, "--batch", "source", preexec_fn=limit)
+    check(
+        got.status == 3
+        and got.out.startswith(b"6 converted, 0 skipped, 1 failed")
+        and b"File too large" in got.err,
+        "a limit on the size of files",
+        got,
+    )
+    check(not strays("source"), "leaves nothing")
+
+
+def on_terminal(*argv):
+    """Standard error of a run that has it on a terminal."""
+    leader, follower = pty.openpty()
+    with subprocess.Popen(
+        argv, stdout=subprocess.PIPE, stderr=follower, env={**os.environ, "TERM": "xterm"}
+    ) as process:
+        os.close(follower)
+        text = b""
+        while True:
+            try:
+                piece = os.read(leader, 4096)
+            except OSError:
+                break
+            if not piece:
+                break
+            text += piece
+        out = process.stdout.read()
+    os.close(leader)
+    return out, text
+
+
+def test_bar():
+    os.makedirs("bar/\033]0;title\a")
+    for i, path in enumerate(programs(40, 1 << 18)):
+        subprocess.run(["cp", path, f"bar/\033]0;title\a/{i}"], check=True)
+    out, text = on_terminal(TOOL, "--batch", "-j1", "--witness=libdwarf", "bar")
+    last = text.rsplit(b"\r", 1)[-1]
+    check(b" files  " in text and b"% " in text, "a bar on a terminal", text[:300])
+    check(last == b"\x1b[K", "that is gone in the end", last)
+    plain = text.replace(b"\x1b[K", b"").replace(b"\r", b"")
+    check(
+        not re.search(rb"[\0-\x1f\x7f-\xff]", plain), "with names that move no cursor", plain[:300]
+    )
+    check(all(len(p) < 80 for p in text.replace(b"\x1b[K", b"").split(b"\r")), "on one line")
+    check(out.count(b"\n") == 1, "and one line of output", out)
+    subprocess.run(["rm", "-rf", "bar"], check=True)
+    os.makedirs("bar")
+    copy("/bin/bash", "bar/bash")
+    out, text = on_terminal(TOOL, "--batch", "-q", "--witness=libdwarf", "bar")
+    check(not out + text, "-q: none", out + text)
+
+
+def main():
+    top = scratch()
+    try:
+        test_everything()
+        test_names()
+        test_failures()
+        test_permissions()
+        test_space()
+        test_bar()
+    finally:
+        remove(top)
+    plan()
+
+
+if __name__ == "__main__":
+    main()
