@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cmd/batch_report.h"
@@ -79,6 +80,16 @@ static bool batch_crew_done(
 	return ok;
 }
 
+/* A signal from a terminal ends the workers, too, and they may be heard of first. */
+static bool batch_crew_stopped(const struct batch_crew *crew, int sig)
+{
+	const struct timespec moment = {.tv_nsec = 100 * 1000000};
+
+	if (!batch_signal && (sig == SIGINT || sig == SIGTERM || sig == SIGHUP))
+		ppoll(NULL, 0, &moment, &crew->signals);
+	return batch_signal || crew->dismissed;
+}
+
 /* A worker is gone. Where it left a file unfinished that file is the reason, and the
  * others go on with a new worker. */
 static bool batch_crew_end(
@@ -86,7 +97,8 @@ static bool batch_crew_end(
 {
 	unsigned int file = atomic_load(&crew->shared->desks[i].file);
 	size_t heard = crew->workers[i].heard;
-	int sig = batch_worker_wait(&crew->workers[i]);
+	int how = batch_worker_wait(&crew->workers[i]);
+	int sig = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
 	struct batch_job job = crew->pool->job;
 	struct eh2sframe_error why;
 
@@ -97,13 +109,16 @@ static bool batch_crew_end(
 		return true;
 	job.worker = i;
 	batch_one_clean(&job, file);
-	if (crew->dismissed)
+	if (batch_crew_stopped(crew, sig))
 		return true;
-	if (sig)
+	if (WIFSIGNALED(how))
 		batch_fail(&why, EH2SFRAME_BUG, "its process was ended by signal %d (%s)",
 			sig, strsignal(sig));
+	else if (WEXITSTATUS(how) == EH2SFRAME_IO)
+		batch_fail(&why, EH2SFRAME_IO, "its process ran out of memory");
 	else
-		batch_fail(&why, EH2SFRAME_IO, "its process gave up: out of memory");
+		batch_fail(&why, EH2SFRAME_BUG, "its process ended with status %d",
+			WEXITSTATUS(how));
 	return batch_crew_done(crew, file,
 		       batch_report_fail(batch_tree_name(job.tree, file)->path, &why),
 		       err) &&

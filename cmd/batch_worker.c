@@ -105,7 +105,7 @@ static void batch_worker_main(const struct batch_job *job, struct batch_shared *
 			atomic_store(&desk->file, BATCH_NO_FILE);
 	}
 	/* Not exit: what stdio holds is the pool's to write. */
-	_exit(ok ? 0 : 1);
+	_exit(ok ? EH2SFRAME_DONE : EH2SFRAME_IO);
 }
 
 bool batch_worker_start(struct batch_worker *worker, const struct batch_job *job,
@@ -129,7 +129,7 @@ bool batch_worker_start(struct batch_worker *worker, const struct batch_job *job
 		/* Should the pool be killed, so are its workers. */
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		if (getppid() != parent)
-			_exit(1);
+			_exit(EH2SFRAME_DONE);
 		batch_worker_main(job, shared, signals, fds[1]);
 	}
 	close(fds[1]);
@@ -185,5 +185,5 @@ int batch_worker_wait(struct batch_worker *worker)
 	close(worker->fd);
 	free(worker->bytes);
 	*worker = (struct batch_worker){.fd = -1};
-	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	return status;
 }

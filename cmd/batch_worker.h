@@ -55,7 +55,8 @@ BATCH_CHECKED bool batch_worker_read(
 /* The next complete message: its text as an object, which the caller owns, NULL: none. */
 json_t *batch_worker_next(struct batch_worker *worker, size_t *file);
 
-/* Waits for its end. Returns the signal that ended it; 0: it ended by itself. */
+/* Waits for its end. Returns what waitpid says of it; EH2SFRAME_IO is for want of memory.
+ */
 int batch_worker_wait(struct batch_worker *worker);
 
 #endif

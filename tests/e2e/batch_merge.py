@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""--report --merge: the reports of the parts of a tree make the report of the tree. TAP.
+
+    batch_merge.py EH2SFRAME
+"""
+
+import json
+import os
+import random
+import subprocess
+import sys
+
+from batch_lib import check, copy, digest, plan, programs, remove, run, scratch
+
+TOOL = os.path.realpath(sys.argv[1])
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def make_tree(top):
+    """Files for which there is something to do, nothing to do, and too much."""
+    names = []
+    for i, path in enumerate(programs(24)):
+        where = f"{top}/{'abc'[i % 3]}/{i % 2}"
+        os.makedirs(where, exist_ok=True)
+        name = f"{where}/{os.path.basename(path)}"
+        subprocess.run(["cp", path, name], check=True)
+        names.append(name)
+    for name, data in (("text", b"text"), ("tree\ntext", b"x"), ("broken", read("/bin/ls")[:5000])):
+        with open(f"{top}/{name}", "wb") as file:
+            file.write(data)
+        names.append(f"{top}/{name}")
+    with open(f"{top}/object.o", "wb") as file:
+        file.write(read("/bin/ls")[:16] + b"\1\0" + read("/bin/ls")[18:])
+    subprocess.run(["cp", "/bin/cat", os.fsencode(f"{top}/latin") + b"\xe9"], check=True)
+    subprocess.run([TOOL, "-q", "/bin/cat", f"{top}/a/done"], check=True)
+    return [os.fsencode(n) for n in names + [f"{top}/object.o", f"{top}/a/done"]] + [
+        os.fsencode(f"{top}/latin") + b"\xe9"
+    ]
+
+
+def batch(report, *paths):
+    return run(TOOL, "--batch", "-q", f"--report-file={report}", *paths)
+
+
+def merge(out, *reports):
+    return run(TOOL, "--report", "--merge", "-q", "-o", out, *reports)
+
+
+def test_parts():
+    names = make_tree("tree")
+    copy("tree", "before")
+    whole = batch("whole.json", "tree")
+    check(whole.status == 1, "a tree with a damaged file", whole)
+    rng = random.Random(int(os.environ.get("SEED", "11")))
+    for n_parts in (1, 2, 3, 5, 9):
+        subprocess.run(["rm", "-rf", "tree"], check=True)
+        copy("before", "tree")
+        parts = [[] for _ in range(n_parts)]
+        for name in names:
+            rng.choice(parts).append(name)
+        reports = []
+        for i, part in enumerate(part for part in parts if part):
+            reports.append(f"{n_parts}-{i}.json")
+            batch(reports[-1], *part)
+        rng.shuffle(reports)
+        got = merge("merged.json", *reports)
+        check(
+            got.status == 0 and read("merged.json") == read("whole.json"),
+            f"{len(reports)} parts: byte for byte the report of the tree",
+            subprocess.run(
+                ["diff", "whole.json", "merged.json"], capture_output=True, text=True, check=False
+            ).stdout,
+        )
+    # In any order, and in steps.
+    merge("one.json", *reports[:2])
+    merge("two.json", "one.json", *reports[2:])
+    check(read("two.json") == read("whole.json"), "merging what was merged")
+    subprocess.run(["rm", "-rf", "tree"], check=True)
+    copy("before", "tree")
+    for directory in "abc":
+        batch(f"{directory}.json", f"tree/{directory}")
+    rest = [name for name in names if name.count(b"/") == 1]
+    batch("rest.json", *rest)
+    merge("merged.json", "rest.json", "c.json", "a.json", "b.json")
+    check(read("merged.json") == read("whole.json"), "directories")
+    got = run(TOOL, "--report", "--merge", "whole.json")
+    check(got.out == read("whole.json") and not got.err, "to standard output", got)
+    got = run(TOOL, "--report", "--merge", "-o", "merged.json", "a.json", "b.json")
+    check(got.out.endswith(b"bytes .sframe\n") and got.out.count(b"\n") == 1, "a summary", got)
+
+
+def test_sums():
+    """The totals are those of the files, added here."""
+    report = json.loads(read("whole.json"))
+    done = [file for file in report["files"] if file["status"] == 0]
+    summary = report["summary"]
+    for group in ("counts", "sizes", "code"):
+        for name, value in summary[group].items():
+            if name != "percent":
+                check(value == sum(file[group][name] for file in done), f"{group}, {name}")
+    percent = 100 * summary["code"]["covered"] / summary["code"]["with_cfi"]
+    check(abs(percent - summary["code"]["percent"]) < 1e-6, "percent")
+    refused = {}
+    for file in done:
+        for reason, counts in file["refused"].items():
+            for name in ("functions", "bytes"):
+                refused.setdefault(reason, {"functions": 0, "bytes": 0})[name] += counts[name]
+    check(refused == summary["refused"] and refused, "refused", summary["refused"])
+    check(
+        summary["done"] == len(done)
+        and summary["skipped"] == {"has-sframe": 1, "relocatable": 1}
+        and summary["failed"] == {"1": 1}
+        and summary["not_elf"] == 2
+        and summary["status"] == 1,
+        "what became of the files",
+        summary,
+    )
+
+
+def test_plain():
+    """Reports of --report=json and of conversions merge, too."""
+    run(TOOL, "--report=json", "-o", "plain.json", "/bin/ls", "/bin/cat")
+    run(TOOL, "-q", "--report-file=single.json", "/bin/bash", "bash")
+    got = merge("merged.json", "plain.json", "single.json")
+    files = json.loads(read("merged.json"))["files"]
+    alone = json.loads(read("plain.json"))["files"] + json.loads(read("single.json"))["files"]
+    check(
+        got.status == 0 and files == sorted(alone, key=lambda file: file["path"]),
+        "reports of single files",
+        got,
+    )
+
+
+def test_bad():
+    good = json.loads(read("a.json"))
+
+    def bad(name, words, data, status=1):
+        if not isinstance(data, bytes):
+            data = json.dumps(data).encode()
+        with open("bad.json", "wb") as file:
+            file.write(data)
+        if os.path.exists("out.json"):
+            os.unlink("out.json")
+        got = merge("out.json", "a.json", "bad.json")
+        check(
+            got.status == status
+            and got.err.startswith(b"eh2sframe: bad.json: ")
+            and words in got.err
+            and got.err.count(b"\n") == 1
+            and not got.out
+            and not os.path.exists("out.json"),
+            name,
+            got,
+        )
+
+    def with_file(**members):
+        return {**good, "files": [{**good["files"][0], **members}]}
+
+    bad("an empty file", b"not JSON: line 1", b"")
+    bad("text", b"not JSON: line 1, column ", b"hello\n\033[2J\n")
+    bad("half a report", b"not JSON: line ", read("a.json")[:-20])
+    bad("deep nesting", b"not JSON: line 1", b"[" * 1000000)
+    bad("a member twice", b"not JSON: line 1", b'{"tool": "eh2sframe", "tool": "eh2sframe"}')
+    bad("not UTF-8", b"not JSON: line 1", b'{"tool": "\xff"}')
+    bad("a number that is too large", b"not JSON: line 1", b'{"tool": 99999999999999999999}')
+    bad("another value", b"not a report of this program", [1, 2])
+    bad("another tool", b"not a report of this program", {**good, "tool": "other"})
+    bad("no files", b"not a report of this program", {**good, "files": {}})
+    bad("a file that is none", b"files[0]: not an object", {**good, "files": [1]})
+    bad("a path that is none", b"files[0]: path is not text", with_file(path=7))
+    bad("no status", b"files[0]: status is not an exit status", with_file(status="0"))
+    bad("a strange status", b"files[0]: status is not an exit status", with_file(status=7))
+    bad("sizes that are none", b"files[0]: sizes is not an object", with_file(sizes=[]))
+    bad("a negative count", b"files[0]: covered is not a count", with_file(code={"covered": -1}))
+    bad("a fraction", b"files[0]: functions is not a count", with_file(counts={"functions": 0.5}))
+    bad("sums out of range", b"adds up to too much", {
+        **good,
+        "files": [{**good["files"][0], "code": {"covered": 2**63 - 1}}] * 2,
+    })
+    bad("a bad refusal", b"refused.no-cfa is not an object", with_file(refused={"no-cfa": 1}))
+    bad("a bad summary", b"summary is not an object", {**good, "summary": []})
+    bad("a bad count", b"not_elf is not a count", {**good, "summary": {"not_elf": "1"}})
+    got = merge("out.json", "missing.json", "a.json")
+    check(
+        got.status == 3 and got.err.startswith(b"eh2sframe: missing.json: cannot open: "),
+        "a report that does not exist",
+        got,
+    )
+    check(merge("out.json", ".").status == 3, "a directory")
+    before = digest("a.json")
+    got = merge("a.json", "a.json", "b.json")
+    check(got.status == 2 and digest("a.json") == before, "the output is an input", got)
+    check(merge("/dev/full", "a.json").status == 3, "no room")
+    check(merge("missing/out.json", "a.json").status == 3, "nowhere to write")
+    # What a later version adds is kept.
+    with open("new.json", "w", encoding="utf-8") as file:
+        json.dump(with_file(news={"a": [1, "<&>"]}), file)
+    merge("out.json", "new.json")
+    check(json.loads(read("out.json"))["files"][0]["news"] == {"a": [1, "<&>"]}, "unknown members")
+
+
+def main():
+    top = scratch()
+    try:
+        test_parts()
+        test_sums()
+        test_plain()
+        test_bad()
+    finally:
+        remove(top)
+    plan()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""eh2sframe --batch when it is interrupted, killed, or the tree changes under it: every file is the old or
+the new one, whole. TAP.
+
+    batch_stop.py EH2SFRAME [MOMENTS]
+"""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+from batch_lib import (
+    SIGNALS,
+    check,
+    children,
+    copy,
+    digest,
+    picture,
+    plan,
+    programs,
+    remove,
+    run,
+    scratch,
+    skip,
+    strays,
+    wait_for,
+)
+
+TOOL = os.path.realpath(sys.argv[1])
+MOMENTS = int(sys.argv[2]) if len(sys.argv) > 2 else 60
+
+
+def start(*argv, **how):
+    return subprocess.Popen(
+        [TOOL, "--batch", *argv],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        **how,
+    )
+
+
+def make_tree(top):
+    """Programs in two directories; every third has a second name, every ninth more."""
+    os.makedirs(f"{top}/a/b")
+    for i, path in enumerate(programs(45, 1 << 16)):
+        name = f"{top}/a/{i}"
+        subprocess.run(["cp", path, name], check=True)
+        for k in range(5 if i % 9 == 0 else i % 3 == 0):
+            os.link(name, f"{top}/a/b/{i}-{k}")
+    with open(f"{top}/text", "w", encoding="utf-8") as file:
+        file.write("not ELF\n")
+
+
+def states(top, old, new):
+    """How many names have the old file, the new one; the names of others."""
+    now = picture(top)[0]
+    n_old = sum(1 for key, what in now.items() if what == old.get(key) != new.get(key))
+    n_new = sum(1 for key, what in now.items() if what == new.get(key) != old.get(key))
+    odd = [key for key, what in now.items() if what not in (old.get(key), new.get(key))]
+    return n_old, n_new, odd + [key for key in old if key not in now]
+
+
+def test_interrupt():
+    make_tree("old")
+    copy("old", "new")
+    began = time.monotonic()
+    whole = run(TOOL, "--batch", "-q", "-j2", "new")
+    duration = time.monotonic() - began
+    check(whole.status == 0, "the whole tree", whole)
+    (old, links), (new, _) = picture("old"), picture("new")
+    rng = random.Random(int(os.environ.get("SEED", "7")))
+    wrong, partly, unlike = [], 0, 0
+    for moment in range(MOMENTS):
+        copy("old", "tree")
+        # As of a terminal every other time: all processes get it.
+        group = moment % 2 == 1
+        number = SIGNALS[moment // 2 % 3]
+        process = start("-q", "-j2", "tree", start_new_session=True)
+        time.sleep(rng.random() * duration * 1.1)
+        (os.killpg if group else os.kill)(process.pid, number)
+        out, err = process.communicate(timeout=60)
+        n_old, n_new, odd = states("tree", old, new)
+        partly += n_old > 0 and n_new > 0
+        unlike += picture("tree")[1] != links
+        if process.returncode not in (0, -number) or odd or out or err:
+            wrong.append((moment, number, process.returncode, odd[:3], err))
+        if process.returncode == 0 and n_old:
+            wrong.append((moment, "status 0, but not all is done"))
+        if strays("tree"):
+            wrong.append((moment, strays("tree")))
+        if moment % 10 == 0:
+            again = run(TOOL, "--batch", "-q", "tree")
+            if again.status != 0 or states("tree", old, new)[0]:
+                wrong.append((moment, "a second run does not finish it", str(again)))
+        subprocess.run(["rm", "-rf", "tree"], check=True)
+    check(not wrong, f"INT, TERM and HUP at {MOMENTS} moments: each file old or new", wrong)
+    check(unlike == 0, "names of one file have the same one", unlike)
+    check(partly >= MOMENTS // 4, f"{partly} of them in the middle of it")
+    wrong = []
+    for moment in range(MOMENTS // 3):
+        copy("old", "tree")
+        process = start("-q", "-j2", "tree", start_new_session=True)
+        time.sleep(rng.random() * duration)
+        # Every other time only what the user started, whose workers must end, too.
+        (os.killpg if moment % 2 else os.kill)(process.pid, signal.SIGKILL)
+        process.communicate(timeout=60)
+        if not moment % 2 and not wait_for(lambda: not orphans("tree"), 10):
+            wrong.append((moment, "workers go on"))
+        for path in strays("tree"):
+            if moment % 2 == 0 and os.path.basename(path).count(".") == 2:
+                wrong.append((moment, path))
+            os.unlink(path)
+        odd = states("tree", old, new)[2]
+        if odd:
+            wrong.append((moment, odd[:3]))
+        subprocess.run(["rm", "-rf", "tree"], check=True)
+    check(not wrong, f"KILL at {MOMENTS // 3} moments: each file old or new", wrong)
+
+
+def orphans(top):
+    """Processes that have a directory of the tree as their own."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            where = os.readlink(f"/proc/{pid}/cwd")
+        except OSError:
+            continue
+        if where.startswith(os.path.abspath(top)):
+            found.append(pid)
+    return found
+
+
+def test_ignored():
+    copy("old", "tree")
+
+    def ignore():
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    process = start("-q", "-j2", "tree", preexec_fn=ignore)
+    while process.poll() is None:
+        process.send_signal(signal.SIGHUP)
+        time.sleep(0.005)
+    check(process.returncode == 0, "a signal that is ignored, as by nohup", process.returncode)
+    check(picture("tree") == picture("new"), "all is done")
+    subprocess.run(["rm", "-rf", "tree"], check=True)
+
+
+def slow_tree(top):
+    """A file that takes long, and by one worker comes first; smaller ones in other directories."""
+    os.makedirs(f"{top}/first")
+    os.makedirs(f"{top}/moved")
+    os.makedirs("outside", exist_ok=True)
+    subprocess.run(["cp", "/bin/bash", f"{top}/first/bash"], check=True)
+    for name in ("gone", "grown", "replaced", "link", "moved/file", "same"):
+        subprocess.run(["cp", "/bin/cat", f"{top}/{name}"], check=True)
+    for name in ("file", "link"):
+        subprocess.run(["cp", "/bin/ls", f"outside/{name}"], check=True)
+
+
+def slow(top):
+    """Starts a run, and returns when it has begun with the first file."""
+    process = start("-j1", "--witness=libdwarf", top)
+    if not wait_for(lambda: strays(f"{top}/first")):
+        process.kill()
+        raise RuntimeError("it does not begin")
+    return process
+
+
+def test_changes():
+    slow_tree("c")
+    outside = picture("outside")
+    process = slow("c")
+    os.unlink("c/gone")
+    with open("c/grown", "ab") as file:
+        file.write(b"more")
+    subprocess.run(["cp", "/bin/ls", "c/other"], check=True)
+    os.rename("c/other", "c/replaced")
+    os.unlink("c/link")
+    os.symlink("../outside/link", "c/link")
+    os.rename("c/moved", "c.moved")
+    os.symlink("../outside", "c/moved")
+    os.chmod("c/first/bash", 0o700)
+    before = {name: digest(f"c/{name}") for name in ("grown", "replaced", "first/bash")}
+    out, err = process.communicate(timeout=120)
+    said = err.decode().splitlines()
+    for path, words in (
+        ("c/gone", "cannot open: No such file"),
+        ("c/grown", "changed since it was listed"),
+        ("c/replaced", "changed since it was listed"),
+        ("c/link", "cannot open: Too many levels of symbolic links"),
+        ("c/moved/file", "cannot open the directory: "),
+        ("c/first/bash", "changed while it was converted; left as it is"),
+    ):
+        check(
+            any(line.startswith(f"eh2sframe: {path}: {words}") for line in said),
+            f"{path}: {words}",
+            err.decode(),
+        )
+    check(
+        process.returncode == 3 and out.startswith(b"1 converted, 0 skipped, 6 failed"),
+        "the others go on",
+        out,
+    )
+    check(before == {name: digest(f"c/{name}") for name in before}, "what changed is left alone")
+    check(picture("outside") == outside, "nothing outside was touched")
+    check(not strays("c") and not strays("c.moved") and not strays("outside"), "nothing is left")
+
+
+def test_worker():
+    """One that is ended costs the file it had."""
+    for number in (signal.SIGKILL, signal.SIGABRT, signal.SIGTERM):
+        subprocess.run(["rm", "-rf", "w", "outside"], check=True)
+        slow_tree("w")
+        process = slow("w")
+        worker = children(process.pid)
+        before = digest("w/first/bash")
+        if len(worker) != 1:
+            process.kill()
+            skip("a worker that ends", "there is no list of children here")
+            return
+        os.kill(worker[0], number)
+        out, err = process.communicate(timeout=120)
+        check(
+            process.returncode == 70
+            and err.startswith(b"eh2sframe: w/first/bash: its process was ended by signal")
+            and err.count(b"\n") == 1
+            and out.startswith(b"6 converted, 0 skipped, 1 failed"),
+            f"a worker ended by {number.name}: the others go on",
+            err + out,
+        )
+        check(digest("w/first/bash") == before and not strays("w"), "its file is as it was")
+
+
+def main():
+    top = scratch()
+    try:
+        test_interrupt()
+        test_ignored()
+        test_changes()
+        test_worker()
+    finally:
+        remove(top)
+    plan()
+
+
+if __name__ == "__main__":
+    main()
