@@ -254,7 +254,7 @@ static bool batch_work(struct batch_run *run, struct eh2sframe_error *err)
 
 int batch_run(const struct args *args)
 {
-	struct batch_run run = {.args = args, .tree.start = -1};
+	struct batch_run run = {.args = args, .tree = {.start = -1, .near_fd = -1}};
 	struct eh2sframe_error err = {0};
 	int status;
 	bool ok;

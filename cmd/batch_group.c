@@ -116,54 +116,70 @@ static bool batch_is_dir(int fd, const struct batch_dir *dir)
 	return fstat(fd, &st) == 0 && st.st_dev == dir->dev && st.st_ino == dir->ino;
 }
 
-/* The directories from the named one down to this. NULL for want of memory. */
-static uint32_t *batch_way_down(const struct batch_tree *tree, uint32_t dir, size_t *n)
+/*
+ * The directories on the way down to this, without the one that is open already, up; it
+ * is -1 when the first is a named one. NULL for want of memory.
+ */
+static uint32_t *batch_way_down(
+	const struct batch_tree *tree, uint32_t dir, size_t *n, int *up)
 {
-	uint32_t *way;
 	size_t depth = 1;
+	uint32_t *way, top = dir;
 
-	for (uint32_t up = dir; tree->dirs[up].base; up = tree->dirs[up].parent)
-		depth++;
+	*up = -1;
+	while (tree->dirs[top].base && *up < 0) {
+		top = tree->dirs[top].parent;
+		if (tree->near_fd >= 0 && top == tree->near)
+			*up = fcntl(tree->near_fd, F_DUPFD_CLOEXEC, 0);
+		if (*up < 0)
+			depth++;
+	}
 	way = malloc(depth * sizeof(*way));
 	*n = depth;
 	while (way && depth) {
 		way[--depth] = dir;
 		dir = tree->dirs[dir].parent;
 	}
+	if (!way && *up >= 0)
+		close(*up);
 	return way;
+}
+
+static int batch_step_down(const struct batch_tree *tree, const struct batch_dir *dir,
+	int up, struct eh2sframe_error *err)
+{
+	int fd = up < 0 ? openat(tree->start, dir->path, BATCH_OPEN_DIR)
+			: openat(up, dir->base, BATCH_OPEN_DIR | O_NOFOLLOW);
+
+	if (fd < 0) {
+		batch_fail_errno(err, "cannot open the directory");
+	} else if (!batch_is_dir(fd, dir)) {
+		batch_fail(err, EH2SFRAME_IO,
+			"the directory was exchanged since it was listed");
+		close(fd);
+		fd = -1;
+	}
+	return fd;
 }
 
 int batch_tree_open_dir(
 	const struct batch_tree *tree, uint32_t dir, struct eh2sframe_error *err)
 {
 	size_t n;
-	uint32_t *way = batch_way_down(tree, dir, &n);
-	int fd = -1, up = -1;
+	int fd = -1, up;
+	uint32_t *way = batch_way_down(tree, dir, &n, &up);
 
 	if (!way) {
 		batch_fail_nomem(err);
 		return -1;
 	}
-	for (size_t i = 0; i < n; i++, up = fd) {
-		const struct batch_dir *next = &tree->dirs[way[i]];
-
-		if (i == 0)
-			fd = openat(tree->start, next->path, BATCH_OPEN_DIR);
-		else
-			fd = openat(up, next->base, BATCH_OPEN_DIR | O_NOFOLLOW);
-		if (fd < 0)
-			batch_fail_errno(err, "cannot open the directory");
+	for (size_t i = 0; i < n; i++) {
+		fd = batch_step_down(tree, &tree->dirs[way[i]], up, err);
 		if (up >= 0)
 			close(up);
+		up = fd;
 		if (fd < 0)
 			break;
-		if (!batch_is_dir(fd, next)) {
-			batch_fail(err, EH2SFRAME_IO,
-				"the directory was exchanged since it was listed");
-			close(fd);
-			fd = -1;
-			break;
-		}
 	}
 	free(way);
 	return fd;
@@ -186,5 +202,5 @@ void batch_tree_deinit(struct batch_tree *tree)
 	free(tree->faults);
 	if (tree->start >= 0)
 		close(tree->start);
-	*tree = (struct batch_tree){.start = -1};
+	*tree = (struct batch_tree){.start = -1, .near_fd = -1};
 }

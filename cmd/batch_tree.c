@@ -200,6 +200,15 @@ static bool batch_add_entry(
 	return ok;
 }
 
+/* fd -1: none. */
+static void batch_keep_near(struct batch_tree *tree, uint32_t index, int fd)
+{
+	if (tree->near_fd >= 0)
+		close(tree->near_fd);
+	tree->near = index;
+	tree->near_fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
 static bool batch_list_dir(struct batch_tree *tree, uint32_t index, struct batch_bar *bar)
 {
 	struct eh2sframe_error why;
@@ -215,6 +224,7 @@ static bool batch_list_dir(struct batch_tree *tree, uint32_t index, struct batch
 		}
 		return batch_add_fault(tree, tree->dirs[index].path, &why);
 	}
+	batch_keep_near(tree, index, fd);
 	errno = 0;
 	while (ok && !batch_signal && (entry = readdir(stream))) {
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
@@ -294,7 +304,8 @@ bool batch_tree_list(struct batch_tree *tree, char *const *paths, size_t n_paths
 {
 	size_t next = 0;
 
-	*tree = (struct batch_tree){.start = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)};
+	*tree = (struct batch_tree){
+		.start = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), .near_fd = -1};
 	if (tree->start < 0)
 		return batch_fail_errno(err, "cannot open the current directory");
 	for (size_t i = 0; i < n_paths && !batch_signal; i++) {
@@ -306,5 +317,6 @@ bool batch_tree_list(struct batch_tree *tree, char *const *paths, size_t n_paths
 				!batch_list_dir(tree, (uint32_t)next, bar))
 				return batch_fail_nomem(err);
 	}
+	batch_keep_near(tree, 0, -1);
 	return batch_tree_group(tree) || batch_fail_nomem(err);
 }

@@ -69,6 +69,10 @@ struct batch_tree {
 	uint64_t n_mount_points; /* directories of other file systems */
 	void *known;		 /* for tsearch: the directories there are */
 	int start; /* the directory that relative paths begin in; -1: none */
+	/* While it is listed: the directory last opened, from where it is not far to the
+	 * next. near_fd is -1 when there is none. */
+	uint32_t near;
+	int near_fd;
 };
 
 /*
