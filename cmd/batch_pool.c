@@ -122,7 +122,7 @@ static bool batch_crew_end(
 	return batch_crew_done(crew, file,
 		       batch_report_fail(batch_tree_name(job.tree, file)->path, &why),
 		       err) &&
-	       batch_crew_start(crew, i, err);
+	       (batch_crew_start(crew, i, err) || crew->alive);
 }
 
 static bool batch_crew_hear(

@@ -2,18 +2,22 @@
 # SPDX-License-Identifier: MIT
 """--report --merge: the reports of the parts of a tree make the report of the tree. TAP.
 
-    batch_merge.py EH2SFRAME
+    batch_merge.py EH2SFRAME ROOT
 """
 
+import ast
 import json
 import os
 import random
+import re
+import shutil
 import subprocess
 import sys
 
-from batch_lib import check, copy, digest, plan, programs, remove, run, scratch
+from batch_lib import check, copy, digest, plan, programs, remove, run, scratch, skip
 
 TOOL = os.path.realpath(sys.argv[1])
+ROOT = os.path.realpath(sys.argv[2])
 
 
 def read(path):
@@ -204,6 +208,49 @@ def test_bad():
     check(json.loads(read("out.json"))["files"][0]["news"] == {"a": [1, "<&>"]}, "unknown members")
 
 
+def test_documented():
+    """What docs/TREES.md tells people to write does what it says."""
+    with open(f"{ROOT}/docs/TREES.md", encoding="utf-8") as file:
+        text = dict(re.findall(r"```(\w+)\n(.*?)```", file.read(), re.S))
+    os.makedirs("bin")
+    os.symlink(TOOL, "bin/eh2sframe")
+    path = {**os.environ, "PATH": f"{os.getcwd()}/bin:{os.environ['PATH']}"}
+    for top in ("root/usr", "build/one/usr", "build/two/usr"):
+        for name in ("bin/ls", "lib/cat"):
+            os.makedirs(f"{top}/{os.path.dirname(name)}")
+            subprocess.run(["cp", "/bin/" + os.path.basename(name), f"{top}/{name}"], check=True)
+    copy("root", "root.before")
+    if shutil.which("ninja"):
+        with open("build.ninja", "w", encoding="utf-8") as file:
+            file.write(text["ninja"])
+        got = subprocess.run(["ninja"], env=path, capture_output=True, text=True, check=False)
+        shutil.rmtree("root")
+        os.rename("root.before", "root")
+        batch("once.json", "root")
+        check(
+            got.returncode == 0 and read("all.json") == read("once.json"),
+            "ninja: as one run",
+            got.stdout + got.stderr,
+        )
+    else:
+        skip("ninja", "not installed")
+    got = subprocess.run(
+        ["sh", "-ec", text["sh"]], env=path, capture_output=True, text=True, check=False
+    )
+    report = json.loads(read("archive.json"))
+    check(
+        got.stdout.startswith("4 converted, 0 skipped, 0 failed")
+        and [file["path"] for file in report["files"]]
+        == ["usr/bin/ls", "usr/bin/ls", "usr/lib/cat", "usr/lib/cat"],
+        "packages",
+        got.stdout + got.stderr,
+    )
+    tree = ast.parse(text["starlark"])
+    check(
+        [f.name for f in tree.body] == ["sframe_tree", "sframe_report"], "the Bazel rules can be parsed"
+    )
+
+
 def main():
     top = scratch()
     try:
@@ -211,6 +258,7 @@ def main():
         test_sums()
         test_plain()
         test_bad()
+        test_documented()
     finally:
         remove(top)
     plan()
