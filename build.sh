@@ -10,7 +10,8 @@ test_packages='g++ clang lld mold binutils llvm elfutils gdb python3 patchelf qe
   libcap2-bin attr busybox-static musl-tools ripgrep fzf openssl perl file
   chrpath debugedit dwz hasktags unison-2.52 whitakers-words gfortran git curl sqlite3 make patch
   bzip2 xz-utils locales binutils-aarch64-linux-gnu binutils-s390x-linux-gnu
-  gcc-aarch64-linux-gnu gcc-s390x-linux-gnu libc6-dev-arm64-cross libc6-dev-s390x-cross'
+  gcc-aarch64-linux-gnu gcc-s390x-linux-gnu libc6-dev-arm64-cross libc6-dev-s390x-cross
+  ccache rpm debugedit cpio debhelper dpkg-dev fakeroot'
 
 run_as_root() {
 	if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi

@@ -1,0 +1,309 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# eh2sframe-cc and eh2sframe-ld: every way in that eh2sframe-cc(1) names, with the compilers and
+# linkers of the machine. TAP.
+#
+#     wrappers.sh EH2SFRAME TESTS_E2E WRAPPERS
+eh2sframe=$1
+wrappers=$(realpath "$3")
+# shellcheck source-path=SCRIPTDIR/../e2e source=cli_lib.sh
+. "$2/cli_lib.sh"
+unset EH2SFRAME_FLAGS EH2SFRAME_CC EH2SFRAME_LD EH2SFRAME_AS COMPILER_PATH COLLECT_GCC
+export EH2SFRAME=$eh2sframe CCACHE_DIR=$scratch/ccache
+plain_path=$PATH
+
+# A folder with a space in it: everything below goes through it.
+mkdir -p 'b in/link' 'b in/object' src
+cp "$wrappers/eh2sframe-cc" 'b in/'
+ln -s eh2sframe-cc 'b in/eh2sframe-ld'
+for name in ld ld.bfd ld.gold ld.lld ld.mold cc c++ gcc g++ clang clang++; do
+	ln -s ../eh2sframe-cc "b in/link/$name"
+done
+ln -s ../eh2sframe-cc 'b in/object/as'
+cc=$scratch/b\ in/eh2sframe-cc
+ld=$scratch/b\ in/eh2sframe-ld
+# gcc takes the commas in -wrapper apart, and spaces in -B are kept.
+cat >'src/pro gram.c' <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+__attribute__((noinline)) int twice(int n) { return printf("%d\n", 2 * n); }
+int main(int argc, char **argv) { return twice(argc + 20) != 3 || !argv[0] || getenv("FAIL"); }
+C
+echo 'int both(int n) { return n + 1; }' >src/lib.c
+
+# converted FILE: proven, and mapped.
+converted() {
+	"$eh2sframe" --verify "$1" >.verify && readelf -lW "$1" | grep -q GNU_SFRAME
+}
+# shellcheck disable=SC2317 # called through is
+plain() {
+	[ -s "$1" ] && ! readelf -SW "$1" | grep -qF .sframe
+}
+# links NAME COMMAND...: makes "pro gram", which is converted and runs; nothing else is left behind.
+links() {
+	local name=$1 left
+	shift
+	rm -rf out && mkdir out && cd out || exit 99
+	"$@" >../.out 2>&1
+	status=$?
+	left=$(ls -A)
+	if [ $status = 0 ] && converted 'pro gram' 2>&1 && [ "$(./'pro gram')" = 42 ] &&
+		[ "$left" = 'pro gram' ] && [ ! -s ../.out ]; then
+		cd ..; ok "$name"
+	else
+		cd ..; not_ok "$name" "status $status, left: $left
+$(cat .out)"
+	fi
+}
+c="$scratch/src/pro gram.c"
+
+### Programs.
+for compiler in gcc clang; do
+	have $compiler || { skip "$compiler" "no $compiler"; continue; }
+	links "eh2sframe-ld $compiler" "$ld" $compiler "$c" -o 'pro gram'
+	links "eh2sframe-ld $compiler, -oNAME" "$ld" $compiler -O2 "$c" '-opro gram'
+	links "$compiler -B" $compiler -B "$scratch/b in/link" "$c" -o 'pro gram'
+	for linker in bfd gold lld mold; do
+		have ld.$linker || { skip "$compiler -B -fuse-ld=$linker" "no ld.$linker"; continue; }
+		links "$compiler -B -fuse-ld=$linker" \
+			$compiler -B "$scratch/b in/link" -fuse-ld=$linker "$c" -o 'pro gram'
+	done
+	links "$compiler first in PATH" env PATH="$scratch/b in/link:$PATH" $compiler "$c" -o 'pro gram'
+	printf '%s\n' "'$c'" '-o "pro gram"' >'src/args'
+	links "eh2sframe-ld $compiler @FILE" "$ld" $compiler "@$scratch/src/args"
+	links "$compiler -B @FILE" $compiler -B "$scratch/b in/link" "@$scratch/src/args"
+done
+links 'gcc -wrapper' gcc -wrapper "$ld" "$c" -o 'pro gram'
+links 'gcc -B -flto' gcc -B "$scratch/b in/link" -O2 -flto "$c" -o 'pro gram'
+if have clang; then
+	links 'clang --ld-path' clang --ld-path="$ld" "$c" -o 'pro gram'
+	EH2SFRAME_LD=ld.lld links 'clang --ld-path, EH2SFRAME_LD' clang --ld-path="$ld" "$c" -o 'pro gram'
+	is 'it was lld that linked' sh -c "readelf -p .comment 'out/pro gram' | grep -q LLD"
+fi
+gcc -c "$c" -o src/pro.o
+links 'eh2sframe-ld, a link alone' "$ld" gcc "$scratch/src/pro.o" -o 'pro gram'
+cp src/pro.o .
+is 'eh2sframe-ld is ld where it is not told otherwise' "$ld" -shared -o lib.so pro.o
+is 'a shared library by ld is converted' converted lib.so
+rm -f a.out
+is 'a.out' "$ld" gcc pro.o
+is 'a.out is converted' converted a.out
+is 'a shared library' "$ld" gcc -shared -fPIC src/lib.c -o lib.so
+is 'a shared library is converted' converted lib.so
+is 'a version' "$ld" gcc --version
+for machine in aarch64 s390x; do
+	have $machine-linux-gnu-gcc || { skip "cross gcc for $machine" 'no cross compiler'; continue; }
+	is "cross gcc for $machine" \
+		$machine-linux-gnu-gcc -B "$scratch/b in/link" "$c" -o cross
+	is "cross gcc for $machine: converted" converted cross
+done
+
+### What is left alone.
+is 'ld -r' "$ld" ld -r -o r.o pro.o
+is 'ld -r is left' plain r.o
+is 'a compilation' "$ld" gcc -c src/lib.c -o only.o
+gcc -c src/lib.c -o same.o
+is 'a compilation is left' cmp only.o same.o
+is 'preprocessing' "$ld" gcc -E src/lib.c -o lib.i
+gcc pro.o -o a.out
+cp a.out kept
+is 'no link at all' "$ld" gcc -E src/lib.c -o lib.i
+"$ld" gcc --version >.out
+"$ld" gcc '-###' pro.o -o a.out 2>.out
+is 'an old output of another is left' cmp a.out kept
+if echo 'int main(void) { return 0; }' | gcc -m32 -x c - -nostdlib -Wl,-emain -o m32 2>.out; then
+	is '32 bits' sh -c "echo 'int main(void) { return 0; }' | '$ld' gcc -m32 -x c - -nostdlib -Wl,-emain -o m32"
+	is '32 bits are left' plain m32
+else
+	skip '32 bits' 'gcc -m32 does not work'
+fi
+is 'no CFI is no error' "$ld" gcc -nostdlib -Wl,-emain -Wl,--build-id=none \
+	-fno-asynchronous-unwind-tables -x c - -o nocfi <<<'int main(void) { return 0; }'
+is 'already converted is no error' "$ld" gcc -B "$scratch/b in/link" pro.o -o twice
+is 'converted by the inner one' converted twice
+is '/dev/null' "$ld" gcc pro.o -o /dev/null
+is 'is still there' test -c /dev/null
+
+### Options and exit statuses.
+EH2SFRAME_FLAGS='--format=3 --optimize=none' "$ld" gcc pro.o -o v3
+is 'EH2SFRAME_FLAGS' sh -c "'$eh2sframe' --dump v3 | grep -q 'SFRAME_VERSION_3\|Version: 3\|v3'"
+exits() {
+	local name=$1 wanted=$2
+	shift 2
+	"$@" >.out 2>.err
+	status=$?
+	if [ $status = "$wanted" ]; then ok "$name"; else not_ok "$name" "status $status
+$(cat .out .err)"; fi
+}
+printf '#!/bin/sh\nexit 41\n' >exit41
+printf '#!/bin/sh\nkill -SEGV $$\n' >crash
+chmod +x exit41 crash
+exits 'the status of the program' 41 "$ld" ./exit41 -o x
+exits 'the status of the program, objects' 41 "$cc" ./exit41 -c x.c
+exits 'a program that crashes' 139 "$ld" ./crash -o x
+exits 'a link that fails' 1 "$ld" gcc -o x no-such.o
+exits 'a program that is not there' 127 env PATH=/nowhere /bin/sh "$ld" -o x pro.o
+EH2SFRAME_FLAGS=--format=9 exits 'the status of the command' 2 "$ld" gcc pro.o -o failed
+is 'its message' grep -q '^eh2sframe: .*format' .err
+is 'a file that was not converted is not left' test ! -e failed
+EH2SFRAME_FLAGS=--min-coverage=100 exits 'coverage' 5 "$ld" gcc pro.o -o failed
+EH2SFRAME=/nowhere/eh2sframe exits 'no command' 127 "$ld" gcc pro.o -o failed
+is 'nor then' test ! -e failed
+printf '#!/bin/sh\nexit 0\n' >none && chmod +x none
+(unset EH2SFRAME; cp "$eh2sframe" 'b in/eh2sframe'; "$ld" gcc pro.o -o beside)
+is 'the command beside the wrapper' converted beside
+rm 'b in/eh2sframe'
+cp pro.o 'b in/pro.o'
+gcc 'b in/pro.o' -o linked && ln linked other && cp linked before
+cat >relink <<'S'
+#!/bin/sh
+# Writes into the output as it is, as ccache's links do.
+cat before >linked
+S
+chmod +x relink
+is 'an output with another name' "$ld" ./relink -o linked
+is 'is converted' converted linked
+is 'and the other name is left' cmp other before
+
+### Objects: what the command is called with, by one that only writes it down.
+cat >record <<'S'
+#!/bin/sh
+printf '<%s>' "$@" >>"$RECORD"
+echo >>"$RECORD"
+S
+chmod +x record
+export RECORD=$scratch/recorded
+# objects NAME EXPECTED COMMAND...: EXPECTED are the objects the command is called for, in order.
+objects() {
+	local name=$1 wanted=$2 got
+	shift 2
+	: >recorded
+	if out=$(EH2SFRAME=$scratch/record EH2SFRAME_FLAGS=--format=1 "$@" 2>&1) &&
+		got=$(sed 's/^<-q><--format=1><\(.*\)><\(.*\)>$/\1=\2/; s,/tmp/[^=]*\.o,tmp,g' recorded) &&
+		[ "$got" = "$wanted" ]; then
+		ok "$name"
+	else
+		not_ok "$name" "wanted $wanted, got $(cat recorded)
+$out"
+	fi
+}
+cp "$c" 'a b.c'; cp src/lib.c lib.c
+printf '%s\n' "-c 'a b.c'" "-o 'r s.o'" >args
+for compiler in gcc clang; do
+	have $compiler || continue
+	objects "eh2sframe-cc $compiler -c -o" 'x y.o=x y.o' "$cc" $compiler -c 'a b.c' -o 'x y.o'
+	objects "eh2sframe-cc $compiler -c" 'a b.o=a b.o
+lib.o=lib.o' "$cc" $compiler -c 'a b.c' lib.c
+	objects "eh2sframe-cc $compiler @FILE" 'r s.o=r s.o' "$cc" $compiler @args
+	objects "eh2sframe-cc $compiler, a link" '' "$cc" $compiler 'a b.c' -o x
+	objects "eh2sframe-cc $compiler -S" '' "$cc" $compiler -S lib.c -o lib.s
+	objects "eh2sframe-cc $compiler -c lib.s" 'lib.o=lib.o' "$cc" $compiler -c lib.s
+done
+objects 'eh2sframe-cc is cc' 'lib.o=lib.o' "$cc" -c lib.c
+objects 'gcc -B' 'x y.o=x y.o' gcc -B "$scratch/b in/object" -c 'a b.c' -o 'x y.o'
+objects 'gcc -B -pipe, with a link' 'tmp=tmp' gcc -pipe -B "$scratch/b in/object" 'a b.c' -o x
+objects 'gcc -wrapper' 'x y.o=x y.o' gcc -wrapper "$cc" -c 'a b.c' -o 'x y.o'
+! have clang || objects 'clang -fno-integrated-as -B' 'x y.o=x y.o' \
+	clang -fno-integrated-as -B "$scratch/b in/object" -c 'a b.c' -o 'x y.o'
+gcc -S lib.c -o lib.s
+objects 'as' 'x y.o=x y.o' "$cc" as lib.s -o 'x y.o'
+for machine in aarch64 s390x; do
+	have $machine-linux-gnu-gcc || { skip "as of $machine" 'no cross compiler'; continue; }
+	objects "as of $machine" 'x y.o=x y.o' \
+		$machine-linux-gnu-gcc -B "$scratch/b in/object" -c 'a b.c' -o 'x y.o'
+done
+if have ccache; then
+	objects 'ccache behind, filled' 'c.o=c.o' "$cc" ccache gcc -c lib.c -o c.o
+	objects 'ccache behind, found' 'c.o=c.o' "$cc" ccache gcc -c lib.c -o c.o
+	objects 'ccache in front of -B, filled' 'c.o=c.o' ccache gcc -B "$scratch/b in/object" -c lib.c -o c.o
+	objects 'ccache in front of -B, found' '' ccache gcc -B "$scratch/b in/object" -c lib.c -o c.o
+	is 'ccache did find' sh -c 'ccache --print-stats | grep -q "^direct_cache_hit.2\$"'
+	links 'a link through ccache' "$ld" ccache gcc "$scratch/src/pro.o" -o 'pro gram'
+	mkdir masks && ln -s "$(command -v ccache)" masks/gcc
+	links 'links first in PATH, ccache second' \
+		env PATH="$scratch/b in/link:$scratch/masks:$plain_path" gcc "$c" -o 'pro gram'
+	links 'ccache first in PATH, links second' \
+		env PATH="$scratch/masks:$scratch/b in/link:$plain_path" gcc "$c" -o 'pro gram'
+else
+	skip 'ccache' 'no ccache'
+fi
+
+### Signals: the wrapper ends by them, after its program, and leaves no output that is not converted.
+cat >slow-link <<'S'
+#!/bin/sh
+cp before slow
+: >started
+sleep "${1:-1}"
+S
+cat >slow-command <<'S'
+#!/bin/sh
+: >started
+sleep 1
+S
+chmod +x slow-link slow-command
+# signalled NAME SIGNAL COMMAND...
+signalled() {
+	local name=$1 signal=$2 pid
+	shift 2
+	rm -f started slow
+	"$@" >.out 2>&1 &
+	pid=$!
+	for ((i = 0; i < 200; i++)); do [ -e started ] && break; sleep 0.02; done
+	kill -s "$signal" $pid
+	wait $pid
+	status=$?
+	if [ $status = $((128 + $(kill -l "$signal"))) ] && [ ! -e slow ] && ! compgen -G '*eh2sframe-*' >.out; then
+		ok "$name"
+	else
+		not_ok "$name" "status $status, slow: $(ls -l slow 2>&1)"
+	fi
+}
+signalled 'TERM while linking' TERM "$ld" ./slow-link 1 -o slow
+signalled 'HUP while linking' HUP "$ld" ./slow-link 1 -o slow
+# What the command does then is its own affair (files.sh); one that is killed has not converted.
+printf '#!/bin/sh\n: >started\nsleep 1\nkill -TERM $$\n' >slow-killed && chmod +x slow-killed
+signalled 'TERM while converting' TERM env EH2SFRAME="$scratch/slow-killed" "$ld" ./slow-link 0 -o slow
+# From a terminal everyone has the signal, the program too. An asynchronous command of a script
+# ignores INT, and so would everything below it.
+cat >interrupt.py <<'PY'
+import os, signal, subprocess, sys, time
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+child = subprocess.Popen(sys.argv[1:], start_new_session=True)
+while not os.path.exists('started'):
+    time.sleep(0.02)
+os.killpg(child.pid, signal.SIGINT)
+sys.exit(0 if child.wait(10) == -signal.SIGINT and not os.path.exists('slow') else 1)
+PY
+rm -f started slow
+is 'INT for the whole group' python3 interrupt.py "$ld" ./slow-link 5 -o slow
+
+### make -j8, a clean second run, and one that was killed in the middle.
+mkdir many && cd many || exit 99
+for ((i = 0; i < 40; i++)); do
+	echo "int f$i(int n) { return n ? f$i(n - 1) + $i : 0; }" >f$i.c
+done
+cp "$c" main.c
+cat >Makefile <<'M'
+OBJECTS := $(patsubst %.c,%.o,$(wildcard f*.c)) main.o
+PROGRAMS := $(addprefix p,0 1 2 3 4 5 6 7 8 9)
+all: $(PROGRAMS) lib.so
+$(PROGRAMS): $(OBJECTS)
+	$(CC) -o $@ $^
+lib.so: $(filter-out main.o,$(OBJECTS))
+	$(CC) -shared -o $@ $^
+%.o: %.c
+	$(CC) -fPIC -w -c -o $@ $<
+M
+is 'make -j8' make -s -j8 CC="gcc -B '$scratch/b in/link'"
+for f in p? lib.so; do converted "$f" || not_ok "make -j8: $f"; done
+is 'nothing to be done' sh -c 'make -j8 | grep -q "Nothing to be done"'
+rm -f ./p? lib.so ./*.o
+timeout -s TERM 0.3 make -s -j8 CC="'$ld' gcc" >/dev/null 2>&1
+is 'make again after a signal' make -s -j8 CC="'$ld' gcc"
+for f in p? lib.so; do converted "$f" || not_ok "make again: $f"; done
+: >"$RECORD"
+rm -f ./*.o
+EH2SFRAME=$scratch/record make -s -j8 CC="'$cc' gcc" f{0..39}.o main.o
+cd ..
+is 'make -j8, objects: each once' test "$(sort -u recorded | wc -l) $(wc -l <recorded)" = '41 41'
+plan
