@@ -1,31 +1,131 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs one example from a copy, with the command under test first in PATH.
+# Runs one example from a copy, with eh2sframe installed into a place of its own, first in PATH.
 #
-#     run_tests.sh EXAMPLES_DIR EH2SFRAME make|meson|walkthrough
+#     run_tests.sh EXAMPLES_DIR BUILD_DIR PREFIX EXAMPLE
 set -eu
 examples=$1
-eh2sframe=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir "$work/bin"
-ln -s "$eh2sframe" "$work/bin/eh2sframe"
-PATH=$work/bin:$PATH
+DESTDIR=$work/root meson install -C "$2" --no-rebuild --quiet
+installed=$work/root$3
+PATH=$installed/bin:$PATH
 export PATH
+unset EH2SFRAME EH2SFRAME_FLAGS EH2SFRAME_LD EH2SFRAME_CC EH2SFRAME_AS
 
-case $3 in
+need() {
+	command -v "$1" >/dev/null || {
+		echo "needs $1"
+		exit 77
+	}
+}
+
+# proven FILE...: the section is mapped, and says what the CFI says.
+proven() {
+	for file; do
+		eh2sframe --verify "$file"
+		readelf -lW "$file" | grep -q GNU_SFRAME
+	done
+}
+
+# fails COMMAND...: its errors are in the file errors.
+fails() {
+	if "$@" 2>errors; then
+		echo "should have failed: $*"
+		exit 1
+	fi
+}
+
+runs() {
+	test "$("$1")" = '10! = 3628800'
+}
+
+case $4 in
 make)
 	cp -r "$examples/make" "$work/make"
 	make -C "$work/make" check
-	readelf -lW "$work/make/hello" | grep -q GNU_SFRAME
+	proven "$work/make/hello"
 	make -C "$work/make" all | grep -q 'Nothing to be done'
 	;;
 meson)
 	cp -r "$examples/meson" "$work/meson"
 	meson setup "$work/b" "$work/meson"
 	meson test -C "$work/b"
-	DESTDIR=$work/root meson install -C "$work/b"
-	readelf -lW "$work/root/usr/local/bin/hello" | grep -q GNU_SFRAME
+	DESTDIR=$work/to meson install -C "$work/b"
+	proven "$work/to/usr/local/bin/hello"
+	;;
+cmake)
+	need cmake
+	cp -r "$examples/cmake" "$work/cmake"
+	cd "$work/cmake"
+	for generator in Ninja 'Unix Makefiles'; do
+		rm -rf b "$work/to"
+		cmake -G "$generator" -B b -DCMAKE_PREFIX_PATH="$installed" -DCMAKE_BUILD_TYPE=RelWithDebInfo
+		grep "^EH2SFRAME_EXECUTABLE:.*=$installed/bin/eh2sframe\$" b/CMakeCache.txt
+		cmake --build b -j 2
+		(cd b && ctest --output-on-failure)
+		DESTDIR=$work/to cmake --install b --strip --prefix /usr
+		proven "$work/to/usr/bin/hello" "$work/to/usr/lib/libfactorial.so"
+		runs "$work/to/usr/bin/hello"
+		# A conversion that fails leaves nothing that the next build would take for finished.
+		cmake -B b -DEH2SFRAME_OPTIONS=--format=9
+		fails cmake --build b
+		test ! -e b/libfactorial.so
+		fails cmake --build b
+		cmake -B b -DEH2SFRAME_OPTIONS=
+		cmake --build b
+		proven b/hello
+	done
+	# What is refused, by name.
+	printf '%s\n' 'add_library(archive STATIC factorial.c)' 'eh2sframe_add(archive)' >>CMakeLists.txt
+	fails cmake -B b
+	grep -q 'eh2sframe_add: archive is not linked (STATIC_LIBRARY)' errors
+	# Too new a version is not found.
+	sed -i 's/Eh2sframe 0.1/Eh2sframe 0.99/' CMakeLists.txt
+	fails cmake -B b
+	grep -q 'compatible with requested version "0.99"' errors
+	;;
+cargo)
+	need cargo
+	cp -r "$examples/cargo" "$work/cargo"
+	cd "$work/cargo"
+	sed -i "s,/usr/libexec,$installed/libexec," .cargo/config.toml
+	CARGO_HOME=$work/home
+	export CARGO_HOME
+	for profile in dev release; do
+		cargo build --offline --profile $profile
+		program=target/release/hello
+		[ $profile = release ] || program=target/debug/hello
+		proven $program
+		runs $program
+	done
+	touch src/main.rs
+	# The variable of the environment counts before that of the configuration.
+	EH2SFRAME_FLAGS=--format=9 fails cargo build --offline
+	grep -q "eh2sframe: .*format" errors
+	;;
+bazel)
+	if ! command -v bazel >/dev/null; then
+		# Starlark's syntax is within Python's: it parses, and that is all that is known here.
+		python3 -c 'import ast, sys; [ast.parse(open(f).read(), f) for f in sys.argv[1:]]' \
+			"$examples/bazel/eh2sframe.bzl" "$examples/bazel/BUILD.bazel"
+		echo 'no bazel: the rule was parsed and not run'
+		exit 77
+	fi
+	cp -r "$examples/bazel" "$work/bazel"
+	cd "$work/bazel"
+	bazel() {
+		command bazel --batch --output_user_root="$work/bazel.root" "$@" --action_env=PATH
+	}
+	bazel build //:hello
+	proven bazel-bin/hello
+	runs bazel-bin/hello
+	bazel run //:hello | grep -qx '10! = 3628800'
+	sed -i 's/--min-coverage=50/--min-coverage=100/' BUILD.bazel
+	fails bazel build //:hello
+	grep -q '^eh2sframe: .*demanded' errors
+	# Bazel makes its folders read-only.
+	chmod -R u+w "$work/bazel.root"
 	;;
 walkthrough)
 	"$examples/walkthrough.sh" eh2sframe >"$work/out"
@@ -34,7 +134,7 @@ walkthrough)
 	test "$(grep -c ': 0 differences' "$work/out")" = 2
 	;;
 *)
-	echo "no example $3" >&2
+	echo "no example $4" >&2
 	exit 1
 	;;
 esac
