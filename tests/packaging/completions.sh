@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The completions, in bash and zsh: every option of the man page is in --help and offered, and the
+# reverse, with the values that the help names. TAP.
+#
+#     completions.sh EH2SFRAME TESTS_E2E COMPLETIONS MAN_PAGE
+eh2sframe=$1
+completions=$(realpath "$3")
+page=$(realpath "$4")
+# shellcheck source-path=SCRIPTDIR/../e2e source=cli_lib.sh
+. "$2/cli_lib.sh"
+mkdir bin files
+ln -s "$eh2sframe" bin/eh2sframe
+PATH=$scratch/bin:$PATH
+: >'files/one file' && : >files/two
+
+# Options by three ways: headings and synopsis of the man page, the table of the source (what the
+# command takes), and the help.
+sed -e '/^# EXIT STATUS/,$d' "$page" | grep -E '^\*' | sed 's/\\//g' |
+	grep -oE -- '--?[a-z][a-z-]*' | sort -u >of.page
+"$eh2sframe" --help | grep -oE -- '(^| |\[)--?[a-z][a-z-]*' | grep -oE -- '-.*' | sort -u >of.help
+is 'the help has the options of the man page, and the reverse' diff of.page of.help
+while read -r option; do
+	# Whoever knows an option complains of something else.
+	"$eh2sframe" "$option" >unknown 2>&1 </dev/null
+	! grep -q 'unknown option' unknown || echo "$option"
+done <of.page >unknown.all
+is 'the command takes all of them' diff /dev/null unknown.all
+
+# complete_words WORD...: what bash would offer for the last word, one to a line.
+# shellcheck source=/dev/null
+. "$completions/eh2sframe"
+# shellcheck disable=SC2317 # called by the completion
+compopt() { :; }
+complete_words() {
+	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+	_eh2sframe eh2sframe "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+	printf '%s\n' "${COMPREPLY[@]}"
+}
+# offers NAME EXPECTED WORD...
+offers() {
+	local name=$1 wanted=$2 got
+	shift 2
+	got=$(complete_words "$@" | sort)
+	if [ "$got" = "$wanted" ]; then ok "$name"; else not_ok "$name" "wanted $wanted
+got $got"; fi
+}
+complete_words eh2sframe - | grep -oE -- '^--?[a-z-]+' | sort -u >of.bash
+is 'bash: the options of the man page, and the reverse' diff of.page of.bash
+offers 'bash: an option that has a value' '--format=' eh2sframe --for
+offers 'bash: one that has none' '--dump ' eh2sframe --du
+offers 'bash: one whose value can be left out' '--report 
+--report-file=
+--report=' eh2sframe --report
+offers 'bash: values after =' '1
+2
+3' eh2sframe --format =
+offers 'bash: values, one begun' 'note' eh2sframe --method = n
+offers 'bash: a value as a word of its own' 'none
+share
+size' eh2sframe --optimize ''
+offers 'bash: a number' '' eh2sframe -j ''
+offers 'bash: files after -o' 'files/one file
+files/two' eh2sframe --report -o files/
+offers 'bash: files after =' 'files/two' eh2sframe --cfi = files/t
+offers 'bash: files' 'files/one file
+files/two' eh2sframe files/
+offers 'bash: files after an option whose value can be left out' 'files/two' eh2sframe --report files/t
+is 'bash: as bash loads it' bash --norc -c "set -u; . '$completions/eh2sframe'; complete -p eh2sframe"
+
+if have zsh; then
+	cat >zsh_offers <<-'Z'
+		# zsh_offers DIR LINE: what is offered for a line, one to a line.
+		zmodload zsh/zpty
+		zpty z zsh -f -i
+		zpty -w z "fpath=($1 \$fpath); autoload -Uz compinit && compinit -D -u; PS1=; unset zle_bracketed_paste"
+		# Whatever would be added is printed; functions that ask for arrays keep theirs.
+		zpty -w z 'compadd() {
+			if [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then builtin compadd "$@"; return; fi
+			local -a hits
+			builtin compadd -A hits "$@"
+			print -rl -- "${hits[@]/#/HIT }"
+		}
+		null-line() { print BEGIN; }
+		done-line() { print END; }
+		compprefuncs=(null-line); comppostfuncs=(done-line)'
+		zpty -w z 'print READ''Y'
+		zpty -r -m z seen '*READY*'
+		zpty -w -n z "$2"$'\t'
+		zpty -r -m z seen '*BEGIN*END*'
+		print -r -- "${${seen##*BEGIN}//$'\r'/}" | sed -n 's/^.*HIT //p' | sort -u
+		zpty -d z
+	Z
+	zsh_offers() { timeout 20 zsh -f zsh_offers "$completions" "$1" </dev/null; }
+	zoffers() {
+		local got
+		got=$(zsh_offers "$3")
+		if [ "$got" = "$2" ]; then ok "$1"; else not_ok "$1" "wanted $2
+got $got"; fi
+	}
+	is 'zsh: reads it' zsh -f -n "$completions/_eh2sframe"
+	{ zsh_offers 'eh2sframe --'; zsh_offers 'eh2sframe -'; } | grep -oE -- '^--?[a-z-]+' | sort -u >of.zsh
+	is 'zsh: the options of the man page, and the reverse' diff of.page of.zsh
+	zoffers 'zsh: values' '1
+2
+3' 'eh2sframe --format='
+	zoffers 'zsh: files' 'one\ file
+two' 'eh2sframe files/'
+	zoffers 'zsh: files after =' 'two' 'eh2sframe --cfi=files/t'
+else
+	skip zsh 'no zsh'
+fi
+plan

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Our own Debian packages: built, held against lintian, unpacked, and what is in them used. TAP.
+#
+#     deb.sh EH2SFRAME TESTS_E2E PACKAGING
+eh2sframe=$1
+packaging=$(realpath "$3")
+# shellcheck source-path=SCRIPTDIR/../e2e source=cli_lib.sh
+. "$2/cli_lib.sh"
+for tool in dpkg-buildpackage dh scdoc; do
+	have $tool || { echo "1..0 # SKIP needs $tool"; exit 0; }
+done
+mkdir -p debs home
+export HOME=$scratch/home
+unset EH2SFRAME EH2SFRAME_FLAGS
+
+if out=$("$packaging/deb/build" debs 2>&1); then
+	ok 'packages are built'
+else
+	not_ok 'packages are built' "$out"
+	plan
+fi
+printf '%s\n' eh2sframe eh2sframe-dbgsym libeh2sframe-dev libeh2sframe0 libeh2sframe0-dbgsym >three
+find debs -name '*.deb' -printf '%f\n' | sed 's/_.*//' | sort >built
+is 'the three, and their debug packages' diff three built
+version=$("$eh2sframe" --version | sed 's/.* //')
+is 'the version is that of the command' test -e debs/eh2sframe_"$version"_*.deb
+if have lintian; then
+	lintian --allow-root --fail-on error debs/*.changes >lint 2>&1
+	status=$?
+	if [ $status = 0 ]; then ok 'lintian finds no error'; else not_ok 'lintian finds no error' "$(cat lint)"; fi
+	sed 's/^/# /' lint
+else
+	skip lintian 'no lintian'
+fi
+
+for deb in eh2sframe libeh2sframe0 libeh2sframe-dev; do
+	dpkg-deb -x debs/${deb}_*.deb root
+	dpkg-deb -f debs/${deb}_*.deb Depends >depends.$deb
+done
+root=$scratch/root
+lib=$(dirname "$(echo "$root"/usr/lib/*/libeh2sframe.so.0)")
+is 'the library is where this architecture has its own' \
+	test "$lib" = "$root/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)"
+is 'the command needs libelf' grep -q libelf1 depends.eh2sframe
+is 'the development files need the library' grep -q "libeh2sframe0 (= $version)" depends.libeh2sframe-dev
+# The runtime packages hold each file once, and dpkg would refuse otherwise.
+is 'no file is in two packages' sh -c "for p in eh2sframe libeh2sframe0 libeh2sframe-dev; do
+	dpkg-deb -c debs/\${p}_*.deb; done | grep -v '^d' | awk '{print \$6}' | sort | uniq -d |
+	diff /dev/null -"
+is 'no link leads nowhere' sh -c "! find '$root' -xtype l | grep ."
+
+export PATH=$root/usr/bin:$PATH
+cat >main.c <<'C'
+#include <stdio.h>
+int main(int argc, char **argv) { return printf("%d\n", 41 + argc) != 3 || !argv[0]; }
+C
+gcc -O2 main.c -o plain
+is 'the command converts' "$root/usr/bin/eh2sframe" plain converted
+is 'what this tree converts to' sh -c "'$eh2sframe' -q plain same && cmp converted same"
+is 'the linker wrapper' "$root/usr/bin/eh2sframe-ld" gcc main.c -o linked
+is 'and by -B' gcc -B "$root/usr/libexec/eh2sframe/link" main.c -o by-b
+is 'both have found the command beside them' eh2sframe --verify linked by-b
+is 'manual pages' sh -c "for page in eh2sframe eh2sframe-cc eh2sframe-ld dh_eh2sframe; do
+	zcat '$root'/usr/share/man/man1/\$page.1.gz | grep -q '^.TH' || exit 1; done"
+is 'the add-on is where dh looks' perl -I"$root/usr/share/perl5" -MDebian::Debhelper::Dh_Lib -e \
+	'sub insert_after { print "@_\n" } require Debian::Debhelper::Sequence::eh2sframe'
+if have cmake; then
+	mkdir cm
+	printf '%s\n' 'cmake_minimum_required(VERSION 3.16)' 'project(x C)' 'find_package(Eh2sframe REQUIRED)' \
+		'add_executable(x ../main.c)' 'eh2sframe_add(x)' >cm/CMakeLists.txt
+	is 'the CMake module' sh -c "cmake -S cm -B cm/b -DCMAKE_PREFIX_PATH='$root/usr' && cmake --build cm/b"
+	is 'it converted' eh2sframe --verify cm/b/x
+else
+	skip 'the CMake module' 'no cmake'
+fi
+
+# A program with the development files, by the shared library and by the static one.
+cat >use.c <<'C'
+#include <eh2sframe.h>
+#include <stdio.h>
+int main(void) { return puts(eh2sframe_version()) < 0; }
+C
+export PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=$lib/pkgconfig
+# shellcheck disable=SC2046 # lists of options
+gcc use.c -o shared $(pkg-config --cflags --libs libeh2sframe) >out 2>&1
+is 'a program by the shared library' sh -c "LD_LIBRARY_PATH='$lib' ./shared | grep -qF '$version'"
+# shellcheck disable=SC2046
+gcc use.c -o static $(pkg-config --cflags libeh2sframe) "$lib/libeh2sframe.a" \
+	$(pkg-config --static --libs libeh2sframe | sed 's/-leh2sframe//') >out 2>&1
+is 'a program by the static library' sh -c "./static | grep -qF '$version'"
+is 'which needs no other' sh -c '! readelf -d static | grep -q libeh2sframe'
+plan
