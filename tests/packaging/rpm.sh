@@ -100,6 +100,17 @@ crc=$(readelf -p .gnu_debuglink root/usr/bin/small | sed -n 's/.*\] *\(small.*de
 is 'the debug link names a file of the debug package' \
 	test -n "$(find debug -name "${crc:-none}")"
 
+# Without a pattern: everything, the separate debug files are known by what they are.
+sed '/eh2sframe_exclude/d' small.spec >all.spec
+if rpmbuild -bb --nodeps all.spec >build.log 2>&1; then
+	rm -rf root && mkdir root && (cd root && rpm2cpio "../$rpm" | cpio -idm --quiet)
+	is 'all: proven' "$eh2sframe" --verify root/usr/bin/small root/usr/lib64/left.so
+	is 'all: hard links still are' test root/usr/bin/small -ef 'root/usr/libexec/small one'
+	is 'all: an object is left' sh -c '! readelf -SW root/usr/lib64/object.o | grep -qF .sframe'
+else
+	not_ok 'all: rpmbuild' "$(tail -n 30 build.log)"
+fi
+
 # A file that cannot be converted ends the build.
 sed 's/--min-coverage=50/--min-coverage=100/' small.spec >strict.spec
 if rpmbuild -bb --nodeps strict.spec >build.log 2>&1; then
