@@ -96,6 +96,12 @@ for machine in aarch64 s390x; do
 	is "cross gcc for $machine" \
 		$machine-linux-gnu-gcc -B "$scratch/b in/link" "$c" -o cross
 	is "cross gcc for $machine: converted" converted cross
+	rm cross
+	is "cross gcc for $machine, eh2sframe-ld" "$ld" $machine-linux-gnu-gcc "$c" -o cross
+	is "cross gcc for $machine, eh2sframe-ld: converted" converted cross
+	rm cross
+	is "cross gcc for $machine, -wrapper" $machine-linux-gnu-gcc -wrapper "$ld" "$c" -o cross
+	is "cross gcc for $machine, -wrapper: converted" converted cross
 done
 
 ### What is left alone.
@@ -219,6 +225,8 @@ if have ccache; then
 	objects 'ccache in front of -B, found' '' ccache gcc -B "$scratch/b in/object" -c lib.c -o c.o
 	is 'ccache did find' sh -c 'ccache --print-stats | grep -q "^direct_cache_hit.2\$"'
 	links 'a link through ccache' "$ld" ccache gcc "$scratch/src/pro.o" -o 'pro gram'
+	! have clang || links 'clang through ccache, and -B' \
+		ccache clang -B "$scratch/b in/link" "$scratch/src/pro.o" -o 'pro gram'
 	mkdir masks && ln -s "$(command -v ccache)" masks/gcc
 	links 'links first in PATH, ccache second' \
 		env PATH="$scratch/b in/link:$scratch/masks:$plain_path" gcc "$c" -o 'pro gram'
@@ -227,6 +235,25 @@ if have ccache; then
 else
 	skip 'ccache' 'no ccache'
 fi
+
+### Objects: by the command itself, as GNU ld merges them (binutils 2.40 knows version 1).
+# shellcheck disable=SC2317 # called through is
+merged() {
+	readelf -SW "$1" | grep -qF .sframe && "$eh2sframe" --verify "$1" && [ "$(./"$1")" = 42 ]
+}
+EH2SFRAME_FLAGS=--format=1 is 'an object' "$cc" gcc -c 'a b.c' -o ours.o
+is 'an object is converted' sh -c 'readelf -SW ours.o | grep -qF .rela.sframe'
+gcc ours.o -o ours && is 'GNU ld merges it' merged ours
+is 'eh2sframe-ld after that has nothing to do' "$ld" gcc ours.o -o ours2
+is 'the section is the one the linker made' cmp ours ours2
+EH2SFRAME_FLAGS=--format=1 is 'compiled and linked at once' \
+	gcc -B "$scratch/b in/object" 'a b.c' -o at-once
+is 'and merged' merged at-once
+exits 'an object without --format' 2 "$cc" gcc -c 'a b.c' -o failed.o
+is 'is not left' test ! -e failed.o
+EH2SFRAME_FLAGS=--format=1 is 'an object without CFI' "$cc" gcc -fno-asynchronous-unwind-tables \
+	-c lib.c -o nocfi.o
+is 'is left' plain nocfi.o
 
 ### Signals: the wrapper ends by them, after its program, and leaves no output that is not converted.
 cat >slow-link <<'S'
