@@ -122,6 +122,11 @@ if build small ''; then
 else
 	not_ok 'small: dpkg-buildpackage' "$(tail -n 30 build.log)"
 fi
+# Reproducible: the same package again, byte for byte, whatever ran beside it.
+sha256sum small_1_*.deb small-dbgsym_1_*.deb >first
+rm -f ./*.deb
+is 'small: built again' build small ''
+is 'small: the same packages' sha256sum --quiet -c first
 rm -f ./*.deb
 if build small nosframe; then
 	unpack small_1_*.deb s
