@@ -40,6 +40,8 @@ const char args_help[] =
 	"      --max-rows=N             --optimize=size: rows of an FDE at most (32)\n"
 	"      --drop-epilogues         no rows for epilogues: right for unwinding from "
 	"calls only\n"
+	"      --object-sections=one|text  relocatable objects: one .sframe (the "
+	"default), or one for each section of code\n"
 	"      --exclude-section=GLOB   leave out functions of these sections "
 	"(repeatable)\n"
 	"      --exclude-symbol=GLOB    leave out functions of these names (repeatable)\n"
@@ -77,6 +79,7 @@ enum {
 	OPT_REFRESH,
 	OPT_METHOD,
 	OPT_OPTIMIZE,
+	OPT_OBJECT_SECTIONS,
 	OPT_MAX_ROWS,
 	OPT_DROP_EPILOGUES,
 	OPT_EXCLUDE_SECTION,
@@ -105,6 +108,7 @@ static const struct option long_options[] = {
 	{"refresh", no_argument, NULL, OPT_REFRESH},
 	{"method", required_argument, NULL, OPT_METHOD},
 	{"optimize", required_argument, NULL, OPT_OPTIMIZE},
+	{"object-sections", required_argument, NULL, OPT_OBJECT_SECTIONS},
 	{"max-rows", required_argument, NULL, OPT_MAX_ROWS},
 	{"drop-epilogues", no_argument, NULL, OPT_DROP_EPILOGUES},
 	{"exclude-section", required_argument, NULL, OPT_EXCLUDE_SECTION},

@@ -41,6 +41,14 @@ const struct arch *arch_find(uint16_t elf_machine, bool big_endian)
 	return NULL;
 }
 
+const struct arch_reloc *arch_reloc_find(const struct arch *arch, uint32_t type)
+{
+	for (size_t i = 0; i < arch->n_relocs; i++)
+		if (arch->relocs[i].type == type)
+			return &arch->relocs[i];
+	return NULL;
+}
+
 const char *arch_machine_name(uint16_t elf_machine, bool is_32, char *buf, size_t size)
 {
 	if (is_32 && elf_machine == EM_X86_64)

@@ -58,6 +58,15 @@ struct arch_epilogue {
 		.leaves = (leaves_), .code = (code_), .mask = (mask_),                   \
 	}
 
+/* A relocation of .eh_frame, .sframe or what they refer to: it writes width bytes, the
+ * symbol's value plus the addend, less its own place if pcrel. */
+struct arch_reloc {
+	const char *name; /* of the psABI */
+	uint32_t type;
+	uint8_t width; /* bytes; 0: nothing is written, what it was for is gone */
+	bool pcrel;
+};
+
 struct arch {
 	const char *name;
 	uint16_t elf_machine; /* EM_* */
@@ -74,9 +83,17 @@ struct arch {
 	size_t n_plt_templates;
 	const struct arch_epilogue *epilogues;
 	size_t n_epilogues;
+	/* Those that occur in CFI. Two of them are for starts in .sframe, of 4 and 8
+	 * bytes. */
+	const struct arch_reloc *relocs;
+	size_t n_relocs;
+	uint32_t reloc_start32, reloc_start64;
 };
 
 extern const struct arch arch_x86_64, arch_aarch64, arch_aarch64_be, arch_s390x;
+
+/* NULL when it is none of those that occur in CFI. */
+const struct arch_reloc *arch_reloc_find(const struct arch *arch, uint32_t type);
 
 /* The machine of an ELF header, or NULL when SFrame is not defined for it. */
 const struct arch *arch_find(uint16_t elf_machine, bool big_endian);

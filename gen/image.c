@@ -17,6 +17,7 @@
 #include "base/num.h"
 #include "base/rd.h"
 #include "gen/arch.h"
+#include "gen/object.h"
 #include "gen/undo.h"
 
 #define EHDR_SIZE 64
@@ -147,6 +148,10 @@ static bool check_ident(struct image *image, struct err *err)
 {
 	const uint8_t *ident = image->bytes;
 
+	if (memcmp(ident, "!<arch>\n", 8) == 0 || memcmp(ident, "!<thin>\n", 8) == 0)
+		return err_set(err, ERR_UNSUPPORTED,
+			"an archive: convert its objects before they go into it (ar x, "
+			"eh2sframe, ar rcs)");
 	if (memcmp(ident, ELFMAG, SELFMAG) != 0)
 		return err_set(err, ERR_UNSUPPORTED,
 			"not an ELF file: starts with %02x %02x %02x %02x", ident[0],
@@ -197,7 +202,7 @@ static void read_header(struct image *image)
 /*
  * Core dumps have program headers and notes like a program but describe a process;
  * ET_NONE and the OS-specific types describe nothing that is ever loaded. Objects
- * (ET_REL) can be read, for a report, though not converted.
+ * (ET_REL) are laid out as if they were linked (gen/object.h).
  */
 static bool check_header(const struct image *image, struct err *err)
 {
@@ -408,7 +413,9 @@ static bool open_checked(
 	image->elf = elf_of(image);
 	if (!image->elf || elf_kind(image->elf) != ELF_K_ELF)
 		return libelf_failed(err, "ELF header");
-	return read_segments(image, err) && read_sections(image, err);
+	if (!read_segments(image, err) || !read_sections(image, err))
+		return false;
+	return image->ehdr.e_type != ET_REL || object_open(image, err);
 }
 
 static bool open_from(const struct image_from *from, struct image *image, struct err *err)
@@ -481,6 +488,7 @@ void image_close(struct image *image)
 		memcpy(&map, &image->bytes, sizeof(map));
 		munmap(map, image->size);
 	}
+	object_free(image->object);
 	free(image->phdrs);
 	free(image->sections);
 	free(image->path);

@@ -36,6 +36,8 @@ struct image_section {
 /* As many ranges as an undo record can have. */
 #define IMAGE_MAX_RESTORED 8
 
+struct object;
+
 struct image {
 	char *path; /* as given, for messages */
 	int fd;	    /* -1: in memory; st then has the size only */
@@ -59,6 +61,7 @@ struct image {
 	struct image_section
 		*sections; /* index as in the file; none when stripped of headers */
 	size_t n_sections;
+	struct object *object; /* gen/object.h: of an ET_REL file; else NULL */
 };
 
 /*
@@ -108,11 +111,12 @@ ATTR_MUST_CHECK bool image_dynamic(
  * type). */
 bool image_is_sframe(const struct image_section *section);
 
-/* The one segment with PF_X that [addr, addr + len) lies inside; NULL when there is none.
+/* The one segment with PF_X of a linked file that [addr, addr + len) lies inside; NULL
+ * when there is none.
  */
 const GElf_Phdr *image_code_segment(
 	const struct image *image, uint64_t addr, uint64_t len);
-/* Whether there is one. */
+/* Whether there is one, or in an object a section. */
 bool image_is_code(const struct image *image, uint64_t addr, uint64_t len);
 
 /*

@@ -8,6 +8,7 @@
 #include "base/num.h"
 #include "base/rd.h"
 #include "cfi/pointer.h"
+#include "gen/object.h"
 
 #define EH_FRAME_HDR_VERSION 1
 
@@ -75,6 +76,8 @@ const GElf_Phdr *image_code_segment(
 
 bool image_is_code(const struct image *image, uint64_t addr, uint64_t len)
 {
+	if (image->object)
+		return object_is_code(image, addr, len);
 	return image_code_segment(image, addr, len) != NULL;
 }
 
@@ -261,6 +264,13 @@ bool image_eh_frame(const struct image *image, struct cfi_section *section, bool
 	*found = false;
 	if (hdr_size)
 		*hdr_size = hdr ? hdr->hdr.sh_size : phdr ? phdr->p_filesz : 0;
+	if (image->object) {
+		section->data = image->object->cfi;
+		section->size = image->object->cfi_size;
+		section->addr = image->object->cfi_addr;
+		*found = image->object->cfi_size > 0;
+		return true;
+	}
 	set_bases(image, section);
 	/* With section headers a missing .eh_frame is missing: in a separate debug file
 	 * the segment's range is some other part of the file. */
@@ -295,6 +305,13 @@ bool image_sframe(const struct image *image, const uint8_t **data, size_t *size,
 	*data = NULL;
 	*size = 0;
 	*addr = 0;
+	if (image->object) {
+		*data = image->object->sframe;
+		*size = image->object->sframe_size;
+		*addr = image->object->sframe_addr;
+		*err = image->object->sframe_err;
+		return err->kind == ERR_NONE;
+	}
 	for (size_t i = 0; i < image->n_sections; i++) {
 		const struct image_section *section = &image->sections[i];
 

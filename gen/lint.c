@@ -93,6 +93,9 @@ unsigned int lint_consumers_of(const struct sf_view *view)
 	unsigned int readers = lint_readers(view);
 	bool pcrel = view->flags & SFRAME_F_FDE_FUNC_START_PCREL;
 
+	/* Of an object, and for a linker. */
+	if (!(view->flags & SFRAME_F_FDE_SORTED))
+		return readers & LINT_LIBSFRAME;
 	/* Asked for, and known to be what the kernel does not take. */
 	return pcrel ? readers : readers & ~(unsigned int)LINT_KERNEL;
 }
@@ -366,5 +369,5 @@ bool lint_own_file(const struct image *image, struct err *err)
 		return false;
 	if (!data)
 		return err_set(err, ERR_INTERNAL, "the section written is not found");
-	return lint_own(data, size, addr, image, err);
+	return lint_own(data, size, addr, image->object ? NULL : image, err);
 }

@@ -17,6 +17,7 @@ enum option_id {
 	OPTION_FORMAT,
 	OPTION_METHOD,
 	OPTION_OPTIMIZE,
+	OPTION_OBJECT_SECTIONS,
 	OPTION_WITNESS,
 	OPTION_NO_PCREL,
 	OPTION_REFRESH,
@@ -40,6 +41,7 @@ static const struct {
 	{"format", OPTION_FORMAT, true, {"1", "2", "3"}},
 	{"method", OPTION_METHOD, true, {"auto", "slack", "note", "append", "front"}},
 	{"optimize", OPTION_OPTIMIZE, true, {"none", "share", "size"}},
+	{"object-sections", OPTION_OBJECT_SECTIONS, true, {"one", "text"}},
 	{"witness", OPTION_WITNESS, true, {"own", "libdwarf"}},
 	{"no-pcrel", OPTION_NO_PCREL, false, {NULL}},
 	{"refresh", OPTION_REFRESH, false, {NULL}},
@@ -128,6 +130,7 @@ static bool options_apply(struct options *options, enum option_id id, const char
 	switch (id) {
 	case OPTION_FORMAT:
 		options->format = (uint8_t)(choice + 1);
+		options->format_given = true;
 		return true;
 	case OPTION_METHOD:
 		options->method = methods[choice];
@@ -136,6 +139,9 @@ static bool options_apply(struct options *options, enum option_id id, const char
 		options->share = choice >= 1;
 		options->fuse = choice == 2;
 		options->optimize_given = true;
+		return true;
+	case OPTION_OBJECT_SECTIONS:
+		options->object_per_text = choice == 1;
 		return true;
 	case OPTION_WITNESS:
 		options->witness = choice == 1 ? WITNESS_LIBDWARF : WITNESS_OWN;

@@ -31,9 +31,11 @@ struct progress {
 
 struct options {
 	uint8_t format; /* SFrame version */
-	bool pcrel;	/* less "no-pcrel"; version 1 never is */
-	bool share;	/* "optimize": share, and what includes it */
-	bool fuse;	/* "optimize": size */
+	bool format_given;
+	bool object_per_text; /* "object-sections": text */
+	bool pcrel;	      /* less "no-pcrel"; version 1 never is */
+	bool share;	      /* "optimize": share, and what includes it */
+	bool fuse;	      /* "optimize": size */
 	bool optimize_given;
 	uint32_t max_rows;   /* "optimize": size: of an FDE */
 	bool drop_epilogues; /* no rows of their own for them (gen/epilogue.h) */

@@ -29,7 +29,8 @@ static bool pipeline_refresh(struct pipeline *line, struct err *err)
 	size_t size;
 	bool ours;
 
-	if (!image_sframe(&line->image, &data, &size, &addr, err))
+	if ((line->image.object && !object_options(line->options, err)) ||
+		!image_sframe(&line->image, &data, &size, &addr, err))
 		return false;
 	if (!data)
 		return true;
@@ -38,6 +39,10 @@ static bool pipeline_refresh(struct pipeline *line, struct err *err)
 			err, ERR_NOTHING, "has .sframe already; --refresh replaces it");
 	if (!undo_find(&line->image, &undo, &ours, err))
 		return false;
+	if (!ours && line->image.object)
+		return err_set(err, ERR_UNSUPPORTED,
+			"has .sframe of another producer; take it out first, with "
+			"objcopy --remove-section=.sframe");
 	if (!ours)
 		return true;
 	if (!image_open_original(&line->image, &undo, &original, err))
@@ -117,6 +122,23 @@ static bool pipeline_fuse(struct pipeline *line, struct err *err)
 	return optimize_size(&input, &line->model, &line->report.fused, err);
 }
 
+/* From the model of an object to its sections, which a linker puts together. */
+static bool pipeline_object_stages(struct pipeline *line, struct err *err)
+{
+	struct report *report = &line->report;
+
+	if (!collect_finish(&line->model, err) ||
+		!object_keep_whole(&line->source, &line->model, &report->coverage,
+			&line->left_whole, err) ||
+		!object_encode(&line->image, line->options, &line->model, &line->object,
+			&report->stats, err))
+		return false;
+	report->sframe_size = report->stats.index_bytes + report->stats.row_bytes;
+	report->n_funcs = report->stats.n_funcs;
+	report->n_rows = report->stats.n_rows;
+	return true;
+}
+
 static bool pipeline_stages(struct pipeline *line, struct err *err)
 {
 	struct source *source = &line->source;
@@ -139,6 +161,8 @@ static bool pipeline_stages(struct pipeline *line, struct err *err)
 	if (!collect_cfi(&source->frames, &source->claims, &source->policy, &line->model,
 		    coverage, err))
 		return false;
+	if (line->image.object)
+		return pipeline_object_stages(line, err);
 	/* PLT stubs that carry no CFI. */
 	if (!plt_from_templates(&source->policy, &source->claims, &line->model,
 		    &coverage->template_bytes))
@@ -194,6 +218,15 @@ bool pipeline_worthwhile(const struct pipeline *line, struct err *err)
 	return true;
 }
 
+/* Of an object, what could have had rows and was left out as a part of a function. */
+static bool pipeline_judge(
+	const struct pipeline *line, struct verify_result *result, struct err *err)
+{
+	if (result->missing_bytes == line->left_whole)
+		result->missing_bytes = 0;
+	return prove_judge(result, line->report.coverage.covered_bytes, err);
+}
+
 /* The file that was written, as a file. */
 struct pipeline_check {
 	const struct pipeline *line;
@@ -206,9 +239,15 @@ static void pipeline_check(void *context)
 {
 	struct pipeline_check *check = context;
 
-	check->ok = write_check(&check->line->image, &check->line->plan, &check->written,
-			    &check->err) &&
-		    lint_own_file(&check->written, &check->err);
+	const struct pipeline *line = check->line;
+
+	if (line->image.object)
+		check->ok = object_check(
+			&line->image, &line->object, &check->written, &check->err);
+	else
+		check->ok = write_check(
+			&line->image, &line->plan, &check->written, &check->err);
+	check->ok = check->ok && lint_own_file(&check->written, &check->err);
 }
 
 /* The file that was written, opened from disk and read as a stranger would. */
@@ -231,7 +270,7 @@ static bool pipeline_prove(struct pipeline *line, struct err *err)
 	if (line->options->prove && (line->beside || check.ok))
 		ok = prove_image(&check.written, &check.written, line->options, &result,
 			     err) &&
-		     prove_judge(&result, line->report.coverage.covered_bytes, err);
+		     pipeline_judge(line, &result, err);
 	task_wait(&checking);
 	/* What is wrong with the file comes before what is wrong with its rows. */
 	if (!check.ok)
@@ -266,11 +305,30 @@ static bool pipeline_insert(struct pipeline *line, struct err *err)
 	       pipeline_prove(line, err) && pipeline_finish(line, line->image.fd, err);
 }
 
+/* The sections behind a copy of the object. */
+static bool pipeline_append(struct pipeline *line, struct err *err)
+{
+	task_wait(&line->copying);
+	if (!line->copied) {
+		*err = line->copy_err;
+		return false;
+	}
+	if (!object_write(
+		    &line->image, &line->model, &line->object, line->output.fd, err))
+		return false;
+	line->report.signature_void = line->object.signed_module;
+	return pipeline_prove(line, err) && pipeline_finish(line, line->image.fd, err);
+}
+
 bool pipeline_section(struct pipeline *line, uint64_t addr, struct err *err)
 {
 	struct prove_bytes bytes = {.addr = addr};
 	struct verify_result result = {0};
 
+	if (line->image.object)
+		return err_set(err, ERR_UNSUPPORTED,
+			"--section-only: a relocatable object's .sframe means nothing "
+			"without its relocations; convert the object");
 	if (!pipeline_make(line, err) || !pipeline_worthwhile(line, err) ||
 		!sf_place(&line->model, &line->encoding, addr, &line->bytes, err))
 		return false;
@@ -306,7 +364,8 @@ bool pipeline_write(struct pipeline *line, const char *out, struct err *err)
 	line->copy_err = (struct err){0};
 	pipeline_begin_copy(line, out);
 	ok = pipeline_make(line, err) && pipeline_worthwhile(line, err) &&
-	     pipeline_insert(line, err);
+	     (line->image.object ? pipeline_append(line, err)
+				 : pipeline_insert(line, err));
 	task_wait(&line->copying);
 	if (!ok || !line->output.memory)
 		output_abort(&line->output);
@@ -337,6 +396,9 @@ bool pipeline_costs(struct pipeline *line, struct err *err)
 	struct sf_view view;
 
 	report_costs_deinit(&line->report.costs);
+	/* The linker lays them out anew. */
+	if (line->image.object)
+		return true;
 	return sf_place(&line->model, &line->encoding, addr, bytes, err) &&
 	       sf_view_open(bytes->data, bytes->size, addr, &view, err) &&
 	       report_costs_read(&view, &line->report.costs, err);
@@ -347,6 +409,7 @@ void pipeline_unmake(struct pipeline *line)
 	report_deinit(&line->report);
 	line->report = (struct report){0};
 	wr_deinit(&line->bytes);
+	object_output_deinit(&line->object);
 	sf_section_deinit(&line->model);
 	line->model = (struct sf_section){0};
 	source_deinit(&line->source);

@@ -8,6 +8,7 @@
 #include "base/task.h"
 #include "base/wr.h"
 #include "gen/image.h"
+#include "gen/object_write.h"
 #include "gen/options.h"
 #include "gen/output.h"
 #include "gen/report.h"
@@ -29,6 +30,8 @@ struct pipeline {
 	struct sf_encode_options encoding;
 	struct wr bytes;
 	struct write_plan plan;
+	struct object_output object; /* of a relocatable object */
+	uint64_t left_whole;	     /* bytes of code that it could have had rows for */
 	struct output output;
 	struct report report;
 	bool made; /* from source to bytes all is there */

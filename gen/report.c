@@ -199,6 +199,11 @@ void report_damage(const struct report *report, FILE *out)
 	for (size_t i = 0; i < report->coverage.n_notes; i++)
 		fprintf(out, "%s: %s; left out\n", report->path,
 			report->coverage.notes[i]);
+	if (report->signature_void)
+		fprintf(out,
+			"%s: the module's signature is still there and holds no longer; "
+			"sign it again\n",
+			report->path);
 }
 
 void report_deinit(struct report *report)

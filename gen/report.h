@@ -25,6 +25,7 @@ struct report {
 	uint64_t sframe_size;	    /* bytes */
 	size_t n_funcs, n_rows;	    /* in the section */
 	uint8_t version;
+	bool signature_void; /* a module's, still behind the file */
 };
 
 /* The one line that a conversion prints. */

@@ -4,6 +4,8 @@
 
 #include <inttypes.h>
 
+#include "gen/object.h"
+
 /* Sorting the names of a large library costs as much as interpreting its CFI. */
 static bool source_wants_names(const struct options *options)
 {
@@ -34,9 +36,10 @@ bool source_read(const struct image *image, const struct image *cfi_image,
 	*source = (struct source){0};
 	source->arch = arch_find(image->ehdr.e_machine, image->big_endian);
 	source->policy = (struct policy){source->arch, image, &source->symbols, options};
-	if (image->ehdr.e_type == ET_REL || cfi_image->ehdr.e_type == ET_REL)
+	if (image != cfi_image && (image->object || cfi_image->object))
 		return err_set(err, ERR_UNSUPPORTED,
-			"a relocatable object: link it first, then convert the result");
+			"--cfi is for linked files: the addresses of two relocatable "
+			"objects mean nothing to each other");
 	if (!image_eh_frame(cfi_image, &source->cfi, &found, &source->hdr_size, err))
 		return false;
 	if (!found)
@@ -44,6 +47,7 @@ bool source_read(const struct image *image, const struct image *cfi_image,
 	if (source_wants_names(options) && !symbols_read(image, &source->symbols, err))
 		return false;
 	if (cfi_frames_read(&source->cfi, &source->frames, err) &&
+		(!image->object || object_settle(image, &source->frames, err)) &&
 		source_is_empty(source, err) &&
 		claims_read(&source->frames, &source->claims, err))
 		return true;

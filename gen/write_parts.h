@@ -213,6 +213,11 @@ ATTR_MUST_CHECK bool write_footer_decode(
 	const uint8_t *data, bool big_endian, struct write_footer *footer);
 /* Where the hash stands in the footer; it counts as 0 for itself. */
 enum { WRITE_FOOTER_HASH = WRITE_FOOTER_SIZE - 8 };
+/*
+ * Fills in the hash of a file without program headers: its ELF header, and all of it from
+ * tail_off on, in which the footer ends at footer_end.
+ */
+void write_record_seal(const struct wr *header, struct wr *tail, uint64_t footer_end);
 /* Feeds size bytes into a running hash; the first call gets WRITE_HASH_START. */
 #define WRITE_HASH_START UINT64_C(0xcbf29ce484222325)
 uint64_t write_record_hash(uint64_t hash, const uint8_t *data, size_t size);

@@ -126,3 +126,12 @@ uint64_t write_record_hash(uint64_t hash, const uint8_t *data, size_t size)
 		hash = (hash ^ data[i]) * HASH_PRIME;
 	return hash;
 }
+
+void write_record_seal(const struct wr *header, struct wr *tail, uint64_t footer_end)
+{
+	uint64_t hash = write_record_hash(WRITE_HASH_START, header->data, header->size);
+
+	hash = write_record_hash(hash, tail->data, tail->size);
+	wr_patch_u64(
+		tail, (size_t)footer_end - WRITE_FOOTER_SIZE + WRITE_FOOTER_HASH, hash);
+}

@@ -70,9 +70,10 @@ EH2SFRAME_API void eh2sframe_options_free(struct eh2sframe_options *options);
 
 /*
  * Sets one by the name that it has as a long option of eh2sframe(1), without the dashes:
- * format, no-pcrel, refresh, method, optimize, max-rows, drop-epilogues, exclude-section,
- * exclude-symbol, min-coverage, no-verify, witness, jobs, quiet, verbose. value is
- * copied; NULL for those that take none. EH2SFRAME_USAGE names what is wrong.
+ * format, no-pcrel, refresh, method, optimize, object-sections, max-rows, drop-epilogues,
+ * exclude-section, exclude-symbol, min-coverage, no-verify, witness, jobs, quiet,
+ * verbose. value is copied; NULL for those that take none. EH2SFRAME_USAGE names what is
+ * wrong.
  */
 EH2SFRAME_CHECKED bool eh2sframe_options_set(struct eh2sframe_options *options,
 	const char *name, const char *value, struct eh2sframe_error *error);

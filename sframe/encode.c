@@ -69,7 +69,7 @@ static bool verify_section(struct sf_encoder *enc, struct err *err)
 static void put_header(struct sf_encoder *enc)
 {
 	const struct sf_section *section = enc->encoding.section;
-	uint8_t flags = SFRAME_F_FDE_SORTED;
+	uint8_t flags = enc->encoding.options->unsorted ? 0 : SFRAME_F_FDE_SORTED;
 
 	if (enc->encoding.options->pcrel)
 		flags |= SFRAME_F_FDE_FUNC_START_PCREL;

@@ -53,10 +53,11 @@ bool sf_row_sayable(uint8_t version, uint8_t abi, const struct sf_row *row);
 const char *sf_cannot_text(enum sf_cannot cannot);
 
 struct sf_encode_options {
-	uint8_t version;   /* SFRAME_VERSION_* */
-	bool pcrel;	   /* starts relative to their own field (else to the section) */
-	bool share;	   /* equal blocks of rows stored once */
-	bool outermost;	   /* version 2: outermost rows, which older readers reject */
+	uint8_t version; /* SFRAME_VERSION_* */
+	bool pcrel;	 /* starts relative to their own field (else to the section) */
+	bool share;	 /* equal blocks of rows stored once */
+	bool unsorted;	/* in a relocatable file, where only the linker knows the order */
+	bool outermost; /* version 2: outermost rows, which older readers reject */
 	unsigned int jobs; /* threads at most; the bytes do not depend on it */
 };
 

@@ -259,6 +259,15 @@ static const struct arch_epilogue epilogues[] = {
 	EPILOGUE(0xd503201f, 0xffffffff), /* nop */
 };
 
+/* aaelf64, "Static Data relocations".  */
+static const struct arch_reloc relocs[] = {
+	{"R_AARCH64_NONE", R_AARCH64_NONE, 0, false},
+	{"R_AARCH64_ABS64", R_AARCH64_ABS64, 8, false},
+	{"R_AARCH64_ABS32", R_AARCH64_ABS32, 4, false},
+	{"R_AARCH64_PREL64", R_AARCH64_PREL64, 8, true},
+	{"R_AARCH64_PREL32", R_AARCH64_PREL32, 4, true},
+};
+
 /* What both byte orders have in common. aadwarf64, "Call frame instructions": opcodes
  * 0x2c and 0x2d change RA_SIGN_STATE. AAPCS64, "The Frame Pointer": "The location of the
  * frame record within a stack frame is not specified", so LR has words of its own. */
@@ -271,7 +280,9 @@ static const struct arch_epilogue epilogues[] = {
 	.ra_reg = AARCH64_LR, .sp_from_cfa = AARCH64_SP_FROM_CFA, .ra_tracked = true,    \
 	.plt_templates = plt_templates,                                                  \
 	.n_plt_templates = sizeof(plt_templates) / sizeof(plt_templates[0]),             \
-	.epilogues = epilogues, .n_epilogues = sizeof(epilogues) / sizeof(epilogues[0])
+	.epilogues = epilogues, .n_epilogues = sizeof(epilogues) / sizeof(epilogues[0]), \
+	.relocs = relocs, .n_relocs = sizeof(relocs) / sizeof(relocs[0]),                \
+	.reloc_start32 = R_AARCH64_PREL32, .reloc_start64 = R_AARCH64_PREL64
 
 const struct arch arch_aarch64 = {
 	.name = "AArch64",

@@ -169,6 +169,15 @@ static const struct arch_epilogue epilogues[] = {
 	INSN(ARCH_BYTES(0x07, 0x00), ARCH_BYTES(0xff, 0xf0)), /* nopr */
 };
 
+/* "Relocation Types". */
+static const struct arch_reloc relocs[] = {
+	{"R_390_NONE", R_390_NONE, 0, false},
+	{"R_390_32", R_390_32, 4, false},
+	{"R_390_PC32", R_390_PC32, 4, true},
+	{"R_390_64", R_390_64, 8, false},
+	{"R_390_PC64", R_390_PC64, 8, true},
+};
+
 const struct arch arch_s390x = {
 	.name = "s390x",
 	.elf_machine = EM_S390,
@@ -200,4 +209,8 @@ const struct arch arch_s390x = {
 	.n_plt_templates = sizeof(plt_templates) / sizeof(plt_templates[0]),
 	.epilogues = epilogues,
 	.n_epilogues = sizeof(epilogues) / sizeof(epilogues[0]),
+	.relocs = relocs,
+	.n_relocs = sizeof(relocs) / sizeof(relocs[0]),
+	.reloc_start32 = R_390_PC32,
+	.reloc_start64 = R_390_PC64,
 };

@@ -324,6 +324,17 @@ static const struct arch_epilogue epilogues[] = {
 		ARCH_BYTES(FIX4, FIX4, FIX2, 0xff)), /* 11 */
 };
 
+/* psABI, "Relocation Types". The absolute ones are for handlers and their data in code
+ * that is not position independent. */
+static const struct arch_reloc relocs[] = {
+	{"R_X86_64_NONE", R_X86_64_NONE, 0, false},
+	{"R_X86_64_64", R_X86_64_64, 8, false},
+	{"R_X86_64_PC32", R_X86_64_PC32, 4, true},
+	{"R_X86_64_32", R_X86_64_32, 4, false},
+	{"R_X86_64_32S", R_X86_64_32S, 4, false},
+	{"R_X86_64_PC64", R_X86_64_PC64, 8, true},
+};
+
 const struct arch arch_x86_64 = {
 	.name = "x86-64",
 	.elf_machine = EM_X86_64,
@@ -355,4 +366,8 @@ const struct arch arch_x86_64 = {
 	.n_plt_templates = sizeof(plt_templates) / sizeof(plt_templates[0]),
 	.epilogues = epilogues,
 	.n_epilogues = sizeof(epilogues) / sizeof(epilogues[0]),
+	.relocs = relocs,
+	.n_relocs = sizeof(relocs) / sizeof(relocs[0]),
+	.reloc_start32 = R_X86_64_PC32,
+	.reloc_start64 = R_X86_64_PC64,
 };

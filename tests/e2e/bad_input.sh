@@ -67,7 +67,7 @@ else
 	skip elf32 'no 32-bit linker'
 fi
 gcc -O2 -c -o relocatable.o prog.c
-refused relocatable.o 1 'link'
+refused relocatable.o 2 "--format=1"
 # copy NAME OFFSET WIDTH VALUE...: good with bytes changed.
 copy() {
 	local name=$1
