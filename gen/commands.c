@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "gen/lint.h"
+#include "gen/object.h"
 #include "gen/prove.h"
 #include "sframe/print.h"
 
@@ -22,11 +23,32 @@ static bool command_view(const struct image *image, struct sf_view *view, struct
 	return sf_view_open(data, size, addr, view, err);
 }
 
+/* What the made-up addresses of an object stand for. */
+static void command_places(const struct image *image, FILE *out)
+{
+	const struct object *object = image->object;
+
+	fprintf(out, "Sections of code, at made-up addresses:\n");
+	for (size_t i = 0; i < object->n_places; i++) {
+		const struct image_section *section =
+			&image->sections[object->places[i].section];
+
+		if (section->hdr.sh_flags & SHF_EXECINSTR)
+			fprintf(out, "    %016" PRIx64 "  %s\n", object->places[i].addr,
+				section->name);
+	}
+	fputc('\n', out);
+}
+
 bool command_dump(const struct image *image, FILE *out, struct err *err)
 {
 	struct sf_view view;
 
-	return command_view(image, &view, err) && sf_print(&view, ".sframe", out, err);
+	if (!command_view(image, &view, err))
+		return false;
+	if (image->object)
+		command_places(image, out);
+	return sf_print(&view, ".sframe", out, err);
 }
 
 struct command_verify_lines {

@@ -59,10 +59,19 @@ struct object {
 ATTR_MUST_CHECK bool object_open(struct image *image, struct err *err);
 void object_free(struct object *object); /* accepts NULL */
 
+/* The section of symbol i, whose own field has no room for it (SHN_XINDEX). */
+size_t object_extended(const struct image *image, size_t i);
+
 /* The section that addr is in; NULL when there is none. */
 const struct object_place *object_place_at(const struct object *object, uint64_t addr);
 /* Whether [addr, addr + len) lies inside one executable section. */
 bool object_is_code(const struct image *image, uint64_t addr, uint64_t len);
+
+/* An address for people: "SECTION+0xOFFSET" in an object, "0xADDRESS" in a linked file.
+ * Returns buf. */
+enum { OBJECT_WHERE = 100 };
+const char *object_where(
+	const struct image *image, uint64_t addr, char buf[OBJECT_WHERE]);
 
 /*
  * Holds the FDEs read from object->cfi against the relocations of their starts. Those

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where the sections of an object would be loaded, if it were. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/num.h"
@@ -95,4 +97,21 @@ bool object_is_code(const struct image *image, uint64_t addr, uint64_t len)
 
 	return place && num_range_inside(addr - place->addr, len, place->size) &&
 	       image->sections[place->section].hdr.sh_flags & SHF_EXECINSTR;
+}
+
+/* The end of a range is that of the section it is in, so the last byte decides. */
+const char *object_where(const struct image *image, uint64_t addr, char buf[OBJECT_WHERE])
+{
+	const struct object_place *place = NULL;
+
+	if (image->object)
+		place = object_place_at(image->object, addr);
+	if (image->object && !place)
+		place = object_place_at(image->object, addr - 1);
+	if (place)
+		snprintf(buf, OBJECT_WHERE, "%.70s+0x%" PRIx64,
+			image->sections[place->section].name, addr - place->addr);
+	else
+		snprintf(buf, OBJECT_WHERE, "0x%" PRIx64, addr);
+	return buf;
 }

@@ -90,18 +90,17 @@ static const char *symbol_name(const struct image *image, uint32_t off)
 	return name && image_name_is_plain(name) ? name : "";
 }
 
-/* Of symbol i, whose st_shndx has no room for it. */
-static uint64_t symbol_extended(const struct image *image, uint64_t i)
+size_t object_extended(const struct image *image, size_t i)
 {
 	const struct image_section *section = &image->sections[image->object->extended];
 	struct rd rd;
 
 	if (!section->data)
-		return UINT64_MAX;
+		return SIZE_MAX;
 	rd_init(&rd, section->data, (size_t)section->hdr.sh_size, image->big_endian);
 	rd_skip(&rd, i * sizeof(uint32_t));
 	i = rd_u32(&rd);
-	return rd.failed ? UINT64_MAX : i;
+	return rd.failed ? SIZE_MAX : i;
 }
 
 bool object_symbol(const struct object_symtab *table, uint64_t i,
@@ -130,7 +129,7 @@ bool object_symbol(const struct object_symtab *table, uint64_t i,
 		.bind = GELF_ST_BIND(info),
 		.name = symbol_name(image, name)};
 	if (where == SHN_XINDEX)
-		where = symbol_extended(image, i);
+		where = object_extended(image, i);
 	else if (where >= SHN_LORESERVE) {
 		symbol->absolute = where == SHN_ABS;
 		where = 0;

@@ -4,7 +4,9 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "gen/object.h"
 #include "gen/refusal.h"
 
 static double report_ratio(uint64_t part, uint64_t whole)
@@ -126,13 +128,18 @@ void report_gaps(const struct report *report, const char *indent, FILE *out)
 		const struct symbol *symbol =
 			symbols_find(&report->source->symbols, gap->fde_pc);
 		char *name = symbol ? symbol_demangle(symbol->name) : NULL;
+		const struct image *image = report->source->policy.image;
+		char start[OBJECT_WHERE], end[OBJECT_WHERE], func[OBJECT_WHERE];
+		const char *plus;
 
+		object_where(image, gap->end, end);
+		plus = strrchr(end, '+');
 		fprintf(out,
-			"%s%s: 0x%" PRIx64 "..0x%" PRIx64 " (%" PRIu64
-			" bytes) of the function at 0x%" PRIx64 "%s%s\n",
-			indent, refusal_name(gap->why), gap->start, gap->end,
-			gap->end - gap->start, gap->fde_pc, name ? " " : "",
-			name ? name : "");
+			"%s%s: %s..%s (%" PRIu64 " bytes) of the function at %s%s%s\n",
+			indent, refusal_name(gap->why),
+			object_where(image, gap->start, start), plus ? plus + 1 : end,
+			gap->end - gap->start, object_where(image, gap->fde_pc, func),
+			name ? " " : "", name ? name : "");
 		free(name);
 	}
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "gen/object.h"
 #include "gen/refusal.h"
 
 /* Bytes that are not UTF-8 (paths and symbol names may be anything) become "?". */
@@ -127,13 +128,21 @@ static json_t *method_of(const struct write_plan *plan)
 		obstacles, "file_size", (json_int_t)plan->file_size);
 }
 
+/* The same in an object, where its section counts. */
+static json_t *place(const struct report *report, uint64_t addr)
+{
+	char where[OBJECT_WHERE];
+
+	return text(object_where(report->source->policy.image, addr, where));
+}
+
 static json_t *gap_of(const struct report *report, const struct coverage_gap *gap)
 {
 	const struct symbol *symbol = symbols_find(&report->source->symbols, gap->fde_pc);
 	char *name = symbol ? symbol_demangle(symbol->name) : NULL;
 	json_t *object = json_pack("{ss so so so}", "reason", refusal_name(gap->why),
-		"start", address(gap->start), "end", address(gap->end), "function",
-		address(gap->fde_pc));
+		"start", place(report, gap->start), "end", place(report, gap->end),
+		"function", place(report, gap->fde_pc));
 
 	if (object && name && json_object_set_new(object, "name", text(name)) < 0) {
 		json_decref(object);

@@ -10,6 +10,7 @@
 
 #include "base/rd.h"
 #include "base/vec.h"
+#include "gen/object.h"
 
 #define SYM_SIZE 24
 /* How far back a symbol that encloses others is looked for; nesting is never deeper. */
@@ -50,6 +51,7 @@ static bool is_function(
 static bool read_one(const struct image *image, struct rd *rd, const struct rd *names,
 	struct symbols *symbols)
 {
+	size_t index = rd->pos / SYM_SIZE, where;
 	struct rd at = *names;
 	uint32_t name_off = rd_u32(rd);
 	uint8_t info = rd_u8(rd);
@@ -62,6 +64,12 @@ static bool read_one(const struct image *image, struct rd *rd, const struct rd *
 	if (rd->failed || section == SHN_UNDEF || section == SHN_ABS ||
 		section == SHN_COMMON)
 		return true;
+	where = section;
+	if (image->object && section == SHN_XINDEX)
+		where = object_extended(image, index);
+	/* In an object a value is relative to its section. */
+	if (image->object && where < image->n_sections)
+		symbol.addr += image->sections[where].hdr.sh_addr;
 	if (rd_skip(&at, name_off)) {
 		if (at.size - at.pos > MAX_NAME)
 			at.size = at.pos + MAX_NAME;

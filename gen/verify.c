@@ -9,6 +9,7 @@
 
 #include "cfi/witness.h"
 #include "gen/answer.h"
+#include "gen/object.h"
 #include "gen/reduce.h"
 #include "sframe/check.h"
 
@@ -34,14 +35,16 @@ void verify_differ(struct verify_run *run, uint64_t pc, const char *fmt, ...)
 {
 	struct verify_result *result = run->result;
 	char text[sizeof(result->texts[0])];
+	char where[OBJECT_WHERE];
 	int used;
 	va_list ap;
 
 	if (result->n_differences++ >=
 		(result->differ ? VERIFY_MAX_TOLD : VERIFY_MAX_TEXTS))
 		return;
-	used = snprintf(
-		text, sizeof(text), "0x%" PRIx64 " <%.60s>: ", pc, verify_name(run, pc));
+	used = snprintf(text, sizeof(text),
+		"%s <%.60s>: ", object_where(run->in->policy->image, pc, where),
+		verify_name(run, pc));
 	va_start(ap, fmt);
 	vsnprintf(text + used, sizeof(text) - (size_t)used, fmt, ap);
 	va_end(ap);
@@ -187,12 +190,14 @@ bool verify_range(struct verify_run *run, uint64_t from, uint64_t to, struct err
 void verify_miss(struct verify_run *run, const struct cfi_fde *fde, uint64_t bytes)
 {
 	struct verify_result *result = run->result;
+	char where[OBJECT_WHERE];
 
 	if (bytes == 0 || result->n_missing++ >= VERIFY_MAX_MISSING)
 		return;
 	snprintf(result->missing[result->n_missing - 1], sizeof(result->missing[0]),
-		"0x%" PRIx64 " <%.80s>: %" PRIu64 " bytes could have a row and have none",
-		fde->pc, verify_name(run, fde->pc), bytes);
+		"%s <%.80s>: %" PRIu64 " bytes could have a row and have none",
+		object_where(run->in->policy->image, fde->pc, where),
+		verify_name(run, fde->pc), bytes);
 }
 
 struct verify_run verify_begin(

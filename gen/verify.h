@@ -37,9 +37,9 @@ struct verify_result {
 	uint64_t skipped_bytes; /* --witness=libdwarf: beyond the bound of rows per FDE */
 	size_t n_differences;
 	size_t n_texts; /* the first differences in words */
-	char texts[VERIFY_MAX_TEXTS][200];
+	char texts[VERIFY_MAX_TEXTS][260];
 	size_t n_missing; /* FDEs with missing bytes; the first ones in words */
-	char missing[VERIFY_MAX_MISSING][160];
+	char missing[VERIFY_MAX_MISSING][260];
 };
 
 /* Borrows everything. */
