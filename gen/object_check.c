@@ -80,8 +80,8 @@ static bool check_part(const struct object_output *output, size_t i, size_t n_ol
 	       memcmp(sframe->data, part->bytes.data, part->bytes.size) == 0 &&
 	       rela->hdr.sh_size == part->n * OBJECT_RELA_SIZE &&
 	       rela->hdr.sh_info == n_old + 2 * i && sframe->hdr.sh_link == part->text &&
-	       (!part->text || users[n_old + 2 * i].group == users[part->text].group) &&
-	       users[n_old + 2 * i + 1].group == users[n_old + 2 * i].group;
+	       users[n_old + 2 * i].group == part->group &&
+	       users[n_old + 2 * i + 1].group == part->group;
 }
 
 bool object_check(const struct image *input, const struct object_output *output,

@@ -21,41 +21,86 @@ bool object_options(const struct options *options, struct err *err)
 	return true;
 }
 
-/* The functions of one section of code follow each other. */
-static size_t part_end(
-	const struct object *object, const struct sf_section *model, size_t first)
-{
-	const struct object_place *place =
-		object_place_at(object, model->funcs[first].start);
-	size_t end = first;
+/* A function and what it shares an .sframe with. */
+struct encode_key {
+	size_t part;
+	struct sf_func func;
+};
 
-	while (end < model->n_funcs &&
-		model->funcs[end].start - place->addr < place->size)
-		end++;
-	return end;
+static size_t key_part(const struct image *image, const struct options *options,
+	const struct object_place *place)
+{
+	switch (options->object_sections) {
+	case OBJECT_SECTIONS_ONE:
+		return 0;
+	case OBJECT_SECTIONS_GROUP:
+		return image->object->users[place->section].group;
+	case OBJECT_SECTIONS_TEXT:
+		return place->section;
+	}
+	return 0;
+}
+
+static int key_compare(const void *a, const void *b)
+{
+	const struct encode_key *x = a, *y = b;
+
+	if (x->part != y->part)
+		return x->part < y->part ? -1 : 1;
+	return x->func.start < y->func.start ? -1 : x->func.start > y->func.start;
+}
+
+/* What goes into one section follows each other, ascending. */
+static bool parts_sort(const struct image *image, const struct options *options,
+	struct sf_section *model, struct encode_key **ret)
+{
+	struct encode_key *keys = calloc(model->n_funcs, sizeof(*keys));
+
+	if (!keys)
+		return false;
+	for (size_t i = 0; i < model->n_funcs; i++) {
+		const struct object_place *place =
+			object_place_at(image->object, model->funcs[i].start);
+
+		keys[i] = (struct encode_key){
+			key_part(image, options, place), model->funcs[i]};
+	}
+	qsort(keys, model->n_funcs, sizeof(*keys), key_compare);
+	for (size_t i = 0; i < model->n_funcs; i++)
+		model->funcs[i] = keys[i].func;
+	*ret = keys;
+	return true;
 }
 
 static bool parts_divide(const struct image *image, const struct options *options,
-	const struct sf_section *model, struct object_output *output, struct err *err)
+	struct sf_section *model, struct object_output *output, struct err *err)
 {
-	const struct object *object = image->object;
+	struct encode_key *keys;
 	size_t end;
 
-	output->parts = calloc(
-		options->object_per_text ? object->n_places : 1, sizeof(*output->parts));
-	if (!output->parts)
-		return err_set_nomem(err);
-	if (!options->object_per_text) {
-		output->parts[output->n_parts++].n = model->n_funcs;
+	if (model->n_funcs == 0)
 		return true;
-	}
+	output->parts = calloc(model->n_funcs, sizeof(*output->parts));
+	if (!output->parts || !parts_sort(image, options, model, &keys))
+		return err_set_nomem(err);
 	for (size_t first = 0; first < model->n_funcs; first = end) {
-		end = part_end(object, model, first);
-		output->parts[output->n_parts++] = (struct object_part){.first = first,
-			.n = end - first,
-			.text = object_place_at(object, model->funcs[first].start)
-					->section};
+		struct object_part *part = &output->parts[output->n_parts++];
+
+		for (end = first + 1;
+			end < model->n_funcs && keys[end].part == keys[first].part;)
+			end++;
+		part->first = first;
+		part->n = end - first;
+		if (options->object_sections == OBJECT_SECTIONS_TEXT)
+			part->text = keys[first].part;
+		if (options->object_sections != OBJECT_SECTIONS_ONE)
+			part->group = image->object
+					      ->users[object_place_at(image->object,
+						      keys[first].func.start)
+							      ->section]
+					      .group;
 	}
+	free(keys);
 	return true;
 }
 
@@ -64,7 +109,7 @@ static bool parts_divide(const struct image *image, const struct options *option
  * for it takes functions one by one.
  */
 bool object_encode(const struct image *image, const struct options *options,
-	const struct sf_section *model, struct object_output *output,
+	struct sf_section *model, struct object_output *output,
 	struct sf_encode_stats *stats, struct err *err)
 {
 	const struct sf_encode_options encoding = {.version = options->format,

@@ -124,11 +124,6 @@ static bool tail_sections(struct tail *tail, struct err *err)
 	return true;
 }
 
-static uint32_t part_group(const struct tail *tail, const struct object_part *part)
-{
-	return part->text ? tail->object->users[part->text].group : 0;
-}
-
 /* The numbers of a part's two sections. */
 static uint32_t part_section(const struct tail *tail, size_t part)
 {
@@ -150,7 +145,7 @@ static bool tail_groups(struct tail *tail, struct err *err)
 		return err_set_nomem(err);
 	}
 	for (size_t i = 0; i < tail->output->n_parts; i++)
-		tail->group_parts[part_group(tail, &tail->output->parts[i])]++;
+		tail->group_parts[tail->output->parts[i].group]++;
 	for (size_t i = 1; i < n; i++) {
 		if (!tail->group_parts[i])
 			continue;
@@ -162,7 +157,7 @@ static bool tail_groups(struct tail *tail, struct err *err)
 		wr_zeros(&tail->bytes, 2 * sizeof(uint32_t) * tail->group_parts[i]);
 	}
 	for (size_t i = 0; i < tail->output->n_parts; i++) {
-		uint32_t group = part_group(tail, &tail->output->parts[i]);
+		uint32_t group = tail->output->parts[i].group;
 
 		if (!group)
 			continue;
@@ -246,20 +241,20 @@ static void tail_new_headers(struct tail *tail)
 
 	for (size_t i = 0; i < output->n_parts; i++) {
 		const struct object_part *part = &output->parts[i];
-		uint32_t group = part_group(tail, part);
 		const GElf_Shdr sframe = {
 			.sh_name = (GElf_Word)tail->names_old + SFRAME_NAME,
 			.sh_type = output->pcrel ? IMAGE_SHT_GNU_SFRAME : SHT_PROGBITS,
 			.sh_flags = SHF_ALLOC |
 				    (part->text ? (GElf_Xword)SHF_LINK_ORDER : 0) |
-				    (group ? (GElf_Xword)SHF_GROUP : 0),
+				    (part->group ? (GElf_Xword)SHF_GROUP : 0),
 			.sh_offset = part->off,
 			.sh_size = part->bytes.size,
 			.sh_link = (GElf_Word)part->text,
 			.sh_addralign = PART_ALIGN};
 		const GElf_Shdr rela = {.sh_name = (GElf_Word)tail->names_old,
 			.sh_type = SHT_RELA,
-			.sh_flags = SHF_INFO_LINK | (group ? (GElf_Xword)SHF_GROUP : 0),
+			.sh_flags =
+				SHF_INFO_LINK | (part->group ? (GElf_Xword)SHF_GROUP : 0),
 			.sh_offset = part->rela_off,
 			.sh_size = part->n * OBJECT_RELA_SIZE,
 			.sh_link = (GElf_Word)tail->object->symtab,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a conversion of an object makes: one .sframe for all of it, or one for each
- * section of code, with relocations for the starts of functions. Everything that was in
- * the file stays where it is; what is new stands behind it.
+ * group or section of code, with relocations for the starts of functions. Everything that
+ * was in the file stays where it is; what is new stands behind it.
  */
 #ifndef GEN_OBJECT_WRITE_H
 #define GEN_OBJECT_WRITE_H
@@ -20,7 +20,8 @@
 /* One .sframe section. */
 struct object_part {
 	size_t first, n; /* functions of the model */
-	size_t text;	 /* the section of code that it is for; 0: all */
+	size_t text;	 /* the one section of code that it is for; 0: there are more */
+	uint32_t group;	 /* the group that it goes with; 0: none */
 	struct wr bytes;
 	uint64_t off, rela_off; /* in the output */
 };
@@ -45,9 +46,9 @@ ATTR_MUST_CHECK bool object_keep_whole(const struct source *source,
 	struct sf_section *model, struct coverage *coverage, uint64_t *dropped,
 	struct err *err);
 
-/* The sections' bytes; stats gets their sum. */
+/* The sections' bytes; stats gets their sum. Sorts the model by section. */
 ATTR_MUST_CHECK bool object_encode(const struct image *image,
-	const struct options *options, const struct sf_section *model,
+	const struct options *options, struct sf_section *model,
 	struct object_output *output, struct sf_encode_stats *stats, struct err *err);
 
 /* How many bytes at the end of the file are a module's signature. ERR_MALFORMED when it

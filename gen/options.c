@@ -41,7 +41,7 @@ static const struct {
 	{"format", OPTION_FORMAT, true, {"1", "2", "3"}},
 	{"method", OPTION_METHOD, true, {"auto", "slack", "note", "append", "front"}},
 	{"optimize", OPTION_OPTIMIZE, true, {"none", "share", "size"}},
-	{"object-sections", OPTION_OBJECT_SECTIONS, true, {"one", "text"}},
+	{"object-sections", OPTION_OBJECT_SECTIONS, true, {"one", "group", "text"}},
 	{"witness", OPTION_WITNESS, true, {"own", "libdwarf"}},
 	{"no-pcrel", OPTION_NO_PCREL, false, {NULL}},
 	{"refresh", OPTION_REFRESH, false, {NULL}},
@@ -141,7 +141,7 @@ static bool options_apply(struct options *options, enum option_id id, const char
 		options->optimize_given = true;
 		return true;
 	case OPTION_OBJECT_SECTIONS:
-		options->object_per_text = choice == 1;
+		options->object_sections = (enum object_sections)choice;
 		return true;
 	case OPTION_WITNESS:
 		options->witness = choice == 1 ? WITNESS_LIBDWARF : WITNESS_OWN;

@@ -17,6 +17,13 @@ enum witness {
 	WITNESS_LIBDWARF,
 };
 
+/* For what an object gets an .sframe each. */
+enum object_sections {
+	OBJECT_SECTIONS_ONE,   /* all of its code */
+	OBJECT_SECTIONS_GROUP, /* each group of sections, and all code that is in none */
+	OBJECT_SECTIONS_TEXT,  /* each section of code */
+};
+
 /* Patterns for fnmatch(3); owned. */
 struct glob_list {
 	char **list;
@@ -32,10 +39,10 @@ struct progress {
 struct options {
 	uint8_t format; /* SFrame version */
 	bool format_given;
-	bool object_per_text; /* "object-sections": text */
-	bool pcrel;	      /* less "no-pcrel"; version 1 never is */
-	bool share;	      /* "optimize": share, and what includes it */
-	bool fuse;	      /* "optimize": size */
+	enum object_sections object_sections;
+	bool pcrel; /* less "no-pcrel"; version 1 never is */
+	bool share; /* "optimize": share, and what includes it */
+	bool fuse;  /* "optimize": size */
 	bool optimize_given;
 	uint32_t max_rows;   /* "optimize": size: of an FDE */
 	bool drop_epilogues; /* no rows of their own for them (gen/epilogue.h) */

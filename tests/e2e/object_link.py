@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Objects converted one by one and then linked: by GNU ld 2.40, which merges .sframe, and through
+ld -r. The linked program runs as without, and its .sframe says of each function of these objects what
+a conversion of the finished program says. What GNU as writes into the same objects is what we
+write. The other linkers link them, too. TAP.
+
+    object_link.py EH2SFRAME SOURCE-FOLDER
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+tool, folder = sys.argv[1], sys.argv[2]
+sys.path.insert(0, os.path.join(folder, "..", "oracle"))
+from sframe_text import Section  # noqa: E402
+
+SOURCES = ["main.cc", "other.cc", "plain.c", "asm.S"]
+# Name, options of the compiler, options of the link.
+BUILDS = [
+    ("O0", ["-O0"], []),
+    ("O2", ["-O2"], []),
+    ("sections", ["-O2", "-ffunction-sections"], []),
+    ("fixed", ["-O1", "-fno-pie", "-ffunction-sections"], ["-no-pie"]),
+    ("large", ["-O2", "-mcmodel=large"], []),
+    ("frames", ["-O2", "-fno-omit-frame-pointer", "-fcf-protection=full"], []),
+]
+done = 0
+
+
+def check(ok, name, detail=""):
+    global done
+    done += 1
+    print("ok" if ok else "not ok", done, "-", name)
+    if not ok:
+        for line in str(detail).splitlines()[:20]:
+            print("#", line)
+
+
+def run(*argv):
+    return subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
+
+
+def must(*argv):
+    made = run(*argv)
+    if made.returncode:
+        raise RuntimeError(f"{' '.join(argv)}: {made.stderr}")
+    return made.stdout
+
+
+def simple(func):
+    """Rows that say something: GNU as repeats some."""
+    size, masked, rows = func
+    kept = []
+    for row in rows:
+        if row[0] < size and (not kept or kept[-1][1:] != row[1:]):
+            kept.append(row)
+    return size, masked, kept
+
+
+def section(path):
+    """By readelf, which must have no complaint."""
+    made = run("readelf", "--sframe=.sframe", path)
+    return Section(made.stdout), made.stderr
+
+
+FUNCTION = re.compile(r"^ *\d+: (\w+) +\w+ FUNC +\w+ +\w+ +(?:\[.*?\] +)?(\d+) (\S+)$", re.M)
+
+
+def names_of(path):
+    """{address: names} of the functions a linked file has."""
+    names = {}
+    for at, _, name in FUNCTION.findall(must("readelf", "-sW", path)):
+        names.setdefault(int(at, 16), set()).add(name)
+    return names
+
+
+def defined(objects):
+    return {name for path in objects
+            for _, _, name in FUNCTION.findall(must("readelf", "-sW", path))}
+
+
+def plt_places(path):
+    return [(int(at, 16), int(at, 16) + int(size, 16)) for at, size in re.findall(
+        r"\] \.plt\S*\s+PROGBITS\s+(\w+) \w+ (\w+)", must("readelf", "-SW", path))]
+
+
+def compare(name, linked, plain, objects, work):
+    """The functions of linked, but for the linker's, against a conversion of plain."""
+    reference = os.path.join(work, "reference")
+    must(tool, "-q", "--format=1", "--optimize=none", plain, reference)
+    ours = Section(must(tool, "--dump", reference))
+    theirs, complaint = section(linked)
+    check(not complaint, f"{name}: readelf reads .sframe", complaint)
+    a, b = names_of(linked), names_of(reference)
+    moved = {at: (a.get(at), b.get(at)) for at in a.keys() | b.keys() if a.get(at) != b.get(at)}
+    check(not moved, f"{name}: code is where it is without .sframe", moved)
+    names, own = names_of(linked), defined(objects)
+    stubs = plt_places(linked)
+    wrong, alike = [], 0
+    for pc in sorted(ours.funcs.keys() | theirs.funcs.keys()):
+        a, b = theirs.funcs.get(pc), ours.funcs.get(pc)
+        who = names.get(pc, set())
+        if any(start <= pc < end for start, end in stubs):
+            continue
+        if a and b and simple(a) == simple(b):
+            alike += 1
+        elif a or who & own:
+            wrong.append(f"{pc:#x} {who}: linked {a}, converted {b}")
+    check(not wrong and alike >= 10, f"{name}: {alike} functions alike", "\n".join(wrong))
+    verified = run(tool, "--verify", linked)
+    differs = [line for line in verified.stdout.splitlines() if "<" in line and "<.plt" not in line]
+    check(not differs and "bytes of code agree" in verified.stdout, f"{name}: and proven",
+          "\n".join(differs) + verified.stderr)
+
+
+def compile_all(options, suffix, work):
+    objects = []
+    for source in SOURCES:
+        path = os.path.join(work, source + suffix)
+        must("g++" if source.endswith("cc") else "gcc", *options, "-c", "-o", path,
+             os.path.join(folder, "object_" + source))
+        objects.append(path)
+    return objects
+
+
+def convert(objects, mode, work):
+    made = []
+    for path in objects:
+        out = path[:-2] + f".{mode}.o"
+        must(tool, "-q", "--format=1", f"--object-sections={mode}", path, out)
+        must(tool, "-q", "--verify", out)
+        back = os.path.join(work, "back.o")
+        must(tool, "--remove", out, back)
+        with open(path, "rb") as one, open(back, "rb") as two:
+            check(one.read() == two.read(), f"{os.path.basename(out)}: and back")
+        made.append(out)
+    return made
+
+
+def link(name, objects, options, linker, out):
+    made = run("g++", f"-fuse-ld={linker}", *options, "-o", out, *objects)
+    check(made.returncode == 0, f"{name}: linked", made.stderr)
+    return made.returncode == 0
+
+
+def same_as_gas(name, options, objects, work):
+    """Function by function, at the same made-up addresses."""
+    for path, theirs in zip(objects, compile_all(["-Wa,--gsframe", *options], ".gas.o", work)):
+        ours = os.path.join(work, "ours.o")
+        must(tool, "-q", "--format=1", path, ours)
+        a, b = (Section(must(tool, "--dump", each)) for each in (ours, theirs))
+        wrong = [f"{pc:#x}: {a.funcs.get(pc)}, GNU as {b.funcs.get(pc)}"
+                 for pc in a.funcs.keys() | b.funcs.keys()
+                 if pc not in a.funcs or pc not in b.funcs or
+                 simple(a.funcs[pc]) != simple(b.funcs[pc])]
+        check(not wrong, f"{name}: {os.path.basename(path)}: {len(a.funcs)} functions as GNU as has",
+              "\n".join(wrong))
+
+
+def through_ld_r(name, objects, options, plain, wanted, work):
+    whole, linked = os.path.join(work, "whole.o"), os.path.join(work, "through")
+    made = run("ld.bfd", "-r", "-o", whole, *objects)
+    check(made.returncode == 0, f"{name}: ld -r", made.stderr)
+    if link(name, [whole], options, "bfd", linked):
+        check(run(linked).stdout == wanted, f"{name}: runs")
+        # ld -r has put the functions elsewhere.
+        other = os.path.join(work, "whole-plain.o")
+        must("ld.bfd", "-r", "-o", other, *plain)
+        again = os.path.join(work, "plain-through")
+        must("g++", "-fuse-ld=bfd", *options, "-o", again, other)
+        compare(name, linked, again, plain, work)
+
+
+def check_build(build, work):
+    name, options, link_options = build
+    objects = compile_all(options, ".o", work)
+    plain = os.path.join(work, "plain")
+    must("g++", "-fuse-ld=bfd", *link_options, "-o", plain, *objects)
+    wanted = run(plain).stdout
+    check("over the limit" in wanted, f"{name}: the program throws")
+    same_as_gas(name, options, objects, work)
+    for mode in ("one", "group", "text"):
+        made = convert(objects, mode, work)
+        linked = os.path.join(work, "linked")
+        if link(f"{name}, {mode}", made, link_options, "bfd", linked):
+            check(run(linked).stdout == wanted, f"{name}, {mode}: runs")
+            compare(f"{name}, {mode}", linked, plain, objects, work)
+        if mode == "one":
+            partly(f"{name}, C by ld -r", made[2:], objects[:2], link_options, wanted, work)
+        if mode == "group":
+            through_ld_r(f"{name}, ld -r", made, link_options, objects, wanted, work)
+        if mode != "one":
+            others(f"{name}, {mode}", made, link_options, wanted, work)
+
+
+def partly(name, made, rest, options, wanted, work):
+    """Objects without COMDAT, of the usual form, through ld -r."""
+    whole, linked = os.path.join(work, "part.o"), os.path.join(work, "partly")
+    check(run("ld.bfd", "-r", "-o", whole, *made).returncode == 0, f"{name}: ld -r")
+    if link(name, [*rest, whole], options, "bfd", linked):
+        theirs, complaint = section(linked)
+        check(run(linked).stdout == wanted and not complaint and len(theirs.funcs) >= 6,
+              f"{name}: runs, {len(theirs.funcs)} functions", complaint)
+        verified = run(tool, "--verify", linked)
+        check("<plain" not in verified.stdout and "<asm" not in verified.stdout,
+              f"{name}: and proven", verified.stdout)
+
+
+def others(name, objects, options, wanted, work):
+    """They concatenate sections; a conversion of the program sets that right."""
+    for linker in ("gold", "lld", "mold"):
+        linked, after = os.path.join(work, "linked"), os.path.join(work, "after")
+        if link(f"{name}, {linker}", objects, options, linker, linked):
+            made = run(tool, "--refresh", linked, after)
+            check(made.returncode == 0 and run(linked).stdout == wanted == run(after).stdout,
+                  f"{name}, {linker}: runs, and is converted", made.stderr)
+
+
+def collected(work):
+    """Garbage collection takes sections of their own with their code, and only then."""
+    objects = compile_all(["-O2", "-ffunction-sections"], ".gc.o", work)
+    made = convert(objects, "text", work)
+    plain, linked = os.path.join(work, "plain"), os.path.join(work, "linked")
+    for linker in ("bfd", "lld"):
+        must("g++", "-fuse-ld=" + linker, "-Wl,--gc-sections", "-o", plain, *objects)
+        if link(f"collected, {linker}", made, ["-Wl,--gc-sections"], linker, linked):
+            check(run(linked).stdout == run(plain).stdout, f"collected, {linker}: runs")
+            check(".sframe" in must("readelf", "-SW", linked), f"collected, {linker}: has .sframe")
+            if linker == "bfd":
+                compare("collected, bfd", linked, plain, objects, work)
+
+
+def main():
+    version = re.search(r"(\d+\.\d+)", run("ld.bfd", "--version").stdout)
+    if not version or version[1] != "2.40":
+        print("1..0 # SKIP this is about GNU ld 2.40, which reads version 1")
+        return
+    for build in BUILDS:
+        with tempfile.TemporaryDirectory() as work:
+            check_build(build, work)
+    with tempfile.TemporaryDirectory() as work:
+        collected(work)
+    print(f"1..{done}")
+
+
+main()
