@@ -164,6 +164,9 @@ struct write_names write_names_place(
 /* Refuses a file whose layout gives no safe place, by name (gen/write_refuse.c). */
 ATTR_MUST_CHECK bool write_refuse(const struct image *image, struct err *err);
 
+/* Refuses a kernel, whose section can only be where its link has put one. */
+ATTR_MUST_CHECK bool write_refuse_kernel(const struct image *image, struct err *err);
+
 /* The header and the tables of the output (gen/write_tables.c). */
 void write_put_header(
 	struct wr *wr, const struct image *image, const struct write_plan *plan);

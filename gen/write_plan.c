@@ -101,5 +101,6 @@ bool write_plan(const struct image *image, uint64_t sframe_size, enum method met
 	*plan = (struct write_plan){.sframe_size = sframe_size};
 	return write_refuse(image, err) && write_slots_find(image, &slots, err) &&
 	       climb(image, &slots, method, plan, err) &&
+	       (plan->method == METHOD_IN_PLACE || write_refuse_kernel(image, err)) &&
 	       place_tail(image, &slots, plan, err);
 }
