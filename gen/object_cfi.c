@@ -193,17 +193,35 @@ static bool settle_one(const struct image *image, const struct object_link *link
 			symbol.name);
 	return err_set(err, ERR_MALFORMED,
 		"%s, relocation %" PRIu64 ": the FDE at .eh_frame+0x%" PRIx64
-		" is for 0x%" PRIx64
-		" bytes of code that are not inside section %zu (%s), to which it "
-		"leads",
-		rela, link->index, fde->off, fde->range, link->section,
+		" is for code that is not inside section %zu (%s), to which it leads",
+		rela, link->index, fde->off, link->section,
 		image->sections[link->section].name);
+}
+
+/* At address 0, which is what it means in a linked file; here a relocation says
+ * otherwise.
+ */
+static bool settle_zero(
+	const struct image *image, const struct cfi_frames *frames, struct err *err)
+{
+	for (size_t i = 0; i < frames->n_diags; i++) {
+		const struct cfi_fde fde = {.off = frames->diags[i].off};
+		const struct object_link *link =
+			link_at(image->object, fde.off + CFI_START);
+
+		if (frames->diags[i].kind == CFI_DIAG_DISCARDED && link &&
+			!settle_one(image, link, &fde, err))
+			return false;
+	}
+	return true;
 }
 
 bool object_settle(const struct image *image, struct cfi_frames *frames, struct err *err)
 {
 	size_t n = 0;
 
+	if (!settle_zero(image, frames, err))
+		return false;
 	for (size_t i = 0; i < frames->n_fdes; i++) {
 		const struct cfi_fde *fde = &frames->fdes[i];
 		const struct object_link *link =
