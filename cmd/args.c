@@ -239,6 +239,7 @@ static bool args_one(
 	case OPT_VERSION:
 		args->command = COMMAND_VERSION;
 		return true;
+	/* What the command has to know of the library's options. */
 	case 'j':
 		args->jobs = (unsigned int)strtoul(value, NULL, 10);
 		break;

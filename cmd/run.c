@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* One call per file, one line per failure, one exit status. */
+/*
+ * One call per file, one line per failure, one exit status. With a single input its own
+ * status is that of the run; with several the worst counts (say_worse).
+ */
 #include "cmd/run.h"
 
 #include <stdio.h>

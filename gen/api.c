@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The public interface: options, files, and what is made of them. */
+/*
+ * The public interface: options, files, and what is made of them. Here is only what is
+ * not the engine's: handles on the heap, errors of a layout that stays, and what is kept
+ * between calls. What each function promises is in the header, and not said again.
+ */
 #include "gen/api.h"
 
 #include <stdlib.h>
@@ -10,6 +14,7 @@
 
 bool api_tell(bool ok, const struct err *err, struct eh2sframe_error *error)
 {
+	/* The public one may be larger, never smaller. */
 	_Static_assert(sizeof(error->text) >= sizeof(err->text), "messages are cut off");
 
 	if (ok || !error)
@@ -83,6 +88,7 @@ static struct eh2sframe *api_new(const struct eh2sframe_options *options, struct
 		err_set_nomem(err);
 		return NULL;
 	}
+	/* The engine borrows options; these do not move, as the file does not. */
 	file->line.options = &file->options;
 	file->line.image.fd = -1;
 	if (options)
@@ -157,6 +163,7 @@ bool eh2sframe_make(struct eh2sframe *file, struct eh2sframe_error *error)
 {
 	struct err err = {0};
 
+	/* Who asks for it is going to read rows, or wants more than one result. */
 	file->line.keep = true;
 	return api_tell(pipeline_make(&file->line, &err), &err, error);
 }
@@ -181,6 +188,7 @@ bool eh2sframe_costs(struct eh2sframe *file, struct eh2sframe_error *error)
 bool eh2sframe_section(struct eh2sframe *file, uint64_t address, void **bytes,
 	size_t *size, struct eh2sframe_error *error)
 {
+	/* Given away as a copy: the engine's are filled in anew for another address. */
 	const struct wr *made = &file->line.bytes;
 	struct err err = {0};
 	bool ok = pipeline_section(&file->line, address, &err);
@@ -210,6 +218,7 @@ bool eh2sframe_write_path(
 {
 	struct err err = {0};
 
+	/* The image may be replaced by that of the original file. */
 	api_forget_symbols(file);
 	return api_tell(pipeline_write(&file->line, out, &err), &err, error);
 }
@@ -219,6 +228,7 @@ static bool api_take(struct eh2sframe *file, bool ok, void **bytes, size_t *size
 	struct err *err, struct eh2sframe_error *error)
 {
 	ok = ok && output_take(&file->line.output, bytes, size, err);
+	/* Here it ends, as a path's does in the engine. */
 	output_abort(&file->line.output);
 	return api_tell(ok, err, error);
 }

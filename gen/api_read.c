@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The public interface: what was made, piece by piece. */
+/*
+ * The public interface: what was made, piece by piece. Rows are those of the model and
+ * not of the encoded section, so they are the same for every version and need no
+ * decoding; that the two say the same is for the proof, and for tests/lib/rows.c.
+ */
 #include "gen/api.h"
 
 #include <string.h>
@@ -44,6 +48,7 @@ bool eh2sframe_function(
 	return api_give(function, function->struct_size, &made, sizeof(made));
 }
 
+/* The model's kinds may be renumbered, the public ones may not. */
 static uint16_t api_place(struct sf_loc loc)
 {
 	switch (loc.kind) {
@@ -109,7 +114,8 @@ const char *eh2sframe_symbol(struct eh2sframe *file, uint64_t address)
 	const struct symbol *symbol;
 	struct err ignored = {0};
 
-	/* Without memory there is no name. */
+	/* Read when the first name is asked for: sorting them takes as long as the CFI
+	 * does. Without memory there is no name. */
 	if (!file->symbols_read &&
 		!symbols_read(&file->line.image, &file->symbols, &ignored))
 		return NULL;
@@ -131,6 +137,7 @@ uint64_t eh2sframe_count(const struct eh2sframe *file, enum eh2sframe_count whic
 	const struct report *report = &file->line.report;
 	const struct coverage *coverage = &report->coverage;
 
+	/* Set by the first stage, and as long as the rest is there. */
 	if (!report->source)
 		return 0;
 	switch (which) {

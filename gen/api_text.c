@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The public interface: everything in words. */
+/*
+ * The public interface: everything in words. What prints is written for a FILE, which
+ * here is one that leads to a function of the caller (gen/stream.h).
+ */
 #include "gen/api.h"
 
 #include <stdlib.h>
@@ -23,6 +26,7 @@ static bool api_print(
 		report_gaps(&line->report, "  ", out);
 		return true;
 	case EH2SFRAME_TEXT_METHOD:
+		/* Nothing, where nothing was inserted. */
 		if (line->report.plan)
 			report_method(line->report.plan, "  ", out);
 		return true;
@@ -41,6 +45,7 @@ bool eh2sframe_text(struct eh2sframe *file, enum eh2sframe_text what,
 	struct err err = {0};
 	bool ok;
 
+	/* After writing the model may be gone, but what is told of it is not. */
 	ok = (line->report.source || pipeline_make(line, &err)) &&
 	     stream_begin(&stream, write, context, &err);
 	if (ok)
