@@ -32,6 +32,8 @@ libs=$(pkg-config --define-variable=prefix="$work/root$prefix" --libs libeh2sfra
 all=$(pkg-config --static --define-variable=prefix="$work/root$prefix" --libs libeh2sframe)
 dir=${libs#-L}
 dir=${dir%% *}
+# A library with sanitizers wants programs with them.
+readelf -d "$dir/libeh2sframe.so" | grep -q asan && flags="$flags -fsanitize=address,undefined"
 cp "$root/examples/objtool.c" "$work/" && cd "$work" || exit 1
 
 # shellcheck disable=SC2086 # flags are words

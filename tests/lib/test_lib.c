@@ -100,8 +100,14 @@ static int with_comma(const char *command, const char *path)
 	text.size = 0;
 	ok = ok && eh2sframe_report_add(report, file, EH2SFRAME_DONE, &error) &&
 	     eh2sframe_report_write(report, bytes_add, &text, &error);
+	bytes_free(&wanted);
 	run(&wanted, "%s --report=json %s", command, path);
 	check(ok && bytes_same(&text, &wanted), "JSON: %s", error.text);
+	bytes_free(&wanted);
+	bytes_free(&text);
+	eh2sframe_close(file);
+	eh2sframe_report_free(report);
+	eh2sframe_options_free(options);
 	snprintf(number, sizeof(number), "%.1f", 0.5);
 	check(!strcmp(number, "0,5"), "the comma is there still");
 	return check_end();
