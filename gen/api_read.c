@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "gen/arch.h"
+#include "gen/object.h"
 
 /*
  * A struct of the caller's may be shorter than the one here, when it was compiled against
@@ -107,6 +108,20 @@ bool eh2sframe_gap(const struct eh2sframe *file, size_t i, struct eh2sframe_gap 
 	made.text = refusal_text(from->why);
 	made.needs_version = refusal_needs(from->why, file->line.source.arch);
 	return api_give(gap, gap->struct_size, &made, sizeof(made));
+}
+
+bool eh2sframe_where(
+	const struct eh2sframe *file, uint64_t address, size_t *section, uint64_t *offset)
+{
+	const struct object *object = file->line.image.object;
+	const struct object_place *place =
+		object ? object_place_at(object, address) : NULL;
+
+	if (!place)
+		return false;
+	*section = place->section;
+	*offset = address - place->addr;
+	return true;
 }
 
 const char *eh2sframe_symbol(struct eh2sframe *file, uint64_t address)

@@ -245,6 +245,14 @@ EH2SFRAME_CHECKED bool eh2sframe_row(const struct eh2sframe *file, size_t functi
 EH2SFRAME_CHECKED bool eh2sframe_gap(
 	const struct eh2sframe *file, size_t i, struct eh2sframe_gap *gap);
 
+/*
+ * Addresses in a relocatable object are made up, the same each time it is opened. This is
+ * what one of a function or gap stands for: the section's number in the header table, and
+ * the offset in it. False in a linked file, and for an address in no section.
+ */
+EH2SFRAME_CHECKED bool eh2sframe_where(const struct eh2sframe *file, uint64_t address,
+	size_t *section, uint64_t *offset);
+
 /* The symbol that covers an address, as the file spells it; NULL when there is none.
  * Lives until the file is written or closed. */
 EH2SFRAME_API const char *eh2sframe_symbol(struct eh2sframe *file, uint64_t address);

@@ -135,6 +135,8 @@ static const struct {
 	bool (*row)(const struct eh2sframe *file, size_t function, size_t i,
 		struct eh2sframe_row *row);
 	bool (*gap)(const struct eh2sframe *file, size_t i, struct eh2sframe_gap *gap);
+	bool (*where)(const struct eh2sframe *file, uint64_t address, size_t *section,
+		uint64_t *offset);
 	const char *(*symbol)(struct eh2sframe *file, uint64_t address);
 	uint64_t (*count)(const struct eh2sframe *file, enum eh2sframe_count which);
 	bool (*text)(struct eh2sframe *file, enum eh2sframe_text what,
@@ -181,6 +183,7 @@ static const struct {
 	.function = eh2sframe_function,
 	.row = eh2sframe_row,
 	.gap = eh2sframe_gap,
+	.where = eh2sframe_where,
 	.symbol = eh2sframe_symbol,
 	.count = eh2sframe_count,
 	.text = eh2sframe_text,
