@@ -43,6 +43,7 @@ const char *scratch_path(const char *name);
 
 /* What the tests are, in other files. */
 void test_same(const char *command, const char *path);
+void test_objects(const char *command, const char *path);
 void test_rows(const char *path);
 void test_errors(const char *path);
 void test_quiet(void (*work)(void *context), void *context);

@@ -206,6 +206,21 @@ static void words(const char *command, const char *path, const struct bytes *byt
 	eh2sframe_options_free(verbose);
 }
 
+void test_objects(const char *command, const char *path)
+{
+	static const char *const sets[][2] = {
+		{"", ""},
+		{"format=1", " --format=1"},
+		{"format=2 jobs=2", " --format=2 -j2"},
+		{"format=3 object-sections=text", " --format=3 --object-sections=text"},
+	};
+	struct bytes bytes = file_read(path);
+
+	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+		writes(command, path, &bytes, sets[i][0], sets[i][1]);
+	bytes_free(&bytes);
+}
+
 void test_same(const char *command, const char *path)
 {
 	static const char *const sets[][2] = {

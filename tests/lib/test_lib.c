@@ -121,8 +121,17 @@ int main(int argc, char **argv)
 		return 2;
 	if (argc == 4 && !strcmp(argv[1], "--locale"))
 		return with_comma(argv[2], argv[3]);
-	all = (struct work){argv + 2, (size_t)argc - 2};
+	/* Objects are last, and only compared. */
+	all = (struct work){argv + 2, 0};
+	while (all.n < (size_t)argc - 2 && !strstr(argv[all.n + 2], ".o"))
+		all.n++;
 	for (int i = 2; i < argc; i++) {
+		size_t n = strlen(argv[i]);
+
+		if (n > 2 && !strcmp(argv[i] + n - 2, ".o")) {
+			test_objects(argv[1], argv[i]);
+			continue;
+		}
 		test_same(argv[1], argv[i]);
 		test_rows(argv[i]);
 	}
