@@ -154,7 +154,8 @@ EH2SFRAME_CHECKED bool eh2sframe_judge(
 /*
  * The section's bytes for the address it will be loaded at, linted and proven as
  * --section-only does it; makes them when eh2sframe_make was not called, and does not
- * keep them then. Freed with eh2sframe_free.
+ * keep them then. Freed with eh2sframe_free. EH2SFRAME_INPUT for a relocatable object,
+ * whose section means nothing without relocations.
  */
 EH2SFRAME_CHECKED bool eh2sframe_section(struct eh2sframe *file, uint64_t address,
 	void **bytes, size_t *size, struct eh2sframe_error *error);
@@ -193,7 +194,8 @@ enum {
  * Set struct_size to sizeof before each call: what a later version adds goes last and is
  * left alone where the struct is that of an earlier one.
  */
-struct eh2sframe_function { /* "SFrame FDE" */
+/* The specification: "SFrame Function Descriptor Entries". */
+struct eh2sframe_function {
 	size_t struct_size;
 	uint64_t start; /* address */
 	uint64_t size;
@@ -215,7 +217,9 @@ enum {
 	EH2SFRAME_ROW_OUTERMOST = 2, /* there is no caller; no place means anything */
 };
 
-struct eh2sframe_row { /* "SFrame FRE" */
+/* The specification: "SFrame Frame Row Entries"; what offsets mean on a machine, its
+ * "ABI/arch-specific Definition". */
+struct eh2sframe_row {
 	size_t struct_size;
 	uint64_t start; /* from the function's start, or from that of a block */
 	uint32_t flags;
