@@ -13,7 +13,7 @@
 const char args_help[] =
 	"Usage: eh2sframe [OPTION...] IN OUT            OUT = IN plus .sframe\n"
 	"       eh2sframe --section-only IN OUT         OUT = the bare section bytes\n"
-	"       eh2sframe --report[=text|json] [-o FILE] IN...  coverage; converts "
+	"       eh2sframe --report[=text|json|html] [-o FILE] IN...  coverage; converts "
 	"nothing\n"
 	"       eh2sframe --report --merge [-o FILE] JSON...  several JSON reports as "
 	"one\n"
@@ -169,10 +169,12 @@ static bool args_address(const char *text, uint64_t *out, struct eh2sframe_error
 static bool args_report(
 	struct args *args, const char *text, struct eh2sframe_error *error)
 {
-	if (text && strcmp(text, "text") != 0 && strcmp(text, "json") != 0)
+	if (text && strcmp(text, "text") != 0 && strcmp(text, "json") != 0 &&
+		strcmp(text, "html") != 0)
 		return args_wrong(error,
 			"--report=%s: not a value this version knows; see --help", text);
-	args->report_json = text && !strcmp(text, "json");
+	args->report_html = text && !strcmp(text, "html");
+	args->report_json = args->report_html || (text && !strcmp(text, "json"));
 	return args_command(args, COMMAND_REPORT, error);
 }
 

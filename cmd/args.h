@@ -35,7 +35,8 @@ struct args {
 	const char *cfi_path;	 /* --verify --cfi=FILE, or NULL */
 	const char *report_path; /* --report -o FILE, or NULL for standard output */
 	const char *json_path;	 /* --report-file=FILE, or NULL */
-	bool report_json;	 /* --report=json */
+	bool report_json;	 /* --report=json or html */
+	bool report_html;	 /* the second */
 	char **paths;		 /* in argv */
 	size_t n_paths;
 };

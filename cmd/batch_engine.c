@@ -22,27 +22,36 @@ static bool engine_write(void *context, const char *text, size_t size)
 	return true;
 }
 
+json_t *engine_document(
+	const struct eh2sframe_report *report, struct eh2sframe_error *error)
+{
+	struct engine_text text = {0};
+	json_t *document = NULL;
+
+	if (eh2sframe_report_write(report, engine_write, &text, error)) {
+		document = json_loadb(text.bytes, text.n, 0, NULL);
+		if (!document)
+			batch_fail_nomem(error);
+	}
+	free(text.bytes);
+	return document;
+}
+
 /* The object of the only file in a report. */
 static bool engine_report(
 	struct eh2sframe *file, json_t **object, struct eh2sframe_error *error)
 {
 	struct eh2sframe_report *report = eh2sframe_report_new();
-	struct engine_text text = {0};
 	json_t *document = NULL;
-	bool ok = report || batch_fail_nomem(error);
 
-	ok = ok && eh2sframe_report_add(report, file, EH2SFRAME_DONE, error) &&
-	     eh2sframe_report_write(report, engine_write, &text, error);
-	if (ok) {
-		document = json_loadb(text.bytes, text.n, 0, NULL);
-		*object = json_incref(
-			json_array_get(json_object_get(document, "files"), 0));
-		ok = *object || batch_fail_nomem(error);
-	}
+	if (!report)
+		batch_fail_nomem(error);
+	else if (eh2sframe_report_add(report, file, EH2SFRAME_DONE, error))
+		document = engine_document(report, error);
+	*object = json_incref(json_array_get(json_object_get(document, "files"), 0));
 	json_decref(document);
-	free(text.bytes);
 	eh2sframe_report_free(report);
-	return ok;
+	return *object != NULL;
 }
 
 static const char *engine_lack(const struct eh2sframe *file)

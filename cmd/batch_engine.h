@@ -26,4 +26,8 @@ struct eh2sframe *engine_open(const struct batch_input *input, const char **skip
 BATCH_CHECKED bool engine_convert(struct eh2sframe *file, const char *out,
 	json_t **report, struct eh2sframe_error *error);
 
+/* A report as a document, which is the caller's. NULL: EH2SFRAME_IO. */
+json_t *engine_document(
+	const struct eh2sframe_report *report, struct eh2sframe_error *error);
+
 #endif

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cmd/batch_engine.h"
+#include "cmd/batch_html.h"
 #include "cmd/batch_report.h"
 #include "cmd/args.h"
 
@@ -92,7 +94,8 @@ static bool merge_all(const struct args *args, struct batch_report *report,
 		return batch_fail(err, EH2SFRAME_USAGE,
 			"is an input; the output needs a name of its own");
 	batch_report_sort(report);
-	return batch_report_write(report, out ? out : "-", err);
+	return (args->report_html ? batch_html_write : batch_report_write)(
+		report, out ? out : "-", err);
 }
 
 int batch_merge(const struct args *args)
@@ -108,4 +111,18 @@ int batch_merge(const struct args *args)
 		batch_report_summary(&report, stdout);
 	batch_report_deinit(&report);
 	return ok ? EH2SFRAME_DONE : (int)err.status;
+}
+
+bool batch_report_html(const struct eh2sframe_report *report, const char *path,
+	struct eh2sframe_error *err)
+{
+	json_t *document = engine_document(report, err);
+	struct batch_report files = {0};
+	bool ok = document && batch_report_init(&files, err) &&
+		  merge_document(&files, document, err) &&
+		  batch_html_write(&files, path, err);
+
+	json_decref(document);
+	batch_report_deinit(&files);
+	return ok;
 }

@@ -65,7 +65,12 @@ void batch_report_sort(struct batch_report *report);
 
 /* Writes the document, of files in order, to path; "-" is standard output. */
 BATCH_CHECKED bool batch_report_write(
-	struct batch_report *report, const char *path, struct eh2sframe_error *err);
+	const struct batch_report *report, const char *path, struct eh2sframe_error *err);
+
+/* For people: 100 only when nothing is missing. */
+double batch_report_percent(json_int_t covered, json_int_t with_cfi);
+/* The same members in the order of their names, which is not that of arrival. */
+json_t *batch_report_sorted(json_t *object);
 
 /* One line for people. */
 void batch_report_summary(const struct batch_report *report, FILE *out);

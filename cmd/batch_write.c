@@ -14,10 +14,12 @@ static double batch_percent(const struct batch_sums *sums)
 			      : 100.0;
 }
 
-/* 100 only when nothing is missing. */
-static double batch_rounded(double percent)
+double batch_report_percent(json_int_t covered, json_int_t with_cfi)
 {
-	return percent < 100.0 && percent > 99.99 ? 99.99 : percent;
+	const struct batch_sums sums = {.covered = covered, .with_cfi = with_cfi};
+	double percent = batch_percent(&sums);
+
+	return covered < with_cfi && percent > 99.99 ? 99.99 : percent;
 }
 
 static int batch_key_order(const void *a, const void *b)
@@ -25,8 +27,7 @@ static int batch_key_order(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The same members in the order of their names, which is not that of arrival. */
-static json_t *batch_sorted(json_t *object)
+json_t *batch_report_sorted(json_t *object)
 {
 	size_t n = json_object_size(object), i = 0;
 	const char **keys = calloc(n + 1, sizeof(*keys)), *key;
@@ -55,15 +56,15 @@ static json_t *batch_summary(const struct batch_report *report)
 
 	return json_pack("{si sI so so sI sI s{sI sI sI} s{sI sI sI} s{sI sI sI sf} so}",
 		"status", sums->status, "done", sums->done, "skipped",
-		batch_sorted(report->skips), "failed", batch_sorted(report->fails),
-		"not_elf", report->apart.not_elf, "mount_points",
-		report->apart.mount_points, "counts", "functions", sums->functions,
-		"functions_with_rows", sums->with_rows, "functions_with_gaps",
-		sums->with_gaps, "sizes", ".eh_frame", sums->eh_frame, ".eh_frame_hdr",
-		sums->eh_frame_hdr, ".sframe", sums->sframe, "code", "with_cfi",
-		sums->with_cfi, "covered", sums->covered, "plt_template",
-		sums->plt_template, "percent", batch_percent(sums), "refused",
-		batch_sorted(report->refused));
+		batch_report_sorted(report->skips), "failed",
+		batch_report_sorted(report->fails), "not_elf", report->apart.not_elf,
+		"mount_points", report->apart.mount_points, "counts", "functions",
+		sums->functions, "functions_with_rows", sums->with_rows,
+		"functions_with_gaps", sums->with_gaps, "sizes", ".eh_frame",
+		sums->eh_frame, ".eh_frame_hdr", sums->eh_frame_hdr, ".sframe",
+		sums->sframe, "code", "with_cfi", sums->with_cfi, "covered",
+		sums->covered, "plt_template", sums->plt_template, "percent",
+		batch_percent(sums), "refused", batch_report_sorted(report->refused));
 }
 
 /* A value inside the document, as jansson would indent it there. */
@@ -103,7 +104,7 @@ static bool batch_document(const struct batch_report *report, FILE *out)
 }
 
 bool batch_report_write(
-	struct batch_report *report, const char *path, struct eh2sframe_error *err)
+	const struct batch_report *report, const char *path, struct eh2sframe_error *err)
 {
 	FILE *out = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
 	struct eh2sframe_error late;
@@ -118,7 +119,7 @@ bool batch_report_write(
 static void batch_kinds(json_t *kinds, FILE *out)
 {
 	const char *separator = " (", *kind;
-	json_t *sorted = batch_sorted(kinds), *n;
+	json_t *sorted = batch_report_sorted(kinds), *n;
 
 	json_object_foreach(sorted, kind, n)
 	{
@@ -146,31 +147,31 @@ void batch_report_summary(const struct batch_report *report, FILE *out)
 		fprintf(out,
 			"; %.2f%% of code covered, %" JSON_INTEGER_FORMAT
 			" bytes .sframe",
-			batch_rounded(batch_percent(sums)), sums->sframe);
+			batch_report_percent(sums->covered, sums->with_cfi),
+			sums->sframe);
 	putc('\n', out);
 }
 
 void batch_report_line(json_t *file, const char *path, FILE *out)
 {
 	const char *skipped = json_string_value(json_object_get(file, "skipped"));
-	json_int_t functions = 0, gaps = 0, cfi = 0, size = 0;
-	double percent = 0.0;
+	json_int_t functions = 0, gaps = 0, cfi = 0, size = 0, covered = 0, code = 0;
 	int version = 0;
 
 	if (skipped) {
 		fprintf(out, "%s: skipped: %s\n", path, skipped);
 		return;
 	}
-	if (json_unpack(file, "{si s{sI sI} s{sI sI} s{sF}}", "format", &version,
+	if (json_unpack(file, "{si s{sI sI} s{sI sI} s{sI sI}}", "format", &version,
 		    "counts", "functions_with_rows", &functions, "functions_with_gaps",
 		    &gaps, "sizes", ".eh_frame", &cfi, ".sframe", &size, "code",
-		    "percent", &percent) < 0)
+		    "covered", &covered, "with_cfi", &code) < 0)
 		return;
 	fprintf(out,
 		"%s: %" JSON_INTEGER_FORMAT
 		" functions, %.2f%% of code covered, %" JSON_INTEGER_FORMAT
 		" bytes .sframe v%d (%.2f of .eh_frame), %" JSON_INTEGER_FORMAT
 		" refused\n",
-		path, functions, batch_rounded(percent), size, version,
+		path, functions, batch_report_percent(covered, code), size, version,
 		cfi ? (double)size / (double)cfi : 0.0, gaps);
 }

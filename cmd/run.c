@@ -104,6 +104,11 @@ static int run_json(const struct args *args, struct eh2sframe_report *report,
 
 	if (!report)
 		return status;
+	if (args->report_html) {
+		ok = batch_report_html(report, path, &error);
+		eh2sframe_report_free(report);
+		return ok ? status : say_worse(status, say_error(args->paths[0], &error));
+	}
 	out = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
 	if (!out)
 		say_errno(&error, "cannot write");

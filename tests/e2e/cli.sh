@@ -53,7 +53,7 @@ usage --max-rows=1 --optimize=size good out
 usage --max-rows=65536 --optimize=size good out
 usage --max-rows=8 good out
 usage --witness=readelf good out
-usage --report=html good
+usage --report=pdf good
 usage --min-coverage=most good out
 usage --min-coverage=101 good out
 usage --min-coverage=nan good out

@@ -39,7 +39,7 @@ static const char *const wrong[] = {
 	"--report --dump in",
 	"--remove --verify in out",
 	"--section-only --remove in out",
-	"--report=html in",
+	"--report=pdf in",
 	"--report= in",
 	"--format=0 in out",
 	"--format=4 in out",
