@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "cmd/batch_pool.h"
 #include "cmd/batch_report.h"
@@ -185,13 +184,8 @@ static bool batch_convert_all(struct batch_run *run, struct eh2sframe_error *err
 		.done = batch_done,
 		.context = run};
 	unsigned int jobs = run->args->jobs;
-	unsigned char random[8];
 	size_t large = 0;
 
-	if (getrandom(random, sizeof(random), 0) != sizeof(random))
-		return batch_fail_errno(err, "cannot get random bytes");
-	for (size_t i = 0; i < sizeof(random); i++)
-		sprintf(pool.job.token + 2 * i, "%02x", random[i]);
 	run->bar.n_files = tree->n_work;
 	for (size_t i = 0; i < tree->n_work; i++) {
 		off_t size = batch_tree_name(tree, i)->st.st_size;

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "cmd/batch_engine.h"
@@ -29,8 +30,7 @@ struct batch_made {
 static const char *batch_temp_name(
 	const struct batch_job *job, uint32_t k, char buf[BATCH_TEMP_SIZE])
 {
-	snprintf(buf, BATCH_TEMP_SIZE, ".eh2sframe.%s.%u.%" PRIu32, job->token,
-		job->worker, k);
+	snprintf(buf, BATCH_TEMP_SIZE, ".eh2sframe.%s.%" PRIu32, job->token, k);
 	return buf;
 }
 
@@ -195,6 +195,17 @@ static bool batch_convert(const struct batch_job *job, const struct batch_file *
 	return ok;
 }
 
+static bool batch_new_token(char *token, struct eh2sframe_error *error)
+{
+	unsigned char random[(BATCH_TOKEN_SIZE - 1) / 2];
+
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		return batch_fail_errno(error, "cannot get random bytes");
+	for (size_t i = 0; i < sizeof(random); i++)
+		snprintf(token + 2 * i, 3, "%02x", random[i]);
+	return true;
+}
+
 json_t *batch_one(const struct batch_job *job, size_t index)
 {
 	const struct batch_file *file = &job->tree->files[index];
@@ -202,7 +213,8 @@ json_t *batch_one(const struct batch_job *job, size_t index)
 	struct eh2sframe_error error = {0};
 	struct batch_made made = {0};
 
-	if (batch_convert(job, file, &made, &error))
+	if (batch_new_token(job->token, &error) &&
+		batch_convert(job, file, &made, &error))
 		return batch_report_done(made.report, name, file->n);
 	json_decref(made.report);
 	if (!made.skip && error.status == EH2SFRAME_NOTHING)

@@ -11,13 +11,17 @@
 
 #include "cmd/batch_tree.h"
 
+enum { BATCH_TOKEN_SIZE = 17 };
+
 /* What a file is converted with. */
 struct batch_job {
 	const struct batch_tree *tree;
 	const struct args *args;
 	unsigned int threads;
-	unsigned int worker; /* makes temporary names differ */
-	char token[17];	     /* of this run */
+	unsigned int worker; /* its number */
+	/* Of the temporary names of the file in work, unknown to others until they exist:
+	 * or somebody could put a link there. In memory that the pool sees. */
+	char *token;
 };
 
 /*

@@ -58,6 +58,7 @@ static bool batch_crew_start(
 	struct batch_job job = crew->pool->job;
 
 	job.worker = i;
+	job.token = crew->shared->desks[i].token;
 	if (!batch_worker_start(
 		    &crew->workers[i], &job, crew->shared, &crew->signals, err))
 		return false;
@@ -107,7 +108,7 @@ static bool batch_crew_end(
 		unlink(crew->shared->desks[i].temporary);
 	if (file == BATCH_NO_FILE || file == heard)
 		return true;
-	job.worker = i;
+	job.token = crew->shared->desks[i].token;
 	batch_one_clean(&job, file);
 	if (batch_crew_stopped(crew, sig))
 		return true;

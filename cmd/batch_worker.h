@@ -19,9 +19,10 @@ struct batch_shared {
 	atomic_uint next; /* file to be taken */
 	unsigned int last;
 	struct batch_desk {
-		atomic_uint file;	  /* that the worker has, or BATCH_NO_FILE */
-		char temporary[PATH_MAX]; /* of the library, while there is one */
-	} desks[];			  /* one per worker */
+		atomic_uint file;	      /* that the worker has, or BATCH_NO_FILE */
+		char temporary[PATH_MAX];     /* of the library, while there is one */
+		char token[BATCH_TOKEN_SIZE]; /* of its job */
+	} desks[];			      /* one per worker */
 };
 
 struct batch_worker {
