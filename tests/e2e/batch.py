@@ -397,6 +397,36 @@ def test_space():
     check(not strays("source"), "leaves nothing")
 
 
+MOUNTS = """
+mount -t tmpfs none m/other || exit 77
+cp source/cat0 m/other/ || exit 77
+mount --bind m m/loop || exit 77
+"$1" --batch -v --report-file=m.json m; status=$?
+cmp source/cat0 m/other/cat0 || exit 99
+exit $status
+"""
+
+
+def test_mounts():
+    os.makedirs("m/other")
+    os.makedirs("m/loop")
+    copy("source/cat1", "m/cat")
+    copy("/bin/ls", "m/ls")
+    with open("mounts.sh", "w", encoding="utf-8") as file:
+        file.write(MOUNTS)
+    got = run("unshare", "-m", "bash", "mounts.sh", TOOL)
+    if got.status in (77, 1) and not got.out:
+        skip("mount points", "nothing can be mounted here")
+        return
+    with open("m.json", encoding="utf-8") as file:
+        summary = json.load(file)["summary"]
+    check(
+        got.status == 0 and summary["mount_points"] == 1 and summary["done"] == 1,
+        "other file systems are not entered, a bind mount of the tree in itself not again",
+        got,
+    )
+
+
 def on_terminal(*argv):
     """Standard error of a run that has it on a terminal."""
     leader, follower = pty.openpty()
@@ -447,6 +477,7 @@ def main():
         test_failures()
         test_permissions()
         test_space()
+        test_mounts()
         test_bar()
     finally:
         remove(top)

@@ -31,6 +31,7 @@ from batch_lib import (
 )
 
 TOOL = os.path.realpath(sys.argv[1])
+SHIM = os.path.join(os.path.dirname(os.path.realpath(sys.argv[0])), "cli_shim.c")
 MOMENTS = int(sys.argv[2]) if len(sys.argv) > 2 else 60
 
 
@@ -236,6 +237,61 @@ def test_worker():
         check(digest("w/first/bash") == before and not strays("w"), "its file is as it was")
 
 
+def test_calls():
+    """Each call that makes a file with four names fails, or ends the worker, one after the other."""
+    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", "shim.so", SHIM, "-ldl"], check=True)
+    os.makedirs("s.old/a")
+    subprocess.run(["cp", "/bin/cat", "s.old/a/1"], check=True)
+    names = [f"{where}/{n}" for where in ("a", ".") for n in "12"]
+    for name in names[1:]:
+        os.link("s.old/a/1", f"s.old/{name}")
+    copy("s.old", "s.new")
+    subprocess.run([TOOL, "--batch", "-q", "s.new"], check=True)
+    old, new = digest("s.old/1"), digest("s.new/1")
+
+    def struck(call, nth, what):
+        """The status, how many names are new, and what else is wrong."""
+        subprocess.run(["rm", "-rf", "s", "hit"], check=True)
+        copy("s.old", "s")
+        env = {**os.environ, "SHIM_CALL": call, "SHIM_NTH": str(nth), "SHIM_DO": what}
+        env.update(SHIM_LOG=os.path.abspath("hit"), LD_PRELOAD=os.path.abspath("shim.so"))
+        asan = ":verify_asan_link_order=0:detect_leaks=0"
+        env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + asan
+        got = run(TOOL, "--batch", "-q", "-j1", "s", env=env)
+        made = [digest(f"s/{name}") for name in names]
+        wrong = strays("s") + [name for name, d in zip(names, made) if d not in (old, new)]
+        if got.err.count(b"\n") != (got.status != 0) or not got.err.startswith(
+            b"eh2sframe: s/1: "[: 16 * (got.status != 0)]
+        ):
+            wrong.append(got)
+        return got, made.count(new), wrong
+
+    for call, what, expected in (
+        ("pwrite", "EIO", lambda nth: (3, 0)),
+        ("fsync", "EIO", lambda nth: (3, 0)),
+        ("linkat", "EIO", lambda nth: (3, 0)),
+        ("linkat", "EXDEV", lambda nth: (3, 0)),
+        ("renameat", "EIO", lambda nth: (3, nth - 1)),
+        ("pwrite", "KILL", lambda nth: (70, 0)),
+        ("rename", "KILL", lambda nth: (70, 0)),
+        ("linkat", "KILL", lambda nth: (70, 0)),
+        ("renameat", "KILL", lambda nth: (70, nth - 1)),
+        # Waits until all names are done.
+        ("linkat", "TERM", lambda nth: (70, 4)),
+        ("renameat", "TERM", lambda nth: (70, 4)),
+    ):
+        nth, bad = 1, []
+        while True:
+            got, n_new, wrong = struck(call, nth, what)
+            if not os.path.exists("hit"):
+                break
+            if (got.status, n_new) != expected(nth) or wrong:
+                bad.append((nth, got.status, n_new, wrong, got.err))
+            nth += 1
+        check(nth > 1 and not bad, f"{call}: {what} ({nth - 1} times)", bad)
+        check(got.status == 0 and n_new == 4, "and without it all is done", got)
+
+
 def main():
     top = scratch()
     try:
@@ -243,6 +299,7 @@ def main():
         test_ignored()
         test_changes()
         test_worker()
+        test_calls()
     finally:
         remove(top)
     plan()

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preloaded into the command by cli_files.sh: the SHIM_NTH call of SHIM_CALL does not do
- * what it should, but what SHIM_DO says: ENOSPC, EIO, EINTR, EXDEV, SHORT (half of it),
- * KILL or TERM. The call is counted when it concerns a regular file; SHIM_LOG gets a byte
- * when it was reached.
+ * Preloaded into the command by cli_files.sh and batch_stop.py: the SHIM_NTH call of
+ * SHIM_CALL does not do what it should, but what SHIM_DO says: ENOSPC, EIO, EINTR, EXDEV,
+ * SHORT (half of it), KILL or TERM. The call is counted when it concerns a regular file;
+ * SHIM_LOG gets a byte when it was reached.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -116,4 +116,18 @@ int rename(const char *from, const char *to)
 	REAL(int, "rename", const char *, const char *);
 
 	return strike("rename") < 0 ? -1 : real(from, to);
+}
+
+int linkat(int from_dir, const char *from, int to_dir, const char *to, int flags)
+{
+	REAL(int, "linkat", int, const char *, int, const char *, int);
+
+	return strike("linkat") < 0 ? -1 : real(from_dir, from, to_dir, to, flags);
+}
+
+int renameat(int from_dir, const char *from, int to_dir, const char *to)
+{
+	REAL(int, "renameat", int, const char *, int, const char *);
+
+	return strike("renameat") < 0 ? -1 : real(from_dir, from, to_dir, to);
 }
