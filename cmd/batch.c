@@ -106,6 +106,7 @@ bool batch_reserve_bytes(void *array_ptr, size_t *cap, size_t need, size_t elem_
 	return true;
 }
 
+/* All that is safe here; the pool acts on it when it next waits. */
 static void batch_note_signal(int sig)
 {
 	batch_signal = sig;
@@ -123,7 +124,7 @@ static void batch_handle_signals(void)
 			sigaction(signals[i], &action, NULL);
 }
 
-/* What is printed of a file with -v, in the order of paths and not as they are done. */
+/* One run of the command. */
 struct batch_run {
 	const struct args *args;
 	struct batch_tree tree;
@@ -131,6 +132,8 @@ struct batch_run {
 	struct batch_report report;
 };
 
+/* For the pool. Failures are told at once, for a run may take long; the rest in the end,
+ * in an order that does not depend on how many processes there were. */
 static bool batch_done(
 	void *context, size_t file, json_t *object, struct eh2sframe_error *err)
 {
@@ -176,6 +179,7 @@ static bool batch_add_listed(struct batch_run *run, struct eh2sframe_error *err)
 	return ok;
 }
 
+/* Files are in the order of their sizes, so the large ones are a stretch of their own. */
 static bool batch_convert_all(struct batch_run *run, struct eh2sframe_error *err)
 {
 	const struct batch_tree *tree = &run->tree;
@@ -234,6 +238,7 @@ static bool batch_report_apart(const struct batch_run *run, struct eh2sframe_err
 	return true;
 }
 
+/* Also true, with not all done, when a signal came. */
 static bool batch_work(struct batch_run *run, struct eh2sframe_error *err)
 {
 	const struct args *args = run->args;
@@ -264,11 +269,11 @@ int batch_run(const struct args *args)
 		ok = !args->json_path ||
 		     batch_report_write(&run.report, args->json_path, &err);
 	}
-	if (!ok) {
+	if (!ok)
 		status = say_worse(status, batch_complain(NULL, &err));
-	}
 	batch_report_deinit(&run.report);
 	batch_tree_deinit(&run.tree);
+	/* Whoever sent it, or a shell that waits, is to see that it was obeyed. */
 	if (batch_signal) {
 		signal(batch_signal, SIG_DFL);
 		raise(batch_signal);

@@ -24,6 +24,7 @@ int batch_bar_patience(const struct batch_bar *bar)
 	return bar->shown ? BATCH_BAR_PERIOD : -1;
 }
 
+/* A terminal that is written to for each of ten thousand files is what takes the time. */
 static bool batch_bar_due(struct batch_bar *bar)
 {
 	struct timespec now;

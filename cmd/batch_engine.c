@@ -11,6 +11,7 @@ struct engine_text {
 	size_t n, cap;
 };
 
+/* For eh2sframe_write_fn. */
 static bool engine_write(void *context, const char *text, size_t size)
 {
 	struct engine_text *all = context;
@@ -54,6 +55,7 @@ static bool engine_report(
 	return *object != NULL;
 }
 
+/* The words of the report for it. */
 static const char *engine_lack(const struct eh2sframe *file)
 {
 	switch (eh2sframe_lack(file)) {

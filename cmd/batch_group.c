@@ -9,6 +9,7 @@
 
 #include "cmd/batch_tree.h"
 
+/* What makes two names those of one file. */
 static int batch_inode_order(const struct stat *x, const struct stat *y)
 {
 	if (x->st_dev != y->st_dev)
@@ -16,6 +17,7 @@ static int batch_inode_order(const struct stat *x, const struct stat *y)
 	return x->st_ino < y->st_ino ? -1 : x->st_ino > y->st_ino;
 }
 
+/* So that the first name of a file does not depend on the order of its directory. */
 static int batch_name_order(const void *a, const void *b)
 {
 	const struct batch_name *x = a, *y = b;
@@ -50,6 +52,8 @@ static int batch_way_order(const void *a, const void *b, void *context)
 	return order ? order : strcmp(x->path, y->path);
 }
 
+/* What is not for conversion goes last; then the largest first, so that no worker begins
+ * with the file that takes longest when the others are done. */
 static int batch_work_order(const void *a, const void *b, void *context)
 {
 	const struct batch_tree *tree = context;
@@ -69,6 +73,8 @@ static void batch_free_name(struct batch_name *name)
 	free(name->base);
 }
 
+/* Named paths may overlap: each entry of a directory is to be there once, or a file would
+ * seem to have more names than links. */
 static void batch_drop_repeated(struct batch_tree *tree)
 {
 	struct batch_name *names = tree->names;
@@ -104,11 +110,11 @@ bool batch_tree_group(struct batch_tree *tree)
 		*file = (struct batch_file){(uint32_t)i, 1};
 		tree->n_work += !names[i].skip;
 	}
-	/* The last file to be begun should not be the one that takes longest. */
 	qsort_r(tree->files, tree->n_files, sizeof(*tree->files), batch_work_order, tree);
 	return true;
 }
 
+/* The directory that was listed, and not another one by its name. */
 static bool batch_is_dir(int fd, const struct batch_dir *dir)
 {
 	struct stat st;
@@ -145,6 +151,7 @@ static uint32_t *batch_way_down(
 	return way;
 }
 
+/* One component; links are followed only on the way to what the user named. */
 static int batch_step_down(const struct batch_tree *tree, const struct batch_dir *dir,
 	int up, struct eh2sframe_error *err)
 {

@@ -56,6 +56,7 @@ static void html_text(const char *text, FILE *out)
 	}
 }
 
+/* A column of text. */
 static void html_cell(const char *text, FILE *out)
 {
 	fputs("<td class=\"text\">", out);
@@ -95,6 +96,7 @@ static bool html_kinds(const char *what, json_t *kinds, FILE *out)
 	return sorted != NULL;
 }
 
+/* What the summary of the JSON report has. */
 static bool html_totals(const struct batch_report *report, FILE *out)
 {
 	const struct batch_sums *sums = &report->sums;
@@ -150,11 +152,13 @@ static bool html_refused(const struct batch_report *report, FILE *out)
 	return sorted != NULL;
 }
 
+/* 0 where there is none: a merged report may be of a later version, or anybody's. */
 static json_int_t html_count(const json_t *file, const char *group, const char *name)
 {
 	return json_integer_value(json_object_get(json_object_get(file, group), name));
 }
 
+/* A file that has no counts says why in their place. */
 static void html_file(const json_t *file, FILE *out)
 {
 	const char *skipped = json_string_value(json_object_get(file, "skipped"));
@@ -210,6 +214,7 @@ static void html_gaps(const json_t *file, FILE *out)
 	fputs("</table>\n", out);
 }
 
+/* Objects are made again one at a time: as text they take less memory. */
 static bool html_each(
 	const struct batch_report *report, void (*one)(const json_t *, FILE *), FILE *out)
 {

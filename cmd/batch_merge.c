@@ -13,6 +13,8 @@
 #include "cmd/batch_report.h"
 #include "cmd/args.h"
 
+/* What a summary knows beyond its files. The rest of it is added up anew from them, so a
+ * summary that is wrong does no harm. */
 static bool merge_apart(
 	struct batch_apart *apart, json_t *summary, struct eh2sframe_error *err)
 {
@@ -40,6 +42,7 @@ static bool merge_document(
 	return merge_apart(&report->apart, json_object_get(document, "summary"), err);
 }
 
+/* A member that is there twice would be read differently by different programs. */
 static bool merge_path(
 	struct batch_report *report, const char *path, struct eh2sframe_error *err)
 {
@@ -65,6 +68,7 @@ static bool merge_path(
 	return ok;
 }
 
+/* Under any name. */
 static bool merge_is_input(const struct args *args, const char *path)
 {
 	struct stat out, in;
@@ -76,6 +80,7 @@ static bool merge_is_input(const struct args *args, const char *path)
 	return false;
 }
 
+/* *at is what the failure is about. Nothing is written before all is read. */
 static bool merge_all(const struct args *args, struct batch_report *report,
 	const char **at, struct eh2sframe_error *err)
 {

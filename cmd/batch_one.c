@@ -45,6 +45,7 @@ static bool batch_is_same(const struct stat *a, const struct stat *b, bool links
 				      a->st_ctim.tv_nsec == b->st_ctim.tv_nsec));
 }
 
+/* Of the name, not of what a link in its place leads to. */
 static bool batch_stat(int dirfd, const struct batch_name *name, struct stat *st,
 	struct eh2sframe_error *err)
 {
@@ -75,6 +76,7 @@ static bool batch_link(const struct batch_job *job, const struct batch_file *fil
 	return ok;
 }
 
+/* The k-th name becomes one of the new file. */
 static bool batch_rename(const struct batch_job *job, const struct batch_file *file,
 	uint32_t k, struct eh2sframe_error *err)
 {
@@ -172,6 +174,7 @@ static bool batch_make(const struct batch_job *job, const struct batch_file *fil
 	return ok;
 }
 
+/* The input is read through one descriptor from here on, whatever becomes of its name. */
 static bool batch_convert(const struct batch_job *job, const struct batch_file *file,
 	struct batch_made *made, struct eh2sframe_error *error)
 {
@@ -195,6 +198,7 @@ static bool batch_convert(const struct batch_job *job, const struct batch_file *
 	return ok;
 }
 
+/* Sixty-four bits, for each file anew. */
 static bool batch_new_token(char *token, struct eh2sframe_error *error)
 {
 	unsigned char random[(BATCH_TOKEN_SIZE - 1) / 2];

@@ -14,6 +14,7 @@
 #include "cmd/batch_signal.h"
 #include "cmd/batch_worker.h"
 
+/* One run of the pool. */
 struct batch_crew {
 	struct batch_pool *pool;
 	struct batch_shared *shared;
@@ -52,6 +53,7 @@ static bool batch_crew_init(struct batch_crew *crew, size_t first, size_t last,
 	return true;
 }
 
+/* Also in the place of one that ended. */
 static bool batch_crew_start(
 	struct batch_crew *crew, unsigned int i, struct eh2sframe_error *err)
 {
@@ -126,6 +128,7 @@ static bool batch_crew_end(
 	       (batch_crew_start(crew, i, err) || crew->alive);
 }
 
+/* A message may come in pieces, and a piece may be the end of one and all of others. */
 static bool batch_crew_hear(
 	struct batch_crew *crew, unsigned int i, struct eh2sframe_error *err)
 {
@@ -157,6 +160,7 @@ static void batch_crew_show(struct batch_crew *crew)
 	batch_bar_working(bar);
 }
 
+/* Until one of them says something, a signal comes, or the bar is due. */
 static bool batch_crew_wait(struct batch_crew *crew, struct eh2sframe_error *err)
 {
 	int patience = batch_bar_patience(crew->pool->bar), n;
@@ -200,6 +204,7 @@ bool batch_pool_run(struct batch_pool *pool, size_t first, size_t last,
 	bool ok = batch_crew_init(&crew, first, last, n, err);
 
 	pool->job.threads = jobs;
+	/* With fewer than wanted it takes longer, no more. */
 	for (unsigned int i = 0; ok && i < n; i++)
 		ok = batch_crew_start(&crew, i, err) || i > 0;
 	while (ok && crew.alive && !batch_signal)

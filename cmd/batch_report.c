@@ -106,6 +106,7 @@ static bool batch_member(const json_t *file, const char *name, json_t **member,
 	       batch_fail(err, EH2SFRAME_INPUT, "%s is not an object", name);
 }
 
+/* Reasons are whatever the report says: a later version may have more. */
 static bool batch_add_refused(
 	struct batch_report *report, json_t *refused, struct eh2sframe_error *err)
 {
@@ -180,6 +181,8 @@ static bool batch_add_outcome(
 	return batch_count(report->fails, kind, err);
 }
 
+/* With as many digits as the document has: so text that is read and written again stays.
+ */
 static bool batch_keep(
 	struct batch_report *report, json_t *file, struct eh2sframe_error *err)
 {
@@ -210,6 +213,7 @@ bool batch_report_add(
 	       (!keep || batch_keep(report, file, err));
 }
 
+/* Of equal paths (reports of different packages) the first to come is first. */
 static int batch_entry_order(const void *a, const void *b)
 {
 	const struct batch_entry *x = a, *y = b;

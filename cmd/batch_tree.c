@@ -94,6 +94,7 @@ static char *batch_join(const char *dir, const char *name)
 	return asprintf(&path, "%s%s%s", dir, slash, name) < 0 ? NULL : path;
 }
 
+/* The words of the report for it. */
 static const char *batch_skip(enum eh2sframe_kind kind)
 {
 	switch (kind) {
@@ -110,6 +111,7 @@ static const char *batch_skip(enum eh2sframe_kind kind)
 	return NULL;
 }
 
+/* A file cut short here is none of ELF; one that is cut later is a failure. */
 static bool batch_read_kind(int fd, enum eh2sframe_kind *kind)
 {
 	unsigned char header[sizeof(Elf64_Ehdr)];
@@ -159,6 +161,7 @@ static bool batch_add_file(
 	return ok;
 }
 
+/* Takes path. Listed later: the depth of a tree costs no stack and no descriptors. */
 static bool batch_add_dir(struct batch_tree *tree, uint32_t parent, const char *base,
 	char *path, const struct stat *st)
 {
@@ -176,6 +179,7 @@ static bool batch_add_dir(struct batch_tree *tree, uint32_t parent, const char *
 	return batch_enter_dir(tree, &dir) != BATCH_NO_DIR;
 }
 
+/* Whatever is neither a regular file nor a directory is passed over, unopened. */
 static bool batch_add_entry(
 	struct batch_tree *tree, int dirfd, uint32_t parent, const char *base)
 {
@@ -276,6 +280,7 @@ static bool batch_name_file(struct batch_tree *tree, const char *path)
 	return ok;
 }
 
+/* What the user named may be a symbolic link. */
 static bool batch_name_path(struct batch_tree *tree, const char *path)
 {
 	struct batch_dir dir = {.listed = true};

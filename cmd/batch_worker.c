@@ -15,6 +15,7 @@
 
 enum { BATCH_READ_SIZE = 64 << 10 };
 
+/* All of it; a signal that is handled may cut a write short. */
 static bool batch_send(int fd, const void *bytes, size_t size)
 {
 	const char *at = bytes;
@@ -32,6 +33,7 @@ static bool batch_send(int fd, const void *bytes, size_t size)
 	return true;
 }
 
+/* False for want of memory, or when nobody listens any more. */
 static bool batch_answer(const struct batch_job *job, size_t file, int fd)
 {
 	struct batch_message message = {.file = file};
@@ -79,6 +81,7 @@ static void batch_worker_told(void *context, const char *path, bool exists)
 		desk[0] = '\0';
 }
 
+/* Does not return. The counter is all that workers have in common. */
 static void batch_worker_main(const struct batch_job *job, struct batch_shared *shared,
 	const sigset_t *signals, int fd)
 {

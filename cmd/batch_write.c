@@ -50,6 +50,7 @@ json_t *batch_report_sorted(json_t *object)
 	return sorted;
 }
 
+/* In this order for people, who see it first. */
 static json_t *batch_summary(const struct batch_report *report)
 {
 	const struct batch_sums *sums = &report->sums;
@@ -81,6 +82,7 @@ static bool batch_indented(const json_t *value, const char *indent, FILE *out)
 	return text != NULL;
 }
 
+/* Written file by file: the whole of it as values would not fit where its text does. */
 static bool batch_document(const struct batch_report *report, FILE *out)
 {
 	json_t *summary = batch_summary(report);
@@ -116,6 +118,7 @@ bool batch_report_write(
 	return say_close(out, ok ? err : &late) && ok;
 }
 
+/* " (reason n, reason n)"; nothing without any. */
 static void batch_kinds(json_t *kinds, FILE *out)
 {
 	const char *separator = " (", *kind;
