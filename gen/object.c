@@ -74,7 +74,8 @@ bool object_open(struct image *image, struct err *err)
 	if (!image->object)
 		return err_set_nomem(err);
 	if (!(object_tables_find(image, err) && object_groups_read(image, err) &&
-		    object_layout(image, err) && object_cfi_read(image, err)))
+		    object_cfi_open(image, err) && object_layout(image, err) &&
+		    object_cfi_read(image, err)))
 		return false;
 	object_sframe_read(image);
 	return true;

@@ -122,22 +122,25 @@ static bool cfi_sort(const struct object *object, struct err *err)
 	return true;
 }
 
-bool object_cfi_read(struct image *image, struct err *err)
+bool object_cfi_open(struct image *image, struct err *err)
 {
 	struct object *object = image->object;
-	uint64_t size, base = 0;
+	uint64_t size;
 
 	if (!cfi_size(image, &size, err))
 		return false;
-	if (!size)
-		return true;
-	object->cfi = calloc(1, (size_t)size);
-	if (!object->cfi)
-		return err_set_nomem(err);
+	/* In range: it is no more than twice the file's. */
 	object->cfi_size = (size_t)size;
-	if (!object_reserve(object, size, &object->cfi_addr, err))
-		return false;
-	for (size_t i = 1; i < image->n_sections; i++) {
+	object->cfi = size ? calloc(1, (size_t)size) : NULL;
+	return !size || object->cfi || err_set_nomem(err);
+}
+
+bool object_cfi_read(struct image *image, struct err *err)
+{
+	struct object *object = image->object;
+	uint64_t base = 0;
+
+	for (size_t i = 1; object->cfi_size && i < image->n_sections; i++) {
 		const struct image_section *section = &image->sections[i];
 
 		if (!cfi_is_section(section))

@@ -50,10 +50,20 @@ static bool layout_add(struct image *image, size_t i, struct err *err)
 }
 
 /*
- * Code first, so that its addresses do not depend on whether there is an .sframe. Only
- * what has bytes in the file: nothing of CFI leads into zero-filled memory, which may
- * be as large as it likes.
+ * Only what has bytes in the file: nothing of CFI leads into zero-filled memory, which
+ * may be as large as it likes.
  */
+static bool layout_all(struct image *image, bool code, struct err *err)
+{
+	for (size_t i = 1; i < image->n_sections; i++)
+		if (layout_wanted(&image->sections[i], code) &&
+			!layout_add(image, i, err))
+			return false;
+	return true;
+}
+
+/* Code and CFI first, so that their addresses, and with them every byte of the copy, do
+ * not depend on whether there is an .sframe. */
 bool object_layout(struct image *image, struct err *err)
 {
 	struct object *object = image->object;
@@ -65,12 +75,9 @@ bool object_layout(struct image *image, struct err *err)
 		return err_set_nomem(err);
 	for (size_t i = 0; i < image->n_sections; i++)
 		image->sections[i].hdr.sh_addr = 0;
-	for (int code = 1; code >= 0; code--)
-		for (size_t i = 1; i < image->n_sections; i++)
-			if (layout_wanted(&image->sections[i], code) &&
-				!layout_add(image, i, err))
-				return false;
-	return true;
+	return layout_all(image, true, err) &&
+	       object_reserve(object, object->cfi_size, &object->cfi_addr, err) &&
+	       layout_all(image, false, err);
 }
 
 const struct object_place *object_place_at(const struct object *object, uint64_t addr)

@@ -71,6 +71,8 @@ ATTR_MUST_CHECK bool object_reloc_apply(const struct object_relocs *relocs,
 ATTR_MUST_CHECK bool object_layout(struct image *image, struct err *err);
 ATTR_MUST_CHECK bool object_tables_find(struct image *image, struct err *err);
 ATTR_MUST_CHECK bool object_groups_read(struct image *image, struct err *err);
+/* Memory for all .eh_frame sections, and then their bytes, with relocations applied. */
+ATTR_MUST_CHECK bool object_cfi_open(struct image *image, struct err *err);
 ATTR_MUST_CHECK bool object_cfi_read(struct image *image, struct err *err);
 /* What is wrong with .sframe is in object->sframe_err. */
 void object_sframe_read(struct image *image);

@@ -170,6 +170,26 @@ static bool tail_groups(struct tail *tail, struct err *err)
 	return true;
 }
 
+/* Or the new names behind it would become some old section's. */
+static bool names_end(
+	const struct image *image, const struct image_section *names, struct err *err)
+{
+	uint64_t size = names->hdr.sh_size;
+
+	if (!size || names->data[size - 1] != '\0')
+		return err_set(err, ERR_MALFORMED,
+			"the names of sections (0x%" PRIx64 " bytes at offset 0x%" PRIx64
+			") do not end with a zero byte",
+			size, names->hdr.sh_offset);
+	for (size_t i = 0; i < image->n_sections; i++)
+		if (image->sections[i].hdr.sh_name >= size)
+			return err_set(err, ERR_MALFORMED,
+				"the name of section %zu is at 0x%" PRIx32
+				", and the names have 0x%" PRIx64 " bytes",
+				i, image->sections[i].hdr.sh_name, size);
+	return true;
+}
+
 static bool tail_names(struct tail *tail, struct err *err)
 {
 	const struct image_section *old;
@@ -182,6 +202,8 @@ static bool tail_names(struct tail *tail, struct err *err)
 		return err_set(err, ERR_MALFORMED,
 			"section %zu is no table for the names of sections", tail->names);
 	old = &tail->image->sections[tail->names];
+	if (!names_end(tail->image, old, err))
+		return false;
 	tail->names_off = tail_at(tail);
 	wr_bytes(&tail->bytes, old->data, (size_t)old->hdr.sh_size);
 	wr_u8(&tail->bytes, 0);

@@ -94,8 +94,10 @@ static bool tables_unchanged(const struct image *image, const struct write_foote
 	if (footer->new_size != image->size || footer->tail_off > at)
 		return false;
 	hash = write_record_hash(hash, image->bytes, WRITE_EHDR_SIZE);
-	hash = write_record_hash(hash, image->bytes + image->ehdr.e_phoff,
-		image->n_phdrs * WRITE_PHDR_SIZE);
+	/* Without entries the offset may be anything. */
+	if (image->n_phdrs)
+		hash = write_record_hash(hash, image->bytes + image->ehdr.e_phoff,
+			image->n_phdrs * WRITE_PHDR_SIZE);
 	hash = write_record_hash(
 		hash, image->bytes + footer->tail_off, (size_t)(at - footer->tail_off));
 	hash = write_record_hash(hash, no_hash, sizeof(no_hash));

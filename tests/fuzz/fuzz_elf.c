@@ -8,6 +8,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include <dirent.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <string.h>
@@ -217,13 +218,17 @@ static bool listen(void *context, const char *text, size_t size)
  */
 static void in_memory(const uint8_t *data, size_t size, int status)
 {
+	struct eh2sframe_options *options = eh2sframe_options_new();
 	struct eh2sframe_error error;
 	struct eh2sframe *file;
 	void *bytes = NULL, *bare = NULL;
 	size_t n = 0;
 	int now;
 
-	file = eh2sframe_open_memory(data, size, "memory", NULL, &error);
+	FUZZ_ASSERT(options && eh2sframe_options_set(options, "format", "2", &error),
+		"no %s", "options");
+	file = eh2sframe_open_memory(data, size, "memory", options, &error);
+	eh2sframe_options_free(options);
 	if (!file) {
 		now = told(false, &error, "opening");
 		FUZZ_ASSERT(now == status, "status %d, in memory %d", status, now);
@@ -241,6 +246,19 @@ static void in_memory(const uint8_t *data, size_t size, int status)
 	eh2sframe_free(bare);
 }
 
+/* What only objects have: sections for each part of the code. */
+static void as_object(const char *words, const uint8_t *data, size_t size)
+{
+	if (writes(words, scene.in, scene.out) != 0)
+		return;
+	FUZZ_ASSERT(
+		command("-q --verify", scene.out, NULL) == 0, "%s: not proven", words);
+	FUZZ_ASSERT(
+		writes("--remove", scene.out, scene.back) == 0, "%s: no way back", words);
+	FUZZ_ASSERT(file_is(scene.back, data, size), "%s: not the way back", words);
+}
+
+/* Objects are told which version their linker reads, and the others have it anyway. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int status;
@@ -253,15 +271,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	command("--lint=all", scene.in, NULL);
 	writes("--remove", scene.in, scene.out);
 	writes("-q --section-only", scene.in, scene.out);
-	status = writes("-q", scene.in, scene.out);
+	status = writes("-q --format=2", scene.in, scene.out);
 	in_memory(data, size, status);
 	if (status == 0) {
 		FUZZ_ASSERT(command("-q --verify", scene.out, NULL) == 0, "not proven");
 		FUZZ_ASSERT(
 			writes("--remove", scene.out, scene.back) == 0, "no way back");
 		FUZZ_ASSERT(file_is(scene.back, data, size), "not the way back");
-	} else if (status == 6 && writes("-q --refresh", scene.in, scene.out) == 0) {
+	} else if (status == 6 &&
+		   writes("-q --refresh --format=2", scene.in, scene.out) == 0) {
 		FUZZ_ASSERT(command("-q --verify", scene.out, NULL) == 0, "not proven");
+	}
+	if (size > 17 && (data[16] == ET_REL || data[17] == ET_REL)) {
+		as_object("-q --format=3 --object-sections=group", data, size);
+		as_object("-q --format=2 --no-pcrel --object-sections=text", data, size);
 	}
 	FUZZ_ASSERT(file_is(scene.in, data, size), "the input was changed");
 	return 0;
