@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Converts every x86-64 ELF file below the given folders: each is either converted and proven, or
 refused for a reason that the table below lists and explains. What is converted is also converted for
-size, in versions 2 and 3, and those files proven, and linted for every reader of their version. TAP.
+size, in versions 2 and 3, and those files proven, and linted for every reader of their version;
+objects in each version with .sframe for each part of them. TAP.
 
     corpus.py EH2SFRAME FOLDER...
 """
@@ -21,7 +22,7 @@ REASONS = [
     (6, r"no CFI: no \.eh_frame", "pure Go, assembler, firmware and .debug files have none"),
     (6, r"no CFI: \.eh_frame has no FDE", "only a terminator, as in crtn.o-like objects"),
     (6, r"has \.sframe already", "made by the linker; --refresh replaces it"),
-    (1, r"relocatable object", "there is nothing to load yet"),
+    (1, r"an archive", "convert its objects"),
     (1, r"no function of this file can be described", "only _start-like code has CFI"),
     (1, r"appended payload", "a self-extracting file looks for its data at its end"),
     (1, r"a core dump", "holds no program"),
@@ -30,7 +31,7 @@ REASONS = [
     (1, r"no readable FDE", "a test file of another project, damaged on purpose"),
     (1, r"(section|program) header table .* past the end", "a test file, truncated on purpose"),
 ]
-EM_X86_64 = 62
+EM_X86_64, ET_REL = 62, 1
 # Format, and the readers that take it.
 SMALL = {"2": ["all"], "3": ["kernel", "libsframe"]}
 
@@ -82,18 +83,34 @@ def fails_small(tool, path, out):
     return None
 
 
+def is_object(path):
+    with open(path, "rb") as file:
+        return struct.unpack_from("<H", file.read(18), 16)[0] == ET_REL
+
+
+def fails_as_object(tool, path, out):
+    for version, sections in (("1", "one"), ("2", "text"), ("3", "group")):
+        for step in ([path, out, f"--format={version}", "--object-sections=" + sections],
+                     ["--verify", out]):
+            run = subprocess.run([tool, "-q", *step], capture_output=True, text=True, timeout=600)
+            if run.returncode != 0:
+                return f"{step}: {run.stderr.strip()} {run.stdout.strip()}"
+    return None
+
+
 def convert(job):
     tool, path, scratch = job
     out = os.path.join(scratch, str(os.getpid()))
     again = out + ".again"
-    run = subprocess.run([tool, path, out], capture_output=True, text=True, timeout=600)
+    kind = ["--format=1"] if is_object(path) else []
+    run = subprocess.run([tool, *kind, path, out], capture_output=True, text=True, timeout=600)
     if run.returncode == 0:
         undo = subprocess.run([tool, "--remove", out, again], capture_output=True, text=True)
         same = undo.returncode == 0 and subprocess.run(["cmp", "-s", path, again]).returncode == 0
         if not same:
             return path, -1, "--remove does not give the original back: " + undo.stderr
         os.unlink(again)
-        small = fails_small(tool, path, out)
+        small = (fails_as_object if kind else fails_small)(tool, path, out)
         if small:
             return path, -1, small
     if os.path.exists(out):
