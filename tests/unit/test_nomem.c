@@ -281,6 +281,34 @@ START_TEST(nomem)
 }
 END_TEST
 
+/* The same on a relocatable object. */
+static const char *const object_commands[] = {
+	"-q --format=1 IN OUT",
+	"-q --format=3 --object-sections=group IN OUT",
+	"-q --format=2 --object-sections=text IN OUT",
+	"-q --refresh --format=2 CONV OUT",
+	"--report -v IN",
+	"--dump CONV",
+	"--verify CONV",
+	"--remove CONV OUT",
+};
+
+enum { N_OBJECT_COMMANDS = sizeof(object_commands) / sizeof(object_commands[0]) };
+
+START_TEST(nomem_object)
+{
+	struct eh2sframe_error err;
+
+	place.in = getenv("NOMEM_INPUT_3");
+	ck_assert_msg(place.in, "NOMEM_INPUT_3 is not set");
+	heap.fail_at = 0;
+	ck_assert_msg(run("-q --format=1 --object-sections=text IN CONV", &err), "%s",
+		err.text);
+	fail_each(object_commands[_i], false);
+	fail_each(object_commands[_i], true);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("nomem");
@@ -289,6 +317,7 @@ int main(void)
 	tcase_set_timeout(tcase, 100);
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_loop_test(tcase, nomem, 0, N_COMMANDS * N_INPUTS);
+	tcase_add_loop_test(tcase, nomem_object, 0, N_OBJECT_COMMANDS);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
 }
