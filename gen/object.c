@@ -9,6 +9,8 @@
 #include "base/rd.h"
 #include "gen/object_parts.h"
 
+/* A damaged group is refused although CFI does not need it: the groups that get an
+ * .sframe are written anew, and a linker acts on what they say. */
 static bool group_member(
 	struct image *image, uint32_t group, uint32_t member, struct err *err)
 {
@@ -68,6 +70,10 @@ bool object_groups_read(struct image *image, struct err *err)
 	return true;
 }
 
+/*
+ * Tables before all else, for every later step looks things up in them. A broken .sframe
+ * is no reason not to open an object whose CFI is sound: who asks for it is told.
+ */
 bool object_open(struct image *image, struct err *err)
 {
 	image->object = calloc(1, sizeof(*image->object));

@@ -15,6 +15,7 @@ enum { CFI_ALIGN = 8 };
  * Description Entry Format"), for records with a 64-bit length are not read. */
 enum { CFI_START = 8 };
 
+/* As in a linked file, by name; the second type is what Clang gives it. */
 static bool cfi_is_section(const struct image_section *section)
 {
 	return strcmp(section->name, ".eh_frame") == 0 && section->hdr.sh_size &&
@@ -58,6 +59,8 @@ static bool cfi_size(const struct image *image, uint64_t *size, struct err *err)
 	return true;
 }
 
+/* Of all relocations, not only those of starts: which ones those are is not known before
+ * the records are read. */
 static bool cfi_link(struct object *object, const struct object_reloc *reloc,
 	uint64_t base, struct err *err)
 {
@@ -84,6 +87,7 @@ static bool cfi_relocate(
 	for (uint64_t i = 0; i < relocs.n; i++) {
 		if (!object_relocs_read(&relocs, i, &reloc, err))
 			return false;
+		/* Not even a link: the code it led to is gone. */
 		if (reloc.kind->width == 0)
 			continue;
 		if (!object_reloc_apply(&relocs, &reloc, object->cfi + base,
@@ -103,6 +107,8 @@ static int link_compare(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
+/* Assemblers write them in order, linkers nearly so. Two for one place would make what is
+ * read depend on their order. */
 static bool cfi_sort(const struct object *object, struct err *err)
 {
 	bool sorted = true;
@@ -172,7 +178,10 @@ static const struct object_link *link_at(const struct object *object, uint64_t o
 		       : NULL;
 }
 
-/* Where an FDE leads, by the relocation of its start. */
+/*
+ * Where an FDE leads, by the relocation of its start. That its address is inside some
+ * section is not enough: the next one's code may be there by accident of the layout.
+ */
 static bool settle_one(const struct image *image, const struct object_link *link,
 	const struct cfi_fde *fde, struct err *err)
 {

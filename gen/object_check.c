@@ -13,6 +13,7 @@
 #include "gen/undo.h"
 #include "gen/write_parts.h"
 
+/* A breach is this program's fault, whatever the input. */
 static bool check_off(struct err *err, const char *what, size_t i)
 {
 	return err_set(
@@ -40,6 +41,7 @@ static bool check_header_bytes(
 	return memcmp(a, b, 24) == 0 && memcmp(a + 40, b + 40, WRITE_SHDR_SIZE - 40) == 0;
 }
 
+/* Sections keep their numbers, by which everything else refers to them. */
 static bool check_sections(const struct image *input, const struct object_output *output,
 	const struct image *written, struct err *err)
 {
@@ -66,6 +68,8 @@ static bool check_sections(const struct image *input, const struct object_output
 	return true;
 }
 
+/* The bytes that were proven are those of the file; where they belong is what the linker
+ * will go by. */
 static bool check_part(const struct object_output *output, size_t i, size_t n_old,
 	const struct image *written)
 {

@@ -5,6 +5,7 @@
 #include "gen/object.h"
 #include "gen/object_write.h"
 
+/* Not when the command line is read, for only the file says that it is an object. */
 bool object_options(const struct options *options, struct err *err)
 {
 	if (!options->format_given)
@@ -31,6 +32,7 @@ struct encode_key {
 	struct sf_func func;
 };
 
+/* Numbers of sections, which say in which order the parts come. */
 static size_t key_part(const struct image *image, const struct options *options,
 	const struct object_place *place)
 {
@@ -76,6 +78,7 @@ static bool parts_sort(const struct image *image, const struct options *options,
 	return true;
 }
 
+/* As many as there are functions, at most: each has one of its own then. */
 static bool parts_divide(const struct image *image, const struct options *options,
 	struct sf_section *model, struct object_output *output, struct err *err)
 {

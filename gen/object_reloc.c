@@ -11,6 +11,11 @@
 /* No real name is longer; a name table without a NUL must not be read once per symbol. */
 #define MAX_NAME 4096
 
+/*
+ * Once for all, because there may be as many sections as the file has room for headers,
+ * and each that is relocated would look through all of them. What is wrong with a
+ * table is told when it is needed: most are of sections that nobody here reads.
+ */
 bool object_tables_find(struct image *image, struct err *err)
 {
 	struct object *object = image->object;
@@ -38,6 +43,7 @@ bool object_tables_find(struct image *image, struct err *err)
 			!hdr->sh_size || hdr->sh_info >= image->n_sections)
 			continue;
 		user = &object->users[hdr->sh_info];
+		/* Two are too many only for who has to choose. */
 		if (user->rela)
 			user->more = index;
 		else
@@ -46,6 +52,7 @@ bool object_tables_find(struct image *image, struct err *err)
 	return true;
 }
 
+/* gABI: an object has one symbol table, and what refers to symbols names it. */
 bool object_symtab_open(const struct image *image, size_t user,
 	struct object_symtab *table, struct err *err)
 {
@@ -90,6 +97,8 @@ static const char *symbol_name(const struct image *image, uint32_t off)
 	return name && image_name_is_plain(name) ? name : "";
 }
 
+/* The table of section numbers is as long as that of symbols; one that is cut off has no
+ * answer for the rest. */
 size_t object_extended(const struct image *image, size_t i)
 {
 	const struct image_section *section = &image->sections[image->object->extended];
@@ -103,6 +112,7 @@ size_t object_extended(const struct image *image, size_t i)
 	return rd.failed ? SIZE_MAX : i;
 }
 
+/* Common symbols are nowhere yet, like undefined ones. */
 bool object_symbol(const struct object_symtab *table, uint64_t i,
 	struct object_symbol *symbol, struct err *err)
 {
@@ -161,6 +171,7 @@ static bool relocs_refuse(const struct image *image, size_t i, struct err *err)
 		i, image->sections[i].name, target);
 }
 
+/* Before the first entry is read, so that reading one cannot fail. */
 static bool relocs_check(const struct object_relocs *relocs, struct err *err)
 {
 	const struct image_section *section = &relocs->image->sections[relocs->rela];
@@ -219,6 +230,7 @@ static bool reloc_blame(
 		relocs->image->sections[relocs->target].name, off);
 }
 
+/* The type first: what it is for says how many bytes there must be. */
 bool object_relocs_read(const struct object_relocs *relocs, uint64_t i,
 	struct object_reloc *reloc, struct err *err)
 {
@@ -250,6 +262,7 @@ bool object_relocs_read(const struct object_relocs *relocs, uint64_t i,
 	return reloc_blame(relocs, i, reloc->off, err);
 }
 
+/* At any alignment: CFI has none. */
 static void reloc_store(uint8_t *data, uint8_t width, bool big_endian, uint64_t value)
 {
 	for (uint8_t i = 0; i < width; i++)

@@ -55,6 +55,7 @@ static bool sframe_start(
 		section->hdr.sh_addr + (pcrel ? off : 0), err);
 }
 
+/* Starts of the copy are filled in before it is read as a section at its address. */
 static bool sframe_relocate(
 	struct sframe_input *in, struct sf_join *join, struct err *err)
 {

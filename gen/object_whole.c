@@ -29,6 +29,7 @@ static uint32_t whole_fde(const struct claims *claims, uint64_t pc)
 	return claims->list[low].fde;
 }
 
+/* From the last gap to the first, so that the first one's reason stays. */
 static void whole_survey(const struct source *source, const struct sf_section *model,
 	const struct coverage *coverage, struct whole *wholes)
 {
@@ -100,6 +101,7 @@ static void whole_join_gaps(struct coverage *coverage)
 	coverage->n_gaps = n + 1;
 }
 
+/* In place, and in order: what stays moves up. */
 bool object_keep_whole(const struct source *source, struct sf_section *model,
 	struct coverage *coverage, uint64_t *dropped, struct err *err)
 {

@@ -46,6 +46,7 @@ static uint64_t tail_at(const struct tail *tail)
 	return tail->start + tail->bytes.size;
 }
 
+/* By the offset in the file, for that is what readers may rely on. */
 static void tail_align(struct tail *tail, uint64_t align)
 {
 	wr_zeros(&tail->bytes, (size_t)(-tail_at(tail) & (align - 1)));
@@ -79,6 +80,10 @@ static bool tail_symbols(struct tail *tail, size_t rela, struct err *err)
 	return true;
 }
 
+/*
+ * The place of each start is taken from the bytes and not from what was encoded, so that
+ * all of them have one. Linkers count on as many relocations as functions, in that order.
+ */
 static bool tail_relocate(struct tail *tail, struct object_part *part, struct err *err)
 {
 	const struct arch *arch =
@@ -108,6 +113,7 @@ static bool tail_relocate(struct tail *tail, struct object_part *part, struct er
 	return true;
 }
 
+/* Aligned both, for linkers that read relocations where they are mapped. */
 static bool tail_sections(struct tail *tail, struct err *err)
 {
 	for (size_t i = 0; i < tail->output->n_parts; i++) {
@@ -190,6 +196,8 @@ static bool names_end(
 	return true;
 }
 
+/* A copy with one name more; the symbols' names may be in the same table (Clang), which
+ * does not mind. */
 static bool tail_names(struct tail *tail, struct err *err)
 {
 	const struct image_section *old;
@@ -242,6 +250,7 @@ static void tail_old_headers(struct tail *tail)
 			image->n_sections + 2 * tail->output->n_parts);
 }
 
+/* In the order of the gABI's Elf64_Shdr. */
 static void put_header(struct wr *wr, const GElf_Shdr *hdr)
 {
 	wr_u32(wr, hdr->sh_name);
@@ -321,6 +330,7 @@ static void tail_finish(struct tail *tail, struct wr *header)
 	write_record_seal(header, &tail->bytes, tail->shdr_off - tail->start);
 }
 
+/* All of it in memory: objects are small, and a failure then leaves nothing half done. */
 static bool tail_make(struct tail *tail, struct wr *header, struct err *err)
 {
 	const struct image *image = tail->image;
@@ -342,6 +352,8 @@ static bool tail_make(struct tail *tail, struct wr *header, struct err *err)
 	return !(tail->bytes.failed || header->failed) || err_set_nomem(err);
 }
 
+/* The header last, as for programs: until then the file is the input with bytes behind
+ * it. */
 bool object_write(const struct image *image, const struct sf_section *model,
 	struct object_output *output, int fd, struct err *err)
 {

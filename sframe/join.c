@@ -9,6 +9,7 @@
 #include "sframe/format.h"
 #include "sframe/layout.h"
 
+/* Of where the rows are, in a function descriptor. */
 static size_t rows_field(const struct sf_view *view)
 {
 	return view->version >= SFRAME_VERSION_3 ? SFRAME_V3_FDE_FUNC_START_FRE_OFF
@@ -22,11 +23,13 @@ static uint64_t rows_off(const struct sf_view *view, const struct sf_view_func *
 						 : func->rows_off;
 }
 
+/* Whether the inputs were sorted says nothing of the whole. */
 static uint8_t kind_flags(const struct sf_view *view)
 {
 	return view->flags & (uint8_t)~SFRAME_F_FDE_SORTED;
 }
 
+/* What one header can say for all of them. */
 static bool same_kind(const struct sf_view *a, const struct sf_view *b)
 {
 	return a->version == b->version && a->abi == b->abi &&
@@ -34,6 +37,8 @@ static bool same_kind(const struct sf_view *a, const struct sf_view *b)
 	       a->fixed_fp_off == b->fixed_fp_off && a->fixed_ra_off == b->fixed_ra_off;
 }
 
+/* The start waits until the place of the whole is known; all else is copied as it is,
+ * faults included, for whoever checks the whole to find. */
 static bool add_func(
 	struct sf_join *join, const struct sf_view *view, uint32_t i, struct err *err)
 {
@@ -57,6 +62,8 @@ static bool add_func(
 	return true;
 }
 
+/* Rows of functions that are gone stay: which bytes are theirs alone is not worth
+ * finding out. */
 bool sf_join_add(struct sf_join *join, const struct sf_view *view, const bool *gone,
 	struct err *err)
 {
@@ -76,6 +83,7 @@ bool sf_join_add(struct sf_join *join, const struct sf_view *view, const bool *g
 	return !join->rows.failed || err_set_nomem(err);
 }
 
+/* An auxiliary header is not carried over: nobody has defined one yet. */
 static void put_header(const struct sf_join *join, uint32_t n_funcs, uint32_t index_len,
 	uint32_t n_rows, uint32_t row_len, struct wr *out)
 {

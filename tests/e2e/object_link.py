@@ -9,6 +9,7 @@ write. The other linkers link them, too. TAP.
 """
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -219,6 +220,25 @@ def others(name, objects, options, wanted, work):
                   f"{name}, {linker}: runs, and is converted", made.stderr)
 
 
+def after_tools(work):
+    """What rewrites an object keeps sections, relocations and groups; not the way back."""
+    objects = compile_all(["-O2", "-g"], ".tools.o", work)
+    rewritten = os.path.join(work, "rewritten.o")
+    for mode in ("one", "group", "text"):
+        made = convert(objects[:1], mode, work)[0]
+        for argv in (["strip", "-g"], ["strip", "--strip-unneeded"], ["llvm-strip", "-g"],
+                     ["eu-strip", "-g"], ["objcopy"], ["llvm-objcopy"]):
+            name = f"{mode}, after {' '.join(argv)}"
+            if not shutil.which(argv[0]):
+                check(True, f"{name} # SKIP not installed")
+                continue
+            out = [made, rewritten] if "objcopy" in argv[0] else ["-o", rewritten, made]
+            must(*argv, *out)
+            check(run(tool, "-q", "--verify", rewritten).returncode == 0, f"{name}: proven")
+            back = run(tool, "--remove", rewritten, os.path.join(work, "back.o"))
+            check(back.returncode == 6, f"{name}: no way back", back.stderr)
+
+
 def collected(work):
     """Garbage collection takes sections of their own with their code, and only then."""
     objects = compile_all(["-O2", "-ffunction-sections"], ".gc.o", work)
@@ -243,6 +263,7 @@ def main():
             check_build(build, work)
     with tempfile.TemporaryDirectory() as work:
         collected(work)
+        after_tools(work)
     print(f"1..{done}")
 
 
