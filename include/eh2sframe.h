@@ -193,8 +193,9 @@ enum {
 /*
  * Set struct_size to sizeof before each call: what a later version adds goes last and is
  * left alone where the struct is that of an earlier one.
+ *
+ * A function is an FDE of the specification: "2.3 SFrame FDE".
  */
-/* The specification: "SFrame Function Descriptor Entries". */
 struct eh2sframe_function {
 	size_t struct_size;
 	uint64_t start; /* address */
@@ -217,8 +218,9 @@ enum {
 	EH2SFRAME_ROW_OUTERMOST = 2, /* there is no caller; no place means anything */
 };
 
-/* The specification: "SFrame Frame Row Entries"; what offsets mean on a machine, its
- * "ABI/arch-specific Definition". */
+/* "2.4 SFrame FRE"; where RA and FP are without a place: "3 ABI/arch-specific
+ * Definition".
+ */
 struct eh2sframe_row {
 	size_t struct_size;
 	uint64_t start; /* from the function's start, or from that of a block */
