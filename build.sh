@@ -11,7 +11,7 @@ test_packages='g++ clang lld mold binutils llvm elfutils gdb python3 patchelf qe
   chrpath debugedit dwz hasktags unison-2.52 whitakers-words gfortran git curl sqlite3 make patch
   bzip2 xz-utils locales binutils-aarch64-linux-gnu binutils-s390x-linux-gnu
   gcc-aarch64-linux-gnu gcc-s390x-linux-gnu libc6-dev-arm64-cross libc6-dev-s390x-cross
-  ccache rpm cpio debhelper dpkg-dev fakeroot cmake rustc cargo bazel-bootstrap zsh lintian'
+  ccache rpm cpio debhelper dpkg-dev build-essential fakeroot cmake rustc cargo bazel-bootstrap zsh lintian'
 
 run_as_root() {
 	if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi

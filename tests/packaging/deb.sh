@@ -34,20 +34,32 @@ else
 	skip lintian 'no lintian'
 fi
 
+# The build dependencies are what the development package depends on, so all is there.
+is 'apt would install them' apt-get -s install ./debs/eh2sframe_*.deb ./debs/libeh2sframe0_*.deb \
+	./debs/libeh2sframe-dev_*.deb
+# Into a root of its own, in which nothing else is.
+root_dpkg() {
+	dpkg --root="$root" --log="$root/log" --force-not-root --force-depends "$@"
+}
+root=$scratch/root
+mkdir -p root/var/lib/dpkg/{info,updates,triggers}
+: >root/var/lib/dpkg/status
+if [ "$(id -u)" = 0 ]; then
+	is 'dpkg installs them' root_dpkg -i debs/{eh2sframe,libeh2sframe0,libeh2sframe-dev}_*.deb
+	root_dpkg --verify >changed
+	is 'as they were packed' diff /dev/null changed
+else
+	for deb in eh2sframe libeh2sframe0 libeh2sframe-dev; do dpkg-deb -x debs/${deb}_*.deb root; done
+	skip 'dpkg installs them' 'not root: unpacked'
+fi
 for deb in eh2sframe libeh2sframe0 libeh2sframe-dev; do
-	dpkg-deb -x debs/${deb}_*.deb root
 	dpkg-deb -f debs/${deb}_*.deb Depends >depends.$deb
 done
-root=$scratch/root
 lib=$(dirname "$(echo "$root"/usr/lib/*/libeh2sframe.so.0)")
 is 'the library is where this architecture has its own' \
 	test "$lib" = "$root/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)"
 is 'the command needs libelf' grep -q libelf1 depends.eh2sframe
 is 'the development files need the library' grep -q "libeh2sframe0 (= $version)" depends.libeh2sframe-dev
-# The runtime packages hold each file once, and dpkg would refuse otherwise.
-is 'no file is in two packages' sh -c "for p in eh2sframe libeh2sframe0 libeh2sframe-dev; do
-	dpkg-deb -c debs/\${p}_*.deb; done | grep -v '^d' | awk '{print \$6}' | sort | uniq -d |
-	diff /dev/null -"
 is 'no link leads nowhere' sh -c "! find '$root' -xtype l | grep ."
 
 export PATH=$root/usr/bin:$PATH
@@ -90,4 +102,9 @@ gcc use.c -o static $(pkg-config --cflags libeh2sframe) "$lib/libeh2sframe.a" \
 	$(pkg-config --static --libs libeh2sframe | sed 's/-leh2sframe//') >out 2>&1
 is 'a program by the static library' sh -c "./static | grep -qF '$version'"
 is 'which needs no other' sh -c '! readelf -d static | grep -q libeh2sframe'
+
+if [ "$(id -u)" = 0 ]; then
+	is 'dpkg removes them' root_dpkg -P eh2sframe libeh2sframe-dev libeh2sframe0
+	is 'and leaves nothing' sh -c '! find root/usr ! -type d 2>/dev/null | grep .'
+fi
 plan
