@@ -19,13 +19,14 @@ sys.path.insert(0, os.path.join(folder, "..", "oracle"))
 from sframe_text import Section  # noqa: E402
 
 SOURCES = ["main.cc", "other.cc", "plain.c", "asm.S"]
-# Name, options of the compiler, options of the link.
+# Name, options of the compiler (the first may be "clang"), options of the link.
 BUILDS = [
     ("O0", ["-O0"], []),
     ("O2", ["-O2"], []),
     ("sections", ["-O2", "-ffunction-sections"], []),
     ("fixed", ["-O1", "-fno-pie", "-ffunction-sections"], ["-no-pie"]),
     ("large", ["-O2", "-mcmodel=large"], []),
+    ("clang", ["clang", "-O2", "-fexceptions"], []),
     ("frames", ["-O2", "-fno-omit-frame-pointer", "-fcf-protection=full"], []),
 ]
 done = 0
@@ -119,9 +120,12 @@ def compare(name, linked, plain, objects, work):
 
 def compile_all(options, suffix, work):
     objects = []
+    compilers = ("gcc", "g++")
+    if options[0] == "clang":
+        compilers, options = ("clang", "clang++"), options[1:]
     for source in SOURCES:
         path = os.path.join(work, source + suffix)
-        must("g++" if source.endswith("cc") else "gcc", *options, "-c", "-o", path,
+        must(compilers[source.endswith("cc")], *options, "-c", "-o", path,
              os.path.join(folder, "object_" + source))
         objects.append(path)
     return objects
@@ -182,7 +186,8 @@ def check_build(build, work):
     must("g++", "-fuse-ld=bfd", *link_options, "-o", plain, *objects)
     wanted = run(plain).stdout
     check("over the limit" in wanted, f"{name}: the program throws")
-    same_as_gas(name, options, objects, work)
+    if name != "clang":
+        same_as_gas(name, options, objects, work)
     for mode in ("one", "group", "text"):
         made = convert(objects, mode, work)
         linked = os.path.join(work, "linked")
@@ -259,6 +264,9 @@ def main():
         print("1..0 # SKIP this is about GNU ld 2.40, which reads version 1")
         return
     for build in BUILDS:
+        if build[0] == "clang" and not shutil.which("clang++"):
+            check(True, "clang # SKIP not installed")
+            continue
         with tempfile.TemporaryDirectory() as work:
             check_build(build, work)
     with tempfile.TemporaryDirectory() as work:
