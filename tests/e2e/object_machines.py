@@ -49,9 +49,13 @@ def check(ok, name, detail=""):
 
 
 def skip(name, why):
+    """Under test.sh everything is there, or ought to be."""
     global done
-    done += 1
-    print(f"ok {done} - {name} # SKIP {why}")
+    if os.environ.get("MACHINES_REQUIRED"):
+        check(False, name, why)
+    else:
+        done += 1
+        print(f"ok {done} - {name} # SKIP {why}")
 
 
 def run(*argv):
