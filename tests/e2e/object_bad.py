@@ -224,6 +224,30 @@ def check_gone():
     os.unlink("out.o")
 
 
+def check_whole():
+    """What can be said in part is left out whole, and counted under its first reason."""
+    made = run("gcc", "-O1", "-mstackrealign", "-c", "-o", "part.o",
+               os.path.join(folder, "gsframe_prog.c"))
+    check(made.returncode == 0, "compiled", made.stderr)
+    size = next(int(line.split()[2]) for line in run("readelf", "-sW", "part.o").stdout.splitlines()
+                if line.endswith(" main"))
+    for version, whole in (("1", False), ("2", False), ("3", True)):
+        made = run(tool, "-v", f"--format={version}", "part.o", "whole.o")
+        gaps = [int(line.split("(")[1].split()[0]) for line in made.stdout.splitlines()
+                if line.endswith(" main")]
+        check(made.returncode == 0 and sum(gaps) == (0 if whole else size),
+              f"v{version}: {sum(gaps)} of {size} bytes of a function are left out", made.stdout)
+        proof = run(tool, "--verify", "-v", "whole.o")
+        check(proof.returncode == 0 and ("<main>" in proof.stdout) == (not whole),
+              f"v{version}: and said to be missing" if not whole else f"v{version}: none missing",
+              proof.stdout)
+    made = run("gcc", "-I" + os.path.join(folder, "..", "vectors"), "-c", "-o", "overlap.o",
+               os.path.join(folder, "..", "vectors", "refuse_overlap.S"))
+    made = run(tool, "-v", "--report", "overlap.o")
+    check("2 with CFI, 0 with rows, 2 with gaps" in made.stdout and "covered (0.00%)" in made.stdout,
+          "two FDEs for the same code: neither is taken", made.stdout)
+
+
 def check_sframe():
     def base():
         return Object("with.o")
@@ -269,6 +293,7 @@ def main():
         check_tables()
         check_options()
         check_gone()
+        check_whole()
         check_sframe()
         os.chdir("/")
     print(f"1..{done}")
