@@ -227,7 +227,7 @@ separate_debug() {
 				skip "eu-unstrip, $method: runs" "EU-UNSTRIP DAMAGES A PROGRAM HEADER TABLE THAT WAS MOVED"
 			fi
 			out=$(eu-unstrip new.small "debug/.build-id/${id:0:2}/${id:2}.debug" -o new.mixed 2>&1) ||
-				echo "# eu-unstrip with the debug file from before, $method: $out"
+				echo "# eu-unstrip with the debug file from before, $method: ${out//$'\n'/$'\n'# }"
 		else
 			skip "eu-unstrip, $method" "NOT INSTALLED"
 		fi
