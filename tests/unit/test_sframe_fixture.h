@@ -48,6 +48,31 @@ static inline struct sf_row fixture_cfa(uint32_t start, unsigned int reg, int32_
 	};
 }
 
+/* The same with a rule for FP or RA; and one whose CFA is *(reg + off). */
+static inline struct sf_row fixture_with_fp(
+	struct sf_row row, uint8_t kind, unsigned int reg, int32_t off)
+{
+	row.fp = (struct sf_loc){.kind = kind, .reg = reg & SF_REG_MAX};
+	row.fp_off = off;
+	return row;
+}
+
+static inline struct sf_row fixture_with_ra(
+	struct sf_row row, uint8_t kind, unsigned int reg, int32_t off)
+{
+	row.ra = (struct sf_loc){.kind = kind, .reg = reg & SF_REG_MAX};
+	row.ra_off = off;
+	return row;
+}
+
+static inline struct sf_row fixture_at_reg(uint32_t start, unsigned int reg, int32_t off)
+{
+	struct sf_row row = fixture_cfa(start, reg, off);
+
+	row.cfa.kind = SF_LOC_AT_REG;
+	return row;
+}
+
 static inline void fixture_row(struct sf_section *section, struct sf_row row)
 {
 	/* Not ck_assert, here and below: passing one is slow, and there are many rows. */

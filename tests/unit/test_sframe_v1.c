@@ -26,9 +26,9 @@ static struct sf_section plt_model(void)
 static const uint8_t plt_bytes[] = {0xe2, 0xde, 1, 1, 3, 0, 0xf8, 0, 5, 0, 0, 0, 8, 0, 0,
 	0, 15, 0, 0, 0, 0, 0, 0, 0, 85, 0, 0, 0,
 	/* starts from the section */
-	0x98, 0xee, 0xff, 0xff, 16, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0,	 /* PLT0 */
-	0xa8, 0xee, 0xff, 0xff, 16, 0, 0, 0, 6, 0, 0, 0, 2, 0, 0, 0, 0,	 /* entries */
-	0xb8, 0xee, 0xff, 0xff, 16, 0, 0, 0, 6, 0, 0, 0, 2, 0, 0, 0, 0,	 /* shared */
+	0x98, 0xee, 0xff, 0xff, 16, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, /* PLT0 */
+	0xa8, 0xee, 0xff, 0xff, 16, 0, 0, 0, 6, 0, 0, 0, 2, 0, 0, 0, 0, /* entries */
+	0xb8, 0xee, 0xff, 0xff, 16, 0, 0, 0, 6, 0, 0, 0, 2, 0, 0, 0, 0, /* shared */
 	0xc8, 0xee, 0xff, 0xff, 11, 0, 0, 0, 6, 0, 0, 0, 1, 0, 0, 0, 0, /* cut short */
 	0xd8, 0xee, 0xff, 0xff, 5, 0, 0, 0, 12, 0, 0, 0, 1, 0, 0, 0, 0,
 	/* rows */
