@@ -255,6 +255,7 @@ int batch_run(const struct args *args)
 {
 	struct batch_run run = {.args = args, .tree = {.start = -1, .near_fd = -1}};
 	struct eh2sframe_error err = {0};
+	const char *where = NULL;
 	int status;
 	bool ok;
 
@@ -268,9 +269,11 @@ int batch_run(const struct args *args)
 		batch_tell(&run);
 		ok = !args->json_path ||
 		     batch_report_write(&run.report, args->json_path, &err);
+		if (!ok && strcmp(args->json_path, "-") != 0)
+			where = args->json_path;
 	}
 	if (!ok)
-		status = say_worse(status, batch_complain(NULL, &err));
+		status = say_worse(status, batch_complain(where, &err));
 	batch_report_deinit(&run.report);
 	batch_tree_deinit(&run.tree);
 	/* Whoever sent it, or a shell that waits, is to see that it was obeyed. */

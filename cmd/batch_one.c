@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@ enum { BATCH_TEMP_SIZE = 64 };
 /* On the way from a file to its report. */
 struct batch_made {
 	int dirfd;	  /* of its first name */
+	int fd;		  /* of the file as it was */
 	struct stat was;  /* the file, when it was opened */
 	const char *skip; /* why not; NULL: no reason */
 	json_t *report;
@@ -102,6 +104,11 @@ static bool batch_put(const struct batch_job *job, const struct batch_file *file
 	sigset_t all, before;
 	bool ok = true;
 
+	/* Of two runs that get here at once each would give names to its own file, and
+	 * they would part; until the file is closed there is only one. */
+	if (file->n > 1 && flock(made->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+		return batch_fail(err, EH2SFRAME_IO,
+			"another process has locked it; left as it is");
 	/* A signal waits, or the names would part. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
@@ -186,6 +193,7 @@ static bool batch_convert(const struct batch_job *job, const struct batch_file *
 	made->dirfd = batch_tree_open_dir(job->tree, name->dir, error);
 	input.fd =
 		made->dirfd < 0 ? -1 : batch_open(name, made->dirfd, &made->was, error);
+	made->fd = input.fd;
 	if (input.fd >= 0)
 		open = engine_open(&input, &made->skip, error);
 	if (open && !made->skip)

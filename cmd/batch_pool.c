@@ -3,6 +3,7 @@
 #include "cmd/batch_pool.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,6 +202,7 @@ bool batch_pool_run(struct batch_pool *pool, size_t first, size_t last,
 	struct batch_crew crew = {.pool = pool};
 	unsigned int n =
 		last - first < n_workers ? (unsigned int)(last - first) : n_workers;
+	uint64_t all = pool->bar->n_done + (last - first);
 	bool ok = batch_crew_init(&crew, first, last, n, err);
 
 	pool->job.threads = jobs;
@@ -211,6 +213,12 @@ bool batch_pool_run(struct batch_pool *pool, size_t first, size_t last,
 		ok = batch_crew_wait(&crew, err);
 	if (crew.alive)
 		batch_crew_dismiss(&crew);
+	/* Of a worker that was killed between two files nobody knows which is next. */
+	if (ok && !batch_signal && pool->bar->n_done != all)
+		ok = batch_fail(err, EH2SFRAME_BUG,
+			"processes were ended from outside; run it again for the %" PRIu64
+			" files that are left",
+			all - pool->bar->n_done);
 	if (crew.shared) {
 		sigprocmask(SIG_SETMASK, &crew.signals, NULL);
 		munmap(crew.shared, crew.shared_size);

@@ -99,6 +99,7 @@ static int run_json(const struct args *args, struct eh2sframe_report *report,
 	const char *path, int status)
 {
 	struct eh2sframe_error error, late;
+	const char *name = path && strcmp(path, "-") != 0 ? path : NULL;
 	FILE *out;
 	bool ok;
 
@@ -107,9 +108,9 @@ static int run_json(const struct args *args, struct eh2sframe_report *report,
 	if (args->report_html) {
 		ok = batch_report_html(report, path, &error);
 		eh2sframe_report_free(report);
-		return ok ? status : say_worse(status, say_error(args->paths[0], &error));
+		return ok ? status : say_worse(status, say_error(name, &error));
 	}
-	out = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
+	out = name ? fopen(name, "w") : stdout;
 	if (!out)
 		say_errno(&error, "cannot write");
 	ok = out && eh2sframe_report_write(report, say_text, out, &error);
@@ -119,7 +120,7 @@ static int run_json(const struct args *args, struct eh2sframe_report *report,
 		error = late;
 		ok = false;
 	}
-	return ok ? status : say_worse(status, say_error(args->paths[0], &error));
+	return ok ? status : say_worse(status, say_error(name, &error));
 }
 
 static bool run_no_memory(struct eh2sframe_error *error)

@@ -6,6 +6,7 @@ the new one, whole. TAP.
     batch_stop.py EH2SFRAME [MOMENTS]
 """
 
+import fcntl
 import os
 import random
 import signal
@@ -290,6 +291,31 @@ def test_calls():
             nth += 1
         check(nth > 1 and not bad, f"{call}: {what} ({nth - 1} times)", bad)
         check(got.status == 0 and n_new == 4, "and without it all is done", got)
+    got, n_new, _ = struck("prctl", 1, "KILL")
+    check(
+        got.status == 70 and n_new == 0 and b"processes were ended from outside" in got.err,
+        "a worker killed before it has a file",
+        got,
+    )
+
+
+def test_lock():
+    """Two runs that give a file its names at the same time would part them."""
+    os.makedirs("l")
+    copy("/bin/cat", "l/1")
+    os.link("l/1", "l/2")
+    before = picture("l")
+    with open("l/1", "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        got = run(TOOL, "--batch", "-q", "l")
+    check(
+        got.status == 3 and got.err.startswith(b"eh2sframe: l/1: another process has locked it"),
+        "a file that another run is at",
+        got,
+    )
+    check(picture("l") == before and not strays("l"), "is left as it is")
+    got = run(TOOL, "--batch", "-q", "l")
+    check(got.status == 0 and os.path.samefile("l/1", "l/2"), "and converted when it is done", got)
 
 
 def main():
@@ -300,6 +326,7 @@ def main():
         test_changes()
         test_worker()
         test_calls()
+        test_lock()
     finally:
         remove(top)
     plan()

@@ -38,6 +38,9 @@ status_is 'OUT with the longest name' 0 -q good "${long:0:255}"
 rm -f "${long:0:255}"
 status_is '--report -o where nothing can be' 3 --report -o missing/report good
 is 'one line for it' one_line 'eh2sframe: missing/report: cannot write'
+status_is '--report-file where nothing can be' 3 -q --report-file=missing/report good spare
+is 'names it' one_line 'eh2sframe: missing/report: cannot write'
+rm -f spare
 if [ -w /dev/full ]; then
 	status_is '--report -o to a full device' 3 --report -o /dev/full good
 	is 'says so' one_line 'eh2sframe: /dev/full: cannot write'

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -130,4 +131,17 @@ int renameat(int from_dir, const char *from, int to_dir, const char *to)
 	REAL(int, "renameat", int, const char *, int, const char *);
 
 	return strike("renameat") < 0 ? -1 : real(from_dir, from, to_dir, to);
+}
+
+/* Of the options that the command uses, each has one argument. */
+int prctl(int option, ...)
+{
+	REAL(int, "prctl", int, unsigned long);
+	unsigned long argument;
+	va_list ap;
+
+	va_start(ap, option);
+	argument = va_arg(ap, unsigned long);
+	va_end(ap);
+	return strike("prctl") < 0 ? -1 : real(option, argument);
 }
