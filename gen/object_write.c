@@ -250,21 +250,6 @@ static void tail_old_headers(struct tail *tail)
 			image->n_sections + 2 * tail->output->n_parts);
 }
 
-/* In the order of the gABI's Elf64_Shdr. */
-static void put_header(struct wr *wr, const GElf_Shdr *hdr)
-{
-	wr_u32(wr, hdr->sh_name);
-	wr_u32(wr, hdr->sh_type);
-	wr_u64(wr, hdr->sh_flags);
-	wr_u64(wr, hdr->sh_addr);
-	wr_u64(wr, hdr->sh_offset);
-	wr_u64(wr, hdr->sh_size);
-	wr_u32(wr, hdr->sh_link);
-	wr_u32(wr, hdr->sh_info);
-	wr_u64(wr, hdr->sh_addralign);
-	wr_u64(wr, hdr->sh_entsize);
-}
-
 /* GNU ld takes a section without the type for one of the versions that had none. */
 static void tail_new_headers(struct tail *tail)
 {
@@ -293,8 +278,8 @@ static void tail_new_headers(struct tail *tail)
 			.sh_addralign = PART_ALIGN,
 			.sh_entsize = OBJECT_RELA_SIZE};
 
-		put_header(&tail->bytes, &sframe);
-		put_header(&tail->bytes, &rela);
+		write_put_shdr(&tail->bytes, &sframe);
+		write_put_shdr(&tail->bytes, &rela);
 	}
 }
 

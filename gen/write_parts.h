@@ -172,6 +172,7 @@ void write_put_header(
 	struct wr *wr, const struct image *image, const struct write_plan *plan);
 void write_put_phdrs(struct wr *wr, const struct image *image,
 	const struct write_slots *slots, const struct write_plan *plan);
+void write_put_shdr(struct wr *wr, const GElf_Shdr *hdr);
 void write_put_shdrs(struct wr *wr, const struct image *image,
 	const struct write_slots *slots, const struct write_plan *plan);
 

@@ -109,7 +109,7 @@ void write_put_phdrs(struct wr *wr, const struct image *image,
 }
 
 /* Elf64_Shdr likewise. */
-static void put_shdr(struct wr *wr, const GElf_Shdr *hdr)
+void write_put_shdr(struct wr *wr, const GElf_Shdr *hdr)
 {
 	wr_u32(wr, hdr->sh_name);
 	wr_u32(wr, hdr->sh_type);
@@ -190,13 +190,13 @@ void write_put_shdrs(struct wr *wr, const struct image *image,
 			write_front_moves(
 				plan, hdr.sh_offset, &hdr.sh_offset, &hdr.sh_addr);
 		}
-		put_shdr(wr, &hdr);
+		write_put_shdr(wr, &hdr);
 	}
 	if (!image->n_sections)
 		return;
 	if (owned.size)
-		put_shdr(wr, &phdrs);
+		write_put_shdr(wr, &phdrs);
 	if (slots->sframe_section == WRITE_NONE)
-		put_shdr(wr, &sframe);
-	put_shdr(wr, &undo);
+		write_put_shdr(wr, &sframe);
+	write_put_shdr(wr, &undo);
 }

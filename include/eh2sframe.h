@@ -243,7 +243,10 @@ struct eh2sframe_gap {
 		needs_version; /* the lowest that could say it on this machine; 0: none */
 };
 
-/* False behind the last one; functions and gaps ascend by address, rows by start. */
+/*
+ * False behind the last one; functions and gaps ascend by address, rows by start. Of an
+ * object with "object-sections" the functions come .sframe section by section.
+ */
 EH2SFRAME_CHECKED bool eh2sframe_function(
 	const struct eh2sframe *file, size_t i, struct eh2sframe_function *function);
 EH2SFRAME_CHECKED bool eh2sframe_row(const struct eh2sframe *file, size_t function,
