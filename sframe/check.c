@@ -136,7 +136,7 @@ static void survey_func(struct survey *survey, const struct sf_view_func *func)
 	if ((view->flags & SFRAME_F_FDE_SORTED) && range.first < survey->last_start)
 		note(survey, SF_CHECK_FUNC_SORTED, func->field_off);
 	survey->last_start = range.first;
-	if (func->func.pcmask != (func->func.rep_size != 0))
+	if (func->func.pcmask && func->func.rep_size == 0)
 		note(survey, SF_CHECK_REP_SIZE, func->field_off);
 	survey->n_rows += func->func.n_rows;
 	/* Not after an unreadable row, nor without the rules of the ABI. */

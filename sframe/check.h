@@ -21,8 +21,7 @@
 		"function starts do not ascend although SORTED is set")                  \
 	X(FUNC_OVERLAP, "func-overlap", "two functions overlap")                         \
 	X(FUNC_SIZE, "func-size", "a function passes the end of the address space")      \
-	X(REP_SIZE, "rep-size",                                                          \
-		"a PCMASK function has no block size, or another has one")               \
+	X(REP_SIZE, "rep-size", "a PCMASK function has no block size")                   \
 	X(ROWS_READABLE, "rows-readable", "a row is damaged")                            \
 	X(ROWS_SOME, "rows-some", "a function that needs rows has none")                 \
 	X(ROWS_ASCENDING, "rows-ascending", "row starts do not ascend strictly")         \

@@ -277,6 +277,9 @@ bool sf_view_func(const struct sf_view *view, uint32_t i, struct sf_view_func *f
 	if (rd.failed)
 		return err_set(err, ERR_INTERNAL, ".sframe+0x%zx: unchecked layout",
 			rd.fail_off);
+	/* GNU ld 2.41 to 2.44 has one for PLT0, which is no PCMASK function. */
+	if (!ret.func.pcmask)
+		ret.func.rep_size = 0;
 	if (ok)
 		*func = ret;
 	return ok;

@@ -58,6 +58,7 @@ ATTR_MUST_CHECK bool sf_view_open(const void *data, size_t size, uint64_t addr,
 /*
  * FDE number i < n_funcs. ERR_MALFORMED when its info byte or its rows' place is
  * impossible. In version 1, which does not say it, rep_size is SF_V1_REP_SIZE.
+ * Without PCMASK it is 0 whatever the FDE has there, for nothing is repeated.
  */
 ATTR_MUST_CHECK bool sf_view_func(const struct sf_view *view, uint32_t i,
 	struct sf_view_func *func, struct err *err);

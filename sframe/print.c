@@ -137,9 +137,8 @@ static bool print_func(const struct sf_view *view, uint32_t i, FILE *out, struct
 	if (func.func.signal_frame || func.flex)
 		fprintf(out, ", attr = \"%s%s\"", func.func.signal_frame ? "S" : "",
 			func.flex ? "F" : "");
-	if (view->version >= SFRAME_VERSION_2 && (func.func.pcmask || func.func.rep_size))
-		fprintf(out, "%s, rep_size = %u", func.func.pcmask ? ", PCMASK" : "",
-			func.func.rep_size);
+	if (view->version >= SFRAME_VERSION_2 && func.func.pcmask)
+		fprintf(out, ", PCMASK, rep_size = %u", func.func.rep_size);
 	fprintf(out, "%s\n    STARTPC%s         CFA       FP        RA\n",
 		func.func.pauth_b ? ", pauth = B key" : "",
 		func.func.pcmask ? "[m]" : "   ");

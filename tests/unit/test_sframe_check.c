@@ -52,7 +52,6 @@ static const struct breach breaches[] = {
 	{SF_CHECK_FUNC_OVERLAP, 65, wr_patch_u32, FUNC_0 + SFRAME_FDE_FUNC_SIZE, FUNC_1},
 	{SF_CHECK_FUNC_OVERLAP, 0x1000u - ADDR, wr_patch_u32, FUNC_1, FUNC_1},
 	{SF_CHECK_FUNC_SIZE, 0u - ADDR - 63, wr_patch_u32, FUNC_1, FUNC_1},
-	{SF_CHECK_REP_SIZE, 16, set_u8, FUNC_0 + SFRAME_FDE_FUNC_REP_SIZE, FUNC_0},
 	{SF_CHECK_REP_SIZE, 0x10, set_u8, FUNC_0 + SFRAME_FDE_FUNC_INFO, FUNC_0},
 	{SF_CHECK_ROWS_READABLE, 0x63, set_u8, ROWS + ROW_SIZE + 1, ROWS + ROW_SIZE},
 	{SF_CHECK_ROWS_SOME, 0, wr_patch_u32, FUNC_0 + SFRAME_FDE_FUNC_NUM_FRES, FUNC_0},
@@ -182,6 +181,24 @@ START_TEST(pcmask_rows_inside)
 }
 END_TEST
 
+/* No reader repeats the rows of another function, so its block size says nothing. */
+START_TEST(block_size_unused)
+{
+	struct wr wr = sound_section();
+	struct sf_view_func func;
+	struct sf_view view;
+	struct err err = {0};
+
+	/* A row is at 4. */
+	set_u8(&wr, FUNC_0 + SFRAME_FDE_FUNC_REP_SIZE, 4);
+	view = fixture_open(&wr, ADDR);
+	ck_assert_msg(sf_check_all(&view, NULL, &err), "%s", err.text);
+	ck_assert(sf_view_func(&view, 0, &func, &err));
+	ck_assert_uint_eq(func.func.rep_size, 0);
+	wr_deinit(&wr);
+}
+END_TEST
+
 /* What version 1 did not have: PCREL, and s390x. */
 START_TEST(version_1)
 {
@@ -224,9 +241,9 @@ START_TEST(version_3)
 	set_u8(&wr, ATTR + SFRAME_V3_ATTR_FUNC_INFO2, 2);
 	expect(&wr, SF_CHECK_FUNC_READABLE, SFRAME_HDR_SIZE);
 	set_u8(&wr, ATTR + SFRAME_V3_ATTR_FUNC_INFO2, 0);
-	set_u8(&wr, ATTR + SFRAME_V3_ATTR_FUNC_REP_SIZE, 16);
+	set_u8(&wr, ATTR + SFRAME_V3_ATTR_FUNC_INFO, SFRAME_FUNC_INFO_PCMASK);
 	expect(&wr, SF_CHECK_REP_SIZE, SFRAME_HDR_SIZE);
-	set_u8(&wr, ATTR + SFRAME_V3_ATTR_FUNC_REP_SIZE, 0);
+	set_u8(&wr, ATTR + SFRAME_V3_ATTR_FUNC_INFO, 0);
 	set_u8(&wr, ATTR + SFRAME_V3_ATTR_SIZE + 1, 0x63);
 	expect(&wr, SF_CHECK_ROWS_READABLE, ATTR + SFRAME_V3_ATTR_SIZE);
 	wr_deinit(&wr);
@@ -282,6 +299,7 @@ int main(void)
 	tcase_add_test(tcase, unsorted);
 	tcase_add_test(tcase, nothing_said);
 	tcase_add_test(tcase, pcmask_rows_inside);
+	tcase_add_test(tcase, block_size_unused);
 	tcase_add_test(tcase, version_1);
 	tcase_add_test(tcase, version_3);
 	tcase_add_test(tcase, prerequisites);
