@@ -179,6 +179,15 @@ static bool batch_add_dir(struct batch_tree *tree, uint32_t parent, const char *
 	return batch_enter_dir(tree, &dir) != BATCH_NO_DIR;
 }
 
+/* A file that this program is writing now, or was when it was killed. To convert it would
+ * be to put another one, with another mode, where its writer has its own. */
+static bool batch_is_temporary(const char *base)
+{
+	static const char start[] = ".eh2sframe.";
+
+	return strncmp(base, start, sizeof(start) - 1) == 0;
+}
+
 /* Whatever is neither a regular file nor a directory is passed over, unopened. */
 static bool batch_add_entry(
 	struct batch_tree *tree, int dirfd, uint32_t parent, const char *base)
@@ -193,7 +202,7 @@ static bool batch_add_entry(
 	if (fstatat(dirfd, base, &st, AT_SYMLINK_NOFOLLOW) < 0) {
 		batch_fail_errno(&why, "cannot stat");
 		ok = batch_add_fault(tree, path, &why);
-	} else if (S_ISREG(st.st_mode)) {
+	} else if (S_ISREG(st.st_mode) && !batch_is_temporary(base)) {
 		return batch_add_file(tree, dirfd, parent, base, path);
 	} else if (S_ISDIR(st.st_mode)) {
 		if (st.st_dev == tree->dirs[parent].dev)

@@ -251,6 +251,17 @@ def test_names():
             f"{path} is not opened",
             got,
         )
+    copy("/bin/cat", "n/.eh2sframe.aaaaaa")
+    os.chmod("n/.eh2sframe.aaaaaa", 0o600)
+    copy("n", "n2")
+    got = run(TOOL, "--batch", "n")
+    check(
+        got.status == 0 and got.out.startswith(b"0 converted, 3 skipped (has-sframe 3), 0 failed")
+        and picture("n") == picture("n2"),
+        "what another run is writing is not looked at",
+        got,
+    )
+    os.unlink("n/.eh2sframe.aaaaaa")
     got = run(TOOL, "--batch", "/etc/passwd")
     check(
         got.status == 0 and got.out == b"0 converted, 0 skipped, 0 failed, 1 not ELF\n",
