@@ -62,6 +62,8 @@ for compiler in gcc clang; do
 	have $compiler || { skip "$compiler" "no $compiler"; continue; }
 	links "eh2sframe-ld $compiler" "$ld" $compiler "$c" -o 'pro gram'
 	links "eh2sframe-ld $compiler, -oNAME" "$ld" $compiler -O2 "$c" '-opro gram'
+	links "eh2sframe-ld $compiler, -Wl" "$ld" $compiler "$c" -Wl,-O1,-o,'pro gram'
+	links "eh2sframe-ld $compiler, -Xlinker" "$ld" $compiler "$c" -Xlinker -o -Xlinker 'pro gram'
 	links "$compiler -B" $compiler -B "$scratch/b in/link" "$c" -o 'pro gram'
 	for linker in bfd gold lld mold; do
 		have ld.$linker || { skip "$compiler -B -fuse-ld=$linker" "no ld.$linker"; continue; }
