@@ -93,6 +93,56 @@ START_TEST(sharing_many)
 }
 END_TEST
 
+static struct wr encode_with(const struct sf_section *model, unsigned int jobs)
+{
+	const struct sf_encode_options options = {
+		.version = 2, .pcrel = true, .share = true, .jobs = jobs};
+	struct err err = {0};
+	struct wr wr;
+
+	wr_init(&wr, false);
+	ck_assert_msg(sf_encode(model, &options, &wr, NULL, &err), "%s", err.text);
+	ck_assert(sf_place(model, &options, 0x100, &wr, &err));
+	return wr;
+}
+
+/*
+ * So many blocks that several threads sort them, and two in three begin another one that
+ * may be anywhere: the bytes are those of one thread.
+ */
+START_TEST(sharing_by_threads)
+{
+	enum { N_BLOCKS = 40000 };
+	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
+	struct sf_view view;
+	struct wr wr, one;
+
+	for (uint32_t i = 0; i < N_BLOCKS; i++) {
+		uint32_t kind = (uint32_t)((i * UINT64_C(7919)) % N_BLOCKS);
+
+		fixture_func(&model, 0x1000 + 64 * i, 64);
+		fixture_row(&model, fixture_cfa(0, AMD64_SP, 8));
+		fixture_row(&model, fixture_cfa(1, AMD64_SP, 1000 + (int32_t)kind / 3));
+		for (uint32_t j = 0; j < kind % 3; j++)
+			fixture_row(&model, fixture_cfa(2 + j, AMD64_SP, 16));
+	}
+	one = encode_with(&model, 1);
+	/* One block of 3 + 5 + 3 + 3 bytes, or less for the last, where there were three.
+	 */
+	ck_assert_uint_lt(one.size, 28 + N_BLOCKS * 20 + (N_BLOCKS / 3 + 2) * 14);
+	view = fixture_open(&one, 0x100);
+	fixture_expect(&view, &model, 0);
+	for (unsigned int jobs = 2; jobs <= 9; jobs++) {
+		wr = encode_with(&model, jobs);
+		ck_assert_uint_eq(wr.size, one.size);
+		ck_assert_mem_eq(wr.data, one.data, wr.size);
+		wr_deinit(&wr);
+	}
+	wr_deinit(&one);
+	sf_section_deinit(&model);
+}
+END_TEST
+
 /* Where sharing would pass the reader's own bound on work, the writer does without. */
 START_TEST(sharing_within_readers_bound)
 {
@@ -123,6 +173,7 @@ int main(void)
 	tcase_add_test(tcase, sharing);
 	tcase_add_test(tcase, sharing_beginnings);
 	tcase_add_test(tcase, sharing_many);
+	tcase_add_test(tcase, sharing_by_threads);
 	tcase_add_test(tcase, sharing_within_readers_bound);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
