@@ -132,7 +132,7 @@ bool command_lint(const struct image *image, unsigned int consumers,
 
 	if (!command_view(image, &view, err))
 		return false;
-	lint_section(&view, image->object ? NULL : image, consumers, &result);
+	lint_section(&view, image, consumers, &result);
 	command_lint_print(image->path, &result, out);
 	if (result.n_broken)
 		return err_set(err, ERR_MALFORMED, "%u %s of %s broken", result.n_broken,

@@ -48,6 +48,7 @@ enum { N_CONSUMERS = sizeof(consumer_facts) / sizeof(consumer_facts[0]) };
 struct lint_run {
 	const struct sf_view *view;
 	const struct image *image; /* NULL: none */
+	bool object;		   /* of a relocatable object, which has no segments */
 	unsigned int consumers;	   /* asked for, and reading this version */
 	struct lint_result *result;
 	struct sf_passed passed;       /* rows that break no rule */
@@ -136,7 +137,10 @@ static void lint_header(struct lint_run *run)
 		defined |= SFRAME_F_FDE_FUNC_START_PCREL;
 	if (view->flags & ~defined)
 		lint_broken(run, LINT_RULE_FLAGS, SFRAME_HDR_FLAGS, 0);
-	if (!(view->flags & SFRAME_F_FDE_SORTED))
+	/* The kernel's loader of modules does not ask for it; nobody else reads an
+	 * object.
+	 */
+	if (!(view->flags & SFRAME_F_FDE_SORTED) && !run->object)
 		lint_broken(run, LINT_RULE_SORTED, SFRAME_HDR_FLAGS, 0);
 	if (!(view->flags & SFRAME_F_FDE_FUNC_START_PCREL)) {
 		lint_broken(run, LINT_RULE_PCREL, SFRAME_HDR_FLAGS, 0);
@@ -312,14 +316,15 @@ void lint_section(const struct sf_view *view, const struct image *image,
 {
 	unsigned int readers = lint_readers(view);
 	struct lint_run run = {.view = view,
-		.image = image,
+		.image = image && !image->object ? image : NULL,
+		.object = image && image->object,
 		.consumers = consumers & readers,
 		.result = result};
 
 	*result = (struct lint_result){0};
 	lint_count(&run, LINT_RULE_VERSION, consumers & ~readers, SFRAME_HDR_VERSION, 0);
 	lint_header(&run);
-	if (image)
+	if (run.image)
 		lint_segments(&run);
 	/* Where sharing matters every function's bytes have to be counted. */
 	if (!view->big_endian)
@@ -369,5 +374,5 @@ bool lint_own_file(const struct image *image, struct err *err)
 		return false;
 	if (!data)
 		return err_set(err, ERR_INTERNAL, "the section written is not found");
-	return lint_own(data, size, addr, image->object ? NULL : image, err);
+	return lint_own(data, size, addr, image, err);
 }

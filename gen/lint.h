@@ -101,7 +101,8 @@ unsigned int lint_consumers_of(const struct sf_view *view);
 
 /*
  * Holds a section against the rules of consumers. image is the file that the section is
- * in; NULL for a section on its own, whose rules on segments are then not judged.
+ * in; NULL for a section on its own, whose rules on segments are then not judged, as
+ * those of an object, which need not be sorted either.
  */
 void lint_section(const struct sf_view *view, const struct image *image,
 	unsigned int consumers, struct lint_result *result);

@@ -110,6 +110,9 @@ def check_module(name, path, version, kind):
     check(made.returncode == 0 and "100.00%" in made.stdout, f"{name}, v{version}: converted",
           made.stdout + made.stderr)
     check(run(tool, "--verify", out).returncode == 0, f"{name}, v{version}: proven")
+    if version == 3:
+        lint = run(tool, "--lint=kernel", out)
+        check(lint.returncode == 0, f"{name}, v{version}: as the kernel wants it", lint.stdout)
     sections = must("readelf", "-SW", out)
     check(len(re.findall(r" \.sframe ", sections)) == 1, f"{name}, v{version}: one .sframe", sections)
     relas = relocations(out, ".rela.sframe")
