@@ -9,9 +9,10 @@ import glob
 import os
 import re
 import struct
-import subprocess
 import sys
 import tempfile
+
+from object_lib import must, run
 
 tool, folder = sys.argv[1], sys.argv[2]
 sys.path.insert(0, os.path.join(folder, "..", "oracle"))
@@ -67,17 +68,6 @@ def check(ok, name, detail=""):
     if not ok:
         for line in str(detail).splitlines()[:20]:
             print("#", line)
-
-
-def run(*argv):
-    return subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
-
-
-def must(*argv):
-    made = run(*argv)
-    if made.returncode:
-        raise RuntimeError(f"{' '.join(argv)}: {made.stdout}{made.stderr}")
-    return made.stdout
 
 
 def compiled(text, name, *options):

@@ -10,9 +10,10 @@ write. The other linkers link them, too. TAP.
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
+
+from object_lib import must, run, simple
 
 tool, folder = sys.argv[1], sys.argv[2]
 sys.path.insert(0, os.path.join(folder, "..", "oracle"))
@@ -39,27 +40,6 @@ def check(ok, name, detail=""):
     if not ok:
         for line in str(detail).splitlines()[:20]:
             print("#", line)
-
-
-def run(*argv):
-    return subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
-
-
-def must(*argv):
-    made = run(*argv)
-    if made.returncode:
-        raise RuntimeError(f"{' '.join(argv)}: {made.stderr}")
-    return made.stdout
-
-
-def simple(func):
-    """Rows that say something: GNU as repeats some."""
-    size, masked, rows = func
-    kept = []
-    for row in rows:
-        if row[0] < size and (not kept or kept[-1][1:] != row[1:]):
-            kept.append(row)
-    return size, masked, kept
 
 
 def section(path):

@@ -10,9 +10,10 @@ The programs run, under qemu-user where need be. TAP.
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
+
+from object_lib import must, run, simple
 
 tool, folder = os.path.realpath(sys.argv[1]), os.path.realpath(sys.argv[2])
 sys.path.insert(0, os.path.join(folder, "..", "oracle"))
@@ -56,26 +57,6 @@ def skip(name, why):
     else:
         done += 1
         print(f"ok {done} - {name} # SKIP {why}")
-
-
-def run(*argv):
-    return subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
-
-
-def must(*argv):
-    made = run(*argv)
-    if made.returncode:
-        raise RuntimeError(f"{' '.join(argv)}: {made.stdout}{made.stderr}")
-    return made.stdout
-
-
-def simple(func):
-    size, masked, rows = func
-    kept = []
-    for row in rows:
-        if row[0] < size and (not kept or kept[-1][1:] != row[1:]):
-            kept.append(row)
-    return size, masked, kept
 
 
 def compiled(machine, level, out, *more):
