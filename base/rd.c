@@ -33,12 +33,6 @@ struct rd rd_sub(const struct rd *rd, size_t off, size_t len)
 	return sub;
 }
 
-uint8_t rd_u8_slow(struct rd *rd)
-{
-	rd_fail(rd, rd->pos);
-	return 0;
-}
-
 const uint8_t *rd_skip(struct rd *rd, uint64_t n)
 {
 	const uint8_t *p;
@@ -52,40 +46,10 @@ const uint8_t *rd_skip(struct rd *rd, uint64_t n)
 	return p;
 }
 
-uint16_t rd_u16(struct rd *rd)
+uint64_t rd_past_end(struct rd *rd)
 {
-	const uint8_t *p = rd_skip(rd, 2);
-	uint16_t v;
-
-	if (!p)
-		return 0;
-	v = (uint16_t)(p[0] | p[1] << 8);
-	return rd->big_endian ? __builtin_bswap16(v) : v;
-}
-
-uint32_t rd_u32(struct rd *rd)
-{
-	const uint8_t *p = rd_skip(rd, 4);
-	uint32_t v;
-
-	if (!p)
-		return 0;
-	v = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
-	    (uint32_t)p[3] << 24;
-	return rd->big_endian ? __builtin_bswap32(v) : v;
-}
-
-uint64_t rd_u64(struct rd *rd)
-{
-	uint64_t first, second;
-
-	if (rd->failed || rd->size - rd->pos < 8) {
-		rd_fail(rd, rd->pos);
-		return 0;
-	}
-	first = rd_u32(rd);
-	second = rd_u32(rd);
-	return rd->big_endian ? first << 32 | second : second << 32 | first;
+	rd_fail(rd, rd->pos);
+	return 0;
 }
 
 uint64_t rd_uleb_slow(struct rd *rd)

@@ -7,9 +7,11 @@
 #ifndef BASE_RD_H
 #define BASE_RD_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct rd {
 	const uint8_t *data; /* borrowed; must outlive the reader */
@@ -26,16 +28,53 @@ void rd_init(struct rd *rd, const void *data, size_t size, bool big_endian);
  */
 struct rd rd_sub(const struct rd *rd, size_t off, size_t len);
 
-uint8_t rd_u8_slow(struct rd *rd);
+/* What a read that is not inside returns, and its mark. */
+uint64_t rd_past_end(struct rd *rd);
+
+/* Whether the next n bytes are there. */
+static inline bool rd_has(const struct rd *rd, size_t n)
+{
+	return !rd->failed && rd->pos <= rd->size && rd->size - rd->pos >= n;
+}
+
 static inline uint8_t rd_u8(struct rd *rd)
 {
-	if (!rd->failed && rd->pos < rd->size)
-		return rd->data[rd->pos++];
-	return rd_u8_slow(rd);
+	return rd_has(rd, 1) ? rd->data[rd->pos++] : (uint8_t)rd_past_end(rd);
 }
-uint16_t rd_u16(struct rd *rd);
-uint32_t rd_u32(struct rd *rd);
-uint64_t rd_u64(struct rd *rd);
+
+static inline uint16_t rd_u16(struct rd *rd)
+{
+	uint16_t v;
+
+	if (!rd_has(rd, sizeof(v)))
+		return (uint16_t)rd_past_end(rd);
+	memcpy(&v, rd->data + rd->pos, sizeof(v));
+	rd->pos += sizeof(v);
+	return rd->big_endian ? be16toh(v) : le16toh(v);
+}
+
+static inline uint32_t rd_u32(struct rd *rd)
+{
+	uint32_t v;
+
+	if (!rd_has(rd, sizeof(v)))
+		return (uint32_t)rd_past_end(rd);
+	memcpy(&v, rd->data + rd->pos, sizeof(v));
+	rd->pos += sizeof(v);
+	return rd->big_endian ? be32toh(v) : le32toh(v);
+}
+
+static inline uint64_t rd_u64(struct rd *rd)
+{
+	uint64_t v;
+
+	if (!rd_has(rd, sizeof(v)))
+		return rd_past_end(rd);
+	memcpy(&v, rd->data + rd->pos, sizeof(v));
+	rd->pos += sizeof(v);
+	return rd->big_endian ? be64toh(v) : le64toh(v);
+}
+
 static inline int8_t rd_s8(struct rd *rd)
 {
 	return (int8_t)rd_u8(rd);

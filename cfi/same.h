@@ -19,13 +19,22 @@
 struct cfi_same {
 	const struct cfi_frames *frames; /* borrowed; must outlive this */
 	struct cfi_same_slot *slots;	 /* owned */
-	size_t n, cap, first_cap;
+	size_t cap, first_cap;
+	struct cfi_same_program *programs; /* owned */
+	size_t n, cap_programs;
 };
 
 /* For about n_fdes FDEs. */
-void cfi_same_init(
-	struct cfi_same *same, const struct cfi_frames *frames, size_t n_fdes);
+void cfi_same_init(struct cfi_same *same, const struct cfi_frames *frames, size_t n_fdes);
 void cfi_same_deinit(struct cfi_same *same);
+
+/*
+ * A hint: there will be a question about this FDE, CFI_SAME_AHEAD questions from now. A
+ * large library's table is in no cache, and waiting for it would be half of the answer's
+ * time.
+ */
+enum { CFI_SAME_AHEAD = 8 };
+void cfi_same_expect(const struct cfi_same *same, const struct cfi_fde *fde);
 
 /*
  * The value that all FDEs like this one share, for the caller to read and set;

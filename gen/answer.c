@@ -28,23 +28,6 @@ static struct cfi_rule answer_of_loc(struct sf_loc loc, int32_t off)
 	return (struct cfi_rule){.kind = CFI_OPAQUE};
 }
 
-/* What an unwinder does when a rule is silent, or says the same in other words. */
-static struct cfi_rule answer_normal(
-	const struct arch *arch, const struct cfi_rule *rule, enum answer_column column)
-{
-	uint16_t own = column == ANSWER_FP ? arch->cfi.fp_reg : arch->ra_reg;
-
-	if (column == ANSWER_SP)
-		return rule->kind == CFI_UNSPECIFIED
-			       ? (struct cfi_rule){.kind = CFI_CFA_PLUS,
-					 .off = arch->sp_from_cfa}
-			       : *rule;
-	if (rule->kind == CFI_UNSPECIFIED ||
-		(rule->kind == CFI_REG_PLUS && rule->reg == own && rule->off == 0))
-		return (struct cfi_rule){.kind = CFI_SAME};
-	return *rule;
-}
-
 struct cfi_rule answer_rule_of(
 	const struct arch *arch, const struct sf_row *row, enum answer_column column)
 {
@@ -61,51 +44,85 @@ struct cfi_rule answer_rule_of(
 	return answer_of_loc(row->ra, row->ra_off);
 }
 
+/* Whether rule says what answer_of_loc would: asked for every row of a file, so without
+ * making one. */
+static inline bool answer_is(const struct cfi_rule *rule, struct sf_loc loc, int32_t off)
+{
+	switch ((enum sf_loc_kind)loc.kind) {
+	case SF_LOC_NONE:
+		return rule->kind == CFI_SAME;
+	case SF_LOC_AT_CFA:
+		return rule->kind == CFI_AT_CFA && rule->off == off;
+	case SF_LOC_REG:
+		return rule->kind == CFI_REG_PLUS && rule->reg == answer_reg(loc) &&
+		       rule->off == off;
+	case SF_LOC_AT_REG:
+		return rule->kind == CFI_AT_REG && rule->reg == answer_reg(loc) &&
+		       rule->off == off && rule->add == 0;
+	}
+	return false;
+}
+
+/* RA and FP: own is the register that holds the caller's value when nobody touched it. */
+static inline bool answer_kept(
+	const struct cfi_rule *rule, struct sf_loc loc, int32_t off, uint16_t own)
+{
+	bool same = loc.kind == SF_LOC_NONE ||
+		    (loc.kind == SF_LOC_REG && answer_reg(loc) == own && off == 0);
+
+	if (rule->kind == CFI_UNSPECIFIED || rule->kind == CFI_SAME ||
+		(rule->kind == CFI_REG_PLUS && rule->reg == own && rule->off == 0))
+		return same;
+	return !same && answer_is(rule, loc, off);
+}
+
+static inline bool answer_ra(
+	const struct arch *arch, const struct sf_row *row, const struct cfi_rule *rule)
+{
+	if (row->ra.kind == SF_LOC_NONE && !arch->ra_tracked)
+		return rule->kind == CFI_AT_CFA && rule->off == arch->fixed_ra_off;
+	return answer_kept(rule, row->ra, row->ra_off, arch->ra_reg);
+}
+
 /*
  * SP's rule, in CFI, is one that gives the caller's SP as the row's reader computes it:
  * from the CFA. When both are the same expression of the same registers they are equal
  * too. And so is what a callee saved of the SP it was called with, anywhere.
  */
-static bool answer_sp_is_cfa(const struct target *target, const struct cfi_row *cfi)
+static inline bool answer_sp_is_cfa(
+	const struct target *target, const struct cfi_row *cfi)
 {
 	const struct arch *arch = target->arch;
-	struct cfi_rule plain = {.kind = CFI_CFA_PLUS, .off = arch->sp_from_cfa};
-	struct cfi_rule wanted = answer_normal(arch, &cfi->sp, ANSWER_SP);
+	const struct cfi_rule *sp = &cfi->sp;
 
-	if (cfi_rule_equal(&wanted, &plain))
+	if (sp->kind == CFI_UNSPECIFIED ||
+		(sp->kind == CFI_CFA_PLUS && sp->off == arch->sp_from_cfa))
 		return true;
 	if (arch->sp_saved && !target->signal_frame &&
-		(wanted.kind == CFI_AT_CFA ||
-			(wanted.kind == CFI_REG_PLUS && wanted.off == 0 &&
-				wanted.reg != arch->cfi.sp_reg)))
+		(sp->kind == CFI_AT_CFA || (sp->kind == CFI_REG_PLUS && sp->off == 0 &&
+						   sp->reg != arch->cfi.sp_reg)))
 		return true;
-	return arch->sp_from_cfa == 0 && wanted.kind != CFI_OPAQUE &&
-	       cfi_rule_equal(&wanted, &cfi->cfa);
+	return arch->sp_from_cfa == 0 && sp->kind != CFI_OPAQUE &&
+	       cfi_rule_equal(sp, &cfi->cfa);
 }
 
 enum answer_column answer_compare(const struct target *target,
 	const struct sf_row *sframe, const struct cfi_row *cfi)
 {
 	const struct arch *arch = target->arch;
-	const struct cfi_rule *given[] = {[ANSWER_RA] = &cfi->ra, [ANSWER_FP] = &cfi->fp};
-	struct cfi_rule claimed = answer_rule_of(arch, sframe, ANSWER_RA);
 
 	/* In an outermost frame nothing but the missing return address is asked for. */
 	if (sframe->outermost || cfi->ra.kind == CFI_UNDEFINED)
-		return cfi_rule_equal(&claimed, &cfi->ra) ? ANSWER_SAME : ANSWER_RA;
-	claimed = answer_rule_of(arch, sframe, ANSWER_CFA);
-	if (!cfi_rule_equal(&claimed, &cfi->cfa))
+		return sframe->outermost && cfi->ra.kind == CFI_UNDEFINED ? ANSWER_SAME
+									  : ANSWER_RA;
+	if (!answer_is(&cfi->cfa, sframe->cfa, sframe->cfa_off))
 		return ANSWER_CFA;
 	if (!answer_sp_is_cfa(target, cfi))
 		return ANSWER_SP;
-	for (enum answer_column column = ANSWER_RA; column <= ANSWER_FP; column++) {
-		struct cfi_rule wanted = answer_normal(arch, given[column], column);
-
-		claimed = answer_rule_of(arch, sframe, column);
-		claimed = answer_normal(arch, &claimed, column);
-		if (!cfi_rule_equal(&claimed, &wanted))
-			return column;
-	}
+	if (!answer_ra(arch, sframe, &cfi->ra))
+		return ANSWER_RA;
+	if (!answer_kept(&cfi->fp, sframe->fp, sframe->fp_off, arch->cfi.fp_reg))
+		return ANSWER_FP;
 	if (sframe->ra_signed != cfi->ra_signed || cfi->ra_signed_with_pc)
 		return ANSWER_RA_SIGNED;
 	return ANSWER_SAME;

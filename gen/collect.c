@@ -199,6 +199,9 @@ static void collect_all(struct collect_part *part)
 		size_t before = part->section.n_funcs;
 		enum refusal why = policy_fde(part->policy, &frames->cies[fde->cie], fde);
 
+		if (part->last - i > CFI_SAME_AHEAD)
+			cfi_same_expect(&part->same,
+				&frames->fdes[claims->list[i + CFI_SAME_AHEAD].fde]);
 		end = i + 1;
 		while (end < part->last && claims->list[end].fde == claim->fde)
 			end++;

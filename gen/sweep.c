@@ -249,7 +249,7 @@ bool sweep_next(struct sweep *sweep, uint64_t limit, struct sweep_segment *segme
 		}
 		segment->start = from;
 		segment->end = sweep->pos;
-		segment->row = *row;
+		segment->row = row;
 		segment->signal_frame = func->signal_frame;
 		segment->pauth_b = func->pauth_b;
 		return !sweep->failed;

@@ -14,10 +14,10 @@
 /* One row over [start, end), clipped to what was asked for. PCMASK rows come block by
  * block. */
 struct sweep_segment {
-	uint64_t start, end; /* addresses */
-	struct sf_row row;
-	bool signal_frame; /* the function is marked as one */
-	bool pauth_b;	   /* its signing key is B */
+	uint64_t start, end;	  /* addresses */
+	const struct sf_row *row; /* until the next call */
+	bool signal_frame;	  /* the function is marked as one */
+	bool pauth_b;		  /* its signing key is B */
 };
 
 /* Row starts of a PCMASK function ascend below a block size of at most 255. */

@@ -113,7 +113,7 @@ static bool verify_marks(struct verify_run *run, const struct sweep_segment *seg
 static void verify_said(struct verify_run *run, const struct sweep_segment *segment)
 {
 	const struct cfi_table *table = run->table;
-	const struct sf_row *row = &segment->row;
+	const struct sf_row *row = segment->row;
 	uint64_t from = segment->start, to = segment->end;
 
 	if (!table) {

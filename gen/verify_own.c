@@ -176,8 +176,8 @@ static bool verify_outside(
 				run->result->padding_bytes += end - pc;
 			else if (!row)
 				verify_differ(run, pc, "a row, but there is no CFI here");
-			else if (!sf_row_same(row, &segment.row) ||
-				 segment.signal_frame || segment.pauth_b)
+			else if (!sf_row_same(row, segment.row) || segment.signal_frame ||
+				 segment.pauth_b)
 				verify_differ(run, pc, "not the row of this PLT stub");
 			else
 				run->result->template_bytes += end - pc;
@@ -193,6 +193,7 @@ static bool verify_outside(
 static bool verify_claims(struct verify_part *part, struct err *err)
 {
 	const struct claims *claims = part->run.in->claims;
+	const struct cfi_frames *frames = part->run.in->frames;
 	struct sweep *sweep = &part->run.sweep;
 	uint64_t at = part->first ? claims->list[part->first - 1].end : 0;
 	uint32_t current = UINT32_MAX;
@@ -200,9 +201,12 @@ static bool verify_claims(struct verify_part *part, struct err *err)
 	part->run.marks_known = true;
 	for (size_t i = part->first; i < part->last; i++) {
 		const struct claim *claim = &claims->list[i];
-		const struct cfi_fde *fde = &part->run.in->frames->fdes[claim->fde];
+		const struct cfi_fde *fde = &frames->fdes[claim->fde];
 		const struct sf_view_func *func = NULL;
 
+		if (part->last - i > CFI_SAME_AHEAD)
+			cfi_same_expect(&part->same,
+				&frames->fdes[claims->list[i + CFI_SAME_AHEAD].fde]);
 		if (at < claim->start && !verify_outside(part, at, claim->start, err))
 			return false;
 		if (verify_is_whole(claim, fde))

@@ -10,6 +10,7 @@
 #include "base/num.h"
 #include "base/rd.h"
 #include "sframe/format.h"
+#include "sframe/load.h"
 
 /* Bits of func_info that every version defines. */
 #define FUNC_INFO_DEFINED                                                                \
@@ -80,24 +81,32 @@ static bool check_layout(const struct sf_view *view, struct err *err)
 	return true;
 }
 
+/* FDE number i, which check_layout has seen to be inside. */
+static const uint8_t *stored_func(const struct sf_view *view, uint32_t i)
+{
+	return view->data + view->func_off + (uint64_t)i * view->func_size;
+}
+
+/* What an FDE of version 3 points at; NULL when it is not inside. */
+static const uint8_t *stored_attr(const struct sf_view *view, const uint8_t *fde)
+{
+	uint32_t off =
+		sf_load(fde + SFRAME_V3_FDE_FUNC_START_FRE_OFF, 4, view->big_endian);
+
+	return num_range_inside(off, SFRAME_V3_ATTR_SIZE, view->row_len)
+		       ? view->data + view->row_off + off
+		       : NULL;
+}
+
 /* The row count of function i; 0 when it is out of reach, which sf_view_func reports. */
 static uint32_t count_rows(const struct sf_view *view, uint32_t i)
 {
-	uint64_t off = view->func_off + (uint64_t)i * view->func_size;
-	uint32_t attr_off;
-	struct rd rd;
+	const uint8_t *p = stored_func(view, i);
 
-	rd_init(&rd, view->data, view->size, view->big_endian);
-	if (view->version < SFRAME_VERSION_3) {
-		rd.pos = (size_t)off + SFRAME_FDE_FUNC_NUM_FRES;
-		return rd_u32(&rd);
-	}
-	rd.pos = (size_t)off + SFRAME_V3_FDE_FUNC_START_FRE_OFF;
-	attr_off = rd_u32(&rd);
-	if (!num_range_inside(attr_off, SFRAME_V3_ATTR_SIZE, view->row_len))
-		return 0;
-	rd.pos = (size_t)(view->row_off + attr_off) + SFRAME_V3_ATTR_FUNC_NUM_FRES;
-	return rd_u16(&rd);
+	if (view->version < SFRAME_VERSION_3)
+		return sf_load(p + SFRAME_FDE_FUNC_NUM_FRES, 4, view->big_endian);
+	p = stored_attr(view, p);
+	return p ? sf_load(p + SFRAME_V3_ATTR_FUNC_NUM_FRES, 2, view->big_endian) : 0;
 }
 
 /*
@@ -204,47 +213,51 @@ static uint64_t start_base(const struct sf_view *view, uint64_t field_off)
 }
 
 /* A 17 or 20-byte FDE of version 1 or 2. */
-static bool read_func(const struct sf_view *view, struct rd *rd, struct sf_view_func *ret,
-	struct err *err)
+static bool read_func(const struct sf_view *view, const uint8_t *p,
+	struct sf_view_func *ret, struct err *err)
 {
-	uint64_t base = start_base(view, ret->field_off);
-	uint8_t info;
+	bool big_endian = view->big_endian;
+	uint8_t info = p[SFRAME_FDE_FUNC_INFO];
 
-	ret->func.start = base + (uint64_t)(int64_t)rd_s32(rd);
-	ret->func.size = rd_u32(rd);
-	ret->rows_off = rd_u32(rd);
-	ret->func.n_rows = rd_u32(rd);
-	info = rd_u8(rd);
+	ret->func.start = start_base(view, ret->field_off) +
+			  (uint64_t)(int64_t)sf_load_signed(
+				  p + SFRAME_FDE_FUNC_START_ADDRESS, 4, big_endian);
+	ret->func.size = sf_load(p + SFRAME_FDE_FUNC_SIZE, 4, big_endian);
+	ret->rows_off = sf_load(p + SFRAME_FDE_FUNC_START_FRE_OFF, 4, big_endian);
+	ret->func.n_rows = sf_load(p + SFRAME_FDE_FUNC_NUM_FRES, 4, big_endian);
 	set_info(ret, info);
 	if (view->version >= SFRAME_VERSION_2)
-		ret->func.rep_size = rd_u8(rd);
+		ret->func.rep_size = p[SFRAME_FDE_FUNC_REP_SIZE];
 	else if (ret->func.pcmask)
 		ret->func.rep_size = SF_V1_REP_SIZE;
 	return check_func(view, ret, ret->field_off + SFRAME_FDE_FUNC_INFO, info, err);
 }
 
 /* An index entry of version 3 and the attribute it points at, which the rows follow. */
-static bool read_func_v3(const struct sf_view *view, struct rd *rd,
+static bool read_func_v3(const struct sf_view *view, const uint8_t *p,
 	struct sf_view_func *ret, struct err *err)
 {
-	uint64_t base = start_base(view, ret->field_off), attr_pos;
+	const uint8_t *attr = stored_attr(view, p);
+	bool big_endian = view->big_endian;
+	uint64_t attr_pos, start;
 	uint32_t attr_off;
 	uint8_t info, info2;
 
-	ret->func.start = base + rd_u64(rd);
-	ret->func.size = rd_u32(rd);
-	attr_off = rd_u32(rd);
-	if (!num_range_inside(attr_off, SFRAME_V3_ATTR_SIZE, view->row_len))
+	memcpy(&start, p + SFRAME_V3_FDE_FUNC_START_OFFSET, sizeof(start));
+	start = big_endian ? be64toh(start) : le64toh(start);
+	ret->func.start = start_base(view, ret->field_off) + start;
+	ret->func.size = sf_load(p + SFRAME_V3_FDE_FUNC_SIZE, 4, big_endian);
+	attr_off = sf_load(p + SFRAME_V3_FDE_FUNC_START_FRE_OFF, 4, big_endian);
+	if (!attr)
 		return err_set(err, ERR_MALFORMED,
 			".sframe+0x%" PRIx64 ": the attribute at row offset 0x%" PRIx32
 			" is not inside 0x%" PRIx32 " bytes of rows",
 			ret->field_off, attr_off, view->row_len);
 	attr_pos = view->row_off + attr_off;
-	rd->pos = (size_t)attr_pos;
-	ret->func.n_rows = rd_u16(rd);
-	info = rd_u8(rd);
-	info2 = rd_u8(rd);
-	ret->func.rep_size = rd_u8(rd);
+	ret->func.n_rows = sf_load(attr + SFRAME_V3_ATTR_FUNC_NUM_FRES, 2, big_endian);
+	info = attr[SFRAME_V3_ATTR_FUNC_INFO];
+	info2 = attr[SFRAME_V3_ATTR_FUNC_INFO2];
+	ret->func.rep_size = attr[SFRAME_V3_ATTR_FUNC_REP_SIZE];
 	ret->rows_off = attr_off + SFRAME_V3_ATTR_SIZE;
 	set_info(ret, info);
 	if (info2 != SFRAME_FDE_TYPE_DEFAULT && info2 != SFRAME_FDE_TYPE_FLEX)
@@ -261,22 +274,15 @@ bool sf_view_func(const struct sf_view *view, uint32_t i, struct sf_view_func *f
 	struct err *err)
 {
 	struct sf_view_func ret = {0};
-	struct rd rd;
 	bool ok;
 
 	if (i >= view->n_funcs)
 		return err_set(err, ERR_INTERNAL,
 			".sframe: no function %" PRIu32 " of %" PRIu32, i, view->n_funcs);
 	ret.field_off = view->func_off + (uint64_t)i * view->func_size;
-	rd_init(&rd, view->data, view->size, view->big_endian);
-	rd.pos = (size_t)ret.field_off;
-	if (view->version >= SFRAME_VERSION_3)
-		ok = read_func_v3(view, &rd, &ret, err);
-	else
-		ok = read_func(view, &rd, &ret, err);
-	if (rd.failed)
-		return err_set(err, ERR_INTERNAL, ".sframe+0x%zx: unchecked layout",
-			rd.fail_off);
+	ok = view->version >= SFRAME_VERSION_3
+		     ? read_func_v3(view, stored_func(view, i), &ret, err)
+		     : read_func(view, stored_func(view, i), &ret, err);
 	/* GNU ld 2.41 to 2.44 has one for PLT0, which is no PCMASK function. */
 	if (!ret.func.pcmask)
 		ret.func.rep_size = 0;

@@ -45,7 +45,10 @@ struct sf_row_iter {
 	const struct sf_abi *abi; /* NULL: unknown, no row can be read */
 	uint64_t off;		  /* of the next row, from data[0] */
 	uint32_t left;		  /* rows */
-	uint8_t row_type;
+	uint64_t plain_end; /* a row up to here that has only offsets is read at once */
+	uint32_t start_mask;
+	uint8_t start_width; /* bytes */
+	uint8_t max_words;
 	bool flex;
 	bool failed; /* a row is damaged; err says how */
 };

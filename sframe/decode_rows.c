@@ -5,52 +5,45 @@
  */
 #include "sframe/decode.h"
 
-#include <endian.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/num.h"
 #include "sframe/format.h"
+#include "sframe/load.h"
 
 /* CFA, RA, FP; in a flexible function each with a control word before it. */
 enum { MAX_WORDS = 3, MAX_FLEX_WORDS = 6 };
 
+/* Bytes of start, info byte and words, none of which is larger than four. */
+enum { MAX_PLAIN_ROW = 4 + 1 + 4 * MAX_WORDS };
+
+/* Nothing but offsets, in an order that only the fixed ones change. */
+static bool plain_words(const struct sf_row_iter *iter)
+{
+	const struct sf_view *view = iter->view;
+
+	return iter->abi && iter->abi->id != SFRAME_ABI_S390X_ENDIAN_BIG && !iter->flex &&
+	       !view->big_endian && view->fixed_fp_off == 0;
+}
+
 void sf_rows_begin(const struct sf_view *view, const struct sf_view_func *func,
 	struct sf_row_iter *iter)
 {
+	uint64_t end = view->row_off + view->row_len;
+
 	*iter = (struct sf_row_iter){
 		.view = view,
 		.abi = sf_abi_find(view->abi),
 		.off = view->row_off + func->rows_off,
 		.left = func->func.n_rows,
-		.row_type = func->row_type,
+		.start_width = (uint8_t)(1u << func->row_type),
 		.flex = func->flex,
 	};
-}
-
-/* An unsigned integer of 1, 2 or 4 bytes, all of which are there. */
-static inline uint32_t load(const uint8_t *p, unsigned int width, bool big_endian)
-{
-	uint32_t v32;
-	uint16_t v16;
-
-	if (width == 1)
-		return *p;
-	if (width == 2) {
-		memcpy(&v16, p, sizeof(v16));
-		return big_endian ? be16toh(v16) : le16toh(v16);
-	}
-	memcpy(&v32, p, sizeof(v32));
-	return big_endian ? be32toh(v32) : le32toh(v32);
-}
-
-static inline int32_t load_signed(const uint8_t *p, unsigned int width, bool big_endian)
-{
-	uint32_t v = load(p, width, big_endian);
-
-	if (width == 1)
-		return (int8_t)v;
-	return width == 2 ? (int16_t)v : (int32_t)v;
+	if (!plain_words(iter) || end < MAX_PLAIN_ROW)
+		return;
+	iter->plain_end = end - MAX_PLAIN_ROW;
+	iter->start_mask = UINT32_MAX >> (32 - 8 * iter->start_width);
+	iter->max_words = view->fixed_ra_off ? MAX_WORDS - 1 : MAX_WORDS;
 }
 
 /*
@@ -203,17 +196,65 @@ static bool iter_fail(struct sf_row_iter *iter, struct err *err, const char *wha
 	return err_set(err, ERR_MALFORMED, ".sframe+0x%" PRIx64 ": %s", iter->off, what);
 }
 
-bool sf_rows_next(struct sf_row_iter *iter, struct sf_row *row, struct err *err)
+/*
+ * As sf_rows_next, for nearly all rows that there are: plain offsets in little-endian
+ * words, not at the end of the section. False for any other, which is then not touched.
+ * Four bytes are loaded for whatever is smaller, and without asking whether it is there:
+ * sizes vary too much to be foreseen.
+ */
+static inline bool next_plain(struct sf_row_iter *iter, struct sf_row *row)
+{
+	const uint8_t *p = iter->view->data + iter->off;
+	unsigned int n_words, code, width, spare;
+	uint8_t info;
+
+	if (iter->off > iter->plain_end)
+		return false;
+	row->start = sf_load(p, 4, false) & iter->start_mask;
+	p += iter->start_width;
+	info = *p++;
+	n_words = info >> SFRAME_FRE_INFO_COUNT_SHIFT & SFRAME_FRE_INFO_COUNT_MASK;
+	code = info >> SFRAME_FRE_INFO_SIZE_SHIFT & SFRAME_FRE_INFO_SIZE_MASK;
+	if (n_words - 1 >= iter->max_words || code > SFRAME_FRE_OFFSET_4B)
+		return false;
+	width = 1u << code;
+	spare = 32 - 8 * width;
+	iter->off += iter->start_width + 1u + n_words * width;
+	iter->left--;
+	row->cfa.kind = SF_LOC_REG;
+	row->cfa.reg = info & SFRAME_FRE_INFO_BASE_REG ? iter->abi->sp : iter->abi->fp;
+	row->ra = row->fp = (struct sf_loc){0};
+	row->ra_off = row->fp_off = 0;
+	row->ra_signed = info & SFRAME_FRE_INFO_MANGLED_RA;
+	row->outermost = false;
+	row->cfa_off = (int32_t)(sf_load(p, 4, false) << spare) >> spare;
+	if (n_words == 1)
+		return true;
+	p += width;
+	if (iter->max_words == MAX_WORDS) {
+		/* A word of 0 only keeps the place before the FP word. */
+		row->ra_off = (int32_t)(sf_load(p, 4, false) << spare) >> spare;
+		row->ra.kind = row->ra_off ? SF_LOC_AT_CFA : SF_LOC_NONE;
+		if (n_words == 2)
+			return true;
+		p += width;
+	}
+	row->fp_off = (int32_t)(sf_load(p, 4, false) << spare) >> spare;
+	row->fp.kind = SF_LOC_AT_CFA;
+	return true;
+}
+
+/* Any row; one is left. */
+ATTR_NOINLINE static bool next_any(
+	struct sf_row_iter *iter, struct sf_row *row, struct err *err)
 {
 	const struct sf_view *view = iter->view;
-	unsigned int start_width = 1u << iter->row_type, width, n_words;
+	unsigned int start_width = iter->start_width, width, n_words;
 	int32_t words[MAX_FLEX_WORDS];
 	const uint8_t *p;
 	uint64_t left;
 	uint8_t info;
 
-	if (iter->left == 0)
-		return false;
 	if (!iter->abi) {
 		iter->failed = true;
 		return err_set(err, ERR_UNSUPPORTED, ".sframe+0x%x: no rules for ABI %u",
@@ -224,7 +265,7 @@ bool sf_rows_next(struct sf_row_iter *iter, struct sf_row *row, struct err *err)
 	if (left < start_width + 1)
 		return iter_fail(iter, err, "the row passes the end of the rows");
 	p = view->data + iter->off;
-	row->start = load(p, start_width, view->big_endian);
+	row->start = sf_load(p, start_width, view->big_endian);
 	info = p[start_width];
 	p += start_width + 1;
 	n_words = info >> SFRAME_FRE_INFO_COUNT_SHIFT & SFRAME_FRE_INFO_COUNT_MASK;
@@ -237,10 +278,17 @@ bool sf_rows_next(struct sf_row_iter *iter, struct sf_row *row, struct err *err)
 	if (left - start_width - 1 < (uint64_t)n_words * width)
 		return iter_fail(iter, err, "the row passes the end of the rows");
 	for (unsigned int i = 0; i < n_words; i++, p += width)
-		words[i] = load_signed(p, width, view->big_endian);
+		words[i] = sf_load_signed(p, width, view->big_endian);
 	if (!row_from(iter, info, words, n_words, width, row))
 		return iter_fail(iter, err, "the row's words mean nothing for the ABI");
 	iter->off = (uint64_t)(p - view->data);
 	iter->left--;
 	return true;
+}
+
+bool sf_rows_next(struct sf_row_iter *iter, struct sf_row *row, struct err *err)
+{
+	if (iter->left == 0)
+		return false;
+	return next_plain(iter, row) || next_any(iter, row, err);
 }

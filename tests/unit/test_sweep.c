@@ -117,7 +117,7 @@ static void sweep_range(
 			if (wanted_at(model, pc) != NO_ROW)
 				ck_abort_msg("no row at 0x%x", (unsigned int)pc);
 		for (; pc < segment.end; pc++)
-			if (wanted_at(model, pc) != segment.row.cfa_off)
+			if (wanted_at(model, pc) != segment.row->cfa_off)
 				ck_abort_msg("another row at 0x%x", (unsigned int)pc);
 	}
 	ck_assert_msg(!sweep->failed, "%s", err.text);
