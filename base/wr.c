@@ -3,6 +3,7 @@
 #include "base/wr.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ void wr_deinit(struct wr *wr)
 	*wr = (struct wr){0};
 }
 
-static uint8_t *wr_room(struct wr *wr, size_t n)
+static inline uint8_t *wr_room(struct wr *wr, size_t n)
 {
 	uint8_t *p;
 
@@ -39,10 +40,24 @@ void wr_expect(struct wr *wr, size_t n)
 		wr->size -= n;
 }
 
+uint8_t *wr_begin(struct wr *wr, size_t n)
+{
+	uint8_t *p = wr_room(wr, n);
+
+	if (p)
+		wr->size -= n;
+	return p;
+}
+
+void wr_end(struct wr *wr, const uint8_t *end)
+{
+	wr->size = (size_t)(end - wr->data);
+}
+
 static inline void wr_store(uint8_t *p, uint64_t v, size_t width, bool big_endian)
 {
-	for (size_t i = 0; i < width; i++)
-		p[big_endian ? width - 1 - i : i] = (uint8_t)(v >> 8 * i);
+	v = big_endian ? htobe64(v << (64 - 8 * width)) : htole64(v);
+	memcpy(p, &v, width);
 }
 
 static inline void wr_int(struct wr *wr, uint64_t v, size_t width)

@@ -31,6 +31,13 @@ void wr_u64(struct wr *wr, uint64_t v);
 void wr_bytes(struct wr *wr, const void *bytes, size_t n);
 void wr_zeros(struct wr *wr, size_t n);
 
+/*
+ * For bytes that are best put together in place: room for n of them, or NULL when there
+ * is none; then where they ended, at most n on.
+ */
+uint8_t *wr_begin(struct wr *wr, size_t n);
+void wr_end(struct wr *wr, const uint8_t *end);
+
 /* Overwrites bytes already written; off + width must not exceed size. */
 void wr_patch_u32(struct wr *wr, size_t off, uint32_t v);
 void wr_patch_u64(struct wr *wr, size_t off, uint64_t v);

@@ -9,7 +9,7 @@
 #include "base/num.h"
 #include "base/vec.h"
 
-enum { FIRST_SLOTS = 1024 };
+enum { FIRST_SLOTS = 1024, JOIN_AHEAD = 8 };
 
 struct sf_block_slot {
 	uint32_t hash;
@@ -56,46 +56,76 @@ static bool grow(struct sf_blocks *blocks)
 }
 
 /* The slot of an equal block, or the free one where its like belongs. */
-static struct sf_block_slot *find(const struct sf_blocks *blocks, const struct wr *wr,
-	const struct sf_block *block, uint32_t hash)
+static struct sf_block_slot *find(
+	const struct sf_blocks *blocks, const struct wr *wr, const struct sf_block *block)
 {
-	size_t at = hash & (blocks->n_slots - 1);
+	size_t at = block->hash & (blocks->n_slots - 1);
 
 	for (; blocks->slots[at].number; at = (at + 1) & (blocks->n_slots - 1)) {
 		const struct sf_block_slot *slot = &blocks->slots[at];
 		const struct sf_block *other = &blocks->list[slot->number - 1];
 
-		if (slot->hash == hash && other->len == block->len &&
+		if (slot->hash == block->hash && other->len == block->len &&
 			!memcmp(wr->data + other->off, wr->data + block->off, block->len))
 			break;
 	}
 	return &blocks->slots[at];
 }
 
-bool sf_blocks_keep(struct sf_blocks *blocks, struct wr *wr, size_t off, uint32_t *ret)
+/* The block is at the end of wr. */
+static bool keep(struct sf_blocks *blocks, struct wr *wr, const struct sf_block *block,
+	uint32_t *ret)
 {
-	struct sf_block block = {.off = off};
 	struct sf_block_slot *slot = NULL;
-	uint32_t hash;
 
-	if (!num_u32(wr->size - off, &block.len) || !num_u32(blocks->n, ret) ||
-		*ret == UINT32_MAX ||
+	if (!num_u32(blocks->n, ret) || *ret == UINT32_MAX ||
 		!vec_reserve(&blocks->list, &blocks->cap, blocks->n + 1))
 		return false;
-	if (blocks->slots && block.len) {
+	if (blocks->slots && block->len) {
 		if (blocks->n >= blocks->n_slots / 2 && !grow(blocks))
 			return false;
-		hash = (uint32_t)hash_bytes(wr->data + off, block.len);
-		slot = find(blocks, wr, &block, hash);
+		slot = find(blocks, wr, block);
 	}
 	if (slot && slot->number) {
-		wr->size = off;
+		wr->size = block->off;
 		*ret = slot->number - 1;
 		return true;
 	}
 	if (slot)
-		*slot = (struct sf_block_slot){hash, *ret + 1};
-	blocks->list[blocks->n++] = block;
+		*slot = (struct sf_block_slot){block->hash, *ret + 1};
+	blocks->list[blocks->n++] = *block;
+	return true;
+}
+
+bool sf_blocks_keep(struct sf_blocks *blocks, struct wr *wr, size_t off, uint32_t *ret)
+{
+	struct sf_block block = {.off = off};
+
+	if (!num_u32(wr->size - off, &block.len))
+		return false;
+	if (blocks->slots)
+		block.hash = (uint32_t)hash_bytes(wr->data + off, block.len);
+	return keep(blocks, wr, &block, ret);
+}
+
+bool sf_blocks_join(struct sf_blocks *blocks, struct wr *wr, struct sf_blocks *from,
+	const struct wr *from_wr)
+{
+	for (size_t i = 0; i < from->n; i++) {
+		struct sf_block block = from->list[i];
+		uint32_t kept;
+
+		/* The table is in no cache, and it is known what will be asked of it. */
+		if (blocks->slots && from->n - i > JOIN_AHEAD)
+			__builtin_prefetch(
+				&blocks->slots[from->list[i + JOIN_AHEAD].hash &
+					       (blocks->n_slots - 1)]);
+		wr_bytes(wr, from_wr->data + block.off, block.len);
+		block.off = wr->size - block.len;
+		if (wr->failed || !keep(blocks, wr, &block, &kept))
+			return false;
+		from->list[i].off = kept;
+	}
 	return true;
 }
 

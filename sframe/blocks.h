@@ -17,6 +17,7 @@
 struct sf_block {
 	size_t off; /* in the buffer */
 	uint32_t len;
+	uint32_t hash; /* of its bytes, where blocks are shared */
 };
 
 struct sf_blocks {
@@ -38,6 +39,13 @@ ATTR_MUST_CHECK bool sf_blocks_expect(struct sf_blocks *blocks, size_t n, bool s
  */
 ATTR_MUST_CHECK bool sf_blocks_keep(
 	struct sf_blocks *blocks, struct wr *wr, size_t off, uint32_t *ret);
+
+/*
+ * The blocks of from, whose bytes are in from_wr, as if each had been written at the end
+ * of wr and kept: the off of each becomes the index of the one that stays.
+ */
+ATTR_MUST_CHECK bool sf_blocks_join(struct sf_blocks *blocks, struct wr *wr,
+	struct sf_blocks *from, const struct wr *from_wr);
 
 /*
  * Takes each block off wr, which holds all of them and nothing else, that another one

@@ -152,18 +152,9 @@ static bool join_parts(struct sf_encoder *enc, struct err *err)
 	for (size_t i = 1; i < enc->n_parts; i++) {
 		struct sf_encode_part *part = &enc->parts[i];
 
-		for (size_t j = 0; j < part->blocks.n; j++) {
-			struct sf_block *block = &part->blocks.list[j];
-			size_t off = all->rows.size;
-			uint32_t kept;
-
-			wr_bytes(&all->rows, part->rows.data + block->off, block->len);
-			if (all->rows.failed ||
-				!sf_blocks_keep(&all->blocks, &all->rows, off, &kept))
-				return err_set_nomem(err);
-			/* It may move yet. */
-			block->off = kept;
-		}
+		/* By index, for blocks may move yet. */
+		if (!sf_blocks_join(&all->blocks, &all->rows, &part->blocks, &part->rows))
+			return err_set_nomem(err);
 		n_bytes += part->n_bytes;
 		n_rows += part->n_rows;
 		wr_deinit(&part->rows);

@@ -39,15 +39,19 @@ struct sf_func sf_stored_func(
 	return block;
 }
 
-uint8_t sf_row_type_of(const struct sf_section *section, const struct sf_func *func)
+/* Where the function's last row starts. */
+static uint32_t last_start_of(
+	const struct sf_section *section, const struct sf_func *func)
 {
-	uint32_t last = 0;
+	return func->n_rows ? section->rows[func->first_row + func->n_rows - 1].start : 0;
+}
 
-	if (func->n_rows)
-		last = section->rows[func->first_row + func->n_rows - 1].start;
-	if (last <= UINT8_MAX)
+/* The narrowest start field that holds a last row. */
+static uint8_t row_type_of(uint32_t last_start)
+{
+	if (last_start <= UINT8_MAX)
 		return SFRAME_FRE_TYPE_ADDR1;
-	return last <= UINT16_MAX ? SFRAME_FRE_TYPE_ADDR2 : SFRAME_FRE_TYPE_ADDR4;
+	return last_start <= UINT16_MAX ? SFRAME_FRE_TYPE_ADDR2 : SFRAME_FRE_TYPE_ADDR4;
 }
 
 static bool broken(const struct sf_func *func, const char *what, struct err *err)
@@ -56,26 +60,30 @@ static bool broken(const struct sf_func *func, const char *what, struct err *err
 		func->start, what);
 }
 
+/* A row that no PC selects would do no harm, but makes libsframe abort. */
+static bool verify_last(const struct sf_func *func, uint32_t last_start, struct err *err)
+{
+	uint32_t end =
+		func->pcmask && func->rep_size < func->size ? func->rep_size : func->size;
+
+	return last_start < end || broken(func, "its last row is past its end", err);
+}
+
 /* A function must say something at each of its PCs, and nothing twice. */
 static bool verify_rows(
 	const struct sf_func *func, const struct sf_row *rows, struct err *err)
 {
-	/* A row that no PC selects would do no harm, but makes libsframe abort. */
-	uint32_t end =
-		func->pcmask && func->rep_size < func->size ? func->rep_size : func->size;
-
 	if (rows[0].start != 0)
 		return broken(func, "its first row is not at its start", err);
 	for (uint32_t i = 1; i < func->n_rows; i++) {
 		if (rows[i].start <= rows[i - 1].start)
 			return broken(func, "its rows do not ascend", err);
 	}
-	if (rows[func->n_rows - 1].start >= end)
-		return broken(func, "its last row is past its end", err);
-	return true;
+	return verify_last(func, rows[func->n_rows - 1].start, err);
 }
 
-/* What sf_encode demands of each function, as the caller's duty, not the input's. */
+/* What sf_encode demands of each function, as the caller's duty, not the input's; its
+ * rows apart. */
 static bool verify_func(const struct sf_encoding *encoding, size_t i, struct err *err)
 {
 	const struct sf_section *section = encoding->section;
@@ -103,7 +111,7 @@ static bool verify_func(const struct sf_encoding *encoding, size_t i, struct err
 			"function at 0x%" PRIx64 ": %" PRIu32
 			" rows, and version %u counts to %" PRIu32,
 			func->start, func->n_rows, layout->version, layout->max_rows);
-	return verify_rows(func, section->rows + func->first_row, err);
+	return true;
 }
 
 /* Flexible exactly when one of its rows needs it. */
@@ -131,11 +139,12 @@ static bool refuse_row(const struct sf_encoding *encoding, const struct sf_func 
 }
 
 /* Appends to part->rows all that the FRE sub-section holds of one function. */
-static bool put_rows(struct sf_encode_part *part, const struct sf_func *func)
+static bool put_rows(
+	struct sf_encode_part *part, const struct sf_func *func, uint32_t last_start)
 {
 	const struct sf_encoding *encoding = part->encoding;
 	const struct sf_layout *layout = encoding->layout;
-	uint8_t row_type = sf_row_type_of(encoding->section, func);
+	uint8_t row_type = row_type_of(last_start);
 	uint8_t fde_type = fde_type_of(encoding, func);
 
 	if (layout->put_attr)
@@ -154,29 +163,32 @@ static bool put_rows(struct sf_encode_part *part, const struct sf_func *func)
 	return !part->rows.failed || err_set_nomem(&part->err);
 }
 
-/* The rows of one function as stored are in block. */
 static bool add_func(struct sf_encode_part *part, const struct sf_func *func,
-	uint32_t block, uint32_t len)
+	const struct sf_encoded *encoded)
 {
-	if (!vec_reserve(&part->func_blocks, &part->cap_funcs, part->n_funcs + 1))
+	if (!vec_reserve(&part->funcs, &part->cap_funcs, part->n_funcs + 1))
 		return err_set_nomem(&part->err);
-	part->func_blocks[part->n_funcs++] = block;
 	part->n_rows += func->n_rows;
-	part->n_bytes += len;
+	part->n_bytes += part->blocks.list[encoded->block].len;
+	part->funcs[part->n_funcs++] = *encoded;
 	return true;
 }
 
-/* Appends one function's rows, or finds them stored; *block is where. */
-static bool encode_func(
-	struct sf_encode_part *part, const struct sf_func *func, uint32_t *block)
+/* Appends one function's rows, or finds them stored. */
+static bool encode_func(struct sf_encode_part *part, const struct sf_func *func)
 {
+	const struct sf_section *section = part->encoding->section;
+	struct sf_encoded encoded = {.last_start = last_start_of(section, func)};
 	size_t off = part->rows.size;
 
-	if (!put_rows(part, func))
+	if (func->n_rows &&
+		!verify_rows(func, section->rows + func->first_row, &part->err))
 		return false;
-	if (!sf_blocks_keep(&part->blocks, &part->rows, off, block))
+	if (!put_rows(part, func, encoded.last_start))
+		return false;
+	if (!sf_blocks_keep(&part->blocks, &part->rows, off, &encoded.block))
 		return err_set_nomem(&part->err);
-	return add_func(part, func, *block, part->blocks.list[*block].len);
+	return add_func(part, func, &encoded);
 }
 
 /* Whether two functions with the same rows have the same bytes. */
@@ -187,19 +199,22 @@ static bool encoded_alike(const struct sf_func *a, const struct sf_func *b)
 	       a->signal_frame == b->signal_frame;
 }
 
-/* Function number i of the model, which is stored as one. */
+/* Function number i of the model, which is stored as one. What was seen of rows when they
+ * came up first is not looked at again: they are far away. */
 static bool encode_whole(struct sf_encode_part *part, size_t i)
 {
 	const struct sf_func *funcs = part->encoding->section->funcs, *func = &funcs[i];
-	uint32_t *first = NULL, block;
+	uint32_t *first = NULL;
 
 	if (part->firsts && func->n_rows)
 		first = &part->firsts[func->first_row];
 	if (first && *first && encoded_alike(func, &funcs[part->first + *first - 1])) {
-		block = part->func_blocks[*first - 1];
-		return add_func(part, func, block, part->blocks.list[block].len);
+		struct sf_encoded encoded = part->funcs[*first - 1];
+
+		return verify_last(func, encoded.last_start, &part->err) &&
+		       add_func(part, func, &encoded);
 	}
-	if (!encode_func(part, func, &block))
+	if (!encode_func(part, func))
 		return false;
 	if (first && !*first)
 		*first = (uint32_t)(i - part->first) + 1;
@@ -216,7 +231,7 @@ static bool part_init(struct sf_encode_part *part)
 	if (section->n_funcs)
 		wr_expect(&part->rows,
 			section->n_rows / section->n_funcs * n * TYPICAL_ROW_SIZE);
-	if (!vec_reserve(&part->func_blocks, &part->cap_funcs, n) ||
+	if (!vec_reserve(&part->funcs, &part->cap_funcs, n) ||
 		!sf_blocks_expect(&part->blocks, n, part->encoding->share))
 		return false;
 	/* Where every function is stored as one, they have the same index. */
@@ -244,28 +259,27 @@ void sf_encode_part_run(void *context)
 		}
 		for (uint32_t j = 0; part->ok && j < n; j++) {
 			struct sf_func stored = sf_stored_func(encoding, func, j);
-			uint32_t block;
 
-			part->ok = encode_func(part, &stored, &block);
+			part->ok = encode_func(part, &stored);
 		}
 	}
 }
 
 /* One function as stored: number j of the model's. */
 static bool put_func(struct sf_encode_part *part, const struct sf_func *func, uint32_t j,
-	const struct sf_block *block)
+	const struct sf_encoded *encoded)
 {
 	const struct sf_encoding *encoding = part->encoding;
 	struct sf_func stored = sf_stored_func(encoding, func, j);
 	uint32_t rows_off;
 
-	if (!num_u32(block->off, &rows_off))
+	if (!num_u32(part->blocks.list[encoded->block].off, &rows_off))
 		return err_set(&part->err, ERR_LIMIT,
 			"function at 0x%" PRIx64
 			": rows past the 4 GiB that the format can address",
 			stored.start);
-	encoding->layout->put_func(&part->index, &stored,
-		sf_row_type_of(encoding->section, &stored), rows_off);
+	encoding->layout->put_func(
+		&part->index, &stored, row_type_of(encoded->last_start), rows_off);
 	return true;
 }
 
@@ -282,8 +296,7 @@ void sf_encode_part_index(void *context)
 		uint64_t n = sf_stored_funcs(encoding->layout, func);
 
 		for (uint32_t j = 0; part->ok && j < n; j++)
-			part->ok = put_func(part, func, j,
-				&part->blocks.list[part->func_blocks[at++]]);
+			part->ok = put_func(part, func, j, &part->funcs[at++]);
 	}
 	if (part->ok && part->index.failed)
 		part->ok = err_set_nomem(&part->err);
@@ -294,7 +307,7 @@ void sf_encode_part_deinit(struct sf_encode_part *part)
 	wr_deinit(&part->index);
 	wr_deinit(&part->rows);
 	sf_blocks_deinit(&part->blocks);
-	free(part->func_blocks);
+	free(part->funcs);
 	free(part->firsts);
 	*part = (struct sf_encode_part){0};
 }

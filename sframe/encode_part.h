@@ -13,6 +13,12 @@
 #include "sframe/blocks.h"
 #include "sframe/layout.h"
 
+/* A function as stored. */
+struct sf_encoded {
+	uint32_t block;	     /* index into the part's blocks */
+	uint32_t last_start; /* of its last row */
+};
+
 /* What all parts go by. Borrows everything. */
 struct sf_encoding {
 	const struct sf_section *section;
@@ -27,7 +33,7 @@ struct sf_encode_part {
 	size_t first, last;	 /* functions of the model: [first, last) */
 	struct wr rows;		 /* owned, as is all that follows; the blocks' bytes */
 	struct sf_blocks blocks; /* in rows */
-	uint32_t *func_blocks;	 /* of each function as stored, an index into blocks */
+	struct sf_encoded *funcs;
 	size_t n_funcs, cap_funcs;
 	uint64_t n_rows, n_bytes; /* of all functions, shared ones each time */
 	struct wr index;	  /* the FDEs, when it is known where all blocks are */
@@ -56,8 +62,5 @@ void sf_encode_part_deinit(struct sf_encode_part *part);
 uint64_t sf_stored_funcs(const struct sf_layout *layout, const struct sf_func *func);
 struct sf_func sf_stored_func(
 	const struct sf_encoding *encoding, const struct sf_func *func, uint32_t i);
-
-/* The narrowest start field that holds the function's last row. */
-uint8_t sf_row_type_of(const struct sf_section *section, const struct sf_func *func);
 
 #endif

@@ -113,14 +113,17 @@ static inline uint8_t *put_sized(uint8_t *p, uint32_t v, uint8_t code, bool big_
 }
 
 /*
- * Puts the row together apart and appends it in one step: there may be millions. An
+ * Puts the row together in one step: there may be millions. An
  * outermost row is an info byte of 0: no words, and so no base and no size.
  */
 void sf_put_row(struct wr *wr, const struct sf_abi *abi, const struct sf_row *row,
 	uint8_t row_type, uint8_t fde_type)
 {
-	uint8_t bytes[MAX_ROW_SIZE], *p = bytes, code, info = 0;
+	uint8_t *p = wr_begin(wr, MAX_ROW_SIZE), code, info = 0;
 	struct words words;
+
+	if (!p)
+		return;
 
 	words.n = 0;
 	words.reach = 0;
@@ -142,5 +145,5 @@ void sf_put_row(struct wr *wr, const struct sf_abi *abi, const struct sf_row *ro
 			 code << SFRAME_FRE_INFO_SIZE_SHIFT);
 	for (unsigned int i = 0; i < words.n; i++)
 		p = put_sized(p, (uint32_t)words.v[i], code, wr->big_endian);
-	wr_bytes(wr, bytes, (size_t)(p - bytes));
+	wr_end(wr, p);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows that have passed a check. Functions share rows, and what has been found right about
- * them once is right for the next function, too, but for its size. A cache and not a
- * record: it forgets, and without memory it knows nothing.
+ * Rows that have passed a check. Functions share rows, and what has been found right
+ * about them once is right for the next function, too, but for its size. A cache and not
+ * a record: it forgets, and without memory it knows nothing.
  */
 #ifndef SFRAME_PASSED_H
 #define SFRAME_PASSED_H
