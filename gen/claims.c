@@ -12,7 +12,7 @@
 enum { CLAIMS_WORTH_A_THREAD = 2048 };
 
 /* Of a start, in one pass of sorting. Fewer keys are not worth a table of that size. */
-enum { CLAIM_DIGIT_BITS = 12, CLAIM_DIGITS = 1 << CLAIM_DIGIT_BITS };
+enum { CLAIM_DIGIT_BITS = 14, CLAIM_DIGITS = 1 << CLAIM_DIGIT_BITS };
 
 struct claim_key {
 	uint64_t start, end;
@@ -187,7 +187,7 @@ bool claims_read(const struct cfi_frames *frames, struct claims *claims, struct 
 	bool ok;
 
 	*claims = (struct claims){0};
-	keys = calloc(frames->n_fdes ? frames->n_fdes : 1, sizeof(*keys));
+	keys = malloc((frames->n_fdes + 1) * sizeof(*keys));
 	if (!keys)
 		return err_set_nomem(err);
 	for (size_t i = 0; i < frames->n_fdes; i++) {

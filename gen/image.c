@@ -309,6 +309,7 @@ static bool libelf_failed(struct err *err, const char *what)
  */
 static bool read_segments(struct image *image, struct err *err)
 {
+	image->first_code = image->n_phdrs;
 	if (!image->n_phdrs)
 		return true;
 	image->phdrs = calloc(image->n_phdrs, sizeof(*image->phdrs));
@@ -318,6 +319,9 @@ static bool read_segments(struct image *image, struct err *err)
 		/* libelf's index is an int; a table that long is no program's. */
 		if (i > INT32_MAX || !gelf_getphdr(image->elf, (int)i, &image->phdrs[i]))
 			return libelf_failed(err, "program header table");
+		if (i < image->first_code && image->phdrs[i].p_type == PT_LOAD &&
+			image->phdrs[i].p_flags & PF_X)
+			image->first_code = i;
 	}
 	return true;
 }

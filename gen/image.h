@@ -58,6 +58,7 @@ struct image {
 	GElf_Ehdr ehdr;
 	GElf_Phdr *phdrs;
 	size_t n_phdrs;
+	size_t first_code; /* index of the first executable PT_LOAD; n_phdrs: none */
 	struct image_section
 		*sections; /* index as in the file; none when stripped of headers */
 	size_t n_sections;

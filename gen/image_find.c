@@ -63,7 +63,7 @@ const uint8_t *image_at_addr(const struct image *image, uint64_t addr, uint64_t 
 const GElf_Phdr *image_code_segment(
 	const struct image *image, uint64_t addr, uint64_t len)
 {
-	for (size_t i = 0; i < image->n_phdrs; i++) {
+	for (size_t i = image->first_code; i < image->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &image->phdrs[i];
 
 		if (phdr->p_type == PT_LOAD && phdr->p_flags & PF_X &&

@@ -209,16 +209,30 @@ static bool sweep_find(struct sweep *sweep, struct err *err)
 	return false;
 }
 
+/* Whether the function (PCINC) has one row for everything. */
+static bool sweep_is_even(struct sweep *sweep, struct err *err)
+{
+	const struct sf_row *first;
+
+	if (sweep->func.func.n_rows != 1 ||
+		(!sweep->have_rows && !sweep_load_rows(sweep, err)))
+		return false;
+	first = sweep->have_row ? &sweep->row : &sweep->next;
+	return first->start == 0;
+}
+
 const struct sf_view_func *sweep_whole(
 	struct sweep *sweep, uint64_t start, uint64_t end, struct err *err)
 {
 	const struct sf_func *func = &sweep->func.func;
 
 	sweep_seek(sweep, start);
-	if (!sweep_find(sweep, err) || func->start != start ||
-		func->size != end - start || func->pcmask)
+	if (!sweep_find(sweep, err) || func->pcmask || func->start > start ||
+		end - func->start > func->size)
 		return NULL;
-	return &sweep->func;
+	if (func->start == start && func->size == end - start)
+		return &sweep->func;
+	return sweep_is_even(sweep, err) ? &sweep->func : NULL;
 }
 
 bool sweep_next(struct sweep *sweep, uint64_t limit, struct sweep_segment *segment,

@@ -53,9 +53,10 @@ void sweep_deinit(struct sweep *sweep);
 void sweep_seek(struct sweep *sweep, uint64_t pc);
 
 /*
- * The function that covers all of [start, end) and nothing else, and says the same
- * wherever it stands (PCINC); NULL when there is none, or on damage. For start no less
- * than what was passed already. It is not passed by this.
+ * The function that covers all of [start, end), and says the same of it wherever it
+ * stands (PCINC): because it covers nothing else, or has one row for everything. NULL
+ * when there is none, or on damage. For start no less than what was passed already. It is
+ * not passed by this.
  */
 const struct sf_view_func *sweep_whole(
 	struct sweep *sweep, uint64_t start, uint64_t end, struct err *err);

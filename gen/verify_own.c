@@ -113,7 +113,7 @@ static bool verify_keep(
 	return true;
 }
 
-/* The claim is all of its FDE, and func all of the claim. */
+/* The claim is all of its FDE, and func is what sweep_whole found for it. */
 static bool verify_whole(struct verify_part *part, const struct claim *claim,
 	const struct sf_view_func *func, struct err *err)
 {

@@ -152,7 +152,7 @@ static const struct entry *sorted_blocks(const struct sf_blocks *blocks,
 
 	while (n * 2 <= jobs && n * 2 <= MAX_RUNS && blocks->n / (n * 2) >= RUN_BLOCKS)
 		n *= 2;
-	*list = calloc(n > 1 ? blocks->n * 2 : blocks->n + 1, sizeof(**list));
+	*list = malloc((n > 1 ? blocks->n * 2 : blocks->n + 1) * sizeof(**list));
 	if (!*list)
 		return NULL;
 	for (size_t i = 0; i < n; i++)
@@ -164,7 +164,7 @@ static const struct entry *sorted_blocks(const struct sf_blocks *blocks,
 
 bool sf_blocks_fold(struct sf_blocks *blocks, struct wr *wr, unsigned int jobs)
 {
-	uint32_t *homes = calloc(blocks->n + 1, sizeof(*homes));
+	uint32_t *homes = malloc((blocks->n + 1) * sizeof(*homes));
 	struct entry *list = NULL;
 	const struct entry *entries =
 		homes ? sorted_blocks(blocks, wr, jobs, &list) : NULL;

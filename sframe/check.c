@@ -45,8 +45,11 @@ struct range {
 
 struct survey {
 	const struct sf_view *view;
-	struct range *ranges; /* owned; of every function that has a size, as stored */
+	/* Of every function that has a size, as stored; owned. NULL where they are
+	 * sorted: then only the last one is of interest. */
+	struct range *ranges;
 	uint32_t n_ranges;
+	struct range last;
 	uint64_t last_start;	 /* of the function before, or 0 */
 	struct sf_passed passed; /* rows that no check complained of */
 	uint64_t n_rows;
@@ -123,6 +126,18 @@ static void survey_rows(struct survey *survey, const struct sf_view_func *func)
 		sf_passed_add(&survey->passed, func, (uint32_t)(before - 1));
 }
 
+/* In the order of starts, if any two functions overlap then two neighbours do. */
+static void survey_range(struct survey *survey, const struct range *range)
+{
+	if (survey->ranges) {
+		survey->ranges[survey->n_ranges++] = *range;
+		return;
+	}
+	if (survey->n_ranges++ && range->first <= survey->last.last)
+		note(survey, SF_CHECK_FUNC_OVERLAP, range->field_off);
+	survey->last = *range;
+}
+
 static void survey_func(struct survey *survey, const struct sf_view_func *func)
 {
 	const struct sf_view *view = survey->view;
@@ -131,7 +146,7 @@ static void survey_func(struct survey *survey, const struct sf_view_func *func)
 	if (func->func.size) {
 		if (__builtin_add_overflow(range.first, func->func.size - 1, &range.last))
 			note(survey, SF_CHECK_FUNC_SIZE, func->field_off);
-		survey->ranges[survey->n_ranges++] = range;
+		survey_range(survey, &range);
 	}
 	if ((view->flags & SFRAME_F_FDE_SORTED) && range.first < survey->last_start)
 		note(survey, SF_CHECK_FUNC_SORTED, func->field_off);
@@ -153,13 +168,11 @@ static int compare_ranges(const void *a, const void *b)
 	return (ra->field_off > rb->field_off) - (ra->field_off < rb->field_off);
 }
 
-/* In the order of starts, if any two functions overlap then two neighbours do. */
 static void survey_overlap(struct survey *survey)
 {
 	uint32_t n = survey->n_ranges;
 
-	if (!(survey->view->flags & SFRAME_F_FDE_SORTED))
-		qsort(survey->ranges, n, sizeof(*survey->ranges), compare_ranges);
+	qsort(survey->ranges, n, sizeof(*survey->ranges), compare_ranges);
 	for (uint32_t i = 1; i < n; i++) {
 		if (survey->ranges[i].first <= survey->ranges[i - 1].last)
 			note(survey, SF_CHECK_FUNC_OVERLAP, survey->ranges[i].field_off);
@@ -182,7 +195,7 @@ static void survey_section(struct survey *survey)
 	}
 	if (survey->n_rows != view->n_rows)
 		note(survey, SF_CHECK_ROWS_TOTAL, SFRAME_HDR_NUM_FRES);
-	if (!(survey->breached & (checks[SF_CHECK_FUNC_OVERLAP].needs)))
+	if (survey->ranges && !(survey->breached & checks[SF_CHECK_FUNC_OVERLAP].needs))
 		survey_overlap(survey);
 }
 
@@ -204,9 +217,12 @@ bool sf_check_all(const struct sf_view *view, enum sf_check *failed, struct err 
 	struct survey survey = {.view = view};
 	bool ok = true;
 
-	survey.ranges = calloc(view->n_funcs ? view->n_funcs : 1, sizeof(*survey.ranges));
-	if (!survey.ranges)
-		return err_set_nomem(err);
+	if (!(view->flags & SFRAME_F_FDE_SORTED)) {
+		survey.ranges =
+			calloc(view->n_funcs ? view->n_funcs : 1, sizeof(*survey.ranges));
+		if (!survey.ranges)
+			return err_set_nomem(err);
+	}
 	sf_passed_init(&survey.passed, view->n_funcs);
 	survey_section(&survey);
 	sf_passed_deinit(&survey.passed);

@@ -123,6 +123,61 @@ START_TEST(row_at_the_end)
 }
 END_TEST
 
+/* Functions behind each other, all with CFA = SP + 8, of which the first two have one FDE
+ * with one row. */
+static void make_merged(int32_t cfa_off)
+{
+	static const uint8_t program[] = {0, 0, 0, 0};
+	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
+	size_t cie;
+
+	wr_init(&cfi, false);
+	cie = build_cie(&cfi);
+	for (uint32_t i = 0; i < N; i++) {
+		size_t pc = cfi.size + 8;
+
+		build_fde(&cfi, cie, SPACING, program, sizeof(program));
+		wr_patch_u32(&cfi, pc,
+			(uint32_t)(BUILD_CODE + i * SPACING - (BUILD_ADDR + pc)));
+	}
+	fixture_func(&model, BUILD_CODE, 2 * SPACING);
+	fixture_row(&model, fixture_cfa(0, AMD64_SP, cfa_off));
+	fixture_func(&model, BUILD_CODE + 2 * SPACING, SPACING);
+	fixture_row(&model, fixture_cfa(0, AMD64_SP, cfa_off));
+	sframe = fixture_encode(&model, false, true, ADDR);
+	sf_section_deinit(&model);
+}
+
+START_TEST(merged)
+{
+	struct verify_result result;
+
+	make_merged(8);
+	result = verify();
+	ck_assert_uint_eq(result.n_differences, 0);
+	ck_assert_uint_eq(result.agreed_bytes, N * SPACING);
+	make_merged(16);
+	result = verify();
+	ck_assert_uint_eq(result.n_differences, N);
+	ck_assert_uint_eq(result.agreed_bytes, 0);
+}
+END_TEST
+
+/* The one row begins at +4: what is right for the second claim, which is behind that, is
+ * not for the third, which has an FDE of its own with the same row. */
+START_TEST(merged_late)
+{
+	struct verify_result result;
+
+	make_merged(8);
+	sframe.data[SFRAME_HDR_SIZE + 2 * SFRAME_V2_FDE_SIZE] = 4;
+	ck_assert_uint_eq(sframe.size, SFRAME_HDR_SIZE + 2 * SFRAME_V2_FDE_SIZE + 3);
+	result = verify();
+	ck_assert_uint_eq(result.n_differences, 0);
+	ck_assert_uint_eq(result.agreed_bytes, N * SPACING - 8);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("verify");
@@ -131,6 +186,8 @@ int main(void)
 	tcase_add_test(tcase, all_right);
 	tcase_add_test(tcase, other_rows);
 	tcase_add_test(tcase, row_at_the_end);
+	tcase_add_test(tcase, merged);
+	tcase_add_test(tcase, merged_late);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
 }
