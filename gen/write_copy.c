@@ -33,9 +33,16 @@ bool write_at(int fd, const void *data, size_t size, uint64_t off, struct err *e
 	return true;
 }
 
+/* What says "not on this file system" rather than "the disk failed". */
+static bool is_refusal(int code)
+{
+	return code == EOPNOTSUPP || code == ENOSYS || code == EINVAL || code == ENODEV ||
+	       code == EPERM;
+}
+
 /*
  * Places for [off, end) on the disk in one go, which costs less than finding them bit by
- * bit. Only for what is large; where it is not supported the writes find them.
+ * bit. Only for what is large; where that cannot be done the writes find them.
  */
 static bool make_room(int fd, off_t off, off_t end, struct err *err)
 {
@@ -46,7 +53,7 @@ static bool make_room(int fd, off_t off, off_t end, struct err *err)
 	do
 		failed = fallocate(fd, 0, off, end - off);
 	while (failed && errno == EINTR);
-	if (failed && (errno == ENOSPC || errno == EDQUOT))
+	if (failed && !is_refusal(errno))
 		return err_set_errno(
 			err, "cannot make room for 0x%jx bytes", (uintmax_t)(end - off));
 	return true;

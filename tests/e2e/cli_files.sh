@@ -143,14 +143,18 @@ each fchmod EIO gave_up
 each rename EIO gave_up
 each rename KILL killed
 each rename TERM ended
-cp good in
-if shimmed copy_file_range 1 KILL; then
-	rm -f .eh2sframe.*
-	each copy_file_range ENOSPC gave_up
-	each copy_file_range EXDEV went_on
-	each copy_file_range SHORT went_on
-	each copy_file_range KILL killed
-else
-	skip 'copy_file_range' 'not called here'
-fi
+each pwrite EFAULT gave_up
+# So large that room is made for it first.
+cp "$(realpath "$(command -v perl)")" good
+[ "$(stat -c %s good)" -gt 1500000 ] || not_ok 'a large file' "$(stat -c %s good)"
+"$eh2sframe" -q good conv
+each fallocate ENOSPC gave_up
+each fallocate EIO gave_up
+each fallocate EINTR went_on
+each fallocate EOPNOTSUPP went_on
+each fallocate KILL killed
+each clone EOPNOTSUPP went_on
+each clone KILL killed
+each pwrite SHORT went_on
+each pwrite EIO gave_up
 rm -f in .eh2sframe.*

@@ -2,8 +2,8 @@
 /*
  * Preloaded into the command by cli_files.sh and batch_stop.py: the SHIM_NTH call of
  * SHIM_CALL does not do what it should, but what SHIM_DO says: ENOSPC, EIO, EINTR, EXDEV,
- * SHORT (half of it), KILL or TERM. The call is counted when it concerns a regular file;
- * SHIM_LOG gets a byte when it was reached.
+ * EFAULT, EOPNOTSUPP, SHORT (half of it), KILL or TERM. The call is counted when it
+ * concerns a regular file; SHIM_LOG gets a byte when it was reached.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -13,8 +13,11 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <linux/fs.h>
 
 static int matches(const char *call)
 {
@@ -37,8 +40,8 @@ static int strike(const char *call)
 	static const struct {
 		const char *name;
 		int number;
-	} errors[] = {
-		{"ENOSPC", ENOSPC}, {"EIO", EIO}, {"EINTR", EINTR}, {"EXDEV", EXDEV}};
+	} errors[] = {{"ENOSPC", ENOSPC}, {"EIO", EIO}, {"EINTR", EINTR},
+		{"EXDEV", EXDEV}, {"EFAULT", EFAULT}, {"EOPNOTSUPP", EOPNOTSUPP}};
 	const char *what = getenv("SHIM_DO"), *log = getenv("SHIM_LOG");
 
 	if (!what || !matches(call))
@@ -79,16 +82,26 @@ ssize_t pwrite64(int fd, const void *data, size_t size, off64_t off)
 	return blow < 0 ? -1 : real(fd, data, blow ? (size + 1) / 2 : size, off);
 }
 
-ssize_t copy_file_range(int in, off64_t *in_off, int out, off64_t *out_off, size_t size,
-	unsigned int flags)
+int fallocate64(int fd, int mode, off64_t off, off64_t size)
 {
-	REAL(ssize_t, "copy_file_range", int, off64_t *, int, off64_t *, size_t,
-		unsigned int);
-	int blow = strike("copy_file_range");
+	REAL(int, "fallocate64", int, int, off64_t, off64_t);
 
-	return blow < 0 ? -1
-			: real(in, in_off, out, out_off, blow ? (size + 1) / 2 : size,
-				  flags);
+	return strike("fallocate") < 0 ? -1 : real(fd, mode, off, size);
+}
+
+/* FICLONE only. */
+int ioctl(int fd, unsigned long request, ...)
+{
+	REAL(int, "ioctl", int, unsigned long, ...);
+	va_list args;
+	void *argument;
+
+	va_start(args, request);
+	argument = va_arg(args, void *);
+	va_end(args);
+	if (request == FICLONE && strike("clone") < 0)
+		return -1;
+	return real(fd, request, argument);
 }
 
 int ftruncate64(int fd, off64_t size)

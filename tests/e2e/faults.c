@@ -120,12 +120,10 @@ ssize_t pwrite64(int fd, const void *data, size_t size, off64_t off)
 	AROUND("pwrite", -1, real(fd, data, size, off));
 }
 
-ssize_t copy_file_range(int in, off64_t *in_off, int out, off64_t *out_off, size_t size,
-	unsigned int flags)
+int fallocate64(int fd, int mode, off64_t off, off64_t size)
 {
-	REAL(ssize_t, "copy_file_range", int, off64_t *, int, off64_t *, size_t,
-		unsigned int);
-	AROUND("copy_file_range", -1, real(in, in_off, out, out_off, size, flags));
+	REAL(int, "fallocate64", int, int, off64_t, off64_t);
+	AROUND("fallocate", -1, real(fd, mode, off, size));
 }
 
 int ftruncate64(int fd, off64_t size)

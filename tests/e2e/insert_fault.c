@@ -43,9 +43,8 @@ static int fault(void)
 
 WRAP(ssize_t, pwrite, (int fd, const void *p, size_t n, off_t off), (fd, p, n, off))
 WRAP(ssize_t, pwrite64, (int fd, const void *p, size_t n, off_t off), (fd, p, n, off))
-WRAP(ssize_t, copy_file_range,
-	(int from, off_t *in, int to, off_t *out, size_t n, unsigned int flags),
-	(from, in, to, out, n, flags))
+WRAP(int, fallocate, (int fd, int mode, off_t off, off_t n), (fd, mode, off, n))
+WRAP(int, fallocate64, (int fd, int mode, off_t off, off_t n), (fd, mode, off, n))
 WRAP(int, ftruncate, (int fd, off_t size), (fd, size))
 WRAP(int, ftruncate64, (int fd, off_t size), (fd, size))
 WRAP(int, mkostemp, (char *path, int flags), (path, flags))
