@@ -390,17 +390,13 @@ static bool run(struct stage *stage)
 bool sf_fuse(struct sf_section *section, const struct sf_fuse_options *options,
 	struct sf_fuse_stats *stats, struct err *err)
 {
-	struct stage stage = {
-		.section = section, .fuse = {.section = section, .options = options}};
+	struct stage stage = {.section = section};
 	struct sf_fuse_stats result = {
 		.n_before = section->n_funcs, .rows_before = rows_in(section)};
 	bool ok;
 
-	stage.fuse.abi = sf_abi_find(section->abi);
-	stage.fuse.layout = sf_layout_find(options->version);
-	if (!stage.fuse.abi || !stage.fuse.layout)
-		return err_set(
-			err, ERR_INTERNAL, "no such version or ABI to optimise for");
+	if (!fuse_begin(&stage.fuse, section, options, err))
+		return false;
 	stage.fuse.piece_len = stage.fuse.layout->func_size;
 	stage.fuse.attr_len = stage.fuse.layout->put_attr ? SFRAME_V3_ATTR_SIZE : 0;
 	ok = run(&stage) || err_set_nomem(err);

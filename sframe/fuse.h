@@ -42,10 +42,20 @@ struct sf_fuse_stats {
 	size_t n_before, n_funcs;     /* functions of the model */
 	uint64_t rows_before, n_rows; /* of all of them, shared ones each time */
 	uint64_t padding_bytes;	      /* that pieces cover now */
-	/* Of the pieces and their rows, as reckoned. Blocks that are equal by chance
-	 * count more than once, so sf_encode's may be fewer. */
+	/* sf_fuse only: of the pieces and their rows, as reckoned. Blocks that are equal
+	 * by chance count more than once, so sf_encode's may be fewer. */
 	uint64_t bytes;
 };
+
+/*
+ * Puts neighbours that have one row each, the same, together to one function, also over
+ * padding; the others stay as they are. The bytes of sf_encode are never more than
+ * before. Takes no memory, and goes over the functions once; max_rows and jobs mean
+ * nothing here. stats may be NULL.
+ */
+ATTR_MUST_CHECK bool sf_fuse_equal(struct sf_section *section,
+	const struct sf_fuse_options *options, struct sf_fuse_stats *stats,
+	struct err *err);
 
 /*
  * Replaces the functions of section, which are ascending and do not overlap. Signal

@@ -20,12 +20,23 @@ static uint64_t mix(uint64_t v)
 	return v ^ v >> 29;
 }
 
+bool fuse_begin(struct fuse *fuse, const struct sf_section *section,
+	const struct sf_fuse_options *options, struct err *err)
+{
+	*fuse = (struct fuse){.section = section,
+		.options = options,
+		.abi = sf_abi_find(section->abi),
+		.layout = sf_layout_find(options->version)};
+	return (fuse->abi && fuse->layout) ||
+	       err_set(err, ERR_INTERNAL, "no such version or ABI to optimise for");
+}
+
 bool fuse_movable(const struct fuse *fuse, const struct sf_func *func)
 {
 	const struct sf_row *rows = fuse->section->rows + func->first_row;
 
 	if (func->pcmask || func->signal_frame || func->n_rows == 0 ||
-		func->size > INT32_MAX)
+		func->size > FUSE_SIZE_MAX)
 		return false;
 	if (!fuse->layout->has_flex || !fuse->abi->has_flex)
 		return true;
@@ -126,9 +137,7 @@ bool fuse_kinds_read(struct fuse *fuse)
 
 /* ---- elements ---- */
 
-/* Whether something between the two functions belongs to somebody, or they are far
- * apart, or differ in what an FDE says as a whole. */
-static bool border(struct fuse *fuse, const struct sf_func *a, const struct sf_func *b)
+bool fuse_border(struct fuse *fuse, const struct sf_func *a, const struct sf_func *b)
 {
 	const struct sf_fuse_options *options = fuse->options;
 	uint64_t end = a->start + a->size;
@@ -246,8 +255,8 @@ bool fuse_line_read(struct fuse *fuse, size_t first)
 			last = NULL;
 			continue;
 		}
-		joined = last && !border(fuse, last, func) &&
-			 func->start + func->size - chain <= INT32_MAX;
+		joined = last && !fuse_border(fuse, last, func) &&
+			 func->start + func->size - chain <= FUSE_SIZE_MAX;
 		if (!joined)
 			chain = func->start;
 		if (!add_function(fuse, i, joined))

@@ -11,6 +11,10 @@
 #include "sframe/fuse.h"
 #include "sframe/layout.h"
 
+/* Bytes of a piece: the size of an FDE has 32 bits, and some readers take it as signed.
+ */
+#define FUSE_SIZE_MAX ((uint64_t)INT32_MAX)
+
 /* The distinct rows of the model, starts apart. */
 struct fuse_kind {
 	struct sf_row row; /* its start is 0 */
@@ -71,11 +75,17 @@ struct fuse_piece {
 	uint64_t hash;
 };
 
+/* What is known from the start; false when there is no such version or ABI. */
+ATTR_MUST_CHECK bool fuse_begin(struct fuse *fuse, const struct sf_section *section,
+	const struct sf_fuse_options *options, struct err *err);
 ATTR_MUST_CHECK bool fuse_kinds_read(struct fuse *fuse);
 /* Fills fuse->line with functions from number first on. */
 ATTR_MUST_CHECK bool fuse_line_read(struct fuse *fuse, size_t first);
 /* Whether the function may be cut or fused at all. */
 bool fuse_movable(const struct fuse *fuse, const struct sf_func *func);
+/* Whether something between the two functions belongs to somebody, or they are far apart,
+ * or differ in what an FDE says as a whole. Asked in ascending order, of neighbours. */
+bool fuse_border(struct fuse *fuse, const struct sf_func *a, const struct sf_func *b);
 /* All that is known of a piece. */
 struct fuse_piece fuse_piece_at(const struct fuse *fuse, uint32_t from, uint32_t to);
 /* Makes of a copy one that has a line of its own, to be read from anywhere on. */

@@ -179,9 +179,9 @@ static void limits_kept(const struct text *text, const struct sf_section *fused,
 	}
 }
 
-static size_t encoded(uint8_t version, const struct sf_section *section)
+static size_t encoded(uint8_t version, const struct sf_section *section, bool share)
 {
-	struct wr wr = fixture_encode_as(version, section, version > 1, true, 0x100000);
+	struct wr wr = fixture_encode_as(version, section, version > 1, share, 0x100000);
 	size_t size = wr.size;
 
 	wr_deinit(&wr);
@@ -229,12 +229,69 @@ START_TEST(every_answer_and_limit)
 	ck_assert(sf_fuse(&fused, &options, &stats, &err));
 	ck_assert_uint_eq(answers_kept(&text, &fused, _i), stats.padding_bytes);
 	limits_kept(&text, &fused, options.max_rows, _i);
-	ck_assert_uint_le(encoded(version, &fused),
-		encoded(version, &text.section) + shared_with_others(&text.section));
+	ck_assert_uint_le(encoded(version, &fused, true),
+		encoded(version, &text.section, true) +
+			shared_with_others(&text.section));
 	ck_assert_uint_eq(stats.n_before, text.section.n_funcs);
 	ck_assert_uint_eq(stats.n_funcs, fused.n_funcs);
 	sf_section_deinit(&fused);
 	sf_section_deinit(&text.section);
+}
+END_TEST
+
+/* Whether two neighbours of one equal row are still two, though nothing keeps them apart.
+ */
+static bool left_apart(const struct text *text, const struct sf_section *fused, size_t i)
+{
+	const struct sf_func *a = &fused->funcs[i], *b = a + 1;
+
+	if (a->n_rows != 1 || b->n_rows != 1 || a->pcmask || b->pcmask ||
+		a->signal_frame || b->signal_frame || a->pauth_b != b->pauth_b ||
+		!sf_row_same(&fused->rows[a->first_row], &fused->rows[b->first_row]))
+		return false;
+	for (size_t j = 0; j < text->n_taken; j++)
+		if (text->taken[j].start <= b->start &&
+			text->taken[j].end >= a->start + a->size)
+			return false;
+	return b->start - a->start - a->size <= SF_FUSE_PADDING_MAX;
+}
+
+/* The same for sf_fuse_equal, in texts where most functions have one row. */
+static void equal_text(int seed)
+{
+	struct prng prng = {
+		UINT64_C(0x2c41d7) + (uint64_t)seed * UINT64_C(0x9e3779b97f4a7c15)};
+	uint8_t version = targets[seed % 7].version;
+	struct text text =
+		text_make(&prng, targets[seed % 7].abi, 1 + prng_below(&prng, 40), true);
+	struct sf_fuse_options options = {
+		.version = version, .taken = text.taken, .n_taken = text.n_taken};
+	struct sf_section fused;
+	struct sf_fuse_stats stats;
+	struct err err = {0};
+
+	for (size_t i = 0; i < text.section.n_funcs; i++)
+		if (prng_below(&prng, 4))
+			text.section.funcs[i].n_rows = 1;
+	fused = copy_of(&text.section);
+	ck_assert(sf_fuse_equal(&fused, &options, &stats, &err));
+	ck_assert_uint_eq(answers_kept(&text, &fused, seed), stats.padding_bytes);
+	ck_assert_uint_eq(
+		stats.n_before - stats.n_funcs, text.section.n_funcs - fused.n_funcs);
+	for (int share = 0; share < 2; share++)
+		ck_assert_uint_le(encoded(version, &fused, share),
+			encoded(version, &text.section, share));
+	for (size_t i = 0; i + 1 < fused.n_funcs; i++)
+		if (left_apart(&text, &fused, i))
+			ck_abort_msg("seed %d: function %zu could go on", seed, i);
+	sf_section_deinit(&fused);
+	sf_section_deinit(&text.section);
+}
+
+START_TEST(equal_rows)
+{
+	for (int seed = 0; seed < 700; seed++)
+		equal_text(seed);
 }
 END_TEST
 
@@ -311,7 +368,7 @@ static size_t cheapest(
 
 		if (!cut_by(section, list, n, cuts, max_rows, &one))
 			continue;
-		size = encoded(version, &one);
+		size = encoded(version, &one, true);
 		best = size < best ? size : best;
 	}
 	sf_section_deinit(&one);
@@ -340,7 +397,7 @@ START_TEST(near_the_best)
 
 		if (best != SIZE_MAX) {
 			ck_assert(sf_fuse(&text.section, &options, &stats, &err));
-			got = encoded(version, &text.section);
+			got = encoded(version, &text.section, true);
 			ck_assert_uint_ge(got, best);
 			ck_assert_uint_le(got * 4, best * 5);
 			ck_assert_uint_ge(stats.bytes + 28, got);
@@ -430,6 +487,7 @@ int main(void)
 
 	tcase_set_timeout(tests, 100);
 	tcase_add_loop_test(tests, every_answer_and_limit, 0, 700);
+	tcase_add_test(tests, equal_rows);
 	tcase_add_loop_test(tests, near_the_best, 0, 3);
 	tcase_add_test(tests, seams);
 	tcase_add_test(tests, nothing_to_do);
