@@ -49,11 +49,15 @@ static bool ranges_of_segments(const struct image *image, struct ranges *ranges)
 }
 
 /* Functions that no FDE made. */
-static bool ranges_of_templates(const struct claims *claims,
+static bool ranges_of_templates(const struct optimize_input *input,
 	const struct sf_section *section, struct ranges *ranges)
 {
+	const struct claims *claims = input->claims;
 	size_t at = 0;
 
+	/* Most files have none, and to look for them takes as long as all else. */
+	if (!input->coverage->template_bytes)
+		return true;
 	for (size_t i = 0; i < section->n_funcs; i++) {
 		const struct sf_func *func = &section->funcs[i];
 
@@ -77,14 +81,14 @@ static bool ranges_read(const struct optimize_input *input,
 		if (!range_add(ranges, coverage->gaps[i].start, coverage->gaps[i].end))
 			return false;
 	if (!ranges_of_segments(input->image, ranges) ||
-		!ranges_of_templates(input->claims, section, ranges))
+		!ranges_of_templates(input, section, ranges))
 		return false;
 	if (ranges->n)
 		qsort(ranges->list, ranges->n, sizeof(*ranges->list), range_compare);
 	return true;
 }
 
-bool optimize_size(const struct optimize_input *input, struct sf_section *section,
+bool optimize_model(const struct optimize_input *input, struct sf_section *section,
 	struct sf_fuse_stats *stats, struct err *err)
 {
 	struct sf_fuse_options fusing = {.version = input->options->format,
@@ -96,7 +100,8 @@ bool optimize_size(const struct optimize_input *input, struct sf_section *sectio
 	ok = ranges_read(input, section, &ranges) || err_set_nomem(err);
 	fusing.taken = ranges.list;
 	fusing.n_taken = ranges.n;
-	ok = ok && sf_fuse(section, &fusing, stats, err);
+	ok = ok && (input->options->fuse ? sf_fuse : sf_fuse_equal)(
+			   section, &fusing, stats, err);
 	free(ranges.list);
 	return ok;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --optimize=size: the model made smaller, within what the file allows. */
+/* --optimize=share|size: the model made smaller, within what the file allows. */
 #ifndef GEN_OPTIMIZE_H
 #define GEN_OPTIMIZE_H
 
@@ -20,11 +20,12 @@ struct optimize_input {
 };
 
 /*
- * As sf_fuse, for the finished model of the input. Pieces keep clear of code whose CFI
+ * As sf_fuse or, without options->fuse, sf_fuse_equal, for the finished model of the
+ * input. Pieces keep clear of code whose CFI
  * was refused, stay inside one executable segment, and apart from the functions of
  * templates, which no CFI speaks for.
  */
-ATTR_MUST_CHECK bool optimize_size(const struct optimize_input *input,
+ATTR_MUST_CHECK bool optimize_model(const struct optimize_input *input,
 	struct sf_section *section, struct sf_fuse_stats *stats, struct err *err);
 
 #endif

@@ -114,12 +114,12 @@ static void pipeline_begin_copy(struct pipeline *line, const char *out)
 		pipeline_copy(line);
 }
 
-static bool pipeline_fuse(struct pipeline *line, struct err *err)
+static bool pipeline_optimize(struct pipeline *line, struct err *err)
 {
 	const struct optimize_input input = {&line->image, line->options,
 		&line->source.claims, &line->report.coverage};
 
-	return optimize_size(&input, &line->model, &line->report.fused, err);
+	return optimize_model(&input, &line->model, &line->report.fused, err);
 }
 
 /* From the model of an object to its sections, which a linker puts together. */
@@ -171,8 +171,8 @@ static bool pipeline_stages(struct pipeline *line, struct err *err)
 	if (!collect_finish(&line->model, err))
 		return false;
 	plt_mark_repeated(&line->image, &line->model);
-	/* Cut the text anew for size. */
-	if (line->options->fuse && !pipeline_fuse(line, err))
+	/* One FDE for neighbours with one equal row; or cut all of the text anew. */
+	if (pipeline_shares(line) && !pipeline_optimize(line, err))
 		return false;
 	/* The model says it all from here on; encoding needs the memory. */
 	source_forget(source);

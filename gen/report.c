@@ -38,6 +38,22 @@ void report_summary(const struct report *report, FILE *out)
 		coverage->epilogue_bytes ? "; without epilogues" : "");
 }
 
+/* What there is besides sharing. */
+static void report_fused(const struct report *report, FILE *out)
+{
+	const struct sf_fuse_stats *fused = &report->fused;
+	bool anew = report->source->policy.options->fuse;
+
+	/* Most small files have no neighbours that are alike. */
+	if (fused->n_before == 0 || (!anew && fused->n_before == fused->n_funcs))
+		return;
+	fprintf(out,
+		"                 %s: %zu functions fewer, %" PRIu64
+		" rows fewer, %" PRIu64 " bytes of padding covered\n",
+		anew ? "cut anew" : "put together", fused->n_before - fused->n_funcs,
+		fused->rows_before - fused->n_rows, fused->padding_bytes);
+}
+
 static void report_sizes(const struct report *report, FILE *out)
 {
 	const struct source *source = report->source;
@@ -58,13 +74,7 @@ static void report_sizes(const struct report *report, FILE *out)
 		"sharing %zu\n",
 		report->stats.index_bytes, report->stats.row_bytes,
 		report->stats.shared_away);
-	if (report->fused.n_before)
-		fprintf(out,
-			"                 cut anew: %zu functions fewer, %" PRIu64
-			" rows fewer, %" PRIu64 " bytes of padding covered\n",
-			report->fused.n_before - report->fused.n_funcs,
-			report->fused.rows_before - report->fused.n_rows,
-			report->fused.padding_bytes);
+	report_fused(report, out);
 }
 
 static void report_coverage(const struct report *report, FILE *out)

@@ -21,7 +21,7 @@ struct report {
 	const struct write_plan *plan; /* borrowed; NULL when nothing was inserted */
 	struct sf_encode_stats stats;
 	struct report_costs costs;  /* empty unless asked for */
-	struct sf_fuse_stats fused; /* all 0 without --optimize=size */
+	struct sf_fuse_stats fused; /* all 0 with --optimize=none, and for objects */
 	uint64_t sframe_size;	    /* bytes */
 	size_t n_funcs, n_rows;	    /* in the section */
 	uint8_t version;

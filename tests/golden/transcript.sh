@@ -22,6 +22,7 @@ say --verify out
 say --dump out
 # What is about pieces is said for size, too.
 if [ "${name#fuse}" != "$name" ]; then
+	say --report --optimize=none "$name"
 	for version in 2 3; do
 		say --report --optimize=size --format=$version "$name"
 		say --optimize=size --format=$version "$name" out

@@ -40,7 +40,8 @@ def main():
         ok = [len(wanted) == 6 and found == wanted and len(got) == 6,
               len({section for section, _, _, _ in wanted}) == 5]
         linked = lines_of(where, binary)
-        ok.append(len(linked) > 6 and all(line.startswith("nowhere 0x") for line in linked))
+        # Some of the six are one there.
+        ok.append(len(linked) > 3 and all(line.startswith("nowhere 0x") for line in linked))
     for i, what in enumerate(["functions as readelf has them", "in five sections", "not in a linked file"]):
         print("%s %d - %s" % ("ok" if ok[i] else "not ok", i + 1, what))
     if not all(ok):

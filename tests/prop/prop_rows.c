@@ -44,7 +44,8 @@ static struct {
 	uint64_t pcs, sayable, pcmask, flex, outermost, signal;
 	/* Of the machines that have such a thing. */
 	uint64_t in_register, is_signed, b_key, fp_alone;
-	uint64_t padding; /* --optimize=size: PCs in it */
+	uint64_t padding;		     /* by what optimises: PCs in it */
+	uint64_t together, together_padding; /* --optimize=share: functions, PCs */
 	bool fused;
 	uint8_t version;
 	uint8_t machine; /* of truth_machines */
@@ -318,14 +319,35 @@ static void prove(const struct line *line, const struct policy *policy)
 		fail("coverage", 0, "covered and refused are not all");
 }
 
-static void fuse(
-	struct line *line, const struct image *image, const struct options *options)
+/* As the options say, in a copy of the model. */
+static void optimize(struct program *p, struct line *line, const struct policy *policy,
+	struct found *found)
 {
 	const struct optimize_input input = {
-		image, options, &line->claims, &line->coverage};
+		policy->image, policy->options, &line->claims, &line->coverage};
+	const struct sf_section model = line->model;
+	struct sf_fuse_stats stats;
 	struct err err = {0};
+	uint64_t padding = run.padding;
 
-	must(optimize_size(&input, &line->model, NULL, &err), "optimize_size", &err);
+	line->model.funcs = NULL;
+	line->model.rows = NULL;
+	line->model.n_funcs = line->model.cap_funcs = 0;
+	line->model.n_rows = line->model.cap_rows = 0;
+	must(sf_section_append(&line->model, &model), "sf_section_append", &err);
+	must(optimize_model(&input, &line->model, &stats, &err), "optimize_model", &err);
+	encode(p, line, true);
+	read_back(&line->view, found);
+	run.fused = true;
+	compare_all(p, found);
+	run.fused = false;
+	prove(line, policy);
+	if (!policy->options->fuse) {
+		run.together += stats.n_before - stats.n_funcs;
+		run.together_padding += run.padding - padding;
+	}
+	sf_section_deinit(&line->model);
+	line->model = model;
 }
 
 static void line_run(struct program *p, struct found *found)
@@ -334,7 +356,7 @@ static void line_run(struct program *p, struct found *found)
 	const struct arch *arch = archs[run.machine];
 	bool big_endian = p->machine->big_endian;
 	struct image image = {.phdrs = &phdr, .n_phdrs = 1, .big_endian = big_endian};
-	const struct options options = {.format = run.version,
+	struct options options = {.format = run.version,
 		.max_rows = (uint32_t)(SF_FUSE_ROWS_MIN + program_random(p, 31))};
 	const struct symbols symbols = {0};
 	const struct policy policy = {arch, &image, &symbols, &options};
@@ -368,13 +390,10 @@ static void line_run(struct program *p, struct found *found)
 		compare_all(p, found);
 	}
 	prove(&line, &policy);
-	fuse(&line, &image, &options);
-	encode(p, &line, true);
-	read_back(&line.view, found);
-	run.fused = true;
-	compare_all(p, found);
-	run.fused = false;
-	prove(&line, &policy);
+	for (int fuse = 0; fuse < 2; fuse++) {
+		options.fuse = fuse;
+		optimize(p, &line, &policy, found);
+	}
 	wr_deinit(&line.bytes);
 	sf_section_deinit(&line.model);
 	coverage_deinit(&line.coverage);
@@ -387,8 +406,10 @@ static void judge(const struct program *p, uint64_t iterations)
 	uint64_t percent = run.pcs ? run.sayable * 100 / run.pcs : 0;
 
 	printf("%" PRIu64 " sections, %" PRIu64 " PCs, %" PRIu64 "%% with a row, %" PRIu64
-	       " PCMASK functions, %" PRIu64 " PCs in padding\n",
-		iterations, run.pcs, percent, run.pcmask, run.padding);
+	       " PCMASK functions, %" PRIu64 " PCs in padding; %" PRIu64
+	       " functions put together, %" PRIu64 " PCs in padding\n",
+		iterations, run.pcs, percent, run.pcmask, run.padding, run.together,
+		run.together_padding);
 	if (iterations < 1000)
 		return;
 	for (size_t i = 0; program_op_name(i); i++)
@@ -397,7 +418,7 @@ static void judge(const struct program *p, uint64_t iterations)
 	if (percent < 15 || percent > 90 || run.pcmask < 4 || run.flex < 100 ||
 		run.outermost < 100 || run.signal < 100 || run.in_register < 100 ||
 		run.is_signed < 100 || run.b_key < 100 || run.fp_alone < 100 ||
-		run.padding < 100)
+		run.padding < 100 || run.together < 10 || run.together_padding < 10)
 		fail("poor programs", 0, "see the counts above");
 }
 
