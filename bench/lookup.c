@@ -125,11 +125,12 @@ static unsigned int lookup(const struct section *section, int64_t pc, uint64_t *
 	return found[width] | (found[width] & 0x1e ? found[width + 1] << 8 : 0u);
 }
 
+/* Others may be at work: what they take is not counted. */
 static double now(void)
 {
 	struct timespec time;
 
-	clock_gettime(CLOCK_MONOTONIC, &time);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
 	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
