@@ -81,7 +81,9 @@ static void collect_count(struct collect_part *part, bool emitted)
 
 	coverage->n_fdes++;
 	coverage->n_functions += emitted;
-	coverage->n_refused += part->reasons != 0;
+	if (!part->reasons)
+		return;
+	coverage->n_refused++;
 	for (int i = 0; i < N_REFUSALS; i++)
 		coverage->refused[i].functions += part->reasons >> i & 1;
 	part->reasons = 0;
