@@ -103,48 +103,70 @@ static bool pass_dwarf64(struct walk *w, uint64_t off)
 	return true;
 }
 
-/* Finds the next record and stands after it; false at the end of the section. */
-static bool next_record(struct walk *w, struct record *rec)
+/* Passes over what is no record with contents: false at the end of the section, or of
+ * what can be told of it. */
+ATTR_NOINLINE static bool pass_odd(struct walk *w)
 {
 	struct rd *rd = &w->rd;
+	uint64_t off = rd->pos;
+	uint32_t length;
 
-	for (;;) {
-		uint64_t off = rd->pos;
-		uint32_t length;
-
-		if (rd->size - rd->pos < 4) {
-			for (; rd->pos < rd->size; rd->pos++) {
-				if (rd->data[rd->pos] == 0)
-					continue;
-				diag(w, CFI_DIAG_TRUNCATED, off,
-					"a record without a length");
-				break;
-			}
-			return false;
+	if (rd->size - rd->pos < 4) {
+		for (; rd->pos < rd->size; rd->pos++) {
+			if (rd->data[rd->pos] == 0)
+				continue;
+			diag(w, CFI_DIAG_TRUNCATED, off, "a record without a length");
+			break;
 		}
-		length = rd_u32(rd);
-		if (length == 0) {
-			rd->pos = off;
-			pass_terminator(w);
-		} else if (length == UINT32_MAX) {
-			if (!pass_dwarf64(w, off))
-				return false;
-		} else if (length > rd->size - rd->pos) {
-			diag(w, CFI_DIAG_TRUNCATED, off,
-				"length 0x%x passes the end of the section", length);
-			return false;
-		} else if (length < 4) {
-			diag(w, CFI_DIAG_BAD_FDE, off,
-				"length %u has no room for a CIE pointer", length);
-			rd->pos += length;
-		} else {
-			*rec = (struct record){.off = off, .id_off = rd->pos};
-			rec->end = rec->id_off + length;
-			rec->id = rd_u32(rd);
-			rd->pos = rec->end;
-			return true;
-		}
+		return false;
 	}
+	length = rd_u32(rd);
+	if (length == 0) {
+		rd->pos = off;
+		pass_terminator(w);
+		return true;
+	}
+	if (length == UINT32_MAX)
+		return pass_dwarf64(w, off);
+	if (length > rd->size - rd->pos) {
+		diag(w, CFI_DIAG_TRUNCATED, off,
+			"length 0x%x passes the end of the section", length);
+		return false;
+	}
+	diag(w, CFI_DIAG_BAD_FDE, off, "length %u has no room for a CIE pointer", length);
+	rd->pos += length;
+	return true;
+}
+
+/* Whether a record begins here that has contents. */
+static inline bool read_record(struct walk *w, struct record *rec)
+{
+	struct rd *rd = &w->rd;
+	uint64_t off = rd->pos;
+	uint32_t length;
+
+	if (!rd_has(rd, 8))
+		return false;
+	length = rd_u32(rd);
+	if (length < 4 || length == UINT32_MAX || length > rd->size - rd->pos) {
+		rd->pos = off;
+		return false;
+	}
+	rec->off = off;
+	rec->id_off = rd->pos;
+	rec->end = rec->id_off + length;
+	rec->id = rd_u32(rd);
+	rd->pos = rec->end;
+	return true;
+}
+
+/* Finds the next record and stands after it; false at the end of the section. */
+static inline bool next_record(struct walk *w, struct record *rec)
+{
+	while (!read_record(w, rec))
+		if (!pass_odd(w))
+			return false;
+	return true;
 }
 
 /* A reader that stands at the record's contents and ends with it, offsets from the

@@ -121,8 +121,9 @@ static bool collect_fde(struct collect_part *part, const struct claim *first,
 	bool ok = true;
 
 	if (why == REFUSE_NOTHING) {
-		struct err program = {0};
+		struct err program; /* its words are long, and only set with it */
 
+		program.kind = ERR_NONE;
 		if (cfi_interpret(interp, fde, &program))
 			collect_table(part, &target, collect_is_whole(first, last, fde));
 		else if (program.kind == ERR_NOMEM)

@@ -56,8 +56,9 @@ static bool verify_begin_fde(
 	const struct policy *policy = run->in->policy;
 	const struct cfi_fde *fde = &run->in->frames->fdes[claim->fde];
 	const struct cfi_cie *cie = &run->in->frames->cies[fde->cie];
-	struct err program = {0};
+	struct err program; /* its words are long, and only set with it */
 
+	program.kind = ERR_NONE;
 	part->readable = cfi_interpret(&part->interp, fde, &program);
 	if (!part->readable && program.kind == ERR_NOMEM)
 		return err_set_nomem(err);

@@ -77,47 +77,49 @@ static bool put_start_s64(struct wr *out, size_t off, uint64_t base, uint64_t st
 	return true;
 }
 
+/* By version. */
 static const struct sf_layout layouts[] = {
-	{
-		.version = SFRAME_VERSION_1,
-		.func_size = SFRAME_V1_FDE_SIZE,
-		.flags = SFRAME_F_FDE_SORTED,
-		.outermost = SF_OUTERMOST_NEVER,
-		.max_rows = UINT32_MAX,
-		.put_func = put_func_v1,
-		.put_start = put_start_s32,
-	},
-	{
-		.version = SFRAME_VERSION_2,
-		.func_size = SFRAME_V2_FDE_SIZE,
-		.flags = SFRAME_F_FDE_SORTED | SFRAME_F_FDE_FUNC_START_PCREL,
-		.outermost = SF_OUTERMOST_ON_REQUEST,
-		.max_rows = UINT32_MAX,
-		.has_blocks = true,
-		.has_regs = true,
-		.put_func = put_func_v2,
-		.put_start = put_start_s32,
-	},
-	{
-		.version = SFRAME_VERSION_3,
-		.func_size = SFRAME_V3_FDE_SIZE,
-		.flags = SFRAME_F_FDE_SORTED | SFRAME_F_FDE_FUNC_START_PCREL,
-		.outermost = SF_OUTERMOST_ALWAYS,
-		.max_rows = UINT16_MAX,
-		.has_blocks = true,
-		.has_signals = true,
-		.has_flex = true,
-		.put_attr = put_attr_v3,
-		.put_func = put_func_v3,
-		.put_start = put_start_s64,
-	},
+	[SFRAME_VERSION_1] =
+		{
+			.version = SFRAME_VERSION_1,
+			.func_size = SFRAME_V1_FDE_SIZE,
+			.flags = SFRAME_F_FDE_SORTED,
+			.outermost = SF_OUTERMOST_NEVER,
+			.max_rows = UINT32_MAX,
+			.put_func = put_func_v1,
+			.put_start = put_start_s32,
+		},
+	[SFRAME_VERSION_2] =
+		{
+			.version = SFRAME_VERSION_2,
+			.func_size = SFRAME_V2_FDE_SIZE,
+			.flags = SFRAME_F_FDE_SORTED | SFRAME_F_FDE_FUNC_START_PCREL,
+			.outermost = SF_OUTERMOST_ON_REQUEST,
+			.max_rows = UINT32_MAX,
+			.has_blocks = true,
+			.has_regs = true,
+			.put_func = put_func_v2,
+			.put_start = put_start_s32,
+		},
+	[SFRAME_VERSION_3] =
+		{
+			.version = SFRAME_VERSION_3,
+			.func_size = SFRAME_V3_FDE_SIZE,
+			.flags = SFRAME_F_FDE_SORTED | SFRAME_F_FDE_FUNC_START_PCREL,
+			.outermost = SF_OUTERMOST_ALWAYS,
+			.max_rows = UINT16_MAX,
+			.has_blocks = true,
+			.has_signals = true,
+			.has_flex = true,
+			.put_attr = put_attr_v3,
+			.put_func = put_func_v3,
+			.put_start = put_start_s64,
+		},
 };
 
 const struct sf_layout *sf_layout_find(uint8_t version)
 {
-	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
-		if (layouts[i].version == version)
-			return &layouts[i];
-	}
-	return NULL;
+	return version < sizeof(layouts) / sizeof(*layouts) && layouts[version].put_func
+		       ? &layouts[version]
+		       : NULL;
 }

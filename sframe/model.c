@@ -11,67 +11,68 @@
 #include "base/vec.h"
 #include "sframe/format.h"
 
+/* By id. */
 static const struct sf_abi abis[] = {
 	/*
 	 * AAPCS64: x29 is the frame pointer and x30 the link register, which a leaf
 	 * never saves.
 	 */
-	{
-		.name = "AArch64 big-endian",
-		.id = SFRAME_ABI_AARCH64_ENDIAN_BIG,
-		.since = SFRAME_VERSION_1,
-		.sp = 31,
-		.fp = 29,
-		.ra = 30,
-		.big_endian = true,
-		.has_pauth = true,
-	},
-	{
-		.name = "AArch64 little-endian",
-		.id = SFRAME_ABI_AARCH64_ENDIAN_LITTLE,
-		.since = SFRAME_VERSION_1,
-		.sp = 31,
-		.fp = 29,
-		.ra = 30,
-		.has_pauth = true,
-	},
+	[SFRAME_ABI_AARCH64_ENDIAN_BIG] =
+		{
+			.name = "AArch64 big-endian",
+			.id = SFRAME_ABI_AARCH64_ENDIAN_BIG,
+			.since = SFRAME_VERSION_1,
+			.sp = 31,
+			.fp = 29,
+			.ra = 30,
+			.big_endian = true,
+			.has_pauth = true,
+		},
+	[SFRAME_ABI_AARCH64_ENDIAN_LITTLE] =
+		{
+			.name = "AArch64 little-endian",
+			.id = SFRAME_ABI_AARCH64_ENDIAN_LITTLE,
+			.since = SFRAME_VERSION_1,
+			.sp = 31,
+			.fp = 29,
+			.ra = 30,
+			.has_pauth = true,
+		},
 	/*
 	 * x86-64 psABI 3.2.2: the call instruction leaves the return address just below
 	 * the CFA.
 	 */
-	{
-		.name = "AMD64",
-		.id = SFRAME_ABI_AMD64_ENDIAN_LITTLE,
-		.since = SFRAME_VERSION_1,
-		.sp = 7,
-		.fp = 6,
-		.ra = 16,
-		.fixed_ra_off = -8,
-		.has_flex = true,
-	},
+	[SFRAME_ABI_AMD64_ENDIAN_LITTLE] =
+		{
+			.name = "AMD64",
+			.id = SFRAME_ABI_AMD64_ENDIAN_LITTLE,
+			.since = SFRAME_VERSION_1,
+			.sp = 7,
+			.fp = 6,
+			.ra = 16,
+			.fixed_ra_off = -8,
+			.has_flex = true,
+		},
 	/*
 	 * s390x ELF ABI: r11 is only the customary frame pointer; r14 holds the return
 	 * address.
 	 */
-	{
-		.name = "s390x",
-		.id = SFRAME_ABI_S390X_ENDIAN_BIG,
-		.since = SFRAME_VERSION_2,
-		.sp = 15,
-		.fp = 11,
-		.ra = 14,
-		.big_endian = true,
-		.has_flex = true,
-	},
+	[SFRAME_ABI_S390X_ENDIAN_BIG] =
+		{
+			.name = "s390x",
+			.id = SFRAME_ABI_S390X_ENDIAN_BIG,
+			.since = SFRAME_VERSION_2,
+			.sp = 15,
+			.fp = 11,
+			.ra = 14,
+			.big_endian = true,
+			.has_flex = true,
+		},
 };
 
 const struct sf_abi *sf_abi_find(uint8_t id)
 {
-	for (size_t i = 0; i < sizeof(abis) / sizeof(*abis); i++) {
-		if (abis[i].id == id)
-			return &abis[i];
-	}
-	return NULL;
+	return id < sizeof(abis) / sizeof(*abis) && abis[id].name ? &abis[id] : NULL;
 }
 
 static bool loc_same(struct sf_loc a, struct sf_loc b)
