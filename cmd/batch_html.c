@@ -7,7 +7,6 @@
 #include "cmd/batch_html.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "cmd/say.h"
 
@@ -251,12 +250,5 @@ static bool html_page(const struct batch_report *report, FILE *out)
 bool batch_html_write(
 	const struct batch_report *report, const char *path, struct eh2sframe_error *err)
 {
-	FILE *out = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
-	struct eh2sframe_error late;
-	bool ok;
-
-	if (!out)
-		return batch_fail_errno(err, "cannot write");
-	ok = html_page(report, out) || batch_fail_nomem(err);
-	return say_close(out, ok ? err : &late) && ok;
+	return batch_report_save(report, path, html_page, err);
 }

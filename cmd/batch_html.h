@@ -5,7 +5,7 @@
 
 #include "cmd/batch_report.h"
 
-/* Writes the page, of files in order, to path; "-" is standard output. */
+/* The page, by batch_report_save. */
 BATCH_CHECKED bool batch_html_write(
 	const struct batch_report *report, const char *path, struct eh2sframe_error *err);
 

@@ -100,7 +100,7 @@ static bool merge_all(const struct args *args, struct batch_report *report,
 			"is an input; the output needs a name of its own");
 	batch_report_sort(report);
 	return (args->report_html ? batch_html_write : batch_report_write)(
-		report, out ? out : "-", err);
+		report, out, err);
 }
 
 int batch_merge(const struct args *args)

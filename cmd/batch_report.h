@@ -63,7 +63,12 @@ BATCH_CHECKED bool batch_report_count(const json_t *object, const char *name,
 /* Brings the files into the order of their paths. */
 void batch_report_sort(struct batch_report *report);
 
-/* Writes the document, of files in order, to path; "-" is standard output. */
+/* Writes what body makes of files in order to path (see say_open); that body fails means
+ * that memory ran out. */
+BATCH_CHECKED bool batch_report_save(const struct batch_report *report, const char *path,
+	bool (*body)(const struct batch_report *, FILE *), struct eh2sframe_error *err);
+
+/* The document. */
 BATCH_CHECKED bool batch_report_write(
 	const struct batch_report *report, const char *path, struct eh2sframe_error *err);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The report as a document, and in words. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,17 +104,23 @@ static bool batch_document(const struct batch_report *report, FILE *out)
 	return ok;
 }
 
-bool batch_report_write(
-	const struct batch_report *report, const char *path, struct eh2sframe_error *err)
+bool batch_report_save(const struct batch_report *report, const char *path,
+	bool (*body)(const struct batch_report *, FILE *), struct eh2sframe_error *err)
 {
-	FILE *out = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
+	FILE *out = say_open(path, err);
 	struct eh2sframe_error late;
 	bool ok;
 
 	if (!out)
-		return batch_fail_errno(err, "cannot write");
-	ok = batch_document(report, out) || batch_fail_nomem(err);
+		return false;
+	ok = body(report, out) || batch_fail_nomem(err);
 	return say_close(out, ok ? err : &late) && ok;
+}
+
+bool batch_report_write(
+	const struct batch_report *report, const char *path, struct eh2sframe_error *err)
+{
+	return batch_report_save(report, path, batch_document, err);
 }
 
 /* " (reason n, reason n)"; nothing without any. */

@@ -62,7 +62,7 @@ int main(int argc, char **argv)
 	eh2sframe_options_on_progress(args.options, say_progress, NULL);
 	status = run_command(&args);
 	args_deinit(&args);
-	if (!say_close(stdout, &error))
+	if (!say_end(&error))
 		status = say_worse(status, say_error(NULL, &error));
 	return status;
 }

@@ -93,8 +93,8 @@ static int run_each(
 	return status;
 }
 
-/* Writes the JSON report, if there is one; path "-" is standard output. Returns the
- * status that the run ends with. */
+/* Writes the JSON report, if there is one, to path (see say_open). Returns the status
+ * that the run ends with. */
 static int run_json(const struct args *args, struct eh2sframe_report *report,
 	const char *path, int status)
 {
@@ -110,16 +110,11 @@ static int run_json(const struct args *args, struct eh2sframe_report *report,
 		eh2sframe_report_free(report);
 		return ok ? status : say_worse(status, say_error(name, &error));
 	}
-	out = name ? fopen(name, "w") : stdout;
-	if (!out)
-		say_errno(&error, "cannot write");
+	out = say_open(path, &error);
 	ok = out && eh2sframe_report_write(report, say_text, out, &error);
 	eh2sframe_report_free(report);
-	/* That standard output is broken is told once, at the end. */
-	if (out && out != stdout && !say_close(out, &late) && ok) {
-		error = late;
+	if (out && !say_close(out, ok ? &error : &late))
 		ok = false;
-	}
 	return ok ? status : say_worse(status, say_error(name, &error));
 }
 
@@ -248,7 +243,7 @@ static int run_report(const struct args *args)
 	const char *path = args->report_path;
 	struct eh2sframe_report *report;
 	struct eh2sframe_error error;
-	FILE *out = stdout;
+	FILE *out;
 	int status;
 
 	for (size_t i = 0; path && i < args->n_paths; i++)
@@ -261,16 +256,13 @@ static int run_report(const struct args *args)
 			return say_error(NULL, &error);
 		}
 		status = run_report_each(args, NULL, report);
-		return run_json(args, report, path ? path : "-", status);
+		return run_json(args, report, path, status);
 	}
-	if (path)
-		out = fopen(path, "w");
-	if (!out) {
-		say_errno(&error, "cannot write");
+	out = say_open(path, &error);
+	if (!out)
 		return say_error(path, &error);
-	}
 	status = run_report_each(args, out, NULL);
-	if (out != stdout && !say_close(out, &error))
+	if (!say_close(out, &error))
 		status = say_worse(status, say_error(path, &error));
 	return status;
 }

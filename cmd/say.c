@@ -65,14 +65,35 @@ void say_progress(void *context, size_t done, size_t total)
 		done == total ? "\n" : "");
 }
 
+FILE *say_open(const char *path, struct eh2sframe_error *error)
+{
+	FILE *out = path && strcmp(path, "-") != 0 ? fopen(path, "w") : stdout;
+
+	if (!out)
+		say_errno(error, "cannot write");
+	return out;
+}
+
 bool say_close(FILE *out, struct eh2sframe_error *error)
 {
-	/* What failed earlier is not told by what succeeds now. */
-	bool failed = ferror(out) != 0;
+	bool failed;
 
-	failed |= (out == stdout ? fflush(out) : fclose(out)) != 0;
+	if (out == stdout)
+		return true;
+	/* What failed earlier is not told by what succeeds now. */
+	failed = ferror(out) != 0;
+	failed |= fclose(out) != 0;
 	if (failed)
-		say_errno(error, out == stdout ? "cannot write to standard output"
-					       : "cannot write");
+		say_errno(error, "cannot write");
+	return !failed;
+}
+
+bool say_end(struct eh2sframe_error *error)
+{
+	bool failed = ferror(stdout) != 0;
+
+	failed |= fflush(stdout) != 0;
+	if (failed)
+		say_errno(error, "cannot write to standard output");
 	return !failed;
 }

@@ -28,8 +28,14 @@ bool say_lines(void *context, const char *text, size_t size);
 /* For eh2sframe_options_on_progress: on a terminal only, and at most once a second. */
 void say_progress(void *context, size_t done, size_t total);
 
-/* Closes out, unless it is standard output; whether all that was written to it is there.
- */
+/* Opens a file to write to; no path and "-" are standard output. NULL: see error. */
+FILE *say_open(const char *path, struct eh2sframe_error *error);
+
+/* Closes it; whether all that was written to it is there. Standard output stays open:
+ * that it is broken is told once, by say_end. */
 bool say_close(FILE *out, struct eh2sframe_error *error);
+
+/* Whether all that was written to standard output is there. The last to be called. */
+bool say_end(struct eh2sframe_error *error);
 
 #endif

@@ -38,14 +38,24 @@ status_is 'OUT with the longest name' 0 -q good "${long:0:255}"
 rm -f "${long:0:255}"
 status_is '--report -o where nothing can be' 3 --report -o missing/report good
 is 'one line for it' one_line 'eh2sframe: missing/report: cannot write'
+status_is '--report -o -' 0 --report -o - good
+is 'writes to standard output' test -s .stdout -a ! -e -
 status_is '--report-file where nothing can be' 3 -q --report-file=missing/report good spare
 is 'names it' one_line 'eh2sframe: missing/report: cannot write'
 rm -f spare
 if [ -w /dev/full ]; then
 	status_is '--report -o to a full device' 3 --report -o /dev/full good
 	is 'says so' one_line 'eh2sframe: /dev/full: cannot write'
-	"$eh2sframe" --dump conv >/dev/full 2>.stderr
-	is 'standard output full' test $? = 3
+	"$eh2sframe" -q --report=json -o report good
+	cp good tree
+	for arguments in '--dump conv' '--report good' '--report=json good' '--report=html good' \
+		'--report --merge report' '--report=html --merge report' '-q --batch --report-file=- tree'; do
+		# shellcheck disable=SC2086 # several words
+		"$eh2sframe" $arguments >/dev/full 2>.stderr
+		is "standard output full: $arguments" test $? = 3
+		is 'told once' one_line 'eh2sframe: cannot write to standard output: '
+	done
+	rm -f report tree
 fi
 if [ "$(id -u)" = 0 ]; then
 	cp good owned && chown 12345:23456 owned && chmod 6755 owned
