@@ -12,23 +12,11 @@ import pty
 import re
 import resource
 import socket
-import stat
 import subprocess
 import sys
 
-from batch_lib import (
-    check,
-    copy,
-    digest,
-    picture,
-    plan,
-    programs,
-    remove,
-    run,
-    scratch,
-    skip,
-    strays,
-)
+from batch_lib import copy, digest, picture, programs, remove, run, scratch, strays
+from tap import check, plan, skip
 
 TOOL = os.path.realpath(sys.argv[1])
 

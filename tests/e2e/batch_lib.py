@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of --batch have in common: TAP, trees of files, pictures of them."""
+"""What the tests of --batch have in common: trees of files, pictures of them."""
 
 import glob
 import hashlib
@@ -10,32 +10,6 @@ import stat
 import subprocess
 import tempfile
 import time
-
-count = 0
-failed = []
-
-
-def check(ok, name, why=""):
-    """One line of TAP; why is shown when it is not so."""
-    global count
-    count += 1
-    print("ok" if ok else "not ok", count, "-", name, flush=True)
-    if not ok:
-        failed.append(name)
-        for line in str(why).splitlines()[:30]:
-            print("#", line)
-    return ok
-
-
-def skip(name, why):
-    global count
-    count += 1
-    print("ok", count, "-", name, "# SKIP", why, flush=True)
-
-
-def plan():
-    print(f"1..{count}", flush=True)
-    raise SystemExit(1 if failed else 0)
 
 
 def scratch():

@@ -11,7 +11,8 @@ import subprocess
 import sys
 import time
 
-from batch_lib import check, plan, remove, run, scratch
+from batch_lib import remove, run, scratch
+from tap import check, plan
 
 TOOL = os.path.realpath(sys.argv[1])
 COUNT = int(sys.argv[2])

@@ -14,7 +14,8 @@ import shutil
 import subprocess
 import sys
 
-from batch_lib import check, copy, digest, plan, programs, remove, run, scratch, skip
+from batch_lib import copy, digest, programs, remove, run, scratch
+from tap import check, plan, skip
 
 TOOL = os.path.realpath(sys.argv[1])
 ROOT = os.path.realpath(sys.argv[2])

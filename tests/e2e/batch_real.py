@@ -12,7 +12,8 @@ import subprocess
 import sys
 import time
 
-from batch_lib import check, copy, picture, plan, remove, run, scratch, skip, strays
+from batch_lib import copy, picture, remove, run, scratch, strays
+from tap import check, plan, skip
 
 TOOL = os.path.realpath(sys.argv[1])
 

@@ -16,20 +16,18 @@ import time
 
 from batch_lib import (
     SIGNALS,
-    check,
     children,
     copy,
     digest,
     picture,
-    plan,
     programs,
     remove,
     run,
     scratch,
-    skip,
     strays,
     wait_for,
 )
+from tap import check, plan, skip
 
 TOOL = os.path.realpath(sys.argv[1])
 SHIM = os.path.join(os.path.dirname(os.path.realpath(sys.argv[0])), "cli_shim.c")

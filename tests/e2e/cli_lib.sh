@@ -1,34 +1,11 @@
 # SPDX-License-Identifier: MIT
-# Sourced by cli*.sh and bad_input*.sh: TAP output, a scratch directory, one run of the command with
-# all that can be seen of it. The caller has set eh2sframe.
+# Sourced by cli.sh, bad_input.sh and others: tap.sh, and one run of the command with all that can be
+# seen of it. The caller has set eh2sframe.
 # shellcheck shell=bash disable=SC2154 # eh2sframe is the caller's
-set -u
 eh2sframe=$(realpath "$eh2sframe")
-export LC_ALL=C
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/cli.XXXXXX")
-trap 'cd /; chmod -R u+rwx "$scratch"; rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 99
-n=0
+# shellcheck source-path=SCRIPTDIR source=tap.sh
+. "${BASH_SOURCE[0]%/*}/tap.sh"
 status=
-
-ok() { n=$((n + 1)); echo "ok $n - $1"; }
-skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
-plan() { echo "1..$n"; exit 0; }
-have() { command -v "$1" >/dev/null 2>&1; }
-
-# not_ok NAME [WHY]
-not_ok() {
-	n=$((n + 1))
-	echo "not ok $n - $1"
-	[ -z "${2-}" ] || printf '%s\n' "$2" | sed 's/^/# /'
-}
-
-# is NAME COMMAND...: the command must succeed; its output is shown when it does not.
-is() {
-	local name=$1 out
-	shift
-	if out=$("$@" 2>&1); then ok "$name"; else not_ok "$name" "$* failed: $out"; fi
-}
 
 # run ARGUMENT...: sets status; standard output and error are in the files .stdout and .stderr.
 run() {

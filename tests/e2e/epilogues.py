@@ -13,9 +13,10 @@ only instructions that restore, leave or do nothing.
 import bisect
 import os
 import re
-import subprocess
 import sys
 import tempfile
+
+from tap import check, plan, run
 
 EH2SFRAME, SOURCE = sys.argv[1:3]
 sys.path.insert(0, os.path.join(SOURCE, "tests/oracle"))
@@ -32,10 +33,6 @@ HARMLESS = {
 }
 LINE = re.compile(r" *([0-9a-f]+):\t(\S.*)$")
 FLAGS = ["--section-only", "--section-address=0x10000000", "-q"]
-
-
-def run(*argv):
-    return subprocess.run(argv, capture_output=True, text=True, check=False)
 
 
 class Rows:
@@ -69,7 +66,7 @@ def instructions(machine, path):
     return [(int(m[1], 16), m[2]) for m in map(LINE.match, text.splitlines()) if m]
 
 
-def check(machine, path, version, scratch):
+def compare(machine, path, version, scratch):
     """What is wrong, in words, and how many bytes have lost their rows."""
     sections = []
     for extra in ([], ["--drop-epilogues"]):
@@ -144,21 +141,17 @@ def main():
         root = os.path.join(sys.argv[3], machine)
         files += [(machine, os.path.join(root, "lib", triplet, "libc.so.6")),
                   (machine, os.path.realpath(os.path.join(root, "usr/lib", triplet, "libstdc++.so.6")))]
-    print(f"1..{len(files) + 1}")
-    failed = 0
     with tempfile.TemporaryDirectory() as scratch:
         for i, (machine, path) in enumerate(files, 1):
             version = 3 if i % 2 == 0 else 2
-            wrong, lost = check(machine, path, version, scratch)
+            wrong, lost = compare(machine, path, version, scratch)
             if not wrong and lost < 1000:
                 wrong = f"only {lost} bytes of epilogues found"
-            failed += bool(wrong)
-            print(f"{'not ok' if wrong else 'ok'} {i} {os.path.basename(path)}, {machine}, v{version}: "
-                  f"{wrong or f'{lost} bytes of epilogues, no call among them'}", flush=True)
+            check(not wrong, f"{os.path.basename(path)}, {machine}, v{version}: {lost} bytes of epilogues, "
+                  "no call among them", wrong)
         wrong = proof(files[0][1], scratch)
-        failed += bool(wrong)
-        print(f"{'not ok' if wrong else 'ok'} {len(files) + 1} proven on request only: {wrong or 'yes'}")
-    sys.exit(failed != 0)
+        check(not wrong, "proven on request only", wrong)
+    plan()
 
 
 main()

@@ -18,22 +18,14 @@ import subprocess
 import sys
 import tempfile
 
+from tap import check, plan
+
 WANTED = 500
 MAX_CALLS = 200
 FAULTS = ["ENOSPC", "EIO", "KILL_BEFORE", "KILL_AFTER", "TERM"]
 SIGNALS = {"KILL_BEFORE": 9, "KILL_AFTER": 9, "TERM": 15}
 METHODS = ["slack", "note", "append", "front"]
 OLD = b"what was here before"
-done = failed = 0
-
-
-def result(ok, name, why=""):
-    global done, failed
-    done += 1
-    failed += not ok
-    print("ok" if ok else "not ok", done, "-", name)
-    for line in str(why).splitlines() if not ok else []:
-        print("#", line)
 
 
 def read(path):
@@ -179,7 +171,7 @@ def cases(tool, shim, root, made, applied):
             if process.returncode in (1, 2):
                 continue
             if process.returncode:
-                result(False, f"{name}, {method}", process.stderr.decode(errors="replace"))
+                check(False, f"{name}, {method}", process.stderr.decode(errors="replace"))
                 continue
             applied[method] += 1
             yield case(f"{method}: to a new file", [option], path, "out")
@@ -208,24 +200,23 @@ def main():
         shim = os.path.join(root, "faults.so")
         built = call("gcc", "-shared", "-fPIC", "-O1", "-o", shim, os.path.join(source_dir, "faults.c"), "-ldl")
         if built.returncode:
-            result(False, "the shim can be built", built.stderr.decode())
+            check(False, "the shim can be built", built.stderr.decode())
         else:
             todo = list(cases(tool, shim, root, compiled(root, source_dir), applied))
             with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
                 for case in pool.map(Case.go, todo):
                     points = sum(case.struck.values())
                     struck += case.struck
-                    result(points and not case.wrong, f"{case.name}: {points} points", "\n".join(case.wrong))
+                    check(points and not case.wrong, f"{case.name}: {points} points", "\n".join(case.wrong))
     points = sum(struck.values())
     print("# struck:", ", ".join(f"{n} {call}" for call, n in sorted(struck.items())))
-    result(points >= WANTED, f"{points} points, at least {WANTED}")
+    check(points >= WANTED, f"{points} points, at least {WANTED}")
     for method in known(tool):
-        result(applied[method], f"rung {method}: {applied[method]} files")
+        check(applied[method], f"rung {method}: {applied[method]} files")
     for name in ("open", "mkostemp", "pwrite", "fchmod", "fsync", "rename", "mmap"):
-        result(struck[name], f"{name}: {struck[name]} times")
-    print(f"1..{done}")
-    return failed != 0
+        check(struck[name], f"{name}: {struck[name]} times")
+    plan()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

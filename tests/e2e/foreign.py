@@ -13,15 +13,15 @@ import os
 import re
 import shutil
 import struct
-import subprocess
 import sys
 import tempfile
+
+from tap import check, plan, run, skip
 
 tool, sources = sys.argv[1], sys.argv[2]
 sys.path.insert(0, os.path.join(sources, "../oracle"))
 from sframe_text import Section  # noqa: E402
 
-done = 0
 
 # Prefix of the binutils, byte order, emulator, source, versions, ABI, page sizes to link for.
 MACHINES = {
@@ -41,19 +41,6 @@ KINDS = {
              "-Ttext=0x2200000"],
 }
 METHODS = ("auto", "slack", "note", "append", "front")
-
-
-def check(ok, name, detail=""):
-    global done
-    done += 1
-    print("ok" if ok else "not ok", done, "-", name)
-    if not ok:
-        for line in str(detail).splitlines()[:20]:
-            print("#", line)
-
-
-def run(*argv):
-    return subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
 
 
 def link(machine, kind, page, out, *options):
@@ -104,7 +91,7 @@ def fine(machine, path):
 def check_run(name, machine, path):
     result = fine(machine, path)
     if result is None:
-        check(True, f"{name}: runs # SKIP no {MACHINES[machine][2]}")
+        skip(f"{name}: runs", f"no {MACHINES[machine][2]}")
     else:
         check(result, f"{name}: runs", run(MACHINES[machine][2], path))
 
@@ -272,7 +259,7 @@ def check_gnu(machine, work):
     if machine == "s390x":
         return
     if version[1] != "2.40":
-        check(True, f"{machine}: as GNU as # SKIP {MACHINES[machine][0]}-as is {version[1]}")
+        skip(f"{machine}: as GNU as", f"{MACHINES[machine][0]}-as is {version[1]}")
         return
     link(machine, "static", 0x1000, plain, "--gsframe")
     said = run(tool, "--verify", plain)
@@ -294,13 +281,13 @@ def main():
     for machine, how in MACHINES.items():
         with tempfile.TemporaryDirectory() as work:
             if not shutil.which(how[0] + "-as") or not shutil.which(how[0] + "-ld"):
-                check(True, f"{machine} # SKIP no {how[0]}-as and -ld")
+                skip(machine, f"no {how[0]}-as and -ld")
                 continue
             check_machine(machine, work)
             check_proof(machine, work)
             check_options(machine, work)
             check_gnu(machine, work)
-    print(f"1..{done}")
+    plan()
 
 
 main()

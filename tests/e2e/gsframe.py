@@ -10,9 +10,10 @@ as and ld do"): in ordinary code none. Both sides are read by readelf, not by us
 """
 import os
 import re
-import subprocess
 import sys
 import tempfile
+
+from tap import check, plan, run
 
 tool, folder = sys.argv[1], sys.argv[2]
 sys.path.insert(0, os.path.join(folder, "..", "oracle"))
@@ -28,20 +29,6 @@ BUILDS = [
     ("prog.cc", ["-O2", "-ffunction-sections", "-fcf-protection=full", IBT]),
     ("prog.cc", ["-O1", "-mstackrealign"]),
 ]
-done = 0
-
-
-def check(ok, name, detail=""):
-    global done
-    done += 1
-    print("ok" if ok else "not ok", done, "-", name)
-    if not ok:
-        for line in str(detail).splitlines()[:20]:
-            print("#", line)
-
-
-def run(*argv):
-    return subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
 
 
 class Verified:
@@ -170,7 +157,7 @@ def main():
         check_faults(work)
         for source, options in BUILDS:
             check_program(source, options, work)
-    print(f"1..{done}")
+    plan()
 
 
 main()

@@ -8,25 +8,12 @@ makes of it what its CFI says. TAP.
 """
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
+from tap import check, plan, run
+
 tool, folder = sys.argv[1], sys.argv[2]
-done = 0
-
-
-def check(ok, name, detail=""):
-    global done
-    done += 1
-    print("ok" if ok else "not ok", done, "-", name)
-    if not ok:
-        for line in str(detail).splitlines()[:20]:
-            print("#", line)
-
-
-def run(*argv):
-    return subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
 
 
 def check_verify(names, path):
@@ -83,7 +70,7 @@ def main():
             proof = run(tool, "--verify", new)
             check(made.returncode == 0 and proof.returncode == 0, f"refreshed to {version}",
                   made.stderr + proof.stdout)
-    print(f"1..{done}")
+    plan()
 
 
 main()

@@ -18,7 +18,7 @@ same_attributes() {
 	stat -c '%n %a %u %g' "$1" "$2"
 	return 1
 }
-no_stray() { [ -z "$(find "${1:-.}" -name '.eh2sframe*')" ]; }
+no_stray() { [ -z "$(find . -name '.eh2sframe*')" ]; }
 
 # fails STATUS TEXT COMMAND...: that status, that text, no temporary file.
 fails() {

@@ -1,27 +1,10 @@
 # SPDX-License-Identifier: MIT
-# Sourced by the insert_*.sh tests: TAP output, a scratch directory, the kinds of program.
+# Sourced by the insert_*.sh tests and kinds_lib.sh: tap.sh, and the kinds of program.
 # The caller has set: raw (the driver), src (this directory).
-set -u
 raw=$(realpath "$raw") src=$(realpath "$src")
 CC="${CC:-gcc} -D_GNU_SOURCE"
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/insert.XXXXXX")
-trap 'cd /; rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 99
-export LC_ALL=C
-n=0
-
-ok() { n=$((n + 1)); echo "ok $n - $1"; }
-not_ok() { n=$((n + 1)); echo "not ok $n - $1"; [ -z "${2-}" ] || echo "$2" | sed 's/^/# /'; }
-skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
-plan() { echo "1..$n"; exit 0; }
-have() { command -v "$1" >/dev/null 2>&1; }
-
-# is NAME COMMAND...: the command must succeed; its output is shown when it does not.
-is() {
-	local name=$1 out
-	shift
-	if out=$("$@" 2>&1); then ok "$name"; else not_ok "$name" "$out"; fi
-}
+# shellcheck source-path=SCRIPTDIR source=tap.sh
+. "$src/tap.sh"
 
 # run PROGRAM ARGS...: its output and status, bounded in time.
 run() { timeout 30 "$@" 2>&1; echo "status $?"; }

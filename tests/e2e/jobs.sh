@@ -4,18 +4,9 @@
 # damaged section are the same. On libraries large enough for several threads. TAP.
 #
 #     jobs.sh EH2SFRAME
-eh2sframe=$1
-n=0
-dir=$(mktemp -d) || exit 99
-trap 'rm -rf "$dir"' EXIT
-check() {
-	n=$((n + 1))
-	if eval "$2"; then
-		echo "ok $n - $1"
-	else
-		echo "not ok $n - $1"
-	fi
-}
+eh2sframe=$(realpath "$1")
+# shellcheck source-path=SCRIPTDIR source=tap.sh
+. "$(dirname "$(realpath "$0")")/tap.sh"
 
 for lib in libcrypto.so.3 libstdc++.so.6; do
 	file=/usr/lib/x86_64-linux-gnu/$lib
@@ -23,23 +14,23 @@ for lib in libcrypto.so.3 libstdc++.so.6; do
 	# Less would not be divided.
 	fdes=$("$eh2sframe" --report=json "$file" | grep -o '"functions": *[0-9]*' | head -1 |
 		grep -o '[0-9]*$')
-	check "$lib: $fdes functions are worth two threads" '[ "$fdes" -ge 4096 ]'
+	is "$lib: $fdes functions are worth two threads" test "$fdes" -ge 4096
 	for how in --format=1 --format=2 --format=3 '--optimize=none' '--optimize=size' '--drop-epilogues' '--method=front'; do
 		for jobs in 1 2 3 5; do
-			"$eh2sframe" -q -j "$jobs" "$how" "$file" "$dir/out.$jobs" || rm -f "$dir/out.$jobs"
+			"$eh2sframe" -q -j "$jobs" "$how" "$file" "out.$jobs" || rm -f "out.$jobs"
 		done
 		for jobs in 2 3 5; do
-			check "$lib $how: the output of $jobs threads is that of one" \
-				'cmp "$dir/out.1" "$dir/out.$jobs"'
+			is "$lib $how: the output of $jobs threads is that of one" cmp out.1 "out.$jobs"
 		done
 	done
-	"$eh2sframe" -q "$file" "$dir/good"
-	"$eh2sframe" --report -v -j1 "$file" >"$dir/report.1"
-	"$eh2sframe" --report -v -j4 "$file" >"$dir/report.4"
-	check "$lib: the same report" '[ -s "$dir/report.1" ] && cmp "$dir/report.1" "$dir/report.4"'
+	"$eh2sframe" -q "$file" good
+	"$eh2sframe" --report -v -j1 "$file" >report.1
+	"$eh2sframe" --report -v -j4 "$file" >report.4
+	is "$lib: a report" test -s report.1
+	is "$lib: the same by several threads" cmp report.1 report.4
 
 	# Damage in three places of the rows: a CFA offset here and there is another one.
-	python3 - "$dir/good" "$dir/bad" <<'P'
+	python3 - good bad <<'P'
 import struct, subprocess, sys
 text = subprocess.run(["readelf", "-SW", sys.argv[1]], capture_output=True, text=True, check=True).stdout
 words = next(line for line in text.splitlines() if " .sframe " in line).split("]", 1)[1].split()
@@ -54,10 +45,11 @@ for part in (0.02, 0.5, 0.97):
 open(sys.argv[2], "wb").write(data)
 P
 	for jobs in 1 4; do
-		"$eh2sframe" --verify -j"$jobs" "$dir/bad" >"$dir/verify.$jobs" 2>&1
-		echo "status $?" >>"$dir/verify.$jobs"
+		"$eh2sframe" --verify -j"$jobs" bad >"verify.$jobs" 2>&1
+		echo "status $?" >>"verify.$jobs"
 	done
-	check "$lib: a damaged section is found out" 'grep -q "CFA is .* in .sframe" "$dir/verify.1" && grep -q "status 4" "$dir/verify.1"'
-	check "$lib: the same differences by several threads" 'cmp "$dir/verify.1" "$dir/verify.4"'
+	is "$lib: a damaged section is found out" grep "CFA is .* in .sframe" verify.1
+	is "$lib: and is status 4" grep "status 4" verify.1
+	is "$lib: the same differences by several threads" cmp verify.1 verify.4
 done
-echo "1..$n"
+plan

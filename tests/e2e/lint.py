@@ -8,27 +8,14 @@ by a byte or two, and named with its consumers; and the manual page knows them a
 import os
 import re
 import struct
-import subprocess
 import sys
 import tempfile
 
+from tap import check, plan, run
+
 tool, root = sys.argv[1], sys.argv[2]
 HEADER = 28
-done = 0
 named = set()
-
-
-def check(ok, name, detail=""):
-    global done
-    done += 1
-    print("ok" if ok else "not ok", done, "-", name)
-    if not ok:
-        for line in str(detail).splitlines()[:20]:
-            print("#", line)
-
-
-def run(*argv):
-    return subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
 
 
 def section(path):
@@ -269,7 +256,7 @@ def main():
     wanted = {name: rule[0] for name, rule in table().items()}
     check(paragraphs == wanted, "the manual page has every rule, with whose it is, and no other",
           sorted(set(map(str, paragraphs.items())) ^ set(map(str, wanted.items()))))
-    print(f"1..{done}")
+    plan()
 
 
 main()

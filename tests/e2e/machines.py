@@ -14,9 +14,10 @@ import io
 import json
 import multiprocessing
 import os
-import subprocess
 import sys
 import tempfile
+
+from tap import check, plan, run
 
 SOURCE = sys.argv[3]
 sys.path.insert(0, os.path.join(SOURCE, "tests/oracle"))
@@ -29,11 +30,7 @@ FILES = {"quick": 40, "full": None}
 LEAST = {"quick": (30, 1_000_000), "full": (500, 20_000_000)}
 # Conversions end in fsync, which says nothing here.
 SCRATCH = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-NOTHING_TO_DO, SHOWN = 6, 8
-
-
-def run(*argv):
-    return subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
+NOTHING_TO_DO = 6
 
 
 def elf_files(root):
@@ -85,17 +82,6 @@ def convert(job):
     return results
 
 
-class Tap:
-    def __init__(self):
-        self.n = 0
-
-    def result(self, good, name, lines=()):
-        self.n += 1
-        print("ok" if good else "not ok", self.n, "-", name, flush=True)
-        for line in list(lines)[:SHOWN]:
-            print("#", line)
-
-
 def fetch(arch, which, cache):
     """The root of the packages. Ends the test when there is no network."""
     script = os.path.join(SOURCE, "tests/e2e/machines_fetch.sh")
@@ -108,7 +94,7 @@ def fetch(arch, which, cache):
     return os.path.join(cache, arch)
 
 
-def check_version(tap, arch, version, which, results):
+def check_version(arch, version, which, results):
     """What came out of one version's conversions of all files."""
     statuses = collections.Counter(result[0] for result in results.values())
     odd = [f"{path}: status {result[0]}: {result[1]}" for path, result in results.items()
@@ -116,42 +102,42 @@ def check_version(tap, arch, version, which, results):
     done = [path for path, result in results.items() if result[0] == 0]
     largest = max((results[path][2]["with_cfi"] for path in done), default=0)
     least, size = LEAST[which]
-    tap.result(not odd and len(done) >= least and largest >= size,
-               f"{arch}, version {version}: {len(done)} files converted and proven, the largest with "
-               f"{largest} bytes of code; {statuses[NOTHING_TO_DO]} without CFI", odd)
+    check(not odd and len(done) >= least and largest >= size,
+          f"{arch}, version {version}: {len(done)} files converted and proven, the largest with "
+          f"{largest} bytes of code; {statuses[NOTHING_TO_DO]} without CFI", "\n".join(odd))
     total, wrong = collections.Counter(), []
     for result in results.values():
         total.update(result[2])
         wrong += result[3]
-    tap.result(not wrong and total["agree"] > 0,
-               f"{arch}, version {version}: {total['rows']} rows, {total['agree']} of "
-               f"{total['with_cfi']} bytes agree with readelf, {total['gaps']} have no row, "
-               f"{total['plt']} bytes of PLT without CFI", wrong)
+    check(not wrong and total["agree"] > 0,
+          f"{arch}, version {version}: {total['rows']} rows, {total['agree']} of "
+          f"{total['with_cfi']} bytes agree with readelf, {total['gaps']} have no row, "
+          f"{total['plt']} bytes of PLT without CFI", "\n".join(wrong))
 
 
-def check_arch(tap, pool, arch, options):
+def check_arch(pool, arch, options):
     tool, cfi_rows, which, cache = options
     files = elf_files(fetch(arch, which, cache))[:FILES[which]]
     jobs = [(path, tool, VERSIONS[arch]) for path in files]
     converted = dict(zip(files, pool.imap(convert, jobs)))
     for version in VERSIONS[arch]:
-        check_version(tap, arch, version, which,
+        check_version(arch, version, which,
                       {path: results[version] for path, results in converted.items()})
     with_cfi = [path for path in files if converted[path][2][0] == 0]
     total, said = collections.Counter(), []
     for counts in pool.imap(against_interpreter, [(path, cfi_rows) for path in with_cfi]):
         said += counts.pop("said")
         total.update(counts)
-    tap.result(total["rows"] and not total["different"],
-               f"{arch}: the interpreter's {total['rows']} rows of {total['files']} files are readelf's; "
-               f"{total['different']} differ", said)
+    check(total["rows"] and not total["different"],
+          f"{arch}: the interpreter's {total['rows']} rows of {total['files']} files are readelf's; "
+          f"{total['different']} differ", "\n".join(said))
     if 1 not in VERSIONS[arch]:
         refused = run(tool, "--format=1", with_cfi[0], os.devnull)
-        tap.result(refused.returncode == 1 and "version 1 is not defined" in refused.stderr,
-                   f"{arch}: version 1 is refused by name", [refused.stderr.strip()])
+        check(refused.returncode == 1 and "version 1 is not defined" in refused.stderr,
+              f"{arch}: version 1 is refused by name", refused.stderr)
 
 
-def check_oracle(tap, tool, cfi_rows, path):
+def check_oracle(tool, cfi_rows, path):
     """A dump with one wrong kind of row must not pass, nor wrong rows of the interpreter."""
     with tempfile.TemporaryDirectory(dir=SCRATCH) as work:
         out, liar, other = (os.path.join(work, name) for name in ("out", "liar", "other"))
@@ -162,21 +148,20 @@ def check_oracle(tap, tool, cfi_rows, path):
                 file.write(f"#!/bin/sh\n'{program}' \"$@\" | sed '{edit}'\n")
             os.chmod(name, 0o755)
         _, wrong = section_rows.compare(liar, out)
-        tap.result(wrong, f"{len(wrong)} wrong rows of a section are noticed")
+        check(wrong, f"{len(wrong)} wrong rows of a section are noticed")
         counts = against_interpreter((path, other))
-        tap.result(counts["different"], f"{counts['different']} wrong rows of CFI are noticed")
+        check(counts["different"], f"{counts['different']} wrong rows of CFI are noticed")
 
 
 def main():
     tool, cfi_rows, _, cache, which, *archs = sys.argv[1:]
-    tap = Tap()
     with multiprocessing.Pool(os.cpu_count()) as pool:
         for arch in archs:
-            check_arch(tap, pool, arch, (tool, cfi_rows, which, cache))
+            check_arch(pool, arch, (tool, cfi_rows, which, cache))
             libc = next(path for path in elf_files(os.path.join(cache, arch))
                         if path.endswith("libc.so.6"))
-            check_oracle(tap, tool, cfi_rows, libc)
-    print(f"1..{tap.n}")
+            check_oracle(tool, cfi_rows, libc)
+    plan()
 
 
 main()

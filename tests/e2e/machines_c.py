@@ -10,9 +10,10 @@ import concurrent.futures
 import glob
 import os
 import re
-import subprocess
 import sys
 import tempfile
+
+from tap import check, plan, run
 
 TOOL, SOURCE = sys.argv[1], sys.argv[2]
 sys.path.insert(0, os.path.join(SOURCE, "tests/oracle"))
@@ -35,19 +36,6 @@ LIBRARIES = [
     ("s390x with back chain", Z, ["-O1", "-mbackchain", "-mpacked-stack", "-msoft-float"], None),
 ]
 ABI = {"aarch64": 2, "aarch64_be": 1, "s390x": 4}
-done = 0
-
-
-def result(good, name, detail=""):
-    global done
-    done += 1
-    print("ok" if good else "not ok", done, "-", name, flush=True)
-    for line in str(detail).splitlines()[:10] if not good else []:
-        print("#", line)
-
-
-def run(*argv):
-    return subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
 
 
 def build(compiler, options, work):
@@ -85,20 +73,20 @@ def check_signed(name, dump, key, library):
     signed = len(re.findall(r"\[s\]$", dump, re.M))
     of_b = {int(pc, 16) for pc in re.findall(r"pc = 0x([0-9a-f]+),.*pauth = B key$", dump, re.M)}
     wanted = starts_with_key_b(library)
-    result(bool(signed) == bool(key) and of_b == wanted and bool(of_b) == (key == "B"),
-           f"{name}: {signed} rows signed, {len(of_b)} functions of the B key",
-           sorted(map(hex, of_b ^ wanted)))
+    check(bool(signed) == bool(key) and of_b == wanted and bool(of_b) == (key == "B"),
+          f"{name}: {signed} rows signed, {len(of_b)} functions of the B key",
+          sorted(map(hex, of_b ^ wanted)))
 
 
 def check_version(name, library, version, key, out):
     made = run(TOOL, "-q", f"--format={version}", library, out)
     if made.returncode:
-        result(False, f"{name}, version {version}", made.stderr)
+        check(False, f"{name}, version {version}", made.stderr)
         return
     counts, wrong = section_rows.compare(TOOL, out)
-    result(not wrong and counts["agree"] > 20000 and counts["gaps"] == 0,
-           f"{name}, version {version}: {counts['rows']} rows, {counts['agree']} bytes agree with "
-           f"readelf, {counts['gaps']} have no row", "\n".join(wrong) or counts)
+    check(not wrong and counts["agree"] > 20000 and counts["gaps"] == 0,
+          f"{name}, version {version}: {counts['rows']} rows, {counts['agree']} bytes agree with "
+          f"readelf, {counts['gaps']} have no row", "\n".join(wrong) or counts)
     dump = run(TOOL, "--dump", out).stdout
     check_signed(f"{name}, version {version}", dump, key, library)
     section = os.path.splitext(out)[0] + ".bare"
@@ -107,8 +95,8 @@ def check_version(name, library, version, key, out):
         head = file.read(8)
     machine = name.split()[0]
     magic = b"\xe2\xde" if machine == "aarch64" else b"\xde\xe2"
-    result(head[:2] == magic and head[2] == version and head[4] == ABI[machine],
-           f"{name}, version {version}: byte order and ABI in the header", head.hex())
+    check(head[:2] == magic and head[2] == version and head[4] == ABI[machine],
+          f"{name}, version {version}: byte order and ABI in the header", head.hex())
 
 
 def check_readelf(name, out):
@@ -117,16 +105,16 @@ def check_readelf(name, out):
     ours = Section(run(TOOL, "--dump", out).stdout)
     different = [hex(pc) for pc in ours.funcs.keys() | theirs.funcs.keys()
                  if ours.funcs.get(pc) != theirs.funcs.get(pc)]
-    result(theirs.n_rows() > 300 and not different and ours.counts == theirs.counts,
-           f"{name}: readelf reads {theirs.n_rows()} rows of version 1 as --dump does",
-           f"{ours.counts} {theirs.counts} {different[:5]}")
+    check(theirs.n_rows() > 300 and not different and ours.counts == theirs.counts,
+          f"{name}: readelf reads {theirs.n_rows()} rows of version 1 as --dump does",
+          f"{ours.counts} {theirs.counts} {different[:5]}")
 
 
-def check(name, compiler, options, key):
+def check_library(name, compiler, options, key):
     with tempfile.TemporaryDirectory() as work:
         library, said = build(compiler, options, work)
         if said:
-            result(False, f"{name}: compiles", said)
+            check(False, f"{name}: compiles", said)
             return
         out = os.path.join(work, "out.so")
         for version in (2, 3) if compiler == Z else (2, 3, 1):
@@ -141,8 +129,8 @@ def main():
         print("1..0 # SKIP needs", *missing)
         return
     for library in LIBRARIES:
-        check(*library)
-    print(f"1..{done}")
+        check_library(*library)
+    plan()
 
 
 main()

@@ -7,30 +7,17 @@ nothing written. What is only gone is passed over. And what --verify finds in da
 """
 import os
 import struct
-import subprocess
 import sys
 import tempfile
 
+from tap import check, plan, run
+
 tool, folder = os.path.realpath(sys.argv[1]), os.path.realpath(sys.argv[2])
-done = 0
 
 RELA, REL, CREL, SYMTAB, GROUP = 4, 9, 0x40000014, 2, 17
 # Of a section header: offset and width.
 FIELDS = {"name": (0, 4), "type": (4, 4), "flags": (8, 8), "offset": (24, 8), "size": (32, 8),
           "link": (40, 4), "info": (44, 4), "entsize": (56, 8)}
-
-
-def check(ok, name, detail=""):
-    global done
-    done += 1
-    print("ok" if ok else "not ok", done, "-", name)
-    if not ok:
-        for line in str(detail).splitlines()[:20]:
-            print("#", line)
-
-
-def run(*argv):
-    return subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
 
 
 class Object:
@@ -296,7 +283,7 @@ def main():
         check_whole()
         check_sframe()
         os.chdir("/")
-    print(f"1..{done}")
+    plan()
 
 
 main()

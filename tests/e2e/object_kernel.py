@@ -12,7 +12,7 @@ import struct
 import sys
 import tempfile
 
-from object_lib import must, run
+from tap import check, must, plan, run, skip
 
 tool, folder = sys.argv[1], sys.argv[2]
 sys.path.insert(0, os.path.join(folder, "..", "oracle"))
@@ -58,16 +58,6 @@ SECTIONS
 }
 """
 MARK = b"~Module signature appended~\n"
-done = 0
-
-
-def check(ok, name, detail=""):
-    global done
-    done += 1
-    print("ok" if ok else "not ok", done, "-", name)
-    if not ok:
-        for line in str(detail).splitlines()[:20]:
-            print("#", line)
 
 
 def compiled(text, name, *options):
@@ -161,9 +151,7 @@ def check_signed(path):
 def check_debian():
     modules = sorted(glob.glob("/lib/modules/*/kernel/**/*.ko", recursive=True))
     if not modules:
-        global done
-        done += 1
-        print(f"ok {done} - Debian's modules # SKIP none installed here")
+        skip("Debian's modules", "none installed here")
         return
     statuses = {run(tool, "--format=3", path, "none.ko").returncode for path in modules[:20]}
     check(statuses == {6}, "Debian's modules: nothing to do", statuses)
@@ -226,7 +214,7 @@ def main():
         check_kernel(False)
         check_kernel(True)
         os.chdir("/")
-    print(f"1..{done}")
+    plan()
 
 
 tool = os.path.realpath(tool)

@@ -13,7 +13,8 @@ import shutil
 import sys
 import tempfile
 
-from object_lib import must, run, simple
+from object_lib import simple
+from tap import check, must, plan, run, skip
 
 tool, folder = sys.argv[1], sys.argv[2]
 sys.path.insert(0, os.path.join(folder, "..", "oracle"))
@@ -30,16 +31,6 @@ BUILDS = [
     ("clang", ["clang", "-O2", "-fexceptions"], []),
     ("frames", ["-O2", "-fno-omit-frame-pointer", "-fcf-protection=full"], []),
 ]
-done = 0
-
-
-def check(ok, name, detail=""):
-    global done
-    done += 1
-    print("ok" if ok else "not ok", done, "-", name)
-    if not ok:
-        for line in str(detail).splitlines()[:20]:
-            print("#", line)
 
 
 def section(path):
@@ -215,7 +206,7 @@ def after_tools(work):
                      ["eu-strip", "-g"], ["objcopy"], ["llvm-objcopy"]):
             name = f"{mode}, after {' '.join(argv)}"
             if not shutil.which(argv[0]):
-                check(True, f"{name} # SKIP not installed")
+                skip(name, "not installed")
                 continue
             out = [made, rewritten] if "objcopy" in argv[0] else ["-o", rewritten, made]
             must(*argv, *out)
@@ -245,14 +236,14 @@ def main():
         return
     for build in BUILDS:
         if build[0] == "clang" and not shutil.which("clang++"):
-            check(True, "clang # SKIP not installed")
+            skip("clang", "not installed")
             continue
         with tempfile.TemporaryDirectory() as work:
             check_build(build, work)
     with tempfile.TemporaryDirectory() as work:
         collected(work)
         after_tools(work)
-    print(f"1..{done}")
+    plan()
 
 
 main()

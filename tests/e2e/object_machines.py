@@ -13,7 +13,8 @@ import shutil
 import sys
 import tempfile
 
-from object_lib import must, run, simple
+from object_lib import simple
+from tap import check, must, plan, run, skip
 
 tool, folder = os.path.realpath(sys.argv[1]), os.path.realpath(sys.argv[2])
 sys.path.insert(0, os.path.join(folder, "..", "oracle"))
@@ -37,26 +38,14 @@ MACHINES = {
               ("R_390_PC32", "R_390_PC64"), False),
 }
 LEVELS = ("-O0", "-O2", "-Os")
-done = 0
 
 
-def check(ok, name, detail=""):
-    global done
-    done += 1
-    print("ok" if ok else "not ok", done, "-", name)
-    if not ok:
-        for line in str(detail).splitlines()[:20]:
-            print("#", line)
-
-
-def skip(name, why):
+def without(name, why):
     """Under test.sh everything is there, or ought to be."""
-    global done
     if os.environ.get("MACHINES_REQUIRED"):
         check(False, name, why)
     else:
-        done += 1
-        print(f"ok {done} - {name} # SKIP {why}")
+        skip(name, why)
 
 
 def compiled(machine, level, out, *more):
@@ -87,7 +76,7 @@ def status(machine, path):
 def runs(name, machine, path, wanted):
     emulator = MACHINES[machine][2]
     if emulator and not shutil.which(emulator):
-        skip(f"{name}: runs", f"no {emulator}")
+        without(f"{name}: runs", f"no {emulator}")
     else:
         check(status(machine, path) == wanted, f"{name}: runs")
 
@@ -156,7 +145,7 @@ def applied(name, machine, version, wanted):
 def check_machine(machine):
     prefix, _, _, versions, _, _, known = MACHINES[machine]
     if not shutil.which(prefix + "gcc"):
-        skip(machine, f"no {prefix}gcc")
+        without(machine, f"no {prefix}gcc")
         return
     start_object(machine)
     for level in LEVELS:
@@ -183,7 +172,7 @@ def main():
             check(made.returncode == 1 and "--format=2" in made.stderr, "s390x has no version 1",
                   made.stderr)
         os.chdir("/")
-    print(f"1..{done}")
+    plan()
 
 
 main()

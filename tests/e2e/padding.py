@@ -6,26 +6,15 @@
 """
 import os
 import struct
-import subprocess
 import sys
 import tempfile
+
+from tap import check, plan, run
 
 FDE_SIZE, HDR_SIZE = 20, 28
 # Functions of 9 bytes each, and the bytes between one and the next.
 GAPS = [15, 16, 0, 4]
 BASE = 0x401000
-results = []
-
-
-def check(ok, name, detail=""):
-    results.append(ok)
-    print("ok" if ok else "not ok", f"{len(results)} - {name}")
-    if not ok:
-        print("#", str(detail).replace("\n", "\n# "))
-
-
-def run(*args):
-    return subprocess.run(args, capture_output=True, text=True)
 
 
 def program(path):
@@ -93,7 +82,7 @@ def main():
         told = run(tool, "--verify", other)
         check(told.returncode == 4 and told.stdout.count("there is no CFI here") == 1,
               "a gap of 16 bytes inside of an FDE", told)
-    print(f"1..{len(results)}")
+    plan()
 
 
 main()

@@ -10,7 +10,6 @@ the PLT, converts it to each version, and holds the rows of every byte of the PL
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
@@ -18,6 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../oracle")]
 from gdbstub import Program  # noqa: E402
 from sframe_text import Section  # noqa: E402
+from tap import must  # noqa: E402
 
 tool, source, machine, linker = sys.argv[1:]
 
@@ -38,13 +38,6 @@ PROTECTED = ["-z pac-plt", "-z force-bti", "-z pac-plt -z force-bti"]
 ld = LINKERS[linker][machine]
 
 
-def run(*argv):
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(argv)}: status {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
-
-
 def ways():
     """(kind, options of the linker)"""
     protected = PROTECTED if machine != Z and linker in ("bfd", "lld") else []
@@ -62,12 +55,12 @@ def compile_all(scratch):
     protection = {"plain": [], "bti": ["-mbranch-protection=standard"]} if machine != Z else {"plain": []}
     for kind, flags in KINDS.items():
         for name, more in protection.items():
-            run(*base, *flags, *more, source, "-o", f"{scratch}/{kind}-{name}.o")
+            must(*base, *flags, *more, source, "-o", f"{scratch}/{kind}-{name}.o")
     with open(f"{scratch}/lib.c", "w", encoding="ascii") as file:
         file.write("int first(int n) { return n; }\nint second(int n) { return n; }\n"
                    "int third(int n) { return n; }\n")
-    run(*base, "-fPIC", f"{scratch}/lib.c", "-o", f"{scratch}/lib.o")
-    run(*ld, "-shared", f"{scratch}/lib.o", "-o", f"{scratch}/lib.so")
+    must(*base, "-fPIC", f"{scratch}/lib.c", "-o", f"{scratch}/lib.o")
+    must(*ld, "-shared", f"{scratch}/lib.o", "-o", f"{scratch}/lib.so")
 
 
 def link(scratch, kind, options):
@@ -75,13 +68,13 @@ def link(scratch, kind, options):
     protection = "bti" if "force-bti" in options else "plain"
     how = {"library": ["-shared"], "static": ["-static"],
            "program": ["--no-dynamic-linker", f"{scratch}/lib.so"]}[kind]
-    run(*ld, "--build-id=none", f"{scratch}/{kind}-{protection}.o", *how, *options.split(), "-o", out)
+    must(*ld, "--build-id=none", f"{scratch}/{kind}-{protection}.o", *how, *options.split(), "-o", out)
     return out
 
 
 def plt_sections(path):
     return {name: (int(start, 16), int(size, 16)) for name, start, size in re.findall(
-        r"^  \[ *\d+\] (\.i?plt\S*) +PROGBITS +(\w+) \w+ (\w+)", run("readelf", "-SW", path), re.M)}
+        r"^  \[ *\d+\] (\.i?plt\S*) +PROGBITS +(\w+) \w+ (\w+)", must("readelf", "-SW", path), re.M)}
 
 
 class Rows:
@@ -89,7 +82,7 @@ class Rows:
 
     def __init__(self, path):
         self.funcs = []
-        for part in re.split(r"\n    func idx ", run(tool, "--dump", path))[1:]:
+        for part in re.split(r"\n    func idx ", must(tool, "--dump", path))[1:]:
             start, size, block = re.match(
                 r"\[\d+\]: pc = 0x(\w+), size = (\d+) bytes(?:, PCMASK, rep_size = (\d+))?",
                 part).groups()
@@ -109,7 +102,7 @@ class Rows:
 
 def instructions(path, name):
     """(address, mnemonic, operands)"""
-    text = run(OBJDUMP[machine], "-d", "-z", "--no-show-raw-insn", "-j", name, path)
+    text = must(OBJDUMP[machine], "-d", "-z", "--no-show-raw-insn", "-j", name, path)
     return [(int(at, 16), what, operands) for at, what, operands in
             re.findall(r"^ *([0-9a-f]+):\t(\S+) *\t?([^\n]*)", text, re.M)]
 
@@ -155,8 +148,8 @@ def compare(path, sections):
 
 def read_by_others(path):
     """readelf of binutils 2.40 reads version 1: the same functions and rows as --dump."""
-    ours = Section(run(tool, "--dump", path))
-    theirs = Section(run("readelf", "--sframe=.sframe", path))
+    ours = Section(must(tool, "--dump", path))
+    theirs = Section(must("readelf", "--sframe=.sframe", path))
     if theirs.version == 1 and (not ours.funcs or ours.funcs != theirs.funcs):
         raise RuntimeError(f"readelf: {theirs.funcs}\n--dump: {ours.funcs}")
 
@@ -166,7 +159,7 @@ class Walk:
 
     def __init__(self, path, sections, rows, scratch):
         self.sections, self.rows, self.ran, self.calls = sections, rows, set(), 0
-        entry = int(re.search(r"Entry point address: +0x(\w+)", run("readelf", "-h", path))[1], 16)
+        entry = int(re.search(r"Entry point address: +0x(\w+)", must("readelf", "-h", path))[1], 16)
         self.order = "little" if machine == ARM else "big"
         self.program = Program(QEMU[machine], machine.removesuffix("_be"), self.order, path, scratch)
         self.bias = self.program.registers()[0] - entry
@@ -219,12 +212,12 @@ def check_way(scratch, kind, options):
     linked, out = link(scratch, kind, options), f"{scratch}/out"
     sections = plt_sections(linked)
     total = sum(size for _, size in sections.values())
-    told = re.search(r"from PLT template +(\d+) bytes", run(tool, "--report", linked))
+    told = re.search(r"from PLT template +(\d+) bytes", must(tool, "--report", linked))
     if not told or int(told[1]) != total:
         raise RuntimeError(f"{sections}: {told and told[1]} bytes from templates, not {total}")
     for version in VERSIONS[machine]:
-        run(tool, "-q", f"--format={version}", linked, out)
-        run(tool, "--verify", out)
+        must(tool, "-q", f"--format={version}", linked, out)
+        must(tool, "--verify", out)
         if version == "1":
             read_by_others(out)
         rows, must_run, n_bytes = compare(out, sections)

@@ -3,23 +3,9 @@
 # Real programs do the same after conversion as before. TAP.
 #
 #     programs.sh EH2SFRAME
-set -u
-eh2sframe=$(readlink -f "$1")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-n=0
-
-# NAME STATUS: one line of TAP.
-result() {
-	n=$((n + 1))
-	if [ "$2" = 0 ]; then echo "ok $n - $1"; else echo "not ok $n - $1"; fi
-}
-
-skip() {
-	n=$((n + 1))
-	echo "ok $n - $1 # SKIP $2"
-}
+eh2sframe=$(realpath "$1")
+# shellcheck source-path=SCRIPTDIR source=tap.sh
+. "$(dirname "$(realpath "$0")")/tap.sh"
 
 # NAME PROGRAM ARGUMENT...: converts PROGRAM and compares what both print and return. %s in an
 # argument is the program's own path.
@@ -30,18 +16,20 @@ same() {
 		skip "$name" "no $program here"
 		return
 	fi
-	if ! "$eh2sframe" "$program" "$work/$name" >"$name.log" 2>&1; then
-		sed 's/^/# /' "$name.log"
-		result "$name converts" 1
+	if ! "$eh2sframe" "$program" "$name" >"$name.log" 2>&1; then
+		not_ok "$name converts" "$(cat "$name.log")"
 		return
 	fi
 	before=$("$program" "$@" 2>&1 </dev/null; echo "status $?")
-	after=$("$work/$name" "$@" 2>&1 </dev/null; echo "status $?")
+	after=$("$scratch/$name" "$@" 2>&1 </dev/null; echo "status $?")
 	# Messages may name the program.
-	[ "${before//$program/PROGRAM}" = "${after//$work\/$name/PROGRAM}" ] &&
-		"$eh2sframe" --verify -q "$work/$name" &&
-		readelf -lW "$work/$name" | grep -q GNU_SFRAME
-	result "$name" $?
+	if [ "${before//$program/PROGRAM}" = "${after//$scratch\/$name/PROGRAM}" ] &&
+		"$eh2sframe" --verify -q "$name" && readelf -lW "$name" | grep -q GNU_SFRAME; then
+		ok "$name"
+	else
+		not_ok "$name" "before: $before
+after: $after"
+	fi
 }
 
 cat >hello.c <<'C'
@@ -77,8 +65,8 @@ for stage in cc1 as collect2 ld; do
 	path=$(readlink -f "$(command -v "$path")")
 	"$eh2sframe" -q "$path" "tools/$stage" || exit 1
 done
-gcc -O2 -c hello.c -o hello.o && gcc -B "$work/tools" -O2 -c hello.c -o hello2.o && cmp hello.o hello2.o
-result "gcc with converted cc1, as, collect2 and ld" $?
+gcc -O2 -c hello.c -o hello.o && gcc -B "$scratch/tools" -O2 -c hello.c -o hello2.o
+is "gcc with converted cc1, as, collect2 and ld" cmp hello.o hello2.o
 
 # Libraries that do real work, in the process of programs that were not converted.
 mkdir lib
@@ -87,9 +75,12 @@ for lib in libcrypto.so.3 libc.so.6 libstdc++.so.6 libz.so.1; do
 	[ -e "$path" ] && "$eh2sframe" -q "$path" "lib/$lib"
 done
 before=$(openssl dgst -sha256 /bin/sh; openssl version)
-after=$(LD_LIBRARY_PATH=$work/lib openssl dgst -sha256 /bin/sh; LD_LIBRARY_PATH=$work/lib openssl version)
-[ -n "$before" ] && [ "$before" = "$after" ] &&
-	[ "$(LD_LIBRARY_PATH=$work/lib ldd "$(command -v openssl)" | grep -c "$work/lib")" -ge 2 ]
-result "openssl with converted libcrypto and libc" $?
+after=$(LD_LIBRARY_PATH=$scratch/lib openssl dgst -sha256 /bin/sh; LD_LIBRARY_PATH=$scratch/lib openssl version)
+used=$(LD_LIBRARY_PATH=$scratch/lib ldd "$(command -v openssl)" | grep -c "$scratch/lib")
+if [ -n "$before" ] && [ "$before" = "$after" ] && [ "$used" -ge 2 ]; then
+	ok "openssl with converted libcrypto and libc"
+else
+	not_ok "openssl with converted libcrypto and libc" "before: $before; after: $after; $used libraries"
+fi
 
-echo "1..$n"
+plan

@@ -12,7 +12,8 @@ import os
 import subprocess
 import sys
 
-from batch_lib import check, plan, remove, run, scratch
+from batch_lib import remove, run, scratch
+from tap import check, plan
 
 TOOL = os.path.realpath(sys.argv[1])
 EMPTY = {"meta", "br"}

@@ -8,21 +8,10 @@
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
-done = 0
-
-
-def check(ok, name):
-    global done
-    done += 1
-    print("ok" if ok else "not ok", done, "-", name)
-
-
-def run(*argv):
-    return subprocess.run(argv, capture_output=True, text=True, errors="replace")
+from tap import check, plan, run
 
 
 def section_size(path, name):
@@ -87,7 +76,7 @@ def main():
         check(low.returncode == 5 and [f["status"] for f in files] == [5], "coverage too low")
         full = run(tool, "--report=json", "-o", "/dev/full", program)
         check(full.returncode == 3, "no space for the report")
-    print(f"1..{done}")
+    plan()
 
 
 if __name__ == "__main__":

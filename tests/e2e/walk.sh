@@ -55,7 +55,7 @@ fails_to_walk() {
 	if [ $? = 1 ]; then ok "$1"; else not_ok "$1" "$(cat .out)"; fi
 }
 
-# Like cli_lib.sh's, and keeps the output.
+# Like that of tap.sh, and keeps the output.
 is() {
 	local what=$1
 	shift

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""What the tests in Python have in common: lines of TAP, and commands that are run."""
+import subprocess
+
+count = 0
+failed = 0
+
+
+def check(ok, name, why=""):
+    """One line of TAP; why is shown when it is not so."""
+    global count, failed
+    count += 1
+    print("ok" if ok else "not ok", count, "-", name, flush=True)
+    if not ok:
+        failed += 1
+        for line in str(why).splitlines()[:30]:
+            print("#", line)
+    return ok
+
+
+def skip(name, why):
+    global count
+    count += 1
+    print("ok", count, "-", name, "# SKIP", why, flush=True)
+
+
+def plan():
+    """The last line; ends the program."""
+    print(f"1..{count}", flush=True)
+    raise SystemExit(1 if failed else 0)
+
+
+def run(*argv):
+    return subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
+
+
+def must(*argv):
+    """The standard output of a command that succeeds."""
+    made = run(*argv)
+    if made.returncode:
+        raise RuntimeError(f"{' '.join(argv)}: {made.stdout}{made.stderr}")
+    return made.stdout
