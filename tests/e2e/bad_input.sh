@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Files that are no good: the status of cli.md, one line that says why, nothing written. TAP.
+# Files that are no good: the exit status, one line that says why, nothing written. TAP.
 #
 #     bad_input.sh EH2SFRAME DIRECTORY
 #
