@@ -92,9 +92,9 @@ static struct edit random_set(
 
 static struct edit random_block(const struct map *map, uint64_t *state)
 {
-	struct edit edit = {.kind = next(state) % 4 ? EDIT_COPY : EDIT_FILL,
-		.region = pick(map, state)};
+	struct edit edit = {.kind = next(state) % 4 ? EDIT_COPY : EDIT_FILL};
 
+	edit.region = pick(map, state);
 	edit.off = below(state, edit.region->size);
 	edit.n = 1 + below(state, next(state) % 4 ? 64 : 4096);
 	if (edit.kind == EDIT_FILL) {
@@ -109,8 +109,11 @@ static struct edit random_block(const struct map *map, uint64_t *state)
 size_t edit_random(const struct map *map, const uint8_t *data, size_t size,
 	uint64_t *state, struct edit edits[EDIT_MAX])
 {
-	size_t n = 0, wanted = 1 + below(state, 2) * below(state, EDIT_MAX - 1);
+	size_t n = 0, wanted = 1;
 
+	/* One number after the other: a seed means the same with every compiler. */
+	if (below(state, 2))
+		wanted += below(state, EDIT_MAX - 1);
 	if (next(state) % 10 == 0)
 		edits[n++] = (struct edit){.kind = EDIT_BARE};
 	while (n < wanted) {
@@ -120,9 +123,9 @@ size_t edit_random(const struct map *map, const uint8_t *data, size_t size,
 				(struct edit){.kind = EDIT_CUT, .n = below(state, size)};
 			break;
 		case 1:
-			edits[n++] = (struct edit){.kind = EDIT_GROW,
-				.n = 1 + below(state, 256),
-				.value = next(state) & 0xff};
+			edits[n] = (struct edit){
+				.kind = EDIT_GROW, .n = 1 + below(state, 256)};
+			edits[n++].value = next(state) & 0xff;
 			break;
 		case 2:
 		case 3:
