@@ -120,6 +120,14 @@ const GElf_Phdr *image_code_segment(
 /* Whether there is one, or in an object a section. */
 bool image_is_code(const struct image *image, uint64_t addr, uint64_t len);
 
+/* Whether a section is one of CFI: by name, and not empty; the second type
+ * (SHT_X86_64_UNWIND) is what Clang gives it. */
+bool image_is_eh_frame(const struct image_section *section);
+/* ERR_MALFORMED when the file does not hold all of section i, which is one, and
+ * ERR_UNSUPPORTED when it is compressed. */
+ATTR_MUST_CHECK bool image_eh_frame_readable(
+	const struct image *image, size_t i, struct err *err);
+
 /*
  * Finds .eh_frame: by section name (PROGBITS or SHT_X86_64_UNWIND), else, without section
  * headers, through PT_GNU_EH_FRAME's eh_frame_ptr up to the end of its segment. *found is

@@ -211,6 +211,29 @@ static bool eh_frame_by_segment(const struct image *image, struct cfi_section *s
 	return true;
 }
 
+bool image_is_eh_frame(const struct image_section *section)
+{
+	return strcmp(section->name, ".eh_frame") == 0 && section->hdr.sh_size &&
+	       (section->hdr.sh_type == SHT_PROGBITS ||
+		       section->hdr.sh_type == IMAGE_SHT_X86_64_UNWIND);
+}
+
+bool image_eh_frame_readable(const struct image *image, size_t i, struct err *err)
+{
+	const struct image_section *section = &image->sections[i];
+
+	if (!section->data)
+		return err_set(err, ERR_MALFORMED,
+			".eh_frame (section %zu, 0x%" PRIx64 " bytes at offset 0x%" PRIx64
+			") reaches past the end of the file",
+			i, section->hdr.sh_size, section->hdr.sh_offset);
+	if (section->hdr.sh_flags & SHF_COMPRESSED)
+		return err_set(err, ERR_UNSUPPORTED,
+			".eh_frame (section %zu) is compressed; no %s reads it", i,
+			image->object ? "linker" : "loader");
+	return true;
+}
+
 /* The named section whose bytes matter; *ret is NULL when there is none or it is empty.
  */
 static bool eh_frame_by_section(
@@ -221,24 +244,12 @@ static bool eh_frame_by_section(
 	*ret = NULL;
 	for (size_t i = 0; i < image->n_sections; i++) {
 		const struct image_section *section = &image->sections[i];
-		const GElf_Shdr *hdr = &section->hdr;
 
 		named |= *section->name != '\0';
-		if (strcmp(section->name, ".eh_frame") != 0 || !hdr->sh_size ||
-			(hdr->sh_type != SHT_PROGBITS &&
-				hdr->sh_type != IMAGE_SHT_X86_64_UNWIND))
+		if (!image_is_eh_frame(section))
 			continue;
-		if (!section->data)
-			return err_set(err, ERR_MALFORMED,
-				".eh_frame (section %zu, 0x%" PRIx64
-				" bytes at offset 0x%" PRIx64
-				") reaches past the end of the file",
-				i, hdr->sh_size, hdr->sh_offset);
-		if (hdr->sh_flags & SHF_COMPRESSED)
-			return err_set(err, ERR_UNSUPPORTED,
-				".eh_frame (section %zu) is compressed; no loader reads "
-				"it",
-				i);
+		if (!image_eh_frame_readable(image, i, err))
+			return false;
 		*ret = section;
 		return true;
 	}

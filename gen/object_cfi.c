@@ -15,14 +15,6 @@ enum { CFI_ALIGN = 8 };
  * Description Entry Format"), for records with a 64-bit length are not read. */
 enum { CFI_START = 8 };
 
-/* As in a linked file, by name; the second type is what Clang gives it. */
-static bool cfi_is_section(const struct image_section *section)
-{
-	return strcmp(section->name, ".eh_frame") == 0 && section->hdr.sh_size &&
-	       (section->hdr.sh_type == SHT_PROGBITS ||
-		       section->hdr.sh_type == IMAGE_SHT_X86_64_UNWIND);
-}
-
 /* The bytes of all of them, each at a multiple of CFI_ALIGN. */
 static bool cfi_size(const struct image *image, uint64_t *size, struct err *err)
 {
@@ -30,19 +22,10 @@ static bool cfi_size(const struct image *image, uint64_t *size, struct err *err)
 	for (size_t i = 1; i < image->n_sections; i++) {
 		const struct image_section *section = &image->sections[i];
 
-		if (!cfi_is_section(section))
+		if (!image_is_eh_frame(section))
 			continue;
-		if (!section->data)
-			return err_set(err, ERR_MALFORMED,
-				".eh_frame (section %zu, 0x%" PRIx64
-				" bytes at offset 0x%" PRIx64
-				") reaches past the end of the file",
-				i, section->hdr.sh_size, section->hdr.sh_offset);
-		if (section->hdr.sh_flags & SHF_COMPRESSED)
-			return err_set(err, ERR_UNSUPPORTED,
-				".eh_frame (section %zu) is compressed; no linker reads "
-				"it",
-				i);
+		if (!image_eh_frame_readable(image, i, err))
+			return false;
 		if (!num_align_up(*size, CFI_ALIGN, size) ||
 			__builtin_add_overflow(*size, section->hdr.sh_size, size) ||
 			*size > INT64_MAX)
@@ -149,7 +132,7 @@ bool object_cfi_read(struct image *image, struct err *err)
 	for (size_t i = 1; object->cfi_size && i < image->n_sections; i++) {
 		const struct image_section *section = &image->sections[i];
 
-		if (!cfi_is_section(section))
+		if (!image_is_eh_frame(section))
 			continue;
 		base = (base + CFI_ALIGN - 1) & ~(uint64_t)(CFI_ALIGN - 1);
 		memcpy(object->cfi + base, section->data, (size_t)section->hdr.sh_size);
