@@ -100,19 +100,10 @@ static int ask(Dwarf_Fde fde, Dwarf_Half column, Dwarf_Addr pc, struct cell *c,
 #ifdef DW_LIBDWARF_VERSION
 	Dwarf_Unsigned relevant = 0, reg = 0, offset = 0;
 	Dwarf_Block block = {0};
-
-	if (column == WITNESS_CFA)
-		status = dwarf_get_fde_info_for_cfa_reg3_b(fde, pc, &c->type, &relevant,
-			&reg, &offset, &block, &row_pc, &c->has_next, &c->next_pc, error);
-	else
-		status = dwarf_get_fde_info_for_reg3_b(fde, column, pc, &c->type,
-			&relevant, &reg, &offset, &block, &row_pc, &c->has_next,
-			&c->next_pc, error);
-	c->block = block.bl_data;
-	c->block_len = block.bl_len;
 #else
 	Dwarf_Signed relevant = 0, reg = 0, offset = 0;
 	Dwarf_Ptr block = NULL;
+#endif
 
 	if (column == WITNESS_CFA)
 		status = dwarf_get_fde_info_for_cfa_reg3_b(fde, pc, &c->type, &relevant,
@@ -121,6 +112,10 @@ static int ask(Dwarf_Fde fde, Dwarf_Half column, Dwarf_Addr pc, struct cell *c,
 		status = dwarf_get_fde_info_for_reg3_b(fde, column, pc, &c->type,
 			&relevant, &reg, &offset, &block, &row_pc, &c->has_next,
 			&c->next_pc, error);
+#ifdef DW_LIBDWARF_VERSION
+	c->block = block.bl_data;
+	c->block_len = block.bl_len;
+#else
 	c->block = block;
 	c->block_len = (uint64_t)offset;
 #endif
