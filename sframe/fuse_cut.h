@@ -6,7 +6,8 @@
 #include "sframe/fuse_parts.h"
 
 /* Costs are in parts of a byte, for stored blocks are paid by all who use them. */
-enum { FUSE_BYTE = 256, FUSE_NO_BLOCK = UINT32_MAX };
+enum { FUSE_BYTE = 256 };
+#define FUSE_NO_BLOCK UINT32_MAX
 
 /* A piece that may be shared, and what its rows cost then. */
 struct fuse_offer {
