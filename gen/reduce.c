@@ -204,7 +204,7 @@ static enum refusal reduce_beyond(enum sf_cannot cannot, const struct sf_row *ro
 	case SF_N_CANNOT:
 		break;
 	}
-	assert(!"a row for a version that the machine does not have");
+	assert(false && "a row for a version that the machine does not have");
 	return REFUSE_NO_CFA;
 }
 

@@ -23,7 +23,7 @@ static void expr_number(struct expr *e, uint32_t n)
 			expr_op(e, (uint8_t)(DW_OP_lit0 + n));
 			break;
 		}
-		/* fall through */
+		__attribute__((fallthrough));
 	case 1:
 		expr_op(e, DW_OP_constu);
 		program_uleb(&e->out, n);
