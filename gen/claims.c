@@ -139,9 +139,9 @@ static bool claim_append(struct claims *claims, uint64_t start, uint64_t end,
 }
 
 /*
- * One pass over the keys by start. [from, alone_to) is claimed by owner so far; beyond
- * alone_to and up to contested_to more than one key reaches. A later key contests what it
- * has in common with anything before it, which is everything below the highest end seen.
+ * One pass over the keys by start. All before at is settled; from there to high, the
+ * highest end of a key met so far, only owner claims. A later key contests what it has in
+ * common with anything before it, which is everything below high.
  */
 static bool claims_sweep(struct claims *claims, struct claim_key *keys, size_t n)
 {
@@ -151,8 +151,6 @@ static bool claims_sweep(struct claims *claims, struct claim_key *keys, size_t n
 		struct claim_key *owner = &keys[i];
 		uint64_t at = owner->start, high = owner->end;
 
-		/* at: everything before is settled; high: highest end of a key met so
-		 * far. */
 		for (i++; i < n && keys[i].start < high; i++) {
 			struct claim_key *rival = &keys[i];
 			uint64_t shared = rival->end < high ? rival->end : high;

@@ -133,7 +133,7 @@ static bool tail_sections(struct tail *tail, struct err *err)
 /* The numbers of a part's two sections. */
 static uint32_t part_section(const struct tail *tail, size_t part)
 {
-	/* In range: tail_count has seen to it. */
+	/* In range: tail_make has seen to it. */
 	return (uint32_t)(tail->image->n_sections + 2 * part);
 }
 
