@@ -89,7 +89,8 @@ static bool batch_crew_stopped(const struct batch_crew *crew, int sig)
 {
 	const struct timespec moment = {.tv_nsec = 100 * 1000000};
 
-	if (!batch_signal && (sig == SIGINT || sig == SIGTERM || sig == SIGHUP))
+	if (!batch_signal && !crew->dismissed &&
+		(sig == SIGINT || sig == SIGTERM || sig == SIGHUP))
 		ppoll(NULL, 0, &moment, &crew->signals);
 	return batch_signal || crew->dismissed;
 }
@@ -105,6 +106,7 @@ static bool batch_crew_end(
 	int sig = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
 	struct batch_job job = crew->pool->job;
 	struct eh2sframe_error why;
+	bool stopped = batch_crew_stopped(crew, sig);
 
 	crew->alive--;
 	if (crew->shared->desks[i].temporary[0])
@@ -113,7 +115,7 @@ static bool batch_crew_end(
 		return true;
 	job.token = crew->shared->desks[i].token;
 	batch_one_clean(&job, file);
-	if (batch_crew_stopped(crew, sig))
+	if (stopped)
 		return true;
 	if (WIFSIGNALED(how))
 		batch_fail(&why, EH2SFRAME_BUG, "its process was ended by signal %d (%s)",

@@ -256,7 +256,7 @@ def test_calls():
         env.update(SHIM_LOG=os.path.abspath("hit"), LD_PRELOAD=os.path.abspath("shim.so"))
         asan = ":verify_asan_link_order=0:detect_leaks=0"
         env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + asan
-        got = run(TOOL, "--batch", "-q", "-j1", "s", env=env)
+        got = run(TOOL, "--batch", "-q", "-j1", "s", env=env, start_new_session=True)
         made = [digest(f"s/{name}") for name in names]
         wrong = strays("s") + [name for name, d in zip(names, made) if d not in (old, new)]
         if got.err.count(b"\n") != (got.status != 0) or not got.err.startswith(
@@ -293,6 +293,14 @@ def test_calls():
     check(
         got.status == 70 and n_new == 0 and b"processes were ended from outside" in got.err,
         "a worker killed before it has a file",
+        got,
+    )
+    os.environ["SHIM_LATE"] = "1"
+    got, n_new, _ = struck("prctl", 1, "INT")
+    del os.environ["SHIM_LATE"]
+    check(
+        got.status == -signal.SIGINT and n_new == 0 and not got.err,
+        "one ended by an interrupt, which the pool hears of later",
         got,
     )
 

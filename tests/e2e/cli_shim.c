@@ -2,13 +2,15 @@
 /*
  * Preloaded into the command by cli_files.sh and batch_stop.py: the SHIM_NTH call of
  * SHIM_CALL does not do what it should, but what SHIM_DO says: ENOSPC, EIO, EINTR, EXDEV,
- * EFAULT, EOPNOTSUPP, SHORT (half of it), KILL or TERM. The call is counted when it
- * concerns a regular file; SHIM_LOG gets a byte when it was reached.
+ * EFAULT, EOPNOTSUPP, SHORT (half of it), KILL or TERM, or INT for the whole process
+ * group, as of a terminal. The call is counted when it concerns a regular file; SHIM_LOG
+ * is made when it was reached. With SHIM_LATE every ppoll waits before it looks.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -52,6 +54,8 @@ static int strike(const char *call)
 		raise(SIGKILL);
 	if (!strcmp(what, "TERM"))
 		raise(SIGTERM);
+	if (!strcmp(what, "INT"))
+		kill(0, SIGINT);
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
 		if (!strcmp(what, errors[i].name)) {
 			errno = errors[i].number;
@@ -157,4 +161,15 @@ int prctl(int option, ...)
 	argument = va_arg(ap, unsigned long);
 	va_end(ap);
 	return strike("prctl") < 0 ? -1 : real(option, argument);
+}
+
+int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+	const sigset_t *signals)
+{
+	REAL(int, "ppoll", struct pollfd *, nfds_t, const struct timespec *,
+		const sigset_t *);
+
+	if (getenv("SHIM_LATE"))
+		usleep(200 * 1000);
+	return real(fds, n, timeout, signals);
 }
