@@ -5,40 +5,27 @@
 # and the header in C++. Both must give the bytes that the command gives. TAP.
 meson=$1 build=$2 root=$3 command=$4
 shift 4
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-n=0 status=0
-check() { # check WHAT COMMAND...
-	what=$1
-	shift
-	n=$((n + 1))
-	if "$@" >"$work/log" 2>&1; then
-		echo "ok $n - $what"
-	else
-		echo "not ok $n - $what"
-		sed 's/^/# /' "$work/log"
-		status=1
-	fi
-}
+# shellcheck source-path=SCRIPTDIR/../e2e source=tap.sh
+. "$root/tests/e2e/tap.sh"
 absent() { ! "$@"; }
 
-check 'installed' env DESTDIR="$work/root" "$meson" install --no-rebuild -C "$build"
-pc=$(cd "$work/root" && find . -name libeh2sframe.pc)
-check 'with a .pc file' test -f "$work/root/$pc"
-export PKG_CONFIG_PATH="$work/root/${pc%/*}" PKG_CONFIG_SYSROOT_DIR=
+is 'installed' env DESTDIR="$scratch/root" "$meson" install --no-rebuild -C "$build"
+pc=$(cd "$scratch/root" && find . -name libeh2sframe.pc)
+is 'with a .pc file' test -f "$scratch/root/$pc"
+export PKG_CONFIG_PATH="$scratch/root/${pc%/*}" PKG_CONFIG_SYSROOT_DIR=
 prefix=$(pkg-config --variable=prefix libeh2sframe)
-flags=$(pkg-config --define-variable=prefix="$work/root$prefix" --cflags libeh2sframe)
-libs=$(pkg-config --define-variable=prefix="$work/root$prefix" --libs libeh2sframe)
-all=$(pkg-config --static --define-variable=prefix="$work/root$prefix" --libs libeh2sframe)
+flags=$(pkg-config --define-variable=prefix="$scratch/root$prefix" --cflags libeh2sframe)
+libs=$(pkg-config --define-variable=prefix="$scratch/root$prefix" --libs libeh2sframe)
+all=$(pkg-config --static --define-variable=prefix="$scratch/root$prefix" --libs libeh2sframe)
 dir=${libs#-L}
 dir=${dir%% *}
 # A library with sanitizers wants programs with them.
 readelf -d "$dir/libeh2sframe.so" | grep -q asan && flags="$flags -fsanitize=address,undefined"
-cp "$root/examples/objtool.c" "$work/" && cd "$work" || exit 1
+cp "$root/examples/objtool.c" . || exit 99
 
 # shellcheck disable=SC2086 # flags are words
-check 'built with the shared library' "$@" -std=c11 -Wall -Wextra -Werror $flags -o shared objtool.c $libs
-check 'which it needs' sh -c 'readelf -d shared | grep -q "NEEDED.*libeh2sframe\.so\.0\]"'
+is 'built with the shared library' "$@" -std=c11 -Wall -Wextra -Werror $flags -o shared objtool.c $libs
+is 'which it needs' sh -c 'readelf -d shared | grep -q "NEEDED.*libeh2sframe\.so\.0\]"'
 # The static library by name, what it needs by whatever the system has of it.
 static=
 for word in $all; do
@@ -47,8 +34,8 @@ for word in $all; do
 done
 if [ -f "$dir/libeh2sframe.a" ]; then
 	# shellcheck disable=SC2086
-	check 'built with the static library' "$@" -std=c11 -Wall -Wextra -Werror $flags -o static objtool.c $static
-	check 'which needs no other' absent sh -c 'readelf -d static | grep -q libeh2sframe'
+	is 'built with the static library' "$@" -std=c11 -Wall -Wextra -Werror $flags -o static objtool.c $static
+	is 'which needs no other' absent sh -c 'readelf -d static | grep -q libeh2sframe'
 	programs='shared static'
 else
 	echo "# no static library in this build"
@@ -56,17 +43,16 @@ else
 fi
 "$command" -q --section-only --section-address=0x123000 /bin/ls wanted
 for program in $programs; do
-	check "$program: runs" env LD_LIBRARY_PATH="$dir" "./$program" /bin/ls 0x123000 "got-$program"
-	check "$program: the command's bytes" cmp wanted "got-$program"
-	check "$program: says why not" absent env LD_LIBRARY_PATH="$dir" "./$program" objtool.c 0 nothing
-	check "$program: and writes nothing" absent test -e nothing
+	is "$program: runs" env LD_LIBRARY_PATH="$dir" "./$program" /bin/ls 0x123000 "got-$program"
+	is "$program: the command's bytes" cmp wanted "got-$program"
+	is "$program: says why not" absent env LD_LIBRARY_PATH="$dir" "./$program" objtool.c 0 nothing
+	is "$program: and writes nothing" absent test -e nothing
 done
 if command -v g++ >/dev/null; then
 	printf '#include <eh2sframe.h>\nint main() { return eh2sframe_version()[0] == 0; }\n' >plain.cc
 	# shellcheck disable=SC2086
-	check 'the header in C++' g++ -std=c++11 -Wall -Wextra -Wpedantic -Werror $flags -o plus plain.cc $libs
-	check 'runs' env LD_LIBRARY_PATH="$dir" ./plus
+	is 'the header in C++' g++ -std=c++11 -Wall -Wextra -Wpedantic -Werror $flags -o plus plain.cc $libs
+	is 'runs' env LD_LIBRARY_PATH="$dir" ./plus
 fi
-check 'the example is short' test "$(wc -l <objtool.c)" -le 70
-echo "1..$n"
-exit $status
+is 'the example is short' test "$(wc -l <objtool.c)" -le 70
+plan
