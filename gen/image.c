@@ -291,14 +291,15 @@ static bool count_entries(struct image *image, struct err *err)
 	return true;
 }
 
-/*
- * Whatever libelf refuses after the checks above is the file's fault, so it is not an
- * internal error; libelf's own words are the best there are.
- */
+/* Whatever libelf refuses after the checks above is the file's fault, so it is not an
+ * internal error; libelf's own words are the best there are. Its numbers are secret, but
+ * an allocation that failed left one in errno. */
 static bool libelf_failed(struct err *err, const char *what)
 {
 	const char *text = elf_errmsg(-1);
 
+	if (errno == ENOMEM)
+		return err_set_nomem(err);
 	return err_set(err, ERR_MALFORMED, "cannot read the %s: %s", what,
 		text ? text : "no reason given");
 }
@@ -401,6 +402,7 @@ static Elf *elf_of(const struct image *image)
 
 	memcpy(&bytes, &image->bytes, sizeof(bytes));
 	elf_version(EV_CURRENT);
+	errno = 0;
 	return elf_memory(bytes, image->size);
 }
 

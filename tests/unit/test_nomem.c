@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Every allocation of every command fails once, and once with all that follow it. The
- * program is linked with --wrap, so what libelf and libdwarf allocate is not touched.
+ * program is linked with --wrap, so what libelf and libdwarf allocate is not touched, but
+ * for the handle that libelf gives for a file.
  * Leaks are LSan's to see.
  */
 #include "tests/unit/unit.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <getopt.h>
+#include <libelf.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,11 +40,13 @@ void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *p, size_t size);
 char *__real_strdup(const char *text);
 char *__real_strndup(const char *text, size_t n);
+Elf *__real_elf_memory(char *bytes, size_t size);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t size);
 char *__wrap_strdup(const char *text);
 char *__wrap_strndup(const char *text, size_t n);
+Elf *__wrap_elf_memory(char *bytes, size_t size);
 int __wrap_asprintf(char **text, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -68,6 +73,14 @@ char *__wrap_strdup(const char *text)
 char *__wrap_strndup(const char *text, size_t n)
 {
 	return heap_fails() ? NULL : __real_strndup(text, n);
+}
+
+Elf *__wrap_elf_memory(char *bytes, size_t size)
+{
+	if (!heap_fails())
+		return __real_elf_memory(bytes, size);
+	errno = ENOMEM;
+	return NULL;
 }
 
 int __wrap_asprintf(char **text, const char *fmt, ...)
