@@ -2,6 +2,7 @@
 /* The command line. Options of the library are handed on to it by their names. */
 #include "cmd/args.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <sched.h>
@@ -160,7 +161,7 @@ static bool args_address(const char *text, uint64_t *out, struct eh2sframe_error
 
 	errno = 0;
 	*out = strtoull(text, &end, 0);
-	if (errno || end == text || *end || text[0] == '-')
+	if (errno || *end || !isdigit((unsigned char)text[0]))
 		return args_wrong(error,
 			"--section-address=%s: give an address such as 0x400000", text);
 	return true;
@@ -287,6 +288,21 @@ static bool args_consistent(const struct args *args, struct eh2sframe_error *err
 	return eh2sframe_options_check(args->options, error);
 }
 
+/* What getopt does not like: opt, and word, where it stands. A short option may have more
+ * of them behind it, so that word is an earlier one. */
+static bool args_unknown(int opt, const char *word, struct eh2sframe_error *error)
+{
+	if (opt == ':')
+		return args_wrong(error, "%s needs a value; see --help", word);
+	for (size_t i = 0; optopt && long_options[i].name; i++)
+		if (long_options[i].val == optopt)
+			return args_wrong(error, "%s: --%s takes no value", word,
+				long_options[i].name);
+	if (optopt)
+		return args_wrong(error, "unknown option -%c; see --help", optopt);
+	return args_wrong(error, "unknown option %s; see --help", word);
+}
+
 /* Those this process may use. */
 static unsigned int args_processors(void)
 {
@@ -310,12 +326,8 @@ bool args_parse(int argc, char **argv, struct args *args, struct eh2sframe_error
 	}
 	opterr = 0;
 	while ((opt = getopt_long(argc, argv, ":j:o:qv", long_options, NULL)) != -1) {
-		if (opt == '?')
-			return args_wrong(
-				error, "unknown option %s; see --help", argv[optind - 1]);
-		if (opt == ':')
-			return args_wrong(
-				error, "%s needs a value; see --help", argv[optind - 1]);
+		if (opt == '?' || opt == ':')
+			return args_unknown(opt, argv[optind - 1], error);
 		if (!args_one(args, opt, optarg, error))
 			return false;
 		if (args->command == COMMAND_HELP || args->command == COMMAND_VERSION)

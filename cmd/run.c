@@ -5,6 +5,7 @@
  */
 #include "cmd/run.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +13,8 @@
 #include "cmd/batch.h"
 #include "cmd/batch_merge.h"
 #include "cmd/say.h"
+
+static const char an_input[] = "an input";
 
 /* A missing file is no other's: whoever opens it says so. */
 static bool run_same_file(const char *a, const char *b)
@@ -22,12 +25,37 @@ static bool run_same_file(const char *a, const char *b)
 	       x.st_ino == y.st_ino;
 }
 
-/* What is written there would take the place of the program. */
-static int run_spare(const char *path)
+/* What is behind a name's last slash; *dir is its directory, of inode 0 where there is
+ * none. */
+static const char *run_parent(const char *path, struct stat *dir)
 {
-	static const struct eh2sframe_error error = {
-		EH2SFRAME_USAGE, "is an input; the output needs a name of its own"};
+	const char *slash = strrchr(path, '/');
+	char parent[PATH_MAX];
+	int n = slash ? (int)(slash - path) + 1 : 1;
 
+	if (snprintf(parent, sizeof(parent), "%.*s", n, slash ? path : ".") != n ||
+		stat(parent, dir) != 0)
+		*dir = (struct stat){0};
+	return slash ? slash + 1 : path;
+}
+
+/* Whether two names are, or once they exist will be, the same file. */
+static bool run_same_place(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return run_same_file(a, b) ||
+	       (!strcmp(run_parent(a, &x), run_parent(b, &y)) && x.st_ino &&
+		       x.st_dev == y.st_dev && x.st_ino == y.st_ino);
+}
+
+/* What is written there would take the place of the program. */
+static int run_spare(const char *path, const char *what)
+{
+	struct eh2sframe_error error = {EH2SFRAME_USAGE, ""};
+
+	snprintf(error.text, sizeof(error.text),
+		"is %s; the output needs a name of its own", what);
 	return say_error(path, &error);
 }
 
@@ -178,9 +206,12 @@ static int run_pair(const struct args *args)
 	bool ok = true;
 
 	if (args->command == COMMAND_SECTION_ONLY && run_same_file(in, out))
-		return run_spare(out);
+		return run_spare(out, an_input);
 	if (args->json_path && run_same_file(in, args->json_path))
-		return run_spare(args->json_path);
+		return run_spare(args->json_path, an_input);
+	/* It would be written over what has just been proven. */
+	if (args->json_path && run_same_place(out, args->json_path))
+		return run_spare(args->json_path, "OUT, too");
 	if (args->json_path) {
 		report = eh2sframe_report_new();
 		ok = report || run_no_memory(&error);
@@ -248,7 +279,7 @@ static int run_report(const struct args *args)
 
 	for (size_t i = 0; path && i < args->n_paths; i++)
 		if (run_same_file(path, args->paths[i]))
-			return run_spare(path);
+			return run_spare(path, an_input);
 	if (args->report_json) {
 		report = eh2sframe_report_new();
 		if (!report) {

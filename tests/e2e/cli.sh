@@ -69,10 +69,18 @@ usage --batch --report good
 usage --merge good
 usage --section-only good good
 usage --section-only good ./good
+usage --section-only '--section-address= -5' good out
+usage --report-file=out good out
+usage --report-file=./new good new
+usage --section-only --report-file=new good "$PWD/new"
 usage --report -o good good
 usage --report -o text conv good text
 usage -x good out
 usage --nonsense good out
+usage -zq good out
+is 'names the letter' one_line 'eh2sframe: unknown option -z;'
+usage --dump=3 good
+is 'knows the option' one_line 'eh2sframe: --dump=3: --dump takes no value'
 
 ### Options that ask about the program itself.
 status_is '--help' 0 --help
