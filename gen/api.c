@@ -24,6 +24,12 @@ bool api_tell(bool ok, const struct err *err, struct eh2sframe_error *error)
 	return false;
 }
 
+bool api_given(bool all_given, struct err *err)
+{
+	return all_given ||
+	       err_set(err, ERR_USAGE, "NULL was given in the place of something");
+}
+
 const char *eh2sframe_version(void)
 {
 	return EH2SFRAME_VERSION;
@@ -54,28 +60,33 @@ bool eh2sframe_options_set(struct eh2sframe_options *options, const char *name,
 	const char *value, struct eh2sframe_error *error)
 {
 	struct err err = {0};
+	bool ok = api_given(options && name, &err) &&
+		  options_set(&options->options, name, value, &err);
 
-	return api_tell(options_set(&options->options, name, value, &err), &err, error);
+	return api_tell(ok, &err, error);
 }
 
 bool eh2sframe_options_check(
 	const struct eh2sframe_options *options, struct eh2sframe_error *error)
 {
 	struct err err = {0};
+	bool ok = api_given(options, &err) && options_check(&options->options, &err);
 
-	return api_tell(options_check(&options->options, &err), &err, error);
+	return api_tell(ok, &err, error);
 }
 
 void eh2sframe_options_on_temporary(struct eh2sframe_options *options,
 	void (*told)(void *context, const char *path, bool exists), void *context)
 {
-	options->options.watch = (struct output_watch){told, context};
+	if (options)
+		options->options.watch = (struct output_watch){told, context};
 }
 
 void eh2sframe_options_on_progress(struct eh2sframe_options *options,
 	void (*told)(void *context, size_t done, size_t total), void *context)
 {
-	options->options.progress = (struct progress){told, context};
+	if (options)
+		options->options.progress = (struct progress){told, context};
 }
 
 /* A file without an image yet; NULL with err set. */
@@ -116,7 +127,7 @@ struct eh2sframe *eh2sframe_open_path(const char *path,
 	const struct eh2sframe_options *options, struct eh2sframe_error *error)
 {
 	struct err err = {0};
-	struct eh2sframe *file = api_new(options, &err);
+	struct eh2sframe *file = api_given(path, &err) ? api_new(options, &err) : NULL;
 	bool ok = file && image_open(path, &file->line.image, &err);
 
 	return api_opened(file, ok, &err, error);
@@ -126,7 +137,7 @@ struct eh2sframe *eh2sframe_open_fd(int fd, const char *name,
 	const struct eh2sframe_options *options, struct eh2sframe_error *error)
 {
 	struct err err = {0};
-	struct eh2sframe *file = api_new(options, &err);
+	struct eh2sframe *file = api_given(name, &err) ? api_new(options, &err) : NULL;
 	bool ok = file && image_open_fd(fd, name, &file->line.image, &err);
 
 	return api_opened(file, ok, &err, error);
@@ -136,7 +147,8 @@ struct eh2sframe *eh2sframe_open_memory(const void *bytes, size_t size, const ch
 	const struct eh2sframe_options *options, struct eh2sframe_error *error)
 {
 	struct err err = {0};
-	struct eh2sframe *file = api_new(options, &err);
+	bool given = api_given(name && (bytes || size == 0), &err);
+	struct eh2sframe *file = given ? api_new(options, &err) : NULL;
 	bool ok = file && image_open_memory(bytes, size, name, &file->line.image, &err);
 
 	return api_opened(file, ok, &err, error);
@@ -162,16 +174,21 @@ void eh2sframe_close(struct eh2sframe *file)
 bool eh2sframe_make(struct eh2sframe *file, struct eh2sframe_error *error)
 {
 	struct err err = {0};
+	bool ok = api_given(file, &err);
 
-	/* Who asks for it is going to read rows, or wants more than one result. */
-	file->line.keep = true;
-	return api_tell(pipeline_make(&file->line, &err), &err, error);
+	if (ok) {
+		/* Who asks for it is going to read rows, or wants more than one result.
+		 */
+		file->line.keep = true;
+		ok = pipeline_make(&file->line, &err);
+	}
+	return api_tell(ok, &err, error);
 }
 
 bool eh2sframe_judge(struct eh2sframe *file, struct eh2sframe_error *error)
 {
 	struct err err = {0};
-	bool ok = pipeline_make(&file->line, &err) &&
+	bool ok = api_given(file, &err) && pipeline_make(&file->line, &err) &&
 		  pipeline_worthwhile(&file->line, &err);
 
 	return api_tell(ok, &err, error);
@@ -180,7 +197,8 @@ bool eh2sframe_judge(struct eh2sframe *file, struct eh2sframe_error *error)
 bool eh2sframe_costs(struct eh2sframe *file, struct eh2sframe_error *error)
 {
 	struct err err = {0};
-	bool ok = pipeline_make(&file->line, &err) && pipeline_costs(&file->line, &err);
+	bool ok = api_given(file, &err) && pipeline_make(&file->line, &err) &&
+		  pipeline_costs(&file->line, &err);
 
 	return api_tell(ok, &err, error);
 }
@@ -188,16 +206,18 @@ bool eh2sframe_costs(struct eh2sframe *file, struct eh2sframe_error *error)
 bool eh2sframe_section(struct eh2sframe *file, uint64_t address, void **bytes,
 	size_t *size, struct eh2sframe_error *error)
 {
-	/* Given away as a copy: the engine's are filled in anew for another address. */
-	const struct wr *made = &file->line.bytes;
+	const struct wr *made;
 	struct err err = {0};
-	bool ok = pipeline_section(&file->line, address, &err);
-	void *copy = ok ? malloc(made->size + 1) : NULL;
+	bool ok = api_given(file && bytes && size, &err) &&
+		  pipeline_section(&file->line, address, &err);
+	/* Given away as a copy: the engine's are filled in anew for another address. */
+	void *copy = ok ? malloc(file->line.bytes.size + 1) : NULL;
 
 	if (ok && !copy)
 		ok = err_set_nomem(&err);
 	if (!api_tell(ok, &err, error))
 		return false;
+	made = &file->line.bytes;
 	memcpy(copy, made->data, made->size);
 	*bytes = copy;
 	*size = made->size;
@@ -208,55 +228,68 @@ bool eh2sframe_section_path(struct eh2sframe *file, uint64_t address, const char
 	struct eh2sframe_error *error)
 {
 	struct err err = {0};
+	bool ok = api_given(file && out, &err) &&
+		  pipeline_write_section(&file->line, address, out, &err);
 
-	return api_tell(
-		pipeline_write_section(&file->line, address, out, &err), &err, error);
+	return api_tell(ok, &err, error);
 }
 
 bool eh2sframe_write_path(
 	struct eh2sframe *file, const char *out, struct eh2sframe_error *error)
 {
 	struct err err = {0};
+	bool ok = api_given(file && out, &err);
 
-	/* The image may be replaced by that of the original file. */
-	api_forget_symbols(file);
-	return api_tell(pipeline_write(&file->line, out, &err), &err, error);
+	if (ok) {
+		/* The image may be replaced by that of the original file. */
+		api_forget_symbols(file);
+		ok = pipeline_write(&file->line, out, &err);
+	}
+	return api_tell(ok, &err, error);
 }
 
 /* The result of a call that wrote into memory. */
-static bool api_take(struct eh2sframe *file, bool ok, void **bytes, size_t *size,
-	struct err *err, struct eh2sframe_error *error)
+static bool api_take(
+	struct eh2sframe *file, bool ok, void **bytes, size_t *size, struct err *err)
 {
 	ok = ok && output_take(&file->line.output, bytes, size, err);
 	/* Here it ends, as a path's does in the engine. */
 	output_abort(&file->line.output);
-	return api_tell(ok, err, error);
+	return ok;
 }
 
 bool eh2sframe_write_memory(
 	struct eh2sframe *file, void **bytes, size_t *size, struct eh2sframe_error *error)
 {
 	struct err err = {0};
-	bool ok;
+	bool ok = api_given(file && bytes && size, &err);
 
-	api_forget_symbols(file);
-	ok = pipeline_write(&file->line, NULL, &err);
-	return api_take(file, ok, bytes, size, &err, error);
+	if (ok) {
+		api_forget_symbols(file);
+		ok = pipeline_write(&file->line, NULL, &err);
+		ok = api_take(file, ok, bytes, size, &err);
+	}
+	return api_tell(ok, &err, error);
 }
 
 bool eh2sframe_remove_path(
 	struct eh2sframe *file, const char *out, struct eh2sframe_error *error)
 {
 	struct err err = {0};
+	bool ok = api_given(file && out, &err) && pipeline_remove(&file->line, out, &err);
 
-	return api_tell(pipeline_remove(&file->line, out, &err), &err, error);
+	return api_tell(ok, &err, error);
 }
 
 bool eh2sframe_remove_memory(
 	struct eh2sframe *file, void **bytes, size_t *size, struct eh2sframe_error *error)
 {
 	struct err err = {0};
-	bool ok = pipeline_remove(&file->line, NULL, &err);
+	bool ok = api_given(file && bytes && size, &err);
 
-	return api_take(file, ok, bytes, size, &err, error);
+	if (ok) {
+		ok = pipeline_remove(&file->line, NULL, &err);
+		ok = api_take(file, ok, bytes, size, &err);
+	}
+	return api_tell(ok, &err, error);
 }

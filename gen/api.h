@@ -25,4 +25,7 @@ struct eh2sframe_report {
 /* Tells the caller what err says, unless ok or error is NULL; returns ok. */
 bool api_tell(bool ok, const struct err *err, struct eh2sframe_error *error);
 
+/* Whether all pointers are given that have to be; sets err unless they are. */
+bool api_given(bool all_given, struct err *err);
+
 #endif

@@ -14,7 +14,7 @@ enum eh2sframe_kind eh2sframe_kind(const void *bytes, size_t size)
 	bool big_endian;
 	struct rd rd;
 
-	if (size < sizeof(Elf64_Ehdr) || memcmp(ident, ELFMAG, SELFMAG) != 0)
+	if (!bytes || size < sizeof(Elf64_Ehdr) || memcmp(ident, ELFMAG, SELFMAG) != 0)
 		return EH2SFRAME_KIND_NOT_ELF;
 	if (ident[EI_CLASS] == ELFCLASS32)
 		return EH2SFRAME_KIND_OTHER_MACHINE;
@@ -47,7 +47,7 @@ static bool api_is_debug_only(const struct image *image)
 
 enum eh2sframe_lack eh2sframe_lack(const struct eh2sframe *file)
 {
-	const struct image *image = &file->line.image;
+	const struct image *image;
 	const uint8_t *data = NULL;
 	struct err ignored = {0};
 	struct cfi_section cfi;
@@ -55,6 +55,9 @@ enum eh2sframe_lack eh2sframe_lack(const struct eh2sframe *file)
 	size_t size;
 	bool found;
 
+	if (!file)
+		return EH2SFRAME_LACK_NOTHING;
+	image = &file->line.image;
 	/* What is damaged is no lack: the conversion says what it is. */
 	if (!file->options.refresh &&
 		image_sframe(image, &data, &size, &addr, &ignored) && data)

@@ -29,13 +29,12 @@ static bool api_give(void *to, size_t to_size, const void *from, size_t size)
 bool eh2sframe_function(
 	const struct eh2sframe *file, size_t i, struct eh2sframe_function *function)
 {
-	const struct sf_section *model = &file->line.model;
 	struct eh2sframe_function made = {0};
 	const struct sf_func *func;
 
-	if (!file->line.made || i >= model->n_funcs)
+	if (!file || !function || !file->line.made || i >= file->line.model.n_funcs)
 		return false;
-	func = &model->funcs[i];
+	func = &file->line.model.funcs[i];
 	made.start = func->start;
 	made.size = func->size;
 	made.n_rows = func->n_rows;
@@ -67,12 +66,14 @@ static uint16_t api_place(struct sf_loc loc)
 bool eh2sframe_row(const struct eh2sframe *file, size_t function, size_t i,
 	struct eh2sframe_row *row)
 {
-	const struct sf_section *model = &file->line.model;
+	const struct sf_section *model;
 	struct eh2sframe_row made = {0};
 	const struct sf_row *from;
 
-	if (!file->line.made || function >= model->n_funcs ||
-		i >= model->funcs[function].n_rows)
+	if (!file || !row || !file->line.made)
+		return false;
+	model = &file->line.model;
+	if (function >= model->n_funcs || i >= model->funcs[function].n_rows)
 		return false;
 	from = &model->rows[model->funcs[function].first_row + i];
 	made.start = from->start;
@@ -94,13 +95,13 @@ bool eh2sframe_row(const struct eh2sframe *file, size_t function, size_t i,
 
 bool eh2sframe_gap(const struct eh2sframe *file, size_t i, struct eh2sframe_gap *gap)
 {
-	const struct coverage *coverage = &file->line.report.coverage;
 	const struct coverage_gap *from;
 	struct eh2sframe_gap made = {0};
 
-	if (!file->line.report.source || i >= coverage->n_gaps)
+	if (!file || !gap || !file->line.report.source ||
+		i >= file->line.report.coverage.n_gaps)
 		return false;
-	from = &coverage->gaps[i];
+	from = &file->line.report.coverage.gaps[i];
 	made.start = from->start;
 	made.end = from->end;
 	made.function = from->fde_pc;
@@ -113,11 +114,11 @@ bool eh2sframe_gap(const struct eh2sframe *file, size_t i, struct eh2sframe_gap 
 bool eh2sframe_where(
 	const struct eh2sframe *file, uint64_t address, size_t *section, uint64_t *offset)
 {
-	const struct object *object = file->line.image.object;
+	const struct object *object = file ? file->line.image.object : NULL;
 	const struct object_place *place =
 		object ? object_place_at(object, address) : NULL;
 
-	if (!place)
+	if (!place || !section || !offset)
 		return false;
 	*section = place->section;
 	*offset = address - place->addr;
@@ -129,6 +130,8 @@ const char *eh2sframe_symbol(struct eh2sframe *file, uint64_t address)
 	const struct symbol *symbol;
 	struct err ignored = {0};
 
+	if (!file)
+		return NULL;
 	/* Read when the first name is asked for: sorting them takes as long as the CFI
 	 * does. Without memory there is no name. */
 	if (!file->symbols_read &&
@@ -141,20 +144,25 @@ const char *eh2sframe_symbol(struct eh2sframe *file, uint64_t address)
 
 const char *eh2sframe_machine(const struct eh2sframe *file)
 {
-	const struct image *image = &file->line.image;
+	const struct image *image;
 
+	if (!file)
+		return NULL;
+	image = &file->line.image;
 	/* Files of other machines are not opened. */
 	return arch_find(image->ehdr.e_machine, image->big_endian)->name;
 }
 
 uint64_t eh2sframe_count(const struct eh2sframe *file, enum eh2sframe_count which)
 {
-	const struct report *report = &file->line.report;
-	const struct coverage *coverage = &report->coverage;
+	const struct report *report;
+	const struct coverage *coverage;
 
 	/* Set by the first stage, and as long as the rest is there. */
-	if (!report->source)
+	if (!file || !file->line.report.source)
 		return 0;
+	report = &file->line.report;
+	coverage = &report->coverage;
 	switch (which) {
 	case EH2SFRAME_CIES:
 		return report->source->frames.n_cies;

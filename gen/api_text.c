@@ -40,16 +40,18 @@ static bool api_print(
 bool eh2sframe_text(struct eh2sframe *file, enum eh2sframe_text what,
 	eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error)
 {
-	struct pipeline *line = &file->line;
 	struct stream stream;
 	struct err err = {0};
 	bool ok;
 
 	/* After writing the model may be gone, but what is told of it is not. */
-	ok = (line->report.source || pipeline_make(line, &err)) &&
+	ok = api_given(file && write, &err) &&
+	     (file->line.report.source || pipeline_make(&file->line, &err)) &&
 	     stream_begin(&stream, write, context, &err);
-	if (ok)
-		ok = stream_end(&stream, api_print(line, what, stream.file, &err), &err);
+	if (ok) {
+		ok = api_print(&file->line, what, stream.file, &err);
+		ok = stream_end(&stream, ok, &err);
+	}
 	return api_tell(ok, &err, error);
 }
 
@@ -58,7 +60,8 @@ bool eh2sframe_dump(struct eh2sframe *file, eh2sframe_write_fn *write, void *con
 {
 	struct stream stream;
 	struct err err = {0};
-	bool ok = stream_begin(&stream, write, context, &err);
+	bool ok = api_given(file && write, &err) &&
+		  stream_begin(&stream, write, context, &err);
 
 	if (ok)
 		ok = stream_end(&stream,
@@ -69,14 +72,14 @@ bool eh2sframe_dump(struct eh2sframe *file, eh2sframe_write_fn *write, void *con
 bool eh2sframe_verify(struct eh2sframe *file, struct eh2sframe *cfi,
 	eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error)
 {
-	const struct image *image = &file->line.image;
 	struct stream stream;
 	struct err err = {0};
-	bool ok = stream_begin(&stream, write, context, &err);
+	bool ok = api_given(file && write, &err) &&
+		  stream_begin(&stream, write, context, &err);
 
 	if (ok) {
-		ok = command_verify(image, cfi ? &cfi->line.image : image, &file->options,
-			stream.file, &err);
+		ok = command_verify(&file->line.image, &(cfi ? cfi : file)->line.image,
+			&file->options, stream.file, &err);
 		ok = stream_end(&stream, ok, &err);
 	}
 	return api_tell(ok, &err, error);
@@ -99,6 +102,8 @@ bool eh2sframe_lint(struct eh2sframe *file, const char *consumer,
 	size_t i = 0;
 	bool ok;
 
+	if (!api_given(file && consumer && write, &err))
+		return api_tell(false, &err, error);
 	while (i < sizeof(known) / sizeof(known[0]) && strcmp(known[i].name, consumer))
 		i++;
 	if (i == sizeof(known) / sizeof(known[0])) {
@@ -138,7 +143,9 @@ bool eh2sframe_report_add(struct eh2sframe_report *report, const struct eh2sfram
 	struct err err = {0};
 	bool ok;
 
-	if (!file->line.report.source)
+	if (!api_given(report && file, &err))
+		ok = false;
+	else if (!file->line.report.source)
 		ok = err_set(&err, ERR_USAGE, "nothing was made of the file yet");
 	else
 		ok = report_json_add(&report->json, &file->line.report, (int)status,
@@ -151,6 +158,7 @@ bool eh2sframe_report_add_failure(struct eh2sframe_report *report, const char *p
 {
 	struct err err = {0};
 	bool ok =
+		api_given(report && path && why, &err) &&
 		report_json_fail(&report->json, path, (int)why->status, why->text, &err);
 
 	return api_tell(ok, &err, error);
@@ -169,7 +177,7 @@ bool eh2sframe_report_write(const struct eh2sframe_report *report,
 {
 	struct stream stream = {.write = write, .context = context};
 	struct err err = {0};
-	bool ok = stream_locale_begin(&stream, &err);
+	bool ok = api_given(report && write, &err) && stream_locale_begin(&stream, &err);
 
 	if (ok) {
 		ok = report_json_write(&report->json, api_write_json, &stream, &err);

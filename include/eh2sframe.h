@@ -11,6 +11,8 @@
  * - Sizes and offsets are bytes; addresses are those of the file, before it is relocated.
  * - Functions that return bool or a pointer fail with false or NULL, and say why in
  * *error, which may be NULL. Text in it is one line, without the name of the file.
+ * - No other pointer may be NULL but where it is said, and contexts. One that is ends a
+ *   call with EH2SFRAME_USAGE, false, NULL or 0, and nothing done.
  * - A file that is open by path or descriptor must not become shorter meanwhile, and
  * memory must not change: the bytes are read in place (a file's through mmap).
  * - Where the specification is meant ("The SFrame format", of binutils) its section is

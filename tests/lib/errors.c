@@ -110,6 +110,99 @@ static void wrong_calls(const char *path)
 	eh2sframe_report_free(NULL);
 }
 
+/* What makes a file needs names, what gives something needs a place for it. */
+static void null_arguments(const char *path)
+{
+	struct eh2sframe_options *options = eh2sframe_options_new();
+	struct eh2sframe_report *report = eh2sframe_report_new();
+	struct eh2sframe_error error, why = {EH2SFRAME_INPUT, "x"};
+	struct eh2sframe *file = eh2sframe_open_path(path, NULL, &error);
+	struct bytes got = {0};
+	void **bytes = (void **)&got.data;
+	size_t *size = &got.size;
+
+#define REFUSED(call)                                                                    \
+	do {                                                                             \
+		error = (struct eh2sframe_error){0};                                     \
+		wants(!(call), &error, EH2SFRAME_USAGE, #call);                          \
+	} while (0)
+
+	REFUSED(eh2sframe_options_set(NULL, "refresh", NULL, &error));
+	REFUSED(eh2sframe_options_set(options, NULL, NULL, &error));
+	REFUSED(eh2sframe_options_check(NULL, &error));
+	REFUSED(eh2sframe_open_path(NULL, NULL, &error));
+	REFUSED(eh2sframe_open_fd(0, NULL, NULL, &error));
+	REFUSED(eh2sframe_open_memory("bytes", 5, NULL, NULL, &error));
+	REFUSED(eh2sframe_open_memory(NULL, 64, "x", NULL, &error));
+	REFUSED(eh2sframe_section(file, 0, NULL, size, &error));
+	REFUSED(eh2sframe_section(file, 0, bytes, NULL, &error));
+	REFUSED(eh2sframe_section_path(file, 0, NULL, &error));
+	REFUSED(eh2sframe_write_path(file, NULL, &error));
+	REFUSED(eh2sframe_write_memory(file, NULL, size, &error));
+	REFUSED(eh2sframe_write_memory(file, bytes, NULL, &error));
+	REFUSED(eh2sframe_remove_path(file, NULL, &error));
+	REFUSED(eh2sframe_remove_memory(file, NULL, size, &error));
+	REFUSED(eh2sframe_remove_memory(file, bytes, NULL, &error));
+	REFUSED(eh2sframe_text(file, EH2SFRAME_TEXT_REPORT, NULL, NULL, &error));
+	REFUSED(eh2sframe_dump(file, NULL, NULL, &error));
+	REFUSED(eh2sframe_verify(file, NULL, NULL, NULL, &error));
+	REFUSED(eh2sframe_lint(file, NULL, bytes_add, &got, &error));
+	REFUSED(eh2sframe_lint(file, "all", NULL, NULL, &error));
+	REFUSED(eh2sframe_report_add(NULL, file, EH2SFRAME_DONE, &error));
+	REFUSED(eh2sframe_report_add_failure(report, NULL, &why, &error));
+	REFUSED(eh2sframe_report_add_failure(report, "x", NULL, &error));
+	REFUSED(eh2sframe_report_write(report, NULL, NULL, &error));
+	check(!got.data && eh2sframe_count(file, EH2SFRAME_FDES) == 0,
+		"and nothing was done");
+	eh2sframe_close(file);
+	eh2sframe_report_free(report);
+	eh2sframe_options_free(options);
+}
+
+/* As after an open that failed, and that nobody looked at. */
+static void null_handles(void)
+{
+	struct eh2sframe_function function = {.struct_size = sizeof(function)};
+	struct eh2sframe_row row = {.struct_size = sizeof(row)};
+	struct eh2sframe_gap gap = {.struct_size = sizeof(gap)};
+	struct eh2sframe_report *report = eh2sframe_report_new();
+	struct eh2sframe_error error;
+	struct bytes got = {0};
+	void **bytes = (void **)&got.data;
+	uint64_t offset;
+	size_t section;
+
+	REFUSED(eh2sframe_make(NULL, &error));
+	REFUSED(eh2sframe_judge(NULL, &error));
+	REFUSED(eh2sframe_costs(NULL, &error));
+	REFUSED(eh2sframe_section(NULL, 0, bytes, &got.size, &error));
+	REFUSED(eh2sframe_section_path(NULL, 0, scratch_path("null"), &error));
+	REFUSED(eh2sframe_write_path(NULL, scratch_path("null"), &error));
+	REFUSED(eh2sframe_write_memory(NULL, bytes, &got.size, &error));
+	REFUSED(eh2sframe_remove_path(NULL, scratch_path("null"), &error));
+	REFUSED(eh2sframe_remove_memory(NULL, bytes, &got.size, &error));
+	REFUSED(eh2sframe_text(NULL, EH2SFRAME_TEXT_REPORT, bytes_add, &got, &error));
+	REFUSED(eh2sframe_dump(NULL, bytes_add, &got, &error));
+	REFUSED(eh2sframe_verify(NULL, NULL, bytes_add, &got, &error));
+	REFUSED(eh2sframe_lint(NULL, "all", bytes_add, &got, &error));
+	REFUSED(eh2sframe_report_add(report, NULL, EH2SFRAME_DONE, &error));
+	REFUSED(eh2sframe_report_write(NULL, bytes_add, &got, &error));
+#undef REFUSED
+	eh2sframe_options_on_temporary(NULL, NULL, NULL);
+	eh2sframe_options_on_progress(NULL, NULL, NULL);
+	check(!got.data && access(scratch_path("null"), F_OK) != 0 &&
+			!eh2sframe_function(NULL, 0, &function) &&
+			!eh2sframe_row(NULL, 0, 0, &row) &&
+			!eh2sframe_gap(NULL, 0, &gap) &&
+			!eh2sframe_where(NULL, 0, &section, &offset) &&
+			!eh2sframe_symbol(NULL, 0) && !eh2sframe_machine(NULL) &&
+			eh2sframe_count(NULL, EH2SFRAME_FDES) == 0 &&
+			eh2sframe_lack(NULL) == EH2SFRAME_LACK_NOTHING &&
+			eh2sframe_kind(NULL, 64) == EH2SFRAME_KIND_NOT_ELF,
+		"nothing of no file");
+	eh2sframe_report_free(report);
+}
+
 /* A struct of an earlier version is not written behind, of a later one only in front. */
 static void struct_sizes(const char *path)
 {
@@ -251,6 +344,8 @@ void test_errors(const char *path)
 	wrong_options();
 	wrong_files();
 	wrong_calls(path);
+	null_arguments(path);
+	null_handles();
 	struct_sizes(path);
 	temporaries(path);
 	modes(path);
