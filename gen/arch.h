@@ -48,7 +48,14 @@ struct arch_epilogue {
 	const uint8_t *mask; /* size bytes; a bit that is 0 may have any value */
 };
 
-/* One of them from two ARCH_BYTES; an array of negative size where they differ in length.
+/* What assemblers and linkers fill up with between functions. */
+struct arch_filler {
+	uint8_t size; /* bytes */
+	uint8_t bytes[4];
+};
+
+/* An epilogue's instruction from two ARCH_BYTES; an array of negative size where they
+ * differ in length.
  */
 #define ARCH_BYTES(...) ((const uint8_t[]){__VA_ARGS__})
 #define ARCH_EPILOGUE(leaves_, code_, mask_)                                             \
@@ -83,6 +90,8 @@ struct arch {
 	size_t n_plt_templates;
 	const struct arch_epilogue *epilogues;
 	size_t n_epilogues;
+	const struct arch_filler *fillers;
+	size_t n_fillers;
 	/* Those that occur in CFI. Two of them are for starts in .sframe, of 4 and 8
 	 * bytes. */
 	const struct arch_reloc *relocs;

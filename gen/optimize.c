@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
+#include "gen/arch.h"
+#include "gen/padding.h"
 
 struct ranges {
 	struct sf_fuse_range *list; /* owned */
@@ -72,6 +74,15 @@ static bool ranges_of_templates(const struct optimize_input *input,
 	return true;
 }
 
+/* Code without CFI may be as short as padding. */
+static bool range_is_padding(const void *context, uint64_t start, uint64_t end)
+{
+	const struct image *image = context;
+
+	return padding_only(
+		image, arch_find(image->ehdr.e_machine, image->big_endian), start, end);
+}
+
 static bool ranges_read(const struct optimize_input *input,
 	const struct sf_section *section, struct ranges *ranges)
 {
@@ -93,6 +104,8 @@ bool optimize_model(const struct optimize_input *input, struct sf_section *secti
 {
 	struct sf_fuse_options fusing = {.version = input->options->format,
 		.max_rows = input->options->max_rows,
+		.is_padding = range_is_padding,
+		.context = input->image,
 		.jobs = input->options->jobs};
 	struct ranges ranges = {0};
 	bool ok;

@@ -21,9 +21,9 @@ struct optimize_input {
 
 /*
  * As sf_fuse or, without options->fuse, sf_fuse_equal, for the finished model of the
- * input. Pieces keep clear of code whose CFI
- * was refused, stay inside one executable segment, and apart from the functions of
- * templates, which no CFI speaks for.
+ * input. Pieces keep clear of code whose CFI was refused or that has none, stay inside
+ * one executable segment, and apart from the functions of templates, which no CFI speaks
+ * for.
  */
 ATTR_MUST_CHECK bool optimize_model(const struct optimize_input *input,
 	struct sf_section *section, struct sf_fuse_stats *stats, struct err *err);

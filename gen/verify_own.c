@@ -11,6 +11,7 @@
 #include "cfi/interp.h"
 #include "cfi/same.h"
 #include "gen/epilogue.h"
+#include "gen/padding.h"
 #include "gen/plt.h"
 #include "gen/verify_run.h"
 #include "sframe/check.h"
@@ -146,13 +147,16 @@ static bool verify_whole(struct verify_part *part, const struct claim *claim,
 /*
  * Whether the segment, the last one that came up, is nothing but the padding [from, to)
  * between two functions, with the row that holds before it, of an FDE that goes on behind
- * it. No PC is ever there; the row before it has been compared.
+ * it. No PC is ever there, by its bytes; the row before it has been compared.
  */
 static bool verify_padding(const struct verify_run *run,
 	const struct sweep_segment *segment, uint64_t from, uint64_t to)
 {
+	const struct policy *policy = run->in->policy;
+
 	return to - from <= SF_FUSE_PADDING_MAX && segment->start == from &&
-	       segment->end == to && sweep_goes_on(&run->sweep, from, to);
+	       segment->end == to && sweep_goes_on(&run->sweep, from, to) &&
+	       padding_only(policy->image, policy->arch, from, to);
 }
 
 /* [from, to) has no CFI: rows are only allowed in padding, and where a PLT template says

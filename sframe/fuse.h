@@ -35,6 +35,10 @@ struct sf_fuse_options {
 	uint32_t max_rows; /* of a piece that is not inside of one function */
 	const struct sf_fuse_range *taken; /* ascending by start; borrowed */
 	size_t n_taken;
+	/* Whether nothing in [start, end), which is of nobody, is ever run: asked, by any
+	 * thread, before a piece covers it. NULL: nothing ever is. */
+	bool (*is_padding)(const void *context, uint64_t start, uint64_t end);
+	const void *context;
 	unsigned int jobs; /* threads at most; the result does not depend on it */
 };
 

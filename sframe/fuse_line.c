@@ -146,8 +146,11 @@ bool fuse_border(struct fuse *fuse, const struct sf_func *a, const struct sf_fun
 		return true;
 	while (fuse->taken < options->n_taken && options->taken[fuse->taken].end < end)
 		fuse->taken++;
-	return fuse->taken < options->n_taken &&
-	       options->taken[fuse->taken].start <= b->start;
+	if (fuse->taken < options->n_taken &&
+		options->taken[fuse->taken].start <= b->start)
+		return true;
+	return b->start > end && options->is_padding &&
+	       !options->is_padding(options->context, end, b->start);
 }
 
 static bool add_element(struct fuse *fuse, struct fuse_element *now)

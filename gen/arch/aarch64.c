@@ -259,6 +259,12 @@ static const struct arch_epilogue epilogues[] = {
 	EPILOGUE(0xd503201f, 0xffffffff), /* nop */
 };
 
+/* Arm ARM, NOP, and UDF #0, which is zeros. */
+static const struct arch_filler fillers[] = {
+	{4, {INSN(0xd503201f)}},
+	{4, {INSN(0)}},
+};
+
 /* aaelf64, "Static Data relocations".  */
 static const struct arch_reloc relocs[] = {
 	{"R_AARCH64_NONE", R_AARCH64_NONE, 0, false},
@@ -281,6 +287,7 @@ static const struct arch_reloc relocs[] = {
 	.plt_templates = plt_templates,                                                  \
 	.n_plt_templates = sizeof(plt_templates) / sizeof(plt_templates[0]),             \
 	.epilogues = epilogues, .n_epilogues = sizeof(epilogues) / sizeof(epilogues[0]), \
+	.fillers = fillers, .n_fillers = sizeof(fillers) / sizeof(fillers[0]),           \
 	.relocs = relocs, .n_relocs = sizeof(relocs) / sizeof(relocs[0]),                \
 	.reloc_start32 = R_AARCH64_PREL32, .reloc_start64 = R_AARCH64_PREL64
 

@@ -169,6 +169,16 @@ static const struct arch_epilogue epilogues[] = {
 	INSN(ARCH_BYTES(0x07, 0x00), ARCH_BYTES(0xff, 0xf0)), /* nopr */
 };
 
+/* Principles of Operation, BRANCH ON CONDITION: with a mask of 0 it is "a no-operation";
+ * BCR, BC and BRCL, the last two followed by zeros. */
+static const struct arch_filler fillers[] = {
+	{2, {0x07, 0x07}},
+	{2, {0x07, 0x00}},
+	{2, {0x47, 0x00}},
+	{2, {0xc0, 0x04}},
+	{2, {0x00, 0x00}},
+};
+
 /* "Relocation Types". */
 static const struct arch_reloc relocs[] = {
 	{"R_390_NONE", R_390_NONE, 0, false},
@@ -209,6 +219,8 @@ const struct arch arch_s390x = {
 	.n_plt_templates = sizeof(plt_templates) / sizeof(plt_templates[0]),
 	.epilogues = epilogues,
 	.n_epilogues = sizeof(epilogues) / sizeof(epilogues[0]),
+	.fillers = fillers,
+	.n_fillers = sizeof(fillers) / sizeof(fillers[0]),
 	.relocs = relocs,
 	.n_relocs = sizeof(relocs) / sizeof(relocs[0]),
 	.reloc_start32 = R_390_PC32,

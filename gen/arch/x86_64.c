@@ -324,6 +324,24 @@ static const struct arch_epilogue epilogues[] = {
 		ARCH_BYTES(FIX4, FIX4, FIX2, 0xff)), /* 11 */
 };
 
+/*
+ * Intel SDM, volume 2, NOP: "Recommended Multi-Byte Sequence of NOP Instruction", in
+ * front of which more prefixes may stand. What is left of one is zeros. lld and mold fill
+ * up with INT3.
+ */
+static const struct arch_filler fillers[] = {
+	{1, {0x90}},
+	{1, {0x66}},
+	{1, {0x2e}},
+	{3, {0x0f, 0x1f, 0x00}},
+	{3, {0x0f, 0x1f, 0x40}},
+	{3, {0x0f, 0x1f, 0x44}},
+	{3, {0x0f, 0x1f, 0x80}},
+	{3, {0x0f, 0x1f, 0x84}},
+	{1, {0x00}},
+	{1, {0xcc}},
+};
+
 /* psABI, "Relocation Types". The absolute ones are for handlers and their data in code
  * that is not position independent. */
 static const struct arch_reloc relocs[] = {
@@ -366,6 +384,8 @@ const struct arch arch_x86_64 = {
 	.n_plt_templates = sizeof(plt_templates) / sizeof(plt_templates[0]),
 	.epilogues = epilogues,
 	.n_epilogues = sizeof(epilogues) / sizeof(epilogues[0]),
+	.fillers = fillers,
+	.n_fillers = sizeof(fillers) / sizeof(fillers[0]),
 	.relocs = relocs,
 	.n_relocs = sizeof(relocs) / sizeof(relocs[0]),
 	.reloc_start32 = R_X86_64_PC32,

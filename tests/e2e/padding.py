@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What --verify takes for padding and what not: FDEs of a section made for size, with other sizes. TAP.
+"""What --verify takes for padding and what not: FDEs of a section made for size, with other sizes,
+and with other bytes between functions. TAP.
 
     padding.py EH2SFRAME FOLDER
 """
@@ -28,17 +29,49 @@ def program(path):
     assert made.returncode == 0, made.stderr
 
 
-def section_of(path):
+def section_of(path, name=".sframe"):
     for line in run("readelf", "-SW", path).stdout.splitlines():
         fields = line.replace("[ ", "[").split()
-        if len(fields) > 5 and fields[1] == ".sframe":
+        if len(fields) > 5 and fields[1] == name:
             return int(fields[4], 16)
-    raise AssertionError("no .sframe")
+    raise AssertionError(f"no {name}")
 
 
 def sizes(data, at):
     n = struct.unpack_from("<I", data, at + 8)[0]
     return [struct.unpack_from("<I", data, at + HDR_SIZE + i * FDE_SIZE + 4)[0] for i in range(n)]
+
+
+def filled(tool, plain, small, other):
+    """Bytes of the gap behind f0, and whether that is what somebody fills up with."""
+    for start, code, right, what in [
+        (0, "0f054885c07c137401c3", False, "what clone() has without CFI"),
+        (14, "c3", False, "an instruction at the end"),
+        (0, "50", False, "an instruction at the start"),
+        (14, "0f", False, "a part of an instruction"),
+        (0, "00" * 15, True, "zeros"),
+        (0, "90" * 15, True, "no-operations"),
+        (0, "9066666666662e0f1f840000000000", True, "a long one"),
+        (0, "0f1f8000000000" "0f1f840000000000", True, "two"),
+        (0, "0f1f4400000f1f40000f1f00666690", True, "five"),
+    ]:
+        for path in (plain, small):
+            with open(path, "rb") as file:
+                changed = bytearray(file.read())
+            at = section_of(path, ".text") + 9 + start
+            changed[at:at + len(code) // 2] = bytes.fromhex(code)
+            with open(other, "wb") as file:
+                file.write(changed)
+            if path == plain:
+                made = run(tool, "-q", "--optimize=size", other, other)
+                with open(other, "rb") as file:
+                    data = file.read()
+                fused = sizes(data, section_of(other)) if made.returncode == 0 else made.stderr
+                check(fused == ([33, 31] if right else [9, 9, 31]), f"{what}: converted", fused)
+            told = run(tool, "--verify", other)
+            wanted = path == plain or right
+            check((told.returncode == 0) == wanted and
+                  ("there is no CFI here" in told.stdout) != wanted, f"{what}: proven or not", told)
 
 
 def main():
@@ -70,6 +103,7 @@ def main():
             told = run(tool, "--verify", other)
             differs = "a row, but there is no CFI here" in told.stdout
             check(differs == (right is False) and (told.returncode == 4) == differs, what, told)
+        filled(tool, plain, small, other)
         # One FDE for all, over the gap of 16 bytes too.
         changed = bytearray(data)
         struct.pack_into("<II", changed, at + 8, 1, 1)

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What stands between functions. Code without CFI may be as short as padding is: glibc's
+ * clone() leaves the few instructions from its system call on without, so that nobody
+ * unwinds out of the new thread by the rules of the old one.
+ */
+#ifndef GEN_PADDING_H
+#define GEN_PADDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gen/arch.h"
+#include "gen/image.h"
+
+/* Whether [start, end) is filled up, with nothing that is ever run: by its bytes in
+ * image, which are all of struct arch's fillers. */
+bool padding_only(
+	const struct image *image, const struct arch *arch, uint64_t start, uint64_t end);
+
+#endif
