@@ -57,7 +57,7 @@ enum eh2sframe_lack eh2sframe_lack(const struct eh2sframe *file)
 
 	if (!file)
 		return EH2SFRAME_LACK_NOTHING;
-	image = &file->line.image;
+	image = pipeline_opened(&file->line);
 	/* What is damaged is no lack: the conversion says what it is. */
 	if (!file->options.refresh &&
 		image_sframe(image, &data, &size, &addr, &ignored) && data)

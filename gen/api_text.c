@@ -65,7 +65,8 @@ bool eh2sframe_dump(struct eh2sframe *file, eh2sframe_write_fn *write, void *con
 
 	if (ok)
 		ok = stream_end(&stream,
-			command_dump(&file->line.image, stream.file, &err), &err);
+			command_dump(pipeline_opened(&file->line), stream.file, &err),
+			&err);
 	return api_tell(ok, &err, error);
 }
 
@@ -78,8 +79,9 @@ bool eh2sframe_verify(struct eh2sframe *file, struct eh2sframe *cfi,
 		  stream_begin(&stream, write, context, &err);
 
 	if (ok) {
-		ok = command_verify(&file->line.image, &(cfi ? cfi : file)->line.image,
-			&file->options, stream.file, &err);
+		ok = command_verify(pipeline_opened(&file->line),
+			pipeline_opened(&(cfi ? cfi : file)->line), &file->options,
+			stream.file, &err);
 		ok = stream_end(&stream, ok, &err);
 	}
 	return api_tell(ok, &err, error);
@@ -112,8 +114,8 @@ bool eh2sframe_lint(struct eh2sframe *file, const char *consumer,
 	}
 	ok = stream_begin(&stream, write, context, &err);
 	if (ok) {
-		ok = command_lint(&file->line.image, known[i].consumers, &file->options,
-			stream.file, &err);
+		ok = command_lint(pipeline_opened(&file->line), known[i].consumers,
+			&file->options, stream.file, &err);
 		ok = stream_end(&stream, ok, &err);
 	}
 	return api_tell(ok, &err, error);

@@ -49,9 +49,17 @@ static bool pipeline_refresh(struct pipeline *line, struct err *err)
 		return false;
 	/* What was made refers to the image that the original takes the place of. */
 	pipeline_unmake(line);
-	image_close(&line->image);
+	if (line->refreshed.path)
+		image_close(&line->image);
+	else
+		line->refreshed = line->image;
 	line->image = original;
 	return true;
+}
+
+const struct image *pipeline_opened(const struct pipeline *line)
+{
+	return line->refreshed.path ? &line->refreshed : &line->image;
 }
 
 /* Sharing confuses readers of the other byte order, which are those that most people have
@@ -386,15 +394,16 @@ bool pipeline_write(struct pipeline *line, const char *out, struct err *err)
 
 bool pipeline_remove(struct pipeline *line, const char *out, struct err *err)
 {
+	const struct image *image = pipeline_opened(line);
 	struct undo undo;
 	bool ok, found = false;
 
-	ok = undo_find(&line->image, &undo, &found, err);
+	ok = undo_find(image, &undo, &found, err);
 	if (ok && !found)
 		ok = err_set(err, ERR_NOTHING, "no .sframe that this tool put in");
-	ok = ok && pipeline_output(line, out, line->image.fd, err) &&
-	     undo_write(&line->image, &undo, line->output.fd, err) &&
-	     pipeline_finish(line, line->image.fd, err);
+	ok = ok && pipeline_output(line, out, image->fd, err) &&
+	     undo_write(image, &undo, line->output.fd, err) &&
+	     pipeline_finish(line, image->fd, err);
 	if (!ok || !line->output.memory)
 		output_abort(&line->output);
 	return ok;
@@ -434,4 +443,5 @@ void pipeline_deinit(struct pipeline *line)
 	output_abort(&line->output);
 	pipeline_unmake(line);
 	image_close(&line->image);
+	image_close(&line->refreshed);
 }

@@ -25,6 +25,8 @@
 struct pipeline {
 	const struct options *options; /* borrowed */
 	struct image image;
+	/* What was opened, once image is the original of it; else without a path. */
+	struct image refreshed;
 	struct source source;
 	struct sf_section model;
 	struct sf_encode_options encoding;
@@ -75,6 +77,9 @@ ATTR_MUST_CHECK bool pipeline_write(
 /* The file without what this program put in; else as pipeline_write. */
 ATTR_MUST_CHECK bool pipeline_remove(
 	struct pipeline *line, const char *out, struct err *err);
+
+/* The file as it was opened, with the section that it has. */
+const struct image *pipeline_opened(const struct pipeline *line);
 
 /* Frees what was made and leaves the file open. */
 void pipeline_unmake(struct pipeline *line);

@@ -303,7 +303,7 @@ enum eh2sframe_text {
 EH2SFRAME_CHECKED bool eh2sframe_text(struct eh2sframe *file, enum eh2sframe_text what,
 	eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
 
-/* The section that the file has, as --dump prints it. */
+/* The section that the file had when it was opened, as --dump prints it. */
 EH2SFRAME_CHECKED bool eh2sframe_dump(struct eh2sframe *file, eh2sframe_write_fn *write,
 	void *context, struct eh2sframe_error *error);
 

@@ -128,6 +128,14 @@ static void back(const char *path, const struct bytes *bytes)
 		ok = eh2sframe_write_memory(file, (void **)&got.data, &got.size, &error);
 		compare(ok, &error, &got, 0, &conv, "made anew in memory");
 	}
+	/* What was opened still has the section that it had. */
+	ok = eh2sframe_remove_memory(file, (void **)&got.data, &got.size, &error);
+	compare(ok, &error, &got, 0, bytes, "taken out behind that");
+	ok = eh2sframe_dump(file, bytes_add, &got, &error) &&
+	     eh2sframe_verify(file, NULL, bytes_add, &got, &error);
+	check(ok && got.size, "%s: dumped and proven behind that: %s", path,
+		ok ? "" : error.text);
+	bytes_free(&got);
 	eh2sframe_close(file);
 	/* Through a descriptor the original's bytes come from the mapping, too. */
 	file_write(scratch_path("conv"), conv.data, conv.size);
