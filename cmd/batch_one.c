@@ -91,10 +91,11 @@ static bool batch_rename(const struct batch_job *job, const struct batch_file *f
 		ok = batch_fail_errno(err, "cannot rename onto %s", name->base);
 	if (dirfd >= 0)
 		close(dirfd);
-	return ok || file->n == 1 ||
-	       batch_fail(err, err->status,
-		       "%.300s; %" PRIu32 " of its %" PRIu32 " names have the new file",
-		       err->text, k, file->n);
+	if (ok || file->n == 1)
+		return ok;
+	return batch_fail(err, err->status,
+		"%.300s; %" PRIu32 " of its %" PRIu32 " names have the new file",
+		err->text, k, file->n);
 }
 
 /* All links are made before the first name changes: what can go wrong does so then. */

@@ -352,6 +352,33 @@ def test_permissions():
     check(digest("p/locked/b") == before and not strays("p"), "what cannot be written is as it was")
 
 
+def test_sticky():
+    """Where a file can be made and none be renamed over somebody else's."""
+    os.makedirs("s")
+    copy("/bin/cat", "s/one")
+    copy("/bin/cat", "s/two")
+    os.link("s/two", "s/three")
+    if os.getuid() != 0:
+        skip("somebody else's files in a sticky directory", "not root")
+        return
+    os.chmod("s", 0o1777)
+    before = picture("s")
+    try:
+        got = run(TOOL, "--batch", "-v", "s", preexec_fn=as_nobody)
+    except PermissionError:
+        skip("a sticky directory", f"nobody cannot reach {TOOL}")
+        return
+    check(
+        got.status == 3
+        and got.out.startswith(b"0 converted, 0 skipped, 2 failed")
+        and b"s/one: cannot rename onto one: Operation not permitted\n" in got.err
+        and b"; 0 of its 2 names have the new file\n" in got.err,
+        "somebody else's files in a sticky directory",
+        got,
+    )
+    check(picture("s") == before and not strays("s"), "are as they were")
+
+
 FULL = """
 mount -t tmpfs -o size=%dk none full || exit 77
 cp -a source/. full/ || exit 77
@@ -480,6 +507,7 @@ def main():
         test_names()
         test_failures()
         test_permissions()
+        test_sticky()
         test_space()
         test_mounts()
         test_bar()
