@@ -166,7 +166,9 @@ static bool batch_make(const struct batch_job *job, const struct batch_file *fil
 	char temp[BATCH_TEMP_SIZE];
 	bool ok;
 
-	if (made->was.st_nlink != file->n)
+	if (made->was.st_nlink < file->n)
+		return batch_fail(error, EH2SFRAME_IO, "changed since it was listed");
+	if (made->was.st_nlink > file->n)
 		return batch_fail(error, EH2SFRAME_INPUT,
 			"has %ju hard links, of which %" PRIu32
 			" are in what was named; converting it would part them",

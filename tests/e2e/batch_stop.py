@@ -156,8 +156,9 @@ def slow_tree(top):
     os.makedirs(f"{top}/moved")
     os.makedirs("outside", exist_ok=True)
     subprocess.run(["cp", "/bin/bash", f"{top}/first/bash"], check=True)
-    for name in ("gone", "grown", "replaced", "link", "moved/file", "same"):
+    for name in ("gone", "grown", "replaced", "link", "moved/file", "parted", "same"):
         subprocess.run(["cp", "/bin/cat", f"{top}/{name}"], check=True)
+    os.link(f"{top}/parted", f"{top}/parted2")
     for name in ("file", "link"):
         subprocess.run(["cp", "/bin/ls", f"outside/{name}"], check=True)
 
@@ -176,6 +177,7 @@ def test_changes():
     outside = picture("outside")
     process = slow("c")
     os.unlink("c/gone")
+    os.unlink("c/parted2")
     with open("c/grown", "ab") as file:
         file.write(b"more")
     subprocess.run(["cp", "/bin/ls", "c/other"], check=True)
@@ -185,13 +187,14 @@ def test_changes():
     os.rename("c/moved", "c.moved")
     os.symlink("../outside", "c/moved")
     os.chmod("c/first/bash", 0o700)
-    before = {name: digest(f"c/{name}") for name in ("grown", "replaced", "first/bash")}
+    before = {name: digest(f"c/{name}") for name in ("grown", "replaced", "parted", "first/bash")}
     out, err = process.communicate(timeout=120)
     said = err.decode().splitlines()
     for path, words in (
         ("c/gone", "cannot open: No such file"),
         ("c/grown", "changed since it was listed"),
         ("c/replaced", "changed since it was listed"),
+        ("c/parted", "changed since it was listed"),
         ("c/link", "cannot open: Too many levels of symbolic links"),
         ("c/moved/file", "cannot open the directory: "),
         ("c/first/bash", "changed while it was converted; left as it is"),
@@ -202,7 +205,7 @@ def test_changes():
             err.decode(),
         )
     check(
-        process.returncode == 3 and out.startswith(b"1 converted, 0 skipped, 6 failed"),
+        process.returncode == 3 and out.startswith(b"1 converted, 0 skipped, 7 failed"),
         "the others go on",
         out,
     )
@@ -231,7 +234,7 @@ def test_worker():
             process.returncode == 70
             and err.startswith(b"eh2sframe: w/first/bash: its process was ended by signal")
             and err.count(b"\n") == 1
-            and out.startswith(b"6 converted, 0 skipped, 1 failed"),
+            and out.startswith(b"7 converted, 0 skipped, 1 failed"),
             f"a worker ended by {number.name}: the others go on",
             err + out,
         )
