@@ -4,6 +4,7 @@ import re
 
 FUNC = re.compile(r"func idx \[\d+\]: pc = 0x([0-9a-f]+), size = (\d+) bytes")
 ROW = re.compile(r"    ([0-9a-f]{16}) +(\S+) +(\S+) +(\S+)")
+OUTERMOST = re.compile(r"    ([0-9a-f]{16}) +RA undefined")
 VERSION = re.compile(r"Version: SFRAME_VERSION_(\d)")
 COUNTS = re.compile(r"Num (FDEs|FREs): (\d+)")
 
@@ -22,6 +23,8 @@ class Section:
                 # readelf 2.40 says u where the header fixes the RA, later ones and we say f.
                 ra = "f" if match[4] == "u" else match[4]
                 rows.append((at - start, match[2], match[3], ra))
+            elif match := OUTERMOST.match(line):
+                rows.append((int(match[1], 16) - start, "outermost", "", ""))
             elif match := FUNC.search(line):
                 rows, pc = [], int(match[1], 16)
                 self.funcs[pc] = (int(match[2]), False, rows)
