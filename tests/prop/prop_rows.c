@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "gen/collect.h"
@@ -19,7 +20,7 @@
 #include "sframe/encode.h"
 #include "tests/prop/program.h"
 
-enum { MAX_FUNCS = 1 << 16, MAX_ROWS = 1 << 20 };
+enum { MAX_FUNCS = 1 << 16, MAX_ROWS = 1 << 20, CODE_SIZE = 0x20000000 };
 
 /* The line's results for one program. */
 struct line {
@@ -350,12 +351,30 @@ static void optimize(struct program *p, struct line *line, const struct policy *
 	line->model = model;
 }
 
+/* The code: zeros, which each machine takes for padding. */
+static const uint8_t *code_bytes(void)
+{
+	static void *bytes;
+
+	if (!bytes)
+		bytes = mmap(NULL, CODE_SIZE, PROT_READ,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (bytes == MAP_FAILED)
+		fail("mmap", 0, "no memory for the code");
+	return bytes;
+}
+
 static void line_run(struct program *p, struct found *found)
 {
 	GElf_Phdr phdr = {.p_type = PT_LOAD, .p_flags = PF_R | PF_X};
 	const struct arch *arch = archs[run.machine];
 	bool big_endian = p->machine->big_endian;
-	struct image image = {.phdrs = &phdr, .n_phdrs = 1, .big_endian = big_endian};
+	struct image image = {.phdrs = &phdr,
+		.n_phdrs = 1,
+		.big_endian = big_endian,
+		.bytes = code_bytes(),
+		.size = CODE_SIZE,
+		.ehdr = {.e_machine = arch->elf_machine}};
 	struct options options = {.format = run.version,
 		.max_rows = (uint32_t)(SF_FUSE_ROWS_MIN + program_random(p, 31))};
 	const struct symbols symbols = {0};
@@ -372,7 +391,7 @@ static void line_run(struct program *p, struct found *found)
 	struct err err = {0};
 
 	phdr.p_vaddr = p->base;
-	phdr.p_memsz = UINT64_C(0x20000000);
+	phdr.p_filesz = phdr.p_memsz = CODE_SIZE;
 	must(cfi_frames_read(&section, &line.frames, &err), "cfi_frames_read", &err);
 	if (line.frames.n_diags || line.frames.n_fdes != p->n_fdes)
 		fail("cfi_frames_read", 0,
