@@ -87,6 +87,31 @@ static void put_header(struct sf_encoder *enc)
 	wr_u32(enc->out, enc->index_len);
 }
 
+/*
+ * Parts of about the same work: that of a function that repeats the rows of one before it
+ * is as small as that of one row.
+ */
+static void divide(struct sf_encoder *enc)
+{
+	const struct sf_section *section = enc->encoding.section;
+	uint64_t all = (uint64_t)section->n_funcs + section->n_rows;
+	size_t rows_met = 0, at = 0;
+
+	for (size_t i = 0; i < section->n_funcs && at + 1 < enc->n_parts; i++) {
+		const struct sf_func *func = &section->funcs[i];
+		size_t end = func->first_row + func->n_rows;
+
+		rows_met = end > rows_met ? end : rows_met;
+		if (i + rows_met < all / enc->n_parts * (at + 1))
+			continue;
+		enc->parts[at].last = i;
+		enc->parts[++at].first = i;
+	}
+	for (; at + 1 < enc->n_parts; at++)
+		enc->parts[at].last = enc->parts[at + 1].first = section->n_funcs;
+	enc->parts[at].last = section->n_funcs;
+}
+
 /* All functions in parts, at the same time. */
 static bool encode_parts(struct sf_encoder *enc, struct err *err)
 {
@@ -100,11 +125,9 @@ static bool encode_parts(struct sf_encoder *enc, struct err *err)
 	if (!enc->parts)
 		return err_set_nomem(err);
 	enc->n_parts = n;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		enc->parts[i].encoding = &enc->encoding;
-		enc->parts[i].first = n_funcs / n * i;
-		enc->parts[i].last = i + 1 < n ? n_funcs / n * (i + 1) : n_funcs;
-	}
+	divide(enc);
 	task_run_all(sf_encode_part_run, enc->parts, sizeof(*enc->parts), n);
 	for (size_t i = 0; i < n; i++) {
 		free(enc->parts[i].firsts);
