@@ -73,7 +73,7 @@ static inline bool answer_kept(
 	if (rule->kind == CFI_UNSPECIFIED || rule->kind == CFI_SAME ||
 		(rule->kind == CFI_REG_PLUS && rule->reg == own && rule->off == 0))
 		return same;
-	return !same && answer_is(rule, loc, off);
+	return answer_is(rule, loc, off);
 }
 
 static inline bool answer_ra(

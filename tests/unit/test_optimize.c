@@ -8,7 +8,14 @@
 #include "gen/optimize.h"
 #include "tests/unit/test_sframe_fixture.h"
 
-enum { BASE = 0x4000, SIZE = 0x10, GAP = 8, SECOND = BASE + SIZE + GAP };
+enum {
+	BASE = 0x4000,
+	SIZE = 0x10,
+	GAP = 8,
+	SECOND = BASE + SIZE + GAP,
+	SEGMENT = 0x1000,
+	BEFORE = 0x100, /* bytes of the segment */
+};
 
 static const struct options share = {.format = 2, .share = true, .jobs = 1};
 static const struct options size = {
@@ -17,6 +24,7 @@ static const struct options size = {
 /* Two functions of one row each, GAP bytes apart, and all that is known of the file. */
 struct file {
 	GElf_Phdr phdrs[3];
+	uint8_t code[SEGMENT]; /* zeros, which are padding */
 	struct image image;
 	struct claim list[2];
 	struct claims claims;
@@ -26,16 +34,23 @@ struct file {
 
 static GElf_Phdr segment(uint64_t addr, uint64_t bytes, uint32_t flags)
 {
-	return (GElf_Phdr){
-		.p_type = PT_LOAD, .p_flags = flags, .p_vaddr = addr, .p_memsz = bytes};
+	return (GElf_Phdr){.p_type = PT_LOAD,
+		.p_flags = flags,
+		.p_vaddr = addr,
+		.p_memsz = bytes,
+		.p_filesz = bytes};
 }
 
 static void file_make(struct file *file)
 {
 	*file = (struct file){.list = {{BASE, BASE + SIZE, 0, false},
 				      {SECOND, SECOND + SIZE, 1, false}}};
-	file->phdrs[0] = segment(BASE - 0x100, 0x1000, PF_R | PF_X);
-	file->image = (struct image){.phdrs = file->phdrs, .n_phdrs = 1};
+	file->phdrs[0] = segment(BASE - BEFORE, SEGMENT, PF_R | PF_X);
+	file->image = (struct image){.phdrs = file->phdrs,
+		.n_phdrs = 1,
+		.bytes = file->code,
+		.size = SEGMENT,
+		.ehdr = {.e_machine = EM_X86_64}};
 	file->claims = (struct claims){.list = file->list, .n = 2};
 	file->model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
 	for (uint64_t i = 0; i < 2; i++) {
@@ -82,6 +97,19 @@ START_TEST(nothing_between)
 }
 END_TEST
 
+/* A return, with nothing around it: code that has no CFI. */
+START_TEST(code_between)
+{
+	for (uint64_t at = BASE + SIZE; at < SECOND; at++) {
+		struct file file;
+
+		file_make(&file);
+		file.code[at - BASE + BEFORE] = 0xc3;
+		ck_assert_uint_eq(optimized(&file), 2);
+	}
+}
+END_TEST
+
 /* Wherever in between it is, and whatever the reason. */
 START_TEST(refused)
 {
@@ -121,7 +149,7 @@ START_TEST(segments)
 
 			file_make(&file);
 			file.image.n_phdrs = 2;
-			file.phdrs[1] = segment(at, 0x1000, what ? PF_R | PF_X : PF_R);
+			file.phdrs[1] = segment(at, SEGMENT, what ? PF_R | PF_X : PF_R);
 			if (what == 2) {
 				file.phdrs[0].p_memsz = at - file.phdrs[0].p_vaddr;
 				file.phdrs[1].p_vaddr = BASE + 0x10000;
@@ -156,6 +184,7 @@ int main(void)
 	TCase *tests = tcase_create("optimize");
 
 	tcase_add_test(tests, nothing_between);
+	tcase_add_test(tests, code_between);
 	tcase_add_test(tests, refused);
 	tcase_add_test(tests, refused_elsewhere);
 	tcase_add_test(tests, segments);

@@ -350,6 +350,60 @@ START_TEST(printed)
 }
 END_TEST
 
+/* What follows the rows is not read as one, however much of it there is. */
+static void rows_of(uint8_t abi, const uint8_t *row, size_t size, bool readable)
+{
+	struct sf_section model = fixture_section(abi);
+	struct sf_view_func func;
+	struct sf_row_iter iter;
+	struct err err = {0};
+	struct sf_view view;
+	struct sf_row got;
+	struct wr wr;
+
+	fixture_func(&model, 0x1000, 16);
+	fixture_row(&model, fixture_cfa(0, AMD64_SP, 8));
+	wr = fixture_encode(&model, false, false, SECTION_ADDR);
+	sf_section_deinit(&model);
+	wr.size = SFRAME_HDR_SIZE + SFRAME_V2_FDE_SIZE;
+	wr_bytes(&wr, row, size);
+	wr_zeros(&wr, 64);
+	wr_patch_u32(&wr, SFRAME_HDR_FRE_LEN, (uint32_t)size);
+	view = fixture_open(&wr, SECTION_ADDR);
+	ck_assert_msg(sf_view_func(&view, 0, &func, &err), "%s", err.text);
+	sf_rows_begin(&view, &func, &iter);
+	ck_assert_int_eq(sf_rows_next(&iter, &got, &err), readable);
+	ck_assert_int_eq(iter.failed, !readable);
+	if (readable) {
+		ck_assert_int_eq(got.ra.kind, SF_LOC_NONE);
+		ck_assert_int_eq(got.fp.kind, SF_LOC_AT_CFA);
+		ck_assert_int_eq(got.fp_off, -16);
+	}
+	wr_deinit(&wr);
+}
+
+START_TEST(row_alone)
+{
+	/* Start, info byte, CFA, FP; then one word more than there can be. */
+	static const uint8_t amd64[] = {0, 0x05, 16, 0xf0, 0};
+	/* Start, info byte, CFA, no RA, FP. */
+	static const uint8_t aarch64[] = {0, 0x07, 16, 0, 0xf0, 0};
+	uint8_t long_row[32] = {0, 0x07, 16, 0, 0xf0};
+
+	rows_of(SFRAME_ABI_AMD64_ENDIAN_LITTLE, amd64, 4, true);
+	rows_of(SFRAME_ABI_AMD64_ENDIAN_LITTLE, amd64, 3, false);
+	rows_of(SFRAME_ABI_AARCH64_ENDIAN_LITTLE, aarch64, 5, true);
+	rows_of(SFRAME_ABI_AARCH64_ENDIAN_LITTLE, aarch64, 4, false);
+	/* With so many bytes of rows behind it that it could be read without a look. */
+	rows_of(SFRAME_ABI_AARCH64_ENDIAN_LITTLE, long_row, sizeof(long_row), true);
+	rows_of(SFRAME_ABI_AMD64_ENDIAN_LITTLE, long_row, sizeof(long_row), false);
+	long_row[1] = 0x09;
+	rows_of(SFRAME_ABI_AARCH64_ENDIAN_LITTLE, long_row, sizeof(long_row), false);
+	long_row[1] = 0x65;
+	rows_of(SFRAME_ABI_AMD64_ENDIAN_LITTLE, long_row, sizeof(long_row), false);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sframe-decode");
@@ -364,6 +418,7 @@ int main(void)
 	tcase_add_test(tcase, headers_refused);
 	tcase_add_test(tcase, work_is_bounded);
 	tcase_add_test(tcase, rows_refused);
+	tcase_add_test(tcase, row_alone);
 	tcase_add_test(tcase, padding);
 	tcase_add_test(tcase, printed);
 	suite_add_tcase(suite, tcase);

@@ -57,12 +57,47 @@ START_TEST(marks_stay_apart)
 }
 END_TEST
 
+/* Of the functions that have the same rows, one ends before the last of them. */
+START_TEST(too_short)
+{
+	struct sf_section model = make_model();
+	const struct sf_encode_options options = {.version = 2, .share = true};
+
+	model.n_funcs = 2;
+	model.funcs[1].size = 4;
+	ck_assert_int_eq(
+		fixture_refused(&model, &options, "last row is past"), ERR_INTERNAL);
+	sf_section_deinit(&model);
+}
+END_TEST
+
+/* In version 3 the key stands in front of the rows. */
+START_TEST(keys_stay_apart)
+{
+	struct sf_section model = fixture_section(SFRAME_ABI_AARCH64_ENDIAN_LITTLE);
+	struct sf_view view;
+	struct wr wr;
+
+	fixture_func(&model, START, SIZE);
+	fixture_row(&model, fixture_cfa(0, AARCH64_SP, 16));
+	ck_assert(sf_section_add_same(&model, 0, START + SIZE, SIZE));
+	model.funcs[1].pauth_b = true;
+	wr = fixture_encode_as(3, &model, true, true, ADDR);
+	view = fixture_open(&wr, ADDR);
+	fixture_expect(&view, &model, 0);
+	wr_deinit(&wr);
+	sf_section_deinit(&model);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sframe_same");
 	TCase *tcase = tcase_create("sframe_same");
 
 	tcase_add_loop_test(tcase, marks_stay_apart, 0, 4);
+	tcase_add_test(tcase, too_short);
+	tcase_add_test(tcase, keys_stay_apart);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
 }

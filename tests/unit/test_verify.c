@@ -178,6 +178,37 @@ START_TEST(merged_late)
 }
 END_TEST
 
+/* A piece of two functions whose second row begins in the second one is right; the third
+ * function, with instructions as the second and rows as the piece, is not. */
+START_TEST(piece)
+{
+	static const uint8_t plain[] = {0, 0, 0, 0}, pushes[] = {0x48, 0x0e, 16, 0};
+	const uint8_t *const programs[N] = {plain, pushes, pushes};
+	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
+	struct verify_result result;
+	size_t cie;
+
+	wr_init(&cfi, false);
+	cie = build_cie(&cfi);
+	for (uint32_t i = 0; i < N; i++) {
+		size_t pc = cfi.size + 8;
+
+		build_fde(&cfi, cie, i < 2 ? SPACING : 2 * SPACING, programs[i], 4);
+		wr_patch_u32(&cfi, pc,
+			(uint32_t)(BUILD_CODE + i * SPACING - (BUILD_ADDR + pc)));
+	}
+	fixture_func(&model, BUILD_CODE, 2 * SPACING);
+	fixture_row(&model, fixture_cfa(0, AMD64_SP, 8));
+	fixture_row(&model, fixture_cfa(SPACING + 8, AMD64_SP, 16));
+	ck_assert(sf_section_add_same(&model, 0, BUILD_CODE + 2 * SPACING, 2 * SPACING));
+	sframe = fixture_encode(&model, false, true, ADDR);
+	sf_section_deinit(&model);
+	result = verify();
+	ck_assert_uint_eq(result.n_differences, 1);
+	ck_assert_uint_eq(result.agreed_bytes, 4 * SPACING - SPACING);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("verify");
@@ -188,6 +219,7 @@ int main(void)
 	tcase_add_test(tcase, row_at_the_end);
 	tcase_add_test(tcase, merged);
 	tcase_add_test(tcase, merged_late);
+	tcase_add_test(tcase, piece);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
 }
