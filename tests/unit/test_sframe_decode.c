@@ -362,7 +362,7 @@ static void rows_of(uint8_t abi, const uint8_t *row, size_t size, bool readable)
 	struct wr wr;
 
 	fixture_func(&model, 0x1000, 16);
-	fixture_row(&model, fixture_cfa(0, AMD64_SP, 8));
+	fixture_row(&model, fixture_cfa(0, sf_abi_find(abi)->sp, 8));
 	wr = fixture_encode(&model, false, false, SECTION_ADDR);
 	sf_section_deinit(&model);
 	wr.size = SFRAME_HDR_SIZE + SFRAME_V2_FDE_SIZE;
