@@ -442,7 +442,7 @@ static bool ask_stretch(struct cfi_witness *w, Dwarf_Fde fde, Dwarf_Half ra, uin
 }
 
 bool cfi_witness_table(struct cfi_witness *witness, size_t i, size_t max_rows,
-	const struct cfi_table **table, bool *truncated, struct err *err)
+	const struct cfi_table **table, uint64_t *end, struct err *err)
 {
 	Dwarf_Fde fde = witness->fdes[i];
 	struct cfi_table *t = &witness->table;
@@ -453,7 +453,7 @@ bool cfi_witness_table(struct cfi_witness *witness, size_t i, size_t max_rows,
 	int status = dwarf_get_fde_range(
 		fde, &start, &range, NULL, NULL, NULL, NULL, NULL, &error);
 
-	*truncated = false;
+	*end = 0;
 	*table = t;
 	t->n_rows = 0;
 	t->pc_dependent = false;
@@ -465,6 +465,7 @@ bool cfi_witness_table(struct cfi_witness *witness, size_t i, size_t max_rows,
 	t->start = start;
 	if (__builtin_add_overflow(start, range, &t->end))
 		return err_set(err, ERR_UNSUPPORTED, "libdwarf: an FDE wraps around");
+	*end = t->end;
 	if (!ra_column(witness, fde, &ra, err))
 		return false;
 	for (uint64_t pc = t->start; pc < t->end; max_rows--) {
@@ -473,7 +474,6 @@ bool cfi_witness_table(struct cfi_witness *witness, size_t i, size_t max_rows,
 
 		if (max_rows == 0) {
 			/* What was read is still right up to here. */
-			*truncated = true;
 			t->end = pc;
 			break;
 		}

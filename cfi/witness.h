@@ -31,11 +31,10 @@ size_t cfi_witness_n_fdes(const struct cfi_witness *witness);
  * as libdwarf gives them, rows through *table (owned by the witness, valid until the next
  * call). PC-dependent expressions are evaluated with cfi_expr_eval, on the bytes libdwarf
  * returns. RA-sign state is not visible to libdwarf: ra_signed is false in every row. At
- * most max_rows rows are asked for (libdwarf's cost is quadratic); *truncated says that
- * there were more.
+ * most max_rows rows are asked for (libdwarf's cost is quadratic); *end is where the FDE
+ * ends, which the table does before that when there were more.
  */
 ATTR_MUST_CHECK bool cfi_witness_table(struct cfi_witness *witness, size_t i,
-	size_t max_rows, const struct cfi_table **table, bool *truncated,
-	struct err *err);
+	size_t max_rows, const struct cfi_table **table, uint64_t *end, struct err *err);
 
 #endif

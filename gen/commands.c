@@ -87,6 +87,12 @@ static void command_verify_print(const struct options *options, const char *path
 	if (result->padding_bytes)
 		fprintf(out, "; %" PRIu64 " bytes of padding between functions",
 			result->padding_bytes);
+	if (result->skipped_bytes)
+		fprintf(out,
+			"; %" PRIu64
+			" bytes not asked of libdwarf, in functions of too many "
+			"rows",
+			result->skipped_bytes);
 	fputc('\n', out);
 }
 

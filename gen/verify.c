@@ -210,6 +210,20 @@ struct verify_run verify_begin(
 		.target = {.arch = input->policy->arch, .version = input->view->version}};
 }
 
+/* Counts the code in [from, to) that has rows, which nobody holds against anything. */
+static bool verify_skip(
+	struct verify_run *run, uint64_t from, uint64_t to, struct err *err)
+{
+	struct sweep_segment segment;
+
+	if (from >= to)
+		return true;
+	sweep_seek(&run->sweep, from);
+	while (sweep_next(&run->sweep, to, &segment, err))
+		run->result->skipped_bytes += segment.end - segment.start;
+	return !run->sweep.failed;
+}
+
 bool verify_libdwarf(const struct verify_input *input, size_t max_rows,
 	const struct progress *progress, struct verify_result *result, struct err *err)
 {
@@ -226,12 +240,13 @@ bool verify_libdwarf(const struct verify_input *input, size_t max_rows,
 		cfi_witness_new(&input->frames->section, &input->policy->arch->cfi, err);
 	n = witness ? cfi_witness_n_fdes(witness) : 0;
 	for (size_t i = 0; ok && i < n; i++) {
-		bool truncated;
+		uint64_t end;
 
-		ok = cfi_witness_table(witness, i, max_rows, &run.table, &truncated, err);
+		ok = cfi_witness_table(witness, i, max_rows, &run.table, &end, err);
 		if (!ok || run.table->start == 0 || run.table->start == run.table->end)
 			continue;
-		ok = verify_range(&run, run.table->start, run.table->end, err);
+		ok = verify_range(&run, run.table->start, run.table->end, err) &&
+		     verify_skip(&run, run.table->end, end, err);
 		if (progress && progress->done)
 			progress->done(progress->context, i + 1, n);
 	}

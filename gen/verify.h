@@ -34,7 +34,8 @@ struct verify_result {
 	uint64_t template_bytes; /* code bytes without CFI that match a PLT template */
 	uint64_t padding_bytes;	 /* below 16 at a time between two functions of one FDE */
 	uint64_t missing_bytes;	 /* code bytes that could have had a row */
-	uint64_t skipped_bytes; /* --witness=libdwarf: beyond the bound of rows per FDE */
+	uint64_t skipped_bytes; /* with rows, --witness=libdwarf: beyond the bound per FDE
+				 */
 	size_t n_differences;
 	size_t n_texts; /* the first differences in words */
 	char texts[VERIFY_MAX_TEXTS][260];

@@ -155,7 +155,8 @@ def slow_tree(top):
     os.makedirs(f"{top}/first")
     os.makedirs(f"{top}/moved")
     os.makedirs("outside", exist_ok=True)
-    subprocess.run(["cp", "/bin/bash", f"{top}/first/bash"], check=True)
+    compiler = subprocess.run(["gcc", "-print-prog-name=cc1"], capture_output=True, text=True, check=True)
+    subprocess.run(["cp", compiler.stdout.strip(), f"{top}/first/cc1"], check=True)
     for name in ("gone", "grown", "replaced", "link", "moved/file", "parted", "same"):
         subprocess.run(["cp", "/bin/cat", f"{top}/{name}"], check=True)
     os.link(f"{top}/parted", f"{top}/parted2")
@@ -186,8 +187,8 @@ def test_changes():
     os.symlink("../outside/link", "c/link")
     os.rename("c/moved", "c.moved")
     os.symlink("../outside", "c/moved")
-    os.chmod("c/first/bash", 0o700)
-    before = {name: digest(f"c/{name}") for name in ("grown", "replaced", "parted", "first/bash")}
+    os.chmod("c/first/cc1", 0o700)
+    before = {name: digest(f"c/{name}") for name in ("grown", "replaced", "parted", "first/cc1")}
     out, err = process.communicate(timeout=120)
     said = err.decode().splitlines()
     for path, words in (
@@ -197,7 +198,7 @@ def test_changes():
         ("c/parted", "changed since it was listed"),
         ("c/link", "cannot open: Too many levels of symbolic links"),
         ("c/moved/file", "cannot open the directory: "),
-        ("c/first/bash", "changed while it was converted; left as it is"),
+        ("c/first/cc1", "changed while it was converted; left as it is"),
     ):
         check(
             any(line.startswith(f"eh2sframe: {path}: {words}") for line in said),
@@ -221,7 +222,7 @@ def test_worker():
         slow_tree("w")
         process = slow("w")
         worker = children(process.pid)
-        before = digest("w/first/bash")
+        before = digest("w/first/cc1")
         if len(worker) != 1:
             process.kill()
             skip("a worker that ends", "there is no list of children here")
@@ -232,13 +233,13 @@ def test_worker():
         out, err = process.communicate(timeout=120)
         check(
             process.returncode == 70
-            and err.startswith(b"eh2sframe: w/first/bash: its process was ended by signal")
+            and err.startswith(b"eh2sframe: w/first/cc1: its process was ended by signal")
             and err.count(b"\n") == 1
             and out.startswith(b"7 converted, 0 skipped, 1 failed"),
             f"a worker ended by {number.name}: the others go on",
             err + out,
         )
-        check(digest("w/first/bash") == before and not strays("w"), "its file is as it was")
+        check(digest("w/first/cc1") == before and not strays("w"), "its file is as it was")
 
 
 def test_calls():

@@ -169,6 +169,23 @@ is '--verify says so' grep -q '^conv: 0 differences' .stdout
 status_is '--verify -q' 0 --verify -q conv
 is '--verify -q prints nothing' test ! -s .stdout -a ! -s .stderr
 status_is '--verify --witness=libdwarf' 0 --verify --witness=libdwarf conv
+# A function of more rows than libdwarf is asked for.
+cat >rows.S <<'S'
+	.globl main
+main:	.cfi_startproc
+	.rept 5000
+	nop
+	.cfi_adjust_cfa_offset 8
+	.endr
+	ret
+	.cfi_endproc
+	.section .note.GNU-stack,"",@progbits
+S
+gcc -o rows rows.S
+status_is 'more rows than libdwarf is asked for' 0 --witness=libdwarf rows rows.conv
+status_is 'and --verify' 0 --verify --witness=libdwarf rows.conv
+is 'says so' grep -Eq '; 90[0-9] bytes not asked of libdwarf' .stdout
+rm -f rows rows.S rows.conv
 status_is '--verify --cfi' 0 --verify --cfi=good conv
 status_is '--verify --cfi=missing' 3 --verify --cfi=missing conv
 status_is '--report' 0 --report good

@@ -75,9 +75,9 @@ static void compare_fde(struct pair *p, size_t i, const char *path, struct count
 	const struct cfi_table *other;
 	struct err err = {0};
 	struct cfi_fde key = {0}, *own;
-	bool truncated;
+	uint64_t end;
 
-	if (!cfi_witness_table(p->witness, i, p->max_rows, &other, &truncated, &err)) {
+	if (!cfi_witness_table(p->witness, i, p->max_rows, &other, &end, &err)) {
 		printf("%s: %s\n", path, err.text);
 		counts->errors++;
 		return;
@@ -117,7 +117,7 @@ static void compare_fde(struct pair *p, size_t i, const char *path, struct count
 	}
 	counts->fdes++;
 	counts->rows += other->n_rows;
-	counts->cut += truncated;
+	counts->cut += other->end < end;
 }
 
 static bool compare_file(const char *path, const struct eh_file *file, size_t max_rows,

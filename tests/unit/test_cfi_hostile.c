@@ -165,9 +165,9 @@ START_TEST(mutants_witnessed)
 		n_opened++;
 		for (size_t k = 0; k < cfi_witness_n_fdes(witness); k++) {
 			const struct cfi_table *table;
-			bool truncated;
+			uint64_t end;
 
-			if (cfi_witness_table(witness, k, 64, &table, &truncated, &err) &&
+			if (cfi_witness_table(witness, k, 64, &table, &end, &err) &&
 				table->start < table->end)
 				check_table(table);
 		}
