@@ -327,14 +327,6 @@ static bool read_segments(struct image *image, struct err *err)
 	return true;
 }
 
-bool image_name_is_plain(const char *name)
-{
-	for (; *name; name++)
-		if ((unsigned char)*name < ' ' || *name == 0x7f)
-			return false;
-	return true;
-}
-
 /* A name is borrowed only when its NUL is inside the name table, too. */
 static void name_sections(struct image *image, size_t names_index)
 {

@@ -352,3 +352,11 @@ bool image_sframe(const struct image *image, const uint8_t **data, size_t *size,
 	*addr = phdr->p_vaddr;
 	return true;
 }
+
+bool image_name_is_plain(const char *name)
+{
+	for (; *name; name++)
+		if ((unsigned char)*name < ' ' || *name == 0x7f)
+			return false;
+	return true;
+}
