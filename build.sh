@@ -1,21 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs what the build needs (Debian 12, as root or through sudo), builds, and converts and
-# runs a real program. ./build.sh --deps only installs, --tests also what the tests need.
+# Installs what the build needs (Debian, as root or through sudo), builds, and converts and runs a
+# real program. ./build.sh --deps only installs, ./build.sh --tests also what the tests need.
 set -eu
 cd "$(dirname "$0")"
 
 packages='gcc libc6-dev meson ninja-build pkg-config libelf-dev libdwarf-dev libiberty-dev libjansson-dev check scdoc'
 test_packages='g++ clang lld mold binutils llvm elfutils gdb python3 patchelf qemu-user
   libcap2-bin attr busybox-static musl-tools ripgrep fzf openssl perl file
-  chrpath debugedit dwz hasktags unison-2.52 whitakers-words gfortran git curl sqlite3 make patch
+  chrpath debugedit dwz hasktags unison music123 gfortran git curl sqlite3 make patch
   bzip2 xz-utils locales binutils-aarch64-linux-gnu binutils-s390x-linux-gnu
   gcc-aarch64-linux-gnu gcc-s390x-linux-gnu libc6-dev-arm64-cross libc6-dev-s390x-cross
   ccache rpm cpio debhelper dpkg-dev build-essential fakeroot cmake rustc cargo bazel-bootstrap zsh lintian'
-
-run_as_root() {
-	if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
-}
 
 wanted=$packages
 [ "${1:-}" != --tests ] || wanted="$packages $test_packages"
@@ -23,15 +19,29 @@ missing=
 for package in $wanted; do
 	dpkg -s "$package" >/dev/null 2>&1 || missing="$missing $package"
 done
+
+# Runs apt-get as root, and tells what to do where that is not possible.
+apt_get() {
+	as_root=
+	[ "$(id -u)" = 0 ] || as_root=sudo
+	if [ "$as_root" ] && ! command -v sudo >/dev/null; then
+		echo "build.sh: packages are missing and there is no sudo; as root: apt-get install --no-install-recommends$missing" >&2
+		exit 1
+	fi
+	# Packages set up files for all users, whatever umask this user has.
+	(umask 022; exec $as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -qq "$@" </dev/null)
+}
 if [ -n "$missing" ]; then
-	run_as_root apt-get update -qq
+	# Where lists are old or a package is gone, apt says which, and so do we.
 	# shellcheck disable=SC2086 # a list of names
-	run_as_root env DEBIAN_FRONTEND=noninteractive \
-		apt-get install -y -qq --no-install-recommends $missing >/dev/null
+	{ apt_get update && apt_get install -y --no-install-recommends $missing >/dev/null; } || {
+		echo "build.sh: apt-get could not install:$missing" >&2
+		exit 1
+	}
 fi
 [ -z "${1:-}" ] || exit 0
 
-[ -f build/build.ninja ] || meson setup build
+conf/configure.sh build -Dtests=disabled
 meson compile -C build
 
 echo '--- ls before and after ---'

@@ -6,17 +6,16 @@ set -eu
 cd "$(dirname "$0")"
 
 ./build.sh --tests
-[ -f build/build.ninja ] || meson setup build
-[ -f build-dev/build.ninja ] || meson setup --native-file conf/dev.ini build-dev
+conf/configure.sh build -Dtests=enabled
 # Another machine's packages or compiler missing: a test that skips, but not here.
 export MACHINES_REQUIRED=1
 meson compile -C build
 if [ "${1:-}" = --slow ]; then
-	exec meson test -C build --suite slow --setup slow --no-rebuild --print-errorlogs
+	exec meson test -C build --suite slow --setup slow --print-errorlogs
 fi
-meson compile -C build-dev
+conf/configure.sh build-dev --native-file conf/dev.ini
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 status=0
-meson test -C build-dev --suite unit --suite fuzz --suite prop --no-rebuild --print-errorlogs || status=1
-meson test -C build --no-suite slow --no-rebuild --print-errorlogs || status=1
+meson test -C build-dev --suite unit --suite fuzz --suite prop --print-errorlogs || status=1
+meson test -C build --no-suite slow --print-errorlogs || status=1
 exit $status

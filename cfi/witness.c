@@ -24,13 +24,12 @@
 #include <libdwarf.h>
 #endif
 
-/* Pseudo register numbers, all distinct, so that "no rule" is told from "same value". The
- * table holds registers below its size; libdwarf refuses programs that name others. */
+/* Pseudo register numbers. The table holds registers below its size; libdwarf refuses
+ * programs that name others. */
 #define WITNESS_TABLE_SIZE 188
 #define WITNESS_UNDEFINED 40000
 #define WITNESS_SAME 40001
 #define WITNESS_CFA 40002
-#define WITNESS_UNSPECIFIED 40003
 
 /* ---- the two interfaces of libdwarf ---- */
 
@@ -68,20 +67,31 @@ typedef Dwarf_Endianness byte_order;
 typedef Dwarf_Ptr program_ptr;
 #endif
 
-struct cfi_witness {
-	struct cfi_section section;
-	struct cfi_machine machine;
-	object_interface interface;
+/* The section as libdwarf lists it. */
+struct reading {
 	Dwarf_Debug dbg;
 	Dwarf_Cie *cies;
 	Dwarf_Fde *fdes;
 	Dwarf_Signed n_cies, n_fdes;
+};
+
+/*
+ * Since 0.8 libdwarf accepts only "same value" and "undefined" for a register that has no
+ * rule. Neither can be told from a rule that says the same. So the section is read twice:
+ * a register has no rule where each reading gives its own default.
+ */
+struct cfi_witness {
+	struct cfi_section section;
+	struct cfi_machine machine;
+	object_interface interface;
+	struct reading same, undefined; /* by what a register without a rule is */
 	struct cfi_table table;
 	uint64_t expr_ops; /* for the table in work */
 };
 
 /* One column at one PC, as libdwarf says it. */
 struct cell {
+	bool unspecified; /* no rule; nothing below is set */
 	Dwarf_Small type; /* DW_EXPR_* */
 	bool has_offset;
 	int64_t reg, offset;
@@ -201,37 +211,50 @@ static const object_methods witness_methods = {
 /* ---- opening and closing ---- */
 
 /* Makes an error of libdwarf's, and frees that; always false. */
-static bool refuse(struct cfi_witness *w, int status, Dwarf_Error error, const char *what,
-	struct err *err)
+static bool refuse(const struct reading *r, int status, Dwarf_Error error,
+	const char *what, struct err *err)
 {
 	if (status != DW_DLV_ERROR)
 		return err_set(err, ERR_UNSUPPORTED, "libdwarf: %s: no entry", what);
 	err_set(err, ERR_UNSUPPORTED, "libdwarf: %s: %s", what, dwarf_errmsg(error));
-	dwarf_dealloc_error(w->dbg, error);
+	dwarf_dealloc_error(r->dbg, error);
 	return false;
+}
+
+static bool reading_open(struct reading *r, object_interface *interface,
+	Dwarf_Half initial, struct err *err)
+{
+	Dwarf_Error error = NULL;
+	int status = dwarf_object_init_b(
+		interface, NULL, NULL, DW_GROUPNUMBER_ANY, &r->dbg, &error);
+
+	if (status != DW_DLV_OK)
+		return refuse(r, status, error, "cannot open .eh_frame", err);
+	dwarf_set_frame_rule_table_size(r->dbg, WITNESS_TABLE_SIZE);
+	dwarf_set_frame_undefined_value(r->dbg, WITNESS_UNDEFINED);
+	dwarf_set_frame_same_value(r->dbg, WITNESS_SAME);
+	dwarf_set_frame_cfa_value(r->dbg, WITNESS_CFA);
+	dwarf_set_frame_rule_initial_value(r->dbg, initial);
+	status = dwarf_get_fde_list_eh(
+		r->dbg, &r->cies, &r->n_cies, &r->fdes, &r->n_fdes, &error);
+	return status != DW_DLV_ERROR ||
+		refuse(r, status, error, "cannot list .eh_frame", err);
+}
+
+static void reading_close(struct reading *r)
+{
+	if (r->fdes)
+		fde_list_dealloc(r->dbg, r->cies, r->n_cies, r->fdes, r->n_fdes);
+	if (r->dbg)
+		object_finish(r->dbg);
 }
 
 static bool open_section(struct cfi_witness *w, struct err *err)
 {
-	Dwarf_Error error = NULL;
-	int status;
-
 	w->interface.INTERFACE_MEMBER(object) = w;
 	w->interface.INTERFACE_MEMBER(methods) = &witness_methods;
-	status = dwarf_object_init_b(
-		&w->interface, NULL, NULL, DW_GROUPNUMBER_ANY, &w->dbg, &error);
-	if (status != DW_DLV_OK)
-		return refuse(w, status, error, "cannot open .eh_frame", err);
-	dwarf_set_frame_rule_table_size(w->dbg, WITNESS_TABLE_SIZE);
-	dwarf_set_frame_undefined_value(w->dbg, WITNESS_UNDEFINED);
-	dwarf_set_frame_same_value(w->dbg, WITNESS_SAME);
-	dwarf_set_frame_cfa_value(w->dbg, WITNESS_CFA);
-	dwarf_set_frame_rule_initial_value(w->dbg, WITNESS_UNSPECIFIED);
-	status = dwarf_get_fde_list_eh(
-		w->dbg, &w->cies, &w->n_cies, &w->fdes, &w->n_fdes, &error);
-	if (status == DW_DLV_ERROR)
-		return refuse(w, status, error, "cannot list .eh_frame", err);
-	return true;
+	return reading_open(&w->same, &w->interface, WITNESS_SAME, err) &&
+		reading_open(&w->undefined, &w->interface, WITNESS_UNDEFINED, err);
 }
 
 struct cfi_witness *cfi_witness_new(const struct cfi_section *section,
@@ -256,18 +279,15 @@ void cfi_witness_free(struct cfi_witness *witness)
 {
 	if (!witness)
 		return;
-	if (witness->fdes)
-		fde_list_dealloc(witness->dbg, witness->cies, witness->n_cies,
-			witness->fdes, witness->n_fdes);
-	if (witness->dbg)
-		object_finish(witness->dbg);
+	reading_close(&witness->same);
+	reading_close(&witness->undefined);
 	free(witness->table.rows);
 	free(witness);
 }
 
 size_t cfi_witness_n_fdes(const struct cfi_witness *witness)
 {
-	return (size_t)witness->n_fdes;
+	return (size_t)witness->same.n_fdes;
 }
 
 /* ---- rules ---- */
@@ -294,9 +314,7 @@ static struct cfi_rule rule_of_register(const struct cell *c)
 {
 	struct cfi_rule rule = {.kind = CFI_REG_PLUS};
 
-	if (c->reg == WITNESS_UNSPECIFIED)
-		rule.kind = CFI_UNSPECIFIED;
-	else if (c->reg == WITNESS_UNDEFINED)
+	if (c->reg == WITNESS_UNDEFINED)
 		rule.kind = CFI_UNDEFINED;
 	else if (c->reg == WITNESS_SAME)
 		rule.kind = CFI_SAME;
@@ -310,6 +328,8 @@ static struct cfi_rule rule_of_cell(struct cfi_witness *w, const struct cell *c,
 {
 	struct cfi_rule rule = {.off = c->offset};
 
+	if (c->unspecified)
+		return (struct cfi_rule){.kind = CFI_UNSPECIFIED};
 	switch (c->type) {
 	case DW_EXPR_OFFSET:
 		if (!is_cfa && c->has_offset) {
@@ -407,7 +427,7 @@ static bool push_stretch(struct cfi_witness *w, const struct stretch *s, uint64_
 
 /* The return address column is the CIE's. */
 static bool ra_column(
-	struct cfi_witness *w, Dwarf_Fde fde, Dwarf_Half *column, struct err *err)
+	const struct reading *r, Dwarf_Fde fde, Dwarf_Half *column, struct err *err)
 {
 	Dwarf_Error error = NULL;
 	Dwarf_Unsigned bytes, code_align, program_len;
@@ -423,28 +443,54 @@ static bool ra_column(
 		status = dwarf_get_cie_info_b(cie, &bytes, &version, &augmentation,
 			&code_align, &data_align, column, &program, &program_len,
 			&offset_size, &error);
-	return status == DW_DLV_OK || refuse(w, status, error, "cannot read a CIE", err);
+	return status == DW_DLV_OK || refuse(r, status, error, "cannot read a CIE", err);
 }
 
-static bool ask_stretch(struct cfi_witness *w, Dwarf_Fde fde, Dwarf_Half ra, uint64_t pc,
-	struct stretch *s, struct err *err)
+/* Asks reading r for a column of FDE number i. */
+static bool ask_reading(const struct reading *r, size_t i, Dwarf_Half column,
+	Dwarf_Addr pc, struct cell *c, struct err *err)
 {
 	Dwarf_Error error = NULL;
-	int status = ask(fde, WITNESS_CFA, pc, &s->cfa, &error);
+	int status = ask(r->fdes[i], column, pc, c, &error);
 
-	if (status == DW_DLV_OK)
-		status = ask(fde, w->machine.sp_reg, pc, &s->sp, &error);
-	if (status == DW_DLV_OK)
-		status = ask(fde, w->machine.fp_reg, pc, &s->fp, &error);
-	if (status == DW_DLV_OK)
-		status = ask(fde, ra, pc, &s->ra, &error);
-	return status == DW_DLV_OK || refuse(w, status, error, "cannot read a row", err);
+	return status == DW_DLV_OK || refuse(r, status, error, "cannot read a row", err);
+}
+
+static bool is_default(const struct cell *c, int64_t initial)
+{
+	return c->type == DW_EXPR_OFFSET && !c->has_offset && c->reg == initial;
+}
+
+/* The second reading is asked only where the first gives its default. */
+static bool ask_register(const struct cfi_witness *w, size_t i, Dwarf_Half column,
+	Dwarf_Addr pc, struct cell *c, struct err *err)
+{
+	struct cell other;
+
+	c->unspecified = false;
+	if (!ask_reading(&w->same, i, column, pc, c, err))
+		return false;
+	if (!is_default(c, WITNESS_SAME))
+		return true;
+	if (!ask_reading(&w->undefined, i, column, pc, &other, err))
+		return false;
+	c->unspecified = is_default(&other, WITNESS_UNDEFINED);
+	return true;
+}
+
+static bool ask_stretch(const struct cfi_witness *w, size_t i, Dwarf_Half ra, uint64_t pc,
+	struct stretch *s, struct err *err)
+{
+	return ask_register(w, i, WITNESS_CFA, pc, &s->cfa, err) &&
+		ask_register(w, i, w->machine.sp_reg, pc, &s->sp, err) &&
+		ask_register(w, i, w->machine.fp_reg, pc, &s->fp, err) &&
+		ask_register(w, i, ra, pc, &s->ra, err);
 }
 
 bool cfi_witness_table(struct cfi_witness *witness, size_t i, size_t max_rows,
 	const struct cfi_table **table, uint64_t *end, struct err *err)
 {
-	Dwarf_Fde fde = witness->fdes[i];
+	Dwarf_Fde fde = witness->same.fdes[i];
 	struct cfi_table *t = &witness->table;
 	Dwarf_Error error = NULL;
 	Dwarf_Addr start;
@@ -460,13 +506,13 @@ bool cfi_witness_table(struct cfi_witness *witness, size_t i, size_t max_rows,
 	t->pc_dependent_from = 0;
 	witness->expr_ops = 0;
 	if (status != DW_DLV_OK)
-		return refuse(
-			witness, status, error, "cannot read the range of an FDE", err);
+		return refuse(&witness->same, status, error,
+			"cannot read the range of an FDE", err);
 	t->start = start;
 	if (__builtin_add_overflow(start, range, &t->end))
 		return err_set(err, ERR_UNSUPPORTED, "libdwarf: an FDE wraps around");
 	*end = t->end;
-	if (!ra_column(witness, fde, &ra, err))
+	if (!ra_column(&witness->same, fde, &ra, err))
 		return false;
 	for (uint64_t pc = t->start; pc < t->end; max_rows--) {
 		struct stretch s;
@@ -477,7 +523,7 @@ bool cfi_witness_table(struct cfi_witness *witness, size_t i, size_t max_rows,
 			t->end = pc;
 			break;
 		}
-		if (!ask_stretch(witness, fde, ra, pc, &s, err))
+		if (!ask_stretch(witness, i, ra, pc, &s, err))
 			return false;
 		if (s.cfa.has_next && s.cfa.next_pc > pc && s.cfa.next_pc < next)
 			next = s.cfa.next_pc;
