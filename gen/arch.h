@@ -17,6 +17,9 @@ struct arch_plt_stub {
 	uint8_t size;	     /* bytes of code */
 	const uint8_t *code; /* size bytes */
 	const uint8_t *mask; /* size bytes; a bit that is 0 may have any value */
+	/* Bytes that may stand at other_at in the place of those of code; NULL: none. */
+	const uint8_t *other;
+	uint8_t other_at, other_size; /* bytes from the stub's start; bytes */
 	/* CFA = SP + cfa_off from offset start on, ascending, ended by the array's
 	 * length. */
 	uint8_t n_rows;

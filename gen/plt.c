@@ -176,12 +176,24 @@ static bool plt_is_claimed(const struct claims *claims, uint64_t start, uint64_t
 	return low < claims->n && claims->list[low].start < end;
 }
 
-static bool plt_stub_matches(const struct arch_plt_stub *stub, const uint8_t *code)
+/* Bytes [from, to) of the stub, by code and mask. */
+static bool plt_bytes_match(
+	const struct arch_plt_stub *stub, const uint8_t *code, uint8_t from, uint8_t to)
 {
-	for (uint8_t i = 0; i < stub->size; i++)
+	for (uint8_t i = from; i < to; i++)
 		if ((code[i] & stub->mask[i]) != (stub->code[i] & stub->mask[i]))
 			return false;
 	return true;
+}
+
+static bool plt_stub_matches(const struct arch_plt_stub *stub, const uint8_t *code)
+{
+	uint8_t at = stub->other_at, size = stub->other_size;
+
+	if (!stub->other || memcmp(code + at, stub->other, size) != 0)
+		return plt_bytes_match(stub, code, 0, stub->size);
+	return plt_bytes_match(stub, code, 0, at) &&
+	       plt_bytes_match(stub, code, (uint8_t)(at + size), stub->size);
 }
 
 /* Where the parts of a PLT section that matches a template begin. */

@@ -78,11 +78,16 @@ enum {
 #define PAGE INSN(0x9f00001f)  /* without immlo and immhi */
 #define PLACE INSN(0xffc003ff) /* without imm12 */
 
+/* GNU ld since 2.46 leaves out the ADD of 0: the slot of the stub is the first of a page. */
+static const uint8_t nop[] = {NOP};
+#define ADD_OR_NOP(at) .other = nop, .other_at = (at), .other_size = sizeof(nop)
+
 static const struct arch_plt_stub plt_header = {
 	.size = 32,
 	.code = (const uint8_t[]){STP_X16_LR, ADRP(16), LDR(17, 16), ADD(16), BR_X17, NOP,
 		NOP, NOP},
 	.mask = (const uint8_t[]){ALL, PAGE, PLACE, PLACE, ALL2, ALL2},
+	ADD_OR_NOP(12),
 	.n_rows = 2,
 	.rows = {{.start = 0, .cfa_off = 0}, {.start = 4, .cfa_off = 16, .ra_off = -8}},
 };
@@ -101,6 +106,7 @@ static const struct arch_plt_stub bti_header = {
 	.code = (const uint8_t[]){BTI_C, STP_X16_LR, ADRP(16), LDR(17, 16), ADD(16),
 		BR_X17, NOP, NOP},
 	.mask = (const uint8_t[]){ALL2, PAGE, PLACE, PLACE, ALL2, ALL},
+	ADD_OR_NOP(16),
 	.n_rows = 2,
 	.rows = {{.start = 0, .cfa_off = 0}, {.start = 8, .cfa_off = 16, .ra_off = -8}},
 };
@@ -109,6 +115,7 @@ static const struct arch_plt_stub plt_entry = {
 	.size = 16,
 	.code = (const uint8_t[]){ADRP(16), LDR(17, 16), ADD(16), BR_X17},
 	.mask = (const uint8_t[]){PAGE, PLACE, PLACE, ALL},
+	ADD_OR_NOP(8),
 	.n_rows = 1,
 	.rows = {{.start = 0, .cfa_off = 0}},
 };
@@ -126,6 +133,7 @@ static const struct arch_plt_stub bti_entry = {
 	.size = 24,
 	.code = (const uint8_t[]){BTI_C, ADRP(16), LDR(17, 16), ADD(16), BR_X17, NOP},
 	.mask = (const uint8_t[]){ALL, PAGE, PLACE, PLACE, ALL2},
+	ADD_OR_NOP(12),
 	.n_rows = 1,
 	.rows = {{.start = 0, .cfa_off = 0}},
 };
@@ -135,6 +143,7 @@ static const struct arch_plt_stub pac_entry = {
 	.size = 24,
 	.code = (const uint8_t[]){ADRP(16), LDR(17, 16), ADD(16), AUTIA1716, BR_X17, NOP},
 	.mask = (const uint8_t[]){PAGE, PLACE, PLACE, ALL, ALL2},
+	ADD_OR_NOP(8),
 	.n_rows = 1,
 	.rows = {{.start = 0, .cfa_off = 0}},
 };
@@ -144,6 +153,7 @@ static const struct arch_plt_stub bti_pac_entry = {
 	.code = (const uint8_t[]){BTI_C, ADRP(16), LDR(17, 16), ADD(16), AUTIA1716,
 		BR_X17},
 	.mask = (const uint8_t[]){ALL, PAGE, PLACE, PLACE, ALL2},
+	ADD_OR_NOP(12),
 	.n_rows = 1,
 	.rows = {{.start = 0, .cfa_off = 0}},
 };
@@ -171,6 +181,7 @@ static const struct arch_plt_stub tlsdesc_tail = {
 	.code = (const uint8_t[]){STP_X2_X3, ADRP(2), ADRP(3), LDR(2, 2), ADD(3), BR_X2,
 		NOP, NOP},
 	.mask = (const uint8_t[]){ALL, PAGE, PAGE, PLACE, PLACE, ALL, ALL2},
+	ADD_OR_NOP(16),
 	.n_rows = 2,
 	.rows = {{.start = 0, .cfa_off = 0}, {.start = 4, .cfa_off = 16}},
 };
@@ -180,6 +191,7 @@ static const struct arch_plt_stub bti_tlsdesc_tail = {
 	.code = (const uint8_t[]){BTI_C, STP_X2_X3, ADRP(2), ADRP(3), LDR(2, 2), ADD(3),
 		BR_X2, NOP},
 	.mask = (const uint8_t[]){ALL2, PAGE, PAGE, PLACE, PLACE, ALL2},
+	ADD_OR_NOP(20),
 	.n_rows = 2,
 	.rows = {{.start = 0, .cfa_off = 0}, {.start = 8, .cfa_off = 16}},
 };

@@ -87,6 +87,10 @@ static const struct arch_plt_stub mold_entry = {
 	ONE_ROW,
 };
 
+/* mold 2.41 and later fill up with zeros. */
+static const uint8_t zeros[4] = {0};
+#define NOPR_OR_ZEROS(at, bytes) .other = zeros, .other_at = (at), .other_size = (bytes)
+
 /* The header finds the entry's number by %r0, which BASR leaves behind the entry. */
 static const struct arch_plt_stub mold_2_header = {
 	.size = 48,
@@ -99,6 +103,7 @@ static const struct arch_plt_stub mold_2_header = {
 			STG_R0_56, LARL_R1, MVC_48, LG_R1_16, BR_R1, NOPR, NOPR, /* 12 */
 		},
 	.mask = (const uint8_t[]){FIX6, FIX6, FIX6, FIX6, FIX2, ANY4, FIX6, FIX6, FIX6},
+	NOPR_OR_ZEROS(44, 4),
 	ONE_ROW,
 };
 
@@ -111,6 +116,7 @@ static const struct arch_plt_stub mold_2_entry = {
 			NOPR,		/* e */
 		},
 	.mask = (const uint8_t[]){FIX2, ANY4, FIX6, FIX4},
+	NOPR_OR_ZEROS(14, 2),
 	ONE_ROW,
 };
 
@@ -118,6 +124,7 @@ static const struct arch_plt_stub mold_got_entry = {
 	.size = 16,
 	.code = (const uint8_t[]){LARL_R1, LG_R1, BR_R1, NOPR},
 	.mask = (const uint8_t[]){FIX2, ANY4, FIX6, FIX4},
+	NOPR_OR_ZEROS(14, 2),
 	ONE_ROW,
 };
 

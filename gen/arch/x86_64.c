@@ -165,6 +165,32 @@ static const struct arch_plt_stub mold_entry = {
 	.rows = {{.start = 0, .cfa_off = 8}},
 };
 
+/* mold since 2.3: a landing pad only where the address is taken. */
+static const struct arch_plt_stub mold_plain_entry = {
+	.size = 16,
+	.code =
+		(const uint8_t[]){
+			0x41, 0xbb, INDEX, /* 0: mov $index,%r11d */
+			0xff, 0x25, DISP,  /* 6: jmp *slot(%rip) */
+			INT3_4,		   /* c */
+		},
+	.mask = (const uint8_t[]){FIX2, ANY, FIX2, ANY, FIX4},
+	.n_rows = 1,
+	.rows = {{.start = 0, .cfa_off = 8}},
+};
+
+static const struct arch_plt_stub mold_plain_got_entry = {
+	.size = 8,
+	.code =
+		(const uint8_t[]){
+			0xff, 0x25, DISP, /* 0: jmp *slot(%rip) */
+			0xcc, 0xcc,	  /* 6 */
+		},
+	.mask = (const uint8_t[]){FIX2, ANY, FIX2},
+	.n_rows = 1,
+	.rows = {{.start = 0, .cfa_off = 8}},
+};
+
 static const struct arch_plt_stub mold_got_entry = {
 	.size = 16,
 	.code =
@@ -247,7 +273,8 @@ static const struct arch_plt_template plt_templates[] = {
 	{.linker = "mold",
 		.section = ".plt",
 		.header = &mold_header,
-		.entry = &mold_entry},
+		.entry = &mold_plain_entry,
+		.entry_too = &mold_entry},
 	{.linker = "lld, retpoline, now",
 		.section = ".plt",
 		.header = &retpoline_now_header,
@@ -262,7 +289,8 @@ static const struct arch_plt_template plt_templates[] = {
 	{.linker = "lld, GNU ld, IBT",
 		.section = ".plt.sec",
 		.entry = &ibt_non_lazy_entry},
-	{.linker = "mold", .section = ".plt.got", .entry = &mold_got_entry},
+	{.linker = "mold", .section = ".plt.got", .entry = &mold_plain_got_entry},
+	{.linker = "mold, before 2.3", .section = ".plt.got", .entry = &mold_got_entry},
 	{.linker = "GNU ld", .section = ".plt.got", .entry = &non_lazy_entry},
 	{.linker = "GNU ld, IBT", .section = ".plt.got", .entry = &ibt_non_lazy_entry},
 	{.linker = "lld", .section = ".iplt", .entry = &lazy_entry},

@@ -68,7 +68,11 @@ static void start_add(struct start *start, const struct arch_plt_stub *stub)
 		if (row + 1 < stub->n_rows && stub->rows[row + 1].start == i)
 			row++;
 		start->code[start->size] = stub->code[i];
-		start->mask[start->size] = stub->mask[i];
+		/* Where other bytes may stand, any may. */
+		start->mask[start->size] = stub->other && i >= stub->other_at &&
+				i < stub->other_at + stub->other_size
+			? 0
+			: stub->mask[i];
 		start->rows[start->size] = stub->rows[row];
 		start->rows[start->size++].start = 0;
 	}
