@@ -99,7 +99,6 @@ bool write_front_moves(const struct write_plan *plan, uint64_t off, uint64_t *ne
 	return false;
 }
 
-/* Ends wrap only for ranges outside any file. */
 static bool meets(uint64_t a, uint64_t a_end, uint64_t b, uint64_t b_end)
 {
 	return a < b_end && b < a_end;
@@ -123,12 +122,15 @@ static enum obstacle check_segments(const struct image *image,
 	front->bias = load->p_vaddr;
 	for (size_t i = 0; i < image->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &image->phdrs[i];
-		uint64_t phdr_end = phdr->p_offset + phdr->p_filesz;
+		uint64_t phdr_end;
 		bool inside = num_range_inside(phdr->p_offset - start, phdr->p_filesz,
 				      front->slide_size) &&
 			      phdr->p_vaddr == phdr->p_offset + front->bias &&
 			      phdr->p_filesz == phdr->p_memsz;
 
+		/* Only a PT_LOAD is known to be inside of the file. */
+		if (__builtin_add_overflow(phdr->p_offset, phdr->p_filesz, &phdr_end))
+			phdr_end = UINT64_MAX;
 		if (i != slots->first_load && phdr->p_filesz && !inside &&
 			meets(phdr->p_offset, phdr_end, start, end))
 			return OBSTACLE_FRONT_SEGMENT;

@@ -14,11 +14,7 @@ arch=$1 which=$2 dir=$3
 
 packages='libc6 libgcc-s1 libstdc++6'
 [ "$which" = quick ] || packages="$packages
-	bash coreutils perl perl-base libperl5.36 perl-modules-5.36 libcrypt1 libdb5.3 libbz2-1.0
-	python3.11 python3.11-minimal libpython3.11 libpython3.11-minimal libpython3.11-stdlib
-	libexpat1 libffi8 liblzma5 libssl3 zlib1g libtinfo6 libacl1 libattr1 libselinux1 libpcre2-8-0
-	libgmp10 libllvm14 libz3-4 libbsd0 libmd0 libedit2 libxml2 libicu72 libzstd1 ripgrep fzf
-	libstd-rust-1.63"
+	bash coreutils perl python3 llvm libstd-rust-dev ripgrep fzf"
 
 without() {
 	if [ -n "${MACHINES_REQUIRED-}" ]; then
@@ -32,7 +28,7 @@ without() {
 for tool in apt-get dpkg-deb flock; do
 	command -v $tool >/dev/null || without "needs $tool"
 done
-mkdir -p "$dir/$arch" "$dir/apt-$arch/lists/partial" "$dir/apt-$arch/debs/partial" || exit 1
+mkdir -p "$dir/$arch" "$dir/apt-$arch/lists/partial" "$dir/apt-$arch/debs/archives/partial" || exit 1
 dir=$(readlink -f "$dir")
 apt=$dir/apt-$arch
 
@@ -40,11 +36,7 @@ apt=$dir/apt-$arch
 exec 9>"$apt/lock"
 flock 9
 
-missing=()
-for package in $packages; do
-	[ -e "$apt/$package.done" ] || missing+=("$package")
-done
-[ ${#missing[@]} -gt 0 ] || exit 0
+[ ! -e "$apt/$which.done" ] || exit 0
 
 # What follows an update is for the machine's own lists.
 {
@@ -70,13 +62,20 @@ echo "Dir::Etc::main \"$apt/main.conf\";" >"$apt/apt.conf"
 : >"$apt/status"
 export APT_CONFIG=$apt/apt.conf
 
-cd "$apt/debs" || exit 1
-if ! { apt-get -q update && apt-get -q download "${missing[@]}"; } >"$apt/log" 2>&1 </dev/null; then
+# To apt nothing is installed, so it takes all that these packages depend on.
+# shellcheck disable=SC2086 # a list of names
+if ! { apt-get -q update && apt-get -q -y --no-install-recommends --download-only install $packages; } \
+	>"$apt/log" 2>&1 </dev/null; then
 	without "no packages: $(grep '^[EW]:' "$apt/log" | tail -n 1)"
 fi
 # Programs read the first: none of the machine's own libraries belong to this root.
 mkdir -p "$dir/$arch/etc" && : >"$dir/$arch/etc/ld.so.cache"
-for package in "${missing[@]}"; do
-	dpkg-deb -x "$apt/debs/${package}"_*.deb "$dir/$arch" && : >"$apt/$package.done" || exit 1
+for file in "$apt"/debs/archives/*.deb; do
+	dpkg-deb -x "$file" "$dir/$arch" || exit 1
 done
-rm -f "$apt"/debs/*.deb
+# Since Debian 13 packages have nothing outside of /usr.
+for folder in bin lib lib64 sbin; do
+	[ ! -d "$dir/$arch/usr/$folder" ] || [ -e "$dir/$arch/$folder" ] || ln -s "usr/$folder" "$dir/$arch/$folder"
+done
+rm -f "$apt"/debs/archives/*.deb
+: >"$apt/$which.done"

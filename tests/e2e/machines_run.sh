@@ -96,7 +96,7 @@ jobs_of() {
 		print(sorted(results), sys.byteorder)
 		sys.exit(6)
 		PY
-		emulate /usr/bin/python3.11 job.py ;;
+		emulate /usr/bin/python3 job.py ;;
 	modules) cat <<-'PY' >job.py
 		import asyncio, bz2, csv, email, lzma, pickle, ssl, unittest, xml.dom.minidom
 		print(pickle.loads(pickle.dumps({1: [2, 3]})), ssl.OPENSSL_VERSION)
@@ -105,10 +105,10 @@ jobs_of() {
 		    return a + b
 		print(asyncio.run(add(1, 2)), xml.dom.minidom.parseString("<a><b/></a>").toxml())
 		PY
-		emulate /usr/bin/python3.11 job.py ;;
+		emulate /usr/bin/python3 job.py ;;
 	llvm) cat <<-'PY' >job.py
-		import ctypes
-		llvm = ctypes.CDLL("libLLVM-14.so.1")
+		import ctypes, glob, os, sys
+		llvm = ctypes.CDLL(os.path.basename(glob.glob(sys.argv[1] + "/usr/lib/*/libLLVM*.so.*")[0]))
 		llvm.LLVMContextCreate.restype = llvm.LLVMCreateMemoryBufferWithMemoryRangeCopy.restype = ctypes.c_void_p
 		llvm.LLVMPrintModuleToString.restype = ctypes.c_char_p
 		context = ctypes.c_void_p(llvm.LLVMContextCreate())
@@ -118,7 +118,7 @@ jobs_of() {
 		print(llvm.LLVMParseIRInContext(context, ctypes.c_void_p(buffer), ctypes.byref(module), ctypes.byref(message)))
 		print(llvm.LLVMPrintModuleToString(module).decode())
 		PY
-		emulate /usr/bin/python3.11 job.py ;;
+		emulate /usr/bin/python3 job.py "$root" ;;
 	rust) emulate /usr/bin/rg --no-config --sort path -c 'return|exit' tree ;;
 	go) emulate /usr/bin/fzf --filter=12 <numbers ;;
 	esac
@@ -133,7 +133,7 @@ declare -A expected=([bash]=1 [perl]=5 [python]=6)
 # and PT_GNU_SFRAME is in each.
 all_mapped() {
 	local file n=0
-	emulate /usr/bin/python3.11 -c 'import hashlib, ctypes, ssl; ctypes.CDLL("libstdc++.so.6")
+	emulate /usr/bin/python3 -c 'import hashlib, ctypes, ssl; ctypes.CDLL("libstdc++.so.6")
 print(open("/proc/self/maps").read())' >maps || return
 	while read -r file; do
 		n=$((n + 1))

@@ -51,9 +51,9 @@ same exec ./hello-exec
 same busybox /usr/bin/busybox sh -c 'echo $((6*7))' # the applet is the first argument
 same rust "$(command -v rg || echo /usr/bin/rg)" --no-config -c root /etc/passwd
 same go "$(command -v fzf || echo /usr/bin/fzf)" --version
-# Away from its folder gcc has to be told where its parts are.
+# Away from its folder gcc has to be told where its parts and its headers are.
 same gcc "$(readlink -f "$(command -v gcc)")" -B "$(dirname "$(gcc -print-prog-name=cc1)")/" \
-	-O2 -S -o - hello.c
+	-B "$(dirname "$(gcc -print-libgcc-file-name)")/" -O2 -S -o - hello.c
 same cc1 "$(gcc -print-prog-name=cc1)" -quiet -O2 -o - hello.c
 same ld "$(readlink -f "$(command -v ld)")" --version
 

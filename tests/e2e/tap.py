@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: MIT
 """What the tests in Python have in common: lines of TAP, and commands that are run."""
+import os
+import signal
 import subprocess
 
 count = 0
 failed = 0
+# Programs started here must die of a signal that the caller ignores, as under nohup.
+for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
+    signal.signal(number, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+os.umask(0o022)
 
 
 def check(ok, name, why=""):

@@ -3,7 +3,10 @@
 # scratch directory that is the current one from then on. Paths of the caller's are absolute by then.
 # shellcheck shell=bash
 set -u
+# Programs started here must die of a signal that the caller ignores, as under nohup.
+[ -n "${TAP_SIGNALS-}" ] || TAP_SIGNALS=default exec env --default-signal=HUP,INT,QUIT,TERM bash "$0" "$@"
 export LC_ALL=C
+umask 022
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/e2e.XXXXXX")
 trap 'cd /; chmod -R u+rwx "$scratch"; rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 99

@@ -76,8 +76,8 @@ other() {
 		return
 	fi
 	why=$("$src/machines_fetch.sh" "$3" quick "$cache" 2>&1) || { missing "$1" "$why"; return; }
-	mkdir -p "root-$1/etc"
-	cp -a "$cache/$3/lib" "root-$1/" && : >"root-$1/etc/ld.so.cache"
+	mkdir -p "root-$1/etc" "root-$1/lib"
+	cp -a "$cache/$3/lib/." "root-$1/lib" && : >"root-$1/etc/ld.so.cache"
 	machine "$1" "$2-gcc" "qemu-$1 -L $scratch/$1" "$scratch/root-$1" ""
 }
 

@@ -1,22 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Version 1 sections of installed libraries, as readelf and objdump of the installed binutils read
-them and as --dump does: every function and every row must be the same. TAP.
+"""Sections of installed libraries, of each version that the installed binutils read, as readelf and
+objdump read them and as --dump does: every function and every row must be the same. TAP.
 
     readelf_sframe.py EH2SFRAME some|all
 
-some is 250 of the smaller libraries, all every library there is. Only binutils 2.40 reads version 1.
+some is 250 of the smaller libraries, all every library there is.
 """
 import concurrent.futures
 import glob
 import os
-import re
 import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "../e2e")]
+from binutils import readable  # noqa: E402
 from sframe_text import Section  # noqa: E402
+from tap import check, plan  # noqa: E402
 
 WANTED = 250  # some: converted; of those that have CFI at all
 LEAST = 200
@@ -45,10 +47,10 @@ def libraries(which):
 
 def compare(job):
     """(functions, rows) that all three read alike; None: nothing to convert; or what differs."""
-    tool, path, scratch = job
+    tool, path, scratch, version, options = job
     with tempfile.TemporaryDirectory(dir=scratch) as work:
         out = os.path.join(work, "out")
-        made = run(tool, "-q", "--format=1", "--refresh", path, out)
+        made = run(tool, "-q", "--format=" + version, *options, "--refresh", path, out)
         if made.returncode in (1, 6):
             return None
         if made.returncode != 0:
@@ -57,7 +59,7 @@ def compare(job):
         for reader in (["readelf", "--sframe=.sframe"], ["objdump", "--sframe=.sframe"]):
             read = run(*reader, out)
             theirs = Section(read.stdout)
-            if ours.version != 1 or theirs.version != 1 or ours.counts != theirs.counts:
+            if not ours.version == theirs.version == int(version) or ours.counts != theirs.counts:
                 return f"{reader[0]}: another header: {theirs.counts}, {ours.counts} {read.stderr}"
             if ours.funcs != theirs.funcs:
                 pc = min(pc for pc in ours.funcs.keys() | theirs.funcs.keys()
@@ -67,32 +69,30 @@ def compare(job):
     return len(ours.funcs), ours.n_rows()
 
 
-def main():
-    tool, which = sys.argv[1], sys.argv[2]
-    version = re.search(r"(\d+\.\d+)", run("readelf", "--version").stdout)
-    if not version or version[1] != "2.40":
-        print("1..0 # SKIP only readelf 2.40 reads version 1")
-        return
+def check_version(tool, which, version, options):
     done = funcs = rows = 0
     paths = libraries(which)
     bad = []
     with tempfile.TemporaryDirectory() as scratch, \
             concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         while which == "all" or done < WANTED:
-            batch = [(tool, path, scratch) for _, path in zip(range(64), paths)]
+            batch = [(tool, path, scratch, version, options) for _, path in zip(range(64), paths)]
             if not batch:
                 break
-            for (_, path, _), result in zip(batch, pool.map(compare, batch)):
+            for (_, path, *_), result in zip(batch, pool.map(compare, batch)):
                 if isinstance(result, str):
                     bad.append(f"{path}: {result}")
                 elif result:
                     done, funcs, rows = done + 1, funcs + result[0], rows + result[1]
-    for line in bad[:20]:
-        print("#", line)
-    print("not ok" if bad else "ok", 1, f"- {done} libraries, {funcs} functions, {rows} rows "
-          "read alike by readelf, objdump and --dump")
-    print("ok" if done >= LEAST else "not ok", 2, f"- at least {LEAST} libraries")
-    print("1..2")
+    check(not bad, f"version {version}: {done} libraries, {funcs} functions, {rows} rows "
+          "read alike by readelf, objdump and --dump", "\n".join(bad[:20]))
+    check(done >= LEAST, f"version {version}: at least {LEAST} libraries", done)
+
+
+def main():
+    for version, options in readable():
+        check_version(sys.argv[1], sys.argv[2], version, options)
+    plan()
 
 
 main()

@@ -251,6 +251,8 @@ static const struct changed {
 	{SHDR_HASH + 48, 8, 16, OBSTACLE_FRONT_BLOCK},
 	{SHDR_DYNSYM + 4, 4, SHT_GNU_versym, OBSTACLE_FRONT_BLOCK},
 	{PHDR_NOTE + 32, 8, 0x40, OBSTACLE_FRONT_SEGMENT},
+	/* The end wraps around. */
+	{PHDR_NOTE + 32, 8, UINT64_MAX, OBSTACLE_FRONT_SEGMENT},
 	{PHDR_NOTE + 16, 8, FIX_ADDR + NOTE + 4, OBSTACLE_FRONT_SEGMENT},
 	{PHDR_INTERP + 8, 8, TEXT, OBSTACLE_FRONT_SEGMENT},
 	/* No tag, two, or one that leads elsewhere. */
