@@ -10,6 +10,7 @@ objects in each version with .sframe for each part of them. TAP.
 
 import collections
 import concurrent.futures
+import multiprocessing
 import os
 import re
 import struct
@@ -122,7 +123,7 @@ def main():
     tool, folders = sys.argv[1], sys.argv[2:]
     counts, unexplained = collections.Counter(), []
     paths = sorted(candidates(folders))
-    with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ProcessPoolExecutor() as pool:
+    with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ProcessPoolExecutor(mp_context=multiprocessing.get_context("fork")) as pool:
         jobs = [(tool, path, scratch) for path in paths]
         for path, status, message in pool.map(convert, jobs, chunksize=8):
             if status == 0:

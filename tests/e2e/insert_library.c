@@ -7,7 +7,7 @@
 
 int insert_library(int n);
 
-static __thread int thread_local = 30;
+static __thread int per_thread = 30;
 static char zeros[BSS];
 static const char *volatile const pointers[] = {zeros, zeros + BSS - 1};
 
@@ -15,5 +15,5 @@ int insert_library(int n)
 {
 	for (int i = 0; i < 40000; i += 7)
 		n += zeros[i];
-	return n + thread_local + *pointers[0] + *pointers[1];
+	return n + per_thread + *pointers[0] + *pointers[1];
 }

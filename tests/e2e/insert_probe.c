@@ -22,7 +22,7 @@
 #define PT_GNU_SFRAME 0x6474e554
 
 static char zeros[BSS];
-static __thread int thread_local = 17;
+static __thread int per_thread = 17;
 static __thread char thread_zeros[300];
 static const char *volatile const pointers[] = {"a", "b", zeros};
 
@@ -84,9 +84,9 @@ __attribute__((noinline)) int work(int n)
 		if (zeros[i])
 			return 2;
 	memset(zeros, 1, sizeof(zeros));
-	if (thread_local != 17 || thread_zeros[0] || thread_zeros[299])
+	if (per_thread != 17 || thread_zeros[0] || thread_zeros[299])
 		return 3;
-	thread_local ++;
+	per_thread++;
 	if (*pointers[0] != 'a' || *pointers[1] != 'b' || *pointers[2] != 1)
 		return 4;
 	free(heap);

@@ -155,7 +155,7 @@ def check_oracle(tool, cfi_rows, path):
 
 def main():
     tool, cfi_rows, _, cache, which, *archs = sys.argv[1:]
-    with multiprocessing.Pool(os.cpu_count()) as pool:
+    with multiprocessing.get_context("fork").Pool(os.cpu_count()) as pool:
         for arch in archs:
             check_arch(pool, arch, (tool, cfi_rows, which, cache))
             libc = next(path for path in elf_files(os.path.join(cache, arch))

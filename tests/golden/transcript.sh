@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# transcript.sh EH2SFRAME VECTOR NAME: what the program says of VECTOR, called NAME.
+# transcript.sh EH2SFRAME VECTOR NAME: what the program says of VECTOR, called NAME. The size of .eh_frame
+# depends on the assembler, so that size and what is divided by it are left out.
 set -eu
 program=$(realpath "$1") vector=$(realpath "$2") name=$3
 scratch=$(mktemp -d)
@@ -11,7 +12,8 @@ cp "$vector" "$name"
 say() {
 	echo "\$ eh2sframe $*"
 	status=0
-	"$program" "$@" 2>&1 || status=$?
+	"$program" "$@" >said 2>&1 || status=$?
+	sed -E 's/^( *\.eh_frame +)[0-9]+ bytes/\1N bytes/; s/[0-9.]+ (of \.eh_frame)/R \1/g' said
 	[ "$status" = 0 ] || echo "status $status"
 	echo
 }

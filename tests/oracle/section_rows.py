@@ -163,7 +163,7 @@ def compare_job(job):
 def main():
     total, different = collections.Counter(dict.fromkeys(KEYS, 0)), 0
     jobs = [(sys.argv[1], sys.argv[2], path) for path in sys.argv[3:]]
-    with multiprocessing.Pool(os.cpu_count()) as pool:
+    with multiprocessing.get_context("fork").Pool(os.cpu_count()) as pool:
         for counts, wrong in pool.imap(compare_job, jobs):
             total.update(counts)
             different += len(wrong)
