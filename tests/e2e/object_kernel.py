@@ -179,7 +179,7 @@ def check_kernel(symbols):
               made.stderr and not os.path.exists(name + ".out"),
               f"{name}: refused by the name of its symbol", made.stderr)
         # The documented way: before the last link.
-        must(tool, "-q", "--format=" + merged(), "kernel.o", "kernel.s.o")
+        must(tool, "-q", *merged(), "kernel.o", "kernel.s.o")
         must("ld.bfd", "-static", "-T", "script.ld", "-o", name, "kernel.s.o")
         theirs = Section(must("readelf", "--sframe=.sframe", name))
         start, stop = (int(re.search(rf"(\w+) . __{end}_sframe_header", must("nm", name))[1], 16)

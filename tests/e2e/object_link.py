@@ -66,7 +66,7 @@ def plt_places(path):
 def compare(name, linked, plain, objects, work):
     """The functions of linked, but for the linker's, against a conversion of plain."""
     reference = os.path.join(work, "reference")
-    must(tool, "-q", "--format=" + FORMAT, "--optimize=none", plain, reference)
+    must(tool, "-q", *FORMAT, "--optimize=none", plain, reference)
     ours = Section(must(tool, "--dump", reference))
     theirs, complaint = section(linked)
     check(not complaint, f"{name}: readelf reads .sframe", complaint)
@@ -109,7 +109,7 @@ def convert(objects, mode, work):
     made = []
     for path in objects:
         out = path[:-2] + f".{mode}.o"
-        must(tool, "-q", "--format=" + FORMAT, f"--object-sections={mode}", path, out)
+        must(tool, "-q", *FORMAT, f"--object-sections={mode}", path, out)
         must(tool, "-q", "--verify", out)
         back = os.path.join(work, "back.o")
         must(tool, "--remove", out, back)
@@ -129,7 +129,7 @@ def same_as_gas(name, options, objects, work):
     """Function by function, at the same made-up addresses."""
     for path, theirs in zip(objects, compile_all(["-Wa,--gsframe", *options], ".gas.o", work)):
         ours = os.path.join(work, "ours.o")
-        must(tool, "-q", "--format=" + FORMAT, path, ours)
+        must(tool, "-q", *FORMAT, path, ours)
         a, b = (Section(must(tool, "--dump", each)) for each in (ours, theirs))
         wrong = [f"{pc:#x}: {a.funcs.get(pc)}, GNU as {b.funcs.get(pc)}"
                  for pc in a.funcs.keys() | b.funcs.keys()

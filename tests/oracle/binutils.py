@@ -11,17 +11,19 @@ def release(tool="readelf"):
 
 
 def merged(tool="ld.bfd"):
-    """The version that as writes and ld merges, as --format takes it."""
+    """Options of eh2sframe for the section that as writes and ld merges."""
     number = release(tool)
-    return "1" if number <= (2, 40) else "2" if number <= (2, 45) else "3"
-
-
-def readable():
-    """[(version, options of eh2sframe)] that readelf and objdump read right. Before 2.45 they take the
-    starts for relative to the section, whatever the flag says."""
-    number = release()
     if number <= (2, 40):
-        return [("1", [])]
+        return ["--format=1"]
     if number < (2, 45):
-        return [("2", ["--no-pcrel"])]
-    return [("2", [])] if number == (2, 45) else [("2", []), ("3", [])]
+        return ["--format=2", "--no-pcrel"]
+    return ["--format=2"] if number == (2, 45) else ["--format=3"]
+
+
+def readable(s390x=False):
+    """[options of eh2sframe] for what readelf and objdump read right. Before 2.45 they take the starts
+    for relative to the section, whatever the flag says; before 2.46 they do not know s390x."""
+    number = release()
+    if number >= (2, 46):
+        return [["--format=2"], ["--format=3"]]
+    return [] if s390x else [merged("readelf")]
