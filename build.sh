@@ -13,31 +13,43 @@ test_packages='g++ clang lld mold binutils llvm elfutils gdb python3 patchelf qe
   gcc-aarch64-linux-gnu gcc-s390x-linux-gnu libc6-dev-arm64-cross libc6-dev-s390x-cross
   ccache rpm cpio debhelper dpkg-dev build-essential fakeroot cmake rustc cargo bazel-bootstrap zsh lintian'
 
+# What some releases have in another package, and others no longer have.
+if_known='binutils-gold binutils-gold-aarch64-linux-gnu'
+
+fail() {
+	echo "build.sh: $1" >&2
+	exit 1
+}
+# absent PACKAGE...: those that are not installed.
+absent() {
+	for package; do
+		dpkg -s "$package" >/dev/null 2>&1 || printf ' %s' "$package"
+	done
+}
 wanted=$packages
 [ "${1:-}" != --tests ] || wanted="$packages $test_packages"
-missing=
-for package in $wanted; do
-	dpkg -s "$package" >/dev/null 2>&1 || missing="$missing $package"
-done
+# shellcheck disable=SC2086 # lists of names
+missing=$(absent $wanted)
 
 # Runs apt-get as root, and tells what to do where that is not possible.
 apt_get() {
 	as_root=
 	[ "$(id -u)" = 0 ] || as_root=sudo
-	if [ "$as_root" ] && ! command -v sudo >/dev/null; then
-		echo "build.sh: packages are missing and there is no sudo; as root: apt-get install --no-install-recommends$missing" >&2
-		exit 1
-	fi
+	[ -z "$as_root" ] || command -v sudo >/dev/null ||
+		fail "packages are missing and there is no sudo; as root: apt-get install --no-install-recommends$missing"
 	# Packages set up files for all users, whatever umask this user has.
 	(umask 022; exec $as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -qq "$@" </dev/null)
 }
 if [ -n "$missing" ]; then
-	# Where lists are old or a package is gone, apt says which, and so do we.
+	apt_get update || fail "apt-get update failed, see above; packages are missing:$missing"
+	if [ "${1:-}" = --tests ]; then
+		for package in $(absent $if_known); do
+			! apt-cache policy "$package" | grep -q 'Candidate: [0-9]' || missing="$missing $package"
+		done
+	fi
 	# shellcheck disable=SC2086 # a list of names
-	{ apt_get update && apt_get install -y --no-install-recommends $missing >/dev/null; } || {
-		echo "build.sh: apt-get could not install:$missing" >&2
-		exit 1
-	}
+	apt_get install -y --no-install-recommends $missing >/dev/null ||
+		fail "apt-get could not install all of these, see above:$missing"
 fi
 [ -z "${1:-}" ] || exit 0
 

@@ -100,9 +100,13 @@ HIDDEN int twice(int n)
 	return 2 * n;
 }
 
+/* Opaque: clang calls what a resolver always picks without a PLT. */
 static void *pick(void)
 {
-	return (void *)twice;
+	void *picked = (void *)twice;
+
+	__asm__("" : "+r"(picked));
+	return picked;
 }
 
 HIDDEN int chosen(int) __attribute__((ifunc("pick")));
