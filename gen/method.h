@@ -46,6 +46,9 @@ enum method {
 	X(OBSTACLE_HOLE,                                                                 \
 		"the program's memory ends so far behind its file that the hole in the " \
 		"file would be too large")                                               \
+	X(OBSTACLE_EMPTIED,                                                              \
+		"only the program header table keeps GNU strip from removing the first "  \
+		"segment, and the table has room to grow")                                \
 	X(OBSTACLE_FRONT_KIND, "neither a program with an interpreter nor a library")    \
 	X(OBSTACLE_FRONT_TABLE,                                                          \
 		"the program header table does not stand behind the ELF header in a "    \

@@ -54,6 +54,9 @@ struct write_plan {
 	 * grows over the section, the one that becomes PT_GNU_SFRAME (else that goes
 	 * last), and one that goes to make room. */
 	size_t grown, sframe_entry, dropped;
+	/* The PT_LOAD that ends with the program header table, where that grows into the
+	 * padding behind it; or WRITE_NONE. */
+	size_t table_load;
 	struct write_front front;
 	bool add_phdr;	     /* a PT_PHDR in front, for a library that has none */
 	uint64_t tail_off;   /* from here on the file holds no loaded bytes: */

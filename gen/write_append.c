@@ -74,12 +74,32 @@ static enum obstacle place_segment(const struct image *image,
 	return OBSTACLE_NONE;
 }
 
+/*
+ * GNU strip 2.44 removes a PT_LOAD without table and sections, and counts its entry when
+ * it places the sections of the segment in which the table is now: they are then mapped at
+ * addresses which are not theirs.
+ */
+static bool only_table(const struct image *image, const GElf_Phdr *load)
+{
+	for (size_t i = 1; i < image->n_sections; i++) {
+		const GElf_Shdr *hdr = &image->sections[i].hdr;
+
+		if (hdr->sh_flags & SHF_ALLOC && hdr->sh_addr >= load->p_vaddr &&
+			hdr->sh_addr - load->p_vaddr < load->p_memsz)
+			return false;
+	}
+	return image->n_sections > 0;
+}
+
 enum obstacle write_plan_append(const struct image *image,
 	const struct write_slots *slots, struct write_plan *plan, struct err *err)
 {
-	enum obstacle obstacle = place_segment(image, slots, plan, err);
+	enum obstacle obstacle;
 	uint64_t gap, into;
 
+	if (slots->room == 2 && only_table(image, &image->phdrs[slots->first_load]))
+		return OBSTACLE_EMPTIED;
+	obstacle = place_segment(image, slots, plan, err);
 	if (obstacle != OBSTACLE_NONE)
 		return obstacle;
 	/* Without a PT_PHDR glibc looks for a library's table in its segments, and after

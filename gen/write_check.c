@@ -212,6 +212,20 @@ static bool check_segment(const struct image *input, const struct write_plan *pl
 			want.p_filesz <= old->p_filesz)
 			return false;
 	}
+	/* It ended with the table, and does so again. */
+	if (i == plan->table_load) {
+		want.p_filesz += (plan->n_phdrs - input->n_phdrs) * WRITE_PHDR_SIZE;
+		want.p_memsz = want.p_filesz;
+		for (uint64_t at = old->p_offset + old->p_filesz;
+			at < want.p_offset + want.p_filesz; at++)
+			if (input->bytes[at])
+				return false;
+		if (!allowed[plan->method].spare || old->p_filesz != old->p_memsz ||
+			old->p_flags & PF_W ||
+			want.p_offset + want.p_filesz !=
+				plan->phdr_off + write_table_size(plan))
+			return false;
+	}
 	if (write_front_slides(plan, old)) {
 		want.p_offset += plan->front.slide_by;
 		want.p_vaddr += plan->front.slide_by;

@@ -21,6 +21,17 @@ size_t write_take_spares(const struct write_slots *slots, struct write_plan *pla
 	return wanted - next;
 }
 
+bool write_take_room(const struct write_slots *slots, size_t n, struct write_plan *plan)
+{
+	if (n > slots->room)
+		return false;
+	plan->n_phdrs += n;
+	/* The PT_LOAD has room of its own, or ends with the table and grows. */
+	if (n > slots->room_inside)
+		plan->table_load = slots->table_load;
+	return true;
+}
+
 /*
  * Above everything, behind guard pages for the sake of BFD's strip (gen/write_append.c),
  * and at an address congruent to the end of the file, which saves the padding.
@@ -58,9 +69,8 @@ enum obstacle write_plan_note(const struct image *image, const struct write_slot
 	if (!slots->editable)
 		return OBSTACLE_TABLE;
 	added = write_take_spares(slots, plan);
-	if (added > slots->room)
+	if (!write_take_room(slots, added, plan))
 		return slots->n_spare + slots->room ? OBSTACLE_ONE_SLOT
 						    : OBSTACLE_NO_SLOT;
-	plan->n_phdrs += added;
 	return write_place_above(image, 0, plan, err);
 }

@@ -52,6 +52,9 @@ struct write_slots {
 	 * behind the table have room for. */
 	size_t spare[2], n_spare;
 	size_t room;
+	/* Of room, what is in the PT_LOAD that maps the table; for more, that one
+	 * grows. */
+	size_t room_inside, table_load;
 };
 
 /* ERR_UNSUPPORTED or ERR_LIMIT when a table cannot take the entries. */
@@ -63,6 +66,12 @@ ATTR_MUST_CHECK bool write_slots_find(
  * table. With in_load, the PT_LOAD that maps the program header table does not count.
  */
 bool write_is_free(const struct image *image, uint64_t off, uint64_t size, bool in_load);
+
+/*
+ * Whether size bytes behind PT_LOAD number load are padding, in the file and in memory:
+ * nobody's, zero, and on no page of another segment or of RELRO.
+ */
+bool write_is_padding(const struct image *image, size_t load, uint64_t size);
 
 /* Whether they are in the ELF header or in a header table. */
 bool write_meets_tables(const struct image *image, uint64_t off, uint64_t size);
@@ -96,6 +105,10 @@ enum obstacle write_plan_front(const struct image *image, const struct write_slo
 /* Gives spare entries to PT_GNU_SFRAME and a new PT_LOAD; says how many more are needed.
  */
 size_t write_take_spares(const struct write_slots *slots, struct write_plan *plan);
+
+/* Takes n entries behind the table; false, and nothing taken, without room for them. */
+ATTR_MUST_CHECK bool write_take_room(
+	const struct write_slots *slots, size_t n, struct write_plan *plan);
 
 /*
  * Places a new segment above everything and at the end of the file, without a hole:

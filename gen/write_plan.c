@@ -23,7 +23,7 @@ static void start_plan(
 	const struct image *image, enum method method, struct write_plan *plan)
 {
 	plan->method = method;
-	plan->grown = plan->sframe_entry = plan->dropped = WRITE_NONE;
+	plan->grown = plan->sframe_entry = plan->dropped = plan->table_load = WRITE_NONE;
 	plan->n_phdrs = image->n_phdrs;
 	plan->phdr_off = image->ehdr.e_phoff;
 	plan->segment_size = 0;

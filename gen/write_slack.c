@@ -40,57 +40,65 @@ static bool shares_page(const struct place *place, const GElf_Phdr *phdr)
  * by bytes that come to lie inside. Sections without a segment (.tbss) have addresses,
  * too.
  */
-static bool is_clear(const struct image *image, const struct place *place, size_t self)
+bool write_is_padding(const struct image *image, size_t load, uint64_t size)
 {
+	const GElf_Phdr *self = &image->phdrs[load];
+	struct place place = {.off = self->p_offset + self->p_filesz,
+		.addr = self->p_vaddr + self->p_filesz,
+		.size = size,
+		.page = write_segment_align(image, 0)};
+
 	for (size_t i = 0; i < image->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &image->phdrs[i];
 
-		if (i != self && phdr->p_memsz &&
+		if (i != load && phdr->p_memsz &&
 			(phdr->p_type == PT_LOAD || phdr->p_type == PT_GNU_RELRO) &&
-			shares_page(place, phdr))
+			shares_page(&place, phdr))
 			return false;
 	}
 	for (size_t i = 1; i < image->n_sections; i++) {
 		const GElf_Shdr *hdr = &image->sections[i].hdr;
 
 		if (hdr->sh_flags & SHF_ALLOC &&
-			meets(place->addr, place->size, hdr->sh_addr,
-				hdr->sh_addr + hdr->sh_size))
+			meets(place.addr, size, hdr->sh_addr, hdr->sh_addr + hdr->sh_size))
 			return false;
 	}
-	return write_is_free(image, place->off, place->size, false);
+	return write_is_free(image, place.off, size, false);
 }
 
 /* The last segment may not grow beyond its page: what follows in memory is the heap. */
 static bool fits(const struct image *image, const struct write_slots *slots, size_t i,
-	uint64_t sframe_size, struct place *place)
+	struct write_plan *plan)
 {
 	const GElf_Phdr *phdr = &image->phdrs[i];
-	uint64_t start, end;
+	uint64_t from, start, end;
 
+	/* Where the table grows to, the section cannot be. */
 	if (phdr->p_type != PT_LOAD || phdr->p_flags != PF_R || !phdr->p_filesz ||
-		phdr->p_filesz != phdr->p_memsz)
+		phdr->p_filesz != phdr->p_memsz || i == plan->table_load)
 		return false;
-	place->off = phdr->p_offset + phdr->p_filesz;
-	place->addr = phdr->p_vaddr + phdr->p_filesz;
+	from = phdr->p_vaddr + phdr->p_filesz;
 	/* Sums of file values: the end of a PT_LOAD was checked, its alignment was not.
 	 */
-	if (!num_align_up(place->addr, WRITE_SFRAME_ALIGN, &start) ||
-		__builtin_add_overflow(start, sframe_size, &end) || end > WRITE_MAX_PLACE)
+	if (!num_align_up(from, WRITE_SFRAME_ALIGN, &start) ||
+		__builtin_add_overflow(start, plan->sframe_size, &end) ||
+		end > WRITE_MAX_PLACE)
 		return false;
-	place->size = end - place->addr;
 	if (i == slots->last_load &&
-		(end - 1) / WRITE_MIN_PAGE != (place->addr - 1) / WRITE_MIN_PAGE)
+		(end - 1) / WRITE_MIN_PAGE != (from - 1) / WRITE_MIN_PAGE)
 		return false;
-	return is_clear(image, place, i);
+	if (!write_is_padding(image, i, end - from))
+		return false;
+	plan->grown = i;
+	plan->sframe_addr = start;
+	plan->sframe_off = phdr->p_offset + (start - phdr->p_vaddr);
+	return true;
 }
 
 /* The first one, so that the choice is the same on every run. */
 enum obstacle write_plan_slack(const struct image *image, const struct write_slots *slots,
 	struct write_plan *plan, struct err *err)
 {
-	struct place place = {.page = write_segment_align(image, 0)};
-
 	(void)err;
 	if (!slots->editable)
 		return OBSTACLE_TABLE;
@@ -98,17 +106,10 @@ enum obstacle write_plan_slack(const struct image *image, const struct write_slo
 		plan->sframe_entry = slots->sframe_segment;
 	else if (slots->n_spare)
 		plan->sframe_entry = slots->spare[0];
-	else if (slots->room)
-		plan->n_phdrs++;
-	else
+	else if (!write_take_room(slots, 1, plan))
 		return OBSTACLE_NO_SLOT;
-	for (size_t i = 0; i < image->n_phdrs; i++) {
-		if (!fits(image, slots, i, plan->sframe_size, &place))
-			continue;
-		plan->grown = i;
-		plan->sframe_addr = place.addr + place.size - plan->sframe_size;
-		plan->sframe_off = place.off + place.size - plan->sframe_size;
-		return OBSTACLE_NONE;
-	}
+	for (size_t i = 0; i < image->n_phdrs; i++)
+		if (fits(image, slots, i, plan))
+			return OBSTACLE_NONE;
 	return OBSTACLE_NO_SLACK;
 }

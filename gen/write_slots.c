@@ -127,25 +127,35 @@ static bool phdr_is_right(const struct image *image, const GElf_Phdr *load)
 }
 
 /* Without section headers, nobody knows what the zeros behind the table are. */
-static size_t room_behind_table(const struct image *image)
+static void find_room(const struct image *image, struct write_slots *slots)
 {
 	uint64_t end = image->ehdr.e_phoff + image->n_phdrs * WRITE_PHDR_SIZE;
-	const GElf_Phdr *load = NULL;
-	size_t room = 0;
+	bool inside = false;
 
 	for (size_t i = 0; i < image->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &image->phdrs[i];
 
-		if (phdr->p_type == PT_LOAD && phdr->p_offset <= image->ehdr.e_phoff &&
-			num_range_inside(
-				end - phdr->p_offset, WRITE_PHDR_SIZE, phdr->p_filesz))
-			load = phdr;
+		if (phdr->p_type != PT_LOAD || phdr->p_offset > image->ehdr.e_phoff)
+			continue;
+		if (num_range_inside(end - phdr->p_offset, WRITE_PHDR_SIZE, phdr->p_filesz))
+			inside = true;
+		else if (end - phdr->p_offset != phdr->p_filesz || phdr->p_flags & PF_W ||
+			 phdr->p_filesz != phdr->p_memsz)
+			continue;
+		slots->table_load = i;
 	}
-	if (!load || !image->n_sections || !phdr_is_right(image, load))
-		return 0;
-	while (room < 2 && write_is_free(image, end, (room + 1) * WRITE_PHDR_SIZE, true))
-		room++;
-	return room;
+	if (slots->table_load == WRITE_NONE || !image->n_sections ||
+		!phdr_is_right(image, &image->phdrs[slots->table_load]))
+		return;
+	while (slots->room < 2) {
+		uint64_t size = (slots->room + 1) * WRITE_PHDR_SIZE;
+
+		if (inside ? !write_is_free(image, end, size, true)
+			   : !write_is_padding(image, slots->table_load, size))
+			break;
+		slots->room++;
+	}
+	slots->room_inside = inside ? slots->room : 0;
 }
 
 /* In damaged files only, but there a change to one would be one to the other. */
@@ -174,7 +184,7 @@ static void find_phdrs(const struct image *image, struct write_slots *slots)
 		if (slots->n_spare < 2 && is_spare(image, i))
 			slots->spare[slots->n_spare++] = i;
 	}
-	slots->room = room_behind_table(image);
+	find_room(image, slots);
 	slots->editable = is_editable(image);
 	slots->phdr_right = slots->first_load != WRITE_NONE &&
 			    phdr_is_right(image, &image->phdrs[slots->first_load]);
@@ -217,6 +227,7 @@ bool write_slots_find(
 		.sframe_segment = WRITE_NONE,
 		.sframe_section = WRITE_NONE,
 		.names = WRITE_NONE,
+		.table_load = WRITE_NONE,
 		.library = is_library(image)};
 	if (image->n_phdrs + MAX_ADDED > MAX_PHDR_BYTES / WRITE_PHDR_SIZE)
 		return err_set(err, ERR_LIMIT,

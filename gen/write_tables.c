@@ -90,6 +90,9 @@ void write_put_phdrs(struct wr *wr, const struct image *image,
 			phdr = sframe;
 		} else if (i == plan->grown) {
 			grow(&phdr, plan);
+		} else if (i == plan->table_load) {
+			phdr.p_filesz = plan->phdr_off + write_table_size(plan) - phdr.p_offset;
+			phdr.p_memsz = phdr.p_filesz;
 		} else if (phdr.p_type == PT_PHDR && write_table_changes(image, plan)) {
 			table.p_flags = phdr.p_flags;
 			table.p_align = phdr.p_align;

@@ -4,7 +4,10 @@
 # shellcheck shell=bash
 set -u
 # Programs started here must die of a signal that the caller ignores, as under nohup.
-[ -n "${TAP_SIGNALS-}" ] || TAP_SIGNALS=default exec env --default-signal=HUP,INT,QUIT,TERM bash "$0" "$@"
+if [ -z "${TAP_SIGNALS-}" ]; then
+	mapfile -d '' -t command </proc/$$/cmdline
+	TAP_SIGNALS=default exec env --default-signal=HUP,INT,QUIT,TERM "${command[@]}"
+fi
 export LC_ALL=C
 umask 022
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/e2e.XXXXXX")
