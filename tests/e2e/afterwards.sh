@@ -87,6 +87,12 @@ declare -A harmed declined
 # try NAME FILE TOOL: with fresh, which is FILE converted.
 try() {
 	local name=$1 file=$2 tool=$3 problem='' now said
+	# dwz moves what lies behind the debugging information without its program headers, or declines to,
+	# as the alignments fall. Its place is before a conversion: see first().
+	case $tool/$rung in
+	dwz/slack | dwz/in-place) ;;
+	dwz/*) row+=" first"; return ;;
+	esac
 	cp -p fresh edited
 	if ! said=$("tool_$tool" edited 2>&1); then
 		problem="$tool failed: $said"
@@ -216,15 +222,22 @@ separate_debug() {
 			skip "gdb, $method" "NOT INSTALLED"
 		fi
 		if have eu-unstrip; then
-			is "eu-unstrip, $method" eu-unstrip new.small new.debug -o new.whole
-			is "eu-unstrip, $method: symbols" sh -c 'nm new.whole | grep -q " T main$"'
-			is "eu-unstrip, $method: proven" "$eh2sframe" --verify new.whole
-			# elfutils 0.188 takes whatever is behind the ELF header for the table's place.
-			if [ "$(readelf -hW new.small | awk '/Start of program headers/ { print $5 }')" = 64 ]; then
-				is "eu-unstrip, $method: runs" same_run ./whole ./new.whole
-				is "eu-unstrip, $method: mapped" sframe_mapped new.whole
+			# elfutils takes whatever is behind the ELF header for the program header table: 0.188
+			# writes a file that does not run then, later ones refuse.
+			moved=
+			[ "$(readelf -hW new.small | awk '/Start of program headers/ { print $5 }')" = 64 ] || moved=1
+			if [ $moved ] && ! eu-unstrip new.small new.debug -o new.whole 2>eu.log; then
+				is "eu-unstrip, $method: refuses a table that was moved" grep -q 'prelinking bias' eu.log
 			else
-				skip "eu-unstrip, $method: runs" "EU-UNSTRIP DAMAGES A PROGRAM HEADER TABLE THAT WAS MOVED"
+				is "eu-unstrip, $method" eu-unstrip new.small new.debug -o new.whole
+				is "eu-unstrip, $method: symbols" sh -c 'nm new.whole | grep -q " T main$"'
+				is "eu-unstrip, $method: proven" "$eh2sframe" --verify new.whole
+				if [ $moved ]; then
+					skip "eu-unstrip, $method: runs" "EU-UNSTRIP DAMAGES A PROGRAM HEADER TABLE THAT WAS MOVED"
+				else
+					is "eu-unstrip, $method: runs" same_run ./whole ./new.whole
+					is "eu-unstrip, $method: mapped" sframe_mapped new.whole
+				fi
 			fi
 			out=$(eu-unstrip new.small "debug/.build-id/${id:0:2}/${id:2}.debug" -o new.mixed 2>&1) ||
 				echo "# eu-unstrip with the debug file from before, $method: ${out//$'\n'/$'\n'# }"
@@ -255,7 +268,7 @@ for tool in $tools; do
 	if installed "$tool"; then used="$used $tool"; else skip "$tool" "NOT INSTALLED"; fi
 done
 find_methods
-echo "# left: the tool leaves the file alone; own: its own fault, it does the same to the original"
+echo "# first: only before a conversion; left: the tool leaves the file alone; own: its own fault, it does the same to the original"
 echo "# file$used" | tr ' ' '\t'
 small
 real
