@@ -18,6 +18,17 @@ struct coverage_gap {
 
 #define COVERAGE_MAX_NOTES 16
 
+/* A PLT section without CFI, or with CFI for a part of it, whose stubs match no template.
+ */
+struct coverage_plt {
+	char section[24];
+	uint64_t addr, size; /* size in bytes */
+	uint8_t bytes[32];   /* the first of the section */
+	uint8_t n_bytes;
+};
+
+#define COVERAGE_MAX_PLTS 8
+
 struct coverage {
 	size_t n_fdes;		 /* with code of their own or contested; duplicates not */
 	size_t n_functions;	 /* of those, with at least one row emitted */
@@ -28,6 +39,8 @@ struct coverage {
 	uint64_t covered_bytes;	 /* of those, described by SFrame */
 	uint64_t epilogue_bytes; /* of those, with the row before them (epilogue.h) */
 	uint64_t template_bytes; /* PLT code without CFI, described from a template */
+	struct coverage_plt plts[COVERAGE_MAX_PLTS]; /* the first ones */
+	size_t n_plts;
 	struct {
 		size_t functions;
 		uint64_t bytes;

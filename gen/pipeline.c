@@ -172,8 +172,8 @@ static bool pipeline_stages(struct pipeline *line, struct err *err)
 	if (line->image.object)
 		return pipeline_object_stages(line, err);
 	/* PLT stubs that carry no CFI. */
-	if (!plt_from_templates(&source->policy, &source->claims, &line->model,
-		    &coverage->template_bytes))
+	if (!plt_from_templates(
+		    &source->policy, &source->claims, &line->model, coverage))
 		return err_set_nomem(err);
 	/* Sort; say repeated stubs as such. */
 	if (!collect_finish(&line->model, err))

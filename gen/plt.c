@@ -2,6 +2,7 @@
 /* PLT rows: periodic ones from CFI, template ones from the stubs' bytes. */
 #include "gen/plt.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,9 +161,13 @@ void plt_mark_repeated(const struct image *image, struct sf_section *section)
 	}
 }
 
-/* Whether any FDE speaks for part of [start, end). */
-static bool plt_is_claimed(const struct claims *claims, uint64_t start, uint64_t end)
+/*
+ * How many bytes of [start, end) from its start on FDEs speak for. All of them when FDEs
+ * speak for others, too: then nothing is left to a template.
+ */
+static uint64_t plt_claimed(const struct claims *claims, uint64_t start, uint64_t end)
 {
+	uint64_t until = start;
 	size_t low = 0, high = claims->n;
 
 	while (low < high) {
@@ -173,7 +178,12 @@ static bool plt_is_claimed(const struct claims *claims, uint64_t start, uint64_t
 		else
 			high = middle;
 	}
-	return low < claims->n && claims->list[low].start < end;
+	for (; low < claims->n && claims->list[low].start < end; low++) {
+		if (claims->list[low].start > until)
+			return end - start;
+		until = claims->list[low].end;
+	}
+	return until < end ? until - start : end - start;
 }
 
 /* Bytes [from, to) of the stub, by code and mask. */
@@ -257,22 +267,32 @@ static bool plt_emit_stub(const struct arch *arch, const struct arch_plt_stub *s
 	return true;
 }
 
+/* The rows of a section but for its first claimed bytes, which are whole stubs. */
 static bool plt_emit_template(const struct arch *arch,
 	const struct arch_plt_template *template, const struct image_section *plt,
-	const struct plt_parts *parts, struct sf_section *section)
+	const struct plt_parts *parts, uint64_t claimed, struct sf_section *section)
 {
 	uint64_t start = plt->hdr.sh_addr, size = plt->hdr.sh_size;
+	uint64_t entries = claimed > parts->entries ? claimed : parts->entries;
 
-	if (parts->entries &&
+	if (parts->entries && !claimed &&
 		!plt_emit_stub(arch, template->header, start, parts->entries, section))
 		return false;
-	if (parts->tail > parts->entries &&
-		!plt_emit_stub(arch, template->entry, start + parts->entries,
-			parts->tail - parts->entries, section))
+	if (parts->tail > entries &&
+		!plt_emit_stub(arch, template->entry, start + entries,
+			parts->tail - entries, section))
 		return false;
 	return parts->tail == size ||
 	       plt_emit_stub(arch, template->tail, start + parts->tail,
 		       size - parts->tail, section);
+}
+
+/* Whether a claim on the first bytes ends between two entries. */
+static bool plt_ends_stub(const struct arch_plt_template *template,
+	const struct plt_parts *parts, uint64_t claimed)
+{
+	return !claimed || (claimed >= parts->entries && claimed <= parts->tail &&
+				   (claimed - parts->entries) % template->entry->size == 0);
 }
 
 /* Section headers may overlap in a hostile file; functions must not. */
@@ -286,40 +306,83 @@ static bool plt_is_described(
 	return false;
 }
 
+/* Sections that a template may describe. */
+static bool plt_is_candidate(const struct policy *policy, const struct image_section *plt,
+	const struct sf_section *section, size_t first)
+{
+	const GElf_Shdr *hdr = &plt->hdr;
+
+	return plt->data && plt_is_plt_name(plt->name) && hdr->sh_size &&
+	       hdr->sh_size <= UINT32_MAX &&
+	       image_is_code(policy->image, hdr->sh_addr, hdr->sh_size) &&
+	       !policy_section_excluded(policy, hdr->sh_addr) &&
+	       section->n_funcs - first <= PLT_MAX_SECTIONS &&
+	       !plt_is_described(
+		       section, first, hdr->sh_addr, hdr->sh_addr + hdr->sh_size);
+}
+
+/* The template of the section's stubs, or NULL. */
+static const struct arch_plt_template *plt_find_template(const struct arch *arch,
+	const struct image_section *plt, uint64_t claimed, struct plt_parts *parts)
+{
+	for (size_t i = 0; i < arch->n_plt_templates; i++) {
+		const struct arch_plt_template *template = &arch->plt_templates[i];
+
+		if (strcmp(template->section, plt->name) == 0 &&
+			plt_template_matches(template, plt, parts) &&
+			plt_ends_stub(template, parts, claimed))
+			return template;
+	}
+	return NULL;
+}
+
+static void plt_add_unknown(struct coverage *coverage, const struct image_section *plt)
+{
+	struct coverage_plt *unknown = &coverage->plts[coverage->n_plts];
+	size_t size = sizeof(unknown->bytes);
+
+	if (coverage->n_plts == COVERAGE_MAX_PLTS)
+		return;
+	if (size > plt->hdr.sh_size)
+		size = (size_t)plt->hdr.sh_size;
+	*unknown = (struct coverage_plt){.addr = plt->hdr.sh_addr,
+		.size = plt->hdr.sh_size,
+		.n_bytes = (uint8_t)size};
+	snprintf(unknown->section, sizeof(unknown->section), "%s", plt->name);
+	for (char *c = unknown->section; *c; c++)
+		if (*c < ' ' || *c > '~')
+			*c = '?';
+	memcpy(unknown->bytes, plt->data, size);
+	coverage->n_plts++;
+}
+
 bool plt_from_templates(const struct policy *policy, const struct claims *claims,
-	struct sf_section *section, uint64_t *bytes)
+	struct sf_section *section, struct coverage *coverage)
 {
 	const struct image *image = policy->image;
-	const struct arch *arch = policy->arch;
 	size_t first = section->n_funcs;
 
-	*bytes = 0;
 	for (size_t i = 0; i < image->n_sections; i++) {
 		const struct image_section *plt = &image->sections[i];
 		const GElf_Shdr *hdr = &plt->hdr;
+		const struct arch_plt_template *template;
+		struct plt_parts parts;
+		uint64_t claimed;
 
-		if (!plt->data || !plt_is_plt_name(plt->name) || hdr->sh_size == 0 ||
-			hdr->sh_size > UINT32_MAX ||
-			!image_is_code(image, hdr->sh_addr, hdr->sh_size) ||
-			policy_section_excluded(policy, hdr->sh_addr) ||
-			section->n_funcs - first > PLT_MAX_SECTIONS ||
-			plt_is_described(section, first, hdr->sh_addr,
-				hdr->sh_addr + hdr->sh_size) ||
-			plt_is_claimed(claims, hdr->sh_addr, hdr->sh_addr + hdr->sh_size))
+		if (!plt_is_candidate(policy, plt, section, first))
 			continue;
-		for (size_t j = 0; j < arch->n_plt_templates; j++) {
-			const struct arch_plt_template *template =
-				&arch->plt_templates[j];
-			struct plt_parts parts;
-
-			if (strcmp(template->section, plt->name) != 0 ||
-				!plt_template_matches(template, plt, &parts))
-				continue;
-			if (!plt_emit_template(arch, template, plt, &parts, section))
-				return false;
-			*bytes += hdr->sh_size;
-			break;
+		claimed = plt_claimed(claims, hdr->sh_addr, hdr->sh_addr + hdr->sh_size);
+		if (claimed == hdr->sh_size)
+			continue;
+		template = plt_find_template(policy->arch, plt, claimed, &parts);
+		if (!template) {
+			plt_add_unknown(coverage, plt);
+			continue;
 		}
+		if (!plt_emit_template(
+			    policy->arch, template, plt, &parts, claimed, section))
+			return false;
+		coverage->template_bytes += hdr->sh_size - claimed;
 	}
 	return true;
 }

@@ -15,6 +15,7 @@
 #include "cfi/row.h"
 #include "gen/arch.h"
 #include "gen/claims.h"
+#include "gen/coverage.h"
 #include "gen/image.h"
 #include "gen/policy.h"
 #include "gen/reduce.h"
@@ -37,11 +38,12 @@ ATTR_MUST_CHECK bool plt_reduce(const struct target *target,
 void plt_mark_repeated(const struct image *image, struct sf_section *section);
 
 /*
- * Appends the functions of PLT sections that have no CFI at all and match a template of
- * the machine in every byte that a template fixes. *bytes gets the code bytes so
- * described.
+ * Appends the functions of PLT sections, or of what follows the part that has CFI, where
+ * the section matches a template of the machine in every byte that a template fixes.
+ * coverage gets template_bytes, and the sections that match none.
  */
 ATTR_MUST_CHECK bool plt_from_templates(const struct policy *policy,
-	const struct claims *claims, struct sf_section *section, uint64_t *bytes);
+	const struct claims *claims, struct sf_section *section,
+	struct coverage *coverage);
 
 #endif

@@ -77,6 +77,18 @@ static void report_sizes(const struct report *report, FILE *out)
 	report_fused(report, out);
 }
 
+/* The next linker is noticed here first. */
+static void report_unknown_plt(const struct coverage_plt *plt, FILE *out)
+{
+	fprintf(out,
+		"  unknown PLT    %9" PRIu64 " bytes of %s at 0x%" PRIx64
+		" have no CFI and match no template:",
+		plt->size, plt->section, plt->addr);
+	for (uint8_t i = 0; i < plt->n_bytes; i++)
+		fprintf(out, " %02x", plt->bytes[i]);
+	fputc('\n', out);
+}
+
 static void report_coverage(const struct report *report, FILE *out)
 {
 	const struct coverage *coverage = &report->coverage;
@@ -95,6 +107,8 @@ static void report_coverage(const struct report *report, FILE *out)
 		fprintf(out,
 			"  from PLT template %6" PRIu64 " bytes of code without CFI\n",
 			coverage->template_bytes);
+	for (size_t i = 0; i < coverage->n_plts; i++)
+		report_unknown_plt(&coverage->plts[i], out);
 	if (coverage->n_duplicates)
 		fprintf(out, "  duplicates     %9zu FDEs that repeat another\n",
 			coverage->n_duplicates);

@@ -73,6 +73,27 @@ static json_t *code_of(const struct coverage *coverage)
 		coverage_percent(coverage));
 }
 
+static json_t *unknown_plts_of(const struct coverage *coverage)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; array && i < coverage->n_plts; i++) {
+		const struct coverage_plt *plt = &coverage->plts[i];
+		char bytes[2 * sizeof(plt->bytes) + 1] = "";
+
+		for (uint8_t k = 0; k < plt->n_bytes; k++)
+			snprintf(bytes + 2 * (size_t)k, 3, "%02x", plt->bytes[k]);
+		if (json_array_append_new(array,
+			    json_pack("{ss so sI ss}", "section", plt->section,
+				    "address", address(plt->addr), "bytes",
+				    (json_int_t)plt->size, "start", bytes)) < 0) {
+			json_decref(array);
+			return NULL;
+		}
+	}
+	return array;
+}
+
 static json_t *refused_of(const struct report *report)
 {
 	const struct coverage *coverage = &report->coverage;
@@ -210,6 +231,10 @@ static bool add_extras(json_t *file, const struct report *report, bool gaps)
 	if (report->plan && json_object_set_new(file, "method", method_of(report->plan)))
 		return false;
 	if (gaps && json_object_set_new(file, "gaps", gaps_of(report)))
+		return false;
+	if (report->coverage.n_plts &&
+		json_object_set_new(
+			file, "unknown_plts", unknown_plts_of(&report->coverage)))
 		return false;
 	if (report->fused.n_before &&
 		json_object_set_new(file, "fused", fused_of(&report->fused)))

@@ -300,14 +300,14 @@ bool verify_own(
 	struct verify_part whole = {.run = verify_begin(input, result)};
 	size_t n = claims_n_parts(input->claims, input->policy->options->jobs);
 	struct sf_section templates = {0};
-	uint64_t bytes;
+	struct coverage unused = {0};
 	bool ok;
 
 	if (!sf_check_all(input->view, NULL, err) ||
 		!sweep_init(&whole.run.sweep, input->view, err))
 		return false;
 	whole.templates = &templates;
-	ok = plt_from_templates(input->policy, input->claims, &templates, &bytes) ||
+	ok = plt_from_templates(input->policy, input->claims, &templates, &unused) ||
 	     err_set_nomem(err);
 	ok = ok && ((n > 1 && verify_beside(&whole, n)) || verify_alone(&whole, err));
 	sf_section_deinit(&templates);

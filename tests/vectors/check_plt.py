@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """check_plt.py EH2SFRAME SOURCE VECTOR: the "plt:" lines in the comment of SOURCE are all that
-.sframe says of the PLT sections, and what --report counts as known from a template; or "plt: none".
+.sframe says of the PLT sections, and what --report counts as known from a template, or as unknown; or "plt: none".
 A line "or, ...:" starts the same for another release of the linker."""
 import os
 import re
@@ -46,6 +46,8 @@ found = [f"{name}+{start - addr} {words}" for start, words in functions(dump)
          for name, addr, size in sections if addr <= start < addr + size]
 found += [f"template {n} bytes" for n in re.findall(
     r"from PLT template +(\d+) bytes", run(program, "--report", vector))]
+found += [f"unknown {n} bytes" for n in re.findall(
+    r"unknown PLT +(\d+) bytes", run(program, "--report", vector))]
 if [] in wanted:
     sys.exit(f"{source}: no line of what is wanted")
 if not sections:

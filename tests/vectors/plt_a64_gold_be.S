@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * gold swaps the immediates of big-endian files: this code does something else.
- * plt: none
+ * plt: unknown 64 bytes
  */
 	.text
 	.globl func
