@@ -1,18 +1,28 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Installs what the tests need, builds with sanitizers and as released, and runs the tests.
-# ./test.sh --slow runs the slow suite: every ELF file under /usr.
+#     ./test.sh           all but the slow ones
+#     ./test.sh --quick   without those that take long, nor sanitizers
+#     ./test.sh --slow    the slow suite: every ELF file under /usr, other releases of Debian
 set -eu
 cd "$(dirname "$0")"
+case ${1:-} in
+'' | --quick | --slow) ;;
+*)
+	echo "test.sh: no option $1; give --quick, --slow or nothing" >&2
+	exit 2
+	;;
+esac
 
 ./build.sh --tests
 conf/configure.sh build -Dtests=enabled
 # Another machine's packages or compiler missing: a test that skips, but not here.
 export MACHINES_REQUIRED=1
 meson compile -C build
-if [ "${1:-}" = --slow ]; then
-	exec meson test -C build --suite slow --setup slow --print-errorlogs
-fi
+case ${1:-} in
+--slow) exec meson test -C build --suite slow --setup slow --print-errorlogs ;;
+--quick) exec meson test -C build --no-suite slow --no-suite long --print-errorlogs ;;
+esac
 conf/configure.sh build-dev --native-file conf/dev.ini
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 status=0

@@ -1,0 +1,83 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The README's two commands in bare roots of Debian's releases: a minimal base, root and apt, nothing
+# else. A line of TAP for each command.
+#
+#     distributions.sh SOURCE LOGS RELEASE... [-- OPTION-OF-TEST.SH...]
+#
+# SOURCE is a checkout, of which each root gets a clone; LOGS gets what the commands print. Needs root,
+# mmdebstrap and a network. A root that cannot be made because the network does not answer is said and
+# skipped; a command that fails in a root fails.
+set -u
+export LC_ALL=C
+source=$(realpath "$1")
+mkdir -p "$2" && logs=$(realpath "$2") || exit 1
+shift 2
+releases=()
+while [ $# -gt 0 ] && [ "$1" != -- ]; do
+	releases+=("$1")
+	shift
+done
+[ $# -eq 0 ] || shift
+options=("$@")
+here=$(dirname "$(realpath "$0")")
+n=0 failed=0
+
+result() { # STATUS NAME [LOG]
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $n - $2"
+	else
+		failed=1
+		echo "not ok $n - $2"
+		[ -z "${3-}" ] || { grep -aE '(FAIL|ERROR|TIMEOUT) ' "$3" | sort -u; tail -n 30 "$3"; } | sed 's/^/# /'
+	fi
+}
+skip() { # NAME WHY
+	n=$((n + 1))
+	echo "ok $n - $1 # SKIP $2"
+}
+
+for tool in mmdebstrap unshare git; do
+	command -v $tool >/dev/null || { echo "1..0 # SKIP needs $tool"; exit 0; }
+done
+[ "$(id -u)" = 0 ] || { echo "1..0 # SKIP needs root"; exit 0; }
+
+# Each root is made, used and left in a mount namespace of its own, so that nothing of the machine is
+# mounted where the root is removed.
+for release in "${releases[@]}"; do
+	work=$(mktemp -d /var/tmp/eh2sframe-root.XXXXXX)
+	chmod 755 "$work"
+	log=$logs/$release
+	if ! unshare --mount "$here/make_root.sh" "$release" "$work/root" >"$log-root.log" 2>&1; then
+		if grep -qE 'resolve|connect|timed out|Temporary failure|unreachable' "$log-root.log"; then
+			echo "# $release: NO ROOT: the network does not answer: $(grep -m1 -E 'resolve|connect|timed out|Temporary failure|unreachable' "$log-root.log")"
+			skip "$release" "NO ROOT: THE NETWORK DOES NOT ANSWER"
+		else
+			result 1 "$release: a root" "$log-root.log"
+		fi
+		rm -rf --one-file-system "$work"
+		continue
+	fi
+	# A path with a space.
+	git clone -q "$source" "$work/root/root/a clone"
+	for script in build.sh test.sh; do
+		arguments=()
+		[ $script = build.sh ] || arguments=("${options[@]}")
+		start=$SECONDS
+		unshare --mount --pid --fork --kill-child "$here/in_root.sh" "$work/root" \
+			sh -c "cd '/root/a clone' && exec ./$script \"\$@\"" - "${arguments[@]}" \
+			>"$log-$script.log" 2>&1 </dev/null
+		status=$?
+		tests=$(grep -aE '^(Ok|Fail|Skipped): ' "$log-$script.log" | tr -s ' \n' ' ')
+		result $status "$release: ./$script ${arguments[*]} $((SECONDS - start)) s $tests" "$log-$script.log"
+		# What a release does not have is said, and is not much.
+		if [ $script = test.sh ]; then
+			grep -aE ' SKIP ' "$log-$script.log" | sed 's/^/# /'
+		fi
+		[ $status = 0 ] || break
+	done
+	rm -rf --one-file-system "$work"
+done
+echo "1..$n"
+exit $failed
