@@ -94,14 +94,13 @@ static bool only_table(const struct image *image, const GElf_Phdr *load)
 enum obstacle write_plan_append(const struct image *image,
 	const struct write_slots *slots, struct write_plan *plan, struct err *err)
 {
-	enum obstacle obstacle;
+	enum obstacle obstacle = place_segment(image, slots, plan, err);
 	uint64_t gap, into;
 
-	if (slots->room == 2 && only_table(image, &image->phdrs[slots->first_load]))
-		return OBSTACLE_EMPTIED;
-	obstacle = place_segment(image, slots, plan, err);
 	if (obstacle != OBSTACLE_NONE)
 		return obstacle;
+	if (slots->room == 2 && only_table(image, &image->phdrs[slots->first_load]))
+		return OBSTACLE_EMPTIED;
 	/* Without a PT_PHDR glibc looks for a library's table in its segments, and after
 	 * BFD's strip finds the tail of the .bss. */
 	plan->add_phdr = slots->library && !slots->has_phdr;

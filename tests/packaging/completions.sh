@@ -73,7 +73,7 @@ if have zsh; then
 		# zsh_offers DIR LINE: what is offered for a line, one to a line.
 		zmodload zsh/zpty
 		zpty z zsh -f -i
-		zpty -w z "fpath=($1 \$fpath); autoload -Uz compinit && compinit -D -u; PS1=; unset zle_bracketed_paste"
+		zpty -w z "fpath=(${(q)1} \$fpath); autoload -Uz compinit && compinit -D -u; PS1=; unset zle_bracketed_paste"
 		# Whatever would be added is printed; functions that ask for arrays keep theirs.
 		zpty -w z 'compadd() {
 			if [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then builtin compadd "$@"; return; fi

@@ -14,11 +14,12 @@ done
 export HOME=$scratch/home
 mkdir -p home bin
 cat "$packaging/rpm/macros.eh2sframe" - >home/.rpmmacros <<-M
-	%eh2sframe_brp $packaging/rpm/brp-eh2sframe
+	%eh2sframe_brp $scratch/bin/brp-eh2sframe
 	%_topdir $scratch/top
 	%_dbpath $scratch/db
 M
 ln -s "$eh2sframe" bin/eh2sframe
+ln -s "$packaging/rpm/brp-eh2sframe" bin/
 export PATH=$scratch/bin:$PATH
 
 cat >small.spec <<'SPEC'
