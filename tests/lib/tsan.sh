@@ -13,6 +13,7 @@ done
 shift
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
+here=$PWD
 cd "$root" || exit 1
 flags='-std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -O1 -g -fsanitize=thread -I.'
 libs='-lelf -ldwarf -ljansson -liberty -lpthread'
@@ -39,6 +40,8 @@ $cc $flags "-I$build" -r -nostdlib -o "$work/all.o" base/*.c cfi/*.c sframe/*.c 
 	echo 'Bail out! cannot be compiled'
 	exit 1
 }
+# Files may be named from there.
+cd "$here" || exit 1
 status=0
 echo 1..2
 if "$work/test" "$@" >"$work/said" 2>&1; then
