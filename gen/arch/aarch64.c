@@ -30,9 +30,9 @@ enum {
 
 /*
  * The PLTs of linkers. None of them describes one by .eh_frame on this machine (linked
- * here and read back: GNU ld 2.40, gold 1.16, lld 14, 16, 19 and 22, mold 1.10; both byte
- * orders where the linker has them, lazy and -z now, BTI and PAC, alike for variant PCS
- * symbols, which only change .dynamic):
+ * and read back: GNU ld 2.40, 2.44 and 2.47, gold 1.16, lld 14, 16, 19, 21 and 22, mold
+ * 1.10, 2.37 and 3.0; both byte orders where the linker has them, lazy and -z now, BTI and
+ * PAC, alike for variant PCS symbols, which only change .dynamic):
  *
  *             .plt                                       .iplt           .plt.got
  *   GNU ld    header, entries; lazy TLSDESC at the end   (in .plt)       -
@@ -42,8 +42,8 @@ enum {
  *
  * A static non-PIE program of GNU ld has entries only (for IRELATIVE). With BTI, GNU ld
  * puts a landing pad into every entry of a program and none of a library; lld into the
- * entries whose address is taken. mold 2 fills up with BRK what mold 1 does with NOP
- * (from its source, no such mold was at hand).
+ * entries whose address is taken. mold since 2.31 fills up with BRK what earlier ones do
+ * with NOP.
  *
  * The code that gold writes for big-endian files is broken: the immediates of LDR and ADD
  * are swapped. It matches nothing.

@@ -10,19 +10,20 @@
 #include "sframe/format.h"
 
 /*
- * The PLTs of linkers (linked here and read back: GNU ld 2.40, gold 1.16, lld 19 and 22,
- * mold 1.10; lazy and -z now write the same code):
+ * The PLTs of linkers (linked and read back: GNU ld 2.40, 2.44 and 2.47, gold 1.16, lld 19
+ * and 22, mold 1.10, 2.37 and 3.0; lazy and -z now write the same code):
  *
  *             .plt              .iplt           .plt.got   .eh_frame
- *   GNU ld    header, entries   (in .plt)       -          none
+ *   GNU ld    header, entries   (in .plt)       -          since 2.46 (2)
  *   gold      header, entries   (in .plt)       -          yes (1)
  *   lld       header, entries   entries         -          none
  *   mold      header, entries   (in .plt.got)   entries    none
  *
  *   (1) wrong: it says that the CFA is %r15 + 32, refused as cfa-near-sp
+ *   (2) but for entries of IRELATIVE slots, which stand at the end
  *
- * A static non-PIE program of GNU ld has entries only (for IRELATIVE). mold 2 has other
- * stubs than mold 1; they are from its source, no such mold was at hand.
+ * A static non-PIE program of GNU ld has entries only (for IRELATIVE). mold since 2.2 has
+ * other stubs than before.
  */
 
 /* All stubs have one row. BRASL leaves %r15 as it is and the return address in %r14; no

@@ -4,8 +4,9 @@
  * linkers' PLTs looks. The second part is here because some linkers give their PLTs no
  * CFI at all.
  *
- * Who describes its PLT by .eh_frame (linked here and read back: GNU ld 2.40, gold 1.16,
- * lld 14, mold 1.10; lazy and -z now, CET-marked and not, all give the same answer):
+ * Who describes its PLT by .eh_frame (linked and read back: GNU ld 2.40, 2.44 and 2.47,
+ * gold 1.16, lld 14, 19 and 21, mold 1.10, 2.37 and 3.0; lazy and -z now, CET-marked and
+ * not, all give the same answer):
  *
  *             .plt           .plt.sec   .plt.got   .iplt
  *   GNU ld    yes (1)        yes        yes        (in .plt)
