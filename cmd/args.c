@@ -39,8 +39,6 @@ const char args_help[] =
 	"      --optimize=none|share|size  store equal rows once (share, the default); size: "
 	"also cut the text anew\n"
 	"      --max-rows=N             --optimize=size: rows of an FDE at most (32)\n"
-	"      --drop-epilogues         no rows for epilogues: right for unwinding from "
-	"calls only\n"
 	"      --object-sections=one|group|text  relocatable objects: one .sframe (the "
 	"default), or one for each group or section of code\n"
 	"      --exclude-section=GLOB   leave out functions of these sections "
@@ -82,7 +80,6 @@ enum {
 	OPT_OPTIMIZE,
 	OPT_OBJECT_SECTIONS,
 	OPT_MAX_ROWS,
-	OPT_DROP_EPILOGUES,
 	OPT_EXCLUDE_SECTION,
 	OPT_EXCLUDE_SYMBOL,
 	OPT_MIN_COVERAGE,
@@ -111,7 +108,6 @@ static const struct option long_options[] = {
 	{"optimize", required_argument, NULL, OPT_OPTIMIZE},
 	{"object-sections", required_argument, NULL, OPT_OBJECT_SECTIONS},
 	{"max-rows", required_argument, NULL, OPT_MAX_ROWS},
-	{"drop-epilogues", no_argument, NULL, OPT_DROP_EPILOGUES},
 	{"exclude-section", required_argument, NULL, OPT_EXCLUDE_SECTION},
 	{"exclude-symbol", required_argument, NULL, OPT_EXCLUDE_SYMBOL},
 	{"min-coverage", required_argument, NULL, OPT_MIN_COVERAGE},

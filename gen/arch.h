@@ -42,31 +42,11 @@ struct arch_plt_template {
 	const struct arch_plt_stub *tail;
 };
 
-/* An instruction that a function takes its frame down with, or what fills up behind. None
- * of them is a call. */
-struct arch_epilogue {
-	uint8_t size; /* bytes */
-	bool leaves;  /* returns, or jumps: to another function, another epilogue */
-	const uint8_t *code; /* size bytes */
-	const uint8_t *mask; /* size bytes; a bit that is 0 may have any value */
-};
-
 /* What assemblers and linkers fill up with between functions. */
 struct arch_filler {
 	uint8_t size; /* bytes */
 	uint8_t bytes[4];
 };
-
-/* An epilogue's instruction from two ARCH_BYTES; an array of negative size where they
- * differ in length.
- */
-#define ARCH_BYTES(...) ((const uint8_t[]){__VA_ARGS__})
-#define ARCH_EPILOGUE(leaves_, code_, mask_)                                             \
-	{                                                                                \
-		.size = sizeof(code_) +                                                  \
-			0 * sizeof(char[sizeof(code_) == sizeof(mask_) ? 1 : -1]),       \
-		.leaves = (leaves_), .code = (code_), .mask = (mask_),                   \
-	}
 
 /* A relocation of .eh_frame, .sframe or what they refer to: it writes width bytes, the
  * symbol's value plus the addend, less its own place if pcrel. */
@@ -91,8 +71,6 @@ struct arch {
 	int8_t fixed_ra_off; /* when not tracked: RA is at CFA + this */
 	const struct arch_plt_template *plt_templates;
 	size_t n_plt_templates;
-	const struct arch_epilogue *epilogues;
-	size_t n_epilogues;
 	const struct arch_filler *fillers;
 	size_t n_fillers;
 	/* Those that occur in CFI. Two of them are for starts in .sframe, of 4 and 8

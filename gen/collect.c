@@ -11,7 +11,6 @@
 #include "base/vec.h"
 #include "cfi/interp.h"
 #include "cfi/same.h"
-#include "gen/epilogue.h"
 #include "gen/plt.h"
 #include "gen/reduce.h"
 
@@ -97,18 +96,6 @@ static bool collect_is_whole(
 	       first->end - first->start == fde->range;
 }
 
-/* What CFI says of part->fde has just been read. */
-static void collect_table(
-	struct collect_part *part, const struct target *target, bool whole)
-{
-	struct cfi_table *table = &part->interp.table;
-
-	part->coverage.n_rows += table->n_rows;
-	if (part->policy->options->drop_epilogues && whole)
-		part->coverage.epilogue_bytes +=
-			epilogue_drop(part->policy->image, target, table);
-}
-
 /* The claims [first, last) all belong to one FDE, and why says what is wrong with it. */
 static bool collect_fde(struct collect_part *part, const struct claim *first,
 	const struct claim *last, enum refusal why)
@@ -125,7 +112,7 @@ static bool collect_fde(struct collect_part *part, const struct claim *first,
 
 		program.kind = ERR_NONE;
 		if (cfi_interpret(interp, fde, &program))
-			collect_table(part, &target, collect_is_whole(first, last, fde));
+			part->coverage.n_rows += part->interp.table.n_rows;
 		else if (program.kind == ERR_NOMEM)
 			return false;
 		else

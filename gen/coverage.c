@@ -11,8 +11,7 @@ double coverage_percent(const struct coverage *coverage)
 {
 	if (coverage->code_bytes == 0)
 		return 100.0;
-	return 100.0 * (double)(coverage->covered_bytes - coverage->epilogue_bytes) /
-	       (double)coverage->code_bytes;
+	return 100.0 * (double)coverage->covered_bytes / (double)coverage->code_bytes;
 }
 
 bool coverage_add_gap(struct coverage *coverage, const struct coverage_gap *gap)
@@ -37,7 +36,6 @@ bool coverage_add(struct coverage *coverage, const struct coverage *part)
 	coverage->n_functions += part->n_functions;
 	coverage->n_refused += part->n_refused;
 	coverage->n_rows += part->n_rows;
-	coverage->epilogue_bytes += part->epilogue_bytes;
 	for (int i = 0; i < N_REFUSALS; i++) {
 		coverage->refused[i].functions += part->refused[i].functions;
 		coverage->refused[i].bytes += part->refused[i].bytes;

@@ -37,7 +37,6 @@ struct coverage {
 	size_t n_duplicates;	 /* FDEs passed over: they repeat another */
 	uint64_t code_bytes;	 /* described by CFI */
 	uint64_t covered_bytes;	 /* of those, described by SFrame */
-	uint64_t epilogue_bytes; /* of those, with the row before them (epilogue.h) */
 	uint64_t template_bytes; /* PLT code without CFI, described from a template */
 	struct coverage_plt plts[COVERAGE_MAX_PLTS]; /* the first ones */
 	size_t n_plts;

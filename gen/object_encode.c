@@ -16,10 +16,6 @@ bool object_options(const struct options *options, struct err *err)
 		return err_set(err, ERR_USAGE,
 			"--optimize is for linked files: a linker reads the rows of each "
 			"function of an object by themselves");
-	if (options->drop_epilogues)
-		return err_set(err, ERR_USAGE,
-			"--drop-epilogues is for linked files: nothing in an object says "
-			"that its reader unwinds from calls only");
 	if (options->method != METHOD_AUTO)
 		return err_set(err, ERR_USAGE,
 			"--method is for linked files: an object has no segments");

@@ -28,7 +28,6 @@ enum option_id {
 	OPTION_EXCLUDE_SYMBOL,
 	OPTION_MIN_COVERAGE,
 	OPTION_MAX_ROWS,
-	OPTION_DROP_EPILOGUES,
 	OPTION_JOBS,
 };
 
@@ -52,7 +51,6 @@ static const struct {
 	{"exclude-symbol", OPTION_EXCLUDE_SYMBOL, true, {NULL}},
 	{"min-coverage", OPTION_MIN_COVERAGE, true, {NULL}},
 	{"max-rows", OPTION_MAX_ROWS, true, {NULL}},
-	{"drop-epilogues", OPTION_DROP_EPILOGUES, false, {NULL}},
 	{"jobs", OPTION_JOBS, true, {NULL}},
 };
 
@@ -170,9 +168,6 @@ static bool options_apply(struct options *options, enum option_id id, const char
 	case OPTION_MAX_ROWS:
 		return options_number("--max-rows=", value, SF_FUSE_ROWS_MIN,
 			SF_FUSE_ROWS_MAX, &options->max_rows, err);
-	case OPTION_DROP_EPILOGUES:
-		options->drop_epilogues = true;
-		return true;
 	case OPTION_JOBS:
 		return options_number(
 			"-j ", value, 1, OPTIONS_MAX_JOBS, &options->jobs, err);
@@ -201,10 +196,6 @@ bool options_check(const struct options *options, struct err *err)
 {
 	if (!options->pcrel && options->format != 2)
 		return err_set(err, ERR_USAGE, "--no-pcrel goes with --format=2");
-	if (options->drop_epilogues && options->witness != WITNESS_OWN)
-		return err_set(err, ERR_USAGE,
-			"--drop-epilogues: libdwarf has rows for them; leave out "
-			"--witness");
 	if (options->max_rows != SF_FUSE_ROWS && !options->fuse)
 		return err_set(err, ERR_USAGE, "--max-rows goes with --optimize=size");
 	return true;

@@ -45,7 +45,6 @@ struct options {
 	bool fuse;  /* "optimize": size */
 	bool optimize_given;
 	uint32_t max_rows;   /* "optimize": size: of an FDE */
-	bool drop_epilogues; /* no rows of their own for them (gen/epilogue.h) */
 	enum method method;
 	bool refresh;
 	bool prove; /* less "no-verify" */

@@ -30,12 +30,11 @@ void report_summary(const struct report *report, FILE *out)
 
 	fprintf(out,
 		"%s: %zu functions, %.2f%% of code covered, %" PRIu64
-		" bytes .sframe v%u (%.2f of .eh_frame), %zu refused%s\n",
+		" bytes .sframe v%u (%.2f of .eh_frame), %zu refused\n",
 		report->path, coverage->n_functions, report_percent(coverage),
 		report->sframe_size, report->version,
 		report_ratio(report->sframe_size, report->source->cfi.size),
-		coverage->n_refused,
-		coverage->epilogue_bytes ? "; without epilogues" : "");
+		coverage->n_refused);
 }
 
 /* What there is besides sharing. */
@@ -98,11 +97,6 @@ static void report_coverage(const struct report *report, FILE *out)
 	fprintf(out,
 		"  code with CFI  %9" PRIu64 " bytes, %" PRIu64 " covered (%.2f%%)\n",
 		coverage->code_bytes, coverage->covered_bytes, report_percent(coverage));
-	if (coverage->epilogue_bytes)
-		fprintf(out,
-			"  epilogues      %9" PRIu64 " bytes have the row before them: "
-			"right for unwinding from calls only\n",
-			coverage->epilogue_bytes);
 	if (coverage->template_bytes)
 		fprintf(out,
 			"  from PLT template %6" PRIu64 " bytes of code without CFI\n",

@@ -66,9 +66,8 @@ static json_t *counts_of(const struct report *report)
 
 static json_t *code_of(const struct coverage *coverage)
 {
-	return json_pack("{sI sI sI sI sf}", "with_cfi", (json_int_t)coverage->code_bytes,
-		"covered", (json_int_t)coverage->covered_bytes, "without_epilogue_rows",
-		(json_int_t)coverage->epilogue_bytes, "plt_template",
+	return json_pack("{sI sI sI sf}", "with_cfi", (json_int_t)coverage->code_bytes,
+		"covered", (json_int_t)coverage->covered_bytes, "plt_template",
 		(json_int_t)coverage->template_bytes, "percent",
 		coverage_percent(coverage));
 }

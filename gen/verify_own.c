@@ -10,7 +10,6 @@
 #include "base/vec.h"
 #include "cfi/interp.h"
 #include "cfi/same.h"
-#include "gen/epilogue.h"
 #include "gen/padding.h"
 #include "gen/plt.h"
 #include "gen/verify_run.h"
@@ -66,9 +65,6 @@ static bool verify_begin_fde(
 	run->target = target_for(run->target.arch, run->target.version, cie);
 	run->marks_told = false;
 	run->judge_missing = policy_fde(policy, cie, fde) == REFUSE_NOTHING;
-	if (policy->options->drop_epilogues && part->readable &&
-		verify_is_whole(claim, fde))
-		epilogue_drop(policy->image, &run->target, &part->interp.table);
 	return true;
 }
 

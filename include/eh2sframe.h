@@ -72,7 +72,7 @@ EH2SFRAME_API void eh2sframe_options_free(struct eh2sframe_options *options);
 
 /*
  * Sets one by the name that it has as a long option of eh2sframe(1), without the dashes:
- * format, no-pcrel, refresh, method, optimize, object-sections, max-rows, drop-epilogues,
+ * format, no-pcrel, refresh, method, optimize, object-sections, max-rows,
  * exclude-section, exclude-symbol, min-coverage, no-verify, witness, jobs, quiet,
  * verbose. value is copied; NULL for those that take none. EH2SFRAME_USAGE names what is
  * wrong.

@@ -244,33 +244,6 @@ static const struct arch_plt_template plt_templates[] = {
 	{.linker = "lld, BTI, PAC", .section = ".iplt", .entry = &bti_pac_entry},
 };
 
-/* Arm ARM, chapters C6 and C7: what GCC and Clang end functions with. B and BR are the
- * call of another function in this one's place. */
-#define EPILOGUE(value, bits)                                                            \
-	ARCH_EPILOGUE(false, ARCH_BYTES(INSN(value)), ARCH_BYTES(INSN(bits)))
-#define LEAVES(value, bits)                                                              \
-	ARCH_EPILOGUE(true, ARCH_BYTES(INSN(value)), ARCH_BYTES(INSN(bits)))
-
-static const struct arch_epilogue epilogues[] = {
-	EPILOGUE(0xa94003e0, 0xffc003e0), /* ldp x,x,[sp,#imm] */
-	EPILOGUE(0xa8c003e0, 0xffc003e0), /* ldp x,x,[sp],#imm */
-	EPILOGUE(0xf94003e0, 0xffc003e0), /* ldr x,[sp,#imm] */
-	EPILOGUE(0xf84007e0, 0xffe00fe0), /* ldr x,[sp],#imm */
-	EPILOGUE(0x6d4003e0, 0xffc003e0), /* ldp d,d,[sp,#imm] */
-	EPILOGUE(0x6cc003e0, 0xffc003e0), /* ldp d,d,[sp],#imm */
-	EPILOGUE(0xfd4003e0, 0xffc003e0), /* ldr d,[sp,#imm] */
-	EPILOGUE(0xfc4007e0, 0xffe00fe0), /* ldr d,[sp],#imm */
-	EPILOGUE(0x910003ff, 0xff8003ff), /* add sp,sp,#imm */
-	EPILOGUE(0x910003bf, 0xff8003ff), /* add sp,x29,#imm; mov sp,x29 */
-	EPILOGUE(0xd10003bf, 0xff8003ff), /* sub sp,x29,#imm */
-	EPILOGUE(0xd50323bf, 0xffffffbf), /* autiasp, autibsp */
-	LEAVES(0xd65f03c0, 0xffffffff),	  /* ret */
-	LEAVES(0xd65f0bff, 0xfffffbff),	  /* retaa, retab */
-	LEAVES(0x14000000, 0xfc000000),	  /* b */
-	LEAVES(0xd61f0000, 0xfffffc1f),	  /* br */
-	EPILOGUE(0xd503201f, 0xffffffff), /* nop */
-};
-
 /* Arm ARM, NOP, and UDF #0, which is zeros. */
 static const struct arch_filler fillers[] = {
 	{4, {INSN(0xd503201f)}},
@@ -298,7 +271,6 @@ static const struct arch_reloc relocs[] = {
 	.ra_reg = AARCH64_LR, .sp_from_cfa = AARCH64_SP_FROM_CFA, .ra_tracked = true,    \
 	.plt_templates = plt_templates,                                                  \
 	.n_plt_templates = sizeof(plt_templates) / sizeof(plt_templates[0]),             \
-	.epilogues = epilogues, .n_epilogues = sizeof(epilogues) / sizeof(epilogues[0]), \
 	.fillers = fillers, .n_fillers = sizeof(fillers) / sizeof(fillers[0]),           \
 	.relocs = relocs, .n_relocs = sizeof(relocs) / sizeof(relocs[0]),                \
 	.reloc_start32 = R_AARCH64_PREL32, .reloc_start64 = R_AARCH64_PREL64

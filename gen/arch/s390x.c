@@ -149,34 +149,6 @@ static const struct arch_plt_template plt_templates[] = {
 	{.linker = "lld", .section = ".iplt", .entry = &plt_entry},
 };
 
-/* z/Architecture Principles of Operation, chapter 7: what GCC and Clang end functions
- * with. A branch other than to %r14 is the call of another function in this one's place.
- */
-#define INSN(...) ARCH_EPILOGUE(false, __VA_ARGS__)
-#define LEAVES(...) ARCH_EPILOGUE(true, __VA_ARGS__)
-static const struct arch_epilogue epilogues[] = {
-	INSN(ARCH_BYTES(0xeb, 0x00, 0xf0, 0x00, 0x00, 0x04),
-		ARCH_BYTES(0xff, 0x00, 0xf0, 0x00, 0x00, 0xff)), /* lmg r,r,d(%r15) */
-	INSN(ARCH_BYTES(0xeb, 0x0f, 0xb0, 0x00, 0x00, 0x04),
-		ARCH_BYTES(0xff, 0x0f, 0xf0, 0x00, 0x00, 0xff)), /* lmg r,%r15,d(%r11) */
-	INSN(ARCH_BYTES(0xe3, 0x00, 0xf0, 0x00, 0x00, 0x04),
-		ARCH_BYTES(0xff, 0x0f, 0xf0, 0x00, 0x00, 0xff)), /* lg r,d(%r15) */
-	INSN(ARCH_BYTES(0x68, 0x00, 0xf0, 0x00),
-		ARCH_BYTES(0xff, 0x0f, 0xf0, 0x00)), /* ld f,d(%r15) */
-	INSN(ARCH_BYTES(0xb3, 0xcd, 0x00, 0x00),
-		ARCH_BYTES(FIX2, 0xff, 0x00)), /* lgdr r,f */
-	INSN(ARCH_BYTES(0xa7, 0xfb, 0x00, 0x00),
-		ARCH_BYTES(FIX2, 0x80, 0x00)), /* aghi %r15,imm: up */
-	INSN(ARCH_BYTES(0x41, 0xf0, 0xf0, 0x00),
-		ARCH_BYTES(FIX2, 0xf0, 0x00)), /* la %r15,d(%r15) */
-	INSN(ARCH_BYTES(0xe3, 0xf0, 0xf0, 0x00, 0x00, 0x71),
-		ARCH_BYTES(FIX2, 0xf0, 0x00, 0x80, 0xff)),	/* lay %r15,d(%r15): up */
-	LEAVES(ARCH_BYTES(0x07, 0xf0), ARCH_BYTES(0xff, 0xf0)), /* br r */
-	LEAVES(ARCH_BYTES(0xc0, 0xf4, DISP), ARCH_BYTES(FIX2, ANY4)),		  /* jg */
-	LEAVES(ARCH_BYTES(0xa7, 0xf4, 0x00, 0x00), ARCH_BYTES(FIX2, 0x00, 0x00)), /* j */
-	INSN(ARCH_BYTES(0x07, 0x00), ARCH_BYTES(0xff, 0xf0)), /* nopr */
-};
-
 /* Principles of Operation, BRANCH ON CONDITION: with a mask of 0 it is "a no-operation";
  * BCR, BC and BRCL, the last two followed by zeros. */
 static const struct arch_filler fillers[] = {
@@ -225,8 +197,6 @@ const struct arch arch_s390x = {
 	.ra_tracked = true,
 	.plt_templates = plt_templates,
 	.n_plt_templates = sizeof(plt_templates) / sizeof(plt_templates[0]),
-	.epilogues = epilogues,
-	.n_epilogues = sizeof(epilogues) / sizeof(epilogues[0]),
 	.fillers = fillers,
 	.n_fillers = sizeof(fillers) / sizeof(fillers[0]),
 	.relocs = relocs,

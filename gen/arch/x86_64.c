@@ -303,57 +303,6 @@ static const struct arch_plt_template plt_templates[] = {
 };
 
 /*
- * What GCC and Clang end functions with (AMD64 Architecture Programmer's Manual, volume
- * 3). A jump is the call of another function in this one's place, or goes where another
- * epilogue is; what xor clears are registers that may hold secrets, or the result.
- */
-#define INSN(...) ARCH_EPILOGUE(false, __VA_ARGS__)
-#define LEAVES(...) ARCH_EPILOGUE(true, __VA_ARGS__)
-static const struct arch_epilogue epilogues[] = {
-	INSN(ARCH_BYTES(0x58), ARCH_BYTES(0xf8)),	      /* pop r64 */
-	INSN(ARCH_BYTES(0x41, 0x58), ARCH_BYTES(0xff, 0xf8)), /* pop r8 to r15 */
-	LEAVES(ARCH_BYTES(0xc3), ARCH_BYTES(0xff)),	      /* ret */
-	INSN(ARCH_BYTES(0x48, 0x83, 0xc4, 0x00),
-		ARCH_BYTES(FIX2, 0xff, 0x80)), /* add $imm8,%rsp: up */
-	INSN(ARCH_BYTES(0x48, 0x81, 0xc4, DISP),
-		ARCH_BYTES(FIX2, 0xff, ANY)),	  /* add $imm32,%rsp */
-	INSN(ARCH_BYTES(0xc9), ARCH_BYTES(0xff)), /* leave */
-	INSN(ARCH_BYTES(0x48, 0x8d, 0x65, 0x00),
-		ARCH_BYTES(FIX2, 0xff, 0x00)), /* lea d8(%rbp),%rsp */
-	INSN(ARCH_BYTES(0x48, 0x8d, 0xa5, DISP),
-		ARCH_BYTES(FIX2, 0xff, ANY)), /* lea d32(%rbp),%rsp */
-	INSN(ARCH_BYTES(0x48, 0x89, 0xec), ARCH_BYTES(FIX2, 0xff)),   /* mov %rbp,%rsp */
-	LEAVES(ARCH_BYTES(0xe9, DISP), ARCH_BYTES(0xff, ANY)),	      /* jmp rel32 */
-	LEAVES(ARCH_BYTES(0xeb, 0x00), ARCH_BYTES(0xff, 0x00)),	      /* jmp rel8 */
-	LEAVES(ARCH_BYTES(0xff, 0xe0), ARCH_BYTES(0xff, 0xf8)),	      /* jmp *r64 */
-	LEAVES(ARCH_BYTES(0x41, 0xff, 0xe0), ARCH_BYTES(FIX2, 0xf8)), /* jmp *r8 to r15 */
-	LEAVES(ARCH_BYTES(0xff, 0x25, DISP), ARCH_BYTES(FIX2, ANY)),  /* jmp *d32(%rip) */
-	LEAVES(ARCH_BYTES(0xf3, 0xc3), ARCH_BYTES(FIX2)),	      /* rep ret */
-	LEAVES(ARCH_BYTES(0xf2, 0xc3), ARCH_BYTES(FIX2)),	      /* bnd ret */
-	LEAVES(ARCH_BYTES(0xc2, 0x00, 0x00),
-		ARCH_BYTES(0xff, 0x00, 0x00)),		      /* ret $imm16 */
-	INSN(ARCH_BYTES(0x31, 0xc0), ARCH_BYTES(0xff, 0xc0)), /* xor r32,r32 */
-	INSN(ARCH_BYTES(0x45, 0x31, 0xc0),
-		ARCH_BYTES(FIX2, 0xc0)), /* the same, r8d to r15d */
-	INSN(ARCH_BYTES(0xc5, 0xf8, 0x77), ARCH_BYTES(FIX2, 0xff)), /* vzeroupper */
-	INSN(ARCH_BYTES(0x90), ARCH_BYTES(0xff)),	/* nop, and in other lengths */
-	INSN(ARCH_BYTES(0x66, 0x90), ARCH_BYTES(FIX2)), /* 2 */
-	INSN(ARCH_BYTES(0x0f, 0x1f, 0x00), ARCH_BYTES(FIX2, 0xff)),		/* 3 */
-	INSN(ARCH_BYTES(0x0f, 0x1f, 0x40, 0x00), ARCH_BYTES(FIX4)),		/* 4 */
-	INSN(ARCH_BYTES(0x0f, 0x1f, 0x44, 0x00, 0x00), ARCH_BYTES(FIX4, 0xff)), /* 5 */
-	INSN(ARCH_BYTES(0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00),
-		ARCH_BYTES(FIX4, FIX2)),					/* 6 */
-	INSN(ARCH_BYTES(0x0f, 0x1f, 0x80, DISP), ARCH_BYTES(FIX2, 0xff, FIX4)), /* 7 */
-	INSN(ARCH_BYTES(0x0f, 0x1f, 0x84, 0x00, DISP), ARCH_BYTES(FIX4, FIX4)), /* 8 */
-	INSN(ARCH_BYTES(0x66, 0x0f, 0x1f, 0x84, 0x00, DISP),
-		ARCH_BYTES(FIX4, FIX4, 0xff)), /* 9 */
-	INSN(ARCH_BYTES(0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, DISP),
-		ARCH_BYTES(FIX4, FIX4, FIX2)), /* 10 */
-	INSN(ARCH_BYTES(0x66, 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, DISP),
-		ARCH_BYTES(FIX4, FIX4, FIX2, 0xff)), /* 11 */
-};
-
-/*
  * Intel SDM, volume 2, NOP: "Recommended Multi-Byte Sequence of NOP Instruction", in
  * front of which more prefixes may stand. What is left of one is zeros. lld and mold fill
  * up with INT3.
@@ -411,8 +360,6 @@ const struct arch arch_x86_64 = {
 	.fixed_ra_off = -8,
 	.plt_templates = plt_templates,
 	.n_plt_templates = sizeof(plt_templates) / sizeof(plt_templates[0]),
-	.epilogues = epilogues,
-	.n_epilogues = sizeof(epilogues) / sizeof(epilogues[0]),
 	.fillers = fillers,
 	.n_fillers = sizeof(fillers) / sizeof(fillers[0]),
 	.relocs = relocs,

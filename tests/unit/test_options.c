@@ -50,7 +50,6 @@ static const char *const wrong[] = {
 	"--method=in-place in out",
 	"--optimize=tiny in out",
 	"--max-rows=8 in out",
-	"--drop-epilogues --witness=libdwarf in out",
 	"--max-rows=1 --optimize=size in out",
 	"--max-rows=65536 --optimize=size in out",
 	"--max-rows= --optimize=size in out",
