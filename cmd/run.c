@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cmd/batch.h"
-#include "cmd/batch_merge.h"
+#include "cmd/batch/batch.h"
+#include "cmd/report/merge.h"
 #include "cmd/say.h"
 
 static const char an_input[] = "an input";

@@ -7,7 +7,7 @@
 #include "base/attr.h"
 #include "base/err.h"
 #include "cfi/frames.h"
-#include "gen/claims.h"
+#include "cfi/claims.h"
 #include "gen/coverage.h"
 #include "gen/policy.h"
 #include "sframe/model.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
-#include "gen/arch.h"
+#include "gen/arch/arch.h"
 #include "gen/padding.h"
 
 struct ranges {

@@ -5,11 +5,11 @@
 
 #include "base/attr.h"
 #include "base/err.h"
-#include "gen/claims.h"
+#include "cfi/claims.h"
 #include "gen/coverage.h"
-#include "gen/image.h"
+#include "gen/elf/image.h"
 #include "gen/options.h"
-#include "sframe/fuse.h"
+#include "sframe/compact/compact.h"
 
 /* Borrows everything. */
 struct optimize_input {

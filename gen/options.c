@@ -9,7 +9,7 @@
 
 #include "base/task.h"
 #include "base/vec.h"
-#include "sframe/fuse.h"
+#include "sframe/compact/compact.h"
 
 enum { OPTIONS_MAX_JOBS = 1024 };
 

@@ -10,7 +10,7 @@
 #include "base/attr.h"
 #include "base/err.h"
 #include "gen/method.h"
-#include "gen/output.h"
+#include "base/output.h"
 
 enum witness {
 	WITNESS_OWN,

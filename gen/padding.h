@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "gen/arch.h"
-#include "gen/image.h"
+#include "gen/arch/arch.h"
+#include "gen/elf/image.h"
 
 /* Whether [start, end) is filled up, with nothing that is ever run: by its bytes in
  * image, which are all of struct arch's fillers. */

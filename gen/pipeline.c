@@ -8,11 +8,11 @@
 #include <inttypes.h>
 
 #include "gen/collect.h"
-#include "gen/lint.h"
+#include "gen/verify/lint.h"
 #include "gen/optimize.h"
 #include "gen/plt.h"
-#include "gen/prove.h"
-#include "gen/undo.h"
+#include "gen/verify/prove.h"
+#include "gen/insert/undo.h"
 #include "sframe/format.h"
 
 /* Below this a thread costs more than it saves. */

@@ -4,11 +4,11 @@
 #define GEN_POLICY_H
 
 #include "cfi/frames.h"
-#include "gen/arch.h"
-#include "gen/image.h"
+#include "gen/arch/arch.h"
+#include "gen/elf/image.h"
 #include "gen/options.h"
 #include "gen/refusal.h"
-#include "gen/symbols.h"
+#include "gen/elf/symbols.h"
 
 /* Borrows everything. */
 struct policy {

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "gen/arch.h"
+#include "gen/arch/arch.h"
 
 /* Needs version 3 and flexible FDEs, which some machines do not have. */
 #define REFUSAL_FLEX 0x83

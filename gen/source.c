@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "gen/object.h"
+#include "gen/elf/object/object.h"
 
 /* Sorting the names of a large library costs as much as interpreting its CFI. */
 static bool source_wants_names(const struct options *options)

@@ -7,11 +7,11 @@
 #include "base/attr.h"
 #include "base/err.h"
 #include "cfi/frames.h"
-#include "gen/claims.h"
-#include "gen/image.h"
+#include "cfi/claims.h"
+#include "gen/elf/image.h"
 #include "gen/options.h"
 #include "gen/policy.h"
-#include "gen/symbols.h"
+#include "gen/elf/symbols.h"
 
 struct source {
 	const struct arch *arch;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "cfi/frames.h"
-#include "gen/arch.h"
+#include "gen/arch/arch.h"
 
 struct target {
 	const struct arch *arch;

@@ -9,7 +9,7 @@
  * predicate register, or with the variant call standard must keep more of them, and a row
  * of SFrame speaks of none.
  */
-#include "gen/arch.h"
+#include "gen/arch/arch.h"
 
 #include <elf.h>
 

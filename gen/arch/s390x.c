@@ -3,7 +3,7 @@
  * s390x: what the "ELF Application Binary Interface s390x Supplement" fixes. 31-bit s390
  * programs have the same e_machine and are 32-bit files.
  */
-#include "gen/arch.h"
+#include "gen/arch/arch.h"
 
 #include <elf.h>
 

@@ -22,7 +22,7 @@
  * SP + 32 at one PC. Sections that end in a TLSDESC stub, where the CFI was turned off by
  * option, match nothing.
  */
-#include "gen/arch.h"
+#include "gen/arch/arch.h"
 
 #include <elf.h>
 

@@ -18,12 +18,12 @@
 
 #include "base/wr.h"
 #include "cmd/temporary.h"
-#include "gen/image.h"
-#include "gen/output.h"
-#include "gen/status.h"
-#include "gen/symbols.h"
-#include "gen/undo.h"
-#include "gen/write.h"
+#include "gen/elf/image.h"
+#include "base/output.h"
+#include "lib/status.h"
+#include "gen/elf/symbols.h"
+#include "gen/insert/undo.h"
+#include "gen/insert/insert.h"
 
 #define DEFAULT_SIZE 5000
 

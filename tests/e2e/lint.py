@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""--lint: our sections keep the rules of whom they are for, and each rule of gen/lint.h is broken once,
+"""--lint: our sections keep the rules of whom they are for, and each rule of gen/verify/lint.h is broken once,
 by a byte or two, and named with its consumers; and the manual page knows them all. TAP.
 
     lint.py EH2SFRAME ROOT
@@ -163,11 +163,11 @@ BREACHES = [
 
 
 def table():
-    """{name: (consumers, first, last)} of gen/lint.h."""
+    """{name: (consumers, first, last)} of gen/verify/lint.h."""
     sets = {"LINT_ALL": "kernel glibc libsframe", "LINT_KG": "kernel glibc",
             "LINT_KL": "kernel libsframe", "LINT_GL": "glibc libsframe", "LINT_KERNEL": "kernel", "LINT_GLIBC": "glibc",
             "LINT_LIBSFRAME": "libsframe"}
-    with open(os.path.join(root, "gen/lint.h"), encoding="ascii") as file:
+    with open(os.path.join(root, "gen/verify/lint.h"), encoding="ascii") as file:
         found = re.findall(r'X\(\w+, "([\w-]+)", (\w+), (\d), (\d),', file.read())
     return {name: (sets[who].split(), int(first), int(last)) for name, who, first, last in found}
 

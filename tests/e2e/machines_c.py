@@ -46,7 +46,7 @@ def build(compiler, options, work):
         with open(os.path.join(work, "include/gnu", name), "w", encoding="ascii"):
             pass
     sources = [path for folder in ("base", "cfi", "sframe")
-               for path in sorted(glob.glob(os.path.join(SOURCE, folder, "*.c")))
+               for path in sorted(glob.glob(os.path.join(SOURCE, folder, "**/*.c"), recursive=True))
                if not path.endswith("witness.c")]  # needs libdwarf
     objects = [os.path.join(work, re.sub(r"\W", "_", os.path.relpath(path, SOURCE)) + ".o")
                for path in sources]

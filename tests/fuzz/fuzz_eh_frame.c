@@ -2,13 +2,13 @@
 /*
  * The bytes of an .eh_frame section, through walk, interpreter and claims, as three kinds
  * of machine would have them. What comes out must be as the headers of cfi/ and
- * gen/claims.h say.
+ * cfi/claims.h say.
  */
 #include "tests/fuzz/fuzz.h"
 
 #include "cfi/frames.h"
 #include "cfi/interp.h"
-#include "gen/claims.h"
+#include "cfi/claims.h"
 
 const char *const fuzz_section = ".eh_frame";
 

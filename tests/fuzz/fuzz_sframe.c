@@ -5,7 +5,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "gen/sweep.h"
+#include "sframe/sweep.h"
 #include "sframe/check.h"
 #include "sframe/decode.h"
 #include "sframe/print.h"

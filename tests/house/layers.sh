@@ -1,29 +1,58 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# layers.sh ROOT: who may include whom. cmd -> the public header; gen -> {cfi, sframe} -> base;
+# layers.sh ROOT: which folder may include headers of which others, docs/ARCHITECTURE.md says why;
 # libdwarf in one file only.
 cd "$1" || exit 1
 status=0
-# forbid WHERE WHAT: no file under WHERE includes a header that matches WHAT.
-forbid() {
-	found=$(grep -rnE --include='*.[ch]' "^[[:space:]]*#[[:space:]]*include[[:space:]]*[\"<]$2" "$1") || return 0
-	echo "$found: not allowed in $1"
-	status=1
+
+# may FOLDER OTHER...: the files of FOLDER, not of folders in it, include headers of FOLDER and of the
+# OTHER folders alone. "." is config.h.
+may() {
+	folder=$1
+	shift
+	[ -n "$(find "$folder" -maxdepth 1 -name '*.[ch]')" ] || { echo "$folder: no sources"; status=1; }
+	seen="$seen $folder"
+	used=$(sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"\([^"]*\)".*/\1/p' "$folder"/*.[ch] |
+		sed -e 's,^[^/]*$,.,' -e 's,/[^/]*$,,' | sort -u)
+	for other in $used; do
+		case " $folder $* " in
+		*" $other "*) ;;
+		*)
+			grep -nE "include[[:space:]]*\"$other/[^/]*\"" "$folder"/*.[ch]
+			echo "$folder may not include $other/"
+			status=1
+			;;
+		esac
+	done
 }
-forbid base '(cfi|sframe|gen)/'
-forbid cfi '(sframe|gen)/'
-forbid sframe '(cfi|gen)/'
-# The command is a program like any other to the library, and the header stands alone.
-forbid cmd '(base|cfi|sframe|gen|lib|config)'
-forbid include '(base|cfi|sframe|gen|cmd|lib|config|lib[a-z]*/|gelf|jansson)'
-for folder in base cfi sframe gen; do
-	forbid "$folder" 'cmd/'
+seen=
+may include
+may base
+may cfi base
+may sframe base
+may sframe/compact base sframe
+may gen/arch cfi sframe
+may gen/elf base cfi gen/arch gen/elf/object gen/insert
+may gen/elf/object base cfi gen/arch gen/elf sframe
+may gen/insert base gen gen/elf
+may gen/object base gen gen/elf gen/elf/object gen/insert sframe
+may gen/verify base cfi gen gen/elf gen/elf/object sframe sframe/compact
+may gen/report . base gen gen/elf gen/elf/object gen/insert gen/verify sframe sframe/compact
+may gen base cfi sframe sframe/compact gen/arch gen/elf gen/elf/object gen/insert gen/object gen/report gen/verify
+may lib . base gen gen/arch gen/elf/object gen/report gen/verify include
+# The command is a program like any other to the library.
+may cmd/report cmd cmd/batch
+may cmd/batch cmd cmd/report include
+may cmd cmd/batch cmd/report include
+for folder in $(find base cfi sframe gen lib cmd include -name '*.[ch]' -exec dirname {} + | sort -u); do
+	case " $seen " in
+	*" $folder "*) ;;
+	*) echo "$folder: no rule says what it may include"; status=1 ;;
+	esac
 done
-for folder in base cfi sframe gen cmd; do
-	forbid "$folder" '(tests|\.)'
-	[ -n "$(find "$folder" -name '*.c')" ] || { echo "$folder: no sources"; status=1; }
-done
+# The public header stands alone.
+if grep -nE '#[[:space:]]*include[[:space:]]*<(lib[a-z]*/|gelf|jansson)' include/*.h; then status=1; fi
 users=$(grep -rlE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include.*dwarf' \
-	base cfi sframe gen cmd include tests examples)
+	base cfi sframe gen lib cmd include tests examples)
 [ "$users" = cfi/witness.c ] || { echo "libdwarf is included by: $users"; status=1; }
 exit $status

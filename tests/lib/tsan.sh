@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 }
 C
 # shellcheck disable=SC2086
-$cc $flags "-I$build" -r -nostdlib -o "$work/all.o" base/*.c cfi/*.c sframe/*.c gen/*.c gen/arch/*.c &&
+$cc $flags "-I$build" -r -nostdlib -o "$work/all.o" $(find base cfi sframe gen lib -name '*.c') &&
 	$cc $flags -o "$work/test" "$work/main.c" tests/lib/threads.c tests/lib/lib.c "$work/all.o" $libs &&
 	$cc $flags -DLIB_TEST_RACE -o "$work/race" "$work/main.c" tests/lib/threads.c tests/lib/lib.c \
 		"$work/all.o" $libs || {

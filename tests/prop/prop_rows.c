@@ -15,7 +15,7 @@
 #include "gen/collect.h"
 #include "gen/optimize.h"
 #include "gen/plt.h"
-#include "gen/verify.h"
+#include "gen/verify/verify.h"
 #include "sframe/check.h"
 #include "sframe/encode.h"
 #include "tests/prop/program.h"

@@ -2,7 +2,7 @@
 /* When two rows are the same answer, and in which column they are not. */
 #include <string.h>
 
-#include "gen/answer.h"
+#include "gen/verify/answer.h"
 #include "tests/unit/unit.h"
 
 enum { SP = 7, FP = 6, RA = 16 };

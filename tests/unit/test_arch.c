@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "gen/arch.h"
+#include "gen/arch/arch.h"
 #include "tests/unit/unit.h"
 
 static const struct arch *const archs[] = {

@@ -2,7 +2,7 @@
 /* Who speaks for which byte: claims_read against counting, byte by byte. */
 #include <string.h>
 
-#include "gen/claims.h"
+#include "cfi/claims.h"
 #include "tests/unit/unit.h"
 
 enum { SPACE = 64, MAX_FDES = 9 };

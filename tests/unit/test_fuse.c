@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "sframe/fuse.h"
+#include "sframe/compact/compact.h"
 #include "tests/unit/test_sframe_random.h"
 
 enum { MAX_TAKEN = 4, MAX_ELEMENTS = 11, BASE = 0x4000 };

@@ -2,7 +2,7 @@
 /* Functions of one equal row put together: each thing that keeps two apart. */
 #include <stdio.h>
 
-#include "sframe/fuse.h"
+#include "sframe/compact/compact.h"
 #include "tests/unit/test_sframe_fixture.h"
 
 enum { BASE = 0x4000, SIZE = 0x10 };

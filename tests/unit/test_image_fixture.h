@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/wr.h"
-#include "gen/image.h"
+#include "gen/elf/image.h"
 
 enum {
 	FIX_PHDRS = 64,

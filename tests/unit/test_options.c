@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cmd/args.h"
-#include "gen/api.h"
+#include "lib/api.h"
 #include "tests/unit/unit.h"
 
 enum { MAX_ARGS = 20 };

@@ -4,7 +4,7 @@
  * row that is said must also be the same answer as the rules it came from, and no other
  * row may be.
  */
-#include "gen/answer.h"
+#include "gen/verify/answer.h"
 #include "gen/reduce.h"
 #include "sframe/encode.h"
 #include "tests/unit/unit.h"

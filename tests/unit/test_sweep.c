@@ -3,7 +3,7 @@
  * PC. */
 #include <string.h>
 
-#include "gen/sweep.h"
+#include "sframe/sweep.h"
 #include "tests/unit/test_sframe_fixture.h"
 
 enum { BASE = 0x1000, SPACE = 400, ADDR = 0x9000, NO_ROW = -1 };

@@ -6,8 +6,8 @@
  */
 #include <elf.h>
 
-#include "gen/arch.h"
-#include "gen/verify.h"
+#include "gen/arch/arch.h"
+#include "gen/verify/verify.h"
 #include "tests/unit/test_cfi_build.h"
 #include "tests/unit/test_sframe_fixture.h"
 

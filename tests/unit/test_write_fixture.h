@@ -4,8 +4,8 @@
 #ifndef TESTS_UNIT_TEST_WRITE_FIXTURE_H
 #define TESTS_UNIT_TEST_WRITE_FIXTURE_H
 
-#include "gen/undo.h"
-#include "gen/write.h"
+#include "gen/insert/undo.h"
+#include "gen/insert/insert.h"
 #include "tests/unit/test_image_fixture.h"
 
 #define PAYLOAD_SIZE 300

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* The temporary file: where it is made, who is told of it, its end. */
+#include "base/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/output_parts.h"
+
+/* How many names are tried before the directory is given up. */
+#define MAX_NAMES 100
+
+static void tell(const struct output *output, bool exists)
+{
+	if (output->watch.changed)
+		output->watch.changed(output->watch.context, output->temp, exists);
+}
+
+/* Where the file will be: an absolute path without symlinks, of a file that may not exist
+ * yet. */
+static char *resolve(const char *path, struct err *err)
+{
+	char *target = realpath(path, NULL), *dir, *whole = NULL;
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+	struct stat st;
+
+	if (target)
+		return target;
+	if (errno != ENOENT) {
+		err_set_errno(err, "cannot write %s", path);
+		return NULL;
+	}
+	if (lstat(path, &st) == 0) {
+		err_set(err, ERR_UNSUPPORTED,
+			"%s is a symbolic link to a file that does not exist", path);
+		return NULL;
+	}
+	dir = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	target = dir ? realpath(dir, NULL) : NULL;
+	if (!dir)
+		err_set_nomem(err);
+	else if (!target)
+		err_set_errno(err, "cannot write into %s", dir);
+	else if (!*base)
+		err_set(err, ERR_UNSUPPORTED, "%s is not the name of a file", path);
+	else if (asprintf(&whole, "%s/%s", target, base) < 0)
+		err_set_nomem(err);
+	free(dir);
+	free(target);
+	return whole;
+}
+
+/*
+ * A device or a pipe cannot be replaced by a rename; a hard link would silently stay
+ * behind with the old bytes under its other name.
+ */
+static bool check_target(const char *target, int like_fd, struct err *err)
+{
+	struct stat st, like;
+
+	if (stat(target, &st) < 0)
+		return errno == ENOENT ? true
+				       : err_set_errno(err, "cannot stat %s", target);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, ERR_UNSUPPORTED, "%s is not a regular file", target);
+	if (like_fd < 0 || st.st_nlink < 2)
+		return true;
+	if (fstat(like_fd, &like) < 0)
+		return err_set_errno(err, "cannot stat the input");
+	if (st.st_dev == like.st_dev && st.st_ino == like.st_ino)
+		return err_set(err, ERR_UNSUPPORTED,
+			"%s has %ju hard links, which rewriting it in place would part; "
+			"write to "
+			"another path",
+			target, (uintmax_t)st.st_nlink);
+	return true;
+}
+
+/*
+ * As mkostemp, but with the mode that a new file has: 0666 less the umask, which cannot
+ * be asked for without setting it for all threads.
+ */
+static int create_plain(char *temp)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
+	char *end = temp + strlen(temp) - 6;
+
+	for (int i = 0; i < MAX_NAMES; i++) {
+		uint8_t random[6];
+		int fd;
+
+		if (getentropy(random, sizeof(random)) < 0)
+			return -1;
+		for (size_t k = 0; k < sizeof(random); k++)
+			end[k] = letters[random[k] % 32];
+		fd = open(temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd >= 0 || errno != EEXIST)
+			return fd;
+	}
+	return -1;
+}
+
+static bool create_temp(struct output *output, bool plain, struct err *err)
+{
+	const char *slash = strrchr(output->target, '/');
+	sigset_t all, old;
+	char *temp;
+
+	/* A name of its own, not the target's with more behind it: that might be too
+	 * long. */
+	if (asprintf(&temp, "%.*s/.eh2sframe.XXXXXX", (int)(slash - output->target),
+		    output->target) < 0)
+		return err_set_nomem(err);
+	/* A signal waits until the caller's handler knows of the file. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	output->fd = plain ? create_plain(temp) : mkostemp(temp, O_CLOEXEC);
+	if (output->fd >= 0) {
+		output->temp = temp;
+		tell(output, true);
+	} else {
+		err_set_errno(err, "cannot create a file beside %s", output->target);
+		free(temp);
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return output->fd >= 0;
+}
+
+/*
+ * The temporary file is made here and not at the end, so that a directory without
+ * permission is found before any work is done.
+ */
+bool output_begin(const char *path, int like_fd, const struct output_watch *watch,
+	struct output *output, struct err *err)
+{
+	*output = (struct output){.fd = -1};
+	if (watch)
+		output->watch = *watch;
+	output->target = resolve(path, err);
+	if (!output->target)
+		return false;
+	if (check_target(output->target, like_fd, err) &&
+		create_temp(output, like_fd < 0, err))
+		return true;
+	output_abort(output);
+	return false;
+}
+
+bool output_begin_memory(struct output *output, struct err *err)
+{
+	*output = (struct output){.fd = memfd_create("eh2sframe", MFD_CLOEXEC)};
+	output->memory = output->fd >= 0;
+	return output->memory || err_set_errno(err, "cannot create a file in memory");
+}
+
+bool output_take(struct output *output, void **bytes, size_t *size, struct err *err)
+{
+	struct stat st;
+	size_t at = 0;
+	char *copy;
+
+	if (fstat(output->fd, &st) < 0)
+		return err_set_errno(err, "cannot stat the output");
+	copy = malloc((size_t)st.st_size + 1);
+	if (!copy)
+		return err_set_nomem(err);
+	while (at < (size_t)st.st_size) {
+		ssize_t n =
+			pread(output->fd, copy + at, (size_t)st.st_size - at, (off_t)at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			free(copy);
+			return err_set_errno(err, "cannot read the output");
+		}
+		at += (size_t)n;
+	}
+	*bytes = copy;
+	*size = at;
+	return true;
+}
+
+bool output_write(struct output *output, const void *bytes, size_t size, struct err *err)
+{
+	const char *at = bytes;
+
+	while (size > 0) {
+		ssize_t n = write(output->fd, at, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return err_set_errno(err, "cannot write %s", output->temp);
+		at += n;
+		size -= (size_t)n;
+	}
+	return true;
+}
+
+void output_written(const struct output *output)
+{
+	/* Only a hint: where it is not supported, fsync does all of the waiting. */
+	sync_file_range(output->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
+/*
+ * Attributes before fsync, fsync before rename: after a crash there is the old file or
+ * the new one, never a new one that is empty or has the wrong owner. The directory is not
+ * synced: that would only decide which of the two, and costs as much as all the rest does
+ * for a small file.
+ */
+bool output_commit(struct output *output, int like_fd, struct err *err)
+{
+	int fd = output->fd;
+
+	if (!output_dress(fd, like_fd, err))
+		return false;
+	if (fsync(fd) < 0)
+		return err_set_errno(err, "cannot sync %s", output->temp);
+	output->fd = -1;
+	if (close(fd) < 0)
+		return err_set_errno(err, "cannot close %s", output->temp);
+	if (rename(output->temp, output->target) < 0)
+		return err_set_errno(err, "cannot rename onto %s", output->target);
+	/* After the rename: a handler at worst removes what is gone. */
+	tell(output, false);
+	free(output->temp);
+	output->temp = NULL;
+	return true;
+}
+
+/* Also the normal end: after a commit there is no temporary file left to remove. */
+void output_abort(struct output *output)
+{
+	/* A zeroed struct has fd 0: only one with a target, or in memory, owns its
+	 * descriptor. */
+	if ((output->target || output->memory) && output->fd >= 0)
+		close(output->fd);
+	if (output->temp) {
+		unlink(output->temp);
+		tell(output, false);
+	}
+	free(output->temp);
+	free(output->target);
+	*output = (struct output){.fd = -1};
+}

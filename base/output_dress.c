@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* Owner, mode, extended attributes of one file given to another, in the order that works.
+ */
+#include "base/output_parts.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define MODE_BITS 07777
+#define CAPABILITY "security.capability"
+
+/* What becomes of one attribute. */
+enum fate {
+	FATE_SKIP, /* a statement about the old bytes, or the kernel's own business */
+	FATE_TRY,  /* kept where the file system and our rights allow it */
+	FATE_MUST, /* decides who may do what: kept, or the output is refused */
+	FATE_LAST, /* as FATE_MUST; and any later write or chown would remove it */
+};
+
+/*
+ * IMA and EVM sign the content and the inode, both of which are new; overlayfs keeps its
+ * own attributes. Any other is kept where possible (user.*, security.selinux).
+ */
+static enum fate fate_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum fate fate;
+	} known[] = {
+		{"security.ima", FATE_SKIP},
+		{"security.evm", FATE_SKIP},
+		{"system.posix_acl_access", FATE_MUST},
+		{CAPABILITY, FATE_LAST},
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strcmp(name, known[i].name) == 0)
+			return known[i].fate;
+	return strncmp(name, "trusted.overlay.", 16) == 0 ? FATE_SKIP : FATE_TRY;
+}
+
+/* The list may be older than the file: an attribute that vanished meanwhile is no error.
+ */
+static bool copy_one(
+	int fd, int like_fd, const char *name, enum fate fate, struct err *err)
+{
+	ssize_t size = fgetxattr(like_fd, name, NULL, 0), got;
+	void *value;
+	bool ok = true;
+
+	if (size < 0)
+		return fate == FATE_TRY || errno == ENODATA
+			       ? true
+			       : err_set_errno(err, "cannot read the attribute %s", name);
+	value = malloc((size_t)size + 1);
+	if (!value)
+		return err_set_nomem(err);
+	got = fgetxattr(like_fd, name, value, (size_t)size);
+	if ((got < 0 || fsetxattr(fd, name, value, (size_t)got, 0) < 0) &&
+		!(fate == FATE_TRY && (errno == EOPNOTSUPP || errno == EPERM ||
+					      errno == EACCES || errno == EINVAL)))
+		ok = err_set_errno(err, "cannot keep the attribute %s", name);
+	free(value);
+	return ok;
+}
+
+/* A list is names with a NUL each, without an end mark. */
+static bool copy_listed(
+	int fd, int like_fd, const char *list, size_t size, bool last, struct err *err)
+{
+	for (size_t i = 0; i < size; i += strlen(list + i) + 1) {
+		enum fate fate = fate_of(list + i);
+
+		if (fate == FATE_SKIP || (fate == FATE_LAST) != last)
+			continue;
+		if (!copy_one(fd, like_fd, list + i, fate, err))
+			return false;
+	}
+	return true;
+}
+
+/* A source that knows no attributes has none to lose. */
+static bool copy_xattrs(int fd, int like_fd, struct err *err)
+{
+	ssize_t size = flistxattr(like_fd, NULL, 0), got;
+	char *list;
+	bool ok;
+
+	if (size < 0)
+		return errno == EOPNOTSUPP || errno == ENOSYS
+			       ? true
+			       : err_set_errno(
+					 err, "cannot list the extended attributes");
+	if (size == 0)
+		return true;
+	/* One NUL more, so that a list cut short by a change meanwhile still ends. */
+	list = calloc(1, (size_t)size + 1);
+	if (!list)
+		return err_set_nomem(err);
+	got = flistxattr(like_fd, list, (size_t)size);
+	if (got < 0)
+		ok = err_set_errno(err, "cannot list the extended attributes");
+	else
+		ok = copy_listed(fd, like_fd, list, (size_t)got, false, err) &&
+		     copy_listed(fd, like_fd, list, (size_t)got, true, err);
+	free(list);
+	return ok;
+}
+
+/* Whether running the file gives somebody else's rights. */
+static bool is_privileged(int like_fd, const struct stat *like)
+{
+	return like->st_mode & (S_ISUID | S_ISGID) ||
+	       fgetxattr(like_fd, CAPABILITY, NULL, 0) > 0;
+}
+
+/*
+ * An ordinary user rewriting somebody else's file gets a file of his own, as with cp; for
+ * a file that lends its owner's rights that would be a different program.
+ */
+static bool copy_owner(int fd, const struct stat *like, bool privileged, struct err *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return err_set_errno(err, "cannot stat the output");
+	if (st.st_uid == like->st_uid && st.st_gid == like->st_gid)
+		return true;
+	if (fchown(fd, like->st_uid, like->st_gid) == 0)
+		return true;
+	if (errno != EPERM && errno != EINVAL)
+		return err_set_errno(err, "cannot set the owner of the output");
+	if (privileged)
+		return err_set(err, ERR_IO,
+			"cannot give the output the owner %ju:%ju, and the file is "
+			"setuid, setgid or "
+			"has capabilities; run as that user or root",
+			(uintmax_t)like->st_uid, (uintmax_t)like->st_gid);
+	/* The group alone may be ours to give. When not, neither is kept, as with cp -p.
+	 */
+	if (fchown(fd, (uid_t)-1, like->st_gid) < 0 && errno != EPERM && errno != EINVAL)
+		return err_set_errno(err, "cannot set the group of the output");
+	return true;
+}
+
+bool output_dress(int fd, int like_fd, struct err *err)
+{
+	struct stat like, st;
+	mode_t mode;
+
+	if (like_fd < 0)
+		return true;
+	if (fstat(like_fd, &like) < 0)
+		return err_set_errno(err, "cannot stat the input");
+	mode = like.st_mode & MODE_BITS;
+	/* chown clears setuid and capabilities, so the owner comes first and those last.
+	 */
+	if (!copy_owner(fd, &like, is_privileged(like_fd, &like), err))
+		return false;
+	if (fchmod(fd, mode) < 0)
+		return err_set_errno(err, "cannot set the mode of the output");
+	if (!copy_xattrs(fd, like_fd, err))
+		return false;
+	/* The kernel drops setgid without a word where the group is not one of ours. */
+	if (fstat(fd, &st) < 0)
+		return err_set_errno(err, "cannot stat the output");
+	if ((st.st_mode & MODE_BITS) != mode)
+		return err_set(err, ERR_IO, "the output has mode %04o instead of %04o",
+			(unsigned int)(st.st_mode & MODE_BITS), (unsigned int)mode);
+	return true;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* The part of base/output.c that is about attributes of files, on its own for size. */
+#ifndef BASE_OUTPUT_PARTS_H
+#define BASE_OUTPUT_PARTS_H
+
+#include <stdbool.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+
+/*
+ * Gives the file fd the owner, mode and extended attributes of like_fd; -1: leaves those
+ * it was created with. ERR_IO when what decides over access or privileges cannot be kept.
+ */
+ATTR_MUST_CHECK bool output_dress(int fd, int like_fd, struct err *err);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* Sorts FDEs by address and finds the code that more than one of them claims. */
+#include "cfi/claims.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "base/vec.h"
+
+/* A few milliseconds of work; starting a thread takes some 50 microseconds. */
+enum { CLAIMS_WORTH_A_THREAD = 2048 };
+
+/* Of a start, in one pass of sorting. Fewer keys are not worth a table of that size. */
+enum { CLAIM_DIGIT_BITS = 14, CLAIM_DIGITS = 1 << CLAIM_DIGIT_BITS };
+
+struct claim_key {
+	uint64_t start, end;
+	uint32_t fde;
+	bool contested; /* counted in n_contested */
+};
+
+static int claim_key_compare(const void *a, const void *b)
+{
+	const struct claim_key *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->end != y->end)
+		return x->end < y->end ? -1 : 1;
+	return x->fde < y->fde ? -1 : x->fde > y->fde;
+}
+
+static bool claim_keys_sorted(const struct claim_key *keys, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (claim_key_compare(&keys[i - 1], &keys[i]) > 0)
+			return false;
+	return true;
+}
+
+/*
+ * One pass of a radix sort: to gets the keys of from in the order of some bits of their
+ * start, and otherwise as they were.
+ */
+static void claim_keys_pass(struct claim_key *to, const struct claim_key *from, size_t n,
+	uint64_t base, unsigned int shift, size_t *places)
+{
+	size_t place = 0;
+
+	memset(places, 0, CLAIM_DIGITS * sizeof(*places));
+	for (size_t i = 0; i < n; i++)
+		places[(from[i].start - base) >> shift & (CLAIM_DIGITS - 1)]++;
+	for (size_t i = 0; i < CLAIM_DIGITS; i++) {
+		size_t count = places[i];
+
+		places[i] = place;
+		place += count;
+	}
+	for (size_t i = 0; i < n; i++)
+		to[places[(from[i].start - base) >> shift & (CLAIM_DIGITS - 1)]++] =
+			from[i];
+}
+
+/* By start in as many passes as the distance between the first and the last one takes;
+ * false when memory runs out. */
+static bool claim_keys_by_start(struct claim_key **keys, size_t n)
+{
+	struct claim_key *other = malloc(n * sizeof(*other)), *swapped;
+	size_t *places = malloc(CLAIM_DIGITS * sizeof(*places));
+	uint64_t low = UINT64_MAX, high = 0;
+	bool ok = other && places;
+
+	for (size_t i = 0; i < n; i++) {
+		low = (*keys)[i].start < low ? (*keys)[i].start : low;
+		high = (*keys)[i].start > high ? (*keys)[i].start : high;
+	}
+	for (unsigned int shift = 0; ok && shift < 64 && (high - low) >> shift;
+		shift += CLAIM_DIGIT_BITS) {
+		claim_keys_pass(other, *keys, n, low, shift, places);
+		swapped = *keys;
+		*keys = other;
+		other = swapped;
+	}
+	free(other);
+	free(places);
+	return ok;
+}
+
+/* A comparison sort, which large files would spend as much time in as in reading their
+ * CFI, is left for keys of one start. */
+static bool claim_keys_sort(struct claim_key **keys, size_t n)
+{
+	size_t i, end;
+
+	if (n < CLAIM_DIGITS) {
+		qsort(*keys, n, sizeof(**keys), claim_key_compare);
+		return true;
+	}
+	if (!claim_keys_by_start(keys, n))
+		return false;
+	for (i = 0; i < n; i = end) {
+		for (end = i + 1; end < n && (*keys)[end].start == (*keys)[i].start;)
+			end++;
+		if (end - i > 1)
+			qsort(*keys + i, end - i, sizeof(**keys), claim_key_compare);
+	}
+	return true;
+}
+
+/* The same range, CIE and instructions: it does not matter which of the two is asked. */
+static bool claim_is_duplicate(const struct cfi_frames *frames, const struct claim_key *a,
+	const struct claim_key *b)
+{
+	const struct cfi_fde *x = &frames->fdes[a->fde], *y = &frames->fdes[b->fde];
+
+	return a->start == b->start && a->end == b->end && x->cie == y->cie &&
+	       x->program_len == y->program_len &&
+	       !memcmp(frames->section.data + x->program_off,
+		       frames->section.data + y->program_off, x->program_len);
+}
+
+static bool claim_append(struct claims *claims, uint64_t start, uint64_t end,
+	const struct claim_key *key, bool contested)
+{
+	struct claim *last = claims->n ? &claims->list[claims->n - 1] : NULL;
+
+	if (start >= end)
+		return true;
+	claims->code_bytes += end - start;
+	if (contested && last && last->contested && last->end == start) {
+		last->end = end;
+		return true;
+	}
+	if (!vec_reserve(&claims->list, &claims->cap, claims->n + 1))
+		return false;
+	claims->list[claims->n++] = (struct claim){start, end, key->fde, contested};
+	return true;
+}
+
+/*
+ * One pass over the keys by start. All before at is settled; from there to high, the
+ * highest end of a key met so far, only owner claims. A later key contests what it has in
+ * common with anything before it, which is everything below high.
+ */
+static bool claims_sweep(struct claims *claims, struct claim_key *keys, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n) {
+		struct claim_key *owner = &keys[i];
+		uint64_t at = owner->start, high = owner->end;
+
+		for (i++; i < n && keys[i].start < high; i++) {
+			struct claim_key *rival = &keys[i];
+			uint64_t shared = rival->end < high ? rival->end : high;
+
+			claims->n_contested += !owner->contested + !rival->contested;
+			owner->contested = rival->contested = true;
+			if (at < rival->start) {
+				if (!claim_append(claims, at, rival->start, owner, false))
+					return false;
+				at = rival->start;
+			}
+			if (at < shared) {
+				if (!claim_append(claims, at, shared, owner, true))
+					return false;
+				at = shared;
+			}
+			if (rival->end > high) {
+				high = rival->end;
+				owner = rival;
+			}
+		}
+		if (!claim_append(claims, at, high, owner, false))
+			return false;
+	}
+	return true;
+}
+
+bool claims_read(const struct cfi_frames *frames, struct claims *claims, struct err *err)
+{
+	struct claim_key *keys;
+	size_t n = 0;
+	bool ok;
+
+	*claims = (struct claims){0};
+	keys = malloc((frames->n_fdes + 1) * sizeof(*keys));
+	if (!keys)
+		return err_set_nomem(err);
+	for (size_t i = 0; i < frames->n_fdes; i++) {
+		const struct cfi_fde *fde = &frames->fdes[i];
+
+		keys[i] = (struct claim_key){
+			fde->pc, fde->pc + fde->range, (uint32_t)i, false};
+	}
+	if (!claim_keys_sorted(keys, frames->n_fdes) &&
+		!claim_keys_sort(&keys, frames->n_fdes)) {
+		free(keys);
+		return err_set_nomem(err);
+	}
+	for (size_t i = 0; i < frames->n_fdes; i++) {
+		if (n && claim_is_duplicate(frames, &keys[n - 1], &keys[i]))
+			claims->n_duplicates++;
+		else
+			keys[n++] = keys[i];
+	}
+	ok = vec_reserve(&claims->list, &claims->cap, n) && claims_sweep(claims, keys, n);
+	free(keys);
+	if (!ok) {
+		claims_deinit(claims);
+		return err_set_nomem(err);
+	}
+	return true;
+}
+
+size_t claims_n_parts(const struct claims *claims, unsigned int jobs)
+{
+	size_t worth = claims->n / CLAIMS_WORTH_A_THREAD;
+
+	if (worth > jobs)
+		worth = jobs;
+	return worth ? worth : 1;
+}
+
+size_t claims_part_end(const struct claims *claims, size_t i, size_t n)
+{
+	size_t end = i + 1 < n ? claims->n / n * (i + 1) : claims->n;
+
+	while (end && end < claims->n &&
+		claims->list[end].fde == claims->list[end - 1].fde)
+		end++;
+	return end;
+}
+
+void claims_deinit(struct claims *claims)
+{
+	free(claims->list);
+	*claims = (struct claims){0};
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* The command --batch: list, convert, tell. */
+#include "cmd/batch/batch.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/batch/pool.h"
+#include "cmd/report/report.h"
+#include "cmd/batch/signal.h"
+#include "cmd/say.h"
+
+/*
+ * A file from this size on is converted alone, by all threads, before the others, which
+ * take one thread each: so the largest do not need their memory at the same time, nor is
+ * one of them what all wait for in the end.
+ */
+#define BATCH_LARGE_SIZE ((off_t)32 << 20)
+
+/* Of a path with control characters. */
+enum { BATCH_PLAIN_SIZE = 4 * 4096 };
+
+volatile sig_atomic_t batch_signal;
+
+bool batch_fail(
+	struct eh2sframe_error *err, enum eh2sframe_status status, const char *fmt, ...)
+{
+	char text[sizeof(err->text)];
+	va_list ap;
+
+	/* Through a buffer: an argument may be the text that is there. */
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	memcpy(err->text, text, sizeof(text));
+	err->status = status;
+	return false;
+}
+
+bool batch_fail_errno(struct eh2sframe_error *err, const char *fmt, ...)
+{
+	int saved = errno;
+	char text[sizeof(err->text)];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return batch_fail(err, EH2SFRAME_IO, "%.400s: %s", text, strerror(saved));
+}
+
+bool batch_fail_nomem(struct eh2sframe_error *err)
+{
+	return batch_fail(err, EH2SFRAME_IO, "out of memory");
+}
+
+const char *batch_plain(const char *name, char *buf, size_t size)
+{
+	size_t n = 0;
+	bool plain = true;
+
+	for (const char *p = name; *p; p++)
+		plain = plain && (unsigned char)*p >= ' ' && *p != 0x7f;
+	if (plain)
+		return name;
+	for (const char *p = name; *p && n + 5 <= size; p++) {
+		unsigned char c = (unsigned char)*p;
+
+		if (c >= ' ' && c != 0x7f)
+			buf[n++] = *p;
+		else
+			n += (size_t)sprintf(buf + n, "\\%03o", c);
+	}
+	buf[n] = '\0';
+	return buf;
+}
+
+int batch_complain(const char *path, const struct eh2sframe_error *err)
+{
+	char buf[BATCH_PLAIN_SIZE];
+
+	return say_error(path ? batch_plain(path, buf, sizeof(buf)) : NULL, err);
+}
+
+bool batch_reserve_bytes(void *array_ptr, size_t *cap, size_t need, size_t elem_size)
+{
+	size_t wanted = *cap + *cap / 2 + 16, bytes;
+	void *array;
+
+	if (need <= *cap)
+		return true;
+	if (wanted < need)
+		wanted = need;
+	if (__builtin_mul_overflow(wanted, elem_size, &bytes))
+		return false;
+	/* Copied, not dereferenced as a void **: the owner's pointer has another type. */
+	memcpy(&array, array_ptr, sizeof(array));
+	array = realloc(array, bytes);
+	if (!array)
+		return false;
+	memcpy(array_ptr, &array, sizeof(array));
+	*cap = wanted;
+	return true;
+}
+
+/* All that is safe here; the pool acts on it when it next waits. */
+static void batch_note_signal(int sig)
+{
+	batch_signal = sig;
+}
+
+/* Signals that are ignored stay so. */
+static void batch_handle_signals(void)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction action = {.sa_handler = batch_note_signal}, old;
+
+	sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+}
+
+/* One run of the command. */
+struct batch_run {
+	const struct args *args;
+	struct batch_tree tree;
+	struct batch_bar bar;
+	struct batch_report report;
+};
+
+/* For the pool. Failures are told at once, for a run may take long; the rest in the end,
+ * in an order that does not depend on how many processes there were. */
+static bool batch_done(
+	void *context, size_t file, json_t *object, struct eh2sframe_error *err)
+{
+	struct batch_run *run = context;
+	const char *text = json_string_value(json_object_get(object, "error"));
+	struct eh2sframe_error why;
+	bool keep = run->args->json_path || run->args->verbosity > 0;
+
+	if (text) {
+		batch_fail(&why, EH2SFRAME_DONE, "%s", text);
+		batch_bar_erase(&run->bar);
+		batch_complain(batch_tree_name(&run->tree, file)->path, &why);
+	}
+	return batch_report_add(&run->report, object, keep, err);
+}
+
+/* What needs no conversion: paths that could not be read, files of no use by their
+ * header. */
+static bool batch_add_listed(struct batch_run *run, struct eh2sframe_error *err)
+{
+	const struct batch_tree *tree = &run->tree;
+	bool keep = run->args->json_path || run->args->verbosity > 0, ok = true;
+
+	for (size_t i = 0; ok && i < tree->n_faults; i++) {
+		json_t *object =
+			batch_report_fail(tree->faults[i].path, &tree->faults[i].err);
+
+		batch_complain(tree->faults[i].path, &tree->faults[i].err);
+		ok = object ? batch_report_add(&run->report, object, keep, err)
+			    : batch_fail_nomem(err);
+		json_decref(object);
+	}
+	for (size_t i = tree->n_work; ok && i < tree->n_files; i++) {
+		const struct batch_name *name = batch_tree_name(tree, i);
+		json_t *object = batch_report_skip(name->path, name->skip);
+
+		ok = object ? batch_report_add(&run->report, object, keep, err)
+			    : batch_fail_nomem(err);
+		json_decref(object);
+	}
+	run->report.apart = (struct batch_apart){
+		(json_int_t)tree->n_others, (json_int_t)tree->n_mount_points};
+	return ok;
+}
+
+/* Files are in the order of their sizes, so the large ones are a stretch of their own. */
+static bool batch_convert_all(struct batch_run *run, struct eh2sframe_error *err)
+{
+	const struct batch_tree *tree = &run->tree;
+	struct batch_pool pool = {.job = {.tree = tree, .args = run->args},
+		.bar = &run->bar,
+		.done = batch_done,
+		.context = run};
+	unsigned int jobs = run->args->jobs;
+	size_t large = 0;
+
+	run->bar.n_files = tree->n_work;
+	for (size_t i = 0; i < tree->n_work; i++) {
+		off_t size = batch_tree_name(tree, i)->st.st_size;
+
+		run->bar.bytes += (uint64_t)size;
+		large += size >= BATCH_LARGE_SIZE;
+	}
+	if (large && !batch_pool_run(&pool, 0, large, 1, jobs, err))
+		return false;
+	return batch_signal || large == tree->n_work ||
+	       batch_pool_run(&pool, large, tree->n_work, jobs, 1, err);
+}
+
+/* With -v a line per file, of files in order. */
+static void batch_tell(struct batch_run *run)
+{
+	struct batch_report *report = &run->report;
+	char buf[BATCH_PLAIN_SIZE];
+
+	for (size_t i = 0; run->args->verbosity > 0 && i < report->n; i++) {
+		json_t *file = json_loads(report->list[i].text, 0, NULL);
+
+		batch_report_line(file,
+			batch_plain(report->list[i].path, buf, sizeof(buf)), stdout);
+		json_decref(file);
+	}
+	if (run->args->verbosity >= 0)
+		batch_report_summary(report, stdout);
+}
+
+/* The report would take the place of a program. */
+static bool batch_report_apart(const struct batch_run *run, struct eh2sframe_error *err)
+{
+	struct stat st;
+
+	if (!run->args->json_path || stat(run->args->json_path, &st) < 0)
+		return true;
+	for (size_t i = 0; i < run->tree.n_names; i++) {
+		const struct stat *elf = &run->tree.names[i].st;
+
+		if (elf->st_dev == st.st_dev && elf->st_ino == st.st_ino)
+			return batch_fail(err, EH2SFRAME_USAGE,
+				"--report-file=%s is an ELF file in what was named",
+				run->args->json_path);
+	}
+	return true;
+}
+
+/* Also true, with not all done, when a signal came. */
+static bool batch_work(struct batch_run *run, struct eh2sframe_error *err)
+{
+	const struct args *args = run->args;
+
+	if (!batch_tree_list(&run->tree, args->paths, args->n_paths, &run->bar, err))
+		return false;
+	batch_bar_erase(&run->bar);
+	if (batch_signal || !batch_report_apart(run, err))
+		return batch_signal;
+	return batch_add_listed(run, err) && batch_convert_all(run, err);
+}
+
+int batch_run(const struct args *args)
+{
+	struct batch_run run = {.args = args, .tree = {.start = -1, .near_fd = -1}};
+	struct eh2sframe_error err = {0};
+	const char *where = NULL;
+	int status;
+	bool ok;
+
+	batch_handle_signals();
+	batch_bar_init(&run.bar, args->verbosity < 0);
+	ok = batch_report_init(&run.report, &err) && batch_work(&run, &err);
+	batch_bar_erase(&run.bar);
+	status = run.report.sums.status;
+	if (ok && !batch_signal) {
+		batch_report_sort(&run.report);
+		batch_tell(&run);
+		ok = !args->json_path ||
+		     batch_report_write(&run.report, args->json_path, &err);
+		if (!ok && strcmp(args->json_path, "-") != 0)
+			where = args->json_path;
+	}
+	if (!ok)
+		status = say_worse(status, batch_complain(where, &err));
+	batch_report_deinit(&run.report);
+	batch_tree_deinit(&run.tree);
+	/* Whoever sent it, or a shell that waits, is to see that it was obeyed. */
+	if (batch_signal) {
+		signal(batch_signal, SIG_DFL);
+		raise(batch_signal);
+	}
+	return status;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* Converting a file, and giving its names to what was made. */
+#include "cmd/batch/one.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "cmd/batch/engine.h"
+#include "cmd/report/report.h"
+#include "cmd/temporary.h"
+
+enum { BATCH_TEMP_SIZE = 64 };
+
+/* On the way from a file to its report. */
+struct batch_made {
+	int dirfd;	  /* of its first name */
+	int fd;		  /* of the file as it was */
+	struct stat was;  /* the file, when it was opened */
+	const char *skip; /* why not; NULL: no reason */
+	json_t *report;
+};
+
+/* Of the file's k-th name; what is converted is made under that of the first. */
+static const char *batch_temp_name(
+	const struct batch_job *job, uint32_t k, char buf[BATCH_TEMP_SIZE])
+{
+	snprintf(buf, BATCH_TEMP_SIZE, ".eh2sframe.%s.%" PRIu32, job->token, k);
+	return buf;
+}
+
+/* The file is what it was: any write, rename, link or change of mode shows in ctime. */
+static bool batch_is_same(const struct stat *a, const struct stat *b, bool links_too)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
+	       a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+	       (!links_too || (a->st_nlink == b->st_nlink &&
+				      a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
+				      a->st_ctim.tv_nsec == b->st_ctim.tv_nsec));
+}
+
+/* Of the name, not of what a link in its place leads to. */
+static bool batch_stat(int dirfd, const struct batch_name *name, struct stat *st,
+	struct eh2sframe_error *err)
+{
+	if (fstatat(dirfd, name->base, st, AT_SYMLINK_NOFOLLOW) < 0)
+		return batch_fail_errno(err, "cannot stat");
+	return true;
+}
+
+/* The k-th name is still one of the file, and beside it stands a link to the new one. */
+static bool batch_link(const struct batch_job *job, const struct batch_file *file,
+	uint32_t k, const struct batch_made *made, struct eh2sframe_error *err)
+{
+	const struct batch_name *name = &job->tree->names[file->first + k];
+	char from[BATCH_TEMP_SIZE], to[BATCH_TEMP_SIZE];
+	int dirfd = batch_tree_open_dir(job->tree, name->dir, err);
+	struct stat st;
+	bool ok = dirfd >= 0 && batch_stat(dirfd, name, &st, err);
+
+	if (ok && !batch_is_same(&st, &made->was, true))
+		ok = batch_fail(err, EH2SFRAME_IO,
+			"changed while it was converted; left as it is");
+	if (ok && k > 0 &&
+		linkat(made->dirfd, batch_temp_name(job, 0, from), dirfd,
+			batch_temp_name(job, k, to), 0) < 0)
+		ok = batch_fail_errno(err, "cannot link beside %s", name->base);
+	if (dirfd >= 0)
+		close(dirfd);
+	return ok;
+}
+
+/* The k-th name becomes one of the new file. */
+static bool batch_rename(const struct batch_job *job, const struct batch_file *file,
+	uint32_t k, struct eh2sframe_error *err)
+{
+	const struct batch_name *name = &job->tree->names[file->first + k];
+	char temp[BATCH_TEMP_SIZE];
+	int dirfd = batch_tree_open_dir(job->tree, name->dir, err);
+	bool ok = dirfd >= 0;
+
+	if (ok && renameat(dirfd, batch_temp_name(job, k, temp), dirfd, name->base) < 0)
+		ok = batch_fail_errno(err, "cannot rename onto %s", name->base);
+	if (dirfd >= 0)
+		close(dirfd);
+	if (ok || file->n == 1)
+		return ok;
+	return batch_fail(err, err->status,
+		"%.300s; %" PRIu32 " of its %" PRIu32 " names have the new file",
+		err->text, k, file->n);
+}
+
+/* All links are made before the first name changes: what can go wrong does so then. */
+static bool batch_put(const struct batch_job *job, const struct batch_file *file,
+	const struct batch_made *made, struct eh2sframe_error *err)
+{
+	sigset_t all, before;
+	bool ok = true;
+
+	/* Of two runs that get here at once each would give names to its own file, and
+	 * they would part; until the file is closed there is only one. */
+	if (file->n > 1 && flock(made->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+		return batch_fail(err, EH2SFRAME_IO,
+			"another process has locked it; left as it is");
+	/* A signal waits, or the names would part. */
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	for (uint32_t k = 0; ok && k < file->n; k++)
+		ok = batch_link(job, file, k, made, err);
+	for (uint32_t k = 0; ok && k < file->n; k++)
+		ok = batch_rename(job, file, k, err);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return ok;
+}
+
+void batch_one_clean(const struct batch_job *job, size_t index)
+{
+	const struct batch_file *file = &job->tree->files[index];
+	char temp[BATCH_TEMP_SIZE];
+	struct eh2sframe_error ignored;
+
+	for (uint32_t k = 0; k < file->n; k++) {
+		int dirfd = batch_tree_open_dir(
+			job->tree, job->tree->names[file->first + k].dir, &ignored);
+
+		if (dirfd < 0)
+			continue;
+		unlinkat(dirfd, batch_temp_name(job, k, temp), 0);
+		close(dirfd);
+	}
+}
+
+/* Into the directory of the first name; the file there is the one that was listed. */
+static int batch_open(const struct batch_name *name, int dirfd, struct stat *st,
+	struct eh2sframe_error *error)
+{
+	int fd = -1;
+
+	if (fchdir(dirfd) < 0)
+		batch_fail_errno(error, "cannot enter its directory");
+	else
+		fd = openat(dirfd, name->base, BATCH_OPEN_FILE);
+	if (fd < 0) {
+		batch_fail_errno(error, "cannot open");
+		return -1;
+	}
+	if (fstat(fd, st) == 0 && batch_is_same(st, &name->st, false))
+		return fd;
+	batch_fail(error, EH2SFRAME_IO, "changed since it was listed");
+	close(fd);
+	return -1;
+}
+
+/* From the file to what takes its place. */
+static bool batch_make(const struct batch_job *job, const struct batch_file *file,
+	struct eh2sframe *input, struct batch_made *made, struct eh2sframe_error *error)
+{
+	char temp[BATCH_TEMP_SIZE];
+	bool ok;
+
+	if (made->was.st_nlink < file->n)
+		return batch_fail(error, EH2SFRAME_IO, "changed since it was listed");
+	if (made->was.st_nlink > file->n)
+		return batch_fail(error, EH2SFRAME_INPUT,
+			"has %ju hard links, of which %" PRIu32
+			" are in what was named; converting it would part them",
+			(uintmax_t)made->was.st_nlink, file->n);
+	batch_temp_name(job, 0, temp);
+	temporary_told(NULL, temp, true);
+	ok = engine_convert(input, temp, &made->report, error) &&
+	     batch_put(job, file, made, error);
+	/* After a failure, or of the names that were not reached. */
+	if (!ok)
+		batch_one_clean(job, (size_t)(file - job->tree->files));
+	temporary_told(NULL, temp, false);
+	return ok;
+}
+
+/* The input is read through one descriptor from here on, whatever becomes of its name. */
+static bool batch_convert(const struct batch_job *job, const struct batch_file *file,
+	struct batch_made *made, struct eh2sframe_error *error)
+{
+	const struct batch_name *name = &job->tree->names[file->first];
+	struct batch_input input = {.options = job->args->options, .path = name->path};
+	struct eh2sframe *open = NULL;
+	bool ok = false;
+
+	made->dirfd = batch_tree_open_dir(job->tree, name->dir, error);
+	input.fd =
+		made->dirfd < 0 ? -1 : batch_open(name, made->dirfd, &made->was, error);
+	made->fd = input.fd;
+	if (input.fd >= 0)
+		open = engine_open(&input, &made->skip, error);
+	if (open && !made->skip)
+		ok = batch_make(job, file, open, made, error);
+	eh2sframe_close(open);
+	if (input.fd >= 0)
+		close(input.fd);
+	if (made->dirfd >= 0)
+		close(made->dirfd);
+	return ok;
+}
+
+/* Sixty-four bits, for each file anew. */
+static bool batch_new_token(char *token, struct eh2sframe_error *error)
+{
+	unsigned char random[(BATCH_TOKEN_SIZE - 1) / 2];
+
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		return batch_fail_errno(error, "cannot get random bytes");
+	for (size_t i = 0; i < sizeof(random); i++)
+		snprintf(token + 2 * i, 3, "%02x", random[i]);
+	return true;
+}
+
+json_t *batch_one(const struct batch_job *job, size_t index)
+{
+	const struct batch_file *file = &job->tree->files[index];
+	const struct batch_name *name = &job->tree->names[file->first];
+	struct eh2sframe_error error = {0};
+	struct batch_made made = {0};
+
+	if (batch_new_token(job->token, &error) &&
+		batch_convert(job, file, &made, &error))
+		return batch_report_done(made.report, name, file->n);
+	json_decref(made.report);
+	if (!made.skip && error.status == EH2SFRAME_NOTHING)
+		made.skip = "no-cfi";
+	return made.skip ? batch_report_skip(name->path, made.skip)
+			 : batch_report_fail(name->path, &error);
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/* Listing a tree, and opening what was listed. */
+#include "cmd/batch/tree.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/batch/bar.h"
+#include "cmd/batch/signal.h"
+
+/* Two bind mounts of one directory are one directory, and so is a loop of them. */
+static int batch_dir_order(const void *a, const void *b)
+{
+	const struct batch_dir *x = a, *y = b;
+
+	if (x->dev != y->dev)
+		return x->dev < y->dev ? -1 : 1;
+	return x->ino < y->ino ? -1 : x->ino > y->ino;
+}
+
+/* What tsearch keeps: the array moves as it grows, so each has a key of its own. */
+struct batch_known {
+	struct batch_dir key; /* dev and ino */
+	uint32_t index;
+};
+
+static void batch_free_dir(struct batch_dir *dir)
+{
+	free(dir->path);
+	free(dir->base);
+}
+
+/* The directory's index, new or not; BATCH_NO_DIR for want of memory. Takes what dir
+ * owns. */
+static uint32_t batch_enter_dir(struct batch_tree *tree, struct batch_dir *dir)
+{
+	struct batch_known *fresh = malloc(sizeof(*fresh)), **found;
+
+	if (!fresh || tree->n_dirs >= BATCH_NO_DIR ||
+		!batch_reserve(&tree->dirs, &tree->cap_dirs, tree->n_dirs + 1))
+		goto nomem;
+	*fresh = (struct batch_known){.key = *dir, .index = (uint32_t)tree->n_dirs};
+	found = tsearch(fresh, &tree->known, batch_dir_order);
+	if (!found)
+		goto nomem;
+	if (*found != fresh) {
+		uint32_t index = (*found)->index;
+
+		free(fresh);
+		/* So far it was only the directory of a file that was named: now its
+		 * other files are meant, too, by the names they have here. */
+		if (!dir->listed || tree->dirs[index].listed) {
+			batch_free_dir(dir);
+			return index;
+		}
+		(*found)->index = (uint32_t)tree->n_dirs;
+	}
+	tree->dirs[tree->n_dirs] = *dir;
+	return (uint32_t)tree->n_dirs++;
+nomem:
+	batch_free_dir(dir);
+	free(fresh);
+	return BATCH_NO_DIR;
+}
+
+static bool batch_add_fault(
+	struct batch_tree *tree, const char *path, const struct eh2sframe_error *why)
+{
+	char *copy = strdup(path);
+
+	if (!copy ||
+		!batch_reserve(&tree->faults, &tree->cap_faults, tree->n_faults + 1)) {
+		free(copy);
+		return false;
+	}
+	tree->faults[tree->n_faults++] = (struct batch_fault){copy, *why};
+	return true;
+}
+
+static char *batch_join(const char *dir, const char *name)
+{
+	size_t length = strlen(dir);
+	const char *slash = length && dir[length - 1] == '/' ? "" : "/";
+	char *path;
+
+	return asprintf(&path, "%s%s%s", dir, slash, name) < 0 ? NULL : path;
+}
+
+/* The words of the report for it. */
+static const char *batch_skip(enum eh2sframe_kind kind)
+{
+	switch (kind) {
+	case EH2SFRAME_KIND_OTHER_MACHINE:
+		return "other-machine";
+	case EH2SFRAME_KIND_RELOCATABLE:
+		return "relocatable";
+	case EH2SFRAME_KIND_CORE:
+		return "core";
+	case EH2SFRAME_KIND_LINKED:
+	case EH2SFRAME_KIND_NOT_ELF:
+		break;
+	}
+	return NULL;
+}
+
+/* A file cut short here is none of ELF; one that is cut later is a failure. */
+static bool batch_read_kind(int fd, enum eh2sframe_kind *kind)
+{
+	unsigned char header[sizeof(Elf64_Ehdr)];
+	ssize_t n;
+
+	do
+		n = pread(fd, header, sizeof(header), 0);
+	while (n < 0 && errno == EINTR);
+	if (n >= 0)
+		*kind = eh2sframe_kind(header, (size_t)n);
+	return n >= 0;
+}
+
+/*
+ * A regular file: base in the directory dirfd. Opened without waiting, for it may have
+ * become a pipe since; what it is counts when it is open. Takes path.
+ */
+static bool batch_add_file(
+	struct batch_tree *tree, int dirfd, uint32_t dir, const char *base, char *path)
+{
+	struct batch_name name = {.path = path, .dir = dir};
+	struct eh2sframe_error why;
+	enum eh2sframe_kind kind = EH2SFRAME_KIND_NOT_ELF;
+	bool ok = true;
+	int fd = openat(dirfd, base, BATCH_OPEN_FILE);
+
+	if (fd < 0 || fstat(fd, &name.st) < 0 ||
+		(S_ISREG(name.st.st_mode) && !batch_read_kind(fd, &kind))) {
+		batch_fail_errno(&why, fd < 0 ? "cannot open" : "cannot read");
+		ok = batch_add_fault(tree, path, &why);
+	} else if (kind != EH2SFRAME_KIND_NOT_ELF) {
+		name.skip = batch_skip(kind);
+		name.base = strdup(base);
+		ok = name.base &&
+		     batch_reserve(&tree->names, &tree->cap_names, tree->n_names + 1);
+		if (ok)
+			tree->names[tree->n_names++] = name;
+		else
+			free(name.base);
+	} else if (S_ISREG(name.st.st_mode)) {
+		tree->n_others++;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (!ok || !name.base)
+		free(path);
+	return ok;
+}
+
+/* Takes path. Listed later: the depth of a tree costs no stack and no descriptors. */
+static bool batch_add_dir(struct batch_tree *tree, uint32_t parent, const char *base,
+	char *path, const struct stat *st)
+{
+	struct batch_dir dir = {.path = path,
+		.base = strdup(base),
+		.parent = parent,
+		.listed = true,
+		.dev = st->st_dev,
+		.ino = st->st_ino};
+
+	if (!dir.base) {
+		free(path);
+		return false;
+	}
+	return batch_enter_dir(tree, &dir) != BATCH_NO_DIR;
+}
+
+/* A file that this program is writing now, or was when it was killed. To convert it would
+ * be to put another one, with another mode, where its writer has its own. */
+static bool batch_is_temporary(const char *base)
+{
+	static const char start[] = ".eh2sframe.";
+
+	return strncmp(base, start, sizeof(start) - 1) == 0;
+}
+
+/* Whatever is neither a regular file nor a directory is passed over, unopened. */
+static bool batch_add_entry(
+	struct batch_tree *tree, int dirfd, uint32_t parent, const char *base)
+{
+	char *path = batch_join(tree->dirs[parent].path, base);
+	struct eh2sframe_error why;
+	struct stat st;
+	bool ok = true;
+
+	if (!path)
+		return false;
+	if (fstatat(dirfd, base, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		batch_fail_errno(&why, "cannot stat");
+		ok = batch_add_fault(tree, path, &why);
+	} else if (S_ISREG(st.st_mode) && !batch_is_temporary(base)) {
+		return batch_add_file(tree, dirfd, parent, base, path);
+	} else if (S_ISDIR(st.st_mode)) {
+		if (st.st_dev == tree->dirs[parent].dev)
+			return batch_add_dir(tree, parent, base, path, &st);
+		tree->n_mount_points++;
+	}
+	free(path);
+	return ok;
+}
+
+/* fd -1: none. */
+static void batch_keep_near(struct batch_tree *tree, uint32_t index, int fd)
+{
+	if (tree->near_fd >= 0)
+		close(tree->near_fd);
+	tree->near = index;
+	tree->near_fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
+static bool batch_list_dir(struct batch_tree *tree, uint32_t index, struct batch_bar *bar)
+{
+	struct eh2sframe_error why;
+	int fd = batch_tree_open_dir(tree, index, &why);
+	DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
+	const struct dirent *entry;
+	bool ok = true;
+
+	if (!stream) {
+		if (fd >= 0) {
+			batch_fail_errno(&why, "cannot read");
+			close(fd);
+		}
+		return batch_add_fault(tree, tree->dirs[index].path, &why);
+	}
+	batch_keep_near(tree, index, fd);
+	errno = 0;
+	while (ok && !batch_signal && (entry = readdir(stream))) {
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			ok = batch_add_entry(tree, dirfd(stream), index, entry->d_name);
+		batch_bar_listing(bar, tree->n_names, tree->n_others);
+		errno = 0;
+	}
+	if (ok && errno) {
+		batch_fail_errno(&why, "cannot read");
+		ok = batch_add_fault(tree, tree->dirs[index].path, &why);
+	}
+	closedir(stream);
+	return ok;
+}
+
+/* A file that was named: its directory, without links, is entered but not listed. */
+static bool batch_name_file(struct batch_tree *tree, const char *path)
+{
+	struct batch_dir dir = {0};
+	char *real = realpath(path, NULL), *slash = real ? strrchr(real, '/') : NULL;
+	struct eh2sframe_error why;
+	struct stat st;
+	bool ok = false;
+	char *copy = strdup(path);
+	uint32_t index;
+	int fd = -1;
+
+	if (slash)
+		dir.path = strndup(real, (size_t)(slash - real) + 1);
+	if (dir.path)
+		fd = open(dir.path, BATCH_OPEN_DIR);
+	if (fd < 0 || !copy || fstat(fd, &st) < 0) {
+		batch_fail_errno(&why, "cannot open");
+		ok = batch_add_fault(tree, path, &why);
+		batch_free_dir(&dir);
+		free(copy);
+	} else {
+		dir.dev = st.st_dev;
+		dir.ino = st.st_ino;
+		index = batch_enter_dir(tree, &dir);
+		if (index != BATCH_NO_DIR)
+			ok = batch_add_file(tree, fd, index, slash + 1, copy);
+		else
+			free(copy);
+	}
+	if (fd >= 0)
+		close(fd);
+	free(real);
+	return ok;
+}
+
+/* What the user named may be a symbolic link. */
+static bool batch_name_path(struct batch_tree *tree, const char *path)
+{
+	struct batch_dir dir = {.listed = true};
+	struct eh2sframe_error why;
+	struct stat st;
+
+	if (stat(path, &st) < 0) {
+		batch_fail_errno(&why, "cannot open");
+		return batch_add_fault(tree, path, &why);
+	}
+	if (S_ISREG(st.st_mode))
+		return batch_name_file(tree, path);
+	if (!S_ISDIR(st.st_mode)) {
+		batch_fail(
+			&why, EH2SFRAME_INPUT, "neither a regular file nor a directory");
+		return batch_add_fault(tree, path, &why);
+	}
+	dir.path = strdup(path);
+	dir.dev = st.st_dev;
+	dir.ino = st.st_ino;
+	return dir.path && batch_enter_dir(tree, &dir) != BATCH_NO_DIR;
+}
+
+bool batch_tree_list(struct batch_tree *tree, char *const *paths, size_t n_paths,
+	struct batch_bar *bar, struct eh2sframe_error *err)
+{
+	size_t next = 0;
+
+	*tree = (struct batch_tree){
+		.start = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), .near_fd = -1};
+	if (tree->start < 0)
+		return batch_fail_errno(err, "cannot open the current directory");
+	for (size_t i = 0; i < n_paths && !batch_signal; i++) {
+		if (!batch_name_path(tree, paths[i]))
+			return batch_fail_nomem(err);
+		/* What is found below is appended, until there is no more. */
+		for (; next < tree->n_dirs && !batch_signal; next++)
+			if (tree->dirs[next].listed &&
+				!batch_list_dir(tree, (uint32_t)next, bar))
+				return batch_fail_nomem(err);
+	}
+	batch_keep_near(tree, 0, -1);
+	return batch_tree_group(tree) || batch_fail_nomem(err);
+}

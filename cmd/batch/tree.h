@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What there is under the named paths: directories, and the names of ELF files, those of
+ * one inode together. Symbolic links are followed where the user named one and nowhere
+ * else, other file systems are not entered, and nothing but regular files and directories
+ * is opened. Every later access goes down from a named path again, component by
+ * component, without links: a directory that was exchanged meanwhile is noticed.
+ */
+#ifndef CMD_BATCH_TREE_H
+#define CMD_BATCH_TREE_H
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "cmd/batch/batch.h"
+
+/* No index. */
+#define BATCH_NO_DIR UINT32_MAX
+
+/* No waiting for a pipe, no links; what is opened is looked at before it is read. */
+#define BATCH_OPEN_FILE (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+#define BATCH_OPEN_DIR (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+
+struct batch_dir {
+	char *path;	 /* as the user would write it */
+	char *base;	 /* its name in parent; NULL: path itself is to be opened */
+	uint32_t parent; /* an index */
+	bool listed;	 /* all below it is meant, not only a file named with it */
+	dev_t dev;
+	ino_t ino;
+};
+
+/* One name of an ELF file. */
+struct batch_name {
+	char *path; /* as the user would write it */
+	char *base; /* its name in dir */
+	uint32_t dir;
+	const char *skip; /* why not to convert it, as its header shows; or NULL */
+	struct stat st;	  /* when it was listed */
+};
+
+/* An inode: some neighbours in names. */
+struct batch_file {
+	uint32_t first, n;
+};
+
+/* A path that could not be listed. */
+struct batch_fault {
+	char *path;
+	struct eh2sframe_error err;
+};
+
+struct batch_bar;
+
+struct batch_tree {
+	struct batch_dir *dirs;
+	size_t n_dirs, cap_dirs;
+	struct batch_name *names; /* ascending by inode, then path */
+	size_t n_names, cap_names;
+	/* First those that are for conversion, n_work, the largest first. */
+	struct batch_file *files;
+	size_t n_files, cap_files, n_work;
+	struct batch_fault *faults;
+	size_t n_faults, cap_faults;
+	uint64_t n_others;	 /* regular files that are not ELF */
+	uint64_t n_mount_points; /* directories of other file systems */
+	void *known;		 /* for tsearch: the directories there are */
+	int start; /* the directory that relative paths begin in; -1: none */
+	/* While it is listed: the directory last opened, from where it is not far to the
+	 * next. near_fd is -1 when there is none. */
+	uint32_t near;
+	int near_fd;
+};
+
+/*
+ * Lists all paths. A path or directory that cannot be read is a fault in the tree; false
+ * is for want of memory. When a signal came (cmd/batch/signal.h) the tree is incomplete.
+ * Freed with batch_tree_deinit in any case.
+ */
+BATCH_CHECKED bool batch_tree_list(struct batch_tree *tree, char *const *paths,
+	size_t n_paths, struct batch_bar *bar, struct eh2sframe_error *err);
+void batch_tree_deinit(struct batch_tree *tree);
+
+/* Opens a directory that was listed; -1 with err when it is gone or another one. */
+int batch_tree_open_dir(
+	const struct batch_tree *tree, uint32_t dir, struct eh2sframe_error *err);
+
+/* Brings the names of an inode together, once each, and the files into their order. */
+BATCH_CHECKED bool batch_tree_group(struct batch_tree *tree);
+
+/* The first name of a file. */
+static inline const struct batch_name *batch_tree_name(
+	const struct batch_tree *tree, size_t file)
+{
+	return &tree->names[tree->files[file].first];
+}
+
+#endif

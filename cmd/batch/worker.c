@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* A worker's life. */
+#include "cmd/batch/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmd/temporary.h"
+
+enum { BATCH_READ_SIZE = 64 << 10 };
+
+/* All of it; a signal that is handled may cut a write short. */
+static bool batch_send(int fd, const void *bytes, size_t size)
+{
+	const char *at = bytes;
+
+	while (size > 0) {
+		ssize_t n = write(fd, at, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		at += n;
+		size -= (size_t)n;
+	}
+	return true;
+}
+
+/* False for want of memory, or when nobody listens any more. */
+static bool batch_answer(const struct batch_job *job, size_t file, int fd)
+{
+	struct batch_message message = {.file = file};
+	json_t *report = batch_one(job, file);
+	char *text =
+		report ? json_dumps(report, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+	bool ok;
+
+	message.size = text ? strlen(text) : 0;
+	ok = text && batch_send(fd, &message, sizeof(message)) &&
+	     batch_send(fd, text, message.size);
+
+	free(text);
+	json_decref(report);
+	return ok;
+}
+
+/* The pool notes signals, a worker ends by them; those that were ignored before the pool
+ * was there stay ignored. But TERM is how the pool ends it. */
+static void batch_worker_signals(const sigset_t *signals)
+{
+	static const int noted[] = {SIGINT, SIGHUP};
+
+	for (size_t i = 0; i < sizeof(noted) / sizeof(noted[0]); i++) {
+		struct sigaction old;
+
+		if (sigaction(noted[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			signal(noted[i], SIG_DFL);
+	}
+	signal(SIGTERM, SIG_DFL);
+	/* A file that may not grow is an error of that file. */
+	signal(SIGXFSZ, SIG_IGN);
+	sigprocmask(SIG_SETMASK, signals, NULL);
+}
+
+/* The library's temporary file: removed by the worker if it can, else by the pool. */
+static void batch_worker_told(void *context, const char *path, bool exists)
+{
+	char *desk = context;
+
+	temporary_told(NULL, path, exists);
+	if (exists && strlen(path) < PATH_MAX)
+		strcpy(desk, path);
+	else
+		desk[0] = '\0';
+}
+
+/* Does not return. The counter is all that workers have in common. */
+static void batch_worker_main(const struct batch_job *job, struct batch_shared *shared,
+	const sigset_t *signals, int fd)
+{
+	struct batch_desk *desk = &shared->desks[job->worker];
+	struct eh2sframe_error ignored;
+	char threads[16];
+	bool ok;
+
+	batch_worker_signals(signals);
+	/* Of the pool there is a bar, and only one. */
+	eh2sframe_options_on_progress(job->args->options, NULL, NULL);
+	snprintf(threads, sizeof(threads), "%u", job->threads);
+	ok = eh2sframe_options_set(job->args->options, "jobs", threads, &ignored);
+	eh2sframe_options_on_temporary(
+		job->args->options, batch_worker_told, desk->temporary);
+	while (ok) {
+		unsigned int file = atomic_fetch_add(&shared->next, 1);
+
+		if (file >= shared->last)
+			break;
+		atomic_store(&desk->file, file);
+		ok = batch_answer(job, file, fd);
+		if (ok)
+			atomic_store(&desk->file, BATCH_NO_FILE);
+	}
+	/* Not exit: what stdio holds is the pool's to write. */
+	_exit(ok ? EH2SFRAME_DONE : EH2SFRAME_IO);
+}
+
+bool batch_worker_start(struct batch_worker *worker, const struct batch_job *job,
+	struct batch_shared *shared, const sigset_t *signals, struct eh2sframe_error *err)
+{
+	pid_t parent = getpid();
+	int fds[2];
+
+	atomic_store(&shared->desks[job->worker].file, BATCH_NO_FILE);
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return batch_fail_errno(err, "cannot make a pipe");
+	worker->pid = fork();
+	if (worker->pid < 0) {
+		batch_fail_errno(err, "cannot start a process");
+		close(fds[0]);
+		close(fds[1]);
+		worker->pid = 0;
+		return false;
+	}
+	if (worker->pid == 0) {
+		/* Should the pool be killed, so are its workers. */
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		if (getppid() != parent)
+			_exit(EH2SFRAME_DONE);
+		batch_worker_main(job, shared, signals, fds[1]);
+	}
+	close(fds[1]);
+	worker->fd = fds[0];
+	worker->heard = BATCH_NO_FILE;
+	worker->n = 0;
+	return true;
+}
+
+bool batch_worker_read(
+	struct batch_worker *worker, bool *ended, struct eh2sframe_error *err)
+{
+	ssize_t n;
+
+	if (!batch_reserve(&worker->bytes, &worker->cap, worker->n + BATCH_READ_SIZE))
+		return batch_fail_nomem(err);
+	do
+		n = read(worker->fd, worker->bytes + worker->n, BATCH_READ_SIZE);
+	while (n < 0 && errno == EINTR);
+	*ended = n <= 0;
+	if (n > 0)
+		worker->n += (size_t)n;
+	return true;
+}
+
+json_t *batch_worker_next(struct batch_worker *worker, size_t *file)
+{
+	struct batch_message message;
+	const char *text;
+	json_t *report;
+	size_t size;
+
+	if (worker->n < sizeof(message))
+		return NULL;
+	memcpy(&message, worker->bytes, sizeof(message));
+	size = sizeof(message) + message.size;
+	if (worker->n < size)
+		return NULL;
+	*file = message.file;
+	text = (const char *)worker->bytes + sizeof(message);
+	report = json_loadb(text, message.size, 0, NULL);
+	memmove(worker->bytes, worker->bytes + size, worker->n - size);
+	worker->n -= size;
+	return report;
+}
+
+int batch_worker_wait(struct batch_worker *worker)
+{
+	int status = 0;
+
+	while (waitpid(worker->pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	close(worker->fd);
+	free(worker->bytes);
+	*worker = (struct batch_worker){.fd = -1};
+	return status;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads reports, of a batch or of single files, and writes the one that a single run over
+ * all of their files would have written. */
+#include "cmd/report/merge.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmd/batch/engine.h"
+#include "cmd/report/html.h"
+#include "cmd/report/report.h"
+#include "cmd/args.h"
+
+/* What a summary knows beyond its files. The rest of it is added up anew from them, so a
+ * summary that is wrong does no harm. */
+static bool merge_apart(
+	struct batch_apart *apart, json_t *summary, struct eh2sframe_error *err)
+{
+	if (!summary)
+		return true;
+	if (!json_is_object(summary))
+		return batch_fail(err, EH2SFRAME_INPUT, "summary is not an object");
+	return batch_report_count(summary, "not_elf", &apart->not_elf, err) &&
+	       batch_report_count(summary, "mount_points", &apart->mount_points, err);
+}
+
+static bool merge_document(
+	struct batch_report *report, json_t *document, struct eh2sframe_error *err)
+{
+	const char *tool = json_string_value(json_object_get(document, "tool"));
+	json_t *files = json_object_get(document, "files"), *file;
+	size_t i;
+
+	if (!tool || strcmp(tool, "eh2sframe") != 0 || !json_is_array(files))
+		return batch_fail(err, EH2SFRAME_INPUT,
+			"not a report of this program: no tool \"eh2sframe\" with files");
+	json_array_foreach(files, i, file) if (!batch_report_add(report, file, true,
+						       err)) return batch_fail(err,
+		err->status, "files[%zu]: %.400s", i, err->text);
+	return merge_apart(&report->apart, json_object_get(document, "summary"), err);
+}
+
+/* A member that is there twice would be read differently by different programs. */
+static bool merge_path(
+	struct batch_report *report, const char *path, struct eh2sframe_error *err)
+{
+	FILE *in = fopen(path, "re");
+	char plain[4 * JSON_ERROR_TEXT_LENGTH];
+	json_error_t why;
+	json_t *document;
+	bool ok;
+
+	if (!in)
+		return batch_fail_errno(err, "cannot open");
+	document = json_loadf(in, JSON_REJECT_DUPLICATES, &why);
+	if (document)
+		ok = merge_document(report, document, err);
+	else if (ferror(in))
+		ok = batch_fail(err, EH2SFRAME_IO, "cannot read");
+	else
+		ok = batch_fail(err, EH2SFRAME_INPUT, "not JSON: line %d, column %d: %s",
+			why.line, why.column,
+			batch_plain(why.text, plain, sizeof(plain)));
+	json_decref(document);
+	fclose(in);
+	return ok;
+}
+
+/* Under any name. */
+static bool merge_is_input(const struct args *args, const char *path)
+{
+	struct stat out, in;
+
+	for (size_t i = 0; stat(path, &out) == 0 && i < args->n_paths; i++)
+		if (stat(args->paths[i], &in) == 0 && in.st_dev == out.st_dev &&
+			in.st_ino == out.st_ino)
+			return true;
+	return false;
+}
+
+/* *at is what the failure is about. Nothing is written before all is read. */
+static bool merge_all(const struct args *args, struct batch_report *report,
+	const char **at, struct eh2sframe_error *err)
+{
+	const char *out = args->report_path;
+
+	*at = NULL;
+	if (!batch_report_init(report, err))
+		return false;
+	for (size_t i = 0; i < args->n_paths; i++) {
+		*at = args->paths[i];
+		if (!merge_path(report, *at, err))
+			return false;
+	}
+	*at = out;
+	if (out && merge_is_input(args, out))
+		return batch_fail(err, EH2SFRAME_USAGE,
+			"is an input; the output needs a name of its own");
+	batch_report_sort(report);
+	return (args->report_html ? batch_html_write : batch_report_write)(
+		report, out, err);
+}
+
+int batch_merge(const struct args *args)
+{
+	struct batch_report report = {0};
+	struct eh2sframe_error err = {0};
+	const char *at;
+	bool ok = merge_all(args, &report, &at, &err);
+
+	if (!ok)
+		batch_complain(at, &err);
+	else if (args->report_path && args->verbosity >= 0)
+		batch_report_summary(&report, stdout);
+	batch_report_deinit(&report);
+	return ok ? EH2SFRAME_DONE : (int)err.status;
+}
+
+bool batch_report_html(const struct eh2sframe_report *report, const char *path,
+	struct eh2sframe_error *err)
+{
+	json_t *document = engine_document(report, err);
+	struct batch_report files = {0};
+	bool ok = document && batch_report_init(&files, err) &&
+		  merge_document(&files, document, err) &&
+		  batch_html_write(&files, path, err);
+
+	json_decref(document);
+	batch_report_deinit(&files);
+	return ok;
+}

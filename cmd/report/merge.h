@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* --report --merge: several JSON reports as one; and --report=html. */
+#ifndef CMD_REPORT_MERGE_H
+#define CMD_REPORT_MERGE_H
+
+#include "cmd/batch/batch.h"
+
+/* Returns the exit status, which is that of merging and not of what was merged. */
+int batch_merge(const struct args *args);
+
+/* A report of single files, in their order, as a page; path "-" is standard output. */
+BATCH_CHECKED bool batch_report_html(const struct eh2sframe_report *report,
+	const char *path, struct eh2sframe_error *err);
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* Objects of files, made and added up. */
+#include "cmd/report/report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/say.h"
+
+/* Bytes that are not UTF-8 become "?", as in the report of one file. */
+static json_t *batch_text(const char *bytes)
+{
+	json_t *value = json_string(bytes);
+	char *plain;
+
+	if (value)
+		return value;
+	plain = strdup(bytes);
+	for (char *p = plain; p && *p; p++)
+		if (*p & 0x80)
+			*p = '?';
+	value = plain ? json_string(plain) : NULL;
+	free(plain);
+	return value;
+}
+
+json_t *batch_report_done(
+	json_t *report, const struct batch_name *names, uint32_t n_names)
+{
+	json_t *others = n_names > 1 ? json_array() : NULL;
+	bool ok = json_object_set_new(report, "path", batch_text(names->path)) == 0;
+
+	for (uint32_t i = 1; i < n_names; i++)
+		ok = ok && json_array_append_new(others, batch_text(names[i].path)) == 0;
+	/* Takes others, and refuses NULL. */
+	if (n_names > 1)
+		ok = json_object_set_new(report, "links", others) == 0 && ok;
+	if (ok)
+		return report;
+	json_decref(report);
+	return NULL;
+}
+
+json_t *batch_report_skip(const char *path, const char *reason)
+{
+	return json_pack("{so si ss}", "path", batch_text(path), "status",
+		EH2SFRAME_NOTHING, "skipped", reason);
+}
+
+json_t *batch_report_fail(const char *path, const struct eh2sframe_error *why)
+{
+	return json_pack("{so si so}", "path", batch_text(path), "status",
+		(int)why->status, "error", batch_text(why->text));
+}
+
+bool batch_report_init(struct batch_report *report, struct eh2sframe_error *err)
+{
+	*report = (struct batch_report){
+		.skips = json_object(), .fails = json_object(), .refused = json_object()};
+	return (report->skips && report->fails && report->refused) ||
+	       batch_fail_nomem(err);
+}
+
+void batch_report_deinit(struct batch_report *report)
+{
+	for (size_t i = 0; i < report->n; i++) {
+		free(report->list[i].path);
+		free(report->list[i].text);
+	}
+	free(report->list);
+	json_decref(report->skips);
+	json_decref(report->fails);
+	json_decref(report->refused);
+	*report = (struct batch_report){0};
+}
+
+bool batch_report_count(const json_t *object, const char *name, json_int_t *sum,
+	struct eh2sframe_error *err)
+{
+	const json_t *value = json_object_get(object, name);
+
+	if (!value)
+		return true;
+	if (!json_is_integer(value) || json_integer_value(value) < 0)
+		return batch_fail(err, EH2SFRAME_INPUT, "%s is not a count", name);
+	return !__builtin_add_overflow(*sum, json_integer_value(value), sum) ||
+	       batch_fail(err, EH2SFRAME_INPUT, "%s adds up to too much", name);
+}
+
+/* One more of a kind. */
+static bool batch_count(json_t *counts, const char *kind, struct eh2sframe_error *err)
+{
+	json_int_t n = json_integer_value(json_object_get(counts, kind));
+
+	return json_object_set_new(counts, kind, json_integer(n + 1)) == 0 ||
+	       batch_fail_nomem(err);
+}
+
+/* A member that is an object, or not there. */
+static bool batch_member(const json_t *file, const char *name, json_t **member,
+	struct eh2sframe_error *err)
+{
+	*member = json_object_get(file, name);
+	return !*member || json_is_object(*member) ||
+	       batch_fail(err, EH2SFRAME_INPUT, "%s is not an object", name);
+}
+
+/* Reasons are whatever the report says: a later version may have more. */
+static bool batch_add_refused(
+	struct batch_report *report, json_t *refused, struct eh2sframe_error *err)
+{
+	const char *reason;
+	json_t *one;
+
+	json_object_foreach(refused, reason, one)
+	{
+		const json_t *old = json_object_get(report->refused, reason);
+		json_int_t functions = 0, bytes = 0;
+
+		if (!json_is_object(one))
+			return batch_fail(err, EH2SFRAME_INPUT,
+				"refused.%.60s is not an object", reason);
+		if (!batch_report_count(old, "functions", &functions, err) ||
+			!batch_report_count(one, "functions", &functions, err) ||
+			!batch_report_count(old, "bytes", &bytes, err) ||
+			!batch_report_count(one, "bytes", &bytes, err))
+			return false;
+		if (json_object_set_new(report->refused, reason,
+			    json_pack("{sI sI}", "functions", functions, "bytes",
+				    bytes)) < 0)
+			return batch_fail_nomem(err);
+	}
+	return true;
+}
+
+static bool batch_add_counts(
+	struct batch_report *report, const json_t *file, struct eh2sframe_error *err)
+{
+	struct batch_sums *sums = &report->sums;
+	json_t *counts, *sizes, *code, *refused;
+
+	return batch_member(file, "counts", &counts, err) &&
+	       batch_member(file, "sizes", &sizes, err) &&
+	       batch_member(file, "code", &code, err) &&
+	       batch_member(file, "refused", &refused, err) &&
+	       batch_report_count(counts, "functions", &sums->functions, err) &&
+	       batch_report_count(counts, "functions_with_rows", &sums->with_rows, err) &&
+	       batch_report_count(counts, "functions_with_gaps", &sums->with_gaps, err) &&
+	       batch_report_count(sizes, ".eh_frame", &sums->eh_frame, err) &&
+	       batch_report_count(sizes, ".eh_frame_hdr", &sums->eh_frame_hdr, err) &&
+	       batch_report_count(sizes, ".sframe", &sums->sframe, err) &&
+	       batch_report_count(code, "with_cfi", &sums->with_cfi, err) &&
+	       batch_report_count(code, "covered", &sums->covered, err) &&
+	       batch_report_count(code, "plt_template", &sums->plt_template, err) &&
+	       batch_add_refused(report, refused, err);
+}
+
+/* Which of the three it is; a failure has no counts that would be those of a section. */
+static bool batch_add_outcome(
+	struct batch_report *report, const json_t *file, struct eh2sframe_error *err)
+{
+	json_int_t status = json_integer_value(json_object_get(file, "status"));
+	const char *reason = json_string_value(json_object_get(file, "skipped"));
+	char kind[8];
+
+	if (!json_is_integer(json_object_get(file, "status")) || status < 0 ||
+		(status > EH2SFRAME_NOTHING && status != EH2SFRAME_BUG))
+		return batch_fail(err, EH2SFRAME_INPUT, "status is not an exit status");
+	report->sums.status = say_worse(report->sums.status, (int)status);
+	if (status == EH2SFRAME_DONE) {
+		report->sums.done++;
+		return batch_add_counts(report, file, err);
+	}
+	if (status == EH2SFRAME_NOTHING) {
+		report->sums.skipped++;
+		return batch_count(report->skips, reason ? reason : "nothing-to-do", err);
+	}
+	report->sums.failed++;
+	snprintf(kind, sizeof(kind), "%d", (int)status);
+	return batch_count(report->fails, kind, err);
+}
+
+/* With as many digits as the document has: so text that is read and written again stays.
+ */
+static bool batch_keep(
+	struct batch_report *report, json_t *file, struct eh2sframe_error *err)
+{
+	const char *path = json_string_value(json_object_get(file, "path"));
+	struct batch_entry entry = {.seq = report->n};
+
+	if (!batch_reserve(&report->list, &report->cap, report->n + 1))
+		return batch_fail_nomem(err);
+	entry.path = strdup(path);
+	entry.text = json_dumps(file, JSON_COMPACT | JSON_REAL_PRECISION(9));
+	if (!entry.path || !entry.text) {
+		free(entry.path);
+		free(entry.text);
+		return batch_fail_nomem(err);
+	}
+	report->list[report->n++] = entry;
+	return true;
+}
+
+bool batch_report_add(
+	struct batch_report *report, json_t *file, bool keep, struct eh2sframe_error *err)
+{
+	if (!json_is_object(file))
+		return batch_fail(err, EH2SFRAME_INPUT, "not an object");
+	if (!json_is_string(json_object_get(file, "path")))
+		return batch_fail(err, EH2SFRAME_INPUT, "path is not text");
+	return batch_add_outcome(report, file, err) &&
+	       (!keep || batch_keep(report, file, err));
+}
+
+/* Of equal paths (reports of different packages) the first to come is first. */
+static int batch_entry_order(const void *a, const void *b)
+{
+	const struct batch_entry *x = a, *y = b;
+	int order = strcmp(x->path, y->path);
+
+	return order ? order : (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+void batch_report_sort(struct batch_report *report)
+{
+	if (report->n)
+		qsort(report->list, report->n, sizeof(*report->list), batch_entry_order);
+}

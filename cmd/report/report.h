@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What became of the files, as objects of the JSON report and added up. A document is
+ * {"tool", "version", "summary", "files"}, files in the order of their paths; the summary
+ * follows from them but for what was not worth an entry (struct batch_apart). Files are
+ * kept as text: as objects they would be ten times as large.
+ */
+#ifndef CMD_REPORT_REPORT_H
+#define CMD_REPORT_REPORT_H
+
+#include <jansson.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "cmd/batch/tree.h"
+
+/* Adds the file's other names to what the converter reported. Takes report. */
+json_t *batch_report_done(
+	json_t *report, const struct batch_name *names, uint32_t n_names);
+json_t *batch_report_skip(const char *path, const char *reason);
+json_t *batch_report_fail(const char *path, const struct eh2sframe_error *why);
+
+/* What the objects of files do not show. */
+struct batch_apart {
+	json_int_t not_elf, mount_points;
+};
+
+struct batch_report {
+	struct batch_entry {
+		char *path; /* as in the text */
+		char *text; /* the object */
+		size_t seq; /* in which it came: decides between equal paths */
+	} * list;
+	size_t n, cap;
+	struct batch_apart apart;
+	struct batch_sums {
+		json_int_t done, failed, skipped;
+		json_int_t functions, with_rows, with_gaps;
+		json_int_t eh_frame, eh_frame_hdr, sframe;
+		json_int_t with_cfi, covered, plt_template;
+		int status; /* the worst */
+	} sums;
+	json_t *skips;	 /* reason -> files */
+	json_t *fails;	 /* status -> files */
+	json_t *refused; /* reason -> {functions, bytes} */
+};
+
+BATCH_CHECKED bool batch_report_init(
+	struct batch_report *report, struct eh2sframe_error *err);
+void batch_report_deinit(struct batch_report *report);
+
+/*
+ * Adds up a file and, if it is to be written, keeps it. EH2SFRAME_INPUT with what is
+ * wrong when it is not an object of a report.
+ */
+BATCH_CHECKED bool batch_report_add(struct batch_report *report, json_t *file, bool keep,
+	struct eh2sframe_error *err);
+
+/* Adds a count in an object to sum; one that is not there is 0. EH2SFRAME_INPUT. */
+BATCH_CHECKED bool batch_report_count(const json_t *object, const char *name,
+	json_int_t *sum, struct eh2sframe_error *err);
+
+/* Brings the files into the order of their paths. */
+void batch_report_sort(struct batch_report *report);
+
+/* Writes what body makes of files in order to path (see say_open); that body fails means
+ * that memory ran out. */
+BATCH_CHECKED bool batch_report_save(const struct batch_report *report, const char *path,
+	bool (*body)(const struct batch_report *, FILE *), struct eh2sframe_error *err);
+
+/* The document. */
+BATCH_CHECKED bool batch_report_write(
+	const struct batch_report *report, const char *path, struct eh2sframe_error *err);
+
+/* For people: 100 only when nothing is missing. */
+double batch_report_percent(json_int_t covered, json_int_t with_cfi);
+/* The same members in the order of their names, which is not that of arrival. */
+json_t *batch_report_sorted(json_t *object);
+
+/* One line for people. */
+void batch_report_summary(const struct batch_report *report, FILE *out);
+/* The same of one file that was converted or skipped. */
+void batch_report_line(json_t *file, const char *path, FILE *out);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What this program knows of a machine: one file per machine under gen/arch/, all of the
+ * same shape. Nothing outside those files tests e_machine.
+ */
+#ifndef GEN_ARCH_ARCH_H
+#define GEN_ARCH_ARCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cfi/interp.h"
+
+/* What a linker's PLT code looks like, for PLTs that carry no CFI. */
+struct arch_plt_stub {
+	uint8_t size;	     /* bytes of code */
+	const uint8_t *code; /* size bytes */
+	const uint8_t *mask; /* size bytes; a bit that is 0 may have any value */
+	/* Bytes that may stand at other_at in the place of those of code; NULL: none. */
+	const uint8_t *other;
+	uint8_t other_at, other_size; /* bytes from the stub's start; bytes */
+	/* CFA = SP + cfa_off from offset start on, ascending, ended by the array's
+	 * length. */
+	uint8_t n_rows;
+	struct arch_plt_row {
+		uint8_t start; /* bytes from the stub's start */
+		uint8_t cfa_off;
+		int8_t ra_off; /* RA is at CFA + this; 0: fixed, or in its register */
+	} rows[4];
+};
+
+/* A section is the header, then entries, then the tail. */
+struct arch_plt_template {
+	const char *linker;  /* for people: who lays its PLT out like this */
+	const char *section; /* ".plt", ".plt.got", ... */
+	const struct arch_plt_stub *header; /* NULL: none */
+	const struct arch_plt_stub *entry;
+	/* NULL, or what some of the entries look like: of entry's size and rows. */
+	const struct arch_plt_stub *entry_too;
+	/* NULL, or what may stand behind the entries, or in their place. */
+	const struct arch_plt_stub *tail;
+};
+
+/* What assemblers and linkers fill up with between functions. */
+struct arch_filler {
+	uint8_t size; /* bytes */
+	uint8_t bytes[4];
+};
+
+/* A relocation of .eh_frame, .sframe or what they refer to: it writes width bytes, the
+ * symbol's value plus the addend, less its own place if pcrel. */
+struct arch_reloc {
+	const char *name; /* of the psABI */
+	uint32_t type;
+	uint8_t width; /* bytes; 0: nothing is written, what it was for is gone */
+	bool pcrel;
+};
+
+struct arch {
+	const char *name;
+	uint16_t elf_machine; /* EM_* */
+	bool big_endian;
+	uint8_t sframe_abi; /* SFRAME_ABI_* */
+	struct cfi_machine cfi;
+	uint16_t ra_reg;     /* the CIE's return address column */
+	int64_t sp_from_cfa; /* the caller's SP is CFA + this */
+	bool sp_saved;	 /* a callee saves SP, and what it saves is CFA + sp_from_cfa */
+	bool ra_tracked; /* RA has words of its own in a row, not a fixed place; until it
+			    is saved it is in ra_reg */
+	int8_t fixed_ra_off; /* when not tracked: RA is at CFA + this */
+	const struct arch_plt_template *plt_templates;
+	size_t n_plt_templates;
+	const struct arch_filler *fillers;
+	size_t n_fillers;
+	/* Those that occur in CFI. Two of them are for starts in .sframe, of 4 and 8
+	 * bytes. */
+	const struct arch_reloc *relocs;
+	size_t n_relocs;
+	uint32_t reloc_start32, reloc_start64;
+};
+
+extern const struct arch arch_x86_64, arch_aarch64, arch_aarch64_be, arch_s390x;
+
+/* NULL when it is none of those that occur in CFI. */
+const struct arch_reloc *arch_reloc_find(const struct arch *arch, uint32_t type);
+
+/* The machine of an ELF header, or NULL when SFrame is not defined for it. */
+const struct arch *arch_find(uint16_t elf_machine, bool big_endian);
+
+/* For messages: the customary name of any e_machine, "machine 0xN" when unknown. is_32 is
+ * for those that a 64-bit machine has for its 32-bit programs, too. The result is static,
+ * or buf. */
+const char *arch_machine_name(uint16_t elf_machine, bool is_32, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/* Looks things up in an open image: sections, addresses, .eh_frame and .sframe. */
+#include "gen/elf/image.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "base/rd.h"
+#include "cfi/pointer.h"
+#include "gen/elf/object/object.h"
+
+#define EH_FRAME_HDR_VERSION 1
+
+/* Linear: it is asked for a handful of names per file, and the names of a damaged table
+ * repeat. */
+const struct image_section *image_section_find(
+	const struct image *image, const char *name)
+{
+	for (size_t i = 0; i < image->n_sections; i++) {
+		const struct image_section *section = &image->sections[i];
+
+		if (section->data && strcmp(section->name, name) == 0)
+			return section;
+	}
+	return NULL;
+}
+
+/* File bytes from addr to the end of those its PT_LOAD has, NULL when addr has none. */
+static const uint8_t *bytes_from_addr(
+	const struct image *image, uint64_t addr, uint64_t *len)
+{
+	for (size_t i = 0; i < image->n_phdrs; i++) {
+		const GElf_Phdr *phdr = &image->phdrs[i];
+		uint64_t into = addr - phdr->p_vaddr;
+
+		if (phdr->p_type != PT_LOAD || addr < phdr->p_vaddr ||
+			into >= phdr->p_filesz ||
+			!num_range_inside(phdr->p_offset, phdr->p_filesz, image->size))
+			continue;
+		*len = phdr->p_filesz - into;
+		return image->bytes + phdr->p_offset + into;
+	}
+	return NULL;
+}
+
+/*
+ * A range that crosses from one segment into the next is not one piece of the file even
+ * where the two touch in memory, so it is refused.
+ */
+const uint8_t *image_at_addr(const struct image *image, uint64_t addr, uint64_t len)
+{
+	uint64_t there;
+	const uint8_t *bytes = bytes_from_addr(image, addr, &there);
+
+	return bytes && len <= there ? bytes : NULL;
+}
+
+/*
+ * Memory size, not file size: code is never zero-filled in practice, but the loader maps
+ * it executable all the same, and that is what is asked.
+ */
+const GElf_Phdr *image_code_segment(
+	const struct image *image, uint64_t addr, uint64_t len)
+{
+	for (size_t i = image->first_code; i < image->n_phdrs; i++) {
+		const GElf_Phdr *phdr = &image->phdrs[i];
+
+		if (phdr->p_type == PT_LOAD && phdr->p_flags & PF_X &&
+			addr >= phdr->p_vaddr &&
+			num_range_inside(addr - phdr->p_vaddr, len, phdr->p_memsz))
+			return phdr;
+	}
+	return NULL;
+}
+
+bool image_is_code(const struct image *image, uint64_t addr, uint64_t len)
+{
+	if (image->object)
+		return object_is_code(image, addr, len);
+	return image_code_segment(image, addr, len) != NULL;
+}
+
+/* The loaders take the first of each of these types, so does this. */
+static const GElf_Phdr *segment_find(const struct image *image, uint32_t type)
+{
+	for (size_t i = 0; i < image->n_phdrs; i++)
+		if (image->phdrs[i].p_type == type)
+			return &image->phdrs[i];
+	return NULL;
+}
+
+/*
+ * Through the segment and not the section .dynamic: it is what the dynamic loader reads,
+ * and it is there when the section headers are gone. An entry cut off by the end counts
+ * as the end.
+ */
+bool image_dynamic(const struct image *image, int64_t tag, uint64_t *value)
+{
+	const GElf_Phdr *phdr = segment_find(image, PT_DYNAMIC);
+	struct rd rd;
+
+	if (!phdr || !num_range_inside(phdr->p_offset, phdr->p_filesz, image->size))
+		return false;
+	rd_init(&rd, image->bytes + phdr->p_offset, (size_t)phdr->p_filesz,
+		image->big_endian);
+	while (!rd_at_end(&rd)) {
+		int64_t entry_tag = rd_s64(&rd);
+		uint64_t entry_value = rd_u64(&rd);
+
+		if (rd.failed || entry_tag == DT_NULL)
+			return false;
+		if (entry_tag == tag) {
+			*value = entry_value;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* DT_PLTGOT first: it is what libgcc takes as the data base of a loaded module. */
+static void set_bases(const struct image *image, struct cfi_section *section)
+{
+	static const char *const data_names[] = {".got.plt", ".got"};
+	const struct image_section *text = image_section_find(image, ".text");
+
+	if (text) {
+		section->has_text_base = true;
+		section->text_base = text->hdr.sh_addr;
+	}
+	section->has_data_base = image_dynamic(image, DT_PLTGOT, &section->data_base);
+	for (size_t i = 0; i < 2 && !section->has_data_base; i++) {
+		const struct image_section *data =
+			image_section_find(image, data_names[i]);
+
+		if (data) {
+			section->has_data_base = true;
+			section->data_base = data->hdr.sh_addr;
+		}
+	}
+}
+
+/*
+ * Nothing but a zero length says where a section found by address ends: libgcc stops
+ * there, too. Without one, or when a length leads out of the segment first, the whole
+ * rest is handed on.
+ */
+static size_t size_to_terminator(const uint8_t *data, size_t size, bool big_endian)
+{
+	struct rd rd;
+
+	rd_init(&rd, data, size, big_endian);
+	while (!rd_at_end(&rd)) {
+		uint64_t len = rd_u32(&rd);
+
+		if (!rd.failed && len == 0)
+			return rd.pos;
+		if (len == UINT32_MAX)
+			len = rd_u64(&rd);
+		rd_skip(&rd, len);
+	}
+	return size;
+}
+
+/* Through .eh_frame_hdr (LSB core, "Exception Frame Header"): version, encodings,
+ * eh_frame_ptr. */
+static bool eh_frame_by_segment(const struct image *image, struct cfi_section *section,
+	bool *found, struct err *err)
+{
+	const GElf_Phdr *phdr = segment_find(image, PT_GNU_EH_FRAME);
+	struct cfi_section hdr = {.big_endian = image->big_endian, .addr_size = 8};
+	struct cfi_pointer start;
+	struct rd rd;
+	uint8_t version, encoding;
+	uint64_t len;
+
+	if (!phdr || !phdr->p_filesz)
+		return true;
+	if (!num_range_inside(phdr->p_offset, phdr->p_filesz, image->size))
+		return err_set(err, ERR_MALFORMED,
+			"PT_GNU_EH_FRAME (0x%" PRIx64 " bytes at offset 0x%" PRIx64
+			") reaches past the end of the file",
+			phdr->p_filesz, phdr->p_offset);
+	hdr.data = image->bytes + phdr->p_offset;
+	hdr.size = (size_t)phdr->p_filesz;
+	hdr.addr = hdr.data_base = phdr->p_vaddr;
+	hdr.has_data_base = true;
+	rd_init(&rd, hdr.data, hdr.size, hdr.big_endian);
+	version = rd_u8(&rd);
+	encoding = rd_u8(&rd);
+	rd_skip(&rd, 2);
+	if (rd.failed || version != EH_FRAME_HDR_VERSION)
+		return err_set(err, ERR_MALFORMED,
+			".eh_frame_hdr at offset 0x%" PRIx64 ": version %u is not 1",
+			phdr->p_offset, version);
+	if (encoding == DW_EH_PE_omit)
+		return true;
+	start = cfi_pointer_read(&rd, &hdr, encoding, 0);
+	section->data = start.status == CFI_POINTER_OK
+				? bytes_from_addr(image, start.value, &len)
+				: NULL;
+	if (!section->data)
+		return err_set(err, ERR_MALFORMED,
+			".eh_frame_hdr at offset 0x%" PRIx64
+			": eh_frame_ptr (encoding 0x%x, value "
+			"0x%" PRIx64 ") leads to no bytes of the file",
+			phdr->p_offset, encoding, start.value);
+	section->size = size_to_terminator(section->data, (size_t)len, image->big_endian);
+	section->addr = start.value;
+	*found = true;
+	return true;
+}
+
+bool image_is_eh_frame(const struct image_section *section)
+{
+	return strcmp(section->name, ".eh_frame") == 0 && section->hdr.sh_size &&
+	       (section->hdr.sh_type == SHT_PROGBITS ||
+		       section->hdr.sh_type == IMAGE_SHT_X86_64_UNWIND);
+}
+
+bool image_eh_frame_readable(const struct image *image, size_t i, struct err *err)
+{
+	const struct image_section *section = &image->sections[i];
+
+	if (!section->data)
+		return err_set(err, ERR_MALFORMED,
+			".eh_frame (section %zu, 0x%" PRIx64 " bytes at offset 0x%" PRIx64
+			") reaches past the end of the file",
+			i, section->hdr.sh_size, section->hdr.sh_offset);
+	if (section->hdr.sh_flags & SHF_COMPRESSED)
+		return err_set(err, ERR_UNSUPPORTED,
+			".eh_frame (section %zu) is compressed; no %s reads it", i,
+			image->object ? "linker" : "loader");
+	return true;
+}
+
+/* The named section whose bytes matter; *ret is NULL when there is none or it is empty.
+ */
+static bool eh_frame_by_section(
+	const struct image *image, const struct image_section **ret, struct err *err)
+{
+	bool named = false;
+
+	*ret = NULL;
+	for (size_t i = 0; i < image->n_sections; i++) {
+		const struct image_section *section = &image->sections[i];
+
+		named |= *section->name != '\0';
+		if (!image_is_eh_frame(section))
+			continue;
+		if (!image_eh_frame_readable(image, i, err))
+			return false;
+		*ret = section;
+		return true;
+	}
+	/* Nothing to do, or nothing to be seen? */
+	if (!named && image->n_sections > 1)
+		return err_set(err, ERR_MALFORMED,
+			"no section has a readable name (e_shstrndx is %u), so .eh_frame "
+			"cannot be found",
+			image->ehdr.e_shstrndx);
+	return true;
+}
+
+/* A section is believed over the segment, because it has an end; the segment only has a
+ * start. */
+bool image_eh_frame(const struct image *image, struct cfi_section *section, bool *found,
+	uint64_t *hdr_size, struct err *err)
+{
+	const struct image_section *by_name,
+		*hdr = image_section_find(image, ".eh_frame_hdr");
+	const GElf_Phdr *phdr = segment_find(image, PT_GNU_EH_FRAME);
+
+	*section = (struct cfi_section){.big_endian = image->big_endian, .addr_size = 8};
+	*found = false;
+	if (hdr_size)
+		*hdr_size = hdr ? hdr->hdr.sh_size : phdr ? phdr->p_filesz : 0;
+	if (image->object) {
+		section->data = image->object->cfi;
+		section->size = image->object->cfi_size;
+		section->addr = image->object->cfi_addr;
+		*found = image->object->cfi_size > 0;
+		return true;
+	}
+	set_bases(image, section);
+	/* With section headers a missing .eh_frame is missing: in a separate debug file
+	 * the segment's range is some other part of the file. */
+	if (!image->n_sections)
+		return eh_frame_by_segment(image, section, found, err);
+	if (!eh_frame_by_section(image, &by_name, err))
+		return false;
+	if (by_name) {
+		section->data = by_name->data;
+		section->size = (size_t)by_name->hdr.sh_size;
+		section->addr = by_name->hdr.sh_addr;
+		*found = true;
+	}
+	return true;
+}
+
+bool image_is_sframe(const struct image_section *section)
+{
+	return section->hdr.sh_type == IMAGE_SHT_GNU_SFRAME ||
+	       strcmp(section->name, ".sframe") == 0;
+}
+
+/*
+ * By section first, as readelf and libsframe do; a file with section headers but without
+ * the section has a PT_GNU_SFRAME that some tool left behind over other bytes.
+ */
+bool image_sframe(const struct image *image, const uint8_t **data, size_t *size,
+	uint64_t *addr, struct err *err)
+{
+	const GElf_Phdr *phdr = segment_find(image, IMAGE_PT_GNU_SFRAME);
+
+	*data = NULL;
+	*size = 0;
+	*addr = 0;
+	if (image->object) {
+		*data = image->object->sframe;
+		*size = image->object->sframe_size;
+		*addr = image->object->sframe_addr;
+		*err = image->object->sframe_err;
+		return err->kind == ERR_NONE;
+	}
+	for (size_t i = 0; i < image->n_sections; i++) {
+		const struct image_section *section = &image->sections[i];
+
+		if (!image_is_sframe(section) || !section->hdr.sh_size ||
+			section->hdr.sh_type == SHT_NOBITS)
+			continue;
+		if (!section->data)
+			return err_set(err, ERR_MALFORMED,
+				".sframe (section %zu, 0x%" PRIx64
+				" bytes at offset 0x%" PRIx64
+				") reaches past the end of the file",
+				i, section->hdr.sh_size, section->hdr.sh_offset);
+		*data = section->data;
+		*size = (size_t)section->hdr.sh_size;
+		*addr = section->hdr.sh_addr;
+		return true;
+	}
+	if (image->n_sections || !phdr || !phdr->p_filesz)
+		return true;
+	if (!num_range_inside(phdr->p_offset, phdr->p_filesz, image->size))
+		return err_set(err, ERR_MALFORMED,
+			"PT_GNU_SFRAME (0x%" PRIx64 " bytes at offset 0x%" PRIx64
+			") reaches past the end of the file",
+			phdr->p_filesz, phdr->p_offset);
+	*data = image->bytes + phdr->p_offset;
+	*size = (size_t)phdr->p_filesz;
+	*addr = phdr->p_vaddr;
+	return true;
+}
+
+bool image_name_is_plain(const char *name)
+{
+	for (; *name; name++)
+		if ((unsigned char)*name < ' ' || *name == 0x7f)
+			return false;
+	return true;
+}

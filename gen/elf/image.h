@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An ELF file opened for reading: its bytes mapped, its tables read with libelf and
+ * checked once, so that nobody after this meets a range outside the file.
+ */
+#ifndef GEN_ELF_IMAGE_H
+#define GEN_ELF_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include <gelf.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "cfi/section.h"
+
+/* Not in Debian 12's elf.h under these names. */
+enum {
+	IMAGE_SHT_GNU_SFRAME = 0x6ffffff4,
+	IMAGE_PT_GNU_SFRAME = 0x6474e554,
+	IMAGE_SHT_X86_64_UNWIND = 0x70000001,
+};
+
+struct image_section {
+	GElf_Shdr hdr;
+	const char *name; /* borrowed from the file; "" when it is damaged */
+	/* Bytes in the file, borrowed; NULL for SHT_NOBITS, SHT_NULL and when the range
+	 * is not inside the file (which is recorded, not an error, for sections nobody
+	 * asks for). */
+	const uint8_t *data;
+};
+
+/* As many ranges as an undo record can have. */
+#define IMAGE_MAX_RESTORED 8
+
+struct object;
+
+struct image {
+	char *path; /* as given, for messages */
+	int fd;	    /* -1: in memory; st then has the size only */
+	struct stat st;
+	const uint8_t *bytes; /* the whole file, mapped read-only */
+	size_t size;	      /* bytes */
+	bool borrowed;	      /* bytes are the caller's own; fd is -1 */
+	bool shared_fd;	      /* fd has its position in common with the caller's */
+	/* Where bytes is not what the file behind fd has: image_open_original put the
+	 * original bytes back in the mapping only. */
+	struct image_range {
+		uint64_t off;
+		size_t size;
+	} restored[IMAGE_MAX_RESTORED];
+	size_t n_restored;
+	Elf *elf;
+	bool big_endian;
+	GElf_Ehdr ehdr;
+	GElf_Phdr *phdrs;
+	size_t n_phdrs;
+	size_t first_code; /* index of the first executable PT_LOAD; n_phdrs: none */
+	struct image_section
+		*sections; /* index as in the file; none when stripped of headers */
+	size_t n_sections;
+	struct object *object; /* gen/elf/object/object.h: of an ET_REL file; else NULL */
+};
+
+/*
+ * Opens path read-only and checks it: a regular file, ELF64 of version 1, tables inside
+ * the file, a machine this program knows (gen/arch/arch.h) in a byte order that machine has,
+ * not ET_CORE. ERR_IO, ERR_UNSUPPORTED or ERR_MALFORMED with a message that does not
+ * repeat the path.
+ */
+ATTR_MUST_CHECK bool image_open(const char *path, struct image *image, struct err *err);
+
+/* As image_open, of an open descriptor, which stays the caller's. */
+ATTR_MUST_CHECK bool image_open_fd(
+	int fd, const char *name, struct image *image, struct err *err);
+
+/* As image_open, of bytes in memory, which are borrowed and not written to. */
+ATTR_MUST_CHECK bool image_open_memory(const void *bytes, size_t size, const char *name,
+	struct image *image, struct err *err);
+
+/*
+ * As image_open, but sees an open image as it was before this program inserted a section:
+ * only the first undo->size bytes, with the ranges in undo put back (gen/insert/undo.h). It may
+ * be closed before its original; undo then leads nowhere.
+ */
+struct undo;
+ATTR_MUST_CHECK bool image_open_original(const struct image *of, const struct undo *undo,
+	struct image *image, struct err *err);
+
+void image_close(struct image *image); /* accepts a zeroed struct */
+
+/* Names end up in messages of one line: those with control characters are passed over,
+ * for they are only mischief. */
+bool image_name_is_plain(const char *name);
+
+/* The first section of that name with bytes in the file, or NULL. */
+const struct image_section *image_section_find(
+	const struct image *image, const char *name);
+
+/* len file bytes that the loader maps at addr, or NULL when they are not all file bytes.
+ */
+const uint8_t *image_at_addr(const struct image *image, uint64_t addr, uint64_t len);
+
+/* The first value of a DT_* tag in PT_DYNAMIC; false when there is none. */
+ATTR_MUST_CHECK bool image_dynamic(
+	const struct image *image, int64_t tag, uint64_t *value);
+
+/* Whether a section is an SFrame section: by type, or by name (binutils 2.40 gives no
+ * type). */
+bool image_is_sframe(const struct image_section *section);
+
+/* The one segment with PF_X of a linked file that [addr, addr + len) lies inside; NULL
+ * when there is none.
+ */
+const GElf_Phdr *image_code_segment(
+	const struct image *image, uint64_t addr, uint64_t len);
+/* Whether there is one, or in an object a section. */
+bool image_is_code(const struct image *image, uint64_t addr, uint64_t len);
+
+/* Whether a section is one of CFI: by name, and not empty; the second type
+ * (SHT_X86_64_UNWIND) is what Clang gives it. */
+bool image_is_eh_frame(const struct image_section *section);
+/* ERR_MALFORMED when the file does not hold all of section i, which is one, and
+ * ERR_UNSUPPORTED when it is compressed. */
+ATTR_MUST_CHECK bool image_eh_frame_readable(
+	const struct image *image, size_t i, struct err *err);
+
+/*
+ * Finds .eh_frame: by section name (PROGBITS or SHT_X86_64_UNWIND), else, without section
+ * headers, through PT_GNU_EH_FRAME's eh_frame_ptr up to the end of its segment. *found is
+ * false when there is none or it is empty or NOBITS. ERR_MALFORMED when it is not inside
+ * the file. hdr_size (may be NULL) gets the bytes of .eh_frame_hdr, 0 without one.
+ */
+ATTR_MUST_CHECK bool image_eh_frame(const struct image *image,
+	struct cfi_section *section, bool *found, uint64_t *hdr_size, struct err *err);
+
+/*
+ * Finds an SFrame section: by section (type or name), else by PT_GNU_SFRAME. *data is
+ * NULL when there is none.
+ */
+ATTR_MUST_CHECK bool image_sframe(const struct image *image, const uint8_t **data,
+	size_t *size, uint64_t *addr, struct err *err);
+
+#endif

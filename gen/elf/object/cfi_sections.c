@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* The .eh_frame sections of an object as one, and where its FDEs lead. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "base/vec.h"
+#include "gen/elf/object/internal.h"
+
+/* Records are aligned to 4 bytes; zeros between sections read as a terminator. */
+enum { CFI_ALIGN = 8 };
+
+/* Of the start in an FDE: behind the length and the CIE pointer (LSB core, "The Frame
+ * Description Entry Format"), for records with a 64-bit length are not read. */
+enum { CFI_START = 8 };
+
+/* The bytes of all of them, each at a multiple of CFI_ALIGN. */
+static bool cfi_size(const struct image *image, uint64_t *size, struct err *err)
+{
+	*size = 0;
+	for (size_t i = 1; i < image->n_sections; i++) {
+		const struct image_section *section = &image->sections[i];
+
+		if (!image_is_eh_frame(section))
+			continue;
+		if (!image_eh_frame_readable(image, i, err))
+			return false;
+		if (!num_align_up(*size, CFI_ALIGN, size) ||
+			__builtin_add_overflow(*size, section->hdr.sh_size, size) ||
+			*size > INT64_MAX)
+			return err_set(err, ERR_MALFORMED,
+				"the .eh_frame sections are larger than the address "
+				"space");
+		/* They may be the same bytes of the file over and over. */
+		if (*size > (uint64_t)image->size * 2)
+			return err_set(err, ERR_MALFORMED,
+				"the .eh_frame sections have more bytes than the file; "
+				"section %zu is the last that was looked at",
+				i);
+	}
+	return true;
+}
+
+/* Of all relocations, not only those of starts: which ones those are is not known before
+ * the records are read. */
+static bool cfi_link(struct object *object, const struct object_reloc *reloc,
+	uint64_t base, struct err *err)
+{
+	if (!vec_reserve(&object->links, &object->cap_links, object->n_links + 1))
+		return err_set_nomem(err);
+	object->links[object->n_links++] = (struct object_link){.off = base + reloc->off,
+		.section = reloc->symbol.section,
+		.symbol = reloc->symbol_index,
+		.rela = reloc->rela,
+		.index = reloc->index};
+	return true;
+}
+
+/* One section, of which object->cfi has a copy at base. */
+static bool cfi_relocate(
+	struct image *image, size_t section, uint64_t base, struct err *err)
+{
+	struct object *object = image->object;
+	struct object_relocs relocs;
+	struct object_reloc reloc;
+
+	if (!object_relocs_open(image, section, &relocs, err))
+		return false;
+	for (uint64_t i = 0; i < relocs.n; i++) {
+		if (!object_relocs_read(&relocs, i, &reloc, err))
+			return false;
+		/* Not even a link: the code it led to is gone. */
+		if (reloc.kind->width == 0)
+			continue;
+		if (!object_reloc_apply(&relocs, &reloc, object->cfi + base,
+			    object->cfi_addr + base + reloc.off, err) ||
+			!cfi_link(object, &reloc, base, err))
+			return false;
+	}
+	return true;
+}
+
+static int link_compare(const void *a, const void *b)
+{
+	const struct object_link *x = a, *y = b;
+
+	if (x->off != y->off)
+		return x->off < y->off ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* Assemblers write them in order, linkers nearly so. Two for one place would make what is
+ * read depend on their order. */
+static bool cfi_sort(const struct object *object, struct err *err)
+{
+	bool sorted = true;
+
+	for (size_t i = 1; i < object->n_links; i++)
+		sorted &= object->links[i - 1].off < object->links[i].off;
+	if (sorted)
+		return true;
+	qsort(object->links, object->n_links, sizeof(*object->links), link_compare);
+	for (size_t i = 1; i < object->n_links; i++)
+		if (object->links[i - 1].off == object->links[i].off)
+			return err_set(err, ERR_MALFORMED,
+				"section %zu: relocations %" PRIu64 " and %" PRIu64
+				" are for the same place",
+				object->links[i].rela, object->links[i - 1].index,
+				object->links[i].index);
+	return true;
+}
+
+bool object_cfi_open(struct image *image, struct err *err)
+{
+	struct object *object = image->object;
+	uint64_t size;
+
+	if (!cfi_size(image, &size, err))
+		return false;
+	/* In range: it is no more than twice the file's. */
+	object->cfi_size = (size_t)size;
+	object->cfi = size ? calloc(1, (size_t)size) : NULL;
+	return !size || object->cfi || err_set_nomem(err);
+}
+
+bool object_cfi_read(struct image *image, struct err *err)
+{
+	struct object *object = image->object;
+	uint64_t base = 0;
+
+	for (size_t i = 1; object->cfi_size && i < image->n_sections; i++) {
+		const struct image_section *section = &image->sections[i];
+
+		if (!image_is_eh_frame(section))
+			continue;
+		base = (base + CFI_ALIGN - 1) & ~(uint64_t)(CFI_ALIGN - 1);
+		memcpy(object->cfi + base, section->data, (size_t)section->hdr.sh_size);
+		if (!cfi_relocate(image, i, base, err))
+			return false;
+		base += section->hdr.sh_size;
+	}
+	return cfi_sort(object, err);
+}
+
+/* The relocation at off, or NULL. */
+static const struct object_link *link_at(const struct object *object, uint64_t off)
+{
+	size_t low = 0, high = object->n_links;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (object->links[middle].off < off)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < object->n_links && object->links[low].off == off
+		       ? &object->links[low]
+		       : NULL;
+}
+
+/*
+ * Where an FDE leads, by the relocation of its start. That its address is inside some
+ * section is not enough: the next one's code may be there by accident of the layout.
+ */
+static bool settle_one(const struct image *image, const struct object_link *link,
+	const struct cfi_fde *fde, struct err *err)
+{
+	const char *rela = image->sections[link->rela].name;
+	const struct object_place *place = object_place_at(image->object, fde->pc);
+	struct object_symtab symtab;
+	struct object_symbol symbol;
+
+	if (place && place->section == link->section &&
+		num_range_inside(fde->pc - place->addr, fde->range, place->size))
+		return true;
+	if (!object_symtab_open(image, link->rela, &symtab, err) ||
+		!object_symbol(&symtab, link->symbol, &symbol, err))
+		return false;
+	if (!symbol.section)
+		return err_set(err, ERR_MALFORMED,
+			"%s, relocation %" PRIu64 ": the FDE at .eh_frame+0x%" PRIx64
+			" is for code at %s symbol %" PRIu32 " (%.60s), not in a section",
+			rela, link->index, fde->off,
+			symbol.absolute ? "the absolute" : "the undefined", link->symbol,
+			symbol.name);
+	return err_set(err, ERR_MALFORMED,
+		"%s, relocation %" PRIu64 ": the FDE at .eh_frame+0x%" PRIx64
+		" is for code that is not inside section %zu (%s), to which it leads",
+		rela, link->index, fde->off, link->section,
+		image->sections[link->section].name);
+}
+
+/* At address 0, which is what it means in a linked file; here a relocation says
+ * otherwise.
+ */
+static bool settle_zero(
+	const struct image *image, const struct cfi_frames *frames, struct err *err)
+{
+	for (size_t i = 0; i < frames->n_diags; i++) {
+		const struct cfi_fde fde = {.off = frames->diags[i].off};
+		const struct object_link *link =
+			link_at(image->object, fde.off + CFI_START);
+
+		if (frames->diags[i].kind == CFI_DIAG_DISCARDED && link &&
+			!settle_one(image, link, &fde, err))
+			return false;
+	}
+	return true;
+}
+
+bool object_settle(const struct image *image, struct cfi_frames *frames, struct err *err)
+{
+	size_t n = 0;
+
+	if (!settle_zero(image, frames, err))
+		return false;
+	for (size_t i = 0; i < frames->n_fdes; i++) {
+		const struct cfi_fde *fde = &frames->fdes[i];
+		const struct object_link *link =
+			link_at(image->object, fde->off + CFI_START);
+
+		if (!link) {
+			frames->diag_counts[CFI_DIAG_DISCARDED]++;
+			continue;
+		}
+		if (!settle_one(image, link, fde, err))
+			return false;
+		frames->fdes[n++] = *fde;
+	}
+	frames->n_fdes = n;
+	return true;
+}

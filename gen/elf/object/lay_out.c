@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the sections of an object would be loaded, if it were. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/num.h"
+#include "gen/elf/object/internal.h"
+
+/*
+ * The first section is not at 0, which means "discarded" in .eh_frame. Between two there
+ * is more than any padding, so that nothing that belongs to one is ever taken for the
+ * other's; and little enough that 100,000 sections (-ffunction-sections) are within the
+ * reach of 32-bit distances.
+ */
+enum { LAYOUT_BASE = 0x100000, LAYOUT_GAP = 256 };
+
+/* Alignment matters to rules over the PC only, which know of no larger one. */
+enum { LAYOUT_ALIGN = 64 };
+
+bool object_reserve(struct object *object, uint64_t size, uint64_t *addr, struct err *err)
+{
+	uint64_t start, end;
+
+	if (!num_align_up(object->end, LAYOUT_ALIGN, &start) ||
+		__builtin_add_overflow(start, size, &end) || end > INT64_MAX - LAYOUT_GAP)
+		return err_set(err, ERR_MALFORMED,
+			"the loaded sections are larger than the address space");
+	*addr = start;
+	object->end = end + LAYOUT_GAP;
+	return true;
+}
+
+static bool layout_wanted(const struct image_section *section, bool code)
+{
+	return section->data && section->hdr.sh_flags & SHF_ALLOC &&
+	       !(section->hdr.sh_flags & SHF_EXECINSTR) == !code;
+}
+
+static bool layout_add(struct image *image, size_t i, struct err *err)
+{
+	struct object *object = image->object;
+	GElf_Shdr *hdr = &image->sections[i].hdr;
+
+	if (!object_reserve(object, hdr->sh_size, &hdr->sh_addr, err))
+		return false;
+	object->places[object->n_places++] =
+		(struct object_place){hdr->sh_addr, hdr->sh_size, i};
+	return true;
+}
+
+/*
+ * Only what has bytes in the file: nothing of CFI leads into zero-filled memory, which
+ * may be as large as it likes.
+ */
+static bool layout_all(struct image *image, bool code, struct err *err)
+{
+	for (size_t i = 1; i < image->n_sections; i++)
+		if (layout_wanted(&image->sections[i], code) &&
+			!layout_add(image, i, err))
+			return false;
+	return true;
+}
+
+/* Code and CFI first, so that their addresses, and with them every byte of the copy, do
+ * not depend on whether there is an .sframe. */
+bool object_layout(struct image *image, struct err *err)
+{
+	struct object *object = image->object;
+
+	object->end = LAYOUT_BASE;
+	object->places = calloc(
+		image->n_sections ? image->n_sections : 1, sizeof(*object->places));
+	if (!object->places)
+		return err_set_nomem(err);
+	for (size_t i = 0; i < image->n_sections; i++)
+		image->sections[i].hdr.sh_addr = 0;
+	return layout_all(image, true, err) &&
+	       object_reserve(object, object->cfi_size, &object->cfi_addr, err) &&
+	       layout_all(image, false, err);
+}
+
+const struct object_place *object_place_at(const struct object *object, uint64_t addr)
+{
+	size_t low = 0, high = object->n_places;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (object->places[middle].addr <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0 ||
+		addr - object->places[low - 1].addr >= object->places[low - 1].size)
+		return NULL;
+	return &object->places[low - 1];
+}
+
+bool object_is_code(const struct image *image, uint64_t addr, uint64_t len)
+{
+	const struct object_place *place = object_place_at(image->object, addr);
+
+	return place && num_range_inside(addr - place->addr, len, place->size) &&
+	       image->sections[place->section].hdr.sh_flags & SHF_EXECINSTR;
+}
+
+/* The end of a range is that of the section it is in, so the last byte decides. */
+const char *object_where(const struct image *image, uint64_t addr, char buf[OBJECT_WHERE])
+{
+	const struct object_place *place = NULL;
+
+	if (image->object)
+		place = object_place_at(image->object, addr);
+	if (image->object && !place)
+		place = object_place_at(image->object, addr - 1);
+	if (place)
+		snprintf(buf, OBJECT_WHERE, "%.70s+0x%" PRIx64,
+			image->sections[place->section].name, addr - place->addr);
+	else
+		snprintf(buf, OBJECT_WHERE, "0x%" PRIx64, addr);
+	return buf;
+}

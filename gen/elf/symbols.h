@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of functions by address, from .symtab, else .dynsym, demangled by libiberty. */
+#ifndef GEN_ELF_SYMBOLS_H
+#define GEN_ELF_SYMBOLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "gen/elf/image.h"
+
+struct symbol {
+	uint64_t addr, size; /* bytes */
+	const char *name;    /* borrowed from the image, as in the file */
+	uint8_t rank; /* which of several names at one address is told: the lowest */
+};
+
+struct symbols {
+	struct symbol *list; /* functions only, ascending by addr, aliases too */
+	size_t n, cap;
+};
+
+/* Reads them; a damaged table gives what of it is readable. False only out of memory. */
+ATTR_MUST_CHECK bool symbols_read(
+	const struct image *image, struct symbols *symbols, struct err *err);
+void symbols_deinit(struct symbols *symbols);
+
+/* The symbol that covers pc: greatest start not above it, whose size (when not 0) reaches
+ * it. */
+const struct symbol *symbols_find(const struct symbols *symbols, uint64_t pc);
+
+/* A readable name of a mangled one (C++, Rust), else a copy; caller frees with free().
+ * NULL when memory runs out. */
+char *symbol_demangle(const char *name);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The check of what the rung "front" moved: each section has its bytes at the new place,
+ * the loader maps them there, and tags and symbols lead to it. By the tables of the
+ * output as libelf reads them; the plan only says which sections and bytes may differ.
+ */
+#include "gen/insert/internal.h"
+
+#include <string.h>
+
+#include "base/num.h"
+
+bool write_front_slides(const struct write_plan *plan, const GElf_Phdr *phdr)
+{
+	const struct write_front *front = &plan->front;
+
+	return phdr->p_filesz && num_range_inside(phdr->p_offset - front->slide_off,
+					 phdr->p_filesz, front->slide_size);
+}
+
+/* Those that stay in the first page keep their order and distances; the others keep
+ * theirs. */
+static bool check_place(
+	const struct write_plan *plan, const GElf_Shdr *old, const GElf_Shdr *new)
+{
+	const struct write_front *front = &plan->front;
+	bool lifted = old->sh_offset >= front->lift_off;
+
+	if (lifted)
+		return new->sh_offset - plan->segment_off ==
+		       old->sh_offset - front->lift_off &&new->sh_addr -
+			       plan->segment_addr ==
+		       new->sh_offset - plan->segment_off;
+	return new->sh_offset == old->sh_offset + front->slide_by &&new->sh_addr ==
+	       old->sh_addr + front->slide_by &&new->sh_offset + new->sh_size <=
+		       WRITE_MIN_PAGE &&new->sh_offset + new->sh_size <=
+		       front->lift_off + front->lift_size;
+}
+
+/* The bytes, and again as the loader maps them. */
+static bool check_moved(const struct image *input, const struct write_plan *plan,
+	const struct image *output, size_t i)
+{
+	const struct image_section *old = &input->sections[i],
+				   *new = &output->sections[i];
+	size_t size = (size_t)old->hdr.sh_size;
+
+	return old->data && new->data &&check_place(plan, &old->hdr, &new->hdr) &&
+	       (new->hdr.sh_addr - old->hdr.sh_addr) % WRITE_SFRAME_ALIGN == 0 &&
+	       memcmp(old->data, new->data, size) == 0 &&
+	       image_at_addr(output, new->hdr.sh_addr, size) == new->data;
+}
+
+/* The value of the same tag in the input, or the address of the section it led to. */
+static uint64_t wanted_value(const struct image *input, const struct write_plan *plan,
+	const struct image *output, const GElf_Dyn *dyn)
+{
+	for (size_t i = 1; i <= plan->front.n_sections; i++) {
+		const GElf_Shdr *hdr = &input->sections[i].hdr;
+
+		if (write_front_tag(hdr->sh_type) != DT_NULL &&
+			write_front_tag(hdr->sh_type) == dyn->d_tag)
+			return output->sections[i].hdr.sh_addr;
+	}
+	return dyn->d_un.d_val;
+}
+
+static Elf_Data *data_at(const struct image *image, uint64_t off)
+{
+	for (Elf_Scn *scn = elf_nextscn(image->elf, NULL); scn;
+		scn = elf_nextscn(image->elf, scn)) {
+		GElf_Shdr hdr;
+
+		if (gelf_getshdr(scn, &hdr) && hdr.sh_type == SHT_DYNAMIC &&
+			hdr.sh_offset == off)
+			return elf_getdata(scn, NULL);
+	}
+	return NULL;
+}
+
+static bool check_tags(const struct image *input, const struct write_plan *plan,
+	const struct image *output)
+{
+	Elf_Data *old = data_at(input, plan->front.dynamic_off),
+		 *new = data_at(output, plan->front.dynamic_off);
+	GElf_Dyn was, is;
+	bool live = true;
+
+	if (!old || !new || old->d_size != new->d_size)
+		return false;
+	for (int i = 0; gelf_getdyn(old, i, &was); i++) {
+		live &= was.d_tag != DT_NULL;
+		if (!gelf_getdyn(new, i, &is) || is.d_tag != was.d_tag ||
+			is.d_un.d_val != (live ? wanted_value(input, plan, output, &was)
+					       : was.d_un.d_val))
+			return false;
+	}
+	return !live;
+}
+
+/* Every symbol of a section that moved is as far from its start as it was. */
+static bool check_symbol(const struct image *input, const struct write_plan *plan,
+	const struct image *output, const GElf_Sym *was, GElf_Sym is)
+{
+	const GElf_Shdr *hdr = &input->sections[was->st_shndx].hdr;
+
+	if (was->st_shndx && was->st_shndx <= plan->front.n_sections &&
+		was->st_value - hdr->sh_addr <= hdr->sh_size)
+		is.st_value -= output->sections[was->st_shndx].hdr.sh_addr - hdr->sh_addr;
+	return memcmp(was, &is, sizeof(is)) == 0;
+}
+
+static bool check_symbols(const struct image *input, const struct write_plan *plan,
+	const struct image *output)
+{
+	Elf_Data *old, *new;
+	GElf_Sym was, is;
+
+	if (!plan->front.symbols_size)
+		return true;
+	old = elf_getdata(elf_getscn(input->elf, plan->front.symtab), NULL);
+	new = elf_getdata(elf_getscn(output->elf, plan->front.symtab), NULL);
+	if (!old || !new || old->d_size != new->d_size)
+		return false;
+	for (int i = 0; gelf_getsym(old, i, &was); i++)
+		if (!gelf_getsym(new, i, &is) ||
+			(was.st_shndx < input->n_sections
+					? !check_symbol(input, plan, output, &was, is)
+					: memcmp(&was, &is, sizeof(is)) != 0))
+			return false;
+	return true;
+}
+
+bool write_check_front(const struct image *input, const struct write_plan *plan,
+	const struct image *output, struct err *err)
+{
+	if (!plan->front.n_sections)
+		return true;
+	for (size_t i = 1; i <= plan->front.n_sections; i++)
+		if (!check_moved(input, plan, output, i))
+			return err_set(err, ERR_INTERNAL,
+				"section %zu (%s) is not whole at its new place", i,
+				input->sections[i].name);
+	if (!check_tags(input, plan, output))
+		return err_set(err, ERR_INTERNAL,
+			"the dynamic section does not lead to what moved");
+	return check_symbols(input, plan, output) ||
+	       err_set(err, ERR_INTERNAL, "a symbol does not follow what moved");
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* Moves bytes into the output, or makes it share them. */
+#include "gen/insert/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <linux/fs.h>
+
+/* Small enough for a processor's cache, large enough for large pages in the kernel's. */
+#define COPY_CHUNK ((size_t)1 << 20)
+
+/* Short writes are not errors, and a signal handler may interrupt. */
+bool write_at(int fd, const void *data, size_t size, uint64_t off, struct err *err)
+{
+	const uint8_t *p = data;
+
+	while (size) {
+		ssize_t n = pwrite(fd, p, size, (off_t)off);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_set_errno(
+				err, "cannot write at offset 0x%" PRIx64, off);
+		p += n;
+		off += (uint64_t)n;
+		size -= (size_t)n;
+	}
+	return true;
+}
+
+/* What says "not on this file system" rather than "the disk failed". */
+static bool is_refusal(int code)
+{
+	return code == EOPNOTSUPP || code == ENOSYS || code == EINVAL || code == ENODEV ||
+	       code == EPERM;
+}
+
+/*
+ * Places for [off, end) on the disk in one go, which costs less than finding them bit by
+ * bit. Only for what is large; where that cannot be done the writes find them.
+ */
+static bool make_room(int fd, off_t off, off_t end, struct err *err)
+{
+	int failed;
+
+	if (end - off < (off_t)COPY_CHUNK)
+		return true;
+	do
+		failed = fallocate(fd, 0, off, end - off);
+	while (failed && errno == EINTR);
+	if (failed && !is_refusal(errno))
+		return err_set_errno(
+			err, "cannot make room for 0x%jx bytes", (uintmax_t)(end - off));
+	return true;
+}
+
+/*
+ * From the mapping, so that the bytes are copied once and their pages are there when the
+ * copy is compared; by measurement it is also the fastest way. A page that cannot be read
+ * makes the write fail, and not this program.
+ */
+static bool copy_range(
+	const struct image *image, int fd, off_t off, off_t end, struct err *err)
+{
+	if (!make_room(fd, off, end, err))
+		return false;
+	for (size_t n; off < end; off += (off_t)n) {
+		n = end - off < (off_t)COPY_CHUNK ? (size_t)(end - off) : COPY_CHUNK;
+		if (write_at(fd, image->bytes + off, n, (uint64_t)off, err))
+			continue;
+		if (errno != EFAULT)
+			return false;
+		return err_set(err, ERR_IO,
+			"the input changed or cannot be read from 0x%jx on",
+			(uintmax_t)off);
+	}
+	return true;
+}
+
+/* Where files share their blocks until one is written to, nothing is copied. */
+static bool share_blocks(const struct image *image, int fd)
+{
+	return image->fd >= 0 && ioctl(fd, FICLONE, image->fd) == 0;
+}
+
+/*
+ * The kernel is asked for data and holes by moving the descriptor's position, which may
+ * be the caller's as well; of such a file all counts as data.
+ */
+static off_t next_part(const struct image *image, off_t off, int whence)
+{
+	if (!image->shared_fd)
+		return lseek(image->fd, off, whence);
+	return whence == SEEK_DATA ? off : (off_t)image->size;
+}
+
+/*
+ * Data and holes alternate. A file system that does not know about holes says EINVAL or
+ * that all is data; either way everything is copied.
+ */
+bool write_copy(const struct image *image, uint64_t size, int fd, struct err *err)
+{
+	off_t end = (off_t)size, off = 0;
+
+	bool shared = share_blocks(image, fd);
+
+	/* The full length first: what is skipped below is a hole then. */
+	if (ftruncate(fd, end) < 0)
+		return err_set_errno(err, "cannot set the size 0x%jx", (uintmax_t)end);
+	if (shared)
+		return true;
+	if (image->fd < 0)
+		return copy_range(image, fd, 0, end, err);
+	while (off < end) {
+		off_t data = next_part(image, off, SEEK_DATA), hole;
+
+		if (data < 0 && errno == ENXIO)
+			return true;
+		if (data < 0 || data > end)
+			data = data < 0 ? off : end;
+		hole = next_part(image, data, SEEK_HOLE);
+		if (hole <= data || hole > end)
+			hole = end;
+		if (!copy_range(image, fd, data, hole, err))
+			return false;
+		off = hole;
+	}
+	return true;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes what gen/insert/plan.c planned: the body by copying, then the few new bytes. */
+#include "gen/insert/internal.h"
+
+/* The last three are for the rung "front", and in the order of the file. */
+enum {
+	PART_EHDR,
+	PART_PHDRS,
+	PART_TAIL,
+	PART_SLIDE,
+	PART_DYNAMIC,
+	PART_SYMBOLS,
+	N_PARTS
+};
+
+/*
+ * Over the header and both tables as they are in the output, and the record. Not over the
+ * section's bytes and the program's, which may be edited in place without harm to the way
+ * back. The record's own hash is 0 while it is computed.
+ */
+static void seal(struct wr *parts, const struct write_plan *plan)
+{
+	size_t at = (size_t)(plan->record_off - plan->tail_off + plan->record_size) -
+		    WRITE_FOOTER_SIZE + WRITE_FOOTER_HASH;
+	uint64_t hash = WRITE_HASH_START;
+
+	for (size_t i = 0; i < N_PARTS; i++)
+		hash = write_record_hash(hash, parts[i].data, parts[i].size);
+	wr_patch_u64(&parts[PART_TAIL], at, hash);
+}
+
+/* The grown name table, the undo record, the section header table. */
+static void put_tail(struct wr *wr, const struct image *image,
+	const struct write_slots *slots, const struct write_plan *plan)
+{
+	if (slots->names != WRITE_NONE) {
+		const struct image_section *old = &image->sections[slots->names];
+
+		wr_bytes(wr, old->data, (size_t)old->hdr.sh_size);
+		wr_u8(wr, 0);
+		wr_bytes(wr, ".phdrs", sizeof(".phdrs"));
+		wr_bytes(wr, ".sframe", sizeof(".sframe"));
+		wr_bytes(wr, ".eh2sframe", sizeof(".eh2sframe"));
+	}
+	if (wr->failed)
+		return;
+	wr_zeros(wr, (size_t)(plan->record_off - plan->tail_off) - wr->size);
+	write_record_encode(wr, image, plan);
+	write_put_shdrs(wr, image, slots, plan);
+}
+
+bool write_body(const struct image *image, int fd, struct err *err)
+{
+	if (!write_copy(image, image->size, fd, err))
+		return false;
+	/* The file behind the image may be one that this program has converted before. */
+	for (size_t i = 0; i < image->n_restored; i++)
+		if (!write_at(fd, image->bytes + image->restored[i].off,
+			    image->restored[i].size, image->restored[i].off, err))
+			return false;
+	return true;
+}
+
+/*
+ * The header last: until then the file is the input with bytes behind it. Gaps are never
+ * written: they are holes, which read as zeros.
+ */
+static bool write_parts(const struct image *image, const struct write_plan *plan,
+	const struct wr *parts, const uint8_t *sframe, int fd, struct err *err)
+{
+	const struct write_front *front = &plan->front;
+
+	return write_at(fd, image->bytes + front->lift_off, (size_t)front->lift_size,
+		       plan->segment_off, err) &&
+	       write_at(fd, parts[PART_SLIDE].data, parts[PART_SLIDE].size,
+		       front->slide_off + front->slide_by, err) &&
+	       write_at(fd, parts[PART_DYNAMIC].data, parts[PART_DYNAMIC].size,
+		       front->dynamic_off, err) &&
+	       write_at(fd, parts[PART_SYMBOLS].data, parts[PART_SYMBOLS].size,
+		       front->symbols_off, err) &&
+	       write_at(fd, parts[PART_PHDRS].data, parts[PART_PHDRS].size,
+		       plan->phdr_off, err) &&
+	       write_at(fd, sframe, (size_t)plan->sframe_size, plan->sframe_off, err) &&
+	       write_at(fd, parts[PART_TAIL].data, parts[PART_TAIL].size, plan->tail_off,
+		       err) &&
+	       write_at(fd, parts[PART_EHDR].data, parts[PART_EHDR].size, 0, err);
+}
+
+/* All but lifted sections, which are copied as they are. */
+static void put_front(
+	struct wr *parts, const struct image *image, const struct write_plan *plan)
+{
+	const struct write_front *front = &plan->front;
+
+	wr_bytes(&parts[PART_SLIDE], image->bytes + front->slide_off,
+		(size_t)front->slide_size);
+	write_put_dynamic(&parts[PART_DYNAMIC], image, plan);
+	if (front->symbols_size)
+		write_put_symbols(&parts[PART_SYMBOLS], image, plan);
+}
+
+/* Everything small is made in memory first, so that running out of it leaves the file
+ * untouched. */
+bool write_image(const struct image *image, const struct write_plan *plan,
+	const uint8_t *sframe, int fd, struct err *err)
+{
+	struct write_slots slots;
+	struct wr parts[N_PARTS];
+	bool ok = false, failed = false;
+
+	if (!write_slots_find(image, &slots, err))
+		return false;
+	for (size_t i = 0; i < N_PARTS; i++)
+		wr_init(&parts[i], image->big_endian);
+	write_put_header(&parts[PART_EHDR], image, plan);
+	write_put_phdrs(&parts[PART_PHDRS], image, &slots, plan);
+	put_tail(&parts[PART_TAIL], image, &slots, plan);
+	put_front(parts, image, plan);
+	for (size_t i = 0; i < N_PARTS; i++)
+		failed |= parts[i].failed;
+	if (failed) {
+		err_set_nomem(err);
+	} else {
+		seal(parts, plan);
+		ok = write_parts(image, plan, parts, sframe, fd, err);
+	}
+	for (size_t i = 0; i < N_PARTS; i++)
+		wr_deinit(&parts[i]);
+	return ok;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the section goes in the file, and the file with it in. There are several ways,
+ * the rungs of a ladder (gen/method.h, docs/ARCHITECTURE.md "Insertion"): from padding
+ * that is mapped anyway to a new segment above everything. A plan says which rung was
+ * taken and where all goes; writing and checking work from the plan alone.
+ *
+ * Not done with libelf: its writer zero-fills between the ELF header and a moved program
+ * header table, that is, all code, and reports success.
+ */
+#ifndef GEN_INSERT_INSERT_H
+#define GEN_INSERT_INSERT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "gen/elf/image.h"
+#include "gen/method.h"
+
+/* No such table entry. */
+#define WRITE_NONE SIZE_MAX
+
+/*
+ * Of the rung "front": parts of the input that stand elsewhere in the output, as offsets
+ * in the input; sizes are 0 for the other rungs.
+ */
+struct write_front {
+	uint64_t slide_off, slide_size; /* behind the table: goes up by slide_by */
+	uint64_t slide_by;
+	uint64_t lift_off, lift_size; /* goes to the start of the new segment */
+	uint64_t bias;		      /* address less offset of both, in the input */
+	size_t n_sections;	      /* 1 to this one are what moves */
+	/* What changes because it leads there: .dynamic, and a part of .symtab. */
+	uint64_t dynamic_off, dynamic_size;
+	uint64_t symbols_off, symbols_size;
+	size_t symtab; /* the section, when symbols_size is not 0 */
+};
+
+struct write_plan {
+	enum method method;
+	enum obstacle obstacles[N_METHODS]; /* of the rungs that were tried */
+	uint64_t sframe_addr;		    /* of the section once loaded, unbiased */
+	uint64_t sframe_off;		    /* in the output file */
+	uint64_t sframe_size;		    /* bytes */
+	/* The new PT_LOAD; its size is 0 when there is none. Offset and address are
+	 * congruent modulo its alignment. */
+	uint64_t segment_addr, segment_off, segment_size, segment_align;
+	uint64_t phdr_off, phdr_addr; /* of the program header table, in the output */
+	size_t n_phdrs, n_sections;   /* of the output */
+	/* Entries of the input's program header table, or WRITE_NONE: the PT_LOAD that
+	 * grows over the section, the one that becomes PT_GNU_SFRAME (else that goes
+	 * last), and one that goes to make room. */
+	size_t grown, sframe_entry, dropped;
+	/* The PT_LOAD that ends with the program header table, where that grows into the
+	 * padding behind it; or WRITE_NONE. */
+	size_t table_load;
+	struct write_front front;
+	bool add_phdr;	     /* a PT_PHDR in front, for a library that has none */
+	uint64_t tail_off;   /* from here on the file holds no loaded bytes: */
+	uint64_t strtab_off; /* the new section name table; 0 without one */
+	uint64_t record_off, record_size; /* the undo record */
+	uint64_t shdr_off;  /* the section header table; 0 without sections */
+	uint64_t file_size; /* bytes of the output */
+};
+
+/*
+ * Plans a section of sframe_size bytes into image by the given rung, or by the first that
+ * applies. ERR_UNSUPPORTED or ERR_LIMIT, naming the reason, when no place is safe.
+ */
+ATTR_MUST_CHECK bool write_plan(const struct image *image, uint64_t sframe_size,
+	enum method method, struct write_plan *plan, struct err *err);
+
+/*
+ * Writes the whole output to fd (open for writing, empty), in two steps: what it has of the
+ * input, for which no plan is needed, and then everything else. ERR_IO.
+ */
+ATTR_MUST_CHECK bool write_body(const struct image *image, int fd, struct err *err);
+ATTR_MUST_CHECK bool write_image(const struct image *image, const struct write_plan *plan,
+	const uint8_t *sframe, int fd, struct err *err);
+
+/*
+ * Checks the finished file against the input: original sections and segments where they
+ * were, with their bytes, but for what the rung may change (a table in
+ * gen/insert/check.c); PT_LOADs ascending, not overlapping, congruent; the section mapped
+ * and covered by PT_GNU_SFRAME; the way back complete. ERR_INTERNAL names what is off.
+ */
+ATTR_MUST_CHECK bool write_check(const struct image *input, const struct write_plan *plan,
+	const struct image *output, struct err *err);
+
+#endif

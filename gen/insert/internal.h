@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files that plan, write, check and undo an insertion share with each other
+ * only. */
+#ifndef GEN_INSERT_INTERNAL_H
+#define GEN_INSERT_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "base/wr.h"
+#include "gen/elf/image.h"
+#include "gen/insert/insert.h"
+
+enum {
+	WRITE_EHDR_SIZE = 64,
+	WRITE_PHDR_SIZE = 56,
+	WRITE_SHDR_SIZE = 64,
+	WRITE_DYN_SIZE = 16,
+	WRITE_SFRAME_ALIGN = 8,
+	WRITE_PHDR_ALIGN = 8,
+	/* The smallest page of any machine supported; a file is mapped in units of at
+	 * least this. */
+	WRITE_MIN_PAGE = 4096,
+	WRITE_GUARD_PAGES = 2,
+	/* Offsets in the ELF header of the four fields that change. */
+	WRITE_E_PHOFF = 32,
+	WRITE_E_PHNUM = 56,
+	WRITE_E_SHNUM = 60,
+};
+
+/* No loader takes an address or offset above this; sums of two of them do not wrap. */
+#define WRITE_MAX_PLACE ((uint64_t)INT64_MAX)
+
+struct write_range {
+	uint64_t off, size;
+};
+
+/* What the tables of the input have to offer (gen/insert/slots.c). */
+struct write_slots {
+	bool library;	 /* never started as a program: nobody takes AT_PHDR from it */
+	bool has_phdr;	 /* there is a PT_PHDR */
+	bool editable;	 /* the program header table shares no byte with another header */
+	bool phdr_right; /* PT_PHDR, if any, is where the first PT_LOAD maps the table */
+	size_t first_load, last_load; /* indices of PT_LOADs */
+	/* Entries of an SFrame section that is already there, or WRITE_NONE. */
+	size_t sframe_segment, sframe_section;
+	size_t names; /* index of the section name table, or WRITE_NONE */
+	/* Entries that mean nothing or repeat another one, and entries that the bytes
+	 * behind the table have room for. */
+	size_t spare[2], n_spare;
+	size_t room;
+	/* Of room, what is in the PT_LOAD that maps the table; for more, that one
+	 * grows. */
+	size_t room_inside, table_load;
+};
+
+/* ERR_UNSUPPORTED or ERR_LIMIT when a table cannot take the entries. */
+ATTR_MUST_CHECK bool write_slots_find(
+	const struct image *image, struct write_slots *slots, struct err *err);
+
+/*
+ * Whether size file bytes at off are nobody's: zero, and in no section, segment or header
+ * table. With in_load, the PT_LOAD that maps the program header table does not count.
+ */
+bool write_is_free(const struct image *image, uint64_t off, uint64_t size, bool in_load);
+
+/*
+ * Whether size bytes behind PT_LOAD number load are padding, in the file and in memory:
+ * nobody's, zero, and on no page of another segment or of RELRO.
+ */
+bool write_is_padding(const struct image *image, size_t load, uint64_t size);
+
+/* Whether they are in the ELF header or in a header table. */
+bool write_meets_tables(const struct image *image, uint64_t off, uint64_t size);
+
+/*
+ * The first address that neither a segment nor a loaded section (.tbss has no segment)
+ * uses. ERR_MALFORMED when a section reaches past the end of the address space.
+ */
+ATTR_MUST_CHECK bool write_end_of_memory(
+	const struct image *image, uint64_t *end, struct err *err);
+
+/* The alignment of the file's PT_LOADs, halved until it divides bias. */
+uint64_t write_segment_align(const struct image *image, uint64_t bias);
+
+/*
+ * A rung places the section, the segment and the program header table in plan, which
+ * comes with the table where it was. It says what keeps it from it, and may say more in
+ * err.
+ */
+enum obstacle write_plan_in_place(const struct image *image,
+	const struct write_slots *slots, struct write_plan *plan, struct err *err);
+enum obstacle write_plan_slack(const struct image *image, const struct write_slots *slots,
+	struct write_plan *plan, struct err *err);
+enum obstacle write_plan_note(const struct image *image, const struct write_slots *slots,
+	struct write_plan *plan, struct err *err);
+enum obstacle write_plan_append(const struct image *image,
+	const struct write_slots *slots, struct write_plan *plan, struct err *err);
+enum obstacle write_plan_front(const struct image *image, const struct write_slots *slots,
+	struct write_plan *plan, struct err *err);
+
+/* Gives spare entries to PT_GNU_SFRAME and a new PT_LOAD; says how many more are needed.
+ */
+size_t write_take_spares(const struct write_slots *slots, struct write_plan *plan);
+
+/* Takes n entries behind the table; false, and nothing taken, without room for them. */
+ATTR_MUST_CHECK bool write_take_room(
+	const struct write_slots *slots, size_t n, struct write_plan *plan);
+
+/*
+ * Places a new segment above everything and at the end of the file, without a hole:
+ * before bytes, then the section.
+ */
+enum obstacle write_place_above(const struct image *image, uint64_t before,
+	struct write_plan *plan, struct err *err);
+
+/* The DT_* that leads to a section of this type, when "front" can copy it, or DT_NULL. */
+int64_t write_front_tag(uint32_t type);
+
+/* Where a file byte of the input goes; false when it stays. */
+bool write_front_moves(const struct write_plan *plan, uint64_t off, uint64_t *new_off,
+	uint64_t *new_addr);
+
+/* Finds symbols of what moves; false when one may be somebody's. */
+ATTR_MUST_CHECK bool write_front_symbols(
+	const struct image *image, struct write_front *front);
+
+/* .dynamic, and the part of .symtab, as they are in the output. */
+void write_put_dynamic(
+	struct wr *wr, const struct image *image, const struct write_plan *plan);
+void write_put_symbols(
+	struct wr *wr, const struct image *image, const struct write_plan *plan);
+
+/* The part of write_check that is about what "front" moves, and whether a segment of the
+ * input does. */
+ATTR_MUST_CHECK bool write_check_front(const struct image *input,
+	const struct write_plan *plan, const struct image *output, struct err *err);
+bool write_front_slides(const struct write_plan *plan, const GElf_Phdr *phdr);
+
+/* Bytes between the segment's start and a table in it: its size, see append.c. */
+static inline uint64_t write_table_size(const struct write_plan *plan)
+{
+	return (uint64_t)plan->n_phdrs * WRITE_PHDR_SIZE;
+}
+
+/* Whether the table stands elsewhere than in the input. */
+static inline bool write_table_moves(
+	const struct image *image, const struct write_plan *plan)
+{
+	return plan->phdr_off != image->ehdr.e_phoff;
+}
+
+/*
+ * The bytes that a section .phdrs owns: the moved table, or what "front" leaves unused
+ * between what slid and what was not lifted. Size 0 without one.
+ */
+struct write_range write_owned(const struct image *image, const struct write_plan *plan);
+
+/* Whether what PT_PHDR says of it is no longer so. */
+static inline bool write_table_changes(
+	const struct image *image, const struct write_plan *plan)
+{
+	return write_table_moves(image, plan) || plan->n_phdrs != image->n_phdrs;
+}
+
+/* Where names go in the grown section name table, as offsets from its start, and its
+ * size. */
+struct write_names {
+	uint64_t sframe, phdrs, undo, size;
+};
+struct write_names write_names_place(
+	const struct image *image, const struct write_slots *slots);
+
+/* Refuses a file whose layout gives no safe place, by name (gen/insert/refuse.c). */
+ATTR_MUST_CHECK bool write_refuse(const struct image *image, struct err *err);
+
+/* Refuses a kernel, whose section can only be where its link has put one. */
+ATTR_MUST_CHECK bool write_refuse_kernel(const struct image *image, struct err *err);
+
+/* The header and the tables of the output (gen/insert/tables.c). */
+void write_put_header(
+	struct wr *wr, const struct image *image, const struct write_plan *plan);
+void write_put_phdrs(struct wr *wr, const struct image *image,
+	const struct write_slots *slots, const struct write_plan *plan);
+void write_put_shdr(struct wr *wr, const GElf_Shdr *hdr);
+void write_put_shdrs(struct wr *wr, const struct image *image,
+	const struct write_slots *slots, const struct write_plan *plan);
+
+/* Copies the first size bytes of image's file to fd, holes as holes. */
+ATTR_MUST_CHECK bool write_copy(
+	const struct image *image, uint64_t size, int fd, struct err *err);
+/* All of it, at off. */
+ATTR_MUST_CHECK bool write_at(
+	int fd, const void *data, size_t size, uint64_t off, struct err *err);
+
+/*
+ * The undo record: the ranges of the input that the output overwrites, each as
+ *     u64 offset, u64 size, u64 stored (size, or 0 when all were zero), stored bytes
+ * and then a footer of WRITE_FOOTER_SIZE bytes, which ends where the section header table
+ * starts, or with the file when there is none. The footer's hash covers what leads back:
+ * ELF header, program headers, everything from tail_off on, the record included, and the
+ * ranges that are neither of these nor the section.
+ */
+enum { WRITE_FOOTER_SIZE = 72, WRITE_RANGE_HEAD = 24, WRITE_MAX_RANGES = 5 };
+extern const char write_record_magic[16];
+
+/* The ranges of the input that plan overwrites, ascending; gives their number, at most
+ * WRITE_MAX_RANGES. */
+size_t write_ranges(const struct image *image, const struct write_plan *plan,
+	struct write_range ranges[WRITE_MAX_RANGES]);
+
+struct write_footer {
+	uint64_t old_size, new_size;
+	uint64_t tail_off;    /* what follows the last loaded byte, up to the end */
+	uint64_t ranges_size; /* bytes of the ranges, which stand before the footer */
+	uint64_t n_ranges;
+	uint64_t hash;
+};
+/* Bytes of the ranges as they are stored. */
+uint64_t write_record_ranges_size(
+	const struct image *image, const struct write_plan *plan);
+/* Ranges and footer, with hash 0. */
+void write_record_encode(
+	struct wr *wr, const struct image *image, const struct write_plan *plan);
+/* From WRITE_FOOTER_SIZE bytes; false when they are no footer. */
+ATTR_MUST_CHECK bool write_footer_decode(
+	const uint8_t *data, bool big_endian, struct write_footer *footer);
+/* Where the hash stands in the footer; it counts as 0 for itself. */
+enum { WRITE_FOOTER_HASH = WRITE_FOOTER_SIZE - 8 };
+/*
+ * Fills in the hash of a file without program headers: its ELF header, and all of it from
+ * tail_off on, in which the footer ends at footer_end.
+ */
+void write_record_seal(const struct wr *header, struct wr *tail, uint64_t footer_end);
+/* Feeds size bytes into a running hash; the first call gets WRITE_HASH_START. */
+#define WRITE_HASH_START UINT64_C(0xcbf29ce484222325)
+uint64_t write_record_hash(uint64_t hash, const uint8_t *data, size_t size);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Climbs the ladder: asks each rung in turn whether it applies, keeps what kept the
+ * others from it, and places behind the loaded bytes what is the same for all: names,
+ * undo record, section headers.
+ */
+#include "gen/insert/internal.h"
+
+#include "base/num.h"
+
+/* In the order of gen/method.h: what changes least of the file comes first. */
+static enum obstacle (*const rungs[N_METHODS])(const struct image *image,
+	const struct write_slots *slots, struct write_plan *plan, struct err *err) = {
+	[METHOD_IN_PLACE] = write_plan_in_place,
+	[METHOD_SLACK] = write_plan_slack,
+	[METHOD_NOTE] = write_plan_note,
+	[METHOD_APPEND] = write_plan_append,
+	[METHOD_FRONT] = write_plan_front,
+};
+
+/* A plan in which nothing has been placed yet. */
+static void start_plan(
+	const struct image *image, enum method method, struct write_plan *plan)
+{
+	plan->method = method;
+	plan->grown = plan->sframe_entry = plan->dropped = plan->table_load = WRITE_NONE;
+	plan->n_phdrs = image->n_phdrs;
+	plan->phdr_off = image->ehdr.e_phoff;
+	plan->segment_size = 0;
+	plan->front = (struct write_front){0};
+	plan->add_phdr = false;
+	/* The address of a table that stays: only PT_PHDR cares, and says it itself. */
+	plan->phdr_addr = 0;
+	for (size_t i = 0; i < image->n_phdrs; i++)
+		if (image->phdrs[i].p_type == PT_PHDR)
+			plan->phdr_addr = image->phdrs[i].p_vaddr;
+}
+
+/* The refusal of a rung that was asked for, or of the last one. */
+static bool refuse(const struct write_plan *plan, struct err *err)
+{
+	/* Some rungs know more than the sentence. */
+	if (err->kind == ERR_NONE)
+		err_set(err, ERR_UNSUPPORTED, "the section cannot go in by %s: %s",
+			method_name(plan->method),
+			obstacle_text(plan->obstacles[plan->method]));
+	return false;
+}
+
+static bool climb(const struct image *image, const struct write_slots *slots,
+	enum method method, struct write_plan *plan, struct err *err)
+{
+	for (enum method i = 0; i < N_METHODS; i++) {
+		if (method == METHOD_AUTO ? i == METHOD_FRONT : i != method)
+			continue;
+		/* Only the last rung's words are for the user. */
+		*err = (struct err){0};
+		start_plan(image, i, plan);
+		plan->obstacles[i] = rungs[i](image, slots, plan, err);
+		if (plan->obstacles[i] == OBSTACLE_NONE)
+			return true;
+	}
+	return refuse(plan, err);
+}
+
+/*
+ * Behind the last loaded byte: the grown name table, the undo record, the section
+ * headers. The record ends where the headers start, which is how it is found again.
+ */
+static bool place_tail(const struct image *image, const struct write_slots *slots,
+	struct write_plan *plan, struct err *err)
+{
+	uint64_t names_size = write_names_place(image, slots).size, ranges, end;
+
+	plan->tail_off =
+		plan->segment_size ? plan->segment_off + plan->segment_size : image->size;
+	end = plan->tail_off;
+	if (names_size) {
+		plan->strtab_off = end;
+		end += names_size;
+	}
+	ranges = write_record_ranges_size(image, plan);
+	if (!num_align_up(end, 8, &plan->record_off) || !num_align_up(ranges, 8, &ranges))
+		return err_set(err, ERR_LIMIT, "%s", obstacle_text(OBSTACLE_TOO_LARGE));
+	plan->record_size = ranges + WRITE_FOOTER_SIZE;
+	plan->file_size = plan->record_off + plan->record_size;
+	if (!image->n_sections)
+		return true;
+	plan->n_sections = image->n_sections + (write_owned(image, plan).size > 0) +
+			   (slots->sframe_section == WRITE_NONE) + 1;
+	plan->shdr_off = plan->file_size;
+	plan->file_size += plan->n_sections * WRITE_SHDR_SIZE;
+	return true;
+}
+
+bool write_plan(const struct image *image, uint64_t sframe_size, enum method method,
+	struct write_plan *plan, struct err *err)
+{
+	struct write_slots slots;
+
+	*plan = (struct write_plan){.sframe_size = sframe_size};
+	return write_refuse(image, err) && write_slots_find(image, &slots, err) &&
+	       climb(image, &slots, method, plan, err) &&
+	       (plan->method == METHOD_IN_PLACE || write_refuse_kernel(image, err)) &&
+	       place_tail(image, &slots, plan, err);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* The undo record's bytes: with gen/insert/undo.c, which reads the ranges, all that knows their
+ * order. */
+#include "gen/insert/internal.h"
+
+#include <string.h>
+
+#include "base/rd.h"
+
+#define RECORD_VERSION 2
+/* FNV-1a, 64 bits: against accidents, not against intent. */
+#define HASH_PRIME UINT64_C(0x100000001b3)
+
+const char write_record_magic[16] = "eh2sframe undo\n";
+
+/* Ascending and apart, so that undo can demand it. */
+size_t write_ranges(const struct image *image, const struct write_plan *plan,
+	struct write_range ranges[WRITE_MAX_RANGES])
+{
+	const struct write_front *front = &plan->front;
+	uint64_t table = image->ehdr.e_phoff;
+	size_t n = 0;
+
+	ranges[n++] = (struct write_range){0, WRITE_EHDR_SIZE};
+	if (!write_table_moves(image, plan))
+		ranges[n++] = (struct write_range){table, write_table_size(plan)};
+	if (plan->sframe_off < image->size)
+		ranges[n++] = (struct write_range){plan->sframe_off, plan->sframe_size};
+	if (front->slide_size)
+		ranges[n++] = (struct write_range){
+			front->slide_off + front->slide_by, front->slide_size};
+	if (front->dynamic_size)
+		ranges[n++] =
+			(struct write_range){front->dynamic_off, front->dynamic_size};
+	if (front->symbols_size)
+		ranges[n++] =
+			(struct write_range){front->symbols_off, front->symbols_size};
+	/* The table may stand behind the section (files that patchelf wrote). */
+	if (n > 2 && ranges[1].off > ranges[2].off) {
+		struct write_range swap = ranges[1];
+
+		ranges[1] = ranges[2];
+		ranges[2] = swap;
+	}
+	return n;
+}
+
+static bool is_zero(const struct image *image, const struct write_range *range)
+{
+	for (uint64_t i = 0; i < range->size; i++)
+		if (image->bytes[range->off + i])
+			return false;
+	return true;
+}
+
+uint64_t write_record_ranges_size(
+	const struct image *image, const struct write_plan *plan)
+{
+	struct write_range ranges[WRITE_MAX_RANGES];
+	size_t n = write_ranges(image, plan, ranges);
+	uint64_t size = n * WRITE_RANGE_HEAD;
+
+	for (size_t i = 0; i < n; i++)
+		size += is_zero(image, &ranges[i]) ? 0 : ranges[i].size;
+	return size;
+}
+
+/* In the byte order of the file, as everything else in it. */
+void write_record_encode(
+	struct wr *wr, const struct image *image, const struct write_plan *plan)
+{
+	struct write_range ranges[WRITE_MAX_RANGES];
+	size_t n = write_ranges(image, plan, ranges), start = wr->size;
+
+	for (size_t i = 0; i < n; i++) {
+		bool zero = is_zero(image, &ranges[i]);
+
+		wr_u64(wr, ranges[i].off);
+		wr_u64(wr, ranges[i].size);
+		wr_u64(wr, zero ? 0 : ranges[i].size);
+		if (!zero)
+			wr_bytes(
+				wr, image->bytes + ranges[i].off, (size_t)ranges[i].size);
+	}
+	/* The footer ends where the section headers start, which is a multiple of 8. */
+	wr_zeros(wr, (size_t)plan->record_size - WRITE_FOOTER_SIZE - (wr->size - start));
+	wr_bytes(wr, write_record_magic, sizeof(write_record_magic));
+	wr_u32(wr, RECORD_VERSION);
+	wr_u32(wr, WRITE_FOOTER_SIZE);
+	wr_u64(wr, image->size);
+	wr_u64(wr, plan->file_size);
+	wr_u64(wr, plan->tail_off);
+	wr_u64(wr, plan->record_size - WRITE_FOOTER_SIZE);
+	wr_u64(wr, n);
+	wr_u64(wr, 0);
+}
+
+/*
+ * A version or size that this program does not write is no record, so that a later
+ * version can change both without being misread.
+ */
+bool write_footer_decode(
+	const uint8_t *data, bool big_endian, struct write_footer *footer)
+{
+	struct rd rd;
+
+	rd_init(&rd, data, WRITE_FOOTER_SIZE, big_endian);
+	if (memcmp(rd_skip(&rd, sizeof(write_record_magic)), write_record_magic,
+		    sizeof(write_record_magic)) != 0)
+		return false;
+	if (rd_u32(&rd) != RECORD_VERSION || rd_u32(&rd) != WRITE_FOOTER_SIZE)
+		return false;
+	footer->old_size = rd_u64(&rd);
+	footer->new_size = rd_u64(&rd);
+	footer->tail_off = rd_u64(&rd);
+	footer->ranges_size = rd_u64(&rd);
+	footer->n_ranges = rd_u64(&rd);
+	footer->hash = rd_u64(&rd);
+	return !rd.failed;
+}
+
+/* Bytewise, over a few kilobytes per file. */
+uint64_t write_record_hash(uint64_t hash, const uint8_t *data, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ data[i]) * HASH_PRIME;
+	return hash;
+}
+
+void write_record_seal(const struct wr *header, struct wr *tail, uint64_t footer_end)
+{
+	uint64_t hash = write_record_hash(WRITE_HASH_START, header->data, header->size);
+
+	hash = write_record_hash(hash, tail->data, tail->size);
+	wr_patch_u64(
+		tail, (size_t)footer_end - WRITE_FOOTER_SIZE + WRITE_FOOTER_HASH, hash);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rung "slack": the section in the padding behind a read-only segment, which the
+ * loader maps anyway as the rest of its last page, and PT_GNU_SFRAME in a spare program
+ * header. No address, no offset and no mapping changes; the segment only ends later.
+ */
+#include "gen/insert/internal.h"
+
+#include "base/num.h"
+
+struct place {
+	uint64_t off, addr; /* of the segment's end: the padding starts here */
+	uint64_t size;	    /* of what the segment grows by, alignment included */
+	uint64_t page;	    /* the largest the file may be mapped with */
+};
+
+static bool meets(uint64_t from, uint64_t size, uint64_t start, uint64_t end)
+{
+	return from < end && start < from + size;
+}
+
+/*
+ * Whether the pages of a segment, in the file or in memory, would hold any of the new
+ * bytes: then they would turn up in a mapping that is not theirs, writable or executable.
+ * A file range that ends in the middle of a page maps the rest of it, too.
+ */
+static bool shares_page(const struct place *place, const GElf_Phdr *phdr)
+{
+	uint64_t mask = place->page - 1;
+	uint64_t off_end = (phdr->p_offset + phdr->p_filesz + mask) & ~mask;
+	uint64_t addr_end = (phdr->p_vaddr + phdr->p_memsz + mask) & ~mask;
+
+	return meets(place->addr, place->size, phdr->p_vaddr & ~mask, addr_end) ||
+	       (phdr->p_filesz &&
+		       meets(place->off, place->size, phdr->p_offset & ~mask, off_end));
+}
+
+/*
+ * RELRO is made read-only by pages after relocation; PT_TLS is copied. Neither may grow
+ * by bytes that come to lie inside. Sections without a segment (.tbss) have addresses,
+ * too.
+ */
+bool write_is_padding(const struct image *image, size_t load, uint64_t size)
+{
+	const GElf_Phdr *self = &image->phdrs[load];
+	struct place place = {.off = self->p_offset + self->p_filesz,
+		.addr = self->p_vaddr + self->p_filesz,
+		.size = size,
+		.page = write_segment_align(image, 0)};
+
+	for (size_t i = 0; i < image->n_phdrs; i++) {
+		const GElf_Phdr *phdr = &image->phdrs[i];
+
+		if (i != load && phdr->p_memsz &&
+			(phdr->p_type == PT_LOAD || phdr->p_type == PT_GNU_RELRO) &&
+			shares_page(&place, phdr))
+			return false;
+	}
+	for (size_t i = 1; i < image->n_sections; i++) {
+		const GElf_Shdr *hdr = &image->sections[i].hdr;
+
+		if (hdr->sh_flags & SHF_ALLOC &&
+			meets(place.addr, size, hdr->sh_addr, hdr->sh_addr + hdr->sh_size))
+			return false;
+	}
+	return write_is_free(image, place.off, size, false);
+}
+
+/* The last segment may not grow beyond its page: what follows in memory is the heap. */
+static bool fits(const struct image *image, const struct write_slots *slots, size_t i,
+	struct write_plan *plan)
+{
+	const GElf_Phdr *phdr = &image->phdrs[i];
+	uint64_t from, start, end;
+
+	/* Where the table grows to, the section cannot be. */
+	if (phdr->p_type != PT_LOAD || phdr->p_flags != PF_R || !phdr->p_filesz ||
+		phdr->p_filesz != phdr->p_memsz || i == plan->table_load)
+		return false;
+	from = phdr->p_vaddr + phdr->p_filesz;
+	/* Sums of file values: the end of a PT_LOAD was checked, its alignment was not.
+	 */
+	if (!num_align_up(from, WRITE_SFRAME_ALIGN, &start) ||
+		__builtin_add_overflow(start, plan->sframe_size, &end) ||
+		end > WRITE_MAX_PLACE)
+		return false;
+	if (i == slots->last_load &&
+		(end - 1) / WRITE_MIN_PAGE != (from - 1) / WRITE_MIN_PAGE)
+		return false;
+	if (!write_is_padding(image, i, end - from))
+		return false;
+	plan->grown = i;
+	plan->sframe_addr = start;
+	plan->sframe_off = phdr->p_offset + (start - phdr->p_vaddr);
+	return true;
+}
+
+/* The first one, so that the choice is the same on every run. */
+enum obstacle write_plan_slack(const struct image *image, const struct write_slots *slots,
+	struct write_plan *plan, struct err *err)
+{
+	(void)err;
+	if (!slots->editable)
+		return OBSTACLE_TABLE;
+	if (slots->sframe_segment != WRITE_NONE)
+		plan->sframe_entry = slots->sframe_segment;
+	else if (slots->n_spare)
+		plan->sframe_entry = slots->spare[0];
+	else if (!write_take_room(slots, 1, plan))
+		return OBSTACLE_NO_SLOT;
+	for (size_t i = 0; i < image->n_phdrs; i++)
+		if (fits(image, slots, i, plan))
+			return OBSTACLE_NONE;
+	return OBSTACLE_NO_SLACK;
+}

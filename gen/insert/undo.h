@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Takes a section out again that this program put in. write_image leaves every original
+ * byte in place but for a few ranges (the ELF header, a header table, padding), which are
+ * in a record behind the loaded bytes; so undoing is cutting the file and putting the
+ * ranges back, and gives the original byte for byte.
+ */
+#ifndef GEN_INSERT_UNDO_H
+#define GEN_INSERT_UNDO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "gen/elf/image.h"
+
+/* Borrows the image it was found in (must outlive it). */
+struct undo {
+	uint64_t size; /* of the original file, bytes; at most the image's size */
+	const uint8_t *ranges;
+	size_t ranges_size, n_ranges;
+	bool big_endian;
+};
+
+/* A part of the original file that is not where it was. */
+struct undo_range {
+	uint64_t off;
+	size_t size;
+	const uint8_t *data; /* size bytes, or NULL when all are zero */
+};
+
+/*
+ * Finds the record. *found is false when the image has none. ERR_UNSUPPORTED when there
+ * is one but the file was changed since (strip, objcopy), so that it no longer leads
+ * back.
+ */
+ATTR_MUST_CHECK bool undo_find(
+	const struct image *image, struct undo *undo, bool *found, struct err *err);
+
+/*
+ * The ranges one after the other, ascending and inside the original; *pos starts as 0.
+ * False behind the last one.
+ */
+ATTR_MUST_CHECK bool undo_next(
+	const struct undo *undo, size_t *pos, struct undo_range *range);
+
+/* Puts the ranges back into the first undo->size bytes of the file, at bytes. */
+void undo_apply(const struct undo *undo, uint8_t *bytes);
+
+/* Writes the original file to fd (open for writing, at offset 0, empty). ERR_IO. */
+ATTR_MUST_CHECK bool undo_write(
+	const struct image *image, const struct undo *undo, int fd, struct err *err);
+
+#endif

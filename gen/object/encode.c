@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* From the model of an object to the bytes of its .sframe sections. */
+#include <stdlib.h>
+
+#include "gen/elf/object/object.h"
+#include "gen/object/write.h"
+
+/* Not when the command line is read, for only the file says that it is an object. */
+bool object_options(const struct options *options, struct err *err)
+{
+	if (!options->format_given)
+		return err_set(err, ERR_USAGE,
+			"a relocatable object: name the version that its linker takes, "
+			"--format=1 for GNU ld 2.40, 2 for 2.41 to 2.45, 3 from 2.46 on");
+	if (options->optimize_given && options->share)
+		return err_set(err, ERR_USAGE,
+			"--optimize is for linked files: a linker reads the rows of each "
+			"function of an object by themselves");
+	if (options->method != METHOD_AUTO)
+		return err_set(err, ERR_USAGE,
+			"--method is for linked files: an object has no segments");
+	return true;
+}
+
+/* A function and what it shares an .sframe with. */
+struct encode_key {
+	size_t part;
+	struct sf_func func;
+};
+
+/* Numbers of sections, which say in which order the parts come. */
+static size_t key_part(const struct image *image, const struct options *options,
+	const struct object_place *place)
+{
+	switch (options->object_sections) {
+	case OBJECT_SECTIONS_ONE:
+		return 0;
+	case OBJECT_SECTIONS_GROUP:
+		return image->object->users[place->section].group;
+	case OBJECT_SECTIONS_TEXT:
+		return place->section;
+	}
+	return 0;
+}
+
+static int key_compare(const void *a, const void *b)
+{
+	const struct encode_key *x = a, *y = b;
+
+	if (x->part != y->part)
+		return x->part < y->part ? -1 : 1;
+	return x->func.start < y->func.start ? -1 : x->func.start > y->func.start;
+}
+
+/* What goes into one section follows each other, ascending. */
+static bool parts_sort(const struct image *image, const struct options *options,
+	struct sf_section *model, struct encode_key **ret)
+{
+	struct encode_key *keys = calloc(model->n_funcs, sizeof(*keys));
+
+	if (!keys)
+		return false;
+	for (size_t i = 0; i < model->n_funcs; i++) {
+		const struct object_place *place =
+			object_place_at(image->object, model->funcs[i].start);
+
+		keys[i] = (struct encode_key){
+			key_part(image, options, place), model->funcs[i]};
+	}
+	qsort(keys, model->n_funcs, sizeof(*keys), key_compare);
+	for (size_t i = 0; i < model->n_funcs; i++)
+		model->funcs[i] = keys[i].func;
+	*ret = keys;
+	return true;
+}
+
+/* As many as there are functions, at most: each has one of its own then. */
+static bool parts_divide(const struct image *image, const struct options *options,
+	struct sf_section *model, struct object_output *output, struct err *err)
+{
+	struct encode_key *keys;
+	size_t end;
+
+	if (model->n_funcs == 0)
+		return true;
+	output->parts = calloc(model->n_funcs, sizeof(*output->parts));
+	if (!output->parts || !parts_sort(image, options, model, &keys))
+		return err_set_nomem(err);
+	for (size_t first = 0; first < model->n_funcs; first = end) {
+		struct object_part *part = &output->parts[output->n_parts++];
+
+		for (end = first + 1;
+			end < model->n_funcs && keys[end].part == keys[first].part;)
+			end++;
+		part->first = first;
+		part->n = end - first;
+		if (options->object_sections == OBJECT_SECTIONS_TEXT)
+			part->text = keys[first].part;
+		if (options->object_sections != OBJECT_SECTIONS_ONE)
+			part->group = image->object
+					      ->users[object_place_at(image->object,
+						      keys[first].func.start)
+							      ->section]
+					      .group;
+	}
+	free(keys);
+	return true;
+}
+
+/*
+ * As GNU as writes it: not sorted, for only the linker knows the order; nothing shared,
+ * for it takes functions one by one.
+ */
+bool object_encode(const struct image *image, const struct options *options,
+	struct sf_section *model, struct object_output *output,
+	struct sf_encode_stats *stats, struct err *err)
+{
+	const struct sf_encode_options encoding = {.version = options->format,
+		.pcrel = options->pcrel && options->format > 1,
+		.unsorted = true,
+		.jobs = options->jobs};
+
+	output->pcrel = encoding.pcrel;
+	output->version = encoding.version;
+	if (!parts_divide(image, options, model, output, err))
+		return false;
+	for (size_t i = 0; i < output->n_parts; i++) {
+		struct object_part *part = &output->parts[i];
+		struct sf_section section = *model;
+		struct sf_encode_stats one;
+
+		section.funcs += part->first;
+		section.n_funcs = part->n;
+		wr_init(&part->bytes, model->big_endian);
+		if (!sf_encode(&section, &encoding, &part->bytes, &one, err))
+			return false;
+		stats->index_bytes += one.index_bytes;
+		stats->row_bytes += one.row_bytes;
+		stats->n_funcs += one.n_funcs;
+		stats->n_rows += one.n_rows;
+	}
+	return true;
+}
+
+void object_output_deinit(struct object_output *output)
+{
+	for (size_t i = 0; i < output->n_parts; i++)
+		wr_deinit(&output->parts[i].bytes);
+	free(output->parts);
+	*output = (struct object_output){0};
+}

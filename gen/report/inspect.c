@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* --dump, --verify and --lint. */
+#include "gen/report/inspect.h"
+
+#include <inttypes.h>
+
+#include "gen/verify/lint.h"
+#include "gen/elf/object/object.h"
+#include "gen/verify/prove.h"
+#include "sframe/print.h"
+
+/* The section that the image carries. */
+static bool command_view(const struct image *image, struct sf_view *view, struct err *err)
+{
+	const uint8_t *data;
+	uint64_t addr;
+	size_t size;
+
+	if (!image_sframe(image, &data, &size, &addr, err))
+		return false;
+	if (!data)
+		return err_set(err, ERR_NOTHING, "no .sframe section");
+	return sf_view_open(data, size, addr, view, err);
+}
+
+/* What the made-up addresses of an object stand for. */
+static void command_places(const struct image *image, FILE *out)
+{
+	const struct object *object = image->object;
+
+	fprintf(out, "Sections of code, at made-up addresses:\n");
+	for (size_t i = 0; i < object->n_places; i++) {
+		const struct image_section *section =
+			&image->sections[object->places[i].section];
+
+		if (section->hdr.sh_flags & SHF_EXECINSTR)
+			fprintf(out, "    %016" PRIx64 "  %s\n", object->places[i].addr,
+				section->name);
+	}
+	fputc('\n', out);
+}
+
+bool command_dump(const struct image *image, FILE *out, struct err *err)
+{
+	struct sf_view view;
+
+	if (!command_view(image, &view, err))
+		return false;
+	if (image->object)
+		command_places(image, out);
+	return sf_print(&view, ".sframe", out, err);
+}
+
+struct command_verify_lines {
+	const char *path;
+	FILE *out;
+};
+
+static void command_verify_differ(void *context, const char *text)
+{
+	const struct command_verify_lines *lines = context;
+
+	fprintf(lines->out, "%s: %s\n", lines->path, text);
+}
+
+static void command_verify_print(const struct options *options, const char *path,
+	const struct verify_result *result, FILE *out)
+{
+	if (result->n_differences > VERIFY_MAX_TOLD)
+		fprintf(out, "%s: %zu more differences\n", path,
+			result->n_differences - VERIFY_MAX_TOLD);
+	if (options->verbosity < 0)
+		return;
+	for (size_t i = 0; options->verbosity > 0 && i < result->n_missing; i++) {
+		if (i == VERIFY_MAX_MISSING) {
+			fprintf(out, "%s: %zu more functions with missing rows\n", path,
+				result->n_missing - i);
+			break;
+		}
+		fprintf(out, "%s: %s\n", path, result->missing[i]);
+	}
+	fprintf(out,
+		"%s: %zu differences; %" PRIu64 " bytes of code agree with CFI, %" PRIu64
+		" with a PLT template; %" PRIu64 " could have a row and have none",
+		path, result->n_differences, result->agreed_bytes, result->template_bytes,
+		result->missing_bytes);
+	if (result->padding_bytes)
+		fprintf(out, "; %" PRIu64 " bytes of padding between functions",
+			result->padding_bytes);
+	if (result->skipped_bytes)
+		fprintf(out,
+			"; %" PRIu64
+			" bytes not asked of libdwarf, in functions of too many "
+			"rows",
+			result->skipped_bytes);
+	fputc('\n', out);
+}
+
+bool command_verify(const struct image *image, const struct image *cfi_image,
+	const struct options *options, FILE *out, struct err *err)
+{
+	struct command_verify_lines lines = {image->path, out};
+	struct verify_result result = {
+		.differ = command_verify_differ, .context = &lines};
+	struct options named = *options;
+
+	/* Differences are told with the names of functions. */
+	named.names = true;
+	if (!prove_image(image, cfi_image, &named, &result, err))
+		return false;
+	command_verify_print(options, image->path, &result, out);
+	return prove_judge(&result, UINT64_MAX, err);
+}
+
+static void command_lint_print(
+	const char *path, const struct lint_result *result, FILE *out)
+{
+	for (int i = 0; i < LINT_N_RULES; i++) {
+		if (!result->rules[i].times)
+			continue;
+		fprintf(out, "%s: %s: %s: broken at .sframe+0x%" PRIx64, path,
+			lint_consumer_names(result->rules[i].broken),
+			lint_rule_name((enum lint_rule)i), result->rules[i].off);
+		if (result->rules[i].pc)
+			fprintf(out, ", function at 0x%" PRIx64, result->rules[i].pc);
+		if (result->rules[i].times > 1)
+			fprintf(out, ", and %" PRIu64 " times more",
+				result->rules[i].times - 1);
+		fprintf(out, " (%s)\n", lint_rule_text((enum lint_rule)i));
+	}
+}
+
+bool command_lint(const struct image *image, unsigned int consumers,
+	const struct options *options, FILE *out, struct err *err)
+{
+	struct lint_result result;
+	struct sf_view view;
+
+	if (!command_view(image, &view, err))
+		return false;
+	lint_section(&view, image, consumers, &result);
+	command_lint_print(image->path, &result, out);
+	if (result.n_broken)
+		return err_set(err, ERR_MALFORMED, "%u %s of %s broken", result.n_broken,
+			result.n_broken == 1 ? "rule" : "rules",
+			lint_consumer_names(consumers));
+	if (options->verbosity >= 0)
+		fprintf(out, "%s: SFrame version %u keeps every rule of %s\n",
+			image->path, view.version, lint_consumer_names(consumers));
+	return true;
+}

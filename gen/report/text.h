@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* What a run found, in words for people. */
+#ifndef GEN_REPORT_TEXT_H
+#define GEN_REPORT_TEXT_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "gen/coverage.h"
+#include "sframe/cost.h"
+#include "gen/source.h"
+#include "gen/insert/insert.h"
+#include "sframe/encode.h"
+#include "sframe/compact/compact.h"
+
+/* Borrows source. */
+struct report {
+	const char *path;
+	const struct source *source;
+	struct coverage coverage;
+	const struct write_plan *plan; /* borrowed; NULL when nothing was inserted */
+	struct sf_encode_stats stats;
+	struct report_costs costs;  /* empty unless asked for */
+	struct sf_fuse_stats fused; /* all 0 with --optimize=none, and for objects */
+	uint64_t sframe_size;	    /* bytes */
+	size_t n_funcs, n_rows;	    /* in the section */
+	uint8_t version;
+	bool signature_void; /* a module's, still behind the file */
+};
+
+/* The one line that a conversion prints. */
+void report_summary(const struct report *report, FILE *out);
+
+/* The text of --report; verbose adds the name and place of every gap, and what
+ * each FDE costs. */
+void report_text(const struct report *report, bool verbose, FILE *out);
+
+/* One line per gap, as -v prints them while converting. */
+void report_gaps(const struct report *report, const char *indent, FILE *out);
+
+/* How the section got in, and why not in the ways before it, one line each. */
+void report_method(const struct write_plan *plan, const char *indent, FILE *out);
+
+/* Damaged records and programs, one line each. */
+void report_damage(const struct report *report, FILE *out);
+
+void report_deinit(struct report *report);
+
+#endif

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/* One pass over header, functions and rows, with a rule at each place it can be broken.
+ */
+#include "gen/verify/lint.h"
+
+#include <inttypes.h>
+
+#include "base/num.h"
+#include "sframe/format.h"
+#include "sframe/passed.h"
+
+#ifndef PT_GNU_SFRAME
+#define PT_GNU_SFRAME 0x6474e554
+#endif
+
+static const struct {
+	const char *name, *text;
+	uint8_t consumers, first, last;
+} rules[LINT_N_RULES] = {
+#define LINT_WORDS(id, name, consumers, first, last, text)                               \
+	[LINT_RULE_##id] = {name, text, consumers, first, last},
+	LINT_RULES(LINT_WORDS)
+#undef LINT_WORDS
+};
+
+enum { V1 = 1 << 1, V2 = 1 << 2, V3 = 1 << 3 };
+
+/* Which versions each consumer reads of each ABI, a bit per version. */
+static const struct {
+	uint8_t bit, versions[SFRAME_ABI_S390X_ENDIAN_BIG + 1];
+} consumer_facts[] = {
+	/* The rounds for version 2 had no user but x86-64; arm64 and s390 came later. */
+	{LINT_KERNEL, {[SFRAME_ABI_AMD64_ENDIAN_LITTLE] = V2 | V3,
+			      [SFRAME_ABI_AARCH64_ENDIAN_LITTLE] = V3,
+			      [SFRAME_ABI_AARCH64_ENDIAN_BIG] = V3,
+			      [SFRAME_ABI_S390X_ENDIAN_BIG] = V3}},
+	{LINT_GLIBC, {[SFRAME_ABI_AMD64_ENDIAN_LITTLE] = V2,
+			     [SFRAME_ABI_AARCH64_ENDIAN_LITTLE] = V2,
+			     [SFRAME_ABI_AARCH64_ENDIAN_BIG] = V2}},
+	{LINT_LIBSFRAME, {[SFRAME_ABI_AMD64_ENDIAN_LITTLE] = V1 | V2 | V3,
+				 [SFRAME_ABI_AARCH64_ENDIAN_LITTLE] = V1 | V2 | V3,
+				 [SFRAME_ABI_AARCH64_ENDIAN_BIG] = V1 | V2 | V3,
+				 [SFRAME_ABI_S390X_ENDIAN_BIG] = V2 | V3}},
+};
+
+enum { N_CONSUMERS = sizeof(consumer_facts) / sizeof(consumer_facts[0]) };
+
+struct lint_run {
+	const struct sf_view *view;
+	const struct image *image; /* NULL: none */
+	bool object;		   /* of a relocatable object, which has no segments */
+	unsigned int consumers;	   /* asked for, and reading this version */
+	struct lint_result *result;
+	struct sf_passed passed;       /* rows that break no rule */
+	uint64_t n_places;	       /* where a rule was found broken */
+	uint64_t n_rows, row_bytes;    /* of all functions, shared ones each time */
+	uint64_t last_start, last_end; /* of the function before */
+	const GElf_Phdr *code;	       /* where the first function is; NULL: none yet */
+};
+
+const char *lint_rule_name(enum lint_rule rule)
+{
+	return rules[rule].name;
+}
+
+const char *lint_rule_text(enum lint_rule rule)
+{
+	return rules[rule].text;
+}
+
+const char *lint_consumer_names(unsigned int consumers)
+{
+	static const char *const names[LINT_ALL + 1] = {"nobody", "kernel", "glibc",
+		"kernel, glibc", "libsframe", "kernel, libsframe", "glibc, libsframe",
+		"kernel, glibc, libsframe"};
+
+	return names[consumers & LINT_ALL];
+}
+
+static unsigned int lint_readers(const struct sf_view *view)
+{
+	unsigned int readers = 0;
+
+	if (!sf_abi_find(view->abi))
+		return 0;
+	for (size_t i = 0; i < N_CONSUMERS; i++)
+		if (consumer_facts[i].versions[view->abi] >> view->version & 1)
+			readers |= consumer_facts[i].bit;
+	return readers;
+}
+
+unsigned int lint_consumers_of(const struct sf_view *view)
+{
+	unsigned int readers = lint_readers(view);
+	bool pcrel = view->flags & SFRAME_F_FDE_FUNC_START_PCREL;
+
+	/* Of an object, and for a linker. */
+	if (!(view->flags & SFRAME_F_FDE_SORTED))
+		return readers & LINT_LIBSFRAME;
+	/* Asked for, and known to be what the kernel does not take. */
+	return pcrel ? readers : readers & ~(unsigned int)LINT_KERNEL;
+}
+
+static void lint_count(struct lint_run *run, enum lint_rule rule, unsigned int consumers,
+	uint64_t off, uint64_t pc)
+{
+	if (!consumers)
+		return;
+	run->n_places++;
+	run->result->rules[rule].broken |= (uint8_t)consumers;
+	if (run->result->rules[rule].times++)
+		return;
+	run->result->n_broken++;
+	run->result->rules[rule].off = off;
+	run->result->rules[rule].pc = pc;
+}
+
+/* rule is broken at off, in the function at pc. */
+static void lint_broken(
+	struct lint_run *run, enum lint_rule rule, uint64_t off, uint64_t pc)
+{
+	uint8_t version = run->view->version;
+
+	if (version >= rules[rule].first && version <= rules[rule].last)
+		lint_count(run, rule, run->consumers & rules[rule].consumers, off, pc);
+}
+
+static void lint_header(struct lint_run *run)
+{
+	const struct sf_view *view = run->view;
+	unsigned int defined = SFRAME_F_FDE_SORTED;
+	uint64_t index_end = view->func_off + (uint64_t)view->n_funcs * view->func_size;
+
+	if (view->version < SFRAME_VERSION_3)
+		defined |= SFRAME_F_FRAME_POINTER;
+	if (view->version > SFRAME_VERSION_1)
+		defined |= SFRAME_F_FDE_FUNC_START_PCREL;
+	if (view->flags & ~defined)
+		lint_broken(run, LINT_RULE_FLAGS, SFRAME_HDR_FLAGS, 0);
+	/* The kernel's loader of modules does not ask for it; nobody else reads an
+	 * object.
+	 */
+	if (!(view->flags & SFRAME_F_FDE_SORTED) && !run->object)
+		lint_broken(run, LINT_RULE_SORTED, SFRAME_HDR_FLAGS, 0);
+	if (!(view->flags & SFRAME_F_FDE_FUNC_START_PCREL)) {
+		lint_broken(run, LINT_RULE_PCREL, SFRAME_HDR_FLAGS, 0);
+		lint_broken(run, LINT_RULE_PCREL_V3, SFRAME_HDR_FLAGS, 0);
+	}
+	if (view->auxhdr_len)
+		lint_broken(run, LINT_RULE_AUX_HEADER, SFRAME_HDR_AUXHDR_LEN, 0);
+	if (view->func_off != SFRAME_HDR_SIZE)
+		lint_broken(run, LINT_RULE_ADJACENT, SFRAME_HDR_FDEOFF, 0);
+	if (view->row_off != index_end)
+		lint_broken(run, LINT_RULE_ADJACENT, SFRAME_HDR_FREOFF, 0);
+	if (view->n_funcs == 0 || view->n_rows == 0)
+		lint_broken(run, LINT_RULE_NOT_EMPTY, SFRAME_HDR_NUM_FDES, 0);
+	for (uint64_t off = view->row_off + view->row_len; off < view->size; off++) {
+		if (view->data[off] == 0)
+			continue;
+		lint_broken(run, LINT_RULE_TAIL, off, 0);
+		break;
+	}
+}
+
+static bool lint_high(struct sf_loc loc)
+{
+	return loc.reg > SF_REG_MAX;
+}
+
+/* Where the last row has to begin before. */
+static uint32_t lint_rows_end(const struct sf_func *func)
+{
+	return func->pcmask && func->rep_size ? func->rep_size : func->size;
+}
+
+static void lint_row(struct lint_run *run, const struct sf_func *func,
+	const struct sf_row *row, uint64_t off, uint64_t least)
+{
+	const struct sf_view *view = run->view;
+	const struct sf_abi *abi = sf_abi_find(view->abi);
+
+	if (row->start < least)
+		lint_broken(run, LINT_RULE_ROW_ORDER, off, func->start);
+	if (row->start >= lint_rows_end(func))
+		lint_broken(run, LINT_RULE_ROW_INSIDE, off, func->start);
+	if (row->outermost)
+		lint_broken(run, LINT_RULE_ROW_WORDS, off, func->start);
+	else if (row->ra.kind == SF_LOC_NONE && view->fixed_ra_off == 0 && abi &&
+		 abi->fixed_ra_off != 0)
+		lint_broken(run, LINT_RULE_ROW_RA, off, func->start);
+	if (lint_high(row->cfa) || lint_high(row->ra) || lint_high(row->fp))
+		lint_broken(run, LINT_RULE_ROW_REGISTER, off, func->start);
+}
+
+static void lint_rows(struct lint_run *run, const struct sf_view_func *func)
+{
+	struct sf_row_iter iter;
+	struct sf_row row;
+	struct err damage = {0};
+	uint64_t least = 0, off, n_places = run->n_places;
+	uint32_t last;
+
+	if (sf_passed_find(&run->passed, func, &last) &&
+		last < lint_rows_end(&func->func))
+		return;
+	sf_rows_begin(run->view, func, &iter);
+	for (off = iter.off; sf_rows_next(&iter, &row, &damage); off = iter.off) {
+		if (least == 0 && row.start != 0)
+			lint_broken(run, LINT_RULE_ROW_FIRST, off, func->func.start);
+		lint_row(run, &func->func, &row, off, least);
+		least = (uint64_t)row.start + 1;
+	}
+	if (iter.failed)
+		lint_broken(run, LINT_RULE_READABLE, iter.off, func->func.start);
+	else if (least && run->n_places == n_places)
+		sf_passed_add(&run->passed, func, (uint32_t)(least - 1));
+	run->row_bytes += off - (run->view->row_off + func->rows_off);
+	if (run->view->version >= SFRAME_VERSION_3)
+		run->row_bytes += SFRAME_V3_ATTR_SIZE;
+}
+
+/* The kernel registers the section for each executable segment; when it validates, all
+ * functions must be in that one. */
+static void lint_code(struct lint_run *run, const struct sf_func *func, uint64_t off)
+{
+	const GElf_Phdr *code = image_code_segment(run->image, func->start, func->size);
+
+	if (!run->code)
+		run->code = code;
+	if (!code)
+		lint_broken(run, LINT_RULE_FUNC_CODE, off, func->start);
+	else if (code != run->code)
+		lint_broken(run, LINT_RULE_FUNC_SEGMENT, off, func->start);
+}
+
+static void lint_func(struct lint_run *run, const struct sf_view_func *func, bool first)
+{
+	const struct sf_func *f = &func->func;
+	uint64_t off = func->field_off;
+
+	if (f->size == 0)
+		lint_broken(run, LINT_RULE_FUNC_SIZE, off, f->start);
+	if (f->size > INT32_MAX)
+		lint_broken(run, LINT_RULE_FUNC_FAR, off, f->start);
+	if (f->n_rows > f->size)
+		lint_broken(run, LINT_RULE_ROW_COUNT, off, f->start);
+	/* A signal frame without rows says at least that; libsframe miscounts it. */
+	if (f->n_rows == 0 && f->signal_frame)
+		lint_count(run, LINT_RULE_FUNC_ROWS, run->consumers & LINT_LIBSFRAME, off,
+			f->start);
+	else if (f->n_rows == 0)
+		lint_broken(run, LINT_RULE_FUNC_ROWS, off, f->start);
+	if (f->pcmask && f->rep_size == 0)
+		lint_broken(run, LINT_RULE_BLOCK, off, f->start);
+	if (f->pcmask)
+		lint_broken(run, LINT_RULE_PCMASK, off, f->start);
+	if (run->image)
+		lint_code(run, f, off);
+	/* Without the flag the order means nothing; rule sorted speaks for that. */
+	if (!first && run->view->flags & SFRAME_F_FDE_SORTED) {
+		if (f->start <= run->last_start)
+			lint_broken(run, LINT_RULE_FUNC_ORDER, off, f->start);
+		else if (f->start < run->last_end)
+			lint_broken(run, LINT_RULE_FUNC_OVERLAP, off, f->start);
+	}
+	run->last_start = f->start;
+	run->last_end = f->start + f->size;
+	run->n_rows += f->n_rows;
+}
+
+/* Where the section is, which a reader in memory finds by the program headers alone. */
+static void lint_segments(struct lint_run *run)
+{
+	const struct sf_view *view = run->view;
+	bool loaded = false;
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < run->image->n_phdrs; i++) {
+		const GElf_Phdr *phdr = &run->image->phdrs[i];
+
+		if (phdr->p_type == PT_GNU_SFRAME)
+			n += phdr->p_vaddr == view->addr ? 1 : 2;
+		if (phdr->p_type == PT_LOAD && phdr->p_flags & PF_R &&
+			view->addr >= phdr->p_vaddr &&
+			num_range_inside(
+				view->addr - phdr->p_vaddr, view->size, phdr->p_filesz))
+			loaded = true;
+	}
+	if (!loaded)
+		lint_broken(run, LINT_RULE_ONE_SEGMENT, 0, 0);
+	if (n != 1)
+		lint_broken(run, LINT_RULE_PHDR, 0, 0);
+}
+
+static void lint_funcs(struct lint_run *run)
+{
+	const struct sf_view *view = run->view;
+	struct sf_view_func func;
+	struct err damage = {0};
+
+	for (uint32_t i = 0; i < view->n_funcs; i++) {
+		if (!sf_view_func(view, i, &func, &damage)) {
+			lint_broken(run, LINT_RULE_READABLE,
+				view->func_off + (uint64_t)i * view->func_size, 0);
+			return;
+		}
+		lint_func(run, &func, i == 0);
+		lint_rows(run, &func);
+	}
+	if (run->n_rows != view->n_rows)
+		lint_broken(run, LINT_RULE_COUNT, SFRAME_HDR_NUM_FRES, 0);
+}
+
+void lint_section(const struct sf_view *view, const struct image *image,
+	unsigned int consumers, struct lint_result *result)
+{
+	unsigned int readers = lint_readers(view);
+	struct lint_run run = {.view = view,
+		.image = image && !image->object ? image : NULL,
+		.object = image && image->object,
+		.consumers = consumers & readers,
+		.result = result};
+
+	*result = (struct lint_result){0};
+	lint_count(&run, LINT_RULE_VERSION, consumers & ~readers, SFRAME_HDR_VERSION, 0);
+	lint_header(&run);
+	if (run.image)
+		lint_segments(&run);
+	/* Where sharing matters every function's bytes have to be counted. */
+	if (!view->big_endian)
+		sf_passed_init(&run.passed, view->n_funcs);
+	lint_funcs(&run);
+	sf_passed_deinit(&run.passed);
+	/* A reader of the other byte order swaps them in place, function by function. */
+	if (view->big_endian && run.row_bytes > view->row_len)
+		lint_broken(&run, LINT_RULE_ROW_SHARED, view->row_off, 0);
+}
+
+/*
+ * A file's segments are its own, and rows are shared in a big-endian section only where
+ * --optimize=share was given.
+ */
+static bool lint_not_ours(int rule)
+{
+	return rule == LINT_RULE_FUNC_SEGMENT || rule == LINT_RULE_ROW_SHARED;
+}
+
+bool lint_own(const uint8_t *data, size_t size, uint64_t addr, const struct image *image,
+	struct err *err)
+{
+	struct lint_result result;
+	struct sf_view view;
+
+	if (!sf_view_open(data, size, addr, &view, err))
+		return false;
+	lint_section(&view, image, lint_consumers_of(&view), &result);
+	for (int i = 0; i < LINT_N_RULES; i++)
+		if (result.rules[i].times && !lint_not_ours(i))
+			return err_set(err, ERR_INTERNAL,
+				"the section breaks a rule of %s: %s, at "
+				".sframe+0x%" PRIx64,
+				lint_consumer_names(result.rules[i].broken),
+				rules[i].name, result.rules[i].off);
+	return true;
+}
+
+bool lint_own_file(const struct image *image, struct err *err)
+{
+	const uint8_t *data;
+	uint64_t addr;
+	size_t size;
+
+	if (!image_sframe(image, &data, &size, &addr, err))
+		return false;
+	if (!data)
+		return err_set(err, ERR_INTERNAL, "the section written is not found");
+	return lint_own(data, size, addr, image, err);
+}

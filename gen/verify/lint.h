@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What each consumer of SFrame demands of a section beyond the format: rules with names,
+ * each with the consumers and versions it belongs to. A section can be well formed and
+ * still be refused, or be looked up wrongly, by one of them.
+ */
+#ifndef GEN_VERIFY_LINT_H
+#define GEN_VERIFY_LINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "gen/elf/image.h"
+#include "sframe/decode.h"
+
+/* Consumers, as bits. */
+enum {
+	LINT_KERNEL = 1, /* Linux "unwind_user/sframe": v12 of the series for version 2,
+			    v13 and later for version 3 */
+	LINT_GLIBC = 2,	 /* backtrace() of 2.42 to 2.44 */
+	LINT_LIBSFRAME = 4, /* binutils 2.40 for version 1, 2.45 to 2.47 for the others */
+	LINT_ALL = 7,
+};
+
+#define LINT_KG (LINT_KERNEL | LINT_GLIBC)
+#define LINT_KL (LINT_KERNEL | LINT_LIBSFRAME)
+#define LINT_GL (LINT_GLIBC | LINT_LIBSFRAME)
+
+/* X(ENUMERATOR, "name", consumers, first version, last version, "what is demanded") */
+#define LINT_RULES(X)                                                                    \
+	X(VERSION, "version", LINT_ALL, 1, 3,                                            \
+		"the consumer reads this version for this machine")                      \
+	X(FLAGS, "flags", LINT_GL, 1, 3, "no flag that the version does not define")     \
+	X(SORTED, "sorted", LINT_KG, 1, 3, "the flag FDE_SORTED is set")                 \
+	X(PCREL, "pcrel", LINT_KERNEL, 2, 3, "the flag FDE_FUNC_START_PCREL is set")     \
+	X(PCREL_V3, "pcrel-v3", LINT_LIBSFRAME, 3, 3,                                    \
+		"the flag FDE_FUNC_START_PCREL is set in version 3")                     \
+	X(AUX_HEADER, "aux-header", LINT_ALL, 1, 3, "there is no auxiliary header")      \
+	X(ADJACENT, "adjacent", LINT_GLIBC, 1, 3,                                        \
+		"header, functions and rows follow each other without a gap")            \
+	X(TAIL, "tail", LINT_LIBSFRAME, 1, 3, "bytes after the rows are zero")           \
+	X(NOT_EMPTY, "not-empty", LINT_KERNEL, 1, 3, "there are functions and rows")     \
+	X(READABLE, "readable", LINT_ALL, 1, 3,                                          \
+		"function descriptors, row types and word counts are possible")          \
+	X(COUNT, "count", LINT_LIBSFRAME, 1, 3,                                          \
+		"the header's row count is the sum over the functions")                  \
+	X(FUNC_ORDER, "func-order", LINT_ALL, 1, 3, "function starts ascend strictly")   \
+	X(FUNC_OVERLAP, "func-overlap", LINT_KERNEL, 1, 3, "functions do not overlap")   \
+	X(FUNC_CODE, "func-code", LINT_KERNEL, 1, 3,                                     \
+		"every function lies inside one executable segment")                     \
+	X(FUNC_SEGMENT, "func-segment", LINT_KERNEL, 1, 3,                               \
+		"all functions lie inside the same executable segment")                  \
+	X(FUNC_SIZE, "func-size", LINT_ALL, 1, 3, "no function is empty")                \
+	X(FUNC_FAR, "func-far", LINT_GLIBC, 1, 3, "no function is of 2 GiB or more")     \
+	X(FUNC_ROWS, "func-rows", LINT_KL, 1, 3, "every function has rows")              \
+	X(BLOCK, "block", LINT_ALL, 2, 3, "a PCMASK function has a block size")          \
+	X(PCMASK, "pcmask", LINT_LIBSFRAME, 1, 1,                                        \
+		"no PCMASK function, which readers of version 1 look up wrongly")        \
+	X(ROW_FIRST, "row-first", LINT_KG, 1, 3, "the first row is at the start")        \
+	X(ROW_ORDER, "row-order", LINT_ALL, 1, 3, "row starts ascend strictly")          \
+	X(ROW_INSIDE, "row-inside", LINT_KL, 1, 3, "rows start below the function size") \
+	X(ROW_WORDS, "row-words", LINT_KG, 1, 2,                                         \
+		"no row without words, which older readers refuse")                      \
+	X(ROW_RA, "row-ra", LINT_KG, 1, 3,                                               \
+		"row or header say where the return address is, if calls save it")       \
+	X(ROW_REGISTER, "row-register", LINT_KERNEL, 3, 3,                               \
+		"no row names a register above 31")                                      \
+	X(ROW_COUNT, "row-count", LINT_KERNEL, 3, 3,                                     \
+		"no function has more rows than bytes")                                  \
+	X(ROW_SHARED, "row-shared", LINT_LIBSFRAME, 1, 3,                                \
+		"in a big-endian section no two functions share rows")                   \
+	X(ONE_SEGMENT, "one-segment", LINT_KERNEL, 1, 3,                                 \
+		"the section lies inside the file bytes of one PT_LOAD")                 \
+	X(PHDR, "phdr", LINT_KG, 1, 3, "one PT_GNU_SFRAME begins where the section does")
+
+enum lint_rule {
+#define LINT_ENUMERATOR(id, name, consumers, first, last, text) LINT_RULE_##id,
+	LINT_RULES(LINT_ENUMERATOR)
+#undef LINT_ENUMERATOR
+		LINT_N_RULES,
+};
+
+struct lint_result {
+	unsigned int n_broken; /* rules */
+	struct {
+		uint64_t times;
+		uint64_t off;	/* of the first place, from the section's start */
+		uint64_t pc;	/* of its function; 0: not about one */
+		uint8_t broken; /* consumers that demand it */
+	} rules[LINT_N_RULES];
+};
+
+const char *lint_rule_name(enum lint_rule rule);
+const char *lint_rule_text(enum lint_rule rule);
+/* "kernel, glibc"; the result is static. */
+const char *lint_consumer_names(unsigned int consumers);
+/* The consumers that a section of ours is meant for. */
+unsigned int lint_consumers_of(const struct sf_view *view);
+
+/*
+ * Holds a section against the rules of consumers. image is the file that the section is
+ * in; NULL for a section on its own, whose rules on segments are then not judged, as
+ * those of an object, which need not be sorted either.
+ */
+void lint_section(const struct sf_view *view, const struct image *image,
+	unsigned int consumers, struct lint_result *result);
+
+/*
+ * For a section this program made: against the rules of all consumers it is meant for,
+ * but for those that a file's own segments or what was asked for can break. ERR_INTERNAL
+ * names the first breach. image as above.
+ */
+ATTR_MUST_CHECK bool lint_own(const uint8_t *data, size_t size, uint64_t addr,
+	const struct image *image, struct err *err);
+/* The same for the section that the file carries. */
+ATTR_MUST_CHECK bool lint_own_file(const struct image *image, struct err *err);
+
+#endif

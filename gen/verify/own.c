@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The proof by this project's own interpreter: every claim, and everything between them.
+ * What is the same question as before, the same instructions and the same rows, is not
+ * asked again; and parts of the file are compared at the same time.
+ */
+#include <stdlib.h>
+
+#include "base/task.h"
+#include "base/vec.h"
+#include "cfi/interp.h"
+#include "cfi/same.h"
+#include "gen/padding.h"
+#include "gen/plt.h"
+#include "gen/verify/run.h"
+#include "sframe/check.h"
+#include "sframe/compact/compact.h"
+
+/* A function that has been found right; any FDE with the same instructions makes another
+ * one with the same rows right. */
+struct verify_seen {
+	uint64_t reach; /* of the CFI table */
+	uint32_t rows_off, n_rows;
+	uint8_t row_type;
+	bool flex, pauth_b, signal_frame;
+};
+
+/* Some of the claims, to be worked through by one thread. */
+struct verify_part {
+	struct verify_run run;
+	size_t first, last;		    /* claims [first, last) */
+	bool to_the_end;		    /* and all addresses behind them */
+	const struct sf_section *templates; /* of PLTs without CFI */
+	struct cfi_interp interp;
+	bool readable;	      /* the CFI program of the FDE at hand */
+	struct cfi_same same; /* programs met, with indices into seen */
+	struct verify_seen *seen;
+	size_t n_seen, cap_seen;
+	struct verify_result result; /* of a part beside others */
+	bool ok;
+	struct err err;
+};
+
+/* The claim is all of its FDE, and no other's. */
+static bool verify_is_whole(const struct claim *claim, const struct cfi_fde *fde)
+{
+	return !claim->contested && claim->start == fde->pc &&
+	       claim->end - claim->start == fde->range;
+}
+
+/* Another FDE's turn: its rules, and what of them a row could say. */
+static bool verify_begin_fde(
+	struct verify_part *part, const struct claim *claim, struct err *err)
+{
+	struct verify_run *run = &part->run;
+	const struct policy *policy = run->in->policy;
+	const struct cfi_fde *fde = &run->in->frames->fdes[claim->fde];
+	const struct cfi_cie *cie = &run->in->frames->cies[fde->cie];
+	struct err program; /* its words are long, and only set with it */
+
+	program.kind = ERR_NONE;
+	part->readable = cfi_interpret(&part->interp, fde, &program);
+	if (!part->readable && program.kind == ERR_NOMEM)
+		return err_set_nomem(err);
+	run->target = target_for(run->target.arch, run->target.version, cie);
+	run->marks_told = false;
+	run->judge_missing = policy_fde(policy, cie, fde) == REFUSE_NOTHING;
+	return true;
+}
+
+static bool verify_claim(
+	struct verify_part *part, const struct claim *claim, bool again, struct err *err)
+{
+	struct verify_run *run = &part->run;
+	const struct cfi_fde *fde = &run->in->frames->fdes[claim->fde];
+	uint64_t missing = run->result->missing_bytes;
+
+	if (!again && !verify_begin_fde(part, claim, err))
+		return false;
+	run->table = part->readable && !claim->contested ? &part->interp.table : NULL;
+	run->no_table_why = claim->contested ? "two FDEs disagree about this code"
+					     : "the CFI of this code is damaged";
+	if (!verify_range(run, claim->start, claim->end, err))
+		return false;
+	verify_miss(run, fde, run->result->missing_bytes - missing);
+	return true;
+}
+
+static bool verify_same_rows(const struct verify_seen *a, const struct verify_seen *b)
+{
+	return a->rows_off == b->rows_off && a->n_rows == b->n_rows &&
+	       a->row_type == b->row_type && a->flex == b->flex &&
+	       a->pauth_b == b->pauth_b && a->signal_frame == b->signal_frame;
+}
+
+/* Keeps a function that has just been found right, if that says something about others.
+ */
+static bool verify_keep(
+	struct verify_part *part, struct verify_seen *seen, uint32_t *value)
+{
+	/* A row at the function's end has not been looked at: it holds for nothing here.
+	 */
+	if (!part->interp.table.movable || !sweep_spent(&part->run.sweep) ||
+		part->n_seen >= CFI_SAME_NEW)
+		return true;
+	seen->reach = part->interp.table.reach;
+	if (!vec_reserve(&part->seen, &part->cap_seen, part->n_seen + 1))
+		return false;
+	*value = (uint32_t)part->n_seen;
+	part->seen[part->n_seen++] = *seen;
+	return true;
+}
+
+/* The claim is all of its FDE, and func is what sweep_whole found for it. */
+static bool verify_whole(struct verify_part *part, const struct claim *claim,
+	const struct sf_view_func *func, struct err *err)
+{
+	const struct cfi_fde *fde = &part->run.in->frames->fdes[claim->fde];
+	uint32_t *value = cfi_same_value(&part->same, fde);
+	struct verify_seen now = {.rows_off = func->rows_off,
+		.n_rows = func->func.n_rows,
+		.row_type = func->row_type,
+		.flex = func->flex,
+		.pauth_b = func->func.pauth_b,
+		.signal_frame = func->func.signal_frame};
+	struct verify_result *result = part->run.result;
+	uint64_t agreed = result->agreed_bytes;
+
+	if (!value)
+		return err_set_nomem(err);
+	if (*value != CFI_SAME_NEW && part->seen[*value].reach < fde->range &&
+		verify_same_rows(&part->seen[*value], &now)) {
+		result->agreed_bytes += fde->range;
+		return true;
+	}
+	if (!verify_claim(part, claim, false, err))
+		return false;
+	if (*value != CFI_SAME_NEW || result->agreed_bytes - agreed != fde->range)
+		return true;
+	return verify_keep(part, &now, value) || err_set_nomem(err);
+}
+
+/*
+ * Whether the segment, the last one that came up, is nothing but the padding [from, to)
+ * between two functions, with the row that holds before it, of an FDE that goes on behind
+ * it. No PC is ever there, by its bytes; the row before it has been compared.
+ */
+static bool verify_padding(const struct verify_run *run,
+	const struct sweep_segment *segment, uint64_t from, uint64_t to)
+{
+	const struct policy *policy = run->in->policy;
+
+	return to - from <= SF_FUSE_PADDING_MAX && segment->start == from &&
+	       segment->end == to && sweep_goes_on(&run->sweep, from, to) &&
+	       padding_only(policy->image, policy->arch, from, to);
+}
+
+/* [from, to) has no CFI: rows are only allowed in padding, and where a PLT template says
+ * the same. */
+static bool verify_outside(
+	struct verify_part *part, uint64_t from, uint64_t to, struct err *err)
+{
+	struct verify_run *run = &part->run;
+	struct sweep_segment segment;
+	bool padding;
+
+	sweep_seek(&run->sweep, from);
+	while (from < to && sweep_next(&run->sweep, to, &segment, err)) {
+		padding = verify_padding(run, &segment, from, to);
+		for (uint64_t pc = segment.start; pc < segment.end;) {
+			const struct sf_row *row;
+			uint64_t end = segment.end;
+
+			row = sweep_model_row(part->templates, pc, &end);
+			end = end < segment.end ? end : segment.end;
+			if (!row && padding)
+				run->result->padding_bytes += end - pc;
+			else if (!row)
+				verify_differ(run, pc, "a row, but there is no CFI here");
+			else if (!sf_row_same(row, segment.row) || segment.signal_frame ||
+				 segment.pauth_b)
+				verify_differ(run, pc, "not the row of this PLT stub");
+			else
+				run->result->template_bytes += end - pc;
+			pc = end;
+		}
+		from = segment.end;
+	}
+	return !run->sweep.failed;
+}
+
+/* The claims of a part, and every address before them up to the last claim of the part
+ * before it. */
+static bool verify_claims(struct verify_part *part, struct err *err)
+{
+	const struct claims *claims = part->run.in->claims;
+	const struct cfi_frames *frames = part->run.in->frames;
+	struct sweep *sweep = &part->run.sweep;
+	uint64_t at = part->first ? claims->list[part->first - 1].end : 0;
+	uint32_t current = UINT32_MAX;
+
+	part->run.marks_known = true;
+	for (size_t i = part->first; i < part->last; i++) {
+		const struct claim *claim = &claims->list[i];
+		const struct cfi_fde *fde = &frames->fdes[claim->fde];
+		const struct sf_view_func *func = NULL;
+
+		if (part->last - i > CFI_SAME_AHEAD)
+			cfi_same_expect(&part->same,
+				&frames->fdes[claims->list[i + CFI_SAME_AHEAD].fde]);
+		if (at < claim->start && !verify_outside(part, at, claim->start, err))
+			return false;
+		if (verify_is_whole(claim, fde))
+			func = sweep_whole(sweep, claim->start, claim->end, err);
+		if (sweep->failed)
+			return false;
+		if (func ? !verify_whole(part, claim, func, err)
+			 : !verify_claim(part, claim, claim->fde == current, err))
+			return false;
+		current = claim->fde;
+		at = claim->end;
+	}
+	return !part->to_the_end || verify_outside(part, at, UINT64_MAX, err);
+}
+
+static void verify_work(void *context)
+{
+	struct verify_part *part = context;
+	const struct verify_input *in = part->run.in;
+
+	cfi_interp_init(&part->interp, in->frames, &in->policy->arch->cfi);
+	cfi_same_init(&part->same, in->frames, part->last - part->first);
+	part->ok = verify_claims(part, &part->err);
+	cfi_same_deinit(&part->same);
+	free(part->seen);
+}
+
+/*
+ * All claims in n parts at the same time. False when what they found has to be told in
+ * order, or may depend on n; the result then means nothing.
+ */
+static bool verify_beside(const struct verify_part *whole, size_t n)
+{
+	struct verify_result *result = whole->run.result;
+	struct verify_part *parts = calloc(n, sizeof(*parts));
+	uint64_t expr_ops = 0;
+	bool ok = true;
+
+	if (!parts)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		parts[i] = *whole;
+		parts[i].run.result = &parts[i].result;
+		parts[i].first = i ? parts[i - 1].last : 0;
+		parts[i].last = claims_part_end(whole->run.in->claims, i, n);
+		parts[i].to_the_end = i == n - 1;
+	}
+	task_run_all(verify_work, parts, sizeof(*parts), n);
+	for (size_t i = 0; i < n; i++) {
+		ok = ok && parts[i].ok && !parts[i].result.n_differences &&
+		     !parts[i].result.missing_bytes;
+		expr_ops += parts[i].interp.expr_ops_total;
+		result->agreed_bytes += parts[i].result.agreed_bytes;
+		result->template_bytes += parts[i].result.template_bytes;
+		result->padding_bytes += parts[i].result.padding_bytes;
+		cfi_interp_deinit(&parts[i].interp);
+	}
+	free(parts);
+	return ok && expr_ops < CFI_MAX_EXPR_OPS_TOTAL;
+}
+
+/* All claims in one part, from the start. */
+static bool verify_alone(struct verify_part *whole, struct err *err)
+{
+	struct verify_result *result = whole->run.result;
+
+	*result = (struct verify_result){
+		.differ = result->differ, .context = result->context};
+	whole->last = whole->run.in->claims->n;
+	whole->to_the_end = true;
+	verify_work(whole);
+	/* Rules given up for that say nothing about the section. */
+	if (whole->ok && whole->interp.expr_ops_total >= CFI_MAX_EXPR_OPS_TOTAL)
+		whole->ok = err_set(&whole->err, ERR_LIMIT,
+			"the expressions in .eh_frame take more than %u operations",
+			CFI_MAX_EXPR_OPS_TOTAL);
+	cfi_interp_deinit(&whole->interp);
+	if (!whole->ok)
+		*err = whole->err;
+	return whole->ok;
+}
+
+bool verify_own(
+	const struct verify_input *input, struct verify_result *result, struct err *err)
+{
+	struct verify_part whole = {.run = verify_begin(input, result)};
+	size_t n = claims_n_parts(input->claims, input->policy->options->jobs);
+	struct sf_section templates = {0};
+	struct coverage unused = {0};
+	bool ok;
+
+	if (!sf_check_all(input->view, NULL, err) ||
+		!sweep_init(&whole.run.sweep, input->view, err))
+		return false;
+	whole.templates = &templates;
+	ok = plt_from_templates(input->policy, input->claims, &templates, &unused) ||
+	     err_set_nomem(err);
+	ok = ok && ((n > 1 && verify_beside(&whole, n)) || verify_alone(&whole, err));
+	sf_section_deinit(&templates);
+	sweep_deinit(&whole.run.sweep);
+	return ok;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* The proof as one step: decode, read the CFI, compare, judge. */
+#include "gen/verify/prove.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "gen/source.h"
+#include "sframe/decode.h"
+
+/* libdwarf runs each FDE's program once per row; this bounds one FDE to about a second.
+ */
+#define PROVE_LIBDWARF_ROWS 4096
+
+bool prove_section(const struct image *image, const struct image *cfi_image,
+	const struct prove_bytes *bytes, const struct options *options,
+	struct verify_result *result, struct err *err)
+{
+	struct source source;
+	struct sf_view view;
+	bool ok;
+
+	if (!sf_view_open(bytes->data, bytes->size, bytes->addr, &view, err))
+		return false;
+	if (!source_read(image, cfi_image, options, &source, err))
+		return false;
+	if (view.abi != source.arch->sframe_abi) {
+		ok = err_set(err, ERR_MALFORMED,
+			"the .sframe section is for another machine (ABI %u)", view.abi);
+	} else {
+		const struct verify_input input = {
+			&view, &source.frames, &source.claims, &source.policy};
+
+		ok = verify_own(&input, result, err);
+		if (ok && options->witness == WITNESS_LIBDWARF &&
+			result->n_differences == 0) {
+			struct verify_result own = *result;
+
+			ok = verify_libdwarf(&input, PROVE_LIBDWARF_ROWS,
+				&options->progress, result, err);
+			result->missing_bytes = own.missing_bytes;
+			result->n_missing = own.n_missing;
+			memcpy(result->missing, own.missing, sizeof(own.missing));
+			result->template_bytes = own.template_bytes;
+			result->padding_bytes = own.padding_bytes;
+		}
+	}
+	source_deinit(&source);
+	return ok;
+}
+
+bool prove_image(const struct image *image, const struct image *cfi_image,
+	const struct options *options, struct verify_result *result, struct err *err)
+{
+	struct prove_bytes bytes;
+
+	if (!image_sframe(image, &bytes.data, &bytes.size, &bytes.addr, err))
+		return false;
+	if (!bytes.data)
+		return err_set(err, ERR_NOTHING, "no .sframe section");
+	return prove_section(image, cfi_image, &bytes, options, result, err);
+}
+
+bool prove_judge(
+	const struct verify_result *result, uint64_t expected_bytes, struct err *err)
+{
+	if (result->n_differences)
+		return err_set(err, ERR_PROOF,
+			"%zu differences between .sframe and CFI; first at %s",
+			result->n_differences, result->texts[0]);
+	if (expected_bytes != UINT64_MAX &&
+		result->agreed_bytes + result->skipped_bytes != expected_bytes)
+		return err_set(err, ERR_PROOF,
+			"%" PRIu64 " bytes of code proven where %" PRIu64
+			" should be covered",
+			result->agreed_bytes, expected_bytes);
+	if (expected_bytes != UINT64_MAX && result->missing_bytes)
+		return err_set(err, ERR_PROOF,
+			"%" PRIu64 " bytes of code lack the row they could have",
+			result->missing_bytes);
+	return true;
+}

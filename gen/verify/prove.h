@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Opens a section anew and holds it against the CFI read anew. */
+#ifndef GEN_VERIFY_PROVE_H
+#define GEN_VERIFY_PROVE_H
+
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "gen/elf/image.h"
+#include "gen/options.h"
+#include "gen/verify/verify.h"
+
+/* Where the bytes of a section are and where they are loaded. Borrows the bytes. */
+struct prove_bytes {
+	const uint8_t *data;
+	size_t size;   /* bytes */
+	uint64_t addr; /* of data[0] */
+};
+
+/*
+ * Proves a section against the CFI of cfi_image for the code of image. Reads everything
+ * again; nothing is shared with a conversion. False on an error of its own; differences
+ * are in *result.
+ */
+ATTR_MUST_CHECK bool prove_section(const struct image *image,
+	const struct image *cfi_image, const struct prove_bytes *bytes,
+	const struct options *options, struct verify_result *result, struct err *err);
+
+/* As prove_section, for the section the image carries; ERR_NOTHING when it has none. */
+ATTR_MUST_CHECK bool prove_image(const struct image *image, const struct image *cfi_image,
+	const struct options *options, struct verify_result *result, struct err *err);
+
+/*
+ * Turns a result into ERR_PROOF when it has differences. expected_bytes: how many bytes
+ * of code with CFI the section is meant to cover; UINT64_MAX when not known.
+ */
+ATTR_MUST_CHECK bool prove_judge(
+	const struct verify_result *result, uint64_t expected_bytes, struct err *err);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* What the proof's two files share: comparing one range after the other. */
+#ifndef GEN_VERIFY_RUN_H
+#define GEN_VERIFY_RUN_H
+
+#include "cfi/row.h"
+#include "sframe/sweep.h"
+#include "gen/target.h"
+#include "gen/verify/verify.h"
+
+struct verify_run {
+	const struct verify_input *in;
+	struct verify_result *result;
+	struct sweep sweep;	       /* over the section */
+	const struct cfi_table *table; /* what CFI says; NULL: nothing may be said */
+	size_t at_row;		       /* of table; ascends with the PC */
+	const char *no_table_why;
+	struct target target; /* what rows for this code can say */
+	bool marks_known;     /* target's signal frame and key are what CFI says */
+	bool marks_told;      /* that the section says otherwise */
+	bool judge_missing;
+};
+
+/* Nothing compared yet; sweep is left for the caller to begin. Resets *result. */
+struct verify_run verify_begin(
+	const struct verify_input *input, struct verify_result *result);
+
+/* Compares [from, to), which lies inside run->table if there is one. */
+ATTR_MUST_CHECK bool verify_range(
+	struct verify_run *run, uint64_t from, uint64_t to, struct err *err);
+
+/* Counts a difference at pc, and tells it in words. */
+ATTR_PRINTF(3, 4)
+void verify_differ(struct verify_run *run, uint64_t pc, const char *fmt, ...);
+
+/* One line for all that is missing of an FDE. */
+void verify_miss(struct verify_run *run, const struct cfi_fde *fde, uint64_t bytes);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* The public interface: what a file is, for those who look through many. */
+#include <elf.h>
+#include <string.h>
+
+#include "base/rd.h"
+#include "lib/api.h"
+#include "gen/arch/arch.h"
+
+enum eh2sframe_kind eh2sframe_kind(const void *bytes, size_t size)
+{
+	const uint8_t *ident = bytes;
+	uint16_t type, machine;
+	bool big_endian;
+	struct rd rd;
+
+	if (!bytes || size < sizeof(Elf64_Ehdr) || memcmp(ident, ELFMAG, SELFMAG) != 0)
+		return EH2SFRAME_KIND_NOT_ELF;
+	if (ident[EI_CLASS] == ELFCLASS32)
+		return EH2SFRAME_KIND_OTHER_MACHINE;
+	/* A damaged header is not for this to judge: opening the file says what is wrong.
+	 */
+	if (ident[EI_CLASS] != ELFCLASS64 ||
+		(ident[EI_DATA] != ELFDATA2LSB && ident[EI_DATA] != ELFDATA2MSB))
+		return EH2SFRAME_KIND_LINKED;
+	big_endian = ident[EI_DATA] == ELFDATA2MSB;
+	rd_init(&rd, bytes, size, big_endian);
+	rd.pos = EI_NIDENT;
+	type = rd_u16(&rd);
+	machine = rd_u16(&rd);
+	if (!arch_find(machine, big_endian))
+		return EH2SFRAME_KIND_OTHER_MACHINE;
+	if (type == ET_REL)
+		return EH2SFRAME_KIND_RELOCATABLE;
+	return type == ET_CORE ? EH2SFRAME_KIND_CORE : EH2SFRAME_KIND_LINKED;
+}
+
+/* Code without bytes is what objcopy --only-keep-debug leaves. */
+static bool api_is_debug_only(const struct image *image)
+{
+	for (size_t i = 0; i < image->n_sections; i++)
+		if (image->sections[i].hdr.sh_type == SHT_NOBITS &&
+			image->sections[i].hdr.sh_flags & SHF_EXECINSTR)
+			return true;
+	return false;
+}
+
+enum eh2sframe_lack eh2sframe_lack(const struct eh2sframe *file)
+{
+	const struct image *image;
+	const uint8_t *data = NULL;
+	struct err ignored = {0};
+	struct cfi_section cfi;
+	uint64_t addr;
+	size_t size;
+	bool found;
+
+	if (!file)
+		return EH2SFRAME_LACK_NOTHING;
+	image = pipeline_opened(&file->line);
+	/* What is damaged is no lack: the conversion says what it is. */
+	if (!file->options.refresh &&
+		image_sframe(image, &data, &size, &addr, &ignored) && data)
+		return EH2SFRAME_LACK_HAS_SFRAME;
+	if (!image_eh_frame(image, &cfi, &found, NULL, &ignored) || found)
+		return EH2SFRAME_LACK_NOTHING;
+	return api_is_debug_only(image) ? EH2SFRAME_LACK_DEBUG_ONLY
+					: EH2SFRAME_LACK_NO_CFI;
+}

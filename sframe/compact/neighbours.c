@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The least that can be done for size: an FDE for each stretch of functions with one and
+ * the same row, such as leaf functions, instead of one for each of them.
+ */
+#include "base/num.h"
+#include "sframe/compact/internal.h"
+
+/* Whether the function is nothing but one row that another one could go on with. */
+static bool one_row(const struct fuse *fuse, const struct sf_func *func)
+{
+	return func->n_rows == 1 && fuse->section->rows[func->first_row].start == 0 &&
+	       fuse_movable(fuse, func);
+}
+
+/* Both of one row, b behind a; *size is that of the two together. The cheapest questions
+ * first, for most functions have more rows or others. */
+static bool goes_on(struct fuse *fuse, const struct sf_func *a, const struct sf_func *b,
+	uint32_t *size)
+{
+	const struct sf_row *rows = fuse->section->rows;
+
+	return sf_row_same(&rows[a->first_row], &rows[b->first_row]) &&
+	       num_u32(b->start + b->size - a->start, size) && *size <= FUSE_SIZE_MAX &&
+	       !fuse_border(fuse, a, b);
+}
+
+bool sf_fuse_equal(struct sf_section *section, const struct sf_fuse_options *options,
+	struct sf_fuse_stats *stats, struct err *err)
+{
+	struct sf_fuse_stats result = {.n_before = section->n_funcs};
+	struct sf_func *last = NULL; /* that may go on */
+	struct fuse fuse;
+
+	if (!fuse_begin(&fuse, section, options, err))
+		return false;
+	for (size_t i = 0; i < section->n_funcs; i++) {
+		const struct sf_func *func = &section->funcs[i];
+		bool one = one_row(&fuse, func);
+		uint32_t size;
+
+		result.rows_before += func->n_rows;
+		if (one && last && goes_on(&fuse, last, func, &size)) {
+			/* The rows stay as they are: others may have the same ones. */
+			result.padding_bytes += func->start - last->start - last->size;
+			last->size = size;
+			continue;
+		}
+		section->funcs[result.n_funcs] = *func;
+		last = one ? &section->funcs[result.n_funcs] : NULL;
+		result.n_funcs++;
+		result.n_rows += func->n_rows;
+	}
+	section->n_funcs = result.n_funcs;
+	if (stats)
+		*stats = result;
+	return true;
+}

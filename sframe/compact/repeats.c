@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* Finding the pieces that occur more than once. */
+#include "sframe/compact/repeats.h"
+
+#include <stdlib.h>
+
+#include "base/vec.h"
+
+/* A piece is looked for between a mark and one of so many behind it; below so many rows
+ * it is cheaper as a part of its neighbour. */
+enum { SPAN = 6, WORTH = 4 };
+
+struct walk {
+	const struct fuse *fuse;
+	struct fuse_blocks *blocks;
+	bool (*f)(struct fuse_blocks *, const struct fuse_lot *);
+	struct fuse_lot lot;
+};
+
+static bool walk_flush(struct walk *walk)
+{
+	bool ok = walk->f(walk->blocks, &walk->lot);
+
+	walk->lot.n = 0;
+	return ok;
+}
+
+static bool walk_add(struct walk *walk, uint32_t from, uint32_t to, bool whole)
+{
+	struct fuse_lot *lot = &walk->lot;
+
+	lot->piece[lot->n] = fuse_piece_at(walk->fuse, from, to);
+	lot->whole[lot->n++] = whole;
+	return lot->n < sizeof(lot->whole) || walk_flush(walk);
+}
+
+/* The pieces that end at mark number i of the line. */
+static bool walk_end(struct walk *walk, size_t i)
+{
+	const struct fuse_line *line = &walk->fuse->line;
+	uint32_t to = line->marks[i], begin = line->list[to - 1].begin;
+	uint32_t chain = line->list[to - 1].chain;
+	bool whole_may = fuse_begins(line, to);
+
+	for (size_t j = i; j-- > 0 && line->marks[j] >= chain;) {
+		uint32_t from = line->marks[j], rows = fuse_rows(line, from, to);
+		bool whole = whole_may && from == begin, far;
+
+		far = i - j > SPAN ||
+		      (rows > walk->fuse->options->max_rows && from < begin);
+		if (far && (!whole_may || from < begin))
+			break;
+		if ((whole || (!far && rows >= WORTH)) &&
+			!walk_add(walk, from, to, whole))
+			return false;
+	}
+	return true;
+}
+
+bool fuse_blocks_walk(const struct fuse *fuse, struct fuse_blocks *blocks,
+	bool (*f)(struct fuse_blocks *, const struct fuse_lot *))
+{
+	struct walk walk = {.fuse = fuse, .blocks = blocks, .f = f};
+
+	for (size_t i = 1; i < fuse->line.n_marks; i++) {
+		if (!walk_end(&walk, i))
+			return false;
+	}
+	return walk_flush(&walk);
+}
+
+bool fuse_blocks_init(struct fuse_blocks *blocks, size_t n_funcs)
+{
+	blocks->n_filter = 1 << 16;
+	while (blocks->n_filter < n_funcs * 16)
+		blocks->n_filter *= 2;
+	blocks->filter = calloc(blocks->n_filter, sizeof(*blocks->filter));
+	return blocks->filter;
+}
+
+/* Bits of the hash that the table of blocks does not begin with. */
+static uint8_t *filter_at(struct fuse_blocks *blocks, const struct fuse_piece *piece)
+{
+	return &blocks->filter[piece->hash >> 32 & (blocks->n_filter - 1)];
+}
+
+/* The tables are too large for a cache: asked for all at once, they come sooner. */
+static void filter_fetch(struct fuse_blocks *blocks, const struct fuse_lot *lot)
+{
+	for (size_t i = 0; i < lot->n; i++)
+		__builtin_prefetch(filter_at(blocks, &lot->piece[i]), 1);
+}
+
+bool fuse_blocks_filter(struct fuse_blocks *blocks, const struct fuse_lot *lot)
+{
+	filter_fetch(blocks, lot);
+	for (size_t i = 0; i < lot->n; i++) {
+		uint8_t *times = filter_at(blocks, &lot->piece[i]);
+
+		if (*times < 2)
+			++*times;
+	}
+	return true;
+}
+
+static bool blocks_grow(struct fuse_blocks *blocks)
+{
+	size_t n = blocks->n_slots ? blocks->n_slots * 2 : 1024;
+	struct fuse_slot *slots = calloc(n, sizeof(*slots));
+
+	if (!slots)
+		return false;
+	for (size_t i = 0; i < blocks->n; i++) {
+		size_t at = blocks->list[i].hash & (n - 1);
+
+		while (slots[at].block)
+			at = (at + 1) & (n - 1);
+		slots[at].block = (uint32_t)i + 1;
+		slots[at].tag = (uint32_t)(blocks->list[i].hash >> 32);
+	}
+	free(blocks->slots);
+	blocks->slots = slots;
+	blocks->n_slots = n;
+	return true;
+}
+
+static bool block_find(
+	struct fuse_blocks *blocks, const struct fuse_piece *piece, uint32_t *out)
+{
+	uint32_t tag = (uint32_t)(piece->hash >> 32);
+	struct fuse_slot *slot;
+
+	if (blocks->n >= blocks->n_slots / 2 && !blocks_grow(blocks))
+		return false;
+	for (size_t at = piece->hash;; at++) {
+		slot = &blocks->slots[at & (blocks->n_slots - 1)];
+		if (!slot->block ||
+			(slot->tag == tag &&
+				blocks->list[slot->block - 1].hash == piece->hash))
+			break;
+	}
+	if (!slot->block) {
+		if (!vec_reserve(&blocks->list, &blocks->cap, blocks->n + 1))
+			return false;
+		blocks->list[blocks->n++] =
+			(struct fuse_block){.hash = piece->hash, .len = piece->len};
+		*slot = (struct fuse_slot){tag, (uint32_t)blocks->n};
+	}
+	*out = slot->block - 1;
+	return true;
+}
+
+static bool collect_one(
+	struct fuse_blocks *blocks, const struct fuse_piece *piece, bool whole)
+{
+	struct fuse_offer offer = {.from = piece->from, .to = piece->to};
+
+	if (*filter_at(blocks, piece) < 2) {
+		blocks->alone += whole ? piece->len : 0;
+		return true;
+	}
+	if (!block_find(blocks, piece, &offer.block) ||
+		!vec_reserve(&blocks->offers, &blocks->cap_offers, blocks->n_offers + 1))
+		return false;
+	blocks->list[offer.block].seen++;
+	blocks->list[offer.block].used += whole;
+	blocks->offers[blocks->n_offers++] = offer;
+	return true;
+}
+
+bool fuse_blocks_collect(struct fuse_blocks *blocks, const struct fuse_lot *lot)
+{
+	filter_fetch(blocks, lot);
+	for (size_t i = 0; i < lot->n && blocks->n_slots; i++)
+		if (*filter_at(blocks, &lot->piece[i]) >= 2)
+			__builtin_prefetch(&blocks->slots[lot->piece[i].hash &
+							  (blocks->n_slots - 1)]);
+	for (size_t i = 0; i < lot->n; i++) {
+		if (!collect_one(blocks, &lot->piece[i], lot->whole[i]))
+			return false;
+	}
+	return true;
+}
+
+void fuse_blocks_deinit(struct fuse_blocks *blocks)
+{
+	free(blocks->filter);
+	free(blocks->list);
+	free(blocks->slots);
+	free(blocks->price);
+	free(blocks->offers);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads a section for what its FDEs cost. */
+#include "sframe/cost.h"
+
+#include <stdlib.h>
+
+#include "base/num.h"
+#include "sframe/format.h"
+
+static bool cost_read(
+	const struct sf_view *view, uint32_t i, struct report_cost *cost, struct err *err)
+{
+	struct sf_view_func func;
+	struct sf_row_iter iter;
+	struct sf_row row;
+	uint64_t begin;
+
+	if (!sf_view_func(view, i, &func, err))
+		return false;
+	*cost = (struct report_cost){.start = func.func.start,
+		.size = func.func.size,
+		.n_rows = func.func.n_rows,
+		.index_bytes = view->func_size,
+		.rows_off = func.rows_off};
+	sf_rows_begin(view, &func, &iter);
+	begin = iter.off;
+	while (sf_rows_next(&iter, &row, err))
+		;
+	if (iter.failed)
+		return false;
+	if (view->version >= SFRAME_VERSION_3)
+		begin -= SFRAME_V3_ATTR_SIZE;
+	return num_u32(iter.off - begin, &cost->row_bytes) ||
+	       err_set(err, ERR_INTERNAL, "rows of 4 GiB");
+}
+
+static int compare_offs(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* The first of the sorted places that is not below off. */
+static size_t find_off(const uint32_t *offs, size_t n, uint64_t off)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (offs[middle] < off)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool count_users(struct report_costs *costs, struct err *err)
+{
+	uint32_t *offs = calloc(costs->n + 1, sizeof(*offs));
+
+	if (!offs)
+		return err_set_nomem(err);
+	for (size_t i = 0; i < costs->n; i++)
+		offs[i] = costs->list[i].rows_off;
+	qsort(offs, costs->n, sizeof(*offs), compare_offs);
+	for (size_t i = 0; i < costs->n; i++) {
+		uint64_t off = costs->list[i].rows_off;
+
+		costs->list[i].users = (uint32_t)(find_off(offs, costs->n, off + 1) -
+						  find_off(offs, costs->n, off));
+	}
+	free(offs);
+	return true;
+}
+
+bool report_costs_read(
+	const struct sf_view *view, struct report_costs *costs, struct err *err)
+{
+	costs->list = calloc((size_t)view->n_funcs + 1, sizeof(*costs->list));
+	if (!costs->list)
+		return err_set_nomem(err);
+	for (; costs->n < view->n_funcs; costs->n++) {
+		if (!cost_read(view, (uint32_t)costs->n, &costs->list[costs->n], err))
+			return false;
+	}
+	return count_users(costs, err);
+}
+
+void report_costs_deinit(struct report_costs *costs)
+{
+	free(costs->list);
+	*costs = (struct report_costs){0};
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* What each FDE of a section costs. */
+#ifndef SFRAME_COST_H
+#define SFRAME_COST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "sframe/decode.h"
+
+struct report_cost {
+	uint64_t start; /* address */
+	uint32_t size, n_rows;
+	uint32_t index_bytes; /* its place in the FDE array */
+	uint32_t row_bytes;   /* its rows, and in version 3 the attribute before them */
+	uint32_t users;	      /* FDEs whose rows begin where its rows do */
+	uint32_t rows_off;
+};
+
+struct report_costs {
+	struct report_cost *list; /* owned; ascending by start */
+	size_t n;
+};
+
+/* Of all FDEs of a section that sf_encode made. */
+ATTR_MUST_CHECK bool report_costs_read(
+	const struct sf_view *view, struct report_costs *costs, struct err *err);
+void report_costs_deinit(struct report_costs *costs);
+
+#endif

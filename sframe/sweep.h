@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* The rows of a decoded section in the order of the addresses they hold for. */
+#ifndef SFRAME_SWEEP_H
+#define SFRAME_SWEEP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "sframe/decode.h"
+
+/* One row over [start, end), clipped to what was asked for. PCMASK rows come block by
+ * block. */
+struct sweep_segment {
+	uint64_t start, end;	  /* addresses */
+	const struct sf_row *row; /* until the next call */
+	bool signal_frame;	  /* the function is marked as one */
+	bool pauth_b;		  /* its signing key is B */
+};
+
+/* Row starts of a PCMASK function ascend below a block size of at most 255. */
+#define SWEEP_MAX_BLOCK_ROWS 255
+
+/* A 4 GiB PCMASK function of one-byte blocks is a few bytes of input; the work stops
+ * here. */
+#define SWEEP_MAX_SEGMENTS 67108864u
+
+struct sweep {
+	const struct sf_view *view; /* borrowed; has passed sf_check_all */
+	uint32_t *order; /* functions that have a size, by start; NULL: as stored */
+	uint32_t n;	 /* of them */
+	uint32_t at;	 /* function whose turn it is, in that order */
+	struct sf_view_func func;
+	bool have_func, have_rows;
+	struct sf_row_iter iter; /* PCINC: after next */
+	struct sf_row row, next; /* PCINC: the row that holds, and the one after it */
+	bool have_row, have_next;
+	struct sf_row block[SWEEP_MAX_BLOCK_ROWS]; /* PCMASK: all rows */
+	size_t n_block;
+	uint64_t pos; /* addresses below are done */
+	uint32_t n_segments;
+	bool failed;
+};
+
+ATTR_MUST_CHECK bool sweep_init(
+	struct sweep *sweep, const struct sf_view *view, struct err *err);
+void sweep_deinit(struct sweep *sweep);
+
+/* The next segments are those at or above pc. Going forward is cheap; back, and to where
+ * the first one is, costs a search. */
+void sweep_seek(struct sweep *sweep, uint64_t pc);
+
+/*
+ * The function that covers all of [start, end), and says the same of it wherever it
+ * stands (PCINC): because it covers nothing else, or has one row for everything. NULL
+ * when there is none, or on damage. For start no less than what was passed already. It is
+ * not passed by this.
+ */
+const struct sf_view_func *sweep_whole(
+	struct sweep *sweep, uint64_t start, uint64_t end, struct err *err);
+
+/* Whether every row of the PCINC function that the last segment was of has come up. */
+static inline bool sweep_spent(const struct sweep *sweep)
+{
+	return sweep->have_func && sweep->have_rows && !sweep->have_next;
+}
+
+/* Whether the row of the last segment, which was [start, end), held before start already,
+ * and its function (PCINC) goes on at end. */
+static inline bool sweep_goes_on(const struct sweep *sweep, uint64_t start, uint64_t end)
+{
+	const struct sf_func *func = &sweep->func.func;
+
+	return !func->pcmask && func->start + sweep->row.start < start &&
+	       end - func->start < func->size;
+}
+
+/* The next segment that starts below limit, cut off there; false when there is none, or
+ * on damage (sweep->failed and err). */
+bool sweep_next(struct sweep *sweep, uint64_t limit, struct sweep_segment *segment,
+	struct err *err);
+
+/* The row a sorted model says for pc, and in *end where it stops holding; NULL when none,
+ * with *end lowered to the next function's start if that is nearer. */
+const struct sf_row *sweep_model_row(
+	const struct sf_section *section, uint64_t pc, uint64_t *end);
+
+#endif
