@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libeh2sframe: gives ELF files SFrame stack-trace data from the .eh_frame they have.
- * libeh2sframe(3) has the whole story, eh2sframe(1) the options, refusals and rules.
+ * libeh2sframe gives ELF files SFrame stack-trace data from the .eh_frame that they have.
+ * libeh2sframe(3) explains the library, eh2sframe(1) the options, refusals and rules.
  *
- * Rules for all of it:
+ * Rules for all functions:
  *
- * - The library prints nothing, ends nothing, handles no signals, reads no environment
- * and keeps no state but in the handles below. Different handles can be used by different
- *   threads at once, one handle by one thread at a time.
- * - Sizes and offsets are bytes; addresses are those of the file, before it is relocated.
- * - Functions that return bool or a pointer fail with false or NULL, and say why in
- * *error, which may be NULL. Text in it is one line, without the name of the file.
- * - No other pointer may be NULL but where it is said, and contexts. One that is ends a
- *   call with EH2SFRAME_USAGE, false, NULL or 0, and nothing done.
- * - A file that is open by path or descriptor must not become shorter meanwhile, and
- * memory must not change: the bytes are read in place (a file's through mmap).
- * - Where the specification is meant ("The SFrame format", of binutils) its section is
- *   named.
+ * - The library prints nothing, ends no process, handles no signals and reads no
+ *   environment. All its state is in the handles below. Two threads may use different
+ *   handles at once, but not the same handle.
+ * - Sizes and offsets are bytes. Addresses are those of the file before relocation.
+ * - A function that returns bool or a pointer returns false or NULL when it fails, and
+ *   says why in *error. error may be NULL. Its text is one line without the file's name.
+ * - No other pointer may be NULL, except contexts and where a function says so. For NULL a
+ *   function does nothing and returns EH2SFRAME_USAGE, false, NULL or 0.
+ * - A file opened by path or descriptor must not become shorter while it is open, and
+ *   memory must not change. The library reads the bytes in place, a file's by mmap.
+ * - Section names in comments are those of the specification ("The SFrame format", in
+ *   binutils).
  */
 #ifndef EH2SFRAME_H
 #define EH2SFRAME_H

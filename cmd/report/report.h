@@ -30,7 +30,7 @@ struct batch_report {
 		char *path; /* as in the text */
 		char *text; /* the object */
 		size_t seq; /* in which it came: decides between equal paths */
-	} * list;
+	} *list;
 	size_t n, cap;
 	struct batch_apart apart;
 	struct batch_sums {

@@ -201,7 +201,7 @@ static bool check_segment(const struct image *input, const struct write_plan *pl
 	GElf_Phdr want = *old;
 
 	if (i == plan->sframe_entry)
-		return new->p_type == IMAGE_PT_GNU_SFRAME &&is_spare(old, plan, output);
+		return new->p_type == IMAGE_PT_GNU_SFRAME && is_spare(old, plan, output);
 	/* Compared with the table itself later. */
 	if (old->p_type == PT_PHDR && write_table_changes(input, plan))
 		return new->p_type == PT_PHDR;

@@ -21,34 +21,35 @@ bool write_front_slides(const struct write_plan *plan, const GElf_Phdr *phdr)
 /* Those that stay in the first page keep their order and distances; the others keep
  * theirs. */
 static bool check_place(
-	const struct write_plan *plan, const GElf_Shdr *old, const GElf_Shdr *new)
+	const struct write_plan *plan, const GElf_Shdr *before, const GElf_Shdr *after)
 {
 	const struct write_front *front = &plan->front;
-	bool lifted = old->sh_offset >= front->lift_off;
+	uint64_t end = after->sh_offset + after->sh_size;
 
-	if (lifted)
-		return new->sh_offset - plan->segment_off ==
-		       old->sh_offset - front->lift_off &&new->sh_addr -
-			       plan->segment_addr ==
-		       new->sh_offset - plan->segment_off;
-	return new->sh_offset == old->sh_offset + front->slide_by &&new->sh_addr ==
-	       old->sh_addr + front->slide_by &&new->sh_offset + new->sh_size <=
-		       WRITE_MIN_PAGE &&new->sh_offset + new->sh_size <=
-		       front->lift_off + front->lift_size;
+	if (before->sh_offset >= front->lift_off) {
+		uint64_t into = after->sh_offset - plan->segment_off;
+
+		return into == before->sh_offset - front->lift_off &&
+		       after->sh_addr - plan->segment_addr == into;
+	}
+	return after->sh_offset == before->sh_offset + front->slide_by &&
+	       after->sh_addr == before->sh_addr + front->slide_by &&
+	       end <= WRITE_MIN_PAGE && end <= front->lift_off + front->lift_size;
 }
 
 /* The bytes, and again as the loader maps them. */
 static bool check_moved(const struct image *input, const struct write_plan *plan,
 	const struct image *output, size_t i)
 {
-	const struct image_section *old = &input->sections[i],
-				   *new = &output->sections[i];
-	size_t size = (size_t)old->hdr.sh_size;
+	const struct image_section *before = &input->sections[i];
+	const struct image_section *after = &output->sections[i];
+	size_t size = (size_t)before->hdr.sh_size;
 
-	return old->data && new->data &&check_place(plan, &old->hdr, &new->hdr) &&
-	       (new->hdr.sh_addr - old->hdr.sh_addr) % WRITE_SFRAME_ALIGN == 0 &&
-	       memcmp(old->data, new->data, size) == 0 &&
-	       image_at_addr(output, new->hdr.sh_addr, size) == new->data;
+	return before->data && after->data &&
+	       check_place(plan, &before->hdr, &after->hdr) &&
+	       (after->hdr.sh_addr - before->hdr.sh_addr) % WRITE_SFRAME_ALIGN == 0 &&
+	       memcmp(before->data, after->data, size) == 0 &&
+	       image_at_addr(output, after->hdr.sh_addr, size) == after->data;
 }
 
 /* The value of the same tag in the input, or the address of the section it led to. */
@@ -81,16 +82,16 @@ static Elf_Data *data_at(const struct image *image, uint64_t off)
 static bool check_tags(const struct image *input, const struct write_plan *plan,
 	const struct image *output)
 {
-	Elf_Data *old = data_at(input, plan->front.dynamic_off),
-		 *new = data_at(output, plan->front.dynamic_off);
+	Elf_Data *before = data_at(input, plan->front.dynamic_off),
+		 *after = data_at(output, plan->front.dynamic_off);
 	GElf_Dyn was, is;
 	bool live = true;
 
-	if (!old || !new || old->d_size != new->d_size)
+	if (!before || !after || before->d_size != after->d_size)
 		return false;
-	for (int i = 0; gelf_getdyn(old, i, &was); i++) {
+	for (int i = 0; gelf_getdyn(before, i, &was); i++) {
 		live &= was.d_tag != DT_NULL;
-		if (!gelf_getdyn(new, i, &is) || is.d_tag != was.d_tag ||
+		if (!gelf_getdyn(after, i, &is) || is.d_tag != was.d_tag ||
 			is.d_un.d_val != (live ? wanted_value(input, plan, output, &was)
 					       : was.d_un.d_val))
 			return false;
@@ -113,17 +114,17 @@ static bool check_symbol(const struct image *input, const struct write_plan *pla
 static bool check_symbols(const struct image *input, const struct write_plan *plan,
 	const struct image *output)
 {
-	Elf_Data *old, *new;
+	Elf_Data *before, *after;
 	GElf_Sym was, is;
 
 	if (!plan->front.symbols_size)
 		return true;
-	old = elf_getdata(elf_getscn(input->elf, plan->front.symtab), NULL);
-	new = elf_getdata(elf_getscn(output->elf, plan->front.symtab), NULL);
-	if (!old || !new || old->d_size != new->d_size)
+	before = elf_getdata(elf_getscn(input->elf, plan->front.symtab), NULL);
+	after = elf_getdata(elf_getscn(output->elf, plan->front.symtab), NULL);
+	if (!before || !after || before->d_size != after->d_size)
 		return false;
-	for (int i = 0; gelf_getsym(old, i, &was); i++)
-		if (!gelf_getsym(new, i, &is) ||
+	for (int i = 0; gelf_getsym(before, i, &was); i++)
+		if (!gelf_getsym(after, i, &is) ||
 			(was.st_shndx < input->n_sections
 					? !check_symbol(input, plan, output, &was, is)
 					: memcmp(&was, &is, sizeof(is)) != 0))

@@ -49,7 +49,7 @@ struct object {
 	struct object_user {
 		uint32_t group;	     /* its SHT_GROUP section, or 0 */
 		uint32_t rela, more; /* sections of relocations for it, or 0 */
-	} * users;		     /* per section */
+	} *users;		     /* per section */
 	uint64_t n_relocs;	     /* in all tables that were opened */
 	size_t symtab, extended;     /* SHT_SYMTAB and its SHT_SYMTAB_SHNDX; 0: none */
 };
