@@ -114,8 +114,13 @@ bazel)
 	fi
 	cp -r "$examples/bazel" "$work/bazel"
 	cd "$work/bazel"
+	# From 7 on Bazel asks a registry on the network for modules, even for none, unless it reads WORKSPACE.
+	workspace=
+	[ "$(bazel --version | sed 's/[^0-9]*\([0-9]*\).*/\1/')" -lt 7 ] ||
+		workspace='--noenable_bzlmod --enable_workspace'
 	bazel() {
-		command bazel --batch --output_user_root="$work/bazel.root" "$@" --action_env=PATH
+		# shellcheck disable=SC2086 # words
+		command bazel --batch --output_user_root="$work/bazel.root" "$@" $workspace --action_env=PATH
 	}
 	bazel build //:hello
 	proven bazel-bin/hello
