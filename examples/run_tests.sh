@@ -116,8 +116,11 @@ bazel)
 	cd "$work/bazel"
 	# From 7 on Bazel asks a registry on the network for modules, even for none, unless it reads WORKSPACE.
 	workspace=
-	[ "$(bazel --version | sed 's/[^0-9]*\([0-9]*\).*/\1/')" -lt 7 ] ||
-		workspace='--noenable_bzlmod --enable_workspace'
+	# Debian's 4.2 has no version to tell.
+	case $(bazel --version) in
+	*no_version*) ;;
+	*) workspace='--noenable_bzlmod --enable_workspace' ;;
+	esac
 	bazel() {
 		# shellcheck disable=SC2086 # words
 		command bazel --batch --output_user_root="$work/bazel.root" "$@" $workspace --action_env=PATH
