@@ -2,7 +2,7 @@
 /*
  * libdwarf's reading of the same section, as an independent witness. libdwarf is given
  * the one section in memory (dwarf_object_init_b), so that nothing of its ELF reader is
- * involved. witness.c is the only file of the project that includes libdwarf.
+ * involved.
  */
 #ifndef CFI_WITNESS_H
 #define CFI_WITNESS_H

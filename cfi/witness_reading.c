@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* One section, opened and asked through either of libdwarf's two interfaces: that of the
+ * 2021 release (Debian 12), and that of 0.x and later. */
+#include "cfi/witness_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Asks for one column; WITNESS_CFA asks for the CFA. A DW_DLV_ status. */
+static int ask(Dwarf_Fde fde, Dwarf_Half column, Dwarf_Addr pc, struct cell *c,
+	Dwarf_Error *error)
+{
+	Dwarf_Addr row_pc;
+	int status;
+#ifdef DW_LIBDWARF_VERSION
+	Dwarf_Unsigned relevant = 0, reg = 0, offset = 0;
+	Dwarf_Block block = {0};
+#else
+	Dwarf_Signed relevant = 0, reg = 0, offset = 0;
+	Dwarf_Ptr block = NULL;
+#endif
+
+	if (column == WITNESS_CFA)
+		status = dwarf_get_fde_info_for_cfa_reg3_b(fde, pc, &c->type, &relevant,
+			&reg, &offset, &block, &row_pc, &c->has_next, &c->next_pc, error);
+	else
+		status = dwarf_get_fde_info_for_reg3_b(fde, column, pc, &c->type,
+			&relevant, &reg, &offset, &block, &row_pc, &c->has_next,
+			&c->next_pc, error);
+#ifdef DW_LIBDWARF_VERSION
+	c->block = block.bl_data;
+	c->block_len = block.bl_len;
+#else
+	c->block = block;
+	c->block_len = (uint64_t)offset;
+#endif
+	c->has_offset = relevant != 0;
+	c->reg = (int64_t)reg;
+	c->offset = (int64_t)offset;
+	return status;
+}
+
+/* The object: section 0 is the customary empty one, section 1 is .eh_frame. */
+static int get_section_info(
+	void *obj, section_index index, object_section *ret, int *error)
+{
+	const struct cfi_witness *w = obj;
+
+	(void)error;
+	memset(ret, 0, sizeof(*ret));
+	ret->SECTION_MEMBER(name) = index == 1 ? ".eh_frame" : "";
+	if (index == 1) {
+		ret->SECTION_MEMBER(addr) = w->section.addr;
+		ret->SECTION_MEMBER(size) = w->section.size;
+		ret->SECTION_MEMBER(type) = 1; /* SHT_PROGBITS */
+	}
+	return index <= 1 ? DW_DLV_OK : DW_DLV_NO_ENTRY;
+}
+
+static byte_order get_byte_order(void *obj)
+{
+	const struct cfi_witness *w = obj;
+
+	return w->section.big_endian ? BIG_ENDIAN_ORDER : LITTLE_ENDIAN_ORDER;
+}
+
+/* With 8, big-endian zero terminators would be taken for IRIX 64-bit lengths. */
+static Dwarf_Small get_length_size(void *obj)
+{
+	(void)obj;
+	return 4;
+}
+
+static Dwarf_Small get_pointer_size(void *obj)
+{
+	return ((const struct cfi_witness *)obj)->section.addr_size;
+}
+
+static Dwarf_Unsigned get_section_count(void *obj)
+{
+	(void)obj;
+	return 2;
+}
+
+static int load_section(void *obj, section_index index, Dwarf_Small **ret, int *error)
+{
+	const struct cfi_witness *w = obj;
+
+	(void)error;
+	if (index != 1)
+		return DW_DLV_NO_ENTRY;
+	/* libdwarf has no const; it does not write where there is nothing to relocate. */
+	memcpy(ret, &w->section.data, sizeof(*ret));
+	return DW_DLV_OK;
+}
+
+#ifdef DW_LIBDWARF_VERSION
+static Dwarf_Unsigned get_filesize(void *obj)
+{
+	return ((const struct cfi_witness *)obj)->section.size;
+}
+#endif
+
+static const object_methods witness_methods = {
+	.OBJECT_MEMBER(get_section_info) = get_section_info,
+	.OBJECT_MEMBER(get_byte_order) = get_byte_order,
+	.OBJECT_MEMBER(get_length_size) = get_length_size,
+	.OBJECT_MEMBER(get_pointer_size) = get_pointer_size,
+	.OBJECT_MEMBER(get_section_count) = get_section_count,
+	.OBJECT_MEMBER(load_section) = load_section,
+#ifdef DW_LIBDWARF_VERSION
+	.om_get_filesize = get_filesize,
+#endif
+};
+
+/* ---- opening and closing ---- */
+
+bool witness_refuse(const struct reading *r, int status, Dwarf_Error error,
+	const char *what, struct err *err)
+{
+	if (status != DW_DLV_ERROR)
+		return err_set(err, ERR_UNSUPPORTED, "libdwarf: %s: no entry", what);
+	err_set(err, ERR_UNSUPPORTED, "libdwarf: %s: %s", what, dwarf_errmsg(error));
+	dwarf_dealloc_error(r->dbg, error);
+	return false;
+}
+
+static bool reading_open(struct reading *r, object_interface *interface,
+	Dwarf_Half initial, struct err *err)
+{
+	Dwarf_Error error = NULL;
+	int status = dwarf_object_init_b(
+		interface, NULL, NULL, DW_GROUPNUMBER_ANY, &r->dbg, &error);
+
+	if (status != DW_DLV_OK)
+		return witness_refuse(r, status, error, "cannot open .eh_frame", err);
+	dwarf_set_frame_rule_table_size(r->dbg, WITNESS_TABLE_SIZE);
+	dwarf_set_frame_undefined_value(r->dbg, WITNESS_UNDEFINED);
+	dwarf_set_frame_same_value(r->dbg, WITNESS_SAME);
+	dwarf_set_frame_cfa_value(r->dbg, WITNESS_CFA);
+	dwarf_set_frame_rule_initial_value(r->dbg, initial);
+	status = dwarf_get_fde_list_eh(
+		r->dbg, &r->cies, &r->n_cies, &r->fdes, &r->n_fdes, &error);
+	return status != DW_DLV_ERROR ||
+		witness_refuse(r, status, error, "cannot list .eh_frame", err);
+}
+
+static void reading_close(struct reading *r)
+{
+	if (r->fdes)
+		fde_list_dealloc(r->dbg, r->cies, r->n_cies, r->fdes, r->n_fdes);
+	if (r->dbg)
+		object_finish(r->dbg);
+}
+
+static bool open_section(struct cfi_witness *w, struct err *err)
+{
+	w->interface.INTERFACE_MEMBER(object) = w;
+	w->interface.INTERFACE_MEMBER(methods) = &witness_methods;
+	return reading_open(&w->same, &w->interface, WITNESS_SAME, err) &&
+		reading_open(&w->undefined, &w->interface, WITNESS_UNDEFINED, err);
+}
+
+struct cfi_witness *cfi_witness_new(const struct cfi_section *section,
+	const struct cfi_machine *machine, struct err *err)
+{
+	struct cfi_witness *w = calloc(1, sizeof(*w));
+
+	if (!w) {
+		err_set_nomem(err);
+		return NULL;
+	}
+	w->section = *section;
+	w->machine = *machine;
+	if (!open_section(w, err)) {
+		cfi_witness_free(w);
+		return NULL;
+	}
+	return w;
+}
+
+void cfi_witness_free(struct cfi_witness *witness)
+{
+	if (!witness)
+		return;
+	reading_close(&witness->same);
+	reading_close(&witness->undefined);
+	free(witness->table.rows);
+	free(witness);
+}
+
+size_t cfi_witness_n_fdes(const struct cfi_witness *witness)
+{
+	return (size_t)witness->same.n_fdes;
+}
+
+/* Asks reading r for a column of FDE number i. */
+static bool ask_reading(const struct reading *r, size_t i, Dwarf_Half column,
+	Dwarf_Addr pc, struct cell *c, struct err *err)
+{
+	Dwarf_Error error = NULL;
+	int status = ask(r->fdes[i], column, pc, c, &error);
+
+	return status == DW_DLV_OK || witness_refuse(r, status, error, "cannot read a row", err);
+}
+
+static bool is_default(const struct cell *c, int64_t initial)
+{
+	return c->type == DW_EXPR_OFFSET && !c->has_offset && c->reg == initial;
+}
+
+/* The second reading is asked only where the first gives its default. */
+bool witness_ask(const struct cfi_witness *w, size_t i, Dwarf_Half column,
+	Dwarf_Addr pc, struct cell *c, struct err *err)
+{
+	struct cell other;
+
+	c->unspecified = false;
+	if (!ask_reading(&w->same, i, column, pc, c, err))
+		return false;
+	if (!is_default(c, WITNESS_SAME))
+		return true;
+	if (!ask_reading(&w->undefined, i, column, pc, &other, err))
+		return false;
+	c->unspecified = is_default(&other, WITNESS_UNDEFINED);
+	return true;
+}
+
