@@ -267,7 +267,7 @@ static bool plt_emit_stub(const struct arch *arch, const struct arch_plt_stub *s
 	return true;
 }
 
-/* The rows of a section but for its first claimed bytes, which are whole stubs. */
+/* The rows of a section, except its first claimed bytes. Those are whole stubs. */
 static bool plt_emit_template(const struct arch *arch,
 	const struct arch_plt_template *template, const struct image_section *plt,
 	const struct plt_parts *parts, uint64_t claimed, struct sf_section *section)

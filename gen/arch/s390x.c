@@ -20,7 +20,7 @@
  *   mold      header, entries   (in .plt.got)   entries    none
  *
  *   (1) wrong: it says that the CFA is %r15 + 32, refused as cfa-near-sp
- *   (2) but for entries of IRELATIVE slots, which stand at the end
+ *   (2) except entries of IRELATIVE slots, which stand at the end
  *
  * A static non-PIE program of GNU ld has entries only (for IRELATIVE). mold since 2.2 has
  * other stubs than before.

@@ -69,7 +69,7 @@ bool write_is_free(const struct image *image, uint64_t off, uint64_t size, bool 
 
 /*
  * Whether size bytes behind PT_LOAD number load are padding, in the file and in memory:
- * nobody's, zero, and on no page of another segment or of RELRO.
+ * zero, in no section or segment, and on no page of another segment or of RELRO.
  */
 bool write_is_padding(const struct image *image, size_t load, uint64_t size);
 
