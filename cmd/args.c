@@ -34,7 +34,7 @@ const char args_help[] =
 	"      --no-pcrel               version 2 with starts relative to the section, "
 	"for old readers\n"
 	"      --refresh                replace an existing .sframe instead of refusing\n"
-	"      --method=auto|slack|note|append|front  how the section gets into the "
+	"      --method=auto|slack|grow|append  how the section gets into the "
 	"file\n"
 	"      --optimize=none|share|size  store equal rows once (share, the default); size: "
 	"also cut the text anew\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The words for rungs and obstacles, from the same tables as their values. */
+/* The words for methods and obstacles, from the same tables as their values. */
 #include "gen/method.h"
 
 const char *method_name(enum method method)

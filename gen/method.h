@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rungs of the insertion ladder, and why a rung does not apply to a file, as values
- * with names: options, reports and the writer speak of the same ones.
+ * The methods of insertion, and why a method does not apply to a file, as values with
+ * names: options, reports and the writer speak of the same ones.
  */
 #ifndef GEN_METHOD_H
 #define GEN_METHOD_H
@@ -10,22 +10,21 @@
 
 #include "base/attr.h"
 
-/* In the order in which they are tried; the last one only on request. */
+/* In the order in which they are tried. */
 #define METHODS(X)                                                                       \
 	X(METHOD_IN_PLACE, "in-place")                                                   \
 	X(METHOD_SLACK, "slack")                                                         \
-	X(METHOD_NOTE, "note")                                                           \
-	X(METHOD_APPEND, "append")                                                       \
-	X(METHOD_FRONT, "front")
+	X(METHOD_GROW, "grow")                                                           \
+	X(METHOD_APPEND, "append")
 
 #define METHOD_ENUM(id, name) id,
 enum method {
 	METHODS(METHOD_ENUM) N_METHODS,
-	METHOD_AUTO = N_METHODS, /* not a rung: the first that applies */
+	METHOD_AUTO = N_METHODS, /* not a method: the first that applies */
 };
 #undef METHOD_ENUM
 
-/* Sentences that end "the rung does not apply: ". */
+/* Sentences that end "the method does not apply: ". */
 #define OBSTACLES(X)                                                                     \
 	X(OBSTACLE_NONE, "it applies")                                                   \
 	X(OBSTACLE_NO_OLD, "there is no .sframe whose place could be taken")             \
@@ -37,7 +36,6 @@ enum method {
 	X(OBSTACLE_NO_SLOT,                                                              \
 		"no spare program header: no PT_NULL, no PT_NOTE that only repeats "     \
 		"PT_GNU_PROPERTY, no free bytes behind the table")                       \
-	X(OBSTACLE_ONE_SLOT, "one spare program header, where two are needed")           \
 	X(OBSTACLE_NO_SLACK,                                                             \
 		"no read-only segment has that much unused padding behind it on pages "  \
 		"of its own")                                                            \
@@ -49,19 +47,21 @@ enum method {
 	X(OBSTACLE_EMPTIED,                                                              \
 		"only the program header table keeps GNU strip from removing the first "  \
 		"segment, and the table has room to grow")                                \
-	X(OBSTACLE_FRONT_KIND, "neither a program with an interpreter nor a library")    \
-	X(OBSTACLE_FRONT_TABLE,                                                          \
+	X(OBSTACLE_GROW_KIND,                                                     \
+		"dynamic symbols would have to move, and this is neither a program "     \
+		"nor a library")                                                         \
+	X(OBSTACLE_GROW_TABLE,                                                          \
 		"the program header table does not stand behind the ELF header in a "    \
 		"read-only segment, or would not leave the notes in the first page")     \
-	X(OBSTACLE_FRONT_BLOCK, "the sections behind the program header table are not "  \
-				".interp, notes of "                                     \
-				"the tool chain, hash tables and dynamic symbols")       \
-	X(OBSTACLE_FRONT_SEGMENT,                                                        \
+	X(OBSTACLE_GROW_BLOCK,                                                           \
+		"too little can move behind the program header table: only .interp, "    \
+		"notes of the tool chain, hash tables and dynamic symbols can")          \
+	X(OBSTACLE_GROW_SEGMENT,                                                        \
 		"a segment has a part of what stands behind the program header table")   \
-	X(OBSTACLE_FRONT_DYNAMIC,                                                        \
+	X(OBSTACLE_GROW_DYNAMIC,                                                        \
 		"the dynamic section does not lead to the hash tables and symbols that " \
 		"would have to move")                                                    \
-	X(OBSTACLE_FRONT_SYMBOL,                                                         \
+	X(OBSTACLE_GROW_SYMBOL,                                                         \
 		"a symbol or relocation leads to what would have to move")
 
 #define OBSTACLE_ENUM(id, text) id,

@@ -38,7 +38,7 @@ static const struct {
 	const char *choice[6]; /* the words that the value can be; none: anything */
 } table[] = {
 	{"format", OPTION_FORMAT, true, {"1", "2", "3"}},
-	{"method", OPTION_METHOD, true, {"auto", "slack", "note", "append", "front"}},
+	{"method", OPTION_METHOD, true, {"auto", "slack", "grow", "append"}},
 	{"optimize", OPTION_OPTIMIZE, true, {"none", "share", "size"}},
 	{"object-sections", OPTION_OBJECT_SECTIONS, true, {"one", "group", "text"}},
 	{"witness", OPTION_WITNESS, true, {"own", "libdwarf"}},
@@ -123,7 +123,7 @@ static bool options_apply(struct options *options, enum option_id id, const char
 	size_t choice, struct err *err)
 {
 	static const enum method methods[] = {
-		METHOD_AUTO, METHOD_SLACK, METHOD_NOTE, METHOD_APPEND, METHOD_FRONT};
+		METHOD_AUTO, METHOD_SLACK, METHOD_GROW, METHOD_APPEND};
 
 	switch (id) {
 	case OPTION_FORMAT:

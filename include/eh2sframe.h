@@ -296,7 +296,7 @@ enum eh2sframe_text {
 	EH2SFRAME_TEXT_REPORT = 1,  /* as --report; "verbose": also every gap and cost */
 	EH2SFRAME_TEXT_GAPS = 2,    /* a line each */
 	EH2SFRAME_TEXT_METHOD = 3,  /* after writing: how the section got in */
-	EH2SFRAME_TEXT_DAMAGE = 4,  /* a line for each damaged record, left out */
+	EH2SFRAME_TEXT_DAMAGE = 4,  /* a line for each damaged record and each drawback */
 };
 
 /* Of what was made; makes it before if need be. */

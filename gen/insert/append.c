@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rung "append", for nearly every file: the program header table moves to a new
- * read-only segment, above everything, which is
+ * The method "append", for files that nothing else serves: the program header table moves
+ * to a new read-only segment above everything, which is
  *
  *     [gap, as large as the table][program header table][.sframe]
  *

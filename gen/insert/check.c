@@ -13,7 +13,7 @@
 #include "gen/insert/undo.h"
 
 /*
- * What each rung may change, apart from what all of them do: the ELF header's words for
+ * What each method may change, apart from what all of them do: the ELF header's words for
  * the two tables, and bytes behind the input's last. Everything else is to stay.
  */
 static const struct allowed {
@@ -23,19 +23,18 @@ static const struct allowed {
 	bool spare;	 /* a PT_NULL or a second PT_NOTE of PT_GNU_PROPERTY goes */
 	bool add_load;	 /* a PT_LOAD is added */
 	bool move_table; /* the program header table stands elsewhere */
-	bool front;	 /* what stands behind it makes room (gen/insert/check_front.c) */
+	bool moves;	 /* what stands behind it makes room (gen/insert/check_grow.c) */
 } allowed[N_METHODS] = {
 	[METHOD_IN_PLACE] = {.inside = true, .edit_table = true},
 	[METHOD_SLACK] = {.inside = true,
 		.clean = true,
 		.edit_table = true,
 		.spare = true},
-	[METHOD_NOTE] = {.edit_table = true, .spare = true, .add_load = true},
-	[METHOD_APPEND] = {.add_load = true, .move_table = true},
-	[METHOD_FRONT] = {.edit_table = true,
+	[METHOD_GROW] = {.edit_table = true,
 		.spare = true,
 		.add_load = true,
-		.front = true},
+		.moves = true},
+	[METHOD_APPEND] = {.add_load = true, .move_table = true},
 };
 
 static bool check_plan(
@@ -47,8 +46,8 @@ static bool check_plan(
 		may->clean != (plan->grown != WRITE_NONE) ||
 		may->add_load != (plan->segment_size > 0) ||
 		may->move_table != (plan->phdr_off != input->ehdr.e_phoff) ||
-		(!may->front && plan->front.n_sections) ||
-		(!may->spare && plan->dropped != WRITE_NONE) ||
+		(!may->moves && plan->grow.n_sections) ||
+		(!may->spare && plan->dropped[0] != WRITE_NONE) ||
 		(!may->move_table && plan->add_phdr))
 		return err_set(err, ERR_INTERNAL, "the plan does more than %s may",
 			method_name(plan->method));
@@ -81,17 +80,18 @@ static bool same_until(struct walk *walk, uint64_t off, uint64_t size)
 	return true;
 }
 
-/* What "front" changes; what it becomes is compared by write_check_front. */
-static bool same_front(const struct write_plan *plan, struct walk *walk)
+/* What "grow" changes; what it becomes is compared by write_check_grow. */
+static bool same_grow(const struct write_plan *plan, struct walk *walk)
 {
-	const struct write_front *front = &plan->front;
+	const struct write_grow *grow = &plan->grow;
 
-	return (!front->slide_size || same_until(walk, front->slide_off + front->slide_by,
-					      front->slide_size)) &&
-	       (!front->dynamic_size ||
-		       same_until(walk, front->dynamic_off, front->dynamic_size)) &&
-	       (!front->symbols_size ||
-		       same_until(walk, front->symbols_off, front->symbols_size));
+	return (grow->slide_end == grow->slide_off ||
+		       same_until(walk, grow->slide_off,
+			       grow->slide_end - grow->slide_off)) &&
+	       (!grow->dynamic_size ||
+		       same_until(walk, grow->dynamic_off, grow->dynamic_size)) &&
+	       (!grow->symbols_size ||
+		       same_until(walk, grow->symbols_off, grow->symbols_size));
 }
 
 /*
@@ -116,8 +116,8 @@ static bool check_bytes(const struct write_plan *plan, struct walk *walk, struct
 			"the output's ELF header differs in more than its tables");
 	if (ok && edits && table_first)
 		ok = same_until(walk, table, table_size);
-	if (ok && may->front)
-		ok = same_front(plan, walk);
+	if (ok && may->moves)
+		ok = same_grow(plan, walk);
 	if (ok && may->inside)
 		ok = same_until(walk, plan->sframe_off, plan->sframe_size);
 	if (ok && edits && !table_first)
@@ -147,7 +147,7 @@ static bool check_section(const struct image *input, const struct write_plan *pl
 		hdr.sh_offset = old->hdr.sh_offset;
 		hdr.sh_size = old->hdr.sh_size;
 	}
-	if (i <= plan->front.n_sections) {
+	if (i <= plan->grow.n_sections) {
 		hdr.sh_offset = old->hdr.sh_offset;
 		hdr.sh_addr = old->hdr.sh_addr;
 	}
@@ -174,20 +174,21 @@ static bool check_sections(const struct image *input, const struct write_plan *p
 }
 
 /* Nobody misses it: it says nothing, or what a PT_GNU_PROPERTY of the output says. */
-static bool is_spare(
-	const GElf_Phdr *old, const struct write_plan *plan, const struct image *output)
+static bool is_spare(const struct image *input, const struct write_plan *plan,
+	const struct image *output, size_t n)
 {
-	uint64_t by = write_front_slides(plan, old) ? plan->front.slide_by : 0;
+	GElf_Phdr old = input->phdrs[n];
 
-	if (old->p_type == PT_NULL || old->p_type == IMAGE_PT_GNU_SFRAME)
+	if (old.p_type == PT_NULL || old.p_type == IMAGE_PT_GNU_SFRAME)
 		return true;
-	for (size_t i = 0; old->p_type == PT_NOTE && i < output->n_phdrs; i++) {
+	if (!write_grow_follow(input, plan, output, &old))
+		return false;
+	for (size_t i = 0; old.p_type == PT_NOTE && i < output->n_phdrs; i++) {
 		GElf_Phdr same = output->phdrs[i];
 
 		if (same.p_type == PT_GNU_PROPERTY &&
-			same.p_offset == old->p_offset + by &&
-			same.p_vaddr == old->p_vaddr + by &&
-			same.p_filesz == old->p_filesz)
+			same.p_offset == old.p_offset &&
+			same.p_vaddr == old.p_vaddr && same.p_filesz == old.p_filesz)
 			return true;
 	}
 	return false;
@@ -201,7 +202,8 @@ static bool check_segment(const struct image *input, const struct write_plan *pl
 	GElf_Phdr want = *old;
 
 	if (i == plan->sframe_entry)
-		return new->p_type == IMAGE_PT_GNU_SFRAME && is_spare(old, plan, output);
+		return new->p_type == IMAGE_PT_GNU_SFRAME &&
+		       is_spare(input, plan, output, i);
 	/* Compared with the table itself later. */
 	if (old->p_type == PT_PHDR && write_table_changes(input, plan))
 		return new->p_type == PT_PHDR;
@@ -226,12 +228,8 @@ static bool check_segment(const struct image *input, const struct write_plan *pl
 				plan->phdr_off + write_table_size(plan))
 			return false;
 	}
-	if (write_front_slides(plan, old)) {
-		want.p_offset += plan->front.slide_by;
-		want.p_vaddr += plan->front.slide_by;
-		want.p_paddr += plan->front.slide_by;
-	}
-	return memcmp(&want, new, sizeof(want)) == 0;
+	return write_grow_follow(input, plan, output, &want) &&
+	       memcmp(&want, new, sizeof(want)) == 0;
 }
 
 /* The old program headers in their order, with the new PT_LOAD after the last of the old.
@@ -244,14 +242,15 @@ static bool check_segments(const struct image *input, const struct write_plan *p
 
 	add_sframe = plan->sframe_entry == WRITE_NONE;
 	wanted = input->n_phdrs + plan->add_phdr + add_load + add_sframe -
-		 (plan->dropped != WRITE_NONE);
+		 (plan->dropped[0] != WRITE_NONE) - (plan->dropped[1] != WRITE_NONE);
 	if (output->n_phdrs != wanted)
 		return err_set(err, ERR_INTERNAL, "%zu program headers instead of %zu",
 			output->n_phdrs, wanted);
 	for (size_t i = 0; i < input->n_phdrs; i++) {
-		bool ok = i == plan->dropped ? is_spare(&input->phdrs[i], plan, output)
-					     : check_segment(input, plan, output, i,
-						       &output->phdrs[at++]);
+		bool gone = i == plan->dropped[0] || i == plan->dropped[1];
+		bool ok = gone ? is_spare(input, plan, output, i)
+			       : check_segment(input, plan, output, i,
+					 &output->phdrs[at++]);
 
 		if (ok && i == slots->last_load && add_load)
 			ok = output->phdrs[at].p_type == PT_LOAD &&
@@ -481,7 +480,7 @@ bool write_check(const struct image *input, const struct write_plan *plan,
 		  check_bytes(plan, &walk, err) &&
 		  check_sections(input, plan, output, &slots, err) &&
 		  check_segments(input, plan, output, &slots, err) &&
-		  write_check_front(input, plan, output, err) &&
+		  write_check_grow(input, plan, output, err) &&
 		  check_loads(output, err) && check_padding(input, plan, output, err) &&
 		  check_phdr_table(input, plan, output, err) &&
 		  check_at_phdr(input, plan, output, &slots, err) &&

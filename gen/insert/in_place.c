@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rung "in-place": the new section where another tool's was. Nothing moves and no
+ * The method "in-place": the new section where another tool's was. Nothing moves and no
  * header is needed, so it comes first; the old bytes go into the undo record.
  */
 #include "gen/insert/internal.h"

@@ -2,7 +2,7 @@
 /* Writes what gen/insert/plan.c planned: the body by copying, then the few new bytes. */
 #include "gen/insert/internal.h"
 
-/* The last three are for the rung "front", and in the order of the file. */
+/* The last three are for the method "grow", and in the order of the file. */
 enum {
 	PART_EHDR,
 	PART_PHDRS,
@@ -61,6 +61,20 @@ bool write_body(const struct image *image, int fd, struct err *err)
 	return true;
 }
 
+static bool write_lifted(
+	const struct image *image, const struct write_plan *plan, int fd, struct err *err)
+{
+	for (size_t i = 0; i < plan->grow.n_moves; i++) {
+		const struct write_move *move = &plan->grow.moves[i];
+
+		if (move->lifted && !write_at(fd, image->bytes + move->off,
+					    (size_t)move->size,
+					    plan->segment_off + move->to, err))
+			return false;
+	}
+	return true;
+}
+
 /*
  * The header last: until then the file is the input with bytes behind it. Gaps are never
  * written: they are holes, which read as zeros.
@@ -68,16 +82,15 @@ bool write_body(const struct image *image, int fd, struct err *err)
 static bool write_parts(const struct image *image, const struct write_plan *plan,
 	const struct wr *parts, const uint8_t *sframe, int fd, struct err *err)
 {
-	const struct write_front *front = &plan->front;
+	const struct write_grow *grow = &plan->grow;
 
-	return write_at(fd, image->bytes + front->lift_off, (size_t)front->lift_size,
-		       plan->segment_off, err) &&
+	return write_lifted(image, plan, fd, err) &&
 	       write_at(fd, parts[PART_SLIDE].data, parts[PART_SLIDE].size,
-		       front->slide_off + front->slide_by, err) &&
+		       grow->slide_off, err) &&
 	       write_at(fd, parts[PART_DYNAMIC].data, parts[PART_DYNAMIC].size,
-		       front->dynamic_off, err) &&
+		       grow->dynamic_off, err) &&
 	       write_at(fd, parts[PART_SYMBOLS].data, parts[PART_SYMBOLS].size,
-		       front->symbols_off, err) &&
+		       grow->symbols_off, err) &&
 	       write_at(fd, parts[PART_PHDRS].data, parts[PART_PHDRS].size,
 		       plan->phdr_off, err) &&
 	       write_at(fd, sframe, (size_t)plan->sframe_size, plan->sframe_off, err) &&
@@ -86,16 +99,23 @@ static bool write_parts(const struct image *image, const struct write_plan *plan
 	       write_at(fd, parts[PART_EHDR].data, parts[PART_EHDR].size, 0, err);
 }
 
-/* All but lifted sections, which are copied as they are. */
-static void put_front(
+/* What slides, and what leads to all that moves. */
+static void put_grow(
 	struct wr *parts, const struct image *image, const struct write_plan *plan)
 {
-	const struct write_front *front = &plan->front;
+	const struct write_grow *grow = &plan->grow;
+	struct wr *slide = &parts[PART_SLIDE];
 
-	wr_bytes(&parts[PART_SLIDE], image->bytes + front->slide_off,
-		(size_t)front->slide_size);
+	for (size_t i = 0; i < grow->n_moves; i++) {
+		const struct write_move *move = &grow->moves[i];
+
+		if (move->lifted)
+			continue;
+		wr_zeros(slide, (size_t)(move->to - grow->slide_off) - slide->size);
+		wr_bytes(slide, image->bytes + move->off, (size_t)move->size);
+	}
 	write_put_dynamic(&parts[PART_DYNAMIC], image, plan);
-	if (front->symbols_size)
+	if (grow->symbols_size)
 		write_put_symbols(&parts[PART_SYMBOLS], image, plan);
 }
 
@@ -115,7 +135,7 @@ bool write_image(const struct image *image, const struct write_plan *plan,
 	write_put_header(&parts[PART_EHDR], image, plan);
 	write_put_phdrs(&parts[PART_PHDRS], image, &slots, plan);
 	put_tail(&parts[PART_TAIL], image, &slots, plan);
-	put_front(parts, image, plan);
+	put_grow(parts, image, plan);
 	for (size_t i = 0; i < N_PARTS; i++)
 		failed |= parts[i].failed;
 	if (failed) {

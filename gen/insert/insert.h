@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the section goes in the file, and the file with it in. There are several ways,
- * the rungs of a ladder (gen/method.h, docs/ARCHITECTURE.md "Insertion"): from padding
- * that is mapped anyway to a new segment above everything. A plan says which rung was
- * taken and where all goes; writing and checking work from the plan alone.
+ * Where the section goes in the file, and the file with it in. There are several
+ * methods (gen/method.h, docs/ARCHITECTURE.md "Insertion"): from padding that is mapped
+ * anyway to a new segment above everything. A plan says which method was taken and where
+ * all goes. Writing and checking work from the plan alone.
  *
  * Not done with libelf: its writer zero-fills between the ELF header and a moved program
  * header table, that is, all code, and reports success.
@@ -23,16 +23,29 @@
 /* No such table entry. */
 #define WRITE_NONE SIZE_MAX
 
+/* At most so many units move. */
+enum { WRITE_MAX_MOVES = 12 };
+
+/* Bytes of the input that stand elsewhere in the output. */
+struct write_move {
+	uint64_t off, size; /* in the input */
+	bool lifted;	    /* into the new segment; otherwise it stays in the first page */
+	uint64_t to;	    /* in the output: from the segment's start, or from the file's */
+};
+
 /*
- * Of the rung "front": parts of the input that stand elsewhere in the output, as offsets
- * in the input; sizes are 0 for the other rungs.
+ * Of the method "grow": what moves to make room behind the program header table. All is 0
+ * for the other methods, and where nothing moves.
  */
-struct write_front {
-	uint64_t slide_off, slide_size; /* behind the table: goes up by slide_by */
-	uint64_t slide_by;
-	uint64_t lift_off, lift_size; /* goes to the start of the new segment */
-	uint64_t bias;		      /* address less offset of both, in the input */
-	size_t n_sections;	      /* 1 to this one are what moves */
+struct write_grow {
+	struct write_move moves[WRITE_MAX_MOVES]; /* ascending */
+	size_t n_moves;
+	size_t n_sections; /* sections 1 to this one stand in the block */
+	uint64_t bias;	   /* address less offset of the block, in the input */
+	uint64_t block_off, block_end; /* in the input: what is moved is in here */
+	uint64_t slide_off, slide_end; /* in the output: what is not lifted is in here */
+	uint64_t lift_end;	       /* from the new segment's start; 0 when nothing is lifted */
+	bool lifts_dynamic;	       /* the dynamic section leads to some of it */
 	/* What changes because it leads there: .dynamic, and a part of .symtab. */
 	uint64_t dynamic_off, dynamic_size;
 	uint64_t symbols_off, symbols_size;
@@ -41,7 +54,7 @@ struct write_front {
 
 struct write_plan {
 	enum method method;
-	enum obstacle obstacles[N_METHODS]; /* of the rungs that were tried */
+	enum obstacle obstacles[N_METHODS]; /* of the methods that were tried */
 	uint64_t sframe_addr;		    /* of the section once loaded, unbiased */
 	uint64_t sframe_off;		    /* in the output file */
 	uint64_t sframe_size;		    /* bytes */
@@ -52,12 +65,12 @@ struct write_plan {
 	size_t n_phdrs, n_sections;   /* of the output */
 	/* Entries of the input's program header table, or WRITE_NONE: the PT_LOAD that
 	 * grows over the section, the one that becomes PT_GNU_SFRAME (else that goes
-	 * last), and one that goes to make room. */
-	size_t grown, sframe_entry, dropped;
+	 * last), and those that go to make room. */
+	size_t grown, sframe_entry, dropped[2];
 	/* The PT_LOAD that ends with the program header table, where that grows into the
 	 * padding behind it; or WRITE_NONE. */
 	size_t table_load;
-	struct write_front front;
+	struct write_grow grow;
 	bool add_phdr;	     /* a PT_PHDR in front, for a library that has none */
 	uint64_t tail_off;   /* from here on the file holds no loaded bytes: */
 	uint64_t strtab_off; /* the new section name table; 0 without one */
@@ -67,7 +80,7 @@ struct write_plan {
 };
 
 /*
- * Plans a section of sframe_size bytes into image by the given rung, or by the first that
+ * Plans a section of sframe_size bytes into image by the given method, or by the first that
  * applies. ERR_UNSUPPORTED or ERR_LIMIT, naming the reason, when no place is safe.
  */
 ATTR_MUST_CHECK bool write_plan(const struct image *image, uint64_t sframe_size,
@@ -83,7 +96,7 @@ ATTR_MUST_CHECK bool write_image(const struct image *image, const struct write_p
 
 /*
  * Checks the finished file against the input: original sections and segments where they
- * were, with their bytes, but for what the rung may change (a table in
+ * were, with their bytes, but for what the method may change (a table in
  * gen/insert/check.c); PT_LOADs ascending, not overlapping, congruent; the section mapped
  * and covered by PT_GNU_SFRAME; the way back complete. ERR_INTERNAL names what is off.
  */

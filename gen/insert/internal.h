@@ -87,7 +87,7 @@ ATTR_MUST_CHECK bool write_end_of_memory(
 uint64_t write_segment_align(const struct image *image, uint64_t bias);
 
 /*
- * A rung places the section, the segment and the program header table in plan, which
+ * A method places the section, the segment and the program header table in plan, which
  * comes with the table where it was. It says what keeps it from it, and may say more in
  * err.
  */
@@ -95,38 +95,29 @@ enum obstacle write_plan_in_place(const struct image *image,
 	const struct write_slots *slots, struct write_plan *plan, struct err *err);
 enum obstacle write_plan_slack(const struct image *image, const struct write_slots *slots,
 	struct write_plan *plan, struct err *err);
-enum obstacle write_plan_note(const struct image *image, const struct write_slots *slots,
+enum obstacle write_plan_grow(const struct image *image, const struct write_slots *slots,
 	struct write_plan *plan, struct err *err);
 enum obstacle write_plan_append(const struct image *image,
 	const struct write_slots *slots, struct write_plan *plan, struct err *err);
-enum obstacle write_plan_front(const struct image *image, const struct write_slots *slots,
-	struct write_plan *plan, struct err *err);
 
-/* Gives spare entries to PT_GNU_SFRAME and a new PT_LOAD; says how many more are needed.
- */
-size_t write_take_spares(const struct write_slots *slots, struct write_plan *plan);
-
-/* Takes n entries behind the table; false, and nothing taken, without room for them. */
+/* Takes the room of n entries behind the table; false, and nothing taken, without it. */
 ATTR_MUST_CHECK bool write_take_room(
 	const struct write_slots *slots, size_t n, struct write_plan *plan);
 
-/*
- * Places a new segment above everything and at the end of the file, without a hole:
- * before bytes, then the section.
- */
-enum obstacle write_place_above(const struct image *image, uint64_t before,
-	struct write_plan *plan, struct err *err);
+/* For "grow": finds what has to move so that the table can take added entries. */
+enum obstacle write_grow_block(const struct image *image, const struct write_slots *slots,
+	size_t added, struct write_plan *plan);
 
-/* The DT_* that leads to a section of this type, when "front" can copy it, or DT_NULL. */
-int64_t write_front_tag(uint32_t type);
+/* The DT_* that leads to a section of this type, when it can move, or DT_NULL. */
+int64_t write_grow_tag(uint32_t type);
 
 /* Where a file byte of the input goes; false when it stays. */
-bool write_front_moves(const struct write_plan *plan, uint64_t off, uint64_t *new_off,
+bool write_grow_moves(const struct write_plan *plan, uint64_t off, uint64_t *new_off,
 	uint64_t *new_addr);
 
-/* Finds symbols of what moves; false when one may be somebody's. */
-ATTR_MUST_CHECK bool write_front_symbols(
-	const struct image *image, struct write_front *front);
+/* Finds what leads to the block: tags and symbols that are corrected. The obstacle is what
+ * cannot be. */
+enum obstacle write_grow_refs(const struct image *image, struct write_grow *grow);
 
 /* .dynamic, and the part of .symtab, as they are in the output. */
 void write_put_dynamic(
@@ -134,11 +125,14 @@ void write_put_dynamic(
 void write_put_symbols(
 	struct wr *wr, const struct image *image, const struct write_plan *plan);
 
-/* The part of write_check that is about what "front" moves, and whether a segment of the
- * input does. */
-ATTR_MUST_CHECK bool write_check_front(const struct image *input,
+/* The part of write_check that is about what "grow" moves. */
+ATTR_MUST_CHECK bool write_check_grow(const struct image *input,
 	const struct write_plan *plan, const struct image *output, struct err *err);
-bool write_front_slides(const struct write_plan *plan, const GElf_Phdr *phdr);
+
+/* Moves a program header of the input with the sections that it names; false when they
+ * moved apart. */
+ATTR_MUST_CHECK bool write_grow_follow(const struct image *input,
+	const struct write_plan *plan, const struct image *output, GElf_Phdr *phdr);
 
 /* Bytes between the segment's start and a table in it: its size, see append.c. */
 static inline uint64_t write_table_size(const struct write_plan *plan)
@@ -154,8 +148,8 @@ static inline bool write_table_moves(
 }
 
 /*
- * The bytes that a section .phdrs owns: the moved table, or what "front" leaves unused
- * between what slid and what was not lifted. Size 0 without one.
+ * The bytes that a section .phdrs owns: the moved table, or what "grow" leaves unused
+ * behind what slid. Size 0 without one.
  */
 struct write_range write_owned(const struct image *image, const struct write_plan *plan);
 

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Climbs the ladder: asks each rung in turn whether it applies, keeps what kept the
- * others from it, and places behind the loaded bytes what is the same for all: names,
- * undo record, section headers.
+ * Asks each method in turn whether it applies and keeps what kept the file from those
+ * before. Places behind the loaded bytes what is the same for all: names, undo record,
+ * section headers.
  */
 #include "gen/insert/internal.h"
 
 #include "base/num.h"
 
 /* In the order of gen/method.h: what changes least of the file comes first. */
-static enum obstacle (*const rungs[N_METHODS])(const struct image *image,
+static enum obstacle (*const planners[N_METHODS])(const struct image *image,
 	const struct write_slots *slots, struct write_plan *plan, struct err *err) = {
 	[METHOD_IN_PLACE] = write_plan_in_place,
 	[METHOD_SLACK] = write_plan_slack,
-	[METHOD_NOTE] = write_plan_note,
+	[METHOD_GROW] = write_plan_grow,
 	[METHOD_APPEND] = write_plan_append,
-	[METHOD_FRONT] = write_plan_front,
 };
 
 /* A plan in which nothing has been placed yet. */
@@ -23,11 +22,12 @@ static void start_plan(
 	const struct image *image, enum method method, struct write_plan *plan)
 {
 	plan->method = method;
-	plan->grown = plan->sframe_entry = plan->dropped = plan->table_load = WRITE_NONE;
+	plan->grown = plan->sframe_entry = plan->table_load = WRITE_NONE;
+	plan->dropped[0] = plan->dropped[1] = WRITE_NONE;
 	plan->n_phdrs = image->n_phdrs;
 	plan->phdr_off = image->ehdr.e_phoff;
 	plan->segment_size = 0;
-	plan->front = (struct write_front){0};
+	plan->grow = (struct write_grow){0};
 	plan->add_phdr = false;
 	/* The address of a table that stays: only PT_PHDR cares, and says it itself. */
 	plan->phdr_addr = 0;
@@ -36,10 +36,10 @@ static void start_plan(
 			plan->phdr_addr = image->phdrs[i].p_vaddr;
 }
 
-/* The refusal of a rung that was asked for, or of the last one. */
+/* The refusal of a method that was asked for, or of the last one. */
 static bool refuse(const struct write_plan *plan, struct err *err)
 {
-	/* Some rungs know more than the sentence. */
+	/* Some methods know more than the sentence. */
 	if (err->kind == ERR_NONE)
 		err_set(err, ERR_UNSUPPORTED, "the section cannot go in by %s: %s",
 			method_name(plan->method),
@@ -47,16 +47,16 @@ static bool refuse(const struct write_plan *plan, struct err *err)
 	return false;
 }
 
-static bool climb(const struct image *image, const struct write_slots *slots,
+static bool choose_method(const struct image *image, const struct write_slots *slots,
 	enum method method, struct write_plan *plan, struct err *err)
 {
 	for (enum method i = 0; i < N_METHODS; i++) {
-		if (method == METHOD_AUTO ? i == METHOD_FRONT : i != method)
+		if (method != METHOD_AUTO && i != method)
 			continue;
-		/* Only the last rung's words are for the user. */
+		/* Only the last method's words are for the user. */
 		*err = (struct err){0};
 		start_plan(image, i, plan);
-		plan->obstacles[i] = rungs[i](image, slots, plan, err);
+		plan->obstacles[i] = planners[i](image, slots, plan, err);
 		if (plan->obstacles[i] == OBSTACLE_NONE)
 			return true;
 	}
@@ -100,7 +100,7 @@ bool write_plan(const struct image *image, uint64_t sframe_size, enum method met
 
 	*plan = (struct write_plan){.sframe_size = sframe_size};
 	return write_refuse(image, err) && write_slots_find(image, &slots, err) &&
-	       climb(image, &slots, method, plan, err) &&
+	       choose_method(image, &slots, method, plan, err) &&
 	       (plan->method == METHOD_IN_PLACE || write_refuse_kernel(image, err)) &&
 	       place_tail(image, &slots, plan, err);
 }

@@ -17,7 +17,7 @@ const char write_record_magic[16] = "eh2sframe undo\n";
 size_t write_ranges(const struct image *image, const struct write_plan *plan,
 	struct write_range ranges[WRITE_MAX_RANGES])
 {
-	const struct write_front *front = &plan->front;
+	const struct write_grow *grow = &plan->grow;
 	uint64_t table = image->ehdr.e_phoff;
 	size_t n = 0;
 
@@ -26,15 +26,15 @@ size_t write_ranges(const struct image *image, const struct write_plan *plan,
 		ranges[n++] = (struct write_range){table, write_table_size(plan)};
 	if (plan->sframe_off < image->size)
 		ranges[n++] = (struct write_range){plan->sframe_off, plan->sframe_size};
-	if (front->slide_size)
+	if (grow->slide_end > grow->slide_off)
 		ranges[n++] = (struct write_range){
-			front->slide_off + front->slide_by, front->slide_size};
-	if (front->dynamic_size)
+			grow->slide_off, grow->slide_end - grow->slide_off};
+	if (grow->dynamic_size)
 		ranges[n++] =
-			(struct write_range){front->dynamic_off, front->dynamic_size};
-	if (front->symbols_size)
+			(struct write_range){grow->dynamic_off, grow->dynamic_size};
+	if (grow->symbols_size)
 		ranges[n++] =
-			(struct write_range){front->symbols_off, front->symbols_size};
+			(struct write_range){grow->symbols_off, grow->symbols_size};
 	/* The table may stand behind the section (files that patchelf wrote). */
 	if (n > 2 && ranges[1].off > ranges[2].off) {
 		struct write_range swap = ranges[1];

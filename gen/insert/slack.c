@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rung "slack": the section in the padding behind a read-only segment, which the
+ * The method "slack": the section in the padding behind a read-only segment, which the
  * loader maps anyway as the rest of its last page, and PT_GNU_SFRAME in a spare program
  * header. No address, no offset and no mapping changes; the segment only ends later.
  */
@@ -108,6 +108,7 @@ enum obstacle write_plan_slack(const struct image *image, const struct write_slo
 		plan->sframe_entry = slots->spare[0];
 	else if (!write_take_room(slots, 1, plan))
 		return OBSTACLE_NO_SLOT;
+	plan->n_phdrs += plan->sframe_entry == WRITE_NONE;
 	for (size_t i = 0; i < image->n_phdrs; i++)
 		if (fits(image, slots, i, plan))
 			return OBSTACLE_NONE;

@@ -11,7 +11,7 @@
 
 /* The kernel reads at most this much of a program header table. */
 #define MAX_PHDR_BYTES 65536
-/* The most entries that a rung adds: PT_PHDR, PT_LOAD, PT_GNU_SFRAME; and sections:
+/* The most entries that a method adds: PT_PHDR, PT_LOAD, PT_GNU_SFRAME; and sections:
  * .phdrs, .sframe, .eh2sframe. */
 #define MAX_ADDED 3
 
@@ -297,4 +297,14 @@ uint64_t write_segment_align(const struct image *image, uint64_t bias)
 	while (align > WRITE_MIN_PAGE && bias & (align - 1))
 		align /= 2;
 	return align;
+}
+
+bool write_take_room(const struct write_slots *slots, size_t n, struct write_plan *plan)
+{
+	if (n > slots->room)
+		return false;
+	/* The PT_LOAD has room of its own, or ends with the table and grows. */
+	if (n > slots->room_inside)
+		plan->table_load = slots->table_load;
+	return true;
 }

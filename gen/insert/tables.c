@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The three header tables of the output, for every rung alike: what changes in them is in
+/* The three header tables of the output, for every method alike: what changes in them is in
  * the plan. */
 #include "gen/insert/internal.h"
 
@@ -97,12 +97,12 @@ void write_put_phdrs(struct wr *wr, const struct image *image,
 			table.p_flags = phdr.p_flags;
 			table.p_align = phdr.p_align;
 			phdr = table;
-		} else if (phdr.p_filesz && write_front_moves(plan, phdr.p_offset,
+		} else if (phdr.p_filesz && write_grow_moves(plan, phdr.p_offset,
 						    &phdr.p_offset, &addr)) {
 			phdr.p_paddr += addr - phdr.p_vaddr;
 			phdr.p_vaddr = addr;
 		}
-		if (i != plan->dropped)
+		if (i != plan->dropped[0] && i != plan->dropped[1])
 			put_phdr(wr, &phdr);
 		if (i == slots->last_load && plan->segment_size)
 			put_phdr(wr, &load);
@@ -132,10 +132,8 @@ void write_put_shdr(struct wr *wr, const GElf_Shdr *hdr)
  */
 struct write_range write_owned(const struct image *image, const struct write_plan *plan)
 {
-	const struct write_front *front = &plan->front;
-	uint64_t mask = WRITE_SFRAME_ALIGN - 1, end = front->lift_off + front->lift_size,
-		 off = (front->slide_off + front->slide_size + front->slide_by + mask) &
-		       ~mask;
+	uint64_t mask = WRITE_SFRAME_ALIGN - 1, end = plan->grow.block_end,
+		 off = (plan->grow.slide_end + mask) & ~mask;
 
 	if (write_table_moves(image, plan))
 		return (struct write_range){plan->phdr_off, write_table_size(plan)};
@@ -172,7 +170,7 @@ void write_put_shdrs(struct wr *wr, const struct image *image,
 			  plan->sframe_addr, plan->sframe_size),
 		  phdrs = shdr_of(names.phdrs, SHT_PROGBITS, owned.off,
 			  write_table_moves(image, plan) ? plan->phdr_addr
-							 : owned.off + plan->front.bias,
+							 : owned.off + plan->grow.bias,
 			  owned.size),
 		  undo = shdr_of(names.undo, SHT_PROGBITS, plan->record_off, 0,
 			  plan->record_size);
@@ -190,7 +188,7 @@ void write_put_shdrs(struct wr *wr, const struct image *image,
 			hdr = sframe;
 			hdr.sh_name = name;
 		} else if (hdr.sh_type != SHT_NULL) {
-			write_front_moves(
+			write_grow_moves(
 				plan, hdr.sh_offset, &hdr.sh_offset, &hdr.sh_addr);
 		}
 		write_put_shdr(wr, &hdr);

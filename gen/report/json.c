@@ -130,7 +130,7 @@ static json_t *records_of(const struct cfi_frames *frames)
 	return object;
 }
 
-/* The rung taken, and for those tried before it what kept the file from them. */
+/* The method taken, and for those tried before it what kept the file from them. */
 static json_t *method_of(const struct write_plan *plan)
 {
 	json_t *obstacles = json_object();

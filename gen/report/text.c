@@ -229,6 +229,12 @@ void report_damage(const struct report *report, FILE *out)
 			"%s: the module's signature is still there and holds no longer; "
 			"sign it again\n",
 			report->path);
+	if (report->plan && report->plan->method == METHOD_APPEND &&
+		report->plan->obstacles[METHOD_GROW] != OBSTACLE_NONE)
+		fprintf(out,
+			"%s: method append: core dumps no longer tell its build-id; grow was "
+			"not possible: %s\n",
+			report->path, obstacle_text(report->plan->obstacles[METHOD_GROW]));
 }
 
 void report_deinit(struct report *report)

@@ -41,7 +41,8 @@ void report_gaps(const struct report *report, const char *indent, FILE *out);
 /* How the section got in, and why not in the ways before it, one line each. */
 void report_method(const struct write_plan *plan, const char *indent, FILE *out);
 
-/* Damaged records and programs, one line each. */
+/* What the user must know besides: damaged records, a signature that no longer holds, what the
+ * method costs. One line each. */
 void report_damage(const struct report *report, FILE *out);
 
 void report_deinit(struct report *report);

@@ -89,7 +89,7 @@ try() {
 	local name=$1 file=$2 tool=$3 problem='' now said
 	# dwz moves what lies behind the debugging information without its program headers, or declines to,
 	# as the alignments fall. Its place is before a conversion: see first().
-	case $tool/$rung in
+	case $tool/$got in
 	dwz/slack | dwz/in-place) ;;
 	dwz/*) row+=" first"; return ;;
 	esac
@@ -98,9 +98,9 @@ try() {
 		problem="$tool failed: $said"
 		# It is no harm when the tool leaves the file alone and says so.
 		if cmp -s fresh edited && ! breaks_original "$file" "$tool"; then
-			declined["$tool: ${said##*: }"]+=" $name/$rung"
+			declined["$tool: ${said##*: }"]+=" $name/$got"
 			row+=" left"
-			ok "$name, $rung, $tool: leaves it alone"
+			ok "$name, $got, $tool: leaves it alone"
 			return
 		fi
 	elif now=$(runs edited); [ "$now" != "$before" ]; then
@@ -114,14 +114,14 @@ try() {
 	fi
 	if [ -z "$problem" ]; then
 		row+=" ok"
-		ok "$name, $rung, $tool"
+		ok "$name, $got, $tool"
 	elif breaks_original "$file" "$tool"; then
 		row+=" own"
-		harmed[$tool]+=" $name/$rung"
-		ok "$name, $rung, $tool: does the same to the original"
+		harmed[$tool]+=" $name/$got"
+		ok "$name, $got, $tool: does the same to the original"
 	else
 		row+=" BAD"
-		not_ok "$name, $rung, $tool" "${problem:0:800}"
+		not_ok "$name, $got, $tool" "${problem:0:800}"
 	fi
 	rm -f edited* plain* back
 }
@@ -146,7 +146,7 @@ subject() {
 		esac
 		row=
 		for tool in $used; do try "$name" "$file" "$tool"; done
-		echo "# $name/$rung$row" | tr ' ' '\t'
+		echo "# $name/$got$row" | tr ' ' '\t'
 	done
 	rm -f "$at" fresh
 }
@@ -159,7 +159,7 @@ small() {
 	local debug="-g -O1 -Wl,-rpath,$long"
 	echo 'int throwing(); int main() { return throwing(); }' >thrower.cc
 	build pie $CC $debug "$probe" && subject pie pie @
-	# Its two entries for notes: what a rung takes, a tool may miss.
+	# Its two entries for notes: what a method takes, a tool may miss.
 	build cxx g++ $debug "$src/insert_throw.cc" && subject cxx cxx @
 	build static $CC -g -O1 -static "$probe" && subject static static @
 	build lld $CC $debug -fuse-ld=lld "$probe" && subject lld lld @
@@ -276,5 +276,5 @@ for tool in "${!harmed[@]}"; do echo "# own fault of $tool:${harmed[$tool]}"; do
 for tool in "${!declined[@]}"; do echo "# left alone by $tool:${declined[$tool]}"; done
 separate_debug
 first
-all_rungs_taken
+all_methods_taken
 plan

@@ -29,7 +29,7 @@ program() {
 	for method in $methods; do
 		convert "$method" plain new
 		case $? in
-		0) is "$name, $method${rung:+ ($rung)}" ./new ;;
+		0) is "$name, $method${got:+ ($got)}" ./new ;;
 		2) not_ok "$name, $method" "$said" ;;
 		esac
 	done
@@ -44,7 +44,7 @@ everything() {
 	libc=$(readlink -f "$(ldd plain | sed -n 's/.*libc.so.6 => \([^ ]*\).*/\1/p')")
 	cp "$loader" all/ld.so && cp "$libc" all/libc.so.6 && cp plain libdl1.so libdl2.so all/
 	for name in plain libdl1.so libdl2.so ld.so libc.so.6; do
-		# Where this rung has no place, the next one takes it.
+		# Where this method has no place, the next one takes it.
 		convert "$method" all/$name all/$name || convert auto all/$name all/$name ||
 			{ not_ok "everything, $method: $name" "$said"; return; }
 	done
@@ -83,5 +83,5 @@ for linker in bfd lld mold; do
 		build plain $CC -O1 -fuse-ld=$linker "$src/dlphdr.c" -Wl,--no-as-needed -L. -ldl1 || continue
 	for method in $methods; do everything "$method"; done
 done
-all_rungs_taken
+all_methods_taken
 plan

@@ -4,7 +4,7 @@
 
     faults.py EH2SFRAME DIRECTORY
 
-For each of several files, each rung of the ladder and each use of the command, the first, second,
+For each of several files, each method and each use of the command, the first, second,
 ... such call is struck (faults.c), until the command comes through without meeting one. Whatever
 happened, OUT holds its old bytes or the complete new ones, IN is as it was, and only a kill may
 leave a temporary file behind.
@@ -24,7 +24,7 @@ WANTED = 500
 MAX_CALLS = 200
 FAULTS = ["ENOSPC", "EIO", "KILL_BEFORE", "KILL_AFTER", "TERM"]
 SIGNALS = {"KILL_BEFORE": 9, "KILL_AFTER": 9, "TERM": 15}
-METHODS = ["slack", "note", "append", "front"]
+METHODS = ["slack", "grow", "append"]
 OLD = b"what was here before"
 
 
@@ -187,7 +187,7 @@ def cases(tool, shim, root, made, applied):
 
 
 def known(tool):
-    """The rungs that are no usage error."""
+    """The methods that are no usage error."""
     with tempfile.TemporaryDirectory() as scratch:
         out = os.path.join(scratch, "out")
         return [m for m in METHODS if call(tool, f"--method={m}", tool, out).returncode != 2]
@@ -212,7 +212,7 @@ def main():
     print("# struck:", ", ".join(f"{n} {call}" for call, n in sorted(struck.items())))
     check(points >= WANTED, f"{points} points, at least {WANTED}")
     for method in known(tool):
-        check(applied[method], f"rung {method}: {applied[method]} files")
+        check(applied[method], f"method {method}: {applied[method]} files")
     for name in ("open", "mkostemp", "pwrite", "fchmod", "fsync", "rename", "mmap"):
         check(struck[name], f"{name}: {struck[name]} times")
     plan()

@@ -5,19 +5,19 @@
 raw=$1 src=$2
 . "$src/insert_lib.sh"
 
-# Which rungs were taken at all.
+# Which methods were taken at all.
 taken=
 
-check_rung() {
-	local kind=$1 rung=$2 name=$1,\ $2 status
-	"$raw" add "$kind" "$kind.new" $size $rung 2>"$kind.log"
+check_method() {
+	local kind=$1 method=$2 name=$1,\ $2 status
+	"$raw" add "$kind" "$kind.new" $size $method 2>"$kind.log"
 	status=$?
-	if [ $status = 1 ] && grep -q "cannot go in by $rung" "$kind.log"; then return; fi
+	if [ $status = 1 ] && grep -q "cannot go in by $method" "$kind.log"; then return; fi
 	if [ $status != 0 ]; then
 		not_ok "$name: add" "$(cat "$kind.log")"
 		return
 	fi
-	taken="$taken $rung"
+	taken="$taken $method"
 	is "$name: runs" same_run "./$kind" "./$kind.new"
 	is "$name: readelf" clean_readelf "$kind.new"
 	case $kind in
@@ -35,17 +35,17 @@ check_rung() {
 	fi
 	"$raw" undo "$kind.new" "$kind.old"
 	is "$name: undo" cmp "$kind" "$kind.old"
-	is "$name: same bytes again" sh -c "'$raw' add '$kind' '$kind.two' $size $rung && cmp '$kind.new' '$kind.two'"
+	is "$name: same bytes again" sh -c "'$raw' add '$kind' '$kind.two' $size $method && cmp '$kind.new' '$kind.two'"
 	rm -f "$kind.new" "$kind.old" "$kind.two"
 }
 
 check_kind() {
-	local rung
-	for rung in $rungs; do check_rung "$1" $rung; done
+	local method
+	for method in $methods; do check_method "$1" $method; done
 }
 
 libraries() {
-	local linker rung
+	local linker method
 	mkdir -p old new
 	for linker in bfd lld gold mold; do
 		if ! build old/libinsert.so $CC -O1 -fPIC -shared -fuse-ld=$linker "$src/insert_library.c" ||
@@ -54,10 +54,10 @@ libraries() {
 			skip "library, $linker" "cannot be built here"
 			continue
 		fi
-		for rung in $rungs; do
-			"$raw" add old/libinsert.so new/libinsert.so $size $rung 2>/dev/null || continue
-			is "library, $linker, $rung: mapped" env LD_LIBRARY_PATH=new ./user mapped libinsert.so
-			is "library, $linker, $rung: dlopen" sh -c './opener load new/libinsert.so | grep "dlopen 34"'
+		for method in $methods; do
+			"$raw" add old/libinsert.so new/libinsert.so $size $method 2>/dev/null || continue
+			is "library, $linker, $method: mapped" env LD_LIBRARY_PATH=new ./user mapped libinsert.so
+			is "library, $linker, $method: dlopen" sh -c './opener load new/libinsert.so | grep "dlopen 34"'
 		done
 		is "library, $linker: add" "$raw" add old/libinsert.so new/libinsert.so
 		is "library, $linker: readelf" clean_readelf new/libinsert.so
@@ -75,21 +75,25 @@ libraries() {
 		'LD_LIBRARY_PATH=new ./user | grep "library 34" && [ $(stat -c %s new/libinsert.so) -lt 200000 ]'
 }
 
-# The hole that h9 needs would be as large as the .bss.
+# The hole that "append" needs would be as large as the .bss.
 refused_huge() {
 	local out status
-	out=$("$raw" add huge huge.new 2>&1)
+	out=$("$raw" add huge huge.append $size append 2>&1)
 	status=$?
 	echo "status $status: $out"
-	[ $status = 1 ] && [ ! -e huge.new ] && case $out in *"hole in the file"*) ;; *) false ;; esac
+	[ $status = 1 ] && [ ! -e huge.append ] && case $out in *"hole in the file"*) ;; *) false ;; esac
 }
 
 large_bss() {
 	build huge $CC -O1 -DBSS=1610612736 -mcmodel=medium "$probe" || return
-	is "1.5 GB bss: refused with the reason" refused_huge
-	"$raw" add bss60 bss60.new
-	is "60 MB bss: the hole is sparse" sh -c '[ $(du -k bss60.new | cut -f1) -lt 1000 ]'
-	rm -f huge bss60.new
+	is "1.5 GB bss: append says why not" refused_huge
+	"$raw" add huge huge.new
+	is "1.5 GB bss: runs" same_run ./huge ./huge.new
+	is "1.5 GB bss: the file grows by the section" sh -c \
+		'[ $(($(stat -c %s huge.new) - $(stat -c %s huge))) -lt 20000 ]'
+	"$raw" add bss60 bss60.new $size append
+	is "60 MB bss, append: the hole is sparse" sh -c '[ $(du -k bss60.new | cut -f1) -lt 1000 ]'
+	rm -f huge huge.new bss60.new
 }
 
 # real FILE ARGS...: an installed program.
@@ -159,8 +163,8 @@ debugger() {
 
 build_kinds
 for kind in $kinds; do check_kind "$kind"; done
-for rung in $rungs; do
-	is "$rung was taken" sh -c "case '$taken ' in *' $rung '*) ;; *) false ;; esac"
+for method in $methods; do
+	is "$method was taken" sh -c "case '$taken ' in *' $method '*) ;; *) false ;; esac"
 done
 libraries
 large_bss

@@ -48,8 +48,8 @@ spare_cc() {
 	EOF
 }
 
-# The rungs to try on each kind; those that a file gives no place for are skipped in silence.
-rungs="slack note append front"
+# The methods to try on each kind; those that a file gives no place for are skipped in silence.
+methods="slack grow append"
 # For the compilers of programs that other tools edit.
 extra=
 # What small programs have room for in the slack.

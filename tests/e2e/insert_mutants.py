@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 BATCH = 100
-RUNGS = ["slack", "note", "append", "front"]
+METHODS = ["slack", "grow", "append"]
 WORDS = [0, 1, 2**64 - 1, 2**63, 2**63 - 1, 2**32 - 1, 2**32, 0x7FFFFFFF, 0xFFF, 0x1000]
 KINDS = [0, 1, 2, 8, 11, 0xFFFFFFFF, 0x80000000, 0x70000001, 0x6FFFFFF4, 0x6474E554, 0x6474E550]
 
@@ -45,7 +45,7 @@ def mutate(rng, original):
 
 
 def originals(driver, folder):
-    """A program, the same converted by each rung, with room for two program headers, and without
+    """A program, the same converted by each method, with room for two program headers, and without
     section headers."""
     source, plain, done = (os.path.join(folder, name) for name in ("p.c", "plain", "done"))
     with open(source, "w", encoding="ascii") as file:
@@ -54,7 +54,7 @@ def originals(driver, folder):
     with open(plain, "rb") as file:
         data = file.read()
     converted = []
-    for method in RUNGS:
+    for method in METHODS:
         ran = subprocess.run(
             [driver, "add", plain, done, "200", method], capture_output=True, check=False)
         if ran.returncode == 0:

@@ -7,8 +7,8 @@
  *   insert_raw add IN OUT [SIZE [METHOD]]  an empty but valid SFrame v2 header and filler
  *   insert_raw undo IN OUT
  *   insert_raw try SCRATCH [METHOD [SIZE]] paths from standard input: add, check, undo,
- * compare; one line each, with the rung and the growth. METHOD "each" goes through all
- * rungs. SIZE 0 is that of .eh_frame, which a real section is close to.
+ * compare; one line each, with the method and the growth. METHOD "each" goes through all
+ * methods. SIZE 0 is that of .eh_frame, which a real section is close to.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -53,13 +53,13 @@ cell() { row="$row $1"; }
 
 # try KIND RUNG TOOL
 try() {
-	local kind=$1 rung=$2 tool=$3 file=$1.$3 problem= word=ok
+	local kind=$1 method=$2 tool=$3 file=$1.$3 problem= word=ok
 	cp "$kind.new" "$file"
-	if before_only "$tool" "$rung"; then
+	if before_only "$tool" "$method"; then
 		word=first
 		cp "$kind" "$file"
 		"tool_$tool" "$file" >"$file.tool" 2>&1
-		"$eh2sframe" -q --refresh --method="$rung" "$file" "$file" 2>"$file.tool" ||
+		"$eh2sframe" -q --refresh --method="$method" "$file" "$file" 2>"$file.tool" ||
 			problem="not converted: $(cat "$file.tool")"
 	elif ! "tool_$tool" "$file" >"$file.tool" 2>&1; then
 		problem="$tool failed: $(head -c 300 "$file.tool")"
@@ -82,13 +82,13 @@ try() {
 		else
 			cell $word
 		fi
-		ok "$kind, $rung, $tool"
+		ok "$kind, $method, $tool"
 	elif breaks_original "$kind" "$tool"; then
 		cell own
-		skip "$kind, $rung, $tool" "breaks or refuses the original, too: $(echo $problem | head -c 100)"
+		skip "$kind, $method, $tool" "breaks or refuses the original, too: $(echo $problem | head -c 100)"
 	else
 		cell BAD
-		not_ok "$kind, $rung, $tool" "$problem"
+		not_ok "$kind, $method, $tool" "$problem"
 	fi
 	rm -f "$file" "$file".*
 }
@@ -114,17 +114,17 @@ for tool in $tools; do if installed $tool; then used="$used $tool"; fi; done
 echo "# own: the tool's own fault, it does the same to the original"
 echo "# first: before the conversion, which is its place"
 echo "# ok+: also by the AT_PHDR rule of kernels before 5.18 (qemu-user)"
-echo "# kind rung $used" | tr ' ' '\t'
+echo "# kind method $used" | tr ' ' '\t'
 for kind in $kinds; do
-	for rung in $rungs; do
-		"$eh2sframe" -q --refresh --method=$rung "$kind" "$kind.new" 2>"$kind.log"
+	for method in $methods; do
+		"$eh2sframe" -q --refresh --method=$method "$kind" "$kind.new" 2>"$kind.log"
 		status=$?
-		if [ $status = 1 ] && grep -q "cannot go in by $rung" "$kind.log"; then continue; fi
-		[ $status = 0 ] || { not_ok "$kind, $rung: add" "$(cat "$kind.log")"; continue; }
-		is "$kind, $rung: --remove, --refresh" way_back "$kind" $rung
+		if [ $status = 1 ] && grep -q "cannot go in by $method" "$kind.log"; then continue; fi
+		[ $status = 0 ] || { not_ok "$kind, $method: add" "$(cat "$kind.log")"; continue; }
+		is "$kind, $method: --remove, --refresh" way_back "$kind" $method
 		row=
-		for tool in $used; do try "$kind" $rung "$tool"; done
-		echo "# $kind $rung $row" | tr -s ' ' '\t'
+		for tool in $used; do try "$kind" $method "$tool"; done
+		echo "# $kind $method $row" | tr -s ' ' '\t'
 	done
 done
 
@@ -164,7 +164,7 @@ in_place() {
 }
 if [ -n "$llvm" ]; then is "in-place" in_place; else skip "in-place" "no llvm-strip"; fi
 
-# What kept the program from the rungs before, one line each.
+# What kept the program from the methods before, one line each.
 is "-v says why" sh -c "
 	'$eh2sframe' -v pie said >said.log && grep '^  method: slack\$' said.log &&
 	grep '^  not by in-place: there is no .sframe' said.log &&

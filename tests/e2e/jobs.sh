@@ -15,7 +15,7 @@ for lib in libcrypto.so.3 libstdc++.so.6; do
 	fdes=$("$eh2sframe" --report=json "$file" | grep -o '"functions": *[0-9]*' | head -1 |
 		grep -o '[0-9]*$')
 	is "$lib: $fdes functions are worth two threads" test "$fdes" -ge 4096
-	for how in --format=1 --format=2 --format=3 '--optimize=none' '--optimize=size' '--method=front'; do
+	for how in --format=1 --format=2 --format=3 '--optimize=none' '--optimize=size' '--method=grow'; do
 		for jobs in 1 2 3 5; do
 			"$eh2sframe" -q -j "$jobs" "$how" "$file" "out.$jobs" || rm -f "out.$jobs"
 		done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Every kind of program, library and file, converted by the command on every rung: it runs as before,
+# Every kind of program, library and file, converted by the command on every method: it runs as before,
 # is proven, is clean to readelf, and comes back byte for byte. TAP.
 #
 #     kinds.sh EH2SFRAME DIRECTORY
@@ -85,7 +85,7 @@ check() {
 		esac
 		if [ "$method" = auto ]; then
 			cp -p out fresh
-			[ -z "$rung" ] || method="auto ($rung)"
+			[ -z "$got" ] || method="auto ($got)"
 		elif cmp -s fresh out; then
 			ok "$name, $method: as by auto"
 			continue
@@ -427,5 +427,5 @@ sparse
 places
 closed
 full
-all_rungs_taken
+all_methods_taken
 plan

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
-# Sourced by kinds.sh, afterwards.sh and dlphdr.sh: the whole command, with every rung of the
-# insertion ladder that it knows. The caller has set eh2sframe and src.
+# Sourced by kinds.sh, afterwards.sh and dlphdr.sh: the whole command, with every method of the
+# insertion that it knows. The caller has set eh2sframe and src.
 # shellcheck shell=bash disable=SC2154,SC2034 # src, eh2sframe, scratch: the callers'
 raw=$eh2sframe
 # shellcheck source-path=SCRIPTDIR source=insert_lib.sh
 . "$src/insert_lib.sh"
 eh2sframe=$raw
 
-# What it does not know is a usage error. auto comes first: the rungs are compared with it.
+# What it does not know is a usage error. auto comes first: the methods are compared with it.
 find_methods() {
 	local method
 	methods=
-	for method in auto slack note append front; do
+	for method in auto slack grow append; do
 		"$eh2sframe" -q --method=$method "$eh2sframe" known >known.log 2>&1
 		[ $? = 2 ] || methods="$methods $method"
 	done
@@ -31,17 +31,17 @@ convert() {
 	local method=$1 status why
 	said=$("$eh2sframe" -v --method="$1" "${@:4}" "$2" "$3" 2>&1 >.stdout)
 	status=$?
-	rung=$(sed -n 's/^ *method: //p' .stdout)
-	[ "$method" = auto ] || rung=$method
+	got=$(sed -n 's/^ *method: //p' .stdout)
+	[ "$method" = auto ] || got=$method
 	if [ $status = 0 ]; then
-		taken[${rung:-append}]=$((${taken[${rung:-append}]:-0} + 1))
+		taken[${got:-append}]=$((${taken[${got:-append}]:-0} + 1))
 		return 0
 	elif [ $status = 1 ] && [ "$method" != auto ] && [ "$said" != "${said%cannot go in by*}" ]; then
 		why=${said##*cannot go in by }
 		not_taken[$why]=$((${not_taken[$why]:-0} + 1))
 		return 1
 	elif [ $status = 1 ] && [ "$method" != auto ]; then
-		# A refusal that concerns the file and not the rung; auto says the same, or that is a fault.
+		# A refusal that concerns the file and not the method; auto says the same, or that is a fault.
 		why="$method: ${said##*: }"
 		not_taken[$why]=$((${not_taken[$why]:-0} + 1))
 		return 1
@@ -50,15 +50,15 @@ convert() {
 	return 2
 }
 
-# Each rung that the command knows must have been taken, or its tests prove nothing.
-all_rungs_taken() {
+# Each method that the command knows must have been taken, or its tests prove nothing.
+all_methods_taken() {
 	local method why
 	for method in $methods; do
 		[ "$method" != auto ] || continue
 		if [ "${taken[$method]:-0}" -gt 0 ]; then
-			ok "rung $method: taken ${taken[$method]} times"
+			ok "method $method: taken ${taken[$method]} times"
 		else
-			not_ok "rung $method: never taken"
+			not_ok "method $method: never taken"
 		fi
 	done
 	for why in "${!not_taken[@]}"; do

@@ -63,11 +63,16 @@ echo "Dir::Etc::main \"$apt/main.conf\";" >"$apt/apt.conf"
 export APT_CONFIG=$apt/apt.conf
 
 # To apt nothing is installed, so it takes all that these packages depend on.
-# shellcheck disable=SC2086 # a list of names
-if ! { apt-get -q update && apt-get -q -y --no-install-recommends --download-only install $packages; } \
-	>"$apt/log" 2>&1 </dev/null; then
-	without "no packages: $(grep '^[EW]:' "$apt/log" | tail -n 1)"
-fi
+fetch() {
+	# shellcheck disable=SC2086 # a list of names
+	apt-get -q update && apt-get -q -y --no-install-recommends --download-only install $packages
+}
+# A mirror that fails once is asked again a little later.
+for pause in 10 30 0; do
+	! fetch >"$apt/log" 2>&1 </dev/null || break
+	[ $pause != 0 ] || without "no packages: $(grep '^[EW]:' "$apt/log" | tail -n 1)"
+	sleep $pause
+done
 # Programs read the first: none of the machine's own libraries belong to this root.
 mkdir -p "$dir/$arch/etc" && : >"$dir/$arch/etc/ld.so.cache"
 for file in "$apt"/debs/archives/*.deb; do

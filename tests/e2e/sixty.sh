@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Sixty real programs (sixty.list) do the same after conversion, by every rung that applies, as before:
+# Sixty real programs (sixty.list) do the same after conversion, by every method that applies, as before:
 # output, errors, status and every file they make. TAP.
 #
 #     sixty.sh EH2SFRAME DIRECTORY
@@ -99,7 +99,7 @@ try() {
 		fi
 		after=$(run_in "$line")
 		if [ "$before" = "$after" ] && "$eh2sframe" -q --verify "$at" && sframe_mapped "$at" >/dev/null; then
-			ok "$name, $method${rung:+ ($rung)}"
+			ok "$name, $method${got:+ ($got)}"
 		else
 			not_ok "$name, $method" "$(diff <(echo "$before") <(echo "$after") | head -n 30)"
 		fi

@@ -55,7 +55,7 @@ offers 'bash: one whose value can be left out' '--report
 offers 'bash: values after =' '1
 2
 3' eh2sframe --format =
-offers 'bash: values, one begun' 'note' eh2sframe --method = n
+offers 'bash: values, one begun' 'grow' eh2sframe --method = g
 offers 'bash: a value as a word of its own' 'none
 share
 size' eh2sframe --optimize ''

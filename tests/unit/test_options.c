@@ -117,7 +117,7 @@ static const struct {
 	{"--format=2 --method=append in out", COMMAND_CONVERT, 2},
 	{"--format=3 in out", COMMAND_CONVERT, 2},
 	{"--method=auto --no-verify in out", COMMAND_CONVERT, 2},
-	{"--method=front in out", COMMAND_CONVERT, 2},
+	{"--method=grow in out", COMMAND_CONVERT, 2},
 };
 
 START_TEST(right_lines)

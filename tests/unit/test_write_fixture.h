@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Planning, writing, checking and undoing on files in memory, for the tests of the rungs.
+/* Planning, writing, checking and undoing on files in memory, for the tests of the methods.
  */
 #ifndef TESTS_UNIT_TEST_WRITE_FIXTURE_H
 #define TESTS_UNIT_TEST_WRITE_FIXTURE_H

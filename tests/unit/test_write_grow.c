@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rung that grows the program header table where it is: what slides, what is lifted,
+ * The method that grows the program header table where it is: what slides, what is lifted,
  * what follows them, and every reason to leave a file alone.
  */
 #include "tests/unit/unit.h"
@@ -27,6 +27,10 @@ enum {
 	SHDRS = 0x1280,
 	SIZE = SHDRS + N_SHDRS * 64,
 	BY = 2 * 56,
+	/* What is lifted comes behind the section. */
+	LIFT = (PAYLOAD_SIZE + 7) & ~7,
+	/* The note has no more than its alignment in front of it. */
+	NOTE_TO = INTERP + 12,
 	/* Program headers. */
 	PHDR_INTERP = 64 + 56,
 	PHDR_LOAD = 64 + 2 * 56,
@@ -108,7 +112,7 @@ static void put_sections(void)
 static void setup(void)
 {
 	fix_writing();
-	method = METHOD_FRONT;
+	method = METHOD_GROW;
 	wr_init(&file, false);
 	fix_header(&file);
 	fix_phdr(&file, PT_PHDR, PF_R, 64, FIX_ADDR + 64, N_PHDRS * 56, N_PHDRS * 56);
@@ -135,22 +139,22 @@ static uint64_t out_u64(size_t off)
 	return value;
 }
 
-START_TEST(front)
+START_TEST(grow)
 {
 	uint64_t value;
 
 	fix_round_trip();
-	ck_assert_int_eq(plan.method, METHOD_FRONT);
+	ck_assert_int_eq(plan.method, METHOD_GROW);
 	ck_assert_uint_eq(out.ehdr.e_phoff, 64);
 	ck_assert_uint_eq(out.n_phdrs, N_PHDRS + 2);
 	ck_assert_uint_eq(out.phdrs[0].p_filesz, (N_PHDRS + 2) * 56);
 	ck_assert_uint_eq(out.phdrs[1].p_offset, INTERP + BY);
-	ck_assert_uint_eq(out.phdrs[6].p_vaddr, FIX_ADDR + NOTE + BY);
-	ck_assert_uint_eq(out.phdrs[6].p_paddr, FIX_ADDR + NOTE + BY);
+	ck_assert_uint_eq(out.phdrs[6].p_vaddr, FIX_ADDR + NOTE_TO + BY);
+	ck_assert_uint_eq(out.phdrs[6].p_paddr, FIX_ADDR + NOTE_TO + BY);
 	ck_assert_uint_eq(out.sections[1].hdr.sh_offset, INTERP + BY);
 	ck_assert_uint_eq(out.sections[5].hdr.sh_offset, RELA);
 	ck_assert_mem_eq(out.sections[3].data, file.data + HASH, 0x40);
-	ck_assert_uint_eq(out.sections[3].hdr.sh_addr, plan.segment_addr);
+	ck_assert_uint_eq(out.sections[3].hdr.sh_addr, plan.segment_addr + LIFT);
 	ck_assert(image_dynamic(&out, DT_GNU_HASH, &value));
 	ck_assert_uint_eq(value, out.sections[3].hdr.sh_addr);
 	ck_assert(image_dynamic(&out, DT_SYMTAB, &value));
@@ -159,22 +163,22 @@ START_TEST(front)
 	ck_assert_uint_eq(value, FIX_ADDR + HASH);
 	/* What is left of the old places is nobody's to take. */
 	ck_assert_str_eq(out.sections[N_SHDRS].name, ".phdrs");
-	ck_assert_uint_eq(out.sections[N_SHDRS].hdr.sh_offset, HASH + BY);
-	ck_assert_uint_eq(out.sections[N_SHDRS].hdr.sh_addr, FIX_ADDR + HASH + BY);
-	ck_assert_uint_eq(out.sections[N_SHDRS].hdr.sh_size, BLOCK_END - HASH - BY);
+	ck_assert_uint_eq(out.sections[N_SHDRS].hdr.sh_offset, INTERP + 48 + BY);
+	ck_assert_uint_eq(out.sections[N_SHDRS].hdr.sh_addr, FIX_ADDR + INTERP + 48 + BY);
+	ck_assert_uint_eq(out.sections[N_SHDRS].hdr.sh_size, BLOCK_END - INTERP - 48 - BY);
 	ck_assert_uint_eq(out_u64(SYMTAB + 24 + 8), out.sections[4].hdr.sh_addr);
-	ck_assert_uint_eq(out_u64(SYMTAB + 48 + 8), FIX_ADDR + NOTE + BY);
+	ck_assert_uint_eq(out_u64(SYMTAB + 48 + 8), FIX_ADDR + NOTE_TO + BY);
 	ck_assert_uint_eq(out_u64(SYMTAB + 72 + 8), FIX_ADDR);
 }
 END_TEST
 
-/* It has to be asked for. */
-START_TEST(not_auto)
+/* It comes before the method that moves the table. */
+START_TEST(by_itself)
 {
 	method = METHOD_AUTO;
 	fix_round_trip();
-	ck_assert_int_eq(plan.method, METHOD_APPEND);
-	ck_assert_int_eq(plan.obstacles[METHOD_FRONT], OBSTACLE_NONE);
+	ck_assert_int_eq(plan.method, METHOD_GROW);
+	ck_assert_int_eq(plan.obstacles[METHOD_SLACK], OBSTACLE_NO_SLOT);
 }
 END_TEST
 
@@ -184,16 +188,50 @@ START_TEST(one_spare)
 	wr_patch_u32(&file, PHDR_NOTE, PT_NULL);
 	fix_round_trip();
 	ck_assert_uint_eq(out.n_phdrs, N_PHDRS + 1);
-	ck_assert_uint_eq(out.sections[2].hdr.sh_offset, NOTE + 56);
-	ck_assert_uint_eq(out.sections[3].hdr.sh_addr, plan.segment_addr);
+	ck_assert_uint_eq(out.sections[2].hdr.sh_offset, NOTE_TO + 56);
+	ck_assert_uint_eq(out.sections[3].hdr.sh_addr, plan.segment_addr + LIFT);
 	ck_assert_uint_eq(out.sections[4].hdr.sh_offset, DYNSYM);
+}
+END_TEST
+
+/* What only program headers name goes first: hash table and .dynamic stay as they are. */
+START_TEST(named)
+{
+	uint64_t value;
+
+	wr_patch_u32(&file, PHDR_NOTE, PT_GNU_PROPERTY);
+	wr_patch_u32(&file, PHDR_INTERP - 56, PT_NULL);
+	memcpy(file.data + SHSTRTAB + 9, ".note.gnu.property", 18);
+	/* A static program, too, has readers for these. */
+	wr_patch_u64(&file, DYNAMIC + 16, DT_DEBUG);
+	fix_round_trip();
+	ck_assert_uint_eq(out.n_phdrs, N_PHDRS + 1);
+	ck_assert_uint_eq(out.phdrs[0].p_type, PT_INTERP);
+	ck_assert_uint_eq(out.phdrs[0].p_vaddr, plan.segment_addr + LIFT);
+	ck_assert_uint_eq(out.sections[1].hdr.sh_offset, plan.segment_off + LIFT);
+	ck_assert_uint_eq(out.phdrs[5].p_type, PT_GNU_PROPERTY);
+	ck_assert_uint_eq(out.phdrs[5].p_offset, out.sections[2].hdr.sh_offset);
+	ck_assert_uint_eq(out.phdrs[5].p_vaddr, out.sections[2].hdr.sh_addr);
+	ck_assert_uint_gt(out.phdrs[5].p_vaddr, plan.segment_addr);
+	ck_assert_uint_eq(out.sections[3].hdr.sh_offset, HASH);
+	ck_assert(image_dynamic(&out, DT_GNU_HASH, &value));
+	ck_assert_uint_eq(value, FIX_ADDR + HASH);
+}
+END_TEST
+
+/* Bytes between two sections that are not zero are somebody's. */
+START_TEST(filler)
+{
+	file.data[NOTE - 1] = 1;
+	ck_assert(!plan_it());
+	ck_assert_int_eq(plan.obstacles[METHOD_GROW], OBSTACLE_GROW_BLOCK);
 }
 END_TEST
 
 /* What is put back must be what was written, or somebody's edit would be lost. */
 START_TEST(undo_notices)
 {
-	static const size_t offs[] = {INTERP + BY, NOTE + BY, DYNAMIC, DYNAMIC + 8,
+	static const size_t offs[] = {INTERP + BY, NOTE_TO + BY, DYNAMIC, DYNAMIC + 8,
 		DYNAMIC + DYNAMIC_SIZE - 1, SYMTAB + 24 + 8};
 	struct wr written;
 	struct undo undo;
@@ -216,14 +254,14 @@ END_TEST
 START_TEST(check_notices)
 {
 	size_t offs[] = {24, 64 + 16, PHDR_INTERP + 8, PHDR_LOAD + 16, PHDR_NOTE + 56 + 8,
-		PHDR_NOTE + 56 + 32, INTERP + BY, NOTE + BY, BLOCK_END - 1, RELA, TEXT,
+		PHDR_NOTE + 56 + 32, INTERP + BY, NOTE_TO + BY, BLOCK_END - 1, RELA, TEXT,
 		DYNAMIC, DYNAMIC + 8, DYNAMIC + 24, DYNAMIC + 40, DYNAMIC + 56,
 		SYMTAB + 24 + 8, SYMTAB + 48, SYMTAB + 48 + 8, SYMTAB + 72 + 8, SIZE - 1,
 		0, 0, 0};
 
 	ck_assert(plan_it());
-	offs[21] = (size_t)plan.segment_off;
-	offs[22] = (size_t)plan.segment_off + DYNSYM - HASH;
+	offs[21] = (size_t)plan.segment_off + LIFT;
+	offs[22] = (size_t)plan.segment_off + LIFT + DYNSYM - HASH;
 	offs[23] = (size_t)plan.shdr_off + 3 * 64 + 16;
 	image_close(&in);
 	fix_check_notices(offs, sizeof(offs) / sizeof(offs[0]));
@@ -237,37 +275,40 @@ static const struct changed {
 	uint64_t value;
 	enum obstacle obstacle;
 } changed[] = {
-	{PHDR_INTERP, 4, PT_GNU_STACK, OBSTACLE_FRONT_KIND},
-	{DYNAMIC + 16, 8, DT_DEBUG, OBSTACLE_FRONT_KIND},
-	{PHDR_LOAD + 4, 4, PF_R | PF_W, OBSTACLE_FRONT_TABLE},
-	{PHDR_LOAD + 32, 8, BLOCK_END - 1, OBSTACLE_FRONT_TABLE},
-	{64 + 8, 8, 72, OBSTACLE_FRONT_TABLE},
+	{PHDR_INTERP, 4, PT_GNU_STACK, OBSTACLE_GROW_BLOCK},
+	{DYNAMIC + 16, 8, DT_DEBUG, OBSTACLE_GROW_KIND},
+	{PHDR_LOAD + 4, 4, PF_R | PF_W, OBSTACLE_GROW_TABLE},
+	{PHDR_LOAD + 32, 8, BLOCK_END - 1, OBSTACLE_GROW_TABLE},
+	{64 + 8, 8, 72, OBSTACLE_GROW_TABLE},
 	/* Another name, flag, alignment or order. */
-	{SHDR_NOTE, 4, 46, OBSTACLE_FRONT_BLOCK},
-	{SHDR_NOTE + 8, 8, SHF_ALLOC | SHF_WRITE, OBSTACLE_FRONT_BLOCK},
-	{SHDR_NOTE + 16, 8, FIX_ADDR + NOTE + 4, OBSTACLE_FRONT_BLOCK},
-	{SHDR_NOTE + 32, 8, 0, OBSTACLE_FRONT_BLOCK},
-	{SHDR_HASH + 4, 4, SHT_PROGBITS, OBSTACLE_FRONT_BLOCK},
-	{SHDR_HASH + 48, 8, 16, OBSTACLE_FRONT_BLOCK},
-	{SHDR_DYNSYM + 4, 4, SHT_GNU_versym, OBSTACLE_FRONT_BLOCK},
-	{PHDR_NOTE + 32, 8, 0x40, OBSTACLE_FRONT_SEGMENT},
+	{SHDR_NOTE, 4, 46, OBSTACLE_GROW_BLOCK},
+	{SHDR_NOTE + 8, 8, SHF_ALLOC | SHF_WRITE, OBSTACLE_GROW_BLOCK},
+	{SHDR_NOTE + 16, 8, FIX_ADDR + NOTE + 4, OBSTACLE_GROW_BLOCK},
+	{SHDR_NOTE + 32, 8, 0, OBSTACLE_GROW_BLOCK},
+	{SHDR_HASH + 4, 4, SHT_PROGBITS, OBSTACLE_GROW_BLOCK},
+	{SHDR_HASH + 48, 8, 16, OBSTACLE_GROW_BLOCK},
+	{SHDR_DYNSYM + 4, 4, SHT_GNU_versym, OBSTACLE_GROW_BLOCK},
+	/* A program header names a note and a hash table together, or half a section. */
+	{PHDR_NOTE + 32, 8, 0x64, OBSTACLE_GROW_BLOCK},
+	{PHDR_NOTE + 32, 8, 0x40, OBSTACLE_GROW_SEGMENT},
 	/* The end wraps around. */
-	{PHDR_NOTE + 32, 8, UINT64_MAX, OBSTACLE_FRONT_SEGMENT},
-	{PHDR_NOTE + 16, 8, FIX_ADDR + NOTE + 4, OBSTACLE_FRONT_SEGMENT},
-	{PHDR_INTERP + 8, 8, TEXT, OBSTACLE_FRONT_SEGMENT},
+	{PHDR_NOTE + 32, 8, UINT64_MAX, OBSTACLE_GROW_BLOCK},
+	{PHDR_INTERP + 32, 8, UINT64_MAX, OBSTACLE_GROW_SEGMENT},
+	{PHDR_NOTE + 16, 8, FIX_ADDR + NOTE + 4, OBSTACLE_GROW_SEGMENT},
+	{PHDR_INTERP + 8, 8, TEXT, OBSTACLE_GROW_BLOCK},
 	/* No tag, two, or one that leads elsewhere. */
-	{DYNAMIC, 8, DT_DEBUG, OBSTACLE_FRONT_DYNAMIC},
-	{DYNAMIC + 8, 8, FIX_ADDR + HASH + 8, OBSTACLE_FRONT_DYNAMIC},
-	{DYNAMIC + 32, 8, DT_GNU_HASH, OBSTACLE_FRONT_DYNAMIC},
-	{SHDR_DYNAMIC + 32, 8, DYNAMIC_SIZE - 16, OBSTACLE_FRONT_DYNAMIC},
-	{SHDR_DYNAMIC + 4, 4, SHT_PROGBITS, OBSTACLE_FRONT_DYNAMIC},
+	{DYNAMIC, 8, DT_DEBUG, OBSTACLE_GROW_DYNAMIC},
+	{DYNAMIC + 8, 8, FIX_ADDR + HASH + 8, OBSTACLE_GROW_DYNAMIC},
+	{DYNAMIC + 32, 8, DT_GNU_HASH, OBSTACLE_GROW_DYNAMIC},
+	{SHDR_DYNAMIC + 32, 8, DYNAMIC_SIZE - 16, OBSTACLE_GROW_DYNAMIC},
+	{SHDR_DYNAMIC + 4, 4, SHT_PROGBITS, OBSTACLE_GROW_DYNAMIC},
 	/* A symbol with another name, one that is exported, two kinds of pointer. */
-	{SYMTAB + 48, 4, 3, OBSTACLE_FRONT_SYMBOL},
-	{SYMTAB + 72 + 8, 8, FIX_ADDR + INTERP, OBSTACLE_FRONT_SYMBOL},
+	{SYMTAB + 48, 4, 3, OBSTACLE_GROW_SYMBOL},
+	{SYMTAB + 72 + 8, 8, FIX_ADDR + INTERP, OBSTACLE_GROW_SYMBOL},
 	{DYNSYM + 24 + 6, 2, 5, OBSTACLE_NONE},
 	{DYNSYM + 24 + 8, 8, FIX_ADDR + NOTE, OBSTACLE_NONE},
-	{RELA, 8, FIX_ADDR + NOTE, OBSTACLE_FRONT_SYMBOL},
-	{RELA + 16, 8, FIX_ADDR + NOTE, OBSTACLE_FRONT_SYMBOL},
+	{RELA, 8, FIX_ADDR + NOTE, OBSTACLE_GROW_SYMBOL},
+	{RELA + 16, 8, FIX_ADDR + NOTE, OBSTACLE_GROW_SYMBOL},
 	{RELA + 16, 8, FIX_ADDR + BLOCK_END, OBSTACLE_NONE},
 };
 
@@ -282,7 +323,7 @@ START_TEST(obstacle)
 		return;
 	}
 	ck_assert(!plan_it());
-	ck_assert_int_eq(plan.obstacles[METHOD_FRONT], change->obstacle);
+	ck_assert_int_eq(plan.obstacles[METHOD_GROW], change->obstacle);
 	ck_assert_int_eq(err.kind, ERR_UNSUPPORTED);
 	ck_assert_ptr_nonnull(strstr(err.text, obstacle_text(change->obstacle)));
 }
@@ -294,7 +335,7 @@ START_TEST(exported)
 	file.data[DYNSYM + 24 + 6] = 2;
 	wr_patch_u64(&file, DYNSYM + 24 + 8, FIX_ADDR + NOTE);
 	ck_assert(!plan_it());
-	ck_assert_int_eq(plan.obstacles[METHOD_FRONT], OBSTACLE_FRONT_SYMBOL);
+	ck_assert_int_eq(plan.obstacles[METHOD_GROW], OBSTACLE_GROW_SYMBOL);
 }
 END_TEST
 
@@ -305,19 +346,21 @@ START_TEST(no_sections)
 	wr_patch_u32(&file, 60, 0);
 	file.size = 0x1100;
 	ck_assert(!plan_it());
-	ck_assert_int_eq(plan.obstacles[METHOD_FRONT], OBSTACLE_FRONT_BLOCK);
+	ck_assert_int_eq(plan.obstacles[METHOD_GROW], OBSTACLE_GROW_BLOCK);
 }
 END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("write_front");
-	TCase *tcase = tcase_create("write_front");
+	Suite *suite = suite_create("write_grow");
+	TCase *tcase = tcase_create("write_grow");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, front);
-	tcase_add_test(tcase, not_auto);
+	tcase_add_test(tcase, grow);
+	tcase_add_test(tcase, by_itself);
 	tcase_add_test(tcase, one_spare);
+	tcase_add_test(tcase, named);
+	tcase_add_test(tcase, filler);
 	tcase_add_test(tcase, undo_notices);
 	tcase_add_test(tcase, check_notices);
 	tcase_add_loop_test(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rungs that leave the program header table where it is, on a program as GNU ld makes
+ * The methods that leave the program header table where it is, on a program as GNU ld makes
  * them: which one is taken, why not the ones before it, that each can be taken back, and
  * that each is checked.
  */
@@ -111,7 +111,7 @@ START_TEST(slack_check_notices)
 }
 END_TEST
 
-/* What keeps a file from a rung: a change, and what becomes of the plan. */
+/* What keeps a file from a method: a change, and what becomes of the plan. */
 static const struct changed {
 	size_t off;
 	int width;
@@ -155,25 +155,25 @@ START_TEST(choice)
 END_TEST
 
 /* Two spare entries, but no padding: they become PT_LOAD and PT_GNU_SFRAME. */
-static void for_note(void)
+static void two_spares(void)
 {
 	file.data[R_SIZE] = 1;
 	wr_patch_u32(&file, RELRO, PT_NULL);
 }
 
-START_TEST(note)
+START_TEST(grow)
 {
-	for_note();
+	two_spares();
 	fix_round_trip();
-	ck_assert_int_eq(plan.method, METHOD_NOTE);
+	ck_assert_int_eq(plan.method, METHOD_GROW);
 	ck_assert_int_eq(plan.obstacles[METHOD_SLACK], OBSTACLE_NO_SLACK);
 	ck_assert_uint_eq(out.n_phdrs, N_PHDRS);
 	ck_assert_uint_eq(out.phdrs[3].p_type, PT_LOAD);
 	ck_assert_uint_eq(out.phdrs[4].p_type, PT_LOAD);
-	ck_assert_uint_eq(out.phdrs[5].p_type, IMAGE_PT_GNU_SFRAME);
-	ck_assert_uint_eq(out.phdrs[6].p_type, PT_NOTE);
-	/* Two pages above the .bss, congruent. */
-	ck_assert_uint_ge(out.phdrs[4].p_vaddr, FIX_ADDR + 0x4000 + 0x2000);
+	ck_assert_uint_eq(out.phdrs[5].p_type, PT_NOTE);
+	ck_assert_uint_eq(out.phdrs[N_PHDRS - 1].p_type, IMAGE_PT_GNU_SFRAME);
+	/* On the page behind the .bss, congruent. */
+	ck_assert_uint_eq(out.phdrs[4].p_vaddr & ~UINT64_C(0xfff), FIX_ADDR + 0x4000);
 	ck_assert_uint_eq((out.phdrs[4].p_vaddr - out.phdrs[4].p_offset) % 0x1000, 0);
 	image_close(&in);
 	image_close(&out);
@@ -181,15 +181,15 @@ START_TEST(note)
 }
 END_TEST
 
-START_TEST(note_check_notices)
+START_TEST(grow_check_notices)
 {
 	static const size_t offs[] = {24, 64 + 16, LOAD_R + 32, LOAD_RX + 16,
 		NOTE_PROPERTY, NOTE_PROPERTY + 4, NOTE_PROPERTY + 8, NOTE_PROPERTY + 16,
 		NOTE_ID, NOTE_ID + 16, NOTE_ID + 32, R_SIZE, SIZE - 1};
 
-	for_note();
+	two_spares();
 	fix_check_notices(offs, sizeof(offs) / sizeof(offs[0]));
-	ck_assert_int_eq(plan.method, METHOD_NOTE);
+	ck_assert_int_eq(plan.method, METHOD_GROW);
 }
 END_TEST
 
@@ -206,7 +206,7 @@ START_TEST(room)
 	ck_assert_uint_eq(out.phdrs[0].p_filesz, (N_PHDRS + 1) * 56);
 	image_close(&in);
 	image_close(&out);
-	method = METHOD_NOTE;
+	method = METHOD_GROW;
 	fix_round_trip();
 	ck_assert_uint_eq(out.n_phdrs, N_PHDRS + 2);
 	image_close(&in);
@@ -262,7 +262,7 @@ START_TEST(tables_overlap)
 	fix_round_trip();
 	ck_assert_int_eq(plan.method, METHOD_APPEND);
 	ck_assert_int_eq(plan.obstacles[METHOD_SLACK], OBSTACLE_TABLE);
-	ck_assert_int_eq(plan.obstacles[METHOD_NOTE], OBSTACLE_TABLE);
+	ck_assert_int_eq(plan.obstacles[METHOD_GROW], OBSTACLE_TABLE);
 }
 END_TEST
 
@@ -280,13 +280,13 @@ START_TEST(words)
 }
 END_TEST
 
-/* One rung is asked for: it applies, or the reason it gives is the user's. */
+/* One method is asked for: it applies, or the reason it gives is the user's. */
 START_TEST(forced)
 {
-	method = METHOD_NOTE;
+	method = METHOD_GROW;
 	ck_assert(!plan_it());
 	ck_assert_int_eq(err.kind, ERR_UNSUPPORTED);
-	ck_assert_ptr_nonnull(strstr(err.text, obstacle_text(OBSTACLE_ONE_SLOT)));
+	ck_assert_ptr_nonnull(strstr(err.text, obstacle_text(OBSTACLE_GROW_BLOCK)));
 	image_close(&in);
 	method = METHOD_APPEND;
 	fix_round_trip();
@@ -296,8 +296,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("write_rungs");
-	TCase *tcase = tcase_create("write_rungs");
+	Suite *suite = suite_create("write_methods");
+	TCase *tcase = tcase_create("write_methods");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, slack);
@@ -305,8 +305,8 @@ int main(void)
 	tcase_add_test(tcase, slack_check_notices);
 	tcase_add_loop_test(
 		tcase, choice, 0, (int)(sizeof(changed) / sizeof(changed[0])));
-	tcase_add_test(tcase, note);
-	tcase_add_test(tcase, note_check_notices);
+	tcase_add_test(tcase, grow);
+	tcase_add_test(tcase, grow_check_notices);
 	tcase_add_test(tcase, room);
 	tcase_add_test(tcase, in_place);
 	tcase_add_test(tcase, tables_overlap);

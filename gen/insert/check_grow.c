@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The check of what the rung "front" moved: each section has its bytes at the new place,
+ * The check of what the method "grow" moved: each section has its bytes at the new place,
  * the loader maps them there, and tags and symbols lead to it. By the tables of the
  * output as libelf reads them; the plan only says which sections and bytes may differ.
  */
@@ -10,31 +10,70 @@
 
 #include "base/num.h"
 
-bool write_front_slides(const struct write_plan *plan, const GElf_Phdr *phdr)
+/* Core dumps have the first page of a file, and tools look for these two there. */
+static bool must_slide(const struct image_section *section)
 {
-	const struct write_front *front = &plan->front;
-
-	return phdr->p_filesz && num_range_inside(phdr->p_offset - front->slide_off,
-					 phdr->p_filesz, front->slide_size);
+	return strcmp(section->name, ".note.gnu.build-id") == 0 ||
+	       strcmp(section->name, ".note.package") == 0;
 }
 
-/* Those that stay in the first page keep their order and distances; the others keep
- * theirs. */
-static bool check_place(
-	const struct write_plan *plan, const GElf_Shdr *before, const GElf_Shdr *after)
+/* Behind the grown table and in the first page, or in the new segment behind the section. */
+static bool check_place(const struct write_plan *plan, const struct image_section *before,
+	const GElf_Shdr *after)
 {
-	const struct write_front *front = &plan->front;
+	const struct write_grow *grow = &plan->grow;
 	uint64_t end = after->sh_offset + after->sh_size;
 
-	if (before->sh_offset >= front->lift_off) {
-		uint64_t into = after->sh_offset - plan->segment_off;
+	if (after->sh_offset >= plan->segment_off)
+		return !must_slide(before) &&
+		       after->sh_offset >= plan->sframe_off + plan->sframe_size &&
+		       end <= plan->segment_off + plan->segment_size &&
+		       after->sh_addr - plan->segment_addr ==
+			       after->sh_offset - plan->segment_off;
+	return after->sh_offset >= plan->phdr_off + write_table_size(plan) &&
+	       end <= WRITE_MIN_PAGE && end <= grow->block_end &&
+	       after->sh_addr == after->sh_offset + grow->bias;
+}
 
-		return into == before->sh_offset - front->lift_off &&
-		       after->sh_addr - plan->segment_addr == into;
+/* Nothing stands on top of anything else. */
+static bool check_apart(const struct write_plan *plan, const struct image *output, size_t i)
+{
+	const GElf_Shdr *self = &output->sections[i].hdr;
+
+	for (size_t k = 1; k < i; k++) {
+		const GElf_Shdr *hdr = &output->sections[k].hdr;
+
+		if (hdr->sh_offset < self->sh_offset + self->sh_size &&
+			self->sh_offset < hdr->sh_offset + hdr->sh_size)
+			return false;
 	}
-	return after->sh_offset == before->sh_offset + front->slide_by &&
-	       after->sh_addr == before->sh_addr + front->slide_by &&
-	       end <= WRITE_MIN_PAGE && end <= front->lift_off + front->lift_size;
+	return i <= plan->grow.n_sections;
+}
+
+bool write_grow_follow(const struct image *input, const struct write_plan *plan,
+	const struct image *output, GElf_Phdr *phdr)
+{
+	uint64_t by = 0, addr_by = 0;
+	size_t n = 0;
+
+	for (size_t i = 1; i <= plan->grow.n_sections; i++) {
+		const GElf_Shdr *was = &input->sections[i].hdr,
+				*is = &output->sections[i].hdr;
+
+		if (phdr->p_type == PT_LOAD ||
+			!num_range_inside(was->sh_offset - phdr->p_offset, was->sh_size,
+				phdr->p_filesz))
+			continue;
+		if (n++ && (is->sh_offset - was->sh_offset != by ||
+				   is->sh_addr - was->sh_addr != addr_by))
+			return false;
+		by = is->sh_offset - was->sh_offset;
+		addr_by = is->sh_addr - was->sh_addr;
+	}
+	phdr->p_offset += by;
+	phdr->p_vaddr += addr_by;
+	phdr->p_paddr += addr_by;
+	return true;
 }
 
 /* The bytes, and again as the loader maps them. */
@@ -46,7 +85,7 @@ static bool check_moved(const struct image *input, const struct write_plan *plan
 	size_t size = (size_t)before->hdr.sh_size;
 
 	return before->data && after->data &&
-	       check_place(plan, &before->hdr, &after->hdr) &&
+	       check_place(plan, before, &after->hdr) && check_apart(plan, output, i) &&
 	       (after->hdr.sh_addr - before->hdr.sh_addr) % WRITE_SFRAME_ALIGN == 0 &&
 	       memcmp(before->data, after->data, size) == 0 &&
 	       image_at_addr(output, after->hdr.sh_addr, size) == after->data;
@@ -56,11 +95,11 @@ static bool check_moved(const struct image *input, const struct write_plan *plan
 static uint64_t wanted_value(const struct image *input, const struct write_plan *plan,
 	const struct image *output, const GElf_Dyn *dyn)
 {
-	for (size_t i = 1; i <= plan->front.n_sections; i++) {
+	for (size_t i = 1; i <= plan->grow.n_sections; i++) {
 		const GElf_Shdr *hdr = &input->sections[i].hdr;
 
-		if (write_front_tag(hdr->sh_type) != DT_NULL &&
-			write_front_tag(hdr->sh_type) == dyn->d_tag)
+		if (write_grow_tag(hdr->sh_type) != DT_NULL &&
+			write_grow_tag(hdr->sh_type) == dyn->d_tag)
 			return output->sections[i].hdr.sh_addr;
 	}
 	return dyn->d_un.d_val;
@@ -82,8 +121,8 @@ static Elf_Data *data_at(const struct image *image, uint64_t off)
 static bool check_tags(const struct image *input, const struct write_plan *plan,
 	const struct image *output)
 {
-	Elf_Data *before = data_at(input, plan->front.dynamic_off),
-		 *after = data_at(output, plan->front.dynamic_off);
+	Elf_Data *before = data_at(input, plan->grow.dynamic_off),
+		 *after = data_at(output, plan->grow.dynamic_off);
 	GElf_Dyn was, is;
 	bool live = true;
 
@@ -105,7 +144,7 @@ static bool check_symbol(const struct image *input, const struct write_plan *pla
 {
 	const GElf_Shdr *hdr = &input->sections[was->st_shndx].hdr;
 
-	if (was->st_shndx && was->st_shndx <= plan->front.n_sections &&
+	if (was->st_shndx && was->st_shndx <= plan->grow.n_sections &&
 		was->st_value - hdr->sh_addr <= hdr->sh_size)
 		is.st_value -= output->sections[was->st_shndx].hdr.sh_addr - hdr->sh_addr;
 	return memcmp(was, &is, sizeof(is)) == 0;
@@ -117,10 +156,10 @@ static bool check_symbols(const struct image *input, const struct write_plan *pl
 	Elf_Data *before, *after;
 	GElf_Sym was, is;
 
-	if (!plan->front.symbols_size)
+	if (!plan->grow.symbols_size)
 		return true;
-	before = elf_getdata(elf_getscn(input->elf, plan->front.symtab), NULL);
-	after = elf_getdata(elf_getscn(output->elf, plan->front.symtab), NULL);
+	before = elf_getdata(elf_getscn(input->elf, plan->grow.symtab), NULL);
+	after = elf_getdata(elf_getscn(output->elf, plan->grow.symtab), NULL);
 	if (!before || !after || before->d_size != after->d_size)
 		return false;
 	for (int i = 0; gelf_getsym(before, i, &was); i++)
@@ -132,17 +171,17 @@ static bool check_symbols(const struct image *input, const struct write_plan *pl
 	return true;
 }
 
-bool write_check_front(const struct image *input, const struct write_plan *plan,
+bool write_check_grow(const struct image *input, const struct write_plan *plan,
 	const struct image *output, struct err *err)
 {
-	if (!plan->front.n_sections)
+	if (!plan->grow.n_sections)
 		return true;
-	for (size_t i = 1; i <= plan->front.n_sections; i++)
+	for (size_t i = 1; i <= plan->grow.n_sections; i++)
 		if (!check_moved(input, plan, output, i))
 			return err_set(err, ERR_INTERNAL,
 				"section %zu (%s) is not whole at its new place", i,
 				input->sections[i].name);
-	if (!check_tags(input, plan, output))
+	if (plan->grow.dynamic_size && !check_tags(input, plan, output))
 		return err_set(err, ERR_INTERNAL,
 			"the dynamic section does not lead to what moved");
 	return check_symbols(input, plan, output) ||

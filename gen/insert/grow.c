@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The method "grow": the program header table grows where it stands, and the section goes
+ * into a new segment at the end of the file. A core dump has the first page of a file at
+ * most, so table and build-id stay there.
+ *
+ * Entries come, in this order, from spare entries of the table, from free bytes behind it,
+ * and from what stands behind it and can move (gen/insert/grow_block.c).
+ */
+#include "gen/insert/internal.h"
+
+#include "base/num.h"
+
+/*
+ * Says how many more entries are needed. The new entries come behind those that stay,
+ * because LLVM's tools take a segment that starts where an earlier entry does for a part
+ * of that entry.
+ */
+static size_t take_spares(const struct write_slots *slots, struct write_plan *plan)
+{
+	size_t n = 0;
+
+	if (slots->sframe_segment != WRITE_NONE)
+		plan->dropped[n++] = slots->sframe_segment;
+	for (size_t i = 0; n < 2 && i < slots->n_spare; i++)
+		plan->dropped[n++] = slots->spare[i];
+	plan->n_phdrs += 2 - n;
+	return 2 - n;
+}
+
+/*
+ * Places the new segment at the end of the file, and in memory above everything, on the
+ * page behind the .bss: glibc's _dl_find_object knows all segments of a program only when
+ * no page is free between them. The address is congruent to the end of the file, which
+ * saves a hole.
+ */
+static enum obstacle place_segment(
+	const struct image *image, struct write_plan *plan, struct err *err)
+{
+	uint64_t align = write_segment_align(image, 0), end, off, addr;
+	uint64_t size = plan->grow.lift_end ? plan->grow.lift_end : plan->sframe_size;
+
+	if (!write_end_of_memory(image, &end, err) ||
+		!num_align_up(image->size, WRITE_SFRAME_ALIGN, &off) ||
+		!num_align_up(end, align, &addr) || addr > WRITE_MAX_PLACE ||
+		off > WRITE_MAX_PLACE)
+		return OBSTACLE_NO_ROOM;
+	addr += off & (align - 1);
+	if (size > WRITE_MAX_PLACE - addr || size > WRITE_MAX_PLACE - off)
+		return OBSTACLE_TOO_LARGE;
+	plan->segment_addr = plan->sframe_addr = addr;
+	plan->segment_off = plan->sframe_off = off;
+	plan->segment_size = size;
+	plan->segment_align = align;
+	return OBSTACLE_NONE;
+}
+
+enum obstacle write_plan_grow(const struct image *image, const struct write_slots *slots,
+	struct write_plan *plan, struct err *err)
+{
+	enum obstacle obstacle;
+	size_t added;
+
+	if (!slots->editable)
+		return OBSTACLE_TABLE;
+	added = take_spares(slots, plan);
+	if (!write_take_room(slots, added, plan)) {
+		obstacle = write_grow_block(image, slots, added, plan);
+		if (obstacle != OBSTACLE_NONE)
+			return obstacle;
+	}
+	return place_segment(image, plan, err);
+}

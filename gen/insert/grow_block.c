@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What moves to make room for a grown program header table:
+ *
+ *     before  table | .interp, notes             | .gnu.hash, .dynsym | ...
+ *     after   table, grown | build-id            | (unused)           | ... | segment
+ *
+ * A unit is one section, or several that one program header names together. A unit either
+ * slides, which means it stays in the first page, or it is lifted into the new segment.
+ * Only sections move whose contents nobody but loaders and debuggers look at, by tables
+ * that are corrected too. Hash tables and dynamic symbols are lifted first. What only
+ * program headers name follows where that is not possible: patchelf 0.18 overwrites the
+ * first page of a file whose first section is elsewhere.
+ */
+#include "gen/insert/internal.h"
+
+#include <string.h>
+
+#include "base/num.h"
+
+enum { MAX_ALIGN = 8 };
+
+enum kind {
+	KIND_FIXED,   /* may not move */
+	KIND_SLIDES,  /* stays in the first page: tools look for it in core dumps */
+	KIND_NAMED,   /* only program headers lead to it */
+	KIND_DYNAMIC, /* the dynamic section leads to it */
+};
+
+struct unit {
+	uint64_t off, size;
+	enum kind kind;
+	bool lifted;
+};
+
+struct block {
+	struct unit units[WRITE_MAX_MOVES];
+	size_t n;
+	uint64_t start, end; /* the table's end, and that of the last unit */
+	uint64_t by;	     /* bytes that the table grows by */
+	bool lift_named;     /* KIND_NAMED may be lifted */
+};
+
+int64_t write_grow_tag(uint32_t type)
+{
+	switch (type) {
+	case SHT_GNU_HASH:
+		return DT_GNU_HASH;
+	case SHT_HASH:
+		return DT_HASH;
+	case SHT_DYNSYM:
+		return DT_SYMTAB;
+	default:
+		return DT_NULL;
+	}
+}
+
+/* The contents of no other note are known not to be looked at by the program itself. */
+static enum kind note_kind(const char *name)
+{
+	static const char *const slide[] = {".note.gnu.build-id", ".note.package"};
+	static const char *const named[] = {
+		".note.gnu.property", ".note.ABI-tag", ".note.dlopen"};
+
+	for (size_t i = 0; i < sizeof(slide) / sizeof(slide[0]); i++)
+		if (strcmp(name, slide[i]) == 0)
+			return KIND_SLIDES;
+	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
+		if (strcmp(name, named[i]) == 0)
+			return KIND_NAMED;
+	return KIND_FIXED;
+}
+
+static enum kind kind_of(const struct image *image, const struct image_section *section)
+{
+	if (section->hdr.sh_type == SHT_NOTE)
+		return note_kind(section->name);
+	if (write_grow_tag(section->hdr.sh_type) != DT_NULL)
+		return KIND_DYNAMIC;
+	for (size_t i = 0; i < image->n_phdrs; i++)
+		if (section->hdr.sh_type == SHT_PROGBITS &&
+			image->phdrs[i].p_type == PT_INTERP &&
+			image->phdrs[i].p_offset == section->hdr.sh_offset)
+			return KIND_NAMED;
+	return KIND_FIXED;
+}
+
+/* Whether the bytes belong to nobody: linkers fill with zeros up to an alignment. */
+static bool is_filler(const struct image *image, uint64_t from, uint64_t to)
+{
+	for (uint64_t at = from; at < to; at++)
+		if (image->bytes[at])
+			return false;
+	return true;
+}
+
+/* Whether one program header names the last unit and the section together. */
+static bool joins(
+	const struct image *image, const struct unit *last, const GElf_Shdr *hdr)
+{
+	for (size_t i = 0; i < image->n_phdrs; i++) {
+		const GElf_Phdr *phdr = &image->phdrs[i];
+
+		if (phdr->p_type == PT_NOTE &&
+			num_range_inside(last->off - phdr->p_offset, last->size,
+				phdr->p_filesz) &&
+			num_range_inside(hdr->sh_offset - phdr->p_offset, hdr->sh_size,
+				phdr->p_filesz))
+			return true;
+	}
+	return false;
+}
+
+/* Adds section number i behind the last unit; false when it may not move. */
+static bool add_section(const struct image *image, size_t i, struct block *block)
+{
+	const struct image_section *section = &image->sections[i];
+	const GElf_Shdr *hdr = &section->hdr;
+	enum kind kind = kind_of(image, section);
+	struct unit *last = block->n ? &block->units[block->n - 1] : NULL;
+
+	if (kind == KIND_FIXED || !section->data || hdr->sh_offset < block->end ||
+		!hdr->sh_size || hdr->sh_flags != SHF_ALLOC ||
+		hdr->sh_addralign > MAX_ALIGN ||
+		!is_filler(image, block->end, hdr->sh_offset))
+		return false;
+	block->end = hdr->sh_offset + hdr->sh_size;
+	if (last && joins(image, last, hdr)) {
+		if (kind == KIND_DYNAMIC || last->kind == KIND_DYNAMIC)
+			return false;
+		last->size = block->end - last->off;
+		last->kind = kind < last->kind ? kind : last->kind;
+		return true;
+	}
+	if (block->n == WRITE_MAX_MOVES)
+		return false;
+	block->units[block->n++] = (struct unit){
+		.off = hdr->sh_offset, .size = hdr->sh_size, .kind = kind};
+	return true;
+}
+
+/* The lowest place from at on that keeps the unit's alignment. */
+static uint64_t place_of(const struct unit *unit, uint64_t at)
+{
+	return at + ((unit->off - at) & (MAX_ALIGN - 1));
+}
+
+/* Where the last unit that slides ends. */
+static uint64_t slides_end(const struct block *block)
+{
+	uint64_t at = block->start + block->by;
+
+	for (size_t i = 0; i < block->n; i++)
+		if (!block->units[i].lifted)
+			at = place_of(&block->units[i], at) + block->units[i].size;
+	return at;
+}
+
+/* Lifts as little as makes the room; false when all that may be lifted is not enough. */
+static bool choose_lifted(struct block *block)
+{
+	for (size_t i = 0; i < block->n; i++)
+		block->units[i].lifted =
+			block->units[i].kind == KIND_DYNAMIC ||
+			(block->lift_named && block->units[i].kind == KIND_NAMED);
+	if (slides_end(block) > block->end)
+		return false;
+	for (size_t i = 0; i < block->n; i++) {
+		if (!block->units[i].lifted || block->units[i].kind != KIND_NAMED)
+			continue;
+		block->units[i].lifted = false;
+		block->units[i].lifted = slides_end(block) > block->end;
+	}
+	return true;
+}
+
+static bool find_block(const struct image *image, struct block *block, size_t *n_sections)
+{
+	for (size_t i = 1; i < image->n_sections; i++) {
+		if (!add_section(image, i, block))
+			return false;
+		*n_sections = i;
+		/* A unit is whole only when the section behind it is not part of it. */
+		if (i + 1 < image->n_sections && joins(image, &block->units[block->n - 1],
+							 &image->sections[i + 1].hdr))
+			continue;
+		if (choose_lifted(block))
+			return true;
+	}
+	return false;
+}
+
+/* The section comes first in the new segment. LLVM's tools take a segment that starts where
+ * PT_INTERP does for a part of that. */
+static bool set_moves(
+	const struct block *block, uint64_t sframe_size, struct write_grow *grow)
+{
+	uint64_t slide = block->start + block->by, lift;
+
+	if (sframe_size > WRITE_MAX_PLACE - block->end ||
+		!num_align_up(sframe_size, MAX_ALIGN, &lift))
+		return false;
+
+	grow->block_off = block->start;
+	grow->block_end = block->end;
+	grow->slide_off = grow->slide_end = slide;
+	for (size_t i = 0; i < block->n; i++) {
+		const struct unit *unit = &block->units[i];
+		struct write_move *move = &grow->moves[grow->n_moves++];
+		uint64_t *at = unit->lifted ? &lift : &slide;
+
+		move->off = unit->off;
+		move->size = unit->size;
+		move->lifted = unit->lifted;
+		move->to = place_of(unit, *at);
+		*at = move->to + move->size;
+		if (unit->lifted)
+			grow->lift_end = lift;
+		else
+			grow->slide_end = slide;
+		grow->lifts_dynamic |= unit->kind == KIND_DYNAMIC;
+	}
+	return true;
+}
+
+bool write_grow_moves(const struct write_plan *plan, uint64_t off, uint64_t *new_off,
+	uint64_t *new_addr)
+{
+	for (size_t i = 0; i < plan->grow.n_moves; i++) {
+		const struct write_move *move = &plan->grow.moves[i];
+		uint64_t into = off - move->off;
+
+		if (into >= move->size)
+			continue;
+		*new_off = move->to + into + (move->lifted ? plan->segment_off : 0);
+		*new_addr = move->to + into +
+			    (move->lifted ? plan->segment_addr : plan->grow.bias);
+		return true;
+	}
+	return false;
+}
+
+static bool meets(uint64_t a, uint64_t a_end, uint64_t b, uint64_t b_end)
+{
+	return a < b_end && b < a_end;
+}
+
+/* Whether it is in one unit, with which it moves. */
+static bool in_unit(const struct write_grow *grow, const GElf_Phdr *phdr)
+{
+	for (size_t i = 0; i < grow->n_moves; i++)
+		if (num_range_inside(phdr->p_offset - grow->moves[i].off, phdr->p_filesz,
+			    grow->moves[i].size))
+			return phdr->p_type != PT_LOAD &&
+			       phdr->p_vaddr == phdr->p_offset + grow->bias &&
+			       phdr->p_filesz == phdr->p_memsz;
+	return false;
+}
+
+/*
+ * Table and block are in the first PT_LOAD, at the file's start; every other segment is
+ * apart from the block or moves with a unit.
+ */
+static enum obstacle check_segments(const struct image *image,
+	const struct write_slots *slots, struct write_grow *grow)
+{
+	const GElf_Phdr *load = &image->phdrs[slots->first_load];
+
+	if (load->p_offset || load->p_filesz < grow->block_end ||
+		(load->p_flags | PF_X) != (PF_R | PF_X) || grow->slide_end > WRITE_MIN_PAGE)
+		return OBSTACLE_GROW_TABLE;
+	grow->bias = load->p_vaddr;
+	for (size_t i = 0; i < image->n_phdrs; i++) {
+		const GElf_Phdr *phdr = &image->phdrs[i];
+		uint64_t end;
+
+		/* Only a PT_LOAD is known to be inside of the file. */
+		if (__builtin_add_overflow(phdr->p_offset, phdr->p_filesz, &end))
+			end = UINT64_MAX;
+		if (i != slots->first_load && phdr->p_filesz && !in_unit(grow, phdr) &&
+			meets(phdr->p_offset, end, grow->block_off, grow->block_end))
+			return OBSTACLE_GROW_SEGMENT;
+	}
+	return OBSTACLE_NONE;
+}
+
+/* Addresses must be those that the segment gives, and no other section may reach into the
+ * block. */
+static bool check_sections(const struct image *image, const struct write_grow *grow)
+{
+	for (size_t i = 1; i < image->n_sections; i++) {
+		const GElf_Shdr *hdr = &image->sections[i].hdr;
+
+		if (i <= grow->n_sections ? hdr->sh_addr != hdr->sh_offset + grow->bias
+					  : hdr->sh_offset < grow->block_end &&
+						    hdr->sh_type != SHT_NULL)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Who reads hash tables and symbols is known for what a loader loads, for the loader itself
+ * (it has a name, DT_SONAME) and for a static PIE: all go by the dynamic section. Kernels
+ * and firmware may have readers of their own.
+ */
+static bool is_dynamic(const struct image *image, const struct write_slots *slots)
+{
+	uint64_t value;
+
+	if (!image_dynamic(image, DT_SYMTAB, &value))
+		return false;
+	for (size_t i = 0; i < image->n_phdrs; i++)
+		if (image->phdrs[i].p_type == PT_INTERP)
+			return true;
+	return slots->library || image_dynamic(image, DT_SONAME, &value) ||
+	       (image_dynamic(image, DT_FLAGS_1, &value) && value & DF_1_PIE);
+}
+
+static enum obstacle plan_block(const struct image *image,
+	const struct write_slots *slots, size_t added, bool lift_named,
+	struct write_plan *plan)
+{
+	uint64_t end = image->ehdr.e_phoff + image->n_phdrs * WRITE_PHDR_SIZE;
+	struct block block = {.start = end,
+		.end = end,
+		.by = added * WRITE_PHDR_SIZE,
+		.lift_named = lift_named};
+	struct write_grow *grow = &plan->grow;
+	enum obstacle obstacle;
+
+	*grow = (struct write_grow){0};
+	if (!find_block(image, &block, &grow->n_sections))
+		return OBSTACLE_GROW_BLOCK;
+	if (!set_moves(&block, plan->sframe_size, grow))
+		return OBSTACLE_TOO_LARGE;
+	if (grow->lifts_dynamic && !is_dynamic(image, slots))
+		return OBSTACLE_GROW_KIND;
+	obstacle = check_segments(image, slots, grow);
+	if (obstacle != OBSTACLE_NONE)
+		return obstacle;
+	if (!check_sections(image, grow))
+		return OBSTACLE_GROW_BLOCK;
+	return write_grow_refs(image, grow);
+}
+
+enum obstacle write_grow_block(const struct image *image, const struct write_slots *slots,
+	size_t added, struct write_plan *plan)
+{
+	enum obstacle obstacle;
+
+	if (image->ehdr.e_phoff != WRITE_EHDR_SIZE || !slots->phdr_right)
+		return OBSTACLE_GROW_TABLE;
+	obstacle = plan_block(image, slots, added, false, plan);
+	if (obstacle != OBSTACLE_NONE &&
+		plan_block(image, slots, added, true, plan) == OBSTACLE_NONE)
+		return OBSTACLE_NONE;
+	return obstacle;
+}
