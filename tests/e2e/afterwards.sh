@@ -10,7 +10,7 @@ eh2sframe=$1 src=$2
 # shellcheck source-path=SCRIPTDIR source=kinds_lib.sh
 . "$src/kinds_lib.sh"
 mkdir at
-llvm=$(find /usr/lib/llvm-*/bin -maxdepth 0 2>/dev/null | sort -V | tail -n 1)
+llvm=$(find /usr/lib/llvm-*/bin/llvm-strip 2>/dev/null | sort -V | tail -n 1) llvm=${llvm%/*}
 long=/nonexistent/a/rather/long/path/that/needs/more/room/than/there/is
 
 # Each tool: FILE in place.

@@ -8,7 +8,7 @@ raw=$1 src=$2 eh2sframe=$(realpath "$3") full=${4-}
 
 # For debugedit, dwz and chrpath to have something to do.
 extra="-g -Wl,-rpath,/nonexistent"
-llvm=$(ls -d /usr/lib/llvm-*/bin 2>/dev/null | sort -V | tail -n 1)
+llvm=$(find /usr/lib/llvm-*/bin/llvm-strip 2>/dev/null | sort -V | tail -n 1) llvm=${llvm%/*}
 
 # Each tool: FILE in place.
 tool_strip() { strip "$1"; }
