@@ -222,8 +222,9 @@ separate_debug() {
 			skip "gdb, $method" "NOT INSTALLED"
 		fi
 		if have eu-unstrip; then
-			# elfutils takes whatever is behind the ELF header for the program header table: 0.188
-			# writes a file that does not run then, later ones refuse.
+			# objcopy --only-keep-debug loses a program header table that stands elsewhere than behind
+			# the ELF header. With such a debug file 0.188 writes a program that does not run, and later
+			# ones refuse. Only "append" moves the table.
 			moved=
 			[ "$(readelf -hW new.small | awk '/Start of program headers/ { print $5 }')" = 64 ] || moved=1
 			if [ $moved ] && ! eu-unstrip new.small new.debug -o new.whole 2>eu.log; then
