@@ -52,6 +52,6 @@ bool err_prefix(struct err *err, const char *fmt, ...)
 	va_end(ap);
 	used = strlen(err->text);
 	snprintf(err->text + used, sizeof(err->text) - used, ": %.*s",
-		(int)sizeof(old) - 1, old);
+	    (int)sizeof(old) - 1, old);
 	return false;
 }

@@ -56,7 +56,7 @@ ATTR_MUST_CHECK static inline bool num_s32(int64_t v, int32_t *out)
 
 /* to - from as a signed distance; false when it is outside the 32-bit range. */
 ATTR_MUST_CHECK static inline bool num_distance_s32(
-	uint64_t from, uint64_t to, int32_t *out)
+    uint64_t from, uint64_t to, int32_t *out)
 {
 	return num_s32((int64_t)(to - from), out);
 }

@@ -31,12 +31,12 @@ void stream_locale_end(struct stream *stream)
 }
 
 bool stream_begin(struct stream *stream,
-	bool (*write)(void *context, const char *text, size_t size), void *context,
-	struct err *err)
+    bool (*write)(void *context, const char *text, size_t size), void *context,
+    struct err *err)
 {
 	*stream = (struct stream){.write = write, .context = context};
 	stream->file =
-		fopencookie(stream, "w", (cookie_io_functions_t){.write = stream_write});
+	    fopencookie(stream, "w", (cookie_io_functions_t){.write = stream_write});
 	if (!stream->file)
 		return err_set_nomem(err);
 	if (stream_locale_begin(stream, err))

@@ -22,8 +22,8 @@ struct stream {
 
 /* The stream must not move until its end. ERR_NOMEM. */
 ATTR_MUST_CHECK bool stream_begin(struct stream *stream,
-	bool (*write)(void *context, const char *text, size_t size), void *context,
-	struct err *err);
+    bool (*write)(void *context, const char *text, size_t size), void *context,
+    struct err *err);
 
 /* Gives away what is left. ok: whether all went well until now, else err has it already;
  * ERR_IO when write wanted no more. */

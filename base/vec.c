@@ -20,7 +20,7 @@ static void vec_expect_pages(void *array, size_t size)
 
 	if (first < last)
 		madvise((char *)array + (first - (uintptr_t)array), last - first,
-			MADV_HUGEPAGE);
+		    MADV_HUGEPAGE);
 }
 
 bool vec_reserve_bytes(void *array_ptr, size_t *cap, size_t need, size_t elem_size)

@@ -17,11 +17,11 @@
  * memory runs out; the array is then as it was. The owner frees the array with free().
  */
 ATTR_MUST_CHECK bool vec_reserve_bytes(
-	void *array_ptr, size_t *cap, size_t need, size_t elem_size);
+    void *array_ptr, size_t *cap, size_t need, size_t elem_size);
 
 /* vec_reserve(&owner->rows, &owner->cap_rows, owner->n_rows + 1) */
 #define vec_reserve(array_ptr, cap_ptr, need)                                            \
-	((need) <= *(cap_ptr) || vec_reserve_bytes((array_ptr), (cap_ptr), (need),       \
-					 sizeof(**(array_ptr))))
+	((need) <= *(cap_ptr) ||                                                         \
+	    vec_reserve_bytes((array_ptr), (cap_ptr), (need), sizeof(**(array_ptr))))
 
 #endif

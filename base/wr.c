@@ -25,7 +25,7 @@ static inline uint8_t *wr_room(struct wr *wr, size_t n)
 	uint8_t *p;
 
 	if (wr->failed || n > SIZE_MAX - wr->size ||
-		!vec_reserve(&wr->data, &wr->cap, wr->size + n)) {
+	    !vec_reserve(&wr->data, &wr->cap, wr->size + n)) {
 		wr->failed = true;
 		return NULL;
 	}

@@ -36,7 +36,7 @@ static struct section section_open(const char *path)
 	long size;
 
 	if (!file || fseek(file, 0, SEEK_END) || (size = ftell(file)) < HDR_SIZE ||
-		fseek(file, 0, SEEK_SET))
+	    fseek(file, 0, SEEK_SET))
 		exit(EXIT_FAILURE);
 	section.data = malloc((size_t)size);
 	if (!section.data || fread(section.data, 1, (size_t)size, file) != (size_t)size)
@@ -62,13 +62,13 @@ static int64_t start_of(const struct section *section, uint32_t i)
 static uint32_t size_of(const struct section *section, uint32_t i)
 {
 	return (uint32_t)get(section->funcs + (size_t)i * section->func_size +
-				     (section->version == 3 ? 8 : 4),
-		4);
+				 (section->version == 3 ? 8 : 4),
+	    4);
 }
 
 /* What a reader wants of an FDE; *row is the first one. */
 static uint32_t rows_of(const struct section *section, uint32_t i,
-	const unsigned char **row, unsigned int *width, unsigned int *rep_size)
+    const unsigned char **row, unsigned int *width, unsigned int *rep_size)
 {
 	const unsigned char *func = section->funcs + (size_t)i * section->func_size;
 	unsigned int info;
@@ -134,8 +134,8 @@ static double now(void)
 	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-static double round_of(const struct section *section, const int64_t *pcs, uint64_t *sum,
-	uint64_t *walked)
+static double round_of(
+    const struct section *section, const int64_t *pcs, uint64_t *sum, uint64_t *walked)
 {
 	double begin = now();
 
@@ -195,7 +195,7 @@ int main(int argc, char **argv)
 	qsort(times[1], N_ROUNDS, sizeof(double), compare);
 	qsort(ratios, N_ROUNDS, sizeof(double), compare);
 	printf("%.0f %.0f %.2f %.1f %.1f\n", times[0][N_ROUNDS / 2],
-		times[1][N_ROUNDS / 2], ratios[N_ROUNDS / 2], (double)walked[0] / N_PCS,
-		(double)walked[1] / N_PCS);
+	    times[1][N_ROUNDS / 2], ratios[N_ROUNDS / 2], (double)walked[0] / N_PCS,
+	    (double)walked[1] / N_PCS);
 	return EXIT_SUCCESS;
 }

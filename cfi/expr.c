@@ -178,9 +178,9 @@ static void join_pc_bits(struct value *a, const struct value *b, uint8_t op)
 	else if (op == DW_OP_and && b->pc_bits == 0)
 		kept = bit_length(b->off);
 	a->pc_bits = carries && kept < bits ? kept : bits;
-	a->carries_up = carries &&
-			(op == DW_OP_and || op == DW_OP_or || op == DW_OP_xor ||
-				op == DW_OP_plus || op == DW_OP_minus || op == DW_OP_mul);
+	a->carries_up =
+	    carries && (op == DW_OP_and || op == DW_OP_or || op == DW_OP_xor ||
+			   op == DW_OP_plus || op == DW_OP_minus || op == DW_OP_mul);
 }
 
 static void binary(struct machine *m, uint8_t op)
@@ -370,7 +370,7 @@ static void step(struct machine *m)
 		/* plus..xor and eq..ne are binary; the rest needs what CFI does not have
 		 * (a frame base, types, other address spaces) or is unknown. */
 		if ((op >= DW_OP_and && op <= DW_OP_xor) ||
-			(op >= DW_OP_eq && op <= DW_OP_ne))
+		    (op >= DW_OP_eq && op <= DW_OP_ne))
 			binary(m, op);
 		else
 			m->stuck = true;
@@ -379,7 +379,7 @@ static void step(struct machine *m)
 
 /* Runs the expression; of m, pc, pc_reg and bias are set by the caller. */
 static const struct value *run(struct machine *m, const struct cfi_section *sec,
-	const struct cfi_expr *expr, uint64_t *ops)
+    const struct cfi_expr *expr, uint64_t *ops)
 {
 	m->uses_bias = m->stuck = false;
 	m->branch_pc_bits = 0;
@@ -393,7 +393,7 @@ static const struct value *run(struct machine *m, const struct cfi_section *sec,
 	if (expr->use != CFI_EXPR_CFA)
 		push(m, V_CFA, 0);
 	for (unsigned int n = 0; m->rd.pos < m->rd.size && !m->stuck && !m->rd.failed;
-		n++) {
+	     n++) {
 		++*ops;
 		if (n == EXPR_MAX_OPS)
 			m->stuck = true;
@@ -444,11 +444,11 @@ static bool rule_of_address(const struct value *v, struct cfi_rule *rule)
 }
 
 struct cfi_rule cfi_expr_eval(const struct cfi_section *sec, const struct cfi_expr *expr,
-	uint64_t pc, uint16_t pc_reg, uint8_t *pc_bits, uint64_t *ops)
+    uint64_t pc, uint16_t pc_reg, uint8_t *pc_bits, uint64_t *ops)
 {
 	const struct cfi_rule opaque = {.kind = CFI_OPAQUE, .off = (int64_t)expr->off};
 	bool (*to_rule)(const struct value *, struct cfi_rule *) =
-		expr->use == CFI_EXPR_ADDRESS ? rule_of_address : rule_of_value;
+	    expr->use == CFI_EXPR_ADDRESS ? rule_of_address : rule_of_value;
 	struct cfi_rule rule = {0}, elsewhere = {0};
 	struct machine m; /* not initialised as a whole: its stack is large */
 	const struct value *v;

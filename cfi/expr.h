@@ -34,6 +34,6 @@ struct cfi_expr {
  * operations; *ops is raised by those it ran.
  */
 struct cfi_rule cfi_expr_eval(const struct cfi_section *sec, const struct cfi_expr *expr,
-	uint64_t pc, uint16_t pc_reg, uint8_t *pc_bits, uint64_t *ops);
+    uint64_t pc, uint16_t pc_reg, uint8_t *pc_bits, uint64_t *ops);
 
 #endif

@@ -38,14 +38,14 @@ struct walk {
 const char *cfi_diag_name(enum cfi_diag_kind kind)
 {
 	static const char *const names[CFI_N_DIAGS] = {
-		[CFI_DIAG_TRUNCATED] = "truncated",
-		[CFI_DIAG_DWARF64] = "dwarf64",
-		[CFI_DIAG_BAD_CIE] = "bad-cie",
-		[CFI_DIAG_BAD_CIE_PTR] = "bad-cie-pointer",
-		[CFI_DIAG_BAD_FDE] = "bad-fde",
-		[CFI_DIAG_ZERO_RANGE] = "zero-range",
-		[CFI_DIAG_DISCARDED] = "discarded",
-		[CFI_DIAG_TERMINATOR] = "terminator",
+	    [CFI_DIAG_TRUNCATED] = "truncated",
+	    [CFI_DIAG_DWARF64] = "dwarf64",
+	    [CFI_DIAG_BAD_CIE] = "bad-cie",
+	    [CFI_DIAG_BAD_CIE_PTR] = "bad-cie-pointer",
+	    [CFI_DIAG_BAD_FDE] = "bad-fde",
+	    [CFI_DIAG_ZERO_RANGE] = "zero-range",
+	    [CFI_DIAG_DISCARDED] = "discarded",
+	    [CFI_DIAG_TERMINATOR] = "terminator",
 	};
 
 	return (unsigned int)kind < CFI_N_DIAGS ? names[kind] : "unknown";
@@ -55,7 +55,7 @@ const char *cfi_diag_name(enum cfi_diag_kind kind)
  * loss. */
 ATTR_PRINTF(4, 5)
 static void diag(
-	struct walk *w, enum cfi_diag_kind kind, uint64_t off, const char *fmt, ...)
+    struct walk *w, enum cfi_diag_kind kind, uint64_t off, const char *fmt, ...)
 {
 	struct cfi_frames *f = w->frames;
 	struct cfi_diag *d;
@@ -65,7 +65,7 @@ static void diag(
 		return;
 	f->diag_counts[kind]++;
 	if (f->n_diags == CFI_MAX_DIAGS ||
-		!vec_reserve(&f->diags, &f->cap_diags, f->n_diags + 1))
+	    !vec_reserve(&f->diags, &f->cap_diags, f->n_diags + 1))
 		return;
 	d = &f->diags[f->n_diags++];
 	d->kind = kind;
@@ -86,7 +86,7 @@ static void pass_terminator(struct walk *w)
 		w->rd.pos += 4;
 	if (size - w->rd.pos >= 4)
 		diag(w, CFI_DIAG_TERMINATOR, off,
-			"a zero terminator with records after it");
+		    "a zero terminator with records after it");
 }
 
 /* A 64-bit length: its extent is honoured, its contents are not read. */
@@ -96,7 +96,7 @@ static bool pass_dwarf64(struct walk *w, uint64_t off)
 
 	if (w->rd.failed || !rd_skip(&w->rd, length)) {
 		diag(w, CFI_DIAG_TRUNCATED, off,
-			"a 64-bit record passes the end of the section");
+		    "a 64-bit record passes the end of the section");
 		return false;
 	}
 	diag(w, CFI_DIAG_DWARF64, off, "a 64-bit record, skipped");
@@ -130,7 +130,7 @@ ATTR_NOINLINE static bool pass_odd(struct walk *w)
 		return pass_dwarf64(w, off);
 	if (length > rd->size - rd->pos) {
 		diag(w, CFI_DIAG_TRUNCATED, off,
-			"length 0x%x passes the end of the section", length);
+		    "length 0x%x passes the end of the section", length);
 		return false;
 	}
 	diag(w, CFI_DIAG_BAD_FDE, off, "length %u has no room for a CIE pointer", length);
@@ -191,7 +191,7 @@ typedef const char *cie_fault;
  * the hidden.
  */
 static cie_fault read_augmentation_letters(struct rd *rd, const struct cfi_section *sec,
-	const char *letters, struct cfi_cie *cie)
+    const char *letters, struct cfi_cie *cie)
 {
 	bool hidden = false;
 
@@ -213,8 +213,8 @@ static cie_fault read_augmentation_letters(struct rd *rd, const struct cfi_secti
 				/* A bad personality does not matter, bar that what
 				 * follows is lost. */
 				if (encoding != DW_EH_PE_omit &&
-					cfi_pointer_read(rd, sec, encoding, 0).status ==
-						CFI_POINTER_BAD)
+				    cfi_pointer_read(rd, sec, encoding, 0).status ==
+					CFI_POINTER_BAD)
 					return "unreadable personality pointer";
 			}
 			break;
@@ -246,7 +246,7 @@ static bool usable_encoding(uint8_t encoding)
 }
 
 static cie_fault read_cie(
-	const struct walk *w, const struct record *rec, struct cfi_cie *cie)
+    const struct walk *w, const struct record *rec, struct cfi_cie *cie)
 {
 	const struct cfi_section *sec = &w->frames->section;
 	struct rd rd = record_reader(w, rec), aug;
@@ -355,13 +355,13 @@ static bool find_cie(struct walk *w, const struct record *rec, uint32_t *index)
 		w->last_cie = *index;
 		return true;
 	}
-	if (w->n_bad_cies && bsearch(&off, w->bad_cies, w->n_bad_cies,
-				     sizeof(*w->bad_cies), compare_off))
+	if (w->n_bad_cies &&
+	    bsearch(&off, w->bad_cies, w->n_bad_cies, sizeof(*w->bad_cies), compare_off))
 		diag(w, CFI_DIAG_BAD_CIE, rec->off, "FDE of the unreadable CIE at 0x%llx",
-			(unsigned long long)off);
+		    (unsigned long long)off);
 	else
 		diag(w, CFI_DIAG_BAD_CIE_PTR, rec->off, "CIE pointer 0x%x names no CIE",
-			rec->id);
+		    rec->id);
 	return false;
 }
 
@@ -393,21 +393,21 @@ static void read_fde(struct walk *w, const struct record *rec)
 		rd_skip(&rd, rd_uleb(&rd));
 	if (rd.failed || pc.status == CFI_POINTER_BAD || range.status == CFI_POINTER_BAD)
 		diag(w, CFI_DIAG_BAD_FDE, rec->off,
-			"truncated FDE or unknown address encoding");
+		    "truncated FDE or unknown address encoding");
 	else if (pc.status == CFI_POINTER_UNRESOLVED)
-		diag(w, CFI_DIAG_BAD_FDE, rec->off,
-			"address relative to an unknown base");
+		diag(
+		    w, CFI_DIAG_BAD_FDE, rec->off, "address relative to an unknown base");
 	else if (pc.value == 0)
 		diag(w, CFI_DIAG_DISCARDED, rec->off, "the function was discarded");
 	else if (range.value == 0)
 		diag(w, CFI_DIAG_ZERO_RANGE, rec->off, "no code at 0x%llx",
-			(unsigned long long)pc.value);
+		    (unsigned long long)pc.value);
 	else if (!range_fits(&f->section, pc.value, range.value))
 		diag(w, CFI_DIAG_BAD_FDE, rec->off, "range 0x%llx at 0x%llx wraps around",
-			(unsigned long long)range.value, (unsigned long long)pc.value);
+		    (unsigned long long)range.value, (unsigned long long)pc.value);
 	else {
 		*fde = (struct cfi_fde){
-			.off = rec->off, .pc = pc.value, .range = range.value};
+		    .off = rec->off, .pc = pc.value, .range = range.value};
 		fde->cie = index;
 		fde->program_off = rd.pos;
 		/* A record with a 32-bit length holds no more than 32 bits of program. */
@@ -436,7 +436,7 @@ static void read_fdes(struct walk *w)
 }
 
 bool cfi_frames_read(
-	const struct cfi_section *section, struct cfi_frames *frames, struct err *err)
+    const struct cfi_section *section, struct cfi_frames *frames, struct err *err)
 {
 	struct walk w = {.frames = frames, .last_cie = UINT32_MAX};
 	size_t n_fdes = 0;

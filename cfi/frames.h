@@ -64,7 +64,7 @@ struct cfi_diag {
 
 struct cfi_frames {
 	struct cfi_section
-		section;      /* borrows the section's bytes, which must outlive this */
+	    section;	      /* borrows the section's bytes, which must outlive this */
 	struct cfi_cie *cies; /* by ascending off; only the readable ones */
 	size_t n_cies, cap_cies;
 	struct cfi_fde *fdes; /* in the order of the section */
@@ -83,7 +83,7 @@ const char *cfi_diag_name(enum cfi_diag_kind kind);
  * so the work is linear in the section whatever it contains.
  */
 ATTR_MUST_CHECK bool cfi_frames_read(
-	const struct cfi_section *section, struct cfi_frames *frames, struct err *err);
+    const struct cfi_section *section, struct cfi_frames *frames, struct err *err);
 
 /* Frees the lists of CIEs and FDEs; their numbers and the diagnostics stay. */
 void cfi_frames_forget(struct cfi_frames *frames);

@@ -19,10 +19,10 @@
 #define CFI_MAX_INITIAL 1024u
 
 void cfi_interp_init(struct cfi_interp *interp, const struct cfi_frames *frames,
-	const struct cfi_machine *machine)
+    const struct cfi_machine *machine)
 {
 	*interp = (struct cfi_interp){
-		.frames = frames, .machine = *machine, .initial_cie = UINT32_MAX};
+	    .frames = frames, .machine = *machine, .initial_cie = UINT32_MAX};
 }
 
 void cfi_interp_deinit(struct cfi_interp *interp)
@@ -44,7 +44,7 @@ static inline bool advance_to(struct cfi_run *r, uint64_t loc, bool *done)
 		return malformed(r, r->rd.pos, "the location moves in a CIE");
 	*done = loc >= end;
 	if (loc > r->loc && (r->dirty || cfi_state_has_expr(&r->st)) &&
-		!cfi_run_emit(r, *done ? end : loc))
+	    !cfi_run_emit(r, *done ? end : loc))
 		return false;
 	r->loc = loc;
 	return true;
@@ -55,16 +55,16 @@ static inline bool advance_by(struct cfi_run *r, uint64_t delta, bool *done)
 	uint64_t bytes, loc;
 
 	if (__builtin_mul_overflow(delta, r->cie->code_align, &bytes) ||
-		__builtin_add_overflow(r->loc, bytes, &loc))
+	    __builtin_add_overflow(r->loc, bytes, &loc))
 		return malformed(
-			r, r->rd.pos, "the location passes the end of the address space");
+		    r, r->rd.pos, "the location passes the end of the address space");
 	return advance_to(r, loc, done);
 }
 
 static bool set_loc(struct cfi_run *r, size_t at, bool *done)
 {
-	struct cfi_pointer ptr = cfi_pointer_read(
-		&r->rd, r->sec, r->cie->fde_encoding, r->in->table.start);
+	struct cfi_pointer ptr =
+	    cfi_pointer_read(&r->rd, r->sec, r->cie->fde_encoding, r->in->table.start);
 
 	if (ptr.status != CFI_POINTER_OK)
 		return malformed(r, at, "set_loc to an address that cannot be resolved");
@@ -146,7 +146,7 @@ static bool run_program(struct cfi_run *r)
 			break;
 		case DW_CFA_undefined:
 			set_rule(
-				r, rd_uleb(rd), (struct cfi_rule){.kind = CFI_UNDEFINED});
+			    r, rd_uleb(rd), (struct cfi_rule){.kind = CFI_UNDEFINED});
 			break;
 		case DW_CFA_same_value:
 			set_rule(r, rd_uleb(rd), (struct cfi_rule){.kind = CFI_SAME});
@@ -174,7 +174,7 @@ static bool run_program(struct cfi_run *r)
 		case DW_CFA_def_cfa_offset:
 		case DW_CFA_def_cfa_offset_sf:
 			ok = read_cfa_offset(
-				     r, op == DW_CFA_def_cfa_offset_sf, at, &off) &&
+				 r, op == DW_CFA_def_cfa_offset_sf, at, &off) &&
 			     set_cfa_offset(r, off, at);
 			break;
 		case DW_CFA_def_cfa_expression:
@@ -199,7 +199,7 @@ static bool run_program(struct cfi_run *r)
 		case DW_CFA_LLVM_def_aspace_cfa_sf:
 			reg = rd_uleb(rd);
 			ok = read_cfa_offset(
-				r, op == DW_CFA_LLVM_def_aspace_cfa_sf, at, &off);
+			    r, op == DW_CFA_LLVM_def_aspace_cfa_sf, at, &off);
 			if (ok)
 				set_aspace_cfa(r, reg, off, at);
 			break;
@@ -211,8 +211,8 @@ static bool run_program(struct cfi_run *r)
 			ok = malformed(r, at, "truncated instruction");
 	}
 	if (ok && r->sign_state_set)
-		ok = cfi_run_fail(
-			r, ERR_UNSUPPORTED, rd->pos, "a rule for RA_SIGN_STATE");
+		ok =
+		    cfi_run_fail(r, ERR_UNSUPPORTED, rd->pos, "a rule for RA_SIGN_STATE");
 	return ok;
 }
 
@@ -239,8 +239,8 @@ static bool run_initial(struct cfi_interp *in, struct cfi_run *r, uint32_t cie)
 	r->st = (struct cfi_state){0};
 	start_run(r, r->cie->program_off, len);
 	in->initial_ok = len > CFI_MAX_INITIAL
-				 ? cfi_run_fail(r, ERR_LIMIT, r->rd.pos, "too long")
-				 : run_program(r);
+			     ? cfi_run_fail(r, ERR_LIMIT, r->rd.pos, "too long")
+			     : run_program(r);
 	in->initial_cie = cie;
 	in->initial = r->st;
 	if (!in->initial_ok)

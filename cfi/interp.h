@@ -64,7 +64,7 @@ struct cfi_interp {
 };
 
 void cfi_interp_init(struct cfi_interp *interp, const struct cfi_frames *frames,
-	const struct cfi_machine *machine);
+    const struct cfi_machine *machine);
 void cfi_interp_deinit(struct cfi_interp *interp);
 
 /*
@@ -75,6 +75,6 @@ void cfi_interp_deinit(struct cfi_interp *interp);
  * memory runs out (ERR_NOMEM).
  */
 ATTR_MUST_CHECK bool cfi_interpret(
-	struct cfi_interp *interp, const struct cfi_fde *fde, struct err *err);
+    struct cfi_interp *interp, const struct cfi_fde *fde, struct err *err);
 
 #endif

@@ -11,7 +11,7 @@ static uint64_t pointer_mask(const struct cfi_section *sec)
 /* The stored value, signed formats extended to 64 bits; false for a format that does not
  * exist. */
 static bool read_format(
-	struct rd *rd, const struct cfi_section *sec, uint8_t encoding, uint64_t *value)
+    struct rd *rd, const struct cfi_section *sec, uint8_t encoding, uint64_t *value)
 {
 	bool narrow = sec->addr_size == 4;
 
@@ -52,7 +52,7 @@ static bool read_format(
 /* What is added to the stored value, which starts at offset pos; false when that is not
  * known. */
 static bool pointer_base(const struct cfi_section *sec, uint8_t encoding, size_t pos,
-	uint64_t func_addr, uint64_t *base)
+    uint64_t func_addr, uint64_t *base)
 {
 	switch (encoding & DW_EH_PE_application_mask) {
 	case DW_EH_PE_absptr:
@@ -84,8 +84,8 @@ static bool pointer_application_exists(uint8_t encoding)
 	return (encoding & DW_EH_PE_application_mask) <= DW_EH_PE_funcrel;
 }
 
-struct cfi_pointer cfi_pointer_read(struct rd *rd, const struct cfi_section *sec,
-	uint8_t encoding, uint64_t func_addr)
+struct cfi_pointer cfi_pointer_read(
+    struct rd *rd, const struct cfi_section *sec, uint8_t encoding, uint64_t func_addr)
 {
 	struct cfi_pointer ptr = {.status = CFI_POINTER_BAD};
 	uint64_t value, base;
@@ -111,18 +111,18 @@ struct cfi_pointer cfi_pointer_read(struct rd *rd, const struct cfi_section *sec
 	 */
 	ptr.value = (base + value) & pointer_mask(sec);
 	ptr.status =
-		encoding & DW_EH_PE_indirect ? CFI_POINTER_UNRESOLVED : CFI_POINTER_OK;
+	    encoding & DW_EH_PE_indirect ? CFI_POINTER_UNRESOLVED : CFI_POINTER_OK;
 	return ptr;
 }
 
 struct cfi_pointer cfi_pointer_read_size(
-	struct rd *rd, const struct cfi_section *sec, uint8_t encoding)
+    struct rd *rd, const struct cfi_section *sec, uint8_t encoding)
 {
 	struct cfi_pointer ptr = {.status = CFI_POINTER_BAD};
 	uint64_t value;
 
 	if (encoding == DW_EH_PE_omit || !read_format(rd, sec, encoding, &value) ||
-		rd->failed)
+	    rd->failed)
 		return ptr;
 	ptr.value = value;
 	ptr.status = value ? CFI_POINTER_OK : CFI_POINTER_NULL;

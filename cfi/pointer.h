@@ -48,11 +48,11 @@ struct cfi_pointer {
  * base of DW_EH_PE_funcrel. On BAD and NULL value is 0. The caller need not look at
  * rd->failed.
  */
-struct cfi_pointer cfi_pointer_read(struct rd *rd, const struct cfi_section *sec,
-	uint8_t encoding, uint64_t func_addr);
+struct cfi_pointer cfi_pointer_read(
+    struct rd *rd, const struct cfi_section *sec, uint8_t encoding, uint64_t func_addr);
 
 /* The same format without the application: how an FDE stores its address range. */
 struct cfi_pointer cfi_pointer_read_size(
-	struct rd *rd, const struct cfi_section *sec, uint8_t encoding);
+    struct rd *rd, const struct cfi_section *sec, uint8_t encoding);
 
 #endif

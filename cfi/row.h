@@ -45,7 +45,7 @@ struct cfi_row {
 	uint64_t pc; /* address of the first byte */
 	struct cfi_rule cfa;
 	struct cfi_rule sp, fp,
-		ra;	/* the machine's stack pointer, frame pointer, return address */
+	    ra;		/* the machine's stack pointer, frame pointer, return address */
 	bool ra_signed; /* AArch64 DW_CFA_AARCH64_negate_ra_state */
 	bool ra_signed_with_pc; /* AArch64 DW_CFA_AARCH64_negate_ra_state_with_pc */
 };

@@ -6,10 +6,10 @@
 #include "base/vec.h"
 
 bool cfi_run_fail(
-	const struct cfi_run *r, enum err_kind kind, size_t at, const char *what)
+    const struct cfi_run *r, enum err_kind kind, size_t at, const char *what)
 {
 	return err_set(r->err, kind, ".eh_frame+0x%llx: %s: %s", (unsigned long long)at,
-		r->is_initial ? "initial instructions" : "call frame instructions", what);
+	    r->is_initial ? "initial instructions" : "call frame instructions", what);
 }
 
 /* Appends a row unless it says what the one before says. */
@@ -29,18 +29,18 @@ static bool push_row(struct cfi_run *r, const struct cfi_row *row)
 
 /* The rule of one column at pc; *pc_bits as in cfi_expr_eval. */
 static struct cfi_rule rule_at(
-	struct cfi_run *r, const struct cfi_column *col, uint64_t pc, uint8_t *pc_bits)
+    struct cfi_run *r, const struct cfi_column *col, uint64_t pc, uint8_t *pc_bits)
 {
 	struct cfi_interp *in = r->in;
 
 	if (!col->is_expr)
 		return col->rule;
 	if (in->expr_ops >= CFI_MAX_EXPR_OPS ||
-		in->expr_ops_total >= CFI_MAX_EXPR_OPS_TOTAL)
+	    in->expr_ops_total >= CFI_MAX_EXPR_OPS_TOTAL)
 		return (struct cfi_rule){
-			.kind = CFI_OPAQUE, .off = (int64_t)col->expr.off};
+		    .kind = CFI_OPAQUE, .off = (int64_t)col->expr.off};
 	return cfi_expr_eval(
-		r->sec, &col->expr, pc, in->machine.pc_reg, pc_bits, &in->expr_ops);
+	    r->sec, &col->expr, pc, in->machine.pc_reg, pc_bits, &in->expr_ops);
 }
 
 /* Member by member: a rule copied as one block right after a member was written makes the
@@ -110,7 +110,7 @@ static bool push_opaque(struct cfi_run *r, struct cfi_row *row)
 		rule_at(r, cols[i], row->pc, &pc_bits);
 		if (pc_bits)
 			*rules[i] = (struct cfi_rule){
-				.kind = CFI_OPAQUE, .off = (int64_t)cols[i]->expr.off};
+			    .kind = CFI_OPAQUE, .off = (int64_t)cols[i]->expr.off};
 	}
 	return push_row(r, row);
 }
@@ -138,7 +138,7 @@ static bool push_state(struct cfi_run *r)
  * evaluation.
  */
 static bool repeat_rows(
-	struct cfi_run *r, size_t first, uint64_t from, uint64_t period, uint64_t end)
+    struct cfi_run *r, size_t first, uint64_t from, uint64_t period, uint64_t end)
 {
 	const struct cfi_table *t = &r->in->table;
 	struct cfi_row row = t->rows[first];

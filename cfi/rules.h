@@ -24,7 +24,7 @@ static inline bool malformed(const struct cfi_run *r, size_t at, const char *wha
 
 /* The tracked column of a register; NULL for the others. The CIE names the RA column. */
 static inline struct cfi_column *column_of(
-	const struct cfi_run *r, struct cfi_state *st, uint64_t reg)
+    const struct cfi_run *r, struct cfi_state *st, uint64_t reg)
 {
 	if (reg == r->cie->ra_reg)
 		return &st->ra;
@@ -57,8 +57,8 @@ static inline void set_rule(struct cfi_run *r, uint64_t reg, struct cfi_rule rul
 }
 
 /* CFI_AT_CFA or CFI_CFA_PLUS with a factored offset. */
-static inline bool set_offset(struct cfi_run *r, uint64_t reg, enum cfi_rule_kind kind,
-	int64_t factored, size_t at)
+static inline bool set_offset(
+    struct cfi_run *r, uint64_t reg, enum cfi_rule_kind kind, int64_t factored, size_t at)
 {
 	struct cfi_rule rule = {.kind = (uint8_t)kind};
 
@@ -77,7 +77,7 @@ static inline bool to_signed(const struct cfi_run *r, uint64_t v, size_t at, int
 
 /* The same, with the unsigned operand that comes next. */
 static inline bool read_offset(
-	struct cfi_run *r, uint64_t reg, enum cfi_rule_kind kind, size_t at)
+    struct cfi_run *r, uint64_t reg, enum cfi_rule_kind kind, size_t at)
 {
 	int64_t off;
 
@@ -160,15 +160,15 @@ static inline void set_aspace_cfa(struct cfi_run *r, uint64_t reg, int64_t off, 
 	if (rd_uleb(&r->rd) == 0)
 		set_cfa(r, reg, off, at);
 	else {
-		r->st.cfa = (struct cfi_column){
-			.rule = {.kind = CFI_OPAQUE, .off = (int64_t)at}};
+		r->st.cfa =
+		    (struct cfi_column){.rule = {.kind = CFI_OPAQUE, .off = (int64_t)at}};
 		r->dirty = true;
 	}
 }
 
 /* The block that comes next is the expression of col, if any. */
 static inline void read_expr(
-	struct cfi_run *r, enum cfi_expr_use use, struct cfi_column *col)
+    struct cfi_run *r, enum cfi_expr_use use, struct cfi_column *col)
 {
 	uint64_t len = rd_uleb(&r->rd);
 	struct cfi_expr expr = {.off = r->rd.pos, .len = len, .use = (uint8_t)use};
@@ -229,8 +229,8 @@ static inline void window_save_or_negate(struct cfi_run *r, size_t at)
 		return;
 	}
 	for (uint64_t reg = 16; reg < 32; reg++)
-		set_rule(r, reg,
-			(struct cfi_rule){.kind = CFI_OPAQUE, .off = (int64_t)at});
+		set_rule(
+		    r, reg, (struct cfi_rule){.kind = CFI_OPAQUE, .off = (int64_t)at});
 }
 
 static inline bool unknown(struct cfi_run *r, uint8_t op, size_t at)

@@ -32,6 +32,6 @@ ATTR_MUST_CHECK bool cfi_run_emit(struct cfi_run *r, uint64_t end);
 
 /* Says what is wrong with the instruction at section offset at; always returns false. */
 bool cfi_run_fail(
-	const struct cfi_run *r, enum err_kind kind, size_t at, const char *what);
+    const struct cfi_run *r, enum err_kind kind, size_t at, const char *what);
 
 #endif

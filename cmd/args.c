@@ -12,57 +12,57 @@
 #include <string.h>
 
 const char args_help[] =
-	"Usage: eh2sframe [OPTION...] IN OUT            OUT = IN plus .sframe\n"
-	"       eh2sframe --section-only IN OUT         OUT = the bare section bytes\n"
-	"       eh2sframe --report[=text|json|html] [-o FILE] IN...  coverage; converts "
-	"nothing\n"
-	"       eh2sframe --report --merge [-o FILE] JSON...  several JSON reports as "
-	"one\n"
-	"       eh2sframe --dump IN...                  print an existing .sframe\n"
-	"       eh2sframe --verify [--cfi=FILE] IN...   prove an existing .sframe\n"
-	"       eh2sframe --lint=kernel|glibc|libsframe|all IN...  hold an existing "
-	".sframe against their rules\n"
-	"       eh2sframe --remove IN OUT               take out a .sframe put in by "
-	"this tool\n"
-	"       eh2sframe --batch [-j N] PATH...        convert in place every ELF file "
-	"under the paths\n"
-	"\n"
-	"Gives a finished ELF binary SFrame stack-trace data from the .eh_frame it has.\n"
-	"IN and OUT may be the same path.\n"
-	"\n"
-	"      --format=1|2|3           SFrame version to write (2)\n"
-	"      --no-pcrel               version 2 with starts relative to the section, "
-	"for old readers\n"
-	"      --refresh                replace an existing .sframe instead of refusing\n"
-	"      --method=auto|slack|grow|append  how the section gets into the "
-	"file\n"
-	"      --optimize=none|share|size  store equal rows once (share, the default); size: "
-	"also cut the text anew\n"
-	"      --max-rows=N             --optimize=size: rows of an FDE at most (32)\n"
-	"      --object-sections=one|group|text  relocatable objects: one .sframe (the "
-	"default), or one for each group or section of code\n"
-	"      --exclude-section=GLOB   leave out functions of these sections "
-	"(repeatable)\n"
-	"      --exclude-symbol=GLOB    leave out functions of these names (repeatable)\n"
-	"      --min-coverage=PCT       fail when less of the code with CFI is covered\n"
-	"      --section-address=ADDR   --section-only: where the section will be loaded "
-	"(0)\n"
-	"      --no-verify              skip the proof\n"
-	"      --witness=own|libdwarf   whose reading of the CFI the proof compares "
-	"with\n"
-	"      --cfi=FILE               --verify: take the CFI from FILE\n"
-	"  -o, --output=FILE            --report: write there instead of standard "
-	"output\n"
-	"  -j, --jobs=N                 threads, with --batch processes, at most (one "
-	"per "
-	"processor)\n"
-	"      --report-file=FILE       also write the JSON report while converting\n"
-	"  -q, --quiet                  only errors\n"
-	"  -v, --verbose                also one line per refusal; --batch: per file\n"
-	"      --help, --version\n"
-	"\n"
-	"Exit status: 0 done and proven, 1 bad or unsupported input, 2 usage, 3 I/O,\n"
-	"4 the proof failed, 5 coverage too low, 6 nothing to do, 70 a bug.\n";
+    "Usage: eh2sframe [OPTION...] IN OUT            OUT = IN plus .sframe\n"
+    "       eh2sframe --section-only IN OUT         OUT = the bare section bytes\n"
+    "       eh2sframe --report[=text|json|html] [-o FILE] IN...  coverage; converts "
+    "nothing\n"
+    "       eh2sframe --report --merge [-o FILE] JSON...  several JSON reports as "
+    "one\n"
+    "       eh2sframe --dump IN...                  print an existing .sframe\n"
+    "       eh2sframe --verify [--cfi=FILE] IN...   prove an existing .sframe\n"
+    "       eh2sframe --lint=kernel|glibc|libsframe|all IN...  hold an existing "
+    ".sframe against their rules\n"
+    "       eh2sframe --remove IN OUT               take out a .sframe put in by "
+    "this tool\n"
+    "       eh2sframe --batch [-j N] PATH...        convert in place every ELF file "
+    "under the paths\n"
+    "\n"
+    "Gives a finished ELF binary SFrame stack-trace data from the .eh_frame it has.\n"
+    "IN and OUT may be the same path.\n"
+    "\n"
+    "      --format=1|2|3           SFrame version to write (2)\n"
+    "      --no-pcrel               version 2 with starts relative to the section, "
+    "for old readers\n"
+    "      --refresh                replace an existing .sframe instead of refusing\n"
+    "      --method=auto|slack|grow|append  how the section gets into the "
+    "file\n"
+    "      --optimize=none|share|size  store equal rows once (share, the default); size: "
+    "also cut the text anew\n"
+    "      --max-rows=N             --optimize=size: rows of an FDE at most (32)\n"
+    "      --object-sections=one|group|text  relocatable objects: one .sframe (the "
+    "default), or one for each group or section of code\n"
+    "      --exclude-section=GLOB   leave out functions of these sections "
+    "(repeatable)\n"
+    "      --exclude-symbol=GLOB    leave out functions of these names (repeatable)\n"
+    "      --min-coverage=PCT       fail when less of the code with CFI is covered\n"
+    "      --section-address=ADDR   --section-only: where the section will be loaded "
+    "(0)\n"
+    "      --no-verify              skip the proof\n"
+    "      --witness=own|libdwarf   whose reading of the CFI the proof compares "
+    "with\n"
+    "      --cfi=FILE               --verify: take the CFI from FILE\n"
+    "  -o, --output=FILE            --report: write there instead of standard "
+    "output\n"
+    "  -j, --jobs=N                 threads, with --batch processes, at most (one "
+    "per "
+    "processor)\n"
+    "      --report-file=FILE       also write the JSON report while converting\n"
+    "  -q, --quiet                  only errors\n"
+    "  -v, --verbose                also one line per refusal; --batch: per file\n"
+    "      --help, --version\n"
+    "\n"
+    "Exit status: 0 done and proven, 1 bad or unsupported input, 2 usage, 3 I/O,\n"
+    "4 the proof failed, 5 coverage too low, 6 nothing to do, 70 a bug.\n";
 
 enum {
 	OPT_SECTION_ONLY = 256,
@@ -93,41 +93,41 @@ enum {
 };
 
 static const struct option long_options[] = {
-	{"section-only", no_argument, NULL, OPT_SECTION_ONLY},
-	{"report", optional_argument, NULL, OPT_REPORT},
-	{"dump", no_argument, NULL, OPT_DUMP},
-	{"verify", no_argument, NULL, OPT_VERIFY},
-	{"lint", required_argument, NULL, OPT_LINT},
-	{"remove", no_argument, NULL, OPT_REMOVE},
-	{"batch", no_argument, NULL, OPT_BATCH},
-	{"merge", no_argument, NULL, OPT_MERGE},
-	{"format", required_argument, NULL, OPT_FORMAT},
-	{"no-pcrel", no_argument, NULL, OPT_NO_PCREL},
-	{"refresh", no_argument, NULL, OPT_REFRESH},
-	{"method", required_argument, NULL, OPT_METHOD},
-	{"optimize", required_argument, NULL, OPT_OPTIMIZE},
-	{"object-sections", required_argument, NULL, OPT_OBJECT_SECTIONS},
-	{"max-rows", required_argument, NULL, OPT_MAX_ROWS},
-	{"exclude-section", required_argument, NULL, OPT_EXCLUDE_SECTION},
-	{"exclude-symbol", required_argument, NULL, OPT_EXCLUDE_SYMBOL},
-	{"min-coverage", required_argument, NULL, OPT_MIN_COVERAGE},
-	{"section-address", required_argument, NULL, OPT_SECTION_ADDRESS},
-	{"no-verify", no_argument, NULL, OPT_NO_VERIFY},
-	{"witness", required_argument, NULL, OPT_WITNESS},
-	{"cfi", required_argument, NULL, OPT_CFI},
-	{"report-file", required_argument, NULL, OPT_REPORT_FILE},
-	{"jobs", required_argument, NULL, 'j'},
-	{"output", required_argument, NULL, 'o'},
-	{"quiet", no_argument, NULL, 'q'},
-	{"verbose", no_argument, NULL, 'v'},
-	{"help", no_argument, NULL, OPT_HELP},
-	{"version", no_argument, NULL, OPT_VERSION},
-	{0},
+    {"section-only", no_argument, NULL, OPT_SECTION_ONLY},
+    {"report", optional_argument, NULL, OPT_REPORT},
+    {"dump", no_argument, NULL, OPT_DUMP},
+    {"verify", no_argument, NULL, OPT_VERIFY},
+    {"lint", required_argument, NULL, OPT_LINT},
+    {"remove", no_argument, NULL, OPT_REMOVE},
+    {"batch", no_argument, NULL, OPT_BATCH},
+    {"merge", no_argument, NULL, OPT_MERGE},
+    {"format", required_argument, NULL, OPT_FORMAT},
+    {"no-pcrel", no_argument, NULL, OPT_NO_PCREL},
+    {"refresh", no_argument, NULL, OPT_REFRESH},
+    {"method", required_argument, NULL, OPT_METHOD},
+    {"optimize", required_argument, NULL, OPT_OPTIMIZE},
+    {"object-sections", required_argument, NULL, OPT_OBJECT_SECTIONS},
+    {"max-rows", required_argument, NULL, OPT_MAX_ROWS},
+    {"exclude-section", required_argument, NULL, OPT_EXCLUDE_SECTION},
+    {"exclude-symbol", required_argument, NULL, OPT_EXCLUDE_SYMBOL},
+    {"min-coverage", required_argument, NULL, OPT_MIN_COVERAGE},
+    {"section-address", required_argument, NULL, OPT_SECTION_ADDRESS},
+    {"no-verify", no_argument, NULL, OPT_NO_VERIFY},
+    {"witness", required_argument, NULL, OPT_WITNESS},
+    {"cfi", required_argument, NULL, OPT_CFI},
+    {"report-file", required_argument, NULL, OPT_REPORT_FILE},
+    {"jobs", required_argument, NULL, 'j'},
+    {"output", required_argument, NULL, 'o'},
+    {"quiet", no_argument, NULL, 'q'},
+    {"verbose", no_argument, NULL, 'v'},
+    {"help", no_argument, NULL, OPT_HELP},
+    {"version", no_argument, NULL, OPT_VERSION},
+    {0},
 };
 
 /* Always false. */
 static bool args_wrong(struct eh2sframe_error *error, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+    __attribute__((format(printf, 2, 3)));
 
 static bool args_wrong(struct eh2sframe_error *error, const char *fmt, ...)
 {
@@ -141,12 +141,12 @@ static bool args_wrong(struct eh2sframe_error *error, const char *fmt, ...)
 }
 
 static bool args_command(
-	struct args *args, enum command command, struct eh2sframe_error *error)
+    struct args *args, enum command command, struct eh2sframe_error *error)
 {
 	if (args->command != COMMAND_CONVERT)
 		return args_wrong(error,
-			"only one of --section-only, --report, --dump, "
-			"--verify, --lint, --remove and --batch can be asked for");
+		    "only one of --section-only, --report, --dump, "
+		    "--verify, --lint, --remove and --batch can be asked for");
 	args->command = command;
 	return true;
 }
@@ -159,17 +159,17 @@ static bool args_address(const char *text, uint64_t *out, struct eh2sframe_error
 	*out = strtoull(text, &end, 0);
 	if (errno || *end || !isdigit((unsigned char)text[0]))
 		return args_wrong(error,
-			"--section-address=%s: give an address such as 0x400000", text);
+		    "--section-address=%s: give an address such as 0x400000", text);
 	return true;
 }
 
 static bool args_report(
-	struct args *args, const char *text, struct eh2sframe_error *error)
+    struct args *args, const char *text, struct eh2sframe_error *error)
 {
 	if (text && strcmp(text, "text") != 0 && strcmp(text, "json") != 0 &&
-		strcmp(text, "html") != 0)
+	    strcmp(text, "html") != 0)
 		return args_wrong(error,
-			"--report=%s: not a value this version knows; see --help", text);
+		    "--report=%s: not a value this version knows; see --help", text);
 	args->report_html = text && !strcmp(text, "html");
 	args->report_json = args->report_html || (text && !strcmp(text, "json"));
 	return args_command(args, COMMAND_REPORT, error);
@@ -186,22 +186,22 @@ static bool args_lint(struct args *args, const char *text, struct eh2sframe_erro
 		return args_command(args, COMMAND_LINT, error);
 	}
 	return args_wrong(
-		error, "--lint=%s: not a value this version knows; see --help", text);
+	    error, "--lint=%s: not a value this version knows; see --help", text);
 }
 
 /* An option of the library; the short ones have a long name, too. */
 static bool args_pass(
-	struct args *args, int opt, const char *value, struct eh2sframe_error *error)
+    struct args *args, int opt, const char *value, struct eh2sframe_error *error)
 {
 	for (size_t i = 0; long_options[i].name; i++)
 		if (long_options[i].val == opt)
 			return eh2sframe_options_set(
-				args->options, long_options[i].name, value, error);
+			    args->options, long_options[i].name, value, error);
 	return args_wrong(error, "see --help");
 }
 
 static bool args_one(
-	struct args *args, int opt, const char *value, struct eh2sframe_error *error)
+    struct args *args, int opt, const char *value, struct eh2sframe_error *error)
 {
 	switch (opt) {
 	case OPT_SECTION_ONLY:
@@ -274,9 +274,9 @@ static bool args_consistent(const struct args *args, struct eh2sframe_error *err
 	if (args->report_path && args->command != COMMAND_REPORT)
 		return args_wrong(error, "-o goes with --report; OUT is an argument");
 	if (args->json_path && args->command != COMMAND_CONVERT &&
-		args->command != COMMAND_SECTION_ONLY && args->command != COMMAND_BATCH)
+	    args->command != COMMAND_SECTION_ONLY && args->command != COMMAND_BATCH)
 		return args_wrong(
-			error, "--report-file goes with a conversion; --report has -o");
+		    error, "--report-file goes with a conversion; --report has -o");
 	if (args->merge && args->command != COMMAND_REPORT)
 		return args_wrong(error, "--merge goes with --report");
 	if (args->section_addr && args->command != COMMAND_SECTION_ONLY)
@@ -292,8 +292,8 @@ static bool args_unknown(int opt, const char *word, struct eh2sframe_error *erro
 		return args_wrong(error, "%s needs a value; see --help", word);
 	for (size_t i = 0; optopt && long_options[i].name; i++)
 		if (long_options[i].val == optopt)
-			return args_wrong(error, "%s: --%s takes no value", word,
-				long_options[i].name);
+			return args_wrong(
+			    error, "%s: --%s takes no value", word, long_options[i].name);
 	if (optopt)
 		return args_wrong(error, "unknown option -%c; see --help", optopt);
 	return args_wrong(error, "unknown option %s; see --help", word);
@@ -313,8 +313,8 @@ bool args_parse(int argc, char **argv, struct args *args, struct eh2sframe_error
 {
 	int opt;
 
-	*args = (struct args){
-		.options = eh2sframe_options_new(), .jobs = args_processors()};
+	*args =
+	    (struct args){.options = eh2sframe_options_new(), .jobs = args_processors()};
 	if (!args->options) {
 		args_wrong(error, "out of memory");
 		error->status = EH2SFRAME_IO;

@@ -10,7 +10,7 @@
 
 #include "cmd/args.h"
 #include "cmd/run.h"
-#include "cmd/say.h"
+#include "cmd/print.h"
 #include "cmd/temporary.h"
 
 /* For mallopt: what is large on its own, and how much a large library needs besides. */
@@ -33,7 +33,7 @@ static void main_prepare_heap(const struct args *args)
 	char *end;
 
 	if (args->n_paths == 0 || stat(args->paths[0], &st) != 0 ||
-		st.st_size < MAIN_LARGE_SIZE)
+	    st.st_size < MAIN_LARGE_SIZE)
 		return;
 	mallopt(M_ARENA_MAX, 1);
 	mallopt(M_MMAP_THRESHOLD, MAIN_MMAP_SIZE);
@@ -43,7 +43,7 @@ static void main_prepare_heap(const struct args *args)
 	end = sbrk(0);
 	end -= (uintptr_t)end & mask;
 	madvise(end - (MAIN_HEAP_SIZE - (mask + 1)), MAIN_HEAP_SIZE - (mask + 1),
-		MADV_HUGEPAGE);
+	    MADV_HUGEPAGE);
 	free(first);
 }
 
@@ -55,14 +55,14 @@ int main(int argc, char **argv)
 
 	if (!args_parse(argc, argv, &args, &error)) {
 		args_deinit(&args);
-		return say_error(NULL, &error);
+		return print_error(NULL, &error);
 	}
 	main_prepare_heap(&args);
 	eh2sframe_options_on_temporary(args.options, temporary_told, NULL);
-	eh2sframe_options_on_progress(args.options, say_progress, NULL);
+	eh2sframe_options_on_progress(args.options, print_progress, NULL);
 	status = run_command(&args);
 	args_deinit(&args);
-	if (!say_end(&error))
-		status = say_worse(status, say_error(NULL, &error));
+	if (!print_end(&error))
+		status = print_worse(status, print_error(NULL, &error));
 	return status;
 }

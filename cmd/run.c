@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One call per file, one line per failure, one exit status. With a single input its own
- * status is that of the run; with several the worst counts (say_worse).
+ * status is that of the run; with several the worst counts (print_worse).
  */
 #include "cmd/run.h"
 
@@ -12,7 +12,7 @@
 
 #include "cmd/batch/batch.h"
 #include "cmd/report/merge.h"
-#include "cmd/say.h"
+#include "cmd/print.h"
 
 static const char an_input[] = "an input";
 
@@ -34,7 +34,7 @@ static const char *run_parent(const char *path, struct stat *dir)
 	int n = slash ? (int)(slash - path) + 1 : 1;
 
 	if (snprintf(parent, sizeof(parent), "%.*s", n, slash ? path : ".") != n ||
-		stat(parent, dir) != 0)
+	    stat(parent, dir) != 0)
 		*dir = (struct stat){0};
 	return slash ? slash + 1 : path;
 }
@@ -46,7 +46,7 @@ static bool run_same_place(const char *a, const char *b)
 
 	return run_same_file(a, b) ||
 	       (!strcmp(run_parent(a, &x), run_parent(b, &y)) && x.st_ino &&
-		       x.st_dev == y.st_dev && x.st_ino == y.st_ino);
+		   x.st_dev == y.st_dev && x.st_ino == y.st_ino);
 }
 
 /* What is written there would take the place of the program. */
@@ -55,19 +55,19 @@ static int run_spare(const char *path, const char *what)
 	struct eh2sframe_error error = {EH2SFRAME_USAGE, ""};
 
 	snprintf(error.text, sizeof(error.text),
-		"is %s; the output needs a name of its own", what);
-	return say_error(path, &error);
+	    "is %s; the output needs a name of its own", what);
+	return print_error(path, &error);
 }
 
 static bool run_dump(
-	const struct args *args, struct eh2sframe *file, struct eh2sframe_error *error)
+    const struct args *args, struct eh2sframe *file, struct eh2sframe_error *error)
 {
 	(void)args;
-	return eh2sframe_dump(file, say_text, stdout, error);
+	return eh2sframe_dump(file, print_text, stdout, error);
 }
 
 static bool run_verify(
-	const struct args *args, struct eh2sframe *file, struct eh2sframe_error *error)
+    const struct args *args, struct eh2sframe *file, struct eh2sframe_error *error)
 {
 	struct eh2sframe_error why;
 	struct eh2sframe *cfi = NULL;
@@ -78,25 +78,24 @@ static bool run_verify(
 		if (!cfi) {
 			error->status = why.status;
 			snprintf(error->text, sizeof(error->text), "%s: %.400s",
-				args->cfi_path, why.text);
+			    args->cfi_path, why.text);
 			return false;
 		}
 	}
-	ok = eh2sframe_verify(file, cfi, say_text, stdout, error);
+	ok = eh2sframe_verify(file, cfi, print_text, stdout, error);
 	eh2sframe_close(cfi);
 	return ok;
 }
 
 static bool run_lint(
-	const struct args *args, struct eh2sframe *file, struct eh2sframe_error *error)
+    const struct args *args, struct eh2sframe *file, struct eh2sframe_error *error)
 {
-	return eh2sframe_lint(file, args->lint, say_text, stdout, error);
+	return eh2sframe_lint(file, args->lint, print_text, stdout, error);
 }
 
 /* One that looks at the section each file has. */
-static int run_each(
-	const struct args *args, bool (*command)(const struct args *, struct eh2sframe *,
-					 struct eh2sframe_error *))
+static int run_each(const struct args *args,
+    bool (*command)(const struct args *, struct eh2sframe *, struct eh2sframe_error *))
 {
 	int status = 0;
 
@@ -113,18 +112,18 @@ static int run_each(
 		eh2sframe_close(file);
 		if (ok)
 			continue;
-		say_error(path, &error);
+		print_error(path, &error);
 		if (args->n_paths == 1)
 			return (int)error.status;
-		status = say_worse(status, (int)error.status);
+		status = print_worse(status, (int)error.status);
 	}
 	return status;
 }
 
-/* Writes the JSON report, if there is one, to path (see say_open). Returns the status
+/* Writes the JSON report, if there is one, to path (see print_open). Returns the status
  * that the run ends with. */
 static int run_json(const struct args *args, struct eh2sframe_report *report,
-	const char *path, int status)
+    const char *path, int status)
 {
 	struct eh2sframe_error error, late;
 	const char *name = path && strcmp(path, "-") != 0 ? path : NULL;
@@ -136,14 +135,14 @@ static int run_json(const struct args *args, struct eh2sframe_report *report,
 	if (args->report_html) {
 		ok = batch_report_html(report, path, &error);
 		eh2sframe_report_free(report);
-		return ok ? status : say_worse(status, say_error(name, &error));
+		return ok ? status : print_worse(status, print_error(name, &error));
 	}
-	out = say_open(path, &error);
-	ok = out && eh2sframe_report_write(report, say_text, out, &error);
+	out = print_open(path, &error);
+	ok = out && eh2sframe_report_write(report, print_text, out, &error);
 	eh2sframe_report_free(report);
-	if (out && !say_close(out, ok ? &error : &late))
+	if (out && !print_close(out, ok ? &error : &late))
 		ok = false;
-	return ok ? status : say_worse(status, say_error(name, &error));
+	return ok ? status : print_worse(status, print_error(name, &error));
 }
 
 static bool run_no_memory(struct eh2sframe_error *error)
@@ -155,25 +154,25 @@ static bool run_no_memory(struct eh2sframe_error *error)
 
 /* What a conversion that went well tells. */
 static bool run_tell(
-	const struct args *args, struct eh2sframe *file, struct eh2sframe_error *error)
+    const struct args *args, struct eh2sframe *file, struct eh2sframe_error *error)
 {
 	bool inside = false;
 
 	if (args->verbosity >= 0 &&
-		!eh2sframe_text(file, EH2SFRAME_TEXT_DAMAGE, say_lines, &inside, error))
+	    !eh2sframe_text(file, EH2SFRAME_TEXT_DAMAGE, print_lines, &inside, error))
 		return false;
 	if (args->verbosity > 0 &&
-		!eh2sframe_text(file, EH2SFRAME_TEXT_GAPS, say_text, stdout, error))
+	    !eh2sframe_text(file, EH2SFRAME_TEXT_GAPS, print_text, stdout, error))
 		return false;
 	if (args->verbosity > 0 && args->command == COMMAND_CONVERT &&
-		!eh2sframe_text(file, EH2SFRAME_TEXT_METHOD, say_text, stdout, error))
+	    !eh2sframe_text(file, EH2SFRAME_TEXT_METHOD, print_text, stdout, error))
 		return false;
 	return args->verbosity < 0 ||
-	       eh2sframe_text(file, EH2SFRAME_TEXT_SUMMARY, say_text, stdout, error);
+	       eh2sframe_text(file, EH2SFRAME_TEXT_SUMMARY, print_text, stdout, error);
 }
 
 static bool run_convert(const struct args *args, struct eh2sframe_report *report,
-	struct eh2sframe_error *error)
+    struct eh2sframe_error *error)
 {
 	const char *out = args->paths[1];
 	struct eh2sframe *file;
@@ -186,9 +185,8 @@ static bool run_convert(const struct args *args, struct eh2sframe_report *report
 		ok = eh2sframe_remove_path(file, out, error);
 	} else {
 		ok = args->command == COMMAND_CONVERT
-			     ? eh2sframe_write_path(file, out, error)
-			     : eh2sframe_section_path(
-				       file, args->section_addr, out, error);
+			 ? eh2sframe_write_path(file, out, error)
+			 : eh2sframe_section_path(file, args->section_addr, out, error);
 		/* Only now: a failure says one line, its own. */
 		ok = ok && run_tell(args, file, error);
 		if (ok && report)
@@ -218,16 +216,16 @@ static int run_pair(const struct args *args)
 	}
 	ok = ok && run_convert(args, report, &error);
 	if (!ok)
-		say_error(in, &error);
+		print_error(in, &error);
 	/* The JSON report is told of failures, too. */
 	if (!ok && report && !eh2sframe_report_add_failure(report, in, &error, &ignored))
-		say_error(in, &ignored);
+		print_error(in, &ignored);
 	return run_json(args, report, args->json_path, (int)error.status);
 }
 
 /* One file of a report, as text on out or into the JSON report. */
 static bool run_report_one(const struct args *args, const char *path, FILE *out,
-	struct eh2sframe_report *report, struct eh2sframe_error *error)
+    struct eh2sframe_report *report, struct eh2sframe_error *error)
 {
 	struct eh2sframe_error why = {0};
 	struct eh2sframe *file;
@@ -241,10 +239,10 @@ static bool run_report_one(const struct args *args, const char *path, FILE *out,
 	if (ok)
 		ok = report ? eh2sframe_report_add(report, file, why.status, error)
 			    : eh2sframe_text(
-				      file, EH2SFRAME_TEXT_REPORT, say_text, out, error);
+				  file, EH2SFRAME_TEXT_REPORT, print_text, out, error);
 	if (ok && args->verbosity >= 0)
 		ok = eh2sframe_text(
-			file, EH2SFRAME_TEXT_DAMAGE, say_lines, &inside, error);
+		    file, EH2SFRAME_TEXT_DAMAGE, print_lines, &inside, error);
 	/* A file below the coverage demanded is in the report already. */
 	if (!ok && report && !eh2sframe_report_add_failure(report, path, error, &why))
 		*error = why;
@@ -253,7 +251,7 @@ static bool run_report_one(const struct args *args, const char *path, FILE *out,
 }
 
 static int run_report_each(
-	const struct args *args, FILE *out, struct eh2sframe_report *report)
+    const struct args *args, FILE *out, struct eh2sframe_report *report)
 {
 	int status = 0;
 
@@ -262,9 +260,9 @@ static int run_report_each(
 
 		if (run_report_one(args, args->paths[i], out, report, &error))
 			continue;
-		say_error(args->paths[i], &error);
+		print_error(args->paths[i], &error);
 		status = args->n_paths == 1 ? (int)error.status
-					    : say_worse(status, (int)error.status);
+					    : print_worse(status, (int)error.status);
 	}
 	return status;
 }
@@ -284,17 +282,17 @@ static int run_report(const struct args *args)
 		report = eh2sframe_report_new();
 		if (!report) {
 			run_no_memory(&error);
-			return say_error(NULL, &error);
+			return print_error(NULL, &error);
 		}
 		status = run_report_each(args, NULL, report);
 		return run_json(args, report, path, status);
 	}
-	out = say_open(path, &error);
+	out = print_open(path, &error);
 	if (!out)
-		return say_error(path, &error);
+		return print_error(path, &error);
 	status = run_report_each(args, out, NULL);
-	if (!say_close(out, &error))
-		status = say_worse(status, say_error(path, &error));
+	if (!print_close(out, &error))
+		status = print_worse(status, print_error(path, &error));
 	return status;
 }
 

@@ -42,7 +42,7 @@ static void handle_signals(void)
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 	static atomic_flag done = ATOMIC_FLAG_INIT;
 	struct sigaction action = {
-		.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+	    .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
 
 	if (atomic_flag_test_and_set(&done))
 		return;
@@ -51,7 +51,7 @@ static void handle_signals(void)
 		struct sigaction old;
 
 		if (sigaction(signals[i], NULL, &old) == 0 &&
-			!(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL)
+		    !(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL)
 			sigaction(signals[i], &action, NULL);
 	}
 }
@@ -64,7 +64,7 @@ static void enter(const char *path)
 		int expected = SLOT_FREE;
 
 		if (!atomic_compare_exchange_strong(
-			    &slots[i].state, &expected, SLOT_TAKEN))
+			&slots[i].state, &expected, SLOT_TAKEN))
 			continue;
 		memcpy(slots[i].path, path, size);
 		atomic_store(&slots[i].state, SLOT_LIVE);
@@ -77,7 +77,7 @@ static void leave(const char *path)
 {
 	for (size_t i = 0; i < MAX_FILES; i++) {
 		if (atomic_load(&slots[i].state) != SLOT_LIVE ||
-			strcmp(slots[i].path, path) != 0)
+		    strcmp(slots[i].path, path) != 0)
 			continue;
 		atomic_store(&slots[i].state, SLOT_FREE);
 		return;

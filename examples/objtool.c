@@ -43,17 +43,16 @@ int main(int argc, char **argv)
 		return EH2SFRAME_USAGE;
 	file = eh2sframe_open_memory(image, size, argv[1], NULL, &error);
 	if (!file || !eh2sframe_make(file, &error) ||
-		!eh2sframe_section(
-			file, strtoull(argv[2], NULL, 0), &bytes, &n, &error)) {
+	    !eh2sframe_section(file, strtoull(argv[2], NULL, 0), &bytes, &n, &error)) {
 		fprintf(stderr, "objtool: %s: %s\n", argv[1], error.text);
 		return (int)error.status;
 	}
 	for (size_t i = 0; eh2sframe_gap(file, i, &gap); i++)
 		printf("%s: no rows for 0x%" PRIx64 "..0x%" PRIx64 ": %s\n", argv[1],
-			gap.start, gap.end, gap.text);
+		    gap.start, gap.end, gap.text);
 	printf("%s: %s, %" PRIu64 " functions, %zu bytes\n", argv[1],
-		eh2sframe_machine(file),
-		eh2sframe_count(file, EH2SFRAME_SECTION_FUNCTIONS), n);
+	    eh2sframe_machine(file), eh2sframe_count(file, EH2SFRAME_SECTION_FUNCTIONS),
+	    n);
 	out = fopen(argv[3], "wb");
 	if (!out || fwrite(bytes, 1, n, out) != n || fclose(out) != 0)
 		return EH2SFRAME_IO;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs interpreter and reducer over every claim and keeps the account. */
+/* Runs interpreter and reducer over every range and keeps the account. */
 #include "gen/collect.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "base/task.h"
 #include "base/vec.h"
 #include "cfi/interp.h"
-#include "cfi/same.h"
+#include "cfi/program_cache.h"
 #include "gen/plt.h"
 #include "gen/reduce.h"
 
@@ -33,15 +33,15 @@ struct collect_model {
 	uint64_t reach;
 };
 
-/* Some of the claims, to be worked through by one thread. */
+/* Some of the ranges, to be worked through by one thread. */
 struct collect_part {
 	const struct cfi_frames *frames;
-	const struct claims *claims;
+	const struct cfi_ranges *ranges;
 	const struct policy *policy;
-	size_t first, last; /* claims [first, last); FDEs are not divided */
+	size_t first, last; /* ranges [first, last); FDEs are not divided */
 	size_t max_rows;
 	struct cfi_interp interp;
-	struct cfi_same same; /* programs met, with indices into models */
+	struct cfi_program_cache same; /* programs met, with indices into models */
 	struct collect_model *models;
 	size_t n_models, cap_models;
 	struct sf_section section; /* the result, and its account */
@@ -69,7 +69,7 @@ static enum refusal collect_broken(struct coverage *coverage, const struct err *
 {
 	if (coverage->n_notes < COVERAGE_MAX_NOTES)
 		snprintf(coverage->notes[coverage->n_notes++], sizeof(coverage->notes[0]),
-			"%.*s", (int)sizeof(coverage->notes[0]) - 1, program->text);
+		    "%.*s", (int)sizeof(coverage->notes[0]) - 1, program->text);
 	return REFUSE_BROKEN_PROGRAM;
 }
 
@@ -88,23 +88,23 @@ static void collect_count(struct collect_part *part, bool emitted)
 	part->reasons = 0;
 }
 
-/* The claims [first, last) of an FDE are all of it, and no other's. */
-static bool collect_is_whole(
-	const struct claim *first, const struct claim *last, const struct cfi_fde *fde)
+/* The ranges [first, last) of an FDE are all of it, and of no other FDE. */
+static bool collect_is_whole(const struct cfi_range *first, const struct cfi_range *last,
+    const struct cfi_fde *fde)
 {
-	return last == first + 1 && !first->contested && first->start == fde->pc &&
+	return last == first + 1 && !first->overlapping && first->start == fde->pc &&
 	       first->end - first->start == fde->range;
 }
 
-/* The claims [first, last) all belong to one FDE, and why says what is wrong with it. */
-static bool collect_fde(struct collect_part *part, const struct claim *first,
-	const struct claim *last, enum refusal why)
+/* The ranges [first, last) all belong to one FDE, and why says what is wrong with it. */
+static bool collect_fde(struct collect_part *part, const struct cfi_range *first,
+    const struct cfi_range *last, enum refusal why)
 {
 	const struct reduce_sink sink = {collect_refused, part};
 	const struct cfi_fde *fde = part->fde;
 	struct cfi_interp *interp = &part->interp;
 	const struct target target = target_for(part->policy->arch,
-		part->policy->options->format, &part->frames->cies[fde->cie]);
+	    part->policy->options->format, &part->frames->cies[fde->cie]);
 	bool ok = true;
 
 	if (why == REFUSE_NOTHING) {
@@ -118,89 +118,89 @@ static bool collect_fde(struct collect_part *part, const struct claim *first,
 		else
 			why = collect_broken(&part->coverage, &program);
 	}
-	for (const struct claim *claim = first; ok && claim < last; claim++) {
-		if (claim->contested)
+	for (const struct cfi_range *range = first; ok && range < last; range++) {
+		if (range->overlapping)
 			ok = collect_refused(
-				part, REFUSE_OVERLAP, claim->start, claim->end);
+			    part, REFUSE_OVERLAP, range->start, range->end);
 		else if (why != REFUSE_NOTHING)
-			ok = collect_refused(part, why, claim->start, claim->end);
+			ok = collect_refused(part, why, range->start, range->end);
 		else if (interp->table.pc_dependent)
-			ok = plt_reduce(&target, &interp->table, claim->start, claim->end,
-				&sink, &part->section);
+			ok = plt_reduce(&target, &interp->table, range->start, range->end,
+			    &sink, &part->section);
 		else
-			ok = reduce_table(&target, &interp->table, claim->start,
-				claim->end, &sink, &part->section);
+			ok = reduce_table(&target, &interp->table, range->start,
+			    range->end, &sink, &part->section);
 	}
 	return ok;
 }
 
-/* Keeps what came of part->fde, whose claim is claim, if it holds for others like it. */
+/* Keeps what came of part->fde, whose range is range, if it holds for others like it. */
 static bool collect_keep_model(
-	struct collect_part *part, const struct claim *claim, uint32_t *value)
+    struct collect_part *part, const struct cfi_range *range, uint32_t *value)
 {
 	const struct cfi_table *table = &part->interp.table;
 	const struct sf_func *func = &part->section.funcs[part->section.n_funcs - 1];
 
-	if (!table->movable || part->reasons || part->n_models >= CFI_SAME_NEW ||
-		func->start != claim->start || func->size != claim->end - claim->start)
+	if (!table->movable || part->reasons || part->n_models >= CFI_PROGRAM_CACHE_NEW ||
+	    func->start != range->start || func->size != range->end - range->start)
 		return true;
 	if (!vec_reserve(&part->models, &part->cap_models, part->n_models + 1))
 		return false;
 	*value = (uint32_t)part->n_models;
 	part->models[part->n_models++] = (struct collect_model){
-		part->section.n_funcs - 1, table->n_rows, table->reach};
+	    part->section.n_funcs - 1, table->n_rows, table->reach};
 	return true;
 }
 
-/* The claim is all of part->fde and no other's. */
-static bool collect_whole(struct collect_part *part, const struct claim *claim)
+/* The range is all of part->fde and of no other FDE. */
+static bool collect_whole(struct collect_part *part, const struct cfi_range *range)
 {
-	uint32_t *value = cfi_same_value(&part->same, part->fde), size;
+	uint32_t *value = cfi_program_cache_value(&part->same, part->fde), size;
 	size_t before = part->section.n_funcs;
 
 	if (!value)
 		return false;
-	if (*value != CFI_SAME_NEW) {
+	if (*value != CFI_PROGRAM_CACHE_NEW) {
 		const struct collect_model *model = &part->models[*value];
 
 		if (model->reach < part->fde->range && num_u32(part->fde->range, &size)) {
 			part->coverage.n_rows += model->n_rows;
 			return sf_section_add_same(
-				&part->section, model->func, claim->start, size);
+			    &part->section, model->func, range->start, size);
 		}
 	}
-	return collect_fde(part, claim, claim + 1, REFUSE_NOTHING) &&
-	       (*value != CFI_SAME_NEW || part->section.n_funcs != before + 1 ||
-		       collect_keep_model(part, claim, value));
+	return collect_fde(part, range, range + 1, REFUSE_NOTHING) &&
+	       (*value != CFI_PROGRAM_CACHE_NEW || part->section.n_funcs != before + 1 ||
+		   collect_keep_model(part, range, value));
 }
 
 static void collect_all(struct collect_part *part)
 {
-	const struct claims *claims = part->claims;
+	const struct cfi_ranges *ranges = part->ranges;
 	const struct cfi_frames *frames = part->frames;
-	size_t n = part->first ? part->last - part->first : claims->n, end;
+	size_t n = part->first ? part->last - part->first : ranges->n, end;
 
 	part->nomem = !sf_section_expect(&part->section, n, n * COLLECT_TYPICAL_ROWS);
 	for (size_t i = part->first;
-		!part->nomem && i < part->last && part->section.n_rows <= part->max_rows;
-		i = end) {
-		const struct claim *claim = &claims->list[i];
-		const struct cfi_fde *fde = &frames->fdes[claim->fde];
+	     !part->nomem && i < part->last && part->section.n_rows <= part->max_rows;
+	     i = end) {
+		const struct cfi_range *range = &ranges->list[i];
+		const struct cfi_fde *fde = &frames->fdes[range->fde];
 		size_t before = part->section.n_funcs;
 		enum refusal why = policy_fde(part->policy, &frames->cies[fde->cie], fde);
 
-		if (part->last - i > CFI_SAME_AHEAD)
-			cfi_same_expect(&part->same,
-				&frames->fdes[claims->list[i + CFI_SAME_AHEAD].fde]);
+		if (part->last - i > CFI_PROGRAM_CACHE_AHEAD)
+			cfi_program_cache_expect(&part->same,
+			    &frames->fdes[ranges->list[i + CFI_PROGRAM_CACHE_AHEAD].fde]);
 		end = i + 1;
-		while (end < part->last && claims->list[end].fde == claim->fde)
+		while (end < part->last && ranges->list[end].fde == range->fde)
 			end++;
 		part->fde = fde;
 		if (why == REFUSE_NOTHING &&
-			collect_is_whole(claim, claims->list + end, fde))
-			part->nomem = !collect_whole(part, claim);
+		    collect_is_whole(range, ranges->list + end, fde))
+			part->nomem = !collect_whole(part, range);
 		else
-			part->nomem = !collect_fde(part, claim, claims->list + end, why);
+			part->nomem = !collect_fde(part, range, ranges->list + end, why);
 		collect_count(part, part->section.n_funcs > before);
 	}
 }
@@ -211,11 +211,11 @@ static void collect_run(void *context)
 	struct collect_part *part = context;
 
 	cfi_interp_init(&part->interp, part->frames, &part->policy->arch->cfi);
-	cfi_same_init(&part->same, part->frames, part->last - part->first);
+	cfi_program_cache_init(&part->same, part->frames, part->last - part->first);
 	collect_all(part);
 	part->expr_ops = part->interp.expr_ops_total;
 	cfi_interp_deinit(&part->interp);
-	cfi_same_deinit(&part->same);
+	cfi_program_cache_deinit(&part->same);
 	free(part->models);
 }
 
@@ -233,17 +233,17 @@ static bool collect_join(struct collect_part *parts, size_t n)
 			return false;
 	for (size_t i = 1; i < n; i++)
 		if (!sf_section_append(&parts[0].section, &parts[i].section) ||
-			!coverage_add(&parts[0].coverage, &parts[i].coverage))
+		    !coverage_add(&parts[0].coverage, &parts[i].coverage))
 			return false;
 	return true;
 }
 
 /*
- * The claims in n parts at the same time. *expr_ops gets the work that expressions took;
+ * The ranges in n parts at the same time. *expr_ops gets the work that expressions took;
  * when it is too much, it may depend on n what came of them.
  */
 static bool collect_parts(const struct collect_part *whole, size_t n,
-	struct sf_section *section, struct coverage *coverage, uint64_t *expr_ops)
+    struct sf_section *section, struct coverage *coverage, uint64_t *expr_ops)
 {
 	struct collect_part *parts = calloc(n, sizeof(*parts));
 	size_t first = 0;
@@ -255,7 +255,7 @@ static bool collect_parts(const struct collect_part *whole, size_t n,
 		parts[i] = *whole;
 		parts[i].section = *section;
 		parts[i].first = first;
-		parts[i].last = claims_part_end(whole->claims, i, n);
+		parts[i].last = cfi_ranges_part_end(whole->ranges, i, n);
 		first = parts[i].last;
 	}
 	task_run_all(collect_run, parts, sizeof(*parts), n);
@@ -275,16 +275,16 @@ static bool collect_parts(const struct collect_part *whole, size_t n,
 	return ok;
 }
 
-bool collect_cfi(const struct cfi_frames *frames, const struct claims *claims,
-	const struct policy *policy, struct sf_section *section,
-	struct coverage *coverage, struct err *err)
+bool collect_cfi(const struct cfi_frames *frames, const struct cfi_ranges *ranges,
+    const struct policy *policy, struct sf_section *section, struct coverage *coverage,
+    struct err *err)
 {
 	const struct collect_part whole = {.frames = frames,
-		.claims = claims,
-		.policy = policy,
-		.max_rows = frames->section.size + COLLECT_MAX_PERIODIC_ROWS};
+	    .ranges = ranges,
+	    .policy = policy,
+	    .max_rows = frames->section.size + COLLECT_MAX_PERIODIC_ROWS};
 	const struct sf_section empty = *section;
-	size_t n = claims_n_parts(claims, policy->options->jobs);
+	size_t n = cfi_ranges_n_parts(ranges, policy->options->jobs);
 	uint64_t expr_ops;
 	bool ok;
 
@@ -297,13 +297,13 @@ bool collect_cfi(const struct cfi_frames *frames, const struct claims *claims,
 	}
 	if (!ok)
 		return err_set_nomem(err);
-	coverage->code_bytes = claims->code_bytes;
-	coverage->n_duplicates = claims->n_duplicates;
+	coverage->code_bytes = ranges->code_bytes;
+	coverage->n_duplicates = ranges->n_duplicates;
 	if (section->n_rows > whole.max_rows)
 		return err_set(err, ERR_LIMIT,
-			"rules over the PC give more than %u rows in %zu bytes of "
-			".eh_frame",
-			COLLECT_MAX_PERIODIC_ROWS, frames->section.size);
+		    "rules over the PC give more than %u rows in %zu bytes of "
+		    ".eh_frame",
+		    COLLECT_MAX_PERIODIC_ROWS, frames->section.size);
 	for (size_t i = 0; i < section->n_funcs; i++)
 		coverage->covered_bytes += section->funcs[i].size;
 	return true;
@@ -324,14 +324,14 @@ bool collect_finish(struct sf_section *section, struct err *err)
 		sorted &= section->funcs[i - 1].start <= section->funcs[i].start;
 	if (!sorted)
 		qsort(section->funcs, section->n_funcs, sizeof(*section->funcs),
-			collect_compare);
+		    collect_compare);
 	for (size_t i = 1; i < section->n_funcs; i++) {
 		const struct sf_func *last = &section->funcs[i - 1];
 
 		if (section->funcs[i].start - last->start < last->size)
 			return err_set(err, ERR_INTERNAL,
-				"functions at 0x%" PRIx64 " and 0x%" PRIx64 " overlap",
-				last->start, section->funcs[i].start);
+			    "functions at 0x%" PRIx64 " and 0x%" PRIx64 " overlap",
+			    last->start, section->funcs[i].start);
 	}
 	return true;
 }

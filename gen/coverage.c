@@ -17,10 +17,10 @@ double coverage_percent(const struct coverage *coverage)
 bool coverage_add_gap(struct coverage *coverage, const struct coverage_gap *gap)
 {
 	struct coverage_gap *last =
-		coverage->n_gaps ? &coverage->gaps[coverage->n_gaps - 1] : NULL;
+	    coverage->n_gaps ? &coverage->gaps[coverage->n_gaps - 1] : NULL;
 
 	if (last && last->why == gap->why && last->end == gap->start &&
-		last->fde_pc == gap->fde_pc) {
+	    last->fde_pc == gap->fde_pc) {
 		last->end = gap->end;
 		return true;
 	}
@@ -41,9 +41,9 @@ bool coverage_add(struct coverage *coverage, const struct coverage *part)
 		coverage->refused[i].bytes += part->refused[i].bytes;
 	}
 	for (size_t i = 0; i < part->n_notes && coverage->n_notes < COVERAGE_MAX_NOTES;
-		i++)
+	     i++)
 		memcpy(coverage->notes[coverage->n_notes++], part->notes[i],
-			sizeof(part->notes[i]));
+		    sizeof(part->notes[i]));
 	for (size_t i = 0; i < part->n_gaps; i++)
 		if (!coverage_add_gap(coverage, &part->gaps[i]))
 			return false;

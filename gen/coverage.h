@@ -30,12 +30,12 @@ struct coverage_plt {
 #define COVERAGE_MAX_PLTS 8
 
 struct coverage {
-	size_t n_fdes;		 /* with code of their own or contested; duplicates not */
-	size_t n_functions;	 /* of those, with at least one row emitted */
-	size_t n_refused;	 /* of those, with at least one gap */
-	size_t n_rows;		 /* CFI rows interpreted */
-	size_t n_duplicates;	 /* FDEs passed over: they repeat another */
-	uint64_t code_bytes;	 /* described by CFI */
+	size_t n_fdes;	     /* with code of their own or overlapping; duplicates not */
+	size_t n_functions;  /* of those, with at least one row emitted */
+	size_t n_refused;    /* of those, with at least one gap */
+	size_t n_rows;	     /* CFI rows interpreted */
+	size_t n_duplicates; /* FDEs passed over: they repeat another */
+	uint64_t code_bytes; /* described by CFI */
 	uint64_t covered_bytes;	 /* of those, described by SFrame */
 	uint64_t template_bytes; /* PLT code without CFI, described from a template */
 	struct coverage_plt plts[COVERAGE_MAX_PLTS]; /* the first ones */
@@ -56,7 +56,7 @@ double coverage_percent(const struct coverage *coverage);
 /* Code that is left out, in ascending order; joins the gap before it where one reason
  * goes on. False when memory runs out. */
 ATTR_MUST_CHECK bool coverage_add_gap(
-	struct coverage *coverage, const struct coverage_gap *gap);
+    struct coverage *coverage, const struct coverage_gap *gap);
 /* Adds up two accounts of different FDEs; part is of the higher addresses. */
 ATTR_MUST_CHECK bool coverage_add(struct coverage *coverage, const struct coverage *part);
 void coverage_deinit(struct coverage *coverage);

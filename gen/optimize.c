@@ -9,7 +9,7 @@
 #include "gen/padding.h"
 
 struct ranges {
-	struct sf_fuse_range *list; /* owned */
+	struct sf_compact_range *list; /* owned */
 	size_t n, cap;
 };
 
@@ -17,13 +17,13 @@ static bool range_add(struct ranges *ranges, uint64_t start, uint64_t end)
 {
 	if (!vec_reserve(&ranges->list, &ranges->cap, ranges->n + 1))
 		return false;
-	ranges->list[ranges->n++] = (struct sf_fuse_range){start, end};
+	ranges->list[ranges->n++] = (struct sf_compact_range){start, end};
 	return true;
 }
 
 static int range_compare(const void *a, const void *b)
 {
-	const struct sf_fuse_range *x = a, *y = b;
+	const struct sf_compact_range *x = a, *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
@@ -44,7 +44,7 @@ static bool ranges_of_segments(const struct image *image, struct ranges *ranges)
 		if (phdr->p_type != PT_LOAD || !(phdr->p_flags & PF_X))
 			continue;
 		if (!range_border(ranges, phdr->p_vaddr) ||
-			!range_border(ranges, phdr->p_vaddr + phdr->p_memsz))
+		    !range_border(ranges, phdr->p_vaddr + phdr->p_memsz))
 			return false;
 	}
 	return true;
@@ -52,9 +52,9 @@ static bool ranges_of_segments(const struct image *image, struct ranges *ranges)
 
 /* Functions that no FDE made. */
 static bool ranges_of_templates(const struct optimize_input *input,
-	const struct sf_section *section, struct ranges *ranges)
+    const struct sf_section *section, struct ranges *ranges)
 {
-	const struct claims *claims = input->claims;
+	const struct cfi_ranges *owned = input->ranges;
 	size_t at = 0;
 
 	/* Most files have none, and to look for them takes as long as all else. */
@@ -63,12 +63,12 @@ static bool ranges_of_templates(const struct optimize_input *input,
 	for (size_t i = 0; i < section->n_funcs; i++) {
 		const struct sf_func *func = &section->funcs[i];
 
-		while (at < claims->n && claims->list[at].end <= func->start)
+		while (at < owned->n && owned->list[at].end <= func->start)
 			at++;
-		if (at < claims->n && claims->list[at].start <= func->start)
+		if (at < owned->n && owned->list[at].start <= func->start)
 			continue;
 		if (!range_border(ranges, func->start) ||
-			!range_border(ranges, func->start + func->size))
+		    !range_border(ranges, func->start + func->size))
 			return false;
 	}
 	return true;
@@ -80,11 +80,11 @@ static bool range_is_padding(const void *context, uint64_t start, uint64_t end)
 	const struct image *image = context;
 
 	return padding_only(
-		image, arch_find(image->ehdr.e_machine, image->big_endian), start, end);
+	    image, arch_find(image->ehdr.e_machine, image->big_endian), start, end);
 }
 
 static bool ranges_read(const struct optimize_input *input,
-	const struct sf_section *section, struct ranges *ranges)
+    const struct sf_section *section, struct ranges *ranges)
 {
 	const struct coverage *coverage = input->coverage;
 
@@ -92,7 +92,7 @@ static bool ranges_read(const struct optimize_input *input,
 		if (!range_add(ranges, coverage->gaps[i].start, coverage->gaps[i].end))
 			return false;
 	if (!ranges_of_segments(input->image, ranges) ||
-		!ranges_of_templates(input, section, ranges))
+	    !ranges_of_templates(input, section, ranges))
 		return false;
 	if (ranges->n)
 		qsort(ranges->list, ranges->n, sizeof(*ranges->list), range_compare);
@@ -100,21 +100,21 @@ static bool ranges_read(const struct optimize_input *input,
 }
 
 bool optimize_model(const struct optimize_input *input, struct sf_section *section,
-	struct sf_fuse_stats *stats, struct err *err)
+    struct sf_compact_stats *stats, struct err *err)
 {
-	struct sf_fuse_options fusing = {.version = input->options->format,
-		.max_rows = input->options->max_rows,
-		.is_padding = range_is_padding,
-		.context = input->image,
-		.jobs = input->options->jobs};
+	struct sf_compact_options fusing = {.version = input->options->format,
+	    .max_rows = input->options->max_rows,
+	    .is_padding = range_is_padding,
+	    .context = input->image,
+	    .jobs = input->options->jobs};
 	struct ranges ranges = {0};
 	bool ok;
 
 	ok = ranges_read(input, section, &ranges) || err_set_nomem(err);
 	fusing.taken = ranges.list;
 	fusing.n_taken = ranges.n;
-	ok = ok && (input->options->fuse ? sf_fuse : sf_fuse_equal)(
-			   section, &fusing, stats, err);
+	ok = ok && (input->options->fuse ? sf_compact : sf_compact_equal)(
+		       section, &fusing, stats, err);
 	free(ranges.list);
 	return ok;
 }

@@ -5,7 +5,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
-#include "cfi/claims.h"
+#include "cfi/ranges.h"
 #include "gen/coverage.h"
 #include "gen/elf/image.h"
 #include "gen/options.h"
@@ -15,17 +15,17 @@
 struct optimize_input {
 	const struct image *image;
 	const struct options *options;
-	const struct claims *claims;
+	const struct cfi_ranges *ranges;
 	const struct coverage *coverage;
 };
 
 /*
- * As sf_fuse or, without options->fuse, sf_fuse_equal, for the finished model of the
+ * As sf_compact or, without options->fuse, sf_compact_equal, for the finished model of the
  * input. Pieces keep clear of code whose CFI was refused or that has none, stay inside
  * one executable segment, and apart from the functions of templates, which no CFI speaks
  * for.
  */
 ATTR_MUST_CHECK bool optimize_model(const struct optimize_input *input,
-	struct sf_section *section, struct sf_fuse_stats *stats, struct err *err);
+    struct sf_section *section, struct sf_compact_stats *stats, struct err *err);
 
 #endif

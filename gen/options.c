@@ -37,21 +37,21 @@ static const struct {
 	bool value;	       /* takes one */
 	const char *choice[6]; /* the words that the value can be; none: anything */
 } table[] = {
-	{"format", OPTION_FORMAT, true, {"1", "2", "3"}},
-	{"method", OPTION_METHOD, true, {"auto", "slack", "grow", "append"}},
-	{"optimize", OPTION_OPTIMIZE, true, {"none", "share", "size"}},
-	{"object-sections", OPTION_OBJECT_SECTIONS, true, {"one", "group", "text"}},
-	{"witness", OPTION_WITNESS, true, {"own", "libdwarf"}},
-	{"no-pcrel", OPTION_NO_PCREL, false, {NULL}},
-	{"refresh", OPTION_REFRESH, false, {NULL}},
-	{"no-verify", OPTION_NO_VERIFY, false, {NULL}},
-	{"quiet", OPTION_QUIET, false, {NULL}},
-	{"verbose", OPTION_VERBOSE, false, {NULL}},
-	{"exclude-section", OPTION_EXCLUDE_SECTION, true, {NULL}},
-	{"exclude-symbol", OPTION_EXCLUDE_SYMBOL, true, {NULL}},
-	{"min-coverage", OPTION_MIN_COVERAGE, true, {NULL}},
-	{"max-rows", OPTION_MAX_ROWS, true, {NULL}},
-	{"jobs", OPTION_JOBS, true, {NULL}},
+    {"format", OPTION_FORMAT, true, {"1", "2", "3"}},
+    {"method", OPTION_METHOD, true, {"auto", "slack", "grow", "append"}},
+    {"optimize", OPTION_OPTIMIZE, true, {"none", "share", "size"}},
+    {"object-sections", OPTION_OBJECT_SECTIONS, true, {"one", "group", "text"}},
+    {"witness", OPTION_WITNESS, true, {"own", "libdwarf"}},
+    {"no-pcrel", OPTION_NO_PCREL, false, {NULL}},
+    {"refresh", OPTION_REFRESH, false, {NULL}},
+    {"no-verify", OPTION_NO_VERIFY, false, {NULL}},
+    {"quiet", OPTION_QUIET, false, {NULL}},
+    {"verbose", OPTION_VERBOSE, false, {NULL}},
+    {"exclude-section", OPTION_EXCLUDE_SECTION, true, {NULL}},
+    {"exclude-symbol", OPTION_EXCLUDE_SYMBOL, true, {NULL}},
+    {"min-coverage", OPTION_MIN_COVERAGE, true, {NULL}},
+    {"max-rows", OPTION_MAX_ROWS, true, {NULL}},
+    {"jobs", OPTION_JOBS, true, {NULL}},
 };
 
 enum { N_TABLE = sizeof(table) / sizeof(table[0]) };
@@ -84,13 +84,13 @@ static bool options_percent(const char *text, double *out, struct err *err)
 	freelocale(c);
 	if (errno || end == text || *end || !(*out >= 0.0 && *out <= 100.0))
 		return err_set(err, ERR_USAGE,
-			"--min-coverage=%s: give a number from 0 to 100", text);
+		    "--min-coverage=%s: give a number from 0 to 100", text);
 	return true;
 }
 
 /* A whole number of an option, from min to max. */
 static bool options_number(const char *option, const char *text, unsigned long min,
-	unsigned long max, unsigned int *out, struct err *err)
+    unsigned long max, unsigned int *out, struct err *err)
 {
 	unsigned long value;
 	char *end;
@@ -99,13 +99,13 @@ static bool options_number(const char *option, const char *text, unsigned long m
 	value = strtoul(text, &end, 10);
 	if (errno || end == text || *end || text[0] == '-' || value < min || value > max)
 		return err_set(err, ERR_USAGE, "%s%s: give a number from %lu to %lu",
-			option, text, min, max);
+		    option, text, min, max);
 	*out = (unsigned int)value;
 	return true;
 }
 
 static bool options_choice(
-	size_t entry, const char *text, size_t *choice, struct err *err)
+    size_t entry, const char *text, size_t *choice, struct err *err)
 {
 	for (size_t i = 0; table[entry].choice[i]; i++) {
 		if (!strcmp(text, table[entry].choice[i])) {
@@ -114,16 +114,16 @@ static bool options_choice(
 		}
 	}
 	return err_set(err, ERR_USAGE,
-		"--%s=%s: not a value this version knows; see --help", table[entry].name,
-		text);
+	    "--%s=%s: not a value this version knows; see --help", table[entry].name,
+	    text);
 }
 
 /* choice is the number of the word, for the options that have words. */
 static bool options_apply(struct options *options, enum option_id id, const char *value,
-	size_t choice, struct err *err)
+    size_t choice, struct err *err)
 {
 	static const enum method methods[] = {
-		METHOD_AUTO, METHOD_SLACK, METHOD_GROW, METHOD_APPEND};
+	    METHOD_AUTO, METHOD_SLACK, METHOD_GROW, METHOD_APPEND};
 
 	switch (id) {
 	case OPTION_FORMAT:
@@ -166,17 +166,17 @@ static bool options_apply(struct options *options, enum option_id id, const char
 	case OPTION_MIN_COVERAGE:
 		return options_percent(value, &options->min_coverage, err);
 	case OPTION_MAX_ROWS:
-		return options_number("--max-rows=", value, SF_FUSE_ROWS_MIN,
-			SF_FUSE_ROWS_MAX, &options->max_rows, err);
+		return options_number("--max-rows=", value, SF_COMPACT_ROWS_MIN,
+		    SF_COMPACT_ROWS_MAX, &options->max_rows, err);
 	case OPTION_JOBS:
 		return options_number(
-			"-j ", value, 1, OPTIONS_MAX_JOBS, &options->jobs, err);
+		    "-j ", value, 1, OPTIONS_MAX_JOBS, &options->jobs, err);
 	}
 	return err_set(err, ERR_INTERNAL, "option %d", (int)id);
 }
 
 bool options_set(
-	struct options *options, const char *name, const char *value, struct err *err)
+    struct options *options, const char *name, const char *value, struct err *err)
 {
 	size_t i = 0, choice = 0;
 
@@ -186,7 +186,7 @@ bool options_set(
 		return err_set(err, ERR_USAGE, "unknown option --%s", name);
 	if (table[i].value != (value != NULL))
 		return err_set(err, ERR_USAGE, "--%s takes %s value", name,
-			table[i].value ? "a" : "no");
+		    table[i].value ? "a" : "no");
 	if (table[i].choice[0] && !options_choice(i, value, &choice, err))
 		return false;
 	return options_apply(options, table[i].id, value, choice, err);
@@ -196,7 +196,7 @@ bool options_check(const struct options *options, struct err *err)
 {
 	if (!options->pcrel && options->format != 2)
 		return err_set(err, ERR_USAGE, "--no-pcrel goes with --format=2");
-	if (options->max_rows != SF_FUSE_ROWS && !options->fuse)
+	if (options->max_rows != SF_COMPACT_ROWS && !options->fuse)
 		return err_set(err, ERR_USAGE, "--max-rows goes with --optimize=size");
 	return true;
 }
@@ -204,13 +204,13 @@ bool options_check(const struct options *options, struct err *err)
 void options_init(struct options *options)
 {
 	*options = (struct options){.format = 2,
-		.pcrel = true,
-		.method = METHOD_AUTO,
-		.share = true,
-		.max_rows = SF_FUSE_ROWS,
-		.prove = true,
-		.jobs = task_processors(),
-		.min_coverage = -1.0};
+	    .pcrel = true,
+	    .method = METHOD_AUTO,
+	    .share = true,
+	    .max_rows = SF_COMPACT_ROWS,
+	    .prove = true,
+	    .jobs = task_processors(),
+	    .min_coverage = -1.0};
 }
 
 static void options_free_globs(struct glob_list *globs)
@@ -228,7 +228,7 @@ void options_deinit(struct options *options)
 }
 
 static bool options_copy_globs(
-	const struct glob_list *globs, struct glob_list *copy, struct err *err)
+    const struct glob_list *globs, struct glob_list *copy, struct err *err)
 {
 	*copy = (struct glob_list){0};
 	for (size_t i = 0; i < globs->n; i++)
@@ -242,9 +242,8 @@ bool options_copy(const struct options *options, struct options *copy, struct er
 	*copy = *options;
 	copy->exclude_symbols = (struct glob_list){0};
 	if (options_copy_globs(
-		    &options->exclude_sections, &copy->exclude_sections, err) &&
-		options_copy_globs(
-			&options->exclude_symbols, &copy->exclude_symbols, err))
+		&options->exclude_sections, &copy->exclude_sections, err) &&
+	    options_copy_globs(&options->exclude_symbols, &copy->exclude_symbols, err))
 		return true;
 	options_deinit(copy);
 	return false;

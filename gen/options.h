@@ -10,7 +10,7 @@
 #include "base/attr.h"
 #include "base/err.h"
 #include "gen/method.h"
-#include "base/output.h"
+#include "base/newfile.h"
 
 enum witness {
 	WITNESS_OWN,
@@ -44,7 +44,7 @@ struct options {
 	bool share; /* "optimize": share, and what includes it */
 	bool fuse;  /* "optimize": size */
 	bool optimize_given;
-	uint32_t max_rows;   /* "optimize": size: of an FDE */
+	uint32_t max_rows; /* "optimize": size: of an FDE */
 	enum method method;
 	bool refresh;
 	bool prove; /* less "no-verify" */
@@ -54,7 +54,7 @@ struct options {
 	bool names;	     /* of functions are wanted, verbose or not */
 	double min_coverage; /* per cent; below 0: off */
 	struct glob_list exclude_sections, exclude_symbols;
-	struct output_watch watch;
+	struct newfile_watch watch;
 	struct progress progress;
 };
 
@@ -64,13 +64,13 @@ void options_deinit(struct options *options); /* accepts a zeroed struct */
 
 /* value is NULL for an option that takes none, and is copied. ERR_USAGE, ERR_NOMEM. */
 ATTR_MUST_CHECK bool options_set(
-	struct options *options, const char *name, const char *value, struct err *err);
+    struct options *options, const char *name, const char *value, struct err *err);
 
 /* Whether what is set goes together. ERR_USAGE. */
 ATTR_MUST_CHECK bool options_check(const struct options *options, struct err *err);
 
 /* A deep copy. ERR_NOMEM; *copy is then zeroed. */
 ATTR_MUST_CHECK bool options_copy(
-	const struct options *options, struct options *copy, struct err *err);
+    const struct options *options, struct options *copy, struct err *err);
 
 #endif

@@ -6,7 +6,7 @@
 
 /* The size of the filler that code begins with; 0 when it does with none. */
 static uint64_t padding_filler(
-	const struct arch *arch, const uint8_t *code, uint64_t size)
+    const struct arch *arch, const uint8_t *code, uint64_t size)
 {
 	for (size_t i = 0; i < arch->n_fillers; i++) {
 		const struct arch_filler *filler = &arch->fillers[i];
@@ -18,7 +18,7 @@ static uint64_t padding_filler(
 }
 
 bool padding_only(
-	const struct image *image, const struct arch *arch, uint64_t start, uint64_t end)
+    const struct image *image, const struct arch *arch, uint64_t start, uint64_t end)
 {
 	const uint8_t *code = image_at_addr(image, start, end - start);
 	uint64_t size;

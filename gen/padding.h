@@ -16,6 +16,6 @@
 /* Whether [start, end) is filled up, with nothing that is ever run: by its bytes in
  * image, which are all of struct arch's fillers. */
 bool padding_only(
-	const struct image *image, const struct arch *arch, uint64_t start, uint64_t end);
+    const struct image *image, const struct arch *arch, uint64_t start, uint64_t end);
 
 #endif

@@ -30,19 +30,19 @@ static bool pipeline_refresh(struct pipeline *line, struct err *err)
 	bool ours;
 
 	if ((line->image.object && !object_options(line->options, err)) ||
-		!image_sframe(&line->image, &data, &size, &addr, err))
+	    !image_sframe(&line->image, &data, &size, &addr, err))
 		return false;
 	if (!data)
 		return true;
 	if (!line->options->refresh)
 		return err_set(
-			err, ERR_NOTHING, "has .sframe already; --refresh replaces it");
+		    err, ERR_NOTHING, "has .sframe already; --refresh replaces it");
 	if (!undo_find(&line->image, &undo, &ours, err))
 		return false;
 	if (!ours && line->image.object)
 		return err_set(err, ERR_UNSUPPORTED,
-			"has .sframe of another producer; take it out first, with "
-			"objcopy --remove-section=.sframe");
+		    "has .sframe of another producer; take it out first, with "
+		    "objcopy --remove-section=.sframe");
 	if (!ours)
 		return true;
 	if (!image_open_original(&line->image, &undo, &original, err))
@@ -77,29 +77,30 @@ static bool pipeline_defined(const struct arch *arch, uint8_t version, struct er
 
 	return version >= abi->since ||
 	       err_set(err, ERR_UNSUPPORTED,
-		       "SFrame version %u is not defined for %s; --format=%u is", version,
-		       arch->name, abi->since);
+		   "SFrame version %u is not defined for %s; --format=%u is", version,
+		   arch->name, abi->since);
 }
 
 /* Where the result goes; out is NULL for memory. */
 static bool pipeline_output(
-	struct pipeline *line, const char *out, int like_fd, struct err *err)
+    struct pipeline *line, const char *out, int like_fd, struct err *err)
 {
-	return out ? output_begin(out, like_fd, &line->options->watch, &line->output, err)
-		   : output_begin_memory(&line->output, err);
+	return out ? newfile_begin(
+			 out, like_fd, &line->options->watch, &line->output, err)
+		   : newfile_begin_memory(&line->output, err);
 }
 
 static bool pipeline_finish(struct pipeline *line, int like_fd, struct err *err)
 {
-	return line->output.memory || output_commit(&line->output, like_fd, err);
+	return line->output.memory || newfile_commit(&line->output, like_fd, err);
 }
 
 static void pipeline_copy(void *context)
 {
 	struct pipeline *line = context;
 
-	line->copied = write_body(&line->image, line->output.fd, &line->copy_err);
-	output_written(&line->output);
+	line->copied = insert_body(&line->image, line->output.fd, &line->copy_err);
+	newfile_written(&line->output);
 }
 
 /* Whatever goes wrong here is told when the file is needed, if it is. */
@@ -115,7 +116,7 @@ static void pipeline_begin_copy(struct pipeline *line, const char *out)
 	if (!pipeline_output(line, out, line->image.fd, &line->copy_err))
 		return;
 	line->beside =
-		line->options->jobs > 1 && line->image.size >= PIPELINE_BESIDE_SIZE;
+	    line->options->jobs > 1 && line->image.size >= PIPELINE_BESIDE_SIZE;
 	if (line->beside)
 		task_start(&line->copying, pipeline_copy, line);
 	else
@@ -124,8 +125,8 @@ static void pipeline_begin_copy(struct pipeline *line, const char *out)
 
 static bool pipeline_optimize(struct pipeline *line, struct err *err)
 {
-	const struct optimize_input input = {&line->image, line->options,
-		&line->source.claims, &line->report.coverage};
+	const struct optimize_input input = {
+	    &line->image, line->options, &line->source.ranges, &line->report.coverage};
 
 	return optimize_model(&input, &line->model, &line->report.fused, err);
 }
@@ -136,10 +137,10 @@ static bool pipeline_object_stages(struct pipeline *line, struct err *err)
 	struct report *report = &line->report;
 
 	if (!collect_finish(&line->model, err) ||
-		!object_keep_whole(&line->source, &line->model, &report->coverage,
-			&line->left_whole, err) ||
-		!object_encode(&line->image, line->options, &line->model, &line->object,
-			&report->stats, err))
+	    !object_keep_whole(
+		&line->source, &line->model, &report->coverage, &line->left_whole, err) ||
+	    !object_encode(&line->image, line->options, &line->model, &line->object,
+		&report->stats, err))
 		return false;
 	report->sframe_size = report->stats.index_bytes + report->stats.row_bytes;
 	report->n_funcs = report->stats.n_funcs;
@@ -153,7 +154,7 @@ static bool pipeline_stages(struct pipeline *line, struct err *err)
 	struct coverage *coverage = &line->report.coverage;
 	const struct arch *arch;
 
-	/* CIEs, FDEs, and who claims which code. */
+	/* CIEs, FDEs, and which FDE owns which code. */
 	if (!source_read(&line->image, &line->image, line->options, source, err))
 		return false;
 	arch = source->arch;
@@ -166,14 +167,13 @@ static bool pipeline_stages(struct pipeline *line, struct err *err)
 	line->model.big_endian = arch->big_endian;
 	line->model.fixed_ra_off = arch->fixed_ra_off;
 	/* Interpret and reduce every function. */
-	if (!collect_cfi(&source->frames, &source->claims, &source->policy, &line->model,
-		    coverage, err))
+	if (!collect_cfi(&source->frames, &source->ranges, &source->policy, &line->model,
+		coverage, err))
 		return false;
 	if (line->image.object)
 		return pipeline_object_stages(line, err);
 	/* PLT stubs that carry no CFI. */
-	if (!plt_from_templates(
-		    &source->policy, &source->claims, &line->model, coverage))
+	if (!plt_from_templates(&source->policy, &source->ranges, &line->model, coverage))
 		return err_set_nomem(err);
 	/* Sort; say repeated stubs as such. */
 	if (!collect_finish(&line->model, err))
@@ -186,12 +186,12 @@ static bool pipeline_stages(struct pipeline *line, struct err *err)
 	source_forget(source);
 	/* Encode; the place is not known yet. */
 	line->encoding = (struct sf_encode_options){.version = line->options->format,
-		.pcrel = line->options->pcrel && line->options->format > 1,
-		.share = pipeline_shares(line),
-		.jobs = line->options->jobs};
+	    .pcrel = line->options->pcrel && line->options->format > 1,
+	    .share = pipeline_shares(line),
+	    .jobs = line->options->jobs};
 	wr_init(&line->bytes, line->model.big_endian);
-	if (!sf_encode(&line->model, &line->encoding, &line->bytes, &line->report.stats,
-		    err))
+	if (!sf_encode(
+		&line->model, &line->encoding, &line->bytes, &line->report.stats, err))
 		return false;
 	line->report.sframe_size = line->bytes.size;
 	line->report.n_funcs = line->report.stats.n_funcs;
@@ -218,17 +218,17 @@ bool pipeline_worthwhile(const struct pipeline *line, struct err *err)
 
 	if (line->model.n_funcs == 0)
 		return err_set(err, ERR_UNSUPPORTED,
-			"no function of this file can be described; --report says why");
+		    "no function of this file can be described; --report says why");
 	if (wanted >= 0.0 && coverage_percent(coverage) < wanted)
 		return err_set(err, ERR_COVERAGE,
-			"%.4f%% of the code covered, %.4f%% demanded",
-			coverage_percent(coverage), wanted);
+		    "%.4f%% of the code covered, %.4f%% demanded",
+		    coverage_percent(coverage), wanted);
 	return true;
 }
 
 /* Of an object, what could have had rows and was left out as a part of a function. */
 static bool pipeline_judge(
-	const struct pipeline *line, struct verify_result *result, struct err *err)
+    const struct pipeline *line, struct verify_result *result, struct err *err)
 {
 	if (result->missing_bytes == line->left_whole)
 		result->missing_bytes = 0;
@@ -251,24 +251,24 @@ static void pipeline_check(void *context)
 
 	if (line->image.object)
 		check->ok = object_check(
-			&line->image, &line->object, &check->written, &check->err);
+		    &line->image, &line->object, &check->written, &check->err);
 	else
-		check->ok = write_check(
-			&line->image, &line->plan, &check->written, &check->err);
+		check->ok =
+		    insert_check(&line->image, &line->plan, &check->written, &check->err);
 	if (check->with_rules && check->ok)
 		check->ok = lint_own_file(&check->written, &check->err);
 }
 
 /* What the rows say; without a proof there is time for the rules meanwhile. */
 static bool pipeline_prove_rows(
-	struct pipeline *line, const struct pipeline_check *check, struct err *err)
+    struct pipeline *line, const struct pipeline_check *check, struct err *err)
 {
 	struct verify_result result = {0};
 
 	if (!line->options->prove)
 		return check->with_rules || lint_own_file(&check->written, err);
 	return prove_image(
-		       &check->written, &check->written, line->options, &result, err) &&
+		   &check->written, &check->written, line->options, &result, err) &&
 	       pipeline_judge(line, &result, err);
 }
 
@@ -279,10 +279,10 @@ static bool pipeline_prove(struct pipeline *line, struct err *err)
 	struct task checking = {0};
 	bool ok = true;
 
-	output_written(&line->output);
-	if (line->output.memory ? !image_open_fd(line->output.fd, line->image.path,
-					  &check.written, err)
-				: !image_open(line->output.temp, &check.written, err))
+	newfile_written(&line->output);
+	if (line->output.memory
+		? !image_open_fd(line->output.fd, line->image.path, &check.written, err)
+		: !image_open(line->output.temp, &check.written, err))
 		return false;
 	check.with_rules = !line->beside || line->options->prove;
 	if (line->beside)
@@ -303,10 +303,10 @@ static bool pipeline_prove(struct pipeline *line, struct err *err)
 static bool pipeline_insert(struct pipeline *line, struct err *err)
 {
 	/* Find a place, and fill in the starts for it. */
-	if (!write_plan(&line->image, line->bytes.size, line->options->method,
-		    &line->plan, err) ||
-		!sf_place(&line->model, &line->encoding, line->plan.sframe_addr,
-			&line->bytes, err))
+	if (!insert_plan(&line->image, line->bytes.size, line->options->method,
+		&line->plan, err) ||
+	    !sf_place(
+		&line->model, &line->encoding, line->plan.sframe_addr, &line->bytes, err))
 		return false;
 	line->report.plan = &line->plan;
 	/* The bytes say it all from here on; the proof needs the memory. */
@@ -320,8 +320,8 @@ static bool pipeline_insert(struct pipeline *line, struct err *err)
 		*err = line->copy_err;
 		return false;
 	}
-	return write_image(&line->image, &line->plan, line->bytes.data, line->output.fd,
-		       err) &&
+	return insert_image(
+		   &line->image, &line->plan, line->bytes.data, line->output.fd, err) &&
 	       pipeline_prove(line, err) && pipeline_finish(line, line->image.fd, err);
 }
 
@@ -334,7 +334,7 @@ static bool pipeline_append(struct pipeline *line, struct err *err)
 		return false;
 	}
 	if (!object_write(
-		    &line->image, &line->model, &line->object, line->output.fd, err))
+		&line->image, &line->model, &line->object, line->output.fd, err))
 		return false;
 	line->report.signature_void = line->object.signed_module;
 	return pipeline_prove(line, err) && pipeline_finish(line, line->image.fd, err);
@@ -347,30 +347,30 @@ bool pipeline_section(struct pipeline *line, uint64_t addr, struct err *err)
 
 	if (line->image.object)
 		return err_set(err, ERR_UNSUPPORTED,
-			"--section-only: a relocatable object's .sframe means nothing "
-			"without its relocations; convert the object");
+		    "--section-only: a relocatable object's .sframe means nothing "
+		    "without its relocations; convert the object");
 	if (!pipeline_make(line, err) || !pipeline_worthwhile(line, err) ||
-		!sf_place(&line->model, &line->encoding, addr, &line->bytes, err))
+	    !sf_place(&line->model, &line->encoding, addr, &line->bytes, err))
 		return false;
 	bytes.data = line->bytes.data;
 	bytes.size = line->bytes.size;
 	if (!lint_own(bytes.data, bytes.size, bytes.addr, NULL, err))
 		return false;
 	return !line->options->prove ||
-	       (prove_section(&line->image, &line->image, &bytes, line->options, &result,
-			err) &&
-		       prove_judge(&result, line->report.coverage.covered_bytes, err));
+	       (prove_section(
+		    &line->image, &line->image, &bytes, line->options, &result, err) &&
+		   prove_judge(&result, line->report.coverage.covered_bytes, err));
 }
 
 bool pipeline_write_section(
-	struct pipeline *line, uint64_t addr, const char *out, struct err *err)
+    struct pipeline *line, uint64_t addr, const char *out, struct err *err)
 {
 	bool ok = pipeline_section(line, addr, err) &&
 		  pipeline_output(line, out, -1, err) &&
-		  output_write(&line->output, line->bytes.data, line->bytes.size, err) &&
+		  newfile_write(&line->output, line->bytes.data, line->bytes.size, err) &&
 		  pipeline_finish(line, -1, err);
 
-	output_abort(&line->output);
+	newfile_abort(&line->output);
 	return ok;
 }
 
@@ -388,7 +388,7 @@ bool pipeline_write(struct pipeline *line, const char *out, struct err *err)
 				 : pipeline_insert(line, err));
 	task_wait(&line->copying);
 	if (!ok || !line->output.memory)
-		output_abort(&line->output);
+		newfile_abort(&line->output);
 	return ok;
 }
 
@@ -405,7 +405,7 @@ bool pipeline_remove(struct pipeline *line, const char *out, struct err *err)
 	     undo_write(image, &undo, line->output.fd, err) &&
 	     pipeline_finish(line, image->fd, err);
 	if (!ok || !line->output.memory)
-		output_abort(&line->output);
+		newfile_abort(&line->output);
 	return ok;
 }
 
@@ -440,7 +440,7 @@ void pipeline_unmake(struct pipeline *line)
 void pipeline_deinit(struct pipeline *line)
 {
 	task_wait(&line->copying);
-	output_abort(&line->output);
+	newfile_abort(&line->output);
 	pipeline_unmake(line);
 	image_close(&line->image);
 	image_close(&line->refreshed);

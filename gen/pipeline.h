@@ -10,7 +10,7 @@
 #include "gen/elf/image.h"
 #include "gen/object/write.h"
 #include "gen/options.h"
-#include "base/output.h"
+#include "base/newfile.h"
 #include "gen/report/text.h"
 #include "gen/source.h"
 #include "gen/insert/insert.h"
@@ -31,10 +31,10 @@ struct pipeline {
 	struct sf_section model;
 	struct sf_encode_options encoding;
 	struct wr bytes;
-	struct write_plan plan;
+	struct insert_plan plan;
 	struct object_output object; /* of a relocatable object */
 	uint64_t left_whole;	     /* bytes of code that it could have had rows for */
-	struct output output;
+	struct newfile output;
 	struct report report;
 	bool made; /* from source to bytes all is there */
 	bool keep; /* the model is wanted after the section was written */
@@ -60,23 +60,23 @@ ATTR_MUST_CHECK bool pipeline_costs(struct pipeline *line, struct err *err);
  * file may have a section already, which is not looked at.
  */
 ATTR_MUST_CHECK bool pipeline_section(
-	struct pipeline *line, uint64_t addr, struct err *err);
+    struct pipeline *line, uint64_t addr, struct err *err);
 
 /* As pipeline_section, as a file of its own. On failure out is as it was. */
 ATTR_MUST_CHECK bool pipeline_write_section(
-	struct pipeline *line, uint64_t addr, const char *out, struct err *err);
+    struct pipeline *line, uint64_t addr, const char *out, struct err *err);
 
 /*
  * The file with the section in, proven and checked, as the file out; NULL: in memory, for
- * output_take of line->output. On failure out is as it was. ERR_NOTHING where the file
+ * newfile_take of line->output. On failure out is as it was. ERR_NOTHING where the file
  * has a section already, unless options say to replace it.
  */
 ATTR_MUST_CHECK bool pipeline_write(
-	struct pipeline *line, const char *out, struct err *err);
+    struct pipeline *line, const char *out, struct err *err);
 
 /* The file without what this program put in; else as pipeline_write. */
 ATTR_MUST_CHECK bool pipeline_remove(
-	struct pipeline *line, const char *out, struct err *err);
+    struct pipeline *line, const char *out, struct err *err);
 
 /* The file as it was opened, with the section that it has. */
 const struct image *pipeline_opened(const struct pipeline *line);

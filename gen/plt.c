@@ -20,7 +20,7 @@ struct plt_tail {
 
 /* False when a row is refused (tail->n is then 0) or memory runs out (rows NULL). */
 static bool plt_tail_read(const struct target *target, const struct cfi_table *table,
-	uint64_t from, struct plt_tail *tail)
+    uint64_t from, struct plt_tail *tail)
 {
 	*tail = (struct plt_tail){.size = table->end - from};
 	tail->rows = calloc(table->n_rows, sizeof(*tail->rows));
@@ -32,7 +32,7 @@ static bool plt_tail_read(const struct target *target, const struct cfi_table *t
 		if (table->rows[i].pc < from)
 			continue;
 		if (reduce_row(target, &table->rows[i], row) != REFUSE_NOTHING ||
-			!num_u32(table->rows[i].pc - from, &row->start)) {
+		    !num_u32(table->rows[i].pc - from, &row->start)) {
 			tail->n = 0;
 			return false;
 		}
@@ -72,13 +72,13 @@ static bool plt_has_period(const struct plt_tail *tail, uint32_t period)
 }
 
 static bool plt_emit_pcmask(const struct target *target, const struct plt_tail *tail,
-	uint64_t start, uint8_t period, struct sf_section *section)
+    uint64_t start, uint8_t period, struct sf_section *section)
 {
 	struct sf_func func = {.start = start,
-		.pcmask = true,
-		.rep_size = period,
-		.pauth_b = target->pauth_b,
-		.signal_frame = target->signal_frame};
+	    .pcmask = true,
+	    .rep_size = period,
+	    .pauth_b = target->pauth_b,
+	    .signal_frame = target->signal_frame};
 
 	if (!num_u32(tail->size, &func.size) || !sf_section_add_func(section, &func))
 		return false;
@@ -89,8 +89,8 @@ static bool plt_emit_pcmask(const struct target *target, const struct plt_tail *
 }
 
 bool plt_reduce(const struct target *target, const struct cfi_table *table,
-	uint64_t start, uint64_t end, const struct reduce_sink *sink,
-	struct sf_section *section)
+    uint64_t start, uint64_t end, const struct reduce_sink *sink,
+    struct sf_section *section)
 {
 	uint64_t from = table->pc_dependent_from;
 	bool whole = start == table->start && end == table->end, periodic = false,
@@ -100,7 +100,7 @@ bool plt_reduce(const struct target *target, const struct cfi_table *table,
 
 	if (whole && plt_tail_read(target, table, from, &tail)) {
 		while (!periodic && period <= PLT_MAX_PERIOD &&
-			period * UINT64_C(2) <= tail.size) {
+		       period * UINT64_C(2) <= tail.size) {
 			periodic = plt_has_period(&tail, period);
 			if (!periodic)
 				period *= 2;
@@ -147,14 +147,14 @@ void plt_mark_repeated(const struct image *image, struct sf_section *section)
 		uint8_t entry;
 
 		if (!plt_is_plt_name(image->sections[i].name) ||
-			!num_u8(hdr->sh_entsize, &entry))
+		    !num_u8(hdr->sh_entsize, &entry))
 			continue;
 		if (entry < PLT_MIN_PERIOD || hdr->sh_size % entry ||
-			hdr->sh_size < UINT64_C(2) * entry)
+		    hdr->sh_size < UINT64_C(2) * entry)
 			continue;
 		func = plt_func_at(section, hdr->sh_addr);
 		if (!func || func->pcmask || func->n_rows != 1 ||
-			func->size != hdr->sh_size)
+		    func->size != hdr->sh_size)
 			continue;
 		func->pcmask = true;
 		func->rep_size = entry;
@@ -165,30 +165,30 @@ void plt_mark_repeated(const struct image *image, struct sf_section *section)
  * How many bytes of [start, end) from its start on FDEs speak for. All of them when FDEs
  * speak for others, too: then nothing is left to a template.
  */
-static uint64_t plt_claimed(const struct claims *claims, uint64_t start, uint64_t end)
+static uint64_t plt_claimed(const struct cfi_ranges *ranges, uint64_t start, uint64_t end)
 {
 	uint64_t until = start;
-	size_t low = 0, high = claims->n;
+	size_t low = 0, high = ranges->n;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (claims->list[middle].end <= start)
+		if (ranges->list[middle].end <= start)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (; low < claims->n && claims->list[low].start < end; low++) {
-		if (claims->list[low].start > until)
+	for (; low < ranges->n && ranges->list[low].start < end; low++) {
+		if (ranges->list[low].start > until)
 			return end - start;
-		until = claims->list[low].end;
+		until = ranges->list[low].end;
 	}
 	return until < end ? until - start : end - start;
 }
 
 /* Bytes [from, to) of the stub, by code and mask. */
 static bool plt_bytes_match(
-	const struct arch_plt_stub *stub, const uint8_t *code, uint8_t from, uint8_t to)
+    const struct arch_plt_stub *stub, const uint8_t *code, uint8_t from, uint8_t to)
 {
 	for (uint8_t i = from; i < to; i++)
 		if ((code[i] & stub->mask[i]) != (stub->code[i] & stub->mask[i]))
@@ -220,7 +220,7 @@ static bool plt_is_entry(const struct arch_plt_template *template, const uint8_t
 /* Every byte of the section is the header, an entry or the tail of the template, and
  * there is more than the header. */
 static bool plt_template_matches(const struct arch_plt_template *template,
-	const struct image_section *plt, struct plt_parts *parts)
+    const struct image_section *plt, struct plt_parts *parts)
 {
 	const struct arch_plt_stub *header = template->header, *tail = template->tail;
 	uint64_t size = plt->hdr.sh_size, at = header ? header->size : 0;
@@ -229,7 +229,7 @@ static bool plt_template_matches(const struct arch_plt_template *template,
 		return false;
 	*parts = (struct plt_parts){.entries = at, .tail = size};
 	if (tail && size - at >= tail->size &&
-		plt_stub_matches(tail, plt->data + (size - tail->size)))
+	    plt_stub_matches(tail, plt->data + (size - tail->size)))
 		parts->tail = size - tail->size;
 	if ((parts->tail - at) % template->entry->size)
 		return false;
@@ -241,7 +241,7 @@ static bool plt_template_matches(const struct arch_plt_template *template,
 
 /* One stub's rows as a function over size bytes: PCMASK when size holds several stubs. */
 static bool plt_emit_stub(const struct arch *arch, const struct arch_plt_stub *stub,
-	uint64_t start, uint64_t size, struct sf_section *section)
+    uint64_t start, uint64_t size, struct sf_section *section)
 {
 	struct sf_func func = {.start = start};
 
@@ -253,62 +253,61 @@ static bool plt_emit_stub(const struct arch *arch, const struct arch_plt_stub *s
 		return false;
 	for (uint8_t i = 0; i < stub->n_rows; i++) {
 		struct sf_row row = {
-			.start = stub->rows[i].start,
-			.cfa = {.kind = SF_LOC_REG},
-			.cfa_off = stub->rows[i].cfa_off,
-			.ra.kind = stub->rows[i].ra_off ? SF_LOC_AT_CFA : SF_LOC_NONE,
-			.ra_off = stub->rows[i].ra_off,
+		    .start = stub->rows[i].start,
+		    .cfa = {.kind = SF_LOC_REG},
+		    .cfa_off = stub->rows[i].cfa_off,
+		    .ra.kind = stub->rows[i].ra_off ? SF_LOC_AT_CFA : SF_LOC_NONE,
+		    .ra_off = stub->rows[i].ra_off,
 		};
 
 		if (!num_u8(arch->cfi.sp_reg, &row.cfa.reg) ||
-			!sf_section_add_row(section, &row))
+		    !sf_section_add_row(section, &row))
 			return false;
 	}
 	return true;
 }
 
-/* The rows of a section, except its first claimed bytes. Those are whole stubs. */
+/* The rows of a section, except its first covered bytes. Those are whole stubs. */
 static bool plt_emit_template(const struct arch *arch,
-	const struct arch_plt_template *template, const struct image_section *plt,
-	const struct plt_parts *parts, uint64_t claimed, struct sf_section *section)
+    const struct arch_plt_template *template, const struct image_section *plt,
+    const struct plt_parts *parts, uint64_t covered, struct sf_section *section)
 {
 	uint64_t start = plt->hdr.sh_addr, size = plt->hdr.sh_size;
-	uint64_t entries = claimed > parts->entries ? claimed : parts->entries;
+	uint64_t entries = covered > parts->entries ? covered : parts->entries;
 
-	if (parts->entries && !claimed &&
-		!plt_emit_stub(arch, template->header, start, parts->entries, section))
+	if (parts->entries && !covered &&
+	    !plt_emit_stub(arch, template->header, start, parts->entries, section))
 		return false;
-	if (parts->tail > entries &&
-		!plt_emit_stub(arch, template->entry, start + entries,
-			parts->tail - entries, section))
+	if (parts->tail > entries && !plt_emit_stub(arch, template->entry,
+					 start + entries, parts->tail - entries, section))
 		return false;
 	return parts->tail == size ||
 	       plt_emit_stub(arch, template->tail, start + parts->tail,
-		       size - parts->tail, section);
+		   size - parts->tail, section);
 }
 
-/* Whether a claim on the first bytes ends between two entries. */
+/* Whether a range on the first bytes ends between two entries. */
 static bool plt_ends_stub(const struct arch_plt_template *template,
-	const struct plt_parts *parts, uint64_t claimed)
+    const struct plt_parts *parts, uint64_t covered)
 {
-	return !claimed || (claimed >= parts->entries && claimed <= parts->tail &&
-				   (claimed - parts->entries) % template->entry->size == 0);
+	return !covered || (covered >= parts->entries && covered <= parts->tail &&
+			       (covered - parts->entries) % template->entry->size == 0);
 }
 
 /* Section headers may overlap in a hostile file; functions must not. */
 static bool plt_is_described(
-	const struct sf_section *section, size_t first, uint64_t start, uint64_t end)
+    const struct sf_section *section, size_t first, uint64_t start, uint64_t end)
 {
 	for (size_t i = first; i < section->n_funcs; i++)
 		if (section->funcs[i].start < end &&
-			start < section->funcs[i].start + section->funcs[i].size)
+		    start < section->funcs[i].start + section->funcs[i].size)
 			return true;
 	return false;
 }
 
 /* Sections that a template may describe. */
 static bool plt_is_candidate(const struct policy *policy, const struct image_section *plt,
-	const struct sf_section *section, size_t first)
+    const struct sf_section *section, size_t first)
 {
 	const GElf_Shdr *hdr = &plt->hdr;
 
@@ -318,19 +317,19 @@ static bool plt_is_candidate(const struct policy *policy, const struct image_sec
 	       !policy_section_excluded(policy, hdr->sh_addr) &&
 	       section->n_funcs - first <= PLT_MAX_SECTIONS &&
 	       !plt_is_described(
-		       section, first, hdr->sh_addr, hdr->sh_addr + hdr->sh_size);
+		   section, first, hdr->sh_addr, hdr->sh_addr + hdr->sh_size);
 }
 
 /* The template of the section's stubs, or NULL. */
 static const struct arch_plt_template *plt_find_template(const struct arch *arch,
-	const struct image_section *plt, uint64_t claimed, struct plt_parts *parts)
+    const struct image_section *plt, uint64_t covered, struct plt_parts *parts)
 {
 	for (size_t i = 0; i < arch->n_plt_templates; i++) {
 		const struct arch_plt_template *template = &arch->plt_templates[i];
 
 		if (strcmp(template->section, plt->name) == 0 &&
-			plt_template_matches(template, plt, parts) &&
-			plt_ends_stub(template, parts, claimed))
+		    plt_template_matches(template, plt, parts) &&
+		    plt_ends_stub(template, parts, covered))
 			return template;
 	}
 	return NULL;
@@ -345,9 +344,8 @@ static void plt_add_unknown(struct coverage *coverage, const struct image_sectio
 		return;
 	if (size > plt->hdr.sh_size)
 		size = (size_t)plt->hdr.sh_size;
-	*unknown = (struct coverage_plt){.addr = plt->hdr.sh_addr,
-		.size = plt->hdr.sh_size,
-		.n_bytes = (uint8_t)size};
+	*unknown = (struct coverage_plt){
+	    .addr = plt->hdr.sh_addr, .size = plt->hdr.sh_size, .n_bytes = (uint8_t)size};
 	snprintf(unknown->section, sizeof(unknown->section), "%s", plt->name);
 	for (char *c = unknown->section; *c; c++)
 		if (*c < ' ' || *c > '~')
@@ -356,8 +354,8 @@ static void plt_add_unknown(struct coverage *coverage, const struct image_sectio
 	coverage->n_plts++;
 }
 
-bool plt_from_templates(const struct policy *policy, const struct claims *claims,
-	struct sf_section *section, struct coverage *coverage)
+bool plt_from_templates(const struct policy *policy, const struct cfi_ranges *ranges,
+    struct sf_section *section, struct coverage *coverage)
 {
 	const struct image *image = policy->image;
 	size_t first = section->n_funcs;
@@ -367,22 +365,22 @@ bool plt_from_templates(const struct policy *policy, const struct claims *claims
 		const GElf_Shdr *hdr = &plt->hdr;
 		const struct arch_plt_template *template;
 		struct plt_parts parts;
-		uint64_t claimed;
+		uint64_t covered;
 
 		if (!plt_is_candidate(policy, plt, section, first))
 			continue;
-		claimed = plt_claimed(claims, hdr->sh_addr, hdr->sh_addr + hdr->sh_size);
-		if (claimed == hdr->sh_size)
+		covered = plt_claimed(ranges, hdr->sh_addr, hdr->sh_addr + hdr->sh_size);
+		if (covered == hdr->sh_size)
 			continue;
-		template = plt_find_template(policy->arch, plt, claimed, &parts);
+		template = plt_find_template(policy->arch, plt, covered, &parts);
 		if (!template) {
 			plt_add_unknown(coverage, plt);
 			continue;
 		}
 		if (!plt_emit_template(
-			    policy->arch, template, plt, &parts, claimed, section))
+			policy->arch, template, plt, &parts, covered, section))
 			return false;
-		coverage->template_bytes += hdr->sh_size - claimed;
+		coverage->template_bytes += hdr->sh_size - covered;
 	}
 	return true;
 }

@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "cfi/row.h"
 #include "gen/arch/arch.h"
-#include "cfi/claims.h"
+#include "cfi/ranges.h"
 #include "gen/coverage.h"
 #include "gen/elf/image.h"
 #include "gen/policy.h"
@@ -27,8 +27,8 @@
  * at a power of two from 8 to 128 bytes; else all of it is reduced as any function.
  */
 ATTR_MUST_CHECK bool plt_reduce(const struct target *target,
-	const struct cfi_table *table, uint64_t start, uint64_t end,
-	const struct reduce_sink *sink, struct sf_section *section);
+    const struct cfi_table *table, uint64_t start, uint64_t end,
+    const struct reduce_sink *sink, struct sf_section *section);
 
 /*
  * The functions of section (sorted) that are exactly a PLT section of equal entries with
@@ -43,7 +43,7 @@ void plt_mark_repeated(const struct image *image, struct sf_section *section);
  * coverage gets template_bytes, and the sections that match none.
  */
 ATTR_MUST_CHECK bool plt_from_templates(const struct policy *policy,
-	const struct claims *claims, struct sf_section *section,
-	struct coverage *coverage);
+    const struct cfi_ranges *ranges, struct sf_section *section,
+    struct coverage *coverage);
 
 #endif

@@ -22,9 +22,9 @@ bool policy_section_excluded(const struct policy *policy, uint64_t pc)
 		const GElf_Shdr *hdr = &image->sections[i].hdr;
 
 		if ((hdr->sh_flags & SHF_ALLOC) && pc >= hdr->sh_addr &&
-			pc - hdr->sh_addr < hdr->sh_size &&
-			policy_matches(&policy->options->exclude_sections,
-				image->sections[i].name))
+		    pc - hdr->sh_addr < hdr->sh_size &&
+		    policy_matches(
+			&policy->options->exclude_sections, image->sections[i].name))
 			return true;
 	}
 	return false;
@@ -47,13 +47,13 @@ static bool policy_symbol_excluded(const struct policy *policy, uint64_t pc)
 	}
 	for (; low < symbols->n && symbols->list[low].addr == pc; low++)
 		if (policy_matches(
-			    &policy->options->exclude_symbols, symbols->list[low].name))
+			&policy->options->exclude_symbols, symbols->list[low].name))
 			return true;
 	return false;
 }
 
 enum refusal policy_fde(
-	const struct policy *policy, const struct cfi_cie *cie, const struct cfi_fde *fde)
+    const struct policy *policy, const struct cfi_cie *cie, const struct cfi_fde *fde)
 {
 	if (policy_section_excluded(policy, fde->pc))
 		return REFUSE_EXCLUDED;

@@ -19,8 +19,8 @@ struct policy {
 };
 
 /* The reason to leave out all of [fde->pc, fde->pc + fde->range), or REFUSE_NOTHING. */
-enum refusal policy_fde(const struct policy *policy, const struct cfi_cie *cie,
-	const struct cfi_fde *fde);
+enum refusal policy_fde(
+    const struct policy *policy, const struct cfi_cie *cie, const struct cfi_fde *fde);
 
 /* Whether --exclude-section names the section that pc is in. */
 bool policy_section_excluded(const struct policy *policy, uint64_t pc);

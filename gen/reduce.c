@@ -8,8 +8,8 @@
 #include "sframe/encode.h"
 
 /* A register and an offset that a row has room for. */
-static enum refusal reduce_based(const struct cfi_rule *rule, enum refusal too_far,
-	struct sf_loc *loc, int32_t *off)
+static enum refusal reduce_based(
+    const struct cfi_rule *rule, enum refusal too_far, struct sf_loc *loc, int32_t *off)
 {
 	if (rule->reg > SF_REG_MAX || !num_u8(rule->reg, &loc->reg))
 		return REFUSE_REGISTER_NUMBER;
@@ -57,15 +57,15 @@ static enum refusal reduce_sp(const struct target *target, const struct cfi_row 
 	if (sp->kind == CFI_CFA_PLUS && sp->off == arch->sp_from_cfa)
 		return REFUSE_NOTHING;
 	if (arch->sp_from_cfa == 0 && cfi_rule_equal(sp, &row->cfa) &&
-		(sp->kind == CFI_AT_REG || sp->kind == CFI_REG_PLUS))
+	    (sp->kind == CFI_AT_REG || sp->kind == CFI_REG_PLUS))
 		return REFUSE_NOTHING;
 	if (!arch->sp_saved || target->signal_frame)
 		return REFUSE_SP_RULE;
 	if (sp->kind == CFI_AT_CFA)
 		return REFUSE_NOTHING;
 	return sp->kind == CFI_REG_PLUS && sp->reg != arch->cfi.sp_reg && sp->off == 0
-		       ? REFUSE_NOTHING
-		       : REFUSE_SP_RULE;
+		   ? REFUSE_NOTHING
+		   : REFUSE_SP_RULE;
 }
 
 /*
@@ -73,7 +73,7 @@ static enum refusal reduce_sp(const struct target *target, const struct cfi_row 
  * nor does a link register that still holds it.
  */
 static enum refusal reduce_ra(
-	const struct arch *arch, const struct cfi_rule *ra, struct sf_row *out)
+    const struct arch *arch, const struct cfi_rule *ra, struct sf_row *out)
 {
 	switch ((enum cfi_rule_kind)ra->kind) {
 	case CFI_UNDEFINED:
@@ -106,7 +106,7 @@ static enum refusal reduce_ra(
 }
 
 static enum refusal reduce_fp(
-	const struct arch *arch, const struct cfi_rule *fp, struct sf_row *out)
+    const struct arch *arch, const struct cfi_rule *fp, struct sf_row *out)
 {
 	switch ((enum cfi_rule_kind)fp->kind) {
 	case CFI_UNSPECIFIED: /* callee-saved in every ABI of SFrame: unchanged */
@@ -145,7 +145,7 @@ static bool reduce_is_near_sp(const struct arch *arch, const struct sf_row *row)
 
 /* The model's richest form of the rules, or what no version can say. */
 static enum refusal reduce_rules(
-	const struct target *target, const struct cfi_row *row, struct sf_row *out)
+    const struct target *target, const struct cfi_row *row, struct sf_row *out)
 {
 	const struct arch *arch = target->arch;
 	enum refusal why;
@@ -209,16 +209,16 @@ static enum refusal reduce_beyond(enum sf_cannot cannot, const struct sf_row *ro
 }
 
 enum refusal reduce_row(
-	const struct target *target, const struct cfi_row *row, struct sf_row *out)
+    const struct target *target, const struct cfi_row *row, struct sf_row *out)
 {
 	enum refusal why = reduce_rules(target, row, out);
 
 	if (why == REFUSE_NOTHING)
 		why = reduce_beyond(
-			sf_can_say(target->version, target->arch->sframe_abi, out), out);
+		    sf_can_express(target->version, target->arch->sframe_abi, out), out);
 	/* Last: a rule is the better reason. */
 	if (why == REFUSE_NOTHING && target->signal_frame &&
-		target->version < refusal_needs(REFUSE_SIGNAL_FRAME, target->arch))
+	    target->version < refusal_needs(REFUSE_SIGNAL_FRAME, target->arch))
 		return REFUSE_SIGNAL_FRAME;
 	return why;
 }
@@ -253,8 +253,8 @@ static bool reduce_append(struct reduce_run *run, uint64_t pc, const struct sf_r
 
 	if (run->open && sf_row_same(&section->rows[section->n_rows - 1], row))
 		return true;
-	if (run->open && section->funcs[section->n_funcs - 1].n_rows >=
-				 target_max_rows(run->target))
+	if (run->open &&
+	    section->funcs[section->n_funcs - 1].n_rows >= target_max_rows(run->target))
 		reduce_close(run, pc);
 	if (!run->open) {
 		begun.signal_frame = run->target->signal_frame;
@@ -271,8 +271,8 @@ static bool reduce_append(struct reduce_run *run, uint64_t pc, const struct sf_r
 }
 
 bool reduce_table(const struct target *target, const struct cfi_table *table,
-	uint64_t start, uint64_t end, const struct reduce_sink *sink,
-	struct sf_section *section)
+    uint64_t start, uint64_t end, const struct reduce_sink *sink,
+    struct sf_section *section)
 {
 	struct reduce_run run = {target, section, false};
 	size_t i = cfi_table_row_at(table, start);

@@ -19,7 +19,7 @@
  * what no version of SFrame can say, then what the target's cannot.
  */
 enum refusal reduce_row(
-	const struct target *target, const struct cfi_row *row, struct sf_row *out);
+    const struct target *target, const struct cfi_row *row, struct sf_row *out);
 
 /* Told of every stretch of code that is left out: addresses, end exclusive. */
 struct reduce_sink {
@@ -35,7 +35,7 @@ struct reduce_sink {
  * 4 GiB. False when memory runs out or the sink says so.
  */
 ATTR_MUST_CHECK bool reduce_table(const struct target *target,
-	const struct cfi_table *table, uint64_t start, uint64_t end,
-	const struct reduce_sink *sink, struct sf_section *section);
+    const struct cfi_table *table, uint64_t start, uint64_t end,
+    const struct reduce_sink *sink, struct sf_section *section);
 
 #endif

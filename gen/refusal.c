@@ -11,7 +11,7 @@ static const struct {
 	uint8_t needs;
 } refusal_words[N_REFUSALS] = {
 #define REFUSAL_WORDS(id, name, needs, text) [REFUSE_##id] = {name, text, needs},
-	REFUSALS(REFUSAL_WORDS)
+    REFUSALS(REFUSAL_WORDS)
 #undef REFUSAL_WORDS
 };
 

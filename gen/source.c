@@ -22,14 +22,14 @@ static bool source_is_empty(const struct source *source, struct err *err)
 	for (int i = 0; i <= CFI_DIAG_LAST_DAMAGE; i++)
 		if (frames->diag_counts[i])
 			return err_set(err, ERR_MALFORMED,
-				"no readable FDE; first: %s, .eh_frame+0x%" PRIx64
-				"; rebuild the file or take its CFI from elsewhere",
-				frames->diags[0].text, frames->diags[0].off);
+			    "no readable FDE; first: %s, .eh_frame+0x%" PRIx64
+			    "; rebuild the file or take its CFI from elsewhere",
+			    frames->diags[0].text, frames->diags[0].off);
 	return err_set(err, ERR_NOTHING, "no CFI: .eh_frame has no FDE, nothing to do");
 }
 
 bool source_read(const struct image *image, const struct image *cfi_image,
-	const struct options *options, struct source *source, struct err *err)
+    const struct options *options, struct source *source, struct err *err)
 {
 	bool found;
 
@@ -38,8 +38,8 @@ bool source_read(const struct image *image, const struct image *cfi_image,
 	source->policy = (struct policy){source->arch, image, &source->symbols, options};
 	if (image != cfi_image && (image->object || cfi_image->object))
 		return err_set(err, ERR_UNSUPPORTED,
-			"--cfi is for linked files: the addresses of two relocatable "
-			"objects mean nothing to each other");
+		    "--cfi is for linked files: the addresses of two relocatable "
+		    "objects mean nothing to each other");
 	if (!image_eh_frame(cfi_image, &source->cfi, &found, &source->hdr_size, err))
 		return false;
 	if (!found)
@@ -47,9 +47,9 @@ bool source_read(const struct image *image, const struct image *cfi_image,
 	if (source_wants_names(options) && !symbols_read(image, &source->symbols, err))
 		return false;
 	if (cfi_frames_read(&source->cfi, &source->frames, err) &&
-		(!image->object || object_settle(image, &source->frames, err)) &&
-		source_is_empty(source, err) &&
-		claims_read(&source->frames, &source->claims, err))
+	    (!image->object || object_settle(image, &source->frames, err)) &&
+	    source_is_empty(source, err) &&
+	    cfi_ranges_read(&source->frames, &source->ranges, err))
 		return true;
 	source_deinit(source);
 	return false;
@@ -57,14 +57,14 @@ bool source_read(const struct image *image, const struct image *cfi_image,
 
 void source_forget(struct source *source)
 {
-	claims_deinit(&source->claims);
+	cfi_ranges_deinit(&source->ranges);
 	cfi_frames_forget(&source->frames);
 }
 
 void source_deinit(struct source *source)
 {
 	symbols_deinit(&source->symbols);
-	claims_deinit(&source->claims);
+	cfi_ranges_deinit(&source->ranges);
 	cfi_frames_deinit(&source->frames);
 	*source = (struct source){0};
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Everything read from one file before a row is interpreted: its CFI, who claims which
- * code, and the policy for its machine. */
+/* Everything read from one file before a row is interpreted: its CFI, which FDE
+ * owns which code, and the policy for its machine. */
 #ifndef GEN_SOURCE_H
 #define GEN_SOURCE_H
 
 #include "base/attr.h"
 #include "base/err.h"
 #include "cfi/frames.h"
-#include "cfi/claims.h"
+#include "cfi/ranges.h"
 #include "gen/elf/image.h"
 #include "gen/options.h"
 #include "gen/policy.h"
@@ -19,7 +19,7 @@ struct source {
 	struct cfi_section cfi;
 	uint64_t hdr_size; /* of .eh_frame_hdr, bytes */
 	struct cfi_frames frames;
-	struct claims claims;
+	struct cfi_ranges ranges;
 	struct policy policy; /* borrows the members above: do not move a source */
 };
 
@@ -29,7 +29,7 @@ struct source {
  * is damaged.
  */
 ATTR_MUST_CHECK bool source_read(const struct image *image, const struct image *cfi_image,
-	const struct options *options, struct source *source, struct err *err);
+    const struct options *options, struct source *source, struct err *err);
 /* What a report needs stays; all else is freed. */
 void source_forget(struct source *source);
 void source_deinit(struct source *source);

@@ -22,10 +22,10 @@ struct target {
 /* The target for the code of a CIE. Augmentation letter B is a key on one machine only.
  */
 static inline struct target target_for(
-	const struct arch *arch, uint8_t version, const struct cfi_cie *cie)
+    const struct arch *arch, uint8_t version, const struct cfi_cie *cie)
 {
-	return (struct target){arch, version, cie->signal_frame,
-		arch->cfi.aarch64_ra_state && cie->b_key};
+	return (struct target){
+	    arch, version, cie->signal_frame, arch->cfi.aarch64_ra_state && cie->b_key};
 }
 
 /* The most rows that one function of the target can have: version 3 counts in 16 bits. */

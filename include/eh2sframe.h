@@ -78,11 +78,11 @@ EH2SFRAME_API void eh2sframe_options_free(struct eh2sframe_options *options);
  * wrong.
  */
 EH2SFRAME_CHECKED bool eh2sframe_options_set(struct eh2sframe_options *options,
-	const char *name, const char *value, struct eh2sframe_error *error);
+    const char *name, const char *value, struct eh2sframe_error *error);
 
 /* Whether they go together; opening a file asks the same. */
 EH2SFRAME_CHECKED bool eh2sframe_options_check(
-	const struct eh2sframe_options *options, struct eh2sframe_error *error);
+    const struct eh2sframe_options *options, struct eh2sframe_error *error);
 
 /*
  * A file is written under a temporary name beside its place. told is called with its path
@@ -90,12 +90,12 @@ EH2SFRAME_CHECKED bool eh2sframe_options_check(
  * ends them. The first comes with all signals blocked in the thread that made the call.
  */
 EH2SFRAME_API void eh2sframe_options_on_temporary(struct eh2sframe_options *options,
-	void (*told)(void *context, const char *path, bool exists), void *context);
+    void (*told)(void *context, const char *path, bool exists), void *context);
 
 /* told is called while libdwarf is the witness, which takes long, with FDEs done and all.
  */
 EH2SFRAME_API void eh2sframe_options_on_progress(struct eh2sframe_options *options,
-	void (*told)(void *context, size_t done, size_t total), void *context);
+    void (*told)(void *context, size_t done, size_t total), void *context);
 
 /* Files. */
 
@@ -108,12 +108,12 @@ struct eh2sframe;
  * to.
  */
 EH2SFRAME_CHECKED struct eh2sframe *eh2sframe_open_path(const char *path,
-	const struct eh2sframe_options *options, struct eh2sframe_error *error);
+    const struct eh2sframe_options *options, struct eh2sframe_error *error);
 EH2SFRAME_CHECKED struct eh2sframe *eh2sframe_open_fd(int fd, const char *name,
-	const struct eh2sframe_options *options, struct eh2sframe_error *error);
+    const struct eh2sframe_options *options, struct eh2sframe_error *error);
 EH2SFRAME_CHECKED struct eh2sframe *eh2sframe_open_memory(const void *bytes, size_t size,
-	const char *name, const struct eh2sframe_options *options,
-	struct eh2sframe_error *error);
+    const char *name, const struct eh2sframe_options *options,
+    struct eh2sframe_error *error);
 EH2SFRAME_API void eh2sframe_close(struct eh2sframe *file); /* accepts NULL */
 
 /* "x86-64", "aarch64", ...: lives as long as the library. */
@@ -146,12 +146,12 @@ EH2SFRAME_API enum eh2sframe_lack eh2sframe_lack(const struct eh2sframe *file);
  * nothing.
  */
 EH2SFRAME_CHECKED bool eh2sframe_make(
-	struct eh2sframe *file, struct eh2sframe_error *error);
+    struct eh2sframe *file, struct eh2sframe_error *error);
 
 /* Whether what was made would be written: EH2SFRAME_INPUT without a function,
  * EH2SFRAME_COVERAGE below "min-coverage". */
 EH2SFRAME_CHECKED bool eh2sframe_judge(
-	struct eh2sframe *file, struct eh2sframe_error *error);
+    struct eh2sframe *file, struct eh2sframe_error *error);
 
 /*
  * The section's bytes for the address it will be loaded at, linted and proven as
@@ -160,10 +160,10 @@ EH2SFRAME_CHECKED bool eh2sframe_judge(
  * whose section means nothing without relocations.
  */
 EH2SFRAME_CHECKED bool eh2sframe_section(struct eh2sframe *file, uint64_t address,
-	void **bytes, size_t *size, struct eh2sframe_error *error);
+    void **bytes, size_t *size, struct eh2sframe_error *error);
 /* As a file of its own, which appears complete or not at all. */
 EH2SFRAME_CHECKED bool eh2sframe_section_path(struct eh2sframe *file, uint64_t address,
-	const char *out, struct eh2sframe_error *error);
+    const char *out, struct eh2sframe_error *error);
 
 /*
  * The file with the section in, loaded and covered by PT_GNU_SFRAME, checked and proven.
@@ -174,15 +174,15 @@ EH2SFRAME_CHECKED bool eh2sframe_section_path(struct eh2sframe *file, uint64_t a
  * called.
  */
 EH2SFRAME_CHECKED bool eh2sframe_write_path(
-	struct eh2sframe *file, const char *out, struct eh2sframe_error *error);
-EH2SFRAME_CHECKED bool eh2sframe_write_memory(struct eh2sframe *file, void **bytes,
-	size_t *size, struct eh2sframe_error *error);
+    struct eh2sframe *file, const char *out, struct eh2sframe_error *error);
+EH2SFRAME_CHECKED bool eh2sframe_write_memory(
+    struct eh2sframe *file, void **bytes, size_t *size, struct eh2sframe_error *error);
 
 /* The file as it was before this program put the section in, byte for byte. */
 EH2SFRAME_CHECKED bool eh2sframe_remove_path(
-	struct eh2sframe *file, const char *out, struct eh2sframe_error *error);
-EH2SFRAME_CHECKED bool eh2sframe_remove_memory(struct eh2sframe *file, void **bytes,
-	size_t *size, struct eh2sframe_error *error);
+    struct eh2sframe *file, const char *out, struct eh2sframe_error *error);
+EH2SFRAME_CHECKED bool eh2sframe_remove_memory(
+    struct eh2sframe *file, void **bytes, size_t *size, struct eh2sframe_error *error);
 
 /* Functions, rows, and what has none; after eh2sframe_make. */
 
@@ -242,7 +242,7 @@ struct eh2sframe_gap {
 	const char *reason;  /* its name: REFUSALS in eh2sframe(1) */
 	const char *text;    /* in a sentence; both live as long as the library */
 	uint32_t
-		needs_version; /* the lowest that could say it on this machine; 0: none */
+	    needs_version; /* the lowest that could say it on this machine; 0: none */
 };
 
 /*
@@ -250,19 +250,19 @@ struct eh2sframe_gap {
  * object with "object-sections" the functions come .sframe section by section.
  */
 EH2SFRAME_CHECKED bool eh2sframe_function(
-	const struct eh2sframe *file, size_t i, struct eh2sframe_function *function);
-EH2SFRAME_CHECKED bool eh2sframe_row(const struct eh2sframe *file, size_t function,
-	size_t i, struct eh2sframe_row *row);
+    const struct eh2sframe *file, size_t i, struct eh2sframe_function *function);
+EH2SFRAME_CHECKED bool eh2sframe_row(
+    const struct eh2sframe *file, size_t function, size_t i, struct eh2sframe_row *row);
 EH2SFRAME_CHECKED bool eh2sframe_gap(
-	const struct eh2sframe *file, size_t i, struct eh2sframe_gap *gap);
+    const struct eh2sframe *file, size_t i, struct eh2sframe_gap *gap);
 
 /*
  * Addresses in a relocatable object are made up, the same each time it is opened. This is
  * what one of a function or gap stands for: the section's number in the header table, and
  * the offset in it. False in a linked file, and for an address in no section.
  */
-EH2SFRAME_CHECKED bool eh2sframe_where(const struct eh2sframe *file, uint64_t address,
-	size_t *section, uint64_t *offset);
+EH2SFRAME_CHECKED bool eh2sframe_where(
+    const struct eh2sframe *file, uint64_t address, size_t *section, uint64_t *offset);
 
 /* The symbol that covers an address, as the file spells it; NULL when there is none.
  * Lives until the file is written or closed. */
@@ -287,7 +287,7 @@ enum eh2sframe_count {
 
 /* After eh2sframe_make, or a call that made: else 0. */
 EH2SFRAME_API uint64_t eh2sframe_count(
-	const struct eh2sframe *file, enum eh2sframe_count which);
+    const struct eh2sframe *file, enum eh2sframe_count which);
 
 /* Text. */
 
@@ -301,21 +301,21 @@ enum eh2sframe_text {
 
 /* Of what was made; makes it before if need be. */
 EH2SFRAME_CHECKED bool eh2sframe_text(struct eh2sframe *file, enum eh2sframe_text what,
-	eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
+    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
 
 /* The section that the file had when it was opened, as --dump prints it. */
 EH2SFRAME_CHECKED bool eh2sframe_dump(struct eh2sframe *file, eh2sframe_write_fn *write,
-	void *context, struct eh2sframe_error *error);
+    void *context, struct eh2sframe_error *error);
 
 /* That section against the file's CFI, or that of another file: differences, then a
  * summary. EH2SFRAME_PROOF when there are any. */
 EH2SFRAME_CHECKED bool eh2sframe_verify(struct eh2sframe *file, struct eh2sframe *cfi,
-	eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
+    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
 
 /* That section against the rules of "kernel", "glibc", "libsframe" or "all".
  * EH2SFRAME_INPUT when it breaks any. */
 EH2SFRAME_CHECKED bool eh2sframe_lint(struct eh2sframe *file, const char *consumer,
-	eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
+    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
 
 /* The report in JSON, about any number of files: JSON REPORT in eh2sframe(1). */
 
@@ -327,17 +327,16 @@ EH2SFRAME_API void eh2sframe_report_free(struct eh2sframe_report *report);
 /* Adds what was made of a file, and the status it ended with. "verbose": also its gaps.
  * The file can be closed afterwards. */
 EH2SFRAME_CHECKED bool eh2sframe_report_add(struct eh2sframe_report *report,
-	const struct eh2sframe *file, enum eh2sframe_status status,
-	struct eh2sframe_error *error);
+    const struct eh2sframe *file, enum eh2sframe_status status,
+    struct eh2sframe_error *error);
 /* Adds what each FDE costs to what eh2sframe_report_add says, and to the verbose text. */
 EH2SFRAME_CHECKED bool eh2sframe_costs(
-	struct eh2sframe *file, struct eh2sframe_error *error);
+    struct eh2sframe *file, struct eh2sframe_error *error);
 /* Adds a file that failed. */
 EH2SFRAME_CHECKED bool eh2sframe_report_add_failure(struct eh2sframe_report *report,
-	const char *path, const struct eh2sframe_error *why,
-	struct eh2sframe_error *error);
+    const char *path, const struct eh2sframe_error *why, struct eh2sframe_error *error);
 EH2SFRAME_CHECKED bool eh2sframe_report_write(const struct eh2sframe_report *report,
-	eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
+    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
 
 #ifdef __cplusplus
 }

@@ -57,7 +57,7 @@ void eh2sframe_options_free(struct eh2sframe_options *options)
 }
 
 bool eh2sframe_options_set(struct eh2sframe_options *options, const char *name,
-	const char *value, struct eh2sframe_error *error)
+    const char *value, struct eh2sframe_error *error)
 {
 	struct err err = {0};
 	bool ok = api_given(options && name, &err) &&
@@ -67,7 +67,7 @@ bool eh2sframe_options_set(struct eh2sframe_options *options, const char *name,
 }
 
 bool eh2sframe_options_check(
-	const struct eh2sframe_options *options, struct eh2sframe_error *error)
+    const struct eh2sframe_options *options, struct eh2sframe_error *error)
 {
 	struct err err = {0};
 	bool ok = api_given(options, &err) && options_check(&options->options, &err);
@@ -76,14 +76,14 @@ bool eh2sframe_options_check(
 }
 
 void eh2sframe_options_on_temporary(struct eh2sframe_options *options,
-	void (*told)(void *context, const char *path, bool exists), void *context)
+    void (*told)(void *context, const char *path, bool exists), void *context)
 {
 	if (options)
-		options->options.watch = (struct output_watch){told, context};
+		options->options.watch = (struct newfile_watch){told, context};
 }
 
 void eh2sframe_options_on_progress(struct eh2sframe_options *options,
-	void (*told)(void *context, size_t done, size_t total), void *context)
+    void (*told)(void *context, size_t done, size_t total), void *context)
 {
 	if (options)
 		options->options.progress = (struct progress){told, context};
@@ -114,8 +114,8 @@ static struct eh2sframe *api_new(const struct eh2sframe_options *options, struct
 }
 
 /* Frees a file that could not be opened. */
-static struct eh2sframe *api_opened(struct eh2sframe *file, bool ok,
-	const struct err *err, struct eh2sframe_error *error)
+static struct eh2sframe *api_opened(
+    struct eh2sframe *file, bool ok, const struct err *err, struct eh2sframe_error *error)
 {
 	if (api_tell(ok, err, error))
 		return file;
@@ -124,7 +124,7 @@ static struct eh2sframe *api_opened(struct eh2sframe *file, bool ok,
 }
 
 struct eh2sframe *eh2sframe_open_path(const char *path,
-	const struct eh2sframe_options *options, struct eh2sframe_error *error)
+    const struct eh2sframe_options *options, struct eh2sframe_error *error)
 {
 	struct err err = {0};
 	struct eh2sframe *file = api_given(path, &err) ? api_new(options, &err) : NULL;
@@ -134,7 +134,7 @@ struct eh2sframe *eh2sframe_open_path(const char *path,
 }
 
 struct eh2sframe *eh2sframe_open_fd(int fd, const char *name,
-	const struct eh2sframe_options *options, struct eh2sframe_error *error)
+    const struct eh2sframe_options *options, struct eh2sframe_error *error)
 {
 	struct err err = {0};
 	struct eh2sframe *file = api_given(name, &err) ? api_new(options, &err) : NULL;
@@ -144,7 +144,7 @@ struct eh2sframe *eh2sframe_open_fd(int fd, const char *name,
 }
 
 struct eh2sframe *eh2sframe_open_memory(const void *bytes, size_t size, const char *name,
-	const struct eh2sframe_options *options, struct eh2sframe_error *error)
+    const struct eh2sframe_options *options, struct eh2sframe_error *error)
 {
 	struct err err = {0};
 	bool given = api_given(name && (bytes || size == 0), &err);
@@ -204,7 +204,7 @@ bool eh2sframe_costs(struct eh2sframe *file, struct eh2sframe_error *error)
 }
 
 bool eh2sframe_section(struct eh2sframe *file, uint64_t address, void **bytes,
-	size_t *size, struct eh2sframe_error *error)
+    size_t *size, struct eh2sframe_error *error)
 {
 	const struct wr *made;
 	struct err err = {0};
@@ -225,7 +225,7 @@ bool eh2sframe_section(struct eh2sframe *file, uint64_t address, void **bytes,
 }
 
 bool eh2sframe_section_path(struct eh2sframe *file, uint64_t address, const char *out,
-	struct eh2sframe_error *error)
+    struct eh2sframe_error *error)
 {
 	struct err err = {0};
 	bool ok = api_given(file && out, &err) &&
@@ -235,7 +235,7 @@ bool eh2sframe_section_path(struct eh2sframe *file, uint64_t address, const char
 }
 
 bool eh2sframe_write_path(
-	struct eh2sframe *file, const char *out, struct eh2sframe_error *error)
+    struct eh2sframe *file, const char *out, struct eh2sframe_error *error)
 {
 	struct err err = {0};
 	bool ok = api_given(file && out, &err);
@@ -250,16 +250,16 @@ bool eh2sframe_write_path(
 
 /* The result of a call that wrote into memory. */
 static bool api_take(
-	struct eh2sframe *file, bool ok, void **bytes, size_t *size, struct err *err)
+    struct eh2sframe *file, bool ok, void **bytes, size_t *size, struct err *err)
 {
-	ok = ok && output_take(&file->line.output, bytes, size, err);
+	ok = ok && newfile_take(&file->line.output, bytes, size, err);
 	/* Here it ends, as a path's does in the engine. */
-	output_abort(&file->line.output);
+	newfile_abort(&file->line.output);
 	return ok;
 }
 
 bool eh2sframe_write_memory(
-	struct eh2sframe *file, void **bytes, size_t *size, struct eh2sframe_error *error)
+    struct eh2sframe *file, void **bytes, size_t *size, struct eh2sframe_error *error)
 {
 	struct err err = {0};
 	bool ok = api_given(file && bytes && size, &err);
@@ -273,7 +273,7 @@ bool eh2sframe_write_memory(
 }
 
 bool eh2sframe_remove_path(
-	struct eh2sframe *file, const char *out, struct eh2sframe_error *error)
+    struct eh2sframe *file, const char *out, struct eh2sframe_error *error)
 {
 	struct err err = {0};
 	bool ok = api_given(file && out, &err) && pipeline_remove(&file->line, out, &err);
@@ -282,7 +282,7 @@ bool eh2sframe_remove_path(
 }
 
 bool eh2sframe_remove_memory(
-	struct eh2sframe *file, void **bytes, size_t *size, struct eh2sframe_error *error)
+    struct eh2sframe *file, void **bytes, size_t *size, struct eh2sframe_error *error)
 {
 	struct err err = {0};
 	bool ok = api_given(file && bytes && size, &err);

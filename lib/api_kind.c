@@ -21,7 +21,7 @@ enum eh2sframe_kind eh2sframe_kind(const void *bytes, size_t size)
 	/* A damaged header is not for this to judge: opening the file says what is wrong.
 	 */
 	if (ident[EI_CLASS] != ELFCLASS64 ||
-		(ident[EI_DATA] != ELFDATA2LSB && ident[EI_DATA] != ELFDATA2MSB))
+	    (ident[EI_DATA] != ELFDATA2LSB && ident[EI_DATA] != ELFDATA2MSB))
 		return EH2SFRAME_KIND_LINKED;
 	big_endian = ident[EI_DATA] == ELFDATA2MSB;
 	rd_init(&rd, bytes, size, big_endian);
@@ -40,7 +40,7 @@ static bool api_is_debug_only(const struct image *image)
 {
 	for (size_t i = 0; i < image->n_sections; i++)
 		if (image->sections[i].hdr.sh_type == SHT_NOBITS &&
-			image->sections[i].hdr.sh_flags & SHF_EXECINSTR)
+		    image->sections[i].hdr.sh_flags & SHF_EXECINSTR)
 			return true;
 	return false;
 }
@@ -60,7 +60,7 @@ enum eh2sframe_lack eh2sframe_lack(const struct eh2sframe *file)
 	image = pipeline_opened(&file->line);
 	/* What is damaged is no lack: the conversion says what it is. */
 	if (!file->options.refresh &&
-		image_sframe(image, &data, &size, &addr, &ignored) && data)
+	    image_sframe(image, &data, &size, &addr, &ignored) && data)
 		return EH2SFRAME_LACK_HAS_SFRAME;
 	if (!image_eh_frame(image, &cfi, &found, NULL, &ignored) || found)
 		return EH2SFRAME_LACK_NOTHING;

@@ -22,12 +22,12 @@ static bool api_give(void *to, size_t to_size, const void *from, size_t size)
 	if (n <= sizeof(size_t))
 		return false;
 	memcpy((char *)to + sizeof(size_t), (const char *)from + sizeof(size_t),
-		n - sizeof(size_t));
+	    n - sizeof(size_t));
 	return true;
 }
 
 bool eh2sframe_function(
-	const struct eh2sframe *file, size_t i, struct eh2sframe_function *function)
+    const struct eh2sframe *file, size_t i, struct eh2sframe_function *function)
 {
 	struct eh2sframe_function made = {0};
 	const struct sf_func *func;
@@ -63,8 +63,8 @@ static uint16_t api_place(struct sf_loc loc)
 	}
 }
 
-bool eh2sframe_row(const struct eh2sframe *file, size_t function, size_t i,
-	struct eh2sframe_row *row)
+bool eh2sframe_row(
+    const struct eh2sframe *file, size_t function, size_t i, struct eh2sframe_row *row)
 {
 	const struct sf_section *model;
 	struct eh2sframe_row made = {0};
@@ -99,7 +99,7 @@ bool eh2sframe_gap(const struct eh2sframe *file, size_t i, struct eh2sframe_gap 
 	struct eh2sframe_gap made = {0};
 
 	if (!file || !gap || !file->line.report.source ||
-		i >= file->line.report.coverage.n_gaps)
+	    i >= file->line.report.coverage.n_gaps)
 		return false;
 	from = &file->line.report.coverage.gaps[i];
 	made.start = from->start;
@@ -112,11 +112,11 @@ bool eh2sframe_gap(const struct eh2sframe *file, size_t i, struct eh2sframe_gap 
 }
 
 bool eh2sframe_where(
-	const struct eh2sframe *file, uint64_t address, size_t *section, uint64_t *offset)
+    const struct eh2sframe *file, uint64_t address, size_t *section, uint64_t *offset)
 {
 	const struct object *object = file ? file->line.image.object : NULL;
 	const struct object_place *place =
-		object ? object_place_at(object, address) : NULL;
+	    object ? object_place_at(object, address) : NULL;
 
 	if (!place || !section || !offset)
 		return false;
@@ -135,7 +135,7 @@ const char *eh2sframe_symbol(struct eh2sframe *file, uint64_t address)
 	/* Read when the first name is asked for: sorting them takes as long as the CFI
 	 * does. Without memory there is no name. */
 	if (!file->symbols_read &&
-		!symbols_read(&file->line.image, &file->symbols, &ignored))
+	    !symbols_read(&file->line.image, &file->symbols, &ignored))
 		return NULL;
 	file->symbols_read = true;
 	symbol = symbols_find(&file->symbols, address);

@@ -13,7 +13,7 @@
 #include "base/stream.h"
 
 static bool api_print(
-	struct pipeline *line, enum eh2sframe_text what, FILE *out, struct err *err)
+    struct pipeline *line, enum eh2sframe_text what, FILE *out, struct err *err)
 {
 	switch (what) {
 	case EH2SFRAME_TEXT_SUMMARY:
@@ -38,7 +38,7 @@ static bool api_print(
 }
 
 bool eh2sframe_text(struct eh2sframe *file, enum eh2sframe_text what,
-	eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error)
+    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error)
 {
 	struct stream stream;
 	struct err err = {0};
@@ -56,48 +56,47 @@ bool eh2sframe_text(struct eh2sframe *file, enum eh2sframe_text what,
 }
 
 bool eh2sframe_dump(struct eh2sframe *file, eh2sframe_write_fn *write, void *context,
-	struct eh2sframe_error *error)
+    struct eh2sframe_error *error)
 {
 	struct stream stream;
 	struct err err = {0};
-	bool ok = api_given(file && write, &err) &&
-		  stream_begin(&stream, write, context, &err);
+	bool ok =
+	    api_given(file && write, &err) && stream_begin(&stream, write, context, &err);
 
 	if (ok)
 		ok = stream_end(&stream,
-			command_dump(pipeline_opened(&file->line), stream.file, &err),
-			&err);
+		    command_dump(pipeline_opened(&file->line), stream.file, &err), &err);
 	return api_tell(ok, &err, error);
 }
 
 bool eh2sframe_verify(struct eh2sframe *file, struct eh2sframe *cfi,
-	eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error)
+    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error)
 {
 	struct stream stream;
 	struct err err = {0};
-	bool ok = api_given(file && write, &err) &&
-		  stream_begin(&stream, write, context, &err);
+	bool ok =
+	    api_given(file && write, &err) && stream_begin(&stream, write, context, &err);
 
 	if (ok) {
 		ok = command_verify(pipeline_opened(&file->line),
-			pipeline_opened(&(cfi ? cfi : file)->line), &file->options,
-			stream.file, &err);
+		    pipeline_opened(&(cfi ? cfi : file)->line), &file->options,
+		    stream.file, &err);
 		ok = stream_end(&stream, ok, &err);
 	}
 	return api_tell(ok, &err, error);
 }
 
 bool eh2sframe_lint(struct eh2sframe *file, const char *consumer,
-	eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error)
+    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error)
 {
 	static const struct {
 		const char *name;
 		unsigned int consumers;
 	} known[] = {
-		{"kernel", LINT_KERNEL},
-		{"glibc", LINT_GLIBC},
-		{"libsframe", LINT_LIBSFRAME},
-		{"all", LINT_ALL},
+	    {"kernel", LINT_KERNEL},
+	    {"glibc", LINT_GLIBC},
+	    {"libsframe", LINT_LIBSFRAME},
+	    {"all", LINT_ALL},
 	};
 	struct stream stream;
 	struct err err = {0};
@@ -115,7 +114,7 @@ bool eh2sframe_lint(struct eh2sframe *file, const char *consumer,
 	ok = stream_begin(&stream, write, context, &err);
 	if (ok) {
 		ok = command_lint(pipeline_opened(&file->line), known[i].consumers,
-			&file->options, stream.file, &err);
+		    &file->options, stream.file, &err);
 		ok = stream_end(&stream, ok, &err);
 	}
 	return api_tell(ok, &err, error);
@@ -140,7 +139,7 @@ void eh2sframe_report_free(struct eh2sframe_report *report)
 }
 
 bool eh2sframe_report_add(struct eh2sframe_report *report, const struct eh2sframe *file,
-	enum eh2sframe_status status, struct eh2sframe_error *error)
+    enum eh2sframe_status status, struct eh2sframe_error *error)
 {
 	struct err err = {0};
 	bool ok;
@@ -151,17 +150,17 @@ bool eh2sframe_report_add(struct eh2sframe_report *report, const struct eh2sfram
 		ok = err_set(&err, ERR_USAGE, "nothing was made of the file yet");
 	else
 		ok = report_json_add(&report->json, &file->line.report, (int)status,
-			file->options.verbosity > 0, &err);
+		    file->options.verbosity > 0, &err);
 	return api_tell(ok, &err, error);
 }
 
 bool eh2sframe_report_add_failure(struct eh2sframe_report *report, const char *path,
-	const struct eh2sframe_error *why, struct eh2sframe_error *error)
+    const struct eh2sframe_error *why, struct eh2sframe_error *error)
 {
 	struct err err = {0};
 	bool ok =
-		api_given(report && path && why, &err) &&
-		report_json_fail(&report->json, path, (int)why->status, why->text, &err);
+	    api_given(report && path && why, &err) &&
+	    report_json_fail(&report->json, path, (int)why->status, why->text, &err);
 
 	return api_tell(ok, &err, error);
 }
@@ -175,7 +174,7 @@ static int api_write_json(const char *text, size_t size, void *context)
 }
 
 bool eh2sframe_report_write(const struct eh2sframe_report *report,
-	eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error)
+    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error)
 {
 	struct stream stream = {.write = write, .context = context};
 	struct err err = {0};

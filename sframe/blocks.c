@@ -57,7 +57,7 @@ static bool grow(struct sf_blocks *blocks)
 
 /* The slot of an equal block, or the free one where its like belongs. */
 static struct sf_block_slot *find(
-	const struct sf_blocks *blocks, const struct wr *wr, const struct sf_block *block)
+    const struct sf_blocks *blocks, const struct wr *wr, const struct sf_block *block)
 {
 	size_t at = block->hash & (blocks->n_slots - 1);
 
@@ -66,20 +66,20 @@ static struct sf_block_slot *find(
 		const struct sf_block *other = &blocks->list[slot->number - 1];
 
 		if (slot->hash == block->hash && other->len == block->len &&
-			!memcmp(wr->data + other->off, wr->data + block->off, block->len))
+		    !memcmp(wr->data + other->off, wr->data + block->off, block->len))
 			break;
 	}
 	return &blocks->slots[at];
 }
 
 /* The block is at the end of wr. */
-static bool keep(struct sf_blocks *blocks, struct wr *wr, const struct sf_block *block,
-	uint32_t *ret)
+static bool keep(
+    struct sf_blocks *blocks, struct wr *wr, const struct sf_block *block, uint32_t *ret)
 {
 	struct sf_block_slot *slot = NULL;
 
 	if (!num_u32(blocks->n, ret) || *ret == UINT32_MAX ||
-		!vec_reserve(&blocks->list, &blocks->cap, blocks->n + 1))
+	    !vec_reserve(&blocks->list, &blocks->cap, blocks->n + 1))
 		return false;
 	if (blocks->slots && block->len) {
 		if (blocks->n >= blocks->n_slots / 2 && !grow(blocks))
@@ -109,7 +109,7 @@ bool sf_blocks_keep(struct sf_blocks *blocks, struct wr *wr, size_t off, uint32_
 }
 
 bool sf_blocks_join(struct sf_blocks *blocks, struct wr *wr, struct sf_blocks *from,
-	const struct wr *from_wr)
+    const struct wr *from_wr)
 {
 	for (size_t i = 0; i < from->n; i++) {
 		struct sf_block block = from->list[i];
@@ -118,8 +118,8 @@ bool sf_blocks_join(struct sf_blocks *blocks, struct wr *wr, struct sf_blocks *f
 		/* The table is in no cache, and it is known what will be asked of it. */
 		if (blocks->slots && from->n - i > JOIN_AHEAD)
 			__builtin_prefetch(
-				&blocks->slots[from->list[i + JOIN_AHEAD].hash &
-					       (blocks->n_slots - 1)]);
+			    &blocks->slots[from->list[i + JOIN_AHEAD].hash &
+					   (blocks->n_slots - 1)]);
 		wr_bytes(wr, from_wr->data + block.off, block.len);
 		block.off = wr->size - block.len;
 		if (wr->failed || !keep(blocks, wr, &block, &kept))

@@ -38,14 +38,14 @@ ATTR_MUST_CHECK bool sf_blocks_expect(struct sf_blocks *blocks, size_t n, bool s
  * longer, than 32 bits can count.
  */
 ATTR_MUST_CHECK bool sf_blocks_keep(
-	struct sf_blocks *blocks, struct wr *wr, size_t off, uint32_t *ret);
+    struct sf_blocks *blocks, struct wr *wr, size_t off, uint32_t *ret);
 
 /*
  * The blocks of from, whose bytes are in from_wr, as if each had been written at the end
  * of wr and kept: the off of each becomes the index of the one that stays.
  */
 ATTR_MUST_CHECK bool sf_blocks_join(struct sf_blocks *blocks, struct wr *wr,
-	struct sf_blocks *from, const struct wr *from_wr);
+    struct sf_blocks *from, const struct wr *from_wr);
 
 /*
  * Takes each block off wr, which holds all of them and nothing else, that another one
@@ -53,7 +53,7 @@ ATTR_MUST_CHECK bool sf_blocks_join(struct sf_blocks *blocks, struct wr *wr,
  * result does not depend. False when memory runs out, with nothing changed.
  */
 ATTR_MUST_CHECK bool sf_blocks_fold(
-	struct sf_blocks *blocks, struct wr *wr, unsigned int jobs);
+    struct sf_blocks *blocks, struct wr *wr, unsigned int jobs);
 void sf_blocks_deinit(struct sf_blocks *blocks);
 
 #endif

@@ -64,8 +64,8 @@ static void find_homes(const struct entry *entries, size_t n, uint32_t *homes)
 		const struct entry *next = &entries[i + 1];
 
 		homes[entries[i].number] = i + 1 < n && begins_with(next, &entries[i])
-						   ? homes[next->number]
-						   : entries[i].number;
+					       ? homes[next->number]
+					       : entries[i].number;
 	}
 }
 
@@ -109,18 +109,18 @@ static void sort_run(void *context)
 		entry->key[1] = key_of(entry, sizeof(entry->key[0]));
 	}
 	qsort(run->entries + run->first, run->last - run->first, sizeof(*run->entries),
-		compare);
+	    compare);
 }
 
 /* Two sorted runs, of which the second follows the first, to one at to. */
 static void merge(const struct entry *entries, size_t first, size_t middle, size_t last,
-	struct entry *to)
+    struct entry *to)
 {
 	size_t a = first, b = middle;
 
 	for (size_t i = first; i < last; i++) {
-		bool from_a = a < middle &&
-			      (b == last || compare(&entries[a], &entries[b]) < 0);
+		bool from_a =
+		    a < middle && (b == last || compare(&entries[a], &entries[b]) < 0);
 
 		to[i] = entries[from_a ? a++ : b++];
 	}
@@ -129,14 +129,14 @@ static void merge(const struct entry *entries, size_t first, size_t middle, size
 /* n runs of the same length but for the last one, a power of two of them, to one; returns
  * which of the two arrays has it. */
 static struct entry *merge_runs(
-	struct entry *entries, struct entry *spare, size_t n_entries, size_t n)
+    struct entry *entries, struct entry *spare, size_t n_entries, size_t n)
 {
 	for (size_t length = n_entries / n; n > 1; n /= 2, length *= 2) {
 		struct entry *from = entries;
 
 		for (size_t i = 0; i < n; i += 2)
 			merge(from, i * length, (i + 1) * length,
-				i + 2 < n ? (i + 2) * length : n_entries, spare);
+			    i + 2 < n ? (i + 2) * length : n_entries, spare);
 		entries = spare;
 		spare = from;
 	}
@@ -145,7 +145,7 @@ static struct entry *merge_runs(
 
 /* All blocks, sorted, in memory of *list, which the caller frees; NULL without memory. */
 static const struct entry *sorted_blocks(const struct sf_blocks *blocks,
-	const struct wr *wr, unsigned int jobs, struct entry **list)
+    const struct wr *wr, unsigned int jobs, struct entry **list)
 {
 	struct run runs[MAX_RUNS];
 	size_t n = 1;
@@ -157,7 +157,7 @@ static const struct entry *sorted_blocks(const struct sf_blocks *blocks,
 		return NULL;
 	for (size_t i = 0; i < n; i++)
 		runs[i] = (struct run){blocks, wr, *list, blocks->n / n * i,
-			i + 1 < n ? blocks->n / n * (i + 1) : blocks->n};
+		    i + 1 < n ? blocks->n / n * (i + 1) : blocks->n};
 	task_run_all(sort_run, runs, sizeof(runs[0]), n);
 	return merge_runs(*list, *list + blocks->n, blocks->n, n);
 }
@@ -167,7 +167,7 @@ bool sf_blocks_fold(struct sf_blocks *blocks, struct wr *wr, unsigned int jobs)
 	uint32_t *homes = malloc((blocks->n + 1) * sizeof(*homes));
 	struct entry *list = NULL;
 	const struct entry *entries =
-		homes ? sorted_blocks(blocks, wr, jobs, &list) : NULL;
+	    homes ? sorted_blocks(blocks, wr, jobs, &list) : NULL;
 
 	if (entries) {
 		find_homes(entries, blocks->n, homes);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "sframe/format.h"
-#include "sframe/passed.h"
+#include "sframe/row_cache.h"
 
 #define BIT(check) (1u << SF_CHECK_##check)
 
@@ -21,7 +21,7 @@ struct check {
 static const struct check checks[] = {
 #define CHECK_WORDS(id, check_name, check_text)                                          \
 	[SF_CHECK_##id] = {                                                              \
-		.name = (check_name), .text = (check_text), .needs = NEEDS_##id},
+	    .name = (check_name), .text = (check_text), .needs = NEEDS_##id},
 #define NEEDS_FLAGS 0
 #define NEEDS_ABI 0
 #define NEEDS_FUNC_READABLE 0
@@ -34,7 +34,7 @@ static const struct check checks[] = {
 #define NEEDS_ROWS_ASCENDING BIT(ROWS_READABLE)
 #define NEEDS_ROWS_INSIDE BIT(ROWS_READABLE) | BIT(FUNC_SIZE) | BIT(REP_SIZE)
 #define NEEDS_ROWS_TOTAL BIT(FUNC_READABLE)
-	SF_CHECKS(CHECK_WORDS)
+    SF_CHECKS(CHECK_WORDS)
 #undef CHECK_WORDS
 };
 
@@ -50,8 +50,8 @@ struct survey {
 	struct range *ranges;
 	uint32_t n_ranges;
 	struct range last;
-	uint64_t last_start;	 /* of the function before, or 0 */
-	struct sf_passed passed; /* rows that no check complained of */
+	uint64_t last_start;	    /* of the function before, or 0 */
+	struct sf_row_cache passed; /* rows that no check complained of */
 	uint64_t n_rows;
 	unsigned int breached;	   /* BITs */
 	uint64_t off[SF_N_CHECKS]; /* of the first breach, from the section's start */
@@ -108,9 +108,9 @@ static void survey_rows(struct survey *survey, const struct sf_view_func *func)
 	 * the CFI said nothing. A reader of blocks still needs something to repeat.
 	 */
 	if (func->func.n_rows == 0 &&
-		(survey->view->version < SFRAME_VERSION_3 || func->func.pcmask))
+	    (survey->view->version < SFRAME_VERSION_3 || func->func.pcmask))
 		note(survey, SF_CHECK_ROWS_SOME, func->field_off);
-	if (sf_passed_find(&survey->passed, func, &last) && last < end)
+	if (sf_row_cache_find(&survey->passed, func, &last) && last < end)
 		return;
 	sf_rows_begin(survey->view, func, &iter);
 	for (off = iter.off; sf_rows_next(&iter, &row, &survey->damage); off = iter.off) {
@@ -123,7 +123,7 @@ static void survey_rows(struct survey *survey, const struct sf_view_func *func)
 	if (iter.failed)
 		note(survey, SF_CHECK_ROWS_READABLE, iter.off);
 	if (before && !survey->breached)
-		sf_passed_add(&survey->passed, func, (uint32_t)(before - 1));
+		sf_row_cache_add(&survey->passed, func, (uint32_t)(before - 1));
 }
 
 /* In the order of starts, if any two functions overlap then two neighbours do. */
@@ -188,7 +188,7 @@ static void survey_section(struct survey *survey)
 	for (uint32_t i = 0; i < view->n_funcs; i++) {
 		if (!sf_view_func(view, i, &func, &survey->damage)) {
 			note(survey, SF_CHECK_FUNC_READABLE,
-				view->func_off + (uint64_t)i * view->func_size);
+			    view->func_off + (uint64_t)i * view->func_size);
 			return;
 		}
 		survey_func(survey, &func);
@@ -200,16 +200,15 @@ static void survey_section(struct survey *survey)
 }
 
 static bool report(const struct survey *survey, enum sf_check check,
-	enum sf_check *failed, struct err *err)
+    enum sf_check *failed, struct err *err)
 {
 	bool damaged = check == SF_CHECK_FUNC_READABLE || check == SF_CHECK_ROWS_READABLE;
 
 	if (failed)
 		*failed = check;
 	return err_set(err, ERR_MALFORMED, "%s: %s, at .sframe+0x%" PRIx64 "%s%s%s",
-		checks[check].name, checks[check].text, survey->off[check],
-		damaged ? " (" : "", damaged ? survey->damage.text : "",
-		damaged ? ")" : "");
+	    checks[check].name, checks[check].text, survey->off[check],
+	    damaged ? " (" : "", damaged ? survey->damage.text : "", damaged ? ")" : "");
 }
 
 bool sf_check_all(const struct sf_view *view, enum sf_check *failed, struct err *err)
@@ -219,13 +218,13 @@ bool sf_check_all(const struct sf_view *view, enum sf_check *failed, struct err 
 
 	if (!(view->flags & SFRAME_F_FDE_SORTED)) {
 		survey.ranges =
-			calloc(view->n_funcs ? view->n_funcs : 1, sizeof(*survey.ranges));
+		    calloc(view->n_funcs ? view->n_funcs : 1, sizeof(*survey.ranges));
 		if (!survey.ranges)
 			return err_set_nomem(err);
 	}
-	sf_passed_init(&survey.passed, view->n_funcs);
+	sf_row_cache_init(&survey.passed, view->n_funcs);
 	survey_section(&survey);
-	sf_passed_deinit(&survey.passed);
+	sf_row_cache_deinit(&survey.passed);
 	for (unsigned int i = 0; ok && i < SF_N_CHECKS; i++) {
 		if ((survey.breached & 1u << i) && !(survey.breached & checks[i].needs))
 			ok = report(&survey, (enum sf_check)i, failed, err);

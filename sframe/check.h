@@ -18,7 +18,7 @@
 	X(ABI, "abi", "the ABI identifier is not defined for the version")               \
 	X(FUNC_READABLE, "func-readable", "a function descriptor is damaged")            \
 	X(FUNC_SORTED, "func-sorted",                                                    \
-		"function starts do not ascend although SORTED is set")                  \
+	    "function starts do not ascend although SORTED is set")                      \
 	X(FUNC_OVERLAP, "func-overlap", "two functions overlap")                         \
 	X(FUNC_SIZE, "func-size", "a function passes the end of the address space")      \
 	X(REP_SIZE, "rep-size", "a PCMASK function has no block size")                   \
@@ -27,13 +27,13 @@
 	X(ROWS_ASCENDING, "rows-ascending", "row starts do not ascend strictly")         \
 	X(ROWS_INSIDE, "rows-inside", "a row starts after the function's end")           \
 	X(ROWS_TOTAL, "rows-total",                                                      \
-		"the header's row count is not the sum over the functions")
+	    "the header's row count is not the sum over the functions")
 
 enum sf_check {
 #define SF_CHECK_ENUMERATOR(id, name, text) SF_CHECK_##id,
 	SF_CHECKS(SF_CHECK_ENUMERATOR)
 #undef SF_CHECK_ENUMERATOR
-		SF_N_CHECKS,
+	    SF_N_CHECKS,
 };
 
 const char *sf_check_name(enum sf_check check);
@@ -44,6 +44,6 @@ const char *sf_check_text(enum sf_check check);
  * .sframe+0xOFF" (ERR_MALFORMED) and *failed set. failed may be NULL.
  */
 ATTR_MUST_CHECK bool sf_check_all(
-	const struct sf_view *view, enum sf_check *failed, struct err *err);
+    const struct sf_view *view, enum sf_check *failed, struct err *err);
 
 #endif

@@ -8,7 +8,7 @@
 #include "sframe/format.h"
 
 static bool cost_read(
-	const struct sf_view *view, uint32_t i, struct report_cost *cost, struct err *err)
+    const struct sf_view *view, uint32_t i, struct report_cost *cost, struct err *err)
 {
 	struct sf_view_func func;
 	struct sf_row_iter iter;
@@ -18,10 +18,10 @@ static bool cost_read(
 	if (!sf_view_func(view, i, &func, err))
 		return false;
 	*cost = (struct report_cost){.start = func.func.start,
-		.size = func.func.size,
-		.n_rows = func.func.n_rows,
-		.index_bytes = view->func_size,
-		.rows_off = func.rows_off};
+	    .size = func.func.size,
+	    .n_rows = func.func.n_rows,
+	    .index_bytes = view->func_size,
+	    .rows_off = func.rows_off};
 	sf_rows_begin(view, &func, &iter);
 	begin = iter.off;
 	while (sf_rows_next(&iter, &row, err))
@@ -77,7 +77,7 @@ static bool count_users(struct report_costs *costs, struct err *err)
 }
 
 bool report_costs_read(
-	const struct sf_view *view, struct report_costs *costs, struct err *err)
+    const struct sf_view *view, struct report_costs *costs, struct err *err)
 {
 	costs->list = calloc((size_t)view->n_funcs + 1, sizeof(*costs->list));
 	if (!costs->list)

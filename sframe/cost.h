@@ -26,7 +26,7 @@ struct report_costs {
 
 /* Of all FDEs of a section that sf_encode made. */
 ATTR_MUST_CHECK bool report_costs_read(
-	const struct sf_view *view, struct report_costs *costs, struct err *err);
+    const struct sf_view *view, struct report_costs *costs, struct err *err);
 void report_costs_deinit(struct report_costs *costs);
 
 #endif

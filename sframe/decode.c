@@ -15,10 +15,10 @@
 /* Bits of func_info that every version defines. */
 #define FUNC_INFO_DEFINED                                                                \
 	(SFRAME_FUNC_INFO_FRE_TYPE_MASK | SFRAME_FUNC_INFO_PCMASK |                      \
-		SFRAME_FUNC_INFO_PAUTH_KEY_B)
+	    SFRAME_FUNC_INFO_PAUTH_KEY_B)
 
 static bool find_byte_order(
-	const void *data, size_t size, bool *big_endian, struct err *err)
+    const void *data, size_t size, bool *big_endian, struct err *err)
 {
 	struct rd rd;
 	uint16_t magic;
@@ -27,10 +27,10 @@ static bool find_byte_order(
 	magic = rd_u16(&rd);
 	if (size < SFRAME_HDR_SIZE)
 		return err_set(err, ERR_MALFORMED,
-			".sframe: 0x%zx bytes are too few for a header", size);
+		    ".sframe: 0x%zx bytes are too few for a header", size);
 	if (magic != SFRAME_MAGIC && magic != __builtin_bswap16(SFRAME_MAGIC))
 		return err_set(err, ERR_MALFORMED,
-			".sframe+0x0: 0x%04x is not the magic number", magic);
+		    ".sframe+0x0: 0x%04x is not the magic number", magic);
 	*big_endian = magic != SFRAME_MAGIC;
 	return true;
 }
@@ -50,8 +50,8 @@ static bool read_version(struct sf_view *view, struct rd *rd, struct err *err)
 		return true;
 	default:
 		return err_set(err, ERR_UNSUPPORTED,
-			".sframe+0x%x: no reader for version %u", SFRAME_HDR_VERSION,
-			view->version);
+		    ".sframe+0x%x: no reader for version %u", SFRAME_HDR_VERSION,
+		    view->version);
 	}
 }
 
@@ -65,19 +65,19 @@ static bool check_layout(const struct sf_view *view, struct err *err)
 
 	if (!num_range_inside(view->func_off, funcs_len, view->size))
 		return err_set(err, ERR_MALFORMED,
-			".sframe: %" PRIu32 " functions at 0x%" PRIx64
-			" pass the section's end at 0x%zx",
-			view->n_funcs, view->func_off, view->size);
+		    ".sframe: %" PRIu32 " functions at 0x%" PRIx64
+		    " pass the section's end at 0x%zx",
+		    view->n_funcs, view->func_off, view->size);
 	if (!num_range_inside(view->row_off, view->row_len, view->size))
 		return err_set(err, ERR_MALFORMED,
-			".sframe: 0x%" PRIx32 " bytes of rows at 0x%" PRIx64
-			" pass the section's end at 0x%zx",
-			view->row_len, view->row_off, view->size);
+		    ".sframe: 0x%" PRIx32 " bytes of rows at 0x%" PRIx64
+		    " pass the section's end at 0x%zx",
+		    view->row_len, view->row_off, view->size);
 	if (view->row_off < view->func_off + funcs_len)
 		return err_set(err, ERR_MALFORMED,
-			".sframe: rows at 0x%" PRIx64
-			" begin before the functions end at 0x%" PRIx64,
-			view->row_off, view->func_off + funcs_len);
+		    ".sframe: rows at 0x%" PRIx64
+		    " begin before the functions end at 0x%" PRIx64,
+		    view->row_off, view->func_off + funcs_len);
 	return true;
 }
 
@@ -91,11 +91,11 @@ static const uint8_t *stored_func(const struct sf_view *view, uint32_t i)
 static const uint8_t *stored_attr(const struct sf_view *view, const uint8_t *fde)
 {
 	uint32_t off =
-		sf_load(fde + SFRAME_V3_FDE_FUNC_START_FRE_OFF, 4, view->big_endian);
+	    sf_load(fde + SFRAME_V3_FDE_FUNC_START_FRE_OFF, 4, view->big_endian);
 
 	return num_range_inside(off, SFRAME_V3_ATTR_SIZE, view->row_len)
-		       ? view->data + view->row_off + off
-		       : NULL;
+		   ? view->data + view->row_off + off
+		   : NULL;
 }
 
 /* The row count of function i; 0 when it is out of reach, which sf_view_func reports. */
@@ -123,13 +123,13 @@ static bool check_work(const struct sf_view *view, struct err *err)
 		total = view->n_rows;
 	if (total > limit)
 		return err_set(err, ERR_LIMIT,
-			".sframe: %" PRIu64 " rows in 0x%zx bytes, more than %d per byte",
-			total, view->size, SF_ROWS_PER_BYTE_MAX);
+		    ".sframe: %" PRIu64 " rows in 0x%zx bytes, more than %d per byte",
+		    total, view->size, SF_ROWS_PER_BYTE_MAX);
 	return true;
 }
 
-bool sf_view_open(const void *data, size_t size, uint64_t addr, struct sf_view *view,
-	struct err *err)
+bool sf_view_open(
+    const void *data, size_t size, uint64_t addr, struct sf_view *view, struct err *err)
 {
 	struct rd rd;
 	uint32_t fdeoff, freoff;
@@ -169,7 +169,7 @@ static uint64_t least_row_size(uint8_t row_type)
  * be readable at all.
  */
 static bool check_func(const struct sf_view *view, const struct sf_view_func *func,
-	uint64_t info_off, uint8_t info, struct err *err)
+    uint64_t info_off, uint8_t info, struct err *err)
 {
 	unsigned int defined = FUNC_INFO_DEFINED;
 
@@ -177,20 +177,19 @@ static bool check_func(const struct sf_view *view, const struct sf_view_func *fu
 		defined |= SFRAME_FUNC_INFO_SIGNAL;
 	if (info & ~defined)
 		return err_set(err, ERR_MALFORMED,
-			".sframe+0x%" PRIx64
-			": info byte 0x%02x has bits that version %u does not define",
-			info_off, info, view->version);
+		    ".sframe+0x%" PRIx64
+		    ": info byte 0x%02x has bits that version %u does not define",
+		    info_off, info, view->version);
 	if (func->row_type > SFRAME_FRE_TYPE_ADDR4)
 		return err_set(err, ERR_MALFORMED,
-			".sframe+0x%" PRIx64 ": there is no row type %u", info_off,
-			func->row_type);
+		    ".sframe+0x%" PRIx64 ": there is no row type %u", info_off,
+		    func->row_type);
 	if (!num_range_inside(func->rows_off,
-		    func->func.n_rows * least_row_size(func->row_type), view->row_len))
+		func->func.n_rows * least_row_size(func->row_type), view->row_len))
 		return err_set(err, ERR_MALFORMED,
-			".sframe+0x%" PRIx64 ": %" PRIu32 " rows at row offset 0x%" PRIx32
-			" cannot fit in 0x%" PRIx32 " bytes of rows",
-			func->field_off, func->func.n_rows, func->rows_off,
-			view->row_len);
+		    ".sframe+0x%" PRIx64 ": %" PRIu32 " rows at row offset 0x%" PRIx32
+		    " cannot fit in 0x%" PRIx32 " bytes of rows",
+		    func->field_off, func->func.n_rows, func->rows_off, view->row_len);
 	return true;
 }
 
@@ -207,21 +206,21 @@ static uint64_t start_base(const struct sf_view *view, uint64_t field_off)
 {
 	/* In version 1 the bit means nothing. */
 	if (view->version >= SFRAME_VERSION_2 &&
-		(view->flags & SFRAME_F_FDE_FUNC_START_PCREL))
+	    (view->flags & SFRAME_F_FDE_FUNC_START_PCREL))
 		return view->addr + field_off;
 	return view->addr;
 }
 
 /* A 17 or 20-byte FDE of version 1 or 2. */
 static bool read_func(const struct sf_view *view, const uint8_t *p,
-	struct sf_view_func *ret, struct err *err)
+    struct sf_view_func *ret, struct err *err)
 {
 	bool big_endian = view->big_endian;
 	uint8_t info = p[SFRAME_FDE_FUNC_INFO];
 
 	ret->func.start = start_base(view, ret->field_off) +
 			  (uint64_t)(int64_t)sf_load_signed(
-				  p + SFRAME_FDE_FUNC_START_ADDRESS, 4, big_endian);
+			      p + SFRAME_FDE_FUNC_START_ADDRESS, 4, big_endian);
 	ret->func.size = sf_load(p + SFRAME_FDE_FUNC_SIZE, 4, big_endian);
 	ret->rows_off = sf_load(p + SFRAME_FDE_FUNC_START_FRE_OFF, 4, big_endian);
 	ret->func.n_rows = sf_load(p + SFRAME_FDE_FUNC_NUM_FRES, 4, big_endian);
@@ -235,7 +234,7 @@ static bool read_func(const struct sf_view *view, const uint8_t *p,
 
 /* An index entry of version 3 and the attribute it points at, which the rows follow. */
 static bool read_func_v3(const struct sf_view *view, const uint8_t *p,
-	struct sf_view_func *ret, struct err *err)
+    struct sf_view_func *ret, struct err *err)
 {
 	const uint8_t *attr = stored_attr(view, p);
 	bool big_endian = view->big_endian;
@@ -250,9 +249,9 @@ static bool read_func_v3(const struct sf_view *view, const uint8_t *p,
 	attr_off = sf_load(p + SFRAME_V3_FDE_FUNC_START_FRE_OFF, 4, big_endian);
 	if (!attr)
 		return err_set(err, ERR_MALFORMED,
-			".sframe+0x%" PRIx64 ": the attribute at row offset 0x%" PRIx32
-			" is not inside 0x%" PRIx32 " bytes of rows",
-			ret->field_off, attr_off, view->row_len);
+		    ".sframe+0x%" PRIx64 ": the attribute at row offset 0x%" PRIx32
+		    " is not inside 0x%" PRIx32 " bytes of rows",
+		    ret->field_off, attr_off, view->row_len);
 	attr_pos = view->row_off + attr_off;
 	ret->func.n_rows = sf_load(attr + SFRAME_V3_ATTR_FUNC_NUM_FRES, 2, big_endian);
 	info = attr[SFRAME_V3_ATTR_FUNC_INFO];
@@ -262,27 +261,27 @@ static bool read_func_v3(const struct sf_view *view, const uint8_t *p,
 	set_info(ret, info);
 	if (info2 != SFRAME_FDE_TYPE_DEFAULT && info2 != SFRAME_FDE_TYPE_FLEX)
 		return err_set(err, ERR_MALFORMED,
-			".sframe+0x%" PRIx64
-			": info byte 0x%02x is of no function type that version %u "
-			"defines",
-			attr_pos + SFRAME_V3_ATTR_FUNC_INFO2, info2, view->version);
+		    ".sframe+0x%" PRIx64
+		    ": info byte 0x%02x is of no function type that version %u "
+		    "defines",
+		    attr_pos + SFRAME_V3_ATTR_FUNC_INFO2, info2, view->version);
 	ret->flex = info2 == SFRAME_FDE_TYPE_FLEX;
 	return check_func(view, ret, attr_pos + SFRAME_V3_ATTR_FUNC_INFO, info, err);
 }
 
-bool sf_view_func(const struct sf_view *view, uint32_t i, struct sf_view_func *func,
-	struct err *err)
+bool sf_view_func(
+    const struct sf_view *view, uint32_t i, struct sf_view_func *func, struct err *err)
 {
 	struct sf_view_func ret = {0};
 	bool ok;
 
 	if (i >= view->n_funcs)
 		return err_set(err, ERR_INTERNAL,
-			".sframe: no function %" PRIu32 " of %" PRIu32, i, view->n_funcs);
+		    ".sframe: no function %" PRIu32 " of %" PRIu32, i, view->n_funcs);
 	ret.field_off = view->func_off + (uint64_t)i * view->func_size;
 	ok = view->version >= SFRAME_VERSION_3
-		     ? read_func_v3(view, stored_func(view, i), &ret, err)
-		     : read_func(view, stored_func(view, i), &ret, err);
+		 ? read_func_v3(view, stored_func(view, i), &ret, err)
+		 : read_func(view, stored_func(view, i), &ret, err);
 	/* GNU ld 2.41 to 2.44 has one for PLT0, which is no PCMASK function. */
 	if (!ret.func.pcmask)
 		ret.func.rep_size = 0;

@@ -55,19 +55,19 @@ struct sf_row_iter {
 
 /* Checks the header and that both sub-sections lie inside. ERR_MALFORMED or
  * ERR_UNSUPPORTED. */
-ATTR_MUST_CHECK bool sf_view_open(const void *data, size_t size, uint64_t addr,
-	struct sf_view *view, struct err *err);
+ATTR_MUST_CHECK bool sf_view_open(
+    const void *data, size_t size, uint64_t addr, struct sf_view *view, struct err *err);
 
 /*
  * FDE number i < n_funcs. ERR_MALFORMED when its info byte or its rows' place is
  * impossible. In version 1, which does not say it, rep_size is SF_V1_REP_SIZE.
  * Without PCMASK it is 0 whatever the FDE has there, for nothing is repeated.
  */
-ATTR_MUST_CHECK bool sf_view_func(const struct sf_view *view, uint32_t i,
-	struct sf_view_func *func, struct err *err);
+ATTR_MUST_CHECK bool sf_view_func(
+    const struct sf_view *view, uint32_t i, struct sf_view_func *func, struct err *err);
 
 void sf_rows_begin(const struct sf_view *view, const struct sf_view_func *func,
-	struct sf_row_iter *iter);
+    struct sf_row_iter *iter);
 /* The next row; false at the end, or with iter->failed and err set on damage. */
 bool sf_rows_next(struct sf_row_iter *iter, struct sf_row *row, struct err *err);
 

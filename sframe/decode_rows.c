@@ -26,18 +26,18 @@ static bool plain_words(const struct sf_row_iter *iter)
 	       !view->big_endian && view->fixed_fp_off == 0;
 }
 
-void sf_rows_begin(const struct sf_view *view, const struct sf_view_func *func,
-	struct sf_row_iter *iter)
+void sf_rows_begin(
+    const struct sf_view *view, const struct sf_view_func *func, struct sf_row_iter *iter)
 {
 	uint64_t end = view->row_off + view->row_len;
 
 	*iter = (struct sf_row_iter){
-		.view = view,
-		.abi = sf_abi_find(view->abi),
-		.off = view->row_off + func->rows_off,
-		.left = func->func.n_rows,
-		.start_width = (uint8_t)(1u << func->row_type),
-		.flex = func->flex,
+	    .view = view,
+	    .abi = sf_abi_find(view->abi),
+	    .off = view->row_off + func->rows_off,
+	    .left = func->func.n_rows,
+	    .start_width = (uint8_t)(1u << func->row_type),
+	    .flex = func->flex,
 	};
 	if (!plain_words(iter) || end < MAX_PLAIN_ROW)
 		return;
@@ -68,7 +68,7 @@ static bool s390x_loc(int32_t word, struct sf_loc *loc, int32_t *off)
 static bool s390x_cfa_off(int32_t word, int32_t *off)
 {
 	return num_s32(
-		(int64_t)word * SFRAME_S390X_CFA_SCALE + SFRAME_S390X_SP_VAL_OFFSET, off);
+	    (int64_t)word * SFRAME_S390X_CFA_SCALE + SFRAME_S390X_SP_VAL_OFFSET, off);
 }
 
 /* Puts s390x's own meaning on words already in row as plain offsets. */
@@ -92,7 +92,7 @@ static bool s390x_adjust(const struct sf_view *view, struct sf_row *row)
  * there are more than that.
  */
 static bool row_from_words(const struct sf_view *view, const struct sf_abi *abi,
-	uint8_t info, const int32_t *words, unsigned int n_words, struct sf_row *row)
+    uint8_t info, const int32_t *words, unsigned int n_words, struct sf_row *row)
 {
 	unsigned int used = 1;
 	uint8_t reg = info & SFRAME_FRE_INFO_BASE_REG ? abi->sp : abi->fp;
@@ -120,7 +120,7 @@ static bool row_from_words(const struct sf_view *view, const struct sf_abi *abi,
  * is one row's fault and not the section's: GNU as makes -1 of what it fails to parse.
  */
 static bool flex_loc(
-	const int32_t *pair, unsigned int width, struct sf_loc *loc, int32_t *off)
+    const int32_t *pair, unsigned int width, struct sf_loc *loc, int32_t *off)
 {
 	/* Control words are unsigned, and all have been read as signed. */
 	uint32_t word = (uint32_t)pair[0] & (UINT32_MAX >> (32 - 8 * width));
@@ -144,15 +144,15 @@ static bool flex_loc(
  * place of RA's says that there is none although FP's follows.
  */
 static bool row_from_pairs(const struct sf_abi *abi, const int32_t *words,
-	unsigned int n_words, unsigned int width, struct sf_row *row)
+    unsigned int n_words, unsigned int width, struct sf_row *row)
 {
 	unsigned int used = 2;
 
 	if (n_words < used || !flex_loc(words, width, &row->cfa, &row->cfa_off) ||
-		row->cfa.kind == SF_LOC_AT_CFA)
+	    row->cfa.kind == SF_LOC_AT_CFA)
 		return false;
 	if (abi->id == SFRAME_ABI_S390X_ENDIAN_BIG &&
-		!s390x_cfa_off(row->cfa_off, &row->cfa_off))
+	    !s390x_cfa_off(row->cfa_off, &row->cfa_off))
 		return false;
 	if (n_words == used)
 		return true;
@@ -160,7 +160,7 @@ static bool row_from_pairs(const struct sf_abi *abi, const int32_t *words,
 		used++;
 	} else {
 		if (n_words < used + 2 ||
-			!flex_loc(words + used, width, &row->ra, &row->ra_off))
+		    !flex_loc(words + used, width, &row->ra, &row->ra_off))
 			return false;
 		used += 2;
 		if (n_words == used)
@@ -172,7 +172,7 @@ static bool row_from_pairs(const struct sf_abi *abi, const int32_t *words,
 
 /* Version 1 has no rows without words. */
 static bool row_from(const struct sf_row_iter *iter, uint8_t info, const int32_t *words,
-	unsigned int n_words, unsigned int width, struct sf_row *row)
+    unsigned int n_words, unsigned int width, struct sf_row *row)
 {
 	/* Members one by one, and in place: a copy right after small writes makes the
 	   processor wait for them, which was half of the time spent here. */
@@ -246,7 +246,7 @@ static inline bool next_plain(struct sf_row_iter *iter, struct sf_row *row)
 
 /* Any row; one is left. */
 ATTR_NOINLINE static bool next_any(
-	struct sf_row_iter *iter, struct sf_row *row, struct err *err)
+    struct sf_row_iter *iter, struct sf_row *row, struct err *err)
 {
 	const struct sf_view *view = iter->view;
 	unsigned int start_width = iter->start_width, width, n_words;
@@ -258,7 +258,7 @@ ATTR_NOINLINE static bool next_any(
 	if (!iter->abi) {
 		iter->failed = true;
 		return err_set(err, ERR_UNSUPPORTED, ".sframe+0x%x: no rules for ABI %u",
-			SFRAME_HDR_ABI_ARCH, view->abi);
+		    SFRAME_HDR_ABI_ARCH, view->abi);
 	}
 	/* Ends where the rows do, not where the section does. */
 	left = view->row_off + view->row_len - iter->off;

@@ -30,7 +30,7 @@ struct sf_encoder {
 static bool too_many_funcs(uint64_t n_funcs, struct err *err)
 {
 	return err_set(err, ERR_LIMIT,
-		".sframe: %" PRIu64 " functions are too many to index", n_funcs);
+	    ".sframe: %" PRIu64 " functions are too many to index", n_funcs);
 }
 
 /* False when the FDE array of so many functions has a length past its field. */
@@ -50,13 +50,13 @@ static bool verify_section(struct sf_encoder *enc, struct err *err)
 	if (!index_fits(enc, section->n_funcs))
 		return too_many_funcs(section->n_funcs, err);
 	if (section->big_endian != enc->encoding.abi->big_endian || enc->out->size != 0 ||
-		enc->out->big_endian != section->big_endian)
+	    enc->out->big_endian != section->big_endian)
 		return err_set(err, ERR_INTERNAL,
-			".sframe to encode: wrong byte order, or not an empty buffer");
+		    ".sframe to encode: wrong byte order, or not an empty buffer");
 	if (section->fixed_fp_off != enc->encoding.abi->fixed_fp_off ||
-		section->fixed_ra_off != enc->encoding.abi->fixed_ra_off)
+	    section->fixed_ra_off != enc->encoding.abi->fixed_ra_off)
 		return err_set(err, ERR_INTERNAL,
-			".sframe to encode: fixed offsets that are not the ABI's");
+		    ".sframe to encode: fixed offsets that are not the ABI's");
 	for (size_t i = 0; i < section->n_funcs; i++)
 		n_funcs += sf_stored_funcs(enc->encoding.layout, &section->funcs[i]);
 	return index_fits(enc, n_funcs) || too_many_funcs(n_funcs, err);
@@ -151,7 +151,7 @@ static bool fold_blocks(struct sf_encoder *enc)
 	struct sf_encode_part *all = &enc->parts[0];
 
 	if (enc->encoding.share && !enc->encoding.layout->put_attr &&
-		!sf_blocks_fold(&all->blocks, &all->rows, enc->encoding.options->jobs))
+	    !sf_blocks_fold(&all->blocks, &all->rows, enc->encoding.options->jobs))
 		return false;
 	for (size_t i = 1; i < enc->n_parts; i++) {
 		struct sf_blocks *blocks = &enc->parts[i].blocks;
@@ -221,8 +221,8 @@ static bool encode_all(struct sf_encoder *enc, struct err *err)
 		return false;
 	if (!num_u32(rows->size, &row_len))
 		return err_set(err, ERR_LIMIT,
-			".sframe: 0x%zx bytes of rows are more than the format can count",
-			rows->size);
+		    ".sframe: 0x%zx bytes of rows are more than the format can count",
+		    rows->size);
 	wr_bytes(enc->out, rows->data, rows->size);
 	if (enc->out->failed)
 		return err_set_nomem(err);
@@ -241,30 +241,30 @@ static void encoder_deinit(struct sf_encoder *enc)
 }
 
 static bool encoder_init(struct sf_encoder *enc, const struct sf_section *section,
-	const struct sf_encode_options *options, struct wr *out, struct err *err)
+    const struct sf_encode_options *options, struct wr *out, struct err *err)
 {
 	const struct sf_layout *layout = sf_layout_find(options->version);
 	const struct sf_abi *abi = sf_abi_find(section->abi);
 
 	*enc = (struct sf_encoder){
-		.encoding = {section, options, abi, layout, options->share}, .out = out};
+	    .encoding = {section, options, abi, layout, options->share}, .out = out};
 	if (!layout)
 		return err_set(err, ERR_UNSUPPORTED,
-			"SFrame version %u cannot be written", options->version);
+		    "SFrame version %u cannot be written", options->version);
 	if (options->pcrel && !(layout->flags & SFRAME_F_FDE_FUNC_START_PCREL))
 		return err_set(err, ERR_UNSUPPORTED,
-			"SFrame version %u has no starts relative to their field",
-			options->version);
+		    "SFrame version %u has no starts relative to their field",
+		    options->version);
 	if (!abi || options->version < abi->since)
 		return err_set(err, ERR_UNSUPPORTED,
-			"SFrame version %u for ABI %u (%s) "
-			"cannot be written",
-			options->version, section->abi, abi ? abi->name : "unknown");
+		    "SFrame version %u for ABI %u (%s) "
+		    "cannot be written",
+		    options->version, section->abi, abi ? abi->name : "unknown");
 	return true;
 }
 
 bool sf_encode(const struct sf_section *section, const struct sf_encode_options *options,
-	struct wr *out, struct sf_encode_stats *stats, struct err *err)
+    struct wr *out, struct sf_encode_stats *stats, struct err *err)
 {
 	struct sf_encoder enc;
 	bool ok;
@@ -283,25 +283,25 @@ bool sf_encode(const struct sf_section *section, const struct sf_encode_options 
 	}
 	if (ok && stats)
 		*stats = (struct sf_encode_stats){
-			.index_bytes = out->size - enc.rows_size,
-			.row_bytes = enc.rows_size,
-			.shared_away = enc.shared_away,
-			.n_funcs = enc.n_funcs,
-			.n_rows = enc.n_rows,
+		    .index_bytes = out->size - enc.rows_size,
+		    .row_bytes = enc.rows_size,
+		    .shared_away = enc.shared_away,
+		    .n_funcs = enc.n_funcs,
+		    .n_rows = enc.n_rows,
 		};
 	encoder_deinit(&enc);
 	return ok;
 }
 
 bool sf_place(const struct sf_section *section, const struct sf_encode_options *options,
-	uint64_t addr, struct wr *out, struct err *err)
+    uint64_t addr, struct wr *out, struct err *err)
 {
 	const struct sf_layout *layout = sf_layout_find(options->version);
 	size_t off = SFRAME_HDR_SIZE;
 
 	if (!layout || out->failed)
 		return err_set(
-			err, ERR_INTERNAL, ".sframe to place: not what sf_encode made");
+		    err, ERR_INTERNAL, ".sframe to place: not what sf_encode made");
 	for (size_t i = 0; i < section->n_funcs; i++) {
 		const struct sf_func *func = &section->funcs[i];
 		uint64_t start = func->start, n = sf_stored_funcs(layout, func);
@@ -309,14 +309,14 @@ bool sf_place(const struct sf_section *section, const struct sf_encode_options *
 		for (; n > 0; n--, off += layout->func_size, start += func->rep_size) {
 			if (!num_range_inside(off, layout->func_size, out->size))
 				return err_set(err, ERR_INTERNAL,
-					".sframe to place: not what sf_encode made");
+				    ".sframe to place: not what sf_encode made");
 			if (!layout->put_start(
-				    out, off, options->pcrel ? addr + off : addr, start))
+				out, off, options->pcrel ? addr + off : addr, start))
 				return err_set(err, ERR_LIMIT,
-					"function at 0x%" PRIx64
-					" is beyond the reach of .sframe at "
-					"0x%" PRIx64,
-					start, addr);
+				    "function at 0x%" PRIx64
+				    " is beyond the reach of .sframe at "
+				    "0x%" PRIx64,
+				    start, addr);
 		}
 	}
 	return true;

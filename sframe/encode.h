@@ -39,7 +39,7 @@ enum sf_cannot {
 #define SF_CANNOT_ENUMERATOR(id, text) SF_CANNOT_##id,
 	SF_CANNOTS(SF_CANNOT_ENUMERATOR)
 #undef SF_CANNOT_ENUMERATOR
-		SF_N_CANNOT,
+	    SF_N_CANNOT,
 };
 
 /*
@@ -47,8 +47,8 @@ enum sf_cannot {
  * be written. Outermost rows of version 2, which need an option, count as
  * SF_CANNOT_OUTERMOST.
  */
-enum sf_cannot sf_can_say(uint8_t version, uint8_t abi, const struct sf_row *row);
-bool sf_row_sayable(uint8_t version, uint8_t abi, const struct sf_row *row);
+enum sf_cannot sf_can_express(uint8_t version, uint8_t abi, const struct sf_row *row);
+bool sf_row_expressible(uint8_t version, uint8_t abi, const struct sf_row *row);
 /* Completes "version N cannot say". */
 const char *sf_cannot_text(enum sf_cannot cannot);
 
@@ -79,8 +79,8 @@ struct sf_encode_stats {
  * more than the fields can count. stats may be NULL.
  */
 ATTR_MUST_CHECK bool sf_encode(const struct sf_section *section,
-	const struct sf_encode_options *options, struct wr *out,
-	struct sf_encode_stats *stats, struct err *err);
+    const struct sf_encode_options *options, struct wr *out,
+    struct sf_encode_stats *stats, struct err *err);
 
 /*
  * Fills in the function starts of sf_encode's bytes for a section at address addr.
@@ -88,7 +88,7 @@ ATTR_MUST_CHECK bool sf_encode(const struct sf_section *section,
  * field.
  */
 ATTR_MUST_CHECK bool sf_place(const struct sf_section *section,
-	const struct sf_encode_options *options, uint64_t addr, struct wr *out,
-	struct err *err);
+    const struct sf_encode_options *options, uint64_t addr, struct wr *out,
+    struct err *err);
 
 #endif

@@ -19,7 +19,7 @@ uint64_t sf_stored_funcs(const struct sf_layout *layout, const struct sf_func *f
 }
 
 struct sf_func sf_stored_func(
-	const struct sf_encoding *encoding, const struct sf_func *func, uint32_t i)
+    const struct sf_encoding *encoding, const struct sf_func *func, uint32_t i)
 {
 	const struct sf_row *rows = encoding->section->rows + func->first_row;
 	struct sf_func block = *func;
@@ -41,7 +41,7 @@ struct sf_func sf_stored_func(
 
 /* Where the function's last row starts. */
 static uint32_t last_start_of(
-	const struct sf_section *section, const struct sf_func *func)
+    const struct sf_section *section, const struct sf_func *func)
 {
 	return func->n_rows ? section->rows[func->first_row + func->n_rows - 1].start : 0;
 }
@@ -57,21 +57,21 @@ static uint8_t row_type_of(uint32_t last_start)
 static bool broken(const struct sf_func *func, const char *what, struct err *err)
 {
 	return err_set(err, ERR_INTERNAL, "function at 0x%" PRIx64 " to encode: %s",
-		func->start, what);
+	    func->start, what);
 }
 
 /* A row that no PC selects would do no harm, but makes libsframe abort. */
 static bool verify_last(const struct sf_func *func, uint32_t last_start, struct err *err)
 {
 	uint32_t end =
-		func->pcmask && func->rep_size < func->size ? func->rep_size : func->size;
+	    func->pcmask && func->rep_size < func->size ? func->rep_size : func->size;
 
 	return last_start < end || broken(func, "its last row is past its end", err);
 }
 
 /* A function must say something at each of its PCs, and nothing twice. */
 static bool verify_rows(
-	const struct sf_func *func, const struct sf_row *rows, struct err *err)
+    const struct sf_func *func, const struct sf_row *rows, struct err *err)
 {
 	if (rows[0].start != 0)
 		return broken(func, "its first row is not at its start", err);
@@ -97,20 +97,20 @@ static bool verify_func(const struct sf_encoding *encoding, size_t i, struct err
 		return broken(func, "the next function does not follow it", err);
 	if (func->pcmask != (func->rep_size != 0))
 		return broken(
-			func, "a block size belongs to PCMASK, and only there", err);
+		    func, "a block size belongs to PCMASK, and only there", err);
 	if (func->pauth_b && !encoding->abi->has_pauth)
 		return broken(func, "the ABI has no signing keys", err);
 	if (func->n_rows == 0 && layout->has_signals && func->signal_frame &&
-		!func->pcmask)
+	    !func->pcmask)
 		return true;
 	if (func->n_rows == 0 ||
-		!num_range_inside(func->first_row, func->n_rows, section->n_rows))
+	    !num_range_inside(func->first_row, func->n_rows, section->n_rows))
 		return broken(func, "it has no rows, or rows that are not there", err);
 	if (func->n_rows > layout->max_rows)
 		return err_set(err, ERR_LIMIT,
-			"function at 0x%" PRIx64 ": %" PRIu32
-			" rows, and version %u counts to %" PRIu32,
-			func->start, func->n_rows, layout->version, layout->max_rows);
+		    "function at 0x%" PRIx64 ": %" PRIu32
+		    " rows, and version %u counts to %" PRIu32,
+		    func->start, func->n_rows, layout->version, layout->max_rows);
 	return true;
 }
 
@@ -129,18 +129,18 @@ static uint8_t fde_type_of(const struct sf_encoding *encoding, const struct sf_f
 }
 
 static bool refuse_row(const struct sf_encoding *encoding, const struct sf_func *func,
-	const struct sf_row *row, enum sf_cannot cannot, struct err *err)
+    const struct sf_row *row, enum sf_cannot cannot, struct err *err)
 {
 	return err_set(err, ERR_UNSUPPORTED,
-		"function at 0x%" PRIx64 ", row at +0x%" PRIx32
-		": version %u cannot say %s (%s)",
-		func->start, row->start, encoding->layout->version,
-		sf_cannot_text(cannot), encoding->abi->name);
+	    "function at 0x%" PRIx64 ", row at +0x%" PRIx32
+	    ": version %u cannot say %s (%s)",
+	    func->start, row->start, encoding->layout->version, sf_cannot_text(cannot),
+	    encoding->abi->name);
 }
 
 /* Appends to part->rows all that the FRE sub-section holds of one function. */
 static bool put_rows(
-	struct sf_encode_part *part, const struct sf_func *func, uint32_t last_start)
+    struct sf_encode_part *part, const struct sf_func *func, uint32_t last_start)
 {
 	const struct sf_encoding *encoding = part->encoding;
 	const struct sf_layout *layout = encoding->layout;
@@ -151,10 +151,10 @@ static bool put_rows(
 		layout->put_attr(&part->rows, func, row_type, fde_type);
 	for (uint32_t i = 0; i < func->n_rows; i++) {
 		const struct sf_row *row = &encoding->section->rows[func->first_row + i];
-		enum sf_cannot cannot = sf_layout_can_say(layout, encoding->abi, row);
+		enum sf_cannot cannot = sf_layout_can_express(layout, encoding->abi, row);
 
 		if (cannot == SF_CANNOT_OUTERMOST && encoding->options->outermost &&
-			layout->outermost == SF_OUTERMOST_ON_REQUEST)
+		    layout->outermost == SF_OUTERMOST_ON_REQUEST)
 			cannot = SF_CAN;
 		if (cannot != SF_CAN)
 			return refuse_row(encoding, func, row, cannot, &part->err);
@@ -164,7 +164,7 @@ static bool put_rows(
 }
 
 static bool add_func(struct sf_encode_part *part, const struct sf_func *func,
-	const struct sf_encoded *encoded)
+    const struct sf_encoded *encoded)
 {
 	if (!vec_reserve(&part->funcs, &part->cap_funcs, part->n_funcs + 1))
 		return err_set_nomem(&part->err);
@@ -182,7 +182,7 @@ static bool encode_func(struct sf_encode_part *part, const struct sf_func *func)
 	size_t off = part->rows.size;
 
 	if (func->n_rows &&
-		!verify_rows(func, section->rows + func->first_row, &part->err))
+	    !verify_rows(func, section->rows + func->first_row, &part->err))
 		return false;
 	if (!put_rows(part, func, encoded.last_start))
 		return false;
@@ -230,13 +230,13 @@ static bool part_init(struct sf_encode_part *part)
 	/* Rows that follow each other belong to functions that do, mostly. */
 	if (section->n_funcs)
 		wr_expect(&part->rows,
-			section->n_rows / section->n_funcs * n * TYPICAL_ROW_SIZE);
+		    section->n_rows / section->n_funcs * n * TYPICAL_ROW_SIZE);
 	if (!vec_reserve(&part->funcs, &part->cap_funcs, n) ||
-		!sf_blocks_expect(&part->blocks, n, part->encoding->share))
+	    !sf_blocks_expect(&part->blocks, n, part->encoding->share))
 		return false;
 	/* Where every function is stored as one, they have the same index. */
 	if (!part->encoding->share || !part->encoding->layout->has_blocks ||
-		section->n_rows == 0 || n >= UINT32_MAX)
+	    section->n_rows == 0 || n >= UINT32_MAX)
 		return true;
 	part->firsts = calloc(section->n_rows, sizeof(*part->firsts));
 	return part->firsts;
@@ -267,7 +267,7 @@ void sf_encode_part_run(void *context)
 
 /* One function as stored: number j of the model's. */
 static bool put_func(struct sf_encode_part *part, const struct sf_func *func, uint32_t j,
-	const struct sf_encoded *encoded)
+    const struct sf_encoded *encoded)
 {
 	const struct sf_encoding *encoding = part->encoding;
 	struct sf_func stored = sf_stored_func(encoding, func, j);
@@ -275,11 +275,11 @@ static bool put_func(struct sf_encode_part *part, const struct sf_func *func, ui
 
 	if (!num_u32(part->blocks.list[encoded->block].off, &rows_off))
 		return err_set(&part->err, ERR_LIMIT,
-			"function at 0x%" PRIx64
-			": rows past the 4 GiB that the format can address",
-			stored.start);
+		    "function at 0x%" PRIx64
+		    ": rows past the 4 GiB that the format can address",
+		    stored.start);
 	encoding->layout->put_func(
-		&part->index, &stored, row_type_of(encoded->last_start), rows_off);
+	    &part->index, &stored, row_type_of(encoded->last_start), rows_off);
 	return true;
 }
 

@@ -61,6 +61,6 @@ void sf_encode_part_deinit(struct sf_encode_part *part);
  */
 uint64_t sf_stored_funcs(const struct sf_layout *layout, const struct sf_func *func);
 struct sf_func sf_stored_func(
-	const struct sf_encoding *encoding, const struct sf_func *func, uint32_t i);
+    const struct sf_encoding *encoding, const struct sf_func *func, uint32_t i);
 
 #endif

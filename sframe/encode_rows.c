@@ -54,7 +54,7 @@ static inline int32_t save_word(struct sf_loc loc, int32_t off)
 }
 
 static void default_words(
-	const struct sf_abi *abi, const struct sf_row *row, struct words *words)
+    const struct sf_abi *abi, const struct sf_row *row, struct words *words)
 {
 	bool has_fp = row->fp.kind != SF_LOC_NONE;
 
@@ -75,7 +75,7 @@ static unsigned int control(struct sf_loc loc)
 		word |= SFRAME_V3_CTRL_DEREF_P;
 	if (loc.kind != SF_LOC_AT_CFA)
 		word |= SFRAME_V3_CTRL_REG_P | (unsigned int)loc.reg
-						       << SFRAME_V3_CTRL_REG_SHIFT;
+						   << SFRAME_V3_CTRL_REG_SHIFT;
 	return word;
 }
 
@@ -86,7 +86,7 @@ static void add_pair(struct words *words, struct sf_loc loc, int32_t off)
 }
 
 static void flex_words(
-	const struct sf_abi *abi, const struct sf_row *row, struct words *words)
+    const struct sf_abi *abi, const struct sf_row *row, struct words *words)
 {
 	bool has_fp = row->fp.kind != SF_LOC_NONE;
 
@@ -117,7 +117,7 @@ static inline uint8_t *put_sized(uint8_t *p, uint32_t v, uint8_t code, bool big_
  * outermost row is an info byte of 0: no words, and so no base and no size.
  */
 void sf_put_row(struct wr *wr, const struct sf_abi *abi, const struct sf_row *row,
-	uint8_t row_type, uint8_t fde_type)
+    uint8_t row_type, uint8_t fde_type)
 {
 	uint8_t *p = wr_begin(wr, MAX_ROW_SIZE), code, info = 0;
 	struct words words;

@@ -40,7 +40,7 @@ static bool same_kind(const struct sf_view *a, const struct sf_view *b)
 /* The start waits until the place of the whole is known; all else is copied as it is,
  * faults included, for whoever checks the whole to find. */
 static bool add_func(
-	struct sf_join *join, const struct sf_view *view, uint32_t i, struct err *err)
+    struct sf_join *join, const struct sf_view *view, uint32_t i, struct err *err)
 {
 	struct sf_view_func func;
 	uint32_t at;
@@ -49,14 +49,14 @@ static bool add_func(
 		return false;
 	if (!num_u32(join->rows.size + rows_off(view, &func), &at))
 		return err_set(err, ERR_LIMIT,
-			".sframe: rows past the 4 GiB that the format can address");
+		    ".sframe: rows past the 4 GiB that the format can address");
 	if (!vec_reserve(&join->starts, &join->cap_starts, join->n_funcs + 1))
 		return err_set_nomem(err);
 	wr_bytes(&join->funcs, view->data + func.field_off, view->func_size);
 	if (join->funcs.failed)
 		return err_set_nomem(err);
 	wr_patch_u32(
-		&join->funcs, join->funcs.size - view->func_size + rows_field(view), at);
+	    &join->funcs, join->funcs.size - view->func_size + rows_field(view), at);
 	join->starts[join->n_funcs++] = func.func.start;
 	join->n_rows += func.func.n_rows;
 	return true;
@@ -64,8 +64,8 @@ static bool add_func(
 
 /* Rows of functions that are gone stay: which bytes are theirs alone is not worth
  * finding out. */
-bool sf_join_add(struct sf_join *join, const struct sf_view *view, const bool *gone,
-	struct err *err)
+bool sf_join_add(
+    struct sf_join *join, const struct sf_view *view, const bool *gone, struct err *err)
 {
 	if (!join->begun) {
 		join->begun = true;
@@ -75,7 +75,7 @@ bool sf_join_add(struct sf_join *join, const struct sf_view *view, const bool *g
 	}
 	if (!same_kind(&join->kind, view))
 		return err_set(err, ERR_UNSUPPORTED,
-			".sframe sections of different versions or machines");
+		    ".sframe sections of different versions or machines");
 	for (uint32_t i = 0; i < view->n_funcs; i++)
 		if (!(gone && gone[i]) && !add_func(join, view, i, err))
 			return false;
@@ -85,7 +85,7 @@ bool sf_join_add(struct sf_join *join, const struct sf_view *view, const bool *g
 
 /* An auxiliary header is not carried over: nobody has defined one yet. */
 static void put_header(const struct sf_join *join, uint32_t n_funcs, uint32_t index_len,
-	uint32_t n_rows, uint32_t row_len, struct wr *out)
+    uint32_t n_rows, uint32_t row_len, struct wr *out)
 {
 	const struct sf_view *kind = &join->kind;
 
@@ -104,7 +104,7 @@ static void put_header(const struct sf_join *join, uint32_t n_funcs, uint32_t in
 }
 
 bool sf_join_finish(
-	const struct sf_join *join, uint64_t addr, struct wr *out, struct err *err)
+    const struct sf_join *join, uint64_t addr, struct wr *out, struct err *err)
 {
 	const struct sf_layout *layout = sf_layout_find(join->kind.version);
 	bool pcrel = join->kind.flags & SFRAME_F_FDE_FUNC_START_PCREL;
@@ -112,12 +112,12 @@ bool sf_join_finish(
 
 	if (!join->begun || !layout)
 		return err_set(err, ERR_UNSUPPORTED,
-			".sframe of a version that cannot be "
-			"joined");
+		    ".sframe of a version that cannot be "
+		    "joined");
 	if (!num_u32(join->n_funcs, &n_funcs) || !num_u32(join->funcs.size, &index_len) ||
-		!num_u32(join->n_rows, &n_rows) || !num_u32(join->rows.size, &row_len))
+	    !num_u32(join->n_rows, &n_rows) || !num_u32(join->rows.size, &row_len))
 		return err_set(err, ERR_LIMIT,
-			".sframe: more functions or rows than the format can count");
+		    ".sframe: more functions or rows than the format can count");
 	put_header(join, n_funcs, index_len, n_rows, row_len, out);
 	wr_bytes(out, join->funcs.data, join->funcs.size);
 	wr_bytes(out, join->rows.data, join->rows.size);
@@ -127,9 +127,9 @@ bool sf_join_finish(
 		size_t off = SFRAME_HDR_SIZE + i * layout->func_size;
 
 		if (!layout->put_start(
-			    out, off, pcrel ? addr + off : addr, join->starts[i]))
-			return err_set(err, ERR_LIMIT,
-				".sframe: a function is beyond its reach");
+			out, off, pcrel ? addr + off : addr, join->starts[i]))
+			return err_set(
+			    err, ERR_LIMIT, ".sframe: a function is beyond its reach");
 	}
 	return true;
 }

@@ -30,13 +30,13 @@ struct sf_join {
  * ERR_UNSUPPORTED when it is of another kind (version, ABI, flags, fixed offsets) than
  * those before it, ERR_MALFORMED when a function is damaged.
  */
-ATTR_MUST_CHECK bool sf_join_add(struct sf_join *join, const struct sf_view *view,
-	const bool *gone, struct err *err);
+ATTR_MUST_CHECK bool sf_join_add(
+    struct sf_join *join, const struct sf_view *view, const bool *gone, struct err *err);
 
 /* The whole, to be loaded at addr, into out (initialised by the caller, empty). Functions
  * are in the order they came in; SORTED is not set. */
 ATTR_MUST_CHECK bool sf_join_finish(
-	const struct sf_join *join, uint64_t addr, struct wr *out, struct err *err);
+    const struct sf_join *join, uint64_t addr, struct wr *out, struct err *err);
 
 void sf_join_deinit(struct sf_join *join);
 

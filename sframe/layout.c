@@ -20,7 +20,7 @@ static uint8_t func_info(const struct sf_func *func, uint8_t row_type)
 }
 
 static void put_func_v1(
-	struct wr *out, const struct sf_func *func, uint8_t row_type, uint32_t rows_off)
+    struct wr *out, const struct sf_func *func, uint8_t row_type, uint32_t rows_off)
 {
 	wr_u32(out, 0);
 	wr_u32(out, func->size);
@@ -30,7 +30,7 @@ static void put_func_v1(
 }
 
 static void put_func_v2(
-	struct wr *out, const struct sf_func *func, uint8_t row_type, uint32_t rows_off)
+    struct wr *out, const struct sf_func *func, uint8_t row_type, uint32_t rows_off)
 {
 	put_func_v1(out, func, row_type, rows_off);
 	wr_u8(out, func->rep_size);
@@ -39,7 +39,7 @@ static void put_func_v2(
 
 /* All that is not needed to find a function went to its attribute. */
 static void put_func_v3(
-	struct wr *out, const struct sf_func *func, uint8_t row_type, uint32_t rows_off)
+    struct wr *out, const struct sf_func *func, uint8_t row_type, uint32_t rows_off)
 {
 	(void)row_type;
 	wr_u64(out, 0);
@@ -48,7 +48,7 @@ static void put_func_v3(
 }
 
 static void put_attr_v3(
-	struct wr *rows, const struct sf_func *func, uint8_t row_type, uint8_t fde_type)
+    struct wr *rows, const struct sf_func *func, uint8_t row_type, uint8_t fde_type)
 {
 	uint8_t info = func_info(func, row_type);
 
@@ -79,47 +79,47 @@ static bool put_start_s64(struct wr *out, size_t off, uint64_t base, uint64_t st
 
 /* By version. */
 static const struct sf_layout layouts[] = {
-	[SFRAME_VERSION_1] =
-		{
-			.version = SFRAME_VERSION_1,
-			.func_size = SFRAME_V1_FDE_SIZE,
-			.flags = SFRAME_F_FDE_SORTED,
-			.outermost = SF_OUTERMOST_NEVER,
-			.max_rows = UINT32_MAX,
-			.put_func = put_func_v1,
-			.put_start = put_start_s32,
-		},
-	[SFRAME_VERSION_2] =
-		{
-			.version = SFRAME_VERSION_2,
-			.func_size = SFRAME_V2_FDE_SIZE,
-			.flags = SFRAME_F_FDE_SORTED | SFRAME_F_FDE_FUNC_START_PCREL,
-			.outermost = SF_OUTERMOST_ON_REQUEST,
-			.max_rows = UINT32_MAX,
-			.has_blocks = true,
-			.has_regs = true,
-			.put_func = put_func_v2,
-			.put_start = put_start_s32,
-		},
-	[SFRAME_VERSION_3] =
-		{
-			.version = SFRAME_VERSION_3,
-			.func_size = SFRAME_V3_FDE_SIZE,
-			.flags = SFRAME_F_FDE_SORTED | SFRAME_F_FDE_FUNC_START_PCREL,
-			.outermost = SF_OUTERMOST_ALWAYS,
-			.max_rows = UINT16_MAX,
-			.has_blocks = true,
-			.has_signals = true,
-			.has_flex = true,
-			.put_attr = put_attr_v3,
-			.put_func = put_func_v3,
-			.put_start = put_start_s64,
-		},
+    [SFRAME_VERSION_1] =
+	{
+	    .version = SFRAME_VERSION_1,
+	    .func_size = SFRAME_V1_FDE_SIZE,
+	    .flags = SFRAME_F_FDE_SORTED,
+	    .outermost = SF_OUTERMOST_NEVER,
+	    .max_rows = UINT32_MAX,
+	    .put_func = put_func_v1,
+	    .put_start = put_start_s32,
+	},
+    [SFRAME_VERSION_2] =
+	{
+	    .version = SFRAME_VERSION_2,
+	    .func_size = SFRAME_V2_FDE_SIZE,
+	    .flags = SFRAME_F_FDE_SORTED | SFRAME_F_FDE_FUNC_START_PCREL,
+	    .outermost = SF_OUTERMOST_ON_REQUEST,
+	    .max_rows = UINT32_MAX,
+	    .has_blocks = true,
+	    .has_regs = true,
+	    .put_func = put_func_v2,
+	    .put_start = put_start_s32,
+	},
+    [SFRAME_VERSION_3] =
+	{
+	    .version = SFRAME_VERSION_3,
+	    .func_size = SFRAME_V3_FDE_SIZE,
+	    .flags = SFRAME_F_FDE_SORTED | SFRAME_F_FDE_FUNC_START_PCREL,
+	    .outermost = SF_OUTERMOST_ALWAYS,
+	    .max_rows = UINT16_MAX,
+	    .has_blocks = true,
+	    .has_signals = true,
+	    .has_flex = true,
+	    .put_attr = put_attr_v3,
+	    .put_func = put_func_v3,
+	    .put_start = put_start_s64,
+	},
 };
 
 const struct sf_layout *sf_layout_find(uint8_t version)
 {
 	return version < sizeof(layouts) / sizeof(*layouts) && layouts[version].put_func
-		       ? &layouts[version]
-		       : NULL;
+		   ? &layouts[version]
+		   : NULL;
 }

@@ -36,10 +36,10 @@ struct sf_layout {
 
 	/* What stands right before a function's rows; NULL when nothing does. */
 	void (*put_attr)(struct wr *rows, const struct sf_func *func, uint8_t row_type,
-		uint8_t fde_type);
+	    uint8_t fde_type);
 	/* Appends the FDE, its start field 0. */
 	void (*put_func)(struct wr *out, const struct sf_func *func, uint8_t row_type,
-		uint32_t rows_off);
+	    uint32_t rows_off);
 	/* Fills in the start field at off; false when the distance does not fit. */
 	bool (*put_start)(struct wr *out, size_t off, uint64_t base, uint64_t start);
 };
@@ -47,9 +47,9 @@ struct sf_layout {
 /* NULL when the version cannot be written. */
 const struct sf_layout *sf_layout_find(uint8_t version);
 
-/* sf_can_say(), of a version and an ABI that are known to go together. */
-enum sf_cannot sf_layout_can_say(const struct sf_layout *layout, const struct sf_abi *abi,
-	const struct sf_row *row);
+/* sf_can_express(), of a version and an ABI that are known to go together. */
+enum sf_cannot sf_layout_can_express(
+    const struct sf_layout *layout, const struct sf_abi *abi, const struct sf_row *row);
 
 /* Whether a flexible FDE is needed to say a row that the layout can say. */
 bool sf_row_needs_flex(const struct sf_abi *abi, const struct sf_row *row);
@@ -65,6 +65,6 @@ static inline bool sf_row_has_ra(const struct sf_abi *abi, const struct sf_row *
 
 /* Appends the bytes of a row that can be said. */
 void sf_put_row(struct wr *wr, const struct sf_abi *abi, const struct sf_row *row,
-	uint8_t row_type, uint8_t fde_type);
+    uint8_t row_type, uint8_t fde_type);
 
 #endif

@@ -26,7 +26,7 @@ static inline uint32_t sf_load(const uint8_t *p, unsigned int width, bool big_en
 
 /* The same, signed. */
 static inline int32_t sf_load_signed(
-	const uint8_t *p, unsigned int width, bool big_endian)
+    const uint8_t *p, unsigned int width, bool big_endian)
 {
 	uint32_t v = sf_load(p, width, big_endian);
 

@@ -13,61 +13,61 @@
 
 /* By id. */
 static const struct sf_abi abis[] = {
-	/*
+    /*
 	 * AAPCS64: x29 is the frame pointer and x30 the link register, which a leaf
 	 * never saves.
 	 */
-	[SFRAME_ABI_AARCH64_ENDIAN_BIG] =
-		{
-			.name = "AArch64 big-endian",
-			.id = SFRAME_ABI_AARCH64_ENDIAN_BIG,
-			.since = SFRAME_VERSION_1,
-			.sp = 31,
-			.fp = 29,
-			.ra = 30,
-			.big_endian = true,
-			.has_pauth = true,
-		},
-	[SFRAME_ABI_AARCH64_ENDIAN_LITTLE] =
-		{
-			.name = "AArch64 little-endian",
-			.id = SFRAME_ABI_AARCH64_ENDIAN_LITTLE,
-			.since = SFRAME_VERSION_1,
-			.sp = 31,
-			.fp = 29,
-			.ra = 30,
-			.has_pauth = true,
-		},
-	/*
+    [SFRAME_ABI_AARCH64_ENDIAN_BIG] =
+	{
+	    .name = "AArch64 big-endian",
+	    .id = SFRAME_ABI_AARCH64_ENDIAN_BIG,
+	    .since = SFRAME_VERSION_1,
+	    .sp = 31,
+	    .fp = 29,
+	    .ra = 30,
+	    .big_endian = true,
+	    .has_pauth = true,
+	},
+    [SFRAME_ABI_AARCH64_ENDIAN_LITTLE] =
+	{
+	    .name = "AArch64 little-endian",
+	    .id = SFRAME_ABI_AARCH64_ENDIAN_LITTLE,
+	    .since = SFRAME_VERSION_1,
+	    .sp = 31,
+	    .fp = 29,
+	    .ra = 30,
+	    .has_pauth = true,
+	},
+    /*
 	 * x86-64 psABI 3.2.2: the call instruction leaves the return address just below
 	 * the CFA.
 	 */
-	[SFRAME_ABI_AMD64_ENDIAN_LITTLE] =
-		{
-			.name = "AMD64",
-			.id = SFRAME_ABI_AMD64_ENDIAN_LITTLE,
-			.since = SFRAME_VERSION_1,
-			.sp = 7,
-			.fp = 6,
-			.ra = 16,
-			.fixed_ra_off = -8,
-			.has_flex = true,
-		},
-	/*
+    [SFRAME_ABI_AMD64_ENDIAN_LITTLE] =
+	{
+	    .name = "AMD64",
+	    .id = SFRAME_ABI_AMD64_ENDIAN_LITTLE,
+	    .since = SFRAME_VERSION_1,
+	    .sp = 7,
+	    .fp = 6,
+	    .ra = 16,
+	    .fixed_ra_off = -8,
+	    .has_flex = true,
+	},
+    /*
 	 * s390x ELF ABI: r11 is only the customary frame pointer; r14 holds the return
 	 * address.
 	 */
-	[SFRAME_ABI_S390X_ENDIAN_BIG] =
-		{
-			.name = "s390x",
-			.id = SFRAME_ABI_S390X_ENDIAN_BIG,
-			.since = SFRAME_VERSION_2,
-			.sp = 15,
-			.fp = 11,
-			.ra = 14,
-			.big_endian = true,
-			.has_flex = true,
-		},
+    [SFRAME_ABI_S390X_ENDIAN_BIG] =
+	{
+	    .name = "s390x",
+	    .id = SFRAME_ABI_S390X_ENDIAN_BIG,
+	    .since = SFRAME_VERSION_2,
+	    .sp = 15,
+	    .fp = 11,
+	    .ra = 14,
+	    .big_endian = true,
+	    .has_flex = true,
+	},
 };
 
 const struct sf_abi *sf_abi_find(uint8_t id)
@@ -90,8 +90,8 @@ bool sf_row_same(const struct sf_row *a, const struct sf_row *b)
 
 bool sf_section_expect(struct sf_section *section, size_t n_funcs, size_t n_rows)
 {
-	return vec_reserve(&section->funcs, &section->cap_funcs,
-		       section->n_funcs + n_funcs) &&
+	return vec_reserve(
+		   &section->funcs, &section->cap_funcs, section->n_funcs + n_funcs) &&
 	       vec_reserve(&section->rows, &section->cap_rows, section->n_rows + n_rows);
 }
 
@@ -109,7 +109,7 @@ bool sf_section_add_func(struct sf_section *section, const struct sf_func *func)
 }
 
 bool sf_section_add_same(
-	struct sf_section *section, size_t i, uint64_t start, uint32_t size)
+    struct sf_section *section, size_t i, uint64_t start, uint32_t size)
 {
 	struct sf_func *added;
 
@@ -130,7 +130,7 @@ bool sf_section_append(struct sf_section *section, const struct sf_section *part
 		return false;
 	if (part->n_rows)
 		memcpy(section->rows + n_rows, part->rows,
-			part->n_rows * sizeof(*part->rows));
+		    part->n_rows * sizeof(*part->rows));
 	for (size_t i = 0; i < part->n_funcs; i++) {
 		section->funcs[n_funcs + i] = part->funcs[i];
 		section->funcs[n_funcs + i].first_row += n_rows;

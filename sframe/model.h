@@ -17,7 +17,7 @@
  * FDEs. */
 enum sf_loc_kind {
 	SF_LOC_NONE =
-		0, /* FP: unchanged. RA: at the header's fixed offset, else unchanged */
+	    0, /* FP: unchanged. RA: at the header's fixed offset, else unchanged */
 	SF_LOC_AT_CFA, /* *(cfa + off) */
 	SF_LOC_REG,    /* reg + off */
 	SF_LOC_AT_REG, /* *(reg + off) */
@@ -59,7 +59,7 @@ struct sf_section {
 	int8_t fixed_fp_off; /* from the CFA; 0: FP has words of its own */
 	int8_t fixed_ra_off; /* from the CFA; 0: RA has words of its own */
 	struct sf_func
-		*funcs; /* owned; ascending by start, not overlapping, when finished */
+	    *funcs; /* owned; ascending by start, not overlapping, when finished */
 	size_t n_funcs, cap_funcs;
 	struct sf_row *rows; /* owned; of all functions */
 	size_t n_rows, cap_rows;
@@ -70,20 +70,20 @@ bool sf_row_same(const struct sf_row *a, const struct sf_row *b);
 
 /* Makes room for so many more, so that adding them copies nothing. */
 ATTR_MUST_CHECK bool sf_section_expect(
-	struct sf_section *section, size_t n_funcs, size_t n_rows);
+    struct sf_section *section, size_t n_funcs, size_t n_rows);
 /* Appends a function that will own the rows added after it. False when memory runs out.
  */
 ATTR_MUST_CHECK bool sf_section_add_func(
-	struct sf_section *section, const struct sf_func *func);
+    struct sf_section *section, const struct sf_func *func);
 /* Appends a function that is like function number i but for its place: it has the same
  * rows. */
 ATTR_MUST_CHECK bool sf_section_add_same(
-	struct sf_section *section, size_t i, uint64_t start, uint32_t size);
+    struct sf_section *section, size_t i, uint64_t start, uint32_t size);
 ATTR_MUST_CHECK bool sf_section_add_row(
-	struct sf_section *section, const struct sf_row *row);
+    struct sf_section *section, const struct sf_row *row);
 /* Appends all of part, behind what is there. */
 ATTR_MUST_CHECK bool sf_section_append(
-	struct sf_section *section, const struct sf_section *part);
+    struct sf_section *section, const struct sf_section *part);
 void sf_section_deinit(struct sf_section *section);
 
 #endif

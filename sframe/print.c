@@ -12,9 +12,9 @@ struct flag_name {
 };
 
 static const struct flag_name flag_names[] = {
-	{SFRAME_F_FDE_SORTED, "SFRAME_F_FDE_SORTED"},
-	{SFRAME_F_FRAME_POINTER, "SFRAME_F_FRAME_POINTER"},
-	{SFRAME_F_FDE_FUNC_START_PCREL, "SFRAME_F_FDE_FUNC_START_PCREL"},
+    {SFRAME_F_FDE_SORTED, "SFRAME_F_FDE_SORTED"},
+    {SFRAME_F_FRAME_POINTER, "SFRAME_F_FRAME_POINTER"},
+    {SFRAME_F_FDE_FUNC_START_PCREL, "SFRAME_F_FDE_FUNC_START_PCREL"},
 };
 
 /* One flag to a line; bits without a name as a number. */
@@ -46,7 +46,7 @@ static void print_header(const struct sf_view *view, const char *name, FILE *out
 	if (view->fixed_ra_off)
 		fprintf(out, "    CFA fixed RA offset: %d\n", view->fixed_ra_off);
 	fprintf(out, "    Num FDEs: %" PRIu32 "\n    Num FREs: %" PRIu32 "\n",
-		view->n_funcs, view->n_rows);
+	    view->n_funcs, view->n_rows);
 	fprintf(out, "\n  Function Index :\n");
 }
 
@@ -55,7 +55,7 @@ static void print_header(const struct sf_view *view, const char *name, FILE *out
  * which for an offset from the CFA goes without saying.
  */
 static void format_loc(const struct sf_abi *abi, struct sf_loc loc, int32_t off,
-	const char *none, char *buf, size_t size)
+    const char *none, char *buf, size_t size)
 {
 	char reg[8];
 
@@ -87,7 +87,7 @@ static void format_loc(const struct sf_abi *abi, struct sf_loc loc, int32_t off,
  * offset.
  */
 static void format_save(const struct sf_row_iter *iter, struct sf_loc loc, int32_t off,
-	const char *none, char *buf, size_t size)
+    const char *none, char *buf, size_t size)
 {
 	if (loc.kind == SF_LOC_REG && !iter->flex)
 		snprintf(buf, size, "r%u", loc.reg);
@@ -100,7 +100,7 @@ static void format_save(const struct sf_row_iter *iter, struct sf_loc loc, int32
  * a block.
  */
 static void print_row(
-	const struct sf_row_iter *iter, const struct sf_row *row, uint64_t pc, FILE *out)
+    const struct sf_row_iter *iter, const struct sf_row *row, uint64_t pc, FILE *out)
 {
 	const struct sf_view *view = iter->view;
 	const char *no_ra = "u";
@@ -111,15 +111,15 @@ static void print_row(
 		return;
 	}
 	format_loc(iter->abi, row->cfa, row->cfa_off, "u", cfa, sizeof(cfa));
-	format_save(iter, row->fp, row->fp_off, view->fixed_fp_off ? "f" : "u", fp,
-		sizeof(fp));
+	format_save(
+	    iter, row->fp, row->fp_off, view->fixed_fp_off ? "f" : "u", fp, sizeof(fp));
 	/* A padding word is not quite nothing. */
 	if (row->fp.kind != SF_LOC_NONE)
 		no_ra = "U";
-	format_save(iter, row->ra, row->ra_off, view->fixed_ra_off ? "f" : no_ra, ra,
-		sizeof(ra));
+	format_save(
+	    iter, row->ra, row->ra_off, view->fixed_ra_off ? "f" : no_ra, ra, sizeof(ra));
 	fprintf(out, "    %016" PRIx64 "  %-9s %-9s %s%s\n", pc, cfa, fp, ra,
-		row->ra_signed ? "[s]" : "");
+	    row->ra_signed ? "[s]" : "");
 }
 
 static bool print_func(const struct sf_view *view, uint32_t i, FILE *out, struct err *err)
@@ -131,21 +131,19 @@ static bool print_func(const struct sf_view *view, uint32_t i, FILE *out, struct
 	if (!sf_view_func(view, i, &func, err))
 		return false;
 	fprintf(out,
-		"\n    func idx [%" PRIu32 "]: pc = 0x%" PRIx64 ", size = %" PRIu32
-		" bytes",
-		i, func.func.start, func.func.size);
+	    "\n    func idx [%" PRIu32 "]: pc = 0x%" PRIx64 ", size = %" PRIu32 " bytes",
+	    i, func.func.start, func.func.size);
 	if (func.func.signal_frame || func.flex)
 		fprintf(out, ", attr = \"%s%s\"", func.func.signal_frame ? "S" : "",
-			func.flex ? "F" : "");
+		    func.flex ? "F" : "");
 	if (view->version >= SFRAME_VERSION_2 && func.func.pcmask)
 		fprintf(out, ", PCMASK, rep_size = %u", func.func.rep_size);
 	fprintf(out, "%s\n    STARTPC%s         CFA       FP        RA\n",
-		func.func.pauth_b ? ", pauth = B key" : "",
-		func.func.pcmask ? "[m]" : "   ");
+	    func.func.pauth_b ? ", pauth = B key" : "", func.func.pcmask ? "[m]" : "   ");
 	sf_rows_begin(view, &func, &iter);
 	while (sf_rows_next(&iter, &row, err))
 		print_row(&iter, &row,
-			(func.func.pcmask ? 0 : func.func.start) + row.start, out);
+		    (func.func.pcmask ? 0 : func.func.start) + row.start, out);
 	return !iter.failed;
 }
 

@@ -11,6 +11,6 @@
 
 /* Prints until the first damage; what came before it stands. name is the section's. */
 ATTR_MUST_CHECK bool sf_print(
-	const struct sf_view *view, const char *name, FILE *out, struct err *err);
+    const struct sf_view *view, const char *name, FILE *out, struct err *err);
 
 #endif

@@ -16,7 +16,7 @@ void batch_bar_init(struct batch_bar *bar, bool quiet)
 	const char *term = getenv("TERM");
 
 	*bar = (struct batch_bar){
-		.shown = !quiet && isatty(STDERR_FILENO) && term && strcmp(term, "dumb")};
+	    .shown = !quiet && isatty(STDERR_FILENO) && term && strcmp(term, "dumb")};
 }
 
 int batch_bar_patience(const struct batch_bar *bar)
@@ -67,7 +67,7 @@ void batch_bar_listing(struct batch_bar *bar, uint64_t n_elf, uint64_t n_others)
 	if (!batch_bar_due(bar))
 		return;
 	snprintf(line, sizeof(line), "looking for ELF files: %" PRIu64 " of %" PRIu64,
-		n_elf, n_elf + n_others);
+	    n_elf, n_elf + n_others);
 	batch_bar_draw(bar, line);
 }
 
@@ -79,10 +79,10 @@ void batch_bar_working(struct batch_bar *bar)
 	if (!batch_bar_due(bar))
 		return;
 	snprintf(line, sizeof(line),
-		"%3.0f%%  %" PRIu64 "/%" PRIu64 " files  %.1f/%.1f MiB  %s",
-		bar->bytes ? 100.0 * (double)bar->bytes_done / (double)bar->bytes : 0.0,
-		bar->n_done, bar->n_files, (double)bar->bytes_done / mib,
-		(double)bar->bytes / mib, bar->path ? bar->path : "");
+	    "%3.0f%%  %" PRIu64 "/%" PRIu64 " files  %.1f/%.1f MiB  %s",
+	    bar->bytes ? 100.0 * (double)bar->bytes_done / (double)bar->bytes : 0.0,
+	    bar->n_done, bar->n_files, (double)bar->bytes_done / mib,
+	    (double)bar->bytes / mib, bar->path ? bar->path : "");
 	batch_bar_draw(bar, line);
 }
 

@@ -11,7 +11,7 @@
 #include "cmd/batch/pool.h"
 #include "cmd/report/report.h"
 #include "cmd/batch/signal.h"
-#include "cmd/say.h"
+#include "cmd/print.h"
 
 /*
  * A file from this size on is converted alone, by all threads, before the others, which
@@ -26,7 +26,7 @@ enum { BATCH_PLAIN_SIZE = 4 * 4096 };
 volatile sig_atomic_t batch_signal;
 
 bool batch_fail(
-	struct eh2sframe_error *err, enum eh2sframe_status status, const char *fmt, ...)
+    struct eh2sframe_error *err, enum eh2sframe_status status, const char *fmt, ...)
 {
 	char text[sizeof(err->text)];
 	va_list ap;
@@ -82,7 +82,7 @@ int batch_complain(const char *path, const struct eh2sframe_error *err)
 {
 	char buf[BATCH_PLAIN_SIZE];
 
-	return say_error(path ? batch_plain(path, buf, sizeof(buf)) : NULL, err);
+	return print_error(path ? batch_plain(path, buf, sizeof(buf)) : NULL, err);
 }
 
 bool batch_reserve_bytes(void *array_ptr, size_t *cap, size_t need, size_t elem_size)
@@ -135,7 +135,7 @@ struct batch_run {
 /* For the pool. Failures are told at once, for a run may take long; the rest in the end,
  * in an order that does not depend on how many processes there were. */
 static bool batch_done(
-	void *context, size_t file, json_t *object, struct eh2sframe_error *err)
+    void *context, size_t file, json_t *object, struct eh2sframe_error *err)
 {
 	struct batch_run *run = context;
 	const char *text = json_string_value(json_object_get(object, "error"));
@@ -159,7 +159,7 @@ static bool batch_add_listed(struct batch_run *run, struct eh2sframe_error *err)
 
 	for (size_t i = 0; ok && i < tree->n_faults; i++) {
 		json_t *object =
-			batch_report_fail(tree->faults[i].path, &tree->faults[i].err);
+		    batch_report_fail(tree->faults[i].path, &tree->faults[i].err);
 
 		batch_complain(tree->faults[i].path, &tree->faults[i].err);
 		ok = object ? batch_report_add(&run->report, object, keep, err)
@@ -175,7 +175,7 @@ static bool batch_add_listed(struct batch_run *run, struct eh2sframe_error *err)
 		json_decref(object);
 	}
 	run->report.apart = (struct batch_apart){
-		(json_int_t)tree->n_others, (json_int_t)tree->n_mount_points};
+	    (json_int_t)tree->n_others, (json_int_t)tree->n_mount_points};
 	return ok;
 }
 
@@ -184,9 +184,9 @@ static bool batch_convert_all(struct batch_run *run, struct eh2sframe_error *err
 {
 	const struct batch_tree *tree = &run->tree;
 	struct batch_pool pool = {.job = {.tree = tree, .args = run->args},
-		.bar = &run->bar,
-		.done = batch_done,
-		.context = run};
+	    .bar = &run->bar,
+	    .done = batch_done,
+	    .context = run};
 	unsigned int jobs = run->args->jobs;
 	size_t large = 0;
 
@@ -212,8 +212,8 @@ static void batch_tell(struct batch_run *run)
 	for (size_t i = 0; run->args->verbosity > 0 && i < report->n; i++) {
 		json_t *file = json_loads(report->list[i].text, 0, NULL);
 
-		batch_report_line(file,
-			batch_plain(report->list[i].path, buf, sizeof(buf)), stdout);
+		batch_report_line(
+		    file, batch_plain(report->list[i].path, buf, sizeof(buf)), stdout);
 		json_decref(file);
 	}
 	if (run->args->verbosity >= 0)
@@ -232,8 +232,8 @@ static bool batch_report_apart(const struct batch_run *run, struct eh2sframe_err
 
 		if (elf->st_dev == st.st_dev && elf->st_ino == st.st_ino)
 			return batch_fail(err, EH2SFRAME_USAGE,
-				"--report-file=%s is an ELF file in what was named",
-				run->args->json_path);
+			    "--report-file=%s is an ELF file in what was named",
+			    run->args->json_path);
 	}
 	return true;
 }
@@ -273,7 +273,7 @@ int batch_run(const struct args *args)
 			where = args->json_path;
 	}
 	if (!ok)
-		status = say_worse(status, batch_complain(where, &err));
+		status = print_worse(status, batch_complain(where, &err));
 	batch_report_deinit(&run.report);
 	batch_tree_deinit(&run.tree);
 	/* Whoever sent it, or a shell that waits, is to see that it was obeyed. */

@@ -19,9 +19,9 @@
 
 /* Set status and text, the second with strerror(errno) behind it; always false. */
 bool batch_fail(struct eh2sframe_error *err, enum eh2sframe_status status,
-	const char *fmt, ...) BATCH_PRINTF(3, 4);
+    const char *fmt, ...) BATCH_PRINTF(3, 4);
 bool batch_fail_errno(struct eh2sframe_error *err, const char *fmt, ...)
-	BATCH_PRINTF(2, 3);
+    BATCH_PRINTF(2, 3);
 bool batch_fail_nomem(struct eh2sframe_error *err);
 
 /*
@@ -29,7 +29,7 @@ bool batch_fail_nomem(struct eh2sframe_error *err);
  * need elements. False when memory runs out; it is then as it was.
  */
 BATCH_CHECKED bool batch_reserve_bytes(
-	void *array_ptr, size_t *cap, size_t need, size_t elem_size);
+    void *array_ptr, size_t *cap, size_t need, size_t elem_size);
 #define batch_reserve(array_ptr, cap_ptr, need)                                          \
 	batch_reserve_bytes((array_ptr), (cap_ptr), (need), sizeof(**(array_ptr)))
 
@@ -40,7 +40,7 @@ BATCH_CHECKED bool batch_reserve_bytes(
  */
 const char *batch_plain(const char *name, char *buf, size_t size);
 
-/* say_error, of a path that may be anything. */
+/* print_error, of a path that may be anything. */
 int batch_complain(const char *path, const struct eh2sframe_error *err);
 
 /* The command. Returns its exit status, or does not when a signal ended it. */

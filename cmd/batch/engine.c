@@ -24,7 +24,7 @@ static bool engine_write(void *context, const char *text, size_t size)
 }
 
 json_t *engine_document(
-	const struct eh2sframe_report *report, struct eh2sframe_error *error)
+    const struct eh2sframe_report *report, struct eh2sframe_error *error)
 {
 	struct engine_text text = {0};
 	json_t *document = NULL;
@@ -40,7 +40,7 @@ json_t *engine_document(
 
 /* The object of the only file in a report. */
 static bool engine_report(
-	struct eh2sframe *file, json_t **object, struct eh2sframe_error *error)
+    struct eh2sframe *file, json_t **object, struct eh2sframe_error *error)
 {
 	struct eh2sframe_report *report = eh2sframe_report_new();
 	json_t *document = NULL;
@@ -72,17 +72,17 @@ static const char *engine_lack(const struct eh2sframe *file)
 }
 
 struct eh2sframe *engine_open(
-	const struct batch_input *input, const char **skip, struct eh2sframe_error *error)
+    const struct batch_input *input, const char **skip, struct eh2sframe_error *error)
 {
 	struct eh2sframe *file =
-		eh2sframe_open_fd(input->fd, input->path, input->options, error);
+	    eh2sframe_open_fd(input->fd, input->path, input->options, error);
 
 	*skip = file ? engine_lack(file) : NULL;
 	return file;
 }
 
 bool engine_convert(struct eh2sframe *file, const char *out, json_t **report,
-	struct eh2sframe_error *error)
+    struct eh2sframe_error *error)
 {
 	return eh2sframe_write_path(file, out, error) &&
 	       engine_report(file, report, error);

@@ -127,7 +127,7 @@ static bool batch_is_dir(int fd, const struct batch_dir *dir)
  * is -1 when the first is a named one. NULL for want of memory.
  */
 static uint32_t *batch_way_down(
-	const struct batch_tree *tree, uint32_t dir, size_t *n, int *up)
+    const struct batch_tree *tree, uint32_t dir, size_t *n, int *up)
 {
 	size_t depth = 1;
 	uint32_t *way, top = dir;
@@ -153,7 +153,7 @@ static uint32_t *batch_way_down(
 
 /* One component; links are followed only on the way to what the user named. */
 static int batch_step_down(const struct batch_tree *tree, const struct batch_dir *dir,
-	int up, struct eh2sframe_error *err)
+    int up, struct eh2sframe_error *err)
 {
 	int fd = up < 0 ? openat(tree->start, dir->path, BATCH_OPEN_DIR)
 			: openat(up, dir->base, BATCH_OPEN_DIR | O_NOFOLLOW);
@@ -161,8 +161,8 @@ static int batch_step_down(const struct batch_tree *tree, const struct batch_dir
 	if (fd < 0) {
 		batch_fail_errno(err, "cannot open the directory");
 	} else if (!batch_is_dir(fd, dir)) {
-		batch_fail(err, EH2SFRAME_IO,
-			"the directory was exchanged since it was listed");
+		batch_fail(
+		    err, EH2SFRAME_IO, "the directory was exchanged since it was listed");
 		close(fd);
 		fd = -1;
 	}
@@ -170,7 +170,7 @@ static int batch_step_down(const struct batch_tree *tree, const struct batch_dir
 }
 
 int batch_tree_open_dir(
-	const struct batch_tree *tree, uint32_t dir, struct eh2sframe_error *err)
+    const struct batch_tree *tree, uint32_t dir, struct eh2sframe_error *err)
 {
 	size_t n;
 	int fd = -1, up;

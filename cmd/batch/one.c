@@ -30,7 +30,7 @@ struct batch_made {
 
 /* Of the file's k-th name; what is converted is made under that of the first. */
 static const char *batch_temp_name(
-	const struct batch_job *job, uint32_t k, char buf[BATCH_TEMP_SIZE])
+    const struct batch_job *job, uint32_t k, char buf[BATCH_TEMP_SIZE])
 {
 	snprintf(buf, BATCH_TEMP_SIZE, ".eh2sframe.%s.%" PRIu32, job->token, k);
 	return buf;
@@ -43,13 +43,13 @@ static bool batch_is_same(const struct stat *a, const struct stat *b, bool links
 	       a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
 	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
 	       (!links_too || (a->st_nlink == b->st_nlink &&
-				      a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
-				      a->st_ctim.tv_nsec == b->st_ctim.tv_nsec));
+				  a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
+				  a->st_ctim.tv_nsec == b->st_ctim.tv_nsec));
 }
 
 /* Of the name, not of what a link in its place leads to. */
 static bool batch_stat(int dirfd, const struct batch_name *name, struct stat *st,
-	struct eh2sframe_error *err)
+    struct eh2sframe_error *err)
 {
 	if (fstatat(dirfd, name->base, st, AT_SYMLINK_NOFOLLOW) < 0)
 		return batch_fail_errno(err, "cannot stat");
@@ -58,7 +58,7 @@ static bool batch_stat(int dirfd, const struct batch_name *name, struct stat *st
 
 /* The k-th name is still one of the file, and beside it stands a link to the new one. */
 static bool batch_link(const struct batch_job *job, const struct batch_file *file,
-	uint32_t k, const struct batch_made *made, struct eh2sframe_error *err)
+    uint32_t k, const struct batch_made *made, struct eh2sframe_error *err)
 {
 	const struct batch_name *name = &job->tree->names[file->first + k];
 	char from[BATCH_TEMP_SIZE], to[BATCH_TEMP_SIZE];
@@ -67,11 +67,11 @@ static bool batch_link(const struct batch_job *job, const struct batch_file *fil
 	bool ok = dirfd >= 0 && batch_stat(dirfd, name, &st, err);
 
 	if (ok && !batch_is_same(&st, &made->was, true))
-		ok = batch_fail(err, EH2SFRAME_IO,
-			"changed while it was converted; left as it is");
+		ok = batch_fail(
+		    err, EH2SFRAME_IO, "changed while it was converted; left as it is");
 	if (ok && k > 0 &&
-		linkat(made->dirfd, batch_temp_name(job, 0, from), dirfd,
-			batch_temp_name(job, k, to), 0) < 0)
+	    linkat(made->dirfd, batch_temp_name(job, 0, from), dirfd,
+		batch_temp_name(job, k, to), 0) < 0)
 		ok = batch_fail_errno(err, "cannot link beside %s", name->base);
 	if (dirfd >= 0)
 		close(dirfd);
@@ -80,7 +80,7 @@ static bool batch_link(const struct batch_job *job, const struct batch_file *fil
 
 /* The k-th name becomes one of the new file. */
 static bool batch_rename(const struct batch_job *job, const struct batch_file *file,
-	uint32_t k, struct eh2sframe_error *err)
+    uint32_t k, struct eh2sframe_error *err)
 {
 	const struct batch_name *name = &job->tree->names[file->first + k];
 	char temp[BATCH_TEMP_SIZE];
@@ -94,13 +94,13 @@ static bool batch_rename(const struct batch_job *job, const struct batch_file *f
 	if (ok || file->n == 1)
 		return ok;
 	return batch_fail(err, err->status,
-		"%.300s; %" PRIu32 " of its %" PRIu32 " names have the new file",
-		err->text, k, file->n);
+	    "%.300s; %" PRIu32 " of its %" PRIu32 " names have the new file", err->text,
+	    k, file->n);
 }
 
 /* All links are made before the first name changes: what can go wrong does so then. */
 static bool batch_put(const struct batch_job *job, const struct batch_file *file,
-	const struct batch_made *made, struct eh2sframe_error *err)
+    const struct batch_made *made, struct eh2sframe_error *err)
 {
 	sigset_t all, before;
 	bool ok = true;
@@ -108,8 +108,8 @@ static bool batch_put(const struct batch_job *job, const struct batch_file *file
 	/* Of two runs that get here at once each would give names to its own file, and
 	 * they would part; until the file is closed there is only one. */
 	if (file->n > 1 && flock(made->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-		return batch_fail(err, EH2SFRAME_IO,
-			"another process has locked it; left as it is");
+		return batch_fail(
+		    err, EH2SFRAME_IO, "another process has locked it; left as it is");
 	/* A signal waits, or the names would part. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
@@ -129,7 +129,7 @@ void batch_one_clean(const struct batch_job *job, size_t index)
 
 	for (uint32_t k = 0; k < file->n; k++) {
 		int dirfd = batch_tree_open_dir(
-			job->tree, job->tree->names[file->first + k].dir, &ignored);
+		    job->tree, job->tree->names[file->first + k].dir, &ignored);
 
 		if (dirfd < 0)
 			continue;
@@ -140,7 +140,7 @@ void batch_one_clean(const struct batch_job *job, size_t index)
 
 /* Into the directory of the first name; the file there is the one that was listed. */
 static int batch_open(const struct batch_name *name, int dirfd, struct stat *st,
-	struct eh2sframe_error *error)
+    struct eh2sframe_error *error)
 {
 	int fd = -1;
 
@@ -161,7 +161,7 @@ static int batch_open(const struct batch_name *name, int dirfd, struct stat *st,
 
 /* From the file to what takes its place. */
 static bool batch_make(const struct batch_job *job, const struct batch_file *file,
-	struct eh2sframe *input, struct batch_made *made, struct eh2sframe_error *error)
+    struct eh2sframe *input, struct batch_made *made, struct eh2sframe_error *error)
 {
 	char temp[BATCH_TEMP_SIZE];
 	bool ok;
@@ -170,9 +170,9 @@ static bool batch_make(const struct batch_job *job, const struct batch_file *fil
 		return batch_fail(error, EH2SFRAME_IO, "changed since it was listed");
 	if (made->was.st_nlink > file->n)
 		return batch_fail(error, EH2SFRAME_INPUT,
-			"has %ju hard links, of which %" PRIu32
-			" are in what was named; converting it would part them",
-			(uintmax_t)made->was.st_nlink, file->n);
+		    "has %ju hard links, of which %" PRIu32
+		    " are in what was named; converting it would part them",
+		    (uintmax_t)made->was.st_nlink, file->n);
 	batch_temp_name(job, 0, temp);
 	temporary_told(NULL, temp, true);
 	ok = engine_convert(input, temp, &made->report, error) &&
@@ -186,7 +186,7 @@ static bool batch_make(const struct batch_job *job, const struct batch_file *fil
 
 /* The input is read through one descriptor from here on, whatever becomes of its name. */
 static bool batch_convert(const struct batch_job *job, const struct batch_file *file,
-	struct batch_made *made, struct eh2sframe_error *error)
+    struct batch_made *made, struct eh2sframe_error *error)
 {
 	const struct batch_name *name = &job->tree->names[file->first];
 	struct batch_input input = {.options = job->args->options, .path = name->path};
@@ -195,7 +195,7 @@ static bool batch_convert(const struct batch_job *job, const struct batch_file *
 
 	made->dirfd = batch_tree_open_dir(job->tree, name->dir, error);
 	input.fd =
-		made->dirfd < 0 ? -1 : batch_open(name, made->dirfd, &made->was, error);
+	    made->dirfd < 0 ? -1 : batch_open(name, made->dirfd, &made->was, error);
 	made->fd = input.fd;
 	if (input.fd >= 0)
 		open = engine_open(&input, &made->skip, error);
@@ -229,7 +229,7 @@ json_t *batch_one(const struct batch_job *job, size_t index)
 	struct batch_made made = {0};
 
 	if (batch_new_token(job->token, &error) &&
-		batch_convert(job, file, &made, &error))
+	    batch_convert(job, file, &made, &error))
 		return batch_report_done(made.report, name, file->n);
 	json_decref(made.report);
 	if (!made.skip && error.status == EH2SFRAME_NOTHING)

@@ -28,7 +28,7 @@ struct batch_crew {
 };
 
 static bool batch_crew_init(struct batch_crew *crew, size_t first, size_t last,
-	unsigned int n, struct eh2sframe_error *err)
+    unsigned int n, struct eh2sframe_error *err)
 {
 	sigset_t noted;
 	void *shared;
@@ -38,7 +38,7 @@ static bool batch_crew_init(struct batch_crew *crew, size_t first, size_t last,
 	crew->workers = calloc(n, sizeof(*crew->workers));
 	crew->polls = calloc(n, sizeof(*crew->polls));
 	shared = mmap(NULL, crew->shared_size, PROT_READ | PROT_WRITE,
-		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (!crew->workers || !crew->polls || shared == MAP_FAILED)
 		return batch_fail_nomem(err);
 	crew->shared = shared;
@@ -56,14 +56,14 @@ static bool batch_crew_init(struct batch_crew *crew, size_t first, size_t last,
 
 /* Also in the place of one that ended. */
 static bool batch_crew_start(
-	struct batch_crew *crew, unsigned int i, struct eh2sframe_error *err)
+    struct batch_crew *crew, unsigned int i, struct eh2sframe_error *err)
 {
 	struct batch_job job = crew->pool->job;
 
 	job.worker = i;
 	job.token = crew->shared->desks[i].token;
 	if (!batch_worker_start(
-		    &crew->workers[i], &job, crew->shared, &crew->signals, err))
+		&crew->workers[i], &job, crew->shared, &crew->signals, err))
 		return false;
 	crew->alive++;
 	return true;
@@ -71,15 +71,15 @@ static bool batch_crew_start(
 
 /* A file that has come to an end, one way or another. */
 static bool batch_crew_done(
-	struct batch_crew *crew, size_t file, json_t *report, struct eh2sframe_error *err)
+    struct batch_crew *crew, size_t file, json_t *report, struct eh2sframe_error *err)
 {
 	struct batch_pool *pool = crew->pool;
-	bool ok = report ? pool->done(pool->context, file, report, err)
-			 : batch_fail_nomem(err);
+	bool ok =
+	    report ? pool->done(pool->context, file, report, err) : batch_fail_nomem(err);
 
 	pool->bar->n_done++;
 	pool->bar->bytes_done +=
-		(uint64_t)batch_tree_name(pool->job.tree, file)->st.st_size;
+	    (uint64_t)batch_tree_name(pool->job.tree, file)->st.st_size;
 	json_decref(report);
 	return ok;
 }
@@ -90,7 +90,7 @@ static bool batch_crew_stopped(const struct batch_crew *crew, int sig)
 	const struct timespec moment = {.tv_nsec = 100 * 1000000};
 
 	if (!batch_signal && !crew->dismissed &&
-		(sig == SIGINT || sig == SIGTERM || sig == SIGHUP))
+	    (sig == SIGINT || sig == SIGTERM || sig == SIGHUP))
 		ppoll(NULL, 0, &moment, &crew->signals);
 	return batch_signal || crew->dismissed;
 }
@@ -98,7 +98,7 @@ static bool batch_crew_stopped(const struct batch_crew *crew, int sig)
 /* A worker is gone. Where it left a file unfinished that file is the reason, and the
  * others go on with a new worker. */
 static bool batch_crew_end(
-	struct batch_crew *crew, unsigned int i, struct eh2sframe_error *err)
+    struct batch_crew *crew, unsigned int i, struct eh2sframe_error *err)
 {
 	unsigned int file = atomic_load(&crew->shared->desks[i].file);
 	size_t heard = crew->workers[i].heard;
@@ -119,21 +119,20 @@ static bool batch_crew_end(
 		return true;
 	if (WIFSIGNALED(how))
 		batch_fail(&why, EH2SFRAME_BUG, "its process was ended by signal %d (%s)",
-			sig, strsignal(sig));
+		    sig, strsignal(sig));
 	else if (WEXITSTATUS(how) == EH2SFRAME_IO)
 		batch_fail(&why, EH2SFRAME_IO, "its process ran out of memory");
 	else
 		batch_fail(&why, EH2SFRAME_BUG, "its process ended with status %d",
-			WEXITSTATUS(how));
+		    WEXITSTATUS(how));
 	return batch_crew_done(crew, file,
-		       batch_report_fail(batch_tree_name(job.tree, file)->path, &why),
-		       err) &&
+		   batch_report_fail(batch_tree_name(job.tree, file)->path, &why), err) &&
 	       (batch_crew_start(crew, i, err) || crew->alive);
 }
 
 /* A message may come in pieces, and a piece may be the end of one and all of others. */
 static bool batch_crew_hear(
-	struct batch_crew *crew, unsigned int i, struct eh2sframe_error *err)
+    struct batch_crew *crew, unsigned int i, struct eh2sframe_error *err)
 {
 	struct batch_worker *worker = &crew->workers[i];
 	bool ended, ok;
@@ -171,8 +170,8 @@ static bool batch_crew_wait(struct batch_crew *crew, struct eh2sframe_error *err
 	bool ok = true;
 
 	for (unsigned int i = 0; i < crew->n; i++)
-		crew->polls[i] = (struct pollfd){
-			.fd = crew->workers[i].pid ? crew->workers[i].fd : -1,
+		crew->polls[i] =
+		    (struct pollfd){.fd = crew->workers[i].pid ? crew->workers[i].fd : -1,
 			.events = POLLIN};
 	n = ppoll(crew->polls, crew->n, patience < 0 ? NULL : &timeout, &crew->signals);
 	if (n < 0 && errno != EINTR)
@@ -199,11 +198,11 @@ static void batch_crew_dismiss(struct batch_crew *crew)
 }
 
 bool batch_pool_run(struct batch_pool *pool, size_t first, size_t last,
-	unsigned int n_workers, unsigned int jobs, struct eh2sframe_error *err)
+    unsigned int n_workers, unsigned int jobs, struct eh2sframe_error *err)
 {
 	struct batch_crew crew = {.pool = pool};
 	unsigned int n =
-		last - first < n_workers ? (unsigned int)(last - first) : n_workers;
+	    last - first < n_workers ? (unsigned int)(last - first) : n_workers;
 	uint64_t all = pool->bar->n_done + (last - first);
 	bool ok = batch_crew_init(&crew, first, last, n, err);
 
@@ -218,9 +217,9 @@ bool batch_pool_run(struct batch_pool *pool, size_t first, size_t last,
 	/* Of a worker that was killed between two files nobody knows which is next. */
 	if (ok && !batch_signal && pool->bar->n_done != all)
 		ok = batch_fail(err, EH2SFRAME_BUG,
-			"processes were ended from outside; run it again for the %" PRIu64
-			" files that are left",
-			all - pool->bar->n_done);
+		    "processes were ended from outside; run it again for the %" PRIu64
+		    " files that are left",
+		    all - pool->bar->n_done);
 	if (crew.shared) {
 		sigprocmask(SIG_SETMASK, &crew.signals, NULL);
 		munmap(crew.shared, crew.shared_size);

@@ -14,7 +14,7 @@ struct batch_pool {
 	struct batch_bar *bar;
 	/* Takes the object of a file, which stays the pool's. */
 	bool (*done)(
-		void *context, size_t file, json_t *report, struct eh2sframe_error *err);
+	    void *context, size_t file, json_t *report, struct eh2sframe_error *err);
 	void *context;
 };
 
@@ -24,6 +24,6 @@ struct batch_pool {
  * signal came. False when done was, or when there are no processes to be had.
  */
 BATCH_CHECKED bool batch_pool_run(struct batch_pool *pool, size_t first, size_t last,
-	unsigned int n_workers, unsigned int jobs, struct eh2sframe_error *err);
+    unsigned int n_workers, unsigned int jobs, struct eh2sframe_error *err);
 
 #endif

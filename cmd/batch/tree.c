@@ -45,7 +45,7 @@ static uint32_t batch_enter_dir(struct batch_tree *tree, struct batch_dir *dir)
 	struct batch_known *fresh = malloc(sizeof(*fresh)), **found;
 
 	if (!fresh || tree->n_dirs >= BATCH_NO_DIR ||
-		!batch_reserve(&tree->dirs, &tree->cap_dirs, tree->n_dirs + 1))
+	    !batch_reserve(&tree->dirs, &tree->cap_dirs, tree->n_dirs + 1))
 		goto nomem;
 	*fresh = (struct batch_known){.key = *dir, .index = (uint32_t)tree->n_dirs};
 	found = tsearch(fresh, &tree->known, batch_dir_order);
@@ -72,12 +72,12 @@ nomem:
 }
 
 static bool batch_add_fault(
-	struct batch_tree *tree, const char *path, const struct eh2sframe_error *why)
+    struct batch_tree *tree, const char *path, const struct eh2sframe_error *why)
 {
 	char *copy = strdup(path);
 
 	if (!copy ||
-		!batch_reserve(&tree->faults, &tree->cap_faults, tree->n_faults + 1)) {
+	    !batch_reserve(&tree->faults, &tree->cap_faults, tree->n_faults + 1)) {
 		free(copy);
 		return false;
 	}
@@ -130,7 +130,7 @@ static bool batch_read_kind(int fd, enum eh2sframe_kind *kind)
  * become a pipe since; what it is counts when it is open. Takes path.
  */
 static bool batch_add_file(
-	struct batch_tree *tree, int dirfd, uint32_t dir, const char *base, char *path)
+    struct batch_tree *tree, int dirfd, uint32_t dir, const char *base, char *path)
 {
 	struct batch_name name = {.path = path, .dir = dir};
 	struct eh2sframe_error why;
@@ -139,7 +139,7 @@ static bool batch_add_file(
 	int fd = openat(dirfd, base, BATCH_OPEN_FILE);
 
 	if (fd < 0 || fstat(fd, &name.st) < 0 ||
-		(S_ISREG(name.st.st_mode) && !batch_read_kind(fd, &kind))) {
+	    (S_ISREG(name.st.st_mode) && !batch_read_kind(fd, &kind))) {
 		batch_fail_errno(&why, fd < 0 ? "cannot open" : "cannot read");
 		ok = batch_add_fault(tree, path, &why);
 	} else if (kind != EH2SFRAME_KIND_NOT_ELF) {
@@ -163,14 +163,14 @@ static bool batch_add_file(
 
 /* Takes path. Listed later: the depth of a tree costs no stack and no descriptors. */
 static bool batch_add_dir(struct batch_tree *tree, uint32_t parent, const char *base,
-	char *path, const struct stat *st)
+    char *path, const struct stat *st)
 {
 	struct batch_dir dir = {.path = path,
-		.base = strdup(base),
-		.parent = parent,
-		.listed = true,
-		.dev = st->st_dev,
-		.ino = st->st_ino};
+	    .base = strdup(base),
+	    .parent = parent,
+	    .listed = true,
+	    .dev = st->st_dev,
+	    .ino = st->st_ino};
 
 	if (!dir.base) {
 		free(path);
@@ -190,7 +190,7 @@ static bool batch_is_temporary(const char *base)
 
 /* Whatever is neither a regular file nor a directory is passed over, unopened. */
 static bool batch_add_entry(
-	struct batch_tree *tree, int dirfd, uint32_t parent, const char *base)
+    struct batch_tree *tree, int dirfd, uint32_t parent, const char *base)
 {
 	char *path = batch_join(tree->dirs[parent].path, base);
 	struct eh2sframe_error why;
@@ -304,7 +304,7 @@ static bool batch_name_path(struct batch_tree *tree, const char *path)
 		return batch_name_file(tree, path);
 	if (!S_ISDIR(st.st_mode)) {
 		batch_fail(
-			&why, EH2SFRAME_INPUT, "neither a regular file nor a directory");
+		    &why, EH2SFRAME_INPUT, "neither a regular file nor a directory");
 		return batch_add_fault(tree, path, &why);
 	}
 	dir.path = strdup(path);
@@ -314,12 +314,12 @@ static bool batch_name_path(struct batch_tree *tree, const char *path)
 }
 
 bool batch_tree_list(struct batch_tree *tree, char *const *paths, size_t n_paths,
-	struct batch_bar *bar, struct eh2sframe_error *err)
+    struct batch_bar *bar, struct eh2sframe_error *err)
 {
 	size_t next = 0;
 
 	*tree = (struct batch_tree){
-		.start = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), .near_fd = -1};
+	    .start = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), .near_fd = -1};
 	if (tree->start < 0)
 		return batch_fail_errno(err, "cannot open the current directory");
 	for (size_t i = 0; i < n_paths && !batch_signal; i++) {
@@ -328,7 +328,7 @@ bool batch_tree_list(struct batch_tree *tree, char *const *paths, size_t n_paths
 		/* What is found below is appended, until there is no more. */
 		for (; next < tree->n_dirs && !batch_signal; next++)
 			if (tree->dirs[next].listed &&
-				!batch_list_dir(tree, (uint32_t)next, bar))
+			    !batch_list_dir(tree, (uint32_t)next, bar))
 				return batch_fail_nomem(err);
 	}
 	batch_keep_near(tree, 0, -1);

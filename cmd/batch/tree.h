@@ -81,19 +81,19 @@ struct batch_tree {
  * Freed with batch_tree_deinit in any case.
  */
 BATCH_CHECKED bool batch_tree_list(struct batch_tree *tree, char *const *paths,
-	size_t n_paths, struct batch_bar *bar, struct eh2sframe_error *err);
+    size_t n_paths, struct batch_bar *bar, struct eh2sframe_error *err);
 void batch_tree_deinit(struct batch_tree *tree);
 
 /* Opens a directory that was listed; -1 with err when it is gone or another one. */
 int batch_tree_open_dir(
-	const struct batch_tree *tree, uint32_t dir, struct eh2sframe_error *err);
+    const struct batch_tree *tree, uint32_t dir, struct eh2sframe_error *err);
 
 /* Brings the names of an inode together, once each, and the files into their order. */
 BATCH_CHECKED bool batch_tree_group(struct batch_tree *tree);
 
 /* The first name of a file. */
 static inline const struct batch_name *batch_tree_name(
-	const struct batch_tree *tree, size_t file)
+    const struct batch_tree *tree, size_t file)
 {
 	return &tree->names[tree->files[file].first];
 }

@@ -39,7 +39,7 @@ static bool batch_answer(const struct batch_job *job, size_t file, int fd)
 	struct batch_message message = {.file = file};
 	json_t *report = batch_one(job, file);
 	char *text =
-		report ? json_dumps(report, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+	    report ? json_dumps(report, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
 	bool ok;
 
 	message.size = text ? strlen(text) : 0;
@@ -83,7 +83,7 @@ static void batch_worker_told(void *context, const char *path, bool exists)
 
 /* Does not return. The counter is all that workers have in common. */
 static void batch_worker_main(const struct batch_job *job, struct batch_shared *shared,
-	const sigset_t *signals, int fd)
+    const sigset_t *signals, int fd)
 {
 	struct batch_desk *desk = &shared->desks[job->worker];
 	struct eh2sframe_error ignored;
@@ -96,7 +96,7 @@ static void batch_worker_main(const struct batch_job *job, struct batch_shared *
 	snprintf(threads, sizeof(threads), "%u", job->threads);
 	ok = eh2sframe_options_set(job->args->options, "jobs", threads, &ignored);
 	eh2sframe_options_on_temporary(
-		job->args->options, batch_worker_told, desk->temporary);
+	    job->args->options, batch_worker_told, desk->temporary);
 	while (ok) {
 		unsigned int file = atomic_fetch_add(&shared->next, 1);
 
@@ -112,7 +112,7 @@ static void batch_worker_main(const struct batch_job *job, struct batch_shared *
 }
 
 bool batch_worker_start(struct batch_worker *worker, const struct batch_job *job,
-	struct batch_shared *shared, const sigset_t *signals, struct eh2sframe_error *err)
+    struct batch_shared *shared, const sigset_t *signals, struct eh2sframe_error *err)
 {
 	pid_t parent = getpid();
 	int fds[2];
@@ -143,7 +143,7 @@ bool batch_worker_start(struct batch_worker *worker, const struct batch_job *job
 }
 
 bool batch_worker_read(
-	struct batch_worker *worker, bool *ended, struct eh2sframe_error *err)
+    struct batch_worker *worker, bool *ended, struct eh2sframe_error *err)
 {
 	ssize_t n;
 

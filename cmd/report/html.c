@@ -8,22 +8,22 @@
 
 #include <inttypes.h>
 
-#include "cmd/say.h"
+#include "cmd/print.h"
 
 static const char html_head[] =
-	"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-	"style-src 'unsafe-inline'\">\n"
-	"<title>SFrame coverage</title>\n"
-	"<style>\n"
-	"body { font-family: sans-serif; margin: 2em; }\n"
-	"table { border-collapse: collapse; margin: 1em 0; }\n"
-	"th, td { border: 1px solid #bbb; padding: .2em .6em; text-align: right; }\n"
-	"th { background: #eee; }\n"
-	"td.text, th.text { text-align: left; overflow-wrap: anywhere; }\n"
-	"tr.failed td { background: #fdd; }\n"
-	"tr.skipped td { color: #666; }\n"
-	"</style>\n</head>\n<body>\n<h1>SFrame coverage</h1>\n";
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+    "style-src 'unsafe-inline'\">\n"
+    "<title>SFrame coverage</title>\n"
+    "<style>\n"
+    "body { font-family: sans-serif; margin: 2em; }\n"
+    "table { border-collapse: collapse; margin: 1em 0; }\n"
+    "th, td { border: 1px solid #bbb; padding: .2em .6em; text-align: right; }\n"
+    "th { background: #eee; }\n"
+    "td.text, th.text { text-align: left; overflow-wrap: anywhere; }\n"
+    "tr.failed td { background: #fdd; }\n"
+    "tr.skipped td { color: #666; }\n"
+    "</style>\n</head>\n<body>\n<h1>SFrame coverage</h1>\n";
 
 /* Text is UTF-8, as JSON is. Control characters have no place in a page. */
 static void html_text(const char *text, FILE *out)
@@ -103,20 +103,20 @@ static bool html_totals(const struct batch_report *report, FILE *out)
 		const char *what;
 		json_int_t n;
 	} rows[] = {
-		{"functions with CFI", sums->functions},
-		{"functions with rows", sums->with_rows},
-		{"functions with gaps", sums->with_gaps},
-		{"bytes of code with CFI", sums->with_cfi},
-		{"bytes of code covered", sums->covered},
-		{"bytes of .eh_frame", sums->eh_frame},
-		{"bytes of .sframe", sums->sframe},
-		{"files that are not ELF", report->apart.not_elf},
-		{"files done", sums->done},
+	    {"functions with CFI", sums->functions},
+	    {"functions with rows", sums->with_rows},
+	    {"functions with gaps", sums->with_gaps},
+	    {"bytes of code with CFI", sums->with_cfi},
+	    {"bytes of code covered", sums->covered},
+	    {"bytes of .eh_frame", sums->eh_frame},
+	    {"bytes of .sframe", sums->sframe},
+	    {"files that are not ELF", report->apart.not_elf},
+	    {"files done", sums->done},
 	};
 
 	fputs("<h2>Totals</h2>\n<table>\n", out);
 	fprintf(out, "<tr><td class=\"text\">code covered</td><td>%.2f%%</td></tr>\n",
-		batch_report_percent(sums->covered, sums->with_cfi));
+	    batch_report_percent(sums->covered, sums->with_cfi));
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		fputs("<tr>", out);
 		html_cell(rows[i].what, out);
@@ -124,7 +124,7 @@ static bool html_totals(const struct batch_report *report, FILE *out)
 		fputs("</tr>\n", out);
 	}
 	if (!html_kinds("files skipped", report->skips, out) ||
-		!html_kinds("files failed, status", report->fails, out))
+	    !html_kinds("files failed, status", report->fails, out))
 		return false;
 	fputs("</table>\n", out);
 	return true;
@@ -166,9 +166,9 @@ static void html_file(const json_t *file, FILE *out)
 	json_int_t size = html_count(file, "sizes", ".sframe");
 
 	fprintf(out, "<tr%s>",
-		skipped ? " class=\"skipped\""
-		: error ? " class=\"failed\""
-			: "");
+	    skipped ? " class=\"skipped\""
+	    : error ? " class=\"failed\""
+		    : "");
 	html_cell(json_string_value(json_object_get(file, "path")), out);
 	html_number(json_integer_value(json_object_get(file, "status")), out);
 	if (!json_object_get(file, "code")) {
@@ -181,8 +181,8 @@ static void html_file(const json_t *file, FILE *out)
 	html_number(html_count(file, "counts", "functions"), out);
 	html_number(html_count(file, "counts", "functions_with_gaps"), out);
 	fprintf(out, "<td>%.2f%%</td>",
-		batch_report_percent(html_count(file, "code", "covered"),
-			html_count(file, "code", "with_cfi")));
+	    batch_report_percent(html_count(file, "code", "covered"),
+		html_count(file, "code", "with_cfi")));
 	html_number(cfi, out);
 	html_number(size, out);
 	fprintf(out, "<td>%.2f</td></tr>\n", cfi ? (double)size / (double)cfi : 0.0);
@@ -192,7 +192,7 @@ static void html_file(const json_t *file, FILE *out)
 static void html_gaps(const json_t *file, FILE *out)
 {
 	static const char *const members[] = {
-		"reason", "start", "end", "function", "name"};
+	    "reason", "start", "end", "function", "name"};
 	json_t *gaps = json_object_get(file, "gaps"), *gap;
 	size_t i;
 
@@ -207,7 +207,7 @@ static void html_gaps(const json_t *file, FILE *out)
 		fputs("<tr>", out);
 		for (size_t k = 0; k < sizeof(members) / sizeof(members[0]); k++)
 			html_cell(
-				json_string_value(json_object_get(gap, members[k])), out);
+			    json_string_value(json_object_get(gap, members[k])), out);
 		fputs("</tr>\n", out);
 	}
 	fputs("</table>\n", out);
@@ -215,7 +215,7 @@ static void html_gaps(const json_t *file, FILE *out)
 
 /* Objects are made again one at a time: as text they take less memory. */
 static bool html_each(
-	const struct batch_report *report, void (*one)(const json_t *, FILE *), FILE *out)
+    const struct batch_report *report, void (*one)(const json_t *, FILE *), FILE *out)
 {
 	for (size_t i = 0; i < report->n; i++) {
 		json_t *file = json_loads(report->list[i].text, 0, NULL);
@@ -231,7 +231,7 @@ static bool html_each(
 static bool html_page(const struct batch_report *report, FILE *out)
 {
 	static const char *const columns[] = {"file", "status", "machine", "functions",
-		"with gaps", "covered", ".eh_frame", ".sframe", "ratio"};
+	    "with gaps", "covered", ".eh_frame", ".sframe", "ratio"};
 
 	fputs(html_head, out);
 	if (!html_totals(report, out) || !html_refused(report, out))
@@ -248,7 +248,7 @@ static bool html_page(const struct batch_report *report, FILE *out)
 }
 
 bool batch_html_write(
-	const struct batch_report *report, const char *path, struct eh2sframe_error *err)
+    const struct batch_report *report, const char *path, struct eh2sframe_error *err)
 {
 	return batch_report_save(report, path, html_page, err);
 }

@@ -16,7 +16,7 @@
 /* What a summary knows beyond its files. The rest of it is added up anew from them, so a
  * summary that is wrong does no harm. */
 static bool merge_apart(
-	struct batch_apart *apart, json_t *summary, struct eh2sframe_error *err)
+    struct batch_apart *apart, json_t *summary, struct eh2sframe_error *err)
 {
 	if (!summary)
 		return true;
@@ -27,7 +27,7 @@ static bool merge_apart(
 }
 
 static bool merge_document(
-	struct batch_report *report, json_t *document, struct eh2sframe_error *err)
+    struct batch_report *report, json_t *document, struct eh2sframe_error *err)
 {
 	const char *tool = json_string_value(json_object_get(document, "tool"));
 	json_t *files = json_object_get(document, "files"), *file;
@@ -35,16 +35,16 @@ static bool merge_document(
 
 	if (!tool || strcmp(tool, "eh2sframe") != 0 || !json_is_array(files))
 		return batch_fail(err, EH2SFRAME_INPUT,
-			"not a report of this program: no tool \"eh2sframe\" with files");
-	json_array_foreach(files, i, file) if (!batch_report_add(report, file, true,
-						       err)) return batch_fail(err,
-		err->status, "files[%zu]: %.400s", i, err->text);
+		    "not a report of this program: no tool \"eh2sframe\" with files");
+	json_array_foreach(files, i,
+	    file) if (!batch_report_add(report, file, true, err)) return batch_fail(err,
+	    err->status, "files[%zu]: %.400s", i, err->text);
 	return merge_apart(&report->apart, json_object_get(document, "summary"), err);
 }
 
 /* A member that is there twice would be read differently by different programs. */
 static bool merge_path(
-	struct batch_report *report, const char *path, struct eh2sframe_error *err)
+    struct batch_report *report, const char *path, struct eh2sframe_error *err)
 {
 	FILE *in = fopen(path, "re");
 	char plain[4 * JSON_ERROR_TEXT_LENGTH];
@@ -61,8 +61,7 @@ static bool merge_path(
 		ok = batch_fail(err, EH2SFRAME_IO, "cannot read");
 	else
 		ok = batch_fail(err, EH2SFRAME_INPUT, "not JSON: line %d, column %d: %s",
-			why.line, why.column,
-			batch_plain(why.text, plain, sizeof(plain)));
+		    why.line, why.column, batch_plain(why.text, plain, sizeof(plain)));
 	json_decref(document);
 	fclose(in);
 	return ok;
@@ -75,14 +74,14 @@ static bool merge_is_input(const struct args *args, const char *path)
 
 	for (size_t i = 0; stat(path, &out) == 0 && i < args->n_paths; i++)
 		if (stat(args->paths[i], &in) == 0 && in.st_dev == out.st_dev &&
-			in.st_ino == out.st_ino)
+		    in.st_ino == out.st_ino)
 			return true;
 	return false;
 }
 
 /* *at is what the failure is about. Nothing is written before all is read. */
 static bool merge_all(const struct args *args, struct batch_report *report,
-	const char **at, struct eh2sframe_error *err)
+    const char **at, struct eh2sframe_error *err)
 {
 	const char *out = args->report_path;
 
@@ -97,10 +96,10 @@ static bool merge_all(const struct args *args, struct batch_report *report,
 	*at = out;
 	if (out && merge_is_input(args, out))
 		return batch_fail(err, EH2SFRAME_USAGE,
-			"is an input; the output needs a name of its own");
+		    "is an input; the output needs a name of its own");
 	batch_report_sort(report);
 	return (args->report_html ? batch_html_write : batch_report_write)(
-		report, out, err);
+	    report, out, err);
 }
 
 int batch_merge(const struct args *args)
@@ -118,8 +117,8 @@ int batch_merge(const struct args *args)
 	return ok ? EH2SFRAME_DONE : (int)err.status;
 }
 
-bool batch_report_html(const struct eh2sframe_report *report, const char *path,
-	struct eh2sframe_error *err)
+bool batch_report_html(
+    const struct eh2sframe_report *report, const char *path, struct eh2sframe_error *err)
 {
 	json_t *document = engine_document(report, err);
 	struct batch_report files = {0};

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/say.h"
+#include "cmd/print.h"
 
 /* Bytes that are not UTF-8 become "?", as in the report of one file. */
 static json_t *batch_text(const char *bytes)
@@ -26,7 +26,7 @@ static json_t *batch_text(const char *bytes)
 }
 
 json_t *batch_report_done(
-	json_t *report, const struct batch_name *names, uint32_t n_names)
+    json_t *report, const struct batch_name *names, uint32_t n_names)
 {
 	json_t *others = n_names > 1 ? json_array() : NULL;
 	bool ok = json_object_set_new(report, "path", batch_text(names->path)) == 0;
@@ -45,19 +45,19 @@ json_t *batch_report_done(
 json_t *batch_report_skip(const char *path, const char *reason)
 {
 	return json_pack("{so si ss}", "path", batch_text(path), "status",
-		EH2SFRAME_NOTHING, "skipped", reason);
+	    EH2SFRAME_NOTHING, "skipped", reason);
 }
 
 json_t *batch_report_fail(const char *path, const struct eh2sframe_error *why)
 {
 	return json_pack("{so si so}", "path", batch_text(path), "status",
-		(int)why->status, "error", batch_text(why->text));
+	    (int)why->status, "error", batch_text(why->text));
 }
 
 bool batch_report_init(struct batch_report *report, struct eh2sframe_error *err)
 {
 	*report = (struct batch_report){
-		.skips = json_object(), .fails = json_object(), .refused = json_object()};
+	    .skips = json_object(), .fails = json_object(), .refused = json_object()};
 	return (report->skips && report->fails && report->refused) ||
 	       batch_fail_nomem(err);
 }
@@ -75,8 +75,8 @@ void batch_report_deinit(struct batch_report *report)
 	*report = (struct batch_report){0};
 }
 
-bool batch_report_count(const json_t *object, const char *name, json_int_t *sum,
-	struct eh2sframe_error *err)
+bool batch_report_count(
+    const json_t *object, const char *name, json_int_t *sum, struct eh2sframe_error *err)
 {
 	const json_t *value = json_object_get(object, name);
 
@@ -98,8 +98,8 @@ static bool batch_count(json_t *counts, const char *kind, struct eh2sframe_error
 }
 
 /* A member that is an object, or not there. */
-static bool batch_member(const json_t *file, const char *name, json_t **member,
-	struct eh2sframe_error *err)
+static bool batch_member(
+    const json_t *file, const char *name, json_t **member, struct eh2sframe_error *err)
 {
 	*member = json_object_get(file, name);
 	return !*member || json_is_object(*member) ||
@@ -108,7 +108,7 @@ static bool batch_member(const json_t *file, const char *name, json_t **member,
 
 /* Reasons are whatever the report says: a later version may have more. */
 static bool batch_add_refused(
-	struct batch_report *report, json_t *refused, struct eh2sframe_error *err)
+    struct batch_report *report, json_t *refused, struct eh2sframe_error *err)
 {
 	const char *reason;
 	json_t *one;
@@ -120,22 +120,21 @@ static bool batch_add_refused(
 
 		if (!json_is_object(one))
 			return batch_fail(err, EH2SFRAME_INPUT,
-				"refused.%.60s is not an object", reason);
+			    "refused.%.60s is not an object", reason);
 		if (!batch_report_count(old, "functions", &functions, err) ||
-			!batch_report_count(one, "functions", &functions, err) ||
-			!batch_report_count(old, "bytes", &bytes, err) ||
-			!batch_report_count(one, "bytes", &bytes, err))
+		    !batch_report_count(one, "functions", &functions, err) ||
+		    !batch_report_count(old, "bytes", &bytes, err) ||
+		    !batch_report_count(one, "bytes", &bytes, err))
 			return false;
 		if (json_object_set_new(report->refused, reason,
-			    json_pack("{sI sI}", "functions", functions, "bytes",
-				    bytes)) < 0)
+			json_pack("{sI sI}", "functions", functions, "bytes", bytes)) < 0)
 			return batch_fail_nomem(err);
 	}
 	return true;
 }
 
 static bool batch_add_counts(
-	struct batch_report *report, const json_t *file, struct eh2sframe_error *err)
+    struct batch_report *report, const json_t *file, struct eh2sframe_error *err)
 {
 	struct batch_sums *sums = &report->sums;
 	json_t *counts, *sizes, *code, *refused;
@@ -158,16 +157,16 @@ static bool batch_add_counts(
 
 /* Which of the three it is; a failure has no counts that would be those of a section. */
 static bool batch_add_outcome(
-	struct batch_report *report, const json_t *file, struct eh2sframe_error *err)
+    struct batch_report *report, const json_t *file, struct eh2sframe_error *err)
 {
 	json_int_t status = json_integer_value(json_object_get(file, "status"));
 	const char *reason = json_string_value(json_object_get(file, "skipped"));
 	char kind[8];
 
 	if (!json_is_integer(json_object_get(file, "status")) || status < 0 ||
-		(status > EH2SFRAME_NOTHING && status != EH2SFRAME_BUG))
+	    (status > EH2SFRAME_NOTHING && status != EH2SFRAME_BUG))
 		return batch_fail(err, EH2SFRAME_INPUT, "status is not an exit status");
-	report->sums.status = say_worse(report->sums.status, (int)status);
+	report->sums.status = print_worse(report->sums.status, (int)status);
 	if (status == EH2SFRAME_DONE) {
 		report->sums.done++;
 		return batch_add_counts(report, file, err);
@@ -184,7 +183,7 @@ static bool batch_add_outcome(
 /* With as many digits as the document has: so text that is read and written again stays.
  */
 static bool batch_keep(
-	struct batch_report *report, json_t *file, struct eh2sframe_error *err)
+    struct batch_report *report, json_t *file, struct eh2sframe_error *err)
 {
 	const char *path = json_string_value(json_object_get(file, "path"));
 	struct batch_entry entry = {.seq = report->n};
@@ -203,7 +202,7 @@ static bool batch_keep(
 }
 
 bool batch_report_add(
-	struct batch_report *report, json_t *file, bool keep, struct eh2sframe_error *err)
+    struct batch_report *report, json_t *file, bool keep, struct eh2sframe_error *err)
 {
 	if (!json_is_object(file))
 		return batch_fail(err, EH2SFRAME_INPUT, "not an object");

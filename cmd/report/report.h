@@ -16,7 +16,7 @@
 
 /* Adds the file's other names to what the converter reported. Takes report. */
 json_t *batch_report_done(
-	json_t *report, const struct batch_name *names, uint32_t n_names);
+    json_t *report, const struct batch_name *names, uint32_t n_names);
 json_t *batch_report_skip(const char *path, const char *reason);
 json_t *batch_report_fail(const char *path, const struct eh2sframe_error *why);
 
@@ -30,7 +30,7 @@ struct batch_report {
 		char *path; /* as in the text */
 		char *text; /* the object */
 		size_t seq; /* in which it came: decides between equal paths */
-	} *list;
+	} * list;
 	size_t n, cap;
 	struct batch_apart apart;
 	struct batch_sums {
@@ -46,31 +46,31 @@ struct batch_report {
 };
 
 BATCH_CHECKED bool batch_report_init(
-	struct batch_report *report, struct eh2sframe_error *err);
+    struct batch_report *report, struct eh2sframe_error *err);
 void batch_report_deinit(struct batch_report *report);
 
 /*
  * Adds up a file and, if it is to be written, keeps it. EH2SFRAME_INPUT with what is
  * wrong when it is not an object of a report.
  */
-BATCH_CHECKED bool batch_report_add(struct batch_report *report, json_t *file, bool keep,
-	struct eh2sframe_error *err);
+BATCH_CHECKED bool batch_report_add(
+    struct batch_report *report, json_t *file, bool keep, struct eh2sframe_error *err);
 
 /* Adds a count in an object to sum; one that is not there is 0. EH2SFRAME_INPUT. */
-BATCH_CHECKED bool batch_report_count(const json_t *object, const char *name,
-	json_int_t *sum, struct eh2sframe_error *err);
+BATCH_CHECKED bool batch_report_count(
+    const json_t *object, const char *name, json_int_t *sum, struct eh2sframe_error *err);
 
 /* Brings the files into the order of their paths. */
 void batch_report_sort(struct batch_report *report);
 
-/* Writes what body makes of files in order to path (see say_open); that body fails means
+/* Writes what body makes of files in order to path (see print_open); that body fails means
  * that memory ran out. */
 BATCH_CHECKED bool batch_report_save(const struct batch_report *report, const char *path,
-	bool (*body)(const struct batch_report *, FILE *), struct eh2sframe_error *err);
+    bool (*body)(const struct batch_report *, FILE *), struct eh2sframe_error *err);
 
 /* The document. */
 BATCH_CHECKED bool batch_report_write(
-	const struct batch_report *report, const char *path, struct eh2sframe_error *err);
+    const struct batch_report *report, const char *path, struct eh2sframe_error *err);
 
 /* For people: 100 only when nothing is missing. */
 double batch_report_percent(json_int_t covered, json_int_t with_cfi);

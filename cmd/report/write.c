@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cmd/report/report.h"
-#include "cmd/say.h"
+#include "cmd/print.h"
 
 static double batch_percent(const struct batch_sums *sums)
 {
@@ -55,16 +55,16 @@ static json_t *batch_summary(const struct batch_report *report)
 	const struct batch_sums *sums = &report->sums;
 
 	return json_pack("{si sI so so sI sI s{sI sI sI} s{sI sI sI} s{sI sI sI sf} so}",
-		"status", sums->status, "done", sums->done, "skipped",
-		batch_report_sorted(report->skips), "failed",
-		batch_report_sorted(report->fails), "not_elf", report->apart.not_elf,
-		"mount_points", report->apart.mount_points, "counts", "functions",
-		sums->functions, "functions_with_rows", sums->with_rows,
-		"functions_with_gaps", sums->with_gaps, "sizes", ".eh_frame",
-		sums->eh_frame, ".eh_frame_hdr", sums->eh_frame_hdr, ".sframe",
-		sums->sframe, "code", "with_cfi", sums->with_cfi, "covered",
-		sums->covered, "plt_template", sums->plt_template, "percent",
-		batch_percent(sums), "refused", batch_report_sorted(report->refused));
+	    "status", sums->status, "done", sums->done, "skipped",
+	    batch_report_sorted(report->skips), "failed",
+	    batch_report_sorted(report->fails), "not_elf", report->apart.not_elf,
+	    "mount_points", report->apart.mount_points, "counts", "functions",
+	    sums->functions, "functions_with_rows", sums->with_rows,
+	    "functions_with_gaps", sums->with_gaps, "sizes", ".eh_frame", sums->eh_frame,
+	    ".eh_frame_hdr", sums->eh_frame_hdr, ".sframe", sums->sframe, "code",
+	    "with_cfi", sums->with_cfi, "covered", sums->covered, "plt_template",
+	    sums->plt_template, "percent", batch_percent(sums), "refused",
+	    batch_report_sorted(report->refused));
 }
 
 /* A value inside the document, as jansson would indent it there. */
@@ -88,8 +88,8 @@ static bool batch_document(const struct batch_report *report, FILE *out)
 	bool ok;
 
 	fprintf(out,
-		"{\n \"tool\": \"eh2sframe\",\n \"version\": \"%s\",\n \"summary\": ",
-		eh2sframe_version());
+	    "{\n \"tool\": \"eh2sframe\",\n \"version\": \"%s\",\n \"summary\": ",
+	    eh2sframe_version());
 	ok = summary && batch_indented(summary, " ", out);
 	json_decref(summary);
 	fputs(",\n \"files\": [", out);
@@ -105,20 +105,20 @@ static bool batch_document(const struct batch_report *report, FILE *out)
 }
 
 bool batch_report_save(const struct batch_report *report, const char *path,
-	bool (*body)(const struct batch_report *, FILE *), struct eh2sframe_error *err)
+    bool (*body)(const struct batch_report *, FILE *), struct eh2sframe_error *err)
 {
-	FILE *out = say_open(path, err);
+	FILE *out = print_open(path, err);
 	struct eh2sframe_error late;
 	bool ok;
 
 	if (!out)
 		return false;
 	ok = body(report, out) || batch_fail_nomem(err);
-	return say_close(out, ok ? err : &late) && ok;
+	return print_close(out, ok ? err : &late) && ok;
 }
 
 bool batch_report_write(
-	const struct batch_report *report, const char *path, struct eh2sframe_error *err)
+    const struct batch_report *report, const char *path, struct eh2sframe_error *err)
 {
 	return batch_report_save(report, path, batch_document, err);
 }
@@ -132,7 +132,7 @@ static void batch_kinds(json_t *kinds, FILE *out)
 	json_object_foreach(sorted, kind, n)
 	{
 		fprintf(out, "%s%s %" JSON_INTEGER_FORMAT, separator, kind,
-			json_integer_value(n));
+		    json_integer_value(n));
 		separator = ", ";
 	}
 	if (json_object_size(sorted))
@@ -145,18 +145,16 @@ void batch_report_summary(const struct batch_report *report, FILE *out)
 	const struct batch_sums *sums = &report->sums;
 
 	fprintf(out,
-		"%" JSON_INTEGER_FORMAT " converted, %" JSON_INTEGER_FORMAT " skipped",
-		sums->done, sums->skipped);
+	    "%" JSON_INTEGER_FORMAT " converted, %" JSON_INTEGER_FORMAT " skipped",
+	    sums->done, sums->skipped);
 	batch_kinds(report->skips, out);
 	fprintf(out,
-		", %" JSON_INTEGER_FORMAT " failed, %" JSON_INTEGER_FORMAT " not ELF",
-		sums->failed, report->apart.not_elf);
+	    ", %" JSON_INTEGER_FORMAT " failed, %" JSON_INTEGER_FORMAT " not ELF",
+	    sums->failed, report->apart.not_elf);
 	if (sums->done)
 		fprintf(out,
-			"; %.2f%% of code covered, %" JSON_INTEGER_FORMAT
-			" bytes .sframe",
-			batch_report_percent(sums->covered, sums->with_cfi),
-			sums->sframe);
+		    "; %.2f%% of code covered, %" JSON_INTEGER_FORMAT " bytes .sframe",
+		    batch_report_percent(sums->covered, sums->with_cfi), sums->sframe);
 	putc('\n', out);
 }
 
@@ -171,15 +169,14 @@ void batch_report_line(json_t *file, const char *path, FILE *out)
 		return;
 	}
 	if (json_unpack(file, "{si s{sI sI} s{sI sI} s{sI sI}}", "format", &version,
-		    "counts", "functions_with_rows", &functions, "functions_with_gaps",
-		    &gaps, "sizes", ".eh_frame", &cfi, ".sframe", &size, "code",
-		    "covered", &covered, "with_cfi", &code) < 0)
+		"counts", "functions_with_rows", &functions, "functions_with_gaps", &gaps,
+		"sizes", ".eh_frame", &cfi, ".sframe", &size, "code", "covered", &covered,
+		"with_cfi", &code) < 0)
 		return;
 	fprintf(out,
-		"%s: %" JSON_INTEGER_FORMAT
-		" functions, %.2f%% of code covered, %" JSON_INTEGER_FORMAT
-		" bytes .sframe v%d (%.2f of .eh_frame), %" JSON_INTEGER_FORMAT
-		" refused\n",
-		path, functions, batch_report_percent(covered, code), size, version,
-		cfi ? (double)size / (double)cfi : 0.0, gaps);
+	    "%s: %" JSON_INTEGER_FORMAT
+	    " functions, %.2f%% of code covered, %" JSON_INTEGER_FORMAT
+	    " bytes .sframe v%d (%.2f of .eh_frame), %" JSON_INTEGER_FORMAT " refused\n",
+	    path, functions, batch_report_percent(covered, code), size, version,
+	    cfi ? (double)size / (double)cfi : 0.0, gaps);
 }

@@ -83,180 +83,174 @@ static const uint8_t nop[] = {NOP};
 #define ADD_OR_NOP(at) .other = nop, .other_at = (at), .other_size = sizeof(nop)
 
 static const struct arch_plt_stub plt_header = {
-	.size = 32,
-	.code = (const uint8_t[]){STP_X16_LR, ADRP(16), LDR(17, 16), ADD(16), BR_X17, NOP,
-		NOP, NOP},
-	.mask = (const uint8_t[]){ALL, PAGE, PLACE, PLACE, ALL2, ALL2},
-	ADD_OR_NOP(12),
-	.n_rows = 2,
-	.rows = {{.start = 0, .cfa_off = 0}, {.start = 4, .cfa_off = 16, .ra_off = -8}},
+    .size = 32,
+    .code = (const uint8_t[]){STP_X16_LR, ADRP(16), LDR(17, 16), ADD(16), BR_X17, NOP,
+	NOP, NOP},
+    .mask = (const uint8_t[]){ALL, PAGE, PLACE, PLACE, ALL2, ALL2},
+    ADD_OR_NOP(12),
+    .n_rows = 2,
+    .rows = {{.start = 0, .cfa_off = 0}, {.start = 4, .cfa_off = 16, .ra_off = -8}},
 };
 
 static const struct arch_plt_stub mold_header = {
-	.size = 32,
-	.code = (const uint8_t[]){STP_X16_LR, ADRP(16), LDR(17, 16), ADD(16), BR_X17, BRK,
-		BRK, BRK},
-	.mask = (const uint8_t[]){ALL, PAGE, PLACE, PLACE, ALL2, ALL2},
-	.n_rows = 2,
-	.rows = {{.start = 0, .cfa_off = 0}, {.start = 4, .cfa_off = 16, .ra_off = -8}},
+    .size = 32,
+    .code = (const uint8_t[]){STP_X16_LR, ADRP(16), LDR(17, 16), ADD(16), BR_X17, BRK,
+	BRK, BRK},
+    .mask = (const uint8_t[]){ALL, PAGE, PLACE, PLACE, ALL2, ALL2},
+    .n_rows = 2,
+    .rows = {{.start = 0, .cfa_off = 0}, {.start = 4, .cfa_off = 16, .ra_off = -8}},
 };
 
 static const struct arch_plt_stub bti_header = {
-	.size = 32,
-	.code = (const uint8_t[]){BTI_C, STP_X16_LR, ADRP(16), LDR(17, 16), ADD(16),
-		BR_X17, NOP, NOP},
-	.mask = (const uint8_t[]){ALL2, PAGE, PLACE, PLACE, ALL2, ALL},
-	ADD_OR_NOP(16),
-	.n_rows = 2,
-	.rows = {{.start = 0, .cfa_off = 0}, {.start = 8, .cfa_off = 16, .ra_off = -8}},
+    .size = 32,
+    .code = (const uint8_t[]){BTI_C, STP_X16_LR, ADRP(16), LDR(17, 16), ADD(16), BR_X17,
+	NOP, NOP},
+    .mask = (const uint8_t[]){ALL2, PAGE, PLACE, PLACE, ALL2, ALL},
+    ADD_OR_NOP(16),
+    .n_rows = 2,
+    .rows = {{.start = 0, .cfa_off = 0}, {.start = 8, .cfa_off = 16, .ra_off = -8}},
 };
 
 static const struct arch_plt_stub plt_entry = {
-	.size = 16,
-	.code = (const uint8_t[]){ADRP(16), LDR(17, 16), ADD(16), BR_X17},
-	.mask = (const uint8_t[]){PAGE, PLACE, PLACE, ALL},
-	ADD_OR_NOP(8),
-	.n_rows = 1,
-	.rows = {{.start = 0, .cfa_off = 0}},
+    .size = 16,
+    .code = (const uint8_t[]){ADRP(16), LDR(17, 16), ADD(16), BR_X17},
+    .mask = (const uint8_t[]){PAGE, PLACE, PLACE, ALL},
+    ADD_OR_NOP(8),
+    .n_rows = 1,
+    .rows = {{.start = 0, .cfa_off = 0}},
 };
 
 /* Of lld, among entries with a landing pad. */
 static const struct arch_plt_stub long_entry = {
-	.size = 24,
-	.code = (const uint8_t[]){ADRP(16), LDR(17, 16), ADD(16), BR_X17, NOP, NOP},
-	.mask = (const uint8_t[]){PAGE, PLACE, PLACE, ALL, ALL2},
-	.n_rows = 1,
-	.rows = {{.start = 0, .cfa_off = 0}},
+    .size = 24,
+    .code = (const uint8_t[]){ADRP(16), LDR(17, 16), ADD(16), BR_X17, NOP, NOP},
+    .mask = (const uint8_t[]){PAGE, PLACE, PLACE, ALL, ALL2},
+    .n_rows = 1,
+    .rows = {{.start = 0, .cfa_off = 0}},
 };
 
 static const struct arch_plt_stub bti_entry = {
-	.size = 24,
-	.code = (const uint8_t[]){BTI_C, ADRP(16), LDR(17, 16), ADD(16), BR_X17, NOP},
-	.mask = (const uint8_t[]){ALL, PAGE, PLACE, PLACE, ALL2},
-	ADD_OR_NOP(12),
-	.n_rows = 1,
-	.rows = {{.start = 0, .cfa_off = 0}},
+    .size = 24,
+    .code = (const uint8_t[]){BTI_C, ADRP(16), LDR(17, 16), ADD(16), BR_X17, NOP},
+    .mask = (const uint8_t[]){ALL, PAGE, PLACE, PLACE, ALL2},
+    ADD_OR_NOP(12),
+    .n_rows = 1,
+    .rows = {{.start = 0, .cfa_off = 0}},
 };
 
 /* What AUTIA1716 authenticates is the slot's value in x17, not LR. */
 static const struct arch_plt_stub pac_entry = {
-	.size = 24,
-	.code = (const uint8_t[]){ADRP(16), LDR(17, 16), ADD(16), AUTIA1716, BR_X17, NOP},
-	.mask = (const uint8_t[]){PAGE, PLACE, PLACE, ALL, ALL2},
-	ADD_OR_NOP(8),
-	.n_rows = 1,
-	.rows = {{.start = 0, .cfa_off = 0}},
+    .size = 24,
+    .code = (const uint8_t[]){ADRP(16), LDR(17, 16), ADD(16), AUTIA1716, BR_X17, NOP},
+    .mask = (const uint8_t[]){PAGE, PLACE, PLACE, ALL, ALL2},
+    ADD_OR_NOP(8),
+    .n_rows = 1,
+    .rows = {{.start = 0, .cfa_off = 0}},
 };
 
 static const struct arch_plt_stub bti_pac_entry = {
-	.size = 24,
-	.code = (const uint8_t[]){BTI_C, ADRP(16), LDR(17, 16), ADD(16), AUTIA1716,
-		BR_X17},
-	.mask = (const uint8_t[]){ALL, PAGE, PLACE, PLACE, ALL2},
-	ADD_OR_NOP(12),
-	.n_rows = 1,
-	.rows = {{.start = 0, .cfa_off = 0}},
+    .size = 24,
+    .code = (const uint8_t[]){BTI_C, ADRP(16), LDR(17, 16), ADD(16), AUTIA1716, BR_X17},
+    .mask = (const uint8_t[]){ALL, PAGE, PLACE, PLACE, ALL2},
+    ADD_OR_NOP(12),
+    .n_rows = 1,
+    .rows = {{.start = 0, .cfa_off = 0}},
 };
 
 static const struct arch_plt_stub mold_got_entry = {
-	.size = 16,
-	.code = (const uint8_t[]){ADRP(16), LDR(17, 16), BR_X17, NOP},
-	.mask = (const uint8_t[]){PAGE, PLACE, ALL2},
-	.n_rows = 1,
-	.rows = {{.start = 0, .cfa_off = 0}},
+    .size = 16,
+    .code = (const uint8_t[]){ADRP(16), LDR(17, 16), BR_X17, NOP},
+    .mask = (const uint8_t[]){PAGE, PLACE, ALL2},
+    .n_rows = 1,
+    .rows = {{.start = 0, .cfa_off = 0}},
 };
 
 static const struct arch_plt_stub mold_2_got_entry = {
-	.size = 16,
-	.code = (const uint8_t[]){ADRP(16), LDR(17, 16), BR_X17, BRK},
-	.mask = (const uint8_t[]){PAGE, PLACE, ALL2},
-	.n_rows = 1,
-	.rows = {{.start = 0, .cfa_off = 0}},
+    .size = 16,
+    .code = (const uint8_t[]){ADRP(16), LDR(17, 16), BR_X17, BRK},
+    .mask = (const uint8_t[]){PAGE, PLACE, ALL2},
+    .n_rows = 1,
+    .rows = {{.start = 0, .cfa_off = 0}},
 };
 
 /* Reached by the BLR of a TLS descriptor that is not resolved yet; the resolver takes x2
  * and x3 from the stack again. */
 static const struct arch_plt_stub tlsdesc_tail = {
-	.size = 32,
-	.code = (const uint8_t[]){STP_X2_X3, ADRP(2), ADRP(3), LDR(2, 2), ADD(3), BR_X2,
-		NOP, NOP},
-	.mask = (const uint8_t[]){ALL, PAGE, PAGE, PLACE, PLACE, ALL, ALL2},
-	ADD_OR_NOP(16),
-	.n_rows = 2,
-	.rows = {{.start = 0, .cfa_off = 0}, {.start = 4, .cfa_off = 16}},
+    .size = 32,
+    .code = (const uint8_t[]){STP_X2_X3, ADRP(2), ADRP(3), LDR(2, 2), ADD(3), BR_X2, NOP,
+	NOP},
+    .mask = (const uint8_t[]){ALL, PAGE, PAGE, PLACE, PLACE, ALL, ALL2},
+    ADD_OR_NOP(16),
+    .n_rows = 2,
+    .rows = {{.start = 0, .cfa_off = 0}, {.start = 4, .cfa_off = 16}},
 };
 
 static const struct arch_plt_stub bti_tlsdesc_tail = {
-	.size = 32,
-	.code = (const uint8_t[]){BTI_C, STP_X2_X3, ADRP(2), ADRP(3), LDR(2, 2), ADD(3),
-		BR_X2, NOP},
-	.mask = (const uint8_t[]){ALL2, PAGE, PAGE, PLACE, PLACE, ALL2},
-	ADD_OR_NOP(20),
-	.n_rows = 2,
-	.rows = {{.start = 0, .cfa_off = 0}, {.start = 8, .cfa_off = 16}},
+    .size = 32,
+    .code = (const uint8_t[]){BTI_C, STP_X2_X3, ADRP(2), ADRP(3), LDR(2, 2), ADD(3),
+	BR_X2, NOP},
+    .mask = (const uint8_t[]){ALL2, PAGE, PAGE, PLACE, PLACE, ALL2},
+    ADD_OR_NOP(20),
+    .n_rows = 2,
+    .rows = {{.start = 0, .cfa_off = 0}, {.start = 8, .cfa_off = 16}},
 };
 
 /* Sorted by section. No section's bytes can match two of its templates with different
  * rows. */
 static const struct arch_plt_template plt_templates[] = {
-	{.linker = "GNU ld, gold, lld, mold",
-		.section = ".plt",
-		.header = &plt_header,
-		.entry = &plt_entry,
-		.tail = &tlsdesc_tail},
-	{.linker = "mold 2",
-		.section = ".plt",
-		.header = &mold_header,
-		.entry = &plt_entry},
-	{.linker = "GNU ld, BTI, library",
-		.section = ".plt",
-		.header = &bti_header,
-		.entry = &plt_entry,
-		.tail = &bti_tlsdesc_tail},
-	{.linker = "GNU ld, lld, BTI",
-		.section = ".plt",
-		.header = &bti_header,
-		.entry = &bti_entry,
-		.entry_too = &long_entry,
-		.tail = &bti_tlsdesc_tail},
-	{.linker = "GNU ld, lld, PAC",
-		.section = ".plt",
-		.header = &plt_header,
-		.entry = &pac_entry,
-		.tail = &tlsdesc_tail},
-	{.linker = "GNU ld, lld, BTI, PAC",
-		.section = ".plt",
-		.header = &bti_header,
-		.entry = &pac_entry,
-		.entry_too = &bti_pac_entry,
-		.tail = &bti_tlsdesc_tail},
-	{.linker = "GNU ld, static", .section = ".plt", .entry = &plt_entry},
-	{.linker = "GNU ld, static, BTI", .section = ".plt", .entry = &bti_entry},
-	{.linker = "GNU ld, static, PAC", .section = ".plt", .entry = &pac_entry},
-	{.linker = "GNU ld, static, BTI, PAC",
-		.section = ".plt",
-		.entry = &bti_pac_entry},
-	{.linker = "mold", .section = ".plt.got", .entry = &mold_got_entry},
-	{.linker = "mold 2", .section = ".plt.got", .entry = &mold_2_got_entry},
-	{.linker = "lld", .section = ".iplt", .entry = &plt_entry},
-	{.linker = "lld, BTI", .section = ".iplt", .entry = &bti_entry},
-	{.linker = "lld, PAC", .section = ".iplt", .entry = &pac_entry},
-	{.linker = "lld, BTI, PAC", .section = ".iplt", .entry = &bti_pac_entry},
+    {.linker = "GNU ld, gold, lld, mold",
+	.section = ".plt",
+	.header = &plt_header,
+	.entry = &plt_entry,
+	.tail = &tlsdesc_tail},
+    {.linker = "mold 2", .section = ".plt", .header = &mold_header, .entry = &plt_entry},
+    {.linker = "GNU ld, BTI, library",
+	.section = ".plt",
+	.header = &bti_header,
+	.entry = &plt_entry,
+	.tail = &bti_tlsdesc_tail},
+    {.linker = "GNU ld, lld, BTI",
+	.section = ".plt",
+	.header = &bti_header,
+	.entry = &bti_entry,
+	.entry_too = &long_entry,
+	.tail = &bti_tlsdesc_tail},
+    {.linker = "GNU ld, lld, PAC",
+	.section = ".plt",
+	.header = &plt_header,
+	.entry = &pac_entry,
+	.tail = &tlsdesc_tail},
+    {.linker = "GNU ld, lld, BTI, PAC",
+	.section = ".plt",
+	.header = &bti_header,
+	.entry = &pac_entry,
+	.entry_too = &bti_pac_entry,
+	.tail = &bti_tlsdesc_tail},
+    {.linker = "GNU ld, static", .section = ".plt", .entry = &plt_entry},
+    {.linker = "GNU ld, static, BTI", .section = ".plt", .entry = &bti_entry},
+    {.linker = "GNU ld, static, PAC", .section = ".plt", .entry = &pac_entry},
+    {.linker = "GNU ld, static, BTI, PAC", .section = ".plt", .entry = &bti_pac_entry},
+    {.linker = "mold", .section = ".plt.got", .entry = &mold_got_entry},
+    {.linker = "mold 2", .section = ".plt.got", .entry = &mold_2_got_entry},
+    {.linker = "lld", .section = ".iplt", .entry = &plt_entry},
+    {.linker = "lld, BTI", .section = ".iplt", .entry = &bti_entry},
+    {.linker = "lld, PAC", .section = ".iplt", .entry = &pac_entry},
+    {.linker = "lld, BTI, PAC", .section = ".iplt", .entry = &bti_pac_entry},
 };
 
 /* Arm ARM, NOP, and UDF #0, which is zeros. */
 static const struct arch_filler fillers[] = {
-	{4, {INSN(0xd503201f)}},
-	{4, {INSN(0)}},
+    {4, {INSN(0xd503201f)}},
+    {4, {INSN(0)}},
 };
 
 /* aaelf64, "Static Data relocations".  */
 static const struct arch_reloc relocs[] = {
-	{"R_AARCH64_NONE", R_AARCH64_NONE, 0, false},
-	{"R_AARCH64_ABS64", R_AARCH64_ABS64, 8, false},
-	{"R_AARCH64_ABS32", R_AARCH64_ABS32, 4, false},
-	{"R_AARCH64_PREL64", R_AARCH64_PREL64, 8, true},
-	{"R_AARCH64_PREL32", R_AARCH64_PREL32, 4, true},
+    {"R_AARCH64_NONE", R_AARCH64_NONE, 0, false},
+    {"R_AARCH64_ABS64", R_AARCH64_ABS64, 8, false},
+    {"R_AARCH64_ABS32", R_AARCH64_ABS32, 4, false},
+    {"R_AARCH64_PREL64", R_AARCH64_PREL64, 8, true},
+    {"R_AARCH64_PREL32", R_AARCH64_PREL32, 4, true},
 };
 
 /* What both byte orders have in common. aadwarf64, "Call frame instructions": opcodes
@@ -265,9 +259,9 @@ static const struct arch_reloc relocs[] = {
 #define AARCH64_FACTS                                                                    \
 	.elf_machine = EM_AARCH64,                                                       \
 	.cfi = {.sp_reg = AARCH64_SP,                                                    \
-		.fp_reg = AARCH64_FP,                                                    \
-		.pc_reg = AARCH64_PC,                                                    \
-		.aarch64_ra_state = true},                                               \
+	    .fp_reg = AARCH64_FP,                                                        \
+	    .pc_reg = AARCH64_PC,                                                        \
+	    .aarch64_ra_state = true},                                                   \
 	.ra_reg = AARCH64_LR, .sp_from_cfa = AARCH64_SP_FROM_CFA, .ra_tracked = true,    \
 	.plt_templates = plt_templates,                                                  \
 	.n_plt_templates = sizeof(plt_templates) / sizeof(plt_templates[0]),             \
@@ -276,15 +270,15 @@ static const struct arch_reloc relocs[] = {
 	.reloc_start32 = R_AARCH64_PREL32, .reloc_start64 = R_AARCH64_PREL64
 
 const struct arch arch_aarch64 = {
-	.name = "AArch64",
-	.big_endian = false,
-	.sframe_abi = SFRAME_ABI_AARCH64_ENDIAN_LITTLE,
-	AARCH64_FACTS,
+    .name = "AArch64",
+    .big_endian = false,
+    .sframe_abi = SFRAME_ABI_AARCH64_ENDIAN_LITTLE,
+    AARCH64_FACTS,
 };
 
 const struct arch arch_aarch64_be = {
-	.name = "AArch64 (big-endian)",
-	.big_endian = true,
-	.sframe_abi = SFRAME_ABI_AARCH64_ENDIAN_BIG,
-	AARCH64_FACTS,
+    .name = "AArch64 (big-endian)",
+    .big_endian = true,
+    .sframe_abi = SFRAME_ABI_AARCH64_ENDIAN_BIG,
+    AARCH64_FACTS,
 };

@@ -6,10 +6,10 @@
 #include <stdio.h>
 
 static const struct arch *const known[] = {
-	&arch_x86_64,
-	&arch_aarch64,
-	&arch_aarch64_be,
-	&arch_s390x,
+    &arch_x86_64,
+    &arch_aarch64,
+    &arch_aarch64_be,
+    &arch_s390x,
 };
 
 /* Customary names: those of GNU readelf and of distributions, shortened. */
@@ -17,26 +17,26 @@ static const struct {
 	uint16_t elf_machine;
 	const char *name;
 } names[] = {
-	{EM_NONE, "no machine"}, {EM_SPARC, "SPARC"}, {EM_386, "i386"}, {EM_68K, "m68k"},
-	{EM_MIPS, "MIPS"}, {EM_PARISC, "PA-RISC"}, {EM_SPARC32PLUS, "SPARC v8+"},
-	{EM_PPC, "PowerPC"}, {EM_PPC64, "PowerPC64"}, {EM_S390, "s390x"}, {EM_ARM, "ARM"},
-	{EM_SH, "SuperH"}, {EM_SPARCV9, "SPARC v9"}, {EM_IA_64, "IA-64"},
-	{EM_X86_64, "x86-64"}, {EM_VAX, "VAX"}, {EM_AVR, "AVR"}, {EM_XTENSA, "Xtensa"},
-	{EM_MSP430, "MSP430"}, {EM_ALTERA_NIOS2, "Nios II"}, {EM_AARCH64, "AArch64"},
-	{EM_MICROBLAZE, "MicroBlaze"}, {EM_CUDA, "CUDA"}, {EM_AMDGPU, "AMDGPU"},
-	{EM_RISCV, "RISC-V"}, {EM_BPF, "BPF"}, {EM_CSKY, "C-SKY"}, {EM_ALPHA, "Alpha"},
-	{93, "ARC"},	    /* EM_ARC_COMPACT */
-	{195, "ARCv2"},	    /* EM_ARC_COMPACT2 */
-	{92, "OpenRISC"},   /* EM_OPENRISC */
-	{164, "Hexagon"},   /* EM_QDSP6 */
-	{258, "LoongArch"}, /* EM_LOONGARCH, newer than some elf.h */
+    {EM_NONE, "no machine"}, {EM_SPARC, "SPARC"}, {EM_386, "i386"}, {EM_68K, "m68k"},
+    {EM_MIPS, "MIPS"}, {EM_PARISC, "PA-RISC"}, {EM_SPARC32PLUS, "SPARC v8+"},
+    {EM_PPC, "PowerPC"}, {EM_PPC64, "PowerPC64"}, {EM_S390, "s390x"}, {EM_ARM, "ARM"},
+    {EM_SH, "SuperH"}, {EM_SPARCV9, "SPARC v9"}, {EM_IA_64, "IA-64"},
+    {EM_X86_64, "x86-64"}, {EM_VAX, "VAX"}, {EM_AVR, "AVR"}, {EM_XTENSA, "Xtensa"},
+    {EM_MSP430, "MSP430"}, {EM_ALTERA_NIOS2, "Nios II"}, {EM_AARCH64, "AArch64"},
+    {EM_MICROBLAZE, "MicroBlaze"}, {EM_CUDA, "CUDA"}, {EM_AMDGPU, "AMDGPU"},
+    {EM_RISCV, "RISC-V"}, {EM_BPF, "BPF"}, {EM_CSKY, "C-SKY"}, {EM_ALPHA, "Alpha"},
+    {93, "ARC"},	/* EM_ARC_COMPACT */
+    {195, "ARCv2"},	/* EM_ARC_COMPACT2 */
+    {92, "OpenRISC"},	/* EM_OPENRISC */
+    {164, "Hexagon"},	/* EM_QDSP6 */
+    {258, "LoongArch"}, /* EM_LOONGARCH, newer than some elf.h */
 };
 
 const struct arch *arch_find(uint16_t elf_machine, bool big_endian)
 {
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (known[i]->elf_machine == elf_machine &&
-			known[i]->big_endian == big_endian)
+		    known[i]->big_endian == big_endian)
 			return known[i];
 	return NULL;
 }

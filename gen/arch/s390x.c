@@ -47,45 +47,45 @@
 #define STG_R1_56 0xe3, 0x10, 0xf0, 0x38, 0x00, 0x24 /* stg %r1,56(%r15) */
 
 static const struct arch_plt_stub plt_header = {
-	.size = 32,
-	.code = (const uint8_t[]){STG_R1_56, LARL_R1, MVC_48, LG_R1_16, BR_R1, NOPR, NOPR,
-		NOPR},
-	.mask = (const uint8_t[]){FIX6, FIX2, ANY4, FIX6, FIX6, FIX2, FIX6},
-	ONE_ROW,
+    .size = 32,
+    .code =
+	(const uint8_t[]){STG_R1_56, LARL_R1, MVC_48, LG_R1_16, BR_R1, NOPR, NOPR, NOPR},
+    .mask = (const uint8_t[]){FIX6, FIX2, ANY4, FIX6, FIX6, FIX2, FIX6},
+    ONE_ROW,
 };
 
 static const struct arch_plt_stub plt_entry = {
-	.size = 32,
-	.code =
-		(const uint8_t[]){
-			LARL_R1, LG_R1, BR_R1,		    /* 0 */
-			0x0d, 0x10,			    /* e: basr %r1,%r0 */
-			0xe3, 0x10, 0x10, 0x0c, 0x00, 0x14, /* 10: lgf %r1,12(%r1) */
-			0xc0, 0xf4, DISP,		    /* 16: jg header */
-			OFFSET,				    /* 1c: data */
-		},
-	.mask = (const uint8_t[]){FIX2, ANY4, FIX6, FIX2, FIX2, FIX6, FIX2, ANY4, ANY4},
-	ONE_ROW,
+    .size = 32,
+    .code =
+	(const uint8_t[]){
+	    LARL_R1, LG_R1, BR_R1,		/* 0 */
+	    0x0d, 0x10,				/* e: basr %r1,%r0 */
+	    0xe3, 0x10, 0x10, 0x0c, 0x00, 0x14, /* 10: lgf %r1,12(%r1) */
+	    0xc0, 0xf4, DISP,			/* 16: jg header */
+	    OFFSET,				/* 1c: data */
+	},
+    .mask = (const uint8_t[]){FIX2, ANY4, FIX6, FIX2, FIX2, FIX6, FIX2, ANY4, ANY4},
+    ONE_ROW,
 };
 
 static const struct arch_plt_stub mold_header = {
-	.size = 32,
-	.code = (const uint8_t[]){STG_R0_56, LARL_R1, MVC_48, LG_R1_16, BR_R1, NOPR, NOPR,
-		NOPR},
-	.mask = (const uint8_t[]){FIX6, FIX2, ANY4, FIX6, FIX6, FIX2, FIX6},
-	ONE_ROW,
+    .size = 32,
+    .code =
+	(const uint8_t[]){STG_R0_56, LARL_R1, MVC_48, LG_R1_16, BR_R1, NOPR, NOPR, NOPR},
+    .mask = (const uint8_t[]){FIX6, FIX2, ANY4, FIX6, FIX6, FIX2, FIX6},
+    ONE_ROW,
 };
 
 static const struct arch_plt_stub mold_entry = {
-	.size = 32,
-	.code =
-		(const uint8_t[]){
-			LARL_R1, LG_R1,				   /* 0 */
-			0xc0, 0x01, OFFSET,			   /* c: lgfi %r0,... */
-			BR_R1, NOPR, NOPR, NOPR, NOPR, NOPR, NOPR, /* 12 */
-		},
-	.mask = (const uint8_t[]){FIX2, ANY4, FIX6, FIX2, ANY4, FIX2, FIX6, FIX6},
-	ONE_ROW,
+    .size = 32,
+    .code =
+	(const uint8_t[]){
+	    LARL_R1, LG_R1,			       /* 0 */
+	    0xc0, 0x01, OFFSET,			       /* c: lgfi %r0,... */
+	    BR_R1, NOPR, NOPR, NOPR, NOPR, NOPR, NOPR, /* 12 */
+	},
+    .mask = (const uint8_t[]){FIX2, ANY4, FIX6, FIX2, ANY4, FIX2, FIX6, FIX6},
+    ONE_ROW,
 };
 
 /* mold 2.41 and later fill up with zeros. */
@@ -94,113 +94,110 @@ static const uint8_t zeros[4] = {0};
 
 /* The header finds the entry's number by %r0, which BASR leaves behind the entry. */
 static const struct arch_plt_stub mold_2_header = {
-	.size = 48,
-	.code =
-		(const uint8_t[]){
-			0xb9, 0x09, 0x00, 0x01,		    /* 0: sgr %r0,%r1 */
-			0xa7, 0x0b, 0xff, 0xc2,		    /* 4: aghi %r0,-62 */
-			0xeb, 0x10, 0x00, 0x01, 0x00, 0x0c, /* 8: srlg %r1,%r0,1 */
-			0xb9, 0x08, 0x00, 0x01,		    /* e: agr %r0,%r1 */
-			STG_R0_56, LARL_R1, MVC_48, LG_R1_16, BR_R1, NOPR, NOPR, /* 12 */
-		},
-	.mask = (const uint8_t[]){FIX6, FIX6, FIX6, FIX6, FIX2, ANY4, FIX6, FIX6, FIX6},
-	NOPR_OR_ZEROS(44, 4),
-	ONE_ROW,
+    .size = 48,
+    .code =
+	(const uint8_t[]){
+	    0xb9, 0x09, 0x00, 0x01,		/* 0: sgr %r0,%r1 */
+	    0xa7, 0x0b, 0xff, 0xc2,		/* 4: aghi %r0,-62 */
+	    0xeb, 0x10, 0x00, 0x01, 0x00, 0x0c, /* 8: srlg %r1,%r0,1 */
+	    0xb9, 0x08, 0x00, 0x01,		/* e: agr %r0,%r1 */
+	    STG_R0_56, LARL_R1, MVC_48, LG_R1_16, BR_R1, NOPR, NOPR, /* 12 */
+	},
+    .mask = (const uint8_t[]){FIX6, FIX6, FIX6, FIX6, FIX2, ANY4, FIX6, FIX6, FIX6},
+    NOPR_OR_ZEROS(44, 4),
+    ONE_ROW,
 };
 
 static const struct arch_plt_stub mold_2_entry = {
-	.size = 16,
-	.code =
-		(const uint8_t[]){
-			LARL_R1, LG_R1, /* 0 */
-			0x0d, 0x01,	/* c: basr %r0,%r1, which does not come back */
-			NOPR,		/* e */
-		},
-	.mask = (const uint8_t[]){FIX2, ANY4, FIX6, FIX4},
-	NOPR_OR_ZEROS(14, 2),
-	ONE_ROW,
+    .size = 16,
+    .code =
+	(const uint8_t[]){
+	    LARL_R1, LG_R1, /* 0 */
+	    0x0d, 0x01,	    /* c: basr %r0,%r1, which does not come back */
+	    NOPR,	    /* e */
+	},
+    .mask = (const uint8_t[]){FIX2, ANY4, FIX6, FIX4},
+    NOPR_OR_ZEROS(14, 2),
+    ONE_ROW,
 };
 
 static const struct arch_plt_stub mold_got_entry = {
-	.size = 16,
-	.code = (const uint8_t[]){LARL_R1, LG_R1, BR_R1, NOPR},
-	.mask = (const uint8_t[]){FIX2, ANY4, FIX6, FIX4},
-	NOPR_OR_ZEROS(14, 2),
-	ONE_ROW,
+    .size = 16,
+    .code = (const uint8_t[]){LARL_R1, LG_R1, BR_R1, NOPR},
+    .mask = (const uint8_t[]){FIX2, ANY4, FIX6, FIX4},
+    NOPR_OR_ZEROS(14, 2),
+    ONE_ROW,
 };
 
 /* Sorted by section. No section's bytes can match two of its templates with different
  * rows. */
 static const struct arch_plt_template plt_templates[] = {
-	{.linker = "GNU ld, lld",
-		.section = ".plt",
-		.header = &plt_header,
-		.entry = &plt_entry},
-	{.linker = "mold",
-		.section = ".plt",
-		.header = &mold_header,
-		.entry = &mold_entry},
-	{.linker = "mold 2",
-		.section = ".plt",
-		.header = &mold_2_header,
-		.entry = &mold_2_entry},
-	{.linker = "GNU ld, static", .section = ".plt", .entry = &plt_entry},
-	{.linker = "mold", .section = ".plt.got", .entry = &mold_got_entry},
-	{.linker = "lld", .section = ".iplt", .entry = &plt_entry},
+    {.linker = "GNU ld, lld",
+	.section = ".plt",
+	.header = &plt_header,
+	.entry = &plt_entry},
+    {.linker = "mold", .section = ".plt", .header = &mold_header, .entry = &mold_entry},
+    {.linker = "mold 2",
+	.section = ".plt",
+	.header = &mold_2_header,
+	.entry = &mold_2_entry},
+    {.linker = "GNU ld, static", .section = ".plt", .entry = &plt_entry},
+    {.linker = "mold", .section = ".plt.got", .entry = &mold_got_entry},
+    {.linker = "lld", .section = ".iplt", .entry = &plt_entry},
 };
 
 /* Principles of Operation, BRANCH ON CONDITION: with a mask of 0 it is "a no-operation";
  * BCR, BC and BRCL, the last two followed by zeros. */
 static const struct arch_filler fillers[] = {
-	{2, {0x07, 0x07}},
-	{2, {0x07, 0x00}},
-	{2, {0x47, 0x00}},
-	{2, {0xc0, 0x04}},
-	{2, {0x00, 0x00}},
+    {2, {0x07, 0x07}},
+    {2, {0x07, 0x00}},
+    {2, {0x47, 0x00}},
+    {2, {0xc0, 0x04}},
+    {2, {0x00, 0x00}},
 };
 
 /* "Relocation Types". */
 static const struct arch_reloc relocs[] = {
-	{"R_390_NONE", R_390_NONE, 0, false},
-	{"R_390_32", R_390_32, 4, false},
-	{"R_390_PC32", R_390_PC32, 4, true},
-	{"R_390_64", R_390_64, 8, false},
-	{"R_390_PC64", R_390_PC64, 8, true},
+    {"R_390_NONE", R_390_NONE, 0, false},
+    {"R_390_32", R_390_32, 4, false},
+    {"R_390_PC32", R_390_PC32, 4, true},
+    {"R_390_64", R_390_64, 8, false},
+    {"R_390_PC64", R_390_PC64, 8, true},
 };
 
 const struct arch arch_s390x = {
-	.name = "s390x",
-	.elf_machine = EM_S390,
-	/* 4.1.1, Machine Information: e_ident[EI_DATA] is ELFDATA2MSB. */
-	.big_endian = true,
-	.sframe_abi = SFRAME_ABI_S390X_ENDIAN_BIG,
-	.cfi =
-		{
-			/* "DWARF register number mapping": 0-15 are %r0-%r15, 16-31 the
+    .name = "s390x",
+    .elf_machine = EM_S390,
+    /* 4.1.1, Machine Information: e_ident[EI_DATA] is ELFDATA2MSB. */
+    .big_endian = true,
+    .sframe_abi = SFRAME_ABI_S390X_ENDIAN_BIG,
+    .cfi =
+	{
+	    /* "DWARF register number mapping": 0-15 are %r0-%r15, 16-31 the
 			 * floating point registers, 64 the PSW mask and 65 the PSW
 			 * address. 1.2.2.1, "Register Roles": %r15 is the stack pointer;
 			 * none is the frame pointer by rule, compilers take %r11. */
-			.sp_reg = 15,
-			.fp_reg = 11,
-			.pc_reg = 65,
-			.aarch64_ra_state = false,
-		},
-	/* 1.2.2.1: %r14 holds the return address. */
-	.ra_reg = 14,
-	/* 1.2.2.2, "The Stack Frame": the caller leaves a register save area of 160 bytes
+	    .sp_reg = 15,
+	    .fp_reg = 11,
+	    .pc_reg = 65,
+	    .aarch64_ra_state = false,
+	},
+    /* 1.2.2.1: %r14 holds the return address. */
+    .ra_reg = 14,
+    /* 1.2.2.2, "The Stack Frame": the caller leaves a register save area of 160 bytes
 	 * at the low end of its frame; the CFA is the address behind it. */
-	.sp_from_cfa = -160,
-	/* 1.2.2.1: %r15 is preserved across calls. So what is saved of it, in its place
+    .sp_from_cfa = -160,
+    /* 1.2.2.1: %r15 is preserved across calls. So what is saved of it, in its place
 	 * of the register save area or in a register, is what it held at the entry: CFA -
 	 * 160 again. Each function that saves it has such a rule. */
-	.sp_saved = true,
-	.ra_tracked = true,
-	.plt_templates = plt_templates,
-	.n_plt_templates = sizeof(plt_templates) / sizeof(plt_templates[0]),
-	.fillers = fillers,
-	.n_fillers = sizeof(fillers) / sizeof(fillers[0]),
-	.relocs = relocs,
-	.n_relocs = sizeof(relocs) / sizeof(relocs[0]),
-	.reloc_start32 = R_390_PC32,
-	.reloc_start64 = R_390_PC64,
+    .sp_saved = true,
+    .ra_tracked = true,
+    .plt_templates = plt_templates,
+    .n_plt_templates = sizeof(plt_templates) / sizeof(plt_templates[0]),
+    .fillers = fillers,
+    .n_fillers = sizeof(fillers) / sizeof(fillers[0]),
+    .relocs = relocs,
+    .n_relocs = sizeof(relocs) / sizeof(relocs[0]),
+    .reloc_start32 = R_390_PC32,
+    .reloc_start64 = R_390_PC64,
 };

@@ -43,263 +43,256 @@
 
 /* Entered from an entry that pushed its index: CFA is SP + 16 already. */
 static const struct arch_plt_stub lazy_header = {
-	.size = 16,
-	.code =
-		(const uint8_t[]){
-			0xff, 0x35, DISP,	/* 0: push GOT+8(%rip) */
-			0xff, 0x25, DISP,	/* 6: jmp *GOT+16(%rip) */
-			0x0f, 0x1f, 0x40, 0x00, /* c: nopl 0(%rax) */
-		},
-	.mask = (const uint8_t[]){FIX2, ANY, FIX2, ANY, FIX4},
-	.n_rows = 2,
-	.rows = {{.start = 0, .cfa_off = 16}, {.start = 6, .cfa_off = 24}},
+    .size = 16,
+    .code =
+	(const uint8_t[]){
+	    0xff, 0x35, DISP,	    /* 0: push GOT+8(%rip) */
+	    0xff, 0x25, DISP,	    /* 6: jmp *GOT+16(%rip) */
+	    0x0f, 0x1f, 0x40, 0x00, /* c: nopl 0(%rax) */
+	},
+    .mask = (const uint8_t[]){FIX2, ANY, FIX2, ANY, FIX4},
+    .n_rows = 2,
+    .rows = {{.start = 0, .cfa_off = 16}, {.start = 6, .cfa_off = 24}},
 };
 
 static const struct arch_plt_stub gold_lazy_header = {
-	.size = 16,
-	.code =
-		(const uint8_t[]){
-			0xff, 0x35, DISP,	/* 0: push GOT+8(%rip) */
-			0xff, 0x25, DISP,	/* 6: jmp *GOT+16(%rip) */
-			0x90, 0x90, 0x90, 0x90, /* c: nop */
-		},
-	.mask = (const uint8_t[]){FIX2, ANY, FIX2, ANY, FIX4},
-	.n_rows = 2,
-	.rows = {{.start = 0, .cfa_off = 16}, {.start = 6, .cfa_off = 24}},
+    .size = 16,
+    .code =
+	(const uint8_t[]){
+	    0xff, 0x35, DISP,	    /* 0: push GOT+8(%rip) */
+	    0xff, 0x25, DISP,	    /* 6: jmp *GOT+16(%rip) */
+	    0x90, 0x90, 0x90, 0x90, /* c: nop */
+	},
+    .mask = (const uint8_t[]){FIX2, ANY, FIX2, ANY, FIX4},
+    .n_rows = 2,
+    .rows = {{.start = 0, .cfa_off = 16}, {.start = 6, .cfa_off = 24}},
 };
 
 static const struct arch_plt_stub lazy_entry = {
-	.size = 16,
-	.code =
-		(const uint8_t[]){
-			0xff, 0x25, DISP, /* 0: jmp *slot(%rip) */
-			0x68, INDEX,	  /* 6: push $index */
-			0xe9, DISP,	  /* b: jmp header */
-		},
-	.mask = (const uint8_t[]){FIX2, ANY, 0xff, ANY, 0xff, ANY},
-	.n_rows = 2,
-	.rows = {{.start = 0, .cfa_off = 8}, {.start = 11, .cfa_off = 16}},
+    .size = 16,
+    .code =
+	(const uint8_t[]){
+	    0xff, 0x25, DISP, /* 0: jmp *slot(%rip) */
+	    0x68, INDEX,      /* 6: push $index */
+	    0xe9, DISP,	      /* b: jmp header */
+	},
+    .mask = (const uint8_t[]){FIX2, ANY, 0xff, ANY, 0xff, ANY},
+    .n_rows = 2,
+    .rows = {{.start = 0, .cfa_off = 8}, {.start = 11, .cfa_off = 16}},
 };
 
 static const struct arch_plt_stub ibt_lazy_entry = {
-	.size = 16,
-	.code =
-		(const uint8_t[]){
-			ENDBR64,     /* 0 */
-			0x68, INDEX, /* 4: push $index */
-			0xe9, DISP,  /* 9: jmp header */
-			0x66, 0x90,  /* e: xchg %ax,%ax */
-		},
-	.mask = (const uint8_t[]){FIX4, 0xff, ANY, 0xff, ANY, FIX2},
-	.n_rows = 2,
-	.rows = {{.start = 0, .cfa_off = 8}, {.start = 9, .cfa_off = 16}},
+    .size = 16,
+    .code =
+	(const uint8_t[]){
+	    ENDBR64,	 /* 0 */
+	    0x68, INDEX, /* 4: push $index */
+	    0xe9, DISP,	 /* 9: jmp header */
+	    0x66, 0x90,	 /* e: xchg %ax,%ax */
+	},
+    .mask = (const uint8_t[]){FIX4, 0xff, ANY, 0xff, ANY, FIX2},
+    .n_rows = 2,
+    .rows = {{.start = 0, .cfa_off = 8}, {.start = 9, .cfa_off = 16}},
 };
 
 static const struct arch_plt_stub non_lazy_entry = {
-	.size = 8,
-	.code =
-		(const uint8_t[]){
-			0xff, 0x25, DISP, /* 0: jmp *slot(%rip) */
-			0x66, 0x90,	  /* 6: xchg %ax,%ax */
-		},
-	.mask = (const uint8_t[]){FIX2, ANY, FIX2},
-	.n_rows = 1,
-	.rows = {{.start = 0, .cfa_off = 8}},
+    .size = 8,
+    .code =
+	(const uint8_t[]){
+	    0xff, 0x25, DISP, /* 0: jmp *slot(%rip) */
+	    0x66, 0x90,	      /* 6: xchg %ax,%ax */
+	},
+    .mask = (const uint8_t[]){FIX2, ANY, FIX2},
+    .n_rows = 1,
+    .rows = {{.start = 0, .cfa_off = 8}},
 };
 
 static const struct arch_plt_stub ibt_non_lazy_entry = {
-	.size = 16,
-	.code =
-		(const uint8_t[]){
-			ENDBR64,			    /* 0 */
-			0xff, 0x25, DISP,		    /* 4: jmp *slot(%rip) */
-			0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00, /* a: nopw 0(%rax,%rax,1) */
-		},
-	.mask = (const uint8_t[]){FIX4, FIX2, ANY, FIX2, FIX4},
-	.n_rows = 1,
-	.rows = {{.start = 0, .cfa_off = 8}},
+    .size = 16,
+    .code =
+	(const uint8_t[]){
+	    ENDBR64,				/* 0 */
+	    0xff, 0x25, DISP,			/* 4: jmp *slot(%rip) */
+	    0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00, /* a: nopw 0(%rax,%rax,1) */
+	},
+    .mask = (const uint8_t[]){FIX4, FIX2, ANY, FIX2, FIX4},
+    .n_rows = 1,
+    .rows = {{.start = 0, .cfa_off = 8}},
 };
 
 /* As older GNU ld wrote it, when every branch of an IBT PLT had the BND prefix. */
 static const struct arch_plt_stub bnd_ibt_non_lazy_entry = {
-	.size = 16,
-	.code =
-		(const uint8_t[]){
-			ENDBR64,		      /* 0 */
-			0xf2, 0xff, 0x25, DISP,	      /* 4: bnd jmp *slot(%rip) */
-			0x0f, 0x1f, 0x44, 0x00, 0x00, /* b: nopl 0(%rax,%rax,1) */
-		},
-	.mask = (const uint8_t[]){FIX4, 0xff, FIX2, ANY, 0xff, FIX4},
-	.n_rows = 1,
-	.rows = {{.start = 0, .cfa_off = 8}},
+    .size = 16,
+    .code =
+	(const uint8_t[]){
+	    ENDBR64,			  /* 0 */
+	    0xf2, 0xff, 0x25, DISP,	  /* 4: bnd jmp *slot(%rip) */
+	    0x0f, 0x1f, 0x44, 0x00, 0x00, /* b: nopl 0(%rax,%rax,1) */
+	},
+    .mask = (const uint8_t[]){FIX4, 0xff, FIX2, ANY, 0xff, FIX4},
+    .n_rows = 1,
+    .rows = {{.start = 0, .cfa_off = 8}},
 };
 
 /* mold's entries pass the index in %r11 and push nothing, so its header is entered at SP
  * + 8. */
 static const struct arch_plt_stub mold_header = {
-	.size = 32,
-	.code =
-		(const uint8_t[]){
-			ENDBR64,			    /* 0 */
-			0x41, 0x53,			    /* 4: push %r11 */
-			0xff, 0x35, DISP,		    /* 6: push GOT+8(%rip) */
-			0xff, 0x25, DISP,		    /* c: jmp *GOT+16(%rip) */
-			INT3_4, INT3_4, INT3_4, 0xcc, 0xcc, /* 12 */
-		},
-	.mask = (const uint8_t[]){FIX4, FIX2, FIX2, ANY, FIX2, ANY, FIX4, FIX4, FIX4,
-		FIX2},
-	.n_rows = 3,
-	.rows = {{.start = 0, .cfa_off = 8}, {.start = 6, .cfa_off = 16},
-		{.start = 12, .cfa_off = 24}},
+    .size = 32,
+    .code =
+	(const uint8_t[]){
+	    ENDBR64,				/* 0 */
+	    0x41, 0x53,				/* 4: push %r11 */
+	    0xff, 0x35, DISP,			/* 6: push GOT+8(%rip) */
+	    0xff, 0x25, DISP,			/* c: jmp *GOT+16(%rip) */
+	    INT3_4, INT3_4, INT3_4, 0xcc, 0xcc, /* 12 */
+	},
+    .mask = (const uint8_t[]){FIX4, FIX2, FIX2, ANY, FIX2, ANY, FIX4, FIX4, FIX4, FIX2},
+    .n_rows = 3,
+    .rows = {{.start = 0, .cfa_off = 8}, {.start = 6, .cfa_off = 16},
+	{.start = 12, .cfa_off = 24}},
 };
 
 static const struct arch_plt_stub mold_entry = {
-	.size = 16,
-	.code =
-		(const uint8_t[]){
-			ENDBR64,	   /* 0 */
-			0x41, 0xbb, INDEX, /* 4: mov $index,%r11d */
-			0xff, 0x25, DISP,  /* a: jmp *slot(%rip) */
-		},
-	.mask = (const uint8_t[]){FIX4, FIX2, ANY, FIX2, ANY},
-	.n_rows = 1,
-	.rows = {{.start = 0, .cfa_off = 8}},
+    .size = 16,
+    .code =
+	(const uint8_t[]){
+	    ENDBR64,	       /* 0 */
+	    0x41, 0xbb, INDEX, /* 4: mov $index,%r11d */
+	    0xff, 0x25, DISP,  /* a: jmp *slot(%rip) */
+	},
+    .mask = (const uint8_t[]){FIX4, FIX2, ANY, FIX2, ANY},
+    .n_rows = 1,
+    .rows = {{.start = 0, .cfa_off = 8}},
 };
 
 /* mold since 2.3: a landing pad only where the address is taken. */
 static const struct arch_plt_stub mold_plain_entry = {
-	.size = 16,
-	.code =
-		(const uint8_t[]){
-			0x41, 0xbb, INDEX, /* 0: mov $index,%r11d */
-			0xff, 0x25, DISP,  /* 6: jmp *slot(%rip) */
-			INT3_4,		   /* c */
-		},
-	.mask = (const uint8_t[]){FIX2, ANY, FIX2, ANY, FIX4},
-	.n_rows = 1,
-	.rows = {{.start = 0, .cfa_off = 8}},
+    .size = 16,
+    .code =
+	(const uint8_t[]){
+	    0x41, 0xbb, INDEX, /* 0: mov $index,%r11d */
+	    0xff, 0x25, DISP,  /* 6: jmp *slot(%rip) */
+	    INT3_4,	       /* c */
+	},
+    .mask = (const uint8_t[]){FIX2, ANY, FIX2, ANY, FIX4},
+    .n_rows = 1,
+    .rows = {{.start = 0, .cfa_off = 8}},
 };
 
 static const struct arch_plt_stub mold_plain_got_entry = {
-	.size = 8,
-	.code =
-		(const uint8_t[]){
-			0xff, 0x25, DISP, /* 0: jmp *slot(%rip) */
-			0xcc, 0xcc,	  /* 6 */
-		},
-	.mask = (const uint8_t[]){FIX2, ANY, FIX2},
-	.n_rows = 1,
-	.rows = {{.start = 0, .cfa_off = 8}},
+    .size = 8,
+    .code =
+	(const uint8_t[]){
+	    0xff, 0x25, DISP, /* 0: jmp *slot(%rip) */
+	    0xcc, 0xcc,	      /* 6 */
+	},
+    .mask = (const uint8_t[]){FIX2, ANY, FIX2},
+    .n_rows = 1,
+    .rows = {{.start = 0, .cfa_off = 8}},
 };
 
 static const struct arch_plt_stub mold_got_entry = {
-	.size = 16,
-	.code =
-		(const uint8_t[]){
-			ENDBR64,	    /* 0 */
-			0xff, 0x25, DISP,   /* 4: jmp *slot(%rip) */
-			INT3_4, 0xcc, 0xcc, /* a */
-		},
-	.mask = (const uint8_t[]){FIX4, FIX2, ANY, FIX4, FIX2},
-	.n_rows = 1,
-	.rows = {{.start = 0, .cfa_off = 8}},
+    .size = 16,
+    .code =
+	(const uint8_t[]){
+	    ENDBR64,		/* 0 */
+	    0xff, 0x25, DISP,	/* 4: jmp *slot(%rip) */
+	    INT3_4, 0xcc, 0xcc, /* a */
+	},
+    .mask = (const uint8_t[]){FIX4, FIX2, ANY, FIX4, FIX2},
+    .n_rows = 1,
+    .rows = {{.start = 0, .cfa_off = 8}},
 };
 
 /* The target's address is in %r11; call pushes a place for it, which mov overwrites and
  * ret pops. What follows the call catches speculation only and never runs. */
 static const struct arch_plt_stub retpoline_now_header = {
-	.size = 32,
-	.code =
-		(const uint8_t[]){
-			0xe8, 0x0b, 0x00, 0x00, 0x00,	  /* 0: call 10 */
-			0xf3, 0x90,			  /* 5: pause */
-			0x0f, 0xae, 0xe8,		  /* 7: lfence */
-			0xeb, 0xf9,			  /* a: jmp 5 */
-			INT3_4,				  /* c */
-			0x4c, 0x89, 0x1c, 0x24,		  /* 10: mov %r11,(%rsp) */
-			0xc3,				  /* 14: ret */
-			INT3_4, INT3_4, 0xcc, 0xcc, 0xcc, /* 15 */
-		},
-	.mask = (const uint8_t[]){FIX4, FIX4, FIX4, FIX4, FIX4, FIX4, FIX4, FIX4},
-	.n_rows = 2,
-	.rows = {{.start = 0, .cfa_off = 8}, {.start = 16, .cfa_off = 16}},
+    .size = 32,
+    .code =
+	(const uint8_t[]){
+	    0xe8, 0x0b, 0x00, 0x00, 0x00,     /* 0: call 10 */
+	    0xf3, 0x90,			      /* 5: pause */
+	    0x0f, 0xae, 0xe8,		      /* 7: lfence */
+	    0xeb, 0xf9,			      /* a: jmp 5 */
+	    INT3_4,			      /* c */
+	    0x4c, 0x89, 0x1c, 0x24,	      /* 10: mov %r11,(%rsp) */
+	    0xc3,			      /* 14: ret */
+	    INT3_4, INT3_4, 0xcc, 0xcc, 0xcc, /* 15 */
+	},
+    .mask = (const uint8_t[]){FIX4, FIX4, FIX4, FIX4, FIX4, FIX4, FIX4, FIX4},
+    .n_rows = 2,
+    .rows = {{.start = 0, .cfa_off = 8}, {.start = 16, .cfa_off = 16}},
 };
 
 static const struct arch_plt_stub retpoline_now_entry = {
-	.size = 16,
-	.code =
-		(const uint8_t[]){
-			0x4c, 0x8b, 0x1d, DISP, /* 0: mov slot(%rip),%r11 */
-			0xe9, DISP,		/* 7: jmp header */
-			INT3_4,			/* c */
-		},
-	.mask = (const uint8_t[]){0xff, FIX2, ANY, 0xff, ANY, FIX4},
-	.n_rows = 1,
-	.rows = {{.start = 0, .cfa_off = 8}},
+    .size = 16,
+    .code =
+	(const uint8_t[]){
+	    0x4c, 0x8b, 0x1d, DISP, /* 0: mov slot(%rip),%r11 */
+	    0xe9, DISP,		    /* 7: jmp header */
+	    INT3_4,		    /* c */
+	},
+    .mask = (const uint8_t[]){0xff, FIX2, ANY, 0xff, ANY, FIX4},
+    .n_rows = 1,
+    .rows = {{.start = 0, .cfa_off = 8}},
 };
 
 /* The call does not come back: it ends in the target, with SP as it was here. */
 static const struct arch_plt_stub retpoline_lazy_entry = {
-	.size = 32,
-	.code =
-		(const uint8_t[]){
-			0x4c, 0x8b, 0x1d, DISP, /* 0: mov slot(%rip),%r11 */
-			0xe8, DISP,		/* 7: call .plt+0x20 */
-			0xe9, DISP,		/* c: jmp .plt+0x12, speculation only */
-			0x68, INDEX,  /* 11: push $index, where an unbound slot points */
-			0xe9, DISP,   /* 16: jmp .plt */
-			INT3_4, 0xcc, /* 1b */
-		},
-	.mask = (const uint8_t[]){0xff, FIX2, ANY, 0xff, ANY, 0xff, ANY, 0xff, ANY, 0xff,
-		ANY, FIX4, 0xff},
-	.n_rows = 2,
-	.rows = {{.start = 0, .cfa_off = 8}, {.start = 22, .cfa_off = 16}},
+    .size = 32,
+    .code =
+	(const uint8_t[]){
+	    0x4c, 0x8b, 0x1d, DISP, /* 0: mov slot(%rip),%r11 */
+	    0xe8, DISP,		    /* 7: call .plt+0x20 */
+	    0xe9, DISP,		    /* c: jmp .plt+0x12, speculation only */
+	    0x68, INDEX,	    /* 11: push $index, where an unbound slot points */
+	    0xe9, DISP,		    /* 16: jmp .plt */
+	    INT3_4, 0xcc,	    /* 1b */
+	},
+    .mask = (const uint8_t[]){0xff, FIX2, ANY, 0xff, ANY, 0xff, ANY, 0xff, ANY, 0xff, ANY,
+	FIX4, 0xff},
+    .n_rows = 2,
+    .rows = {{.start = 0, .cfa_off = 8}, {.start = 22, .cfa_off = 16}},
 };
 
 /* Sorted by section. No section's bytes can match two of its templates with different
  * rows. */
 static const struct arch_plt_template plt_templates[] = {
-	{.linker = "lld, GNU ld",
-		.section = ".plt",
-		.header = &lazy_header,
-		.entry = &lazy_entry},
-	{.linker = "lld, GNU ld, IBT",
-		.section = ".plt",
-		.header = &lazy_header,
-		.entry = &ibt_lazy_entry},
-	{.linker = "gold",
-		.section = ".plt",
-		.header = &gold_lazy_header,
-		.entry = &lazy_entry},
-	{.linker = "mold",
-		.section = ".plt",
-		.header = &mold_header,
-		.entry = &mold_plain_entry,
-		.entry_too = &mold_entry},
-	{.linker = "lld, retpoline, now",
-		.section = ".plt",
-		.header = &retpoline_now_header,
-		.entry = &retpoline_now_entry},
-	{.linker = "GNU ld, static", .section = ".plt", .entry = &non_lazy_entry},
-	{.linker = "GNU ld, static, IBT",
-		.section = ".plt",
-		.entry = &ibt_non_lazy_entry},
-	{.linker = "GNU ld, static, IBT, BND",
-		.section = ".plt",
-		.entry = &bnd_ibt_non_lazy_entry},
-	{.linker = "lld, GNU ld, IBT",
-		.section = ".plt.sec",
-		.entry = &ibt_non_lazy_entry},
-	{.linker = "mold", .section = ".plt.got", .entry = &mold_plain_got_entry},
-	{.linker = "mold, before 2.3", .section = ".plt.got", .entry = &mold_got_entry},
-	{.linker = "GNU ld", .section = ".plt.got", .entry = &non_lazy_entry},
-	{.linker = "GNU ld, IBT", .section = ".plt.got", .entry = &ibt_non_lazy_entry},
-	{.linker = "lld", .section = ".iplt", .entry = &lazy_entry},
-	{.linker = "lld, IBT", .section = ".iplt", .entry = &ibt_non_lazy_entry},
-	{.linker = "lld, retpoline", .section = ".iplt", .entry = &retpoline_lazy_entry},
-	{.linker = "lld, retpoline, now",
-		.section = ".iplt",
-		.entry = &retpoline_now_entry},
+    {.linker = "lld, GNU ld",
+	.section = ".plt",
+	.header = &lazy_header,
+	.entry = &lazy_entry},
+    {.linker = "lld, GNU ld, IBT",
+	.section = ".plt",
+	.header = &lazy_header,
+	.entry = &ibt_lazy_entry},
+    {.linker = "gold",
+	.section = ".plt",
+	.header = &gold_lazy_header,
+	.entry = &lazy_entry},
+    {.linker = "mold",
+	.section = ".plt",
+	.header = &mold_header,
+	.entry = &mold_plain_entry,
+	.entry_too = &mold_entry},
+    {.linker = "lld, retpoline, now",
+	.section = ".plt",
+	.header = &retpoline_now_header,
+	.entry = &retpoline_now_entry},
+    {.linker = "GNU ld, static", .section = ".plt", .entry = &non_lazy_entry},
+    {.linker = "GNU ld, static, IBT", .section = ".plt", .entry = &ibt_non_lazy_entry},
+    {.linker = "GNU ld, static, IBT, BND",
+	.section = ".plt",
+	.entry = &bnd_ibt_non_lazy_entry},
+    {.linker = "lld, GNU ld, IBT", .section = ".plt.sec", .entry = &ibt_non_lazy_entry},
+    {.linker = "mold", .section = ".plt.got", .entry = &mold_plain_got_entry},
+    {.linker = "mold, before 2.3", .section = ".plt.got", .entry = &mold_got_entry},
+    {.linker = "GNU ld", .section = ".plt.got", .entry = &non_lazy_entry},
+    {.linker = "GNU ld, IBT", .section = ".plt.got", .entry = &ibt_non_lazy_entry},
+    {.linker = "lld", .section = ".iplt", .entry = &lazy_entry},
+    {.linker = "lld, IBT", .section = ".iplt", .entry = &ibt_non_lazy_entry},
+    {.linker = "lld, retpoline", .section = ".iplt", .entry = &retpoline_lazy_entry},
+    {.linker = "lld, retpoline, now", .section = ".iplt", .entry = &retpoline_now_entry},
 };
 
 /*
@@ -308,62 +301,62 @@ static const struct arch_plt_template plt_templates[] = {
  * up with INT3.
  */
 static const struct arch_filler fillers[] = {
-	{1, {0x90}},
-	{1, {0x66}},
-	{1, {0x2e}},
-	{3, {0x0f, 0x1f, 0x00}},
-	{3, {0x0f, 0x1f, 0x40}},
-	{3, {0x0f, 0x1f, 0x44}},
-	{3, {0x0f, 0x1f, 0x80}},
-	{3, {0x0f, 0x1f, 0x84}},
-	{1, {0x00}},
-	{1, {0xcc}},
+    {1, {0x90}},
+    {1, {0x66}},
+    {1, {0x2e}},
+    {3, {0x0f, 0x1f, 0x00}},
+    {3, {0x0f, 0x1f, 0x40}},
+    {3, {0x0f, 0x1f, 0x44}},
+    {3, {0x0f, 0x1f, 0x80}},
+    {3, {0x0f, 0x1f, 0x84}},
+    {1, {0x00}},
+    {1, {0xcc}},
 };
 
 /* psABI, "Relocation Types". The absolute ones are for handlers and their data in code
  * that is not position independent. */
 static const struct arch_reloc relocs[] = {
-	{"R_X86_64_NONE", R_X86_64_NONE, 0, false},
-	{"R_X86_64_64", R_X86_64_64, 8, false},
-	{"R_X86_64_PC32", R_X86_64_PC32, 4, true},
-	{"R_X86_64_32", R_X86_64_32, 4, false},
-	{"R_X86_64_32S", R_X86_64_32S, 4, false},
-	{"R_X86_64_PC64", R_X86_64_PC64, 8, true},
+    {"R_X86_64_NONE", R_X86_64_NONE, 0, false},
+    {"R_X86_64_64", R_X86_64_64, 8, false},
+    {"R_X86_64_PC32", R_X86_64_PC32, 4, true},
+    {"R_X86_64_32", R_X86_64_32, 4, false},
+    {"R_X86_64_32S", R_X86_64_32S, 4, false},
+    {"R_X86_64_PC64", R_X86_64_PC64, 8, true},
 };
 
 const struct arch arch_x86_64 = {
-	.name = "x86-64",
-	.elf_machine = EM_X86_64,
-	/* psABI 4.1.1, Machine Information: e_ident[EI_DATA] is ELFDATA2LSB. */
-	.big_endian = false,
-	.sframe_abi = SFRAME_ABI_AMD64_ENDIAN_LITTLE,
-	.cfi =
-		{
-			/* psABI 3.6.2, Figure "DWARF Register Number Mapping": stack
+    .name = "x86-64",
+    .elf_machine = EM_X86_64,
+    /* psABI 4.1.1, Machine Information: e_ident[EI_DATA] is ELFDATA2LSB. */
+    .big_endian = false,
+    .sframe_abi = SFRAME_ABI_AMD64_ENDIAN_LITTLE,
+    .cfi =
+	{
+	    /* psABI 3.6.2, Figure "DWARF Register Number Mapping": stack
 			 * pointer register %rsp 7, frame pointer register %rbp 6, return
 			 * address RA 16. */
-			.sp_reg = 7,
-			.fp_reg = 6,
-			/* The same number 16: expressions of linkers name the PC by it
+	    .sp_reg = 7,
+	    .fp_reg = 6,
+	    /* The same number 16: expressions of linkers name the PC by it
 			   (breg16). */
-			.pc_reg = 16,
-			.aarch64_ra_state = false,
-		},
-	.ra_reg = 16,
-	/* DWARF 5, 6.4: "Typically, the CFA is defined to be the value of the stack
+	    .pc_reg = 16,
+	    .aarch64_ra_state = false,
+	},
+    .ra_reg = 16,
+    /* DWARF 5, 6.4: "Typically, the CFA is defined to be the value of the stack
 	 * pointer at the call site in the previous frame". psABI 3.2.2: "Once control has
 	 * been transferred to the function entry point, i.e. immediately after the return
 	 * address has been pushed, %rsp points to the return address": 8 bytes, right
 	 * below the call site's SP. */
-	.sp_from_cfa = 0,
-	.ra_tracked = false,
-	.fixed_ra_off = -8,
-	.plt_templates = plt_templates,
-	.n_plt_templates = sizeof(plt_templates) / sizeof(plt_templates[0]),
-	.fillers = fillers,
-	.n_fillers = sizeof(fillers) / sizeof(fillers[0]),
-	.relocs = relocs,
-	.n_relocs = sizeof(relocs) / sizeof(relocs[0]),
-	.reloc_start32 = R_X86_64_PC32,
-	.reloc_start64 = R_X86_64_PC64,
+    .sp_from_cfa = 0,
+    .ra_tracked = false,
+    .fixed_ra_off = -8,
+    .plt_templates = plt_templates,
+    .n_plt_templates = sizeof(plt_templates) / sizeof(plt_templates[0]),
+    .fillers = fillers,
+    .n_fillers = sizeof(fillers) / sizeof(fillers[0]),
+    .relocs = relocs,
+    .n_relocs = sizeof(relocs) / sizeof(relocs[0]),
+    .reloc_start32 = R_X86_64_PC32,
+    .reloc_start64 = R_X86_64_PC64,
 };

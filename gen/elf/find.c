@@ -15,7 +15,7 @@
 /* Linear: it is asked for a handful of names per file, and the names of a damaged table
  * repeat. */
 const struct image_section *image_section_find(
-	const struct image *image, const char *name)
+    const struct image *image, const char *name)
 {
 	for (size_t i = 0; i < image->n_sections; i++) {
 		const struct image_section *section = &image->sections[i];
@@ -28,15 +28,15 @@ const struct image_section *image_section_find(
 
 /* File bytes from addr to the end of those its PT_LOAD has, NULL when addr has none. */
 static const uint8_t *bytes_from_addr(
-	const struct image *image, uint64_t addr, uint64_t *len)
+    const struct image *image, uint64_t addr, uint64_t *len)
 {
 	for (size_t i = 0; i < image->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &image->phdrs[i];
 		uint64_t into = addr - phdr->p_vaddr;
 
 		if (phdr->p_type != PT_LOAD || addr < phdr->p_vaddr ||
-			into >= phdr->p_filesz ||
-			!num_range_inside(phdr->p_offset, phdr->p_filesz, image->size))
+		    into >= phdr->p_filesz ||
+		    !num_range_inside(phdr->p_offset, phdr->p_filesz, image->size))
 			continue;
 		*len = phdr->p_filesz - into;
 		return image->bytes + phdr->p_offset + into;
@@ -61,14 +61,14 @@ const uint8_t *image_at_addr(const struct image *image, uint64_t addr, uint64_t 
  * it executable all the same, and that is what is asked.
  */
 const GElf_Phdr *image_code_segment(
-	const struct image *image, uint64_t addr, uint64_t len)
+    const struct image *image, uint64_t addr, uint64_t len)
 {
 	for (size_t i = image->first_code; i < image->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &image->phdrs[i];
 
 		if (phdr->p_type == PT_LOAD && phdr->p_flags & PF_X &&
-			addr >= phdr->p_vaddr &&
-			num_range_inside(addr - phdr->p_vaddr, len, phdr->p_memsz))
+		    addr >= phdr->p_vaddr &&
+		    num_range_inside(addr - phdr->p_vaddr, len, phdr->p_memsz))
 			return phdr;
 	}
 	return NULL;
@@ -103,7 +103,7 @@ bool image_dynamic(const struct image *image, int64_t tag, uint64_t *value)
 	if (!phdr || !num_range_inside(phdr->p_offset, phdr->p_filesz, image->size))
 		return false;
 	rd_init(&rd, image->bytes + phdr->p_offset, (size_t)phdr->p_filesz,
-		image->big_endian);
+	    image->big_endian);
 	while (!rd_at_end(&rd)) {
 		int64_t entry_tag = rd_s64(&rd);
 		uint64_t entry_value = rd_u64(&rd);
@@ -131,7 +131,7 @@ static void set_bases(const struct image *image, struct cfi_section *section)
 	section->has_data_base = image_dynamic(image, DT_PLTGOT, &section->data_base);
 	for (size_t i = 0; i < 2 && !section->has_data_base; i++) {
 		const struct image_section *data =
-			image_section_find(image, data_names[i]);
+		    image_section_find(image, data_names[i]);
 
 		if (data) {
 			section->has_data_base = true;
@@ -164,8 +164,8 @@ static size_t size_to_terminator(const uint8_t *data, size_t size, bool big_endi
 
 /* Through .eh_frame_hdr (LSB core, "Exception Frame Header"): version, encodings,
  * eh_frame_ptr. */
-static bool eh_frame_by_segment(const struct image *image, struct cfi_section *section,
-	bool *found, struct err *err)
+static bool eh_frame_by_segment(
+    const struct image *image, struct cfi_section *section, bool *found, struct err *err)
 {
 	const GElf_Phdr *phdr = segment_find(image, PT_GNU_EH_FRAME);
 	struct cfi_section hdr = {.big_endian = image->big_endian, .addr_size = 8};
@@ -178,9 +178,9 @@ static bool eh_frame_by_segment(const struct image *image, struct cfi_section *s
 		return true;
 	if (!num_range_inside(phdr->p_offset, phdr->p_filesz, image->size))
 		return err_set(err, ERR_MALFORMED,
-			"PT_GNU_EH_FRAME (0x%" PRIx64 " bytes at offset 0x%" PRIx64
-			") reaches past the end of the file",
-			phdr->p_filesz, phdr->p_offset);
+		    "PT_GNU_EH_FRAME (0x%" PRIx64 " bytes at offset 0x%" PRIx64
+		    ") reaches past the end of the file",
+		    phdr->p_filesz, phdr->p_offset);
 	hdr.data = image->bytes + phdr->p_offset;
 	hdr.size = (size_t)phdr->p_filesz;
 	hdr.addr = hdr.data_base = phdr->p_vaddr;
@@ -191,20 +191,20 @@ static bool eh_frame_by_segment(const struct image *image, struct cfi_section *s
 	rd_skip(&rd, 2);
 	if (rd.failed || version != EH_FRAME_HDR_VERSION)
 		return err_set(err, ERR_MALFORMED,
-			".eh_frame_hdr at offset 0x%" PRIx64 ": version %u is not 1",
-			phdr->p_offset, version);
+		    ".eh_frame_hdr at offset 0x%" PRIx64 ": version %u is not 1",
+		    phdr->p_offset, version);
 	if (encoding == DW_EH_PE_omit)
 		return true;
 	start = cfi_pointer_read(&rd, &hdr, encoding, 0);
 	section->data = start.status == CFI_POINTER_OK
-				? bytes_from_addr(image, start.value, &len)
-				: NULL;
+			    ? bytes_from_addr(image, start.value, &len)
+			    : NULL;
 	if (!section->data)
 		return err_set(err, ERR_MALFORMED,
-			".eh_frame_hdr at offset 0x%" PRIx64
-			": eh_frame_ptr (encoding 0x%x, value "
-			"0x%" PRIx64 ") leads to no bytes of the file",
-			phdr->p_offset, encoding, start.value);
+		    ".eh_frame_hdr at offset 0x%" PRIx64
+		    ": eh_frame_ptr (encoding 0x%x, value "
+		    "0x%" PRIx64 ") leads to no bytes of the file",
+		    phdr->p_offset, encoding, start.value);
 	section->size = size_to_terminator(section->data, (size_t)len, image->big_endian);
 	section->addr = start.value;
 	*found = true;
@@ -215,7 +215,7 @@ bool image_is_eh_frame(const struct image_section *section)
 {
 	return strcmp(section->name, ".eh_frame") == 0 && section->hdr.sh_size &&
 	       (section->hdr.sh_type == SHT_PROGBITS ||
-		       section->hdr.sh_type == IMAGE_SHT_X86_64_UNWIND);
+		   section->hdr.sh_type == IMAGE_SHT_X86_64_UNWIND);
 }
 
 bool image_eh_frame_readable(const struct image *image, size_t i, struct err *err)
@@ -224,20 +224,20 @@ bool image_eh_frame_readable(const struct image *image, size_t i, struct err *er
 
 	if (!section->data)
 		return err_set(err, ERR_MALFORMED,
-			".eh_frame (section %zu, 0x%" PRIx64 " bytes at offset 0x%" PRIx64
-			") reaches past the end of the file",
-			i, section->hdr.sh_size, section->hdr.sh_offset);
+		    ".eh_frame (section %zu, 0x%" PRIx64 " bytes at offset 0x%" PRIx64
+		    ") reaches past the end of the file",
+		    i, section->hdr.sh_size, section->hdr.sh_offset);
 	if (section->hdr.sh_flags & SHF_COMPRESSED)
 		return err_set(err, ERR_UNSUPPORTED,
-			".eh_frame (section %zu) is compressed; no %s reads it", i,
-			image->object ? "linker" : "loader");
+		    ".eh_frame (section %zu) is compressed; no %s reads it", i,
+		    image->object ? "linker" : "loader");
 	return true;
 }
 
 /* The named section whose bytes matter; *ret is NULL when there is none or it is empty.
  */
 static bool eh_frame_by_section(
-	const struct image *image, const struct image_section **ret, struct err *err)
+    const struct image *image, const struct image_section **ret, struct err *err)
 {
 	bool named = false;
 
@@ -256,19 +256,19 @@ static bool eh_frame_by_section(
 	/* Nothing to do, or nothing to be seen? */
 	if (!named && image->n_sections > 1)
 		return err_set(err, ERR_MALFORMED,
-			"no section has a readable name (e_shstrndx is %u), so .eh_frame "
-			"cannot be found",
-			image->ehdr.e_shstrndx);
+		    "no section has a readable name (e_shstrndx is %u), so .eh_frame "
+		    "cannot be found",
+		    image->ehdr.e_shstrndx);
 	return true;
 }
 
 /* A section is believed over the segment, because it has an end; the segment only has a
  * start. */
 bool image_eh_frame(const struct image *image, struct cfi_section *section, bool *found,
-	uint64_t *hdr_size, struct err *err)
+    uint64_t *hdr_size, struct err *err)
 {
 	const struct image_section *by_name,
-		*hdr = image_section_find(image, ".eh_frame_hdr");
+	    *hdr = image_section_find(image, ".eh_frame_hdr");
 	const GElf_Phdr *phdr = segment_find(image, PT_GNU_EH_FRAME);
 
 	*section = (struct cfi_section){.big_endian = image->big_endian, .addr_size = 8};
@@ -309,7 +309,7 @@ bool image_is_sframe(const struct image_section *section)
  * the section has a PT_GNU_SFRAME that some tool left behind over other bytes.
  */
 bool image_sframe(const struct image *image, const uint8_t **data, size_t *size,
-	uint64_t *addr, struct err *err)
+    uint64_t *addr, struct err *err)
 {
 	const GElf_Phdr *phdr = segment_find(image, IMAGE_PT_GNU_SFRAME);
 
@@ -327,14 +327,14 @@ bool image_sframe(const struct image *image, const uint8_t **data, size_t *size,
 		const struct image_section *section = &image->sections[i];
 
 		if (!image_is_sframe(section) || !section->hdr.sh_size ||
-			section->hdr.sh_type == SHT_NOBITS)
+		    section->hdr.sh_type == SHT_NOBITS)
 			continue;
 		if (!section->data)
 			return err_set(err, ERR_MALFORMED,
-				".sframe (section %zu, 0x%" PRIx64
-				" bytes at offset 0x%" PRIx64
-				") reaches past the end of the file",
-				i, section->hdr.sh_size, section->hdr.sh_offset);
+			    ".sframe (section %zu, 0x%" PRIx64
+			    " bytes at offset 0x%" PRIx64
+			    ") reaches past the end of the file",
+			    i, section->hdr.sh_size, section->hdr.sh_offset);
 		*data = section->data;
 		*size = (size_t)section->hdr.sh_size;
 		*addr = section->hdr.sh_addr;
@@ -344,9 +344,9 @@ bool image_sframe(const struct image *image, const uint8_t **data, size_t *size,
 		return true;
 	if (!num_range_inside(phdr->p_offset, phdr->p_filesz, image->size))
 		return err_set(err, ERR_MALFORMED,
-			"PT_GNU_SFRAME (0x%" PRIx64 " bytes at offset 0x%" PRIx64
-			") reaches past the end of the file",
-			phdr->p_filesz, phdr->p_offset);
+		    "PT_GNU_SFRAME (0x%" PRIx64 " bytes at offset 0x%" PRIx64
+		    ") reaches past the end of the file",
+		    phdr->p_filesz, phdr->p_offset);
 	*data = image->bytes + phdr->p_offset;
 	*size = (size_t)phdr->p_filesz;
 	*addr = phdr->p_vaddr;

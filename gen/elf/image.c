@@ -41,10 +41,10 @@ static bool restore_original(void *map, struct image *image, const struct undo *
 	undo_apply(undo, map);
 	for (size_t i = 0; i < undo->n_ranges; i++) {
 		if (image->n_restored == IMAGE_MAX_RESTORED ||
-			!undo_next(undo, &pos, &range))
+		    !undo_next(undo, &pos, &range))
 			return false;
 		image->restored[image->n_restored++] =
-			(struct image_range){range.off, range.size};
+		    (struct image_range){range.off, range.size};
 	}
 	return mprotect(map, image->size, PROT_READ) == 0;
 }
@@ -63,9 +63,9 @@ static bool open_file(const struct image_from *from, struct image *image, struct
 {
 	/* Non-blocking, so that a pipe of that name is refused below and not waited for.
 	 */
-	image->fd = from->fd < 0 ? open(from->name,
-					   O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-				 : fcntl(from->fd, F_DUPFD_CLOEXEC, 0);
+	image->fd = from->fd < 0
+			? open(from->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+			: fcntl(from->fd, F_DUPFD_CLOEXEC, 0);
 	if (image->fd < 0)
 		return err_set_errno(err, "cannot open");
 	if (fstat(image->fd, &image->st) < 0)
@@ -77,8 +77,8 @@ static bool open_file(const struct image_from *from, struct image *image, struct
 /* The original of an image in memory is a copy of it, with other bytes in some places. */
 static void *copy_original(const struct image *of, size_t size)
 {
-	void *map = mmap(
-		NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *map =
+	    mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (map != MAP_FAILED)
 		memcpy(map, of->bytes, size);
@@ -107,15 +107,15 @@ static bool map_file(const struct image_from *from, struct image *image, struct 
 		image->st.st_size = (off_t)from->undo->size;
 	if (image->st.st_size < EHDR_SIZE)
 		return err_set(err, ERR_UNSUPPORTED,
-			"not an ELF file: %jd bytes are less than an ELF header",
-			(intmax_t)image->st.st_size);
+		    "not an ELF file: %jd bytes are less than an ELF header",
+		    (intmax_t)image->st.st_size);
 	if (!num_size((uint64_t)image->st.st_size, &image->size))
 		return err_set(err, ERR_LIMIT, "too large to map");
 	if (image->borrowed)
 		return true;
 	map = image->fd < 0
-		      ? copy_original(from->original, image->size)
-		      : mmap(NULL, image->size, PROT_READ, MAP_PRIVATE, image->fd, 0);
+		  ? copy_original(from->original, image->size)
+		  : mmap(NULL, image->size, PROT_READ, MAP_PRIVATE, image->fd, 0);
 	if (map == MAP_FAILED)
 		return err_set_errno(err, "cannot map");
 	image->bytes = map;
@@ -133,10 +133,10 @@ static bool refuse_machine(const struct image *image, bool is_32, struct err *er
 	rd_init(&rd, image->bytes, EHDR_SIZE, image->big_endian);
 	rd.pos = EI_NIDENT + sizeof(uint16_t);
 	return err_set(err, ERR_UNSUPPORTED,
-		"no SFrame for this machine: the format has no ABI for %s-endian, %d-bit "
-		"%s",
-		image->big_endian ? "big" : "little", is_32 ? 32 : 64,
-		arch_machine_name(rd_u16(&rd), is_32, buf, sizeof(buf)));
+	    "no SFrame for this machine: the format has no ABI for %s-endian, %d-bit "
+	    "%s",
+	    image->big_endian ? "big" : "little", is_32 ? 32 : 64,
+	    arch_machine_name(rd_u16(&rd), is_32, buf, sizeof(buf)));
 }
 
 /*
@@ -150,25 +150,24 @@ static bool check_ident(struct image *image, struct err *err)
 
 	if (memcmp(ident, "!<arch>\n", 8) == 0 || memcmp(ident, "!<thin>\n", 8) == 0)
 		return err_set(err, ERR_UNSUPPORTED,
-			"an archive: convert its objects before they go into it (ar x, "
-			"eh2sframe, ar rcs)");
+		    "an archive: convert its objects before they go into it (ar x, "
+		    "eh2sframe, ar rcs)");
 	if (memcmp(ident, ELFMAG, SELFMAG) != 0)
 		return err_set(err, ERR_UNSUPPORTED,
-			"not an ELF file: starts with %02x %02x %02x %02x", ident[0],
-			ident[1], ident[2], ident[3]);
+		    "not an ELF file: starts with %02x %02x %02x %02x", ident[0],
+		    ident[1], ident[2], ident[3]);
 	if (ident[EI_CLASS] != ELFCLASS64 && ident[EI_CLASS] != ELFCLASS32)
 		return err_set(err, ERR_MALFORMED,
-			"ELF header: class 0x%x at offset 0x4 is neither "
-			"32-bit nor 64-bit",
-			ident[EI_CLASS]);
+		    "ELF header: class 0x%x at offset 0x4 is neither "
+		    "32-bit nor 64-bit",
+		    ident[EI_CLASS]);
 	if (ident[EI_DATA] != ELFDATA2LSB && ident[EI_DATA] != ELFDATA2MSB)
 		return err_set(err, ERR_MALFORMED,
-			"ELF header: byte order 0x%x at offset 0x5 does not exist",
-			ident[EI_DATA]);
+		    "ELF header: byte order 0x%x at offset 0x5 does not exist",
+		    ident[EI_DATA]);
 	if (ident[EI_VERSION] != EV_CURRENT)
 		return err_set(err, ERR_UNSUPPORTED,
-			"ELF header: version 0x%x at offset 0x6 is not 1",
-			ident[EI_VERSION]);
+		    "ELF header: version 0x%x at offset 0x6 is not 1", ident[EI_VERSION]);
 	image->big_endian = ident[EI_DATA] == ELFDATA2MSB;
 	if (ident[EI_CLASS] == ELFCLASS32)
 		return refuse_machine(image, true, err);
@@ -210,17 +209,17 @@ static bool check_header(const struct image *image, struct err *err)
 
 	if (ehdr->e_version != EV_CURRENT)
 		return err_set(err, ERR_UNSUPPORTED,
-			"ELF header: version 0x%" PRIx32 " at offset 0x14 is not 1",
-			ehdr->e_version);
+		    "ELF header: version 0x%" PRIx32 " at offset 0x14 is not 1",
+		    ehdr->e_version);
 	if (ehdr->e_type == ET_CORE)
 		return err_set(
-			err, ERR_UNSUPPORTED, "a core dump, which holds no program");
+		    err, ERR_UNSUPPORTED, "a core dump, which holds no program");
 	if (ehdr->e_type != ET_EXEC && ehdr->e_type != ET_DYN && ehdr->e_type != ET_REL)
 		return err_set(err, ERR_UNSUPPORTED,
-			"ELF header: file type 0x%x at offset 0x10 is not a program, "
-			"shared library "
-			"or object",
-			ehdr->e_type);
+		    "ELF header: file type 0x%x at offset 0x10 is not a program, "
+		    "shared library "
+		    "or object",
+		    ehdr->e_type);
 	if (!arch_find(ehdr->e_machine, image->big_endian))
 		return refuse_machine(image, false, err);
 	return true;
@@ -228,22 +227,22 @@ static bool check_header(const struct image *image, struct err *err)
 
 /* One table: entry size as the format says, all of it inside the file. */
 static bool check_table(const struct image *image, const char *what, uint64_t off,
-	uint64_t n, uint16_t entry_size, uint16_t want_size, struct err *err)
+    uint64_t n, uint16_t entry_size, uint16_t want_size, struct err *err)
 {
 	uint64_t size;
 
 	if (entry_size != want_size)
 		return err_set(err, ERR_MALFORMED,
-			"ELF header: entries of the %s header table have %u bytes, not "
-			"%u",
-			what, entry_size, want_size);
+		    "ELF header: entries of the %s header table have %u bytes, not "
+		    "%u",
+		    what, entry_size, want_size);
 	if (__builtin_mul_overflow(n, (uint64_t)want_size, &size) ||
-		!num_range_inside(off, size, image->size))
+	    !num_range_inside(off, size, image->size))
 		return err_set(err, ERR_MALFORMED,
-			"the %s header table (%" PRIu64 " entries at offset 0x%" PRIx64
-			") reaches past the end of the file (0x%zx): truncated or "
-			"damaged",
-			what, n, off, image->size);
+		    "the %s header table (%" PRIu64 " entries at offset 0x%" PRIx64
+		    ") reaches past the end of the file (0x%zx): truncated or "
+		    "damaged",
+		    what, n, off, image->size);
 	return true;
 }
 
@@ -259,12 +258,11 @@ static bool count_entries(struct image *image, struct err *err)
 
 	if (!ehdr->e_shoff && ehdr->e_shnum)
 		return err_set(err, ERR_MALFORMED,
-			"ELF header: %u section headers, but no offset for them",
-			ehdr->e_shnum);
+		    "ELF header: %u section headers, but no offset for them",
+		    ehdr->e_shnum);
 	if (ehdr->e_shoff) {
 		if (!check_table(image, "section", ehdr->e_shoff,
-			    n_sections ? n_sections : 1, ehdr->e_shentsize, SHDR_SIZE,
-			    err))
+			n_sections ? n_sections : 1, ehdr->e_shentsize, SHDR_SIZE, err))
 			return false;
 		rd_init(&rd, image->bytes + ehdr->e_shoff, SHDR_SIZE, image->big_endian);
 		rd.pos = SHDR_SIZE_OFF;
@@ -275,15 +273,15 @@ static bool count_entries(struct image *image, struct err *err)
 			n_phdrs = rd_u32(&rd);
 	} else if (n_phdrs == PN_XNUM) {
 		return err_set(err, ERR_MALFORMED,
-			"ELF header: the number of program headers is in section header "
-			"0, which does "
-			"not exist");
+		    "ELF header: the number of program headers is in section header "
+		    "0, which does "
+		    "not exist");
 	}
 	if (n_sections && !check_table(image, "section", ehdr->e_shoff, n_sections,
-				  ehdr->e_shentsize, SHDR_SIZE, err))
+			      ehdr->e_shentsize, SHDR_SIZE, err))
 		return false;
 	if (n_phdrs && !check_table(image, "program", ehdr->e_phoff, n_phdrs,
-			       ehdr->e_phentsize, PHDR_SIZE, err))
+			   ehdr->e_phentsize, PHDR_SIZE, err))
 		return false;
 	/* In range: both tables are inside a file that is mapped. */
 	image->n_sections = (size_t)n_sections;
@@ -301,7 +299,7 @@ static bool libelf_failed(struct err *err, const char *what)
 	if (errno == ENOMEM)
 		return err_set_nomem(err);
 	return err_set(err, ERR_MALFORMED, "cannot read the %s: %s", what,
-		text ? text : "no reason given");
+	    text ? text : "no reason given");
 }
 
 /*
@@ -321,7 +319,7 @@ static bool read_segments(struct image *image, struct err *err)
 		if (i > INT32_MAX || !gelf_getphdr(image->elf, (int)i, &image->phdrs[i]))
 			return libelf_failed(err, "program header table");
 		if (i < image->first_code && image->phdrs[i].p_type == PT_LOAD &&
-			image->phdrs[i].p_flags & PF_X)
+		    image->phdrs[i].p_flags & PF_X)
 			image->first_code = i;
 	}
 	return true;
@@ -375,9 +373,9 @@ static bool read_sections(struct image *image, struct err *err)
 			return libelf_failed(err, "section header table");
 		section->name = "";
 		if (section->hdr.sh_type == SHT_NOBITS ||
-			section->hdr.sh_type == SHT_NULL ||
-			!num_range_inside(section->hdr.sh_offset, section->hdr.sh_size,
-				image->size))
+		    section->hdr.sh_type == SHT_NULL ||
+		    !num_range_inside(
+			section->hdr.sh_offset, section->hdr.sh_size, image->size))
 			continue;
 		section->data = image->bytes + section->hdr.sh_offset;
 	}
@@ -401,7 +399,7 @@ static Elf *elf_of(const struct image *image)
 /* The order matters: nothing is given to libelf before both tables are known to be
  * inside. */
 static bool open_checked(
-	const struct image_from *from, struct image *image, struct err *err)
+    const struct image_from *from, struct image *image, struct err *err)
 {
 	if (!map_file(from, image, err) || !check_ident(image, err))
 		return false;
@@ -447,25 +445,25 @@ bool image_open_fd(int fd, const char *name, struct image *image, struct err *er
 }
 
 bool image_open_memory(const void *bytes, size_t size, const char *name,
-	struct image *image, struct err *err)
+    struct image *image, struct err *err)
 {
 	const struct image_from from = {
-		.name = name, .fd = -1, .bytes = bytes, .size = size};
+	    .name = name, .fd = -1, .bytes = bytes, .size = size};
 
 	if (size < EHDR_SIZE)
 		return err_set(err, ERR_UNSUPPORTED,
-			"not an ELF file: %zu bytes are less than an ELF header", size);
+		    "not an ELF file: %zu bytes are less than an ELF header", size);
 	return open_from(&from, image, err);
 }
 
-bool image_open_original(const struct image *of, const struct undo *undo,
-	struct image *image, struct err *err)
+bool image_open_original(
+    const struct image *of, const struct undo *undo, struct image *image, struct err *err)
 {
 	const struct image_from from = {.name = of->path,
-		.fd = of->fd,
-		.original = of,
-		.undo = undo,
-		.size = of->fd < 0 ? of->size : 0};
+	    .fd = of->fd,
+	    .original = of,
+	    .undo = undo,
+	    .size = of->fd < 0 ? of->size : 0};
 
 	if (!open_from(&from, image, err))
 		return false;

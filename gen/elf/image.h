@@ -60,7 +60,7 @@ struct image {
 	size_t n_phdrs;
 	size_t first_code; /* index of the first executable PT_LOAD; n_phdrs: none */
 	struct image_section
-		*sections; /* index as in the file; none when stripped of headers */
+	    *sections; /* index as in the file; none when stripped of headers */
 	size_t n_sections;
 	struct object *object; /* gen/elf/object/object.h: of an ET_REL file; else NULL */
 };
@@ -75,11 +75,11 @@ ATTR_MUST_CHECK bool image_open(const char *path, struct image *image, struct er
 
 /* As image_open, of an open descriptor, which stays the caller's. */
 ATTR_MUST_CHECK bool image_open_fd(
-	int fd, const char *name, struct image *image, struct err *err);
+    int fd, const char *name, struct image *image, struct err *err);
 
 /* As image_open, of bytes in memory, which are borrowed and not written to. */
 ATTR_MUST_CHECK bool image_open_memory(const void *bytes, size_t size, const char *name,
-	struct image *image, struct err *err);
+    struct image *image, struct err *err);
 
 /*
  * As image_open, but sees an open image as it was before this program inserted a section:
@@ -88,7 +88,7 @@ ATTR_MUST_CHECK bool image_open_memory(const void *bytes, size_t size, const cha
  */
 struct undo;
 ATTR_MUST_CHECK bool image_open_original(const struct image *of, const struct undo *undo,
-	struct image *image, struct err *err);
+    struct image *image, struct err *err);
 
 void image_close(struct image *image); /* accepts a zeroed struct */
 
@@ -98,7 +98,7 @@ bool image_name_is_plain(const char *name);
 
 /* The first section of that name with bytes in the file, or NULL. */
 const struct image_section *image_section_find(
-	const struct image *image, const char *name);
+    const struct image *image, const char *name);
 
 /* len file bytes that the loader maps at addr, or NULL when they are not all file bytes.
  */
@@ -106,7 +106,7 @@ const uint8_t *image_at_addr(const struct image *image, uint64_t addr, uint64_t 
 
 /* The first value of a DT_* tag in PT_DYNAMIC; false when there is none. */
 ATTR_MUST_CHECK bool image_dynamic(
-	const struct image *image, int64_t tag, uint64_t *value);
+    const struct image *image, int64_t tag, uint64_t *value);
 
 /* Whether a section is an SFrame section: by type, or by name (binutils 2.40 gives no
  * type). */
@@ -116,7 +116,7 @@ bool image_is_sframe(const struct image_section *section);
  * when there is none.
  */
 const GElf_Phdr *image_code_segment(
-	const struct image *image, uint64_t addr, uint64_t len);
+    const struct image *image, uint64_t addr, uint64_t len);
 /* Whether there is one, or in an object a section. */
 bool image_is_code(const struct image *image, uint64_t addr, uint64_t len);
 
@@ -126,7 +126,7 @@ bool image_is_eh_frame(const struct image_section *section);
 /* ERR_MALFORMED when the file does not hold all of section i, which is one, and
  * ERR_UNSUPPORTED when it is compressed. */
 ATTR_MUST_CHECK bool image_eh_frame_readable(
-	const struct image *image, size_t i, struct err *err);
+    const struct image *image, size_t i, struct err *err);
 
 /*
  * Finds .eh_frame: by section name (PROGBITS or SHT_X86_64_UNWIND), else, without section
@@ -135,13 +135,13 @@ ATTR_MUST_CHECK bool image_eh_frame_readable(
  * the file. hdr_size (may be NULL) gets the bytes of .eh_frame_hdr, 0 without one.
  */
 ATTR_MUST_CHECK bool image_eh_frame(const struct image *image,
-	struct cfi_section *section, bool *found, uint64_t *hdr_size, struct err *err);
+    struct cfi_section *section, bool *found, uint64_t *hdr_size, struct err *err);
 
 /*
  * Finds an SFrame section: by section (type or name), else by PT_GNU_SFRAME. *data is
  * NULL when there is none.
  */
 ATTR_MUST_CHECK bool image_sframe(const struct image *image, const uint8_t **data,
-	size_t *size, uint64_t *addr, struct err *err);
+    size_t *size, uint64_t *addr, struct err *err);
 
 #endif

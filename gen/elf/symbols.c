@@ -33,7 +33,7 @@ static uint8_t rank_of(unsigned int type, unsigned int bind, uint64_t size)
 /* Labels of hand-written code have no type, but neither have mapping symbols ("$x",
  * ".L1"). */
 static bool is_function(
-	const struct image *image, unsigned int type, uint64_t addr, const char *name)
+    const struct image *image, unsigned int type, uint64_t addr, const char *name)
 {
 	if (!*name)
 		return false;
@@ -49,7 +49,7 @@ static bool is_function(
  * code.
  */
 static bool read_one(const struct image *image, struct rd *rd, const struct rd *names,
-	struct symbols *symbols)
+    struct symbols *symbols)
 {
 	size_t index = rd->pos / SYM_SIZE, where;
 	struct rd at = *names;
@@ -62,7 +62,7 @@ static bool read_one(const struct image *image, struct rd *rd, const struct rd *
 	(void)other;
 	symbol.size = rd_u64(rd);
 	if (rd->failed || section == SHN_UNDEF || section == SHN_ABS ||
-		section == SHN_COMMON)
+	    section == SHN_COMMON)
 		return true;
 	where = section;
 	if (image->object && section == SHN_XINDEX)
@@ -76,7 +76,7 @@ static bool read_one(const struct image *image, struct rd *rd, const struct rd *
 		symbol.name = rd_cstr(&at);
 	}
 	if (!symbol.name || !image_name_is_plain(symbol.name) ||
-		!is_function(image, GELF_ST_TYPE(info), symbol.addr, symbol.name))
+	    !is_function(image, GELF_ST_TYPE(info), symbol.addr, symbol.name))
 		return true;
 	symbol.rank = rank_of(GELF_ST_TYPE(info), GELF_ST_BIND(info), symbol.size);
 	if (!vec_reserve(&symbols->list, &symbols->cap, symbols->n + 1))

@@ -23,7 +23,7 @@ struct symbols {
 
 /* Reads them; a damaged table gives what of it is readable. False only out of memory. */
 ATTR_MUST_CHECK bool symbols_read(
-	const struct image *image, struct symbols *symbols, struct err *err);
+    const struct image *image, struct symbols *symbols, struct err *err);
 void symbols_deinit(struct symbols *symbols);
 
 /* The symbol that covers pc: greatest start not above it, whose size (when not 0) reaches

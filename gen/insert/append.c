@@ -29,8 +29,8 @@
 
 static enum obstacle no_room(uint64_t end, struct err *err)
 {
-	err_set(err, ERR_LIMIT, "no room above the highest address in use, 0x%" PRIx64,
-		end);
+	err_set(
+	    err, ERR_LIMIT, "no room above the highest address in use, 0x%" PRIx64, end);
 	return OBSTACLE_NO_ROOM;
 }
 
@@ -39,34 +39,35 @@ static enum obstacle no_room(uint64_t end, struct err *err)
  * hole would be too large, right behind the file.
  */
 static enum obstacle place_segment(const struct image *image,
-	const struct write_slots *slots, struct write_plan *plan, struct err *err)
+    const struct insert_slots *slots, struct insert_plan *plan, struct err *err)
 {
 	const GElf_Phdr *first = &image->phdrs[slots->first_load];
 	uint64_t bias = first->p_vaddr - first->p_offset;
-	uint64_t align = write_segment_align(image, bias), end, addr, off, hole;
+	uint64_t align = insert_segment_align(image, bias), end, addr, off, hole;
 
-	if (!write_end_of_memory(image, &end, err))
+	if (!insert_end_of_memory(image, &end, err))
 		return OBSTACLE_NO_ROOM;
 	if (!num_align_up(end, align, &addr) ||
-		__builtin_add_overflow(addr, align * WRITE_GUARD_PAGES, &addr) ||
-		!num_align_up(image->size, align, &off) || addr > WRITE_MAX_PLACE)
+	    __builtin_add_overflow(addr, align * INSERT_GUARD_PAGES, &addr) ||
+	    !num_align_up(image->size, align, &off) || addr > INSERT_MAX_PLACE)
 		return no_room(end, err);
 	/* Below the end of the file the address moves up, else the offset does. */
-	hole = addr - bias < off || addr - bias > WRITE_MAX_PLACE ? 0 : addr - bias - off;
+	hole =
+	    addr - bias < off || addr - bias > INSERT_MAX_PLACE ? 0 : addr - bias - off;
 	if (hole > MAX_HOLE && !slots->library) {
 		err_set(err, ERR_LIMIT,
-			"the program's memory ends 0x%" PRIx64
-			" bytes behind its file (a large .bss "
-			"or alignment), and that would be a hole in the file; at most "
-			"0x%" PRIx64 " are accepted",
-			hole, MAX_HOLE);
+		    "the program's memory ends 0x%" PRIx64
+		    " bytes behind its file (a large .bss "
+		    "or alignment), and that would be a hole in the file; at most "
+		    "0x%" PRIx64 " are accepted",
+		    hole, MAX_HOLE);
 		return OBSTACLE_HOLE;
 	}
 	if (hole <= MAX_HOLE) {
 		off += hole;
 		addr = off + bias;
 	}
-	if (addr < end || addr > WRITE_MAX_PLACE)
+	if (addr < end || addr > INSERT_MAX_PLACE)
 		return no_room(end, err);
 	plan->segment_addr = addr;
 	plan->segment_off = off;
@@ -85,14 +86,14 @@ static bool only_table(const struct image *image, const GElf_Phdr *load)
 		const GElf_Shdr *hdr = &image->sections[i].hdr;
 
 		if (hdr->sh_flags & SHF_ALLOC && hdr->sh_addr >= load->p_vaddr &&
-			hdr->sh_addr - load->p_vaddr < load->p_memsz)
+		    hdr->sh_addr - load->p_vaddr < load->p_memsz)
 			return false;
 	}
 	return image->n_sections > 0;
 }
 
-enum obstacle write_plan_append(const struct image *image,
-	const struct write_slots *slots, struct write_plan *plan, struct err *err)
+enum obstacle insert_plan_append(const struct image *image,
+    const struct insert_slots *slots, struct insert_plan *plan, struct err *err)
 {
 	enum obstacle obstacle = place_segment(image, slots, plan, err);
 	uint64_t gap, into;
@@ -105,18 +106,18 @@ enum obstacle write_plan_append(const struct image *image,
 	 * BFD's strip finds the tail of the .bss. */
 	plan->add_phdr = slots->library && !slots->has_phdr;
 	plan->sframe_entry = slots->sframe_segment;
-	plan->n_phdrs += 1 + plan->add_phdr + (slots->sframe_segment == WRITE_NONE);
-	gap = write_table_size(plan);
-	into = (2 * gap + WRITE_SFRAME_ALIGN - 1) & ~(uint64_t)(WRITE_SFRAME_ALIGN - 1);
+	plan->n_phdrs += 1 + plan->add_phdr + (slots->sframe_segment == INSERT_NONE);
+	gap = insert_table_size(plan);
+	into = (2 * gap + INSERT_SFRAME_ALIGN - 1) & ~(uint64_t)(INSERT_SFRAME_ALIGN - 1);
 	plan->phdr_off = plan->segment_off + gap;
 	plan->phdr_addr = plan->segment_addr + gap;
 	plan->sframe_off = plan->segment_off + into;
 	plan->sframe_addr = plan->segment_addr + into;
 	if (__builtin_add_overflow(into, plan->sframe_size, &plan->segment_size) ||
-		plan->segment_size > INT64_MAX - plan->segment_addr ||
-		plan->segment_size > INT64_MAX - plan->segment_off) {
+	    plan->segment_size > INT64_MAX - plan->segment_addr ||
+	    plan->segment_size > INT64_MAX - plan->segment_off) {
 		err_set(err, ERR_LIMIT, "a section of 0x%" PRIx64 " bytes is too large",
-			plan->sframe_size);
+		    plan->sframe_size);
 		return OBSTACLE_TOO_LARGE;
 	}
 	return OBSTACLE_NONE;

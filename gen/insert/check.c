@@ -25,32 +25,26 @@ static const struct allowed {
 	bool move_table; /* the program header table stands elsewhere */
 	bool moves;	 /* what stands behind it makes room (gen/insert/check_grow.c) */
 } allowed[N_METHODS] = {
-	[METHOD_IN_PLACE] = {.inside = true, .edit_table = true},
-	[METHOD_SLACK] = {.inside = true,
-		.clean = true,
-		.edit_table = true,
-		.spare = true},
-	[METHOD_GROW] = {.edit_table = true,
-		.spare = true,
-		.add_load = true,
-		.moves = true},
-	[METHOD_APPEND] = {.add_load = true, .move_table = true},
+    [METHOD_IN_PLACE] = {.inside = true, .edit_table = true},
+    [METHOD_SLACK] = {.inside = true, .clean = true, .edit_table = true, .spare = true},
+    [METHOD_GROW] = {.edit_table = true, .spare = true, .add_load = true, .moves = true},
+    [METHOD_APPEND] = {.add_load = true, .move_table = true},
 };
 
 static bool check_plan(
-	const struct image *input, const struct write_plan *plan, struct err *err)
+    const struct image *input, const struct insert_plan *plan, struct err *err)
 {
 	const struct allowed *may = &allowed[plan->method];
 
 	if (may->inside != (plan->sframe_off < input->size) ||
-		may->clean != (plan->grown != WRITE_NONE) ||
-		may->add_load != (plan->segment_size > 0) ||
-		may->move_table != (plan->phdr_off != input->ehdr.e_phoff) ||
-		(!may->moves && plan->grow.n_sections) ||
-		(!may->spare && plan->dropped[0] != WRITE_NONE) ||
-		(!may->move_table && plan->add_phdr))
+	    may->clean != (plan->grown != INSERT_NONE) ||
+	    may->add_load != (plan->segment_size > 0) ||
+	    may->move_table != (plan->phdr_off != input->ehdr.e_phoff) ||
+	    (!may->moves && plan->grow.n_sections) ||
+	    (!may->spare && plan->dropped[0] != INSERT_NONE) ||
+	    (!may->move_table && plan->add_phdr))
 		return err_set(err, ERR_INTERNAL, "the plan does more than %s may",
-			method_name(plan->method));
+		    method_name(plan->method));
 	return true;
 }
 
@@ -60,7 +54,7 @@ struct walk {
 	const struct image *input, *output;
 	size_t at; /* everything below has been dealt with */
 	/* Where the two may differ, and what was not compared: ascending. */
-	struct write_range skipped[WRITE_MAX_RANGES];
+	struct insert_range skipped[INSERT_MAX_RANGES];
 	size_t n_skipped;
 };
 
@@ -68,44 +62,45 @@ struct walk {
 static bool same_until(struct walk *walk, uint64_t off, uint64_t size)
 {
 	if (off < walk->at || !num_range_inside(off, size, walk->input->size) ||
-		memcmp(walk->output->bytes + walk->at, walk->input->bytes + walk->at,
-			(size_t)off - walk->at) != 0)
+	    memcmp(walk->output->bytes + walk->at, walk->input->bytes + walk->at,
+		(size_t)off - walk->at) != 0)
 		return false;
 	walk->at = (size_t)(off + size);
 	if (size == 0)
 		return true;
-	if (walk->n_skipped == WRITE_MAX_RANGES)
+	if (walk->n_skipped == INSERT_MAX_RANGES)
 		return false;
-	walk->skipped[walk->n_skipped++] = (struct write_range){off, size};
+	walk->skipped[walk->n_skipped++] = (struct insert_range){off, size};
 	return true;
 }
 
-/* What "grow" changes; what it becomes is compared by write_check_grow. */
-static bool same_grow(const struct write_plan *plan, struct walk *walk)
+/* What "grow" changes; what it becomes is compared by insert_check_grow. */
+static bool same_grow(const struct insert_plan *plan, struct walk *walk)
 {
-	const struct write_grow *grow = &plan->grow;
+	const struct insert_grow *grow = &plan->grow;
 
 	return (grow->slide_end == grow->slide_off ||
-		       same_until(walk, grow->slide_off,
-			       grow->slide_end - grow->slide_off)) &&
+		   same_until(
+		       walk, grow->slide_off, grow->slide_end - grow->slide_off)) &&
 	       (!grow->dynamic_size ||
-		       same_until(walk, grow->dynamic_off, grow->dynamic_size)) &&
+		   same_until(walk, grow->dynamic_off, grow->dynamic_size)) &&
 	       (!grow->symbols_size ||
-		       same_until(walk, grow->symbols_off, grow->symbols_size));
+		   same_until(walk, grow->symbols_off, grow->symbols_size));
 }
 
 /*
  * The whole file and not only its sections: what stands between them (padding, notes
  * without a section) is somebody's, too, and undo needs it.
  */
-static bool check_bytes(const struct write_plan *plan, struct walk *walk, struct err *err)
+static bool check_bytes(
+    const struct insert_plan *plan, struct walk *walk, struct err *err)
 {
 	const struct image *input = walk->input, *output = walk->output;
 	const struct allowed *may = &allowed[plan->method];
-	uint64_t table = input->ehdr.e_phoff, table_size = write_table_size(plan);
+	uint64_t table = input->ehdr.e_phoff, table_size = insert_table_size(plan);
 	bool edits = may->edit_table, table_first = table < plan->sframe_off;
 	GElf_Ehdr ehdr = output->ehdr;
-	bool ok = output->size >= input->size && same_until(walk, 0, WRITE_EHDR_SIZE);
+	bool ok = output->size >= input->size && same_until(walk, 0, INSERT_EHDR_SIZE);
 
 	ehdr.e_phoff = table;
 	ehdr.e_shoff = input->ehdr.e_shoff;
@@ -113,7 +108,7 @@ static bool check_bytes(const struct write_plan *plan, struct walk *walk, struct
 	ehdr.e_shnum = input->ehdr.e_shnum;
 	if (memcmp(&ehdr, &input->ehdr, sizeof(ehdr)) != 0)
 		return err_set(err, ERR_INTERNAL,
-			"the output's ELF header differs in more than its tables");
+		    "the output's ELF header differs in more than its tables");
 	if (ok && edits && table_first)
 		ok = same_until(walk, table, table_size);
 	if (ok && may->moves)
@@ -124,49 +119,48 @@ static bool check_bytes(const struct write_plan *plan, struct walk *walk, struct
 		ok = same_until(walk, table, table_size);
 	if (!ok || !same_until(walk, input->size, 0))
 		return err_set(
-			err, ERR_INTERNAL, "an original byte differs in the output");
+		    err, ERR_INTERNAL, "an original byte differs in the output");
 	return true;
 }
 
 /* Type, flags, address, offset and size. The bytes were compared with the whole file. */
-static bool check_section(const struct image *input, const struct write_plan *plan,
-	const struct image *output, const struct write_slots *slots, size_t i,
-	struct err *err)
+static bool check_section(const struct image *input, const struct insert_plan *plan,
+    const struct image *output, const struct insert_slots *slots, size_t i,
+    struct err *err)
 {
-	const struct image_section *old = &input->sections[i],
-				   *new = &output->sections[i];
-	GElf_Shdr hdr = new->hdr;
+	const struct image_section *was = &input->sections[i], *is = &output->sections[i];
+	GElf_Shdr hdr = is->hdr;
 
 	if (i == slots->sframe_section)
 		return true;
 	if (i == slots->names) {
-		if (!old->data || !new->data || hdr.sh_size < old->hdr.sh_size ||
-			memcmp(old->data, new->data, (size_t)old->hdr.sh_size) != 0)
+		if (!was->data || !is->data || hdr.sh_size < was->hdr.sh_size ||
+		    memcmp(was->data, is->data, (size_t)was->hdr.sh_size) != 0)
 			return err_set(
-				err, ERR_INTERNAL, "the section name table lost names");
-		hdr.sh_offset = old->hdr.sh_offset;
-		hdr.sh_size = old->hdr.sh_size;
+			    err, ERR_INTERNAL, "the section name table lost names");
+		hdr.sh_offset = was->hdr.sh_offset;
+		hdr.sh_size = was->hdr.sh_size;
 	}
 	if (i <= plan->grow.n_sections) {
-		hdr.sh_offset = old->hdr.sh_offset;
-		hdr.sh_addr = old->hdr.sh_addr;
+		hdr.sh_offset = was->hdr.sh_offset;
+		hdr.sh_addr = was->hdr.sh_addr;
 	}
 	/* The last name of a table without a NUL may have become readable. */
-	if (memcmp(&hdr, &old->hdr, sizeof(hdr)) != 0 ||
-		(*old->name && strcmp(old->name, new->name) != 0))
-		return err_set(err, ERR_INTERNAL, "section header %zu (%s) differs", i,
-			old->name);
+	if (memcmp(&hdr, &was->hdr, sizeof(hdr)) != 0 ||
+	    (*was->name && strcmp(was->name, is->name) != 0))
+		return err_set(
+		    err, ERR_INTERNAL, "section header %zu (%s) differs", i, was->name);
 	return true;
 }
 
 /* New sections come behind the old, so that every index (sh_link, st_shndx) still means
  * the same. */
-static bool check_sections(const struct image *input, const struct write_plan *plan,
-	const struct image *output, const struct write_slots *slots, struct err *err)
+static bool check_sections(const struct image *input, const struct insert_plan *plan,
+    const struct image *output, const struct insert_slots *slots, struct err *err)
 {
 	if (output->n_sections != plan->n_sections)
 		return err_set(err, ERR_INTERNAL, "%zu section headers instead of %zu",
-			output->n_sections, plan->n_sections);
+		    output->n_sections, plan->n_sections);
 	for (size_t i = 0; i < input->n_sections; i++)
 		if (!check_section(input, plan, output, slots, i, err))
 			return false;
@@ -174,105 +168,104 @@ static bool check_sections(const struct image *input, const struct write_plan *p
 }
 
 /* Nobody misses it: it says nothing, or what a PT_GNU_PROPERTY of the output says. */
-static bool is_spare(const struct image *input, const struct write_plan *plan,
-	const struct image *output, size_t n)
+static bool is_spare(const struct image *input, const struct insert_plan *plan,
+    const struct image *output, size_t n)
 {
 	GElf_Phdr old = input->phdrs[n];
 
 	if (old.p_type == PT_NULL || old.p_type == IMAGE_PT_GNU_SFRAME)
 		return true;
-	if (!write_grow_follow(input, plan, output, &old))
+	if (!insert_grow_follow(input, plan, output, &old))
 		return false;
 	for (size_t i = 0; old.p_type == PT_NOTE && i < output->n_phdrs; i++) {
 		GElf_Phdr same = output->phdrs[i];
 
-		if (same.p_type == PT_GNU_PROPERTY &&
-			same.p_offset == old.p_offset &&
-			same.p_vaddr == old.p_vaddr && same.p_filesz == old.p_filesz)
+		if (same.p_type == PT_GNU_PROPERTY && same.p_offset == old.p_offset &&
+		    same.p_vaddr == old.p_vaddr && same.p_filesz == old.p_filesz)
 			return true;
 	}
 	return false;
 }
 
 /* One entry of the input that is in the output, too. */
-static bool check_segment(const struct image *input, const struct write_plan *plan,
-	const struct image *output, size_t i, const GElf_Phdr *new)
+static bool check_segment(const struct image *input, const struct insert_plan *plan,
+    const struct image *output, size_t i, const GElf_Phdr *is)
 {
-	const GElf_Phdr *old = &input->phdrs[i];
-	GElf_Phdr want = *old;
+	const GElf_Phdr *was = &input->phdrs[i];
+	GElf_Phdr want = *was;
 
 	if (i == plan->sframe_entry)
-		return new->p_type == IMAGE_PT_GNU_SFRAME &&
+		return is->p_type == IMAGE_PT_GNU_SFRAME &&
 		       is_spare(input, plan, output, i);
 	/* Compared with the table itself later. */
-	if (old->p_type == PT_PHDR && write_table_changes(input, plan))
-		return new->p_type == PT_PHDR;
+	if (was->p_type == PT_PHDR && insert_table_changes(input, plan))
+		return is->p_type == PT_PHDR;
 	if (i == plan->grown) {
 		want.p_filesz = want.p_memsz =
-			plan->sframe_off + plan->sframe_size - old->p_offset;
-		if (old->p_flags != PF_R || old->p_filesz != old->p_memsz ||
-			want.p_filesz <= old->p_filesz)
+		    plan->sframe_off + plan->sframe_size - was->p_offset;
+		if (was->p_flags != PF_R || was->p_filesz != was->p_memsz ||
+		    want.p_filesz <= was->p_filesz)
 			return false;
 	}
 	/* It ended with the table, and does so again. */
 	if (i == plan->table_load) {
-		want.p_filesz += (plan->n_phdrs - input->n_phdrs) * WRITE_PHDR_SIZE;
+		want.p_filesz += (plan->n_phdrs - input->n_phdrs) * INSERT_PHDR_SIZE;
 		want.p_memsz = want.p_filesz;
-		for (uint64_t at = old->p_offset + old->p_filesz;
-			at < want.p_offset + want.p_filesz; at++)
+		for (uint64_t at = was->p_offset + was->p_filesz;
+		     at < want.p_offset + want.p_filesz; at++)
 			if (input->bytes[at])
 				return false;
-		if (!allowed[plan->method].spare || old->p_filesz != old->p_memsz ||
-			old->p_flags & PF_W ||
-			want.p_offset + want.p_filesz !=
-				plan->phdr_off + write_table_size(plan))
+		if (!allowed[plan->method].spare || was->p_filesz != was->p_memsz ||
+		    was->p_flags & PF_W ||
+		    want.p_offset + want.p_filesz !=
+			plan->phdr_off + insert_table_size(plan))
 			return false;
 	}
-	return write_grow_follow(input, plan, output, &want) &&
-	       memcmp(&want, new, sizeof(want)) == 0;
+	return insert_grow_follow(input, plan, output, &want) &&
+	       memcmp(&want, is, sizeof(want)) == 0;
 }
 
 /* The old program headers in their order, with the new PT_LOAD after the last of the old.
  */
-static bool check_segments(const struct image *input, const struct write_plan *plan,
-	const struct image *output, const struct write_slots *slots, struct err *err)
+static bool check_segments(const struct image *input, const struct insert_plan *plan,
+    const struct image *output, const struct insert_slots *slots, struct err *err)
 {
 	bool add_load = allowed[plan->method].add_load, add_sframe;
 	size_t at = plan->add_phdr, wanted;
 
-	add_sframe = plan->sframe_entry == WRITE_NONE;
+	add_sframe = plan->sframe_entry == INSERT_NONE;
 	wanted = input->n_phdrs + plan->add_phdr + add_load + add_sframe -
-		 (plan->dropped[0] != WRITE_NONE) - (plan->dropped[1] != WRITE_NONE);
+		 (plan->dropped[0] != INSERT_NONE) - (plan->dropped[1] != INSERT_NONE);
 	if (output->n_phdrs != wanted)
 		return err_set(err, ERR_INTERNAL, "%zu program headers instead of %zu",
-			output->n_phdrs, wanted);
+		    output->n_phdrs, wanted);
 	for (size_t i = 0; i < input->n_phdrs; i++) {
 		bool gone = i == plan->dropped[0] || i == plan->dropped[1];
-		bool ok = gone ? is_spare(input, plan, output, i)
-			       : check_segment(input, plan, output, i,
-					 &output->phdrs[at++]);
+		bool ok =
+		    gone ? is_spare(input, plan, output, i)
+			 : check_segment(input, plan, output, i, &output->phdrs[at++]);
 
 		if (ok && i == slots->last_load && add_load)
 			ok = output->phdrs[at].p_type == PT_LOAD &&
 			     output->phdrs[at++].p_flags == PF_R;
 		if (!ok)
 			return err_set(
-				err, ERR_INTERNAL, "program header %zu differs", i);
+			    err, ERR_INTERNAL, "program header %zu differs", i);
 	}
 	return true;
 }
 
 static bool apart(
-	uint64_t from, uint64_t to, uint64_t start, uint64_t size, uint64_t mask)
+    uint64_t from, uint64_t to, uint64_t start, uint64_t size, uint64_t mask)
 {
 	return to <= (start & ~mask) || from >= ((start + size + mask) & ~mask);
 }
 
 /* No page of another segment may show the new bytes, nor RELRO reach over them. */
-static bool check_padding(const struct image *input, const struct write_plan *plan,
-	const struct image *output, struct err *err)
+static bool check_padding(const struct image *input, const struct insert_plan *plan,
+    const struct image *output, struct err *err)
 {
-	uint64_t mask = WRITE_MIN_PAGE - 1, end = plan->sframe_addr + plan->sframe_size;
+	uint64_t mask = INSERT_MIN_PAGE - 1, end = plan->sframe_addr + plan->sframe_size;
 	const GElf_Phdr *old;
 	bool ok = true;
 
@@ -286,14 +279,14 @@ static bool check_padding(const struct image *input, const struct write_plan *pl
 			continue;
 		if (phdr->p_vaddr == old->p_vaddr && phdr->p_type == PT_LOAD)
 			continue;
-		ok &= apart(old->p_vaddr + old->p_memsz, end, phdr->p_vaddr,
-			phdr->p_memsz, mask);
+		ok &= apart(
+		    old->p_vaddr + old->p_memsz, end, phdr->p_vaddr, phdr->p_memsz, mask);
 		ok &= apart(old->p_offset + old->p_filesz,
-			plan->sframe_off + plan->sframe_size, phdr->p_offset,
-			phdr->p_filesz, mask);
+		    plan->sframe_off + plan->sframe_size, phdr->p_offset, phdr->p_filesz,
+		    mask);
 	}
 	for (uint64_t i = old->p_offset + old->p_filesz;
-		i < plan->sframe_off + plan->sframe_size; i++)
+	     i < plan->sframe_off + plan->sframe_size; i++)
 		ok &= !input->bytes[i];
 	return ok ||
 	       err_set(err, ERR_INTERNAL, "the section is on a page of another segment");
@@ -311,15 +304,15 @@ static bool check_loads(const struct image *output, struct err *err)
 			continue;
 		if (phdr->p_vaddr < end)
 			return err_set(err, ERR_INTERNAL,
-				"PT_LOAD %zu at 0x%" PRIx64 " starts below 0x%" PRIx64, i,
-				phdr->p_vaddr, end);
+			    "PT_LOAD %zu at 0x%" PRIx64 " starts below 0x%" PRIx64, i,
+			    phdr->p_vaddr, end);
 		if (phdr->p_align > 1 && (phdr->p_vaddr - phdr->p_offset) % phdr->p_align)
 			return err_set(
-				err, ERR_INTERNAL, "PT_LOAD %zu is not congruent", i);
+			    err, ERR_INTERNAL, "PT_LOAD %zu is not congruent", i);
 		if (phdr->p_filesz &&
-			!num_range_inside(phdr->p_offset, phdr->p_filesz, output->size))
-			return err_set(err, ERR_INTERNAL,
-				"PT_LOAD %zu is not inside the file", i);
+		    !num_range_inside(phdr->p_offset, phdr->p_filesz, output->size))
+			return err_set(
+			    err, ERR_INTERNAL, "PT_LOAD %zu is not inside the file", i);
 		end = phdr->p_vaddr + phdr->p_memsz;
 	}
 	return true;
@@ -327,16 +320,16 @@ static bool check_loads(const struct image *output, struct err *err)
 
 /* Whether a PT_LOAD with one of these flags maps these file bytes to this address. */
 static bool is_mapped(const struct image *image, uint64_t off, uint64_t addr,
-	uint64_t size, uint32_t or_flags)
+    uint64_t size, uint32_t or_flags)
 {
 	for (size_t i = 0; i < image->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &image->phdrs[i];
 
 		if (phdr->p_type == PT_LOAD &&
-			(phdr->p_flags | or_flags) == (PF_R | or_flags) &&
-			addr >= phdr->p_vaddr &&
-			num_range_inside(addr - phdr->p_vaddr, size, phdr->p_filesz) &&
-			off - phdr->p_offset == addr - phdr->p_vaddr)
+		    (phdr->p_flags | or_flags) == (PF_R | or_flags) &&
+		    addr >= phdr->p_vaddr &&
+		    num_range_inside(addr - phdr->p_vaddr, size, phdr->p_filesz) &&
+		    off - phdr->p_offset == addr - phdr->p_vaddr)
 			return true;
 	}
 	return false;
@@ -344,52 +337,52 @@ static bool is_mapped(const struct image *image, uint64_t off, uint64_t addr,
 
 /* glibc computes the load address of a program from PT_PHDR, so one that is off moves
  * everything. A table that stays as it is may be as odd as it was. */
-static bool check_phdr_table(const struct image *input, const struct write_plan *plan,
-	const struct image *output, struct err *err)
+static bool check_phdr_table(const struct image *input, const struct insert_plan *plan,
+    const struct image *output, struct err *err)
 {
-	uint64_t size = output->n_phdrs * WRITE_PHDR_SIZE, off = output->ehdr.e_phoff;
+	uint64_t size = output->n_phdrs * INSERT_PHDR_SIZE, off = output->ehdr.e_phoff;
 
 	if (plan->add_phdr && output->phdrs[0].p_type != PT_PHDR)
 		return err_set(err, ERR_INTERNAL, "the new PT_PHDR is not in front");
 	for (size_t i = 0; i < output->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &output->phdrs[i];
 
-		if (phdr->p_type == PT_PHDR && write_table_changes(input, plan) &&
-			(phdr->p_offset != off || phdr->p_filesz != size ||
-				phdr->p_memsz != size || phdr->p_paddr != phdr->p_vaddr ||
-				!is_mapped(output, off, phdr->p_vaddr, size, PF_X)))
-			return err_set(err, ERR_INTERNAL,
-				"PT_PHDR does not match the moved table");
+		if (phdr->p_type == PT_PHDR && insert_table_changes(input, plan) &&
+		    (phdr->p_offset != off || phdr->p_filesz != size ||
+			phdr->p_memsz != size || phdr->p_paddr != phdr->p_vaddr ||
+			!is_mapped(output, off, phdr->p_vaddr, size, PF_X)))
+			return err_set(
+			    err, ERR_INTERNAL, "PT_PHDR does not match the moved table");
 	}
 	return true;
 }
 
 /* Kernels before 5.18 find the table of a program by the first PT_LOAD alone. */
-static bool check_at_phdr(const struct image *input, const struct write_plan *plan,
-	const struct image *output, const struct write_slots *slots, struct err *err)
+static bool check_at_phdr(const struct image *input, const struct insert_plan *plan,
+    const struct image *output, const struct insert_slots *slots, struct err *err)
 {
-	uint64_t size = output->n_phdrs * WRITE_PHDR_SIZE, off = output->ehdr.e_phoff;
+	uint64_t size = output->n_phdrs * INSERT_PHDR_SIZE, off = output->ehdr.e_phoff;
 
-	if (!write_table_changes(input, plan) || slots->library)
+	if (!insert_table_changes(input, plan) || slots->library)
 		return true;
 	for (size_t i = 0; i < output->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &output->phdrs[i];
 
 		if (phdr->p_type != PT_LOAD)
 			continue;
-		if (is_mapped(output, off, off + phdr->p_vaddr - phdr->p_offset, size,
-			    PF_X))
+		if (is_mapped(
+			output, off, off + phdr->p_vaddr - phdr->p_offset, size, PF_X))
 			return true;
 		break;
 	}
 	return err_set(
-		err, ERR_INTERNAL, "the moved table is not where AT_PHDR will say");
+	    err, ERR_INTERNAL, "the moved table is not where AT_PHDR will say");
 }
 
 /* Consumers find the section by segment, tools by section header: the two must say the
  * same. */
 static bool check_sframe(
-	const struct image *input, const struct image *output, struct err *err)
+    const struct image *input, const struct image *output, struct err *err)
 {
 	const GElf_Phdr *found = NULL;
 	const GElf_Shdr *hdr = NULL;
@@ -409,17 +402,17 @@ static bool check_sframe(
 	}
 	if (n_segments != 1 || n_sections != (input->n_sections > 0))
 		return err_set(err, ERR_INTERNAL,
-			"%zu PT_GNU_SFRAME program headers and %zu sections", n_segments,
-			n_sections);
-	if (found->p_filesz != found->p_memsz || found->p_vaddr % WRITE_SFRAME_ALIGN ||
-		!is_mapped(output, found->p_offset, found->p_vaddr, found->p_filesz, 0))
+		    "%zu PT_GNU_SFRAME program headers and %zu sections", n_segments,
+		    n_sections);
+	if (found->p_filesz != found->p_memsz || found->p_vaddr % INSERT_SFRAME_ALIGN ||
+	    !is_mapped(output, found->p_offset, found->p_vaddr, found->p_filesz, 0))
 		return err_set(
-			err, ERR_INTERNAL, "PT_GNU_SFRAME is not in a read-only segment");
-	if (hdr && (!(hdr->sh_flags & SHF_ALLOC) || hdr->sh_addr != found->p_vaddr ||
-			   hdr->sh_offset != found->p_offset ||
-			   hdr->sh_size != found->p_filesz))
+		    err, ERR_INTERNAL, "PT_GNU_SFRAME is not in a read-only segment");
+	if (hdr &&
+	    (!(hdr->sh_flags & SHF_ALLOC) || hdr->sh_addr != found->p_vaddr ||
+		hdr->sh_offset != found->p_offset || hdr->sh_size != found->p_filesz))
 		return err_set(
-			err, ERR_INTERNAL, "PT_GNU_SFRAME does not cover the section");
+		    err, ERR_INTERNAL, "PT_GNU_SFRAME does not cover the section");
 	return true;
 }
 
@@ -433,8 +426,8 @@ static bool same_where_skipped(const struct walk *walk, uint64_t from, uint64_t 
 		first = first > from ? first : from;
 		last = last < to ? last : to;
 		if (first < last &&
-			memcmp(walk->output->bytes + first, walk->input->bytes + first,
-				(size_t)(last - first)) != 0)
+		    memcmp(walk->output->bytes + first, walk->input->bytes + first,
+			(size_t)(last - first)) != 0)
 			return false;
 	}
 	return true;
@@ -471,16 +464,16 @@ static bool check_undo(const struct walk *walk, struct err *err)
 }
 
 /* Ordered so that each check may rely on the ones before it. */
-bool write_check(const struct image *input, const struct write_plan *plan,
-	const struct image *output, struct err *err)
+bool insert_check(const struct image *input, const struct insert_plan *plan,
+    const struct image *output, struct err *err)
 {
 	struct walk walk = {.input = input, .output = output};
-	struct write_slots slots;
-	bool ok = write_slots_find(input, &slots, err) && check_plan(input, plan, err) &&
+	struct insert_slots slots;
+	bool ok = insert_slots_find(input, &slots, err) && check_plan(input, plan, err) &&
 		  check_bytes(plan, &walk, err) &&
 		  check_sections(input, plan, output, &slots, err) &&
 		  check_segments(input, plan, output, &slots, err) &&
-		  write_check_grow(input, plan, output, err) &&
+		  insert_check_grow(input, plan, output, err) &&
 		  check_loads(output, err) && check_padding(input, plan, output, err) &&
 		  check_phdr_table(input, plan, output, err) &&
 		  check_at_phdr(input, plan, output, &slots, err) &&

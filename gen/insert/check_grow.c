@@ -18,10 +18,10 @@ static bool must_slide(const struct image_section *section)
 }
 
 /* Behind the grown table and in the first page, or in the new segment behind the section. */
-static bool check_place(const struct write_plan *plan, const struct image_section *before,
-	const GElf_Shdr *after)
+static bool check_place(const struct insert_plan *plan,
+    const struct image_section *before, const GElf_Shdr *after)
 {
-	const struct write_grow *grow = &plan->grow;
+	const struct insert_grow *grow = &plan->grow;
 	uint64_t end = after->sh_offset + after->sh_size;
 
 	if (after->sh_offset >= plan->segment_off)
@@ -29,14 +29,15 @@ static bool check_place(const struct write_plan *plan, const struct image_sectio
 		       after->sh_offset >= plan->sframe_off + plan->sframe_size &&
 		       end <= plan->segment_off + plan->segment_size &&
 		       after->sh_addr - plan->segment_addr ==
-			       after->sh_offset - plan->segment_off;
-	return after->sh_offset >= plan->phdr_off + write_table_size(plan) &&
-	       end <= WRITE_MIN_PAGE && end <= grow->block_end &&
+			   after->sh_offset - plan->segment_off;
+	return after->sh_offset >= plan->phdr_off + insert_table_size(plan) &&
+	       end <= INSERT_MIN_PAGE && end <= grow->block_end &&
 	       after->sh_addr == after->sh_offset + grow->bias;
 }
 
 /* Nothing stands on top of anything else. */
-static bool check_apart(const struct write_plan *plan, const struct image *output, size_t i)
+static bool check_apart(
+    const struct insert_plan *plan, const struct image *output, size_t i)
 {
 	const GElf_Shdr *self = &output->sections[i].hdr;
 
@@ -44,14 +45,14 @@ static bool check_apart(const struct write_plan *plan, const struct image *outpu
 		const GElf_Shdr *hdr = &output->sections[k].hdr;
 
 		if (hdr->sh_offset < self->sh_offset + self->sh_size &&
-			self->sh_offset < hdr->sh_offset + hdr->sh_size)
+		    self->sh_offset < hdr->sh_offset + hdr->sh_size)
 			return false;
 	}
 	return i <= plan->grow.n_sections;
 }
 
-bool write_grow_follow(const struct image *input, const struct write_plan *plan,
-	const struct image *output, GElf_Phdr *phdr)
+bool insert_grow_follow(const struct image *input, const struct insert_plan *plan,
+    const struct image *output, GElf_Phdr *phdr)
 {
 	uint64_t by = 0, addr_by = 0;
 	size_t n = 0;
@@ -61,11 +62,11 @@ bool write_grow_follow(const struct image *input, const struct write_plan *plan,
 				*is = &output->sections[i].hdr;
 
 		if (phdr->p_type == PT_LOAD ||
-			!num_range_inside(was->sh_offset - phdr->p_offset, was->sh_size,
-				phdr->p_filesz))
+		    !num_range_inside(
+			was->sh_offset - phdr->p_offset, was->sh_size, phdr->p_filesz))
 			continue;
 		if (n++ && (is->sh_offset - was->sh_offset != by ||
-				   is->sh_addr - was->sh_addr != addr_by))
+			       is->sh_addr - was->sh_addr != addr_by))
 			return false;
 		by = is->sh_offset - was->sh_offset;
 		addr_by = is->sh_addr - was->sh_addr;
@@ -77,29 +78,29 @@ bool write_grow_follow(const struct image *input, const struct write_plan *plan,
 }
 
 /* The bytes, and again as the loader maps them. */
-static bool check_moved(const struct image *input, const struct write_plan *plan,
-	const struct image *output, size_t i)
+static bool check_moved(const struct image *input, const struct insert_plan *plan,
+    const struct image *output, size_t i)
 {
 	const struct image_section *before = &input->sections[i];
 	const struct image_section *after = &output->sections[i];
 	size_t size = (size_t)before->hdr.sh_size;
 
-	return before->data && after->data &&
-	       check_place(plan, before, &after->hdr) && check_apart(plan, output, i) &&
-	       (after->hdr.sh_addr - before->hdr.sh_addr) % WRITE_SFRAME_ALIGN == 0 &&
+	return before->data && after->data && check_place(plan, before, &after->hdr) &&
+	       check_apart(plan, output, i) &&
+	       (after->hdr.sh_addr - before->hdr.sh_addr) % INSERT_SFRAME_ALIGN == 0 &&
 	       memcmp(before->data, after->data, size) == 0 &&
 	       image_at_addr(output, after->hdr.sh_addr, size) == after->data;
 }
 
 /* The value of the same tag in the input, or the address of the section it led to. */
-static uint64_t wanted_value(const struct image *input, const struct write_plan *plan,
-	const struct image *output, const GElf_Dyn *dyn)
+static uint64_t wanted_value(const struct image *input, const struct insert_plan *plan,
+    const struct image *output, const GElf_Dyn *dyn)
 {
 	for (size_t i = 1; i <= plan->grow.n_sections; i++) {
 		const GElf_Shdr *hdr = &input->sections[i].hdr;
 
-		if (write_grow_tag(hdr->sh_type) != DT_NULL &&
-			write_grow_tag(hdr->sh_type) == dyn->d_tag)
+		if (insert_grow_tag(hdr->sh_type) != DT_NULL &&
+		    insert_grow_tag(hdr->sh_type) == dyn->d_tag)
 			return output->sections[i].hdr.sh_addr;
 	}
 	return dyn->d_un.d_val;
@@ -108,18 +109,18 @@ static uint64_t wanted_value(const struct image *input, const struct write_plan 
 static Elf_Data *data_at(const struct image *image, uint64_t off)
 {
 	for (Elf_Scn *scn = elf_nextscn(image->elf, NULL); scn;
-		scn = elf_nextscn(image->elf, scn)) {
+	     scn = elf_nextscn(image->elf, scn)) {
 		GElf_Shdr hdr;
 
 		if (gelf_getshdr(scn, &hdr) && hdr.sh_type == SHT_DYNAMIC &&
-			hdr.sh_offset == off)
+		    hdr.sh_offset == off)
 			return elf_getdata(scn, NULL);
 	}
 	return NULL;
 }
 
-static bool check_tags(const struct image *input, const struct write_plan *plan,
-	const struct image *output)
+static bool check_tags(
+    const struct image *input, const struct insert_plan *plan, const struct image *output)
 {
 	Elf_Data *before = data_at(input, plan->grow.dynamic_off),
 		 *after = data_at(output, plan->grow.dynamic_off);
@@ -131,27 +132,27 @@ static bool check_tags(const struct image *input, const struct write_plan *plan,
 	for (int i = 0; gelf_getdyn(before, i, &was); i++) {
 		live &= was.d_tag != DT_NULL;
 		if (!gelf_getdyn(after, i, &is) || is.d_tag != was.d_tag ||
-			is.d_un.d_val != (live ? wanted_value(input, plan, output, &was)
-					       : was.d_un.d_val))
+		    is.d_un.d_val !=
+			(live ? wanted_value(input, plan, output, &was) : was.d_un.d_val))
 			return false;
 	}
 	return !live;
 }
 
 /* Every symbol of a section that moved is as far from its start as it was. */
-static bool check_symbol(const struct image *input, const struct write_plan *plan,
-	const struct image *output, const GElf_Sym *was, GElf_Sym is)
+static bool check_symbol(const struct image *input, const struct insert_plan *plan,
+    const struct image *output, const GElf_Sym *was, GElf_Sym is)
 {
 	const GElf_Shdr *hdr = &input->sections[was->st_shndx].hdr;
 
 	if (was->st_shndx && was->st_shndx <= plan->grow.n_sections &&
-		was->st_value - hdr->sh_addr <= hdr->sh_size)
+	    was->st_value - hdr->sh_addr <= hdr->sh_size)
 		is.st_value -= output->sections[was->st_shndx].hdr.sh_addr - hdr->sh_addr;
 	return memcmp(was, &is, sizeof(is)) == 0;
 }
 
-static bool check_symbols(const struct image *input, const struct write_plan *plan,
-	const struct image *output)
+static bool check_symbols(
+    const struct image *input, const struct insert_plan *plan, const struct image *output)
 {
 	Elf_Data *before, *after;
 	GElf_Sym was, is;
@@ -164,26 +165,26 @@ static bool check_symbols(const struct image *input, const struct write_plan *pl
 		return false;
 	for (int i = 0; gelf_getsym(before, i, &was); i++)
 		if (!gelf_getsym(after, i, &is) ||
-			(was.st_shndx < input->n_sections
-					? !check_symbol(input, plan, output, &was, is)
-					: memcmp(&was, &is, sizeof(is)) != 0))
+		    (was.st_shndx < input->n_sections
+			    ? !check_symbol(input, plan, output, &was, is)
+			    : memcmp(&was, &is, sizeof(is)) != 0))
 			return false;
 	return true;
 }
 
-bool write_check_grow(const struct image *input, const struct write_plan *plan,
-	const struct image *output, struct err *err)
+bool insert_check_grow(const struct image *input, const struct insert_plan *plan,
+    const struct image *output, struct err *err)
 {
 	if (!plan->grow.n_sections)
 		return true;
 	for (size_t i = 1; i <= plan->grow.n_sections; i++)
 		if (!check_moved(input, plan, output, i))
 			return err_set(err, ERR_INTERNAL,
-				"section %zu (%s) is not whole at its new place", i,
-				input->sections[i].name);
+			    "section %zu (%s) is not whole at its new place", i,
+			    input->sections[i].name);
 	if (plan->grow.dynamic_size && !check_tags(input, plan, output))
-		return err_set(err, ERR_INTERNAL,
-			"the dynamic section does not lead to what moved");
+		return err_set(
+		    err, ERR_INTERNAL, "the dynamic section does not lead to what moved");
 	return check_symbols(input, plan, output) ||
 	       err_set(err, ERR_INTERNAL, "a symbol does not follow what moved");
 }

@@ -14,7 +14,7 @@
 #define COPY_CHUNK ((size_t)1 << 20)
 
 /* Short writes are not errors, and a signal handler may interrupt. */
-bool write_at(int fd, const void *data, size_t size, uint64_t off, struct err *err)
+bool insert_at(int fd, const void *data, size_t size, uint64_t off, struct err *err)
 {
 	const uint8_t *p = data;
 
@@ -25,7 +25,7 @@ bool write_at(int fd, const void *data, size_t size, uint64_t off, struct err *e
 			continue;
 		if (n < 0)
 			return err_set_errno(
-				err, "cannot write at offset 0x%" PRIx64, off);
+			    err, "cannot write at offset 0x%" PRIx64, off);
 		p += n;
 		off += (uint64_t)n;
 		size -= (size_t)n;
@@ -55,7 +55,7 @@ static bool make_room(int fd, off_t off, off_t end, struct err *err)
 	while (failed && errno == EINTR);
 	if (failed && !is_refusal(errno))
 		return err_set_errno(
-			err, "cannot make room for 0x%jx bytes", (uintmax_t)(end - off));
+		    err, "cannot make room for 0x%jx bytes", (uintmax_t)(end - off));
 	return true;
 }
 
@@ -65,19 +65,18 @@ static bool make_room(int fd, off_t off, off_t end, struct err *err)
  * makes the write fail, and not this program.
  */
 static bool copy_range(
-	const struct image *image, int fd, off_t off, off_t end, struct err *err)
+    const struct image *image, int fd, off_t off, off_t end, struct err *err)
 {
 	if (!make_room(fd, off, end, err))
 		return false;
 	for (size_t n; off < end; off += (off_t)n) {
 		n = end - off < (off_t)COPY_CHUNK ? (size_t)(end - off) : COPY_CHUNK;
-		if (write_at(fd, image->bytes + off, n, (uint64_t)off, err))
+		if (insert_at(fd, image->bytes + off, n, (uint64_t)off, err))
 			continue;
 		if (errno != EFAULT)
 			return false;
 		return err_set(err, ERR_IO,
-			"the input changed or cannot be read from 0x%jx on",
-			(uintmax_t)off);
+		    "the input changed or cannot be read from 0x%jx on", (uintmax_t)off);
 	}
 	return true;
 }
@@ -103,7 +102,7 @@ static off_t next_part(const struct image *image, off_t off, int whence)
  * Data and holes alternate. A file system that does not know about holes says EINVAL or
  * that all is data; either way everything is copied.
  */
-bool write_copy(const struct image *image, uint64_t size, int fd, struct err *err)
+bool insert_copy(const struct image *image, uint64_t size, int fd, struct err *err)
 {
 	off_t end = (off_t)size, off = 0;
 

@@ -16,11 +16,11 @@
  * because LLVM's tools take a segment that starts where an earlier entry does for a part
  * of that entry.
  */
-static size_t take_spares(const struct write_slots *slots, struct write_plan *plan)
+static size_t take_spares(const struct insert_slots *slots, struct insert_plan *plan)
 {
 	size_t n = 0;
 
-	if (slots->sframe_segment != WRITE_NONE)
+	if (slots->sframe_segment != INSERT_NONE)
 		plan->dropped[n++] = slots->sframe_segment;
 	for (size_t i = 0; n < 2 && i < slots->n_spare; i++)
 		plan->dropped[n++] = slots->spare[i];
@@ -35,18 +35,18 @@ static size_t take_spares(const struct write_slots *slots, struct write_plan *pl
  * saves a hole.
  */
 static enum obstacle place_segment(
-	const struct image *image, struct write_plan *plan, struct err *err)
+    const struct image *image, struct insert_plan *plan, struct err *err)
 {
-	uint64_t align = write_segment_align(image, 0), end, off, addr;
+	uint64_t align = insert_segment_align(image, 0), end, off, addr;
 	uint64_t size = plan->grow.lift_end ? plan->grow.lift_end : plan->sframe_size;
 
-	if (!write_end_of_memory(image, &end, err) ||
-		!num_align_up(image->size, WRITE_SFRAME_ALIGN, &off) ||
-		!num_align_up(end, align, &addr) || addr > WRITE_MAX_PLACE ||
-		off > WRITE_MAX_PLACE)
+	if (!insert_end_of_memory(image, &end, err) ||
+	    !num_align_up(image->size, INSERT_SFRAME_ALIGN, &off) ||
+	    !num_align_up(end, align, &addr) || addr > INSERT_MAX_PLACE ||
+	    off > INSERT_MAX_PLACE)
 		return OBSTACLE_NO_ROOM;
 	addr += off & (align - 1);
-	if (size > WRITE_MAX_PLACE - addr || size > WRITE_MAX_PLACE - off)
+	if (size > INSERT_MAX_PLACE - addr || size > INSERT_MAX_PLACE - off)
 		return OBSTACLE_TOO_LARGE;
 	plan->segment_addr = plan->sframe_addr = addr;
 	plan->segment_off = plan->sframe_off = off;
@@ -55,8 +55,8 @@ static enum obstacle place_segment(
 	return OBSTACLE_NONE;
 }
 
-enum obstacle write_plan_grow(const struct image *image, const struct write_slots *slots,
-	struct write_plan *plan, struct err *err)
+enum obstacle insert_plan_grow(const struct image *image,
+    const struct insert_slots *slots, struct insert_plan *plan, struct err *err)
 {
 	enum obstacle obstacle;
 	size_t added;
@@ -64,8 +64,8 @@ enum obstacle write_plan_grow(const struct image *image, const struct write_slot
 	if (!slots->editable)
 		return OBSTACLE_TABLE;
 	added = take_spares(slots, plan);
-	if (!write_take_room(slots, added, plan)) {
-		obstacle = write_grow_block(image, slots, added, plan);
+	if (!insert_take_room(slots, added, plan)) {
+		obstacle = insert_grow_block(image, slots, added, plan);
 		if (obstacle != OBSTACLE_NONE)
 			return obstacle;
 	}

@@ -34,14 +34,14 @@ struct unit {
 };
 
 struct block {
-	struct unit units[WRITE_MAX_MOVES];
+	struct unit units[INSERT_MAX_MOVES];
 	size_t n;
 	uint64_t start, end; /* the table's end, and that of the last unit */
 	uint64_t by;	     /* bytes that the table grows by */
 	bool lift_named;     /* KIND_NAMED may be lifted */
 };
 
-int64_t write_grow_tag(uint32_t type)
+int64_t insert_grow_tag(uint32_t type)
 {
 	switch (type) {
 	case SHT_GNU_HASH:
@@ -60,7 +60,7 @@ static enum kind note_kind(const char *name)
 {
 	static const char *const slide[] = {".note.gnu.build-id", ".note.package"};
 	static const char *const named[] = {
-		".note.gnu.property", ".note.ABI-tag", ".note.dlopen"};
+	    ".note.gnu.property", ".note.ABI-tag", ".note.dlopen"};
 
 	for (size_t i = 0; i < sizeof(slide) / sizeof(slide[0]); i++)
 		if (strcmp(name, slide[i]) == 0)
@@ -75,12 +75,12 @@ static enum kind kind_of(const struct image *image, const struct image_section *
 {
 	if (section->hdr.sh_type == SHT_NOTE)
 		return note_kind(section->name);
-	if (write_grow_tag(section->hdr.sh_type) != DT_NULL)
+	if (insert_grow_tag(section->hdr.sh_type) != DT_NULL)
 		return KIND_DYNAMIC;
 	for (size_t i = 0; i < image->n_phdrs; i++)
 		if (section->hdr.sh_type == SHT_PROGBITS &&
-			image->phdrs[i].p_type == PT_INTERP &&
-			image->phdrs[i].p_offset == section->hdr.sh_offset)
+		    image->phdrs[i].p_type == PT_INTERP &&
+		    image->phdrs[i].p_offset == section->hdr.sh_offset)
 			return KIND_NAMED;
 	return KIND_FIXED;
 }
@@ -96,16 +96,16 @@ static bool is_filler(const struct image *image, uint64_t from, uint64_t to)
 
 /* Whether one program header names the last unit and the section together. */
 static bool joins(
-	const struct image *image, const struct unit *last, const GElf_Shdr *hdr)
+    const struct image *image, const struct unit *last, const GElf_Shdr *hdr)
 {
 	for (size_t i = 0; i < image->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &image->phdrs[i];
 
 		if (phdr->p_type == PT_NOTE &&
-			num_range_inside(last->off - phdr->p_offset, last->size,
-				phdr->p_filesz) &&
-			num_range_inside(hdr->sh_offset - phdr->p_offset, hdr->sh_size,
-				phdr->p_filesz))
+		    num_range_inside(
+			last->off - phdr->p_offset, last->size, phdr->p_filesz) &&
+		    num_range_inside(
+			hdr->sh_offset - phdr->p_offset, hdr->sh_size, phdr->p_filesz))
 			return true;
 	}
 	return false;
@@ -120,9 +120,9 @@ static bool add_section(const struct image *image, size_t i, struct block *block
 	struct unit *last = block->n ? &block->units[block->n - 1] : NULL;
 
 	if (kind == KIND_FIXED || !section->data || hdr->sh_offset < block->end ||
-		!hdr->sh_size || hdr->sh_flags != SHF_ALLOC ||
-		hdr->sh_addralign > MAX_ALIGN ||
-		!is_filler(image, block->end, hdr->sh_offset))
+	    !hdr->sh_size || hdr->sh_flags != SHF_ALLOC ||
+	    hdr->sh_addralign > MAX_ALIGN ||
+	    !is_filler(image, block->end, hdr->sh_offset))
 		return false;
 	block->end = hdr->sh_offset + hdr->sh_size;
 	if (last && joins(image, last, hdr)) {
@@ -132,10 +132,10 @@ static bool add_section(const struct image *image, size_t i, struct block *block
 		last->kind = kind < last->kind ? kind : last->kind;
 		return true;
 	}
-	if (block->n == WRITE_MAX_MOVES)
+	if (block->n == INSERT_MAX_MOVES)
 		return false;
-	block->units[block->n++] = (struct unit){
-		.off = hdr->sh_offset, .size = hdr->sh_size, .kind = kind};
+	block->units[block->n++] =
+	    (struct unit){.off = hdr->sh_offset, .size = hdr->sh_size, .kind = kind};
 	return true;
 }
 
@@ -161,8 +161,8 @@ static bool choose_lifted(struct block *block)
 {
 	for (size_t i = 0; i < block->n; i++)
 		block->units[i].lifted =
-			block->units[i].kind == KIND_DYNAMIC ||
-			(block->lift_named && block->units[i].kind == KIND_NAMED);
+		    block->units[i].kind == KIND_DYNAMIC ||
+		    (block->lift_named && block->units[i].kind == KIND_NAMED);
 	if (slides_end(block) > block->end)
 		return false;
 	for (size_t i = 0; i < block->n; i++) {
@@ -182,7 +182,7 @@ static bool find_block(const struct image *image, struct block *block, size_t *n
 		*n_sections = i;
 		/* A unit is whole only when the section behind it is not part of it. */
 		if (i + 1 < image->n_sections && joins(image, &block->units[block->n - 1],
-							 &image->sections[i + 1].hdr))
+						     &image->sections[i + 1].hdr))
 			continue;
 		if (choose_lifted(block))
 			return true;
@@ -193,12 +193,12 @@ static bool find_block(const struct image *image, struct block *block, size_t *n
 /* The section comes first in the new segment. LLVM's tools take a segment that starts where
  * PT_INTERP does for a part of that. */
 static bool set_moves(
-	const struct block *block, uint64_t sframe_size, struct write_grow *grow)
+    const struct block *block, uint64_t sframe_size, struct insert_grow *grow)
 {
 	uint64_t slide = block->start + block->by, lift;
 
-	if (sframe_size > WRITE_MAX_PLACE - block->end ||
-		!num_align_up(sframe_size, MAX_ALIGN, &lift))
+	if (sframe_size > INSERT_MAX_PLACE - block->end ||
+	    !num_align_up(sframe_size, MAX_ALIGN, &lift))
 		return false;
 
 	grow->block_off = block->start;
@@ -206,7 +206,7 @@ static bool set_moves(
 	grow->slide_off = grow->slide_end = slide;
 	for (size_t i = 0; i < block->n; i++) {
 		const struct unit *unit = &block->units[i];
-		struct write_move *move = &grow->moves[grow->n_moves++];
+		struct insert_move *move = &grow->moves[grow->n_moves++];
 		uint64_t *at = unit->lifted ? &lift : &slide;
 
 		move->off = unit->off;
@@ -223,11 +223,11 @@ static bool set_moves(
 	return true;
 }
 
-bool write_grow_moves(const struct write_plan *plan, uint64_t off, uint64_t *new_off,
-	uint64_t *new_addr)
+bool insert_grow_moves(
+    const struct insert_plan *plan, uint64_t off, uint64_t *new_off, uint64_t *new_addr)
 {
 	for (size_t i = 0; i < plan->grow.n_moves; i++) {
-		const struct write_move *move = &plan->grow.moves[i];
+		const struct insert_move *move = &plan->grow.moves[i];
 		uint64_t into = off - move->off;
 
 		if (into >= move->size)
@@ -246,11 +246,11 @@ static bool meets(uint64_t a, uint64_t a_end, uint64_t b, uint64_t b_end)
 }
 
 /* Whether it is in one unit, with which it moves. */
-static bool in_unit(const struct write_grow *grow, const GElf_Phdr *phdr)
+static bool in_unit(const struct insert_grow *grow, const GElf_Phdr *phdr)
 {
 	for (size_t i = 0; i < grow->n_moves; i++)
 		if (num_range_inside(phdr->p_offset - grow->moves[i].off, phdr->p_filesz,
-			    grow->moves[i].size))
+			grow->moves[i].size))
 			return phdr->p_type != PT_LOAD &&
 			       phdr->p_vaddr == phdr->p_offset + grow->bias &&
 			       phdr->p_filesz == phdr->p_memsz;
@@ -261,13 +261,13 @@ static bool in_unit(const struct write_grow *grow, const GElf_Phdr *phdr)
  * Table and block are in the first PT_LOAD, at the file's start; every other segment is
  * apart from the block or moves with a unit.
  */
-static enum obstacle check_segments(const struct image *image,
-	const struct write_slots *slots, struct write_grow *grow)
+static enum obstacle check_segments(
+    const struct image *image, const struct insert_slots *slots, struct insert_grow *grow)
 {
 	const GElf_Phdr *load = &image->phdrs[slots->first_load];
 
 	if (load->p_offset || load->p_filesz < grow->block_end ||
-		(load->p_flags | PF_X) != (PF_R | PF_X) || grow->slide_end > WRITE_MIN_PAGE)
+	    (load->p_flags | PF_X) != (PF_R | PF_X) || grow->slide_end > INSERT_MIN_PAGE)
 		return OBSTACLE_GROW_TABLE;
 	grow->bias = load->p_vaddr;
 	for (size_t i = 0; i < image->n_phdrs; i++) {
@@ -278,7 +278,7 @@ static enum obstacle check_segments(const struct image *image,
 		if (__builtin_add_overflow(phdr->p_offset, phdr->p_filesz, &end))
 			end = UINT64_MAX;
 		if (i != slots->first_load && phdr->p_filesz && !in_unit(grow, phdr) &&
-			meets(phdr->p_offset, end, grow->block_off, grow->block_end))
+		    meets(phdr->p_offset, end, grow->block_off, grow->block_end))
 			return OBSTACLE_GROW_SEGMENT;
 	}
 	return OBSTACLE_NONE;
@@ -286,14 +286,14 @@ static enum obstacle check_segments(const struct image *image,
 
 /* Addresses must be those that the segment gives, and no other section may reach into the
  * block. */
-static bool check_sections(const struct image *image, const struct write_grow *grow)
+static bool check_sections(const struct image *image, const struct insert_grow *grow)
 {
 	for (size_t i = 1; i < image->n_sections; i++) {
 		const GElf_Shdr *hdr = &image->sections[i].hdr;
 
-		if (i <= grow->n_sections ? hdr->sh_addr != hdr->sh_offset + grow->bias
-					  : hdr->sh_offset < grow->block_end &&
-						    hdr->sh_type != SHT_NULL)
+		if (i <= grow->n_sections
+			? hdr->sh_addr != hdr->sh_offset + grow->bias
+			: hdr->sh_offset < grow->block_end && hdr->sh_type != SHT_NULL)
 			return false;
 	}
 	return true;
@@ -304,7 +304,7 @@ static bool check_sections(const struct image *image, const struct write_grow *g
  * (it has a name, DT_SONAME) and for a static PIE: all go by the dynamic section. Kernels
  * and firmware may have readers of their own.
  */
-static bool is_dynamic(const struct image *image, const struct write_slots *slots)
+static bool is_dynamic(const struct image *image, const struct insert_slots *slots)
 {
 	uint64_t value;
 
@@ -318,18 +318,18 @@ static bool is_dynamic(const struct image *image, const struct write_slots *slot
 }
 
 static enum obstacle plan_block(const struct image *image,
-	const struct write_slots *slots, size_t added, bool lift_named,
-	struct write_plan *plan)
+    const struct insert_slots *slots, size_t added, bool lift_named,
+    struct insert_plan *plan)
 {
-	uint64_t end = image->ehdr.e_phoff + image->n_phdrs * WRITE_PHDR_SIZE;
+	uint64_t end = image->ehdr.e_phoff + image->n_phdrs * INSERT_PHDR_SIZE;
 	struct block block = {.start = end,
-		.end = end,
-		.by = added * WRITE_PHDR_SIZE,
-		.lift_named = lift_named};
-	struct write_grow *grow = &plan->grow;
+	    .end = end,
+	    .by = added * INSERT_PHDR_SIZE,
+	    .lift_named = lift_named};
+	struct insert_grow *grow = &plan->grow;
 	enum obstacle obstacle;
 
-	*grow = (struct write_grow){0};
+	*grow = (struct insert_grow){0};
 	if (!find_block(image, &block, &grow->n_sections))
 		return OBSTACLE_GROW_BLOCK;
 	if (!set_moves(&block, plan->sframe_size, grow))
@@ -341,19 +341,19 @@ static enum obstacle plan_block(const struct image *image,
 		return obstacle;
 	if (!check_sections(image, grow))
 		return OBSTACLE_GROW_BLOCK;
-	return write_grow_refs(image, grow);
+	return insert_grow_refs(image, grow);
 }
 
-enum obstacle write_grow_block(const struct image *image, const struct write_slots *slots,
-	size_t added, struct write_plan *plan)
+enum obstacle insert_grow_block(const struct image *image,
+    const struct insert_slots *slots, size_t added, struct insert_plan *plan)
 {
 	enum obstacle obstacle;
 
-	if (image->ehdr.e_phoff != WRITE_EHDR_SIZE || !slots->phdr_right)
+	if (image->ehdr.e_phoff != INSERT_EHDR_SIZE || !slots->phdr_right)
 		return OBSTACLE_GROW_TABLE;
 	obstacle = plan_block(image, slots, added, false, plan);
 	if (obstacle != OBSTACLE_NONE &&
-		plan_block(image, slots, added, true, plan) == OBSTACLE_NONE)
+	    plan_block(image, slots, added, true, plan) == OBSTACLE_NONE)
 		return OBSTACLE_NONE;
 	return obstacle;
 }

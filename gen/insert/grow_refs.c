@@ -17,7 +17,7 @@ struct place {
 };
 
 static struct place symbol_at(
-	const struct image *image, const struct image_section *table, uint64_t at)
+    const struct image *image, const struct image_section *table, uint64_t at)
 {
 	struct place symbol;
 	struct rd rd;
@@ -33,8 +33,8 @@ static struct place symbol_at(
 
 /* A symbol of a section that may in truth mean another place (__ehdr_start) is not in it.
  */
-static bool in_block(const struct image *image, const struct write_grow *grow,
-	const struct place *symbol)
+static bool in_block(
+    const struct image *image, const struct insert_grow *grow, const struct place *symbol)
 {
 	const GElf_Shdr *hdr;
 
@@ -46,7 +46,7 @@ static bool in_block(const struct image *image, const struct write_grow *grow,
 
 /* Those that a linker or the C library's startup files give every program. */
 static bool is_harmless(const struct image *image, const struct image_section *table,
-	const struct place *symbol)
+    const struct place *symbol)
 {
 	static const char tag[] = "__abi_tag";
 	const struct image_section *names;
@@ -64,7 +64,7 @@ static bool is_harmless(const struct image *image, const struct image_section *t
 }
 
 static bool table_symbols(const struct image *image, const struct image_section *table,
-	struct write_grow *grow)
+    struct insert_grow *grow)
 {
 	for (uint64_t at = 0; at + SYM_SIZE <= table->hdr.sh_size; at += SYM_SIZE) {
 		struct place symbol = symbol_at(image, table, at);
@@ -76,13 +76,13 @@ static bool table_symbols(const struct image *image, const struct image_section 
 		if (!grow->symbols_size)
 			grow->symbols_off = table->hdr.sh_offset + at;
 		grow->symbols_size =
-			table->hdr.sh_offset + at + SYM_SIZE - grow->symbols_off;
+		    table->hdr.sh_offset + at + SYM_SIZE - grow->symbols_off;
 		grow->symtab = (size_t)(table - image->sections);
 	}
 	return true;
 }
 
-static bool find_symbols(const struct image *image, struct write_grow *grow)
+static bool find_symbols(const struct image *image, struct insert_grow *grow)
 {
 	size_t n = 0;
 
@@ -93,19 +93,19 @@ static bool find_symbols(const struct image *image, struct write_grow *grow)
 			continue;
 		n += table->hdr.sh_type == SHT_SYMTAB;
 		if (!table->data || table->hdr.sh_size % SYM_SIZE ||
-			table->hdr.sh_flags & SHF_COMPRESSED || n > 1 ||
-			!table_symbols(image, table, grow))
+		    table->hdr.sh_flags & SHF_COMPRESSED || n > 1 ||
+		    !table_symbols(image, table, grow))
 			return false;
 	}
 	/* The order in which the ranges are written, recorded and hashed. */
 	return !grow->symbols_size ||
 	       (grow->symbols_off >= grow->block_end &&
-		       grow->symbols_off >= grow->dynamic_off + grow->dynamic_size);
+		   grow->symbols_off >= grow->dynamic_off + grow->dynamic_size);
 }
 
 /* Each section that is lifted has exactly one tag that leads to it. */
 static bool check_tag(const struct image *image, const struct image_section *dynamic,
-	const GElf_Shdr *lifted)
+    const GElf_Shdr *lifted)
 {
 	struct rd rd;
 	size_t n = 0;
@@ -116,7 +116,7 @@ static bool check_tag(const struct image *image, const struct image_section *dyn
 
 		if (rd.failed || tag == DT_NULL)
 			return !rd.failed && n == 1;
-		if (tag != (uint64_t)write_grow_tag(lifted->sh_type))
+		if (tag != (uint64_t)insert_grow_tag(lifted->sh_type))
 			continue;
 		if (value != lifted->sh_addr)
 			return false;
@@ -126,7 +126,7 @@ static bool check_tag(const struct image *image, const struct image_section *dyn
 
 /* No such tag leads into the block where no section of its kind starts. */
 static bool no_other_tag(const struct image *image, const struct image_section *dynamic,
-	const struct write_grow *grow)
+    const struct insert_grow *grow)
 {
 	uint64_t start = grow->block_off + grow->bias,
 		 size = grow->block_end - grow->block_off;
@@ -143,8 +143,8 @@ static bool no_other_tag(const struct image *image, const struct image_section *
 			continue;
 		for (size_t i = 1; i <= grow->n_sections; i++)
 			ours |= image->sections[i].hdr.sh_addr == value &&
-				(uint64_t)write_grow_tag(
-					image->sections[i].hdr.sh_type) == tag;
+				(uint64_t)insert_grow_tag(
+				    image->sections[i].hdr.sh_type) == tag;
 		if (!ours && value - start < size)
 			return false;
 	}
@@ -159,21 +159,21 @@ static const struct image_section *find_dynamic(const struct image *image)
 	for (size_t i = 1; i < image->n_sections; i++)
 		if (image->sections[i].hdr.sh_type == SHT_DYNAMIC)
 			dynamic = &image->sections[i];
-	if (!dynamic || !dynamic->data || dynamic->hdr.sh_size % WRITE_DYN_SIZE ||
-		dynamic->hdr.sh_flags & SHF_COMPRESSED)
+	if (!dynamic || !dynamic->data || dynamic->hdr.sh_size % INSERT_DYN_SIZE ||
+	    dynamic->hdr.sh_flags & SHF_COMPRESSED)
 		return NULL;
 	for (size_t i = 0; i < image->n_phdrs; i++) {
 		if (image->phdrs[i].p_type != PT_DYNAMIC)
 			continue;
 		if (image->phdrs[i].p_offset != dynamic->hdr.sh_offset ||
-			image->phdrs[i].p_filesz != dynamic->hdr.sh_size)
+		    image->phdrs[i].p_filesz != dynamic->hdr.sh_size)
 			return NULL;
 		n++;
 	}
 	return n == 1 ? dynamic : NULL;
 }
 
-static bool find_tags(const struct image *image, struct write_grow *grow)
+static bool find_tags(const struct image *image, struct insert_grow *grow)
 {
 	const struct image_section *dynamic = find_dynamic(image);
 
@@ -186,15 +186,15 @@ static bool find_tags(const struct image *image, struct write_grow *grow)
 	for (size_t i = 1; i <= grow->n_sections; i++) {
 		const GElf_Shdr *hdr = &image->sections[i].hdr;
 
-		if (write_grow_tag(hdr->sh_type) != DT_NULL &&
-			!check_tag(image, dynamic, hdr))
+		if (insert_grow_tag(hdr->sh_type) != DT_NULL &&
+		    !check_tag(image, dynamic, hdr))
 			return false;
 	}
 	return no_other_tag(image, dynamic, grow);
 }
 
 /* No relocation is of the block's bytes, or makes a pointer to them. */
-static bool check_relocations(const struct image *image, const struct write_grow *grow)
+static bool check_relocations(const struct image *image, const struct insert_grow *grow)
 {
 	uint64_t start = grow->block_off + grow->bias,
 		 size = grow->block_end - grow->block_off;
@@ -204,24 +204,24 @@ static bool check_relocations(const struct image *image, const struct write_grow
 		struct rd rd;
 
 		if (section->hdr.sh_type != SHT_RELA || !section->data ||
-			!(section->hdr.sh_flags & SHF_ALLOC))
+		    !(section->hdr.sh_flags & SHF_ALLOC))
 			continue;
-		rd_init(&rd, section->data, (size_t)section->hdr.sh_size,
-			image->big_endian);
+		rd_init(
+		    &rd, section->data, (size_t)section->hdr.sh_size, image->big_endian);
 		for (uint64_t at = 0; at + RELA_SIZE <= section->hdr.sh_size;
-			at += RELA_SIZE) {
+		     at += RELA_SIZE) {
 			uint64_t place = rd_u64(&rd), info = rd_u64(&rd),
 				 addend = rd_u64(&rd);
 
 			if (place - start < size ||
-				(!(info >> 32) && addend - start < size))
+			    (!(info >> 32) && addend - start < size))
 				return false;
 		}
 	}
 	return true;
 }
 
-enum obstacle write_grow_refs(const struct image *image, struct write_grow *grow)
+enum obstacle insert_grow_refs(const struct image *image, struct insert_grow *grow)
 {
 	if (!find_tags(image, grow))
 		return OBSTACLE_GROW_DYNAMIC;
@@ -230,10 +230,10 @@ enum obstacle write_grow_refs(const struct image *image, struct write_grow *grow
 	return OBSTACLE_NONE;
 }
 
-void write_put_dynamic(
-	struct wr *wr, const struct image *image, const struct write_plan *plan)
+void insert_put_dynamic(
+    struct wr *wr, const struct image *image, const struct insert_plan *plan)
 {
-	const struct write_grow *grow = &plan->grow;
+	const struct insert_grow *grow = &plan->grow;
 	const uint8_t *data = image->bytes + grow->dynamic_off;
 	size_t size = (size_t)grow->dynamic_size;
 	uint64_t off, addr;
@@ -243,7 +243,7 @@ void write_put_dynamic(
 	if (wr->failed)
 		return;
 	rd_init(&rd, data, size, image->big_endian);
-	for (size_t at = 0; at + WRITE_DYN_SIZE <= size; at += WRITE_DYN_SIZE) {
+	for (size_t at = 0; at + INSERT_DYN_SIZE <= size; at += INSERT_DYN_SIZE) {
 		uint64_t tag = rd_u64(&rd), value = rd_u64(&rd);
 
 		if (tag == DT_NULL)
@@ -251,16 +251,16 @@ void write_put_dynamic(
 		if (tag != DT_SYMTAB && tag != DT_HASH && tag != DT_GNU_HASH)
 			continue;
 		/* One of them may stand behind what had to move. */
-		if (write_grow_moves(plan, value - grow->bias, &off, &addr))
+		if (insert_grow_moves(plan, value - grow->bias, &off, &addr))
 			wr_patch_u64(wr, at + DYN_VALUE, addr);
 	}
 }
 
 /* By the section and not by the value: that may be the section's end. */
-void write_put_symbols(
-	struct wr *wr, const struct image *image, const struct write_plan *plan)
+void insert_put_symbols(
+    struct wr *wr, const struct image *image, const struct insert_plan *plan)
 {
-	const struct write_grow *grow = &plan->grow;
+	const struct insert_grow *grow = &plan->grow;
 	const struct image_section *table = &image->sections[grow->symtab];
 	uint64_t start = grow->symbols_off - table->hdr.sh_offset, off, addr;
 
@@ -274,8 +274,8 @@ void write_put_symbols(
 		if (!in_block(image, grow, &symbol))
 			continue;
 		hdr = &image->sections[symbol.section].hdr;
-		if (write_grow_moves(plan, hdr->sh_offset, &off, &addr))
+		if (insert_grow_moves(plan, hdr->sh_offset, &off, &addr))
 			wr_patch_u64(wr, (size_t)at + SYM_VALUE,
-				symbol.value - hdr->sh_addr + addr);
+			    symbol.value - hdr->sh_addr + addr);
 	}
 }

@@ -18,22 +18,22 @@ enum {
  * section's bytes and the program's, which may be edited in place without harm to the way
  * back. The record's own hash is 0 while it is computed.
  */
-static void seal(struct wr *parts, const struct write_plan *plan)
+static void seal(struct wr *parts, const struct insert_plan *plan)
 {
 	size_t at = (size_t)(plan->record_off - plan->tail_off + plan->record_size) -
-		    WRITE_FOOTER_SIZE + WRITE_FOOTER_HASH;
-	uint64_t hash = WRITE_HASH_START;
+		    INSERT_FOOTER_SIZE + INSERT_FOOTER_HASH;
+	uint64_t hash = INSERT_HASH_START;
 
 	for (size_t i = 0; i < N_PARTS; i++)
-		hash = write_record_hash(hash, parts[i].data, parts[i].size);
+		hash = insert_record_hash(hash, parts[i].data, parts[i].size);
 	wr_patch_u64(&parts[PART_TAIL], at, hash);
 }
 
 /* The grown name table, the undo record, the section header table. */
 static void put_tail(struct wr *wr, const struct image *image,
-	const struct write_slots *slots, const struct write_plan *plan)
+    const struct insert_slots *slots, const struct insert_plan *plan)
 {
-	if (slots->names != WRITE_NONE) {
+	if (slots->names != INSERT_NONE) {
 		const struct image_section *old = &image->sections[slots->names];
 
 		wr_bytes(wr, old->data, (size_t)old->hdr.sh_size);
@@ -45,31 +45,31 @@ static void put_tail(struct wr *wr, const struct image *image,
 	if (wr->failed)
 		return;
 	wr_zeros(wr, (size_t)(plan->record_off - plan->tail_off) - wr->size);
-	write_record_encode(wr, image, plan);
-	write_put_shdrs(wr, image, slots, plan);
+	insert_record_encode(wr, image, plan);
+	insert_put_shdrs(wr, image, slots, plan);
 }
 
-bool write_body(const struct image *image, int fd, struct err *err)
+bool insert_body(const struct image *image, int fd, struct err *err)
 {
-	if (!write_copy(image, image->size, fd, err))
+	if (!insert_copy(image, image->size, fd, err))
 		return false;
 	/* The file behind the image may be one that this program has converted before. */
 	for (size_t i = 0; i < image->n_restored; i++)
-		if (!write_at(fd, image->bytes + image->restored[i].off,
-			    image->restored[i].size, image->restored[i].off, err))
+		if (!insert_at(fd, image->bytes + image->restored[i].off,
+			image->restored[i].size, image->restored[i].off, err))
 			return false;
 	return true;
 }
 
-static bool write_lifted(
-	const struct image *image, const struct write_plan *plan, int fd, struct err *err)
+static bool insert_lifted(
+    const struct image *image, const struct insert_plan *plan, int fd, struct err *err)
 {
 	for (size_t i = 0; i < plan->grow.n_moves; i++) {
-		const struct write_move *move = &plan->grow.moves[i];
+		const struct insert_move *move = &plan->grow.moves[i];
 
-		if (move->lifted && !write_at(fd, image->bytes + move->off,
-					    (size_t)move->size,
-					    plan->segment_off + move->to, err))
+		if (move->lifted &&
+		    !insert_at(fd, image->bytes + move->off, (size_t)move->size,
+			plan->segment_off + move->to, err))
 			return false;
 	}
 	return true;
@@ -79,61 +79,61 @@ static bool write_lifted(
  * The header last: until then the file is the input with bytes behind it. Gaps are never
  * written: they are holes, which read as zeros.
  */
-static bool write_parts(const struct image *image, const struct write_plan *plan,
-	const struct wr *parts, const uint8_t *sframe, int fd, struct err *err)
+static bool insert_parts(const struct image *image, const struct insert_plan *plan,
+    const struct wr *parts, const uint8_t *sframe, int fd, struct err *err)
 {
-	const struct write_grow *grow = &plan->grow;
+	const struct insert_grow *grow = &plan->grow;
 
-	return write_lifted(image, plan, fd, err) &&
-	       write_at(fd, parts[PART_SLIDE].data, parts[PART_SLIDE].size,
-		       grow->slide_off, err) &&
-	       write_at(fd, parts[PART_DYNAMIC].data, parts[PART_DYNAMIC].size,
-		       grow->dynamic_off, err) &&
-	       write_at(fd, parts[PART_SYMBOLS].data, parts[PART_SYMBOLS].size,
-		       grow->symbols_off, err) &&
-	       write_at(fd, parts[PART_PHDRS].data, parts[PART_PHDRS].size,
-		       plan->phdr_off, err) &&
-	       write_at(fd, sframe, (size_t)plan->sframe_size, plan->sframe_off, err) &&
-	       write_at(fd, parts[PART_TAIL].data, parts[PART_TAIL].size, plan->tail_off,
-		       err) &&
-	       write_at(fd, parts[PART_EHDR].data, parts[PART_EHDR].size, 0, err);
+	return insert_lifted(image, plan, fd, err) &&
+	       insert_at(fd, parts[PART_SLIDE].data, parts[PART_SLIDE].size,
+		   grow->slide_off, err) &&
+	       insert_at(fd, parts[PART_DYNAMIC].data, parts[PART_DYNAMIC].size,
+		   grow->dynamic_off, err) &&
+	       insert_at(fd, parts[PART_SYMBOLS].data, parts[PART_SYMBOLS].size,
+		   grow->symbols_off, err) &&
+	       insert_at(fd, parts[PART_PHDRS].data, parts[PART_PHDRS].size,
+		   plan->phdr_off, err) &&
+	       insert_at(fd, sframe, (size_t)plan->sframe_size, plan->sframe_off, err) &&
+	       insert_at(fd, parts[PART_TAIL].data, parts[PART_TAIL].size, plan->tail_off,
+		   err) &&
+	       insert_at(fd, parts[PART_EHDR].data, parts[PART_EHDR].size, 0, err);
 }
 
 /* What slides, and what leads to all that moves. */
 static void put_grow(
-	struct wr *parts, const struct image *image, const struct write_plan *plan)
+    struct wr *parts, const struct image *image, const struct insert_plan *plan)
 {
-	const struct write_grow *grow = &plan->grow;
+	const struct insert_grow *grow = &plan->grow;
 	struct wr *slide = &parts[PART_SLIDE];
 
 	for (size_t i = 0; i < grow->n_moves; i++) {
-		const struct write_move *move = &grow->moves[i];
+		const struct insert_move *move = &grow->moves[i];
 
 		if (move->lifted)
 			continue;
 		wr_zeros(slide, (size_t)(move->to - grow->slide_off) - slide->size);
 		wr_bytes(slide, image->bytes + move->off, (size_t)move->size);
 	}
-	write_put_dynamic(&parts[PART_DYNAMIC], image, plan);
+	insert_put_dynamic(&parts[PART_DYNAMIC], image, plan);
 	if (grow->symbols_size)
-		write_put_symbols(&parts[PART_SYMBOLS], image, plan);
+		insert_put_symbols(&parts[PART_SYMBOLS], image, plan);
 }
 
 /* Everything small is made in memory first, so that running out of it leaves the file
  * untouched. */
-bool write_image(const struct image *image, const struct write_plan *plan,
-	const uint8_t *sframe, int fd, struct err *err)
+bool insert_image(const struct image *image, const struct insert_plan *plan,
+    const uint8_t *sframe, int fd, struct err *err)
 {
-	struct write_slots slots;
+	struct insert_slots slots;
 	struct wr parts[N_PARTS];
 	bool ok = false, failed = false;
 
-	if (!write_slots_find(image, &slots, err))
+	if (!insert_slots_find(image, &slots, err))
 		return false;
 	for (size_t i = 0; i < N_PARTS; i++)
 		wr_init(&parts[i], image->big_endian);
-	write_put_header(&parts[PART_EHDR], image, plan);
-	write_put_phdrs(&parts[PART_PHDRS], image, &slots, plan);
+	insert_put_header(&parts[PART_EHDR], image, plan);
+	insert_put_phdrs(&parts[PART_PHDRS], image, &slots, plan);
 	put_tail(&parts[PART_TAIL], image, &slots, plan);
 	put_grow(parts, image, plan);
 	for (size_t i = 0; i < N_PARTS; i++)
@@ -142,7 +142,7 @@ bool write_image(const struct image *image, const struct write_plan *plan,
 		err_set_nomem(err);
 	} else {
 		seal(parts, plan);
-		ok = write_parts(image, plan, parts, sframe, fd, err);
+		ok = insert_parts(image, plan, parts, sframe, fd, err);
 	}
 	for (size_t i = 0; i < N_PARTS; i++)
 		wr_deinit(&parts[i]);

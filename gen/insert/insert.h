@@ -21,38 +21,38 @@
 #include "gen/method.h"
 
 /* No such table entry. */
-#define WRITE_NONE SIZE_MAX
+#define INSERT_NONE SIZE_MAX
 
 /* At most so many units move. */
-enum { WRITE_MAX_MOVES = 12 };
+enum { INSERT_MAX_MOVES = 12 };
 
 /* Bytes of the input that stand elsewhere in the output. */
-struct write_move {
+struct insert_move {
 	uint64_t off, size; /* in the input */
-	bool lifted;	    /* into the new segment; otherwise it stays in the first page */
-	uint64_t to;	    /* in the output: from the segment's start, or from the file's */
+	bool lifted; /* into the new segment; otherwise it stays in the first page */
+	uint64_t to; /* in the output: from the segment's start, or from the file's */
 };
 
 /*
  * Of the method "grow": what moves to make room behind the program header table. All is 0
  * for the other methods, and where nothing moves.
  */
-struct write_grow {
-	struct write_move moves[WRITE_MAX_MOVES]; /* ascending */
+struct insert_grow {
+	struct insert_move moves[INSERT_MAX_MOVES]; /* ascending */
 	size_t n_moves;
 	size_t n_sections; /* sections 1 to this one stand in the block */
 	uint64_t bias;	   /* address less offset of the block, in the input */
 	uint64_t block_off, block_end; /* in the input: what is moved is in here */
 	uint64_t slide_off, slide_end; /* in the output: what is not lifted is in here */
-	uint64_t lift_end;	       /* from the new segment's start; 0 when nothing is lifted */
-	bool lifts_dynamic;	       /* the dynamic section leads to some of it */
+	uint64_t lift_end;  /* from the new segment's start; 0 when nothing is lifted */
+	bool lifts_dynamic; /* the dynamic section leads to some of it */
 	/* What changes because it leads there: .dynamic, and a part of .symtab. */
 	uint64_t dynamic_off, dynamic_size;
 	uint64_t symbols_off, symbols_size;
 	size_t symtab; /* the section, when symbols_size is not 0 */
 };
 
-struct write_plan {
+struct insert_plan {
 	enum method method;
 	enum obstacle obstacles[N_METHODS]; /* of the methods that were tried */
 	uint64_t sframe_addr;		    /* of the section once loaded, unbiased */
@@ -63,14 +63,14 @@ struct write_plan {
 	uint64_t segment_addr, segment_off, segment_size, segment_align;
 	uint64_t phdr_off, phdr_addr; /* of the program header table, in the output */
 	size_t n_phdrs, n_sections;   /* of the output */
-	/* Entries of the input's program header table, or WRITE_NONE: the PT_LOAD that
+	/* Entries of the input's program header table, or INSERT_NONE: the PT_LOAD that
 	 * grows over the section, the one that becomes PT_GNU_SFRAME (else that goes
 	 * last), and those that go to make room. */
 	size_t grown, sframe_entry, dropped[2];
 	/* The PT_LOAD that ends with the program header table, where that grows into the
-	 * padding behind it; or WRITE_NONE. */
+	 * padding behind it; or INSERT_NONE. */
 	size_t table_load;
-	struct write_grow grow;
+	struct insert_grow grow;
 	bool add_phdr;	     /* a PT_PHDR in front, for a library that has none */
 	uint64_t tail_off;   /* from here on the file holds no loaded bytes: */
 	uint64_t strtab_off; /* the new section name table; 0 without one */
@@ -83,16 +83,16 @@ struct write_plan {
  * Plans a section of sframe_size bytes into image by the given method, or by the first that
  * applies. ERR_UNSUPPORTED or ERR_LIMIT, naming the reason, when no place is safe.
  */
-ATTR_MUST_CHECK bool write_plan(const struct image *image, uint64_t sframe_size,
-	enum method method, struct write_plan *plan, struct err *err);
+ATTR_MUST_CHECK bool insert_plan(const struct image *image, uint64_t sframe_size,
+    enum method method, struct insert_plan *plan, struct err *err);
 
 /*
  * Writes the whole output to fd (open for writing, empty), in two steps: what it has of the
  * input, for which no plan is needed, and then everything else. ERR_IO.
  */
-ATTR_MUST_CHECK bool write_body(const struct image *image, int fd, struct err *err);
-ATTR_MUST_CHECK bool write_image(const struct image *image, const struct write_plan *plan,
-	const uint8_t *sframe, int fd, struct err *err);
+ATTR_MUST_CHECK bool insert_body(const struct image *image, int fd, struct err *err);
+ATTR_MUST_CHECK bool insert_image(const struct image *image,
+    const struct insert_plan *plan, const uint8_t *sframe, int fd, struct err *err);
 
 /*
  * Checks the finished file against the input: original sections and segments where they
@@ -100,7 +100,7 @@ ATTR_MUST_CHECK bool write_image(const struct image *image, const struct write_p
  * gen/insert/check.c); PT_LOADs ascending, not overlapping, congruent; the section mapped
  * and covered by PT_GNU_SFRAME; the way back complete. ERR_INTERNAL names what is off.
  */
-ATTR_MUST_CHECK bool write_check(const struct image *input, const struct write_plan *plan,
-	const struct image *output, struct err *err);
+ATTR_MUST_CHECK bool insert_check(const struct image *input,
+    const struct insert_plan *plan, const struct image *output, struct err *err);
 
 #endif

@@ -15,39 +15,39 @@
 #include "gen/insert/insert.h"
 
 enum {
-	WRITE_EHDR_SIZE = 64,
-	WRITE_PHDR_SIZE = 56,
-	WRITE_SHDR_SIZE = 64,
-	WRITE_DYN_SIZE = 16,
-	WRITE_SFRAME_ALIGN = 8,
-	WRITE_PHDR_ALIGN = 8,
+	INSERT_EHDR_SIZE = 64,
+	INSERT_PHDR_SIZE = 56,
+	INSERT_SHDR_SIZE = 64,
+	INSERT_DYN_SIZE = 16,
+	INSERT_SFRAME_ALIGN = 8,
+	INSERT_PHDR_ALIGN = 8,
 	/* The smallest page of any machine supported; a file is mapped in units of at
 	 * least this. */
-	WRITE_MIN_PAGE = 4096,
-	WRITE_GUARD_PAGES = 2,
+	INSERT_MIN_PAGE = 4096,
+	INSERT_GUARD_PAGES = 2,
 	/* Offsets in the ELF header of the four fields that change. */
-	WRITE_E_PHOFF = 32,
-	WRITE_E_PHNUM = 56,
-	WRITE_E_SHNUM = 60,
+	INSERT_E_PHOFF = 32,
+	INSERT_E_PHNUM = 56,
+	INSERT_E_SHNUM = 60,
 };
 
 /* No loader takes an address or offset above this; sums of two of them do not wrap. */
-#define WRITE_MAX_PLACE ((uint64_t)INT64_MAX)
+#define INSERT_MAX_PLACE ((uint64_t)INT64_MAX)
 
-struct write_range {
+struct insert_range {
 	uint64_t off, size;
 };
 
 /* What the tables of the input have to offer (gen/insert/slots.c). */
-struct write_slots {
+struct insert_slots {
 	bool library;	 /* never started as a program: nobody takes AT_PHDR from it */
 	bool has_phdr;	 /* there is a PT_PHDR */
 	bool editable;	 /* the program header table shares no byte with another header */
 	bool phdr_right; /* PT_PHDR, if any, is where the first PT_LOAD maps the table */
 	size_t first_load, last_load; /* indices of PT_LOADs */
-	/* Entries of an SFrame section that is already there, or WRITE_NONE. */
+	/* Entries of an SFrame section that is already there, or INSERT_NONE. */
 	size_t sframe_segment, sframe_section;
-	size_t names; /* index of the section name table, or WRITE_NONE */
+	size_t names; /* index of the section name table, or INSERT_NONE */
 	/* Entries that mean nothing or repeat another one, and entries that the bytes
 	 * behind the table have room for. */
 	size_t spare[2], n_spare;
@@ -58,91 +58,91 @@ struct write_slots {
 };
 
 /* ERR_UNSUPPORTED or ERR_LIMIT when a table cannot take the entries. */
-ATTR_MUST_CHECK bool write_slots_find(
-	const struct image *image, struct write_slots *slots, struct err *err);
+ATTR_MUST_CHECK bool insert_slots_find(
+    const struct image *image, struct insert_slots *slots, struct err *err);
 
 /*
  * Whether size file bytes at off are nobody's: zero, and in no section, segment or header
  * table. With in_load, the PT_LOAD that maps the program header table does not count.
  */
-bool write_is_free(const struct image *image, uint64_t off, uint64_t size, bool in_load);
+bool insert_is_free(const struct image *image, uint64_t off, uint64_t size, bool in_load);
 
 /*
  * Whether size bytes behind PT_LOAD number load are padding, in the file and in memory:
  * zero, in no section or segment, and on no page of another segment or of RELRO.
  */
-bool write_is_padding(const struct image *image, size_t load, uint64_t size);
+bool insert_is_padding(const struct image *image, size_t load, uint64_t size);
 
 /* Whether they are in the ELF header or in a header table. */
-bool write_meets_tables(const struct image *image, uint64_t off, uint64_t size);
+bool insert_meets_tables(const struct image *image, uint64_t off, uint64_t size);
 
 /*
  * The first address that neither a segment nor a loaded section (.tbss has no segment)
  * uses. ERR_MALFORMED when a section reaches past the end of the address space.
  */
-ATTR_MUST_CHECK bool write_end_of_memory(
-	const struct image *image, uint64_t *end, struct err *err);
+ATTR_MUST_CHECK bool insert_end_of_memory(
+    const struct image *image, uint64_t *end, struct err *err);
 
 /* The alignment of the file's PT_LOADs, halved until it divides bias. */
-uint64_t write_segment_align(const struct image *image, uint64_t bias);
+uint64_t insert_segment_align(const struct image *image, uint64_t bias);
 
 /*
  * A method places the section, the segment and the program header table in plan, which
  * comes with the table where it was. It says what keeps it from it, and may say more in
  * err.
  */
-enum obstacle write_plan_in_place(const struct image *image,
-	const struct write_slots *slots, struct write_plan *plan, struct err *err);
-enum obstacle write_plan_slack(const struct image *image, const struct write_slots *slots,
-	struct write_plan *plan, struct err *err);
-enum obstacle write_plan_grow(const struct image *image, const struct write_slots *slots,
-	struct write_plan *plan, struct err *err);
-enum obstacle write_plan_append(const struct image *image,
-	const struct write_slots *slots, struct write_plan *plan, struct err *err);
+enum obstacle insert_plan_in_place(const struct image *image,
+    const struct insert_slots *slots, struct insert_plan *plan, struct err *err);
+enum obstacle insert_plan_slack(const struct image *image,
+    const struct insert_slots *slots, struct insert_plan *plan, struct err *err);
+enum obstacle insert_plan_grow(const struct image *image,
+    const struct insert_slots *slots, struct insert_plan *plan, struct err *err);
+enum obstacle insert_plan_append(const struct image *image,
+    const struct insert_slots *slots, struct insert_plan *plan, struct err *err);
 
 /* Takes the room of n entries behind the table; false, and nothing taken, without it. */
-ATTR_MUST_CHECK bool write_take_room(
-	const struct write_slots *slots, size_t n, struct write_plan *plan);
+ATTR_MUST_CHECK bool insert_take_room(
+    const struct insert_slots *slots, size_t n, struct insert_plan *plan);
 
 /* For "grow": finds what has to move so that the table can take added entries. */
-enum obstacle write_grow_block(const struct image *image, const struct write_slots *slots,
-	size_t added, struct write_plan *plan);
+enum obstacle insert_grow_block(const struct image *image,
+    const struct insert_slots *slots, size_t added, struct insert_plan *plan);
 
 /* The DT_* that leads to a section of this type, when it can move, or DT_NULL. */
-int64_t write_grow_tag(uint32_t type);
+int64_t insert_grow_tag(uint32_t type);
 
 /* Where a file byte of the input goes; false when it stays. */
-bool write_grow_moves(const struct write_plan *plan, uint64_t off, uint64_t *new_off,
-	uint64_t *new_addr);
+bool insert_grow_moves(
+    const struct insert_plan *plan, uint64_t off, uint64_t *new_off, uint64_t *new_addr);
 
 /* Finds what leads to the block: tags and symbols that are corrected. The obstacle is what
  * cannot be. */
-enum obstacle write_grow_refs(const struct image *image, struct write_grow *grow);
+enum obstacle insert_grow_refs(const struct image *image, struct insert_grow *grow);
 
 /* .dynamic, and the part of .symtab, as they are in the output. */
-void write_put_dynamic(
-	struct wr *wr, const struct image *image, const struct write_plan *plan);
-void write_put_symbols(
-	struct wr *wr, const struct image *image, const struct write_plan *plan);
+void insert_put_dynamic(
+    struct wr *wr, const struct image *image, const struct insert_plan *plan);
+void insert_put_symbols(
+    struct wr *wr, const struct image *image, const struct insert_plan *plan);
 
-/* The part of write_check that is about what "grow" moves. */
-ATTR_MUST_CHECK bool write_check_grow(const struct image *input,
-	const struct write_plan *plan, const struct image *output, struct err *err);
+/* The part of insert_check that is about what "grow" moves. */
+ATTR_MUST_CHECK bool insert_check_grow(const struct image *input,
+    const struct insert_plan *plan, const struct image *output, struct err *err);
 
 /* Moves a program header of the input with the sections that it names; false when they
  * moved apart. */
-ATTR_MUST_CHECK bool write_grow_follow(const struct image *input,
-	const struct write_plan *plan, const struct image *output, GElf_Phdr *phdr);
+ATTR_MUST_CHECK bool insert_grow_follow(const struct image *input,
+    const struct insert_plan *plan, const struct image *output, GElf_Phdr *phdr);
 
 /* Bytes between the segment's start and a table in it: its size, see append.c. */
-static inline uint64_t write_table_size(const struct write_plan *plan)
+static inline uint64_t insert_table_size(const struct insert_plan *plan)
 {
-	return (uint64_t)plan->n_phdrs * WRITE_PHDR_SIZE;
+	return (uint64_t)plan->n_phdrs * INSERT_PHDR_SIZE;
 }
 
 /* Whether the table stands elsewhere than in the input. */
-static inline bool write_table_moves(
-	const struct image *image, const struct write_plan *plan)
+static inline bool insert_table_moves(
+    const struct image *image, const struct insert_plan *plan)
 {
 	return plan->phdr_off != image->ehdr.e_phoff;
 }
@@ -151,62 +151,63 @@ static inline bool write_table_moves(
  * The bytes that a section .phdrs owns: the moved table, or what "grow" leaves unused
  * behind what slid. Size 0 without one.
  */
-struct write_range write_owned(const struct image *image, const struct write_plan *plan);
+struct insert_range insert_owned(
+    const struct image *image, const struct insert_plan *plan);
 
 /* Whether what PT_PHDR says of it is no longer so. */
-static inline bool write_table_changes(
-	const struct image *image, const struct write_plan *plan)
+static inline bool insert_table_changes(
+    const struct image *image, const struct insert_plan *plan)
 {
-	return write_table_moves(image, plan) || plan->n_phdrs != image->n_phdrs;
+	return insert_table_moves(image, plan) || plan->n_phdrs != image->n_phdrs;
 }
 
 /* Where names go in the grown section name table, as offsets from its start, and its
  * size. */
-struct write_names {
+struct insert_names {
 	uint64_t sframe, phdrs, undo, size;
 };
-struct write_names write_names_place(
-	const struct image *image, const struct write_slots *slots);
+struct insert_names insert_names_place(
+    const struct image *image, const struct insert_slots *slots);
 
 /* Refuses a file whose layout gives no safe place, by name (gen/insert/refuse.c). */
-ATTR_MUST_CHECK bool write_refuse(const struct image *image, struct err *err);
+ATTR_MUST_CHECK bool insert_refuse(const struct image *image, struct err *err);
 
 /* Refuses a kernel, whose section can only be where its link has put one. */
-ATTR_MUST_CHECK bool write_refuse_kernel(const struct image *image, struct err *err);
+ATTR_MUST_CHECK bool insert_refuse_kernel(const struct image *image, struct err *err);
 
 /* The header and the tables of the output (gen/insert/tables.c). */
-void write_put_header(
-	struct wr *wr, const struct image *image, const struct write_plan *plan);
-void write_put_phdrs(struct wr *wr, const struct image *image,
-	const struct write_slots *slots, const struct write_plan *plan);
-void write_put_shdr(struct wr *wr, const GElf_Shdr *hdr);
-void write_put_shdrs(struct wr *wr, const struct image *image,
-	const struct write_slots *slots, const struct write_plan *plan);
+void insert_put_header(
+    struct wr *wr, const struct image *image, const struct insert_plan *plan);
+void insert_put_phdrs(struct wr *wr, const struct image *image,
+    const struct insert_slots *slots, const struct insert_plan *plan);
+void insert_put_shdr(struct wr *wr, const GElf_Shdr *hdr);
+void insert_put_shdrs(struct wr *wr, const struct image *image,
+    const struct insert_slots *slots, const struct insert_plan *plan);
 
 /* Copies the first size bytes of image's file to fd, holes as holes. */
-ATTR_MUST_CHECK bool write_copy(
-	const struct image *image, uint64_t size, int fd, struct err *err);
+ATTR_MUST_CHECK bool insert_copy(
+    const struct image *image, uint64_t size, int fd, struct err *err);
 /* All of it, at off. */
-ATTR_MUST_CHECK bool write_at(
-	int fd, const void *data, size_t size, uint64_t off, struct err *err);
+ATTR_MUST_CHECK bool insert_at(
+    int fd, const void *data, size_t size, uint64_t off, struct err *err);
 
 /*
  * The undo record: the ranges of the input that the output overwrites, each as
  *     u64 offset, u64 size, u64 stored (size, or 0 when all were zero), stored bytes
- * and then a footer of WRITE_FOOTER_SIZE bytes, which ends where the section header table
+ * and then a footer of INSERT_FOOTER_SIZE bytes, which ends where the section header table
  * starts, or with the file when there is none. The footer's hash covers what leads back:
  * ELF header, program headers, everything from tail_off on, the record included, and the
  * ranges that are neither of these nor the section.
  */
-enum { WRITE_FOOTER_SIZE = 72, WRITE_RANGE_HEAD = 24, WRITE_MAX_RANGES = 5 };
-extern const char write_record_magic[16];
+enum { INSERT_FOOTER_SIZE = 72, INSERT_RANGE_HEAD = 24, INSERT_MAX_RANGES = 5 };
+extern const char insert_record_magic[16];
 
 /* The ranges of the input that plan overwrites, ascending; gives their number, at most
- * WRITE_MAX_RANGES. */
-size_t write_ranges(const struct image *image, const struct write_plan *plan,
-	struct write_range ranges[WRITE_MAX_RANGES]);
+ * INSERT_MAX_RANGES. */
+size_t insert_ranges(const struct image *image, const struct insert_plan *plan,
+    struct insert_range ranges[INSERT_MAX_RANGES]);
 
-struct write_footer {
+struct insert_footer {
 	uint64_t old_size, new_size;
 	uint64_t tail_off;    /* what follows the last loaded byte, up to the end */
 	uint64_t ranges_size; /* bytes of the ranges, which stand before the footer */
@@ -214,23 +215,23 @@ struct write_footer {
 	uint64_t hash;
 };
 /* Bytes of the ranges as they are stored. */
-uint64_t write_record_ranges_size(
-	const struct image *image, const struct write_plan *plan);
+uint64_t insert_record_ranges_size(
+    const struct image *image, const struct insert_plan *plan);
 /* Ranges and footer, with hash 0. */
-void write_record_encode(
-	struct wr *wr, const struct image *image, const struct write_plan *plan);
-/* From WRITE_FOOTER_SIZE bytes; false when they are no footer. */
-ATTR_MUST_CHECK bool write_footer_decode(
-	const uint8_t *data, bool big_endian, struct write_footer *footer);
+void insert_record_encode(
+    struct wr *wr, const struct image *image, const struct insert_plan *plan);
+/* From INSERT_FOOTER_SIZE bytes; false when they are no footer. */
+ATTR_MUST_CHECK bool insert_footer_decode(
+    const uint8_t *data, bool big_endian, struct insert_footer *footer);
 /* Where the hash stands in the footer; it counts as 0 for itself. */
-enum { WRITE_FOOTER_HASH = WRITE_FOOTER_SIZE - 8 };
+enum { INSERT_FOOTER_HASH = INSERT_FOOTER_SIZE - 8 };
 /*
  * Fills in the hash of a file without program headers: its ELF header, and all of it from
  * tail_off on, in which the footer ends at footer_end.
  */
-void write_record_seal(const struct wr *header, struct wr *tail, uint64_t footer_end);
-/* Feeds size bytes into a running hash; the first call gets WRITE_HASH_START. */
-#define WRITE_HASH_START UINT64_C(0xcbf29ce484222325)
-uint64_t write_record_hash(uint64_t hash, const uint8_t *data, size_t size);
+void insert_record_seal(const struct wr *header, struct wr *tail, uint64_t footer_end);
+/* Feeds size bytes into a running hash; the first call gets INSERT_HASH_START. */
+#define INSERT_HASH_START UINT64_C(0xcbf29ce484222325)
+uint64_t insert_record_hash(uint64_t hash, const uint8_t *data, size_t size);
 
 #endif

@@ -10,24 +10,24 @@
 
 /* In the order of gen/method.h: what changes least of the file comes first. */
 static enum obstacle (*const planners[N_METHODS])(const struct image *image,
-	const struct write_slots *slots, struct write_plan *plan, struct err *err) = {
-	[METHOD_IN_PLACE] = write_plan_in_place,
-	[METHOD_SLACK] = write_plan_slack,
-	[METHOD_GROW] = write_plan_grow,
-	[METHOD_APPEND] = write_plan_append,
+    const struct insert_slots *slots, struct insert_plan *plan, struct err *err) = {
+    [METHOD_IN_PLACE] = insert_plan_in_place,
+    [METHOD_SLACK] = insert_plan_slack,
+    [METHOD_GROW] = insert_plan_grow,
+    [METHOD_APPEND] = insert_plan_append,
 };
 
 /* A plan in which nothing has been placed yet. */
 static void start_plan(
-	const struct image *image, enum method method, struct write_plan *plan)
+    const struct image *image, enum method method, struct insert_plan *plan)
 {
 	plan->method = method;
-	plan->grown = plan->sframe_entry = plan->table_load = WRITE_NONE;
-	plan->dropped[0] = plan->dropped[1] = WRITE_NONE;
+	plan->grown = plan->sframe_entry = plan->table_load = INSERT_NONE;
+	plan->dropped[0] = plan->dropped[1] = INSERT_NONE;
 	plan->n_phdrs = image->n_phdrs;
 	plan->phdr_off = image->ehdr.e_phoff;
 	plan->segment_size = 0;
-	plan->grow = (struct write_grow){0};
+	plan->grow = (struct insert_grow){0};
 	plan->add_phdr = false;
 	/* The address of a table that stays: only PT_PHDR cares, and says it itself. */
 	plan->phdr_addr = 0;
@@ -37,18 +37,18 @@ static void start_plan(
 }
 
 /* The refusal of a method that was asked for, or of the last one. */
-static bool refuse(const struct write_plan *plan, struct err *err)
+static bool refuse(const struct insert_plan *plan, struct err *err)
 {
 	/* Some methods know more than the sentence. */
 	if (err->kind == ERR_NONE)
 		err_set(err, ERR_UNSUPPORTED, "the section cannot go in by %s: %s",
-			method_name(plan->method),
-			obstacle_text(plan->obstacles[plan->method]));
+		    method_name(plan->method),
+		    obstacle_text(plan->obstacles[plan->method]));
 	return false;
 }
 
-static bool choose_method(const struct image *image, const struct write_slots *slots,
-	enum method method, struct write_plan *plan, struct err *err)
+static bool choose_method(const struct image *image, const struct insert_slots *slots,
+    enum method method, struct insert_plan *plan, struct err *err)
 {
 	for (enum method i = 0; i < N_METHODS; i++) {
 		if (method != METHOD_AUTO && i != method)
@@ -67,40 +67,40 @@ static bool choose_method(const struct image *image, const struct write_slots *s
  * Behind the last loaded byte: the grown name table, the undo record, the section
  * headers. The record ends where the headers start, which is how it is found again.
  */
-static bool place_tail(const struct image *image, const struct write_slots *slots,
-	struct write_plan *plan, struct err *err)
+static bool place_tail(const struct image *image, const struct insert_slots *slots,
+    struct insert_plan *plan, struct err *err)
 {
-	uint64_t names_size = write_names_place(image, slots).size, ranges, end;
+	uint64_t names_size = insert_names_place(image, slots).size, ranges, end;
 
 	plan->tail_off =
-		plan->segment_size ? plan->segment_off + plan->segment_size : image->size;
+	    plan->segment_size ? plan->segment_off + plan->segment_size : image->size;
 	end = plan->tail_off;
 	if (names_size) {
 		plan->strtab_off = end;
 		end += names_size;
 	}
-	ranges = write_record_ranges_size(image, plan);
+	ranges = insert_record_ranges_size(image, plan);
 	if (!num_align_up(end, 8, &plan->record_off) || !num_align_up(ranges, 8, &ranges))
 		return err_set(err, ERR_LIMIT, "%s", obstacle_text(OBSTACLE_TOO_LARGE));
-	plan->record_size = ranges + WRITE_FOOTER_SIZE;
+	plan->record_size = ranges + INSERT_FOOTER_SIZE;
 	plan->file_size = plan->record_off + plan->record_size;
 	if (!image->n_sections)
 		return true;
-	plan->n_sections = image->n_sections + (write_owned(image, plan).size > 0) +
-			   (slots->sframe_section == WRITE_NONE) + 1;
+	plan->n_sections = image->n_sections + (insert_owned(image, plan).size > 0) +
+			   (slots->sframe_section == INSERT_NONE) + 1;
 	plan->shdr_off = plan->file_size;
-	plan->file_size += plan->n_sections * WRITE_SHDR_SIZE;
+	plan->file_size += plan->n_sections * INSERT_SHDR_SIZE;
 	return true;
 }
 
-bool write_plan(const struct image *image, uint64_t sframe_size, enum method method,
-	struct write_plan *plan, struct err *err)
+bool insert_plan(const struct image *image, uint64_t sframe_size, enum method method,
+    struct insert_plan *plan, struct err *err)
 {
-	struct write_slots slots;
+	struct insert_slots slots;
 
-	*plan = (struct write_plan){.sframe_size = sframe_size};
-	return write_refuse(image, err) && write_slots_find(image, &slots, err) &&
+	*plan = (struct insert_plan){.sframe_size = sframe_size};
+	return insert_refuse(image, err) && insert_slots_find(image, &slots, err) &&
 	       choose_method(image, &slots, method, plan, err) &&
-	       (plan->method == METHOD_IN_PLACE || write_refuse_kernel(image, err)) &&
+	       (plan->method == METHOD_IN_PLACE || insert_refuse_kernel(image, err)) &&
 	       place_tail(image, &slots, plan, err);
 }

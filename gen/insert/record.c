@@ -11,33 +11,33 @@
 /* FNV-1a, 64 bits: against accidents, not against intent. */
 #define HASH_PRIME UINT64_C(0x100000001b3)
 
-const char write_record_magic[16] = "eh2sframe undo\n";
+const char insert_record_magic[16] = "eh2sframe undo\n";
 
 /* Ascending and apart, so that undo can demand it. */
-size_t write_ranges(const struct image *image, const struct write_plan *plan,
-	struct write_range ranges[WRITE_MAX_RANGES])
+size_t insert_ranges(const struct image *image, const struct insert_plan *plan,
+    struct insert_range ranges[INSERT_MAX_RANGES])
 {
-	const struct write_grow *grow = &plan->grow;
+	const struct insert_grow *grow = &plan->grow;
 	uint64_t table = image->ehdr.e_phoff;
 	size_t n = 0;
 
-	ranges[n++] = (struct write_range){0, WRITE_EHDR_SIZE};
-	if (!write_table_moves(image, plan))
-		ranges[n++] = (struct write_range){table, write_table_size(plan)};
+	ranges[n++] = (struct insert_range){0, INSERT_EHDR_SIZE};
+	if (!insert_table_moves(image, plan))
+		ranges[n++] = (struct insert_range){table, insert_table_size(plan)};
 	if (plan->sframe_off < image->size)
-		ranges[n++] = (struct write_range){plan->sframe_off, plan->sframe_size};
+		ranges[n++] = (struct insert_range){plan->sframe_off, plan->sframe_size};
 	if (grow->slide_end > grow->slide_off)
-		ranges[n++] = (struct write_range){
-			grow->slide_off, grow->slide_end - grow->slide_off};
+		ranges[n++] = (struct insert_range){
+		    grow->slide_off, grow->slide_end - grow->slide_off};
 	if (grow->dynamic_size)
 		ranges[n++] =
-			(struct write_range){grow->dynamic_off, grow->dynamic_size};
+		    (struct insert_range){grow->dynamic_off, grow->dynamic_size};
 	if (grow->symbols_size)
 		ranges[n++] =
-			(struct write_range){grow->symbols_off, grow->symbols_size};
+		    (struct insert_range){grow->symbols_off, grow->symbols_size};
 	/* The table may stand behind the section (files that patchelf wrote). */
 	if (n > 2 && ranges[1].off > ranges[2].off) {
-		struct write_range swap = ranges[1];
+		struct insert_range swap = ranges[1];
 
 		ranges[1] = ranges[2];
 		ranges[2] = swap;
@@ -45,7 +45,7 @@ size_t write_ranges(const struct image *image, const struct write_plan *plan,
 	return n;
 }
 
-static bool is_zero(const struct image *image, const struct write_range *range)
+static bool is_zero(const struct image *image, const struct insert_range *range)
 {
 	for (uint64_t i = 0; i < range->size; i++)
 		if (image->bytes[range->off + i])
@@ -53,12 +53,12 @@ static bool is_zero(const struct image *image, const struct write_range *range)
 	return true;
 }
 
-uint64_t write_record_ranges_size(
-	const struct image *image, const struct write_plan *plan)
+uint64_t insert_record_ranges_size(
+    const struct image *image, const struct insert_plan *plan)
 {
-	struct write_range ranges[WRITE_MAX_RANGES];
-	size_t n = write_ranges(image, plan, ranges);
-	uint64_t size = n * WRITE_RANGE_HEAD;
+	struct insert_range ranges[INSERT_MAX_RANGES];
+	size_t n = insert_ranges(image, plan, ranges);
+	uint64_t size = n * INSERT_RANGE_HEAD;
 
 	for (size_t i = 0; i < n; i++)
 		size += is_zero(image, &ranges[i]) ? 0 : ranges[i].size;
@@ -66,11 +66,11 @@ uint64_t write_record_ranges_size(
 }
 
 /* In the byte order of the file, as everything else in it. */
-void write_record_encode(
-	struct wr *wr, const struct image *image, const struct write_plan *plan)
+void insert_record_encode(
+    struct wr *wr, const struct image *image, const struct insert_plan *plan)
 {
-	struct write_range ranges[WRITE_MAX_RANGES];
-	size_t n = write_ranges(image, plan, ranges), start = wr->size;
+	struct insert_range ranges[INSERT_MAX_RANGES];
+	size_t n = insert_ranges(image, plan, ranges), start = wr->size;
 
 	for (size_t i = 0; i < n; i++) {
 		bool zero = is_zero(image, &ranges[i]);
@@ -80,17 +80,17 @@ void write_record_encode(
 		wr_u64(wr, zero ? 0 : ranges[i].size);
 		if (!zero)
 			wr_bytes(
-				wr, image->bytes + ranges[i].off, (size_t)ranges[i].size);
+			    wr, image->bytes + ranges[i].off, (size_t)ranges[i].size);
 	}
 	/* The footer ends where the section headers start, which is a multiple of 8. */
-	wr_zeros(wr, (size_t)plan->record_size - WRITE_FOOTER_SIZE - (wr->size - start));
-	wr_bytes(wr, write_record_magic, sizeof(write_record_magic));
+	wr_zeros(wr, (size_t)plan->record_size - INSERT_FOOTER_SIZE - (wr->size - start));
+	wr_bytes(wr, insert_record_magic, sizeof(insert_record_magic));
 	wr_u32(wr, RECORD_VERSION);
-	wr_u32(wr, WRITE_FOOTER_SIZE);
+	wr_u32(wr, INSERT_FOOTER_SIZE);
 	wr_u64(wr, image->size);
 	wr_u64(wr, plan->file_size);
 	wr_u64(wr, plan->tail_off);
-	wr_u64(wr, plan->record_size - WRITE_FOOTER_SIZE);
+	wr_u64(wr, plan->record_size - INSERT_FOOTER_SIZE);
 	wr_u64(wr, n);
 	wr_u64(wr, 0);
 }
@@ -99,16 +99,16 @@ void write_record_encode(
  * A version or size that this program does not write is no record, so that a later
  * version can change both without being misread.
  */
-bool write_footer_decode(
-	const uint8_t *data, bool big_endian, struct write_footer *footer)
+bool insert_footer_decode(
+    const uint8_t *data, bool big_endian, struct insert_footer *footer)
 {
 	struct rd rd;
 
-	rd_init(&rd, data, WRITE_FOOTER_SIZE, big_endian);
-	if (memcmp(rd_skip(&rd, sizeof(write_record_magic)), write_record_magic,
-		    sizeof(write_record_magic)) != 0)
+	rd_init(&rd, data, INSERT_FOOTER_SIZE, big_endian);
+	if (memcmp(rd_skip(&rd, sizeof(insert_record_magic)), insert_record_magic,
+		sizeof(insert_record_magic)) != 0)
 		return false;
-	if (rd_u32(&rd) != RECORD_VERSION || rd_u32(&rd) != WRITE_FOOTER_SIZE)
+	if (rd_u32(&rd) != RECORD_VERSION || rd_u32(&rd) != INSERT_FOOTER_SIZE)
 		return false;
 	footer->old_size = rd_u64(&rd);
 	footer->new_size = rd_u64(&rd);
@@ -120,18 +120,18 @@ bool write_footer_decode(
 }
 
 /* Bytewise, over a few kilobytes per file. */
-uint64_t write_record_hash(uint64_t hash, const uint8_t *data, size_t size)
+uint64_t insert_record_hash(uint64_t hash, const uint8_t *data, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
 		hash = (hash ^ data[i]) * HASH_PRIME;
 	return hash;
 }
 
-void write_record_seal(const struct wr *header, struct wr *tail, uint64_t footer_end)
+void insert_record_seal(const struct wr *header, struct wr *tail, uint64_t footer_end)
 {
-	uint64_t hash = write_record_hash(WRITE_HASH_START, header->data, header->size);
+	uint64_t hash = insert_record_hash(INSERT_HASH_START, header->data, header->size);
 
-	hash = write_record_hash(hash, tail->data, tail->size);
+	hash = insert_record_hash(hash, tail->data, tail->size);
 	wr_patch_u64(
-		tail, (size_t)footer_end - WRITE_FOOTER_SIZE + WRITE_FOOTER_HASH, hash);
+	    tail, (size_t)footer_end - INSERT_FOOTER_SIZE + INSERT_FOOTER_HASH, hash);
 }

@@ -16,45 +16,45 @@
  * everything" has no sure meaning.
  */
 static bool refuse_segment(
-	const struct image *image, size_t i, uint64_t *end, struct err *err)
+    const struct image *image, size_t i, uint64_t *end, struct err *err)
 {
 	const GElf_Phdr *phdr = &image->phdrs[i];
-	uint64_t align = phdr->p_align > WRITE_MIN_PAGE ? phdr->p_align : WRITE_MIN_PAGE,
+	uint64_t align =
+		     phdr->p_align > INSERT_MIN_PAGE ? phdr->p_align : INSERT_MIN_PAGE,
 		 phdr_end;
 
 	/* Linkers give a segment of .bss alone the offset that it would have. */
 	if (phdr->p_filesz &&
-		!num_range_inside(phdr->p_offset, phdr->p_filesz, image->size))
+	    !num_range_inside(phdr->p_offset, phdr->p_filesz, image->size))
 		return err_set(err, ERR_MALFORMED,
-			"program header %zu: PT_LOAD (0x%" PRIx64
-			" bytes at offset 0x%" PRIx64
-			") reaches past the end of the file (0x%zx): truncated or "
-			"damaged",
-			i, phdr->p_filesz, phdr->p_offset, image->size);
+		    "program header %zu: PT_LOAD (0x%" PRIx64
+		    " bytes at offset 0x%" PRIx64
+		    ") reaches past the end of the file (0x%zx): truncated or "
+		    "damaged",
+		    i, phdr->p_filesz, phdr->p_offset, image->size);
 	if (phdr->p_filesz > phdr->p_memsz ||
-		__builtin_add_overflow(phdr->p_vaddr, phdr->p_memsz, &phdr_end))
+	    __builtin_add_overflow(phdr->p_vaddr, phdr->p_memsz, &phdr_end))
 		return err_set(err, ERR_MALFORMED,
-			"program header %zu: PT_LOAD at 0x%" PRIx64
-			" has impossible sizes (file 0x%" PRIx64 ", memory 0x%" PRIx64
-			")",
-			i, phdr->p_vaddr, phdr->p_filesz, phdr->p_memsz);
+		    "program header %zu: PT_LOAD at 0x%" PRIx64
+		    " has impossible sizes (file 0x%" PRIx64 ", memory 0x%" PRIx64 ")",
+		    i, phdr->p_vaddr, phdr->p_filesz, phdr->p_memsz);
 	if (phdr->p_align & (phdr->p_align - 1))
 		return err_set(err, ERR_MALFORMED,
-			"program header %zu: PT_LOAD alignment 0x%" PRIx64
-			" is not a power of two",
-			i, phdr->p_align);
+		    "program header %zu: PT_LOAD alignment 0x%" PRIx64
+		    " is not a power of two",
+		    i, phdr->p_align);
 	if ((phdr->p_vaddr - phdr->p_offset) & (align - 1))
 		return err_set(err, ERR_UNSUPPORTED,
-			"program header %zu: PT_LOAD address 0x%" PRIx64
-			" and offset 0x%" PRIx64 " are not congruent modulo 0x%" PRIx64
-			", so it is not mapped by pages",
-			i, phdr->p_vaddr, phdr->p_offset, align);
+		    "program header %zu: PT_LOAD address 0x%" PRIx64
+		    " and offset 0x%" PRIx64 " are not congruent modulo 0x%" PRIx64
+		    ", so it is not mapped by pages",
+		    i, phdr->p_vaddr, phdr->p_offset, align);
 	if (phdr->p_vaddr < *end)
 		return err_set(err, ERR_UNSUPPORTED,
-			"program header %zu: PT_LOAD at 0x%" PRIx64
-			" starts below the end of the "
-			"one before (0x%" PRIx64 "); they must ascend and not overlap",
-			i, phdr->p_vaddr, *end);
+		    "program header %zu: PT_LOAD at 0x%" PRIx64
+		    " starts below the end of the "
+		    "one before (0x%" PRIx64 "); they must ascend and not overlap",
+		    i, phdr->p_vaddr, *end);
 	*end = phdr_end;
 	return true;
 }
@@ -76,12 +76,12 @@ static bool refuse_segments(const struct image *image, struct err *err)
 	}
 	if (!n_loads)
 		return err_set(err, ERR_UNSUPPORTED,
-			"no PT_LOAD program header, so nothing of it is ever loaded");
+		    "no PT_LOAD program header, so nothing of it is ever loaded");
 	if (n_sframe > 1)
 		return err_set(err, ERR_UNSUPPORTED,
-			"%zu PT_GNU_SFRAME program headers, where "
-			"one is known what to do with",
-			n_sframe);
+		    "%zu PT_GNU_SFRAME program headers, where "
+		    "one is known what to do with",
+		    n_sframe);
 	return true;
 }
 
@@ -103,7 +103,7 @@ static int compare_extents(const void *left, const void *right)
 /* Sections that share bytes make every later strip or objcopy a gamble; no linker makes
  * any. */
 static bool refuse_overlap(
-	const struct image *image, struct extent *list, size_t n, struct err *err)
+    const struct image *image, struct extent *list, size_t n, struct err *err)
 {
 	if (n)
 		qsort(list, n, sizeof(*list), compare_extents);
@@ -111,18 +111,17 @@ static bool refuse_overlap(
 		if (list[i].start >= list[i - 1].end)
 			continue;
 		return err_set(err, ERR_MALFORMED,
-			"sections %zu (%s) and %zu (%s) overlap in the file at offset "
-			"0x%" PRIx64,
-			list[i - 1].index, image->sections[list[i - 1].index].name,
-			list[i].index, image->sections[list[i].index].name,
-			list[i].start);
+		    "sections %zu (%s) and %zu (%s) overlap in the file at offset "
+		    "0x%" PRIx64,
+		    list[i - 1].index, image->sections[list[i - 1].index].name,
+		    list[i].index, image->sections[list[i].index].name, list[i].start);
 	}
 	return true;
 }
 
 /* Fills list with the sections that have bytes in the file. */
 static bool list_extents(
-	const struct image *image, struct extent *list, size_t *n, struct err *err)
+    const struct image *image, struct extent *list, size_t *n, struct err *err)
 {
 	size_t n_sframe = 0;
 
@@ -131,23 +130,22 @@ static bool list_extents(
 
 		if (image_is_sframe(&image->sections[i]) && ++n_sframe > 1)
 			return err_set(err, ERR_UNSUPPORTED,
-				"section %zu is a second SFrame section, where one is "
-				"known what to do "
-				"with",
-				i);
+			    "section %zu is a second SFrame section, where one is "
+			    "known what to do "
+			    "with",
+			    i);
 		if (hdr->sh_type == SHT_NULL || hdr->sh_type == SHT_NOBITS ||
-			!hdr->sh_size)
+		    !hdr->sh_size)
 			continue;
 		if (!image->sections[i].data)
 			return err_set(err, ERR_MALFORMED,
-				"section %zu (%s, 0x%" PRIx64
-				" bytes at offset 0x%" PRIx64
-				") reaches past the end of the file (0x%zx): truncated "
-				"or damaged",
-				i, image->sections[i].name, hdr->sh_size, hdr->sh_offset,
-				image->size);
+			    "section %zu (%s, 0x%" PRIx64 " bytes at offset 0x%" PRIx64
+			    ") reaches past the end of the file (0x%zx): truncated "
+			    "or damaged",
+			    i, image->sections[i].name, hdr->sh_size, hdr->sh_offset,
+			    image->size);
 		list[(*n)++] =
-			(struct extent){hdr->sh_offset, hdr->sh_offset + hdr->sh_size, i};
+		    (struct extent){hdr->sh_offset, hdr->sh_offset + hdr->sh_size, i};
 	}
 	return true;
 }
@@ -187,8 +185,8 @@ static bool refuse_payload(const struct image *image, uint64_t end, struct err *
 	uint64_t ends[2];
 
 	/* Both tables were found inside the file. */
-	ends[0] = image->ehdr.e_shoff + image->n_sections * WRITE_SHDR_SIZE;
-	ends[1] = image->ehdr.e_phoff + image->n_phdrs * WRITE_PHDR_SIZE;
+	ends[0] = image->ehdr.e_shoff + image->n_sections * INSERT_SHDR_SIZE;
+	ends[1] = image->ehdr.e_phoff + image->n_phdrs * INSERT_PHDR_SIZE;
 	for (size_t i = 0; i < 2; i++)
 		if (ends[i] > end)
 			end = ends[i];
@@ -196,32 +194,32 @@ static bool refuse_payload(const struct image *image, uint64_t end, struct err *
 		const GElf_Phdr *phdr = &image->phdrs[i];
 
 		if (phdr->p_filesz &&
-			num_range_inside(phdr->p_offset, phdr->p_filesz, image->size) &&
-			phdr->p_offset + phdr->p_filesz > end)
+		    num_range_inside(phdr->p_offset, phdr->p_filesz, image->size) &&
+		    phdr->p_offset + phdr->p_filesz > end)
 			end = phdr->p_offset + phdr->p_filesz;
 	}
 	if (end < image->size && !is_padding(image, end))
 		return err_set(err, ERR_UNSUPPORTED,
-			"0x%" PRIx64 " bytes from offset 0x%" PRIx64
-			" on belong to no section or "
-			"segment: an appended payload, which may be looked for at the "
-			"end of the file",
-			image->size - end, end);
+		    "0x%" PRIx64 " bytes from offset 0x%" PRIx64
+		    " on belong to no section or "
+		    "segment: an appended payload, which may be looked for at the "
+		    "end of the file",
+		    image->size - end, end);
 	return true;
 }
 
 /* Cheapest and most telling first: a user reads one reason only. */
-bool write_refuse(const struct image *image, struct err *err)
+bool insert_refuse(const struct image *image, struct err *err)
 {
 	uint64_t end = 0;
 
 	if (image->ehdr.e_type == ET_REL)
 		return err_set(err, ERR_UNSUPPORTED,
-			"a relocatable object has no segments; convert what is linked "
-			"from it");
+		    "a relocatable object has no segments; convert what is linked "
+		    "from it");
 	if (!image->n_phdrs)
 		return err_set(err, ERR_UNSUPPORTED,
-			"no program headers, so nothing of it is loaded");
+		    "no program headers, so nothing of it is loaded");
 	return refuse_segments(image, err) && refuse_sections(image, &end, err) &&
 	       refuse_payload(image, end, err);
 }

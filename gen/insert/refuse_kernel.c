@@ -24,7 +24,7 @@ static bool kernel_has_name(const struct image_section *names, const char *name)
 	return false;
 }
 
-bool write_refuse_kernel(const struct image *image, struct err *err)
+bool insert_refuse_kernel(const struct image *image, struct err *err)
 {
 	static const char *const known[] = {"__start_sframe_header", "__start_sframe"};
 
@@ -36,13 +36,13 @@ bool write_refuse_kernel(const struct image *image, struct err *err)
 			continue;
 		names = &image->sections[hdr->sh_link];
 		for (size_t j = 0; names->data && j < sizeof(known) / sizeof(known[0]);
-			j++)
+		     j++)
 			if (kernel_has_name(names, known[j]))
 				return err_set(err, ERR_UNSUPPORTED,
-					"it finds its .sframe by the linker's symbol %s, "
-					"as kernels do: convert vmlinux.o or each object "
-					"before the last link",
-					known[j]);
+				    "it finds its .sframe by the linker's symbol %s, "
+				    "as kernels do: convert vmlinux.o or each object "
+				    "before the last link",
+				    known[j]);
 		return true;
 	}
 	return true;

@@ -32,7 +32,7 @@ static bool shares_page(const struct place *place, const GElf_Phdr *phdr)
 
 	return meets(place->addr, place->size, phdr->p_vaddr & ~mask, addr_end) ||
 	       (phdr->p_filesz &&
-		       meets(place->off, place->size, phdr->p_offset & ~mask, off_end));
+		   meets(place->off, place->size, phdr->p_offset & ~mask, off_end));
 }
 
 /*
@@ -40,54 +40,54 @@ static bool shares_page(const struct place *place, const GElf_Phdr *phdr)
  * by bytes that come to lie inside. Sections without a segment (.tbss) have addresses,
  * too.
  */
-bool write_is_padding(const struct image *image, size_t load, uint64_t size)
+bool insert_is_padding(const struct image *image, size_t load, uint64_t size)
 {
 	const GElf_Phdr *self = &image->phdrs[load];
 	struct place place = {.off = self->p_offset + self->p_filesz,
-		.addr = self->p_vaddr + self->p_filesz,
-		.size = size,
-		.page = write_segment_align(image, 0)};
+	    .addr = self->p_vaddr + self->p_filesz,
+	    .size = size,
+	    .page = insert_segment_align(image, 0)};
 
 	for (size_t i = 0; i < image->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &image->phdrs[i];
 
 		if (i != load && phdr->p_memsz &&
-			(phdr->p_type == PT_LOAD || phdr->p_type == PT_GNU_RELRO) &&
-			shares_page(&place, phdr))
+		    (phdr->p_type == PT_LOAD || phdr->p_type == PT_GNU_RELRO) &&
+		    shares_page(&place, phdr))
 			return false;
 	}
 	for (size_t i = 1; i < image->n_sections; i++) {
 		const GElf_Shdr *hdr = &image->sections[i].hdr;
 
 		if (hdr->sh_flags & SHF_ALLOC &&
-			meets(place.addr, size, hdr->sh_addr, hdr->sh_addr + hdr->sh_size))
+		    meets(place.addr, size, hdr->sh_addr, hdr->sh_addr + hdr->sh_size))
 			return false;
 	}
-	return write_is_free(image, place.off, size, false);
+	return insert_is_free(image, place.off, size, false);
 }
 
 /* The last segment may not grow beyond its page: what follows in memory is the heap. */
-static bool fits(const struct image *image, const struct write_slots *slots, size_t i,
-	struct write_plan *plan)
+static bool fits(const struct image *image, const struct insert_slots *slots, size_t i,
+    struct insert_plan *plan)
 {
 	const GElf_Phdr *phdr = &image->phdrs[i];
 	uint64_t from, start, end;
 
 	/* Where the table grows to, the section cannot be. */
 	if (phdr->p_type != PT_LOAD || phdr->p_flags != PF_R || !phdr->p_filesz ||
-		phdr->p_filesz != phdr->p_memsz || i == plan->table_load)
+	    phdr->p_filesz != phdr->p_memsz || i == plan->table_load)
 		return false;
 	from = phdr->p_vaddr + phdr->p_filesz;
 	/* Sums of file values: the end of a PT_LOAD was checked, its alignment was not.
 	 */
-	if (!num_align_up(from, WRITE_SFRAME_ALIGN, &start) ||
-		__builtin_add_overflow(start, plan->sframe_size, &end) ||
-		end > WRITE_MAX_PLACE)
+	if (!num_align_up(from, INSERT_SFRAME_ALIGN, &start) ||
+	    __builtin_add_overflow(start, plan->sframe_size, &end) ||
+	    end > INSERT_MAX_PLACE)
 		return false;
 	if (i == slots->last_load &&
-		(end - 1) / WRITE_MIN_PAGE != (from - 1) / WRITE_MIN_PAGE)
+	    (end - 1) / INSERT_MIN_PAGE != (from - 1) / INSERT_MIN_PAGE)
 		return false;
-	if (!write_is_padding(image, i, end - from))
+	if (!insert_is_padding(image, i, end - from))
 		return false;
 	plan->grown = i;
 	plan->sframe_addr = start;
@@ -96,19 +96,19 @@ static bool fits(const struct image *image, const struct write_slots *slots, siz
 }
 
 /* The first one, so that the choice is the same on every run. */
-enum obstacle write_plan_slack(const struct image *image, const struct write_slots *slots,
-	struct write_plan *plan, struct err *err)
+enum obstacle insert_plan_slack(const struct image *image,
+    const struct insert_slots *slots, struct insert_plan *plan, struct err *err)
 {
 	(void)err;
 	if (!slots->editable)
 		return OBSTACLE_TABLE;
-	if (slots->sframe_segment != WRITE_NONE)
+	if (slots->sframe_segment != INSERT_NONE)
 		plan->sframe_entry = slots->sframe_segment;
 	else if (slots->n_spare)
 		plan->sframe_entry = slots->spare[0];
-	else if (!write_take_room(slots, 1, plan))
+	else if (!insert_take_room(slots, 1, plan))
 		return OBSTACLE_NO_SLOT;
-	plan->n_phdrs += plan->sframe_entry == WRITE_NONE;
+	plan->n_phdrs += plan->sframe_entry == INSERT_NONE;
 	for (size_t i = 0; i < image->n_phdrs; i++)
 		if (fits(image, slots, i, plan))
 			return OBSTACLE_NONE;

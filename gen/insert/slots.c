@@ -51,9 +51,9 @@ static bool is_spare(const struct image *image, size_t i)
 		return false;
 	for (size_t k = 0; k < image->n_phdrs; k++)
 		if (image->phdrs[k].p_type == PT_GNU_PROPERTY &&
-			image->phdrs[k].p_offset == phdr->p_offset &&
-			image->phdrs[k].p_vaddr == phdr->p_vaddr &&
-			image->phdrs[k].p_filesz == phdr->p_filesz)
+		    image->phdrs[k].p_offset == phdr->p_offset &&
+		    image->phdrs[k].p_vaddr == phdr->p_vaddr &&
+		    image->phdrs[k].p_filesz == phdr->p_filesz)
 			return true;
 	return false;
 }
@@ -64,13 +64,13 @@ static bool overlaps(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
 	return a_size && b_size && a < b + b_size && b < a + a_size;
 }
 
-bool write_meets_tables(const struct image *image, uint64_t off, uint64_t size)
+bool insert_meets_tables(const struct image *image, uint64_t off, uint64_t size)
 {
 	const GElf_Ehdr *ehdr = &image->ehdr;
 
-	return overlaps(off, size, 0, WRITE_EHDR_SIZE) ||
-	       overlaps(off, size, ehdr->e_phoff, image->n_phdrs * WRITE_PHDR_SIZE) ||
-	       overlaps(off, size, ehdr->e_shoff, image->n_sections * WRITE_SHDR_SIZE);
+	return overlaps(off, size, 0, INSERT_EHDR_SIZE) ||
+	       overlaps(off, size, ehdr->e_phoff, image->n_phdrs * INSERT_PHDR_SIZE) ||
+	       overlaps(off, size, ehdr->e_shoff, image->n_sections * INSERT_SHDR_SIZE);
 }
 
 static bool is_owned(const struct image *image, uint64_t off, uint64_t size, bool in_load)
@@ -83,23 +83,23 @@ static bool is_owned(const struct image *image, uint64_t off, uint64_t size, boo
 		if (!overlaps(off, size, phdr->p_offset, phdr->p_filesz))
 			continue;
 		if (!in_load || phdr->p_type != PT_LOAD || phdr->p_offset > table ||
-			off + size - phdr->p_offset > phdr->p_filesz)
+		    off + size - phdr->p_offset > phdr->p_filesz)
 			return true;
 	}
 	for (size_t i = 1; i < image->n_sections; i++) {
 		const GElf_Shdr *hdr = &image->sections[i].hdr;
 
 		if (hdr->sh_type != SHT_NOBITS && hdr->sh_type != SHT_NULL &&
-			overlaps(off, size, hdr->sh_offset, hdr->sh_size))
+		    overlaps(off, size, hdr->sh_offset, hdr->sh_size))
 			return true;
 	}
-	return write_meets_tables(image, off, size);
+	return insert_meets_tables(image, off, size);
 }
 
-bool write_is_free(const struct image *image, uint64_t off, uint64_t size, bool in_load)
+bool insert_is_free(const struct image *image, uint64_t off, uint64_t size, bool in_load)
 {
 	if (!num_range_inside(off, size, image->size) ||
-		is_owned(image, off, size, in_load))
+	    is_owned(image, off, size, in_load))
 		return false;
 	for (uint64_t i = 0; i < size; i++)
 		if (image->bytes[off + i])
@@ -110,26 +110,24 @@ bool write_is_free(const struct image *image, uint64_t off, uint64_t size, bool 
 /* glibc computes where a program is from PT_PHDR, which must grow with the table. */
 static bool phdr_is_right(const struct image *image, const GElf_Phdr *load)
 {
-	uint64_t size = image->n_phdrs * WRITE_PHDR_SIZE;
+	uint64_t size = image->n_phdrs * INSERT_PHDR_SIZE;
 
 	for (size_t i = 0; i < image->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &image->phdrs[i];
 
 		if (phdr->p_type == PT_PHDR &&
-			(phdr->p_offset != image->ehdr.e_phoff ||
-				phdr->p_filesz != size || phdr->p_memsz != size ||
-				phdr->p_paddr != phdr->p_vaddr ||
-				phdr->p_vaddr - load->p_vaddr !=
-					phdr->p_offset - load->p_offset))
+		    (phdr->p_offset != image->ehdr.e_phoff || phdr->p_filesz != size ||
+			phdr->p_memsz != size || phdr->p_paddr != phdr->p_vaddr ||
+			phdr->p_vaddr - load->p_vaddr != phdr->p_offset - load->p_offset))
 			return false;
 	}
 	return true;
 }
 
 /* Without section headers, nobody knows what the zeros behind the table are. */
-static void find_room(const struct image *image, struct write_slots *slots)
+static void find_room(const struct image *image, struct insert_slots *slots)
 {
-	uint64_t end = image->ehdr.e_phoff + image->n_phdrs * WRITE_PHDR_SIZE;
+	uint64_t end = image->ehdr.e_phoff + image->n_phdrs * INSERT_PHDR_SIZE;
 	bool inside = false;
 
 	for (size_t i = 0; i < image->n_phdrs; i++) {
@@ -137,21 +135,22 @@ static void find_room(const struct image *image, struct write_slots *slots)
 
 		if (phdr->p_type != PT_LOAD || phdr->p_offset > image->ehdr.e_phoff)
 			continue;
-		if (num_range_inside(end - phdr->p_offset, WRITE_PHDR_SIZE, phdr->p_filesz))
+		if (num_range_inside(
+			end - phdr->p_offset, INSERT_PHDR_SIZE, phdr->p_filesz))
 			inside = true;
 		else if (end - phdr->p_offset != phdr->p_filesz || phdr->p_flags & PF_W ||
 			 phdr->p_filesz != phdr->p_memsz)
 			continue;
 		slots->table_load = i;
 	}
-	if (slots->table_load == WRITE_NONE || !image->n_sections ||
-		!phdr_is_right(image, &image->phdrs[slots->table_load]))
+	if (slots->table_load == INSERT_NONE || !image->n_sections ||
+	    !phdr_is_right(image, &image->phdrs[slots->table_load]))
 		return;
 	while (slots->room < 2) {
-		uint64_t size = (slots->room + 1) * WRITE_PHDR_SIZE;
+		uint64_t size = (slots->room + 1) * INSERT_PHDR_SIZE;
 
-		if (inside ? !write_is_free(image, end, size, true)
-			   : !write_is_padding(image, slots->table_load, size))
+		if (inside ? !insert_is_free(image, end, size, true)
+			   : !insert_is_padding(image, slots->table_load, size))
 			break;
 		slots->room++;
 	}
@@ -161,14 +160,14 @@ static void find_room(const struct image *image, struct write_slots *slots)
 /* In damaged files only, but there a change to one would be one to the other. */
 static bool is_editable(const struct image *image)
 {
-	uint64_t table = image->ehdr.e_phoff, size = image->n_phdrs * WRITE_PHDR_SIZE;
+	uint64_t table = image->ehdr.e_phoff, size = image->n_phdrs * INSERT_PHDR_SIZE;
 
-	return !overlaps(table, size, 0, WRITE_EHDR_SIZE) &&
+	return !overlaps(table, size, 0, INSERT_EHDR_SIZE) &&
 	       !overlaps(table, size, image->ehdr.e_shoff,
-		       image->n_sections * WRITE_SHDR_SIZE);
+		   image->n_sections * INSERT_SHDR_SIZE);
 }
 
-static void find_phdrs(const struct image *image, struct write_slots *slots)
+static void find_phdrs(const struct image *image, struct insert_slots *slots)
 {
 	for (size_t i = 0; i < image->n_phdrs; i++) {
 		uint32_t type = image->phdrs[i].p_type;
@@ -177,7 +176,7 @@ static void find_phdrs(const struct image *image, struct write_slots *slots)
 			slots->has_phdr = true;
 		if (type == IMAGE_PT_GNU_SFRAME)
 			slots->sframe_segment = i;
-		if (type == PT_LOAD && slots->first_load == WRITE_NONE)
+		if (type == PT_LOAD && slots->first_load == INSERT_NONE)
 			slots->first_load = i;
 		if (type == PT_LOAD)
 			slots->last_load = i;
@@ -186,59 +185,59 @@ static void find_phdrs(const struct image *image, struct write_slots *slots)
 	}
 	find_room(image, slots);
 	slots->editable = is_editable(image);
-	slots->phdr_right = slots->first_load != WRITE_NONE &&
+	slots->phdr_right = slots->first_load != INSERT_NONE &&
 			    phdr_is_right(image, &image->phdrs[slots->first_load]);
 }
 
 /* The name table is the one section that grows, so it must be one that can move. */
 static bool find_names(
-	const struct image *image, struct write_slots *slots, struct err *err)
+    const struct image *image, struct insert_slots *slots, struct err *err)
 {
 	size_t names = image->ehdr.e_shstrndx;
 
 	if (!image->n_sections || !names)
 		return true;
 	if (names >= image->n_sections ||
-		image->sections[names].hdr.sh_type != SHT_STRTAB ||
-		!image->sections[names].data)
+	    image->sections[names].hdr.sh_type != SHT_STRTAB ||
+	    !image->sections[names].data)
 		return err_set(err, ERR_MALFORMED,
-			"e_shstrndx is %zu, which is not a string table inside the file",
-			names);
+		    "e_shstrndx is %zu, which is not a string table inside the file",
+		    names);
 	if (image->sections[names].hdr.sh_flags & SHF_ALLOC)
 		return err_set(err, ERR_UNSUPPORTED,
-			"the section name table (section %zu) is loaded with the "
-			"program, so it cannot grow",
-			names);
+		    "the section name table (section %zu) is loaded with the "
+		    "program, so it cannot grow",
+		    names);
 	for (size_t i = 0; i < image->n_sections; i++)
 		if (image->sections[i].hdr.sh_name >= image->sections[names].hdr.sh_size)
 			return err_set(err, ERR_MALFORMED,
-				"section %zu has its name outside the name table, where "
-				"it would get another one when that grows",
-				i);
+			    "section %zu has its name outside the name table, where "
+			    "it would get another one when that grows",
+			    i);
 	slots->names = names;
 	return true;
 }
 
-bool write_slots_find(
-	const struct image *image, struct write_slots *slots, struct err *err)
+bool insert_slots_find(
+    const struct image *image, struct insert_slots *slots, struct err *err)
 {
-	*slots = (struct write_slots){.first_load = WRITE_NONE,
-		.last_load = WRITE_NONE,
-		.sframe_segment = WRITE_NONE,
-		.sframe_section = WRITE_NONE,
-		.names = WRITE_NONE,
-		.table_load = WRITE_NONE,
-		.library = is_library(image)};
-	if (image->n_phdrs + MAX_ADDED > MAX_PHDR_BYTES / WRITE_PHDR_SIZE)
+	*slots = (struct insert_slots){.first_load = INSERT_NONE,
+	    .last_load = INSERT_NONE,
+	    .sframe_segment = INSERT_NONE,
+	    .sframe_section = INSERT_NONE,
+	    .names = INSERT_NONE,
+	    .table_load = INSERT_NONE,
+	    .library = is_library(image)};
+	if (image->n_phdrs + MAX_ADDED > MAX_PHDR_BYTES / INSERT_PHDR_SIZE)
 		return err_set(err, ERR_LIMIT,
-			"%zu program headers; loaders take no more than %d with the new "
-			"ones",
-			image->n_phdrs, MAX_PHDR_BYTES / WRITE_PHDR_SIZE);
+		    "%zu program headers; loaders take no more than %d with the new "
+		    "ones",
+		    image->n_phdrs, MAX_PHDR_BYTES / INSERT_PHDR_SIZE);
 	if (image->n_sections + MAX_ADDED >= SHN_LORESERVE)
 		return err_set(err, ERR_LIMIT,
-			"%zu sections; the ELF header can count no more than %d with the "
-			"new ones",
-			image->n_sections, SHN_LORESERVE - 1);
+		    "%zu sections; the ELF header can count no more than %d with the "
+		    "new ones",
+		    image->n_sections, SHN_LORESERVE - 1);
 	find_phdrs(image, slots);
 	for (size_t i = 1; i < image->n_sections; i++)
 		if (image_is_sframe(&image->sections[i]))
@@ -246,13 +245,13 @@ bool write_slots_find(
 	return find_names(image, slots, err);
 }
 
-struct write_names write_names_place(
-	const struct image *image, const struct write_slots *slots)
+struct insert_names insert_names_place(
+    const struct image *image, const struct insert_slots *slots)
 {
-	struct write_names place = {0};
+	struct insert_names place = {0};
 	const GElf_Shdr *old;
 
-	if (slots->names == WRITE_NONE)
+	if (slots->names == INSERT_NONE)
 		return place;
 	old = &image->sections[slots->names].hdr;
 	/* One NUL first: a damaged table need not end with one. */
@@ -263,7 +262,7 @@ struct write_names write_names_place(
 	return place;
 }
 
-bool write_end_of_memory(const struct image *image, uint64_t *end, struct err *err)
+bool insert_end_of_memory(const struct image *image, uint64_t *end, struct err *err)
 {
 	*end = 0;
 	for (size_t i = 0; i < image->n_phdrs; i++)
@@ -277,29 +276,29 @@ bool write_end_of_memory(const struct image *image, uint64_t *end, struct err *e
 			continue;
 		if (__builtin_add_overflow(hdr->sh_addr, hdr->sh_size, &section_end))
 			return err_set(err, ERR_MALFORMED,
-				"section %zu (%s): 0x%" PRIx64
-				" bytes at address 0x%" PRIx64
-				" reach past the end of the address space",
-				i, image->sections[i].name, hdr->sh_size, hdr->sh_addr);
+			    "section %zu (%s): 0x%" PRIx64 " bytes at address 0x%" PRIx64
+			    " reach past the end of the address space",
+			    i, image->sections[i].name, hdr->sh_size, hdr->sh_addr);
 		if (section_end > *end)
 			*end = section_end;
 	}
 	return true;
 }
 
-uint64_t write_segment_align(const struct image *image, uint64_t bias)
+uint64_t insert_segment_align(const struct image *image, uint64_t bias)
 {
-	uint64_t align = WRITE_MIN_PAGE;
+	uint64_t align = INSERT_MIN_PAGE;
 
 	for (size_t i = 0; i < image->n_phdrs; i++)
 		if (image->phdrs[i].p_type == PT_LOAD && image->phdrs[i].p_align > align)
 			align = image->phdrs[i].p_align;
-	while (align > WRITE_MIN_PAGE && bias & (align - 1))
+	while (align > INSERT_MIN_PAGE && bias & (align - 1))
 		align /= 2;
 	return align;
 }
 
-bool write_take_room(const struct write_slots *slots, size_t n, struct write_plan *plan)
+bool insert_take_room(
+    const struct insert_slots *slots, size_t n, struct insert_plan *plan)
 {
 	if (n > slots->room)
 		return false;

@@ -13,19 +13,19 @@ static void keep(struct wr *wr, const struct image *image, size_t from, size_t t
  * Field by field between runs of the original bytes, so that reserved and OS-specific
  * ones survive without being known here.
  */
-void write_put_header(
-	struct wr *wr, const struct image *image, const struct write_plan *plan)
+void insert_put_header(
+    struct wr *wr, const struct image *image, const struct insert_plan *plan)
 {
 	/* Both counts were compared with their 16-bit limits when the slots were found.
 	 */
-	keep(wr, image, 0, WRITE_E_PHOFF);
+	keep(wr, image, 0, INSERT_E_PHOFF);
 	wr_u64(wr, plan->phdr_off);
 	wr_u64(wr, plan->shdr_off);
-	keep(wr, image, WRITE_E_PHOFF + 16, WRITE_E_PHNUM);
+	keep(wr, image, INSERT_E_PHOFF + 16, INSERT_E_PHNUM);
 	wr_u16(wr, (uint16_t)plan->n_phdrs);
-	keep(wr, image, WRITE_E_PHNUM + 2, WRITE_E_SHNUM);
+	keep(wr, image, INSERT_E_PHNUM + 2, INSERT_E_SHNUM);
 	wr_u16(wr, (uint16_t)plan->n_sections);
-	keep(wr, image, WRITE_E_SHNUM + 2, WRITE_EHDR_SIZE);
+	keep(wr, image, INSERT_E_SHNUM + 2, INSERT_EHDR_SIZE);
 }
 
 /* Elf64_Phdr in the order of the gABI; wr swaps for big-endian files. */
@@ -44,20 +44,20 @@ static void put_phdr(struct wr *wr, const GElf_Phdr *phdr)
 /* All the new entries are read-only and all file bytes: none has memory beyond its file
  * size. */
 static GElf_Phdr phdr_of(
-	uint32_t type, uint64_t off, uint64_t addr, uint64_t size, uint64_t align)
+    uint32_t type, uint64_t off, uint64_t addr, uint64_t size, uint64_t align)
 {
 	return (GElf_Phdr){.p_type = type,
-		.p_flags = PF_R,
-		.p_offset = off,
-		.p_vaddr = addr,
-		.p_paddr = addr,
-		.p_filesz = size,
-		.p_memsz = size,
-		.p_align = align};
+	    .p_flags = PF_R,
+	    .p_offset = off,
+	    .p_vaddr = addr,
+	    .p_paddr = addr,
+	    .p_filesz = size,
+	    .p_memsz = size,
+	    .p_align = align};
 }
 
 /* The PT_LOAD in whose padding the section is ends with it. */
-static void grow(GElf_Phdr *phdr, const struct write_plan *plan)
+static void grow(GElf_Phdr *phdr, const struct insert_plan *plan)
 {
 	phdr->p_filesz = plan->sframe_off + plan->sframe_size - phdr->p_offset;
 	phdr->p_memsz = phdr->p_filesz;
@@ -69,15 +69,15 @@ static void grow(GElf_Phdr *phdr, const struct write_plan *plan)
  * the last one, because loaders demand ascending addresses; PT_GNU_SFRAME may stand
  * anywhere and goes last unless an entry became it.
  */
-void write_put_phdrs(struct wr *wr, const struct image *image,
-	const struct write_slots *slots, const struct write_plan *plan)
+void insert_put_phdrs(struct wr *wr, const struct image *image,
+    const struct insert_slots *slots, const struct insert_plan *plan)
 {
 	GElf_Phdr load = phdr_of(PT_LOAD, plan->segment_off, plan->segment_addr,
-			  plan->segment_size, plan->segment_align),
+		      plan->segment_size, plan->segment_align),
 		  sframe = phdr_of(IMAGE_PT_GNU_SFRAME, plan->sframe_off,
-			  plan->sframe_addr, plan->sframe_size, WRITE_SFRAME_ALIGN),
+		      plan->sframe_addr, plan->sframe_size, INSERT_SFRAME_ALIGN),
 		  table = phdr_of(PT_PHDR, plan->phdr_off, plan->phdr_addr,
-			  write_table_size(plan), WRITE_PHDR_ALIGN);
+		      insert_table_size(plan), INSERT_PHDR_ALIGN);
 	uint64_t addr;
 
 	/* Before any PT_LOAD (gABI, "Program Header"). */
@@ -91,14 +91,15 @@ void write_put_phdrs(struct wr *wr, const struct image *image,
 		} else if (i == plan->grown) {
 			grow(&phdr, plan);
 		} else if (i == plan->table_load) {
-			phdr.p_filesz = plan->phdr_off + write_table_size(plan) - phdr.p_offset;
+			phdr.p_filesz =
+			    plan->phdr_off + insert_table_size(plan) - phdr.p_offset;
 			phdr.p_memsz = phdr.p_filesz;
-		} else if (phdr.p_type == PT_PHDR && write_table_changes(image, plan)) {
+		} else if (phdr.p_type == PT_PHDR && insert_table_changes(image, plan)) {
 			table.p_flags = phdr.p_flags;
 			table.p_align = phdr.p_align;
 			phdr = table;
-		} else if (phdr.p_filesz && write_grow_moves(plan, phdr.p_offset,
-						    &phdr.p_offset, &addr)) {
+		} else if (phdr.p_filesz && insert_grow_moves(plan, phdr.p_offset,
+						&phdr.p_offset, &addr)) {
 			phdr.p_paddr += addr - phdr.p_vaddr;
 			phdr.p_vaddr = addr;
 		}
@@ -107,12 +108,12 @@ void write_put_phdrs(struct wr *wr, const struct image *image,
 		if (i == slots->last_load && plan->segment_size)
 			put_phdr(wr, &load);
 	}
-	if (plan->sframe_entry == WRITE_NONE)
+	if (plan->sframe_entry == INSERT_NONE)
 		put_phdr(wr, &sframe);
 }
 
 /* Elf64_Shdr likewise. */
-void write_put_shdr(struct wr *wr, const GElf_Shdr *hdr)
+void insert_put_shdr(struct wr *wr, const GElf_Shdr *hdr)
 {
 	wr_u32(wr, hdr->sh_name);
 	wr_u32(wr, hdr->sh_type);
@@ -130,28 +131,29 @@ void write_put_shdr(struct wr *wr, const GElf_Shdr *hdr)
  * libelf zeroes what no section covers, and patchelf 0.14 takes it for space that it can
  * give to .dynamic, in a segment that is not writable.
  */
-struct write_range write_owned(const struct image *image, const struct write_plan *plan)
+struct insert_range insert_owned(
+    const struct image *image, const struct insert_plan *plan)
 {
-	uint64_t mask = WRITE_SFRAME_ALIGN - 1, end = plan->grow.block_end,
+	uint64_t mask = INSERT_SFRAME_ALIGN - 1, end = plan->grow.block_end,
 		 off = (plan->grow.slide_end + mask) & ~mask;
 
-	if (write_table_moves(image, plan))
-		return (struct write_range){plan->phdr_off, write_table_size(plan)};
-	return (struct write_range){off, off < end ? end - off : 0};
+	if (insert_table_moves(image, plan))
+		return (struct insert_range){plan->phdr_off, insert_table_size(plan)};
+	return (struct insert_range){off, off < end ? end - off : 0};
 }
 
 static GElf_Shdr shdr_of(
-	uint64_t name, uint32_t type, uint64_t off, uint64_t addr, uint64_t size)
+    uint64_t name, uint32_t type, uint64_t off, uint64_t addr, uint64_t size)
 {
 	/* Name tables are not that long: one of 4 GiB would not be a section name table.
 	 */
 	return (GElf_Shdr){.sh_name = (uint32_t)name,
-		.sh_type = type,
-		.sh_flags = SHF_ALLOC,
-		.sh_addr = addr,
-		.sh_offset = off,
-		.sh_size = size,
-		.sh_addralign = WRITE_SFRAME_ALIGN};
+	    .sh_type = type,
+	    .sh_flags = SHF_ALLOC,
+	    .sh_addr = addr,
+	    .sh_offset = off,
+	    .sh_size = size,
+	    .sh_addralign = INSERT_SFRAME_ALIGN};
 }
 
 /*
@@ -161,19 +163,19 @@ static GElf_Shdr shdr_of(
  * record has one for the sake of the tools that keep what is in sections only: where it
  * is left alone, a changed file is known as one.
  */
-void write_put_shdrs(struct wr *wr, const struct image *image,
-	const struct write_slots *slots, const struct write_plan *plan)
+void insert_put_shdrs(struct wr *wr, const struct image *image,
+    const struct insert_slots *slots, const struct insert_plan *plan)
 {
-	struct write_names names = write_names_place(image, slots);
-	struct write_range owned = write_owned(image, plan);
+	struct insert_names names = insert_names_place(image, slots);
+	struct insert_range owned = insert_owned(image, plan);
 	GElf_Shdr sframe = shdr_of(names.sframe, IMAGE_SHT_GNU_SFRAME, plan->sframe_off,
-			  plan->sframe_addr, plan->sframe_size),
+		      plan->sframe_addr, plan->sframe_size),
 		  phdrs = shdr_of(names.phdrs, SHT_PROGBITS, owned.off,
-			  write_table_moves(image, plan) ? plan->phdr_addr
-							 : owned.off + plan->grow.bias,
-			  owned.size),
-		  undo = shdr_of(names.undo, SHT_PROGBITS, plan->record_off, 0,
-			  plan->record_size);
+		      insert_table_moves(image, plan) ? plan->phdr_addr
+						      : owned.off + plan->grow.bias,
+		      owned.size),
+		  undo = shdr_of(
+		      names.undo, SHT_PROGBITS, plan->record_off, 0, plan->record_size);
 
 	undo.sh_flags = 0;
 	for (size_t i = 0; i < image->n_sections; i++) {
@@ -188,16 +190,16 @@ void write_put_shdrs(struct wr *wr, const struct image *image,
 			hdr = sframe;
 			hdr.sh_name = name;
 		} else if (hdr.sh_type != SHT_NULL) {
-			write_grow_moves(
-				plan, hdr.sh_offset, &hdr.sh_offset, &hdr.sh_addr);
+			insert_grow_moves(
+			    plan, hdr.sh_offset, &hdr.sh_offset, &hdr.sh_addr);
 		}
-		write_put_shdr(wr, &hdr);
+		insert_put_shdr(wr, &hdr);
 	}
 	if (!image->n_sections)
 		return;
 	if (owned.size)
-		write_put_shdr(wr, &phdrs);
-	if (slots->sframe_section == WRITE_NONE)
-		write_put_shdr(wr, &sframe);
-	write_put_shdr(wr, &undo);
+		insert_put_shdr(wr, &phdrs);
+	if (slots->sframe_section == INSERT_NONE)
+		insert_put_shdr(wr, &sframe);
+	insert_put_shdr(wr, &undo);
 }

@@ -10,20 +10,20 @@
 #include "base/rd.h"
 #include "gen/insert/internal.h"
 
-/* Where write_image ends the record: at the section headers, or with the file. */
+/* Where insert_image ends the record: at the section headers, or with the file. */
 static uint64_t footer_off(const struct image *image)
 {
 	uint64_t end = image->ehdr.e_shoff ? image->ehdr.e_shoff : image->size;
 
-	return end < WRITE_FOOTER_SIZE ? 0 : end - WRITE_FOOTER_SIZE;
+	return end < INSERT_FOOTER_SIZE ? 0 : end - INSERT_FOOTER_SIZE;
 }
 
-static bool read_footer(const struct image *image, struct write_footer *footer)
+static bool read_footer(const struct image *image, struct insert_footer *footer)
 {
 	uint64_t off = footer_off(image);
 
-	return off && num_range_inside(off, WRITE_FOOTER_SIZE, image->size) &&
-	       write_footer_decode(image->bytes + off, image->big_endian, footer);
+	return off && num_range_inside(off, INSERT_FOOTER_SIZE, image->size) &&
+	       insert_footer_decode(image->bytes + off, image->big_endian, footer);
 }
 
 /*
@@ -53,7 +53,7 @@ bool undo_next(const struct undo *undo, size_t *pos, struct undo_range *range)
 	size = rd_u64(&rd);
 	stored = rd_u64(&rd);
 	if (rd.failed || !size || !num_range_inside(range->off, size, undo->size) ||
-		(stored && stored != size) || !num_size(size, &range->size))
+	    (stored && stored != size) || !num_size(size, &range->size))
 		return false;
 	range->data = stored ? rd_skip(&rd, stored) : NULL;
 	*pos = rd.pos;
@@ -65,7 +65,7 @@ bool undo_next(const struct undo *undo, size_t *pos, struct undo_range *range)
  * had edited it since (chrpath in .dynamic).
  */
 static uint64_t hash_ranges(
-	uint64_t hash, const struct image *image, const struct undo *undo)
+    uint64_t hash, const struct image *image, const struct undo *undo)
 {
 	struct undo_range range;
 	size_t pos = 0;
@@ -77,32 +77,32 @@ static uint64_t hash_ranges(
 			known |= image->phdrs[k].p_type == IMAGE_PT_GNU_SFRAME &&
 				 image->phdrs[k].p_offset == range.off;
 		if (!known)
-			hash = write_record_hash(
-				hash, image->bytes + range.off, range.size);
+			hash = insert_record_hash(
+			    hash, image->bytes + range.off, range.size);
 	}
 	return hash;
 }
 
 /* A tool that rewrites a file always touches one of these: the size, the header or a
  * table. */
-static bool tables_unchanged(const struct image *image, const struct write_footer *footer,
-	const struct undo *undo)
+static bool tables_unchanged(const struct image *image,
+    const struct insert_footer *footer, const struct undo *undo)
 {
 	static const uint8_t no_hash[sizeof(uint64_t)];
-	uint64_t at = footer_off(image) + WRITE_FOOTER_HASH, hash = WRITE_HASH_START;
+	uint64_t at = footer_off(image) + INSERT_FOOTER_HASH, hash = INSERT_HASH_START;
 
 	if (footer->new_size != image->size || footer->tail_off > at)
 		return false;
-	hash = write_record_hash(hash, image->bytes, WRITE_EHDR_SIZE);
+	hash = insert_record_hash(hash, image->bytes, INSERT_EHDR_SIZE);
 	/* Without entries the offset may be anything. */
 	if (image->n_phdrs)
-		hash = write_record_hash(hash, image->bytes + image->ehdr.e_phoff,
-			image->n_phdrs * WRITE_PHDR_SIZE);
-	hash = write_record_hash(
-		hash, image->bytes + footer->tail_off, (size_t)(at - footer->tail_off));
-	hash = write_record_hash(hash, no_hash, sizeof(no_hash));
+		hash = insert_record_hash(hash, image->bytes + image->ehdr.e_phoff,
+		    image->n_phdrs * INSERT_PHDR_SIZE);
+	hash = insert_record_hash(
+	    hash, image->bytes + footer->tail_off, (size_t)(at - footer->tail_off));
+	hash = insert_record_hash(hash, no_hash, sizeof(no_hash));
 	at += sizeof(no_hash);
-	hash = write_record_hash(hash, image->bytes + at, (size_t)(image->size - at));
+	hash = insert_record_hash(hash, image->bytes + at, (size_t)(image->size - at));
 	hash = hash_ranges(hash, image, undo);
 	return hash == footer->hash;
 }
@@ -120,68 +120,67 @@ static bool leads_back(const struct image *image, const struct undo *undo)
 	struct rd rd;
 
 	for (size_t i = 0; i < undo->n_ranges; i++) {
-		if (i >= WRITE_MAX_RANGES || !undo_next(undo, &pos, &range) ||
-			range.off < end)
+		if (i >= INSERT_MAX_RANGES || !undo_next(undo, &pos, &range) ||
+		    range.off < end)
 			return false;
-		if (!i && (range.off || range.size != WRITE_EHDR_SIZE))
+		if (!i && (range.off || range.size != INSERT_EHDR_SIZE))
 			return false;
 		if (!i)
 			ehdr = range.data;
 		end = range.off + range.size;
 	}
-	if (!ehdr || memcmp(ehdr, image->bytes, WRITE_E_PHOFF) != 0)
+	if (!ehdr || memcmp(ehdr, image->bytes, INSERT_E_PHOFF) != 0)
 		return false;
-	rd_init(&rd, ehdr, WRITE_EHDR_SIZE, image->big_endian);
-	rd_skip(&rd, WRITE_E_PHOFF);
+	rd_init(&rd, ehdr, INSERT_EHDR_SIZE, image->big_endian);
+	rd_skip(&rd, INSERT_E_PHOFF);
 	phoff = rd_u64(&rd);
 	shoff = rd_u64(&rd);
-	rd_skip(&rd, WRITE_E_PHNUM - WRITE_E_PHOFF - 16);
-	phdrs_size = (uint64_t)rd_u16(&rd) * WRITE_PHDR_SIZE;
-	rd_skip(&rd, WRITE_E_SHNUM - WRITE_E_PHNUM - 2);
-	shdrs_size = (uint64_t)rd_u16(&rd) * WRITE_SHDR_SIZE;
+	rd_skip(&rd, INSERT_E_PHNUM - INSERT_E_PHOFF - 16);
+	phdrs_size = (uint64_t)rd_u16(&rd) * INSERT_PHDR_SIZE;
+	rd_skip(&rd, INSERT_E_SHNUM - INSERT_E_PHNUM - 2);
+	shdrs_size = (uint64_t)rd_u16(&rd) * INSERT_SHDR_SIZE;
 	return num_range_inside(phoff, phdrs_size, undo->size) &&
 	       num_range_inside(shoff, shdrs_size, undo->size);
 }
 
 /* The record's ranges stand before the footer and behind the original file. */
 static bool open_record(
-	const struct image *image, const struct write_footer *footer, struct undo *undo)
+    const struct image *image, const struct insert_footer *footer, struct undo *undo)
 {
 	uint64_t off = footer_off(image);
 
-	if (footer->ranges_size > off || footer->n_ranges > WRITE_MAX_RANGES ||
-		footer->old_size < WRITE_EHDR_SIZE ||
-		footer->old_size > footer->tail_off ||
-		footer->tail_off > off - footer->ranges_size)
+	if (footer->ranges_size > off || footer->n_ranges > INSERT_MAX_RANGES ||
+	    footer->old_size < INSERT_EHDR_SIZE || footer->old_size > footer->tail_off ||
+	    footer->tail_off > off - footer->ranges_size)
 		return false;
 	*undo = (struct undo){.size = footer->old_size,
-		.ranges = image->bytes + off - footer->ranges_size,
-		.ranges_size = (size_t)footer->ranges_size,
-		.n_ranges = (size_t)footer->n_ranges,
-		.big_endian = image->big_endian};
+	    .ranges = image->bytes + off - footer->ranges_size,
+	    .ranges_size = (size_t)footer->ranges_size,
+	    .n_ranges = (size_t)footer->n_ranges,
+	    .big_endian = image->big_endian};
 	return leads_back(image, undo);
 }
 
 /* No record and no trace is not an error: most files were never converted. */
 bool undo_find(const struct image *image, struct undo *undo, bool *found, struct err *err)
 {
-	struct write_footer footer;
+	struct insert_footer footer;
 
 	*found = false;
 	*undo = (struct undo){0};
 	if (!read_footer(image, &footer)) {
 		if (has_traces(image))
 			return err_set(err, ERR_UNSUPPORTED,
-				"the section was put in by this program, but the file "
-				"was rewritten since (strip, objcopy or the like), so "
-				"the way back is lost");
+			    "the section was put in by this program, but the file "
+			    "was rewritten since (strip, objcopy or the like), so "
+			    "the way back is lost");
 		return true;
 	}
 	if (!open_record(image, &footer, undo) || !tables_unchanged(image, &footer, undo))
 		return err_set(err, ERR_UNSUPPORTED,
-			"the header tables were changed since the section was put in, so "
-			"the record before offset 0x%" PRIx64 " no longer leads back",
-			footer_off(image) + WRITE_FOOTER_SIZE);
+		    "the header tables were changed since the section was put in, so "
+		    "the record before offset 0x%" PRIx64 " no longer leads back",
+		    footer_off(image) + INSERT_FOOTER_SIZE);
 	*found = true;
 	return true;
 }
@@ -201,12 +200,12 @@ void undo_apply(const struct undo *undo, uint8_t *bytes)
 
 static bool write_zeros(int fd, size_t size, uint64_t off, struct err *err)
 {
-	static const uint8_t zeros[WRITE_MIN_PAGE];
+	static const uint8_t zeros[INSERT_MIN_PAGE];
 
 	while (size) {
 		size_t part = size < sizeof(zeros) ? size : sizeof(zeros);
 
-		if (!write_at(fd, zeros, part, off, err))
+		if (!insert_at(fd, zeros, part, off, err))
 			return false;
 		off += part;
 		size -= part;
@@ -219,15 +218,15 @@ static bool write_zeros(int fd, size_t size, uint64_t off, struct err *err)
  * for whole, because its caller renames only what was finished.
  */
 bool undo_write(
-	const struct image *image, const struct undo *undo, int fd, struct err *err)
+    const struct image *image, const struct undo *undo, int fd, struct err *err)
 {
 	struct undo_range range;
 	size_t pos = 0;
 
-	if (!write_copy(image, undo->size, fd, err))
+	if (!insert_copy(image, undo->size, fd, err))
 		return false;
 	for (size_t i = 0; i < undo->n_ranges && undo_next(undo, &pos, &range); i++)
-		if (!(range.data ? write_at(fd, range.data, range.size, range.off, err)
+		if (!(range.data ? insert_at(fd, range.data, range.size, range.off, err)
 				 : write_zeros(fd, range.size, range.off, err)))
 			return false;
 	return true;

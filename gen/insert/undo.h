@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Takes a section out again that this program put in. write_image leaves every original
+ * Takes a section out again that this program put in. insert_image leaves every original
  * byte in place but for a few ranges (the ELF header, a header table, padding), which are
  * in a record behind the loaded bytes; so undoing is cutting the file and putting the
  * ranges back, and gives the original byte for byte.
@@ -37,20 +37,20 @@ struct undo_range {
  * back.
  */
 ATTR_MUST_CHECK bool undo_find(
-	const struct image *image, struct undo *undo, bool *found, struct err *err);
+    const struct image *image, struct undo *undo, bool *found, struct err *err);
 
 /*
  * The ranges one after the other, ascending and inside the original; *pos starts as 0.
  * False behind the last one.
  */
 ATTR_MUST_CHECK bool undo_next(
-	const struct undo *undo, size_t *pos, struct undo_range *range);
+    const struct undo *undo, size_t *pos, struct undo_range *range);
 
 /* Puts the ranges back into the first undo->size bytes of the file, at bytes. */
 void undo_apply(const struct undo *undo, uint8_t *bytes);
 
 /* Writes the original file to fd (open for writing, at offset 0, empty). ERR_IO. */
 ATTR_MUST_CHECK bool undo_write(
-	const struct image *image, const struct undo *undo, int fd, struct err *err);
+    const struct image *image, const struct undo *undo, int fd, struct err *err);
 
 #endif

@@ -17,12 +17,12 @@
 static bool check_off(struct err *err, const char *what, size_t i)
 {
 	return err_set(
-		err, ERR_INTERNAL, "the object written: %s %zu is not right", what, i);
+	    err, ERR_INTERNAL, "the object written: %s %zu is not right", what, i);
 }
 
 /* What grew has what it had, and more behind it. */
 static bool check_grown(
-	const struct image_section *before, const struct image_section *after)
+    const struct image_section *before, const struct image_section *after)
 {
 	return before->data && after->data && after->hdr.sh_size > before->hdr.sh_size &&
 	       memcmp(before->data, after->data, (size_t)before->hdr.sh_size) == 0;
@@ -30,20 +30,21 @@ static bool check_grown(
 
 /* The header of section i as it is in the file, but for the place if it may move. */
 static bool check_header_bytes(
-	const struct image *input, const struct image *written, size_t i, bool moves)
+    const struct image *input, const struct image *written, size_t i, bool moves)
 {
-	const uint8_t *a = input->bytes + input->ehdr.e_shoff + i * WRITE_SHDR_SIZE;
-	const uint8_t *b = written->bytes + written->ehdr.e_shoff + i * WRITE_SHDR_SIZE;
+	const uint8_t *a = input->bytes + input->ehdr.e_shoff + i * INSERT_SHDR_SIZE;
+	const uint8_t *b = written->bytes + written->ehdr.e_shoff + i * INSERT_SHDR_SIZE;
 
 	if (!moves)
-		return memcmp(a, b, WRITE_SHDR_SIZE) == 0;
+		return memcmp(a, b, INSERT_SHDR_SIZE) == 0;
 	/* sh_offset and sh_size are 16 bytes from 24 on. */
-	return memcmp(a, b, 24) == 0 && memcmp(a + 40, b + 40, WRITE_SHDR_SIZE - 40) == 0;
+	return memcmp(a, b, 24) == 0 &&
+	       memcmp(a + 40, b + 40, INSERT_SHDR_SIZE - 40) == 0;
 }
 
 /* Sections keep their numbers, by which everything else refers to them. */
 static bool check_sections(const struct image *input, const struct object_output *output,
-	const struct image *written, struct err *err)
+    const struct image *written, struct err *err)
 {
 	size_t names = input->ehdr.e_shstrndx;
 	bool many = written->n_sections >= SHN_LORESERVE;
@@ -52,17 +53,17 @@ static bool check_sections(const struct image *input, const struct object_output
 		names = input->sections[0].hdr.sh_link;
 	if (written->n_sections != input->n_sections + 2 * output->n_parts)
 		return check_off(
-			err, "the number of sections,", (size_t)written->n_sections);
+		    err, "the number of sections,", (size_t)written->n_sections);
 	for (size_t i = 0; i < input->n_sections; i++) {
 		const struct image_section *before = &input->sections[i],
 					   *after = &written->sections[i];
-		bool grown = i == names ||
-			     (before->hdr.sh_type == SHT_GROUP &&
-				     before->hdr.sh_offset != after->hdr.sh_offset);
+		bool grown =
+		    i == names || (before->hdr.sh_type == SHT_GROUP &&
+				      before->hdr.sh_offset != after->hdr.sh_offset);
 
 		if (!check_header_bytes(input, written, i, grown || (many && i == 0)) ||
-			(grown && !check_grown(before, after)) ||
-			strcmp(before->name, after->name) != 0)
+		    (grown && !check_grown(before, after)) ||
+		    strcmp(before->name, after->name) != 0)
 			return check_off(err, "section", i);
 	}
 	return true;
@@ -71,7 +72,7 @@ static bool check_sections(const struct image *input, const struct object_output
 /* The bytes that were proven are those of the file; where they belong is what the linker
  * will go by. */
 static bool check_part(const struct object_output *output, size_t i, size_t n_old,
-	const struct image *written)
+    const struct image *written)
 {
 	const struct object_part *part = &output->parts[i];
 	const struct image_section *sframe = &written->sections[n_old + 2 * i],
@@ -89,20 +90,20 @@ static bool check_part(const struct object_output *output, size_t i, size_t n_ol
 }
 
 bool object_check(const struct image *input, const struct object_output *output,
-	const struct image *written, struct err *err)
+    const struct image *written, struct err *err)
 {
 	const uint8_t *before = input->bytes, *after = written->bytes;
 	struct undo undo;
 	bool found;
 
 	if (written->size < input->size ||
-		memcmp(before + WRITE_EHDR_SIZE, after + WRITE_EHDR_SIZE,
-			input->size - WRITE_EHDR_SIZE) != 0)
+	    memcmp(before + INSERT_EHDR_SIZE, after + INSERT_EHDR_SIZE,
+		input->size - INSERT_EHDR_SIZE) != 0)
 		return check_off(err, "what was there, of bytes", input->size);
 	/* e_shoff and e_shnum are all of the header that may change. */
 	if (memcmp(before, after, 40) != 0 || memcmp(before + 48, after + 48, 12) != 0 ||
-		memcmp(before + 62, after + 62, 2) != 0)
-		return check_off(err, "the ELF header, of bytes", WRITE_EHDR_SIZE);
+	    memcmp(before + 62, after + 62, 2) != 0)
+		return check_off(err, "the ELF header, of bytes", INSERT_EHDR_SIZE);
 	if (!check_sections(input, output, written, err))
 		return false;
 	for (size_t i = 0; i < output->n_parts; i++)

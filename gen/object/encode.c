@@ -10,15 +10,15 @@ bool object_options(const struct options *options, struct err *err)
 {
 	if (!options->format_given)
 		return err_set(err, ERR_USAGE,
-			"a relocatable object: name the version that its linker takes, "
-			"--format=1 for GNU ld 2.40, 2 for 2.41 to 2.45, 3 from 2.46 on");
+		    "a relocatable object: name the version that its linker takes, "
+		    "--format=1 for GNU ld 2.40, 2 for 2.41 to 2.45, 3 from 2.46 on");
 	if (options->optimize_given && options->share)
 		return err_set(err, ERR_USAGE,
-			"--optimize is for linked files: a linker reads the rows of each "
-			"function of an object by themselves");
+		    "--optimize is for linked files: a linker reads the rows of each "
+		    "function of an object by themselves");
 	if (options->method != METHOD_AUTO)
 		return err_set(err, ERR_USAGE,
-			"--method is for linked files: an object has no segments");
+		    "--method is for linked files: an object has no segments");
 	return true;
 }
 
@@ -30,7 +30,7 @@ struct encode_key {
 
 /* Numbers of sections, which say in which order the parts come. */
 static size_t key_part(const struct image *image, const struct options *options,
-	const struct object_place *place)
+    const struct object_place *place)
 {
 	switch (options->object_sections) {
 	case OBJECT_SECTIONS_ONE:
@@ -54,7 +54,7 @@ static int key_compare(const void *a, const void *b)
 
 /* What goes into one section follows each other, ascending. */
 static bool parts_sort(const struct image *image, const struct options *options,
-	struct sf_section *model, struct encode_key **ret)
+    struct sf_section *model, struct encode_key **ret)
 {
 	struct encode_key *keys = calloc(model->n_funcs, sizeof(*keys));
 
@@ -62,10 +62,10 @@ static bool parts_sort(const struct image *image, const struct options *options,
 		return false;
 	for (size_t i = 0; i < model->n_funcs; i++) {
 		const struct object_place *place =
-			object_place_at(image->object, model->funcs[i].start);
+		    object_place_at(image->object, model->funcs[i].start);
 
-		keys[i] = (struct encode_key){
-			key_part(image, options, place), model->funcs[i]};
+		keys[i] =
+		    (struct encode_key){key_part(image, options, place), model->funcs[i]};
 	}
 	qsort(keys, model->n_funcs, sizeof(*keys), key_compare);
 	for (size_t i = 0; i < model->n_funcs; i++)
@@ -76,7 +76,7 @@ static bool parts_sort(const struct image *image, const struct options *options,
 
 /* As many as there are functions, at most: each has one of its own then. */
 static bool parts_divide(const struct image *image, const struct options *options,
-	struct sf_section *model, struct object_output *output, struct err *err)
+    struct sf_section *model, struct object_output *output, struct err *err)
 {
 	struct encode_key *keys;
 	size_t end;
@@ -90,7 +90,7 @@ static bool parts_divide(const struct image *image, const struct options *option
 		struct object_part *part = &output->parts[output->n_parts++];
 
 		for (end = first + 1;
-			end < model->n_funcs && keys[end].part == keys[first].part;)
+		     end < model->n_funcs && keys[end].part == keys[first].part;)
 			end++;
 		part->first = first;
 		part->n = end - first;
@@ -98,10 +98,10 @@ static bool parts_divide(const struct image *image, const struct options *option
 			part->text = keys[first].part;
 		if (options->object_sections != OBJECT_SECTIONS_ONE)
 			part->group = image->object
-					      ->users[object_place_at(image->object,
-						      keys[first].func.start)
-							      ->section]
-					      .group;
+					  ->users[object_place_at(
+					      image->object, keys[first].func.start)
+						      ->section]
+					  .group;
 	}
 	free(keys);
 	return true;
@@ -112,13 +112,13 @@ static bool parts_divide(const struct image *image, const struct options *option
  * for it takes functions one by one.
  */
 bool object_encode(const struct image *image, const struct options *options,
-	struct sf_section *model, struct object_output *output,
-	struct sf_encode_stats *stats, struct err *err)
+    struct sf_section *model, struct object_output *output, struct sf_encode_stats *stats,
+    struct err *err)
 {
 	const struct sf_encode_options encoding = {.version = options->format,
-		.pcrel = options->pcrel && options->format > 1,
-		.unsorted = true,
-		.jobs = options->jobs};
+	    .pcrel = options->pcrel && options->format > 1,
+	    .unsorted = true,
+	    .jobs = options->jobs};
 
 	output->pcrel = encoding.pcrel;
 	output->version = encoding.version;

@@ -21,8 +21,8 @@ bool object_signature(const struct image *image, size_t *size, struct err *err)
 
 	*size = 0;
 	if (image->size < MARK_SIZE + ABOUT_SIZE ||
-		memcmp(image->bytes + image->size - MARK_SIZE, signature_mark,
-			MARK_SIZE) != 0)
+	    memcmp(image->bytes + image->size - MARK_SIZE, signature_mark, MARK_SIZE) !=
+		0)
 		return true;
 	/* Big-endian whatever the machine. */
 	rd_init(&rd, image->bytes, image->size, true);
@@ -30,9 +30,9 @@ bool object_signature(const struct image *image, size_t *size, struct err *err)
 	length = rd_u32(&rd);
 	if (length > image->size - MARK_SIZE - ABOUT_SIZE)
 		return err_set(err, ERR_MALFORMED,
-			"the module signature at the end is of 0x%" PRIx32
-			" bytes, more than the file; cut it off, or sign again",
-			length);
+		    "the module signature at the end is of 0x%" PRIx32
+		    " bytes, more than the file; cut it off, or sign again",
+		    length);
 	*size = MARK_SIZE + ABOUT_SIZE + length;
 	return true;
 }

@@ -13,34 +13,34 @@ struct whole {
 	bool counted;	  /* as dropped */
 };
 
-/* The FDE that claims pc, which is claimed. */
-static uint32_t whole_fde(const struct claims *claims, uint64_t pc)
+/* The FDE that covers pc; there is one. */
+static uint32_t whole_fde(const struct cfi_ranges *ranges, uint64_t pc)
 {
-	size_t low = 0, high = claims->n;
+	size_t low = 0, high = ranges->n;
 
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 
-		if (claims->list[middle].start <= pc)
+		if (ranges->list[middle].start <= pc)
 			low = middle;
 		else
 			high = middle;
 	}
-	return claims->list[low].fde;
+	return ranges->list[low].fde;
 }
 
 /* From the last gap to the first, so that the first one's reason stays. */
 static void whole_survey(const struct source *source, const struct sf_section *model,
-	const struct coverage *coverage, struct whole *wholes)
+    const struct coverage *coverage, struct whole *wholes)
 {
 	for (size_t i = 0; i < source->frames.n_fdes; i++)
 		wholes[i].why = REFUSE_NOTHING;
 	for (size_t i = coverage->n_gaps; i-- > 0;)
-		wholes[whole_fde(&source->claims, coverage->gaps[i].start)].why =
-			coverage->gaps[i].why;
+		wholes[whole_fde(&source->ranges, coverage->gaps[i].start)].why =
+		    coverage->gaps[i].why;
 	for (size_t i = 0; i < model->n_funcs; i++) {
 		const struct sf_func *func = &model->funcs[i];
-		struct whole *whole = &wholes[whole_fde(&source->claims, func->start)];
+		struct whole *whole = &wholes[whole_fde(&source->ranges, func->start)];
 
 		whole->covered += func->size;
 		whole->periodic |= func->pcmask;
@@ -50,11 +50,11 @@ static void whole_survey(const struct source *source, const struct sf_section *m
 /* Settles a function that has rows for a part of its code, once for each of its pieces.
  */
 static bool whole_drop(struct coverage *coverage, const struct sf_func *func,
-	const struct cfi_fde *fde, struct whole *whole)
+    const struct cfi_fde *fde, struct whole *whole)
 {
 	enum refusal why = whole->why;
 
-	/* Two FDEs claim it, and the gap went to the other one. */
+	/* Two FDEs cover it, and the gap went to the other one. */
 	if (why == REFUSE_NOTHING)
 		why = whole->periodic ? REFUSE_CFA_EXPRESSION : REFUSE_OVERLAP;
 	if (!whole->counted) {
@@ -69,8 +69,8 @@ static bool whole_drop(struct coverage *coverage, const struct sf_func *func,
 	coverage->covered_bytes -= func->size;
 	if (!vec_reserve(&coverage->gaps, &coverage->cap_gaps, coverage->n_gaps + 1))
 		return false;
-	coverage->gaps[coverage->n_gaps++] = (struct coverage_gap){
-		func->start, func->start + func->size, fde->pc, why};
+	coverage->gaps[coverage->n_gaps++] =
+	    (struct coverage_gap){func->start, func->start + func->size, fde->pc, why};
 	return true;
 }
 
@@ -93,7 +93,7 @@ static void whole_join_gaps(struct coverage *coverage)
 		struct coverage_gap *last = &coverage->gaps[n], *gap = &coverage->gaps[i];
 
 		if (gap->start == last->end && gap->why == last->why &&
-			gap->fde_pc == last->fde_pc)
+		    gap->fde_pc == last->fde_pc)
 			last->end = gap->end;
 		else
 			coverage->gaps[++n] = *gap;
@@ -103,7 +103,7 @@ static void whole_join_gaps(struct coverage *coverage)
 
 /* In place, and in order: what stays moves up. */
 bool object_keep_whole(const struct source *source, struct sf_section *model,
-	struct coverage *coverage, uint64_t *dropped, struct err *err)
+    struct coverage *coverage, uint64_t *dropped, struct err *err)
 {
 	const struct cfi_frames *frames = &source->frames;
 	struct whole *wholes = calloc(frames->n_fdes, sizeof(*wholes));
@@ -116,7 +116,7 @@ bool object_keep_whole(const struct source *source, struct sf_section *model,
 	whole_survey(source, model, coverage, wholes);
 	for (size_t i = 0; ok && i < model->n_funcs; i++) {
 		const struct sf_func func = model->funcs[i];
-		uint32_t index = whole_fde(&source->claims, func.start);
+		uint32_t index = whole_fde(&source->ranges, func.start);
 		struct whole *whole = &wholes[index];
 
 		if (whole->covered == frames->fdes[index].range && !whole->periodic) {

@@ -72,7 +72,7 @@ static bool tail_symbols(struct tail *tail, size_t rela, struct err *err)
 		if (!object_symbol(&symtab, i, &symbol, err))
 			return false;
 		if (!symbol.section || symbol.bind != STB_LOCAL ||
-			(tail->symbols[symbol.section] && symbol.type != STT_SECTION))
+		    (tail->symbols[symbol.section] && symbol.type != STT_SECTION))
 			continue;
 		tail->symbols[symbol.section] = i;
 		tail->values[symbol.section] = symbol.value;
@@ -87,9 +87,9 @@ static bool tail_symbols(struct tail *tail, size_t rela, struct err *err)
 static bool tail_relocate(struct tail *tail, struct object_part *part, struct err *err)
 {
 	const struct arch *arch =
-		arch_find(tail->image->ehdr.e_machine, tail->image->big_endian);
+	    arch_find(tail->image->ehdr.e_machine, tail->image->big_endian);
 	uint32_t type =
-		tail->output->version < 3 ? arch->reloc_start32 : arch->reloc_start64;
+	    tail->output->version < 3 ? arch->reloc_start32 : arch->reloc_start64;
 	struct sf_view view;
 
 	if (!sf_view_open(part->bytes.data, part->bytes.size, 0, &view, err))
@@ -101,11 +101,10 @@ static bool tail_relocate(struct tail *tail, struct object_part *part, struct er
 
 		if (!symbol)
 			return err_set(err, ERR_UNSUPPORTED,
-				"section %zu (%s) has neither a section symbol nor a "
-				"local one for .rela.sframe to name; pass the object "
-				"through GNU ld -r, which adds them",
-				place->section,
-				tail->image->sections[place->section].name);
+			    "section %zu (%s) has neither a section symbol nor a "
+			    "local one for .rela.sframe to name; pass the object "
+			    "through GNU ld -r, which adds them",
+			    place->section, tail->image->sections[place->section].name);
 		wr_u64(&tail->bytes, view.func_off + (uint64_t)i * view.func_size);
 		wr_u64(&tail->bytes, GELF_R_INFO((uint64_t)symbol, type));
 		wr_u64(&tail->bytes, start - place->addr - tail->values[place->section]);
@@ -158,7 +157,7 @@ static bool tail_groups(struct tail *tail, struct err *err)
 		tail_align(tail, sizeof(uint32_t));
 		tail->group_offs[i] = tail_at(tail);
 		wr_bytes(&tail->bytes, image->sections[i].data,
-			(size_t)image->sections[i].hdr.sh_size);
+		    (size_t)image->sections[i].hdr.sh_size);
 		at[i] = tail->bytes.size;
 		wr_zeros(&tail->bytes, 2 * sizeof(uint32_t) * tail->group_parts[i]);
 	}
@@ -169,7 +168,7 @@ static bool tail_groups(struct tail *tail, struct err *err)
 			continue;
 		wr_patch_u32(&tail->bytes, (size_t)at[group], part_section(tail, i));
 		wr_patch_u32(
-			&tail->bytes, (size_t)at[group] + 4, part_section(tail, i) + 1);
+		    &tail->bytes, (size_t)at[group] + 4, part_section(tail, i) + 1);
 		at[group] += 2 * sizeof(uint32_t);
 	}
 	free(at);
@@ -178,21 +177,21 @@ static bool tail_groups(struct tail *tail, struct err *err)
 
 /* Or the new names behind it would become some old section's. */
 static bool names_end(
-	const struct image *image, const struct image_section *names, struct err *err)
+    const struct image *image, const struct image_section *names, struct err *err)
 {
 	uint64_t size = names->hdr.sh_size;
 
 	if (!size || names->data[size - 1] != '\0')
 		return err_set(err, ERR_MALFORMED,
-			"the names of sections (0x%" PRIx64 " bytes at offset 0x%" PRIx64
-			") do not end with a zero byte",
-			size, names->hdr.sh_offset);
+		    "the names of sections (0x%" PRIx64 " bytes at offset 0x%" PRIx64
+		    ") do not end with a zero byte",
+		    size, names->hdr.sh_offset);
 	for (size_t i = 0; i < image->n_sections; i++)
 		if (image->sections[i].hdr.sh_name >= size)
 			return err_set(err, ERR_MALFORMED,
-				"the name of section %zu is at 0x%" PRIx32
-				", and the names have 0x%" PRIx64 " bytes",
-				i, image->sections[i].hdr.sh_name, size);
+			    "the name of section %zu is at 0x%" PRIx32
+			    ", and the names have 0x%" PRIx64 " bytes",
+			    i, image->sections[i].hdr.sh_name, size);
 	return true;
 }
 
@@ -206,9 +205,9 @@ static bool tail_names(struct tail *tail, struct err *err)
 	if (tail->names == SHN_XINDEX)
 		tail->names = tail->image->sections[0].hdr.sh_link;
 	if (tail->names >= tail->image->n_sections ||
-		!tail->image->sections[tail->names].data)
+	    !tail->image->sections[tail->names].data)
 		return err_set(err, ERR_MALFORMED,
-			"section %zu is no table for the names of sections", tail->names);
+		    "section %zu is no table for the names of sections", tail->names);
 	old = &tail->image->sections[tail->names];
 	if (!names_end(tail->image, old, err))
 		return false;
@@ -227,7 +226,7 @@ static void tail_old_headers(struct tail *tail)
 	size_t first = tail->bytes.size;
 
 	wr_bytes(&tail->bytes, image->bytes + image->ehdr.e_shoff,
-		image->n_sections * WRITE_SHDR_SIZE);
+	    image->n_sections * INSERT_SHDR_SIZE);
 	if (tail->bytes.failed)
 		return;
 	for (size_t i = 1; i < image->n_sections; i++) {
@@ -241,13 +240,13 @@ static void tail_old_headers(struct tail *tail)
 		}
 		if (!off)
 			continue;
-		wr_patch_u64(&tail->bytes, first + i * WRITE_SHDR_SIZE + SH_OFFSET, off);
-		wr_patch_u64(&tail->bytes, first + i * WRITE_SHDR_SIZE + SH_SIZE, size);
+		wr_patch_u64(&tail->bytes, first + i * INSERT_SHDR_SIZE + SH_OFFSET, off);
+		wr_patch_u64(&tail->bytes, first + i * INSERT_SHDR_SIZE + SH_SIZE, size);
 	}
 	/* gABI: what does not fit e_shnum is in the first header. */
 	if (image->n_sections + 2 * tail->output->n_parts >= SHN_LORESERVE)
 		wr_patch_u64(&tail->bytes, first + SH_SIZE,
-			image->n_sections + 2 * tail->output->n_parts);
+		    image->n_sections + 2 * tail->output->n_parts);
 }
 
 /* GNU ld takes a section without the type for one of the versions that had none. */
@@ -258,28 +257,27 @@ static void tail_new_headers(struct tail *tail)
 	for (size_t i = 0; i < output->n_parts; i++) {
 		const struct object_part *part = &output->parts[i];
 		const GElf_Shdr sframe = {
-			.sh_name = (GElf_Word)tail->names_old + SFRAME_NAME,
-			.sh_type = output->pcrel ? IMAGE_SHT_GNU_SFRAME : SHT_PROGBITS,
-			.sh_flags = SHF_ALLOC |
-				    (part->text ? (GElf_Xword)SHF_LINK_ORDER : 0) |
-				    (part->group ? (GElf_Xword)SHF_GROUP : 0),
-			.sh_offset = part->off,
-			.sh_size = part->bytes.size,
-			.sh_link = (GElf_Word)part->text,
-			.sh_addralign = PART_ALIGN};
+		    .sh_name = (GElf_Word)tail->names_old + SFRAME_NAME,
+		    .sh_type = output->pcrel ? IMAGE_SHT_GNU_SFRAME : SHT_PROGBITS,
+		    .sh_flags = SHF_ALLOC |
+				(part->text ? (GElf_Xword)SHF_LINK_ORDER : 0) |
+				(part->group ? (GElf_Xword)SHF_GROUP : 0),
+		    .sh_offset = part->off,
+		    .sh_size = part->bytes.size,
+		    .sh_link = (GElf_Word)part->text,
+		    .sh_addralign = PART_ALIGN};
 		const GElf_Shdr rela = {.sh_name = (GElf_Word)tail->names_old,
-			.sh_type = SHT_RELA,
-			.sh_flags =
-				SHF_INFO_LINK | (part->group ? (GElf_Xword)SHF_GROUP : 0),
-			.sh_offset = part->rela_off,
-			.sh_size = part->n * OBJECT_RELA_SIZE,
-			.sh_link = (GElf_Word)tail->object->symtab,
-			.sh_info = part_section(tail, i),
-			.sh_addralign = PART_ALIGN,
-			.sh_entsize = OBJECT_RELA_SIZE};
+		    .sh_type = SHT_RELA,
+		    .sh_flags = SHF_INFO_LINK | (part->group ? (GElf_Xword)SHF_GROUP : 0),
+		    .sh_offset = part->rela_off,
+		    .sh_size = part->n * OBJECT_RELA_SIZE,
+		    .sh_link = (GElf_Word)tail->object->symtab,
+		    .sh_info = part_section(tail, i),
+		    .sh_addralign = PART_ALIGN,
+		    .sh_entsize = OBJECT_RELA_SIZE};
 
-		write_put_shdr(&tail->bytes, &sframe);
-		write_put_shdr(&tail->bytes, &rela);
+		insert_put_shdr(&tail->bytes, &sframe);
+		insert_put_shdr(&tail->bytes, &rela);
 	}
 }
 
@@ -291,28 +289,28 @@ static void tail_finish(struct tail *tail, struct wr *header)
 {
 	const struct image *image = tail->image;
 	size_t n_sections = image->n_sections + 2 * tail->output->n_parts;
-	struct write_plan plan = {.tail_off = tail->start, .phdr_off = UINT64_MAX};
+	struct insert_plan plan = {.tail_off = tail->start, .phdr_off = UINT64_MAX};
 	uint64_t end;
 
 	plan.sframe_off = image->size;
-	plan.record_size = write_record_ranges_size(image, &plan) + WRITE_FOOTER_SIZE;
+	plan.record_size = insert_record_ranges_size(image, &plan) + INSERT_FOOTER_SIZE;
 	end = tail_at(tail) + plan.record_size;
 	plan.record_size += -end & (PART_ALIGN - 1);
 	tail->shdr_off = tail_at(tail) + plan.record_size;
-	plan.file_size = tail->shdr_off + n_sections * WRITE_SHDR_SIZE + tail->appended;
-	write_record_encode(&tail->bytes, image, &plan);
+	plan.file_size = tail->shdr_off + n_sections * INSERT_SHDR_SIZE + tail->appended;
+	insert_record_encode(&tail->bytes, image, &plan);
 	tail_old_headers(tail);
 	tail_new_headers(tail);
-	wr_bytes(&tail->bytes, image->bytes + image->size - tail->appended,
-		tail->appended);
+	wr_bytes(
+	    &tail->bytes, image->bytes + image->size - tail->appended, tail->appended);
 	wr_bytes(header, image->bytes, E_SHOFF);
 	wr_u64(header, tail->shdr_off);
-	wr_bytes(header, image->bytes + E_FLAGS, WRITE_E_SHNUM - E_FLAGS);
+	wr_bytes(header, image->bytes + E_FLAGS, INSERT_E_SHNUM - E_FLAGS);
 	wr_u16(header, n_sections < SHN_LORESERVE ? (uint16_t)n_sections : 0);
-	wr_bytes(header, image->bytes + E_SHSTRNDX, WRITE_EHDR_SIZE - E_SHSTRNDX);
+	wr_bytes(header, image->bytes + E_SHSTRNDX, INSERT_EHDR_SIZE - E_SHSTRNDX);
 	if (header->failed || tail->bytes.failed)
 		return;
-	write_record_seal(header, &tail->bytes, tail->shdr_off - tail->start);
+	insert_record_seal(header, &tail->bytes, tail->shdr_off - tail->start);
 }
 
 /* All of it in memory: objects are small, and a failure then leaves nothing half done. */
@@ -321,16 +319,16 @@ static bool tail_make(struct tail *tail, struct wr *header, struct err *err)
 	const struct image *image = tail->image;
 	uint32_t ignored;
 
-	if (!num_u32(image->n_sections + 2 * (uint64_t)tail->output->n_parts + 1,
-		    &ignored))
+	if (!num_u32(
+		image->n_sections + 2 * (uint64_t)tail->output->n_parts + 1, &ignored))
 		return err_set(err, ERR_LIMIT, "too many sections");
 	if (image->n_phdrs)
 		return err_set(err, ERR_UNSUPPORTED,
-			"a relocatable object with %zu program headers", image->n_phdrs);
+		    "a relocatable object with %zu program headers", image->n_phdrs);
 	/* Every object with FDEs has relocations for them: their symbols are ours. */
 	if (!tail_symbols(tail, image->object->links[0].rela, err) ||
-		!tail_sections(tail, err) || !tail_groups(tail, err) ||
-		!tail_names(tail, err))
+	    !tail_sections(tail, err) || !tail_groups(tail, err) ||
+	    !tail_names(tail, err))
 		return false;
 	tail_align(tail, PART_ALIGN);
 	tail_finish(tail, header);
@@ -340,12 +338,10 @@ static bool tail_make(struct tail *tail, struct wr *header, struct err *err)
 /* The header last, as for programs: until then the file is the input with bytes behind
  * it. */
 bool object_write(const struct image *image, const struct sf_section *model,
-	struct object_output *output, int fd, struct err *err)
+    struct object_output *output, int fd, struct err *err)
 {
-	struct tail tail = {.image = image,
-		.object = image->object,
-		.model = model,
-		.output = output};
+	struct tail tail = {
+	    .image = image, .object = image->object, .model = model, .output = output};
 	struct wr header;
 	bool ok;
 
@@ -356,8 +352,8 @@ bool object_write(const struct image *image, const struct sf_section *model,
 	wr_init(&tail.bytes, image->big_endian);
 	wr_init(&header, image->big_endian);
 	ok = tail_make(&tail, &header, err) &&
-	     write_at(fd, tail.bytes.data, tail.bytes.size, tail.start, err) &&
-	     write_at(fd, header.data, header.size, 0, err);
+	     insert_at(fd, tail.bytes.data, tail.bytes.size, tail.start, err) &&
+	     insert_at(fd, header.data, header.size, 0, err);
 	wr_deinit(&header);
 	wr_deinit(&tail.bytes);
 	free(tail.symbols);

@@ -43,28 +43,28 @@ ATTR_MUST_CHECK bool object_options(const struct options *options, struct err *e
  * had a row.
  */
 ATTR_MUST_CHECK bool object_keep_whole(const struct source *source,
-	struct sf_section *model, struct coverage *coverage, uint64_t *dropped,
-	struct err *err);
+    struct sf_section *model, struct coverage *coverage, uint64_t *dropped,
+    struct err *err);
 
 /* The sections' bytes; stats gets their sum. Sorts the model by section. */
 ATTR_MUST_CHECK bool object_encode(const struct image *image,
-	const struct options *options, struct sf_section *model,
-	struct object_output *output, struct sf_encode_stats *stats, struct err *err);
+    const struct options *options, struct sf_section *model, struct object_output *output,
+    struct sf_encode_stats *stats, struct err *err);
 
 /* How many bytes at the end of the file are a module's signature. ERR_MALFORMED when it
  * says that it is larger than the file. */
 ATTR_MUST_CHECK bool object_signature(
-	const struct image *image, size_t *size, struct err *err);
+    const struct image *image, size_t *size, struct err *err);
 
-/* Writes all but what write_body has copied to fd. */
+/* Writes all but what insert_body has copied to fd. */
 ATTR_MUST_CHECK bool object_write(const struct image *image,
-	const struct sf_section *model, struct object_output *output, int fd,
-	struct err *err);
+    const struct sf_section *model, struct object_output *output, int fd,
+    struct err *err);
 
 /* Holds what was written against the input, byte by byte. ERR_INTERNAL names what is
  * off. */
 ATTR_MUST_CHECK bool object_check(const struct image *input,
-	const struct object_output *output, const struct image *written, struct err *err);
+    const struct object_output *output, const struct image *written, struct err *err);
 
 void object_output_deinit(struct object_output *output);
 

@@ -31,11 +31,11 @@ static void command_places(const struct image *image, FILE *out)
 	fprintf(out, "Sections of code, at made-up addresses:\n");
 	for (size_t i = 0; i < object->n_places; i++) {
 		const struct image_section *section =
-			&image->sections[object->places[i].section];
+		    &image->sections[object->places[i].section];
 
 		if (section->hdr.sh_flags & SHF_EXECINSTR)
 			fprintf(out, "    %016" PRIx64 "  %s\n", object->places[i].addr,
-				section->name);
+			    section->name);
 	}
 	fputc('\n', out);
 }
@@ -64,44 +64,43 @@ static void command_verify_differ(void *context, const char *text)
 }
 
 static void command_verify_print(const struct options *options, const char *path,
-	const struct verify_result *result, FILE *out)
+    const struct verify_result *result, FILE *out)
 {
 	if (result->n_differences > VERIFY_MAX_TOLD)
 		fprintf(out, "%s: %zu more differences\n", path,
-			result->n_differences - VERIFY_MAX_TOLD);
+		    result->n_differences - VERIFY_MAX_TOLD);
 	if (options->verbosity < 0)
 		return;
 	for (size_t i = 0; options->verbosity > 0 && i < result->n_missing; i++) {
 		if (i == VERIFY_MAX_MISSING) {
 			fprintf(out, "%s: %zu more functions with missing rows\n", path,
-				result->n_missing - i);
+			    result->n_missing - i);
 			break;
 		}
 		fprintf(out, "%s: %s\n", path, result->missing[i]);
 	}
 	fprintf(out,
-		"%s: %zu differences; %" PRIu64 " bytes of code agree with CFI, %" PRIu64
-		" with a PLT template; %" PRIu64 " could have a row and have none",
-		path, result->n_differences, result->agreed_bytes, result->template_bytes,
-		result->missing_bytes);
+	    "%s: %zu differences; %" PRIu64 " bytes of code agree with CFI, %" PRIu64
+	    " with a PLT template; %" PRIu64 " could have a row and have none",
+	    path, result->n_differences, result->agreed_bytes, result->template_bytes,
+	    result->missing_bytes);
 	if (result->padding_bytes)
 		fprintf(out, "; %" PRIu64 " bytes of padding between functions",
-			result->padding_bytes);
+		    result->padding_bytes);
 	if (result->skipped_bytes)
 		fprintf(out,
-			"; %" PRIu64
-			" bytes not asked of libdwarf, in functions of too many "
-			"rows",
-			result->skipped_bytes);
+		    "; %" PRIu64 " bytes not asked of libdwarf, in functions of too many "
+		    "rows",
+		    result->skipped_bytes);
 	fputc('\n', out);
 }
 
 bool command_verify(const struct image *image, const struct image *cfi_image,
-	const struct options *options, FILE *out, struct err *err)
+    const struct options *options, FILE *out, struct err *err)
 {
 	struct command_verify_lines lines = {image->path, out};
 	struct verify_result result = {
-		.differ = command_verify_differ, .context = &lines};
+	    .differ = command_verify_differ, .context = &lines};
 	struct options named = *options;
 
 	/* Differences are told with the names of functions. */
@@ -113,25 +112,25 @@ bool command_verify(const struct image *image, const struct image *cfi_image,
 }
 
 static void command_lint_print(
-	const char *path, const struct lint_result *result, FILE *out)
+    const char *path, const struct lint_result *result, FILE *out)
 {
 	for (int i = 0; i < LINT_N_RULES; i++) {
 		if (!result->rules[i].times)
 			continue;
 		fprintf(out, "%s: %s: %s: broken at .sframe+0x%" PRIx64, path,
-			lint_consumer_names(result->rules[i].broken),
-			lint_rule_name((enum lint_rule)i), result->rules[i].off);
+		    lint_consumer_names(result->rules[i].broken),
+		    lint_rule_name((enum lint_rule)i), result->rules[i].off);
 		if (result->rules[i].pc)
 			fprintf(out, ", function at 0x%" PRIx64, result->rules[i].pc);
 		if (result->rules[i].times > 1)
 			fprintf(out, ", and %" PRIu64 " times more",
-				result->rules[i].times - 1);
+			    result->rules[i].times - 1);
 		fprintf(out, " (%s)\n", lint_rule_text((enum lint_rule)i));
 	}
 }
 
 bool command_lint(const struct image *image, unsigned int consumers,
-	const struct options *options, FILE *out, struct err *err)
+    const struct options *options, FILE *out, struct err *err)
 {
 	struct lint_result result;
 	struct sf_view view;
@@ -142,10 +141,10 @@ bool command_lint(const struct image *image, unsigned int consumers,
 	command_lint_print(image->path, &result, out);
 	if (result.n_broken)
 		return err_set(err, ERR_MALFORMED, "%u %s of %s broken", result.n_broken,
-			result.n_broken == 1 ? "rule" : "rules",
-			lint_consumer_names(consumers));
+		    result.n_broken == 1 ? "rule" : "rules",
+		    lint_consumer_names(consumers));
 	if (options->verbosity >= 0)
 		fprintf(out, "%s: SFrame version %u keeps every rule of %s\n",
-			image->path, view.version, lint_consumer_names(consumers));
+		    image->path, view.version, lint_consumer_names(consumers));
 	return true;
 }

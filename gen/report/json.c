@@ -41,11 +41,11 @@ static json_t *sizes_of(const struct report *report)
 	const struct source *source = report->source;
 
 	return json_pack("{sI sI sI sI sI sI}", ".eh_frame", (json_int_t)source->cfi.size,
-		".eh_frame_hdr", (json_int_t)source->hdr_size, ".sframe",
-		(json_int_t)report->sframe_size, "index",
-		(json_int_t)report->stats.index_bytes, "rows",
-		(json_int_t)report->stats.row_bytes, "shared_away",
-		(json_int_t)report->stats.shared_away);
+	    ".eh_frame_hdr", (json_int_t)source->hdr_size, ".sframe",
+	    (json_int_t)report->sframe_size, "index",
+	    (json_int_t)report->stats.index_bytes, "rows",
+	    (json_int_t)report->stats.row_bytes, "shared_away",
+	    (json_int_t)report->stats.shared_away);
 }
 
 static json_t *counts_of(const struct report *report)
@@ -54,22 +54,20 @@ static json_t *counts_of(const struct report *report)
 	const struct source *source = report->source;
 
 	return json_pack("{sI sI sI sI sI sI sI sI sI}", "cies",
-		(json_int_t)source->frames.n_cies, "fdes",
-		(json_int_t)source->frames.n_fdes, "duplicates",
-		(json_int_t)coverage->n_duplicates, "functions",
-		(json_int_t)coverage->n_fdes, "functions_with_rows",
-		(json_int_t)coverage->n_functions, "functions_with_gaps",
-		(json_int_t)coverage->n_refused, "cfi_rows", (json_int_t)coverage->n_rows,
-		"sframe_functions", (json_int_t)report->n_funcs, "sframe_rows",
-		(json_int_t)report->n_rows);
+	    (json_int_t)source->frames.n_cies, "fdes", (json_int_t)source->frames.n_fdes,
+	    "duplicates", (json_int_t)coverage->n_duplicates, "functions",
+	    (json_int_t)coverage->n_fdes, "functions_with_rows",
+	    (json_int_t)coverage->n_functions, "functions_with_gaps",
+	    (json_int_t)coverage->n_refused, "cfi_rows", (json_int_t)coverage->n_rows,
+	    "sframe_functions", (json_int_t)report->n_funcs, "sframe_rows",
+	    (json_int_t)report->n_rows);
 }
 
 static json_t *code_of(const struct coverage *coverage)
 {
 	return json_pack("{sI sI sI sf}", "with_cfi", (json_int_t)coverage->code_bytes,
-		"covered", (json_int_t)coverage->covered_bytes, "plt_template",
-		(json_int_t)coverage->template_bytes, "percent",
-		coverage_percent(coverage));
+	    "covered", (json_int_t)coverage->covered_bytes, "plt_template",
+	    (json_int_t)coverage->template_bytes, "percent", coverage_percent(coverage));
 }
 
 static json_t *unknown_plts_of(const struct coverage *coverage)
@@ -82,10 +80,10 @@ static json_t *unknown_plts_of(const struct coverage *coverage)
 
 		for (uint8_t k = 0; k < plt->n_bytes; k++)
 			snprintf(bytes + 2 * (size_t)k, 3, "%02x", plt->bytes[k]);
-		if (json_array_append_new(array,
-			    json_pack("{ss so sI ss}", "section", plt->section,
-				    "address", address(plt->addr), "bytes",
-				    (json_int_t)plt->size, "start", bytes)) < 0) {
+		if (json_array_append_new(
+			array, json_pack("{ss so sI ss}", "section", plt->section,
+				   "address", address(plt->addr), "bytes",
+				   (json_int_t)plt->size, "start", bytes)) < 0) {
 			json_decref(array);
 			return NULL;
 		}
@@ -102,11 +100,11 @@ static json_t *refused_of(const struct report *report)
 		if (!coverage->refused[i].bytes)
 			continue;
 		if (json_object_set_new(object, refusal_name((enum refusal)i),
-			    json_pack("{sI sI si}", "functions",
-				    (json_int_t)coverage->refused[i].functions, "bytes",
-				    (json_int_t)coverage->refused[i].bytes, "needs",
-				    (int)refusal_needs((enum refusal)i,
-					    report->source->arch))) < 0) {
+			json_pack("{sI sI si}", "functions",
+			    (json_int_t)coverage->refused[i].functions, "bytes",
+			    (json_int_t)coverage->refused[i].bytes, "needs",
+			    (int)refusal_needs((enum refusal)i, report->source->arch))) <
+		    0) {
 			json_decref(object);
 			return NULL;
 		}
@@ -122,7 +120,7 @@ static json_t *records_of(const struct cfi_frames *frames)
 		if (!frames->diag_counts[i])
 			continue;
 		if (json_object_set_new(object, cfi_diag_name((enum cfi_diag_kind)i),
-			    json_integer((json_int_t)frames->diag_counts[i])) < 0) {
+			json_integer((json_int_t)frames->diag_counts[i])) < 0) {
 			json_decref(object);
 			return NULL;
 		}
@@ -131,7 +129,7 @@ static json_t *records_of(const struct cfi_frames *frames)
 }
 
 /* The method taken, and for those tried before it what kept the file from them. */
-static json_t *method_of(const struct write_plan *plan)
+static json_t *method_of(const struct insert_plan *plan)
 {
 	json_t *obstacles = json_object();
 
@@ -139,13 +137,13 @@ static json_t *method_of(const struct write_plan *plan)
 		if (plan->obstacles[i] == OBSTACLE_NONE)
 			continue;
 		if (json_object_set_new(obstacles, method_name((enum method)i),
-			    json_string(obstacle_text(plan->obstacles[i]))) < 0) {
+			json_string(obstacle_text(plan->obstacles[i]))) < 0) {
 			json_decref(obstacles);
 			return NULL;
 		}
 	}
 	return json_pack("{ss so sI}", "name", method_name(plan->method), "not_by",
-		obstacles, "file_size", (json_int_t)plan->file_size);
+	    obstacles, "file_size", (json_int_t)plan->file_size);
 }
 
 /* The same in an object, where its section counts. */
@@ -161,8 +159,8 @@ static json_t *gap_of(const struct report *report, const struct coverage_gap *ga
 	const struct symbol *symbol = symbols_find(&report->source->symbols, gap->fde_pc);
 	char *name = symbol ? symbol_demangle(symbol->name) : NULL;
 	json_t *object = json_pack("{ss so so so}", "reason", refusal_name(gap->why),
-		"start", place(report, gap->start), "end", place(report, gap->end),
-		"function", place(report, gap->fde_pc));
+	    "start", place(report, gap->start), "end", place(report, gap->end),
+	    "function", place(report, gap->fde_pc));
 
 	if (object && name && json_object_set_new(object, "name", text(name)) < 0) {
 		json_decref(object);
@@ -178,7 +176,7 @@ static json_t *gaps_of(const struct report *report)
 
 	for (size_t i = 0; array && i < report->coverage.n_gaps; i++) {
 		if (json_array_append_new(
-			    array, gap_of(report, &report->coverage.gaps[i])) < 0) {
+			array, gap_of(report, &report->coverage.gaps[i])) < 0) {
 			json_decref(array);
 			return NULL;
 		}
@@ -186,11 +184,10 @@ static json_t *gaps_of(const struct report *report)
 	return array;
 }
 
-static json_t *fused_of(const struct sf_fuse_stats *fused)
+static json_t *fused_of(const struct sf_compact_stats *fused)
 {
 	return json_pack("{sI sI sI}", "functions", (json_int_t)fused->n_before, "rows",
-		(json_int_t)fused->rows_before, "padding",
-		(json_int_t)fused->padding_bytes);
+	    (json_int_t)fused->rows_before, "padding", (json_int_t)fused->padding_bytes);
 }
 
 static json_t *cost_of(const struct report *report, const struct report_cost *cost)
@@ -198,9 +195,9 @@ static json_t *cost_of(const struct report *report, const struct report_cost *co
 	const struct symbol *symbol = symbols_find(&report->source->symbols, cost->start);
 	char *name = symbol ? symbol_demangle(symbol->name) : NULL;
 	json_t *object = json_pack("{so sI sI sI sI sI}", "start", address(cost->start),
-		"size", (json_int_t)cost->size, "rows", (json_int_t)cost->n_rows, "index",
-		(json_int_t)cost->index_bytes, "row_bytes", (json_int_t)cost->row_bytes,
-		"users", (json_int_t)cost->users);
+	    "size", (json_int_t)cost->size, "rows", (json_int_t)cost->n_rows, "index",
+	    (json_int_t)cost->index_bytes, "row_bytes", (json_int_t)cost->row_bytes,
+	    "users", (json_int_t)cost->users);
 
 	if (object && name && json_object_set_new(object, "name", text(name)) < 0) {
 		json_decref(object);
@@ -216,7 +213,7 @@ static json_t *costs_of(const struct report *report)
 
 	for (size_t i = 0; array && i < report->costs.n; i++) {
 		if (json_array_append_new(
-			    array, cost_of(report, &report->costs.list[i])) < 0) {
+			array, cost_of(report, &report->costs.list[i])) < 0) {
 			json_decref(array);
 			return NULL;
 		}
@@ -232,11 +229,10 @@ static bool add_extras(json_t *file, const struct report *report, bool gaps)
 	if (gaps && json_object_set_new(file, "gaps", gaps_of(report)))
 		return false;
 	if (report->coverage.n_plts &&
-		json_object_set_new(
-			file, "unknown_plts", unknown_plts_of(&report->coverage)))
+	    json_object_set_new(file, "unknown_plts", unknown_plts_of(&report->coverage)))
 		return false;
 	if (report->fused.n_before &&
-		json_object_set_new(file, "fused", fused_of(&report->fused)))
+	    json_object_set_new(file, "fused", fused_of(&report->fused)))
 		return false;
 	return !report->costs.n ||
 	       json_object_set_new(file, "costs", costs_of(report)) == 0;
@@ -249,14 +245,13 @@ bool report_json_begin(struct report_json *json, struct err *err)
 }
 
 bool report_json_add(struct report_json *json, const struct report *report, int status,
-	bool gaps, struct err *err)
+    bool gaps, struct err *err)
 {
 	json_t *file = json_pack("{so ss si si so so so so so}", "path",
-		text(report->path), "machine", report->source->arch->name, "status",
-		status, "format", (int)report->version, "sizes", sizes_of(report),
-		"counts", counts_of(report), "code", code_of(&report->coverage),
-		"refused", refused_of(report), "records",
-		records_of(&report->source->frames));
+	    text(report->path), "machine", report->source->arch->name, "status", status,
+	    "format", (int)report->version, "sizes", sizes_of(report), "counts",
+	    counts_of(report), "code", code_of(&report->coverage), "refused",
+	    refused_of(report), "records", records_of(&report->source->frames));
 
 	if (file && !add_extras(file, report, gaps)) {
 		json_decref(file);
@@ -266,26 +261,26 @@ bool report_json_add(struct report_json *json, const struct report *report, int 
 }
 
 bool report_json_fail(struct report_json *json, const char *path, int status,
-	const char *why, struct err *err)
+    const char *why, struct err *err)
 {
 	json_t *file = json_pack(
-		"{so si so}", "path", text(path), "status", status, "error", text(why));
+	    "{so si so}", "path", text(path), "status", status, "error", text(why));
 
 	return json_array_append_new(json->files, file) == 0 || err_set_nomem(err);
 }
 
 bool report_json_write(const struct report_json *json,
-	int (*write)(const char *text, size_t size, void *context), void *context,
-	struct err *err)
+    int (*write)(const char *text, size_t size, void *context), void *context,
+    struct err *err)
 {
 	json_t *document = json_pack("{ss ss sO}", "tool", "eh2sframe", "version",
-		EH2SFRAME_VERSION, "files", (json_t *)json->files);
+	    EH2SFRAME_VERSION, "files", (json_t *)json->files);
 	bool ok;
 
 	if (!document)
 		return err_set_nomem(err);
 	ok = json_dump_callback(document, write, context,
-		     JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 &&
+		 JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 &&
 	     write("\n", 1, context) == 0;
 	json_decref(document);
 	return ok || err_set(err, ERR_IO, "cannot write the report");

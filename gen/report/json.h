@@ -24,17 +24,17 @@ ATTR_MUST_CHECK bool report_json_begin(struct report_json *json, struct err *err
  * left out, by name. ERR_NOMEM.
  */
 ATTR_MUST_CHECK bool report_json_add(struct report_json *json,
-	const struct report *report, int status, bool gaps, struct err *err);
+    const struct report *report, int status, bool gaps, struct err *err);
 
 /* Adds a file that failed, with its status and message. ERR_NOMEM. */
 ATTR_MUST_CHECK bool report_json_fail(struct report_json *json, const char *path,
-	int status, const char *why, struct err *err);
+    int status, const char *why, struct err *err);
 
 /* Gives the document to write, piece by piece, which returns 0 to go on. ERR_IO when it
  * does not, ERR_NOMEM. */
 ATTR_MUST_CHECK bool report_json_write(const struct report_json *json,
-	int (*write)(const char *text, size_t size, void *context), void *context,
-	struct err *err);
+    int (*write)(const char *text, size_t size, void *context), void *context,
+    struct err *err);
 
 void report_json_deinit(struct report_json *json); /* accepts a zeroed struct */
 

@@ -29,28 +29,28 @@ void report_summary(const struct report *report, FILE *out)
 	const struct coverage *coverage = &report->coverage;
 
 	fprintf(out,
-		"%s: %zu functions, %.2f%% of code covered, %" PRIu64
-		" bytes .sframe v%u (%.2f of .eh_frame), %zu refused\n",
-		report->path, coverage->n_functions, report_percent(coverage),
-		report->sframe_size, report->version,
-		report_ratio(report->sframe_size, report->source->cfi.size),
-		coverage->n_refused);
+	    "%s: %zu functions, %.2f%% of code covered, %" PRIu64
+	    " bytes .sframe v%u (%.2f of .eh_frame), %zu refused\n",
+	    report->path, coverage->n_functions, report_percent(coverage),
+	    report->sframe_size, report->version,
+	    report_ratio(report->sframe_size, report->source->cfi.size),
+	    coverage->n_refused);
 }
 
 /* What there is besides sharing. */
 static void report_fused(const struct report *report, FILE *out)
 {
-	const struct sf_fuse_stats *fused = &report->fused;
+	const struct sf_compact_stats *fused = &report->fused;
 	bool anew = report->source->policy.options->fuse;
 
 	/* Most small files have no neighbours that are alike. */
 	if (fused->n_before == 0 || (!anew && fused->n_before == fused->n_funcs))
 		return;
 	fprintf(out,
-		"                 %s: %zu functions fewer, %" PRIu64
-		" rows fewer, %" PRIu64 " bytes of padding covered\n",
-		anew ? "cut anew" : "put together", fused->n_before - fused->n_funcs,
-		fused->rows_before - fused->n_rows, fused->padding_bytes);
+	    "                 %s: %zu functions fewer, %" PRIu64 " rows fewer, %" PRIu64
+	    " bytes of padding covered\n",
+	    anew ? "cut anew" : "put together", fused->n_before - fused->n_funcs,
+	    fused->rows_before - fused->n_rows, fused->padding_bytes);
 }
 
 static void report_sizes(const struct report *report, FILE *out)
@@ -59,20 +59,20 @@ static void report_sizes(const struct report *report, FILE *out)
 	uint64_t both = source->cfi.size + source->hdr_size;
 
 	fprintf(out, "  .eh_frame      %9zu bytes, %zu CIEs, %zu FDEs, %zu rows\n",
-		source->cfi.size, source->frames.n_cies, source->frames.n_fdes,
-		report->coverage.n_rows);
+	    source->cfi.size, source->frames.n_cies, source->frames.n_fdes,
+	    report->coverage.n_rows);
 	fprintf(out, "  .eh_frame_hdr  %9" PRIu64 " bytes\n", source->hdr_size);
 	fprintf(out,
-		"  .sframe v%u     %9" PRIu64 " bytes, %zu functions, %zu rows; %.3f of "
-		".eh_frame, %.3f of .eh_frame + .eh_frame_hdr\n",
-		report->version, report->sframe_size, report->n_funcs, report->n_rows,
-		report_ratio(report->sframe_size, source->cfi.size),
-		report_ratio(report->sframe_size, both));
+	    "  .sframe v%u     %9" PRIu64 " bytes, %zu functions, %zu rows; %.3f of "
+	    ".eh_frame, %.3f of .eh_frame + .eh_frame_hdr\n",
+	    report->version, report->sframe_size, report->n_funcs, report->n_rows,
+	    report_ratio(report->sframe_size, source->cfi.size),
+	    report_ratio(report->sframe_size, both));
 	fprintf(out,
-		"                 header and index %zu, rows %zu, not stored again by "
-		"sharing %zu\n",
-		report->stats.index_bytes, report->stats.row_bytes,
-		report->stats.shared_away);
+	    "                 header and index %zu, rows %zu, not stored again by "
+	    "sharing %zu\n",
+	    report->stats.index_bytes, report->stats.row_bytes,
+	    report->stats.shared_away);
 	report_fused(report, out);
 }
 
@@ -80,9 +80,9 @@ static void report_sizes(const struct report *report, FILE *out)
 static void report_unknown_plt(const struct coverage_plt *plt, FILE *out)
 {
 	fprintf(out,
-		"  unknown PLT    %9" PRIu64 " bytes of %s at 0x%" PRIx64
-		" have no CFI and match no template:",
-		plt->size, plt->section, plt->addr);
+	    "  unknown PLT    %9" PRIu64 " bytes of %s at 0x%" PRIx64
+	    " have no CFI and match no template:",
+	    plt->size, plt->section, plt->addr);
 	for (uint8_t i = 0; i < plt->n_bytes; i++)
 		fprintf(out, " %02x", plt->bytes[i]);
 	fputc('\n', out);
@@ -93,19 +93,19 @@ static void report_coverage(const struct report *report, FILE *out)
 	const struct coverage *coverage = &report->coverage;
 
 	fprintf(out, "  functions      %9zu with CFI, %zu with rows, %zu with gaps\n",
-		coverage->n_fdes, coverage->n_functions, coverage->n_refused);
+	    coverage->n_fdes, coverage->n_functions, coverage->n_refused);
 	fprintf(out,
-		"  code with CFI  %9" PRIu64 " bytes, %" PRIu64 " covered (%.2f%%)\n",
-		coverage->code_bytes, coverage->covered_bytes, report_percent(coverage));
+	    "  code with CFI  %9" PRIu64 " bytes, %" PRIu64 " covered (%.2f%%)\n",
+	    coverage->code_bytes, coverage->covered_bytes, report_percent(coverage));
 	if (coverage->template_bytes)
 		fprintf(out,
-			"  from PLT template %6" PRIu64 " bytes of code without CFI\n",
-			coverage->template_bytes);
+		    "  from PLT template %6" PRIu64 " bytes of code without CFI\n",
+		    coverage->template_bytes);
 	for (size_t i = 0; i < coverage->n_plts; i++)
 		report_unknown_plt(&coverage->plts[i], out);
 	if (coverage->n_duplicates)
 		fprintf(out, "  duplicates     %9zu FDEs that repeat another\n",
-			coverage->n_duplicates);
+		    coverage->n_duplicates);
 }
 
 static void report_diags(const struct report *report, FILE *out)
@@ -115,8 +115,7 @@ static void report_diags(const struct report *report, FILE *out)
 	for (int i = 0; i < CFI_N_DIAGS; i++)
 		if (frames->diag_counts[i])
 			fprintf(out, "  record: %-12s %zu\n",
-				cfi_diag_name((enum cfi_diag_kind)i),
-				frames->diag_counts[i]);
+			    cfi_diag_name((enum cfi_diag_kind)i), frames->diag_counts[i]);
 }
 
 static void report_refusals(const struct report *report, FILE *out)
@@ -129,8 +128,8 @@ static void report_refusals(const struct report *report, FILE *out)
 		if (!coverage->refused[i].bytes)
 			continue;
 		fprintf(out, "  refused: %-15s %6zu functions %9" PRIu64 " bytes  %s",
-			refusal_name((enum refusal)i), coverage->refused[i].functions,
-			coverage->refused[i].bytes, refusal_text((enum refusal)i));
+		    refusal_name((enum refusal)i), coverage->refused[i].functions,
+		    coverage->refused[i].bytes, refusal_text((enum refusal)i));
 		if (needs)
 			fprintf(out, "; needs v%u", needs);
 		fputc('\n', out);
@@ -144,7 +143,7 @@ void report_gaps(const struct report *report, const char *indent, FILE *out)
 	for (size_t i = 0; i < coverage->n_gaps; i++) {
 		const struct coverage_gap *gap = &coverage->gaps[i];
 		const struct symbol *symbol =
-			symbols_find(&report->source->symbols, gap->fde_pc);
+		    symbols_find(&report->source->symbols, gap->fde_pc);
 		char *name = symbol ? symbol_demangle(symbol->name) : NULL;
 		const struct image *image = report->source->policy.image;
 		char start[OBJECT_WHERE], end[OBJECT_WHERE], func[OBJECT_WHERE];
@@ -153,36 +152,36 @@ void report_gaps(const struct report *report, const char *indent, FILE *out)
 		object_where(image, gap->end, end);
 		plus = strrchr(end, '+');
 		fprintf(out,
-			"%s%s: %s..%s (%" PRIu64 " bytes) of the function at %s%s%s\n",
-			indent, refusal_name(gap->why),
-			object_where(image, gap->start, start), plus ? plus + 1 : end,
-			gap->end - gap->start, object_where(image, gap->fde_pc, func),
-			name ? " " : "", name ? name : "");
+		    "%s%s: %s..%s (%" PRIu64 " bytes) of the function at %s%s%s\n",
+		    indent, refusal_name(gap->why),
+		    object_where(image, gap->start, start), plus ? plus + 1 : end,
+		    gap->end - gap->start, object_where(image, gap->fde_pc, func),
+		    name ? " " : "", name ? name : "");
 		free(name);
 	}
 }
 
-void report_method(const struct write_plan *plan, const char *indent, FILE *out)
+void report_method(const struct insert_plan *plan, const char *indent, FILE *out)
 {
 	for (int i = 0; i < N_METHODS; i++)
 		if (plan->obstacles[i] != OBSTACLE_NONE)
 			fprintf(out, "%snot by %s: %s\n", indent,
-				method_name((enum method)i),
-				obstacle_text(plan->obstacles[i]));
+			    method_name((enum method)i),
+			    obstacle_text(plan->obstacles[i]));
 	fprintf(out, "%smethod: %s\n", indent, method_name(plan->method));
 }
 
 static void report_cost(
-	const struct report *report, const struct report_cost *cost, FILE *out)
+    const struct report *report, const struct report_cost *cost, FILE *out)
 {
 	const struct symbol *symbol = symbols_find(&report->source->symbols, cost->start);
 	char *name = symbol ? symbol_demangle(symbol->name) : NULL;
 
 	fprintf(out,
-		"    cost: 0x%" PRIx64 "..0x%" PRIx64 " %" PRIu32 " + %" PRIu32
-		" bytes, %" PRIu32 " rows",
-		cost->start, cost->start + cost->size, cost->index_bytes, cost->row_bytes,
-		cost->n_rows);
+	    "    cost: 0x%" PRIx64 "..0x%" PRIx64 " %" PRIu32 " + %" PRIu32
+	    " bytes, %" PRIu32 " rows",
+	    cost->start, cost->start + cost->size, cost->index_bytes, cost->row_bytes,
+	    cost->n_rows);
 	if (cost->users > 1)
 		fprintf(out, ", shared by %" PRIu32, cost->users);
 	fprintf(out, "%s%s\n", name ? " " : "", name ? name : "");
@@ -213,28 +212,28 @@ void report_damage(const struct report *report, FILE *out)
 		if (frames->diags[i].kind > CFI_DIAG_LAST_DAMAGE)
 			continue;
 		fprintf(out, "%s: %s, .eh_frame+0x%" PRIx64 "; left out\n", report->path,
-			frames->diags[i].text, frames->diags[i].off);
+		    frames->diags[i].text, frames->diags[i].off);
 		said++;
 	}
 	if (damaged > said)
 		fprintf(out,
-			"%s: %zu more damaged records in .eh_frame; left "
-			"out\n",
-			report->path, damaged - said);
+		    "%s: %zu more damaged records in .eh_frame; left "
+		    "out\n",
+		    report->path, damaged - said);
 	for (size_t i = 0; i < report->coverage.n_notes; i++)
-		fprintf(out, "%s: %s; left out\n", report->path,
-			report->coverage.notes[i]);
+		fprintf(
+		    out, "%s: %s; left out\n", report->path, report->coverage.notes[i]);
 	if (report->signature_void)
 		fprintf(out,
-			"%s: the module's signature is still there and holds no longer; "
-			"sign it again\n",
-			report->path);
+		    "%s: the module's signature is still there and holds no longer; "
+		    "sign it again\n",
+		    report->path);
 	if (report->plan && report->plan->method == METHOD_APPEND &&
-		report->plan->obstacles[METHOD_GROW] != OBSTACLE_NONE)
+	    report->plan->obstacles[METHOD_GROW] != OBSTACLE_NONE)
 		fprintf(out,
-			"%s: method append: core dumps no longer tell its build-id; grow was "
-			"not possible: %s\n",
-			report->path, obstacle_text(report->plan->obstacles[METHOD_GROW]));
+		    "%s: method append: core dumps no longer tell its build-id; grow was "
+		    "not possible: %s\n",
+		    report->path, obstacle_text(report->plan->obstacles[METHOD_GROW]));
 }
 
 void report_deinit(struct report *report)

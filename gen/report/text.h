@@ -18,12 +18,12 @@ struct report {
 	const char *path;
 	const struct source *source;
 	struct coverage coverage;
-	const struct write_plan *plan; /* borrowed; NULL when nothing was inserted */
+	const struct insert_plan *plan; /* borrowed; NULL when nothing was inserted */
 	struct sf_encode_stats stats;
-	struct report_costs costs;  /* empty unless asked for */
-	struct sf_fuse_stats fused; /* all 0 with --optimize=none, and for objects */
-	uint64_t sframe_size;	    /* bytes */
-	size_t n_funcs, n_rows;	    /* in the section */
+	struct report_costs costs;     /* empty unless asked for */
+	struct sf_compact_stats fused; /* all 0 with --optimize=none, and for objects */
+	uint64_t sframe_size;	       /* bytes */
+	size_t n_funcs, n_rows;	       /* in the section */
 	uint8_t version;
 	bool signature_void; /* a module's, still behind the file */
 };
@@ -39,7 +39,7 @@ void report_text(const struct report *report, bool verbose, FILE *out);
 void report_gaps(const struct report *report, const char *indent, FILE *out);
 
 /* How the section got in, and why not in the ways before it, one line each. */
-void report_method(const struct write_plan *plan, const char *indent, FILE *out);
+void report_method(const struct insert_plan *plan, const char *indent, FILE *out);
 
 /* What the user must know besides: damaged records, a signature that no longer holds, what the
  * method costs. One line each. */

@@ -7,7 +7,7 @@
 
 #include "base/num.h"
 #include "sframe/format.h"
-#include "sframe/passed.h"
+#include "sframe/row_cache.h"
 
 #ifndef PT_GNU_SFRAME
 #define PT_GNU_SFRAME 0x6474e554
@@ -19,7 +19,7 @@ static const struct {
 } rules[LINT_N_RULES] = {
 #define LINT_WORDS(id, name, consumers, first, last, text)                               \
 	[LINT_RULE_##id] = {name, text, consumers, first, last},
-	LINT_RULES(LINT_WORDS)
+    LINT_RULES(LINT_WORDS)
 #undef LINT_WORDS
 };
 
@@ -29,18 +29,18 @@ enum { V1 = 1 << 1, V2 = 1 << 2, V3 = 1 << 3 };
 static const struct {
 	uint8_t bit, versions[SFRAME_ABI_S390X_ENDIAN_BIG + 1];
 } consumer_facts[] = {
-	/* The rounds for version 2 had no user but x86-64; arm64 and s390 came later. */
-	{LINT_KERNEL, {[SFRAME_ABI_AMD64_ENDIAN_LITTLE] = V2 | V3,
-			      [SFRAME_ABI_AARCH64_ENDIAN_LITTLE] = V3,
-			      [SFRAME_ABI_AARCH64_ENDIAN_BIG] = V3,
-			      [SFRAME_ABI_S390X_ENDIAN_BIG] = V3}},
-	{LINT_GLIBC, {[SFRAME_ABI_AMD64_ENDIAN_LITTLE] = V2,
-			     [SFRAME_ABI_AARCH64_ENDIAN_LITTLE] = V2,
-			     [SFRAME_ABI_AARCH64_ENDIAN_BIG] = V2}},
-	{LINT_LIBSFRAME, {[SFRAME_ABI_AMD64_ENDIAN_LITTLE] = V1 | V2 | V3,
-				 [SFRAME_ABI_AARCH64_ENDIAN_LITTLE] = V1 | V2 | V3,
-				 [SFRAME_ABI_AARCH64_ENDIAN_BIG] = V1 | V2 | V3,
-				 [SFRAME_ABI_S390X_ENDIAN_BIG] = V2 | V3}},
+    /* The rounds for version 2 had no user but x86-64; arm64 and s390 came later. */
+    {LINT_KERNEL, {[SFRAME_ABI_AMD64_ENDIAN_LITTLE] = V2 | V3,
+		      [SFRAME_ABI_AARCH64_ENDIAN_LITTLE] = V3,
+		      [SFRAME_ABI_AARCH64_ENDIAN_BIG] = V3,
+		      [SFRAME_ABI_S390X_ENDIAN_BIG] = V3}},
+    {LINT_GLIBC, {[SFRAME_ABI_AMD64_ENDIAN_LITTLE] = V2,
+		     [SFRAME_ABI_AARCH64_ENDIAN_LITTLE] = V2,
+		     [SFRAME_ABI_AARCH64_ENDIAN_BIG] = V2}},
+    {LINT_LIBSFRAME, {[SFRAME_ABI_AMD64_ENDIAN_LITTLE] = V1 | V2 | V3,
+			 [SFRAME_ABI_AARCH64_ENDIAN_LITTLE] = V1 | V2 | V3,
+			 [SFRAME_ABI_AARCH64_ENDIAN_BIG] = V1 | V2 | V3,
+			 [SFRAME_ABI_S390X_ENDIAN_BIG] = V2 | V3}},
 };
 
 enum { N_CONSUMERS = sizeof(consumer_facts) / sizeof(consumer_facts[0]) };
@@ -51,7 +51,7 @@ struct lint_run {
 	bool object;		   /* of a relocatable object, which has no segments */
 	unsigned int consumers;	   /* asked for, and reading this version */
 	struct lint_result *result;
-	struct sf_passed passed;       /* rows that break no rule */
+	struct sf_row_cache passed;    /* rows that break no rule */
 	uint64_t n_places;	       /* where a rule was found broken */
 	uint64_t n_rows, row_bytes;    /* of all functions, shared ones each time */
 	uint64_t last_start, last_end; /* of the function before */
@@ -71,8 +71,8 @@ const char *lint_rule_text(enum lint_rule rule)
 const char *lint_consumer_names(unsigned int consumers)
 {
 	static const char *const names[LINT_ALL + 1] = {"nobody", "kernel", "glibc",
-		"kernel, glibc", "libsframe", "kernel, libsframe", "glibc, libsframe",
-		"kernel, glibc, libsframe"};
+	    "kernel, glibc", "libsframe", "kernel, libsframe", "glibc, libsframe",
+	    "kernel, glibc, libsframe"};
 
 	return names[consumers & LINT_ALL];
 }
@@ -102,7 +102,7 @@ unsigned int lint_consumers_of(const struct sf_view *view)
 }
 
 static void lint_count(struct lint_run *run, enum lint_rule rule, unsigned int consumers,
-	uint64_t off, uint64_t pc)
+    uint64_t off, uint64_t pc)
 {
 	if (!consumers)
 		return;
@@ -117,7 +117,7 @@ static void lint_count(struct lint_run *run, enum lint_rule rule, unsigned int c
 
 /* rule is broken at off, in the function at pc. */
 static void lint_broken(
-	struct lint_run *run, enum lint_rule rule, uint64_t off, uint64_t pc)
+    struct lint_run *run, enum lint_rule rule, uint64_t off, uint64_t pc)
 {
 	uint8_t version = run->view->version;
 
@@ -174,7 +174,7 @@ static uint32_t lint_rows_end(const struct sf_func *func)
 }
 
 static void lint_row(struct lint_run *run, const struct sf_func *func,
-	const struct sf_row *row, uint64_t off, uint64_t least)
+    const struct sf_row *row, uint64_t off, uint64_t least)
 {
 	const struct sf_view *view = run->view;
 	const struct sf_abi *abi = sf_abi_find(view->abi);
@@ -200,8 +200,8 @@ static void lint_rows(struct lint_run *run, const struct sf_view_func *func)
 	uint64_t least = 0, off, n_places = run->n_places;
 	uint32_t last;
 
-	if (sf_passed_find(&run->passed, func, &last) &&
-		last < lint_rows_end(&func->func))
+	if (sf_row_cache_find(&run->passed, func, &last) &&
+	    last < lint_rows_end(&func->func))
 		return;
 	sf_rows_begin(run->view, func, &iter);
 	for (off = iter.off; sf_rows_next(&iter, &row, &damage); off = iter.off) {
@@ -213,7 +213,7 @@ static void lint_rows(struct lint_run *run, const struct sf_view_func *func)
 	if (iter.failed)
 		lint_broken(run, LINT_RULE_READABLE, iter.off, func->func.start);
 	else if (least && run->n_places == n_places)
-		sf_passed_add(&run->passed, func, (uint32_t)(least - 1));
+		sf_row_cache_add(&run->passed, func, (uint32_t)(least - 1));
 	run->row_bytes += off - (run->view->row_off + func->rows_off);
 	if (run->view->version >= SFRAME_VERSION_3)
 		run->row_bytes += SFRAME_V3_ATTR_SIZE;
@@ -247,7 +247,7 @@ static void lint_func(struct lint_run *run, const struct sf_view_func *func, boo
 	/* A signal frame without rows says at least that; libsframe miscounts it. */
 	if (f->n_rows == 0 && f->signal_frame)
 		lint_count(run, LINT_RULE_FUNC_ROWS, run->consumers & LINT_LIBSFRAME, off,
-			f->start);
+		    f->start);
 	else if (f->n_rows == 0)
 		lint_broken(run, LINT_RULE_FUNC_ROWS, off, f->start);
 	if (f->pcmask && f->rep_size == 0)
@@ -281,9 +281,9 @@ static void lint_segments(struct lint_run *run)
 		if (phdr->p_type == PT_GNU_SFRAME)
 			n += phdr->p_vaddr == view->addr ? 1 : 2;
 		if (phdr->p_type == PT_LOAD && phdr->p_flags & PF_R &&
-			view->addr >= phdr->p_vaddr &&
-			num_range_inside(
-				view->addr - phdr->p_vaddr, view->size, phdr->p_filesz))
+		    view->addr >= phdr->p_vaddr &&
+		    num_range_inside(
+			view->addr - phdr->p_vaddr, view->size, phdr->p_filesz))
 			loaded = true;
 	}
 	if (!loaded)
@@ -301,7 +301,7 @@ static void lint_funcs(struct lint_run *run)
 	for (uint32_t i = 0; i < view->n_funcs; i++) {
 		if (!sf_view_func(view, i, &func, &damage)) {
 			lint_broken(run, LINT_RULE_READABLE,
-				view->func_off + (uint64_t)i * view->func_size, 0);
+			    view->func_off + (uint64_t)i * view->func_size, 0);
 			return;
 		}
 		lint_func(run, &func, i == 0);
@@ -312,14 +312,14 @@ static void lint_funcs(struct lint_run *run)
 }
 
 void lint_section(const struct sf_view *view, const struct image *image,
-	unsigned int consumers, struct lint_result *result)
+    unsigned int consumers, struct lint_result *result)
 {
 	unsigned int readers = lint_readers(view);
 	struct lint_run run = {.view = view,
-		.image = image && !image->object ? image : NULL,
-		.object = image && image->object,
-		.consumers = consumers & readers,
-		.result = result};
+	    .image = image && !image->object ? image : NULL,
+	    .object = image && image->object,
+	    .consumers = consumers & readers,
+	    .result = result};
 
 	*result = (struct lint_result){0};
 	lint_count(&run, LINT_RULE_VERSION, consumers & ~readers, SFRAME_HDR_VERSION, 0);
@@ -328,9 +328,9 @@ void lint_section(const struct sf_view *view, const struct image *image,
 		lint_segments(&run);
 	/* Where sharing matters every function's bytes have to be counted. */
 	if (!view->big_endian)
-		sf_passed_init(&run.passed, view->n_funcs);
+		sf_row_cache_init(&run.passed, view->n_funcs);
 	lint_funcs(&run);
-	sf_passed_deinit(&run.passed);
+	sf_row_cache_deinit(&run.passed);
 	/* A reader of the other byte order swaps them in place, function by function. */
 	if (view->big_endian && run.row_bytes > view->row_len)
 		lint_broken(&run, LINT_RULE_ROW_SHARED, view->row_off, 0);
@@ -346,7 +346,7 @@ static bool lint_not_ours(int rule)
 }
 
 bool lint_own(const uint8_t *data, size_t size, uint64_t addr, const struct image *image,
-	struct err *err)
+    struct err *err)
 {
 	struct lint_result result;
 	struct sf_view view;
@@ -357,10 +357,10 @@ bool lint_own(const uint8_t *data, size_t size, uint64_t addr, const struct imag
 	for (int i = 0; i < LINT_N_RULES; i++)
 		if (result.rules[i].times && !lint_not_ours(i))
 			return err_set(err, ERR_INTERNAL,
-				"the section breaks a rule of %s: %s, at "
-				".sframe+0x%" PRIx64,
-				lint_consumer_names(result.rules[i].broken),
-				rules[i].name, result.rules[i].off);
+			    "the section breaks a rule of %s: %s, at "
+			    ".sframe+0x%" PRIx64,
+			    lint_consumer_names(result.rules[i].broken), rules[i].name,
+			    result.rules[i].off);
 	return true;
 }
 

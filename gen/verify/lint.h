@@ -31,55 +31,55 @@ enum {
 /* X(ENUMERATOR, "name", consumers, first version, last version, "what is demanded") */
 #define LINT_RULES(X)                                                                    \
 	X(VERSION, "version", LINT_ALL, 1, 3,                                            \
-		"the consumer reads this version for this machine")                      \
+	    "the consumer reads this version for this machine")                          \
 	X(FLAGS, "flags", LINT_GL, 1, 3, "no flag that the version does not define")     \
 	X(SORTED, "sorted", LINT_KG, 1, 3, "the flag FDE_SORTED is set")                 \
 	X(PCREL, "pcrel", LINT_KERNEL, 2, 3, "the flag FDE_FUNC_START_PCREL is set")     \
 	X(PCREL_V3, "pcrel-v3", LINT_LIBSFRAME, 3, 3,                                    \
-		"the flag FDE_FUNC_START_PCREL is set in version 3")                     \
+	    "the flag FDE_FUNC_START_PCREL is set in version 3")                         \
 	X(AUX_HEADER, "aux-header", LINT_ALL, 1, 3, "there is no auxiliary header")      \
 	X(ADJACENT, "adjacent", LINT_GLIBC, 1, 3,                                        \
-		"header, functions and rows follow each other without a gap")            \
+	    "header, functions and rows follow each other without a gap")                \
 	X(TAIL, "tail", LINT_LIBSFRAME, 1, 3, "bytes after the rows are zero")           \
 	X(NOT_EMPTY, "not-empty", LINT_KERNEL, 1, 3, "there are functions and rows")     \
 	X(READABLE, "readable", LINT_ALL, 1, 3,                                          \
-		"function descriptors, row types and word counts are possible")          \
+	    "function descriptors, row types and word counts are possible")              \
 	X(COUNT, "count", LINT_LIBSFRAME, 1, 3,                                          \
-		"the header's row count is the sum over the functions")                  \
+	    "the header's row count is the sum over the functions")                      \
 	X(FUNC_ORDER, "func-order", LINT_ALL, 1, 3, "function starts ascend strictly")   \
 	X(FUNC_OVERLAP, "func-overlap", LINT_KERNEL, 1, 3, "functions do not overlap")   \
 	X(FUNC_CODE, "func-code", LINT_KERNEL, 1, 3,                                     \
-		"every function lies inside one executable segment")                     \
+	    "every function lies inside one executable segment")                         \
 	X(FUNC_SEGMENT, "func-segment", LINT_KERNEL, 1, 3,                               \
-		"all functions lie inside the same executable segment")                  \
+	    "all functions lie inside the same executable segment")                      \
 	X(FUNC_SIZE, "func-size", LINT_ALL, 1, 3, "no function is empty")                \
 	X(FUNC_FAR, "func-far", LINT_GLIBC, 1, 3, "no function is of 2 GiB or more")     \
 	X(FUNC_ROWS, "func-rows", LINT_KL, 1, 3, "every function has rows")              \
 	X(BLOCK, "block", LINT_ALL, 2, 3, "a PCMASK function has a block size")          \
 	X(PCMASK, "pcmask", LINT_LIBSFRAME, 1, 1,                                        \
-		"no PCMASK function, which readers of version 1 look up wrongly")        \
+	    "no PCMASK function, which readers of version 1 look up wrongly")            \
 	X(ROW_FIRST, "row-first", LINT_KG, 1, 3, "the first row is at the start")        \
 	X(ROW_ORDER, "row-order", LINT_ALL, 1, 3, "row starts ascend strictly")          \
 	X(ROW_INSIDE, "row-inside", LINT_KL, 1, 3, "rows start below the function size") \
 	X(ROW_WORDS, "row-words", LINT_KG, 1, 2,                                         \
-		"no row without words, which older readers refuse")                      \
+	    "no row without words, which older readers refuse")                          \
 	X(ROW_RA, "row-ra", LINT_KG, 1, 3,                                               \
-		"row or header say where the return address is, if calls save it")       \
+	    "row or header say where the return address is, if calls save it")           \
 	X(ROW_REGISTER, "row-register", LINT_KERNEL, 3, 3,                               \
-		"no row names a register above 31")                                      \
+	    "no row names a register above 31")                                          \
 	X(ROW_COUNT, "row-count", LINT_KERNEL, 3, 3,                                     \
-		"no function has more rows than bytes")                                  \
+	    "no function has more rows than bytes")                                      \
 	X(ROW_SHARED, "row-shared", LINT_LIBSFRAME, 1, 3,                                \
-		"in a big-endian section no two functions share rows")                   \
+	    "in a big-endian section no two functions share rows")                       \
 	X(ONE_SEGMENT, "one-segment", LINT_KERNEL, 1, 3,                                 \
-		"the section lies inside the file bytes of one PT_LOAD")                 \
+	    "the section lies inside the file bytes of one PT_LOAD")                     \
 	X(PHDR, "phdr", LINT_KG, 1, 3, "one PT_GNU_SFRAME begins where the section does")
 
 enum lint_rule {
 #define LINT_ENUMERATOR(id, name, consumers, first, last, text) LINT_RULE_##id,
 	LINT_RULES(LINT_ENUMERATOR)
 #undef LINT_ENUMERATOR
-		LINT_N_RULES,
+	    LINT_N_RULES,
 };
 
 struct lint_result {
@@ -105,7 +105,7 @@ unsigned int lint_consumers_of(const struct sf_view *view);
  * those of an object, which need not be sorted either.
  */
 void lint_section(const struct sf_view *view, const struct image *image,
-	unsigned int consumers, struct lint_result *result);
+    unsigned int consumers, struct lint_result *result);
 
 /*
  * For a section this program made: against the rules of all consumers it is meant for,
@@ -113,7 +113,7 @@ void lint_section(const struct sf_view *view, const struct image *image,
  * names the first breach. image as above.
  */
 ATTR_MUST_CHECK bool lint_own(const uint8_t *data, size_t size, uint64_t addr,
-	const struct image *image, struct err *err);
+    const struct image *image, struct err *err);
 /* The same for the section that the file carries. */
 ATTR_MUST_CHECK bool lint_own_file(const struct image *image, struct err *err);
 

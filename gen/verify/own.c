@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The proof by this project's own interpreter: every claim, and everything between them.
+ * The proof by this project's own interpreter: every range, and everything between them.
  * What is the same question as before, the same instructions and the same rows, is not
  * asked again; and parts of the file are compared at the same time.
  */
@@ -9,7 +9,7 @@
 #include "base/task.h"
 #include "base/vec.h"
 #include "cfi/interp.h"
-#include "cfi/same.h"
+#include "cfi/program_cache.h"
 #include "gen/padding.h"
 #include "gen/plt.h"
 #include "gen/verify/run.h"
@@ -25,15 +25,15 @@ struct verify_seen {
 	bool flex, pauth_b, signal_frame;
 };
 
-/* Some of the claims, to be worked through by one thread. */
+/* Some of the ranges, to be worked through by one thread. */
 struct verify_part {
 	struct verify_run run;
-	size_t first, last;		    /* claims [first, last) */
+	size_t first, last;		    /* ranges [first, last) */
 	bool to_the_end;		    /* and all addresses behind them */
 	const struct sf_section *templates; /* of PLTs without CFI */
 	struct cfi_interp interp;
-	bool readable;	      /* the CFI program of the FDE at hand */
-	struct cfi_same same; /* programs met, with indices into seen */
+	bool readable;		       /* the CFI program of the FDE at hand */
+	struct cfi_program_cache same; /* programs met, with indices into seen */
 	struct verify_seen *seen;
 	size_t n_seen, cap_seen;
 	struct verify_result result; /* of a part beside others */
@@ -41,20 +41,20 @@ struct verify_part {
 	struct err err;
 };
 
-/* The claim is all of its FDE, and no other's. */
-static bool verify_is_whole(const struct claim *claim, const struct cfi_fde *fde)
+/* The range is all of its FDE, and of no other FDE. */
+static bool verify_is_whole(const struct cfi_range *range, const struct cfi_fde *fde)
 {
-	return !claim->contested && claim->start == fde->pc &&
-	       claim->end - claim->start == fde->range;
+	return !range->overlapping && range->start == fde->pc &&
+	       range->end - range->start == fde->range;
 }
 
 /* Another FDE's turn: its rules, and what of them a row could say. */
 static bool verify_begin_fde(
-	struct verify_part *part, const struct claim *claim, struct err *err)
+    struct verify_part *part, const struct cfi_range *range, struct err *err)
 {
 	struct verify_run *run = &part->run;
 	const struct policy *policy = run->in->policy;
-	const struct cfi_fde *fde = &run->in->frames->fdes[claim->fde];
+	const struct cfi_fde *fde = &run->in->frames->fdes[range->fde];
 	const struct cfi_cie *cie = &run->in->frames->cies[fde->cie];
 	struct err program; /* its words are long, and only set with it */
 
@@ -69,18 +69,18 @@ static bool verify_begin_fde(
 }
 
 static bool verify_claim(
-	struct verify_part *part, const struct claim *claim, bool again, struct err *err)
+    struct verify_part *part, const struct cfi_range *range, bool again, struct err *err)
 {
 	struct verify_run *run = &part->run;
-	const struct cfi_fde *fde = &run->in->frames->fdes[claim->fde];
+	const struct cfi_fde *fde = &run->in->frames->fdes[range->fde];
 	uint64_t missing = run->result->missing_bytes;
 
-	if (!again && !verify_begin_fde(part, claim, err))
+	if (!again && !verify_begin_fde(part, range, err))
 		return false;
-	run->table = part->readable && !claim->contested ? &part->interp.table : NULL;
-	run->no_table_why = claim->contested ? "two FDEs disagree about this code"
-					     : "the CFI of this code is damaged";
-	if (!verify_range(run, claim->start, claim->end, err))
+	run->table = part->readable && !range->overlapping ? &part->interp.table : NULL;
+	run->no_table_why = range->overlapping ? "two FDEs disagree about this code"
+					       : "the CFI of this code is damaged";
+	if (!verify_range(run, range->start, range->end, err))
 		return false;
 	verify_miss(run, fde, run->result->missing_bytes - missing);
 	return true;
@@ -96,12 +96,12 @@ static bool verify_same_rows(const struct verify_seen *a, const struct verify_se
 /* Keeps a function that has just been found right, if that says something about others.
  */
 static bool verify_keep(
-	struct verify_part *part, struct verify_seen *seen, uint32_t *value)
+    struct verify_part *part, struct verify_seen *seen, uint32_t *value)
 {
 	/* A row at the function's end has not been looked at: it holds for nothing here.
 	 */
-	if (!part->interp.table.movable || !sweep_spent(&part->run.sweep) ||
-		part->n_seen >= CFI_SAME_NEW)
+	if (!part->interp.table.movable || !sf_cursor_at_end(&part->run.cursor) ||
+	    part->n_seen >= CFI_PROGRAM_CACHE_NEW)
 		return true;
 	seen->reach = part->interp.table.reach;
 	if (!vec_reserve(&part->seen, &part->cap_seen, part->n_seen + 1))
@@ -111,31 +111,32 @@ static bool verify_keep(
 	return true;
 }
 
-/* The claim is all of its FDE, and func is what sweep_whole found for it. */
-static bool verify_whole(struct verify_part *part, const struct claim *claim,
-	const struct sf_view_func *func, struct err *err)
+/* The range is all of its FDE, and func is what sf_cursor_function_at found for it. */
+static bool verify_whole(struct verify_part *part, const struct cfi_range *range,
+    const struct sf_view_func *func, struct err *err)
 {
-	const struct cfi_fde *fde = &part->run.in->frames->fdes[claim->fde];
-	uint32_t *value = cfi_same_value(&part->same, fde);
+	const struct cfi_fde *fde = &part->run.in->frames->fdes[range->fde];
+	uint32_t *value = cfi_program_cache_value(&part->same, fde);
 	struct verify_seen now = {.rows_off = func->rows_off,
-		.n_rows = func->func.n_rows,
-		.row_type = func->row_type,
-		.flex = func->flex,
-		.pauth_b = func->func.pauth_b,
-		.signal_frame = func->func.signal_frame};
+	    .n_rows = func->func.n_rows,
+	    .row_type = func->row_type,
+	    .flex = func->flex,
+	    .pauth_b = func->func.pauth_b,
+	    .signal_frame = func->func.signal_frame};
 	struct verify_result *result = part->run.result;
 	uint64_t agreed = result->agreed_bytes;
 
 	if (!value)
 		return err_set_nomem(err);
-	if (*value != CFI_SAME_NEW && part->seen[*value].reach < fde->range &&
-		verify_same_rows(&part->seen[*value], &now)) {
+	if (*value != CFI_PROGRAM_CACHE_NEW && part->seen[*value].reach < fde->range &&
+	    verify_same_rows(&part->seen[*value], &now)) {
 		result->agreed_bytes += fde->range;
 		return true;
 	}
-	if (!verify_claim(part, claim, false, err))
+	if (!verify_claim(part, range, false, err))
 		return false;
-	if (*value != CFI_SAME_NEW || result->agreed_bytes - agreed != fde->range)
+	if (*value != CFI_PROGRAM_CACHE_NEW ||
+	    result->agreed_bytes - agreed != fde->range)
 		return true;
 	return verify_keep(part, &now, value) || err_set_nomem(err);
 }
@@ -145,33 +146,33 @@ static bool verify_whole(struct verify_part *part, const struct claim *claim,
  * between two functions, with the row that holds before it, of an FDE that goes on behind
  * it. No PC is ever there, by its bytes; the row before it has been compared.
  */
-static bool verify_padding(const struct verify_run *run,
-	const struct sweep_segment *segment, uint64_t from, uint64_t to)
+static bool verify_padding(const struct verify_run *run, const struct sf_segment *segment,
+    uint64_t from, uint64_t to)
 {
 	const struct policy *policy = run->in->policy;
 
-	return to - from <= SF_FUSE_PADDING_MAX && segment->start == from &&
-	       segment->end == to && sweep_goes_on(&run->sweep, from, to) &&
+	return to - from <= SF_COMPACT_PADDING_MAX && segment->start == from &&
+	       segment->end == to && sf_cursor_continues(&run->cursor, from, to) &&
 	       padding_only(policy->image, policy->arch, from, to);
 }
 
 /* [from, to) has no CFI: rows are only allowed in padding, and where a PLT template says
  * the same. */
 static bool verify_outside(
-	struct verify_part *part, uint64_t from, uint64_t to, struct err *err)
+    struct verify_part *part, uint64_t from, uint64_t to, struct err *err)
 {
 	struct verify_run *run = &part->run;
-	struct sweep_segment segment;
+	struct sf_segment segment;
 	bool padding;
 
-	sweep_seek(&run->sweep, from);
-	while (from < to && sweep_next(&run->sweep, to, &segment, err)) {
+	sf_cursor_seek(&run->cursor, from);
+	while (from < to && sf_cursor_next(&run->cursor, to, &segment, err)) {
 		padding = verify_padding(run, &segment, from, to);
 		for (uint64_t pc = segment.start; pc < segment.end;) {
 			const struct sf_row *row;
 			uint64_t end = segment.end;
 
-			row = sweep_model_row(part->templates, pc, &end);
+			row = sf_section_row_at(part->templates, pc, &end);
 			end = end < segment.end ? end : segment.end;
 			if (!row && padding)
 				run->result->padding_bytes += end - pc;
@@ -186,39 +187,40 @@ static bool verify_outside(
 		}
 		from = segment.end;
 	}
-	return !run->sweep.failed;
+	return !run->cursor.failed;
 }
 
-/* The claims of a part, and every address before them up to the last claim of the part
+/* The ranges of a part, and every address before them up to the last range of the part
  * before it. */
 static bool verify_claims(struct verify_part *part, struct err *err)
 {
-	const struct claims *claims = part->run.in->claims;
+	const struct cfi_ranges *ranges = part->run.in->ranges;
 	const struct cfi_frames *frames = part->run.in->frames;
-	struct sweep *sweep = &part->run.sweep;
-	uint64_t at = part->first ? claims->list[part->first - 1].end : 0;
+	struct sf_cursor *cursor = &part->run.cursor;
+	uint64_t at = part->first ? ranges->list[part->first - 1].end : 0;
 	uint32_t current = UINT32_MAX;
 
 	part->run.marks_known = true;
 	for (size_t i = part->first; i < part->last; i++) {
-		const struct claim *claim = &claims->list[i];
-		const struct cfi_fde *fde = &frames->fdes[claim->fde];
+		const struct cfi_range *range = &ranges->list[i];
+		const struct cfi_fde *fde = &frames->fdes[range->fde];
 		const struct sf_view_func *func = NULL;
 
-		if (part->last - i > CFI_SAME_AHEAD)
-			cfi_same_expect(&part->same,
-				&frames->fdes[claims->list[i + CFI_SAME_AHEAD].fde]);
-		if (at < claim->start && !verify_outside(part, at, claim->start, err))
+		if (part->last - i > CFI_PROGRAM_CACHE_AHEAD)
+			cfi_program_cache_expect(&part->same,
+			    &frames->fdes[ranges->list[i + CFI_PROGRAM_CACHE_AHEAD].fde]);
+		if (at < range->start && !verify_outside(part, at, range->start, err))
 			return false;
-		if (verify_is_whole(claim, fde))
-			func = sweep_whole(sweep, claim->start, claim->end, err);
-		if (sweep->failed)
+		if (verify_is_whole(range, fde))
+			func =
+			    sf_cursor_function_at(cursor, range->start, range->end, err);
+		if (cursor->failed)
 			return false;
-		if (func ? !verify_whole(part, claim, func, err)
-			 : !verify_claim(part, claim, claim->fde == current, err))
+		if (func ? !verify_whole(part, range, func, err)
+			 : !verify_claim(part, range, range->fde == current, err))
 			return false;
-		current = claim->fde;
-		at = claim->end;
+		current = range->fde;
+		at = range->end;
 	}
 	return !part->to_the_end || verify_outside(part, at, UINT64_MAX, err);
 }
@@ -229,14 +231,14 @@ static void verify_work(void *context)
 	const struct verify_input *in = part->run.in;
 
 	cfi_interp_init(&part->interp, in->frames, &in->policy->arch->cfi);
-	cfi_same_init(&part->same, in->frames, part->last - part->first);
+	cfi_program_cache_init(&part->same, in->frames, part->last - part->first);
 	part->ok = verify_claims(part, &part->err);
-	cfi_same_deinit(&part->same);
+	cfi_program_cache_deinit(&part->same);
 	free(part->seen);
 }
 
 /*
- * All claims in n parts at the same time. False when what they found has to be told in
+ * All ranges in n parts at the same time. False when what they found has to be told in
  * order, or may depend on n; the result then means nothing.
  */
 static bool verify_beside(const struct verify_part *whole, size_t n)
@@ -252,7 +254,7 @@ static bool verify_beside(const struct verify_part *whole, size_t n)
 		parts[i] = *whole;
 		parts[i].run.result = &parts[i].result;
 		parts[i].first = i ? parts[i - 1].last : 0;
-		parts[i].last = claims_part_end(whole->run.in->claims, i, n);
+		parts[i].last = cfi_ranges_part_end(whole->run.in->ranges, i, n);
 		parts[i].to_the_end = i == n - 1;
 	}
 	task_run_all(verify_work, parts, sizeof(*parts), n);
@@ -269,21 +271,21 @@ static bool verify_beside(const struct verify_part *whole, size_t n)
 	return ok && expr_ops < CFI_MAX_EXPR_OPS_TOTAL;
 }
 
-/* All claims in one part, from the start. */
+/* All ranges in one part, from the start. */
 static bool verify_alone(struct verify_part *whole, struct err *err)
 {
 	struct verify_result *result = whole->run.result;
 
-	*result = (struct verify_result){
-		.differ = result->differ, .context = result->context};
-	whole->last = whole->run.in->claims->n;
+	*result =
+	    (struct verify_result){.differ = result->differ, .context = result->context};
+	whole->last = whole->run.in->ranges->n;
 	whole->to_the_end = true;
 	verify_work(whole);
 	/* Rules given up for that say nothing about the section. */
 	if (whole->ok && whole->interp.expr_ops_total >= CFI_MAX_EXPR_OPS_TOTAL)
 		whole->ok = err_set(&whole->err, ERR_LIMIT,
-			"the expressions in .eh_frame take more than %u operations",
-			CFI_MAX_EXPR_OPS_TOTAL);
+		    "the expressions in .eh_frame take more than %u operations",
+		    CFI_MAX_EXPR_OPS_TOTAL);
 	cfi_interp_deinit(&whole->interp);
 	if (!whole->ok)
 		*err = whole->err;
@@ -291,22 +293,22 @@ static bool verify_alone(struct verify_part *whole, struct err *err)
 }
 
 bool verify_own(
-	const struct verify_input *input, struct verify_result *result, struct err *err)
+    const struct verify_input *input, struct verify_result *result, struct err *err)
 {
 	struct verify_part whole = {.run = verify_begin(input, result)};
-	size_t n = claims_n_parts(input->claims, input->policy->options->jobs);
+	size_t n = cfi_ranges_n_parts(input->ranges, input->policy->options->jobs);
 	struct sf_section templates = {0};
 	struct coverage unused = {0};
 	bool ok;
 
 	if (!sf_check_all(input->view, NULL, err) ||
-		!sweep_init(&whole.run.sweep, input->view, err))
+	    !sf_cursor_init(&whole.run.cursor, input->view, err))
 		return false;
 	whole.templates = &templates;
-	ok = plt_from_templates(input->policy, input->claims, &templates, &unused) ||
+	ok = plt_from_templates(input->policy, input->ranges, &templates, &unused) ||
 	     err_set_nomem(err);
 	ok = ok && ((n > 1 && verify_beside(&whole, n)) || verify_alone(&whole, err));
 	sf_section_deinit(&templates);
-	sweep_deinit(&whole.run.sweep);
+	sf_cursor_deinit(&whole.run.cursor);
 	return ok;
 }

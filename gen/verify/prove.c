@@ -13,8 +13,8 @@
 #define PROVE_LIBDWARF_ROWS 4096
 
 bool prove_section(const struct image *image, const struct image *cfi_image,
-	const struct prove_bytes *bytes, const struct options *options,
-	struct verify_result *result, struct err *err)
+    const struct prove_bytes *bytes, const struct options *options,
+    struct verify_result *result, struct err *err)
 {
 	struct source source;
 	struct sf_view view;
@@ -26,18 +26,18 @@ bool prove_section(const struct image *image, const struct image *cfi_image,
 		return false;
 	if (view.abi != source.arch->sframe_abi) {
 		ok = err_set(err, ERR_MALFORMED,
-			"the .sframe section is for another machine (ABI %u)", view.abi);
+		    "the .sframe section is for another machine (ABI %u)", view.abi);
 	} else {
 		const struct verify_input input = {
-			&view, &source.frames, &source.claims, &source.policy};
+		    &view, &source.frames, &source.ranges, &source.policy};
 
 		ok = verify_own(&input, result, err);
 		if (ok && options->witness == WITNESS_LIBDWARF &&
-			result->n_differences == 0) {
+		    result->n_differences == 0) {
 			struct verify_result own = *result;
 
-			ok = verify_libdwarf(&input, PROVE_LIBDWARF_ROWS,
-				&options->progress, result, err);
+			ok = verify_libdwarf(
+			    &input, PROVE_LIBDWARF_ROWS, &options->progress, result, err);
 			result->missing_bytes = own.missing_bytes;
 			result->n_missing = own.n_missing;
 			memcpy(result->missing, own.missing, sizeof(own.missing));
@@ -50,7 +50,7 @@ bool prove_section(const struct image *image, const struct image *cfi_image,
 }
 
 bool prove_image(const struct image *image, const struct image *cfi_image,
-	const struct options *options, struct verify_result *result, struct err *err)
+    const struct options *options, struct verify_result *result, struct err *err)
 {
 	struct prove_bytes bytes;
 
@@ -62,21 +62,21 @@ bool prove_image(const struct image *image, const struct image *cfi_image,
 }
 
 bool prove_judge(
-	const struct verify_result *result, uint64_t expected_bytes, struct err *err)
+    const struct verify_result *result, uint64_t expected_bytes, struct err *err)
 {
 	if (result->n_differences)
 		return err_set(err, ERR_PROOF,
-			"%zu differences between .sframe and CFI; first at %s",
-			result->n_differences, result->texts[0]);
+		    "%zu differences between .sframe and CFI; first at %s",
+		    result->n_differences, result->texts[0]);
 	if (expected_bytes != UINT64_MAX &&
-		result->agreed_bytes + result->skipped_bytes != expected_bytes)
+	    result->agreed_bytes + result->skipped_bytes != expected_bytes)
 		return err_set(err, ERR_PROOF,
-			"%" PRIu64 " bytes of code proven where %" PRIu64
-			" should be covered",
-			result->agreed_bytes, expected_bytes);
+		    "%" PRIu64 " bytes of code proven where %" PRIu64
+		    " should be covered",
+		    result->agreed_bytes, expected_bytes);
 	if (expected_bytes != UINT64_MAX && result->missing_bytes)
 		return err_set(err, ERR_PROOF,
-			"%" PRIu64 " bytes of code lack the row they could have",
-			result->missing_bytes);
+		    "%" PRIu64 " bytes of code lack the row they could have",
+		    result->missing_bytes);
 	return true;
 }

@@ -24,18 +24,18 @@ struct prove_bytes {
  * are in *result.
  */
 ATTR_MUST_CHECK bool prove_section(const struct image *image,
-	const struct image *cfi_image, const struct prove_bytes *bytes,
-	const struct options *options, struct verify_result *result, struct err *err);
+    const struct image *cfi_image, const struct prove_bytes *bytes,
+    const struct options *options, struct verify_result *result, struct err *err);
 
 /* As prove_section, for the section the image carries; ERR_NOTHING when it has none. */
 ATTR_MUST_CHECK bool prove_image(const struct image *image, const struct image *cfi_image,
-	const struct options *options, struct verify_result *result, struct err *err);
+    const struct options *options, struct verify_result *result, struct err *err);
 
 /*
  * Turns a result into ERR_PROOF when it has differences. expected_bytes: how many bytes
  * of code with CFI the section is meant to cover; UINT64_MAX when not known.
  */
 ATTR_MUST_CHECK bool prove_judge(
-	const struct verify_result *result, uint64_t expected_bytes, struct err *err);
+    const struct verify_result *result, uint64_t expected_bytes, struct err *err);
 
 #endif

@@ -4,14 +4,14 @@
 #define GEN_VERIFY_RUN_H
 
 #include "cfi/row.h"
-#include "sframe/sweep.h"
+#include "sframe/cursor.h"
 #include "gen/target.h"
 #include "gen/verify/verify.h"
 
 struct verify_run {
 	const struct verify_input *in;
 	struct verify_result *result;
-	struct sweep sweep;	       /* over the section */
+	struct sf_cursor cursor;       /* over the section */
 	const struct cfi_table *table; /* what CFI says; NULL: nothing may be said */
 	size_t at_row;		       /* of table; ascends with the PC */
 	const char *no_table_why;
@@ -21,13 +21,13 @@ struct verify_run {
 	bool judge_missing;
 };
 
-/* Nothing compared yet; sweep is left for the caller to begin. Resets *result. */
+/* Nothing compared yet; cursor is left for the caller to begin. Resets *result. */
 struct verify_run verify_begin(
-	const struct verify_input *input, struct verify_result *result);
+    const struct verify_input *input, struct verify_result *result);
 
 /* Compares [from, to), which lies inside run->table if there is one. */
 ATTR_MUST_CHECK bool verify_range(
-	struct verify_run *run, uint64_t from, uint64_t to, struct err *err);
+    struct verify_run *run, uint64_t from, uint64_t to, struct err *err);
 
 /* Counts a difference at pc, and tells it in words. */
 ATTR_PRINTF(3, 4)

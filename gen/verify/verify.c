@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cfi/witness.h"
-#include "gen/verify/answer.h"
+#include "cfi/libdwarf.h"
+#include "gen/verify/meaning.h"
 #include "gen/elf/object/object.h"
 #include "gen/reduce.h"
 #include "sframe/check.h"
@@ -23,7 +23,7 @@ static const char *verify_name(const struct verify_run *run, uint64_t pc)
 		const GElf_Shdr *hdr = &policy->image->sections[i].hdr;
 
 		if (!(hdr->sh_flags & SHF_EXECINSTR) || pc < hdr->sh_addr ||
-			pc - hdr->sh_addr >= hdr->sh_size)
+		    pc - hdr->sh_addr >= hdr->sh_size)
 			continue;
 		if (!symbol || (symbol->size == 0 && symbol->addr < hdr->sh_addr))
 			return policy->image->sections[i].name;
@@ -40,11 +40,11 @@ void verify_differ(struct verify_run *run, uint64_t pc, const char *fmt, ...)
 	va_list ap;
 
 	if (result->n_differences++ >=
-		(result->differ ? VERIFY_MAX_TOLD : VERIFY_MAX_TEXTS))
+	    (result->differ ? VERIFY_MAX_TOLD : VERIFY_MAX_TEXTS))
 		return;
 	used = snprintf(text, sizeof(text),
-		"%s <%.60s>: ", object_where(run->in->policy->image, pc, where),
-		verify_name(run, pc));
+	    "%s <%.60s>: ", object_where(run->in->policy->image, pc, where),
+	    verify_name(run, pc));
 	va_start(ap, fmt);
 	vsnprintf(text + used, sizeof(text) - (size_t)used, fmt, ap);
 	va_end(ap);
@@ -61,56 +61,56 @@ static uint64_t verify_row_end(const struct cfi_table *table, size_t i)
 
 /* Both sides in words, for the column that differs. */
 static void verify_rule_differs(struct verify_run *run, uint64_t pc,
-	enum answer_column column, const struct sf_row *row, const struct cfi_row *cfi)
+    enum meaning_column column, const struct sf_row *row, const struct cfi_row *cfi)
 {
 	const struct arch *arch = run->in->policy->arch;
-	const struct cfi_rule *rules[] = {[ANSWER_CFA] = &cfi->cfa,
-		[ANSWER_SP] = &cfi->sp,
-		[ANSWER_RA] = &cfi->ra,
-		[ANSWER_FP] = &cfi->fp};
-	struct cfi_rule claimed;
+	const struct cfi_rule *rules[] = {[MEANING_CFA] = &cfi->cfa,
+	    [MEANING_SP] = &cfi->sp,
+	    [MEANING_RA] = &cfi->ra,
+	    [MEANING_FP] = &cfi->fp};
+	struct cfi_rule covered;
 	char ours[64], theirs[64];
 
-	if (column == ANSWER_RA_SIGNED) {
+	if (column == MEANING_RA_SIGNED) {
 		verify_differ(run, pc, "the return address is %s in .sframe, not in CFI",
-			row->ra_signed ? "signed" : "unsigned");
+		    row->ra_signed ? "signed" : "unsigned");
 		return;
 	}
-	claimed = answer_rule_of(arch, row, column);
-	answer_rule_text(arch, &claimed, ours, sizeof(ours));
-	answer_rule_text(arch, rules[column], theirs, sizeof(theirs));
+	covered = meaning_rule_of(arch, row, column);
+	meaning_rule_text(arch, &covered, ours, sizeof(ours));
+	meaning_rule_text(arch, rules[column], theirs, sizeof(theirs));
 	verify_differ(run, pc, "%s is %s in .sframe, %s in CFI",
-		answer_column_name(column), ours, theirs);
+	    meaning_column_name(column), ours, theirs);
 }
 
 /*
  * What holds for a function as a whole. In a signal frame the PC is looked up as it is,
  * else one byte before; the key is that of every signature in it.
  */
-static bool verify_marks(struct verify_run *run, const struct sweep_segment *segment)
+static bool verify_marks(struct verify_run *run, const struct sf_segment *segment)
 {
 	bool signal_frame = run->target.signal_frame, pauth_b = run->target.pauth_b;
 	bool told = run->marks_told;
 
 	if (!run->marks_known ||
-		(segment->signal_frame == signal_frame && segment->pauth_b == pauth_b))
+	    (segment->signal_frame == signal_frame && segment->pauth_b == pauth_b))
 		return true;
 	run->marks_told = true;
 	if (told)
 		return false;
 	if (segment->signal_frame != signal_frame)
 		verify_differ(run, segment->start,
-			"the frame is %s signal frame in .sframe, %s in CFI",
-			signal_frame ? "no" : "a", signal_frame ? "one" : "none");
+		    "the frame is %s signal frame in .sframe, %s in CFI",
+		    signal_frame ? "no" : "a", signal_frame ? "one" : "none");
 	else
 		verify_differ(run, segment->start,
-			"the signing key is %s in .sframe, %s in CFI",
-			pauth_b ? "A" : "B", pauth_b ? "B" : "A");
+		    "the signing key is %s in .sframe, %s in CFI", pauth_b ? "A" : "B",
+		    pauth_b ? "B" : "A");
 	return false;
 }
 
 /* What the section says for the segment, which is inside the range being compared. */
-static void verify_said(struct verify_run *run, const struct sweep_segment *segment)
+static void verify_said(struct verify_run *run, const struct sf_segment *segment)
 {
 	const struct cfi_table *table = run->table;
 	const struct sf_row *row = segment->row;
@@ -125,7 +125,7 @@ static void verify_said(struct verify_run *run, const struct sweep_segment *segm
 	while (from < to) {
 		const struct cfi_row *cfi;
 		struct cfi_row unsigned_row;
-		enum answer_column column;
+		enum meaning_column column;
 		uint64_t end;
 
 		while (verify_row_end(table, run->at_row) <= from)
@@ -139,8 +139,8 @@ static void verify_said(struct verify_run *run, const struct sweep_segment *segm
 		}
 		end = verify_row_end(table, run->at_row);
 		end = end < to ? end : to;
-		column = answer_compare(&run->target, row, cfi);
-		if (column == ANSWER_SAME)
+		column = meaning_compare(&run->target, row, cfi);
+		if (column == MEANING_SAME)
 			run->result->agreed_bytes += end - from;
 		else
 			verify_rule_differs(run, from, column, row, cfi);
@@ -170,17 +170,17 @@ static void verify_silent(struct verify_run *run, uint64_t from, uint64_t to)
 
 bool verify_range(struct verify_run *run, uint64_t from, uint64_t to, struct err *err)
 {
-	struct sweep_segment segment;
+	struct sf_segment segment;
 
 	run->at_row = run->table ? cfi_table_row_at(run->table, from) : 0;
-	sweep_seek(&run->sweep, from);
-	while (from < to && sweep_next(&run->sweep, to, &segment, err)) {
+	sf_cursor_seek(&run->cursor, from);
+	while (from < to && sf_cursor_next(&run->cursor, to, &segment, err)) {
 		if (segment.start > from)
 			verify_silent(run, from, segment.start);
 		verify_said(run, &segment);
 		from = segment.end;
 	}
-	if (run->sweep.failed)
+	if (run->cursor.failed)
 		return false;
 	if (from < to)
 		verify_silent(run, from, to);
@@ -195,54 +195,54 @@ void verify_miss(struct verify_run *run, const struct cfi_fde *fde, uint64_t byt
 	if (bytes == 0 || result->n_missing++ >= VERIFY_MAX_MISSING)
 		return;
 	snprintf(result->missing[result->n_missing - 1], sizeof(result->missing[0]),
-		"%s <%.80s>: %" PRIu64 " bytes could have a row and have none",
-		object_where(run->in->policy->image, fde->pc, where),
-		verify_name(run, fde->pc), bytes);
+	    "%s <%.80s>: %" PRIu64 " bytes could have a row and have none",
+	    object_where(run->in->policy->image, fde->pc, where),
+	    verify_name(run, fde->pc), bytes);
 }
 
 struct verify_run verify_begin(
-	const struct verify_input *input, struct verify_result *result)
+    const struct verify_input *input, struct verify_result *result)
 {
-	*result = (struct verify_result){
-		.differ = result->differ, .context = result->context};
+	*result =
+	    (struct verify_result){.differ = result->differ, .context = result->context};
 	return (struct verify_run){.in = input,
-		.result = result,
-		.target = {.arch = input->policy->arch, .version = input->view->version}};
+	    .result = result,
+	    .target = {.arch = input->policy->arch, .version = input->view->version}};
 }
 
 /* Counts the code in [from, to) that has rows, which nobody holds against anything. */
 static bool verify_skip(
-	struct verify_run *run, uint64_t from, uint64_t to, struct err *err)
+    struct verify_run *run, uint64_t from, uint64_t to, struct err *err)
 {
-	struct sweep_segment segment;
+	struct sf_segment segment;
 
 	if (from >= to)
 		return true;
-	sweep_seek(&run->sweep, from);
-	while (sweep_next(&run->sweep, to, &segment, err))
+	sf_cursor_seek(&run->cursor, from);
+	while (sf_cursor_next(&run->cursor, to, &segment, err))
 		run->result->skipped_bytes += segment.end - segment.start;
-	return !run->sweep.failed;
+	return !run->cursor.failed;
 }
 
 bool verify_libdwarf(const struct verify_input *input, size_t max_rows,
-	const struct progress *progress, struct verify_result *result, struct err *err)
+    const struct progress *progress, struct verify_result *result, struct err *err)
 {
-	struct cfi_witness *witness;
+	struct cfi_libdwarf *witness;
 	struct verify_run run;
 	size_t n;
 	bool ok = true;
 
 	run = verify_begin(input, result);
 	if (!sf_check_all(input->view, NULL, err) ||
-		!sweep_init(&run.sweep, input->view, err))
+	    !sf_cursor_init(&run.cursor, input->view, err))
 		return false;
 	witness =
-		cfi_witness_new(&input->frames->section, &input->policy->arch->cfi, err);
-	n = witness ? cfi_witness_n_fdes(witness) : 0;
+	    cfi_libdwarf_new(&input->frames->section, &input->policy->arch->cfi, err);
+	n = witness ? cfi_libdwarf_n_fdes(witness) : 0;
 	for (size_t i = 0; ok && i < n; i++) {
 		uint64_t end;
 
-		ok = cfi_witness_table(witness, i, max_rows, &run.table, &end, err);
+		ok = cfi_libdwarf_table(witness, i, max_rows, &run.table, &end, err);
 		if (!ok || run.table->start == 0 || run.table->start == run.table->end)
 			continue;
 		ok = verify_range(&run, run.table->start, run.table->end, err) &&
@@ -251,7 +251,7 @@ bool verify_libdwarf(const struct verify_input *input, size_t max_rows,
 			progress->done(progress->context, i + 1, n);
 	}
 	ok = ok && witness;
-	cfi_witness_free(witness);
-	sweep_deinit(&run.sweep);
+	cfi_libdwarf_free(witness);
+	sf_cursor_deinit(&run.cursor);
 	return ok;
 }

@@ -16,7 +16,7 @@
 #include "base/attr.h"
 #include "base/err.h"
 #include "cfi/frames.h"
-#include "cfi/claims.h"
+#include "cfi/ranges.h"
 #include "gen/policy.h"
 #include "sframe/decode.h"
 
@@ -47,7 +47,7 @@ struct verify_result {
 struct verify_input {
 	const struct sf_view *view;
 	const struct cfi_frames *frames;
-	const struct claims *claims;
+	const struct cfi_ranges *ranges;
 	const struct policy *policy;
 };
 
@@ -57,13 +57,13 @@ struct verify_input {
  * errors.
  */
 ATTR_MUST_CHECK bool verify_own(
-	const struct verify_input *input, struct verify_result *result, struct err *err);
+    const struct verify_input *input, struct verify_result *result, struct err *err);
 
 /*
  * Compares with libdwarf's register table, at most max_rows rows per FDE because its cost
  * is quadratic. Missing rows are not judged. progress may be NULL.
  */
 ATTR_MUST_CHECK bool verify_libdwarf(const struct verify_input *input, size_t max_rows,
-	const struct progress *progress, struct verify_result *result, struct err *err);
+    const struct progress *progress, struct verify_result *result, struct err *err);
 
 #endif

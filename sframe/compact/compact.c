@@ -13,7 +13,7 @@
 #include "sframe/compact/repeats.h"
 
 /* More gain less than a thousandth. */
-enum { FUSE_ROUNDS = 3 };
+enum { COMPACT_ROUNDS = 3 };
 
 struct part {
 	uint32_t from, to; /* elements of its line */
@@ -38,16 +38,16 @@ struct line_place {
 /* Some of the lines, to be cut by one thread. */
 struct worker {
 	const struct stage *stage;
-	size_t first, last; /* lines [first, last) */
-	struct fuse fuse;   /* with a line of its own; borrows the kinds */
-	struct fuse_cut cut;
+	size_t first, last;	/* lines [first, last) */
+	struct compact compact; /* with a line of its own; borrows the kinds */
+	struct compact_cut cut;
 	struct solution now;
 	bool ok;
 };
 
 struct stage {
-	struct fuse fuse;
-	struct fuse_blocks blocks;
+	struct compact compact;
+	struct compact_blocks blocks;
 	struct line_place *lines; /* owned */
 	size_t n_lines, cap_lines;
 	struct worker *workers; /* owned */
@@ -71,16 +71,16 @@ static bool solve_line(struct worker *worker, size_t i)
 	struct solution *now = &worker->now;
 	size_t first = i ? lines[i - 1].offers_end : 0;
 
-	if (!fuse_line_read(&worker->fuse, lines[i].first) ||
-		!fuse_cut_line(&worker->fuse, stage->blocks.offers + first,
-			lines[i].offers_end - first, stage->blocks.price, &worker->cut))
+	if (!compact_line_read(&worker->compact, lines[i].first) ||
+	    !compact_cut_line(&worker->compact, stage->blocks.offers + first,
+		lines[i].offers_end - first, stage->blocks.price, &worker->cut))
 		return false;
-	for (uint32_t to = (uint32_t)worker->fuse.line.n, from; to > 0; to = from) {
+	for (uint32_t to = (uint32_t)worker->compact.line.n, from; to > 0; to = from) {
 		uint32_t block = worker->cut.block[to], len = 0;
 
 		from = worker->cut.from[to];
-		if (block == FUSE_NO_BLOCK)
-			len = fuse_piece_at(&worker->fuse, from, to).len;
+		if (block == COMPACT_NO_BLOCK)
+			len = compact_piece_at(&worker->compact, from, to).len;
 		if (!vec_reserve(&now->parts, &now->cap, now->n + 1))
 			return false;
 		now->parts[now->n++] = (struct part){from, to, block, len};
@@ -109,9 +109,9 @@ static bool join_parts(struct stage *stage, const struct solution *some)
 		const struct part *part = &some->parts[i];
 
 		now->parts[now->n++] = *part;
-		now->cost += stage->fuse.piece_len + part->len;
-		if (part->block != FUSE_NO_BLOCK &&
-			stage->blocks.list[part->block].used++ == 0)
+		now->cost += stage->compact.piece_len + part->len;
+		if (part->block != COMPACT_NO_BLOCK &&
+		    stage->blocks.list[part->block].used++ == 0)
 			now->cost += stage->blocks.list[part->block].len;
 	}
 	return true;
@@ -124,7 +124,7 @@ static bool solve(struct stage *stage)
 	for (size_t i = 0; i < stage->blocks.n; i++)
 		stage->blocks.list[i].used = 0;
 	task_run_all(
-		solve_lines, stage->workers, sizeof(*stage->workers), stage->n_workers);
+	    solve_lines, stage->workers, sizeof(*stage->workers), stage->n_workers);
 	for (size_t i = 0; i < stage->n_workers; i++) {
 		if (!stage->workers[i].ok || !join_parts(stage, &stage->workers[i].now))
 			return false;
@@ -136,20 +136,20 @@ static bool solve(struct stage *stage)
 static void set_prices(struct stage *stage, int round)
 {
 	for (size_t i = 0; i < stage->blocks.n; i++) {
-		const struct fuse_block *block = &stage->blocks.list[i];
+		const struct compact_block *block = &stage->blocks.list[i];
 		uint32_t users = round ? block->used : block->seen;
-		uint64_t price = (uint64_t)block->len * FUSE_BYTE;
+		uint64_t price = (uint64_t)block->len * COMPACT_BYTE;
 
 		price /= users ? users : 1;
 		stage->blocks.price[i] =
-			price < UINT32_MAX ? (uint32_t)price : UINT32_MAX;
+		    price < UINT32_MAX ? (uint32_t)price : UINT32_MAX;
 	}
 }
 
 /* Lines are as long as each other, but for the last one. */
 static bool hire(struct stage *stage)
 {
-	size_t n = stage->fuse.options->jobs, first = 0;
+	size_t n = stage->compact.options->jobs, first = 0;
 
 	if (n > stage->n_lines)
 		n = stage->n_lines;
@@ -166,8 +166,8 @@ static bool hire(struct stage *stage)
 		worker->first = first;
 		worker->last = first + (stage->n_lines - first) / (n - i);
 		first = worker->last;
-		worker->fuse = stage->fuse;
-		fuse_start_anew(&worker->fuse);
+		worker->compact = stage->compact;
+		compact_restart(&worker->compact);
 	}
 	return true;
 }
@@ -175,8 +175,8 @@ static bool hire(struct stage *stage)
 static void dismiss(struct stage *stage)
 {
 	for (size_t i = 0; i < stage->n_workers; i++) {
-		fuse_line_deinit(&stage->workers[i].fuse);
-		fuse_cut_deinit(&stage->workers[i].cut);
+		compact_line_deinit(&stage->workers[i].compact);
+		compact_cut_deinit(&stage->workers[i].cut);
 		free(stage->workers[i].now.parts);
 	}
 	free(stage->workers);
@@ -184,24 +184,24 @@ static void dismiss(struct stage *stage)
 
 static bool prepare(struct stage *stage)
 {
-	struct fuse *fuse = &stage->fuse;
-	size_t n_funcs = fuse->section->n_funcs;
+	struct compact *compact = &stage->compact;
+	size_t n_funcs = compact->section->n_funcs;
 
-	if (!fuse_kinds_read(fuse) || !fuse_blocks_init(&stage->blocks, n_funcs))
+	if (!compact_kinds_read(compact) || !compact_blocks_init(&stage->blocks, n_funcs))
 		return false;
-	for (size_t first = 0; first < n_funcs; first = fuse->line.end) {
-		if (!fuse_line_read(fuse, first) ||
-			!fuse_blocks_walk(fuse, &stage->blocks, fuse_blocks_filter))
+	for (size_t first = 0; first < n_funcs; first = compact->line.end) {
+		if (!compact_line_read(compact, first) ||
+		    !compact_blocks_walk(compact, &stage->blocks, compact_blocks_filter))
 			return false;
 	}
-	for (size_t first = 0; first < n_funcs; first = fuse->line.end) {
-		if (!fuse_line_read(fuse, first) ||
-			!fuse_blocks_walk(fuse, &stage->blocks, fuse_blocks_collect) ||
-			!vec_reserve(
-				&stage->lines, &stage->cap_lines, stage->n_lines + 1))
+	for (size_t first = 0; first < n_funcs; first = compact->line.end) {
+		if (!compact_line_read(compact, first) ||
+		    !compact_blocks_walk(
+			compact, &stage->blocks, compact_blocks_collect) ||
+		    !vec_reserve(&stage->lines, &stage->cap_lines, stage->n_lines + 1))
 			return false;
 		stage->lines[stage->n_lines++] =
-			(struct line_place){first, stage->blocks.n_offers};
+		    (struct line_place){first, stage->blocks.n_offers};
 	}
 	stage->blocks.price = calloc(stage->blocks.n + 1, sizeof(*stage->blocks.price));
 	stage->rows_of = calloc(stage->blocks.n + 1, sizeof(*stage->rows_of));
@@ -211,12 +211,12 @@ static bool prepare(struct stage *stage)
 /* What the functions cost as they are. */
 static uint64_t cost_before(const struct stage *stage)
 {
-	const struct sf_section *section = stage->fuse.section;
+	const struct sf_section *section = stage->compact.section;
 	uint64_t cost = stage->blocks.alone;
 
 	for (size_t i = 0; i < section->n_funcs; i++)
-		if (fuse_movable(&stage->fuse, &section->funcs[i]))
-			cost += stage->fuse.piece_len;
+		if (compact_movable(&stage->compact, &section->funcs[i]))
+			cost += stage->compact.piece_len;
 	for (size_t i = 0; i < stage->blocks.n; i++)
 		if (stage->blocks.list[i].used)
 			cost += stage->blocks.list[i].len;
@@ -239,7 +239,7 @@ static bool put_others(struct stage *stage, size_t end)
 	for (; stage->cursor < end; stage->cursor++) {
 		const struct sf_func *func = &stage->section->funcs[stage->cursor];
 
-		if (!fuse_movable(&stage->fuse, func) && !put_func(stage, func))
+		if (!compact_movable(&stage->compact, func) && !put_func(stage, func))
 			return false;
 	}
 	return true;
@@ -258,11 +258,11 @@ static bool same_rows(const struct sf_section *section, size_t a, size_t b, uint
 
 static bool put_rows(struct stage *stage, uint32_t from, uint32_t to)
 {
-	const struct fuse_element *list = stage->fuse.line.list;
+	const struct compact_element *list = stage->compact.line.list;
 	struct sf_section *section = stage->section;
 
 	for (uint32_t i = from; i < to; i++) {
-		struct sf_row row = stage->fuse.kinds.list[list[i].kind].row;
+		struct sf_row row = stage->compact.kinds.list[list[i].kind].row;
 
 		if (i != from && !list[i].counted)
 			continue;
@@ -278,7 +278,7 @@ static bool put_rows(struct stage *stage, uint32_t from, uint32_t to)
 static uint64_t padding_in(const struct stage *stage, uint32_t from, uint32_t to)
 {
 	const struct sf_func *funcs = stage->section->funcs;
-	const struct fuse_element *list = stage->fuse.line.list;
+	const struct compact_element *list = stage->compact.line.list;
 	uint64_t padding = 0;
 
 	for (uint32_t i = list[from].func + 1; i <= list[to - 1].func; i++)
@@ -289,13 +289,13 @@ static uint64_t padding_in(const struct stage *stage, uint32_t from, uint32_t to
 static bool put_part(struct stage *stage, const struct part *part)
 {
 	uint32_t from = part->from, to = part->to;
-	const struct fuse_line *line = &stage->fuse.line;
+	const struct compact_line *line = &stage->compact.line;
 	const struct sf_func *last = &stage->section->funcs[line->list[to - 1].func];
 	struct sf_section *section = stage->section;
 	struct sf_func func = section->funcs[line->list[from].func];
 	size_t first_row = section->n_rows;
 	uint64_t end =
-		fuse_begins(line, to) ? last->start + last->size : line->list[to].addr;
+	    compact_begins(line, to) ? last->start + last->size : line->list[to].addr;
 
 	if (!put_others(stage, line->list[from].func) || !put_rows(stage, from, to))
 		return false;
@@ -303,7 +303,7 @@ static bool put_part(struct stage *stage, const struct part *part)
 	func.size = (uint32_t)(end - func.start);
 	func.n_rows = (uint32_t)(section->n_rows - first_row);
 	func.first_row = first_row;
-	if (part->block != FUSE_NO_BLOCK) {
+	if (part->block != COMPACT_NO_BLOCK) {
 		size_t *kept = &stage->rows_of[part->block];
 
 		if (!*kept) {
@@ -319,11 +319,11 @@ static bool put_part(struct stage *stage, const struct part *part)
 
 static bool put_all(struct stage *stage)
 {
-	const struct fuse_line *line = &stage->fuse.line;
+	const struct compact_line *line = &stage->compact.line;
 	const struct part *part = stage->best.parts, *last;
 
 	for (size_t first = 0; first < stage->section->n_funcs; first = line->end) {
-		if (!fuse_line_read(&stage->fuse, first))
+		if (!compact_line_read(&stage->compact, first))
 			return false;
 		if (line->n == 0)
 			continue;
@@ -353,7 +353,7 @@ static bool find_best(struct stage *stage, bool *better)
 {
 	*better = false;
 	stage->best.cost = cost_before(stage);
-	for (int round = 0; round < FUSE_ROUNDS; round++) {
+	for (int round = 0; round < COMPACT_ROUNDS; round++) {
 		struct solution other = stage->best;
 
 		set_prices(stage, round);
@@ -387,18 +387,18 @@ static bool run(struct stage *stage)
 	return true;
 }
 
-bool sf_fuse(struct sf_section *section, const struct sf_fuse_options *options,
-	struct sf_fuse_stats *stats, struct err *err)
+bool sf_compact(struct sf_section *section, const struct sf_compact_options *options,
+    struct sf_compact_stats *stats, struct err *err)
 {
 	struct stage stage = {.section = section};
-	struct sf_fuse_stats result = {
-		.n_before = section->n_funcs, .rows_before = rows_in(section)};
+	struct sf_compact_stats result = {
+	    .n_before = section->n_funcs, .rows_before = rows_in(section)};
 	bool ok;
 
-	if (!fuse_begin(&stage.fuse, section, options, err))
+	if (!compact_begin(&stage.compact, section, options, err))
 		return false;
-	stage.fuse.piece_len = stage.fuse.layout->func_size;
-	stage.fuse.attr_len = stage.fuse.layout->put_attr ? SFRAME_V3_ATTR_SIZE : 0;
+	stage.compact.piece_len = stage.compact.layout->func_size;
+	stage.compact.attr_len = stage.compact.layout->put_attr ? SFRAME_V3_ATTR_SIZE : 0;
 	ok = run(&stage) || err_set_nomem(err);
 	result.n_funcs = section->n_funcs;
 	result.n_rows = rows_in(section);
@@ -412,7 +412,7 @@ bool sf_fuse(struct sf_section *section, const struct sf_fuse_options *options,
 	free(stage.lines);
 	free(stage.funcs);
 	free(stage.rows_of);
-	fuse_blocks_deinit(&stage.blocks);
-	fuse_deinit(&stage.fuse);
+	compact_blocks_deinit(&stage.blocks);
+	compact_deinit(&stage.compact);
 	return ok;
 }

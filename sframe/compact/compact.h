@@ -18,22 +18,22 @@
 #include "sframe/model.h"
 
 enum {
-	SF_FUSE_PADDING_MAX = 15, /* bytes of code that belong to nobody */
-	SF_FUSE_ROWS = 32,	  /* of a piece, unless told otherwise */
-	SF_FUSE_ROWS_MIN = 2,
-	SF_FUSE_ROWS_MAX = 65535, /* what version 3 can count */
+	SF_COMPACT_PADDING_MAX = 15, /* bytes of code that belong to nobody */
+	SF_COMPACT_ROWS = 32,	     /* of a piece, unless told otherwise */
+	SF_COMPACT_ROWS_MIN = 2,
+	SF_COMPACT_ROWS_MAX = 65535, /* what version 3 can count */
 };
 
 /* Code that no piece may cover: it is somebody's. An empty range is a border between
  * what ends and what begins there. */
-struct sf_fuse_range {
+struct sf_compact_range {
 	uint64_t start, end; /* addresses; end is exclusive */
 };
 
-struct sf_fuse_options {
+struct sf_compact_options {
 	uint8_t version;
 	uint32_t max_rows; /* of a piece that is not inside of one function */
-	const struct sf_fuse_range *taken; /* ascending by start; borrowed */
+	const struct sf_compact_range *taken; /* ascending by start; borrowed */
 	size_t n_taken;
 	/* Whether nothing in [start, end), which is of nobody, is ever run: asked, by any
 	 * thread, before a piece covers it. NULL: nothing ever is. */
@@ -42,11 +42,11 @@ struct sf_fuse_options {
 	unsigned int jobs; /* threads at most; the result does not depend on it */
 };
 
-struct sf_fuse_stats {
+struct sf_compact_stats {
 	size_t n_before, n_funcs;     /* functions of the model */
 	uint64_t rows_before, n_rows; /* of all of them, shared ones each time */
 	uint64_t padding_bytes;	      /* that pieces cover now */
-	/* sf_fuse only: of the pieces and their rows, as reckoned. Blocks that are equal
+	/* sf_compact only: of the pieces and their rows, as reckoned. Blocks that are equal
 	 * by chance count more than once, so sf_encode's may be fewer. */
 	uint64_t bytes;
 };
@@ -57,9 +57,9 @@ struct sf_fuse_stats {
  * before. Takes no memory, and goes over the functions once; max_rows and jobs mean
  * nothing here. stats may be NULL.
  */
-ATTR_MUST_CHECK bool sf_fuse_equal(struct sf_section *section,
-	const struct sf_fuse_options *options, struct sf_fuse_stats *stats,
-	struct err *err);
+ATTR_MUST_CHECK bool sf_compact_equal(struct sf_section *section,
+    const struct sf_compact_options *options, struct sf_compact_stats *stats,
+    struct err *err);
 
 /*
  * Replaces the functions of section, which are ascending and do not overlap. Signal
@@ -67,8 +67,8 @@ ATTR_MUST_CHECK bool sf_fuse_equal(struct sf_section *section,
  * sharing are never more than before, but for blocks that the others shared with these.
  * False when memory runs out. stats may be NULL.
  */
-ATTR_MUST_CHECK bool sf_fuse(struct sf_section *section,
-	const struct sf_fuse_options *options, struct sf_fuse_stats *stats,
-	struct err *err);
+ATTR_MUST_CHECK bool sf_compact(struct sf_section *section,
+    const struct sf_compact_options *options, struct sf_compact_stats *stats,
+    struct err *err);
 
 #endif

@@ -20,45 +20,45 @@ static const struct {
 enum { N_WIDTHS = 3 };
 
 struct window {
-	struct fuse_beginning *queue; /* each cheaper than all before it */
+	struct compact_beginning *queue; /* each cheaper than all before it */
 	size_t head, tail;
 	uint32_t left;
 };
 
 struct run {
-	const struct fuse *fuse;
-	const struct fuse_line *line;
-	struct fuse_cut *cut;
+	const struct compact *compact;
+	const struct compact_line *line;
+	struct compact_cut *cut;
 	struct window windows[N_WIDTHS];
 	uint32_t left; /* the first beginning that the bound on rows allows */
 };
 
 static void window_add(struct window *window, uint32_t from, int64_t cost)
 {
-	while (window->tail > window->head &&
-		window->queue[window->tail - 1].cost >= cost)
+	while (
+	    window->tail > window->head && window->queue[window->tail - 1].cost >= cost)
 		window->tail--;
-	window->queue[window->tail++] = (struct fuse_beginning){cost, from};
+	window->queue[window->tail++] = (struct compact_beginning){cost, from};
 }
 
 /* The beginning at from, the last one before to, joins the windows. */
 static void windows_add(struct run *run, uint32_t from)
 {
-	const struct fuse_element *head = &run->line->list[from], *next = head + 1;
+	const struct compact_element *head = &run->line->list[from], *next = head + 1;
 	int64_t cost = run->cut->best[from] +
-		       ((int64_t)run->fuse->kinds.list[head->kind].len - next->bytes) *
-			       FUSE_BYTE;
+		       ((int64_t)run->compact->kinds.list[head->kind].len - next->bytes) *
+			   COMPACT_BYTE;
 
 	for (int i = 0; i < N_WIDTHS; i++)
 		window_add(&run->windows[i], from,
-			cost + widths[i].width * (1 - (int64_t)next->rows) * FUSE_BYTE);
+		    cost + widths[i].width * (1 - (int64_t)next->rows) * COMPACT_BYTE);
 }
 
 /* Where pieces that end behind inside, the element before to, may begin. */
-static void move_left(struct run *run, const struct fuse_element *inside, uint32_t to)
+static void move_left(struct run *run, const struct compact_element *inside, uint32_t to)
 {
 	while (run->left < inside->begin &&
-		fuse_rows(run->line, run->left, to) > run->fuse->options->max_rows)
+	       compact_rows(run->line, run->left, to) > run->compact->options->max_rows)
 		run->left++;
 	if (run->left < inside->chain)
 		run->left = inside->chain;
@@ -67,7 +67,7 @@ static void move_left(struct run *run, const struct fuse_element *inside, uint32
 /* The cheapest piece before to that has rows of its own. */
 static void cut_own(struct run *run, uint32_t to)
 {
-	const struct fuse_element *list = run->line->list, *end = &list[to];
+	const struct compact_element *list = run->line->list, *end = &list[to];
 	uint64_t last = list[list[to - 1].last].addr;
 	int64_t best = INT64_MAX;
 
@@ -75,30 +75,30 @@ static void cut_own(struct run *run, uint32_t to)
 	move_left(run, &list[to - 1], to);
 	for (int i = 0; i < N_WIDTHS; i++) {
 		struct window *window = &run->windows[i];
-		const struct fuse_beginning *first;
+		const struct compact_beginning *first;
 		int64_t cost;
 
 		if (window->left < run->left)
 			window->left = run->left;
 		while (list[window->left].addr < last &&
-			last - list[window->left].addr > widths[i].reach)
+		       last - list[window->left].addr > widths[i].reach)
 			window->left++;
 		while (window->queue[window->head].from < window->left)
 			window->head++;
 		first = &window->queue[window->head];
-		cost = first->cost + widths[i].width * end->rows * FUSE_BYTE;
+		cost = first->cost + widths[i].width * end->rows * COMPACT_BYTE;
 		if (cost >= best)
 			continue;
 		best = cost;
 		run->cut->from[to] = first->from;
 	}
-	run->cut->block[to] = FUSE_NO_BLOCK;
-	run->cut->best[to] = best + ((int64_t)run->fuse->piece_len + run->fuse->attr_len +
-					    end->bytes) *
-					    FUSE_BYTE;
+	run->cut->block[to] = COMPACT_NO_BLOCK;
+	run->cut->best[to] = best + ((int64_t)run->compact->piece_len +
+					run->compact->attr_len + end->bytes) *
+					COMPACT_BYTE;
 }
 
-static bool cut_reserve(struct fuse_cut *cut, size_t n)
+static bool cut_reserve(struct compact_cut *cut, size_t n)
 {
 	size_t cap = 0;
 
@@ -122,12 +122,12 @@ static bool cut_reserve(struct fuse_cut *cut, size_t n)
 	return true;
 }
 
-bool fuse_cut_line(const struct fuse *fuse, const struct fuse_offer *offers,
-	size_t n_offers, const uint32_t *price, struct fuse_cut *cut)
+bool compact_cut_line(const struct compact *compact, const struct compact_offer *offers,
+    size_t n_offers, const uint32_t *price, struct compact_cut *cut)
 {
-	struct run run = {.fuse = fuse, .line = &fuse->line, .cut = cut};
-	const struct fuse_offer *offer = offers, *end = offers + n_offers;
-	uint32_t n = (uint32_t)fuse->line.n;
+	struct run run = {.compact = compact, .line = &compact->line, .cut = cut};
+	const struct compact_offer *offer = offers, *end = offers + n_offers;
+	uint32_t n = (uint32_t)compact->line.n;
 
 	if (!cut_reserve(cut, (size_t)n + 1))
 		return false;
@@ -138,7 +138,7 @@ bool fuse_cut_line(const struct fuse *fuse, const struct fuse_offer *offers,
 		cut_own(&run, to);
 		for (; offer < end && offer->to == to; offer++) {
 			int64_t cost = cut->best[offer->from] +
-				       (int64_t)fuse->piece_len * FUSE_BYTE +
+				       (int64_t)compact->piece_len * COMPACT_BYTE +
 				       price[offer->block];
 
 			if (cost > cut->best[to])
@@ -148,12 +148,12 @@ bool fuse_cut_line(const struct fuse *fuse, const struct fuse_offer *offers,
 			cut->block[to] = offer->block;
 		}
 		/* Of equals, the cut between functions. */
-		cut->best[to] += !fuse_begins(&fuse->line, to);
+		cut->best[to] += !compact_begins(&compact->line, to);
 	}
 	return true;
 }
 
-void fuse_cut_deinit(struct fuse_cut *cut)
+void compact_cut_deinit(struct compact_cut *cut)
 {
 	free(cut->best);
 	free(cut->from);

@@ -13,24 +13,24 @@
 
 /* Bytes of a piece: the size of an FDE has 32 bits, and some readers take it as signed.
  */
-#define FUSE_SIZE_MAX ((uint64_t)INT32_MAX)
+#define COMPACT_SIZE_MAX ((uint64_t)INT32_MAX)
 
 /* The distinct rows of the model, starts apart. */
-struct fuse_kind {
+struct compact_kind {
 	struct sf_row row; /* its start is 0 */
 	uint64_t hash;
 	uint32_t len; /* bytes but for its start */
 };
 
-struct fuse_kinds {
-	struct fuse_kind *list; /* owned */
+struct compact_kinds {
+	struct compact_kind *list; /* owned */
 	size_t n, cap;
 	uint32_t *slots; /* owned; open addressing, 0 or one more than an index */
 	size_t n_slots;
 	uint32_t *of_row; /* owned; by the model's rows */
 };
 
-struct fuse_element {
+struct compact_element {
 	uint64_t addr;
 	uint64_t hash;	      /* of the counted elements before it */
 	uint32_t func;	      /* of the model */
@@ -44,61 +44,65 @@ struct fuse_element {
 };
 
 /* Some functions of the model. */
-struct fuse_line {
-	struct fuse_element *list; /* owned; n of them, and one more that ends it */
+struct compact_line {
+	struct compact_element *list; /* owned; n of them, and one more that ends it */
 	size_t n, cap;
 	uint32_t *marks; /* owned; elements where cuts for pieces to share are tried,
 			    finally n */
 	size_t n_marks, cap_marks;
-	size_t first, end;	 /* functions */
-	struct fuse_element sum; /* of what was added so far */
+	size_t first, end;	    /* functions */
+	struct compact_element sum; /* of what was added so far */
 };
 
-struct fuse {
+struct compact {
 	const struct sf_section *section;
-	const struct sf_fuse_options *options;
+	const struct sf_compact_options *options;
 	const struct sf_abi *abi;
 	const struct sf_layout *layout;
 	uint32_t piece_len; /* bytes of a piece besides its rows: the FDE */
 	uint32_t attr_len;  /* and what stands before the rows */
-	struct fuse_kinds kinds;
-	struct fuse_line line;
+	struct compact_kinds kinds;
+	struct compact_line line;
 	uint64_t *powers; /* owned; of the hash's base */
 	size_t n_powers, cap_powers;
 	size_t at, taken; /* function, and index into options->taken: where the line is */
 };
 
 /* A piece [from, to) of elements, as a stored block. */
-struct fuse_piece {
+struct compact_piece {
 	uint32_t from, to;
 	uint32_t n_rows, len; /* len: bytes that would be stored */
 	uint64_t hash;
 };
 
 /* What is known from the start; false when there is no such version or ABI. */
-ATTR_MUST_CHECK bool fuse_begin(struct fuse *fuse, const struct sf_section *section,
-	const struct sf_fuse_options *options, struct err *err);
-ATTR_MUST_CHECK bool fuse_kinds_read(struct fuse *fuse);
-/* Fills fuse->line with functions from number first on. */
-ATTR_MUST_CHECK bool fuse_line_read(struct fuse *fuse, size_t first);
+ATTR_MUST_CHECK bool compact_begin(struct compact *compact,
+    const struct sf_section *section, const struct sf_compact_options *options,
+    struct err *err);
+ATTR_MUST_CHECK bool compact_kinds_read(struct compact *compact);
+/* Fills compact->line with functions from number first on. */
+ATTR_MUST_CHECK bool compact_line_read(struct compact *compact, size_t first);
 /* Whether the function may be cut or fused at all. */
-bool fuse_movable(const struct fuse *fuse, const struct sf_func *func);
+bool compact_movable(const struct compact *compact, const struct sf_func *func);
 /* Whether something between the two functions belongs to somebody, or they are far apart,
  * or differ in what an FDE says as a whole. Asked in ascending order, of neighbours. */
-bool fuse_border(struct fuse *fuse, const struct sf_func *a, const struct sf_func *b);
+bool compact_border(
+    struct compact *compact, const struct sf_func *a, const struct sf_func *b);
 /* All that is known of a piece. */
-struct fuse_piece fuse_piece_at(const struct fuse *fuse, uint32_t from, uint32_t to);
+struct compact_piece compact_piece_at(
+    const struct compact *compact, uint32_t from, uint32_t to);
 /* Makes of a copy one that has a line of its own, to be read from anywhere on. */
-void fuse_start_anew(struct fuse *copy);
-void fuse_line_deinit(struct fuse *fuse);
-void fuse_deinit(struct fuse *fuse);
+void compact_restart(struct compact *copy);
+void compact_line_deinit(struct compact *compact);
+void compact_deinit(struct compact *compact);
 
-static inline uint32_t fuse_rows(const struct fuse_line *line, uint32_t from, uint32_t to)
+static inline uint32_t compact_rows(
+    const struct compact_line *line, uint32_t from, uint32_t to)
 {
 	return 1 + line->list[to].rows - line->list[from + 1].rows;
 }
 
-static inline bool fuse_begins(const struct fuse_line *line, uint32_t at)
+static inline bool compact_begins(const struct compact_line *line, uint32_t at)
 {
 	return at == line->n || line->list[at].begin == at;
 }

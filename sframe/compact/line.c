@@ -20,28 +20,28 @@ static uint64_t mix(uint64_t v)
 	return v ^ v >> 29;
 }
 
-bool fuse_begin(struct fuse *fuse, const struct sf_section *section,
-	const struct sf_fuse_options *options, struct err *err)
+bool compact_begin(struct compact *compact, const struct sf_section *section,
+    const struct sf_compact_options *options, struct err *err)
 {
-	*fuse = (struct fuse){.section = section,
-		.options = options,
-		.abi = sf_abi_find(section->abi),
-		.layout = sf_layout_find(options->version)};
-	return (fuse->abi && fuse->layout) ||
+	*compact = (struct compact){.section = section,
+	    .options = options,
+	    .abi = sf_abi_find(section->abi),
+	    .layout = sf_layout_find(options->version)};
+	return (compact->abi && compact->layout) ||
 	       err_set(err, ERR_INTERNAL, "no such version or ABI to optimise for");
 }
 
-bool fuse_movable(const struct fuse *fuse, const struct sf_func *func)
+bool compact_movable(const struct compact *compact, const struct sf_func *func)
 {
-	const struct sf_row *rows = fuse->section->rows + func->first_row;
+	const struct sf_row *rows = compact->section->rows + func->first_row;
 
 	if (func->pcmask || func->signal_frame || func->n_rows == 0 ||
-		func->size > FUSE_SIZE_MAX)
+	    func->size > COMPACT_SIZE_MAX)
 		return false;
-	if (!fuse->layout->has_flex || !fuse->abi->has_flex)
+	if (!compact->layout->has_flex || !compact->abi->has_flex)
 		return true;
 	for (uint32_t i = 0; i < func->n_rows; i++) {
-		if (sf_row_needs_flex(fuse->abi, &rows[i]))
+		if (sf_row_needs_flex(compact->abi, &rows[i]))
 			return false;
 	}
 	return true;
@@ -52,16 +52,16 @@ bool fuse_movable(const struct fuse *fuse, const struct sf_func *func)
 static uint64_t hash_row(const struct sf_row *row)
 {
 	uint64_t words[] = {(uint32_t)row->cfa_off, (uint32_t)row->ra_off,
-		(uint32_t)row->fp_off,
-		(uint64_t)row->cfa.kind << 56 | (uint64_t)row->cfa.reg << 48 |
-			(uint64_t)row->ra.kind << 40 | (uint64_t)row->ra.reg << 32 |
-			(uint64_t)row->fp.kind << 24 | (uint64_t)row->fp.reg << 16 |
-			(uint64_t)row->ra_signed << 8 | row->outermost};
+	    (uint32_t)row->fp_off,
+	    (uint64_t)row->cfa.kind << 56 | (uint64_t)row->cfa.reg << 48 |
+		(uint64_t)row->ra.kind << 40 | (uint64_t)row->ra.reg << 32 |
+		(uint64_t)row->fp.kind << 24 | (uint64_t)row->fp.reg << 16 |
+		(uint64_t)row->ra_signed << 8 | row->outermost};
 
 	return hash_bytes((const uint8_t *)words, sizeof(words));
 }
 
-static bool kinds_grow(struct fuse_kinds *kinds)
+static bool kinds_grow(struct compact_kinds *kinds)
 {
 	size_t n = kinds->n_slots ? kinds->n_slots * 2 : 256;
 	uint32_t *slots = calloc(n, sizeof(*slots));
@@ -82,16 +82,16 @@ static bool kinds_grow(struct fuse_kinds *kinds)
 }
 
 static bool kind_add(
-	struct fuse *fuse, const struct sf_row *row, uint64_t hash, uint32_t *out)
+    struct compact *compact, const struct sf_row *row, uint64_t hash, uint32_t *out)
 {
-	struct fuse_kinds *kinds = &fuse->kinds;
-	struct fuse_kind kind = {.row = *row, .hash = hash};
+	struct compact_kinds *kinds = &compact->kinds;
+	struct compact_kind kind = {.row = *row, .hash = hash};
 	struct wr bytes;
 
 	kind.row.start = 0;
-	wr_init(&bytes, fuse->section->big_endian);
-	sf_put_row(&bytes, fuse->abi, &kind.row, SFRAME_FRE_TYPE_ADDR1,
-		SFRAME_FDE_TYPE_DEFAULT);
+	wr_init(&bytes, compact->section->big_endian);
+	sf_put_row(&bytes, compact->abi, &kind.row, SFRAME_FRE_TYPE_ADDR1,
+	    SFRAME_FDE_TYPE_DEFAULT);
 	kind.len = (uint32_t)bytes.size - 1;
 	if (bytes.failed || !vec_reserve(&kinds->list, &kinds->cap, kinds->n + 1)) {
 		wr_deinit(&bytes);
@@ -103,33 +103,34 @@ static bool kind_add(
 	return true;
 }
 
-static bool kind_of(struct fuse *fuse, const struct sf_row *row, uint32_t *out)
+static bool kind_of(struct compact *compact, const struct sf_row *row, uint32_t *out)
 {
-	struct fuse_kinds *kinds = &fuse->kinds;
+	struct compact_kinds *kinds = &compact->kinds;
 	uint64_t hash = hash_row(row);
 	size_t at;
 
 	if (kinds->n >= kinds->n_slots / 2 && !kinds_grow(kinds))
 		return false;
 	at = hash & (kinds->n_slots - 1);
-	while (kinds->slots[at] &&
-		!sf_row_same(&kinds->list[kinds->slots[at] - 1].row, row))
+	while (
+	    kinds->slots[at] && !sf_row_same(&kinds->list[kinds->slots[at] - 1].row, row))
 		at = (at + 1) & (kinds->n_slots - 1);
-	if (!kinds->slots[at] && !kind_add(fuse, row, hash, &kinds->slots[at]))
+	if (!kinds->slots[at] && !kind_add(compact, row, hash, &kinds->slots[at]))
 		return false;
 	*out = kinds->slots[at] - 1;
 	return true;
 }
 
-bool fuse_kinds_read(struct fuse *fuse)
+bool compact_kinds_read(struct compact *compact)
 {
-	const struct sf_section *section = fuse->section;
+	const struct sf_section *section = compact->section;
 
-	fuse->kinds.of_row = calloc(section->n_rows + 1, sizeof(*fuse->kinds.of_row));
-	if (!fuse->kinds.of_row)
+	compact->kinds.of_row =
+	    calloc(section->n_rows + 1, sizeof(*compact->kinds.of_row));
+	if (!compact->kinds.of_row)
 		return false;
 	for (size_t i = 0; i < section->n_rows; i++) {
-		if (!kind_of(fuse, &section->rows[i], &fuse->kinds.of_row[i]))
+		if (!kind_of(compact, &section->rows[i], &compact->kinds.of_row[i]))
 			return false;
 	}
 	return true;
@@ -137,25 +138,27 @@ bool fuse_kinds_read(struct fuse *fuse)
 
 /* ---- elements ---- */
 
-bool fuse_border(struct fuse *fuse, const struct sf_func *a, const struct sf_func *b)
+bool compact_border(
+    struct compact *compact, const struct sf_func *a, const struct sf_func *b)
 {
-	const struct sf_fuse_options *options = fuse->options;
+	const struct sf_compact_options *options = compact->options;
 	uint64_t end = a->start + a->size;
 
-	if (b->start - end > SF_FUSE_PADDING_MAX || a->pauth_b != b->pauth_b)
+	if (b->start - end > SF_COMPACT_PADDING_MAX || a->pauth_b != b->pauth_b)
 		return true;
-	while (fuse->taken < options->n_taken && options->taken[fuse->taken].end < end)
-		fuse->taken++;
-	if (fuse->taken < options->n_taken &&
-		options->taken[fuse->taken].start <= b->start)
+	while (
+	    compact->taken < options->n_taken && options->taken[compact->taken].end < end)
+		compact->taken++;
+	if (compact->taken < options->n_taken &&
+	    options->taken[compact->taken].start <= b->start)
 		return true;
 	return b->start > end && options->is_padding &&
 	       !options->is_padding(options->context, end, b->start);
 }
 
-static bool add_element(struct fuse *fuse, struct fuse_element *now)
+static bool add_element(struct compact *compact, struct compact_element *now)
 {
-	struct fuse_line *line = &fuse->line;
+	struct compact_line *line = &compact->line;
 
 	if (!vec_reserve(&line->list, &line->cap, line->n + 2))
 		return false;
@@ -169,7 +172,7 @@ static bool add_element(struct fuse *fuse, struct fuse_element *now)
 		line->sum.hash = line->sum.hash * HASH_BASE +
 				 mix((now->addr - before) * HASH_BASE + now->kind);
 		line->sum.rows++;
-		line->sum.bytes += fuse->kinds.list[now->kind].len;
+		line->sum.bytes += compact->kinds.list[now->kind].len;
 		line->sum.last = (uint32_t)line->n;
 	}
 	now->last = line->sum.last;
@@ -177,7 +180,7 @@ static bool add_element(struct fuse *fuse, struct fuse_element *now)
 	return true;
 }
 
-static bool add_mark(struct fuse_line *line, size_t at)
+static bool add_mark(struct compact_line *line, size_t at)
 {
 	if (!vec_reserve(&line->marks, &line->cap_marks, line->n_marks + 1))
 		return false;
@@ -185,14 +188,14 @@ static bool add_mark(struct fuse_line *line, size_t at)
 	return true;
 }
 
-static bool add_function(struct fuse *fuse, size_t i, bool joined)
+static bool add_function(struct compact *compact, size_t i, bool joined)
 {
-	struct fuse_line *line = &fuse->line;
-	const struct sf_func *func = &fuse->section->funcs[i];
-	const struct sf_row *rows = fuse->section->rows + func->first_row;
-	const uint32_t *kinds = fuse->kinds.of_row + func->first_row;
+	struct compact_line *line = &compact->line;
+	const struct sf_func *func = &compact->section->funcs[i];
+	const struct sf_row *rows = compact->section->rows + func->first_row;
+	const uint32_t *kinds = compact->kinds.of_row + func->first_row;
 	uint32_t begin = (uint32_t)line->n;
-	struct fuse_element now = {.func = (uint32_t)i, .begin = begin};
+	struct compact_element now = {.func = (uint32_t)i, .begin = begin};
 
 	now.chain = joined ? line->list[line->n - 1].chain : begin;
 	if (!add_mark(line, line->n))
@@ -201,25 +204,25 @@ static bool add_function(struct fuse *fuse, size_t i, bool joined)
 		if (j && kinds[j] == kinds[j - 1])
 			continue;
 		if (j && rows[j].start - rows[j - 1].start >= LONG_ROW &&
-			!add_mark(line, line->n))
+		    !add_mark(line, line->n))
 			return false;
 		now.addr = func->start + rows[j].start;
 		now.kind = kinds[j];
-		if (!add_element(fuse, &now))
+		if (!add_element(compact, &now))
 			return false;
 	}
 	return true;
 }
 
 /* The end of the line, and what is known only from there. */
-static bool finish(struct fuse *fuse)
+static bool finish(struct compact *compact)
 {
-	struct fuse_line *line = &fuse->line;
-	struct fuse_element end = line->sum;
+	struct compact_line *line = &compact->line;
+	struct compact_element end = line->sum;
 	uint32_t next = (uint32_t)line->n;
 
 	if (!vec_reserve(&line->list, &line->cap, line->n + 1) ||
-		!vec_reserve(&fuse->powers, &fuse->cap_powers, line->n + 1))
+	    !vec_reserve(&compact->powers, &compact->cap_powers, line->n + 1))
 		return false;
 	line->list[line->n] = end;
 	for (size_t i = line->n; i-- > 0;) {
@@ -227,54 +230,55 @@ static bool finish(struct fuse *fuse)
 		if (line->list[i].counted)
 			next = (uint32_t)i;
 	}
-	if (fuse->n_powers == 0)
-		fuse->powers[fuse->n_powers++] = 1;
-	for (; fuse->n_powers <= line->n; fuse->n_powers++)
-		fuse->powers[fuse->n_powers] =
-			fuse->powers[fuse->n_powers - 1] * HASH_BASE;
+	if (compact->n_powers == 0)
+		compact->powers[compact->n_powers++] = 1;
+	for (; compact->n_powers <= line->n; compact->n_powers++)
+		compact->powers[compact->n_powers] =
+		    compact->powers[compact->n_powers - 1] * HASH_BASE;
 	return add_mark(line, line->n);
 }
 
-bool fuse_line_read(struct fuse *fuse, size_t first)
+bool compact_line_read(struct compact *compact, size_t first)
 {
-	const struct sf_section *section = fuse->section;
-	struct fuse_line *line = &fuse->line;
+	const struct sf_section *section = compact->section;
+	struct compact_line *line = &compact->line;
 	const struct sf_func *last = NULL;
 	uint64_t chain = 0;
 	size_t i;
 
 	line->n = line->n_marks = 0;
-	line->sum = (struct fuse_element){0};
+	line->sum = (struct compact_element){0};
 	line->first = first;
 	/* From one line to the next it only goes on. */
-	if (first <= fuse->at)
-		fuse->taken = 0;
-	fuse->at = first;
+	if (first <= compact->at)
+		compact->taken = 0;
+	compact->at = first;
 	for (i = first; i < section->n_funcs && line->n < LINE_ELEMENTS; i++) {
 		const struct sf_func *func = &section->funcs[i];
 		bool joined;
 
-		if (!fuse_movable(fuse, func)) {
+		if (!compact_movable(compact, func)) {
 			last = NULL;
 			continue;
 		}
-		joined = last && !fuse_border(fuse, last, func) &&
-			 func->start + func->size - chain <= FUSE_SIZE_MAX;
+		joined = last && !compact_border(compact, last, func) &&
+			 func->start + func->size - chain <= COMPACT_SIZE_MAX;
 		if (!joined)
 			chain = func->start;
-		if (!add_function(fuse, i, joined))
+		if (!add_function(compact, i, joined))
 			return false;
 		last = func;
 	}
 	line->end = i;
-	return finish(fuse);
+	return finish(compact);
 }
 
-struct fuse_piece fuse_piece_at(const struct fuse *fuse, uint32_t from, uint32_t to)
+struct compact_piece compact_piece_at(
+    const struct compact *compact, uint32_t from, uint32_t to)
 {
-	const struct fuse_element *list = fuse->line.list, *head = &list[from];
-	struct fuse_piece piece = {from, to, 0, 0, 0};
-	const struct fuse_element *end = &list[to], *next = &list[head->next], *rest;
+	const struct compact_element *list = compact->line.list, *head = &list[from];
+	struct compact_piece piece = {from, to, 0, 0, 0};
+	const struct compact_element *end = &list[to], *next = &list[head->next], *rest;
 	uint32_t width = 1;
 	uint64_t hash = head->kind;
 
@@ -286,37 +290,37 @@ struct fuse_piece fuse_piece_at(const struct fuse *fuse, uint32_t from, uint32_t
 		rest = next + 1;
 		hash = mix(hash * HASH_BASE + (next->addr - head->addr)) * HASH_BASE +
 		       next->kind;
-		hash += mix(
-			end->hash - rest->hash * fuse->powers[end->rows - rest->rows]);
+		hash +=
+		    mix(end->hash - rest->hash * compact->powers[end->rows - rest->rows]);
 	}
 	hash = mix(hash) + piece.n_rows;
-	if (fuse->attr_len && fuse->section->funcs[head->func].pauth_b)
+	if (compact->attr_len && compact->section->funcs[head->func].pauth_b)
 		hash += HASH_BASE;
 	piece.hash = mix(hash);
-	piece.len = fuse->attr_len + fuse->kinds.list[head->kind].len + end->bytes -
+	piece.len = compact->attr_len + compact->kinds.list[head->kind].len + end->bytes -
 		    list[from + 1].bytes + width * piece.n_rows;
 	return piece;
 }
 
-void fuse_start_anew(struct fuse *copy)
+void compact_restart(struct compact *copy)
 {
-	copy->line = (struct fuse_line){0};
+	copy->line = (struct compact_line){0};
 	copy->powers = NULL;
 	copy->n_powers = copy->cap_powers = 0;
 	copy->taken = 0;
 }
 
-void fuse_line_deinit(struct fuse *fuse)
+void compact_line_deinit(struct compact *compact)
 {
-	free(fuse->line.list);
-	free(fuse->line.marks);
-	free(fuse->powers);
+	free(compact->line.list);
+	free(compact->line.marks);
+	free(compact->powers);
 }
 
-void fuse_deinit(struct fuse *fuse)
+void compact_deinit(struct compact *compact)
 {
-	free(fuse->kinds.list);
-	free(fuse->kinds.slots);
-	free(fuse->kinds.of_row);
-	fuse_line_deinit(fuse);
+	free(compact->kinds.list);
+	free(compact->kinds.slots);
+	free(compact->kinds.of_row);
+	compact_line_deinit(compact);
 }

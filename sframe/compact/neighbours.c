@@ -7,40 +7,41 @@
 #include "sframe/compact/internal.h"
 
 /* Whether the function is nothing but one row that another one could go on with. */
-static bool one_row(const struct fuse *fuse, const struct sf_func *func)
+static bool one_row(const struct compact *compact, const struct sf_func *func)
 {
-	return func->n_rows == 1 && fuse->section->rows[func->first_row].start == 0 &&
-	       fuse_movable(fuse, func);
+	return func->n_rows == 1 && compact->section->rows[func->first_row].start == 0 &&
+	       compact_movable(compact, func);
 }
 
 /* Both of one row, b behind a; *size is that of the two together. The cheapest questions
  * first, for most functions have more rows or others. */
-static bool goes_on(struct fuse *fuse, const struct sf_func *a, const struct sf_func *b,
-	uint32_t *size)
+static bool goes_on(struct compact *compact, const struct sf_func *a,
+    const struct sf_func *b, uint32_t *size)
 {
-	const struct sf_row *rows = fuse->section->rows;
+	const struct sf_row *rows = compact->section->rows;
 
 	return sf_row_same(&rows[a->first_row], &rows[b->first_row]) &&
-	       num_u32(b->start + b->size - a->start, size) && *size <= FUSE_SIZE_MAX &&
-	       !fuse_border(fuse, a, b);
+	       num_u32(b->start + b->size - a->start, size) &&
+	       *size <= COMPACT_SIZE_MAX && !compact_border(compact, a, b);
 }
 
-bool sf_fuse_equal(struct sf_section *section, const struct sf_fuse_options *options,
-	struct sf_fuse_stats *stats, struct err *err)
+bool sf_compact_equal(struct sf_section *section,
+    const struct sf_compact_options *options, struct sf_compact_stats *stats,
+    struct err *err)
 {
-	struct sf_fuse_stats result = {.n_before = section->n_funcs};
+	struct sf_compact_stats result = {.n_before = section->n_funcs};
 	struct sf_func *last = NULL; /* that may go on */
-	struct fuse fuse;
+	struct compact compact;
 
-	if (!fuse_begin(&fuse, section, options, err))
+	if (!compact_begin(&compact, section, options, err))
 		return false;
 	for (size_t i = 0; i < section->n_funcs; i++) {
 		const struct sf_func *func = &section->funcs[i];
-		bool one = one_row(&fuse, func);
+		bool one = one_row(&compact, func);
 		uint32_t size;
 
 		result.rows_before += func->n_rows;
-		if (one && last && goes_on(&fuse, last, func, &size)) {
+		if (one && last && goes_on(&compact, last, func, &size)) {
 			/* The rows stay as they are: others may have the same ones. */
 			result.padding_bytes += func->start - last->start - last->size;
 			last->size = size;

@@ -11,10 +11,10 @@
 enum { SPAN = 6, WORTH = 4 };
 
 struct walk {
-	const struct fuse *fuse;
-	struct fuse_blocks *blocks;
-	bool (*f)(struct fuse_blocks *, const struct fuse_lot *);
-	struct fuse_lot lot;
+	const struct compact *compact;
+	struct compact_blocks *blocks;
+	bool (*f)(struct compact_blocks *, const struct compact_lot *);
+	struct compact_lot lot;
 };
 
 static bool walk_flush(struct walk *walk)
@@ -27,9 +27,9 @@ static bool walk_flush(struct walk *walk)
 
 static bool walk_add(struct walk *walk, uint32_t from, uint32_t to, bool whole)
 {
-	struct fuse_lot *lot = &walk->lot;
+	struct compact_lot *lot = &walk->lot;
 
-	lot->piece[lot->n] = fuse_piece_at(walk->fuse, from, to);
+	lot->piece[lot->n] = compact_piece_at(walk->compact, from, to);
 	lot->whole[lot->n++] = whole;
 	return lot->n < sizeof(lot->whole) || walk_flush(walk);
 }
@@ -37,39 +37,39 @@ static bool walk_add(struct walk *walk, uint32_t from, uint32_t to, bool whole)
 /* The pieces that end at mark number i of the line. */
 static bool walk_end(struct walk *walk, size_t i)
 {
-	const struct fuse_line *line = &walk->fuse->line;
+	const struct compact_line *line = &walk->compact->line;
 	uint32_t to = line->marks[i], begin = line->list[to - 1].begin;
 	uint32_t chain = line->list[to - 1].chain;
-	bool whole_may = fuse_begins(line, to);
+	bool whole_may = compact_begins(line, to);
 
 	for (size_t j = i; j-- > 0 && line->marks[j] >= chain;) {
-		uint32_t from = line->marks[j], rows = fuse_rows(line, from, to);
+		uint32_t from = line->marks[j], rows = compact_rows(line, from, to);
 		bool whole = whole_may && from == begin, far;
 
 		far = i - j > SPAN ||
-		      (rows > walk->fuse->options->max_rows && from < begin);
+		      (rows > walk->compact->options->max_rows && from < begin);
 		if (far && (!whole_may || from < begin))
 			break;
 		if ((whole || (!far && rows >= WORTH)) &&
-			!walk_add(walk, from, to, whole))
+		    !walk_add(walk, from, to, whole))
 			return false;
 	}
 	return true;
 }
 
-bool fuse_blocks_walk(const struct fuse *fuse, struct fuse_blocks *blocks,
-	bool (*f)(struct fuse_blocks *, const struct fuse_lot *))
+bool compact_blocks_walk(const struct compact *compact, struct compact_blocks *blocks,
+    bool (*f)(struct compact_blocks *, const struct compact_lot *))
 {
-	struct walk walk = {.fuse = fuse, .blocks = blocks, .f = f};
+	struct walk walk = {.compact = compact, .blocks = blocks, .f = f};
 
-	for (size_t i = 1; i < fuse->line.n_marks; i++) {
+	for (size_t i = 1; i < compact->line.n_marks; i++) {
 		if (!walk_end(&walk, i))
 			return false;
 	}
 	return walk_flush(&walk);
 }
 
-bool fuse_blocks_init(struct fuse_blocks *blocks, size_t n_funcs)
+bool compact_blocks_init(struct compact_blocks *blocks, size_t n_funcs)
 {
 	blocks->n_filter = 1 << 16;
 	while (blocks->n_filter < n_funcs * 16)
@@ -79,19 +79,20 @@ bool fuse_blocks_init(struct fuse_blocks *blocks, size_t n_funcs)
 }
 
 /* Bits of the hash that the table of blocks does not begin with. */
-static uint8_t *filter_at(struct fuse_blocks *blocks, const struct fuse_piece *piece)
+static uint8_t *filter_at(
+    struct compact_blocks *blocks, const struct compact_piece *piece)
 {
 	return &blocks->filter[piece->hash >> 32 & (blocks->n_filter - 1)];
 }
 
 /* The tables are too large for a cache: asked for all at once, they come sooner. */
-static void filter_fetch(struct fuse_blocks *blocks, const struct fuse_lot *lot)
+static void filter_fetch(struct compact_blocks *blocks, const struct compact_lot *lot)
 {
 	for (size_t i = 0; i < lot->n; i++)
 		__builtin_prefetch(filter_at(blocks, &lot->piece[i]), 1);
 }
 
-bool fuse_blocks_filter(struct fuse_blocks *blocks, const struct fuse_lot *lot)
+bool compact_blocks_filter(struct compact_blocks *blocks, const struct compact_lot *lot)
 {
 	filter_fetch(blocks, lot);
 	for (size_t i = 0; i < lot->n; i++) {
@@ -103,10 +104,10 @@ bool fuse_blocks_filter(struct fuse_blocks *blocks, const struct fuse_lot *lot)
 	return true;
 }
 
-static bool blocks_grow(struct fuse_blocks *blocks)
+static bool blocks_grow(struct compact_blocks *blocks)
 {
 	size_t n = blocks->n_slots ? blocks->n_slots * 2 : 1024;
-	struct fuse_slot *slots = calloc(n, sizeof(*slots));
+	struct compact_slot *slots = calloc(n, sizeof(*slots));
 
 	if (!slots)
 		return false;
@@ -125,42 +126,42 @@ static bool blocks_grow(struct fuse_blocks *blocks)
 }
 
 static bool block_find(
-	struct fuse_blocks *blocks, const struct fuse_piece *piece, uint32_t *out)
+    struct compact_blocks *blocks, const struct compact_piece *piece, uint32_t *out)
 {
 	uint32_t tag = (uint32_t)(piece->hash >> 32);
-	struct fuse_slot *slot;
+	struct compact_slot *slot;
 
 	if (blocks->n >= blocks->n_slots / 2 && !blocks_grow(blocks))
 		return false;
 	for (size_t at = piece->hash;; at++) {
 		slot = &blocks->slots[at & (blocks->n_slots - 1)];
 		if (!slot->block ||
-			(slot->tag == tag &&
-				blocks->list[slot->block - 1].hash == piece->hash))
+		    (slot->tag == tag &&
+			blocks->list[slot->block - 1].hash == piece->hash))
 			break;
 	}
 	if (!slot->block) {
 		if (!vec_reserve(&blocks->list, &blocks->cap, blocks->n + 1))
 			return false;
 		blocks->list[blocks->n++] =
-			(struct fuse_block){.hash = piece->hash, .len = piece->len};
-		*slot = (struct fuse_slot){tag, (uint32_t)blocks->n};
+		    (struct compact_block){.hash = piece->hash, .len = piece->len};
+		*slot = (struct compact_slot){tag, (uint32_t)blocks->n};
 	}
 	*out = slot->block - 1;
 	return true;
 }
 
 static bool collect_one(
-	struct fuse_blocks *blocks, const struct fuse_piece *piece, bool whole)
+    struct compact_blocks *blocks, const struct compact_piece *piece, bool whole)
 {
-	struct fuse_offer offer = {.from = piece->from, .to = piece->to};
+	struct compact_offer offer = {.from = piece->from, .to = piece->to};
 
 	if (*filter_at(blocks, piece) < 2) {
 		blocks->alone += whole ? piece->len : 0;
 		return true;
 	}
 	if (!block_find(blocks, piece, &offer.block) ||
-		!vec_reserve(&blocks->offers, &blocks->cap_offers, blocks->n_offers + 1))
+	    !vec_reserve(&blocks->offers, &blocks->cap_offers, blocks->n_offers + 1))
 		return false;
 	blocks->list[offer.block].seen++;
 	blocks->list[offer.block].used += whole;
@@ -168,13 +169,13 @@ static bool collect_one(
 	return true;
 }
 
-bool fuse_blocks_collect(struct fuse_blocks *blocks, const struct fuse_lot *lot)
+bool compact_blocks_collect(struct compact_blocks *blocks, const struct compact_lot *lot)
 {
 	filter_fetch(blocks, lot);
 	for (size_t i = 0; i < lot->n && blocks->n_slots; i++)
 		if (*filter_at(blocks, &lot->piece[i]) >= 2)
-			__builtin_prefetch(&blocks->slots[lot->piece[i].hash &
-							  (blocks->n_slots - 1)]);
+			__builtin_prefetch(
+			    &blocks->slots[lot->piece[i].hash & (blocks->n_slots - 1)]);
 	for (size_t i = 0; i < lot->n; i++) {
 		if (!collect_one(blocks, &lot->piece[i], lot->whole[i]))
 			return false;
@@ -182,7 +183,7 @@ bool fuse_blocks_collect(struct fuse_blocks *blocks, const struct fuse_lot *lot)
 	return true;
 }
 
-void fuse_blocks_deinit(struct fuse_blocks *blocks)
+void compact_blocks_deinit(struct compact_blocks *blocks)
 {
 	free(blocks->filter);
 	free(blocks->list);

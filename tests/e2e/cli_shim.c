@@ -43,7 +43,7 @@ static int strike(const char *call)
 		const char *name;
 		int number;
 	} errors[] = {{"ENOSPC", ENOSPC}, {"EIO", EIO}, {"EINTR", EINTR},
-		{"EXDEV", EXDEV}, {"EFAULT", EFAULT}, {"EOPNOTSUPP", EOPNOTSUPP}};
+	    {"EXDEV", EXDEV}, {"EFAULT", EFAULT}, {"EOPNOTSUPP", EOPNOTSUPP}};
 	const char *what = getenv("SHIM_DO"), *log = getenv("SHIM_LOG");
 
 	if (!what || !matches(call))
@@ -163,11 +163,11 @@ int prctl(int option, ...)
 	return strike("prctl") < 0 ? -1 : real(option, argument);
 }
 
-int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
-	const sigset_t *signals)
+int ppoll(
+    struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *signals)
 {
 	REAL(int, "ppoll", struct pollfd *, nfds_t, const struct timespec *,
-		const sigset_t *);
+	    const sigset_t *);
 
 	if (getenv("SHIM_LATE"))
 		usleep(200 * 1000);

@@ -62,15 +62,15 @@ static uint32_t u32(const uint8_t *at)
 }
 
 /* The segment that maps size bytes at addr (unbiased), with these flags exactly. */
-static const ElfW(Phdr) * segment(const struct dl_phdr_info *info, uint64_t addr,
-				  uint64_t size, uint32_t flags)
+static const ElfW(Phdr) *
+    segment(const struct dl_phdr_info *info, uint64_t addr, uint64_t size, uint32_t flags)
 {
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *phdr = &info->dlpi_phdr[i];
 
 		if (phdr->p_type == PT_LOAD && phdr->p_flags == flags &&
-			addr >= phdr->p_vaddr &&
-			addr - phdr->p_vaddr + size <= phdr->p_filesz)
+		    addr >= phdr->p_vaddr &&
+		    addr - phdr->p_vaddr + size <= phdr->p_filesz)
 			return phdr;
 	}
 	return NULL;
@@ -85,15 +85,15 @@ static int is_code(const struct dl_phdr_info *info, uint64_t addr, uint64_t size
 
 /* In memory, and in the file the module came from: the same bytes. */
 static void compare_with_file(struct seen *seen, const char *name, const char *path,
-	const ElfW(Phdr) * phdr, const uint8_t *data)
+    const ElfW(Phdr) * phdr, const uint8_t *data)
 {
 	uint8_t *copy = malloc(phdr->p_filesz);
 	int fd = open(path, O_RDONLY);
 
 	if (fd < 0 || !copy ||
-		pread(fd, copy, phdr->p_filesz, (off_t)phdr->p_offset) !=
-			(ssize_t)phdr->p_filesz ||
-		memcmp(copy, data, phdr->p_filesz) != 0)
+	    pread(fd, copy, phdr->p_filesz, (off_t)phdr->p_offset) !=
+		(ssize_t)phdr->p_filesz ||
+	    memcmp(copy, data, phdr->p_filesz) != 0)
 		problem(seen, name, "the mapping is not the file's bytes");
 	if (fd >= 0)
 		close(fd);
@@ -102,8 +102,7 @@ static void compare_with_file(struct seen *seen, const char *name, const char *p
 
 /* Functions in order, disjoint, in code; gives the one that pc is in, or -1. */
 static int64_t find_function(struct seen *seen, const char *name,
-	const struct dl_phdr_info *info, const uint8_t *functions, uint64_t n,
-	uint64_t pc)
+    const struct dl_phdr_info *info, const uint8_t *functions, uint64_t n, uint64_t pc)
 {
 	uint64_t end = 0;
 	int64_t found = -1;
@@ -116,7 +115,7 @@ static int64_t find_function(struct seen *seen, const char *name,
 
 		if (addr < end || !is_code(info, addr, size))
 			return problem(seen, name, "function %ju: 0x%jx + 0x%jx",
-				(uintmax_t)i, (uintmax_t)addr, (uintmax_t)size);
+			    (uintmax_t)i, (uintmax_t)addr, (uintmax_t)size);
 		end = addr + size;
 		if (pc - info->dlpi_addr >= addr && pc - info->dlpi_addr < end)
 			found = (int64_t)i;
@@ -125,7 +124,7 @@ static int64_t find_function(struct seen *seen, const char *name,
 }
 
 static int check_section(struct seen *seen, const char *name, const char *path,
-	const struct dl_phdr_info *info, const ElfW(Phdr) * phdr, uint64_t pc)
+    const struct dl_phdr_info *info, const ElfW(Phdr) * phdr, uint64_t pc)
 {
 	const uint8_t *data = (const uint8_t *)(info->dlpi_addr + phdr->p_vaddr);
 	uint64_t size = phdr->p_memsz, n, starts, rows;
@@ -145,9 +144,9 @@ static int check_section(struct seen *seen, const char *name, const char *path,
 	starts = HEADER + (uint64_t)data[7] + u32(data + 20);
 	rows = HEADER + (uint64_t)data[7] + u32(data + 24);
 	printf("%s: version %d, flags %d, ABI %d, %ju functions, %ju rows\n", name,
-		data[2], data[3], data[4], (uintmax_t)n, (uintmax_t)u32(data + 12));
+	    data[2], data[3], data[4], (uintmax_t)n, (uintmax_t)u32(data + 12));
 	if (data[2] != 2 || (data[3] & FLAG_SORTED) == 0 || (data[3] & FLAG_PCREL) == 0 ||
-		data[4] != ABI_X86_64 || (int8_t)data[6] != -8)
+	    data[4] != ABI_X86_64 || (int8_t)data[6] != -8)
 		return problem(seen, name, "the header is not that of version 2, sorted");
 	if (!n || starts + n * FUNCTION > size || rows + u32(data + 16) > size)
 		return problem(seen, name, "tables outside the section");
@@ -170,7 +169,7 @@ static void check_at_phdr(struct seen *seen, const struct dl_phdr_info *info)
 	uint8_t *table = malloc(size);
 
 	if (fd < 0 || read(fd, &ehdr, sizeof(ehdr)) != sizeof(ehdr) || !table ||
-		pread(fd, table, size, (off_t)ehdr.e_phoff) != (ssize_t)size)
+	    pread(fd, table, size, (off_t)ehdr.e_phoff) != (ssize_t)size)
 		problem(seen, "AT_PHDR", "cannot read the program's file");
 	else if (memcmp(table, (const void *)at, size) != 0)
 		problem(seen, "AT_PHDR", "not the table of the file");
@@ -181,16 +180,16 @@ static void check_at_phdr(struct seen *seen, const struct dl_phdr_info *info)
 		problem(seen, "AT_PHDR", "not where dl_iterate_phdr has the table");
 	if (getauxval(AT_PHNUM) != info->dlpi_phnum || ehdr.e_phnum != info->dlpi_phnum)
 		problem(seen, "AT_PHNUM", "%ju, and %d in the file",
-			(uintmax_t)getauxval(AT_PHNUM), ehdr.e_phnum);
+		    (uintmax_t)getauxval(AT_PHNUM), ehdr.e_phnum);
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *phdr = &info->dlpi_phdr[i];
 
 		if (phdr->p_type == PT_LOAD && ehdr.e_phoff >= phdr->p_offset &&
-			ehdr.e_phoff - phdr->p_offset + size <= phdr->p_filesz)
+		    ehdr.e_phoff - phdr->p_offset + size <= phdr->p_filesz)
 			by_offset = info->dlpi_addr + phdr->p_vaddr + ehdr.e_phoff -
 				    phdr->p_offset;
 		if (phdr->p_type == PT_PHDR &&
-			(at != info->dlpi_addr + phdr->p_vaddr || phdr->p_memsz != size))
+		    (at != info->dlpi_addr + phdr->p_vaddr || phdr->p_memsz != size))
 			problem(seen, "AT_PHDR", "not where PT_PHDR says, or as large");
 	}
 	if (at != by_offset)
@@ -217,9 +216,9 @@ static int see_module(struct dl_phdr_info *info, size_t size, void *arg)
 		if (info->dlpi_phdr[i].p_type == PT_GNU_SFRAME && wanted) {
 			has++;
 			check_section(seen,
-				strrchr(name, '/') ? strrchr(name, '/') + 1 : name, path,
-				info, &info->dlpi_phdr[i],
-				is_main ? (uint64_t)(uintptr_t)see_module : 0);
+			    strrchr(name, '/') ? strrchr(name, '/') + 1 : name, path,
+			    info, &info->dlpi_phdr[i],
+			    is_main ? (uint64_t)(uintptr_t)see_module : 0);
 		}
 	}
 	if (has != wanted)

@@ -70,6 +70,6 @@ int main(int argc, char **argv)
 	(void)argv;
 	qsort(numbers, 3, sizeof(numbers[0]), compare);
 	printf("%d %d %d %d %d %d\n", fib(argc), numbers[0], with_alloca(argc + 8),
-		large(argc), (int)aligned(x, argc), often(argc));
+	    large(argc), (int)aligned(x, argc), often(argc));
 	return 0;
 }

@@ -52,6 +52,6 @@ WRAP(int, mkostemp64, (char *path, int flags), (path, flags))
 WRAP(int, fchown, (int fd, uid_t uid, gid_t gid), (fd, uid, gid))
 WRAP(int, fchmod, (int fd, mode_t mode), (fd, mode))
 WRAP(int, fsetxattr, (int fd, const char *name, const void *p, size_t n, int flags),
-	(fd, name, p, n, flags))
+    (fd, name, p, n, flags))
 WRAP(int, fsync, (int fd), (fd))
 WRAP(int, rename, (const char *from, const char *to), (from, to))

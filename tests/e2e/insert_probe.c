@@ -31,14 +31,13 @@ int insert_library(int);
 #endif
 
 static const ElfW(Phdr) *
-	load_of(const struct dl_phdr_info *info, uint64_t addr, uint64_t size)
+    load_of(const struct dl_phdr_info *info, uint64_t addr, uint64_t size)
 {
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *phdr = &info->dlpi_phdr[i];
 
 		if (phdr->p_type == PT_LOAD && phdr->p_flags == PF_R &&
-			addr >= phdr->p_vaddr &&
-			addr + size <= phdr->p_vaddr + phdr->p_memsz)
+		    addr >= phdr->p_vaddr && addr + size <= phdr->p_vaddr + phdr->p_memsz)
 			return phdr;
 	}
 	return NULL;
@@ -66,7 +65,7 @@ static int see_module(struct dl_phdr_info *info, size_t size, void *arg)
 		if (!load_of(info, phdr->p_vaddr, phdr->p_memsz))
 			return 0;
 		memcpy(magic, (const char *)(info->dlpi_addr + phdr->p_vaddr),
-			sizeof(magic));
+		    sizeof(magic));
 		want->seen += magic[0] == 0xe2 && magic[1] == 0xde && magic[2] == 2;
 	}
 	return 0;
@@ -77,7 +76,7 @@ __attribute__((noinline)) int work(int n)
 	char *heap = malloc(300000), *small = malloc(20), *top = sbrk(0);
 
 	if (!heap || !small ||
-		(top != (char *)-1 && sbrk(8192) != (char *)-1 && top[0] + top[8191]))
+	    (top != (char *)-1 && sbrk(8192) != (char *)-1 && top[0] + top[8191]))
 		return 1;
 	memset(heap, n, 300000);
 	for (size_t i = 0; i < sizeof(zeros); i++)

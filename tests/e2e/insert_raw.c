@@ -19,7 +19,7 @@
 #include "base/wr.h"
 #include "cmd/temporary.h"
 #include "gen/elf/image.h"
-#include "base/output.h"
+#include "base/newfile.h"
 #include "lib/status.h"
 #include "gen/elf/symbols.h"
 #include "gen/insert/undo.h"
@@ -27,7 +27,7 @@
 
 #define DEFAULT_SIZE 5000
 
-static const struct output_watch watch = {temporary_told, NULL};
+static const struct newfile_watch watch = {temporary_told, NULL};
 
 /* sframe-spec v2: preamble, ABI AMD64 little-endian, RA at CFA - 8, no FDEs. */
 static bool make_section(struct wr *wr, size_t size, bool big_endian)
@@ -47,15 +47,15 @@ static bool make_section(struct wr *wr, size_t size, bool big_endian)
 	return !wr->failed;
 }
 
-static bool check_file(const struct image *in, const struct write_plan *plan,
-	const char *path, struct err *err)
+static bool check_file(const struct image *in, const struct insert_plan *plan,
+    const char *path, struct err *err)
 {
 	struct image out;
 	bool ok;
 
 	if (!image_open(path, &out, err))
 		return err_prefix(err, "reading the output");
-	ok = write_check(in, plan, &out, err);
+	ok = insert_check(in, plan, &out, err);
 	image_close(&out);
 	return ok;
 }
@@ -73,24 +73,24 @@ static enum method method_of(const char *name)
 }
 
 static bool add(const struct image *image, const char *to, size_t size,
-	enum method method, struct err *err)
+    enum method method, struct err *err)
 {
-	struct write_plan plan;
-	struct output output;
+	struct insert_plan plan;
+	struct newfile output;
 	struct wr wr;
 	bool ok;
 
-	if (!write_plan(image, size, method, &plan, err))
+	if (!insert_plan(image, size, method, &plan, err))
 		return false;
 	if (!make_section(&wr, size, image->big_endian))
 		return err_set_nomem(err);
-	ok = output_begin(to, image->fd, &watch, &output, err);
+	ok = newfile_begin(to, image->fd, &watch, &output, err);
 	if (ok) {
-		ok = write_body(image, output.fd, err) &&
-		     write_image(image, &plan, wr.data, output.fd, err) &&
+		ok = insert_body(image, output.fd, err) &&
+		     insert_image(image, &plan, wr.data, output.fd, err) &&
 		     check_file(image, &plan, output.temp, err) &&
-		     output_commit(&output, image->fd, err);
-		output_abort(&output);
+		     newfile_commit(&output, image->fd, err);
+		newfile_abort(&output);
 	}
 	wr_deinit(&wr);
 	return ok;
@@ -99,18 +99,18 @@ static bool add(const struct image *image, const char *to, size_t size,
 static bool undo(const struct image *image, const char *to, struct err *err)
 {
 	struct undo record;
-	struct output output;
+	struct newfile output;
 	bool found, ok;
 
 	if (!undo_find(image, &record, &found, err))
 		return false;
 	if (!found)
 		return err_set(err, ERR_NOTHING, "no section that this program put in");
-	if (!output_begin(to, image->fd, &watch, &output, err))
+	if (!newfile_begin(to, image->fd, &watch, &output, err))
 		return false;
 	ok = undo_write(image, &record, output.fd, err) &&
-	     output_commit(&output, image->fd, err);
-	output_abort(&output);
+	     newfile_commit(&output, image->fd, err);
+	newfile_abort(&output);
 	return ok;
 }
 
@@ -126,8 +126,8 @@ static bool same_bytes(const struct image *a, const char *path, struct err *err)
 	return same || err_set(err, ERR_INTERNAL, "undo does not give the original");
 }
 
-static bool go_back(const struct image *in, const struct image *out, const char *scratch,
-	struct err *err)
+static bool go_back(
+    const struct image *in, const struct image *out, const char *scratch, struct err *err)
 {
 	struct undo record;
 	FILE *file;
@@ -147,7 +147,7 @@ static bool go_back(const struct image *in, const struct image *out, const char 
 
 /* Add to a scratch file without the costs of a safe replacement, check, undo, compare. */
 static bool round_trip(const struct image *in, const char *scratch, size_t size,
-	struct write_plan *plan, struct err *err)
+    struct insert_plan *plan, struct err *err)
 {
 	struct image out = {.fd = -1};
 	struct wr wr;
@@ -161,9 +161,9 @@ static bool round_trip(const struct image *in, const char *scratch, size_t size,
 		wr_deinit(&wr);
 		return err_set_errno(err, "%s", scratch);
 	}
-	ok = write_body(in, fileno(file), err) &&
-	     write_image(in, plan, wr.data, fileno(file), err) &&
-	     image_open(scratch, &out, err) && write_check(in, plan, &out, err);
+	ok = insert_body(in, fileno(file), err) &&
+	     insert_image(in, plan, wr.data, fileno(file), err) &&
+	     image_open(scratch, &out, err) && insert_check(in, plan, &out, err);
 	fclose(file);
 	wr_deinit(&wr);
 	if (!ok && err->kind != ERR_IO && err->kind != ERR_NOMEM)
@@ -196,7 +196,7 @@ static bool look_around(const struct image *image)
 		return false;
 	for (size_t i = 0; i < symbols.n && i < 200; i++) {
 		const struct symbol *symbol =
-			symbols_find(&symbols, symbols.list[i].addr + 1);
+		    symbols_find(&symbols, symbols.list[i].addr + 1);
 		char *name = symbol ? symbol_demangle(symbol->name) : NULL;
 
 		sum += name ? (uint32_t)strlen(name) : 0;
@@ -228,17 +228,17 @@ static size_t trial_size(const struct trial *trial, const struct image *image)
 
 /* One line for one way; false for what is this program's own fault. */
 static bool try_method(const struct trial *trial, const struct image *image,
-	enum method method, const char *path)
+    enum method method, const char *path)
 {
 	struct err err = {0};
-	struct write_plan plan;
-	bool ok = write_plan(image, trial_size(trial, image), method, &plan, &err) &&
+	struct insert_plan plan;
+	bool ok = insert_plan(image, trial_size(trial, image), method, &plan, &err) &&
 		  round_trip(image, trial->scratch, plan.sframe_size, &plan, &err);
 
 	printf("%d %s: ", status_of(err.kind), path);
 	if (ok)
 		printf("ok %s, %jd bytes more\n", method_name(plan.method),
-			(intmax_t)(plan.file_size - image->size));
+		    (intmax_t)(plan.file_size - image->size));
 	else
 		printf("%s\n", err.text);
 	return err.kind != ERR_INTERNAL;
@@ -277,9 +277,9 @@ int main(int argc, char **argv)
 	if (argc >= 3 && strcmp(argv[1], "try") == 0) {
 		const char *method = argc > 3 ? argv[3] : "auto";
 		struct trial trial = {.scratch = argv[2],
-			.method = method_of(method),
-			.each = strcmp(method, "each") == 0,
-			.size = argc > 4 ? strtoul(argv[4], NULL, 0) : DEFAULT_SIZE};
+		    .method = method_of(method),
+		    .each = strcmp(method, "each") == 0,
+		    .size = argc > 4 ? strtoul(argv[4], NULL, 0) : DEFAULT_SIZE};
 
 		return try_all(&trial);
 	}
@@ -291,8 +291,8 @@ int main(int argc, char **argv)
 		enum method method = argc > 5 ? method_of(argv[5]) : METHOD_AUTO;
 
 		ok = strcmp(argv[1], "undo") == 0
-			     ? undo(&image, argv[3], &err)
-			     : add(&image, argv[3], size, method, &err);
+			 ? undo(&image, argv[3], &err)
+			 : add(&image, argv[3], size, method, &err);
 		image_close(&image);
 	}
 	if (!ok)

@@ -34,9 +34,17 @@ template <class T> T sum_of_copies(T one, int n)
 }
 
 struct noisy {
-	explicit noisy(const char *what) : name(what) {}
-	virtual ~noisy() { std::string("gone: " + name).swap(name); }
-	virtual int value(int n) const { return n + static_cast<int>(name.size()); }
+	explicit noisy(const char *what) : name(what)
+	{
+	}
+	virtual ~noisy()
+	{
+		std::string("gone: " + name).swap(name);
+	}
+	virtual int value(int n) const
+	{
+		return n + static_cast<int>(name.size());
+	}
 	std::string name;
 };
 

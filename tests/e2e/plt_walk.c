@@ -131,7 +131,7 @@ extern HIDDEN const struct rela __rela_iplt_start[], __rela_iplt_end[];
 __attribute__((used)) HIDDEN void run(void)
 {
 	relocate(0, (uint64_t)__rela_iplt_start,
-		(uint64_t)__rela_iplt_end - (uint64_t)__rela_iplt_start);
+	    (uint64_t)__rela_iplt_end - (uint64_t)__rela_iplt_start);
 	leave(chosen(4) != 8);
 }
 #else
@@ -170,7 +170,7 @@ __attribute__((used)) HIDDEN void run(void)
 	if (value[DT_RELA] != value[DT_JMPREL])
 		relocate(base, base + value[DT_RELA], value[DT_RELASZ]);
 	failed =
-		first(1) != 2 || second(first(3)) != 5 || third(5) != 6 || chosen(4) != 8;
+	    first(1) != 2 || second(first(3)) != 5 || third(5) != 6 || chosen(4) != 8;
 #ifdef ADDRESS
 	int (*volatile pointer)(int) = second;
 	failed = failed || pointer(6) != 7;

@@ -139,7 +139,7 @@ static bool both_go_on(size_t mine, size_t other, enum step end, bool interrupte
 		return neither++, false;
 	if (!in_start(ours.at[ours.n - 1].pc))
 		problem("the walk ends with %d at %#lx after %zu frames, not in _start",
-			end, (unsigned long)ours.at[ours.n - 1].pc, ours.n);
+		    end, (unsigned long)ours.at[ours.n - 1].pc, ours.n);
 	if (interrupted && they_end && !no_caller)
 		return only_ours++, false;
 	return true;
@@ -157,20 +157,20 @@ static void compare(size_t mine, size_t other, enum step end, bool interrupted)
 		return;
 	if (ours.n - mine != theirs.n - other)
 		problem("%zu frames by SFrame, %zu by CFI, from %#lx", ours.n - mine,
-			theirs.n - other, (unsigned long)ours.at[mine].pc);
+		    theirs.n - other, (unsigned long)ours.at[mine].pc);
 	for (; mine < ours.n && other < theirs.n; mine++, other++) {
 		bool same_cfa = ours.at[mine].cfa == theirs.at[other].cfa;
 
 		if (ours.at[mine].pc != theirs.at[other].pc ||
-			(!same_cfa && !(interrupted && mine == first)))
+		    (!same_cfa && !(interrupted && mine == first)))
 			problem("frame %zu: pc %#lx, CFA %#lx; by CFI %#lx, %#lx",
-				mine - first, (unsigned long)ours.at[mine].pc,
-				(unsigned long)ours.at[mine].cfa,
-				(unsigned long)theirs.at[other].pc,
-				(unsigned long)theirs.at[other].cfa);
+			    mine - first, (unsigned long)ours.at[mine].pc,
+			    (unsigned long)ours.at[mine].cfa,
+			    (unsigned long)theirs.at[other].pc,
+			    (unsigned long)theirs.at[other].cfa);
 		frames++;
 		if (ours.at[mine].pc < modules[0].low ||
-			ours.at[mine].pc >= modules[0].high)
+		    ours.at[mine].pc >= modules[0].high)
 			frames_elsewhere++;
 	}
 }
@@ -211,8 +211,8 @@ static struct frame frame_of(const ucontext_t *context)
 	memset(frame.known, true, sizeof(frame.known));
 #if defined(__x86_64__)
 	static const uint8_t gregs[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI,
-		REG_RDI, REG_RBP, REG_RSP, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12,
-		REG_R13, REG_R14, REG_R15};
+	    REG_RDI, REG_RBP, REG_RSP, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13,
+	    REG_R14, REG_R15};
 
 	for (size_t i = 0; i < sizeof(gregs); i++)
 		frame.regs[i] = (uintptr_t)context->uc_mcontext.gregs[gregs[i]];
@@ -226,12 +226,12 @@ static struct frame frame_of(const ucontext_t *context)
 	/* "DWARF register number mapping": 16 and on are these floating-point registers.
 	 */
 	static const uint8_t fprs[] = {
-		0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15};
+	    0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15};
 
 	memcpy(frame.regs, context->uc_mcontext.gregs, 16 * sizeof(frame.regs[0]));
 	for (size_t i = 0; i < sizeof(fprs); i++)
-		memcpy(&frame.regs[16 + i], &context->uc_mcontext.fpregs.fprs[fprs[i]],
-			8);
+		memcpy(
+		    &frame.regs[16 + i], &context->uc_mcontext.fpregs.fprs[fprs[i]], 8);
 	frame.pc = context->uc_mcontext.psw.addr;
 #endif
 	return frame;
@@ -250,7 +250,7 @@ static void check_context(const ucontext_t *context)
 		i++;
 	if (i == theirs.n)
 		problem("the unwinder does not find the interrupted frame at %#lx",
-			(unsigned long)ours.at[0].pc);
+		    (unsigned long)ours.at[0].pc);
 	else
 		compare(0, i, end, true);
 }
@@ -434,7 +434,7 @@ static void samples(void)
 	setitimer(ITIMER_REAL, &off, NULL);
 	if ((neither + unmapped) * 20 > walks)
 		problem("%u of %u walks begin in code without data", neither + unmapped,
-			walks);
+		    walks);
 }
 
 int main(int argc, char **argv)
@@ -444,7 +444,7 @@ int main(int argc, char **argv)
 
 	dl_iterate_phdr(add_module, NULL);
 	if (!n_modules || (uintptr_t)main < modules[0].low ||
-		(uintptr_t)main >= modules[0].high)
+	    (uintptr_t)main >= modules[0].high)
 		problem("the program has no PT_GNU_SFRAME");
 	else if (strcmp(what, "deep") == 0)
 		sink = many(800);
@@ -464,7 +464,7 @@ int main(int argc, char **argv)
 	       "SFrame has "
 	       "rows %u, from where neither has %u, from no file %u; %u "
 	       "differences%s%s\n",
-		what, walks, frames, frames_elsewhere, n_modules - !!n_modules, only_ours,
-		neither, unmapped, n_problems, n_problems ? ": " : "", problem_text);
+	    what, walks, frames, frames_elsewhere, n_modules - !!n_modules, only_ours,
+	    neither, unmapped, n_problems, n_problems ? ": " : "", problem_text);
 	return n_problems || !walks;
 }

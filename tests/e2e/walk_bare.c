@@ -109,8 +109,8 @@ static NOINLINE void check_here(void)
 	struct frame frame = {.topmost = true};
 
 	__asm__ volatile(
-		"adr %0, .\nmov %1, sp\nmov %2, x29"
-		: "=&r"(frame.pc), "=&r"(frame.regs[REG_SP]), "=&r"(frame.regs[REG_FP]));
+	    "adr %0, .\nmov %1, sp\nmov %2, x29"
+	    : "=&r"(frame.pc), "=&r"(frame.regs[REG_SP]), "=&r"(frame.regs[REG_FP]));
 	frame.known[REG_SP] = frame.known[REG_FP] = true;
 	walk(frame, without_signature(record[1]), (const uintptr_t *)record[0]);
 }
@@ -141,7 +141,7 @@ static void on_fault(int number, siginfo_t *info, void *data)
 	frame.regs[REG_SP] = context->uc_mcontext.sp;
 	memset(frame.known, 1, sizeof(frame.known));
 	walk(frame, without_signature(frame.regs[REG_RA]),
-		(const uintptr_t *)frame.regs[REG_FP]);
+	    (const uintptr_t *)frame.regs[REG_FP]);
 	if (frames < DEPTH)
 		fail("few frames");
 	say("agrees\n");

@@ -96,8 +96,7 @@ static bool open_section(const struct sframe_module *module, struct section *s)
 	s->functions = at + number(s->start + 20, 4, false);
 	s->rows = at + number(s->start + 24, 4, false);
 	if (s->rows > s->end || s->functions > s->rows ||
-		(size_t)(s->rows - s->functions) / entry_size[s->version] <
-			s->n_functions)
+	    (size_t)(s->rows - s->functions) / entry_size[s->version] < s->n_functions)
 		return bad("more functions than bytes");
 	return true;
 }
@@ -168,7 +167,7 @@ static enum step find_function(const struct section *s, uintptr_t pc, struct fun
 
 /* Words of a default row, in the order CFA, RA unless its place is fixed, FP. */
 static void default_words(const struct section *s, const int64_t *words, unsigned n,
-	bool by_sp, struct row *row)
+    bool by_sp, struct row *row)
 {
 	struct rule *next[] = {&row->ra, &row->fp};
 	unsigned skip = s->fixed_ra ? 1 : 0;
@@ -201,15 +200,15 @@ static void flex_words(const uint8_t *at, unsigned width, unsigned n, struct row
 		if (!control || i == n)
 			continue;
 		*rules[k] = (struct rule){true, control & 2,
-			control & 1 ? (int)(control >> 3) : BASE_CFA,
-			number(at + i++ * width, width, true)};
+		    control & 1 ? (int)(control >> 3) : BASE_CFA,
+		    number(at + i++ * width, width, true)};
 	}
 }
 
 /* at: the row's words. The byte before: bit 0 CFA from SP, 1 to 4 how many, 7 RA signed.
  */
 static bool read_row(const struct section *s, const struct function *f, const uint8_t *at,
-	unsigned width, struct row *row)
+    unsigned width, struct row *row)
 {
 	uint8_t info = at[-1];
 	unsigned n = info >> 1 & 0xf;
@@ -238,7 +237,7 @@ static bool read_row(const struct section *s, const struct function *f, const ui
 
 /* The row that holds at pc: the last that does not start behind it. */
 static bool find_row(
-	const struct section *s, const struct function *f, uintptr_t pc, struct row *row)
+    const struct section *s, const struct function *f, uintptr_t pc, struct row *row)
 {
 	uint64_t off = f->block ? (pc - f->start) % f->block : pc - f->start;
 	const uint8_t *at = f->rows, *words = NULL;
@@ -267,7 +266,7 @@ static bool find_row(
 /* Where a rule leads. In a frame that made a call only SP and FP are known of its
  * registers. */
 static bool value_of(
-	const struct frame *frame, struct rule rule, uintptr_t cfa, uintptr_t *value)
+    const struct frame *frame, struct rule rule, uintptr_t cfa, uintptr_t *value)
 {
 	uintptr_t at = cfa;
 
@@ -309,7 +308,7 @@ static bool to_caller(struct frame *frame, const struct row *row, bool key_b)
 	uintptr_t cfa, ra, fp = frame->regs[REG_FP];
 
 	if (!value_of(frame, row->cfa, 0, &cfa) ||
-		(row->fp.is_set && !value_of(frame, row->fp, cfa, &fp)))
+	    (row->fp.is_set && !value_of(frame, row->fp, cfa, &fp)))
 		return false;
 	if (row->ra.is_set) {
 		if (!value_of(frame, row->ra, cfa, &ra))

@@ -18,15 +18,15 @@
 enum { BATCH = 50, CPU_SECONDS = 5, RSS_MIB = 1024, MAX_FAILURES = 20 };
 
 static const struct option long_options[] = {
-	{"seed", required_argument, NULL, 's'},
-	{"count", required_argument, NULL, 'n'},
-	{"first", required_argument, NULL, 'f'},
-	{"ledger", required_argument, NULL, 'l'},
-	{"edit", required_argument, NULL, 'e'},
-	{"jobs", required_argument, NULL, 'j'},
-	{"keep", required_argument, NULL, 'k'},
-	{"cpu", required_argument, NULL, 'c'},
-	{0},
+    {"seed", required_argument, NULL, 's'},
+    {"count", required_argument, NULL, 'n'},
+    {"first", required_argument, NULL, 'f'},
+    {"ledger", required_argument, NULL, 'l'},
+    {"edit", required_argument, NULL, 'e'},
+    {"jobs", required_argument, NULL, 'j'},
+    {"keep", required_argument, NULL, 'k'},
+    {"cpu", required_argument, NULL, 'c'},
+    {0},
 };
 
 #if defined(__has_feature)
@@ -59,7 +59,7 @@ static void mutant(const struct drive *drive, size_t i, struct drive_case *one)
 	state = drive->seed * UINT64_C(0xd1342543de82ef95) +
 		mutation * UINT64_C(0x2545f4914f6cdd1d);
 	one->n_edits = edit_random(&one->base->map, one->base->bytes.data,
-		one->base->bytes.size, &state, one->edits);
+	    one->base->bytes.size, &state, one->edits);
 }
 
 static void build(const struct drive_case *one, struct wr *bytes)
@@ -100,7 +100,7 @@ static void keep(const struct drive *drive, const struct drive_case *one, size_t
 	FILE *out;
 
 	snprintf(path, sizeof(path), "%s/%s-%llu-%zu", drive->keep_dir, one->base->name,
-		(unsigned long long)drive->seed, i);
+	    (unsigned long long)drive->seed, i);
 	build(one, &bytes);
 	out = fopen(path, "wb");
 	if (out && fwrite(bytes.data, 1, bytes.size, out) == bytes.size)
@@ -124,8 +124,8 @@ static void failed(void *context, size_t i, const char *how)
 		fprintf(stderr, "FAILED: case %zu of the list: %s\n", i, how);
 	else
 		fprintf(stderr, "FAILED: mutant %zu of seed %llu: %s\n",
-			i - drive->n_listed + drive->first,
-			(unsigned long long)drive->seed, how);
+		    i - drive->n_listed + drive->first, (unsigned long long)drive->seed,
+		    how);
 	fprintf(stderr, "  %s: %s\n", one.base->name, text);
 	if (drive->keep_dir)
 		keep(drive, &one, i);
@@ -172,30 +172,30 @@ static bool parse_options(int argc, char **argv, struct drive *drive)
 int main(int argc, char **argv)
 {
 	struct guard guard = {
-		.batch = BATCH, .rss_mib = RSS_MIB, .run = run, .failed = failed};
+	    .batch = BATCH, .rss_mib = RSS_MIB, .run = run, .failed = failed};
 	struct drive drive;
 	size_t n_failed;
 
 	if (!parse_options(argc, argv, &drive) ||
-		!drive_load(&drive, argv + optind, (size_t)(argc - optind))) {
+	    !drive_load(&drive, argv + optind, (size_t)(argc - optind))) {
 		fprintf(stderr,
-			"Usage: %s [--count=N] [--seed=N] [--first=N] [--ledger=FILE]\n"
-			"  [--edit=TEXT] [--jobs=N] [--cpu=SECONDS] [--keep=DIR] "
-			"[NAME=]FILE...\n",
-			argv[0]);
+		    "Usage: %s [--count=N] [--seed=N] [--first=N] [--ledger=FILE]\n"
+		    "  [--edit=TEXT] [--jobs=N] [--cpu=SECONDS] [--keep=DIR] "
+		    "[NAME=]FILE...\n",
+		    argv[0]);
 		return 2;
 	}
 	guard.n = drive.n_listed + drive.count;
 	guard.jobs =
-		drive.jobs ? drive.jobs : (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
+	    drive.jobs ? drive.jobs : (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
 	guard.cpu_seconds = drive.cpu_seconds;
 	guard.context = &drive;
 	drive_make_dir();
 	n_failed = guard_run(&guard);
 	drive_remove_dir();
 	printf("%zu listed cases and %zu mutants (seed %llu) of %zu files: %zu failed\n",
-		drive.n_listed, drive.count, (unsigned long long)drive.seed,
-		drive.n_bases, n_failed);
+	    drive.n_listed, drive.count, (unsigned long long)drive.seed, drive.n_bases,
+	    n_failed);
 	drive_deinit(&drive);
 	return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

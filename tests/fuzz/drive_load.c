@@ -40,7 +40,7 @@ static bool take_section(const char *path, struct wr *bytes)
 	struct map map;
 
 	if (!fuzz_section || bytes->size < SELFMAG ||
-		memcmp(bytes->data, ELFMAG, SELFMAG) != 0)
+	    memcmp(bytes->data, ELFMAG, SELFMAG) != 0)
 		return true;
 	map_read(bytes->data, bytes->size, &map);
 	for (size_t i = 0; i < map.n; i++)
@@ -78,12 +78,12 @@ static struct drive_case *add_case(struct drive *drive, const struct drive_base 
 }
 
 static bool list_edits(
-	struct drive *drive, const struct drive_base *base, const char *text)
+    struct drive *drive, const struct drive_base *base, const char *text)
 {
 	struct drive_case *one = add_case(drive, base);
 
 	return one && (edit_parse(&base->map, text, one->edits, &one->n_edits) ||
-			      complain(text, "is no damage for this file"));
+			  complain(text, "is no damage for this file"));
 }
 
 /* "BASE: EDITS # story". */
@@ -126,7 +126,7 @@ bool drive_load(struct drive *drive, char **files, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		drive->n_bases++;
 		if (!load_base(&drive->bases[i], files[i]) ||
-			!add_case(drive, &drive->bases[i]))
+		    !add_case(drive, &drive->bases[i]))
 			return false;
 	}
 	if (drive->edit && !list_edits(drive, &drive->bases[0], drive->edit))

@@ -49,11 +49,11 @@ static uint64_t interesting(uint64_t old, size_t size, size_t width, uint64_t *s
 {
 	uint64_t top = UINT64_C(1) << (8 * width - 1);
 	const uint64_t numbers[] = {0, 1, 2, 3, 4, 7, 8, 16, 0x7f, 0x80, 0xff, 0x100,
-		0x7fff, 0x8000, 0xffff, 0x10000, 0x7fffffff, 0x80000000, 0xfffffff0,
-		0xffffffff, 0x100000000, top - 1, top, top + 1, ~UINT64_C(0),
-		~UINT64_C(0) - 7, ~UINT64_C(0) - 4095, size, size - 1, size + 1, size / 2,
-		old + 1, old - 1, old + 8, old - 8, old * 2, old / 2, ~old, 0 - old,
-		old + 0x1000, old - 0x1000, old << 8, old | top};
+	    0x7fff, 0x8000, 0xffff, 0x10000, 0x7fffffff, 0x80000000, 0xfffffff0,
+	    0xffffffff, 0x100000000, top - 1, top, top + 1, ~UINT64_C(0),
+	    ~UINT64_C(0) - 7, ~UINT64_C(0) - 4095, size, size - 1, size + 1, size / 2,
+	    old + 1, old - 1, old + 8, old - 8, old * 2, old / 2, ~old, 0 - old,
+	    old + 0x1000, old - 0x1000, old << 8, old | top};
 
 	switch (next(state) % 4) {
 	case 0:
@@ -71,7 +71,7 @@ static bool is_header(const struct region *region)
 }
 
 static struct edit random_set(
-	const struct map *map, const uint8_t *data, size_t size, uint64_t *state)
+    const struct map *map, const uint8_t *data, size_t size, uint64_t *state)
 {
 	struct edit edit = {.kind = EDIT_SET, .region = pick(map, state)};
 	uint64_t old;
@@ -107,7 +107,7 @@ static struct edit random_block(const struct map *map, uint64_t *state)
 }
 
 size_t edit_random(const struct map *map, const uint8_t *data, size_t size,
-	uint64_t *state, struct edit edits[EDIT_MAX])
+    uint64_t *state, struct edit edits[EDIT_MAX])
 {
 	size_t n = 0, wanted = 1;
 
@@ -120,11 +120,11 @@ size_t edit_random(const struct map *map, const uint8_t *data, size_t size,
 		switch (next(state) % 24) {
 		case 0:
 			edits[n++] =
-				(struct edit){.kind = EDIT_CUT, .n = below(state, size)};
+			    (struct edit){.kind = EDIT_CUT, .n = below(state, size)};
 			break;
 		case 1:
-			edits[n] = (struct edit){
-				.kind = EDIT_GROW, .n = 1 + below(state, 256)};
+			edits[n] =
+			    (struct edit){.kind = EDIT_GROW, .n = 1 + below(state, 256)};
 			edits[n++].value = next(state) & 0xff;
 			break;
 		case 2:
@@ -203,15 +203,15 @@ void edit_print(const struct edit *edits, size_t n, char *text)
 		switch (e->kind) {
 		case EDIT_SET:
 			snprintf(at, room, "set %s+0x%zx %zu 0x%" PRIx64, name, e->off,
-				e->n, e->value);
+			    e->n, e->value);
 			break;
 		case EDIT_COPY:
 			snprintf(at, room, "copy %s+0x%zx %s+0x%zx %zu", name, e->off,
-				e->to->name, e->to_off, e->n);
+			    e->to->name, e->to_off, e->n);
 			break;
 		case EDIT_FILL:
 			snprintf(at, room, "fill %s+0x%zx %zu 0x%" PRIx64, name, e->off,
-				e->n, e->value);
+			    e->n, e->value);
 			break;
 		case EDIT_CUT:
 			snprintf(at, room, "cut 0x%zx", e->n);
@@ -230,15 +230,15 @@ void edit_print(const struct edit *edits, size_t n, char *text)
 }
 
 /* "NAME+0xOFF". */
-static bool parse_place(const struct map *map, const char *word,
-	const struct region **region, size_t *off)
+static bool parse_place(
+    const struct map *map, const char *word, const struct region **region, size_t *off)
 {
 	const char *plus = strrchr(word, '+');
 	size_t len = plus ? (size_t)(plus - word) : 0;
 
 	for (size_t i = 0; plus && i < map->n; i++) {
 		if (strlen(map->list[i].name) != len ||
-			strncmp(map->list[i].name, word, len))
+		    strncmp(map->list[i].name, word, len))
 			continue;
 		*region = &map->list[i];
 		*off = (size_t)strtoull(plus + 1, NULL, 0);
@@ -281,7 +281,7 @@ static bool parse_one(const struct map *map, const char *text, struct edit *edit
 }
 
 bool edit_parse(
-	const struct map *map, const char *text, struct edit edits[EDIT_MAX], size_t *n)
+    const struct map *map, const char *text, struct edit edits[EDIT_MAX], size_t *n)
 {
 	*n = 0;
 	while (text) {

@@ -55,7 +55,7 @@ void map_read(const uint8_t *data, size_t size, struct map *map);
 /* A sequence of damage that depends on the state alone; *state moves on. Returns its
  * length. */
 size_t edit_random(const struct map *map, const uint8_t *data, size_t size,
-	uint64_t *state, struct edit edits[EDIT_MAX]);
+    uint64_t *state, struct edit edits[EDIT_MAX]);
 
 /* bytes holds the file; what does not lie inside is passed over. */
 void edit_apply(const struct edit *edit, struct wr *bytes);
@@ -65,6 +65,6 @@ void edit_print(const struct edit *edits, size_t n, char *text);
 
 /* The reverse; false when the text is no damage for this map. */
 ATTR_MUST_CHECK bool edit_parse(
-	const struct map *map, const char *text, struct edit edits[EDIT_MAX], size_t *n);
+    const struct map *map, const char *text, struct edit edits[EDIT_MAX], size_t *n);
 
 #endif

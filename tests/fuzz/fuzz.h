@@ -27,7 +27,7 @@ extern const char *const fuzz_section;
 	do {                                                                             \
 		if (!(condition)) {                                                      \
 			fprintf(stderr, "%s:%d: broken promise: %s: ", __FILE__,         \
-				__LINE__, #condition);                                   \
+			    __LINE__, #condition);                                       \
 			fprintf(stderr, __VA_ARGS__);                                    \
 			fputc('\n', stderr);                                             \
 			abort();                                                         \

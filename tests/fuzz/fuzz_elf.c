@@ -34,8 +34,8 @@ static void write_file(const char *path, const void *data, size_t size)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
 
-	FUZZ_ASSERT(fd >= 0 && write(fd, data, size) == (ssize_t)size, "cannot write %s",
-		path);
+	FUZZ_ASSERT(
+	    fd >= 0 && write(fd, data, size) == (ssize_t)size, "cannot write %s", path);
 	close(fd);
 }
 
@@ -73,7 +73,7 @@ static void scene_open(void)
 		return;
 	scene.pid = getpid();
 	snprintf(scene.dir, sizeof(scene.dir), "%.150s/%d.XXXXXX",
-		parent ? parent : "/tmp", (int)scene.pid);
+	    parent ? parent : "/tmp", (int)scene.pid);
 	scene.null = fopen("/dev/null", "w");
 	FUZZ_ASSERT(scene.null && mkdtemp(scene.dir), "cannot make %s", scene.dir);
 	snprintf(scene.in, sizeof(scene.in), "%s/in", scene.dir);
@@ -91,10 +91,10 @@ static void check_no_strays(const char *words)
 	FUZZ_ASSERT(dir, "cannot list %s", scene.dir);
 	while ((entry = readdir(dir)))
 		FUZZ_ASSERT(!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
-				    !strcmp(entry->d_name, "in") ||
-				    !strcmp(entry->d_name, "out") ||
-				    !strcmp(entry->d_name, "back"),
-			"%s left %s behind", words, entry->d_name);
+				!strcmp(entry->d_name, "in") ||
+				!strcmp(entry->d_name, "out") ||
+				!strcmp(entry->d_name, "back"),
+		    "%s left %s behind", words, entry->d_name);
 	closedir(dir);
 }
 
@@ -140,7 +140,7 @@ static int command(const char *words, const char *path, const char *path2)
 
 	snprintf(line, sizeof(line), "eh2sframe %s", words);
 	for (char *word = strtok_r(line, " ", &state); word;
-		word = strtok_r(NULL, " ", &state))
+	     word = strtok_r(NULL, " ", &state))
 		argv[argc++] = word;
 	/* args.c only reads them. */
 	argv[argc++] = strdup(path);
@@ -150,8 +150,8 @@ static int command(const char *words, const char *path, const char *path2)
 	FUZZ_ASSERT(args_parse(argc, argv, &args, &error), "%s: %s", words, error.text);
 	status = run_quietly(&args, &said);
 	FUZZ_ASSERT(status == 0 || status == 1 || status == 5 || status == 6 ||
-			    (status == 4 && args.command == COMMAND_VERIFY),
-		"%s: status %d: %s", words, status, said);
+			(status == 4 && args.command == COMMAND_VERIFY),
+	    "%s: status %d: %s", words, status, said);
 	FUZZ_ASSERT(status == 0 || is_line(said), "%s: not one line: %s", words, said);
 	check_no_strays(words);
 	args_deinit(&args);
@@ -170,8 +170,8 @@ static int writes(const char *words, const char *in, const char *out)
 	write_file(out, BEFORE, sizeof(BEFORE));
 	status = command(words, in, out);
 	FUZZ_ASSERT((status != 0) == file_is(out, BEFORE, sizeof(BEFORE)),
-		"%s: status %d, and OUT is as it %s", words, status,
-		status ? "was not" : "was");
+	    "%s: status %d, and OUT is as it %s", words, status,
+	    status ? "was not" : "was");
 	return status;
 }
 
@@ -181,10 +181,10 @@ static int told(bool ok, const struct eh2sframe_error *error, const char *what)
 	if (ok)
 		return 0;
 	FUZZ_ASSERT(
-		error->status == EH2SFRAME_INPUT || error->status == EH2SFRAME_NOTHING,
-		"%s in memory: status %d: %s", what, (int)error->status, error->text);
+	    error->status == EH2SFRAME_INPUT || error->status == EH2SFRAME_NOTHING,
+	    "%s in memory: status %d: %s", what, (int)error->status, error->text);
 	FUZZ_ASSERT(*error->text && !strchr(error->text, '\n'), "%s: not one line: %s",
-		what, error->text);
+	    what, error->text);
 	return (int)error->status;
 }
 
@@ -226,7 +226,7 @@ static void in_memory(const uint8_t *data, size_t size, int status)
 	int now;
 
 	FUZZ_ASSERT(options && eh2sframe_options_set(options, "format", "2", &error),
-		"no %s", "options");
+	    "no %s", "options");
 	file = eh2sframe_open_memory(data, size, "memory", options, &error);
 	eh2sframe_options_free(options);
 	if (!file) {
@@ -252,9 +252,9 @@ static void as_object(const char *words, const uint8_t *data, size_t size)
 	if (writes(words, scene.in, scene.out) != 0)
 		return;
 	FUZZ_ASSERT(
-		command("-q --verify", scene.out, NULL) == 0, "%s: not proven", words);
+	    command("-q --verify", scene.out, NULL) == 0, "%s: not proven", words);
 	FUZZ_ASSERT(
-		writes("--remove", scene.out, scene.back) == 0, "%s: no way back", words);
+	    writes("--remove", scene.out, scene.back) == 0, "%s: no way back", words);
 	FUZZ_ASSERT(file_is(scene.back, data, size), "%s: not the way back", words);
 }
 
@@ -276,7 +276,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (status == 0) {
 		FUZZ_ASSERT(command("-q --verify", scene.out, NULL) == 0, "not proven");
 		FUZZ_ASSERT(
-			writes("--remove", scene.out, scene.back) == 0, "no way back");
+		    writes("--remove", scene.out, scene.back) == 0, "no way back");
 		FUZZ_ASSERT(file_is(scene.back, data, size), "not the way back");
 	} else if (status == 6 &&
 		   writes("-q --refresh --format=2", scene.in, scene.out) == 0) {

@@ -5,7 +5,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "sframe/sweep.h"
+#include "sframe/cursor.h"
 #include "sframe/check.h"
 #include "sframe/decode.h"
 #include "sframe/print.h"
@@ -19,27 +19,27 @@ const char *const fuzz_section = ".sframe";
  * new. */
 enum { MAX_SEGMENTS = 20000 };
 
-static void sweep_all(const struct sf_view *view)
+static void cursor_all(const struct sf_view *view)
 {
-	struct sweep_segment segment;
-	struct sweep sweep;
+	struct sf_segment segment;
+	struct sf_cursor cursor;
 	struct err err = {0};
 	uint64_t at = 0;
 	size_t n = 0;
 
-	FUZZ_ASSERT(sweep_init(&sweep, view, &err), "%s", err.text);
-	while (n < MAX_SEGMENTS && sweep_next(&sweep, UINT64_MAX, &segment, &err)) {
+	FUZZ_ASSERT(sf_cursor_init(&cursor, view, &err), "%s", err.text);
+	while (n < MAX_SEGMENTS && sf_cursor_next(&cursor, UINT64_MAX, &segment, &err)) {
 		FUZZ_ASSERT(segment.start < segment.end, "segment %zu", n);
 		FUZZ_ASSERT(segment.start >= at, "segment %zu", n);
 		at = segment.end;
 		n++;
 	}
-	FUZZ_ASSERT(!sweep.failed, "%s", err.text);
+	FUZZ_ASSERT(!cursor.failed, "%s", err.text);
 	/* Back to the middle: the other way to find a function. */
-	sweep_seek(&sweep, at / 2);
-	if (sweep_next(&sweep, UINT64_MAX, &segment, &err))
+	sf_cursor_seek(&cursor, at / 2);
+	if (sf_cursor_next(&cursor, UINT64_MAX, &segment, &err))
 		FUZZ_ASSERT(segment.end > at / 2, "seek");
-	sweep_deinit(&sweep);
+	sf_cursor_deinit(&cursor);
 }
 
 /* Whether every function and row can be read, and whether the rows of each ascend. */
@@ -82,10 +82,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		printed = sf_print(&view, ".sframe", null, &err);
 		FUZZ_ASSERT(whole || !printed, "damage was printed");
 		if (sf_check_all(&view, NULL, &err)) {
-			FUZZ_ASSERT(whole && printed, "damage passed the checks: %s",
-				err.text);
+			FUZZ_ASSERT(
+			    whole && printed, "damage passed the checks: %s", err.text);
 			FUZZ_ASSERT(ascend, "rows out of order passed the checks");
-			sweep_all(&view);
+			cursor_all(&view);
 		}
 	}
 	fclose(null);

@@ -152,8 +152,8 @@ static void find_leak(struct shift *shift, struct worker *worker)
 	}
 	worker->pid = 0;
 	if (!found)
-		blame(shift, first,
-			"memory leaked, by this or a later case of its batch");
+		blame(
+		    shift, first, "memory leaked, by this or a later case of its batch");
 }
 
 /* A batch is over: blame a case, and go on with those behind it. */
@@ -212,8 +212,8 @@ size_t guard_run(const struct guard *guard)
 	if (shift.jobs < 1 || shift.jobs > MAX_JOBS)
 		shift.jobs = shift.jobs < 1 ? 1 : MAX_JOBS;
 	size = shift.jobs * sizeof(*shift.workers);
-	shift.workers = mmap(
-		NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shift.workers =
+	    mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shift.workers == MAP_FAILED) {
 		perror("mmap");
 		exit(EXIT_FAILURE);

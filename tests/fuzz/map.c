@@ -10,7 +10,7 @@
 #include "base/num.h"
 
 static void add(struct map *map, const char *prefix, const char *name, uint64_t off,
-	uint64_t size, unsigned int weight)
+    uint64_t size, unsigned int weight)
 {
 	struct region *region = &map->list[map->n];
 
@@ -34,22 +34,22 @@ static unsigned int weight_of(const char *name)
 		const char *name;
 		unsigned int weight;
 	} known[] = {
-		{".eh_frame", 240},
-		{".eh_frame_hdr", 40},
-		{".sframe", 200},
-		{".rela.eh_frame", 150},
-		{".rela.sframe", 100},
-		{".group", 10},
-		{".phdrs", 20},
-		{".dynamic", 20},
-		{".symtab", 20},
-		{".dynsym", 20},
-		{".strtab", 10},
-		{".dynstr", 10},
-		{".shstrtab", 10},
-		{".plt", 20},
-		{".plt.sec", 20},
-		{".plt.got", 20},
+	    {".eh_frame", 240},
+	    {".eh_frame_hdr", 40},
+	    {".sframe", 200},
+	    {".rela.eh_frame", 150},
+	    {".rela.sframe", 100},
+	    {".group", 10},
+	    {".phdrs", 20},
+	    {".dynamic", 20},
+	    {".symtab", 20},
+	    {".dynsym", 20},
+	    {".strtab", 10},
+	    {".dynstr", 10},
+	    {".shstrtab", 10},
+	    {".plt", 20},
+	    {".plt.sec", 20},
+	    {".plt.got", 20},
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
@@ -89,7 +89,7 @@ static Elf64_Shdr read_shdr(const uint8_t *data, uint64_t off)
 }
 
 static void add_section(struct map *map, const uint8_t *data, size_t size, uint64_t off,
-	const Elf64_Shdr *names)
+    const Elf64_Shdr *names)
 {
 	unsigned int weight;
 	const char *name;
@@ -101,7 +101,7 @@ static void add_section(struct map *map, const uint8_t *data, size_t size, uint6
 	weight = weight_of(name);
 	add(map, "shdr:", name, off, sizeof(shdr), weight > 1 ? 20 : 4);
 	if (shdr.sh_type != SHT_NOBITS && *name &&
-		num_range_inside(shdr.sh_offset, shdr.sh_size, size))
+	    num_range_inside(shdr.sh_offset, shdr.sh_size, size))
 		add(map, "", name, shdr.sh_offset, shdr.sh_size, weight);
 }
 
@@ -120,7 +120,7 @@ void map_read(const uint8_t *data, size_t size, struct map *map)
 	for (unsigned int i = 0; i < ehdr.e_phnum; i++) {
 		snprintf(text, sizeof(text), "%u", i);
 		add(map, "phdr:", text, ehdr.e_phoff + i * sizeof(Elf64_Phdr),
-			sizeof(Elf64_Phdr), 14);
+		    sizeof(Elf64_Phdr), 14);
 	}
 	/* The end of the undo record (gen/insert/internal.h), where the file has one. */
 	if (ehdr.e_shoff > sizeof(ehdr) + 72)

@@ -10,8 +10,8 @@
 
 #define AT(type, member, off, size)                                                      \
 	_Static_assert(offsetof(struct type, member) == (off) &&                         \
-			       sizeof(((struct type *)0)->member) == (size),             \
-		#type "." #member)
+			   sizeof(((struct type *)0)->member) == (size),                 \
+	    #type "." #member)
 #define IS(constant, value) _Static_assert((constant) == (value), #constant)
 
 _Static_assert(sizeof(struct eh2sframe_error) == 516, "eh2sframe_error");
@@ -98,20 +98,19 @@ static const struct {
 	struct eh2sframe_options *(*options_new)(void);
 	void (*options_free)(struct eh2sframe_options *options);
 	bool (*options_set)(struct eh2sframe_options *options, const char *name,
-		const char *value, struct eh2sframe_error *error);
+	    const char *value, struct eh2sframe_error *error);
 	bool (*options_check)(
-		const struct eh2sframe_options *options, struct eh2sframe_error *error);
+	    const struct eh2sframe_options *options, struct eh2sframe_error *error);
 	void (*options_on_temporary)(struct eh2sframe_options *options,
-		void (*told)(void *context, const char *path, bool exists),
-		void *context);
+	    void (*told)(void *context, const char *path, bool exists), void *context);
 	void (*options_on_progress)(struct eh2sframe_options *options,
-		void (*told)(void *context, size_t done, size_t total), void *context);
+	    void (*told)(void *context, size_t done, size_t total), void *context);
 	struct eh2sframe *(*open_path)(const char *path,
-		const struct eh2sframe_options *options, struct eh2sframe_error *error);
+	    const struct eh2sframe_options *options, struct eh2sframe_error *error);
 	struct eh2sframe *(*open_fd)(int fd, const char *name,
-		const struct eh2sframe_options *options, struct eh2sframe_error *error);
+	    const struct eh2sframe_options *options, struct eh2sframe_error *error);
 	struct eh2sframe *(*open_memory)(const void *bytes, size_t size, const char *name,
-		const struct eh2sframe_options *options, struct eh2sframe_error *error);
+	    const struct eh2sframe_options *options, struct eh2sframe_error *error);
 	void (*close)(struct eh2sframe *file);
 	const char *(*machine)(const struct eh2sframe *file);
 	enum eh2sframe_kind (*kind)(const void *bytes, size_t size);
@@ -119,83 +118,83 @@ static const struct {
 	bool (*make)(struct eh2sframe *file, struct eh2sframe_error *error);
 	bool (*judge)(struct eh2sframe *file, struct eh2sframe_error *error);
 	bool (*section)(struct eh2sframe *file, uint64_t address, void **bytes,
-		size_t *size, struct eh2sframe_error *error);
+	    size_t *size, struct eh2sframe_error *error);
 	bool (*section_path)(struct eh2sframe *file, uint64_t address, const char *out,
-		struct eh2sframe_error *error);
+	    struct eh2sframe_error *error);
 	bool (*write_path)(
-		struct eh2sframe *file, const char *out, struct eh2sframe_error *error);
+	    struct eh2sframe *file, const char *out, struct eh2sframe_error *error);
 	bool (*write_memory)(struct eh2sframe *file, void **bytes, size_t *size,
-		struct eh2sframe_error *error);
+	    struct eh2sframe_error *error);
 	bool (*remove_path)(
-		struct eh2sframe *file, const char *out, struct eh2sframe_error *error);
+	    struct eh2sframe *file, const char *out, struct eh2sframe_error *error);
 	bool (*remove_memory)(struct eh2sframe *file, void **bytes, size_t *size,
-		struct eh2sframe_error *error);
-	bool (*function)(const struct eh2sframe *file, size_t i,
-		struct eh2sframe_function *function);
+	    struct eh2sframe_error *error);
+	bool (*function)(
+	    const struct eh2sframe *file, size_t i, struct eh2sframe_function *function);
 	bool (*row)(const struct eh2sframe *file, size_t function, size_t i,
-		struct eh2sframe_row *row);
+	    struct eh2sframe_row *row);
 	bool (*gap)(const struct eh2sframe *file, size_t i, struct eh2sframe_gap *gap);
 	bool (*where)(const struct eh2sframe *file, uint64_t address, size_t *section,
-		uint64_t *offset);
+	    uint64_t *offset);
 	const char *(*symbol)(struct eh2sframe *file, uint64_t address);
 	uint64_t (*count)(const struct eh2sframe *file, enum eh2sframe_count which);
 	bool (*text)(struct eh2sframe *file, enum eh2sframe_text what,
-		eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
+	    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
 	bool (*dump)(struct eh2sframe *file, eh2sframe_write_fn *write, void *context,
-		struct eh2sframe_error *error);
+	    struct eh2sframe_error *error);
 	bool (*verify)(struct eh2sframe *file, struct eh2sframe *cfi,
-		eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
+	    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
 	bool (*lint)(struct eh2sframe *file, const char *consumer,
-		eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
+	    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
 	struct eh2sframe_report *(*report_new)(void);
 	void (*report_free)(struct eh2sframe_report *report);
 	bool (*report_add)(struct eh2sframe_report *report, const struct eh2sframe *file,
-		enum eh2sframe_status status, struct eh2sframe_error *error);
+	    enum eh2sframe_status status, struct eh2sframe_error *error);
 	bool (*costs)(struct eh2sframe *file, struct eh2sframe_error *error);
 	bool (*report_add_failure)(struct eh2sframe_report *report, const char *path,
-		const struct eh2sframe_error *why, struct eh2sframe_error *error);
+	    const struct eh2sframe_error *why, struct eh2sframe_error *error);
 	bool (*report_write)(const struct eh2sframe_report *report,
-		eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
+	    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
 } functions __attribute__((used)) = {
-	.version = eh2sframe_version,
-	.free = eh2sframe_free,
-	.options_new = eh2sframe_options_new,
-	.options_free = eh2sframe_options_free,
-	.options_set = eh2sframe_options_set,
-	.options_check = eh2sframe_options_check,
-	.options_on_temporary = eh2sframe_options_on_temporary,
-	.options_on_progress = eh2sframe_options_on_progress,
-	.open_path = eh2sframe_open_path,
-	.open_fd = eh2sframe_open_fd,
-	.open_memory = eh2sframe_open_memory,
-	.close = eh2sframe_close,
-	.machine = eh2sframe_machine,
-	.kind = eh2sframe_kind,
-	.lack = eh2sframe_lack,
-	.make = eh2sframe_make,
-	.judge = eh2sframe_judge,
-	.section = eh2sframe_section,
-	.section_path = eh2sframe_section_path,
-	.write_path = eh2sframe_write_path,
-	.write_memory = eh2sframe_write_memory,
-	.remove_path = eh2sframe_remove_path,
-	.remove_memory = eh2sframe_remove_memory,
-	.function = eh2sframe_function,
-	.row = eh2sframe_row,
-	.gap = eh2sframe_gap,
-	.where = eh2sframe_where,
-	.symbol = eh2sframe_symbol,
-	.count = eh2sframe_count,
-	.text = eh2sframe_text,
-	.dump = eh2sframe_dump,
-	.verify = eh2sframe_verify,
-	.lint = eh2sframe_lint,
-	.report_new = eh2sframe_report_new,
-	.report_free = eh2sframe_report_free,
-	.report_add = eh2sframe_report_add,
-	.costs = eh2sframe_costs,
-	.report_add_failure = eh2sframe_report_add_failure,
-	.report_write = eh2sframe_report_write,
+    .version = eh2sframe_version,
+    .free = eh2sframe_free,
+    .options_new = eh2sframe_options_new,
+    .options_free = eh2sframe_options_free,
+    .options_set = eh2sframe_options_set,
+    .options_check = eh2sframe_options_check,
+    .options_on_temporary = eh2sframe_options_on_temporary,
+    .options_on_progress = eh2sframe_options_on_progress,
+    .open_path = eh2sframe_open_path,
+    .open_fd = eh2sframe_open_fd,
+    .open_memory = eh2sframe_open_memory,
+    .close = eh2sframe_close,
+    .machine = eh2sframe_machine,
+    .kind = eh2sframe_kind,
+    .lack = eh2sframe_lack,
+    .make = eh2sframe_make,
+    .judge = eh2sframe_judge,
+    .section = eh2sframe_section,
+    .section_path = eh2sframe_section_path,
+    .write_path = eh2sframe_write_path,
+    .write_memory = eh2sframe_write_memory,
+    .remove_path = eh2sframe_remove_path,
+    .remove_memory = eh2sframe_remove_memory,
+    .function = eh2sframe_function,
+    .row = eh2sframe_row,
+    .gap = eh2sframe_gap,
+    .where = eh2sframe_where,
+    .symbol = eh2sframe_symbol,
+    .count = eh2sframe_count,
+    .text = eh2sframe_text,
+    .dump = eh2sframe_dump,
+    .verify = eh2sframe_verify,
+    .lint = eh2sframe_lint,
+    .report_new = eh2sframe_report_new,
+    .report_free = eh2sframe_report_free,
+    .report_add = eh2sframe_report_add,
+    .costs = eh2sframe_costs,
+    .report_add_failure = eh2sframe_report_add_failure,
+    .report_write = eh2sframe_report_write,
 };
 
 int main(void)

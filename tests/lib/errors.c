@@ -9,34 +9,34 @@
 #include <unistd.h>
 
 static void wants(bool failed, const struct eh2sframe_error *error,
-	enum eh2sframe_status status, const char *what)
+    enum eh2sframe_status status, const char *what)
 {
 	check(failed && error->status == status && *error->text &&
-			!strchr(error->text, '\n'),
-		"%s: status %d: %s", what, failed ? (int)error->status : 0, error->text);
+		  !strchr(error->text, '\n'),
+	    "%s: status %d: %s", what, failed ? (int)error->status : 0, error->text);
 }
 
 static void wrong_options(void)
 {
 	static const char *const pairs[][2] = {{"format", "4"}, {"format", NULL},
-		{"refresh", "yes"}, {"section-only", NULL}, {"", NULL}, {"jobs", "0"},
-		{"max-rows", "x"}, {"min-coverage", "50,5"}, {"witness", ""}};
+	    {"refresh", "yes"}, {"section-only", NULL}, {"", NULL}, {"jobs", "0"},
+	    {"max-rows", "x"}, {"min-coverage", "50,5"}, {"witness", ""}};
 	struct eh2sframe_options *options = eh2sframe_options_new();
 	struct eh2sframe_error error;
 
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
 		error = (struct eh2sframe_error){0};
 		wants(!eh2sframe_options_set(options, pairs[i][0], pairs[i][1], &error),
-			&error, EH2SFRAME_USAGE, pairs[i][0]);
+		    &error, EH2SFRAME_USAGE, pairs[i][0]);
 	}
 	check(eh2sframe_options_set(options, "no-pcrel", NULL, &error) &&
-			eh2sframe_options_check(options, &error),
-		"an option alone");
+		  eh2sframe_options_check(options, &error),
+	    "an option alone");
 	check(eh2sframe_options_set(options, "format", "3", &error), "another alone");
 	wants(!eh2sframe_options_check(options, &error), &error, EH2SFRAME_USAGE,
-		"together");
+	    "together");
 	wants(!eh2sframe_open_path("/bin/ls", options, &error), &error, EH2SFRAME_USAGE,
-		"opened with them");
+	    "opened with them");
 	eh2sframe_options_free(options);
 	eh2sframe_options_free(NULL);
 }
@@ -48,17 +48,17 @@ static void wrong_files(void)
 				   "header of one, which has 64 bytes";
 
 	wants(!eh2sframe_open_path("/no/such/file", NULL, &error), &error, EH2SFRAME_IO,
-		"no file");
+	    "no file");
 	wants(!eh2sframe_open_path("/", NULL, &error), &error, EH2SFRAME_INPUT,
-		"a directory");
+	    "a directory");
 	wants(!eh2sframe_open_fd(-1, "x", NULL, &error), &error, EH2SFRAME_IO,
-		"no descriptor");
+	    "no descriptor");
 	wants(!eh2sframe_open_memory(text, sizeof(text), "x", NULL, &error), &error,
-		EH2SFRAME_INPUT, "not ELF");
+	    EH2SFRAME_INPUT, "not ELF");
 	wants(!eh2sframe_open_memory(text, 0, "x", NULL, &error), &error, EH2SFRAME_INPUT,
-		"no byte");
+	    "no byte");
 	wants(!eh2sframe_open_memory(NULL, 0, "x", NULL, &error), &error, EH2SFRAME_INPUT,
-		"no memory");
+	    "no memory");
 	check(!eh2sframe_open_path("/no/such/file", NULL, NULL), "nobody is told why");
 	eh2sframe_close(NULL);
 	eh2sframe_free(NULL);
@@ -81,30 +81,30 @@ static void wrong_calls(const char *path)
 	size_t calls = 0;
 
 	wants(!eh2sframe_report_add(report, file, EH2SFRAME_DONE, &error), &error,
-		EH2SFRAME_USAGE, "a report of nothing");
+	    EH2SFRAME_USAGE, "a report of nothing");
 	check(eh2sframe_count(file, EH2SFRAME_FDES) == 0, "no count of nothing");
 	wants(!eh2sframe_dump(file, bytes_add, &(struct bytes){0}, &error), &error,
-		EH2SFRAME_NOTHING, "no section to dump");
+	    EH2SFRAME_NOTHING, "no section to dump");
 	wants(!eh2sframe_verify(file, NULL, bytes_add, &(struct bytes){0}, &error),
-		&error, EH2SFRAME_NOTHING, "no section to verify");
+	    &error, EH2SFRAME_NOTHING, "no section to verify");
 	wants(!eh2sframe_lint(file, "windows", bytes_add, &(struct bytes){0}, &error),
-		&error, EH2SFRAME_USAGE, "a reader unknown");
-	wants(!eh2sframe_text(file, (enum eh2sframe_text)99, bytes_add,
-		      &(struct bytes){0}, &error),
-		&error, EH2SFRAME_USAGE, "a text unknown");
+	    &error, EH2SFRAME_USAGE, "a reader unknown");
+	wants(!eh2sframe_text(
+		  file, (enum eh2sframe_text)99, bytes_add, &(struct bytes){0}, &error),
+	    &error, EH2SFRAME_USAGE, "a text unknown");
 	check(eh2sframe_make(file, &error) && eh2sframe_costs(file, &error) &&
-			eh2sframe_report_add(report, file, EH2SFRAME_DONE, &error),
-		"made");
+		  eh2sframe_report_add(report, file, EH2SFRAME_DONE, &error),
+	    "made");
 	check(eh2sframe_count(file, (enum eh2sframe_count)99) == 0, "a count unknown");
 	wants(!eh2sframe_report_write(report, stop, &calls, &error), &error, EH2SFRAME_IO,
-		"JSON that nobody wants");
+	    "JSON that nobody wants");
 	check(calls == 2, "and is not given on: %zu pieces", calls);
 	calls = 1;
 	wants(!eh2sframe_text(file, EH2SFRAME_TEXT_REPORT, stop, &calls, &error), &error,
-		EH2SFRAME_IO, "text that nobody wants");
+	    EH2SFRAME_IO, "text that nobody wants");
 	check(calls == 2, "and is not given on: %zu pieces", calls);
 	wants(!eh2sframe_write_path(file, "/no/such/directory/out", &error), &error,
-		EH2SFRAME_IO, "no place");
+	    EH2SFRAME_IO, "no place");
 	eh2sframe_close(file);
 	eh2sframe_report_free(report);
 	eh2sframe_report_free(NULL);
@@ -153,7 +153,7 @@ static void null_arguments(const char *path)
 	REFUSED(eh2sframe_report_add_failure(report, "x", NULL, &error));
 	REFUSED(eh2sframe_report_write(report, NULL, NULL, &error));
 	check(!got.data && eh2sframe_count(file, EH2SFRAME_FDES) == 0,
-		"and nothing was done");
+	    "and nothing was done");
 	eh2sframe_close(file);
 	eh2sframe_report_free(report);
 	eh2sframe_options_free(options);
@@ -191,15 +191,14 @@ static void null_handles(void)
 	eh2sframe_options_on_temporary(NULL, NULL, NULL);
 	eh2sframe_options_on_progress(NULL, NULL, NULL);
 	check(!got.data && access(scratch_path("null"), F_OK) != 0 &&
-			!eh2sframe_function(NULL, 0, &function) &&
-			!eh2sframe_row(NULL, 0, 0, &row) &&
-			!eh2sframe_gap(NULL, 0, &gap) &&
-			!eh2sframe_where(NULL, 0, &section, &offset) &&
-			!eh2sframe_symbol(NULL, 0) && !eh2sframe_machine(NULL) &&
-			eh2sframe_count(NULL, EH2SFRAME_FDES) == 0 &&
-			eh2sframe_lack(NULL) == EH2SFRAME_LACK_NOTHING &&
-			eh2sframe_kind(NULL, 64) == EH2SFRAME_KIND_NOT_ELF,
-		"nothing of no file");
+		  !eh2sframe_function(NULL, 0, &function) &&
+		  !eh2sframe_row(NULL, 0, 0, &row) && !eh2sframe_gap(NULL, 0, &gap) &&
+		  !eh2sframe_where(NULL, 0, &section, &offset) &&
+		  !eh2sframe_symbol(NULL, 0) && !eh2sframe_machine(NULL) &&
+		  eh2sframe_count(NULL, EH2SFRAME_FDES) == 0 &&
+		  eh2sframe_lack(NULL) == EH2SFRAME_LACK_NOTHING &&
+		  eh2sframe_kind(NULL, 64) == EH2SFRAME_KIND_NOT_ELF,
+	    "nothing of no file");
 	eh2sframe_report_free(report);
 }
 
@@ -220,23 +219,23 @@ static void struct_sizes(const char *path)
 	ok = ok && eh2sframe_function(file, 0, &whole) &&
 	     eh2sframe_function(file, 0, &part);
 	check(ok && part.start == whole.start && part.size == whole.size &&
-			part.n_rows == UINT64_C(0x5a5a5a5a5a5a5a5a) &&
-			part.struct_size == offsetof(struct eh2sframe_function, n_rows),
-		"a struct of an earlier version");
+		  part.n_rows == UINT64_C(0x5a5a5a5a5a5a5a5a) &&
+		  part.struct_size == offsetof(struct eh2sframe_function, n_rows),
+	    "a struct of an earlier version");
 	memset(&later, 0x5a, sizeof(later));
 	later.row.struct_size = sizeof(later);
 	ok = eh2sframe_row(file, 0, 0, &later.row);
 	check(ok && later.row.start == 0 && later.more[0] == 0x5a &&
-			later.row.struct_size == sizeof(later),
-		"a struct of a later version");
+		  later.row.struct_size == sizeof(later),
+	    "a struct of a later version");
 	whole.struct_size = 0;
 	check(!eh2sframe_function(file, 0, &whole), "a struct without its size");
-	check(!eh2sframe_row(file, (size_t)-1, 0, &later.row) &&
-			!eh2sframe_row(file, 0, (size_t)-1, &later.row) &&
-			!eh2sframe_gap(file, (size_t)-1,
-				&(struct eh2sframe_gap){
-					.struct_size = sizeof(struct eh2sframe_gap)}),
-		"what there is not");
+	check(
+	    !eh2sframe_row(file, (size_t)-1, 0, &later.row) &&
+		!eh2sframe_row(file, 0, (size_t)-1, &later.row) &&
+		!eh2sframe_gap(file, (size_t)-1,
+		    &(struct eh2sframe_gap){.struct_size = sizeof(struct eh2sframe_gap)}),
+	    "what there is not");
 	eh2sframe_close(file);
 }
 
@@ -276,7 +275,7 @@ static void temporaries(const char *path)
 	file = eh2sframe_open_path(path, options, &error);
 	ok = eh2sframe_write_path(file, scratch_path("out"), &error);
 	check(ok && what.right && what.begun == 1 && what.gone == 1,
-		"one temporary file of a conversion");
+	    "one temporary file of a conversion");
 	ok = eh2sframe_section_path(file, 0, scratch_path("bare"), &error);
 	check(ok && what.right && what.begun == 2 && what.gone == 2, "one of a section");
 	ok = eh2sframe_write_path(file, "/dev/null", &error);
@@ -299,12 +298,12 @@ static void modes(const char *path)
 	ok = eh2sframe_section_path(file, 0, scratch_path("bare"), &error) &&
 	     stat(scratch_path("bare"), &st) == 0;
 	check(ok && (st.st_mode & 07777) == 0640, "the mode of a section is %o",
-		(unsigned int)st.st_mode & 07777);
+	    (unsigned int)st.st_mode & 07777);
 	unlink(scratch_path("out"));
 	ok = eh2sframe_write_path(file, scratch_path("out"), &error) &&
 	     stat(scratch_path("out"), &st) == 0;
 	check(ok && (st.st_mode & 07777) == 0640, "the mode of a file from memory is %o",
-		(unsigned int)st.st_mode & 07777);
+	    (unsigned int)st.st_mode & 07777);
 	check(umask(before) == 027, "the umask is what it was");
 	eh2sframe_close(file);
 	bytes_free(&bytes);

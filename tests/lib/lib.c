@@ -119,7 +119,7 @@ struct eh2sframe_options *options_of(const char *text)
 
 	snprintf(copy, sizeof(copy), "%s", text);
 	for (char *name = strtok_r(copy, " ", &state); name;
-		name = strtok_r(NULL, " ", &state)) {
+	     name = strtok_r(NULL, " ", &state)) {
 		char *value = strchr(name, '=');
 
 		if (value)
@@ -144,13 +144,13 @@ int run(struct bytes *said, const char *fmt, ...)
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
 	for (char *word = strtok_r(line, " ", &state); word && argc < 31;
-		word = strtok_r(NULL, " ", &state))
+	     word = strtok_r(NULL, " ", &state))
 		argv[argc++] = word;
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(
-		&actions, STDOUT_FILENO, to, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	    &actions, STDOUT_FILENO, to, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	posix_spawn_file_actions_addopen(
-		&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	    &actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
 	if (posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ) != 0)
 		die(argv[0]);
 	posix_spawn_file_actions_destroy(&actions);

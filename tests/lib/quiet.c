@@ -92,15 +92,15 @@ void test_quiet(void (*work)(void *context), void *context)
 	close(to);
 	said = file_read(scratch_path("quiet"));
 	check(said.size == 0, "nothing is printed: %zu bytes: %.*s", said.size,
-		(int)(said.size < 100 ? said.size : 100), said.data ? said.data : "");
+	    (int)(said.size < 100 ? said.size : 100), said.data ? said.data : "");
 	check(!memcmp(before.signals, after.signals, sizeof(before.signals)),
-		"no signal is handled or blocked");
+	    "no signal is handled or blocked");
 	check(before.mask == after.mask, "the umask stays");
 	check(before.n_fds == after.n_fds, "no descriptor stays open: %zu and %zu",
-		before.n_fds, after.n_fds);
+	    before.n_fds, after.n_fds);
 	check(!strcmp(before.locale, after.locale), "the locale stays");
 	check(!strcmp(before.dir, after.dir) && before.environment == after.environment &&
-			!memcmp(before.limits, after.limits, sizeof(before.limits)),
-		"directory, environment and limits stay");
+		  !memcmp(before.limits, after.limits, sizeof(before.limits)),
+	    "directory, environment and limits stay");
 	bytes_free(&said);
 }

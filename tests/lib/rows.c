@@ -11,7 +11,7 @@
 
 /* The word that --dump has for a place; none is what it says of no place. */
 static void word_of(char *word, size_t size, const char *machine, uint16_t place,
-	uint16_t number, int64_t off, const char *none)
+    uint16_t number, int64_t off, const char *none)
 {
 	int sp = !strcmp(machine, "x86-64") ? 7 : !strcmp(machine, "s390x") ? 15 : 31;
 	int fp = !strcmp(machine, "x86-64") ? 6 : !strcmp(machine, "s390x") ? 11 : 29;
@@ -47,8 +47,8 @@ static void plain(char *word)
 		return;
 }
 
-static bool row_is(const struct eh2sframe_row *row, uint64_t base, const char *machine,
-	const char *line)
+static bool row_is(
+    const struct eh2sframe_row *row, uint64_t base, const char *machine, const char *line)
 {
 	char cfa[40], fp[40], ra[40], want[3][40];
 	bool sign = strstr(line, "[s]") != NULL;
@@ -63,11 +63,11 @@ static bool row_is(const struct eh2sframe_row *row, uint64_t base, const char *m
 	plain(fp);
 	plain(ra);
 	word_of(want[0], 40, machine, row->cfa_place, row->cfa_register, row->cfa_offset,
-		"u");
-	word_of(want[1], 40, machine, row->fp_place, row->fp_register, row->fp_offset,
-		"u");
-	word_of(want[2], 40, machine, row->ra_place, row->ra_register, row->ra_offset,
-		"u");
+	    "u");
+	word_of(
+	    want[1], 40, machine, row->fp_place, row->fp_register, row->fp_offset, "u");
+	word_of(
+	    want[2], 40, machine, row->ra_place, row->ra_register, row->ra_offset, "u");
 	/* In a default row a register is its number, whichever it is. */
 	if (fp[0] == 'r' && row->fp_place == EH2SFRAME_PLACE_REGISTER)
 		snprintf(want[1], 40, "r%u", row->fp_register);
@@ -79,7 +79,7 @@ static bool row_is(const struct eh2sframe_row *row, uint64_t base, const char *m
 
 /* The head of a function in the dump. */
 static bool function_is(
-	const struct eh2sframe_function *function, size_t i, const char *line)
+    const struct eh2sframe_function *function, size_t i, const char *line)
 {
 	bool repeats = (function->flags & EH2SFRAME_FUNCTION_REPEATS) != 0;
 	unsigned int block = 0;
@@ -88,7 +88,7 @@ static bool function_is(
 	size_t number;
 
 	if (sscanf(line, " func idx [%zu]: pc = 0x%" SCNx64 ", size = %" SCNu64, &number,
-		    &start, &size) != 3)
+		&start, &size) != 3)
 		return false;
 	rest = strstr(line, "rep_size = ");
 	if (rest)
@@ -128,8 +128,8 @@ static long side_by_side(struct eh2sframe *file, char *dump, const char **bad)
 			return -1;
 		for (k = 0; eh2sframe_row(file, i, k, &row); k++, n_rows++) {
 			*bad = next_line(&at);
-			if (!*bad || !row_is(&row, repeats ? 0 : function.start, machine,
-					     *bad))
+			if (!*bad ||
+			    !row_is(&row, repeats ? 0 : function.start, machine, *bad))
 				return -1;
 		}
 		if (k != function.n_rows)
@@ -154,19 +154,19 @@ static bool gaps_are_right(struct eh2sframe *file)
 		end = gap.end;
 		missing += gap.end - gap.start;
 		while (eh2sframe_function(file, at, &function) &&
-			function.start + function.size <= gap.start)
+		       function.start + function.size <= gap.start)
 			at++;
 		if (eh2sframe_function(file, at, &function) && function.start < gap.end)
 			return false;
 	}
 	return missing == eh2sframe_count(file, EH2SFRAME_CODE_BYTES) -
-				  eh2sframe_count(file, EH2SFRAME_COVERED_BYTES);
+			      eh2sframe_count(file, EH2SFRAME_COVERED_BYTES);
 }
 
 void test_rows(const char *path)
 {
-	static const char *const sets[] = {"format=2", "format=3",
-		"format=3 optimize=none", "format=2 optimize=size"};
+	static const char *const sets[] = {
+	    "format=2", "format=3", "format=3 optimize=none", "format=2 optimize=size"};
 
 	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
 		struct eh2sframe_options *options = options_of(sets[i]);
@@ -180,18 +180,18 @@ void test_rows(const char *path)
 		file = eh2sframe_open_path(path, options, &error);
 		ok = file && eh2sframe_make(file, &error) &&
 		     eh2sframe_write_memory(
-			     file, (void **)&whole.data, &whole.size, &error);
+			 file, (void **)&whole.data, &whole.size, &error);
 		written =
-			eh2sframe_open_memory(whole.data, whole.size, path, NULL, &error);
+		    eh2sframe_open_memory(whole.data, whole.size, path, NULL, &error);
 		ok = ok && written && eh2sframe_dump(written, bytes_add, &dump, &error);
 		bytes_add(&dump, "", 1);
 		n_rows = ok ? side_by_side(file, dump.data, &bad) : -1;
 		check(n_rows > 0 && (uint64_t)n_rows ==
-					    eh2sframe_count(file, EH2SFRAME_SECTION_ROWS),
-			"%s, %s: %ld rows as --dump has them%s%s", path, sets[i], n_rows,
-			n_rows < 0 ? ", but at: " : "", n_rows < 0 && bad ? bad : "");
+					eh2sframe_count(file, EH2SFRAME_SECTION_ROWS),
+		    "%s, %s: %ld rows as --dump has them%s%s", path, sets[i], n_rows,
+		    n_rows < 0 ? ", but at: " : "", n_rows < 0 && bad ? bad : "");
 		check(strstr(sets[i], "size") || gaps_are_right(file), "%s, %s: gaps",
-			path, sets[i]);
+		    path, sets[i]);
 		eh2sframe_close(file);
 		eh2sframe_close(written);
 		eh2sframe_free(whole.data);

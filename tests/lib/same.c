@@ -13,8 +13,8 @@ static const char *const origins[] = {"path", "descriptor", "memory"};
 
 /* Opens it in one of the ways; memory is a block of just its size. */
 static struct eh2sframe *open_as(enum origin origin, const char *path,
-	const struct bytes *bytes, const struct eh2sframe_options *options,
-	struct eh2sframe_error *error)
+    const struct bytes *bytes, const struct eh2sframe_options *options,
+    struct eh2sframe_error *error)
 {
 	struct eh2sframe *file;
 	int fd;
@@ -23,7 +23,7 @@ static struct eh2sframe *open_as(enum origin origin, const char *path,
 		return eh2sframe_open_path(path, options, error);
 	if (origin == BY_MEMORY)
 		return eh2sframe_open_memory(
-			bytes->data, bytes->size, path, options, error);
+		    bytes->data, bytes->size, path, options, error);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	lseek(fd, 17, SEEK_SET);
 	file = eh2sframe_open_fd(fd, path, options, error);
@@ -36,19 +36,19 @@ static struct eh2sframe *open_as(enum origin origin, const char *path,
 
 /* One result of the library; status is what the command's was. */
 static void compare(bool ok, const struct eh2sframe_error *error, struct bytes *got,
-	int status, const struct bytes *wanted, const char *what)
+    int status, const struct bytes *wanted, const char *what)
 {
 	int mine = ok ? 0 : (int)error->status;
 
 	check(mine == status && (status || bytes_same(got, wanted)),
-		"%s: status %d and %d, %zu and %zu bytes%s%s", what, mine, status,
-		got->size, wanted->size, ok ? "" : ": ", ok ? "" : error->text);
+	    "%s: status %d and %d, %zu and %zu bytes%s%s", what, mine, status, got->size,
+	    wanted->size, ok ? "" : ": ", ok ? "" : error->text);
 	eh2sframe_free(got->data);
 	*got = (struct bytes){0};
 }
 
 static void writes(const char *command, const char *path, const struct bytes *bytes,
-	const char *words, const char *args)
+    const char *words, const char *args)
 {
 	struct eh2sframe_options *options = options_of(words);
 	const char *out = scratch_path("out"), *bare = scratch_path("bare");
@@ -60,8 +60,8 @@ static void writes(const char *command, const char *path, const struct bytes *by
 	if (status == 0)
 		whole = file_read(out);
 	bare_status =
-		run(NULL, "%s -q --section-only --section-address=0x1000000 %s %s %s",
-			command, args, path, bare);
+	    run(NULL, "%s -q --section-only --section-address=0x1000000 %s %s %s",
+		command, args, path, bare);
 	if (bare_status == 0)
 		section = file_read(bare);
 	for (int origin = 0; origin < N_ORIGINS; origin++) {
@@ -74,19 +74,19 @@ static void writes(const char *command, const char *path, const struct bytes *by
 		/* Made before or not, twice or once: no difference. */
 		ok = file && (origin == BY_FD || eh2sframe_make(file, &error)) &&
 		     eh2sframe_section(
-			     file, 0x1000000, (void **)&got.data, &got.size, &error);
+			 file, 0x1000000, (void **)&got.data, &got.size, &error);
 		snprintf(what, sizeof(what), "%s by %s%s: section", path, origins[origin],
-			args);
+		    args);
 		compare(ok, &error, &got, bare_status, &section, what);
 		ok = file &&
 		     eh2sframe_write_memory(file, (void **)&got.data, &got.size, &error);
-		snprintf(what, sizeof(what), "%s by %s%s: whole", path, origins[origin],
-			args);
+		snprintf(
+		    what, sizeof(what), "%s by %s%s: whole", path, origins[origin], args);
 		compare(ok, &error, &got, status, &whole, what);
 		ok = file && eh2sframe_write_path(file, out, &error);
 		got = ok ? file_read(out) : (struct bytes){0};
 		snprintf(what, sizeof(what), "%s by %s%s: to a path", path,
-			origins[origin], args);
+		    origins[origin], args);
 		compare(ok, &error, &got, status, &whole, what);
 		eh2sframe_close(file);
 	}
@@ -105,8 +105,8 @@ static void back(const char *path, const struct bytes *bytes)
 	bool ok;
 
 	file = eh2sframe_open_memory(bytes->data, bytes->size, path, NULL, &error);
-	ok = file &&
-	     !eh2sframe_remove_memory(file, (void **)&got.data, &got.size, &error);
+	ok =
+	    file && !eh2sframe_remove_memory(file, (void **)&got.data, &got.size, &error);
 	check(ok && error.status == EH2SFRAME_NOTHING, "%s: nothing to take out", path);
 	ok = eh2sframe_write_memory(file, (void **)&conv.data, &conv.size, &error);
 	eh2sframe_close(file);
@@ -134,7 +134,7 @@ static void back(const char *path, const struct bytes *bytes)
 	ok = eh2sframe_dump(file, bytes_add, &got, &error) &&
 	     eh2sframe_verify(file, NULL, bytes_add, &got, &error);
 	check(ok && got.size, "%s: dumped and proven behind that: %s", path,
-		ok ? "" : error.text);
+	    ok ? "" : error.text);
 	bytes_free(&got);
 	eh2sframe_close(file);
 	/* Through a descriptor the original's bytes come from the mapping, too. */
@@ -154,20 +154,20 @@ static void back(const char *path, const struct bytes *bytes)
 
 /* Against what a command prints, which is the rest of the arguments. */
 static void said(bool ok, struct bytes *got, const char *what, const char *command,
-	const char *words, const char *paths)
+    const char *words, const char *paths)
 {
 	struct bytes wanted = {0};
 
 	run(&wanted, "%s %s %s", command, words, paths);
 	check(ok && wanted.size && bytes_same(got, &wanted), "%s: %s: %zu and %zu bytes",
-		paths, what, got->size, wanted.size);
+	    paths, what, got->size, wanted.size);
 	bytes_free(got);
 	bytes_free(&wanted);
 }
 
 /* What the command says of the section that a file has is what the library says. */
 static void words_after(
-	const char *command, const char *conv, const struct eh2sframe_options *verbose)
+    const char *command, const char *conv, const struct eh2sframe_options *verbose)
 {
 	struct eh2sframe_error error;
 	struct bytes got = {0};
@@ -179,7 +179,7 @@ static void words_after(
 	said(ok, &got, "verify", command, "-v --verify", conv);
 	ok = eh2sframe_lint(file, "libsframe", bytes_add, &got, &error);
 	said(ok || error.status == EH2SFRAME_INPUT, &got, "lint", command,
-		"-v --lint=libsframe", conv);
+	    "-v --lint=libsframe", conv);
 	eh2sframe_close(file);
 }
 
@@ -217,10 +217,10 @@ static void words(const char *command, const char *path, const struct bytes *byt
 void test_objects(const char *command, const char *path)
 {
 	static const char *const sets[][2] = {
-		{"", ""},
-		{"format=1", " --format=1"},
-		{"format=2 jobs=2", " --format=2 -j2"},
-		{"format=3 object-sections=text", " --format=3 --object-sections=text"},
+	    {"", ""},
+	    {"format=1", " --format=1"},
+	    {"format=2 jobs=2", " --format=2 -j2"},
+	    {"format=3 object-sections=text", " --format=3 --object-sections=text"},
 	};
 	struct bytes bytes = file_read(path);
 
@@ -232,15 +232,14 @@ void test_objects(const char *command, const char *path)
 void test_same(const char *command, const char *path)
 {
 	static const char *const sets[][2] = {
-		{"", ""},
-		{"format=1", " --format=1"},
-		{"format=3 jobs=2", " --format=3 -j2"},
-		{"optimize=size max-rows=8", " --optimize=size --max-rows=8"},
-		{"format=2 no-pcrel optimize=none",
-			" --format=2 --no-pcrel --optimize=none"},
-		{"exclude-symbol=*a* exclude-section=.plt* method=append",
-			" --exclude-symbol=*a* --exclude-section=.plt* --method=append"},
-		{"min-coverage=100", " --min-coverage=100"},
+	    {"", ""},
+	    {"format=1", " --format=1"},
+	    {"format=3 jobs=2", " --format=3 -j2"},
+	    {"optimize=size max-rows=8", " --optimize=size --max-rows=8"},
+	    {"format=2 no-pcrel optimize=none", " --format=2 --no-pcrel --optimize=none"},
+	    {"exclude-symbol=*a* exclude-section=.plt* method=append",
+		" --exclude-symbol=*a* --exclude-section=.plt* --method=append"},
+	    {"min-coverage=100", " --min-coverage=100"},
 	};
 	struct bytes bytes = file_read(path);
 

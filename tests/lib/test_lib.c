@@ -22,17 +22,16 @@ static void work(void *context)
 
 	for (size_t i = 0; i < all->n; i++) {
 		struct eh2sframe_options *options =
-			options_of("verbose witness=libdwarf");
+		    options_of("verbose witness=libdwarf");
 		struct eh2sframe_error error;
 		struct eh2sframe *file;
 		struct bytes got = {0}, text = {0};
 
 		file = eh2sframe_open_path(all->paths[i], options, &error);
 		if (file && eh2sframe_write_path(file, scratch_path("out"), &error) &&
-			eh2sframe_text(
-				file, EH2SFRAME_TEXT_DAMAGE, bytes_add, &text, &error) &&
-			eh2sframe_write_memory(
-				file, (void **)&got.data, &got.size, &error))
+		    eh2sframe_text(
+			file, EH2SFRAME_TEXT_DAMAGE, bytes_add, &text, &error) &&
+		    eh2sframe_write_memory(file, (void **)&got.data, &got.size, &error))
 			eh2sframe_free(got.data);
 		if (eh2sframe_section_path(file, 0, scratch_path("bare"), &error))
 			unlink(scratch_path("bare"));
@@ -66,7 +65,7 @@ static void without_streams(const char *path)
 	waitpid(pid, &status, 0);
 	file = eh2sframe_open_path(path, NULL, &error);
 	check(file && eh2sframe_write_path(file, with, &error) && status == 0,
-		"without standard streams: status %d", status);
+	    "without standard streams: status %d", status);
 	eh2sframe_close(file);
 	a = file_read(out);
 	b = file_read(with);
@@ -88,8 +87,8 @@ static int with_comma(const char *command, const char *path)
 
 	snprintf(number, sizeof(number), "%.1f", 0.5);
 	check(setlocale(LC_ALL, "de_DE.UTF-8") && localeconv()->decimal_point[0] == ',' &&
-			!strcmp(number, "0.5"),
-		"a locale with a comma");
+		  !strcmp(number, "0.5"),
+	    "a locale with a comma");
 	ok = eh2sframe_options_set(options, "min-coverage", "12.5", &error);
 	if (ok)
 		file = eh2sframe_open_path(path, options, &error);

@@ -20,7 +20,7 @@ struct worker {
 
 /* One conversion, and all that can be asked of it, into out and words. */
 static bool convert(
-	struct worker *worker, size_t round, struct bytes *out, struct bytes *words)
+    struct worker *worker, size_t round, struct bytes *out, struct bytes *words)
 {
 	struct eh2sframe_options *options = eh2sframe_options_new();
 	struct eh2sframe_report *report = eh2sframe_report_new();
@@ -96,8 +96,8 @@ void test_threads(char **paths, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		pthread_join(workers[i].thread, NULL);
 		check(workers[i].n_wrong == 0 && workers[i].alone.size,
-			"%s: %d times beside %zu others, %zu wrong: %s", paths[i], ROUNDS,
-			n - 1, workers[i].n_wrong, workers[i].error.text);
+		    "%s: %d times beside %zu others, %zu wrong: %s", paths[i], ROUNDS,
+		    n - 1, workers[i].n_wrong, workers[i].error.text);
 		eh2sframe_free(workers[i].alone.data);
 		bytes_free(&workers[i].words);
 	}

@@ -23,7 +23,7 @@ int main(int argc, char **argv)
 
 		if (eh2sframe_where(file, function.start, &section, &offset))
 			printf("%zu %" PRIu64 " %" PRIu64 " %s\n", section, offset,
-				function.size, name ? name : "-");
+			    function.size, name ? name : "-");
 		else
 			printf("nowhere 0x%" PRIx64 "\n", function.start);
 	}

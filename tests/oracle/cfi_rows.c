@@ -20,14 +20,14 @@ struct options {
 
 /* The table of an FDE, or without one (t is NULL) why there is none. */
 static void print_fde(const struct options *opt, const struct cfi_fde *fde,
-	const struct cfi_table *t, const struct err *err)
+    const struct cfi_table *t, const struct err *err)
 {
 	uint64_t base = opt->vector ? fde->pc : 0;
 	const char *prefix = opt->vector ? "+" : "";
 
 	printf("fde %s%" PRIx64 "..%s%" PRIx64 "%s\n", prefix, fde->pc - base, prefix,
-		fde->pc + fde->range - base,
-		opt->vector && t && t->pc_dependent ? " pc-dependent" : "");
+	    fde->pc + fde->range - base,
+	    opt->vector && t && t->pc_dependent ? " pc-dependent" : "");
 	if (!t)
 		/* The offset in front depends on the assembler: only the words count. */
 		printf("error%s\n", strchr(err->text, ':'));
@@ -57,7 +57,7 @@ static bool print_file(const struct options *opt, const struct eh_file *file)
 		return false;
 	}
 	cfi_interp_init(
-		&interp, &frames, opt->has_machine ? &opt->machine : &file->machine);
+	    &interp, &frames, opt->has_machine ? &opt->machine : &file->machine);
 	for (size_t i = 0; i < frames.n_fdes; i++) {
 		bool ok = cfi_interpret(&interp, &frames.fdes[i], &err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cfi_witness [--max-rows=N] FILE...: the interpreter against libdwarf, FDE by FDE and
+ * cfi_libdwarf [--max-rows=N] FILE...: the interpreter against libdwarf, FDE by FDE and
  * row by row. Files without CFI, and sections that libdwarf refuses as a whole, are
  * counted and passed over; any difference, or nothing compared at all, is a failure.
  */
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cfi/witness.h"
+#include "cfi/libdwarf.h"
 #include "tests/oracle/eh_file.h"
 #include "tests/oracle/rule_text.h"
 
@@ -28,7 +28,7 @@ static int compare_pc(const void *a, const void *b)
 	return x->range < y->range ? -1 : x->range > y->range;
 }
 
-/* What is opaque to us is no claim. */
+/* What is opaque to us is no range. */
 static bool rule_agrees(const struct cfi_rule *own, const struct cfi_rule *other)
 {
 	return own->kind == CFI_OPAQUE || cfi_rule_equal(own, other);
@@ -43,10 +43,10 @@ static bool tables_agree(const struct cfi_table *own, const struct cfi_table *ot
 		const struct cfi_row *a = &own->rows[i], *b = &other->rows[k];
 		uint64_t a_end = i + 1 < own->n_rows ? own->rows[i + 1].pc : own->end;
 		uint64_t b_end =
-			k + 1 < other->n_rows ? other->rows[k + 1].pc : other->end;
+		    k + 1 < other->n_rows ? other->rows[k + 1].pc : other->end;
 
 		if (!rule_agrees(&a->cfa, &b->cfa) || !rule_agrees(&a->sp, &b->sp) ||
-			!rule_agrees(&a->fp, &b->fp) || !rule_agrees(&a->ra, &b->ra))
+		    !rule_agrees(&a->fp, &b->fp) || !rule_agrees(&a->ra, &b->ra))
 			return false;
 		i += a_end <= b_end;
 		k += b_end <= a_end;
@@ -65,7 +65,7 @@ static void show(const char *who, const struct cfi_table *t)
 
 struct pair {
 	struct cfi_interp interp;
-	struct cfi_witness *witness;
+	struct cfi_libdwarf *witness;
 	size_t max_rows;
 };
 
@@ -77,7 +77,7 @@ static void compare_fde(struct pair *p, size_t i, const char *path, struct count
 	struct cfi_fde key = {0}, *own;
 	uint64_t end;
 
-	if (!cfi_witness_table(p->witness, i, p->max_rows, &other, &end, &err)) {
+	if (!cfi_libdwarf_table(p->witness, i, p->max_rows, &other, &end, &err)) {
 		printf("%s: %s\n", path, err.text);
 		counts->errors++;
 		return;
@@ -108,7 +108,7 @@ static void compare_fde(struct pair *p, size_t i, const char *path, struct count
 	if (!own || !tables_agree(&p->interp.table, other)) {
 		if (counts->differences++ < MAX_SHOWN) {
 			printf("%s: difference %s\n", path,
-				own ? err.text : "(no such FDE)");
+			    own ? err.text : "(no such FDE)");
 			show("libdwarf", other);
 			if (own)
 				show("own", &p->interp.table);
@@ -120,8 +120,8 @@ static void compare_fde(struct pair *p, size_t i, const char *path, struct count
 	counts->cut += other->end < end;
 }
 
-static bool compare_file(const char *path, const struct eh_file *file, size_t max_rows,
-	struct counts *counts)
+static bool compare_file(
+    const char *path, const struct eh_file *file, size_t max_rows, struct counts *counts)
 {
 	struct err err = {0};
 	struct cfi_frames frames;
@@ -132,23 +132,23 @@ static bool compare_file(const char *path, const struct eh_file *file, size_t ma
 		counts->no_cfi++;
 		return true;
 	}
-	p.witness = cfi_witness_new(&file->section, &file->machine, &err);
+	p.witness = cfi_libdwarf_new(&file->section, &file->machine, &err);
 	if (!p.witness) {
 		printf("%s: %s\n", path, err.text);
 		counts->refused++;
 		return err.kind == ERR_UNSUPPORTED;
 	}
 	if (!cfi_frames_read(&file->section, &frames, &err)) {
-		cfi_witness_free(p.witness);
+		cfi_libdwarf_free(p.witness);
 		return false;
 	}
 	if (frames.n_fdes)
 		qsort(frames.fdes, frames.n_fdes, sizeof(*frames.fdes), compare_pc);
 	cfi_interp_init(&p.interp, &frames, &file->machine);
-	n = cfi_witness_n_fdes(p.witness);
+	n = cfi_libdwarf_n_fdes(p.witness);
 	if (n < frames.n_fdes) {
 		printf("%s: libdwarf lists %zu FDEs, the reader %zu\n", path, n,
-			frames.n_fdes);
+		    frames.n_fdes);
 		counts->differences++;
 	}
 	for (size_t i = 0; i < n; i++)
@@ -156,7 +156,7 @@ static bool compare_file(const char *path, const struct eh_file *file, size_t ma
 	counts->files++;
 	cfi_interp_deinit(&p.interp);
 	cfi_frames_deinit(&frames);
-	cfi_witness_free(p.witness);
+	cfi_libdwarf_free(p.witness);
 	return true;
 }
 
@@ -184,8 +184,8 @@ int main(int argc, char **argv)
 	printf("libdwarf: %zu files, %zu FDEs and %zu rows equal, %zu cut short, %zu "
 	       "different, "
 	       "%zu FDEs refused, %zu sections refused, %zu files without CFI\n",
-		counts.files, counts.fdes, counts.rows, counts.cut, counts.differences,
-		counts.errors, counts.refused, counts.no_cfi);
+	    counts.files, counts.fdes, counts.rows, counts.cut, counts.differences,
+	    counts.errors, counts.refused, counts.no_cfi);
 	if (!ok || counts.differences || counts.rows == 0)
 		return EXIT_FAILURE;
 	return EXIT_SUCCESS;

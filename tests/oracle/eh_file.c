@@ -14,10 +14,10 @@ static const struct {
 	int e_machine;
 	struct cfi_machine machine;
 } machines[] = {
-	{"x86-64", EM_X86_64, {.sp_reg = 7, .fp_reg = 6, .pc_reg = 16}},
-	{"aarch64", EM_AARCH64,
-		{.sp_reg = 31, .fp_reg = 29, .pc_reg = 32, .aarch64_ra_state = true}},
-	{"s390x", EM_S390, {.sp_reg = 15, .fp_reg = 11, .pc_reg = 65}},
+    {"x86-64", EM_X86_64, {.sp_reg = 7, .fp_reg = 6, .pc_reg = 16}},
+    {"aarch64", EM_AARCH64,
+	{.sp_reg = 31, .fp_reg = 29, .pc_reg = 32, .aarch64_ra_state = true}},
+    {"s390x", EM_S390, {.sp_reg = 15, .fp_reg = 11, .pc_reg = 65}},
 };
 
 bool eh_machine(const char *name, struct cfi_machine *machine)
@@ -82,10 +82,10 @@ bool eh_file_open(const char *path, struct eh_file *file)
 	elf_version(EV_CURRENT);
 	elf = file->elf = elf_begin(file->fd, ELF_C_READ_MMAP, NULL);
 	if (elf && elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &ehdr) &&
-		ehdr.e_ident[EI_CLASS] == ELFCLASS64 && ehdr.e_type != ET_REL &&
-		known_machine(ehdr.e_machine, &file->machine) &&
-		(find_section(elf, ".cfi_bytes", &file->section) ||
-			find_section(elf, ".eh_frame", &file->section))) {
+	    ehdr.e_ident[EI_CLASS] == ELFCLASS64 && ehdr.e_type != ET_REL &&
+	    known_machine(ehdr.e_machine, &file->machine) &&
+	    (find_section(elf, ".cfi_bytes", &file->section) ||
+		find_section(elf, ".eh_frame", &file->section))) {
 		file->e_machine = ehdr.e_machine;
 		file->section.addr_size = 8;
 		file->section.big_endian = ehdr.e_ident[EI_DATA] == ELFDATA2MSB;

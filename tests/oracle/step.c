@@ -56,14 +56,14 @@ struct tracer {
 static bool parse_options(int argc, char **argv, struct options *options)
 {
 	static const struct option longs[] = {
-		{"steps", required_argument, NULL, 's'},
-		{"min", required_argument, NULL, 'm'},
-		{"min-plt", required_argument, NULL, 'p'},
-		{"module", required_argument, NULL, 'o'},
-		{"from-start", no_argument, NULL, 'f'},
-		{"env", required_argument, NULL, 'e'},
-		{"known", required_argument, NULL, 'k'},
-		{0},
+	    {"steps", required_argument, NULL, 's'},
+	    {"min", required_argument, NULL, 'm'},
+	    {"min-plt", required_argument, NULL, 'p'},
+	    {"module", required_argument, NULL, 'o'},
+	    {"from-start", no_argument, NULL, 'f'},
+	    {"env", required_argument, NULL, 'e'},
+	    {"known", required_argument, NULL, 'k'},
+	    {0},
 	};
 	int c;
 
@@ -142,16 +142,16 @@ static bool run_to_entry(struct tracer *t)
 	if (entry == t->regs.rip)
 		return true;
 	if (ptrace(PTRACE_POKETEXT, t->pid, (void *)entry,
-		    (void *)((word & ~0xffL) | 0xcc)) != 0 ||
-		ptrace(PTRACE_CONT, t->pid, NULL, NULL) != 0 ||
-		waitpid(t->pid, &status, 0) != t->pid || !WIFSTOPPED(status) ||
-		WSTOPSIG(status) != SIGTRAP) {
+		(void *)((word & ~0xffL) | 0xcc)) != 0 ||
+	    ptrace(PTRACE_CONT, t->pid, NULL, NULL) != 0 ||
+	    waitpid(t->pid, &status, 0) != t->pid || !WIFSTOPPED(status) ||
+	    WSTOPSIG(status) != SIGTRAP) {
 		printf("FAIL the program does not reach its entry point\n");
 		return false;
 	}
 	t->modules.stale = true;
 	if (ptrace(PTRACE_POKETEXT, t->pid, (void *)entry, (void *)word) != 0 ||
-		ptrace(PTRACE_GETREGS, t->pid, NULL, &t->regs) != 0)
+	    ptrace(PTRACE_GETREGS, t->pid, NULL, &t->regs) != 0)
 		return false;
 	t->regs.rip = entry;
 	return ptrace(PTRACE_SETREGS, t->pid, NULL, &t->regs) == 0;
@@ -172,7 +172,7 @@ static bool start(struct tracer *t, const struct options *options)
 		return false;
 	}
 	return ptrace(PTRACE_SETOPTIONS, t->pid, NULL,
-		       PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC) == 0 &&
+		   PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC) == 0 &&
 	       step_modules_init(&t->modules, t->pid, options->module) &&
 	       ptrace(PTRACE_GETREGS, t->pid, NULL, &t->regs) == 0 &&
 	       (options->from_start || run_to_entry(t));
@@ -182,15 +182,15 @@ static bool start(struct tracer *t, const struct options *options)
 static uint64_t reg_value(const struct user_regs_struct *regs, unsigned int reg)
 {
 	const uint64_t values[] = {regs->rax, regs->rdx, regs->rcx, regs->rbx, regs->rsi,
-		regs->rdi, regs->rbp, regs->rsp, regs->r8, regs->r9, regs->r10, regs->r11,
-		regs->r12, regs->r13, regs->r14, regs->r15, regs->rip};
+	    regs->rdi, regs->rbp, regs->rsp, regs->r8, regs->r9, regs->r10, regs->r11,
+	    regs->r12, regs->r13, regs->r14, regs->r15, regs->rip};
 
 	return reg < sizeof(values) / sizeof(values[0]) ? values[reg] : 0;
 }
 
 /* The value a rule gives; without one, the value that none stands for. */
 static bool rule_value(const struct tracer *t, struct sf_loc loc, int32_t off,
-	uint64_t cfa, uint64_t unchanged, uint64_t *value)
+    uint64_t cfa, uint64_t unchanged, uint64_t *value)
 {
 	uint64_t base = loc.kind == SF_LOC_AT_CFA ? cfa : reg_value(&t->regs, loc.reg);
 
@@ -218,7 +218,7 @@ static void compare(struct tracer *t, const struct step_pc *at)
 		return;
 	}
 	expected = (struct step_values){
-		.cfa = frame->slot + 8, .ra = frame->ret, .fp = frame->rbp};
+	    .cfa = frame->slot + 8, .ra = frame->ret, .fp = frame->rbp};
 	if (at->row.outermost) {
 		step_report_compared(&t->report, at, &expected, &got);
 		return;
@@ -228,7 +228,7 @@ static void compare(struct tracer *t, const struct step_pc *at)
 		ra_off = at->module->view.fixed_ra_off;
 	}
 	if (!rule_value(t, at->row.cfa, at->row.cfa_off, 0, 0, &got.cfa) ||
-		!rule_value(t, ra, ra_off, got.cfa, 0, &got.ra))
+	    !rule_value(t, ra, ra_off, got.cfa, 0, &got.ra))
 		got.ra = 0;
 	if (!rule_value(t, at->row.fp, at->row.fp_off, got.cfa, t->regs.rbp, &got.fp))
 		got.fp = ~expected.fp;
@@ -256,7 +256,7 @@ static bool step_once(struct tracer *t, enum step_insn insn, int *sig)
 	uint64_t top = 0;
 
 	if (ptrace(PTRACE_SINGLESTEP, t->pid, NULL, delivered) != 0 ||
-		waitpid(t->pid, &status, 0) != t->pid)
+	    waitpid(t->pid, &status, 0) != t->pid)
 		return false;
 	if (!WIFSTOPPED(status)) {
 		t->status = status;
@@ -278,10 +278,10 @@ static bool step_once(struct tracer *t, enum step_insn insn, int *sig)
 	if (insn == STEP_INSN_SYSCALL)
 		t->modules.stale = true;
 	if (insn == STEP_INSN_CALL &&
-		!step_read(&t->modules, after.rsp, &top, sizeof(top)))
+	    !step_read(&t->modules, after.rsp, &top, sizeof(top)))
 		return true;
 	if (insn == STEP_INSN_CALL &&
-		step_modules_at(&t->modules, after.rip)->insn == STEP_INSN_RETPOLINE)
+	    step_modules_at(&t->modules, after.rip)->insn == STEP_INSN_RETPOLINE)
 		insn = STEP_INSN_OTHER;
 	return step_shadow_follow(&t->shadow, insn, &before, &after, top);
 }
@@ -305,11 +305,11 @@ static bool run(struct tracer *t, uint64_t max_steps)
 static bool finish(struct tracer *t, const struct options *options)
 {
 	bool ok = step_report_print(
-		&t->report, &t->modules, &t->shadow, options->min, options->min_plt);
+	    &t->report, &t->modules, &t->shadow, options->min, options->min_plt);
 
 	if (t->ended && t->status != 0) {
 		printf("FAIL %s ended with wait status 0x%x\n", options->program[0],
-			(unsigned int)t->status);
+		    (unsigned int)t->status);
 		return false;
 	}
 	return ok;

@@ -74,7 +74,7 @@ static void *read_table(int fd, uint64_t off, size_t count, size_t size)
 		return NULL;
 	table = calloc(count, size);
 	if (table &&
-		pread(fd, table, count * size, (off_t)off) != (ssize_t)(count * size)) {
+	    pread(fd, table, count * size, (off_t)off) != (ssize_t)(count * size)) {
 		free(table);
 		table = NULL;
 	}
@@ -83,14 +83,14 @@ static void *read_table(int fd, uint64_t off, size_t count, size_t size)
 
 /* Where the file's addresses begin, from one executable mapping of it. */
 static bool find_bias(
-	const Elf64_Phdr *phdrs, size_t n, const struct step_map *map, uint64_t *bias)
+    const Elf64_Phdr *phdrs, size_t n, const struct step_map *map, uint64_t *bias)
 {
 	for (size_t i = 0; i < n; i++) {
 		const Elf64_Phdr *p = &phdrs[i];
 
 		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) ||
-			map->file_off + 4096 <= p->p_offset ||
-			map->file_off >= p->p_offset + p->p_filesz)
+		    map->file_off + 4096 <= p->p_offset ||
+		    map->file_off >= p->p_offset + p->p_filesz)
 			continue;
 		*bias = map->start - (map->file_off - p->p_offset + p->p_vaddr);
 		return true;
@@ -104,17 +104,17 @@ static void find_plts(int fd, const Elf64_Ehdr *ehdr, struct step_module *module
 	char name[8] = "";
 
 	for (size_t i = 0; shdrs && ehdr->e_shstrndx < ehdr->e_shnum && i < ehdr->e_shnum;
-		i++) {
+	     i++) {
 		uint64_t at = shdrs[ehdr->e_shstrndx].sh_offset + shdrs[i].sh_name;
 
 		if (!(shdrs[i].sh_flags & SHF_EXECINSTR) ||
-			module->n_plts == STEP_MAX_PLTS ||
-			pread(fd, name, sizeof(name) - 1, (off_t)at) <= 0)
+		    module->n_plts == STEP_MAX_PLTS ||
+		    pread(fd, name, sizeof(name) - 1, (off_t)at) <= 0)
 			continue;
 		if (!strncmp(name, ".plt", 4) || !strcmp(name, ".iplt"))
 			module->plts[module->n_plts++] = (struct step_range){
-				.start = shdrs[i].sh_addr + module->bias,
-				.end = shdrs[i].sh_addr + module->bias + shdrs[i].sh_size,
+			    .start = shdrs[i].sh_addr + module->bias,
+			    .end = shdrs[i].sh_addr + module->bias + shdrs[i].sh_size,
 			};
 	}
 	free(shdrs);
@@ -123,25 +123,25 @@ static void find_plts(int fd, const Elf64_Ehdr *ehdr, struct step_module *module
 /* Name of the function symbol at exactly addr, in one symbol table; "" when there is
  * none. */
 static void find_symbol(int fd, const Elf64_Shdr *symtab, const Elf64_Shdr *strtab,
-	uint64_t addr, char *name, size_t size)
+    uint64_t addr, char *name, size_t size)
 {
 	Elf64_Sym sym;
 
 	for (uint64_t off = 0; off + sizeof(sym) <= symtab->sh_size && !*name;
-		off += sizeof(sym)) {
+	     off += sizeof(sym)) {
 		if (pread(fd, &sym, sizeof(sym), (off_t)(symtab->sh_offset + off)) !=
-			sizeof(sym))
+		    sizeof(sym))
 			return;
 		if (sym.st_value != addr || ELF64_ST_TYPE(sym.st_info) != STT_FUNC)
 			continue;
 		if (pread(fd, name, size - 1, (off_t)(strtab->sh_offset + sym.st_name)) <
-			0)
+		    0)
 			return;
 	}
 }
 
 void step_module_symbol(
-	const struct step_module *module, uint64_t addr, char *name, size_t size)
+    const struct step_module *module, uint64_t addr, char *name, size_t size)
 {
 	int fd = open(module->path, O_RDONLY | O_CLOEXEC);
 	Elf64_Ehdr ehdr;
@@ -154,9 +154,9 @@ void step_module_symbol(
 		shdrs = read_table(fd, ehdr.e_shoff, ehdr.e_shnum, sizeof(*shdrs));
 	for (size_t i = 0; shdrs && i < ehdr.e_shnum && !*name; i++)
 		if ((shdrs[i].sh_type == SHT_SYMTAB || shdrs[i].sh_type == SHT_DYNSYM) &&
-			shdrs[i].sh_link < ehdr.e_shnum)
+		    shdrs[i].sh_link < ehdr.e_shnum)
 			find_symbol(fd, &shdrs[i], &shdrs[shdrs[i].sh_link],
-				addr - module->bias, name, size);
+			    addr - module->bias, name, size);
 	free(shdrs);
 	close(fd);
 }
@@ -170,7 +170,7 @@ static bool fail(struct step_module *module, const char *what)
 
 /* Reads the section where the program header says it is mapped, not from the file. */
 static bool read_section(const struct step_modules *modules, const Elf64_Phdr *phdr,
-	struct step_module *module)
+    struct step_module *module)
 {
 	struct err err = {0};
 	uint64_t addr = phdr->p_vaddr + module->bias;
@@ -188,7 +188,7 @@ static bool read_section(const struct step_modules *modules, const Elf64_Phdr *p
 
 /* At the first PC inside it, when all its segments are mapped. */
 static void module_open(const struct step_modules *modules, const struct step_map *map,
-	struct step_module *module)
+    struct step_module *module)
 {
 	int fd = open(module->path, O_RDONLY | O_CLOEXEC);
 	Elf64_Ehdr ehdr;
@@ -198,8 +198,8 @@ static void module_open(const struct step_modules *modules, const struct step_ma
 	if (fd < 0)
 		return;
 	if (pread(fd, &ehdr, sizeof(ehdr), 0) == sizeof(ehdr) &&
-		!memcmp(ehdr.e_ident, ELFMAG, SELFMAG) &&
-		ehdr.e_ident[EI_CLASS] == ELFCLASS64)
+	    !memcmp(ehdr.e_ident, ELFMAG, SELFMAG) &&
+	    ehdr.e_ident[EI_CLASS] == ELFCLASS64)
 		phdrs = read_table(fd, ehdr.e_phoff, ehdr.e_phnum, sizeof(*phdrs));
 	if (phdrs && find_bias(phdrs, ehdr.e_phnum, map, &module->bias)) {
 		find_plts(fd, &ehdr, module);
@@ -214,7 +214,7 @@ static void module_open(const struct step_modules *modules, const struct step_ma
 /* The module of a mapping: the one already known by that path, if it lay at the same
  * place. */
 static struct step_module *module_get(struct step_modules *modules, const char *path,
-	const struct step_map *old, size_t n_old, uint64_t start)
+    const struct step_map *old, size_t n_old, uint64_t start)
 {
 	struct step_module *module;
 
@@ -234,19 +234,19 @@ static struct step_module *module_get(struct step_modules *modules, const char *
 }
 
 static bool read_map_line(struct step_modules *modules, const char *line,
-	const struct step_map *old, size_t n_old)
+    const struct step_map *old, size_t n_old)
 {
 	struct step_map map = {0};
 	char perms[5] = "", path[4096] = "";
 
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %4095[^\n]",
-		    &map.start, &map.end, perms, &map.file_off, path) < 5)
+		&map.start, &map.end, perms, &map.file_off, path) < 5)
 		return true;
 	if (perms[2] != 'x' || path[0] != '/')
 		return true;
 	map.module = module_get(modules, path, old, n_old, map.start);
 	if (!map.module ||
-		!vec_reserve(&modules->maps, &modules->cap_maps, modules->n_maps + 1))
+	    !vec_reserve(&modules->maps, &modules->cap_maps, modules->n_maps + 1))
 		return false;
 	modules->maps[modules->n_maps++] = map;
 	return true;
@@ -268,7 +268,7 @@ static void maps_refresh(struct step_modules *modules)
 		if (!read_map_line(modules, line, old, n_old))
 			break;
 	if (n_old != modules->n_maps ||
-		(n_old && memcmp(old, modules->maps, n_old * sizeof(*old)) != 0))
+	    (n_old && memcmp(old, modules->maps, n_old * sizeof(*old)) != 0))
 		memset(modules->cache, 0, CACHE_SIZE * sizeof(*modules->cache));
 	free(line);
 	free(old);
@@ -348,7 +348,7 @@ static void pc_fill(struct step_modules *modules, struct step_pc *at)
 		module_open(modules, map, at->module);
 	for (size_t i = 0; i < at->module->n_plts; i++)
 		if (at->pc >= at->module->plts[i].start &&
-			at->pc < at->module->plts[i].end)
+		    at->pc < at->module->plts[i].end)
 			at->in_plt = true;
 	if (at->module->has_sframe)
 		find_row(at->module, at);

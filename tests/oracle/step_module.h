@@ -84,7 +84,7 @@ const struct step_pc *step_modules_at(struct step_modules *modules, uint64_t pc)
 /* The name of the function that starts at addr, for people and for lists of exceptions;
  * "" when the file has none. Slow. */
 void step_module_symbol(
-	const struct step_module *module, uint64_t addr, char *name, size_t size);
+    const struct step_module *module, uint64_t addr, char *name, size_t size);
 
 bool step_read(const struct step_modules *modules, uint64_t addr, void *buf, size_t size);
 

@@ -118,8 +118,8 @@ int main(int argc, char **argv)
 	sink += recurse(7) + dynamic(300 + argc) + sum(4, 1, 2, argc, 4) + sorted();
 	sink += big_frame(argc) + tail_calls(argc) + far_exit() + aligned(argc);
 	sink += (int)by_pointer(argv[0] ? argv[0] : "");
-	snprintf(text, sizeof(text), "%g %d %s", d, sink,
-		getenv("HOME") ? "home" : "none");
+	snprintf(
+	    text, sizeof(text), "%g %d %s", d, sink, getenv("HOME") ? "home" : "none");
 	free(strdup(text));
 	puts(text);
 	return 0;

@@ -26,7 +26,7 @@ static bool known_line(struct step_report *report, const char *line)
 	while (known.kind < STEP_N_KINDS && strcmp(kind, kind_names[known.kind]) != 0)
 		known.kind++;
 	if (known.kind == STEP_N_KINDS ||
-		!vec_reserve(&report->known, &report->cap_known, report->n_known + 1))
+	    !vec_reserve(&report->known, &report->cap_known, report->n_known + 1))
 		return false;
 	report->known[report->n_known++] = known;
 	return true;
@@ -71,22 +71,22 @@ static bool is_known(const struct step_report *report, const struct step_diff *d
 {
 	for (size_t i = 0; i < report->n_known; i++)
 		if (report->known[i].kind == diff->kind &&
-			!strcmp(report->known[i].function, diff->function))
+		    !strcmp(report->known[i].function, diff->function))
 			return true;
 	return false;
 }
 
 /* Notes a difference; true when it is one of the known. */
 static bool note(struct step_report *report, const struct step_pc *at,
-	enum step_kind kind, uint64_t expected, uint64_t got)
+    enum step_kind kind, uint64_t expected, uint64_t got)
 {
 	struct step_diff diff = {.module = at->module,
-		.pc = at->pc,
-		.func_start = at->func_start,
-		.expected = expected,
-		.got = got,
-		.count = 1,
-		.kind = kind};
+	    .pc = at->pc,
+	    .func_start = at->func_start,
+	    .expected = expected,
+	    .got = got,
+	    .count = 1,
+	    .kind = kind};
 
 	for (size_t i = 0; i < report->n_diffs; i++) {
 		struct step_diff *d = &report->diffs[i];
@@ -97,7 +97,7 @@ static bool note(struct step_report *report, const struct step_pc *at,
 		}
 	}
 	step_module_symbol(
-		at->module, at->func_start, diff.function, sizeof(diff.function));
+	    at->module, at->func_start, diff.function, sizeof(diff.function));
 	diff.is_known = is_known(report, &diff);
 	if (!vec_reserve(&report->diffs, &report->cap_diffs, report->n_diffs + 1)) {
 		report->failed = true;
@@ -108,7 +108,7 @@ static bool note(struct step_report *report, const struct step_pc *at,
 }
 
 void step_report_compared(struct step_report *report, const struct step_pc *at,
-	const struct step_values *expected, const struct step_values *got)
+    const struct step_values *expected, const struct step_values *got)
 {
 	struct step_stats *stats = &at->module->stats;
 	bool known = false, same = false;
@@ -135,9 +135,9 @@ static void print_diff(const struct step_diff *diff)
 
 	printf("DIFF %s+0x%" PRIx64 " (function 0x%" PRIx64 " %s): %s is 0x%" PRIx64
 	       ", the row says 0x%" PRIx64 ", %" PRIu64 " times\n",
-		module->name, diff->pc - module->bias, diff->func_start - module->bias,
-		*diff->function ? diff->function : "?", kind_names[diff->kind],
-		diff->expected, diff->got, diff->count);
+	    module->name, diff->pc - module->bias, diff->func_start - module->bias,
+	    *diff->function ? diff->function : "?", kind_names[diff->kind],
+	    diff->expected, diff->got, diff->count);
 }
 
 /* Those of the known list as one line for each function and kind, at the first of them.
@@ -151,14 +151,14 @@ static void print_known(const struct step_report *report, size_t first)
 		const struct step_diff *d = &report->diffs[i];
 
 		if (d->kind != diff->kind || d->module != diff->module ||
-			strcmp(d->function, diff->function) != 0)
+		    strcmp(d->function, diff->function) != 0)
 			continue;
 		if (i < first)
 			return;
 		count += d->count;
 	}
 	printf("known %s %s: %s differs %" PRIu64 " times\n", diff->module->name,
-		diff->function, kind_names[diff->kind], count);
+	    diff->function, kind_names[diff->kind], count);
 }
 
 static void print_diffs(const struct step_report *report)
@@ -182,18 +182,18 @@ static void print_module(const struct step_module *module)
 	printf("%s: %" PRIu64 " steps, %" PRIu64 " with a row: %" PRIu64
 	       " matched, %" PRIu64 " differ, %" PRIu64 " known, %" PRIu64
 	       " without a known frame\n",
-		module->name, s->steps, s->rows, s->matched, s->mismatched, s->known,
-		s->no_frame);
+	    module->name, s->steps, s->rows, s->matched, s->mismatched, s->known,
+	    s->no_frame);
 	if (s->plt_steps)
 		printf("%s, PLTs: %" PRIu64 " steps, %" PRIu64 " with a row: %" PRIu64
 		       " matched, %" PRIu64 " differ\n",
-			module->name, s->plt_steps, s->plt_rows, s->plt_matched,
-			s->plt_mismatched);
+		    module->name, s->plt_steps, s->plt_rows, s->plt_matched,
+		    s->plt_mismatched);
 }
 
 bool step_report_print(const struct step_report *report,
-	const struct step_modules *modules, const struct step_shadow *shadow,
-	uint64_t min, uint64_t min_plt)
+    const struct step_modules *modules, const struct step_shadow *shadow, uint64_t min,
+    uint64_t min_plt)
 {
 	uint64_t matched = 0, mismatched = 0, plt_matched = 0;
 	bool ok = !report->failed;
@@ -213,10 +213,10 @@ bool step_report_print(const struct step_report *report,
 	}
 	printf("all: %" PRIu64 " steps, %" PRIu64 " matched (%" PRIu64
 	       " in PLTs), %" PRIu64 " differ, %" PRIu64 " resyncs\n",
-		report->steps, matched, plt_matched, mismatched, shadow->resyncs);
+	    report->steps, matched, plt_matched, mismatched, shadow->resyncs);
 	if (matched < min || plt_matched < min_plt) {
 		printf("FAIL too few: wanted %" PRIu64 " and %" PRIu64 " in PLTs\n", min,
-			min_plt);
+		    min_plt);
 		ok = false;
 	}
 	return ok && mismatched == 0;

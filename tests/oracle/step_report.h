@@ -49,11 +49,11 @@ void step_report_deinit(struct step_report *report);
 bool step_report_step(struct step_report *report, const struct step_pc *at);
 
 void step_report_compared(struct step_report *report, const struct step_pc *at,
-	const struct step_values *expected, const struct step_values *got);
+    const struct step_values *expected, const struct step_values *got);
 
 /* Prints all; true when nothing differed and enough was compared. */
 bool step_report_print(const struct step_report *report,
-	const struct step_modules *modules, const struct step_shadow *shadow,
-	uint64_t min, uint64_t min_plt);
+    const struct step_modules *modules, const struct step_shadow *shadow, uint64_t min,
+    uint64_t min_plt);
 
 #endif

@@ -14,7 +14,7 @@
 static bool is_prefix(uint8_t byte)
 {
 	static const uint8_t prefixes[] = {
-		0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, 0xf0, 0xf2, 0xf3};
+	    0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, 0xf0, 0xf2, 0xf3};
 
 	for (size_t i = 0; i < sizeof(prefixes); i++)
 		if (byte == prefixes[i])
@@ -27,7 +27,7 @@ static bool is_retpoline(const uint8_t *code)
 	static const uint8_t lea[] = {0x48, 0x8d, 0x64, 0x24, 0x08, 0xc3};
 
 	return ((code[0] & 0xfb) == 0x48 && code[1] == 0x89 && (code[2] & 0xc7) == 0x04 &&
-		       code[3] == 0x24 && code[4] == 0xc3) ||
+		   code[3] == 0x24 && code[4] == 0xc3) ||
 	       !memcmp(code, lea, sizeof(lea));
 }
 
@@ -57,12 +57,12 @@ enum step_insn step_insn_read(const uint8_t *code)
 }
 
 bool step_shadow_push(
-	struct step_shadow *shadow, uint64_t slot, uint64_t ret, uint64_t rbp)
+    struct step_shadow *shadow, uint64_t slot, uint64_t ret, uint64_t rbp)
 {
 	if (!vec_reserve(&shadow->frames, &shadow->cap, shadow->n + 1))
 		return false;
 	shadow->frames[shadow->n++] =
-		(struct step_frame){.slot = slot, .ret = ret, .rbp = rbp};
+	    (struct step_frame){.slot = slot, .ret = ret, .rbp = rbp};
 	return true;
 }
 
@@ -82,18 +82,18 @@ static bool is_near(uint64_t after, uint64_t before)
 }
 
 bool step_shadow_follow(struct step_shadow *shadow, enum step_insn insn,
-	const struct step_regs *before, const struct step_regs *after, uint64_t top)
+    const struct step_regs *before, const struct step_regs *after, uint64_t top)
 {
 	uint64_t moved = after->rsp - before->rsp;
 
 	if (insn != STEP_INSN_SYSCALL &&
-		moved + OTHER_STACK_DISTANCE > 2 * OTHER_STACK_DISTANCE) {
+	    moved + OTHER_STACK_DISTANCE > 2 * OTHER_STACK_DISTANCE) {
 		step_shadow_clear(shadow);
 		shadow->resyncs++;
 		return true;
 	}
 	if (insn == STEP_INSN_CALL && after->rsp == before->rsp - 8 &&
-		top > before->rip && is_near(top, before->rip)) {
+	    top > before->rip && is_near(top, before->rip)) {
 		shadow->suspended = false;
 		return step_shadow_push(shadow, after->rsp, top, after->rbp);
 	}

@@ -50,11 +50,11 @@ enum step_insn step_insn_read(const uint8_t *code);
 /* Takes one instruction, from registers before to registers after; top is the word at
  * after's SP, which only matters after a call. False when memory runs out. */
 bool step_shadow_follow(struct step_shadow *shadow, enum step_insn insn,
-	const struct step_regs *before, const struct step_regs *after, uint64_t top);
+    const struct step_regs *before, const struct step_regs *after, uint64_t top);
 
 /* A signal handler was entered: its frame returns to the restorer. */
 bool step_shadow_push(
-	struct step_shadow *shadow, uint64_t slot, uint64_t ret, uint64_t rbp);
+    struct step_shadow *shadow, uint64_t slot, uint64_t ret, uint64_t rbp);
 
 /* The frame of the function that runs, or NULL when it is not known. */
 const struct step_frame *step_shadow_top(const struct step_shadow *shadow);

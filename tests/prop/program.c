@@ -82,7 +82,7 @@ static void program_usual_rules(struct program *p)
 	program_uleb(&p->out, machine->sp);
 	program_uleb(&p->out, (uint64_t)machine->cfa_off);
 	p->state.cfa = (struct truth_rule){
-		TRUTH_IS, TRUTH_REG, .reg = machine->sp, .off = machine->cfa_off};
+	    TRUTH_IS, TRUTH_REG, .reg = machine->sp, .off = machine->cfa_off};
 	p->state.cfa_plain = true;
 	if (!machine->fixed_ra)
 		return;
@@ -90,14 +90,14 @@ static void program_usual_rules(struct program *p)
 	program_uleb(&p->out, machine->ra);
 	program_sleb(&p->out, machine->fixed_ra / p->data_align);
 	p->state.ra =
-		(struct truth_rule){TRUTH_SAVED_AT, TRUTH_CFA, .off = machine->fixed_ra};
+	    (struct truth_rule){TRUTH_SAVED_AT, TRUTH_CFA, .off = machine->fixed_ra};
 }
 
 static void program_cie(struct program *p)
 {
 	static const uint8_t encodings[] = {DW_EH_PE_absptr,
-		DW_EH_PE_pcrel | DW_EH_PE_sdata4, DW_EH_PE_pcrel | DW_EH_PE_sdata8,
-		DW_EH_PE_udata8, DW_EH_PE_udata4, DW_EH_PE_sdata4};
+	    DW_EH_PE_pcrel | DW_EH_PE_sdata4, DW_EH_PE_pcrel | DW_EH_PE_sdata8,
+	    DW_EH_PE_udata8, DW_EH_PE_udata4, DW_EH_PE_sdata4};
 	static const int8_t data_aligns[] = {-8, -8, -8, -4, -2, -1, 1, 2, 4, 8};
 	struct program_cie *cie = &p->cies[p->n_cies++];
 	uint8_t version = program_chance(p, 60) ? 1 : 3;
@@ -105,11 +105,11 @@ static void program_cie(struct program *p)
 	bool signal = program_chance(p, 4), b_key = program_chance(p, 30);
 
 	*cie = (struct program_cie){
-		.off = p->out.size, .signal = signal, .lost = ra != p->machine->ra};
+	    .off = p->out.size, .signal = signal, .lost = ra != p->machine->ra};
 	cie->augmented = signal || program_chance(p, 80);
 	cie->b_key = cie->augmented && b_key;
 	cie->encoding =
-		cie->augmented ? encodings[program_random(p, p->high ? 4 : 6)] : 0;
+	    cie->augmented ? encodings[program_random(p, p->high ? 4 : 6)] : 0;
 	cie->code_align = UINT64_C(1)
 			  << (program_chance(p, 70) ? 0 : program_random(p, 4));
 	cie->data_align = data_aligns[program_random(p, sizeof(data_aligns))];
@@ -144,7 +144,7 @@ static void program_cie(struct program *p)
 
 /* The record up to its instructions; returns the offset of the size field. */
 static size_t program_fde_head(
-	struct program *p, const struct program_cie *cie, uint64_t pc, uint64_t size)
+    struct program *p, const struct program_cie *cie, uint64_t pc, uint64_t size)
 {
 	size_t off;
 
@@ -176,7 +176,7 @@ static void program_end(struct program *p, struct program_fde *fde)
 }
 
 static void program_patch_size(
-	struct program *p, const struct program_cie *cie, size_t off, uint64_t size)
+    struct program *p, const struct program_cie *cie, size_t off, uint64_t size)
 {
 	if (program_is_wide(cie->encoding))
 		wr_patch_u64(&p->out, off, size);
@@ -234,11 +234,11 @@ static void program_fde(struct program *p, uint64_t pc)
 	uint64_t n = 1 + program_random(p, 50);
 
 	*fde = (struct program_fde){.pc = pc,
-		.first_seg = p->n_segs,
-		.signal = cie->signal,
-		.b_key = cie->b_key && p->machine->signs,
-		.lost = cie->lost,
-		.cie = cie};
+	    .first_seg = p->n_segs,
+	    .signal = cie->signal,
+	    .b_key = cie->b_key && p->machine->signs,
+	    .lost = cie->lost,
+	    .cie = cie};
 	size_off = program_fde_head(p, cie, pc, 0);
 	p->cie = cie;
 	p->data_align = cie->data_align;
@@ -293,7 +293,7 @@ void program_make(struct program *p)
 		program_cie(p);
 	while (p->n_fdes < n) {
 		const struct program_fde *last =
-			p->n_fdes ? &p->fdes[p->n_fdes - 1] : NULL;
+		    p->n_fdes ? &p->fdes[p->n_fdes - 1] : NULL;
 
 		if (last && program_chance(p, 4)) {
 			/* Not from the same start: that could be a duplicate by chance.
@@ -314,7 +314,7 @@ void program_make(struct program *p)
 }
 
 struct truth_rule *program_column(
-	const struct program *p, struct truth_state *state, uint64_t reg)
+    const struct program *p, struct truth_state *state, uint64_t reg)
 {
 	if (reg == p->machine->ra)
 		return &state->ra;

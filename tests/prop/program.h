@@ -103,6 +103,6 @@ bool program_window_save(struct program *p);
 
 /* The rule the generator keeps for a register; NULL for registers that no column has. */
 struct truth_rule *program_column(
-	const struct program *p, struct truth_state *state, uint64_t reg);
+    const struct program *p, struct truth_state *state, uint64_t reg);
 
 #endif

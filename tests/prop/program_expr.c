@@ -42,7 +42,7 @@ static void expr_register(struct expr *e)
 {
 	const struct truth_machine *m = e->p->machine;
 	const uint8_t regs[] = {m->sp, m->sp, m->sp, m->sp, m->fp, m->fp, m->others[0],
-		m->others[1], m->others[2], 15};
+	    m->others[1], m->others[2], 15};
 	uint8_t reg = regs[program_random(e->p, sizeof(regs))];
 	int64_t off = (int64_t)program_random(e->p, 600) - 100;
 
@@ -128,7 +128,7 @@ static void expr_spoil(struct expr *e)
 	case 0:
 		expr_op(e, DW_OP_deref);
 		e->value.base =
-			e->value.base == TRUTH_CFA ? TRUTH_FROM_CFA : TRUTH_FROM_REG;
+		    e->value.base == TRUTH_CFA ? TRUTH_FROM_CFA : TRUTH_FROM_REG;
 		break;
 	case 1:
 		expr_op(e, DW_OP_breg0 + 1);

@@ -10,7 +10,7 @@ static uint64_t pick_register(struct program *p)
 {
 	const struct truth_machine *m = p->machine;
 	const uint8_t regs[] = {m->fp, m->fp, m->fp, m->fp, m->sp, m->ra, m->ra,
-		m->others[0], m->others[1], m->others[2], 12, 2, 18, 33, 63};
+	    m->others[0], m->others[1], m->others[2], 12, 2, 18, 33, 63};
 
 	return regs[program_random(p, sizeof(regs))];
 }
@@ -24,11 +24,11 @@ static void set_rule(struct program *p, uint64_t reg, struct truth_rule rule)
 }
 
 static void set_from_cfa(
-	struct program *p, uint64_t reg, enum truth_how how, int64_t factored)
+    struct program *p, uint64_t reg, enum truth_how how, int64_t factored)
 {
 	set_rule(p, reg,
-		(struct truth_rule){
-			(uint8_t)how, TRUTH_CFA, .off = factored * p->data_align});
+	    (struct truth_rule){
+		(uint8_t)how, TRUTH_CFA, .off = factored * p->data_align});
 }
 
 /* Of the CFA from a register: small and aligned, as real ones are, or at the edge of the
@@ -36,7 +36,7 @@ static void set_from_cfa(
 static int64_t pick_cfa_off(struct program *p)
 {
 	static const int64_t edges[] = {0, 127, 128, 129, 32767, 32768, INT32_MAX,
-		INT64_C(0x80000000), INT64_C(0x7fffffffff)};
+	    INT64_C(0x80000000), INT64_C(0x7fffffffff)};
 
 	if (program_chance(p, 92))
 		return 8 * (int64_t)program_random(p, 40);
@@ -47,7 +47,7 @@ static int64_t pick_cfa_off(struct program *p)
 static int64_t pick_factored(struct program *p, uint64_t reg)
 {
 	static const int64_t edges[] = {127, 128, 129, 32768, 32769, INT64_C(0x10000000),
-		INT64_C(0x80000000), INT64_C(0x80000001)};
+	    INT64_C(0x80000000), INT64_C(0x80000001)};
 
 	if (reg == p->machine->ra && p->machine->fixed_ra && program_chance(p, 85))
 		return p->machine->fixed_ra / p->data_align;
@@ -136,7 +136,7 @@ static bool set_cfa(struct program *p, uint8_t op, uint64_t reg, int64_t off)
 	wr_u8(&p->out, op);
 	program_uleb(&p->out, reg);
 	p->state.cfa =
-		(struct truth_rule){TRUTH_IS, TRUTH_REG, .reg = (uint8_t)reg, .off = off};
+	    (struct truth_rule){TRUTH_IS, TRUTH_REG, .reg = (uint8_t)reg, .off = off};
 	p->state.cfa_plain = true;
 	return true;
 }
@@ -145,7 +145,7 @@ static uint64_t pick_cfa_register(struct program *p)
 {
 	const struct truth_machine *m = p->machine;
 	const uint8_t regs[] = {m->sp, m->sp, m->sp, m->sp, m->sp, m->fp, m->fp, m->fp,
-		m->fp, m->others[2], m->ra, 0};
+	    m->fp, m->others[2], m->ra, 0};
 
 	return regs[program_random(p, sizeof(regs))];
 }
@@ -171,7 +171,7 @@ static bool op_def_cfa_sf(struct program *p)
 static bool op_def_cfa_register(struct program *p)
 {
 	return p->state.cfa_plain && set_cfa(p, DW_CFA_def_cfa_register,
-					     pick_cfa_register(p), p->state.cfa.off);
+					 pick_cfa_register(p), p->state.cfa.off);
 }
 
 static bool op_def_cfa_offset(struct program *p)
@@ -209,13 +209,13 @@ static bool op_def_aspace_cfa(struct program *p)
 		program_uleb(&p->out, (uint64_t)factored);
 	} else {
 		set_cfa(p, DW_CFA_LLVM_def_aspace_cfa_sf, pick_cfa_register(p),
-			factored * p->data_align);
+		    factored * p->data_align);
 		program_sleb(&p->out, factored);
 	}
 	program_uleb(&p->out, space);
 	if (space) {
 		p->state.cfa =
-			(struct truth_rule){.how = TRUTH_IS, .base = TRUTH_UNKNOWN};
+		    (struct truth_rule){.how = TRUTH_IS, .base = TRUTH_UNKNOWN};
 		p->state.cfa_plain = false;
 	}
 	return true;
@@ -293,7 +293,7 @@ static bool op_val_offset_sf(struct program *p)
 	uint64_t reg = pick_register(p);
 	bool is_sp = reg == p->machine->sp;
 	int64_t factored =
-		is_sp ? p->machine->sp_off / p->data_align : pick_factored(p, reg);
+	    is_sp ? p->machine->sp_off / p->data_align : pick_factored(p, reg);
 
 	if (!is_sp && program_chance(p, 80))
 		return false;
@@ -432,37 +432,37 @@ static const struct {
 	bool (*make)(struct program *p);
 	unsigned int weight;
 } ops[] = {
-	{"advance_loc*", op_advance, 60},
-	{"set_loc", op_set_loc, 3},
-	{"def_cfa", op_def_cfa, 12},
-	{"def_cfa_sf", op_def_cfa_sf, 4},
-	{"def_cfa_register", op_def_cfa_register, 6},
-	{"def_cfa_offset", op_def_cfa_offset, 12},
-	{"def_cfa_offset_sf", op_def_cfa_offset_sf, 4},
-	{"def_aspace_cfa*", op_def_aspace_cfa, 2},
-	{"def_cfa_expression", op_def_cfa_expression, 4},
-	{"offset", op_offset, 12},
-	{"offset_extended*", op_offset_extended, 10},
-	{"negative_offset_extended", op_negative_offset, 2},
-	{"val_offset", op_val_offset, 2},
-	{"val_offset_sf", op_val_offset_sf, 6},
-	{"undefined", op_undefined, 2},
-	{"same_value", op_same_value, 4},
-	{"register", op_register, 2},
-	{"expression", op_expression, 2},
-	{"val_expression", op_val_expression, 2},
-	{"restore", op_restore, 25},
-	{"remember_state", op_remember, 5},
-	{"restore_state", op_restore_state, 5},
-	{"nop, args_size", op_nothing, 4},
-	{"window_save", program_window_save, 1},
-	{"negate_ra_state*", program_sign, 8},
+    {"advance_loc*", op_advance, 60},
+    {"set_loc", op_set_loc, 3},
+    {"def_cfa", op_def_cfa, 12},
+    {"def_cfa_sf", op_def_cfa_sf, 4},
+    {"def_cfa_register", op_def_cfa_register, 6},
+    {"def_cfa_offset", op_def_cfa_offset, 12},
+    {"def_cfa_offset_sf", op_def_cfa_offset_sf, 4},
+    {"def_aspace_cfa*", op_def_aspace_cfa, 2},
+    {"def_cfa_expression", op_def_cfa_expression, 4},
+    {"offset", op_offset, 12},
+    {"offset_extended*", op_offset_extended, 10},
+    {"negative_offset_extended", op_negative_offset, 2},
+    {"val_offset", op_val_offset, 2},
+    {"val_offset_sf", op_val_offset_sf, 6},
+    {"undefined", op_undefined, 2},
+    {"same_value", op_same_value, 4},
+    {"register", op_register, 2},
+    {"expression", op_expression, 2},
+    {"val_expression", op_val_expression, 2},
+    {"restore", op_restore, 25},
+    {"remember_state", op_remember, 5},
+    {"restore_state", op_restore_state, 5},
+    {"nop, args_size", op_nothing, 4},
+    {"window_save", program_window_save, 1},
+    {"negate_ra_state*", program_sign, 8},
 };
 
 enum { N_OPS = sizeof(ops) / sizeof(ops[0]) };
 
 _Static_assert(
-	(int)N_OPS <= (int)PROGRAM_OPS, "program.used has a place for each instruction");
+    (int)N_OPS <= (int)PROGRAM_OPS, "program.used has a place for each instruction");
 
 const char *program_op_name(size_t i)
 {

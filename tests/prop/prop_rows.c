@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * prop_rows ITERATIONS [SEED]: each version of SFrame in turn; random CFI through the
- * whole line (walker, claims, interpreter, reducer, PLT, encoder, decoder), and the row
+ * whole line (walker, ranges, interpreter, reducer, PLT, encoder, decoder), and the row
  * found for each PC against what the program was made to mean. A PC has no row exactly
  * when no row can say it.
  */
@@ -25,7 +25,7 @@ enum { MAX_FUNCS = 1 << 16, MAX_ROWS = 1 << 20, CODE_SIZE = 0x20000000 };
 /* The line's results for one program. */
 struct line {
 	struct cfi_frames frames;
-	struct claims claims;
+	struct cfi_ranges ranges;
 	struct sf_section model;
 	struct coverage coverage;
 	struct wr bytes;
@@ -56,7 +56,7 @@ static void fail(const char *what, uint64_t pc, const char *detail)
 {
 	printf("not ok: %s at 0x%" PRIx64 ": %s\nprop_rows 1 0x%" PRIx64
 	       " does it again (iteration %" PRIu64 ")\n",
-		what, pc, detail, run.seed, run.iteration);
+	    what, pc, detail, run.seed, run.iteration);
 	exit(EXIT_FAILURE);
 }
 
@@ -71,7 +71,7 @@ static void must(bool ok, const char *what, const struct err *err)
 /* What holds at pc, by walking over everything that was made up; *fde is whose rules they
  * are. */
 static struct truth_answer wanted_at(
-	const struct program *p, uint64_t pc, const struct program_fde **fde)
+    const struct program *p, uint64_t pc, const struct program_fde **fde)
 {
 	struct truth_target target = {p->machine, run.version, false};
 	const struct program_fde *speaker = NULL;
@@ -127,7 +127,7 @@ static void read_back(const struct sf_view *view, struct found *found)
 
 /* The row for pc as a reader finds it, and its function; NULL when there is none. */
 static const struct sf_row *found_at(
-	const struct found *found, uint64_t pc, const struct sf_func **owner)
+    const struct found *found, uint64_t pc, const struct sf_func **owner)
 {
 	const struct sf_row *row = NULL;
 	size_t n = 0;
@@ -153,9 +153,9 @@ static const struct sf_row *found_at(
 static bool same_place(const struct truth_place *wanted, struct sf_loc loc, int32_t off)
 {
 	static const uint8_t kinds[] = {[SF_LOC_NONE] = TRUTH_NOWHERE,
-		[SF_LOC_AT_CFA] = TRUTH_AT_CFA,
-		[SF_LOC_REG] = TRUTH_VALUE,
-		[SF_LOC_AT_REG] = TRUTH_AT_REG};
+	    [SF_LOC_AT_CFA] = TRUTH_AT_CFA,
+	    [SF_LOC_REG] = TRUTH_VALUE,
+	    [SF_LOC_AT_REG] = TRUTH_AT_REG};
 
 	return wanted->kind == kinds[loc.kind] && wanted->reg == loc.reg &&
 	       wanted->off == off;
@@ -183,8 +183,8 @@ static void count(const struct truth_answer *wanted, const struct sf_func *func)
 	run.flex += wanted->cfa.kind == TRUTH_AT_REG || wanted->ra.kind > TRUTH_AT_CFA ||
 		    wanted->fp.kind > TRUTH_AT_CFA;
 	run.in_register += elsewhere && run.version == 2;
-	run.fp_alone += wanted->fp.kind && !wanted->ra.kind &&
-			!truth_machines[run.machine].fixed_ra;
+	run.fp_alone +=
+	    wanted->fp.kind && !wanted->ra.kind && !truth_machines[run.machine].fixed_ra;
 	run.is_signed += wanted->is_signed;
 	run.signal += func && func->signal_frame;
 	run.b_key += func && func->pauth_b;
@@ -210,7 +210,7 @@ static bool in_padding(const struct program *p, uint64_t pc)
 
 /* The row is that of the function right before the padding at pc. */
 static bool carried_on(const struct found *found, const struct sf_func *func,
-	const struct sf_row *row, uint64_t pc)
+    const struct sf_row *row, uint64_t pc)
 {
 	const struct sf_func *owner = NULL;
 	const struct sf_row *before = found_at(found, pc - 1, &owner);
@@ -227,24 +227,23 @@ static void compare_at(const struct program *p, const struct found *found, uint6
 	char text[300];
 
 	count(&wanted, func);
-	if (same_answer(&wanted, row) && (!row || (func->signal_frame == fde->signal &&
-							  func->pauth_b == fde->b_key)))
+	if (same_answer(&wanted, row) &&
+	    (!row || (func->signal_frame == fde->signal && func->pauth_b == fde->b_key)))
 		return;
 	if (run.fused && !wanted.sayable && in_padding(p, pc) &&
-		carried_on(found, func, row, pc)) {
+	    carried_on(found, func, row, pc)) {
 		run.padding++;
 		return;
 	}
 	sprintf(text,
-		"%s, cfa %u r%u%+d, ra %u r%u%+d, fp %u r%u%+d; wanted %s, cfa %u "
-		"r%u%+d, ra %u r%u%+d, fp %u r%u%+d (%s, version %u)",
-		row ? "row" : "no row", row ? row->cfa.kind : 0, row ? row->cfa.reg : 0,
-		row ? row->cfa_off : 0, row ? row->ra.kind : 0, row ? row->ra.reg : 0,
-		row ? row->ra_off : 0, row ? row->fp.kind : 0, row ? row->fp.reg : 0,
-		row ? row->fp_off : 0, wanted.sayable ? "row" : "no row", wanted.cfa.kind,
-		wanted.cfa.reg, wanted.cfa.off, wanted.ra.kind, wanted.ra.reg,
-		wanted.ra.off, wanted.fp.kind, wanted.fp.reg, wanted.fp.off,
-		p->machine->name, run.version);
+	    "%s, cfa %u r%u%+d, ra %u r%u%+d, fp %u r%u%+d; wanted %s, cfa %u "
+	    "r%u%+d, ra %u r%u%+d, fp %u r%u%+d (%s, version %u)",
+	    row ? "row" : "no row", row ? row->cfa.kind : 0, row ? row->cfa.reg : 0,
+	    row ? row->cfa_off : 0, row ? row->ra.kind : 0, row ? row->ra.reg : 0,
+	    row ? row->ra_off : 0, row ? row->fp.kind : 0, row ? row->fp.reg : 0,
+	    row ? row->fp_off : 0, wanted.sayable ? "row" : "no row", wanted.cfa.kind,
+	    wanted.cfa.reg, wanted.cfa.off, wanted.ra.kind, wanted.ra.reg, wanted.ra.off,
+	    wanted.fp.kind, wanted.fp.reg, wanted.fp.off, p->machine->name, run.version);
 	fail("another answer", pc, text);
 }
 
@@ -260,12 +259,12 @@ static void compare_all(const struct program *p, const struct found *found)
 
 /* In the order of truth_machines. */
 static const struct arch *const archs[TRUTH_MACHINES] = {
-	&arch_x86_64, &arch_aarch64, &arch_aarch64_be, &arch_s390x};
+    &arch_x86_64, &arch_aarch64, &arch_aarch64_be, &arch_s390x};
 
 /* One of the functions becomes a PLT section of equal entries, which must change no
  * answer. */
 static void name_plt(struct program *p, struct image *image,
-	struct image_section *section, const struct sf_section *model)
+    struct image_section *section, const struct sf_section *model)
 {
 	static const uint8_t entries[] = {8, 16, 24, 32};
 	const struct sf_func *func;
@@ -284,19 +283,19 @@ static void name_plt(struct program *p, struct image *image,
 static void encode(struct program *p, struct line *line, bool share)
 {
 	const struct sf_encode_options options = {.version = run.version,
-		.share = share,
-		.pcrel = run.version == 3 || (run.version == 2 && program_chance(p, 50))};
+	    .share = share,
+	    .pcrel = run.version == 3 || (run.version == 2 && program_chance(p, 50))};
 	uint64_t addr = p->base + 0x40000000 + program_random(p, 0x10000000);
 	struct err err = {0};
 
 	wr_deinit(&line->bytes);
 	wr_init(&line->bytes, p->machine->big_endian);
 	must(sf_encode(&line->model, &options, &line->bytes, NULL, &err), "sf_encode",
-		&err);
-	must(sf_place(&line->model, &options, addr, &line->bytes, &err), "sf_place",
-		&err);
+	    &err);
+	must(
+	    sf_place(&line->model, &options, addr, &line->bytes, &err), "sf_place", &err);
 	must(sf_view_open(line->bytes.data, line->bytes.size, addr, &line->view, &err),
-		"sf_view_open", &err);
+	    "sf_view_open", &err);
 	must(sf_check_all(&line->view, NULL, &err), "sf_check_all", &err);
 }
 
@@ -304,7 +303,7 @@ static void encode(struct program *p, struct line *line, bool share)
 static void prove(const struct line *line, const struct policy *policy)
 {
 	const struct verify_input input = {
-		&line->view, &line->frames, &line->claims, policy};
+	    &line->view, &line->frames, &line->ranges, policy};
 	struct verify_result result = {0};
 	struct err err = {0};
 	uint64_t refused = 0;
@@ -322,12 +321,12 @@ static void prove(const struct line *line, const struct policy *policy)
 
 /* As the options say, in a copy of the model. */
 static void optimize(struct program *p, struct line *line, const struct policy *policy,
-	struct found *found)
+    struct found *found)
 {
 	const struct optimize_input input = {
-		policy->image, policy->options, &line->claims, &line->coverage};
+	    policy->image, policy->options, &line->ranges, &line->coverage};
 	const struct sf_section model = line->model;
-	struct sf_fuse_stats stats;
+	struct sf_compact_stats stats;
 	struct err err = {0};
 	uint64_t padding = run.padding;
 
@@ -358,7 +357,7 @@ static const uint8_t *code_bytes(void)
 
 	if (!bytes)
 		bytes = mmap(NULL, CODE_SIZE, PROT_READ,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (bytes == MAP_FAILED)
 		fail("mmap", 0, "no memory for the code");
 	return bytes;
@@ -370,23 +369,23 @@ static void line_run(struct program *p, struct found *found)
 	const struct arch *arch = archs[run.machine];
 	bool big_endian = p->machine->big_endian;
 	struct image image = {.phdrs = &phdr,
-		.n_phdrs = 1,
-		.big_endian = big_endian,
-		.bytes = code_bytes(),
-		.size = CODE_SIZE,
-		.ehdr = {.e_machine = arch->elf_machine}};
+	    .n_phdrs = 1,
+	    .big_endian = big_endian,
+	    .bytes = code_bytes(),
+	    .size = CODE_SIZE,
+	    .ehdr = {.e_machine = arch->elf_machine}};
 	struct options options = {.format = run.version,
-		.max_rows = (uint32_t)(SF_FUSE_ROWS_MIN + program_random(p, 31))};
+	    .max_rows = (uint32_t)(SF_COMPACT_ROWS_MIN + program_random(p, 31))};
 	const struct symbols symbols = {0};
 	const struct policy policy = {arch, &image, &symbols, &options};
 	const struct cfi_section section = {.data = p->out.data,
-		.size = p->out.size,
-		.addr = p->addr,
-		.addr_size = 8,
-		.big_endian = big_endian};
+	    .size = p->out.size,
+	    .addr = p->addr,
+	    .addr_size = 8,
+	    .big_endian = big_endian};
 	struct line line = {.model = {.abi = arch->sframe_abi,
-				    .big_endian = big_endian,
-				    .fixed_ra_off = arch->fixed_ra_off}};
+				.big_endian = big_endian,
+				.fixed_ra_off = arch->fixed_ra_off}};
 	struct image_section plt;
 	struct err err = {0};
 
@@ -395,11 +394,11 @@ static void line_run(struct program *p, struct found *found)
 	must(cfi_frames_read(&section, &line.frames, &err), "cfi_frames_read", &err);
 	if (line.frames.n_diags || line.frames.n_fdes != p->n_fdes)
 		fail("cfi_frames_read", 0,
-			line.frames.n_diags ? line.frames.diags[0].text : "");
-	must(claims_read(&line.frames, &line.claims, &err), "claims_read", &err);
-	must(collect_cfi(&line.frames, &line.claims, &policy, &line.model, &line.coverage,
-		     &err),
-		"collect_cfi", &err);
+		    line.frames.n_diags ? line.frames.diags[0].text : "");
+	must(cfi_ranges_read(&line.frames, &line.ranges, &err), "cfi_ranges_read", &err);
+	must(collect_cfi(
+		 &line.frames, &line.ranges, &policy, &line.model, &line.coverage, &err),
+	    "collect_cfi", &err);
 	must(collect_finish(&line.model, &err), "collect_finish", &err);
 	name_plt(p, &image, &plt, &line.model);
 	plt_mark_repeated(&image, &line.model);
@@ -416,7 +415,7 @@ static void line_run(struct program *p, struct found *found)
 	wr_deinit(&line.bytes);
 	sf_section_deinit(&line.model);
 	coverage_deinit(&line.coverage);
-	claims_deinit(&line.claims);
+	cfi_ranges_deinit(&line.ranges);
 	cfi_frames_deinit(&line.frames);
 }
 
@@ -427,17 +426,17 @@ static void judge(const struct program *p, uint64_t iterations)
 	printf("%" PRIu64 " sections, %" PRIu64 " PCs, %" PRIu64 "%% with a row, %" PRIu64
 	       " PCMASK functions, %" PRIu64 " PCs in padding; %" PRIu64
 	       " functions put together, %" PRIu64 " PCs in padding\n",
-		iterations, run.pcs, percent, run.pcmask, run.padding, run.together,
-		run.together_padding);
+	    iterations, run.pcs, percent, run.pcmask, run.padding, run.together,
+	    run.together_padding);
 	if (iterations < 1000)
 		return;
 	for (size_t i = 0; program_op_name(i); i++)
 		if (!p->used[i])
 			fail("not used", 0, program_op_name(i));
 	if (percent < 15 || percent > 90 || run.pcmask < 4 || run.flex < 100 ||
-		run.outermost < 100 || run.signal < 100 || run.in_register < 100 ||
-		run.is_signed < 100 || run.b_key < 100 || run.fp_alone < 100 ||
-		run.padding < 100 || run.together < 10 || run.together_padding < 10)
+	    run.outermost < 100 || run.signal < 100 || run.in_register < 100 ||
+	    run.is_signed < 100 || run.b_key < 100 || run.fp_alone < 100 ||
+	    run.padding < 100 || run.together < 10 || run.together_padding < 10)
 		fail("poor programs", 0, "see the counts above");
 }
 
@@ -460,9 +459,8 @@ int main(int argc, char **argv)
 		p.rng = run.seed;
 		run.machine = (uint8_t)(run.seed % TRUTH_MACHINES);
 		p.machine = &truth_machines[run.machine];
-		run.version =
-			(uint8_t)(p.machine->since +
-				  run.seed / TRUTH_MACHINES % (4 - p.machine->since));
+		run.version = (uint8_t)(p.machine->since + run.seed / TRUTH_MACHINES %
+							       (4 - p.machine->since));
 		program_make(&p);
 		line_run(&p, &found);
 	}

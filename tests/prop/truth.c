@@ -3,48 +3,48 @@
 #include "tests/prop/truth.h"
 
 const struct truth_machine truth_machines[TRUTH_MACHINES] = {
-	{.name = "x86-64",
-		.sp = 7,
-		.fp = 6,
-		.ra = 16,
-		.pc = 16,
-		.others = {0, 3, 10},
-		.cfa_off = 8,
-		.fixed_ra = -8,
-		.since = 1,
-		.flex = true,
-		.padding = true},
-	{.name = "AArch64",
-		.sp = 31,
-		.fp = 29,
-		.ra = 30,
-		.pc = 32,
-		.others = {0, 19, 15},
-		.since = 1,
-		.signs = true},
-	{.name = "AArch64 big-endian",
-		.big_endian = true,
-		.sp = 31,
-		.fp = 29,
-		.ra = 30,
-		.pc = 32,
-		.others = {1, 9, 28},
-		.since = 1,
-		.signs = true},
-	{.name = "s390x",
-		.big_endian = true,
-		.sp = 15,
-		.fp = 11,
-		.ra = 14,
-		.pc = 65,
-		.others = {16, 17, 13},
-		.cfa_off = 160,
-		.sp_off = -160,
-		.sp_saved = true,
-		.since = 2,
-		.flex = true,
-		.words_register = true,
-		.padding = true},
+    {.name = "x86-64",
+	.sp = 7,
+	.fp = 6,
+	.ra = 16,
+	.pc = 16,
+	.others = {0, 3, 10},
+	.cfa_off = 8,
+	.fixed_ra = -8,
+	.since = 1,
+	.flex = true,
+	.padding = true},
+    {.name = "AArch64",
+	.sp = 31,
+	.fp = 29,
+	.ra = 30,
+	.pc = 32,
+	.others = {0, 19, 15},
+	.since = 1,
+	.signs = true},
+    {.name = "AArch64 big-endian",
+	.big_endian = true,
+	.sp = 31,
+	.fp = 29,
+	.ra = 30,
+	.pc = 32,
+	.others = {1, 9, 28},
+	.since = 1,
+	.signs = true},
+    {.name = "s390x",
+	.big_endian = true,
+	.sp = 15,
+	.fp = 11,
+	.ra = 14,
+	.pc = 65,
+	.others = {16, 17, 13},
+	.cfa_off = 160,
+	.sp_off = -160,
+	.sp_saved = true,
+	.since = 2,
+	.flex = true,
+	.words_register = true,
+	.padding = true},
 };
 
 static int64_t truth_off(const struct truth_rule *rule, uint64_t pc)
@@ -56,7 +56,7 @@ static int64_t truth_off(const struct truth_rule *rule, uint64_t pc)
 
 /* A place with a register that readers know and an offset of 32 bits. */
 static bool truth_place_at(
-	const struct truth_rule *rule, uint64_t pc, struct truth_place *place)
+    const struct truth_rule *rule, uint64_t pc, struct truth_place *place)
 {
 	int64_t off = truth_off(rule, pc);
 
@@ -82,7 +82,7 @@ static bool truth_place_at(
  * the very rule of the CFA; or it is what a callee saved of it.
  */
 static bool truth_sp_is_cfa(const struct truth_target *target,
-	const struct truth_state *state, uint64_t pc, const struct truth_place *cfa)
+    const struct truth_state *state, uint64_t pc, const struct truth_place *cfa)
 {
 	const struct truth_machine *machine = target->machine;
 	const struct truth_rule *rule = &state->sp;
@@ -96,7 +96,7 @@ static bool truth_sp_is_cfa(const struct truth_target *target,
 		if (rule->how == TRUTH_SAVED_AT && rule->base == TRUTH_CFA)
 			return true;
 		if (rule->how == TRUTH_IS && rule->base == TRUTH_REG &&
-			rule->reg != machine->sp && truth_off(rule, pc) == 0)
+		    rule->reg != machine->sp && truth_off(rule, pc) == 0)
 			return true;
 	}
 	return machine->sp_off == 0 && truth_place_at(rule, pc, &sp) &&
@@ -116,7 +116,7 @@ static bool truth_has_rule(const struct truth_rule *rule)
 
 /* Where RA is; false when that has no formula, or no call leaves it there. */
 static bool truth_ra_at(const struct truth_machine *machine,
-	const struct truth_rule *rule, uint64_t pc, struct truth_place *ra)
+    const struct truth_rule *rule, uint64_t pc, struct truth_place *ra)
 {
 	if (!truth_has_rule(rule))
 		return machine->fixed_ra == 0;
@@ -133,7 +133,7 @@ static bool truth_ra_at(const struct truth_machine *machine,
 
 /* What version 3 can say where it has all there is. */
 static struct truth_answer truth_rich(
-	const struct truth_target *target, const struct truth_state *state, uint64_t pc)
+    const struct truth_target *target, const struct truth_state *state, uint64_t pc)
 {
 	const struct truth_answer nothing = {0}, outermost = {true, .outermost = true};
 	struct truth_answer answer = {.sayable = true, .is_signed = state->is_signed};
@@ -141,11 +141,11 @@ static struct truth_answer truth_rich(
 	if (state->ra.how == TRUTH_UNDEFINED)
 		return outermost;
 	if (!truth_place_at(&state->cfa, pc, &answer.cfa) ||
-		answer.cfa.kind == TRUTH_AT_CFA)
+	    answer.cfa.kind == TRUTH_AT_CFA)
 		return nothing;
 	/* The caller's stack would end inside the callee's. */
 	if (answer.cfa.kind == TRUTH_VALUE && answer.cfa.reg == target->machine->sp &&
-		target->machine->sp_off < 0 && answer.cfa.off < target->machine->cfa_off)
+	    target->machine->sp_off < 0 && answer.cfa.off < target->machine->cfa_off)
 		return nothing;
 	if (!truth_ra_at(target->machine, &state->ra, pc, &answer.ra))
 		return nothing;
@@ -162,7 +162,7 @@ static struct truth_answer truth_rich(
 
 /* Whether a word without a control word can say where RA or FP is. */
 static bool truth_word_says(
-	const struct truth_target *target, const struct truth_place *place)
+    const struct truth_target *target, const struct truth_place *place)
 {
 	bool registers = target->machine->words_register && target->version == 2;
 
@@ -174,7 +174,7 @@ static bool truth_word_says(
 }
 
 struct truth_answer truth_answer_at(
-	const struct truth_target *target, const struct truth_state *state, uint64_t pc)
+    const struct truth_target *target, const struct truth_state *state, uint64_t pc)
 {
 	const struct truth_machine *machine = target->machine;
 	const struct truth_answer nothing = {0};
@@ -182,7 +182,7 @@ struct truth_answer truth_answer_at(
 	bool pairs = target->version >= 3 && machine->flex;
 
 	if (!answer.sayable ||
-		(target->version < 3 && (answer.outermost || target->signal)))
+	    (target->version < 3 && (answer.outermost || target->signal)))
 		return nothing;
 	if (answer.outermost)
 		return answer;
@@ -191,7 +191,7 @@ struct truth_answer truth_answer_at(
 	if (pairs)
 		return answer;
 	if (answer.cfa.kind != TRUTH_VALUE ||
-		(answer.cfa.reg != machine->sp && answer.cfa.reg != machine->fp))
+	    (answer.cfa.reg != machine->sp && answer.cfa.reg != machine->fp))
 		return nothing;
 	if (!truth_word_says(target, &answer.ra) || !truth_word_says(target, &answer.fp))
 		return nothing;
@@ -200,7 +200,7 @@ struct truth_answer truth_answer_at(
 	if (answer.ra.kind == TRUTH_AT_CFA && answer.ra.off == 0)
 		return nothing;
 	if (answer.fp.kind != TRUTH_NOWHERE && answer.ra.kind == TRUTH_NOWHERE &&
-		!machine->padding)
+	    !machine->padding)
 		return nothing;
 	return answer;
 }

@@ -92,6 +92,6 @@ struct truth_target {
 };
 
 struct truth_answer truth_answer_at(
-	const struct truth_target *target, const struct truth_state *state, uint64_t pc);
+    const struct truth_target *target, const struct truth_state *state, uint64_t pc);
 
 #endif

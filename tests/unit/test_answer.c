@@ -2,7 +2,7 @@
 /* When two rows are the same answer, and in which column they are not. */
 #include <string.h>
 
-#include "gen/verify/answer.h"
+#include "gen/verify/meaning.h"
 #include "tests/unit/unit.h"
 
 enum { SP = 7, FP = 6, RA = 16 };
@@ -25,129 +25,115 @@ enum { SP = 7, FP = 6, RA = 16 };
 		.fp_off = -16                                                            \
 	}
 
-static const struct answer_case {
+static const struct meaning_case {
 	const char *name;
 	struct sf_row row;
 	struct cfi_row cfi;
-	enum answer_column column;
+	enum meaning_column column;
 } cases[] = {
-	{"usual", ROW_SP8, {.cfa = CFA_SP8, .ra = RA_8}, ANSWER_SAME},
-	{"fp same", ROW_SP8, {.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_SAME}},
-		ANSWER_SAME},
-	{"fp in itself", ROW_SP8,
-		{.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_REG_PLUS, .reg = FP}},
-		ANSWER_SAME},
-	{"sp said", ROW_SP8, {.cfa = CFA_SP8, .ra = RA_8, .sp = {.kind = CFI_CFA_PLUS}},
-		ANSWER_SAME},
-	{"fp saved", ROW_FP_SAVED,
-		{.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_AT_CFA, .off = -16}},
-		ANSWER_SAME},
-	{"outermost", {.outermost = 1}, {.ra = {.kind = CFI_UNDEFINED}}, ANSWER_SAME},
-	{"cfa another register", {.cfa = {SF_LOC_REG, 10}},
-		{.cfa = {.kind = CFI_REG_PLUS, .reg = 10}, .ra = RA_8}, ANSWER_SAME},
-	{"cfa read",
-		{.cfa = {SF_LOC_AT_REG, FP}, .cfa_off = -8, .fp = {SF_LOC_AT_REG, FP}},
-		{.cfa = {.kind = CFI_AT_REG, .reg = FP, .off = -8},
-			.ra = RA_8,
-			.fp = {.kind = CFI_AT_REG, .reg = FP}},
-		ANSWER_SAME},
-	{"cfa read, and more", {.cfa = {SF_LOC_AT_REG, SP}},
-		{.cfa = {.kind = CFI_AT_REG, .reg = SP, .add = 8}, .ra = RA_8},
-		ANSWER_CFA},
-	{"sp read as the cfa is", {.cfa = {SF_LOC_AT_REG, SP}},
-		{.cfa = {.kind = CFI_AT_REG, .reg = SP},
-			.sp = {.kind = CFI_AT_REG, .reg = SP},
-			.ra = RA_8},
-		ANSWER_SAME},
-	{"sp read beside the cfa", {.cfa = {SF_LOC_AT_REG, SP}},
-		{.cfa = {.kind = CFI_AT_REG, .reg = SP},
-			.sp = {.kind = CFI_AT_REG, .reg = SP, .off = 8},
-			.ra = RA_8},
-		ANSWER_SP},
-	{"ra in rbx", {.cfa = {SF_LOC_REG, SP}, .cfa_off = 8, .ra = {SF_LOC_REG, 3}},
-		{.cfa = CFA_SP8, .ra = {.kind = CFI_REG_PLUS, .reg = 3}}, ANSWER_SAME},
-	{"ra in rcx", {.cfa = {SF_LOC_REG, SP}, .cfa_off = 8, .ra = {SF_LOC_REG, 3}},
-		{.cfa = CFA_SP8, .ra = {.kind = CFI_REG_PLUS, .reg = 2}}, ANSWER_RA},
-	{"fp in itself, in a row",
-		{.cfa = {SF_LOC_REG, SP}, .cfa_off = 8, .fp = {SF_LOC_REG, FP}},
-		{.cfa = CFA_SP8, .ra = RA_8}, ANSWER_SAME},
-	{"fp in rbx, in a row",
-		{.cfa = {SF_LOC_REG, SP}, .cfa_off = 8, .fp = {SF_LOC_REG, 3}},
-		{.cfa = CFA_SP8, .ra = RA_8}, ANSWER_FP},
-	{"cfa offset", ROW_SP8,
-		{.cfa = {.kind = CFI_REG_PLUS, .reg = SP, .off = 16}, .ra = RA_8},
-		ANSWER_CFA},
-	{"cfa register", ROW_SP8,
-		{.cfa = {.kind = CFI_REG_PLUS, .reg = FP, .off = 8}, .ra = RA_8},
-		ANSWER_CFA},
-	{"cfa register, the same in its low byte", ROW_SP8,
-		{.cfa = {.kind = CFI_REG_PLUS, .reg = 256 + SP, .off = 8}, .ra = RA_8},
-		ANSWER_CFA},
-	{"cfa offset, the same in its low half", ROW_SP8,
-		{.cfa = {.kind = CFI_REG_PLUS, .reg = SP, .off = 8 + (INT64_C(1) << 32)},
-			.ra = RA_8},
-		ANSWER_CFA},
-	{"cfa from memory", ROW_SP8,
-		{.cfa = {.kind = CFI_AT_REG, .reg = SP, .off = 8}, .ra = RA_8},
-		ANSWER_CFA},
-	{"cfa unknown", ROW_SP8, {.cfa = {.kind = CFI_OPAQUE, .off = 8}, .ra = RA_8},
-		ANSWER_CFA},
-	{"no cfa", ROW_SP8, {.ra = RA_8}, ANSWER_CFA},
-	{"sp same", ROW_SP8, {.cfa = CFA_SP8, .ra = RA_8, .sp = {.kind = CFI_SAME}},
-		ANSWER_SP},
-	{"sp beyond the cfa", ROW_SP8,
-		{.cfa = CFA_SP8, .ra = RA_8, .sp = {.kind = CFI_CFA_PLUS, .off = 8}},
-		ANSWER_SP},
-	{"ra elsewhere", ROW_SP8,
-		{.cfa = CFA_SP8, .ra = {.kind = CFI_AT_CFA, .off = -16}}, ANSWER_RA},
-	{"ra not saved", ROW_SP8, {.cfa = CFA_SP8}, ANSWER_RA},
-	{"ra same", ROW_SP8, {.cfa = CFA_SP8, .ra = {.kind = CFI_SAME}}, ANSWER_RA},
-	{"ra a value", ROW_SP8, {.cfa = CFA_SP8, .ra = {.kind = CFI_CFA_PLUS, .off = -8}},
-		ANSWER_RA},
-	{"ra undefined", ROW_SP8, {.cfa = CFA_SP8, .ra = {.kind = CFI_UNDEFINED}},
-		ANSWER_RA},
-	{"not outermost", {.outermost = 1}, {.cfa = CFA_SP8, .ra = RA_8}, ANSWER_RA},
-	{"fp lost", ROW_SP8, {.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_UNDEFINED}},
-		ANSWER_FP},
-	{"fp not said", ROW_SP8,
-		{.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_AT_CFA, .off = -16}},
-		ANSWER_FP},
-	{"fp said", ROW_FP_SAVED, {.cfa = CFA_SP8, .ra = RA_8}, ANSWER_FP},
-	{"fp elsewhere", ROW_FP_SAVED,
-		{.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_AT_CFA, .off = -24}},
-		ANSWER_FP},
-	{"fp a value", ROW_FP_SAVED,
-		{.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_CFA_PLUS, .off = -16}},
-		ANSWER_FP},
-	{"fp beyond itself", ROW_SP8,
-		{.cfa = CFA_SP8,
-			.ra = RA_8,
-			.fp = {.kind = CFI_REG_PLUS, .reg = FP, .off = 8}},
-		ANSWER_FP},
-	{"fp at sp", ROW_FP_SAVED,
-		{.cfa = CFA_SP8,
-			.ra = RA_8,
-			.fp = {.kind = CFI_AT_REG, .reg = SP, .off = -8}},
-		ANSWER_FP},
-	{"signed", ROW_SP8, {.cfa = CFA_SP8, .ra = RA_8, .ra_signed = true},
-		ANSWER_RA_SIGNED},
-	{"not signed", {.cfa = {SF_LOC_REG, SP}, .cfa_off = 8, .ra_signed = 1},
-		{.cfa = CFA_SP8, .ra = RA_8}, ANSWER_RA_SIGNED},
-	{"signed with pc", {.cfa = {SF_LOC_REG, SP}, .cfa_off = 8, .ra_signed = 1},
-		{.cfa = CFA_SP8,
-			.ra = RA_8,
-			.ra_signed = true,
-			.ra_signed_with_pc = true},
-		ANSWER_RA_SIGNED},
+    {"usual", ROW_SP8, {.cfa = CFA_SP8, .ra = RA_8}, MEANING_SAME},
+    {"fp same", ROW_SP8, {.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_SAME}},
+	MEANING_SAME},
+    {"fp in itself", ROW_SP8,
+	{.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_REG_PLUS, .reg = FP}},
+	MEANING_SAME},
+    {"sp said", ROW_SP8, {.cfa = CFA_SP8, .ra = RA_8, .sp = {.kind = CFI_CFA_PLUS}},
+	MEANING_SAME},
+    {"fp saved", ROW_FP_SAVED,
+	{.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_AT_CFA, .off = -16}},
+	MEANING_SAME},
+    {"outermost", {.outermost = 1}, {.ra = {.kind = CFI_UNDEFINED}}, MEANING_SAME},
+    {"cfa another register", {.cfa = {SF_LOC_REG, 10}},
+	{.cfa = {.kind = CFI_REG_PLUS, .reg = 10}, .ra = RA_8}, MEANING_SAME},
+    {"cfa read", {.cfa = {SF_LOC_AT_REG, FP}, .cfa_off = -8, .fp = {SF_LOC_AT_REG, FP}},
+	{.cfa = {.kind = CFI_AT_REG, .reg = FP, .off = -8},
+	    .ra = RA_8,
+	    .fp = {.kind = CFI_AT_REG, .reg = FP}},
+	MEANING_SAME},
+    {"cfa read, and more", {.cfa = {SF_LOC_AT_REG, SP}},
+	{.cfa = {.kind = CFI_AT_REG, .reg = SP, .add = 8}, .ra = RA_8}, MEANING_CFA},
+    {"sp read as the cfa is", {.cfa = {SF_LOC_AT_REG, SP}},
+	{.cfa = {.kind = CFI_AT_REG, .reg = SP},
+	    .sp = {.kind = CFI_AT_REG, .reg = SP},
+	    .ra = RA_8},
+	MEANING_SAME},
+    {"sp read beside the cfa", {.cfa = {SF_LOC_AT_REG, SP}},
+	{.cfa = {.kind = CFI_AT_REG, .reg = SP},
+	    .sp = {.kind = CFI_AT_REG, .reg = SP, .off = 8},
+	    .ra = RA_8},
+	MEANING_SP},
+    {"ra in rbx", {.cfa = {SF_LOC_REG, SP}, .cfa_off = 8, .ra = {SF_LOC_REG, 3}},
+	{.cfa = CFA_SP8, .ra = {.kind = CFI_REG_PLUS, .reg = 3}}, MEANING_SAME},
+    {"ra in rcx", {.cfa = {SF_LOC_REG, SP}, .cfa_off = 8, .ra = {SF_LOC_REG, 3}},
+	{.cfa = CFA_SP8, .ra = {.kind = CFI_REG_PLUS, .reg = 2}}, MEANING_RA},
+    {"fp in itself, in a row",
+	{.cfa = {SF_LOC_REG, SP}, .cfa_off = 8, .fp = {SF_LOC_REG, FP}},
+	{.cfa = CFA_SP8, .ra = RA_8}, MEANING_SAME},
+    {"fp in rbx, in a row",
+	{.cfa = {SF_LOC_REG, SP}, .cfa_off = 8, .fp = {SF_LOC_REG, 3}},
+	{.cfa = CFA_SP8, .ra = RA_8}, MEANING_FP},
+    {"cfa offset", ROW_SP8,
+	{.cfa = {.kind = CFI_REG_PLUS, .reg = SP, .off = 16}, .ra = RA_8}, MEANING_CFA},
+    {"cfa register", ROW_SP8,
+	{.cfa = {.kind = CFI_REG_PLUS, .reg = FP, .off = 8}, .ra = RA_8}, MEANING_CFA},
+    {"cfa register, the same in its low byte", ROW_SP8,
+	{.cfa = {.kind = CFI_REG_PLUS, .reg = 256 + SP, .off = 8}, .ra = RA_8},
+	MEANING_CFA},
+    {"cfa offset, the same in its low half", ROW_SP8,
+	{.cfa = {.kind = CFI_REG_PLUS, .reg = SP, .off = 8 + (INT64_C(1) << 32)},
+	    .ra = RA_8},
+	MEANING_CFA},
+    {"cfa from memory", ROW_SP8,
+	{.cfa = {.kind = CFI_AT_REG, .reg = SP, .off = 8}, .ra = RA_8}, MEANING_CFA},
+    {"cfa unknown", ROW_SP8, {.cfa = {.kind = CFI_OPAQUE, .off = 8}, .ra = RA_8},
+	MEANING_CFA},
+    {"no cfa", ROW_SP8, {.ra = RA_8}, MEANING_CFA},
+    {"sp same", ROW_SP8, {.cfa = CFA_SP8, .ra = RA_8, .sp = {.kind = CFI_SAME}},
+	MEANING_SP},
+    {"sp beyond the cfa", ROW_SP8,
+	{.cfa = CFA_SP8, .ra = RA_8, .sp = {.kind = CFI_CFA_PLUS, .off = 8}}, MEANING_SP},
+    {"ra elsewhere", ROW_SP8, {.cfa = CFA_SP8, .ra = {.kind = CFI_AT_CFA, .off = -16}},
+	MEANING_RA},
+    {"ra not saved", ROW_SP8, {.cfa = CFA_SP8}, MEANING_RA},
+    {"ra same", ROW_SP8, {.cfa = CFA_SP8, .ra = {.kind = CFI_SAME}}, MEANING_RA},
+    {"ra a value", ROW_SP8, {.cfa = CFA_SP8, .ra = {.kind = CFI_CFA_PLUS, .off = -8}},
+	MEANING_RA},
+    {"ra undefined", ROW_SP8, {.cfa = CFA_SP8, .ra = {.kind = CFI_UNDEFINED}},
+	MEANING_RA},
+    {"not outermost", {.outermost = 1}, {.cfa = CFA_SP8, .ra = RA_8}, MEANING_RA},
+    {"fp lost", ROW_SP8, {.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_UNDEFINED}},
+	MEANING_FP},
+    {"fp not said", ROW_SP8,
+	{.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_AT_CFA, .off = -16}}, MEANING_FP},
+    {"fp said", ROW_FP_SAVED, {.cfa = CFA_SP8, .ra = RA_8}, MEANING_FP},
+    {"fp elsewhere", ROW_FP_SAVED,
+	{.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_AT_CFA, .off = -24}}, MEANING_FP},
+    {"fp a value", ROW_FP_SAVED,
+	{.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_CFA_PLUS, .off = -16}},
+	MEANING_FP},
+    {"fp beyond itself", ROW_SP8,
+	{.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_REG_PLUS, .reg = FP, .off = 8}},
+	MEANING_FP},
+    {"fp at sp", ROW_FP_SAVED,
+	{.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_AT_REG, .reg = SP, .off = -8}},
+	MEANING_FP},
+    {"signed", ROW_SP8, {.cfa = CFA_SP8, .ra = RA_8, .ra_signed = true},
+	MEANING_RA_SIGNED},
+    {"not signed", {.cfa = {SF_LOC_REG, SP}, .cfa_off = 8, .ra_signed = 1},
+	{.cfa = CFA_SP8, .ra = RA_8}, MEANING_RA_SIGNED},
+    {"signed with pc", {.cfa = {SF_LOC_REG, SP}, .cfa_off = 8, .ra_signed = 1},
+	{.cfa = CFA_SP8, .ra = RA_8, .ra_signed = true, .ra_signed_with_pc = true},
+	MEANING_RA_SIGNED},
 };
 
 START_TEST(compare)
 {
 	const struct target x86_64 = {.arch = &arch_x86_64};
-	const struct answer_case *c = &cases[_i];
-	enum answer_column column = answer_compare(&x86_64, &c->row, &c->cfi);
+	const struct meaning_case *c = &cases[_i];
+	enum meaning_column column = meaning_compare(&x86_64, &c->row, &c->cfi);
 
-	ck_assert_msg(column == c->column, "%s: %s", c->name, answer_column_name(column));
+	ck_assert_msg(
+	    column == c->column, "%s: %s", c->name, meaning_column_name(column));
 }
 END_TEST
 
@@ -161,14 +147,14 @@ START_TEST(ra_tracked)
 
 	arch.ra_tracked = true;
 	arch.fixed_ra_off = 0;
-	ck_assert_int_eq(answer_compare(&target, &row, &cfi), ANSWER_SAME);
+	ck_assert_int_eq(meaning_compare(&target, &row, &cfi), MEANING_SAME);
 	cfi.ra = (struct cfi_rule)RA_8;
-	ck_assert_int_eq(answer_compare(&target, &row, &cfi), ANSWER_RA);
+	ck_assert_int_eq(meaning_compare(&target, &row, &cfi), MEANING_RA);
 	row.ra.kind = SF_LOC_AT_CFA;
 	row.ra_off = -8;
-	ck_assert_int_eq(answer_compare(&target, &row, &cfi), ANSWER_SAME);
+	ck_assert_int_eq(meaning_compare(&target, &row, &cfi), MEANING_SAME);
 	row.ra_off = -16;
-	ck_assert_int_eq(answer_compare(&target, &row, &cfi), ANSWER_RA);
+	ck_assert_int_eq(meaning_compare(&target, &row, &cfi), MEANING_RA);
 }
 END_TEST
 
@@ -176,25 +162,25 @@ static const struct {
 	struct cfi_rule rule;
 	const char *text;
 } texts[] = {
-	{{.kind = CFI_UNSPECIFIED}, "unspecified"},
-	{{.kind = CFI_UNDEFINED}, "undefined"},
-	{{.kind = CFI_SAME}, "unchanged"},
-	{{.kind = CFI_AT_CFA, .off = -8}, "*(cfa-8)"},
-	{{.kind = CFI_CFA_PLUS, .off = 0}, "cfa+0"},
-	{{.kind = CFI_REG_PLUS, .reg = SP, .off = 16}, "sp+16"},
-	{{.kind = CFI_REG_PLUS, .reg = FP, .off = -16}, "fp-16"},
-	{{.kind = CFI_AT_REG, .reg = 10, .off = 4, .add = -1}, "*(r10+4)-1"},
-	{{.kind = CFI_CONST, .off = 255}, "0xff"},
-	{{.kind = CFI_OPAQUE, .off = 3}, "expression"},
+    {{.kind = CFI_UNSPECIFIED}, "unspecified"},
+    {{.kind = CFI_UNDEFINED}, "undefined"},
+    {{.kind = CFI_SAME}, "unchanged"},
+    {{.kind = CFI_AT_CFA, .off = -8}, "*(cfa-8)"},
+    {{.kind = CFI_CFA_PLUS, .off = 0}, "cfa+0"},
+    {{.kind = CFI_REG_PLUS, .reg = SP, .off = 16}, "sp+16"},
+    {{.kind = CFI_REG_PLUS, .reg = FP, .off = -16}, "fp-16"},
+    {{.kind = CFI_AT_REG, .reg = 10, .off = 4, .add = -1}, "*(r10+4)-1"},
+    {{.kind = CFI_CONST, .off = 255}, "0xff"},
+    {{.kind = CFI_OPAQUE, .off = 3}, "expression"},
 };
 
 START_TEST(words)
 {
 	char text[64], little[4];
 
-	answer_rule_text(&arch_x86_64, &texts[_i].rule, text, sizeof(text));
+	meaning_rule_text(&arch_x86_64, &texts[_i].rule, text, sizeof(text));
 	ck_assert_str_eq(text, texts[_i].text);
-	answer_rule_text(&arch_x86_64, &texts[_i].rule, little, sizeof(little));
+	meaning_rule_text(&arch_x86_64, &texts[_i].rule, little, sizeof(little));
 	ck_assert_uint_eq(strlen(little), 3);
 	ck_assert_int_eq(strncmp(little, text, 3), 0);
 }

@@ -7,7 +7,7 @@
 #include "tests/unit/unit.h"
 
 static const struct arch *const archs[] = {
-	&arch_x86_64, &arch_aarch64, &arch_aarch64_be, &arch_s390x};
+    &arch_x86_64, &arch_aarch64, &arch_aarch64_be, &arch_s390x};
 
 enum { N_ARCHS = sizeof(archs) / sizeof(archs[0]), MAX_CODE = 128 };
 
@@ -47,7 +47,7 @@ START_TEST(stubs)
 		ck_assert_uint_eq(plt->entry_too->size, plt->entry->size);
 		ck_assert_uint_eq(plt->entry_too->n_rows, plt->entry->n_rows);
 		ck_assert_mem_eq(
-			plt->entry_too->rows, plt->entry->rows, sizeof(plt->entry->rows));
+		    plt->entry_too->rows, plt->entry->rows, sizeof(plt->entry->rows));
 	}
 }
 END_TEST
@@ -70,9 +70,9 @@ static void start_add(struct start *start, const struct arch_plt_stub *stub)
 		start->code[start->size] = stub->code[i];
 		/* Where other bytes may stand, any may. */
 		start->mask[start->size] = stub->other && i >= stub->other_at &&
-				i < stub->other_at + stub->other_size
-			? 0
-			: stub->mask[i];
+						   i < stub->other_at + stub->other_size
+					       ? 0
+					       : stub->mask[i];
 		start->rows[start->size] = stub->rows[row];
 		start->rows[start->size++].start = 0;
 	}
@@ -116,8 +116,8 @@ START_TEST(ambiguity)
 		for (size_t j = 0; j < i; j++)
 			for (int way = 0; way < 9; way++)
 				if (!strcmp(plts[i].section, plts[j].section) &&
-					start_of(&plts[i], way / 3, &a) &&
-					start_of(&plts[j], way % 3, &b))
+				    start_of(&plts[i], way / 3, &a) &&
+				    start_of(&plts[j], way % 3, &b))
 					check_pair(&a, &b);
 }
 END_TEST

@@ -34,7 +34,7 @@ static inline void build_end(struct wr *wr, size_t off)
 static inline size_t build_cie(struct wr *wr)
 {
 	static const uint8_t body[] = {
-		0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1};
+	    0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1};
 	size_t off = build_begin(wr);
 
 	wr_bytes(wr, body, sizeof(body));
@@ -43,7 +43,7 @@ static inline size_t build_cie(struct wr *wr)
 }
 
 static inline void build_fde(
-	struct wr *wr, size_t cie, uint32_t range, const void *program, size_t len)
+    struct wr *wr, size_t cie, uint32_t range, const void *program, size_t len)
 {
 	size_t off = build_begin(wr);
 
@@ -58,7 +58,7 @@ static inline void build_fde(
 static inline struct cfi_section build_section(const struct wr *wr)
 {
 	return (struct cfi_section){
-		.data = wr->data, .size = wr->size, .addr = BUILD_ADDR, .addr_size = 8};
+	    .data = wr->data, .size = wr->size, .addr = BUILD_ADDR, .addr_size = 8};
 }
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "cfi/frames.h"
 #include "cfi/interp.h"
-#include "cfi/witness.h"
+#include "cfi/libdwarf.h"
 #include "tests/unit/test_cfi_build.h"
 #include "tests/unit/unit.h"
 
@@ -30,14 +30,14 @@ static uint64_t next_random(uint64_t *state)
 static void build_sample(void)
 {
 	static const uint8_t prologue[] = {
-		0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x02, 0x40, 0x0c, 7, 8};
+	    0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x02, 0x40, 0x0c, 7, 8};
 	static const uint8_t states[] = {
-		0x0a, 0x41, 0x0e, 16, 0x41, 0x0b, 0x03, 0, 1, 0x10, 6, 2, 0x76, 0x78};
+	    0x0a, 0x41, 0x0e, 16, 0x41, 0x0b, 0x03, 0, 1, 0x10, 6, 2, 0x76, 0x78};
 	static const uint8_t plt[] = {0x0e, 16, 0x46, 0x0e, 24, 0x4a, 0x0f, 11, 0x77, 8,
-		0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22};
+	    0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22};
 	static const uint8_t others[] = {0x05, 6, 2, 0x09, 6, 3, 0x14, 7, 0, 0x2e, 16,
-		0x16, 16, 6, 0x77, 0, 0x2f, 0, 0, 0x96, 0x30, 7, 8, 0, 0x41, 0x07, 16,
-		0x04, 8, 0, 0, 0, 0x13, 0x7e};
+	    0x16, 16, 6, 0x77, 0, 0x2f, 0, 0, 0x96, 0x30, 7, 8, 0, 0x41, 0x07, 16, 0x04,
+	    8, 0, 0, 0, 0x13, 0x7e};
 	size_t first, second;
 
 	wr_init(&sample, false);
@@ -150,28 +150,28 @@ START_TEST(mutants_witnessed)
 
 	for (unsigned int i = 0; i < N_WITNESSED; i++) {
 		struct cfi_section section = build_section(&sample);
-		struct cfi_witness *witness;
+		struct cfi_libdwarf *witness;
 		struct err err = {0};
 
 		memcpy(bytes, sample.data, sample.size);
 		if (i)
 			mutate(bytes, sample.size, &state);
 		section.data = bytes;
-		witness = cfi_witness_new(&section, &build_machine, &err);
+		witness = cfi_libdwarf_new(&section, &build_machine, &err);
 		if (!witness) {
 			ck_assert_int_eq(err.kind, ERR_UNSUPPORTED);
 			continue;
 		}
 		n_opened++;
-		for (size_t k = 0; k < cfi_witness_n_fdes(witness); k++) {
+		for (size_t k = 0; k < cfi_libdwarf_n_fdes(witness); k++) {
 			const struct cfi_table *table;
 			uint64_t end;
 
-			if (cfi_witness_table(witness, k, 64, &table, &end, &err) &&
-				table->start < table->end)
+			if (cfi_libdwarf_table(witness, k, 64, &table, &end, &err) &&
+			    table->start < table->end)
 				check_table(table);
 		}
-		cfi_witness_free(witness);
+		cfi_libdwarf_free(witness);
 	}
 	ck_assert(n_opened > 0);
 	free(bytes);

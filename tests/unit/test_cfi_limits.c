@@ -11,7 +11,7 @@
 
 /* rsp + 8 + ((rip & 15) >= 11) * 8, as in GNU ld's PLT */
 static const uint8_t plt_rule[] = {
-	0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22};
+    0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22};
 
 static struct err err;
 
@@ -187,7 +187,7 @@ START_TEST(pointers_wrap_with_the_address_size)
 {
 	static const uint8_t bytes[] = {0xf0, 0xff, 0xff, 0xff};
 	struct cfi_section section = {
-		.data = bytes, .size = 4, .addr = 0x1000, .addr_size = 8};
+	    .data = bytes, .size = 4, .addr = 0x1000, .addr_size = 8};
 	struct cfi_pointer ptr;
 	struct rd rd;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Who speaks for which byte: claims_read against counting, byte by byte. */
+/* Who speaks for which byte: cfi_ranges_read against counting, byte by byte. */
 #include <string.h>
 
-#include "cfi/claims.h"
+#include "cfi/ranges.h"
 #include "tests/unit/unit.h"
 
 enum { SPACE = 64, MAX_FDES = 9 };
@@ -20,7 +20,7 @@ static void scene_add(struct scene *scene, uint64_t start, uint64_t end, uint8_t
 
 	scene->programs[i] = program;
 	scene->fdes[i] = (struct cfi_fde){
-		.pc = start, .range = end - start, .program_off = i, .program_len = 1};
+	    .pc = start, .range = end - start, .program_off = i, .program_len = 1};
 	scene->frames.fdes = scene->fdes;
 	scene->frames.section.data = scene->programs;
 	scene->frames.section.size = MAX_FDES;
@@ -40,9 +40,9 @@ static bool scene_same(const struct scene *scene, size_t a, size_t b)
 	       scene->programs[a] == scene->programs[b];
 }
 
-/* The claim at pc must say what the FDEs there are. */
+/* The range at pc must say what the FDEs there are. */
 static void scene_check_at(
-	const struct scene *scene, const struct claim *claim, uint64_t pc)
+    const struct scene *scene, const struct cfi_range *range, uint64_t pc)
 {
 	size_t n = 0, speaker = 0;
 
@@ -53,39 +53,39 @@ static void scene_check_at(
 			n++;
 		speaker = i;
 	}
-	ck_assert_msg((n != 0) == (claim != NULL), "at %d", (int)pc);
-	if (!claim)
+	ck_assert_msg((n != 0) == (range != NULL), "at %d", (int)pc);
+	if (!range)
 		return;
-	ck_assert_msg(claim->contested == (n > 1), "at %d", (int)pc);
-	ck_assert(claim->fde < scene->frames.n_fdes);
+	ck_assert_msg(range->overlapping == (n > 1), "at %d", (int)pc);
+	ck_assert(range->fde < scene->frames.n_fdes);
 	if (n == 1)
-		ck_assert(scene_same(scene, claim->fde, speaker));
+		ck_assert(scene_same(scene, range->fde, speaker));
 	else
-		ck_assert(scene_covers(scene, claim->fde, claim->start));
+		ck_assert(scene_covers(scene, range->fde, range->start));
 }
 
 static void scene_check(const struct scene *scene)
 {
-	struct claims claims;
+	struct cfi_ranges ranges;
 	struct err err = {0};
 	uint64_t bytes = 0;
 
-	ck_assert(claims_read(&scene->frames, &claims, &err));
-	for (size_t i = 0; i < claims.n; i++) {
-		ck_assert(claims.list[i].start < claims.list[i].end);
-		ck_assert(i == 0 || claims.list[i - 1].end <= claims.list[i].start);
-		bytes += claims.list[i].end - claims.list[i].start;
+	ck_assert(cfi_ranges_read(&scene->frames, &ranges, &err));
+	for (size_t i = 0; i < ranges.n; i++) {
+		ck_assert(ranges.list[i].start < ranges.list[i].end);
+		ck_assert(i == 0 || ranges.list[i - 1].end <= ranges.list[i].start);
+		bytes += ranges.list[i].end - ranges.list[i].start;
 	}
-	ck_assert_uint_eq(bytes, claims.code_bytes);
+	ck_assert_uint_eq(bytes, ranges.code_bytes);
 	for (uint64_t pc = 0; pc < SPACE; pc++) {
-		const struct claim *at = NULL;
+		const struct cfi_range *at = NULL;
 
-		for (size_t i = 0; i < claims.n; i++)
-			if (pc >= claims.list[i].start && pc < claims.list[i].end)
-				at = &claims.list[i];
+		for (size_t i = 0; i < ranges.n; i++)
+			if (pc >= ranges.list[i].start && pc < ranges.list[i].end)
+				at = &ranges.list[i];
 		scene_check_at(scene, at, pc);
 	}
-	claims_deinit(&claims);
+	cfi_ranges_deinit(&ranges);
 }
 
 START_TEST(random_intervals)
@@ -100,7 +100,7 @@ START_TEST(random_intervals)
 		for (int j = 0; j < n; j++) {
 			uint64_t start = (uint64_t)rand() % (SPACE - 1);
 			uint64_t size =
-				1 + (uint64_t)rand() % (rand() % 2 ? 8 : SPACE - start);
+			    1 + (uint64_t)rand() % (rand() % 2 ? 8 : SPACE - start);
 
 			if (size > SPACE - start)
 				size = SPACE - start;
@@ -114,33 +114,33 @@ END_TEST
 struct expectation {
 	uint64_t start, end;
 	uint32_t fde;
-	bool contested;
+	bool overlapping;
 };
 
 static void expect(const struct scene *scene, const struct expectation *wanted, size_t n,
-	size_t n_duplicates, size_t n_contested)
+    size_t n_duplicates, size_t n_overlapping)
 {
-	struct claims claims;
+	struct cfi_ranges ranges;
 	struct err err = {0};
 
 	scene_check(scene);
-	ck_assert(claims_read(&scene->frames, &claims, &err));
-	ck_assert_uint_eq(claims.n, n);
+	ck_assert(cfi_ranges_read(&scene->frames, &ranges, &err));
+	ck_assert_uint_eq(ranges.n, n);
 	for (size_t i = 0; i < n; i++) {
-		ck_assert_uint_eq(claims.list[i].start, wanted[i].start);
-		ck_assert_uint_eq(claims.list[i].end, wanted[i].end);
-		ck_assert_uint_eq(claims.list[i].fde, wanted[i].fde);
-		ck_assert(claims.list[i].contested == wanted[i].contested);
+		ck_assert_uint_eq(ranges.list[i].start, wanted[i].start);
+		ck_assert_uint_eq(ranges.list[i].end, wanted[i].end);
+		ck_assert_uint_eq(ranges.list[i].fde, wanted[i].fde);
+		ck_assert(ranges.list[i].overlapping == wanted[i].overlapping);
 	}
-	ck_assert_uint_eq(claims.n_duplicates, n_duplicates);
-	ck_assert_uint_eq(claims.n_contested, n_contested);
-	claims_deinit(&claims);
+	ck_assert_uint_eq(ranges.n_duplicates, n_duplicates);
+	ck_assert_uint_eq(ranges.n_overlapping, n_overlapping);
+	cfi_ranges_deinit(&ranges);
 }
 
 START_TEST(neighbours_out_of_order)
 {
 	static const struct expectation wanted[] = {
-		{0, 10, 1, false}, {10, 20, 0, false}};
+	    {0, 10, 1, false}, {10, 20, 0, false}};
 	struct scene scene = {0};
 
 	scene_add(&scene, 10, 20, 0);
@@ -175,7 +175,7 @@ END_TEST
 START_TEST(one_inside_another)
 {
 	static const struct expectation wanted[] = {
-		{0, 10, 0, false}, {10, 20, 0, true}, {20, 30, 0, false}};
+	    {0, 10, 0, false}, {10, 20, 0, true}, {20, 30, 0, false}};
 	struct scene scene = {0};
 
 	scene_add(&scene, 0, 30, 1);
@@ -187,7 +187,7 @@ END_TEST
 START_TEST(a_chain)
 {
 	static const struct expectation wanted[] = {{0, 5, 0, false}, {5, 10, 0, true},
-		{10, 15, 1, false}, {15, 20, 1, true}, {20, 30, 2, false}};
+	    {10, 15, 1, false}, {15, 20, 1, true}, {20, 30, 2, false}};
 	struct scene scene = {0};
 
 	scene_add(&scene, 0, 10, 1);
@@ -197,35 +197,35 @@ START_TEST(a_chain)
 }
 END_TEST
 
-/* Parts cover everything, in order, and no FDE's neighbouring claims are in two. */
+/* Parts cover everything, in order, and no FDE's neighbouring ranges are in two. */
 START_TEST(parts)
 {
-	struct claim list[40];
-	struct claims claims = {.list = list};
+	struct cfi_range list[40];
+	struct cfi_ranges ranges = {.list = list};
 
 	srand((unsigned int)_i);
-	claims.n = (size_t)rand() % 41;
-	for (size_t i = 0; i < claims.n; i++)
+	ranges.n = (size_t)rand() % 41;
+	for (size_t i = 0; i < ranges.n; i++)
 		list[i].fde = i && rand() % 3 ? list[i - 1].fde : (uint32_t)i;
 	for (size_t n = 1; n < 50; n++) {
 		size_t at = 0;
 
 		for (size_t i = 0; i < n; i++) {
-			size_t end = claims_part_end(&claims, i, n);
+			size_t end = cfi_ranges_part_end(&ranges, i, n);
 
 			ck_assert_uint_ge(end, at);
-			ck_assert_uint_le(end, claims.n);
-			if (end && end < claims.n)
+			ck_assert_uint_le(end, ranges.n);
+			if (end && end < ranges.n)
 				ck_assert_uint_ne(list[end - 1].fde, list[end].fde);
 			at = end;
 		}
-		ck_assert_uint_eq(at, claims.n);
+		ck_assert_uint_eq(at, ranges.n);
 	}
-	ck_assert_uint_eq(claims_n_parts(&claims, 8), 1);
-	claims.n = 1 << 20;
-	ck_assert_uint_eq(claims_n_parts(&claims, 8), 8);
-	ck_assert_uint_eq(claims_n_parts(&claims, 1), 1);
-	ck_assert_uint_eq(claims_n_parts(&claims, 0), 1);
+	ck_assert_uint_eq(cfi_ranges_n_parts(&ranges, 8), 1);
+	ranges.n = 1 << 20;
+	ck_assert_uint_eq(cfi_ranges_n_parts(&ranges, 8), 8);
+	ck_assert_uint_eq(cfi_ranges_n_parts(&ranges, 1), 1);
+	ck_assert_uint_eq(cfi_ranges_n_parts(&ranges, 0), 1);
 }
 END_TEST
 
@@ -236,11 +236,11 @@ START_TEST(many)
 	static struct cfi_fde fdes[N];
 	static const uint8_t program[1];
 	struct cfi_frames frames = {
-		.fdes = fdes, .n_fdes = N, .section = {.data = program, .size = 1}};
+	    .fdes = fdes, .n_fdes = N, .section = {.data = program, .size = 1}};
 	uint64_t spread = UINT64_C(1) << (4 + 7 * _i),
 		 base = _i > 4 ? UINT64_C(1) << 62 : 0;
 	size_t n_twice = 0;
-	struct claims claims;
+	struct cfi_ranges ranges;
 	struct err err = {0};
 
 	srand((unsigned int)_i);
@@ -259,31 +259,31 @@ START_TEST(many)
 		fdes[i] = fdes[j];
 		fdes[j] = fde;
 	}
-	ck_assert(claims_read(&frames, &claims, &err));
-	ck_assert_uint_eq(claims.n, N - n_twice);
-	ck_assert_uint_eq(claims.n_duplicates, n_twice);
-	for (size_t i = 0; i < claims.n; i++) {
-		ck_assert_uint_eq(claims.list[i].start, fdes[claims.list[i].fde].pc);
-		ck_assert(!claims.list[i].contested);
-		ck_assert(i == 0 || claims.list[i].start > claims.list[i - 1].start);
+	ck_assert(cfi_ranges_read(&frames, &ranges, &err));
+	ck_assert_uint_eq(ranges.n, N - n_twice);
+	ck_assert_uint_eq(ranges.n_duplicates, n_twice);
+	for (size_t i = 0; i < ranges.n; i++) {
+		ck_assert_uint_eq(ranges.list[i].start, fdes[ranges.list[i].fde].pc);
+		ck_assert(!ranges.list[i].overlapping);
+		ck_assert(i == 0 || ranges.list[i].start > ranges.list[i - 1].start);
 	}
-	/* Of those that say the same, the first speaks: no other claim's FDE is passed
+	/* Of those that say the same, the first speaks: no other range's FDE is passed
 	 * over for a later one. */
 	for (size_t i = 0; i < N; i++) {
-		size_t low = 0, high = claims.n - 1;
+		size_t low = 0, high = ranges.n - 1;
 
 		while (low < high) {
 			size_t middle = low + (high - low) / 2;
 
-			if (claims.list[middle].start < fdes[i].pc)
+			if (ranges.list[middle].start < fdes[i].pc)
 				low = middle + 1;
 			else
 				high = middle;
 		}
-		ck_assert_uint_eq(claims.list[low].start, fdes[i].pc);
-		ck_assert_uint_le(claims.list[low].fde, i);
+		ck_assert_uint_eq(ranges.list[low].start, fdes[i].pc);
+		ck_assert_uint_le(ranges.list[low].fde, i);
 	}
-	claims_deinit(&claims);
+	cfi_ranges_deinit(&ranges);
 }
 END_TEST
 
@@ -297,8 +297,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("claims");
-	TCase *tcase = tcase_create("claims");
+	Suite *suite = suite_create("ranges");
+	TCase *tcase = tcase_create("ranges");
 
 	tcase_add_loop_test(tcase, random_intervals, 1, 9);
 	tcase_add_test(tcase, neighbours_out_of_order);

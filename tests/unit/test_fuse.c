@@ -11,7 +11,7 @@ enum { MAX_TAKEN = 4, MAX_ELEMENTS = 11, BASE = 0x4000 };
 /* A model and what may not be covered in it. */
 struct text {
 	struct sf_section section;
-	struct sf_fuse_range taken[MAX_TAKEN];
+	struct sf_compact_range taken[MAX_TAKEN];
 	size_t n_taken;
 };
 
@@ -19,7 +19,7 @@ struct text {
 static struct sf_row text_row(struct prng *prng, const struct sf_abi *abi, uint32_t start)
 {
 	struct sf_row row =
-		fixture_cfa(start, abi->sp, 160 + 8 * (int)prng_below(prng, 3));
+	    fixture_cfa(start, abi->sp, 160 + 8 * (int)prng_below(prng, 3));
 
 	if (prng_below(prng, 6) == 0)
 		row.cfa_off += 400;
@@ -35,14 +35,14 @@ static void text_rows(struct text *text, struct prng *prng, uint32_t size, bool 
 	uint32_t start = 0;
 
 	if (copy && section->n_funcs > 1 &&
-		section->funcs[section->n_funcs - 2].size <= size) {
+	    section->funcs[section->n_funcs - 2].size <= size) {
 		func->first_row = func[-1].first_row;
 		func->n_rows = func[-1].n_rows;
 		func->size = size;
 		return;
 	}
 	for (; start < size;
-		start += 1 + prng_below(prng, prng_below(prng, 3) ? 4 : 300)) {
+	     start += 1 + prng_below(prng, prng_below(prng, 3) ? 4 : 300)) {
 		struct sf_row row = text_row(prng, sf_abi_find(section->abi), start);
 
 		/* As in every model, neighbours differ. */
@@ -52,7 +52,7 @@ static void text_rows(struct text *text, struct prng *prng, uint32_t size, bool 
 }
 
 static struct text text_make(
-	struct prng *prng, uint8_t abi_id, uint32_t n_funcs, bool wild)
+    struct prng *prng, uint8_t abi_id, uint32_t n_funcs, bool wild)
 {
 	struct text text = {.section = fixture_section(abi_id)};
 	const struct sf_abi *abi = sf_abi_find(abi_id);
@@ -60,8 +60,8 @@ static struct text text_make(
 
 	for (uint32_t i = 0; i < n_funcs; i++) {
 		struct sf_func func = {
-			.start = addr + (i ? prng_below(prng, wild ? 20 : 16) : 0),
-			.size = 1 + prng_below(prng, prng_below(prng, 4) ? 24 : 600)};
+		    .start = addr + (i ? prng_below(prng, wild ? 20 : 16) : 0),
+		    .size = 1 + prng_below(prng, prng_below(prng, 4) ? 24 : 600)};
 
 		if (wild && prng_below(prng, 8) == 0)
 			func.signal_frame = true;
@@ -73,12 +73,12 @@ static struct text text_make(
 			func.pauth_b = true;
 		if (wild && text.n_taken < MAX_TAKEN && i && prng_below(prng, 4) == 0)
 			text.taken[text.n_taken++] =
-				prng_below(prng, 2)
-					? (struct sf_fuse_range){addr, func.start}
-					: (struct sf_fuse_range){func.start, func.start};
+			    prng_below(prng, 2)
+				? (struct sf_compact_range){addr, func.start}
+				: (struct sf_compact_range){func.start, func.start};
 		ck_assert(sf_section_add_func(&text.section, &func));
 		text_rows(&text, prng, func.pcmask ? func.rep_size : func.size,
-			!func.pcmask && prng_below(prng, 3) == 0);
+		    !func.pcmask && prng_below(prng, 3) == 0);
 		addr = text.section.funcs[i].start + text.section.funcs[i].size;
 	}
 	return text;
@@ -96,7 +96,7 @@ static struct sf_section copy_of(const struct sf_section *section)
 }
 
 static const struct sf_row *row_at(
-	const struct sf_section *section, uint64_t pc, const struct sf_func **owner)
+    const struct sf_section *section, uint64_t pc, const struct sf_func **owner)
 {
 	*owner = NULL;
 	for (size_t i = 0; i < section->n_funcs; i++) {
@@ -132,12 +132,12 @@ static bool padding_at(const struct text *text, uint64_t pc)
 	for (size_t i = 0; i < text->n_taken; i++)
 		if (text->taken[i].start <= after && text->taken[i].end >= before)
 			return false;
-	return before && after - before <= SF_FUSE_PADDING_MAX;
+	return before && after - before <= SF_COMPACT_PADDING_MAX;
 }
 
 /* The number of bytes of padding that the new model covers. */
 static uint64_t answers_kept(
-	const struct text *text, const struct sf_section *fused, int seed)
+    const struct text *text, const struct sf_section *fused, int seed)
 {
 	const struct sf_func *last = &text->section.funcs[text->section.n_funcs - 1];
 	uint64_t padding = 0;
@@ -149,25 +149,25 @@ static uint64_t answers_kept(
 
 		if (!had && has) {
 			if (!padding_at(text, pc) ||
-				row_at(fused, pc - 1, &before_func) != now)
+			    row_at(fused, pc - 1, &before_func) != now)
 				ck_abort_msg(
-					"seed %d: covers 0x%x", seed, (unsigned int)pc);
+				    "seed %d: covers 0x%x", seed, (unsigned int)pc);
 			padding++;
 		} else if (!had != !has || (had && !sf_row_same(old, now))) {
 			ck_abort_msg(
-				"seed %d: another row at 0x%x", seed, (unsigned int)pc);
+			    "seed %d: another row at 0x%x", seed, (unsigned int)pc);
 		} else if (had && (had->pauth_b != has->pauth_b ||
-					  had->signal_frame != has->signal_frame ||
-					  had->pcmask != has->pcmask)) {
+				      had->signal_frame != has->signal_frame ||
+				      had->pcmask != has->pcmask)) {
 			ck_abort_msg(
-				"seed %d: another FDE at 0x%x", seed, (unsigned int)pc);
+			    "seed %d: another FDE at 0x%x", seed, (unsigned int)pc);
 		}
 	}
 	return padding;
 }
 
-static void limits_kept(const struct text *text, const struct sf_section *fused,
-	uint32_t max_rows, int seed)
+static void limits_kept(
+    const struct text *text, const struct sf_section *fused, uint32_t max_rows, int seed)
 {
 	for (size_t i = 0; i < fused->n_funcs; i++) {
 		const struct sf_func *func = &fused->funcs[i], *first, *last;
@@ -202,36 +202,35 @@ static size_t shared_with_others(const struct sf_section *section)
 static const struct {
 	uint8_t abi, version;
 } targets[] = {
-	{SFRAME_ABI_AMD64_ENDIAN_LITTLE, 1},
-	{SFRAME_ABI_AMD64_ENDIAN_LITTLE, 2},
-	{SFRAME_ABI_AMD64_ENDIAN_LITTLE, 3},
-	{SFRAME_ABI_AARCH64_ENDIAN_LITTLE, 2},
-	{SFRAME_ABI_AARCH64_ENDIAN_LITTLE, 3},
-	{SFRAME_ABI_S390X_ENDIAN_BIG, 2},
-	{SFRAME_ABI_S390X_ENDIAN_BIG, 3},
+    {SFRAME_ABI_AMD64_ENDIAN_LITTLE, 1},
+    {SFRAME_ABI_AMD64_ENDIAN_LITTLE, 2},
+    {SFRAME_ABI_AMD64_ENDIAN_LITTLE, 3},
+    {SFRAME_ABI_AARCH64_ENDIAN_LITTLE, 2},
+    {SFRAME_ABI_AARCH64_ENDIAN_LITTLE, 3},
+    {SFRAME_ABI_S390X_ENDIAN_BIG, 2},
+    {SFRAME_ABI_S390X_ENDIAN_BIG, 3},
 };
 
 START_TEST(every_answer_and_limit)
 {
 	struct prng prng = {
-		UINT64_C(0x1d872b41) + (uint64_t)_i * UINT64_C(0x9e3779b97f4a7c15)};
+	    UINT64_C(0x1d872b41) + (uint64_t)_i * UINT64_C(0x9e3779b97f4a7c15)};
 	uint8_t version = targets[_i % 7].version;
 	struct text text =
-		text_make(&prng, targets[_i % 7].abi, 1 + prng_below(&prng, 30), true);
-	struct sf_fuse_options options = {.version = version,
-		.max_rows = 2 + prng_below(&prng, 40),
-		.taken = text.taken,
-		.n_taken = text.n_taken};
+	    text_make(&prng, targets[_i % 7].abi, 1 + prng_below(&prng, 30), true);
+	struct sf_compact_options options = {.version = version,
+	    .max_rows = 2 + prng_below(&prng, 40),
+	    .taken = text.taken,
+	    .n_taken = text.n_taken};
 	struct sf_section fused = copy_of(&text.section);
-	struct sf_fuse_stats stats;
+	struct sf_compact_stats stats;
 	struct err err = {0};
 
-	ck_assert(sf_fuse(&fused, &options, &stats, &err));
+	ck_assert(sf_compact(&fused, &options, &stats, &err));
 	ck_assert_uint_eq(answers_kept(&text, &fused, _i), stats.padding_bytes);
 	limits_kept(&text, &fused, options.max_rows, _i);
 	ck_assert_uint_le(encoded(version, &fused, true),
-		encoded(version, &text.section, true) +
-			shared_with_others(&text.section));
+	    encoded(version, &text.section, true) + shared_with_others(&text.section));
 	ck_assert_uint_eq(stats.n_before, text.section.n_funcs);
 	ck_assert_uint_eq(stats.n_funcs, fused.n_funcs);
 	sf_section_deinit(&fused);
@@ -246,41 +245,41 @@ static bool left_apart(const struct text *text, const struct sf_section *fused, 
 	const struct sf_func *a = &fused->funcs[i], *b = a + 1;
 
 	if (a->n_rows != 1 || b->n_rows != 1 || a->pcmask || b->pcmask ||
-		a->signal_frame || b->signal_frame || a->pauth_b != b->pauth_b ||
-		!sf_row_same(&fused->rows[a->first_row], &fused->rows[b->first_row]))
+	    a->signal_frame || b->signal_frame || a->pauth_b != b->pauth_b ||
+	    !sf_row_same(&fused->rows[a->first_row], &fused->rows[b->first_row]))
 		return false;
 	for (size_t j = 0; j < text->n_taken; j++)
 		if (text->taken[j].start <= b->start &&
-			text->taken[j].end >= a->start + a->size)
+		    text->taken[j].end >= a->start + a->size)
 			return false;
-	return b->start - a->start - a->size <= SF_FUSE_PADDING_MAX;
+	return b->start - a->start - a->size <= SF_COMPACT_PADDING_MAX;
 }
 
-/* The same for sf_fuse_equal, in texts where most functions have one row. */
+/* The same for sf_compact_equal, in texts where most functions have one row. */
 static void equal_text(int seed)
 {
 	struct prng prng = {
-		UINT64_C(0x2c41d7) + (uint64_t)seed * UINT64_C(0x9e3779b97f4a7c15)};
+	    UINT64_C(0x2c41d7) + (uint64_t)seed * UINT64_C(0x9e3779b97f4a7c15)};
 	uint8_t version = targets[seed % 7].version;
 	struct text text =
-		text_make(&prng, targets[seed % 7].abi, 1 + prng_below(&prng, 40), true);
-	struct sf_fuse_options options = {
-		.version = version, .taken = text.taken, .n_taken = text.n_taken};
+	    text_make(&prng, targets[seed % 7].abi, 1 + prng_below(&prng, 40), true);
+	struct sf_compact_options options = {
+	    .version = version, .taken = text.taken, .n_taken = text.n_taken};
 	struct sf_section fused;
-	struct sf_fuse_stats stats;
+	struct sf_compact_stats stats;
 	struct err err = {0};
 
 	for (size_t i = 0; i < text.section.n_funcs; i++)
 		if (prng_below(&prng, 4))
 			text.section.funcs[i].n_rows = 1;
 	fused = copy_of(&text.section);
-	ck_assert(sf_fuse_equal(&fused, &options, &stats, &err));
+	ck_assert(sf_compact_equal(&fused, &options, &stats, &err));
 	ck_assert_uint_eq(answers_kept(&text, &fused, seed), stats.padding_bytes);
 	ck_assert_uint_eq(
-		stats.n_before - stats.n_funcs, text.section.n_funcs - fused.n_funcs);
+	    stats.n_before - stats.n_funcs, text.section.n_funcs - fused.n_funcs);
 	for (int share = 0; share < 2; share++)
 		ck_assert_uint_le(encoded(version, &fused, share),
-			encoded(version, &text.section, share));
+		    encoded(version, &text.section, share));
 	for (size_t i = 0; i + 1 < fused.n_funcs; i++)
 		if (left_apart(&text, &fused, i))
 			ck_abort_msg("seed %d: function %zu could go on", seed, i);
@@ -314,8 +313,8 @@ static size_t elements_of(const struct sf_section *section, struct element *list
 		for (uint32_t j = 0; j < func->n_rows; j++) {
 			if (n == MAX_ELEMENTS)
 				return 0;
-			list[n] = (struct element){
-				.row = &section->rows[func->first_row + j],
+			list[n] =
+			    (struct element){.row = &section->rows[func->first_row + j],
 				.func = i,
 				.begins = j == 0};
 			list[n].addr = func->start + list[n].row->start;
@@ -328,7 +327,7 @@ static size_t elements_of(const struct sf_section *section, struct element *list
 /* The model that the cuts make, a bit for each element that begins a piece. False when it
  * breaks the bound on rows. */
 static bool cut_by(const struct sf_section *section, const struct element *list, size_t n,
-	unsigned int cuts, uint32_t max_rows, struct sf_section *out)
+    unsigned int cuts, uint32_t max_rows, struct sf_section *out)
 {
 	size_t first = 0;
 
@@ -357,7 +356,7 @@ static bool cut_by(const struct sf_section *section, const struct element *list,
 }
 
 static size_t cheapest(
-	const struct sf_section *section, uint8_t version, uint32_t max_rows)
+    const struct sf_section *section, uint8_t version, uint32_t max_rows)
 {
 	struct element list[MAX_ELEMENTS];
 	size_t n = elements_of(section, list), best = SIZE_MAX;
@@ -388,15 +387,15 @@ START_TEST(near_the_best)
 	for (int i = 0; i < 400 || n < 60; i++) {
 		uint8_t version = (uint8_t)(1 + prng_below(&prng, 3));
 		struct text text = text_make(&prng, SFRAME_ABI_AMD64_ENDIAN_LITTLE,
-			1 + prng_below(&prng, 5), false);
-		struct sf_fuse_options options = {
-			.version = version, .max_rows = 2 + prng_below(&prng, 8)};
+		    1 + prng_below(&prng, 5), false);
+		struct sf_compact_options options = {
+		    .version = version, .max_rows = 2 + prng_below(&prng, 8)};
 		size_t best = cheapest(&text.section, version, options.max_rows), got;
-		struct sf_fuse_stats stats;
+		struct sf_compact_stats stats;
 		struct err err = {0};
 
 		if (best != SIZE_MAX) {
-			ck_assert(sf_fuse(&text.section, &options, &stats, &err));
+			ck_assert(sf_compact(&text.section, &options, &stats, &err));
 			got = encoded(version, &text.section, true);
 			ck_assert_uint_ge(got, best);
 			ck_assert_uint_le(got * 4, best * 5);
@@ -430,30 +429,30 @@ START_TEST(seams)
 {
 	static const struct {
 		uint32_t gap;
-		struct sf_fuse_range taken;
+		struct sf_compact_range taken;
 		bool joined;
 	} cases[] = {
-		{0, {0}, true},
-		{15, {0}, true},
-		{16, {0}, false},
-		{15, {BASE + 0x40, BASE + 0x41}, false},
-		{15, {BASE + 0x4e, BASE + 0x4f}, false},
-		{15, {BASE + 0x4f, BASE + 0x4f}, false},
-		{0, {BASE + 0x40, BASE + 0x40}, false},
-		{15, {BASE, BASE}, true},
-		{15, {BASE + 0x8f, BASE + 0x9f}, true},
+	    {0, {0}, true},
+	    {15, {0}, true},
+	    {16, {0}, false},
+	    {15, {BASE + 0x40, BASE + 0x41}, false},
+	    {15, {BASE + 0x4e, BASE + 0x4f}, false},
+	    {15, {BASE + 0x4f, BASE + 0x4f}, false},
+	    {0, {BASE + 0x40, BASE + 0x40}, false},
+	    {15, {BASE, BASE}, true},
+	    {15, {BASE + 0x8f, BASE + 0x9f}, true},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct sf_fuse_options options = {.version = 2,
-			.max_rows = SF_FUSE_ROWS,
-			.taken = &cases[i].taken,
-			.n_taken = cases[i].taken.end != 0};
+		struct sf_compact_options options = {.version = 2,
+		    .max_rows = SF_COMPACT_ROWS,
+		    .taken = &cases[i].taken,
+		    .n_taken = cases[i].taken.end != 0};
 		struct sf_section section;
 		struct err err = {0};
 
 		two_functions(&section, cases[i].gap);
-		ck_assert(sf_fuse(&section, &options, NULL, &err));
+		ck_assert(sf_compact(&section, &options, NULL, &err));
 		ck_assert_uint_eq(section.n_funcs, cases[i].joined ? 1 : 2);
 		if (cases[i].joined) {
 			/* The seam is one row, sp + 8 on both sides. */
@@ -468,14 +467,14 @@ END_TEST
 START_TEST(nothing_to_do)
 {
 	struct sf_section section = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
-	struct sf_fuse_options options = {.version = 2, .max_rows = SF_FUSE_ROWS};
-	struct sf_fuse_stats stats;
+	struct sf_compact_options options = {.version = 2, .max_rows = SF_COMPACT_ROWS};
+	struct sf_compact_stats stats;
 	struct err err = {0};
 
-	ck_assert(sf_fuse(&section, &options, &stats, &err));
+	ck_assert(sf_compact(&section, &options, &stats, &err));
 	ck_assert_uint_eq(stats.n_funcs, 0);
 	options.version = 4;
-	ck_assert(!sf_fuse(&section, &options, &stats, &err));
+	ck_assert(!sf_compact(&section, &options, &stats, &err));
 	ck_assert_int_eq(err.kind, ERR_INTERNAL);
 }
 END_TEST

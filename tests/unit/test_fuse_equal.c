@@ -33,26 +33,26 @@ enum pair {
 };
 
 static const char *const names[N_PAIRS] = {
-	[ALIKE] = "alike",
-	[OTHER_ROW] = "another row",
-	[SIGNED_ROW] = "a row that differs in the signature",
-	[FIRST_HAS_TWO] = "the first has two rows",
-	[SECOND_HAS_TWO] = "the second has two rows",
-	[BOTH_HAVE_TWO] = "both have two",
-	[FIRST_REPEATS] = "the first is PCMASK",
-	[SECOND_REPEATS] = "the second is PCMASK",
-	[BOTH_REPEAT] = "both are PCMASK",
-	[FIRST_IS_SIGNAL] = "the first is a signal frame",
-	[SECOND_IS_SIGNAL] = "the second is a signal frame",
-	[BOTH_ARE_SIGNALS] = "both are signal frames",
-	[FIRST_HAS_KEY_B] = "the first has key B",
-	[SECOND_HAS_KEY_B] = "the second has key B",
-	[BOTH_HAVE_KEY_B] = "both have key B",
-	[BOTH_ARE_FLEXIBLE] = "both are flexible",
-	[BOTH_ARE_OUTERMOST] = "both are outermost",
-	[SECOND_ROW_LATE] = "a row that does not begin with its function",
-	[LARGE] = "as large as an FDE gets",
-	[TOO_LARGE] = "larger",
+    [ALIKE] = "alike",
+    [OTHER_ROW] = "another row",
+    [SIGNED_ROW] = "a row that differs in the signature",
+    [FIRST_HAS_TWO] = "the first has two rows",
+    [SECOND_HAS_TWO] = "the second has two rows",
+    [BOTH_HAVE_TWO] = "both have two",
+    [FIRST_REPEATS] = "the first is PCMASK",
+    [SECOND_REPEATS] = "the second is PCMASK",
+    [BOTH_REPEAT] = "both are PCMASK",
+    [FIRST_IS_SIGNAL] = "the first is a signal frame",
+    [SECOND_IS_SIGNAL] = "the second is a signal frame",
+    [BOTH_ARE_SIGNALS] = "both are signal frames",
+    [FIRST_HAS_KEY_B] = "the first has key B",
+    [SECOND_HAS_KEY_B] = "the second has key B",
+    [BOTH_HAVE_KEY_B] = "both have key B",
+    [BOTH_ARE_FLEXIBLE] = "both are flexible",
+    [BOTH_ARE_OUTERMOST] = "both are outermost",
+    [SECOND_ROW_LATE] = "a row that does not begin with its function",
+    [LARGE] = "as large as an FDE gets",
+    [TOO_LARGE] = "larger",
 };
 
 static bool joins(enum pair pair)
@@ -115,15 +115,15 @@ static struct sf_section make(uint8_t abi, enum pair pair, uint32_t gap)
 	return section;
 }
 
-static struct sf_fuse_stats fuse(struct sf_section *section, uint8_t version,
-	const struct sf_fuse_range *taken, size_t n_taken)
+static struct sf_compact_stats fuse(struct sf_section *section, uint8_t version,
+    const struct sf_compact_range *taken, size_t n_taken)
 {
-	const struct sf_fuse_options options = {
-		.version = version, .taken = taken, .n_taken = n_taken};
-	struct sf_fuse_stats stats;
+	const struct sf_compact_options options = {
+	    .version = version, .taken = taken, .n_taken = n_taken};
+	struct sf_compact_stats stats;
 	struct err err = {0};
 
-	ck_assert_msg(sf_fuse_equal(section, &options, &stats, &err), "%s", err.text);
+	ck_assert_msg(sf_compact_equal(section, &options, &stats, &err), "%s", err.text);
 	ck_assert_uint_eq(stats.n_funcs, section->n_funcs);
 	return stats;
 }
@@ -138,18 +138,18 @@ START_TEST(pairs)
 	for (uint32_t gap = 0; gap < 18; gap++) {
 		struct sf_section section = make(abi, pair, gap);
 		struct sf_func second = section.funcs[1];
-		struct sf_fuse_stats stats = fuse(&section, 3, NULL, 0);
+		struct sf_compact_stats stats = fuse(&section, 3, NULL, 0);
 		bool joined = joins(pair) && gap < 16;
 
 		if (section.n_funcs != (joined ? 1 : 2))
 			ck_abort_msg("%s, %u bytes apart: %zu functions", names[pair],
-				gap, section.n_funcs);
+			    gap, section.n_funcs);
 		ck_assert_uint_eq(stats.n_before, 2);
 		ck_assert_uint_eq(stats.rows_before - stats.n_rows, joined);
 		ck_assert_uint_eq(stats.padding_bytes, joined ? gap : 0);
 		if (joined) {
 			ck_assert_uint_eq(
-				section.funcs[0].size, second.start + second.size - BASE);
+			    section.funcs[0].size, second.start + second.size - BASE);
 			ck_assert_uint_eq(section.funcs[0].first_row, 0);
 		} else {
 			ck_assert_mem_eq(&section.funcs[1], &second, sizeof(second));
@@ -164,24 +164,24 @@ START_TEST(taken)
 {
 	static const struct {
 		uint32_t gap;
-		struct sf_fuse_range taken[2];
+		struct sf_compact_range taken[2];
 		bool joined;
 	} cases[] = {
-		{15, {{BASE + 0x10, BASE + 0x11}}, false},
-		{15, {{BASE + 0x1e, BASE + 0x1f}}, false},
-		{15, {{BASE + 0x18, BASE + 0x18}}, false},
-		{15, {{BASE + 0x10, BASE + 0x10}}, false},
-		{15, {{BASE + 0x1f, BASE + 0x1f}}, false},
-		{0, {{BASE + 0x10, BASE + 0x10}}, false},
-		{0, {{BASE, BASE}, {BASE + 0x10, BASE + 0x10}}, false},
-		{15, {{0x100, 0x200}, {BASE + 0x12, BASE + 0x14}}, false},
-		{15, {{BASE, BASE}, {BASE + 0x2f, BASE + 0x2f}}, true},
-		{0, {{0x100, BASE}, {BASE + 0x20, BASE + 0x30}}, true},
+	    {15, {{BASE + 0x10, BASE + 0x11}}, false},
+	    {15, {{BASE + 0x1e, BASE + 0x1f}}, false},
+	    {15, {{BASE + 0x18, BASE + 0x18}}, false},
+	    {15, {{BASE + 0x10, BASE + 0x10}}, false},
+	    {15, {{BASE + 0x1f, BASE + 0x1f}}, false},
+	    {0, {{BASE + 0x10, BASE + 0x10}}, false},
+	    {0, {{BASE, BASE}, {BASE + 0x10, BASE + 0x10}}, false},
+	    {15, {{0x100, 0x200}, {BASE + 0x12, BASE + 0x14}}, false},
+	    {15, {{BASE, BASE}, {BASE + 0x2f, BASE + 0x2f}}, true},
+	    {0, {{0x100, BASE}, {BASE + 0x20, BASE + 0x30}}, true},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct sf_section section =
-			make(SFRAME_ABI_AMD64_ENDIAN_LITTLE, ALIKE, cases[i].gap);
+		    make(SFRAME_ABI_AMD64_ENDIAN_LITTLE, ALIKE, cases[i].gap);
 
 		fuse(&section, 2, cases[i].taken, cases[i].taken[1].end ? 2 : 1);
 		if (section.n_funcs != (cases[i].joined ? 1 : 2))
@@ -195,13 +195,13 @@ END_TEST
  * whose first is the 2 that all have. */
 START_TEST(shared_rows)
 {
-	static const struct sf_fuse_range border = {BASE + 0x30, BASE + 0x30};
+	static const struct sf_compact_range border = {BASE + 0x30, BASE + 0x30};
 	static const struct {
 		uint32_t start, size;
 		size_t first_row;
 		uint32_t n_rows;
 	} wanted[] = {{BASE, 0x30, 0, 1}, {BASE + 0x30, 0x10, 0, 1},
-		{BASE + 0x40, 0x20, 1, 1}, {BASE + 0x60, 0x10, 0, 2}};
+	    {BASE + 0x40, 0x20, 1, 1}, {BASE + 0x60, 0x10, 0, 2}};
 	struct sf_section section = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
 	struct sf_row rows[2];
 
@@ -232,19 +232,19 @@ END_TEST
 START_TEST(nothing_to_do)
 {
 	struct sf_section section = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
-	const struct sf_fuse_options options = {.version = 4};
+	const struct sf_compact_options options = {.version = 4};
 	struct err err = {0};
 
 	ck_assert_uint_eq(fuse(&section, 2, NULL, 0).n_before, 0);
-	ck_assert(!sf_fuse_equal(&section, &options, NULL, &err));
+	ck_assert(!sf_compact_equal(&section, &options, NULL, &err));
 	ck_assert_int_eq(err.kind, ERR_INTERNAL);
 }
 END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("fuse_equal");
-	TCase *tests = tcase_create("fuse_equal");
+	Suite *suite = suite_create("compact_equal");
+	TCase *tests = tcase_create("compact_equal");
 
 	tcase_add_loop_test(tests, pairs, 0, N_PAIRS);
 	tcase_add_test(tests, taken);

@@ -139,28 +139,27 @@ static const struct damage {
 	enum err_kind kind;
 	const char *text;
 } damages[] = {
-	{0, 1, 'x', ERR_UNSUPPORTED, "not an ELF file"},
-	{EI_CLASS, 1, ELFCLASS32, ERR_UNSUPPORTED, "32-bit"},
-	{EI_CLASS, 1, 9, ERR_MALFORMED, "class"},
-	{EI_DATA, 1, 0, ERR_MALFORMED, "byte order"},
-	{EI_DATA, 1, ELFDATA2MSB, ERR_UNSUPPORTED, ""}, /* e_version reads as 2^24 */
-	{EI_VERSION, 1, 2, ERR_UNSUPPORTED, "version"},
-	{16, 2, ET_CORE, ERR_UNSUPPORTED, "core"},
-	{16, 2, 77, ERR_UNSUPPORTED, "file type"},
-	{18, 2, EM_SPARCV9, ERR_UNSUPPORTED, "little-endian, 64-bit SPARC v9"},
-	{20, 4, 2, ERR_UNSUPPORTED, "version"},
-	{32, 8, FIX_SIZE - 4, ERR_MALFORMED, "program header table"},
-	{32, 8, UINT64_MAX - 8, ERR_MALFORMED, "program header table"},
-	{40, 8, FIX_SIZE, ERR_MALFORMED, "section header table"},
-	{40, 8, UINT64_MAX, ERR_MALFORMED, "section header table"},
-	{40, 8, 0, ERR_MALFORMED, "no offset"},
-	{54, 2, 32, ERR_MALFORMED, "program header table"},
-	{56, 2, 0xfff0, ERR_MALFORMED, "program header table"},
-	{56, 2, PN_XNUM, ERR_NONE, ""}, /* section header 0 says 0 of them */
-	{58, 2, 40, ERR_MALFORMED, "section header table"},
-	{60, 2, 0xfff0, ERR_MALFORMED, "section header table"},
-	{60, 2, 0, ERR_NONE, ""},      /* as above */
-	{62, 2, 0xfff0, ERR_NONE, ""}, /* names are not needed to read a file */
+    {0, 1, 'x', ERR_UNSUPPORTED, "not an ELF file"},
+    {EI_CLASS, 1, ELFCLASS32, ERR_UNSUPPORTED, "32-bit"},
+    {EI_CLASS, 1, 9, ERR_MALFORMED, "class"},
+    {EI_DATA, 1, 0, ERR_MALFORMED, "byte order"},
+    {EI_DATA, 1, ELFDATA2MSB, ERR_UNSUPPORTED, ""}, /* e_version reads as 2^24 */
+    {EI_VERSION, 1, 2, ERR_UNSUPPORTED, "version"},
+    {16, 2, ET_CORE, ERR_UNSUPPORTED, "core"}, {16, 2, 77, ERR_UNSUPPORTED, "file type"},
+    {18, 2, EM_SPARCV9, ERR_UNSUPPORTED, "little-endian, 64-bit SPARC v9"},
+    {20, 4, 2, ERR_UNSUPPORTED, "version"},
+    {32, 8, FIX_SIZE - 4, ERR_MALFORMED, "program header table"},
+    {32, 8, UINT64_MAX - 8, ERR_MALFORMED, "program header table"},
+    {40, 8, FIX_SIZE, ERR_MALFORMED, "section header table"},
+    {40, 8, UINT64_MAX, ERR_MALFORMED, "section header table"},
+    {40, 8, 0, ERR_MALFORMED, "no offset"},
+    {54, 2, 32, ERR_MALFORMED, "program header table"},
+    {56, 2, 0xfff0, ERR_MALFORMED, "program header table"},
+    {56, 2, PN_XNUM, ERR_NONE, ""}, /* section header 0 says 0 of them */
+    {58, 2, 40, ERR_MALFORMED, "section header table"},
+    {60, 2, 0xfff0, ERR_MALFORMED, "section header table"},
+    {60, 2, 0, ERR_NONE, ""},	   /* as above */
+    {62, 2, 0xfff0, ERR_NONE, ""}, /* names are not needed to read a file */
 };
 
 START_TEST(damaged)
@@ -208,7 +207,7 @@ int main(void)
 	tcase_add_test(tcase, eh_frame_bad_pointer);
 	tcase_add_test(tcase, symbol_choice);
 	tcase_add_loop_test(
-		tcase, damaged, 0, (int)(sizeof(damages) / sizeof(damages[0])));
+	    tcase, damaged, 0, (int)(sizeof(damages) / sizeof(damages[0])));
 	tcase_add_test(tcase, truncated);
 	tcase_add_test(tcase, not_a_file);
 	suite_add_tcase(suite, tcase);

@@ -19,7 +19,7 @@ enum {
 	FIX_EH_HDR = 0x400,
 	FIX_EH = 0x440,
 	FIX_EH_SIZE =
-		32, /* a record of 12, the terminator at 12, then 16 of something else */
+	    32, /* a record of 12, the terminator at 12, then 16 of something else */
 	FIX_SYMTAB = 0x900,
 	FIX_N_SYMS = 5,
 	FIX_STRTAB = 0xa00,
@@ -36,7 +36,7 @@ static inline void fix_to(struct wr *wr, size_t off)
 }
 
 static inline void fix_phdr(struct wr *wr, uint32_t type, uint32_t flags, uint64_t off,
-	uint64_t addr, uint64_t file_size, uint64_t size)
+    uint64_t addr, uint64_t file_size, uint64_t size)
 {
 	wr_u32(wr, type);
 	wr_u32(wr, flags);
@@ -49,7 +49,7 @@ static inline void fix_phdr(struct wr *wr, uint32_t type, uint32_t flags, uint64
 }
 
 static inline void fix_shdr(struct wr *wr, uint32_t name, uint32_t type, uint64_t flags,
-	uint64_t off, uint64_t size, uint32_t link)
+    uint64_t off, uint64_t size, uint32_t link)
 {
 	wr_u32(wr, name);
 	wr_u32(wr, type);
@@ -64,7 +64,7 @@ static inline void fix_shdr(struct wr *wr, uint32_t name, uint32_t type, uint64_
 }
 
 static inline void fix_symbol(
-	struct wr *wr, uint32_t name, uint8_t info, uint64_t addr, uint64_t size)
+    struct wr *wr, uint32_t name, uint8_t info, uint64_t addr, uint64_t size)
 {
 	wr_u32(wr, name);
 	wr_u8(wr, info);
@@ -77,7 +77,7 @@ static inline void fix_symbol(
 static inline void fix_header(struct wr *wr)
 {
 	static const uint8_t ident[EI_NIDENT] = {
-		0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT};
+	    0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT};
 
 	wr_bytes(wr, ident, sizeof(ident));
 	wr_u16(wr, ET_EXEC);
@@ -151,7 +151,7 @@ static inline void fix_make(struct wr *wr)
 
 /* Opens size bytes as a file. */
 static inline bool fix_open(
-	const uint8_t *data, size_t size, struct image *image, struct err *err)
+    const uint8_t *data, size_t size, struct image *image, struct err *err)
 {
 	char path[64];
 	int fd = memfd_create("image", MFD_CLOEXEC);

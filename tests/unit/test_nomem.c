@@ -48,7 +48,7 @@ char *__wrap_strdup(const char *text);
 char *__wrap_strndup(const char *text, size_t n);
 Elf *__wrap_elf_memory(char *bytes, size_t size);
 int __wrap_asprintf(char **text, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+    __attribute__((format(printf, 2, 3)));
 
 void *__wrap_malloc(size_t size)
 {
@@ -98,20 +98,20 @@ int __wrap_asprintf(char **text, const char *fmt, ...)
 
 /* "IN" and "CONV" stand for the file and for its conversion, "OUT" for where one goes. */
 static const char *const commands[] = {
-	"-q IN OUT",
-	"-q --optimize=none --exclude-symbol=x* --exclude-section=.y* IN OUT",
-	"-q --optimize=size IN OUT",
-	"-q --section-only IN OUT",
-	"-q --refresh CONV OUT",
-	"--report -v IN",
-	"--dump CONV",
-	"--verify CONV",
-	"--verify --cfi=IN CONV",
-	"--verify --witness=libdwarf CONV",
-	"--lint=all CONV",
-	"-q --format=1 IN OUT",
-	"-q --format=3 IN OUT",
-	"--remove CONV OUT",
+    "-q IN OUT",
+    "-q --optimize=none --exclude-symbol=x* --exclude-section=.y* IN OUT",
+    "-q --optimize=size IN OUT",
+    "-q --section-only IN OUT",
+    "-q --refresh CONV OUT",
+    "--report -v IN",
+    "--dump CONV",
+    "--verify CONV",
+    "--verify --cfi=IN CONV",
+    "--verify --witness=libdwarf CONV",
+    "--lint=all CONV",
+    "-q --format=1 IN OUT",
+    "-q --format=3 IN OUT",
+    "--remove CONV OUT",
 };
 
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]), N_INPUTS = 2 };
@@ -172,7 +172,7 @@ static bool run(const char *line, struct eh2sframe_error *error)
 
 	snprintf(copy, sizeof(copy), "%s", line);
 	for (char *word = strtok_r(copy, " ", &state); word;
-		word = strtok_r(NULL, " ", &state)) {
+	     word = strtok_r(NULL, " ", &state)) {
 		argv[argc] = word_of(word, words[argc - 1], sizeof(words[0]));
 		argc++;
 	}
@@ -262,17 +262,17 @@ static void fail_each(const char *line, bool persistent)
 		ok = run(line, &err);
 		n_got = file_bytes(place.out, got, sizeof(got));
 		ck_assert_msg(ok || (err.status == EH2SFRAME_IO &&
-					    strstr(err.text, "out of memory")),
-			"%s, allocation %zu: status %d: %s", line, n, (int)err.status,
-			err.text);
+					strstr(err.text, "out of memory")),
+		    "%s, allocation %zu: status %d: %s", line, n, (int)err.status,
+		    err.text);
 		n_nomem += !ok;
 		if (ok)
 			ck_assert_msg(n_got == n_wanted && !memcmp(got, wanted, n_got),
-				"%s, allocation %zu: another OUT", line, n);
+			    "%s, allocation %zu: another OUT", line, n);
 		else
 			ck_assert_msg(
-				n_got == strlen(before) && !memcmp(got, before, n_got),
-				"%s, allocation %zu: OUT was touched", line, n);
+			    n_got == strlen(before) && !memcmp(got, before, n_got),
+			    "%s, allocation %zu: OUT was touched", line, n);
 		check_strays(n);
 		if (heap.n < n)
 			break;
@@ -296,14 +296,14 @@ END_TEST
 
 /* The same on a relocatable object. */
 static const char *const object_commands[] = {
-	"-q --format=1 IN OUT",
-	"-q --format=3 --object-sections=group IN OUT",
-	"-q --format=2 --object-sections=text IN OUT",
-	"-q --refresh --format=2 CONV OUT",
-	"--report -v IN",
-	"--dump CONV",
-	"--verify CONV",
-	"--remove CONV OUT",
+    "-q --format=1 IN OUT",
+    "-q --format=3 --object-sections=group IN OUT",
+    "-q --format=2 --object-sections=text IN OUT",
+    "-q --refresh --format=2 CONV OUT",
+    "--report -v IN",
+    "--dump CONV",
+    "--verify CONV",
+    "--remove CONV OUT",
 };
 
 enum { N_OBJECT_COMMANDS = sizeof(object_commands) / sizeof(object_commands[0]) };
@@ -315,8 +315,8 @@ START_TEST(nomem_object)
 	place.in = getenv("NOMEM_INPUT_3");
 	ck_assert_msg(place.in, "NOMEM_INPUT_3 is not set");
 	heap.fail_at = 0;
-	ck_assert_msg(run("-q --format=1 --object-sections=text IN CONV", &err), "%s",
-		err.text);
+	ck_assert_msg(
+	    run("-q --format=1 --object-sections=text IN CONV", &err), "%s", err.text);
 	fail_each(object_commands[_i], false);
 	fail_each(object_commands[_i], true);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What of a file keeps two equal functions apart: code that was refused, contested or
+ * What of a file keeps two equal functions apart: code that was refused, overlapping or
  * excluded, the border of an executable segment, a PLT that no CFI speaks for.
  */
 #include <elf.h>
@@ -19,15 +19,15 @@ enum {
 
 static const struct options share = {.format = 2, .share = true, .jobs = 1};
 static const struct options size = {
-	.format = 2, .share = true, .fuse = true, .max_rows = SF_FUSE_ROWS, .jobs = 1};
+    .format = 2, .share = true, .fuse = true, .max_rows = SF_COMPACT_ROWS, .jobs = 1};
 
 /* Two functions of one row each, GAP bytes apart, and all that is known of the file. */
 struct file {
 	GElf_Phdr phdrs[3];
 	uint8_t code[SEGMENT]; /* zeros, which are padding */
 	struct image image;
-	struct claim list[2];
-	struct claims claims;
+	struct cfi_range list[2];
+	struct cfi_ranges ranges;
 	struct coverage coverage;
 	struct sf_section model;
 };
@@ -35,23 +35,23 @@ struct file {
 static GElf_Phdr segment(uint64_t addr, uint64_t bytes, uint32_t flags)
 {
 	return (GElf_Phdr){.p_type = PT_LOAD,
-		.p_flags = flags,
-		.p_vaddr = addr,
-		.p_memsz = bytes,
-		.p_filesz = bytes};
+	    .p_flags = flags,
+	    .p_vaddr = addr,
+	    .p_memsz = bytes,
+	    .p_filesz = bytes};
 }
 
 static void file_make(struct file *file)
 {
-	*file = (struct file){.list = {{BASE, BASE + SIZE, 0, false},
-				      {SECOND, SECOND + SIZE, 1, false}}};
+	*file = (struct file){
+	    .list = {{BASE, BASE + SIZE, 0, false}, {SECOND, SECOND + SIZE, 1, false}}};
 	file->phdrs[0] = segment(BASE - BEFORE, SEGMENT, PF_R | PF_X);
 	file->image = (struct image){.phdrs = file->phdrs,
-		.n_phdrs = 1,
-		.bytes = file->code,
-		.size = SEGMENT,
-		.ehdr = {.e_machine = EM_X86_64}};
-	file->claims = (struct claims){.list = file->list, .n = 2};
+	    .n_phdrs = 1,
+	    .bytes = file->code,
+	    .size = SEGMENT,
+	    .ehdr = {.e_machine = EM_X86_64}};
+	file->ranges = (struct cfi_ranges){.list = file->list, .n = 2};
 	file->model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
 	for (uint64_t i = 0; i < 2; i++) {
 		fixture_func(&file->model, file->list[i].start, SIZE);
@@ -69,8 +69,8 @@ static size_t optimized(struct file *file)
 	memcpy(before, file->model.funcs, sizeof(before));
 	for (size_t i = 0; i < 2; i++) {
 		const struct optimize_input input = {
-			&file->image, all[i], &file->claims, &file->coverage};
-		struct sf_fuse_stats stats;
+		    &file->image, all[i], &file->ranges, &file->coverage};
+		struct sf_compact_stats stats;
 		struct err err = {0};
 
 		file->model.n_funcs = 0;
@@ -115,7 +115,7 @@ START_TEST(refused)
 {
 	for (uint64_t at = BASE + SIZE; at < SECOND; at++) {
 		const struct coverage_gap gap = {
-			at, at + 1, at, (enum refusal)(at % N_REFUSALS)};
+		    at, at + 1, at, (enum refusal)(at % N_REFUSALS)};
 		struct file file;
 
 		file_make(&file);
@@ -128,8 +128,8 @@ END_TEST
 START_TEST(refused_elsewhere)
 {
 	static const struct coverage_gap gaps[] = {
-		{BASE - 8, BASE, BASE - 8, REFUSE_NO_CFA},
-		{SECOND + SIZE, SECOND + SIZE + 8, SECOND + SIZE, REFUSE_NO_CFA}};
+	    {BASE - 8, BASE, BASE - 8, REFUSE_NO_CFA},
+	    {SECOND + SIZE, SECOND + SIZE + 8, SECOND + SIZE, REFUSE_NO_CFA}};
 	struct file file;
 
 	file_make(&file);
@@ -160,7 +160,7 @@ START_TEST(segments)
 }
 END_TEST
 
-/* One of the two is of a PLT without CFI: no claim is there. */
+/* One of the two is of a PLT without CFI: no range is there. */
 START_TEST(templates)
 {
 	for (size_t i = 0; i < 2; i++) {
@@ -168,7 +168,7 @@ START_TEST(templates)
 
 		file_make(&file);
 		file.coverage.template_bytes = SIZE;
-		file.claims.n = 1;
+		file.ranges.n = 1;
 		file.list[0] = file.list[i];
 		ck_assert_uint_eq(optimized(&file), 2);
 		file_make(&file);

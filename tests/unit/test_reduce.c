@@ -29,118 +29,105 @@ static const struct reduce_case {
 	enum refusal why;
 	struct sf_row row;
 } cases[] = {
-	{"usual", {.cfa = CFA_SP8, .ra = RA_8}, REFUSE_NOTHING,
-		{.cfa = {SF_LOC_REG, SP}, .cfa_off = 8}},
-	{"fp frame",
-		{.cfa = {.kind = CFI_REG_PLUS, .reg = FP, .off = 16},
-			.ra = RA_8,
-			.fp = {.kind = CFI_AT_CFA, .off = -16}},
-		REFUSE_NOTHING,
-		{.cfa = {SF_LOC_REG, FP},
-			.cfa_off = 16,
-			.fp = {.kind = SF_LOC_AT_CFA},
-			.fp_off = -16}},
-	{"fp same", {.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_SAME}},
-		REFUSE_NOTHING, {.cfa = {SF_LOC_REG, SP}, .cfa_off = 8}},
-	{"fp in fp",
-		{.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_REG_PLUS, .reg = FP}},
-		REFUSE_NOTHING, {.cfa = {SF_LOC_REG, SP}, .cfa_off = 8}},
-	{"sp is cfa", {.cfa = CFA_SP8, .ra = RA_8, .sp = {.kind = CFI_CFA_PLUS}},
-		REFUSE_NOTHING, {.cfa = {SF_LOC_REG, SP}, .cfa_off = 8}},
-	{"largest cfa",
-		{.cfa = {.kind = CFI_REG_PLUS, .reg = SP, .off = INT32_MAX}, .ra = RA_8},
-		REFUSE_NOTHING, {.cfa = {SF_LOC_REG, SP}, .cfa_off = INT32_MAX}},
-	{"lowest cfa",
-		{.cfa = {.kind = CFI_REG_PLUS, .reg = SP, .off = INT32_MIN}, .ra = RA_8},
-		REFUSE_NOTHING, {.cfa = {SF_LOC_REG, SP}, .cfa_off = INT32_MIN}},
-	{"lowest fp",
-		{.cfa = CFA_SP8,
-			.ra = RA_8,
-			.fp = {.kind = CFI_AT_CFA, .off = INT32_MIN}},
-		REFUSE_NOTHING,
-		{.cfa = {SF_LOC_REG, SP},
-			.cfa_off = 8,
-			.fp = {.kind = SF_LOC_AT_CFA},
-			.fp_off = INT32_MIN}},
-	{"no cfa", {.ra = RA_8}, REFUSE_NO_CFA, {0}},
-	{"cfa rax", {.cfa = {.kind = CFI_REG_PLUS}, .ra = RA_8}, REFUSE_CFA_REGISTER,
-		{0}},
-	{"cfa r39", {.cfa = {.kind = CFI_REG_PLUS, .reg = 39}, .ra = RA_8},
-		REFUSE_REGISTER_NUMBER, {0}},
-	{"cfa register 263, 7 in its low byte",
-		{.cfa = {.kind = CFI_REG_PLUS, .reg = 256 + SP, .off = 8}, .ra = RA_8},
-		REFUSE_REGISTER_NUMBER, {0}},
-	{"cfa from memory",
-		{.cfa = {.kind = CFI_AT_REG, .reg = FP, .off = -8}, .ra = RA_8},
-		REFUSE_CFA_MEMORY, {0}},
-	{"cfa a number", {.cfa = {.kind = CFI_CONST, .off = 8}, .ra = RA_8},
-		REFUSE_CFA_EXPRESSION, {0}},
-	{"cfa opaque", {.cfa = {.kind = CFI_OPAQUE}, .ra = RA_8}, REFUSE_CFA_EXPRESSION,
-		{0}},
-	{"cfa too large",
-		{.cfa = {.kind = CFI_REG_PLUS, .reg = SP, .off = INT64_C(1) << 31},
-			.ra = RA_8},
-		REFUSE_CFA_OFFSET, {0}},
-	{"cfa too low",
-		{.cfa = {.kind = CFI_REG_PLUS, .reg = SP, .off = INT32_MIN - INT64_C(1)},
-			.ra = RA_8},
-		REFUSE_CFA_OFFSET, {0}},
-	{"ra undefined", {.cfa = CFA_SP8, .ra = {.kind = CFI_UNDEFINED}},
-		REFUSE_RA_UNDEFINED, {0}},
-	{"outermost before all else",
-		{.ra = {.kind = CFI_UNDEFINED}, .fp = {.kind = CFI_UNDEFINED}},
-		REFUSE_RA_UNDEFINED, {0}},
-	{"ra unspecified", {.cfa = CFA_SP8}, REFUSE_RA_UNSAVED, {0}},
-	{"ra same", {.cfa = CFA_SP8, .ra = {.kind = CFI_SAME}}, REFUSE_RA_UNSAVED, {0}},
-	{"ra at -16", {.cfa = CFA_SP8, .ra = {.kind = CFI_AT_CFA, .off = -16}},
-		REFUSE_RA_ELSEWHERE, {0}},
-	{"ra at sp", {.cfa = CFA_SP8, .ra = {.kind = CFI_AT_REG, .reg = SP}},
-		REFUSE_RA_ELSEWHERE, {0}},
-	{"ra in rax", {.cfa = CFA_SP8, .ra = {.kind = CFI_REG_PLUS}}, REFUSE_RA_REGISTER,
-		{0}},
-	{"ra is cfa", {.cfa = CFA_SP8, .ra = {.kind = CFI_CFA_PLUS, .off = -8}},
-		REFUSE_RA_EXPRESSION, {0}},
-	{"ra a number", {.cfa = CFA_SP8, .ra = {.kind = CFI_CONST}}, REFUSE_RA_EXPRESSION,
-		{0}},
-	{"ra opaque", {.cfa = CFA_SP8, .ra = {.kind = CFI_OPAQUE}}, REFUSE_RA_EXPRESSION,
-		{0}},
-	{"fp undefined", {.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_UNDEFINED}},
-		REFUSE_FP_UNDEFINED, {0}},
-	{"fp in rbx",
-		{.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_REG_PLUS, .reg = 3}},
-		REFUSE_FP_REGISTER, {0}},
-	{"fp plus 8",
-		{.cfa = CFA_SP8,
-			.ra = RA_8,
-			.fp = {.kind = CFI_REG_PLUS, .reg = FP, .off = 8}},
-		REFUSE_FP_REGISTER, {0}},
-	{"fp at sp", {.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_AT_REG, .reg = SP}},
-		REFUSE_FP_MEMORY, {0}},
-	{"fp at sp, and more",
-		{.cfa = CFA_SP8,
-			.ra = RA_8,
-			.fp = {.kind = CFI_AT_REG, .reg = SP, .add = 1}},
-		REFUSE_FP_EXPRESSION, {0}},
-	{"fp is cfa", {.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_CFA_PLUS}},
-		REFUSE_FP_EXPRESSION, {0}},
-	{"fp a number", {.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_CONST}},
-		REFUSE_FP_EXPRESSION, {0}},
-	{"fp opaque", {.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_OPAQUE}},
-		REFUSE_FP_EXPRESSION, {0}},
-	{"fp too far",
-		{.cfa = CFA_SP8,
-			.ra = RA_8,
-			.fp = {.kind = CFI_AT_CFA, .off = INT32_MIN - INT64_C(1)}},
-		REFUSE_FP_OFFSET, {0}},
-	{"sp same", {.cfa = CFA_SP8, .ra = RA_8, .sp = {.kind = CFI_SAME}},
-		REFUSE_SP_RULE, {0}},
-	{"sp undefined", {.cfa = CFA_SP8, .ra = RA_8, .sp = {.kind = CFI_UNDEFINED}},
-		REFUSE_SP_RULE, {0}},
-	{"sp cfa + 8",
-		{.cfa = CFA_SP8, .ra = RA_8, .sp = {.kind = CFI_CFA_PLUS, .off = 8}},
-		REFUSE_SP_RULE, {0}},
-	{"sp saved", {.cfa = CFA_SP8, .ra = RA_8, .sp = {.kind = CFI_AT_CFA}},
-		REFUSE_SP_RULE, {0}},
+    {"usual", {.cfa = CFA_SP8, .ra = RA_8}, REFUSE_NOTHING,
+	{.cfa = {SF_LOC_REG, SP}, .cfa_off = 8}},
+    {"fp frame",
+	{.cfa = {.kind = CFI_REG_PLUS, .reg = FP, .off = 16},
+	    .ra = RA_8,
+	    .fp = {.kind = CFI_AT_CFA, .off = -16}},
+	REFUSE_NOTHING,
+	{.cfa = {SF_LOC_REG, FP},
+	    .cfa_off = 16,
+	    .fp = {.kind = SF_LOC_AT_CFA},
+	    .fp_off = -16}},
+    {"fp same", {.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_SAME}}, REFUSE_NOTHING,
+	{.cfa = {SF_LOC_REG, SP}, .cfa_off = 8}},
+    {"fp in fp", {.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_REG_PLUS, .reg = FP}},
+	REFUSE_NOTHING, {.cfa = {SF_LOC_REG, SP}, .cfa_off = 8}},
+    {"sp is cfa", {.cfa = CFA_SP8, .ra = RA_8, .sp = {.kind = CFI_CFA_PLUS}},
+	REFUSE_NOTHING, {.cfa = {SF_LOC_REG, SP}, .cfa_off = 8}},
+    {"largest cfa",
+	{.cfa = {.kind = CFI_REG_PLUS, .reg = SP, .off = INT32_MAX}, .ra = RA_8},
+	REFUSE_NOTHING, {.cfa = {SF_LOC_REG, SP}, .cfa_off = INT32_MAX}},
+    {"lowest cfa",
+	{.cfa = {.kind = CFI_REG_PLUS, .reg = SP, .off = INT32_MIN}, .ra = RA_8},
+	REFUSE_NOTHING, {.cfa = {SF_LOC_REG, SP}, .cfa_off = INT32_MIN}},
+    {"lowest fp",
+	{.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_AT_CFA, .off = INT32_MIN}},
+	REFUSE_NOTHING,
+	{.cfa = {SF_LOC_REG, SP},
+	    .cfa_off = 8,
+	    .fp = {.kind = SF_LOC_AT_CFA},
+	    .fp_off = INT32_MIN}},
+    {"no cfa", {.ra = RA_8}, REFUSE_NO_CFA, {0}},
+    {"cfa rax", {.cfa = {.kind = CFI_REG_PLUS}, .ra = RA_8}, REFUSE_CFA_REGISTER, {0}},
+    {"cfa r39", {.cfa = {.kind = CFI_REG_PLUS, .reg = 39}, .ra = RA_8},
+	REFUSE_REGISTER_NUMBER, {0}},
+    {"cfa register 263, 7 in its low byte",
+	{.cfa = {.kind = CFI_REG_PLUS, .reg = 256 + SP, .off = 8}, .ra = RA_8},
+	REFUSE_REGISTER_NUMBER, {0}},
+    {"cfa from memory", {.cfa = {.kind = CFI_AT_REG, .reg = FP, .off = -8}, .ra = RA_8},
+	REFUSE_CFA_MEMORY, {0}},
+    {"cfa a number", {.cfa = {.kind = CFI_CONST, .off = 8}, .ra = RA_8},
+	REFUSE_CFA_EXPRESSION, {0}},
+    {"cfa opaque", {.cfa = {.kind = CFI_OPAQUE}, .ra = RA_8}, REFUSE_CFA_EXPRESSION, {0}},
+    {"cfa too large",
+	{.cfa = {.kind = CFI_REG_PLUS, .reg = SP, .off = INT64_C(1) << 31}, .ra = RA_8},
+	REFUSE_CFA_OFFSET, {0}},
+    {"cfa too low",
+	{.cfa = {.kind = CFI_REG_PLUS, .reg = SP, .off = INT32_MIN - INT64_C(1)},
+	    .ra = RA_8},
+	REFUSE_CFA_OFFSET, {0}},
+    {"ra undefined", {.cfa = CFA_SP8, .ra = {.kind = CFI_UNDEFINED}}, REFUSE_RA_UNDEFINED,
+	{0}},
+    {"outermost before all else",
+	{.ra = {.kind = CFI_UNDEFINED}, .fp = {.kind = CFI_UNDEFINED}},
+	REFUSE_RA_UNDEFINED, {0}},
+    {"ra unspecified", {.cfa = CFA_SP8}, REFUSE_RA_UNSAVED, {0}},
+    {"ra same", {.cfa = CFA_SP8, .ra = {.kind = CFI_SAME}}, REFUSE_RA_UNSAVED, {0}},
+    {"ra at -16", {.cfa = CFA_SP8, .ra = {.kind = CFI_AT_CFA, .off = -16}},
+	REFUSE_RA_ELSEWHERE, {0}},
+    {"ra at sp", {.cfa = CFA_SP8, .ra = {.kind = CFI_AT_REG, .reg = SP}},
+	REFUSE_RA_ELSEWHERE, {0}},
+    {"ra in rax", {.cfa = CFA_SP8, .ra = {.kind = CFI_REG_PLUS}}, REFUSE_RA_REGISTER,
+	{0}},
+    {"ra is cfa", {.cfa = CFA_SP8, .ra = {.kind = CFI_CFA_PLUS, .off = -8}},
+	REFUSE_RA_EXPRESSION, {0}},
+    {"ra a number", {.cfa = CFA_SP8, .ra = {.kind = CFI_CONST}}, REFUSE_RA_EXPRESSION,
+	{0}},
+    {"ra opaque", {.cfa = CFA_SP8, .ra = {.kind = CFI_OPAQUE}}, REFUSE_RA_EXPRESSION,
+	{0}},
+    {"fp undefined", {.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_UNDEFINED}},
+	REFUSE_FP_UNDEFINED, {0}},
+    {"fp in rbx", {.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_REG_PLUS, .reg = 3}},
+	REFUSE_FP_REGISTER, {0}},
+    {"fp plus 8",
+	{.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_REG_PLUS, .reg = FP, .off = 8}},
+	REFUSE_FP_REGISTER, {0}},
+    {"fp at sp", {.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_AT_REG, .reg = SP}},
+	REFUSE_FP_MEMORY, {0}},
+    {"fp at sp, and more",
+	{.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_AT_REG, .reg = SP, .add = 1}},
+	REFUSE_FP_EXPRESSION, {0}},
+    {"fp is cfa", {.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_CFA_PLUS}},
+	REFUSE_FP_EXPRESSION, {0}},
+    {"fp a number", {.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_CONST}},
+	REFUSE_FP_EXPRESSION, {0}},
+    {"fp opaque", {.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_OPAQUE}},
+	REFUSE_FP_EXPRESSION, {0}},
+    {"fp too far",
+	{.cfa = CFA_SP8,
+	    .ra = RA_8,
+	    .fp = {.kind = CFI_AT_CFA, .off = INT32_MIN - INT64_C(1)}},
+	REFUSE_FP_OFFSET, {0}},
+    {"sp same", {.cfa = CFA_SP8, .ra = RA_8, .sp = {.kind = CFI_SAME}}, REFUSE_SP_RULE,
+	{0}},
+    {"sp undefined", {.cfa = CFA_SP8, .ra = RA_8, .sp = {.kind = CFI_UNDEFINED}},
+	REFUSE_SP_RULE, {0}},
+    {"sp cfa + 8", {.cfa = CFA_SP8, .ra = RA_8, .sp = {.kind = CFI_CFA_PLUS, .off = 8}},
+	REFUSE_SP_RULE, {0}},
+    {"sp saved", {.cfa = CFA_SP8, .ra = RA_8, .sp = {.kind = CFI_AT_CFA}}, REFUSE_SP_RULE,
+	{0}},
 };
 
 /* What only version 3 says, in its words; or not even that. */
@@ -151,78 +138,67 @@ static const struct flex_case {
 	enum refusal why;    /* in version 3 */
 	struct sf_row row;
 } flex_cases[] = {
-	{"cfa r10", {.cfa = {.kind = CFI_REG_PLUS, .reg = R10}, .ra = RA_8},
-		REFUSE_CFA_REGISTER, REFUSE_NOTHING, {.cfa = {SF_LOC_REG, R10}}},
-	{"cfa r31", {.cfa = {.kind = CFI_REG_PLUS, .reg = 31, .off = -8}, .ra = RA_8},
-		REFUSE_CFA_REGISTER, REFUSE_NOTHING,
-		{.cfa = {SF_LOC_REG, 31}, .cfa_off = -8}},
-	{"cfa r32", {.cfa = {.kind = CFI_REG_PLUS, .reg = 32}, .ra = RA_8},
-		REFUSE_REGISTER_NUMBER, REFUSE_REGISTER_NUMBER, {0}},
-	{"cfa *(fp-8), fp *(fp)",
-		{.cfa = {.kind = CFI_AT_REG, .reg = FP, .off = -8},
-			.ra = RA_8,
-			.fp = {.kind = CFI_AT_REG, .reg = FP}},
-		REFUSE_CFA_MEMORY, REFUSE_NOTHING,
-		{.cfa = {SF_LOC_AT_REG, FP}, .cfa_off = -8, .fp = {SF_LOC_AT_REG, FP}}},
-	{"cfa *(sp+16)+8",
-		{.cfa = {.kind = CFI_AT_REG, .reg = SP, .off = 16, .add = 8}, .ra = RA_8},
-		REFUSE_CFA_EXPRESSION, REFUSE_CFA_EXPRESSION, {0}},
-	{"cfa *(far)",
-		{.cfa = {.kind = CFI_AT_REG, .reg = SP, .off = INT64_C(1) << 31},
-			.ra = RA_8},
-		REFUSE_CFA_OFFSET, REFUSE_CFA_OFFSET, {0}},
-	{"outermost", {.cfa = CFA_SP8, .ra = {.kind = CFI_UNDEFINED}},
-		REFUSE_RA_UNDEFINED, REFUSE_NOTHING, {.outermost = true}},
-	{"ra at -16", {.cfa = CFA_SP8, .ra = {.kind = CFI_AT_CFA, .off = -16}},
-		REFUSE_RA_ELSEWHERE, REFUSE_NOTHING,
-		{.cfa = {SF_LOC_REG, SP},
-			.cfa_off = 8,
-			.ra = {.kind = SF_LOC_AT_CFA},
-			.ra_off = -16}},
-	{"ra at sp+8", {.cfa = CFA_SP8, .ra = {.kind = CFI_AT_REG, .reg = SP, .off = 8}},
-		REFUSE_RA_ELSEWHERE, REFUSE_NOTHING,
-		{.cfa = {SF_LOC_REG, SP},
-			.cfa_off = 8,
-			.ra = {SF_LOC_AT_REG, SP},
-			.ra_off = 8}},
-	{"ra in rbx", {.cfa = CFA_SP8, .ra = {.kind = CFI_REG_PLUS, .reg = 3}},
-		REFUSE_RA_REGISTER, REFUSE_NOTHING,
-		{.cfa = {SF_LOC_REG, SP}, .cfa_off = 8, .ra = {SF_LOC_REG, 3}}},
-	{"ra in ra", {.cfa = CFA_SP8, .ra = {.kind = CFI_REG_PLUS, .reg = RA}},
-		REFUSE_RA_UNSAVED, REFUSE_RA_UNSAVED, {0}},
-	{"ra too far",
-		{.cfa = CFA_SP8, .ra = {.kind = CFI_AT_CFA, .off = INT64_C(1) << 31}},
-		REFUSE_RA_OFFSET, REFUSE_RA_OFFSET, {0}},
-	{"ra is cfa", {.cfa = CFA_SP8, .ra = {.kind = CFI_CFA_PLUS, .off = -8}},
-		REFUSE_RA_EXPRESSION, REFUSE_RA_EXPRESSION, {0}},
-	{"fp in rbx + 8",
-		{.cfa = CFA_SP8,
-			.ra = RA_8,
-			.fp = {.kind = CFI_REG_PLUS, .reg = 3, .off = 8}},
-		REFUSE_FP_REGISTER, REFUSE_NOTHING,
-		{.cfa = {SF_LOC_REG, SP},
-			.cfa_off = 8,
-			.fp = {SF_LOC_REG, 3},
-			.fp_off = 8}},
-	{"fp undefined", {.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_UNDEFINED}},
-		REFUSE_FP_UNDEFINED, REFUSE_FP_UNDEFINED, {0}},
-	{"as sigreturn",
-		{.cfa = {.kind = CFI_AT_REG, .reg = SP, .off = 160},
-			.sp = {.kind = CFI_AT_REG, .reg = SP, .off = 160},
-			.ra = {.kind = CFI_AT_REG, .reg = SP, .off = 168},
-			.fp = {.kind = CFI_AT_REG, .reg = SP, .off = 120}},
-		REFUSE_RA_ELSEWHERE, REFUSE_NOTHING,
-		{.cfa = {SF_LOC_AT_REG, SP},
-			.cfa_off = 160,
-			.ra = {SF_LOC_AT_REG, SP},
-			.ra_off = 168,
-			.fp = {SF_LOC_AT_REG, SP},
-			.fp_off = 120}},
-	{"sp read elsewhere",
-		{.cfa = {.kind = CFI_AT_REG, .reg = SP, .off = 160},
-			.sp = {.kind = CFI_AT_REG, .reg = SP, .off = 168},
-			.ra = RA_8},
-		REFUSE_SP_RULE, REFUSE_SP_RULE, {0}},
+    {"cfa r10", {.cfa = {.kind = CFI_REG_PLUS, .reg = R10}, .ra = RA_8},
+	REFUSE_CFA_REGISTER, REFUSE_NOTHING, {.cfa = {SF_LOC_REG, R10}}},
+    {"cfa r31", {.cfa = {.kind = CFI_REG_PLUS, .reg = 31, .off = -8}, .ra = RA_8},
+	REFUSE_CFA_REGISTER, REFUSE_NOTHING, {.cfa = {SF_LOC_REG, 31}, .cfa_off = -8}},
+    {"cfa r32", {.cfa = {.kind = CFI_REG_PLUS, .reg = 32}, .ra = RA_8},
+	REFUSE_REGISTER_NUMBER, REFUSE_REGISTER_NUMBER, {0}},
+    {"cfa *(fp-8), fp *(fp)",
+	{.cfa = {.kind = CFI_AT_REG, .reg = FP, .off = -8},
+	    .ra = RA_8,
+	    .fp = {.kind = CFI_AT_REG, .reg = FP}},
+	REFUSE_CFA_MEMORY, REFUSE_NOTHING,
+	{.cfa = {SF_LOC_AT_REG, FP}, .cfa_off = -8, .fp = {SF_LOC_AT_REG, FP}}},
+    {"cfa *(sp+16)+8",
+	{.cfa = {.kind = CFI_AT_REG, .reg = SP, .off = 16, .add = 8}, .ra = RA_8},
+	REFUSE_CFA_EXPRESSION, REFUSE_CFA_EXPRESSION, {0}},
+    {"cfa *(far)",
+	{.cfa = {.kind = CFI_AT_REG, .reg = SP, .off = INT64_C(1) << 31}, .ra = RA_8},
+	REFUSE_CFA_OFFSET, REFUSE_CFA_OFFSET, {0}},
+    {"outermost", {.cfa = CFA_SP8, .ra = {.kind = CFI_UNDEFINED}}, REFUSE_RA_UNDEFINED,
+	REFUSE_NOTHING, {.outermost = true}},
+    {"ra at -16", {.cfa = CFA_SP8, .ra = {.kind = CFI_AT_CFA, .off = -16}},
+	REFUSE_RA_ELSEWHERE, REFUSE_NOTHING,
+	{.cfa = {SF_LOC_REG, SP},
+	    .cfa_off = 8,
+	    .ra = {.kind = SF_LOC_AT_CFA},
+	    .ra_off = -16}},
+    {"ra at sp+8", {.cfa = CFA_SP8, .ra = {.kind = CFI_AT_REG, .reg = SP, .off = 8}},
+	REFUSE_RA_ELSEWHERE, REFUSE_NOTHING,
+	{.cfa = {SF_LOC_REG, SP}, .cfa_off = 8, .ra = {SF_LOC_AT_REG, SP}, .ra_off = 8}},
+    {"ra in rbx", {.cfa = CFA_SP8, .ra = {.kind = CFI_REG_PLUS, .reg = 3}},
+	REFUSE_RA_REGISTER, REFUSE_NOTHING,
+	{.cfa = {SF_LOC_REG, SP}, .cfa_off = 8, .ra = {SF_LOC_REG, 3}}},
+    {"ra in ra", {.cfa = CFA_SP8, .ra = {.kind = CFI_REG_PLUS, .reg = RA}},
+	REFUSE_RA_UNSAVED, REFUSE_RA_UNSAVED, {0}},
+    {"ra too far", {.cfa = CFA_SP8, .ra = {.kind = CFI_AT_CFA, .off = INT64_C(1) << 31}},
+	REFUSE_RA_OFFSET, REFUSE_RA_OFFSET, {0}},
+    {"ra is cfa", {.cfa = CFA_SP8, .ra = {.kind = CFI_CFA_PLUS, .off = -8}},
+	REFUSE_RA_EXPRESSION, REFUSE_RA_EXPRESSION, {0}},
+    {"fp in rbx + 8",
+	{.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_REG_PLUS, .reg = 3, .off = 8}},
+	REFUSE_FP_REGISTER, REFUSE_NOTHING,
+	{.cfa = {SF_LOC_REG, SP}, .cfa_off = 8, .fp = {SF_LOC_REG, 3}, .fp_off = 8}},
+    {"fp undefined", {.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_UNDEFINED}},
+	REFUSE_FP_UNDEFINED, REFUSE_FP_UNDEFINED, {0}},
+    {"as sigreturn",
+	{.cfa = {.kind = CFI_AT_REG, .reg = SP, .off = 160},
+	    .sp = {.kind = CFI_AT_REG, .reg = SP, .off = 160},
+	    .ra = {.kind = CFI_AT_REG, .reg = SP, .off = 168},
+	    .fp = {.kind = CFI_AT_REG, .reg = SP, .off = 120}},
+	REFUSE_RA_ELSEWHERE, REFUSE_NOTHING,
+	{.cfa = {SF_LOC_AT_REG, SP},
+	    .cfa_off = 160,
+	    .ra = {SF_LOC_AT_REG, SP},
+	    .ra_off = 168,
+	    .fp = {SF_LOC_AT_REG, SP},
+	    .fp_off = 120}},
+    {"sp read elsewhere",
+	{.cfa = {.kind = CFI_AT_REG, .reg = SP, .off = 160},
+	    .sp = {.kind = CFI_AT_REG, .reg = SP, .off = 168},
+	    .ra = RA_8},
+	REFUSE_SP_RULE, REFUSE_SP_RULE, {0}},
 };
 
 START_TEST(flexible)
@@ -237,7 +213,7 @@ START_TEST(flexible)
 		ck_assert_msg(sf_row_same(&row, &c->row), "%s", c->name);
 	/* What the table of refusals promises is so. */
 	ck_assert_uint_eq(
-		refusal_needs(c->before, &arch_x86_64), c->why == REFUSE_NOTHING ? 3 : 0);
+	    refusal_needs(c->before, &arch_x86_64), c->why == REFUSE_NOTHING ? 3 : 0);
 }
 END_TEST
 
@@ -263,10 +239,10 @@ START_TEST(rules)
 	enum refusal why = reduce_row(&v2, &c->cfi, &row);
 
 	ck_assert_msg(why == c->why, "%s: %s", c->name,
-		why == REFUSE_NOTHING ? "not refused" : refusal_name(why));
+	    why == REFUSE_NOTHING ? "not refused" : refusal_name(why));
 	if (why == REFUSE_NOTHING)
 		ck_assert_msg(
-			row.start == 0 && sf_row_same(&row, &c->row), "%s", c->name);
+		    row.start == 0 && sf_row_same(&row, &c->row), "%s", c->name);
 }
 END_TEST
 
@@ -277,8 +253,8 @@ static bool note(void *context, enum refusal why, uint64_t start, uint64_t end)
 {
 	char *text = context;
 
-	sprintf(text + strlen(text), "%s %d..%d, ", refusal_name(why), (int)start,
-		(int)end);
+	sprintf(
+	    text + strlen(text), "%s %d..%d, ", refusal_name(why), (int)start, (int)end);
 	return true;
 }
 
@@ -294,7 +270,7 @@ static void describe(const struct sf_section *section, char *text)
 			const struct sf_row *row = &section->rows[func->first_row + j];
 
 			text += sprintf(
-				text, "%s %u %d", j ? "," : "", row->start, row->cfa_off);
+			    text, "%s %u %d", j ? "," : "", row->start, row->cfa_off);
 		}
 		text += sprintf(text, "; ");
 	}
@@ -315,31 +291,30 @@ static const struct {
 	uint64_t start, end; /* the part */
 	const char *funcs, *refused;
 } parts[] = {
-	{100, 200, "100+30: 0 8, 10 16, 20 24; 150+50: 0 8, 25 16; ",
-		"cfa-expression 130..150, "},
-	{100, 130, "100+30: 0 8, 10 16, 20 24; ", ""},
-	{105, 115, "105+10: 0 8, 5 16; ", ""},
-	{110, 120, "110+10: 0 16; ", ""},
-	{129, 151, "129+1: 0 24; 150+1: 0 8; ", "cfa-expression 130..150, "},
-	{135, 140, "", "cfa-expression 135..140, "},
-	{150, 160, "150+10: 0 8; ", ""},
-	{199, 200, "199+1: 0 16; ", ""},
-	{140, 140, "", ""},
+    {100, 200, "100+30: 0 8, 10 16, 20 24; 150+50: 0 8, 25 16; ",
+	"cfa-expression 130..150, "},
+    {100, 130, "100+30: 0 8, 10 16, 20 24; ", ""},
+    {105, 115, "105+10: 0 8, 5 16; ", ""},
+    {110, 120, "110+10: 0 16; ", ""},
+    {129, 151, "129+1: 0 24; 150+1: 0 8; ", "cfa-expression 130..150, "},
+    {135, 140, "", "cfa-expression 135..140, "},
+    {150, 160, "150+10: 0 8; ", ""},
+    {199, 200, "199+1: 0 16; ", ""},
+    {140, 140, "", ""},
 };
 
 START_TEST(parts_of_a_table)
 {
 	struct cfi_row rows[] = {table_row(100, 8), table_row(110, 16),
-		table_row(120, 24), table_row(130, 0), table_row(150, 8),
-		table_row(175, 16)};
+	    table_row(120, 24), table_row(130, 0), table_row(150, 8), table_row(175, 16)};
 	const struct cfi_table table = {
-		.start = 100, .end = 200, .rows = rows, .n_rows = 6};
+	    .start = 100, .end = 200, .rows = rows, .n_rows = 6};
 	char refused[200] = "", funcs[200] = "";
 	const struct reduce_sink sink = {note, refused};
 	struct sf_section section = {0};
 
-	ck_assert(reduce_table(
-		&v2, &table, parts[_i].start, parts[_i].end, &sink, &section));
+	ck_assert(
+	    reduce_table(&v2, &table, parts[_i].start, parts[_i].end, &sink, &section));
 	describe(&section, funcs);
 	ck_assert_str_eq(funcs, parts[_i].funcs);
 	ck_assert_str_eq(refused, parts[_i].refused);
@@ -351,7 +326,7 @@ END_TEST
 START_TEST(neighbours_merge)
 {
 	struct cfi_row rows[] = {
-		table_row(0, 8), table_row(4, 8), table_row(8, 8), table_row(12, 16)};
+	    table_row(0, 8), table_row(4, 8), table_row(8, 8), table_row(12, 16)};
 	const struct cfi_table table = {.end = 20, .rows = rows, .n_rows = 4};
 	char refused[200] = "", funcs[200] = "";
 	const struct reduce_sink sink = {note, refused};
@@ -428,7 +403,7 @@ int main(void)
 	tcase_add_test(tcase, many_rows);
 	tcase_add_test(tcase, signal_frames);
 	tcase_add_loop_test(
-		tcase, flexible, 0, sizeof(flex_cases) / sizeof(flex_cases[0]));
+	    tcase, flexible, 0, sizeof(flex_cases) / sizeof(flex_cases[0]));
 	tcase_add_test(tcase, sink_stops);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);

@@ -4,7 +4,7 @@
  * row that is said must also be the same answer as the rules it came from, and no other
  * row may be.
  */
-#include "gen/verify/answer.h"
+#include "gen/verify/meaning.h"
 #include "gen/reduce.h"
 #include "sframe/encode.h"
 #include "tests/unit/unit.h"
@@ -56,103 +56,96 @@ struct machine_case {
 	}
 
 static const struct machine_case aarch64[] = {
-	{"leaf", {.cfa = REG(A_SP, 0)}, ALWAYS, {CFA_IN(A_SP, 0)}},
-	{"ra same", {.cfa = REG(A_SP, 0), .ra = {.kind = CFI_SAME}}, ALWAYS,
-		{CFA_IN(A_SP, 0)}},
-	{"ra in itself", {.cfa = REG(A_SP, 0), .ra = REG(A_LR, 0)}, ALWAYS,
-		{CFA_IN(A_SP, 0)}},
-	{"ra alone", {.cfa = REG(A_SP, 16), .ra = AT(-16)}, ALWAYS,
-		{CFA_IN(A_SP, 16), RA_SLOT(-16)}},
-	{"ra where x86-64 has it", {.cfa = REG(A_SP, 16), .ra = AT(-8)}, ALWAYS,
-		{CFA_IN(A_SP, 16), RA_SLOT(-8)}},
-	{"ra and fp", {.cfa = REG(A_FP, 32), .ra = AT(-24), .fp = AT(-32)}, ALWAYS,
-		{CFA_IN(A_FP, 32), RA_SLOT(-24), FP_SLOT(-32)}},
-	{"odd slots", {.cfa = REG(A_FP, 33), .ra = AT(-23), .fp = AT(-31)}, ALWAYS,
-		{CFA_IN(A_FP, 33), RA_SLOT(-23), FP_SLOT(-31)}},
-	{"fp at the cfa", {.cfa = REG(A_FP, 0), .ra = AT(8), .fp = AT(0)}, ALWAYS,
-		{CFA_IN(A_FP, 0), RA_SLOT(8), FP_SLOT(0)}},
-	{"fp alone", {.cfa = REG(A_SP, 16), .fp = AT(-16)}, NEVER(FP_ALONE), {0}},
-	{"ra at the cfa", {.cfa = REG(A_SP, 0), .ra = AT(0)}, NEVER(RA_AT_CFA), {0}},
-	{"ra in x15", {.cfa = REG(A_SP, 0), .ra = REG(15, 0)}, NEVER(RA_REGISTER), {0}},
-	{"ra plus 4", {.cfa = REG(A_SP, 0), .ra = REG(A_LR, 4)}, NEVER(RA_REGISTER), {0}},
-	{"ra from sp", {.cfa = REG(A_SP, 0), .ra = MEMORY(A_SP, 8)}, NEVER(RA_ELSEWHERE),
-		{0}},
-	{"ra a value", {.cfa = REG(A_SP, 0), .ra = VALUE(8)}, NEVER(RA_EXPRESSION), {0}},
-	{"ra too far", {.cfa = REG(A_SP, 0), .ra = AT(INT64_C(1) << 31)},
-		NEVER(RA_OFFSET), {0}},
-	{"fp in x19", {.cfa = REG(A_SP, 0), .ra = AT(-8), .fp = REG(19, 0)},
-		NEVER(FP_REGISTER), {0}},
-	{"fp from sp", {.cfa = REG(A_SP, 0), .ra = AT(-8), .fp = MEMORY(A_SP, 0)},
-		NEVER(FP_MEMORY), {0}},
-	{"cfa x19", {.cfa = REG(19, 0)}, NEVER(CFA_REGISTER), {0}},
-	{"cfa from memory", {.cfa = MEMORY(A_FP, 0)}, NEVER(CFA_MEMORY), {0}},
-	{"sp saved", {.cfa = REG(A_FP, 16), .sp = AT(-8)}, NEVER(SP_RULE), {0}},
-	{"sp is cfa", {.cfa = REG(A_FP, 16), .sp = VALUE(0)}, ALWAYS, {CFA_IN(A_FP, 16)}},
-	{"signed", {.cfa = REG(A_SP, 0), .ra_signed = true}, ALWAYS, {CFA_IN(A_SP, 0)}},
-	{"signed and saved", {.cfa = REG(A_SP, 16), .ra = AT(-16), .ra_signed = true},
-		ALWAYS, {CFA_IN(A_SP, 16), RA_SLOT(-16)}},
-	{"signed with pc",
-		{.cfa = REG(A_SP, 0), .ra_signed = true, .ra_signed_with_pc = true},
-		NEVER(RA_SIGNED_PC), {0}},
+    {"leaf", {.cfa = REG(A_SP, 0)}, ALWAYS, {CFA_IN(A_SP, 0)}},
+    {"ra same", {.cfa = REG(A_SP, 0), .ra = {.kind = CFI_SAME}}, ALWAYS,
+	{CFA_IN(A_SP, 0)}},
+    {"ra in itself", {.cfa = REG(A_SP, 0), .ra = REG(A_LR, 0)}, ALWAYS,
+	{CFA_IN(A_SP, 0)}},
+    {"ra alone", {.cfa = REG(A_SP, 16), .ra = AT(-16)}, ALWAYS,
+	{CFA_IN(A_SP, 16), RA_SLOT(-16)}},
+    {"ra where x86-64 has it", {.cfa = REG(A_SP, 16), .ra = AT(-8)}, ALWAYS,
+	{CFA_IN(A_SP, 16), RA_SLOT(-8)}},
+    {"ra and fp", {.cfa = REG(A_FP, 32), .ra = AT(-24), .fp = AT(-32)}, ALWAYS,
+	{CFA_IN(A_FP, 32), RA_SLOT(-24), FP_SLOT(-32)}},
+    {"odd slots", {.cfa = REG(A_FP, 33), .ra = AT(-23), .fp = AT(-31)}, ALWAYS,
+	{CFA_IN(A_FP, 33), RA_SLOT(-23), FP_SLOT(-31)}},
+    {"fp at the cfa", {.cfa = REG(A_FP, 0), .ra = AT(8), .fp = AT(0)}, ALWAYS,
+	{CFA_IN(A_FP, 0), RA_SLOT(8), FP_SLOT(0)}},
+    {"fp alone", {.cfa = REG(A_SP, 16), .fp = AT(-16)}, NEVER(FP_ALONE), {0}},
+    {"ra at the cfa", {.cfa = REG(A_SP, 0), .ra = AT(0)}, NEVER(RA_AT_CFA), {0}},
+    {"ra in x15", {.cfa = REG(A_SP, 0), .ra = REG(15, 0)}, NEVER(RA_REGISTER), {0}},
+    {"ra plus 4", {.cfa = REG(A_SP, 0), .ra = REG(A_LR, 4)}, NEVER(RA_REGISTER), {0}},
+    {"ra from sp", {.cfa = REG(A_SP, 0), .ra = MEMORY(A_SP, 8)}, NEVER(RA_ELSEWHERE),
+	{0}},
+    {"ra a value", {.cfa = REG(A_SP, 0), .ra = VALUE(8)}, NEVER(RA_EXPRESSION), {0}},
+    {"ra too far", {.cfa = REG(A_SP, 0), .ra = AT(INT64_C(1) << 31)}, NEVER(RA_OFFSET),
+	{0}},
+    {"fp in x19", {.cfa = REG(A_SP, 0), .ra = AT(-8), .fp = REG(19, 0)},
+	NEVER(FP_REGISTER), {0}},
+    {"fp from sp", {.cfa = REG(A_SP, 0), .ra = AT(-8), .fp = MEMORY(A_SP, 0)},
+	NEVER(FP_MEMORY), {0}},
+    {"cfa x19", {.cfa = REG(19, 0)}, NEVER(CFA_REGISTER), {0}},
+    {"cfa from memory", {.cfa = MEMORY(A_FP, 0)}, NEVER(CFA_MEMORY), {0}},
+    {"sp saved", {.cfa = REG(A_FP, 16), .sp = AT(-8)}, NEVER(SP_RULE), {0}},
+    {"sp is cfa", {.cfa = REG(A_FP, 16), .sp = VALUE(0)}, ALWAYS, {CFA_IN(A_FP, 16)}},
+    {"signed", {.cfa = REG(A_SP, 0), .ra_signed = true}, ALWAYS, {CFA_IN(A_SP, 0)}},
+    {"signed and saved", {.cfa = REG(A_SP, 16), .ra = AT(-16), .ra_signed = true}, ALWAYS,
+	{CFA_IN(A_SP, 16), RA_SLOT(-16)}},
+    {"signed with pc",
+	{.cfa = REG(A_SP, 0), .ra_signed = true, .ra_signed_with_pc = true},
+	NEVER(RA_SIGNED_PC), {0}},
 };
 
 static const struct machine_case s390x[] = {
-	{"leaf", {.cfa = REG(S_SP, 160)}, ALWAYS, {CFA_IN(S_SP, 160)}},
-	{"usual", {.cfa = REG(S_FP, 336), .ra = AT(-48), .fp = AT(-72), .sp = AT(-40)},
-		{REFUSE_SP_RULE, REFUSE_NOTHING, REFUSE_NOTHING, REFUSE_NOTHING},
-		{CFA_IN(S_FP, 336), RA_SLOT(-48), FP_SLOT(-72)}},
-	{"in registers",
-		{.cfa = REG(S_SP, 160),
-			.ra = REG(F2, 0),
-			.fp = REG(F0, 0),
-			.sp = REG(18, 0)},
-		{REFUSE_SP_RULE, REFUSE_NOTHING, REFUSE_NOTHING, REFUSE_NOTHING},
-		{CFA_IN(S_SP, 160), RA_IN(F2, 0), FP_IN(F0, 0)}},
-	{"fp alone", {.cfa = REG(S_SP, 160), .fp = AT(-72)}, ALWAYS,
-		{CFA_IN(S_SP, 160), FP_SLOT(-72)}},
-	{"fp alone in f0", {.cfa = REG(S_SP, 160), .fp = REG(F0, 0)}, ALWAYS,
-		{CFA_IN(S_SP, 160), FP_IN(F0, 0)}},
-	{"ra in f0 plus 8", {.cfa = REG(S_SP, 160), .ra = REG(F0, 8)},
-		FROM_3(RA_REGISTER), {CFA_IN(S_SP, 160), RA_IN(F0, 8)}},
-	{"fp in f0 plus 8", {.cfa = REG(S_SP, 160), .fp = REG(F0, 8)},
-		FROM_3(FP_REGISTER), {CFA_IN(S_SP, 160), FP_IN(F0, 8)}},
-	{"ra in v16", {.cfa = REG(S_SP, 160), .ra = REG(68, 0)}, NEVER(REGISTER_NUMBER),
-		{0}},
-	{"ra at the cfa", {.cfa = REG(S_SP, 160), .ra = AT(0)}, FROM_3(RA_AT_CFA),
-		{CFA_IN(S_SP, 160), RA_SLOT(0)}},
-	{"ra in an odd slot", {.cfa = REG(S_SP, 160), .ra = AT(-47)}, FROM_3(ODD_SLOT),
-		{CFA_IN(S_SP, 160), RA_SLOT(-47)}},
-	{"fp in an odd slot", {.cfa = REG(S_SP, 160), .fp = AT(-71)}, FROM_3(ODD_SLOT),
-		{CFA_IN(S_SP, 160), FP_SLOT(-71)}},
-	{"cfa r13", {.cfa = REG(13, 160)}, FROM_3(CFA_REGISTER), {CFA_IN(13, 160)}},
-	{"cfa from memory", {.cfa = MEMORY(S_SP, 160)}, FROM_3(CFA_MEMORY),
-		{.cfa = {SF_LOC_AT_REG, S_SP}, .cfa_off = 160}},
-	{"cfa 164", {.cfa = REG(S_SP, 164)}, NEVER(CFA_ALIGNMENT), {0}},
-	{"cfa fp - 8", {.cfa = REG(S_FP, -8)}, ALWAYS, {CFA_IN(S_FP, -8)}},
-	{"cfa below 160", {.cfa = REG(S_SP, 152)}, NEVER(CFA_NEAR_SP), {0}},
-	{"largest cfa", {.cfa = REG(S_SP, INT32_MAX - 7)}, ALWAYS,
-		{CFA_IN(S_SP, INT32_MAX - 7)}},
-	{"lowest cfa", {.cfa = REG(S_FP, INT32_MIN)}, ALWAYS, {CFA_IN(S_FP, INT32_MIN)}},
-	{"sp is cfa - 160", {.cfa = REG(S_SP, 160), .sp = VALUE(-160)}, ALWAYS,
-		{CFA_IN(S_SP, 160)}},
-	{"sp is the cfa", {.cfa = REG(S_SP, 160), .sp = VALUE(0)}, NEVER(SP_RULE), {0}},
-	{"sp in itself", {.cfa = REG(S_SP, 168), .sp = REG(S_SP, 0)}, NEVER(SP_RULE),
-		{0}},
-	{"sp in f0 plus 8", {.cfa = REG(S_SP, 160), .sp = REG(F0, 8)}, NEVER(SP_RULE),
-		{0}},
-	{"sp read with the cfa", {.cfa = MEMORY(S_FP, 160), .sp = MEMORY(S_FP, 160)},
-		NEVER(SP_RULE), {0}},
-	{"sp undefined", {.cfa = REG(S_SP, 160), .sp = {.kind = CFI_UNDEFINED}},
-		NEVER(SP_RULE), {0}},
+    {"leaf", {.cfa = REG(S_SP, 160)}, ALWAYS, {CFA_IN(S_SP, 160)}},
+    {"usual", {.cfa = REG(S_FP, 336), .ra = AT(-48), .fp = AT(-72), .sp = AT(-40)},
+	{REFUSE_SP_RULE, REFUSE_NOTHING, REFUSE_NOTHING, REFUSE_NOTHING},
+	{CFA_IN(S_FP, 336), RA_SLOT(-48), FP_SLOT(-72)}},
+    {"in registers",
+	{.cfa = REG(S_SP, 160), .ra = REG(F2, 0), .fp = REG(F0, 0), .sp = REG(18, 0)},
+	{REFUSE_SP_RULE, REFUSE_NOTHING, REFUSE_NOTHING, REFUSE_NOTHING},
+	{CFA_IN(S_SP, 160), RA_IN(F2, 0), FP_IN(F0, 0)}},
+    {"fp alone", {.cfa = REG(S_SP, 160), .fp = AT(-72)}, ALWAYS,
+	{CFA_IN(S_SP, 160), FP_SLOT(-72)}},
+    {"fp alone in f0", {.cfa = REG(S_SP, 160), .fp = REG(F0, 0)}, ALWAYS,
+	{CFA_IN(S_SP, 160), FP_IN(F0, 0)}},
+    {"ra in f0 plus 8", {.cfa = REG(S_SP, 160), .ra = REG(F0, 8)}, FROM_3(RA_REGISTER),
+	{CFA_IN(S_SP, 160), RA_IN(F0, 8)}},
+    {"fp in f0 plus 8", {.cfa = REG(S_SP, 160), .fp = REG(F0, 8)}, FROM_3(FP_REGISTER),
+	{CFA_IN(S_SP, 160), FP_IN(F0, 8)}},
+    {"ra in v16", {.cfa = REG(S_SP, 160), .ra = REG(68, 0)}, NEVER(REGISTER_NUMBER), {0}},
+    {"ra at the cfa", {.cfa = REG(S_SP, 160), .ra = AT(0)}, FROM_3(RA_AT_CFA),
+	{CFA_IN(S_SP, 160), RA_SLOT(0)}},
+    {"ra in an odd slot", {.cfa = REG(S_SP, 160), .ra = AT(-47)}, FROM_3(ODD_SLOT),
+	{CFA_IN(S_SP, 160), RA_SLOT(-47)}},
+    {"fp in an odd slot", {.cfa = REG(S_SP, 160), .fp = AT(-71)}, FROM_3(ODD_SLOT),
+	{CFA_IN(S_SP, 160), FP_SLOT(-71)}},
+    {"cfa r13", {.cfa = REG(13, 160)}, FROM_3(CFA_REGISTER), {CFA_IN(13, 160)}},
+    {"cfa from memory", {.cfa = MEMORY(S_SP, 160)}, FROM_3(CFA_MEMORY),
+	{.cfa = {SF_LOC_AT_REG, S_SP}, .cfa_off = 160}},
+    {"cfa 164", {.cfa = REG(S_SP, 164)}, NEVER(CFA_ALIGNMENT), {0}},
+    {"cfa fp - 8", {.cfa = REG(S_FP, -8)}, ALWAYS, {CFA_IN(S_FP, -8)}},
+    {"cfa below 160", {.cfa = REG(S_SP, 152)}, NEVER(CFA_NEAR_SP), {0}},
+    {"largest cfa", {.cfa = REG(S_SP, INT32_MAX - 7)}, ALWAYS,
+	{CFA_IN(S_SP, INT32_MAX - 7)}},
+    {"lowest cfa", {.cfa = REG(S_FP, INT32_MIN)}, ALWAYS, {CFA_IN(S_FP, INT32_MIN)}},
+    {"sp is cfa - 160", {.cfa = REG(S_SP, 160), .sp = VALUE(-160)}, ALWAYS,
+	{CFA_IN(S_SP, 160)}},
+    {"sp is the cfa", {.cfa = REG(S_SP, 160), .sp = VALUE(0)}, NEVER(SP_RULE), {0}},
+    {"sp in itself", {.cfa = REG(S_SP, 168), .sp = REG(S_SP, 0)}, NEVER(SP_RULE), {0}},
+    {"sp in f0 plus 8", {.cfa = REG(S_SP, 160), .sp = REG(F0, 8)}, NEVER(SP_RULE), {0}},
+    {"sp read with the cfa", {.cfa = MEMORY(S_FP, 160), .sp = MEMORY(S_FP, 160)},
+	NEVER(SP_RULE), {0}},
+    {"sp undefined", {.cfa = REG(S_SP, 160), .sp = {.kind = CFI_UNDEFINED}},
+	NEVER(SP_RULE), {0}},
 };
 
 /* Each version that the machine has; version 0 here is a signal frame of version 3. */
 static void check_case(const struct arch *arch, int first, const struct machine_case *c)
 {
 	for (int i = 0; i < 4; i++) {
-		struct target target = {.arch = arch,
-			.version = i ? (uint8_t)i : 3,
-			.signal_frame = i == 0};
+		struct target target = {
+		    .arch = arch, .version = i ? (uint8_t)i : 3, .signal_frame = i == 0};
 		struct sf_row row, other;
 		enum refusal why;
 
@@ -160,26 +153,26 @@ static void check_case(const struct arch *arch, int first, const struct machine_
 			continue;
 		why = reduce_row(&target, &c->cfi, &row);
 		ck_assert_msg(why == c->why[i], "%s, %d: %s", c->name, i,
-			why == REFUSE_NOTHING ? "said" : refusal_name(why));
+		    why == REFUSE_NOTHING ? "said" : refusal_name(why));
 		if (why != REFUSE_NOTHING)
 			continue;
 		other = c->said;
 		other.ra_signed = c->cfi.ra_signed;
 		ck_assert_msg(
-			sf_row_same(&row, &other), "%s, %d: another row", c->name, i);
-		ck_assert(sf_row_sayable(target.version, arch->sframe_abi, &row));
-		ck_assert_msg(answer_compare(&target, &row, &c->cfi) == ANSWER_SAME,
-			"%s, %d: not the same answer", c->name, i);
+		    sf_row_same(&row, &other), "%s, %d: another row", c->name, i);
+		ck_assert(sf_row_expressible(target.version, arch->sframe_abi, &row));
+		ck_assert_msg(meaning_compare(&target, &row, &c->cfi) == MEANING_SAME,
+		    "%s, %d: not the same answer", c->name, i);
 		other = row;
 		other.ra_signed = !row.ra_signed;
-		ck_assert(answer_compare(&target, &other, &c->cfi) == ANSWER_RA_SIGNED);
+		ck_assert(meaning_compare(&target, &other, &c->cfi) == MEANING_RA_SIGNED);
 		other = row;
 		other.ra = (struct sf_loc){.kind = SF_LOC_AT_CFA};
 		other.ra_off = -88;
-		ck_assert(answer_compare(&target, &other, &c->cfi) == ANSWER_RA);
+		ck_assert(meaning_compare(&target, &other, &c->cfi) == MEANING_RA);
 		other = row;
 		other.cfa_off ^= 8; /* the lowest has nothing below it */
-		ck_assert(answer_compare(&target, &other, &c->cfi) == ANSWER_CFA);
+		ck_assert(meaning_compare(&target, &other, &c->cfi) == MEANING_CFA);
 	}
 }
 
@@ -204,10 +197,10 @@ START_TEST(sp_rules)
 	const struct sf_row row = {.cfa = {SF_LOC_REG, S_SP}, .cfa_off = 160};
 	struct target target = {.arch = &arch_s390x, .version = 3};
 
-	ck_assert_int_eq(answer_compare(&target, &row, &saved), ANSWER_SAME);
-	ck_assert_int_eq(answer_compare(&target, &row, &plus_8), ANSWER_SP);
+	ck_assert_int_eq(meaning_compare(&target, &row, &saved), MEANING_SAME);
+	ck_assert_int_eq(meaning_compare(&target, &row, &plus_8), MEANING_SP);
 	target.signal_frame = true;
-	ck_assert_int_eq(answer_compare(&target, &row, &saved), ANSWER_SP);
+	ck_assert_int_eq(meaning_compare(&target, &row, &saved), MEANING_SP);
 }
 END_TEST
 
@@ -215,8 +208,8 @@ END_TEST
 START_TEST(needs)
 {
 	static const enum refusal flexible[] = {REFUSE_CFA_REGISTER, REFUSE_CFA_MEMORY,
-		REFUSE_RA_ELSEWHERE, REFUSE_RA_REGISTER, REFUSE_RA_AT_CFA,
-		REFUSE_FP_REGISTER, REFUSE_FP_MEMORY, REFUSE_ODD_SLOT};
+	    REFUSE_RA_ELSEWHERE, REFUSE_RA_REGISTER, REFUSE_RA_AT_CFA, REFUSE_FP_REGISTER,
+	    REFUSE_FP_MEMORY, REFUSE_ODD_SLOT};
 
 	for (size_t i = 0; i < sizeof(flexible) / sizeof(flexible[0]); i++) {
 		ck_assert_uint_eq(refusal_needs(flexible[i], &arch_s390x), 3);
@@ -238,9 +231,9 @@ static bool none(void *context, enum refusal why, uint64_t start, uint64_t end)
 START_TEST(signed_function)
 {
 	struct cfi_row rows[] = {
-		{.pc = 0, .cfa = REG(A_SP, 0)},
-		{.pc = 4, .cfa = REG(A_SP, 0), .ra_signed = true},
-		{.pc = 8, .cfa = REG(A_SP, 0), .ra_signed = true},
+	    {.pc = 0, .cfa = REG(A_SP, 0)},
+	    {.pc = 4, .cfa = REG(A_SP, 0), .ra_signed = true},
+	    {.pc = 8, .cfa = REG(A_SP, 0), .ra_signed = true},
 	};
 	const struct cfi_table table = {.end = 12, .rows = rows, .n_rows = 3};
 	const struct cfi_cie b = {.b_key = true}, a = {.b_key = false};
@@ -268,7 +261,7 @@ int main(void)
 	TCase *tcase = tcase_create("machines");
 
 	tcase_add_loop_test(
-		tcase, aarch64_rules, 0, sizeof(aarch64) / sizeof(aarch64[0]));
+	    tcase, aarch64_rules, 0, sizeof(aarch64) / sizeof(aarch64[0]));
 	tcase_add_loop_test(tcase, s390x_rules, 0, sizeof(s390x) / sizeof(s390x[0]));
 	tcase_add_test(tcase, sp_rules);
 	tcase_add_test(tcase, needs);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* FDEs with the same instructions: who counts as the same, and what may be moved. */
-#include "cfi/same.h"
+#include "cfi/program_cache.h"
 #include "tests/unit/test_cfi_build.h"
 #include "tests/unit/unit.h"
 
 static struct wr wr;
 static struct cfi_frames frames;
-static struct cfi_same same;
+static struct cfi_program_cache same;
 
 static void read_frames(void)
 {
@@ -14,19 +14,19 @@ static void read_frames(void)
 	struct err err = {0};
 
 	ck_assert_msg(cfi_frames_read(&section, &frames, &err), "%s", err.text);
-	cfi_same_init(&same, &frames, 0);
+	cfi_program_cache_init(&same, &frames, 0);
 }
 
 static void tidy(void)
 {
-	cfi_same_deinit(&same);
+	cfi_program_cache_deinit(&same);
 	cfi_frames_deinit(&frames);
 	wr_deinit(&wr);
 }
 
 static uint32_t *value(size_t fde)
 {
-	uint32_t *ret = cfi_same_value(&same, &frames.fdes[fde]);
+	uint32_t *ret = cfi_program_cache_value(&same, &frames.fdes[fde]);
 
 	ck_assert_ptr_nonnull(ret);
 	return ret;
@@ -50,7 +50,7 @@ START_TEST(same_program)
 	read_frames();
 	ck_assert_uint_eq(frames.n_fdes, 5);
 	for (uint32_t i = 0; i < 5; i++) {
-		ck_assert_uint_eq(*value(i), i == 1 ? 100 : CFI_SAME_NEW);
+		ck_assert_uint_eq(*value(i), i == 1 ? 100 : CFI_PROGRAM_CACHE_NEW);
 		*value(i) = i + 100;
 	}
 	ck_assert_uint_eq(*value(0), 101);
@@ -69,14 +69,14 @@ START_TEST(many_programs)
 	cie = build_cie(&wr);
 	for (uint32_t i = 0; i < 2 * N; i++) {
 		uint8_t program[] = {
-			0x0e, (uint8_t)(i % N & 0x7f) | 0x80, (uint8_t)(i % N >> 7)};
+		    0x0e, (uint8_t)(i % N & 0x7f) | 0x80, (uint8_t)(i % N >> 7)};
 
 		build_fde(&wr, cie, 64, program, sizeof(program));
 	}
 	read_frames();
 	ck_assert_uint_eq(frames.n_fdes, 2 * N);
 	for (uint32_t i = 0; i < 2 * N; i++) {
-		ck_assert_uint_eq(*value(i), i < N ? CFI_SAME_NEW : i - N);
+		ck_assert_uint_eq(*value(i), i < N ? CFI_PROGRAM_CACHE_NEW : i - N);
 		*value(i) = i % N;
 	}
 	tidy();
@@ -89,17 +89,17 @@ static const struct movable {
 	bool movable;
 	uint64_t reach;
 } cases[] = {
-	{64, 1, {0}, true, 0},
-	{64, 5, {0x41, 0x0e, 16, 0x44, 0x0a}, true, 5},
-	/* The end is where the last location is, or before it. */
-	{5, 5, {0x41, 0x0e, 16, 0x44, 0x0a}, false, 5},
-	{3, 5, {0x41, 0x0e, 16, 0x44, 0x0a}, false, 5},
-	{6, 5, {0x41, 0x0e, 16, 0x44, 0x0a}, true, 5},
-	/* DW_CFA_set_loc, forwards by nothing: pcrel here, but it names a place. */
-	{64, 8, {0x0e, 16, 0x01, 0, 0, 0, 0, 0x0a}, false, 0},
-	/* DW_CFA_def_cfa_expression: breg7 + 8; and the PC's own value. */
-	{64, 4, {0x0f, 2, 0x77, 8}, false, 0},
-	{64, 4, {0x0f, 2, 0x80, 0}, false, 0},
+    {64, 1, {0}, true, 0},
+    {64, 5, {0x41, 0x0e, 16, 0x44, 0x0a}, true, 5},
+    /* The end is where the last location is, or before it. */
+    {5, 5, {0x41, 0x0e, 16, 0x44, 0x0a}, false, 5},
+    {3, 5, {0x41, 0x0e, 16, 0x44, 0x0a}, false, 5},
+    {6, 5, {0x41, 0x0e, 16, 0x44, 0x0a}, true, 5},
+    /* DW_CFA_set_loc, forwards by nothing: pcrel here, but it names a place. */
+    {64, 8, {0x0e, 16, 0x01, 0, 0, 0, 0, 0x0a}, false, 0},
+    /* DW_CFA_def_cfa_expression: breg7 + 8; and the PC's own value. */
+    {64, 4, {0x0f, 2, 0x77, 8}, false, 0},
+    {64, 4, {0x0f, 2, 0x80, 0}, false, 0},
 };
 
 START_TEST(movable)

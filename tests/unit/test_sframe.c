@@ -8,11 +8,11 @@
 #include "tests/unit/test_sframe_fixture.h"
 
 static const uint8_t plt_header[] = {0xe2, 0xde, 2, 5, 3, 0, 0xf8, 0, 8, 0, 0, 0, 0x1a, 0,
-	0, 0, 0x5a, 0, 0, 0, 0, 0, 0, 0, 0xa0, 0, 0, 0};
+    0, 0, 0x5a, 0, 0, 0, 0, 0, 0, 0, 0xa0, 0, 0, 0};
 static const uint8_t plt_func_0[] = {
-	0x7c, 0xee, 0xff, 0xff, 0x10, 0, 0, 0, 0x4b, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0};
-static const uint8_t plt_func_1[] = {0x78, 0xee, 0xff, 0xff, 0x20, 0, 0, 0, 0x51, 0, 0, 0,
-	2, 0, 0, 0, 0x10, 0x10, 0, 0};
+    0x7c, 0xee, 0xff, 0xff, 0x10, 0, 0, 0, 0x4b, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0};
+static const uint8_t plt_func_1[] = {
+    0x78, 0xee, 0xff, 0xff, 0x20, 0, 0, 0, 0x51, 0, 0, 0, 2, 0, 0, 0, 0x10, 0x10, 0, 0};
 static const uint8_t plt_rows_0[] = {0x00, 0x03, 0x10, 0x06, 0x03, 0x18};
 static const uint8_t plt_rows_1[] = {0x00, 0x03, 0x08, 0x0b, 0x03, 0x10};
 
@@ -116,12 +116,12 @@ START_TEST(row_widths)
 	expect_rows(&model, "\0\3\177\1\5\x10\xf0\xff\x22\x80\0", 11);
 	fixture_row(&model, fixture_cfa(256, AMD64_FP, -32769));
 	expect_rows(&model,
-		"\0\0\3\177\1\0\5\x10\xf0\xff\0\x22\x80\0\0\1\x42\xff\x7f\xff\xff", 21);
+	    "\0\0\3\177\1\0\5\x10\xf0\xff\0\x22\x80\0\0\1\x42\xff\x7f\xff\xff", 21);
 	fixture_row(&model, (struct sf_row){.start = 0x10000, .outermost = 1});
 	expect_rows(&model,
-		"\0\0\0\0\3\177\1\0\0\0\5\x10\xf0\xff\0\0\0\x22\x80\0"
-		"\0\1\0\0\x42\xff\x7f\xff\xff\0\0\1\0\0",
-		34);
+	    "\0\0\0\0\3\177\1\0\0\0\5\x10\xf0\xff\0\0\0\x22\x80\0"
+	    "\0\1\0\0\x42\xff\x7f\xff\xff\0\0\1\0\0",
+	    34);
 	sf_section_deinit(&model);
 }
 END_TEST
@@ -134,16 +134,16 @@ START_TEST(word_limits)
 		const char *want;
 		size_t len;
 	} cases[] = {
-		{-128, "\0\3\x80", 3},
-		{-129, "\0\x23\x7f\xff", 4},
-		{127, "\0\3\x7f", 3},
-		{128, "\0\x23\x80\0", 4},
-		{-32768, "\0\x23\0\x80", 4},
-		{-32769, "\0\x43\xff\x7f\xff\xff", 6},
-		{32767, "\0\x23\xff\x7f", 4},
-		{32768, "\0\x43\0\x80\0\0", 6},
-		{INT32_MIN, "\0\x43\0\0\0\x80", 6},
-		{INT32_MAX, "\0\x43\xff\xff\xff\x7f", 6},
+	    {-128, "\0\3\x80", 3},
+	    {-129, "\0\x23\x7f\xff", 4},
+	    {127, "\0\3\x7f", 3},
+	    {128, "\0\x23\x80\0", 4},
+	    {-32768, "\0\x23\0\x80", 4},
+	    {-32769, "\0\x43\xff\x7f\xff\xff", 6},
+	    {32767, "\0\x23\xff\x7f", 4},
+	    {32768, "\0\x43\0\x80\0\0", 6},
+	    {INT32_MIN, "\0\x43\0\0\0\x80", 6},
+	    {INT32_MAX, "\0\x43\xff\xff\xff\x7f", 6},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -177,7 +177,7 @@ START_TEST(aarch64_words)
 	wr = fixture_encode(&model, true, false, 0x2000);
 	ck_assert_mem_eq(wr.data, "\xde\xe2\2\5\1\0\0\0\0\0\0\1\0\0\0\2\0\0\0\13", 20);
 	ck_assert_mem_eq(
-		wr.data + 28, "\xff\xff\xef\xe4\0\0\0\x40\0\0\0\0\0\0\0\2\x20", 17);
+	    wr.data + 28, "\xff\xff\xef\xe4\0\0\0\x40\0\0\0\0\0\0\0\2\x20", 17);
 	view = fixture_open(&wr, 0x2000);
 	fixture_expect(&view, &model, 0);
 	wr_deinit(&wr);
@@ -192,9 +192,8 @@ END_TEST
 START_TEST(version_1_read)
 {
 	static const uint8_t bytes[] = {0xe2, 0xde, 1, 1, 3, 0, 0xf8, 3, 1, 0, 0, 0, 1, 0,
-		0, 0, 4, 0, 0, 0, 2, 0, 0, 0, 20, 0, 0, 0, 9, 9, 9, 9, 9, 0, 0xf0, 0xff,
-		0xff, 5, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0x00, 9, 0, 5, 16, 0xf0, 0, 0,
-		0, 0};
+	    0, 0, 4, 0, 0, 0, 2, 0, 0, 0, 20, 0, 0, 0, 9, 9, 9, 9, 9, 0, 0xf0, 0xff, 0xff,
+	    5, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0x00, 9, 0, 5, 16, 0xf0, 0, 0, 0, 0};
 	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
 	struct sf_row row = fixture_cfa(0, AMD64_SP, 16);
 	struct err err = {0};
@@ -208,7 +207,7 @@ START_TEST(version_1_read)
 	fixture_func(&model, 0x2000, 5);
 	fixture_row(&model, row);
 	ck_assert_msg(
-		sf_view_open(bytes, sizeof(bytes), 0x3000, &view, &err), "%s", err.text);
+	    sf_view_open(bytes, sizeof(bytes), 0x3000, &view, &err), "%s", err.text);
 	ck_assert_uint_eq(view.func_size, 17);
 	fixture_expect(&view, &model, 0);
 	sf_section_deinit(&model);
@@ -245,8 +244,8 @@ START_TEST(s390x_read)
 	row.fp_off = 0;
 	fixture_row(&model, row);
 	wr_init(&wr, true);
-	wr_bytes(&wr, "\xde\xe2\2\1\4\0\0\0\0\0\0\1\0\0\0\3\0\0\0\15\0\0\0\0\0\0\0\24",
-		28);
+	wr_bytes(
+	    &wr, "\xde\xe2\2\1\4\0\0\0\0\0\0\1\0\0\0\3\0\0\0\15\0\0\0\0\0\0\0\24", 28);
 	wr_bytes(&wr, "\0\0\0\0\0\0\0\x10\0\0\0\0\0\0\0\3\0\0\0\0", 20);
 	wr_bytes(&wr, rows, sizeof(rows));
 	view = fixture_open(&wr, 0x1000);
@@ -281,7 +280,7 @@ START_TEST(row_same)
 END_TEST
 
 static enum err_kind encode_kind(
-	const struct sf_section *model, uint8_t version, const char *says)
+    const struct sf_section *model, uint8_t version, const char *says)
 {
 	struct sf_encode_options options = {.version = version, .pcrel = true};
 

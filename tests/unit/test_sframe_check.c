@@ -45,19 +45,19 @@ struct breach {
 };
 
 static const struct breach breaches[] = {
-	{SF_CHECK_FLAGS, 0x9, set_u8, SFRAME_HDR_FLAGS, SFRAME_HDR_FLAGS},
-	{SF_CHECK_ABI, 5, set_u8, SFRAME_HDR_ABI_ARCH, SFRAME_HDR_ABI_ARCH},
-	{SF_CHECK_FUNC_READABLE, 3, set_u8, FUNC_1 + SFRAME_FDE_FUNC_INFO, FUNC_1},
-	{SF_CHECK_FUNC_SORTED, 0u - ADDR, wr_patch_u32, FUNC_1, FUNC_1},
-	{SF_CHECK_FUNC_OVERLAP, 65, wr_patch_u32, FUNC_0 + SFRAME_FDE_FUNC_SIZE, FUNC_1},
-	{SF_CHECK_FUNC_OVERLAP, 0x1000u - ADDR, wr_patch_u32, FUNC_1, FUNC_1},
-	{SF_CHECK_FUNC_SIZE, 0u - ADDR - 63, wr_patch_u32, FUNC_1, FUNC_1},
-	{SF_CHECK_REP_SIZE, 0x10, set_u8, FUNC_0 + SFRAME_FDE_FUNC_INFO, FUNC_0},
-	{SF_CHECK_ROWS_READABLE, 0x63, set_u8, ROWS + ROW_SIZE + 1, ROWS + ROW_SIZE},
-	{SF_CHECK_ROWS_SOME, 0, wr_patch_u32, FUNC_0 + SFRAME_FDE_FUNC_NUM_FRES, FUNC_0},
-	{SF_CHECK_ROWS_ASCENDING, 0, set_u8, ROWS + ROW_SIZE, ROWS + ROW_SIZE},
-	{SF_CHECK_ROWS_INSIDE, 65, set_u8, ROWS + 3 * ROW_SIZE, ROWS + 3 * ROW_SIZE},
-	{SF_CHECK_ROWS_TOTAL, 5, wr_patch_u32, SFRAME_HDR_NUM_FRES, SFRAME_HDR_NUM_FRES},
+    {SF_CHECK_FLAGS, 0x9, set_u8, SFRAME_HDR_FLAGS, SFRAME_HDR_FLAGS},
+    {SF_CHECK_ABI, 5, set_u8, SFRAME_HDR_ABI_ARCH, SFRAME_HDR_ABI_ARCH},
+    {SF_CHECK_FUNC_READABLE, 3, set_u8, FUNC_1 + SFRAME_FDE_FUNC_INFO, FUNC_1},
+    {SF_CHECK_FUNC_SORTED, 0u - ADDR, wr_patch_u32, FUNC_1, FUNC_1},
+    {SF_CHECK_FUNC_OVERLAP, 65, wr_patch_u32, FUNC_0 + SFRAME_FDE_FUNC_SIZE, FUNC_1},
+    {SF_CHECK_FUNC_OVERLAP, 0x1000u - ADDR, wr_patch_u32, FUNC_1, FUNC_1},
+    {SF_CHECK_FUNC_SIZE, 0u - ADDR - 63, wr_patch_u32, FUNC_1, FUNC_1},
+    {SF_CHECK_REP_SIZE, 0x10, set_u8, FUNC_0 + SFRAME_FDE_FUNC_INFO, FUNC_0},
+    {SF_CHECK_ROWS_READABLE, 0x63, set_u8, ROWS + ROW_SIZE + 1, ROWS + ROW_SIZE},
+    {SF_CHECK_ROWS_SOME, 0, wr_patch_u32, FUNC_0 + SFRAME_FDE_FUNC_NUM_FRES, FUNC_0},
+    {SF_CHECK_ROWS_ASCENDING, 0, set_u8, ROWS + ROW_SIZE, ROWS + ROW_SIZE},
+    {SF_CHECK_ROWS_INSIDE, 65, set_u8, ROWS + 3 * ROW_SIZE, ROWS + 3 * ROW_SIZE},
+    {SF_CHECK_ROWS_TOTAL, 5, wr_patch_u32, SFRAME_HDR_NUM_FRES, SFRAME_HDR_NUM_FRES},
 };
 
 enum { N_BREACHES = sizeof(breaches) / sizeof(*breaches) };
@@ -70,12 +70,12 @@ static void expect(const struct wr *wr, enum sf_check check, size_t where)
 	struct sf_view view = fixture_open(wr, ADDR);
 
 	snprintf(words, sizeof(words), "%s: %s, at .sframe+0x%zx", sf_check_name(check),
-		sf_check_text(check), where);
+	    sf_check_text(check), where);
 	ck_assert_msg(
-		!sf_check_all(&view, &failed, &err), "%s passed", sf_check_name(check));
+	    !sf_check_all(&view, &failed, &err), "%s passed", sf_check_name(check));
 	ck_assert_int_eq(err.kind, ERR_MALFORMED);
-	ck_assert_msg(strncmp(err.text, words, strlen(words)) == 0, "%s, not %s",
-		err.text, words);
+	ck_assert_msg(
+	    strncmp(err.text, words, strlen(words)) == 0, "%s, not %s", err.text, words);
 	ck_assert_int_eq(failed, check);
 	ck_assert(!sf_check_all(&view, NULL, &err));
 }
@@ -126,8 +126,8 @@ START_TEST(shared_rows)
 	for (uint64_t i = 0; i < 3; i++) {
 		fixture_func(&model, 0x1000 + 64 * i, 64);
 		for (uint32_t j = 0; j < 3; j++)
-			fixture_row(&model,
-				fixture_cfa(20 * j, AMD64_SP, 8 + 8 * (int32_t)j));
+			fixture_row(
+			    &model, fixture_cfa(20 * j, AMD64_SP, 8 + 8 * (int32_t)j));
 	}
 	wr = fixture_encode(&model, false, true, ADDR);
 	sf_section_deinit(&model);

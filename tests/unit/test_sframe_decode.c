@@ -18,7 +18,7 @@ static bool goes_together(uint8_t version, uint8_t abi)
 }
 
 static void expect_round_trip(const struct sf_section *model, uint8_t version, bool pcrel,
-	bool share, unsigned int seed)
+    bool share, unsigned int seed)
 {
 	struct sf_section flat = random_without_blocks(model);
 	struct wr wr = fixture_encode_as(version, model, pcrel, share, SECTION_ADDR);
@@ -41,7 +41,7 @@ START_TEST(round_trip)
 	for (unsigned int seed = 1; seed <= N_SEEDS; seed++) {
 		struct prng prng = {.state = seed + 1000 * (unsigned int)_i};
 		struct sf_section model =
-			random_section(&prng, version, abi, SECTION_ADDR - 0x1000);
+		    random_section(&prng, version, abi, SECTION_ADDR - 0x1000);
 
 		for (unsigned int i = 0; i < 4; i++) {
 			if (version == SFRAME_VERSION_1 && (i & 1))
@@ -81,10 +81,10 @@ static struct wr small_section(uint8_t version, uint8_t abi)
 		fixture_func(&model, 0x40001000 + 0x40000 * i, 0x40000);
 		for (uint32_t j = 0; j < 3; j++)
 			fixture_row(&model,
-				random_row(&prng, version, facts, i == 0, j << 8 * i));
+			    random_row(&prng, version, facts, i == 0, j << 8 * i));
 	}
 	wr = fixture_encode_as(
-		version, &model, version >= SFRAME_VERSION_2, true, SECTION_ADDR);
+	    version, &model, version >= SFRAME_VERSION_2, true, SECTION_ADDR);
 	sf_section_deinit(&model);
 	return wr;
 }
@@ -147,8 +147,8 @@ START_TEST(noise)
 
 		for (uint32_t n = 1 + prng_below(&prng, 5); n > 0; n--)
 			wr.data[prng_below(&prng, (uint32_t)wr.size)] =
-				(uint8_t)(prng_below(&prng, 3) ? prng_below(&prng, 256)
-							       : 0xff);
+			    (uint8_t)(prng_below(&prng, 3) ? prng_below(&prng, 256)
+							   : 0xff);
 		(void)read_all(wr.data, wr.size, &err);
 		wr_deinit(&wr);
 	}
@@ -161,7 +161,7 @@ static void expect_refused(const struct wr *wr, enum err_kind kind, const char *
 
 	ck_assert_msg(!read_all(wr->data, wr->size, &err), "accepted, want: %s", says);
 	ck_assert_msg(
-		strstr(err.text, says) != NULL, "\"%s\" not in: %s", says, err.text);
+	    strstr(err.text, says) != NULL, "\"%s\" not in: %s", says, err.text);
 	ck_assert_int_eq(err.kind, kind);
 }
 
@@ -214,7 +214,7 @@ START_TEST(work_is_bounded)
 	wr_patch_u32(&wr, SFRAME_HDR_FRE_LEN, ROW_BYTES);
 	for (uint32_t i = 0; i < N_FUNCS; i++)
 		wr_patch_u32(
-			&wr, SFRAME_HDR_SIZE + 20 * i + SFRAME_FDE_FUNC_NUM_FRES, ROWS);
+		    &wr, SFRAME_HDR_SIZE + 20 * i + SFRAME_FDE_FUNC_NUM_FRES, ROWS);
 	expect_refused(&wr, ERR_LIMIT, "60000000 rows");
 	wr_deinit(&wr);
 }
@@ -301,22 +301,22 @@ END_TEST
 START_TEST(printed)
 {
 	static const char want[] =
-		"Contents of the SFrame section .sframe:\n"
-		"  Header :\n\n"
-		"    Version: SFRAME_VERSION_2\n"
-		"    Flags: SFRAME_F_FDE_SORTED,\n"
-		"           SFRAME_F_FDE_FUNC_START_PCREL\n"
-		"    Num FDEs: 2\n"
-		"    Num FREs: 3\n\n"
-		"  Function Index :\n\n"
-		"    func idx [0]: pc = 0x1000, size = 32 bytes, pauth = B key\n"
-		"    STARTPC            CFA       FP        RA\n"
-		"    0000000000001000  sp+0      u         u\n"
-		"    0000000000001004  fp+16     c-16      c-8[s]\n\n"
-		"    func idx [1]: pc = 0x1040, size = 64 bytes, PCMASK, "
-		"rep_size = 16\n"
-		"    STARTPC[m]         CFA       FP        RA\n"
-		"    0000000000000000  RA undefined\n";
+	    "Contents of the SFrame section .sframe:\n"
+	    "  Header :\n\n"
+	    "    Version: SFRAME_VERSION_2\n"
+	    "    Flags: SFRAME_F_FDE_SORTED,\n"
+	    "           SFRAME_F_FDE_FUNC_START_PCREL\n"
+	    "    Num FDEs: 2\n"
+	    "    Num FREs: 3\n\n"
+	    "  Function Index :\n\n"
+	    "    func idx [0]: pc = 0x1000, size = 32 bytes, pauth = B key\n"
+	    "    STARTPC            CFA       FP        RA\n"
+	    "    0000000000001000  sp+0      u         u\n"
+	    "    0000000000001004  fp+16     c-16      c-8[s]\n\n"
+	    "    func idx [1]: pc = 0x1040, size = 64 bytes, PCMASK, "
+	    "rep_size = 16\n"
+	    "    STARTPC[m]         CFA       FP        RA\n"
+	    "    0000000000000000  RA undefined\n";
 	struct sf_section model = fixture_section(SFRAME_ABI_AARCH64_ENDIAN_LITTLE);
 	struct sf_row row = fixture_cfa(4, AARCH64_FP, 16);
 	struct err err = {0};

@@ -40,8 +40,8 @@ START_TEST(flex_words)
 
 	expect_row(sp, "\x04\x39\x10", 3);
 	expect_row(row, "\x08\x39\x10\2\xe8", 5);
-	expect_row(fixture_with_fp(row, SF_LOC_AT_CFA, 0, -16),
-		"\x0c\x39\x10\2\xe8\2\xf0", 7);
+	expect_row(
+	    fixture_with_fp(row, SF_LOC_AT_CFA, 0, -16), "\x0c\x39\x10\2\xe8\2\xf0", 7);
 	expect_row(fixture_with_fp(sp, SF_LOC_AT_CFA, 0, -16), "\x0a\x39\x10\0\2\xf0", 6);
 	expect_row(fixture_with_ra(sp, SF_LOC_REG, 3, 0), "\x08\x39\x10\x19\0", 5);
 	expect_row(fixture_with_ra(sp, SF_LOC_AT_REG, 3, 8), "\x08\x39\x10\x1b\x08", 5);
@@ -61,8 +61,8 @@ START_TEST(flex_widths)
 	expect_row(row, "\x24\xfb\0\x80\0", 5);
 	row.cfa_off = -128;
 	row = fixture_with_fp(row, SF_LOC_AT_CFA, 0, -32769);
-	expect_row(row, "\x4a\xfb\0\0\0\x80\xff\xff\xff\0\0\0\0\2\0\0\0\xff\x7f\xff\xff",
-		21);
+	expect_row(
+	    row, "\x4a\xfb\0\0\0\x80\xff\xff\xff\0\0\0\0\2\0\0\0\xff\x7f\xff\xff", 21);
 }
 END_TEST
 
@@ -73,8 +73,8 @@ START_TEST(fixed_ra_said)
 	struct wr wr;
 
 	fixture_func(&model, 0x1000, 64);
-	fixture_row(&model,
-		fixture_with_ra(fixture_cfa(0, AMD64_SP, 8), SF_LOC_AT_CFA, 0, -8));
+	fixture_row(
+	    &model, fixture_with_ra(fixture_cfa(0, AMD64_SP, 8), SF_LOC_AT_CFA, 0, -8));
 	for (uint8_t version = 1; version <= 3; version++) {
 		wr = fixture_encode_as(version, &model, version > 1, false, ADDR);
 		ck_assert_mem_eq(wr.data + wr.size - 3, "\0\3\x08", 3);
@@ -92,32 +92,32 @@ struct damage {
 
 /* Of a flexible function with the one row 00 0c: 57 8, 25 2, 51 -8. */
 static const struct damage damages[] = {
-	{INDEX + SFRAME_V3_FDE_FUNC_START_FRE_OFF, 0xff, "attribute at row offset 0xff"},
-	{INDEX + SFRAME_V3_FDE_FUNC_START_FRE_OFF, 9, "attribute at row offset 0x9"},
-	{ATTR_1 + SFRAME_V3_ATTR_FUNC_NUM_FRES, 5, "cannot fit"},
-	{ATTR_1 + SFRAME_V3_ATTR_FUNC_INFO, 0x40, "info byte 0x40"},
-	{ATTR_1 + SFRAME_V3_ATTR_FUNC_INFO, 3, "no row type 3"},
-	{ATTR_1 + SFRAME_V3_ATTR_FUNC_INFO2, 2, "no function type"},
-	{ATTR_1 + SFRAME_V3_ATTR_FUNC_INFO2, 0x21, "no function type"},
-	{ATTR_1 + SFRAME_V3_ATTR_FUNC_INFO2, 0, "too many words"},
-	{ROWS_1 + 1, 0x02, "mean nothing"}, {ROWS_1 + 1, 0x06, "mean nothing"},
-	{ROWS_1 + 1, 0x0a, "mean nothing"}, {ROWS_1 + 1, 0x0e, "too many words"},
-	{ROWS_1 + 1, 0x6c, "no size"}, {ROWS_1 + 1, 0x2c, "passes the end"},
-	{ROWS_1 + 2, 56, "mean nothing"},     /* the CFA from the CFA */
-	{ROWS_1 + 2, 0, "mean nothing"},      /* no CFA */
-	{ROWS_1 + 2, 2, "mean nothing"},      /* *(CFA + 8) */
-	{ROWS_1 + 2, 57 | 4, "mean nothing"}, /* the bit that must be 0 */
-	{ROWS_1 + 4, 0, "mean nothing"},      /* no RA, and then too much */
-	{ROWS_1 + 4, 24, "mean nothing"},     /* RA is the CFA itself */
-	{ROWS_1 + 4, 26, "mean nothing"},     /* a register that is not looked at */
-	{ROWS_1 + 6, 0, "mean nothing"},      /* an FP pair that says no FP */
+    {INDEX + SFRAME_V3_FDE_FUNC_START_FRE_OFF, 0xff, "attribute at row offset 0xff"},
+    {INDEX + SFRAME_V3_FDE_FUNC_START_FRE_OFF, 9, "attribute at row offset 0x9"},
+    {ATTR_1 + SFRAME_V3_ATTR_FUNC_NUM_FRES, 5, "cannot fit"},
+    {ATTR_1 + SFRAME_V3_ATTR_FUNC_INFO, 0x40, "info byte 0x40"},
+    {ATTR_1 + SFRAME_V3_ATTR_FUNC_INFO, 3, "no row type 3"},
+    {ATTR_1 + SFRAME_V3_ATTR_FUNC_INFO2, 2, "no function type"},
+    {ATTR_1 + SFRAME_V3_ATTR_FUNC_INFO2, 0x21, "no function type"},
+    {ATTR_1 + SFRAME_V3_ATTR_FUNC_INFO2, 0, "too many words"},
+    {ROWS_1 + 1, 0x02, "mean nothing"}, {ROWS_1 + 1, 0x06, "mean nothing"},
+    {ROWS_1 + 1, 0x0a, "mean nothing"}, {ROWS_1 + 1, 0x0e, "too many words"},
+    {ROWS_1 + 1, 0x6c, "no size"}, {ROWS_1 + 1, 0x2c, "passes the end"},
+    {ROWS_1 + 2, 56, "mean nothing"},	  /* the CFA from the CFA */
+    {ROWS_1 + 2, 0, "mean nothing"},	  /* no CFA */
+    {ROWS_1 + 2, 2, "mean nothing"},	  /* *(CFA + 8) */
+    {ROWS_1 + 2, 57 | 4, "mean nothing"}, /* the bit that must be 0 */
+    {ROWS_1 + 4, 0, "mean nothing"},	  /* no RA, and then too much */
+    {ROWS_1 + 4, 24, "mean nothing"},	  /* RA is the CFA itself */
+    {ROWS_1 + 4, 26, "mean nothing"},	  /* a register that is not looked at */
+    {ROWS_1 + 6, 0, "mean nothing"},	  /* an FP pair that says no FP */
 };
 
 static struct wr flex_section(void)
 {
 	struct sf_section model = fixture_section(AMD64);
 	struct sf_row row =
-		fixture_with_ra(fixture_cfa(0, AMD64_SP, 8), SF_LOC_REG, 3, 2);
+	    fixture_with_ra(fixture_cfa(0, AMD64_SP, 8), SF_LOC_REG, 3, 2);
 	struct wr wr;
 
 	fixture_func(&model, 0x1000, 64);
@@ -157,8 +157,8 @@ START_TEST(high_register)
 {
 	static const struct {
 		uint8_t high, reg;
-	} cases[] = {{0, 10}, {1, 42}, {4, 138}, {7, 234}, {8, SF_REG_NONE},
-		{0xff, SF_REG_NONE}};
+	} cases[] = {
+	    {0, 10}, {1, 42}, {4, 138}, {7, 234}, {8, SF_REG_NONE}, {0xff, SF_REG_NONE}};
 	struct sf_section model = fixture_section(AMD64);
 	struct sf_view_func func;
 	struct sf_row_iter iter;
@@ -195,7 +195,7 @@ int main(void)
 	tcase_add_test(tcase, flex_widths);
 	tcase_add_test(tcase, fixed_ra_said);
 	tcase_add_loop_test(
-		tcase, damage_refused, 0, (int)(sizeof(damages) / sizeof(*damages)));
+	    tcase, damage_refused, 0, (int)(sizeof(damages) / sizeof(*damages)));
 	tcase_add_test(tcase, high_register);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);

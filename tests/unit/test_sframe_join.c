@@ -11,13 +11,13 @@ static const struct {
 	uint8_t version, abi;
 	bool pcrel;
 } kinds[] = {
-	{1, SFRAME_ABI_AMD64_ENDIAN_LITTLE, false},
-	{1, SFRAME_ABI_AARCH64_ENDIAN_BIG, false},
-	{2, SFRAME_ABI_AMD64_ENDIAN_LITTLE, true},
-	{2, SFRAME_ABI_AMD64_ENDIAN_LITTLE, false},
-	{2, SFRAME_ABI_S390X_ENDIAN_BIG, true},
-	{3, SFRAME_ABI_AMD64_ENDIAN_LITTLE, true},
-	{3, SFRAME_ABI_AARCH64_ENDIAN_BIG, true},
+    {1, SFRAME_ABI_AMD64_ENDIAN_LITTLE, false},
+    {1, SFRAME_ABI_AARCH64_ENDIAN_BIG, false},
+    {2, SFRAME_ABI_AMD64_ENDIAN_LITTLE, true},
+    {2, SFRAME_ABI_AMD64_ENDIAN_LITTLE, false},
+    {2, SFRAME_ABI_S390X_ENDIAN_BIG, true},
+    {3, SFRAME_ABI_AMD64_ENDIAN_LITTLE, true},
+    {3, SFRAME_ABI_AARCH64_ENDIAN_BIG, true},
 };
 
 /* Functions of different lengths and numbers of rows, so that none can stand for
@@ -32,16 +32,16 @@ static struct wr part(int kind, uint64_t addr, uint32_t first)
 		fixture_func(&section, addr + 0x100 + i * 0x40, 0x20 + i);
 		for (uint32_t j = 0; j <= i; j++)
 			fixture_row(&section,
-				fixture_cfa(j * 2, abi->sp, 160 + 8 * (int32_t)(i + j)));
+			    fixture_cfa(j * 2, abi->sp, 160 + 8 * (int32_t)(i + j)));
 	}
 	wr = fixture_encode_as(
-		kinds[kind].version, &section, kinds[kind].pcrel, false, addr);
+	    kinds[kind].version, &section, kinds[kind].pcrel, false, addr);
 	sf_section_deinit(&section);
 	return wr;
 }
 
 static void same_func(const struct sf_view *a, uint32_t i, const struct sf_view *b,
-	uint32_t j, struct err *err)
+    uint32_t j, struct err *err)
 {
 	struct sf_view_func x, y;
 	struct sf_row_iter p, q;
@@ -77,10 +77,10 @@ START_TEST(joined)
 	wr_init(&out, first.big_endian);
 	ck_assert_msg(sf_join_finish(&join, WHOLE, &out, &err), "%s", err.text);
 	ck_assert_msg(
-		sf_view_open(out.data, out.size, WHOLE, &whole, &err), "%s", err.text);
+	    sf_view_open(out.data, out.size, WHOLE, &whole, &err), "%s", err.text);
 	ck_assert_uint_eq(whole.version, kinds[_i].version);
 	ck_assert_uint_eq(
-		whole.flags, kinds[_i].pcrel ? SFRAME_F_FDE_FUNC_START_PCREL : 0);
+	    whole.flags, kinds[_i].pcrel ? SFRAME_F_FDE_FUNC_START_PCREL : 0);
 	ck_assert_uint_eq(whole.n_funcs, 2 * FUNCS - 1);
 	ck_assert_msg(sf_check_all(&whole, NULL, &err), "%s", err.text);
 	for (uint32_t i = 0; i < FUNCS; i++)

@@ -33,10 +33,10 @@ static inline int32_t random_off(struct prng *prng)
 
 /* Where RA or FP may be: anywhere, or, when plain, where default rows say it is. */
 static inline void random_loc(
-	struct prng *prng, bool plain, struct sf_loc *loc, int32_t *off)
+    struct prng *prng, bool plain, struct sf_loc *loc, int32_t *off)
 {
 	*loc = (struct sf_loc){
-		.kind = plain ? SF_LOC_AT_CFA : (uint8_t)(1 + prng_below(prng, 3))};
+	    .kind = plain ? SF_LOC_AT_CFA : (uint8_t)(1 + prng_below(prng, 3))};
 	if (loc->kind != SF_LOC_AT_CFA)
 		loc->reg = (uint8_t)prng_below(prng, SF_REG_MAX + 1);
 	*off = loc->kind == SF_LOC_REG && prng_below(prng, 2) ? 0 : random_off(prng);
@@ -44,7 +44,7 @@ static inline void random_loc(
 
 /* Any row of the model, whether or not a version has words for it. */
 static inline struct sf_row random_any_row(
-	struct prng *prng, const struct sf_abi *abi, bool plain)
+    struct prng *prng, const struct sf_abi *abi, bool plain)
 {
 	struct sf_row row = {0};
 
@@ -70,7 +70,7 @@ static inline struct sf_row random_any_row(
 }
 
 static inline struct sf_row random_row(struct prng *prng, uint8_t version,
-	const struct sf_abi *abi, bool plain, uint32_t start)
+    const struct sf_abi *abi, bool plain, uint32_t start)
 {
 	for (;;) {
 		struct sf_row row = random_any_row(prng, abi, plain);
@@ -78,23 +78,23 @@ static inline struct sf_row random_row(struct prng *prng, uint8_t version,
 		row.start = start;
 		/* Read back as NONE, which says the same. */
 		if (abi->fixed_ra_off && row.ra.kind == SF_LOC_AT_CFA &&
-			row.ra_off == abi->fixed_ra_off)
+		    row.ra_off == abi->fixed_ra_off)
 			continue;
-		if (sf_row_sayable(version, abi->id, &row) ||
-			(version == SFRAME_VERSION_2 && row.outermost))
+		if (sf_row_expressible(version, abi->id, &row) ||
+		    (version == SFRAME_VERSION_2 && row.outermost))
 			return row;
 	}
 }
 
 static inline struct sf_func random_func(
-	struct prng *prng, const struct sf_abi *abi, uint64_t start)
+    struct prng *prng, const struct sf_abi *abi, uint64_t start)
 {
 	static const uint32_t sizes[] = {16, 0x200, 0x100, 0x20000, 0x7000000};
 	struct sf_func func = {
-		.start = start,
-		.size = 1 + prng_below(prng, sizes[prng_below(prng, 5)]),
-		.pauth_b = abi->has_pauth && prng_below(prng, 2),
-		.signal_frame = prng_below(prng, 8) == 0,
+	    .start = start,
+	    .size = 1 + prng_below(prng, sizes[prng_below(prng, 5)]),
+	    .pauth_b = abi->has_pauth && prng_below(prng, 2),
+	    .signal_frame = prng_below(prng, 8) == 0,
 	};
 
 	if (prng_below(prng, 4) == 0) {
@@ -108,7 +108,7 @@ static inline struct sf_func random_func(
 }
 
 static inline struct sf_section random_section(
-	struct prng *prng, uint8_t version, uint8_t abi_id, uint64_t addr)
+    struct prng *prng, uint8_t version, uint8_t abi_id, uint64_t addr)
 {
 	struct sf_section section = fixture_section(abi_id);
 	const struct sf_abi *abi = sf_abi_find(abi_id);
@@ -122,15 +122,15 @@ static inline struct sf_section random_section(
 		addr += prng_below(prng, prng_below(prng, 2) ? 100 : 1);
 		func = random_func(prng, abi, addr);
 		addr += func.size;
-		end = func.pcmask && func.rep_size < func.size ? func.rep_size
-							       : func.size;
+		end =
+		    func.pcmask && func.rep_size < func.size ? func.rep_size : func.size;
 		ck_assert(sf_section_add_func(&section, &func));
 		if (version >= SFRAME_VERSION_3 && func.signal_frame && !func.pcmask &&
-			prng_below(prng, 2))
+		    prng_below(prng, 2))
 			continue;
 		for (; start < end; start += 1 + prng_below(prng, end / 3 + 1))
 			fixture_row(
-				&section, random_row(prng, version, abi, plain, start));
+			    &section, random_row(prng, version, abi, plain, start));
 	}
 	return section;
 }
@@ -146,13 +146,13 @@ static inline struct sf_section random_without_blocks(const struct sf_section *m
 
 		for (uint32_t off = 0; off < func->size; off += block) {
 			uint32_t size =
-				func->size - off < block ? func->size - off : block;
+			    func->size - off < block ? func->size - off : block;
 
 			fixture_func(&flat, func->start + off, size);
 			flat.funcs[flat.n_funcs - 1].pauth_b = func->pauth_b;
 			for (uint32_t j = 0; j < func->n_rows; j++) {
 				const struct sf_row *row =
-					&model->rows[func->first_row + j];
+				    &model->rows[func->first_row + j];
 
 				if (row->start < size)
 					fixture_row(&flat, *row);

@@ -101,7 +101,7 @@ START_TEST(registers_version_3)
 	expect_words(3, in_regs(entry, F2, F0), "\0\1\0\1\0\0\x0c\x79\0\x89\0\x81\0", 13);
 	expect_words(3, in_regs(entry, 0, F0), "\0\x0a\x79\0\0\x81\0", 7);
 	expect_words(
-		3, in_regs(saved(entry, -48, 0), 0, F0), "\0\x0c\x79\0\2\xd0\x81\0", 8);
+	    3, in_regs(saved(entry, -48, 0), 0, F0), "\0\x0c\x79\0\2\xd0\x81\0", 8);
 	row.cfa = (struct sf_loc){.kind = SF_LOC_AT_REG, .reg = FP};
 	row.cfa_off = 168;
 	expect_words(3, row, "\0\4\x5b\1", 4);
@@ -122,11 +122,11 @@ struct damage {
 
 /* A register too high, and CFA offsets outside of what 32 bits hold. */
 static const struct damage damages[] = {
-	{2, {0, 0, 0, 32 << 1 | 1}, true},
-	{2, {0xff, 0xff, 0xff, 0xff}, true},
-	{2, {0x10, 0, 0, 0}, false},
-	{2, {0x0f, 0xff, 0xff, 0xff}, false},
-	{3, {0xef, 0xff, 0xff, 0xeb}, false},
+    {2, {0, 0, 0, 32 << 1 | 1}, true},
+    {2, {0xff, 0xff, 0xff, 0xff}, true},
+    {2, {0x10, 0, 0, 0}, false},
+    {2, {0x0f, 0xff, 0xff, 0xff}, false},
+    {3, {0xef, 0xff, 0xff, 0xeb}, false},
 };
 
 START_TEST(damage_refused)
@@ -159,7 +159,7 @@ int main(void)
 	tcase_add_test(tcase, registers_version_2);
 	tcase_add_test(tcase, registers_version_3);
 	tcase_add_loop_test(
-		tcase, damage_refused, 0, (int)(sizeof(damages) / sizeof(*damages)));
+	    tcase, damage_refused, 0, (int)(sizeof(damages) / sizeof(*damages)));
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
 }

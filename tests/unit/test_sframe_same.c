@@ -66,7 +66,7 @@ START_TEST(too_short)
 	model.n_funcs = 2;
 	model.funcs[1].size = 4;
 	ck_assert_int_eq(
-		fixture_refused(&model, &options, "last row is past"), ERR_INTERNAL);
+	    fixture_refused(&model, &options, "last row is past"), ERR_INTERNAL);
 	sf_section_deinit(&model);
 }
 END_TEST

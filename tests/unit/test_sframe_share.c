@@ -18,7 +18,7 @@ START_TEST(sharing)
 		fixture_func(&model, 0x1000 + 64 * i, 64);
 		fixture_row(&model, fixture_cfa(0, AMD64_SP, 8));
 		fixture_row(
-			&model, fixture_cfa(1 + i % 50, AMD64_SP, 16 + (int32_t)(i % 2)));
+		    &model, fixture_cfa(1 + i % 50, AMD64_SP, 16 + (int32_t)(i % 2)));
 	}
 	wr_init(&wr, false);
 	ck_assert(sf_encode(&model, &options, &wr, &stats, &err));
@@ -51,8 +51,8 @@ START_TEST(sharing_beginnings)
 	for (uint32_t i = 0; i < 7; i++) {
 		fixture_func(&model, 0x1000 + 256 * i, 256);
 		for (uint32_t j = 0; j < n_rows[i]; j++)
-			fixture_row(&model,
-				fixture_cfa(j, AMD64_SP, 8 + 8 * (int32_t)(j % 4)));
+			fixture_row(
+			    &model, fixture_cfa(j, AMD64_SP, 8 + 8 * (int32_t)(j % 4)));
 	}
 	/* The second begins like the others and ends unlike them. */
 	model.rows[3].cfa_off = 40;
@@ -62,8 +62,8 @@ START_TEST(sharing_beginnings)
 		wr = fixture_encode_as(version, &model, version > 1, true, 0x900000);
 		view = fixture_open(&wr, 0x900000);
 		ck_assert_uint_eq(view.row_len,
-			version < 3 ? (20 + 3) * 3
-				    : (1 + 3 + 2 + 20 + 7 + 19) * 3 + UINT64_C(6) * 5);
+		    version < 3 ? (20 + 3) * 3
+				: (1 + 3 + 2 + 20 + 7 + 19) * 3 + UINT64_C(6) * 5);
 		fixture_expect(&view, &model, version);
 		wr_deinit(&wr);
 	}
@@ -84,7 +84,7 @@ START_TEST(sharing_many)
 	for (uint32_t i = 0; i < 2 * N_BLOCKS; i++) {
 		fixture_func(&model, 0x1000 + 64 * i, 64);
 		fixture_row(
-			&model, fixture_cfa(0, AMD64_SP, 1000 + (int32_t)(i % N_BLOCKS)));
+		    &model, fixture_cfa(0, AMD64_SP, 1000 + (int32_t)(i % N_BLOCKS)));
 	}
 	wr = fixture_encode(&model, true, true, 0x100);
 	ck_assert_uint_eq(wr.size, 28 + 2 * N_BLOCKS * 20 + N_BLOCKS * 4);
@@ -96,7 +96,7 @@ END_TEST
 static struct wr encode_with(const struct sf_section *model, unsigned int jobs)
 {
 	const struct sf_encode_options options = {
-		.version = 2, .pcrel = true, .share = true, .jobs = jobs};
+	    .version = 2, .pcrel = true, .share = true, .jobs = jobs};
 	struct err err = {0};
 	struct wr wr;
 

@@ -24,15 +24,15 @@ static struct sf_section plt_model(void)
 }
 
 static const uint8_t plt_bytes[] = {0xe2, 0xde, 1, 1, 3, 0, 0xf8, 0, 5, 0, 0, 0, 8, 0, 0,
-	0, 15, 0, 0, 0, 0, 0, 0, 0, 85, 0, 0, 0,
-	/* starts from the section */
-	0x98, 0xee, 0xff, 0xff, 16, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, /* PLT0 */
-	0xa8, 0xee, 0xff, 0xff, 16, 0, 0, 0, 6, 0, 0, 0, 2, 0, 0, 0, 0, /* entries */
-	0xb8, 0xee, 0xff, 0xff, 16, 0, 0, 0, 6, 0, 0, 0, 2, 0, 0, 0, 0, /* shared */
-	0xc8, 0xee, 0xff, 0xff, 11, 0, 0, 0, 6, 0, 0, 0, 1, 0, 0, 0, 0, /* cut short */
-	0xd8, 0xee, 0xff, 0xff, 5, 0, 0, 0, 12, 0, 0, 0, 1, 0, 0, 0, 0,
-	/* rows */
-	0, 3, 16, 6, 3, 24, 0, 3, 8, 11, 3, 16, 0, 2, 16};
+    0, 15, 0, 0, 0, 0, 0, 0, 0, 85, 0, 0, 0,
+    /* starts from the section */
+    0x98, 0xee, 0xff, 0xff, 16, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, /* PLT0 */
+    0xa8, 0xee, 0xff, 0xff, 16, 0, 0, 0, 6, 0, 0, 0, 2, 0, 0, 0, 0, /* entries */
+    0xb8, 0xee, 0xff, 0xff, 16, 0, 0, 0, 6, 0, 0, 0, 2, 0, 0, 0, 0, /* shared */
+    0xc8, 0xee, 0xff, 0xff, 11, 0, 0, 0, 6, 0, 0, 0, 1, 0, 0, 0, 0, /* cut short */
+    0xd8, 0xee, 0xff, 0xff, 5, 0, 0, 0, 12, 0, 0, 0, 1, 0, 0, 0, 0,
+    /* rows */
+    0, 3, 16, 6, 3, 24, 0, 3, 8, 11, 3, 16, 0, 2, 16};
 
 START_TEST(plt)
 {
@@ -44,7 +44,7 @@ START_TEST(plt)
 	ck_assert_uint_eq(wr.size, sizeof(plt_bytes));
 	for (size_t i = 0; i < wr.size; i++)
 		ck_assert_msg(
-			wr.data[i] == plt_bytes[i], "+0x%zx: 0x%02x", i, wr.data[i]);
+		    wr.data[i] == plt_bytes[i], "+0x%zx: 0x%02x", i, wr.data[i]);
 	ck_assert_uint_eq(flat.n_funcs, 5);
 	fixture_expect(&view, &flat, 0);
 	ck_assert_msg(sf_check_all(&view, NULL, &err), "%s", err.text);
@@ -120,14 +120,14 @@ START_TEST(refused)
 	struct sf_section s390x = fixture_section(SFRAME_ABI_S390X_ENDIAN_BIG);
 
 	ck_assert_int_eq(fixture_refused(&model, &options, "version 1 has no starts"),
-		ERR_UNSUPPORTED);
+	    ERR_UNSUPPORTED);
 	options.pcrel = false;
 	ck_assert_int_eq(fixture_refused(&s390x, &options, "version 1 for ABI 4 (s390x)"),
-		ERR_UNSUPPORTED);
+	    ERR_UNSUPPORTED);
 	model.rows[3] = (struct sf_row){.start = 11, .outermost = true};
 	ck_assert_int_eq(fixture_refused(&model, &options,
-				 "function at 0x1030, row at +0xb: version 1 cannot say"),
-		ERR_UNSUPPORTED);
+			     "function at 0x1030, row at +0xb: version 1 cannot say"),
+	    ERR_UNSUPPORTED);
 	sf_section_deinit(&model);
 }
 END_TEST

@@ -24,30 +24,30 @@ static struct sf_section drap_model(void)
 	fixture_row(&model, fixture_cfa(0, AMD64_SP, 8));
 	fixture_row(&model, fixture_cfa(5, 10, 0));
 	fixture_row(&model,
-		fixture_with_fp(fixture_cfa(0x11, 10, 0), SF_LOC_AT_REG, AMD64_FP, 0));
+	    fixture_with_fp(fixture_cfa(0x11, 10, 0), SF_LOC_AT_REG, AMD64_FP, 0));
 	fixture_row(&model, fixture_with_fp(fixture_at_reg(0x13, AMD64_FP, -8),
-				    SF_LOC_AT_REG, AMD64_FP, 0));
+				SF_LOC_AT_REG, AMD64_FP, 0));
 	fixture_row(&model,
-		fixture_with_fp(fixture_cfa(0x1a, 10, 0), SF_LOC_AT_REG, AMD64_FP, 0));
+	    fixture_with_fp(fixture_cfa(0x1a, 10, 0), SF_LOC_AT_REG, AMD64_FP, 0));
 	fixture_row(&model, fixture_cfa(0x1f, AMD64_SP, 8));
 	fixture_func(&model, 0x1060, 0x40);
 	fixture_row(&model, fixture_cfa(0, AMD64_SP, 8));
-	fixture_row(&model,
-		fixture_with_fp(fixture_cfa(1, AMD64_SP, 16), SF_LOC_AT_CFA, 0, -16));
+	fixture_row(
+	    &model, fixture_with_fp(fixture_cfa(1, AMD64_SP, 16), SF_LOC_AT_CFA, 0, -16));
 	return model;
 }
 
 static const uint8_t drap_index[] = {
-	0x2c, 0xef, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x20, 0, 0, 0, 0, 0, 0, 0};
+    0x2c, 0xef, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x20, 0, 0, 0, 0, 0, 0, 0};
 /* Six rows, ADDR1, flexible. */
 static const uint8_t drap_rows[] = {6, 0, 0, 1, 0, 0x00, 0x04, 57, 8, 0x05, 0x04, 81, 0,
-	0x11, 0x0a, 81, 0, 0, 51, 0, 0x13, 0x0a, 51, 0xf8, 0, 51, 0, 0x1a, 0x0a, 81, 0, 0,
-	51, 0, 0x1f, 0x04, 57, 8};
+    0x11, 0x0a, 81, 0, 0, 51, 0, 0x13, 0x0a, 51, 0xf8, 0, 51, 0, 0x1a, 0x0a, 81, 0, 0, 51,
+    0, 0x1f, 0x04, 57, 8};
 
 START_TEST(worked_bytes_read)
 {
 	static const uint8_t header[] = {0xe2, 0xde, 3, 5, 3, 0, 0xf8, 0, 5, 0, 0, 0, 10,
-		0, 0, 0, 0x4c, 0, 0, 0, 0, 0, 0, 0, 0x50, 0, 0, 0};
+	    0, 0, 0, 0x4c, 0, 0, 0, 0, 0, 0, 0, 0x50, 0, 0, 0};
 	struct sf_section model = drap_model();
 	struct sf_view_func func;
 	struct err err = {0};
@@ -79,11 +79,11 @@ END_TEST
 START_TEST(worked_bytes_written)
 {
 	static const uint8_t header[] = {0xe2, 0xde, 3, 5, 3, 0, 0xf8, 0, 2, 0, 0, 0, 8,
-		0, 0, 0, 0x32, 0, 0, 0, 0, 0, 0, 0, 0x20, 0, 0, 0};
-	static const uint8_t index_1[] = {0x40, 0xef, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
-		0x40, 0, 0, 0, 0x26, 0, 0, 0};
+	    0, 0, 0, 0x32, 0, 0, 0, 0, 0, 0, 0, 0x20, 0, 0, 0};
+	static const uint8_t index_1[] = {
+	    0x40, 0xef, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x40, 0, 0, 0, 0x26, 0, 0, 0};
 	static const uint8_t rows_1[] = {
-		2, 0, 0, 0, 0, 0x00, 0x03, 8, 0x01, 0x05, 16, 0xf0};
+	    2, 0, 0, 0, 0, 0x00, 0x03, 8, 0x01, 0x05, 16, 0xf0};
 	struct sf_section model = drap_model();
 	struct wr wr = fixture_encode_as(3, &model, true, false, ADDR);
 	struct sf_view view = fixture_open(&wr, ADDR);
@@ -185,7 +185,7 @@ START_TEST(row_limit)
 		fixture_func(&model, 0x1000 + 0x20000 * i, 0x20000);
 		for (uint32_t j = 0; j < 65535; j++)
 			fixture_row(
-				&model, fixture_cfa(j, AMD64_SP, 8 * (int32_t)(j % 2)));
+			    &model, fixture_cfa(j, AMD64_SP, 8 * (int32_t)(j % 2)));
 	}
 	wr = fixture_encode_as(3, &model, true, true, ADDR);
 	view = fixture_open(&wr, ADDR);
@@ -194,9 +194,9 @@ START_TEST(row_limit)
 	wr_deinit(&wr);
 	fixture_row(&model, fixture_cfa(65535, AMD64_SP, 8));
 	ck_assert_int_eq(
-		fixture_refused(&model, &options,
-			"function at 0x21000: 65536 rows, and version 3 counts to 65535"),
-		ERR_LIMIT);
+	    fixture_refused(&model, &options,
+		"function at 0x21000: 65536 rows, and version 3 counts to 65535"),
+	    ERR_LIMIT);
 	options.version = 2;
 	wr = fixture_encode_as(2, &model, true, false, ADDR);
 	wr_deinit(&wr);
@@ -233,11 +233,11 @@ END_TEST
 START_TEST(tolerated)
 {
 	static const uint8_t bytes[] = {0xe2, 0xde, 3, 1, 3, 0, 0xf8, 3, 3, 0, 0, 0, 3, 0,
-		0, 0, 16, 0, 0, 0, 2, 0, 0, 0, 51, 0, 0, 0, 9, 9, 9, 9, 9, 0x00, 0xf0,
-		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 5, 0, 0, 0, 8, 0, 0, 0, 0x10, 0xf0,
-		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 5, 0, 0, 0, 0, 0, 0, 0, 0x20, 0xf0,
-		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 5, 0, 0, 0, 8, 0, 0, 0, 7, 1, 0, 0, 0,
-		0, 0x00, 0x03, 8, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+	    0, 0, 16, 0, 0, 0, 2, 0, 0, 0, 51, 0, 0, 0, 9, 9, 9, 9, 9, 0x00, 0xf0, 0xff,
+	    0xff, 0xff, 0xff, 0xff, 0xff, 5, 0, 0, 0, 8, 0, 0, 0, 0x10, 0xf0, 0xff, 0xff,
+	    0xff, 0xff, 0xff, 0xff, 5, 0, 0, 0, 0, 0, 0, 0, 0x20, 0xf0, 0xff, 0xff, 0xff,
+	    0xff, 0xff, 0xff, 5, 0, 0, 0, 8, 0, 0, 0, 7, 1, 0, 0, 0, 0, 0x00, 0x03, 8, 1,
+	    0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 	struct sf_section model = fixture_section(AMD64);
 	struct err err = {0};
 	struct sf_view view;
@@ -250,7 +250,7 @@ START_TEST(tolerated)
 			fixture_row(&model, (struct sf_row){.outermost = true});
 	}
 	ck_assert_msg(
-		sf_view_open(bytes, sizeof(bytes), 0x3000, &view, &err), "%s", err.text);
+	    sf_view_open(bytes, sizeof(bytes), 0x3000, &view, &err), "%s", err.text);
 	fixture_expect(&view, &model, 0);
 	ck_assert_msg(sf_check_all(&view, NULL, &err), "%s", err.text);
 	sf_section_deinit(&model);
@@ -261,14 +261,14 @@ END_TEST
 START_TEST(printed)
 {
 	static const char want[] =
-		"\n    func idx [0]: pc = 0x103c, size = 32 bytes, attr = \"SF\"\n"
-		"    STARTPC            CFA       FP        RA\n"
-		"    000000000000103c  sp+8      u         f\n"
-		"    0000000000001041  r10+0     u         f\n"
-		"    000000000000104d  r10+0     (fp+0)    f\n"
-		"    000000000000104f  (fp-8)    (fp+0)    f\n"
-		"    0000000000001056  r10+0     (fp+0)    r3+0\n"
-		"    000000000000105b  sp+8      u         c-16\n";
+	    "\n    func idx [0]: pc = 0x103c, size = 32 bytes, attr = \"SF\"\n"
+	    "    STARTPC            CFA       FP        RA\n"
+	    "    000000000000103c  sp+8      u         f\n"
+	    "    0000000000001041  r10+0     u         f\n"
+	    "    000000000000104d  r10+0     (fp+0)    f\n"
+	    "    000000000000104f  (fp-8)    (fp+0)    f\n"
+	    "    0000000000001056  r10+0     (fp+0)    r3+0\n"
+	    "    000000000000105b  sp+8      u         c-16\n";
 	struct sf_section model = drap_model();
 	struct err err = {0};
 	struct sf_view view;

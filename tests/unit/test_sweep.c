@@ -3,7 +3,7 @@
  * PC. */
 #include <string.h>
 
-#include "sframe/sweep.h"
+#include "sframe/cursor.h"
 #include "tests/unit/test_sframe_fixture.h"
 
 enum { BASE = 0x1000, SPACE = 400, ADDR = 0x9000, NO_ROW = -1 };
@@ -67,8 +67,8 @@ static void shuffle(struct wr *wr, size_t n)
 	wr->data[SFRAME_HDR_FLAGS] &= (uint8_t)~SFRAME_F_FDE_SORTED;
 	for (size_t i = 1; i < n; i++) {
 		uint8_t *a = wr->data + SFRAME_HDR_SIZE + i * sizeof(one);
-		uint8_t *b = wr->data + SFRAME_HDR_SIZE +
-			     (size_t)rand() % (i + 1) * sizeof(one);
+		uint8_t *b =
+		    wr->data + SFRAME_HDR_SIZE + (size_t)rand() % (i + 1) * sizeof(one);
 
 		memcpy(one, a, sizeof(one));
 		memmove(a, b, sizeof(one));
@@ -100,18 +100,18 @@ static void empty_some(struct sf_section *model, struct wr *wr)
 	}
 }
 
-/* Everything in [from, to) by sweep, PC by PC against the model. */
-static void sweep_range(
-	struct sweep *sweep, const struct sf_section *model, uint64_t from, uint64_t to)
+/* Everything in [from, to) by cursor, PC by PC against the model. */
+static void cursor_range(
+    struct sf_cursor *cursor, const struct sf_section *model, uint64_t from, uint64_t to)
 {
-	struct sweep_segment segment = {0};
+	struct sf_segment segment = {0};
 	struct err err = {0};
 	uint64_t pc = from;
 
-	sweep_seek(sweep, from);
-	while (sweep_next(sweep, to, &segment, &err)) {
+	sf_cursor_seek(cursor, from);
+	while (sf_cursor_next(cursor, to, &segment, &err)) {
 		if (segment.start < pc || segment.end <= segment.start ||
-			segment.end > to)
+		    segment.end > to)
 			ck_abort_msg("segment out of order");
 		for (; pc < segment.start; pc++)
 			if (wanted_at(model, pc) != NO_ROW)
@@ -120,27 +120,27 @@ static void sweep_range(
 			if (wanted_at(model, pc) != segment.row->cfa_off)
 				ck_abort_msg("another row at 0x%x", (unsigned int)pc);
 	}
-	ck_assert_msg(!sweep->failed, "%s", err.text);
+	ck_assert_msg(!cursor->failed, "%s", err.text);
 	for (; pc < to; pc++)
 		if (wanted_at(model, pc) != NO_ROW)
 			ck_abort_msg("no row at the end, 0x%x", (unsigned int)pc);
 }
 
-static void sweep_everything(const struct sf_section *model, const struct sf_view *view)
+static void cursor_everything(const struct sf_section *model, const struct sf_view *view)
 {
-	static struct sweep sweep; /* large */
+	static struct sf_cursor cursor; /* large */
 	struct err err = {0};
 
-	ck_assert_msg(sweep_init(&sweep, view, &err), "%s", err.text);
-	sweep_range(&sweep, model, 0, BASE + 2 * SPACE);
+	ck_assert_msg(sf_cursor_init(&cursor, view, &err), "%s", err.text);
+	cursor_range(&cursor, model, 0, BASE + 2 * SPACE);
 	/* Back and forth. */
 	for (int i = 0; i < 40; i++) {
 		uint64_t from = BASE + (uint64_t)rand() % SPACE;
 
-		sweep_range(&sweep, model, from, from + (uint64_t)rand() % 80);
+		cursor_range(&cursor, model, from, from + (uint64_t)rand() % 80);
 	}
-	sweep_deinit(&sweep);
-	sweep_deinit(&sweep);
+	sf_cursor_deinit(&cursor);
+	sf_cursor_deinit(&cursor);
 }
 
 START_TEST(sorted_and_not)
@@ -151,12 +151,12 @@ START_TEST(sorted_and_not)
 		struct wr wr = fixture_encode(&model, false, rand() % 2, ADDR);
 		struct sf_view view = fixture_open(&wr, ADDR);
 
-		sweep_everything(&model, &view);
+		cursor_everything(&model, &view);
 		empty_some(&model, &wr);
-		sweep_everything(&model, &view);
+		cursor_everything(&model, &view);
 		shuffle(&wr, model.n_funcs);
 		view = fixture_open(&wr, ADDR);
-		sweep_everything(&model, &view);
+		cursor_everything(&model, &view);
 		wr_deinit(&wr);
 		sf_section_deinit(&model);
 	}
@@ -172,7 +172,7 @@ START_TEST(model_rows)
 
 		for (uint64_t pc = BASE - 2; pc < BASE + SPACE + 2; pc++) {
 			uint64_t end = UINT64_MAX;
-			const struct sf_row *row = sweep_model_row(&model, pc, &end);
+			const struct sf_row *row = sf_section_row_at(&model, pc, &end);
 			int wanted = wanted_at(&model, pc);
 
 			if ((row ? row->cfa_off : NO_ROW) != wanted || end <= pc)
@@ -180,7 +180,7 @@ START_TEST(model_rows)
 			for (uint64_t to = pc; to < end && to < BASE + SPACE + 2; to++)
 				if (wanted_at(&model, to) != wanted)
 					ck_abort_msg("0x%x to 0x%x", (unsigned int)pc,
-						(unsigned int)to);
+					    (unsigned int)to);
 		}
 		sf_section_deinit(&model);
 	}
@@ -194,8 +194,8 @@ START_TEST(no_functions)
 	struct sf_view view = fixture_open(&wr, ADDR);
 	uint64_t end = 77;
 
-	sweep_everything(&model, &view);
-	ck_assert(!sweep_model_row(&model, 5, &end) && end == 77);
+	cursor_everything(&model, &view);
+	ck_assert(!sf_section_row_at(&model, 5, &end) && end == 77);
 	wr_deinit(&wr);
 }
 END_TEST
@@ -203,9 +203,9 @@ END_TEST
 /* A few bytes that stand for 4 GiB of one-byte blocks: the work ends with an error. */
 START_TEST(bounded)
 {
-	static struct sweep sweep;
+	static struct sf_cursor cursor;
 	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
-	struct sweep_segment segment;
+	struct sf_segment segment;
 	struct err err = {0};
 	struct sf_view view;
 	struct wr wr;
@@ -216,13 +216,13 @@ START_TEST(bounded)
 	fixture_row(&model, fixture_cfa(0, AMD64_SP, 8));
 	wr = fixture_encode(&model, false, false, ADDR);
 	view = fixture_open(&wr, ADDR);
-	ck_assert(sweep_init(&sweep, &view, &err));
-	sweep.n_segments = SWEEP_MAX_SEGMENTS - 2;
-	ck_assert(sweep_next(&sweep, UINT64_MAX, &segment, &err));
-	ck_assert(sweep_next(&sweep, UINT64_MAX, &segment, &err));
-	ck_assert(!sweep_next(&sweep, UINT64_MAX, &segment, &err));
-	ck_assert(sweep.failed && err.kind == ERR_LIMIT);
-	sweep_deinit(&sweep);
+	ck_assert(sf_cursor_init(&cursor, &view, &err));
+	cursor.n_segments = SF_CURSOR_MAX_SEGMENTS - 2;
+	ck_assert(sf_cursor_next(&cursor, UINT64_MAX, &segment, &err));
+	ck_assert(sf_cursor_next(&cursor, UINT64_MAX, &segment, &err));
+	ck_assert(!sf_cursor_next(&cursor, UINT64_MAX, &segment, &err));
+	ck_assert(cursor.failed && err.kind == ERR_LIMIT);
+	sf_cursor_deinit(&cursor);
 	wr_deinit(&wr);
 	sf_section_deinit(&model);
 }
@@ -230,8 +230,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("sweep");
-	TCase *tcase = tcase_create("sweep");
+	Suite *suite = suite_create("cursor");
+	TCase *tcase = tcase_create("cursor");
 
 	tcase_add_loop_test(tcase, sorted_and_not, 1, 9);
 	tcase_add_loop_test(tcase, model_rows, 1, 5);

@@ -14,7 +14,7 @@
 enum { N = 3, ADDR = 0x2000, SPACING = 32 };
 
 static struct wr cfi, sframe;
-static const uint32_t ranges[N] = {16, 32, 32};
+static const uint32_t fde_sizes[N] = {16, 32, 32};
 
 /* N functions with the same instructions: CFA is SP + 8, from +4 on SP + 16. */
 static void make_cfi(void)
@@ -27,9 +27,9 @@ static void make_cfi(void)
 	for (uint32_t i = 0; i < N; i++) {
 		size_t pc = cfi.size + 8;
 
-		build_fde(&cfi, cie, ranges[i], program, sizeof(program));
-		wr_patch_u32(&cfi, pc,
-			(uint32_t)(BUILD_CODE + i * SPACING - (BUILD_ADDR + pc)));
+		build_fde(&cfi, cie, fde_sizes[i], program, sizeof(program));
+		wr_patch_u32(
+		    &cfi, pc, (uint32_t)(BUILD_CODE + i * SPACING - (BUILD_ADDR + pc)));
 	}
 }
 
@@ -49,8 +49,8 @@ static void make_sframe(uint32_t last_at)
 	sf_section_deinit(&model);
 	for (uint32_t i = 0; i < N; i++)
 		wr_patch_u32(&sframe,
-			SFRAME_HDR_SIZE + i * SFRAME_V2_FDE_SIZE + SFRAME_FDE_FUNC_SIZE,
-			ranges[i]);
+		    SFRAME_HDR_SIZE + i * SFRAME_V2_FDE_SIZE + SFRAME_FDE_FUNC_SIZE,
+		    fde_sizes[i]);
 }
 
 static struct verify_result verify(void)
@@ -59,19 +59,19 @@ static struct verify_result verify(void)
 	const struct image image = {0};
 	const struct symbols symbols = {0};
 	const struct policy policy = {
-		arch_find(EM_X86_64, false), &image, &symbols, &options};
+	    arch_find(EM_X86_64, false), &image, &symbols, &options};
 	struct cfi_section section = build_section(&cfi);
 	struct verify_result result = {0};
 	struct sf_view view = fixture_open(&sframe, ADDR);
 	struct cfi_frames frames;
-	struct claims claims;
+	struct cfi_ranges ranges;
 	struct err err = {0};
-	struct verify_input input = {&view, &frames, &claims, &policy};
+	struct verify_input input = {&view, &frames, &ranges, &policy};
 
 	ck_assert_msg(cfi_frames_read(&section, &frames, &err), "%s", err.text);
-	ck_assert_msg(claims_read(&frames, &claims, &err), "%s", err.text);
+	ck_assert_msg(cfi_ranges_read(&frames, &ranges, &err), "%s", err.text);
 	ck_assert_msg(verify_own(&input, &result, &err), "%s", err.text);
-	claims_deinit(&claims);
+	cfi_ranges_deinit(&ranges);
 	cfi_frames_deinit(&frames);
 	wr_deinit(&sframe);
 	wr_deinit(&cfi);
@@ -98,7 +98,7 @@ START_TEST(other_rows)
 
 	make_cfi();
 	for (uint32_t i = 0; i < N; i++) {
-		fixture_func(&model, BUILD_CODE + i * SPACING, ranges[i]);
+		fixture_func(&model, BUILD_CODE + i * SPACING, fde_sizes[i]);
 		fixture_row(&model, fixture_cfa(0, AMD64_SP, 8));
 		fixture_row(&model, fixture_cfa(4, AMD64_SP, i == 2 ? 32 : 16));
 	}
@@ -137,8 +137,8 @@ static void make_merged(int32_t cfa_off)
 		size_t pc = cfi.size + 8;
 
 		build_fde(&cfi, cie, SPACING, program, sizeof(program));
-		wr_patch_u32(&cfi, pc,
-			(uint32_t)(BUILD_CODE + i * SPACING - (BUILD_ADDR + pc)));
+		wr_patch_u32(
+		    &cfi, pc, (uint32_t)(BUILD_CODE + i * SPACING - (BUILD_ADDR + pc)));
 	}
 	fixture_func(&model, BUILD_CODE, 2 * SPACING);
 	fixture_row(&model, fixture_cfa(0, AMD64_SP, cfa_off));
@@ -163,7 +163,7 @@ START_TEST(merged)
 }
 END_TEST
 
-/* The one row begins at +4: what is right for the second claim, which is behind that, is
+/* The one row begins at +4: what is right for the second range, which is behind that, is
  * not for the third, which has an FDE of its own with the same row. */
 START_TEST(merged_late)
 {
@@ -194,8 +194,8 @@ START_TEST(piece)
 		size_t pc = cfi.size + 8;
 
 		build_fde(&cfi, cie, i < 2 ? SPACING : 2 * SPACING, programs[i], 4);
-		wr_patch_u32(&cfi, pc,
-			(uint32_t)(BUILD_CODE + i * SPACING - (BUILD_ADDR + pc)));
+		wr_patch_u32(
+		    &cfi, pc, (uint32_t)(BUILD_CODE + i * SPACING - (BUILD_ADDR + pc)));
 	}
 	fixture_func(&model, BUILD_CODE, 2 * SPACING);
 	fixture_row(&model, fixture_cfa(0, AMD64_SP, 8));

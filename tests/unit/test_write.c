@@ -23,7 +23,7 @@ START_TEST(layout)
 
 	write_it(&written);
 	open_out(&written);
-	ck_assert_msg(write_check(&in, &plan, &out, &err), "%s", err.text);
+	ck_assert_msg(insert_check(&in, &plan, &out, &err), "%s", err.text);
 	/* Two pages above the .bss, at the distance of the first segment. */
 	ck_assert_uint_eq(plan.segment_addr, FIX_ADDR + 0x5000 + 0x2000);
 	ck_assert_uint_eq(plan.segment_addr - plan.segment_off, FIX_ADDR);
@@ -70,7 +70,7 @@ START_TEST(no_section_headers)
 	write_it(&written);
 	open_out(&written);
 	ck_assert_uint_eq(plan.shdr_off, 0);
-	ck_assert_msg(write_check(&in, &plan, &out, &err), "%s", err.text);
+	ck_assert_msg(insert_check(&in, &plan, &out, &err), "%s", err.text);
 	ck_assert(undo_find(&out, &undo, &found, &err) && found);
 	wr_deinit(&written);
 }
@@ -87,7 +87,7 @@ START_TEST(replaced)
 	open_out(&written);
 	ck_assert_uint_eq(out.n_phdrs, FIX_N_PHDRS + 1);
 	ck_assert_uint_eq(out.n_sections, FIX_N_SHDRS + 2);
-	ck_assert_msg(write_check(&in, &plan, &out, &err), "%s", err.text);
+	ck_assert_msg(insert_check(&in, &plan, &out, &err), "%s", err.text);
 	ck_assert_uint_eq(out.sections[2].hdr.sh_addr, plan.sframe_addr);
 	wr_deinit(&written);
 }
@@ -110,30 +110,30 @@ static const struct refused {
 	enum err_kind kind;
 	const char *text;
 } refused[] = {
-	{16, 2, ET_REL, ERR_UNSUPPORTED, "relocatable"},
-	{56, 2, 0, ERR_UNSUPPORTED, "no program headers"},
-	{LOAD0, 4, PT_NOTE, ERR_NONE, ""},
-	{LOAD1 + 8, 8, FIX_SIZE - 8, ERR_MALFORMED, "past the end"},
-	{LOAD1 + 32, 8, 0x4000, ERR_MALFORMED, "past the end"},
-	{LOAD1 + 40, 8, 0x10, ERR_MALFORMED, "impossible sizes"},
-	{LOAD1 + 40, 8, UINT64_MAX - 0x100, ERR_MALFORMED, "impossible sizes"},
-	{LOAD1 + 40, 8, UINT64_C(1) << 62, ERR_LIMIT, "hole"},
-	{LOAD1 + 40, 8, INT64_MAX, ERR_LIMIT, "no room"},
-	{LOAD1 + 48, 8, 0x1800, ERR_MALFORMED, "power of two"},
-	{LOAD1 + 48, 8, 0x4000, ERR_UNSUPPORTED, "congruent"},
-	{LOAD1 + 16, 8, FIX_ADDR + 0x1900, ERR_UNSUPPORTED, "congruent"},
-	{LOAD1 + 16, 8, 0x800, ERR_UNSUPPORTED, "ascend"},
-	{LOAD1 + 40, 8, 0x4000000 + 0x10000, ERR_LIMIT, "hole"},
-	{LOAD1 + 40, 8, 0x3ff0000, ERR_NONE, ""},
-	{SECTION2 + 24, 8, 0x180, ERR_NONE, ""},
-	{SECTION2 + 24, 8, 0x2f8, ERR_MALFORMED, "overlap"},
-	{SECTION2 + 32, 8, 0x4000, ERR_MALFORMED, "past the end"},
-	{SECTION2 + 32, 8, UINT64_MAX, ERR_MALFORMED, "past the end"},
-	{SECTION2 + 16, 8, UINT64_MAX - 2, ERR_MALFORMED, "address space"},
-	{62, 2, 1, ERR_MALFORMED, "e_shstrndx"},
-	{62, 2, 0xfff0, ERR_MALFORMED, "e_shstrndx"},
-	{62, 2, 0, ERR_NONE, ""},
-	{FIX_SHDRS + 6 * 64 + 8, 8, SHF_ALLOC, ERR_UNSUPPORTED, "name table"},
+    {16, 2, ET_REL, ERR_UNSUPPORTED, "relocatable"},
+    {56, 2, 0, ERR_UNSUPPORTED, "no program headers"},
+    {LOAD0, 4, PT_NOTE, ERR_NONE, ""},
+    {LOAD1 + 8, 8, FIX_SIZE - 8, ERR_MALFORMED, "past the end"},
+    {LOAD1 + 32, 8, 0x4000, ERR_MALFORMED, "past the end"},
+    {LOAD1 + 40, 8, 0x10, ERR_MALFORMED, "impossible sizes"},
+    {LOAD1 + 40, 8, UINT64_MAX - 0x100, ERR_MALFORMED, "impossible sizes"},
+    {LOAD1 + 40, 8, UINT64_C(1) << 62, ERR_LIMIT, "hole"},
+    {LOAD1 + 40, 8, INT64_MAX, ERR_LIMIT, "no room"},
+    {LOAD1 + 48, 8, 0x1800, ERR_MALFORMED, "power of two"},
+    {LOAD1 + 48, 8, 0x4000, ERR_UNSUPPORTED, "congruent"},
+    {LOAD1 + 16, 8, FIX_ADDR + 0x1900, ERR_UNSUPPORTED, "congruent"},
+    {LOAD1 + 16, 8, 0x800, ERR_UNSUPPORTED, "ascend"},
+    {LOAD1 + 40, 8, 0x4000000 + 0x10000, ERR_LIMIT, "hole"},
+    {LOAD1 + 40, 8, 0x3ff0000, ERR_NONE, ""},
+    {SECTION2 + 24, 8, 0x180, ERR_NONE, ""},
+    {SECTION2 + 24, 8, 0x2f8, ERR_MALFORMED, "overlap"},
+    {SECTION2 + 32, 8, 0x4000, ERR_MALFORMED, "past the end"},
+    {SECTION2 + 32, 8, UINT64_MAX, ERR_MALFORMED, "past the end"},
+    {SECTION2 + 16, 8, UINT64_MAX - 2, ERR_MALFORMED, "address space"},
+    {62, 2, 1, ERR_MALFORMED, "e_shstrndx"},
+    {62, 2, 0xfff0, ERR_MALFORMED, "e_shstrndx"},
+    {62, 2, 0, ERR_NONE, ""},
+    {FIX_SHDRS + 6 * 64 + 8, 8, SHF_ALLOC, ERR_UNSUPPORTED, "name table"},
 };
 
 START_TEST(refusals)
@@ -174,7 +174,7 @@ int main(void)
 	tcase_add_test(tcase, replaced);
 	tcase_add_test(tcase, check_notices);
 	tcase_add_loop_test(
-		tcase, refusals, 0, (int)(sizeof(refused) / sizeof(refused[0])));
+	    tcase, refusals, 0, (int)(sizeof(refused) / sizeof(refused[0])));
 	tcase_add_test(tcase, payload_refused);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);

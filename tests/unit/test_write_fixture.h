@@ -13,7 +13,7 @@
 static struct wr file; /* the input; made by the test */
 static struct image in, out;
 static struct err err;
-static struct write_plan plan;
+static struct insert_plan plan;
 static enum method method;
 static uint8_t payload[PAYLOAD_SIZE];
 
@@ -33,7 +33,7 @@ static inline void teardown(void)
 static inline bool plan_it(void)
 {
 	ck_assert_msg(fix_open(file.data, file.size, &in, &err), "%s", err.text);
-	return write_plan(&in, PAYLOAD_SIZE, method, &plan, &err);
+	return insert_plan(&in, PAYLOAD_SIZE, method, &plan, &err);
 }
 
 /* Reads what a memory file has; the caller frees. */
@@ -53,8 +53,8 @@ static inline void write_it(struct wr *written)
 	int fd = memfd_create("out", MFD_CLOEXEC);
 
 	ck_assert_msg(plan_it(), "%s", err.text);
-	ck_assert_msg(write_body(&in, fd, &err), "%s", err.text);
-	ck_assert_msg(write_image(&in, &plan, payload, fd, &err), "%s", err.text);
+	ck_assert_msg(insert_body(&in, fd, &err), "%s", err.text);
+	ck_assert_msg(insert_image(&in, &plan, payload, fd, &err), "%s", err.text);
 	fix_read(fd, written);
 	ck_assert_uint_eq(written->size, plan.file_size);
 }
@@ -77,7 +77,7 @@ static inline void fix_round_trip(void)
 
 	write_it(&written);
 	open_out(&written);
-	ck_assert_msg(write_check(&in, &plan, &out, &err), "%s", err.text);
+	ck_assert_msg(insert_check(&in, &plan, &out, &err), "%s", err.text);
 	ck_assert(image_sframe(&out, &data, &size, &addr, &err));
 	ck_assert_uint_eq(size, PAYLOAD_SIZE);
 	ck_assert_uint_eq(addr, plan.sframe_addr);
@@ -118,7 +118,7 @@ static inline void fix_undo_notices(void)
 	wr_deinit(&written);
 }
 
-/* write_check is no decoration: a changed byte of what it promises is found. */
+/* insert_check is no decoration: a changed byte of what it promises is found. */
 static inline void fix_check_notices(const size_t *offs, size_t n)
 {
 	struct wr written;
@@ -127,8 +127,8 @@ static inline void fix_check_notices(const size_t *offs, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		written.data[offs[i]] ^= 1;
 		if (fix_open(written.data, written.size, &out, &err)) {
-			ck_assert_msg(!write_check(&in, &plan, &out, &err), "offset %zx",
-				offs[i]);
+			ck_assert_msg(
+			    !insert_check(&in, &plan, &out, &err), "offset %zx", offs[i]);
 			ck_assert_int_eq(err.kind, ERR_INTERNAL);
 			image_close(&out);
 		}

@@ -90,7 +90,7 @@ static void put_contents(void)
 static void put_sections(void)
 {
 	static const char names[] =
-		"\0.interp\0.note.gnu.build-id\0.gnu.hash\0.dynsym\0.text\0.dynamic";
+	    "\0.interp\0.note.gnu.build-id\0.gnu.hash\0.dynsym\0.text\0.dynamic";
 
 	fix_to(&file, SHSTRTAB);
 	wr_bytes(&file, names, sizeof(names));
@@ -120,7 +120,7 @@ static void setup(void)
 	fix_phdr(&file, PT_LOAD, PF_R | PF_X, 0, FIX_ADDR, R_SIZE, R_SIZE);
 	fix_phdr(&file, PT_LOAD, PF_R | PF_W, DYNAMIC, FIX_ADDR + DYNAMIC, 0x100, 0x100);
 	fix_phdr(&file, PT_DYNAMIC, PF_R | PF_W, DYNAMIC, FIX_ADDR + DYNAMIC,
-		DYNAMIC_SIZE, DYNAMIC_SIZE);
+	    DYNAMIC_SIZE, DYNAMIC_SIZE);
 	fix_phdr(&file, PT_NOTE, PF_R, NOTE, FIX_ADDR + NOTE, 0x24, 0x24);
 	put_contents();
 	put_sections();
@@ -165,7 +165,8 @@ START_TEST(grow)
 	ck_assert_str_eq(out.sections[N_SHDRS].name, ".phdrs");
 	ck_assert_uint_eq(out.sections[N_SHDRS].hdr.sh_offset, INTERP + 48 + BY);
 	ck_assert_uint_eq(out.sections[N_SHDRS].hdr.sh_addr, FIX_ADDR + INTERP + 48 + BY);
-	ck_assert_uint_eq(out.sections[N_SHDRS].hdr.sh_size, BLOCK_END - INTERP - 48 - BY);
+	ck_assert_uint_eq(
+	    out.sections[N_SHDRS].hdr.sh_size, BLOCK_END - INTERP - 48 - BY);
 	ck_assert_uint_eq(out_u64(SYMTAB + 24 + 8), out.sections[4].hdr.sh_addr);
 	ck_assert_uint_eq(out_u64(SYMTAB + 48 + 8), FIX_ADDR + NOTE_TO + BY);
 	ck_assert_uint_eq(out_u64(SYMTAB + 72 + 8), FIX_ADDR);
@@ -232,7 +233,7 @@ END_TEST
 START_TEST(undo_notices)
 {
 	static const size_t offs[] = {INTERP + BY, NOTE_TO + BY, DYNAMIC, DYNAMIC + 8,
-		DYNAMIC + DYNAMIC_SIZE - 1, SYMTAB + 24 + 8};
+	    DYNAMIC + DYNAMIC_SIZE - 1, SYMTAB + 24 + 8};
 	struct wr written;
 	struct undo undo;
 	bool found;
@@ -254,10 +255,10 @@ END_TEST
 START_TEST(check_notices)
 {
 	size_t offs[] = {24, 64 + 16, PHDR_INTERP + 8, PHDR_LOAD + 16, PHDR_NOTE + 56 + 8,
-		PHDR_NOTE + 56 + 32, INTERP + BY, NOTE_TO + BY, BLOCK_END - 1, RELA, TEXT,
-		DYNAMIC, DYNAMIC + 8, DYNAMIC + 24, DYNAMIC + 40, DYNAMIC + 56,
-		SYMTAB + 24 + 8, SYMTAB + 48, SYMTAB + 48 + 8, SYMTAB + 72 + 8, SIZE - 1,
-		0, 0, 0};
+	    PHDR_NOTE + 56 + 32, INTERP + BY, NOTE_TO + BY, BLOCK_END - 1, RELA, TEXT,
+	    DYNAMIC, DYNAMIC + 8, DYNAMIC + 24, DYNAMIC + 40, DYNAMIC + 56,
+	    SYMTAB + 24 + 8, SYMTAB + 48, SYMTAB + 48 + 8, SYMTAB + 72 + 8, SIZE - 1, 0,
+	    0, 0};
 
 	ck_assert(plan_it());
 	offs[21] = (size_t)plan.segment_off + LIFT;
@@ -275,41 +276,41 @@ static const struct changed {
 	uint64_t value;
 	enum obstacle obstacle;
 } changed[] = {
-	{PHDR_INTERP, 4, PT_GNU_STACK, OBSTACLE_GROW_BLOCK},
-	{DYNAMIC + 16, 8, DT_DEBUG, OBSTACLE_GROW_KIND},
-	{PHDR_LOAD + 4, 4, PF_R | PF_W, OBSTACLE_GROW_TABLE},
-	{PHDR_LOAD + 32, 8, BLOCK_END - 1, OBSTACLE_GROW_TABLE},
-	{64 + 8, 8, 72, OBSTACLE_GROW_TABLE},
-	/* Another name, flag, alignment or order. */
-	{SHDR_NOTE, 4, 46, OBSTACLE_GROW_BLOCK},
-	{SHDR_NOTE + 8, 8, SHF_ALLOC | SHF_WRITE, OBSTACLE_GROW_BLOCK},
-	{SHDR_NOTE + 16, 8, FIX_ADDR + NOTE + 4, OBSTACLE_GROW_BLOCK},
-	{SHDR_NOTE + 32, 8, 0, OBSTACLE_GROW_BLOCK},
-	{SHDR_HASH + 4, 4, SHT_PROGBITS, OBSTACLE_GROW_BLOCK},
-	{SHDR_HASH + 48, 8, 16, OBSTACLE_GROW_BLOCK},
-	{SHDR_DYNSYM + 4, 4, SHT_GNU_versym, OBSTACLE_GROW_BLOCK},
-	/* A program header names a note and a hash table together, or half a section. */
-	{PHDR_NOTE + 32, 8, 0x64, OBSTACLE_GROW_BLOCK},
-	{PHDR_NOTE + 32, 8, 0x40, OBSTACLE_GROW_SEGMENT},
-	/* The end wraps around. */
-	{PHDR_NOTE + 32, 8, UINT64_MAX, OBSTACLE_GROW_BLOCK},
-	{PHDR_INTERP + 32, 8, UINT64_MAX, OBSTACLE_GROW_SEGMENT},
-	{PHDR_NOTE + 16, 8, FIX_ADDR + NOTE + 4, OBSTACLE_GROW_SEGMENT},
-	{PHDR_INTERP + 8, 8, TEXT, OBSTACLE_GROW_BLOCK},
-	/* No tag, two, or one that leads elsewhere. */
-	{DYNAMIC, 8, DT_DEBUG, OBSTACLE_GROW_DYNAMIC},
-	{DYNAMIC + 8, 8, FIX_ADDR + HASH + 8, OBSTACLE_GROW_DYNAMIC},
-	{DYNAMIC + 32, 8, DT_GNU_HASH, OBSTACLE_GROW_DYNAMIC},
-	{SHDR_DYNAMIC + 32, 8, DYNAMIC_SIZE - 16, OBSTACLE_GROW_DYNAMIC},
-	{SHDR_DYNAMIC + 4, 4, SHT_PROGBITS, OBSTACLE_GROW_DYNAMIC},
-	/* A symbol with another name, one that is exported, two kinds of pointer. */
-	{SYMTAB + 48, 4, 3, OBSTACLE_GROW_SYMBOL},
-	{SYMTAB + 72 + 8, 8, FIX_ADDR + INTERP, OBSTACLE_GROW_SYMBOL},
-	{DYNSYM + 24 + 6, 2, 5, OBSTACLE_NONE},
-	{DYNSYM + 24 + 8, 8, FIX_ADDR + NOTE, OBSTACLE_NONE},
-	{RELA, 8, FIX_ADDR + NOTE, OBSTACLE_GROW_SYMBOL},
-	{RELA + 16, 8, FIX_ADDR + NOTE, OBSTACLE_GROW_SYMBOL},
-	{RELA + 16, 8, FIX_ADDR + BLOCK_END, OBSTACLE_NONE},
+    {PHDR_INTERP, 4, PT_GNU_STACK, OBSTACLE_GROW_BLOCK},
+    {DYNAMIC + 16, 8, DT_DEBUG, OBSTACLE_GROW_KIND},
+    {PHDR_LOAD + 4, 4, PF_R | PF_W, OBSTACLE_GROW_TABLE},
+    {PHDR_LOAD + 32, 8, BLOCK_END - 1, OBSTACLE_GROW_TABLE},
+    {64 + 8, 8, 72, OBSTACLE_GROW_TABLE},
+    /* Another name, flag, alignment or order. */
+    {SHDR_NOTE, 4, 46, OBSTACLE_GROW_BLOCK},
+    {SHDR_NOTE + 8, 8, SHF_ALLOC | SHF_WRITE, OBSTACLE_GROW_BLOCK},
+    {SHDR_NOTE + 16, 8, FIX_ADDR + NOTE + 4, OBSTACLE_GROW_BLOCK},
+    {SHDR_NOTE + 32, 8, 0, OBSTACLE_GROW_BLOCK},
+    {SHDR_HASH + 4, 4, SHT_PROGBITS, OBSTACLE_GROW_BLOCK},
+    {SHDR_HASH + 48, 8, 16, OBSTACLE_GROW_BLOCK},
+    {SHDR_DYNSYM + 4, 4, SHT_GNU_versym, OBSTACLE_GROW_BLOCK},
+    /* A program header names a note and a hash table together, or half a section. */
+    {PHDR_NOTE + 32, 8, 0x64, OBSTACLE_GROW_BLOCK},
+    {PHDR_NOTE + 32, 8, 0x40, OBSTACLE_GROW_SEGMENT},
+    /* The end wraps around. */
+    {PHDR_NOTE + 32, 8, UINT64_MAX, OBSTACLE_GROW_BLOCK},
+    {PHDR_INTERP + 32, 8, UINT64_MAX, OBSTACLE_GROW_SEGMENT},
+    {PHDR_NOTE + 16, 8, FIX_ADDR + NOTE + 4, OBSTACLE_GROW_SEGMENT},
+    {PHDR_INTERP + 8, 8, TEXT, OBSTACLE_GROW_BLOCK},
+    /* No tag, two, or one that leads elsewhere. */
+    {DYNAMIC, 8, DT_DEBUG, OBSTACLE_GROW_DYNAMIC},
+    {DYNAMIC + 8, 8, FIX_ADDR + HASH + 8, OBSTACLE_GROW_DYNAMIC},
+    {DYNAMIC + 32, 8, DT_GNU_HASH, OBSTACLE_GROW_DYNAMIC},
+    {SHDR_DYNAMIC + 32, 8, DYNAMIC_SIZE - 16, OBSTACLE_GROW_DYNAMIC},
+    {SHDR_DYNAMIC + 4, 4, SHT_PROGBITS, OBSTACLE_GROW_DYNAMIC},
+    /* A symbol with another name, one that is exported, two kinds of pointer. */
+    {SYMTAB + 48, 4, 3, OBSTACLE_GROW_SYMBOL},
+    {SYMTAB + 72 + 8, 8, FIX_ADDR + INTERP, OBSTACLE_GROW_SYMBOL},
+    {DYNSYM + 24 + 6, 2, 5, OBSTACLE_NONE},
+    {DYNSYM + 24 + 8, 8, FIX_ADDR + NOTE, OBSTACLE_NONE},
+    {RELA, 8, FIX_ADDR + NOTE, OBSTACLE_GROW_SYMBOL},
+    {RELA + 16, 8, FIX_ADDR + NOTE, OBSTACLE_GROW_SYMBOL},
+    {RELA + 16, 8, FIX_ADDR + BLOCK_END, OBSTACLE_NONE},
 };
 
 START_TEST(obstacle)
@@ -352,8 +353,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("write_grow");
-	TCase *tcase = tcase_create("write_grow");
+	Suite *suite = suite_create("insert_grow");
+	TCase *tcase = tcase_create("insert_grow");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, grow);
@@ -364,7 +365,7 @@ int main(void)
 	tcase_add_test(tcase, undo_notices);
 	tcase_add_test(tcase, check_notices);
 	tcase_add_loop_test(
-		tcase, obstacle, 0, (int)(sizeof(changed) / sizeof(changed[0])));
+	    tcase, obstacle, 0, (int)(sizeof(changed) / sizeof(changed[0])));
 	tcase_add_test(tcase, exported);
 	tcase_add_test(tcase, no_sections);
 	suite_add_tcase(suite, tcase);

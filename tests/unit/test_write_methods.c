@@ -102,9 +102,8 @@ END_TEST
 START_TEST(slack_check_notices)
 {
 	static const size_t offs[] = {24, 64 + 16, LOAD_R + 8, LOAD_R + 32, LOAD_R + 4,
-		LOAD_RX + 16, NOTE_PROPERTY, NOTE_PROPERTY + 16, NOTE_ID, NOTE_ID + 8,
-		RELRO, 0x200, 0x3ff, R_SIZE + PAYLOAD_SIZE, 0x1000, 0x20ff, SIZE - 1,
-		SIZE + 10};
+	    LOAD_RX + 16, NOTE_PROPERTY, NOTE_PROPERTY + 16, NOTE_ID, NOTE_ID + 8, RELRO,
+	    0x200, 0x3ff, R_SIZE + PAYLOAD_SIZE, 0x1000, 0x20ff, SIZE - 1, SIZE + 10};
 
 	fix_check_notices(offs, sizeof(offs) / sizeof(offs[0]));
 	ck_assert_int_eq(plan.method, METHOD_SLACK);
@@ -119,27 +118,27 @@ static const struct changed {
 	enum method taken;
 	enum obstacle slack;
 } changed[] = {
-	{LOAD_R + 4, 4, PF_R, METHOD_SLACK, OBSTACLE_NONE},
-	{LOAD_R + 4, 4, PF_R | PF_X, METHOD_APPEND, OBSTACLE_NO_SLACK},
-	{LOAD_R + 4, 4, PF_R | PF_W, METHOD_APPEND, OBSTACLE_NO_SLACK},
-	{LOAD_R + 40, 8, R_SIZE + 8, METHOD_APPEND, OBSTACLE_NO_SLACK},
-	/* Padding that is not zero. */
-	{R_SIZE, 1, 1, METHOD_APPEND, OBSTACLE_NO_SLACK},
-	{R_SIZE + PAYLOAD_SIZE - 1, 1, 1, METHOD_APPEND, OBSTACLE_NO_SLACK},
-	{R_SIZE + PAYLOAD_SIZE, 1, 1, METHOD_SLACK, OBSTACLE_NONE},
-	/* A note that is more than the property, or another one, is needed. */
-	{NOTE_PROPERTY + 32, 8, 0x44, METHOD_APPEND, OBSTACLE_NO_SLOT},
-	{NOTE_PROPERTY + 8, 8, 0x320, METHOD_APPEND, OBSTACLE_NO_SLOT},
-	{PROPERTY, 4, PT_GNU_STACK, METHOD_APPEND, OBSTACLE_NO_SLOT},
-	/* PT_NULL means nothing. */
-	{PROPERTY, 4, PT_NULL, METHOD_SLACK, OBSTACLE_NONE},
-	/* A section, a segment or RELRO in the padding or on its page. */
-	{INTERP + 24, 8, R_SIZE + 8, METHOD_APPEND, OBSTACLE_NO_SLACK},
-	{INTERP + 16, 8, FIX_ADDR + R_SIZE + 8, METHOD_APPEND, OBSTACLE_NO_SLACK},
-	{NOTE_ID + 8, 8, R_SIZE + 8, METHOD_APPEND, OBSTACLE_NO_SLACK},
-	{RELRO + 16, 8, FIX_ADDR + 0x800, METHOD_APPEND, OBSTACLE_NO_SLACK},
-	{RELRO + 8, 8, 0x800, METHOD_APPEND, OBSTACLE_NO_SLACK},
-	{LOAD_R + 48, 8, 0x4000, METHOD_APPEND, OBSTACLE_NO_SLACK},
+    {LOAD_R + 4, 4, PF_R, METHOD_SLACK, OBSTACLE_NONE},
+    {LOAD_R + 4, 4, PF_R | PF_X, METHOD_APPEND, OBSTACLE_NO_SLACK},
+    {LOAD_R + 4, 4, PF_R | PF_W, METHOD_APPEND, OBSTACLE_NO_SLACK},
+    {LOAD_R + 40, 8, R_SIZE + 8, METHOD_APPEND, OBSTACLE_NO_SLACK},
+    /* Padding that is not zero. */
+    {R_SIZE, 1, 1, METHOD_APPEND, OBSTACLE_NO_SLACK},
+    {R_SIZE + PAYLOAD_SIZE - 1, 1, 1, METHOD_APPEND, OBSTACLE_NO_SLACK},
+    {R_SIZE + PAYLOAD_SIZE, 1, 1, METHOD_SLACK, OBSTACLE_NONE},
+    /* A note that is more than the property, or another one, is needed. */
+    {NOTE_PROPERTY + 32, 8, 0x44, METHOD_APPEND, OBSTACLE_NO_SLOT},
+    {NOTE_PROPERTY + 8, 8, 0x320, METHOD_APPEND, OBSTACLE_NO_SLOT},
+    {PROPERTY, 4, PT_GNU_STACK, METHOD_APPEND, OBSTACLE_NO_SLOT},
+    /* PT_NULL means nothing. */
+    {PROPERTY, 4, PT_NULL, METHOD_SLACK, OBSTACLE_NONE},
+    /* A section, a segment or RELRO in the padding or on its page. */
+    {INTERP + 24, 8, R_SIZE + 8, METHOD_APPEND, OBSTACLE_NO_SLACK},
+    {INTERP + 16, 8, FIX_ADDR + R_SIZE + 8, METHOD_APPEND, OBSTACLE_NO_SLACK},
+    {NOTE_ID + 8, 8, R_SIZE + 8, METHOD_APPEND, OBSTACLE_NO_SLACK},
+    {RELRO + 16, 8, FIX_ADDR + 0x800, METHOD_APPEND, OBSTACLE_NO_SLACK},
+    {RELRO + 8, 8, 0x800, METHOD_APPEND, OBSTACLE_NO_SLACK},
+    {LOAD_R + 48, 8, 0x4000, METHOD_APPEND, OBSTACLE_NO_SLACK},
 };
 
 START_TEST(choice)
@@ -184,8 +183,8 @@ END_TEST
 START_TEST(grow_check_notices)
 {
 	static const size_t offs[] = {24, 64 + 16, LOAD_R + 32, LOAD_RX + 16,
-		NOTE_PROPERTY, NOTE_PROPERTY + 4, NOTE_PROPERTY + 8, NOTE_PROPERTY + 16,
-		NOTE_ID, NOTE_ID + 16, NOTE_ID + 32, R_SIZE, SIZE - 1};
+	    NOTE_PROPERTY, NOTE_PROPERTY + 4, NOTE_PROPERTY + 8, NOTE_PROPERTY + 16,
+	    NOTE_ID, NOTE_ID + 16, NOTE_ID + 32, R_SIZE, SIZE - 1};
 
 	two_spares();
 	fix_check_notices(offs, sizeof(offs) / sizeof(offs[0]));
@@ -273,7 +272,7 @@ START_TEST(words)
 		ck_assert_uint_gt(strlen(obstacle_text((enum obstacle)i)), 8);
 		for (int k = 0; k < i; k++)
 			ck_assert_str_ne(obstacle_text((enum obstacle)i),
-				obstacle_text((enum obstacle)k));
+			    obstacle_text((enum obstacle)k));
 	}
 	ck_assert_str_eq(method_name(METHOD_AUTO), "auto");
 	ck_assert_str_eq(method_name(METHOD_APPEND), "append");
@@ -304,7 +303,7 @@ int main(void)
 	tcase_add_test(tcase, slack_undo_notices);
 	tcase_add_test(tcase, slack_check_notices);
 	tcase_add_loop_test(
-		tcase, choice, 0, (int)(sizeof(changed) / sizeof(changed[0])));
+	    tcase, choice, 0, (int)(sizeof(changed) / sizeof(changed[0])));
 	tcase_add_test(tcase, grow);
 	tcase_add_test(tcase, grow_check_notices);
 	tcase_add_test(tcase, room);

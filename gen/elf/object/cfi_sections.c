@@ -27,17 +27,17 @@ static bool cfi_size(const struct image *image, uint64_t *size, struct err *err)
 		if (!image_eh_frame_readable(image, i, err))
 			return false;
 		if (!num_align_up(*size, CFI_ALIGN, size) ||
-			__builtin_add_overflow(*size, section->hdr.sh_size, size) ||
-			*size > INT64_MAX)
+		    __builtin_add_overflow(*size, section->hdr.sh_size, size) ||
+		    *size > INT64_MAX)
 			return err_set(err, ERR_MALFORMED,
-				"the .eh_frame sections are larger than the address "
-				"space");
+			    "the .eh_frame sections are larger than the address "
+			    "space");
 		/* They may be the same bytes of the file over and over. */
 		if (*size > (uint64_t)image->size * 2)
 			return err_set(err, ERR_MALFORMED,
-				"the .eh_frame sections have more bytes than the file; "
-				"section %zu is the last that was looked at",
-				i);
+			    "the .eh_frame sections have more bytes than the file; "
+			    "section %zu is the last that was looked at",
+			    i);
 	}
 	return true;
 }
@@ -45,21 +45,21 @@ static bool cfi_size(const struct image *image, uint64_t *size, struct err *err)
 /* Of all relocations, not only those of starts: which ones those are is not known before
  * the records are read. */
 static bool cfi_link(struct object *object, const struct object_reloc *reloc,
-	uint64_t base, struct err *err)
+    uint64_t base, struct err *err)
 {
 	if (!vec_reserve(&object->links, &object->cap_links, object->n_links + 1))
 		return err_set_nomem(err);
 	object->links[object->n_links++] = (struct object_link){.off = base + reloc->off,
-		.section = reloc->symbol.section,
-		.symbol = reloc->symbol_index,
-		.rela = reloc->rela,
-		.index = reloc->index};
+	    .section = reloc->symbol.section,
+	    .symbol = reloc->symbol_index,
+	    .rela = reloc->rela,
+	    .index = reloc->index};
 	return true;
 }
 
 /* One section, of which object->cfi has a copy at base. */
 static bool cfi_relocate(
-	struct image *image, size_t section, uint64_t base, struct err *err)
+    struct image *image, size_t section, uint64_t base, struct err *err)
 {
 	struct object *object = image->object;
 	struct object_relocs relocs;
@@ -74,8 +74,8 @@ static bool cfi_relocate(
 		if (reloc.kind->width == 0)
 			continue;
 		if (!object_reloc_apply(&relocs, &reloc, object->cfi + base,
-			    object->cfi_addr + base + reloc.off, err) ||
-			!cfi_link(object, &reloc, base, err))
+			object->cfi_addr + base + reloc.off, err) ||
+		    !cfi_link(object, &reloc, base, err))
 			return false;
 	}
 	return true;
@@ -104,10 +104,10 @@ static bool cfi_sort(const struct object *object, struct err *err)
 	for (size_t i = 1; i < object->n_links; i++)
 		if (object->links[i - 1].off == object->links[i].off)
 			return err_set(err, ERR_MALFORMED,
-				"section %zu: relocations %" PRIu64 " and %" PRIu64
-				" are for the same place",
-				object->links[i].rela, object->links[i - 1].index,
-				object->links[i].index);
+			    "section %zu: relocations %" PRIu64 " and %" PRIu64
+			    " are for the same place",
+			    object->links[i].rela, object->links[i - 1].index,
+			    object->links[i].index);
 	return true;
 }
 
@@ -157,8 +157,8 @@ static const struct object_link *link_at(const struct object *object, uint64_t o
 			high = middle;
 	}
 	return low < object->n_links && object->links[low].off == off
-		       ? &object->links[low]
-		       : NULL;
+		   ? &object->links[low]
+		   : NULL;
 }
 
 /*
@@ -166,7 +166,7 @@ static const struct object_link *link_at(const struct object *object, uint64_t o
  * section is not enough: the next one's code may be there by accident of the layout.
  */
 static bool settle_one(const struct image *image, const struct object_link *link,
-	const struct cfi_fde *fde, struct err *err)
+    const struct cfi_fde *fde, struct err *err)
 {
 	const char *rela = image->sections[link->rela].name;
 	const struct object_place *place = object_place_at(image->object, fde->pc);
@@ -174,38 +174,38 @@ static bool settle_one(const struct image *image, const struct object_link *link
 	struct object_symbol symbol;
 
 	if (place && place->section == link->section &&
-		num_range_inside(fde->pc - place->addr, fde->range, place->size))
+	    num_range_inside(fde->pc - place->addr, fde->range, place->size))
 		return true;
 	if (!object_symtab_open(image, link->rela, &symtab, err) ||
-		!object_symbol(&symtab, link->symbol, &symbol, err))
+	    !object_symbol(&symtab, link->symbol, &symbol, err))
 		return false;
 	if (!symbol.section)
 		return err_set(err, ERR_MALFORMED,
-			"%s, relocation %" PRIu64 ": the FDE at .eh_frame+0x%" PRIx64
-			" is for code at %s symbol %" PRIu32 " (%.60s), not in a section",
-			rela, link->index, fde->off,
-			symbol.absolute ? "the absolute" : "the undefined", link->symbol,
-			symbol.name);
+		    "%s, relocation %" PRIu64 ": the FDE at .eh_frame+0x%" PRIx64
+		    " is for code at %s symbol %" PRIu32 " (%.60s), not in a section",
+		    rela, link->index, fde->off,
+		    symbol.absolute ? "the absolute" : "the undefined", link->symbol,
+		    symbol.name);
 	return err_set(err, ERR_MALFORMED,
-		"%s, relocation %" PRIu64 ": the FDE at .eh_frame+0x%" PRIx64
-		" is for code that is not inside section %zu (%s), to which it leads",
-		rela, link->index, fde->off, link->section,
-		image->sections[link->section].name);
+	    "%s, relocation %" PRIu64 ": the FDE at .eh_frame+0x%" PRIx64
+	    " is for code that is not inside section %zu (%s), to which it leads",
+	    rela, link->index, fde->off, link->section,
+	    image->sections[link->section].name);
 }
 
 /* At address 0, which is what it means in a linked file; here a relocation says
  * otherwise.
  */
 static bool settle_zero(
-	const struct image *image, const struct cfi_frames *frames, struct err *err)
+    const struct image *image, const struct cfi_frames *frames, struct err *err)
 {
 	for (size_t i = 0; i < frames->n_diags; i++) {
 		const struct cfi_fde fde = {.off = frames->diags[i].off};
 		const struct object_link *link =
-			link_at(image->object, fde.off + CFI_START);
+		    link_at(image->object, fde.off + CFI_START);
 
 		if (frames->diags[i].kind == CFI_DIAG_DISCARDED && link &&
-			!settle_one(image, link, &fde, err))
+		    !settle_one(image, link, &fde, err))
 			return false;
 	}
 	return true;
@@ -220,7 +220,7 @@ bool object_settle(const struct image *image, struct cfi_frames *frames, struct 
 	for (size_t i = 0; i < frames->n_fdes; i++) {
 		const struct cfi_fde *fde = &frames->fdes[i];
 		const struct object_link *link =
-			link_at(image->object, fde->off + CFI_START);
+		    link_at(image->object, fde->off + CFI_START);
 
 		if (!link) {
 			frames->diag_counts[CFI_DIAG_DISCARDED]++;

@@ -27,11 +27,11 @@ struct object_symbol {
 };
 
 /* Checks the symbol table, which section number user names by its sh_link. */
-ATTR_MUST_CHECK bool object_symtab_open(const struct image *image, size_t user,
-	struct object_symtab *table, struct err *err);
+ATTR_MUST_CHECK bool object_symtab_open(
+    const struct image *image, size_t user, struct object_symtab *table, struct err *err);
 /* ERR_MALFORMED when there is no such symbol, or it is in no section there is. */
 ATTR_MUST_CHECK bool object_symbol(const struct object_symtab *table, uint64_t i,
-	struct object_symbol *symbol, struct err *err);
+    struct object_symbol *symbol, struct err *err);
 
 /* One relocation with all that it needs. */
 struct object_reloc {
@@ -56,16 +56,16 @@ struct object_relocs {
 
 /* Finds them; ERR_MALFORMED or ERR_UNSUPPORTED when they are of another kind. */
 ATTR_MUST_CHECK bool object_relocs_open(const struct image *image, size_t target,
-	struct object_relocs *relocs, struct err *err);
+    struct object_relocs *relocs, struct err *err);
 /* Relocation i < relocs->n; its place is inside the target section. */
 ATTR_MUST_CHECK bool object_relocs_read(const struct object_relocs *relocs, uint64_t i,
-	struct object_reloc *reloc, struct err *err);
+    struct object_reloc *reloc, struct err *err);
 /*
  * Writes it at data + reloc->off, where data is a copy of the target section. from is
  * the address that a pcrel value is relative to.
  */
 ATTR_MUST_CHECK bool object_reloc_apply(const struct object_relocs *relocs,
-	const struct object_reloc *reloc, uint8_t *data, uint64_t from, struct err *err);
+    const struct object_reloc *reloc, uint8_t *data, uint64_t from, struct err *err);
 
 /* The steps of object_open, each in a file of its own. */
 ATTR_MUST_CHECK bool object_layout(struct image *image, struct err *err);
@@ -79,6 +79,6 @@ void object_sframe_read(struct image *image);
 
 /* Room behind all sections for something that has none; gives its address. */
 ATTR_MUST_CHECK bool object_reserve(
-	struct object *object, uint64_t size, uint64_t *addr, struct err *err);
+    struct object *object, uint64_t size, uint64_t *addr, struct err *err);
 
 #endif

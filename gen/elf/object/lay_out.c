@@ -23,9 +23,9 @@ bool object_reserve(struct object *object, uint64_t size, uint64_t *addr, struct
 	uint64_t start, end;
 
 	if (!num_align_up(object->end, LAYOUT_ALIGN, &start) ||
-		__builtin_add_overflow(start, size, &end) || end > INT64_MAX - LAYOUT_GAP)
+	    __builtin_add_overflow(start, size, &end) || end > INT64_MAX - LAYOUT_GAP)
 		return err_set(err, ERR_MALFORMED,
-			"the loaded sections are larger than the address space");
+		    "the loaded sections are larger than the address space");
 	*addr = start;
 	object->end = end + LAYOUT_GAP;
 	return true;
@@ -45,7 +45,7 @@ static bool layout_add(struct image *image, size_t i, struct err *err)
 	if (!object_reserve(object, hdr->sh_size, &hdr->sh_addr, err))
 		return false;
 	object->places[object->n_places++] =
-		(struct object_place){hdr->sh_addr, hdr->sh_size, i};
+	    (struct object_place){hdr->sh_addr, hdr->sh_size, i};
 	return true;
 }
 
@@ -57,7 +57,7 @@ static bool layout_all(struct image *image, bool code, struct err *err)
 {
 	for (size_t i = 1; i < image->n_sections; i++)
 		if (layout_wanted(&image->sections[i], code) &&
-			!layout_add(image, i, err))
+		    !layout_add(image, i, err))
 			return false;
 	return true;
 }
@@ -69,8 +69,8 @@ bool object_layout(struct image *image, struct err *err)
 	struct object *object = image->object;
 
 	object->end = LAYOUT_BASE;
-	object->places = calloc(
-		image->n_sections ? image->n_sections : 1, sizeof(*object->places));
+	object->places =
+	    calloc(image->n_sections ? image->n_sections : 1, sizeof(*object->places));
 	if (!object->places)
 		return err_set_nomem(err);
 	for (size_t i = 0; i < image->n_sections; i++)
@@ -93,7 +93,7 @@ const struct object_place *object_place_at(const struct object *object, uint64_t
 			high = middle;
 	}
 	if (low == 0 ||
-		addr - object->places[low - 1].addr >= object->places[low - 1].size)
+	    addr - object->places[low - 1].addr >= object->places[low - 1].size)
 		return NULL;
 	return &object->places[low - 1];
 }
@@ -117,7 +117,7 @@ const char *object_where(const struct image *image, uint64_t addr, char buf[OBJE
 		place = object_place_at(image->object, addr - 1);
 	if (place)
 		snprintf(buf, OBJECT_WHERE, "%.70s+0x%" PRIx64,
-			image->sections[place->section].name, addr - place->addr);
+		    image->sections[place->section].name, addr - place->addr);
 	else
 		snprintf(buf, OBJECT_WHERE, "0x%" PRIx64, addr);
 	return buf;

@@ -12,21 +12,21 @@
 /* A damaged group is refused although CFI does not need it: the groups that get an
  * .sframe are written anew, and a linker acts on what they say. */
 static bool group_member(
-	struct image *image, uint32_t group, uint32_t member, struct err *err)
+    struct image *image, uint32_t group, uint32_t member, struct err *err)
 {
 	struct object_user *users = image->object->users;
 
 	if (member == 0 || member >= image->n_sections)
 		return err_set(err, ERR_MALFORMED,
-			"the group in section %" PRIu32 " has section %" PRIu32
-			" for a member, and there are %zu",
-			group, member, image->n_sections);
+		    "the group in section %" PRIu32 " has section %" PRIu32
+		    " for a member, and there are %zu",
+		    group, member, image->n_sections);
 	/* Twice in one, too; so that members are no more than sections. */
 	if (users[member].group)
 		return err_set(err, ERR_MALFORMED,
-			"section %" PRIu32 " (%s) is in two groups, sections %" PRIu32
-			" and %" PRIu32,
-			member, image->sections[member].name, users[member].group, group);
+		    "section %" PRIu32 " (%s) is in two groups, sections %" PRIu32
+		    " and %" PRIu32,
+		    member, image->sections[member].name, users[member].group, group);
 	users[member].group = group;
 	return true;
 }
@@ -40,18 +40,18 @@ static bool group_read(struct image *image, uint32_t i, struct err *err)
 	struct rd rd;
 
 	if (!section->data || hdr->sh_size < sizeof(uint32_t) ||
-		hdr->sh_size % sizeof(uint32_t))
+	    hdr->sh_size % sizeof(uint32_t))
 		return err_set(err, ERR_MALFORMED,
-			"the group in section %" PRIu32 " (0x%" PRIx64
-			" bytes at offset 0x%" PRIx64 ") is no list of sections",
-			i, hdr->sh_size, hdr->sh_offset);
+		    "the group in section %" PRIu32 " (0x%" PRIx64
+		    " bytes at offset 0x%" PRIx64 ") is no list of sections",
+		    i, hdr->sh_size, hdr->sh_offset);
 	if (!object_symtab_open(image, i, &symtab, err))
 		return false;
 	if (hdr->sh_info == 0 || hdr->sh_info >= symtab.n)
 		return err_set(err, ERR_MALFORMED,
-			"the group in section %" PRIu32
-			" has no signature: symbol %" PRIu32 " of %" PRIu64,
-			i, hdr->sh_info, symtab.n);
+		    "the group in section %" PRIu32 " has no signature: symbol %" PRIu32
+		    " of %" PRIu64,
+		    i, hdr->sh_info, symtab.n);
 	rd_init(&rd, section->data, (size_t)hdr->sh_size, image->big_endian);
 	rd_u32(&rd);
 	while (!rd_at_end(&rd))
@@ -65,7 +65,7 @@ bool object_groups_read(struct image *image, struct err *err)
 	/* In range: object_tables_find has counted them. */
 	for (size_t i = 1; i < image->n_sections; i++)
 		if (image->sections[i].hdr.sh_type == SHT_GROUP &&
-			!group_read(image, (uint32_t)i, err))
+		    !group_read(image, (uint32_t)i, err))
 			return false;
 	return true;
 }
@@ -80,8 +80,8 @@ bool object_open(struct image *image, struct err *err)
 	if (!image->object)
 		return err_set_nomem(err);
 	if (!(object_tables_find(image, err) && object_groups_read(image, err) &&
-		    object_cfi_open(image, err) && object_layout(image, err) &&
-		    object_cfi_read(image, err)))
+		object_cfi_open(image, err) && object_layout(image, err) &&
+		object_cfi_read(image, err)))
 		return false;
 	object_sframe_read(image);
 	return true;

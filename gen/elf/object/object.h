@@ -49,7 +49,7 @@ struct object {
 	struct object_user {
 		uint32_t group;	     /* its SHT_GROUP section, or 0 */
 		uint32_t rela, more; /* sections of relocations for it, or 0 */
-	} *users;		     /* per section */
+	} * users;		     /* per section */
 	uint64_t n_relocs;	     /* in all tables that were opened */
 	size_t symtab, extended;     /* SHT_SYMTAB and its SHT_SYMTAB_SHNDX; 0: none */
 };
@@ -71,7 +71,7 @@ bool object_is_code(const struct image *image, uint64_t addr, uint64_t len);
  * Returns buf. */
 enum { OBJECT_WHERE = 100 };
 const char *object_where(
-	const struct image *image, uint64_t addr, char buf[OBJECT_WHERE]);
+    const struct image *image, uint64_t addr, char buf[OBJECT_WHERE]);
 
 /*
  * Holds the FDEs read from object->cfi against the relocations of their starts. Those
@@ -79,6 +79,6 @@ const char *object_where(
  * ERR_MALFORMED when one leads nowhere, or beyond its section.
  */
 ATTR_MUST_CHECK bool object_settle(
-	const struct image *image, struct cfi_frames *frames, struct err *err);
+    const struct image *image, struct cfi_frames *frames, struct err *err);
 
 #endif

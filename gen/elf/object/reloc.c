@@ -32,15 +32,15 @@ bool object_tables_find(struct image *image, struct err *err)
 			return err_set(err, ERR_LIMIT, "too many sections");
 		if (hdr->sh_type == SHT_SYMTAB && object->symtab)
 			return err_set(err, ERR_MALFORMED,
-				"sections %zu and %zu both are symbol tables",
-				object->symtab, i);
+			    "sections %zu and %zu both are symbol tables", object->symtab,
+			    i);
 		if (hdr->sh_type == SHT_SYMTAB)
 			object->symtab = i;
 		if (hdr->sh_type == SHT_SYMTAB_SHNDX)
 			object->extended = i;
 		if ((hdr->sh_type != SHT_RELA && hdr->sh_type != SHT_REL &&
-			    hdr->sh_type != OBJECT_SHT_CREL) ||
-			!hdr->sh_size || hdr->sh_info >= image->n_sections)
+			hdr->sh_type != OBJECT_SHT_CREL) ||
+		    !hdr->sh_size || hdr->sh_info >= image->n_sections)
 			continue;
 		user = &object->users[hdr->sh_info];
 		/* Two are too many only for who has to choose. */
@@ -53,8 +53,8 @@ bool object_tables_find(struct image *image, struct err *err)
 }
 
 /* gABI: an object has one symbol table, and what refers to symbols names it. */
-bool object_symtab_open(const struct image *image, size_t user,
-	struct object_symtab *table, struct err *err)
+bool object_symtab_open(
+    const struct image *image, size_t user, struct object_symtab *table, struct err *err)
 {
 	uint32_t link = image->sections[user].hdr.sh_link;
 	const struct image_section *section = &image->sections[image->object->symtab];
@@ -62,17 +62,16 @@ bool object_symtab_open(const struct image *image, size_t user,
 	*table = (struct object_symtab){.image = image};
 	if (!link || link != image->object->symtab)
 		return err_set(err, ERR_MALFORMED,
-			"section %zu (%s): its sh_link, %" PRIu32
-			", is not the symbol table",
-			user, image->sections[user].name, link);
+		    "section %zu (%s): its sh_link, %" PRIu32 ", is not the symbol table",
+		    user, image->sections[user].name, link);
 	if (!section->data || section->hdr.sh_entsize != OBJECT_SYM_SIZE)
 		return err_set(err, ERR_MALFORMED,
-			"the symbol table (section %" PRIu32 ", 0x%" PRIx64
-			" bytes at offset 0x%" PRIx64 ", %" PRIu64
-			" for an entry) is not inside the file, or its entries are not "
-			"of 24 bytes",
-			link, section->hdr.sh_size, section->hdr.sh_offset,
-			section->hdr.sh_entsize);
+		    "the symbol table (section %" PRIu32 ", 0x%" PRIx64
+		    " bytes at offset 0x%" PRIx64 ", %" PRIu64
+		    " for an entry) is not inside the file, or its entries are not "
+		    "of 24 bytes",
+		    link, section->hdr.sh_size, section->hdr.sh_offset,
+		    section->hdr.sh_entsize);
 	table->n = section->hdr.sh_size / OBJECT_SYM_SIZE;
 	return true;
 }
@@ -114,7 +113,7 @@ size_t object_extended(const struct image *image, size_t i)
 
 /* Common symbols are nowhere yet, like undefined ones. */
 bool object_symbol(const struct object_symtab *table, uint64_t i,
-	struct object_symbol *symbol, struct err *err)
+    struct object_symbol *symbol, struct err *err)
 {
 	const struct image *image = table->image;
 	const struct image_section *section = &image->sections[image->object->symtab];
@@ -125,9 +124,9 @@ bool object_symbol(const struct object_symtab *table, uint64_t i,
 
 	if (i >= table->n)
 		return err_set(err, ERR_MALFORMED,
-			"symbol %" PRIu64 " does not exist: the symbol table (section "
-			"%zu) has %" PRIu64,
-			i, image->object->symtab, table->n);
+		    "symbol %" PRIu64 " does not exist: the symbol table (section "
+		    "%zu) has %" PRIu64,
+		    i, image->object->symtab, table->n);
 	rd_init(&rd, section->data, (size_t)section->hdr.sh_size, image->big_endian);
 	rd.pos = (size_t)i * OBJECT_SYM_SIZE;
 	name = rd_u32(&rd);
@@ -135,9 +134,9 @@ bool object_symbol(const struct object_symtab *table, uint64_t i,
 	rd_skip(&rd, 1);
 	where = rd_u16(&rd);
 	*symbol = (struct object_symbol){.value = rd_u64(&rd),
-		.type = GELF_ST_TYPE(info),
-		.bind = GELF_ST_BIND(info),
-		.name = symbol_name(image, name)};
+	    .type = GELF_ST_TYPE(info),
+	    .bind = GELF_ST_BIND(info),
+	    .name = symbol_name(image, name)};
 	if (where == SHN_XINDEX)
 		where = object_extended(image, i);
 	else if (where >= SHN_LORESERVE) {
@@ -146,9 +145,9 @@ bool object_symbol(const struct object_symtab *table, uint64_t i,
 	}
 	if (where >= image->n_sections)
 		return err_set(err, ERR_MALFORMED,
-			"symbol %" PRIu64 " (%.60s) is in section %" PRIu64
-			", and there are %zu",
-			i, symbol->name, where, image->n_sections);
+		    "symbol %" PRIu64 " (%.60s) is in section %" PRIu64
+		    ", and there are %zu",
+		    i, symbol->name, where, image->n_sections);
 	symbol->section = (size_t)where;
 	return true;
 }
@@ -162,13 +161,13 @@ static bool relocs_refuse(const struct image *image, size_t i, struct err *err)
 
 	if (hdr->sh_type == SHT_REL)
 		return err_set(err, ERR_UNSUPPORTED,
-			"section %zu (%s): relocations of %s without addends (SHT_REL), "
-			"which no object of this machine has",
-			i, image->sections[i].name, target);
+		    "section %zu (%s): relocations of %s without addends (SHT_REL), "
+		    "which no object of this machine has",
+		    i, image->sections[i].name, target);
 	return err_set(err, ERR_UNSUPPORTED,
-		"section %zu (%s): compact relocations (SHT_CREL) of %s; assemble "
-		"without them",
-		i, image->sections[i].name, target);
+	    "section %zu (%s): compact relocations (SHT_CREL) of %s; assemble "
+	    "without them",
+	    i, image->sections[i].name, target);
 }
 
 /* Before the first entry is read, so that reading one cannot fail. */
@@ -179,84 +178,84 @@ static bool relocs_check(const struct object_relocs *relocs, struct err *err)
 
 	if (hdr->sh_entsize != OBJECT_RELA_SIZE || hdr->sh_size % OBJECT_RELA_SIZE)
 		return err_set(err, ERR_MALFORMED,
-			"section %zu (%s): 0x%" PRIx64 " bytes in entries of %" PRIu64
-			" are no table of 24-byte relocations",
-			relocs->rela, section->name, hdr->sh_size, hdr->sh_entsize);
+		    "section %zu (%s): 0x%" PRIx64 " bytes in entries of %" PRIu64
+		    " are no table of 24-byte relocations",
+		    relocs->rela, section->name, hdr->sh_size, hdr->sh_entsize);
 	if (!section->data)
 		return err_set(err, ERR_MALFORMED,
-			"section %zu (%s, 0x%" PRIx64 " bytes at offset 0x%" PRIx64
-			") reaches past the end of the file",
-			relocs->rela, section->name, hdr->sh_size, hdr->sh_offset);
+		    "section %zu (%s, 0x%" PRIx64 " bytes at offset 0x%" PRIx64
+		    ") reaches past the end of the file",
+		    relocs->rela, section->name, hdr->sh_size, hdr->sh_offset);
 	return true;
 }
 
 bool object_relocs_open(const struct image *image, size_t target,
-	struct object_relocs *relocs, struct err *err)
+    struct object_relocs *relocs, struct err *err)
 {
 	const struct object_user *user = &image->object->users[target];
 
 	*relocs = (struct object_relocs){.image = image,
-		.arch = arch_find(image->ehdr.e_machine, image->big_endian),
-		.target = target,
-		.rela = user->rela};
+	    .arch = arch_find(image->ehdr.e_machine, image->big_endian),
+	    .target = target,
+	    .rela = user->rela};
 	if (user->more)
 		return err_set(err, ERR_MALFORMED,
-			"sections %" PRIu32 " and %" PRIu32
-			" both are relocations of %s (section %zu)",
-			user->rela, user->more, image->sections[target].name, target);
+		    "sections %" PRIu32 " and %" PRIu32
+		    " both are relocations of %s (section %zu)",
+		    user->rela, user->more, image->sections[target].name, target);
 	if (!relocs->rela)
 		return true;
 	if (image->sections[relocs->rela].hdr.sh_type != SHT_RELA)
 		return relocs_refuse(image, relocs->rela, err);
 	if (!relocs_check(relocs, err) ||
-		!object_symtab_open(image, relocs->rela, &relocs->symtab, err))
+	    !object_symtab_open(image, relocs->rela, &relocs->symtab, err))
 		return false;
 	relocs->n = image->sections[relocs->rela].hdr.sh_size / OBJECT_RELA_SIZE;
 	/* Tables may overlap in the file, and would be read over and over. */
 	image->object->n_relocs += relocs->n;
 	if (image->object->n_relocs > image->size / OBJECT_RELA_SIZE)
 		return err_set(err, ERR_MALFORMED,
-			"section %zu (%s): sections of relocations overlap in the file",
-			relocs->rela, image->sections[relocs->rela].name);
+		    "section %zu (%s): sections of relocations overlap in the file",
+		    relocs->rela, image->sections[relocs->rela].name);
 	return true;
 }
 
 /* Puts what names the relocation before the text. */
 static bool reloc_blame(
-	const struct object_relocs *relocs, uint64_t i, uint64_t off, struct err *err)
+    const struct object_relocs *relocs, uint64_t i, uint64_t off, struct err *err)
 {
 	return err_prefix(err, "%s, relocation %" PRIu64 " (of %s+0x%" PRIx64 ")",
-		relocs->image->sections[relocs->rela].name, i,
-		relocs->image->sections[relocs->target].name, off);
+	    relocs->image->sections[relocs->rela].name, i,
+	    relocs->image->sections[relocs->target].name, off);
 }
 
 /* The type first: what it is for says how many bytes there must be. */
 bool object_relocs_read(const struct object_relocs *relocs, uint64_t i,
-	struct object_reloc *reloc, struct err *err)
+    struct object_reloc *reloc, struct err *err)
 {
 	const struct image_section *section = &relocs->image->sections[relocs->rela];
 	const GElf_Shdr *target = &relocs->image->sections[relocs->target].hdr;
 	uint64_t info;
 	struct rd rd;
 
-	rd_init(&rd, section->data, (size_t)section->hdr.sh_size,
-		relocs->image->big_endian);
+	rd_init(
+	    &rd, section->data, (size_t)section->hdr.sh_size, relocs->image->big_endian);
 	rd.pos = (size_t)i * OBJECT_RELA_SIZE;
-	*reloc = (struct object_reloc){
-		.off = rd_u64(&rd), .rela = relocs->rela, .index = i};
+	*reloc =
+	    (struct object_reloc){.off = rd_u64(&rd), .rela = relocs->rela, .index = i};
 	info = rd_u64(&rd);
 	reloc->addend = rd_s64(&rd);
 	reloc->symbol_index = (uint32_t)GELF_R_SYM(info);
 	reloc->kind = arch_reloc_find(relocs->arch, (uint32_t)GELF_R_TYPE(info));
 	if (!reloc->kind)
 		err_set(err, ERR_UNSUPPORTED,
-			"type %u is none that occurs in CFI of %s; link the object and "
-			"convert what comes of it",
-			(unsigned int)GELF_R_TYPE(info), relocs->arch->name);
+		    "type %u is none that occurs in CFI of %s; link the object and "
+		    "convert what comes of it",
+		    (unsigned int)GELF_R_TYPE(info), relocs->arch->name);
 	else if (!num_range_inside(reloc->off, reloc->kind->width, target->sh_size))
 		err_set(err, ERR_MALFORMED,
-			"its place is outside the section, which has 0x%" PRIx64 " bytes",
-			target->sh_size);
+		    "its place is outside the section, which has 0x%" PRIx64 " bytes",
+		    target->sh_size);
 	else if (object_symbol(&relocs->symtab, reloc->symbol_index, &reloc->symbol, err))
 		return true;
 	return reloc_blame(relocs, i, reloc->off, err);
@@ -271,7 +270,7 @@ static void reloc_store(uint8_t *data, uint8_t width, bool big_endian, uint64_t 
 
 /* What is undefined counts as 0; who needs to know where it leads looks at the symbol. */
 bool object_reloc_apply(const struct object_relocs *relocs,
-	const struct object_reloc *reloc, uint8_t *data, uint64_t from, struct err *err)
+    const struct object_reloc *reloc, uint8_t *data, uint64_t from, struct err *err)
 {
 	const struct arch_reloc *kind = reloc->kind;
 	const struct object_symbol *symbol = &reloc->symbol;
@@ -285,10 +284,10 @@ bool object_reloc_apply(const struct object_relocs *relocs,
 	if (kind->pcrel)
 		value -= from;
 	if (kind->width == sizeof(uint32_t) && !num_s32((int64_t)value, &narrow) &&
-		(kind->pcrel || value > UINT32_MAX)) {
+	    (kind->pcrel || value > UINT32_MAX)) {
 		err_set(err, ERR_MALFORMED,
-			"%s: what %.60s+0x%" PRIx64 " comes to does not fit 32 bits",
-			kind->name, symbol->name, (uint64_t)reloc->addend);
+		    "%s: what %.60s+0x%" PRIx64 " comes to does not fit 32 bits",
+		    kind->name, symbol->name, (uint64_t)reloc->addend);
 		return reloc_blame(relocs, reloc->index, reloc->off, err);
 	}
 	reloc_store(data + reloc->off, kind->width, relocs->image->big_endian, value);

@@ -23,7 +23,7 @@ struct sframe_input {
  * do not look at their places.
  */
 static bool sframe_start(
-	struct sframe_input *in, const struct sf_view *view, uint32_t i, struct err *err)
+    struct sframe_input *in, const struct sf_view *view, uint32_t i, struct err *err)
 {
 	const struct image_section *section = &in->image->sections[in->section];
 	uint64_t off = view->func_off + (uint64_t)i * view->func_size;
@@ -39,25 +39,25 @@ static bool sframe_start(
 	}
 	if (reloc.off != off || reloc.kind->width != width || !reloc.kind->pcrel)
 		return err_set(err, ERR_MALFORMED,
-			"%s, relocation %" PRIu32 ": %s of .sframe+0x%" PRIx64
-			" is not for the start of function %" PRIu32
-			", a distance of %u bytes at .sframe+0x%" PRIx64,
-			in->image->sections[in->relocs.rela].name, i, reloc.kind->name,
-			reloc.off, i, width, off);
+		    "%s, relocation %" PRIu32 ": %s of .sframe+0x%" PRIx64
+		    " is not for the start of function %" PRIu32
+		    ", a distance of %u bytes at .sframe+0x%" PRIx64,
+		    in->image->sections[in->relocs.rela].name, i, reloc.kind->name,
+		    reloc.off, i, width, off);
 	if (!reloc.symbol.section)
 		return err_set(err, ERR_MALFORMED,
-			"%s, relocation %" PRIu32 ": function %" PRIu32
-			" of .sframe is at symbol %" PRIu32 " (%.60s), not in a section",
-			in->image->sections[in->relocs.rela].name, i, i,
-			reloc.symbol_index, reloc.symbol.name);
+		    "%s, relocation %" PRIu32 ": function %" PRIu32
+		    " of .sframe is at symbol %" PRIu32 " (%.60s), not in a section",
+		    in->image->sections[in->relocs.rela].name, i, i, reloc.symbol_index,
+		    reloc.symbol.name);
 	/* Without the flag a linker turns the distance into one from the section. */
-	return object_reloc_apply(&in->relocs, &reloc, in->data,
-		section->hdr.sh_addr + (pcrel ? off : 0), err);
+	return object_reloc_apply(
+	    &in->relocs, &reloc, in->data, section->hdr.sh_addr + (pcrel ? off : 0), err);
 }
 
 /* Starts of the copy are filled in before it is read as a section at its address. */
 static bool sframe_relocate(
-	struct sframe_input *in, struct sf_join *join, struct err *err)
+    struct sframe_input *in, struct sf_join *join, struct err *err)
 {
 	const struct image_section *section = &in->image->sections[in->section];
 	size_t size = (size_t)section->hdr.sh_size;
@@ -65,13 +65,13 @@ static bool sframe_relocate(
 
 	memcpy(in->data, section->data, size);
 	if (!sf_view_open(in->data, size, section->hdr.sh_addr, &view, err) ||
-		!object_relocs_open(in->image, in->section, &in->relocs, err))
+	    !object_relocs_open(in->image, in->section, &in->relocs, err))
 		return false;
 	if (in->relocs.n != view.n_funcs)
 		return err_set(err, ERR_MALFORMED,
-			"section %zu (.sframe) has %" PRIu32 " functions and %" PRIu64
-			" relocations, and linkers match them by their order",
-			in->section, view.n_funcs, in->relocs.n);
+		    "section %zu (.sframe) has %" PRIu32 " functions and %" PRIu64
+		    " relocations, and linkers match them by their order",
+		    in->section, view.n_funcs, in->relocs.n);
 	in->gone = calloc(view.n_funcs + (size_t)1, sizeof(*in->gone));
 	if (!in->gone)
 		return err_set_nomem(err);
@@ -82,7 +82,7 @@ static bool sframe_relocate(
 }
 
 static bool sframe_add(
-	struct image *image, size_t section, struct sf_join *join, struct err *err)
+    struct image *image, size_t section, struct sf_join *join, struct err *err)
 {
 	struct sframe_input in = {.image = image, .section = section};
 	uint64_t size = image->sections[section].hdr.sh_size;
@@ -90,16 +90,16 @@ static bool sframe_add(
 
 	if (!image->sections[section].data)
 		return err_set(err, ERR_MALFORMED,
-			".sframe (section %zu, 0x%" PRIx64 " bytes at offset 0x%" PRIx64
-			") reaches past the end of the file",
-			section, size, image->sections[section].hdr.sh_offset);
+		    ".sframe (section %zu, 0x%" PRIx64 " bytes at offset 0x%" PRIx64
+		    ") reaches past the end of the file",
+		    section, size, image->sections[section].hdr.sh_offset);
 	/* They may be the same bytes of the file over and over. */
 	image->object->sframe_size += (size_t)size;
 	if (image->object->sframe_size > image->size)
 		return err_set(err, ERR_MALFORMED,
-			"the .sframe sections have more bytes than the file; section "
-			"%zu is the last that was looked at",
-			section);
+		    "the .sframe sections have more bytes than the file; section "
+		    "%zu is the last that was looked at",
+		    section);
 	in.data = malloc((size_t)size);
 	ok = in.data ? sframe_relocate(&in, join, err) : err_set_nomem(err);
 	/* One that is whole needs no joining, and is seen with all its faults. */
@@ -115,14 +115,14 @@ static bool sframe_add(
 
 /* In one piece, and without what is gone. */
 static bool sframe_join(
-	struct object *object, const struct sf_join *join, struct err *err)
+    struct object *object, const struct sf_join *join, struct err *err)
 {
 	struct wr out;
 
 	wr_init(&out, join->kind.big_endian);
 	if (!object_reserve(object, SFRAME_HDR_SIZE + join->funcs.size + join->rows.size,
-		    &object->sframe_addr, err) ||
-		!sf_join_finish(join, object->sframe_addr, &out, err)) {
+		&object->sframe_addr, err) ||
+	    !sf_join_finish(join, object->sframe_addr, &out, err)) {
 		wr_deinit(&out);
 		return false;
 	}
@@ -147,7 +147,7 @@ void object_sframe_read(struct image *image)
 		const struct image_section *section = &image->sections[i];
 
 		if (!image_is_sframe(section) || !section->hdr.sh_size ||
-			section->hdr.sh_type == SHT_NOBITS)
+		    section->hdr.sh_type == SHT_NOBITS)
 			continue;
 		object->n_sframe++;
 		ok = sframe_add(image, i, &join, err);

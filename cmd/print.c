@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Words on streams. */
-#include "cmd/say.h"
+#include "cmd/print.h"
 
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-int say_worse(int status, int next)
+int print_worse(int status, int next)
 {
 	return next != EH2SFRAME_NOTHING && next > status ? next : status;
 }
 
-int say_error(const char *path, const struct eh2sframe_error *error)
+int print_error(const char *path, const struct eh2sframe_error *error)
 {
 	if (path)
 		fprintf(stderr, "eh2sframe: %s: %s\n", path, error->text);
@@ -21,20 +21,20 @@ int say_error(const char *path, const struct eh2sframe_error *error)
 	return (int)error->status;
 }
 
-void say_errno(struct eh2sframe_error *error, const char *what)
+void print_errno(struct eh2sframe_error *error, const char *what)
 {
 	error->status = EH2SFRAME_IO;
 	snprintf(error->text, sizeof(error->text), "%s: %s", what, strerror(errno));
 }
 
-bool say_text(void *context, const char *text, size_t size)
+bool print_text(void *context, const char *text, size_t size)
 {
 	/* On with it even so: the conversion matters more than what is told of it. */
 	fwrite(text, 1, size, context);
 	return true;
 }
 
-bool say_lines(void *context, const char *text, size_t size)
+bool print_lines(void *context, const char *text, size_t size)
 {
 	bool *inside = context;
 
@@ -52,7 +52,7 @@ bool say_lines(void *context, const char *text, size_t size)
 	return true;
 }
 
-void say_progress(void *context, size_t done, size_t total)
+void print_progress(void *context, size_t done, size_t total)
 {
 	static time_t last;
 	time_t now = time(NULL);
@@ -62,19 +62,19 @@ void say_progress(void *context, size_t done, size_t total)
 		return;
 	last = now;
 	fprintf(stderr, "\rlibdwarf: %zu of %zu FDEs%s", done, total,
-		done == total ? "\n" : "");
+	    done == total ? "\n" : "");
 }
 
-FILE *say_open(const char *path, struct eh2sframe_error *error)
+FILE *print_open(const char *path, struct eh2sframe_error *error)
 {
 	FILE *out = path && strcmp(path, "-") != 0 ? fopen(path, "w") : stdout;
 
 	if (!out)
-		say_errno(error, "cannot write");
+		print_errno(error, "cannot write");
 	return out;
 }
 
-bool say_close(FILE *out, struct eh2sframe_error *error)
+bool print_close(FILE *out, struct eh2sframe_error *error)
 {
 	bool failed;
 
@@ -84,16 +84,16 @@ bool say_close(FILE *out, struct eh2sframe_error *error)
 	failed = ferror(out) != 0;
 	failed |= fclose(out) != 0;
 	if (failed)
-		say_errno(error, "cannot write");
+		print_errno(error, "cannot write");
 	return !failed;
 }
 
-bool say_end(struct eh2sframe_error *error)
+bool print_end(struct eh2sframe_error *error)
 {
 	bool failed = ferror(stdout) != 0;
 
 	failed |= fflush(stdout) != 0;
 	if (failed)
-		say_errno(error, "cannot write to standard output");
+		print_errno(error, "cannot write to standard output");
 	return !failed;
 }

@@ -4,8 +4,8 @@
  * target's directory, given the input's mode, owner and extended attributes, synced, then
  * renamed.
  */
-#ifndef BASE_OUTPUT_H
-#define BASE_OUTPUT_H
+#ifndef BASE_NEWFILE_H
+#define BASE_NEWFILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,17 +18,17 @@
  * that a program can remove it when it is told to stop: nothing here handles signals. The
  * call that begins comes with all signals blocked in the calling thread.
  */
-struct output_watch {
+struct newfile_watch {
 	void (*changed)(void *context, const char *path, bool exists); /* or NULL */
 	void *context;
 };
 
-struct output {
+struct newfile {
 	char *target; /* the final path, symlinks resolved; NULL in memory */
 	char *temp;   /* the temporary path; NULL when none exists */
 	int fd;	      /* of the temporary file, read-write; -1 when closed */
 	bool memory;  /* a file that no directory has */
-	struct output_watch watch;
+	struct newfile_watch watch;
 };
 
 /*
@@ -37,23 +37,23 @@ struct output {
  * regular file, or is the same file as like_fd (rewriting in place) and has further hard
  * links, which a rename would detach. ERR_IO. watch may be NULL.
  */
-ATTR_MUST_CHECK bool output_begin(const char *path, int like_fd,
-	const struct output_watch *watch, struct output *output, struct err *err);
+ATTR_MUST_CHECK bool newfile_begin(const char *path, int like_fd,
+    const struct newfile_watch *watch, struct newfile *output, struct err *err);
 
-/* As output_begin, of a file that is in memory and ends with output_take, output_abort.
+/* As newfile_begin, of a file that is in memory and ends with newfile_take, newfile_abort.
  */
-ATTR_MUST_CHECK bool output_begin_memory(struct output *output, struct err *err);
+ATTR_MUST_CHECK bool newfile_begin_memory(struct newfile *output, struct err *err);
 
 /* The bytes of a file in memory, as a block that the caller frees. ERR_IO, ERR_NOMEM. */
-ATTR_MUST_CHECK bool output_take(
-	struct output *output, void **bytes, size_t *size, struct err *err);
+ATTR_MUST_CHECK bool newfile_take(
+    struct newfile *output, void **bytes, size_t *size, struct err *err);
 
 /* Appends size bytes to the temporary file. ERR_IO. */
-ATTR_MUST_CHECK bool output_write(
-	struct output *output, const void *bytes, size_t size, struct err *err);
+ATTR_MUST_CHECK bool newfile_write(
+    struct newfile *output, const void *bytes, size_t size, struct err *err);
 
 /* Says that bytes are written: the disk can begin while others are made, or proven. */
-void output_written(const struct output *output);
+void newfile_written(const struct newfile *output);
 
 /*
  * Gives the file mode, owner (where permitted), times not, and extended attributes of
@@ -62,9 +62,9 @@ void output_written(const struct output *output);
  * is ERR_IO, not a quiet loss. Afterwards nothing is left to abort. like_fd -1: a plain
  * new file, mode 0666 less the umask.
  */
-ATTR_MUST_CHECK bool output_commit(struct output *output, int like_fd, struct err *err);
+ATTR_MUST_CHECK bool newfile_commit(struct newfile *output, int like_fd, struct err *err);
 
 /* Removes the temporary file and frees; accepts a zeroed or committed struct. */
-void output_abort(struct output *output);
+void newfile_abort(struct newfile *output);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What the two files that include libdwarf share: its types, and one section as it reads
  * that. */
-#ifndef CFI_WITNESS_INTERNAL_H
-#define CFI_WITNESS_INTERNAL_H
+#ifndef CFI_LIBDWARF_INTERNAL_H
+#define CFI_LIBDWARF_INTERNAL_H
 
 #include "base/attr.h"
-#include "cfi/witness.h"
+#include "cfi/libdwarf.h"
 
 #if __has_include(<libdwarf/libdwarf.h>)
 #include <libdwarf/libdwarf.h>
@@ -15,10 +15,10 @@
 
 /* Pseudo register numbers. The table holds registers below its size; libdwarf refuses
  * programs that name others. */
-#define WITNESS_TABLE_SIZE 188
-#define WITNESS_UNDEFINED 40000
-#define WITNESS_SAME 40001
-#define WITNESS_CFA 40002
+#define LIBDWARF_TABLE_SIZE 188
+#define LIBDWARF_UNDEFINED 40000
+#define LIBDWARF_SAME 40001
+#define LIBDWARF_CFA 40002
 
 /* ---- the two interfaces of libdwarf ---- */
 
@@ -69,7 +69,7 @@ struct reading {
  * rule. Neither can be told from a rule that says the same. So the section is read twice:
  * a register has no rule where each reading gives its own default.
  */
-struct cfi_witness {
+struct cfi_libdwarf {
 	struct cfi_section section;
 	struct cfi_machine machine;
 	object_interface interface;
@@ -91,14 +91,14 @@ struct cell {
 };
 
 /* Makes an error of libdwarf's, and frees that; always false. */
-bool witness_refuse(const struct reading *r, int status, Dwarf_Error error,
-	const char *what, struct err *err);
+bool libdwarf_refuse(const struct reading *r, int status, Dwarf_Error error,
+    const char *what, struct err *err);
 
 /*
- * Asks for the rule of a register of FDE number i at pc; WITNESS_CFA asks for the CFA.
+ * Asks for the rule of a register of FDE number i at pc; LIBDWARF_CFA asks for the CFA.
  * ERR_UNSUPPORTED when libdwarf cannot tell.
  */
-ATTR_MUST_CHECK bool witness_ask(const struct cfi_witness *w, size_t i, Dwarf_Half column,
-	Dwarf_Addr pc, struct cell *c, struct err *err);
+ATTR_MUST_CHECK bool libdwarf_ask(const struct cfi_libdwarf *w, size_t i,
+    Dwarf_Half column, Dwarf_Addr pc, struct cell *c, struct err *err);
 
 #endif

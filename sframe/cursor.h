@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The rows of a decoded section in the order of the addresses they hold for. */
-#ifndef SFRAME_SWEEP_H
-#define SFRAME_SWEEP_H
+#ifndef SFRAME_CURSOR_H
+#define SFRAME_CURSOR_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 /* One row over [start, end), clipped to what was asked for. PCMASK rows come block by
  * block. */
-struct sweep_segment {
+struct sf_segment {
 	uint64_t start, end;	  /* addresses */
 	const struct sf_row *row; /* until the next call */
 	bool signal_frame;	  /* the function is marked as one */
@@ -21,13 +21,13 @@ struct sweep_segment {
 };
 
 /* Row starts of a PCMASK function ascend below a block size of at most 255. */
-#define SWEEP_MAX_BLOCK_ROWS 255
+#define SF_CURSOR_MAX_BLOCK_ROWS 255
 
 /* A 4 GiB PCMASK function of one-byte blocks is a few bytes of input; the work stops
  * here. */
-#define SWEEP_MAX_SEGMENTS 67108864u
+#define SF_CURSOR_MAX_SEGMENTS 67108864u
 
-struct sweep {
+struct sf_cursor {
 	const struct sf_view *view; /* borrowed; has passed sf_check_all */
 	uint32_t *order; /* functions that have a size, by start; NULL: as stored */
 	uint32_t n;	 /* of them */
@@ -37,20 +37,20 @@ struct sweep {
 	struct sf_row_iter iter; /* PCINC: after next */
 	struct sf_row row, next; /* PCINC: the row that holds, and the one after it */
 	bool have_row, have_next;
-	struct sf_row block[SWEEP_MAX_BLOCK_ROWS]; /* PCMASK: all rows */
+	struct sf_row block[SF_CURSOR_MAX_BLOCK_ROWS]; /* PCMASK: all rows */
 	size_t n_block;
 	uint64_t pos; /* addresses below are done */
 	uint32_t n_segments;
 	bool failed;
 };
 
-ATTR_MUST_CHECK bool sweep_init(
-	struct sweep *sweep, const struct sf_view *view, struct err *err);
-void sweep_deinit(struct sweep *sweep);
+ATTR_MUST_CHECK bool sf_cursor_init(
+    struct sf_cursor *cursor, const struct sf_view *view, struct err *err);
+void sf_cursor_deinit(struct sf_cursor *cursor);
 
 /* The next segments are those at or above pc. Going forward is cheap; back, and to where
  * the first one is, costs a search. */
-void sweep_seek(struct sweep *sweep, uint64_t pc);
+void sf_cursor_seek(struct sf_cursor *cursor, uint64_t pc);
 
 /*
  * The function that covers all of [start, end), and says the same of it wherever it
@@ -58,33 +58,34 @@ void sweep_seek(struct sweep *sweep, uint64_t pc);
  * when there is none, or on damage. For start no less than what was passed already. It is
  * not passed by this.
  */
-const struct sf_view_func *sweep_whole(
-	struct sweep *sweep, uint64_t start, uint64_t end, struct err *err);
+const struct sf_view_func *sf_cursor_function_at(
+    struct sf_cursor *cursor, uint64_t start, uint64_t end, struct err *err);
 
 /* Whether every row of the PCINC function that the last segment was of has come up. */
-static inline bool sweep_spent(const struct sweep *sweep)
+static inline bool sf_cursor_at_end(const struct sf_cursor *cursor)
 {
-	return sweep->have_func && sweep->have_rows && !sweep->have_next;
+	return cursor->have_func && cursor->have_rows && !cursor->have_next;
 }
 
 /* Whether the row of the last segment, which was [start, end), held before start already,
  * and its function (PCINC) goes on at end. */
-static inline bool sweep_goes_on(const struct sweep *sweep, uint64_t start, uint64_t end)
+static inline bool sf_cursor_continues(
+    const struct sf_cursor *cursor, uint64_t start, uint64_t end)
 {
-	const struct sf_func *func = &sweep->func.func;
+	const struct sf_func *func = &cursor->func.func;
 
-	return !func->pcmask && func->start + sweep->row.start < start &&
+	return !func->pcmask && func->start + cursor->row.start < start &&
 	       end - func->start < func->size;
 }
 
 /* The next segment that starts below limit, cut off there; false when there is none, or
- * on damage (sweep->failed and err). */
-bool sweep_next(struct sweep *sweep, uint64_t limit, struct sweep_segment *segment,
-	struct err *err);
+ * on damage (cursor->failed and err). */
+bool sf_cursor_next(struct sf_cursor *cursor, uint64_t limit, struct sf_segment *segment,
+    struct err *err);
 
 /* The row a sorted model says for pc, and in *end where it stops holding; NULL when none,
  * with *end lowered to the next function's start if that is nearer. */
-const struct sf_row *sweep_model_row(
-	const struct sf_section *section, uint64_t pc, uint64_t *end);
+const struct sf_row *sf_section_row_at(
+    const struct sf_section *section, uint64_t pc, uint64_t *end);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The temporary file: where it is made, who is told of it, its end. */
-#include "base/output.h"
+#include "base/newfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,12 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/output_parts.h"
+#include "base/newfile_internal.h"
 
 /* How many names are tried before the directory is given up. */
 #define MAX_NAMES 100
 
-static void tell(const struct output *output, bool exists)
+static void tell(const struct newfile *output, bool exists)
 {
 	if (output->watch.changed)
 		output->watch.changed(output->watch.context, output->temp, exists);
@@ -41,7 +41,7 @@ static char *resolve(const char *path, struct err *err)
 	}
 	if (lstat(path, &st) == 0) {
 		err_set(err, ERR_UNSUPPORTED,
-			"%s is a symbolic link to a file that does not exist", path);
+		    "%s is a symbolic link to a file that does not exist", path);
 		return NULL;
 	}
 	dir = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
@@ -78,10 +78,10 @@ static bool check_target(const char *target, int like_fd, struct err *err)
 		return err_set_errno(err, "cannot stat the input");
 	if (st.st_dev == like.st_dev && st.st_ino == like.st_ino)
 		return err_set(err, ERR_UNSUPPORTED,
-			"%s has %ju hard links, which rewriting it in place would part; "
-			"write to "
-			"another path",
-			target, (uintmax_t)st.st_nlink);
+		    "%s has %ju hard links, which rewriting it in place would part; "
+		    "write to "
+		    "another path",
+		    target, (uintmax_t)st.st_nlink);
 	return true;
 }
 
@@ -109,7 +109,7 @@ static int create_plain(char *temp)
 	return -1;
 }
 
-static bool create_temp(struct output *output, bool plain, struct err *err)
+static bool create_temp(struct newfile *output, bool plain, struct err *err)
 {
 	const char *slash = strrchr(output->target, '/');
 	sigset_t all, old;
@@ -118,7 +118,7 @@ static bool create_temp(struct output *output, bool plain, struct err *err)
 	/* A name of its own, not the target's with more behind it: that might be too
 	 * long. */
 	if (asprintf(&temp, "%.*s/.eh2sframe.XXXXXX", (int)(slash - output->target),
-		    output->target) < 0)
+		output->target) < 0)
 		return err_set_nomem(err);
 	/* A signal waits until the caller's handler knows of the file. */
 	sigfillset(&all);
@@ -139,30 +139,30 @@ static bool create_temp(struct output *output, bool plain, struct err *err)
  * The temporary file is made here and not at the end, so that a directory without
  * permission is found before any work is done.
  */
-bool output_begin(const char *path, int like_fd, const struct output_watch *watch,
-	struct output *output, struct err *err)
+bool newfile_begin(const char *path, int like_fd, const struct newfile_watch *watch,
+    struct newfile *output, struct err *err)
 {
-	*output = (struct output){.fd = -1};
+	*output = (struct newfile){.fd = -1};
 	if (watch)
 		output->watch = *watch;
 	output->target = resolve(path, err);
 	if (!output->target)
 		return false;
 	if (check_target(output->target, like_fd, err) &&
-		create_temp(output, like_fd < 0, err))
+	    create_temp(output, like_fd < 0, err))
 		return true;
-	output_abort(output);
+	newfile_abort(output);
 	return false;
 }
 
-bool output_begin_memory(struct output *output, struct err *err)
+bool newfile_begin_memory(struct newfile *output, struct err *err)
 {
-	*output = (struct output){.fd = memfd_create("eh2sframe", MFD_CLOEXEC)};
+	*output = (struct newfile){.fd = memfd_create("eh2sframe", MFD_CLOEXEC)};
 	output->memory = output->fd >= 0;
 	return output->memory || err_set_errno(err, "cannot create a file in memory");
 }
 
-bool output_take(struct output *output, void **bytes, size_t *size, struct err *err)
+bool newfile_take(struct newfile *output, void **bytes, size_t *size, struct err *err)
 {
 	struct stat st;
 	size_t at = 0;
@@ -175,7 +175,7 @@ bool output_take(struct output *output, void **bytes, size_t *size, struct err *
 		return err_set_nomem(err);
 	while (at < (size_t)st.st_size) {
 		ssize_t n =
-			pread(output->fd, copy + at, (size_t)st.st_size - at, (off_t)at);
+		    pread(output->fd, copy + at, (size_t)st.st_size - at, (off_t)at);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -190,7 +190,8 @@ bool output_take(struct output *output, void **bytes, size_t *size, struct err *
 	return true;
 }
 
-bool output_write(struct output *output, const void *bytes, size_t size, struct err *err)
+bool newfile_write(
+    struct newfile *output, const void *bytes, size_t size, struct err *err)
 {
 	const char *at = bytes;
 
@@ -207,7 +208,7 @@ bool output_write(struct output *output, const void *bytes, size_t size, struct 
 	return true;
 }
 
-void output_written(const struct output *output)
+void newfile_written(const struct newfile *output)
 {
 	/* Only a hint: where it is not supported, fsync does all of the waiting. */
 	sync_file_range(output->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
@@ -219,11 +220,11 @@ void output_written(const struct output *output)
  * synced: that would only decide which of the two, and costs as much as all the rest does
  * for a small file.
  */
-bool output_commit(struct output *output, int like_fd, struct err *err)
+bool newfile_commit(struct newfile *output, int like_fd, struct err *err)
 {
 	int fd = output->fd;
 
-	if (!output_dress(fd, like_fd, err))
+	if (!newfile_copy_attrs(fd, like_fd, err))
 		return false;
 	if (fsync(fd) < 0)
 		return err_set_errno(err, "cannot sync %s", output->temp);
@@ -240,7 +241,7 @@ bool output_commit(struct output *output, int like_fd, struct err *err)
 }
 
 /* Also the normal end: after a commit there is no temporary file left to remove. */
-void output_abort(struct output *output)
+void newfile_abort(struct newfile *output)
 {
 	/* A zeroed struct has fd 0: only one with a target, or in memory, owns its
 	 * descriptor. */
@@ -252,5 +253,5 @@ void output_abort(struct output *output)
 	}
 	free(output->temp);
 	free(output->target);
-	*output = (struct output){.fd = -1};
+	*output = (struct newfile){.fd = -1};
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the command prints: the library's text on a stream, and one line per failure. */
-#ifndef CMD_SAY_H
-#define CMD_SAY_H
+#ifndef CMD_PRINT_H
+#define CMD_PRINT_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,32 +10,32 @@
 
 /* Of several inputs the worst of 1 to 5 counts (a bug, 70, too); nothing to do does not.
  */
-int say_worse(int status, int next);
+int print_worse(int status, int next);
 
 /* The line of a failure on standard error; path may be NULL. Returns its status. */
-int say_error(const char *path, const struct eh2sframe_error *error);
+int print_error(const char *path, const struct eh2sframe_error *error);
 
 /* Fills error with the words and strerror(errno). */
-void say_errno(struct eh2sframe_error *error, const char *what);
+void print_errno(struct eh2sframe_error *error, const char *what);
 
 /* For eh2sframe_write_fn: context is a FILE. That it failed is seen when it is closed. */
-bool say_text(void *context, const char *text, size_t size);
+bool print_text(void *context, const char *text, size_t size);
 
 /* For eh2sframe_write_fn: lines on standard error, the program's name before each;
  * context is a bool, false at first. */
-bool say_lines(void *context, const char *text, size_t size);
+bool print_lines(void *context, const char *text, size_t size);
 
 /* For eh2sframe_options_on_progress: on a terminal only, and at most once a second. */
-void say_progress(void *context, size_t done, size_t total);
+void print_progress(void *context, size_t done, size_t total);
 
 /* Opens a file to write to; no path and "-" are standard output. NULL: see error. */
-FILE *say_open(const char *path, struct eh2sframe_error *error);
+FILE *print_open(const char *path, struct eh2sframe_error *error);
 
 /* Closes it; whether all that was written to it is there. Standard output stays open:
- * that it is broken is told once, by say_end. */
-bool say_close(FILE *out, struct eh2sframe_error *error);
+ * that it is broken is told once, by print_end. */
+bool print_close(FILE *out, struct eh2sframe_error *error);
 
 /* Whether all that was written to standard output is there. The last to be called. */
-bool say_end(struct eh2sframe_error *error);
+bool print_end(struct eh2sframe_error *error);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of base/output.c that is about attributes of files, on its own for size. */
-#ifndef BASE_OUTPUT_PARTS_H
-#define BASE_OUTPUT_PARTS_H
+/* The part of base/newfile.c that is about attributes of files, on its own for size. */
+#ifndef BASE_NEWFILE_INTERNAL_H
+#define BASE_NEWFILE_INTERNAL_H
 
 #include <stdbool.h>
 
@@ -12,6 +12,6 @@
  * Gives the file fd the owner, mode and extended attributes of like_fd; -1: leaves those
  * it was created with. ERR_IO when what decides over access or privileges cannot be kept.
  */
-ATTR_MUST_CHECK bool output_dress(int fd, int like_fd, struct err *err);
+ATTR_MUST_CHECK bool newfile_copy_attrs(int fd, int like_fd, struct err *err);
 
 #endif

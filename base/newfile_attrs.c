@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Owner, mode, extended attributes of one file given to another, in the order that works.
  */
-#include "base/output_parts.h"
+#include "base/newfile_internal.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -33,10 +33,10 @@ static enum fate fate_of(const char *name)
 		const char *name;
 		enum fate fate;
 	} known[] = {
-		{"security.ima", FATE_SKIP},
-		{"security.evm", FATE_SKIP},
-		{"system.posix_acl_access", FATE_MUST},
-		{CAPABILITY, FATE_LAST},
+	    {"security.ima", FATE_SKIP},
+	    {"security.evm", FATE_SKIP},
+	    {"system.posix_acl_access", FATE_MUST},
+	    {CAPABILITY, FATE_LAST},
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
@@ -48,7 +48,7 @@ static enum fate fate_of(const char *name)
 /* The list may be older than the file: an attribute that vanished meanwhile is no error.
  */
 static bool copy_one(
-	int fd, int like_fd, const char *name, enum fate fate, struct err *err)
+    int fd, int like_fd, const char *name, enum fate fate, struct err *err)
 {
 	ssize_t size = fgetxattr(like_fd, name, NULL, 0), got;
 	void *value;
@@ -56,15 +56,15 @@ static bool copy_one(
 
 	if (size < 0)
 		return fate == FATE_TRY || errno == ENODATA
-			       ? true
-			       : err_set_errno(err, "cannot read the attribute %s", name);
+			   ? true
+			   : err_set_errno(err, "cannot read the attribute %s", name);
 	value = malloc((size_t)size + 1);
 	if (!value)
 		return err_set_nomem(err);
 	got = fgetxattr(like_fd, name, value, (size_t)size);
 	if ((got < 0 || fsetxattr(fd, name, value, (size_t)got, 0) < 0) &&
-		!(fate == FATE_TRY && (errno == EOPNOTSUPP || errno == EPERM ||
-					      errno == EACCES || errno == EINVAL)))
+	    !(fate == FATE_TRY && (errno == EOPNOTSUPP || errno == EPERM ||
+				      errno == EACCES || errno == EINVAL)))
 		ok = err_set_errno(err, "cannot keep the attribute %s", name);
 	free(value);
 	return ok;
@@ -72,7 +72,7 @@ static bool copy_one(
 
 /* A list is names with a NUL each, without an end mark. */
 static bool copy_listed(
-	int fd, int like_fd, const char *list, size_t size, bool last, struct err *err)
+    int fd, int like_fd, const char *list, size_t size, bool last, struct err *err)
 {
 	for (size_t i = 0; i < size; i += strlen(list + i) + 1) {
 		enum fate fate = fate_of(list + i);
@@ -94,9 +94,8 @@ static bool copy_xattrs(int fd, int like_fd, struct err *err)
 
 	if (size < 0)
 		return errno == EOPNOTSUPP || errno == ENOSYS
-			       ? true
-			       : err_set_errno(
-					 err, "cannot list the extended attributes");
+			   ? true
+			   : err_set_errno(err, "cannot list the extended attributes");
 	if (size == 0)
 		return true;
 	/* One NUL more, so that a list cut short by a change meanwhile still ends. */
@@ -138,10 +137,10 @@ static bool copy_owner(int fd, const struct stat *like, bool privileged, struct 
 		return err_set_errno(err, "cannot set the owner of the output");
 	if (privileged)
 		return err_set(err, ERR_IO,
-			"cannot give the output the owner %ju:%ju, and the file is "
-			"setuid, setgid or "
-			"has capabilities; run as that user or root",
-			(uintmax_t)like->st_uid, (uintmax_t)like->st_gid);
+		    "cannot give the output the owner %ju:%ju, and the file is "
+		    "setuid, setgid or "
+		    "has capabilities; run as that user or root",
+		    (uintmax_t)like->st_uid, (uintmax_t)like->st_gid);
 	/* The group alone may be ours to give. When not, neither is kept, as with cp -p.
 	 */
 	if (fchown(fd, (uid_t)-1, like->st_gid) < 0 && errno != EPERM && errno != EINVAL)
@@ -149,7 +148,7 @@ static bool copy_owner(int fd, const struct stat *like, bool privileged, struct 
 	return true;
 }
 
-bool output_dress(int fd, int like_fd, struct err *err)
+bool newfile_copy_attrs(int fd, int like_fd, struct err *err)
 {
 	struct stat like, st;
 	mode_t mode;
@@ -172,6 +171,6 @@ bool output_dress(int fd, int like_fd, struct err *err)
 		return err_set_errno(err, "cannot stat the output");
 	if ((st.st_mode & MODE_BITS) != mode)
 		return err_set(err, ERR_IO, "the output has mode %04o instead of %04o",
-			(unsigned int)(st.st_mode & MODE_BITS), (unsigned int)mode);
+		    (unsigned int)(st.st_mode & MODE_BITS), (unsigned int)mode);
 	return true;
 }

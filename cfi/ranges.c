@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorts FDEs by address and finds the code that more than one of them claims. */
-#include "cfi/claims.h"
+/* Sorts FDEs by address and finds the code that more than one of them covers. */
+#include "cfi/ranges.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,15 +14,15 @@ enum { CLAIMS_WORTH_A_THREAD = 2048 };
 /* Of a start, in one pass of sorting. Fewer keys are not worth a table of that size. */
 enum { CLAIM_DIGIT_BITS = 14, CLAIM_DIGITS = 1 << CLAIM_DIGIT_BITS };
 
-struct claim_key {
+struct range_key {
 	uint64_t start, end;
 	uint32_t fde;
-	bool contested; /* counted in n_contested */
+	bool overlapping; /* counted in n_overlapping */
 };
 
-static int claim_key_compare(const void *a, const void *b)
+static int range_key_compare(const void *a, const void *b)
 {
-	const struct claim_key *x = a, *y = b;
+	const struct range_key *x = a, *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
@@ -31,10 +31,10 @@ static int claim_key_compare(const void *a, const void *b)
 	return x->fde < y->fde ? -1 : x->fde > y->fde;
 }
 
-static bool claim_keys_sorted(const struct claim_key *keys, size_t n)
+static bool range_keys_sorted(const struct range_key *keys, size_t n)
 {
 	for (size_t i = 1; i < n; i++)
-		if (claim_key_compare(&keys[i - 1], &keys[i]) > 0)
+		if (range_key_compare(&keys[i - 1], &keys[i]) > 0)
 			return false;
 	return true;
 }
@@ -43,8 +43,8 @@ static bool claim_keys_sorted(const struct claim_key *keys, size_t n)
  * One pass of a radix sort: to gets the keys of from in the order of some bits of their
  * start, and otherwise as they were.
  */
-static void claim_keys_pass(struct claim_key *to, const struct claim_key *from, size_t n,
-	uint64_t base, unsigned int shift, size_t *places)
+static void range_keys_pass(struct range_key *to, const struct range_key *from, size_t n,
+    uint64_t base, unsigned int shift, size_t *places)
 {
 	size_t place = 0;
 
@@ -59,14 +59,14 @@ static void claim_keys_pass(struct claim_key *to, const struct claim_key *from, 
 	}
 	for (size_t i = 0; i < n; i++)
 		to[places[(from[i].start - base) >> shift & (CLAIM_DIGITS - 1)]++] =
-			from[i];
+		    from[i];
 }
 
 /* By start in as many passes as the distance between the first and the last one takes;
  * false when memory runs out. */
-static bool claim_keys_by_start(struct claim_key **keys, size_t n)
+static bool range_keys_by_start(struct range_key **keys, size_t n)
 {
-	struct claim_key *other = malloc(n * sizeof(*other)), *swapped;
+	struct range_key *other = malloc(n * sizeof(*other)), *swapped;
 	size_t *places = malloc(CLAIM_DIGITS * sizeof(*places));
 	uint64_t low = UINT64_MAX, high = 0;
 	bool ok = other && places;
@@ -76,8 +76,8 @@ static bool claim_keys_by_start(struct claim_key **keys, size_t n)
 		high = (*keys)[i].start > high ? (*keys)[i].start : high;
 	}
 	for (unsigned int shift = 0; ok && shift < 64 && (high - low) >> shift;
-		shift += CLAIM_DIGIT_BITS) {
-		claim_keys_pass(other, *keys, n, low, shift, places);
+	     shift += CLAIM_DIGIT_BITS) {
+		range_keys_pass(other, *keys, n, low, shift, places);
 		swapped = *keys;
 		*keys = other;
 		other = swapped;
@@ -89,81 +89,82 @@ static bool claim_keys_by_start(struct claim_key **keys, size_t n)
 
 /* A comparison sort, which large files would spend as much time in as in reading their
  * CFI, is left for keys of one start. */
-static bool claim_keys_sort(struct claim_key **keys, size_t n)
+static bool range_keys_sort(struct range_key **keys, size_t n)
 {
 	size_t i, end;
 
 	if (n < CLAIM_DIGITS) {
-		qsort(*keys, n, sizeof(**keys), claim_key_compare);
+		qsort(*keys, n, sizeof(**keys), range_key_compare);
 		return true;
 	}
-	if (!claim_keys_by_start(keys, n))
+	if (!range_keys_by_start(keys, n))
 		return false;
 	for (i = 0; i < n; i = end) {
 		for (end = i + 1; end < n && (*keys)[end].start == (*keys)[i].start;)
 			end++;
 		if (end - i > 1)
-			qsort(*keys + i, end - i, sizeof(**keys), claim_key_compare);
+			qsort(*keys + i, end - i, sizeof(**keys), range_key_compare);
 	}
 	return true;
 }
 
 /* The same range, CIE and instructions: it does not matter which of the two is asked. */
-static bool claim_is_duplicate(const struct cfi_frames *frames, const struct claim_key *a,
-	const struct claim_key *b)
+static bool range_is_duplicate(
+    const struct cfi_frames *frames, const struct range_key *a, const struct range_key *b)
 {
 	const struct cfi_fde *x = &frames->fdes[a->fde], *y = &frames->fdes[b->fde];
 
 	return a->start == b->start && a->end == b->end && x->cie == y->cie &&
 	       x->program_len == y->program_len &&
 	       !memcmp(frames->section.data + x->program_off,
-		       frames->section.data + y->program_off, x->program_len);
+		   frames->section.data + y->program_off, x->program_len);
 }
 
-static bool claim_append(struct claims *claims, uint64_t start, uint64_t end,
-	const struct claim_key *key, bool contested)
+static bool range_append(struct cfi_ranges *ranges, uint64_t start, uint64_t end,
+    const struct range_key *key, bool overlapping)
 {
-	struct claim *last = claims->n ? &claims->list[claims->n - 1] : NULL;
+	struct cfi_range *last = ranges->n ? &ranges->list[ranges->n - 1] : NULL;
 
 	if (start >= end)
 		return true;
-	claims->code_bytes += end - start;
-	if (contested && last && last->contested && last->end == start) {
+	ranges->code_bytes += end - start;
+	if (overlapping && last && last->overlapping && last->end == start) {
 		last->end = end;
 		return true;
 	}
-	if (!vec_reserve(&claims->list, &claims->cap, claims->n + 1))
+	if (!vec_reserve(&ranges->list, &ranges->cap, ranges->n + 1))
 		return false;
-	claims->list[claims->n++] = (struct claim){start, end, key->fde, contested};
+	ranges->list[ranges->n++] = (struct cfi_range){start, end, key->fde, overlapping};
 	return true;
 }
 
 /*
  * One pass over the keys by start. All before at is settled; from there to high, the
- * highest end of a key met so far, only owner claims. A later key contests what it has in
+ * highest end of a key met so far, only owner covers. A later key contests what it has in
  * common with anything before it, which is everything below high.
  */
-static bool claims_sweep(struct claims *claims, struct claim_key *keys, size_t n)
+static bool ranges_collect(struct cfi_ranges *ranges, struct range_key *keys, size_t n)
 {
 	size_t i = 0;
 
 	while (i < n) {
-		struct claim_key *owner = &keys[i];
+		struct range_key *owner = &keys[i];
 		uint64_t at = owner->start, high = owner->end;
 
 		for (i++; i < n && keys[i].start < high; i++) {
-			struct claim_key *rival = &keys[i];
+			struct range_key *rival = &keys[i];
 			uint64_t shared = rival->end < high ? rival->end : high;
 
-			claims->n_contested += !owner->contested + !rival->contested;
-			owner->contested = rival->contested = true;
+			ranges->n_overlapping +=
+			    !owner->overlapping + !rival->overlapping;
+			owner->overlapping = rival->overlapping = true;
 			if (at < rival->start) {
-				if (!claim_append(claims, at, rival->start, owner, false))
+				if (!range_append(ranges, at, rival->start, owner, false))
 					return false;
 				at = rival->start;
 			}
 			if (at < shared) {
-				if (!claim_append(claims, at, shared, owner, true))
+				if (!range_append(ranges, at, shared, owner, true))
 					return false;
 				at = shared;
 			}
@@ -172,69 +173,71 @@ static bool claims_sweep(struct claims *claims, struct claim_key *keys, size_t n
 				owner = rival;
 			}
 		}
-		if (!claim_append(claims, at, high, owner, false))
+		if (!range_append(ranges, at, high, owner, false))
 			return false;
 	}
 	return true;
 }
 
-bool claims_read(const struct cfi_frames *frames, struct claims *claims, struct err *err)
+bool cfi_ranges_read(
+    const struct cfi_frames *frames, struct cfi_ranges *ranges, struct err *err)
 {
-	struct claim_key *keys;
+	struct range_key *keys;
 	size_t n = 0;
 	bool ok;
 
-	*claims = (struct claims){0};
+	*ranges = (struct cfi_ranges){0};
 	keys = malloc((frames->n_fdes + 1) * sizeof(*keys));
 	if (!keys)
 		return err_set_nomem(err);
 	for (size_t i = 0; i < frames->n_fdes; i++) {
 		const struct cfi_fde *fde = &frames->fdes[i];
 
-		keys[i] = (struct claim_key){
-			fde->pc, fde->pc + fde->range, (uint32_t)i, false};
+		keys[i] =
+		    (struct range_key){fde->pc, fde->pc + fde->range, (uint32_t)i, false};
 	}
-	if (!claim_keys_sorted(keys, frames->n_fdes) &&
-		!claim_keys_sort(&keys, frames->n_fdes)) {
+	if (!range_keys_sorted(keys, frames->n_fdes) &&
+	    !range_keys_sort(&keys, frames->n_fdes)) {
 		free(keys);
 		return err_set_nomem(err);
 	}
 	for (size_t i = 0; i < frames->n_fdes; i++) {
-		if (n && claim_is_duplicate(frames, &keys[n - 1], &keys[i]))
-			claims->n_duplicates++;
+		if (n && range_is_duplicate(frames, &keys[n - 1], &keys[i]))
+			ranges->n_duplicates++;
 		else
 			keys[n++] = keys[i];
 	}
-	ok = vec_reserve(&claims->list, &claims->cap, n) && claims_sweep(claims, keys, n);
+	ok = vec_reserve(&ranges->list, &ranges->cap, n) &&
+	     ranges_collect(ranges, keys, n);
 	free(keys);
 	if (!ok) {
-		claims_deinit(claims);
+		cfi_ranges_deinit(ranges);
 		return err_set_nomem(err);
 	}
 	return true;
 }
 
-size_t claims_n_parts(const struct claims *claims, unsigned int jobs)
+size_t cfi_ranges_n_parts(const struct cfi_ranges *ranges, unsigned int jobs)
 {
-	size_t worth = claims->n / CLAIMS_WORTH_A_THREAD;
+	size_t worth = ranges->n / CLAIMS_WORTH_A_THREAD;
 
 	if (worth > jobs)
 		worth = jobs;
 	return worth ? worth : 1;
 }
 
-size_t claims_part_end(const struct claims *claims, size_t i, size_t n)
+size_t cfi_ranges_part_end(const struct cfi_ranges *ranges, size_t i, size_t n)
 {
-	size_t end = i + 1 < n ? claims->n / n * (i + 1) : claims->n;
+	size_t end = i + 1 < n ? ranges->n / n * (i + 1) : ranges->n;
 
-	while (end && end < claims->n &&
-		claims->list[end].fde == claims->list[end - 1].fde)
+	while (
+	    end && end < ranges->n && ranges->list[end].fde == ranges->list[end - 1].fde)
 		end++;
 	return end;
 }
 
-void claims_deinit(struct claims *claims)
+void cfi_ranges_deinit(struct cfi_ranges *ranges)
 {
-	free(claims->list);
-	*claims = (struct claims){0};
+	free(ranges->list);
+	*ranges = (struct cfi_ranges){0};
 }

@@ -7,7 +7,7 @@
 
 static const char *const texts[] = {[SF_CAN] = "nothing",
 #define SF_CANNOT_TEXT(id, text) [SF_CANNOT_##id] = (text),
-	SF_CANNOTS(SF_CANNOT_TEXT)
+    SF_CANNOTS(SF_CANNOT_TEXT)
 #undef SF_CANNOT_TEXT
 };
 
@@ -35,14 +35,13 @@ bool sf_row_needs_flex(const struct sf_abi *abi, const struct sf_row *row)
 	if (!cfa_is_plain(abi, row))
 		return true;
 	if (sf_row_has_ra(abi, row) &&
-		(abi->fixed_ra_off != 0 || row->ra.kind != SF_LOC_AT_CFA ||
-			row->ra_off == 0))
+	    (abi->fixed_ra_off != 0 || row->ra.kind != SF_LOC_AT_CFA || row->ra_off == 0))
 		return true;
 	return row->fp.kind != SF_LOC_NONE && row->fp.kind != SF_LOC_AT_CFA;
 }
 
 static enum sf_cannot cfa_can_say(
-	const struct sf_abi *abi, const struct sf_row *row, bool flex)
+    const struct sf_abi *abi, const struct sf_row *row, bool flex)
 {
 	if (row->cfa.kind != SF_LOC_REG && row->cfa.kind != SF_LOC_AT_REG)
 		return SF_CANNOT_NO_CFA;
@@ -60,8 +59,7 @@ static enum sf_cannot cfa_can_say(
  * said.
  */
 static enum sf_cannot save_can_say(const struct sf_layout *layout,
-	const struct sf_abi *abi, struct sf_loc loc, int32_t off,
-	enum sf_cannot elsewhere)
+    const struct sf_abi *abi, struct sf_loc loc, int32_t off, enum sf_cannot elsewhere)
 {
 	bool regs = layout->has_regs && is_s390x(abi);
 
@@ -75,8 +73,8 @@ static enum sf_cannot save_can_say(const struct sf_layout *layout,
 	return loc.reg > SF_REG_MAX ? SF_CANNOT_REGISTER : SF_CAN;
 }
 
-static enum sf_cannot ra_can_say(const struct sf_layout *layout, const struct sf_abi *abi,
-	const struct sf_row *row)
+static enum sf_cannot ra_can_say(
+    const struct sf_layout *layout, const struct sf_abi *abi, const struct sf_row *row)
 {
 	bool flex = layout->has_flex && abi->has_flex;
 
@@ -90,8 +88,8 @@ static enum sf_cannot ra_can_say(const struct sf_layout *layout, const struct sf
 	return save_can_say(layout, abi, row->ra, row->ra_off, SF_CANNOT_RA_PLACE);
 }
 
-static enum sf_cannot fp_can_say(const struct sf_layout *layout, const struct sf_abi *abi,
-	const struct sf_row *row)
+static enum sf_cannot fp_can_say(
+    const struct sf_layout *layout, const struct sf_abi *abi, const struct sf_row *row)
 {
 	bool has_padding = abi->fixed_ra_off != 0 || is_s390x(abi);
 
@@ -102,8 +100,8 @@ static enum sf_cannot fp_can_say(const struct sf_layout *layout, const struct sf
 	return save_can_say(layout, abi, row->fp, row->fp_off, SF_CANNOT_FP_PLACE);
 }
 
-enum sf_cannot sf_layout_can_say(const struct sf_layout *layout, const struct sf_abi *abi,
-	const struct sf_row *row)
+enum sf_cannot sf_layout_can_express(
+    const struct sf_layout *layout, const struct sf_abi *abi, const struct sf_row *row)
 {
 	enum sf_cannot cannot;
 
@@ -118,7 +116,7 @@ enum sf_cannot sf_layout_can_say(const struct sf_layout *layout, const struct sf
 	return cannot == SF_CAN ? fp_can_say(layout, abi, row) : cannot;
 }
 
-enum sf_cannot sf_can_say(uint8_t version, uint8_t abi, const struct sf_row *row)
+enum sf_cannot sf_can_express(uint8_t version, uint8_t abi, const struct sf_row *row)
 {
 	const struct sf_layout *layout = sf_layout_find(version);
 	const struct sf_abi *facts = sf_abi_find(abi);
@@ -127,10 +125,10 @@ enum sf_cannot sf_can_say(uint8_t version, uint8_t abi, const struct sf_row *row
 		return SF_CANNOT_VERSION;
 	if (!facts || version < facts->since)
 		return SF_CANNOT_ABI;
-	return sf_layout_can_say(layout, facts, row);
+	return sf_layout_can_express(layout, facts, row);
 }
 
-bool sf_row_sayable(uint8_t version, uint8_t abi, const struct sf_row *row)
+bool sf_row_expressible(uint8_t version, uint8_t abi, const struct sf_row *row)
 {
-	return sf_can_say(version, abi, row) == SF_CAN;
+	return sf_can_express(version, abi, row) == SF_CAN;
 }

@@ -8,7 +8,7 @@
  * does not know, such as AArch64's B, make it refuse the whole section, and so does one
  * damaged record.
  */
-#include "cfi/witness_internal.h"
+#include "cfi/libdwarf_internal.h"
 
 #include "base/num.h"
 #include "base/vec.h"
@@ -16,20 +16,20 @@
 /* ---- rules ---- */
 
 /* The bytes libdwarf returns for an expression are the section's own. */
-static struct cfi_rule rule_of_block(struct cfi_witness *w, const struct cell *c,
-	enum cfi_expr_use use, uint64_t pc, uint8_t *pc_bits)
+static struct cfi_rule rule_of_block(struct cfi_libdwarf *w, const struct cell *c,
+    enum cfi_expr_use use, uint64_t pc, uint8_t *pc_bits)
 {
 	struct cfi_expr expr = {.len = c->block_len, .use = (uint8_t)use};
 	uintptr_t start = (uintptr_t)w->section.data, block = (uintptr_t)c->block;
 
 	if (block < start ||
-		!num_range_inside(block - start, c->block_len, w->section.size))
+	    !num_range_inside(block - start, c->block_len, w->section.size))
 		return (struct cfi_rule){.kind = CFI_OPAQUE};
 	expr.off = block - start;
 	if (w->expr_ops >= CFI_MAX_EXPR_OPS)
 		return (struct cfi_rule){.kind = CFI_OPAQUE, .off = (int64_t)expr.off};
 	return cfi_expr_eval(
-		&w->section, &expr, pc, w->machine.pc_reg, pc_bits, &w->expr_ops);
+	    &w->section, &expr, pc, w->machine.pc_reg, pc_bits, &w->expr_ops);
 }
 
 /* Without an offset libdwarf names a register, or one of the pseudo numbers. */
@@ -37,17 +37,17 @@ static struct cfi_rule rule_of_register(const struct cell *c)
 {
 	struct cfi_rule rule = {.kind = CFI_REG_PLUS};
 
-	if (c->reg == WITNESS_UNDEFINED)
+	if (c->reg == LIBDWARF_UNDEFINED)
 		rule.kind = CFI_UNDEFINED;
-	else if (c->reg == WITNESS_SAME)
+	else if (c->reg == LIBDWARF_SAME)
 		rule.kind = CFI_SAME;
 	else if (c->reg < 0 || !num_u16((uint64_t)c->reg, &rule.reg))
 		rule.kind = CFI_OPAQUE;
 	return rule;
 }
 
-static struct cfi_rule rule_of_cell(struct cfi_witness *w, const struct cell *c,
-	bool is_cfa, uint64_t pc, uint8_t *pc_bits)
+static struct cfi_rule rule_of_cell(struct cfi_libdwarf *w, const struct cell *c,
+    bool is_cfa, uint64_t pc, uint8_t *pc_bits)
 {
 	struct cfi_rule rule = {.off = c->offset};
 
@@ -68,10 +68,10 @@ static struct cfi_rule rule_of_cell(struct cfi_witness *w, const struct cell *c,
 		return rule;
 	case DW_EXPR_EXPRESSION:
 		return rule_of_block(
-			w, c, is_cfa ? CFI_EXPR_CFA : CFI_EXPR_ADDRESS, pc, pc_bits);
+		    w, c, is_cfa ? CFI_EXPR_CFA : CFI_EXPR_ADDRESS, pc, pc_bits);
 	case DW_EXPR_VAL_EXPRESSION:
 		return rule_of_block(
-			w, c, is_cfa ? CFI_EXPR_CFA : CFI_EXPR_VALUE, pc, pc_bits);
+		    w, c, is_cfa ? CFI_EXPR_CFA : CFI_EXPR_VALUE, pc, pc_bits);
 	default:
 		return (struct cfi_rule){.kind = CFI_OPAQUE};
 	}
@@ -85,7 +85,7 @@ struct stretch {
 };
 
 static struct cfi_row row_at(
-	struct cfi_witness *w, const struct stretch *s, uint64_t pc, uint8_t *pc_bits)
+    struct cfi_libdwarf *w, const struct stretch *s, uint64_t pc, uint8_t *pc_bits)
 {
 	struct cfi_row row = {.pc = pc};
 
@@ -110,19 +110,19 @@ static bool push_row(struct cfi_table *t, const struct cfi_row *row, struct err 
 
 /* Rules over the PC that are not followed PC by PC are as opaque as the interpreter makes
  * them. */
-static void make_opaque(struct cfi_witness *w, const struct cell *c, bool is_cfa,
-	uint64_t pc, struct cfi_rule *rule)
+static void make_opaque(struct cfi_libdwarf *w, const struct cell *c, bool is_cfa,
+    uint64_t pc, struct cfi_rule *rule)
 {
 	uint8_t pc_bits = 0;
 
 	rule_of_cell(w, c, is_cfa, pc, &pc_bits);
 	if (pc_bits)
 		*rule = (struct cfi_rule){
-			.kind = CFI_OPAQUE, .off = (int64_t)(c->block - w->section.data)};
+		    .kind = CFI_OPAQUE, .off = (int64_t)(c->block - w->section.data)};
 }
 
-static bool push_stretch(struct cfi_witness *w, const struct stretch *s, uint64_t start,
-	uint64_t end, struct err *err)
+static bool push_stretch(struct cfi_libdwarf *w, const struct stretch *s, uint64_t start,
+    uint64_t end, struct err *err)
 {
 	struct cfi_table *t = &w->table;
 	uint8_t pc_bits = 0;
@@ -150,7 +150,7 @@ static bool push_stretch(struct cfi_witness *w, const struct stretch *s, uint64_
 
 /* The return address column is the CIE's. */
 static bool ra_column(
-	const struct reading *r, Dwarf_Fde fde, Dwarf_Half *column, struct err *err)
+    const struct reading *r, Dwarf_Fde fde, Dwarf_Half *column, struct err *err)
 {
 	Dwarf_Error error = NULL;
 	Dwarf_Unsigned bytes, code_align, program_len;
@@ -164,46 +164,47 @@ static bool ra_column(
 
 	if (status == DW_DLV_OK)
 		status = dwarf_get_cie_info_b(cie, &bytes, &version, &augmentation,
-			&code_align, &data_align, column, &program, &program_len,
-			&offset_size, &error);
-	return status == DW_DLV_OK || witness_refuse(r, status, error, "cannot read a CIE", err);
+		    &code_align, &data_align, column, &program, &program_len,
+		    &offset_size, &error);
+	return status == DW_DLV_OK ||
+	       libdwarf_refuse(r, status, error, "cannot read a CIE", err);
 }
 
-static bool ask_stretch(const struct cfi_witness *w, size_t i, Dwarf_Half ra, uint64_t pc,
-	struct stretch *s, struct err *err)
+static bool ask_stretch(const struct cfi_libdwarf *w, size_t i, Dwarf_Half ra,
+    uint64_t pc, struct stretch *s, struct err *err)
 {
-	return witness_ask(w, i, WITNESS_CFA, pc, &s->cfa, err) &&
-		witness_ask(w, i, w->machine.sp_reg, pc, &s->sp, err) &&
-		witness_ask(w, i, w->machine.fp_reg, pc, &s->fp, err) &&
-		witness_ask(w, i, ra, pc, &s->ra, err);
+	return libdwarf_ask(w, i, LIBDWARF_CFA, pc, &s->cfa, err) &&
+	       libdwarf_ask(w, i, w->machine.sp_reg, pc, &s->sp, err) &&
+	       libdwarf_ask(w, i, w->machine.fp_reg, pc, &s->fp, err) &&
+	       libdwarf_ask(w, i, ra, pc, &s->ra, err);
 }
 
-bool cfi_witness_table(struct cfi_witness *witness, size_t i, size_t max_rows,
-	const struct cfi_table **table, uint64_t *end, struct err *err)
+bool cfi_libdwarf_table(struct cfi_libdwarf *reader, size_t i, size_t max_rows,
+    const struct cfi_table **table, uint64_t *end, struct err *err)
 {
-	Dwarf_Fde fde = witness->same.fdes[i];
-	struct cfi_table *t = &witness->table;
+	Dwarf_Fde fde = reader->same.fdes[i];
+	struct cfi_table *t = &reader->table;
 	Dwarf_Error error = NULL;
 	Dwarf_Addr start;
 	Dwarf_Unsigned range;
 	Dwarf_Half ra;
 	int status = dwarf_get_fde_range(
-		fde, &start, &range, NULL, NULL, NULL, NULL, NULL, &error);
+	    fde, &start, &range, NULL, NULL, NULL, NULL, NULL, &error);
 
 	*end = 0;
 	*table = t;
 	t->n_rows = 0;
 	t->pc_dependent = false;
 	t->pc_dependent_from = 0;
-	witness->expr_ops = 0;
+	reader->expr_ops = 0;
 	if (status != DW_DLV_OK)
-		return witness_refuse(&witness->same, status, error,
-			"cannot read the range of an FDE", err);
+		return libdwarf_refuse(
+		    &reader->same, status, error, "cannot read the range of an FDE", err);
 	t->start = start;
 	if (__builtin_add_overflow(start, range, &t->end))
 		return err_set(err, ERR_UNSUPPORTED, "libdwarf: an FDE wraps around");
 	*end = t->end;
-	if (!ra_column(&witness->same, fde, &ra, err))
+	if (!ra_column(&reader->same, fde, &ra, err))
 		return false;
 	for (uint64_t pc = t->start; pc < t->end; max_rows--) {
 		struct stretch s;
@@ -214,11 +215,11 @@ bool cfi_witness_table(struct cfi_witness *witness, size_t i, size_t max_rows,
 			t->end = pc;
 			break;
 		}
-		if (!ask_stretch(witness, i, ra, pc, &s, err))
+		if (!ask_stretch(reader, i, ra, pc, &s, err))
 			return false;
 		if (s.cfa.has_next && s.cfa.next_pc > pc && s.cfa.next_pc < next)
 			next = s.cfa.next_pc;
-		if (!push_stretch(witness, &s, pc, next, err))
+		if (!push_stretch(reader, &s, pc, next, err))
 			return false;
 		pc = next;
 	}

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* One section, opened and asked through either of libdwarf's two interfaces: that of the
  * 2021 release (Debian 12), and that of 0.x and later. */
-#include "cfi/witness_internal.h"
+#include "cfi/libdwarf_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Asks for one column; WITNESS_CFA asks for the CFA. A DW_DLV_ status. */
-static int ask(Dwarf_Fde fde, Dwarf_Half column, Dwarf_Addr pc, struct cell *c,
-	Dwarf_Error *error)
+/* Asks for one column; LIBDWARF_CFA asks for the CFA. A DW_DLV_ status. */
+static int ask(
+    Dwarf_Fde fde, Dwarf_Half column, Dwarf_Addr pc, struct cell *c, Dwarf_Error *error)
 {
 	Dwarf_Addr row_pc;
 	int status;
@@ -20,13 +20,13 @@ static int ask(Dwarf_Fde fde, Dwarf_Half column, Dwarf_Addr pc, struct cell *c,
 	Dwarf_Ptr block = NULL;
 #endif
 
-	if (column == WITNESS_CFA)
+	if (column == LIBDWARF_CFA)
 		status = dwarf_get_fde_info_for_cfa_reg3_b(fde, pc, &c->type, &relevant,
-			&reg, &offset, &block, &row_pc, &c->has_next, &c->next_pc, error);
+		    &reg, &offset, &block, &row_pc, &c->has_next, &c->next_pc, error);
 	else
-		status = dwarf_get_fde_info_for_reg3_b(fde, column, pc, &c->type,
-			&relevant, &reg, &offset, &block, &row_pc, &c->has_next,
-			&c->next_pc, error);
+		status =
+		    dwarf_get_fde_info_for_reg3_b(fde, column, pc, &c->type, &relevant,
+			&reg, &offset, &block, &row_pc, &c->has_next, &c->next_pc, error);
 #ifdef DW_LIBDWARF_VERSION
 	c->block = block.bl_data;
 	c->block_len = block.bl_len;
@@ -42,9 +42,9 @@ static int ask(Dwarf_Fde fde, Dwarf_Half column, Dwarf_Addr pc, struct cell *c,
 
 /* The object: section 0 is the customary empty one, section 1 is .eh_frame. */
 static int get_section_info(
-	void *obj, section_index index, object_section *ret, int *error)
+    void *obj, section_index index, object_section *ret, int *error)
 {
-	const struct cfi_witness *w = obj;
+	const struct cfi_libdwarf *w = obj;
 
 	(void)error;
 	memset(ret, 0, sizeof(*ret));
@@ -59,7 +59,7 @@ static int get_section_info(
 
 static byte_order get_byte_order(void *obj)
 {
-	const struct cfi_witness *w = obj;
+	const struct cfi_libdwarf *w = obj;
 
 	return w->section.big_endian ? BIG_ENDIAN_ORDER : LITTLE_ENDIAN_ORDER;
 }
@@ -73,7 +73,7 @@ static Dwarf_Small get_length_size(void *obj)
 
 static Dwarf_Small get_pointer_size(void *obj)
 {
-	return ((const struct cfi_witness *)obj)->section.addr_size;
+	return ((const struct cfi_libdwarf *)obj)->section.addr_size;
 }
 
 static Dwarf_Unsigned get_section_count(void *obj)
@@ -84,7 +84,7 @@ static Dwarf_Unsigned get_section_count(void *obj)
 
 static int load_section(void *obj, section_index index, Dwarf_Small **ret, int *error)
 {
-	const struct cfi_witness *w = obj;
+	const struct cfi_libdwarf *w = obj;
 
 	(void)error;
 	if (index != 1)
@@ -97,26 +97,26 @@ static int load_section(void *obj, section_index index, Dwarf_Small **ret, int *
 #ifdef DW_LIBDWARF_VERSION
 static Dwarf_Unsigned get_filesize(void *obj)
 {
-	return ((const struct cfi_witness *)obj)->section.size;
+	return ((const struct cfi_libdwarf *)obj)->section.size;
 }
 #endif
 
-static const object_methods witness_methods = {
-	.OBJECT_MEMBER(get_section_info) = get_section_info,
-	.OBJECT_MEMBER(get_byte_order) = get_byte_order,
-	.OBJECT_MEMBER(get_length_size) = get_length_size,
-	.OBJECT_MEMBER(get_pointer_size) = get_pointer_size,
-	.OBJECT_MEMBER(get_section_count) = get_section_count,
-	.OBJECT_MEMBER(load_section) = load_section,
+static const object_methods libdwarf_methods = {
+    .OBJECT_MEMBER(get_section_info) = get_section_info,
+    .OBJECT_MEMBER(get_byte_order) = get_byte_order,
+    .OBJECT_MEMBER(get_length_size) = get_length_size,
+    .OBJECT_MEMBER(get_pointer_size) = get_pointer_size,
+    .OBJECT_MEMBER(get_section_count) = get_section_count,
+    .OBJECT_MEMBER(load_section) = load_section,
 #ifdef DW_LIBDWARF_VERSION
-	.om_get_filesize = get_filesize,
+    .om_get_filesize = get_filesize,
 #endif
 };
 
 /* ---- opening and closing ---- */
 
-bool witness_refuse(const struct reading *r, int status, Dwarf_Error error,
-	const char *what, struct err *err)
+bool libdwarf_refuse(const struct reading *r, int status, Dwarf_Error error,
+    const char *what, struct err *err)
 {
 	if (status != DW_DLV_ERROR)
 		return err_set(err, ERR_UNSUPPORTED, "libdwarf: %s: no entry", what);
@@ -125,24 +125,24 @@ bool witness_refuse(const struct reading *r, int status, Dwarf_Error error,
 	return false;
 }
 
-static bool reading_open(struct reading *r, object_interface *interface,
-	Dwarf_Half initial, struct err *err)
+static bool reading_open(
+    struct reading *r, object_interface *interface, Dwarf_Half initial, struct err *err)
 {
 	Dwarf_Error error = NULL;
 	int status = dwarf_object_init_b(
-		interface, NULL, NULL, DW_GROUPNUMBER_ANY, &r->dbg, &error);
+	    interface, NULL, NULL, DW_GROUPNUMBER_ANY, &r->dbg, &error);
 
 	if (status != DW_DLV_OK)
-		return witness_refuse(r, status, error, "cannot open .eh_frame", err);
-	dwarf_set_frame_rule_table_size(r->dbg, WITNESS_TABLE_SIZE);
-	dwarf_set_frame_undefined_value(r->dbg, WITNESS_UNDEFINED);
-	dwarf_set_frame_same_value(r->dbg, WITNESS_SAME);
-	dwarf_set_frame_cfa_value(r->dbg, WITNESS_CFA);
+		return libdwarf_refuse(r, status, error, "cannot open .eh_frame", err);
+	dwarf_set_frame_rule_table_size(r->dbg, LIBDWARF_TABLE_SIZE);
+	dwarf_set_frame_undefined_value(r->dbg, LIBDWARF_UNDEFINED);
+	dwarf_set_frame_same_value(r->dbg, LIBDWARF_SAME);
+	dwarf_set_frame_cfa_value(r->dbg, LIBDWARF_CFA);
 	dwarf_set_frame_rule_initial_value(r->dbg, initial);
 	status = dwarf_get_fde_list_eh(
-		r->dbg, &r->cies, &r->n_cies, &r->fdes, &r->n_fdes, &error);
+	    r->dbg, &r->cies, &r->n_cies, &r->fdes, &r->n_fdes, &error);
 	return status != DW_DLV_ERROR ||
-		witness_refuse(r, status, error, "cannot list .eh_frame", err);
+	       libdwarf_refuse(r, status, error, "cannot list .eh_frame", err);
 }
 
 static void reading_close(struct reading *r)
@@ -153,18 +153,18 @@ static void reading_close(struct reading *r)
 		object_finish(r->dbg);
 }
 
-static bool open_section(struct cfi_witness *w, struct err *err)
+static bool open_section(struct cfi_libdwarf *w, struct err *err)
 {
 	w->interface.INTERFACE_MEMBER(object) = w;
-	w->interface.INTERFACE_MEMBER(methods) = &witness_methods;
-	return reading_open(&w->same, &w->interface, WITNESS_SAME, err) &&
-		reading_open(&w->undefined, &w->interface, WITNESS_UNDEFINED, err);
+	w->interface.INTERFACE_MEMBER(methods) = &libdwarf_methods;
+	return reading_open(&w->same, &w->interface, LIBDWARF_SAME, err) &&
+	       reading_open(&w->undefined, &w->interface, LIBDWARF_UNDEFINED, err);
 }
 
-struct cfi_witness *cfi_witness_new(const struct cfi_section *section,
-	const struct cfi_machine *machine, struct err *err)
+struct cfi_libdwarf *cfi_libdwarf_new(
+    const struct cfi_section *section, const struct cfi_machine *machine, struct err *err)
 {
-	struct cfi_witness *w = calloc(1, sizeof(*w));
+	struct cfi_libdwarf *w = calloc(1, sizeof(*w));
 
 	if (!w) {
 		err_set_nomem(err);
@@ -173,35 +173,36 @@ struct cfi_witness *cfi_witness_new(const struct cfi_section *section,
 	w->section = *section;
 	w->machine = *machine;
 	if (!open_section(w, err)) {
-		cfi_witness_free(w);
+		cfi_libdwarf_free(w);
 		return NULL;
 	}
 	return w;
 }
 
-void cfi_witness_free(struct cfi_witness *witness)
+void cfi_libdwarf_free(struct cfi_libdwarf *reader)
 {
-	if (!witness)
+	if (!reader)
 		return;
-	reading_close(&witness->same);
-	reading_close(&witness->undefined);
-	free(witness->table.rows);
-	free(witness);
+	reading_close(&reader->same);
+	reading_close(&reader->undefined);
+	free(reader->table.rows);
+	free(reader);
 }
 
-size_t cfi_witness_n_fdes(const struct cfi_witness *witness)
+size_t cfi_libdwarf_n_fdes(const struct cfi_libdwarf *reader)
 {
-	return (size_t)witness->same.n_fdes;
+	return (size_t)reader->same.n_fdes;
 }
 
 /* Asks reading r for a column of FDE number i. */
 static bool ask_reading(const struct reading *r, size_t i, Dwarf_Half column,
-	Dwarf_Addr pc, struct cell *c, struct err *err)
+    Dwarf_Addr pc, struct cell *c, struct err *err)
 {
 	Dwarf_Error error = NULL;
 	int status = ask(r->fdes[i], column, pc, c, &error);
 
-	return status == DW_DLV_OK || witness_refuse(r, status, error, "cannot read a row", err);
+	return status == DW_DLV_OK ||
+	       libdwarf_refuse(r, status, error, "cannot read a row", err);
 }
 
 static bool is_default(const struct cell *c, int64_t initial)
@@ -210,19 +211,18 @@ static bool is_default(const struct cell *c, int64_t initial)
 }
 
 /* The second reading is asked only where the first gives its default. */
-bool witness_ask(const struct cfi_witness *w, size_t i, Dwarf_Half column,
-	Dwarf_Addr pc, struct cell *c, struct err *err)
+bool libdwarf_ask(const struct cfi_libdwarf *w, size_t i, Dwarf_Half column,
+    Dwarf_Addr pc, struct cell *c, struct err *err)
 {
 	struct cell other;
 
 	c->unspecified = false;
 	if (!ask_reading(&w->same, i, column, pc, c, err))
 		return false;
-	if (!is_default(c, WITNESS_SAME))
+	if (!is_default(c, LIBDWARF_SAME))
 		return true;
 	if (!ask_reading(&w->undefined, i, column, pc, &other, err))
 		return false;
-	c->unspecified = is_default(&other, WITNESS_UNDEFINED);
+	c->unspecified = is_default(&other, LIBDWARF_UNDEFINED);
 	return true;
 }
-

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* "The same answer", defined once. */
-#include "gen/verify/answer.h"
+#include "gen/verify/meaning.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 /* A number that SFrame's reader could not name is none of those that CFI can. */
-static uint16_t answer_reg(struct sf_loc loc)
+static uint16_t meaning_reg(struct sf_loc loc)
 {
 	return loc.reg == SF_REG_NONE ? UINT16_MAX : loc.reg;
 }
 
-static struct cfi_rule answer_of_loc(struct sf_loc loc, int32_t off)
+static struct cfi_rule meaning_of_loc(struct sf_loc loc, int32_t off)
 {
 	switch ((enum sf_loc_kind)loc.kind) {
 	case SF_LOC_NONE:
@@ -20,33 +20,33 @@ static struct cfi_rule answer_of_loc(struct sf_loc loc, int32_t off)
 		return (struct cfi_rule){.kind = CFI_AT_CFA, .off = off};
 	case SF_LOC_REG:
 		return (struct cfi_rule){
-			.kind = CFI_REG_PLUS, .reg = answer_reg(loc), .off = off};
+		    .kind = CFI_REG_PLUS, .reg = meaning_reg(loc), .off = off};
 	case SF_LOC_AT_REG:
 		return (struct cfi_rule){
-			.kind = CFI_AT_REG, .reg = answer_reg(loc), .off = off};
+		    .kind = CFI_AT_REG, .reg = meaning_reg(loc), .off = off};
 	}
 	return (struct cfi_rule){.kind = CFI_OPAQUE};
 }
 
-struct cfi_rule answer_rule_of(
-	const struct arch *arch, const struct sf_row *row, enum answer_column column)
+struct cfi_rule meaning_rule_of(
+    const struct arch *arch, const struct sf_row *row, enum meaning_column column)
 {
-	if (column == ANSWER_CFA)
-		return answer_of_loc(row->cfa, row->cfa_off);
-	if (column == ANSWER_FP)
-		return answer_of_loc(row->fp, row->fp_off);
-	if (column == ANSWER_SP)
+	if (column == MEANING_CFA)
+		return meaning_of_loc(row->cfa, row->cfa_off);
+	if (column == MEANING_FP)
+		return meaning_of_loc(row->fp, row->fp_off);
+	if (column == MEANING_SP)
 		return (struct cfi_rule){.kind = CFI_CFA_PLUS, .off = arch->sp_from_cfa};
 	if (row->outermost)
 		return (struct cfi_rule){.kind = CFI_UNDEFINED};
 	if (row->ra.kind == SF_LOC_NONE && !arch->ra_tracked)
 		return (struct cfi_rule){.kind = CFI_AT_CFA, .off = arch->fixed_ra_off};
-	return answer_of_loc(row->ra, row->ra_off);
+	return meaning_of_loc(row->ra, row->ra_off);
 }
 
-/* Whether rule says what answer_of_loc would: asked for every row of a file, so without
+/* Whether rule says what meaning_of_loc would: asked for every row of a file, so without
  * making one. */
-static inline bool answer_is(const struct cfi_rule *rule, struct sf_loc loc, int32_t off)
+static inline bool meaning_is(const struct cfi_rule *rule, struct sf_loc loc, int32_t off)
 {
 	switch ((enum sf_loc_kind)loc.kind) {
 	case SF_LOC_NONE:
@@ -54,34 +54,34 @@ static inline bool answer_is(const struct cfi_rule *rule, struct sf_loc loc, int
 	case SF_LOC_AT_CFA:
 		return rule->kind == CFI_AT_CFA && rule->off == off;
 	case SF_LOC_REG:
-		return rule->kind == CFI_REG_PLUS && rule->reg == answer_reg(loc) &&
+		return rule->kind == CFI_REG_PLUS && rule->reg == meaning_reg(loc) &&
 		       rule->off == off;
 	case SF_LOC_AT_REG:
-		return rule->kind == CFI_AT_REG && rule->reg == answer_reg(loc) &&
+		return rule->kind == CFI_AT_REG && rule->reg == meaning_reg(loc) &&
 		       rule->off == off && rule->add == 0;
 	}
 	return false;
 }
 
 /* RA and FP: own is the register that holds the caller's value when nobody touched it. */
-static inline bool answer_kept(
-	const struct cfi_rule *rule, struct sf_loc loc, int32_t off, uint16_t own)
+static inline bool meaning_kept(
+    const struct cfi_rule *rule, struct sf_loc loc, int32_t off, uint16_t own)
 {
 	bool same = loc.kind == SF_LOC_NONE ||
-		    (loc.kind == SF_LOC_REG && answer_reg(loc) == own && off == 0);
+		    (loc.kind == SF_LOC_REG && meaning_reg(loc) == own && off == 0);
 
 	if (rule->kind == CFI_UNSPECIFIED || rule->kind == CFI_SAME ||
-		(rule->kind == CFI_REG_PLUS && rule->reg == own && rule->off == 0))
+	    (rule->kind == CFI_REG_PLUS && rule->reg == own && rule->off == 0))
 		return same;
-	return answer_is(rule, loc, off);
+	return meaning_is(rule, loc, off);
 }
 
-static inline bool answer_ra(
-	const struct arch *arch, const struct sf_row *row, const struct cfi_rule *rule)
+static inline bool meaning_ra(
+    const struct arch *arch, const struct sf_row *row, const struct cfi_rule *rule)
 {
 	if (row->ra.kind == SF_LOC_NONE && !arch->ra_tracked)
 		return rule->kind == CFI_AT_CFA && rule->off == arch->fixed_ra_off;
-	return answer_kept(rule, row->ra, row->ra_off, arch->ra_reg);
+	return meaning_kept(rule, row->ra, row->ra_off, arch->ra_reg);
 }
 
 /*
@@ -89,66 +89,66 @@ static inline bool answer_ra(
  * from the CFA. When both are the same expression of the same registers they are equal
  * too. And so is what a callee saved of the SP it was called with, anywhere.
  */
-static inline bool answer_sp_is_cfa(
-	const struct target *target, const struct cfi_row *cfi)
+static inline bool meaning_sp_is_cfa(
+    const struct target *target, const struct cfi_row *cfi)
 {
 	const struct arch *arch = target->arch;
 	const struct cfi_rule *sp = &cfi->sp;
 
 	if (sp->kind == CFI_UNSPECIFIED ||
-		(sp->kind == CFI_CFA_PLUS && sp->off == arch->sp_from_cfa))
+	    (sp->kind == CFI_CFA_PLUS && sp->off == arch->sp_from_cfa))
 		return true;
 	if (arch->sp_saved && !target->signal_frame &&
-		(sp->kind == CFI_AT_CFA || (sp->kind == CFI_REG_PLUS && sp->off == 0 &&
-						   sp->reg != arch->cfi.sp_reg)))
+	    (sp->kind == CFI_AT_CFA || (sp->kind == CFI_REG_PLUS && sp->off == 0 &&
+					   sp->reg != arch->cfi.sp_reg)))
 		return true;
 	return arch->sp_from_cfa == 0 && sp->kind != CFI_OPAQUE &&
 	       cfi_rule_equal(sp, &cfi->cfa);
 }
 
-enum answer_column answer_compare(const struct target *target,
-	const struct sf_row *sframe, const struct cfi_row *cfi)
+enum meaning_column meaning_compare(
+    const struct target *target, const struct sf_row *sframe, const struct cfi_row *cfi)
 {
 	const struct arch *arch = target->arch;
 
 	/* In an outermost frame nothing but the missing return address is asked for. */
 	if (sframe->outermost || cfi->ra.kind == CFI_UNDEFINED)
-		return sframe->outermost && cfi->ra.kind == CFI_UNDEFINED ? ANSWER_SAME
-									  : ANSWER_RA;
-	if (!answer_is(&cfi->cfa, sframe->cfa, sframe->cfa_off))
-		return ANSWER_CFA;
-	if (!answer_sp_is_cfa(target, cfi))
-		return ANSWER_SP;
-	if (!answer_ra(arch, sframe, &cfi->ra))
-		return ANSWER_RA;
-	if (!answer_kept(&cfi->fp, sframe->fp, sframe->fp_off, arch->cfi.fp_reg))
-		return ANSWER_FP;
+		return sframe->outermost && cfi->ra.kind == CFI_UNDEFINED ? MEANING_SAME
+									  : MEANING_RA;
+	if (!meaning_is(&cfi->cfa, sframe->cfa, sframe->cfa_off))
+		return MEANING_CFA;
+	if (!meaning_sp_is_cfa(target, cfi))
+		return MEANING_SP;
+	if (!meaning_ra(arch, sframe, &cfi->ra))
+		return MEANING_RA;
+	if (!meaning_kept(&cfi->fp, sframe->fp, sframe->fp_off, arch->cfi.fp_reg))
+		return MEANING_FP;
 	if (sframe->ra_signed != cfi->ra_signed || cfi->ra_signed_with_pc)
-		return ANSWER_RA_SIGNED;
-	return ANSWER_SAME;
+		return MEANING_RA_SIGNED;
+	return MEANING_SAME;
 }
 
-const char *answer_column_name(enum answer_column column)
+const char *meaning_column_name(enum meaning_column column)
 {
 	switch (column) {
-	case ANSWER_SAME:
+	case MEANING_SAME:
 		return "nothing";
-	case ANSWER_CFA:
+	case MEANING_CFA:
 		return "CFA";
-	case ANSWER_SP:
+	case MEANING_SP:
 		return "SP";
-	case ANSWER_RA:
+	case MEANING_RA:
 		return "RA";
-	case ANSWER_FP:
+	case MEANING_FP:
 		return "FP";
-	case ANSWER_RA_SIGNED:
+	case MEANING_RA_SIGNED:
 		return "RA state";
 	}
 	return "?";
 }
 
-void answer_rule_text(
-	const struct arch *arch, const struct cfi_rule *rule, char *buf, size_t size)
+void meaning_rule_text(
+    const struct arch *arch, const struct cfi_rule *rule, char *buf, size_t size)
 {
 	char reg[16];
 
@@ -180,8 +180,8 @@ void answer_rule_text(
 		snprintf(buf, size, "%s%+" PRId64, reg, rule->off);
 		return;
 	case CFI_AT_REG:
-		snprintf(buf, size, "*(%s%+" PRId64 ")%+" PRId32, reg, rule->off,
-			rule->add);
+		snprintf(
+		    buf, size, "*(%s%+" PRId64 ")%+" PRId32, reg, rule->off, rule->add);
 		return;
 	case CFI_CONST:
 		snprintf(buf, size, "0x%" PRIx64, rule->off);

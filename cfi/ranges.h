@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which FDE speaks for which code. In real files every byte has at most one FDE; where
+ * two cover the same byte, unwinders that search differently give different answers, so
+ * nobody's is taken.
+ */
+#ifndef CFI_RANGES_H
+#define CFI_RANGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "cfi/frames.h"
+
+/* A part of an FDE's range that is its own, or that several FDEs have. */
+struct cfi_range {
+	uint64_t start, end; /* addresses; end is exclusive */
+	uint32_t fde; /* index into frames->fdes; of the first owner when overlapping */
+	bool overlapping;
+};
+
+struct cfi_ranges {
+	struct cfi_range
+	    *list; /* ascending, disjoint; together every byte with an FDE, once */
+	size_t n, cap;
+	size_t n_duplicates; /* FDEs that repeat another one word for word, and are passed
+				over */
+	size_t n_overlapping; /* FDEs with a overlapping part */
+	uint64_t code_bytes;  /* sum of the list */
+};
+
+ATTR_MUST_CHECK bool cfi_ranges_read(
+    const struct cfi_frames *frames, struct cfi_ranges *ranges, struct err *err);
+/*
+ * For work on them in parts of about the same size: how many parts are worth a thread
+ * each when there may be so many, and the end (exclusive) of part i of n. The ranges of
+ * one FDE that follow each other are in one part.
+ */
+size_t cfi_ranges_n_parts(const struct cfi_ranges *ranges, unsigned int jobs);
+size_t cfi_ranges_part_end(const struct cfi_ranges *ranges, size_t i, size_t n);
+void cfi_ranges_deinit(struct cfi_ranges *ranges);
+
+#endif
