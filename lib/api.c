@@ -100,8 +100,8 @@ static struct eh2sframe *api_new(const struct eh2sframe_options *options, struct
 		return NULL;
 	}
 	/* The engine borrows options; these do not move, as the file does not. */
-	file->line.options = &file->options;
-	file->line.image.fd = -1;
+	file->conv.options = &file->options;
+	file->conv.image.fd = -1;
 	if (options)
 		ok = options_check(&options->options, err) &&
 		     options_copy(&options->options, &file->options, err);
@@ -128,7 +128,7 @@ struct eh2sframe *eh2sframe_open_path(const char *path,
 {
 	struct err err = {0};
 	struct eh2sframe *file = api_given(path, &err) ? api_new(options, &err) : NULL;
-	bool ok = file && image_open(path, &file->line.image, &err);
+	bool ok = file && image_open(path, &file->conv.image, &err);
 
 	return api_opened(file, ok, &err, error);
 }
@@ -138,7 +138,7 @@ struct eh2sframe *eh2sframe_open_fd(int fd, const char *name,
 {
 	struct err err = {0};
 	struct eh2sframe *file = api_given(name, &err) ? api_new(options, &err) : NULL;
-	bool ok = file && image_open_fd(fd, name, &file->line.image, &err);
+	bool ok = file && image_open_fd(fd, name, &file->conv.image, &err);
 
 	return api_opened(file, ok, &err, error);
 }
@@ -149,7 +149,7 @@ struct eh2sframe *eh2sframe_open_memory(const void *bytes, size_t size, const ch
 	struct err err = {0};
 	bool given = api_given(name && (bytes || size == 0), &err);
 	struct eh2sframe *file = given ? api_new(options, &err) : NULL;
-	bool ok = file && image_open_memory(bytes, size, name, &file->line.image, &err);
+	bool ok = file && image_open_memory(bytes, size, name, &file->conv.image, &err);
 
 	return api_opened(file, ok, &err, error);
 }
@@ -166,7 +166,7 @@ void eh2sframe_close(struct eh2sframe *file)
 	if (!file)
 		return;
 	api_forget_symbols(file);
-	pipeline_deinit(&file->line);
+	convert_deinit(&file->conv);
 	options_deinit(&file->options);
 	free(file);
 }
@@ -179,8 +179,8 @@ bool eh2sframe_make(struct eh2sframe *file, struct eh2sframe_error *error)
 	if (ok) {
 		/* Who asks for it is going to read rows, or wants more than one result.
 		 */
-		file->line.keep = true;
-		ok = pipeline_make(&file->line, &err);
+		file->conv.keep = true;
+		ok = convert_generate(&file->conv, &err);
 	}
 	return api_tell(ok, &err, error);
 }
@@ -188,8 +188,8 @@ bool eh2sframe_make(struct eh2sframe *file, struct eh2sframe_error *error)
 bool eh2sframe_judge(struct eh2sframe *file, struct eh2sframe_error *error)
 {
 	struct err err = {0};
-	bool ok = api_given(file, &err) && pipeline_make(&file->line, &err) &&
-		  pipeline_worthwhile(&file->line, &err);
+	bool ok = api_given(file, &err) && convert_generate(&file->conv, &err) &&
+		  convert_worthwhile(&file->conv, &err);
 
 	return api_tell(ok, &err, error);
 }
@@ -197,8 +197,8 @@ bool eh2sframe_judge(struct eh2sframe *file, struct eh2sframe_error *error)
 bool eh2sframe_costs(struct eh2sframe *file, struct eh2sframe_error *error)
 {
 	struct err err = {0};
-	bool ok = api_given(file, &err) && pipeline_make(&file->line, &err) &&
-		  pipeline_costs(&file->line, &err);
+	bool ok = api_given(file, &err) && convert_generate(&file->conv, &err) &&
+		  convert_costs(&file->conv, &err);
 
 	return api_tell(ok, &err, error);
 }
@@ -209,15 +209,15 @@ bool eh2sframe_section(struct eh2sframe *file, uint64_t address, void **bytes,
 	const struct wr *made;
 	struct err err = {0};
 	bool ok = api_given(file && bytes && size, &err) &&
-		  pipeline_section(&file->line, address, &err);
+		  convert_section(&file->conv, address, &err);
 	/* Given away as a copy: the engine's are filled in anew for another address. */
-	void *copy = ok ? malloc(file->line.bytes.size + 1) : NULL;
+	void *copy = ok ? malloc(file->conv.bytes.size + 1) : NULL;
 
 	if (ok && !copy)
 		ok = err_set_nomem(&err);
 	if (!api_tell(ok, &err, error))
 		return false;
-	made = &file->line.bytes;
+	made = &file->conv.bytes;
 	memcpy(copy, made->data, made->size);
 	*bytes = copy;
 	*size = made->size;
@@ -229,7 +229,7 @@ bool eh2sframe_section_path(struct eh2sframe *file, uint64_t address, const char
 {
 	struct err err = {0};
 	bool ok = api_given(file && out, &err) &&
-		  pipeline_write_section(&file->line, address, out, &err);
+		  convert_write_section(&file->conv, address, out, &err);
 
 	return api_tell(ok, &err, error);
 }
@@ -243,7 +243,7 @@ bool eh2sframe_write_path(
 	if (ok) {
 		/* The image may be replaced by that of the original file. */
 		api_forget_symbols(file);
-		ok = pipeline_write(&file->line, out, &err);
+		ok = convert_write(&file->conv, out, &err);
 	}
 	return api_tell(ok, &err, error);
 }
@@ -252,9 +252,9 @@ bool eh2sframe_write_path(
 static bool api_take(
     struct eh2sframe *file, bool ok, void **bytes, size_t *size, struct err *err)
 {
-	ok = ok && newfile_take(&file->line.output, bytes, size, err);
+	ok = ok && newfile_take(&file->conv.install.output, bytes, size, err);
 	/* Here it ends, as a path's does in the engine. */
-	newfile_abort(&file->line.output);
+	newfile_abort(&file->conv.install.output);
 	return ok;
 }
 
@@ -266,7 +266,7 @@ bool eh2sframe_write_memory(
 
 	if (ok) {
 		api_forget_symbols(file);
-		ok = pipeline_write(&file->line, NULL, &err);
+		ok = convert_write(&file->conv, NULL, &err);
 		ok = api_take(file, ok, bytes, size, &err);
 	}
 	return api_tell(ok, &err, error);
@@ -276,7 +276,7 @@ bool eh2sframe_remove_path(
     struct eh2sframe *file, const char *out, struct eh2sframe_error *error)
 {
 	struct err err = {0};
-	bool ok = api_given(file && out, &err) && pipeline_remove(&file->line, out, &err);
+	bool ok = api_given(file && out, &err) && convert_remove(&file->conv, out, &err);
 
 	return api_tell(ok, &err, error);
 }
@@ -288,7 +288,7 @@ bool eh2sframe_remove_memory(
 	bool ok = api_given(file && bytes && size, &err);
 
 	if (ok) {
-		ok = pipeline_remove(&file->line, NULL, &err);
+		ok = convert_remove(&file->conv, NULL, &err);
 		ok = api_take(file, ok, bytes, size, &err);
 	}
 	return api_tell(ok, &err, error);

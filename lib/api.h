@@ -3,7 +3,7 @@
 #ifndef LIB_API_H
 #define LIB_API_H
 
-#include "gen/pipeline.h"
+#include "gen/convert.h"
 #include "gen/report/json.h"
 #include "include/eh2sframe.h"
 
@@ -13,7 +13,7 @@ struct eh2sframe_options {
 
 struct eh2sframe {
 	struct options options;
-	struct pipeline line;
+	struct conversion conv;
 	struct symbols symbols; /* for eh2sframe_symbol */
 	bool symbols_read;
 };

@@ -57,7 +57,7 @@ enum eh2sframe_lack eh2sframe_lack(const struct eh2sframe *file)
 
 	if (!file)
 		return EH2SFRAME_LACK_NOTHING;
-	image = pipeline_opened(&file->line);
+	image = convert_opened(&file->conv);
 	/* What is damaged is no lack: the conversion says what it is. */
 	if (!file->options.refresh &&
 	    image_sframe(image, &data, &size, &addr, &ignored) && data)

@@ -32,9 +32,9 @@ bool eh2sframe_function(
 	struct eh2sframe_function made = {0};
 	const struct sf_func *func;
 
-	if (!file || !function || !file->line.made || i >= file->line.model.n_funcs)
+	if (!file || !function || !file->conv.made || i >= file->conv.model.n_funcs)
 		return false;
-	func = &file->line.model.funcs[i];
+	func = &file->conv.model.funcs[i];
 	made.start = func->start;
 	made.size = func->size;
 	made.n_rows = func->n_rows;
@@ -70,9 +70,9 @@ bool eh2sframe_row(
 	struct eh2sframe_row made = {0};
 	const struct sf_row *from;
 
-	if (!file || !row || !file->line.made)
+	if (!file || !row || !file->conv.made)
 		return false;
-	model = &file->line.model;
+	model = &file->conv.model;
 	if (function >= model->n_funcs || i >= model->funcs[function].n_rows)
 		return false;
 	from = &model->rows[model->funcs[function].first_row + i];
@@ -98,23 +98,23 @@ bool eh2sframe_gap(const struct eh2sframe *file, size_t i, struct eh2sframe_gap 
 	const struct coverage_gap *from;
 	struct eh2sframe_gap made = {0};
 
-	if (!file || !gap || !file->line.report.source ||
-	    i >= file->line.report.coverage.n_gaps)
+	if (!file || !gap || !file->conv.report.source ||
+	    i >= file->conv.report.coverage.n_gaps)
 		return false;
-	from = &file->line.report.coverage.gaps[i];
+	from = &file->conv.report.coverage.gaps[i];
 	made.start = from->start;
 	made.end = from->end;
 	made.function = from->fde_pc;
 	made.reason = refusal_name(from->why);
 	made.text = refusal_text(from->why);
-	made.needs_version = refusal_needs(from->why, file->line.source.arch);
+	made.needs_version = refusal_needs(from->why, file->conv.source.arch);
 	return api_give(gap, gap->struct_size, &made, sizeof(made));
 }
 
 bool eh2sframe_where(
     const struct eh2sframe *file, uint64_t address, size_t *section, uint64_t *offset)
 {
-	const struct object *object = file ? file->line.image.object : NULL;
+	const struct object *object = file ? file->conv.image.object : NULL;
 	const struct object_place *place =
 	    object ? object_place_at(object, address) : NULL;
 
@@ -135,7 +135,7 @@ const char *eh2sframe_symbol(struct eh2sframe *file, uint64_t address)
 	/* Read when the first name is asked for: sorting them takes as long as the CFI
 	 * does. Without memory there is no name. */
 	if (!file->symbols_read &&
-	    !symbols_read(&file->line.image, &file->symbols, &ignored))
+	    !symbols_read(&file->conv.image, &file->symbols, &ignored))
 		return NULL;
 	file->symbols_read = true;
 	symbol = symbols_find(&file->symbols, address);
@@ -148,7 +148,7 @@ const char *eh2sframe_machine(const struct eh2sframe *file)
 
 	if (!file)
 		return NULL;
-	image = &file->line.image;
+	image = &file->conv.image;
 	/* Files of other machines are not opened. */
 	return arch_find(image->ehdr.e_machine, image->big_endian)->name;
 }
@@ -159,9 +159,9 @@ uint64_t eh2sframe_count(const struct eh2sframe *file, enum eh2sframe_count whic
 	const struct coverage *coverage;
 
 	/* Set by the first stage, and as long as the rest is there. */
-	if (!file || !file->line.report.source)
+	if (!file || !file->conv.report.source)
 		return 0;
-	report = &file->line.report;
+	report = &file->conv.report;
 	coverage = &report->coverage;
 	switch (which) {
 	case EH2SFRAME_CIES:

@@ -13,25 +13,25 @@
 #include "base/stream.h"
 
 static bool api_print(
-    struct pipeline *line, enum eh2sframe_text what, FILE *out, struct err *err)
+    struct conversion *conv, enum eh2sframe_text what, FILE *out, struct err *err)
 {
 	switch (what) {
 	case EH2SFRAME_TEXT_SUMMARY:
-		report_summary(&line->report, out);
+		report_summary(&conv->report, out);
 		return true;
 	case EH2SFRAME_TEXT_REPORT:
-		report_text(&line->report, line->options->verbosity > 0, out);
+		report_text(&conv->report, conv->options->verbosity > 0, out);
 		return true;
 	case EH2SFRAME_TEXT_GAPS:
-		report_gaps(&line->report, "  ", out);
+		report_gaps(&conv->report, "  ", out);
 		return true;
 	case EH2SFRAME_TEXT_METHOD:
 		/* Nothing, where nothing was inserted. */
-		if (line->report.plan)
-			report_method(line->report.plan, "  ", out);
+		if (conv->report.plan)
+			report_method(conv->report.plan, "  ", out);
 		return true;
 	case EH2SFRAME_TEXT_DAMAGE:
-		report_damage(&line->report, out);
+		report_damage(&conv->report, out);
 		return true;
 	}
 	return err_set(err, ERR_USAGE, "there is no text %d", (int)what);
@@ -46,10 +46,10 @@ bool eh2sframe_text(struct eh2sframe *file, enum eh2sframe_text what,
 
 	/* After writing the model may be gone, but what is told of it is not. */
 	ok = api_given(file && write, &err) &&
-	     (file->line.report.source || pipeline_make(&file->line, &err)) &&
+	     (file->conv.report.source || convert_generate(&file->conv, &err)) &&
 	     stream_begin(&stream, write, context, &err);
 	if (ok) {
-		ok = api_print(&file->line, what, stream.file, &err);
+		ok = api_print(&file->conv, what, stream.file, &err);
 		ok = stream_end(&stream, ok, &err);
 	}
 	return api_tell(ok, &err, error);
@@ -65,7 +65,7 @@ bool eh2sframe_dump(struct eh2sframe *file, eh2sframe_write_fn *write, void *con
 
 	if (ok)
 		ok = stream_end(&stream,
-		    command_dump(pipeline_opened(&file->line), stream.file, &err), &err);
+		    command_dump(convert_opened(&file->conv), stream.file, &err), &err);
 	return api_tell(ok, &err, error);
 }
 
@@ -78,8 +78,8 @@ bool eh2sframe_verify(struct eh2sframe *file, struct eh2sframe *cfi,
 	    api_given(file && write, &err) && stream_begin(&stream, write, context, &err);
 
 	if (ok) {
-		ok = command_verify(pipeline_opened(&file->line),
-		    pipeline_opened(&(cfi ? cfi : file)->line), &file->options,
+		ok = command_verify(convert_opened(&file->conv),
+		    convert_opened(&(cfi ? cfi : file)->conv), &file->options,
 		    stream.file, &err);
 		ok = stream_end(&stream, ok, &err);
 	}
@@ -113,7 +113,7 @@ bool eh2sframe_lint(struct eh2sframe *file, const char *consumer,
 	}
 	ok = stream_begin(&stream, write, context, &err);
 	if (ok) {
-		ok = command_lint(pipeline_opened(&file->line), known[i].consumers,
+		ok = command_lint(convert_opened(&file->conv), known[i].consumers,
 		    &file->options, stream.file, &err);
 		ok = stream_end(&stream, ok, &err);
 	}
@@ -146,10 +146,10 @@ bool eh2sframe_report_add(struct eh2sframe_report *report, const struct eh2sfram
 
 	if (!api_given(report && file, &err))
 		ok = false;
-	else if (!file->line.report.source)
+	else if (!file->conv.report.source)
 		ok = err_set(&err, ERR_USAGE, "nothing was made of the file yet");
 	else
-		ok = report_json_add(&report->json, &file->line.report, (int)status,
+		ok = report_json_add(&report->json, &file->conv.report, (int)status,
 		    file->options.verbosity > 0, &err);
 	return api_tell(ok, &err, error);
 }

@@ -64,8 +64,10 @@ export APT_CONFIG=$apt/apt.conf
 
 # To apt nothing is installed, so it takes all that these packages depend on.
 fetch() {
+	# A mirror may lack the list of one suite, such as updates; the others are enough then.
+	apt-get -q update
 	# shellcheck disable=SC2086 # a list of names
-	apt-get -q update && apt-get -q -y --no-install-recommends --download-only install $packages
+	apt-get -q -y --no-install-recommends --download-only install $packages
 }
 # A mirror that fails once is asked again a little later.
 for pause in 10 30 0; do

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The recipe: .eh_frame in, a proven .sframe out. Each stage is one call. It takes what the
+ * stage before it made as const, and owns what it returns.
+ */
+#include "gen/convert.h"
+
+#include "gen/collect.h"
+#include "gen/optimize.h"
+#include "gen/plt.h"
+#include "sframe/format.h"
+
+static bool is_defined(const struct arch *arch, uint8_t version, struct err *err)
+{
+	const struct sf_abi *abi = sf_abi_find(arch->sframe_abi);
+
+	return version >= abi->since ||
+	       err_set(err, ERR_UNSUPPORTED,
+		   "SFrame version %u is not defined for %s; --format=%u is", version,
+		   arch->name, abi->since);
+}
+
+/* Sharing confuses readers of the other byte order: most of a big-endian section's. */
+static bool shares(const struct conversion *conv)
+{
+	const struct options *options = conv->options;
+
+	return options->share && (options->optimize_given || !conv->model.big_endian);
+}
+
+/* The sections of an object, which a linker puts together. */
+static bool encode_object(struct conversion *conv, struct err *err)
+{
+	return object_keep_whole(&conv->source, &conv->model, &conv->report.coverage,
+		   &conv->install.left_whole, err) &&
+	       object_encode(&conv->image, conv->options, &conv->model, &conv->object,
+		   &conv->report.stats, err);
+}
+
+/* The section of a linked file; its place is not known yet. */
+static bool encode_linked(struct conversion *conv, struct err *err)
+{
+	const struct optimize_input input = {
+	    &conv->image, conv->options, &conv->source.ranges, &conv->report.coverage};
+
+	plt_mark_repeated(&conv->image, &conv->model);
+	if (shares(conv) &&
+	    !optimize_model(&input, &conv->model, &conv->report.fused, err))
+		return false;
+	/* The model says it all from here on; encoding needs the memory. */
+	source_forget(&conv->source);
+	conv->encoding = (struct sf_encode_options){.version = conv->options->format,
+	    .pcrel = conv->options->pcrel && conv->options->format > 1,
+	    .share = shares(conv),
+	    .jobs = conv->options->jobs};
+	wr_init(&conv->bytes, conv->model.big_endian);
+	return sf_encode(
+	    &conv->model, &conv->encoding, &conv->bytes, &conv->report.stats, err);
+}
+
+static bool generate(struct conversion *conv, struct err *err)
+{
+	struct source *source = &conv->source;
+	struct report *report = &conv->report;
+	const struct image *image = &conv->image;
+
+	/* Read CIEs and FDEs, and find which FDE owns which code. */
+	if (!source_read(image, image, conv->options, source, err) ||
+	    !is_defined(source->arch, conv->options->format, err))
+		return false;
+	conv->model.abi = source->arch->sframe_abi;
+	conv->model.big_endian = source->arch->big_endian;
+	conv->model.fixed_ra_off = source->arch->fixed_ra_off;
+	/* Interpret and reduce every function. */
+	if (!collect_cfi(&source->frames, &source->ranges, &source->policy, &conv->model,
+		&report->coverage, err))
+		return false;
+	/* Add PLT stubs that carry no CFI. */
+	if (!image->object && !plt_from_templates(&source->policy, &source->ranges,
+				  &conv->model, &report->coverage))
+		return err_set_nomem(err);
+	/* Sort, and encode. */
+	if (!collect_finish(&conv->model, err) ||
+	    !(image->object ? encode_object(conv, err) : encode_linked(conv, err)))
+		return false;
+	report->path = image->path;
+	report->source = source;
+	report->version = conv->options->format;
+	report->sframe_size = conv->bytes.size;
+	if (image->object)
+		report->sframe_size = report->stats.index_bytes + report->stats.row_bytes;
+	report->n_funcs = report->stats.n_funcs;
+	report->n_rows = report->stats.n_rows;
+	return true;
+}
+
+bool convert_generate(struct conversion *conv, struct err *err)
+{
+	if (conv->made)
+		return true;
+	convert_unmake(conv);
+	conv->made = generate(conv, err);
+	if (!conv->made)
+		convert_unmake(conv);
+	return conv->made;
+}
+
+/* The section at its place in a copy of the file. */
+static bool insert_linked(struct conversion *conv, struct err *err)
+{
+	struct insert_plan *plan = &conv->install.plan;
+
+	/* Find a place, and fill in the function starts for it. */
+	if (!insert_plan(
+		&conv->image, conv->bytes.size, conv->options->method, plan, err) ||
+	    !sf_place(
+		&conv->model, &conv->encoding, plan->sframe_addr, &conv->bytes, err))
+		return false;
+	conv->report.plan = plan;
+	/* The bytes say it all from here on; the proof needs the memory. */
+	if (!conv->keep) {
+		sf_section_deinit(&conv->model);
+		conv->made = false;
+	}
+	return install_copied(&conv->install, err) &&
+	       insert_image(
+		   &conv->image, plan, conv->bytes.data, conv->install.output.fd, err);
+}
+
+/* The sections behind a copy of the object. */
+static bool insert_object(struct conversion *conv, struct err *err)
+{
+	conv->report.signature_void = conv->object.signed_module;
+	return install_copied(&conv->install, err) &&
+	       object_write(&conv->image, &conv->model, &conv->object,
+		   conv->install.output.fd, err);
+}
+
+bool convert_write(struct conversion *conv, const char *out, struct err *err)
+{
+	bool ok;
+
+	if (!convert_refresh(conv, err))
+		return false;
+	install_begin(&conv->install, &conv->image, conv->options, out);
+	ok = convert_generate(conv, err) && convert_worthwhile(conv, err) &&
+	     (conv->image.object ? insert_object(conv, err) : insert_linked(conv, err)) &&
+	     install_prove(&conv->install, &conv->object,
+		 conv->report.coverage.covered_bytes, err) &&
+	     install_commit(&conv->install, err);
+	install_end(&conv->install, ok);
+	return ok;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* The conversion of one file; gen/convert.c is the file to read first. */
+#ifndef GEN_CONVERT_H
+#define GEN_CONVERT_H
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "base/wr.h"
+#include "gen/elf/image.h"
+#include "gen/install.h"
+#include "gen/object/write.h"
+#include "gen/options.h"
+#include "gen/report/text.h"
+#include "gen/source.h"
+#include "sframe/encode.h"
+#include "sframe/model.h"
+
+/*
+ * All that the stages make of one file, so that one function can free it whatever
+ * happened. Opened by filling in options and image; does not move afterwards, for its
+ * members refer to each other.
+ */
+struct conversion {
+	const struct options *options; /* borrowed */
+	struct image image;
+	/* The file as it was opened, once image is its original; else without a path. */
+	struct image refreshed;
+	struct source source;
+	struct sf_section model;
+	struct sf_encode_options encoding;
+	struct wr bytes;	     /* the section of a linked file */
+	struct object_output object; /* the sections of a relocatable object */
+	struct report report;
+	struct install install;
+	bool made; /* from source to bytes all is there */
+	bool keep; /* the model is wanted after the section was written */
+};
+
+/* From .eh_frame to the section's bytes, all but their function starts; once. */
+ATTR_MUST_CHECK bool convert_generate(struct conversion *conv, struct err *err);
+
+/*
+ * The file with the section in, proven and checked, as the file out; NULL: in memory, for
+ * newfile_take of conv->install.output. On failure out is as it was. ERR_NOTHING where the
+ * file has a section already, unless options say to replace it.
+ */
+ATTR_MUST_CHECK bool convert_write(
+    struct conversion *conv, const char *out, struct err *err);
+
+/* Takes image back to the file without the section that it has. ERR_NOTHING unless
+ * options say to replace one. */
+ATTR_MUST_CHECK bool convert_refresh(struct conversion *conv, struct err *err);
+
+/* Whether what was made is worth writing: ERR_UNSUPPORTED without a function,
+ * ERR_COVERAGE. */
+ATTR_MUST_CHECK bool convert_worthwhile(const struct conversion *conv, struct err *err);
+
+/* What each FDE costs, into the report of what was made. */
+ATTR_MUST_CHECK bool convert_costs(struct conversion *conv, struct err *err);
+
+/*
+ * The section's bytes for an address, in conv->bytes, proven; made before if need be. A
+ * section that the file has already is not looked at.
+ */
+ATTR_MUST_CHECK bool convert_section(
+    struct conversion *conv, uint64_t addr, struct err *err);
+
+/* As convert_section, as a file of its own. On failure out is as it was. */
+ATTR_MUST_CHECK bool convert_write_section(
+    struct conversion *conv, uint64_t addr, const char *out, struct err *err);
+
+/* The file without what this program put in; else as convert_write. */
+ATTR_MUST_CHECK bool convert_remove(
+    struct conversion *conv, const char *out, struct err *err);
+
+/* The file as it was opened, with the section that it has. */
+const struct image *convert_opened(const struct conversion *conv);
+
+/* Frees what was made and leaves the file open. */
+void convert_unmake(struct conversion *conv);
+void convert_deinit(struct conversion *conv);
+
+#endif
