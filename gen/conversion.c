@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* What is done with a file besides a conversion: taking a section out, the section alone,
+ * what it costs; and freeing all of it. */
+#include "gen/convert.h"
+
+#include "gen/insert/undo.h"
+#include "gen/verify/lint.h"
+#include "gen/verify/prove.h"
+
+bool convert_worthwhile(const struct conversion *conv, struct err *err)
+{
+	const struct coverage *coverage = &conv->report.coverage;
+	double wanted = conv->options->min_coverage;
+
+	if (conv->model.n_funcs == 0)
+		return err_set(err, ERR_UNSUPPORTED,
+		    "no function of this file can be described; --report says why");
+	if (wanted >= 0.0 && coverage_percent(coverage) < wanted)
+		return err_set(err, ERR_COVERAGE,
+		    "%.4f%% of the code covered, %.4f%% demanded",
+		    coverage_percent(coverage), wanted);
+	return true;
+}
+
+bool convert_refresh(struct conversion *conv, struct err *err)
+{
+	const uint8_t *data;
+	struct image original;
+	struct undo undo;
+	uint64_t addr;
+	size_t size;
+	bool ours;
+
+	if ((conv->image.object && !object_options(conv->options, err)) ||
+	    !image_sframe(&conv->image, &data, &size, &addr, err))
+		return false;
+	if (!data)
+		return true;
+	if (!conv->options->refresh)
+		return err_set(
+		    err, ERR_NOTHING, "has .sframe already; --refresh replaces it");
+	if (!undo_find(&conv->image, &undo, &ours, err))
+		return false;
+	if (!ours && conv->image.object)
+		return err_set(err, ERR_UNSUPPORTED,
+		    "has .sframe of another producer; take it out first, with "
+		    "objcopy --remove-section=.sframe");
+	if (!ours)
+		return true;
+	if (!image_open_original(&conv->image, &undo, &original, err))
+		return false;
+	/* What was made refers to the image that the original takes the place of. */
+	convert_unmake(conv);
+	if (conv->refreshed.path)
+		image_close(&conv->image);
+	else
+		conv->refreshed = conv->image;
+	conv->image = original;
+	return true;
+}
+
+const struct image *convert_opened(const struct conversion *conv)
+{
+	return conv->refreshed.path ? &conv->refreshed : &conv->image;
+}
+
+bool convert_section(struct conversion *conv, uint64_t addr, struct err *err)
+{
+	struct prove_bytes bytes = {.addr = addr};
+	struct verify_result result = {0};
+
+	if (conv->image.object)
+		return err_set(err, ERR_UNSUPPORTED,
+		    "--section-only: a relocatable object's .sframe means nothing "
+		    "without its relocations; convert the object");
+	if (!convert_generate(conv, err) || !convert_worthwhile(conv, err) ||
+	    !sf_place(&conv->model, &conv->encoding, addr, &conv->bytes, err))
+		return false;
+	bytes.data = conv->bytes.data;
+	bytes.size = conv->bytes.size;
+	if (!lint_own(bytes.data, bytes.size, bytes.addr, NULL, err))
+		return false;
+	return !conv->options->prove ||
+	       (prove_section(
+		    &conv->image, &conv->image, &bytes, conv->options, &result, err) &&
+		   prove_judge(&result, conv->report.coverage.covered_bytes, err));
+}
+
+bool convert_write_section(
+    struct conversion *conv, uint64_t addr, const char *out, struct err *err)
+{
+	struct install *install = &conv->install;
+	bool ok;
+
+	install->image = NULL;
+	ok = convert_section(conv, addr, err) &&
+	     install_open(install, out, -1, conv->options, err) &&
+	     newfile_write(&install->output, conv->bytes.data, conv->bytes.size, err) &&
+	     install_commit(install, err);
+	newfile_abort(&install->output);
+	return ok;
+}
+
+bool convert_remove(struct conversion *conv, const char *out, struct err *err)
+{
+	struct install *install = &conv->install;
+	struct undo undo;
+	bool ok, found = false;
+
+	install->image = convert_opened(conv);
+	ok = undo_find(install->image, &undo, &found, err);
+	if (ok && !found)
+		ok = err_set(err, ERR_NOTHING, "no .sframe that this tool put in");
+	ok = ok && install_open(install, out, install->image->fd, conv->options, err) &&
+	     undo_write(install->image, &undo, install->output.fd, err) &&
+	     install_commit(install, err);
+	install_end(install, ok);
+	return ok;
+}
+
+/* The starts are filled in for an address that no version is out of reach of. */
+bool convert_costs(struct conversion *conv, struct err *err)
+{
+	struct wr *bytes = &conv->bytes;
+	uint64_t addr = conv->model.n_funcs ? conv->model.funcs[0].start : 0;
+	struct sf_view view;
+
+	report_costs_deinit(&conv->report.costs);
+	/* The linker lays them out anew. */
+	if (conv->image.object)
+		return true;
+	return sf_place(&conv->model, &conv->encoding, addr, bytes, err) &&
+	       sf_view_open(bytes->data, bytes->size, addr, &view, err) &&
+	       report_costs_read(&view, &conv->report.costs, err);
+}
+
+void convert_unmake(struct conversion *conv)
+{
+	report_deinit(&conv->report);
+	conv->report = (struct report){0};
+	wr_deinit(&conv->bytes);
+	object_output_deinit(&conv->object);
+	sf_section_deinit(&conv->model);
+	conv->model = (struct sf_section){0};
+	source_deinit(&conv->source);
+	conv->made = false;
+}
+
+void convert_deinit(struct conversion *conv)
+{
+	install_end(&conv->install, false);
+	convert_unmake(conv);
+	image_close(&conv->image);
+	image_close(&conv->refreshed);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include "gen/install.h"
+
+#include "gen/verify/lint.h"
+#include "gen/verify/prove.h"
+
+/* Below this a thread costs more than it saves. */
+#define BESIDE_SIZE ((size_t)1 << 20)
+
+bool install_open(struct install *install, const char *out, int like_fd,
+    const struct options *options, struct err *err)
+{
+	return out ? newfile_begin(out, like_fd, &options->watch, &install->output, err)
+		   : newfile_begin_memory(&install->output, err);
+}
+
+static void copy_body(void *context)
+{
+	struct install *install = context;
+
+	install->copied =
+	    insert_body(install->image, install->output.fd, &install->copy_err);
+	newfile_written(&install->output);
+}
+
+void install_begin(struct install *install, const struct image *image,
+    const struct options *options, const char *out)
+{
+	struct cfi_section cfi;
+	struct err ignored = {0};
+	bool found;
+
+	install->image = image;
+	install->options = options;
+	install->copied = false;
+	install->copy_err = (struct err){0};
+	/* Most files that come to nothing do so for want of it. */
+	if (!image_eh_frame(image, &cfi, &found, NULL, &ignored) || !found)
+		return;
+	if (!install_open(install, out, image->fd, options, &install->copy_err))
+		return;
+	install->beside = options->jobs > 1 && image->size >= BESIDE_SIZE;
+	if (install->beside)
+		task_start(&install->copying, copy_body, install);
+	else
+		copy_body(install);
+}
+
+bool install_copied(struct install *install, struct err *err)
+{
+	task_wait(&install->copying);
+	if (!install->copied)
+		*err = install->copy_err;
+	return install->copied;
+}
+
+/* The file that was written: as a file, and by the rules of its readers. */
+struct file_check {
+	const struct install *install;
+	const struct object_output *object;
+	struct image written;
+	struct err err;
+	bool ok;
+	bool with_rules; /* in the same go */
+};
+
+static void check_file(void *context)
+{
+	struct file_check *check = context;
+	const struct install *install = check->install;
+
+	if (install->image->object)
+		check->ok = object_check(
+		    install->image, check->object, &check->written, &check->err);
+	else
+		check->ok = insert_check(
+		    install->image, &install->plan, &check->written, &check->err);
+	if (check->with_rules && check->ok)
+		check->ok = lint_own_file(&check->written, &check->err);
+}
+
+/* What the rows say; without a proof there is time for the rules meanwhile. */
+static bool check_rows(const struct file_check *check, uint64_t covered, struct err *err)
+{
+	const struct install *install = check->install;
+	struct verify_result result = {0};
+
+	if (!install->options->prove)
+		return check->with_rules || lint_own_file(&check->written, err);
+	if (!prove_image(
+		&check->written, &check->written, install->options, &result, err))
+		return false;
+	/* Objects leave partly covered functions out on purpose; those bytes are not
+	 * missing. */
+	if (result.missing_bytes == install->left_whole)
+		result.missing_bytes = 0;
+	return prove_judge(&result, covered, err);
+}
+
+bool install_prove(struct install *install, const struct object_output *object,
+    uint64_t covered, struct err *err)
+{
+	struct file_check check = {.install = install, .object = object};
+	struct task checking = {0};
+	bool ok = true;
+
+	newfile_written(&install->output);
+	if (install->output.memory
+		? !image_open_fd(
+		      install->output.fd, install->image->path, &check.written, err)
+		: !image_open(install->output.temp, &check.written, err))
+		return false;
+	check.with_rules = !install->beside || install->options->prove;
+	if (install->beside)
+		task_start(&checking, check_file, &check);
+	else
+		check_file(&check);
+	if (install->beside || check.ok)
+		ok = check_rows(&check, covered, err);
+	task_wait(&checking);
+	/* What is wrong with the file comes before what is wrong with its rows. */
+	if (!check.ok)
+		*err = check.err;
+	image_close(&check.written);
+	return ok && check.ok;
+}
+
+bool install_commit(struct install *install, struct err *err)
+{
+	return install->output.memory ||
+	       newfile_commit(
+		   &install->output, install->image ? install->image->fd : -1, err);
+}
+
+void install_end(struct install *install, bool keep)
+{
+	task_wait(&install->copying);
+	if (!keep || !install->output.memory)
+		newfile_abort(&install->output);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The output file on its way: its body is copied while the section is made, it is proven
+ * under a temporary name, and then it takes the place of what was there.
+ */
+#ifndef GEN_INSTALL_H
+#define GEN_INSTALL_H
+
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "base/newfile.h"
+#include "base/task.h"
+#include "gen/elf/image.h"
+#include "gen/insert/insert.h"
+#include "gen/object/write.h"
+#include "gen/options.h"
+
+struct install {
+	const struct image *image;     /* borrowed: the input */
+	const struct options *options; /* borrowed */
+	struct newfile output;
+	struct insert_plan plan; /* of a linked file, once there is one */
+	uint64_t left_whole; /* bytes of an object's code that it could have had rows for */
+	/* The copy of the input's body. */
+	bool beside; /* by another thread */
+	struct task copying;
+	struct err copy_err;
+	bool copied;
+};
+
+/* The output alone, without a copy of anything; out is NULL for memory. */
+ATTR_MUST_CHECK bool install_open(struct install *install, const char *out, int like_fd,
+    const struct options *options, struct err *err);
+
+/* Begins the copy. What goes wrong is told when the copy is needed, if it is. */
+void install_begin(struct install *install, const struct image *image,
+    const struct options *options, const char *out);
+/* Waits for the copy. ERR_IO. */
+ATTR_MUST_CHECK bool install_copied(struct install *install, struct err *err);
+
+/*
+ * Opens the file that was written, and reads it as a stranger would: as a file, by the
+ * rules of its readers, and, if options ask for it, every row. covered: bytes of code with
+ * rows. ERR_INTERNAL.
+ */
+ATTR_MUST_CHECK bool install_prove(struct install *install,
+    const struct object_output *object, uint64_t covered, struct err *err);
+
+/* Puts a file in its place; what is in memory stays there. ERR_IO. */
+ATTR_MUST_CHECK bool install_commit(struct install *install, struct err *err);
+/* Takes away what was not put in its place; keep: the bytes in memory stay. */
+void install_end(struct install *install, bool keep);
+
+#endif
