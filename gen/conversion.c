@@ -25,6 +25,7 @@ bool convert_worthwhile(const struct conversion *conv, struct err *err)
 bool convert_refresh(struct conversion *conv, struct err *err)
 {
 	const uint8_t *data;
+	struct image_patch patches[UNDO_MAX_PATCHES];
 	struct image original;
 	struct undo undo;
 	uint64_t addr;
@@ -47,7 +48,8 @@ bool convert_refresh(struct conversion *conv, struct err *err)
 		    "objcopy --remove-section=.sframe");
 	if (!ours)
 		return true;
-	if (!image_open_original(&conv->image, &undo, &original, err))
+	if (!image_open_original(&conv->image, undo.size, patches,
+		undo_patches(&undo, patches), &original, err))
 		return false;
 	/* What was made refers to the image that the original takes the place of. */
 	convert_unmake(conv);

@@ -5,9 +5,9 @@
  */
 #include "gen/convert.h"
 
-#include "gen/collect.h"
-#include "gen/optimize.h"
-#include "gen/plt.h"
+#include "gen/rows/collect.h"
+#include "gen/rows/optimize.h"
+#include "gen/rows/plt.h"
 #include "sframe/format.h"
 
 static bool is_defined(const struct arch *arch, uint8_t version, struct err *err)

@@ -12,17 +12,18 @@
 #include "base/err.h"
 #include "base/newfile.h"
 #include "base/task.h"
-#include "gen/elf/image.h"
+#include "gen/input/input.h"
 #include "gen/insert/insert.h"
 #include "gen/object/write.h"
-#include "gen/options.h"
+#include "gen/options/options.h"
 
 struct install {
 	const struct image *image;     /* borrowed: the input */
 	const struct options *options; /* borrowed */
 	struct newfile output;
 	struct insert_plan plan; /* of a linked file, once there is one */
-	uint64_t left_whole; /* bytes of an object's code that it could have had rows for */
+	uint64_t
+	    left_whole; /* bytes of an object's code that it could have had rows for */
 	/* The copy of the input's body. */
 	bool beside; /* by another thread */
 	struct task copying;

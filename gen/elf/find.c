@@ -8,7 +8,6 @@
 #include "base/num.h"
 #include "base/rd.h"
 #include "cfi/pointer.h"
-#include "gen/elf/object/object.h"
 
 #define EH_FRAME_HDR_VERSION 1
 
@@ -74,14 +73,6 @@ const GElf_Phdr *image_code_segment(
 	return NULL;
 }
 
-bool image_is_code(const struct image *image, uint64_t addr, uint64_t len)
-{
-	if (image->object)
-		return object_is_code(image, addr, len);
-	return image_code_segment(image, addr, len) != NULL;
-}
-
-/* The loaders take the first of each of these types, so does this. */
 static const GElf_Phdr *segment_find(const struct image *image, uint32_t type)
 {
 	for (size_t i = 0; i < image->n_phdrs; i++)
@@ -230,7 +221,7 @@ bool image_eh_frame_readable(const struct image *image, size_t i, struct err *er
 	if (section->hdr.sh_flags & SHF_COMPRESSED)
 		return err_set(err, ERR_UNSUPPORTED,
 		    ".eh_frame (section %zu) is compressed; no %s reads it", i,
-		    image->object ? "linker" : "loader");
+		    image->ehdr.e_type == ET_REL ? "linker" : "loader");
 	return true;
 }
 
@@ -264,8 +255,8 @@ static bool eh_frame_by_section(
 
 /* A section is believed over the segment, because it has an end; the segment only has a
  * start. */
-bool image_eh_frame(const struct image *image, struct cfi_section *section, bool *found,
-    uint64_t *hdr_size, struct err *err)
+bool image_linked_eh_frame(const struct image *image, struct cfi_section *section,
+    bool *found, uint64_t *hdr_size, struct err *err)
 {
 	const struct image_section *by_name,
 	    *hdr = image_section_find(image, ".eh_frame_hdr");
@@ -275,13 +266,6 @@ bool image_eh_frame(const struct image *image, struct cfi_section *section, bool
 	*found = false;
 	if (hdr_size)
 		*hdr_size = hdr ? hdr->hdr.sh_size : phdr ? phdr->p_filesz : 0;
-	if (image->object) {
-		section->data = image->object->cfi;
-		section->size = image->object->cfi_size;
-		section->addr = image->object->cfi_addr;
-		*found = image->object->cfi_size > 0;
-		return true;
-	}
 	set_bases(image, section);
 	/* With section headers a missing .eh_frame is missing: in a separate debug file
 	 * the segment's range is some other part of the file. */
@@ -308,7 +292,7 @@ bool image_is_sframe(const struct image_section *section)
  * By section first, as readelf and libsframe do; a file with section headers but without
  * the section has a PT_GNU_SFRAME that some tool left behind over other bytes.
  */
-bool image_sframe(const struct image *image, const uint8_t **data, size_t *size,
+bool image_linked_sframe(const struct image *image, const uint8_t **data, size_t *size,
     uint64_t *addr, struct err *err)
 {
 	const GElf_Phdr *phdr = segment_find(image, IMAGE_PT_GNU_SFRAME);
@@ -316,13 +300,6 @@ bool image_sframe(const struct image *image, const uint8_t **data, size_t *size,
 	*data = NULL;
 	*size = 0;
 	*addr = 0;
-	if (image->object) {
-		*data = image->object->sframe;
-		*size = image->object->sframe_size;
-		*addr = image->object->sframe_addr;
-		*err = image->object->sframe_err;
-		return err->kind == ERR_NONE;
-	}
 	for (size_t i = 0; i < image->n_sections; i++) {
 		const struct image_section *section = &image->sections[i];
 

@@ -17,8 +17,6 @@
 #include "base/num.h"
 #include "base/rd.h"
 #include "gen/arch/arch.h"
-#include "gen/elf/object/object.h"
-#include "gen/insert/undo.h"
 
 #define EHDR_SIZE 64
 #define PHDR_SIZE 56
@@ -31,33 +29,27 @@
 #define MAX_NAME 4096
 
 /* The mapping is private, so the file does not see what it was before. */
-static bool restore_original(void *map, struct image *image, const struct undo *undo)
+static bool restore_original(
+    void *map, struct image *image, const struct image_from *from)
 {
-	struct undo_range range;
-	size_t pos = 0;
-
-	if (mprotect(map, image->size, PROT_READ | PROT_WRITE) < 0)
+	if (from->n_patches > IMAGE_MAX_RESTORED ||
+	    mprotect(map, image->size, PROT_READ | PROT_WRITE) < 0)
 		return false;
-	undo_apply(undo, map);
-	for (size_t i = 0; i < undo->n_ranges; i++) {
-		if (image->n_restored == IMAGE_MAX_RESTORED ||
-		    !undo_next(undo, &pos, &range))
+	for (size_t i = 0; i < from->n_patches; i++) {
+		const struct image_patch *patch = &from->patches[i];
+		uint8_t *at = (uint8_t *)map + patch->off;
+
+		if (!num_range_inside(patch->off, patch->size, image->size))
 			return false;
+		if (patch->data)
+			memcpy(at, patch->data, patch->size);
+		else
+			memset(at, 0, patch->size);
 		image->restored[image->n_restored++] =
-		    (struct image_range){range.off, range.size};
+		    (struct image_range){patch->off, patch->size};
 	}
 	return mprotect(map, image->size, PROT_READ) == 0;
 }
-
-/* Where the bytes of an image come from: a path, a descriptor, or memory. */
-struct image_from {
-	const char *name;
-	int fd;			      /* duplicated; -1: by path, which name is then */
-	const struct image *original; /* of this image, as undo says; else NULL */
-	const struct undo *undo;
-	const uint8_t *bytes; /* not NULL: these */
-	size_t size;
-};
 
 static bool open_file(const struct image_from *from, struct image *image, struct err *err)
 {
@@ -101,10 +93,10 @@ static bool map_file(const struct image_from *from, struct image *image, struct 
 		return err_set_nomem(err);
 	if (!from->size && !open_file(from, image, err))
 		return false;
-	if (from->undo && from->undo->size > (uint64_t)image->st.st_size)
+	if (from->original_size > (uint64_t)image->st.st_size)
 		return err_set(err, ERR_IO, "shrank while it was read");
-	if (from->undo)
-		image->st.st_size = (off_t)from->undo->size;
+	if (from->original)
+		image->st.st_size = (off_t)from->original_size;
 	if (image->st.st_size < EHDR_SIZE)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "not an ELF file: %jd bytes are less than an ELF header",
@@ -119,7 +111,7 @@ static bool map_file(const struct image_from *from, struct image *image, struct 
 	if (map == MAP_FAILED)
 		return err_set_errno(err, "cannot map");
 	image->bytes = map;
-	if (from->undo && !restore_original(map, image, from->undo))
+	if (from->original && !restore_original(map, image, from))
 		return err_set_errno(err, "cannot map");
 	return true;
 }
@@ -409,69 +401,19 @@ static bool open_checked(
 	image->elf = elf_of(image);
 	if (!image->elf || elf_kind(image->elf) != ELF_K_ELF)
 		return libelf_failed(err, "ELF header");
-	if (!read_segments(image, err) || !read_sections(image, err))
-		return false;
-	return image->ehdr.e_type != ET_REL || object_open(image, err);
+	return read_segments(image, err) && read_sections(image, err);
 }
 
-static bool open_from(const struct image_from *from, struct image *image, struct err *err)
+bool image_load(const struct image_from *from, struct image *image, struct err *err)
 {
 	*image = (struct image){.fd = -1};
 	if (open_checked(from, image, err))
 		return true;
-	image_close(image);
+	image_unload(image);
 	return false;
 }
 
-bool image_open(const char *path, struct image *image, struct err *err)
-{
-	const struct image_from from = {.name = path, .fd = -1};
-
-	return open_from(&from, image, err);
-}
-
-bool image_open_fd(int fd, const char *name, struct image *image, struct err *err)
-{
-	const struct image_from from = {.name = name, .fd = fd};
-
-	if (fd < 0) {
-		errno = EBADF;
-		return err_set_errno(err, "cannot open");
-	}
-	if (!open_from(&from, image, err))
-		return false;
-	image->shared_fd = true;
-	return true;
-}
-
-bool image_open_memory(const void *bytes, size_t size, const char *name,
-    struct image *image, struct err *err)
-{
-	const struct image_from from = {
-	    .name = name, .fd = -1, .bytes = bytes, .size = size};
-
-	if (size < EHDR_SIZE)
-		return err_set(err, ERR_UNSUPPORTED,
-		    "not an ELF file: %zu bytes are less than an ELF header", size);
-	return open_from(&from, image, err);
-}
-
-bool image_open_original(
-    const struct image *of, const struct undo *undo, struct image *image, struct err *err)
-{
-	const struct image_from from = {.name = of->path,
-	    .fd = of->fd,
-	    .original = of,
-	    .undo = undo,
-	    .size = of->fd < 0 ? of->size : 0};
-
-	if (!open_from(&from, image, err))
-		return false;
-	image->shared_fd = of->shared_fd;
-	return true;
-}
-
-void image_close(struct image *image)
+void image_unload(struct image *image)
 {
 	void *map;
 
@@ -484,7 +426,6 @@ void image_close(struct image *image)
 		memcpy(&map, &image->bytes, sizeof(map));
 		munmap(map, image->size);
 	}
-	object_free(image->object);
 	free(image->phdrs);
 	free(image->sections);
 	free(image->path);

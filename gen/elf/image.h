@@ -65,32 +65,35 @@ struct image {
 	struct object *object; /* gen/elf/object/object.h: of an ET_REL file; else NULL */
 };
 
+/* Bytes that stood in the original of an image; borrowed. */
+struct image_patch {
+	uint64_t off;
+	size_t size;
+	const uint8_t *data; /* size bytes, or NULL when all are zero */
+};
+
+/* Where the bytes of an image come from: a path, a descriptor, or memory. All borrowed. */
+struct image_from {
+	const char *name;
+	int fd;		      /* duplicated; -1: name is the path */
+	const uint8_t *bytes; /* not NULL: these, of size */
+	size_t size;
+	/* Not NULL: as this image was before, with original_size bytes and these patches. */
+	const struct image *original;
+	uint64_t original_size;
+	const struct image_patch *patches;
+	size_t n_patches;
+};
+
 /*
- * Opens path read-only and checks it: a regular file, ELF64 of version 1, tables inside
- * the file, a machine this program knows (gen/arch/arch.h) in a byte order that machine has,
+ * Reads the tables and checks them: a regular file, ELF64 of version 1, tables inside the
+ * file, a machine this program knows (gen/arch/arch.h) in a byte order that machine has,
  * not ET_CORE. ERR_IO, ERR_UNSUPPORTED or ERR_MALFORMED with a message that does not
- * repeat the path.
+ * repeat the path. gen/input/ opens and closes images for all others.
  */
-ATTR_MUST_CHECK bool image_open(const char *path, struct image *image, struct err *err);
-
-/* As image_open, of an open descriptor, which stays the caller's. */
-ATTR_MUST_CHECK bool image_open_fd(
-    int fd, const char *name, struct image *image, struct err *err);
-
-/* As image_open, of bytes in memory, which are borrowed and not written to. */
-ATTR_MUST_CHECK bool image_open_memory(const void *bytes, size_t size, const char *name,
-    struct image *image, struct err *err);
-
-/*
- * As image_open, but sees an open image as it was before this program inserted a section:
- * only the first undo->size bytes, with the ranges in undo put back (gen/insert/undo.h). It may
- * be closed before its original; undo then leads nowhere.
- */
-struct undo;
-ATTR_MUST_CHECK bool image_open_original(const struct image *of, const struct undo *undo,
-    struct image *image, struct err *err);
-
-void image_close(struct image *image); /* accepts a zeroed struct */
+ATTR_MUST_CHECK bool image_load(
+    const struct image_from *from, struct image *image, struct err *err);
+void image_unload(struct image *image); /* accepts a zeroed struct */
 
 /* Names end up in messages of one line: those with control characters are passed over,
  * for they are only mischief. */
@@ -117,9 +120,6 @@ bool image_is_sframe(const struct image_section *section);
  */
 const GElf_Phdr *image_code_segment(
     const struct image *image, uint64_t addr, uint64_t len);
-/* Whether there is one, or in an object a section. */
-bool image_is_code(const struct image *image, uint64_t addr, uint64_t len);
-
 /* Whether a section is one of CFI: by name, and not empty; the second type
  * (SHT_X86_64_UNWIND) is what Clang gives it. */
 bool image_is_eh_frame(const struct image_section *section);
@@ -128,20 +128,10 @@ bool image_is_eh_frame(const struct image_section *section);
 ATTR_MUST_CHECK bool image_eh_frame_readable(
     const struct image *image, size_t i, struct err *err);
 
-/*
- * Finds .eh_frame: by section name (PROGBITS or SHT_X86_64_UNWIND), else, without section
- * headers, through PT_GNU_EH_FRAME's eh_frame_ptr up to the end of its segment. *found is
- * false when there is none or it is empty or NOBITS. ERR_MALFORMED when it is not inside
- * the file. hdr_size (may be NULL) gets the bytes of .eh_frame_hdr, 0 without one.
- */
-ATTR_MUST_CHECK bool image_eh_frame(const struct image *image,
+/* Of a linked file: see image_eh_frame and image_sframe (gen/input/input.h). */
+ATTR_MUST_CHECK bool image_linked_eh_frame(const struct image *image,
     struct cfi_section *section, bool *found, uint64_t *hdr_size, struct err *err);
-
-/*
- * Finds an SFrame section: by section (type or name), else by PT_GNU_SFRAME. *data is
- * NULL when there is none.
- */
-ATTR_MUST_CHECK bool image_sframe(const struct image *image, const uint8_t **data,
+ATTR_MUST_CHECK bool image_linked_sframe(const struct image *image, const uint8_t **data,
     size_t *size, uint64_t *addr, struct err *err);
 
 #endif

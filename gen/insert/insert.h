@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where the section goes in the file, and the file with it in. There are several
- * methods (gen/method.h, docs/ARCHITECTURE.md "Insertion"): from padding that is mapped
+ * methods (gen/options/method.h, docs/ARCHITECTURE.md "Insertion"): from padding that is mapped
  * anyway to a new segment above everything. A plan says which method was taken and where
  * all goes. Writing and checking work from the plan alone.
  *
@@ -18,7 +18,7 @@
 #include "base/attr.h"
 #include "base/err.h"
 #include "gen/elf/image.h"
-#include "gen/method.h"
+#include "gen/options/method.h"
 
 /* No such table entry. */
 #define INSERT_NONE SIZE_MAX

@@ -8,7 +8,7 @@
 
 #include "base/num.h"
 
-/* In the order of gen/method.h: what changes least of the file comes first. */
+/* In the order of gen/options/method.h: what changes least of the file comes first. */
 static enum obstacle (*const planners[N_METHODS])(const struct image *image,
     const struct insert_slots *slots, struct insert_plan *plan, struct err *err) = {
     [METHOD_IN_PLACE] = insert_plan_in_place,

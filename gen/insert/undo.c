@@ -185,17 +185,15 @@ bool undo_find(const struct image *image, struct undo *undo, bool *found, struct
 	return true;
 }
 
-void undo_apply(const struct undo *undo, uint8_t *bytes)
+size_t undo_patches(const struct undo *undo, struct image_patch patches[UNDO_MAX_PATCHES])
 {
 	struct undo_range range;
-	size_t pos = 0;
+	size_t pos = 0, n = 0;
 
-	for (size_t i = 0; i < undo->n_ranges && undo_next(undo, &pos, &range); i++) {
-		if (range.data)
-			memcpy(bytes + range.off, range.data, range.size);
-		else
-			memset(bytes + range.off, 0, range.size);
-	}
+	while (
+	    n < undo->n_ranges && n < UNDO_MAX_PATCHES && undo_next(undo, &pos, &range))
+		patches[n++] = (struct image_patch){range.off, range.size, range.data};
+	return n;
 }
 
 static bool write_zeros(int fd, size_t size, uint64_t off, struct err *err)

@@ -46,8 +46,11 @@ ATTR_MUST_CHECK bool undo_find(
 ATTR_MUST_CHECK bool undo_next(
     const struct undo *undo, size_t *pos, struct undo_range *range);
 
-/* Puts the ranges back into the first undo->size bytes of the file, at bytes. */
-void undo_apply(const struct undo *undo, uint8_t *bytes);
+/* The ranges as image_open_original wants them; they borrow the record. Gives their
+ * number. */
+enum { UNDO_MAX_PATCHES = 8 };
+size_t undo_patches(
+    const struct undo *undo, struct image_patch patches[UNDO_MAX_PATCHES]);
 
 /* Writes the original file to fd (open for writing, at offset 0, empty). ERR_IO. */
 ATTR_MUST_CHECK bool undo_write(

@@ -7,8 +7,8 @@
 
 #include "base/attr.h"
 #include "base/err.h"
-#include "gen/elf/image.h"
-#include "gen/options.h"
+#include "gen/input/input.h"
+#include "gen/options/options.h"
 
 /* --dump: the section as text. ERR_NOTHING without one. */
 ATTR_MUST_CHECK bool command_dump(const struct image *image, FILE *out, struct err *err);

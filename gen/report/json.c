@@ -9,7 +9,7 @@
 
 #include "config.h"
 #include "gen/elf/object/object.h"
-#include "gen/refusal.h"
+#include "gen/rows/refusal.h"
 
 /* Bytes that are not UTF-8 (paths and symbol names may be anything) become "?". */
 static json_t *text(const char *bytes)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "gen/elf/object/object.h"
-#include "gen/refusal.h"
+#include "gen/rows/refusal.h"
 
 static double report_ratio(uint64_t part, uint64_t whole)
 {

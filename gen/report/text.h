@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "gen/coverage.h"
+#include "gen/rows/coverage.h"
 #include "sframe/cost.h"
-#include "gen/source.h"
+#include "gen/rows/source.h"
 #include "gen/insert/insert.h"
 #include "sframe/encode.h"
 #include "sframe/compact/compact.h"

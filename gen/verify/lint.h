@@ -12,7 +12,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
-#include "gen/elf/image.h"
+#include "gen/input/input.h"
 #include "sframe/decode.h"
 
 /* Consumers, as bits. */

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "cfi/row.h"
-#include "gen/target.h"
+#include "gen/rows/target.h"
 #include "sframe/model.h"
 
 /* The columns in which an answer can differ. */

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "gen/source.h"
+#include "gen/rows/source.h"
 #include "sframe/decode.h"
 
 /* libdwarf runs each FDE's program once per row; this bounds one FDE to about a second.

@@ -7,8 +7,8 @@
 
 #include "base/attr.h"
 #include "base/err.h"
-#include "gen/elf/image.h"
-#include "gen/options.h"
+#include "gen/input/input.h"
+#include "gen/options/options.h"
 #include "gen/verify/verify.h"
 
 /* Where the bytes of a section are and where they are loaded. Borrows the bytes. */

@@ -5,7 +5,7 @@
 
 #include "cfi/row.h"
 #include "sframe/cursor.h"
-#include "gen/target.h"
+#include "gen/rows/target.h"
 #include "gen/verify/verify.h"
 
 struct verify_run {

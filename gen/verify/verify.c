@@ -10,7 +10,7 @@
 #include "cfi/libdwarf.h"
 #include "gen/verify/meaning.h"
 #include "gen/elf/object/object.h"
-#include "gen/reduce.h"
+#include "gen/rows/reduce.h"
 #include "sframe/check.h"
 
 /* The function's name; for code that has none, such as a PLT, its section's. */

@@ -17,7 +17,7 @@
 #include "base/err.h"
 #include "cfi/frames.h"
 #include "cfi/ranges.h"
-#include "gen/policy.h"
+#include "gen/rows/policy.h"
 #include "sframe/decode.h"
 
 #define VERIFY_MAX_TEXTS 20

@@ -18,10 +18,10 @@
 
 #include "base/wr.h"
 #include "cmd/temporary.h"
-#include "gen/elf/image.h"
+#include "gen/input/input.h"
 #include "base/newfile.h"
 #include "lib/status.h"
-#include "gen/elf/symbols.h"
+#include "gen/input/symbols.h"
 #include "gen/insert/undo.h"
 #include "gen/insert/insert.h"
 

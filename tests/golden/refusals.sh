@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# refusals.sh EH2SFRAME ROOT VECTORS: every refusal of gen/refusal.h has a vector in
+# refusals.sh EH2SFRAME ROOT VECTORS: every refusal of gen/rows/refusal.h has a vector in
 # tests/vectors, which was linked into VECTORS, a counter in the report on it, and a paragraph in
 # the man page; and the man page has no refusal that does not exist.
 set -eu
@@ -12,11 +12,11 @@ complain() {
 	status=1
 }
 
-names=$(sed -n 's/^[[:space:]]*X([A-Z_]*, "\([a-z-]*\)".*/\1/p' "$root/gen/refusal.h")
+names=$(sed -n 's/^[[:space:]]*X([A-Z_]*, "\([a-z-]*\)".*/\1/p' "$root/gen/rows/refusal.h")
 count=$(echo "$names" | wc -l)
-declared=$(grep -c '^[[:space:]]*X(' "$root/gen/refusal.h")
+declared=$(grep -c '^[[:space:]]*X(' "$root/gen/rows/refusal.h")
 if [ "$count" -lt 20 ] || [ "$count" != "$declared" ]; then
-	complain "gen/refusal.h: $count of $declared lines of the table understood"
+	complain "gen/rows/refusal.h: $count of $declared lines of the table understood"
 fi
 paragraphs=$(sed -n '/^# REFUSALS/,/^# LINT/s/^\*\([a-z-]*\)\*$/\1/p' \
 	"$root/docs/eh2sframe.1.scd")

@@ -31,15 +31,18 @@ may base
 may cfi base
 may sframe base
 may sframe/compact base sframe
+may gen/options base sframe/compact
 may gen/arch cfi sframe
-may gen/elf base cfi gen/arch gen/elf/object gen/insert
+may gen/elf base cfi gen/arch
 may gen/elf/object base cfi gen/arch gen/elf sframe
-may gen/insert base gen gen/elf
-may gen/object base gen gen/elf gen/elf/object gen/insert sframe
-may gen/verify base cfi gen gen/elf gen/elf/object sframe sframe/compact
-may gen/report . base gen gen/elf gen/elf/object gen/insert gen/verify sframe sframe/compact
-may gen base cfi sframe sframe/compact gen/arch gen/elf gen/elf/object gen/insert gen/object gen/report gen/verify
-may lib . base gen gen/arch gen/elf/object gen/report gen/verify include
+may gen/input base cfi gen/elf gen/elf/object
+may gen/rows base cfi sframe sframe/compact gen/arch gen/elf/object gen/input gen/options
+may gen/insert base gen/elf gen/options
+may gen/object base gen/elf/object gen/input gen/insert gen/options gen/rows sframe
+may gen/verify base cfi gen/elf/object gen/input gen/options gen/rows sframe sframe/compact
+may gen/report . base gen/elf/object gen/input gen/insert gen/options gen/rows gen/verify sframe sframe/compact
+may gen base sframe gen/input gen/insert gen/object gen/options gen/report gen/rows gen/verify
+may lib . base gen gen/arch gen/elf/object gen/input gen/options gen/report gen/rows gen/verify include
 # The command is a program like any other to the library.
 may cmd/report cmd cmd/batch
 may cmd/batch cmd cmd/report include
@@ -52,7 +55,7 @@ for folder in $(find base cfi sframe gen lib cmd include -name '*.[ch]' -exec di
 done
 # The public header stands alone.
 if grep -nE '#[[:space:]]*include[[:space:]]*<(lib[a-z]*/|gelf|jansson)' include/*.h; then status=1; fi
-users=$(grep -rlE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include.*[</]libdwarf' \
+users=$(grep -rlE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include[[:space:]]*<[^>]*libdwarf' \
 	base cfi sframe gen lib cmd include tests examples)
 [ "$users" = cfi/libdwarf_internal.h ] || { echo "libdwarf is included by: $users"; status=1; }
 exit $status

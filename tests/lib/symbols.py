@@ -92,7 +92,7 @@ def main():
     check(not unsaid, "constants that the manual page leaves out: %s" % " ".join(unsaid))
     said = set(re.findall(r"\bEH2SFRAME_[A-Z0-9_]+\b", page)) - set(constants)
     check(not said, "constants that only the manual page has: %s" % " ".join(sorted(said)))
-    options = read(root, "gen/options.c")
+    options = read(root, "gen/options/options.c")
     table = re.findall(r'^\s+\{"([a-z-]+)", OPTION_', options, flags=re.M)
     words = re.search(r"without the dashes:(.*?)\. value is", read(root, "include/eh2sframe.h"), re.S)
     same(table, re.findall(r"[a-z]+(?:-[a-z]+)*", words.group(1)), "options in the header")

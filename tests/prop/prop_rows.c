@@ -12,9 +12,9 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "gen/collect.h"
-#include "gen/optimize.h"
-#include "gen/plt.h"
+#include "gen/rows/collect.h"
+#include "gen/rows/optimize.h"
+#include "gen/rows/plt.h"
 #include "gen/verify/verify.h"
 #include "sframe/check.h"
 #include "sframe/encode.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The PLT templates of every machine: what gen/plt.c takes for granted of them. */
+/* The PLT templates of every machine: what gen/rows/plt.c takes for granted of them. */
 #include <stdbool.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* Opening and looking into files: the good one, each single damage, every length. */
 #include "tests/unit/unit.h"
 
-#include "gen/elf/symbols.h"
+#include "gen/input/symbols.h"
 #include "tests/unit/test_image_fixture.h"
 
 static struct wr file;

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/wr.h"
-#include "gen/elf/image.h"
+#include "gen/input/input.h"
 
 enum {
 	FIX_PHDRS = 64,

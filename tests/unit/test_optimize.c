@@ -5,7 +5,7 @@
  */
 #include <elf.h>
 
-#include "gen/optimize.h"
+#include "gen/rows/optimize.h"
 #include "tests/unit/test_sframe_fixture.h"
 
 enum {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/reduce.h"
+#include "gen/rows/reduce.h"
 #include "tests/unit/unit.h"
 
 enum { SP = 7, FP = 6, RA = 16, R10 = 10 };

@@ -5,7 +5,7 @@
  * row may be.
  */
 #include "gen/verify/meaning.h"
-#include "gen/reduce.h"
+#include "gen/rows/reduce.h"
 #include "sframe/encode.h"
 #include "tests/unit/unit.h"
 

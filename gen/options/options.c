@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names and values to options. The table of names is the only place that lists them. */
-#include "gen/options.h"
+#include "gen/options/options.h"
 
 #include <errno.h>
 #include <locale.h>

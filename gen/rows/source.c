@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads what a conversion and a proof both start from. */
-#include "gen/source.h"
+#include "gen/rows/source.h"
 
 #include <inttypes.h>
 

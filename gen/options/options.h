@@ -9,7 +9,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
-#include "gen/method.h"
+#include "gen/options/method.h"
 #include "base/newfile.h"
 
 enum witness {

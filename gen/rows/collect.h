@@ -8,8 +8,8 @@
 #include "base/err.h"
 #include "cfi/frames.h"
 #include "cfi/ranges.h"
-#include "gen/coverage.h"
-#include "gen/policy.h"
+#include "gen/rows/coverage.h"
+#include "gen/rows/policy.h"
 #include "sframe/model.h"
 
 /*

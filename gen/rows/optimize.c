@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What the optimiser of the format has to be told about the file. */
-#include "gen/optimize.h"
+#include "gen/rows/optimize.h"
 
 #include <stdlib.h>
 
 #include "base/vec.h"
 #include "gen/arch/arch.h"
-#include "gen/padding.h"
+#include "gen/rows/padding.h"
 
 struct ranges {
 	struct sf_compact_range *list; /* owned */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of functions by address, from .symtab, else .dynsym, demangled by libiberty. */
-#ifndef GEN_ELF_SYMBOLS_H
-#define GEN_ELF_SYMBOLS_H
+#ifndef GEN_INPUT_SYMBOLS_H
+#define GEN_INPUT_SYMBOLS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/attr.h"
 #include "base/err.h"
-#include "gen/elf/image.h"
+#include "gen/input/input.h"
 
 struct symbol {
 	uint64_t addr, size; /* bytes */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Function names: read once into a sorted list, of one address the best name last. */
-#include "gen/elf/symbols.h"
+#include "gen/input/symbols.h"
 
 #include <setjmp.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The words for each refusal. */
-#include "gen/refusal.h"
+#include "gen/rows/refusal.h"
 
 #include <assert.h>
 

@@ -6,9 +6,9 @@
 #include "base/attr.h"
 #include "base/err.h"
 #include "cfi/ranges.h"
-#include "gen/coverage.h"
-#include "gen/elf/image.h"
-#include "gen/options.h"
+#include "gen/rows/coverage.h"
+#include "gen/input/input.h"
+#include "gen/options/options.h"
 #include "sframe/compact/compact.h"
 
 /* Borrows everything. */

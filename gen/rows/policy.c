@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Refusals that concern an FDE as a whole. */
-#include "gen/policy.h"
+#include "gen/rows/policy.h"
 
 #include <fnmatch.h>
 

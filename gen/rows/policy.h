@@ -5,10 +5,10 @@
 
 #include "cfi/frames.h"
 #include "gen/arch/arch.h"
-#include "gen/elf/image.h"
-#include "gen/options.h"
-#include "gen/refusal.h"
-#include "gen/elf/symbols.h"
+#include "gen/input/input.h"
+#include "gen/options/options.h"
+#include "gen/rows/refusal.h"
+#include "gen/input/symbols.h"
 
 /* Borrows everything. */
 struct policy {

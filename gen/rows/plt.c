@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* PLT rows: periodic ones from CFI, template ones from the stubs' bytes. */
-#include "gen/plt.h"
+#include "gen/rows/plt.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* CFI rules to SFrame locations, or a named refusal. */
-#include "gen/reduce.h"
+#include "gen/rows/reduce.h"
 
 #include <assert.h>
 

@@ -10,8 +10,8 @@
 #include "base/attr.h"
 #include "base/err.h"
 #include "cfi/row.h"
-#include "gen/refusal.h"
-#include "gen/target.h"
+#include "gen/rows/refusal.h"
+#include "gen/rows/target.h"
 #include "sframe/model.h"
 
 /*

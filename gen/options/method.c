@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The words for methods and obstacles, from the same tables as their values. */
-#include "gen/method.h"
+#include "gen/options/method.h"
 
 const char *method_name(enum method method)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The account of a conversion. */
-#include "gen/coverage.h"
+#include "gen/rows/coverage.h"
 
 #include <stdlib.h>
 #include <string.h>

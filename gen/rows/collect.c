@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs interpreter and reducer over every range and keeps the account. */
-#include "gen/collect.h"
+#include "gen/rows/collect.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include "base/vec.h"
 #include "cfi/interp.h"
 #include "cfi/program_cache.h"
-#include "gen/plt.h"
-#include "gen/reduce.h"
+#include "gen/rows/plt.h"
+#include "gen/rows/reduce.h"
 
 /*
  * An instruction gives at most one row, so rows are fewer than bytes of .eh_frame, but

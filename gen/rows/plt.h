@@ -15,10 +15,10 @@
 #include "cfi/row.h"
 #include "gen/arch/arch.h"
 #include "cfi/ranges.h"
-#include "gen/coverage.h"
-#include "gen/elf/image.h"
-#include "gen/policy.h"
-#include "gen/reduce.h"
+#include "gen/rows/coverage.h"
+#include "gen/input/input.h"
+#include "gen/rows/policy.h"
+#include "gen/rows/reduce.h"
 #include "sframe/model.h"
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Knows padding by its bytes. */
-#include "gen/padding.h"
+#include "gen/rows/padding.h"
 
 #include <string.h>
 

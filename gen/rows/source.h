@@ -8,10 +8,10 @@
 #include "base/err.h"
 #include "cfi/frames.h"
 #include "cfi/ranges.h"
-#include "gen/elf/image.h"
-#include "gen/options.h"
-#include "gen/policy.h"
-#include "gen/elf/symbols.h"
+#include "gen/input/input.h"
+#include "gen/options/options.h"
+#include "gen/rows/policy.h"
+#include "gen/input/symbols.h"
 
 struct source {
 	const struct arch *arch;

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
-#include "gen/refusal.h"
+#include "gen/rows/refusal.h"
 
 struct coverage_gap {
 	uint64_t start, end; /* addresses; end is exclusive */
