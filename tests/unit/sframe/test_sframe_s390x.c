@@ -4,7 +4,7 @@
  * padding word, and version 2 has registers in words where version 3 has flexible rows.
  */
 #include "sframe/check.h"
-#include "tests/unit/test_sframe_fixture.h"
+#include "tests/unit/sframe/test_sframe_fixture.h"
 
 enum {
 	ADDR = 0x1000,

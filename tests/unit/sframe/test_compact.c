@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "sframe/compact/compact.h"
-#include "tests/unit/test_sframe_random.h"
+#include "tests/unit/sframe/test_sframe_random.h"
 
 enum { MAX_TAKEN = 4, MAX_ELEMENTS = 11, BASE = 0x4000 };
 
@@ -482,8 +482,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("fuse");
-	TCase *tests = tcase_create("fuse");
+	Suite *suite = suite_create("compact");
+	TCase *tests = tcase_create("compact");
 
 	tcase_set_timeout(tests, 100);
 	tcase_add_loop_test(tests, every_answer_and_limit, 0, 700);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Version 1: its bytes, and PLTs, for which it has no words of their own. */
 #include "sframe/check.h"
-#include "tests/unit/test_sframe_random.h"
+#include "tests/unit/sframe/test_sframe_random.h"
 
 enum { ADDR = 0x2188, AMD64 = SFRAME_ABI_AMD64_ENDIAN_LITTLE };
 

@@ -8,8 +8,8 @@
 
 #include "gen/arch/arch.h"
 #include "gen/verify/verify.h"
-#include "tests/unit/test_cfi_build.h"
-#include "tests/unit/test_sframe_fixture.h"
+#include "tests/unit/cfi/test_cfi_build.h"
+#include "tests/unit/sframe/test_sframe_fixture.h"
 
 enum { N = 3, ADDR = 0x2000, SPACING = 32 };
 

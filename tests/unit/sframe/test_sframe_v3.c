@@ -2,7 +2,7 @@
 /* Version 3: its bytes, limits, and what its reader takes. */
 #include "sframe/check.h"
 #include "sframe/print.h"
-#include "tests/unit/test_sframe_fixture.h"
+#include "tests/unit/sframe/test_sframe_fixture.h"
 
 enum {
 	ADDR = 0x20f4,

@@ -3,7 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "gen/elf/symbols.h"
-#include "tests/unit/test_image_fixture.h"
+#include "tests/unit/gen/test_image_fixture.h"
 
 static struct wr file;
 static struct image image;

@@ -6,7 +6,7 @@
 #include "cfi/frames.h"
 #include "cfi/interp.h"
 #include "cfi/pointer.h"
-#include "tests/unit/test_cfi_build.h"
+#include "tests/unit/cfi/test_cfi_build.h"
 #include "tests/unit/unit.h"
 
 /* rsp + 8 + ((rip & 15) >= 11) * 8, as in GNU ld's PLT */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A small program made by hand, to be damaged at known places. */
-#ifndef TESTS_UNIT_TEST_IMAGE_FIXTURE_H
-#define TESTS_UNIT_TEST_IMAGE_FIXTURE_H
+#ifndef TESTS_UNIT_GEN_TEST_IMAGE_FIXTURE_H
+#define TESTS_UNIT_GEN_TEST_IMAGE_FIXTURE_H
 
 #include <check.h>
 #include <elf.h>

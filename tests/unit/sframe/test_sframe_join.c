@@ -3,7 +3,7 @@
  */
 #include "sframe/check.h"
 #include "sframe/join.h"
-#include "tests/unit/test_sframe_fixture.h"
+#include "tests/unit/sframe/test_sframe_fixture.h"
 
 enum { FIRST = 0x1000, SECOND = 0x9000, WHOLE = 0x20000, FUNCS = 3 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions of a model that have the same rows: stored once, unless more is said of one
  * of them than of the other. */
-#include "tests/unit/test_sframe_fixture.h"
+#include "tests/unit/sframe/test_sframe_fixture.h"
 
 enum { ADDR = 0x2000, START = 0x1000, SIZE = 32, N = 4 };
 

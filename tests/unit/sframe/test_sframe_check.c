@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "sframe/check.h"
-#include "tests/unit/test_sframe_fixture.h"
+#include "tests/unit/sframe/test_sframe_fixture.h"
 
 enum {
 	ADDR = 0x2000,

@@ -3,7 +3,7 @@
  * What each version can say on each ABI: asked, and tried. Every name of a refusal is
  * here.
  */
-#include "tests/unit/test_sframe_random.h"
+#include "tests/unit/sframe/test_sframe_random.h"
 
 enum {
 	BE = SFRAME_ABI_AARCH64_ENDIAN_BIG,

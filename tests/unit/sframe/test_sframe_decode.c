@@ -7,7 +7,7 @@
 
 #include "sframe/check.h"
 #include "sframe/print.h"
-#include "tests/unit/test_sframe_random.h"
+#include "tests/unit/sframe/test_sframe_random.h"
 
 enum { N_SEEDS = 200, SECTION_ADDR = 0x40002188 };
 

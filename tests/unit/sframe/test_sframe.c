@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "tests/unit/test_sframe_fixture.h"
+#include "tests/unit/sframe/test_sframe_fixture.h"
 
 static const uint8_t plt_header[] = {0xe2, 0xde, 2, 5, 3, 0, 0xf8, 0, 8, 0, 0, 0, 0x1a, 0,
 	0, 0, 0x5a, 0, 0, 0, 0, 0, 0, 0, 0xa0, 0, 0, 0};

@@ -10,7 +10,7 @@
 #include "cfi/frames.h"
 #include "cfi/interp.h"
 #include "cfi/witness.h"
-#include "tests/unit/test_cfi_build.h"
+#include "tests/unit/cfi/test_cfi_build.h"
 #include "tests/unit/unit.h"
 
 #define N_MUTANTS 6000

@@ -6,7 +6,7 @@
 #include <elf.h>
 
 #include "gen/optimize.h"
-#include "tests/unit/test_sframe_fixture.h"
+#include "tests/unit/sframe/test_sframe_fixture.h"
 
 enum {
 	BASE = 0x4000,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "sframe/sweep.h"
-#include "tests/unit/test_sframe_fixture.h"
+#include "tests/unit/sframe/test_sframe_fixture.h"
 
 enum { BASE = 0x1000, SPACE = 400, ADDR = 0x9000, NO_ROW = -1 };
 

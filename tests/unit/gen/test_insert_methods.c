@@ -6,7 +6,7 @@
  */
 #include "tests/unit/unit.h"
 
-#include "tests/unit/test_write_fixture.h"
+#include "tests/unit/gen/test_insert_fixture.h"
 
 enum {
 	N_PHDRS = 8,
@@ -296,8 +296,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("write_methods");
-	TCase *tcase = tcase_create("write_methods");
+	Suite *suite = suite_create("insert_methods");
+	TCase *tcase = tcase_create("insert_methods");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, slack);

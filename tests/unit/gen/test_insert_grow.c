@@ -5,7 +5,7 @@
  */
 #include "tests/unit/unit.h"
 
-#include "tests/unit/test_write_fixture.h"
+#include "tests/unit/gen/test_insert_fixture.h"
 
 enum {
 	N_PHDRS = 6,
@@ -352,8 +352,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("write_grow");
-	TCase *tcase = tcase_create("write_grow");
+	Suite *suite = suite_create("insert_grow");
+	TCase *tcase = tcase_create("insert_grow");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, grow);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Planning, writing, checking and undoing on files in memory, for the tests of the methods.
  */
-#ifndef TESTS_UNIT_TEST_WRITE_FIXTURE_H
-#define TESTS_UNIT_TEST_WRITE_FIXTURE_H
+#ifndef TESTS_UNIT_GEN_TEST_INSERT_FIXTURE_H
+#define TESTS_UNIT_GEN_TEST_INSERT_FIXTURE_H
 
 #include "gen/insert/undo.h"
 #include "gen/insert/insert.h"
-#include "tests/unit/test_image_fixture.h"
+#include "tests/unit/gen/test_image_fixture.h"
 
 #define PAYLOAD_SIZE 300
 

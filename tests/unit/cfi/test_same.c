@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* FDEs with the same instructions: who counts as the same, and what may be moved. */
 #include "cfi/same.h"
-#include "tests/unit/test_cfi_build.h"
+#include "tests/unit/cfi/test_cfi_build.h"
 #include "tests/unit/unit.h"
 
 static struct wr wr;

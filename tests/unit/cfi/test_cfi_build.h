@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* For the unit tests: .eh_frame records written into a buffer. */
-#ifndef TESTS_UNIT_TEST_CFI_BUILD_H
-#define TESTS_UNIT_TEST_CFI_BUILD_H
+#ifndef TESTS_UNIT_CFI_TEST_CFI_BUILD_H
+#define TESTS_UNIT_CFI_TEST_CFI_BUILD_H
 
 #include <string.h>
 

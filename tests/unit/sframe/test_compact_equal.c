@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "sframe/compact/compact.h"
-#include "tests/unit/test_sframe_fixture.h"
+#include "tests/unit/sframe/test_sframe_fixture.h"
 
 enum { BASE = 0x4000, SIZE = 0x10 };
 
@@ -243,8 +243,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("fuse_equal");
-	TCase *tests = tcase_create("fuse_equal");
+	Suite *suite = suite_create("compact_equal");
+	TCase *tests = tcase_create("compact_equal");
 
 	tcase_add_loop_test(tests, pairs, 0, N_PAIRS);
 	tcase_add_test(tests, taken);

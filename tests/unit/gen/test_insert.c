@@ -3,8 +3,8 @@
  * notice. */
 #include "tests/unit/unit.h"
 
-#include "tests/unit/test_image_fixture.h"
-#include "tests/unit/test_write_fixture.h"
+#include "tests/unit/gen/test_image_fixture.h"
+#include "tests/unit/gen/test_insert_fixture.h"
 
 static void setup(void)
 {
@@ -163,8 +163,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("write");
-	TCase *tcase = tcase_create("write");
+	Suite *suite = suite_create("insert");
+	TCase *tcase = tcase_create("insert");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, layout);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks of rows that are stored once, and by whom. */
-#include "tests/unit/test_sframe_fixture.h"
+#include "tests/unit/sframe/test_sframe_fixture.h"
 
 /*
  * Equal rows are stored once, each function still reads its own, and the counts say so.

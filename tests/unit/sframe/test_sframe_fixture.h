@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Models and section bytes that the tests of the SFrame layer share. */
-#ifndef TESTS_UNIT_TEST_SFRAME_FIXTURE_H
-#define TESTS_UNIT_TEST_SFRAME_FIXTURE_H
+#ifndef TESTS_UNIT_SFRAME_TEST_SFRAME_FIXTURE_H
+#define TESTS_UNIT_SFRAME_TEST_SFRAME_FIXTURE_H
 
 #include <string.h>
 

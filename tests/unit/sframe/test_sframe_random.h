@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Random models that a version can say on an ABI, the same on every machine. */
-#ifndef TESTS_UNIT_TEST_SFRAME_RANDOM_H
-#define TESTS_UNIT_TEST_SFRAME_RANDOM_H
+#ifndef TESTS_UNIT_SFRAME_TEST_SFRAME_RANDOM_H
+#define TESTS_UNIT_SFRAME_TEST_SFRAME_RANDOM_H
 
-#include "tests/unit/test_sframe_fixture.h"
+#include "tests/unit/sframe/test_sframe_fixture.h"
 
 /* xorshift64*; the state must not be 0. */
 struct prng {

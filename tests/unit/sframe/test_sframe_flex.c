@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Version 3's flexible functions: their words, and what its reader refuses. */
 #include "sframe/check.h"
-#include "tests/unit/test_sframe_fixture.h"
+#include "tests/unit/sframe/test_sframe_fixture.h"
 
 enum {
 	ADDR = 0x20f4,
