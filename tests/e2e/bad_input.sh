@@ -4,7 +4,7 @@
 #
 #     bad_input.sh EH2SFRAME DIRECTORY
 #
-# DIRECTORY holds the sources of damaged .eh_frame sections (bad_input_*.S) and ../vectors/raw.h.
+# DIRECTORY holds the sources of damaged .eh_frame sections (bad_input_*.S) and ../vectors/rows/raw.h.
 eh2sframe=$1
 src=$2
 # shellcheck source-path=SCRIPTDIR source=cli_lib.sh

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * As plt_a64, big-endian: the instructions are the same bytes.
+ * As a64.S, big-endian: the instructions are the same bytes.
  * plt: .plt+0 size=32: 0 sp+0, 4 sp+16 c-8
  * plt: .plt+32 size=32 rep=16: 0 sp+0
  * plt: .plt+64 size=32: 0 sp+0, 4 sp+16

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * As plt_got.S, with -z ibtplt.
+ * As got.S, with -z ibtplt.
  * plt: .plt+0 size=16: 0 sp+16, 6 sp+24
  * plt: .plt.got+0 size=32 rep=16: 0 sp+8
  */
