@@ -19,8 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import readelf_rows  # noqa: E402
+import readelf_rows
 
 FUNC = re.compile(r"    func idx \[\d+\]: pc = 0x([0-9a-f]+), size = (\d+) bytes")
 ROW = re.compile(r"    ([0-9a-f]{16})  (\S+) +(\S+) +(\S+?)(\[s\])?$")

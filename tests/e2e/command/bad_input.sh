@@ -4,11 +4,11 @@
 #
 #     bad_input.sh EH2SFRAME DIRECTORY
 #
-# DIRECTORY holds the sources of damaged .eh_frame sections (bad_input_*.S) and ../vectors/rows/raw.h.
+# DIRECTORY holds the sources of damaged .eh_frame sections (bad_input_*.S) and ../../vectors/rows/raw.h.
 eh2sframe=$1
 src=$2
-# shellcheck source-path=SCRIPTDIR source=cli_lib.sh
-. "$src/cli_lib.sh"
+# shellcheck source-path=SCRIPTDIR/../../shared source=cli_lib.sh
+. "$src/../../shared/cli_lib.sh"
 
 cat >prog.c <<'C'
 #include <stdio.h>

@@ -214,7 +214,7 @@ def check_gone():
 def check_whole():
     """What can be said in part is left out whole, and counted under its first reason."""
     made = run("gcc", "-O1", "-mstackrealign", "-c", "-o", "part.o",
-               os.path.join(folder, "gsframe_prog.c"))
+               os.path.join(folder, "../convert/gsframe_prog.c"))
     check(made.returncode == 0, "compiled", made.stderr)
     size = next(int(line.split()[2]) for line in run("readelf", "-sW", "part.o").stdout.splitlines()
                 if line.endswith(" main"))
@@ -228,8 +228,7 @@ def check_whole():
         check(proof.returncode == 0 and ("<main>" in proof.stdout) == (not whole),
               f"v{version}: and said to be missing" if not whole else f"v{version}: none missing",
               proof.stdout)
-    made = run("gcc", "-I" + os.path.join(folder, "..", "vectors"), "-c", "-o", "overlap.o",
-               os.path.join(folder, "..", "vectors", "refuse_overlap.S"))
+    made = run("gcc", "-c", "-o", "overlap.o", os.path.join(folder, "../../vectors/refuse/overlap.S"))
     made = run(tool, "-v", "--report", "overlap.o")
     check("2 with CFI, 0 with rows, 2 with gaps" in made.stdout and "covered (0.00%)" in made.stdout,
           "two FDEs for the same code: neither is taken", made.stdout)

@@ -16,12 +16,10 @@ import struct
 import sys
 import tempfile
 
+from sframe_text import Section
 from tap import check, plan, run, skip
 
 tool, sources = sys.argv[1], sys.argv[2]
-sys.path.insert(0, os.path.join(sources, "../oracle"))
-from sframe_text import Section  # noqa: E402
-
 
 # Prefix of the binutils, byte order, emulator, source, versions, ABI, page sizes to link for.
 MACHINES = {

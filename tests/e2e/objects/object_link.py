@@ -13,13 +13,12 @@ import shutil
 import sys
 import tempfile
 
+from binutils import merged
 from object_lib import simple
+from sframe_text import Section
 from tap import check, must, plan, run, skip
 
 tool, folder = sys.argv[1], sys.argv[2]
-sys.path.insert(0, os.path.join(folder, "..", "oracle"))
-from binutils import merged  # noqa: E402
-from sframe_text import Section  # noqa: E402
 
 FORMAT = merged()
 

@@ -13,12 +13,11 @@ import re
 import sys
 import tempfile
 
+import section_rows
+from sframe_text import Section
 from tap import check, plan, run
 
 TOOL, SOURCE = sys.argv[1], sys.argv[2]
-sys.path.insert(0, os.path.join(SOURCE, "tests/oracle"))
-import section_rows  # noqa: E402
-from sframe_text import Section  # noqa: E402
 
 ARM, Z = "aarch64-linux-gnu-gcc", "s390x-linux-gnu-gcc"
 # How called, the compiler, its options; what is signed, and by which key.

@@ -5,8 +5,8 @@
 #     cli.sh EH2SFRAME DIRECTORY
 eh2sframe=$1
 src=$2
-# shellcheck source-path=SCRIPTDIR source=cli_lib.sh
-. "$src/cli_lib.sh"
+# shellcheck source-path=SCRIPTDIR/../../shared source=cli_lib.sh
+. "$src/../../shared/cli_lib.sh"
 
 cat >prog.c <<'C'
 #include <stdio.h>
@@ -86,7 +86,7 @@ is 'knows the option' one_line 'eh2sframe: --dump=3: --dump takes no value'
 status_is '--help' 0 --help
 is '--help goes to standard output' grep -q '^Usage: eh2sframe' .stdout
 grep -o -- '--[a-z-]*' .stdout | sort -u >in-help
-man=$src/../../docs/eh2sframe.1.scd
+man=$src/../../../docs/eh2sframe.1.scd
 sed 's/\\//g; s/objcopy --add-section//' "$man" | grep -o -- '--[a-z-]*' | sort -u >in-man
 is 'the manual page and --help name the same options' diff in-help in-man
 status_is '--version' 0 --version

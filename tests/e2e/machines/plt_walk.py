@@ -13,12 +13,10 @@ import shutil
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "../oracle")]
-from gdbstub import Program  # noqa: E402
-from binutils import readable, release  # noqa: E402
-from sframe_text import Section  # noqa: E402
-from tap import must  # noqa: E402
+from binutils import readable, release
+from gdbstub import Program
+from sframe_text import Section
+from tap import must
 
 tool, source, machine, linker = sys.argv[1:]
 

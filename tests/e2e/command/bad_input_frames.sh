@@ -8,7 +8,7 @@ assemble() {
 	local name=$1
 	shift
 	gcc -nostdlib -static -Wl,--build-id=none -Wl,--no-eh-frame-hdr -Wl,--no-warn-rwx-segments \
-		-Wl,-e,func -I "$src/../vectors/rows" "$@" -o "$name.linked" "$src/bad_input_$name.S" &&
+		-Wl,-e,func -I "$src/../../vectors/rows" "$@" -o "$name.linked" "$src/bad_input_$name.S" &&
 		objcopy --rename-section .cfi_bytes=.eh_frame "$name.linked" "$name" &&
 		rm "$name.linked"
 }

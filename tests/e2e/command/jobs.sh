@@ -5,8 +5,8 @@
 #
 #     jobs.sh EH2SFRAME
 eh2sframe=$(realpath "$1")
-# shellcheck source-path=SCRIPTDIR source=tap.sh
-. "$(dirname "$(realpath "$0")")/tap.sh"
+# shellcheck source-path=SCRIPTDIR/../../shared source=tap.sh
+. "$(dirname "$(realpath "$0")")/../../shared/tap.sh"
 
 for lib in libcrypto.so.3 libstdc++.so.6; do
 	file=/usr/lib/x86_64-linux-gnu/$lib

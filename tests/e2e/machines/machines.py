@@ -17,12 +17,11 @@ import os
 import sys
 import tempfile
 
+import readelf_rows
+import section_rows
 from tap import check, plan, run
 
 SOURCE = sys.argv[3]
-sys.path.insert(0, os.path.join(SOURCE, "tests/oracle"))
-import readelf_rows  # noqa: E402
-import section_rows  # noqa: E402
 
 VERSIONS = {"arm64": (1, 2, 3), "s390x": (2, 3)}
 # How many files, the largest first; of those at least so many convert, one with so much code.
@@ -84,7 +83,7 @@ def convert(job):
 
 def fetch(arch, which, cache):
     """The root of the packages. Ends the test when there is no network."""
-    script = os.path.join(SOURCE, "tests/e2e/machines_fetch.sh")
+    script = os.path.join(SOURCE, "tests/e2e/machines/machines_fetch.sh")
     done = run(script, arch, which, cache)
     if done.returncode == 77:
         print("1..0 # SKIP", done.stdout.strip())

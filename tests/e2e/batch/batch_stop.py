@@ -30,7 +30,7 @@ from batch_lib import (
 from tap import check, plan, skip
 
 TOOL = os.path.realpath(sys.argv[1])
-SHIM = os.path.join(os.path.dirname(os.path.realpath(sys.argv[0])), "cli_shim.c")
+SHIM = os.path.join(os.path.dirname(os.path.realpath(sys.argv[0])), "../../shared/cli_shim.c")
 MOMENTS = int(sys.argv[2]) if len(sys.argv) > 2 else 60
 
 

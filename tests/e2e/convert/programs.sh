@@ -4,8 +4,8 @@
 #
 #     programs.sh EH2SFRAME
 eh2sframe=$(realpath "$1")
-# shellcheck source-path=SCRIPTDIR source=tap.sh
-. "$(dirname "$(realpath "$0")")/tap.sh"
+# shellcheck source-path=SCRIPTDIR/../../shared source=tap.sh
+. "$(dirname "$(realpath "$0")")/../../shared/tap.sh"
 
 # NAME PROGRAM ARGUMENT...: converts PROGRAM and compares what both print and return. %s in an
 # argument is the program's own path.

@@ -13,13 +13,12 @@ import shutil
 import sys
 import tempfile
 
+import binutils
 from object_lib import simple
+from sframe_text import Section
 from tap import check, must, plan, run, skip
 
 tool, folder = os.path.realpath(sys.argv[1]), os.path.realpath(sys.argv[2])
-sys.path.insert(0, os.path.join(folder, "..", "oracle"))
-import binutils  # noqa: E402
-from sframe_text import Section  # noqa: E402
 
 FORMAT = binutils.merged()
 

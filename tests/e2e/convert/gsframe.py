@@ -13,11 +13,10 @@ import re
 import sys
 import tempfile
 
+from sframe_text import Section
 from tap import check, plan, run
 
 tool, folder = sys.argv[1], sys.argv[2]
-sys.path.insert(0, os.path.join(folder, "..", "oracle"))
-from sframe_text import Section  # noqa: E402
 
 # Of the PLTs, ld gives .plt.got no row, and with IBT an old row to what another layout had there.
 LAZY, IBT = "-Wl,-z,lazy", "-Wl,-z,lazy,-z,ibtplt"

@@ -12,12 +12,11 @@ import struct
 import sys
 import tempfile
 
+from binutils import merged
+from sframe_text import Section
 from tap import check, must, plan, run, skip
 
 tool, folder = sys.argv[1], sys.argv[2]
-sys.path.insert(0, os.path.join(folder, "..", "oracle"))
-from binutils import merged  # noqa: E402
-from sframe_text import Section  # noqa: E402
 
 MODULE = r"""
 #define SECTION(name) __attribute__((section(name), noinline, used))

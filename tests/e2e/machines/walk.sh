@@ -8,8 +8,8 @@
 # shellcheck disable=SC2154,SC2317 # cli_lib.sh's; what is() calls
 eh2sframe=$1 src=$(readlink -f "$2")
 mkdir -p "$3" && cache=$(readlink -f "$3")
-# shellcheck source-path=SCRIPTDIR source=cli_lib.sh
-. "$src/cli_lib.sh"
+# shellcheck source-path=SCRIPTDIR/../../shared source=cli_lib.sh
+. "$src/../../shared/cli_lib.sh"
 unset LD_LIBRARY_PATH LD_PRELOAD
 # glibc's CFI of AArch64's _dl_runtime_resolve takes no account of the 16 bytes that PLT0 pushed: the
 # RA is found, the caller's SP is not, and libgcc's unwinder crashes there when a timer strikes.

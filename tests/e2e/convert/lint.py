@@ -226,7 +226,7 @@ def main():
     consumers = {1: ["libsframe"], 2: ["kernel", "glibc", "libsframe", "all"],
                  3: ["kernel", "libsframe"]}
     with tempfile.TemporaryDirectory() as work:
-        source = os.path.join(root, "tests/e2e/gsframe_prog.c")
+        source = os.path.join(root, "tests/e2e/convert/gsframe_prog.c")
         plain = os.path.join(work, "plain")
         made = run("gcc", "-fuse-ld=bfd", "-O2", "-Wl,-z,lazy", "-o", plain, source)
         check(made.returncode == 0, "compiled", made.stderr)

@@ -101,7 +101,7 @@ case $? in
 esac
 
 ### Calls that fail or never return, one by one.
-if ! gcc -shared -fPIC -O1 -o shim.so "$src/cli_shim.c" -ldl 2>shim.log; then
+if ! gcc -shared -fPIC -O1 -o shim.so "$src/../../shared/cli_shim.c" -ldl 2>shim.log; then
 	not_ok 'the shim' "$(cat shim.log)"
 	return
 fi

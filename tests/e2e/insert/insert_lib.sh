@@ -3,8 +3,8 @@
 # The caller has set: raw (the driver), src (this directory).
 raw=$(realpath "$raw") src=$(realpath "$src")
 CC="${CC:-gcc} -D_GNU_SOURCE"
-# shellcheck source-path=SCRIPTDIR source=tap.sh
-. "$src/tap.sh"
+# shellcheck source-path=SCRIPTDIR/../../shared source=tap.sh
+. "$src/../../shared/tap.sh"
 
 # run PROGRAM ARGS...: its output and status, bounded in time.
 run() { timeout 30 "$@" 2>&1; echo "status $?"; }

@@ -7,8 +7,8 @@
 # shellcheck disable=SC2016,SC2317 # other shells' words; what is() calls
 eh2sframe=$1 src=$(readlink -f "$2")
 mkdir -p "$3" && cache=$(readlink -f "$3")
-# shellcheck source-path=SCRIPTDIR source=cli_lib.sh
-. "$src/cli_lib.sh"
+# shellcheck source-path=SCRIPTDIR/../../shared source=cli_lib.sh
+. "$src/../../shared/cli_lib.sh"
 unset LD_LIBRARY_PATH LD_PRELOAD PYTHONPATH PERL5LIB
 export TZ=UTC PYTHONDONTWRITEBYTECODE=1 HOME=$scratch
 
