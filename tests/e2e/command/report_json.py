@@ -7,19 +7,11 @@
 
 import json
 import os
-import re
 import sys
 import tempfile
 
+from elf_text import sections
 from tap import check, plan, run
-
-
-def section_size(path, name):
-    for line in run("readelf", "-SW", path).stdout.splitlines():
-        match = re.search(r"\]\s+(\S+)\s+\S+\s+[0-9a-f]+\s+[0-9a-f]+\s+([0-9a-f]+)", line)
-        if match and match.group(1) == name:
-            return int(match.group(2), 16)
-    return None
 
 
 def main():
@@ -30,8 +22,8 @@ def main():
         file = json.load(open(side))["files"][0]
         text = run(tool, "--report", program).stdout
         check(made.returncode == 0 and file["status"] == 0, "a conversion writes it")
-        check(file["sizes"][".sframe"] == section_size(out, ".sframe"), "size of .sframe")
-        check(file["sizes"][".eh_frame"] == section_size(program, ".eh_frame"), "size of .eh_frame")
+        check(file["sizes"][".sframe"] == sections(out)[".sframe"].size, "size of .sframe")
+        check(file["sizes"][".eh_frame"] == sections(program)[".eh_frame"].size, "size of .eh_frame")
         check(f"{file['code']['with_cfi']} bytes, {file['code']['covered']} covered" in text, "code")
         method = file["method"]
         check(

@@ -13,6 +13,7 @@ import re
 import sys
 import tempfile
 
+from elf_text import plts
 from sframe_text import Section
 from tap import check, plan, run
 
@@ -55,8 +56,7 @@ def simple(func):
 
 def plt_places(path):
     """[start, end) of the sections that ld makes."""
-    return [(int(at, 16), int(at, 16) + int(size, 16)) for at, size in re.findall(
-        r"\] \.plt\S*\s+PROGBITS\s+(\w+) \w+ (\w+)", run("readelf", "-SW", path).stdout)]
+    return [(plt.addr, plt.addr + plt.size) for plt in plts(path).values()]
 
 
 def explained(pc, gnu, verified):

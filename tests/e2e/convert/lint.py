@@ -11,6 +11,7 @@ import struct
 import sys
 import tempfile
 
+from elf_text import sections
 from tap import check, plan, run
 
 tool, root = sys.argv[1], sys.argv[2]
@@ -20,8 +21,8 @@ named = set()
 
 def section(path):
     """(file offset, size) of .sframe."""
-    found = re.search(r"\] \.sframe\s+\S+\s+\w+ (\w+) (\w+)", run("readelf", "-SW", path).stdout)
-    return int(found[1], 16), int(found[2], 16)
+    place = sections(path)[".sframe"]
+    return place.offset, place.size
 
 
 def damaged(path, out, edit):

@@ -10,6 +10,7 @@ import struct
 import sys
 import tempfile
 
+from elf_text import sections
 from tap import check, plan, run
 
 FDE_SIZE, HDR_SIZE = 20, 28
@@ -30,11 +31,7 @@ def program(path):
 
 
 def section_of(path, name=".sframe"):
-    for line in run("readelf", "-SW", path).stdout.splitlines():
-        fields = line.replace("[ ", "[").split()
-        if len(fields) > 5 and fields[1] == name:
-            return int(fields[4], 16)
-    raise AssertionError(f"no {name}")
+    return sections(path)[name].offset
 
 
 def sizes(data, at):

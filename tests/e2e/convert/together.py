@@ -10,42 +10,22 @@ a row besides is padding. What is not put together is as it was.
 import bisect
 import json
 import os
-import re
-import subprocess
 import sys
 import tempfile
+
+from sframe_text import Section
+from tap import check, plan, run
 
 FILES = ["/usr/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
          "/usr/lib/x86_64-linux-gnu/libcrypto.so.3"]
 PADDING_MAX = 15
-FUNC = re.compile(r"func idx \[\d+\]: pc = 0x([0-9a-f]+), size = (\d+) bytes(.*)")
-ROW = re.compile(r"    ([0-9a-f]{16})  (.*)")
-results = []
-
-
-def check(ok, name, detail=""):
-    results.append(ok)
-    print("ok" if ok else "not ok", f"{len(results)} - {name}")
-    if not ok:
-        for line in str(detail).splitlines()[:10]:
-            print("#", line)
-
-
-def run(*argv):
-    return subprocess.run(argv, capture_output=True, text=True, check=False)
 
 
 def functions(tool, path):
-    """[(start, end, attributes, [(offset, rules)])], ascending."""
-    found = []
-    for line in run(tool, "--dump", path).stdout.splitlines():
-        if match := FUNC.search(line):
-            start = int(match[1], 16)
-            found.append((start, start + int(match[2]), match[3], []))
-        elif match := ROW.match(line):
-            at = int(match[1], 16)
-            found[-1][3].append((at if "PCMASK" in found[-1][2] else at - found[-1][0], match[2]))
-    return found
+    """[(start, end, attributes, rows)], ascending."""
+    section = Section(run(tool, "--dump", path).stdout, exact=True)
+    return [(pc, pc + size, section.marks[pc], rows)
+            for pc, (size, _, rows) in section.funcs.items()]
 
 
 def compare(plain, shared):
@@ -118,7 +98,7 @@ def main():
         for path in files:
             for version in (1, 2, 3):
                 check_file(tool, path, version, work)
-    print(f"1..{len(results)}")
+    plan()
 
 
 main()

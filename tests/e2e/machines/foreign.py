@@ -16,6 +16,7 @@ import struct
 import sys
 import tempfile
 
+from elf_text import sections
 from sframe_text import Section
 from tap import check, plan, run, skip
 
@@ -142,8 +143,8 @@ def check_machine(machine, work):
 
 
 def section(path):
-    found = re.search(r"\] \.sframe\s+\S+\s+\w+ (\w+) (\w+)", run("readelf", "-SW", path).stdout)
-    return int(found[1], 16), int(found[2], 16)
+    place = sections(path)[".sframe"]
+    return place.offset, place.size
 
 
 def damaged(path, out, edits):

@@ -69,8 +69,9 @@ def starts_with_key_b(path):
 
 def check_signed(name, dump, key, library):
     """Which rows are signed has been compared; are there any, and of which key."""
-    signed = len(re.findall(r"\[s\]$", dump, re.M))
-    of_b = {int(pc, 16) for pc in re.findall(r"pc = 0x([0-9a-f]+),.*pauth = B key$", dump, re.M)}
+    section = Section(dump)
+    signed = sum(row[3].endswith("[s]") for _, _, rows in section.funcs.values() for row in rows)
+    of_b = {pc for pc, what in section.marks.items() if what.endswith("pauth = B key")}
     wanted = starts_with_key_b(library)
     check(bool(signed) == bool(key) and of_b == wanted and bool(of_b) == (key == "B"),
           f"{name}: {signed} rows signed, {len(of_b)} functions of the B key",

@@ -7,13 +7,13 @@ the PLT, converts it to each version, and holds the rows of every byte of the PL
   * the truth, at each step of the converted program under qemu: the SP that the call was made with,
     and the address where it came back to. TAP.
 """
-import os
 import re
 import shutil
 import sys
 import tempfile
 
 from binutils import readable, release
+from elf_text import plts
 from gdbstub import Program
 from sframe_text import Section
 from tap import must
@@ -72,24 +72,18 @@ def link(scratch, kind, options):
 
 
 def plt_sections(path):
-    return {name: (int(start, 16), int(size, 16)) for name, start, size in re.findall(
-        r"^  \[ *\d+\] (\.i?plt\S*) +PROGBITS +(\w+) \w+ (\w+)", must("readelf", "-SW", path), re.M)}
+    return {name: (place.addr, place.size) for name, place in plts(path).items()}
 
 
 class Rows:
     """What --dump says, by address: (CFA - SP, None or RA's place - CFA)."""
 
     def __init__(self, path):
-        self.funcs = []
-        for part in re.split(r"\n    func idx ", must(tool, "--dump", path))[1:]:
-            start, size, block = re.match(
-                r"\[\d+\]: pc = 0x(\w+), size = (\d+) bytes(?:, PCMASK, rep_size = (\d+))?",
-                part).groups()
-            rows = re.findall(r"^    (\w{16})  sp\+(\d+) +u +(u|c-\d+)$", part, re.M)
-            first = 0 if block else int(start, 16)
-            self.funcs.append((int(start, 16), int(size), int(block or size), [
-                (int(at, 16) - first, int(cfa), None if ra == "u" else int(ra[1:]))
-                for at, cfa, ra in rows]))
+        section = Section(must(tool, "--dump", path), exact=True)
+        self.funcs = [(start, size, section.block(start), [
+            (at, int(cfa[3:]), None if ra == "u" else int(ra[1:]))
+            for at, cfa, fp, ra in rows if cfa.startswith("sp+") and fp == "u" and re.fullmatch(r"u|c-\d+", ra)])
+            for start, (size, _, rows) in section.funcs.items()]
 
     def at(self, pc):
         for start, size, block, rows in self.funcs:

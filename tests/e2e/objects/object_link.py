@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 from binutils import merged
+from elf_text import plts
 from object_lib import simple
 from sframe_text import Section
 from tap import check, must, plan, run, skip
@@ -58,8 +59,7 @@ def defined(objects):
 
 
 def plt_places(path):
-    return [(int(at, 16), int(at, 16) + int(size, 16)) for at, size in re.findall(
-        r"\] \.plt\S*\s+PROGBITS\s+(\w+) \w+ (\w+)", must("readelf", "-SW", path))]
+    return [(plt.addr, plt.addr + plt.size) for plt in plts(path).values()]
 
 
 def compare(name, linked, plain, objects, work):

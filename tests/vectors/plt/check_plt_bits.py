@@ -9,19 +9,15 @@ import subprocess
 import sys
 import tempfile
 
+from elf_text import plts
+from tap import must
+
 program, vector, which = sys.argv[1:]
 AARCH64 = 183
 # Of A64: value of the bits that say what it is, their mask, and the bits that say where.
 PLACES = [(0x90000000, 0x9f000000, 0x60ffffe0),  # ADRP
           (0xf9400000, 0xffc00000, 0x003ffc00),  # LDR, unsigned offset
           (0x91000000, 0xffc00000, 0x003ffc00)]  # ADD, immediate without a shift
-
-
-def run(*args):
-    done = subprocess.run(args, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(args)}: status {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
 
 
 def free_of_arm(code):
@@ -52,22 +48,21 @@ def verdict(path):
 
 
 def described(path):
-    found = re.search(r"from PLT template +(\d+) bytes", run(program, "--report", path))
+    found = re.search(r"from PLT template +(\d+) bytes", must(program, "--report", path))
     return int(found[1]) if found else 0
 
 
 with open(vector, "rb") as original:
     image = bytearray(original.read())
 machine = int.from_bytes(image[18:20], "big" if image[5] == 2 else "little")
-sections = [(name, int(at, 16), int(size, 16)) for name, at, size in re.findall(
-    r"^  \[ *\d+\] (\.i?plt\S*) +PROGBITS +\w+ (\w+) (\w+)", run("readelf", "-SW", vector), re.M)]
+sections = [(name, place.offset, place.size) for name, place in plts(vector).items()]
 total = sum(size for _, _, size in sections)
 if not total or described(vector) != total:
     sys.exit(f"{vector}: {described(vector)} bytes from templates, not {total}")
 flips = 0
 with tempfile.TemporaryDirectory() as scratch:
     copy, out = os.path.join(scratch, "copy"), os.path.join(scratch, "out")
-    run(program, "-q", vector, out)
+    must(program, "-q", vector, out)
     with open(out, "rb") as file:
         converted = bytearray(file.read())
     for name, start, size in sections:

@@ -12,18 +12,13 @@ A refusal that version 3 does not have must say "needs v3", and no other.
 """
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
+from sframe_text import Section
+from tap import must
+
 program, source, vector = sys.argv[1:]
-
-
-def run(*args):
-    done = subprocess.run(args, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(args)}: status {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
 
 
 def said(key, version):
@@ -47,23 +42,21 @@ def check(version):
     kept = [tuple(map(int, part.split("+"))) for part in said("kept", version).split()]
     needs = "; needs v3" if said("expect", 3) == "none" else ""
 
-    report = run(program, "--report", "-v", *options, vector)
+    report = must(program, "--report", "-v", *options, vector)
     refused = re.findall(r"refused: (\S+) +(\d+) functions +(\d+) bytes  .*?(; needs v\d)?$",
                          report, re.M)
     same("refusals of --report", [(*line, needs) for line in wanted], refused)
     gaps = re.findall(r"^    (\S+): 0x\w+\.\.0x\w+ \((\d+) bytes\)", report, re.M)
     same("gaps of --report -v", [(name, size) for name, _, size in wanted], gaps)
 
-    func = int(re.search(r"^(\w+) T func$", run("nm", vector), re.M)[1], 16)
+    func = int(re.search(r"^(\w+) T func$", must("nm", vector), re.M)[1], 16)
     with tempfile.TemporaryDirectory() as scratch:
         out = os.path.join(scratch, "out")
-        run(program, "-q", *options, vector, out)
-        run(program, "--verify", out)
-        dump = run(program, "--dump", out)
-    same("version of --dump", [f"SFRAME_VERSION_{version}"],
-         re.findall(r"Version: (\S+)", dump))
-    rows = [(int(pc, 16) - func, int(n))
-            for pc, n in re.findall(r"pc = 0x(\w+), size = (\d+) bytes", dump)]
+        must(program, "-q", *options, vector, out)
+        must(program, "--verify", out)
+        section = Section(must(program, "--dump", out))
+    same("version of --dump", version, section.version)
+    rows = [(pc - func, size) for pc, (size, _, _) in section.funcs.items()]
     same("functions of --dump", kept, rows)
 
 
