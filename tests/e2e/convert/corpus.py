@@ -18,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 
+from tap import check, plan
+
 # Exit status, pattern of the message, why it is right to refuse.
 REASONS = [
     (6, r"no CFI: no \.eh_frame", "pure Go, assembler, firmware and .debug files have none"),
@@ -139,9 +141,9 @@ def main():
         print(f"# {count:6} {reason}")
     for line in unexplained:
         print(f"# not explained: {line}")
-    print("ok" if len(paths) >= 100 else "not ok", f"1 - {len(paths)} files found")
-    print("not ok" if unexplained else "ok", "2 - every refusal is explained")
-    print("1..2")
+    check(len(paths) >= 100, f"{len(paths)} files found")
+    check(not unexplained, "every refusal is explained")
+    plan()
 
 
 if __name__ == "__main__":

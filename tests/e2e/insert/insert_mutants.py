@@ -7,6 +7,8 @@ import subprocess
 import sys
 import tempfile
 
+from tap import check, plan
+
 BATCH = 100
 METHODS = ["slack", "grow", "append"]
 WORDS = [0, 1, 2**64 - 1, 2**63, 2**63 - 1, 2**32 - 1, 2**32, 0x7FFFFFFF, 0xFFF, 0x1000]
@@ -91,13 +93,12 @@ def main():
             lines = ran.stdout.splitlines()
             if ran.returncode or ran.stderr or len(lines) < BATCH:
                 bad = [line for line in lines if line.startswith("70")]
-                print(f"not ok 1 - batch {number}, status {ran.returncode}, file {len(lines)}, seed {seed}")
-                for line in (ran.stderr.splitlines()[:40] + bad[:5]):
-                    print("# " + line)
+                check(False, f"batch {number}, status {ran.returncode}, file {len(lines)}, seed {seed}",
+                      "\n".join(bad[:5] + ran.stderr.splitlines()))
                 break
         else:
-            print(f"ok 1 - {count} damaged files")
-    print("1..1")
+            check(True, f"{count} damaged files")
+    plan()
 
 
 main()
