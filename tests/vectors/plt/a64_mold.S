@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * mold: functions whose addresses are in the GOT already need no lazy slot.
- * plt: .plt+0 size=32: 0 sp+0, 4 sp+16 c-8
- * plt: .plt+32 size=32 rep=16: 0 sp+0
- * plt: .plt.got+0 size=16: 0 sp+0
- * plt: template 80 bytes
- */
+/* a64_mold in plts.txt says what this is. */
 	.text
 	.globl func
 	.type func, %function

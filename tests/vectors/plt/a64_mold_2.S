@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * mold 2 fills up with BRK. By hand: these are no sections of this linker.
- * plt: .plt+0 size=32: 0 sp+0, 4 sp+16 c-8
- * plt: .plt+32 size=32 rep=16: 0 sp+0
- * plt: .plt.got+0 size=16: 0 sp+0
- * plt: template 80 bytes
- */
+/* a64_mold_2 in plts.txt says what this is. */
 	.section .plt, "ax", %progbits
 	.p2align 4
 	stp x16, x30, [sp, #-16]!

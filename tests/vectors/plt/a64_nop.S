@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * GNU ld since 2.46: a NOP where ADD had nothing to add. By hand: every release
- * assembles it.
- * plt: .plt+0 size=32: 0 sp+0, 4 sp+16 c-8
- * plt: .plt+32 size=32 rep=16: 0 sp+0
- * plt: .plt+64 size=32: 0 sp+0, 4 sp+16
- * plt: template 96 bytes
- */
+/* a64_nop in plts.txt says what this is. */
 	.section .plt, "ax", %progbits
 	.p2align 4
 	stp x16, x30, [sp, #-16]!

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * GNU ld since 2.46, BTI and PAC: a NOP where ADD had nothing to add. By hand: every release
- * assembles it.
- * plt: .plt+0 size=32: 0 sp+0, 8 sp+16 c-8
- * plt: .plt+32 size=72 rep=24: 0 sp+0
- * plt: template 104 bytes
- */
+/* a64_nop_pac in plts.txt says what this is. */
 	.section .plt, "ax", %progbits
 	.p2align 4
 	bti c

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * GNU ld: a header and the TLSDESC stub, no entries.
- * plt: .plt+0 size=32: 0 sp+0, 4 sp+16 c-8
- * plt: .plt+32 size=32: 0 sp+0, 4 sp+16
- * plt: template 64 bytes
- */
+/* a64_tlsdesc in plts.txt says what this is. */
 	.text
 	.globl func
 	.type func, %function

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * mold since 2.3: a landing pad only where an address is taken. By hand: every release
- * assembles it.
- * plt: .plt+0 size=32: 0 sp+8, 6 sp+16, 12 sp+24
- * plt: .plt+32 size=48 rep=16: 0 sp+8
- * plt: .plt.got+0 size=16 rep=8: 0 sp+8
- * plt: template 96 bytes
- */
+/* mold_23 in plts.txt says what this is. */
 	.section .plt, "ax", @progbits
 	.p2align 4
 	endbr64

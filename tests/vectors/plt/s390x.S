@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The stubs of GNU ld: none moves %r15 or changes %r14. By hand: since 2.46 the linker
- * describes its own.
- * plt: .plt+0 size=32: 0 sp+160
- * plt: .plt+32 size=64 rep=32: 0 sp+160
- * plt: template 96 bytes
- */
+/* s390x in plts.txt says what this is. */
 	.section .plt, "ax", @progbits
 	.p2align 4
 header:

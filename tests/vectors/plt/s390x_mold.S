@@ -1,16 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * mold: functions whose addresses are in the GOT already need no lazy slot.
- * plt: .plt+0 size=32: 0 sp+160
- * plt: .plt+32 size=64 rep=32: 0 sp+160
- * plt: .plt.got+0 size=16: 0 sp+160
- * plt: template 112 bytes
- * or, by mold 2:
- * plt: .plt+0 size=48: 0 sp+160
- * plt: .plt+48 size=32 rep=16: 0 sp+160
- * plt: .plt.got+0 size=16: 0 sp+160
- * plt: template 96 bytes
- */
+/* s390x_mold in plts.txt says what this is. */
 	.text
 	.globl func
 	.type func, @function

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * lld: entries of indirect functions have a section of their own, and landing pads.
- * plt: .iplt+0 size=48 rep=24: 0 sp+0
- * plt: template 48 bytes
- */
+/* Two indirect functions, called. */
 	.text
 	.globl func
 	.type func, %function

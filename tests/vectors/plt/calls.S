@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * GNU ld: the expression of the lazy entries has the answers of one block, repeated.
- * plt: .plt+0 size=16: 0 sp+16, 6 sp+24
- * plt: .plt+16 size=48 rep=16: 0 sp+8, 11 sp+16
- */
+/* Three functions of another file, called. */
 	.text
 	.globl func
 	.type func, @function

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The CFI that gold writes is wrong, and so refused.
- * plt: none
- */
+/* Two functions of another file, called. */
 	.text
 	.globl func
 	.type func, @function

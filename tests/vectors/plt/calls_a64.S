@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * gold swaps the immediates of big-endian files: this code does something else.
- * plt: unknown 64 bytes
- */
+/* Two functions of another file, called. */
 	.text
 	.globl func
 	.type func, %function

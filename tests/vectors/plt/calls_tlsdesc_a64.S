@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * GNU ld: entries of 24 bytes, so the TLSDESC stub stands anywhere.
- * plt: .plt+0 size=32: 0 sp+0, 4 sp+16 c-8
- * plt: .plt+32 size=48 rep=24: 0 sp+0
- * plt: .plt+80 size=32: 0 sp+0, 4 sp+16
- * plt: template 112 bytes
- */
+/* Two functions of another file, called, one with another calling convention, and a variable of a thread. */
 	.text
 	.globl func
 	.type func, %function
+	.variant_pcs second
 func:
 	.cfi_startproc
 	bl first
