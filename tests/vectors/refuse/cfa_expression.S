@@ -4,16 +4,9 @@
  * expect: cfa-expression functions=1 bytes=7
  * kept: 0+4 11+5
  */
-	.text
-	.globl func
-	.type func, @function
-func:
-	.cfi_startproc
-	.skip 4, 0x90
+#include "func.h"
+	begin
 	.cfi_escape 0x0f, 5, 0x77, 0, 0x70, 0, 0x22 /* breg7 0; breg0 0; plus */
 	.skip 7, 0x90
 	.cfi_def_cfa 7, 8
-	.skip 5, 0x90
-	.cfi_endproc
-	.size func, . - func
-	.section .note.GNU-stack, "", @progbits
+	end

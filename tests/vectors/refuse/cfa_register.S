@@ -7,16 +7,9 @@
  * expect-v3: none
  * kept-v3: 0+16
  */
-	.text
-	.globl func
-	.type func, @function
-func:
-	.cfi_startproc
-	.skip 4, 0x90
+#include "func.h"
+	begin
 	.cfi_def_cfa 10, 0
 	.skip 7, 0x90
 	.cfi_def_cfa 7, 8
-	.skip 5, 0x90
-	.cfi_endproc
-	.size func, . - func
-	.section .note.GNU-stack, "", @progbits
+	end

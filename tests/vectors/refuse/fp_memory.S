@@ -7,18 +7,11 @@
  * expect-v3: none
  * kept-v3: 0+16
  */
-	.text
-	.globl func
-	.type func, @function
-func:
-	.cfi_startproc
-	.skip 4, 0x90
+#include "func.h"
+	begin
 	.cfi_def_cfa_offset 32
 	.cfi_escape 0x10, 6, 2, 0x77, 16 /* rbp is at breg7 16 */
 	.skip 7, 0x90
 	.cfi_restore 6
 	.cfi_def_cfa_offset 8
-	.skip 5, 0x90
-	.cfi_endproc
-	.size func, . - func
-	.section .note.GNU-stack, "", @progbits
+	end

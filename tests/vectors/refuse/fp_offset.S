@@ -5,16 +5,9 @@
  * expect: fp-offset functions=1 bytes=7
  * kept: 0+4 11+5
  */
-	.text
-	.globl func
-	.type func, @function
-func:
-	.cfi_startproc
-	.skip 4, 0x90
+#include "func.h"
+	begin
 	.cfi_escape 0x11, 6, 0x81, 0x80, 0x80, 0x80, 0x01 /* offset_extended_sf 6, 2^28 + 1 */
 	.skip 7, 0x90
 	.cfi_offset 6, -0x80000000
-	.skip 5, 0x90
-	.cfi_endproc
-	.size func, . - func
-	.section .note.GNU-stack, "", @progbits
+	end

@@ -5,16 +5,9 @@
  * expect: ra-offset functions=1 bytes=7
  * kept: 0+4 11+5
  */
-	.text
-	.globl func
-	.type func, @function
-func:
-	.cfi_startproc
-	.skip 4, 0x90
+#include "func.h"
+	begin
 	.cfi_escape 0x11, 16, 0x81, 0x80, 0x80, 0x80, 0x01 /* offset_extended_sf 16, 2^28 + 1 */
 	.skip 7, 0x90
 	.cfi_restore 16
-	.skip 5, 0x90
-	.cfi_endproc
-	.size func, . - func
-	.section .note.GNU-stack, "", @progbits
+	end

@@ -6,16 +6,9 @@
  * expect-v3: none
  * kept-v3: 0+16
  */
-	.text
-	.globl func
-	.type func, @function
-func:
-	.cfi_startproc
-	.skip 4, 0x90
+#include "func.h"
+	begin
 	.cfi_register 16, 0
 	.skip 7, 0x90
 	.cfi_restore 16
-	.skip 5, 0x90
-	.cfi_endproc
-	.size func, . - func
-	.section .note.GNU-stack, "", @progbits
+	end

@@ -4,16 +4,9 @@
  * expect: sp-rule functions=1 bytes=7
  * kept: 0+4 11+5
  */
-	.text
-	.globl func
-	.type func, @function
-func:
-	.cfi_startproc
-	.skip 4, 0x90
+#include "func.h"
+	begin
 	.cfi_val_offset 7, 16
 	.skip 7, 0x90
 	.cfi_val_offset 7, 0
-	.skip 5, 0x90
-	.cfi_endproc
-	.size func, . - func
-	.section .note.GNU-stack, "", @progbits
+	end
