@@ -21,11 +21,11 @@ export MACHINES_REQUIRED=1
 meson compile -C build
 case ${1:-} in
 --slow) exec meson test -C build --suite slow --setup slow --print-errorlogs ;;
---quick) exec meson test -C build --no-suite slow --no-suite long --print-errorlogs ;;
+--quick) exec meson test -C build --setup full --no-suite long --print-errorlogs ;;
 esac
 conf/configure.sh build-dev --native-file conf/dev.ini
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 status=0
-meson test -C build-dev --suite unit --suite fuzz --suite prop --print-errorlogs || status=1
-meson test -C build --no-suite slow --print-errorlogs || status=1
+meson test -C build-dev --setup full --suite unit --suite fuzz --suite prop --print-errorlogs || status=1
+meson test -C build --setup full --print-errorlogs || status=1
 exit $status

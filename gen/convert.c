@@ -130,10 +130,13 @@ static bool insert_linked(struct conversion *conv, struct err *err)
 /* The sections behind a copy of the object. */
 static bool insert_object(struct conversion *conv, struct err *err)
 {
-	conv->report.signature_void = conv->object.signed_module;
-	return install_copied(&conv->install, err) &&
-	       object_write(&conv->image, &conv->model, &conv->object,
-		   conv->install.output.fd, err);
+	struct object_output *object = &conv->object;
+	bool ok = install_copied(&conv->install, err) &&
+		  object_write(
+		      &conv->image, &conv->model, object, conv->install.output.fd, err);
+
+	conv->report.signature_void = object->signed_module;
+	return ok;
 }
 
 bool convert_write(struct conversion *conv, const char *out, struct err *err)

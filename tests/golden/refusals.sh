@@ -22,17 +22,17 @@ paragraphs=$(sed -n '/^# REFUSALS/,/^# LINT/s/^\*\([a-z-]*\)\*$/\1/p' \
 	"$root/docs/eh2sframe.1.scd")
 
 for name in $names; do
-	stem=refuse_$(echo "$name" | tr - _)
-	source=$root/tests/vectors/$stem.S
+	stem=$(echo "$name" | tr - _)
+	source=$root/tests/vectors/refuse/$stem.S
 	echo "$paragraphs" | grep -qx -e "$name" || complain "$name: no paragraph in eh2sframe(1)"
 	if ! [ -f "$source" ] || ! [ -f "$vectors/$stem.elf" ]; then
-		complain "$name: no vector $stem"
+		complain "$name: no vector refuse/$stem.S"
 		continue
 	fi
 	options=$(sed -n 's/^ \* options: //p' "$source")
 	# shellcheck disable=SC2086 # options are words
 	(set -f && "$program" --report $options "$vectors/$stem.elf") |
-		grep -q "^  refused: $name  *[1-9]" || complain "$name: not counted for $stem"
+		grep -q "^  refused: $name  *[1-9]" || complain "$name: not counted for refuse/$stem.S"
 done
 for paragraph in $paragraphs; do
 	echo "$names" | grep -qx -e "$paragraph" || complain "eh2sframe(1): no refusal $paragraph"

@@ -2,26 +2,23 @@
 # SPDX-License-Identifier: MIT
 # by_shared.sh COMMAND BY_SHARED: the command linked with the shared library does and says what the
 # usual one does. TAP.
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-n=0 status=0
 set -- "$(realpath "$1")" "$(realpath "$2")"
+# shellcheck source-path=SCRIPTDIR/../shared source=tap.sh
+. "$(dirname "$(realpath "$0")")/../shared/tap.sh"
 readelf -d "$2" | grep -q 'NEEDED.*libeh2sframe\.so\.0\]' || { echo "Bail out! $2 needs no library"; exit 1; }
 readelf -d "$1" | grep -q 'NEEDED.*libeh2sframe' && { echo "Bail out! $1 needs the library"; exit 1; }
 while read -r line; do
-	n=$((n + 1))
 	for which in 1 2; do
-		mkdir "$work/$which" && cp /bin/ls "$work/$which/in" && "$1" -q /bin/ls "$work/$which/conv"
+		mkdir "$which" && cp /bin/ls "$which/in" && "$1" -q /bin/ls "$which/conv"
 		# shellcheck disable=SC2086 # words
-		(cd "$work/$which" && "${!which}" $line >said 2>complained; echo $? >status)
+		(cd "$which" && "${!which}" $line >said 2>complained; echo $? >status)
 	done
-	if diff -r "$work/1" "$work/2"; then
-		echo "ok $n - $line: status $(cat "$work/1/status")"
+	if diff -r 1 2; then
+		ok "$line: status $(cat 1/status)"
 	else
-		echo "not ok $n - $line"
-		status=1
+		not_ok "$line"
 	fi
-	rm -rf "$work/1" "$work/2"
+	rm -rf 1 2
 done <<'LINES'
 -v in out
 -v --format=3 --report-file=report in out
@@ -42,5 +39,4 @@ in /no/such/directory/out
 --version
 --nonsense
 LINES
-echo "1..$n"
-exit $status
+plan

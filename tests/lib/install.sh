@@ -5,8 +5,8 @@
 # and the header in C++. Both must give the bytes that the command gives. TAP.
 meson=$1 build=$2 root=$3 command=$4
 shift 4
-# shellcheck source-path=SCRIPTDIR/../e2e source=tap.sh
-. "$root/tests/e2e/tap.sh"
+# shellcheck source-path=SCRIPTDIR/../shared source=tap.sh
+. "$root/tests/shared/tap.sh"
 absent() { ! "$@"; }
 
 is 'installed' env DESTDIR="$scratch/root" "$meson" install --no-rebuild -C "$build"

@@ -8,8 +8,9 @@ explain each and nothing else. Neither may have a variable that is written to, n
 for what is the process's own. TAP."""
 import os
 import re
-import subprocess
 import sys
+
+from tap import check, must, plan, skip
 
 # What a library that prints nothing, ends nothing and keeps to itself has no use for.
 FORBIDDEN = """abort _exit exit quick_exit _Exit atexit printf vprintf puts putchar perror stdout stderr
@@ -20,16 +21,10 @@ getopt getopt_long""".split()
 # What the linker and the start code have in every library.
 STARTUP = {"completed.0", "__dso_handle", "__TMC_END__", "_edata", "__bss_start", "_end", ".bss",
            ".data", "", "__data_start", "data_start"}
-results = []
-
-
-def check(ok, what):
-    results.append(ok)
-    print("%s %d - %s" % ("ok" if ok else "not ok", len(results), what), flush=True)
 
 
 def lines_of(*command):
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    return must(*command).splitlines()
 
 
 def same(wanted, got, what):
@@ -103,14 +98,12 @@ def main():
     undefined = [line.split()[-1].split("@")[0] for line in lines_of("nm", "-D", "--undefined-only", shared)]
     bad = sorted(set(undefined) & set(FORBIDDEN))
     if any("asan" in name or "tsan" in name for name in undefined):
-        print("ok %d # SKIP sanitizers have variables of their own" % (len(results) + 1))
-        results.append(True)
+        skip("calls and variables", "sanitizers have variables of their own")
     else:
         check(not bad, "calls that are the program's: %s" % " ".join(bad))
         state = writable(shared)
         check(not state, "variables that are written to: %s" % " ".join(state))
-    print("1..%d" % len(results))
-    return 0 if all(results) else 1
+    plan()
 
 
-sys.exit(main())
+main()

@@ -3,9 +3,10 @@
 """where.py WHERE CC...: the functions of an object with a section for each, by section and offset as the
 library gives them, against readelf's symbols; and none of a linked file has such a place. TAP."""
 import os
-import subprocess
 import sys
 import tempfile
+
+from tap import check, must, plan
 
 SOURCE = """
 int first(int n) { return n + 1; }
@@ -18,7 +19,7 @@ int main(void) { return two(3) & 1; }
 
 
 def lines_of(*command):
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    return must(*command).splitlines()
 
 
 def main():
@@ -27,9 +28,8 @@ def main():
         source, binary = (os.path.join(work, name) for name in ("a.c", "a"))
         with open(source, "w") as out:
             out.write(SOURCE)
-        subprocess.run(cc + ["-O2", "-ffunction-sections", "-fno-lto", "-c", "-o", binary + ".o", source],
-                       check=True)
-        subprocess.run(cc + ["-o", binary, binary + ".o"], check=True)
+        must(*cc, "-O2", "-ffunction-sections", "-fno-lto", "-c", "-o", binary + ".o", source)
+        must(*cc, "-o", binary, binary + ".o")
         wanted = set()
         for line in lines_of("readelf", "-sW", binary + ".o"):
             words = line.split()
@@ -37,17 +37,14 @@ def main():
                 wanted.add((words[6], int(words[1], 16), int(words[2], 0), words[7]))
         got = [line.split() for line in lines_of(where, binary + ".o")]
         found = {(words[0], int(words[1]), int(words[2]), words[3]) for words in got if len(words) == 4}
-        ok = [len(wanted) == 6 and found == wanted and len(got) == 6,
-              len({section for section, _, _, _ in wanted}) == 5]
+        check(len(wanted) == 6 and found == wanted and len(got) == 6, "functions as readelf has them",
+              f"wanted {sorted(wanted)}\ngot {got}")
+        check(len({section for section, _, _, _ in wanted}) == 5, "in five sections", wanted)
         linked = lines_of(where, binary)
         # Some of the six are one there.
-        ok.append(len(linked) > 3 and all(line.startswith("nowhere 0x") for line in linked))
-    for i, what in enumerate(["functions as readelf has them", "in five sections", "not in a linked file"]):
-        print("%s %d - %s" % ("ok" if ok[i] else "not ok", i + 1, what))
-    if not all(ok):
-        print("# wanted %s\n# got %s" % (sorted(wanted), got))
-    print("1..%d" % len(ok))
-    return 0 if all(ok) else 1
+        check(len(linked) > 3 and all(line.startswith("nowhere 0x") for line in linked), "not in a linked file",
+              linked)
+    plan()
 
 
-sys.exit(main())
+main()

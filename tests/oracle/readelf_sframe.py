@@ -10,23 +10,16 @@ some is 250 of the smaller libraries, all every library there is.
 import concurrent.futures
 import glob
 import os
-import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "../e2e")]
-from binutils import readable  # noqa: E402
-from sframe_text import Section  # noqa: E402
-from tap import check, plan  # noqa: E402
+from binutils import readable
+from sframe_text import Section
+from tap import check, plan, run
 
 WANTED = 250  # some: converted; of those that have CFI at all
 LEAST = 200
 LARGEST = 100_000  # some: bytes
-
-
-def run(*argv):
-    return subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
 
 
 def libraries(which):

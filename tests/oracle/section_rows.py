@@ -19,13 +19,11 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import readelf_rows  # noqa: E402
+import readelf_rows
+from elf_text import plts
+from sframe_text import Section
+from tap import must
 
-FUNC = re.compile(r"    func idx \[\d+\]: pc = 0x([0-9a-f]+), size = (\d+) bytes")
-ROW = re.compile(r"    ([0-9a-f]{16})  (\S+) +(\S+) +(\S+?)(\[s\])?$")
-OUTERMOST = re.compile(r"    ([0-9a-f]{16})  RA undefined$")
-PLT = re.compile(r"^ *\[ *\d+\] \.i?plt\S* +\S+ +([0-9a-f]+) [0-9a-f]+ ([0-9a-f]+)")
 KEYS = ("rows", "agree", "plt", "padding", "gaps", "with_cfi")
 PADDING_MAX = 15
 # Without a word for the RA it is where the header says: on x86-64 at CFA - 8. U is a word that says
@@ -45,27 +43,25 @@ def place(text, machine):
 
 def section_spans(tool, path, machine):
     """[(start, end, rules)] of the section, ascending; rules is None in periodic functions."""
-    run = subprocess.run([tool, "--dump", path], capture_output=True, text=True, check=True)
-    spans, end, periodic = [], 0, False
+    section = Section(must(tool, "--dump", path), exact=True)
+    spans = []
 
-    def add(start, rules):
+    def add(start, end, rules):
         if spans and spans[-1][1] > start:
             spans[-1] = (spans[-1][0], start, spans[-1][2])
         spans.append((start, end, rules))
 
-    for line in run.stdout.splitlines():
-        if match := ROW.match(line):
-            if not periodic:
-                cfa, fp, ra = (place(match[i], machine) for i in (2, 3, 4))
-                add(int(match[1], 16), (cfa, fp, ra, bool(match[5])))
-        elif match := OUTERMOST.match(line):
-            add(int(match[1], 16), (None, None, "u", False))
-        elif match := FUNC.match(line):
-            start = int(match[1], 16)
-            end = start + int(match[2])
-            periodic = "PCMASK" in line
-            if periodic:
-                add(start, None)
+    for start, (size, masked, rows) in section.funcs.items():
+        if masked:
+            add(start, start + size, None)
+            continue
+        for at, cfa, *others in rows:
+            if cfa == "outermost":
+                rules = (None, None, "u", False)
+            else:
+                words = cfa, others[0], others[1].removesuffix("[s]")
+                rules = (*(place(word, machine) for word in words), others[1].endswith("[s]"))
+            add(start + at, start + size, rules)
     return spans
 
 
@@ -82,12 +78,6 @@ def cfi_spans(path, machine):
             fp, ra = ("u" if rule == "s" else rule for rule in row[3:5])
             spans.append((row[0], row_end, (row[1], fp, ra, row[5:] == ("signed",))))
     return spans
-
-
-def plt_ranges(path):
-    run = subprocess.run(["readelf", "-SW", path], capture_output=True, text=True, check=True)
-    found = [PLT.match(line) for line in run.stdout.splitlines()]
-    return [(int(m[1], 16), int(m[1], 16) + int(m[2], 16)) for m in found if m]
 
 
 def overlay(ours, theirs):
@@ -116,7 +106,7 @@ def agree(ours, theirs):
 def compare(tool, path, theirs=None):
     """(counts, differences as lines) of one file."""
     machine = readelf_rows.machine_of(path)
-    plts = plt_ranges(path)
+    ranges = [(plt.addr, plt.addr + plt.size) for plt in plts(path).values()]
     counts, wrong = dict.fromkeys(KEYS, 0), []
     for start, end, one, other in overlay(
         section_spans(tool, path, machine), theirs or cfi_spans(path, machine)
@@ -128,7 +118,7 @@ def compare(tool, path, theirs=None):
             counts["gaps"] += size
         elif other and agree(one[2], other[2]):
             counts["agree"] += size
-        elif not other and any(low <= start and end <= high for low, high in plts):
+        elif not other and any(low <= start and end <= high for low, high in ranges):
             counts["plt"] += size
         elif not other and one[0] < start and end < one[1] and size <= PADDING_MAX:
             # One row that begins before and ends behind: so it is between two FDEs, that both have it.

@@ -1,46 +1,31 @@
-#!/bin/sh
+#!/bin/bash
 # SPDX-License-Identifier: MIT
 # Converts programs of every linker here, and programs of the system, and steps them: what their
 # .sframe says is compared with what happens, instruction by instruction. Prints TAP.
 #
 #   step.sh EH2SFRAME STEP [full]
-set -u
-export LC_ALL=C
-eh2sframe=$1
-step=$2
+eh2sframe=$(realpath "$1")
+step=$(realpath "$2")
 mode=${3:-quick}
 here=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-n=0
-failed=0
+# shellcheck source-path=SCRIPTDIR/../shared source=tap.sh
+. "$here/../shared/tap.sh"
 
-result() { # STATUS NAME; details come from $work/out
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		failed=1
-		echo "not ok $n - $2"
-	fi
-	sed 's/^/# /' "$work/out"
-}
-
-skip() { # NAME REASON
-	n=$((n + 1))
-	echo "ok $n - $1 # SKIP $2"
+result() { # STATUS NAME; details come from the file out
+	if [ "$1" = 0 ]; then ok "$2"; else not_ok "$2"; fi
+	sed 's/^/# /' "$scratch/out"
 }
 
 # Steps a program that was converted already.
 check() { # NAME STEP-OPTIONS... PROGRAM ARG...
 	title=$1
 	shift
-	"$step" --known="$here/step_known.txt" --steps="$steps" "$@" >"$work/out" 2>&1
+	"$step" --known="$here/step_known.txt" --steps="$steps" "$@" >"$scratch/out" 2>&1
 	result $? "$title"
 }
 
 convert() { # NAME IN OUT; false after a failure that is now reported
-	if "$eh2sframe" -q "$2" "$3" >"$work/out" 2>&1; then
+	if "$eh2sframe" -q "$2" "$3" >"$scratch/out" 2>&1; then
 		return 0
 	fi
 	result 1 "$1: conversion"
@@ -51,17 +36,17 @@ convert() { # NAME IN OUT; false after a failure that is now reported
 build() { # NAME MIN MIN-PLT SOURCE COMPILER FLAG...
 	name=$1 min=$2 min_plt=$3 source=$4
 	shift 4
-	if ! "$@" "$here/$source" -o "$work/plain" >"$work/out" 2>&1; then
-		skip "$name" "cannot be linked: $(head -n 1 "$work/out" | tr -d '#')"
+	if ! "$@" "$here/$source" -o "$scratch/plain" >"$scratch/out" 2>&1; then
+		skip "$name" "cannot be linked: $(head -n 1 "$scratch/out" | tr -d '#')"
 		return
 	fi
 	# mold 2.37 makes static PIE programs that crash in their own relocation.
-	if ! "$work/plain" >"$work/out" 2>&1; then
+	if ! "$scratch/plain" >"$scratch/out" 2>&1; then
 		skip "$name" "DOES NOT RUN AS IT IS LINKED, status $?"
 		return
 	fi
-	convert "$name" "$work/plain" "$work/converted" || return
-	check "$name" --min="$min" --min-plt="$min_plt" "$work/converted"
+	convert "$name" "$scratch/plain" "$scratch/converted" || return
+	check "$name" --min="$min" --min-plt="$min_plt" "$scratch/converted"
 }
 
 # The kinds of program that one linker can make.
@@ -96,10 +81,10 @@ linker() { # LINKER
 # A converted libc, and all else that a program of the system loads.
 convert_system() { # PROGRAM
 	for lib in $(ldd "$1" | awk '/=> \// {print $3} $1 ~ /^\// {print $1}'); do
-		[ -e "$work/lib/$(basename "$lib")" ] ||
-			convert "$lib" "$(readlink -f "$lib")" "$work/lib/$(basename "$lib")" || return 1
+		[ -e "$scratch/lib/$(basename "$lib")" ] ||
+			convert "$lib" "$(readlink -f "$lib")" "$scratch/lib/$(basename "$lib")" || return 1
 	done
-	convert "$1" "$(readlink -f "$1")" "$work/bin/$(basename "$1")"
+	convert "$1" "$(readlink -f "$1")" "$scratch/bin/$(basename "$1")"
 }
 
 system() { # MIN PROGRAM ARG...
@@ -109,21 +94,21 @@ system() { # MIN PROGRAM ARG...
 	name=$(basename "$program")
 	convert_system "$program" || return
 	check "$name $* with converted libraries" --min="$min" \
-		--env="LD_LIBRARY_PATH=$work/lib" "$work/bin/$name" "$@"
+		--env="LD_LIBRARY_PATH=$scratch/lib" "$scratch/bin/$name" "$@"
 	[ "$mode" = full ] || return 0
 	# The loader that the kernel takes is at a fixed path, so a converted one must be named.
 	check "$name $* under a converted loader" --min="$min" --from-start \
-		"$work/lib/ld-linux-x86-64.so.2" --library-path "$work/lib" "$work/bin/$name" "$@"
+		"$scratch/lib/ld-linux-x86-64.so.2" --library-path "$scratch/lib" "$scratch/bin/$name" "$@"
 }
 
 # What the stepper must find, or its silence means nothing.
 lies() {
-	gcc -no-pie "$here/step_lie.S" -o "$work/plain" >"$work/out" 2>&1 &&
-		convert lies "$work/plain" "$work/converted" || return
-	"$step" "$work/converted" >"$work/out" 2>&1
-	[ $? = 1 ] && [ "$(grep -c '^DIFF' "$work/out")" = 7 ] &&
-		[ "$(grep -c '^DIFF.* cfa is' "$work/out")" = 2 ] &&
-		[ "$(sed -n 's/^DIFF.* \(lie_[a-z_]*\)).*/\1/p' "$work/out" | sort -u | wc -l)" = 3 ]
+	gcc -no-pie "$here/step_lie.S" -o "$scratch/plain" >"$scratch/out" 2>&1 &&
+		convert lies "$scratch/plain" "$scratch/converted" || return
+	"$step" "$scratch/converted" >"$scratch/out" 2>&1
+	[ $? = 1 ] && [ "$(grep -c '^DIFF' "$scratch/out")" = 7 ] &&
+		[ "$(grep -c '^DIFF.* cfa is' "$scratch/out")" = 2 ] &&
+		[ "$(sed -n 's/^DIFF.* \(lie_[a-z_]*\)).*/\1/p' "$scratch/out" | sort -u | wc -l)" = 3 ]
 	result $? 'every lie is found'
 }
 
@@ -131,7 +116,7 @@ if ! "$step" --steps=10 /bin/true >/dev/null 2>&1; then
 	echo '1..0 # SKIP single-stepping is not possible here'
 	exit 0
 fi
-mkdir "$work/lib" "$work/bin"
+mkdir "$scratch/lib" "$scratch/bin"
 steps=150000
 [ "$mode" = quick ] || steps=1000000
 lies
@@ -152,8 +137,8 @@ done
 build 'lld retpoline lazy' 1000 0 step_prog.c gcc -O2 -fuse-ld=lld -Wl,-z,retpolineplt
 build 'lld retpoline now' 1000 50 step_prog.c gcc -O2 -fuse-ld=lld -Wl,-z,retpolineplt,-z,now
 system 500 /bin/true
-if g++ -O2 "$here/step_prog.cc" -o "$work/cxx" >"$work/out" 2>&1; then
-	system 50000 "$work/cxx"
+if g++ -O2 "$here/step_prog.cc" -o "$scratch/cxx" >"$scratch/out" 2>&1; then
+	system 50000 "$scratch/cxx"
 fi
 system 40000 /bin/ls -l /
 # shellcheck disable=SC2016 # their variables, not ours
@@ -162,5 +147,4 @@ if [ "$mode" = full ]; then
 	system 100000 /usr/bin/perl -e 'print join ",", sort map { $_ ** 2 } 1..20'
 	system 100000 /usr/bin/python3 -S -c 'print(sum(i * i for i in range(50)))'
 fi
-echo "1..$n"
-exit "$failed"
+plan

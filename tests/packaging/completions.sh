@@ -7,7 +7,7 @@
 eh2sframe=$1
 completions=$(realpath "$3")
 page=$(realpath "$4")
-# shellcheck source-path=SCRIPTDIR/../e2e source=cli_lib.sh
+# shellcheck source-path=SCRIPTDIR/../shared source=cli_lib.sh
 . "$2/cli_lib.sh"
 mkdir bin files
 ln -s "$eh2sframe" bin/eh2sframe

@@ -8,7 +8,7 @@ eh2sframe=$1
 packaging=$(realpath "$3")
 cache=$(realpath -m "$4")
 here=$(dirname "$(realpath "$0")")
-# shellcheck source-path=SCRIPTDIR/../e2e source=cli_lib.sh
+# shellcheck source-path=SCRIPTDIR/../shared source=cli_lib.sh
 . "$2/cli_lib.sh"
 for tool in dh dpkg-buildpackage eu-readelf gdb python3; do
 	have $tool || { echo "1..0 # SKIP needs $tool"; exit 0; }

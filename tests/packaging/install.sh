@@ -12,7 +12,7 @@ prefix=$4
 libdir=$5
 list=$(realpath "$6")
 bless=${7-}
-# shellcheck source-path=SCRIPTDIR/../e2e source=cli_lib.sh
+# shellcheck source-path=SCRIPTDIR/../shared source=cli_lib.sh
 . "$2/cli_lib.sh"
 
 umask 022

@@ -6,7 +6,7 @@
 #     rpm.sh EH2SFRAME TESTS_E2E PACKAGING
 eh2sframe=$1
 packaging=$(realpath "$3")
-# shellcheck source-path=SCRIPTDIR/../e2e source=cli_lib.sh
+# shellcheck source-path=SCRIPTDIR/../shared source=cli_lib.sh
 . "$2/cli_lib.sh"
 for tool in rpmbuild rpm2cpio cpio eu-readelf gdb find-debuginfo; do
 	have $tool || { echo "1..0 # SKIP needs $tool"; exit 0; }

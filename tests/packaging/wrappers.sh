@@ -5,8 +5,8 @@
 #
 #     wrappers.sh EH2SFRAME TESTS_E2E WRAPPERS
 eh2sframe=$1
-wrappers=$(realpath "$3") oracle=$(realpath "$2/../oracle")
-# shellcheck source-path=SCRIPTDIR/../e2e source=cli_lib.sh
+wrappers=$(realpath "$3") shared=$(realpath "$2")
+# shellcheck source-path=SCRIPTDIR/../shared source=cli_lib.sh
 . "$2/cli_lib.sh"
 unset EH2SFRAME_FLAGS EH2SFRAME_CC EH2SFRAME_LD EH2SFRAME_AS COMPILER_PATH COLLECT_GCC
 export EH2SFRAME=$eh2sframe CCACHE_DIR=$scratch/ccache
@@ -239,7 +239,7 @@ else
 fi
 
 ### Objects: by the command itself, as GNU ld merges them, in the version that it knows.
-merged=$(PYTHONPATH=$oracle python3 -c 'import binutils; print(*binutils.merged("ld"))')
+merged=$(PYTHONPATH=$shared python3 -c 'import binutils; print(*binutils.merged("ld"))')
 # shellcheck disable=SC2317 # called through is
 merged() {
 	readelf -SW "$1" | grep -qF .sframe && "$eh2sframe" --verify "$1" && [ "$(./"$1")" = 42 ]

@@ -1,0 +1,255 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The contract of the command (docs/eh2sframe.1.scd): options, exit statuses, what is printed. TAP.
+#
+#     cli.sh EH2SFRAME DIRECTORY
+eh2sframe=$1
+src=$2
+# shellcheck source-path=SCRIPTDIR/../../shared source=cli_lib.sh
+. "$src/../../shared/cli_lib.sh"
+
+cat >prog.c <<'C'
+#include <stdio.h>
+__attribute__((noinline, section(".text.special"))) int special(int n)
+{
+	return printf("special %d\n", n);
+}
+int main(int argc, char **argv) { return special(argc) < 0 || !argv[0]; }
+C
+gcc -O2 -o good prog.c -Wl,--unique=.text.special || exit 99
+echo 'what was here before' >out
+cp good prog2
+echo text >text
+"$eh2sframe" good conv >summary || exit 99
+
+### Usage: status 2, one line, nothing done.
+usage() {
+	local name="usage: $*"
+	picture >.before
+	run "$@"
+	if [ "$status" = 2 ] && one_line 'eh2sframe: ' && [ ! -s .stdout ] && picture | cmp -s - .before; then
+		ok "$name"
+	else
+		not_ok "$name" "$(streams)"
+	fi
+}
+usage
+usage good
+usage good out more
+usage --report
+usage --dump
+usage --verify
+usage --remove good
+usage --section-only good
+usage --report --dump good
+usage --verify --remove good out
+usage --format=0 good out
+usage --format=1 --no-pcrel good out
+usage --format=9 good out
+usage --format
+usage --method=back good out
+usage --optimize=tiny good out
+usage --max-rows=1 --optimize=size good out
+usage --max-rows=65536 --optimize=size good out
+usage --max-rows=8 good out
+usage --witness=readelf good out
+usage --report=pdf good
+usage --min-coverage=most good out
+usage --min-coverage=101 good out
+usage --min-coverage=nan good out
+usage --min-coverage=-1 good out
+usage --min-coverage= good out
+usage --cfi=good good out
+usage -o file good out
+usage --section-address=0x1000 good out
+usage --section-only --section-address=-1 good out
+usage --section-only --section-address=far good out
+usage --batch
+usage --batch --report good
+usage --merge good
+usage --section-only good good
+usage --section-only good ./good
+usage --section-only '--section-address= -5' good out
+usage --report-file=out good out
+usage --report-file=./new good new
+usage --section-only --report-file=new good "$PWD/new"
+usage --report -o good good
+usage --report -o text conv good text
+usage -x good out
+usage --nonsense good out
+usage -zq good out
+is 'names the letter' one_line 'eh2sframe: unknown option -z;'
+usage --dump=3 good
+is 'knows the option' one_line 'eh2sframe: --dump=3: --dump takes no value'
+
+### Options that ask about the program itself.
+status_is '--help' 0 --help
+is '--help goes to standard output' grep -q '^Usage: eh2sframe' .stdout
+grep -o -- '--[a-z-]*' .stdout | sort -u >in-help
+man=$src/../../../docs/eh2sframe.1.scd
+sed 's/\\//g; s/objcopy --add-section//' "$man" | grep -o -- '--[a-z-]*' | sort -u >in-man
+is 'the manual page and --help name the same options' diff in-help in-man
+status_is '--version' 0 --version
+is '--version is one line' grep -qx 'eh2sframe [0-9.]*' .stdout
+
+### Conversion.
+line="^good: [0-9]* functions, [0-9.]*% of code covered, [0-9]* bytes .sframe v2 ([0-9.]* of .eh_frame), [0-9]* refused$"
+is 'the summary line' grep -q "$line" summary
+is 'one line is all' test "$(wc -l <summary)" = 1
+is 'the result runs' test "$(./conv)" = 'special 1'
+is 'the result has a loaded section' test "$(readelf -lW conv | grep -c '^ *GNU_SFRAME')" = 1
+status_is 'a second run' 0 good conv2
+is 'is byte-identical' cmp conv conv2
+cp good place
+status_is 'IN and OUT the same' 0 place place
+is 'gives the same' cmp conv place
+status_is '-q' 0 -q good conv2
+is '-q prints nothing' test ! -s .stdout -a ! -s .stderr
+status_is '-v' 0 -v good conv2
+is '-v names what is refused' grep -q '^  ra-undefined: 0x.* of the function at 0x.* _start' .stdout
+for option in --format=2 --method=auto --optimize=share --no-verify \
+	--witness=own --witness=libdwarf; do
+	status_is "$option" 0 "$option" good conv2
+	is "$option changes nothing here" cmp conv conv2
+done
+for option in --format=1 --no-pcrel --format=3; do
+	status_is "$option" 0 "$option" good conv3
+	is "$option is proven" "$eh2sframe" --verify -q conv3
+	is "$option is another section" test "$(cmp conv conv3 >&2 || echo differs)" = differs
+	status_is "$option gives way to --refresh" 0 --refresh conv3 conv3
+	is "$option, and back" cmp conv conv3
+	status_is "$option takes the place" 0 --refresh "$option" conv conv3
+	is "$option is proven then" "$eh2sframe" --verify -q conv3
+done
+status_is '--method=append' 0 --method=append good conv2
+status_is '--method=grow' 0 --method=grow good conv3
+is '--method=grow is proven' "$eh2sframe" --verify -q conv3
+is '--method=append is proven' "$eh2sframe" --verify -q conv2
+status_is '--optimize=none' 0 --optimize=none good conv2
+is '--optimize=none is proven' "$eh2sframe" --verify -q conv2
+is '--optimize=none stores more' test "$(section_size conv2 .sframe)" -gt "$(section_size conv .sframe)"
+
+### Coverage, exclusion.
+fails '--min-coverage=100' 5 'demanded' --min-coverage=100 good out
+status_is '--min-coverage=10' 0 --min-coverage=10 good conv2
+status_is '--report --min-coverage=100' 5 --report --min-coverage=100 good
+address() { nm good | awk -v name="$1" '$3 == name { print $1 }' | sed 's/^0*//'; }
+# has FILE NAME: whether --dump shows a function at the address of a symbol.
+has() { "$eh2sframe" --dump "$1" | grep -Eq "pc = 0x0*$(address "$2")[, ]"; }
+lacks() { ! has "$@"; }
+is 'main is there' has conv main
+is 'special is there' has conv special
+status_is '--exclude-symbol' 0 --exclude-symbol='mai?' good conv2
+is 'main is left out' lacks conv2 main
+is 'special still is' has conv2 special
+status_is '--exclude-section' 0 --exclude-section='.text.sp*' -v good conv2
+is 'is told' grep -q '^  excluded: ' .stdout
+is 'special is left out' lacks conv2 special
+is 'main still is' has conv2 main
+status_is '--exclude-symbol twice' 0 --exclude-symbol=main --exclude-symbol=special good conv2
+is 'main is left out again' lacks conv2 main
+is 'and so is special' lacks conv2 special
+
+### The bare section.
+status_is '--section-only' 0 --section-only good section
+is 'starts with the magic number and version 2' test "$(peek section 0 4)" = $((0x0502dee2))
+status_is '--section-only again' 0 -q --section-only good section2
+is 'is byte-identical' cmp section section2
+objcopy --add-section .sframe=section --set-section-flags .sframe=alloc,readonly good added 2>/dev/null
+status_is 'objcopy --add-section: --dump' 0 --dump added
+status_is 'objcopy --add-section: --verify' 0 --verify added
+status_is '--section-address' 0 --section-only --section-address=0x100000 good section2
+if cmp -s section section2; then not_ok 'another address, other bytes'; else ok 'another address, other bytes'; fi
+
+### --dump, --verify, --report.
+status_is '--dump' 0 --dump conv
+is '--dump shows functions' grep -q 'func idx' .stdout
+status_is '--verify' 0 --verify conv
+is '--verify says so' grep -q '^conv: 0 differences' .stdout
+status_is '--verify -q' 0 --verify -q conv
+is '--verify -q prints nothing' test ! -s .stdout -a ! -s .stderr
+status_is '--verify --witness=libdwarf' 0 --verify --witness=libdwarf conv
+# A function of more rows than libdwarf is asked for.
+cat >rows.S <<'S'
+	.globl main
+main:	.cfi_startproc
+	.rept 5000
+	nop
+	.cfi_adjust_cfa_offset 8
+	.endr
+	ret
+	.cfi_endproc
+	.section .note.GNU-stack,"",@progbits
+S
+gcc -o rows rows.S
+status_is 'more rows than libdwarf is asked for' 0 --witness=libdwarf rows rows.conv
+status_is 'and --verify' 0 --verify --witness=libdwarf rows.conv
+is 'says so' grep -Eq '; 90[0-9] bytes not asked of libdwarf' .stdout
+rm -f rows rows.S rows.conv
+status_is '--verify --cfi' 0 --verify --cfi=good conv
+status_is '--verify --cfi=missing' 3 --verify --cfi=missing conv
+status_is '--report' 0 --report good
+is '--report prints coverage' grep -q 'code with CFI' .stdout
+status_is '--report=text' 0 --report=text good
+status_is '--report -v' 0 --report -v good
+is '--report -v names functions' grep -q 'ra-undefined: .*_start' .stdout
+status_is '--report -o' 0 --report -o report good
+is '--report -o writes there' grep -q 'code with CFI' report
+is '--report -o prints nothing' test ! -s .stdout
+status_is '--report --output' 0 --report --output=report2 good
+is '--report --output is the same' cmp report report2
+status_is '--report of a file that has a section' 0 --report conv
+
+### A section that says something else than the CFI: one byte of one CFA offset.
+cp conv altered
+at=$(section_offset altered .sframe)
+row=$((at + 28 + $(peek altered $((at + 8)) 4) * 20))
+poke altered $((row + 2)) 1 $((($(peek altered $((row + 2)) 1) + 8) & 127))
+fails_verify() {
+	run "$@"
+	if [ "$status" = 4 ] && one_line 'eh2sframe: altered: ' && grep -q '^altered: 0x.* is .* in .sframe, .* in CFI$' .stdout; then
+		ok "status 4: $*"
+	else
+		not_ok "status 4: $*" "$(streams)"
+	fi
+}
+fails_verify --verify altered
+fails_verify --verify -q altered
+fails_verify --verify --witness=libdwarf altered
+
+### Several inputs: the highest of 1 to 5.
+status_is 'several, all good' 0 --verify conv added
+status_is 'several, one without a section' 0 --verify conv good
+status_is 'several, none with a section' 0 --dump good good prog2
+is 'one line for each that failed' test "$(wc -l <.stderr)" = 3
+status_is 'several, one no ELF file' 1 --verify text conv good
+status_is 'several, one altered' 4 --verify text altered conv good
+status_is 'several, one missing' 3 --dump conv missing text
+is 'those that are good are printed' grep -q 'func idx' .stdout
+status_is 'several reports' 1 --report good text conv
+
+### Back and again.
+status_is '--remove' 0 --remove conv back
+is 'gives the input' cmp good back
+cp conv place
+status_is '--remove in place' 0 --remove place place
+is 'gives the input, too' cmp good place
+fails '--remove without a section' 6 'no .sframe' --remove good out
+fails '--remove what objcopy added' 6 'no .sframe' --remove added out
+strip -o rewritten conv 2>/dev/null
+fails '--remove after strip' 1 'rewritten since' --remove rewritten out
+fails 'a second conversion' 6 '--refresh' conv out
+status_is '--refresh' 0 --refresh conv conv2
+is '--refresh gives what a conversion gives' cmp conv conv2
+status_is '--refresh of a file without' 0 --refresh good conv2
+is 'is a conversion' cmp conv conv2
+"$eh2sframe" -q --exclude-symbol=main good other
+status_is '--refresh with other options' 0 --refresh other conv2
+is 'leaves nothing of the first' cmp conv conv2
+fails '--refresh after strip' 1 'rewritten since' --refresh rewritten out
+status_is '--refresh of what objcopy added' 0 --refresh added conv2
+is 'is proven' "$eh2sframe" --verify -q conv2
+
+# shellcheck source-path=SCRIPTDIR source=cli_files.sh
+. "$src/cli_files.sh"
+plan

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What --verify takes for padding and what not: FDEs of a section made for size, with other sizes,
+and with other bytes between functions. TAP.
+
+    padding.py EH2SFRAME FOLDER
+"""
+import os
+import struct
+import sys
+import tempfile
+
+from elf_text import sections
+from tap import check, plan, run
+
+FDE_SIZE, HDR_SIZE = 20, 28
+# Functions of 9 bytes each, and the bytes between one and the next.
+GAPS = [15, 16, 0, 4]
+BASE = 0x401000
+
+
+def program(path):
+    text = "\t.text\n"
+    for i, gap in enumerate(GAPS + [0]):
+        text += f"f{i}:\n\t.cfi_startproc\n\t.skip 9, 0x90\n\t.cfi_endproc\n\t.skip {gap}, 0xcc\n"
+    with open(path + ".S", "w") as file:
+        file.write(text)
+    made = run("cc", "-nostdlib", "-static", "-fuse-ld=bfd", "-Wl,-e,0", f"-Wl,-Ttext={BASE:#x}",
+               "-Wl,--build-id=none", "-o", path, path + ".S")
+    assert made.returncode == 0, made.stderr
+
+
+def section_of(path, name=".sframe"):
+    return sections(path)[name].offset
+
+
+def sizes(data, at):
+    n = struct.unpack_from("<I", data, at + 8)[0]
+    return [struct.unpack_from("<I", data, at + HDR_SIZE + i * FDE_SIZE + 4)[0] for i in range(n)]
+
+
+def filled(tool, plain, small, other):
+    """Bytes of the gap behind f0, and whether that is what somebody fills up with."""
+    for start, code, right, what in [
+        (0, "0f054885c07c137401c3", False, "what clone() has without CFI"),
+        (14, "c3", False, "an instruction at the end"),
+        (0, "50", False, "an instruction at the start"),
+        (14, "0f", False, "a part of an instruction"),
+        (0, "00" * 15, True, "zeros"),
+        (0, "90" * 15, True, "no-operations"),
+        (0, "9066666666662e0f1f840000000000", True, "a long one"),
+        (0, "0f1f8000000000" "0f1f840000000000", True, "two"),
+        (0, "0f1f4400000f1f40000f1f00666690", True, "five"),
+    ]:
+        for path in (plain, small):
+            with open(path, "rb") as file:
+                changed = bytearray(file.read())
+            at = section_of(path, ".text") + 9 + start
+            changed[at:at + len(code) // 2] = bytes.fromhex(code)
+            with open(other, "wb") as file:
+                file.write(changed)
+            if path == plain:
+                made = run(tool, "-q", "--optimize=size", other, other)
+                with open(other, "rb") as file:
+                    data = file.read()
+                fused = sizes(data, section_of(other)) if made.returncode == 0 else made.stderr
+                check(fused == ([33, 31] if right else [9, 9, 31]), f"{what}: converted", fused)
+            told = run(tool, "--verify", other)
+            wanted = path == plain or right
+            check((told.returncode == 0) == wanted and
+                  ("there is no CFI here" in told.stdout) != wanted, f"{what}: proven or not", told)
+
+
+def main():
+    tool = sys.argv[1]
+    with tempfile.TemporaryDirectory() as scratch:
+        plain, small, other = (os.path.join(scratch, name) for name in ("plain", "small", "other"))
+        program(plain)
+        made = run(tool, "-q", "--optimize=size", plain, small)
+        check(made.returncode == 0, "converted for size", made.stderr)
+        at = section_of(small)
+        with open(small, "rb") as file:
+            data = file.read()
+        # f0 and f1 with the padding between them, then f2, f3 and f4 with theirs.
+        check(sizes(data, at) == [33, 31], "two FDEs", sizes(data, at))
+        told = run(tool, "--verify", small)
+        check(told.returncode == 0 and "; 19 bytes of padding" in told.stdout, "padding is counted", told)
+        for size, right, what in [
+            (33, True, "as it was"),
+            (34, False, "a byte behind the last function"),
+            (49, False, "all of a gap of 16 bytes"),
+            (24, False, "padding that no function of the FDE follows"),
+            (23, False, "a part of the padding"),
+            (9, None, "none of the padding, the next function without a row"),
+        ]:
+            changed = bytearray(data)
+            struct.pack_into("<I", changed, at + HDR_SIZE + 4, size)
+            with open(other, "wb") as file:
+                file.write(changed)
+            told = run(tool, "--verify", other)
+            differs = "a row, but there is no CFI here" in told.stdout
+            check(differs == (right is False) and (told.returncode == 4) == differs, what, told)
+        filled(tool, plain, small, other)
+        # One FDE for all, over the gap of 16 bytes too.
+        changed = bytearray(data)
+        struct.pack_into("<II", changed, at + 8, 1, 1)
+        struct.pack_into("<I", changed, at + HDR_SIZE + 4, 33 + 16 + 31)
+        struct.pack_into("<I", changed, at + 24, FDE_SIZE)
+        rows = at + HDR_SIZE + 2 * FDE_SIZE
+        changed[at + HDR_SIZE + FDE_SIZE:at + HDR_SIZE + FDE_SIZE + 3] = changed[rows:rows + 3]
+        with open(other, "wb") as file:
+            file.write(changed)
+        told = run(tool, "--verify", other)
+        check(told.returncode == 4 and told.stdout.count("there is no CFI here") == 1,
+              "a gap of 16 bytes inside of an FDE", told)
+    plan()
+
+
+main()

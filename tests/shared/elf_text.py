@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""Reads what readelf prints of an ELF file."""
+import re
+from typing import NamedTuple
+
+from tap import must
+
+SECTION = re.compile(r"^ *\[ *\d+\] (\S+) +(\S+) +([0-9a-f]{16}) ([0-9a-f]+) ([0-9a-f]+) ", re.M)
+
+
+class Place(NamedTuple):
+    """Where a section is."""
+    kind: str
+    addr: int
+    offset: int
+    size: int
+
+
+def sections(path):
+    """{name: Place}"""
+    return {name: Place(kind, *(int(number, 16) for number in numbers))
+            for name, kind, *numbers in SECTION.findall(must("readelf", "-SW", path))}
+
+
+def plts(path):
+    """The sections in which a linker has put a PLT."""
+    return {name: place for name, place in sections(path).items()
+            if name.startswith((".plt", ".iplt")) and place.kind == "PROGBITS"}

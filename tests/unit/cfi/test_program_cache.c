@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* FDEs with the same instructions: who counts as the same, and what may be moved. */
+#include "cfi/program_cache.h"
+#include "tests/unit/cfi/test_cfi_build.h"
+#include "tests/unit/unit.h"
+
+static struct wr wr;
+static struct cfi_frames frames;
+static struct cfi_program_cache same;
+
+static void read_frames(void)
+{
+	struct cfi_section section = build_section(&wr);
+	struct err err = {0};
+
+	ck_assert_msg(cfi_frames_read(&section, &frames, &err), "%s", err.text);
+	cfi_program_cache_init(&same, &frames, 0);
+}
+
+static void tidy(void)
+{
+	cfi_program_cache_deinit(&same);
+	cfi_frames_deinit(&frames);
+	wr_deinit(&wr);
+}
+
+static uint32_t *value(size_t fde)
+{
+	uint32_t *ret = cfi_program_cache_value(&same, &frames.fdes[fde]);
+
+	ck_assert_ptr_nonnull(ret);
+	return ret;
+}
+
+/* The same bytes of the same CIE, whatever the range, and nothing else. */
+START_TEST(same_program)
+{
+	static const uint8_t one[] = {0x41, 0x0e, 16, 0}, other[] = {0x41, 0x0e, 24, 0},
+			     longer[] = {0x41, 0x0e, 16, 0, 0, 0, 0, 0};
+	size_t cie, twin;
+
+	wr_init(&wr, false);
+	cie = build_cie(&wr);
+	twin = build_cie(&wr);
+	build_fde(&wr, cie, 64, one, sizeof(one));
+	build_fde(&wr, cie, 8, one, sizeof(one));
+	build_fde(&wr, cie, 64, other, sizeof(other));
+	build_fde(&wr, cie, 64, longer, sizeof(longer));
+	build_fde(&wr, twin, 64, one, sizeof(one));
+	read_frames();
+	ck_assert_uint_eq(frames.n_fdes, 5);
+	for (uint32_t i = 0; i < 5; i++) {
+		ck_assert_uint_eq(*value(i), i == 1 ? 100 : CFI_PROGRAM_CACHE_NEW);
+		*value(i) = i + 100;
+	}
+	ck_assert_uint_eq(*value(0), 101);
+	ck_assert_uint_eq(*value(4), 104);
+	tidy();
+}
+END_TEST
+
+/* More programs than the table has room for at first. */
+START_TEST(many_programs)
+{
+	enum { N = 5000 };
+	size_t cie;
+
+	wr_init(&wr, false);
+	cie = build_cie(&wr);
+	for (uint32_t i = 0; i < 2 * N; i++) {
+		uint8_t program[] = {
+		    0x0e, (uint8_t)(i % N & 0x7f) | 0x80, (uint8_t)(i % N >> 7)};
+
+		build_fde(&wr, cie, 64, program, sizeof(program));
+	}
+	read_frames();
+	ck_assert_uint_eq(frames.n_fdes, 2 * N);
+	for (uint32_t i = 0; i < 2 * N; i++) {
+		ck_assert_uint_eq(*value(i), i < N ? CFI_PROGRAM_CACHE_NEW : i - N);
+		*value(i) = i % N;
+	}
+	tidy();
+}
+END_TEST
+
+static const struct movable {
+	uint32_t range;
+	uint8_t len, program[24];
+	bool movable;
+	uint64_t reach;
+} cases[] = {
+    {64, 1, {0}, true, 0},
+    {64, 5, {0x41, 0x0e, 16, 0x44, 0x0a}, true, 5},
+    /* The end is where the last location is, or before it. */
+    {5, 5, {0x41, 0x0e, 16, 0x44, 0x0a}, false, 5},
+    {3, 5, {0x41, 0x0e, 16, 0x44, 0x0a}, false, 5},
+    {6, 5, {0x41, 0x0e, 16, 0x44, 0x0a}, true, 5},
+    /* DW_CFA_set_loc, forwards by nothing: pcrel here, but it names a place. */
+    {64, 8, {0x0e, 16, 0x01, 0, 0, 0, 0, 0x0a}, false, 0},
+    /* DW_CFA_def_cfa_expression: breg7 + 8; and the PC's own value. */
+    {64, 4, {0x0f, 2, 0x77, 8}, false, 0},
+    {64, 4, {0x0f, 2, 0x80, 0}, false, 0},
+};
+
+START_TEST(movable)
+{
+	const struct movable *t = &cases[_i];
+	uint8_t program[sizeof(t->program)];
+	struct cfi_interp interp;
+	struct err err = {0};
+	size_t cie;
+
+	wr_init(&wr, false);
+	cie = build_cie(&wr);
+	memcpy(program, t->program, sizeof(program));
+	if (program[2] == 0x01) {
+		/* Where the operand stands: after length, CIE pointer, range and so on.
+		 */
+		uint32_t at = (uint32_t)wr.size + 17 + 3;
+		uint32_t off = (uint32_t)(BUILD_CODE - (BUILD_ADDR + at));
+
+		memcpy(program + 3, &off, sizeof(off));
+	}
+	build_fde(&wr, cie, t->range, program, t->len);
+	read_frames();
+	cfi_interp_init(&interp, &frames, &build_machine);
+	ck_assert_msg(cfi_interpret(&interp, &frames.fdes[0], &err), "%s", err.text);
+	ck_assert_int_eq(interp.table.movable, t->movable);
+	if (t->movable)
+		ck_assert_uint_eq(interp.table.reach, t->reach);
+	cfi_interp_deinit(&interp);
+	tidy();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("program_cache");
+	TCase *tc = tcase_create("program_cache");
+
+	tcase_add_test(tc, same_program);
+	tcase_add_test(tc, many_programs);
+	tcase_add_loop_test(tc, movable, 0, sizeof(cases) / sizeof(cases[0]));
+	suite_add_tcase(suite, tc);
+	return unit_main(suite);
+}

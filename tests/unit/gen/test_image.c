@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening and looking into files: the good one, each single damage, every length. */
+#include "tests/unit/unit.h"
+
+#include "gen/input/symbols.h"
+#include "tests/unit/gen/test_image_fixture.h"
+
+static struct wr file;
+static struct image image;
+static struct err err;
+
+static void setup(void)
+{
+	fix_make(&file);
+}
+
+static void teardown(void)
+{
+	image_close(&image);
+	wr_deinit(&file);
+}
+
+static void open_good(void)
+{
+	ck_assert_msg(fix_open(file.data, file.size, &image, &err), "%s", err.text);
+}
+
+START_TEST(tables)
+{
+	open_good();
+	ck_assert_uint_eq(image.n_phdrs, FIX_N_PHDRS);
+	ck_assert_uint_eq(image.n_sections, FIX_N_SHDRS);
+	ck_assert_str_eq(image.sections[3].name, ".eh_frame");
+	ck_assert_ptr_eq(image_section_find(&image, ".text"), &image.sections[1]);
+	ck_assert_ptr_null(image_section_find(&image, ".none"));
+}
+END_TEST
+
+START_TEST(addresses)
+{
+	open_good();
+	ck_assert_ptr_eq(image_at_addr(&image, FIX_ADDR + 4, 8), image.bytes + 4);
+	ck_assert_ptr_null(image_at_addr(&image, FIX_ADDR - 1, 1));
+	ck_assert_ptr_nonnull(image_at_addr(&image, FIX_ADDR + 0x7ff, 1));
+	ck_assert_ptr_null(image_at_addr(&image, FIX_ADDR + 0x7ff, 2));
+	ck_assert_ptr_null(image_at_addr(&image, FIX_ADDR, UINT64_MAX));
+	/* Memory without file bytes. */
+	ck_assert_ptr_null(image_at_addr(&image, FIX_ADDR + 0x1900, 1));
+	ck_assert(image_is_code(&image, FIX_ADDR, 0x800));
+	ck_assert(!image_is_code(&image, FIX_ADDR, 0x801));
+	ck_assert(!image_is_code(&image, FIX_ADDR + 0x1800, 1));
+	ck_assert(!image_is_code(&image, UINT64_MAX, 2));
+}
+END_TEST
+
+static void eh_frame(uint64_t want_size)
+{
+	struct cfi_section section;
+	uint64_t hdr_size;
+	bool found;
+
+	open_good();
+	ck_assert(image_eh_frame(&image, &section, &found, &hdr_size, &err));
+	ck_assert(found);
+	ck_assert_uint_eq(section.size, want_size);
+	ck_assert_uint_eq(section.addr, FIX_ADDR + FIX_EH);
+	ck_assert_ptr_eq(section.data, image.bytes + FIX_EH);
+	ck_assert_uint_eq(hdr_size, 12);
+}
+
+START_TEST(eh_frame_by_section)
+{
+	eh_frame(FIX_EH_SIZE);
+}
+END_TEST
+
+/* Without section headers: up to and with the zero length, as libgcc. */
+START_TEST(eh_frame_by_segment)
+{
+	memset(file.data + 40, 0, 8);
+	memset(file.data + 58, 0, 6);
+	eh_frame(16);
+}
+END_TEST
+
+/* A length that leads out of the segment: nothing says where the section ends. */
+START_TEST(eh_frame_without_end)
+{
+	memset(file.data + 40, 0, 8);
+	memset(file.data + 58, 0, 6);
+	wr_patch_u32(&file, FIX_EH, 0x7fffffff);
+	eh_frame(0x800 - FIX_EH);
+}
+END_TEST
+
+START_TEST(eh_frame_bad_pointer)
+{
+	struct cfi_section section;
+	bool found;
+
+	memset(file.data + 40, 0, 8);
+	memset(file.data + 58, 0, 6);
+	wr_patch_u32(&file, FIX_EH_HDR + 4, 0x70000000);
+	open_good();
+	ck_assert(!image_eh_frame(&image, &section, &found, NULL, &err));
+	ck_assert_int_eq(err.kind, ERR_MALFORMED);
+	ck_assert_ptr_nonnull(strstr(err.text, "eh_frame_ptr"));
+}
+END_TEST
+
+START_TEST(symbol_choice)
+{
+	struct symbols symbols;
+	char *name;
+
+	open_good();
+	ck_assert(symbols_read(&image, &symbols, &err));
+	ck_assert_uint_eq(symbols.n, 4); /* an alias among them */
+	ck_assert_str_eq(symbols_find(&symbols, FIX_ADDR + 0x200)->name, "one");
+	/* A label inside a function that has a size does not hide it. */
+	ck_assert_str_eq(symbols_find(&symbols, FIX_ADDR + 0x250)->name, "one");
+	ck_assert_str_eq(symbols_find(&symbols, FIX_ADDR + 0x290)->name, "_Z5threei");
+	ck_assert_ptr_null(symbols_find(&symbols, FIX_ADDR + 0x1ff));
+	name = symbol_demangle("_Z5threei");
+	ck_assert_str_eq(name, "three(int)");
+	free(name);
+	name = symbol_demangle("main");
+	ck_assert_str_eq(name, "main");
+	free(name);
+	symbols_deinit(&symbols);
+}
+END_TEST
+
+/* One changed field, and what is said about it. */
+static const struct damage {
+	size_t off;
+	int width;
+	uint64_t value;
+	enum err_kind kind;
+	const char *text;
+} damages[] = {
+    {0, 1, 'x', ERR_UNSUPPORTED, "not an ELF file"},
+    {EI_CLASS, 1, ELFCLASS32, ERR_UNSUPPORTED, "32-bit"},
+    {EI_CLASS, 1, 9, ERR_MALFORMED, "class"},
+    {EI_DATA, 1, 0, ERR_MALFORMED, "byte order"},
+    {EI_DATA, 1, ELFDATA2MSB, ERR_UNSUPPORTED, ""}, /* e_version reads as 2^24 */
+    {EI_VERSION, 1, 2, ERR_UNSUPPORTED, "version"},
+    {16, 2, ET_CORE, ERR_UNSUPPORTED, "core"}, {16, 2, 77, ERR_UNSUPPORTED, "file type"},
+    {18, 2, EM_SPARCV9, ERR_UNSUPPORTED, "little-endian, 64-bit SPARC v9"},
+    {20, 4, 2, ERR_UNSUPPORTED, "version"},
+    {32, 8, FIX_SIZE - 4, ERR_MALFORMED, "program header table"},
+    {32, 8, UINT64_MAX - 8, ERR_MALFORMED, "program header table"},
+    {40, 8, FIX_SIZE, ERR_MALFORMED, "section header table"},
+    {40, 8, UINT64_MAX, ERR_MALFORMED, "section header table"},
+    {40, 8, 0, ERR_MALFORMED, "no offset"},
+    {54, 2, 32, ERR_MALFORMED, "program header table"},
+    {56, 2, 0xfff0, ERR_MALFORMED, "program header table"},
+    {56, 2, PN_XNUM, ERR_NONE, ""}, /* section header 0 says 0 of them */
+    {58, 2, 40, ERR_MALFORMED, "section header table"},
+    {60, 2, 0xfff0, ERR_MALFORMED, "section header table"},
+    {60, 2, 0, ERR_NONE, ""},	   /* as above */
+    {62, 2, 0xfff0, ERR_NONE, ""}, /* names are not needed to read a file */
+};
+
+START_TEST(damaged)
+{
+	const struct damage *damage = &damages[_i];
+	bool ok;
+
+	for (int i = 0; i < damage->width; i++)
+		file.data[damage->off + (size_t)i] = (uint8_t)(damage->value >> 8 * i);
+	ok = fix_open(file.data, file.size, &image, &err);
+	ck_assert_int_eq(err.kind, damage->kind);
+	ck_assert_int_eq(ok, damage->kind == ERR_NONE);
+	ck_assert_msg(strstr(err.text, damage->text) != NULL, "%s", err.text);
+}
+END_TEST
+
+/* With the tables at both ends no shorter file is a whole one. */
+START_TEST(truncated)
+{
+	for (size_t size = 0; size < file.size; size++)
+		ck_assert(!fix_open(file.data, size, &image, &err));
+}
+END_TEST
+
+START_TEST(not_a_file)
+{
+	ck_assert(!image_open("/dev/null", &image, &err));
+	ck_assert_int_eq(err.kind, ERR_UNSUPPORTED);
+	ck_assert(!image_open("/nonexistent/x", &image, &err));
+	ck_assert_int_eq(err.kind, ERR_IO);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("image");
+	TCase *tcase = tcase_create("image");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, tables);
+	tcase_add_test(tcase, addresses);
+	tcase_add_test(tcase, eh_frame_by_section);
+	tcase_add_test(tcase, eh_frame_by_segment);
+	tcase_add_test(tcase, eh_frame_without_end);
+	tcase_add_test(tcase, eh_frame_bad_pointer);
+	tcase_add_test(tcase, symbol_choice);
+	tcase_add_loop_test(
+	    tcase, damaged, 0, (int)(sizeof(damages) / sizeof(damages[0])));
+	tcase_add_test(tcase, truncated);
+	tcase_add_test(tcase, not_a_file);
+	suite_add_tcase(suite, tcase);
+	return unit_main(suite);
+}

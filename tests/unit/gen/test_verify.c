@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The proof does not ask twice about the same instructions with the same rows. What it
+ * may not take for the same: other rows, and a row that held for nothing in a shorter
+ * function.
+ */
+#include <elf.h>
+
+#include "gen/arch/arch.h"
+#include "gen/verify/verify.h"
+#include "tests/unit/cfi/test_cfi_build.h"
+#include "tests/unit/sframe/test_sframe_fixture.h"
+
+enum { N = 3, ADDR = 0x2000, SPACING = 32 };
+
+static struct wr cfi, sframe;
+static const uint32_t fde_sizes[N] = {16, 32, 32};
+
+/* N functions with the same instructions: CFA is SP + 8, from +4 on SP + 16. */
+static void make_cfi(void)
+{
+	static const uint8_t program[] = {0x44, 0x0e, 16, 0};
+	size_t cie;
+
+	wr_init(&cfi, false);
+	cie = build_cie(&cfi);
+	for (uint32_t i = 0; i < N; i++) {
+		size_t pc = cfi.size + 8;
+
+		build_fde(&cfi, cie, fde_sizes[i], program, sizeof(program));
+		wr_patch_u32(
+		    &cfi, pc, (uint32_t)(BUILD_CODE + i * SPACING - (BUILD_ADDR + pc)));
+	}
+}
+
+/* Rows as CFI has them, with another one at last_at, where last_at is not 0. */
+static void make_sframe(uint32_t last_at)
+{
+	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
+
+	for (uint32_t i = 0; i < N; i++) {
+		fixture_func(&model, BUILD_CODE + i * SPACING, SPACING);
+		fixture_row(&model, fixture_cfa(0, AMD64_SP, 8));
+		fixture_row(&model, fixture_cfa(4, AMD64_SP, 16));
+		if (last_at)
+			fixture_row(&model, fixture_cfa(last_at, AMD64_SP, 24));
+	}
+	sframe = fixture_encode(&model, false, true, ADDR);
+	sf_section_deinit(&model);
+	for (uint32_t i = 0; i < N; i++)
+		wr_patch_u32(&sframe,
+		    SFRAME_HDR_SIZE + i * SFRAME_V2_FDE_SIZE + SFRAME_FDE_FUNC_SIZE,
+		    fde_sizes[i]);
+}
+
+static struct verify_result verify(void)
+{
+	const struct options options = {.format = 2, .jobs = 1};
+	const struct image image = {0};
+	const struct symbols symbols = {0};
+	const struct policy policy = {
+	    arch_find(EM_X86_64, false), &image, &symbols, &options};
+	struct cfi_section section = build_section(&cfi);
+	struct verify_result result = {0};
+	struct sf_view view = fixture_open(&sframe, ADDR);
+	struct cfi_frames frames;
+	struct cfi_ranges ranges;
+	struct err err = {0};
+	struct verify_input input = {&view, &frames, &ranges, &policy};
+
+	ck_assert_msg(cfi_frames_read(&section, &frames, &err), "%s", err.text);
+	ck_assert_msg(cfi_ranges_read(&frames, &ranges, &err), "%s", err.text);
+	ck_assert_msg(verify_own(&input, &result, &err), "%s", err.text);
+	cfi_ranges_deinit(&ranges);
+	cfi_frames_deinit(&frames);
+	wr_deinit(&sframe);
+	wr_deinit(&cfi);
+	return result;
+}
+
+START_TEST(all_right)
+{
+	struct verify_result result;
+
+	make_cfi();
+	make_sframe(0);
+	result = verify();
+	ck_assert_uint_eq(result.n_differences, 0);
+	ck_assert_uint_eq(result.agreed_bytes, 16 + 32 + 32);
+}
+END_TEST
+
+/* The third function's second row, which alone is not shared, says SP + 32. */
+START_TEST(other_rows)
+{
+	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
+	struct verify_result result;
+
+	make_cfi();
+	for (uint32_t i = 0; i < N; i++) {
+		fixture_func(&model, BUILD_CODE + i * SPACING, fde_sizes[i]);
+		fixture_row(&model, fixture_cfa(0, AMD64_SP, 8));
+		fixture_row(&model, fixture_cfa(4, AMD64_SP, i == 2 ? 32 : 16));
+	}
+	sframe = fixture_encode(&model, false, true, ADDR);
+	sf_section_deinit(&model);
+	result = verify();
+	ck_assert_uint_eq(result.n_differences, 1);
+	ck_assert_uint_eq(result.agreed_bytes, 16 + 32 + 4);
+}
+END_TEST
+
+/* At +16, where the first function ends and the others do not. */
+START_TEST(row_at_the_end)
+{
+	struct verify_result result;
+
+	make_cfi();
+	make_sframe(16);
+	result = verify();
+	ck_assert_uint_eq(result.n_differences, 2);
+	ck_assert_uint_eq(result.agreed_bytes, 16 + 16 + 16);
+}
+END_TEST
+
+/* Functions behind each other, all with CFA = SP + 8, of which the first two have one FDE
+ * with one row. */
+static void make_merged(int32_t cfa_off)
+{
+	static const uint8_t program[] = {0, 0, 0, 0};
+	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
+	size_t cie;
+
+	wr_init(&cfi, false);
+	cie = build_cie(&cfi);
+	for (uint32_t i = 0; i < N; i++) {
+		size_t pc = cfi.size + 8;
+
+		build_fde(&cfi, cie, SPACING, program, sizeof(program));
+		wr_patch_u32(
+		    &cfi, pc, (uint32_t)(BUILD_CODE + i * SPACING - (BUILD_ADDR + pc)));
+	}
+	fixture_func(&model, BUILD_CODE, 2 * SPACING);
+	fixture_row(&model, fixture_cfa(0, AMD64_SP, cfa_off));
+	fixture_func(&model, BUILD_CODE + 2 * SPACING, SPACING);
+	fixture_row(&model, fixture_cfa(0, AMD64_SP, cfa_off));
+	sframe = fixture_encode(&model, false, true, ADDR);
+	sf_section_deinit(&model);
+}
+
+START_TEST(merged)
+{
+	struct verify_result result;
+
+	make_merged(8);
+	result = verify();
+	ck_assert_uint_eq(result.n_differences, 0);
+	ck_assert_uint_eq(result.agreed_bytes, N * SPACING);
+	make_merged(16);
+	result = verify();
+	ck_assert_uint_eq(result.n_differences, N);
+	ck_assert_uint_eq(result.agreed_bytes, 0);
+}
+END_TEST
+
+/* The one row begins at +4: what is right for the second range, which is behind that, is
+ * not for the third, which has an FDE of its own with the same row. */
+START_TEST(merged_late)
+{
+	struct verify_result result;
+
+	make_merged(8);
+	sframe.data[SFRAME_HDR_SIZE + 2 * SFRAME_V2_FDE_SIZE] = 4;
+	ck_assert_uint_eq(sframe.size, SFRAME_HDR_SIZE + 2 * SFRAME_V2_FDE_SIZE + 3);
+	result = verify();
+	ck_assert_uint_eq(result.n_differences, 0);
+	ck_assert_uint_eq(result.agreed_bytes, N * SPACING - 8);
+}
+END_TEST
+
+/* A piece of two functions whose second row begins in the second one is right; the third
+ * function, with instructions as the second and rows as the piece, is not. */
+START_TEST(piece)
+{
+	static const uint8_t plain[] = {0, 0, 0, 0}, pushes[] = {0x48, 0x0e, 16, 0};
+	const uint8_t *const programs[N] = {plain, pushes, pushes};
+	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
+	struct verify_result result;
+	size_t cie;
+
+	wr_init(&cfi, false);
+	cie = build_cie(&cfi);
+	for (uint32_t i = 0; i < N; i++) {
+		size_t pc = cfi.size + 8;
+
+		build_fde(&cfi, cie, i < 2 ? SPACING : 2 * SPACING, programs[i], 4);
+		wr_patch_u32(
+		    &cfi, pc, (uint32_t)(BUILD_CODE + i * SPACING - (BUILD_ADDR + pc)));
+	}
+	fixture_func(&model, BUILD_CODE, 2 * SPACING);
+	fixture_row(&model, fixture_cfa(0, AMD64_SP, 8));
+	fixture_row(&model, fixture_cfa(SPACING + 8, AMD64_SP, 16));
+	ck_assert(sf_section_add_same(&model, 0, BUILD_CODE + 2 * SPACING, 2 * SPACING));
+	sframe = fixture_encode(&model, false, true, ADDR);
+	sf_section_deinit(&model);
+	result = verify();
+	ck_assert_uint_eq(result.n_differences, 1);
+	ck_assert_uint_eq(result.agreed_bytes, 4 * SPACING - SPACING);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("verify");
+	TCase *tcase = tcase_create("verify");
+
+	tcase_add_test(tcase, all_right);
+	tcase_add_test(tcase, other_rows);
+	tcase_add_test(tcase, row_at_the_end);
+	tcase_add_test(tcase, merged);
+	tcase_add_test(tcase, merged_late);
+	tcase_add_test(tcase, piece);
+	suite_add_tcase(suite, tcase);
+	return unit_main(suite);
+}

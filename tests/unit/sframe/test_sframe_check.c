@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/* Each named check, tripped by a section that is wrong in that one way. */
+#include <stdio.h>
+#include <string.h>
+
+#include "sframe/check.h"
+#include "tests/unit/sframe/test_sframe_fixture.h"
+
+enum {
+	ADDR = 0x2000,
+	ABI = SFRAME_ABI_AMD64_ENDIAN_LITTLE,
+	FUNC_0 = SFRAME_HDR_SIZE,
+	FUNC_1 = FUNC_0 + SFRAME_V2_FDE_SIZE,
+	ROWS = FUNC_1 + SFRAME_V2_FDE_SIZE,
+	ROW_SIZE = 3, /* start, info, one word */
+};
+
+/* Two functions of 64 bytes with two rows each, side by side. */
+static struct wr sound_section(void)
+{
+	struct sf_section model = fixture_section(ABI);
+	struct wr wr;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		fixture_func(&model, 0x1000 + 64 * i, 64);
+		fixture_row(&model, fixture_cfa(0, AMD64_SP, 8));
+		fixture_row(&model, fixture_cfa(4, AMD64_SP, 16));
+	}
+	wr = fixture_encode(&model, false, false, ADDR);
+	sf_section_deinit(&model);
+	return wr;
+}
+
+static void set_u8(struct wr *wr, size_t off, uint32_t v)
+{
+	wr->data[off] = v & UINT8_MAX;
+}
+
+struct breach {
+	enum sf_check check;
+	uint32_t v; /* what the field becomes */
+	void (*set)(struct wr *wr, size_t off, uint32_t v);
+	size_t off;   /* of the field, from the section's start */
+	size_t where; /* what the message must say */
+};
+
+static const struct breach breaches[] = {
+    {SF_CHECK_FLAGS, 0x9, set_u8, SFRAME_HDR_FLAGS, SFRAME_HDR_FLAGS},
+    {SF_CHECK_ABI, 5, set_u8, SFRAME_HDR_ABI_ARCH, SFRAME_HDR_ABI_ARCH},
+    {SF_CHECK_FUNC_READABLE, 3, set_u8, FUNC_1 + SFRAME_FDE_FUNC_INFO, FUNC_1},
+    {SF_CHECK_FUNC_SORTED, 0u - ADDR, wr_patch_u32, FUNC_1, FUNC_1},
+    {SF_CHECK_FUNC_OVERLAP, 65, wr_patch_u32, FUNC_0 + SFRAME_FDE_FUNC_SIZE, FUNC_1},
+    {SF_CHECK_FUNC_OVERLAP, 0x1000u - ADDR, wr_patch_u32, FUNC_1, FUNC_1},
+    {SF_CHECK_FUNC_SIZE, 0u - ADDR - 63, wr_patch_u32, FUNC_1, FUNC_1},
+    {SF_CHECK_REP_SIZE, 0x10, set_u8, FUNC_0 + SFRAME_FDE_FUNC_INFO, FUNC_0},
+    {SF_CHECK_ROWS_READABLE, 0x63, set_u8, ROWS + ROW_SIZE + 1, ROWS + ROW_SIZE},
+    {SF_CHECK_ROWS_SOME, 0, wr_patch_u32, FUNC_0 + SFRAME_FDE_FUNC_NUM_FRES, FUNC_0},
+    {SF_CHECK_ROWS_ASCENDING, 0, set_u8, ROWS + ROW_SIZE, ROWS + ROW_SIZE},
+    {SF_CHECK_ROWS_INSIDE, 65, set_u8, ROWS + 3 * ROW_SIZE, ROWS + 3 * ROW_SIZE},
+    {SF_CHECK_ROWS_TOTAL, 5, wr_patch_u32, SFRAME_HDR_NUM_FRES, SFRAME_HDR_NUM_FRES},
+};
+
+enum { N_BREACHES = sizeof(breaches) / sizeof(*breaches) };
+
+static void expect(const struct wr *wr, enum sf_check check, size_t where)
+{
+	char words[256];
+	enum sf_check failed = SF_N_CHECKS;
+	struct err err = {0};
+	struct sf_view view = fixture_open(wr, ADDR);
+
+	snprintf(words, sizeof(words), "%s: %s, at .sframe+0x%zx", sf_check_name(check),
+	    sf_check_text(check), where);
+	ck_assert_msg(
+	    !sf_check_all(&view, &failed, &err), "%s passed", sf_check_name(check));
+	ck_assert_int_eq(err.kind, ERR_MALFORMED);
+	ck_assert_msg(
+	    strncmp(err.text, words, strlen(words)) == 0, "%s, not %s", err.text, words);
+	ck_assert_int_eq(failed, check);
+	ck_assert(!sf_check_all(&view, NULL, &err));
+}
+
+START_TEST(sound)
+{
+	struct wr wr = sound_section();
+	struct sf_view view = fixture_open(&wr, ADDR);
+	struct err err = {0};
+
+	ck_assert_msg(sf_check_all(&view, NULL, &err), "%s", err.text);
+	wr_deinit(&wr);
+}
+END_TEST
+
+START_TEST(each_breach)
+{
+	const struct breach *breach = &breaches[_i];
+	struct wr wr = sound_section();
+
+	breach->set(&wr, breach->off, breach->v);
+	expect(&wr, breach->check, breach->where);
+	wr_deinit(&wr);
+}
+END_TEST
+
+START_TEST(every_check_has_a_breach)
+{
+	for (unsigned int check = 0; check < SF_N_CHECKS; check++) {
+		bool found = false;
+
+		for (size_t i = 0; i < N_BREACHES; i++)
+			found |= breaches[i].check == check;
+		ck_assert_msg(found, "%s", sf_check_name((enum sf_check)check));
+	}
+}
+END_TEST
+
+/* What is right for one function may be past the end of another one with the same rows.
+ */
+START_TEST(shared_rows)
+{
+	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
+	struct sf_view view;
+	struct err err = {0};
+	struct wr wr;
+
+	for (uint64_t i = 0; i < 3; i++) {
+		fixture_func(&model, 0x1000 + 64 * i, 64);
+		for (uint32_t j = 0; j < 3; j++)
+			fixture_row(
+			    &model, fixture_cfa(20 * j, AMD64_SP, 8 + 8 * (int32_t)j));
+	}
+	wr = fixture_encode(&model, false, true, ADDR);
+	sf_section_deinit(&model);
+	view = fixture_open(&wr, ADDR);
+	ck_assert_uint_eq(view.row_len, 3 * ROW_SIZE);
+	ck_assert_msg(sf_check_all(&view, NULL, &err), "%s", err.text);
+	for (uint32_t i = 0; i < 3; i++) {
+		size_t size = FUNC_0 + i * SFRAME_V2_FDE_SIZE + SFRAME_FDE_FUNC_SIZE;
+
+		wr_patch_u32(&wr, size, 40);
+		ck_assert_msg(sf_check_all(&view, NULL, &err), "%s", err.text);
+		wr_patch_u32(&wr, size, 39);
+		expect(&wr, SF_CHECK_ROWS_INSIDE, view.row_off + 2 * ROW_SIZE);
+		wr_patch_u32(&wr, size, 64);
+	}
+	wr_deinit(&wr);
+}
+END_TEST
+
+/* Without SORTED any order is right, and overlaps are found nevertheless. */
+START_TEST(unsorted)
+{
+	struct wr wr = sound_section();
+	struct sf_view view;
+	struct err err = {0};
+
+	set_u8(&wr, SFRAME_HDR_FLAGS, 0);
+	wr_patch_u32(&wr, FUNC_1, 0x800u - ADDR);
+	view = fixture_open(&wr, ADDR);
+	ck_assert_msg(sf_check_all(&view, NULL, &err), "%s", err.text);
+	wr_patch_u32(&wr, FUNC_1 + SFRAME_FDE_FUNC_SIZE, 0x801);
+	expect(&wr, SF_CHECK_FUNC_OVERLAP, FUNC_0);
+	wr_deinit(&wr);
+}
+END_TEST
+
+/* Of PCMASK functions the block is what a row must lie in. */
+START_TEST(pcmask_rows_inside)
+{
+	struct wr wr = sound_section();
+	struct sf_view view;
+	struct err err = {0};
+
+	set_u8(&wr, FUNC_0 + SFRAME_FDE_FUNC_INFO, SFRAME_FUNC_INFO_PCMASK);
+	set_u8(&wr, FUNC_0 + SFRAME_FDE_FUNC_REP_SIZE, 5);
+	view = fixture_open(&wr, ADDR);
+	ck_assert_msg(sf_check_all(&view, NULL, &err), "%s", err.text);
+	set_u8(&wr, FUNC_0 + SFRAME_FDE_FUNC_REP_SIZE, 4);
+	expect(&wr, SF_CHECK_ROWS_INSIDE, ROWS + ROW_SIZE);
+	wr_deinit(&wr);
+}
+END_TEST
+
+/* No reader repeats the rows of another function, so its block size says nothing. */
+START_TEST(block_size_unused)
+{
+	struct wr wr = sound_section();
+	struct sf_view_func func;
+	struct sf_view view;
+	struct err err = {0};
+
+	/* A row is at 4. */
+	set_u8(&wr, FUNC_0 + SFRAME_FDE_FUNC_REP_SIZE, 4);
+	view = fixture_open(&wr, ADDR);
+	ck_assert_msg(sf_check_all(&view, NULL, &err), "%s", err.text);
+	ck_assert(sf_view_func(&view, 0, &func, &err));
+	ck_assert_uint_eq(func.func.rep_size, 0);
+	wr_deinit(&wr);
+}
+END_TEST
+
+/* What version 1 did not have: PCREL, and s390x. */
+START_TEST(version_1)
+{
+	struct wr wr = sound_section();
+	struct sf_view view;
+	struct err err = {0};
+
+	/* No functions, so that their size does not matter. */
+	wr_patch_u32(&wr, SFRAME_HDR_NUM_FDES, 0);
+	wr_patch_u32(&wr, SFRAME_HDR_NUM_FRES, 0);
+	set_u8(&wr, SFRAME_HDR_VERSION, 1);
+	view = fixture_open(&wr, ADDR);
+	ck_assert_msg(sf_check_all(&view, NULL, &err), "%s", err.text);
+	set_u8(&wr, SFRAME_HDR_FLAGS, 5);
+	expect(&wr, SF_CHECK_FLAGS, SFRAME_HDR_FLAGS);
+	set_u8(&wr, SFRAME_HDR_FLAGS, 1);
+	set_u8(&wr, SFRAME_HDR_ABI_ARCH, SFRAME_ABI_S390X_ENDIAN_BIG);
+	expect(&wr, SF_CHECK_ABI, SFRAME_HDR_ABI_ARCH);
+	wr_deinit(&wr);
+}
+END_TEST
+
+/* What version 3 no longer has, and where its parts are. */
+START_TEST(version_3)
+{
+	enum { ATTR = SFRAME_HDR_SIZE + SFRAME_V3_FDE_SIZE };
+	struct sf_section model = fixture_section(ABI);
+	struct err err = {0};
+	struct sf_view view;
+	struct wr wr;
+
+	fixture_func(&model, 0x1000, 64);
+	fixture_row(&model, fixture_cfa(0, AMD64_SP, 8));
+	wr = fixture_encode_as(3, &model, true, true, ADDR);
+	view = fixture_open(&wr, ADDR);
+	ck_assert_msg(sf_check_all(&view, NULL, &err), "%s", err.text);
+	set_u8(&wr, SFRAME_HDR_FLAGS, 5 | SFRAME_F_FRAME_POINTER);
+	expect(&wr, SF_CHECK_FLAGS, SFRAME_HDR_FLAGS);
+	set_u8(&wr, SFRAME_HDR_FLAGS, 5);
+	set_u8(&wr, ATTR + SFRAME_V3_ATTR_FUNC_INFO2, 2);
+	expect(&wr, SF_CHECK_FUNC_READABLE, SFRAME_HDR_SIZE);
+	set_u8(&wr, ATTR + SFRAME_V3_ATTR_FUNC_INFO2, 0);
+	set_u8(&wr, ATTR + SFRAME_V3_ATTR_FUNC_INFO, SFRAME_FUNC_INFO_PCMASK);
+	expect(&wr, SF_CHECK_REP_SIZE, SFRAME_HDR_SIZE);
+	set_u8(&wr, ATTR + SFRAME_V3_ATTR_FUNC_INFO, 0);
+	set_u8(&wr, ATTR + SFRAME_V3_ATTR_SIZE + 1, 0x63);
+	expect(&wr, SF_CHECK_ROWS_READABLE, ATTR + SFRAME_V3_ATTR_SIZE);
+	wr_deinit(&wr);
+	sf_section_deinit(&model);
+}
+END_TEST
+
+/* GNU as writes functions of size 0 and rows at the end; they say nothing, and pass. */
+START_TEST(nothing_said)
+{
+	struct wr wr = sound_section();
+	struct sf_view view;
+	struct err err = {0};
+
+	set_u8(&wr, ROWS + 3 * ROW_SIZE, 64);
+	view = fixture_open(&wr, ADDR);
+	ck_assert_msg(sf_check_all(&view, NULL, &err), "%s", err.text);
+	wr_patch_u32(&wr, FUNC_0 + SFRAME_FDE_FUNC_SIZE, 0);
+	wr_patch_u32(&wr, FUNC_1, 0x1000u - ADDR);
+	expect(&wr, SF_CHECK_ROWS_INSIDE, ROWS + ROW_SIZE);
+	wr_patch_u32(&wr, FUNC_0 + SFRAME_FDE_FUNC_NUM_FRES, 1);
+	wr_patch_u32(&wr, SFRAME_HDR_NUM_FRES, 3);
+	view = fixture_open(&wr, ADDR);
+	ck_assert_msg(sf_check_all(&view, NULL, &err), "%s", err.text);
+	/* Nor does it hide that it is out of order. */
+	wr_patch_u32(&wr, FUNC_0, 0x1001u - ADDR);
+	expect(&wr, SF_CHECK_FUNC_SORTED, FUNC_1);
+	wr_deinit(&wr);
+}
+END_TEST
+
+/* A function that wraps around holds no row that could be judged: only the cause. */
+START_TEST(prerequisites)
+{
+	struct wr wr = sound_section();
+
+	wr_patch_u32(&wr, FUNC_1, 0u - ADDR - 63);
+	set_u8(&wr, ROWS + 3 * ROW_SIZE, 65);
+	expect(&wr, SF_CHECK_FUNC_SIZE, FUNC_1);
+	wr_deinit(&wr);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sframe-check");
+	TCase *tcase = tcase_create("checks");
+
+	tcase_add_test(tcase, sound);
+	tcase_add_loop_test(tcase, each_breach, 0, N_BREACHES);
+	tcase_add_test(tcase, every_check_has_a_breach);
+	tcase_add_test(tcase, shared_rows);
+	tcase_add_test(tcase, unsorted);
+	tcase_add_test(tcase, nothing_said);
+	tcase_add_test(tcase, pcmask_rows_inside);
+	tcase_add_test(tcase, block_size_unused);
+	tcase_add_test(tcase, version_1);
+	tcase_add_test(tcase, version_3);
+	tcase_add_test(tcase, prerequisites);
+	suite_add_tcase(suite, tcase);
+	return unit_main(suite);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* Version 3's flexible functions: their words, and what its reader refuses. */
+#include "sframe/check.h"
+#include "tests/unit/sframe/test_sframe_fixture.h"
+
+enum {
+	ADDR = 0x20f4,
+	AMD64 = SFRAME_ABI_AMD64_ENDIAN_LITTLE,
+	INDEX = SFRAME_HDR_SIZE,
+	ATTR_1 = INDEX + SFRAME_V3_FDE_SIZE, /* of the only function */
+	ROWS_1 = ATTR_1 + SFRAME_V3_ATTR_SIZE,
+};
+
+/* The rows after a first one that makes the function flexible, and back again. */
+static void expect_row(struct sf_row row, const char *want, size_t len)
+{
+	struct sf_section model = fixture_section(AMD64);
+	struct sf_view view;
+	struct wr wr;
+
+	fixture_func(&model, 0x1000, 64);
+	fixture_row(&model, fixture_cfa(0, 10, 0));
+	row.start = 1;
+	fixture_row(&model, row);
+	wr = fixture_encode_as(3, &model, true, false, ADDR);
+	ck_assert_uint_eq(wr.size, ROWS_1 + 4 + 1 + len);
+	ck_assert_mem_eq(wr.data + ATTR_1, "\2\0\0\1\0\0\4\x51\0\1", 10);
+	ck_assert_mem_eq(wr.data + ROWS_1 + 5, want, len);
+	view = fixture_open(&wr, ADDR);
+	fixture_expect(&view, &model, 0);
+	wr_deinit(&wr);
+	sf_section_deinit(&model);
+}
+
+/* Pairs in the order CFA, RA, FP, a single 0 for an RA that is missing before an FP. */
+START_TEST(flex_words)
+{
+	const struct sf_row sp = fixture_cfa(0, AMD64_SP, 16);
+	struct sf_row row = fixture_with_ra(sp, SF_LOC_AT_CFA, 0, -24);
+
+	expect_row(sp, "\x04\x39\x10", 3);
+	expect_row(row, "\x08\x39\x10\2\xe8", 5);
+	expect_row(
+	    fixture_with_fp(row, SF_LOC_AT_CFA, 0, -16), "\x0c\x39\x10\2\xe8\2\xf0", 7);
+	expect_row(fixture_with_fp(sp, SF_LOC_AT_CFA, 0, -16), "\x0a\x39\x10\0\2\xf0", 6);
+	expect_row(fixture_with_ra(sp, SF_LOC_REG, 3, 0), "\x08\x39\x10\x19\0", 5);
+	expect_row(fixture_with_ra(sp, SF_LOC_AT_REG, 3, 8), "\x08\x39\x10\x1b\x08", 5);
+	expect_row(fixture_with_fp(sp, SF_LOC_REG, 12, 0), "\x0a\x39\x10\0\x61\0", 6);
+	expect_row(fixture_at_reg(0, 31, 0), "\x04\xfb\0", 3);
+	expect_row((struct sf_row){.outermost = true}, "\0", 1);
+}
+END_TEST
+
+/* Control words are unsigned and so never the reason for wider words; offsets are. */
+START_TEST(flex_widths)
+{
+	struct sf_row row = fixture_at_reg(0, 31, 127);
+
+	expect_row(row, "\x04\xfb\x7f", 3);
+	row.cfa_off = 128;
+	expect_row(row, "\x24\xfb\0\x80\0", 5);
+	row.cfa_off = -128;
+	row = fixture_with_fp(row, SF_LOC_AT_CFA, 0, -32769);
+	expect_row(
+	    row, "\x4a\xfb\0\0\0\x80\xff\xff\xff\0\0\0\0\2\0\0\0\xff\x7f\xff\xff", 21);
+}
+END_TEST
+
+/* What is at the fixed place anyway does not need to be said, nor a flexible function. */
+START_TEST(fixed_ra_said)
+{
+	struct sf_section model = fixture_section(AMD64);
+	struct wr wr;
+
+	fixture_func(&model, 0x1000, 64);
+	fixture_row(
+	    &model, fixture_with_ra(fixture_cfa(0, AMD64_SP, 8), SF_LOC_AT_CFA, 0, -8));
+	for (uint8_t version = 1; version <= 3; version++) {
+		wr = fixture_encode_as(version, &model, version > 1, false, ADDR);
+		ck_assert_mem_eq(wr.data + wr.size - 3, "\0\3\x08", 3);
+		wr_deinit(&wr);
+	}
+	sf_section_deinit(&model);
+}
+END_TEST
+
+struct damage {
+	size_t off;
+	uint8_t v;
+	const char *says;
+};
+
+/* Of a flexible function with the one row 00 0c: 57 8, 25 2, 51 -8. */
+static const struct damage damages[] = {
+    {INDEX + SFRAME_V3_FDE_FUNC_START_FRE_OFF, 0xff, "attribute at row offset 0xff"},
+    {INDEX + SFRAME_V3_FDE_FUNC_START_FRE_OFF, 9, "attribute at row offset 0x9"},
+    {ATTR_1 + SFRAME_V3_ATTR_FUNC_NUM_FRES, 5, "cannot fit"},
+    {ATTR_1 + SFRAME_V3_ATTR_FUNC_INFO, 0x40, "info byte 0x40"},
+    {ATTR_1 + SFRAME_V3_ATTR_FUNC_INFO, 3, "no row type 3"},
+    {ATTR_1 + SFRAME_V3_ATTR_FUNC_INFO2, 2, "no function type"},
+    {ATTR_1 + SFRAME_V3_ATTR_FUNC_INFO2, 0x21, "no function type"},
+    {ATTR_1 + SFRAME_V3_ATTR_FUNC_INFO2, 0, "too many words"},
+    {ROWS_1 + 1, 0x02, "mean nothing"}, {ROWS_1 + 1, 0x06, "mean nothing"},
+    {ROWS_1 + 1, 0x0a, "mean nothing"}, {ROWS_1 + 1, 0x0e, "too many words"},
+    {ROWS_1 + 1, 0x6c, "no size"}, {ROWS_1 + 1, 0x2c, "passes the end"},
+    {ROWS_1 + 2, 56, "mean nothing"},	  /* the CFA from the CFA */
+    {ROWS_1 + 2, 0, "mean nothing"},	  /* no CFA */
+    {ROWS_1 + 2, 2, "mean nothing"},	  /* *(CFA + 8) */
+    {ROWS_1 + 2, 57 | 4, "mean nothing"}, /* the bit that must be 0 */
+    {ROWS_1 + 4, 0, "mean nothing"},	  /* no RA, and then too much */
+    {ROWS_1 + 4, 24, "mean nothing"},	  /* RA is the CFA itself */
+    {ROWS_1 + 4, 26, "mean nothing"},	  /* a register that is not looked at */
+    {ROWS_1 + 6, 0, "mean nothing"},	  /* an FP pair that says no FP */
+};
+
+static struct wr flex_section(void)
+{
+	struct sf_section model = fixture_section(AMD64);
+	struct sf_row row =
+	    fixture_with_ra(fixture_cfa(0, AMD64_SP, 8), SF_LOC_REG, 3, 2);
+	struct wr wr;
+
+	fixture_func(&model, 0x1000, 64);
+	fixture_row(&model, fixture_with_fp(row, SF_LOC_AT_REG, AMD64_FP, -8));
+	wr = fixture_encode_as(3, &model, true, false, ADDR);
+	ck_assert_uint_eq(wr.size, ROWS_1 + 8);
+	sf_section_deinit(&model);
+	return wr;
+}
+
+static void expect_damage(const struct wr *wr, const char *says)
+{
+	struct sf_view view = fixture_open(wr, ADDR);
+	struct err err = {0};
+
+	ck_assert_msg(!sf_check_all(&view, NULL, &err), "passed, want: %s", says);
+	ck_assert_int_eq(err.kind, ERR_MALFORMED);
+	ck_assert_msg(strstr(err.text, says), "\"%s\" not in: %s", says, err.text);
+}
+
+START_TEST(damage_refused)
+{
+	const struct damage *damage = &damages[_i];
+	struct wr wr = flex_section();
+
+	wr.data[damage->off] = damage->v;
+	expect_damage(&wr, damage->says);
+	wr_deinit(&wr);
+}
+END_TEST
+
+/*
+ * In wider words a control word can name registers that we write in no rule: those of
+ * APX, and, from GNU as, what -1 becomes. They are read, for all other functions' sake.
+ */
+START_TEST(high_register)
+{
+	static const struct {
+		uint8_t high, reg;
+	} cases[] = {
+	    {0, 10}, {1, 42}, {4, 138}, {7, 234}, {8, SF_REG_NONE}, {0xff, SF_REG_NONE}};
+	struct sf_section model = fixture_section(AMD64);
+	struct sf_view_func func;
+	struct sf_row_iter iter;
+	struct err err = {0};
+	struct sf_view view;
+	struct sf_row row;
+	struct wr wr;
+
+	fixture_func(&model, 0x1000, 64);
+	fixture_row(&model, fixture_cfa(0, 10, 1000));
+	wr = fixture_encode_as(3, &model, true, false, ADDR);
+	ck_assert_mem_eq(wr.data + ROWS_1, "\0\x24\x51\0\xe8\3", 6);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		wr.data[ROWS_1 + 3] = cases[i].high;
+		view = fixture_open(&wr, ADDR);
+		ck_assert_msg(sf_check_all(&view, NULL, &err), "%s", err.text);
+		ck_assert(sf_view_func(&view, 0, &func, &err));
+		sf_rows_begin(&view, &func, &iter);
+		ck_assert(sf_rows_next(&iter, &row, &err));
+		ck_assert_uint_eq(row.cfa.reg, cases[i].reg);
+		ck_assert_int_eq(row.cfa_off, 1000);
+	}
+	wr_deinit(&wr);
+	sf_section_deinit(&model);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sframe-flex");
+	TCase *tcase = tcase_create("flex");
+
+	tcase_add_test(tcase, flex_words);
+	tcase_add_test(tcase, flex_widths);
+	tcase_add_test(tcase, fixed_ra_said);
+	tcase_add_loop_test(
+	    tcase, damage_refused, 0, (int)(sizeof(damages) / sizeof(*damages)));
+	tcase_add_test(tcase, high_register);
+	suite_add_tcase(suite, tcase);
+	return unit_main(suite);
+}
