@@ -189,7 +189,7 @@ def test_changes():
     os.symlink("../outside", "c/moved")
     os.chmod("c/first/cc1", 0o700)
     before = {name: digest(f"c/{name}") for name in ("grown", "replaced", "parted", "first/cc1")}
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=400)
     said = err.decode().splitlines()
     for path, words in (
         ("c/gone", "cannot open: No such file"),
@@ -230,7 +230,7 @@ def test_worker():
         # The worker makes its file and then notes the name: KILL between the two leaves it behind.
         time.sleep(0.05)
         os.kill(worker[0], number)
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=400)
         check(
             process.returncode == 70
             and err.startswith(b"eh2sframe: w/first/cc1: its process was ended by signal")
