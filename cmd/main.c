@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/args.h"
+#include "cmd/common/args.h"
 #include "cmd/run.h"
-#include "cmd/print.h"
-#include "cmd/temporary.h"
+#include "cmd/common/print.h"
+#include "cmd/common/temporary.h"
 
 /* For mallopt: what is large on its own, and how much a large library needs besides. */
 enum { MAIN_MMAP_SIZE = 8 << 20, MAIN_HEAP_SIZE = 56 << 20 };

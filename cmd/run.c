@@ -12,7 +12,7 @@
 
 #include "cmd/batch/batch.h"
 #include "cmd/report/merge.h"
-#include "cmd/print.h"
+#include "cmd/common/print.h"
 
 static const char an_input[] = "an input";
 

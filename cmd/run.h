@@ -3,7 +3,7 @@
 #ifndef CMD_RUN_H
 #define CMD_RUN_H
 
-#include "cmd/args.h"
+#include "cmd/common/args.h"
 
 /* Returns the exit status. */
 int run_command(const struct args *args);

@@ -11,7 +11,7 @@
 #include "cmd/batch/pool.h"
 #include "cmd/report/report.h"
 #include "cmd/batch/signal.h"
-#include "cmd/print.h"
+#include "cmd/common/print.h"
 
 /*
  * A file from this size on is converted alone, by all threads, before the others, which
@@ -20,91 +20,7 @@
  */
 #define BATCH_LARGE_SIZE ((off_t)32 << 20)
 
-/* Of a path with control characters. */
-enum { BATCH_PLAIN_SIZE = 4 * 4096 };
-
 volatile sig_atomic_t batch_signal;
-
-bool batch_fail(
-    struct eh2sframe_error *err, enum eh2sframe_status status, const char *fmt, ...)
-{
-	char text[sizeof(err->text)];
-	va_list ap;
-
-	/* Through a buffer: an argument may be the text that is there. */
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	memcpy(err->text, text, sizeof(text));
-	err->status = status;
-	return false;
-}
-
-bool batch_fail_errno(struct eh2sframe_error *err, const char *fmt, ...)
-{
-	int saved = errno;
-	char text[sizeof(err->text)];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	return batch_fail(err, EH2SFRAME_IO, "%.400s: %s", text, strerror(saved));
-}
-
-bool batch_fail_nomem(struct eh2sframe_error *err)
-{
-	return batch_fail(err, EH2SFRAME_IO, "out of memory");
-}
-
-const char *batch_plain(const char *name, char *buf, size_t size)
-{
-	size_t n = 0;
-	bool plain = true;
-
-	for (const char *p = name; *p; p++)
-		plain = plain && (unsigned char)*p >= ' ' && *p != 0x7f;
-	if (plain)
-		return name;
-	for (const char *p = name; *p && n + 5 <= size; p++) {
-		unsigned char c = (unsigned char)*p;
-
-		if (c >= ' ' && c != 0x7f)
-			buf[n++] = *p;
-		else
-			n += (size_t)sprintf(buf + n, "\\%03o", c);
-	}
-	buf[n] = '\0';
-	return buf;
-}
-
-int batch_complain(const char *path, const struct eh2sframe_error *err)
-{
-	char buf[BATCH_PLAIN_SIZE];
-
-	return print_error(path ? batch_plain(path, buf, sizeof(buf)) : NULL, err);
-}
-
-bool batch_reserve_bytes(void *array_ptr, size_t *cap, size_t need, size_t elem_size)
-{
-	size_t wanted = *cap + *cap / 2 + 16, bytes;
-	void *array;
-
-	if (need <= *cap)
-		return true;
-	if (wanted < need)
-		wanted = need;
-	if (__builtin_mul_overflow(wanted, elem_size, &bytes))
-		return false;
-	/* Copied, not dereferenced as a void **: the owner's pointer has another type. */
-	memcpy(&array, array_ptr, sizeof(array));
-	array = realloc(array, bytes);
-	if (!array)
-		return false;
-	memcpy(array_ptr, &array, sizeof(array));
-	*cap = wanted;
-	return true;
-}
 
 /* All that is safe here; the pool acts on it when it next waits. */
 static void batch_note_signal(int sig)
@@ -143,9 +59,9 @@ static bool batch_done(
 	bool keep = run->args->json_path || run->args->verbosity > 0;
 
 	if (text) {
-		batch_fail(&why, EH2SFRAME_DONE, "%s", text);
+		cmd_fail(&why, EH2SFRAME_DONE, "%s", text);
 		batch_bar_erase(&run->bar);
-		batch_complain(batch_tree_name(&run->tree, file)->path, &why);
+		cmd_complain(batch_tree_name(&run->tree, file)->path, &why);
 	}
 	return batch_report_add(&run->report, object, keep, err);
 }
@@ -161,9 +77,9 @@ static bool batch_add_listed(struct batch_run *run, struct eh2sframe_error *err)
 		json_t *object =
 		    batch_report_fail(tree->faults[i].path, &tree->faults[i].err);
 
-		batch_complain(tree->faults[i].path, &tree->faults[i].err);
+		cmd_complain(tree->faults[i].path, &tree->faults[i].err);
 		ok = object ? batch_report_add(&run->report, object, keep, err)
-			    : batch_fail_nomem(err);
+			    : cmd_fail_nomem(err);
 		json_decref(object);
 	}
 	for (size_t i = tree->n_work; ok && i < tree->n_files; i++) {
@@ -171,7 +87,7 @@ static bool batch_add_listed(struct batch_run *run, struct eh2sframe_error *err)
 		json_t *object = batch_report_skip(name->path, name->skip);
 
 		ok = object ? batch_report_add(&run->report, object, keep, err)
-			    : batch_fail_nomem(err);
+			    : cmd_fail_nomem(err);
 		json_decref(object);
 	}
 	run->report.apart = (struct batch_apart){
@@ -207,13 +123,13 @@ static bool batch_convert_all(struct batch_run *run, struct eh2sframe_error *err
 static void batch_tell(struct batch_run *run)
 {
 	struct batch_report *report = &run->report;
-	char buf[BATCH_PLAIN_SIZE];
+	char buf[CMD_PLAIN_SIZE];
 
 	for (size_t i = 0; run->args->verbosity > 0 && i < report->n; i++) {
 		json_t *file = json_loads(report->list[i].text, 0, NULL);
 
 		batch_report_line(
-		    file, batch_plain(report->list[i].path, buf, sizeof(buf)), stdout);
+		    file, cmd_plain_name(report->list[i].path, buf, sizeof(buf)), stdout);
 		json_decref(file);
 	}
 	if (run->args->verbosity >= 0)
@@ -231,7 +147,7 @@ static bool batch_report_apart(const struct batch_run *run, struct eh2sframe_err
 		const struct stat *elf = &run->tree.names[i].st;
 
 		if (elf->st_dev == st.st_dev && elf->st_ino == st.st_ino)
-			return batch_fail(err, EH2SFRAME_USAGE,
+			return cmd_fail(err, EH2SFRAME_USAGE,
 			    "--report-file=%s is an ELF file in what was named",
 			    run->args->json_path);
 	}
@@ -273,7 +189,7 @@ int batch_run(const struct args *args)
 			where = args->json_path;
 	}
 	if (!ok)
-		status = print_worse(status, batch_complain(where, &err));
+		status = print_worse(status, cmd_complain(where, &err));
 	batch_report_deinit(&run.report);
 	batch_tree_deinit(&run.tree);
 	/* Whoever sent it, or a shell that waits, is to see that it was obeyed. */

@@ -2,41 +2,7 @@
 /* Calls of the library. */
 #include "cmd/batch/engine.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-/* The report comes in pieces. */
-struct engine_text {
-	char *bytes;
-	size_t n, cap;
-};
-
-/* For eh2sframe_write_fn. */
-static bool engine_write(void *context, const char *text, size_t size)
-{
-	struct engine_text *all = context;
-
-	if (!batch_reserve(&all->bytes, &all->cap, all->n + size))
-		return false;
-	memcpy(all->bytes + all->n, text, size);
-	all->n += size;
-	return true;
-}
-
-json_t *engine_document(
-    const struct eh2sframe_report *report, struct eh2sframe_error *error)
-{
-	struct engine_text text = {0};
-	json_t *document = NULL;
-
-	if (eh2sframe_report_write(report, engine_write, &text, error)) {
-		document = json_loadb(text.bytes, text.n, 0, NULL);
-		if (!document)
-			batch_fail_nomem(error);
-	}
-	free(text.bytes);
-	return document;
-}
+#include "cmd/report/report.h"
 
 /* The object of the only file in a report. */
 static bool engine_report(
@@ -46,9 +12,9 @@ static bool engine_report(
 	json_t *document = NULL;
 
 	if (!report)
-		batch_fail_nomem(error);
+		cmd_fail_nomem(error);
 	else if (eh2sframe_report_add(report, file, EH2SFRAME_DONE, error))
-		document = engine_document(report, error);
+		document = report_document(report, error);
 	*object = json_incref(json_array_get(json_object_get(document, "files"), 0));
 	json_decref(document);
 	eh2sframe_report_free(report);

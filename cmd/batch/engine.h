@@ -23,11 +23,7 @@ struct eh2sframe *engine_open(
  * Converts it to the file out, which must not exist. *report is its object in the JSON
  * report; the caller's, even when this fails.
  */
-BATCH_CHECKED bool engine_convert(struct eh2sframe *file, const char *out,
-    json_t **report, struct eh2sframe_error *error);
-
-/* A report as a document, which is the caller's. NULL: EH2SFRAME_IO. */
-json_t *engine_document(
-    const struct eh2sframe_report *report, struct eh2sframe_error *error);
+CMD_CHECKED bool engine_convert(struct eh2sframe *file, const char *out, json_t **report,
+    struct eh2sframe_error *error);
 
 #endif

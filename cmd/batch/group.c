@@ -104,7 +104,7 @@ bool batch_tree_group(struct batch_tree *tree)
 			file->n++;
 			continue;
 		}
-		if (!batch_reserve(&tree->files, &tree->cap_files, tree->n_files + 1))
+		if (!cmd_reserve(&tree->files, &tree->cap_files, tree->n_files + 1))
 			return false;
 		file = &tree->files[tree->n_files++];
 		*file = (struct batch_file){(uint32_t)i, 1};
@@ -159,9 +159,9 @@ static int batch_step_down(const struct batch_tree *tree, const struct batch_dir
 			: openat(up, dir->base, BATCH_OPEN_DIR | O_NOFOLLOW);
 
 	if (fd < 0) {
-		batch_fail_errno(err, "cannot open the directory");
+		cmd_fail_errno(err, "cannot open the directory");
 	} else if (!batch_is_dir(fd, dir)) {
-		batch_fail(
+		cmd_fail(
 		    err, EH2SFRAME_IO, "the directory was exchanged since it was listed");
 		close(fd);
 		fd = -1;
@@ -177,7 +177,7 @@ int batch_tree_open_dir(
 	uint32_t *way = batch_way_down(tree, dir, &n, &up);
 
 	if (!way) {
-		batch_fail_nomem(err);
+		cmd_fail_nomem(err);
 		return -1;
 	}
 	for (size_t i = 0; i < n; i++) {

@@ -15,7 +15,7 @@
 
 #include "cmd/batch/engine.h"
 #include "cmd/report/report.h"
-#include "cmd/temporary.h"
+#include "cmd/common/temporary.h"
 
 enum { BATCH_TEMP_SIZE = 64 };
 
@@ -52,7 +52,7 @@ static bool batch_stat(int dirfd, const struct batch_name *name, struct stat *st
     struct eh2sframe_error *err)
 {
 	if (fstatat(dirfd, name->base, st, AT_SYMLINK_NOFOLLOW) < 0)
-		return batch_fail_errno(err, "cannot stat");
+		return cmd_fail_errno(err, "cannot stat");
 	return true;
 }
 
@@ -67,12 +67,12 @@ static bool batch_link(const struct batch_job *job, const struct batch_file *fil
 	bool ok = dirfd >= 0 && batch_stat(dirfd, name, &st, err);
 
 	if (ok && !batch_is_same(&st, &made->was, true))
-		ok = batch_fail(
+		ok = cmd_fail(
 		    err, EH2SFRAME_IO, "changed while it was converted; left as it is");
 	if (ok && k > 0 &&
 	    linkat(made->dirfd, batch_temp_name(job, 0, from), dirfd,
 		batch_temp_name(job, k, to), 0) < 0)
-		ok = batch_fail_errno(err, "cannot link beside %s", name->base);
+		ok = cmd_fail_errno(err, "cannot link beside %s", name->base);
 	if (dirfd >= 0)
 		close(dirfd);
 	return ok;
@@ -88,12 +88,12 @@ static bool batch_rename(const struct batch_job *job, const struct batch_file *f
 	bool ok = dirfd >= 0;
 
 	if (ok && renameat(dirfd, batch_temp_name(job, k, temp), dirfd, name->base) < 0)
-		ok = batch_fail_errno(err, "cannot rename onto %s", name->base);
+		ok = cmd_fail_errno(err, "cannot rename onto %s", name->base);
 	if (dirfd >= 0)
 		close(dirfd);
 	if (ok || file->n == 1)
 		return ok;
-	return batch_fail(err, err->status,
+	return cmd_fail(err, err->status,
 	    "%.300s; %" PRIu32 " of its %" PRIu32 " names have the new file", err->text,
 	    k, file->n);
 }
@@ -108,7 +108,7 @@ static bool batch_put(const struct batch_job *job, const struct batch_file *file
 	/* Of two runs that get here at once each would give names to its own file, and
 	 * they would part; until the file is closed there is only one. */
 	if (file->n > 1 && flock(made->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-		return batch_fail(
+		return cmd_fail(
 		    err, EH2SFRAME_IO, "another process has locked it; left as it is");
 	/* A signal waits, or the names would part. */
 	sigfillset(&all);
@@ -145,16 +145,16 @@ static int batch_open(const struct batch_name *name, int dirfd, struct stat *st,
 	int fd = -1;
 
 	if (fchdir(dirfd) < 0)
-		batch_fail_errno(error, "cannot enter its directory");
+		cmd_fail_errno(error, "cannot enter its directory");
 	else
 		fd = openat(dirfd, name->base, BATCH_OPEN_FILE);
 	if (fd < 0) {
-		batch_fail_errno(error, "cannot open");
+		cmd_fail_errno(error, "cannot open");
 		return -1;
 	}
 	if (fstat(fd, st) == 0 && batch_is_same(st, &name->st, false))
 		return fd;
-	batch_fail(error, EH2SFRAME_IO, "changed since it was listed");
+	cmd_fail(error, EH2SFRAME_IO, "changed since it was listed");
 	close(fd);
 	return -1;
 }
@@ -167,9 +167,9 @@ static bool batch_make(const struct batch_job *job, const struct batch_file *fil
 	bool ok;
 
 	if (made->was.st_nlink < file->n)
-		return batch_fail(error, EH2SFRAME_IO, "changed since it was listed");
+		return cmd_fail(error, EH2SFRAME_IO, "changed since it was listed");
 	if (made->was.st_nlink > file->n)
-		return batch_fail(error, EH2SFRAME_INPUT,
+		return cmd_fail(error, EH2SFRAME_INPUT,
 		    "has %ju hard links, of which %" PRIu32
 		    " are in what was named; converting it would part them",
 		    (uintmax_t)made->was.st_nlink, file->n);
@@ -215,10 +215,25 @@ static bool batch_new_token(char *token, struct eh2sframe_error *error)
 	unsigned char random[(BATCH_TOKEN_SIZE - 1) / 2];
 
 	if (getrandom(random, sizeof(random), 0) != sizeof(random))
-		return batch_fail_errno(error, "cannot get random bytes");
+		return cmd_fail_errno(error, "cannot get random bytes");
 	for (size_t i = 0; i < sizeof(random); i++)
 		snprintf(token + 2 * i, 3, "%02x", random[i]);
 	return true;
+}
+
+/* The file's report, with its other names. */
+static json_t *one_done(json_t *report, const struct batch_name *names, uint32_t n_names)
+{
+	json_t *others = n_names > 1 ? json_array() : NULL;
+	bool ok = others || n_names <= 1;
+
+	for (uint32_t i = 1; ok && i < n_names; i++)
+		ok = batch_report_add_link(others, names[i].path);
+	if (ok)
+		return batch_report_done(report, names->path, others);
+	json_decref(others);
+	json_decref(report);
+	return NULL;
 }
 
 json_t *batch_one(const struct batch_job *job, size_t index)
@@ -230,7 +245,7 @@ json_t *batch_one(const struct batch_job *job, size_t index)
 
 	if (batch_new_token(job->token, &error) &&
 	    batch_convert(job, file, &made, &error))
-		return batch_report_done(made.report, name, file->n);
+		return one_done(made.report, name, file->n);
 	json_decref(made.report);
 	if (!made.skip && error.status == EH2SFRAME_NOTHING)
 		made.skip = "no-cfi";

@@ -40,7 +40,7 @@ static bool batch_crew_init(struct batch_crew *crew, size_t first, size_t last,
 	shared = mmap(NULL, crew->shared_size, PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (!crew->workers || !crew->polls || shared == MAP_FAILED)
-		return batch_fail_nomem(err);
+		return cmd_fail_nomem(err);
 	crew->shared = shared;
 	atomic_init(&crew->shared->next, (unsigned int)first);
 	crew->shared->last = (unsigned int)last;
@@ -75,7 +75,7 @@ static bool batch_crew_done(
 {
 	struct batch_pool *pool = crew->pool;
 	bool ok =
-	    report ? pool->done(pool->context, file, report, err) : batch_fail_nomem(err);
+	    report ? pool->done(pool->context, file, report, err) : cmd_fail_nomem(err);
 
 	pool->bar->n_done++;
 	pool->bar->bytes_done +=
@@ -118,12 +118,12 @@ static bool batch_crew_end(
 	if (stopped)
 		return true;
 	if (WIFSIGNALED(how))
-		batch_fail(&why, EH2SFRAME_BUG, "its process was ended by signal %d (%s)",
+		cmd_fail(&why, EH2SFRAME_BUG, "its process was ended by signal %d (%s)",
 		    sig, strsignal(sig));
 	else if (WEXITSTATUS(how) == EH2SFRAME_IO)
-		batch_fail(&why, EH2SFRAME_IO, "its process ran out of memory");
+		cmd_fail(&why, EH2SFRAME_IO, "its process ran out of memory");
 	else
-		batch_fail(&why, EH2SFRAME_BUG, "its process ended with status %d",
+		cmd_fail(&why, EH2SFRAME_BUG, "its process ended with status %d",
 		    WEXITSTATUS(how));
 	return batch_crew_done(crew, file,
 		   batch_report_fail(batch_tree_name(job.tree, file)->path, &why), err) &&
@@ -175,7 +175,7 @@ static bool batch_crew_wait(struct batch_crew *crew, struct eh2sframe_error *err
 			.events = POLLIN};
 	n = ppoll(crew->polls, crew->n, patience < 0 ? NULL : &timeout, &crew->signals);
 	if (n < 0 && errno != EINTR)
-		return batch_fail_errno(err, "cannot wait for a process");
+		return cmd_fail_errno(err, "cannot wait for a process");
 	for (unsigned int i = 0; ok && n > 0 && i < crew->n; i++)
 		if (crew->polls[i].revents)
 			ok = batch_crew_hear(crew, i, err);
@@ -216,7 +216,7 @@ bool batch_pool_run(struct batch_pool *pool, size_t first, size_t last,
 		batch_crew_dismiss(&crew);
 	/* Of a worker that was killed between two files nobody knows which is next. */
 	if (ok && !batch_signal && pool->bar->n_done != all)
-		ok = batch_fail(err, EH2SFRAME_BUG,
+		ok = cmd_fail(err, EH2SFRAME_BUG,
 		    "processes were ended from outside; run it again for the %" PRIu64
 		    " files that are left",
 		    all - pool->bar->n_done);

@@ -23,7 +23,7 @@ struct batch_pool {
  * jobs threads each. Returns early, with no process and no temporary file left, when a
  * signal came. False when done was, or when there are no processes to be had.
  */
-BATCH_CHECKED bool batch_pool_run(struct batch_pool *pool, size_t first, size_t last,
+CMD_CHECKED bool batch_pool_run(struct batch_pool *pool, size_t first, size_t last,
     unsigned int n_workers, unsigned int jobs, struct eh2sframe_error *err);
 
 #endif

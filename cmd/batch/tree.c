@@ -45,7 +45,7 @@ static uint32_t batch_enter_dir(struct batch_tree *tree, struct batch_dir *dir)
 	struct batch_known *fresh = malloc(sizeof(*fresh)), **found;
 
 	if (!fresh || tree->n_dirs >= BATCH_NO_DIR ||
-	    !batch_reserve(&tree->dirs, &tree->cap_dirs, tree->n_dirs + 1))
+	    !cmd_reserve(&tree->dirs, &tree->cap_dirs, tree->n_dirs + 1))
 		goto nomem;
 	*fresh = (struct batch_known){.key = *dir, .index = (uint32_t)tree->n_dirs};
 	found = tsearch(fresh, &tree->known, batch_dir_order);
@@ -76,8 +76,7 @@ static bool batch_add_fault(
 {
 	char *copy = strdup(path);
 
-	if (!copy ||
-	    !batch_reserve(&tree->faults, &tree->cap_faults, tree->n_faults + 1)) {
+	if (!copy || !cmd_reserve(&tree->faults, &tree->cap_faults, tree->n_faults + 1)) {
 		free(copy);
 		return false;
 	}
@@ -140,13 +139,13 @@ static bool batch_add_file(
 
 	if (fd < 0 || fstat(fd, &name.st) < 0 ||
 	    (S_ISREG(name.st.st_mode) && !batch_read_kind(fd, &kind))) {
-		batch_fail_errno(&why, fd < 0 ? "cannot open" : "cannot read");
+		cmd_fail_errno(&why, fd < 0 ? "cannot open" : "cannot read");
 		ok = batch_add_fault(tree, path, &why);
 	} else if (kind != EH2SFRAME_KIND_NOT_ELF) {
 		name.skip = batch_skip(kind);
 		name.base = strdup(base);
 		ok = name.base &&
-		     batch_reserve(&tree->names, &tree->cap_names, tree->n_names + 1);
+		     cmd_reserve(&tree->names, &tree->cap_names, tree->n_names + 1);
 		if (ok)
 			tree->names[tree->n_names++] = name;
 		else
@@ -200,7 +199,7 @@ static bool batch_add_entry(
 	if (!path)
 		return false;
 	if (fstatat(dirfd, base, &st, AT_SYMLINK_NOFOLLOW) < 0) {
-		batch_fail_errno(&why, "cannot stat");
+		cmd_fail_errno(&why, "cannot stat");
 		ok = batch_add_fault(tree, path, &why);
 	} else if (S_ISREG(st.st_mode) && !batch_is_temporary(base)) {
 		return batch_add_file(tree, dirfd, parent, base, path);
@@ -232,7 +231,7 @@ static bool batch_list_dir(struct batch_tree *tree, uint32_t index, struct batch
 
 	if (!stream) {
 		if (fd >= 0) {
-			batch_fail_errno(&why, "cannot read");
+			cmd_fail_errno(&why, "cannot read");
 			close(fd);
 		}
 		return batch_add_fault(tree, tree->dirs[index].path, &why);
@@ -246,7 +245,7 @@ static bool batch_list_dir(struct batch_tree *tree, uint32_t index, struct batch
 		errno = 0;
 	}
 	if (ok && errno) {
-		batch_fail_errno(&why, "cannot read");
+		cmd_fail_errno(&why, "cannot read");
 		ok = batch_add_fault(tree, tree->dirs[index].path, &why);
 	}
 	closedir(stream);
@@ -270,7 +269,7 @@ static bool batch_name_file(struct batch_tree *tree, const char *path)
 	if (dir.path)
 		fd = open(dir.path, BATCH_OPEN_DIR);
 	if (fd < 0 || !copy || fstat(fd, &st) < 0) {
-		batch_fail_errno(&why, "cannot open");
+		cmd_fail_errno(&why, "cannot open");
 		ok = batch_add_fault(tree, path, &why);
 		batch_free_dir(&dir);
 		free(copy);
@@ -297,14 +296,13 @@ static bool batch_name_path(struct batch_tree *tree, const char *path)
 	struct stat st;
 
 	if (stat(path, &st) < 0) {
-		batch_fail_errno(&why, "cannot open");
+		cmd_fail_errno(&why, "cannot open");
 		return batch_add_fault(tree, path, &why);
 	}
 	if (S_ISREG(st.st_mode))
 		return batch_name_file(tree, path);
 	if (!S_ISDIR(st.st_mode)) {
-		batch_fail(
-		    &why, EH2SFRAME_INPUT, "neither a regular file nor a directory");
+		cmd_fail(&why, EH2SFRAME_INPUT, "neither a regular file nor a directory");
 		return batch_add_fault(tree, path, &why);
 	}
 	dir.path = strdup(path);
@@ -321,16 +319,16 @@ bool batch_tree_list(struct batch_tree *tree, char *const *paths, size_t n_paths
 	*tree = (struct batch_tree){
 	    .start = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), .near_fd = -1};
 	if (tree->start < 0)
-		return batch_fail_errno(err, "cannot open the current directory");
+		return cmd_fail_errno(err, "cannot open the current directory");
 	for (size_t i = 0; i < n_paths && !batch_signal; i++) {
 		if (!batch_name_path(tree, paths[i]))
-			return batch_fail_nomem(err);
+			return cmd_fail_nomem(err);
 		/* What is found below is appended, until there is no more. */
 		for (; next < tree->n_dirs && !batch_signal; next++)
 			if (tree->dirs[next].listed &&
 			    !batch_list_dir(tree, (uint32_t)next, bar))
-				return batch_fail_nomem(err);
+				return cmd_fail_nomem(err);
 	}
 	batch_keep_near(tree, 0, -1);
-	return batch_tree_group(tree) || batch_fail_nomem(err);
+	return batch_tree_group(tree) || cmd_fail_nomem(err);
 }

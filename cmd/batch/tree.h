@@ -80,7 +80,7 @@ struct batch_tree {
  * is for want of memory. When a signal came (cmd/batch/signal.h) the tree is incomplete.
  * Freed with batch_tree_deinit in any case.
  */
-BATCH_CHECKED bool batch_tree_list(struct batch_tree *tree, char *const *paths,
+CMD_CHECKED bool batch_tree_list(struct batch_tree *tree, char *const *paths,
     size_t n_paths, struct batch_bar *bar, struct eh2sframe_error *err);
 void batch_tree_deinit(struct batch_tree *tree);
 
@@ -89,7 +89,7 @@ int batch_tree_open_dir(
     const struct batch_tree *tree, uint32_t dir, struct eh2sframe_error *err);
 
 /* Brings the names of an inode together, once each, and the files into their order. */
-BATCH_CHECKED bool batch_tree_group(struct batch_tree *tree);
+CMD_CHECKED bool batch_tree_group(struct batch_tree *tree);
 
 /* The first name of a file. */
 static inline const struct batch_name *batch_tree_name(

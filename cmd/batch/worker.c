@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd/temporary.h"
+#include "cmd/common/temporary.h"
 
 enum { BATCH_READ_SIZE = 64 << 10 };
 
@@ -119,10 +119,10 @@ bool batch_worker_start(struct batch_worker *worker, const struct batch_job *job
 
 	atomic_store(&shared->desks[job->worker].file, BATCH_NO_FILE);
 	if (pipe2(fds, O_CLOEXEC) < 0)
-		return batch_fail_errno(err, "cannot make a pipe");
+		return cmd_fail_errno(err, "cannot make a pipe");
 	worker->pid = fork();
 	if (worker->pid < 0) {
-		batch_fail_errno(err, "cannot start a process");
+		cmd_fail_errno(err, "cannot start a process");
 		close(fds[0]);
 		close(fds[1]);
 		worker->pid = 0;
@@ -147,8 +147,8 @@ bool batch_worker_read(
 {
 	ssize_t n;
 
-	if (!batch_reserve(&worker->bytes, &worker->cap, worker->n + BATCH_READ_SIZE))
-		return batch_fail_nomem(err);
+	if (!cmd_reserve(&worker->bytes, &worker->cap, worker->n + BATCH_READ_SIZE))
+		return cmd_fail_nomem(err);
 	do
 		n = read(worker->fd, worker->bytes + worker->n, BATCH_READ_SIZE);
 	while (n < 0 && errno == EINTR);

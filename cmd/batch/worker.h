@@ -43,14 +43,14 @@ struct batch_message {
  * Starts worker number job->worker. signals is the mask it is to have. ERR_IO without a
  * pipe or process.
  */
-BATCH_CHECKED bool batch_worker_start(struct batch_worker *worker,
+CMD_CHECKED bool batch_worker_start(struct batch_worker *worker,
     const struct batch_job *job, struct batch_shared *shared, const sigset_t *signals,
     struct eh2sframe_error *err);
 
 /*
  * Reads what there is; *ended when it is over. Waits for nothing but the first byte.
  */
-BATCH_CHECKED bool batch_worker_read(
+CMD_CHECKED bool batch_worker_read(
     struct batch_worker *worker, bool *ended, struct eh2sframe_error *err);
 
 /* The next complete message: its text as an object, which the caller owns, NULL: none. */

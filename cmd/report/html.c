@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-#include "cmd/print.h"
+#include "cmd/common/print.h"
 
 static const char html_head[] =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cmd/batch/engine.h"
+#include "cmd/report/report.h"
 #include "cmd/report/html.h"
 #include "cmd/report/report.h"
-#include "cmd/args.h"
+#include "cmd/common/args.h"
 
 /* What a summary knows beyond its files. The rest of it is added up anew from them, so a
  * summary that is wrong does no harm. */
@@ -21,7 +21,7 @@ static bool merge_apart(
 	if (!summary)
 		return true;
 	if (!json_is_object(summary))
-		return batch_fail(err, EH2SFRAME_INPUT, "summary is not an object");
+		return cmd_fail(err, EH2SFRAME_INPUT, "summary is not an object");
 	return batch_report_count(summary, "not_elf", &apart->not_elf, err) &&
 	       batch_report_count(summary, "mount_points", &apart->mount_points, err);
 }
@@ -34,10 +34,10 @@ static bool merge_document(
 	size_t i;
 
 	if (!tool || strcmp(tool, "eh2sframe") != 0 || !json_is_array(files))
-		return batch_fail(err, EH2SFRAME_INPUT,
+		return cmd_fail(err, EH2SFRAME_INPUT,
 		    "not a report of this program: no tool \"eh2sframe\" with files");
 	json_array_foreach(files, i,
-	    file) if (!batch_report_add(report, file, true, err)) return batch_fail(err,
+	    file) if (!batch_report_add(report, file, true, err)) return cmd_fail(err,
 	    err->status, "files[%zu]: %.400s", i, err->text);
 	return merge_apart(&report->apart, json_object_get(document, "summary"), err);
 }
@@ -53,15 +53,15 @@ static bool merge_path(
 	bool ok;
 
 	if (!in)
-		return batch_fail_errno(err, "cannot open");
+		return cmd_fail_errno(err, "cannot open");
 	document = json_loadf(in, JSON_REJECT_DUPLICATES, &why);
 	if (document)
 		ok = merge_document(report, document, err);
 	else if (ferror(in))
-		ok = batch_fail(err, EH2SFRAME_IO, "cannot read");
+		ok = cmd_fail(err, EH2SFRAME_IO, "cannot read");
 	else
-		ok = batch_fail(err, EH2SFRAME_INPUT, "not JSON: line %d, column %d: %s",
-		    why.line, why.column, batch_plain(why.text, plain, sizeof(plain)));
+		ok = cmd_fail(err, EH2SFRAME_INPUT, "not JSON: line %d, column %d: %s",
+		    why.line, why.column, cmd_plain_name(why.text, plain, sizeof(plain)));
 	json_decref(document);
 	fclose(in);
 	return ok;
@@ -95,7 +95,7 @@ static bool merge_all(const struct args *args, struct batch_report *report,
 	}
 	*at = out;
 	if (out && merge_is_input(args, out))
-		return batch_fail(err, EH2SFRAME_USAGE,
+		return cmd_fail(err, EH2SFRAME_USAGE,
 		    "is an input; the output needs a name of its own");
 	batch_report_sort(report);
 	return (args->report_html ? batch_html_write : batch_report_write)(
@@ -110,7 +110,7 @@ int batch_merge(const struct args *args)
 	bool ok = merge_all(args, &report, &at, &err);
 
 	if (!ok)
-		batch_complain(at, &err);
+		cmd_complain(at, &err);
 	else if (args->report_path && args->verbosity >= 0)
 		batch_report_summary(&report, stdout);
 	batch_report_deinit(&report);
@@ -120,7 +120,7 @@ int batch_merge(const struct args *args)
 bool batch_report_html(
     const struct eh2sframe_report *report, const char *path, struct eh2sframe_error *err)
 {
-	json_t *document = engine_document(report, err);
+	json_t *document = report_document(report, err);
 	struct batch_report files = {0};
 	bool ok = document && batch_report_init(&files, err) &&
 		  merge_document(&files, document, err) &&

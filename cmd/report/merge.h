@@ -3,13 +3,14 @@
 #ifndef CMD_REPORT_MERGE_H
 #define CMD_REPORT_MERGE_H
 
-#include "cmd/batch/batch.h"
+#include "cmd/common/args.h"
+#include "cmd/common/fail.h"
 
 /* Returns the exit status, which is that of merging and not of what was merged. */
 int batch_merge(const struct args *args);
 
 /* A report of single files, in their order, as a page; path "-" is standard output. */
-BATCH_CHECKED bool batch_report_html(
+CMD_CHECKED bool batch_report_html(
     const struct eh2sframe_report *report, const char *path, struct eh2sframe_error *err);
 
 #endif

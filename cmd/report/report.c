@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/print.h"
+#include "cmd/common/print.h"
 
 /* Bytes that are not UTF-8 become "?", as in the report of one file. */
 static json_t *batch_text(const char *bytes)
@@ -25,21 +25,22 @@ static json_t *batch_text(const char *bytes)
 	return value;
 }
 
-json_t *batch_report_done(
-    json_t *report, const struct batch_name *names, uint32_t n_names)
+json_t *batch_report_done(json_t *report, const char *path, json_t *others)
 {
-	json_t *others = n_names > 1 ? json_array() : NULL;
-	bool ok = json_object_set_new(report, "path", batch_text(names->path)) == 0;
+	bool ok = json_object_set_new(report, "path", batch_text(path)) == 0;
 
-	for (uint32_t i = 1; i < n_names; i++)
-		ok = ok && json_array_append_new(others, batch_text(names[i].path)) == 0;
-	/* Takes others, and refuses NULL. */
-	if (n_names > 1)
+	/* Takes others. */
+	if (others)
 		ok = json_object_set_new(report, "links", others) == 0 && ok;
 	if (ok)
 		return report;
 	json_decref(report);
 	return NULL;
+}
+
+bool batch_report_add_link(json_t *others, const char *path)
+{
+	return json_array_append_new(others, batch_text(path)) == 0;
 }
 
 json_t *batch_report_skip(const char *path, const char *reason)
@@ -58,8 +59,7 @@ bool batch_report_init(struct batch_report *report, struct eh2sframe_error *err)
 {
 	*report = (struct batch_report){
 	    .skips = json_object(), .fails = json_object(), .refused = json_object()};
-	return (report->skips && report->fails && report->refused) ||
-	       batch_fail_nomem(err);
+	return (report->skips && report->fails && report->refused) || cmd_fail_nomem(err);
 }
 
 void batch_report_deinit(struct batch_report *report)
@@ -83,9 +83,9 @@ bool batch_report_count(
 	if (!value)
 		return true;
 	if (!json_is_integer(value) || json_integer_value(value) < 0)
-		return batch_fail(err, EH2SFRAME_INPUT, "%s is not a count", name);
+		return cmd_fail(err, EH2SFRAME_INPUT, "%s is not a count", name);
 	return !__builtin_add_overflow(*sum, json_integer_value(value), sum) ||
-	       batch_fail(err, EH2SFRAME_INPUT, "%s adds up to too much", name);
+	       cmd_fail(err, EH2SFRAME_INPUT, "%s adds up to too much", name);
 }
 
 /* One more of a kind. */
@@ -94,7 +94,7 @@ static bool batch_count(json_t *counts, const char *kind, struct eh2sframe_error
 	json_int_t n = json_integer_value(json_object_get(counts, kind));
 
 	return json_object_set_new(counts, kind, json_integer(n + 1)) == 0 ||
-	       batch_fail_nomem(err);
+	       cmd_fail_nomem(err);
 }
 
 /* A member that is an object, or not there. */
@@ -103,7 +103,7 @@ static bool batch_member(
 {
 	*member = json_object_get(file, name);
 	return !*member || json_is_object(*member) ||
-	       batch_fail(err, EH2SFRAME_INPUT, "%s is not an object", name);
+	       cmd_fail(err, EH2SFRAME_INPUT, "%s is not an object", name);
 }
 
 /* Reasons are whatever the report says: a later version may have more. */
@@ -119,7 +119,7 @@ static bool batch_add_refused(
 		json_int_t functions = 0, bytes = 0;
 
 		if (!json_is_object(one))
-			return batch_fail(err, EH2SFRAME_INPUT,
+			return cmd_fail(err, EH2SFRAME_INPUT,
 			    "refused.%.60s is not an object", reason);
 		if (!batch_report_count(old, "functions", &functions, err) ||
 		    !batch_report_count(one, "functions", &functions, err) ||
@@ -128,7 +128,7 @@ static bool batch_add_refused(
 			return false;
 		if (json_object_set_new(report->refused, reason,
 			json_pack("{sI sI}", "functions", functions, "bytes", bytes)) < 0)
-			return batch_fail_nomem(err);
+			return cmd_fail_nomem(err);
 	}
 	return true;
 }
@@ -165,7 +165,7 @@ static bool batch_add_outcome(
 
 	if (!json_is_integer(json_object_get(file, "status")) || status < 0 ||
 	    (status > EH2SFRAME_NOTHING && status != EH2SFRAME_BUG))
-		return batch_fail(err, EH2SFRAME_INPUT, "status is not an exit status");
+		return cmd_fail(err, EH2SFRAME_INPUT, "status is not an exit status");
 	report->sums.status = print_worse(report->sums.status, (int)status);
 	if (status == EH2SFRAME_DONE) {
 		report->sums.done++;
@@ -188,14 +188,14 @@ static bool batch_keep(
 	const char *path = json_string_value(json_object_get(file, "path"));
 	struct batch_entry entry = {.seq = report->n};
 
-	if (!batch_reserve(&report->list, &report->cap, report->n + 1))
-		return batch_fail_nomem(err);
+	if (!cmd_reserve(&report->list, &report->cap, report->n + 1))
+		return cmd_fail_nomem(err);
 	entry.path = strdup(path);
 	entry.text = json_dumps(file, JSON_COMPACT | JSON_REAL_PRECISION(9));
 	if (!entry.path || !entry.text) {
 		free(entry.path);
 		free(entry.text);
-		return batch_fail_nomem(err);
+		return cmd_fail_nomem(err);
 	}
 	report->list[report->n++] = entry;
 	return true;
@@ -205,9 +205,9 @@ bool batch_report_add(
     struct batch_report *report, json_t *file, bool keep, struct eh2sframe_error *err)
 {
 	if (!json_is_object(file))
-		return batch_fail(err, EH2SFRAME_INPUT, "not an object");
+		return cmd_fail(err, EH2SFRAME_INPUT, "not an object");
 	if (!json_is_string(json_object_get(file, "path")))
-		return batch_fail(err, EH2SFRAME_INPUT, "path is not text");
+		return cmd_fail(err, EH2SFRAME_INPUT, "path is not text");
 	return batch_add_outcome(report, file, err) &&
 	       (!keep || batch_keep(report, file, err));
 }
@@ -225,4 +225,37 @@ void batch_report_sort(struct batch_report *report)
 {
 	if (report->n)
 		qsort(report->list, report->n, sizeof(*report->list), batch_entry_order);
+}
+
+/* The report comes in pieces. */
+struct document_text {
+	char *bytes;
+	size_t n, cap;
+};
+
+/* For eh2sframe_write_fn. */
+static bool document_write(void *context, const char *text, size_t size)
+{
+	struct document_text *all = context;
+
+	if (!cmd_reserve(&all->bytes, &all->cap, all->n + size))
+		return false;
+	memcpy(all->bytes + all->n, text, size);
+	all->n += size;
+	return true;
+}
+
+json_t *report_document(
+    const struct eh2sframe_report *report, struct eh2sframe_error *error)
+{
+	struct document_text text = {0};
+	json_t *document = NULL;
+
+	if (eh2sframe_report_write(report, document_write, &text, error)) {
+		document = json_loadb(text.bytes, text.n, 0, NULL);
+		if (!document)
+			cmd_fail_nomem(error);
+	}
+	free(text.bytes);
+	return document;
 }

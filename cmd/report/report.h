@@ -12,11 +12,16 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "cmd/batch/tree.h"
+#include "cmd/common/fail.h"
 
-/* Adds the file's other names to what the converter reported. Takes report. */
-json_t *batch_report_done(
-    json_t *report, const struct batch_name *names, uint32_t n_names);
+/* A report as a document, which is the caller's. NULL: EH2SFRAME_IO. */
+json_t *report_document(
+    const struct eh2sframe_report *report, struct eh2sframe_error *error);
+
+/* Names the file that the converter reported, and its other names: an array, or NULL.
+ * Takes both. */
+json_t *batch_report_done(json_t *report, const char *path, json_t *others);
+CMD_CHECKED bool batch_report_add_link(json_t *others, const char *path);
 json_t *batch_report_skip(const char *path, const char *reason);
 json_t *batch_report_fail(const char *path, const struct eh2sframe_error *why);
 
@@ -45,7 +50,7 @@ struct batch_report {
 	json_t *refused; /* reason -> {functions, bytes} */
 };
 
-BATCH_CHECKED bool batch_report_init(
+CMD_CHECKED bool batch_report_init(
     struct batch_report *report, struct eh2sframe_error *err);
 void batch_report_deinit(struct batch_report *report);
 
@@ -53,11 +58,11 @@ void batch_report_deinit(struct batch_report *report);
  * Adds up a file and, if it is to be written, keeps it. EH2SFRAME_INPUT with what is
  * wrong when it is not an object of a report.
  */
-BATCH_CHECKED bool batch_report_add(
+CMD_CHECKED bool batch_report_add(
     struct batch_report *report, json_t *file, bool keep, struct eh2sframe_error *err);
 
 /* Adds a count in an object to sum; one that is not there is 0. EH2SFRAME_INPUT. */
-BATCH_CHECKED bool batch_report_count(
+CMD_CHECKED bool batch_report_count(
     const json_t *object, const char *name, json_int_t *sum, struct eh2sframe_error *err);
 
 /* Brings the files into the order of their paths. */
@@ -65,11 +70,11 @@ void batch_report_sort(struct batch_report *report);
 
 /* Writes what body makes of files in order to path (see print_open); that body fails means
  * that memory ran out. */
-BATCH_CHECKED bool batch_report_save(const struct batch_report *report, const char *path,
+CMD_CHECKED bool batch_report_save(const struct batch_report *report, const char *path,
     bool (*body)(const struct batch_report *, FILE *), struct eh2sframe_error *err);
 
 /* The document. */
-BATCH_CHECKED bool batch_report_write(
+CMD_CHECKED bool batch_report_write(
     const struct batch_report *report, const char *path, struct eh2sframe_error *err);
 
 /* For people: 100 only when nothing is missing. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cmd/report/report.h"
-#include "cmd/print.h"
+#include "cmd/common/print.h"
 
 static double batch_percent(const struct batch_sums *sums)
 {
@@ -113,7 +113,7 @@ bool batch_report_save(const struct batch_report *report, const char *path,
 
 	if (!out)
 		return false;
-	ok = body(report, out) || batch_fail_nomem(err);
+	ok = body(report, out) || cmd_fail_nomem(err);
 	return print_close(out, ok ? err : &late) && ok;
 }
 

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/args.h"
+#include "cmd/common/args.h"
 #include "cmd/run.h"
 
 const char *const fuzz_section = NULL;

@@ -44,9 +44,10 @@ may gen/report . base gen/elf/object gen/input gen/insert gen/options gen/rows g
 may gen base sframe gen/input gen/insert gen/object gen/options gen/report gen/rows gen/verify
 may lib . base gen gen/arch gen/elf/object gen/input gen/options gen/report gen/rows gen/verify include
 # The command is a program like any other to the library.
-may cmd/report cmd cmd/batch
-may cmd/batch cmd cmd/report include
-may cmd cmd/batch cmd/report include
+may cmd/common include
+may cmd/report cmd/common
+may cmd/batch cmd/common cmd/report
+may cmd cmd/batch cmd/common cmd/report
 for folder in $(find base cfi sframe gen lib cmd include -name '*.[ch]' -exec dirname {} + | sort -u); do
 	case " $seen " in
 	*" $folder "*) ;;

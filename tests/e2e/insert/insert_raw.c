@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/wr.h"
-#include "cmd/temporary.h"
+#include "cmd/common/temporary.h"
 #include "gen/input/input.h"
 #include "base/newfile.h"
 #include "lib/status.h"

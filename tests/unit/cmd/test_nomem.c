@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/args.h"
+#include "cmd/common/args.h"
 #include "cmd/run.h"
 
 /* More than any command makes on these files; a runaway loop stops here. */

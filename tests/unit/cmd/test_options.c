@@ -4,7 +4,7 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "cmd/args.h"
+#include "cmd/common/args.h"
 #include "lib/api.h"
 #include "tests/unit/unit.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Temporary files that a signal to end removes: the library's are told of, and others can
  * be. */
-#ifndef CMD_TEMPORARY_H
-#define CMD_TEMPORARY_H
+#ifndef CMD_COMMON_TEMPORARY_H
+#define CMD_COMMON_TEMPORARY_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The command line as a value (docs/eh2sframe.1.scd is its contract). */
-#ifndef CMD_ARGS_H
-#define CMD_ARGS_H
+#ifndef CMD_COMMON_ARGS_H
+#define CMD_COMMON_ARGS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the command prints: the library's text on a stream, and one line per failure. */
-#ifndef CMD_PRINT_H
-#define CMD_PRINT_H
+#ifndef CMD_COMMON_PRINT_H
+#define CMD_COMMON_PRINT_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Words on streams. */
-#include "cmd/print.h"
+#include "cmd/common/print.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the signal handler knows: the temporary files that exist. */
-#include "cmd/temporary.h"
+#include "cmd/common/temporary.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The command line. Options of the library are handed on to it by their names. */
-#include "cmd/args.h"
+#include "cmd/common/args.h"
 
 #include <ctype.h>
 #include <errno.h>
