@@ -82,14 +82,6 @@ static bool cache_program(const struct cfi_program_cache *cache,
 	       memcmp(data + program->off, data + fde->program_off, program->len) == 0;
 }
 
-void cfi_program_cache_expect(
-    const struct cfi_program_cache *cache, const struct cfi_fde *fde)
-{
-	if (cache->cap)
-		__builtin_prefetch(
-		    &cache->slots[cache_hash(cache, fde) & (cache->cap - 1)]);
-}
-
 uint32_t *cfi_program_cache_value(
     struct cfi_program_cache *cache, const struct cfi_fde *fde)
 {

@@ -30,15 +30,6 @@ void cfi_program_cache_init(
 void cfi_program_cache_deinit(struct cfi_program_cache *cache);
 
 /*
- * A hint: there will be a question about this FDE, CFI_PROGRAM_CACHE_AHEAD questions from now. A
- * large library's table is in no cache, and waiting for it would be half of the answer's
- * time.
- */
-enum { CFI_PROGRAM_CACHE_AHEAD = 8 };
-void cfi_program_cache_expect(
-    const struct cfi_program_cache *cache, const struct cfi_fde *fde);
-
-/*
  * The value that all FDEs like this one share, for the caller to read and set;
  * CFI_PROGRAM_CACHE_NEW at first. Valid until the next call. NULL when memory runs out.
  */

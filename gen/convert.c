@@ -8,17 +8,6 @@
 #include "gen/rows/collect.h"
 #include "gen/rows/optimize.h"
 #include "gen/rows/plt.h"
-#include "sframe/format.h"
-
-static bool is_defined(const struct arch *arch, uint8_t version, struct err *err)
-{
-	const struct sf_abi *abi = sf_abi_find(arch->sframe_abi);
-
-	return version >= abi->since ||
-	       err_set(err, ERR_UNSUPPORTED,
-		   "SFrame version %u is not defined for %s; --format=%u is", version,
-		   arch->name, abi->since);
-}
 
 /* Sharing confuses readers of the other byte order: most of a big-endian section's. */
 static bool shares(const struct conversion *conv)
@@ -66,7 +55,7 @@ static bool generate(struct conversion *conv, struct err *err)
 
 	/* Read CIEs and FDEs, and find which FDE owns which code. */
 	if (!source_read(image, image, conv->options, source, err) ||
-	    !is_defined(source->arch, conv->options->format, err))
+	    !source_defines(source, conv->options->format, err))
 		return false;
 	conv->model.abi = source->arch->sframe_abi;
 	conv->model.big_endian = source->arch->big_endian;

@@ -189,9 +189,6 @@ static void collect_all(struct collect_part *part)
 		size_t before = part->section.n_funcs;
 		enum refusal why = policy_fde(part->policy, &frames->cies[fde->cie], fde);
 
-		if (part->last - i > CFI_PROGRAM_CACHE_AHEAD)
-			cfi_program_cache_expect(&part->same,
-			    &frames->fdes[ranges->list[i + CFI_PROGRAM_CACHE_AHEAD].fde]);
 		end = i + 1;
 		while (end < part->last && ranges->list[end].fde == range->fde)
 			end++;

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "gen/elf/object/object.h"
+#include "sframe/format.h"
 
 /* Sorting the names of a large library costs as much as interpreting its CFI. */
 static bool source_wants_names(const struct options *options)
@@ -67,4 +68,15 @@ void source_deinit(struct source *source)
 	cfi_ranges_deinit(&source->ranges);
 	cfi_frames_deinit(&source->frames);
 	*source = (struct source){0};
+}
+
+bool source_defines(const struct source *source, uint8_t version, struct err *err)
+{
+	const struct arch *arch = source->arch;
+	const struct sf_abi *abi = sf_abi_find(arch->sframe_abi);
+
+	return version >= abi->since ||
+	       err_set(err, ERR_UNSUPPORTED,
+		   "SFrame version %u is not defined for %s; --format=%u is", version,
+		   arch->name, abi->since);
 }

@@ -30,6 +30,9 @@ struct source {
  */
 ATTR_MUST_CHECK bool source_read(const struct image *image, const struct image *cfi_image,
     const struct options *options, struct source *source, struct err *err);
+/* Whether the machine has that version of SFrame: ERR_UNSUPPORTED. */
+ATTR_MUST_CHECK bool source_defines(
+    const struct source *source, uint8_t version, struct err *err);
 /* What a report needs stays; all else is freed. */
 void source_forget(struct source *source);
 void source_deinit(struct source *source);

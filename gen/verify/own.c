@@ -206,9 +206,6 @@ static bool verify_claims(struct verify_part *part, struct err *err)
 		const struct cfi_fde *fde = &frames->fdes[range->fde];
 		const struct sf_view_func *func = NULL;
 
-		if (part->last - i > CFI_PROGRAM_CACHE_AHEAD)
-			cfi_program_cache_expect(&part->same,
-			    &frames->fdes[ranges->list[i + CFI_PROGRAM_CACHE_AHEAD].fde]);
 		if (at < range->start && !verify_outside(part, at, range->start, err))
 			return false;
 		if (verify_is_whole(range, fde))

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # install.sh MESON BUILD ROOT COMMAND CC...: installs into a directory of its own, and builds
-# examples/objtool.c by what pkg-config says of it, with the shared and with the static library, in C
+# examples/section_bytes.c by what pkg-config says of it, with the shared and with the static library, in C
 # and the header in C++. Both must give the bytes that the command gives. TAP.
 meson=$1 build=$2 root=$3 command=$4
 shift 4
@@ -21,10 +21,10 @@ dir=${libs#-L}
 dir=${dir%% *}
 # A library with sanitizers wants programs with them.
 readelf -d "$dir/libeh2sframe.so" | grep -q asan && flags="$flags -fsanitize=address,undefined"
-cp "$root/examples/objtool.c" . || exit 99
+cp "$root/examples/section_bytes.c" . || exit 99
 
 # shellcheck disable=SC2086 # flags are words
-is 'built with the shared library' "$@" -std=c11 -Wall -Wextra -Werror $flags -o shared objtool.c $libs
+is 'built with the shared library' "$@" -std=c11 -Wall -Wextra -Werror $flags -o shared section_bytes.c $libs
 is 'which it needs' sh -c 'readelf -d shared | grep -q "NEEDED.*libeh2sframe\.so\.0\]"'
 # The static library by name, what it needs by whatever the system has of it.
 static=
@@ -34,7 +34,7 @@ for word in $all; do
 done
 if [ -f "$dir/libeh2sframe.a" ]; then
 	# shellcheck disable=SC2086
-	is 'built with the static library' "$@" -std=c11 -Wall -Wextra -Werror $flags -o static objtool.c $static
+	is 'built with the static library' "$@" -std=c11 -Wall -Wextra -Werror $flags -o static section_bytes.c $static
 	is 'which needs no other' absent sh -c 'readelf -d static | grep -q libeh2sframe'
 	programs='shared static'
 else
@@ -45,7 +45,7 @@ fi
 for program in $programs; do
 	is "$program: runs" env LD_LIBRARY_PATH="$dir" "./$program" /bin/ls 0x123000 "got-$program"
 	is "$program: the command's bytes" cmp wanted "got-$program"
-	is "$program: says why not" absent env LD_LIBRARY_PATH="$dir" "./$program" objtool.c 0 nothing
+	is "$program: says why not" absent env LD_LIBRARY_PATH="$dir" "./$program" section_bytes.c 0 nothing
 	is "$program: and writes nothing" absent test -e nothing
 done
 if command -v g++ >/dev/null; then
@@ -54,5 +54,5 @@ if command -v g++ >/dev/null; then
 	is 'the header in C++' g++ -std=c++11 -Wall -Wextra -Wpedantic -Werror $flags -o plus plain.cc $libs
 	is 'runs' env LD_LIBRARY_PATH="$dir" ./plus
 fi
-is 'the example is short' test "$(wc -l <objtool.c)" -le 70
+is 'the example is short' test "$(wc -l <section_bytes.c)" -le 70
 plan

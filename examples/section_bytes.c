@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * objtool FILE ADDRESS OUT: the bytes of the .sframe section of a program that is in
- * memory already, as a tool has it that does more than this with it; nothing is written
- * by the library. Build it with: cc objtool.c $(pkg-config --cflags --libs libeh2sframe)
+ * section_bytes FILE ADDRESS OUT: the bytes of the .sframe section of a program that is in
+ * memory. A tool that edits the program in other ways too can do the same: the library
+ * writes nothing. Build it with:
+ *     cc section_bytes.c $(pkg-config --cflags --libs libeh2sframe)
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -44,7 +45,7 @@ int main(int argc, char **argv)
 	file = eh2sframe_open_memory(image, size, argv[1], NULL, &error);
 	if (!file || !eh2sframe_make(file, &error) ||
 	    !eh2sframe_section(file, strtoull(argv[2], NULL, 0), &bytes, &n, &error)) {
-		fprintf(stderr, "objtool: %s: %s\n", argv[1], error.text);
+		fprintf(stderr, "section_bytes: %s: %s\n", argv[1], error.text);
 		return (int)error.status;
 	}
 	for (size_t i = 0; eh2sframe_gap(file, i, &gap); i++)
