@@ -93,7 +93,7 @@ def main():
     same(table, re.findall(r"[a-z]+(?:-[a-z]+)*", words.group(1)), "options in the header")
     words = re.search(r"without the dashes:(.*?)\. The value is", page, re.S)
     same(table, re.findall(r"_([a-z-]+)_", words.group(1)), "options in the manual page")
-    command = re.findall(r'\{"([a-z-]+)", \w+_argument', read(root, "cmd/args.c"))
+    command = re.findall(r'\{"([a-z-]+)", \w+_argument', read(root, "cmd/common/args.c"))
     same(table, set(table) & set(command), "options that the command has, too")
     undefined = [line.split()[-1].split("@")[0] for line in lines_of("nm", "-D", "--undefined-only", shared)]
     bad = sorted(set(undefined) & set(FORBIDDEN))
