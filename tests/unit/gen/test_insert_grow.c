@@ -220,6 +220,32 @@ START_TEST(named)
 }
 END_TEST
 
+/* Where hash tables can move, the first section stays in the first page: patchelf looks. */
+START_TEST(dynamic_first)
+{
+	wr_patch_u32(&file, PHDR_NOTE, PT_GNU_PROPERTY);
+	wr_patch_u32(&file, PHDR_INTERP - 56, PT_NULL);
+	memcpy(file.data + SHSTRTAB + 9, ".note.gnu.property", 18);
+	fix_round_trip();
+	ck_assert_uint_eq(out.n_phdrs, N_PHDRS + 1);
+	ck_assert_uint_eq(out.sections[1].hdr.sh_offset, INTERP + 56);
+	ck_assert_uint_eq(out.sections[2].hdr.sh_offset, NOTE_TO + 56);
+	ck_assert_uint_eq(out.sections[3].hdr.sh_addr, plan.segment_addr + LIFT);
+}
+END_TEST
+
+/* The program header of a section by another tool gives its place. */
+START_TEST(replaced)
+{
+	wr_patch_u32(&file, PHDR_NOTE, IMAGE_PT_GNU_SFRAME);
+	fix_round_trip();
+	ck_assert_uint_eq(out.n_phdrs, N_PHDRS + 1);
+	ck_assert_uint_eq(out.phdrs[N_PHDRS].p_type, IMAGE_PT_GNU_SFRAME);
+	for (size_t i = 0; i < N_PHDRS; i++)
+		ck_assert_uint_ne(out.phdrs[i].p_type, IMAGE_PT_GNU_SFRAME);
+}
+END_TEST
+
 /* Bytes between two sections that are not zero are somebody's. */
 START_TEST(filler)
 {
@@ -361,6 +387,8 @@ int main(void)
 	tcase_add_test(tcase, by_itself);
 	tcase_add_test(tcase, one_spare);
 	tcase_add_test(tcase, named);
+	tcase_add_test(tcase, dynamic_first);
+	tcase_add_test(tcase, replaced);
 	tcase_add_test(tcase, filler);
 	tcase_add_test(tcase, undo_notices);
 	tcase_add_test(tcase, check_notices);
