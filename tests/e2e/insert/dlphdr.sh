@@ -53,6 +53,19 @@ everything() {
 		libdl1.so libdl2.so libc.so.6
 }
 
+# glibc knows all of the program, as before. Only "append" leaves pages free.
+whole_program() {
+	local name=$1 method
+	shift
+	build plain $CC "$@" -D_GNU_SOURCE -O1 "$src/find_object.c" || { skip "$name: _dl_find_object" "needs glibc"; return; }
+	is "$name: _dl_find_object" ./plain
+	for method in $methods; do
+		if [ "$method" != append ] && convert "$method" plain new; then
+			is "$name, $method: _dl_find_object" ./new
+		fi
+	done
+}
+
 find_methods
 build plain $CC -O1 "$src/dlphdr.c" || { not_ok "cannot build" "$(cat plain.log)"; plan; }
 can_fail
@@ -83,5 +96,7 @@ for linker in bfd lld mold; do
 		build plain $CC -O1 -fuse-ld=$linker "$src/dlphdr.c" -Wl,--no-as-needed -L. -ldl1 || continue
 	for method in $methods; do everything "$method"; done
 done
+whole_program pie -fPIE -pie
+whole_program nopie -no-pie
 all_methods_taken
 plan
