@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which FDE speaks for which code. In real files every byte has at most one FDE; where
- * two cover the same byte, unwinders that search differently give different answers, so
- * nobody's is taken.
+ * Which FDE owns which code. In real files every byte has at most one FDE. Where two
+ * cover the same byte, unwinders that search differently give different answers, so
+ * neither is taken.
  */
 #ifndef CFI_RANGES_H
 #define CFI_RANGES_H

@@ -128,7 +128,7 @@ bool convert_costs(struct conversion *conv, struct err *err)
 	struct sf_view view;
 
 	report_costs_deinit(&conv->report.costs);
-	/* The linker lays them out anew. */
+	/* The linker lays them out again. */
 	if (conv->image.object)
 		return true;
 	return sf_place(&conv->model, &conv->encoding, addr, bytes, err) &&

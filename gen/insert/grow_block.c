@@ -7,7 +7,7 @@
  *
  * A unit is one section, or several that one program header names together. A unit either
  * slides, which means it stays in the first page, or it is lifted into the new segment.
- * Only sections move whose contents nobody but loaders and debuggers look at, by tables
+ * Only sections move whose contents only loaders and debuggers look at, by tables
  * that are corrected too. Hash tables and dynamic symbols are lifted first. What only
  * program headers name follows where that is not possible: patchelf 0.18 overwrites the
  * first page of a file whose first section is elsewhere.
@@ -85,7 +85,7 @@ static enum kind kind_of(const struct image *image, const struct image_section *
 	return KIND_FIXED;
 }
 
-/* Whether the bytes belong to nobody: linkers fill with zeros up to an alignment. */
+/* Whether the bytes are only filler: linkers fill with zeros up to an alignment. */
 static bool is_filler(const struct image *image, uint64_t from, uint64_t to)
 {
 	for (uint64_t at = from; at < to; at++)

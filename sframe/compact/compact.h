@@ -18,7 +18,7 @@
 #include "sframe/model.h"
 
 enum {
-	SF_COMPACT_PADDING_MAX = 15, /* bytes of code that belong to nobody */
+	SF_COMPACT_PADDING_MAX = 15, /* bytes of code without an FDE */
 	SF_COMPACT_ROWS = 32,	     /* of a piece, unless told otherwise */
 	SF_COMPACT_ROWS_MIN = 2,
 	SF_COMPACT_ROWS_MAX = 65535, /* what version 3 can count */
