@@ -92,7 +92,7 @@ static bool cursor_read_func(const struct sf_cursor *cursor, uint32_t at,
 	    cursor->view, cursor->order ? cursor->order[at] : at, func, err);
 }
 
-/* Reads the function whose turn it is; its rows are left until somebody asks for one. */
+/* Reads the function whose turn it is; its rows are read when one is asked for. */
 static bool cursor_load(struct sf_cursor *cursor, struct err *err)
 {
 	if (!cursor_read_func(cursor, cursor->at, &cursor->func, err))
@@ -154,7 +154,7 @@ static const struct sf_row *cursor_row_at(
 	return i ? &rows[i - 1] : NULL;
 }
 
-/* As cursor_row_at, for the rows of a PCMASK function: they apply to each block anew. */
+/* As cursor_row_at, for the rows of a PCMASK function: they apply to each block again. */
 static const struct sf_row *cursor_pcmask(const struct sf_func *func,
     const struct sf_row *rows, size_t n, uint64_t offset, uint64_t *end)
 {
