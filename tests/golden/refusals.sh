@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # refusals.sh EH2SFRAME ROOT VECTORS: every refusal of gen/rows/refusal.h has a vector in
-# tests/vectors, which was linked into VECTORS, a counter in the report on it, and a paragraph in
-# the man page; and the man page has no refusal that does not exist.
+# tests/vectors/refuse/refusals.S, which was linked into VECTORS. It has a counter in the report on that
+# vector, and a paragraph in the man page. The man page has no refusal that does not exist.
 set -eu
 program=$1 root=$2 vectors=$3
+table=$root/tests/vectors/refuse/refusals.S
 status=0
 
 complain() {
@@ -23,16 +24,15 @@ paragraphs=$(sed -n '/^# REFUSALS/,/^# LINT/s/^\*\([a-z-]*\)\*$/\1/p' \
 
 for name in $names; do
 	stem=$(echo "$name" | tr - _)
-	source=$root/tests/vectors/refuse/$stem.S
 	echo "$paragraphs" | grep -qx -e "$name" || complain "$name: no paragraph in eh2sframe(1)"
-	if ! [ -f "$source" ] || ! [ -f "$vectors/$stem.elf" ]; then
-		complain "$name: no vector refuse/$stem.S"
+	if ! grep -q "^ \* [a-z0-9_]* $stem\$" "$table" || ! [ -f "$vectors/$stem.elf" ]; then
+		complain "$name: no vector in $table"
 		continue
 	fi
-	options=$(sed -n 's/^ \* options: //p' "$source")
+	options=$(sed -n "/^ \* [a-z0-9_]* $stem\$/,/\*\//s/^ \* options: //p" "$table")
 	# shellcheck disable=SC2086 # options are words
 	(set -f && "$program" --report $options "$vectors/$stem.elf") |
-		grep -q "^  refused: $name  *[1-9]" || complain "$name: not counted for refuse/$stem.S"
+		grep -q "^  refused: $name  *[1-9]" || complain "$name: not counted for its vector"
 done
 for paragraph in $paragraphs; do
 	echo "$names" | grep -qx -e "$paragraph" || complain "eh2sframe(1): no refusal $paragraph"
