@@ -378,7 +378,7 @@ static void step(struct machine *m)
 }
 
 /* Runs the expression; of m, pc, pc_reg and bias are set by the caller. */
-static const struct value *run(struct machine *m, const struct cfi_section *sec,
+static const struct value *expr_run(struct machine *m, const struct cfi_section *sec,
     const struct cfi_expr *expr, uint64_t *ops)
 {
 	m->uses_bias = m->stuck = false;
@@ -460,7 +460,7 @@ struct cfi_rule cfi_expr_eval(const struct cfi_section *sec, const struct cfi_ex
 	m.pc = pc;
 	m.pc_reg = pc_reg;
 	m.bias = 0;
-	v = run(&m, sec, expr, ops);
+	v = expr_run(&m, sec, expr, ops);
 	ok = to_rule(v, &rule);
 	if (v->pc_bits > *pc_bits)
 		*pc_bits = v->pc_bits;
@@ -470,7 +470,7 @@ struct cfi_rule cfi_expr_eval(const struct cfi_section *sec, const struct cfi_ex
 		/* Addresses are as in the file; an answer that changes with the place
 		 * where the file is loaded cannot be written down. */
 		m.bias = EXPR_OTHER_BIAS;
-		v = run(&m, sec, expr, ops);
+		v = expr_run(&m, sec, expr, ops);
 		ok = to_rule(v, &elsewhere) && cfi_rule_equal(&rule, &elsewhere);
 	}
 	return ok ? rule : opaque;

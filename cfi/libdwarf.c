@@ -84,7 +84,7 @@ struct stretch {
 	struct cell cfa, sp, fp, ra;
 };
 
-static struct cfi_row row_at(
+static struct cfi_row libdwarf_row_at(
     struct cfi_libdwarf *w, const struct stretch *s, uint64_t pc, uint8_t *pc_bits)
 {
 	struct cfi_row row = {.pc = pc};
@@ -96,7 +96,8 @@ static struct cfi_row row_at(
 	return row;
 }
 
-static bool push_row(struct cfi_table *t, const struct cfi_row *row, struct err *err)
+static bool libdwarf_push_row(
+    struct cfi_table *t, const struct cfi_row *row, struct err *err)
 {
 	if (t->n_rows && cfi_row_same(&t->rows[t->n_rows - 1], row))
 		return true;
@@ -126,7 +127,7 @@ static bool push_stretch(struct cfi_libdwarf *w, const struct stretch *s, uint64
 {
 	struct cfi_table *t = &w->table;
 	uint8_t pc_bits = 0;
-	struct cfi_row row = row_at(w, s, start, &pc_bits);
+	struct cfi_row row = libdwarf_row_at(w, s, start, &pc_bits);
 
 	if (pc_bits && end - start > CFI_MAX_PC_DEPENDENT) {
 		make_opaque(w, &s->cfa, true, start, &row.cfa);
@@ -140,11 +141,11 @@ static bool push_stretch(struct cfi_libdwarf *w, const struct stretch *s, uint64
 		t->pc_dependent_from = start;
 	}
 	for (uint64_t pc = start;;) {
-		if (!push_row(t, &row, err))
+		if (!libdwarf_push_row(t, &row, err))
 			return false;
 		if (!pc_bits || ++pc >= end)
 			return true;
-		row = row_at(w, s, pc, &pc_bits);
+		row = libdwarf_row_at(w, s, pc, &pc_bits);
 	}
 }
 

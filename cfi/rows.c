@@ -13,7 +13,7 @@ bool cfi_run_fail(
 }
 
 /* Appends a row unless it says what the one before says. */
-static bool push_row(struct cfi_run *r, const struct cfi_row *row)
+static bool run_push_row(struct cfi_run *r, const struct cfi_row *row)
 {
 	struct cfi_table *t = &r->in->table;
 
@@ -78,7 +78,7 @@ static inline void fill_row(const struct cfi_run *r, struct cfi_row *row)
 }
 
 /* A row at pc; *pc_bits as in cfi_expr_eval, over all its rules. */
-static struct cfi_row row_at(struct cfi_run *r, uint64_t pc, uint8_t *pc_bits)
+static struct cfi_row run_row_at(struct cfi_run *r, uint64_t pc, uint8_t *pc_bits)
 {
 	const struct cfi_state *st = &r->st;
 	uint64_t before = r->in->expr_ops;
@@ -112,7 +112,7 @@ static bool push_opaque(struct cfi_run *r, struct cfi_row *row)
 			*rules[i] = (struct cfi_rule){
 			    .kind = CFI_OPAQUE, .off = (int64_t)cols[i]->expr.off};
 	}
-	return push_row(r, row);
+	return run_push_row(r, row);
 }
 
 /* The common case, where no rule has to be evaluated: the row is built in its place. */
@@ -123,7 +123,7 @@ static bool push_state(struct cfi_run *r)
 
 	if (t->n_rows == t->cap_rows || t->n_rows == CFI_MAX_ROWS) {
 		fill_row(r, &copy);
-		return push_row(r, &copy);
+		return run_push_row(r, &copy);
 	}
 	row = &t->rows[t->n_rows];
 	fill_row(r, row);
@@ -144,7 +144,7 @@ static bool repeat_rows(
 	struct cfi_row row = t->rows[first];
 
 	row.pc = from + period;
-	if (!push_row(r, &row))
+	if (!run_push_row(r, &row))
 		return false;
 	for (size_t i = first + 1; i < t->n_rows; i++) {
 		row = t->rows[i];
@@ -153,7 +153,7 @@ static bool repeat_rows(
 		row.pc += period;
 		/* Costs about what an operation does, and is bounded with them. */
 		r->in->expr_ops_total++;
-		if (!push_row(r, &row))
+		if (!run_push_row(r, &row))
 			return false;
 	}
 	return true;
@@ -173,8 +173,8 @@ static bool expand_rows(struct cfi_run *r, uint64_t end, uint8_t pc_bits)
 
 		if (pc_bits < 32 && pc - r->loc == UINT64_C(1) << pc_bits)
 			return repeat_rows(r, first, r->loc, pc - r->loc, end);
-		row = row_at(r, pc, &pc_bits);
-		if (!push_row(r, &row))
+		row = run_row_at(r, pc, &pc_bits);
+		if (!run_push_row(r, &row))
 			return false;
 	}
 	return true;
@@ -190,14 +190,14 @@ bool cfi_run_emit(struct cfi_run *r, uint64_t end)
 	if (!cfi_state_has_expr(&r->st))
 		return push_state(r);
 	t->movable = false;
-	row = row_at(r, r->loc, &pc_bits);
+	row = run_row_at(r, r->loc, &pc_bits);
 	if (pc_bits && end - r->loc > CFI_MAX_PC_DEPENDENT)
 		return push_opaque(r, &row);
 	if (pc_bits && !t->pc_dependent) {
 		t->pc_dependent = true;
 		t->pc_dependent_from = r->loc;
 	}
-	if (!push_row(r, &row))
+	if (!run_push_row(r, &row))
 		return false;
 	return !pc_bits || expand_rows(r, end, pc_bits);
 }

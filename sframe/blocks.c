@@ -33,7 +33,7 @@ bool sf_blocks_expect(struct sf_blocks *blocks, size_t n, bool share)
 }
 
 /* Hashes are kept, so that growing need not read the blocks again. */
-static bool grow(struct sf_blocks *blocks)
+static bool blocks_enlarge(struct sf_blocks *blocks)
 {
 	size_t n_slots = blocks->n_slots * 2;
 	struct sf_block_slot *slots = calloc(n_slots, sizeof(*slots));
@@ -56,7 +56,7 @@ static bool grow(struct sf_blocks *blocks)
 }
 
 /* The slot of an equal block, or the free one where its like belongs. */
-static struct sf_block_slot *find(
+static struct sf_block_slot *blocks_find(
     const struct sf_blocks *blocks, const struct wr *wr, const struct sf_block *block)
 {
 	size_t at = block->hash & (blocks->n_slots - 1);
@@ -73,7 +73,7 @@ static struct sf_block_slot *find(
 }
 
 /* The block is at the end of wr. */
-static bool keep(
+static bool blocks_keep(
     struct sf_blocks *blocks, struct wr *wr, const struct sf_block *block, uint32_t *ret)
 {
 	struct sf_block_slot *slot = NULL;
@@ -82,9 +82,9 @@ static bool keep(
 	    !vec_reserve(&blocks->list, &blocks->cap, blocks->n + 1))
 		return false;
 	if (blocks->slots && block->len) {
-		if (blocks->n >= blocks->n_slots / 2 && !grow(blocks))
+		if (blocks->n >= blocks->n_slots / 2 && !blocks_enlarge(blocks))
 			return false;
-		slot = find(blocks, wr, block);
+		slot = blocks_find(blocks, wr, block);
 	}
 	if (slot && slot->number) {
 		wr->size = block->off;
@@ -105,7 +105,7 @@ bool sf_blocks_keep(struct sf_blocks *blocks, struct wr *wr, size_t off, uint32_
 		return false;
 	if (blocks->slots)
 		block.hash = (uint32_t)hash_bytes(wr->data + off, block.len);
-	return keep(blocks, wr, &block, ret);
+	return blocks_keep(blocks, wr, &block, ret);
 }
 
 bool sf_blocks_join(struct sf_blocks *blocks, struct wr *wr, struct sf_blocks *from,
@@ -122,7 +122,7 @@ bool sf_blocks_join(struct sf_blocks *blocks, struct wr *wr, struct sf_blocks *f
 					   (blocks->n_slots - 1)]);
 		wr_bytes(wr, from_wr->data + block.off, block.len);
 		block.off = wr->size - block.len;
-		if (wr->failed || !keep(blocks, wr, &block, &kept))
+		if (wr->failed || !blocks_keep(blocks, wr, &block, &kept))
 			return false;
 		from->list[i].off = kept;
 	}

@@ -36,7 +36,7 @@ static uint64_t key_of(const struct entry *entry, size_t off)
 	return key;
 }
 
-static int compare(const void *a, const void *b)
+static int fold_compare(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 	int order;
@@ -109,7 +109,7 @@ static void sort_run(void *context)
 		entry->key[1] = key_of(entry, sizeof(entry->key[0]));
 	}
 	qsort(run->entries + run->first, run->last - run->first, sizeof(*run->entries),
-	    compare);
+	    fold_compare);
 }
 
 /* Two sorted runs, of which the second follows the first, to one at to. */
@@ -119,8 +119,8 @@ static void merge(const struct entry *entries, size_t first, size_t middle, size
 	size_t a = first, b = middle;
 
 	for (size_t i = first; i < last; i++) {
-		bool from_a =
-		    a < middle && (b == last || compare(&entries[a], &entries[b]) < 0);
+		bool from_a = a < middle &&
+			      (b == last || fold_compare(&entries[a], &entries[b]) < 0);
 
 		to[i] = entries[from_a ? a++ : b++];
 	}

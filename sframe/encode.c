@@ -66,7 +66,7 @@ static bool verify_section(struct sf_encoder *enc, struct err *err)
  * The two sub-sections follow the header without a gap, fdeoff 0: glibc looks at neither
  * offset and takes that for granted.
  */
-static void put_header(struct sf_encoder *enc)
+static void encode_put_header(struct sf_encoder *enc)
 {
 	const struct sf_section *section = enc->encoding.section;
 	uint8_t flags = enc->encoding.options->unsorted ? 0 : SFRAME_F_FDE_SORTED;
@@ -167,7 +167,7 @@ static bool fold_blocks(struct sf_encoder *enc)
  * they are. In the order of the functions, a block comes up for the first time where it
  * would without parts.
  */
-static bool join_parts(struct sf_encoder *enc, struct err *err)
+static bool encode_join_parts(struct sf_encoder *enc, struct err *err)
 {
 	struct sf_encode_part *all = &enc->parts[0];
 	uint64_t n_bytes = all->n_bytes, n_rows = all->n_rows;
@@ -212,11 +212,11 @@ static bool encode_all(struct sf_encoder *enc, struct err *err)
 	const struct wr *rows;
 	uint32_t row_len;
 
-	if (!encode_parts(enc, err) || !join_parts(enc, err))
+	if (!encode_parts(enc, err) || !encode_join_parts(enc, err))
 		return false;
 	rows = &enc->parts[0].rows;
 	wr_expect(enc->out, SFRAME_HDR_SIZE + (size_t)enc->index_len + rows->size);
-	put_header(enc);
+	encode_put_header(enc);
 	if (!put_index(enc, err))
 		return false;
 	if (!num_u32(rows->size, &row_len))

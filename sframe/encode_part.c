@@ -139,7 +139,7 @@ static bool refuse_row(const struct sf_encoding *encoding, const struct sf_func 
 }
 
 /* Appends to part->rows all that the FRE sub-section holds of one function. */
-static bool put_rows(
+static bool encode_put_rows(
     struct sf_encode_part *part, const struct sf_func *func, uint32_t last_start)
 {
 	const struct sf_encoding *encoding = part->encoding;
@@ -163,7 +163,7 @@ static bool put_rows(
 	return !part->rows.failed || err_set_nomem(&part->err);
 }
 
-static bool add_func(struct sf_encode_part *part, const struct sf_func *func,
+static bool encode_add_func(struct sf_encode_part *part, const struct sf_func *func,
     const struct sf_encoded *encoded)
 {
 	if (!vec_reserve(&part->funcs, &part->cap_funcs, part->n_funcs + 1))
@@ -184,11 +184,11 @@ static bool encode_func(struct sf_encode_part *part, const struct sf_func *func)
 	if (func->n_rows &&
 	    !verify_rows(func, section->rows + func->first_row, &part->err))
 		return false;
-	if (!put_rows(part, func, encoded.last_start))
+	if (!encode_put_rows(part, func, encoded.last_start))
 		return false;
 	if (!sf_blocks_keep(&part->blocks, &part->rows, off, &encoded.block))
 		return err_set_nomem(&part->err);
-	return add_func(part, func, &encoded);
+	return encode_add_func(part, func, &encoded);
 }
 
 /* Whether two functions with the same rows have the same bytes. */
@@ -212,7 +212,7 @@ static bool encode_whole(struct sf_encode_part *part, size_t i)
 		struct sf_encoded encoded = part->funcs[*first - 1];
 
 		return verify_last(func, encoded.last_start, &part->err) &&
-		       add_func(part, func, &encoded);
+		       encode_add_func(part, func, &encoded);
 	}
 	if (!encode_func(part, func))
 		return false;
@@ -266,8 +266,8 @@ void sf_encode_part_run(void *context)
 }
 
 /* One function as stored: number j of the model's. */
-static bool put_func(struct sf_encode_part *part, const struct sf_func *func, uint32_t j,
-    const struct sf_encoded *encoded)
+static bool encode_put_func(struct sf_encode_part *part, const struct sf_func *func,
+    uint32_t j, const struct sf_encoded *encoded)
 {
 	const struct sf_encoding *encoding = part->encoding;
 	struct sf_func stored = sf_stored_func(encoding, func, j);
@@ -296,7 +296,7 @@ void sf_encode_part_index(void *context)
 		uint64_t n = sf_stored_funcs(encoding->layout, func);
 
 		for (uint32_t j = 0; part->ok && j < n; j++)
-			part->ok = put_func(part, func, j, &part->funcs[at++]);
+			part->ok = encode_put_func(part, func, j, &part->funcs[at++]);
 	}
 	if (part->ok && part->index.failed)
 		part->ok = err_set_nomem(&part->err);

@@ -39,7 +39,7 @@ static bool same_kind(const struct sf_view *a, const struct sf_view *b)
 
 /* The start waits until the place of the whole is known; all else is copied as it is,
  * faults included, for whoever checks the whole to find. */
-static bool add_func(
+static bool join_add_func(
     struct sf_join *join, const struct sf_view *view, uint32_t i, struct err *err)
 {
 	struct sf_view_func func;
@@ -77,15 +77,15 @@ bool sf_join_add(
 		return err_set(err, ERR_UNSUPPORTED,
 		    ".sframe sections of different versions or machines");
 	for (uint32_t i = 0; i < view->n_funcs; i++)
-		if (!(gone && gone[i]) && !add_func(join, view, i, err))
+		if (!(gone && gone[i]) && !join_add_func(join, view, i, err))
 			return false;
 	wr_bytes(&join->rows, view->data + view->row_off, view->row_len);
 	return !join->rows.failed || err_set_nomem(err);
 }
 
 /* An auxiliary header is not carried over: nobody has defined one yet. */
-static void put_header(const struct sf_join *join, uint32_t n_funcs, uint32_t index_len,
-    uint32_t n_rows, uint32_t row_len, struct wr *out)
+static void join_put_header(const struct sf_join *join, uint32_t n_funcs,
+    uint32_t index_len, uint32_t n_rows, uint32_t row_len, struct wr *out)
 {
 	const struct sf_view *kind = &join->kind;
 
@@ -118,7 +118,7 @@ bool sf_join_finish(
 	    !num_u32(join->n_rows, &n_rows) || !num_u32(join->rows.size, &row_len))
 		return err_set(err, ERR_LIMIT,
 		    ".sframe: more functions or rows than the format can count");
-	put_header(join, n_funcs, index_len, n_rows, row_len, out);
+	join_put_header(join, n_funcs, index_len, n_rows, row_len, out);
 	wr_bytes(out, join->funcs.data, join->funcs.size);
 	wr_bytes(out, join->rows.data, join->rows.size);
 	if (out->failed)

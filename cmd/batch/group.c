@@ -27,7 +27,7 @@ static int batch_name_order(const void *a, const void *b)
 }
 
 /* The same entry of the same directory, however the user came there. */
-static int batch_entry_order(const void *a, const void *b, void *context)
+static int batch_place_order(const void *a, const void *b, void *context)
 {
 	const struct batch_name *x = a, *y = b;
 	const struct batch_tree *tree = context;
@@ -44,10 +44,10 @@ static int batch_entry_order(const void *a, const void *b, void *context)
 }
 
 /* ... and of two ways there, the one whose path comes first. */
-static int batch_way_order(const void *a, const void *b, void *context)
+static int batch_path_order(const void *a, const void *b, void *context)
 {
 	const struct batch_name *x = a, *y = b;
-	int order = batch_entry_order(a, b, context);
+	int order = batch_place_order(a, b, context);
 
 	return order ? order : strcmp(x->path, y->path);
 }
@@ -80,9 +80,9 @@ static void batch_drop_repeated(struct batch_tree *tree)
 	struct batch_name *names = tree->names;
 	size_t kept = 0;
 
-	qsort_r(names, tree->n_names, sizeof(*names), batch_way_order, tree);
+	qsort_r(names, tree->n_names, sizeof(*names), batch_path_order, tree);
 	for (size_t i = 0; i < tree->n_names; i++) {
-		if (kept && batch_entry_order(&names[kept - 1], &names[i], tree) == 0)
+		if (kept && batch_place_order(&names[kept - 1], &names[i], tree) == 0)
 			batch_free_name(&names[i]);
 		else
 			names[kept++] = names[i];

@@ -213,7 +213,7 @@ bool batch_report_add(
 }
 
 /* Of equal paths (reports of different packages) the first to come is first. */
-static int batch_entry_order(const void *a, const void *b)
+static int batch_report_order(const void *a, const void *b)
 {
 	const struct batch_entry *x = a, *y = b;
 	int order = strcmp(x->path, y->path);
@@ -224,7 +224,7 @@ static int batch_entry_order(const void *a, const void *b)
 void batch_report_sort(struct batch_report *report)
 {
 	if (report->n)
-		qsort(report->list, report->n, sizeof(*report->list), batch_entry_order);
+		qsort(report->list, report->n, sizeof(*report->list), batch_report_order);
 }
 
 /* The report comes in pieces. */

@@ -90,7 +90,7 @@ static bool read_one(const struct image *image, struct rd *rd, const struct rd *
  * best is last, where symbols_find looks first; by name at last, so that the choice does
  * not depend on the order in the file.
  */
-static int compare(const void *left, const void *right)
+static int symbols_compare(const void *left, const void *right)
 {
 	const struct symbol *a = left, *b = right;
 
@@ -135,7 +135,7 @@ bool symbols_read(const struct image *image, struct symbols *symbols, struct err
 		}
 	}
 	if (symbols->n)
-		qsort(symbols->list, symbols->n, sizeof(*symbols->list), compare);
+		qsort(symbols->list, symbols->n, sizeof(*symbols->list), symbols_compare);
 	return true;
 }
 

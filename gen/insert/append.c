@@ -38,7 +38,7 @@ static enum obstacle no_room(uint64_t end, struct err *err)
  * At the first PT_LOAD's distance between offset and address, or, for a library whose
  * hole would be too large, right behind the file.
  */
-static enum obstacle place_segment(const struct image *image,
+static enum obstacle append_place_segment(const struct image *image,
     const struct insert_slots *slots, struct insert_plan *plan, struct err *err)
 {
 	const GElf_Phdr *first = &image->phdrs[slots->first_load];
@@ -95,7 +95,7 @@ static bool only_table(const struct image *image, const GElf_Phdr *load)
 enum obstacle insert_plan_append(const struct image *image,
     const struct insert_slots *slots, struct insert_plan *plan, struct err *err)
 {
-	enum obstacle obstacle = place_segment(image, slots, plan, err);
+	enum obstacle obstacle = append_place_segment(image, slots, plan, err);
 	uint64_t gap, into;
 
 	if (obstacle != OBSTACLE_NONE)

@@ -155,7 +155,7 @@ static bool check_section(const struct image *input, const struct insert_plan *p
 
 /* New sections come behind the old, so that every index (sh_link, st_shndx) still means
  * the same. */
-static bool check_sections(const struct image *input, const struct insert_plan *plan,
+static bool check_all_sections(const struct image *input, const struct insert_plan *plan,
     const struct image *output, const struct insert_slots *slots, struct err *err)
 {
 	if (output->n_sections != plan->n_sections)
@@ -168,7 +168,7 @@ static bool check_sections(const struct image *input, const struct insert_plan *
 }
 
 /* Nobody misses it: it says nothing, or what a PT_GNU_PROPERTY of the output says. */
-static bool is_spare(const struct image *input, const struct insert_plan *plan,
+static bool check_is_spare(const struct image *input, const struct insert_plan *plan,
     const struct image *output, size_t n)
 {
 	GElf_Phdr old = input->phdrs[n];
@@ -196,7 +196,7 @@ static bool check_segment(const struct image *input, const struct insert_plan *p
 
 	if (i == plan->sframe_entry)
 		return is->p_type == IMAGE_PT_GNU_SFRAME &&
-		       is_spare(input, plan, output, i);
+		       check_is_spare(input, plan, output, i);
 	/* Compared with the table itself later. */
 	if (was->p_type == PT_PHDR && insert_table_changes(input, plan))
 		return is->p_type == PT_PHDR;
@@ -227,7 +227,7 @@ static bool check_segment(const struct image *input, const struct insert_plan *p
 
 /* The old program headers in their order, with the new PT_LOAD after the last of the old.
  */
-static bool check_segments(const struct image *input, const struct insert_plan *plan,
+static bool check_all_segments(const struct image *input, const struct insert_plan *plan,
     const struct image *output, const struct insert_slots *slots, struct err *err)
 {
 	bool add_load = allowed[plan->method].add_load, add_sframe;
@@ -242,7 +242,7 @@ static bool check_segments(const struct image *input, const struct insert_plan *
 	for (size_t i = 0; i < input->n_phdrs; i++) {
 		bool gone = i == plan->dropped[0] || i == plan->dropped[1];
 		bool ok =
-		    gone ? is_spare(input, plan, output, i)
+		    gone ? check_is_spare(input, plan, output, i)
 			 : check_segment(input, plan, output, i, &output->phdrs[at++]);
 
 		if (ok && i == slots->last_load && add_load)
@@ -471,8 +471,8 @@ bool insert_check(const struct image *input, const struct insert_plan *plan,
 	struct insert_slots slots;
 	bool ok = insert_slots_find(input, &slots, err) && check_plan(input, plan, err) &&
 		  check_bytes(plan, &walk, err) &&
-		  check_sections(input, plan, output, &slots, err) &&
-		  check_segments(input, plan, output, &slots, err) &&
+		  check_all_sections(input, plan, output, &slots, err) &&
+		  check_all_segments(input, plan, output, &slots, err) &&
 		  insert_check_grow(input, plan, output, err) &&
 		  check_loads(output, err) && check_padding(input, plan, output, err) &&
 		  check_phdr_table(input, plan, output, err) &&

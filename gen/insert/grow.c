@@ -34,7 +34,7 @@ static size_t take_spares(const struct insert_slots *slots, struct insert_plan *
  * no page is free between them. The address is congruent to the end of the file, which
  * saves a hole.
  */
-static enum obstacle place_segment(
+static enum obstacle grow_place_segment(
     const struct image *image, struct insert_plan *plan, struct err *err)
 {
 	uint64_t align = insert_segment_align(image, 0), end, off, addr;
@@ -69,5 +69,5 @@ enum obstacle insert_plan_grow(const struct image *image,
 		if (obstacle != OBSTACLE_NONE)
 			return obstacle;
 	}
-	return place_segment(image, plan, err);
+	return grow_place_segment(image, plan, err);
 }

@@ -71,7 +71,7 @@ static enum kind note_kind(const char *name)
 	return KIND_FIXED;
 }
 
-static enum kind kind_of(const struct image *image, const struct image_section *section)
+static enum kind unit_kind(const struct image *image, const struct image_section *section)
 {
 	if (section->hdr.sh_type == SHT_NOTE)
 		return note_kind(section->name);
@@ -116,7 +116,7 @@ static bool add_section(const struct image *image, size_t i, struct block *block
 {
 	const struct image_section *section = &image->sections[i];
 	const GElf_Shdr *hdr = &section->hdr;
-	enum kind kind = kind_of(image, section);
+	enum kind kind = unit_kind(image, section);
 	struct unit *last = block->n ? &block->units[block->n - 1] : NULL;
 
 	if (kind == KIND_FIXED || !section->data || hdr->sh_offset < block->end ||
@@ -240,7 +240,7 @@ bool insert_grow_moves(
 	return false;
 }
 
-static bool meets(uint64_t a, uint64_t a_end, uint64_t b, uint64_t b_end)
+static bool block_meets(uint64_t a, uint64_t a_end, uint64_t b, uint64_t b_end)
 {
 	return a < b_end && b < a_end;
 }
@@ -261,7 +261,7 @@ static bool in_unit(const struct insert_grow *grow, const GElf_Phdr *phdr)
  * Table and block are in the first PT_LOAD, at the file's start; every other segment is
  * apart from the block or moves with a unit.
  */
-static enum obstacle check_segments(
+static enum obstacle block_segments_obstacle(
     const struct image *image, const struct insert_slots *slots, struct insert_grow *grow)
 {
 	const GElf_Phdr *load = &image->phdrs[slots->first_load];
@@ -278,7 +278,7 @@ static enum obstacle check_segments(
 		if (__builtin_add_overflow(phdr->p_offset, phdr->p_filesz, &end))
 			end = UINT64_MAX;
 		if (i != slots->first_load && phdr->p_filesz && !in_unit(grow, phdr) &&
-		    meets(phdr->p_offset, end, grow->block_off, grow->block_end))
+		    block_meets(phdr->p_offset, end, grow->block_off, grow->block_end))
 			return OBSTACLE_GROW_SEGMENT;
 	}
 	return OBSTACLE_NONE;
@@ -286,7 +286,7 @@ static enum obstacle check_segments(
 
 /* Addresses must be those that the segment gives, and no other section may reach into the
  * block. */
-static bool check_sections(const struct image *image, const struct insert_grow *grow)
+static bool block_sections_fit(const struct image *image, const struct insert_grow *grow)
 {
 	for (size_t i = 1; i < image->n_sections; i++) {
 		const GElf_Shdr *hdr = &image->sections[i].hdr;
@@ -336,10 +336,10 @@ static enum obstacle plan_block(const struct image *image,
 		return OBSTACLE_TOO_LARGE;
 	if (grow->lifts_dynamic && !is_dynamic(image, slots))
 		return OBSTACLE_GROW_KIND;
-	obstacle = check_segments(image, slots, grow);
+	obstacle = block_segments_obstacle(image, slots, grow);
 	if (obstacle != OBSTACLE_NONE)
 		return obstacle;
-	if (!check_sections(image, grow))
+	if (!block_sections_fit(image, grow))
 		return OBSTACLE_GROW_BLOCK;
 	return insert_grow_refs(image, grow);
 }

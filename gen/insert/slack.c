@@ -14,7 +14,7 @@ struct place {
 	uint64_t page;	    /* the largest the file may be mapped with */
 };
 
-static bool meets(uint64_t from, uint64_t size, uint64_t start, uint64_t end)
+static bool slack_meets(uint64_t from, uint64_t size, uint64_t start, uint64_t end)
 {
 	return from < end && start < from + size;
 }
@@ -30,9 +30,9 @@ static bool shares_page(const struct place *place, const GElf_Phdr *phdr)
 	uint64_t off_end = (phdr->p_offset + phdr->p_filesz + mask) & ~mask;
 	uint64_t addr_end = (phdr->p_vaddr + phdr->p_memsz + mask) & ~mask;
 
-	return meets(place->addr, place->size, phdr->p_vaddr & ~mask, addr_end) ||
+	return slack_meets(place->addr, place->size, phdr->p_vaddr & ~mask, addr_end) ||
 	       (phdr->p_filesz &&
-		   meets(place->off, place->size, phdr->p_offset & ~mask, off_end));
+		   slack_meets(place->off, place->size, phdr->p_offset & ~mask, off_end));
 }
 
 /*
@@ -60,7 +60,8 @@ bool insert_is_padding(const struct image *image, size_t load, uint64_t size)
 		const GElf_Shdr *hdr = &image->sections[i].hdr;
 
 		if (hdr->sh_flags & SHF_ALLOC &&
-		    meets(place.addr, size, hdr->sh_addr, hdr->sh_addr + hdr->sh_size))
+		    slack_meets(
+			place.addr, size, hdr->sh_addr, hdr->sh_addr + hdr->sh_size))
 			return false;
 	}
 	return insert_is_free(image, place.off, size, false);

@@ -41,7 +41,7 @@ static bool is_library(const struct image *image)
  * instead where they know it. The note with the build-id, alone or with the property,
  * is never one: it is how core dumps name the file.
  */
-static bool is_spare(const struct image *image, size_t i)
+static bool slot_is_spare(const struct image *image, size_t i)
 {
 	const GElf_Phdr *phdr = &image->phdrs[i];
 
@@ -180,7 +180,7 @@ static void find_phdrs(const struct image *image, struct insert_slots *slots)
 			slots->first_load = i;
 		if (type == PT_LOAD)
 			slots->last_load = i;
-		if (slots->n_spare < 2 && is_spare(image, i))
+		if (slots->n_spare < 2 && slot_is_spare(image, i))
 			slots->spare[slots->n_spare++] = i;
 	}
 	find_room(image, slots);

@@ -4,7 +4,7 @@
 #include "gen/insert/internal.h"
 
 /* A number of fields of the original header, as they are. */
-static void keep(struct wr *wr, const struct image *image, size_t from, size_t to)
+static void put_original(struct wr *wr, const struct image *image, size_t from, size_t to)
 {
 	wr_bytes(wr, image->bytes + from, to - from);
 }
@@ -18,14 +18,14 @@ void insert_put_header(
 {
 	/* Both counts were compared with their 16-bit limits when the slots were found.
 	 */
-	keep(wr, image, 0, INSERT_E_PHOFF);
+	put_original(wr, image, 0, INSERT_E_PHOFF);
 	wr_u64(wr, plan->phdr_off);
 	wr_u64(wr, plan->shdr_off);
-	keep(wr, image, INSERT_E_PHOFF + 16, INSERT_E_PHNUM);
+	put_original(wr, image, INSERT_E_PHOFF + 16, INSERT_E_PHNUM);
 	wr_u16(wr, (uint16_t)plan->n_phdrs);
-	keep(wr, image, INSERT_E_PHNUM + 2, INSERT_E_SHNUM);
+	put_original(wr, image, INSERT_E_PHNUM + 2, INSERT_E_SHNUM);
 	wr_u16(wr, (uint16_t)plan->n_sections);
-	keep(wr, image, INSERT_E_SHNUM + 2, INSERT_EHDR_SIZE);
+	put_original(wr, image, INSERT_E_SHNUM + 2, INSERT_EHDR_SIZE);
 }
 
 /* Elf64_Phdr in the order of the gABI; wr swaps for big-endian files. */
@@ -57,7 +57,7 @@ static GElf_Phdr phdr_of(
 }
 
 /* The PT_LOAD in whose padding the section is ends with it. */
-static void grow(GElf_Phdr *phdr, const struct insert_plan *plan)
+static void put_extended_load(GElf_Phdr *phdr, const struct insert_plan *plan)
 {
 	phdr->p_filesz = plan->sframe_off + plan->sframe_size - phdr->p_offset;
 	phdr->p_memsz = phdr->p_filesz;
@@ -89,7 +89,7 @@ void insert_put_phdrs(struct wr *wr, const struct image *image,
 		if (i == plan->sframe_entry) {
 			phdr = sframe;
 		} else if (i == plan->grown) {
-			grow(&phdr, plan);
+			put_extended_load(&phdr, plan);
 		} else if (i == plan->table_load) {
 			phdr.p_filesz =
 			    plan->phdr_off + insert_table_size(plan) - phdr.p_offset;

@@ -43,8 +43,8 @@ static bool check_header_bytes(
 }
 
 /* Sections keep their numbers, by which everything else refers to them. */
-static bool check_sections(const struct image *input, const struct object_output *output,
-    const struct image *written, struct err *err)
+static bool check_old_sections(const struct image *input,
+    const struct object_output *output, const struct image *written, struct err *err)
 {
 	size_t names = input->ehdr.e_shstrndx;
 	bool many = written->n_sections >= SHN_LORESERVE;
@@ -104,7 +104,7 @@ bool object_check(const struct image *input, const struct object_output *output,
 	if (memcmp(before, after, 40) != 0 || memcmp(before + 48, after + 48, 12) != 0 ||
 	    memcmp(before + 62, after + 62, 2) != 0)
 		return check_off(err, "the ELF header, of bytes", INSERT_EHDR_SIZE);
-	if (!check_sections(input, output, written, err))
+	if (!check_old_sections(input, output, written, err))
 		return false;
 	for (size_t i = 0; i < output->n_parts; i++)
 		if (!check_part(output, i, input->n_sections, written))

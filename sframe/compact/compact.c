@@ -225,7 +225,7 @@ static uint64_t cost_before(const struct stage *stage)
 
 /* ---- the new model ---- */
 
-static bool put_func(struct stage *stage, const struct sf_func *func)
+static bool compact_put_func(struct stage *stage, const struct sf_func *func)
 {
 	if (!vec_reserve(&stage->funcs, &stage->cap_funcs, stage->n_funcs + 1))
 		return false;
@@ -234,12 +234,13 @@ static bool put_func(struct stage *stage, const struct sf_func *func)
 }
 
 /* The functions before number end that stay as they are. */
-static bool put_others(struct stage *stage, size_t end)
+static bool compact_put_others(struct stage *stage, size_t end)
 {
 	for (; stage->cursor < end; stage->cursor++) {
 		const struct sf_func *func = &stage->section->funcs[stage->cursor];
 
-		if (!compact_movable(&stage->compact, func) && !put_func(stage, func))
+		if (!compact_movable(&stage->compact, func) &&
+		    !compact_put_func(stage, func))
 			return false;
 	}
 	return true;
@@ -256,7 +257,7 @@ static bool same_rows(const struct sf_section *section, size_t a, size_t b, uint
 	return true;
 }
 
-static bool put_rows(struct stage *stage, uint32_t from, uint32_t to)
+static bool compact_put_rows(struct stage *stage, uint32_t from, uint32_t to)
 {
 	const struct compact_element *list = stage->compact.line.list;
 	struct sf_section *section = stage->section;
@@ -286,7 +287,7 @@ static uint64_t padding_in(const struct stage *stage, uint32_t from, uint32_t to
 	return padding;
 }
 
-static bool put_part(struct stage *stage, const struct part *part)
+static bool compact_put_piece(struct stage *stage, const struct part *part)
 {
 	uint32_t from = part->from, to = part->to;
 	const struct compact_line *line = &stage->compact.line;
@@ -297,7 +298,8 @@ static bool put_part(struct stage *stage, const struct part *part)
 	uint64_t end =
 	    compact_begins(line, to) ? last->start + last->size : line->list[to].addr;
 
-	if (!put_others(stage, line->list[from].func) || !put_rows(stage, from, to))
+	if (!compact_put_others(stage, line->list[from].func) ||
+	    !compact_put_rows(stage, from, to))
 		return false;
 	func.start = line->list[from].addr;
 	func.size = (uint32_t)(end - func.start);
@@ -314,10 +316,10 @@ static bool put_part(struct stage *stage, const struct part *part)
 		}
 	}
 	stage->padding += padding_in(stage, from, to);
-	return put_func(stage, &func);
+	return compact_put_func(stage, &func);
 }
 
-static bool put_all(struct stage *stage)
+static bool compact_put_all(struct stage *stage)
 {
 	const struct compact_line *line = &stage->compact.line;
 	const struct part *part = stage->best.parts, *last;
@@ -330,12 +332,12 @@ static bool put_all(struct stage *stage)
 		for (last = part; last->from > 0; last++)
 			;
 		for (const struct part *at = last + 1; at-- > part;) {
-			if (!put_part(stage, at))
+			if (!compact_put_piece(stage, at))
 				return false;
 		}
 		part = last + 1;
 	}
-	return put_others(stage, stage->section->n_funcs);
+	return compact_put_others(stage, stage->section->n_funcs);
 }
 
 static uint64_t rows_in(const struct sf_section *section)
@@ -377,7 +379,7 @@ static bool run(struct stage *stage)
 		return false;
 	if (!better)
 		return true;
-	if (!put_all(stage))
+	if (!compact_put_all(stage))
 		return false;
 	free(section->funcs);
 	section->funcs = stage->funcs;

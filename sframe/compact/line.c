@@ -103,7 +103,7 @@ static bool kind_add(
 	return true;
 }
 
-static bool kind_of(struct compact *compact, const struct sf_row *row, uint32_t *out)
+static bool kind_find(struct compact *compact, const struct sf_row *row, uint32_t *out)
 {
 	struct compact_kinds *kinds = &compact->kinds;
 	uint64_t hash = hash_row(row);
@@ -130,7 +130,7 @@ bool compact_kinds_read(struct compact *compact)
 	if (!compact->kinds.of_row)
 		return false;
 	for (size_t i = 0; i < section->n_rows; i++) {
-		if (!kind_of(compact, &section->rows[i], &compact->kinds.of_row[i]))
+		if (!kind_find(compact, &section->rows[i], &compact->kinds.of_row[i]))
 			return false;
 	}
 	return true;
