@@ -11,7 +11,7 @@
 #include "cfi/opcodes.h"
 #include "cfi/pointer.h"
 #include "cfi/rules.h"
-#include "cfi/run.h"
+#include "cfi/interp_internal.h"
 
 /* The initial instructions are run again whenever the CIE changes from one FDE to the
  * next, so their length is bounded to keep the whole linear. Real ones have 3 to 30

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The row exit of the interpreter: a state over a range of code becomes rows of the
  * table. */
-#include "cfi/run.h"
+#include "cfi/interp_internal.h"
 
 #include "base/vec.h"
 

@@ -12,7 +12,7 @@
 #include "base/num.h"
 #include "base/vec.h"
 #include "cfi/opcodes.h"
-#include "cfi/run.h"
+#include "cfi/interp_internal.h"
 
 /* AArch64 RA_SIGN_STATE, a pseudo register (aadwarf64, "DWARF register names"). */
 #define AARCH64_RA_SIGN_STATE 34

@@ -144,7 +144,7 @@ void convert_unmake(struct conversion *conv)
 	object_output_deinit(&conv->object);
 	sf_section_deinit(&conv->model);
 	conv->model = (struct sf_section){0};
-	source_deinit(&conv->source);
+	cfi_input_deinit(&conv->source);
 	conv->made = false;
 }
 

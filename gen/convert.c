@@ -37,7 +37,7 @@ static bool encode_linked(struct conversion *conv, struct err *err)
 	    !optimize_model(&input, &conv->model, &conv->report.fused, err))
 		return false;
 	/* The model says it all from here on; encoding needs the memory. */
-	source_forget(&conv->source);
+	cfi_input_forget(&conv->source);
 	conv->encoding = (struct sf_encode_options){.version = conv->options->format,
 	    .pcrel = conv->options->pcrel && conv->options->format > 1,
 	    .share = shares(conv),
@@ -49,23 +49,23 @@ static bool encode_linked(struct conversion *conv, struct err *err)
 
 static bool generate(struct conversion *conv, struct err *err)
 {
-	struct source *source = &conv->source;
+	struct cfi_input *input = &conv->source;
 	struct report *report = &conv->report;
 	const struct image *image = &conv->image;
 
 	/* Read CIEs and FDEs, and find which FDE owns which code. */
-	if (!source_read(image, image, conv->options, source, err) ||
-	    !source_defines(source, conv->options->format, err))
+	if (!cfi_input_read(image, image, conv->options, input, err) ||
+	    !cfi_input_defines(input, conv->options->format, err))
 		return false;
-	conv->model.abi = source->arch->sframe_abi;
-	conv->model.big_endian = source->arch->big_endian;
-	conv->model.fixed_ra_off = source->arch->fixed_ra_off;
+	conv->model.abi = input->arch->sframe_abi;
+	conv->model.big_endian = input->arch->big_endian;
+	conv->model.fixed_ra_off = input->arch->fixed_ra_off;
 	/* Interpret and reduce every function. */
-	if (!collect_cfi(&source->frames, &source->ranges, &source->policy, &conv->model,
+	if (!collect_cfi(&input->frames, &input->ranges, &input->policy, &conv->model,
 		&report->coverage, err))
 		return false;
 	/* Add PLT stubs that carry no CFI. */
-	if (!image->object && !plt_from_templates(&source->policy, &source->ranges,
+	if (!image->object && !plt_from_templates(&input->policy, &input->ranges,
 				  &conv->model, &report->coverage))
 		return err_set_nomem(err);
 	/* Sort, and encode. */
@@ -73,7 +73,7 @@ static bool generate(struct conversion *conv, struct err *err)
 	    !(image->object ? encode_object(conv, err) : encode_linked(conv, err)))
 		return false;
 	report->path = image->path;
-	report->source = source;
+	report->source = input;
 	report->version = conv->options->format;
 	report->sframe_size = conv->bytes.size;
 	if (image->object)

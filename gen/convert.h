@@ -8,10 +8,10 @@
 #include "base/wr.h"
 #include "gen/input/input.h"
 #include "gen/install.h"
-#include "gen/object/write.h"
+#include "gen/object/object_write.h"
 #include "gen/options/options.h"
 #include "gen/report/text.h"
-#include "gen/rows/source.h"
+#include "gen/rows/cfi_input.h"
 #include "sframe/encode.h"
 #include "sframe/model.h"
 
@@ -25,7 +25,7 @@ struct conversion {
 	struct image image;
 	/* The file as it was opened, once image is its original; else without a path. */
 	struct image refreshed;
-	struct source source;
+	struct cfi_input source;
 	struct sf_section model;
 	struct sf_encode_options encoding;
 	struct wr bytes;	     /* the section of a linked file */

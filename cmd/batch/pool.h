@@ -7,7 +7,7 @@
 #define CMD_BATCH_POOL_H
 
 #include "cmd/batch/bar.h"
-#include "cmd/batch/one.h"
+#include "cmd/batch/file.h"
 
 struct batch_pool {
 	struct batch_job job; /* tree, options, token; the rest is the pool's */

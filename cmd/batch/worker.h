@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "cmd/batch/one.h"
+#include "cmd/batch/file.h"
 
 /* Not the index of a file. */
 #define BATCH_NO_FILE UINT32_MAX

@@ -12,7 +12,7 @@
  * program headers name follows where that is not possible: patchelf 0.18 overwrites the
  * first page of a file whose first section is elsewhere.
  */
-#include "gen/insert/internal.h"
+#include "gen/insert/insert_internal.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * What the tables of a file have to offer to an insertion: entries that can be spared,
  * room behind the program headers, bytes and addresses that are nobody's.
  */
-#include "gen/insert/internal.h"
+#include "gen/insert/insert_internal.h"
 
 #include <inttypes.h>
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/rd.h"
-#include "gen/object/write.h"
+#include "gen/object/object_write.h"
 
 static const char signature_mark[] = "~Module signature appended~\n";
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
-#include "gen/object/write.h"
+#include "gen/object/object_write.h"
 
 /* Of one FDE. */
 struct whole {
@@ -30,17 +30,17 @@ static uint32_t whole_fde(const struct cfi_ranges *ranges, uint64_t pc)
 }
 
 /* From the last gap to the first, so that the first one's reason stays. */
-static void whole_survey(const struct source *source, const struct sf_section *model,
+static void whole_survey(const struct cfi_input *input, const struct sf_section *model,
     const struct coverage *coverage, struct whole *wholes)
 {
-	for (size_t i = 0; i < source->frames.n_fdes; i++)
+	for (size_t i = 0; i < input->frames.n_fdes; i++)
 		wholes[i].why = REFUSE_NOTHING;
 	for (size_t i = coverage->n_gaps; i-- > 0;)
-		wholes[whole_fde(&source->ranges, coverage->gaps[i].start)].why =
+		wholes[whole_fde(&input->ranges, coverage->gaps[i].start)].why =
 		    coverage->gaps[i].why;
 	for (size_t i = 0; i < model->n_funcs; i++) {
 		const struct sf_func *func = &model->funcs[i];
-		struct whole *whole = &wholes[whole_fde(&source->ranges, func->start)];
+		struct whole *whole = &wholes[whole_fde(&input->ranges, func->start)];
 
 		whole->covered += func->size;
 		whole->periodic |= func->pcmask;
@@ -102,10 +102,10 @@ static void whole_join_gaps(struct coverage *coverage)
 }
 
 /* In place, and in order: what stays moves up. */
-bool object_keep_whole(const struct source *source, struct sf_section *model,
+bool object_keep_whole(const struct cfi_input *input, struct sf_section *model,
     struct coverage *coverage, uint64_t *dropped, struct err *err)
 {
-	const struct cfi_frames *frames = &source->frames;
+	const struct cfi_frames *frames = &input->frames;
 	struct whole *wholes = calloc(frames->n_fdes, sizeof(*wholes));
 	size_t n = 0;
 	bool ok = true;
@@ -113,10 +113,10 @@ bool object_keep_whole(const struct source *source, struct sf_section *model,
 	*dropped = 0;
 	if (!wholes)
 		return err_set_nomem(err);
-	whole_survey(source, model, coverage, wholes);
+	whole_survey(input, model, coverage, wholes);
 	for (size_t i = 0; ok && i < model->n_funcs; i++) {
 		const struct sf_func func = model->funcs[i];
-		uint32_t index = whole_fde(&source->ranges, func.start);
+		uint32_t index = whole_fde(&input->ranges, func.start);
 		struct whole *whole = &wholes[index];
 
 		if (whole->covered == frames->fdes[index].range && !whole->periodic) {

@@ -7,7 +7,7 @@
 #include "gen/verify/lint.h"
 #include "gen/elf/object/object.h"
 #include "gen/verify/prove.h"
-#include "sframe/print.h"
+#include "sframe/dump.h"
 
 /* The section that the image carries. */
 static bool command_view(const struct image *image, struct sf_view *view, struct err *err)
@@ -48,7 +48,7 @@ bool command_dump(const struct image *image, FILE *out, struct err *err)
 		return false;
 	if (image->object)
 		command_places(image, out);
-	return sf_print(&view, ".sframe", out, err);
+	return sf_dump(&view, ".sframe", out, err);
 }
 
 struct command_verify_lines {

@@ -38,10 +38,10 @@ static json_t *address(uint64_t addr)
 
 static json_t *sizes_of(const struct report *report)
 {
-	const struct source *source = report->source;
+	const struct cfi_input *input = report->source;
 
-	return json_pack("{sI sI sI sI sI sI}", ".eh_frame", (json_int_t)source->cfi.size,
-	    ".eh_frame_hdr", (json_int_t)source->hdr_size, ".sframe",
+	return json_pack("{sI sI sI sI sI sI}", ".eh_frame", (json_int_t)input->cfi.size,
+	    ".eh_frame_hdr", (json_int_t)input->hdr_size, ".sframe",
 	    (json_int_t)report->sframe_size, "index",
 	    (json_int_t)report->stats.index_bytes, "rows",
 	    (json_int_t)report->stats.row_bytes, "shared_away",
@@ -51,10 +51,10 @@ static json_t *sizes_of(const struct report *report)
 static json_t *counts_of(const struct report *report)
 {
 	const struct coverage *coverage = &report->coverage;
-	const struct source *source = report->source;
+	const struct cfi_input *input = report->source;
 
 	return json_pack("{sI sI sI sI sI sI sI sI sI}", "cies",
-	    (json_int_t)source->frames.n_cies, "fdes", (json_int_t)source->frames.n_fdes,
+	    (json_int_t)input->frames.n_cies, "fdes", (json_int_t)input->frames.n_fdes,
 	    "duplicates", (json_int_t)coverage->n_duplicates, "functions",
 	    (json_int_t)coverage->n_fdes, "functions_with_rows",
 	    (json_int_t)coverage->n_functions, "functions_with_gaps",

@@ -55,18 +55,18 @@ static void report_fused(const struct report *report, FILE *out)
 
 static void report_sizes(const struct report *report, FILE *out)
 {
-	const struct source *source = report->source;
-	uint64_t both = source->cfi.size + source->hdr_size;
+	const struct cfi_input *input = report->source;
+	uint64_t both = input->cfi.size + input->hdr_size;
 
 	fprintf(out, "  .eh_frame      %9zu bytes, %zu CIEs, %zu FDEs, %zu rows\n",
-	    source->cfi.size, source->frames.n_cies, source->frames.n_fdes,
+	    input->cfi.size, input->frames.n_cies, input->frames.n_fdes,
 	    report->coverage.n_rows);
-	fprintf(out, "  .eh_frame_hdr  %9" PRIu64 " bytes\n", source->hdr_size);
+	fprintf(out, "  .eh_frame_hdr  %9" PRIu64 " bytes\n", input->hdr_size);
 	fprintf(out,
 	    "  .sframe v%u     %9" PRIu64 " bytes, %zu functions, %zu rows; %.3f of "
 	    ".eh_frame, %.3f of .eh_frame + .eh_frame_hdr\n",
 	    report->version, report->sframe_size, report->n_funcs, report->n_rows,
-	    report_ratio(report->sframe_size, source->cfi.size),
+	    report_ratio(report->sframe_size, input->cfi.size),
 	    report_ratio(report->sframe_size, both));
 	fprintf(out,
 	    "                 header and index %zu, rows %zu, not stored again by "

@@ -8,7 +8,7 @@
 
 #include "gen/rows/coverage.h"
 #include "sframe/cost.h"
-#include "gen/rows/source.h"
+#include "gen/rows/cfi_input.h"
 #include "gen/insert/insert.h"
 #include "sframe/encode.h"
 #include "sframe/compact/compact.h"
@@ -16,7 +16,7 @@
 /* Borrows source. */
 struct report {
 	const char *path;
-	const struct source *source;
+	const struct cfi_input *source;
 	struct coverage coverage;
 	const struct insert_plan *plan; /* borrowed; NULL when nothing was inserted */
 	struct sf_encode_stats stats;

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "gen/rows/source.h"
+#include "gen/rows/cfi_input.h"
 #include "sframe/decode.h"
 
 /* libdwarf runs each FDE's program once per row; this bounds one FDE to about a second.
@@ -16,20 +16,20 @@ bool prove_section(const struct image *image, const struct image *cfi_image,
     const struct prove_bytes *bytes, const struct options *options,
     struct verify_result *result, struct err *err)
 {
-	struct source source;
+	struct cfi_input cfi;
 	struct sf_view view;
 	bool ok;
 
 	if (!sf_view_open(bytes->data, bytes->size, bytes->addr, &view, err))
 		return false;
-	if (!source_read(image, cfi_image, options, &source, err))
+	if (!cfi_input_read(image, cfi_image, options, &cfi, err))
 		return false;
-	if (view.abi != source.arch->sframe_abi) {
+	if (view.abi != cfi.arch->sframe_abi) {
 		ok = err_set(err, ERR_MALFORMED,
 		    "the .sframe section is for another machine (ABI %u)", view.abi);
 	} else {
 		const struct verify_input input = {
-		    &view, &source.frames, &source.ranges, &source.policy};
+		    &view, &cfi.frames, &cfi.ranges, &cfi.policy};
 
 		ok = verify_own(&input, result, err);
 		if (ok && options->witness == WITNESS_LIBDWARF &&
@@ -45,7 +45,7 @@ bool prove_section(const struct image *image, const struct image *cfi_image,
 			result->padding_bytes = own.padding_bytes;
 		}
 	}
-	source_deinit(&source);
+	cfi_input_deinit(&cfi);
 	return ok;
 }
 

@@ -3,7 +3,7 @@
 #ifndef SFRAME_COMPACT_CUT_H
 #define SFRAME_COMPACT_CUT_H
 
-#include "sframe/compact/internal.h"
+#include "sframe/compact/compact_internal.h"
 
 /* Costs are in parts of a byte, for stored blocks are paid by all who use them. */
 enum { COMPACT_BYTE = 256 };

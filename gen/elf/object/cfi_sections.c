@@ -6,7 +6,7 @@
 
 #include "base/num.h"
 #include "base/vec.h"
-#include "gen/elf/object/internal.h"
+#include "gen/elf/object/object_internal.h"
 
 /* Records are aligned to 4 bytes; zeros between sections read as a terminator. */
 enum { CFI_ALIGN = 8 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
-#include "gen/elf/object/internal.h"
+#include "gen/elf/object/object_internal.h"
 
 /*
  * The first section is not at 0, which means "discarded" in .eh_frame. Between two there

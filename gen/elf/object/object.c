@@ -7,7 +7,7 @@
 
 #include "base/num.h"
 #include "base/rd.h"
-#include "gen/elf/object/internal.h"
+#include "gen/elf/object/object_internal.h"
 
 /* A damaged group is refused although CFI does not need it: the groups that get an
  * .sframe are written anew, and a linker acts on what they say. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "sframe/check.h"
-#include "sframe/print.h"
+#include "sframe/dump.h"
 #include "tests/unit/sframe/test_sframe_random.h"
 
 enum { N_SEEDS = 200, SECTION_ADDR = 0x40002188 };
@@ -341,7 +341,7 @@ START_TEST(printed)
 	fixture_row(&model, (struct sf_row){.outermost = 1});
 	wr = fixture_encode(&model, true, true, 0x2000);
 	view = fixture_open(&wr, 0x2000);
-	ck_assert(sf_print(&view, ".sframe", out, &err));
+	ck_assert(sf_dump(&view, ".sframe", out, &err));
 	fclose(out);
 	ck_assert_str_eq(text, want);
 	free(text);

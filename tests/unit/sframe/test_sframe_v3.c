@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Version 3: its bytes, limits, and what its reader takes. */
 #include "sframe/check.h"
-#include "sframe/print.h"
+#include "sframe/dump.h"
 #include "tests/unit/sframe/test_sframe_fixture.h"
 
 enum {
@@ -284,7 +284,7 @@ START_TEST(printed)
 	model.n_funcs = 1;
 	wr = fixture_encode_as(3, &model, true, false, ADDR);
 	view = fixture_open(&wr, ADDR);
-	ck_assert(sf_print(&view, ".sframe", out, &err));
+	ck_assert(sf_dump(&view, ".sframe", out, &err));
 	fclose(out);
 	ck_assert_ptr_nonnull(strstr(text, "SFRAME_VERSION_3"));
 	ck_assert_ptr_nonnull(strstr(text, "\n    func idx"));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A section as text for people, and for comparing with readelf's dump line by line. */
-#include "sframe/print.h"
+#include "sframe/dump.h"
 
 #include <inttypes.h>
 
@@ -18,7 +18,7 @@ static const struct flag_name flag_names[] = {
 };
 
 /* One flag to a line; bits without a name as a number. */
-static void print_flags(uint8_t flags, FILE *out)
+static void dump_flags(uint8_t flags, FILE *out)
 {
 	const char *before = "    Flags: ";
 
@@ -36,11 +36,11 @@ static void print_flags(uint8_t flags, FILE *out)
 	fputc('\n', out);
 }
 
-static void print_header(const struct sf_view *view, const char *name, FILE *out)
+static void dump_header(const struct sf_view *view, const char *name, FILE *out)
 {
 	fprintf(out, "Contents of the SFrame section %s:\n  Header :\n\n", name);
 	fprintf(out, "    Version: SFRAME_VERSION_%u\n", view->version);
-	print_flags(view->flags, out);
+	dump_flags(view->flags, out);
 	if (view->fixed_fp_off)
 		fprintf(out, "    CFA fixed FP offset: %d\n", view->fixed_fp_off);
 	if (view->fixed_ra_off)
@@ -99,7 +99,7 @@ static void format_save(const struct sf_row_iter *iter, struct sf_loc loc, int32
  * pc is the row's address; in a PCMASK function, which repeats its rows, the offset in
  * a block.
  */
-static void print_row(
+static void dump_row(
     const struct sf_row_iter *iter, const struct sf_row *row, uint64_t pc, FILE *out)
 {
 	const struct sf_view *view = iter->view;
@@ -122,7 +122,7 @@ static void print_row(
 	    row->ra_signed ? "[s]" : "");
 }
 
-static bool print_func(const struct sf_view *view, uint32_t i, FILE *out, struct err *err)
+static bool dump_func(const struct sf_view *view, uint32_t i, FILE *out, struct err *err)
 {
 	struct sf_view_func func;
 	struct sf_row_iter iter;
@@ -142,16 +142,16 @@ static bool print_func(const struct sf_view *view, uint32_t i, FILE *out, struct
 	    func.func.pauth_b ? ", pauth = B key" : "", func.func.pcmask ? "[m]" : "   ");
 	sf_rows_begin(view, &func, &iter);
 	while (sf_rows_next(&iter, &row, err))
-		print_row(&iter, &row,
+		dump_row(&iter, &row,
 		    (func.func.pcmask ? 0 : func.func.start) + row.start, out);
 	return !iter.failed;
 }
 
-bool sf_print(const struct sf_view *view, const char *name, FILE *out, struct err *err)
+bool sf_dump(const struct sf_view *view, const char *name, FILE *out, struct err *err)
 {
-	print_header(view, name, out);
+	dump_header(view, name, out);
 	for (uint32_t i = 0; i < view->n_funcs; i++) {
-		if (!print_func(view, i, out, err))
+		if (!dump_func(view, i, out, err))
 			return false;
 	}
 	if (ferror(out))

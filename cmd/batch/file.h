@@ -4,8 +4,8 @@
  * place of every name the file has there. So its names stay names of one file, and each
  * is at any time that of the old file or of the new one.
  */
-#ifndef CMD_BATCH_ONE_H
-#define CMD_BATCH_ONE_H
+#ifndef CMD_BATCH_FILE_H
+#define CMD_BATCH_FILE_H
 
 #include <jansson.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the interpreter's two files share: the run of a program, and how it becomes rows.
  */
-#ifndef CFI_RUN_H
-#define CFI_RUN_H
+#ifndef CFI_INTERP_INTERNAL_H
+#define CFI_INTERP_INTERNAL_H
 
 #include "cfi/interp.h"
 

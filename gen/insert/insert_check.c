@@ -4,7 +4,7 @@
  * was not meant to change did not, and what a loader needs holds. Shares no code with the
  * writer but the table of slots.
  */
-#include "gen/insert/internal.h"
+#include "gen/insert/insert_internal.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -23,7 +23,8 @@ static const struct allowed {
 	bool spare;	 /* a PT_NULL or a second PT_NOTE of PT_GNU_PROPERTY goes */
 	bool add_load;	 /* a PT_LOAD is added */
 	bool move_table; /* the program header table stands elsewhere */
-	bool moves;	 /* what stands behind it makes room (gen/insert/check_grow.c) */
+	bool
+	    moves; /* what stands behind it makes room (gen/insert/insert_check_grow.c) */
 } allowed[N_METHODS] = {
     [METHOD_IN_PLACE] = {.inside = true, .edit_table = true},
     [METHOD_SLACK] = {.inside = true, .clean = true, .edit_table = true, .spare = true},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Converting a file, and giving its names to what was made. */
-#include "cmd/batch/one.h"
+#include "cmd/batch/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,8 +4,8 @@
  * group or section of code, with relocations for the starts of functions. Everything that
  * was in the file stays where it is; what is new stands behind it.
  */
-#ifndef GEN_OBJECT_WRITE_H
-#define GEN_OBJECT_WRITE_H
+#ifndef GEN_OBJECT_OBJECT_WRITE_H
+#define GEN_OBJECT_OBJECT_WRITE_H
 
 #include "base/attr.h"
 #include "base/err.h"
@@ -13,7 +13,7 @@
 #include "gen/rows/coverage.h"
 #include "gen/input/input.h"
 #include "gen/options/options.h"
-#include "gen/rows/source.h"
+#include "gen/rows/cfi_input.h"
 #include "sframe/encode.h"
 #include "sframe/model.h"
 
@@ -42,7 +42,7 @@ ATTR_MUST_CHECK bool object_options(const struct options *options, struct err *e
  * drop or keep a function as a whole. *dropped gets the bytes of code that could have
  * had a row.
  */
-ATTR_MUST_CHECK bool object_keep_whole(const struct source *source,
+ATTR_MUST_CHECK bool object_keep_whole(const struct cfi_input *input,
     struct sf_section *model, struct coverage *coverage, uint64_t *dropped,
     struct err *err);
 

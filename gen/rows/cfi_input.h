@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Everything read from one file before a row is interpreted: its CFI, which FDE
  * owns which code, and the policy for its machine. */
-#ifndef GEN_SOURCE_H
-#define GEN_SOURCE_H
+#ifndef GEN_ROWS_CFI_INPUT_H
+#define GEN_ROWS_CFI_INPUT_H
 
 #include "base/attr.h"
 #include "base/err.h"
@@ -13,14 +13,15 @@
 #include "gen/rows/policy.h"
 #include "gen/input/symbols.h"
 
-struct source {
+struct cfi_input {
 	const struct arch *arch;
 	struct symbols symbols; /* empty unless names are needed */
 	struct cfi_section cfi;
 	uint64_t hdr_size; /* of .eh_frame_hdr, bytes */
 	struct cfi_frames frames;
 	struct cfi_ranges ranges;
-	struct policy policy; /* borrows the members above: do not move a source */
+	struct policy
+	    policy; /* borrows the members above: so this struct does not move */
 };
 
 /*
@@ -28,13 +29,14 @@ struct source {
  * the code of image. Borrows both. ERR_NOTHING without CFI, ERR_MALFORMED when all of it
  * is damaged.
  */
-ATTR_MUST_CHECK bool source_read(const struct image *image, const struct image *cfi_image,
-    const struct options *options, struct source *source, struct err *err);
+ATTR_MUST_CHECK bool cfi_input_read(const struct image *image,
+    const struct image *cfi_image, const struct options *options, struct cfi_input *input,
+    struct err *err);
 /* Whether the machine has that version of SFrame: ERR_UNSUPPORTED. */
-ATTR_MUST_CHECK bool source_defines(
-    const struct source *source, uint8_t version, struct err *err);
+ATTR_MUST_CHECK bool cfi_input_defines(
+    const struct cfi_input *input, uint8_t version, struct err *err);
 /* What a report needs stays; all else is freed. */
-void source_forget(struct source *source);
-void source_deinit(struct source *source);
+void cfi_input_forget(struct cfi_input *input);
+void cfi_input_deinit(struct cfi_input *input);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads what a conversion and a proof both start from. */
-#include "gen/rows/source.h"
+#include "gen/rows/cfi_input.h"
 
 #include <inttypes.h>
 
@@ -8,15 +8,15 @@
 #include "sframe/format.h"
 
 /* Sorting the names of a large library costs as much as interpreting its CFI. */
-static bool source_wants_names(const struct options *options)
+static bool cfi_input_wants_names(const struct options *options)
 {
 	return options->verbosity > 0 || options->exclude_symbols.n || options->names;
 }
 
 /* No FDE at all: is that damage, or is there simply nothing? */
-static bool source_is_empty(const struct source *source, struct err *err)
+static bool cfi_input_has_fdes(const struct cfi_input *input, struct err *err)
 {
-	const struct cfi_frames *frames = &source->frames;
+	const struct cfi_frames *frames = &input->frames;
 
 	if (frames->n_fdes)
 		return true;
@@ -29,50 +29,50 @@ static bool source_is_empty(const struct source *source, struct err *err)
 	return err_set(err, ERR_NOTHING, "no CFI: .eh_frame has no FDE, nothing to do");
 }
 
-bool source_read(const struct image *image, const struct image *cfi_image,
-    const struct options *options, struct source *source, struct err *err)
+bool cfi_input_read(const struct image *image, const struct image *cfi_image,
+    const struct options *options, struct cfi_input *input, struct err *err)
 {
 	bool found;
 
-	*source = (struct source){0};
-	source->arch = arch_find(image->ehdr.e_machine, image->big_endian);
-	source->policy = (struct policy){source->arch, image, &source->symbols, options};
+	*input = (struct cfi_input){0};
+	input->arch = arch_find(image->ehdr.e_machine, image->big_endian);
+	input->policy = (struct policy){input->arch, image, &input->symbols, options};
 	if (image != cfi_image && (image->object || cfi_image->object))
 		return err_set(err, ERR_UNSUPPORTED,
 		    "--cfi is for linked files: the addresses of two relocatable "
 		    "objects mean nothing to each other");
-	if (!image_eh_frame(cfi_image, &source->cfi, &found, &source->hdr_size, err))
+	if (!image_eh_frame(cfi_image, &input->cfi, &found, &input->hdr_size, err))
 		return false;
 	if (!found)
 		return err_set(err, ERR_NOTHING, "no CFI: no .eh_frame, nothing to do");
-	if (source_wants_names(options) && !symbols_read(image, &source->symbols, err))
+	if (cfi_input_wants_names(options) && !symbols_read(image, &input->symbols, err))
 		return false;
-	if (cfi_frames_read(&source->cfi, &source->frames, err) &&
-	    (!image->object || object_settle(image, &source->frames, err)) &&
-	    source_is_empty(source, err) &&
-	    cfi_ranges_read(&source->frames, &source->ranges, err))
+	if (cfi_frames_read(&input->cfi, &input->frames, err) &&
+	    (!image->object || object_settle(image, &input->frames, err)) &&
+	    cfi_input_has_fdes(input, err) &&
+	    cfi_ranges_read(&input->frames, &input->ranges, err))
 		return true;
-	source_deinit(source);
+	cfi_input_deinit(input);
 	return false;
 }
 
-void source_forget(struct source *source)
+void cfi_input_forget(struct cfi_input *input)
 {
-	cfi_ranges_deinit(&source->ranges);
-	cfi_frames_forget(&source->frames);
+	cfi_ranges_deinit(&input->ranges);
+	cfi_frames_forget(&input->frames);
 }
 
-void source_deinit(struct source *source)
+void cfi_input_deinit(struct cfi_input *input)
 {
-	symbols_deinit(&source->symbols);
-	cfi_ranges_deinit(&source->ranges);
-	cfi_frames_deinit(&source->frames);
-	*source = (struct source){0};
+	symbols_deinit(&input->symbols);
+	cfi_ranges_deinit(&input->ranges);
+	cfi_frames_deinit(&input->frames);
+	*input = (struct cfi_input){0};
 }
 
-bool source_defines(const struct source *source, uint8_t version, struct err *err)
+bool cfi_input_defines(const struct cfi_input *input, uint8_t version, struct err *err)
 {
-	const struct arch *arch = source->arch;
+	const struct arch *arch = input->arch;
 	const struct sf_abi *abi = sf_abi_find(arch->sframe_abi);
 
 	return version >= abi->since ||

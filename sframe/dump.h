@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A section as text, in the shape readelf --sframe prints. */
-#ifndef SFRAME_PRINT_H
-#define SFRAME_PRINT_H
+#ifndef SFRAME_DUMP_H
+#define SFRAME_DUMP_H
 
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 #include "sframe/decode.h"
 
 /* Prints until the first damage; what came before it stands. name is the section's. */
-ATTR_MUST_CHECK bool sf_print(
+ATTR_MUST_CHECK bool sf_dump(
     const struct sf_view *view, const char *name, FILE *out, struct err *err);
 
 #endif

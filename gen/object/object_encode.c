@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "gen/elf/object/object.h"
-#include "gen/object/write.h"
+#include "gen/object/object_write.h"
 
 /* Not when the command line is read, for only the file says that it is an object. */
 bool object_options(const struct options *options, struct err *err)
