@@ -127,13 +127,13 @@ bool convert_costs(struct conversion *conv, struct err *err)
 	uint64_t addr = conv->model.n_funcs ? conv->model.funcs[0].start : 0;
 	struct sf_view view;
 
-	report_costs_deinit(&conv->report.costs);
+	sf_costs_deinit(&conv->report.costs);
 	/* The linker lays them out again. */
 	if (conv->image.object)
 		return true;
 	return sf_place(&conv->model, &conv->encoding, addr, bytes, err) &&
 	       sf_view_open(bytes->data, bytes->size, addr, &view, err) &&
-	       report_costs_read(&view, &conv->report.costs, err);
+	       sf_costs_read(&view, &conv->report.costs, err);
 }
 
 void convert_unmake(struct conversion *conv)

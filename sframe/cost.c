@@ -8,7 +8,7 @@
 #include "sframe/format.h"
 
 static bool cost_read(
-    const struct sf_view *view, uint32_t i, struct report_cost *cost, struct err *err)
+    const struct sf_view *view, uint32_t i, struct sf_cost *cost, struct err *err)
 {
 	struct sf_view_func func;
 	struct sf_row_iter iter;
@@ -17,7 +17,7 @@ static bool cost_read(
 
 	if (!sf_view_func(view, i, &func, err))
 		return false;
-	*cost = (struct report_cost){.start = func.func.start,
+	*cost = (struct sf_cost){.start = func.func.start,
 	    .size = func.func.size,
 	    .n_rows = func.func.n_rows,
 	    .index_bytes = view->func_size,
@@ -57,7 +57,7 @@ static size_t find_off(const uint32_t *offs, size_t n, uint64_t off)
 	return low;
 }
 
-static bool count_users(struct report_costs *costs, struct err *err)
+static bool count_users(struct sf_costs *costs, struct err *err)
 {
 	uint32_t *offs = calloc(costs->n + 1, sizeof(*offs));
 
@@ -76,8 +76,7 @@ static bool count_users(struct report_costs *costs, struct err *err)
 	return true;
 }
 
-bool report_costs_read(
-    const struct sf_view *view, struct report_costs *costs, struct err *err)
+bool sf_costs_read(const struct sf_view *view, struct sf_costs *costs, struct err *err)
 {
 	costs->list = calloc((size_t)view->n_funcs + 1, sizeof(*costs->list));
 	if (!costs->list)
@@ -89,8 +88,8 @@ bool report_costs_read(
 	return count_users(costs, err);
 }
 
-void report_costs_deinit(struct report_costs *costs)
+void sf_costs_deinit(struct sf_costs *costs)
 {
 	free(costs->list);
-	*costs = (struct report_costs){0};
+	*costs = (struct sf_costs){0};
 }

@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "sframe/decode.h"
 
-struct report_cost {
+struct sf_cost {
 	uint64_t start; /* address */
 	uint32_t size, n_rows;
 	uint32_t index_bytes; /* its place in the FDE array */
@@ -19,14 +19,14 @@ struct report_cost {
 	uint32_t rows_off;
 };
 
-struct report_costs {
-	struct report_cost *list; /* owned; ascending by start */
+struct sf_costs {
+	struct sf_cost *list; /* owned; ascending by start */
 	size_t n;
 };
 
 /* Of all FDEs of a section that sf_encode made. */
-ATTR_MUST_CHECK bool report_costs_read(
-    const struct sf_view *view, struct report_costs *costs, struct err *err);
-void report_costs_deinit(struct report_costs *costs);
+ATTR_MUST_CHECK bool sf_costs_read(
+    const struct sf_view *view, struct sf_costs *costs, struct err *err);
+void sf_costs_deinit(struct sf_costs *costs);
 
 #endif

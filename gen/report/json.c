@@ -190,7 +190,7 @@ static json_t *fused_of(const struct sf_compact_stats *fused)
 	    (json_int_t)fused->rows_before, "padding", (json_int_t)fused->padding_bytes);
 }
 
-static json_t *cost_of(const struct report *report, const struct report_cost *cost)
+static json_t *cost_of(const struct report *report, const struct sf_cost *cost)
 {
 	const struct symbol *symbol = symbols_find(&report->source->symbols, cost->start);
 	char *name = symbol ? symbol_demangle(symbol->name) : NULL;

@@ -172,7 +172,7 @@ void report_method(const struct insert_plan *plan, const char *indent, FILE *out
 }
 
 static void report_cost(
-    const struct report *report, const struct report_cost *cost, FILE *out)
+    const struct report *report, const struct sf_cost *cost, FILE *out)
 {
 	const struct symbol *symbol = symbols_find(&report->source->symbols, cost->start);
 	char *name = symbol ? symbol_demangle(symbol->name) : NULL;
@@ -239,5 +239,5 @@ void report_damage(const struct report *report, FILE *out)
 void report_deinit(struct report *report)
 {
 	coverage_deinit(&report->coverage);
-	report_costs_deinit(&report->costs);
+	sf_costs_deinit(&report->costs);
 }

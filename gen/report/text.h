@@ -20,7 +20,7 @@ struct report {
 	struct coverage coverage;
 	const struct insert_plan *plan; /* borrowed; NULL when nothing was inserted */
 	struct sf_encode_stats stats;
-	struct report_costs costs;     /* empty unless asked for */
+	struct sf_costs costs;	       /* empty unless asked for */
 	struct sf_compact_stats fused; /* all 0 with --optimize=none, and for objects */
 	uint64_t sframe_size;	       /* bytes */
 	size_t n_funcs, n_rows;	       /* in the section */
