@@ -5,25 +5,11 @@
  * and yet unusual (good_*): registers above 31, functions of size 0, a row at the end of
  * a function, functions without rows. The section is named .sframe after the link.
  */
-	.macro begin name, how
-\name:
-	.type \name, @function
-	.cfi_startproc \how
-	.endm
-	.macro end name
-	.cfi_endproc
-end_\name:
-	.size \name, . - \name
-	.endm
+#include "gsframe.inc"
 
 	.text
 	begin good_frame
-	.skip 1, 0x90
-	.cfi_def_cfa_offset 16
-	.cfi_offset 6, -16
-	.skip 3, 0x90
-	.cfi_def_cfa_register 6
-	.skip 4, 0x90
+	set_up
 	end good_frame
 
 	begin good_high_register
@@ -94,16 +80,7 @@ end_\name:
 	begin fault_nested_remember
 	.skip 1, 0x90
 	.cfi_def_cfa_offset 16
-	.cfi_remember_state
-	.cfi_def_cfa_offset 24
-	.skip 1, 0x90
-	.cfi_remember_state
-	.cfi_def_cfa_offset 32
-	.skip 1, 0x90
-	.cfi_restore_state
-	.skip 1, 0x90
-	.cfi_restore_state
-	.skip 4, 0x90
+	remember_two
 	end fault_nested_remember
 
 	.macro index name

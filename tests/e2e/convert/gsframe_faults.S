@@ -3,16 +3,7 @@
  * What GNU as 2.40 -Wa,--gsframe gets wrong, a function each; --verify must find them all
  * by name. good_* are what it gets right, and they must not be named.
  */
-	.macro begin name
-	.globl \name
-	.type \name, @function
-\name:
-	.cfi_startproc
-	.endm
-	.macro end name
-	.cfi_endproc
-	.size \name, . - \name
-	.endm
+#include "gsframe.inc"
 
 	.text
 	/* Both at one address: the row keeps the offset of the row before. */
@@ -28,16 +19,7 @@
 	.skip 1, 0x90
 	.cfi_def_cfa_offset 16
 	.skip 1, 0x90
-	.cfi_remember_state
-	.cfi_def_cfa_offset 24
-	.skip 1, 0x90
-	.cfi_remember_state
-	.cfi_def_cfa_offset 32
-	.skip 1, 0x90
-	.cfi_restore_state
-	.skip 1, 0x90
-	.cfi_restore_state
-	.skip 4, 0x90
+	remember_two
 	end fault_nested_remember
 
 	/* Any register but FP is taken for SP. */
@@ -86,12 +68,7 @@
 	end skipped_register
 
 	begin good_frame
-	.skip 1, 0x90
-	.cfi_def_cfa_offset 16
-	.cfi_offset 6, -16
-	.skip 3, 0x90
-	.cfi_def_cfa_register 6
-	.skip 4, 0x90
+	set_up
 	.cfi_restore 6
 	.cfi_def_cfa 7, 8
 	.skip 1, 0x90
