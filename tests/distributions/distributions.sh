@@ -8,8 +8,6 @@
 # SOURCE is a checkout, of which each root gets a clone; LOGS gets what the commands print. Needs root,
 # mmdebstrap and a network. A root that cannot be made because the network does not answer is said and
 # skipped; a command that fails in a root fails.
-set -u
-export LC_ALL=C
 source=$(realpath "$1")
 mkdir -p "$2" && logs=$(realpath "$2") || exit 1
 shift 2
@@ -21,27 +19,17 @@ done
 [ $# -eq 0 ] || shift
 options=("$@")
 here=$(dirname "$(realpath "$0")")
-n=0 failed=0
+# shellcheck source-path=SCRIPTDIR/../shared source=tap.sh
+. "$here/../shared/tap.sh"
 
-result() { # STATUS NAME [LOG]
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		failed=1
-		echo "not ok $n - $2"
-		[ -z "${3-}" ] || { grep -aE '(FAIL|ERROR|TIMEOUT) ' "$3" | sort -u; tail -n 30 "$3"; } | sed 's/^/# /'
-	fi
-}
-skip() { # NAME WHY
-	n=$((n + 1))
-	echo "ok $n - $1 # SKIP $2"
+failure() { # NAME LOG
+	not_ok "$1" "$(grep -aE '(FAIL|ERROR|TIMEOUT) ' "$2" | sort -u; tail -n 30 "$2")"
 }
 
 for tool in mmdebstrap unshare git; do
-	command -v $tool >/dev/null || { echo "1..0 # SKIP needs $tool"; exit 0; }
+	have $tool || skip_all "needs $tool"
 done
-[ "$(id -u)" = 0 ] || { echo "1..0 # SKIP needs root"; exit 0; }
+[ "$(id -u)" = 0 ] || skip_all 'needs root'
 
 # Each root is made, used and left in a mount namespace of its own, so that nothing of the machine is
 # mounted where the root is removed.
@@ -54,7 +42,7 @@ for release in "${releases[@]}"; do
 			echo "# $release: NO ROOT: the network does not answer: $(grep -m1 -E 'resolve|connect|timed out|Temporary failure|unreachable' "$log-root.log")"
 			skip "$release" "NO ROOT: THE NETWORK DOES NOT ANSWER"
 		else
-			result 1 "$release: a root" "$log-root.log"
+			failure "$release: a root" "$log-root.log"
 		fi
 		rm -rf --one-file-system "$work"
 		continue
@@ -70,7 +58,8 @@ for release in "${releases[@]}"; do
 			>"$log-$script.log" 2>&1 </dev/null
 		status=$?
 		tests=$(grep -aE '^(Ok|Fail|Skipped): ' "$log-$script.log" | tr -s ' \n' ' ')
-		result $status "$release: ./$script ${arguments[*]} $((SECONDS - start)) s $tests" "$log-$script.log"
+		name="$release: ./$script ${arguments[*]} $((SECONDS - start)) s $tests"
+		if [ $status = 0 ]; then ok "$name"; else failure "$name" "$log-$script.log"; fi
 		# What a release does not have is said, and is not much.
 		if [ $script = test.sh ]; then
 			grep -aE ' SKIP ' "$log-$script.log" | sed 's/^/# /'
@@ -79,5 +68,4 @@ for release in "${releases[@]}"; do
 	done
 	rm -rf --one-file-system "$work"
 done
-echo "1..$n"
-exit $failed
+plan

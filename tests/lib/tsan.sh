@@ -11,20 +11,18 @@ while [ "$1" != -- ]; do
 	shift
 done
 shift
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
 here=$PWD
+# shellcheck source-path=SCRIPTDIR/../shared source=tap.sh
+. "$root/tests/shared/tap.sh"
 cd "$root" || exit 1
 flags='-std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -O1 -g -fsanitize=thread -I.'
 libs='-lelf -ldwarf -ljansson -liberty -lpthread'
 export TSAN_OPTIONS=exitcode=66
-echo 'int main(void) { return 0; }' >"$work/plain.c"
+echo 'int main(void) { return 0; }' >"$scratch/plain.c"
 # shellcheck disable=SC2086 # words, all of them
-$cc $flags -o "$work/plain" "$work/plain.c" 2>/dev/null && "$work/plain" || {
-	echo '1..0 # SKIP no ThreadSanitizer here'
-	exit 0
-}
-cat >"$work/main.c" <<'C'
+$cc $flags -o "$scratch/plain" "$scratch/plain.c" 2>/dev/null && "$scratch/plain" ||
+	skip_all 'no ThreadSanitizer here'
+cat >"$scratch/main.c" <<'C'
 #include "tests/lib/lib.h"
 int main(int argc, char **argv)
 {
@@ -33,29 +31,20 @@ int main(int argc, char **argv)
 }
 C
 # shellcheck disable=SC2086
-$cc $flags "-I$build" -r -nostdlib -o "$work/all.o" $(find base cfi sframe gen lib -name '*.c') &&
-	$cc $flags -o "$work/test" "$work/main.c" tests/lib/threads.c tests/lib/lib.c "$work/all.o" $libs &&
-	$cc $flags -DLIB_TEST_RACE -o "$work/race" "$work/main.c" tests/lib/threads.c tests/lib/lib.c \
-		"$work/all.o" $libs || {
+$cc $flags "-I$build" -r -nostdlib -o "$scratch/all.o" $(find base cfi sframe gen lib -name '*.c') &&
+	$cc $flags -o "$scratch/test" "$scratch/main.c" tests/lib/threads.c tests/lib/lib.c "$scratch/all.o" $libs &&
+	$cc $flags -DLIB_TEST_RACE -o "$scratch/race" "$scratch/main.c" tests/lib/threads.c tests/lib/lib.c \
+		"$scratch/all.o" $libs || {
 	echo 'Bail out! cannot be compiled'
 	exit 1
 }
 # Files may be named from there.
 cd "$here" || exit 1
-status=0
-echo 1..2
-if "$work/test" "$@" >"$work/said" 2>&1; then
-	echo "ok 1 - $# files by as many threads"
+is "$# files by as many threads" "$scratch/test" "$@"
+"$scratch/race" "$@" >"$scratch/said" 2>&1
+if [ $? = 66 ] && grep -q 'data race.*' "$scratch/said"; then
+	ok 'a race is seen'
 else
-	echo "not ok 1 - $# files by as many threads"
-	sed 's/^/# /' "$work/said"
-	status=1
+	not_ok 'a race is seen'
 fi
-"$work/race" "$@" >"$work/said" 2>&1
-if [ $? = 66 ] && grep -q 'data race.*' "$work/said"; then
-	echo 'ok 2 - a race is seen'
-else
-	echo 'not ok 2 - a race is seen'
-	status=1
-fi
-exit $status
+plan

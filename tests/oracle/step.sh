@@ -113,8 +113,7 @@ lies() {
 }
 
 if ! "$step" --steps=10 /bin/true >/dev/null 2>&1; then
-	echo '1..0 # SKIP single-stepping is not possible here'
-	exit 0
+	skip_all 'single-stepping is not possible here'
 fi
 mkdir "$scratch/lib" "$scratch/bin"
 steps=150000

@@ -8,7 +8,7 @@ packaging=$(realpath "$3")
 # shellcheck source-path=SCRIPTDIR/../shared source=cli_lib.sh
 . "$2/cli_lib.sh"
 for tool in dpkg-buildpackage dh scdoc; do
-	have $tool || { echo "1..0 # SKIP needs $tool"; exit 0; }
+	have $tool || skip_all "needs $tool"
 done
 mkdir -p debs home
 export HOME=$scratch/home

@@ -11,7 +11,7 @@ here=$(dirname "$(realpath "$0")")
 # shellcheck source-path=SCRIPTDIR/../shared source=cli_lib.sh
 . "$2/cli_lib.sh"
 for tool in dh dpkg-buildpackage eu-readelf gdb python3; do
-	have $tool || { echo "1..0 # SKIP needs $tool"; exit 0; }
+	have $tool || skip_all "needs $tool"
 done
 mkdir -p bin perl/Debian/Debhelper/Sequence home
 ln -s "$eh2sframe" "$packaging/debhelper/dh_eh2sframe" bin/

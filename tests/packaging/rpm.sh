@@ -9,7 +9,7 @@ packaging=$(realpath "$3")
 # shellcheck source-path=SCRIPTDIR/../shared source=cli_lib.sh
 . "$2/cli_lib.sh"
 for tool in rpmbuild rpm2cpio cpio eu-readelf gdb find-debuginfo; do
-	have $tool || { echo "1..0 # SKIP needs $tool"; exit 0; }
+	have $tool || skip_all "needs $tool"
 done
 export HOME=$scratch/home
 mkdir -p home bin

@@ -8,6 +8,9 @@ from tap import must
 SECTION = re.compile(r"^ *\[ *\d+\] (\S+) +(\S+) +([0-9a-f]{16}) ([0-9a-f]+) ([0-9a-f]+) ", re.M)
 
 
+FUNCTION = re.compile(r"^ *\d+: (\w+) +(\w+) FUNC +\w+ +\w+ +(?:\[.*?\] +)?\d+ (\S+)$", re.M)
+
+
 class Place(NamedTuple):
     """Where a section is."""
     kind: str
@@ -20,6 +23,12 @@ def sections(path):
     """{name: Place}"""
     return {name: Place(kind, *(int(number, 16) for number in numbers))
             for name, kind, *numbers in SECTION.findall(must("readelf", "-SW", path))}
+
+
+def functions(path):
+    """[(address, size, name)] of the functions that are defined."""
+    return [(int(at, 16), int(size, 0), name)
+            for at, size, name in FUNCTION.findall(must("readelf", "-sW", path))]
 
 
 def plts(path):

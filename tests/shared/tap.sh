@@ -13,16 +13,17 @@ umask 022
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/e2e.XXXXXX")
 trap 'cd /; chmod -R u+rwx "$scratch"; rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 99
-n=0
+n=0 failed=0
 
 ok() { n=$((n + 1)); echo "ok $n - $1"; }
 skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
-plan() { echo "1..$n"; exit 0; }
+skip_all() { echo "1..0 # SKIP $1"; exit 0; }
+plan() { echo "1..$n"; exit $failed; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
 # not_ok NAME [WHY]
 not_ok() {
-	n=$((n + 1))
+	n=$((n + 1)) failed=1
 	echo "not ok $n - $1"
 	[ -z "${2-}" ] || printf '%s\n' "$2" | sed 's/^/# /'
 }

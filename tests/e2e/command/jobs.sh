@@ -10,7 +10,7 @@ eh2sframe=$(realpath "$1")
 
 for lib in libcrypto.so.3 libstdc++.so.6; do
 	file=/usr/lib/x86_64-linux-gnu/$lib
-	[ -r "$file" ] || { echo "1..0 # SKIP no $file"; exit 0; }
+	[ -r "$file" ] || skip_all "no $file"
 	# Less would not be divided.
 	fdes=$("$eh2sframe" --report=json "$file" | grep -o '"functions": *[0-9]*' | head -1 |
 		grep -o '[0-9]*$')
@@ -31,10 +31,9 @@ for lib in libcrypto.so.3 libstdc++.so.6; do
 
 	# Damage in three places of the rows: a CFA offset here and there is another one.
 	python3 - good bad <<'P'
-import struct, subprocess, sys
-text = subprocess.run(["readelf", "-SW", sys.argv[1]], capture_output=True, text=True, check=True).stdout
-words = next(line for line in text.splitlines() if " .sframe " in line).split("]", 1)[1].split()
-off = int(words[3], 16)
+import struct, sys
+from elf_text import sections
+off = sections(sys.argv[1])[".sframe"].offset
 data = bytearray(open(sys.argv[1], "rb").read())
 n, _, _, _, rows = struct.unpack_from("<5I", data, off + 8)
 for part in (0.02, 0.5, 0.97):

@@ -16,7 +16,7 @@ from binutils import readable, release
 from elf_text import plts
 from gdbstub import Program
 from sframe_text import Section
-from tap import must
+from tap import check, must, plan, skip_all
 
 tool, source, machine, linker = sys.argv[1:]
 
@@ -234,15 +234,12 @@ def check_way(scratch, kind, options):
 
 for need in ("clang", ld[0], QEMU[machine][0], OBJDUMP[machine], "readelf"):
     if not shutil.which(need):
-        print(f"1..0 # SKIP {need} is not installed")
-        sys.exit(0)
+        skip_all(f"{need} is not installed")
 with tempfile.TemporaryDirectory() as work:
     compile_all(work)
-    done = list(ways())
-    print(f"1..{len(done)}")
-    for number, (what, given) in enumerate(done, 1):
+    for what, given in ways():
         try:
-            print(f"ok {number} - {linker}, {what}, {given}: {check_way(work, what, given)}")
+            check(True, f"{linker}, {what}, {given}: {check_way(work, what, given)}")
         except RuntimeError as problem:
-            print(f"not ok {number} - {linker}, {what}, {given}")
-            print("# " + str(problem).replace("\n", "\n# "))
+            check(False, f"{linker}, {what}, {given}", problem)
+plan()

@@ -10,6 +10,7 @@ import struct
 import sys
 import tempfile
 
+from elf_text import functions
 from tap import check, plan, run
 
 tool, folder = os.path.realpath(sys.argv[1]), os.path.realpath(sys.argv[2])
@@ -216,8 +217,7 @@ def check_whole():
     made = run("gcc", "-O1", "-mstackrealign", "-c", "-o", "part.o",
                os.path.join(folder, "../convert/gsframe_prog.c"))
     check(made.returncode == 0, "compiled", made.stderr)
-    size = next(int(line.split()[2]) for line in run("readelf", "-sW", "part.o").stdout.splitlines()
-                if line.endswith(" main"))
+    size = next(size for _, size, name in functions("part.o") if name == "main")
     for version, whole in (("1", False), ("2", False), ("3", True)):
         made = run(tool, "-v", f"--format={version}", "part.o", "whole.o")
         gaps = [int(line.split("(")[1].split()[0]) for line in made.stdout.splitlines()

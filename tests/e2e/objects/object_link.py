@@ -8,13 +8,12 @@ write. The other linkers link them, too. TAP.
     object_link.py EH2SFRAME SOURCE-FOLDER
 """
 import os
-import re
 import shutil
 import sys
 import tempfile
 
 from binutils import merged
-from elf_text import plts
+from elf_text import functions, plts
 from object_lib import simple
 from sframe_text import Section
 from tap import check, must, plan, run, skip
@@ -42,20 +41,17 @@ def section(path):
     return Section(made.stdout), made.stderr
 
 
-FUNCTION = re.compile(r"^ *\d+: (\w+) +\w+ FUNC +\w+ +\w+ +(?:\[.*?\] +)?(\d+) (\S+)$", re.M)
-
-
 def names_of(path):
     """{address: names} of the functions a linked file has."""
     names = {}
-    for at, _, name in FUNCTION.findall(must("readelf", "-sW", path)):
-        names.setdefault(int(at, 16), set()).add(name)
+    for at, _, name in functions(path):
+        names.setdefault(at, set()).add(name)
     return names
 
 
 def defined(objects):
     return {name for path in objects
-            for _, _, name in FUNCTION.findall(must("readelf", "-sW", path))}
+            for _, _, name in functions(path)}
 
 
 def plt_places(path):

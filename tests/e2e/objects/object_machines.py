@@ -8,12 +8,12 @@ The programs run, under qemu-user where need be. TAP.
     object_machines.py EH2SFRAME SOURCE-FOLDER
 """
 import os
-import re
 import shutil
 import sys
 import tempfile
 
 import binutils
+from elf_text import functions
 from object_lib import simple
 from sframe_text import Section
 from tap import check, must, plan, run, skip
@@ -85,8 +85,7 @@ def runs(name, machine, path, wanted):
 
 def by_name(section, path):
     """Code of AArch64 is elsewhere with the program header of .sframe."""
-    names = {int(at, 16): name for at, name in re.findall(
-        r"^ *\d+: (\w+) +\d+ FUNC .* (\S+)$", must("readelf", "-sW", path), re.M)}
+    names = {at: name for at, _, name in functions(path)}
     return {names.get(pc, hex(pc)): simple(func) for pc, func in section.funcs.items()}
 
 
