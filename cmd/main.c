@@ -58,7 +58,7 @@ int main(int argc, char **argv)
 		return print_error(NULL, &error);
 	}
 	main_prepare_heap(&args);
-	eh2sframe_options_on_temporary(args.options, temporary_told, NULL);
+	eh2sframe_options_on_temporary(args.options, temporary_note, NULL);
 	eh2sframe_options_on_progress(args.options, print_progress, NULL);
 	status = run_command(&args);
 	args_deinit(&args);

@@ -50,7 +50,7 @@ static bool run_same_place(const char *a, const char *b)
 }
 
 /* What is written there would take the place of the program. */
-static int run_spare(const char *path, const char *what)
+static int run_refuse_path(const char *path, const char *what)
 {
 	struct eh2sframe_error error = {EH2SFRAME_USAGE, ""};
 
@@ -204,12 +204,12 @@ static int run_pair(const struct args *args)
 	bool ok = true;
 
 	if (args->command == COMMAND_SECTION_ONLY && run_same_file(in, out))
-		return run_spare(out, an_input);
+		return run_refuse_path(out, an_input);
 	if (args->json_path && run_same_file(in, args->json_path))
-		return run_spare(args->json_path, an_input);
+		return run_refuse_path(args->json_path, an_input);
 	/* It would be written over what has just been proven. */
 	if (args->json_path && run_same_place(out, args->json_path))
-		return run_spare(args->json_path, "OUT, too");
+		return run_refuse_path(args->json_path, "OUT, too");
 	if (args->json_path) {
 		report = eh2sframe_report_new();
 		ok = report || run_no_memory(&error);
@@ -277,7 +277,7 @@ static int run_report(const struct args *args)
 
 	for (size_t i = 0; path && i < args->n_paths; i++)
 		if (run_same_file(path, args->paths[i]))
-			return run_spare(path, an_input);
+			return run_refuse_path(path, an_input);
 	if (args->report_json) {
 		report = eh2sframe_report_new();
 		if (!report) {

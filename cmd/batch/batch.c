@@ -120,7 +120,7 @@ static bool batch_convert_all(struct batch_run *run, struct eh2sframe_error *err
 }
 
 /* With -v a line per file, of files in order. */
-static void batch_tell(struct batch_run *run)
+static void batch_print(struct batch_run *run)
 {
 	struct batch_report *report = &run->report;
 	char buf[CMD_PLAIN_SIZE];
@@ -182,7 +182,7 @@ int batch_run(const struct args *args)
 	status = run.report.sums.status;
 	if (ok && !batch_signal) {
 		batch_report_sort(&run.report);
-		batch_tell(&run);
+		batch_print(&run);
 		ok = !args->json_path ||
 		     batch_report_write(&run.report, args->json_path, &err);
 		if (!ok && strcmp(args->json_path, "-") != 0)

@@ -14,7 +14,7 @@ static bool engine_report(
 	if (!report)
 		cmd_fail_nomem(error);
 	else if (eh2sframe_report_add(report, file, EH2SFRAME_DONE, error))
-		document = report_document(report, error);
+		document = batch_report_document(report, error);
 	*object = json_incref(json_array_get(json_object_get(document, "files"), 0));
 	json_decref(document);
 	eh2sframe_report_free(report);

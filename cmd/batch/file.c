@@ -20,7 +20,7 @@
 enum { BATCH_TEMP_SIZE = 64 };
 
 /* On the way from a file to its report. */
-struct batch_made {
+struct file_conversion {
 	int dirfd;	  /* of its first name */
 	int fd;		  /* of the file as it was */
 	struct stat was;  /* the file, when it was opened */
@@ -29,7 +29,7 @@ struct batch_made {
 };
 
 /* Of the file's k-th name; what is converted is made under that of the first. */
-static const char *batch_temp_name(
+static const char *file_temp_name(
     const struct batch_job *job, uint32_t k, char buf[BATCH_TEMP_SIZE])
 {
 	snprintf(buf, BATCH_TEMP_SIZE, ".eh2sframe.%s.%" PRIu32, job->token, k);
@@ -37,7 +37,7 @@ static const char *batch_temp_name(
 }
 
 /* The file is what it was: any write, rename, link or change of mode shows in ctime. */
-static bool batch_is_same(const struct stat *a, const struct stat *b, bool links_too)
+static bool file_is_same(const struct stat *a, const struct stat *b, bool links_too)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
 	       a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
@@ -48,7 +48,7 @@ static bool batch_is_same(const struct stat *a, const struct stat *b, bool links
 }
 
 /* Of the name, not of what a link in its place leads to. */
-static bool batch_stat(int dirfd, const struct batch_name *name, struct stat *st,
+static bool file_stat(int dirfd, const struct batch_name *name, struct stat *st,
     struct eh2sframe_error *err)
 {
 	if (fstatat(dirfd, name->base, st, AT_SYMLINK_NOFOLLOW) < 0)
@@ -57,21 +57,21 @@ static bool batch_stat(int dirfd, const struct batch_name *name, struct stat *st
 }
 
 /* The k-th name is still one of the file, and beside it stands a link to the new one. */
-static bool batch_link(const struct batch_job *job, const struct batch_file *file,
-    uint32_t k, const struct batch_made *made, struct eh2sframe_error *err)
+static bool file_link(const struct batch_job *job, const struct batch_file *file,
+    uint32_t k, const struct file_conversion *made, struct eh2sframe_error *err)
 {
 	const struct batch_name *name = &job->tree->names[file->first + k];
 	char from[BATCH_TEMP_SIZE], to[BATCH_TEMP_SIZE];
 	int dirfd = batch_tree_open_dir(job->tree, name->dir, err);
 	struct stat st;
-	bool ok = dirfd >= 0 && batch_stat(dirfd, name, &st, err);
+	bool ok = dirfd >= 0 && file_stat(dirfd, name, &st, err);
 
-	if (ok && !batch_is_same(&st, &made->was, true))
+	if (ok && !file_is_same(&st, &made->was, true))
 		ok = cmd_fail(
 		    err, EH2SFRAME_IO, "changed while it was converted; left as it is");
 	if (ok && k > 0 &&
-	    linkat(made->dirfd, batch_temp_name(job, 0, from), dirfd,
-		batch_temp_name(job, k, to), 0) < 0)
+	    linkat(made->dirfd, file_temp_name(job, 0, from), dirfd,
+		file_temp_name(job, k, to), 0) < 0)
 		ok = cmd_fail_errno(err, "cannot link beside %s", name->base);
 	if (dirfd >= 0)
 		close(dirfd);
@@ -79,7 +79,7 @@ static bool batch_link(const struct batch_job *job, const struct batch_file *fil
 }
 
 /* The k-th name becomes one of the new file. */
-static bool batch_rename(const struct batch_job *job, const struct batch_file *file,
+static bool file_rename(const struct batch_job *job, const struct batch_file *file,
     uint32_t k, struct eh2sframe_error *err)
 {
 	const struct batch_name *name = &job->tree->names[file->first + k];
@@ -87,7 +87,7 @@ static bool batch_rename(const struct batch_job *job, const struct batch_file *f
 	int dirfd = batch_tree_open_dir(job->tree, name->dir, err);
 	bool ok = dirfd >= 0;
 
-	if (ok && renameat(dirfd, batch_temp_name(job, k, temp), dirfd, name->base) < 0)
+	if (ok && renameat(dirfd, file_temp_name(job, k, temp), dirfd, name->base) < 0)
 		ok = cmd_fail_errno(err, "cannot rename onto %s", name->base);
 	if (dirfd >= 0)
 		close(dirfd);
@@ -99,8 +99,8 @@ static bool batch_rename(const struct batch_job *job, const struct batch_file *f
 }
 
 /* All links are made before the first name changes: what can go wrong does so then. */
-static bool batch_put(const struct batch_job *job, const struct batch_file *file,
-    const struct batch_made *made, struct eh2sframe_error *err)
+static bool file_replace(const struct batch_job *job, const struct batch_file *file,
+    const struct file_conversion *made, struct eh2sframe_error *err)
 {
 	sigset_t all, before;
 	bool ok = true;
@@ -114,14 +114,14 @@ static bool batch_put(const struct batch_job *job, const struct batch_file *file
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
 	for (uint32_t k = 0; ok && k < file->n; k++)
-		ok = batch_link(job, file, k, made, err);
+		ok = file_link(job, file, k, made, err);
 	for (uint32_t k = 0; ok && k < file->n; k++)
-		ok = batch_rename(job, file, k, err);
+		ok = file_rename(job, file, k, err);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return ok;
 }
 
-void batch_one_clean(const struct batch_job *job, size_t index)
+void batch_file_clean(const struct batch_job *job, size_t index)
 {
 	const struct batch_file *file = &job->tree->files[index];
 	char temp[BATCH_TEMP_SIZE];
@@ -133,13 +133,13 @@ void batch_one_clean(const struct batch_job *job, size_t index)
 
 		if (dirfd < 0)
 			continue;
-		unlinkat(dirfd, batch_temp_name(job, k, temp), 0);
+		unlinkat(dirfd, file_temp_name(job, k, temp), 0);
 		close(dirfd);
 	}
 }
 
 /* Into the directory of the first name; the file there is the one that was listed. */
-static int batch_open(const struct batch_name *name, int dirfd, struct stat *st,
+static int file_open(const struct batch_name *name, int dirfd, struct stat *st,
     struct eh2sframe_error *error)
 {
 	int fd = -1;
@@ -152,7 +152,7 @@ static int batch_open(const struct batch_name *name, int dirfd, struct stat *st,
 		cmd_fail_errno(error, "cannot open");
 		return -1;
 	}
-	if (fstat(fd, st) == 0 && batch_is_same(st, &name->st, false))
+	if (fstat(fd, st) == 0 && file_is_same(st, &name->st, false))
 		return fd;
 	cmd_fail(error, EH2SFRAME_IO, "changed since it was listed");
 	close(fd);
@@ -160,8 +160,8 @@ static int batch_open(const struct batch_name *name, int dirfd, struct stat *st,
 }
 
 /* From the file to what takes its place. */
-static bool batch_make(const struct batch_job *job, const struct batch_file *file,
-    struct eh2sframe *input, struct batch_made *made, struct eh2sframe_error *error)
+static bool file_make(const struct batch_job *job, const struct batch_file *file,
+    struct eh2sframe *input, struct file_conversion *made, struct eh2sframe_error *error)
 {
 	char temp[BATCH_TEMP_SIZE];
 	bool ok;
@@ -173,20 +173,20 @@ static bool batch_make(const struct batch_job *job, const struct batch_file *fil
 		    "has %ju hard links, of which %" PRIu32
 		    " are in what was named; converting it would part them",
 		    (uintmax_t)made->was.st_nlink, file->n);
-	batch_temp_name(job, 0, temp);
-	temporary_told(NULL, temp, true);
+	file_temp_name(job, 0, temp);
+	temporary_note(NULL, temp, true);
 	ok = engine_convert(input, temp, &made->report, error) &&
-	     batch_put(job, file, made, error);
+	     file_replace(job, file, made, error);
 	/* After a failure, or of the names that were not reached. */
 	if (!ok)
-		batch_one_clean(job, (size_t)(file - job->tree->files));
-	temporary_told(NULL, temp, false);
+		batch_file_clean(job, (size_t)(file - job->tree->files));
+	temporary_note(NULL, temp, false);
 	return ok;
 }
 
 /* The input is read through one descriptor from here on, whatever becomes of its name. */
-static bool batch_convert(const struct batch_job *job, const struct batch_file *file,
-    struct batch_made *made, struct eh2sframe_error *error)
+static bool file_convert(const struct batch_job *job, const struct batch_file *file,
+    struct file_conversion *made, struct eh2sframe_error *error)
 {
 	const struct batch_name *name = &job->tree->names[file->first];
 	struct batch_input input = {.options = job->args->options, .path = name->path};
@@ -194,13 +194,12 @@ static bool batch_convert(const struct batch_job *job, const struct batch_file *
 	bool ok = false;
 
 	made->dirfd = batch_tree_open_dir(job->tree, name->dir, error);
-	input.fd =
-	    made->dirfd < 0 ? -1 : batch_open(name, made->dirfd, &made->was, error);
+	input.fd = made->dirfd < 0 ? -1 : file_open(name, made->dirfd, &made->was, error);
 	made->fd = input.fd;
 	if (input.fd >= 0)
 		open = engine_open(&input, &made->skip, error);
 	if (open && !made->skip)
-		ok = batch_make(job, file, open, made, error);
+		ok = file_make(job, file, open, made, error);
 	eh2sframe_close(open);
 	if (input.fd >= 0)
 		close(input.fd);
@@ -210,7 +209,7 @@ static bool batch_convert(const struct batch_job *job, const struct batch_file *
 }
 
 /* Sixty-four bits, for each file anew. */
-static bool batch_new_token(char *token, struct eh2sframe_error *error)
+static bool file_new_token(char *token, struct eh2sframe_error *error)
 {
 	unsigned char random[(BATCH_TOKEN_SIZE - 1) / 2];
 
@@ -222,7 +221,8 @@ static bool batch_new_token(char *token, struct eh2sframe_error *error)
 }
 
 /* The file's report, with its other names. */
-static json_t *one_done(json_t *report, const struct batch_name *names, uint32_t n_names)
+static json_t *file_report(
+    json_t *report, const struct batch_name *names, uint32_t n_names)
 {
 	json_t *others = n_names > 1 ? json_array() : NULL;
 	bool ok = others || n_names <= 1;
@@ -236,16 +236,15 @@ static json_t *one_done(json_t *report, const struct batch_name *names, uint32_t
 	return NULL;
 }
 
-json_t *batch_one(const struct batch_job *job, size_t index)
+json_t *batch_file_convert(const struct batch_job *job, size_t index)
 {
 	const struct batch_file *file = &job->tree->files[index];
 	const struct batch_name *name = &job->tree->names[file->first];
 	struct eh2sframe_error error = {0};
-	struct batch_made made = {0};
+	struct file_conversion made = {0};
 
-	if (batch_new_token(job->token, &error) &&
-	    batch_convert(job, file, &made, &error))
-		return one_done(made.report, name, file->n);
+	if (file_new_token(job->token, &error) && file_convert(job, file, &made, &error))
+		return file_report(made.report, name, file->n);
 	json_decref(made.report);
 	if (!made.skip && error.status == EH2SFRAME_NOTHING)
 		made.skip = "no-cfi";

@@ -28,9 +28,9 @@ struct batch_job {
  * Converts a file, or not, and says so as an object of the JSON report; NULL for want of
  * memory. Changes the current directory.
  */
-json_t *batch_one(const struct batch_job *job, size_t file);
+json_t *batch_file_convert(const struct batch_job *job, size_t file);
 
 /* Removes the temporary names of a file that a worker left behind. */
-void batch_one_clean(const struct batch_job *job, size_t file);
+void batch_file_clean(const struct batch_job *job, size_t file);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A worker's life. */
+/* A worker process: it converts files and sends their reports to the pool. */
 #include "cmd/batch/worker.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 enum { BATCH_READ_SIZE = 64 << 10 };
 
 /* All of it; a signal that is handled may cut a write short. */
-static bool batch_send(int fd, const void *bytes, size_t size)
+static bool worker_send(int fd, const void *bytes, size_t size)
 {
 	const char *at = bytes;
 
@@ -34,17 +34,17 @@ static bool batch_send(int fd, const void *bytes, size_t size)
 }
 
 /* False for want of memory, or when nobody listens any more. */
-static bool batch_answer(const struct batch_job *job, size_t file, int fd)
+static bool worker_convert(const struct batch_job *job, size_t file, int fd)
 {
 	struct batch_message message = {.file = file};
-	json_t *report = batch_one(job, file);
+	json_t *report = batch_file_convert(job, file);
 	char *text =
 	    report ? json_dumps(report, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
 	bool ok;
 
 	message.size = text ? strlen(text) : 0;
-	ok = text && batch_send(fd, &message, sizeof(message)) &&
-	     batch_send(fd, text, message.size);
+	ok = text && worker_send(fd, &message, sizeof(message)) &&
+	     worker_send(fd, text, message.size);
 
 	free(text);
 	json_decref(report);
@@ -53,7 +53,7 @@ static bool batch_answer(const struct batch_job *job, size_t file, int fd)
 
 /* The pool notes signals, a worker ends by them; those that were ignored before the pool
  * was there stay ignored. But TERM is how the pool ends it. */
-static void batch_worker_signals(const sigset_t *signals)
+static void worker_set_signals(const sigset_t *signals)
 {
 	static const int noted[] = {SIGINT, SIGHUP};
 
@@ -70,42 +70,42 @@ static void batch_worker_signals(const sigset_t *signals)
 }
 
 /* The library's temporary file: removed by the worker if it can, else by the pool. */
-static void batch_worker_told(void *context, const char *path, bool exists)
+static void worker_note_temporary(void *context, const char *path, bool exists)
 {
-	char *desk = context;
+	char *record = context;
 
-	temporary_told(NULL, path, exists);
+	temporary_note(NULL, path, exists);
 	if (exists && strlen(path) < PATH_MAX)
-		strcpy(desk, path);
+		strcpy(record, path);
 	else
-		desk[0] = '\0';
+		record[0] = '\0';
 }
 
 /* Does not return. The counter is all that workers have in common. */
-static void batch_worker_main(const struct batch_job *job, struct batch_shared *shared,
+static void worker_main(const struct batch_job *job, struct batch_shared *shared,
     const sigset_t *signals, int fd)
 {
-	struct batch_desk *desk = &shared->desks[job->worker];
+	struct batch_record *record = &shared->records[job->worker];
 	struct eh2sframe_error ignored;
 	char threads[16];
 	bool ok;
 
-	batch_worker_signals(signals);
+	worker_set_signals(signals);
 	/* Of the pool there is a bar, and only one. */
 	eh2sframe_options_on_progress(job->args->options, NULL, NULL);
 	snprintf(threads, sizeof(threads), "%u", job->threads);
 	ok = eh2sframe_options_set(job->args->options, "jobs", threads, &ignored);
 	eh2sframe_options_on_temporary(
-	    job->args->options, batch_worker_told, desk->temporary);
+	    job->args->options, worker_note_temporary, record->temporary);
 	while (ok) {
 		unsigned int file = atomic_fetch_add(&shared->next, 1);
 
 		if (file >= shared->last)
 			break;
-		atomic_store(&desk->file, file);
-		ok = batch_answer(job, file, fd);
+		atomic_store(&record->file, file);
+		ok = worker_convert(job, file, fd);
 		if (ok)
-			atomic_store(&desk->file, BATCH_NO_FILE);
+			atomic_store(&record->file, BATCH_NO_FILE);
 	}
 	/* Not exit: what stdio holds is the pool's to write. */
 	_exit(ok ? EH2SFRAME_DONE : EH2SFRAME_IO);
@@ -117,7 +117,7 @@ bool batch_worker_start(struct batch_worker *worker, const struct batch_job *job
 	pid_t parent = getpid();
 	int fds[2];
 
-	atomic_store(&shared->desks[job->worker].file, BATCH_NO_FILE);
+	atomic_store(&shared->records[job->worker].file, BATCH_NO_FILE);
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return cmd_fail_errno(err, "cannot make a pipe");
 	worker->pid = fork();
@@ -133,11 +133,11 @@ bool batch_worker_start(struct batch_worker *worker, const struct batch_job *job
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		if (getppid() != parent)
 			_exit(EH2SFRAME_DONE);
-		batch_worker_main(job, shared, signals, fds[1]);
+		worker_main(job, shared, signals, fds[1]);
 	}
 	close(fds[1]);
 	worker->fd = fds[0];
-	worker->heard = BATCH_NO_FILE;
+	worker->reported = BATCH_NO_FILE;
 	worker->n = 0;
 	return true;
 }

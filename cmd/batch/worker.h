@@ -18,17 +18,17 @@
 struct batch_shared {
 	atomic_uint next; /* file to be taken */
 	unsigned int last;
-	struct batch_desk {
+	struct batch_record {
 		atomic_uint file;	      /* that the worker has, or BATCH_NO_FILE */
 		char temporary[PATH_MAX];     /* of the library, while there is one */
 		char token[BATCH_TOKEN_SIZE]; /* of its job */
-	} desks[];			      /* one per worker */
+	} records[];			      /* one per worker */
 };
 
 struct batch_worker {
-	pid_t pid;    /* 0: none */
-	int fd;	      /* of the pipe */
-	size_t heard; /* the last file it told of */
+	pid_t pid;	 /* 0: none */
+	int fd;		 /* of the pipe */
+	size_t reported; /* the last file that it sent a report of */
 	/* What came of a message that is not complete yet. */
 	unsigned char *bytes;
 	size_t n, cap;

@@ -84,7 +84,7 @@ static void leave(const char *path)
 	}
 }
 
-void temporary_told(void *context, const char *path, bool exists)
+void temporary_note(void *context, const char *path, bool exists)
 {
 	(void)context;
 	if (exists) {

@@ -120,7 +120,7 @@ int batch_merge(const struct args *args)
 bool batch_report_html(
     const struct eh2sframe_report *report, const char *path, struct eh2sframe_error *err)
 {
-	json_t *document = report_document(report, err);
+	json_t *document = batch_report_document(report, err);
 	struct batch_report files = {0};
 	bool ok = document && batch_report_init(&files, err) &&
 		  merge_document(&files, document, err) &&

@@ -245,7 +245,7 @@ static bool document_write(void *context, const char *text, size_t size)
 	return true;
 }
 
-json_t *report_document(
+json_t *batch_report_document(
     const struct eh2sframe_report *report, struct eh2sframe_error *error)
 {
 	struct document_text text = {0};

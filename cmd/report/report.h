@@ -15,7 +15,7 @@
 #include "cmd/common/fail.h"
 
 /* A report as a document, which is the caller's. NULL: EH2SFRAME_IO. */
-json_t *report_document(
+json_t *batch_report_document(
     const struct eh2sframe_report *report, struct eh2sframe_error *error);
 
 /* Names the file that the converter reported, and its other names: an array, or NULL.

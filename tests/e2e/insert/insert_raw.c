@@ -27,7 +27,7 @@
 
 #define DEFAULT_SIZE 5000
 
-static const struct newfile_watch watch = {temporary_told, NULL};
+static const struct newfile_watch watch = {temporary_note, NULL};
 
 /* sframe-spec v2: preamble, ABI AMD64 little-endian, RA at CFA - 8, no FDEs. */
 static bool make_section(struct wr *wr, size_t size, bool big_endian)
