@@ -51,7 +51,7 @@ static bool check_old_sections(const struct image *input,
 
 	if (names == SHN_XINDEX)
 		names = input->sections[0].hdr.sh_link;
-	if (written->n_sections != input->n_sections + 2 * output->n_parts)
+	if (written->n_sections != input->n_sections + 2 * output->n_sframes)
 		return check_off(
 		    err, "the number of sections,", (size_t)written->n_sections);
 	for (size_t i = 0; i < input->n_sections; i++) {
@@ -71,22 +71,22 @@ static bool check_old_sections(const struct image *input,
 
 /* The bytes that were proven are those of the file; where they belong is what the linker
  * will go by. */
-static bool check_part(const struct object_output *output, size_t i, size_t n_old,
+static bool check_sframe(const struct object_output *output, size_t i, size_t n_old,
     const struct image *written)
 {
-	const struct object_part *part = &output->parts[i];
+	const struct object_sframe *want = &output->sframes[i];
 	const struct image_section *sframe = &written->sections[n_old + 2 * i],
 				   *rela = sframe + 1;
 	const struct object_user *users = written->object->users;
 
 	return strcmp(sframe->name, ".sframe") == 0 &&
 	       strcmp(rela->name, ".rela.sframe") == 0 && sframe->data && rela->data &&
-	       sframe->hdr.sh_size == part->bytes.size &&
-	       memcmp(sframe->data, part->bytes.data, part->bytes.size) == 0 &&
-	       rela->hdr.sh_size == part->n * OBJECT_RELA_SIZE &&
-	       rela->hdr.sh_info == n_old + 2 * i && sframe->hdr.sh_link == part->text &&
-	       users[n_old + 2 * i].group == part->group &&
-	       users[n_old + 2 * i + 1].group == part->group;
+	       sframe->hdr.sh_size == want->bytes.size &&
+	       memcmp(sframe->data, want->bytes.data, want->bytes.size) == 0 &&
+	       rela->hdr.sh_size == want->n * OBJECT_RELA_SIZE &&
+	       rela->hdr.sh_info == n_old + 2 * i && sframe->hdr.sh_link == want->text &&
+	       users[n_old + 2 * i].group == want->group &&
+	       users[n_old + 2 * i + 1].group == want->group;
 }
 
 bool object_check(const struct image *input, const struct object_output *output,
@@ -106,8 +106,8 @@ bool object_check(const struct image *input, const struct object_output *output,
 		return check_off(err, "the ELF header, of bytes", INSERT_EHDR_SIZE);
 	if (!check_old_sections(input, output, written, err))
 		return false;
-	for (size_t i = 0; i < output->n_parts; i++)
-		if (!check_part(output, i, input->n_sections, written))
+	for (size_t i = 0; i < output->n_sframes; i++)
+		if (!check_sframe(output, i, input->n_sections, written))
 			return check_off(err, "the .sframe section", i);
 	if (!undo_find(written, &undo, &found, err))
 		return false;

@@ -24,12 +24,12 @@ bool object_options(const struct options *options, struct err *err)
 
 /* A function and what it shares an .sframe with. */
 struct encode_key {
-	size_t part;
+	size_t number; /* of a section or group; 0: one .sframe for all */
 	struct sf_func func;
 };
 
-/* Numbers of sections, which say in which order the parts come. */
-static size_t key_part(const struct image *image, const struct options *options,
+/* Numbers of sections, which say in which order the .sframe sections come. */
+static size_t key_number(const struct image *image, const struct options *options,
     const struct object_place *place)
 {
 	switch (options->object_sections) {
@@ -47,13 +47,13 @@ static int key_compare(const void *a, const void *b)
 {
 	const struct encode_key *x = a, *y = b;
 
-	if (x->part != y->part)
-		return x->part < y->part ? -1 : 1;
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
 	return x->func.start < y->func.start ? -1 : x->func.start > y->func.start;
 }
 
 /* What goes into one section follows each other, ascending. */
-static bool parts_sort(const struct image *image, const struct options *options,
+static bool sframes_sort(const struct image *image, const struct options *options,
     struct sf_section *model, struct encode_key **ret)
 {
 	struct encode_key *keys = calloc(model->n_funcs, sizeof(*keys));
@@ -64,8 +64,8 @@ static bool parts_sort(const struct image *image, const struct options *options,
 		const struct object_place *place =
 		    object_place_at(image->object, model->funcs[i].start);
 
-		keys[i] =
-		    (struct encode_key){key_part(image, options, place), model->funcs[i]};
+		keys[i] = (struct encode_key){
+		    key_number(image, options, place), model->funcs[i]};
 	}
 	qsort(keys, model->n_funcs, sizeof(*keys), key_compare);
 	for (size_t i = 0; i < model->n_funcs; i++)
@@ -75,7 +75,7 @@ static bool parts_sort(const struct image *image, const struct options *options,
 }
 
 /* As many as there are functions, at most: each has one of its own then. */
-static bool parts_divide(const struct image *image, const struct options *options,
+static bool sframes_divide(const struct image *image, const struct options *options,
     struct sf_section *model, struct object_output *output, struct err *err)
 {
 	struct encode_key *keys;
@@ -83,25 +83,25 @@ static bool parts_divide(const struct image *image, const struct options *option
 
 	if (model->n_funcs == 0)
 		return true;
-	output->parts = calloc(model->n_funcs, sizeof(*output->parts));
-	if (!output->parts || !parts_sort(image, options, model, &keys))
+	output->sframes = calloc(model->n_funcs, sizeof(*output->sframes));
+	if (!output->sframes || !sframes_sort(image, options, model, &keys))
 		return err_set_nomem(err);
 	for (size_t first = 0; first < model->n_funcs; first = end) {
-		struct object_part *part = &output->parts[output->n_parts++];
+		struct object_sframe *sframe = &output->sframes[output->n_sframes++];
 
 		for (end = first + 1;
-		     end < model->n_funcs && keys[end].part == keys[first].part;)
+		     end < model->n_funcs && keys[end].number == keys[first].number;)
 			end++;
-		part->first = first;
-		part->n = end - first;
+		sframe->first = first;
+		sframe->n = end - first;
 		if (options->object_sections == OBJECT_SECTIONS_TEXT)
-			part->text = keys[first].part;
+			sframe->text = keys[first].number;
 		if (options->object_sections != OBJECT_SECTIONS_ONE)
-			part->group = image->object
-					  ->users[object_place_at(
-					      image->object, keys[first].func.start)
-						      ->section]
-					  .group;
+			sframe->group = image->object
+					    ->users[object_place_at(
+						image->object, keys[first].func.start)
+							->section]
+					    .group;
 	}
 	free(keys);
 	return true;
@@ -122,17 +122,17 @@ bool object_encode(const struct image *image, const struct options *options,
 
 	output->pcrel = encoding.pcrel;
 	output->version = encoding.version;
-	if (!parts_divide(image, options, model, output, err))
+	if (!sframes_divide(image, options, model, output, err))
 		return false;
-	for (size_t i = 0; i < output->n_parts; i++) {
-		struct object_part *part = &output->parts[i];
+	for (size_t i = 0; i < output->n_sframes; i++) {
+		struct object_sframe *sframe = &output->sframes[i];
 		struct sf_section section = *model;
 		struct sf_encode_stats one;
 
-		section.funcs += part->first;
-		section.n_funcs = part->n;
-		wr_init(&part->bytes, model->big_endian);
-		if (!sf_encode(&section, &encoding, &part->bytes, &one, err))
+		section.funcs += sframe->first;
+		section.n_funcs = sframe->n;
+		wr_init(&sframe->bytes, model->big_endian);
+		if (!sf_encode(&section, &encoding, &sframe->bytes, &one, err))
 			return false;
 		stats->index_bytes += one.index_bytes;
 		stats->row_bytes += one.row_bytes;
@@ -144,8 +144,8 @@ bool object_encode(const struct image *image, const struct options *options,
 
 void object_output_deinit(struct object_output *output)
 {
-	for (size_t i = 0; i < output->n_parts; i++)
-		wr_deinit(&output->parts[i].bytes);
-	free(output->parts);
+	for (size_t i = 0; i < output->n_sframes; i++)
+		wr_deinit(&output->sframes[i].bytes);
+	free(output->sframes);
 	*output = (struct object_output){0};
 }

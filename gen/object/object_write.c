@@ -17,7 +17,7 @@
 /* Of a section header, and of the ELF header. */
 enum { SH_OFFSET = 24, SH_SIZE = 32, E_SHOFF = 40, E_FLAGS = 48, E_SHSTRNDX = 62 };
 
-enum { PART_ALIGN = 8 };
+enum { SECTION_ALIGN = 8 };
 
 /* The name of the relocations ends with the other one. */
 static const char new_names[] = ".rela.sframe";
@@ -31,11 +31,11 @@ struct tail {
 	struct object_output *output;
 	uint64_t start;
 	struct wr bytes;
-	uint32_t *symbols;     /* per section: a local symbol in it, or 0 */
-	uint64_t *values;      /* of those */
-	uint64_t *group_offs;  /* per section: where the grown group is, or 0 */
-	uint32_t *group_parts; /* per section: parts that join the group */
-	size_t names;	       /* the section name table */
+	uint32_t *symbols;	 /* per section: a local symbol in it, or 0 */
+	uint64_t *values;	 /* of those */
+	uint64_t *group_offs;	 /* per section: where the grown group is, or 0 */
+	uint32_t *group_sframes; /* per section: .sframe sections that join the group */
+	size_t names;		 /* the section name table */
 	uint64_t names_off, names_old;
 	uint64_t shdr_off;
 	size_t appended; /* bytes at the input's end that have to stay last */
@@ -84,7 +84,8 @@ static bool tail_symbols(struct tail *tail, size_t rela, struct err *err)
  * The place of each start is taken from the bytes and not from what was encoded, so that
  * all of them have one. Linkers count on as many relocations as functions, in that order.
  */
-static bool tail_relocate(struct tail *tail, struct object_part *part, struct err *err)
+static bool tail_relocate(
+    struct tail *tail, struct object_sframe *sframe, struct err *err)
 {
 	const struct arch *arch =
 	    arch_find(tail->image->ehdr.e_machine, tail->image->big_endian);
@@ -92,10 +93,10 @@ static bool tail_relocate(struct tail *tail, struct object_part *part, struct er
 	    tail->output->version < 3 ? arch->reloc_start32 : arch->reloc_start64;
 	struct sf_view view;
 
-	if (!sf_view_open(part->bytes.data, part->bytes.size, 0, &view, err))
+	if (!sf_view_open(sframe->bytes.data, sframe->bytes.size, 0, &view, err))
 		return false;
 	for (uint32_t i = 0; i < view.n_funcs; i++) {
-		uint64_t start = tail->model->funcs[part->first + i].start;
+		uint64_t start = tail->model->funcs[sframe->first + i].start;
 		const struct object_place *place = object_place_at(tail->object, start);
 		uint32_t symbol = tail->symbols[place->section];
 
@@ -115,25 +116,25 @@ static bool tail_relocate(struct tail *tail, struct object_part *part, struct er
 /* Aligned both, for linkers that read relocations where they are mapped. */
 static bool tail_sections(struct tail *tail, struct err *err)
 {
-	for (size_t i = 0; i < tail->output->n_parts; i++) {
-		struct object_part *part = &tail->output->parts[i];
+	for (size_t i = 0; i < tail->output->n_sframes; i++) {
+		struct object_sframe *sframe = &tail->output->sframes[i];
 
-		tail_align(tail, PART_ALIGN);
-		part->off = tail_at(tail);
-		wr_bytes(&tail->bytes, part->bytes.data, part->bytes.size);
-		tail_align(tail, PART_ALIGN);
-		part->rela_off = tail_at(tail);
-		if (!tail_relocate(tail, part, err))
+		tail_align(tail, SECTION_ALIGN);
+		sframe->off = tail_at(tail);
+		wr_bytes(&tail->bytes, sframe->bytes.data, sframe->bytes.size);
+		tail_align(tail, SECTION_ALIGN);
+		sframe->rela_off = tail_at(tail);
+		if (!tail_relocate(tail, sframe, err))
 			return false;
 	}
 	return true;
 }
 
-/* The numbers of a part's two sections. */
-static uint32_t part_section(const struct tail *tail, size_t part)
+/* The number of the .sframe; its relocations have the next one. */
+static uint32_t sframe_number(const struct tail *tail, size_t sframe)
 {
 	/* In range: tail_make has seen to it. */
-	return (uint32_t)(tail->image->n_sections + 2 * part);
+	return (uint32_t)(tail->image->n_sections + 2 * sframe);
 }
 
 /* A group with more members is longer, so it moves. */
@@ -144,31 +145,31 @@ static bool tail_groups(struct tail *tail, struct err *err)
 	uint64_t *at = calloc(n, sizeof(*at));
 
 	tail->group_offs = calloc(n, sizeof(*tail->group_offs));
-	tail->group_parts = calloc(n, sizeof(*tail->group_parts));
-	if (!at || !tail->group_offs || !tail->group_parts) {
+	tail->group_sframes = calloc(n, sizeof(*tail->group_sframes));
+	if (!at || !tail->group_offs || !tail->group_sframes) {
 		free(at);
 		return err_set_nomem(err);
 	}
-	for (size_t i = 0; i < tail->output->n_parts; i++)
-		tail->group_parts[tail->output->parts[i].group]++;
+	for (size_t i = 0; i < tail->output->n_sframes; i++)
+		tail->group_sframes[tail->output->sframes[i].group]++;
 	for (size_t i = 1; i < n; i++) {
-		if (!tail->group_parts[i])
+		if (!tail->group_sframes[i])
 			continue;
 		tail_align(tail, sizeof(uint32_t));
 		tail->group_offs[i] = tail_at(tail);
 		wr_bytes(&tail->bytes, image->sections[i].data,
 		    (size_t)image->sections[i].hdr.sh_size);
 		at[i] = tail->bytes.size;
-		wr_zeros(&tail->bytes, 2 * sizeof(uint32_t) * tail->group_parts[i]);
+		wr_zeros(&tail->bytes, 2 * sizeof(uint32_t) * tail->group_sframes[i]);
 	}
-	for (size_t i = 0; i < tail->output->n_parts; i++) {
-		uint32_t group = tail->output->parts[i].group;
+	for (size_t i = 0; i < tail->output->n_sframes; i++) {
+		uint32_t group = tail->output->sframes[i].group;
 
 		if (!group)
 			continue;
-		wr_patch_u32(&tail->bytes, (size_t)at[group], part_section(tail, i));
+		wr_patch_u32(&tail->bytes, (size_t)at[group], sframe_number(tail, i));
 		wr_patch_u32(
-		    &tail->bytes, (size_t)at[group] + 4, part_section(tail, i) + 1);
+		    &tail->bytes, (size_t)at[group] + 4, sframe_number(tail, i) + 1);
 		at[group] += 2 * sizeof(uint32_t);
 	}
 	free(at);
@@ -232,7 +233,7 @@ static void tail_old_headers(struct tail *tail)
 	for (size_t i = 1; i < image->n_sections; i++) {
 		uint64_t off = tail->group_offs[i];
 		uint64_t size = image->sections[i].hdr.sh_size +
-				2 * sizeof(uint32_t) * tail->group_parts[i];
+				2 * sizeof(uint32_t) * tail->group_sframes[i];
 
 		if (i == tail->names) {
 			off = tail->names_off;
@@ -244,9 +245,9 @@ static void tail_old_headers(struct tail *tail)
 		wr_patch_u64(&tail->bytes, first + i * INSERT_SHDR_SIZE + SH_SIZE, size);
 	}
 	/* gABI: what does not fit e_shnum is in the first header. */
-	if (image->n_sections + 2 * tail->output->n_parts >= SHN_LORESERVE)
+	if (image->n_sections + 2 * tail->output->n_sframes >= SHN_LORESERVE)
 		wr_patch_u64(&tail->bytes, first + SH_SIZE,
-		    image->n_sections + 2 * tail->output->n_parts);
+		    image->n_sections + 2 * tail->output->n_sframes);
 }
 
 /* GNU ld takes a section without the type for one of the versions that had none. */
@@ -254,29 +255,30 @@ static void tail_new_headers(struct tail *tail)
 {
 	const struct object_output *output = tail->output;
 
-	for (size_t i = 0; i < output->n_parts; i++) {
-		const struct object_part *part = &output->parts[i];
-		const GElf_Shdr sframe = {
+	for (size_t i = 0; i < output->n_sframes; i++) {
+		const struct object_sframe *sframe = &output->sframes[i];
+		const GElf_Shdr hdr = {
 		    .sh_name = (GElf_Word)tail->names_old + SFRAME_NAME,
 		    .sh_type = output->pcrel ? IMAGE_SHT_GNU_SFRAME : SHT_PROGBITS,
 		    .sh_flags = SHF_ALLOC |
-				(part->text ? (GElf_Xword)SHF_LINK_ORDER : 0) |
-				(part->group ? (GElf_Xword)SHF_GROUP : 0),
-		    .sh_offset = part->off,
-		    .sh_size = part->bytes.size,
-		    .sh_link = (GElf_Word)part->text,
-		    .sh_addralign = PART_ALIGN};
+				(sframe->text ? (GElf_Xword)SHF_LINK_ORDER : 0) |
+				(sframe->group ? (GElf_Xword)SHF_GROUP : 0),
+		    .sh_offset = sframe->off,
+		    .sh_size = sframe->bytes.size,
+		    .sh_link = (GElf_Word)sframe->text,
+		    .sh_addralign = SECTION_ALIGN};
 		const GElf_Shdr rela = {.sh_name = (GElf_Word)tail->names_old,
 		    .sh_type = SHT_RELA,
-		    .sh_flags = SHF_INFO_LINK | (part->group ? (GElf_Xword)SHF_GROUP : 0),
-		    .sh_offset = part->rela_off,
-		    .sh_size = part->n * OBJECT_RELA_SIZE,
+		    .sh_flags =
+			SHF_INFO_LINK | (sframe->group ? (GElf_Xword)SHF_GROUP : 0),
+		    .sh_offset = sframe->rela_off,
+		    .sh_size = sframe->n * OBJECT_RELA_SIZE,
 		    .sh_link = (GElf_Word)tail->object->symtab,
-		    .sh_info = part_section(tail, i),
-		    .sh_addralign = PART_ALIGN,
+		    .sh_info = sframe_number(tail, i),
+		    .sh_addralign = SECTION_ALIGN,
 		    .sh_entsize = OBJECT_RELA_SIZE};
 
-		insert_put_shdr(&tail->bytes, &sframe);
+		insert_put_shdr(&tail->bytes, &hdr);
 		insert_put_shdr(&tail->bytes, &rela);
 	}
 }
@@ -288,14 +290,14 @@ static void tail_new_headers(struct tail *tail)
 static void tail_finish(struct tail *tail, struct wr *header)
 {
 	const struct image *image = tail->image;
-	size_t n_sections = image->n_sections + 2 * tail->output->n_parts;
+	size_t n_sections = image->n_sections + 2 * tail->output->n_sframes;
 	struct insert_plan plan = {.tail_off = tail->start, .phdr_off = UINT64_MAX};
 	uint64_t end;
 
 	plan.sframe_off = image->size;
 	plan.record_size = insert_record_ranges_size(image, &plan) + INSERT_FOOTER_SIZE;
 	end = tail_at(tail) + plan.record_size;
-	plan.record_size += -end & (PART_ALIGN - 1);
+	plan.record_size += -end & (SECTION_ALIGN - 1);
 	tail->shdr_off = tail_at(tail) + plan.record_size;
 	plan.file_size = tail->shdr_off + n_sections * INSERT_SHDR_SIZE + tail->appended;
 	insert_record_encode(&tail->bytes, image, &plan);
@@ -320,7 +322,7 @@ static bool tail_make(struct tail *tail, struct wr *header, struct err *err)
 	uint32_t ignored;
 
 	if (!num_u32(
-		image->n_sections + 2 * (uint64_t)tail->output->n_parts + 1, &ignored))
+		image->n_sections + 2 * (uint64_t)tail->output->n_sframes + 1, &ignored))
 		return err_set(err, ERR_LIMIT, "too many sections");
 	if (image->n_phdrs)
 		return err_set(err, ERR_UNSUPPORTED,
@@ -330,7 +332,7 @@ static bool tail_make(struct tail *tail, struct wr *header, struct err *err)
 	    !tail_sections(tail, err) || !tail_groups(tail, err) ||
 	    !tail_names(tail, err))
 		return false;
-	tail_align(tail, PART_ALIGN);
+	tail_align(tail, SECTION_ALIGN);
 	tail_finish(tail, header);
 	return !(tail->bytes.failed || header->failed) || err_set_nomem(err);
 }
@@ -345,7 +347,7 @@ bool object_write(const struct image *image, const struct sf_section *model,
 	struct wr header;
 	bool ok;
 
-	tail.start = (image->size + PART_ALIGN - 1) & ~(uint64_t)(PART_ALIGN - 1);
+	tail.start = (image->size + SECTION_ALIGN - 1) & ~(uint64_t)(SECTION_ALIGN - 1);
 	if (!object_signature(image, &tail.appended, err))
 		return false;
 	output->signed_module = tail.appended > 0;
@@ -359,6 +361,6 @@ bool object_write(const struct image *image, const struct sf_section *model,
 	free(tail.symbols);
 	free(tail.values);
 	free(tail.group_offs);
-	free(tail.group_parts);
+	free(tail.group_sframes);
 	return ok;
 }

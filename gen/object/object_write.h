@@ -18,7 +18,7 @@
 #include "sframe/model.h"
 
 /* One .sframe section. */
-struct object_part {
+struct object_sframe {
 	size_t first, n; /* functions of the model */
 	size_t text;	 /* the one section of code that it is for; 0: there are more */
 	uint32_t group;	 /* the group that it goes with; 0: none */
@@ -27,8 +27,8 @@ struct object_part {
 };
 
 struct object_output {
-	struct object_part *parts;
-	size_t n_parts;
+	struct object_sframe *sframes;
+	size_t n_sframes;
 	bool pcrel;
 	uint8_t version;
 	bool signed_module; /* a signature follows the file, which holds no longer */
