@@ -38,7 +38,8 @@ static enum obstacle grow_place_segment(
     const struct image *image, struct insert_plan *plan, struct err *err)
 {
 	uint64_t align = insert_segment_align(image, 0), end, off, addr;
-	uint64_t size = plan->grow.lift_end ? plan->grow.lift_end : plan->sframe_size;
+	uint64_t size =
+	    plan->grow.segment_end ? plan->grow.segment_end : plan->sframe_size;
 
 	if (!insert_end_of_memory(image, &end, err) ||
 	    !num_align_up(image->size, INSERT_SFRAME_ALIGN, &off) ||

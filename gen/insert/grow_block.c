@@ -6,9 +6,9 @@
  *     after   table, grown | build-id            | (unused)           | ... | segment
  *
  * A unit is one section, or several that one program header names together. A unit either
- * slides, which means it stays in the first page, or it is lifted into the new segment.
+ * shifts, which means it stays in the first page, or it moves into the new segment.
  * Only sections move whose contents only loaders and debuggers look at, by tables
- * that are corrected too. Hash tables and dynamic symbols are lifted first. What only
+ * that are corrected too. Hash tables and dynamic symbols leave the page first. What only
  * program headers name follows where that is not possible: patchelf 0.18 overwrites the
  * first page of a file whose first section is elsewhere.
  */
@@ -22,7 +22,7 @@ enum { MAX_ALIGN = 8 };
 
 enum kind {
 	KIND_FIXED,   /* may not move */
-	KIND_SLIDES,  /* stays in the first page: tools look for it in core dumps */
+	KIND_SHIFTS,  /* stays in the first page: tools look for it in core dumps */
 	KIND_NAMED,   /* only program headers lead to it */
 	KIND_DYNAMIC, /* the dynamic section leads to it */
 };
@@ -30,15 +30,15 @@ enum kind {
 struct unit {
 	uint64_t off, size;
 	enum kind kind;
-	bool lifted;
+	bool to_segment;
 };
 
 struct block {
 	struct unit units[INSERT_MAX_MOVES];
 	size_t n;
-	uint64_t start, end; /* the table's end, and that of the last unit */
-	uint64_t by;	     /* bytes that the table grows by */
-	bool lift_named;     /* KIND_NAMED may be lifted */
+	uint64_t start, end;   /* the table's end, and that of the last unit */
+	uint64_t by;	       /* bytes that the table grows by */
+	bool named_to_segment; /* KIND_NAMED may go there, too */
 };
 
 int64_t insert_grow_tag(uint32_t type)
@@ -58,13 +58,13 @@ int64_t insert_grow_tag(uint32_t type)
 /* The contents of no other note are known not to be looked at by the program itself. */
 static enum kind note_kind(const char *name)
 {
-	static const char *const slide[] = {".note.gnu.build-id", ".note.package"};
+	static const char *const shifted[] = {".note.gnu.build-id", ".note.package"};
 	static const char *const named[] = {
 	    ".note.gnu.property", ".note.ABI-tag", ".note.dlopen"};
 
-	for (size_t i = 0; i < sizeof(slide) / sizeof(slide[0]); i++)
-		if (strcmp(name, slide[i]) == 0)
-			return KIND_SLIDES;
+	for (size_t i = 0; i < sizeof(shifted) / sizeof(shifted[0]); i++)
+		if (strcmp(name, shifted[i]) == 0)
+			return KIND_SHIFTS;
 	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
 		if (strcmp(name, named[i]) == 0)
 			return KIND_NAMED;
@@ -145,31 +145,31 @@ static uint64_t place_of(const struct unit *unit, uint64_t at)
 	return at + ((unit->off - at) & (MAX_ALIGN - 1));
 }
 
-/* Where the last unit that slides ends. */
-static uint64_t slides_end(const struct block *block)
+/* Where the last unit that shifts ends. */
+static uint64_t block_shifted_end(const struct block *block)
 {
 	uint64_t at = block->start + block->by;
 
 	for (size_t i = 0; i < block->n; i++)
-		if (!block->units[i].lifted)
+		if (!block->units[i].to_segment)
 			at = place_of(&block->units[i], at) + block->units[i].size;
 	return at;
 }
 
-/* Lifts as little as makes the room; false when all that may be lifted is not enough. */
-static bool choose_lifted(struct block *block)
+/* Moves as little as makes the room; false when all that may move is not enough. */
+static bool choose_to_segment(struct block *block)
 {
 	for (size_t i = 0; i < block->n; i++)
-		block->units[i].lifted =
+		block->units[i].to_segment =
 		    block->units[i].kind == KIND_DYNAMIC ||
-		    (block->lift_named && block->units[i].kind == KIND_NAMED);
-	if (slides_end(block) > block->end)
+		    (block->named_to_segment && block->units[i].kind == KIND_NAMED);
+	if (block_shifted_end(block) > block->end)
 		return false;
 	for (size_t i = 0; i < block->n; i++) {
-		if (!block->units[i].lifted || block->units[i].kind != KIND_NAMED)
+		if (!block->units[i].to_segment || block->units[i].kind != KIND_NAMED)
 			continue;
-		block->units[i].lifted = false;
-		block->units[i].lifted = slides_end(block) > block->end;
+		block->units[i].to_segment = false;
+		block->units[i].to_segment = block_shifted_end(block) > block->end;
 	}
 	return true;
 }
@@ -184,7 +184,7 @@ static bool find_block(const struct image *image, struct block *block, size_t *n
 		if (i + 1 < image->n_sections && joins(image, &block->units[block->n - 1],
 						     &image->sections[i + 1].hdr))
 			continue;
-		if (choose_lifted(block))
+		if (choose_to_segment(block))
 			return true;
 	}
 	return false;
@@ -195,30 +195,30 @@ static bool find_block(const struct image *image, struct block *block, size_t *n
 static bool set_moves(
     const struct block *block, uint64_t sframe_size, struct insert_grow *grow)
 {
-	uint64_t slide = block->start + block->by, lift;
+	uint64_t shifted = block->start + block->by, segment;
 
 	if (sframe_size > INSERT_MAX_PLACE - block->end ||
-	    !num_align_up(sframe_size, MAX_ALIGN, &lift))
+	    !num_align_up(sframe_size, MAX_ALIGN, &segment))
 		return false;
 
 	grow->block_off = block->start;
 	grow->block_end = block->end;
-	grow->slide_off = grow->slide_end = slide;
+	grow->shifted_off = grow->shifted_end = shifted;
 	for (size_t i = 0; i < block->n; i++) {
 		const struct unit *unit = &block->units[i];
 		struct insert_move *move = &grow->moves[grow->n_moves++];
-		uint64_t *at = unit->lifted ? &lift : &slide;
+		uint64_t *at = unit->to_segment ? &segment : &shifted;
 
 		move->off = unit->off;
 		move->size = unit->size;
-		move->lifted = unit->lifted;
+		move->to_segment = unit->to_segment;
 		move->to = place_of(unit, *at);
 		*at = move->to + move->size;
-		if (unit->lifted)
-			grow->lift_end = lift;
+		if (unit->to_segment)
+			grow->segment_end = segment;
 		else
-			grow->slide_end = slide;
-		grow->lifts_dynamic |= unit->kind == KIND_DYNAMIC;
+			grow->shifted_end = shifted;
+		grow->moves_dynamic |= unit->kind == KIND_DYNAMIC;
 	}
 	return true;
 }
@@ -232,9 +232,9 @@ bool insert_grow_moves(
 
 		if (into >= move->size)
 			continue;
-		*new_off = move->to + into + (move->lifted ? plan->segment_off : 0);
+		*new_off = move->to + into + (move->to_segment ? plan->segment_off : 0);
 		*new_addr = move->to + into +
-			    (move->lifted ? plan->segment_addr : plan->grow.bias);
+			    (move->to_segment ? plan->segment_addr : plan->grow.bias);
 		return true;
 	}
 	return false;
@@ -267,7 +267,8 @@ static enum obstacle block_segments_obstacle(
 	const GElf_Phdr *load = &image->phdrs[slots->first_load];
 
 	if (load->p_offset || load->p_filesz < grow->block_end ||
-	    (load->p_flags | PF_X) != (PF_R | PF_X) || grow->slide_end > INSERT_MIN_PAGE)
+	    (load->p_flags | PF_X) != (PF_R | PF_X) ||
+	    grow->shifted_end > INSERT_MIN_PAGE)
 		return OBSTACLE_GROW_TABLE;
 	grow->bias = load->p_vaddr;
 	for (size_t i = 0; i < image->n_phdrs; i++) {
@@ -318,14 +319,14 @@ static bool is_dynamic(const struct image *image, const struct insert_slots *slo
 }
 
 static enum obstacle plan_block(const struct image *image,
-    const struct insert_slots *slots, size_t added, bool lift_named,
+    const struct insert_slots *slots, size_t added, bool named_to_segment,
     struct insert_plan *plan)
 {
 	uint64_t end = image->ehdr.e_phoff + image->n_phdrs * INSERT_PHDR_SIZE;
 	struct block block = {.start = end,
 	    .end = end,
 	    .by = added * INSERT_PHDR_SIZE,
-	    .lift_named = lift_named};
+	    .named_to_segment = named_to_segment};
 	struct insert_grow *grow = &plan->grow;
 	enum obstacle obstacle;
 
@@ -334,7 +335,7 @@ static enum obstacle plan_block(const struct image *image,
 		return OBSTACLE_GROW_BLOCK;
 	if (!set_moves(&block, plan->sframe_size, grow))
 		return OBSTACLE_TOO_LARGE;
-	if (grow->lifts_dynamic && !is_dynamic(image, slots))
+	if (grow->moves_dynamic && !is_dynamic(image, slots))
 		return OBSTACLE_GROW_KIND;
 	obstacle = block_segments_obstacle(image, slots, grow);
 	if (obstacle != OBSTACLE_NONE)

@@ -103,9 +103,9 @@ static bool find_symbols(const struct image *image, struct insert_grow *grow)
 		   grow->symbols_off >= grow->dynamic_off + grow->dynamic_size);
 }
 
-/* Each section that is lifted has exactly one tag that leads to it. */
-static bool check_tag(const struct image *image, const struct image_section *dynamic,
-    const GElf_Shdr *lifted)
+/* Each section that moves into the segment has exactly one tag that leads to it. */
+static bool check_tag(
+    const struct image *image, const struct image_section *dynamic, const GElf_Shdr *hdr)
 {
 	struct rd rd;
 	size_t n = 0;
@@ -116,9 +116,9 @@ static bool check_tag(const struct image *image, const struct image_section *dyn
 
 		if (rd.failed || tag == DT_NULL)
 			return !rd.failed && n == 1;
-		if (tag != (uint64_t)insert_grow_tag(lifted->sh_type))
+		if (tag != (uint64_t)insert_grow_tag(hdr->sh_type))
 			continue;
-		if (value != lifted->sh_addr)
+		if (value != hdr->sh_addr)
 			return false;
 		n++;
 	}
@@ -177,7 +177,7 @@ static bool find_tags(const struct image *image, struct insert_grow *grow)
 {
 	const struct image_section *dynamic = find_dynamic(image);
 
-	if (!grow->lifts_dynamic)
+	if (!grow->moves_dynamic)
 		return !dynamic || no_other_tag(image, dynamic, grow);
 	if (!dynamic || dynamic->hdr.sh_offset < grow->block_end)
 		return false;

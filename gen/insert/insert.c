@@ -4,13 +4,13 @@
 
 /* The last three are for the method "grow", and in the order of the file. */
 enum {
-	PART_EHDR,
-	PART_PHDRS,
-	PART_TAIL,
-	PART_SLIDE,
-	PART_DYNAMIC,
-	PART_SYMBOLS,
-	N_PARTS
+	BUFFER_EHDR,
+	BUFFER_PHDRS,
+	BUFFER_TAIL,
+	BUFFER_SHIFTED,
+	BUFFER_DYNAMIC,
+	BUFFER_SYMBOLS,
+	N_BUFFERS
 };
 
 /*
@@ -18,15 +18,15 @@ enum {
  * section's bytes and the program's, which may be edited in place without harm to the way
  * back. The record's own hash is 0 while it is computed.
  */
-static void seal(struct wr *parts, const struct insert_plan *plan)
+static void seal(struct wr *buffers, const struct insert_plan *plan)
 {
 	size_t at = (size_t)(plan->record_off - plan->tail_off + plan->record_size) -
 		    INSERT_FOOTER_SIZE + INSERT_FOOTER_HASH;
 	uint64_t hash = INSERT_HASH_START;
 
-	for (size_t i = 0; i < N_PARTS; i++)
-		hash = insert_record_hash(hash, parts[i].data, parts[i].size);
-	wr_patch_u64(&parts[PART_TAIL], at, hash);
+	for (size_t i = 0; i < N_BUFFERS; i++)
+		hash = insert_record_hash(hash, buffers[i].data, buffers[i].size);
+	wr_patch_u64(&buffers[BUFFER_TAIL], at, hash);
 }
 
 /* The grown name table, the undo record, the section header table. */
@@ -61,13 +61,13 @@ bool insert_body(const struct image *image, int fd, struct err *err)
 	return true;
 }
 
-static bool insert_lifted(
+static bool insert_segment_moves(
     const struct image *image, const struct insert_plan *plan, int fd, struct err *err)
 {
 	for (size_t i = 0; i < plan->grow.n_moves; i++) {
 		const struct insert_move *move = &plan->grow.moves[i];
 
-		if (move->lifted &&
+		if (move->to_segment &&
 		    !insert_at(fd, image->bytes + move->off, (size_t)move->size,
 			plan->segment_off + move->to, err))
 			return false;
@@ -79,44 +79,45 @@ static bool insert_lifted(
  * The header last: until then the file is the input with bytes behind it. Gaps are never
  * written: they are holes, which read as zeros.
  */
-static bool insert_parts(const struct image *image, const struct insert_plan *plan,
-    const struct wr *parts, const uint8_t *sframe, int fd, struct err *err)
+static bool insert_buffers(const struct image *image, const struct insert_plan *plan,
+    const struct wr *buffers, const uint8_t *sframe, int fd, struct err *err)
 {
 	const struct insert_grow *grow = &plan->grow;
 
-	return insert_lifted(image, plan, fd, err) &&
-	       insert_at(fd, parts[PART_SLIDE].data, parts[PART_SLIDE].size,
-		   grow->slide_off, err) &&
-	       insert_at(fd, parts[PART_DYNAMIC].data, parts[PART_DYNAMIC].size,
+	return insert_segment_moves(image, plan, fd, err) &&
+	       insert_at(fd, buffers[BUFFER_SHIFTED].data, buffers[BUFFER_SHIFTED].size,
+		   grow->shifted_off, err) &&
+	       insert_at(fd, buffers[BUFFER_DYNAMIC].data, buffers[BUFFER_DYNAMIC].size,
 		   grow->dynamic_off, err) &&
-	       insert_at(fd, parts[PART_SYMBOLS].data, parts[PART_SYMBOLS].size,
+	       insert_at(fd, buffers[BUFFER_SYMBOLS].data, buffers[BUFFER_SYMBOLS].size,
 		   grow->symbols_off, err) &&
-	       insert_at(fd, parts[PART_PHDRS].data, parts[PART_PHDRS].size,
+	       insert_at(fd, buffers[BUFFER_PHDRS].data, buffers[BUFFER_PHDRS].size,
 		   plan->phdr_off, err) &&
 	       insert_at(fd, sframe, (size_t)plan->sframe_size, plan->sframe_off, err) &&
-	       insert_at(fd, parts[PART_TAIL].data, parts[PART_TAIL].size, plan->tail_off,
-		   err) &&
-	       insert_at(fd, parts[PART_EHDR].data, parts[PART_EHDR].size, 0, err);
+	       insert_at(fd, buffers[BUFFER_TAIL].data, buffers[BUFFER_TAIL].size,
+		   plan->tail_off, err) &&
+	       insert_at(
+		   fd, buffers[BUFFER_EHDR].data, buffers[BUFFER_EHDR].size, 0, err);
 }
 
-/* What slides, and what leads to all that moves. */
+/* What shifts, and what leads to all that moves. */
 static void put_grow(
-    struct wr *parts, const struct image *image, const struct insert_plan *plan)
+    struct wr *buffers, const struct image *image, const struct insert_plan *plan)
 {
 	const struct insert_grow *grow = &plan->grow;
-	struct wr *slide = &parts[PART_SLIDE];
+	struct wr *shifted = &buffers[BUFFER_SHIFTED];
 
 	for (size_t i = 0; i < grow->n_moves; i++) {
 		const struct insert_move *move = &grow->moves[i];
 
-		if (move->lifted)
+		if (move->to_segment)
 			continue;
-		wr_zeros(slide, (size_t)(move->to - grow->slide_off) - slide->size);
-		wr_bytes(slide, image->bytes + move->off, (size_t)move->size);
+		wr_zeros(shifted, (size_t)(move->to - grow->shifted_off) - shifted->size);
+		wr_bytes(shifted, image->bytes + move->off, (size_t)move->size);
 	}
-	insert_put_dynamic(&parts[PART_DYNAMIC], image, plan);
+	insert_put_dynamic(&buffers[BUFFER_DYNAMIC], image, plan);
 	if (grow->symbols_size)
-		insert_put_symbols(&parts[PART_SYMBOLS], image, plan);
+		insert_put_symbols(&buffers[BUFFER_SYMBOLS], image, plan);
 }
 
 /* Everything small is made in memory first, so that running out of it leaves the file
@@ -125,26 +126,26 @@ bool insert_image(const struct image *image, const struct insert_plan *plan,
     const uint8_t *sframe, int fd, struct err *err)
 {
 	struct insert_slots slots;
-	struct wr parts[N_PARTS];
+	struct wr buffers[N_BUFFERS];
 	bool ok = false, failed = false;
 
 	if (!insert_slots_find(image, &slots, err))
 		return false;
-	for (size_t i = 0; i < N_PARTS; i++)
-		wr_init(&parts[i], image->big_endian);
-	insert_put_header(&parts[PART_EHDR], image, plan);
-	insert_put_phdrs(&parts[PART_PHDRS], image, &slots, plan);
-	put_tail(&parts[PART_TAIL], image, &slots, plan);
-	put_grow(parts, image, plan);
-	for (size_t i = 0; i < N_PARTS; i++)
-		failed |= parts[i].failed;
+	for (size_t i = 0; i < N_BUFFERS; i++)
+		wr_init(&buffers[i], image->big_endian);
+	insert_put_header(&buffers[BUFFER_EHDR], image, plan);
+	insert_put_phdrs(&buffers[BUFFER_PHDRS], image, &slots, plan);
+	put_tail(&buffers[BUFFER_TAIL], image, &slots, plan);
+	put_grow(buffers, image, plan);
+	for (size_t i = 0; i < N_BUFFERS; i++)
+		failed |= buffers[i].failed;
 	if (failed) {
 		err_set_nomem(err);
 	} else {
-		seal(parts, plan);
-		ok = insert_parts(image, plan, parts, sframe, fd, err);
+		seal(buffers, plan);
+		ok = insert_buffers(image, plan, buffers, sframe, fd, err);
 	}
-	for (size_t i = 0; i < N_PARTS; i++)
-		wr_deinit(&parts[i]);
+	for (size_t i = 0; i < N_BUFFERS; i++)
+		wr_deinit(&buffers[i]);
 	return ok;
 }

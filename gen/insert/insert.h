@@ -29,8 +29,8 @@ enum { INSERT_MAX_MOVES = 12 };
 /* Bytes of the input that stand elsewhere in the output. */
 struct insert_move {
 	uint64_t off, size; /* in the input */
-	bool lifted; /* into the new segment; otherwise it stays in the first page */
-	uint64_t to; /* in the output: from the segment's start, or from the file's */
+	bool to_segment; /* into the new segment; otherwise it stays in the first page */
+	uint64_t to;	 /* in the output: from the segment's start, or from the file's */
 };
 
 /*
@@ -43,9 +43,11 @@ struct insert_grow {
 	size_t n_sections; /* sections 1 to this one stand in the block */
 	uint64_t bias;	   /* address less offset of the block, in the input */
 	uint64_t block_off, block_end; /* in the input: what is moved is in here */
-	uint64_t slide_off, slide_end; /* in the output: what is not lifted is in here */
-	uint64_t lift_end;  /* from the new segment's start; 0 when nothing is lifted */
-	bool lifts_dynamic; /* the dynamic section leads to some of it */
+	uint64_t shifted_off,
+	    shifted_end; /* in the output: what stays in the page is in here */
+	uint64_t
+	    segment_end;    /* from the new segment's start; 0 when nothing moves there */
+	bool moves_dynamic; /* the dynamic section leads to some of it */
 	/* What changes because it leads there: .dynamic, and a part of .symtab. */
 	uint64_t dynamic_off, dynamic_size;
 	uint64_t symbols_off, symbols_size;

@@ -80,9 +80,9 @@ static bool same_grow(const struct insert_plan *plan, struct walk *walk)
 {
 	const struct insert_grow *grow = &plan->grow;
 
-	return (grow->slide_end == grow->slide_off ||
+	return (grow->shifted_end == grow->shifted_off ||
 		   same_until(
-		       walk, grow->slide_off, grow->slide_end - grow->slide_off)) &&
+		       walk, grow->shifted_off, grow->shifted_end - grow->shifted_off)) &&
 	       (!grow->dynamic_size ||
 		   same_until(walk, grow->dynamic_off, grow->dynamic_size)) &&
 	       (!grow->symbols_size ||

@@ -11,7 +11,7 @@
 #include "base/num.h"
 
 /* Core dumps have the first page of a file, and tools look for these two there. */
-static bool must_slide(const struct image_section *section)
+static bool must_shift(const struct image_section *section)
 {
 	return strcmp(section->name, ".note.gnu.build-id") == 0 ||
 	       strcmp(section->name, ".note.package") == 0;
@@ -25,7 +25,7 @@ static bool check_place(const struct insert_plan *plan,
 	uint64_t end = after->sh_offset + after->sh_size;
 
 	if (after->sh_offset >= plan->segment_off)
-		return !must_slide(before) &&
+		return !must_shift(before) &&
 		       after->sh_offset >= plan->sframe_off + plan->sframe_size &&
 		       end <= plan->segment_off + plan->segment_size &&
 		       after->sh_addr - plan->segment_addr ==

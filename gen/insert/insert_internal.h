@@ -149,7 +149,7 @@ static inline bool insert_table_moves(
 
 /*
  * The bytes that a section .phdrs owns: the moved table, or what "grow" leaves unused
- * behind what slid. Size 0 without one.
+ * behind what it shifts. Size 0 without one.
  */
 struct insert_range insert_owned(
     const struct image *image, const struct insert_plan *plan);

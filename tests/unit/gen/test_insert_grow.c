@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The method that grows the program header table where it is: what slides, what is lifted,
- * what follows them, and every reason to leave a file alone.
+ * The method that grows the program header table where it is: what shifts, what moves into
+ * the segment, what follows them, and every reason to leave a file alone.
  */
 #include "tests/unit/unit.h"
 
@@ -27,8 +27,8 @@ enum {
 	SHDRS = 0x1280,
 	SIZE = SHDRS + N_SHDRS * 64,
 	BY = 2 * 56,
-	/* What is lifted comes behind the section. */
-	LIFT = (PAYLOAD_SIZE + 7) & ~7,
+	/* What moves into the segment comes behind the section. */
+	MOVED = (PAYLOAD_SIZE + 7) & ~7,
 	/* The note has no more than its alignment in front of it. */
 	NOTE_TO = INTERP + 12,
 	/* Program headers. */
@@ -154,7 +154,7 @@ START_TEST(grow)
 	ck_assert_uint_eq(out.sections[1].hdr.sh_offset, INTERP + BY);
 	ck_assert_uint_eq(out.sections[5].hdr.sh_offset, RELA);
 	ck_assert_mem_eq(out.sections[3].data, file.data + HASH, 0x40);
-	ck_assert_uint_eq(out.sections[3].hdr.sh_addr, plan.segment_addr + LIFT);
+	ck_assert_uint_eq(out.sections[3].hdr.sh_addr, plan.segment_addr + MOVED);
 	ck_assert(image_dynamic(&out, DT_GNU_HASH, &value));
 	ck_assert_uint_eq(value, out.sections[3].hdr.sh_addr);
 	ck_assert(image_dynamic(&out, DT_SYMTAB, &value));
@@ -190,7 +190,7 @@ START_TEST(one_spare)
 	fix_round_trip();
 	ck_assert_uint_eq(out.n_phdrs, N_PHDRS + 1);
 	ck_assert_uint_eq(out.sections[2].hdr.sh_offset, NOTE_TO + 56);
-	ck_assert_uint_eq(out.sections[3].hdr.sh_addr, plan.segment_addr + LIFT);
+	ck_assert_uint_eq(out.sections[3].hdr.sh_addr, plan.segment_addr + MOVED);
 	ck_assert_uint_eq(out.sections[4].hdr.sh_offset, DYNSYM);
 }
 END_TEST
@@ -208,8 +208,8 @@ START_TEST(named)
 	fix_round_trip();
 	ck_assert_uint_eq(out.n_phdrs, N_PHDRS + 1);
 	ck_assert_uint_eq(out.phdrs[0].p_type, PT_INTERP);
-	ck_assert_uint_eq(out.phdrs[0].p_vaddr, plan.segment_addr + LIFT);
-	ck_assert_uint_eq(out.sections[1].hdr.sh_offset, plan.segment_off + LIFT);
+	ck_assert_uint_eq(out.phdrs[0].p_vaddr, plan.segment_addr + MOVED);
+	ck_assert_uint_eq(out.sections[1].hdr.sh_offset, plan.segment_off + MOVED);
 	ck_assert_uint_eq(out.phdrs[5].p_type, PT_GNU_PROPERTY);
 	ck_assert_uint_eq(out.phdrs[5].p_offset, out.sections[2].hdr.sh_offset);
 	ck_assert_uint_eq(out.phdrs[5].p_vaddr, out.sections[2].hdr.sh_addr);
@@ -230,7 +230,7 @@ START_TEST(dynamic_first)
 	ck_assert_uint_eq(out.n_phdrs, N_PHDRS + 1);
 	ck_assert_uint_eq(out.sections[1].hdr.sh_offset, INTERP + 56);
 	ck_assert_uint_eq(out.sections[2].hdr.sh_offset, NOTE_TO + 56);
-	ck_assert_uint_eq(out.sections[3].hdr.sh_addr, plan.segment_addr + LIFT);
+	ck_assert_uint_eq(out.sections[3].hdr.sh_addr, plan.segment_addr + MOVED);
 }
 END_TEST
 
@@ -287,8 +287,8 @@ START_TEST(check_notices)
 	    0, 0};
 
 	ck_assert(plan_it());
-	offs[21] = (size_t)plan.segment_off + LIFT;
-	offs[22] = (size_t)plan.segment_off + LIFT + DYNSYM - HASH;
+	offs[21] = (size_t)plan.segment_off + MOVED;
+	offs[22] = (size_t)plan.segment_off + MOVED + DYNSYM - HASH;
 	offs[23] = (size_t)plan.shdr_off + 3 * 64 + 16;
 	image_close(&in);
 	fix_check_notices(offs, sizeof(offs) / sizeof(offs[0]));
