@@ -130,8 +130,8 @@ static bool encode_parts(struct sf_encoder *enc, struct err *err)
 	divide(enc);
 	task_run_all(sf_encode_part_run, enc->parts, sizeof(*enc->parts), n);
 	for (size_t i = 0; i < n; i++) {
-		free(enc->parts[i].firsts);
-		enc->parts[i].firsts = NULL;
+		free(enc->parts[i].func_of_rows);
+		enc->parts[i].func_of_rows = NULL;
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (enc->parts[i].ok)

@@ -199,15 +199,15 @@ static bool encoded_alike(const struct sf_func *a, const struct sf_func *b)
 	       a->signal_frame == b->signal_frame;
 }
 
-/* Function number i of the model, which is stored as one. What was seen of rows when they
+/* Function number i of the model, which is stored as one. What is known of rows since they
  * came up first is not looked at again: they are far away. */
 static bool encode_whole(struct sf_encode_part *part, size_t i)
 {
 	const struct sf_func *funcs = part->encoding->section->funcs, *func = &funcs[i];
 	uint32_t *first = NULL;
 
-	if (part->firsts && func->n_rows)
-		first = &part->firsts[func->first_row];
+	if (part->func_of_rows && func->n_rows)
+		first = &part->func_of_rows[func->first_row];
 	if (first && *first && encoded_alike(func, &funcs[part->first + *first - 1])) {
 		struct sf_encoded encoded = part->funcs[*first - 1];
 
@@ -238,8 +238,8 @@ static bool part_init(struct sf_encode_part *part)
 	if (!part->encoding->share || !part->encoding->layout->has_blocks ||
 	    section->n_rows == 0 || n >= UINT32_MAX)
 		return true;
-	part->firsts = calloc(section->n_rows, sizeof(*part->firsts));
-	return part->firsts;
+	part->func_of_rows = calloc(section->n_rows, sizeof(*part->func_of_rows));
+	return part->func_of_rows;
 }
 
 void sf_encode_part_run(void *context)
@@ -308,6 +308,6 @@ void sf_encode_part_deinit(struct sf_encode_part *part)
 	wr_deinit(&part->rows);
 	sf_blocks_deinit(&part->blocks);
 	free(part->funcs);
-	free(part->firsts);
+	free(part->func_of_rows);
 	*part = (struct sf_encode_part){0};
 }

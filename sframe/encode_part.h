@@ -38,8 +38,8 @@ struct sf_encode_part {
 	uint64_t n_rows, n_bytes; /* of all functions, shared ones each time */
 	struct wr index;	  /* the FDEs, when it is known where all blocks are */
 	/* By sf_func.first_row, 0 or one more than the index, less first, of the function
-	 * that had these rows first. NULL: nobody wants to know. */
-	uint32_t *firsts;
+	 * that had these rows first. NULL: not kept. */
+	uint32_t *func_of_rows;
 	bool ok;
 	struct err err;
 };

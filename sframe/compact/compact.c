@@ -15,7 +15,7 @@
 /* More gain less than a thousandth. */
 enum { COMPACT_ROUNDS = 3 };
 
-struct part {
+struct solution_piece {
 	uint32_t from, to; /* elements of its line */
 	uint32_t block;
 	uint32_t len; /* bytes of its rows, where it is no block */
@@ -23,7 +23,7 @@ struct part {
 
 /* The pieces of all lines; in each line from the last on. */
 struct solution {
-	struct part *parts; /* owned */
+	struct solution_piece *pieces; /* owned */
 	size_t n, cap;
 	uint64_t cost;
 };
@@ -36,8 +36,8 @@ struct line_place {
 };
 
 /* Some of the lines, to be cut by one thread. */
-struct worker {
-	const struct stage *stage;
+struct compact_worker {
+	const struct compact_state *state;
 	size_t first, last;	/* lines [first, last) */
 	struct compact compact; /* with a line of its own; borrows the kinds */
 	struct compact_cut cut;
@@ -45,12 +45,12 @@ struct worker {
 	bool ok;
 };
 
-struct stage {
+struct compact_state {
 	struct compact compact;
 	struct compact_blocks blocks;
 	struct line_place *lines; /* owned */
 	size_t n_lines, cap_lines;
-	struct worker *workers; /* owned */
+	struct compact_worker *workers; /* owned */
 	size_t n_workers;
 	struct solution now, best;
 	/* What comes out: */
@@ -64,16 +64,16 @@ struct stage {
 
 /* ---- cuts and their cost ---- */
 
-static bool solve_line(struct worker *worker, size_t i)
+static bool compact_solve_line(struct compact_worker *worker, size_t i)
 {
-	const struct stage *stage = worker->stage;
-	const struct line_place *lines = stage->lines;
+	const struct compact_state *state = worker->state;
+	const struct line_place *lines = state->lines;
 	struct solution *now = &worker->now;
 	size_t first = i ? lines[i - 1].offers_end : 0;
 
 	if (!compact_line_read(&worker->compact, lines[i].first) ||
-	    !compact_cut_line(&worker->compact, stage->blocks.offers + first,
-		lines[i].offers_end - first, stage->blocks.price, &worker->cut))
+	    !compact_cut_line(&worker->compact, state->blocks.offers + first,
+		lines[i].offers_end - first, state->blocks.price, &worker->cut))
 		return false;
 	for (uint32_t to = (uint32_t)worker->compact.line.n, from; to > 0; to = from) {
 		uint32_t block = worker->cut.block[to], len = 0;
@@ -81,166 +81,167 @@ static bool solve_line(struct worker *worker, size_t i)
 		from = worker->cut.from[to];
 		if (block == COMPACT_NO_BLOCK)
 			len = compact_piece_at(&worker->compact, from, to).len;
-		if (!vec_reserve(&now->parts, &now->cap, now->n + 1))
+		if (!vec_reserve(&now->pieces, &now->cap, now->n + 1))
 			return false;
-		now->parts[now->n++] = (struct part){from, to, block, len};
+		now->pieces[now->n++] = (struct solution_piece){from, to, block, len};
 	}
 	return true;
 }
 
-static void solve_lines(void *context)
+static void compact_solve_lines(void *context)
 {
-	struct worker *worker = context;
+	struct compact_worker *worker = context;
 
 	worker->now.n = 0;
 	worker->ok = true;
 	for (size_t i = worker->first; worker->ok && i < worker->last; i++)
-		worker->ok = solve_line(worker, i);
+		worker->ok = compact_solve_line(worker, i);
 }
 
 /* Appends the pieces of one worker; each costs what it adds to those before it. */
-static bool join_parts(struct stage *stage, const struct solution *some)
+static bool solution_append(struct compact_state *state, const struct solution *some)
 {
-	struct solution *now = &stage->now;
+	struct solution *now = &state->now;
 
-	if (!vec_reserve(&now->parts, &now->cap, now->n + some->n))
+	if (!vec_reserve(&now->pieces, &now->cap, now->n + some->n))
 		return false;
 	for (size_t i = 0; i < some->n; i++) {
-		const struct part *part = &some->parts[i];
+		const struct solution_piece *piece = &some->pieces[i];
 
-		now->parts[now->n++] = *part;
-		now->cost += stage->compact.piece_len + part->len;
-		if (part->block != COMPACT_NO_BLOCK &&
-		    stage->blocks.list[part->block].used++ == 0)
-			now->cost += stage->blocks.list[part->block].len;
+		now->pieces[now->n++] = *piece;
+		now->cost += state->compact.piece_len + piece->len;
+		if (piece->block != COMPACT_NO_BLOCK &&
+		    state->blocks.list[piece->block].used++ == 0)
+			now->cost += state->blocks.list[piece->block].len;
 	}
 	return true;
 }
 
-static bool solve(struct stage *stage)
+static bool compact_solve(struct compact_state *state)
 {
-	stage->now.cost = 0;
-	stage->now.n = 0;
-	for (size_t i = 0; i < stage->blocks.n; i++)
-		stage->blocks.list[i].used = 0;
-	task_run_all(
-	    solve_lines, stage->workers, sizeof(*stage->workers), stage->n_workers);
-	for (size_t i = 0; i < stage->n_workers; i++) {
-		if (!stage->workers[i].ok || !join_parts(stage, &stage->workers[i].now))
+	state->now.cost = 0;
+	state->now.n = 0;
+	for (size_t i = 0; i < state->blocks.n; i++)
+		state->blocks.list[i].used = 0;
+	task_run_all(compact_solve_lines, state->workers, sizeof(*state->workers),
+	    state->n_workers);
+	for (size_t i = 0; i < state->n_workers; i++) {
+		if (!state->workers[i].ok ||
+		    !solution_append(state, &state->workers[i].now))
 			return false;
 	}
 	return true;
 }
 
-/* Each user of a block pays an equal part; at first everybody counts who could. */
-static void set_prices(struct stage *stage, int round)
+/* Each user of a block pays an equal share; in the first round all that could use it count. */
+static void compact_set_prices(struct compact_state *state, int round)
 {
-	for (size_t i = 0; i < stage->blocks.n; i++) {
-		const struct compact_block *block = &stage->blocks.list[i];
-		uint32_t users = round ? block->used : block->seen;
+	for (size_t i = 0; i < state->blocks.n; i++) {
+		const struct compact_block *block = &state->blocks.list[i];
+		uint32_t users = round ? block->used : block->offered;
 		uint64_t price = (uint64_t)block->len * COMPACT_BYTE;
 
 		price /= users ? users : 1;
-		stage->blocks.price[i] =
+		state->blocks.price[i] =
 		    price < UINT32_MAX ? (uint32_t)price : UINT32_MAX;
 	}
 }
 
 /* Lines are as long as each other, but for the last one. */
-static bool hire(struct stage *stage)
+static bool workers_init(struct compact_state *state)
 {
-	size_t n = stage->compact.options->jobs, first = 0;
+	size_t n = state->compact.options->jobs, first = 0;
 
-	if (n > stage->n_lines)
-		n = stage->n_lines;
+	if (n > state->n_lines)
+		n = state->n_lines;
 	if (n == 0)
 		n = 1;
-	stage->workers = calloc(n, sizeof(*stage->workers));
-	if (!stage->workers)
+	state->workers = calloc(n, sizeof(*state->workers));
+	if (!state->workers)
 		return false;
-	stage->n_workers = n;
+	state->n_workers = n;
 	for (size_t i = 0; i < n; i++) {
-		struct worker *worker = &stage->workers[i];
+		struct compact_worker *worker = &state->workers[i];
 
-		worker->stage = stage;
+		worker->state = state;
 		worker->first = first;
-		worker->last = first + (stage->n_lines - first) / (n - i);
+		worker->last = first + (state->n_lines - first) / (n - i);
 		first = worker->last;
-		worker->compact = stage->compact;
+		worker->compact = state->compact;
 		compact_restart(&worker->compact);
 	}
 	return true;
 }
 
-static void dismiss(struct stage *stage)
+static void workers_deinit(struct compact_state *state)
 {
-	for (size_t i = 0; i < stage->n_workers; i++) {
-		compact_line_deinit(&stage->workers[i].compact);
-		compact_cut_deinit(&stage->workers[i].cut);
-		free(stage->workers[i].now.parts);
+	for (size_t i = 0; i < state->n_workers; i++) {
+		compact_line_deinit(&state->workers[i].compact);
+		compact_cut_deinit(&state->workers[i].cut);
+		free(state->workers[i].now.pieces);
 	}
-	free(stage->workers);
+	free(state->workers);
 }
 
-static bool prepare(struct stage *stage)
+static bool compact_prepare(struct compact_state *state)
 {
-	struct compact *compact = &stage->compact;
+	struct compact *compact = &state->compact;
 	size_t n_funcs = compact->section->n_funcs;
 
-	if (!compact_kinds_read(compact) || !compact_blocks_init(&stage->blocks, n_funcs))
+	if (!compact_kinds_read(compact) || !compact_blocks_init(&state->blocks, n_funcs))
 		return false;
 	for (size_t first = 0; first < n_funcs; first = compact->line.end) {
 		if (!compact_line_read(compact, first) ||
-		    !compact_blocks_walk(compact, &stage->blocks, compact_blocks_filter))
+		    !compact_blocks_walk(compact, &state->blocks, compact_blocks_filter))
 			return false;
 	}
 	for (size_t first = 0; first < n_funcs; first = compact->line.end) {
 		if (!compact_line_read(compact, first) ||
 		    !compact_blocks_walk(
-			compact, &stage->blocks, compact_blocks_collect) ||
-		    !vec_reserve(&stage->lines, &stage->cap_lines, stage->n_lines + 1))
+			compact, &state->blocks, compact_blocks_collect) ||
+		    !vec_reserve(&state->lines, &state->cap_lines, state->n_lines + 1))
 			return false;
-		stage->lines[stage->n_lines++] =
-		    (struct line_place){first, stage->blocks.n_offers};
+		state->lines[state->n_lines++] =
+		    (struct line_place){first, state->blocks.n_offers};
 	}
-	stage->blocks.price = calloc(stage->blocks.n + 1, sizeof(*stage->blocks.price));
-	stage->rows_of = calloc(stage->blocks.n + 1, sizeof(*stage->rows_of));
-	return stage->blocks.price && stage->rows_of && hire(stage);
+	state->blocks.price = calloc(state->blocks.n + 1, sizeof(*state->blocks.price));
+	state->rows_of = calloc(state->blocks.n + 1, sizeof(*state->rows_of));
+	return state->blocks.price && state->rows_of && workers_init(state);
 }
 
 /* What the functions cost as they are. */
-static uint64_t cost_before(const struct stage *stage)
+static uint64_t cost_before(const struct compact_state *state)
 {
-	const struct sf_section *section = stage->compact.section;
-	uint64_t cost = stage->blocks.alone;
+	const struct sf_section *section = state->compact.section;
+	uint64_t cost = state->blocks.alone;
 
 	for (size_t i = 0; i < section->n_funcs; i++)
-		if (compact_movable(&stage->compact, &section->funcs[i]))
-			cost += stage->compact.piece_len;
-	for (size_t i = 0; i < stage->blocks.n; i++)
-		if (stage->blocks.list[i].used)
-			cost += stage->blocks.list[i].len;
+		if (compact_movable(&state->compact, &section->funcs[i]))
+			cost += state->compact.piece_len;
+	for (size_t i = 0; i < state->blocks.n; i++)
+		if (state->blocks.list[i].used)
+			cost += state->blocks.list[i].len;
 	return cost;
 }
 
 /* ---- the new model ---- */
 
-static bool compact_put_func(struct stage *stage, const struct sf_func *func)
+static bool compact_put_func(struct compact_state *state, const struct sf_func *func)
 {
-	if (!vec_reserve(&stage->funcs, &stage->cap_funcs, stage->n_funcs + 1))
+	if (!vec_reserve(&state->funcs, &state->cap_funcs, state->n_funcs + 1))
 		return false;
-	stage->funcs[stage->n_funcs++] = *func;
+	state->funcs[state->n_funcs++] = *func;
 	return true;
 }
 
 /* The functions before number end that stay as they are. */
-static bool compact_put_others(struct stage *stage, size_t end)
+static bool compact_put_others(struct compact_state *state, size_t end)
 {
-	for (; stage->cursor < end; stage->cursor++) {
-		const struct sf_func *func = &stage->section->funcs[stage->cursor];
+	for (; state->cursor < end; state->cursor++) {
+		const struct sf_func *func = &state->section->funcs[state->cursor];
 
-		if (!compact_movable(&stage->compact, func) &&
-		    !compact_put_func(stage, func))
+		if (!compact_movable(&state->compact, func) &&
+		    !compact_put_func(state, func))
 			return false;
 	}
 	return true;
@@ -257,13 +258,13 @@ static bool same_rows(const struct sf_section *section, size_t a, size_t b, uint
 	return true;
 }
 
-static bool compact_put_rows(struct stage *stage, uint32_t from, uint32_t to)
+static bool compact_put_rows(struct compact_state *state, uint32_t from, uint32_t to)
 {
-	const struct compact_element *list = stage->compact.line.list;
-	struct sf_section *section = stage->section;
+	const struct compact_element *list = state->compact.line.list;
+	struct sf_section *section = state->section;
 
 	for (uint32_t i = from; i < to; i++) {
-		struct sf_row row = stage->compact.kinds.list[list[i].kind].row;
+		struct sf_row row = state->compact.kinds.list[list[i].kind].row;
 
 		if (i != from && !list[i].counted)
 			continue;
@@ -276,10 +277,10 @@ static bool compact_put_rows(struct stage *stage, uint32_t from, uint32_t to)
 }
 
 /* Padding in front of the functions that begin inside of the piece. */
-static uint64_t padding_in(const struct stage *stage, uint32_t from, uint32_t to)
+static uint64_t padding_in(const struct compact_state *state, uint32_t from, uint32_t to)
 {
-	const struct sf_func *funcs = stage->section->funcs;
-	const struct compact_element *list = stage->compact.line.list;
+	const struct sf_func *funcs = state->section->funcs;
+	const struct compact_element *list = state->compact.line.list;
 	uint64_t padding = 0;
 
 	for (uint32_t i = list[from].func + 1; i <= list[to - 1].func; i++)
@@ -287,26 +288,27 @@ static uint64_t padding_in(const struct stage *stage, uint32_t from, uint32_t to
 	return padding;
 }
 
-static bool compact_put_piece(struct stage *stage, const struct part *part)
+static bool compact_put_piece(
+    struct compact_state *state, const struct solution_piece *piece)
 {
-	uint32_t from = part->from, to = part->to;
-	const struct compact_line *line = &stage->compact.line;
-	const struct sf_func *last = &stage->section->funcs[line->list[to - 1].func];
-	struct sf_section *section = stage->section;
+	uint32_t from = piece->from, to = piece->to;
+	const struct compact_line *line = &state->compact.line;
+	const struct sf_func *last = &state->section->funcs[line->list[to - 1].func];
+	struct sf_section *section = state->section;
 	struct sf_func func = section->funcs[line->list[from].func];
 	size_t first_row = section->n_rows;
 	uint64_t end =
 	    compact_begins(line, to) ? last->start + last->size : line->list[to].addr;
 
-	if (!compact_put_others(stage, line->list[from].func) ||
-	    !compact_put_rows(stage, from, to))
+	if (!compact_put_others(state, line->list[from].func) ||
+	    !compact_put_rows(state, from, to))
 		return false;
 	func.start = line->list[from].addr;
 	func.size = (uint32_t)(end - func.start);
 	func.n_rows = (uint32_t)(section->n_rows - first_row);
 	func.first_row = first_row;
-	if (part->block != COMPACT_NO_BLOCK) {
-		size_t *kept = &stage->rows_of[part->block];
+	if (piece->block != COMPACT_NO_BLOCK) {
+		size_t *kept = &state->rows_of[piece->block];
 
 		if (!*kept) {
 			*kept = first_row + 1;
@@ -315,29 +317,29 @@ static bool compact_put_piece(struct stage *stage, const struct part *part)
 			func.first_row = *kept - 1;
 		}
 	}
-	stage->padding += padding_in(stage, from, to);
-	return compact_put_func(stage, &func);
+	state->padding += padding_in(state, from, to);
+	return compact_put_func(state, &func);
 }
 
-static bool compact_put_all(struct stage *stage)
+static bool compact_put_all(struct compact_state *state)
 {
-	const struct compact_line *line = &stage->compact.line;
-	const struct part *part = stage->best.parts, *last;
+	const struct compact_line *line = &state->compact.line;
+	const struct solution_piece *piece = state->best.pieces, *last;
 
-	for (size_t first = 0; first < stage->section->n_funcs; first = line->end) {
-		if (!compact_line_read(&stage->compact, first))
+	for (size_t first = 0; first < state->section->n_funcs; first = line->end) {
+		if (!compact_line_read(&state->compact, first))
 			return false;
 		if (line->n == 0)
 			continue;
-		for (last = part; last->from > 0; last++)
+		for (last = piece; last->from > 0; last++)
 			;
-		for (const struct part *at = last + 1; at-- > part;) {
-			if (!compact_put_piece(stage, at))
+		for (const struct solution_piece *at = last + 1; at-- > piece;) {
+			if (!compact_put_piece(state, at))
 				return false;
 		}
-		part = last + 1;
+		piece = last + 1;
 	}
-	return compact_put_others(stage, stage->section->n_funcs);
+	return compact_put_others(state, state->section->n_funcs);
 }
 
 static uint64_t rows_in(const struct sf_section *section)
@@ -351,70 +353,70 @@ static uint64_t rows_in(const struct sf_section *section)
 
 /* The cheapest round's solution is the best; false in *better when none is cheaper than
  * what was there. */
-static bool find_best(struct stage *stage, bool *better)
+static bool compact_find_best(struct compact_state *state, bool *better)
 {
 	*better = false;
-	stage->best.cost = cost_before(stage);
+	state->best.cost = cost_before(state);
 	for (int round = 0; round < COMPACT_ROUNDS; round++) {
-		struct solution other = stage->best;
+		struct solution other = state->best;
 
-		set_prices(stage, round);
-		if (!solve(stage))
+		compact_set_prices(state, round);
+		if (!compact_solve(state))
 			return false;
-		if (stage->now.cost >= stage->best.cost)
+		if (state->now.cost >= state->best.cost)
 			continue;
-		stage->best = stage->now;
-		stage->now = other;
+		state->best = state->now;
+		state->now = other;
 		*better = true;
 	}
 	return true;
 }
 
-static bool run(struct stage *stage)
+static bool compact_run(struct compact_state *state)
 {
-	struct sf_section *section = stage->section;
+	struct sf_section *section = state->section;
 	bool better;
 
-	if (!prepare(stage) || !find_best(stage, &better))
+	if (!compact_prepare(state) || !compact_find_best(state, &better))
 		return false;
 	if (!better)
 		return true;
-	if (!compact_put_all(stage))
+	if (!compact_put_all(state))
 		return false;
 	free(section->funcs);
-	section->funcs = stage->funcs;
-	section->n_funcs = stage->n_funcs;
-	section->cap_funcs = stage->cap_funcs;
-	stage->funcs = NULL;
+	section->funcs = state->funcs;
+	section->n_funcs = state->n_funcs;
+	section->cap_funcs = state->cap_funcs;
+	state->funcs = NULL;
 	return true;
 }
 
 bool sf_compact(struct sf_section *section, const struct sf_compact_options *options,
     struct sf_compact_stats *stats, struct err *err)
 {
-	struct stage stage = {.section = section};
+	struct compact_state state = {.section = section};
 	struct sf_compact_stats result = {
 	    .n_before = section->n_funcs, .rows_before = rows_in(section)};
 	bool ok;
 
-	if (!compact_begin(&stage.compact, section, options, err))
+	if (!compact_begin(&state.compact, section, options, err))
 		return false;
-	stage.compact.piece_len = stage.compact.layout->func_size;
-	stage.compact.attr_len = stage.compact.layout->put_attr ? SFRAME_V3_ATTR_SIZE : 0;
-	ok = run(&stage) || err_set_nomem(err);
+	state.compact.piece_len = state.compact.layout->func_size;
+	state.compact.attr_len = state.compact.layout->put_attr ? SFRAME_V3_ATTR_SIZE : 0;
+	ok = compact_run(&state) || err_set_nomem(err);
 	result.n_funcs = section->n_funcs;
 	result.n_rows = rows_in(section);
-	result.padding_bytes = stage.padding;
-	result.bytes = stage.best.cost;
+	result.padding_bytes = state.padding;
+	result.bytes = state.best.cost;
 	if (ok && stats)
 		*stats = result;
-	dismiss(&stage);
-	free(stage.now.parts);
-	free(stage.best.parts);
-	free(stage.lines);
-	free(stage.funcs);
-	free(stage.rows_of);
-	compact_blocks_deinit(&stage.blocks);
-	compact_deinit(&stage.compact);
+	workers_deinit(&state);
+	free(state.now.pieces);
+	free(state.best.pieces);
+	free(state.lines);
+	free(state.funcs);
+	free(state.rows_of);
+	compact_blocks_deinit(&state.blocks);
+	compact_deinit(&state.compact);
 	return ok;
 }

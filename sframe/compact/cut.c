@@ -25,7 +25,7 @@ struct window {
 	uint32_t left;
 };
 
-struct run {
+struct cut_run {
 	const struct compact *compact;
 	const struct compact_line *line;
 	struct compact_cut *cut;
@@ -42,7 +42,7 @@ static void window_add(struct window *window, uint32_t from, int64_t cost)
 }
 
 /* The beginning at from, the last one before to, joins the windows. */
-static void windows_add(struct run *run, uint32_t from)
+static void windows_add(struct cut_run *run, uint32_t from)
 {
 	const struct compact_element *head = &run->line->list[from], *next = head + 1;
 	int64_t cost = run->cut->best[from] +
@@ -55,7 +55,8 @@ static void windows_add(struct run *run, uint32_t from)
 }
 
 /* Where pieces that end behind inside, the element before to, may begin. */
-static void move_left(struct run *run, const struct compact_element *inside, uint32_t to)
+static void move_left(
+    struct cut_run *run, const struct compact_element *inside, uint32_t to)
 {
 	while (run->left < inside->begin &&
 	       compact_rows(run->line, run->left, to) > run->compact->options->max_rows)
@@ -65,7 +66,7 @@ static void move_left(struct run *run, const struct compact_element *inside, uin
 }
 
 /* The cheapest piece before to that has rows of its own. */
-static void cut_own(struct run *run, uint32_t to)
+static void cut_own(struct cut_run *run, uint32_t to)
 {
 	const struct compact_element *list = run->line->list, *end = &list[to];
 	uint64_t last = list[list[to - 1].last].addr;
@@ -125,7 +126,7 @@ static bool cut_reserve(struct compact_cut *cut, size_t n)
 bool compact_cut_line(const struct compact *compact, const struct compact_offer *offers,
     size_t n_offers, const uint32_t *price, struct compact_cut *cut)
 {
-	struct run run = {.compact = compact, .line = &compact->line, .cut = cut};
+	struct cut_run run = {.compact = compact, .line = &compact->line, .cut = cut};
 	const struct compact_offer *offer = offers, *end = offers + n_offers;
 	uint32_t n = (uint32_t)compact->line.n;
 

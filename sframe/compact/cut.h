@@ -5,7 +5,7 @@
 
 #include "sframe/compact/compact_internal.h"
 
-/* Costs are in parts of a byte, for stored blocks are paid by all who use them. */
+/* Costs are in fractions of a byte: all users of a stored block share its cost. */
 enum { COMPACT_BYTE = 256 };
 #define COMPACT_NO_BLOCK UINT32_MAX
 

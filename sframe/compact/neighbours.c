@@ -7,7 +7,7 @@
 #include "sframe/compact/compact_internal.h"
 
 /* Whether the function is nothing but one row that another one could go on with. */
-static bool one_row(const struct compact *compact, const struct sf_func *func)
+static bool has_one_row(const struct compact *compact, const struct sf_func *func)
 {
 	return func->n_rows == 1 && compact->section->rows[func->first_row].start == 0 &&
 	       compact_movable(compact, func);
@@ -15,7 +15,7 @@ static bool one_row(const struct compact *compact, const struct sf_func *func)
 
 /* Both of one row, b behind a; *size is that of the two together. The cheapest questions
  * first, for most functions have more rows or others. */
-static bool goes_on(struct compact *compact, const struct sf_func *a,
+static bool can_join(struct compact *compact, const struct sf_func *a,
     const struct sf_func *b, uint32_t *size)
 {
 	const struct sf_row *rows = compact->section->rows;
@@ -37,11 +37,11 @@ bool sf_compact_equal(struct sf_section *section,
 		return false;
 	for (size_t i = 0; i < section->n_funcs; i++) {
 		const struct sf_func *func = &section->funcs[i];
-		bool one = one_row(&compact, func);
+		bool one = has_one_row(&compact, func);
 		uint32_t size;
 
 		result.rows_before += func->n_rows;
-		if (one && last && goes_on(&compact, last, func, &size)) {
+		if (one && last && can_join(&compact, last, func, &size)) {
 			/* The rows stay as they are: others may have the same ones. */
 			result.padding_bytes += func->start - last->start - last->size;
 			last->size = size;

@@ -10,32 +10,32 @@
  * it is cheaper as a part of its neighbour. */
 enum { SPAN = 6, WORTH = 4 };
 
-struct walk {
+struct repeats_walk {
 	const struct compact *compact;
 	struct compact_blocks *blocks;
-	bool (*f)(struct compact_blocks *, const struct compact_lot *);
-	struct compact_lot lot;
+	bool (*f)(struct compact_blocks *, const struct compact_candidates *);
+	struct compact_candidates candidates;
 };
 
-static bool walk_flush(struct walk *walk)
+static bool walk_flush(struct repeats_walk *walk)
 {
-	bool ok = walk->f(walk->blocks, &walk->lot);
+	bool ok = walk->f(walk->blocks, &walk->candidates);
 
-	walk->lot.n = 0;
+	walk->candidates.n = 0;
 	return ok;
 }
 
-static bool walk_add(struct walk *walk, uint32_t from, uint32_t to, bool whole)
+static bool walk_add(struct repeats_walk *walk, uint32_t from, uint32_t to, bool whole)
 {
-	struct compact_lot *lot = &walk->lot;
+	struct compact_candidates *candidates = &walk->candidates;
 
-	lot->piece[lot->n] = compact_piece_at(walk->compact, from, to);
-	lot->whole[lot->n++] = whole;
-	return lot->n < sizeof(lot->whole) || walk_flush(walk);
+	candidates->piece[candidates->n] = compact_piece_at(walk->compact, from, to);
+	candidates->whole[candidates->n++] = whole;
+	return candidates->n < sizeof(candidates->whole) || walk_flush(walk);
 }
 
 /* The pieces that end at mark number i of the line. */
-static bool walk_end(struct walk *walk, size_t i)
+static bool walk_end(struct repeats_walk *walk, size_t i)
 {
 	const struct compact_line *line = &walk->compact->line;
 	uint32_t to = line->marks[i], begin = line->list[to - 1].begin;
@@ -58,9 +58,9 @@ static bool walk_end(struct walk *walk, size_t i)
 }
 
 bool compact_blocks_walk(const struct compact *compact, struct compact_blocks *blocks,
-    bool (*f)(struct compact_blocks *, const struct compact_lot *))
+    bool (*f)(struct compact_blocks *, const struct compact_candidates *))
 {
-	struct walk walk = {.compact = compact, .blocks = blocks, .f = f};
+	struct repeats_walk walk = {.compact = compact, .blocks = blocks, .f = f};
 
 	for (size_t i = 1; i < compact->line.n_marks; i++) {
 		if (!walk_end(&walk, i))
@@ -86,17 +86,19 @@ static uint8_t *filter_at(
 }
 
 /* The tables are too large for a cache: asked for all at once, they come sooner. */
-static void filter_fetch(struct compact_blocks *blocks, const struct compact_lot *lot)
+static void filter_fetch(
+    struct compact_blocks *blocks, const struct compact_candidates *candidates)
 {
-	for (size_t i = 0; i < lot->n; i++)
-		__builtin_prefetch(filter_at(blocks, &lot->piece[i]), 1);
+	for (size_t i = 0; i < candidates->n; i++)
+		__builtin_prefetch(filter_at(blocks, &candidates->piece[i]), 1);
 }
 
-bool compact_blocks_filter(struct compact_blocks *blocks, const struct compact_lot *lot)
+bool compact_blocks_filter(
+    struct compact_blocks *blocks, const struct compact_candidates *candidates)
 {
-	filter_fetch(blocks, lot);
-	for (size_t i = 0; i < lot->n; i++) {
-		uint8_t *times = filter_at(blocks, &lot->piece[i]);
+	filter_fetch(blocks, candidates);
+	for (size_t i = 0; i < candidates->n; i++) {
+		uint8_t *times = filter_at(blocks, &candidates->piece[i]);
 
 		if (*times < 2)
 			++*times;
@@ -163,21 +165,22 @@ static bool collect_one(
 	if (!block_find(blocks, piece, &offer.block) ||
 	    !vec_reserve(&blocks->offers, &blocks->cap_offers, blocks->n_offers + 1))
 		return false;
-	blocks->list[offer.block].seen++;
+	blocks->list[offer.block].offered++;
 	blocks->list[offer.block].used += whole;
 	blocks->offers[blocks->n_offers++] = offer;
 	return true;
 }
 
-bool compact_blocks_collect(struct compact_blocks *blocks, const struct compact_lot *lot)
+bool compact_blocks_collect(
+    struct compact_blocks *blocks, const struct compact_candidates *candidates)
 {
-	filter_fetch(blocks, lot);
-	for (size_t i = 0; i < lot->n && blocks->n_slots; i++)
-		if (*filter_at(blocks, &lot->piece[i]) >= 2)
-			__builtin_prefetch(
-			    &blocks->slots[lot->piece[i].hash & (blocks->n_slots - 1)]);
-	for (size_t i = 0; i < lot->n; i++) {
-		if (!collect_one(blocks, &lot->piece[i], lot->whole[i]))
+	filter_fetch(blocks, candidates);
+	for (size_t i = 0; i < candidates->n && blocks->n_slots; i++)
+		if (*filter_at(blocks, &candidates->piece[i]) >= 2)
+			__builtin_prefetch(&blocks->slots[candidates->piece[i].hash &
+							  (blocks->n_slots - 1)]);
+	for (size_t i = 0; i < candidates->n; i++) {
+		if (!collect_one(blocks, &candidates->piece[i], candidates->whole[i]))
 			return false;
 	}
 	return true;

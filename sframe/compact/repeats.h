@@ -7,9 +7,9 @@
 
 struct compact_block {
 	uint64_t hash;
-	uint32_t len;  /* bytes, if it is stored */
-	uint32_t seen; /* pieces that could use it */
-	uint32_t used; /* that do, in the solution at hand */
+	uint32_t len;	  /* bytes, if it is stored */
+	uint32_t offered; /* pieces that could use it */
+	uint32_t used;	  /* that do, in the solution at hand */
 };
 
 struct compact_slot {
@@ -30,8 +30,8 @@ struct compact_blocks {
 	uint64_t alone; /* bytes of whole functions that nobody can share */
 };
 
-/* Some of the pieces of a line that are worth a thought. whole: all of a function. */
-struct compact_lot {
+/* Some pieces of a line that may be worth sharing. whole: all of a function. */
+struct compact_candidates {
 	struct compact_piece piece[64];
 	bool whole[64];
 	size_t n;
@@ -40,11 +40,13 @@ struct compact_lot {
 /* Calls back with all of them, in the order of their ends. */
 ATTR_MUST_CHECK bool compact_blocks_walk(const struct compact *compact,
     struct compact_blocks *blocks,
-    bool (*f)(struct compact_blocks *, const struct compact_lot *));
+    bool (*f)(struct compact_blocks *, const struct compact_candidates *));
 /* First which hashes come up more often than once, then the blocks and who could use
  * them. */
-bool compact_blocks_filter(struct compact_blocks *blocks, const struct compact_lot *lot);
-bool compact_blocks_collect(struct compact_blocks *blocks, const struct compact_lot *lot);
+bool compact_blocks_filter(
+    struct compact_blocks *blocks, const struct compact_candidates *candidates);
+bool compact_blocks_collect(
+    struct compact_blocks *blocks, const struct compact_candidates *candidates);
 ATTR_MUST_CHECK bool compact_blocks_init(struct compact_blocks *blocks, size_t n_funcs);
 void compact_blocks_deinit(struct compact_blocks *blocks);
 
