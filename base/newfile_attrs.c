@@ -16,46 +16,46 @@
 #define CAPABILITY "security.capability"
 
 /* What becomes of one attribute. */
-enum fate {
-	FATE_SKIP, /* a statement about the old bytes, or the kernel's own business */
-	FATE_TRY,  /* kept where the file system and our rights allow it */
-	FATE_MUST, /* decides who may do what: kept, or the output is refused */
-	FATE_LAST, /* as FATE_MUST; and any later write or chown would remove it */
+enum xattr_action {
+	XATTR_SKIP, /* a statement about the old bytes, or the kernel's own business */
+	XATTR_TRY,  /* kept where the file system and our rights allow it */
+	XATTR_MUST, /* decides who may do what: kept, or the output is refused */
+	XATTR_LAST, /* as XATTR_MUST; and any later write or chown would remove it */
 };
 
 /*
  * IMA and EVM sign the content and the inode, both of which are new; overlayfs keeps its
  * own attributes. Any other is kept where possible (user.*, security.selinux).
  */
-static enum fate fate_of(const char *name)
+static enum xattr_action xattr_action_of(const char *name)
 {
 	static const struct {
 		const char *name;
-		enum fate fate;
+		enum xattr_action action;
 	} known[] = {
-	    {"security.ima", FATE_SKIP},
-	    {"security.evm", FATE_SKIP},
-	    {"system.posix_acl_access", FATE_MUST},
-	    {CAPABILITY, FATE_LAST},
+	    {"security.ima", XATTR_SKIP},
+	    {"security.evm", XATTR_SKIP},
+	    {"system.posix_acl_access", XATTR_MUST},
+	    {CAPABILITY, XATTR_LAST},
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (strcmp(name, known[i].name) == 0)
-			return known[i].fate;
-	return strncmp(name, "trusted.overlay.", 16) == 0 ? FATE_SKIP : FATE_TRY;
+			return known[i].action;
+	return strncmp(name, "trusted.overlay.", 16) == 0 ? XATTR_SKIP : XATTR_TRY;
 }
 
 /* The list may be older than the file: an attribute that vanished meanwhile is no error.
  */
 static bool copy_one(
-    int fd, int like_fd, const char *name, enum fate fate, struct err *err)
+    int fd, int like_fd, const char *name, enum xattr_action action, struct err *err)
 {
 	ssize_t size = fgetxattr(like_fd, name, NULL, 0), got;
 	void *value;
 	bool ok = true;
 
 	if (size < 0)
-		return fate == FATE_TRY || errno == ENODATA
+		return action == XATTR_TRY || errno == ENODATA
 			   ? true
 			   : err_set_errno(err, "cannot read the attribute %s", name);
 	value = malloc((size_t)size + 1);
@@ -63,8 +63,8 @@ static bool copy_one(
 		return err_set_nomem(err);
 	got = fgetxattr(like_fd, name, value, (size_t)size);
 	if ((got < 0 || fsetxattr(fd, name, value, (size_t)got, 0) < 0) &&
-	    !(fate == FATE_TRY && (errno == EOPNOTSUPP || errno == EPERM ||
-				      errno == EACCES || errno == EINVAL)))
+	    !(action == XATTR_TRY && (errno == EOPNOTSUPP || errno == EPERM ||
+					 errno == EACCES || errno == EINVAL)))
 		ok = err_set_errno(err, "cannot keep the attribute %s", name);
 	free(value);
 	return ok;
@@ -75,11 +75,11 @@ static bool copy_listed(
     int fd, int like_fd, const char *list, size_t size, bool last, struct err *err)
 {
 	for (size_t i = 0; i < size; i += strlen(list + i) + 1) {
-		enum fate fate = fate_of(list + i);
+		enum xattr_action action = xattr_action_of(list + i);
 
-		if (fate == FATE_SKIP || (fate == FATE_LAST) != last)
+		if (action == XATTR_SKIP || (action == XATTR_LAST) != last)
 			continue;
-		if (!copy_one(fd, like_fd, list + i, fate, err))
+		if (!copy_one(fd, like_fd, list + i, action, err))
 			return false;
 	}
 	return true;

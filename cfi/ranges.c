@@ -9,10 +9,10 @@
 #include "base/vec.h"
 
 /* A few milliseconds of work; starting a thread takes some 50 microseconds. */
-enum { CLAIMS_WORTH_A_THREAD = 2048 };
+enum { RANGES_WORTH_A_THREAD = 2048 };
 
 /* Of a start, in one pass of sorting. Fewer keys are not worth a table of that size. */
-enum { CLAIM_DIGIT_BITS = 14, CLAIM_DIGITS = 1 << CLAIM_DIGIT_BITS };
+enum { RANGE_DIGIT_BITS = 14, RANGE_DIGITS = 1 << RANGE_DIGIT_BITS };
 
 struct range_key {
 	uint64_t start, end;
@@ -48,17 +48,17 @@ static void range_keys_pass(struct range_key *to, const struct range_key *from, 
 {
 	size_t place = 0;
 
-	memset(places, 0, CLAIM_DIGITS * sizeof(*places));
+	memset(places, 0, RANGE_DIGITS * sizeof(*places));
 	for (size_t i = 0; i < n; i++)
-		places[(from[i].start - base) >> shift & (CLAIM_DIGITS - 1)]++;
-	for (size_t i = 0; i < CLAIM_DIGITS; i++) {
+		places[(from[i].start - base) >> shift & (RANGE_DIGITS - 1)]++;
+	for (size_t i = 0; i < RANGE_DIGITS; i++) {
 		size_t count = places[i];
 
 		places[i] = place;
 		place += count;
 	}
 	for (size_t i = 0; i < n; i++)
-		to[places[(from[i].start - base) >> shift & (CLAIM_DIGITS - 1)]++] =
+		to[places[(from[i].start - base) >> shift & (RANGE_DIGITS - 1)]++] =
 		    from[i];
 }
 
@@ -67,7 +67,7 @@ static void range_keys_pass(struct range_key *to, const struct range_key *from, 
 static bool range_keys_by_start(struct range_key **keys, size_t n)
 {
 	struct range_key *other = malloc(n * sizeof(*other)), *swapped;
-	size_t *places = malloc(CLAIM_DIGITS * sizeof(*places));
+	size_t *places = malloc(RANGE_DIGITS * sizeof(*places));
 	uint64_t low = UINT64_MAX, high = 0;
 	bool ok = other && places;
 
@@ -76,7 +76,7 @@ static bool range_keys_by_start(struct range_key **keys, size_t n)
 		high = (*keys)[i].start > high ? (*keys)[i].start : high;
 	}
 	for (unsigned int shift = 0; ok && shift < 64 && (high - low) >> shift;
-	     shift += CLAIM_DIGIT_BITS) {
+	     shift += RANGE_DIGIT_BITS) {
 		range_keys_pass(other, *keys, n, low, shift, places);
 		swapped = *keys;
 		*keys = other;
@@ -93,7 +93,7 @@ static bool range_keys_sort(struct range_key **keys, size_t n)
 {
 	size_t i, end;
 
-	if (n < CLAIM_DIGITS) {
+	if (n < RANGE_DIGITS) {
 		qsort(*keys, n, sizeof(**keys), range_key_compare);
 		return true;
 	}
@@ -219,7 +219,7 @@ bool cfi_ranges_read(
 
 size_t cfi_ranges_n_parts(const struct cfi_ranges *ranges, unsigned int jobs)
 {
-	size_t worth = ranges->n / CLAIMS_WORTH_A_THREAD;
+	size_t worth = ranges->n / RANGES_WORTH_A_THREAD;
 
 	if (worth > jobs)
 		worth = jobs;

@@ -34,7 +34,7 @@ static bool encode_linked(struct conversion *conv, struct err *err)
 
 	plt_mark_repeated(&conv->image, &conv->model);
 	if (shares(conv) &&
-	    !optimize_model(&input, &conv->model, &conv->report.fused, err))
+	    !optimize_model(&input, &conv->model, &conv->report.compact, err))
 		return false;
 	/* The model says it all from here on; encoding needs the memory. */
 	cfi_input_forget(&conv->source);

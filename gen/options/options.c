@@ -135,7 +135,7 @@ static bool options_apply(struct options *options, enum option_id id, const char
 		return true;
 	case OPTION_OPTIMIZE:
 		options->share = choice >= 1;
-		options->fuse = choice == 2;
+		options->optimize_size = choice == 2;
 		options->optimize_given = true;
 		return true;
 	case OPTION_OBJECT_SECTIONS:
@@ -196,7 +196,7 @@ bool options_check(const struct options *options, struct err *err)
 {
 	if (!options->pcrel && options->format != 2)
 		return err_set(err, ERR_USAGE, "--no-pcrel goes with --format=2");
-	if (options->max_rows != SF_COMPACT_ROWS && !options->fuse)
+	if (options->max_rows != SF_COMPACT_ROWS && !options->optimize_size)
 		return err_set(err, ERR_USAGE, "--max-rows goes with --optimize=size");
 	return true;
 }

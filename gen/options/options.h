@@ -40,9 +40,9 @@ struct options {
 	uint8_t format; /* SFrame version */
 	bool format_given;
 	enum object_sections object_sections;
-	bool pcrel; /* less "no-pcrel"; version 1 never is */
-	bool share; /* "optimize": share, and what includes it */
-	bool fuse;  /* "optimize": size */
+	bool pcrel;	    /* less "no-pcrel"; version 1 never is */
+	bool share;	    /* "optimize": share, and what includes it */
+	bool optimize_size; /* "optimize": size */
 	bool optimize_given;
 	uint32_t max_rows; /* "optimize": size: of an FDE */
 	enum method method;

@@ -66,9 +66,9 @@ static void command_verify_differ(void *context, const char *text)
 static void command_verify_print(const struct options *options, const char *path,
     const struct verify_result *result, FILE *out)
 {
-	if (result->n_differences > VERIFY_MAX_TOLD)
+	if (result->n_differences > VERIFY_MAX_REPORTED)
 		fprintf(out, "%s: %zu more differences\n", path,
-		    result->n_differences - VERIFY_MAX_TOLD);
+		    result->n_differences - VERIFY_MAX_REPORTED);
 	if (options->verbosity < 0)
 		return;
 	for (size_t i = 0; options->verbosity > 0 && i < result->n_missing; i++) {

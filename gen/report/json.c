@@ -184,10 +184,10 @@ static json_t *gaps_of(const struct report *report)
 	return array;
 }
 
-static json_t *fused_of(const struct sf_compact_stats *fused)
+static json_t *compact_of(const struct sf_compact_stats *stats)
 {
-	return json_pack("{sI sI sI}", "functions", (json_int_t)fused->n_before, "rows",
-	    (json_int_t)fused->rows_before, "padding", (json_int_t)fused->padding_bytes);
+	return json_pack("{sI sI sI}", "functions", (json_int_t)stats->n_before, "rows",
+	    (json_int_t)stats->rows_before, "padding", (json_int_t)stats->padding_bytes);
 }
 
 static json_t *cost_of(const struct report *report, const struct sf_cost *cost)
@@ -231,8 +231,8 @@ static bool add_extras(json_t *file, const struct report *report, bool gaps)
 	if (report->coverage.n_plts &&
 	    json_object_set_new(file, "unknown_plts", unknown_plts_of(&report->coverage)))
 		return false;
-	if (report->fused.n_before &&
-	    json_object_set_new(file, "fused", fused_of(&report->fused)))
+	if (report->compact.n_before &&
+	    json_object_set_new(file, "fused", compact_of(&report->compact)))
 		return false;
 	return !report->costs.n ||
 	       json_object_set_new(file, "costs", costs_of(report)) == 0;

@@ -38,19 +38,19 @@ void report_summary(const struct report *report, FILE *out)
 }
 
 /* What there is besides sharing. */
-static void report_fused(const struct report *report, FILE *out)
+static void report_compact(const struct report *report, FILE *out)
 {
-	const struct sf_compact_stats *fused = &report->fused;
-	bool anew = report->source->policy.options->fuse;
+	const struct sf_compact_stats *stats = &report->compact;
+	bool anew = report->source->policy.options->optimize_size;
 
 	/* Most small files have no neighbours that are alike. */
-	if (fused->n_before == 0 || (!anew && fused->n_before == fused->n_funcs))
+	if (stats->n_before == 0 || (!anew && stats->n_before == stats->n_funcs))
 		return;
 	fprintf(out,
 	    "                 %s: %zu functions fewer, %" PRIu64 " rows fewer, %" PRIu64
 	    " bytes of padding covered\n",
-	    anew ? "cut anew" : "put together", fused->n_before - fused->n_funcs,
-	    fused->rows_before - fused->n_rows, fused->padding_bytes);
+	    anew ? "cut anew" : "put together", stats->n_before - stats->n_funcs,
+	    stats->rows_before - stats->n_rows, stats->padding_bytes);
 }
 
 static void report_sizes(const struct report *report, FILE *out)
@@ -73,7 +73,7 @@ static void report_sizes(const struct report *report, FILE *out)
 	    "sharing %zu\n",
 	    report->stats.index_bytes, report->stats.row_bytes,
 	    report->stats.shared_away);
-	report_fused(report, out);
+	report_compact(report, out);
 }
 
 /* The next linker is noticed here first. */

@@ -20,10 +20,10 @@ struct report {
 	struct coverage coverage;
 	const struct insert_plan *plan; /* borrowed; NULL when nothing was inserted */
 	struct sf_encode_stats stats;
-	struct sf_costs costs;	       /* empty unless asked for */
-	struct sf_compact_stats fused; /* all 0 with --optimize=none, and for objects */
-	uint64_t sframe_size;	       /* bytes */
-	size_t n_funcs, n_rows;	       /* in the section */
+	struct sf_costs costs;		 /* empty unless asked for */
+	struct sf_compact_stats compact; /* all 0 with --optimize=none, and for objects */
+	uint64_t sframe_size;		 /* bytes */
+	size_t n_funcs, n_rows;		 /* in the section */
 	uint8_t version;
 	bool signature_void; /* a module's, still behind the file */
 };

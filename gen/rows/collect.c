@@ -41,7 +41,7 @@ struct collect_part {
 	size_t first, last; /* ranges [first, last); FDEs are not divided */
 	size_t max_rows;
 	struct cfi_interp interp;
-	struct cfi_program_cache same; /* programs met, with indices into models */
+	struct cfi_program_cache programs; /* programs met, with indices into models */
 	struct collect_model *models;
 	size_t n_models, cap_models;
 	struct sf_section section; /* the result, and its account */
@@ -155,7 +155,7 @@ static bool collect_keep_model(
 /* The range is all of part->fde and of no other FDE. */
 static bool collect_whole(struct collect_part *part, const struct cfi_range *range)
 {
-	uint32_t *value = cfi_program_cache_value(&part->same, part->fde), size;
+	uint32_t *value = cfi_program_cache_value(&part->programs, part->fde), size;
 	size_t before = part->section.n_funcs;
 
 	if (!value)
@@ -208,11 +208,11 @@ static void collect_run(void *context)
 	struct collect_part *part = context;
 
 	cfi_interp_init(&part->interp, part->frames, &part->policy->arch->cfi);
-	cfi_program_cache_init(&part->same, part->frames, part->last - part->first);
+	cfi_program_cache_init(&part->programs, part->frames, part->last - part->first);
 	collect_all(part);
 	part->expr_ops = part->interp.expr_ops_total;
 	cfi_interp_deinit(&part->interp);
-	cfi_program_cache_deinit(&part->same);
+	cfi_program_cache_deinit(&part->programs);
 	free(part->models);
 }
 

@@ -113,7 +113,7 @@ bool optimize_model(const struct optimize_input *input, struct sf_section *secti
 	ok = ranges_read(input, section, &ranges) || err_set_nomem(err);
 	fusing.taken = ranges.list;
 	fusing.n_taken = ranges.n;
-	ok = ok && (input->options->fuse ? sf_compact : sf_compact_equal)(
+	ok = ok && (input->options->optimize_size ? sf_compact : sf_compact_equal)(
 		       section, &fusing, stats, err);
 	free(ranges.list);
 	return ok;

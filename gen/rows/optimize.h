@@ -20,7 +20,7 @@ struct optimize_input {
 };
 
 /*
- * As sf_compact or, without options->fuse, sf_compact_equal, for the finished model of the
+ * As sf_compact or, without options->optimize_size, sf_compact_equal, for the finished model of the
  * input. Pieces keep clear of code whose CFI was refused or that has none, stay inside
  * one executable segment, and apart from the functions of templates, which no CFI speaks
  * for.

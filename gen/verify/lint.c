@@ -51,7 +51,7 @@ struct lint_run {
 	bool object;		   /* of a relocatable object, which has no segments */
 	unsigned int consumers;	   /* asked for, and reading this version */
 	struct lint_result *result;
-	struct sf_row_cache passed;    /* rows that break no rule */
+	struct sf_row_cache row_cache; /* rows that break no rule */
 	uint64_t n_places;	       /* where a rule was found broken */
 	uint64_t n_rows, row_bytes;    /* of all functions, shared ones each time */
 	uint64_t last_start, last_end; /* of the function before */
@@ -200,7 +200,7 @@ static void lint_rows(struct lint_run *run, const struct sf_view_func *func)
 	uint64_t least = 0, off, n_places = run->n_places;
 	uint32_t last;
 
-	if (sf_row_cache_find(&run->passed, func, &last) &&
+	if (sf_row_cache_find(&run->row_cache, func, &last) &&
 	    last < lint_rows_end(&func->func))
 		return;
 	sf_rows_begin(run->view, func, &iter);
@@ -213,7 +213,7 @@ static void lint_rows(struct lint_run *run, const struct sf_view_func *func)
 	if (iter.failed)
 		lint_broken(run, LINT_RULE_READABLE, iter.off, func->func.start);
 	else if (least && run->n_places == n_places)
-		sf_row_cache_add(&run->passed, func, (uint32_t)(least - 1));
+		sf_row_cache_add(&run->row_cache, func, (uint32_t)(least - 1));
 	run->row_bytes += off - (run->view->row_off + func->rows_off);
 	if (run->view->version >= SFRAME_VERSION_3)
 		run->row_bytes += SFRAME_V3_ATTR_SIZE;
@@ -328,9 +328,9 @@ void lint_section(const struct sf_view *view, const struct image *image,
 		lint_segments(&run);
 	/* Where sharing matters every function's bytes have to be counted. */
 	if (!view->big_endian)
-		sf_row_cache_init(&run.passed, view->n_funcs);
+		sf_row_cache_init(&run.row_cache, view->n_funcs);
 	lint_funcs(&run);
-	sf_row_cache_deinit(&run.passed);
+	sf_row_cache_deinit(&run.row_cache);
 	/* A reader of the other byte order swaps them in place, function by function. */
 	if (view->big_endian && run.row_bytes > view->row_len)
 		lint_broken(&run, LINT_RULE_ROW_SHARED, view->row_off, 0);

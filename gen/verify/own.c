@@ -18,7 +18,7 @@
 
 /* A function that has been found right; any FDE with the same instructions makes another
  * one with the same rows right. */
-struct verify_seen {
+struct verify_proven {
 	uint64_t reach; /* of the CFI table */
 	uint32_t rows_off, n_rows;
 	uint8_t row_type;
@@ -32,10 +32,10 @@ struct verify_part {
 	bool to_the_end;		    /* and all addresses behind them */
 	const struct sf_section *templates; /* of PLTs without CFI */
 	struct cfi_interp interp;
-	bool readable;		       /* the CFI program of the FDE at hand */
-	struct cfi_program_cache same; /* programs met, with indices into seen */
-	struct verify_seen *seen;
-	size_t n_seen, cap_seen;
+	bool readable;			   /* the CFI program of the FDE at hand */
+	struct cfi_program_cache programs; /* programs met, with indices into proven */
+	struct verify_proven *proven;
+	size_t n_proven, cap_proven;
 	struct verify_result result; /* of a part beside others */
 	bool ok;
 	struct err err;
@@ -63,12 +63,12 @@ static bool verify_begin_fde(
 	if (!part->readable && program.kind == ERR_NOMEM)
 		return err_set_nomem(err);
 	run->target = target_for(run->target.arch, run->target.version, cie);
-	run->marks_told = false;
+	run->marks_reported = false;
 	run->judge_missing = policy_fde(policy, cie, fde) == REFUSE_NOTHING;
 	return true;
 }
 
-static bool verify_claim(
+static bool verify_fde_range(
     struct verify_part *part, const struct cfi_range *range, bool again, struct err *err)
 {
 	struct verify_run *run = &part->run;
@@ -86,7 +86,7 @@ static bool verify_claim(
 	return true;
 }
 
-static bool verify_same_rows(const struct verify_seen *a, const struct verify_seen *b)
+static bool verify_same_rows(const struct verify_proven *a, const struct verify_proven *b)
 {
 	return a->rows_off == b->rows_off && a->n_rows == b->n_rows &&
 	       a->row_type == b->row_type && a->flex == b->flex &&
@@ -96,18 +96,18 @@ static bool verify_same_rows(const struct verify_seen *a, const struct verify_se
 /* Keeps a function that has just been found right, if that says something about others.
  */
 static bool verify_keep(
-    struct verify_part *part, struct verify_seen *seen, uint32_t *value)
+    struct verify_part *part, struct verify_proven *proven, uint32_t *value)
 {
 	/* A row at the function's end has not been looked at: it holds for nothing here.
 	 */
 	if (!part->interp.table.movable || !sf_cursor_at_end(&part->run.cursor) ||
-	    part->n_seen >= CFI_PROGRAM_CACHE_NEW)
+	    part->n_proven >= CFI_PROGRAM_CACHE_NEW)
 		return true;
-	seen->reach = part->interp.table.reach;
-	if (!vec_reserve(&part->seen, &part->cap_seen, part->n_seen + 1))
+	proven->reach = part->interp.table.reach;
+	if (!vec_reserve(&part->proven, &part->cap_proven, part->n_proven + 1))
 		return false;
-	*value = (uint32_t)part->n_seen;
-	part->seen[part->n_seen++] = *seen;
+	*value = (uint32_t)part->n_proven;
+	part->proven[part->n_proven++] = *proven;
 	return true;
 }
 
@@ -116,8 +116,8 @@ static bool verify_whole(struct verify_part *part, const struct cfi_range *range
     const struct sf_view_func *func, struct err *err)
 {
 	const struct cfi_fde *fde = &part->run.in->frames->fdes[range->fde];
-	uint32_t *value = cfi_program_cache_value(&part->same, fde);
-	struct verify_seen now = {.rows_off = func->rows_off,
+	uint32_t *value = cfi_program_cache_value(&part->programs, fde);
+	struct verify_proven now = {.rows_off = func->rows_off,
 	    .n_rows = func->func.n_rows,
 	    .row_type = func->row_type,
 	    .flex = func->flex,
@@ -128,12 +128,12 @@ static bool verify_whole(struct verify_part *part, const struct cfi_range *range
 
 	if (!value)
 		return err_set_nomem(err);
-	if (*value != CFI_PROGRAM_CACHE_NEW && part->seen[*value].reach < fde->range &&
-	    verify_same_rows(&part->seen[*value], &now)) {
+	if (*value != CFI_PROGRAM_CACHE_NEW && part->proven[*value].reach < fde->range &&
+	    verify_same_rows(&part->proven[*value], &now)) {
 		result->agreed_bytes += fde->range;
 		return true;
 	}
-	if (!verify_claim(part, range, false, err))
+	if (!verify_fde_range(part, range, false, err))
 		return false;
 	if (*value != CFI_PROGRAM_CACHE_NEW ||
 	    result->agreed_bytes - agreed != fde->range)
@@ -192,7 +192,7 @@ static bool verify_outside(
 
 /* The ranges of a part, and every address before them up to the last range of the part
  * before it. */
-static bool verify_claims(struct verify_part *part, struct err *err)
+static bool verify_ranges(struct verify_part *part, struct err *err)
 {
 	const struct cfi_ranges *ranges = part->run.in->ranges;
 	const struct cfi_frames *frames = part->run.in->frames;
@@ -214,7 +214,7 @@ static bool verify_claims(struct verify_part *part, struct err *err)
 		if (cursor->failed)
 			return false;
 		if (func ? !verify_whole(part, range, func, err)
-			 : !verify_claim(part, range, range->fde == current, err))
+			 : !verify_fde_range(part, range, range->fde == current, err))
 			return false;
 		current = range->fde;
 		at = range->end;
@@ -228,10 +228,10 @@ static void verify_work(void *context)
 	const struct verify_input *in = part->run.in;
 
 	cfi_interp_init(&part->interp, in->frames, &in->policy->arch->cfi);
-	cfi_program_cache_init(&part->same, in->frames, part->last - part->first);
-	part->ok = verify_claims(part, &part->err);
-	cfi_program_cache_deinit(&part->same);
-	free(part->seen);
+	cfi_program_cache_init(&part->programs, in->frames, part->last - part->first);
+	part->ok = verify_ranges(part, &part->err);
+	cfi_program_cache_deinit(&part->programs);
+	free(part->proven);
 }
 
 /*

@@ -40,7 +40,7 @@ void verify_differ(struct verify_run *run, uint64_t pc, const char *fmt, ...)
 	va_list ap;
 
 	if (result->n_differences++ >=
-	    (result->differ ? VERIFY_MAX_TOLD : VERIFY_MAX_TEXTS))
+	    (result->differ ? VERIFY_MAX_REPORTED : VERIFY_MAX_TEXTS))
 		return;
 	used = snprintf(text, sizeof(text),
 	    "%s <%.60s>: ", object_where(run->in->policy->image, pc, where),
@@ -90,13 +90,13 @@ static void verify_rule_differs(struct verify_run *run, uint64_t pc,
 static bool verify_marks(struct verify_run *run, const struct sf_segment *segment)
 {
 	bool signal_frame = run->target.signal_frame, pauth_b = run->target.pauth_b;
-	bool told = run->marks_told;
+	bool reported = run->marks_reported;
 
 	if (!run->marks_known ||
 	    (segment->signal_frame == signal_frame && segment->pauth_b == pauth_b))
 		return true;
-	run->marks_told = true;
-	if (told)
+	run->marks_reported = true;
+	if (reported)
 		return false;
 	if (segment->signal_frame != signal_frame)
 		verify_differ(run, segment->start,

@@ -23,11 +23,11 @@
 #define VERIFY_MAX_TEXTS 20
 #define VERIFY_MAX_MISSING 64
 /* A damaged section can differ in millions of places; nobody reads on beyond these. */
-#define VERIFY_MAX_TOLD 10000
+#define VERIFY_MAX_REPORTED 10000
 
 struct verify_result {
-	/* Set by the caller before: told of the first VERIFY_MAX_TOLD differences in
-	 * words. NULL: nobody is. */
+	/* Set by the caller before: gets the first VERIFY_MAX_REPORTED differences in
+	 * words. NULL: they are only counted. */
 	void (*differ)(void *context, const char *text);
 	void *context;
 	uint64_t agreed_bytes;	 /* code bytes with CFI on which both agree */

@@ -17,7 +17,7 @@ struct verify_run {
 	const char *no_table_why;
 	struct target target; /* what rows for this code can say */
 	bool marks_known;     /* target's signal frame and key are what CFI says */
-	bool marks_told;      /* that the section says otherwise */
+	bool marks_reported;  /* that the section says otherwise */
 	bool judge_missing;
 };
 

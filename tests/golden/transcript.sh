@@ -23,7 +23,7 @@ say -v "$name" out
 say --verify out
 say --dump out
 # What is about pieces is said for size, too.
-if [ "${name#fuse}" != "$name" ]; then
+if [ "${name#compact}" != "$name" ]; then
 	say --report --optimize=none "$name"
 	for version in 2 3; do
 		say --report --optimize=size --format=$version "$name"

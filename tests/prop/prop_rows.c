@@ -47,7 +47,7 @@ static struct {
 	uint64_t in_register, is_signed, b_key, fp_alone;
 	uint64_t padding;		     /* by what optimises: PCs in it */
 	uint64_t together, together_padding; /* --optimize=share: functions, PCs */
-	bool fused;
+	bool compacted;
 	uint8_t version;
 	uint8_t machine; /* of truth_machines */
 } run;
@@ -230,7 +230,7 @@ static void compare_at(const struct program *p, const struct found *found, uint6
 	if (same_answer(&wanted, row) &&
 	    (!row || (func->signal_frame == fde->signal && func->pauth_b == fde->b_key)))
 		return;
-	if (run.fused && !wanted.sayable && in_padding(p, pc) &&
+	if (run.compacted && !wanted.sayable && in_padding(p, pc) &&
 	    carried_on(found, func, row, pc)) {
 		run.padding++;
 		return;
@@ -338,11 +338,11 @@ static void optimize(struct program *p, struct line *line, const struct policy *
 	must(optimize_model(&input, &line->model, &stats, &err), "optimize_model", &err);
 	encode(p, line, true);
 	read_back(&line->view, found);
-	run.fused = true;
+	run.compacted = true;
 	compare_all(p, found);
-	run.fused = false;
+	run.compacted = false;
 	prove(line, policy);
-	if (!policy->options->fuse) {
+	if (!policy->options->optimize_size) {
 		run.together += stats.n_before - stats.n_funcs;
 		run.together_padding += run.padding - padding;
 	}
@@ -408,8 +408,8 @@ static void line_run(struct program *p, struct found *found)
 		compare_all(p, found);
 	}
 	prove(&line, &policy);
-	for (int fuse = 0; fuse < 2; fuse++) {
-		options.fuse = fuse;
+	for (int size = 0; size < 2; size++) {
+		options.optimize_size = size;
 		optimize(p, &line, &policy, found);
 	}
 	wr_deinit(&line.bytes);

@@ -137,7 +137,7 @@ static bool padding_at(const struct text *text, uint64_t pc)
 
 /* The number of bytes of padding that the new model covers. */
 static uint64_t answers_kept(
-    const struct text *text, const struct sf_section *fused, int seed)
+    const struct text *text, const struct sf_section *compacted, int seed)
 {
 	const struct sf_func *last = &text->section.funcs[text->section.n_funcs - 1];
 	uint64_t padding = 0;
@@ -145,11 +145,11 @@ static uint64_t answers_kept(
 	for (uint64_t pc = BASE - 2; pc < last->start + last->size + 20; pc++) {
 		const struct sf_func *had, *has, *before_func;
 		const struct sf_row *old = row_at(&text->section, pc, &had);
-		const struct sf_row *now = row_at(fused, pc, &has);
+		const struct sf_row *now = row_at(compacted, pc, &has);
 
 		if (!had && has) {
 			if (!padding_at(text, pc) ||
-			    row_at(fused, pc - 1, &before_func) != now)
+			    row_at(compacted, pc - 1, &before_func) != now)
 				ck_abort_msg(
 				    "seed %d: covers 0x%x", seed, (unsigned int)pc);
 			padding++;
@@ -166,11 +166,11 @@ static uint64_t answers_kept(
 	return padding;
 }
 
-static void limits_kept(
-    const struct text *text, const struct sf_section *fused, uint32_t max_rows, int seed)
+static void limits_kept(const struct text *text, const struct sf_section *compacted,
+    uint32_t max_rows, int seed)
 {
-	for (size_t i = 0; i < fused->n_funcs; i++) {
-		const struct sf_func *func = &fused->funcs[i], *first, *last;
+	for (size_t i = 0; i < compacted->n_funcs; i++) {
+		const struct sf_func *func = &compacted->funcs[i], *first, *last;
 
 		row_at(&text->section, func->start, &first);
 		row_at(&text->section, func->start + func->size - 1, &last);
@@ -222,31 +222,32 @@ START_TEST(every_answer_and_limit)
 	    .max_rows = 2 + prng_below(&prng, 40),
 	    .taken = text.taken,
 	    .n_taken = text.n_taken};
-	struct sf_section fused = copy_of(&text.section);
+	struct sf_section compacted = copy_of(&text.section);
 	struct sf_compact_stats stats;
 	struct err err = {0};
 
-	ck_assert(sf_compact(&fused, &options, &stats, &err));
-	ck_assert_uint_eq(answers_kept(&text, &fused, _i), stats.padding_bytes);
-	limits_kept(&text, &fused, options.max_rows, _i);
-	ck_assert_uint_le(encoded(version, &fused, true),
+	ck_assert(sf_compact(&compacted, &options, &stats, &err));
+	ck_assert_uint_eq(answers_kept(&text, &compacted, _i), stats.padding_bytes);
+	limits_kept(&text, &compacted, options.max_rows, _i);
+	ck_assert_uint_le(encoded(version, &compacted, true),
 	    encoded(version, &text.section, true) + shared_with_others(&text.section));
 	ck_assert_uint_eq(stats.n_before, text.section.n_funcs);
-	ck_assert_uint_eq(stats.n_funcs, fused.n_funcs);
-	sf_section_deinit(&fused);
+	ck_assert_uint_eq(stats.n_funcs, compacted.n_funcs);
+	sf_section_deinit(&compacted);
 	sf_section_deinit(&text.section);
 }
 END_TEST
 
 /* Whether two neighbours of one equal row are still two, though nothing keeps them apart.
  */
-static bool left_apart(const struct text *text, const struct sf_section *fused, size_t i)
+static bool left_apart(
+    const struct text *text, const struct sf_section *compacted, size_t i)
 {
-	const struct sf_func *a = &fused->funcs[i], *b = a + 1;
+	const struct sf_func *a = &compacted->funcs[i], *b = a + 1;
 
 	if (a->n_rows != 1 || b->n_rows != 1 || a->pcmask || b->pcmask ||
 	    a->signal_frame || b->signal_frame || a->pauth_b != b->pauth_b ||
-	    !sf_row_same(&fused->rows[a->first_row], &fused->rows[b->first_row]))
+	    !sf_row_same(&compacted->rows[a->first_row], &compacted->rows[b->first_row]))
 		return false;
 	for (size_t j = 0; j < text->n_taken; j++)
 		if (text->taken[j].start <= b->start &&
@@ -265,25 +266,25 @@ static void equal_text(int seed)
 	    text_make(&prng, targets[seed % 7].abi, 1 + prng_below(&prng, 40), true);
 	struct sf_compact_options options = {
 	    .version = version, .taken = text.taken, .n_taken = text.n_taken};
-	struct sf_section fused;
+	struct sf_section compacted;
 	struct sf_compact_stats stats;
 	struct err err = {0};
 
 	for (size_t i = 0; i < text.section.n_funcs; i++)
 		if (prng_below(&prng, 4))
 			text.section.funcs[i].n_rows = 1;
-	fused = copy_of(&text.section);
-	ck_assert(sf_compact_equal(&fused, &options, &stats, &err));
-	ck_assert_uint_eq(answers_kept(&text, &fused, seed), stats.padding_bytes);
+	compacted = copy_of(&text.section);
+	ck_assert(sf_compact_equal(&compacted, &options, &stats, &err));
+	ck_assert_uint_eq(answers_kept(&text, &compacted, seed), stats.padding_bytes);
 	ck_assert_uint_eq(
-	    stats.n_before - stats.n_funcs, text.section.n_funcs - fused.n_funcs);
+	    stats.n_before - stats.n_funcs, text.section.n_funcs - compacted.n_funcs);
 	for (int share = 0; share < 2; share++)
-		ck_assert_uint_le(encoded(version, &fused, share),
+		ck_assert_uint_le(encoded(version, &compacted, share),
 		    encoded(version, &text.section, share));
-	for (size_t i = 0; i + 1 < fused.n_funcs; i++)
-		if (left_apart(&text, &fused, i))
+	for (size_t i = 0; i + 1 < compacted.n_funcs; i++)
+		if (left_apart(&text, &compacted, i))
 			ck_abort_msg("seed %d: function %zu could go on", seed, i);
-	sf_section_deinit(&fused);
+	sf_section_deinit(&compacted);
 	sf_section_deinit(&text.section);
 }
 

@@ -115,7 +115,7 @@ static struct sf_section make(uint8_t abi, enum pair pair, uint32_t gap)
 	return section;
 }
 
-static struct sf_compact_stats fuse(struct sf_section *section, uint8_t version,
+static struct sf_compact_stats compact_equal(struct sf_section *section, uint8_t version,
     const struct sf_compact_range *taken, size_t n_taken)
 {
 	const struct sf_compact_options options = {
@@ -138,7 +138,7 @@ START_TEST(pairs)
 	for (uint32_t gap = 0; gap < 18; gap++) {
 		struct sf_section section = make(abi, pair, gap);
 		struct sf_func second = section.funcs[1];
-		struct sf_compact_stats stats = fuse(&section, 3, NULL, 0);
+		struct sf_compact_stats stats = compact_equal(&section, 3, NULL, 0);
 		bool joined = joins(pair) && gap < 16;
 
 		if (section.n_funcs != (joined ? 1 : 2))
@@ -183,7 +183,7 @@ START_TEST(taken)
 		struct sf_section section =
 		    make(SFRAME_ABI_AMD64_ENDIAN_LITTLE, ALIKE, cases[i].gap);
 
-		fuse(&section, 2, cases[i].taken, cases[i].taken[1].end ? 2 : 1);
+		compact_equal(&section, 2, cases[i].taken, cases[i].taken[1].end ? 2 : 1);
 		if (section.n_funcs != (cases[i].joined ? 1 : 2))
 			ck_abort_msg("case %zu: %zu functions", i, section.n_funcs);
 		sf_section_deinit(&section);
@@ -215,7 +215,7 @@ START_TEST(shared_rows)
 	ck_assert(sf_section_add_same(&section, 0, BASE + 6 * SIZE, SIZE));
 	section.funcs[6].n_rows = 2;
 	memcpy(rows, section.rows, sizeof(rows));
-	fuse(&section, 2, &border, 1);
+	compact_equal(&section, 2, &border, 1);
 	ck_assert_uint_eq(section.n_rows, 2);
 	ck_assert_mem_eq(section.rows, rows, sizeof(rows));
 	ck_assert_uint_eq(section.n_funcs, sizeof(wanted) / sizeof(*wanted));
@@ -235,7 +235,7 @@ START_TEST(nothing_to_do)
 	const struct sf_compact_options options = {.version = 4};
 	struct err err = {0};
 
-	ck_assert_uint_eq(fuse(&section, 2, NULL, 0).n_before, 0);
+	ck_assert_uint_eq(compact_equal(&section, 2, NULL, 0).n_before, 0);
 	ck_assert(!sf_compact_equal(&section, &options, NULL, &err));
 	ck_assert_int_eq(err.kind, ERR_INTERNAL);
 }
