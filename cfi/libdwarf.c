@@ -168,16 +168,16 @@ static bool ra_column(
 		    &code_align, &data_align, column, &program, &program_len,
 		    &offset_size, &error);
 	return status == DW_DLV_OK ||
-	       libdwarf_refuse(r, status, error, "cannot read a CIE", err);
+	       cfi_libdwarf_refuse(r, status, error, "cannot read a CIE", err);
 }
 
 static bool ask_stretch(const struct cfi_libdwarf *w, size_t i, Dwarf_Half ra,
     uint64_t pc, struct stretch *s, struct err *err)
 {
-	return libdwarf_ask(w, i, LIBDWARF_CFA, pc, &s->cfa, err) &&
-	       libdwarf_ask(w, i, w->machine.sp_reg, pc, &s->sp, err) &&
-	       libdwarf_ask(w, i, w->machine.fp_reg, pc, &s->fp, err) &&
-	       libdwarf_ask(w, i, ra, pc, &s->ra, err);
+	return cfi_libdwarf_ask(w, i, LIBDWARF_CFA, pc, &s->cfa, err) &&
+	       cfi_libdwarf_ask(w, i, w->machine.sp_reg, pc, &s->sp, err) &&
+	       cfi_libdwarf_ask(w, i, w->machine.fp_reg, pc, &s->fp, err) &&
+	       cfi_libdwarf_ask(w, i, ra, pc, &s->ra, err);
 }
 
 bool cfi_libdwarf_table(struct cfi_libdwarf *reader, size_t i, size_t max_rows,
@@ -199,7 +199,7 @@ bool cfi_libdwarf_table(struct cfi_libdwarf *reader, size_t i, size_t max_rows,
 	t->pc_dependent_from = 0;
 	reader->expr_ops = 0;
 	if (status != DW_DLV_OK)
-		return libdwarf_refuse(
+		return cfi_libdwarf_refuse(
 		    &reader->same, status, error, "cannot read the range of an FDE", err);
 	t->start = start;
 	if (__builtin_add_overflow(start, range, &t->end))

@@ -91,14 +91,14 @@ struct cell {
 };
 
 /* Makes an error of libdwarf's, and frees that; always false. */
-bool libdwarf_refuse(const struct reading *r, int status, Dwarf_Error error,
+bool cfi_libdwarf_refuse(const struct reading *r, int status, Dwarf_Error error,
     const char *what, struct err *err);
 
 /*
  * Asks for the rule of a register of FDE number i at pc; LIBDWARF_CFA asks for the CFA.
  * ERR_UNSUPPORTED when libdwarf cannot tell.
  */
-ATTR_MUST_CHECK bool libdwarf_ask(const struct cfi_libdwarf *w, size_t i,
+ATTR_MUST_CHECK bool cfi_libdwarf_ask(const struct cfi_libdwarf *w, size_t i,
     Dwarf_Half column, Dwarf_Addr pc, struct cell *c, struct err *err);
 
 #endif

@@ -115,7 +115,7 @@ static const object_methods libdwarf_methods = {
 
 /* ---- opening and closing ---- */
 
-bool libdwarf_refuse(const struct reading *r, int status, Dwarf_Error error,
+bool cfi_libdwarf_refuse(const struct reading *r, int status, Dwarf_Error error,
     const char *what, struct err *err)
 {
 	if (status != DW_DLV_ERROR)
@@ -133,7 +133,8 @@ static bool reading_open(
 	    interface, NULL, NULL, DW_GROUPNUMBER_ANY, &r->dbg, &error);
 
 	if (status != DW_DLV_OK)
-		return libdwarf_refuse(r, status, error, "cannot open .eh_frame", err);
+		return cfi_libdwarf_refuse(
+		    r, status, error, "cannot open .eh_frame", err);
 	dwarf_set_frame_rule_table_size(r->dbg, LIBDWARF_TABLE_SIZE);
 	dwarf_set_frame_undefined_value(r->dbg, LIBDWARF_UNDEFINED);
 	dwarf_set_frame_same_value(r->dbg, LIBDWARF_SAME);
@@ -142,7 +143,7 @@ static bool reading_open(
 	status = dwarf_get_fde_list_eh(
 	    r->dbg, &r->cies, &r->n_cies, &r->fdes, &r->n_fdes, &error);
 	return status != DW_DLV_ERROR ||
-	       libdwarf_refuse(r, status, error, "cannot list .eh_frame", err);
+	       cfi_libdwarf_refuse(r, status, error, "cannot list .eh_frame", err);
 }
 
 static void reading_close(struct reading *r)
@@ -202,7 +203,7 @@ static bool ask_reading(const struct reading *r, size_t i, Dwarf_Half column,
 	int status = ask(r->fdes[i], column, pc, c, &error);
 
 	return status == DW_DLV_OK ||
-	       libdwarf_refuse(r, status, error, "cannot read a row", err);
+	       cfi_libdwarf_refuse(r, status, error, "cannot read a row", err);
 }
 
 static bool is_default(const struct cell *c, int64_t initial)
@@ -211,7 +212,7 @@ static bool is_default(const struct cell *c, int64_t initial)
 }
 
 /* The second reading is asked only where the first gives its default. */
-bool libdwarf_ask(const struct cfi_libdwarf *w, size_t i, Dwarf_Half column,
+bool cfi_libdwarf_ask(const struct cfi_libdwarf *w, size_t i, Dwarf_Half column,
     Dwarf_Addr pc, struct cell *c, struct err *err)
 {
 	struct cell other;

@@ -71,7 +71,7 @@ static bool check_old_sections(const struct image *input,
 
 /* The bytes that were proven are those of the file; where they belong is what the linker
  * will go by. */
-static bool check_sframe(const struct object_output *output, size_t i, size_t n_old,
+static bool check_new_sframe(const struct object_output *output, size_t i, size_t n_old,
     const struct image *written)
 {
 	const struct object_sframe *want = &output->sframes[i];
@@ -107,7 +107,7 @@ bool object_check(const struct image *input, const struct object_output *output,
 	if (!check_old_sections(input, output, written, err))
 		return false;
 	for (size_t i = 0; i < output->n_sframes; i++)
-		if (!check_sframe(output, i, input->n_sections, written))
+		if (!check_new_sframe(output, i, input->n_sections, written))
 			return check_off(err, "the .sframe section", i);
 	if (!undo_find(written, &undo, &found, err))
 		return false;
