@@ -59,7 +59,7 @@ static void check_table(const struct cfi_table *table, const struct cfi_fde *fde
 	FUZZ_ASSERT(table->rows[table->n_rows - 1].pc < table->end, "last row");
 }
 
-static void check_claims(const struct cfi_frames *frames)
+static void check_ranges(const struct cfi_frames *frames)
 {
 	struct cfi_ranges ranges;
 	uint64_t bytes = 0;
@@ -103,7 +103,7 @@ static void read_as(const struct guise *guise, const uint8_t *data, size_t size)
 					err.kind == ERR_UNSUPPORTED,
 			    "kind %d: %s", (int)err.kind, err.text);
 	}
-	check_claims(&frames);
+	check_ranges(&frames);
 	cfi_interp_deinit(&interp);
 	cfi_frames_deinit(&frames);
 }

@@ -69,7 +69,7 @@ converted() {
 	rm -f "$1.out"
 }
 converted period
-converted claims
+converted ranges
 
 ### A symbol name whose plain form doubles with every pair: 251 bytes stood for 570 MB.
 name=_Z1f1PIiiES_IS0_S0_E

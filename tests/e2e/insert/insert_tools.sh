@@ -51,7 +51,7 @@ before_only() { [ "$1" = dwz ] && [ "$2" != slack ]; }
 row=
 cell() { row="$row $1"; }
 
-# try KIND RUNG TOOL
+# try KIND METHOD TOOL
 try() {
 	local kind=$1 method=$2 tool=$3 file=$1.$3 problem= word=ok
 	cp "$kind.new" "$file"
@@ -93,7 +93,7 @@ try() {
 	rm -f "$file" "$file".*
 }
 
-# way_back KIND RUNG: out again, in again, not twice, and not after another tool.
+# way_back KIND METHOD: out again, in again, not twice, and not after another tool.
 way_back() {
 	"$eh2sframe" --remove "$1.new" "$1.back" && cmp "$1" "$1.back" || return
 	"$eh2sframe" -q --refresh --method=$2 "$1.new" "$1.again" && cmp "$1.new" "$1.again" || return
