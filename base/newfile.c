@@ -78,9 +78,8 @@ static bool check_target(const char *target, int like_fd, struct err *err)
 		return err_set_errno(err, "cannot stat the input");
 	if (st.st_dev == like.st_dev && st.st_ino == like.st_ino)
 		return err_set(err, ERR_UNSUPPORTED,
-		    "%s has %ju hard links, which rewriting it in place would part; "
-		    "write to "
-		    "another path",
+		    "%s has %ju hard links, and rewriting it in place would separate "
+		    "them; write to another path",
 		    target, (uintmax_t)st.st_nlink);
 	return true;
 }

@@ -78,4 +78,10 @@ static inline bool num_range_inside(uint64_t off, uint64_t len, uint64_t size)
 	return off <= size && len <= size - off;
 }
 
+/* The end of a noun after its number: 1 function, 2 functions. */
+static inline const char *num_s(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 #endif

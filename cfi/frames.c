@@ -85,8 +85,7 @@ static void pass_terminator(struct walk *w)
 	while (size - w->rd.pos >= 4 && memcmp(data + w->rd.pos, "\0\0\0\0", 4) == 0)
 		w->rd.pos += 4;
 	if (size - w->rd.pos >= 4)
-		diag(w, CFI_DIAG_TERMINATOR, off,
-		    "a zero terminator with records after it");
+		diag(w, CFI_DIAG_TERMINATOR, off, "records follow a zero terminator");
 }
 
 /* A 64-bit length: its extent is honoured, its contents are not read. */
@@ -259,7 +258,7 @@ static cie_fault read_cie(
 		return "unknown CIE version";
 	letters = cie->augmentation = rd_cstr(&rd);
 	if (!letters)
-		return "augmentation string without end";
+		return "augmentation string does not end";
 	if (letters[0] == 'e' && letters[1] == 'h') {
 		/* gcc 2: the address of an exception table */
 		rd_skip(&rd, sec->addr_size);
@@ -269,7 +268,7 @@ static cie_fault read_cie(
 		uint8_t addr_size = rd_u8(&rd), segment_size = rd_u8(&rd);
 
 		if (addr_size != sec->addr_size || segment_size != 0)
-			return "CIE of another address size";
+			return "CIE has another address size";
 	}
 	cie->code_align = rd_uleb(&rd);
 	cie->data_align = rd_sleb(&rd);
@@ -360,8 +359,8 @@ static bool find_cie(struct walk *w, const struct record *rec, uint32_t *index)
 		diag(w, CFI_DIAG_BAD_CIE, rec->off, "FDE of the unreadable CIE at 0x%llx",
 		    (unsigned long long)off);
 	else
-		diag(w, CFI_DIAG_BAD_CIE_PTR, rec->off, "CIE pointer 0x%x names no CIE",
-		    rec->id);
+		diag(w, CFI_DIAG_BAD_CIE_PTR, rec->off,
+		    "CIE pointer 0x%x does not lead to a CIE", rec->id);
 	return false;
 }
 

@@ -211,8 +211,8 @@ static bool run_program(struct cfi_run *r)
 			ok = malformed(r, at, "truncated instruction");
 	}
 	if (ok && r->sign_state_set)
-		ok =
-		    cfi_run_fail(r, ERR_UNSUPPORTED, rd->pos, "a rule for RA_SIGN_STATE");
+		ok = cfi_run_fail(
+		    r, ERR_UNSUPPORTED, rd->pos, "a register rule for RA_SIGN_STATE");
 	return ok;
 }
 

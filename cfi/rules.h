@@ -113,7 +113,7 @@ static inline bool cfa_has_halves(struct cfi_run *r, size_t at, bool *ok)
 	struct cfi_column *cfa = &r->st.cfa;
 
 	if (!cfa->is_expr && cfa->rule.kind == CFI_UNSPECIFIED) {
-		*ok = malformed(r, at, "half of a CFA that was never defined");
+		*ok = malformed(r, at, "changes the CFA before it is defined");
 		return false;
 	}
 	*ok = true;

@@ -131,7 +131,7 @@ bazel)
 	bazel run //:hello | grep -qx '10! = 3628800'
 	sed -i 's/--min-coverage=50/--min-coverage=100/' BUILD.bazel
 	fails bazel build //:hello
-	grep -q '^eh2sframe: .*demanded' errors
+	grep -q '^eh2sframe: .*demands' errors
 	# Bazel makes its folders read-only.
 	chmod -R u+w "$work/bazel.root"
 	;;

@@ -17,7 +17,7 @@ bool convert_worthwhile(const struct conversion *conv, struct err *err)
 		    "no function of this file can be described; --report says why");
 	if (wanted >= 0.0 && coverage_percent(coverage) < wanted)
 		return err_set(err, ERR_COVERAGE,
-		    "%.4f%% of the code covered, %.4f%% demanded",
+		    "%.4f%% of the code is covered; --min-coverage demands %.4f%%",
 		    coverage_percent(coverage), wanted);
 	return true;
 }
@@ -44,8 +44,8 @@ bool convert_refresh(struct conversion *conv, struct err *err)
 		return false;
 	if (!ours && conv->image.object)
 		return err_set(err, ERR_UNSUPPORTED,
-		    "has .sframe of another producer; take it out first, with "
-		    "objcopy --remove-section=.sframe");
+		    "has .sframe of another producer; first remove it with objcopy "
+		    "--remove-section=.sframe");
 	if (!ours)
 		return true;
 	if (!image_open_original(&conv->image, undo.size, patches,
@@ -112,7 +112,7 @@ bool convert_remove(struct conversion *conv, const char *out, struct err *err)
 	install->image = convert_opened(conv);
 	ok = undo_find(install->image, &undo, &found, err);
 	if (ok && !found)
-		ok = err_set(err, ERR_NOTHING, "no .sframe that this tool put in");
+		ok = err_set(err, ERR_NOTHING, "no .sframe that eh2sframe added");
 	ok = ok && install_open(install, out, install->image->fd, conv->options, err) &&
 	     undo_write(install->image, &undo, install->output.fd, err) &&
 	     install_commit(install, err);

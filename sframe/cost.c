@@ -31,7 +31,7 @@ static bool cost_read(
 	if (view->version >= SFRAME_VERSION_3)
 		begin -= SFRAME_V3_ATTR_SIZE;
 	return num_u32(iter.off - begin, &cost->row_bytes) ||
-	       err_set(err, ERR_INTERNAL, "rows of 4 GiB");
+	       err_set(err, ERR_INTERNAL, "the rows take 4 GiB or more");
 }
 
 static int compare_offs(const void *a, const void *b)

@@ -50,7 +50,7 @@ static bool read_version(struct sf_view *view, struct rd *rd, struct err *err)
 		return true;
 	default:
 		return err_set(err, ERR_UNSUPPORTED,
-		    ".sframe+0x%x: no reader for version %u", SFRAME_HDR_VERSION,
+		    ".sframe+0x%x: version %u cannot be read", SFRAME_HDR_VERSION,
 		    view->version);
 	}
 }
@@ -182,7 +182,7 @@ static bool check_func(const struct sf_view *view, const struct sf_view_func *fu
 		    info_off, info, view->version);
 	if (func->row_type > SFRAME_FRE_TYPE_ADDR4)
 		return err_set(err, ERR_MALFORMED,
-		    ".sframe+0x%" PRIx64 ": there is no row type %u", info_off,
+		    ".sframe+0x%" PRIx64 ": row type %u does not exist", info_off,
 		    func->row_type);
 	if (!num_range_inside(func->rows_off,
 		func->func.n_rows * least_row_size(func->row_type), view->row_len))
@@ -261,9 +261,8 @@ static bool read_func_v3(const struct sf_view *view, const uint8_t *p,
 	set_info(ret, info);
 	if (info2 != SFRAME_FDE_TYPE_DEFAULT && info2 != SFRAME_FDE_TYPE_FLEX)
 		return err_set(err, ERR_MALFORMED,
-		    ".sframe+0x%" PRIx64
-		    ": info byte 0x%02x is of no function type that version %u "
-		    "defines",
+		    ".sframe+0x%" PRIx64 ": info byte 0x%02x has a function type that "
+		    "version %u does not define",
 		    attr_pos + SFRAME_V3_ATTR_FUNC_INFO2, info2, view->version);
 	ret->flex = info2 == SFRAME_FDE_TYPE_FLEX;
 	return check_func(view, ret, attr_pos + SFRAME_V3_ATTR_FUNC_INFO, info, err);

@@ -257,7 +257,7 @@ ATTR_NOINLINE static bool next_any(
 
 	if (!iter->abi) {
 		iter->failed = true;
-		return err_set(err, ERR_UNSUPPORTED, ".sframe+0x%x: no rules for ABI %u",
+		return err_set(err, ERR_UNSUPPORTED, ".sframe+0x%x: ABI %u is not known",
 		    SFRAME_HDR_ABI_ARCH, view->abi);
 	}
 	/* Ends where the rows do, not where the section does. */

@@ -56,7 +56,7 @@ static bool verify_section(struct sf_encoder *enc, struct err *err)
 	if (section->fixed_fp_off != enc->encoding.abi->fixed_fp_off ||
 	    section->fixed_ra_off != enc->encoding.abi->fixed_ra_off)
 		return err_set(err, ERR_INTERNAL,
-		    ".sframe to encode: fixed offsets that are not the ABI's");
+		    ".sframe to encode: the fixed offsets are not the ABI's");
 	for (size_t i = 0; i < section->n_funcs; i++)
 		n_funcs += sf_stored_funcs(enc->encoding.layout, &section->funcs[i]);
 	return index_fits(enc, n_funcs) || too_many_funcs(n_funcs, err);

@@ -96,8 +96,8 @@ static bool verify_func(const struct sf_encoding *encoding, size_t i, struct err
 	if (i + 1 < section->n_funcs && section->funcs[i + 1].start <= last)
 		return broken(func, "the next function does not follow it", err);
 	if (func->pcmask != (func->rep_size != 0))
-		return broken(
-		    func, "a block size belongs to PCMASK, and only there", err);
+		return broken(func,
+		    "PCMASK functions have a block size, and others have none", err);
 	if (func->pauth_b && !encoding->abi->has_pauth)
 		return broken(func, "the ABI has no signing keys", err);
 	if (func->n_rows == 0 && layout->has_signals && func->signal_frame &&
@@ -105,11 +105,11 @@ static bool verify_func(const struct sf_encoding *encoding, size_t i, struct err
 		return true;
 	if (func->n_rows == 0 ||
 	    !num_range_inside(func->first_row, func->n_rows, section->n_rows))
-		return broken(func, "it has no rows, or rows that are not there", err);
+		return broken(func, "it has no rows, or its rows do not exist", err);
 	if (func->n_rows > layout->max_rows)
 		return err_set(err, ERR_LIMIT,
 		    "function at 0x%" PRIx64 ": %" PRIu32
-		    " rows, and version %u counts to %" PRIu32,
+		    " rows, but version %u counts only to %" PRIu32,
 		    func->start, func->n_rows, layout->version, layout->max_rows);
 	return true;
 }
@@ -276,7 +276,7 @@ static bool encode_put_func(struct sf_encode_part *part, const struct sf_func *f
 	if (!num_u32(part->blocks.list[encoded->block].off, &rows_off))
 		return err_set(&part->err, ERR_LIMIT,
 		    "function at 0x%" PRIx64
-		    ": rows past the 4 GiB that the format can address",
+		    ": the rows reach past the 4 GiB that the format can address",
 		    stored.start);
 	encoding->layout->put_func(
 	    &part->index, &stored, row_type_of(encoded->last_start), rows_off);

@@ -49,7 +49,7 @@ static bool join_add_func(
 		return false;
 	if (!num_u32(join->rows.size + rows_off(view, &func), &at))
 		return err_set(err, ERR_LIMIT,
-		    ".sframe: rows past the 4 GiB that the format can address");
+		    ".sframe: the rows reach past the 4 GiB that the format can address");
 	if (!vec_reserve(&join->starts, &join->cap_starts, join->n_funcs + 1))
 		return err_set_nomem(err);
 	wr_bytes(&join->funcs, view->data + func.field_off, view->func_size);
@@ -75,7 +75,7 @@ bool sf_join_add(
 	}
 	if (!same_kind(&join->kind, view))
 		return err_set(err, ERR_UNSUPPORTED,
-		    ".sframe sections of different versions or machines");
+		    "the .sframe sections have different versions or machines");
 	for (uint32_t i = 0; i < view->n_funcs; i++)
 		if (!(gone && gone[i]) && !join_add_func(join, view, i, err))
 			return false;
@@ -112,8 +112,7 @@ bool sf_join_finish(
 
 	if (!join->begun || !layout)
 		return err_set(err, ERR_UNSUPPORTED,
-		    ".sframe of a version that cannot be "
-		    "joined");
+		    ".sframe sections of this version cannot be joined");
 	if (!num_u32(join->n_funcs, &n_funcs) || !num_u32(join->funcs.size, &index_len) ||
 	    !num_u32(join->n_rows, &n_rows) || !num_u32(join->rows.size, &row_len))
 		return err_set(err, ERR_LIMIT,
@@ -128,8 +127,8 @@ bool sf_join_finish(
 
 		if (!layout->put_start(
 			out, off, pcrel ? addr + off : addr, join->starts[i]))
-			return err_set(
-			    err, ERR_LIMIT, ".sframe: a function is beyond its reach");
+			return err_set(err, ERR_LIMIT,
+			    ".sframe: a function is beyond the reach of the section");
 	}
 	return true;
 }

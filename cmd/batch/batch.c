@@ -148,7 +148,8 @@ static bool batch_report_apart(const struct batch_run *run, struct eh2sframe_err
 
 		if (elf->st_dev == st.st_dev && elf->st_ino == st.st_ino)
 			return cmd_fail(err, EH2SFRAME_USAGE,
-			    "--report-file=%s is an ELF file in what was named",
+			    "--report-file=%s is one of the ELF files to convert; give "
+			    "another name",
 			    run->args->json_path);
 	}
 	return true;

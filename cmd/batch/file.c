@@ -94,8 +94,8 @@ static bool file_rename(const struct batch_job *job, const struct batch_file *fi
 	if (ok || file->n == 1)
 		return ok;
 	return cmd_fail(err, err->status,
-	    "%.300s; %" PRIu32 " of its %" PRIu32 " names have the new file", err->text,
-	    k, file->n);
+	    "%.300s; %" PRIu32 " of its %" PRIu32 " names lead to the new file",
+	    err->text, k, file->n);
 }
 
 /* All links are made before the first name changes: what can go wrong does so then. */
@@ -154,7 +154,7 @@ static int file_open(const struct batch_name *name, int dirfd, struct stat *st,
 	}
 	if (fstat(fd, st) == 0 && file_is_same(st, &name->st, false))
 		return fd;
-	cmd_fail(error, EH2SFRAME_IO, "changed since it was listed");
+	cmd_fail(error, EH2SFRAME_IO, "changed after it was listed");
 	close(fd);
 	return -1;
 }
@@ -167,11 +167,11 @@ static bool file_make(const struct batch_job *job, const struct batch_file *file
 	bool ok;
 
 	if (made->was.st_nlink < file->n)
-		return cmd_fail(error, EH2SFRAME_IO, "changed since it was listed");
+		return cmd_fail(error, EH2SFRAME_IO, "changed after it was listed");
 	if (made->was.st_nlink > file->n)
 		return cmd_fail(error, EH2SFRAME_INPUT,
 		    "has %ju hard links, of which %" PRIu32
-		    " are in what was named; converting it would part them",
+		    " are below the named paths; converting it would separate them",
 		    (uintmax_t)made->was.st_nlink, file->n);
 	file_temp_name(job, 0, temp);
 	temporary_note(NULL, temp, true);

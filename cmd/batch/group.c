@@ -161,8 +161,8 @@ static int batch_step_down(const struct batch_tree *tree, const struct batch_dir
 	if (fd < 0) {
 		cmd_fail_errno(err, "cannot open the directory");
 	} else if (!batch_is_dir(fd, dir)) {
-		cmd_fail(
-		    err, EH2SFRAME_IO, "the directory was exchanged since it was listed");
+		cmd_fail(err, EH2SFRAME_IO,
+		    "another program replaced the directory after it was listed");
 		close(fd);
 		fd = -1;
 	}

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cmd/common/print.h"
 #include "cmd/report/report.h"
 #include "cmd/batch/signal.h"
 #include "cmd/batch/worker.h"
@@ -117,8 +118,8 @@ static bool pool_worker_ended(
 	if (stopped)
 		return true;
 	if (WIFSIGNALED(how))
-		cmd_fail(&why, EH2SFRAME_BUG, "its process was ended by signal %d (%s)",
-		    sig, strsignal(sig));
+		cmd_fail(&why, EH2SFRAME_BUG, "signal %d (%s) ended its process", sig,
+		    strsignal(sig));
 	else if (WEXITSTATUS(how) == EH2SFRAME_IO)
 		cmd_fail(&why, EH2SFRAME_IO, "its process ran out of memory");
 	else
@@ -216,9 +217,9 @@ bool batch_pool_run(struct batch_pool *pool, size_t first, size_t last,
 	/* Of a worker that was killed between two files nobody knows which is next. */
 	if (ok && !batch_signal && pool->bar->n_done != all)
 		ok = cmd_fail(err, EH2SFRAME_BUG,
-		    "processes were ended from outside; run it again for the %" PRIu64
-		    " files that are left",
-		    all - pool->bar->n_done);
+		    "another program ended the processes; run the command again for the "
+		    "%" PRIu64 " file%s left",
+		    all - pool->bar->n_done, print_s(all - pool->bar->n_done));
 	if (run.shared) {
 		sigprocmask(SIG_SETMASK, &run.signals, NULL);
 		munmap(run.shared, run.shared_size);

@@ -4,6 +4,7 @@
 #define CMD_COMMON_PRINT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "include/eh2sframe.h"
@@ -37,5 +38,11 @@ bool print_close(FILE *out, struct eh2sframe_error *error);
 
 /* Whether all that was written to standard output is there. The last to be called. */
 bool print_end(struct eh2sframe_error *error);
+
+/* The end of a noun after its number: 1 function, 2 functions. */
+static inline const char *print_s(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
 
 #endif

@@ -35,7 +35,8 @@ static bool merge_document(
 
 	if (!tool || strcmp(tool, "eh2sframe") != 0 || !json_is_array(files))
 		return cmd_fail(err, EH2SFRAME_INPUT,
-		    "not a report of this program: no tool \"eh2sframe\" with files");
+		    "not a report of this program: it needs the tool \"eh2sframe\" and "
+		    "files");
 	json_array_foreach(files, i,
 	    file) if (!batch_report_add(report, file, true, err)) return cmd_fail(err,
 	    err->status, "files[%zu]: %.400s", i, err->text);

@@ -85,7 +85,7 @@ bool batch_report_count(
 	if (!json_is_integer(value) || json_integer_value(value) < 0)
 		return cmd_fail(err, EH2SFRAME_INPUT, "%s is not a count", name);
 	return !__builtin_add_overflow(*sum, json_integer_value(value), sum) ||
-	       cmd_fail(err, EH2SFRAME_INPUT, "%s adds up to too much", name);
+	       cmd_fail(err, EH2SFRAME_INPUT, "the sum of %s is too large", name);
 }
 
 /* One more of a kind. */

@@ -175,8 +175,9 @@ void batch_report_line(json_t *file, const char *path, FILE *out)
 		return;
 	fprintf(out,
 	    "%s: %" JSON_INTEGER_FORMAT
-	    " functions, %.2f%% of code covered, %" JSON_INTEGER_FORMAT
+	    " function%s, %.2f%% of code covered, %" JSON_INTEGER_FORMAT
 	    " bytes .sframe v%d (%.2f of .eh_frame), %" JSON_INTEGER_FORMAT " refused\n",
-	    path, functions, batch_report_percent(covered, code), size, version,
+	    path, functions, print_s((uint64_t)functions),
+	    batch_report_percent(covered, code), size, version,
 	    cfi ? (double)size / (double)cfi : 0.0, gaps);
 }

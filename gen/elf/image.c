@@ -125,8 +125,7 @@ static bool refuse_machine(const struct image *image, bool is_32, struct err *er
 	rd_init(&rd, image->bytes, EHDR_SIZE, image->big_endian);
 	rd.pos = EI_NIDENT + sizeof(uint16_t);
 	return err_set(err, ERR_UNSUPPORTED,
-	    "no SFrame for this machine: the format has no ABI for %s-endian, %d-bit "
-	    "%s",
+	    "SFrame has no ABI for this machine: %s-endian, %d-bit %s",
 	    image->big_endian ? "big" : "little", is_32 ? 32 : 64,
 	    arch_machine_name(rd_u16(&rd), is_32, buf, sizeof(buf)));
 }
@@ -142,8 +141,8 @@ static bool check_ident(struct image *image, struct err *err)
 
 	if (memcmp(ident, "!<arch>\n", 8) == 0 || memcmp(ident, "!<thin>\n", 8) == 0)
 		return err_set(err, ERR_UNSUPPORTED,
-		    "an archive: convert its objects before they go into it (ar x, "
-		    "eh2sframe, ar rcs)");
+		    "this is an archive; convert its objects before you put them into it "
+		    "(ar x, eh2sframe, ar rcs)");
 	if (memcmp(ident, ELFMAG, SELFMAG) != 0)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "not an ELF file: starts with %02x %02x %02x %02x", ident[0],
@@ -205,7 +204,7 @@ static bool check_header(const struct image *image, struct err *err)
 		    ehdr->e_version);
 	if (ehdr->e_type == ET_CORE)
 		return err_set(
-		    err, ERR_UNSUPPORTED, "a core dump, which holds no program");
+		    err, ERR_UNSUPPORTED, "this is a core dump, not a program");
 	if (ehdr->e_type != ET_EXEC && ehdr->e_type != ET_DYN && ehdr->e_type != ET_REL)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "ELF header: file type 0x%x at offset 0x10 is not a program, "

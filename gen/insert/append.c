@@ -57,9 +57,8 @@ static enum obstacle append_place_segment(const struct image *image,
 	if (hole > MAX_HOLE && !slots->library) {
 		err_set(err, ERR_LIMIT,
 		    "the program's memory ends 0x%" PRIx64
-		    " bytes behind its file (a large .bss "
-		    "or alignment), and that would be a hole in the file; at most "
-		    "0x%" PRIx64 " are accepted",
+		    " bytes after its file (a large .bss or alignment), which would "
+		    "become a hole in the file; at most 0x%" PRIx64 " are accepted",
 		    hole, MAX_HOLE);
 		return OBSTACLE_HOLE;
 	}

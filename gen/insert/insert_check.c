@@ -344,7 +344,8 @@ static bool check_phdr_table(const struct image *input, const struct insert_plan
 	uint64_t size = output->n_phdrs * INSERT_PHDR_SIZE, off = output->ehdr.e_phoff;
 
 	if (plan->add_phdr && output->phdrs[0].p_type != PT_PHDR)
-		return err_set(err, ERR_INTERNAL, "the new PT_PHDR is not in front");
+		return err_set(
+		    err, ERR_INTERNAL, "the new PT_PHDR is not the first program header");
 	for (size_t i = 0; i < output->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &output->phdrs[i];
 
@@ -376,8 +377,7 @@ static bool check_at_phdr(const struct image *input, const struct insert_plan *p
 			return true;
 		break;
 	}
-	return err_set(
-	    err, ERR_INTERNAL, "the moved table is not where AT_PHDR will say");
+	return err_set(err, ERR_INTERNAL, "AT_PHDR does not lead to the moved table");
 }
 
 /* Consumers find the section by segment, tools by section header: the two must say the
@@ -460,7 +460,8 @@ static bool check_undo(const struct walk *walk, struct err *err)
 		at = range.off + range.size;
 	}
 	if (!ok || !same_where_skipped(walk, at, input->size))
-		return err_set(err, ERR_INTERNAL, "the undo record does not lead back");
+		return err_set(
+		    err, ERR_INTERNAL, "the undo record does not give the original back");
 	return true;
 }
 

@@ -180,11 +180,12 @@ bool insert_check_grow(const struct image *input, const struct insert_plan *plan
 	for (size_t i = 1; i <= plan->grow.n_sections; i++)
 		if (!check_moved(input, plan, output, i))
 			return err_set(err, ERR_INTERNAL,
-			    "section %zu (%s) is not whole at its new place", i,
+			    "section %zu (%s) is not complete at its new place", i,
 			    input->sections[i].name);
 	if (plan->grow.dynamic_size && !check_tags(input, plan, output))
 		return err_set(
 		    err, ERR_INTERNAL, "the dynamic section does not lead to what moved");
 	return check_symbols(input, plan, output) ||
-	       err_set(err, ERR_INTERNAL, "a symbol does not follow what moved");
+	       err_set(err, ERR_INTERNAL,
+		   "a symbol still leads to the old place of what moved");
 }

@@ -76,11 +76,10 @@ static bool refuse_segments(const struct image *image, struct err *err)
 	}
 	if (!n_loads)
 		return err_set(err, ERR_UNSUPPORTED,
-		    "no PT_LOAD program header, so nothing of it is ever loaded");
+		    "no PT_LOAD program header, so nothing of the file is loaded");
 	if (n_sframe > 1)
 		return err_set(err, ERR_UNSUPPORTED,
-		    "%zu PT_GNU_SFRAME program headers, where "
-		    "one is known what to do with",
+		    "%zu PT_GNU_SFRAME program headers, but a file may have only one",
 		    n_sframe);
 	return true;
 }
@@ -130,9 +129,8 @@ static bool list_extents(
 
 		if (image_is_sframe(&image->sections[i]) && ++n_sframe > 1)
 			return err_set(err, ERR_UNSUPPORTED,
-			    "section %zu is a second SFrame section, where one is "
-			    "known what to do "
-			    "with",
+			    "section %zu is a second SFrame section, but a file may have "
+			    "only one",
 			    i);
 		if (hdr->sh_type == SHT_NULL || hdr->sh_type == SHT_NOBITS ||
 		    !hdr->sh_size)
@@ -201,9 +199,8 @@ static bool refuse_payload(const struct image *image, uint64_t end, struct err *
 	if (end < image->size && !is_padding(image, end))
 		return err_set(err, ERR_UNSUPPORTED,
 		    "0x%" PRIx64 " bytes from offset 0x%" PRIx64
-		    " on belong to no section or "
-		    "segment: an appended payload, which may be looked for at the "
-		    "end of the file",
+		    " on belong to no section or segment; an appended payload must stay "
+		    "at the end of the file",
 		    image->size - end, end);
 	return true;
 }
@@ -215,11 +212,11 @@ bool insert_refuse(const struct image *image, struct err *err)
 
 	if (image->ehdr.e_type == ET_REL)
 		return err_set(err, ERR_UNSUPPORTED,
-		    "a relocatable object has no segments; convert what is linked "
-		    "from it");
+		    "a relocatable object has no segments; link it and convert the "
+		    "result");
 	if (!image->n_phdrs)
 		return err_set(err, ERR_UNSUPPORTED,
-		    "no program headers, so nothing of it is loaded");
+		    "no program headers, so nothing of the file is loaded");
 	return refuse_segments(image, err) && refuse_sections(image, &end, err) &&
 	       refuse_payload(image, end, err);
 }

@@ -39,8 +39,8 @@ bool insert_refuse_kernel(const struct image *image, struct err *err)
 		     j++)
 			if (kernel_has_name(names, known[j]))
 				return err_set(err, ERR_UNSUPPORTED,
-				    "it finds its .sframe by the linker's symbol %s, "
-				    "as kernels do: convert vmlinux.o or each object "
+				    "the file finds its .sframe by the linker's symbol "
+				    "%s, as kernels do; convert vmlinux.o or each object "
 				    "before the last link",
 				    known[j]);
 		return true;

@@ -211,8 +211,8 @@ static bool find_names(
 	for (size_t i = 0; i < image->n_sections; i++)
 		if (image->sections[i].hdr.sh_name >= image->sections[names].hdr.sh_size)
 			return err_set(err, ERR_MALFORMED,
-			    "section %zu has its name outside the name table, where "
-			    "it would get another one when that grows",
+			    "the name of section %zu is outside the name table and would "
+			    "change when the table grows",
 			    i);
 	slots->names = names;
 	return true;
@@ -230,13 +230,13 @@ bool insert_slots_find(
 	    .library = is_library(image)};
 	if (image->n_phdrs + MAX_ADDED > MAX_PHDR_BYTES / INSERT_PHDR_SIZE)
 		return err_set(err, ERR_LIMIT,
-		    "%zu program headers; loaders take no more than %d with the new "
-		    "ones",
+		    "%zu program headers; with the new ones there are more than %d, "
+		    "which loaders refuse",
 		    image->n_phdrs, MAX_PHDR_BYTES / INSERT_PHDR_SIZE);
 	if (image->n_sections + MAX_ADDED >= SHN_LORESERVE)
 		return err_set(err, ERR_LIMIT,
-		    "%zu sections; the ELF header can count no more than %d with the "
-		    "new ones",
+		    "%zu sections; with the new ones there are more than the %d that the "
+		    "ELF header can count",
 		    image->n_sections, SHN_LORESERVE - 1);
 	find_phdrs(image, slots);
 	for (size_t i = 1; i < image->n_sections; i++)

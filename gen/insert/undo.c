@@ -171,15 +171,16 @@ bool undo_find(const struct image *image, struct undo *undo, bool *found, struct
 	if (!read_footer(image, &footer)) {
 		if (has_traces(image))
 			return err_set(err, ERR_UNSUPPORTED,
-			    "the section was put in by this program, but the file "
-			    "was rewritten since (strip, objcopy or the like), so "
-			    "the way back is lost");
+			    "eh2sframe added the section, but another tool (such as "
+			    "strip or objcopy) has rewritten the file since, so the "
+			    "original is lost");
 		return true;
 	}
 	if (!open_record(image, &footer, undo) || !tables_unchanged(image, &footer, undo))
 		return err_set(err, ERR_UNSUPPORTED,
-		    "the header tables were changed since the section was put in, so "
-		    "the record before offset 0x%" PRIx64 " no longer leads back",
+		    "the header tables have changed since eh2sframe added the section, "
+		    "so the record before offset 0x%" PRIx64
+		    " cannot restore the original",
 		    footer_off(image) + INSERT_FOOTER_SIZE);
 	*found = true;
 	return true;

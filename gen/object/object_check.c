@@ -16,8 +16,7 @@
 /* A breach is this program's fault, whatever the input. */
 static bool check_off(struct err *err, const char *what, size_t i)
 {
-	return err_set(
-	    err, ERR_INTERNAL, "the object written: %s %zu is not right", what, i);
+	return err_set(err, ERR_INTERNAL, "the written object is wrong: %s %zu", what, i);
 }
 
 /* What grew has what it had, and more behind it. */
@@ -52,8 +51,7 @@ static bool check_old_sections(const struct image *input,
 	if (names == SHN_XINDEX)
 		names = input->sections[0].hdr.sh_link;
 	if (written->n_sections != input->n_sections + 2 * output->n_sframes)
-		return check_off(
-		    err, "the number of sections,", (size_t)written->n_sections);
+		return check_off(err, "number of sections", (size_t)written->n_sections);
 	for (size_t i = 0; i < input->n_sections; i++) {
 		const struct image_section *before = &input->sections[i],
 					   *after = &written->sections[i];
@@ -99,19 +97,19 @@ bool object_check(const struct image *input, const struct object_output *output,
 	if (written->size < input->size ||
 	    memcmp(before + INSERT_EHDR_SIZE, after + INSERT_EHDR_SIZE,
 		input->size - INSERT_EHDR_SIZE) != 0)
-		return check_off(err, "what was there, of bytes", input->size);
+		return check_off(err, "original bytes, size", input->size);
 	/* e_shoff and e_shnum are all of the header that may change. */
 	if (memcmp(before, after, 40) != 0 || memcmp(before + 48, after + 48, 12) != 0 ||
 	    memcmp(before + 62, after + 62, 2) != 0)
-		return check_off(err, "the ELF header, of bytes", INSERT_EHDR_SIZE);
+		return check_off(err, "ELF header, size", INSERT_EHDR_SIZE);
 	if (!check_old_sections(input, output, written, err))
 		return false;
 	for (size_t i = 0; i < output->n_sframes; i++)
 		if (!check_new_sframe(output, i, input->n_sections, written))
-			return check_off(err, "the .sframe section", i);
+			return check_off(err, ".sframe section", i);
 	if (!undo_find(written, &undo, &found, err))
 		return false;
 	if (!found || undo.size != input->size)
-		return check_off(err, "the way back to a size of", input->size);
+		return check_off(err, "undo record, size", input->size);
 	return true;
 }

@@ -10,12 +10,12 @@ bool object_options(const struct options *options, struct err *err)
 {
 	if (!options->format_given)
 		return err_set(err, ERR_USAGE,
-		    "a relocatable object: name the version that its linker takes, "
+		    "a relocatable object needs the version that its linker takes: "
 		    "--format=1 for GNU ld 2.40, 2 for 2.41 to 2.45, 3 from 2.46 on");
 	if (options->optimize_given && options->share)
 		return err_set(err, ERR_USAGE,
 		    "--optimize is for linked files: a linker reads the rows of each "
-		    "function of an object by themselves");
+		    "function of an object separately");
 	if (options->method != METHOD_AUTO)
 		return err_set(err, ERR_USAGE,
 		    "--method is for linked files: an object has no segments");

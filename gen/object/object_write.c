@@ -102,9 +102,8 @@ static bool tail_relocate(
 
 		if (!symbol)
 			return err_set(err, ERR_UNSUPPORTED,
-			    "section %zu (%s) has neither a section symbol nor a "
-			    "local one for .rela.sframe to name; pass the object "
-			    "through GNU ld -r, which adds them",
+			    "section %zu (%s) has neither a section symbol nor a local "
+			    "symbol, and .rela.sframe needs one; GNU ld -r adds them",
 			    place->section, tail->image->sections[place->section].name);
 		wr_u64(&tail->bytes, view.func_off + (uint64_t)i * view.func_size);
 		wr_u64(&tail->bytes, GELF_R_INFO((uint64_t)symbol, type));
@@ -208,7 +207,7 @@ static bool tail_names(struct tail *tail, struct err *err)
 	if (tail->names >= tail->image->n_sections ||
 	    !tail->image->sections[tail->names].data)
 		return err_set(err, ERR_MALFORMED,
-		    "section %zu is no table for the names of sections", tail->names);
+		    "section %zu is not a table of section names", tail->names);
 	old = &tail->image->sections[tail->names];
 	if (!names_end(tail->image, old, err))
 		return false;
@@ -326,7 +325,7 @@ static bool tail_make(struct tail *tail, struct wr *header, struct err *err)
 		return err_set(err, ERR_LIMIT, "too many sections");
 	if (image->n_phdrs)
 		return err_set(err, ERR_UNSUPPORTED,
-		    "a relocatable object with %zu program headers", image->n_phdrs);
+		    "a relocatable object has %zu program headers", image->n_phdrs);
 	/* Every object with FDEs has relocations for them: their symbols are ours. */
 	if (!tail_symbols(tail, image->object->links[0].rela, err) ||
 	    !tail_sections(tail, err) || !tail_groups(tail, err) ||

@@ -30,8 +30,8 @@ bool object_signature(const struct image *image, size_t *size, struct err *err)
 	length = rd_u32(&rd);
 	if (length > image->size - MARK_SIZE - ABOUT_SIZE)
 		return err_set(err, ERR_MALFORMED,
-		    "the module signature at the end is of 0x%" PRIx32
-		    " bytes, more than the file; cut it off, or sign again",
+		    "the module signature at the end claims 0x%" PRIx32
+		    " bytes, more than the file; remove it or sign the module again",
 		    length);
 	*size = MARK_SIZE + ABOUT_SIZE + length;
 	return true;

@@ -28,41 +28,34 @@ enum method {
 #define OBSTACLES(X)                                                                     \
 	X(OBSTACLE_NONE, "it applies")                                                   \
 	X(OBSTACLE_NO_OLD, "there is no .sframe whose place could be taken")             \
-	X(OBSTACLE_OLD_SMALL, "the .sframe that is there is smaller than the new one")   \
-	X(OBSTACLE_OLD_PLACE,                                                            \
-	    "the .sframe that is there is not all in one read-only segment, "            \
-	    "or not aligned")                                                            \
+	X(OBSTACLE_OLD_SMALL, "the old .sframe is smaller than the new one")             \
+	X(OBSTACLE_OLD_PLACE, "the old .sframe is not completely in one read-only "      \
+			      "segment, or it is not aligned")                           \
 	X(OBSTACLE_TABLE, "the program header table overlaps another header")            \
-	X(OBSTACLE_NO_SLOT,                                                              \
-	    "no spare program header: no PT_NULL, no PT_NOTE that only repeats "         \
-	    "PT_GNU_PROPERTY, no free bytes behind the table")                           \
+	X(OBSTACLE_NO_SLOT, "no spare program header: no PT_NULL, no PT_NOTE that only " \
+			    "repeats PT_GNU_PROPERTY, no free bytes after the table")    \
 	X(OBSTACLE_NO_SLACK,                                                             \
-	    "no read-only segment has that much unused padding behind it on pages "      \
-	    "of its own")                                                                \
+	    "no read-only segment has enough unused padding after it on its own pages")  \
 	X(OBSTACLE_NO_ROOM, "no room above the highest address in use")                  \
 	X(OBSTACLE_TOO_LARGE, "the section is too large")                                \
-	X(OBSTACLE_HOLE,                                                                 \
-	    "the program's memory ends so far behind its file that the hole in the "     \
-	    "file would be too large")                                                   \
+	X(OBSTACLE_HOLE, "the program's memory ends so far after its file that the "     \
+			 "hole in the file would be too large")                          \
 	X(OBSTACLE_EMPTIED,                                                              \
 	    "only the program header table keeps GNU strip from removing the first "     \
 	    "segment, and the table has room to grow")                                   \
-	X(OBSTACLE_GROW_KIND,                                                            \
-	    "dynamic symbols would have to move, and this is neither a program "         \
-	    "nor a library")                                                             \
+	X(OBSTACLE_GROW_KIND, "dynamic symbols must move, but the file is neither a "    \
+			      "program nor a library")                                   \
 	X(OBSTACLE_GROW_TABLE,                                                           \
-	    "the program header table does not stand behind the ELF header in a "        \
-	    "read-only segment, or would not leave the notes in the first page")         \
+	    "the program header table does not follow the ELF header in a read-only "    \
+	    "segment, or the notes would leave the first page")                          \
 	X(OBSTACLE_GROW_BLOCK,                                                           \
-	    "too little can move behind the program header table: only .interp, "        \
-	    "notes of the tool chain, hash tables and dynamic symbols can")              \
+	    "too little can move after the program header table: only .interp, notes "   \
+	    "of the toolchain, hash tables and dynamic symbols can")                     \
 	X(OBSTACLE_GROW_SEGMENT,                                                         \
-	    "a segment has a part of what stands behind the program header table")       \
-	X(OBSTACLE_GROW_DYNAMIC,                                                         \
-	    "the dynamic section does not lead to the hash tables and symbols that "     \
-	    "would have to move")                                                        \
-	X(OBSTACLE_GROW_SYMBOL, "a symbol or relocation leads to what would have to "    \
-				"move")
+	    "a segment holds a part of what follows the program header table")           \
+	X(OBSTACLE_GROW_DYNAMIC, "the dynamic section does not lead to the hash tables " \
+				 "and symbols that must move")                           \
+	X(OBSTACLE_GROW_SYMBOL, "a symbol or relocation leads to what must move")
 
 #define OBSTACLE_ENUM(id, text) id,
 enum obstacle { OBSTACLES(OBSTACLE_ENUM) N_OBSTACLES };

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "base/num.h"
 #include "gen/verify/lint.h"
 #include "gen/elf/object/object.h"
 #include "gen/verify/prove.h"
@@ -67,30 +68,31 @@ static void command_verify_print(const struct options *options, const char *path
     const struct verify_result *result, FILE *out)
 {
 	if (result->n_differences > VERIFY_MAX_REPORTED)
-		fprintf(out, "%s: %zu more differences\n", path,
-		    result->n_differences - VERIFY_MAX_REPORTED);
+		fprintf(out, "%s: %zu more difference%s\n", path,
+		    result->n_differences - VERIFY_MAX_REPORTED,
+		    num_s(result->n_differences - VERIFY_MAX_REPORTED));
 	if (options->verbosity < 0)
 		return;
 	for (size_t i = 0; options->verbosity > 0 && i < result->n_missing; i++) {
 		if (i == VERIFY_MAX_MISSING) {
-			fprintf(out, "%s: %zu more functions with missing rows\n", path,
-			    result->n_missing - i);
+			fprintf(out, "%s: %zu more function%s with missing rows\n", path,
+			    result->n_missing - i, num_s(result->n_missing - i));
 			break;
 		}
 		fprintf(out, "%s: %s\n", path, result->missing[i]);
 	}
 	fprintf(out,
-	    "%s: %zu differences; %" PRIu64 " bytes of code agree with CFI, %" PRIu64
+	    "%s: %zu difference%s; %" PRIu64 " bytes of code agree with CFI, %" PRIu64
 	    " with a PLT template; %" PRIu64 " could have a row and have none",
-	    path, result->n_differences, result->agreed_bytes, result->template_bytes,
-	    result->missing_bytes);
+	    path, result->n_differences, num_s(result->n_differences),
+	    result->agreed_bytes, result->template_bytes, result->missing_bytes);
 	if (result->padding_bytes)
-		fprintf(out, "; %" PRIu64 " bytes of padding between functions",
-		    result->padding_bytes);
+		fprintf(out, "; %" PRIu64 " byte%s of padding between functions",
+		    result->padding_bytes, num_s(result->padding_bytes));
 	if (result->skipped_bytes)
 		fprintf(out,
-		    "; %" PRIu64 " bytes not asked of libdwarf, in functions of too many "
-		    "rows",
+		    "; %" PRIu64 " bytes not compared with libdwarf, because their "
+		    "functions have too many rows",
 		    result->skipped_bytes);
 	fputc('\n', out);
 }
@@ -123,8 +125,9 @@ static void command_lint_print(
 		if (result->rules[i].pc)
 			fprintf(out, ", function at 0x%" PRIx64, result->rules[i].pc);
 		if (result->rules[i].times > 1)
-			fprintf(out, ", and %" PRIu64 " times more",
-			    result->rules[i].times - 1);
+			fprintf(out, ", and at %" PRIu64 " more place%s",
+			    result->rules[i].times - 1,
+			    num_s(result->rules[i].times - 1));
 		fprintf(out, " (%s)\n", lint_rule_text((enum lint_rule)i));
 	}
 }
@@ -140,8 +143,8 @@ bool command_lint(const struct image *image, unsigned int consumers,
 	lint_section(&view, image, consumers, &result);
 	command_lint_print(image->path, &result, out);
 	if (result.n_broken)
-		return err_set(err, ERR_MALFORMED, "%u %s of %s broken", result.n_broken,
-		    result.n_broken == 1 ? "rule" : "rules",
+		return err_set(err, ERR_MALFORMED, "%u rule%s of %s broken",
+		    result.n_broken, num_s(result.n_broken),
 		    lint_consumer_names(consumers));
 	if (options->verbosity >= 0)
 		fprintf(out, "%s: SFrame version %u keeps every rule of %s\n",

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "gen/elf/object/object.h"
 #include "gen/rows/refusal.h"
 
@@ -29,10 +30,10 @@ void report_summary(const struct report *report, FILE *out)
 	const struct coverage *coverage = &report->coverage;
 
 	fprintf(out,
-	    "%s: %zu functions, %.2f%% of code covered, %" PRIu64
+	    "%s: %zu function%s, %.2f%% of code covered, %" PRIu64
 	    " bytes .sframe v%u (%.2f of .eh_frame), %zu refused\n",
-	    report->path, coverage->n_functions, report_percent(coverage),
-	    report->sframe_size, report->version,
+	    report->path, coverage->n_functions, num_s(coverage->n_functions),
+	    report_percent(coverage), report->sframe_size, report->version,
 	    report_ratio(report->sframe_size, report->source->cfi.size),
 	    coverage->n_refused);
 }
@@ -42,15 +43,17 @@ static void report_compact(const struct report *report, FILE *out)
 {
 	const struct sf_compact_stats *stats = &report->compact;
 	bool anew = report->source->policy.options->optimize_size;
+	size_t funcs = stats->n_before - stats->n_funcs;
+	uint64_t rows = stats->rows_before - stats->n_rows;
 
 	/* Most small files have no neighbours that are alike. */
 	if (stats->n_before == 0 || (!anew && stats->n_before == stats->n_funcs))
 		return;
 	fprintf(out,
-	    "                 %s: %zu functions fewer, %" PRIu64 " rows fewer, %" PRIu64
-	    " bytes of padding covered\n",
-	    anew ? "cut anew" : "put together", stats->n_before - stats->n_funcs,
-	    stats->rows_before - stats->n_rows, stats->padding_bytes);
+	    "                 %s: %zu function%s fewer, %" PRIu64 " row%s fewer, %" PRIu64
+	    " byte%s of padding covered\n",
+	    anew ? "new boundaries" : "joined", funcs, num_s(funcs), rows, num_s(rows),
+	    stats->padding_bytes, num_s(stats->padding_bytes));
 }
 
 static void report_sizes(const struct report *report, FILE *out)
@@ -58,19 +61,20 @@ static void report_sizes(const struct report *report, FILE *out)
 	const struct cfi_input *input = report->source;
 	uint64_t both = input->cfi.size + input->hdr_size;
 
-	fprintf(out, "  .eh_frame      %9zu bytes, %zu CIEs, %zu FDEs, %zu rows\n",
-	    input->cfi.size, input->frames.n_cies, input->frames.n_fdes,
-	    report->coverage.n_rows);
+	fprintf(out, "  .eh_frame      %9zu bytes, %zu CIE%s, %zu FDE%s, %zu row%s\n",
+	    input->cfi.size, input->frames.n_cies, num_s(input->frames.n_cies),
+	    input->frames.n_fdes, num_s(input->frames.n_fdes), report->coverage.n_rows,
+	    num_s(report->coverage.n_rows));
 	fprintf(out, "  .eh_frame_hdr  %9" PRIu64 " bytes\n", input->hdr_size);
 	fprintf(out,
-	    "  .sframe v%u     %9" PRIu64 " bytes, %zu functions, %zu rows; %.3f of "
+	    "  .sframe v%u     %9" PRIu64 " bytes, %zu function%s, %zu row%s; %.3f of "
 	    ".eh_frame, %.3f of .eh_frame + .eh_frame_hdr\n",
-	    report->version, report->sframe_size, report->n_funcs, report->n_rows,
+	    report->version, report->sframe_size, report->n_funcs, num_s(report->n_funcs),
+	    report->n_rows, num_s(report->n_rows),
 	    report_ratio(report->sframe_size, input->cfi.size),
 	    report_ratio(report->sframe_size, both));
 	fprintf(out,
-	    "                 header and index %zu, rows %zu, not stored again by "
-	    "sharing %zu\n",
+	    "                 header and index %zu, rows %zu, saved by sharing %zu\n",
 	    report->stats.index_bytes, report->stats.row_bytes,
 	    report->stats.shared_away);
 	report_compact(report, out);
@@ -104,8 +108,9 @@ static void report_coverage(const struct report *report, FILE *out)
 	for (size_t i = 0; i < coverage->n_plts; i++)
 		report_unknown_plt(&coverage->plts[i], out);
 	if (coverage->n_duplicates)
-		fprintf(out, "  duplicates     %9zu FDEs that repeat another\n",
-		    coverage->n_duplicates);
+		fprintf(out, "  duplicates     %9zu FDE%s\n", coverage->n_duplicates,
+		    coverage->n_duplicates == 1 ? " that repeats another"
+						: "s that repeat another");
 }
 
 static void report_diags(const struct report *report, FILE *out)
@@ -127,9 +132,11 @@ static void report_refusals(const struct report *report, FILE *out)
 
 		if (!coverage->refused[i].bytes)
 			continue;
-		fprintf(out, "  refused: %-15s %6zu functions %9" PRIu64 " bytes  %s",
+		fprintf(out,
+		    "  refused: %-15s %6zu function%-1s %9" PRIu64 " byte%-1s  %s",
 		    refusal_name((enum refusal)i), coverage->refused[i].functions,
-		    coverage->refused[i].bytes, refusal_text((enum refusal)i));
+		    num_s(coverage->refused[i].functions), coverage->refused[i].bytes,
+		    num_s(coverage->refused[i].bytes), refusal_text((enum refusal)i));
 		if (needs)
 			fprintf(out, "; needs v%u", needs);
 		fputc('\n', out);
@@ -152,11 +159,12 @@ void report_gaps(const struct report *report, const char *indent, FILE *out)
 		object_where(image, gap->end, end);
 		plus = strrchr(end, '+');
 		fprintf(out,
-		    "%s%s: %s..%s (%" PRIu64 " bytes) of the function at %s%s%s\n",
+		    "%s%s: %s..%s (%" PRIu64 " byte%s) of the function at %s%s%s\n",
 		    indent, refusal_name(gap->why),
 		    object_where(image, gap->start, start), plus ? plus + 1 : end,
-		    gap->end - gap->start, object_where(image, gap->fde_pc, func),
-		    name ? " " : "", name ? name : "");
+		    gap->end - gap->start, num_s(gap->end - gap->start),
+		    object_where(image, gap->fde_pc, func), name ? " " : "",
+		    name ? name : "");
 		free(name);
 	}
 }
@@ -165,7 +173,7 @@ void report_method(const struct insert_plan *plan, const char *indent, FILE *out
 {
 	for (int i = 0; i < N_METHODS; i++)
 		if (plan->obstacles[i] != OBSTACLE_NONE)
-			fprintf(out, "%snot by %s: %s\n", indent,
+			fprintf(out, "%smethod %s does not apply: %s\n", indent,
 			    method_name((enum method)i),
 			    obstacle_text(plan->obstacles[i]));
 	fprintf(out, "%smethod: %s\n", indent, method_name(plan->method));
@@ -179,9 +187,9 @@ static void report_cost(
 
 	fprintf(out,
 	    "    cost: 0x%" PRIx64 "..0x%" PRIx64 " %" PRIu32 " + %" PRIu32
-	    " bytes, %" PRIu32 " rows",
+	    " bytes, %" PRIu32 " row%s",
 	    cost->start, cost->start + cost->size, cost->index_bytes, cost->row_bytes,
-	    cost->n_rows);
+	    cost->n_rows, num_s(cost->n_rows));
 	if (cost->users > 1)
 		fprintf(out, ", shared by %" PRIu32, cost->users);
 	fprintf(out, "%s%s\n", name ? " " : "", name ? name : "");
@@ -217,22 +225,22 @@ void report_damage(const struct report *report, FILE *out)
 	}
 	if (damaged > said)
 		fprintf(out,
-		    "%s: %zu more damaged records in .eh_frame; left "
+		    "%s: %zu more damaged record%s in .eh_frame; left "
 		    "out\n",
-		    report->path, damaged - said);
+		    report->path, damaged - said, num_s(damaged - said));
 	for (size_t i = 0; i < report->coverage.n_notes; i++)
 		fprintf(
 		    out, "%s: %s; left out\n", report->path, report->coverage.notes[i]);
 	if (report->signature_void)
 		fprintf(out,
-		    "%s: the module's signature is still there and holds no longer; "
-		    "sign it again\n",
+		    "%s: the module's signature no longer matches; sign the module "
+		    "again\n",
 		    report->path);
 	if (report->plan && report->plan->method == METHOD_APPEND &&
 	    report->plan->obstacles[METHOD_GROW] != OBSTACLE_NONE)
 		fprintf(out,
-		    "%s: method append: core dumps no longer tell its build-id; grow was "
-		    "not possible: %s\n",
+		    "%s: method append: core dumps no longer show the build-id; the "
+		    "method grow does not apply: %s\n",
 		    report->path, obstacle_text(report->plan->obstacles[METHOD_GROW]));
 }
 

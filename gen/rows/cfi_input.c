@@ -23,7 +23,8 @@ static bool cfi_input_has_fdes(const struct cfi_input *input, struct err *err)
 	for (int i = 0; i <= CFI_DIAG_LAST_DAMAGE; i++)
 		if (frames->diag_counts[i])
 			return err_set(err, ERR_MALFORMED,
-			    "no readable FDE; first: %s, .eh_frame+0x%" PRIx64
+			    "no FDE can be read; the first problem: %s, "
+			    ".eh_frame+0x%" PRIx64
 			    "; rebuild the file or take its CFI from elsewhere",
 			    frames->diags[0].text, frames->diags[0].off);
 	return err_set(err, ERR_NOTHING, "no CFI: .eh_frame has no FDE, nothing to do");
@@ -39,8 +40,8 @@ bool cfi_input_read(const struct image *image, const struct image *cfi_image,
 	input->policy = (struct policy){input->arch, image, &input->symbols, options};
 	if (image != cfi_image && (image->object || cfi_image->object))
 		return err_set(err, ERR_UNSUPPORTED,
-		    "--cfi is for linked files: the addresses of two relocatable "
-		    "objects mean nothing to each other");
+		    "--cfi is for linked files: the addresses of two relocatable objects "
+		    "cannot be compared");
 	if (!image_eh_frame(cfi_image, &input->cfi, &found, &input->hdr_size, err))
 		return false;
 	if (!found)

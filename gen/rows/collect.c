@@ -298,7 +298,7 @@ bool collect_cfi(const struct cfi_frames *frames, const struct cfi_ranges *range
 	coverage->n_duplicates = ranges->n_duplicates;
 	if (section->n_rows > whole.max_rows)
 		return err_set(err, ERR_LIMIT,
-		    "rules over the PC give more than %u rows in %zu bytes of "
+		    "rules that depend on the PC give more than %u rows in %zu bytes of "
 		    ".eh_frame",
 		    COLLECT_MAX_PERIODIC_ROWS, frames->section.size);
 	for (size_t i = 0; i < section->n_funcs; i++)

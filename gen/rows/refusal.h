@@ -24,23 +24,23 @@
 	    "the CFA is based on a register other than SP and FP")                       \
 	X(CFA_MEMORY, "cfa-memory", REFUSAL_FLEX, "the CFA is read from memory")         \
 	X(CFA_EXPRESSION, "cfa-expression", 0,                                           \
-	    "the CFA is an expression no row can say")                                   \
+	    "the CFA is an expression that no row can say")                              \
 	X(CFA_OFFSET, "cfa-offset", 0, "the CFA offset does not fit 32 bits")            \
 	X(CFA_ALIGNMENT, "cfa-alignment", 0,                                             \
-	    "the CFA offset is not a multiple of 8, as s390x's words are")               \
+	    "the CFA offset is not a multiple of 8, the unit of s390x's rows")           \
 	X(CFA_NEAR_SP, "cfa-near-sp", 0,                                                 \
 	    "the CFA is inside the ABI's register save area above SP")                   \
 	X(RA_UNDEFINED, "ra-undefined", 3,                                               \
 	    "outermost frame: the return address is undefined")                          \
 	X(RA_UNSAVED, "ra-unsaved", 0,                                                   \
-	    "the return address is said to be where no call puts it")                    \
+	    "CFI puts the return address where no call puts it")                         \
 	X(RA_ELSEWHERE, "ra-elsewhere", REFUSAL_FLEX,                                    \
-	    "the return address is saved elsewhere than the ABI's place")                \
+	    "the return address is saved, but not at the ABI's place")                   \
 	X(RA_REGISTER, "ra-register", REFUSAL_FLEX,                                      \
 	    "the return address is in a register")                                       \
 	X(RA_EXPRESSION, "ra-expression", 0, "the return address is a computed value")   \
 	X(RA_OFFSET, "ra-offset", 0,                                                     \
-	    "the return address's place is more than 31 bits away")                      \
+	    "the offset of the return address does not fit 32 bits")                     \
 	X(RA_AT_CFA, "ra-at-cfa", REFUSAL_FLEX,                                          \
 	    "the return address is saved at the CFA itself")                             \
 	X(RA_SIGNED_PC, "ra-signed-pc", 0,                                               \
@@ -49,12 +49,12 @@
 	X(FP_REGISTER, "fp-register", REFUSAL_FLEX,                                      \
 	    "the frame pointer is in another register")                                  \
 	X(FP_MEMORY, "fp-memory", REFUSAL_FLEX,                                          \
-	    "the frame pointer is saved at an address not relative to the CFA")          \
+	    "the frame pointer is saved at an address that is not relative to the CFA")  \
 	X(FP_EXPRESSION, "fp-expression", 0, "the frame pointer is a computed value")    \
 	X(FP_OFFSET, "fp-offset", 0,                                                     \
-	    "the frame pointer's place is more than 31 bits away")                       \
+	    "the offset of the frame pointer does not fit 32 bits")                      \
 	X(FP_ALONE, "fp-alone", 0,                                                       \
-	    "the frame pointer is saved and the return address is not")                  \
+	    "the frame pointer is saved, but the return address is not")                 \
 	X(ODD_SLOT, "odd-slot", REFUSAL_FLEX,                                            \
 	    "a register is saved at an odd offset from the CFA")                         \
 	X(REGISTER_NUMBER, "register-number", 0, "a rule names a register above 31")     \
@@ -68,7 +68,7 @@
 	X(OVERLAP, "overlap", 0, "two FDEs describe the same code differently")          \
 	X(NOT_CODE, "not-code", 0, "the range is not inside an executable segment")      \
 	X(FUNCTION_SIZE, "function-size", 0,                                             \
-	    "the range is larger than 32 bits can count")                                \
+	    "the size of the range does not fit 32 bits")                                \
 	X(EXCLUDED, "excluded", 0, "left out by --exclude-section or --exclude-symbol")
 
 enum refusal {

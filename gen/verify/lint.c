@@ -373,6 +373,6 @@ bool lint_own_file(const struct image *image, struct err *err)
 	if (!image_sframe(image, &data, &size, &addr, err))
 		return false;
 	if (!data)
-		return err_set(err, ERR_INTERNAL, "the section written is not found");
+		return err_set(err, ERR_INTERNAL, "the written section is not found");
 	return lint_own(data, size, addr, image, err);
 }

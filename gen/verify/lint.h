@@ -53,7 +53,7 @@ enum {
 	X(FUNC_SEGMENT, "func-segment", LINT_KERNEL, 1, 3,                               \
 	    "all functions lie inside the same executable segment")                      \
 	X(FUNC_SIZE, "func-size", LINT_ALL, 1, 3, "no function is empty")                \
-	X(FUNC_FAR, "func-far", LINT_GLIBC, 1, 3, "no function is of 2 GiB or more")     \
+	X(FUNC_FAR, "func-far", LINT_GLIBC, 1, 3, "no function has 2 GiB or more")       \
 	X(FUNC_ROWS, "func-rows", LINT_KL, 1, 3, "every function has rows")              \
 	X(BLOCK, "block", LINT_ALL, 2, 3, "a PCMASK function has a block size")          \
 	X(PCMASK, "pcmask", LINT_LIBSFRAME, 1, 1,                                        \
@@ -64,7 +64,7 @@ enum {
 	X(ROW_WORDS, "row-words", LINT_KG, 1, 2,                                         \
 	    "no row without words, which older readers refuse")                          \
 	X(ROW_RA, "row-ra", LINT_KG, 1, 3,                                               \
-	    "row or header say where the return address is, if calls save it")           \
+	    "the row or the header says where the return address is, if calls save it")  \
 	X(ROW_REGISTER, "row-register", LINT_KERNEL, 3, 3,                               \
 	    "no row names a register above 31")                                          \
 	X(ROW_COUNT, "row-count", LINT_KERNEL, 3, 3,                                     \

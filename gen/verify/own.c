@@ -177,10 +177,11 @@ static bool verify_outside(
 			if (!row && padding)
 				run->result->padding_bytes += end - pc;
 			else if (!row)
-				verify_differ(run, pc, "a row, but there is no CFI here");
+				verify_differ(run, pc, "there is a row, but no CFI");
 			else if (!sf_row_same(row, segment.row) || segment.signal_frame ||
 				 segment.pauth_b)
-				verify_differ(run, pc, "not the row of this PLT stub");
+				verify_differ(
+				    run, pc, "the row does not match this PLT stub");
 			else
 				run->result->template_bytes += end - pc;
 			pc = end;

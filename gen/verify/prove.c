@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "gen/rows/cfi_input.h"
 #include "sframe/decode.h"
 
@@ -66,17 +67,17 @@ bool prove_judge(
 {
 	if (result->n_differences)
 		return err_set(err, ERR_PROOF,
-		    "%zu differences between .sframe and CFI; first at %s",
-		    result->n_differences, result->texts[0]);
+		    "%zu difference%s between .sframe and CFI; the first at %s",
+		    result->n_differences, num_s(result->n_differences),
+		    result->texts[0]);
 	if (expected_bytes != UINT64_MAX &&
 	    result->agreed_bytes + result->skipped_bytes != expected_bytes)
 		return err_set(err, ERR_PROOF,
-		    "%" PRIu64 " bytes of code proven where %" PRIu64
-		    " should be covered",
+		    "the proof covers %" PRIu64 " bytes of code instead of %" PRIu64,
 		    result->agreed_bytes, expected_bytes);
 	if (expected_bytes != UINT64_MAX && result->missing_bytes)
 		return err_set(err, ERR_PROOF,
-		    "%" PRIu64 " bytes of code lack the row they could have",
-		    result->missing_bytes);
+		    "%" PRIu64 " byte%s of code could have a row and have none",
+		    result->missing_bytes, num_s(result->missing_bytes));
 	return true;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "cfi/libdwarf.h"
 #include "gen/verify/meaning.h"
 #include "gen/elf/object/object.h"
@@ -100,8 +101,9 @@ static bool verify_marks(struct verify_run *run, const struct sf_segment *segmen
 		return false;
 	if (segment->signal_frame != signal_frame)
 		verify_differ(run, segment->start,
-		    "the frame is %s signal frame in .sframe, %s in CFI",
-		    signal_frame ? "no" : "a", signal_frame ? "one" : "none");
+		    "the frame is %s in .sframe, %s in CFI",
+		    signal_frame ? "not a signal frame" : "a signal frame",
+		    signal_frame ? "a signal frame" : "not a signal frame");
 	else
 		verify_differ(run, segment->start,
 		    "the signing key is %s in .sframe, %s in CFI", pauth_b ? "A" : "B",
@@ -117,7 +119,7 @@ static void verify_said(struct verify_run *run, const struct sf_segment *segment
 	uint64_t from = segment->start, to = segment->end;
 
 	if (!table) {
-		verify_differ(run, from, "a row, but %s", run->no_table_why);
+		verify_differ(run, from, "there is a row, but %s", run->no_table_why);
 		return;
 	}
 	if (!verify_marks(run, segment))
@@ -195,9 +197,9 @@ void verify_miss(struct verify_run *run, const struct cfi_fde *fde, uint64_t byt
 	if (bytes == 0 || result->n_missing++ >= VERIFY_MAX_MISSING)
 		return;
 	snprintf(result->missing[result->n_missing - 1], sizeof(result->missing[0]),
-	    "%s <%.80s>: %" PRIu64 " bytes could have a row and have none",
+	    "%s <%.80s>: %" PRIu64 " byte%s could have a row and have none",
 	    object_where(run->in->policy->image, fde->pc, where),
-	    verify_name(run, fde->pc), bytes);
+	    verify_name(run, fde->pc), bytes, num_s(bytes));
 }
 
 struct verify_run verify_begin(

@@ -28,7 +28,7 @@ bool compact_begin(struct compact *compact, const struct sf_section *section,
 	    .abi = sf_abi_find(section->abi),
 	    .layout = sf_layout_find(options->version)};
 	return (compact->abi && compact->layout) ||
-	       err_set(err, ERR_INTERNAL, "no such version or ABI to optimise for");
+	       err_set(err, ERR_INTERNAL, "cannot optimise for this version or ABI");
 }
 
 bool compact_movable(const struct compact *compact, const struct sf_func *func)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is cut anew for size: functions side by side, padding of 15 and of 16 bytes, of
+ * What is new boundaries for size: functions side by side, padding of 15 and of 16 bytes, of
  * code that another FDE claims but cannot describe; bodies of different lengths between
  * equal prologues and epilogues; a signal frame in between.
  */

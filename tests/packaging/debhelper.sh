@@ -139,7 +139,7 @@ if FLAGS=--min-coverage=100 build small ''; then
 else
 	ok 'a failed conversion ends the build'
 fi
-is 'its reason is in the log' grep -q '^eh2sframe: .*demanded' build.log
+is 'its reason is in the log' grep -q '^eh2sframe: .*demands' build.log
 is 'and the status' grep -q 'dh_eh2sframe: error: eh2sframe --batch .* returned exit code 5' build.log
 
 ### A real one: a program, a shared library, a package of headers and a static library.

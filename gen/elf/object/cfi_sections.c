@@ -35,8 +35,8 @@ static bool cfi_size(const struct image *image, uint64_t *size, struct err *err)
 		/* They may be the same bytes of the file over and over. */
 		if (*size > (uint64_t)image->size * 2)
 			return err_set(err, ERR_MALFORMED,
-			    "the .eh_frame sections have more bytes than the file; "
-			    "section %zu is the last that was looked at",
+			    "the .eh_frame sections up to section %zu have more bytes "
+			    "than the file",
 			    i);
 	}
 	return true;

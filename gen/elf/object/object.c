@@ -19,7 +19,7 @@ static bool group_member(
 	if (member == 0 || member >= image->n_sections)
 		return err_set(err, ERR_MALFORMED,
 		    "the group in section %" PRIu32 " has section %" PRIu32
-		    " for a member, and there are %zu",
+		    " for a member, but the file has %zu sections",
 		    group, member, image->n_sections);
 	/* Twice in one, too; so that members are no more than sections. */
 	if (users[member].group)
@@ -43,7 +43,7 @@ static bool group_read(struct image *image, uint32_t i, struct err *err)
 	    hdr->sh_size % sizeof(uint32_t))
 		return err_set(err, ERR_MALFORMED,
 		    "the group in section %" PRIu32 " (0x%" PRIx64
-		    " bytes at offset 0x%" PRIx64 ") is no list of sections",
+		    " bytes at offset 0x%" PRIx64 ") is not a list of sections",
 		    i, hdr->sh_size, hdr->sh_offset);
 	if (!object_symtab_open(image, i, &symtab, err))
 		return false;

@@ -32,7 +32,7 @@ bool object_tables_find(struct image *image, struct err *err)
 			return err_set(err, ERR_LIMIT, "too many sections");
 		if (hdr->sh_type == SHT_SYMTAB && object->symtab)
 			return err_set(err, ERR_MALFORMED,
-			    "sections %zu and %zu both are symbol tables", object->symtab,
+			    "sections %zu and %zu are both symbol tables", object->symtab,
 			    i);
 		if (hdr->sh_type == SHT_SYMTAB)
 			object->symtab = i;
@@ -146,7 +146,7 @@ bool object_symbol(const struct object_symtab *table, uint64_t i,
 	if (where >= image->n_sections)
 		return err_set(err, ERR_MALFORMED,
 		    "symbol %" PRIu64 " (%.60s) is in section %" PRIu64
-		    ", and there are %zu",
+		    ", but the file has %zu sections",
 		    i, symbol->name, where, image->n_sections);
 	symbol->section = (size_t)where;
 	return true;
@@ -161,11 +161,11 @@ static bool relocs_refuse(const struct image *image, size_t i, struct err *err)
 
 	if (hdr->sh_type == SHT_REL)
 		return err_set(err, ERR_UNSUPPORTED,
-		    "section %zu (%s): relocations of %s without addends (SHT_REL), "
-		    "which no object of this machine has",
+		    "section %zu (%s): relocations of %s without addends (SHT_REL), but "
+		    "objects of this machine have addends",
 		    i, image->sections[i].name, target);
 	return err_set(err, ERR_UNSUPPORTED,
-	    "section %zu (%s): compact relocations (SHT_CREL) of %s; assemble "
+	    "section %zu (%s): compact relocations (SHT_CREL) of %s; assemble the object "
 	    "without them",
 	    i, image->sections[i].name, target);
 }
@@ -179,7 +179,7 @@ static bool relocs_check(const struct object_relocs *relocs, struct err *err)
 	if (hdr->sh_entsize != OBJECT_RELA_SIZE || hdr->sh_size % OBJECT_RELA_SIZE)
 		return err_set(err, ERR_MALFORMED,
 		    "section %zu (%s): 0x%" PRIx64 " bytes in entries of %" PRIu64
-		    " are no table of 24-byte relocations",
+		    " are not a table of 24-byte relocations",
 		    relocs->rela, section->name, hdr->sh_size, hdr->sh_entsize);
 	if (!section->data)
 		return err_set(err, ERR_MALFORMED,
@@ -201,7 +201,7 @@ bool object_relocs_open(const struct image *image, size_t target,
 	if (user->more)
 		return err_set(err, ERR_MALFORMED,
 		    "sections %" PRIu32 " and %" PRIu32
-		    " both are relocations of %s (section %zu)",
+		    " are both relocations of %s (section %zu)",
 		    user->rela, user->more, image->sections[target].name, target);
 	if (!relocs->rela)
 		return true;
@@ -249,12 +249,12 @@ bool object_relocs_read(const struct object_relocs *relocs, uint64_t i,
 	reloc->kind = arch_reloc_find(relocs->arch, (uint32_t)GELF_R_TYPE(info));
 	if (!reloc->kind)
 		err_set(err, ERR_UNSUPPORTED,
-		    "type %u is none that occurs in CFI of %s; link the object and "
-		    "convert what comes of it",
+		    "type %u does not occur in CFI of %s; link the object and convert "
+		    "the result",
 		    (unsigned int)GELF_R_TYPE(info), relocs->arch->name);
 	else if (!num_range_inside(reloc->off, reloc->kind->width, target->sh_size))
 		err_set(err, ERR_MALFORMED,
-		    "its place is outside the section, which has 0x%" PRIx64 " bytes",
+		    "it is outside the section, which has 0x%" PRIx64 " bytes",
 		    target->sh_size);
 	else if (object_symbol(&relocs->symtab, reloc->symbol_index, &reloc->symbol, err))
 		return true;
@@ -286,7 +286,7 @@ bool object_reloc_apply(const struct object_relocs *relocs,
 	if (kind->width == sizeof(uint32_t) && !num_s32((int64_t)value, &narrow) &&
 	    (kind->pcrel || value > UINT32_MAX)) {
 		err_set(err, ERR_MALFORMED,
-		    "%s: what %.60s+0x%" PRIx64 " comes to does not fit 32 bits",
+		    "%s: the value of %.60s+0x%" PRIx64 " does not fit 32 bits",
 		    kind->name, symbol->name, (uint64_t)reloc->addend);
 		return reloc_blame(relocs, reloc->index, reloc->off, err);
 	}

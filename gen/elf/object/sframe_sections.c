@@ -70,7 +70,7 @@ static bool sframe_relocate(
 	if (in->relocs.n != view.n_funcs)
 		return err_set(err, ERR_MALFORMED,
 		    "section %zu (.sframe) has %" PRIu32 " functions and %" PRIu64
-		    " relocations, and linkers match them by their order",
+		    " relocations, but needs one for each function",
 		    in->section, view.n_funcs, in->relocs.n);
 	in->gone = calloc(view.n_funcs + (size_t)1, sizeof(*in->gone));
 	if (!in->gone)
@@ -97,8 +97,8 @@ static bool sframe_add(
 	image->object->sframe_size += (size_t)size;
 	if (image->object->sframe_size > image->size)
 		return err_set(err, ERR_MALFORMED,
-		    "the .sframe sections have more bytes than the file; section "
-		    "%zu is the last that was looked at",
+		    "the .sframe sections up to section %zu have more bytes than the "
+		    "file",
 		    section);
 	in.data = malloc((size_t)size);
 	ok = in.data ? sframe_relocate(&in, join, err) : err_set_nomem(err);

@@ -193,9 +193,9 @@ def test_changes():
     said = err.decode().splitlines()
     for path, words in (
         ("c/gone", "cannot open: No such file"),
-        ("c/grown", "changed since it was listed"),
-        ("c/replaced", "changed since it was listed"),
-        ("c/parted", "changed since it was listed"),
+        ("c/grown", "changed after it was listed"),
+        ("c/replaced", "changed after it was listed"),
+        ("c/parted", "changed after it was listed"),
         ("c/link", "cannot open: Too many levels of symbolic links"),
         ("c/moved/file", "cannot open the directory: "),
         ("c/first/cc1", "changed while it was converted; left as it is"),
@@ -233,7 +233,7 @@ def test_worker():
         out, err = process.communicate(timeout=400)
         check(
             process.returncode == 70
-            and err.startswith(b"eh2sframe: w/first/cc1: its process was ended by signal")
+            and err.startswith(b"eh2sframe: w/first/cc1: signal")
             and err.count(b"\n") == 1
             and out.startswith(b"7 converted, 0 skipped, 1 failed"),
             f"a worker ended by {number.name}: the others go on",
@@ -297,7 +297,7 @@ def test_calls():
         check(got.status == 0 and n_new == 4, "and without it all is done", got)
     got, n_new, _ = struck("prctl", 1, "KILL")
     check(
-        got.status == 70 and n_new == 0 and b"processes were ended from outside" in got.err,
+        got.status == 70 and n_new == 0 and b"another program ended the processes" in got.err,
         "a worker killed before it has a file",
         got,
     )

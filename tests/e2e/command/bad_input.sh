@@ -62,7 +62,7 @@ fi
 ### ELF, but not for us.
 printf '\t.text\n\t.globl _start\n_start: ret\n' >bits32.s
 if as --32 -o bits32.o bits32.s && ld -m elf_i386 -o elf32 bits32.o; then
-	refused elf32 1 'no SFrame for this machine: .* little-endian, 32-bit i386'
+	refused elf32 1 'SFrame has no ABI for this machine: little-endian, 32-bit i386'
 else
 	skip elf32 'no 32-bit linker'
 fi
@@ -93,13 +93,13 @@ refused oldversion 1 'version'
 # A whole header in the other byte order: no x86-64 has it.
 copy bigendian 5 1 2 16 2 0x0300 18 2 0x3e00 20 4 0x01000000 32 8 0 40 8 0 52 2 0x4000 \
 	54 2 0x3800 56 2 0 58 2 0x4000 60 2 0 62 2 0
-refused bigendian 1 'no SFrame for this machine: .* big-endian, 64-bit x86-64'
+refused bigendian 1 'SFrame has no ABI for this machine: big-endian, 64-bit x86-64'
 
 ### Machines that SFrame has no ABI for: class, e_machine, name.
 while read -r class machine name; do
 	copy "machine$machine-$class" 4 1 "$class" 18 2 "$machine"
 	refused "machine$machine-$class" 1 \
-		"no SFrame for this machine: the format has no ABI for little-endian, .*-bit $name"
+		"SFrame has no ABI for this machine: little-endian, .*-bit $name"
 done <<-EOF
 	1 62 x32
 	1 3 i386

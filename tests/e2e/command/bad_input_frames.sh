@@ -40,14 +40,14 @@ spared() {
 		not_ok "$1" "$(streams)"
 	fi
 	# Demanding more than there is: one line all the same.
-	fails "$1, --min-coverage" 5 'demanded' --min-coverage=100 "$1" new
+	fails "$1, --min-coverage" 5 'demands' --min-coverage=100 "$1" new
 	rm -f "$1.out"
 }
 
 damaged lengths 'passes the end of the section'
 damaged loops 'CIE'
-damaged leb 'no readable FDE'
-damaged periodic 'rules over the PC'
+damaged leb 'no FDE can be read'
+damaged periodic 'rules that depend on the PC'
 damaged giant_periodic 'no function'
 damaged budget 'no function'
 # Nothing is wrong with it but that it is nowhere near its file.

@@ -130,7 +130,7 @@ is '--optimize=none is proven' "$eh2sframe" --verify -q conv2
 is '--optimize=none stores more' test "$(section_size conv2 .sframe)" -gt "$(section_size conv .sframe)"
 
 ### Coverage, exclusion.
-fails '--min-coverage=100' 5 'demanded' --min-coverage=100 good out
+fails '--min-coverage=100' 5 'demands' --min-coverage=100 good out
 status_is '--min-coverage=10' 0 --min-coverage=10 good conv2
 status_is '--report --min-coverage=100' 5 --report --min-coverage=100 good
 address() { nm good | awk -v name="$1" '$3 == name { print $1 }' | sed 's/^0*//'; }
@@ -184,7 +184,7 @@ S
 gcc -o rows rows.S
 status_is 'more rows than libdwarf is asked for' 0 --witness=libdwarf rows rows.conv
 status_is 'and --verify' 0 --verify --witness=libdwarf rows.conv
-is 'says so' grep -Eq '; 90[0-9] bytes not asked of libdwarf' .stdout
+is 'says so' grep -Eq '; 90[0-9] bytes not compared with libdwarf' .stdout
 rm -f rows rows.S rows.conv
 status_is '--verify --cfi' 0 --verify --cfi=good conv
 status_is '--verify --cfi=missing' 3 --verify --cfi=missing conv
@@ -237,7 +237,7 @@ is 'gives the input, too' cmp good place
 fails '--remove without a section' 6 'no .sframe' --remove good out
 fails '--remove what objcopy added' 6 'no .sframe' --remove added out
 strip -o rewritten conv 2>/dev/null
-fails '--remove after strip' 1 'rewritten since' --remove rewritten out
+fails '--remove after strip' 1 'rewritten the file' --remove rewritten out
 fails 'a second conversion' 6 '--refresh' conv out
 status_is '--refresh' 0 --refresh conv conv2
 is '--refresh gives what a conversion gives' cmp conv conv2
@@ -246,7 +246,7 @@ is 'is a conversion' cmp conv conv2
 "$eh2sframe" -q --exclude-symbol=main good other
 status_is '--refresh with other options' 0 --refresh other conv2
 is 'leaves nothing of the first' cmp conv conv2
-fails '--refresh after strip' 1 'rewritten since' --refresh rewritten out
+fails '--refresh after strip' 1 'rewritten the file' --refresh rewritten out
 status_is '--refresh of what objcopy added' 0 --refresh added conv2
 is 'is proven' "$eh2sframe" --verify -q conv2
 

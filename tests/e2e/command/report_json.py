@@ -29,7 +29,7 @@ def main():
         check(
             f"method: {method['name']}\n" in made.stdout
             and method["file_size"] == os.path.getsize(out)
-            and all(f"not by {m}: {why}" in made.stdout for m, why in method["not_by"].items()),
+            and all(f"method {m} does not apply: {why}" in made.stdout for m, why in method["not_by"].items()),
             "method",
         )
         gaps = sum(int(g["end"], 16) - int(g["start"], 16) for g in file["gaps"])

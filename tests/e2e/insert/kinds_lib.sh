@@ -36,8 +36,8 @@ convert() {
 	if [ $status = 0 ]; then
 		taken[${got:-append}]=$((${taken[${got:-append}]:-0} + 1))
 		return 0
-	elif [ $status = 1 ] && [ "$method" != auto ] && [ "$said" != "${said%cannot go in by*}" ]; then
-		why=${said##*cannot go in by }
+	elif [ $status = 1 ] && [ "$method" != auto ] && [ "$said" != "${said%the method * does not apply*}" ]; then
+		why=${said##*the method }
 		not_taken[$why]=$((${not_taken[$why]:-0} + 1))
 		return 1
 	elif [ $status = 1 ] && [ "$method" != auto ]; then

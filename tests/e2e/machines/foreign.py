@@ -99,7 +99,7 @@ def check_method(machine, plain, name, method, version, work):
     """True when the method applies."""
     out, again = os.path.join(work, "out"), os.path.join(work, "again")
     made = run(tool, "-q", f"--format={version}", f"--method={method}", plain, out)
-    if made.returncode == 1 and "cannot go in by" in made.stderr and method != "auto":
+    if made.returncode == 1 and "does not apply" in made.stderr and method != "auto":
         return False
     check(made.returncode == 0, f"{name}: converted", made.stderr)
     check_layout(name, out)

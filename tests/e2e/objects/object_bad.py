@@ -134,7 +134,7 @@ def check_relocations():
                          (dict(link=0), ["not the symbol table"]),
                          (dict(link=cfi), ["not the symbol table"])):
         refused(f"a table with {value}", base().set(rela, **value), [".rela.eh_frame", *words])
-    refused("two tables", base().set(text, info=cfi), ["both are relocations of .eh_frame"])
+    refused("two tables", base().set(text, info=cfi), ["are both relocations of .eh_frame"])
     refused("tables that overlap", base().set(text, offset=0, size=base().shoff // 24 * 24,
                                               info=base().find(".symtab")).set(
         rela, offset=0, size=len(base().bytes) // 24 * 24), [".rela.eh_frame"])
@@ -147,7 +147,7 @@ def check_tables():
     symtab = base().of_type(SYMTAB)
     refused("no symbol table", base().set(symtab, type=1), ["symbol table"])
     refused("two symbol tables", base().set(base().find(".comment"), type=SYMTAB),
-            ["both are symbol tables"])
+            ["are both symbol tables"])
     refused("symbols outside the file", base().set(symtab, offset=1 << 50), ["symbol table"])
     refused("symbols of another size", base().set(symtab, entsize=16), ["symbol table", "24"])
     refused("no symbols", base().set(symtab, size=0), ["signature"])
@@ -167,8 +167,8 @@ def check_tables():
             ("a group with itself not, but null for a member", base().put(at + 4, 0, 4), ["section 0"]),
             ("a member twice", base().put(at + 8, int.from_bytes(base().bytes[at + 4:at + 8], "little"),
                                           4), ["two groups"]),
-            ("a group of three bytes", base().set(group, size=3), ["no list of sections"]),
-            ("a group outside the file", base().set(group, offset=1 << 50), ["no list of sections"])):
+            ("a group of three bytes", base().set(group, size=3), ["not a list of sections"]),
+            ("a group outside the file", base().set(group, offset=1 << 50), ["not a list of sections"])):
         refused(name, thing, [f"the group in section {group}" if "two" not in words[0] else "section",
                               *words])
     # All local symbols of one section, so that there is none to name.

@@ -253,7 +253,7 @@ START_TEST(rows_refused)
 	expect_refused(&wr, ERR_MALFORMED, "passes the end");
 	wr.data[info] = 0x03;
 	*func_info = 3;
-	expect_refused(&wr, ERR_MALFORMED, "no row type 3");
+	expect_refused(&wr, ERR_MALFORMED, "row type 3 does not exist");
 	*func_info = 0x40;
 	expect_refused(&wr, ERR_MALFORMED, "info byte 0x40");
 	*func_info = 0;

@@ -195,7 +195,7 @@ START_TEST(row_limit)
 	fixture_row(&model, fixture_cfa(65535, AMD64_SP, 8));
 	ck_assert_int_eq(
 	    fixture_refused(&model, &options,
-		"function at 0x21000: 65536 rows, and version 3 counts to 65535"),
+		"function at 0x21000: 65536 rows, but version 3 counts only to 65535"),
 	    ERR_LIMIT);
 	options.version = 2;
 	wr = fixture_encode_as(2, &model, true, false, ADDR);

@@ -30,10 +30,10 @@ def check(version):
         wanted, kept = [], said["kept-v3"]
 
     report = must(program, "--report", "-v", *options, vector)
-    refused = re.findall(r"refused: (\S+) +(\d+) functions +(\d+) bytes  .*?(; needs v\d)?$",
+    refused = re.findall(r"refused: (\S+) +(\d+) functions? +(\d+) bytes? +.*?(; needs v\d)?$",
                          report, re.M)
     same("refusals of --report", wanted, refused)
-    gaps = re.findall(r"^    (\S+): 0x\w+\.\.0x\w+ \((\d+) bytes\)", report, re.M)
+    gaps = re.findall(r"^    (\S+): 0x\w+\.\.0x\w+ \((\d+) bytes?\)", report, re.M)
     same("gaps of --report -v", [line[::2] for line in wanted], gaps)
 
     func = int(re.search(r"^(\w+) T func$", must("nm", vector), re.M)[1], 16)
