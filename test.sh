@@ -9,7 +9,7 @@ cd "$(dirname "$0")"
 case ${1:-} in
 '' | --quick | --slow) ;;
 *)
-	echo "test.sh: no option $1; give --quick, --slow or nothing" >&2
+	echo "test.sh: unknown option $1; give --quick, --slow or nothing" >&2
 	exit 2
 	;;
 esac

@@ -360,7 +360,7 @@ static bool find_cie(struct walk *w, const struct record *rec, uint32_t *index)
 		    (unsigned long long)off);
 	else
 		diag(w, CFI_DIAG_BAD_CIE_PTR, rec->off,
-		    "CIE pointer 0x%x does not lead to a CIE", rec->id);
+		    "CIE pointer 0x%x does not point to a CIE", rec->id);
 	return false;
 }
 

@@ -94,7 +94,7 @@ static bool file_rename(const struct batch_job *job, const struct batch_file *fi
 	if (ok || file->n == 1)
 		return ok;
 	return cmd_fail(err, err->status,
-	    "%.300s; %" PRIu32 " of its %" PRIu32 " names lead to the new file",
+	    "%.300s; %" PRIu32 " of its %" PRIu32 " names are links to the new file",
 	    err->text, k, file->n);
 }
 

@@ -194,7 +194,7 @@ static bool eh_frame_by_segment(
 		return err_set(err, ERR_MALFORMED,
 		    ".eh_frame_hdr at offset 0x%" PRIx64
 		    ": eh_frame_ptr (encoding 0x%x, value "
-		    "0x%" PRIx64 ") does not lead into the file",
+		    "0x%" PRIx64 ") does not point into the file",
 		    phdr->p_offset, encoding, start.value);
 	section->size = size_to_terminator(section->data, (size_t)len, image->big_endian);
 	section->addr = start.value;

@@ -377,7 +377,7 @@ static bool check_at_phdr(const struct image *input, const struct insert_plan *p
 			return true;
 		break;
 	}
-	return err_set(err, ERR_INTERNAL, "AT_PHDR does not lead to the moved table");
+	return err_set(err, ERR_INTERNAL, "AT_PHDR does not point to the moved table");
 }
 
 /* Consumers find the section by segment, tools by section header: the two must say the

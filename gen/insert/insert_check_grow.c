@@ -183,9 +183,9 @@ bool insert_check_grow(const struct image *input, const struct insert_plan *plan
 			    "section %zu (%s) is not complete at its new place", i,
 			    input->sections[i].name);
 	if (plan->grow.dynamic_size && !check_tags(input, plan, output))
-		return err_set(
-		    err, ERR_INTERNAL, "the dynamic section does not lead to what moved");
+		return err_set(err, ERR_INTERNAL,
+		    "the dynamic section does not point to what moved");
 	return check_symbols(input, plan, output) ||
 	       err_set(err, ERR_INTERNAL,
-		   "a symbol still leads to the old place of what moved");
+		   "a symbol still points to the old place of what moved");
 }

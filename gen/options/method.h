@@ -53,9 +53,9 @@ enum method {
 	    "of the toolchain, hash tables and dynamic symbols can")                     \
 	X(OBSTACLE_GROW_SEGMENT,                                                         \
 	    "a segment holds a part of what follows the program header table")           \
-	X(OBSTACLE_GROW_DYNAMIC, "the dynamic section does not lead to the hash tables " \
-				 "and symbols that must move")                           \
-	X(OBSTACLE_GROW_SYMBOL, "a symbol or relocation leads to what must move")
+	X(OBSTACLE_GROW_DYNAMIC, "the dynamic section does not point to the hash "       \
+				 "tables and symbols that must move")                    \
+	X(OBSTACLE_GROW_SYMBOL, "a symbol or relocation points to what must move")
 
 #define OBSTACLE_ENUM(id, text) id,
 enum obstacle { OBSTACLES(OBSTACLE_ENUM) N_OBSTACLES };

@@ -188,7 +188,7 @@ static bool settle_one(const struct image *image, const struct object_link *link
 		    symbol.name);
 	return err_set(err, ERR_MALFORMED,
 	    "%s, relocation %" PRIu64 ": the FDE at .eh_frame+0x%" PRIx64
-	    " is for code that is not inside section %zu (%s), to which it leads",
+	    " is for code that is not inside section %zu (%s), to which it points",
 	    rela, link->index, fde->off, link->section,
 	    image->sections[link->section].name);
 }

@@ -81,7 +81,7 @@ def test_sticky():
         got.status == 3
         and got.out.startswith(b"0 converted, 0 skipped, 2 failed")
         and b"s/one: cannot rename onto one: Operation not permitted\n" in got.err
-        and b"; 0 of its 2 names lead to the new file\n" in got.err,
+        and b"; 0 of its 2 names are links to the new file\n" in got.err,
         "somebody else's files in a sticky directory",
         got,
     )
