@@ -122,21 +122,21 @@ bool sf_section_add_same(
 	return true;
 }
 
-bool sf_section_append(struct sf_section *section, const struct sf_section *part)
+bool sf_section_append(struct sf_section *section, const struct sf_section *more)
 {
 	size_t n_funcs = section->n_funcs, n_rows = section->n_rows;
 
-	if (!sf_section_expect(section, part->n_funcs, part->n_rows))
+	if (!sf_section_expect(section, more->n_funcs, more->n_rows))
 		return false;
-	if (part->n_rows)
-		memcpy(section->rows + n_rows, part->rows,
-		    part->n_rows * sizeof(*part->rows));
-	for (size_t i = 0; i < part->n_funcs; i++) {
-		section->funcs[n_funcs + i] = part->funcs[i];
+	if (more->n_rows)
+		memcpy(section->rows + n_rows, more->rows,
+		    more->n_rows * sizeof(*more->rows));
+	for (size_t i = 0; i < more->n_funcs; i++) {
+		section->funcs[n_funcs + i] = more->funcs[i];
 		section->funcs[n_funcs + i].first_row += n_rows;
 	}
-	section->n_funcs += part->n_funcs;
-	section->n_rows += part->n_rows;
+	section->n_funcs += more->n_funcs;
+	section->n_rows += more->n_rows;
 	return true;
 }
 

@@ -81,9 +81,9 @@ ATTR_MUST_CHECK bool sf_section_add_same(
     struct sf_section *section, size_t i, uint64_t start, uint32_t size);
 ATTR_MUST_CHECK bool sf_section_add_row(
     struct sf_section *section, const struct sf_row *row);
-/* Appends all of part, behind what is there. */
+/* Appends all of more, behind what is there. */
 ATTR_MUST_CHECK bool sf_section_append(
-    struct sf_section *section, const struct sf_section *part);
+    struct sf_section *section, const struct sf_section *more);
 void sf_section_deinit(struct sf_section *section);
 
 #endif

@@ -19,7 +19,7 @@
 
 enum { BATCH_TEMP_SIZE = 64 };
 
-/* On the way from a file to its report. */
+/* The conversion of one file, until it is a report. */
 struct file_conversion {
 	int dirfd;	  /* of its first name */
 	int fd;		  /* of the file as it was */

@@ -126,11 +126,11 @@ static bool batch_is_dir(int fd, const struct batch_dir *dir)
  * The directories on the way down to this, without the one that is open already, up; it
  * is -1 when the first is a named one. NULL for want of memory.
  */
-static uint32_t *batch_way_down(
+static uint32_t *batch_steps_down(
     const struct batch_tree *tree, uint32_t dir, size_t *n, int *up)
 {
 	size_t depth = 1;
-	uint32_t *way, top = dir;
+	uint32_t *steps, top = dir;
 
 	*up = -1;
 	while (tree->dirs[top].base && *up < 0) {
@@ -140,15 +140,15 @@ static uint32_t *batch_way_down(
 		if (*up < 0)
 			depth++;
 	}
-	way = malloc(depth * sizeof(*way));
+	steps = malloc(depth * sizeof(*steps));
 	*n = depth;
-	while (way && depth) {
-		way[--depth] = dir;
+	while (steps && depth) {
+		steps[--depth] = dir;
 		dir = tree->dirs[dir].parent;
 	}
-	if (!way && *up >= 0)
+	if (!steps && *up >= 0)
 		close(*up);
-	return way;
+	return steps;
 }
 
 /* One component; links are followed only on the way to what the user named. */
@@ -174,21 +174,21 @@ int batch_tree_open_dir(
 {
 	size_t n;
 	int fd = -1, up;
-	uint32_t *way = batch_way_down(tree, dir, &n, &up);
+	uint32_t *steps = batch_steps_down(tree, dir, &n, &up);
 
-	if (!way) {
+	if (!steps) {
 		cmd_fail_nomem(err);
 		return -1;
 	}
 	for (size_t i = 0; i < n; i++) {
-		fd = batch_step_down(tree, &tree->dirs[way[i]], up, err);
+		fd = batch_step_down(tree, &tree->dirs[steps[i]], up, err);
 		if (up >= 0)
 			close(up);
 		up = fd;
 		if (fd < 0)
 			break;
 	}
-	free(way);
+	free(steps);
 	return fd;
 }
 
