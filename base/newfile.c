@@ -18,7 +18,7 @@
 /* How many names are tried before the directory is given up. */
 #define MAX_NAMES 100
 
-static void tell(const struct newfile *output, bool exists)
+static void newfile_notify(const struct newfile *output, bool exists)
 {
 	if (output->watch.changed)
 		output->watch.changed(output->watch.context, output->temp, exists);
@@ -26,7 +26,7 @@ static void tell(const struct newfile *output, bool exists)
 
 /* Where the file will be: an absolute path without symlinks, of a file that may not exist
  * yet. */
-static char *resolve(const char *path, struct err *err)
+static char *newfile_resolve(const char *path, struct err *err)
 {
 	char *target = realpath(path, NULL), *dir, *whole = NULL;
 	const char *slash = strrchr(path, '/');
@@ -125,7 +125,7 @@ static bool create_temp(struct newfile *output, bool plain, struct err *err)
 	output->fd = plain ? create_plain(temp) : mkostemp(temp, O_CLOEXEC);
 	if (output->fd >= 0) {
 		output->temp = temp;
-		tell(output, true);
+		newfile_notify(output, true);
 	} else {
 		err_set_errno(err, "cannot create a file beside %s", output->target);
 		free(temp);
@@ -144,7 +144,7 @@ bool newfile_begin(const char *path, int like_fd, const struct newfile_watch *wa
 	*output = (struct newfile){.fd = -1};
 	if (watch)
 		output->watch = *watch;
-	output->target = resolve(path, err);
+	output->target = newfile_resolve(path, err);
 	if (!output->target)
 		return false;
 	if (check_target(output->target, like_fd, err) &&
@@ -233,7 +233,7 @@ bool newfile_commit(struct newfile *output, int like_fd, struct err *err)
 	if (rename(output->temp, output->target) < 0)
 		return err_set_errno(err, "cannot rename onto %s", output->target);
 	/* After the rename: a handler at worst removes what is gone. */
-	tell(output, false);
+	newfile_notify(output, false);
 	free(output->temp);
 	output->temp = NULL;
 	return true;
@@ -248,7 +248,7 @@ void newfile_abort(struct newfile *output)
 		close(output->fd);
 	if (output->temp) {
 		unlink(output->temp);
-		tell(output, false);
+		newfile_notify(output, false);
 	}
 	free(output->temp);
 	free(output->target);

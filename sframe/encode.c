@@ -91,7 +91,7 @@ static void encode_put_header(struct sf_encoder *enc)
  * Parts of about the same work: that of a function that repeats the rows of one before it
  * is as small as that of one row.
  */
-static void divide(struct sf_encoder *enc)
+static void encode_divide(struct sf_encoder *enc)
 {
 	const struct sf_section *section = enc->encoding.section;
 	uint64_t all = (uint64_t)section->n_funcs + section->n_rows;
@@ -127,7 +127,7 @@ static bool encode_parts(struct sf_encoder *enc, struct err *err)
 	enc->n_parts = n;
 	for (size_t i = 0; i < n; i++)
 		enc->parts[i].encoding = &enc->encoding;
-	divide(enc);
+	encode_divide(enc);
 	task_run_all(sf_encode_part_run, enc->parts, sizeof(*enc->parts), n);
 	for (size_t i = 0; i < n; i++) {
 		free(enc->parts[i].func_of_rows);

@@ -24,7 +24,7 @@ static struct slot {
 } slots[MAX_FILES];
 
 /* Async-signal-safe: atomics, unlink, raise. */
-static void on_signal(int sig)
+static void temporary_on_signal(int sig)
 {
 	int saved = errno;
 
@@ -37,12 +37,12 @@ static void on_signal(int sig)
 }
 
 /* Signals that whoever started this ignores or handles are theirs. */
-static void handle_signals(void)
+static void temporary_handle_signals(void)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 	static atomic_flag done = ATOMIC_FLAG_INIT;
 	struct sigaction action = {
-	    .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+	    .sa_handler = temporary_on_signal, .sa_flags = (int)SA_RESETHAND};
 
 	if (atomic_flag_test_and_set(&done))
 		return;
@@ -56,7 +56,7 @@ static void handle_signals(void)
 	}
 }
 
-static void enter(const char *path)
+static void temporary_enter(const char *path)
 {
 	size_t size = strlen(path) + 1;
 
@@ -73,7 +73,7 @@ static void enter(const char *path)
 }
 
 /* Only whoever entered a path removes it, and no other has the same one meanwhile. */
-static void leave(const char *path)
+static void temporary_leave(const char *path)
 {
 	for (size_t i = 0; i < MAX_FILES; i++) {
 		if (atomic_load(&slots[i].state) != SLOT_LIVE ||
@@ -88,9 +88,9 @@ void temporary_note(void *context, const char *path, bool exists)
 {
 	(void)context;
 	if (exists) {
-		handle_signals();
-		enter(path);
+		temporary_handle_signals();
+		temporary_enter(path);
 	} else {
-		leave(path);
+		temporary_leave(path);
 	}
 }

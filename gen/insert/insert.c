@@ -18,7 +18,7 @@ enum {
  * section's bytes and the program's, which may be edited in place without harm to the way
  * back. The record's own hash is 0 while it is computed.
  */
-static void seal(struct wr *buffers, const struct insert_plan *plan)
+static void insert_seal(struct wr *buffers, const struct insert_plan *plan)
 {
 	size_t at = (size_t)(plan->record_off - plan->tail_off + plan->record_size) -
 		    INSERT_FOOTER_SIZE + INSERT_FOOTER_HASH;
@@ -30,7 +30,7 @@ static void seal(struct wr *buffers, const struct insert_plan *plan)
 }
 
 /* The grown name table, the undo record, the section header table. */
-static void put_tail(struct wr *wr, const struct image *image,
+static void insert_put_tail(struct wr *wr, const struct image *image,
     const struct insert_slots *slots, const struct insert_plan *plan)
 {
 	if (slots->names != INSERT_NONE) {
@@ -101,7 +101,7 @@ static bool insert_buffers(const struct image *image, const struct insert_plan *
 }
 
 /* What shifts, and what leads to all that moves. */
-static void put_grow(
+static void insert_put_grow(
     struct wr *buffers, const struct image *image, const struct insert_plan *plan)
 {
 	const struct insert_grow *grow = &plan->grow;
@@ -135,14 +135,14 @@ bool insert_image(const struct image *image, const struct insert_plan *plan,
 		wr_init(&buffers[i], image->big_endian);
 	insert_put_header(&buffers[BUFFER_EHDR], image, plan);
 	insert_put_phdrs(&buffers[BUFFER_PHDRS], image, &slots, plan);
-	put_tail(&buffers[BUFFER_TAIL], image, &slots, plan);
-	put_grow(buffers, image, plan);
+	insert_put_tail(&buffers[BUFFER_TAIL], image, &slots, plan);
+	insert_put_grow(buffers, image, plan);
 	for (size_t i = 0; i < N_BUFFERS; i++)
 		failed |= buffers[i].failed;
 	if (failed) {
 		err_set_nomem(err);
 	} else {
-		seal(buffers, plan);
+		insert_seal(buffers, plan);
 		ok = insert_buffers(image, plan, buffers, sframe, fd, err);
 	}
 	for (size_t i = 0; i < N_BUFFERS; i++)

@@ -37,7 +37,7 @@ static void start_plan(
 }
 
 /* The refusal of a method that was asked for, or of the last one. */
-static bool refuse(const struct insert_plan *plan, struct err *err)
+static bool plan_refuse(const struct insert_plan *plan, struct err *err)
 {
 	/* Some methods know more than the sentence. */
 	if (err->kind == ERR_NONE)
@@ -60,7 +60,7 @@ static bool choose_method(const struct image *image, const struct insert_slots *
 		if (plan->obstacles[i] == OBSTACLE_NONE)
 			return true;
 	}
-	return refuse(plan, err);
+	return plan_refuse(plan, err);
 }
 
 /*

@@ -68,8 +68,8 @@ bool insert_is_padding(const struct image *image, size_t load, uint64_t size)
 }
 
 /* The last segment may not grow beyond its page: what follows in memory is the heap. */
-static bool fits(const struct image *image, const struct insert_slots *slots, size_t i,
-    struct insert_plan *plan)
+static bool slack_fits(const struct image *image, const struct insert_slots *slots,
+    size_t i, struct insert_plan *plan)
 {
 	const GElf_Phdr *phdr = &image->phdrs[i];
 	uint64_t from, start, end;
@@ -111,7 +111,7 @@ enum obstacle insert_plan_slack(const struct image *image,
 		return OBSTACLE_NO_SLOT;
 	plan->n_phdrs += plan->sframe_entry == INSERT_NONE;
 	for (size_t i = 0; i < image->n_phdrs; i++)
-		if (fits(image, slots, i, plan))
+		if (slack_fits(image, slots, i, plan))
 			return OBSTACLE_NONE;
 	return OBSTACLE_NO_SLACK;
 }

@@ -14,7 +14,7 @@ enum { LONG_ROW = 8 };
 
 static const uint64_t HASH_BASE = UINT64_C(0x9e3779b97f4a7c15);
 
-static uint64_t mix(uint64_t v)
+static uint64_t line_hash_mix(uint64_t v)
 {
 	v = (v ^ v >> 32) * UINT64_C(0xd6e8feb86659fd93);
 	return v ^ v >> 29;
@@ -156,7 +156,7 @@ bool compact_border(
 	       !options->is_padding(options->context, end, b->start);
 }
 
-static bool add_element(struct compact *compact, struct compact_element *now)
+static bool line_add_element(struct compact *compact, struct compact_element *now)
 {
 	struct compact_line *line = &compact->line;
 
@@ -169,8 +169,9 @@ static bool add_element(struct compact *compact, struct compact_element *now)
 	if (now->counted) {
 		uint64_t before = line->n ? line->list[line->sum.last].addr : 0;
 
-		line->sum.hash = line->sum.hash * HASH_BASE +
-				 mix((now->addr - before) * HASH_BASE + now->kind);
+		line->sum.hash =
+		    line->sum.hash * HASH_BASE +
+		    line_hash_mix((now->addr - before) * HASH_BASE + now->kind);
 		line->sum.rows++;
 		line->sum.bytes += compact->kinds.list[now->kind].len;
 		line->sum.last = (uint32_t)line->n;
@@ -180,7 +181,7 @@ static bool add_element(struct compact *compact, struct compact_element *now)
 	return true;
 }
 
-static bool add_mark(struct compact_line *line, size_t at)
+static bool line_add_mark(struct compact_line *line, size_t at)
 {
 	if (!vec_reserve(&line->marks, &line->cap_marks, line->n_marks + 1))
 		return false;
@@ -188,7 +189,7 @@ static bool add_mark(struct compact_line *line, size_t at)
 	return true;
 }
 
-static bool add_function(struct compact *compact, size_t i, bool joined)
+static bool line_add_function(struct compact *compact, size_t i, bool joined)
 {
 	struct compact_line *line = &compact->line;
 	const struct sf_func *func = &compact->section->funcs[i];
@@ -198,24 +199,24 @@ static bool add_function(struct compact *compact, size_t i, bool joined)
 	struct compact_element now = {.func = (uint32_t)i, .begin = begin};
 
 	now.chain = joined ? line->list[line->n - 1].chain : begin;
-	if (!add_mark(line, line->n))
+	if (!line_add_mark(line, line->n))
 		return false;
 	for (uint32_t j = 0; j < func->n_rows; j++) {
 		if (j && kinds[j] == kinds[j - 1])
 			continue;
 		if (j && rows[j].start - rows[j - 1].start >= LONG_ROW &&
-		    !add_mark(line, line->n))
+		    !line_add_mark(line, line->n))
 			return false;
 		now.addr = func->start + rows[j].start;
 		now.kind = kinds[j];
-		if (!add_element(compact, &now))
+		if (!line_add_element(compact, &now))
 			return false;
 	}
 	return true;
 }
 
 /* The end of the line, and what is known only from there. */
-static bool finish(struct compact *compact)
+static bool line_finish(struct compact *compact)
 {
 	struct compact_line *line = &compact->line;
 	struct compact_element end = line->sum;
@@ -235,7 +236,7 @@ static bool finish(struct compact *compact)
 	for (; compact->n_powers <= line->n; compact->n_powers++)
 		compact->powers[compact->n_powers] =
 		    compact->powers[compact->n_powers - 1] * HASH_BASE;
-	return add_mark(line, line->n);
+	return line_add_mark(line, line->n);
 }
 
 bool compact_line_read(struct compact *compact, size_t first)
@@ -265,12 +266,12 @@ bool compact_line_read(struct compact *compact, size_t first)
 			 func->start + func->size - chain <= COMPACT_SIZE_MAX;
 		if (!joined)
 			chain = func->start;
-		if (!add_function(compact, i, joined))
+		if (!line_add_function(compact, i, joined))
 			return false;
 		last = func;
 	}
 	line->end = i;
-	return finish(compact);
+	return line_finish(compact);
 }
 
 struct compact_piece compact_piece_at(
@@ -288,15 +289,16 @@ struct compact_piece compact_piece_at(
 
 		width = reach <= UINT8_MAX ? 1 : reach <= UINT16_MAX ? 2 : 4;
 		rest = next + 1;
-		hash = mix(hash * HASH_BASE + (next->addr - head->addr)) * HASH_BASE +
+		hash = line_hash_mix(hash * HASH_BASE + (next->addr - head->addr)) *
+			   HASH_BASE +
 		       next->kind;
-		hash +=
-		    mix(end->hash - rest->hash * compact->powers[end->rows - rest->rows]);
+		hash += line_hash_mix(
+		    end->hash - rest->hash * compact->powers[end->rows - rest->rows]);
 	}
-	hash = mix(hash) + piece.n_rows;
+	hash = line_hash_mix(hash) + piece.n_rows;
 	if (compact->attr_len && compact->section->funcs[head->func].pauth_b)
 		hash += HASH_BASE;
-	piece.hash = mix(hash);
+	piece.hash = line_hash_mix(hash);
 	piece.len = compact->attr_len + compact->kinds.list[head->kind].len + end->bytes -
 		    list[from + 1].bytes + width * piece.n_rows;
 	return piece;
