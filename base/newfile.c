@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The temporary file: where it is made, who is told of it, its end. */
+/* The temporary file: where it is made, how the watch hears of it, how it ends. */
 #include "base/newfile.h"
 
 #include <errno.h>
@@ -60,8 +60,8 @@ static char *newfile_resolve(const char *path, struct err *err)
 }
 
 /*
- * A device or a pipe cannot be replaced by a rename; a hard link would silently stay
- * behind with the old bytes under its other name.
+ * A rename cannot replace a device or a pipe. A hard link would silently keep the old
+ * bytes under its other name.
  */
 static bool check_target(const char *target, int like_fd, struct err *err)
 {
@@ -85,8 +85,8 @@ static bool check_target(const char *target, int like_fd, struct err *err)
 }
 
 /*
- * As mkostemp, but with the mode that a new file has: 0666 less the umask, which cannot
- * be asked for without setting it for all threads.
+ * As mkostemp, but with the mode of a new file: 0666 less the umask. The umask cannot
+ * be read without setting it for all threads.
  */
 static int create_plain(char *temp)
 {
@@ -114,8 +114,7 @@ static bool create_temp(struct newfile *output, bool plain, struct err *err)
 	sigset_t all, old;
 	char *temp;
 
-	/* A name of its own, not the target's with more behind it: that might be too
-	 * long. */
+	/* Not the target's name with a suffix: that might be too long. */
 	if (asprintf(&temp, "%.*s/.eh2sframe.XXXXXX", (int)(slash - output->target),
 		output->target) < 0)
 		return err_set_nomem(err);
@@ -135,8 +134,8 @@ static bool create_temp(struct newfile *output, bool plain, struct err *err)
 }
 
 /*
- * The temporary file is made here and not at the end, so that a directory without
- * permission is found before any work is done.
+ * Make the temporary file now: a directory without permission is then found before any
+ * work is done.
  */
 bool newfile_begin(const char *path, int like_fd, const struct newfile_watch *watch,
     struct newfile *output, struct err *err)
@@ -209,7 +208,8 @@ bool newfile_write(
 
 void newfile_written(const struct newfile *output)
 {
-	/* Only a hint: where it is not supported, fsync does all of the waiting. */
+	/* Only a hint: where the kernel does not support it, fsync does all of the
+	 * waiting. */
 	sync_file_range(output->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 }
 
@@ -232,7 +232,7 @@ bool newfile_commit(struct newfile *output, int like_fd, struct err *err)
 		return err_set_errno(err, "cannot close %s", output->temp);
 	if (rename(output->temp, output->target) < 0)
 		return err_set_errno(err, "cannot rename onto %s", output->target);
-	/* After the rename: a handler at worst removes what is gone. */
+	/* After the rename: at worst a handler removes a name that is gone. */
 	newfile_notify(output, false);
 	free(output->temp);
 	output->temp = NULL;

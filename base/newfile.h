@@ -14,9 +14,10 @@
 #include "base/err.h"
 
 /*
- * Is told the path of a temporary file when it begins to exist and when it is gone, so
- * that a program can remove it when it is told to stop: nothing here handles signals. The
- * call that begins comes with all signals blocked in the calling thread.
+ * Gets the path of a temporary file when the file begins to exist and when it is gone.
+ * A program can then remove the file in its signal handler: nothing here handles
+ * signals. All signals are blocked in the calling thread during the first of the two
+ * calls.
  */
 struct newfile_watch {
 	void (*changed)(void *context, const char *path, bool exists); /* or NULL */
@@ -40,8 +41,8 @@ struct newfile {
 ATTR_MUST_CHECK bool newfile_begin(const char *path, int like_fd,
     const struct newfile_watch *watch, struct newfile *output, struct err *err);
 
-/* As newfile_begin, of a file that is in memory and ends with newfile_take, newfile_abort.
- */
+/* As newfile_begin, but for a file in memory. End it with newfile_take or
+ * newfile_abort. */
 ATTR_MUST_CHECK bool newfile_begin_memory(struct newfile *output, struct err *err);
 
 /* The bytes of a file in memory, as a block that the caller frees. ERR_IO, ERR_NOMEM. */
@@ -52,7 +53,8 @@ ATTR_MUST_CHECK bool newfile_take(
 ATTR_MUST_CHECK bool newfile_write(
     struct newfile *output, const void *bytes, size_t size, struct err *err);
 
-/* Says that bytes are written: the disk can begin while others are made, or proven. */
+/* Tells the kernel that bytes are written, so the disk can start while others are made
+ * or proven. */
 void newfile_written(const struct newfile *output);
 
 /*

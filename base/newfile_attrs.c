@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Owner, mode, extended attributes of one file given to another, in the order that works.
- */
+/* Copies owner, mode and extended attributes to another file, in the order that works. */
 #include "base/newfile_internal.h"
 
 #include <errno.h>
@@ -17,9 +16,9 @@
 
 /* What becomes of one attribute. */
 enum xattr_action {
-	XATTR_SKIP, /* a statement about the old bytes, or the kernel's own business */
-	XATTR_TRY,  /* kept where the file system and our rights allow it */
-	XATTR_MUST, /* decides who may do what: kept, or the output is refused */
+	XATTR_SKIP, /* it describes the old bytes, or belongs to the kernel */
+	XATTR_TRY,  /* keep it where the file system and our rights allow that */
+	XATTR_MUST, /* it decides about access: keep it or refuse the output */
 	XATTR_LAST, /* as XATTR_MUST; and any later write or chown would remove it */
 };
 
@@ -45,8 +44,8 @@ static enum xattr_action xattr_action_of(const char *name)
 	return strncmp(name, "trusted.overlay.", 16) == 0 ? XATTR_SKIP : XATTR_TRY;
 }
 
-/* The list may be older than the file: an attribute that vanished meanwhile is no error.
- */
+/* The list may be older than the file: an attribute that is gone by now is not an
+ * error. */
 static bool copy_one(
     int fd, int like_fd, const char *name, enum xattr_action action, struct err *err)
 {
@@ -85,7 +84,7 @@ static bool copy_listed(
 	return true;
 }
 
-/* A source that knows no attributes has none to lose. */
+/* Where the source has no attributes, there is nothing to copy. */
 static bool copy_xattrs(int fd, int like_fd, struct err *err)
 {
 	ssize_t size = flistxattr(like_fd, NULL, 0), got;
@@ -112,7 +111,7 @@ static bool copy_xattrs(int fd, int like_fd, struct err *err)
 	return ok;
 }
 
-/* Whether running the file gives somebody else's rights. */
+/* Whether running the file gives the rights of another user. */
 static bool is_privileged(int like_fd, const struct stat *like)
 {
 	return like->st_mode & (S_ISUID | S_ISGID) ||
@@ -120,8 +119,8 @@ static bool is_privileged(int like_fd, const struct stat *like)
 }
 
 /*
- * An ordinary user rewriting somebody else's file gets a file of his own, as with cp; for
- * a file that lends its owner's rights that would be a different program.
+ * When an ordinary user rewrites a file of another user, the new file is his own, as
+ * with cp. But a file that lends its owner's rights would then be a different program.
  */
 static bool copy_owner(int fd, const struct stat *like, bool privileged, struct err *err)
 {
@@ -141,8 +140,7 @@ static bool copy_owner(int fd, const struct stat *like, bool privileged, struct 
 		    "setuid, setgid or "
 		    "has capabilities; run as that user or root",
 		    (uintmax_t)like->st_uid, (uintmax_t)like->st_gid);
-	/* The group alone may be ours to give. When not, neither is kept, as with cp -p.
-	 */
+	/* Perhaps we may set the group alone. Otherwise keep neither, as cp -p does. */
 	if (fchown(fd, (uid_t)-1, like->st_gid) < 0 && errno != EPERM && errno != EINVAL)
 		return err_set_errno(err, "cannot set the group of the output");
 	return true;
@@ -158,15 +156,14 @@ bool newfile_copy_attrs(int fd, int like_fd, struct err *err)
 	if (fstat(like_fd, &like) < 0)
 		return err_set_errno(err, "cannot stat the input");
 	mode = like.st_mode & MODE_BITS;
-	/* chown clears setuid and capabilities, so the owner comes first and those last.
-	 */
+	/* chown clears setuid and capabilities, so set the owner first and those last. */
 	if (!copy_owner(fd, &like, is_privileged(like_fd, &like), err))
 		return false;
 	if (fchmod(fd, mode) < 0)
 		return err_set_errno(err, "cannot set the mode of the output");
 	if (!copy_xattrs(fd, like_fd, err))
 		return false;
-	/* The kernel drops setgid without a word where the group is not one of ours. */
+	/* The kernel silently drops setgid when we are not in the group. */
 	if (fstat(fd, &st) < 0)
 		return err_set_errno(err, "cannot stat the output");
 	if ((st.st_mode & MODE_BITS) != mode)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of base/newfile.c that is about attributes of files, on its own for size. */
+/* The part of base/newfile.c that copies attributes, apart because of its size. */
 #ifndef BASE_NEWFILE_INTERNAL_H
 #define BASE_NEWFILE_INTERNAL_H
 
@@ -9,8 +9,9 @@
 #include "base/err.h"
 
 /*
- * Gives the file fd the owner, mode and extended attributes of like_fd; -1: leaves those
- * it was created with. ERR_IO when what decides over access or privileges cannot be kept.
+ * Gives the file fd the owner, mode and extended attributes of like_fd; -1 leaves those
+ * of its creation. ERR_IO when an attribute that decides about access or privileges
+ * cannot be kept.
  */
 ATTR_MUST_CHECK bool newfile_copy_attrs(int fd, int like_fd, struct err *err);
 

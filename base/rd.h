@@ -28,7 +28,7 @@ void rd_init(struct rd *rd, const void *data, size_t size, bool big_endian);
  */
 struct rd rd_sub(const struct rd *rd, size_t off, size_t len);
 
-/* What a read that is not inside returns, and its mark. */
+/* Marks the reader as failed, and returns 0. */
 uint64_t rd_past_end(struct rd *rd);
 
 /* Whether the next n bytes are there. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stdio stream whose text goes to a function of the caller. While it is open the thread
- * prints numbers as the C locale has them, whatever the program's locale is.
+ * A stdio stream that passes its text to a function of the caller. While it is open,
+ * the thread prints numbers as in the C locale, whatever the program's locale is.
  */
 #ifndef BASE_STREAM_H
 #define BASE_STREAM_H
@@ -16,7 +16,7 @@ struct stream {
 	FILE *file;
 	bool (*write)(void *context, const char *text, size_t size);
 	void *context;
-	bool stopped; /* write wanted no more */
+	bool stopped; /* write returned false */
 	locale_t c, before;
 };
 
@@ -25,8 +25,8 @@ ATTR_MUST_CHECK bool stream_begin(struct stream *stream,
     bool (*write)(void *context, const char *text, size_t size), void *context,
     struct err *err);
 
-/* Gives away what is left. ok: whether all went well until now, else err has it already;
- * ERR_IO when write wanted no more. */
+/* Passes on what is left. ok: whether all calls until now succeeded; otherwise err has
+ * the reason already. ERR_IO when write returned false. */
 ATTR_MUST_CHECK bool stream_end(struct stream *stream, bool ok, struct err *err);
 
 /* Numbers as the C locale has them, for this thread. ERR_NOMEM. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads, and doing without them. */
+/* Threads, and the same work without them. */
 #include "base/task.h"
 
 #include <sched.h>
@@ -20,7 +20,7 @@ void task_start(struct task *task, void (*run)(void *context), void *context)
 	sigset_t all, before;
 
 	*task = (struct task){.run = run, .context = context};
-	/* Signals are for the thread that main runs in: it may be waiting for one. */
+	/* Signals go to the thread of main, which may wait for one. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	task->running = pthread_create(&task->thread, NULL, task_main, task) == 0;
@@ -42,7 +42,7 @@ void task_run_all(void (*run)(void *context), void *contexts, size_t size, size_
 	size_t n_tasks = n < TASK_MAX_ALL ? n : TASK_MAX_ALL;
 	char *context = contexts;
 
-	/* The last of them, and those there is no task for, are the caller's own. */
+	/* The caller runs the last one, and those that get no task. */
 	for (size_t i = 0; i + 1 < n_tasks; i++)
 		task_start(&tasks[i], run, context + i * size);
 	for (size_t i = n_tasks ? n_tasks - 1 : 0; i < n; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Work that runs beside the caller's. What a task writes belongs to it until it has been
- * waited for. Where no thread can be had the caller does the work itself, so nothing
- * depends on threads but the time it takes.
+ * Work that runs beside the caller's. A task owns what it writes until the caller has
+ * waited for it. When no thread can be started, the caller does the work itself, so
+ * only the time depends on threads.
  */
 #ifndef BASE_TASK_H
 #define BASE_TASK_H
@@ -19,7 +19,7 @@ struct task {
 	bool running;
 };
 
-/* Calls run(context) in a thread of its own, or at once. context must outlive it. */
+/* Calls run(context) in a new thread, or at once. context must outlive it. */
 void task_start(struct task *task, void (*run)(void *context), void *context);
 /* Returns when it is done; at once when it was never started or was waited for. */
 void task_wait(struct task *task);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Room in a growable array. */
+/* Makes room in a growable array. */
 #include "base/vec.h"
 
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A growable array is three members of its owner: pointer, n, cap. This makes room in
- * one; the growth is by half, so that appending is linear and little is wasted.
+ * A growable array is 3 members of its owner: pointer, n, cap. This makes room in one.
+ * The array grows by half, so appending is linear and wastes little.
  */
 #ifndef BASE_VEC_H
 #define BASE_VEC_H

@@ -32,8 +32,8 @@ void wr_bytes(struct wr *wr, const void *bytes, size_t n);
 void wr_zeros(struct wr *wr, size_t n);
 
 /*
- * For bytes that are best put together in place: room for n of them, or NULL when there
- * is none; then where they ended, at most n on.
+ * For bytes that are best built in place: returns room for n of them, or NULL. wr_end
+ * then gets where they end, at most n on.
  */
 uint8_t *wr_begin(struct wr *wr, size_t n);
 void wr_end(struct wr *wr, const uint8_t *end);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The symbolic stack machine for expressions, and what its result means as a rule. */
+/* The symbolic stack machine for expressions, and the rule that its result is. */
 #include "cfi/expr.h"
 
 #include <string.h>
@@ -31,8 +31,8 @@ struct value {
 	uint8_t kind; /* enum value_kind */
 	/* The value depends on this many low bits of the PC and on no higher ones. */
 	uint8_t pc_bits;
-	/* Any k low bits of it depend on no more than k low bits of the PC: true of the
-	 * PC, and of what sums, products and masks make of it. */
+	/* Any k low bits of it depend on at most k low bits of the PC. This holds for
+	 * the PC, and for sums, products and masks of it. */
 	bool carries_up;
 };
 
@@ -49,8 +49,8 @@ struct machine {
 	size_t depth;
 };
 
-/* Values are made and changed in their place on the stack: copying one just after it was
- * written costs more than the operation. */
+/* Make and change values in place on the stack: copying one that was just written costs
+ * more than the operation. */
 static struct value *push(struct machine *m, enum value_kind kind, uint64_t off)
 {
 	struct value *v;
@@ -119,7 +119,7 @@ static void push_register(struct machine *m, uint64_t reg, int64_t off)
 	}
 }
 
-/* Memory at the value; one level can be said, and only whole addresses. */
+/* Memory at the value. A rule can say one level, and only whole addresses. */
 static void deref(struct machine *m, uint8_t size)
 {
 	struct value *v = top(m, 1);
@@ -167,7 +167,7 @@ static uint8_t bit_length(uint64_t v)
 	return v ? (uint8_t)(64 - __builtin_clzll(v)) : 0;
 }
 
-/* What a binary operation's result knows of the PC, into a. */
+/* Sets in a how the result of a binary operation depends on the PC. */
 static void join_pc_bits(struct value *a, const struct value *b, uint8_t op)
 {
 	bool carries = a->carries_up && b->carries_up;
@@ -296,7 +296,7 @@ static bool step_const(struct machine *m, uint8_t op)
 	}
 }
 
-/* Operations that move values about; false for others. */
+/* Operations that move values on the stack; false for others. */
 static bool step_stack(struct machine *m, uint8_t op)
 {
 	switch (op) {
@@ -367,8 +367,9 @@ static void step(struct machine *m)
 		branch(m, rd_s16(rd));
 		break;
 	default:
-		/* plus..xor and eq..ne are binary; the rest needs what CFI does not have
-		 * (a frame base, types, other address spaces) or is unknown. */
+		/* plus..xor and eq..ne are binary. The others are unknown, or
+		 * need a frame base, types or other address spaces, which CFI
+		 * does not have. */
 		if ((op >= DW_OP_and && op <= DW_OP_xor) ||
 		    (op >= DW_OP_eq && op <= DW_OP_ne))
 			binary(m, op);
@@ -467,8 +468,8 @@ struct cfi_rule cfi_expr_eval(const struct cfi_section *sec, const struct cfi_ex
 	if (m.branch_pc_bits > *pc_bits)
 		*pc_bits = m.branch_pc_bits;
 	if (ok && m.uses_bias) {
-		/* Addresses are as in the file; an answer that changes with the place
-		 * where the file is loaded cannot be written down. */
+		/* Addresses are as in the file. A rule cannot express a result that
+		 * changes with the load address. */
 		m.bias = EXPR_OTHER_BIAS;
 		v = expr_run(&m, sec, expr, ops);
 		ok = to_rule(v, &elsewhere) && cfi_rule_equal(&rule, &elsewhere);

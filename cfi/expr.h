@@ -26,11 +26,11 @@ struct cfi_expr {
 };
 
 /*
- * The rule the expression amounts to at address pc. pc_reg is the DWARF number under
- * which the expression may name the PC (x86-64: 16). *pc_bits is raised to the number of
- * low bits of the PC on which the result depends: 0 for none, 64 for all; with n below 64
- * the answer is the same at every PC that is equal modulo 2^n. What cannot be said by a
- * rule, and what is damaged, is CFI_OPAQUE. Never runs more than a fixed number of
+ * The rule that the expression is at address pc. pc_reg is the DWARF number under which
+ * the expression may name the PC (x86-64: 16). *pc_bits is raised to the number of low
+ * bits of the PC on which the result depends: 0 for none, 64 for all. With n below 64
+ * the result is the same at every PC that is equal modulo 2^n. A damaged expression, or
+ * one that no rule can express, is CFI_OPAQUE. Never runs more than a fixed number of
  * operations; *ops is raised by those it ran.
  */
 struct cfi_rule cfi_expr_eval(const struct cfi_section *sec, const struct cfi_expr *expr,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Constant arithmetic; apart from expr.c because it is the part without a machine. */
+/* Constant arithmetic, which needs no machine. */
 #include "cfi/fold.h"
 
 #include "cfi/opcodes.h"

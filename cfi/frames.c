@@ -51,8 +51,8 @@ const char *cfi_diag_name(enum cfi_diag_kind kind)
 	return (unsigned int)kind < CFI_N_DIAGS ? names[kind] : "unknown";
 }
 
-/* Counts, and keeps the words while there is room. Losing words for lack of memory is no
- * loss. */
+/* Counts the diagnostic, and keeps its text while there is room. Losing text for lack
+ * of memory does no harm. */
 ATTR_PRINTF(4, 5)
 static void diag(
     struct walk *w, enum cfi_diag_kind kind, uint64_t off, const char *fmt, ...)
@@ -75,7 +75,7 @@ static void diag(
 	va_end(ap);
 }
 
-/* Passes over a run of zero words; says so when there is something after it. */
+/* Skips a run of zero words; adds a diagnostic when something follows it. */
 static void pass_terminator(struct walk *w)
 {
 	uint64_t off = w->rd.pos;
@@ -88,7 +88,7 @@ static void pass_terminator(struct walk *w)
 		diag(w, CFI_DIAG_TERMINATOR, off, "records follow a zero terminator");
 }
 
-/* A 64-bit length: its extent is honoured, its contents are not read. */
+/* A 64-bit length: skip the record without reading its contents. */
 static bool pass_dwarf64(struct walk *w, uint64_t off)
 {
 	uint64_t length = rd_u64(&w->rd);
@@ -102,8 +102,8 @@ static bool pass_dwarf64(struct walk *w, uint64_t off)
 	return true;
 }
 
-/* Passes over what is no record with contents: false at the end of the section, or of
- * what can be told of it. */
+/* Skips what is not a record with contents. False at the end of the section, or where
+ * no next record can be found. */
 ATTR_NOINLINE static bool pass_odd(struct walk *w)
 {
 	struct rd *rd = &w->rd;
@@ -137,7 +137,7 @@ ATTR_NOINLINE static bool pass_odd(struct walk *w)
 	return true;
 }
 
-/* Whether a record begins here that has contents. */
+/* Whether a record with contents begins here. */
 static inline bool read_record(struct walk *w, struct record *rec)
 {
 	struct rd *rd = &w->rd;
@@ -209,7 +209,7 @@ static cie_fault read_augmentation_letters(struct rd *rd, const struct cfi_secti
 			if (!hidden) {
 				uint8_t encoding = rd_u8(rd);
 
-				/* A bad personality does not matter, bar that what
+				/* A bad personality does not matter, except that what
 				 * follows is lost. */
 				if (encoding != DW_EH_PE_omit &&
 				    cfi_pointer_read(rd, sec, encoding, 0).status ==
@@ -238,7 +238,7 @@ static bool usable_encoding(uint8_t encoding)
 {
 	uint8_t application = encoding & DW_EH_PE_application_mask;
 
-	/* funcrel is relative to what pc_begin itself is to say; indirect needs the
+	/* funcrel is relative to the value of pc_begin itself; indirect needs the
 	 * memory. */
 	return encoding != DW_EH_PE_omit && application != DW_EH_PE_funcrel &&
 	       !(encoding & DW_EH_PE_indirect);
@@ -425,7 +425,7 @@ static void read_fdes(struct walk *w)
 		if (rec.id != 0) {
 			read_fde(w, &rec);
 		} else if (w->n_bad_cies) {
-			/* Read once more for the words; the first pass kept only the
+			/* Read it again for the text; the first pass kept only the
 			 * offset. */
 			fault = read_cie(w, &rec, &cie);
 			if (fault)

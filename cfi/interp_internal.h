@@ -26,11 +26,11 @@ static inline bool cfi_state_has_expr(const struct cfi_state *st)
 	return st->cfa.is_expr | st->sp.is_expr | st->fp.is_expr | st->ra.is_expr;
 }
 
-/* Appends rows for the state st over [loc, end): one, or as many as an expression over
- * the PC has answers. */
+/* Appends rows for the state st over [loc, end): 1, or as many as an expression that
+ * depends on the PC has values. */
 ATTR_MUST_CHECK bool cfi_run_emit(struct cfi_run *r, uint64_t end);
 
-/* Says what is wrong with the instruction at section offset at; always returns false. */
+/* Sets an error for the instruction at section offset at; always returns false. */
 bool cfi_run_fail(
     const struct cfi_run *r, enum err_kind kind, size_t at, const char *what);
 

@@ -109,8 +109,8 @@ static bool libdwarf_push_row(
 	return true;
 }
 
-/* Rules over the PC that are not followed PC by PC are as opaque as the interpreter makes
- * them. */
+/* Rules that depend on the PC and are not expanded PC by PC are opaque, as in the
+ * interpreter. */
 static void make_opaque(struct cfi_libdwarf *w, const struct cell *c, bool is_cfa,
     uint64_t pc, struct cfi_rule *rule)
 {

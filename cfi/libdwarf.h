@@ -16,9 +16,9 @@
 struct cfi_libdwarf; /* heap object */
 
 /*
- * Opens the section; returns an object the caller frees with cfi_libdwarf_free(), or NULL
- * with an error: ERR_UNSUPPORTED when libdwarf refuses the section as a whole. Borrows
- * section bytes.
+ * Opens the section. Returns an object that the caller frees with cfi_libdwarf_free(),
+ * or NULL with an error: ERR_UNSUPPORTED when libdwarf refuses the whole section.
+ * Borrows the section's bytes.
  */
 struct cfi_libdwarf *cfi_libdwarf_new(const struct cfi_section *section,
     const struct cfi_machine *machine, struct err *err);
@@ -27,12 +27,13 @@ void cfi_libdwarf_free(struct cfi_libdwarf *reader);
 size_t cfi_libdwarf_n_fdes(const struct cfi_libdwarf *reader);
 
 /*
- * The table of FDE number i (libdwarf's order) in libdwarf's words: *start and *range
- * as libdwarf gives them, rows through *table (owned by the reader, valid until the next
- * call). PC-dependent expressions are evaluated with cfi_expr_eval, on the bytes libdwarf
- * returns. RA-sign state is not visible to libdwarf: ra_signed is false in every row. At
- * most max_rows rows are asked for (libdwarf's cost is quadratic); *end is where the FDE
- * ends, which the table does before that when there were more.
+ * The table of FDE number i (libdwarf's order) as libdwarf reads it: *start and *range
+ * are libdwarf's, and *table (owned by the reader, valid until the next call) has the
+ * rows. PC-dependent expressions are evaluated with cfi_expr_eval, on the bytes that
+ * libdwarf returns. libdwarf does not show the RA-sign state: ra_signed is false in
+ * every row. The function asks for at most max_rows rows, because libdwarf's cost is
+ * quadratic. *end is the end of the FDE; when there are more rows, the table ends
+ * before it.
  */
 ATTR_MUST_CHECK bool cfi_libdwarf_table(struct cfi_libdwarf *reader, size_t i,
     size_t max_rows, const struct cfi_table **table, uint64_t *end, struct err *err);

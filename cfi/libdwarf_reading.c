@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One section, opened and asked through either of libdwarf's two interfaces: that of the
- * 2021 release (Debian 12), and that of 0.x and later. */
+/* Opens and reads one section through either of libdwarf's 2 interfaces: that of the
+ * 2021 release (Debian 12), or that of 0.x and later. */
 #include "cfi/libdwarf_internal.h"
 
 #include <stdlib.h>

@@ -37,7 +37,7 @@ enum {
 	DW_CFA_val_offset_sf = 0x15,
 	DW_CFA_val_expression = 0x16,
 
-	/* DW_CFA_lo_user..hi_user (0x1c..0x3f), by whoever took them. */
+	/* DW_CFA_lo_user..hi_user (0x1c..0x3f), with the vendor that uses each. */
 	DW_CFA_MIPS_advance_loc8 = 0x1d, /* SGI MIPS; an 8-byte delta */
 	/* "DWARF for the Arm 64-bit Architecture" (aadwarf64), "Vendor extensions" */
 	DW_CFA_AARCH64_negate_ra_state_with_pc = 0x2c,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A hash table over programs; linear probing, at most half full. */
+/* A hash table of programs, with linear probing, at most half full. */
 #include "cfi/program_cache.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 enum { FIRST_CAP = 256 };
 
-/* Small, as most of what a large library's table costs is to fetch its memory. */
+/* Small, because a large library's table costs mostly the time to fetch its memory. */
 struct cfi_cache_slot {
 	uint32_t hash;
 	uint32_t number; /* index into programs and one; 0: a free slot */
@@ -27,8 +27,7 @@ void cfi_program_cache_init(
     struct cfi_program_cache *cache, const struct cfi_frames *frames, size_t n_fdes)
 {
 	*cache = (struct cfi_program_cache){.frames = frames, .first_cap = FIRST_CAP};
-	/* Half of them or less are unlike all others, and the table is at most half full.
-	 */
+	/* At most half of the FDEs are unique, and the table is at most half full. */
 	while (cache->first_cap < n_fdes)
 		cache->first_cap *= 2;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * FDEs of one CIE with the same instructions. Compilers write the same few thousand
- * programs over and over: two thirds of a large library's FDEs repeat one before them.
- * What was found out about one of them holds for all, where cfi_table.movable says so.
+ * programs again and again: 2 thirds of a large library's FDEs repeat an earlier one. A
+ * result for one of them holds for all, where cfi_table.movable says so.
  */
 #ifndef CFI_PROGRAM_CACHE_H
 #define CFI_PROGRAM_CACHE_H
@@ -30,7 +30,7 @@ void cfi_program_cache_init(
 void cfi_program_cache_deinit(struct cfi_program_cache *cache);
 
 /*
- * The value that all FDEs like this one share, for the caller to read and set;
+ * The value that all FDEs like this one share. The caller may read and set it; it is
  * CFI_PROGRAM_CACHE_NEW at first. Valid until the next call. NULL when memory runs out.
  */
 ATTR_MUST_CHECK uint32_t *cfi_program_cache_value(

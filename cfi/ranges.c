@@ -11,7 +11,7 @@
 /* A few milliseconds of work; starting a thread takes some 50 microseconds. */
 enum { RANGES_WORTH_A_THREAD = 2048 };
 
-/* Of a start, in one pass of sorting. Fewer keys are not worth a table of that size. */
+/* Bits of a start in one sorting pass. Fewer keys are not worth a table of that size. */
 enum { RANGE_DIGIT_BITS = 14, RANGE_DIGITS = 1 << RANGE_DIGIT_BITS };
 
 struct range_key {
@@ -40,8 +40,8 @@ static bool range_keys_sorted(const struct range_key *keys, size_t n)
 }
 
 /*
- * One pass of a radix sort: to gets the keys of from in the order of some bits of their
- * start, and otherwise as they were.
+ * One pass of a radix sort: to gets the keys of from, in the order of some bits of
+ * their start. Keys with equal bits keep their order.
  */
 static void range_keys_pass(struct range_key *to, const struct range_key *from, size_t n,
     uint64_t base, unsigned int shift, size_t *places)
@@ -62,8 +62,8 @@ static void range_keys_pass(struct range_key *to, const struct range_key *from, 
 		    from[i];
 }
 
-/* By start in as many passes as the distance between the first and the last one takes;
- * false when memory runs out. */
+/* Sorts by start. The distance between the first and the last start decides the number
+ * of passes. False when memory runs out. */
 static bool range_keys_by_start(struct range_key **keys, size_t n)
 {
 	struct range_key *other = malloc(n * sizeof(*other)), *swapped;
@@ -87,8 +87,8 @@ static bool range_keys_by_start(struct range_key **keys, size_t n)
 	return ok;
 }
 
-/* A comparison sort, which large files would spend as much time in as in reading their
- * CFI, is left for keys of one start. */
+/* A comparison sort sorts only keys with one start: for a large file it takes as long
+ * as reading the CFI. */
 static bool range_keys_sort(struct range_key **keys, size_t n)
 {
 	size_t i, end;
@@ -108,7 +108,7 @@ static bool range_keys_sort(struct range_key **keys, size_t n)
 	return true;
 }
 
-/* The same range, CIE and instructions: it does not matter which of the two is asked. */
+/* The same range, CIE and instructions: either of the two gives the same rows. */
 static bool range_is_duplicate(
     const struct cfi_frames *frames, const struct range_key *a, const struct range_key *b)
 {

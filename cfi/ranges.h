@@ -35,9 +35,9 @@ struct cfi_ranges {
 ATTR_MUST_CHECK bool cfi_ranges_read(
     const struct cfi_frames *frames, struct cfi_ranges *ranges, struct err *err);
 /*
- * For work on them in parts of about the same size: how many parts are worth a thread
- * each when there may be so many, and the end (exclusive) of part i of n. The ranges of
- * one FDE that follow each other are in one part.
+ * Splits the ranges into parts of about the same size: how many parts, at most this
+ * many, are worth a thread each, and the end (exclusive) of part i of n. Ranges of one
+ * FDE that follow each other are in one part.
  */
 size_t cfi_ranges_n_parts(const struct cfi_ranges *ranges, unsigned int jobs);
 size_t cfi_ranges_part_end(const struct cfi_ranges *ranges, size_t i, size_t n);

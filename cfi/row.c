@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When two rows give the same answer. */
+/* When two rows mean the same. */
 #include "cfi/row.h"
 
 bool cfi_row_same(const struct cfi_row *a, const struct cfi_row *b)

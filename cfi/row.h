@@ -50,7 +50,7 @@ struct cfi_row {
 	bool ra_signed_with_pc; /* AArch64 DW_CFA_AARCH64_negate_ra_state_with_pc */
 };
 
-/* Same answer in every tracked column; pc is not compared. */
+/* Equal rules in every tracked column; pc is not compared. */
 bool cfi_row_same(const struct cfi_row *a, const struct cfi_row *b);
 
 /*
@@ -61,15 +61,16 @@ struct cfi_table {
 	uint64_t start, end; /* addresses; end is exclusive */
 	struct cfi_row *rows;
 	size_t n_rows, cap_rows;
-	/* Set when rules came from an expression over the PC, so that they can be
-	 * periodic; the rows from the first such one on begin at pc_dependent_from. */
+	/* Set when rules came from an expression that depends on the PC, so that they
+	 * can be periodic. The rows from the first such one on begin at
+	 * pc_dependent_from. */
 	bool pc_dependent;
 	uint64_t pc_dependent_from;
-	/* Any FDE with the same CIE and instructions has these rows, each as far from its
-	 * start as here, if it is longer than reach: neither an address nor an expression
+	/* Any FDE with the same CIE and instructions that is longer than reach has
+	 * these rows, each as far from its start as here. No address and no expression
 	 * took part, and no instruction led past the end. */
 	bool movable;
-	uint64_t reach; /* bytes from start to the last location that was named */
+	uint64_t reach; /* bytes from start to the last location in the program */
 };
 
 /* Index of the last row that begins at or below pc; 0 when there is none. */

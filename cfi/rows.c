@@ -12,7 +12,7 @@ bool cfi_run_fail(
 	    r->is_initial ? "initial instructions" : "call frame instructions", what);
 }
 
-/* Appends a row unless it says what the one before says. */
+/* Appends a row, unless it equals the one before. */
 static bool run_push_row(struct cfi_run *r, const struct cfi_row *row)
 {
 	struct cfi_table *t = &r->in->table;
@@ -43,8 +43,8 @@ static struct cfi_rule rule_at(
 	    r->sec, &col->expr, pc, in->machine.pc_reg, pc_bits, &in->expr_ops);
 }
 
-/* Member by member: a rule copied as one block right after a member was written makes the
- * processor wait for the write, and this copy is half of the interpreter's time. */
+/* Member by member: after a member was written, copying the rule as one block makes the
+ * processor wait for the write. This copy is half of the interpreter's time. */
 static inline void copy_rule(struct cfi_rule *to, const struct cfi_rule *from)
 {
 	to->off = from->off;
@@ -96,7 +96,7 @@ static struct cfi_row run_row_at(struct cfi_run *r, uint64_t pc, uint8_t *pc_bit
 	return row;
 }
 
-/* One row for [loc, end) where the rules over the PC are given up. */
+/* One opaque row for [loc, end), where expanding the rules PC by PC costs too much. */
 static bool push_opaque(struct cfi_run *r, struct cfi_row *row)
 {
 	const struct cfi_column *cols[] = {&r->st.cfa, &r->st.sp, &r->st.fp, &r->st.ra};
@@ -133,9 +133,8 @@ static bool push_state(struct cfi_run *r)
 }
 
 /*
- * Rows for [from + period, end), given those for [from, from + period), of which
- * rows[first] is the one that holds at from: the same again and again, without
- * evaluation.
+ * Rows for [from + period, end), as copies of those for [from, from + period), without
+ * evaluation. rows[first] is the row that holds at from.
  */
 static bool repeat_rows(
     struct cfi_run *r, size_t first, uint64_t from, uint64_t period, uint64_t end)
@@ -151,7 +150,7 @@ static bool repeat_rows(
 		if (end - row.pc <= period)
 			break;
 		row.pc += period;
-		/* Costs about what an operation does, and is bounded with them. */
+		/* A row costs about as much as an operation, so it counts as one. */
 		r->in->expr_ops_total++;
 		if (!run_push_row(r, &row))
 			return false;
@@ -160,8 +159,8 @@ static bool repeat_rows(
 }
 
 /*
- * Rows for [loc, end), PC by PC, of which the one at loc has been pushed. Once every PC
- * of a period has been evaluated (each may raise *pc_bits, and so the period) the rest
+ * Rows for [loc, end), PC by PC; the row at loc has been pushed. Each PC may raise
+ * *pc_bits, and so the period. Once every PC of a period has been evaluated, the rest
  * repeats.
  */
 static bool expand_rows(struct cfi_run *r, uint64_t end, uint8_t pc_bits)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What call frame instructions do to the state: the verbs of the opcode switch in
- * interp.c, which is their only user. They are here so that the switch can be read
- * without them.
+ * What call frame instructions do to the state, for the opcode switch in interp.c,
+ * which is their only user.
  */
 #ifndef CFI_RULES_H
 #define CFI_RULES_H
@@ -35,8 +34,8 @@ static inline struct cfi_column *column_of(
 	return NULL;
 }
 
-/* The same for a new rule. RA_SIGN_STATE is followed through its own opcodes only: any
- * other rule for it would make ra_signed a guess, and is noted. */
+/* The same for a new rule. RA_SIGN_STATE is followed through its own opcodes only. Any
+ * other rule for it is noted, because it would make ra_signed a guess. */
 static inline struct cfi_column *column_to_set(struct cfi_run *r, uint64_t reg)
 {
 	struct cfi_column *col = column_of(r, &r->st, reg);
@@ -154,7 +153,8 @@ static inline bool read_cfa_offset(struct cfi_run *r, bool sf, size_t at, int64_
 	       malformed(r, at, "offset out of range");
 }
 
-/* Space 0 is the ordinary one; a CFA in another is an address we have no name for. */
+/* Space 0 is the ordinary one. A CFA in another space is an address that no rule can
+ * express. */
 static inline void set_aspace_cfa(struct cfi_run *r, uint64_t reg, int64_t off, size_t at)
 {
 	if (rd_uleb(&r->rd) == 0)
@@ -182,7 +182,7 @@ static inline void read_expr(
 
 static inline void restore_rule(struct cfi_run *r, uint64_t reg)
 {
-	/* What the initial instructions themselves restore was never given a rule. */
+	/* Initial instructions have no earlier rule to restore. */
 	struct cfi_state none = {0}, *initial = r->is_initial ? &none : &r->in->initial;
 	struct cfi_column *col = column_of(r, &r->st, reg);
 
@@ -219,8 +219,9 @@ static inline bool restore_remembered(struct cfi_run *r, size_t at)
 	return true;
 }
 
-/* Opcode 0x2d is one thing on AArch64 and another on SPARC. Off both it has no meaning,
- * so that a tracked register among those SPARC saves (16 to 31) is no longer known. */
+/* Opcode 0x2d has different meanings on AArch64 and SPARC. On other machines it has
+ * none, so tracked registers among those that SPARC saves (16 to 31) are unknown after
+ * it. */
 static inline void window_save_or_negate(struct cfi_run *r, size_t at)
 {
 	if (r->in->machine.aarch64_ra_state) {

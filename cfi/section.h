@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of one .eh_frame section and what is needed to read addresses out of it. */
+/* The bytes of one .eh_frame section, and what it takes to read its addresses. */
 #ifndef CFI_SECTION_H
 #define CFI_SECTION_H
 

@@ -13,22 +13,23 @@
 #include "cmd/common/print.h"
 #include "cmd/common/temporary.h"
 
-/* For mallopt: what is large on its own, and how much a large library needs besides. */
+/* For mallopt: the size from which a block is large, and what a large library needs
+ * besides. */
 enum { MAIN_MMAP_SIZE = 8 << 20, MAIN_HEAP_SIZE = 56 << 20 };
 /* A file from this size on is large. */
 enum { MAIN_LARGE_SIZE = 4 << 20 };
-/* More than is left of what malloc took for the command line, so that the heap grows. */
+/* More than what malloc has left after the command line, so that the heap grows. */
 enum { MAIN_FIRST_SIZE = 1 << 20 };
 
 /*
- * Tens of megabytes come and go with each stage, and to get them from the kernel page by
- * page takes longer than some of the stages do. So they are kept, threads share them, and
- * come in huge pages where there are any. Without effect if malloc does otherwise.
+ * Each stage takes and frees tens of megabytes. Getting them from the kernel page by
+ * page takes longer than some stages. So keep them, share them between threads, and use
+ * huge pages where possible. This has no effect with another malloc.
  */
 static void main_prepare_heap(const struct args *args)
 {
 	const uintptr_t mask = ((uintptr_t)2 << 20) - 1;
-	void *volatile first; /* volatile: or the compiler does without */
+	void *volatile first; /* volatile: or the compiler removes it */
 	struct stat st;
 	char *end;
 

@@ -24,7 +24,7 @@ int batch_bar_patience(const struct batch_bar *bar)
 	return bar->shown ? BATCH_BAR_PERIOD : -1;
 }
 
-/* A terminal that is written to for each of ten thousand files is what takes the time. */
+/* Writing to a terminal for each of 10,000 files would take most of the time. */
 static bool batch_bar_due(struct batch_bar *bar)
 {
 	struct timespec now;
@@ -40,9 +40,9 @@ static bool batch_bar_due(struct batch_bar *bar)
 	return true;
 }
 
-/* Cut to the width of the terminal, or erasing it would leave a line behind. A file's
- * name must not move the cursor, and its characters may be of any width: only plain ones
- * are shown. */
+/* Cut the line to the width of the terminal, or erasing it would leave a rest behind. A
+ * file's name must not move the cursor, and its characters may be of any width: show
+ * only plain ones. */
 static void batch_bar_draw(struct batch_bar *bar, char *line)
 {
 	struct winsize size = {0};

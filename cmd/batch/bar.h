@@ -8,23 +8,23 @@
 #include <time.h>
 
 struct batch_bar {
-	bool shown; /* at all */
+	bool shown; /* false: draw nothing */
 	bool drawn; /* there is one to be erased */
 	struct timespec last;
 	uint64_t n_files, n_done, bytes, bytes_done;
-	const char *path; /* one of those in work; NULL: none */
+	const char *path; /* a file in work; NULL: none */
 };
 
 /* Shown on a terminal, unless the user wants quiet. */
 void batch_bar_init(struct batch_bar *bar, bool quiet);
 /* While the tree is listed; draws a few times a second. */
 void batch_bar_listing(struct batch_bar *bar, uint64_t n_elf, uint64_t n_others);
-/* While files are converted, from the counts in bar; the same. */
+/* While files are converted; draws the counts in bar a few times a second. */
 void batch_bar_working(struct batch_bar *bar);
 /* Before anything else is printed, and at the end. */
 void batch_bar_erase(struct batch_bar *bar);
 
-/* How long to wait at most before it is to be drawn again; -1: for ever. */
+/* The longest time to wait before it must be drawn again; -1: for ever. */
 int batch_bar_patience(const struct batch_bar *bar);
 
 #endif

@@ -14,15 +14,15 @@
 #include "cmd/common/print.h"
 
 /*
- * A file from this size on is converted alone, by all threads, before the others, which
- * take one thread each: so the largest do not need their memory at the same time, nor is
- * one of them what all wait for in the end.
+ * A file of this size or more is converted alone, by all threads, before the others.
+ * Each of the others takes one thread. So the largest do not need their memory at the
+ * same time, and none of them is the last to finish.
  */
 #define BATCH_LARGE_SIZE ((off_t)32 << 20)
 
 volatile sig_atomic_t batch_signal;
 
-/* All that is safe here; the pool acts on it when it next waits. */
+/* A handler may do no more; the pool acts on it when it next waits. */
 static void batch_note_signal(int sig)
 {
 	batch_signal = sig;
@@ -48,8 +48,8 @@ struct batch_run {
 	struct batch_report report;
 };
 
-/* For the pool. Failures are told at once, for a run may take long; the rest in the end,
- * in an order that does not depend on how many processes there were. */
+/* For the pool. Print failures at once, because a run may take long. The rest comes at
+ * the end, in an order that does not depend on the number of processes. */
 static bool batch_done(
     void *context, size_t file, json_t *object, struct eh2sframe_error *err)
 {
@@ -66,8 +66,8 @@ static bool batch_done(
 	return batch_report_add(&run->report, object, keep, err);
 }
 
-/* What needs no conversion: paths that could not be read, files of no use by their
- * header. */
+/* Adds what is not converted: paths that could not be read, files whose header excludes
+ * them. */
 static bool batch_add_listed(struct batch_run *run, struct eh2sframe_error *err)
 {
 	const struct batch_tree *tree = &run->tree;
@@ -95,7 +95,7 @@ static bool batch_add_listed(struct batch_run *run, struct eh2sframe_error *err)
 	return ok;
 }
 
-/* Files are in the order of their sizes, so the large ones are a stretch of their own. */
+/* Files are in the order of their sizes, so the large ones follow each other. */
 static bool batch_convert_all(struct batch_run *run, struct eh2sframe_error *err)
 {
 	const struct batch_tree *tree = &run->tree;
@@ -119,7 +119,7 @@ static bool batch_convert_all(struct batch_run *run, struct eh2sframe_error *err
 	       batch_pool_run(&pool, large, tree->n_work, jobs, 1, err);
 }
 
-/* With -v a line per file, of files in order. */
+/* With -v prints a line per file, in order. */
 static void batch_print(struct batch_run *run)
 {
 	struct batch_report *report = &run->report;
@@ -136,7 +136,7 @@ static void batch_print(struct batch_run *run)
 		batch_report_summary(report, stdout);
 }
 
-/* The report would take the place of a program. */
+/* The report must not take the place of a program. */
 static bool batch_report_apart(const struct batch_run *run, struct eh2sframe_error *err)
 {
 	struct stat st;
@@ -155,7 +155,7 @@ static bool batch_report_apart(const struct batch_run *run, struct eh2sframe_err
 	return true;
 }
 
-/* Also true, with not all done, when a signal came. */
+/* Also returns true when a signal came before all was done. */
 static bool batch_work(struct batch_run *run, struct eh2sframe_error *err)
 {
 	const struct args *args = run->args;
@@ -193,7 +193,8 @@ int batch_run(const struct args *args)
 		status = print_worse(status, cmd_complain(where, &err));
 	batch_report_deinit(&run.report);
 	batch_tree_deinit(&run.tree);
-	/* Whoever sent it, or a shell that waits, is to see that it was obeyed. */
+	/* The sender, or a shell that waits, must see that the signal ended the
+	 * command. */
 	if (batch_signal) {
 		signal(batch_signal, SIG_DFL);
 		raise(batch_signal);

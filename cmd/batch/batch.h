@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --batch: converts in place every ELF file under the named paths. A tree is listed once
- * (cmd/batch/tree.h), its files are converted by processes of their own
- * (cmd/batch/pool.h), so that a file which brings one down costs that file alone, and
- * what became of each goes into one report (cmd/report/report.h).
+ * --batch: converts in place every ELF file under the named paths. It lists a tree once
+ * (cmd/batch/tree.h). Separate processes convert the files (cmd/batch/pool.h), so a
+ * file that crashes a process costs only itself. The results go into one report
+ * (cmd/report/report.h).
  */
 #ifndef CMD_BATCH_BATCH_H
 #define CMD_BATCH_BATCH_H
@@ -14,7 +14,7 @@
 #include "cmd/common/args.h"
 #include "cmd/common/fail.h"
 
-/* The command. Returns its exit status, or does not when a signal ended it. */
+/* The command. Returns its exit status, or does not return when a signal ends it. */
 int batch_run(const struct args *args);
 
 #endif

@@ -21,7 +21,7 @@ static bool engine_report(
 	return *object != NULL;
 }
 
-/* The words of the report for it. */
+/* The word of the report for it. */
 static const char *engine_lack(const struct eh2sframe *file)
 {
 	switch (eh2sframe_lack(file)) {

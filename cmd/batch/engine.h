@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All that --batch asks of the library for one file. */
+/* What --batch needs from the library for one file. */
 #ifndef CMD_BATCH_ENGINE_H
 #define CMD_BATCH_ENGINE_H
 
@@ -14,14 +14,13 @@ struct batch_input {
 	const char *path;
 };
 
-/* *skip: in a word, why there is nothing to convert in it; NULL when there is something.
- */
+/* *skip is the word for why there is nothing to convert; NULL when there is something. */
 struct eh2sframe *engine_open(
     const struct batch_input *input, const char **skip, struct eh2sframe_error *error);
 
 /*
  * Converts it to the file out, which must not exist. *report is its object in the JSON
- * report; the caller's, even when this fails.
+ * report; the caller owns it, even after a failure.
  */
 CMD_CHECKED bool engine_convert(struct eh2sframe *file, const char *out, json_t **report,
     struct eh2sframe_error *error);

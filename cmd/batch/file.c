@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Converting a file, and giving its names to what was made. */
+/* Converts a file, and gives its names to the result. */
 #include "cmd/batch/file.h"
 
 #include <errno.h>
@@ -23,12 +23,12 @@ enum { BATCH_TEMP_SIZE = 64 };
 struct file_conversion {
 	int dirfd;	  /* of its first name */
 	int fd;		  /* of the file as it was */
-	struct stat was;  /* the file, when it was opened */
-	const char *skip; /* why not; NULL: no reason */
+	struct stat was;  /* when it was opened */
+	const char *skip; /* why it is not converted; or NULL */
 	json_t *report;
 };
 
-/* Of the file's k-th name; what is converted is made under that of the first. */
+/* The temporary name for the file's k-th name. The result is written under the first. */
 static const char *file_temp_name(
     const struct batch_job *job, uint32_t k, char buf[BATCH_TEMP_SIZE])
 {
@@ -36,7 +36,8 @@ static const char *file_temp_name(
 	return buf;
 }
 
-/* The file is what it was: any write, rename, link or change of mode shows in ctime. */
+/* Whether the file is unchanged: any write, rename, link or change of mode shows in
+ * ctime. */
 static bool file_is_same(const struct stat *a, const struct stat *b, bool links_too)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
@@ -47,7 +48,7 @@ static bool file_is_same(const struct stat *a, const struct stat *b, bool links_
 				  a->st_ctim.tv_nsec == b->st_ctim.tv_nsec));
 }
 
-/* Of the name, not of what a link in its place leads to. */
+/* Stats the name itself, not the target of a link in its place. */
 static bool file_stat(int dirfd, const struct batch_name *name, struct stat *st,
     struct eh2sframe_error *err)
 {
@@ -56,7 +57,8 @@ static bool file_stat(int dirfd, const struct batch_name *name, struct stat *st,
 	return true;
 }
 
-/* The k-th name is still one of the file, and beside it stands a link to the new one. */
+/* Checks that the k-th name still is one of the file, and puts a link to the new file
+ * beside it. */
 static bool file_link(const struct batch_job *job, const struct batch_file *file,
     uint32_t k, const struct file_conversion *made, struct eh2sframe_error *err)
 {
@@ -78,7 +80,7 @@ static bool file_link(const struct batch_job *job, const struct batch_file *file
 	return ok;
 }
 
-/* The k-th name becomes one of the new file. */
+/* Makes the k-th name one of the new file. */
 static bool file_rename(const struct batch_job *job, const struct batch_file *file,
     uint32_t k, struct eh2sframe_error *err)
 {
@@ -98,19 +100,19 @@ static bool file_rename(const struct batch_job *job, const struct batch_file *fi
 	    err->text, k, file->n);
 }
 
-/* All links are made before the first name changes: what can go wrong does so then. */
+/* Make all links before the first name changes: most failures then change nothing. */
 static bool file_replace(const struct batch_job *job, const struct batch_file *file,
     const struct file_conversion *made, struct eh2sframe_error *err)
 {
 	sigset_t all, before;
 	bool ok = true;
 
-	/* Of two runs that get here at once each would give names to its own file, and
-	 * they would part; until the file is closed there is only one. */
+	/* Two runs at the same time would each give names to their own file, and
+	 * separate them. The lock lets only one do so until the file is closed. */
 	if (file->n > 1 && flock(made->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		return cmd_fail(
 		    err, EH2SFRAME_IO, "another process has locked it; left as it is");
-	/* A signal waits, or the names would part. */
+	/* Signals wait, or the names would separate. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
 	for (uint32_t k = 0; ok && k < file->n; k++)
@@ -138,7 +140,8 @@ void batch_file_clean(const struct batch_job *job, size_t index)
 	}
 }
 
-/* Into the directory of the first name; the file there is the one that was listed. */
+/* Enters the directory of the first name, and opens the file if it is the one that was
+ * listed. */
 static int file_open(const struct batch_name *name, int dirfd, struct stat *st,
     struct eh2sframe_error *error)
 {
@@ -159,7 +162,7 @@ static int file_open(const struct batch_name *name, int dirfd, struct stat *st,
 	return -1;
 }
 
-/* From the file to what takes its place. */
+/* Converts the open file and puts the result in its place. */
 static bool file_make(const struct batch_job *job, const struct batch_file *file,
     struct eh2sframe *input, struct file_conversion *made, struct eh2sframe_error *error)
 {
@@ -177,14 +180,14 @@ static bool file_make(const struct batch_job *job, const struct batch_file *file
 	temporary_note(NULL, temp, true);
 	ok = engine_convert(input, temp, &made->report, error) &&
 	     file_replace(job, file, made, error);
-	/* After a failure, or of the names that were not reached. */
+	/* After a failure, or for names that were not reached. */
 	if (!ok)
 		batch_file_clean(job, (size_t)(file - job->tree->files));
 	temporary_note(NULL, temp, false);
 	return ok;
 }
 
-/* The input is read through one descriptor from here on, whatever becomes of its name. */
+/* From here on the input is read through one descriptor, whatever happens to its name. */
 static bool file_convert(const struct batch_job *job, const struct batch_file *file,
     struct file_conversion *made, struct eh2sframe_error *error)
 {
@@ -208,7 +211,7 @@ static bool file_convert(const struct batch_job *job, const struct batch_file *f
 	return ok;
 }
 
-/* Sixty-four bits, for each file anew. */
+/* 64 random bits, new for each file. */
 static bool file_new_token(char *token, struct eh2sframe_error *error)
 {
 	unsigned char random[(BATCH_TOKEN_SIZE - 1) / 2];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One file of the tree: converted under a temporary name beside it, which then takes the
- * place of every name the file has there. So its names stay names of one file, and each
- * is at any time that of the old file or of the new one.
+ * Converts one file of the tree under a temporary name beside it. The result then takes
+ * the place of every name that the file has in the tree. So its names stay links of
+ * each other, and each is at any time the old or the new file.
  */
 #ifndef CMD_BATCH_FILE_H
 #define CMD_BATCH_FILE_H
@@ -13,20 +13,20 @@
 
 enum { BATCH_TOKEN_SIZE = 17 };
 
-/* What a file is converted with. */
+/* What converting a file needs. */
 struct batch_job {
 	const struct batch_tree *tree;
 	const struct args *args;
 	unsigned int threads;
 	unsigned int worker; /* its number */
-	/* Of the temporary names of the file in work, unknown to others until they exist:
-	 * or somebody could put a link there. In memory that the pool sees. */
+	/* Part of the temporary names of the file in work. Others cannot guess it, or
+	 * they could put a link there. It is in memory that the pool sees. */
 	char *token;
 };
 
 /*
- * Converts a file, or not, and says so as an object of the JSON report; NULL for want of
- * memory. Changes the current directory.
+ * Converts a file, or skips it, and returns its object of the JSON report; NULL when
+ * memory runs out. Changes the current directory.
  */
 json_t *batch_file_convert(const struct batch_job *job, size_t file);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was listed: brought into order, opened again, freed. */
+/* Sorts what was listed, opens it again, frees it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <search.h>
@@ -9,7 +9,7 @@
 
 #include "cmd/batch/tree.h"
 
-/* What makes two names those of one file. */
+/* Two names with the same device and inode are names of one file. */
 static int batch_inode_order(const struct stat *x, const struct stat *y)
 {
 	if (x->st_dev != y->st_dev)
@@ -17,7 +17,7 @@ static int batch_inode_order(const struct stat *x, const struct stat *y)
 	return x->st_ino < y->st_ino ? -1 : x->st_ino > y->st_ino;
 }
 
-/* So that the first name of a file does not depend on the order of its directory. */
+/* Makes the first name of a file independent of the order of its directory. */
 static int batch_name_order(const void *a, const void *b)
 {
 	const struct batch_name *x = a, *y = b;
@@ -26,7 +26,7 @@ static int batch_name_order(const void *a, const void *b)
 	return order ? order : strcmp(x->path, y->path);
 }
 
-/* The same entry of the same directory, however the user came there. */
+/* The same entry of the same directory, whatever path leads there. */
 static int batch_place_order(const void *a, const void *b, void *context)
 {
 	const struct batch_name *x = a, *y = b;
@@ -43,7 +43,7 @@ static int batch_place_order(const void *a, const void *b, void *context)
 	return strcmp(x->base, y->base);
 }
 
-/* ... and of two ways there, the one whose path comes first. */
+/* ... and of 2 paths to it, the first in order. */
 static int batch_path_order(const void *a, const void *b, void *context)
 {
 	const struct batch_name *x = a, *y = b;
@@ -52,8 +52,8 @@ static int batch_path_order(const void *a, const void *b, void *context)
 	return order ? order : strcmp(x->path, y->path);
 }
 
-/* What is not for conversion goes last; then the largest first, so that no worker begins
- * with the file that takes longest when the others are done. */
+/* Files that are not converted go last. The largest come first, so that no worker
+ * starts with the longest file when the others are done. */
 static int batch_work_order(const void *a, const void *b, void *context)
 {
 	const struct batch_tree *tree = context;
@@ -73,8 +73,8 @@ static void batch_free_name(struct batch_name *name)
 	free(name->base);
 }
 
-/* Named paths may overlap: each entry of a directory is to be there once, or a file would
- * seem to have more names than links. */
+/* Named paths may overlap. Keep each directory entry once, or a file would seem to have
+ * more names than links. */
 static void batch_drop_repeated(struct batch_tree *tree)
 {
 	struct batch_name *names = tree->names;
@@ -114,7 +114,7 @@ bool batch_tree_group(struct batch_tree *tree)
 	return true;
 }
 
-/* The directory that was listed, and not another one by its name. */
+/* Whether this is the directory that was listed, not another one of the same name. */
 static bool batch_is_dir(int fd, const struct batch_dir *dir)
 {
 	struct stat st;
@@ -123,8 +123,8 @@ static bool batch_is_dir(int fd, const struct batch_dir *dir)
 }
 
 /*
- * The directories on the way down to this, without the one that is open already, up; it
- * is -1 when the first is a named one. NULL for want of memory.
+ * The directories on the path down to this one, without the one that is open already,
+ * up. up is -1 when the first is a named one. NULL when memory runs out.
  */
 static uint32_t *batch_steps_down(
     const struct batch_tree *tree, uint32_t dir, size_t *n, int *up)
@@ -151,7 +151,7 @@ static uint32_t *batch_steps_down(
 	return steps;
 }
 
-/* One component; links are followed only on the way to what the user named. */
+/* Opens one component. Links are followed only for a path that the user named. */
 static int batch_step_down(const struct batch_tree *tree, const struct batch_dir *dir,
     int up, struct eh2sframe_error *err)
 {

@@ -25,7 +25,7 @@ struct pool_run {
 	struct pollfd *polls;
 	unsigned int n, alive;
 	bool ending;
-	sigset_t signals; /* as they were before; while waiting, too */
+	sigset_t signals; /* the mask from before; also used while waiting */
 };
 
 static bool pool_init(struct pool_run *run, size_t first, size_t last, unsigned int n,
@@ -45,8 +45,7 @@ static bool pool_init(struct pool_run *run, size_t first, size_t last, unsigned 
 	run->shared = shared;
 	atomic_init(&run->shared->next, (unsigned int)first);
 	run->shared->last = (unsigned int)last;
-	/* They are noted while the pool waits, and at no other time: so none is missed.
-	 */
+	/* Signals stay blocked except while the pool waits, so none is missed. */
 	sigemptyset(&noted);
 	sigaddset(&noted, SIGINT);
 	sigaddset(&noted, SIGTERM);
@@ -55,7 +54,7 @@ static bool pool_init(struct pool_run *run, size_t first, size_t last, unsigned 
 	return true;
 }
 
-/* Also in the place of one that ended. */
+/* Starts a worker, also in the place of one that ended. */
 static bool pool_start_worker(
     struct pool_run *run, unsigned int i, struct eh2sframe_error *err)
 {
@@ -69,7 +68,7 @@ static bool pool_start_worker(
 	return true;
 }
 
-/* A file that has come to an end, one way or another. */
+/* A file is finished, whatever the result. */
 static bool pool_file_done(
     struct pool_run *run, size_t file, json_t *report, struct eh2sframe_error *err)
 {
@@ -95,8 +94,8 @@ static bool pool_is_stopped(const struct pool_run *run, int sig)
 	return batch_signal || run->ending;
 }
 
-/* A worker is gone. Where it left a file unfinished that file is the reason, and the
- * others go on with a new worker. */
+/* A worker is gone. When it left a file unfinished, that file fails, and a new worker
+ * converts the others. */
 static bool pool_worker_ended(
     struct pool_run *run, unsigned int i, struct eh2sframe_error *err)
 {
@@ -130,7 +129,7 @@ static bool pool_worker_ended(
 	       (pool_start_worker(run, i, err) || run->alive);
 }
 
-/* A message may come in pieces, and a piece may be the end of one and all of others. */
+/* A message may come in pieces, and a piece may end one message and hold others. */
 static bool pool_read_worker(
     struct pool_run *run, unsigned int i, struct eh2sframe_error *err)
 {
@@ -162,7 +161,7 @@ static void pool_show_progress(struct pool_run *run)
 	batch_bar_working(bar);
 }
 
-/* Until one of them says something, a signal comes, or the bar is due. */
+/* Waits until a worker sends something, a signal comes, or the bar is due. */
 static bool pool_wait(struct pool_run *run, struct eh2sframe_error *err)
 {
 	int patience = batch_bar_patience(run->pool->bar), n;
@@ -183,7 +182,7 @@ static bool pool_wait(struct pool_run *run, struct eh2sframe_error *err)
 	return ok;
 }
 
-/* Whatever they were at: each file is the old or the new one. */
+/* Ends the workers at any point: each file is the old or the new one. */
 static void pool_end_workers(struct pool_run *run)
 {
 	struct eh2sframe_error ignored;
@@ -207,14 +206,14 @@ bool batch_pool_run(struct batch_pool *pool, size_t first, size_t last,
 	bool ok = pool_init(&run, first, last, n, err);
 
 	pool->job.threads = jobs;
-	/* With fewer than wanted it takes longer, no more. */
+	/* With fewer workers it only takes longer. */
 	for (unsigned int i = 0; ok && i < n; i++)
 		ok = pool_start_worker(&run, i, err) || i > 0;
 	while (ok && run.alive && !batch_signal)
 		ok = pool_wait(&run, err);
 	if (run.alive)
 		pool_end_workers(&run);
-	/* Of a worker that was killed between two files nobody knows which is next. */
+	/* When a worker was killed between 2 files, its next file is not known. */
 	if (ok && !batch_signal && pool->bar->n_done != all)
 		ok = cmd_fail(err, EH2SFRAME_BUG,
 		    "another program ended the processes; run the command again for the "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Being told to stop: noted here, acted on between two steps. */
+/* A signal that asks to stop: noted here, obeyed between 2 steps. */
 #ifndef CMD_BATCH_SIGNAL_H
 #define CMD_BATCH_SIGNAL_H
 

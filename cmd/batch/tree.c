@@ -26,7 +26,7 @@ static int batch_dir_order(const void *a, const void *b)
 	return x->ino < y->ino ? -1 : x->ino > y->ino;
 }
 
-/* What tsearch keeps: the array moves as it grows, so each has a key of its own. */
+/* What tsearch keeps. The array moves when it grows, so each entry has its own key. */
 struct batch_known {
 	struct batch_dir key; /* dev and ino */
 	uint32_t index;
@@ -38,7 +38,7 @@ static void batch_free_dir(struct batch_dir *dir)
 	free(dir->base);
 }
 
-/* The directory's index, new or not; BATCH_NO_DIR for want of memory. Takes what dir
+/* The directory's index, new or not; BATCH_NO_DIR when memory runs out. Takes what dir
  * owns. */
 static uint32_t batch_enter_dir(struct batch_tree *tree, struct batch_dir *dir)
 {
@@ -55,8 +55,8 @@ static uint32_t batch_enter_dir(struct batch_tree *tree, struct batch_dir *dir)
 		uint32_t index = (*found)->index;
 
 		free(fresh);
-		/* So far it was only the directory of a file that was named: now its
-		 * other files are meant, too, by the names they have here. */
+		/* So far only a named file of this directory was meant. Now its other
+		 * files are meant, too, by the names that they have here. */
 		if (!dir->listed || tree->dirs[index].listed) {
 			batch_free_dir(dir);
 			return index;
@@ -93,7 +93,7 @@ static char *batch_join(const char *dir, const char *name)
 	return asprintf(&path, "%s%s%s", dir, slash, name) < 0 ? NULL : path;
 }
 
-/* The words of the report for it. */
+/* The word of the report for it. */
 static const char *batch_skip(enum eh2sframe_kind kind)
 {
 	switch (kind) {
@@ -110,7 +110,7 @@ static const char *batch_skip(enum eh2sframe_kind kind)
 	return NULL;
 }
 
-/* A file cut short here is none of ELF; one that is cut later is a failure. */
+/* A file that is too short here is not ELF; one that is cut later is a failure. */
 static bool batch_read_kind(int fd, enum eh2sframe_kind *kind)
 {
 	unsigned char header[sizeof(Elf64_Ehdr)];
@@ -125,8 +125,8 @@ static bool batch_read_kind(int fd, enum eh2sframe_kind *kind)
 }
 
 /*
- * A regular file: base in the directory dirfd. Opened without waiting, for it may have
- * become a pipe since; what it is counts when it is open. Takes path.
+ * Adds a regular file: base in the directory dirfd. It is opened without waiting,
+ * because it may have become a pipe, and checked when it is open. Takes path.
  */
 static bool batch_add_file(
     struct batch_tree *tree, int dirfd, uint32_t dir, const char *base, char *path)
@@ -160,7 +160,8 @@ static bool batch_add_file(
 	return ok;
 }
 
-/* Takes path. Listed later: the depth of a tree costs no stack and no descriptors. */
+/* Adds a directory, to be listed later: a deep tree costs no stack and no descriptors.
+ * Takes path. */
 static bool batch_add_dir(struct batch_tree *tree, uint32_t parent, const char *base,
     char *path, const struct stat *st)
 {
@@ -178,8 +179,8 @@ static bool batch_add_dir(struct batch_tree *tree, uint32_t parent, const char *
 	return batch_enter_dir(tree, &dir) != BATCH_NO_DIR;
 }
 
-/* A file that this program is writing now, or was when it was killed. To convert it would
- * be to put another one, with another mode, where its writer has its own. */
+/* A file that this program is writing, or was writing when it was killed. Converting it
+ * would put another file, with another mode, in its place. */
 static bool batch_is_temporary(const char *base)
 {
 	static const char start[] = ".eh2sframe.";
@@ -187,7 +188,7 @@ static bool batch_is_temporary(const char *base)
 	return strncmp(base, start, sizeof(start) - 1) == 0;
 }
 
-/* Whatever is neither a regular file nor a directory is passed over, unopened. */
+/* Skips what is neither a regular file nor a directory, without opening it. */
 static bool batch_add_entry(
     struct batch_tree *tree, int dirfd, uint32_t parent, const char *base)
 {
@@ -252,7 +253,7 @@ static bool batch_list_dir(struct batch_tree *tree, uint32_t index, struct batch
 	return ok;
 }
 
-/* A file that was named: its directory, without links, is entered but not listed. */
+/* A named file: its directory is entered without following links, but not listed. */
 static bool batch_name_file(struct batch_tree *tree, const char *path)
 {
 	struct batch_dir dir = {0};
@@ -323,7 +324,7 @@ bool batch_tree_list(struct batch_tree *tree, char *const *paths, size_t n_paths
 	for (size_t i = 0; i < n_paths && !batch_signal; i++) {
 		if (!batch_name_path(tree, paths[i]))
 			return cmd_fail_nomem(err);
-		/* What is found below is appended, until there is no more. */
+		/* Directories found below are appended, until there are no more. */
 		for (; next < tree->n_dirs && !batch_signal; next++)
 			if (tree->dirs[next].listed &&
 			    !batch_list_dir(tree, (uint32_t)next, bar))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What there is under the named paths: directories, and the names of ELF files, those of
- * one inode together. Symbolic links are followed where the user named one and nowhere
- * else, other file systems are not entered, and nothing but regular files and directories
- * is opened. Every later access goes down from a named path again, component by
- * component, without links: a directory that was exchanged meanwhile is noticed.
+ * The directories under the named paths, and the names of ELF files, those of one inode
+ * together. Symbolic links are followed only where the user named one. Other file
+ * systems are not entered, and only regular files and directories are opened. Every
+ * later access goes down again from a named path, component by component, without
+ * links: so a directory that was replaced meanwhile is noticed.
  */
 #ifndef CMD_BATCH_TREE_H
 #define CMD_BATCH_TREE_H
@@ -20,15 +20,16 @@
 /* No index. */
 #define BATCH_NO_DIR UINT32_MAX
 
-/* No waiting for a pipe, no links; what is opened is looked at before it is read. */
+/* Does not wait for a pipe and follows no links. Look at what was opened before you
+ * read it. */
 #define BATCH_OPEN_FILE (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 #define BATCH_OPEN_DIR (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
 struct batch_dir {
 	char *path;	 /* as the user would write it */
-	char *base;	 /* its name in parent; NULL: path itself is to be opened */
+	char *base;	 /* its name in parent; NULL: open path itself */
 	uint32_t parent; /* an index */
-	bool listed;	 /* all below it is meant, not only a file named with it */
+	bool listed;	 /* everything below it is meant, not only a named file */
 	dev_t dev;
 	ino_t ino;
 };
@@ -67,28 +68,28 @@ struct batch_tree {
 	size_t n_faults, cap_faults;
 	uint64_t n_others;	 /* regular files that are not ELF */
 	uint64_t n_mount_points; /* directories of other file systems */
-	void *known;		 /* for tsearch: the directories there are */
+	void *known;		 /* for tsearch: the directories in dirs */
 	int start; /* the directory that relative paths begin in; -1: none */
-	/* While it is listed: the directory last opened, from where it is not far to the
-	 * next. near_fd is -1 when there is none. */
+	/* While listing: the directory opened last, from which the next is not far.
+	 * near_fd is -1 when there is none. */
 	uint32_t near;
 	int near_fd;
 };
 
 /*
- * Lists all paths. A path or directory that cannot be read is a fault in the tree; false
- * is for want of memory. When a signal came (cmd/batch/signal.h) the tree is incomplete.
- * Freed with batch_tree_deinit in any case.
+ * Lists all paths. A path or directory that cannot be read is a fault in the tree;
+ * false means that memory ran out. When a signal came (cmd/batch/signal.h) the tree is
+ * incomplete. Free it with batch_tree_deinit in any case.
  */
 CMD_CHECKED bool batch_tree_list(struct batch_tree *tree, char *const *paths,
     size_t n_paths, struct batch_bar *bar, struct eh2sframe_error *err);
 void batch_tree_deinit(struct batch_tree *tree);
 
-/* Opens a directory that was listed; -1 with err when it is gone or another one. */
+/* Opens a directory that was listed; -1 with err when it is gone or was replaced. */
 int batch_tree_open_dir(
     const struct batch_tree *tree, uint32_t dir, struct eh2sframe_error *err);
 
-/* Brings the names of an inode together, once each, and the files into their order. */
+/* Groups the names of each inode, once each, and sorts the files. */
 CMD_CHECKED bool batch_tree_group(struct batch_tree *tree);
 
 /* The first name of a file. */

@@ -15,7 +15,7 @@
 
 enum { BATCH_READ_SIZE = 64 << 10 };
 
-/* All of it; a signal that is handled may cut a write short. */
+/* Writes all of it: a handled signal may cut a write short. */
 static bool worker_send(int fd, const void *bytes, size_t size)
 {
 	const char *at = bytes;
@@ -33,7 +33,7 @@ static bool worker_send(int fd, const void *bytes, size_t size)
 	return true;
 }
 
-/* False for want of memory, or when nobody listens any more. */
+/* False when memory runs out, or when the pool is gone. */
 static bool worker_convert(const struct batch_job *job, size_t file, int fd)
 {
 	struct batch_message message = {.file = file};
@@ -51,8 +51,8 @@ static bool worker_convert(const struct batch_job *job, size_t file, int fd)
 	return ok;
 }
 
-/* The pool notes signals, a worker ends by them; those that were ignored before the pool
- * was there stay ignored. But TERM is how the pool ends it. */
+/* The pool notes signals, and a worker ends by them. Those that were ignored at the
+ * start stay ignored, except TERM, by which the pool ends workers. */
 static void worker_set_signals(const sigset_t *signals)
 {
 	static const int noted[] = {SIGINT, SIGHUP};
@@ -64,12 +64,12 @@ static void worker_set_signals(const sigset_t *signals)
 			signal(noted[i], SIG_DFL);
 	}
 	signal(SIGTERM, SIG_DFL);
-	/* A file that may not grow is an error of that file. */
+	/* A file that reaches the size limit is an error of that file. */
 	signal(SIGXFSZ, SIG_IGN);
 	sigprocmask(SIG_SETMASK, signals, NULL);
 }
 
-/* The library's temporary file: removed by the worker if it can, else by the pool. */
+/* The library's temporary file: the worker removes it if it can, otherwise the pool. */
 static void worker_note_temporary(void *context, const char *path, bool exists)
 {
 	char *record = context;
@@ -91,7 +91,7 @@ static void worker_main(const struct batch_job *job, struct batch_shared *shared
 	bool ok;
 
 	worker_set_signals(signals);
-	/* Of the pool there is a bar, and only one. */
+	/* Only the pool draws a bar. */
 	eh2sframe_options_on_progress(job->args->options, NULL, NULL);
 	snprintf(threads, sizeof(threads), "%u", job->threads);
 	ok = eh2sframe_options_set(job->args->options, "jobs", threads, &ignored);
@@ -107,7 +107,7 @@ static void worker_main(const struct batch_job *job, struct batch_shared *shared
 		if (ok)
 			atomic_store(&record->file, BATCH_NO_FILE);
 	}
-	/* Not exit: what stdio holds is the pool's to write. */
+	/* Not exit(): the pool writes what stdio holds. */
 	_exit(ok ? EH2SFRAME_DONE : EH2SFRAME_IO);
 }
 
@@ -129,7 +129,7 @@ bool batch_worker_start(struct batch_worker *worker, const struct batch_job *job
 		return false;
 	}
 	if (worker->pid == 0) {
-		/* Should the pool be killed, so are its workers. */
+		/* When the pool is killed, its workers end, too. */
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		if (getppid() != parent)
 			_exit(EH2SFRAME_DONE);

@@ -16,11 +16,11 @@
 
 /* In memory that the pool and its workers share. */
 struct batch_shared {
-	atomic_uint next; /* file to be taken */
+	atomic_uint next; /* the next file */
 	unsigned int last;
 	struct batch_record {
-		atomic_uint file;	      /* that the worker has, or BATCH_NO_FILE */
-		char temporary[PATH_MAX];     /* of the library, while there is one */
+		atomic_uint file;	      /* the worker's file, or BATCH_NO_FILE */
+		char temporary[PATH_MAX];     /* the library's file, while it exists */
 		char token[BATCH_TOKEN_SIZE]; /* of its job */
 	} records[];			      /* one per worker */
 };
@@ -29,35 +29,33 @@ struct batch_worker {
 	pid_t pid;	 /* 0: none */
 	int fd;		 /* of the pipe */
 	size_t reported; /* the last file that it sent a report of */
-	/* What came of a message that is not complete yet. */
+	/* The part that came of an incomplete message. */
 	unsigned char *bytes;
 	size_t n, cap;
 };
 
-/* A message: a file, and so many bytes of text. */
+/* The head of a message: a file, and the size of the text that follows. */
 struct batch_message {
 	size_t file, size;
 };
 
 /*
- * Starts worker number job->worker. signals is the mask it is to have. ERR_IO without a
- * pipe or process.
+ * Starts worker number job->worker with the signal mask signals. ERR_IO without a pipe
+ * or process.
  */
 CMD_CHECKED bool batch_worker_start(struct batch_worker *worker,
     const struct batch_job *job, struct batch_shared *shared, const sigset_t *signals,
     struct eh2sframe_error *err);
 
-/*
- * Reads what there is; *ended when it is over. Waits for nothing but the first byte.
- */
+/* Reads what there is, and sets *ended at its end. Waits only for the first byte. */
 CMD_CHECKED bool batch_worker_read(
     struct batch_worker *worker, bool *ended, struct eh2sframe_error *err);
 
 /* The next complete message: its text as an object, which the caller owns, NULL: none. */
 json_t *batch_worker_next(struct batch_worker *worker, size_t *file);
 
-/* Waits for its end. Returns what waitpid says of it; EH2SFRAME_IO is for want of memory.
- */
+/* Waits for its end. Returns the status of waitpid; EH2SFRAME_IO means that memory ran
+ * out. */
 int batch_worker_wait(struct batch_worker *worker);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line. Options of the library are handed on to it by their names. */
+/* The command line. Options of the library go to the library by their names. */
 #include "cmd/common/args.h"
 
 #include <ctype.h>
@@ -234,7 +234,7 @@ static bool args_one(
 	case OPT_VERSION:
 		args->command = COMMAND_VERSION;
 		return true;
-	/* What the command has to know of the library's options. */
+	/* Options of the library that the command also needs. */
 	case 'j':
 		args->jobs = (unsigned int)strtoul(value, NULL, 10);
 		break;
@@ -253,8 +253,7 @@ static bool args_one(
 	return args_pass(args, opt, value, error);
 }
 
-/* How many paths the command wants, and which options only make sense with one command.
- */
+/* Checks the number of paths, and options that make sense with one command only. */
 static bool args_consistent(const struct args *args, struct eh2sframe_error *error)
 {
 	bool pair = args->command == COMMAND_CONVERT ||
@@ -280,8 +279,8 @@ static bool args_consistent(const struct args *args, struct eh2sframe_error *err
 	return eh2sframe_options_check(args->options, error);
 }
 
-/* What getopt does not like: opt, and word, where it stands. A short option may have more
- * of them behind it, so that word is an earlier one. */
+/* Reports what getopt refused: opt, in the argument word. When several short options
+ * share an argument, word may be the argument before it. */
 static bool args_unknown(int opt, const char *word, struct eh2sframe_error *error)
 {
 	if (opt == ':')
@@ -295,7 +294,7 @@ static bool args_unknown(int opt, const char *word, struct eh2sframe_error *erro
 	return args_wrong(error, "unknown option %s; see --help", word);
 }
 
-/* Those this process may use. */
+/* The processors that this process may use. */
 static unsigned int args_processors(void)
 {
 	cpu_set_t set;
@@ -325,7 +324,7 @@ bool args_parse(int argc, char **argv, struct args *args, struct eh2sframe_error
 		if (args->command == COMMAND_HELP || args->command == COMMAND_VERSION)
 			return true;
 	}
-	/* getopt has moved them behind the options. */
+	/* getopt has moved the paths after the options. */
 	args->n_paths = (size_t)(argc - optind);
 	args->paths = argv + optind;
 	return args_consistent(args, error);

@@ -25,7 +25,7 @@ enum command {
 /* Strings are borrowed from argv. */
 struct args {
 	enum command command;
-	struct eh2sframe_options *options; /* owned: what the library is to do */
+	struct eh2sframe_options *options; /* owned: the library's options */
 	int verbosity;			   /* -1 quiet, 0, 1 */
 	bool judge;			   /* --min-coverage was given */
 	bool merge;			   /* --merge: IN are reports */

@@ -15,7 +15,7 @@ bool cmd_fail(
 	char text[sizeof(err->text)];
 	va_list ap;
 
-	/* Through a buffer: an argument may be the text that is there. */
+	/* Use a buffer: an argument may be the old text. */
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);

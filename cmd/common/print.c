@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Words on streams. */
+/* Text on streams. */
 #include "cmd/common/print.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ void print_errno(struct eh2sframe_error *error, const char *what)
 
 bool print_text(void *context, const char *text, size_t size)
 {
-	/* On with it even so: the conversion matters more than what is told of it. */
+	/* Go on even when it fails: the conversion matters more than its text. */
 	fwrite(text, 1, size, context);
 	return true;
 }
@@ -80,7 +80,7 @@ bool print_close(FILE *out, struct eh2sframe_error *error)
 
 	if (out == stdout)
 		return true;
-	/* What failed earlier is not told by what succeeds now. */
+	/* An earlier failure shows only here. */
 	failed = ferror(out) != 0;
 	failed |= fclose(out) != 0;
 	if (failed)

@@ -9,17 +9,17 @@
 
 #include "include/eh2sframe.h"
 
-/* Of several inputs the worst of 1 to 5 counts (a bug, 70, too); nothing to do does not.
- */
+/* Of several statuses the worst of 1 to 5, or 70 (a bug); "nothing to do" does not
+ * count. */
 int print_worse(int status, int next);
 
 /* The line of a failure on standard error; path may be NULL. Returns its status. */
 int print_error(const char *path, const struct eh2sframe_error *error);
 
-/* Fills error with the words and strerror(errno). */
+/* Fills error with what and strerror(errno). */
 void print_errno(struct eh2sframe_error *error, const char *what);
 
-/* For eh2sframe_write_fn: context is a FILE. That it failed is seen when it is closed. */
+/* For eh2sframe_write_fn: context is a FILE. Closing it shows a failure. */
 bool print_text(void *context, const char *text, size_t size);
 
 /* For eh2sframe_write_fn: lines on standard error, the program's name before each;
@@ -29,14 +29,14 @@ bool print_lines(void *context, const char *text, size_t size);
 /* For eh2sframe_options_on_progress: on a terminal only, and at most once a second. */
 void print_progress(void *context, size_t done, size_t total);
 
-/* Opens a file to write to; no path and "-" are standard output. NULL: see error. */
+/* Opens a file for writing; NULL and "-" are standard output. Returns NULL with error. */
 FILE *print_open(const char *path, struct eh2sframe_error *error);
 
-/* Closes it; whether all that was written to it is there. Standard output stays open:
- * that it is broken is told once, by print_end. */
+/* Closes it, and returns whether all of it was written. Standard output stays open:
+ * print_end reports its failure, once. */
 bool print_close(FILE *out, struct eh2sframe_error *error);
 
-/* Whether all that was written to standard output is there. The last to be called. */
+/* Whether all of standard output was written. Call it last. */
 bool print_end(struct eh2sframe_error *error);
 
 /* The end of a noun after its number: 1 function, 2 functions. */

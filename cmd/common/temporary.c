@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the signal handler knows: the temporary files that exist. */
+/* The temporary files that the signal handler removes. */
 #include "cmd/common/temporary.h"
 
 #include <errno.h>
@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* More than worker threads; a file beyond that is merely not removed by a signal. */
+/* More than worker threads; a signal does not remove a file beyond that. */
 #define MAX_FILES 1100
 
 /*
- * Static, so that the handler never meets freed memory; a path is complete before its
- * state says so, and the worst of a race is unlink of a name that is gone.
+ * Static, so that the handler never meets freed memory. A path is complete before its
+ * state says so; the worst of a race is an unlink of a name that is gone.
  */
 enum slot_state { SLOT_FREE, SLOT_TAKEN, SLOT_LIVE };
 static struct slot {
@@ -36,7 +36,7 @@ static void temporary_on_signal(int sig)
 	raise(sig);
 }
 
-/* Signals that whoever started this ignores or handles are theirs. */
+/* Leave signals that the caller ignores or handles. */
 static void temporary_handle_signals(void)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -72,7 +72,7 @@ static void temporary_enter(const char *path)
 	}
 }
 
-/* Only whoever entered a path removes it, and no other has the same one meanwhile. */
+/* Only the thread that entered a path removes it, and no other has the same path. */
 static void temporary_leave(const char *path)
 {
 	for (size_t i = 0; i < MAX_FILES; i++) {

@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-/* For eh2sframe_options_on_temporary; context is not used. Handles INT, TERM and HUP from
- * the first call on, where nobody else does. Any thread may call it. */
+/* For eh2sframe_options_on_temporary; context is not used. The first call sets handlers
+ * for INT, TERM and HUP, where there are none yet. Any thread may call it. */
 void temporary_note(void *context, const char *path, bool exists);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The page. All that comes from files (paths, names of symbols, messages) goes through
- * html_text; should that ever let something through, the page's own policy keeps a
- * browser from running or fetching it.
+ * The page. Text from files (paths, names of symbols, messages) goes through html_text.
+ * If that fails, the page's own policy keeps a browser from running or fetching
+ * anything.
  */
 #include "cmd/report/html.h"
 
@@ -68,7 +68,7 @@ static void html_number(json_int_t number, FILE *out)
 	fprintf(out, "<td>%" JSON_INTEGER_FORMAT "</td>", number);
 }
 
-/* One cell per column; text is what the class of the first says. */
+/* One cell per column; the first has the class "text". */
 static void html_columns(const char *const *columns, size_t n, FILE *out)
 {
 	fputs("<tr>", out);
@@ -77,7 +77,7 @@ static void html_columns(const char *const *columns, size_t n, FILE *out)
 	fputs("</tr>\n", out);
 }
 
-/* Reason or status, and how many files. */
+/* One line for each reason or status, with the number of files. */
 static bool html_kinds(const char *what, json_t *kinds, FILE *out)
 {
 	json_t *sorted = batch_report_sorted(kinds), *n;
@@ -95,7 +95,7 @@ static bool html_kinds(const char *what, json_t *kinds, FILE *out)
 	return sorted != NULL;
 }
 
-/* What the summary of the JSON report has. */
+/* The summary of the JSON report. */
 static bool html_totals(const struct batch_report *report, FILE *out)
 {
 	const struct batch_sums *sums = &report->sums;
@@ -151,13 +151,13 @@ static bool html_refused(const struct batch_report *report, FILE *out)
 	return sorted != NULL;
 }
 
-/* 0 where there is none: a merged report may be of a later version, or anybody's. */
+/* 0 where there is none: another version or program may have written a merged report. */
 static json_int_t html_count(const json_t *file, const char *group, const char *name)
 {
 	return json_integer_value(json_object_get(json_object_get(file, group), name));
 }
 
-/* A file that has no counts says why in their place. */
+/* A file without counts shows the reason instead. */
 static void html_file(const json_t *file, FILE *out)
 {
 	const char *skipped = json_string_value(json_object_get(file, "skipped"));
@@ -213,7 +213,7 @@ static void html_gaps(const json_t *file, FILE *out)
 	fputs("</table>\n", out);
 }
 
-/* Objects are made again one at a time: as text they take less memory. */
+/* Parse the objects one at a time: as text they take less memory. */
 static bool html_each(
     const struct batch_report *report, void (*one)(const json_t *, FILE *), FILE *out)
 {

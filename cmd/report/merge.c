@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads reports, of a batch or of single files, and writes the one that a single run over
- * all of their files would have written. */
+/* Reads reports, of a batch or of single files, and writes the report that a single run
+ * over all of their files would have written. */
 #include "cmd/report/merge.h"
 
 #include <errno.h>
@@ -13,8 +13,8 @@
 #include "cmd/report/report.h"
 #include "cmd/common/args.h"
 
-/* What a summary knows beyond its files. The rest of it is added up anew from them, so a
- * summary that is wrong does no harm. */
+/* What only a summary has. The rest is added up again from the files, so a wrong
+ * summary does no harm. */
 static bool merge_apart(
     struct batch_apart *apart, json_t *summary, struct eh2sframe_error *err)
 {
@@ -43,7 +43,7 @@ static bool merge_document(
 	return merge_apart(&report->apart, json_object_get(document, "summary"), err);
 }
 
-/* A member that is there twice would be read differently by different programs. */
+/* Programs would read a repeated member differently. */
 static bool merge_path(
     struct batch_report *report, const char *path, struct eh2sframe_error *err)
 {
@@ -80,7 +80,7 @@ static bool merge_is_input(const struct args *args, const char *path)
 	return false;
 }
 
-/* *at is what the failure is about. Nothing is written before all is read. */
+/* A failure is about *at. Nothing is written before all is read. */
 static bool merge_all(const struct args *args, struct batch_report *report,
     const char **at, struct eh2sframe_error *err)
 {

@@ -6,7 +6,7 @@
 #include "cmd/common/args.h"
 #include "cmd/common/fail.h"
 
-/* Returns the exit status, which is that of merging and not of what was merged. */
+/* Returns the exit status of merging, not that of the merged runs. */
 int batch_merge(const struct args *args);
 
 /* A report of single files, in their order, as a page; path "-" is standard output. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects of files, made and added up. */
+/* Makes the objects of files, and adds them up. */
 #include "cmd/report/report.h"
 
 #include <inttypes.h>
@@ -88,7 +88,7 @@ bool batch_report_count(
 	       cmd_fail(err, EH2SFRAME_INPUT, "the sum of %s is too large", name);
 }
 
-/* One more of a kind. */
+/* Counts one more of a kind. */
 static bool batch_count(json_t *counts, const char *kind, struct eh2sframe_error *err)
 {
 	json_int_t n = json_integer_value(json_object_get(counts, kind));
@@ -106,7 +106,7 @@ static bool batch_member(
 	       cmd_fail(err, EH2SFRAME_INPUT, "%s is not an object", name);
 }
 
-/* Reasons are whatever the report says: a later version may have more. */
+/* Takes any reason: a later version may have more. */
 static bool batch_add_refused(
     struct batch_report *report, json_t *refused, struct eh2sframe_error *err)
 {
@@ -155,7 +155,7 @@ static bool batch_add_counts(
 	       batch_add_refused(report, refused, err);
 }
 
-/* Which of the three it is; a failure has no counts that would be those of a section. */
+/* Counts it as done, skipped or failed. A failure has no counts of a section. */
 static bool batch_add_outcome(
     struct batch_report *report, const json_t *file, struct eh2sframe_error *err)
 {
@@ -180,8 +180,8 @@ static bool batch_add_outcome(
 	return batch_count(report->fails, kind, err);
 }
 
-/* With as many digits as the document has: so text that is read and written again stays.
- */
+/* Uses as many digits as the document, so text that is read and written again stays the
+ * same. */
 static bool batch_keep(
     struct batch_report *report, json_t *file, struct eh2sframe_error *err)
 {
@@ -212,7 +212,7 @@ bool batch_report_add(
 	       (!keep || batch_keep(report, file, err));
 }
 
-/* Of equal paths (reports of different packages) the first to come is first. */
+/* Equal paths (from reports of different packages) keep their order of arrival. */
 static int batch_report_order(const void *a, const void *b)
 {
 	const struct batch_entry *x = a, *y = b;

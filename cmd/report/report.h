@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What became of the files, as objects of the JSON report and added up. A document is
- * {"tool", "version", "summary", "files"}, files in the order of their paths; the summary
- * follows from them but for what was not worth an entry (struct batch_apart). Files are
- * kept as text: as objects they would be ten times as large.
+ * The results of the files, as objects of the JSON report, and their sums. A document
+ * is {"tool", "version", "summary", "files"}, files in the order of their paths. The
+ * summary follows from them, except for files without an entry (struct batch_apart).
+ * Files are kept as text: as objects they would be 10 times as large.
  */
 #ifndef CMD_REPORT_REPORT_H
 #define CMD_REPORT_REPORT_H
@@ -14,18 +14,17 @@
 
 #include "cmd/common/fail.h"
 
-/* A report as a document, which is the caller's. NULL: EH2SFRAME_IO. */
+/* A report as a document, which the caller owns. NULL: EH2SFRAME_IO. */
 json_t *batch_report_document(
     const struct eh2sframe_report *report, struct eh2sframe_error *error);
 
-/* Names the file that the converter reported, and its other names: an array, or NULL.
- * Takes both. */
+/* Adds path and other names (an array, or NULL) to the report of a file. Takes both. */
 json_t *batch_report_done(json_t *report, const char *path, json_t *others);
 CMD_CHECKED bool batch_report_add_link(json_t *others, const char *path);
 json_t *batch_report_skip(const char *path, const char *reason);
 json_t *batch_report_fail(const char *path, const struct eh2sframe_error *why);
 
-/* What the objects of files do not show. */
+/* Counts that the objects of files do not show. */
 struct batch_apart {
 	json_int_t not_elf, mount_points;
 };
@@ -34,7 +33,7 @@ struct batch_report {
 	struct batch_entry {
 		char *path; /* as in the text */
 		char *text; /* the object */
-		size_t seq; /* in which it came: decides between equal paths */
+		size_t seq; /* order of arrival, for equal paths */
 	} * list;
 	size_t n, cap;
 	struct batch_apart apart;
@@ -55,8 +54,8 @@ CMD_CHECKED bool batch_report_init(
 void batch_report_deinit(struct batch_report *report);
 
 /*
- * Adds up a file and, if it is to be written, keeps it. EH2SFRAME_INPUT with what is
- * wrong when it is not an object of a report.
+ * Adds up a file and, if it will be written, keeps it. EH2SFRAME_INPUT with the reason
+ * when it is not an object of a report.
  */
 CMD_CHECKED bool batch_report_add(
     struct batch_report *report, json_t *file, bool keep, struct eh2sframe_error *err);
@@ -65,11 +64,10 @@ CMD_CHECKED bool batch_report_add(
 CMD_CHECKED bool batch_report_count(
     const json_t *object, const char *name, json_int_t *sum, struct eh2sframe_error *err);
 
-/* Brings the files into the order of their paths. */
+/* Sorts the files by path. */
 void batch_report_sort(struct batch_report *report);
 
-/* Writes what body makes of files in order to path (see print_open); that body fails means
- * that memory ran out. */
+/* Writes the output of body to path (see print_open). When body fails, memory ran out. */
 CMD_CHECKED bool batch_report_save(const struct batch_report *report, const char *path,
     bool (*body)(const struct batch_report *, FILE *), struct eh2sframe_error *err);
 
@@ -79,7 +77,7 @@ CMD_CHECKED bool batch_report_write(
 
 /* For people: 100 only when nothing is missing. */
 double batch_report_percent(json_int_t covered, json_int_t with_cfi);
-/* The same members in the order of their names, which is not that of arrival. */
+/* The same members, sorted by name. */
 json_t *batch_report_sorted(json_t *object);
 
 /* One line for people. */

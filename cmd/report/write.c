@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The report as a document, and in words. */
+/* The report as a document, and as text. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ json_t *batch_report_sorted(json_t *object)
 	return sorted;
 }
 
-/* In this order for people, who see it first. */
+/* Readers see it first, so it has this order. */
 static json_t *batch_summary(const struct batch_report *report)
 {
 	const struct batch_sums *sums = &report->sums;
@@ -67,7 +67,7 @@ static json_t *batch_summary(const struct batch_report *report)
 	    batch_report_sorted(report->refused));
 }
 
-/* A value inside the document, as jansson would indent it there. */
+/* Writes a value inside the document, with jansson's indentation. */
 static bool batch_indented(const json_t *value, const char *indent, FILE *out)
 {
 	char *text = json_dumps(value, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
@@ -81,7 +81,7 @@ static bool batch_indented(const json_t *value, const char *indent, FILE *out)
 	return text != NULL;
 }
 
-/* Written file by file: the whole of it as values would not fit where its text does. */
+/* Writes file by file: all values at once would need too much memory. */
 static bool batch_document(const struct batch_report *report, FILE *out)
 {
 	json_t *summary = batch_summary(report);
