@@ -25,7 +25,7 @@ bool err_set_errno(struct err *err, const char *fmt, ...)
 	va_list ap;
 	size_t used;
 
-	err->kind = ERR_IO;
+	err->kind = saved == ENOMEM ? ERR_NOMEM : ERR_IO;
 	va_start(ap, fmt);
 	vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	va_end(ap);

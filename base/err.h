@@ -36,7 +36,8 @@ struct err {
  * step. */
 bool err_set(struct err *err, enum err_kind kind, const char *fmt, ...) ATTR_PRINTF(3, 4);
 
-/* As err_set with ERR_IO, and strerror(errno) appended. Keeps errno. */
+/* As err_set with ERR_IO (for ENOMEM with ERR_NOMEM), and strerror(errno) appended. Keeps
+ * errno. */
 bool err_set_errno(struct err *err, const char *fmt, ...) ATTR_PRINTF(2, 3);
 
 /* As err_set with ERR_NOMEM and the customary words. */

@@ -59,18 +59,18 @@ static int run_refuse_path(const char *path, const char *what)
 	return print_error(path, &error);
 }
 
-static bool run_dump(
-    const struct args *args, struct eh2sframe *file, struct eh2sframe_error *error)
+static bool run_dump(const struct args *args, const struct eh2sframe_file *file,
+    struct eh2sframe_error *error)
 {
 	(void)args;
-	return eh2sframe_dump(file, print_text, stdout, error);
+	return eh2sframe_file_dump(file, print_text, stdout, error);
 }
 
-static bool run_verify(
-    const struct args *args, struct eh2sframe *file, struct eh2sframe_error *error)
+static bool run_verify(const struct args *args, const struct eh2sframe_file *file,
+    struct eh2sframe_error *error)
 {
 	struct eh2sframe_error why;
-	struct eh2sframe *cfi = NULL;
+	struct eh2sframe_file *cfi = NULL;
 	bool ok;
 
 	if (args->cfi_path) {
@@ -82,27 +82,28 @@ static bool run_verify(
 			return false;
 		}
 	}
-	ok = eh2sframe_verify(file, cfi, print_text, stdout, error);
+	ok = eh2sframe_file_verify(file, cfi, print_text, stdout, error);
 	eh2sframe_close(cfi);
 	return ok;
 }
 
-static bool run_lint(
-    const struct args *args, struct eh2sframe *file, struct eh2sframe_error *error)
+static bool run_lint(const struct args *args, const struct eh2sframe_file *file,
+    struct eh2sframe_error *error)
 {
-	return eh2sframe_lint(file, args->lint, print_text, stdout, error);
+	return eh2sframe_file_lint(file, args->lint, print_text, stdout, error);
 }
 
 /* One that looks at the section each file has. */
-static int run_each(const struct args *args,
-    bool (*command)(const struct args *, struct eh2sframe *, struct eh2sframe_error *))
+static int run_each(
+    const struct args *args, bool (*command)(const struct args *,
+				 const struct eh2sframe_file *, struct eh2sframe_error *))
 {
 	int status = 0;
 
 	for (size_t i = 0; i < args->n_paths; i++) {
 		const char *path = args->paths[i];
 		struct eh2sframe_error error;
-		struct eh2sframe *file;
+		struct eh2sframe_file *file;
 		bool ok;
 
 		file = eh2sframe_open_path(path, args->options, &error);
@@ -147,50 +148,67 @@ static int run_json(const struct args *args, struct eh2sframe_report *report,
 
 static bool run_no_memory(struct eh2sframe_error *error)
 {
-	error->status = EH2SFRAME_IO;
+	error->status = EH2SFRAME_NO_MEMORY;
 	strcpy(error->text, "out of memory");
 	return false;
 }
 
-/* What a conversion that went well tells. */
-static bool run_tell(
-    const struct args *args, struct eh2sframe *file, struct eh2sframe_error *error)
+/* Prints what a conversion made, unless options say not to. */
+static bool run_print(const struct args *args, const struct eh2sframe_result *result,
+    struct eh2sframe_error *error)
 {
 	bool inside = false;
 
-	if (args->verbosity >= 0 &&
-	    !eh2sframe_text(file, EH2SFRAME_TEXT_DAMAGE, print_lines, &inside, error))
+	if (args->verbosity >= 0 && !eh2sframe_result_print(result, EH2SFRAME_TEXT_DAMAGE,
+					print_lines, &inside, error))
 		return false;
-	if (args->verbosity > 0 &&
-	    !eh2sframe_text(file, EH2SFRAME_TEXT_GAPS, print_text, stdout, error))
+	if (args->verbosity > 0 && !eh2sframe_result_print(result, EH2SFRAME_TEXT_GAPS,
+				       print_text, stdout, error))
 		return false;
-	if (args->verbosity > 0 && args->command == COMMAND_CONVERT &&
-	    !eh2sframe_text(file, EH2SFRAME_TEXT_METHOD, print_text, stdout, error))
+	if (args->verbosity > 0 && !eh2sframe_result_print(result, EH2SFRAME_TEXT_METHOD,
+				       print_text, stdout, error))
 		return false;
 	return args->verbosity < 0 ||
-	       eh2sframe_text(file, EH2SFRAME_TEXT_SUMMARY, print_text, stdout, error);
+	       eh2sframe_result_print(
+		   result, EH2SFRAME_TEXT_SUMMARY, print_text, stdout, error);
+}
+
+/* Writes OUT; NULL after a failure. */
+static struct eh2sframe_result *run_write(const struct args *args,
+    const struct eh2sframe_file *file, struct eh2sframe_error *error)
+{
+	const char *out = args->paths[1];
+	struct eh2sframe_result *result;
+
+	if (args->command == COMMAND_CONVERT)
+		return eh2sframe_convert_path(file, out, error);
+	result = eh2sframe_convert(file, error);
+	if (result &&
+	    eh2sframe_result_section_path(result, args->section_addr, out, error))
+		return result;
+	eh2sframe_result_free(result);
+	return NULL;
 }
 
 static bool run_convert(const struct args *args, struct eh2sframe_report *report,
     struct eh2sframe_error *error)
 {
-	const char *out = args->paths[1];
-	struct eh2sframe *file;
+	struct eh2sframe_result *result;
+	struct eh2sframe_file *file;
 	bool ok;
 
 	file = eh2sframe_open_path(args->paths[0], args->options, error);
 	if (!file)
 		return false;
 	if (args->command == COMMAND_REMOVE) {
-		ok = eh2sframe_remove_path(file, out, error);
+		ok = eh2sframe_file_remove_path(file, args->paths[1], error);
 	} else {
-		ok = args->command == COMMAND_CONVERT
-			 ? eh2sframe_write_path(file, out, error)
-			 : eh2sframe_section_path(file, args->section_addr, out, error);
-		/* Only now: a failure says one line, its own. */
-		ok = ok && run_tell(args, file, error);
+		result = run_write(args, file, error);
+		/* Print only now: a failure prints one line, its own. */
+		ok = result && run_print(args, result, error);
 		if (ok && report)
-			ok = eh2sframe_report_add(report, file, EH2SFRAME_DONE, error);
+			ok = eh2sframe_report_add(report, result, EH2SFRAME_DONE, error);
+		eh2sframe_result_free(result);
 	}
 	eh2sframe_close(file);
 	return ok;
@@ -223,29 +241,40 @@ static int run_pair(const struct args *args)
 	return run_json(args, report, args->json_path, (int)error.status);
 }
 
-/* One file of a report, as text on out or into the JSON report. */
+/* One result of a report, as text on out or into the JSON report. */
+static bool run_report_result(const struct args *args,
+    const struct eh2sframe_result *result, enum eh2sframe_status status, FILE *out,
+    struct eh2sframe_report *report, struct eh2sframe_error *error)
+{
+	bool inside = false;
+	bool ok = report ? eh2sframe_report_add(report, result, status, error)
+			 : eh2sframe_result_print(
+			       result, EH2SFRAME_TEXT_REPORT, print_text, out, error);
+
+	return ok && (args->verbosity < 0 ||
+			 eh2sframe_result_print(
+			     result, EH2SFRAME_TEXT_DAMAGE, print_lines, &inside, error));
+}
+
 static bool run_report_one(const struct args *args, const char *path, FILE *out,
     struct eh2sframe_report *report, struct eh2sframe_error *error)
 {
 	struct eh2sframe_error why = {0};
-	struct eh2sframe *file;
-	bool ok, inside = false;
+	struct eh2sframe_result *result;
+	struct eh2sframe_file *file;
+	bool ok;
 
 	file = eh2sframe_open_path(path, args->options, error);
-	ok = file && eh2sframe_make(file, error) &&
-	     (args->verbosity <= 0 || eh2sframe_costs(file, error));
-	if (ok && args->judge && !eh2sframe_judge(file, &why))
+	result = file ? eh2sframe_convert(file, error) : NULL;
+	ok =
+	    result && (args->verbosity <= 0 || eh2sframe_result_add_costs(result, error));
+	if (ok && args->judge && !eh2sframe_result_check(result, &why))
 		*error = why;
-	if (ok)
-		ok = report ? eh2sframe_report_add(report, file, why.status, error)
-			    : eh2sframe_text(
-				  file, EH2SFRAME_TEXT_REPORT, print_text, out, error);
-	if (ok && args->verbosity >= 0)
-		ok = eh2sframe_text(
-		    file, EH2SFRAME_TEXT_DAMAGE, print_lines, &inside, error);
+	ok = ok && run_report_result(args, result, why.status, out, report, error);
 	/* A file below the coverage demanded is in the report already. */
 	if (!ok && report && !eh2sframe_report_add_failure(report, path, error, &why))
 		*error = why;
+	eh2sframe_result_free(result);
 	eh2sframe_close(file);
 	return ok && why.status == EH2SFRAME_DONE;
 }

@@ -2,7 +2,7 @@
 /*
  * section_bytes FILE ADDRESS OUT: the bytes of the .sframe section of a program that is in
  * memory. A tool that edits the program in other ways too can do the same: the library
- * writes nothing. Build it with:
+ * writes no file here. Build it with:
  *     cc section_bytes.c $(pkg-config --cflags --libs libeh2sframe)
  */
 #include <inttypes.h>
@@ -34,7 +34,8 @@ int main(int argc, char **argv)
 {
 	struct eh2sframe_gap gap = {.struct_size = sizeof(gap)};
 	struct eh2sframe_error error;
-	struct eh2sframe *file;
+	struct eh2sframe_result *result;
+	struct eh2sframe_file *file;
 	size_t size, n;
 	char *image;
 	void *bytes;
@@ -43,21 +44,24 @@ int main(int argc, char **argv)
 	if (argc != 4 || !(image = slurp(argv[1], &size)))
 		return EH2SFRAME_USAGE;
 	file = eh2sframe_open_memory(image, size, argv[1], NULL, &error);
-	if (!file || !eh2sframe_make(file, &error) ||
-	    !eh2sframe_section(file, strtoull(argv[2], NULL, 0), &bytes, &n, &error)) {
+	result = file ? eh2sframe_convert(file, &error) : NULL;
+	if (!result || !eh2sframe_result_section(
+			   result, strtoull(argv[2], NULL, 0), &bytes, &n, &error)) {
 		fprintf(stderr, "section_bytes: %s: %s\n", argv[1], error.text);
 		return (int)error.status;
 	}
-	for (size_t i = 0; eh2sframe_gap(file, i, &gap); i++)
+	for (size_t i = 0; eh2sframe_result_gap(result, i, &gap); i++)
 		printf("%s: no rows for 0x%" PRIx64 "..0x%" PRIx64 ": %s\n", argv[1],
 		    gap.start, gap.end, gap.text);
 	printf("%s: %s, %" PRIu64 " functions, %zu bytes\n", argv[1],
-	    eh2sframe_machine(file), eh2sframe_count(file, EH2SFRAME_SECTION_FUNCTIONS),
-	    n);
+	    eh2sframe_file_machine(file),
+	    eh2sframe_result_count(result, EH2SFRAME_SECTION_FUNCTIONS), n);
 	out = fopen(argv[3], "wb");
 	if (!out || fwrite(bytes, 1, n, out) != n || fclose(out) != 0)
 		return EH2SFRAME_IO;
 	eh2sframe_free(bytes);
+	/* A result refers to its file, so it goes first. */
+	eh2sframe_result_free(result);
 	eh2sframe_close(file);
 	free(image);
 	return EH2SFRAME_DONE;

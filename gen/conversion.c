@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is done with a file besides a conversion: taking a section out, the section alone,
- * what it costs; and freeing all of it. */
+/* A conversion apart from its stages: where it begins, the section alone, what it costs,
+ * and freeing all of it. */
 #include "gen/convert.h"
 
 #include "gen/insert/undo.h"
@@ -22,48 +22,50 @@ bool convert_worthwhile(const struct conversion *conv, struct err *err)
 	return true;
 }
 
-bool convert_refresh(struct conversion *conv, struct err *err)
+/* Opens the original of a file that has a section; conv->original stays closed where the
+ * section is of another producer. */
+static bool open_original(struct conversion *conv, struct err *err)
 {
-	const uint8_t *data;
 	struct image_patch patches[UNDO_MAX_PATCHES];
-	struct image original;
 	struct undo undo;
-	uint64_t addr;
-	size_t size;
 	bool ours;
 
-	if ((conv->image.object && !object_options(conv->options, err)) ||
-	    !image_sframe(&conv->image, &data, &size, &addr, err))
+	if (!undo_find(conv->opened, &undo, &ours, err))
+		return false;
+	if (!ours && conv->opened->object)
+		return err_set(err, ERR_UNSUPPORTED,
+		    "has .sframe of another producer; first remove it with objcopy "
+		    "--remove-section=.sframe");
+	return !ours || image_open_original(conv->opened, undo.size, patches,
+			    undo_patches(&undo, patches), &conv->original, err);
+}
+
+/* What stands against writing is an error only for a caller that writes. */
+static bool find_obstacle(struct conversion *conv, struct err *err)
+{
+	const uint8_t *data;
+	uint64_t addr;
+	size_t size;
+
+	if ((conv->opened->object && !object_options(conv->options, err)) ||
+	    !image_sframe(conv->opened, &data, &size, &addr, err))
 		return false;
 	if (!data)
 		return true;
 	if (!conv->options->refresh)
 		return err_set(
 		    err, ERR_NOTHING, "has .sframe already; --refresh replaces it");
-	if (!undo_find(&conv->image, &undo, &ours, err))
-		return false;
-	if (!ours && conv->image.object)
-		return err_set(err, ERR_UNSUPPORTED,
-		    "has .sframe of another producer; first remove it with objcopy "
-		    "--remove-section=.sframe");
-	if (!ours)
-		return true;
-	if (!image_open_original(&conv->image, undo.size, patches,
-		undo_patches(&undo, patches), &original, err))
-		return false;
-	/* What was made refers to the image that the original takes the place of. */
-	convert_unmake(conv);
-	if (conv->refreshed.path)
-		image_close(&conv->image);
-	else
-		conv->refreshed = conv->image;
-	conv->image = original;
-	return true;
+	return open_original(conv, err);
 }
 
-const struct image *convert_opened(const struct conversion *conv)
+void convert_begin(
+    struct conversion *conv, const struct image *opened, const struct options *options)
 {
-	return conv->refreshed.path ? &conv->refreshed : &conv->image;
+	*conv = (struct conversion){.options = options, .opened = opened};
+	conv->original.fd = -1;
+	if (find_obstacle(conv, &conv->obstacle))
+		conv->obstacle.kind = ERR_NONE;
+	conv->image = conv->original.path ? &conv->original : opened;
 }
 
 bool convert_section(struct conversion *conv, uint64_t addr, struct err *err)
@@ -71,7 +73,7 @@ bool convert_section(struct conversion *conv, uint64_t addr, struct err *err)
 	struct prove_bytes bytes = {.addr = addr};
 	struct verify_result result = {0};
 
-	if (conv->image.object)
+	if (conv->image->object)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "--section-only: a relocatable object's .sframe means nothing "
 		    "without its relocations; convert the object");
@@ -84,7 +86,7 @@ bool convert_section(struct conversion *conv, uint64_t addr, struct err *err)
 		return false;
 	return !conv->options->prove ||
 	       (prove_section(
-		    &conv->image, &conv->image, &bytes, conv->options, &result, err) &&
+		    conv->image, conv->image, &bytes, conv->options, &result, err) &&
 		   prove_judge(&result, conv->report.coverage.covered_bytes, err));
 }
 
@@ -103,23 +105,6 @@ bool convert_write_section(
 	return ok;
 }
 
-bool convert_remove(struct conversion *conv, const char *out, struct err *err)
-{
-	struct install *install = &conv->install;
-	struct undo undo;
-	bool ok, found = false;
-
-	install->image = convert_opened(conv);
-	ok = undo_find(install->image, &undo, &found, err);
-	if (ok && !found)
-		ok = err_set(err, ERR_NOTHING, "no .sframe that eh2sframe added");
-	ok = ok && install_open(install, out, install->image->fd, conv->options, err) &&
-	     undo_write(install->image, &undo, install->output.fd, err) &&
-	     install_commit(install, err);
-	install_end(install, ok);
-	return ok;
-}
-
 /* The starts are filled in for an address that no version is out of reach of. */
 bool convert_costs(struct conversion *conv, struct err *err)
 {
@@ -129,29 +114,20 @@ bool convert_costs(struct conversion *conv, struct err *err)
 
 	sf_costs_deinit(&conv->report.costs);
 	/* The linker lays them out again. */
-	if (conv->image.object)
+	if (conv->image->object)
 		return true;
 	return sf_place(&conv->model, &conv->encoding, addr, bytes, err) &&
 	       sf_view_open(bytes->data, bytes->size, addr, &view, err) &&
 	       sf_costs_read(&view, &conv->report.costs, err);
 }
 
-void convert_unmake(struct conversion *conv)
-{
-	report_deinit(&conv->report);
-	conv->report = (struct report){0};
-	wr_deinit(&conv->bytes);
-	object_output_deinit(&conv->object);
-	sf_section_deinit(&conv->model);
-	conv->model = (struct sf_section){0};
-	cfi_input_deinit(&conv->source);
-	conv->made = false;
-}
-
 void convert_deinit(struct conversion *conv)
 {
 	install_end(&conv->install, false);
-	convert_unmake(conv);
-	image_close(&conv->image);
-	image_close(&conv->refreshed);
+	report_deinit(&conv->report);
+	wr_deinit(&conv->bytes);
+	object_output_deinit(&conv->object);
+	sf_section_deinit(&conv->model);
+	cfi_input_deinit(&conv->source);
+	image_close(&conv->original);
 }

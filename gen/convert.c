@@ -22,7 +22,7 @@ static bool encode_object(struct conversion *conv, struct err *err)
 {
 	return object_keep_whole(&conv->source, &conv->model, &conv->report.coverage,
 		   &conv->install.left_whole, err) &&
-	       object_encode(&conv->image, conv->options, &conv->model, &conv->object,
+	       object_encode(conv->image, conv->options, &conv->model, &conv->object,
 		   &conv->report.stats, err);
 }
 
@@ -30,9 +30,9 @@ static bool encode_object(struct conversion *conv, struct err *err)
 static bool encode_linked(struct conversion *conv, struct err *err)
 {
 	const struct optimize_input input = {
-	    &conv->image, conv->options, &conv->source.ranges, &conv->report.coverage};
+	    conv->image, conv->options, &conv->source.ranges, &conv->report.coverage};
 
-	plt_mark_repeated(&conv->image, &conv->model);
+	plt_mark_repeated(conv->image, &conv->model);
 	if (shares(conv) &&
 	    !optimize_model(&input, &conv->model, &conv->report.compact, err))
 		return false;
@@ -51,7 +51,7 @@ static bool generate(struct conversion *conv, struct err *err)
 {
 	struct cfi_input *input = &conv->source;
 	struct report *report = &conv->report;
-	const struct image *image = &conv->image;
+	const struct image *image = conv->image;
 
 	/* Read CIEs and FDEs, and find which FDE owns which code. */
 	if (!cfi_input_read(image, image, conv->options, input, err) ||
@@ -85,12 +85,7 @@ static bool generate(struct conversion *conv, struct err *err)
 
 bool convert_generate(struct conversion *conv, struct err *err)
 {
-	if (conv->made)
-		return true;
-	convert_unmake(conv);
-	conv->made = generate(conv, err);
-	if (!conv->made)
-		convert_unmake(conv);
+	conv->made = conv->made || generate(conv, err);
 	return conv->made;
 }
 
@@ -101,28 +96,23 @@ static bool insert_linked(struct conversion *conv, struct err *err)
 
 	/* Find a place, and fill in the function starts for it. */
 	if (!insert_plan(
-		&conv->image, conv->bytes.size, conv->options->method, plan, err) ||
+		conv->image, conv->bytes.size, conv->options->method, plan, err) ||
 	    !sf_place(
 		&conv->model, &conv->encoding, plan->sframe_addr, &conv->bytes, err))
 		return false;
 	conv->report.plan = plan;
-	/* The bytes say it all from here on; the proof needs the memory. */
-	if (!conv->keep) {
-		sf_section_deinit(&conv->model);
-		conv->made = false;
-	}
 	return install_copied(&conv->install, err) &&
 	       insert_image(
-		   &conv->image, plan, conv->bytes.data, conv->install.output.fd, err);
+		   conv->image, plan, conv->bytes.data, conv->install.output.fd, err);
 }
 
 /* The sections behind a copy of the object. */
 static bool insert_object(struct conversion *conv, struct err *err)
 {
 	struct object_output *object = &conv->object;
-	bool ok = install_copied(&conv->install, err) &&
-		  object_write(
-		      &conv->image, &conv->model, object, conv->install.output.fd, err);
+	bool ok =
+	    install_copied(&conv->install, err) &&
+	    object_write(conv->image, &conv->model, object, conv->install.output.fd, err);
 
 	conv->report.signature_void = object->signed_module;
 	return ok;
@@ -132,14 +122,17 @@ bool convert_write(struct conversion *conv, const char *out, struct err *err)
 {
 	bool ok;
 
-	if (!convert_refresh(conv, err))
+	if (conv->obstacle.kind) {
+		*err = conv->obstacle;
 		return false;
-	install_begin(&conv->install, &conv->image, conv->options, out);
-	ok = convert_generate(conv, err) && convert_worthwhile(conv, err) &&
-	     (conv->image.object ? insert_object(conv, err) : insert_linked(conv, err)) &&
-	     install_prove(&conv->install, &conv->object,
-		 conv->report.coverage.covered_bytes, err) &&
-	     install_commit(&conv->install, err);
+	}
+	install_begin(&conv->install, conv->image, conv->options, out);
+	ok =
+	    convert_generate(conv, err) && convert_worthwhile(conv, err) &&
+	    (conv->image->object ? insert_object(conv, err) : insert_linked(conv, err)) &&
+	    install_prove(&conv->install, &conv->object,
+		conv->report.coverage.covered_bytes, err) &&
+	    install_commit(&conv->install, err);
 	install_end(&conv->install, ok);
 	return ok;
 }

@@ -17,14 +17,15 @@
 
 /*
  * All that the stages make of one file, so that one function can free it whatever
- * happened. Opened by filling in options and image; does not move afterwards, for its
- * members refer to each other.
+ * happened. It does not move, because its members refer to each other.
  */
 struct conversion {
 	const struct options *options; /* borrowed */
-	struct image image;
-	/* The file as it was opened, once image is its original; else without a path. */
-	struct image refreshed;
+	const struct image *opened;    /* borrowed: the file as it is */
+	/* The file before this program put a section in; without a path if not needed. */
+	struct image original;
+	const struct image *image; /* what is converted: one of the two */
+	struct err obstacle; /* why the file cannot be written; ERR_NONE if it can */
 	struct cfi_input source;
 	struct sf_section model;
 	struct sf_encode_options encoding;
@@ -33,8 +34,14 @@ struct conversion {
 	struct report report;
 	struct install install;
 	bool made; /* from source to bytes all is there */
-	bool keep; /* the model is wanted after the section was written */
 };
+
+/*
+ * Begins the conversion of an open file; both are borrowed. Where options say to replace
+ * the section, the original of the file is converted. Finds what stands against writing.
+ */
+void convert_begin(
+    struct conversion *conv, const struct image *opened, const struct options *options);
 
 /* From .eh_frame to the section's bytes, all but their function starts; once. */
 ATTR_MUST_CHECK bool convert_generate(struct conversion *conv, struct err *err);
@@ -42,14 +49,10 @@ ATTR_MUST_CHECK bool convert_generate(struct conversion *conv, struct err *err);
 /*
  * The file with the section in, proven and checked, as the file out; NULL: in memory, for
  * newfile_take of conv->install.output. On failure out is as it was. ERR_NOTHING where the
- * file has a section already, unless options say to replace it.
+ * file has a section already, unless options say to replace it. Generates first if need be.
  */
 ATTR_MUST_CHECK bool convert_write(
     struct conversion *conv, const char *out, struct err *err);
-
-/* Takes image back to the file without the section that it has. ERR_NOTHING unless
- * options say to replace one. */
-ATTR_MUST_CHECK bool convert_refresh(struct conversion *conv, struct err *err);
 
 /* Whether what was made is worth writing: ERR_UNSUPPORTED without a function,
  * ERR_COVERAGE. */
@@ -69,15 +72,6 @@ ATTR_MUST_CHECK bool convert_section(
 ATTR_MUST_CHECK bool convert_write_section(
     struct conversion *conv, uint64_t addr, const char *out, struct err *err);
 
-/* The file without what this program put in; else as convert_write. */
-ATTR_MUST_CHECK bool convert_remove(
-    struct conversion *conv, const char *out, struct err *err);
-
-/* The file as it was opened, with the section that it has. */
-const struct image *convert_opened(const struct conversion *conv);
-
-/* Frees what was made and leaves the file open. */
-void convert_unmake(struct conversion *conv);
 void convert_deinit(struct conversion *conv);
 
 #endif

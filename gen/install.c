@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "gen/install.h"
 
+#include "gen/insert/undo.h"
 #include "gen/verify/lint.h"
 #include "gen/verify/prove.h"
 
@@ -123,6 +124,23 @@ bool install_prove(struct install *install, const struct object_output *object,
 		*err = check.err;
 	image_close(&check.written);
 	return ok && check.ok;
+}
+
+bool install_original(struct install *install, const struct image *image,
+    const struct options *options, const char *out, struct err *err)
+{
+	struct undo undo;
+	bool ok, found = false;
+
+	install->image = image;
+	ok = undo_find(image, &undo, &found, err);
+	if (ok && !found)
+		ok = err_set(err, ERR_NOTHING, "no .sframe that eh2sframe added");
+	ok = ok && install_open(install, out, image->fd, options, err) &&
+	     undo_write(image, &undo, install->output.fd, err) &&
+	     install_commit(install, err);
+	install_end(install, ok);
+	return ok;
 }
 
 bool install_commit(struct install *install, struct err *err)

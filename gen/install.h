@@ -49,6 +49,13 @@ ATTR_MUST_CHECK bool install_copied(struct install *install, struct err *err);
 ATTR_MUST_CHECK bool install_prove(struct install *install,
     const struct object_output *object, uint64_t covered, struct err *err);
 
+/*
+ * Writes the file as it was before this program put a section in, as out or in memory, and
+ * puts it in its place. ERR_NOTHING when there is no such section.
+ */
+ATTR_MUST_CHECK bool install_original(struct install *install, const struct image *image,
+    const struct options *options, const char *out, struct err *err);
+
 /* Puts a file in its place; what is in memory stays there. ERR_IO. */
 ATTR_MUST_CHECK bool install_commit(struct install *install, struct err *err);
 /* Takes away what was not put in its place; keep: the bytes in memory stay. */

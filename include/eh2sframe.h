@@ -3,14 +3,21 @@
  * libeh2sframe gives ELF files SFrame stack-trace data from the .eh_frame that they have.
  * libeh2sframe(3) explains the library, eh2sframe(1) the options, refusals and rules.
  *
+ * There are three phases, and each has a handle of its own:
+ *
+ *   1. struct eh2sframe_options says what is wanted.
+ *   2. struct eh2sframe_file is an open ELF file, as it is.
+ *   3. struct eh2sframe_result is what a conversion made of it: functions, rows, gaps,
+ *      counts, the section's bytes. A result can be written.
+ *
  * Rules for all functions:
  *
  * - The library prints nothing, ends no process, handles no signals and reads no
  *   environment. All its state is in the handles below. Two threads may use different
- *   handles at once, but not the same handle.
+ *   files at once. Only one thread at a time may use a file and its results.
  * - Sizes and offsets are bytes. Addresses are those of the file before relocation.
  * - A function that returns bool or a pointer returns false or NULL when it fails, and
- *   says why in *error. error may be NULL. Its text is one line without the file's name.
+ *   says why in *error. error may be NULL.
  * - No other pointer may be NULL, except contexts and where a function says so. For NULL a
  *   function does nothing and returns EH2SFRAME_USAGE, false, NULL or 0.
  * - A file opened by path or descriptor must not become shorter while it is open, and
@@ -32,37 +39,79 @@ extern "C" {
 #define EH2SFRAME_API __attribute__((visibility("default")))
 #define EH2SFRAME_CHECKED EH2SFRAME_API __attribute__((warn_unused_result))
 
-/* How a call ended; also the exit statuses of the command. Never renumbered. */
+/* Errors. */
+
+/*
+ * How a call ended. The exit statuses of the command are the same numbers. They are never
+ * renumbered.
+ */
 enum eh2sframe_status {
-	EH2SFRAME_DONE = 0,	/* done, and proven */
-	EH2SFRAME_INPUT = 1,	/* input malformed or unsupported, or no place for it */
-	EH2SFRAME_USAGE = 2,	/* an option or argument makes no sense */
-	EH2SFRAME_IO = 3,	/* cannot read, no space, no permission, out of memory */
-	EH2SFRAME_PROOF = 4,	/* the proof failed: nothing written */
-	EH2SFRAME_COVERAGE = 5, /* coverage below "min-coverage": nothing written */
-	EH2SFRAME_NOTHING = 6,	/* no CFI, or has .sframe and is not to "refresh" */
-	EH2SFRAME_BUG = 70,	/* internal error */
+	/* The call is done. What it wrote is checked, and proven unless "no-verify" is set. */
+	EH2SFRAME_DONE = 0,
+
+	/*
+	 * The input cannot be converted. It is not ELF, is damaged, or is of a kind or
+	 * machine that is not supported. Or none of its functions can be described, a limit
+	 * was reached, or the file has no place for the section.
+	 */
+	EH2SFRAME_INPUT = 1,
+
+	/*
+	 * The caller made a mistake: an unknown option or value, options that contradict
+	 * each other, or NULL where a pointer is needed.
+	 */
+	EH2SFRAME_USAGE = 2,
+
+	/*
+	 * The system refused to read or write: no such file, no permission, no space. Or
+	 * the caller's eh2sframe_write_fn returned false.
+	 */
+	EH2SFRAME_IO = 3,
+
+	/*
+	 * The section and the CFI do not say the same. After a conversion this is a bug of
+	 * the library. After eh2sframe_file_verify it is a fault of the section.
+	 */
+	EH2SFRAME_PROOF = 4,
+
+	/* The section covers less code than "min-coverage" demands. */
+	EH2SFRAME_COVERAGE = 5,
+
+	/*
+	 * There is nothing to do. The file has no CFI, or has a section and "refresh" is not
+	 * set. Or there is no section to look at or to take out.
+	 */
+	EH2SFRAME_NOTHING = 6,
+
+	/* Memory ran out. The same call can succeed later. */
+	EH2SFRAME_NO_MEMORY = 7,
+
+	/* The library has a bug: what it wrote failed its own checks. */
+	EH2SFRAME_BUG = 70,
 };
 
-/* Filled in by a call that fails, and by no other. This layout does not change. */
+/*
+ * A call that fails fills it in, and no other call does. The text is one line without the
+ * name of the file. This layout does not change.
+ */
 struct eh2sframe_error {
 	enum eh2sframe_status status;
 	char text[512];
 };
 
-/* Of the library that is running, such as "0.1.0". */
+/* The version of the library that is running, such as "0.1.0". */
 EH2SFRAME_API const char *eh2sframe_version(void);
 
 /* Frees bytes that the library gave away. Accepts NULL. */
 EH2SFRAME_API void eh2sframe_free(void *bytes);
 
 /*
- * Where text goes: called with piece after piece of it, without an end mark, until it
- * returns false; the call that writes then fails with EH2SFRAME_IO.
+ * A function of the caller that takes text. It gets piece after piece, without a zero at
+ * the end, until it returns false. The call that writes then fails with EH2SFRAME_IO.
  */
 typedef bool eh2sframe_write_fn(void *context, const char *text, size_t size);
 
-/* Options. */
+/* Phase 1: options. */
 
 struct eh2sframe_options;
 
@@ -80,44 +129,46 @@ EH2SFRAME_API void eh2sframe_options_free(struct eh2sframe_options *options);
 EH2SFRAME_CHECKED bool eh2sframe_options_set(struct eh2sframe_options *options,
     const char *name, const char *value, struct eh2sframe_error *error);
 
-/* Whether they go together; opening a file asks the same. */
+/* Whether the options go together. Opening a file asks the same. */
 EH2SFRAME_CHECKED bool eh2sframe_options_check(
     const struct eh2sframe_options *options, struct eh2sframe_error *error);
 
 /*
- * A file is written under a temporary name beside its place. told is called with its path
- * when it begins to exist and when it is gone, for programs that remove it when a signal
- * ends them. The first comes with all signals blocked in the thread that made the call.
+ * The library writes a file under a temporary name beside its place. It calls notify with
+ * that path when the file begins to exist and when it is gone. A program can so remove
+ * the file when a signal ends it. For the first call, all signals are blocked in the
+ * thread.
  */
 EH2SFRAME_API void eh2sframe_options_on_temporary(struct eh2sframe_options *options,
-    void (*told)(void *context, const char *path, bool exists), void *context);
+    void (*notify)(void *context, const char *path, bool exists), void *context);
 
-/* told is called while libdwarf is the witness, which takes long, with FDEs done and all.
- */
+/* Proving with libdwarf takes long. Meanwhile notify gets the FDEs done and to do. */
 EH2SFRAME_API void eh2sframe_options_on_progress(struct eh2sframe_options *options,
-    void (*told)(void *context, size_t done, size_t total), void *context);
+    void (*notify)(void *context, size_t done, size_t total), void *context);
 
-/* Files. */
+/* Phase 2: an open file. */
 
-struct eh2sframe;
+struct eh2sframe_file;
 
 /*
- * Opens an ELF file and checks its tables. options are copied; NULL: the defaults. name
- * is for messages. The descriptor stays the caller's and can be closed; its position is
- * neither used nor moved. Memory is borrowed until the file is closed, and not written
+ * Opens an ELF file and checks its tables. options are copied; NULL means the defaults.
+ * name is for messages. The descriptor stays the caller's and can be closed; its position
+ * is neither used nor moved. Memory is borrowed until the file is closed, and not written
  * to.
  */
-EH2SFRAME_CHECKED struct eh2sframe *eh2sframe_open_path(const char *path,
+EH2SFRAME_CHECKED struct eh2sframe_file *eh2sframe_open_path(const char *path,
     const struct eh2sframe_options *options, struct eh2sframe_error *error);
-EH2SFRAME_CHECKED struct eh2sframe *eh2sframe_open_fd(int fd, const char *name,
+EH2SFRAME_CHECKED struct eh2sframe_file *eh2sframe_open_fd(int fd, const char *name,
     const struct eh2sframe_options *options, struct eh2sframe_error *error);
-EH2SFRAME_CHECKED struct eh2sframe *eh2sframe_open_memory(const void *bytes, size_t size,
-    const char *name, const struct eh2sframe_options *options,
+EH2SFRAME_CHECKED struct eh2sframe_file *eh2sframe_open_memory(const void *bytes,
+    size_t size, const char *name, const struct eh2sframe_options *options,
     struct eh2sframe_error *error);
-EH2SFRAME_API void eh2sframe_close(struct eh2sframe *file); /* accepts NULL */
+
+/* Results must be freed before the file that they were made of. Accepts NULL. */
+EH2SFRAME_API void eh2sframe_close(struct eh2sframe_file *file);
 
 /* "x86-64", "aarch64", ...: lives as long as the library. */
-EH2SFRAME_API const char *eh2sframe_machine(const struct eh2sframe *file);
+EH2SFRAME_API const char *eh2sframe_file_machine(const struct eh2sframe_file *file);
 
 /* What a file is, as its first 64 bytes say. Never renumbered. */
 enum eh2sframe_kind {
@@ -130,71 +181,110 @@ enum eh2sframe_kind {
 
 EH2SFRAME_API enum eh2sframe_kind eh2sframe_kind(const void *bytes, size_t size);
 
-/* Why there is nothing to convert in a file. Never renumbered. */
-enum eh2sframe_lack {
-	EH2SFRAME_LACK_NOTHING = 0,    /* there is something to do */
-	EH2SFRAME_LACK_HAS_SFRAME = 1, /* and is not to "refresh" */
-	EH2SFRAME_LACK_NO_CFI = 2,
-	EH2SFRAME_LACK_DEBUG_ONLY = 3, /* as objcopy --only-keep-debug leaves it */
+/* Why a conversion of a file would come to nothing. Never renumbered. */
+enum eh2sframe_skip {
+	EH2SFRAME_SKIP_NOT = 0,	       /* there is something to do */
+	EH2SFRAME_SKIP_HAS_SFRAME = 1, /* and "refresh" is not set */
+	EH2SFRAME_SKIP_NO_CFI = 2,
+	EH2SFRAME_SKIP_DEBUG_ONLY = 3, /* as objcopy --only-keep-debug leaves it */
 };
 
-EH2SFRAME_API enum eh2sframe_lack eh2sframe_lack(const struct eh2sframe *file);
+EH2SFRAME_API enum eh2sframe_skip eh2sframe_file_skip(const struct eh2sframe_file *file);
+
+/* Prints the section that the file has, as --dump does. EH2SFRAME_NOTHING without one. */
+EH2SFRAME_CHECKED bool eh2sframe_file_dump(const struct eh2sframe_file *file,
+    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
 
 /*
- * Reads the CFI and makes functions and rows, and the section but for its address. They
- * stay until the file is closed. EH2SFRAME_NOTHING without CFI. A second call does
- * nothing.
+ * Compares that section with the CFI of the file cfi, or of file itself when cfi is NULL.
+ * Prints the differences, then a summary. EH2SFRAME_PROOF when there are differences.
  */
-EH2SFRAME_CHECKED bool eh2sframe_make(
-    struct eh2sframe *file, struct eh2sframe_error *error);
-
-/* Whether what was made would be written: EH2SFRAME_INPUT without a function,
- * EH2SFRAME_COVERAGE below "min-coverage". */
-EH2SFRAME_CHECKED bool eh2sframe_judge(
-    struct eh2sframe *file, struct eh2sframe_error *error);
+EH2SFRAME_CHECKED bool eh2sframe_file_verify(const struct eh2sframe_file *file,
+    const struct eh2sframe_file *cfi, eh2sframe_write_fn *write, void *context,
+    struct eh2sframe_error *error);
 
 /*
- * The section's bytes for the address it will be loaded at, linted and proven as
- * --section-only does it; makes them when eh2sframe_make was not called, and does not
- * keep them then. Freed with eh2sframe_free. EH2SFRAME_INPUT for a relocatable object,
- * whose section means nothing without relocations.
+ * Checks that section against the rules of a reader: "kernel", "glibc", "libsframe" or
+ * "all". Prints the rules that it breaks, then a summary. EH2SFRAME_INPUT when it breaks
+ * any.
  */
-EH2SFRAME_CHECKED bool eh2sframe_section(struct eh2sframe *file, uint64_t address,
+EH2SFRAME_CHECKED bool eh2sframe_file_lint(const struct eh2sframe_file *file,
+    const char *reader, eh2sframe_write_fn *write, void *context,
+    struct eh2sframe_error *error);
+
+/*
+ * Writes the file as it was before this program put the section in, byte for byte; how
+ * files are written is said at eh2sframe_result_write_path. EH2SFRAME_NOTHING when this
+ * program put none in.
+ */
+EH2SFRAME_CHECKED bool eh2sframe_file_remove_path(
+    const struct eh2sframe_file *file, const char *out, struct eh2sframe_error *error);
+EH2SFRAME_CHECKED bool eh2sframe_file_remove_memory(const struct eh2sframe_file *file,
     void **bytes, size_t *size, struct eh2sframe_error *error);
-/* As a file of its own, which appears complete or not at all. */
-EH2SFRAME_CHECKED bool eh2sframe_section_path(struct eh2sframe *file, uint64_t address,
-    const char *out, struct eh2sframe_error *error);
+
+/* Phase 3: a conversion and its result. */
+
+struct eh2sframe_result;
 
 /*
- * The file with the section in, loaded and covered by PT_GNU_SFRAME, checked and proven.
- * out appears complete or not at all, with mode, owner and extended attributes of the
- * input (from memory: mode 0666 less the umask), and may be the input's path. Into
- * memory: no file system is touched; freed with eh2sframe_free. As with
- * eh2sframe_section, nothing but counts and text is kept unless eh2sframe_make was
- * called.
+ * Reads the CFI and makes functions, rows and the section. EH2SFRAME_NOTHING without CFI.
+ * With "refresh" the file counts as it was before this program put a section in. Else a
+ * section that the file has is ignored here, and is an obstacle to writing.
  */
-EH2SFRAME_CHECKED bool eh2sframe_write_path(
-    struct eh2sframe *file, const char *out, struct eh2sframe_error *error);
-EH2SFRAME_CHECKED bool eh2sframe_write_memory(
-    struct eh2sframe *file, void **bytes, size_t *size, struct eh2sframe_error *error);
+EH2SFRAME_CHECKED struct eh2sframe_result *eh2sframe_convert(
+    const struct eh2sframe_file *file, struct eh2sframe_error *error);
 
-/* The file as it was before this program put the section in, byte for byte. */
-EH2SFRAME_CHECKED bool eh2sframe_remove_path(
-    struct eh2sframe *file, const char *out, struct eh2sframe_error *error);
-EH2SFRAME_CHECKED bool eh2sframe_remove_memory(
-    struct eh2sframe *file, void **bytes, size_t *size, struct eh2sframe_error *error);
+/*
+ * The same as eh2sframe_convert and then eh2sframe_result_write_path, but faster: the file
+ * is copied meanwhile, and what stands against writing is found first.
+ */
+EH2SFRAME_CHECKED struct eh2sframe_result *eh2sframe_convert_path(
+    const struct eh2sframe_file *file, const char *out, struct eh2sframe_error *error);
 
-/* Functions, rows, and what has none; after eh2sframe_make. */
+EH2SFRAME_API void eh2sframe_result_free(struct eh2sframe_result *result);
 
-enum {
+/*
+ * Whether the result is worth writing. EH2SFRAME_INPUT when no function has rows,
+ * EH2SFRAME_COVERAGE below "min-coverage". Each call that writes asks the same.
+ */
+EH2SFRAME_CHECKED bool eh2sframe_result_check(
+    const struct eh2sframe_result *result, struct eh2sframe_error *error);
+
+/*
+ * The section's bytes for the address that it will be loaded at, linted and proven. Free
+ * them with eh2sframe_free. EH2SFRAME_INPUT for a relocatable object, whose section means
+ * nothing without relocations. A section that the file has is no obstacle.
+ */
+EH2SFRAME_CHECKED bool eh2sframe_result_section(struct eh2sframe_result *result,
+    uint64_t address, void **bytes, size_t *size, struct eh2sframe_error *error);
+/* The same as a file, which appears complete or not at all. */
+EH2SFRAME_CHECKED bool eh2sframe_result_section_path(struct eh2sframe_result *result,
+    uint64_t address, const char *out, struct eh2sframe_error *error);
+
+/*
+ * Writes the file with the section in, loaded and covered by PT_GNU_SFRAME, checked and
+ * proven. out appears complete or not at all. Mode, owner and extended attributes are
+ * those of the input, or 0666 less the umask for an input in memory. out may be the
+ * input's path.
+ */
+EH2SFRAME_CHECKED bool eh2sframe_result_write_path(
+    struct eh2sframe_result *result, const char *out, struct eh2sframe_error *error);
+/* The same into memory; no file system is touched. Free it with eh2sframe_free. */
+EH2SFRAME_CHECKED bool eh2sframe_result_write_memory(struct eh2sframe_result *result,
+    void **bytes, size_t *size, struct eh2sframe_error *error);
+
+/* What is in a result. */
+
+/* Flags of a function, to be combined. Never renumbered. */
+enum eh2sframe_function_flags {
 	EH2SFRAME_FUNCTION_REPEATS = 1, /* its rows hold for each block of it (PCMASK) */
 	EH2SFRAME_FUNCTION_SIGNAL_FRAME = 2,
 	EH2SFRAME_FUNCTION_KEY_B = 4, /* AArch64: signed with key B */
 };
 
 /*
- * Set struct_size to sizeof before each call: what a later version adds goes last and is
- * left alone where the struct is that of an earlier one.
+ * The caller sets struct_size to the sizeof of the struct before each call. A later version
+ * adds members at the end, and leaves them alone where the struct is an earlier one.
  *
  * A function is an FDE of the specification: "2.3 SFrame FDE".
  */
@@ -204,34 +294,38 @@ struct eh2sframe_function {
 	uint64_t size;
 	uint64_t n_rows;
 	uint32_t block_size; /* with EH2SFRAME_FUNCTION_REPEATS, else 0 */
-	uint32_t flags;
+	uint32_t flags;	     /* enum eh2sframe_function_flags */
 };
 
-/* How one value of the caller is found. */
+/* How one value of the caller is found. Never renumbered. */
 enum eh2sframe_place {
-	EH2SFRAME_PLACE_NONE = 0,	/* unchanged; RA: where the ABI's call puts it */
-	EH2SFRAME_PLACE_AT_CFA = 1,	/* in memory at CFA + offset */
-	EH2SFRAME_PLACE_REGISTER = 2,	/* register + offset */
-	EH2SFRAME_PLACE_AT_REGISTER = 3 /* in memory at register + offset */
+	EH2SFRAME_PLACE_NONE = 0,	 /* unchanged; RA: where the ABI's call puts it */
+	EH2SFRAME_PLACE_AT_CFA = 1,	 /* in memory at CFA + offset */
+	EH2SFRAME_PLACE_REGISTER = 2,	 /* register + offset */
+	EH2SFRAME_PLACE_AT_REGISTER = 3, /* in memory at register + offset */
 };
 
-enum {
+struct eh2sframe_location {
+	enum eh2sframe_place place;
+	uint32_t reg; /* by its DWARF number, where the place has one */
+	int64_t offset;
+};
+
+/* Flags of a row, to be combined. Never renumbered. */
+enum eh2sframe_row_flags {
 	EH2SFRAME_ROW_SIGNED = 1,    /* AArch64: the return address is signed */
-	EH2SFRAME_ROW_OUTERMOST = 2, /* there is no caller; no place means anything */
+	EH2SFRAME_ROW_OUTERMOST = 2, /* there is no caller; no location means anything */
 };
 
-/* "2.4 SFrame FRE"; where RA and FP are without a place: "3 ABI/arch-specific
+/*
+ * "2.4 SFrame FRE"; where RA and FP are without a place: "3 ABI/arch-specific
  * Definition".
  */
 struct eh2sframe_row {
 	size_t struct_size;
 	uint64_t start; /* from the function's start, or from that of a block */
-	uint32_t flags;
-	/* enum eh2sframe_place, and registers by their DWARF numbers. */
-	uint16_t cfa_place, cfa_register;
-	uint16_t ra_place, ra_register;
-	uint16_t fp_place, fp_register;
-	int64_t cfa_offset, ra_offset, fp_offset;
+	uint32_t flags; /* enum eh2sframe_row_flags */
+	struct eh2sframe_location cfa, ra, fp;
 };
 
 /* Code that CFI describes and the section does not. */
@@ -241,97 +335,91 @@ struct eh2sframe_gap {
 	uint64_t function;   /* address of the FDE that it belongs to */
 	const char *reason;  /* its name: REFUSALS in eh2sframe(1) */
 	const char *text;    /* in a sentence; both live as long as the library */
-	uint32_t
-	    needs_version; /* the lowest that could say it on this machine; 0: none */
+	/* The lowest version that could express it on this machine; 0: none. */
+	uint32_t needs_version;
 };
 
 /*
- * False behind the last one; functions and gaps ascend by address, rows by start. Of an
- * object with "object-sections" the functions come .sframe section by section.
+ * False behind the last one. Functions and gaps ascend by address, rows by start. Of an
+ * object with "object-sections" the functions come one .sframe section after the other.
  */
-EH2SFRAME_CHECKED bool eh2sframe_function(
-    const struct eh2sframe *file, size_t i, struct eh2sframe_function *function);
-EH2SFRAME_CHECKED bool eh2sframe_row(
-    const struct eh2sframe *file, size_t function, size_t i, struct eh2sframe_row *row);
-EH2SFRAME_CHECKED bool eh2sframe_gap(
-    const struct eh2sframe *file, size_t i, struct eh2sframe_gap *gap);
+EH2SFRAME_CHECKED bool eh2sframe_result_function(
+    const struct eh2sframe_result *result, size_t i, struct eh2sframe_function *function);
+EH2SFRAME_CHECKED bool eh2sframe_result_row(const struct eh2sframe_result *result,
+    size_t function, size_t i, struct eh2sframe_row *row);
+EH2SFRAME_CHECKED bool eh2sframe_result_gap(
+    const struct eh2sframe_result *result, size_t i, struct eh2sframe_gap *gap);
 
 /*
- * Addresses in a relocatable object are made up, the same each time it is opened. This is
- * what one of a function or gap stands for: the section's number in the header table, and
- * the offset in it. False in a linked file, and for an address in no section.
+ * Addresses in a relocatable object are made up, the same each time it is opened. This
+ * function gives what an address of a function or gap stands for: the section's number in
+ * the header table, and the offset in it. False in a linked file, and for an address in
+ * no section.
  */
-EH2SFRAME_CHECKED bool eh2sframe_where(
-    const struct eh2sframe *file, uint64_t address, size_t *section, uint64_t *offset);
+EH2SFRAME_CHECKED bool eh2sframe_result_section_offset(
+    const struct eh2sframe_result *result, uint64_t address, size_t *section,
+    uint64_t *offset);
 
-/* The symbol that covers an address, as the file spells it; NULL when there is none.
- * Lives until the file is written or closed. */
-EH2SFRAME_API const char *eh2sframe_symbol(struct eh2sframe *file, uint64_t address);
+/*
+ * The symbol that covers an address, as the file spells it; NULL when there is none. It
+ * lives until the result is freed.
+ */
+EH2SFRAME_API const char *eh2sframe_result_symbol(
+    struct eh2sframe_result *result, uint64_t address);
 
 /* Never renumbered; later versions add to the end. */
 enum eh2sframe_count {
-	EH2SFRAME_CIES,
-	EH2SFRAME_FDES,
-	EH2SFRAME_FUNCTIONS,	       /* FDEs with code of their own */
-	EH2SFRAME_FUNCTIONS_WITH_ROWS, /* of those */
-	EH2SFRAME_FUNCTIONS_WITH_GAPS, /* of those */
-	EH2SFRAME_CFI_ROWS,
-	EH2SFRAME_CODE_BYTES,	 /* that CFI describes */
-	EH2SFRAME_COVERED_BYTES, /* of those, that the section describes */
-	EH2SFRAME_EH_FRAME_SIZE,
-	EH2SFRAME_EH_FRAME_HDR_SIZE,
-	EH2SFRAME_SECTION_SIZE,
-	EH2SFRAME_SECTION_FUNCTIONS,
-	EH2SFRAME_SECTION_ROWS,
+	EH2SFRAME_CIES = 0,
+	EH2SFRAME_FDES = 1,
+	EH2SFRAME_FUNCTIONS = 2,	   /* FDEs with code of their own */
+	EH2SFRAME_FUNCTIONS_WITH_ROWS = 3, /* of those */
+	EH2SFRAME_FUNCTIONS_WITH_GAPS = 4, /* of those */
+	EH2SFRAME_CFI_ROWS = 5,
+	EH2SFRAME_CODE_BYTES = 6,    /* that CFI describes */
+	EH2SFRAME_COVERED_BYTES = 7, /* of those, that the section describes */
+	EH2SFRAME_EH_FRAME_SIZE = 8,
+	EH2SFRAME_EH_FRAME_HDR_SIZE = 9,
+	EH2SFRAME_SECTION_SIZE = 10,
+	EH2SFRAME_SECTION_FUNCTIONS = 11,
+	EH2SFRAME_SECTION_ROWS = 12,
 };
 
-/* After eh2sframe_make, or a call that made: else 0. */
-EH2SFRAME_API uint64_t eh2sframe_count(
-    const struct eh2sframe *file, enum eh2sframe_count which);
+/* 0 for a number that is not in the list. */
+EH2SFRAME_API uint64_t eh2sframe_result_count(
+    const struct eh2sframe_result *result, enum eh2sframe_count which);
 
-/* Text. */
-
+/* Never renumbered; later versions add to the end. */
 enum eh2sframe_text {
 	EH2SFRAME_TEXT_SUMMARY = 0, /* the line of a conversion */
 	EH2SFRAME_TEXT_REPORT = 1,  /* as --report; "verbose": also every gap and cost */
 	EH2SFRAME_TEXT_GAPS = 2,    /* a line each */
-	EH2SFRAME_TEXT_METHOD = 3,  /* after writing: how the section got in */
+	EH2SFRAME_TEXT_METHOD = 3,  /* how the section got in; nothing if not written */
 	EH2SFRAME_TEXT_DAMAGE = 4,  /* a line for each damaged record and each drawback */
 };
 
-/* Of what was made; makes it before if need be. */
-EH2SFRAME_CHECKED bool eh2sframe_text(struct eh2sframe *file, enum eh2sframe_text what,
-    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
+EH2SFRAME_CHECKED bool eh2sframe_result_print(const struct eh2sframe_result *result,
+    enum eh2sframe_text what, eh2sframe_write_fn *write, void *context,
+    struct eh2sframe_error *error);
 
-/* The section that the file had when it was opened, as --dump prints it. */
-EH2SFRAME_CHECKED bool eh2sframe_dump(struct eh2sframe *file, eh2sframe_write_fn *write,
-    void *context, struct eh2sframe_error *error);
-
-/* That section against the file's CFI, or that of another file: differences, then a
- * summary. EH2SFRAME_PROOF when there are any. */
-EH2SFRAME_CHECKED bool eh2sframe_verify(struct eh2sframe *file, struct eh2sframe *cfi,
-    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
-
-/* That section against the rules of "kernel", "glibc", "libsframe" or "all".
- * EH2SFRAME_INPUT when it breaks any. */
-EH2SFRAME_CHECKED bool eh2sframe_lint(struct eh2sframe *file, const char *consumer,
-    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
+/* Adds the cost of each FDE to the result: to its verbose text, and to the report. */
+EH2SFRAME_CHECKED bool eh2sframe_result_add_costs(
+    struct eh2sframe_result *result, struct eh2sframe_error *error);
 
 /* The report in JSON, about any number of files: JSON REPORT in eh2sframe(1). */
 
 struct eh2sframe_report;
 
+/* NULL when memory runs out. */
 EH2SFRAME_CHECKED struct eh2sframe_report *eh2sframe_report_new(void);
 EH2SFRAME_API void eh2sframe_report_free(struct eh2sframe_report *report);
 
-/* Adds what was made of a file, and the status it ended with. "verbose": also its gaps.
- * The file can be closed afterwards. */
+/*
+ * Adds a result, and the status that its file ended with. "verbose": also its gaps. The
+ * result can be freed afterwards.
+ */
 EH2SFRAME_CHECKED bool eh2sframe_report_add(struct eh2sframe_report *report,
-    const struct eh2sframe *file, enum eh2sframe_status status,
+    const struct eh2sframe_result *result, enum eh2sframe_status status,
     struct eh2sframe_error *error);
-/* Adds what each FDE costs to what eh2sframe_report_add says, and to the verbose text. */
-EH2SFRAME_CHECKED bool eh2sframe_costs(
-    struct eh2sframe *file, struct eh2sframe_error *error);
 /* Adds a file that failed. */
 EH2SFRAME_CHECKED bool eh2sframe_report_add_failure(struct eh2sframe_report *report,
     const char *path, const struct eh2sframe_error *why, struct eh2sframe_error *error);

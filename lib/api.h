@@ -11,10 +11,14 @@ struct eh2sframe_options {
 	struct options options;
 };
 
-struct eh2sframe {
+struct eh2sframe_file {
 	struct options options;
+	struct image image;
+};
+
+struct eh2sframe_result {
 	struct conversion conv;
-	struct symbols symbols; /* for eh2sframe_symbol */
+	struct symbols symbols; /* for eh2sframe_result_symbol */
 	bool symbols_read;
 };
 
@@ -22,10 +26,14 @@ struct eh2sframe_report {
 	struct report_json json;
 };
 
-/* Tells the caller what err says, unless ok or error is NULL; returns ok. */
-bool api_tell(bool ok, const struct err *err, struct eh2sframe_error *error);
+/* Copies err to the caller, unless ok or error is NULL; returns ok. */
+bool api_return(bool ok, const struct err *err, struct eh2sframe_error *error);
 
-/* Whether all pointers are given that have to be; sets err unless they are. */
+/* Whether the caller gave every pointer that it has to; sets err unless it did. */
 bool api_given(bool all_given, struct err *err);
+
+/* Gives the bytes of an output in memory to the caller, if ok; ends the output. */
+bool api_take(
+    bool ok, struct install *install, void **bytes, size_t *size, struct err *err);
 
 #endif

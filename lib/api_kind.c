@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The public interface: what a file is, for those who look through many. */
+/* The public interface: what a file is, for callers that look through many. */
 #include <elf.h>
 #include <string.h>
 
@@ -18,8 +18,7 @@ enum eh2sframe_kind eh2sframe_kind(const void *bytes, size_t size)
 		return EH2SFRAME_KIND_NOT_ELF;
 	if (ident[EI_CLASS] == ELFCLASS32)
 		return EH2SFRAME_KIND_OTHER_MACHINE;
-	/* A damaged header is not for this to judge: opening the file says what is wrong.
-	 */
+	/* Ignore a damaged header here; opening the file reports it. */
 	if (ident[EI_CLASS] != ELFCLASS64 ||
 	    (ident[EI_DATA] != ELFDATA2LSB && ident[EI_DATA] != ELFDATA2MSB))
 		return EH2SFRAME_KIND_LINKED;
@@ -45,7 +44,7 @@ static bool api_is_debug_only(const struct image *image)
 	return false;
 }
 
-enum eh2sframe_lack eh2sframe_lack(const struct eh2sframe *file)
+enum eh2sframe_skip eh2sframe_file_skip(const struct eh2sframe_file *file)
 {
 	const struct image *image;
 	const uint8_t *data = NULL;
@@ -56,14 +55,21 @@ enum eh2sframe_lack eh2sframe_lack(const struct eh2sframe *file)
 	bool found;
 
 	if (!file)
-		return EH2SFRAME_LACK_NOTHING;
-	image = convert_opened(&file->conv);
-	/* What is damaged is no lack: the conversion says what it is. */
+		return EH2SFRAME_SKIP_NOT;
+	image = &file->image;
+	/* Ignore damage here; converting the file reports it. */
 	if (!file->options.refresh &&
 	    image_sframe(image, &data, &size, &addr, &ignored) && data)
-		return EH2SFRAME_LACK_HAS_SFRAME;
+		return EH2SFRAME_SKIP_HAS_SFRAME;
 	if (!image_eh_frame(image, &cfi, &found, NULL, &ignored) || found)
-		return EH2SFRAME_LACK_NOTHING;
-	return api_is_debug_only(image) ? EH2SFRAME_LACK_DEBUG_ONLY
-					: EH2SFRAME_LACK_NO_CFI;
+		return EH2SFRAME_SKIP_NOT;
+	return api_is_debug_only(image) ? EH2SFRAME_SKIP_DEBUG_ONLY
+					: EH2SFRAME_SKIP_NO_CFI;
+}
+
+const char *eh2sframe_file_machine(const struct eh2sframe_file *file)
+{
+	/* Files of other machines are not opened. */
+	return file ? arch_find(file->image.ehdr.e_machine, file->image.big_endian)->name
+		    : NULL;
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The public interface: what was made, piece by piece. Rows are those of the model and
- * not of the encoded section, so they are the same for every version and need no
- * decoding; that the two say the same is for the proof, and for tests/lib/rows.c.
+ * The public interface: what is in a result. Rows are those of the model and not of the
+ * encoded section: they are the same for every version, and need no decoding. The proof
+ * and tests/lib/rows.c show that the two say the same.
  */
 #include "lib/api.h"
 
 #include <string.h>
 
-#include "gen/arch/arch.h"
 #include "gen/elf/object/object.h"
 
 /*
@@ -26,15 +25,15 @@ static bool api_give(void *to, size_t to_size, const void *from, size_t size)
 	return true;
 }
 
-bool eh2sframe_function(
-    const struct eh2sframe *file, size_t i, struct eh2sframe_function *function)
+bool eh2sframe_result_function(
+    const struct eh2sframe_result *result, size_t i, struct eh2sframe_function *function)
 {
 	struct eh2sframe_function made = {0};
 	const struct sf_func *func;
 
-	if (!file || !function || !file->conv.made || i >= file->conv.model.n_funcs)
+	if (!result || !function || i >= result->conv.model.n_funcs)
 		return false;
-	func = &file->conv.model.funcs[i];
+	func = &result->conv.model.funcs[i];
 	made.start = func->start;
 	made.size = func->size;
 	made.n_rows = func->n_rows;
@@ -49,7 +48,7 @@ bool eh2sframe_function(
 }
 
 /* The model's kinds may be renumbered, the public ones may not. */
-static uint16_t api_place(struct sf_loc loc)
+static enum eh2sframe_place api_place(struct sf_loc loc)
 {
 	switch (loc.kind) {
 	case SF_LOC_AT_CFA:
@@ -63,16 +62,21 @@ static uint16_t api_place(struct sf_loc loc)
 	}
 }
 
-bool eh2sframe_row(
-    const struct eh2sframe *file, size_t function, size_t i, struct eh2sframe_row *row)
+static struct eh2sframe_location api_location(struct sf_loc loc, int64_t offset)
+{
+	return (struct eh2sframe_location){api_place(loc), loc.reg, offset};
+}
+
+bool eh2sframe_result_row(const struct eh2sframe_result *result, size_t function,
+    size_t i, struct eh2sframe_row *row)
 {
 	const struct sf_section *model;
 	struct eh2sframe_row made = {0};
 	const struct sf_row *from;
 
-	if (!file || !row || !file->conv.made)
+	if (!result || !row)
 		return false;
-	model = &file->conv.model;
+	model = &result->conv.model;
 	if (function >= model->n_funcs || i >= model->funcs[function].n_rows)
 		return false;
 	from = &model->rows[model->funcs[function].first_row + i];
@@ -81,40 +85,34 @@ bool eh2sframe_row(
 		made.flags |= EH2SFRAME_ROW_SIGNED;
 	if (from->outermost)
 		made.flags |= EH2SFRAME_ROW_OUTERMOST;
-	made.cfa_place = api_place(from->cfa);
-	made.cfa_register = from->cfa.reg;
-	made.cfa_offset = from->cfa_off;
-	made.ra_place = api_place(from->ra);
-	made.ra_register = from->ra.reg;
-	made.ra_offset = from->ra_off;
-	made.fp_place = api_place(from->fp);
-	made.fp_register = from->fp.reg;
-	made.fp_offset = from->fp_off;
+	made.cfa = api_location(from->cfa, from->cfa_off);
+	made.ra = api_location(from->ra, from->ra_off);
+	made.fp = api_location(from->fp, from->fp_off);
 	return api_give(row, row->struct_size, &made, sizeof(made));
 }
 
-bool eh2sframe_gap(const struct eh2sframe *file, size_t i, struct eh2sframe_gap *gap)
+bool eh2sframe_result_gap(
+    const struct eh2sframe_result *result, size_t i, struct eh2sframe_gap *gap)
 {
 	const struct coverage_gap *from;
 	struct eh2sframe_gap made = {0};
 
-	if (!file || !gap || !file->conv.report.source ||
-	    i >= file->conv.report.coverage.n_gaps)
+	if (!result || !gap || i >= result->conv.report.coverage.n_gaps)
 		return false;
-	from = &file->conv.report.coverage.gaps[i];
+	from = &result->conv.report.coverage.gaps[i];
 	made.start = from->start;
 	made.end = from->end;
 	made.function = from->fde_pc;
 	made.reason = refusal_name(from->why);
 	made.text = refusal_text(from->why);
-	made.needs_version = refusal_needs(from->why, file->conv.source.arch);
+	made.needs_version = refusal_needs(from->why, result->conv.source.arch);
 	return api_give(gap, gap->struct_size, &made, sizeof(made));
 }
 
-bool eh2sframe_where(
-    const struct eh2sframe *file, uint64_t address, size_t *section, uint64_t *offset)
+bool eh2sframe_result_section_offset(const struct eh2sframe_result *result,
+    uint64_t address, size_t *section, uint64_t *offset)
 {
-	const struct object *object = file ? file->conv.image.object : NULL;
+	const struct object *object = result ? result->conv.image->object : NULL;
 	const struct object_place *place =
 	    object ? object_place_at(object, address) : NULL;
 
@@ -125,43 +123,32 @@ bool eh2sframe_where(
 	return true;
 }
 
-const char *eh2sframe_symbol(struct eh2sframe *file, uint64_t address)
+const char *eh2sframe_result_symbol(struct eh2sframe_result *result, uint64_t address)
 {
 	const struct symbol *symbol;
 	struct err ignored = {0};
 
-	if (!file)
+	if (!result)
 		return NULL;
 	/* Read when the first name is asked for: sorting them takes as long as the CFI
 	 * does. Without memory there is no name. */
-	if (!file->symbols_read &&
-	    !symbols_read(&file->conv.image, &file->symbols, &ignored))
+	if (!result->symbols_read &&
+	    !symbols_read(result->conv.image, &result->symbols, &ignored))
 		return NULL;
-	file->symbols_read = true;
-	symbol = symbols_find(&file->symbols, address);
+	result->symbols_read = true;
+	symbol = symbols_find(&result->symbols, address);
 	return symbol ? symbol->name : NULL;
 }
 
-const char *eh2sframe_machine(const struct eh2sframe *file)
-{
-	const struct image *image;
-
-	if (!file)
-		return NULL;
-	image = &file->conv.image;
-	/* Files of other machines are not opened. */
-	return arch_find(image->ehdr.e_machine, image->big_endian)->name;
-}
-
-uint64_t eh2sframe_count(const struct eh2sframe *file, enum eh2sframe_count which)
+uint64_t eh2sframe_result_count(
+    const struct eh2sframe_result *result, enum eh2sframe_count which)
 {
 	const struct report *report;
 	const struct coverage *coverage;
 
-	/* Set by the first stage, and as long as the rest is there. */
-	if (!file || !file->conv.report.source)
+	if (!result)
 		return 0;
-	report = &file->conv.report;
+	report = &result->conv.report;
 	coverage = &report->coverage;
 	switch (which) {
 	case EH2SFRAME_CIES:

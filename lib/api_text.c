@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The public interface: everything in words. What prints is written for a FILE, which
- * here is one that leads to a function of the caller (base/stream.h).
+ * The public interface: text. The engine prints to a FILE, which here calls a function of
+ * the caller (base/stream.h).
  */
 #include "lib/api.h"
 
@@ -13,7 +13,7 @@
 #include "base/stream.h"
 
 static bool api_print(
-    struct conversion *conv, enum eh2sframe_text what, FILE *out, struct err *err)
+    const struct conversion *conv, enum eh2sframe_text what, FILE *out, struct err *err)
 {
 	switch (what) {
 	case EH2SFRAME_TEXT_SUMMARY:
@@ -34,29 +34,28 @@ static bool api_print(
 		report_damage(&conv->report, out);
 		return true;
 	}
-	return err_set(err, ERR_USAGE, "there is no text %d", (int)what);
+	return err_set(err, ERR_USAGE, "unknown text %d", (int)what);
 }
 
-bool eh2sframe_text(struct eh2sframe *file, enum eh2sframe_text what,
-    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error)
+bool eh2sframe_result_print(const struct eh2sframe_result *result,
+    enum eh2sframe_text what, eh2sframe_write_fn *write, void *context,
+    struct eh2sframe_error *error)
 {
 	struct stream stream;
 	struct err err = {0};
 	bool ok;
 
-	/* After writing the model may be gone, but what is told of it is not. */
-	ok = api_given(file && write, &err) &&
-	     (file->conv.report.source || convert_generate(&file->conv, &err)) &&
+	ok = api_given(result && write, &err) &&
 	     stream_begin(&stream, write, context, &err);
 	if (ok) {
-		ok = api_print(&file->conv, what, stream.file, &err);
+		ok = api_print(&result->conv, what, stream.file, &err);
 		ok = stream_end(&stream, ok, &err);
 	}
-	return api_tell(ok, &err, error);
+	return api_return(ok, &err, error);
 }
 
-bool eh2sframe_dump(struct eh2sframe *file, eh2sframe_write_fn *write, void *context,
-    struct eh2sframe_error *error)
+bool eh2sframe_file_dump(const struct eh2sframe_file *file, eh2sframe_write_fn *write,
+    void *context, struct eh2sframe_error *error)
 {
 	struct stream stream;
 	struct err err = {0};
@@ -64,13 +63,14 @@ bool eh2sframe_dump(struct eh2sframe *file, eh2sframe_write_fn *write, void *con
 	    api_given(file && write, &err) && stream_begin(&stream, write, context, &err);
 
 	if (ok)
-		ok = stream_end(&stream,
-		    command_dump(convert_opened(&file->conv), stream.file, &err), &err);
-	return api_tell(ok, &err, error);
+		ok = stream_end(
+		    &stream, command_dump(&file->image, stream.file, &err), &err);
+	return api_return(ok, &err, error);
 }
 
-bool eh2sframe_verify(struct eh2sframe *file, struct eh2sframe *cfi,
-    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error)
+bool eh2sframe_file_verify(const struct eh2sframe_file *file,
+    const struct eh2sframe_file *cfi, eh2sframe_write_fn *write, void *context,
+    struct eh2sframe_error *error)
 {
 	struct stream stream;
 	struct err err = {0};
@@ -78,15 +78,14 @@ bool eh2sframe_verify(struct eh2sframe *file, struct eh2sframe *cfi,
 	    api_given(file && write, &err) && stream_begin(&stream, write, context, &err);
 
 	if (ok) {
-		ok = command_verify(convert_opened(&file->conv),
-		    convert_opened(&(cfi ? cfi : file)->conv), &file->options,
-		    stream.file, &err);
+		ok = command_verify(&file->image, &(cfi ? cfi : file)->image,
+		    &file->options, stream.file, &err);
 		ok = stream_end(&stream, ok, &err);
 	}
-	return api_tell(ok, &err, error);
+	return api_return(ok, &err, error);
 }
 
-bool eh2sframe_lint(struct eh2sframe *file, const char *consumer,
+bool eh2sframe_file_lint(const struct eh2sframe_file *file, const char *reader,
     eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error)
 {
 	static const struct {
@@ -103,21 +102,21 @@ bool eh2sframe_lint(struct eh2sframe *file, const char *consumer,
 	size_t i = 0;
 	bool ok;
 
-	if (!api_given(file && consumer && write, &err))
-		return api_tell(false, &err, error);
-	while (i < sizeof(known) / sizeof(known[0]) && strcmp(known[i].name, consumer))
+	if (!api_given(file && reader && write, &err))
+		return api_return(false, &err, error);
+	while (i < sizeof(known) / sizeof(known[0]) && strcmp(known[i].name, reader))
 		i++;
 	if (i == sizeof(known) / sizeof(known[0])) {
-		err_set(&err, ERR_USAGE, "no reader %s is known", consumer);
-		return api_tell(false, &err, error);
+		err_set(&err, ERR_USAGE, "unknown reader %s", reader);
+		return api_return(false, &err, error);
 	}
 	ok = stream_begin(&stream, write, context, &err);
 	if (ok) {
-		ok = command_lint(convert_opened(&file->conv), known[i].consumers,
-		    &file->options, stream.file, &err);
+		ok = command_lint(
+		    &file->image, known[i].consumers, &file->options, stream.file, &err);
 		ok = stream_end(&stream, ok, &err);
 	}
-	return api_tell(ok, &err, error);
+	return api_return(ok, &err, error);
 }
 
 struct eh2sframe_report *eh2sframe_report_new(void)
@@ -138,20 +137,16 @@ void eh2sframe_report_free(struct eh2sframe_report *report)
 	free(report);
 }
 
-bool eh2sframe_report_add(struct eh2sframe_report *report, const struct eh2sframe *file,
-    enum eh2sframe_status status, struct eh2sframe_error *error)
+bool eh2sframe_report_add(struct eh2sframe_report *report,
+    const struct eh2sframe_result *result, enum eh2sframe_status status,
+    struct eh2sframe_error *error)
 {
 	struct err err = {0};
-	bool ok;
+	bool ok = api_given(report && result, &err) &&
+		  report_json_add(&report->json, &result->conv.report, (int)status,
+		      result->conv.options->verbosity > 0, &err);
 
-	if (!api_given(report && file, &err))
-		ok = false;
-	else if (!file->conv.report.source)
-		ok = err_set(&err, ERR_USAGE, "nothing was made of the file yet");
-	else
-		ok = report_json_add(&report->json, &file->conv.report, (int)status,
-		    file->options.verbosity > 0, &err);
-	return api_tell(ok, &err, error);
+	return api_return(ok, &err, error);
 }
 
 bool eh2sframe_report_add_failure(struct eh2sframe_report *report, const char *path,
@@ -162,7 +157,7 @@ bool eh2sframe_report_add_failure(struct eh2sframe_report *report, const char *p
 	    api_given(report && path && why, &err) &&
 	    report_json_fail(&report->json, path, (int)why->status, why->text, &err);
 
-	return api_tell(ok, &err, error);
+	return api_return(ok, &err, error);
 }
 
 /* jansson's order of arguments, and its 0 for success. */
@@ -184,5 +179,5 @@ bool eh2sframe_report_write(const struct eh2sframe_report *report,
 		ok = report_json_write(&report->json, api_write_json, &stream, &err);
 		stream_locale_end(&stream);
 	}
-	return api_tell(ok, &err, error);
+	return api_return(ok, &err, error);
 }

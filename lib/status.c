@@ -14,8 +14,9 @@ enum eh2sframe_status status_of(enum err_kind kind)
 	case ERR_USAGE:
 		return EH2SFRAME_USAGE;
 	case ERR_IO:
-	case ERR_NOMEM:
 		return EH2SFRAME_IO;
+	case ERR_NOMEM:
+		return EH2SFRAME_NO_MEMORY;
 	case ERR_PROOF:
 		return EH2SFRAME_PROOF;
 	case ERR_COVERAGE:

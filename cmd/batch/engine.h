@@ -15,14 +15,14 @@ struct batch_input {
 };
 
 /* *skip is the word for why there is nothing to convert; NULL when there is something. */
-struct eh2sframe *engine_open(
+struct eh2sframe_file *engine_open(
     const struct batch_input *input, const char **skip, struct eh2sframe_error *error);
 
 /*
  * Converts it to the file out, which must not exist. *report is its object in the JSON
  * report; the caller owns it, even after a failure.
  */
-CMD_CHECKED bool engine_convert(struct eh2sframe *file, const char *out, json_t **report,
-    struct eh2sframe_error *error);
+CMD_CHECKED bool engine_convert(const struct eh2sframe_file *file, const char *out,
+    json_t **report, struct eh2sframe_error *error);
 
 #endif

@@ -164,7 +164,8 @@ static int file_open(const struct batch_name *name, int dirfd, struct stat *st,
 
 /* Converts the open file and puts the result in its place. */
 static bool file_make(const struct batch_job *job, const struct batch_file *file,
-    struct eh2sframe *input, struct file_conversion *made, struct eh2sframe_error *error)
+    const struct eh2sframe_file *input, struct file_conversion *made,
+    struct eh2sframe_error *error)
 {
 	char temp[BATCH_TEMP_SIZE];
 	bool ok;
@@ -193,7 +194,7 @@ static bool file_convert(const struct batch_job *job, const struct batch_file *f
 {
 	const struct batch_name *name = &job->tree->names[file->first];
 	struct batch_input input = {.options = job->args->options, .path = name->path};
-	struct eh2sframe *open = NULL;
+	struct eh2sframe_file *open = NULL;
 	bool ok = false;
 
 	made->dirfd = batch_tree_open_dir(job->tree, name->dir, error);

@@ -119,8 +119,8 @@ static bool pool_worker_ended(
 	if (WIFSIGNALED(how))
 		cmd_fail(&why, EH2SFRAME_BUG, "signal %d (%s) ended its process", sig,
 		    strsignal(sig));
-	else if (WEXITSTATUS(how) == EH2SFRAME_IO)
-		cmd_fail(&why, EH2SFRAME_IO, "its process ran out of memory");
+	else if (WEXITSTATUS(how) == EH2SFRAME_NO_MEMORY)
+		cmd_fail(&why, EH2SFRAME_NO_MEMORY, "its process ran out of memory");
 	else
 		cmd_fail(&why, EH2SFRAME_BUG, "its process ended with status %d",
 		    WEXITSTATUS(how));

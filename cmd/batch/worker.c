@@ -108,7 +108,7 @@ static void worker_main(const struct batch_job *job, struct batch_shared *shared
 			atomic_store(&record->file, BATCH_NO_FILE);
 	}
 	/* Not exit(): the pool writes what stdio holds. */
-	_exit(ok ? EH2SFRAME_DONE : EH2SFRAME_IO);
+	_exit(ok ? EH2SFRAME_DONE : EH2SFRAME_NO_MEMORY);
 }
 
 bool batch_worker_start(struct batch_worker *worker, const struct batch_job *job,

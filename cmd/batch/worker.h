@@ -54,7 +54,7 @@ CMD_CHECKED bool batch_worker_read(
 /* The next complete message: its text as an object, which the caller owns, NULL: none. */
 json_t *batch_worker_next(struct batch_worker *worker, size_t *file);
 
-/* Waits for its end. Returns the status of waitpid; EH2SFRAME_IO means that memory ran
+/* Waits for its end. Returns the status of waitpid; EH2SFRAME_NO_MEMORY means that memory ran
  * out. */
 int batch_worker_wait(struct batch_worker *worker);
 

@@ -58,7 +58,7 @@ const char args_help[] =
     "      --help, --version\n"
     "\n"
     "Exit status: 0 done and proven, 1 bad or unsupported input, 2 usage, 3 I/O,\n"
-    "4 the proof failed, 5 coverage too low, 6 nothing to do, 70 a bug.\n";
+    "4 the proof failed, 5 coverage too low, 6 nothing to do, 7 no memory, 70 a bug.\n";
 
 enum {
 	OPT_SECTION_ONLY = 256,
@@ -312,7 +312,7 @@ bool args_parse(int argc, char **argv, struct args *args, struct eh2sframe_error
 	    (struct args){.options = eh2sframe_options_new(), .jobs = args_processors()};
 	if (!args->options) {
 		args_wrong(error, "out of memory");
-		error->status = EH2SFRAME_IO;
+		error->status = EH2SFRAME_NO_MEMORY;
 		return false;
 	}
 	opterr = 0;

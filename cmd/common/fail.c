@@ -33,12 +33,13 @@ bool cmd_fail_errno(struct eh2sframe_error *err, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	return cmd_fail(err, EH2SFRAME_IO, "%.400s: %s", text, strerror(saved));
+	return cmd_fail(err, saved == ENOMEM ? EH2SFRAME_NO_MEMORY : EH2SFRAME_IO,
+	    "%.400s: %s", text, strerror(saved));
 }
 
 bool cmd_fail_nomem(struct eh2sframe_error *err)
 {
-	return cmd_fail(err, EH2SFRAME_IO, "out of memory");
+	return cmd_fail(err, EH2SFRAME_NO_MEMORY, "out of memory");
 }
 
 const char *cmd_plain_name(const char *name, char *buf, size_t size)

@@ -23,7 +23,7 @@ int print_error(const char *path, const struct eh2sframe_error *error)
 
 void print_errno(struct eh2sframe_error *error, const char *what)
 {
-	error->status = EH2SFRAME_IO;
+	error->status = errno == ENOMEM ? EH2SFRAME_NO_MEMORY : EH2SFRAME_IO;
 	snprintf(error->text, sizeof(error->text), "%s: %s", what, strerror(errno));
 }
 

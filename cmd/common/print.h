@@ -9,8 +9,7 @@
 
 #include "include/eh2sframe.h"
 
-/* Of several statuses the worst of 1 to 5, or 70 (a bug); "nothing to do" does not
- * count. */
+/* The status for several inputs: the highest of theirs. EH2SFRAME_NOTHING does not count. */
 int print_worse(int status, int next);
 
 /* The line of a failure on standard error; path may be NULL. Returns its status. */

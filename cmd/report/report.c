@@ -164,7 +164,7 @@ static bool batch_add_outcome(
 	char kind[8];
 
 	if (!json_is_integer(json_object_get(file, "status")) || status < 0 ||
-	    (status > EH2SFRAME_NOTHING && status != EH2SFRAME_BUG))
+	    (status > EH2SFRAME_NO_MEMORY && status != EH2SFRAME_BUG))
 		return cmd_fail(err, EH2SFRAME_INPUT, "status is not an exit status");
 	report->sums.status = print_worse(report->sums.status, (int)status);
 	if (status == EH2SFRAME_DONE) {

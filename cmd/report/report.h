@@ -14,7 +14,8 @@
 
 #include "cmd/common/fail.h"
 
-/* A report as a document, which the caller owns. NULL: EH2SFRAME_IO. */
+/* A report as a document, which the caller owns. NULL: EH2SFRAME_NO_MEMORY or
+ * EH2SFRAME_IO. */
 json_t *batch_report_document(
     const struct eh2sframe_report *report, struct eh2sframe_error *error);
 

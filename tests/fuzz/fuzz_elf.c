@@ -107,22 +107,22 @@ static bool is_line(const char *text)
 	       !strncmp(text, "eh2sframe: ", 11);
 }
 
-/* The command with its output taken away; what it said on standard error, which the
- * caller frees. */
+/* Runs the command without its output. *said is its standard error, which the caller
+ * frees. */
 static int run_quietly(const struct args *args, char **said)
 {
-	FILE *out = stdout, *heard = stderr, *ears;
+	FILE *out = stdout, *err = stderr, *capture;
 	size_t size;
 	int status;
 
-	ears = open_memstream(said, &size);
-	FUZZ_ASSERT(ears, "no memory for %s", "what is said");
+	capture = open_memstream(said, &size);
+	FUZZ_ASSERT(capture, "no memory for %s", "messages");
 	stdout = scene.null;
-	stderr = ears;
+	stderr = capture;
 	status = run_command(args);
-	fclose(ears);
+	fclose(capture);
 	stdout = out;
-	stderr = heard;
+	stderr = err;
 	return status;
 }
 
@@ -175,8 +175,9 @@ static int writes(const char *words, const char *in, const char *out)
 	return status;
 }
 
-/* What the library said of itself: a status of the contract, and one line. */
-static int told(bool ok, const struct eh2sframe_error *error, const char *what)
+/* Checks that a call of the library ended with a status of the contract, and one line.
+ * Returns the status. */
+static int call_status(bool ok, const struct eh2sframe_error *error, const char *what)
 {
 	if (ok)
 		return 0;
@@ -189,22 +190,22 @@ static int told(bool ok, const struct eh2sframe_error *error, const char *what)
 }
 
 /* Every function and row there is; rows lie in their functions. */
-static void read_all(struct eh2sframe *file)
+static void read_all(struct eh2sframe_result *result)
 {
 	struct eh2sframe_function function = {.struct_size = sizeof(function)};
 	struct eh2sframe_row row = {.struct_size = sizeof(row)};
 	struct eh2sframe_gap gap = {.struct_size = sizeof(gap)};
 
-	for (size_t i = 0; eh2sframe_function(file, i, &function); i++) {
-		for (size_t k = 0; eh2sframe_row(file, i, k, &row); k++)
+	for (size_t i = 0; eh2sframe_result_function(result, i, &function); i++) {
+		for (size_t k = 0; eh2sframe_result_row(result, i, k, &row); k++)
 			FUZZ_ASSERT(row.start < function.size, "a row beyond %s", "");
-		eh2sframe_symbol(file, function.start);
+		eh2sframe_result_symbol(result, function.start);
 	}
-	for (size_t i = 0; eh2sframe_gap(file, i, &gap); i++)
+	for (size_t i = 0; eh2sframe_result_gap(result, i, &gap); i++)
 		FUZZ_ASSERT(gap.start < gap.end, "an empty gap of %s", gap.reason);
 }
 
-static bool listen(void *context, const char *text, size_t size)
+static bool ignore_text(void *context, const char *text, size_t size)
 {
 	(void)context;
 	(void)text;
@@ -212,17 +213,50 @@ static bool listen(void *context, const char *text, size_t size)
 	return true;
 }
 
+/* Uses the library without files. Returns the status of writing. */
+static int in_memory_file(const struct eh2sframe_file *file)
+{
+	void *bytes = NULL, *again = NULL, *bare = NULL;
+	struct eh2sframe_result *result;
+	struct eh2sframe_error error;
+	size_t n = 0, n_again = 0;
+	bool ok;
+	int now;
+
+	call_status(
+	    eh2sframe_file_dump(file, ignore_text, NULL, &error), &error, "dumping");
+	result = eh2sframe_convert(file, &error);
+	now = call_status(result != NULL, &error, "converting");
+	if (!result)
+		return now;
+	read_all(result);
+	call_status(eh2sframe_result_section(result, 0, &bare, &n, &error), &error,
+	    "the section");
+	eh2sframe_free(bare);
+	ok = eh2sframe_result_write_memory(result, &bytes, &n, &error);
+	now = call_status(ok, &error, "writing");
+	FUZZ_ASSERT(!ok || file_is(scene.out, bytes, n), "%zu other bytes", n);
+	ok = eh2sframe_result_write_memory(result, &again, &n_again, &error);
+	FUZZ_ASSERT(call_status(ok, &error, "writing again") == now, "not %d again", now);
+	FUZZ_ASSERT(!ok || (n == n_again && !memcmp(bytes, again, n)),
+	    "%zu other bytes again", n_again);
+	read_all(result);
+	eh2sframe_result_free(result);
+	eh2sframe_free(bytes);
+	eh2sframe_free(again);
+	return now;
+}
+
 /*
- * The same through the library, on a block of just the file's size, so that a read past
- * its end is seen: what the command wrote (or its status), and as it was.
+ * The library must write what the command wrote, or fail with its status. It gets a block
+ * of just the file's size, so that a read past its end is seen.
  */
 static void in_memory(const uint8_t *data, size_t size, int status)
 {
 	struct eh2sframe_options *options = eh2sframe_options_new();
+	struct eh2sframe_result *at_once;
 	struct eh2sframe_error error;
-	struct eh2sframe *file;
-	void *bytes = NULL, *bare = NULL;
-	size_t n = 0;
+	struct eh2sframe_file *file;
 	int now;
 
 	FUZZ_ASSERT(options && eh2sframe_options_set(options, "format", "2", &error),
@@ -230,20 +264,20 @@ static void in_memory(const uint8_t *data, size_t size, int status)
 	file = eh2sframe_open_memory(data, size, "memory", options, &error);
 	eh2sframe_options_free(options);
 	if (!file) {
-		now = told(false, &error, "opening");
+		now = call_status(false, &error, "opening");
 		FUZZ_ASSERT(now == status, "status %d, in memory %d", status, now);
 		return;
 	}
-	if (told(eh2sframe_make(file, &error), &error, "making") == 0)
-		read_all(file);
-	told(eh2sframe_dump(file, listen, NULL, &error), &error, "dumping");
-	told(eh2sframe_section(file, 0, &bare, &n, &error), &error, "the section");
-	now = told(eh2sframe_write_memory(file, &bytes, &n, &error), &error, "writing");
-	FUZZ_ASSERT(now == status, "status %d, in memory %d", status, now);
-	FUZZ_ASSERT(now != 0 || file_is(scene.out, bytes, n), "%zu other bytes", n);
+	now = in_memory_file(file);
+	/* What stands against writing can come before what stands against converting. */
+	if (now != status) {
+		FUZZ_ASSERT(
+		    now != 0 && status != 0, "status %d, in memory %d", status, now);
+		at_once = eh2sframe_convert_path(file, scene.back, &error);
+		now = call_status(at_once != NULL, &error, "converting at once");
+		FUZZ_ASSERT(now == status, "status %d, in memory %d", status, now);
+	}
 	eh2sframe_close(file);
-	eh2sframe_free(bytes);
-	eh2sframe_free(bare);
 }
 
 /* What only objects have: sections for each part of the code. */

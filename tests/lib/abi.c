@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What programs were compiled against: types of functions, sizes and places of members,
- * numbers. This file is only ever added to; that it compiles is the test. Written out and
- * not derived from the header, which it is there to hold still. For 64-bit machines.
+ * Programs were compiled against this: types of functions, sizes and places of members,
+ * numbers. The test passes when it compiles. After a release, lines are only added. It is
+ * not derived from the header, so that no change of the header passes unseen. Sizes are
+ * those on 64-bit machines.
  */
 #include <stddef.h>
 
@@ -12,9 +13,10 @@
 	_Static_assert(offsetof(struct type, member) == (off) &&                         \
 			   sizeof(((struct type *)0)->member) == (size),                 \
 	    #type "." #member)
+#define SIZE(type, size) _Static_assert(sizeof(struct type) == (size), #type)
 #define IS(constant, value) _Static_assert((constant) == (value), #constant)
 
-_Static_assert(sizeof(struct eh2sframe_error) == 516, "eh2sframe_error");
+SIZE(eh2sframe_error, 516);
 AT(eh2sframe_error, status, 0, 4);
 AT(eh2sframe_error, text, 4, 512);
 
@@ -25,18 +27,17 @@ AT(eh2sframe_function, n_rows, 24, 8);
 AT(eh2sframe_function, block_size, 32, 4);
 AT(eh2sframe_function, flags, 36, 4);
 
+SIZE(eh2sframe_location, 16);
+AT(eh2sframe_location, place, 0, 4);
+AT(eh2sframe_location, reg, 4, 4);
+AT(eh2sframe_location, offset, 8, 8);
+
 AT(eh2sframe_row, struct_size, 0, 8);
 AT(eh2sframe_row, start, 8, 8);
 AT(eh2sframe_row, flags, 16, 4);
-AT(eh2sframe_row, cfa_place, 20, 2);
-AT(eh2sframe_row, cfa_register, 22, 2);
-AT(eh2sframe_row, ra_place, 24, 2);
-AT(eh2sframe_row, ra_register, 26, 2);
-AT(eh2sframe_row, fp_place, 28, 2);
-AT(eh2sframe_row, fp_register, 30, 2);
-AT(eh2sframe_row, cfa_offset, 32, 8);
-AT(eh2sframe_row, ra_offset, 40, 8);
-AT(eh2sframe_row, fp_offset, 48, 8);
+AT(eh2sframe_row, cfa, 24, 16);
+AT(eh2sframe_row, ra, 40, 16);
+AT(eh2sframe_row, fp, 56, 16);
 
 AT(eh2sframe_gap, struct_size, 0, 8);
 AT(eh2sframe_gap, start, 8, 8);
@@ -53,6 +54,7 @@ IS(EH2SFRAME_IO, 3);
 IS(EH2SFRAME_PROOF, 4);
 IS(EH2SFRAME_COVERAGE, 5);
 IS(EH2SFRAME_NOTHING, 6);
+IS(EH2SFRAME_NO_MEMORY, 7);
 IS(EH2SFRAME_BUG, 70);
 IS(EH2SFRAME_FUNCTION_REPEATS, 1);
 IS(EH2SFRAME_FUNCTION_SIGNAL_FRAME, 2);
@@ -68,10 +70,10 @@ IS(EH2SFRAME_KIND_LINKED, 1);
 IS(EH2SFRAME_KIND_RELOCATABLE, 2);
 IS(EH2SFRAME_KIND_CORE, 3);
 IS(EH2SFRAME_KIND_OTHER_MACHINE, 4);
-IS(EH2SFRAME_LACK_NOTHING, 0);
-IS(EH2SFRAME_LACK_HAS_SFRAME, 1);
-IS(EH2SFRAME_LACK_NO_CFI, 2);
-IS(EH2SFRAME_LACK_DEBUG_ONLY, 3);
+IS(EH2SFRAME_SKIP_NOT, 0);
+IS(EH2SFRAME_SKIP_HAS_SFRAME, 1);
+IS(EH2SFRAME_SKIP_NO_CFI, 2);
+IS(EH2SFRAME_SKIP_DEBUG_ONLY, 3);
 IS(EH2SFRAME_CIES, 0);
 IS(EH2SFRAME_FDES, 1);
 IS(EH2SFRAME_FUNCTIONS, 2);
@@ -91,7 +93,7 @@ IS(EH2SFRAME_TEXT_GAPS, 2);
 IS(EH2SFRAME_TEXT_METHOD, 3);
 IS(EH2SFRAME_TEXT_DAMAGE, 4);
 
-/* By taking the address of each as what it was. */
+/* By taking the address of each function as the type that it had. */
 static const struct {
 	const char *(*version)(void);
 	void (*free)(void *bytes);
@@ -102,55 +104,67 @@ static const struct {
 	bool (*options_check)(
 	    const struct eh2sframe_options *options, struct eh2sframe_error *error);
 	void (*options_on_temporary)(struct eh2sframe_options *options,
-	    void (*told)(void *context, const char *path, bool exists), void *context);
+	    void (*notify)(void *context, const char *path, bool exists), void *context);
 	void (*options_on_progress)(struct eh2sframe_options *options,
-	    void (*told)(void *context, size_t done, size_t total), void *context);
-	struct eh2sframe *(*open_path)(const char *path,
+	    void (*notify)(void *context, size_t done, size_t total), void *context);
+	struct eh2sframe_file *(*open_path)(const char *path,
 	    const struct eh2sframe_options *options, struct eh2sframe_error *error);
-	struct eh2sframe *(*open_fd)(int fd, const char *name,
+	struct eh2sframe_file *(*open_fd)(int fd, const char *name,
 	    const struct eh2sframe_options *options, struct eh2sframe_error *error);
-	struct eh2sframe *(*open_memory)(const void *bytes, size_t size, const char *name,
-	    const struct eh2sframe_options *options, struct eh2sframe_error *error);
-	void (*close)(struct eh2sframe *file);
-	const char *(*machine)(const struct eh2sframe *file);
+	struct eh2sframe_file *(*open_memory)(const void *bytes, size_t size,
+	    const char *name, const struct eh2sframe_options *options,
+	    struct eh2sframe_error *error);
+	void (*close)(struct eh2sframe_file *file);
+	const char *(*file_machine)(const struct eh2sframe_file *file);
 	enum eh2sframe_kind (*kind)(const void *bytes, size_t size);
-	enum eh2sframe_lack (*lack)(const struct eh2sframe *file);
-	bool (*make)(struct eh2sframe *file, struct eh2sframe_error *error);
-	bool (*judge)(struct eh2sframe *file, struct eh2sframe_error *error);
-	bool (*section)(struct eh2sframe *file, uint64_t address, void **bytes,
+	enum eh2sframe_skip (*file_skip)(const struct eh2sframe_file *file);
+	bool (*file_dump)(const struct eh2sframe_file *file, eh2sframe_write_fn *write,
+	    void *context, struct eh2sframe_error *error);
+	bool (*file_verify)(const struct eh2sframe_file *file,
+	    const struct eh2sframe_file *cfi, eh2sframe_write_fn *write, void *context,
+	    struct eh2sframe_error *error);
+	bool (*file_lint)(const struct eh2sframe_file *file, const char *reader,
+	    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
+	bool (*file_remove_path)(const struct eh2sframe_file *file, const char *out,
+	    struct eh2sframe_error *error);
+	bool (*file_remove_memory)(const struct eh2sframe_file *file, void **bytes,
 	    size_t *size, struct eh2sframe_error *error);
-	bool (*section_path)(struct eh2sframe *file, uint64_t address, const char *out,
+	struct eh2sframe_result *(*convert)(
+	    const struct eh2sframe_file *file, struct eh2sframe_error *error);
+	struct eh2sframe_result *(*convert_path)(const struct eh2sframe_file *file,
+	    const char *out, struct eh2sframe_error *error);
+	void (*result_free)(struct eh2sframe_result *result);
+	bool (*result_check)(
+	    const struct eh2sframe_result *result, struct eh2sframe_error *error);
+	bool (*result_section)(struct eh2sframe_result *result, uint64_t address,
+	    void **bytes, size_t *size, struct eh2sframe_error *error);
+	bool (*result_section_path)(struct eh2sframe_result *result, uint64_t address,
+	    const char *out, struct eh2sframe_error *error);
+	bool (*result_write_path)(struct eh2sframe_result *result, const char *out,
 	    struct eh2sframe_error *error);
-	bool (*write_path)(
-	    struct eh2sframe *file, const char *out, struct eh2sframe_error *error);
-	bool (*write_memory)(struct eh2sframe *file, void **bytes, size_t *size,
+	bool (*result_write_memory)(struct eh2sframe_result *result, void **bytes,
+	    size_t *size, struct eh2sframe_error *error);
+	bool (*result_function)(const struct eh2sframe_result *result, size_t i,
+	    struct eh2sframe_function *function);
+	bool (*result_row)(const struct eh2sframe_result *result, size_t function,
+	    size_t i, struct eh2sframe_row *row);
+	bool (*result_gap)(
+	    const struct eh2sframe_result *result, size_t i, struct eh2sframe_gap *gap);
+	bool (*result_section_offset)(const struct eh2sframe_result *result,
+	    uint64_t address, size_t *section, uint64_t *offset);
+	const char *(*result_symbol)(struct eh2sframe_result *result, uint64_t address);
+	uint64_t (*result_count)(
+	    const struct eh2sframe_result *result, enum eh2sframe_count which);
+	bool (*result_print)(const struct eh2sframe_result *result,
+	    enum eh2sframe_text what, eh2sframe_write_fn *write, void *context,
 	    struct eh2sframe_error *error);
-	bool (*remove_path)(
-	    struct eh2sframe *file, const char *out, struct eh2sframe_error *error);
-	bool (*remove_memory)(struct eh2sframe *file, void **bytes, size_t *size,
-	    struct eh2sframe_error *error);
-	bool (*function)(
-	    const struct eh2sframe *file, size_t i, struct eh2sframe_function *function);
-	bool (*row)(const struct eh2sframe *file, size_t function, size_t i,
-	    struct eh2sframe_row *row);
-	bool (*gap)(const struct eh2sframe *file, size_t i, struct eh2sframe_gap *gap);
-	bool (*where)(const struct eh2sframe *file, uint64_t address, size_t *section,
-	    uint64_t *offset);
-	const char *(*symbol)(struct eh2sframe *file, uint64_t address);
-	uint64_t (*count)(const struct eh2sframe *file, enum eh2sframe_count which);
-	bool (*text)(struct eh2sframe *file, enum eh2sframe_text what,
-	    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
-	bool (*dump)(struct eh2sframe *file, eh2sframe_write_fn *write, void *context,
-	    struct eh2sframe_error *error);
-	bool (*verify)(struct eh2sframe *file, struct eh2sframe *cfi,
-	    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
-	bool (*lint)(struct eh2sframe *file, const char *consumer,
-	    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
+	bool (*result_add_costs)(
+	    struct eh2sframe_result *result, struct eh2sframe_error *error);
 	struct eh2sframe_report *(*report_new)(void);
 	void (*report_free)(struct eh2sframe_report *report);
-	bool (*report_add)(struct eh2sframe_report *report, const struct eh2sframe *file,
-	    enum eh2sframe_status status, struct eh2sframe_error *error);
-	bool (*costs)(struct eh2sframe *file, struct eh2sframe_error *error);
+	bool (*report_add)(struct eh2sframe_report *report,
+	    const struct eh2sframe_result *result, enum eh2sframe_status status,
+	    struct eh2sframe_error *error);
 	bool (*report_add_failure)(struct eh2sframe_report *report, const char *path,
 	    const struct eh2sframe_error *why, struct eh2sframe_error *error);
 	bool (*report_write)(const struct eh2sframe_report *report,
@@ -168,31 +182,33 @@ static const struct {
     .open_fd = eh2sframe_open_fd,
     .open_memory = eh2sframe_open_memory,
     .close = eh2sframe_close,
-    .machine = eh2sframe_machine,
+    .file_machine = eh2sframe_file_machine,
     .kind = eh2sframe_kind,
-    .lack = eh2sframe_lack,
-    .make = eh2sframe_make,
-    .judge = eh2sframe_judge,
-    .section = eh2sframe_section,
-    .section_path = eh2sframe_section_path,
-    .write_path = eh2sframe_write_path,
-    .write_memory = eh2sframe_write_memory,
-    .remove_path = eh2sframe_remove_path,
-    .remove_memory = eh2sframe_remove_memory,
-    .function = eh2sframe_function,
-    .row = eh2sframe_row,
-    .gap = eh2sframe_gap,
-    .where = eh2sframe_where,
-    .symbol = eh2sframe_symbol,
-    .count = eh2sframe_count,
-    .text = eh2sframe_text,
-    .dump = eh2sframe_dump,
-    .verify = eh2sframe_verify,
-    .lint = eh2sframe_lint,
+    .file_skip = eh2sframe_file_skip,
+    .file_dump = eh2sframe_file_dump,
+    .file_verify = eh2sframe_file_verify,
+    .file_lint = eh2sframe_file_lint,
+    .file_remove_path = eh2sframe_file_remove_path,
+    .file_remove_memory = eh2sframe_file_remove_memory,
+    .convert = eh2sframe_convert,
+    .convert_path = eh2sframe_convert_path,
+    .result_free = eh2sframe_result_free,
+    .result_check = eh2sframe_result_check,
+    .result_section = eh2sframe_result_section,
+    .result_section_path = eh2sframe_result_section_path,
+    .result_write_path = eh2sframe_result_write_path,
+    .result_write_memory = eh2sframe_result_write_memory,
+    .result_function = eh2sframe_result_function,
+    .result_row = eh2sframe_result_row,
+    .result_gap = eh2sframe_result_gap,
+    .result_section_offset = eh2sframe_result_section_offset,
+    .result_symbol = eh2sframe_result_symbol,
+    .result_count = eh2sframe_result_count,
+    .result_print = eh2sframe_result_print,
+    .result_add_costs = eh2sframe_result_add_costs,
     .report_new = eh2sframe_report_new,
     .report_free = eh2sframe_report_free,
     .report_add = eh2sframe_report_add,
-    .costs = eh2sframe_costs,
     .report_add_failure = eh2sframe_report_add_failure,
     .report_write = eh2sframe_report_write,
 };

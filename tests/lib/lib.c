@@ -103,9 +103,9 @@ const char *scratch(void)
 
 const char *scratch_path(const char *name)
 {
-	static char paths[8][200];
+	static char paths[16][200];
 	static size_t at;
-	char *path = paths[at++ % 8];
+	char *path = paths[at++ % 16];
 
 	snprintf(path, sizeof(paths[0]), "%s/%s", scratch(), name);
 	return path;

@@ -38,14 +38,17 @@ int run(struct bytes *said, const char *fmt, ...) __attribute__((format(printf, 
 
 /* A directory for files, which goes away at the end. */
 const char *scratch(void);
-/* The path of a file in it; up to 8 at a time. */
+/* The path of a file in it; up to 16 at a time. */
 const char *scratch_path(const char *name);
 
 /* What the tests are, in other files. */
 void test_same(const char *command, const char *path);
 void test_objects(const char *command, const char *path);
+/* words are options; see options_of. */
+void test_results(const char *path, const char *words);
 void test_rows(const char *path);
 void test_errors(const char *path);
+void test_files(const char *path);
 void test_quiet(void (*work)(void *context), void *context);
 void test_threads(char **paths, size_t n);
 

@@ -9,28 +9,41 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The word that --dump has for a place; none is what it says of no place. */
-static void word_of(char *word, size_t size, const char *machine, uint16_t place,
-    uint16_t number, int64_t off, const char *none)
+/* The word that --dump has for a location. */
+static void word_of(char *word, size_t size, const char *machine,
+    const struct eh2sframe_location *location)
 {
-	int sp = !strcmp(machine, "x86-64") ? 7 : !strcmp(machine, "s390x") ? 15 : 31;
-	int fp = !strcmp(machine, "x86-64") ? 6 : !strcmp(machine, "s390x") ? 11 : 29;
+	uint32_t sp = !strcmp(machine, "x86-64")  ? 7
+		      : !strcmp(machine, "s390x") ? 15
+						  : 31;
+	uint32_t fp = !strcmp(machine, "x86-64")  ? 6
+		      : !strcmp(machine, "s390x") ? 11
+						  : 29;
+	int64_t off = location->offset;
 	char name[16];
 
-	if (number == sp || number == fp)
-		strcpy(name, number == sp ? "sp" : "fp");
+	if (location->reg == sp || location->reg == fp)
+		strcpy(name, location->reg == sp ? "sp" : "fp");
 	else
-		snprintf(name, sizeof(name), "r%u", number);
-	if (place == EH2SFRAME_PLACE_NONE)
-		snprintf(word, size, "%s", none);
-	else if (place == EH2SFRAME_PLACE_AT_CFA)
+		snprintf(name, sizeof(name), "r%" PRIu32, location->reg);
+	switch (location->place) {
+	case EH2SFRAME_PLACE_NONE:
+		snprintf(word, size, "u");
+		return;
+	case EH2SFRAME_PLACE_AT_CFA:
 		snprintf(word, size, "c%+" PRId64, off);
-	else if (place == EH2SFRAME_PLACE_REGISTER && !off)
-		snprintf(word, size, "%s", name);
-	else if (place == EH2SFRAME_PLACE_REGISTER)
-		snprintf(word, size, "%s%+" PRId64, name, off);
-	else
+		return;
+	case EH2SFRAME_PLACE_REGISTER:
+		if (off)
+			snprintf(word, size, "%s%+" PRId64, name, off);
+		else
+			snprintf(word, size, "%s", name);
+		return;
+	case EH2SFRAME_PLACE_AT_REGISTER:
 		snprintf(word, size, "(%s%+" PRId64 ")", name, off);
+		return;
+	}
+	snprintf(word, size, "place %d", (int)location->place);
 }
 
 /* A word of the dump as word_of has it: registers without an offset of 0, and padding is
@@ -62,17 +75,14 @@ static bool row_is(
 	plain(cfa);
 	plain(fp);
 	plain(ra);
-	word_of(want[0], 40, machine, row->cfa_place, row->cfa_register, row->cfa_offset,
-	    "u");
-	word_of(
-	    want[1], 40, machine, row->fp_place, row->fp_register, row->fp_offset, "u");
-	word_of(
-	    want[2], 40, machine, row->ra_place, row->ra_register, row->ra_offset, "u");
+	word_of(want[0], 40, machine, &row->cfa);
+	word_of(want[1], 40, machine, &row->fp);
+	word_of(want[2], 40, machine, &row->ra);
 	/* In a default row a register is its number, whichever it is. */
-	if (fp[0] == 'r' && row->fp_place == EH2SFRAME_PLACE_REGISTER)
-		snprintf(want[1], 40, "r%u", row->fp_register);
-	if (ra[0] == 'r' && row->ra_place == EH2SFRAME_PLACE_REGISTER)
-		snprintf(want[2], 40, "r%u", row->ra_register);
+	if (fp[0] == 'r' && row->fp.place == EH2SFRAME_PLACE_REGISTER)
+		snprintf(want[1], 40, "r%" PRIu32, row->fp.reg);
+	if (ra[0] == 'r' && row->ra.place == EH2SFRAME_PLACE_REGISTER)
+		snprintf(want[2], 40, "r%" PRIu32, row->ra.reg);
 	return pc == base + row->start && !strcmp(cfa, want[0]) && !strcmp(fp, want[1]) &&
 	       !strcmp(ra, want[2]) && sign == ((row->flags & EH2SFRAME_ROW_SIGNED) != 0);
 }
@@ -110,23 +120,23 @@ static char *next_line(char **at)
 }
 
 /* Goes through both side by side; the number of rows, or -1 with the line in *bad. */
-static long side_by_side(struct eh2sframe *file, char *dump, const char **bad)
+static long side_by_side(const struct eh2sframe_result *result, const char *machine,
+    char *dump, const char **bad)
 {
 	struct eh2sframe_function function = {.struct_size = sizeof(function)};
 	struct eh2sframe_row row = {.struct_size = sizeof(row)};
-	const char *machine = eh2sframe_machine(file);
 	char *at = strstr(dump, "    func idx");
 	long n_rows = 0;
 	size_t i;
 
-	for (i = 0; eh2sframe_function(file, i, &function); i++) {
+	for (i = 0; eh2sframe_result_function(result, i, &function); i++) {
 		bool repeats = (function.flags & EH2SFRAME_FUNCTION_REPEATS) != 0;
 		size_t k;
 
 		*bad = at ? next_line(&at) : "the end";
 		if (!*bad || !function_is(&function, i, *bad))
 			return -1;
-		for (k = 0; eh2sframe_row(file, i, k, &row); k++, n_rows++) {
+		for (k = 0; eh2sframe_result_row(result, i, k, &row); k++, n_rows++) {
 			*bad = next_line(&at);
 			if (!*bad ||
 			    !row_is(&row, repeats ? 0 : function.start, machine, *bad))
@@ -141,26 +151,27 @@ static long side_by_side(struct eh2sframe *file, char *dump, const char **bad)
 
 /* Gaps ascend, are not empty, do not overlap functions, and add up to what the counts
  * say. */
-static bool gaps_are_right(struct eh2sframe *file)
+static bool gaps_are_right(const struct eh2sframe_result *result)
 {
 	struct eh2sframe_gap gap = {.struct_size = sizeof(gap)};
 	struct eh2sframe_function function = {.struct_size = sizeof(function)};
 	uint64_t missing = 0, end = 0;
 	size_t at = 0;
 
-	for (size_t i = 0; eh2sframe_gap(file, i, &gap); i++) {
+	for (size_t i = 0; eh2sframe_result_gap(result, i, &gap); i++) {
 		if (gap.start < end || gap.end <= gap.start || !*gap.reason || !*gap.text)
 			return false;
 		end = gap.end;
 		missing += gap.end - gap.start;
-		while (eh2sframe_function(file, at, &function) &&
+		while (eh2sframe_result_function(result, at, &function) &&
 		       function.start + function.size <= gap.start)
 			at++;
-		if (eh2sframe_function(file, at, &function) && function.start < gap.end)
+		if (eh2sframe_result_function(result, at, &function) &&
+		    function.start < gap.end)
 			return false;
 	}
-	return missing == eh2sframe_count(file, EH2SFRAME_CODE_BYTES) -
-			      eh2sframe_count(file, EH2SFRAME_COVERED_BYTES);
+	return missing == eh2sframe_result_count(result, EH2SFRAME_CODE_BYTES) -
+			      eh2sframe_result_count(result, EH2SFRAME_COVERED_BYTES);
 }
 
 void test_rows(const char *path)
@@ -171,27 +182,33 @@ void test_rows(const char *path)
 	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
 		struct eh2sframe_options *options = options_of(sets[i]);
 		struct eh2sframe_error error = {0};
-		struct eh2sframe *file, *written;
+		struct eh2sframe_file *file, *written;
+		struct eh2sframe_result *result;
 		struct bytes whole = {0}, dump = {0};
 		const char *bad = "";
 		long n_rows;
 		bool ok;
 
 		file = eh2sframe_open_path(path, options, &error);
-		ok = file && eh2sframe_make(file, &error) &&
-		     eh2sframe_write_memory(
-			 file, (void **)&whole.data, &whole.size, &error);
+		result = file ? eh2sframe_convert(file, &error) : NULL;
+		ok = result && eh2sframe_result_write_memory(
+				   result, (void **)&whole.data, &whole.size, &error);
 		written =
 		    eh2sframe_open_memory(whole.data, whole.size, path, NULL, &error);
-		ok = ok && written && eh2sframe_dump(written, bytes_add, &dump, &error);
+		ok = ok && written &&
+		     eh2sframe_file_dump(written, bytes_add, &dump, &error);
 		bytes_add(&dump, "", 1);
-		n_rows = ok ? side_by_side(file, dump.data, &bad) : -1;
-		check(n_rows > 0 && (uint64_t)n_rows ==
-					eh2sframe_count(file, EH2SFRAME_SECTION_ROWS),
-		    "%s, %s: %ld rows as --dump has them%s%s", path, sets[i], n_rows,
-		    n_rows < 0 ? ", but at: " : "", n_rows < 0 && bad ? bad : "");
-		check(strstr(sets[i], "size") || gaps_are_right(file), "%s, %s: gaps",
+		n_rows = ok ? side_by_side(
+				  result, eh2sframe_file_machine(file), dump.data, &bad)
+			    : -1;
+		check(n_rows > 0 && (uint64_t)n_rows == eh2sframe_result_count(result,
+							    EH2SFRAME_SECTION_ROWS),
+		    "%s, %s: %ld rows as --dump has them%s%s%s", path, sets[i], n_rows,
+		    n_rows < 0 ? ", but at: " : "", n_rows < 0 && bad ? bad : "",
+		    ok ? "" : error.text);
+		check(strstr(sets[i], "size") || gaps_are_right(result), "%s, %s: gaps",
 		    path, sets[i]);
+		eh2sframe_result_free(result);
 		eh2sframe_close(file);
 		eh2sframe_close(written);
 		eh2sframe_free(whole.data);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* By path, by descriptor, in memory, and by the command: the same bytes, the same words.
- */
+/* Path, descriptor, memory and the command give the same bytes and the same words. */
 #include "tests/lib/lib.h"
 
 #include <fcntl.h>
@@ -12,11 +11,11 @@ enum origin { BY_PATH, BY_FD, BY_MEMORY, N_ORIGINS };
 static const char *const origins[] = {"path", "descriptor", "memory"};
 
 /* Opens it in one of the ways; memory is a block of just its size. */
-static struct eh2sframe *open_as(enum origin origin, const char *path,
+static struct eh2sframe_file *open_as(enum origin origin, const char *path,
     const struct bytes *bytes, const struct eh2sframe_options *options,
     struct eh2sframe_error *error)
 {
-	struct eh2sframe *file;
+	struct eh2sframe_file *file;
 	int fd;
 
 	if (origin == BY_PATH)
@@ -34,7 +33,7 @@ static struct eh2sframe *open_as(enum origin origin, const char *path,
 	return file;
 }
 
-/* One result of the library; status is what the command's was. */
+/* Compares one result of the library; status is what the command's was. */
 static void compare(bool ok, const struct eh2sframe_error *error, struct bytes *got,
     int status, const struct bytes *wanted, const char *what)
 {
@@ -47,112 +46,144 @@ static void compare(bool ok, const struct eh2sframe_error *error, struct bytes *
 	*got = (struct bytes){0};
 }
 
+/* What the command makes of a file with some options. */
+struct wanted {
+	int status, section_status;
+	struct bytes whole, section;
+};
+
+static struct wanted wanted_of(const char *command, const char *path, const char *args)
+{
+	const char *out = scratch_path("out"), *bare = scratch_path("bare");
+	struct wanted wanted = {0};
+
+	wanted.status = run(NULL, "%s -q %s %s %s", command, args, path, out);
+	if (wanted.status == 0)
+		wanted.whole = file_read(out);
+	wanted.section_status =
+	    run(NULL, "%s -q --section-only --section-address=0x1000000 %s %s %s",
+		command, args, path, bare);
+	if (wanted.section_status == 0)
+		wanted.section = file_read(bare);
+	return wanted;
+}
+
+/* Compares the bytes of one result, in all forms, with the command's. Without a result,
+ * error says why. */
+static void writes_result(struct eh2sframe_result *result, struct eh2sframe_error *error,
+    const struct wanted *wanted, const char *name)
+{
+	const char *out = scratch_path("out"), *bare = scratch_path("bare");
+	struct bytes got = {0};
+	char what[700];
+	bool ok;
+
+	ok = result && eh2sframe_result_section(
+			   result, 0x1000000, (void **)&got.data, &got.size, error);
+	snprintf(what, sizeof(what), "%s: section", name);
+	compare(ok, error, &got, wanted->section_status, &wanted->section, what);
+	ok = result && eh2sframe_result_section_path(result, 0x1000000, bare, error);
+	got = ok ? file_read(bare) : (struct bytes){0};
+	snprintf(what, sizeof(what), "%s: section to a path", name);
+	compare(ok, error, &got, wanted->section_status, &wanted->section, what);
+	ok = result &&
+	     eh2sframe_result_write_memory(result, (void **)&got.data, &got.size, error);
+	snprintf(what, sizeof(what), "%s: whole", name);
+	compare(ok, error, &got, wanted->status, &wanted->whole, what);
+	ok = result && eh2sframe_result_write_path(result, out, error);
+	got = ok ? file_read(out) : (struct bytes){0};
+	snprintf(what, sizeof(what), "%s: to a path", name);
+	compare(ok, error, &got, wanted->status, &wanted->whole, what);
+	if (wanted->status == EH2SFRAME_DONE || wanted->status == EH2SFRAME_COVERAGE) {
+		ok = result && eh2sframe_result_check(result, error);
+		check(ok == (wanted->status == EH2SFRAME_DONE) &&
+			  (ok || (int)error->status == wanted->status),
+		    "%s: checked: %s", name, ok ? "" : error->text);
+	}
+}
+
 static void writes(const char *command, const char *path, const struct bytes *bytes,
     const char *words, const char *args)
 {
 	struct eh2sframe_options *options = options_of(words);
-	const char *out = scratch_path("out"), *bare = scratch_path("bare");
-	struct bytes whole = {0}, section = {0};
-	int status, bare_status;
-	char what[600];
+	struct wanted wanted = wanted_of(command, path, args);
+	char name[600], what[700];
 
-	status = run(NULL, "%s -q %s %s %s", command, args, path, out);
-	if (status == 0)
-		whole = file_read(out);
-	bare_status =
-	    run(NULL, "%s -q --section-only --section-address=0x1000000 %s %s %s",
-		command, args, path, bare);
-	if (bare_status == 0)
-		section = file_read(bare);
 	for (int origin = 0; origin < N_ORIGINS; origin++) {
+		const char *out = scratch_path("out");
 		struct eh2sframe_error error = {0};
+		struct eh2sframe_result *result, *at_once;
+		struct eh2sframe_file *file;
 		struct bytes got = {0};
-		struct eh2sframe *file;
-		bool ok;
 
+		snprintf(name, sizeof(name), "%s by %s%s", path, origins[origin], args);
 		file = open_as((enum origin)origin, path, bytes, options, &error);
-		/* Made before or not, twice or once: no difference. */
-		ok = file && (origin == BY_FD || eh2sframe_make(file, &error)) &&
-		     eh2sframe_section(
-			 file, 0x1000000, (void **)&got.data, &got.size, &error);
-		snprintf(what, sizeof(what), "%s by %s%s: section", path, origins[origin],
-		    args);
-		compare(ok, &error, &got, bare_status, &section, what);
-		ok = file &&
-		     eh2sframe_write_memory(file, (void **)&got.data, &got.size, &error);
-		snprintf(
-		    what, sizeof(what), "%s by %s%s: whole", path, origins[origin], args);
-		compare(ok, &error, &got, status, &whole, what);
-		ok = file && eh2sframe_write_path(file, out, &error);
-		got = ok ? file_read(out) : (struct bytes){0};
-		snprintf(what, sizeof(what), "%s by %s%s: to a path", path,
-		    origins[origin], args);
-		compare(ok, &error, &got, status, &whole, what);
+		result = file ? eh2sframe_convert(file, &error) : NULL;
+		writes_result(result, &error, &wanted, name);
+		unlink(out);
+		at_once = file ? eh2sframe_convert_path(file, out, &error) : NULL;
+		got = at_once ? file_read(out) : got;
+		snprintf(what, sizeof(what), "%s: converted to a path", name);
+		compare(
+		    at_once != NULL, &error, &got, wanted.status, &wanted.whole, what);
+		check(
+		    at_once || access(out, F_OK) != 0, "%s: no file of a failure", name);
+		eh2sframe_result_free(at_once);
+		eh2sframe_result_free(result);
 		eh2sframe_close(file);
 	}
-	bytes_free(&whole);
-	bytes_free(&section);
+	bytes_free(&wanted.whole);
+	bytes_free(&wanted.section);
 	eh2sframe_options_free(options);
 }
 
-/* From and to memory: taken out, refused, made anew. */
+/* A section in memory is taken out, and is made anew. */
 static void back(const char *path, const struct bytes *bytes)
 {
 	struct eh2sframe_options *refresh = options_of("refresh verbose");
 	struct bytes conv = {0}, got = {0};
 	struct eh2sframe_error error = {0};
-	struct eh2sframe *file;
+	struct eh2sframe_result *result;
+	struct eh2sframe_file *file;
 	bool ok;
 
 	file = eh2sframe_open_memory(bytes->data, bytes->size, path, NULL, &error);
-	ok =
-	    file && !eh2sframe_remove_memory(file, (void **)&got.data, &got.size, &error);
+	ok = file &&
+	     !eh2sframe_file_remove_memory(file, (void **)&got.data, &got.size, &error);
 	check(ok && error.status == EH2SFRAME_NOTHING, "%s: nothing to take out", path);
-	ok = eh2sframe_write_memory(file, (void **)&conv.data, &conv.size, &error);
+	result = eh2sframe_convert(file, &error);
+	ok = result && eh2sframe_result_write_memory(
+			   result, (void **)&conv.data, &conv.size, &error);
+	eh2sframe_result_free(result);
 	eh2sframe_close(file);
 	if (!ok) {
 		check(false, "%s: %s", path, error.text);
 		return;
 	}
 	file = eh2sframe_open_memory(conv.data, conv.size, path, NULL, &error);
-	ok = eh2sframe_remove_memory(file, (void **)&got.data, &got.size, &error);
+	ok = eh2sframe_file_remove_memory(file, (void **)&got.data, &got.size, &error);
 	compare(ok, &error, &got, 0, bytes, "taken out in memory");
-	ok = eh2sframe_write_memory(file, (void **)&got.data, &got.size, &error);
-	check(!ok && error.status == EH2SFRAME_NOTHING, "%s: has one already", path);
-	ok = eh2sframe_remove_path(file, scratch_path("removed"), &error);
+	ok = eh2sframe_file_remove_path(file, scratch_path("removed"), &error);
 	got = ok ? file_read(scratch_path("removed")) : got;
 	compare(ok, &error, &got, 0, bytes, "taken out to a path");
 	eh2sframe_close(file);
 	file = eh2sframe_open_memory(conv.data, conv.size, path, refresh, &error);
+	result = eh2sframe_convert(file, &error);
 	for (int i = 0; i < 2; i++) {
-		ok = eh2sframe_write_memory(file, (void **)&got.data, &got.size, &error);
+		ok = result && eh2sframe_result_write_memory(
+				   result, (void **)&got.data, &got.size, &error);
 		compare(ok, &error, &got, 0, &conv, "made anew in memory");
 	}
 	/* What was opened still has the section that it had. */
-	ok = eh2sframe_remove_memory(file, (void **)&got.data, &got.size, &error);
-	compare(ok, &error, &got, 0, bytes, "taken out behind that");
-	ok = eh2sframe_dump(file, bytes_add, &got, &error) &&
-	     eh2sframe_verify(file, NULL, bytes_add, &got, &error);
-	check(ok && got.size, "%s: dumped and proven behind that: %s", path,
-	    ok ? "" : error.text);
-	bytes_free(&got);
-	eh2sframe_close(file);
-	/* Through a descriptor the original's bytes come from the mapping, too. */
-	file_write(scratch_path("conv"), conv.data, conv.size);
-	file = open_as(BY_FD, scratch_path("conv"), NULL, refresh, &error);
-	ok = eh2sframe_make(file, &error) &&
-	     eh2sframe_write_memory(file, (void **)&got.data, &got.size, &error);
-	compare(ok, &error, &got, 0, &conv, "made anew by descriptor");
-	/* Names come from the file as it was without the section. */
-	ok = ok && eh2sframe_text(file, EH2SFRAME_TEXT_GAPS, bytes_add, &got, &error);
-	check(ok, "%s: gaps of what was made anew: %zu bytes", path, got.size);
-	bytes_free(&got);
+	ok = eh2sframe_file_remove_memory(file, (void **)&got.data, &got.size, &error);
+	compare(ok, &error, &got, 0, bytes, "taken out after that");
+	eh2sframe_result_free(result);
 	eh2sframe_close(file);
 	eh2sframe_free(conv.data);
 	eh2sframe_options_free(refresh);
 }
 
-/* Against what a command prints, which is the rest of the arguments. */
+/* Compares text with what a command prints, which is the rest of the arguments. */
 static void said(bool ok, struct bytes *got, const char *what, const char *command,
     const char *words, const char *paths)
 {
@@ -171,43 +202,56 @@ static void words_after(
 {
 	struct eh2sframe_error error;
 	struct bytes got = {0};
-	struct eh2sframe *file = eh2sframe_open_path(conv, verbose, &error);
-	bool ok = eh2sframe_dump(file, bytes_add, &got, &error);
+	struct eh2sframe_file *file = eh2sframe_open_path(conv, verbose, &error);
+	bool ok = eh2sframe_file_dump(file, bytes_add, &got, &error);
 
 	said(ok, &got, "dump", command, "--dump", conv);
-	ok = eh2sframe_verify(file, NULL, bytes_add, &got, &error);
+	ok = eh2sframe_file_verify(file, NULL, bytes_add, &got, &error);
 	said(ok, &got, "verify", command, "-v --verify", conv);
-	ok = eh2sframe_lint(file, "libsframe", bytes_add, &got, &error);
+	ok = eh2sframe_file_lint(file, "libsframe", bytes_add, &got, &error);
 	said(ok || error.status == EH2SFRAME_INPUT, &got, "lint", command,
 	    "-v --lint=libsframe", conv);
 	eh2sframe_close(file);
 }
 
-/* And of what it makes. */
+/* The same holds for what it makes. */
 static void words(const char *command, const char *path, const struct bytes *bytes)
 {
 	struct eh2sframe_options *verbose = options_of("verbose jobs=2");
 	struct eh2sframe_report *report = eh2sframe_report_new();
 	struct eh2sframe_error error;
+	struct eh2sframe_result *result;
+	struct eh2sframe_file *file;
 	struct bytes got = {0};
-	struct eh2sframe *file;
 	const char *conv = scratch_path("conv");
 	char paths[600];
 	bool ok;
 
 	file = eh2sframe_open_memory(bytes->data, bytes->size, path, verbose, &error);
-	ok = eh2sframe_make(file, &error) && eh2sframe_costs(file, &error) &&
-	     eh2sframe_text(file, EH2SFRAME_TEXT_REPORT, bytes_add, &got, &error);
+	result = eh2sframe_convert(file, &error);
+	ok = eh2sframe_result_add_costs(result, &error) &&
+	     eh2sframe_result_print(
+		 result, EH2SFRAME_TEXT_REPORT, bytes_add, &got, &error);
 	said(ok, &got, "report", command, "--report -v", path);
-	ok = eh2sframe_report_add(report, file, EH2SFRAME_DONE, &error) &&
+	ok = eh2sframe_report_add(report, result, EH2SFRAME_DONE, &error) &&
 	     eh2sframe_report_write(report, bytes_add, &got, &error);
 	said(ok, &got, "JSON", command, "--report=json -v", path);
-	ok = eh2sframe_write_path(file, conv, &error) &&
-	     eh2sframe_text(file, EH2SFRAME_TEXT_GAPS, bytes_add, &got, &error) &&
-	     eh2sframe_text(file, EH2SFRAME_TEXT_METHOD, bytes_add, &got, &error) &&
-	     eh2sframe_text(file, EH2SFRAME_TEXT_SUMMARY, bytes_add, &got, &error);
-	snprintf(paths, sizeof(paths), "%s %s", path, scratch_path("other"));
-	said(ok, &got, "summary", command, "-v", paths);
+	ok = eh2sframe_result_write_path(result, conv, &error);
+	for (int at_once = 0; at_once < 2; at_once++) {
+		static const enum eh2sframe_text texts[] = {
+		    EH2SFRAME_TEXT_GAPS, EH2SFRAME_TEXT_METHOD, EH2SFRAME_TEXT_SUMMARY};
+
+		for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+			ok = ok && eh2sframe_result_print(
+				       result, texts[i], bytes_add, &got, &error);
+		snprintf(paths, sizeof(paths), "%s %s", path, scratch_path("other"));
+		said(ok, &got, at_once ? "summary at once" : "summary", command, "-v",
+		    paths);
+		eh2sframe_result_free(result);
+		result = eh2sframe_convert_path(file, conv, &error);
+		ok = result != NULL;
+	}
+	eh2sframe_result_free(result);
 	eh2sframe_close(file);
 	eh2sframe_report_free(report);
 	words_after(command, conv, verbose);
@@ -226,6 +270,8 @@ void test_objects(const char *command, const char *path)
 
 	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
 		writes(command, path, &bytes, sets[i][0], sets[i][1]);
+	test_results(path, "format=2");
+	test_results(path, "format=3 object-sections=group");
 	bytes_free(&bytes);
 }
 
@@ -247,5 +293,6 @@ void test_same(const char *command, const char *path)
 		writes(command, path, &bytes, sets[i][0], sets[i][1]);
 	back(path, &bytes);
 	words(command, path, &bytes);
+	test_results(path, "verbose");
 	bytes_free(&bytes);
 }

@@ -12,46 +12,60 @@
 
 struct work {
 	char **paths;
-	size_t n;
+	size_t n, n_failed, n_refused;
 };
 
-/* Everything that is public, once for each file, failures too. */
+/* Calls all that prints or writes, once for each file. */
 static void work(void *context)
 {
-	const struct work *all = context;
+	struct work *all = context;
 
 	for (size_t i = 0; i < all->n; i++) {
 		struct eh2sframe_options *options =
 		    options_of("verbose witness=libdwarf");
-		struct eh2sframe_error error;
-		struct eh2sframe *file;
+		const char *out = scratch_path("out");
+		struct eh2sframe_result *result, *at_once;
+		struct eh2sframe_file *file, *conv;
 		struct bytes got = {0}, text = {0};
+		struct eh2sframe_error error;
+		bool ok;
 
 		file = eh2sframe_open_path(all->paths[i], options, &error);
-		if (file && eh2sframe_write_path(file, scratch_path("out"), &error) &&
-		    eh2sframe_text(
-			file, EH2SFRAME_TEXT_DAMAGE, bytes_add, &text, &error) &&
-		    eh2sframe_write_memory(file, (void **)&got.data, &got.size, &error))
-			eh2sframe_free(got.data);
-		if (eh2sframe_section_path(file, 0, scratch_path("bare"), &error))
-			unlink(scratch_path("bare"));
-		if (!eh2sframe_verify(file, NULL, bytes_add, &text, &error))
-			eh2sframe_close(file);
-		file = eh2sframe_open_path(scratch_path("out"), options, &error);
-		if (eh2sframe_verify(file, NULL, bytes_add, &text, &error))
-			eh2sframe_close(file);
-		if (!eh2sframe_open_path("/no/such/file", options, &error))
-			eh2sframe_options_free(options);
+		at_once = file ? eh2sframe_convert_path(file, out, &error) : NULL;
+		result = at_once ? eh2sframe_convert(file, &error) : NULL;
+		ok = result && eh2sframe_result_write_path(result, out, &error) &&
+		     eh2sframe_result_write_memory(
+			 result, (void **)&got.data, &got.size, &error) &&
+		     eh2sframe_result_section_path(
+			 result, 0, scratch_path("bare"), &error) &&
+		     eh2sframe_result_print(
+			 result, EH2SFRAME_TEXT_DAMAGE, bytes_add, &text, &error);
+		conv = ok ? eh2sframe_open_path(out, options, &error) : NULL;
+		ok = conv && eh2sframe_file_verify(conv, NULL, bytes_add, &text, &error);
+		/* These fail. */
+		ok = ok && !eh2sframe_file_verify(file, NULL, bytes_add, &text, &error) &&
+		     !eh2sframe_convert_path(conv, out, &error) &&
+		     !eh2sframe_open_path("/no/such/file", options, &error);
+		/* libdwarf refuses some files. */
+		all->n_refused += file && !at_once;
+		all->n_failed += at_once ? !ok : error.status != EH2SFRAME_INPUT;
+		eh2sframe_free(got.data);
+		eh2sframe_result_free(at_once);
+		eh2sframe_result_free(result);
+		eh2sframe_close(file);
+		eh2sframe_close(conv);
+		eh2sframe_options_free(options);
 		bytes_free(&text);
 	}
 }
 
-/* With none of the three standard descriptors, whose numbers files then get. */
+/* Without the three standard descriptors, files get their numbers. */
 static void without_streams(const char *path)
 {
 	const char *out = scratch_path("streamless"), *with = scratch_path("with");
 	struct eh2sframe_error error;
-	struct eh2sframe *file;
+	struct eh2sframe_result *result = NULL;
+	struct eh2sframe_file *file;
 	struct bytes a, b;
 	int status;
 	pid_t pid = fork();
@@ -60,12 +74,14 @@ static void without_streams(const char *path)
 		for (int fd = 0; fd < 3; fd++)
 			close(fd);
 		file = eh2sframe_open_path(path, NULL, &error);
-		_exit(!file || !eh2sframe_write_path(file, out, &error));
+		_exit(!file || !eh2sframe_convert_path(file, out, &error));
 	}
 	waitpid(pid, &status, 0);
 	file = eh2sframe_open_path(path, NULL, &error);
-	check(file && eh2sframe_write_path(file, with, &error) && status == 0,
-	    "without standard streams: status %d", status);
+	if (file)
+		result = eh2sframe_convert_path(file, with, &error);
+	check(result && status == 0, "without standard streams: status %d", status);
+	eh2sframe_result_free(result);
 	eh2sframe_close(file);
 	a = file_read(out);
 	b = file_read(with);
@@ -81,7 +97,8 @@ static int with_comma(const char *command, const char *path)
 	struct eh2sframe_report *report = eh2sframe_report_new();
 	struct bytes text = {0}, wanted = {0};
 	struct eh2sframe_error error = {0};
-	struct eh2sframe *file = NULL;
+	struct eh2sframe_result *result = NULL;
+	struct eh2sframe_file *file = NULL;
 	char number[8];
 	bool ok;
 
@@ -92,18 +109,21 @@ static int with_comma(const char *command, const char *path)
 	ok = eh2sframe_options_set(options, "min-coverage", "12.5", &error);
 	if (ok)
 		file = eh2sframe_open_path(path, options, &error);
-	ok = file && eh2sframe_make(file, &error) &&
-	     eh2sframe_text(file, EH2SFRAME_TEXT_REPORT, bytes_add, &text, &error);
+	if (file)
+		result = eh2sframe_convert(file, &error);
+	ok = result && eh2sframe_result_print(
+			   result, EH2SFRAME_TEXT_REPORT, bytes_add, &text, &error);
 	run(&wanted, "%s --report %s", command, path);
 	check(ok && bytes_same(&text, &wanted), "text: %s", error.text);
 	text.size = 0;
-	ok = ok && eh2sframe_report_add(report, file, EH2SFRAME_DONE, &error) &&
+	ok = ok && eh2sframe_report_add(report, result, EH2SFRAME_DONE, &error) &&
 	     eh2sframe_report_write(report, bytes_add, &text, &error);
 	bytes_free(&wanted);
 	run(&wanted, "%s --report=json %s", command, path);
 	check(ok && bytes_same(&text, &wanted), "JSON: %s", error.text);
 	bytes_free(&wanted);
 	bytes_free(&text);
+	eh2sframe_result_free(result);
 	eh2sframe_close(file);
 	eh2sframe_report_free(report);
 	eh2sframe_options_free(options);
@@ -121,7 +141,7 @@ int main(int argc, char **argv)
 	if (argc == 4 && !strcmp(argv[1], "--locale"))
 		return with_comma(argv[2], argv[3]);
 	/* Objects are last, and only compared. */
-	all = (struct work){argv + 2, 0};
+	all = (struct work){argv + 2, 0, 0, 0};
 	while (all.n < (size_t)argc - 2 && !strstr(argv[all.n + 2], ".o"))
 		all.n++;
 	for (int i = 2; i < argc; i++) {
@@ -135,7 +155,11 @@ int main(int argc, char **argv)
 		test_rows(argv[i]);
 	}
 	test_errors(argv[2]);
+	test_files(argv[2]);
 	test_quiet(work, &all);
+	check(all.n_failed == 0 && all.n_refused < all.n,
+	    "of %zu files %zu failed and %zu were refused meanwhile", all.n, all.n_failed,
+	    all.n_refused);
 	without_streams(argv[2]);
 	test_threads(all.paths, all.n);
 	return check_end();

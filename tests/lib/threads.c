@@ -11,14 +11,25 @@ enum { MAX_PATHS = 16, ROUNDS = 3 };
 struct worker {
 	pthread_t thread;
 	const char *path;
+	char out[200]; /* where it writes */
 	size_t number;
 	struct bytes alone; /* the file with the section in */
-	struct bytes words; /* its report */
+	struct bytes words; /* its report, and what is printed of its section */
 	size_t n_wrong;
 	struct eh2sframe_error error;
 };
 
-/* One conversion, and all that can be asked of it, into out and words. */
+/* Says whether a file is just these bytes. */
+static bool file_is(const char *path, const struct bytes *wanted)
+{
+	struct bytes got = file_read(path);
+	bool ok = bytes_same(&got, wanted);
+
+	bytes_free(&got);
+	return ok;
+}
+
+/* Converts once. Puts the file into out, and all that can be printed into words. */
 static bool convert(
     struct worker *worker, size_t round, struct bytes *out, struct bytes *words)
 {
@@ -26,7 +37,8 @@ static bool convert(
 	struct eh2sframe_report *report = eh2sframe_report_new();
 	struct eh2sframe_error *error = &worker->error;
 	struct eh2sframe_row row = {.struct_size = sizeof(row)};
-	struct eh2sframe *file = NULL;
+	struct eh2sframe_result *result = NULL;
+	struct eh2sframe_file *file = NULL;
 	bool ok;
 
 	ok = options && report &&
@@ -34,19 +46,27 @@ static bool convert(
 	     eh2sframe_options_set(options, "jobs", round % 2 ? "2" : "1", error);
 	if (ok)
 		file = eh2sframe_open_path(worker->path, options, error);
-	ok = file && (round % 2 || eh2sframe_make(file, error)) &&
-	     eh2sframe_write_memory(file, (void **)&out->data, &out->size, error) &&
-	     eh2sframe_make(file, error) && eh2sframe_row(file, 0, 0, &row) &&
-	     eh2sframe_text(file, EH2SFRAME_TEXT_REPORT, bytes_add, words, error) &&
-	     eh2sframe_report_add(report, file, EH2SFRAME_DONE, error);
+	/* There are two ways to make a result. */
+	if (file)
+		result = round % 2 ? eh2sframe_convert_path(file, worker->out, error)
+				   : eh2sframe_convert(file, error);
+	ok = result &&
+	     eh2sframe_result_write_memory(
+		 result, (void **)&out->data, &out->size, error) &&
+	     (round % 2 == 0 || file_is(worker->out, out)) &&
+	     eh2sframe_result_row(result, 0, 0, &row) &&
+	     eh2sframe_result_print(
+		 result, EH2SFRAME_TEXT_REPORT, bytes_add, words, error) &&
+	     eh2sframe_report_add(report, result, EH2SFRAME_DONE, error);
+	eh2sframe_result_free(result);
 	eh2sframe_close(file);
+	file = NULL;
 	ok = ok && eh2sframe_report_write(report, bytes_add, words, error);
 	if (ok)
 		file = eh2sframe_open_memory(out->data, out->size, "x", NULL, error);
-	ok = ok && file && eh2sframe_dump(file, bytes_add, words, error) &&
-	     eh2sframe_verify(file, NULL, bytes_add, words, error);
-	if (file && ok)
-		eh2sframe_close(file);
+	ok = ok && file && eh2sframe_file_dump(file, bytes_add, words, error) &&
+	     eh2sframe_file_verify(file, NULL, bytes_add, words, error);
+	eh2sframe_close(file);
 	eh2sframe_report_free(report);
 	eh2sframe_options_free(options);
 	return ok;
@@ -60,7 +80,7 @@ static void *work(void *context)
 {
 	struct worker *worker = context;
 #ifdef LIB_TEST_RACE
-	/* What the library forbids, and that in its own code. */
+	/* The library forbids this. The race is in its own code. */
 	if (!eh2sframe_options_set(common, "quiet", NULL, &worker->error))
 		worker->n_wrong++;
 #endif
@@ -69,7 +89,8 @@ static void *work(void *context)
 		struct bytes out = {0}, words = {0};
 		bool ok = convert(worker, i + worker->number, &out, &words);
 
-		worker->n_wrong += !ok || !bytes_same(&out, &worker->alone);
+		worker->n_wrong += !ok || !bytes_same(&out, &worker->alone) ||
+				   !bytes_same(&words, &worker->words);
 		eh2sframe_free(out.data);
 		bytes_free(&words);
 	}
@@ -87,6 +108,8 @@ void test_threads(char **paths, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		workers[i].path = paths[i];
 		workers[i].number = i;
+		snprintf(
+		    workers[i].out, sizeof(workers[i].out), "%s/thread%zu", scratch(), i);
 		if (!convert(&workers[i], 0, &workers[i].alone, &workers[i].words))
 			check(false, "%s alone: %s", paths[i], workers[i].error.text);
 	}

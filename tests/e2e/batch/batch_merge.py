@@ -179,7 +179,7 @@ def test_bad():
     bad("a file that is none", b"files[0]: not an object", {**good, "files": [1]})
     bad("a path that is none", b"files[0]: path is not text", with_file(path=7))
     bad("no status", b"files[0]: status is not an exit status", with_file(status="0"))
-    bad("a strange status", b"files[0]: status is not an exit status", with_file(status=7))
+    bad("a strange status", b"files[0]: status is not an exit status", with_file(status=8))
     bad("sizes that are none", b"files[0]: sizes is not an object", with_file(sizes=[]))
     bad("a negative count", b"files[0]: covered is not a count", with_file(code={"covered": -1}))
     bad("a fraction", b"files[0]: functions is not a count", with_file(counts={"functions": 0.5}))
@@ -202,6 +202,12 @@ def test_bad():
     check(got.status == 2 and digest("a.json") == before, "the output is an input", got)
     check(merge("/dev/full", "a.json").status == 3, "no room")
     check(merge("missing/out.json", "a.json").status == 3, "nowhere to write")
+    # Memory ran out for one file.
+    with open("memory.json", "w", encoding="utf-8") as file:
+        json.dump({**good, "files": [{"path": "x", "status": 7, "error": "out of memory"}]}, file)
+    got = merge("out.json", "memory.json", "b.json")
+    summary = json.loads(read("out.json"))["summary"] if got.status == 0 else None
+    check(summary and summary["status"] == 7 and summary["failed"]["7"] == 1, "a file without memory", (got, summary))
     # What a later version adds is kept.
     with open("new.json", "w", encoding="utf-8") as file:
         json.dump(with_file(news={"a": [1, "<&>"]}), file)
