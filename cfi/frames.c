@@ -13,6 +13,7 @@
 
 #include "base/num.h"
 #include "base/rd.h"
+#include "base/search.h"
 #include "base/vec.h"
 #include "cfi/pointer.h"
 
@@ -319,21 +320,6 @@ static bool read_cies(struct walk *w, size_t *n_fdes, struct err *err)
 	return true;
 }
 
-static int compare_cie(const void *key, const void *elem)
-{
-	uint64_t off = *(const uint64_t *)key,
-		 other = ((const struct cfi_cie *)elem)->off;
-
-	return off < other ? -1 : off > other;
-}
-
-static int compare_off(const void *key, const void *elem)
-{
-	uint64_t off = *(const uint64_t *)key, other = *(const uint64_t *)elem;
-
-	return off < other ? -1 : off > other;
-}
-
 /* Index of the CIE at off, for the FDE rec; false with a diagnostic. */
 static bool find_cie(struct walk *w, const struct record *rec, uint32_t *index)
 {
@@ -342,20 +328,19 @@ static bool find_cie(struct walk *w, const struct record *rec, uint32_t *index)
 	 * (libgcc reads it as signed), and the CIE comes later. */
 	uint64_t off = rec->id <= rec->id_off ? rec->id_off - rec->id
 					      : rec->id_off - (uint64_t)(int32_t)rec->id;
-	const struct cfi_cie *cie = NULL;
+	size_t at;
 
 	if (w->last_cie < f->n_cies && f->cies[w->last_cie].off == off) {
 		*index = w->last_cie;
 		return true;
 	}
-	if (f->n_cies)
-		cie = bsearch(&off, f->cies, f->n_cies, sizeof(*f->cies), compare_cie);
-	if (cie && num_u32((uint64_t)(cie - f->cies), index)) {
+	at = search_list_from(f->cies, f->n_cies, off, off);
+	if (at < f->n_cies && f->cies[at].off == off && num_u32(at, index)) {
 		w->last_cie = *index;
 		return true;
 	}
-	if (w->n_bad_cies &&
-	    bsearch(&off, w->bad_cies, w->n_bad_cies, sizeof(*w->bad_cies), compare_off))
+	at = search_from(w->bad_cies, sizeof(*w->bad_cies), w->n_bad_cies, off);
+	if (at < w->n_bad_cies && w->bad_cies[at] == off)
 		diag(w, CFI_DIAG_BAD_CIE, rec->off, "FDE of the unreadable CIE at 0x%llx",
 		    (unsigned long long)off);
 	else

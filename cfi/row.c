@@ -2,6 +2,8 @@
 /* When two rows mean the same. */
 #include "cfi/row.h"
 
+#include "base/search.h"
+
 bool cfi_row_same(const struct cfi_row *a, const struct cfi_row *b)
 {
 	return cfi_rule_equal(&a->cfa, &b->cfa) && cfi_rule_equal(&a->ra, &b->ra) &&
@@ -12,15 +14,7 @@ bool cfi_row_same(const struct cfi_row *a, const struct cfi_row *b)
 
 size_t cfi_table_row_at(const struct cfi_table *table, uint64_t pc)
 {
-	size_t low = 0, high = table->n_rows;
+	size_t after = search_list_above(table->rows, table->n_rows, pc, pc);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table->rows[middle].pc <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? low - 1 : 0;
+	return after ? after - 1 : 0;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "base/search.h"
 #include "sframe/format.h"
 
 static bool cost_read(
@@ -36,30 +37,14 @@ static bool cost_read(
 
 static int compare_offs(const void *a, const void *b)
 {
-	const uint32_t *x = a, *y = b;
+	const uint64_t *x = a, *y = b;
 
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* The first of the sorted places that is not below off. */
-static size_t find_off(const uint32_t *offs, size_t n, uint64_t off)
-{
-	size_t low = 0, high = n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (offs[middle] < off)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static bool count_users(struct sf_costs *costs, struct err *err)
 {
-	uint32_t *offs = calloc(costs->n + 1, sizeof(*offs));
+	uint64_t *offs = calloc(costs->n + 1, sizeof(*offs));
 
 	if (!offs)
 		return err_set_nomem(err);
@@ -69,8 +54,9 @@ static bool count_users(struct sf_costs *costs, struct err *err)
 	for (size_t i = 0; i < costs->n; i++) {
 		uint64_t off = costs->list[i].rows_off;
 
-		costs->list[i].users = (uint32_t)(find_off(offs, costs->n, off + 1) -
-						  find_off(offs, costs->n, off));
+		costs->list[i].users =
+		    (uint32_t)(search_above(offs, sizeof(*offs), costs->n, off) -
+			       search_from(offs, sizeof(*offs), costs->n, off));
 	}
 	free(offs);
 	return true;

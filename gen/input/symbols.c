@@ -9,6 +9,7 @@
 #include <libiberty/demangle.h>
 
 #include "base/rd.h"
+#include "base/search.h"
 #include "base/vec.h"
 #include "gen/elf/object/object.h"
 
@@ -145,29 +146,13 @@ void symbols_deinit(struct symbols *symbols)
 	*symbols = (struct symbols){0};
 }
 
-/* Index of the first symbol that starts above pc. */
-static size_t first_above(const struct symbols *symbols, uint64_t pc)
-{
-	size_t low = 0, high = symbols->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (symbols->list[middle].addr <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /*
  * The nearest start below need not be the one that covers: a sized function may enclose
  * labels, and one that ended earlier may be nearer than one that goes on.
  */
 const struct symbol *symbols_find(const struct symbols *symbols, uint64_t pc)
 {
-	size_t end = first_above(symbols, pc);
+	size_t end = search_list_above(symbols->list, symbols->n, addr, pc);
 	const struct symbol *sizeless = NULL;
 
 	for (size_t i = end, steps = 0; i > 0 && steps < FIND_STEPS; i--, steps++) {

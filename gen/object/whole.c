@@ -2,6 +2,7 @@
 /* Which functions of an object are described: those that can be as a whole. */
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "base/vec.h"
 #include "gen/object/object_write.h"
 
@@ -16,17 +17,7 @@ struct whole {
 /* The FDE that covers pc; there is one. */
 static uint32_t whole_fde(const struct cfi_ranges *ranges, uint64_t pc)
 {
-	size_t low = 0, high = ranges->n;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ranges->list[middle].start <= pc)
-			low = middle;
-		else
-			high = middle;
-	}
-	return ranges->list[low].fde;
+	return ranges->list[search_list_above(ranges->list, ranges->n, end, pc)].fde;
 }
 
 /* From the last gap to the first, so that the first one's reason stays. */

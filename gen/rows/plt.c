@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/search.h"
 
 enum { PLT_MIN_PERIOD = 8, PLT_MAX_PERIOD = 128, PLT_MAX_SECTIONS = 64 };
 
@@ -119,19 +120,11 @@ bool plt_reduce(const struct target *target, const struct cfi_table *table,
 
 static struct sf_func *plt_func_at(struct sf_section *section, uint64_t addr)
 {
-	size_t low = 0, high = section->n_funcs;
+	size_t at = search_list_from(section->funcs, section->n_funcs, start, addr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (section->funcs[middle].start < addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == section->n_funcs || section->funcs[low].start != addr)
-		return NULL;
-	return &section->funcs[low];
+	return at < section->n_funcs && section->funcs[at].start == addr
+		   ? &section->funcs[at]
+		   : NULL;
 }
 
 static bool plt_is_plt_name(const char *name)
@@ -168,20 +161,12 @@ void plt_mark_repeated(const struct image *image, struct sf_section *section)
 static uint64_t plt_claimed(const struct cfi_ranges *ranges, uint64_t start, uint64_t end)
 {
 	uint64_t until = start;
-	size_t low = 0, high = ranges->n;
+	size_t i = search_list_above(ranges->list, ranges->n, end, start);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ranges->list[middle].end <= start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < ranges->n && ranges->list[low].start < end; low++) {
-		if (ranges->list[low].start > until)
+	for (; i < ranges->n && ranges->list[i].start < end; i++) {
+		if (ranges->list[i].start > until)
 			return end - start;
-		until = ranges->list[low].end;
+		until = ranges->list[i].end;
 	}
 	return until < end ? until - start : end - start;
 }

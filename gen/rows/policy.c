@@ -4,6 +4,8 @@
 
 #include <fnmatch.h>
 
+#include "base/search.h"
+
 static bool policy_matches(const struct glob_list *globs, const char *name)
 {
 	for (size_t i = 0; i < globs->n; i++)
@@ -35,19 +37,11 @@ bool policy_section_excluded(const struct policy *policy, uint64_t pc)
 static bool policy_symbol_excluded(const struct policy *policy, uint64_t pc)
 {
 	const struct symbols *symbols = policy->symbols;
-	size_t low = 0, high = symbols->n;
+	size_t i = search_list_from(symbols->list, symbols->n, addr, pc);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (symbols->list[middle].addr < pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < symbols->n && symbols->list[low].addr == pc; low++)
+	for (; i < symbols->n && symbols->list[i].addr == pc; i++)
 		if (policy_matches(
-			&policy->options->exclude_symbols, symbols->list[low].name))
+			&policy->options->exclude_symbols, symbols->list[i].name))
 			return true;
 	return false;
 }

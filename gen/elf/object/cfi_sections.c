@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/search.h"
 #include "base/vec.h"
 #include "gen/elf/object/object_internal.h"
 
@@ -146,19 +147,10 @@ bool object_cfi_read(struct image *image, struct err *err)
 /* The relocation at off, or NULL. */
 static const struct object_link *link_at(const struct object *object, uint64_t off)
 {
-	size_t low = 0, high = object->n_links;
+	size_t at = search_list_from(object->links, object->n_links, off, off);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (object->links[middle].off < off)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < object->n_links && object->links[low].off == off
-		   ? &object->links[low]
-		   : NULL;
+	return at < object->n_links && object->links[at].off == off ? &object->links[at]
+								    : NULL;
 }
 
 /*

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "base/search.h"
 #include "gen/elf/object/object_internal.h"
 
 /*
@@ -82,20 +83,10 @@ bool object_layout(struct image *image, struct err *err)
 
 const struct object_place *object_place_at(const struct object *object, uint64_t addr)
 {
-	size_t low = 0, high = object->n_places;
+	size_t after = search_list_above(object->places, object->n_places, addr, addr);
+	const struct object_place *place = after ? &object->places[after - 1] : NULL;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (object->places[middle].addr <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 ||
-	    addr - object->places[low - 1].addr >= object->places[low - 1].size)
-		return NULL;
-	return &object->places[low - 1];
+	return place && addr - place->addr < place->size ? place : NULL;
 }
 
 bool object_is_code(const struct image *image, uint64_t addr, uint64_t len)

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds a place in an array that ascends by one of its members, a uint64_t. */
+#ifndef BASE_SEARCH_H
+#define BASE_SEARCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/*
+ * The index of the first of n elements whose key is value or above; n when there is none.
+ * keys is the address of the first element's key, and size the bytes of an element.
+ */
+static inline size_t search_from(const void *keys, size_t size, size_t n, uint64_t value)
+{
+	const char *bytes = keys;
+	size_t low = 0;
+
+	while (low < n) {
+		size_t middle = low + (n - low) / 2;
+		uint64_t key;
+
+		memcpy(&key, bytes + middle * size, sizeof(key));
+		if (key < value)
+			low = middle + 1;
+		else
+			n = middle;
+	}
+	return low;
+}
+
+/* The index of the first element whose key is above value. */
+static inline size_t search_above(const void *keys, size_t size, size_t n, uint64_t value)
+{
+	return value == UINT64_MAX ? n : search_from(keys, size, n, value + 1);
+}
+
+/* search_list_from(list, n, addr, 16): the index of the first element with addr >= 16. */
+#define search_list_from(list, n, member, value)                                         \
+	((n) ? search_from(&(list)->member, sizeof(*(list)), (n), (value)) : 0)
+#define search_list_above(list, n, member, value)                                        \
+	((n) ? search_above(&(list)->member, sizeof(*(list)), (n), (value)) : 0)
+
+#endif
