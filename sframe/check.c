@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "sframe/format.h"
-#include "sframe/row_cache.h"
 
 #define BIT(check) (1u << SF_CHECK_##check)
 
@@ -50,8 +49,7 @@ struct survey {
 	struct range *ranges;
 	uint32_t n_ranges;
 	struct range last;
-	uint64_t last_start;	       /* of the function before, or 0 */
-	struct sf_row_cache row_cache; /* rows that no check complained of */
+	uint64_t last_start; /* of the function before, or 0 */
 	uint64_t n_rows;
 	unsigned int breached;	   /* BITs */
 	uint64_t off[SF_N_CHECKS]; /* of the first breach, from the section's start */
@@ -99,7 +97,6 @@ static void survey_rows(struct survey *survey, const struct sf_view_func *func)
 	struct sf_row_iter iter;
 	struct sf_row row;
 	uint64_t off, before = 0; /* one more than the start of the row before */
-	uint32_t last;
 
 	if (func->func.rep_size && func->func.rep_size < end)
 		end = func->func.rep_size;
@@ -110,8 +107,6 @@ static void survey_rows(struct survey *survey, const struct sf_view_func *func)
 	if (func->func.n_rows == 0 &&
 	    (survey->view->version < SFRAME_VERSION_3 || func->func.pcmask))
 		note(survey, SF_CHECK_ROWS_SOME, func->field_off);
-	if (sf_row_cache_find(&survey->row_cache, func, &last) && last < end)
-		return;
 	sf_rows_begin(survey->view, func, &iter);
 	for (off = iter.off; sf_rows_next(&iter, &row, &survey->damage); off = iter.off) {
 		if (row.start < before)
@@ -122,8 +117,6 @@ static void survey_rows(struct survey *survey, const struct sf_view_func *func)
 	}
 	if (iter.failed)
 		note(survey, SF_CHECK_ROWS_READABLE, iter.off);
-	if (before && !survey->breached)
-		sf_row_cache_add(&survey->row_cache, func, (uint32_t)(before - 1));
 }
 
 /* In the order of starts, if any two functions overlap then two neighbours do. */
@@ -222,9 +215,7 @@ bool sf_check_all(const struct sf_view *view, enum sf_check *failed, struct err 
 		if (!survey.ranges)
 			return err_set_nomem(err);
 	}
-	sf_row_cache_init(&survey.row_cache, view->n_funcs);
 	survey_section(&survey);
-	sf_row_cache_deinit(&survey.row_cache);
 	for (unsigned int i = 0; ok && i < SF_N_CHECKS; i++) {
 		if ((survey.breached & 1u << i) && !(survey.breached & checks[i].needs))
 			ok = report(&survey, (enum sf_check)i, failed, err);

@@ -7,7 +7,6 @@
 
 #include "base/num.h"
 #include "sframe/format.h"
-#include "sframe/row_cache.h"
 
 #ifndef PT_GNU_SFRAME
 #define PT_GNU_SFRAME 0x6474e554
@@ -51,8 +50,6 @@ struct lint_run {
 	bool object;		   /* of a relocatable object, which has no segments */
 	unsigned int consumers;	   /* asked for, and reading this version */
 	struct lint_result *result;
-	struct sf_row_cache row_cache; /* rows that break no rule */
-	uint64_t n_places;	       /* where a rule was found broken */
 	uint64_t n_rows, row_bytes;    /* of all functions, shared ones each time */
 	uint64_t last_start, last_end; /* of the function before */
 	const GElf_Phdr *code;	       /* where the first function is; NULL: none yet */
@@ -106,7 +103,6 @@ static void lint_count(struct lint_run *run, enum lint_rule rule, unsigned int c
 {
 	if (!consumers)
 		return;
-	run->n_places++;
 	run->result->rules[rule].broken |= (uint8_t)consumers;
 	if (run->result->rules[rule].times++)
 		return;
@@ -197,12 +193,8 @@ static void lint_rows(struct lint_run *run, const struct sf_view_func *func)
 	struct sf_row_iter iter;
 	struct sf_row row;
 	struct err damage = {0};
-	uint64_t least = 0, off, n_places = run->n_places;
-	uint32_t last;
+	uint64_t least = 0, off;
 
-	if (sf_row_cache_find(&run->row_cache, func, &last) &&
-	    last < lint_rows_end(&func->func))
-		return;
 	sf_rows_begin(run->view, func, &iter);
 	for (off = iter.off; sf_rows_next(&iter, &row, &damage); off = iter.off) {
 		if (least == 0 && row.start != 0)
@@ -212,8 +204,6 @@ static void lint_rows(struct lint_run *run, const struct sf_view_func *func)
 	}
 	if (iter.failed)
 		lint_broken(run, LINT_RULE_READABLE, iter.off, func->func.start);
-	else if (least && run->n_places == n_places)
-		sf_row_cache_add(&run->row_cache, func, (uint32_t)(least - 1));
 	run->row_bytes += off - (run->view->row_off + func->rows_off);
 	if (run->view->version >= SFRAME_VERSION_3)
 		run->row_bytes += SFRAME_V3_ATTR_SIZE;
@@ -326,11 +316,7 @@ void lint_section(const struct sf_view *view, const struct image *image,
 	lint_header(&run);
 	if (run.image)
 		lint_segments(&run);
-	/* Where sharing matters every function's bytes have to be counted. */
-	if (!view->big_endian)
-		sf_row_cache_init(&run.row_cache, view->n_funcs);
 	lint_funcs(&run);
-	sf_row_cache_deinit(&run.row_cache);
 	/* A reader of the other byte order swaps them in place, function by function. */
 	if (view->big_endian && run.row_bytes > view->row_len)
 		lint_broken(&run, LINT_RULE_ROW_SHARED, view->row_off, 0);
