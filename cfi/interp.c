@@ -21,8 +21,10 @@
 void cfi_interp_init(struct cfi_interp *interp, const struct cfi_frames *frames,
     const struct cfi_machine *machine)
 {
-	*interp = (struct cfi_interp){
-	    .frames = frames, .machine = *machine, .initial_cie = UINT32_MAX};
+	*interp = (struct cfi_interp){.frames = frames,
+	    .machine = *machine,
+	    .initial_cie = UINT32_MAX,
+	    .max_expr_ops = CFI_MAX_EXPR_OPS};
 }
 
 void cfi_interp_deinit(struct cfi_interp *interp)

@@ -28,12 +28,10 @@ struct cfi_machine {
 #define CFI_MAX_ROWS 1048576u
 #define CFI_MAX_REMEMBER 1024u
 /* A row whose rule depends on the PC is expanded PC by PC up to this many bytes of code,
- * and all expressions of one FDE may run this many operations; beyond, the rule stays
- * CFI_OPAQUE. */
+ * and all expressions of one FDE may run this many operations, or as many as the caller
+ * allows it; beyond, the rule stays CFI_OPAQUE. */
 #define CFI_MAX_PC_DEPENDENT 2097152u
 #define CFI_MAX_EXPR_OPS 67108864u
-/* The same for all FDEs of a section together, which keeps the whole bounded. */
-#define CFI_MAX_EXPR_OPS_TOTAL 134217728u
 
 /* One column while a program runs: a rule, or an expression that is evaluated when a row
  * is emitted, because its value may depend on the PC. */
@@ -59,8 +57,8 @@ struct cfi_interp {
 	struct err initial_err;	 /* when not initial_ok */
 	struct cfi_state *stack; /* DW_CFA_remember_state */
 	size_t n_stack, cap_stack;
-	uint64_t expr_ops;	 /* operations run for this FDE */
-	uint64_t expr_ops_total; /* and for all so far */
+	uint64_t expr_ops;     /* operations run for this FDE */
+	uint64_t max_expr_ops; /* CFI_MAX_EXPR_OPS, unless the caller sets it */
 };
 
 void cfi_interp_init(struct cfi_interp *interp, const struct cfi_frames *frames,

@@ -7,12 +7,16 @@
 
 #include "base/num.h"
 #include "base/vec.h"
+#include "cfi/interp.h"
 
 /* A few milliseconds of work; starting a thread takes some 50 microseconds. */
 enum { RANGES_WORTH_A_THREAD = 2048 };
 
 /* Bits of a start in one sorting pass. Fewer keys are not worth a table of that size. */
 enum { RANGE_DIGIT_BITS = 14, RANGE_DIGITS = 1 << RANGE_DIGIT_BITS };
+
+/* What expressions may cost: of any FDE, and of one with that much code. */
+enum { EXPR_OPS = 1024, EXPR_OPS_PER_BYTE = 64 };
 
 struct range_key {
 	uint64_t start, end;
@@ -234,6 +238,23 @@ size_t cfi_ranges_part_end(const struct cfi_ranges *ranges, size_t i, size_t n)
 	    end && end < ranges->n && ranges->list[end].fde == ranges->list[end - 1].fde)
 		end++;
 	return end;
+}
+
+/* Linkers' PLT rules take 8 operations for each of the first 16 bytes, then one for 8. */
+uint64_t cfi_ranges_expr_ops(const struct cfi_ranges *ranges, size_t i)
+{
+	uint32_t fde = ranges->list[i].fde;
+	uint64_t ops = EXPR_OPS;
+
+	for (; i < ranges->n && ranges->list[i].fde == fde && ops < CFI_MAX_EXPR_OPS;
+	     i++) {
+		const struct cfi_range *range = &ranges->list[i];
+		uint64_t bytes = range->overlapping ? 0 : range->end - range->start;
+
+		ops += bytes < CFI_MAX_EXPR_OPS ? bytes * EXPR_OPS_PER_BYTE
+						: CFI_MAX_EXPR_OPS;
+	}
+	return ops < CFI_MAX_EXPR_OPS ? ops : CFI_MAX_EXPR_OPS;
 }
 
 void cfi_ranges_deinit(struct cfi_ranges *ranges)

@@ -41,6 +41,11 @@ ATTR_MUST_CHECK bool cfi_ranges_read(
  */
 size_t cfi_ranges_n_parts(const struct cfi_ranges *ranges, unsigned int jobs);
 size_t cfi_ranges_part_end(const struct cfi_ranges *ranges, size_t i, size_t n);
+/*
+ * How many operations the expressions of the FDE may run whose first range is number i. It
+ * depends on the code that only this FDE has, so that the sum is linear in the file.
+ */
+uint64_t cfi_ranges_expr_ops(const struct cfi_ranges *ranges, size_t i);
 void cfi_ranges_deinit(struct cfi_ranges *ranges);
 
 #endif

@@ -35,8 +35,7 @@ static struct cfi_rule rule_at(
 
 	if (!col->is_expr)
 		return col->rule;
-	if (in->expr_ops >= CFI_MAX_EXPR_OPS ||
-	    in->expr_ops_total >= CFI_MAX_EXPR_OPS_TOTAL)
+	if (in->expr_ops >= in->max_expr_ops)
 		return (struct cfi_rule){
 		    .kind = CFI_OPAQUE, .off = (int64_t)col->expr.off};
 	return cfi_expr_eval(
@@ -81,7 +80,6 @@ static inline void fill_row(const struct cfi_run *r, struct cfi_row *row)
 static struct cfi_row run_row_at(struct cfi_run *r, uint64_t pc, uint8_t *pc_bits)
 {
 	const struct cfi_state *st = &r->st;
-	uint64_t before = r->in->expr_ops;
 	struct cfi_row row;
 
 	row.cfa = rule_at(r, &st->cfa, pc, pc_bits);
@@ -92,7 +90,6 @@ static struct cfi_row run_row_at(struct cfi_run *r, uint64_t pc, uint8_t *pc_bit
 	row.ra_signed = st->ra_signed;
 	row.ra_signed_with_pc = st->ra_signed_with_pc;
 	share_roles(r, &row);
-	r->in->expr_ops_total += r->in->expr_ops - before;
 	return row;
 }
 
@@ -141,6 +138,7 @@ static bool repeat_rows(
 {
 	const struct cfi_table *t = &r->in->table;
 	struct cfi_row row = t->rows[first];
+	uint8_t unused = 0;
 
 	row.pc = from + period;
 	if (!run_push_row(r, &row))
@@ -150,8 +148,12 @@ static bool repeat_rows(
 		if (end - row.pc <= period)
 			break;
 		row.pc += period;
-		/* A row costs about as much as an operation, so it counts as one. */
-		r->in->expr_ops_total++;
+		/* A row costs about what an operation does, so the bound holds for both.
+		 * Beyond it this row is opaque up to the end. */
+		if (r->in->expr_ops++ >= r->in->max_expr_ops) {
+			row = run_row_at(r, row.pc, &unused);
+			return run_push_row(r, &row);
+		}
 		if (!run_push_row(r, &row))
 			return false;
 	}
@@ -159,22 +161,25 @@ static bool repeat_rows(
 }
 
 /*
- * Rows for [loc, end), PC by PC; the row at loc has been pushed. Each PC may raise
- * *pc_bits, and so the period. Once every PC of a period has been evaluated, the rest
- * repeats.
+ * Rows for [loc, end), PC by PC, of which the one at loc has been pushed. Once every PC
+ * of a period has been evaluated (each may raise *pc_bits, and so the period) the rest
+ * repeats. Once all operations are spent, one opaque row holds for the rest.
  */
 static bool expand_rows(struct cfi_run *r, uint64_t end, uint8_t pc_bits)
 {
 	size_t first = r->in->table.n_rows - 1;
 
 	for (uint64_t pc = r->loc + 1; pc < end; pc++) {
+		bool spent = r->in->expr_ops >= r->in->max_expr_ops;
 		struct cfi_row row;
 
-		if (pc_bits < 32 && pc - r->loc == UINT64_C(1) << pc_bits)
+		if (!spent && pc_bits < 32 && pc - r->loc == UINT64_C(1) << pc_bits)
 			return repeat_rows(r, first, r->loc, pc - r->loc, end);
 		row = run_row_at(r, pc, &pc_bits);
 		if (!run_push_row(r, &row))
 			return false;
+		if (spent)
+			return true;
 	}
 	return true;
 }

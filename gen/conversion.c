@@ -72,6 +72,7 @@ bool convert_section(struct conversion *conv, uint64_t addr, struct err *err)
 {
 	struct prove_bytes bytes = {.addr = addr};
 	struct verify_result result = {0};
+	bool ok;
 
 	if (conv->image->object)
 		return err_set(err, ERR_UNSUPPORTED,
@@ -84,10 +85,12 @@ bool convert_section(struct conversion *conv, uint64_t addr, struct err *err)
 	bytes.size = conv->bytes.size;
 	if (!lint_own(bytes.data, bytes.size, bytes.addr, NULL, err))
 		return false;
-	return !conv->options->prove ||
-	       (prove_section(
-		    conv->image, conv->image, &bytes, conv->options, &result, err) &&
-		   prove_judge(&result, conv->report.coverage.covered_bytes, err));
+	ok = !conv->options->prove ||
+	     (prove_section(
+		  conv->image, conv->image, &bytes, conv->options, &result, err) &&
+		 prove_judge(&result, conv->report.coverage.covered_bytes, err));
+	verify_result_deinit(&result);
+	return ok;
 }
 
 bool convert_write_section(

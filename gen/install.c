@@ -85,17 +85,19 @@ static bool check_rows(const struct file_check *check, uint64_t covered, struct 
 {
 	const struct install *install = check->install;
 	struct verify_result result = {0};
+	bool ok;
 
 	if (!install->options->prove)
 		return check->with_rules || lint_own_file(&check->written, err);
-	if (!prove_image(
-		&check->written, &check->written, install->options, &result, err))
-		return false;
+	ok =
+	    prove_image(&check->written, &check->written, install->options, &result, err);
 	/* Objects leave partly covered functions out on purpose; those bytes are not
 	 * missing. */
 	if (result.missing_bytes == install->left_whole)
 		result.missing_bytes = 0;
-	return prove_judge(&result, covered, err);
+	ok = ok && prove_judge(&result, covered, err);
+	verify_result_deinit(&result);
+	return ok;
 }
 
 bool install_prove(struct install *install, const struct object_output *object,

@@ -52,25 +52,13 @@ bool command_dump(const struct image *image, FILE *out, struct err *err)
 	return sf_dump(&view, ".sframe", out, err);
 }
 
-struct command_verify_lines {
-	const char *path;
-	FILE *out;
-};
-
-static void command_verify_differ(void *context, const char *text)
-{
-	const struct command_verify_lines *lines = context;
-
-	fprintf(lines->out, "%s: %s\n", lines->path, text);
-}
-
 static void command_verify_print(const struct options *options, const char *path,
     const struct verify_result *result, FILE *out)
 {
-	if (result->n_differences > VERIFY_MAX_REPORTED)
+	if (result->n_differences > result->n_texts)
 		fprintf(out, "%s: %zu more difference%s\n", path,
-		    result->n_differences - VERIFY_MAX_REPORTED,
-		    num_s(result->n_differences - VERIFY_MAX_REPORTED));
+		    result->n_differences - result->n_texts,
+		    num_s(result->n_differences - result->n_texts));
 	if (options->verbosity < 0)
 		return;
 	for (size_t i = 0; options->verbosity > 0 && i < result->n_missing; i++) {
@@ -100,17 +88,20 @@ static void command_verify_print(const struct options *options, const char *path
 bool command_verify(const struct image *image, const struct image *cfi_image,
     const struct options *options, FILE *out, struct err *err)
 {
-	struct command_verify_lines lines = {image->path, out};
-	struct verify_result result = {
-	    .differ = command_verify_differ, .context = &lines};
+	struct verify_result result = {0};
 	struct options named = *options;
+	bool ok;
 
 	/* Differences are told with the names of functions. */
 	named.names = true;
-	if (!prove_image(image, cfi_image, &named, &result, err))
-		return false;
-	command_verify_print(options, image->path, &result, out);
-	return prove_judge(&result, UINT64_MAX, err);
+	ok = prove_image(image, cfi_image, &named, &result, err);
+	for (size_t i = 0; i < result.n_texts; i++)
+		fprintf(out, "%s: %s\n", image->path, result.texts[i]);
+	if (ok)
+		command_verify_print(options, image->path, &result, out);
+	ok = ok && prove_judge(&result, UINT64_MAX, err);
+	verify_result_deinit(&result);
+	return ok;
 }
 
 static void command_lint_print(

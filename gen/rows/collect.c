@@ -46,7 +46,6 @@ struct collect_part {
 	size_t n_models, cap_models;
 	struct sf_section section; /* the result, and its account */
 	struct coverage coverage;
-	uint64_t expr_ops; /* that expressions took */
 	bool nomem;
 	/* While one FDE is worked on: */
 	const struct cfi_fde *fde;
@@ -111,6 +110,8 @@ static bool collect_fde(struct collect_part *part, const struct cfi_range *first
 		struct err program; /* its words are long, and only set with it */
 
 		program.kind = ERR_NONE;
+		interp->max_expr_ops = cfi_ranges_expr_ops(
+		    part->ranges, (size_t)(first - part->ranges->list));
 		if (cfi_interpret(interp, fde, &program))
 			part->coverage.n_rows += part->interp.table.n_rows;
 		else if (program.kind == ERR_NOMEM)
@@ -210,7 +211,6 @@ static void collect_run(void *context)
 	cfi_interp_init(&part->interp, part->frames, &part->policy->arch->cfi);
 	cfi_program_cache_init(&part->programs, part->frames, part->last - part->first);
 	collect_all(part);
-	part->expr_ops = part->interp.expr_ops_total;
 	cfi_interp_deinit(&part->interp);
 	cfi_program_cache_deinit(&part->programs);
 	free(part->models);
@@ -235,12 +235,9 @@ static bool collect_join(struct collect_part *parts, size_t n)
 	return true;
 }
 
-/*
- * The ranges in n parts at the same time. *expr_ops gets the work that expressions took;
- * when it is too much, it may depend on n what came of them.
- */
+/* Collects the ranges in n parts at the same time. */
 static bool collect_parts(const struct collect_part *whole, size_t n,
-    struct sf_section *section, struct coverage *coverage, uint64_t *expr_ops)
+    struct sf_section *section, struct coverage *coverage)
 {
 	struct collect_part *parts = calloc(n, sizeof(*parts));
 	size_t first = 0;
@@ -256,9 +253,6 @@ static bool collect_parts(const struct collect_part *whole, size_t n,
 		first = parts[i].last;
 	}
 	task_run_all(collect_run, parts, sizeof(*parts), n);
-	*expr_ops = 0;
-	for (size_t i = 0; i < n; i++)
-		*expr_ops += parts[i].expr_ops;
 	ok = collect_join(parts, n);
 	if (ok) {
 		*section = parts[0].section;
@@ -280,19 +274,9 @@ bool collect_cfi(const struct cfi_frames *frames, const struct cfi_ranges *range
 	    .ranges = ranges,
 	    .policy = policy,
 	    .max_rows = frames->section.size + COLLECT_MAX_PERIODIC_ROWS};
-	const struct sf_section empty = *section;
 	size_t n = cfi_ranges_n_parts(ranges, policy->options->jobs);
-	uint64_t expr_ops;
-	bool ok;
 
-	ok = collect_parts(&whole, n, section, coverage, &expr_ops);
-	if (ok && n > 1 && expr_ops >= CFI_MAX_EXPR_OPS_TOTAL) {
-		sf_section_deinit(section);
-		coverage_deinit(coverage);
-		*section = empty;
-		ok = collect_parts(&whole, 1, section, coverage, &expr_ops);
-	}
-	if (!ok)
+	if (!collect_parts(&whole, n, section, coverage))
 		return err_set_nomem(err);
 	coverage->code_bytes = ranges->code_bytes;
 	coverage->n_duplicates = ranges->n_duplicates;

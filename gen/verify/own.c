@@ -5,6 +5,7 @@
  * asked again; and parts of the file are compared at the same time.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/task.h"
 #include "base/vec.h"
@@ -36,7 +37,7 @@ struct verify_part {
 	struct cfi_program_cache programs; /* programs met, with indices into proven */
 	struct verify_proven *proven;
 	size_t n_proven, cap_proven;
-	struct verify_result result; /* of a part beside others */
+	struct verify_result result;
 	bool ok;
 	struct err err;
 };
@@ -59,6 +60,8 @@ static bool verify_begin_fde(
 	struct err program; /* its words are long, and only set with it */
 
 	program.kind = ERR_NONE;
+	part->interp.max_expr_ops =
+	    cfi_ranges_expr_ops(run->in->ranges, (size_t)(range - run->in->ranges->list));
 	part->readable = cfi_interpret(&part->interp, fde, &program);
 	if (!part->readable && program.kind == ERR_NOMEM)
 		return err_set_nomem(err);
@@ -231,23 +234,40 @@ static void verify_work(void *context)
 	cfi_interp_init(&part->interp, in->frames, &in->policy->arch->cfi);
 	cfi_program_cache_init(&part->programs, in->frames, part->last - part->first);
 	part->ok = verify_ranges(part, &part->err);
+	cfi_interp_deinit(&part->interp);
 	cfi_program_cache_deinit(&part->programs);
 	free(part->proven);
 }
 
-/*
- * All ranges in n parts at the same time. False when what they found has to be told in
- * order, or may depend on n; the result then means nothing.
- */
-static bool verify_beside(const struct verify_part *whole, size_t n)
+/* Appends what a part found to what the parts before it found. */
+static void verify_join(struct verify_result *result, const struct verify_result *part)
 {
-	struct verify_result *result = whole->run.result;
+	result->agreed_bytes += part->agreed_bytes;
+	result->template_bytes += part->template_bytes;
+	result->padding_bytes += part->padding_bytes;
+	result->missing_bytes += part->missing_bytes;
+	result->n_differences += part->n_differences;
+	for (size_t i = 0;
+	     i < part->n_texts && result->n_texts < VERIFY_MAX_TEXTS &&
+	     vec_reserve(&result->texts, &result->cap_texts, result->n_texts + 1);
+	     i++)
+		memcpy(result->texts[result->n_texts++], part->texts[i], VERIFY_TEXT);
+	for (size_t i = 0; i < part->n_missing && i < VERIFY_MAX_MISSING &&
+			   result->n_missing + i < VERIFY_MAX_MISSING;
+	     i++)
+		memcpy(result->missing[result->n_missing + i], part->missing[i],
+		    VERIFY_TEXT);
+	result->n_missing += part->n_missing;
+}
+
+/* Proves all ranges in n parts at the same time. */
+static bool verify_parts(const struct verify_part *whole, size_t n, struct err *err)
+{
 	struct verify_part *parts = calloc(n, sizeof(*parts));
-	uint64_t expr_ops = 0;
 	bool ok = true;
 
 	if (!parts)
-		return false;
+		return err_set_nomem(err);
 	for (size_t i = 0; i < n; i++) {
 		parts[i] = *whole;
 		parts[i].run.result = &parts[i].result;
@@ -257,37 +277,14 @@ static bool verify_beside(const struct verify_part *whole, size_t n)
 	}
 	task_run_all(verify_work, parts, sizeof(*parts), n);
 	for (size_t i = 0; i < n; i++) {
-		ok = ok && parts[i].ok && !parts[i].result.n_differences &&
-		     !parts[i].result.missing_bytes;
-		expr_ops += parts[i].interp.expr_ops_total;
-		result->agreed_bytes += parts[i].result.agreed_bytes;
-		result->template_bytes += parts[i].result.template_bytes;
-		result->padding_bytes += parts[i].result.padding_bytes;
-		cfi_interp_deinit(&parts[i].interp);
+		if (ok && !parts[i].ok)
+			*err = parts[i].err;
+		ok = ok && parts[i].ok;
+		verify_join(whole->run.result, &parts[i].result);
+		verify_result_deinit(&parts[i].result);
 	}
 	free(parts);
-	return ok && expr_ops < CFI_MAX_EXPR_OPS_TOTAL;
-}
-
-/* All ranges in one part, from the start. */
-static bool verify_alone(struct verify_part *whole, struct err *err)
-{
-	struct verify_result *result = whole->run.result;
-
-	*result =
-	    (struct verify_result){.differ = result->differ, .context = result->context};
-	whole->last = whole->run.in->ranges->n;
-	whole->to_the_end = true;
-	verify_work(whole);
-	/* Rules given up for that say nothing about the section. */
-	if (whole->ok && whole->interp.expr_ops_total >= CFI_MAX_EXPR_OPS_TOTAL)
-		whole->ok = err_set(&whole->err, ERR_LIMIT,
-		    "the expressions in .eh_frame take more than %u operations",
-		    CFI_MAX_EXPR_OPS_TOTAL);
-	cfi_interp_deinit(&whole->interp);
-	if (!whole->ok)
-		*err = whole->err;
-	return whole->ok;
+	return ok;
 }
 
 bool verify_own(
@@ -305,7 +302,7 @@ bool verify_own(
 	whole.templates = &templates;
 	ok = plt_from_templates(input->policy, input->ranges, &templates, &unused) ||
 	     err_set_nomem(err);
-	ok = ok && ((n > 1 && verify_beside(&whole, n)) || verify_alone(&whole, err));
+	ok = ok && verify_parts(&whole, n, err);
 	sf_section_deinit(&templates);
 	sf_cursor_deinit(&whole.run.cursor);
 	return ok;

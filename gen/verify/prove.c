@@ -3,7 +3,6 @@
 #include "gen/verify/prove.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/num.h"
 #include "gen/rows/cfi_input.h"
@@ -34,17 +33,9 @@ bool prove_section(const struct image *image, const struct image *cfi_image,
 
 		ok = verify_own(&input, result, err);
 		if (ok && options->witness == WITNESS_LIBDWARF &&
-		    result->n_differences == 0) {
-			struct verify_result own = *result;
-
+		    result->n_differences == 0)
 			ok = verify_libdwarf(
 			    &input, PROVE_LIBDWARF_ROWS, &options->progress, result, err);
-			result->missing_bytes = own.missing_bytes;
-			result->n_missing = own.n_missing;
-			memcpy(result->missing, own.missing, sizeof(own.missing));
-			result->template_bytes = own.template_bytes;
-			result->padding_bytes = own.padding_bytes;
-		}
 	}
 	cfi_input_deinit(&cfi);
 	return ok;
@@ -69,7 +60,7 @@ bool prove_judge(
 		return err_set(err, ERR_PROOF,
 		    "%zu difference%s between .sframe and CFI; the first at %s",
 		    result->n_differences, num_s(result->n_differences),
-		    result->texts[0]);
+		    result->n_texts ? result->texts[0] : "?");
 	if (expected_bytes != UINT64_MAX &&
 	    result->agreed_bytes + result->skipped_bytes != expected_bytes)
 		return err_set(err, ERR_PROOF,

@@ -5,9 +5,10 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "base/num.h"
+#include "base/vec.h"
 #include "cfi/libdwarf.h"
 #include "gen/verify/meaning.h"
 #include "gen/elf/object/object.h"
@@ -35,24 +36,21 @@ static const char *verify_name(const struct verify_run *run, uint64_t pc)
 void verify_differ(struct verify_run *run, uint64_t pc, const char *fmt, ...)
 {
 	struct verify_result *result = run->result;
-	char text[sizeof(result->texts[0])];
-	char where[OBJECT_WHERE];
+	char where[OBJECT_WHERE], *text;
 	int used;
 	va_list ap;
 
-	if (result->n_differences++ >=
-	    (result->differ ? VERIFY_MAX_REPORTED : VERIFY_MAX_TEXTS))
+	/* Losing words for lack of memory is no loss. */
+	if (result->n_differences++ >= VERIFY_MAX_TEXTS ||
+	    !vec_reserve(&result->texts, &result->cap_texts, result->n_texts + 1))
 		return;
-	used = snprintf(text, sizeof(text),
+	text = result->texts[result->n_texts++];
+	used = snprintf(text, VERIFY_TEXT,
 	    "%s <%.60s>: ", object_where(run->in->policy->image, pc, where),
 	    verify_name(run, pc));
 	va_start(ap, fmt);
-	vsnprintf(text + used, sizeof(text) - (size_t)used, fmt, ap);
+	vsnprintf(text + used, VERIFY_TEXT - (size_t)used, fmt, ap);
 	va_end(ap);
-	if (result->n_texts < VERIFY_MAX_TEXTS)
-		memcpy(result->texts[result->n_texts++], text, sizeof(text));
-	if (result->differ)
-		result->differ(result->context, text);
 }
 
 static uint64_t verify_row_end(const struct cfi_table *table, size_t i)
@@ -202,11 +200,15 @@ void verify_miss(struct verify_run *run, const struct cfi_fde *fde, uint64_t byt
 	    verify_name(run, fde->pc), bytes, num_s(bytes));
 }
 
+void verify_result_deinit(struct verify_result *result)
+{
+	free(result->texts);
+	*result = (struct verify_result){0};
+}
+
 struct verify_run verify_begin(
     const struct verify_input *input, struct verify_result *result)
 {
-	*result =
-	    (struct verify_result){.differ = result->differ, .context = result->context};
 	return (struct verify_run){.in = input,
 	    .result = result,
 	    .target = {.arch = input->policy->arch, .version = input->view->version}};
@@ -235,6 +237,7 @@ bool verify_libdwarf(const struct verify_input *input, size_t max_rows,
 	bool ok = true;
 
 	run = verify_begin(input, result);
+	result->agreed_bytes = 0;
 	if (!sf_check_all(input->view, NULL, err) ||
 	    !sf_cursor_init(&run.cursor, input->view, err))
 		return false;

@@ -20,16 +20,13 @@
 #include "gen/rows/policy.h"
 #include "sframe/decode.h"
 
-#define VERIFY_MAX_TEXTS 20
-#define VERIFY_MAX_MISSING 64
 /* A damaged section can differ in millions of places; nobody reads on beyond these. */
-#define VERIFY_MAX_REPORTED 10000
+#define VERIFY_MAX_TEXTS 10000
+#define VERIFY_MAX_MISSING 64
+#define VERIFY_TEXT 260
 
+/* Zeroed by the caller before; freed with verify_result_deinit. */
 struct verify_result {
-	/* Set by the caller before: gets the first VERIFY_MAX_REPORTED differences in
-	 * words. NULL: they are only counted. */
-	void (*differ)(void *context, const char *text);
-	void *context;
 	uint64_t agreed_bytes;	 /* code bytes with CFI on which both agree */
 	uint64_t template_bytes; /* code bytes without CFI that match a PLT template */
 	uint64_t padding_bytes;	 /* below 16 at a time between two functions of one FDE */
@@ -37,11 +34,13 @@ struct verify_result {
 	uint64_t skipped_bytes; /* with rows, --witness=libdwarf: beyond the bound per FDE
 				 */
 	size_t n_differences;
-	size_t n_texts; /* the first differences in words */
-	char texts[VERIFY_MAX_TEXTS][260];
+	char (*texts)[VERIFY_TEXT]; /* owned; the first differences in words */
+	size_t n_texts, cap_texts;
 	size_t n_missing; /* FDEs with missing bytes; the first ones in words */
-	char missing[VERIFY_MAX_MISSING][260];
+	char missing[VERIFY_MAX_MISSING][VERIFY_TEXT];
 };
+
+void verify_result_deinit(struct verify_result *result);
 
 /* Borrows everything. */
 struct verify_input {
@@ -61,7 +60,8 @@ ATTR_MUST_CHECK bool verify_own(
 
 /*
  * Compares with libdwarf's register table, at most max_rows rows per FDE because its cost
- * is quadratic. Missing rows are not judged. progress may be NULL.
+ * is quadratic. Missing rows are not judged: what *result says of them stays, and so does
+ * all that only the other comparison finds. progress may be NULL.
  */
 ATTR_MUST_CHECK bool verify_libdwarf(const struct verify_input *input, size_t max_rows,
     const struct progress *progress, struct verify_result *result, struct err *err);

@@ -116,20 +116,31 @@ START_TEST(pc_rule_over_two_gib)
 }
 END_TEST
 
-/* Each function is within its own bound; together they meet the one for the section. */
-START_TEST(pc_rule_over_many_functions)
+/* Rows up to the bound on operations, and one opaque row from there on. */
+START_TEST(pc_rule_over_many_entries)
 {
-	struct cfi_rule cfa = {0};
-	enum err_kind kind;
+	struct cfi_interp interp;
+	struct cfi_frames frames;
+	const struct cfi_table *table = &interp.table;
 	struct wr wr;
-	size_t cie;
 
 	wr_init(&wr, false);
-	cie = build_cie(&wr);
-	for (unsigned int i = 0; i < 1000; i++)
-		build_fde(&wr, cie, CFI_MAX_PC_DEPENDENT, plt_rule, sizeof(plt_rule));
-	ck_assert_uint_eq(rows_of(&wr, &cfa, &kind), 1);
-	ck_assert_int_eq(cfa.kind, CFI_OPAQUE);
+	build_fde(&wr, build_cie(&wr), 0x10000, plt_rule, sizeof(plt_rule));
+	read_section(&wr, &frames);
+	cfi_interp_init(&interp, &frames, &build_machine);
+	for (uint64_t bound = 0; bound < 1000; bound += 50) {
+		interp.max_expr_ops = bound;
+		ck_assert(cfi_interpret(&interp, &frames.fdes[0], &err));
+		ck_assert_uint_ge(table->n_rows, 1);
+		ck_assert_uint_le(table->n_rows, bound + 2);
+		ck_assert_int_eq(table->rows[table->n_rows - 1].cfa.kind, CFI_OPAQUE);
+		for (size_t i = 0; i + 1 < table->n_rows; i++)
+			ck_assert_int_eq(table->rows[i].cfa.kind, CFI_REG_PLUS);
+	}
+	ck_assert_uint_gt(table->n_rows, 500);
+	cfi_interp_deinit(&interp);
+	cfi_frames_deinit(&frames);
+	wr_deinit(&wr);
 }
 END_TEST
 
@@ -221,7 +232,7 @@ int main(void)
 	tcase_add_test(tcase, diags_are_bounded);
 	tcase_add_test(tcase, many_cies_are_linear);
 	tcase_add_test(tcase, pc_rule_over_two_gib);
-	tcase_add_test(tcase, pc_rule_over_many_functions);
+	tcase_add_test(tcase, pc_rule_over_many_entries);
 	tcase_add_test(tcase, pc_rule_on_every_entry);
 	tcase_add_test(tcase, rows_are_limited);
 	tcase_add_test(tcase, leb_without_end);

@@ -2,6 +2,7 @@
 /* Who speaks for which byte: cfi_ranges_read against counting, byte by byte. */
 #include <string.h>
 
+#include "cfi/interp.h"
 #include "cfi/ranges.h"
 #include "tests/unit/unit.h"
 
@@ -230,6 +231,24 @@ START_TEST(parts)
 END_TEST
 
 /* More FDEs than are sorted by comparison, in any order, some of them twice. */
+/* The bound on operations grows with the code that an FDE has alone, and ends. */
+START_TEST(expr_ops)
+{
+	struct cfi_range list[] = {{0, 10, 0, false}, {10, 30, 0, true},
+	    {30, 35, 0, false}, {35, 36, 1, true}, {36, 37, 2, false},
+	    {37, UINT64_MAX, 3, false}};
+	const struct cfi_ranges ranges = {
+	    .list = list, .n = sizeof(list) / sizeof(*list)};
+	uint64_t none = cfi_ranges_expr_ops(&ranges, 3);
+	uint64_t each = cfi_ranges_expr_ops(&ranges, 4) - none;
+
+	ck_assert_uint_gt(none, 0);
+	ck_assert_uint_gt(each, 0);
+	ck_assert_uint_eq(cfi_ranges_expr_ops(&ranges, 0), none + 15 * each);
+	ck_assert_uint_eq(cfi_ranges_expr_ops(&ranges, 5), CFI_MAX_EXPR_OPS);
+}
+END_TEST
+
 START_TEST(many)
 {
 	enum { N = 6000 };
@@ -308,6 +327,7 @@ int main(void)
 	tcase_add_test(tcase, a_chain);
 	tcase_add_test(tcase, none);
 	tcase_add_loop_test(tcase, parts, 0, 50);
+	tcase_add_test(tcase, expr_ops);
 	tcase_add_loop_test(tcase, many, 0, 7);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);

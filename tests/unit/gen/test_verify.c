@@ -75,6 +75,8 @@ static struct verify_result verify(void)
 	cfi_frames_deinit(&frames);
 	wr_deinit(&sframe);
 	wr_deinit(&cfi);
+	free(result.texts);
+	result.texts = NULL;
 	return result;
 }
 
