@@ -11,15 +11,13 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/hash_slots.h"
 #include "cfi/frames.h"
 
-/* The value of a program that is met for the first time. */
-#define CFI_PROGRAM_CACHE_NEW UINT32_MAX
-
 struct cfi_program_cache {
-	const struct cfi_frames *frames; /* borrowed; must outlive this */
-	struct cfi_cache_slot *slots;	 /* owned */
-	size_t cap, first_cap;
+	const struct cfi_frames *frames;     /* borrowed; must outlive this */
+	struct slots slots;		     /* owned */
+	size_t expected;		     /* programs */
 	struct cfi_cached_program *programs; /* owned */
 	size_t n, cap_programs;
 };
@@ -30,10 +28,11 @@ void cfi_program_cache_init(
 void cfi_program_cache_deinit(struct cfi_program_cache *cache);
 
 /*
- * The value that all FDEs like this one share. The caller may read and set it; it is
- * CFI_PROGRAM_CACHE_NEW at first. Valid until the next call. NULL when memory runs out.
+ * *number becomes one that all FDEs like this one share, and no others. They are counted
+ * from 0 in the order in which they come up: it is cache->n less one for a new program.
+ * False when memory runs out.
  */
-ATTR_MUST_CHECK uint32_t *cfi_program_cache_value(
-    struct cfi_program_cache *cache, const struct cfi_fde *fde);
+ATTR_MUST_CHECK bool cfi_program_cache_find(
+    struct cfi_program_cache *cache, const struct cfi_fde *fde, size_t *number);
 
 #endif

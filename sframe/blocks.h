@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The blocks of rows in one buffer, in the order in which they were stored, equal ones
- * once on request: an open-addressing hash table finds them. Which block is found depends
+ * once on request: a hash table finds them. Which block is found depends
  * on the bytes only, so equal input gives equal output.
  */
 #ifndef SFRAME_BLOCKS_H
@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/hash_slots.h"
 #include "base/wr.h"
 
 struct sf_block {
@@ -23,8 +24,7 @@ struct sf_block {
 struct sf_blocks {
 	struct sf_block *list; /* owned; by ascending off */
 	size_t n, cap;
-	struct sf_block_slot *slots; /* owned; n_slots is a power of two, or 0 */
-	size_t n_slots;
+	struct slots slots; /* owned; empty where blocks are not shared */
 };
 
 /* Makes room in a zeroed struct for the blocks of n functions, to be shared or not. False

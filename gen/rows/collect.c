@@ -29,7 +29,7 @@ enum { COLLECT_TYPICAL_ROWS = 6 };
  * the same rows. */
 struct collect_model {
 	size_t func;   /* index into the part's functions */
-	size_t n_rows; /* of the CFI table */
+	size_t n_rows; /* of the CFI table; 0: not known, or not for other FDEs */
 	uint64_t reach;
 };
 
@@ -41,8 +41,8 @@ struct collect_part {
 	size_t first, last; /* ranges [first, last); FDEs are not divided */
 	size_t max_rows;
 	struct cfi_interp interp;
-	struct cfi_program_cache programs; /* programs met, with indices into models */
-	struct collect_model *models;
+	struct cfi_program_cache programs; /* programs met */
+	struct collect_model *models;	   /* by program */
 	size_t n_models, cap_models;
 	struct sf_section section; /* the result, and its account */
 	struct coverage coverage;
@@ -136,43 +136,42 @@ static bool collect_fde(struct collect_part *part, const struct cfi_range *first
 }
 
 /* Keeps what came of part->fde, whose range is range, if it holds for others like it. */
-static bool collect_keep_model(
-    struct collect_part *part, const struct cfi_range *range, uint32_t *value)
+static void collect_keep_model(
+    struct collect_part *part, const struct cfi_range *range, struct collect_model *model)
 {
 	const struct cfi_table *table = &part->interp.table;
 	const struct sf_func *func = &part->section.funcs[part->section.n_funcs - 1];
 
-	if (!table->movable || part->reasons || part->n_models >= CFI_PROGRAM_CACHE_NEW ||
-	    func->start != range->start || func->size != range->end - range->start)
-		return true;
-	if (!vec_reserve(&part->models, &part->cap_models, part->n_models + 1))
-		return false;
-	*value = (uint32_t)part->n_models;
-	part->models[part->n_models++] = (struct collect_model){
-	    part->section.n_funcs - 1, table->n_rows, table->reach};
-	return true;
+	if (table->movable && !part->reasons && func->start == range->start &&
+	    func->size == range->end - range->start)
+		*model = (struct collect_model){
+		    part->section.n_funcs - 1, table->n_rows, table->reach};
 }
 
 /* The range is all of part->fde and of no other FDE. */
 static bool collect_whole(struct collect_part *part, const struct cfi_range *range)
 {
-	uint32_t *value = cfi_program_cache_value(&part->programs, part->fde), size;
-	size_t before = part->section.n_funcs;
+	size_t before = part->section.n_funcs, number;
+	struct collect_model *model;
+	uint32_t size;
 
-	if (!value)
+	if (!cfi_program_cache_find(&part->programs, part->fde, &number) ||
+	    !vec_reserve(&part->models, &part->cap_models, number + 1))
 		return false;
-	if (*value != CFI_PROGRAM_CACHE_NEW) {
-		const struct collect_model *model = &part->models[*value];
-
-		if (model->reach < part->fde->range && num_u32(part->fde->range, &size)) {
-			part->coverage.n_rows += model->n_rows;
-			return sf_section_add_same(
-			    &part->section, model->func, range->start, size);
-		}
+	model = &part->models[number];
+	if (number == part->n_models)
+		part->models[part->n_models++] = (struct collect_model){0};
+	if (model->n_rows && model->reach < part->fde->range &&
+	    num_u32(part->fde->range, &size)) {
+		part->coverage.n_rows += model->n_rows;
+		return sf_section_add_same(
+		    &part->section, model->func, range->start, size);
 	}
-	return collect_fde(part, range, range + 1, REFUSE_NOTHING) &&
-	       (*value != CFI_PROGRAM_CACHE_NEW || part->section.n_funcs != before + 1 ||
-		   collect_keep_model(part, range, value));
+	if (!collect_fde(part, range, range + 1, REFUSE_NOTHING))
+		return false;
+	if (!model->n_rows && part->section.n_funcs == before + 1)
+		collect_keep_model(part, range, model);
+	return true;
 }
 
 static void collect_all(struct collect_part *part)

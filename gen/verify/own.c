@@ -21,7 +21,8 @@
  * one with the same rows right. */
 struct verify_proven {
 	uint64_t reach; /* of the CFI table */
-	uint32_t rows_off, n_rows;
+	uint32_t rows_off;
+	uint32_t n_rows; /* 0: nothing is known */
 	uint8_t row_type;
 	bool flex, pauth_b, signal_frame;
 };
@@ -34,8 +35,8 @@ struct verify_part {
 	const struct sf_section *templates; /* of PLTs without CFI */
 	struct cfi_interp interp;
 	bool readable;			   /* the CFI program of the FDE at hand */
-	struct cfi_program_cache programs; /* programs met, with indices into proven */
-	struct verify_proven *proven;
+	struct cfi_program_cache programs; /* programs met */
+	struct verify_proven *proven;	   /* by program */
 	size_t n_proven, cap_proven;
 	struct verify_result result;
 	bool ok;
@@ -96,52 +97,42 @@ static bool verify_same_rows(const struct verify_proven *a, const struct verify_
 	       a->pauth_b == b->pauth_b && a->signal_frame == b->signal_frame;
 }
 
-/* Keeps a function that has just been found right, if that says something about others.
- */
-static bool verify_keep(
-    struct verify_part *part, struct verify_proven *proven, uint32_t *value)
-{
-	/* A row at the function's end has not been looked at: it holds for nothing here.
-	 */
-	if (!part->interp.table.movable || !sf_cursor_at_end(&part->run.cursor) ||
-	    part->n_proven >= CFI_PROGRAM_CACHE_NEW)
-		return true;
-	proven->reach = part->interp.table.reach;
-	if (!vec_reserve(&part->proven, &part->cap_proven, part->n_proven + 1))
-		return false;
-	*value = (uint32_t)part->n_proven;
-	part->proven[part->n_proven++] = *proven;
-	return true;
-}
-
 /* The range is all of its FDE, and func is what sf_cursor_function_at found for it. */
 static bool verify_whole(struct verify_part *part, const struct cfi_range *range,
     const struct sf_view_func *func, struct err *err)
 {
 	const struct cfi_fde *fde = &part->run.in->frames->fdes[range->fde];
-	uint32_t *value = cfi_program_cache_value(&part->programs, fde);
-	struct verify_proven now = {.rows_off = func->rows_off,
-	    .n_rows = func->func.n_rows,
-	    .row_type = func->row_type,
-	    .flex = func->flex,
-	    .pauth_b = func->func.pauth_b,
-	    .signal_frame = func->func.signal_frame};
+	const struct cfi_table *table = &part->interp.table;
+	struct verify_proven *proven, now = {.rows_off = func->rows_off,
+					  .n_rows = func->func.n_rows,
+					  .row_type = func->row_type,
+					  .flex = func->flex,
+					  .pauth_b = func->func.pauth_b,
+					  .signal_frame = func->func.signal_frame};
 	struct verify_result *result = part->run.result;
 	uint64_t agreed = result->agreed_bytes;
+	size_t number;
 
-	if (!value)
+	if (!cfi_program_cache_find(&part->programs, fde, &number) ||
+	    !vec_reserve(&part->proven, &part->cap_proven, number + 1))
 		return err_set_nomem(err);
-	if (*value != CFI_PROGRAM_CACHE_NEW && part->proven[*value].reach < fde->range &&
-	    verify_same_rows(&part->proven[*value], &now)) {
+	proven = &part->proven[number];
+	if (number == part->n_proven)
+		part->proven[part->n_proven++] = (struct verify_proven){0};
+	if (proven->n_rows && proven->reach < fde->range &&
+	    verify_same_rows(proven, &now)) {
 		result->agreed_bytes += fde->range;
 		return true;
 	}
 	if (!verify_fde_range(part, range, false, err))
 		return false;
-	if (*value != CFI_PROGRAM_CACHE_NEW ||
-	    result->agreed_bytes - agreed != fde->range)
-		return true;
-	return verify_keep(part, &now, value) || err_set_nomem(err);
+	now.reach = table->reach;
+	/* A row at the function's end has not been looked at: it holds for nothing here.
+	 */
+	if (!proven->n_rows && result->agreed_bytes - agreed == fde->range &&
+	    table->movable && sf_cursor_at_end(&part->run.cursor))
+		*proven = now;
+	return true;
 }
 
 /*

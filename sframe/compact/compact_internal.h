@@ -8,6 +8,7 @@
 #ifndef SFRAME_COMPACT_COMPACT_INTERNAL_H
 #define SFRAME_COMPACT_COMPACT_INTERNAL_H
 
+#include "base/hash_slots.h"
 #include "sframe/compact/compact.h"
 #include "sframe/layout.h"
 
@@ -18,16 +19,14 @@
 /* The distinct rows of the model, starts apart. */
 struct compact_kind {
 	struct sf_row row; /* its start is 0 */
-	uint64_t hash;
-	uint32_t len; /* bytes but for its start */
+	uint32_t len;	   /* bytes but for its start */
 };
 
 struct compact_kinds {
 	struct compact_kind *list; /* owned */
 	size_t n, cap;
-	uint32_t *slots; /* owned; open addressing, 0 or one more than an index */
-	size_t n_slots;
-	uint32_t *of_row; /* owned; by the model's rows */
+	struct slots slots; /* owned */
+	uint32_t *of_row;   /* owned; by the model's rows */
 };
 
 struct compact_element {

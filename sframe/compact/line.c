@@ -61,63 +61,42 @@ static uint64_t hash_row(const struct sf_row *row)
 	return hash_bytes((const uint8_t *)words, sizeof(words));
 }
 
-static bool kinds_grow(struct compact_kinds *kinds)
-{
-	size_t n = kinds->n_slots ? kinds->n_slots * 2 : 256;
-	uint32_t *slots = calloc(n, sizeof(*slots));
-
-	if (!slots)
-		return false;
-	for (size_t i = 0; i < kinds->n; i++) {
-		size_t at = kinds->list[i].hash & (n - 1);
-
-		while (slots[at])
-			at = (at + 1) & (n - 1);
-		slots[at] = (uint32_t)i + 1;
-	}
-	free(kinds->slots);
-	kinds->slots = slots;
-	kinds->n_slots = n;
-	return true;
-}
-
-static bool kind_add(
-    struct compact *compact, const struct sf_row *row, uint64_t hash, uint32_t *out)
+static bool kind_add(struct compact *compact, const struct sf_row *row)
 {
 	struct compact_kinds *kinds = &compact->kinds;
-	struct compact_kind kind = {.row = *row, .hash = hash};
+	struct compact_kind kind = {.row = *row};
 	struct wr bytes;
+	bool ok;
 
 	kind.row.start = 0;
 	wr_init(&bytes, compact->section->big_endian);
 	sf_put_row(&bytes, compact->abi, &kind.row, SFRAME_FRE_TYPE_ADDR1,
 	    SFRAME_FDE_TYPE_DEFAULT);
 	kind.len = (uint32_t)bytes.size - 1;
-	if (bytes.failed || !vec_reserve(&kinds->list, &kinds->cap, kinds->n + 1)) {
-		wr_deinit(&bytes);
-		return false;
-	}
+	ok = !bytes.failed && vec_reserve(&kinds->list, &kinds->cap, kinds->n + 1);
+	if (ok)
+		kinds->list[kinds->n++] = kind;
 	wr_deinit(&bytes);
-	kinds->list[kinds->n++] = kind;
-	*out = (uint32_t)kinds->n;
-	return true;
+	return ok;
 }
 
 static bool kind_find(struct compact *compact, const struct sf_row *row, uint32_t *out)
 {
 	struct compact_kinds *kinds = &compact->kinds;
-	uint64_t hash = hash_row(row);
-	size_t at;
+	uint32_t hash = (uint32_t)hash_row(row);
+	struct slot *slot;
 
-	if (kinds->n >= kinds->n_slots / 2 && !kinds_grow(kinds))
+	if (!slots_reserve(&kinds->slots, kinds->n + 1))
 		return false;
-	at = hash & (kinds->n_slots - 1);
-	while (
-	    kinds->slots[at] && !sf_row_same(&kinds->list[kinds->slots[at] - 1].row, row))
-		at = (at + 1) & (kinds->n_slots - 1);
-	if (!kinds->slots[at] && !kind_add(compact, row, hash, &kinds->slots[at]))
-		return false;
-	*out = kinds->slots[at] - 1;
+	slot = slots_first(&kinds->slots, hash);
+	while (slot->number && !sf_row_same(&kinds->list[slot->number - 1].row, row))
+		slot = slots_next(&kinds->slots, slot);
+	if (!slot->number) {
+		if (!kind_add(compact, row))
+			return false;
+		*slot = (struct slot){hash, (uint32_t)kinds->n};
+	}
+	*out = slot->number - 1;
 	return true;
 }
 
@@ -322,7 +301,7 @@ void compact_line_deinit(struct compact *compact)
 void compact_deinit(struct compact *compact)
 {
 	free(compact->kinds.list);
-	free(compact->kinds.slots);
+	free(compact->kinds.slots.list);
 	free(compact->kinds.of_row);
 	compact_line_deinit(compact);
 }

@@ -106,50 +106,26 @@ bool compact_blocks_filter(
 	return true;
 }
 
-static bool blocks_grow(struct compact_blocks *blocks)
-{
-	size_t n = blocks->n_slots ? blocks->n_slots * 2 : 1024;
-	struct compact_slot *slots = calloc(n, sizeof(*slots));
-
-	if (!slots)
-		return false;
-	for (size_t i = 0; i < blocks->n; i++) {
-		size_t at = blocks->list[i].hash & (n - 1);
-
-		while (slots[at].block)
-			at = (at + 1) & (n - 1);
-		slots[at].block = (uint32_t)i + 1;
-		slots[at].tag = (uint32_t)(blocks->list[i].hash >> 32);
-	}
-	free(blocks->slots);
-	blocks->slots = slots;
-	blocks->n_slots = n;
-	return true;
-}
-
 static bool block_find(
     struct compact_blocks *blocks, const struct compact_piece *piece, uint32_t *out)
 {
-	uint32_t tag = (uint32_t)(piece->hash >> 32);
-	struct compact_slot *slot;
+	uint32_t hash = (uint32_t)piece->hash;
+	struct slot *slot;
 
-	if (blocks->n >= blocks->n_slots / 2 && !blocks_grow(blocks))
+	if (!slots_reserve(&blocks->slots, blocks->n + 1))
 		return false;
-	for (size_t at = piece->hash;; at++) {
-		slot = &blocks->slots[at & (blocks->n_slots - 1)];
-		if (!slot->block ||
-		    (slot->tag == tag &&
-			blocks->list[slot->block - 1].hash == piece->hash))
-			break;
-	}
-	if (!slot->block) {
+	slot = slots_first(&blocks->slots, hash);
+	while (slot->number &&
+	       (slot->hash != hash || blocks->list[slot->number - 1].hash != piece->hash))
+		slot = slots_next(&blocks->slots, slot);
+	if (!slot->number) {
 		if (!vec_reserve(&blocks->list, &blocks->cap, blocks->n + 1))
 			return false;
 		blocks->list[blocks->n++] =
 		    (struct compact_block){.hash = piece->hash, .len = piece->len};
-		*slot = (struct compact_slot){tag, (uint32_t)blocks->n};
+		*slot = (struct slot){hash, (uint32_t)blocks->n};
 	}
-	*out = slot->block - 1;
+	*out = slot->number - 1;
 	return true;
 }
 
@@ -175,10 +151,10 @@ bool compact_blocks_collect(
     struct compact_blocks *blocks, const struct compact_candidates *candidates)
 {
 	filter_fetch(blocks, candidates);
-	for (size_t i = 0; i < candidates->n && blocks->n_slots; i++)
+	for (size_t i = 0; i < candidates->n && blocks->slots.cap; i++)
 		if (*filter_at(blocks, &candidates->piece[i]) >= 2)
-			__builtin_prefetch(&blocks->slots[candidates->piece[i].hash &
-							  (blocks->n_slots - 1)]);
+			__builtin_prefetch(slots_first(
+			    &blocks->slots, (uint32_t)candidates->piece[i].hash));
 	for (size_t i = 0; i < candidates->n; i++) {
 		if (!collect_one(blocks, &candidates->piece[i], candidates->whole[i]))
 			return false;
@@ -190,7 +166,7 @@ void compact_blocks_deinit(struct compact_blocks *blocks)
 {
 	free(blocks->filter);
 	free(blocks->list);
-	free(blocks->slots);
+	free(blocks->slots.list);
 	free(blocks->price);
 	free(blocks->offers);
 }

@@ -12,18 +12,12 @@ struct compact_block {
 	uint32_t used;	  /* that do, in the solution at hand */
 };
 
-struct compact_slot {
-	uint32_t tag;	/* of the hash */
-	uint32_t block; /* 0 or one more than an index */
-};
-
 struct compact_blocks {
 	uint8_t *filter; /* owned; whether a hash came up once, or more often */
 	size_t n_filter;
 	struct compact_block *list; /* owned */
 	size_t n, cap;
-	struct compact_slot *slots; /* owned */
-	size_t n_slots;
+	struct slots slots;	      /* owned */
 	uint32_t *price;	      /* owned; by block */
 	struct compact_offer *offers; /* owned; of all lines, one after the other */
 	size_t n_offers, cap_offers;
