@@ -131,6 +131,6 @@ void convert_deinit(struct conversion *conv)
 	wr_deinit(&conv->bytes);
 	object_output_deinit(&conv->object);
 	sf_section_deinit(&conv->model);
-	cfi_input_deinit(&conv->source);
+	cfi_input_deinit(&conv->input);
 	image_close(&conv->original);
 }

@@ -20,7 +20,7 @@ static bool shares(const struct conversion *conv)
 /* The sections of an object, which a linker puts together. */
 static bool encode_object(struct conversion *conv, struct err *err)
 {
-	return object_keep_whole(&conv->source, &conv->model, &conv->report.coverage,
+	return object_keep_whole(&conv->input, &conv->model, &conv->report.coverage,
 		   &conv->install.left_whole, err) &&
 	       object_encode(conv->image, conv->options, &conv->model, &conv->object,
 		   &conv->report.stats, err);
@@ -30,14 +30,14 @@ static bool encode_object(struct conversion *conv, struct err *err)
 static bool encode_linked(struct conversion *conv, struct err *err)
 {
 	const struct optimize_input input = {
-	    conv->image, conv->options, &conv->source.ranges, &conv->report.coverage};
+	    conv->image, conv->options, &conv->input.ranges, &conv->report.coverage};
 
 	plt_mark_repeated(conv->image, &conv->model);
 	if (shares(conv) &&
 	    !optimize_model(&input, &conv->model, &conv->report.compact, err))
 		return false;
 	/* The model says it all from here on; encoding needs the memory. */
-	cfi_input_forget(&conv->source);
+	cfi_input_forget(&conv->input);
 	conv->encoding = (struct sf_encode_options){.version = conv->options->format,
 	    .pcrel = conv->options->pcrel && conv->options->format > 1,
 	    .share = shares(conv),
@@ -49,7 +49,7 @@ static bool encode_linked(struct conversion *conv, struct err *err)
 
 static bool generate(struct conversion *conv, struct err *err)
 {
-	struct cfi_input *input = &conv->source;
+	struct cfi_input *input = &conv->input;
 	struct report *report = &conv->report;
 	const struct image *image = conv->image;
 
@@ -73,7 +73,7 @@ static bool generate(struct conversion *conv, struct err *err)
 	    !(image->object ? encode_object(conv, err) : encode_linked(conv, err)))
 		return false;
 	report->path = image->path;
-	report->source = input;
+	report->input = input;
 	report->version = conv->options->format;
 	report->sframe_size = conv->bytes.size;
 	if (image->object)

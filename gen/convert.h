@@ -26,14 +26,14 @@ struct conversion {
 	struct image original;
 	const struct image *image; /* what is converted: one of the two */
 	struct err obstacle; /* why the file cannot be written; ERR_NONE if it can */
-	struct cfi_input source;
+	struct cfi_input input;
 	struct sf_section model;
 	struct sf_encode_options encoding;
 	struct wr bytes;	     /* the section of a linked file */
 	struct object_output object; /* the sections of a relocatable object */
 	struct report report;
 	struct install install;
-	bool made; /* from source to bytes all is there */
+	bool made; /* from input to bytes all is there */
 };
 
 /*

@@ -105,7 +105,7 @@ bool eh2sframe_result_gap(
 	made.function = from->fde_pc;
 	made.reason = refusal_name(from->why);
 	made.text = refusal_text(from->why);
-	made.needs_version = refusal_needs(from->why, result->conv.source.arch);
+	made.needs_version = refusal_needs(from->why, result->conv.input.arch);
 	return api_give(gap, gap->struct_size, &made, sizeof(made));
 }
 
@@ -152,9 +152,9 @@ uint64_t eh2sframe_result_count(
 	coverage = &report->coverage;
 	switch (which) {
 	case EH2SFRAME_CIES:
-		return report->source->frames.n_cies;
+		return report->input->frames.n_cies;
 	case EH2SFRAME_FDES:
-		return report->source->frames.n_fdes;
+		return report->input->frames.n_fdes;
 	case EH2SFRAME_FUNCTIONS:
 		return coverage->n_fdes;
 	case EH2SFRAME_FUNCTIONS_WITH_ROWS:
@@ -168,9 +168,9 @@ uint64_t eh2sframe_result_count(
 	case EH2SFRAME_COVERED_BYTES:
 		return coverage->covered_bytes;
 	case EH2SFRAME_EH_FRAME_SIZE:
-		return report->source->cfi.size;
+		return report->input->cfi.size;
 	case EH2SFRAME_EH_FRAME_HDR_SIZE:
-		return report->source->hdr_size;
+		return report->input->hdr_size;
 	case EH2SFRAME_SECTION_SIZE:
 		return report->sframe_size;
 	case EH2SFRAME_SECTION_FUNCTIONS:

@@ -64,7 +64,7 @@ bool eh2sframe_file_dump(const struct eh2sframe_file *file, eh2sframe_write_fn *
 
 	if (ok)
 		ok = stream_end(
-		    &stream, command_dump(&file->image, stream.file, &err), &err);
+		    &stream, report_dump(&file->image, stream.file, &err), &err);
 	return api_return(ok, &err, error);
 }
 
@@ -78,7 +78,7 @@ bool eh2sframe_file_verify(const struct eh2sframe_file *file,
 	    api_given(file && write, &err) && stream_begin(&stream, write, context, &err);
 
 	if (ok) {
-		ok = command_verify(&file->image, &(cfi ? cfi : file)->image,
+		ok = report_verify(&file->image, &(cfi ? cfi : file)->image,
 		    &file->options, stream.file, &err);
 		ok = stream_end(&stream, ok, &err);
 	}
@@ -112,7 +112,7 @@ bool eh2sframe_file_lint(const struct eh2sframe_file *file, const char *reader,
 	}
 	ok = stream_begin(&stream, write, context, &err);
 	if (ok) {
-		ok = command_lint(
+		ok = report_lint(
 		    &file->image, known[i].consumers, &file->options, stream.file, &err);
 		ok = stream_end(&stream, ok, &err);
 	}

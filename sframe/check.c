@@ -66,7 +66,7 @@ const char *sf_check_text(enum sf_check check)
 	return checks[check].text;
 }
 
-static void note(struct survey *survey, enum sf_check check, uint64_t off)
+static void survey_note(struct survey *survey, enum sf_check check, uint64_t off)
 {
 	if (survey->breached & 1u << check)
 		return;
@@ -85,9 +85,9 @@ static void survey_header(struct survey *survey)
 	if (view->version < SFRAME_VERSION_3)
 		defined |= SFRAME_F_FRAME_POINTER;
 	if (view->flags & ~defined)
-		note(survey, SF_CHECK_FLAGS, SFRAME_HDR_FLAGS);
+		survey_note(survey, SF_CHECK_FLAGS, SFRAME_HDR_FLAGS);
 	if (!abi || view->version < abi->since)
-		note(survey, SF_CHECK_ABI, SFRAME_HDR_ABI_ARCH);
+		survey_note(survey, SF_CHECK_ABI, SFRAME_HDR_ABI_ARCH);
 }
 
 static void survey_rows(struct survey *survey, const struct sf_view_func *func)
@@ -106,17 +106,17 @@ static void survey_rows(struct survey *survey, const struct sf_view_func *func)
 	 */
 	if (func->func.n_rows == 0 &&
 	    (survey->view->version < SFRAME_VERSION_3 || func->func.pcmask))
-		note(survey, SF_CHECK_ROWS_SOME, func->field_off);
+		survey_note(survey, SF_CHECK_ROWS_SOME, func->field_off);
 	sf_rows_begin(survey->view, func, &iter);
 	for (off = iter.off; sf_rows_next(&iter, &row, &survey->damage); off = iter.off) {
 		if (row.start < before)
-			note(survey, SF_CHECK_ROWS_ASCENDING, off);
+			survey_note(survey, SF_CHECK_ROWS_ASCENDING, off);
 		if (row.start >= end)
-			note(survey, SF_CHECK_ROWS_INSIDE, off);
+			survey_note(survey, SF_CHECK_ROWS_INSIDE, off);
 		before = (uint64_t)row.start + 1;
 	}
 	if (iter.failed)
-		note(survey, SF_CHECK_ROWS_READABLE, iter.off);
+		survey_note(survey, SF_CHECK_ROWS_READABLE, iter.off);
 }
 
 /* In the order of starts, if any two functions overlap then two neighbours do. */
@@ -127,7 +127,7 @@ static void survey_range(struct survey *survey, const struct range *range)
 		return;
 	}
 	if (survey->n_ranges++ && range->first <= survey->last.last)
-		note(survey, SF_CHECK_FUNC_OVERLAP, range->field_off);
+		survey_note(survey, SF_CHECK_FUNC_OVERLAP, range->field_off);
 	survey->last = *range;
 }
 
@@ -138,14 +138,14 @@ static void survey_func(struct survey *survey, const struct sf_view_func *func)
 
 	if (func->func.size) {
 		if (__builtin_add_overflow(range.first, func->func.size - 1, &range.last))
-			note(survey, SF_CHECK_FUNC_SIZE, func->field_off);
+			survey_note(survey, SF_CHECK_FUNC_SIZE, func->field_off);
 		survey_range(survey, &range);
 	}
 	if ((view->flags & SFRAME_F_FDE_SORTED) && range.first < survey->last_start)
-		note(survey, SF_CHECK_FUNC_SORTED, func->field_off);
+		survey_note(survey, SF_CHECK_FUNC_SORTED, func->field_off);
 	survey->last_start = range.first;
 	if (func->func.pcmask && func->func.rep_size == 0)
-		note(survey, SF_CHECK_REP_SIZE, func->field_off);
+		survey_note(survey, SF_CHECK_REP_SIZE, func->field_off);
 	survey->n_rows += func->func.n_rows;
 	/* Not after an unreadable row, nor without the rules of the ABI. */
 	if (!(survey->breached & (BIT(ABI) | BIT(ROWS_READABLE))))
@@ -168,7 +168,8 @@ static void survey_overlap(struct survey *survey)
 	qsort(survey->ranges, n, sizeof(*survey->ranges), compare_ranges);
 	for (uint32_t i = 1; i < n; i++) {
 		if (survey->ranges[i].first <= survey->ranges[i - 1].last)
-			note(survey, SF_CHECK_FUNC_OVERLAP, survey->ranges[i].field_off);
+			survey_note(
+			    survey, SF_CHECK_FUNC_OVERLAP, survey->ranges[i].field_off);
 	}
 }
 
@@ -180,19 +181,19 @@ static void survey_section(struct survey *survey)
 	survey_header(survey);
 	for (uint32_t i = 0; i < view->n_funcs; i++) {
 		if (!sf_view_func(view, i, &func, &survey->damage)) {
-			note(survey, SF_CHECK_FUNC_READABLE,
+			survey_note(survey, SF_CHECK_FUNC_READABLE,
 			    view->func_off + (uint64_t)i * view->func_size);
 			return;
 		}
 		survey_func(survey, &func);
 	}
 	if (survey->n_rows != view->n_rows)
-		note(survey, SF_CHECK_ROWS_TOTAL, SFRAME_HDR_NUM_FRES);
+		survey_note(survey, SF_CHECK_ROWS_TOTAL, SFRAME_HDR_NUM_FRES);
 	if (survey->ranges && !(survey->breached & checks[SF_CHECK_FUNC_OVERLAP].needs))
 		survey_overlap(survey);
 }
 
-static bool report(const struct survey *survey, enum sf_check check,
+static bool survey_report(const struct survey *survey, enum sf_check check,
     enum sf_check *failed, struct err *err)
 {
 	bool damaged = check == SF_CHECK_FUNC_READABLE || check == SF_CHECK_ROWS_READABLE;
@@ -218,7 +219,7 @@ bool sf_check_all(const struct sf_view *view, enum sf_check *failed, struct err 
 	survey_section(&survey);
 	for (unsigned int i = 0; ok && i < SF_N_CHECKS; i++) {
 		if ((survey.breached & 1u << i) && !(survey.breached & checks[i].needs))
-			ok = report(&survey, (enum sf_check)i, failed, err);
+			ok = survey_report(&survey, (enum sf_check)i, failed, err);
 	}
 	free(survey.ranges);
 	return ok;

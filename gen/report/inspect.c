@@ -11,7 +11,7 @@
 #include "sframe/dump.h"
 
 /* The section that the image carries. */
-static bool command_view(const struct image *image, struct sf_view *view, struct err *err)
+static bool report_view(const struct image *image, struct sf_view *view, struct err *err)
 {
 	const uint8_t *data;
 	uint64_t addr;
@@ -25,7 +25,7 @@ static bool command_view(const struct image *image, struct sf_view *view, struct
 }
 
 /* What the made-up addresses of an object stand for. */
-static void command_places(const struct image *image, FILE *out)
+static void report_places(const struct image *image, FILE *out)
 {
 	const struct object *object = image->object;
 
@@ -41,18 +41,18 @@ static void command_places(const struct image *image, FILE *out)
 	fputc('\n', out);
 }
 
-bool command_dump(const struct image *image, FILE *out, struct err *err)
+bool report_dump(const struct image *image, FILE *out, struct err *err)
 {
 	struct sf_view view;
 
-	if (!command_view(image, &view, err))
+	if (!report_view(image, &view, err))
 		return false;
 	if (image->object)
-		command_places(image, out);
+		report_places(image, out);
 	return sf_dump(&view, ".sframe", out, err);
 }
 
-static void command_verify_print(const struct options *options, const char *path,
+static void report_verify_print(const struct options *options, const char *path,
     const struct verify_result *result, FILE *out)
 {
 	if (result->n_differences > result->n_texts)
@@ -85,7 +85,7 @@ static void command_verify_print(const struct options *options, const char *path
 	fputc('\n', out);
 }
 
-bool command_verify(const struct image *image, const struct image *cfi_image,
+bool report_verify(const struct image *image, const struct image *cfi_image,
     const struct options *options, FILE *out, struct err *err)
 {
 	struct verify_result result = {0};
@@ -98,13 +98,13 @@ bool command_verify(const struct image *image, const struct image *cfi_image,
 	for (size_t i = 0; i < result.n_texts; i++)
 		fprintf(out, "%s: %s\n", image->path, result.texts[i]);
 	if (ok)
-		command_verify_print(options, image->path, &result, out);
+		report_verify_print(options, image->path, &result, out);
 	ok = ok && prove_judge(&result, UINT64_MAX, err);
 	verify_result_deinit(&result);
 	return ok;
 }
 
-static void command_lint_print(
+static void report_lint_print(
     const char *path, const struct lint_result *result, FILE *out)
 {
 	for (int i = 0; i < LINT_N_RULES; i++) {
@@ -123,16 +123,16 @@ static void command_lint_print(
 	}
 }
 
-bool command_lint(const struct image *image, unsigned int consumers,
+bool report_lint(const struct image *image, unsigned int consumers,
     const struct options *options, FILE *out, struct err *err)
 {
 	struct lint_result result;
 	struct sf_view view;
 
-	if (!command_view(image, &view, err))
+	if (!report_view(image, &view, err))
 		return false;
 	lint_section(&view, image, consumers, &result);
-	command_lint_print(image->path, &result, out);
+	report_lint_print(image->path, &result, out);
 	if (result.n_broken)
 		return err_set(err, ERR_MALFORMED, "%u rule%s of %s broken",
 		    result.n_broken, num_s(result.n_broken),

@@ -11,17 +11,17 @@
 #include "gen/options/options.h"
 
 /* --dump: the section as text. ERR_NOTHING without one. */
-ATTR_MUST_CHECK bool command_dump(const struct image *image, FILE *out, struct err *err);
+ATTR_MUST_CHECK bool report_dump(const struct image *image, FILE *out, struct err *err);
 
 /* --verify: differences between the section and the CFI of cfi_image, which may be the
  * same, one per line, then a summary; ERR_PROOF when there are any. */
-ATTR_MUST_CHECK bool command_verify(const struct image *image,
+ATTR_MUST_CHECK bool report_verify(const struct image *image,
     const struct image *cfi_image, const struct options *options, FILE *out,
     struct err *err);
 
 /* --lint: broken rules of those consumers (LINT_*), one per line, then a summary;
  * ERR_MALFORMED when there are any. */
-ATTR_MUST_CHECK bool command_lint(const struct image *image, unsigned int consumers,
+ATTR_MUST_CHECK bool report_lint(const struct image *image, unsigned int consumers,
     const struct options *options, FILE *out, struct err *err);
 
 #endif

@@ -38,7 +38,7 @@ static json_t *address(uint64_t addr)
 
 static json_t *sizes_of(const struct report *report)
 {
-	const struct cfi_input *input = report->source;
+	const struct cfi_input *input = report->input;
 
 	return json_pack("{sI sI sI sI sI sI}", ".eh_frame", (json_int_t)input->cfi.size,
 	    ".eh_frame_hdr", (json_int_t)input->hdr_size, ".sframe",
@@ -51,7 +51,7 @@ static json_t *sizes_of(const struct report *report)
 static json_t *counts_of(const struct report *report)
 {
 	const struct coverage *coverage = &report->coverage;
-	const struct cfi_input *input = report->source;
+	const struct cfi_input *input = report->input;
 
 	return json_pack("{sI sI sI sI sI sI sI sI sI}", "cies",
 	    (json_int_t)input->frames.n_cies, "fdes", (json_int_t)input->frames.n_fdes,
@@ -103,7 +103,7 @@ static json_t *refused_of(const struct report *report)
 			json_pack("{sI sI si}", "functions",
 			    (json_int_t)coverage->refused[i].functions, "bytes",
 			    (json_int_t)coverage->refused[i].bytes, "needs",
-			    (int)refusal_needs((enum refusal)i, report->source->arch))) <
+			    (int)refusal_needs((enum refusal)i, report->input->arch))) <
 		    0) {
 			json_decref(object);
 			return NULL;
@@ -151,12 +151,12 @@ static json_t *place(const struct report *report, uint64_t addr)
 {
 	char where[OBJECT_WHERE];
 
-	return text(object_where(report->source->policy.image, addr, where));
+	return text(object_where(report->input->policy.image, addr, where));
 }
 
 static json_t *gap_of(const struct report *report, const struct coverage_gap *gap)
 {
-	const struct symbol *symbol = symbols_find(&report->source->symbols, gap->fde_pc);
+	const struct symbol *symbol = symbols_find(&report->input->symbols, gap->fde_pc);
 	char *name = symbol ? symbol_demangle(symbol->name) : NULL;
 	json_t *object = json_pack("{ss so so so}", "reason", refusal_name(gap->why),
 	    "start", place(report, gap->start), "end", place(report, gap->end),
@@ -192,7 +192,7 @@ static json_t *compact_of(const struct sf_compact_stats *stats)
 
 static json_t *cost_of(const struct report *report, const struct sf_cost *cost)
 {
-	const struct symbol *symbol = symbols_find(&report->source->symbols, cost->start);
+	const struct symbol *symbol = symbols_find(&report->input->symbols, cost->start);
 	char *name = symbol ? symbol_demangle(symbol->name) : NULL;
 	json_t *object = json_pack("{so sI sI sI sI sI}", "start", address(cost->start),
 	    "size", (json_int_t)cost->size, "rows", (json_int_t)cost->n_rows, "index",
@@ -248,10 +248,10 @@ bool report_json_add(struct report_json *json, const struct report *report, int 
     bool gaps, struct err *err)
 {
 	json_t *file = json_pack("{so ss si si so so so so so}", "path",
-	    text(report->path), "machine", report->source->arch->name, "status", status,
+	    text(report->path), "machine", report->input->arch->name, "status", status,
 	    "format", (int)report->version, "sizes", sizes_of(report), "counts",
 	    counts_of(report), "code", code_of(&report->coverage), "refused",
-	    refused_of(report), "records", records_of(&report->source->frames));
+	    refused_of(report), "records", records_of(&report->input->frames));
 
 	if (file && !add_extras(file, report, gaps)) {
 		json_decref(file);

@@ -34,7 +34,7 @@ void report_summary(const struct report *report, FILE *out)
 	    " bytes .sframe v%u (%.2f of .eh_frame), %zu refused\n",
 	    report->path, coverage->n_functions, num_s(coverage->n_functions),
 	    report_percent(coverage), report->sframe_size, report->version,
-	    report_ratio(report->sframe_size, report->source->cfi.size),
+	    report_ratio(report->sframe_size, report->input->cfi.size),
 	    coverage->n_refused);
 }
 
@@ -42,7 +42,7 @@ void report_summary(const struct report *report, FILE *out)
 static void report_compact(const struct report *report, FILE *out)
 {
 	const struct sf_compact_stats *stats = &report->compact;
-	bool anew = report->source->policy.options->optimize_size;
+	bool anew = report->input->policy.options->optimize_size;
 	size_t funcs = stats->n_before - stats->n_funcs;
 	uint64_t rows = stats->rows_before - stats->n_rows;
 
@@ -58,7 +58,7 @@ static void report_compact(const struct report *report, FILE *out)
 
 static void report_sizes(const struct report *report, FILE *out)
 {
-	const struct cfi_input *input = report->source;
+	const struct cfi_input *input = report->input;
 	uint64_t both = input->cfi.size + input->hdr_size;
 
 	fprintf(out, "  .eh_frame      %9zu bytes, %zu CIE%s, %zu FDE%s, %zu row%s\n",
@@ -115,7 +115,7 @@ static void report_coverage(const struct report *report, FILE *out)
 
 static void report_diags(const struct report *report, FILE *out)
 {
-	const struct cfi_frames *frames = &report->source->frames;
+	const struct cfi_frames *frames = &report->input->frames;
 
 	for (int i = 0; i < CFI_N_DIAGS; i++)
 		if (frames->diag_counts[i])
@@ -128,7 +128,7 @@ static void report_refusals(const struct report *report, FILE *out)
 	const struct coverage *coverage = &report->coverage;
 
 	for (int i = 0; i < N_REFUSALS; i++) {
-		uint8_t needs = refusal_needs((enum refusal)i, report->source->arch);
+		uint8_t needs = refusal_needs((enum refusal)i, report->input->arch);
 
 		if (!coverage->refused[i].bytes)
 			continue;
@@ -150,9 +150,9 @@ void report_gaps(const struct report *report, const char *indent, FILE *out)
 	for (size_t i = 0; i < coverage->n_gaps; i++) {
 		const struct coverage_gap *gap = &coverage->gaps[i];
 		const struct symbol *symbol =
-		    symbols_find(&report->source->symbols, gap->fde_pc);
+		    symbols_find(&report->input->symbols, gap->fde_pc);
 		char *name = symbol ? symbol_demangle(symbol->name) : NULL;
-		const struct image *image = report->source->policy.image;
+		const struct image *image = report->input->policy.image;
 		char start[OBJECT_WHERE], end[OBJECT_WHERE], func[OBJECT_WHERE];
 		const char *plus;
 
@@ -182,7 +182,7 @@ void report_method(const struct insert_plan *plan, const char *indent, FILE *out
 static void report_cost(
     const struct report *report, const struct sf_cost *cost, FILE *out)
 {
-	const struct symbol *symbol = symbols_find(&report->source->symbols, cost->start);
+	const struct symbol *symbol = symbols_find(&report->input->symbols, cost->start);
 	char *name = symbol ? symbol_demangle(symbol->name) : NULL;
 
 	fprintf(out,
@@ -198,7 +198,7 @@ static void report_cost(
 
 void report_text(const struct report *report, bool verbose, FILE *out)
 {
-	fprintf(out, "%s: %s\n", report->path, report->source->arch->name);
+	fprintf(out, "%s: %s\n", report->path, report->input->arch->name);
 	report_sizes(report, out);
 	report_coverage(report, out);
 	report_diags(report, out);
@@ -211,7 +211,7 @@ void report_text(const struct report *report, bool verbose, FILE *out)
 
 void report_damage(const struct report *report, FILE *out)
 {
-	const struct cfi_frames *frames = &report->source->frames;
+	const struct cfi_frames *frames = &report->input->frames;
 	size_t said = 0, damaged = 0;
 
 	for (int i = 0; i <= CFI_DIAG_LAST_DAMAGE; i++)

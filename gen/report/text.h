@@ -13,10 +13,10 @@
 #include "sframe/encode.h"
 #include "sframe/compact/compact.h"
 
-/* Borrows source. */
+/* Borrows input. */
 struct report {
 	const char *path;
-	const struct cfi_input *source;
+	const struct cfi_input *input;
 	struct coverage coverage;
 	const struct insert_plan *plan; /* borrowed; NULL when nothing was inserted */
 	struct sf_encode_stats stats;

@@ -66,7 +66,7 @@ begin gen/input image symbol symbols
 begin gen/insert insert undo
 begin gen/object object
 begin gen/options options method obstacle
-begin gen/report report command
+begin gen/report report
 begin gen/rows cfi_input collect coverage optimize padding plt policy reduce refusal
 begin gen/verify lint meaning prove verify
 begin lib api eh2sframe status
