@@ -19,20 +19,6 @@ static void rd_fail(struct rd *rd, size_t off)
 	}
 }
 
-struct rd rd_sub(const struct rd *rd, size_t off, size_t len)
-{
-	struct rd sub;
-
-	rd_init(&sub, NULL, 0, rd->big_endian);
-	if (off > rd->size || len > rd->size - off) {
-		rd_fail(&sub, 0);
-		return sub;
-	}
-	sub.data = rd->data + off;
-	sub.size = len;
-	return sub;
-}
-
 const uint8_t *rd_skip(struct rd *rd, uint64_t n)
 {
 	const uint8_t *p;

@@ -24,10 +24,6 @@ struct rd {
 
 void rd_init(struct rd *rd, const void *data, size_t size, bool big_endian);
 
-/* A reader over [off, off + len) of the same data; fails at once when that is not inside.
- */
-struct rd rd_sub(const struct rd *rd, size_t off, size_t len);
-
 /* Marks the reader as failed, and returns 0. */
 uint64_t rd_past_end(struct rd *rd);
 

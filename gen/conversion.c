@@ -70,8 +70,8 @@ void convert_begin(
 
 bool convert_section(struct conversion *conv, uint64_t addr, struct err *err)
 {
-	struct prove_bytes bytes = {.addr = addr};
 	struct verify_result result = {0};
+	struct sf_view view;
 	bool ok;
 
 	if (conv->image->object)
@@ -79,15 +79,13 @@ bool convert_section(struct conversion *conv, uint64_t addr, struct err *err)
 		    "--section-only: a relocatable object's .sframe means nothing "
 		    "without its relocations; convert the object");
 	if (!convert_generate(conv, err) || !convert_worthwhile(conv, err) ||
-	    !sf_place(&conv->model, &conv->encoding, addr, &conv->bytes, err))
-		return false;
-	bytes.data = conv->bytes.data;
-	bytes.size = conv->bytes.size;
-	if (!lint_own(bytes.data, bytes.size, bytes.addr, NULL, err))
+	    !sf_place(&conv->model, &conv->encoding, addr, &conv->bytes, err) ||
+	    !sf_view_open(conv->bytes.data, conv->bytes.size, addr, &view, err) ||
+	    !lint_own(&view, NULL, err))
 		return false;
 	ok = !conv->options->prove ||
 	     (prove_section(
-		  conv->image, conv->image, &bytes, conv->options, &result, err) &&
+		  conv->image, conv->image, &view, conv->options, &result, err) &&
 		 prove_judge(&result, conv->report.coverage.covered_bytes, err));
 	verify_result_deinit(&result);
 	return ok;

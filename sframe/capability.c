@@ -127,8 +127,3 @@ enum sf_cannot sf_can_express(uint8_t version, uint8_t abi, const struct sf_row 
 		return SF_CANNOT_ABI;
 	return sf_layout_can_express(layout, facts, row);
 }
-
-bool sf_row_expressible(uint8_t version, uint8_t abi, const struct sf_row *row)
-{
-	return sf_can_express(version, abi, row) == SF_CAN;
-}

@@ -190,23 +190,6 @@ static bool encode_join_parts(struct sf_encoder *enc, struct err *err)
 	       err_set(err, ERR_LIMIT, ".sframe: more rows than the format can count");
 }
 
-/* The FDEs of all parts, at the same time. */
-static bool put_index(struct sf_encoder *enc, struct err *err)
-{
-	task_run_all(sf_encode_part_index, enc->parts, sizeof(*enc->parts), enc->n_parts);
-	for (size_t i = 0; i < enc->n_parts; i++) {
-		struct sf_encode_part *part = &enc->parts[i];
-
-		if (!part->ok) {
-			*err = part->err;
-			return false;
-		}
-		wr_bytes(enc->out, part->index.data, part->index.size);
-		wr_deinit(&part->index);
-	}
-	return true;
-}
-
 static bool encode_all(struct sf_encoder *enc, struct err *err)
 {
 	const struct wr *rows;
@@ -217,8 +200,9 @@ static bool encode_all(struct sf_encoder *enc, struct err *err)
 	rows = &enc->parts[0].rows;
 	wr_expect(enc->out, SFRAME_HDR_SIZE + (size_t)enc->index_len + rows->size);
 	encode_put_header(enc);
-	if (!put_index(enc, err))
-		return false;
+	for (size_t i = 0; i < enc->n_parts; i++)
+		if (!sf_encode_part_index(&enc->parts[i], enc->out, err))
+			return false;
 	if (!num_u32(rows->size, &row_len))
 		return err_set(err, ERR_LIMIT,
 		    ".sframe: 0x%zx bytes of rows are more than the format can count",

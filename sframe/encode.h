@@ -48,7 +48,6 @@ enum sf_cannot {
  * SF_CANNOT_OUTERMOST.
  */
 enum sf_cannot sf_can_express(uint8_t version, uint8_t abi, const struct sf_row *row);
-bool sf_row_expressible(uint8_t version, uint8_t abi, const struct sf_row *row);
 /* Completes "version N cannot say". */
 const char *sf_cannot_text(enum sf_cannot cannot);
 

@@ -266,45 +266,42 @@ void sf_encode_part_run(void *context)
 }
 
 /* One function as stored: number j of the model's. */
-static bool encode_put_func(struct sf_encode_part *part, const struct sf_func *func,
-    uint32_t j, const struct sf_encoded *encoded)
+static bool encode_put_func(const struct sf_encode_part *part, const struct sf_func *func,
+    uint32_t j, const struct sf_encoded *encoded, struct wr *out, struct err *err)
 {
 	const struct sf_encoding *encoding = part->encoding;
 	struct sf_func stored = sf_stored_func(encoding, func, j);
 	uint32_t rows_off;
 
 	if (!num_u32(part->blocks.list[encoded->block].off, &rows_off))
-		return err_set(&part->err, ERR_LIMIT,
+		return err_set(err, ERR_LIMIT,
 		    "function at 0x%" PRIx64
 		    ": the rows reach past the 4 GiB that the format can address",
 		    stored.start);
 	encoding->layout->put_func(
-	    &part->index, &stored, row_type_of(encoded->last_start), rows_off);
+	    out, &stored, row_type_of(encoded->last_start), rows_off);
 	return true;
 }
 
-void sf_encode_part_index(void *context)
+bool sf_encode_part_index(
+    const struct sf_encode_part *part, struct wr *out, struct err *err)
 {
-	struct sf_encode_part *part = context;
 	const struct sf_encoding *encoding = part->encoding;
 	size_t at = 0;
 
-	wr_init(&part->index, encoding->section->big_endian);
-	wr_expect(&part->index, part->n_funcs * encoding->layout->func_size);
-	for (size_t i = part->first; part->ok && i < part->last; i++) {
+	for (size_t i = part->first; i < part->last; i++) {
 		const struct sf_func *func = &encoding->section->funcs[i];
 		uint64_t n = sf_stored_funcs(encoding->layout, func);
 
-		for (uint32_t j = 0; part->ok && j < n; j++)
-			part->ok = encode_put_func(part, func, j, &part->funcs[at++]);
+		for (uint32_t j = 0; j < n; j++)
+			if (!encode_put_func(part, func, j, &part->funcs[at++], out, err))
+				return false;
 	}
-	if (part->ok && part->index.failed)
-		part->ok = err_set_nomem(&part->err);
+	return true;
 }
 
 void sf_encode_part_deinit(struct sf_encode_part *part)
 {
-	wr_deinit(&part->index);
 	wr_deinit(&part->rows);
 	sf_blocks_deinit(&part->blocks);
 	free(part->funcs);

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/attr.h"
 #include "base/err.h"
 #include "base/wr.h"
 #include "sframe/blocks.h"
@@ -36,7 +37,6 @@ struct sf_encode_part {
 	struct sf_encoded *funcs;
 	size_t n_funcs, cap_funcs;
 	uint64_t n_rows, n_bytes; /* of all functions, shared ones each time */
-	struct wr index;	  /* the FDEs, when it is known where all blocks are */
 	/* By sf_func.first_row, 0 or one more than the index, less first, of the function
 	 * that had these rows first. NULL: not kept. */
 	uint32_t *func_of_rows;
@@ -50,9 +50,9 @@ struct sf_encode_part {
  * a model that is not as sf_encode demands.
  */
 void sf_encode_part_run(void *part);
-/* Then, with the final places in part->blocks, fills part->index. ERR_LIMIT, ERR_NOMEM.
- */
-void sf_encode_part_index(void *part);
+/* Then, with the final places in part->blocks, appends the FDEs to out. ERR_LIMIT. */
+ATTR_MUST_CHECK bool sf_encode_part_index(
+    const struct sf_encode_part *part, struct wr *out, struct err *err);
 void sf_encode_part_deinit(struct sf_encode_part *part);
 
 /*

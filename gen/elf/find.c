@@ -73,7 +73,15 @@ const GElf_Phdr *image_code_segment(
 	return NULL;
 }
 
-static const GElf_Phdr *segment_find(const struct image *image, uint32_t type)
+bool image_is_zero(const struct image *image, uint64_t off, uint64_t end)
+{
+	for (; off < end; off++)
+		if (image->bytes[off])
+			return false;
+	return true;
+}
+
+const GElf_Phdr *image_segment_find(const struct image *image, uint32_t type)
 {
 	for (size_t i = 0; i < image->n_phdrs; i++)
 		if (image->phdrs[i].p_type == type)
@@ -88,7 +96,7 @@ static const GElf_Phdr *segment_find(const struct image *image, uint32_t type)
  */
 bool image_dynamic(const struct image *image, int64_t tag, uint64_t *value)
 {
-	const GElf_Phdr *phdr = segment_find(image, PT_DYNAMIC);
+	const GElf_Phdr *phdr = image_segment_find(image, PT_DYNAMIC);
 	struct rd rd;
 
 	if (!phdr || !num_range_inside(phdr->p_offset, phdr->p_filesz, image->size))
@@ -158,7 +166,7 @@ static size_t size_to_terminator(const uint8_t *data, size_t size, bool big_endi
 static bool eh_frame_by_segment(
     const struct image *image, struct cfi_section *section, bool *found, struct err *err)
 {
-	const GElf_Phdr *phdr = segment_find(image, PT_GNU_EH_FRAME);
+	const GElf_Phdr *phdr = image_segment_find(image, PT_GNU_EH_FRAME);
 	struct cfi_section hdr = {.big_endian = image->big_endian, .addr_size = 8};
 	struct cfi_pointer start;
 	struct rd rd;
@@ -260,7 +268,7 @@ bool image_linked_eh_frame(const struct image *image, struct cfi_section *sectio
 {
 	const struct image_section *by_name,
 	    *hdr = image_section_find(image, ".eh_frame_hdr");
-	const GElf_Phdr *phdr = segment_find(image, PT_GNU_EH_FRAME);
+	const GElf_Phdr *phdr = image_segment_find(image, PT_GNU_EH_FRAME);
 
 	*section = (struct cfi_section){.big_endian = image->big_endian, .addr_size = 8};
 	*found = false;
@@ -295,7 +303,7 @@ bool image_is_sframe(const struct image_section *section)
 bool image_linked_sframe(const struct image *image, const uint8_t **data, size_t *size,
     uint64_t *addr, struct err *err)
 {
-	const GElf_Phdr *phdr = segment_find(image, IMAGE_PT_GNU_SFRAME);
+	const GElf_Phdr *phdr = image_segment_find(image, IMAGE_PT_GNU_SFRAME);
 
 	*data = NULL;
 	*size = 0;

@@ -103,6 +103,12 @@ bool image_name_is_plain(const char *name);
 const struct image_section *image_section_find(
     const struct image *image, const char *name);
 
+/* The first program header of that type, or NULL. */
+const GElf_Phdr *image_segment_find(const struct image *image, uint32_t type);
+
+/* Whether the file bytes [off, end), which are inside of it, are zeros only. */
+bool image_is_zero(const struct image *image, uint64_t off, uint64_t end);
+
 /* len file bytes that the loader maps at addr, or NULL when they are not all file bytes.
  */
 const uint8_t *image_at_addr(const struct image *image, uint64_t addr, uint64_t len);

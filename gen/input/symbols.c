@@ -214,3 +214,10 @@ char *symbol_demangle(const char *name)
 	free(plain);
 	return readable;
 }
+
+char *symbols_readable(const struct symbols *symbols, uint64_t pc)
+{
+	const struct symbol *symbol = symbols_find(symbols, pc);
+
+	return symbol ? symbol_demangle(symbol->name) : NULL;
+}

@@ -33,5 +33,7 @@ const struct symbol *symbols_find(const struct symbols *symbols, uint64_t pc);
 /* A readable name of a mangled one (C++, Rust), else a copy; caller frees with free().
  * NULL when memory runs out. */
 char *symbol_demangle(const char *name);
+/* As symbol_demangle, the name of the function at pc; also NULL when it has none. */
+char *symbols_readable(const struct symbols *symbols, uint64_t pc);
 
 #endif

@@ -85,15 +85,6 @@ static enum kind unit_kind(const struct image *image, const struct image_section
 	return KIND_FIXED;
 }
 
-/* Whether the bytes are only filler: linkers fill with zeros up to an alignment. */
-static bool is_filler(const struct image *image, uint64_t from, uint64_t to)
-{
-	for (uint64_t at = from; at < to; at++)
-		if (image->bytes[at])
-			return false;
-	return true;
-}
-
 /* Whether one program header names the last unit and the section together. */
 static bool joins(
     const struct image *image, const struct unit *last, const GElf_Shdr *hdr)
@@ -122,7 +113,7 @@ static bool add_section(const struct image *image, size_t i, struct block *block
 	if (kind == KIND_FIXED || !section->data || hdr->sh_offset < block->end ||
 	    !hdr->sh_size || hdr->sh_flags != SHF_ALLOC ||
 	    hdr->sh_addralign > MAX_ALIGN ||
-	    !is_filler(image, block->end, hdr->sh_offset))
+	    !image_is_zero(image, block->end, hdr->sh_offset))
 		return false;
 	block->end = hdr->sh_offset + hdr->sh_size;
 	if (last && joins(image, last, hdr)) {
@@ -311,10 +302,8 @@ static bool is_dynamic(const struct image *image, const struct insert_slots *slo
 
 	if (!image_dynamic(image, DT_SYMTAB, &value))
 		return false;
-	for (size_t i = 0; i < image->n_phdrs; i++)
-		if (image->phdrs[i].p_type == PT_INTERP)
-			return true;
-	return slots->library || image_dynamic(image, DT_SONAME, &value) ||
+	return image_segment_find(image, PT_INTERP) || slots->library ||
+	       image_dynamic(image, DT_SONAME, &value) ||
 	       (image_dynamic(image, DT_FLAGS_1, &value) && value & DF_1_PIE);
 }
 

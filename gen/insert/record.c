@@ -45,12 +45,11 @@ size_t insert_ranges(const struct image *image, const struct insert_plan *plan,
 	return n;
 }
 
-static bool is_zero(const struct image *image, const struct insert_range *range)
+/* Bytes that the record has of a range: none where all are zero. */
+static uint64_t record_stored(const struct image *image, const struct insert_range *range)
 {
-	for (uint64_t i = 0; i < range->size; i++)
-		if (image->bytes[range->off + i])
-			return false;
-	return true;
+	return image_is_zero(image, range->off, range->off + range->size) ? 0
+									  : range->size;
 }
 
 uint64_t insert_record_ranges_size(
@@ -61,7 +60,7 @@ uint64_t insert_record_ranges_size(
 	uint64_t size = n * INSERT_RANGE_HEAD;
 
 	for (size_t i = 0; i < n; i++)
-		size += is_zero(image, &ranges[i]) ? 0 : ranges[i].size;
+		size += record_stored(image, &ranges[i]);
 	return size;
 }
 
@@ -73,14 +72,12 @@ void insert_record_encode(
 	size_t n = insert_ranges(image, plan, ranges), start = wr->size;
 
 	for (size_t i = 0; i < n; i++) {
-		bool zero = is_zero(image, &ranges[i]);
+		uint64_t stored = record_stored(image, &ranges[i]);
 
 		wr_u64(wr, ranges[i].off);
 		wr_u64(wr, ranges[i].size);
-		wr_u64(wr, zero ? 0 : ranges[i].size);
-		if (!zero)
-			wr_bytes(
-			    wr, image->bytes + ranges[i].off, (size_t)ranges[i].size);
+		wr_u64(wr, stored);
+		wr_bytes(wr, image->bytes + ranges[i].off, (size_t)stored);
 	}
 	/* The footer ends where the section headers start, which is a multiple of 8. */
 	wr_zeros(wr, (size_t)plan->record_size - INSERT_FOOTER_SIZE - (wr->size - start));

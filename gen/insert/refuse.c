@@ -168,14 +168,6 @@ static bool refuse_sections(const struct image *image, uint64_t *end, struct err
 	return ok;
 }
 
-/* patchelf leaves a zero byte or a few behind the last table. */
-static bool is_padding(const struct image *image, uint64_t off)
-{
-	while (off < image->size && !image->bytes[off])
-		off++;
-	return off == image->size;
-}
-
 /* Whatever finds its data by the end of the file (AppImage, installers, signed modules).
  */
 static bool refuse_payload(const struct image *image, uint64_t end, struct err *err)
@@ -196,7 +188,8 @@ static bool refuse_payload(const struct image *image, uint64_t end, struct err *
 		    phdr->p_offset + phdr->p_filesz > end)
 			end = phdr->p_offset + phdr->p_filesz;
 	}
-	if (end < image->size && !is_padding(image, end))
+	/* patchelf leaves a zero byte or a few behind the last table. */
+	if (!image_is_zero(image, end, image->size))
 		return err_set(err, ERR_UNSUPPORTED,
 		    "0x%" PRIx64 " bytes from offset 0x%" PRIx64
 		    " on belong to no section or segment; an appended payload must stay "

@@ -28,9 +28,8 @@ static bool is_library(const struct image *image)
 
 	if (image->ehdr.e_type != ET_DYN)
 		return false;
-	for (size_t i = 0; i < image->n_phdrs; i++)
-		if (image->phdrs[i].p_type == PT_INTERP)
-			return false;
+	if (image_segment_find(image, PT_INTERP))
+		return false;
 	if (image_dynamic(image, DT_FLAGS_1, &value) && value & DF_1_PIE)
 		return false;
 	return !image->ehdr.e_entry || image_dynamic(image, DT_NEEDED, &value);
@@ -98,13 +97,9 @@ static bool is_owned(const struct image *image, uint64_t off, uint64_t size, boo
 
 bool insert_is_free(const struct image *image, uint64_t off, uint64_t size, bool in_load)
 {
-	if (!num_range_inside(off, size, image->size) ||
-	    is_owned(image, off, size, in_load))
-		return false;
-	for (uint64_t i = 0; i < size; i++)
-		if (image->bytes[off + i])
-			return false;
-	return true;
+	return num_range_inside(off, size, image->size) &&
+	       !is_owned(image, off, size, in_load) &&
+	       image_is_zero(image, off, off + size);
 }
 
 /* glibc computes where a program is from PT_PHDR, which must grow with the table. */

@@ -10,20 +10,6 @@
 #include "gen/verify/prove.h"
 #include "sframe/dump.h"
 
-/* The section that the image carries. */
-static bool report_view(const struct image *image, struct sf_view *view, struct err *err)
-{
-	const uint8_t *data;
-	uint64_t addr;
-	size_t size;
-
-	if (!image_sframe(image, &data, &size, &addr, err))
-		return false;
-	if (!data)
-		return err_set(err, ERR_NOTHING, "no .sframe section");
-	return sf_view_open(data, size, addr, view, err);
-}
-
 /* What the made-up addresses of an object stand for. */
 static void report_places(const struct image *image, FILE *out)
 {
@@ -45,7 +31,7 @@ bool report_dump(const struct image *image, FILE *out, struct err *err)
 {
 	struct sf_view view;
 
-	if (!report_view(image, &view, err))
+	if (!prove_view(image, &view, err))
 		return false;
 	if (image->object)
 		report_places(image, out);
@@ -129,7 +115,7 @@ bool report_lint(const struct image *image, unsigned int consumers,
 	struct lint_result result;
 	struct sf_view view;
 
-	if (!report_view(image, &view, err))
+	if (!prove_view(image, &view, err))
 		return false;
 	lint_section(&view, image, consumers, &result);
 	report_lint_print(image->path, &result, out);

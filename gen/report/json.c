@@ -30,6 +30,15 @@ static json_t *text(const char *bytes)
 	return value;
 }
 
+/* The array or object after an addition; NULL, which loops end at, when that failed. */
+static json_t *kept(json_t *whole, int status)
+{
+	if (status == 0)
+		return whole;
+	json_decref(whole);
+	return NULL;
+}
+
 /* Addresses as hexadecimal text: JSON readers keep only 53 bits of a number. */
 static json_t *address(uint64_t addr)
 {
@@ -80,13 +89,11 @@ static json_t *unknown_plts_of(const struct coverage *coverage)
 
 		for (uint8_t k = 0; k < plt->n_bytes; k++)
 			snprintf(bytes + 2 * (size_t)k, 3, "%02x", plt->bytes[k]);
-		if (json_array_append_new(
-			array, json_pack("{ss so sI ss}", "section", plt->section,
-				   "address", address(plt->addr), "bytes",
-				   (json_int_t)plt->size, "start", bytes)) < 0) {
-			json_decref(array);
-			return NULL;
-		}
+		array =
+		    kept(array, json_array_append_new(array,
+				    json_pack("{ss so sI ss}", "section", plt->section,
+					"address", address(plt->addr), "bytes",
+					(json_int_t)plt->size, "start", bytes)));
 	}
 	return array;
 }
@@ -99,15 +106,12 @@ static json_t *refused_of(const struct report *report)
 	for (int i = 0; object && i < N_REFUSALS; i++) {
 		if (!coverage->refused[i].bytes)
 			continue;
-		if (json_object_set_new(object, refusal_name((enum refusal)i),
+		object = kept(object,
+		    json_object_set_new(object, refusal_name((enum refusal)i),
 			json_pack("{sI sI si}", "functions",
 			    (json_int_t)coverage->refused[i].functions, "bytes",
 			    (json_int_t)coverage->refused[i].bytes, "needs",
-			    (int)refusal_needs((enum refusal)i, report->input->arch))) <
-		    0) {
-			json_decref(object);
-			return NULL;
-		}
+			    (int)refusal_needs((enum refusal)i, report->input->arch))));
 	}
 	return object;
 }
@@ -117,13 +121,11 @@ static json_t *records_of(const struct cfi_frames *frames)
 	json_t *object = json_object();
 
 	for (int i = 0; object && i < CFI_N_DIAGS; i++) {
-		if (!frames->diag_counts[i])
-			continue;
-		if (json_object_set_new(object, cfi_diag_name((enum cfi_diag_kind)i),
-			json_integer((json_int_t)frames->diag_counts[i])) < 0) {
-			json_decref(object);
-			return NULL;
-		}
+		if (frames->diag_counts[i])
+			object = kept(object,
+			    json_object_set_new(object,
+				cfi_diag_name((enum cfi_diag_kind)i),
+				json_integer((json_int_t)frames->diag_counts[i])));
 	}
 	return object;
 }
@@ -134,13 +136,10 @@ static json_t *method_of(const struct insert_plan *plan)
 	json_t *obstacles = json_object();
 
 	for (int i = 0; obstacles && i < N_METHODS; i++) {
-		if (plan->obstacles[i] == OBSTACLE_NONE)
-			continue;
-		if (json_object_set_new(obstacles, method_name((enum method)i),
-			json_string(obstacle_text(plan->obstacles[i]))) < 0) {
-			json_decref(obstacles);
-			return NULL;
-		}
+		if (plan->obstacles[i] != OBSTACLE_NONE)
+			obstacles = kept(obstacles,
+			    json_object_set_new(obstacles, method_name((enum method)i),
+				json_string(obstacle_text(plan->obstacles[i]))));
 	}
 	return json_pack("{ss so sI}", "name", method_name(plan->method), "not_by",
 	    obstacles, "file_size", (json_int_t)plan->file_size);
@@ -154,33 +153,33 @@ static json_t *place(const struct report *report, uint64_t addr)
 	return text(object_where(report->input->policy.image, addr, where));
 }
 
+/* With the name of the function at pc, if it has one. */
+static json_t *named(json_t *object, const struct report *report, uint64_t pc)
+{
+	char *name = symbols_readable(&report->input->symbols, pc);
+
+	if (object && name)
+		object = kept(object, json_object_set_new(object, "name", text(name)));
+	free(name);
+	return object;
+}
+
 static json_t *gap_of(const struct report *report, const struct coverage_gap *gap)
 {
-	const struct symbol *symbol = symbols_find(&report->input->symbols, gap->fde_pc);
-	char *name = symbol ? symbol_demangle(symbol->name) : NULL;
 	json_t *object = json_pack("{ss so so so}", "reason", refusal_name(gap->why),
 	    "start", place(report, gap->start), "end", place(report, gap->end),
 	    "function", place(report, gap->fde_pc));
 
-	if (object && name && json_object_set_new(object, "name", text(name)) < 0) {
-		json_decref(object);
-		object = NULL;
-	}
-	free(name);
-	return object;
+	return named(object, report, gap->fde_pc);
 }
 
 static json_t *gaps_of(const struct report *report)
 {
 	json_t *array = json_array();
 
-	for (size_t i = 0; array && i < report->coverage.n_gaps; i++) {
-		if (json_array_append_new(
-			array, gap_of(report, &report->coverage.gaps[i])) < 0) {
-			json_decref(array);
-			return NULL;
-		}
-	}
+	for (size_t i = 0; array && i < report->coverage.n_gaps; i++)
+		array = kept(array, json_array_append_new(array,
+					gap_of(report, &report->coverage.gaps[i])));
 	return array;
 }
 
@@ -192,32 +191,21 @@ static json_t *compact_of(const struct sf_compact_stats *stats)
 
 static json_t *cost_of(const struct report *report, const struct sf_cost *cost)
 {
-	const struct symbol *symbol = symbols_find(&report->input->symbols, cost->start);
-	char *name = symbol ? symbol_demangle(symbol->name) : NULL;
 	json_t *object = json_pack("{so sI sI sI sI sI}", "start", address(cost->start),
 	    "size", (json_int_t)cost->size, "rows", (json_int_t)cost->n_rows, "index",
 	    (json_int_t)cost->index_bytes, "row_bytes", (json_int_t)cost->row_bytes,
 	    "users", (json_int_t)cost->users);
 
-	if (object && name && json_object_set_new(object, "name", text(name)) < 0) {
-		json_decref(object);
-		object = NULL;
-	}
-	free(name);
-	return object;
+	return named(object, report, cost->start);
 }
 
 static json_t *costs_of(const struct report *report)
 {
 	json_t *array = json_array();
 
-	for (size_t i = 0; array && i < report->costs.n; i++) {
-		if (json_array_append_new(
-			array, cost_of(report, &report->costs.list[i])) < 0) {
-			json_decref(array);
-			return NULL;
-		}
-	}
+	for (size_t i = 0; array && i < report->costs.n; i++)
+		array = kept(array, json_array_append_new(
+					array, cost_of(report, &report->costs.list[i])));
 	return array;
 }
 

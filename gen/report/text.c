@@ -149,9 +149,7 @@ void report_gaps(const struct report *report, const char *indent, FILE *out)
 
 	for (size_t i = 0; i < coverage->n_gaps; i++) {
 		const struct coverage_gap *gap = &coverage->gaps[i];
-		const struct symbol *symbol =
-		    symbols_find(&report->input->symbols, gap->fde_pc);
-		char *name = symbol ? symbol_demangle(symbol->name) : NULL;
+		char *name = symbols_readable(&report->input->symbols, gap->fde_pc);
 		const struct image *image = report->input->policy.image;
 		char start[OBJECT_WHERE], end[OBJECT_WHERE], func[OBJECT_WHERE];
 		const char *plus;
@@ -182,8 +180,7 @@ void report_method(const struct insert_plan *plan, const char *indent, FILE *out
 static void report_cost(
     const struct report *report, const struct sf_cost *cost, FILE *out)
 {
-	const struct symbol *symbol = symbols_find(&report->input->symbols, cost->start);
-	char *name = symbol ? symbol_demangle(symbol->name) : NULL;
+	char *name = symbols_readable(&report->input->symbols, cost->start);
 
 	fprintf(out,
 	    "    cost: 0x%" PRIx64 "..0x%" PRIx64 " %" PRIu32 " + %" PRIu32

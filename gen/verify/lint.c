@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "base/num.h"
+#include "gen/verify/prove.h"
 #include "sframe/format.h"
 
 #ifndef PT_GNU_SFRAME
@@ -331,15 +332,11 @@ static bool lint_not_ours(int rule)
 	return rule == LINT_RULE_FUNC_SEGMENT || rule == LINT_RULE_ROW_SHARED;
 }
 
-bool lint_own(const uint8_t *data, size_t size, uint64_t addr, const struct image *image,
-    struct err *err)
+bool lint_own(const struct sf_view *view, const struct image *image, struct err *err)
 {
 	struct lint_result result;
-	struct sf_view view;
 
-	if (!sf_view_open(data, size, addr, &view, err))
-		return false;
-	lint_section(&view, image, lint_consumers_of(&view), &result);
+	lint_section(view, image, lint_consumers_of(view), &result);
 	for (int i = 0; i < LINT_N_RULES; i++)
 		if (result.rules[i].times && !lint_not_ours(i))
 			return err_set(err, ERR_INTERNAL,
@@ -352,13 +349,7 @@ bool lint_own(const uint8_t *data, size_t size, uint64_t addr, const struct imag
 
 bool lint_own_file(const struct image *image, struct err *err)
 {
-	const uint8_t *data;
-	uint64_t addr;
-	size_t size;
+	struct sf_view view;
 
-	if (!image_sframe(image, &data, &size, &addr, err))
-		return false;
-	if (!data)
-		return err_set(err, ERR_INTERNAL, "the written section is not found");
-	return lint_own(data, size, addr, image, err);
+	return prove_view(image, &view, err) && lint_own(&view, image, err);
 }

@@ -112,8 +112,8 @@ void lint_section(const struct sf_view *view, const struct image *image,
  * but for those that a file's own segments or what was asked for can break. ERR_INTERNAL
  * names the first breach. image as above.
  */
-ATTR_MUST_CHECK bool lint_own(const uint8_t *data, size_t size, uint64_t addr,
-    const struct image *image, struct err *err);
+ATTR_MUST_CHECK bool lint_own(
+    const struct sf_view *view, const struct image *image, struct err *err);
 /* The same for the section that the file carries. */
 ATTR_MUST_CHECK bool lint_own_file(const struct image *image, struct err *err);
 

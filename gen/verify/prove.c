@@ -12,24 +12,34 @@
  */
 #define PROVE_LIBDWARF_ROWS 4096
 
+bool prove_view(const struct image *image, struct sf_view *view, struct err *err)
+{
+	const uint8_t *data;
+	uint64_t addr;
+	size_t size;
+
+	if (!image_sframe(image, &data, &size, &addr, err))
+		return false;
+	if (!data)
+		return err_set(err, ERR_NOTHING, "no .sframe section");
+	return sf_view_open(data, size, addr, view, err);
+}
+
 bool prove_section(const struct image *image, const struct image *cfi_image,
-    const struct prove_bytes *bytes, const struct options *options,
+    const struct sf_view *view, const struct options *options,
     struct verify_result *result, struct err *err)
 {
 	struct cfi_input cfi;
-	struct sf_view view;
 	bool ok;
 
-	if (!sf_view_open(bytes->data, bytes->size, bytes->addr, &view, err))
-		return false;
 	if (!cfi_input_read(image, cfi_image, options, &cfi, err))
 		return false;
-	if (view.abi != cfi.arch->sframe_abi) {
+	if (view->abi != cfi.arch->sframe_abi) {
 		ok = err_set(err, ERR_MALFORMED,
-		    "the .sframe section is for another machine (ABI %u)", view.abi);
+		    "the .sframe section is for another machine (ABI %u)", view->abi);
 	} else {
 		const struct verify_input input = {
-		    &view, &cfi.frames, &cfi.ranges, &cfi.policy};
+		    view, &cfi.frames, &cfi.ranges, &cfi.policy};
 
 		ok = verify_own(&input, result, err);
 		if (ok && options->witness == WITNESS_LIBDWARF &&
@@ -44,13 +54,10 @@ bool prove_section(const struct image *image, const struct image *cfi_image,
 bool prove_image(const struct image *image, const struct image *cfi_image,
     const struct options *options, struct verify_result *result, struct err *err)
 {
-	struct prove_bytes bytes;
+	struct sf_view view;
 
-	if (!image_sframe(image, &bytes.data, &bytes.size, &bytes.addr, err))
-		return false;
-	if (!bytes.data)
-		return err_set(err, ERR_NOTHING, "no .sframe section");
-	return prove_section(image, cfi_image, &bytes, options, result, err);
+	return prove_view(image, &view, err) &&
+	       prove_section(image, cfi_image, &view, options, result, err);
 }
 
 bool prove_judge(

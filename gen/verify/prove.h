@@ -11,12 +11,9 @@
 #include "gen/options/options.h"
 #include "gen/verify/verify.h"
 
-/* Where the bytes of a section are and where they are loaded. Borrows the bytes. */
-struct prove_bytes {
-	const uint8_t *data;
-	size_t size;   /* bytes */
-	uint64_t addr; /* of data[0] */
-};
+/* Opens the section that the image carries; ERR_NOTHING when it has none. */
+ATTR_MUST_CHECK bool prove_view(
+    const struct image *image, struct sf_view *view, struct err *err);
 
 /*
  * Proves a section against the CFI of cfi_image for the code of image. Reads everything
@@ -24,7 +21,7 @@ struct prove_bytes {
  * are in *result.
  */
 ATTR_MUST_CHECK bool prove_section(const struct image *image,
-    const struct image *cfi_image, const struct prove_bytes *bytes,
+    const struct image *cfi_image, const struct sf_view *view,
     const struct options *options, struct verify_result *result, struct err *err);
 
 /* As prove_section, for the section the image carries; ERR_NOTHING when it has none. */

@@ -66,21 +66,6 @@ START_TEST(rd_skip_does_not_wrap)
 }
 END_TEST
 
-START_TEST(rd_sub_is_bounded)
-{
-	static const uint8_t bytes[] = {1, 2, 3};
-	struct rd rd, sub;
-
-	rd_init(&rd, bytes, sizeof(bytes), false);
-	sub = rd_sub(&rd, 1, 1);
-	ck_assert_uint_eq(rd_u8(&sub), 2);
-	ck_assert(rd_at_end(&sub) && !sub.failed);
-	ck_assert(!rd_sub(&rd, 3, 0).failed);
-	ck_assert(rd_sub(&rd, 4, 0).failed);
-	ck_assert(rd_sub(&rd, 1, SIZE_MAX).failed);
-}
-END_TEST
-
 START_TEST(rd_strings_need_their_end)
 {
 	static const char bytes[] = {'z', 'R', 0, 'x'};
@@ -246,7 +231,6 @@ int main(void)
 	tcase_add_test(tcase, rd_byte_orders);
 	tcase_add_test(tcase, rd_failure_is_sticky);
 	tcase_add_test(tcase, rd_skip_does_not_wrap);
-	tcase_add_test(tcase, rd_sub_is_bounded);
 	tcase_add_test(tcase, rd_strings_need_their_end);
 	tcase_add_test(tcase, rd_leb_values);
 	tcase_add_test(tcase, rd_leb_limits);

@@ -157,8 +157,8 @@ START_TEST(each_saying)
 
 		ck_assert_msg(got == want, "%s, version %u: cannot say %s", saying->name,
 		    version, sf_cannot_text(got));
-		ck_assert(sf_row_expressible(version, saying->abi, &saying->row) ==
-			  (want == SF_CAN));
+		ck_assert((sf_can_express(version, saying->abi, &saying->row) ==
+			      SF_CAN) == (want == SF_CAN));
 		ok = try_row(version, saying->abi, saying->row, &err);
 		ck_assert_msg(ok == (want == SF_CAN), "%s: %s", saying->name, err.text);
 		if (!ok && want != SF_CANNOT_ABI)
@@ -188,7 +188,7 @@ START_TEST(no_such)
 	ck_assert_int_eq(sf_can_express(4, AMD, &row), SF_CANNOT_VERSION);
 	ck_assert_int_eq(sf_can_express(3, 0, &row), SF_CANNOT_ABI);
 	ck_assert_int_eq(sf_can_express(3, 5, &row), SF_CANNOT_ABI);
-	ck_assert(!sf_row_expressible(4, AMD, &row));
+	ck_assert(sf_can_express(4, AMD, &row) != SF_CAN);
 }
 END_TEST
 
@@ -204,7 +204,7 @@ START_TEST(asked_and_tried)
 		bool before = false;
 
 		for (uint8_t version = facts->since; version <= 3; version++) {
-			bool sayable = sf_row_expressible(version, abi, &row);
+			bool sayable = sf_can_express(version, abi, &row) == SF_CAN;
 			struct err err = {0};
 
 			if (try_row(version, abi, row, &err) != sayable)

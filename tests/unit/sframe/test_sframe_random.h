@@ -80,7 +80,7 @@ static inline struct sf_row random_row(struct prng *prng, uint8_t version,
 		if (abi->fixed_ra_off && row.ra.kind == SF_LOC_AT_CFA &&
 		    row.ra_off == abi->fixed_ra_off)
 			continue;
-		if (sf_row_expressible(version, abi->id, &row) ||
+		if (sf_can_express(version, abi->id, &row) == SF_CAN ||
 		    (version == SFRAME_VERSION_2 && row.outermost))
 			return row;
 	}
