@@ -12,9 +12,8 @@
 
 #include "cmd/batch/batch.h"
 #include "cmd/report/merge.h"
+#include "cmd/common/fail.h"
 #include "cmd/common/print.h"
-
-static const char an_input[] = "an input";
 
 /* A missing file is no other's: whoever opens it says so. */
 static bool run_same_file(const char *a, const char *b)
@@ -52,10 +51,9 @@ static bool run_same_place(const char *a, const char *b)
 /* What is written there would take the place of the program. */
 static int run_refuse_path(const char *path, const char *what)
 {
-	struct eh2sframe_error error = {EH2SFRAME_USAGE, ""};
+	struct eh2sframe_error error;
 
-	snprintf(error.text, sizeof(error.text),
-	    "is %s; the output needs a name of its own", what);
+	cmd_fail(&error, EH2SFRAME_USAGE, "is %s; give another name", what);
 	return print_error(path, &error);
 }
 
@@ -69,18 +67,14 @@ static bool run_dump(const struct args *args, const struct eh2sframe_file *file,
 static bool run_verify(const struct args *args, const struct eh2sframe_file *file,
     struct eh2sframe_error *error)
 {
-	struct eh2sframe_error why;
 	struct eh2sframe_file *cfi = NULL;
 	bool ok;
 
 	if (args->cfi_path) {
-		cfi = eh2sframe_open_path(args->cfi_path, args->options, &why);
-		if (!cfi) {
-			error->status = why.status;
-			snprintf(error->text, sizeof(error->text), "%s: %.400s",
-			    args->cfi_path, why.text);
-			return false;
-		}
+		cfi = eh2sframe_open_path(args->cfi_path, args->options, error);
+		if (!cfi)
+			return cmd_fail(error, error->status, "%s: %.400s",
+			    args->cfi_path, error->text);
 	}
 	ok = eh2sframe_file_verify(file, cfi, print_text, stdout, error);
 	eh2sframe_close(cfi);
@@ -144,13 +138,6 @@ static int run_json(const struct args *args, struct eh2sframe_report *report,
 	if (out && !print_close(out, ok ? &error : &late))
 		ok = false;
 	return ok ? status : print_worse(status, print_error(name, &error));
-}
-
-static bool run_no_memory(struct eh2sframe_error *error)
-{
-	error->status = EH2SFRAME_NO_MEMORY;
-	strcpy(error->text, "out of memory");
-	return false;
 }
 
 /* Prints what a conversion made, unless options say not to. */
@@ -222,15 +209,15 @@ static int run_pair(const struct args *args)
 	bool ok = true;
 
 	if (args->command == COMMAND_SECTION_ONLY && run_same_file(in, out))
-		return run_refuse_path(out, an_input);
+		return run_refuse_path(out, "an input");
 	if (args->json_path && run_same_file(in, args->json_path))
-		return run_refuse_path(args->json_path, an_input);
+		return run_refuse_path(args->json_path, "an input");
 	/* It would be written over what has just been proven. */
 	if (args->json_path && run_same_place(out, args->json_path))
-		return run_refuse_path(args->json_path, "OUT, too");
+		return run_refuse_path(args->json_path, "also OUT");
 	if (args->json_path) {
 		report = eh2sframe_report_new();
-		ok = report || run_no_memory(&error);
+		ok = report || cmd_fail_nomem(&error);
 	}
 	ok = ok && run_convert(args, report, &error);
 	if (!ok)
@@ -306,11 +293,13 @@ static int run_report(const struct args *args)
 
 	for (size_t i = 0; path && i < args->n_paths; i++)
 		if (run_same_file(path, args->paths[i]))
-			return run_refuse_path(path, an_input);
+			return run_refuse_path(path, "an input");
+	if (args->merge)
+		return batch_merge(args);
 	if (args->report_json) {
 		report = eh2sframe_report_new();
 		if (!report) {
-			run_no_memory(&error);
+			cmd_fail_nomem(&error);
 			return print_error(NULL, &error);
 		}
 		status = run_report_each(args, NULL, report);
@@ -339,7 +328,7 @@ int run_command(const struct args *args)
 	case COMMAND_REMOVE:
 		return run_pair(args);
 	case COMMAND_REPORT:
-		return args->merge ? batch_merge(args) : run_report(args);
+		return run_report(args);
 	case COMMAND_BATCH:
 		return batch_run(args);
 	case COMMAND_DUMP:

@@ -61,7 +61,7 @@ static bool batch_done(
 	if (text) {
 		cmd_fail(&why, EH2SFRAME_DONE, "%s", text);
 		batch_bar_erase(&run->bar);
-		cmd_complain(batch_tree_name(&run->tree, file)->path, &why);
+		print_error(batch_tree_name(&run->tree, file)->path, &why);
 	}
 	return batch_report_add(&run->report, object, keep, err);
 }
@@ -77,7 +77,7 @@ static bool batch_add_listed(struct batch_run *run, struct eh2sframe_error *err)
 		json_t *object =
 		    batch_report_fail(tree->faults[i].path, &tree->faults[i].err);
 
-		cmd_complain(tree->faults[i].path, &tree->faults[i].err);
+		print_error(tree->faults[i].path, &tree->faults[i].err);
 		ok = object ? batch_report_add(&run->report, object, keep, err)
 			    : cmd_fail_nomem(err);
 		json_decref(object);
@@ -123,13 +123,13 @@ static bool batch_convert_all(struct batch_run *run, struct eh2sframe_error *err
 static void batch_print(struct batch_run *run)
 {
 	struct batch_report *report = &run->report;
-	char buf[CMD_PLAIN_SIZE];
+	char buf[PRINT_PLAIN_SIZE];
 
 	for (size_t i = 0; run->args->verbosity > 0 && i < report->n; i++) {
 		json_t *file = json_loads(report->list[i].text, 0, NULL);
 
 		batch_report_line(
-		    file, cmd_plain_name(report->list[i].path, buf, sizeof(buf)), stdout);
+		    file, print_plain(report->list[i].path, buf, sizeof(buf)), stdout);
 		json_decref(file);
 	}
 	if (run->args->verbosity >= 0)
@@ -190,7 +190,7 @@ int batch_run(const struct args *args)
 			where = args->json_path;
 	}
 	if (!ok)
-		status = print_worse(status, cmd_complain(where, &err));
+		status = print_worse(status, print_error(where, &err));
 	batch_report_deinit(&run.report);
 	batch_tree_deinit(&run.tree);
 	/* The sender, or a shell that waits, must see that the signal ended the

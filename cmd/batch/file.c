@@ -13,7 +13,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "cmd/batch/engine.h"
 #include "cmd/report/report.h"
 #include "cmd/common/temporary.h"
 
@@ -162,6 +161,51 @@ static int file_open(const struct batch_name *name, int dirfd, struct stat *st,
 	return -1;
 }
 
+/* The word of the report for it. */
+static const char *file_skip(const struct eh2sframe_file *file)
+{
+	switch (eh2sframe_file_skip(file)) {
+	case EH2SFRAME_SKIP_HAS_SFRAME:
+		return "has-sframe";
+	case EH2SFRAME_SKIP_NO_CFI:
+		return "no-cfi";
+	case EH2SFRAME_SKIP_DEBUG_ONLY:
+		return "debug-only";
+	case EH2SFRAME_SKIP_NOT:
+		break;
+	}
+	return NULL;
+}
+
+/* The object of the only file in a report. */
+static bool file_read_report(
+    const struct eh2sframe_result *result, json_t **object, struct eh2sframe_error *error)
+{
+	struct eh2sframe_report *report = eh2sframe_report_new();
+	json_t *document = NULL;
+
+	if (!report)
+		cmd_fail_nomem(error);
+	else if (eh2sframe_report_add(report, result, EH2SFRAME_DONE, error))
+		document = batch_report_document(report, error);
+	*object = json_incref(json_array_get(json_object_get(document, "files"), 0));
+	json_decref(document);
+	eh2sframe_report_free(report);
+	return *object != NULL;
+}
+
+/* Converts the open file to out. *report is its object, owned by the caller even after a
+ * failure. */
+static bool file_write(const struct eh2sframe_file *file, const char *out,
+    json_t **report, struct eh2sframe_error *error)
+{
+	struct eh2sframe_result *result = eh2sframe_convert_path(file, out, error);
+	bool ok = result && file_read_report(result, report, error);
+
+	eh2sframe_result_free(result);
+	return ok;
+}
+
 /* Converts the open file and puts the result in its place. */
 static bool file_make(const struct batch_job *job, const struct batch_file *file,
     const struct eh2sframe_file *input, struct file_conversion *made,
@@ -179,7 +223,7 @@ static bool file_make(const struct batch_job *job, const struct batch_file *file
 		    (uintmax_t)made->was.st_nlink, file->n);
 	file_temp_name(job, 0, temp);
 	temporary_note(NULL, temp, true);
-	ok = engine_convert(input, temp, &made->report, error) &&
+	ok = file_write(input, temp, &made->report, error) &&
 	     file_replace(job, file, made, error);
 	/* After a failure, or for names that were not reached. */
 	if (!ok)
@@ -193,20 +237,21 @@ static bool file_convert(const struct batch_job *job, const struct batch_file *f
     struct file_conversion *made, struct eh2sframe_error *error)
 {
 	const struct batch_name *name = &job->tree->names[file->first];
-	struct batch_input input = {.options = job->args->options, .path = name->path};
 	struct eh2sframe_file *open = NULL;
 	bool ok = false;
 
+	made->fd = -1;
 	made->dirfd = batch_tree_open_dir(job->tree, name->dir, error);
-	input.fd = made->dirfd < 0 ? -1 : file_open(name, made->dirfd, &made->was, error);
-	made->fd = input.fd;
-	if (input.fd >= 0)
-		open = engine_open(&input, &made->skip, error);
+	if (made->dirfd >= 0)
+		made->fd = file_open(name, made->dirfd, &made->was, error);
+	if (made->fd >= 0)
+		open = eh2sframe_open_fd(made->fd, name->path, job->args->options, error);
+	made->skip = open ? file_skip(open) : NULL;
 	if (open && !made->skip)
 		ok = file_make(job, file, open, made, error);
 	eh2sframe_close(open);
-	if (input.fd >= 0)
-		close(input.fd);
+	if (made->fd >= 0)
+		close(made->fd);
 	if (made->dirfd >= 0)
 		close(made->dirfd);
 	return ok;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/vec.h"
 #include "cmd/batch/tree.h"
 
 /* Two names with the same device and inode are names of one file. */
@@ -104,7 +105,7 @@ bool batch_tree_group(struct batch_tree *tree)
 			file->n++;
 			continue;
 		}
-		if (!cmd_reserve(&tree->files, &tree->cap_files, tree->n_files + 1))
+		if (!vec_reserve(&tree->files, &tree->cap_files, tree->n_files + 1))
 			return false;
 		file = &tree->files[tree->n_files++];
 		*file = (struct batch_file){(uint32_t)i, 1};

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/num.h"
 #include "cmd/common/print.h"
 #include "cmd/report/report.h"
 #include "cmd/batch/signal.h"
@@ -218,7 +219,7 @@ bool batch_pool_run(struct batch_pool *pool, size_t first, size_t last,
 		ok = cmd_fail(err, EH2SFRAME_BUG,
 		    "another program ended the processes; run the command again for the "
 		    "%" PRIu64 " file%s left",
-		    all - pool->bar->n_done, print_s(all - pool->bar->n_done));
+		    all - pool->bar->n_done, num_s(all - pool->bar->n_done));
 	if (run.shared) {
 		sigprocmask(SIG_SETMASK, &run.signals, NULL);
 		munmap(run.shared, run.shared_size);

@@ -23,7 +23,7 @@ struct batch_pool {
  * of jobs threads each. When a signal came it returns early, with no process and no
  * temporary file left. False when done failed, or when no process can be started.
  */
-CMD_CHECKED bool batch_pool_run(struct batch_pool *pool, size_t first, size_t last,
+ATTR_MUST_CHECK bool batch_pool_run(struct batch_pool *pool, size_t first, size_t last,
     unsigned int n_workers, unsigned int jobs, struct eh2sframe_error *err);
 
 #endif

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/vec.h"
 #include "cmd/batch/bar.h"
 #include "cmd/batch/signal.h"
 
@@ -45,7 +46,7 @@ static uint32_t batch_enter_dir(struct batch_tree *tree, struct batch_dir *dir)
 	struct batch_known *fresh = malloc(sizeof(*fresh)), **found;
 
 	if (!fresh || tree->n_dirs >= BATCH_NO_DIR ||
-	    !cmd_reserve(&tree->dirs, &tree->cap_dirs, tree->n_dirs + 1))
+	    !vec_reserve(&tree->dirs, &tree->cap_dirs, tree->n_dirs + 1))
 		goto nomem;
 	*fresh = (struct batch_known){.key = *dir, .index = (uint32_t)tree->n_dirs};
 	found = tsearch(fresh, &tree->known, batch_dir_order);
@@ -76,7 +77,7 @@ static bool batch_add_fault(
 {
 	char *copy = strdup(path);
 
-	if (!copy || !cmd_reserve(&tree->faults, &tree->cap_faults, tree->n_faults + 1)) {
+	if (!copy || !vec_reserve(&tree->faults, &tree->cap_faults, tree->n_faults + 1)) {
 		free(copy);
 		return false;
 	}
@@ -145,7 +146,7 @@ static bool batch_add_file(
 		name.skip = batch_skip(kind);
 		name.base = strdup(base);
 		ok = name.base &&
-		     cmd_reserve(&tree->names, &tree->cap_names, tree->n_names + 1);
+		     vec_reserve(&tree->names, &tree->cap_names, tree->n_names + 1);
 		if (ok)
 			tree->names[tree->n_names++] = name;
 		else

@@ -81,7 +81,7 @@ struct batch_tree {
  * false means that memory ran out. When a signal came (cmd/batch/signal.h) the tree is
  * incomplete. Free it with batch_tree_deinit in any case.
  */
-CMD_CHECKED bool batch_tree_list(struct batch_tree *tree, char *const *paths,
+ATTR_MUST_CHECK bool batch_tree_list(struct batch_tree *tree, char *const *paths,
     size_t n_paths, struct batch_bar *bar, struct eh2sframe_error *err);
 void batch_tree_deinit(struct batch_tree *tree);
 
@@ -90,7 +90,7 @@ int batch_tree_open_dir(
     const struct batch_tree *tree, uint32_t dir, struct eh2sframe_error *err);
 
 /* Groups the names of each inode, once each, and sorts the files. */
-CMD_CHECKED bool batch_tree_group(struct batch_tree *tree);
+ATTR_MUST_CHECK bool batch_tree_group(struct batch_tree *tree);
 
 /* The first name of a file. */
 static inline const struct batch_name *batch_tree_name(

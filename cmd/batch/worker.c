@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/vec.h"
 #include "cmd/common/temporary.h"
 
 enum { BATCH_READ_SIZE = 64 << 10 };
@@ -147,7 +148,7 @@ bool batch_worker_read(
 {
 	ssize_t n;
 
-	if (!cmd_reserve(&worker->bytes, &worker->cap, worker->n + BATCH_READ_SIZE))
+	if (!vec_reserve(&worker->bytes, &worker->cap, worker->n + BATCH_READ_SIZE))
 		return cmd_fail_nomem(err);
 	do
 		n = read(worker->fd, worker->bytes + worker->n, BATCH_READ_SIZE);

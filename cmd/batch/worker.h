@@ -43,12 +43,12 @@ struct batch_message {
  * Starts worker number job->worker with the signal mask signals. ERR_IO without a pipe
  * or process.
  */
-CMD_CHECKED bool batch_worker_start(struct batch_worker *worker,
+ATTR_MUST_CHECK bool batch_worker_start(struct batch_worker *worker,
     const struct batch_job *job, struct batch_shared *shared, const sigset_t *signals,
     struct eh2sframe_error *err);
 
 /* Reads what there is, and sets *ended at its end. Waits only for the first byte. */
-CMD_CHECKED bool batch_worker_read(
+ATTR_MUST_CHECK bool batch_worker_read(
     struct batch_worker *worker, bool *ended, struct eh2sframe_error *err);
 
 /* The next complete message: its text as an object, which the caller owns, NULL: none. */

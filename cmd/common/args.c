@@ -6,10 +6,11 @@
 #include <errno.h>
 #include <getopt.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "cmd/common/fail.h"
 
 const char args_help[] =
     "Usage: eh2sframe [OPTION...] IN OUT            OUT = IN plus .sframe\n"
@@ -121,26 +122,11 @@ static const struct option long_options[] = {
     {0},
 };
 
-/* Always false. */
-static bool args_wrong(struct eh2sframe_error *error, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static bool args_wrong(struct eh2sframe_error *error, const char *fmt, ...)
-{
-	va_list ap;
-
-	error->status = EH2SFRAME_USAGE;
-	va_start(ap, fmt);
-	vsnprintf(error->text, sizeof(error->text), fmt, ap);
-	va_end(ap);
-	return false;
-}
-
 static bool args_command(
     struct args *args, enum command command, struct eh2sframe_error *error)
 {
 	if (args->command != COMMAND_CONVERT)
-		return args_wrong(error,
+		return cmd_fail(error, EH2SFRAME_USAGE,
 		    "give only one of --section-only, --report, --dump, --verify, "
 		    "--lint, --remove and --batch");
 	args->command = command;
@@ -154,7 +140,7 @@ static bool args_address(const char *text, uint64_t *out, struct eh2sframe_error
 	errno = 0;
 	*out = strtoull(text, &end, 0);
 	if (errno || *end || !isdigit((unsigned char)text[0]))
-		return args_wrong(error,
+		return cmd_fail(error, EH2SFRAME_USAGE,
 		    "--section-address=%s: give an address such as 0x400000", text);
 	return true;
 }
@@ -164,7 +150,7 @@ static bool args_report(
 {
 	if (text && strcmp(text, "text") != 0 && strcmp(text, "json") != 0 &&
 	    strcmp(text, "html") != 0)
-		return args_wrong(error,
+		return cmd_fail(error, EH2SFRAME_USAGE,
 		    "--report=%s: not a value this version knows; see --help", text);
 	args->report_html = text && !strcmp(text, "html");
 	args->report_json = args->report_html || (text && !strcmp(text, "json"));
@@ -181,8 +167,8 @@ static bool args_lint(struct args *args, const char *text, struct eh2sframe_erro
 		args->lint = text;
 		return args_command(args, COMMAND_LINT, error);
 	}
-	return args_wrong(
-	    error, "--lint=%s: not a value this version knows; see --help", text);
+	return cmd_fail(error, EH2SFRAME_USAGE,
+	    "--lint=%s: not a value this version knows; see --help", text);
 }
 
 /* An option of the library; the short ones have a long name, too. */
@@ -193,7 +179,7 @@ static bool args_pass(
 		if (long_options[i].val == opt)
 			return eh2sframe_options_set(
 			    args->options, long_options[i].name, value, error);
-	return args_wrong(error, "see --help");
+	return cmd_fail(error, EH2SFRAME_USAGE, "see --help");
 }
 
 static bool args_one(
@@ -259,24 +245,25 @@ static bool args_consistent(const struct args *args, struct eh2sframe_error *err
 	bool pair = args->command == COMMAND_CONVERT ||
 		    args->command == COMMAND_SECTION_ONLY ||
 		    args->command == COMMAND_REMOVE;
+	const char *wrong = NULL;
 
 	if (pair && args->n_paths != 2)
-		return args_wrong(error, "give IN and OUT; see --help");
-	if (!pair && args->n_paths == 0)
-		return args_wrong(error, "give at least one file; see --help");
-	if (args->cfi_path && args->command != COMMAND_VERIFY)
-		return args_wrong(error, "--cfi goes with --verify");
-	if (args->report_path && args->command != COMMAND_REPORT)
-		return args_wrong(error, "-o goes with --report; OUT is an argument");
-	if (args->json_path && args->command != COMMAND_CONVERT &&
-	    args->command != COMMAND_SECTION_ONLY && args->command != COMMAND_BATCH)
-		return args_wrong(
-		    error, "--report-file goes with a conversion; --report has -o");
-	if (args->merge && args->command != COMMAND_REPORT)
-		return args_wrong(error, "--merge goes with --report");
-	if (args->section_addr && args->command != COMMAND_SECTION_ONLY)
-		return args_wrong(error, "--section-address goes with --section-only");
-	return eh2sframe_options_check(args->options, error);
+		wrong = "give IN and OUT; see --help";
+	else if (!pair && args->n_paths == 0)
+		wrong = "give at least one file; see --help";
+	else if (args->cfi_path && args->command != COMMAND_VERIFY)
+		wrong = "--cfi goes with --verify";
+	else if (args->report_path && args->command != COMMAND_REPORT)
+		wrong = "-o goes with --report; OUT is an argument";
+	else if (args->json_path && args->command != COMMAND_CONVERT &&
+		 args->command != COMMAND_SECTION_ONLY && args->command != COMMAND_BATCH)
+		wrong = "--report-file goes with a conversion; --report has -o";
+	else if (args->merge && args->command != COMMAND_REPORT)
+		wrong = "--merge goes with --report";
+	else if (args->section_addr && args->command != COMMAND_SECTION_ONLY)
+		wrong = "--section-address goes with --section-only";
+	return wrong ? cmd_fail(error, EH2SFRAME_USAGE, "%s", wrong)
+		     : eh2sframe_options_check(args->options, error);
 }
 
 /* Reports what getopt refused: opt, in the argument word. When several short options
@@ -284,14 +271,16 @@ static bool args_consistent(const struct args *args, struct eh2sframe_error *err
 static bool args_unknown(int opt, const char *word, struct eh2sframe_error *error)
 {
 	if (opt == ':')
-		return args_wrong(error, "%s needs a value; see --help", word);
+		return cmd_fail(
+		    error, EH2SFRAME_USAGE, "%s needs a value; see --help", word);
 	for (size_t i = 0; optopt && long_options[i].name; i++)
 		if (long_options[i].val == optopt)
-			return args_wrong(
-			    error, "%s: --%s takes no value", word, long_options[i].name);
+			return cmd_fail(error, EH2SFRAME_USAGE, "%s: --%s takes no value",
+			    word, long_options[i].name);
 	if (optopt)
-		return args_wrong(error, "unknown option -%c; see --help", optopt);
-	return args_wrong(error, "unknown option %s; see --help", word);
+		return cmd_fail(
+		    error, EH2SFRAME_USAGE, "unknown option -%c; see --help", optopt);
+	return cmd_fail(error, EH2SFRAME_USAGE, "unknown option %s; see --help", word);
 }
 
 /* The processors that this process may use. */
@@ -310,11 +299,8 @@ bool args_parse(int argc, char **argv, struct args *args, struct eh2sframe_error
 
 	*args =
 	    (struct args){.options = eh2sframe_options_new(), .jobs = args_processors()};
-	if (!args->options) {
-		args_wrong(error, "out of memory");
-		error->status = EH2SFRAME_NO_MEMORY;
-		return false;
-	}
+	if (!args->options)
+		return cmd_fail_nomem(error);
 	opterr = 0;
 	while ((opt = getopt_long(argc, argv, ":j:o:qv", long_options, NULL)) != -1) {
 		if (opt == '?' || opt == ':')

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Text on streams. */
+#include "cmd/common/fail.h"
 #include "cmd/common/print.h"
 
-#include <errno.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,19 +12,37 @@ int print_worse(int status, int next)
 	return next != EH2SFRAME_NOTHING && next > status ? next : status;
 }
 
+const char *print_plain(const char *name, char *buf, size_t size)
+{
+	size_t n = 0;
+	bool plain = true;
+
+	for (const char *p = name; *p; p++)
+		plain = plain && (unsigned char)*p >= ' ' && *p != 0x7f;
+	if (plain)
+		return name;
+	for (const char *p = name; *p && n + 5 <= size; p++) {
+		unsigned char c = (unsigned char)*p;
+
+		if (c >= ' ' && c != 0x7f)
+			buf[n++] = *p;
+		else
+			n += (size_t)sprintf(buf + n, "\\%03o", c);
+	}
+	buf[n] = '\0';
+	return buf;
+}
+
 int print_error(const char *path, const struct eh2sframe_error *error)
 {
+	char buf[PRINT_PLAIN_SIZE];
+
 	if (path)
-		fprintf(stderr, "eh2sframe: %s: %s\n", path, error->text);
+		fprintf(stderr, "eh2sframe: %s: %s\n",
+		    print_plain(path, buf, sizeof(buf)), error->text);
 	else
 		fprintf(stderr, "eh2sframe: %s\n", error->text);
 	return (int)error->status;
-}
-
-void print_errno(struct eh2sframe_error *error, const char *what)
-{
-	error->status = errno == ENOMEM ? EH2SFRAME_NO_MEMORY : EH2SFRAME_IO;
-	snprintf(error->text, sizeof(error->text), "%s: %s", what, strerror(errno));
 }
 
 bool print_text(void *context, const char *text, size_t size)
@@ -70,7 +88,7 @@ FILE *print_open(const char *path, struct eh2sframe_error *error)
 	FILE *out = path && strcmp(path, "-") != 0 ? fopen(path, "w") : stdout;
 
 	if (!out)
-		print_errno(error, "cannot write");
+		cmd_fail_errno(error, "cannot write");
 	return out;
 }
 
@@ -84,7 +102,7 @@ bool print_close(FILE *out, struct eh2sframe_error *error)
 	failed = ferror(out) != 0;
 	failed |= fclose(out) != 0;
 	if (failed)
-		print_errno(error, "cannot write");
+		cmd_fail_errno(error, "cannot write");
 	return !failed;
 }
 
@@ -94,6 +112,6 @@ bool print_end(struct eh2sframe_error *error)
 
 	failed |= fflush(stdout) != 0;
 	if (failed)
-		print_errno(error, "cannot write to standard output");
+		cmd_fail_errno(error, "cannot write to standard output");
 	return !failed;
 }

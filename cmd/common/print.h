@@ -15,8 +15,13 @@ int print_worse(int status, int next);
 /* The line of a failure on standard error; path may be NULL. Returns its status. */
 int print_error(const char *path, const struct eh2sframe_error *error);
 
-/* Fills error with what and strerror(errno). */
-void print_errno(struct eh2sframe_error *error, const char *what);
+/*
+ * A name in a tree may hold anything, but a message is one line. Control characters
+ * become a backslash and 3 octal digits. Borrows name when there are none, otherwise
+ * fills buf and cuts what does not fit.
+ */
+enum { PRINT_PLAIN_SIZE = 4 * 4096 }; /* holds any path in that form */
+const char *print_plain(const char *name, char *buf, size_t size);
 
 /* For eh2sframe_write_fn: context is a FILE. Closing it shows a failure. */
 bool print_text(void *context, const char *text, size_t size);
@@ -37,11 +42,5 @@ bool print_close(FILE *out, struct eh2sframe_error *error);
 
 /* Whether all of standard output was written. Call it last. */
 bool print_end(struct eh2sframe_error *error);
-
-/* The end of a noun after its number: 1 function, 2 functions. */
-static inline const char *print_s(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
 
 #endif

@@ -6,7 +6,7 @@
 #include "cmd/report/report.h"
 
 /* The page, by batch_report_save. */
-CMD_CHECKED bool batch_html_write(
+ATTR_MUST_CHECK bool batch_html_write(
     const struct batch_report *report, const char *path, struct eh2sframe_error *err);
 
 #endif

@@ -3,15 +3,12 @@
  * over all of their files would have written. */
 #include "cmd/report/merge.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "cmd/report/report.h"
+#include "cmd/common/print.h"
 #include "cmd/report/html.h"
 #include "cmd/report/report.h"
-#include "cmd/common/args.h"
 
 /* What only a summary has. The rest is added up again from the files, so a wrong
  * summary does no harm. */
@@ -62,22 +59,10 @@ static bool merge_path(
 		ok = cmd_fail(err, EH2SFRAME_IO, "cannot read");
 	else
 		ok = cmd_fail(err, EH2SFRAME_INPUT, "not JSON: line %d, column %d: %s",
-		    why.line, why.column, cmd_plain_name(why.text, plain, sizeof(plain)));
+		    why.line, why.column, print_plain(why.text, plain, sizeof(plain)));
 	json_decref(document);
 	fclose(in);
 	return ok;
-}
-
-/* Under any name. */
-static bool merge_is_input(const struct args *args, const char *path)
-{
-	struct stat out, in;
-
-	for (size_t i = 0; stat(path, &out) == 0 && i < args->n_paths; i++)
-		if (stat(args->paths[i], &in) == 0 && in.st_dev == out.st_dev &&
-		    in.st_ino == out.st_ino)
-			return true;
-	return false;
 }
 
 /* A failure is about *at. Nothing is written before all is read. */
@@ -95,9 +80,6 @@ static bool merge_all(const struct args *args, struct batch_report *report,
 			return false;
 	}
 	*at = out;
-	if (out && merge_is_input(args, out))
-		return cmd_fail(err, EH2SFRAME_USAGE,
-		    "is an input; the output needs a name of its own");
 	batch_report_sort(report);
 	return (args->report_html ? batch_html_write : batch_report_write)(
 	    report, out, err);
@@ -111,7 +93,7 @@ int batch_merge(const struct args *args)
 	bool ok = merge_all(args, &report, &at, &err);
 
 	if (!ok)
-		cmd_complain(at, &err);
+		print_error(at, &err);
 	else if (args->report_path && args->verbosity >= 0)
 		batch_report_summary(&report, stdout);
 	batch_report_deinit(&report);

@@ -10,7 +10,7 @@
 int batch_merge(const struct args *args);
 
 /* A report of single files, in their order, as a page; path "-" is standard output. */
-CMD_CHECKED bool batch_report_html(
+ATTR_MUST_CHECK bool batch_report_html(
     const struct eh2sframe_report *report, const char *path, struct eh2sframe_error *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "cmd/common/print.h"
 
 /* Bytes that are not UTF-8 become "?", as in the report of one file. */
@@ -188,7 +189,7 @@ static bool batch_keep(
 	const char *path = json_string_value(json_object_get(file, "path"));
 	struct batch_entry entry = {.seq = report->n};
 
-	if (!cmd_reserve(&report->list, &report->cap, report->n + 1))
+	if (!vec_reserve(&report->list, &report->cap, report->n + 1))
 		return cmd_fail_nomem(err);
 	entry.path = strdup(path);
 	entry.text = json_dumps(file, JSON_COMPACT | JSON_REAL_PRECISION(9));
@@ -227,35 +228,22 @@ void batch_report_sort(struct batch_report *report)
 		qsort(report->list, report->n, sizeof(*report->list), batch_report_order);
 }
 
-/* The report comes in pieces. */
-struct document_text {
-	char *bytes;
-	size_t n, cap;
-};
-
-/* For eh2sframe_write_fn. */
-static bool document_write(void *context, const char *text, size_t size)
-{
-	struct document_text *all = context;
-
-	if (!cmd_reserve(&all->bytes, &all->cap, all->n + size))
-		return false;
-	memcpy(all->bytes + all->n, text, size);
-	all->n += size;
-	return true;
-}
-
 json_t *batch_report_document(
     const struct eh2sframe_report *report, struct eh2sframe_error *error)
 {
-	struct document_text text = {0};
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
 	json_t *document = NULL;
+	bool ok = out && eh2sframe_report_write(report, print_text, out, error);
 
-	if (eh2sframe_report_write(report, document_write, &text, error)) {
-		document = json_loadb(text.bytes, text.n, 0, NULL);
+	if (!out || fclose(out) != 0)
+		ok = cmd_fail_nomem(error);
+	if (ok) {
+		document = json_loadb(text, size, 0, NULL);
 		if (!document)
 			cmd_fail_nomem(error);
 	}
-	free(text.bytes);
+	free(text);
 	return document;
 }

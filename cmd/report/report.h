@@ -21,7 +21,7 @@ json_t *batch_report_document(
 
 /* Adds path and other names (an array, or NULL) to the report of a file. Takes both. */
 json_t *batch_report_done(json_t *report, const char *path, json_t *others);
-CMD_CHECKED bool batch_report_add_link(json_t *others, const char *path);
+ATTR_MUST_CHECK bool batch_report_add_link(json_t *others, const char *path);
 json_t *batch_report_skip(const char *path, const char *reason);
 json_t *batch_report_fail(const char *path, const struct eh2sframe_error *why);
 
@@ -50,7 +50,7 @@ struct batch_report {
 	json_t *refused; /* reason -> {functions, bytes} */
 };
 
-CMD_CHECKED bool batch_report_init(
+ATTR_MUST_CHECK bool batch_report_init(
     struct batch_report *report, struct eh2sframe_error *err);
 void batch_report_deinit(struct batch_report *report);
 
@@ -58,22 +58,23 @@ void batch_report_deinit(struct batch_report *report);
  * Adds up a file and, if it will be written, keeps it. EH2SFRAME_INPUT with the reason
  * when it is not an object of a report.
  */
-CMD_CHECKED bool batch_report_add(
+ATTR_MUST_CHECK bool batch_report_add(
     struct batch_report *report, json_t *file, bool keep, struct eh2sframe_error *err);
 
 /* Adds a count in an object to sum; one that is not there is 0. EH2SFRAME_INPUT. */
-CMD_CHECKED bool batch_report_count(
+ATTR_MUST_CHECK bool batch_report_count(
     const json_t *object, const char *name, json_int_t *sum, struct eh2sframe_error *err);
 
 /* Sorts the files by path. */
 void batch_report_sort(struct batch_report *report);
 
 /* Writes the output of body to path (see print_open). When body fails, memory ran out. */
-CMD_CHECKED bool batch_report_save(const struct batch_report *report, const char *path,
-    bool (*body)(const struct batch_report *, FILE *), struct eh2sframe_error *err);
+ATTR_MUST_CHECK bool batch_report_save(const struct batch_report *report,
+    const char *path, bool (*body)(const struct batch_report *, FILE *),
+    struct eh2sframe_error *err);
 
 /* The document. */
-CMD_CHECKED bool batch_report_write(
+ATTR_MUST_CHECK bool batch_report_write(
     const struct batch_report *report, const char *path, struct eh2sframe_error *err);
 
 /* For people: 100 only when nothing is missing. */

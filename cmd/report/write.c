@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "cmd/report/report.h"
 #include "cmd/common/print.h"
 
@@ -177,7 +178,7 @@ void batch_report_line(json_t *file, const char *path, FILE *out)
 	    "%s: %" JSON_INTEGER_FORMAT
 	    " function%s, %.2f%% of code covered, %" JSON_INTEGER_FORMAT
 	    " bytes .sframe v%d (%.2f of .eh_frame), %" JSON_INTEGER_FORMAT " refused\n",
-	    path, functions, print_s((uint64_t)functions),
+	    path, functions, num_s((uint64_t)functions),
 	    batch_report_percent(covered, code), size, version,
 	    cfi ? (double)size / (double)cfi : 0.0, gaps);
 }

@@ -43,10 +43,10 @@ may gen/verify base cfi gen/elf/object gen/input gen/options gen/rows sframe sfr
 may gen/report . base gen/elf/object gen/input gen/insert gen/options gen/rows gen/verify sframe sframe/compact
 may gen base sframe gen/input gen/insert gen/object gen/options gen/report gen/rows gen/verify
 may lib . base gen gen/arch gen/elf/object gen/input gen/options gen/report gen/rows gen/verify include
-# The command is a program like any other to the library.
-may cmd/common include
-may cmd/report cmd/common
-may cmd/batch cmd/common cmd/report
+# The command uses the library as any program does; base has no domain knowledge.
+may cmd/common base include
+may cmd/report base cmd/common
+may cmd/batch base cmd/common cmd/report
 may cmd cmd/batch cmd/common cmd/report
 for folder in $(find base cfi sframe gen lib cmd include -name '*.[ch]' -exec dirname {} + | sort -u); do
 	case " $seen " in

@@ -71,7 +71,7 @@ begin gen/rows cfi_input collect coverage optimize padding plt policy reduce ref
 begin gen/verify lint meaning prove verify
 begin lib api eh2sframe status
 begin cmd run main
-begin cmd/batch batch engine
+begin cmd/batch batch
 begin cmd/common args cmd print temporary
 begin cmd/report batch
 empty 'each folder has its words' "$(cut -d' ' -f3 "$functions" | sort -u | while read -r folder; do
