@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #include "cmd/batch/batch.h"
-#include "cmd/report/merge.h"
+#include "cmd/report/report.h"
 #include "cmd/common/fail.h"
 #include "cmd/common/print.h"
 
@@ -128,7 +128,7 @@ static int run_json(const struct args *args, struct eh2sframe_report *report,
 	if (!report)
 		return status;
 	if (args->report_html) {
-		ok = batch_report_html(report, path, &error);
+		ok = report_html(report, path, &error);
 		eh2sframe_report_free(report);
 		return ok ? status : print_worse(status, print_error(name, &error));
 	}
@@ -295,7 +295,7 @@ static int run_report(const struct args *args)
 		if (run_same_file(path, args->paths[i]))
 			return run_refuse_path(path, "an input");
 	if (args->merge)
-		return batch_merge(args);
+		return report_merge(args);
 	if (args->report_json) {
 		report = eh2sframe_report_new();
 		if (!report) {

@@ -45,7 +45,7 @@ struct batch_run {
 	const struct args *args;
 	struct batch_tree tree;
 	struct batch_bar bar;
-	struct batch_report report;
+	struct report_document report;
 };
 
 /* For the pool. Print failures at once, because a run may take long. The rest comes at
@@ -63,7 +63,7 @@ static bool batch_done(
 		batch_bar_erase(&run->bar);
 		print_error(batch_tree_name(&run->tree, file)->path, &why);
 	}
-	return batch_report_add(&run->report, object, keep, err);
+	return report_document_add(&run->report, object, keep, err);
 }
 
 /* Adds what is not converted: paths that could not be read, files whose header excludes
@@ -75,22 +75,22 @@ static bool batch_add_listed(struct batch_run *run, struct eh2sframe_error *err)
 
 	for (size_t i = 0; ok && i < tree->n_faults; i++) {
 		json_t *object =
-		    batch_report_fail(tree->faults[i].path, &tree->faults[i].err);
+		    report_file_failed(tree->faults[i].path, &tree->faults[i].err);
 
 		print_error(tree->faults[i].path, &tree->faults[i].err);
-		ok = object ? batch_report_add(&run->report, object, keep, err)
+		ok = object ? report_document_add(&run->report, object, keep, err)
 			    : cmd_fail_nomem(err);
 		json_decref(object);
 	}
 	for (size_t i = tree->n_work; ok && i < tree->n_files; i++) {
 		const struct batch_name *name = batch_tree_name(tree, i);
-		json_t *object = batch_report_skip(name->path, name->skip);
+		json_t *object = report_file_skipped(name->path, name->skip);
 
-		ok = object ? batch_report_add(&run->report, object, keep, err)
+		ok = object ? report_document_add(&run->report, object, keep, err)
 			    : cmd_fail_nomem(err);
 		json_decref(object);
 	}
-	run->report.apart = (struct batch_apart){
+	run->report.apart = (struct report_apart){
 	    (json_int_t)tree->n_others, (json_int_t)tree->n_mount_points};
 	return ok;
 }
@@ -122,22 +122,23 @@ static bool batch_convert_all(struct batch_run *run, struct eh2sframe_error *err
 /* With -v prints a line per file, in order. */
 static void batch_print(struct batch_run *run)
 {
-	struct batch_report *report = &run->report;
+	struct report_document *report = &run->report;
 	char buf[PRINT_PLAIN_SIZE];
 
 	for (size_t i = 0; run->args->verbosity > 0 && i < report->n; i++) {
 		json_t *file = json_loads(report->list[i].text, 0, NULL);
 
-		batch_report_line(
+		report_print_line(
 		    file, print_plain(report->list[i].path, buf, sizeof(buf)), stdout);
 		json_decref(file);
 	}
 	if (run->args->verbosity >= 0)
-		batch_report_summary(report, stdout);
+		report_print_summary(report, stdout);
 }
 
 /* The report must not take the place of a program. */
-static bool batch_report_apart(const struct batch_run *run, struct eh2sframe_error *err)
+static bool batch_check_report_path(
+    const struct batch_run *run, struct eh2sframe_error *err)
 {
 	struct stat st;
 
@@ -163,7 +164,7 @@ static bool batch_work(struct batch_run *run, struct eh2sframe_error *err)
 	if (!batch_tree_list(&run->tree, args->paths, args->n_paths, &run->bar, err))
 		return false;
 	batch_bar_erase(&run->bar);
-	if (batch_signal || !batch_report_apart(run, err))
+	if (batch_signal || !batch_check_report_path(run, err))
 		return batch_signal;
 	return batch_add_listed(run, err) && batch_convert_all(run, err);
 }
@@ -178,20 +179,20 @@ int batch_run(const struct args *args)
 
 	batch_handle_signals();
 	batch_bar_init(&run.bar, args->verbosity < 0);
-	ok = batch_report_init(&run.report, &err) && batch_work(&run, &err);
+	ok = report_document_init(&run.report, &err) && batch_work(&run, &err);
 	batch_bar_erase(&run.bar);
 	status = run.report.sums.status;
 	if (ok && !batch_signal) {
-		batch_report_sort(&run.report);
+		report_document_sort(&run.report);
 		batch_print(&run);
 		ok = !args->json_path ||
-		     batch_report_write(&run.report, args->json_path, &err);
+		     report_document_write(&run.report, args->json_path, false, &err);
 		if (!ok && strcmp(args->json_path, "-") != 0)
 			where = args->json_path;
 	}
 	if (!ok)
 		status = print_worse(status, print_error(where, &err));
-	batch_report_deinit(&run.report);
+	report_document_deinit(&run.report);
 	batch_tree_deinit(&run.tree);
 	/* The sender, or a shell that waits, must see that the signal ended the
 	 * command. */

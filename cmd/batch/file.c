@@ -187,7 +187,7 @@ static bool file_read_report(
 	if (!report)
 		cmd_fail_nomem(error);
 	else if (eh2sframe_report_add(report, result, EH2SFRAME_DONE, error))
-		document = batch_report_document(report, error);
+		document = report_to_json(report, error);
 	*object = json_incref(json_array_get(json_object_get(document, "files"), 0));
 	json_decref(document);
 	eh2sframe_report_free(report);
@@ -277,9 +277,9 @@ static json_t *file_report(
 	bool ok = others || n_names <= 1;
 
 	for (uint32_t i = 1; ok && i < n_names; i++)
-		ok = batch_report_add_link(others, names[i].path);
+		ok = report_file_add_link(others, names[i].path);
 	if (ok)
-		return batch_report_done(report, names->path, others);
+		return report_file_done(report, names->path, others);
 	json_decref(others);
 	json_decref(report);
 	return NULL;
@@ -297,6 +297,6 @@ json_t *batch_file_convert(const struct batch_job *job, size_t index)
 	json_decref(made.report);
 	if (!made.skip && error.status == EH2SFRAME_NOTHING)
 		made.skip = "no-cfi";
-	return made.skip ? batch_report_skip(name->path, made.skip)
-			 : batch_report_fail(name->path, &error);
+	return made.skip ? report_file_skipped(name->path, made.skip)
+			 : report_file_failed(name->path, &error);
 }

@@ -126,7 +126,8 @@ static bool pool_worker_ended(
 		cmd_fail(&why, EH2SFRAME_BUG, "its process ended with status %d",
 		    WEXITSTATUS(how));
 	return pool_file_done(run, file,
-		   batch_report_fail(batch_tree_name(job.tree, file)->path, &why), err) &&
+		   report_file_failed(batch_tree_name(job.tree, file)->path, &why),
+		   err) &&
 	       (pool_start_worker(run, i, err) || run->alive);
 }
 

@@ -4,11 +4,9 @@
  * If that fails, the page's own policy keeps a browser from running or fetching
  * anything.
  */
-#include "cmd/report/html.h"
-
 #include <inttypes.h>
 
-#include "cmd/common/print.h"
+#include "cmd/report/report.h"
 
 static const char html_head[] =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -80,7 +78,7 @@ static void html_columns(const char *const *columns, size_t n, FILE *out)
 /* One line for each reason or status, with the number of files. */
 static bool html_kinds(const char *what, json_t *kinds, FILE *out)
 {
-	json_t *sorted = batch_report_sorted(kinds), *n;
+	json_t *sorted = report_sort_members(kinds), *n;
 	const char *kind;
 
 	json_object_foreach(sorted, kind, n)
@@ -96,9 +94,9 @@ static bool html_kinds(const char *what, json_t *kinds, FILE *out)
 }
 
 /* The summary of the JSON report. */
-static bool html_totals(const struct batch_report *report, FILE *out)
+static bool html_totals(const struct report_document *report, FILE *out)
 {
-	const struct batch_sums *sums = &report->sums;
+	const struct report_sums *sums = &report->sums;
 	const struct {
 		const char *what;
 		json_int_t n;
@@ -116,7 +114,7 @@ static bool html_totals(const struct batch_report *report, FILE *out)
 
 	fputs("<h2>Totals</h2>\n<table>\n", out);
 	fprintf(out, "<tr><td class=\"text\">code covered</td><td>%.2f%%</td></tr>\n",
-	    batch_report_percent(sums->covered, sums->with_cfi));
+	    report_percent_shown(sums->covered, sums->with_cfi));
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		fputs("<tr>", out);
 		html_cell(rows[i].what, out);
@@ -130,10 +128,10 @@ static bool html_totals(const struct batch_report *report, FILE *out)
 	return true;
 }
 
-static bool html_refused(const struct batch_report *report, FILE *out)
+static bool html_refused(const struct report_document *report, FILE *out)
 {
 	static const char *const columns[] = {"reason", "functions", "bytes"};
-	json_t *sorted = batch_report_sorted(report->refused), *one;
+	json_t *sorted = report_sort_members(report->refused), *one;
 	const char *reason;
 
 	fputs("<h2>Code left out, by reason</h2>\n<table>\n", out);
@@ -181,7 +179,7 @@ static void html_file(const json_t *file, FILE *out)
 	html_number(html_count(file, "counts", "functions"), out);
 	html_number(html_count(file, "counts", "functions_with_gaps"), out);
 	fprintf(out, "<td>%.2f%%</td>",
-	    batch_report_percent(html_count(file, "code", "covered"),
+	    report_percent_shown(html_count(file, "code", "covered"),
 		html_count(file, "code", "with_cfi")));
 	html_number(cfi, out);
 	html_number(size, out);
@@ -215,7 +213,7 @@ static void html_gaps(const json_t *file, FILE *out)
 
 /* Parse the objects one at a time: as text they take less memory. */
 static bool html_each(
-    const struct batch_report *report, void (*one)(const json_t *, FILE *), FILE *out)
+    const struct report_document *report, void (*one)(const json_t *, FILE *), FILE *out)
 {
 	for (size_t i = 0; i < report->n; i++) {
 		json_t *file = json_loads(report->list[i].text, 0, NULL);
@@ -228,7 +226,7 @@ static bool html_each(
 	return true;
 }
 
-static bool html_page(const struct batch_report *report, FILE *out)
+bool report_html_page(const struct report_document *report, FILE *out)
 {
 	static const char *const columns[] = {"file", "status", "machine", "functions",
 	    "with gaps", "covered", ".eh_frame", ".sframe", "ratio"};
@@ -245,10 +243,4 @@ static bool html_page(const struct batch_report *report, FILE *out)
 		return false;
 	fprintf(out, "<p>eh2sframe %s</p>\n</body>\n</html>\n", eh2sframe_version());
 	return true;
-}
-
-bool batch_html_write(
-    const struct batch_report *report, const char *path, struct eh2sframe_error *err)
-{
-	return batch_report_save(report, path, html_page, err);
 }

@@ -1,30 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads reports, of a batch or of single files, and writes the report that a single run
  * over all of their files would have written. */
-#include "cmd/report/merge.h"
-
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd/common/print.h"
-#include "cmd/report/html.h"
 #include "cmd/report/report.h"
 
 /* What only a summary has. The rest is added up again from the files, so a wrong
  * summary does no harm. */
 static bool merge_apart(
-    struct batch_apart *apart, json_t *summary, struct eh2sframe_error *err)
+    struct report_apart *apart, json_t *summary, struct eh2sframe_error *err)
 {
 	if (!summary)
 		return true;
 	if (!json_is_object(summary))
 		return cmd_fail(err, EH2SFRAME_INPUT, "summary is not an object");
-	return batch_report_count(summary, "not_elf", &apart->not_elf, err) &&
-	       batch_report_count(summary, "mount_points", &apart->mount_points, err);
+	return report_add_count(summary, "not_elf", &apart->not_elf, err) &&
+	       report_add_count(summary, "mount_points", &apart->mount_points, err);
 }
 
 static bool merge_document(
-    struct batch_report *report, json_t *document, struct eh2sframe_error *err)
+    struct report_document *report, json_t *document, struct eh2sframe_error *err)
 {
 	const char *tool = json_string_value(json_object_get(document, "tool"));
 	json_t *files = json_object_get(document, "files"), *file;
@@ -35,14 +32,14 @@ static bool merge_document(
 		    "not a report of this program: it needs the tool \"eh2sframe\" and "
 		    "files");
 	json_array_foreach(files, i,
-	    file) if (!batch_report_add(report, file, true, err)) return cmd_fail(err,
+	    file) if (!report_document_add(report, file, true, err)) return cmd_fail(err,
 	    err->status, "files[%zu]: %.400s", i, err->text);
 	return merge_apart(&report->apart, json_object_get(document, "summary"), err);
 }
 
 /* Programs would read a repeated member differently. */
 static bool merge_path(
-    struct batch_report *report, const char *path, struct eh2sframe_error *err)
+    struct report_document *report, const char *path, struct eh2sframe_error *err)
 {
 	FILE *in = fopen(path, "re");
 	char plain[4 * JSON_ERROR_TEXT_LENGTH];
@@ -66,13 +63,13 @@ static bool merge_path(
 }
 
 /* A failure is about *at. Nothing is written before all is read. */
-static bool merge_all(const struct args *args, struct batch_report *report,
+static bool merge_all(const struct args *args, struct report_document *report,
     const char **at, struct eh2sframe_error *err)
 {
 	const char *out = args->report_path;
 
 	*at = NULL;
-	if (!batch_report_init(report, err))
+	if (!report_document_init(report, err))
 		return false;
 	for (size_t i = 0; i < args->n_paths; i++) {
 		*at = args->paths[i];
@@ -80,14 +77,13 @@ static bool merge_all(const struct args *args, struct batch_report *report,
 			return false;
 	}
 	*at = out;
-	batch_report_sort(report);
-	return (args->report_html ? batch_html_write : batch_report_write)(
-	    report, out, err);
+	report_document_sort(report);
+	return report_document_write(report, out, args->report_html, err);
 }
 
-int batch_merge(const struct args *args)
+int report_merge(const struct args *args)
 {
-	struct batch_report report = {0};
+	struct report_document report = {0};
 	struct eh2sframe_error err = {0};
 	const char *at;
 	bool ok = merge_all(args, &report, &at, &err);
@@ -95,21 +91,21 @@ int batch_merge(const struct args *args)
 	if (!ok)
 		print_error(at, &err);
 	else if (args->report_path && args->verbosity >= 0)
-		batch_report_summary(&report, stdout);
-	batch_report_deinit(&report);
+		report_print_summary(&report, stdout);
+	report_document_deinit(&report);
 	return ok ? EH2SFRAME_DONE : (int)err.status;
 }
 
-bool batch_report_html(
+bool report_html(
     const struct eh2sframe_report *report, const char *path, struct eh2sframe_error *err)
 {
-	json_t *document = batch_report_document(report, err);
-	struct batch_report files = {0};
-	bool ok = document && batch_report_init(&files, err) &&
+	json_t *document = report_to_json(report, err);
+	struct report_document files = {0};
+	bool ok = document && report_document_init(&files, err) &&
 		  merge_document(&files, document, err) &&
-		  batch_html_write(&files, path, err);
+		  report_document_write(&files, path, true, err);
 
 	json_decref(document);
-	batch_report_deinit(&files);
+	report_document_deinit(&files);
 	return ok;
 }

@@ -10,7 +10,7 @@
 #include "cmd/common/print.h"
 
 /* Bytes that are not UTF-8 become "?", as in the report of one file. */
-static json_t *batch_text(const char *bytes)
+static json_t *report_utf8(const char *bytes)
 {
 	json_t *value = json_string(bytes);
 	char *plain;
@@ -26,9 +26,9 @@ static json_t *batch_text(const char *bytes)
 	return value;
 }
 
-json_t *batch_report_done(json_t *report, const char *path, json_t *others)
+json_t *report_file_done(json_t *report, const char *path, json_t *others)
 {
-	bool ok = json_object_set_new(report, "path", batch_text(path)) == 0;
+	bool ok = json_object_set_new(report, "path", report_utf8(path)) == 0;
 
 	/* Takes others. */
 	if (others)
@@ -39,31 +39,31 @@ json_t *batch_report_done(json_t *report, const char *path, json_t *others)
 	return NULL;
 }
 
-bool batch_report_add_link(json_t *others, const char *path)
+bool report_file_add_link(json_t *others, const char *path)
 {
-	return json_array_append_new(others, batch_text(path)) == 0;
+	return json_array_append_new(others, report_utf8(path)) == 0;
 }
 
-json_t *batch_report_skip(const char *path, const char *reason)
+json_t *report_file_skipped(const char *path, const char *reason)
 {
-	return json_pack("{so si ss}", "path", batch_text(path), "status",
+	return json_pack("{so si ss}", "path", report_utf8(path), "status",
 	    EH2SFRAME_NOTHING, "skipped", reason);
 }
 
-json_t *batch_report_fail(const char *path, const struct eh2sframe_error *why)
+json_t *report_file_failed(const char *path, const struct eh2sframe_error *why)
 {
-	return json_pack("{so si so}", "path", batch_text(path), "status",
-	    (int)why->status, "error", batch_text(why->text));
+	return json_pack("{so si so}", "path", report_utf8(path), "status",
+	    (int)why->status, "error", report_utf8(why->text));
 }
 
-bool batch_report_init(struct batch_report *report, struct eh2sframe_error *err)
+bool report_document_init(struct report_document *report, struct eh2sframe_error *err)
 {
-	*report = (struct batch_report){
+	*report = (struct report_document){
 	    .skips = json_object(), .fails = json_object(), .refused = json_object()};
 	return (report->skips && report->fails && report->refused) || cmd_fail_nomem(err);
 }
 
-void batch_report_deinit(struct batch_report *report)
+void report_document_deinit(struct report_document *report)
 {
 	for (size_t i = 0; i < report->n; i++) {
 		free(report->list[i].path);
@@ -73,10 +73,10 @@ void batch_report_deinit(struct batch_report *report)
 	json_decref(report->skips);
 	json_decref(report->fails);
 	json_decref(report->refused);
-	*report = (struct batch_report){0};
+	*report = (struct report_document){0};
 }
 
-bool batch_report_count(
+bool report_add_count(
     const json_t *object, const char *name, json_int_t *sum, struct eh2sframe_error *err)
 {
 	const json_t *value = json_object_get(object, name);
@@ -90,7 +90,8 @@ bool batch_report_count(
 }
 
 /* Counts one more of a kind. */
-static bool batch_count(json_t *counts, const char *kind, struct eh2sframe_error *err)
+static bool report_count_kind(
+    json_t *counts, const char *kind, struct eh2sframe_error *err)
 {
 	json_int_t n = json_integer_value(json_object_get(counts, kind));
 
@@ -99,7 +100,7 @@ static bool batch_count(json_t *counts, const char *kind, struct eh2sframe_error
 }
 
 /* A member that is an object, or not there. */
-static bool batch_member(
+static bool report_member(
     const json_t *file, const char *name, json_t **member, struct eh2sframe_error *err)
 {
 	*member = json_object_get(file, name);
@@ -108,8 +109,8 @@ static bool batch_member(
 }
 
 /* Takes any reason: a later version may have more. */
-static bool batch_add_refused(
-    struct batch_report *report, json_t *refused, struct eh2sframe_error *err)
+static bool report_add_refused(
+    struct report_document *report, json_t *refused, struct eh2sframe_error *err)
 {
 	const char *reason;
 	json_t *one;
@@ -122,10 +123,10 @@ static bool batch_add_refused(
 		if (!json_is_object(one))
 			return cmd_fail(err, EH2SFRAME_INPUT,
 			    "refused.%.60s is not an object", reason);
-		if (!batch_report_count(old, "functions", &functions, err) ||
-		    !batch_report_count(one, "functions", &functions, err) ||
-		    !batch_report_count(old, "bytes", &bytes, err) ||
-		    !batch_report_count(one, "bytes", &bytes, err))
+		if (!report_add_count(old, "functions", &functions, err) ||
+		    !report_add_count(one, "functions", &functions, err) ||
+		    !report_add_count(old, "bytes", &bytes, err) ||
+		    !report_add_count(one, "bytes", &bytes, err))
 			return false;
 		if (json_object_set_new(report->refused, reason,
 			json_pack("{sI sI}", "functions", functions, "bytes", bytes)) < 0)
@@ -134,31 +135,31 @@ static bool batch_add_refused(
 	return true;
 }
 
-static bool batch_add_counts(
-    struct batch_report *report, const json_t *file, struct eh2sframe_error *err)
+static bool report_add_counts(
+    struct report_document *report, const json_t *file, struct eh2sframe_error *err)
 {
-	struct batch_sums *sums = &report->sums;
+	struct report_sums *sums = &report->sums;
 	json_t *counts, *sizes, *code, *refused;
 
-	return batch_member(file, "counts", &counts, err) &&
-	       batch_member(file, "sizes", &sizes, err) &&
-	       batch_member(file, "code", &code, err) &&
-	       batch_member(file, "refused", &refused, err) &&
-	       batch_report_count(counts, "functions", &sums->functions, err) &&
-	       batch_report_count(counts, "functions_with_rows", &sums->with_rows, err) &&
-	       batch_report_count(counts, "functions_with_gaps", &sums->with_gaps, err) &&
-	       batch_report_count(sizes, ".eh_frame", &sums->eh_frame, err) &&
-	       batch_report_count(sizes, ".eh_frame_hdr", &sums->eh_frame_hdr, err) &&
-	       batch_report_count(sizes, ".sframe", &sums->sframe, err) &&
-	       batch_report_count(code, "with_cfi", &sums->with_cfi, err) &&
-	       batch_report_count(code, "covered", &sums->covered, err) &&
-	       batch_report_count(code, "plt_template", &sums->plt_template, err) &&
-	       batch_add_refused(report, refused, err);
+	return report_member(file, "counts", &counts, err) &&
+	       report_member(file, "sizes", &sizes, err) &&
+	       report_member(file, "code", &code, err) &&
+	       report_member(file, "refused", &refused, err) &&
+	       report_add_count(counts, "functions", &sums->functions, err) &&
+	       report_add_count(counts, "functions_with_rows", &sums->with_rows, err) &&
+	       report_add_count(counts, "functions_with_gaps", &sums->with_gaps, err) &&
+	       report_add_count(sizes, ".eh_frame", &sums->eh_frame, err) &&
+	       report_add_count(sizes, ".eh_frame_hdr", &sums->eh_frame_hdr, err) &&
+	       report_add_count(sizes, ".sframe", &sums->sframe, err) &&
+	       report_add_count(code, "with_cfi", &sums->with_cfi, err) &&
+	       report_add_count(code, "covered", &sums->covered, err) &&
+	       report_add_count(code, "plt_template", &sums->plt_template, err) &&
+	       report_add_refused(report, refused, err);
 }
 
 /* Counts it as done, skipped or failed. A failure has no counts of a section. */
-static bool batch_add_outcome(
-    struct batch_report *report, const json_t *file, struct eh2sframe_error *err)
+static bool report_add_outcome(
+    struct report_document *report, const json_t *file, struct eh2sframe_error *err)
 {
 	json_int_t status = json_integer_value(json_object_get(file, "status"));
 	const char *reason = json_string_value(json_object_get(file, "skipped"));
@@ -170,24 +171,25 @@ static bool batch_add_outcome(
 	report->sums.status = print_worse(report->sums.status, (int)status);
 	if (status == EH2SFRAME_DONE) {
 		report->sums.done++;
-		return batch_add_counts(report, file, err);
+		return report_add_counts(report, file, err);
 	}
 	if (status == EH2SFRAME_NOTHING) {
 		report->sums.skipped++;
-		return batch_count(report->skips, reason ? reason : "nothing-to-do", err);
+		return report_count_kind(
+		    report->skips, reason ? reason : "nothing-to-do", err);
 	}
 	report->sums.failed++;
 	snprintf(kind, sizeof(kind), "%d", (int)status);
-	return batch_count(report->fails, kind, err);
+	return report_count_kind(report->fails, kind, err);
 }
 
 /* Uses as many digits as the document, so text that is read and written again stays the
  * same. */
-static bool batch_keep(
-    struct batch_report *report, json_t *file, struct eh2sframe_error *err)
+static bool report_keep(
+    struct report_document *report, json_t *file, struct eh2sframe_error *err)
 {
 	const char *path = json_string_value(json_object_get(file, "path"));
-	struct batch_entry entry = {.seq = report->n};
+	struct report_entry entry = {.seq = report->n};
 
 	if (!vec_reserve(&report->list, &report->cap, report->n + 1))
 		return cmd_fail_nomem(err);
@@ -202,33 +204,33 @@ static bool batch_keep(
 	return true;
 }
 
-bool batch_report_add(
-    struct batch_report *report, json_t *file, bool keep, struct eh2sframe_error *err)
+bool report_document_add(
+    struct report_document *report, json_t *file, bool keep, struct eh2sframe_error *err)
 {
 	if (!json_is_object(file))
 		return cmd_fail(err, EH2SFRAME_INPUT, "not an object");
 	if (!json_is_string(json_object_get(file, "path")))
 		return cmd_fail(err, EH2SFRAME_INPUT, "path is not text");
-	return batch_add_outcome(report, file, err) &&
-	       (!keep || batch_keep(report, file, err));
+	return report_add_outcome(report, file, err) &&
+	       (!keep || report_keep(report, file, err));
 }
 
 /* Equal paths (from reports of different packages) keep their order of arrival. */
-static int batch_report_order(const void *a, const void *b)
+static int report_entry_order(const void *a, const void *b)
 {
-	const struct batch_entry *x = a, *y = b;
+	const struct report_entry *x = a, *y = b;
 	int order = strcmp(x->path, y->path);
 
 	return order ? order : (x->seq > y->seq) - (x->seq < y->seq);
 }
 
-void batch_report_sort(struct batch_report *report)
+void report_document_sort(struct report_document *report)
 {
 	if (report->n)
-		qsort(report->list, report->n, sizeof(*report->list), batch_report_order);
+		qsort(report->list, report->n, sizeof(*report->list), report_entry_order);
 }
 
-json_t *batch_report_document(
+json_t *report_to_json(
     const struct eh2sframe_report *report, struct eh2sframe_error *error)
 {
 	char *text = NULL;

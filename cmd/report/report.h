@@ -2,7 +2,7 @@
 /*
  * The results of the files, as objects of the JSON report, and their sums. A document
  * is {"tool", "version", "summary", "files"}, files in the order of their paths. The
- * summary follows from them, except for files without an entry (struct batch_apart).
+ * summary follows from them, except for files without an entry (struct report_apart).
  * Files are kept as text: as objects they would be 10 times as large.
  */
 #ifndef CMD_REPORT_REPORT_H
@@ -12,33 +12,34 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "cmd/common/args.h"
 #include "cmd/common/fail.h"
 
 /* A report as a document, which the caller owns. NULL: EH2SFRAME_NO_MEMORY or
  * EH2SFRAME_IO. */
-json_t *batch_report_document(
+json_t *report_to_json(
     const struct eh2sframe_report *report, struct eh2sframe_error *error);
 
 /* Adds path and other names (an array, or NULL) to the report of a file. Takes both. */
-json_t *batch_report_done(json_t *report, const char *path, json_t *others);
-ATTR_MUST_CHECK bool batch_report_add_link(json_t *others, const char *path);
-json_t *batch_report_skip(const char *path, const char *reason);
-json_t *batch_report_fail(const char *path, const struct eh2sframe_error *why);
+json_t *report_file_done(json_t *report, const char *path, json_t *others);
+ATTR_MUST_CHECK bool report_file_add_link(json_t *others, const char *path);
+json_t *report_file_skipped(const char *path, const char *reason);
+json_t *report_file_failed(const char *path, const struct eh2sframe_error *why);
 
 /* Counts that the objects of files do not show. */
-struct batch_apart {
+struct report_apart {
 	json_int_t not_elf, mount_points;
 };
 
-struct batch_report {
-	struct batch_entry {
+struct report_document {
+	struct report_entry {
 		char *path; /* as in the text */
 		char *text; /* the object */
 		size_t seq; /* order of arrival, for equal paths */
 	} * list;
 	size_t n, cap;
-	struct batch_apart apart;
-	struct batch_sums {
+	struct report_apart apart;
+	struct report_sums {
 		json_int_t done, failed, skipped;
 		json_int_t functions, with_rows, with_gaps;
 		json_int_t eh_frame, eh_frame_hdr, sframe;
@@ -50,41 +51,46 @@ struct batch_report {
 	json_t *refused; /* reason -> {functions, bytes} */
 };
 
-ATTR_MUST_CHECK bool batch_report_init(
-    struct batch_report *report, struct eh2sframe_error *err);
-void batch_report_deinit(struct batch_report *report);
+ATTR_MUST_CHECK bool report_document_init(
+    struct report_document *report, struct eh2sframe_error *err);
+void report_document_deinit(struct report_document *report);
 
 /*
  * Adds up a file and, if it will be written, keeps it. EH2SFRAME_INPUT with the reason
  * when it is not an object of a report.
  */
-ATTR_MUST_CHECK bool batch_report_add(
-    struct batch_report *report, json_t *file, bool keep, struct eh2sframe_error *err);
+ATTR_MUST_CHECK bool report_document_add(
+    struct report_document *report, json_t *file, bool keep, struct eh2sframe_error *err);
 
 /* Adds a count in an object to sum; one that is not there is 0. EH2SFRAME_INPUT. */
-ATTR_MUST_CHECK bool batch_report_count(
+ATTR_MUST_CHECK bool report_add_count(
     const json_t *object, const char *name, json_int_t *sum, struct eh2sframe_error *err);
 
 /* Sorts the files by path. */
-void batch_report_sort(struct batch_report *report);
+void report_document_sort(struct report_document *report);
 
-/* Writes the output of body to path (see print_open). When body fails, memory ran out. */
-ATTR_MUST_CHECK bool batch_report_save(const struct batch_report *report,
-    const char *path, bool (*body)(const struct batch_report *, FILE *),
-    struct eh2sframe_error *err);
+/* Writes the document, in JSON or as a page, to path (see print_open). */
+ATTR_MUST_CHECK bool report_document_write(const struct report_document *report,
+    const char *path, bool html, struct eh2sframe_error *err);
 
-/* The document. */
-ATTR_MUST_CHECK bool batch_report_write(
-    const struct batch_report *report, const char *path, struct eh2sframe_error *err);
+/* Writes the page. False: memory ran out. */
+ATTR_MUST_CHECK bool report_html_page(const struct report_document *report, FILE *out);
+
+/* --report --merge: returns the exit status of merging, not that of the merged runs. */
+int report_merge(const struct args *args);
+
+/* A report of single files, in their order, as a page; path "-" is standard output. */
+ATTR_MUST_CHECK bool report_html(
+    const struct eh2sframe_report *report, const char *path, struct eh2sframe_error *err);
 
 /* For people: 100 only when nothing is missing. */
-double batch_report_percent(json_int_t covered, json_int_t with_cfi);
+double report_percent_shown(json_int_t covered, json_int_t with_cfi);
 /* The same members, sorted by name. */
-json_t *batch_report_sorted(json_t *object);
+json_t *report_sort_members(json_t *object);
 
 /* One line for people. */
-void batch_report_summary(const struct batch_report *report, FILE *out);
+void report_print_summary(const struct report_document *report, FILE *out);
 /* The same of one file that was converted or skipped. */
-void batch_report_line(json_t *file, const char *path, FILE *out);
+void report_print_line(json_t *file, const char *path, FILE *out);
 
 #endif

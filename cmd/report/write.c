@@ -8,26 +8,24 @@
 #include "cmd/report/report.h"
 #include "cmd/common/print.h"
 
-static double batch_percent(const struct batch_sums *sums)
+static double report_percent_exact(json_int_t covered, json_int_t with_cfi)
 {
-	return sums->with_cfi ? 100.0 * (double)sums->covered / (double)sums->with_cfi
-			      : 100.0;
+	return with_cfi ? 100.0 * (double)covered / (double)with_cfi : 100.0;
 }
 
-double batch_report_percent(json_int_t covered, json_int_t with_cfi)
+double report_percent_shown(json_int_t covered, json_int_t with_cfi)
 {
-	const struct batch_sums sums = {.covered = covered, .with_cfi = with_cfi};
-	double percent = batch_percent(&sums);
+	double percent = report_percent_exact(covered, with_cfi);
 
 	return covered < with_cfi && percent > 99.99 ? 99.99 : percent;
 }
 
-static int batch_key_order(const void *a, const void *b)
+static int report_key_order(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-json_t *batch_report_sorted(json_t *object)
+json_t *report_sort_members(json_t *object)
 {
 	size_t n = json_object_size(object), i = 0;
 	const char **keys = calloc(n + 1, sizeof(*keys)), *key;
@@ -38,7 +36,7 @@ json_t *batch_report_sorted(json_t *object)
 		return NULL;
 	}
 	json_object_foreach(object, key, value) keys[i++] = key;
-	qsort(keys, n, sizeof(*keys), batch_key_order);
+	qsort(keys, n, sizeof(*keys), report_key_order);
 	for (i = 0; i < n; i++) {
 		if (json_object_set(sorted, keys[i], json_object_get(object, keys[i]))) {
 			json_decref(sorted);
@@ -51,25 +49,26 @@ json_t *batch_report_sorted(json_t *object)
 }
 
 /* Readers see it first, so it has this order. */
-static json_t *batch_summary(const struct batch_report *report)
+static json_t *report_summary_object(const struct report_document *report)
 {
-	const struct batch_sums *sums = &report->sums;
+	const struct report_sums *sums = &report->sums;
 
 	return json_pack("{si sI so so sI sI s{sI sI sI} s{sI sI sI} s{sI sI sI sf} so}",
 	    "status", sums->status, "done", sums->done, "skipped",
-	    batch_report_sorted(report->skips), "failed",
-	    batch_report_sorted(report->fails), "not_elf", report->apart.not_elf,
+	    report_sort_members(report->skips), "failed",
+	    report_sort_members(report->fails), "not_elf", report->apart.not_elf,
 	    "mount_points", report->apart.mount_points, "counts", "functions",
 	    sums->functions, "functions_with_rows", sums->with_rows,
 	    "functions_with_gaps", sums->with_gaps, "sizes", ".eh_frame", sums->eh_frame,
 	    ".eh_frame_hdr", sums->eh_frame_hdr, ".sframe", sums->sframe, "code",
 	    "with_cfi", sums->with_cfi, "covered", sums->covered, "plt_template",
-	    sums->plt_template, "percent", batch_percent(sums), "refused",
-	    batch_report_sorted(report->refused));
+	    sums->plt_template, "percent",
+	    report_percent_exact(sums->covered, sums->with_cfi), "refused",
+	    report_sort_members(report->refused));
 }
 
 /* Writes a value inside the document, with jansson's indentation. */
-static bool batch_indented(const json_t *value, const char *indent, FILE *out)
+static bool report_write_indented(const json_t *value, const char *indent, FILE *out)
 {
 	char *text = json_dumps(value, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
 
@@ -83,30 +82,30 @@ static bool batch_indented(const json_t *value, const char *indent, FILE *out)
 }
 
 /* Writes file by file: all values at once would need too much memory. */
-static bool batch_document(const struct batch_report *report, FILE *out)
+static bool report_write_all(const struct report_document *report, FILE *out)
 {
-	json_t *summary = batch_summary(report);
+	json_t *summary = report_summary_object(report);
 	bool ok;
 
 	fprintf(out,
 	    "{\n \"tool\": \"eh2sframe\",\n \"version\": \"%s\",\n \"summary\": ",
 	    eh2sframe_version());
-	ok = summary && batch_indented(summary, " ", out);
+	ok = summary && report_write_indented(summary, " ", out);
 	json_decref(summary);
 	fputs(",\n \"files\": [", out);
 	for (size_t i = 0; ok && i < report->n; i++) {
 		json_t *file = json_loads(report->list[i].text, 0, NULL);
 
 		fputs(i ? ",\n  " : "\n  ", out);
-		ok = file && batch_indented(file, "  ", out);
+		ok = file && report_write_indented(file, "  ", out);
 		json_decref(file);
 	}
 	fputs(report->n ? "\n ]\n}\n" : "]\n}\n", out);
 	return ok;
 }
 
-bool batch_report_save(const struct batch_report *report, const char *path,
-    bool (*body)(const struct batch_report *, FILE *), struct eh2sframe_error *err)
+bool report_document_write(const struct report_document *report, const char *path,
+    bool html, struct eh2sframe_error *err)
 {
 	FILE *out = print_open(path, err);
 	struct eh2sframe_error late;
@@ -114,21 +113,16 @@ bool batch_report_save(const struct batch_report *report, const char *path,
 
 	if (!out)
 		return false;
-	ok = body(report, out) || cmd_fail_nomem(err);
+	ok = (html ? report_html_page : report_write_all)(report, out) ||
+	     cmd_fail_nomem(err);
 	return print_close(out, ok ? err : &late) && ok;
 }
 
-bool batch_report_write(
-    const struct batch_report *report, const char *path, struct eh2sframe_error *err)
-{
-	return batch_report_save(report, path, batch_document, err);
-}
-
 /* " (reason n, reason n)"; nothing without any. */
-static void batch_kinds(json_t *kinds, FILE *out)
+static void report_print_kinds(json_t *kinds, FILE *out)
 {
 	const char *separator = " (", *kind;
-	json_t *sorted = batch_report_sorted(kinds), *n;
+	json_t *sorted = report_sort_members(kinds), *n;
 
 	json_object_foreach(sorted, kind, n)
 	{
@@ -141,25 +135,25 @@ static void batch_kinds(json_t *kinds, FILE *out)
 	json_decref(sorted);
 }
 
-void batch_report_summary(const struct batch_report *report, FILE *out)
+void report_print_summary(const struct report_document *report, FILE *out)
 {
-	const struct batch_sums *sums = &report->sums;
+	const struct report_sums *sums = &report->sums;
 
 	fprintf(out,
 	    "%" JSON_INTEGER_FORMAT " converted, %" JSON_INTEGER_FORMAT " skipped",
 	    sums->done, sums->skipped);
-	batch_kinds(report->skips, out);
+	report_print_kinds(report->skips, out);
 	fprintf(out,
 	    ", %" JSON_INTEGER_FORMAT " failed, %" JSON_INTEGER_FORMAT " not ELF",
 	    sums->failed, report->apart.not_elf);
 	if (sums->done)
 		fprintf(out,
 		    "; %.2f%% of code covered, %" JSON_INTEGER_FORMAT " bytes .sframe",
-		    batch_report_percent(sums->covered, sums->with_cfi), sums->sframe);
+		    report_percent_shown(sums->covered, sums->with_cfi), sums->sframe);
 	putc('\n', out);
 }
 
-void batch_report_line(json_t *file, const char *path, FILE *out)
+void report_print_line(json_t *file, const char *path, FILE *out)
 {
 	const char *skipped = json_string_value(json_object_get(file, "skipped"));
 	json_int_t functions = 0, gaps = 0, cfi = 0, size = 0, covered = 0, code = 0;
@@ -179,6 +173,6 @@ void batch_report_line(json_t *file, const char *path, FILE *out)
 	    " function%s, %.2f%% of code covered, %" JSON_INTEGER_FORMAT
 	    " bytes .sframe v%d (%.2f of .eh_frame), %" JSON_INTEGER_FORMAT " refused\n",
 	    path, functions, num_s((uint64_t)functions),
-	    batch_report_percent(covered, code), size, version,
+	    report_percent_shown(covered, code), size, version,
 	    cfi ? (double)size / (double)cfi : 0.0, gaps);
 }

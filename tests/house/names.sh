@@ -73,7 +73,7 @@ begin lib api eh2sframe status
 begin cmd run main
 begin cmd/batch batch
 begin cmd/common args cmd print temporary
-begin cmd/report batch
+begin cmd/report report
 empty 'each folder has its words' "$(cut -d' ' -f3 "$functions" | sort -u | while read -r folder; do
 	case " $known " in *" $folder "*) ;; *) echo "$folder" ;; esac
 done)"
