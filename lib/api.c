@@ -9,7 +9,33 @@
 #include <string.h>
 
 #include "config.h"
-#include "lib/status.h"
+
+enum eh2sframe_status api_status(enum err_kind kind)
+{
+	switch (kind) {
+	case ERR_NONE:
+		return EH2SFRAME_DONE;
+	case ERR_UNSUPPORTED:
+	case ERR_MALFORMED:
+	case ERR_LIMIT:
+		return EH2SFRAME_INPUT;
+	case ERR_USAGE:
+		return EH2SFRAME_USAGE;
+	case ERR_IO:
+		return EH2SFRAME_IO;
+	case ERR_NOMEM:
+		return EH2SFRAME_NO_MEMORY;
+	case ERR_PROOF:
+		return EH2SFRAME_PROOF;
+	case ERR_COVERAGE:
+		return EH2SFRAME_COVERAGE;
+	case ERR_NOTHING:
+		return EH2SFRAME_NOTHING;
+	case ERR_INTERNAL:
+		return EH2SFRAME_BUG;
+	}
+	return EH2SFRAME_BUG;
+}
 
 bool api_return(bool ok, const struct err *err, struct eh2sframe_error *error)
 {
@@ -18,7 +44,7 @@ bool api_return(bool ok, const struct err *err, struct eh2sframe_error *error)
 
 	if (ok || !error)
 		return ok;
-	error->status = status_of(err->kind);
+	error->status = api_status(err->kind);
 	memcpy(error->text, err->text, sizeof(err->text));
 	return false;
 }
@@ -89,11 +115,14 @@ void eh2sframe_options_on_progress(struct eh2sframe_options *options,
 
 /* A file without an image yet; NULL with err set. */
 static struct eh2sframe_file *api_file_new(
-    const struct eh2sframe_options *options, struct err *err)
+    bool all_given, const struct eh2sframe_options *options, struct err *err)
 {
-	struct eh2sframe_file *file = calloc(1, sizeof(*file));
+	struct eh2sframe_file *file;
 	bool ok = true;
 
+	if (!api_given(all_given, err))
+		return NULL;
+	file = calloc(1, sizeof(*file));
 	if (!file) {
 		err_set_nomem(err);
 		return NULL;
@@ -124,8 +153,7 @@ struct eh2sframe_file *eh2sframe_open_path(const char *path,
     const struct eh2sframe_options *options, struct eh2sframe_error *error)
 {
 	struct err err = {0};
-	struct eh2sframe_file *file =
-	    api_given(path, &err) ? api_file_new(options, &err) : NULL;
+	struct eh2sframe_file *file = api_file_new(path, options, &err);
 	bool ok = file && image_open(path, &file->image, &err);
 
 	return api_opened(file, ok, &err, error);
@@ -135,8 +163,7 @@ struct eh2sframe_file *eh2sframe_open_fd(int fd, const char *name,
     const struct eh2sframe_options *options, struct eh2sframe_error *error)
 {
 	struct err err = {0};
-	struct eh2sframe_file *file =
-	    api_given(name, &err) ? api_file_new(options, &err) : NULL;
+	struct eh2sframe_file *file = api_file_new(name, options, &err);
 	bool ok = file && image_open_fd(fd, name, &file->image, &err);
 
 	return api_opened(file, ok, &err, error);
@@ -147,8 +174,8 @@ struct eh2sframe_file *eh2sframe_open_memory(const void *bytes, size_t size,
     struct eh2sframe_error *error)
 {
 	struct err err = {0};
-	bool given = api_given(name && (bytes || size == 0), &err);
-	struct eh2sframe_file *file = given ? api_file_new(options, &err) : NULL;
+	struct eh2sframe_file *file =
+	    api_file_new(name && (bytes || size == 0), options, &err);
 	bool ok = file && image_open_memory(bytes, size, name, &file->image, &err);
 
 	return api_opened(file, ok, &err, error);

@@ -143,30 +143,27 @@ const char *eh2sframe_result_symbol(struct eh2sframe_result *result, uint64_t ad
 uint64_t eh2sframe_result_count(
     const struct eh2sframe_result *result, enum eh2sframe_count which)
 {
-	const struct report *report;
-	const struct coverage *coverage;
+	const struct report *report = result ? &result->conv.report : NULL;
 
-	if (!result)
+	if (!report)
 		return 0;
-	report = &result->conv.report;
-	coverage = &report->coverage;
 	switch (which) {
 	case EH2SFRAME_CIES:
 		return report->input->frames.n_cies;
 	case EH2SFRAME_FDES:
 		return report->input->frames.n_fdes;
 	case EH2SFRAME_FUNCTIONS:
-		return coverage->n_fdes;
+		return report->coverage.n_fdes;
 	case EH2SFRAME_FUNCTIONS_WITH_ROWS:
-		return coverage->n_functions;
+		return report->coverage.n_functions;
 	case EH2SFRAME_FUNCTIONS_WITH_GAPS:
-		return coverage->n_refused;
+		return report->coverage.n_refused;
 	case EH2SFRAME_CFI_ROWS:
-		return coverage->n_rows;
+		return report->coverage.n_rows;
 	case EH2SFRAME_CODE_BYTES:
-		return coverage->code_bytes;
+		return report->coverage.code_bytes;
 	case EH2SFRAME_COVERED_BYTES:
-		return coverage->covered_bytes;
+		return report->coverage.covered_bytes;
 	case EH2SFRAME_EH_FRAME_SIZE:
 		return report->input->cfi.size;
 	case EH2SFRAME_EH_FRAME_HDR_SIZE:

@@ -37,20 +37,24 @@ static bool api_print(
 	return err_set(err, ERR_USAGE, "unknown text %d", (int)what);
 }
 
+/* Begins text for the caller, who must have given every pointer. */
+static bool api_text_begin(bool all_given, struct stream *stream,
+    eh2sframe_write_fn *write, void *context, struct err *err)
+{
+	return api_given(all_given && write, err) &&
+	       stream_begin(stream, write, context, err);
+}
+
 bool eh2sframe_result_print(const struct eh2sframe_result *result,
     enum eh2sframe_text what, eh2sframe_write_fn *write, void *context,
     struct eh2sframe_error *error)
 {
 	struct stream stream;
 	struct err err = {0};
-	bool ok;
+	bool ok =
+	    api_text_begin(result, &stream, write, context, &err) &&
+	    stream_end(&stream, api_print(&result->conv, what, stream.file, &err), &err);
 
-	ok = api_given(result && write, &err) &&
-	     stream_begin(&stream, write, context, &err);
-	if (ok) {
-		ok = api_print(&result->conv, what, stream.file, &err);
-		ok = stream_end(&stream, ok, &err);
-	}
 	return api_return(ok, &err, error);
 }
 
@@ -59,12 +63,9 @@ bool eh2sframe_file_dump(const struct eh2sframe_file *file, eh2sframe_write_fn *
 {
 	struct stream stream;
 	struct err err = {0};
-	bool ok =
-	    api_given(file && write, &err) && stream_begin(&stream, write, context, &err);
+	bool ok = api_text_begin(file, &stream, write, context, &err) &&
+		  stream_end(&stream, report_dump(&file->image, stream.file, &err), &err);
 
-	if (ok)
-		ok = stream_end(
-		    &stream, report_dump(&file->image, stream.file, &err), &err);
 	return api_return(ok, &err, error);
 }
 
@@ -74,48 +75,34 @@ bool eh2sframe_file_verify(const struct eh2sframe_file *file,
 {
 	struct stream stream;
 	struct err err = {0};
-	bool ok =
-	    api_given(file && write, &err) && stream_begin(&stream, write, context, &err);
+	bool ok = api_text_begin(file, &stream, write, context, &err) &&
+		  stream_end(&stream,
+		      report_verify(&file->image, &(cfi ? cfi : file)->image,
+			  &file->options, stream.file, &err),
+		      &err);
 
-	if (ok) {
-		ok = report_verify(&file->image, &(cfi ? cfi : file)->image,
-		    &file->options, stream.file, &err);
-		ok = stream_end(&stream, ok, &err);
-	}
 	return api_return(ok, &err, error);
 }
 
 bool eh2sframe_file_lint(const struct eh2sframe_file *file, const char *reader,
     eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error)
 {
-	static const struct {
-		const char *name;
-		unsigned int consumers;
-	} known[] = {
-	    {"kernel", LINT_KERNEL},
-	    {"glibc", LINT_GLIBC},
-	    {"libsframe", LINT_LIBSFRAME},
-	    {"all", LINT_ALL},
-	};
 	struct stream stream;
 	struct err err = {0};
-	size_t i = 0;
-	bool ok;
+	unsigned int readers = 0;
+	bool ok = api_given(file && reader && write, &err);
 
-	if (!api_given(file && reader && write, &err))
-		return api_return(false, &err, error);
-	while (i < sizeof(known) / sizeof(known[0]) && strcmp(known[i].name, reader))
-		i++;
-	if (i == sizeof(known) / sizeof(known[0])) {
-		err_set(&err, ERR_USAGE, "unknown reader %s", reader);
-		return api_return(false, &err, error);
-	}
-	ok = stream_begin(&stream, write, context, &err);
-	if (ok) {
-		ok = report_lint(
-		    &file->image, known[i].consumers, &file->options, stream.file, &err);
-		ok = stream_end(&stream, ok, &err);
-	}
+	for (unsigned int bit = 1; ok && bit < LINT_ALL; bit <<= 1)
+		if (!strcmp(reader, lint_consumer_names(bit)))
+			readers = bit;
+	if (ok && !strcmp(reader, "all"))
+		readers = LINT_ALL;
+	if (ok && !readers)
+		ok = err_set(&err, ERR_USAGE, "unknown reader %s", reader);
+	ok = ok && stream_begin(&stream, write, context, &err) &&
+	     stream_end(&stream,
+		 report_lint(&file->image, readers, &file->options, stream.file, &err),
+		 &err);
 	return api_return(ok, &err, error);
 }
 

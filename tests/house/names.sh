@@ -69,7 +69,7 @@ begin gen/options options method obstacle
 begin gen/report report
 begin gen/rows cfi_input collect coverage optimize padding plt policy reduce refusal
 begin gen/verify lint meaning prove verify
-begin lib api eh2sframe status
+begin lib api eh2sframe
 begin cmd run main
 begin cmd/batch batch
 begin cmd/common args cmd print temporary

@@ -20,7 +20,7 @@
 #include "cmd/common/temporary.h"
 #include "gen/input/input.h"
 #include "base/newfile.h"
-#include "lib/status.h"
+#include "lib/api.h"
 #include "gen/input/symbols.h"
 #include "gen/insert/undo.h"
 #include "gen/insert/insert.h"
@@ -235,7 +235,7 @@ static bool try_method(const struct trial *trial, const struct image *image,
 	bool ok = insert_plan(image, trial_size(trial, image), method, &plan, &err) &&
 		  round_trip(image, trial->scratch, plan.sframe_size, &plan, &err);
 
-	printf("%d %s: ", status_of(err.kind), path);
+	printf("%d %s: ", api_status(err.kind), path);
 	if (ok)
 		printf("ok %s, %jd bytes more\n", method_name(plan.method),
 		    (intmax_t)(plan.file_size - image->size));
@@ -255,7 +255,7 @@ static int try_all(const struct trial *trial)
 
 		path[strcspn(path, "\n")] = 0;
 		if (!image_open(path, &image, &err)) {
-			printf("%d %s: %s\n", status_of(err.kind), path, err.text);
+			printf("%d %s: %s\n", api_status(err.kind), path, err.text);
 			continue;
 		}
 		look_around(&image);
@@ -297,5 +297,5 @@ int main(int argc, char **argv)
 	}
 	if (!ok)
 		fprintf(stderr, "insert_raw: %s: %s\n", argv[2], err.text);
-	return status_of(err.kind);
+	return api_status(err.kind);
 }
