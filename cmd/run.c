@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One call per file, one line per failure, one exit status. With a single input its own
- * status is that of the run; with several the worst counts (print_worse).
+ * One call for each file, one line for each failure, one exit status. A single input
+ * gives its own status. Of several inputs the worst counts (print_worse).
  */
 #include "cmd/run.h"
 
@@ -15,7 +15,7 @@
 #include "cmd/common/fail.h"
 #include "cmd/common/print.h"
 
-/* A missing file is no other's: whoever opens it says so. */
+/* A missing file is not the same as any other. Opening it reports that. */
 static bool run_same_file(const char *a, const char *b)
 {
 	struct stat x, y;
@@ -24,8 +24,8 @@ static bool run_same_file(const char *a, const char *b)
 	       x.st_ino == y.st_ino;
 }
 
-/* What is behind a name's last slash; *dir is its directory, of inode 0 where there is
- * none. */
+/* The name behind the last slash. *dir is its directory, or has inode 0 if there is none.
+ */
 static const char *run_parent(const char *path, struct stat *dir)
 {
 	const char *slash = strrchr(path, '/');
@@ -38,7 +38,7 @@ static const char *run_parent(const char *path, struct stat *dir)
 	return slash ? slash + 1 : path;
 }
 
-/* Whether two names are, or once they exist will be, the same file. */
+/* Whether two names are the same file, or will be when they exist. */
 static bool run_same_place(const char *a, const char *b)
 {
 	struct stat x, y;
@@ -48,7 +48,7 @@ static bool run_same_place(const char *a, const char *b)
 		   x.st_dev == y.st_dev && x.st_ino == y.st_ino);
 }
 
-/* What is written there would take the place of the program. */
+/* Refuses a path that would overwrite the program. */
 static int run_refuse_path(const char *path, const char *what)
 {
 	struct eh2sframe_error error;
@@ -87,7 +87,7 @@ static bool run_lint(const struct args *args, const struct eh2sframe_file *file,
 	return eh2sframe_file_lint(file, args->lint, print_text, stdout, error);
 }
 
-/* One that looks at the section each file has. */
+/* Runs a command that looks at the section of each file. */
 static int run_each(
     const struct args *args, bool (*command)(const struct args *,
 				 const struct eh2sframe_file *, struct eh2sframe_error *))
@@ -140,7 +140,7 @@ static int run_json(const struct args *args, struct eh2sframe_report *report,
 	return ok ? status : print_worse(status, print_error(name, &error));
 }
 
-/* Prints what a conversion made, unless options say not to. */
+/* Prints the results of a conversion, unless options forbid it. */
 static bool run_print(const struct args *args, const struct eh2sframe_result *result,
     struct eh2sframe_error *error)
 {
@@ -191,7 +191,7 @@ static bool run_convert(const struct args *args, struct eh2sframe_report *report
 		ok = eh2sframe_file_remove_path(file, args->paths[1], error);
 	} else {
 		result = run_write(args, file, error);
-		/* Print only now: a failure prints one line, its own. */
+		/* Print only now: a failure prints only its own line. */
 		ok = result && run_print(args, result, error);
 		if (ok && report)
 			ok = eh2sframe_report_add(report, result, EH2SFRAME_DONE, error);
@@ -212,7 +212,7 @@ static int run_pair(const struct args *args)
 		return run_refuse_path(out, "an input");
 	if (args->json_path && run_same_file(in, args->json_path))
 		return run_refuse_path(args->json_path, "an input");
-	/* It would be written over what has just been proven. */
+	/* The report would overwrite the output that was just proven. */
 	if (args->json_path && run_same_place(out, args->json_path))
 		return run_refuse_path(args->json_path, "also OUT");
 	if (args->json_path) {
@@ -222,13 +222,13 @@ static int run_pair(const struct args *args)
 	ok = ok && run_convert(args, report, &error);
 	if (!ok)
 		print_error(in, &error);
-	/* The JSON report is told of failures, too. */
+	/* The JSON report also has failures. */
 	if (!ok && report && !eh2sframe_report_add_failure(report, in, &error, &ignored))
 		print_error(in, &ignored);
 	return run_json(args, report, args->json_path, (int)error.status);
 }
 
-/* One result of a report, as text on out or into the JSON report. */
+/* Adds one result of --report, as text on out or to the JSON report. */
 static bool run_report_result(const struct args *args,
     const struct eh2sframe_result *result, enum eh2sframe_status status, FILE *out,
     struct eh2sframe_report *report, struct eh2sframe_error *error)
@@ -258,7 +258,7 @@ static bool run_report_one(const struct args *args, const char *path, FILE *out,
 	if (ok && args->judge && !eh2sframe_result_check(result, &why))
 		*error = why;
 	ok = ok && run_report_result(args, result, why.status, out, report, error);
-	/* A file below the coverage demanded is in the report already. */
+	/* A file with too little coverage is in the report already. */
 	if (!ok && report && !eh2sframe_report_add_failure(report, path, error, &why))
 		*error = why;
 	eh2sframe_result_free(result);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands of the command line, each over all of its files. */
+/* Runs the commands of the command line, each over all of its files. */
 #ifndef CMD_RUN_H
 #define CMD_RUN_H
 

@@ -100,7 +100,7 @@ cargo)
 		runs $program
 	done
 	touch src/main.rs
-	# The variable of the environment counts before that of the configuration.
+	# The environment variable counts before the configuration's.
 	EH2SFRAME_FLAGS=--format=9 fails cargo build --offline
 	grep -q "eh2sframe: .*format" errors
 	;;

@@ -11,7 +11,7 @@
 
 #include <eh2sframe.h>
 
-/* The whole of a file; NULL when it cannot be read. */
+/* Reads a whole file; NULL when it cannot be read. */
 static char *slurp(const char *path, size_t *size)
 {
 	FILE *in = fopen(path, "rb");

@@ -51,8 +51,8 @@ enum eh2sframe_status {
 
 	/*
 	 * The input cannot be converted. It is not ELF, is damaged, or is of a kind or
-	 * machine that is not supported. Or none of its functions can be described, a limit
-	 * was reached, or the file has no place for the section.
+	 * machine that is not supported. Or no function can be described, a limit was
+	 * reached, or the file has no place for the section.
 	 */
 	EH2SFRAME_INPUT = 1,
 
@@ -120,29 +120,29 @@ EH2SFRAME_CHECKED struct eh2sframe_options *eh2sframe_options_new(void);
 EH2SFRAME_API void eh2sframe_options_free(struct eh2sframe_options *options);
 
 /*
- * Sets one by the name that it has as a long option of eh2sframe(1), without the dashes:
- * format, no-pcrel, refresh, method, optimize, object-sections, max-rows,
- * exclude-section, exclude-symbol, min-coverage, no-verify, witness, jobs, quiet,
- * verbose. value is copied; NULL for those that take none. EH2SFRAME_USAGE names what is
- * wrong.
+ * Sets the option of this name. Names are those of the long options of eh2sframe(1),
+ * without the dashes: format, no-pcrel, refresh, method, optimize, object-sections,
+ * max-rows, exclude-section, exclude-symbol, min-coverage, no-verify, witness, jobs,
+ * quiet, verbose. value is copied; NULL for those that take none. EH2SFRAME_USAGE names
+ * what is wrong.
  */
 EH2SFRAME_CHECKED bool eh2sframe_options_set(struct eh2sframe_options *options,
     const char *name, const char *value, struct eh2sframe_error *error);
 
-/* Whether the options go together. Opening a file asks the same. */
+/* Whether the options can be combined. Opening a file checks the same. */
 EH2SFRAME_CHECKED bool eh2sframe_options_check(
     const struct eh2sframe_options *options, struct eh2sframe_error *error);
 
 /*
  * The library writes a file under a temporary name beside its place. It calls notify with
- * that path when the file begins to exist and when it is gone. A program can so remove
+ * that path when the file begins to exist and when it is gone. So a program can remove
  * the file when a signal ends it. For the first call, all signals are blocked in the
  * thread.
  */
 EH2SFRAME_API void eh2sframe_options_on_temporary(struct eh2sframe_options *options,
     void (*notify)(void *context, const char *path, bool exists), void *context);
 
-/* Proving with libdwarf takes long. Meanwhile notify gets the FDEs done and to do. */
+/* A proof with libdwarf takes long. Meanwhile notify gets the FDEs done and to do. */
 EH2SFRAME_API void eh2sframe_options_on_progress(struct eh2sframe_options *options,
     void (*notify)(void *context, size_t done, size_t total), void *context);
 
@@ -181,7 +181,7 @@ enum eh2sframe_kind {
 
 EH2SFRAME_API enum eh2sframe_kind eh2sframe_kind(const void *bytes, size_t size);
 
-/* Why a conversion of a file would come to nothing. Never renumbered. */
+/* Why a conversion of a file would do nothing. Never renumbered. */
 enum eh2sframe_skip {
 	EH2SFRAME_SKIP_NOT = 0,	       /* there is something to do */
 	EH2SFRAME_SKIP_HAS_SFRAME = 1, /* and "refresh" is not set */
@@ -213,9 +213,9 @@ EH2SFRAME_CHECKED bool eh2sframe_file_lint(const struct eh2sframe_file *file,
     struct eh2sframe_error *error);
 
 /*
- * Writes the file as it was before this program put the section in, byte for byte; how
- * files are written is said at eh2sframe_result_write_path. EH2SFRAME_NOTHING when this
- * program put none in.
+ * Writes the file as it was before this program inserted the section, byte for byte. It
+ * writes as eh2sframe_result_write_path does. EH2SFRAME_NOTHING when this program
+ * inserted none.
  */
 EH2SFRAME_CHECKED bool eh2sframe_file_remove_path(
     const struct eh2sframe_file *file, const char *out, struct eh2sframe_error *error);
@@ -228,15 +228,15 @@ struct eh2sframe_result;
 
 /*
  * Reads the CFI and makes functions, rows and the section. EH2SFRAME_NOTHING without CFI.
- * With "refresh" the file counts as it was before this program put a section in. Else a
- * section that the file has is ignored here, and is an obstacle to writing.
+ * With "refresh", the file counts as it was before this program inserted a section.
+ * Otherwise a section in the file is ignored here, and prevents writing.
  */
 EH2SFRAME_CHECKED struct eh2sframe_result *eh2sframe_convert(
     const struct eh2sframe_file *file, struct eh2sframe_error *error);
 
 /*
- * The same as eh2sframe_convert and then eh2sframe_result_write_path, but faster: the file
- * is copied meanwhile, and what stands against writing is found first.
+ * Does what eh2sframe_convert and then eh2sframe_result_write_path do, but faster: it
+ * copies the file meanwhile, and finds obstacles to writing first.
  */
 EH2SFRAME_CHECKED struct eh2sframe_result *eh2sframe_convert_path(
     const struct eh2sframe_file *file, const char *out, struct eh2sframe_error *error);
@@ -245,15 +245,15 @@ EH2SFRAME_API void eh2sframe_result_free(struct eh2sframe_result *result);
 
 /*
  * Whether the result is worth writing. EH2SFRAME_INPUT when no function has rows,
- * EH2SFRAME_COVERAGE below "min-coverage". Each call that writes asks the same.
+ * EH2SFRAME_COVERAGE below "min-coverage". Each call that writes checks the same.
  */
 EH2SFRAME_CHECKED bool eh2sframe_result_check(
     const struct eh2sframe_result *result, struct eh2sframe_error *error);
 
 /*
- * The section's bytes for the address that it will be loaded at, linted and proven. Free
- * them with eh2sframe_free. EH2SFRAME_INPUT for a relocatable object, whose section means
- * nothing without relocations. A section that the file has is no obstacle.
+ * Gives the section's bytes for the address that it will be loaded at, linted and proven.
+ * Free them with eh2sframe_free. EH2SFRAME_INPUT for a relocatable object, whose section
+ * means nothing without relocations. A section in the file does not matter.
  */
 EH2SFRAME_CHECKED bool eh2sframe_result_section(struct eh2sframe_result *result,
     uint64_t address, void **bytes, size_t *size, struct eh2sframe_error *error);
@@ -314,7 +314,7 @@ struct eh2sframe_location {
 /* Flags of a row, to be combined. Never renumbered. */
 enum eh2sframe_row_flags {
 	EH2SFRAME_ROW_SIGNED = 1,    /* AArch64: the return address is signed */
-	EH2SFRAME_ROW_OUTERMOST = 2, /* there is no caller; no location means anything */
+	EH2SFRAME_ROW_OUTERMOST = 2, /* there is no caller; locations mean nothing */
 };
 
 /*
@@ -323,7 +323,7 @@ enum eh2sframe_row_flags {
  */
 struct eh2sframe_row {
 	size_t struct_size;
-	uint64_t start; /* from the function's start, or from that of a block */
+	uint64_t start; /* from the start of the function, or of a block */
 	uint32_t flags; /* enum eh2sframe_row_flags */
 	struct eh2sframe_location cfa, ra, fp;
 };
@@ -340,8 +340,9 @@ struct eh2sframe_gap {
 };
 
 /*
- * False behind the last one. Functions and gaps ascend by address, rows by start. Of an
- * object with "object-sections" the functions come one .sframe section after the other.
+ * False behind the last one. Functions and gaps ascend by address, rows by start. An
+ * object with "object-sections" gives the functions of one .sframe section after the
+ * other.
  */
 EH2SFRAME_CHECKED bool eh2sframe_result_function(
     const struct eh2sframe_result *result, size_t i, struct eh2sframe_function *function);
@@ -351,8 +352,8 @@ EH2SFRAME_CHECKED bool eh2sframe_result_gap(
     const struct eh2sframe_result *result, size_t i, struct eh2sframe_gap *gap);
 
 /*
- * Addresses in a relocatable object are made up, the same each time it is opened. This
- * function gives what an address of a function or gap stands for: the section's number in
+ * A relocatable object has made-up addresses, the same each time it is opened. This
+ * function gives the place of an address of a function or gap: the section's number in
  * the header table, and the offset in it. False in a linked file, and for an address in
  * no section.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The public interface: options and open files. The engine does the work; here are handles
- * on the heap, and errors whose layout stays. The header says what each function promises.
+ * The public interface: options and open files. These are handles on the heap, and errors
+ * whose layout stays. The engine does the work.
  */
 #include "lib/api.h"
 
@@ -39,7 +39,7 @@ enum eh2sframe_status api_status(enum err_kind kind)
 
 bool api_return(bool ok, const struct err *err, struct eh2sframe_error *error)
 {
-	/* The public one may be larger, never smaller. */
+	/* The public text may be larger, never smaller. */
 	_Static_assert(sizeof(error->text) >= sizeof(err->text), "messages are cut off");
 
 	if (ok || !error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the public interface (include/eh2sframe.h) have in common. */
+/* What the files of the public interface share. */
 #ifndef LIB_API_H
 #define LIB_API_H
 
@@ -32,7 +32,7 @@ enum eh2sframe_status api_status(enum err_kind kind);
 /* Copies err to the caller, unless ok or error is NULL; returns ok. */
 bool api_return(bool ok, const struct err *err, struct eh2sframe_error *error);
 
-/* Whether the caller gave every pointer that it has to; sets err unless it did. */
+/* Whether the caller gave every required pointer; sets err unless it did. */
 bool api_given(bool all_given, struct err *err);
 
 /* Gives the bytes of an output in memory to the caller, if ok; ends the output. */

@@ -20,7 +20,7 @@ static struct eh2sframe_result *api_result_new(
 	return result;
 }
 
-/* Frees a result that came to nothing. */
+/* Frees a result that failed. */
 static struct eh2sframe_result *api_converted(struct eh2sframe_result *result, bool ok,
     const struct err *err, struct eh2sframe_error *error)
 {
@@ -85,7 +85,7 @@ bool eh2sframe_result_section(struct eh2sframe_result *result, uint64_t address,
 	struct err err = {0};
 	bool ok = api_given(result && bytes && size, &err) &&
 		  convert_section(&result->conv, address, &err);
-	/* A copy: the next call fills in other function starts. */
+	/* A copy, because the next call fills in other function starts. */
 	void *copy = ok ? malloc(result->conv.bytes.size + 1) : NULL;
 
 	if (ok && !copy)

@@ -34,7 +34,7 @@ enum eh2sframe_kind eh2sframe_kind(const void *bytes, size_t size)
 	return type == ET_CORE ? EH2SFRAME_KIND_CORE : EH2SFRAME_KIND_LINKED;
 }
 
-/* Code without bytes is what objcopy --only-keep-debug leaves. */
+/* objcopy --only-keep-debug leaves code without bytes. */
 static bool api_is_debug_only(const struct image *image)
 {
 	for (size_t i = 0; i < image->n_sections; i++)

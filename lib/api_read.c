@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The public interface: what is in a result. Rows are those of the model and not of the
- * encoded section: they are the same for every version, and need no decoding. The proof
- * and tests/lib/rows.c show that the two say the same.
+ * The public interface: what is in a result. Rows are those of the model, not of the
+ * encoded section. So they are the same for every version, and need no decoding. The
+ * proof and tests/lib/rows.c show that the two say the same.
  */
 #include "lib/api.h"
 
@@ -11,8 +11,8 @@
 #include "gen/elf/object/object.h"
 
 /*
- * A struct of the caller's may be shorter than the one here, when it was compiled against
- * an earlier version, or longer; its first member, its size, is left alone.
+ * The caller's struct is shorter than this one when it was compiled against an earlier
+ * version. It can also be longer. Its first member, the size, stays as it is.
  */
 static bool api_give(void *to, size_t to_size, const void *from, size_t size)
 {
@@ -47,7 +47,7 @@ bool eh2sframe_result_function(
 	return api_give(function, function->struct_size, &made, sizeof(made));
 }
 
-/* The model's kinds may be renumbered, the public ones may not. */
+/* Kinds of the model may be renumbered, those of the interface may not. */
 static enum eh2sframe_place api_place(struct sf_loc loc)
 {
 	switch (loc.kind) {
@@ -130,7 +130,7 @@ const char *eh2sframe_result_symbol(struct eh2sframe_result *result, uint64_t ad
 
 	if (!result)
 		return NULL;
-	/* Read when the first name is asked for: sorting them takes as long as the CFI
+	/* Names are read for the first question: sorting them takes as long as the CFI
 	 * does. Without memory there is no name. */
 	if (!result->symbols_read &&
 	    !symbols_read(result->conv.image, &result->symbols, &ignored))

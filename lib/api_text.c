@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The public interface: text. The engine prints to a FILE, which here calls a function of
- * the caller (base/stream.h).
+ * The public interface: text. The engine prints to a FILE, which calls a function of the
+ * caller.
  */
 #include "lib/api.h"
 
@@ -26,7 +26,7 @@ static bool api_print(
 		report_gaps(&conv->report, "  ", out);
 		return true;
 	case EH2SFRAME_TEXT_METHOD:
-		/* Nothing, where nothing was inserted. */
+		/* Without an insertion there is no method. */
 		if (conv->report.plan)
 			report_method(conv->report.plan, "  ", out);
 		return true;
@@ -37,7 +37,7 @@ static bool api_print(
 	return err_set(err, ERR_USAGE, "unknown text %d", (int)what);
 }
 
-/* Begins text for the caller, who must have given every pointer. */
+/* Begins text for the caller. Sets err unless the caller gave every pointer. */
 static bool api_text_begin(bool all_given, struct stream *stream,
     eh2sframe_write_fn *write, void *context, struct err *err)
 {

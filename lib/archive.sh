@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# archive.sh OUT AR OBJCOPY CC... -- PART...: the static library as one object, of which only the public
-# names can be seen, so that none of ours meets one of the program it is linked into. Where the
-# parts are for link-time optimisation this does it, so that whoever links needs no such compiler.
+# archive.sh OUT AR OBJCOPY CC... -- PART...: makes the static library of one object, which shows only the
+# public names. So no other name of ours can collide with one of a program. Parts for link-time
+# optimisation are optimised here, so that programs can be linked with any compiler.
 set -eu
 out=$1 ar=$2 objcopy=$3
 one=${out%.a}.o

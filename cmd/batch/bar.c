@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Drawing the progress bar. */
+/* Draws the progress bar. */
 #include "cmd/batch/bar.h"
 
 #include <inttypes.h>
@@ -41,8 +41,8 @@ static bool batch_bar_due(struct batch_bar *bar)
 }
 
 /* Cut the line to the width of the terminal, or erasing it would leave a rest behind. A
- * file's name must not move the cursor, and its characters may be of any width: show
- * only plain ones. */
+ * file's name must not move the cursor, and its characters may be wide. So show only
+ * plain ones. */
 static void batch_bar_draw(struct batch_bar *bar, char *line)
 {
 	struct winsize size = {0};

@@ -17,14 +17,14 @@ struct batch_bar {
 
 /* Shown on a terminal, unless the user wants quiet. */
 void batch_bar_init(struct batch_bar *bar, bool quiet);
-/* While the tree is listed; draws a few times a second. */
+/* Call it while the tree is listed; it draws a few times a second. */
 void batch_bar_listing(struct batch_bar *bar, uint64_t n_elf, uint64_t n_others);
-/* While files are converted; draws the counts in bar a few times a second. */
+/* Call it while files are converted; it draws the counts in bar a few times a second. */
 void batch_bar_working(struct batch_bar *bar);
-/* Before anything else is printed, and at the end. */
+/* Call it before anything else is printed, and at the end. */
 void batch_bar_erase(struct batch_bar *bar);
 
-/* The longest time to wait before it must be drawn again; -1: for ever. */
+/* The longest time to wait before it must be drawn again; -1: forever. */
 int batch_bar_patience(const struct batch_bar *bar);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The command --batch: list, convert, tell. */
+/* The command --batch lists a tree, converts it and reports. */
 #include "cmd/batch/batch.h"
 
 #include <errno.h>
@@ -48,8 +48,8 @@ struct batch_run {
 	struct report_document report;
 };
 
-/* For the pool. Print failures at once, because a run may take long. The rest comes at
- * the end, in an order that does not depend on the number of processes. */
+/* The pool calls this. Print failures at once, because a run may take long. The rest
+ * comes at the end, in an order that does not depend on the number of processes. */
 static bool batch_done(
     void *context, size_t file, json_t *object, struct eh2sframe_error *err)
 {
@@ -136,7 +136,7 @@ static void batch_print(struct batch_run *run)
 		report_print_summary(report, stdout);
 }
 
-/* The report must not take the place of a program. */
+/* Checks that the report does not replace an ELF file. */
 static bool batch_check_report_path(
     const struct batch_run *run, struct eh2sframe_error *err)
 {

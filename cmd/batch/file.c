@@ -56,7 +56,7 @@ static bool file_stat(int dirfd, const struct batch_name *name, struct stat *st,
 	return true;
 }
 
-/* Checks that the k-th name still is one of the file, and puts a link to the new file
+/* Checks that the k-th name still belongs to the file, and puts a link to the new file
  * beside it. */
 static bool file_link(const struct batch_job *job, const struct batch_file *file,
     uint32_t k, const struct file_conversion *made, struct eh2sframe_error *err)
@@ -79,7 +79,7 @@ static bool file_link(const struct batch_job *job, const struct batch_file *file
 	return ok;
 }
 
-/* Makes the k-th name one of the new file. */
+/* Makes the k-th name a name of the new file. */
 static bool file_rename(const struct batch_job *job, const struct batch_file *file,
     uint32_t k, struct eh2sframe_error *err)
 {
@@ -161,7 +161,9 @@ static int file_open(const struct batch_name *name, int dirfd, struct stat *st,
 	return -1;
 }
 
-/* The word of the report for it. */
+/*
+ * Why there is nothing to convert, as a word of the report; NULL when there is something.
+ */
 static const char *file_skip(const struct eh2sframe_file *file)
 {
 	switch (eh2sframe_file_skip(file)) {
@@ -177,7 +179,7 @@ static const char *file_skip(const struct eh2sframe_file *file)
 	return NULL;
 }
 
-/* The object of the only file in a report. */
+/* Gets the object of the only file in a report. */
 static bool file_read_report(
     const struct eh2sframe_result *result, json_t **object, struct eh2sframe_error *error)
 {
@@ -225,14 +227,14 @@ static bool file_make(const struct batch_job *job, const struct batch_file *file
 	temporary_note(NULL, temp, true);
 	ok = file_write(input, temp, &made->report, error) &&
 	     file_replace(job, file, made, error);
-	/* After a failure, or for names that were not reached. */
+	/* This is after a failure, or for names that were not reached. */
 	if (!ok)
 		batch_file_clean(job, (size_t)(file - job->tree->files));
 	temporary_note(NULL, temp, false);
 	return ok;
 }
 
-/* From here on the input is read through one descriptor, whatever happens to its name. */
+/* Read the input through one descriptor from here on, whatever happens to its name. */
 static bool file_convert(const struct batch_job *job, const struct batch_file *file,
     struct file_conversion *made, struct eh2sframe_error *error)
 {

@@ -44,7 +44,7 @@ static int batch_place_order(const void *a, const void *b, void *context)
 	return strcmp(x->base, y->base);
 }
 
-/* ... and of 2 paths to it, the first in order. */
+/* Of 2 paths to an entry, the first in order. */
 static int batch_path_order(const void *a, const void *b, void *context)
 {
 	const struct batch_name *x = a, *y = b;
@@ -124,8 +124,8 @@ static bool batch_is_dir(int fd, const struct batch_dir *dir)
 }
 
 /*
- * The directories on the path down to this one, without the one that is open already,
- * up. up is -1 when the first is a named one. NULL when memory runs out.
+ * The directories on the path down to this one, except the open one, up. up is -1 when
+ * the first is a named one. NULL when memory runs out.
  */
 static uint32_t *batch_steps_down(
     const struct batch_tree *tree, uint32_t dir, size_t *n, int *up)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Listing a tree, and opening what was listed. */
+/* Lists a tree, and opens what it listed. */
 #include "cmd/batch/tree.h"
 
 #include <dirent.h>
@@ -17,7 +17,7 @@
 #include "cmd/batch/bar.h"
 #include "cmd/batch/signal.h"
 
-/* Two bind mounts of one directory are one directory, and so is a loop of them. */
+/* Two bind mounts of one directory count as one directory. So does a loop of them. */
 static int batch_dir_order(const void *a, const void *b)
 {
 	const struct batch_dir *x = a, *y = b;
@@ -94,7 +94,7 @@ static char *batch_join(const char *dir, const char *name)
 	return asprintf(&path, "%s%s%s", dir, slash, name) < 0 ? NULL : path;
 }
 
-/* The word of the report for it. */
+/* Why a file is skipped, as a word of the report. */
 static const char *batch_skip(enum eh2sframe_kind kind)
 {
 	switch (kind) {
@@ -126,8 +126,8 @@ static bool batch_read_kind(int fd, enum eh2sframe_kind *kind)
 }
 
 /*
- * Adds a regular file: base in the directory dirfd. It is opened without waiting,
- * because it may have become a pipe, and checked when it is open. Takes path.
+ * Adds a regular file: base in the directory dirfd. Opens it without waiting, because it
+ * may have become a pipe, and then checks it. Takes path.
  */
 static bool batch_add_file(
     struct batch_tree *tree, int dirfd, uint32_t dir, const char *base, char *path)
@@ -290,7 +290,7 @@ static bool batch_name_file(struct batch_tree *tree, const char *path)
 	return ok;
 }
 
-/* What the user named may be a symbolic link. */
+/* The user may name a symbolic link. */
 static bool batch_name_path(struct batch_tree *tree, const char *path)
 {
 	struct batch_dir dir = {.listed = true};

@@ -20,8 +20,8 @@
 /* No index. */
 #define BATCH_NO_DIR UINT32_MAX
 
-/* Does not wait for a pipe and follows no links. Look at what was opened before you
- * read it. */
+/* Does not wait for a pipe and follows no links. Check what was opened before reading it.
+ */
 #define BATCH_OPEN_FILE (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 #define BATCH_OPEN_DIR (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
@@ -70,8 +70,8 @@ struct batch_tree {
 	uint64_t n_mount_points; /* directories of other file systems */
 	void *known;		 /* for tsearch: the directories in dirs */
 	int start; /* the directory that relative paths begin in; -1: none */
-	/* While listing: the directory opened last, from which the next is not far.
-	 * near_fd is -1 when there is none. */
+	/* While listing: the directory opened last; the next is near it. near_fd is -1
+	 * when there is none. */
 	uint32_t near;
 	int near_fd;
 };
@@ -89,7 +89,7 @@ void batch_tree_deinit(struct batch_tree *tree);
 int batch_tree_open_dir(
     const struct batch_tree *tree, uint32_t dir, struct eh2sframe_error *err);
 
-/* Groups the names of each inode, once each, and sorts the files. */
+/* Groups the names of each inode, and sorts the files. */
 ATTR_MUST_CHECK bool batch_tree_group(struct batch_tree *tree);
 
 /* The first name of a file. */

@@ -52,8 +52,8 @@ static bool worker_convert(const struct batch_job *job, size_t file, int fd)
 	return ok;
 }
 
-/* The pool notes signals, and a worker ends by them. Those that were ignored at the
- * start stay ignored, except TERM, by which the pool ends workers. */
+/* The pool notes signals; they end a worker. Those that were ignored at the start stay
+ * ignored, except TERM, by which the pool ends workers. */
 static void worker_set_signals(const sigset_t *signals)
 {
 	static const int noted[] = {SIGINT, SIGHUP};
@@ -82,7 +82,7 @@ static void worker_note_temporary(void *context, const char *path, bool exists)
 		record[0] = '\0';
 }
 
-/* Does not return. The counter is all that workers have in common. */
+/* Does not return. Workers share only the counter. */
 static void worker_main(const struct batch_job *job, struct batch_shared *shared,
     const sigset_t *signals, int fd)
 {
@@ -108,7 +108,7 @@ static void worker_main(const struct batch_job *job, struct batch_shared *shared
 		if (ok)
 			atomic_store(&record->file, BATCH_NO_FILE);
 	}
-	/* Not exit(): the pool writes what stdio holds. */
+	/* Not exit(): the pool writes the buffers of stdio. */
 	_exit(ok ? EH2SFRAME_DONE : EH2SFRAME_NO_MEMORY);
 }
 

@@ -29,7 +29,7 @@ struct batch_worker {
 	pid_t pid;	 /* 0: none */
 	int fd;		 /* of the pipe */
 	size_t reported; /* the last file that it sent a report of */
-	/* The part that came of an incomplete message. */
+	/* The part of an incomplete message that has arrived. */
 	unsigned char *bytes;
 	size_t n, cap;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Temporary files that a signal to end removes: those of the library, and others can
- * be. */
+/* The temporary files that an ending signal removes: those of the library and of the
+ * command. */
 #ifndef CMD_COMMON_TEMPORARY_H
 #define CMD_COMMON_TEMPORARY_H
 

@@ -7,8 +7,8 @@
 #include "cmd/common/print.h"
 #include "cmd/report/report.h"
 
-/* What only a summary has. The rest is added up again from the files, so a wrong
- * summary does no harm. */
+/* Only a summary has these. The rest is added up again from the files, so a wrong summary
+ * does no harm. */
 static bool merge_apart(
     struct report_apart *apart, json_t *summary, struct eh2sframe_error *err)
 {
@@ -37,7 +37,7 @@ static bool merge_document(
 	return merge_apart(&report->apart, json_object_get(document, "summary"), err);
 }
 
-/* Programs would read a repeated member differently. */
+/* Refuse a repeated member: programs would read it differently. */
 static bool merge_path(
     struct report_document *report, const char *path, struct eh2sframe_error *err)
 {
@@ -62,7 +62,7 @@ static bool merge_path(
 	return ok;
 }
 
-/* A failure is about *at. Nothing is written before all is read. */
+/* A failure is about *at. Reads everything before it writes anything. */
 static bool merge_all(const struct args *args, struct report_document *report,
     const char **at, struct eh2sframe_error *err)
 {

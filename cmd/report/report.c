@@ -99,7 +99,7 @@ static bool report_count_kind(
 	       cmd_fail_nomem(err);
 }
 
-/* A member that is an object, or not there. */
+/* A member must be an object or missing. */
 static bool report_member(
     const json_t *file, const char *name, json_t **member, struct eh2sframe_error *err)
 {

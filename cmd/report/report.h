@@ -76,7 +76,10 @@ ATTR_MUST_CHECK bool report_document_write(const struct report_document *report,
 /* Writes the page. False: memory ran out. */
 ATTR_MUST_CHECK bool report_html_page(const struct report_document *report, FILE *out);
 
-/* --report --merge: returns the exit status of merging, not that of the merged runs. */
+/*
+ * --report --merge: returns the exit status of merging, and not the statuses of the
+ * merged runs.
+ */
 int report_merge(const struct args *args);
 
 /* A report of single files, in their order, as a page; path "-" is standard output. */

@@ -48,7 +48,7 @@ json_t *report_sort_members(json_t *object)
 	return sorted;
 }
 
-/* Readers see it first, so it has this order. */
+/* Readers see the summary first, so it has this order. */
 static json_t *report_summary_object(const struct report_document *report)
 {
 	const struct report_sums *sums = &report->sums;

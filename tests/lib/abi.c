@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs were compiled against this: types of functions, sizes and places of members,
- * numbers. The test passes when it compiles. After a release, lines are only added. It is
- * not derived from the header, so that no change of the header passes unseen. Sizes are
- * those on 64-bit machines.
+ * Programs were compiled against these types of functions, sizes and places of members,
+ * and numbers. The test passes when it compiles. After a release, only add lines. They
+ * are written by hand, so that no change of the header goes unnoticed. Sizes are those on
+ * 64-bit machines.
  */
 #include <stddef.h>
 
@@ -93,7 +93,7 @@ IS(EH2SFRAME_TEXT_GAPS, 2);
 IS(EH2SFRAME_TEXT_METHOD, 3);
 IS(EH2SFRAME_TEXT_DAMAGE, 4);
 
-/* By taking the address of each function as the type that it had. */
+/* Takes the address of each function as the type that it had. */
 static const struct {
 	const char *(*version)(void);
 	void (*free)(void *bytes);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# by_shared.sh COMMAND BY_SHARED: the command linked with the shared library does and says what the
-# usual one does. TAP.
+# by_shared.sh COMMAND BY_SHARED: compares the command that is linked with the shared library with the
+# usual one. TAP.
 set -- "$(realpath "$1")" "$(realpath "$2")"
 # shellcheck source-path=SCRIPTDIR/../shared source=tap.sh
 . "$(dirname "$(realpath "$0")")/../shared/tap.sh"

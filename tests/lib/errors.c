@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls fail as the header says. A caller of another version gets what it relies on. */
+/* Calls fail as the header says. Callers of other versions get what they rely on. */
 #include "tests/lib/lib.h"
 
 #include <elf.h>
@@ -116,7 +116,7 @@ static void wrong_calls(const char *path)
 	eh2sframe_report_free(NULL);
 }
 
-/* The report has a result's words after the result and its file are freed. */
+/* The report keeps a result's words after the result and its file are freed. */
 static void report_lives_on(const char *path)
 {
 	struct eh2sframe_report *report = eh2sframe_report_new();
@@ -196,7 +196,7 @@ static void no_cfi(const char *path)
 	bytes_free(&bytes);
 }
 
-/* What opens or gives something needs names, and places for what it gives. */
+/* Functions that open or give something need names, and places for the results. */
 static void null_arguments(const char *path)
 {
 	struct eh2sframe_options *options = eh2sframe_options_new();
@@ -304,7 +304,10 @@ static void null_handles(void)
 	eh2sframe_report_free(report);
 }
 
-/* A struct of an earlier version is not written behind, of a later one only in front. */
+/*
+ * The library writes nothing behind the struct of an earlier version. Of a later one it
+ * writes only the first part.
+ */
 static void struct_sizes(const char *path)
 {
 	struct eh2sframe_error error;

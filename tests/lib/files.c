@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The library makes files as the header says, and changes nothing of the caller's. */
+/*
+ * The library makes files as the header says, and changes nothing that belongs to the
+ * caller.
+ */
 #include "tests/lib/lib.h"
 
 #include <fcntl.h>
@@ -8,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* notify counts here. */
+/* notify counts calls here. */
 struct temporary {
 	size_t begun, gone;
 	bool right;
@@ -102,7 +105,7 @@ static void modes(const char *path)
 	eh2sframe_result_free(result);
 	eh2sframe_result_free(at_once);
 	eh2sframe_close(file);
-	/* An input that is a file gives its mode. */
+	/* An input file passes its mode on. */
 	file_write(scratch_path("own"), bytes.data, bytes.size);
 	chmod(scratch_path("own"), 0750);
 	file = eh2sframe_open_path(scratch_path("own"), NULL, &error);
@@ -119,7 +122,7 @@ static void modes(const char *path)
 	bytes_free(&bytes);
 }
 
-/* The library leaves alone what it borrows. */
+/* The library does not change what it borrows. */
 static void borrowed(const char *path)
 {
 	struct bytes bytes = file_read(path), got = {0};
@@ -131,7 +134,7 @@ static void borrowed(const char *path)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	bool ok;
 
-	/* Whole pages: only the library's care keeps them as they are. */
+	/* These are whole pages, so only the library's care keeps them unchanged. */
 	memcpy(whole, bytes.data, bytes.size);
 	file = eh2sframe_open_memory(whole, bytes.size, "x", NULL, &error);
 	result = eh2sframe_convert(file, &error);

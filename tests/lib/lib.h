@@ -11,13 +11,13 @@
 
 #include "include/eh2sframe.h"
 
-/* Bytes that grow. */
+/* A buffer that grows. */
 struct bytes {
 	char *data;
 	size_t size, cap;
 };
 
-/* One result; the first false of a program makes its exit status 1. */
+/* Prints one result. The first failure makes the program's exit status 1. */
 void check(bool ok, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int check_end(void);
 
@@ -29,19 +29,21 @@ void bytes_free(struct bytes *bytes);
 /* For eh2sframe_write_fn; context is a struct bytes. */
 bool bytes_add(void *context, const char *text, size_t size);
 
-/* Options from "name=value name ...", which must be right. */
+/* Makes options from "name=value name ...", which must be valid. */
 struct eh2sframe_options *options_of(const char *text);
 
-/* Runs a command, words apart by blanks, with its standard output into said (may be
- * NULL); its exit status. */
+/*
+ * Runs a command whose words are separated by blanks. said gets its standard output and
+ * may be NULL. Returns the exit status.
+ */
 int run(struct bytes *said, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* A directory for files, which goes away at the end. */
 const char *scratch(void);
-/* The path of a file in it; up to 16 at a time. */
+/* Returns the path of a file in it. The last 16 paths stay valid. */
 const char *scratch_path(const char *name);
 
-/* What the tests are, in other files. */
+/* The tests, which are in other files. */
 void test_same(const char *command, const char *path);
 void test_objects(const char *command, const char *path);
 /* words are options; see options_of. */

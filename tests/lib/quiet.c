@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the library must leave alone: the streams, and whatever belongs to the process. */
+/*
+ * The library must leave alone the standard streams and everything that belongs to the
+ * process.
+ */
 #include "tests/lib/lib.h"
 
 #include <dirent.h>
@@ -13,7 +16,7 @@
 
 enum { N_SIGNALS = 64 };
 
-/* What of a process a library could change. */
+/* The parts of a process that a library could change. */
 struct process {
 	struct {
 		void (*handler)(int);
@@ -49,7 +52,7 @@ static void look(struct process *process)
 	for (int i = 1; i < N_SIGNALS; i++) {
 		struct sigaction action = {0};
 
-		/* Some numbers are the C library's own. */
+		/* The C library opens some descriptors itself. */
 		if (sigaction(i, NULL, &action) != 0)
 			continue;
 		process->signals[i].handler = action.sa_handler;
@@ -67,8 +70,10 @@ static void look(struct process *process)
 	process->environment = environ;
 }
 
-/* Runs it with descriptors 1 and 2 in a file; what was written there, and whether the
- * process is as it was. */
+/*
+ * Runs it with descriptors 1 and 2 in a file. Returns what was written there, and whether
+ * the process stayed as it was.
+ */
 void test_quiet(void (*work)(void *context), void *context)
 {
 	static struct process before, after;

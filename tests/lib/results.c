@@ -28,7 +28,7 @@ static void add_location(struct bytes *to, const struct eh2sframe_location *loca
 	add_number(to, (uint64_t)location->offset);
 }
 
-/* Adds an address, and what it stands for. */
+/* Adds an address, and the place that it stands for. */
 static void add_address(
     struct bytes *to, struct eh2sframe_result *result, uint64_t address)
 {
@@ -78,7 +78,7 @@ static struct bytes contents(struct eh2sframe_result *result)
 	return all;
 }
 
-/* Whether a result has rows, and what is in it is just this. */
+/* Whether a result has rows, and is equal to this text. */
 static bool contains(struct eh2sframe_result *result, const struct bytes *wanted)
 {
 	struct eh2sframe_row row = {.struct_size = sizeof(row)};
@@ -99,7 +99,7 @@ static struct bytes text_of(struct eh2sframe_result *result, enum eh2sframe_text
 	return text;
 }
 
-/* Every text and the report in JSON of two results are the same. */
+/* Every text and the JSON report of two results are the same. */
 static bool same_words(struct eh2sframe_result *a, struct eh2sframe_result *b)
 {
 	struct eh2sframe_result *both[] = {a, b};
@@ -152,7 +152,7 @@ static bool file_holds(const char *path, const struct bytes *wanted)
 	return ok;
 }
 
-/* Each of both results is written in all ways; *whole is the converted file. */
+/* Writes both results in all ways. *whole is the converted file. */
 static void write_all(struct eh2sframe_result *first, struct eh2sframe_result *at_once,
     const char *path, struct bytes *whole, const struct bytes *wanted)
 {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions and rows that the library gives, against those of a section that it
- * wrote, as --dump reads them from the file; and its gaps against the code that neither
- * has.
+ * Compares the functions and rows that the library gives with a section that it wrote.
+ * --dump reads them from the file. Also compares its gaps with the code that has no rows.
  */
 #include "tests/lib/lib.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* The word that --dump has for a location. */
+/* The word of --dump for a location. */
 static void word_of(char *word, size_t size, const char *machine,
     const struct eh2sframe_location *location)
 {
@@ -46,8 +45,10 @@ static void word_of(char *word, size_t size, const char *machine,
 	snprintf(word, size, "place %d", (int)location->place);
 }
 
-/* A word of the dump as word_of has it: registers without an offset of 0, and padding is
- * no place. */
+/*
+ * Makes a word of the dump like those of word_of: registers without an offset of 0,
+ * padding as no place.
+ */
 static void plain(char *word)
 {
 	size_t n = strlen(word);
@@ -78,7 +79,7 @@ static bool row_is(
 	word_of(want[0], 40, machine, &row->cfa);
 	word_of(want[1], 40, machine, &row->fp);
 	word_of(want[2], 40, machine, &row->ra);
-	/* In a default row a register is its number, whichever it is. */
+	/* In a default row a register is printed as its number. */
 	if (fp[0] == 'r' && row->fp.place == EH2SFRAME_PLACE_REGISTER)
 		snprintf(want[1], 40, "r%" PRIu32, row->fp.reg);
 	if (ra[0] == 'r' && row->ra.place == EH2SFRAME_PLACE_REGISTER)
@@ -108,7 +109,7 @@ static bool function_is(
 	       repeats == (strstr(line, "PCMASK") != NULL);
 }
 
-/* The next line of the dump that is not empty and no heading; NULL at the end. */
+/* The next line of the dump that is neither empty nor a heading; NULL at the end. */
 static char *next_line(char **at)
 {
 	char *line;
@@ -119,7 +120,10 @@ static char *next_line(char **at)
 	return line;
 }
 
-/* Goes through both side by side; the number of rows, or -1 with the line in *bad. */
+/*
+ * Goes through both side by side. Returns the number of rows, or -1 with the line in
+ * *bad.
+ */
 static long side_by_side(const struct eh2sframe_result *result, const char *machine,
     char *dump, const char **bad)
 {

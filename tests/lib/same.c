@@ -10,7 +10,7 @@
 enum origin { BY_PATH, BY_FD, BY_MEMORY, N_ORIGINS };
 static const char *const origins[] = {"path", "descriptor", "memory"};
 
-/* Opens it in one of the ways; memory is a block of just its size. */
+/* Opens the file in one of the ways. A block of memory has exactly its size. */
 static struct eh2sframe_file *open_as(enum origin origin, const char *path,
     const struct bytes *bytes, const struct eh2sframe_options *options,
     struct eh2sframe_error *error)
@@ -28,12 +28,12 @@ static struct eh2sframe_file *open_as(enum origin origin, const char *path,
 	file = eh2sframe_open_fd(fd, path, options, error);
 	if (lseek(fd, 0, SEEK_CUR) != 17)
 		check(false, "%s: opening moved the descriptor", path);
-	/* The library has its own. */
+	/* The library has its own text for this. */
 	close(fd);
 	return file;
 }
 
-/* Compares one result of the library; status is what the command's was. */
+/* Compares one result of the library. status is the exit status of the command. */
 static void compare(bool ok, const struct eh2sframe_error *error, struct bytes *got,
     int status, const struct bytes *wanted, const char *what)
 {
@@ -46,7 +46,7 @@ static void compare(bool ok, const struct eh2sframe_error *error, struct bytes *
 	*got = (struct bytes){0};
 }
 
-/* What the command makes of a file with some options. */
+/* Returns what the command makes of a file with some options. */
 struct wanted {
 	int status, section_status;
 	struct bytes whole, section;
@@ -68,8 +68,10 @@ static struct wanted wanted_of(const char *command, const char *path, const char
 	return wanted;
 }
 
-/* Compares the bytes of one result, in all forms, with the command's. Without a result,
- * error says why. */
+/*
+ * Compares the bytes of one result, in all forms, with those of the command. Without a
+ * result, error has the reason.
+ */
 static void writes_result(struct eh2sframe_result *result, struct eh2sframe_error *error,
     const struct wanted *wanted, const char *name)
 {
@@ -137,7 +139,7 @@ static void writes(const char *command, const char *path, const struct bytes *by
 	eh2sframe_options_free(options);
 }
 
-/* A section in memory is taken out, and is made anew. */
+/* A section is removed in memory, and made again. */
 static void back(const char *path, const struct bytes *bytes)
 {
 	struct eh2sframe_options *refresh = options_of("refresh verbose");
@@ -172,9 +174,9 @@ static void back(const char *path, const struct bytes *bytes)
 	for (int i = 0; i < 2; i++) {
 		ok = result && eh2sframe_result_write_memory(
 				   result, (void **)&got.data, &got.size, &error);
-		compare(ok, &error, &got, 0, &conv, "made anew in memory");
+		compare(ok, &error, &got, 0, &conv, "made again in memory");
 	}
-	/* What was opened still has the section that it had. */
+	/* The open file still has its section. */
 	ok = eh2sframe_file_remove_memory(file, (void **)&got.data, &got.size, &error);
 	compare(ok, &error, &got, 0, bytes, "taken out after that");
 	eh2sframe_result_free(result);
@@ -183,7 +185,7 @@ static void back(const char *path, const struct bytes *bytes)
 	eh2sframe_options_free(refresh);
 }
 
-/* Compares text with what a command prints, which is the rest of the arguments. */
+/* Compares text with the output of a command, which is given by the other arguments. */
 static void said(bool ok, struct bytes *got, const char *what, const char *command,
     const char *words, const char *paths)
 {
@@ -196,7 +198,7 @@ static void said(bool ok, struct bytes *got, const char *what, const char *comma
 	bytes_free(&wanted);
 }
 
-/* What the command says of the section that a file has is what the library says. */
+/* The command and the library print the same about the section of a file. */
 static void words_after(
     const char *command, const char *conv, const struct eh2sframe_options *verbose)
 {
@@ -214,7 +216,7 @@ static void words_after(
 	eh2sframe_close(file);
 }
 
-/* The same holds for what it makes. */
+/* The same holds for what they make. */
 static void words(const char *command, const char *path, const struct bytes *bytes)
 {
 	struct eh2sframe_options *verbose = options_of("verbose jobs=2");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- *   test_lib COMMAND FILE...: what the library does with each file, against the command.
- *   test_lib --locale COMMAND FILE: the same words where a decimal point is a comma.
+ * test_lib COMMAND FILE...: compares the library with the command for each file. test_lib
+ * --locale COMMAND FILE: compares their words where a decimal point is a comma.
  */
 #include "tests/lib/lib.h"
 
@@ -15,7 +15,7 @@ struct work {
 	size_t n, n_failed, n_refused;
 };
 
-/* Calls all that prints or writes, once for each file. */
+/* Calls everything that prints or writes, once for each file. */
 static void work(void *context)
 {
 	struct work *all = context;
@@ -59,7 +59,7 @@ static void work(void *context)
 	}
 }
 
-/* Without the three standard descriptors, files get their numbers. */
+/* Without the three standard descriptors, files get the numbers 0 to 2. */
 static void without_streams(const char *path)
 {
 	const char *out = scratch_path("streamless"), *with = scratch_path("with");
@@ -90,7 +90,7 @@ static void without_streams(const char *path)
 	bytes_free(&b);
 }
 
-/* The command has the C locale. */
+/* The command runs in the C locale. */
 static int with_comma(const char *command, const char *path)
 {
 	struct eh2sframe_options *options = eh2sframe_options_new();
@@ -140,7 +140,7 @@ int main(int argc, char **argv)
 		return 2;
 	if (argc == 4 && !strcmp(argv[1], "--locale"))
 		return with_comma(argv[2], argv[3]);
-	/* Objects are last, and only compared. */
+	/* Objects come last, and are only compared. */
 	all = (struct work){argv + 2, 0, 0, 0};
 	while (all.n < (size_t)argc - 2 && !strstr(argv[all.n + 2], ".o"))
 		all.n++;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Several threads convert different files at once, each many times; the results are those
- * of one alone. Also compiled with all of the library for ThreadSanitizer. */
+/*
+ * Several threads convert different files at once, each many times. The results are those
+ * of one thread. This is also compiled for ThreadSanitizer, with all of the library.
+ */
 #include "tests/lib/lib.h"
 
 #include <pthread.h>
@@ -19,7 +21,7 @@ struct worker {
 	struct eh2sframe_error error;
 };
 
-/* Says whether a file is just these bytes. */
+/* Whether a file has exactly these bytes. */
 static bool file_is(const char *path, const struct bytes *wanted)
 {
 	struct bytes got = file_read(path);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preloaded into the command by cli_files.sh and batch_stop.py: the SHIM_NTH call of
- * SHIM_CALL does not do what it should, but what SHIM_DO says: ENOSPC, EIO, EINTR, EXDEV,
- * EFAULT, EOPNOTSUPP, SHORT (half of it), KILL or TERM, or INT for the whole process
- * group, as of a terminal. The call is counted when it concerns a regular file; SHIM_LOG
- * is made when it was reached. With SHIM_LATE every ppoll waits before it looks.
+ * cli_files.sh and batch_stop.py preload this into the command. The SHIM_NTH call of
+ * SHIM_CALL then does what SHIM_DO says: ENOSPC, EIO, EINTR, EXDEV, EFAULT, EOPNOTSUPP,
+ * SHORT (half of it), KILL, TERM, or INT for the whole process group, as from a terminal.
+ * Only calls on regular files count. SHIM_LOG is made when that call was reached. With
+ * SHIM_LATE every ppoll waits first.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -36,7 +36,7 @@ static int is_file(int fd)
 	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* 0: go on; 1: half of it; -1: fail with errno. */
+/* Returns 0 to go on, 1 for half of it, -1 to fail with errno. */
 static int strike(const char *call)
 {
 	static const struct {
@@ -65,7 +65,7 @@ static int strike(const char *call)
 	return 1;
 }
 
-/* The function this one stands before. */
+/* The real function. */
 #define REAL(type, name, ...)                                                            \
 	type (*real)(__VA_ARGS__);                                                       \
 	*(void **)&real = dlsym(RTLD_NEXT, name)
@@ -93,7 +93,7 @@ int fallocate64(int fd, int mode, off64_t off, off64_t size)
 	return strike("fallocate") < 0 ? -1 : real(fd, mode, off, size);
 }
 
-/* FICLONE only. */
+/* This is for FICLONE only. */
 int ioctl(int fd, unsigned long request, ...)
 {
 	REAL(int, "ioctl", int, unsigned long, ...);
@@ -150,7 +150,7 @@ int renameat(int from_dir, const char *from, int to_dir, const char *to)
 	return strike("renameat") < 0 ? -1 : real(from_dir, from, to_dir, to);
 }
 
-/* Of the options that the command uses, each has one argument. */
+/* Each option that the command uses has one argument. */
 int prctl(int option, ...)
 {
 	REAL(int, "prctl", int, unsigned long);

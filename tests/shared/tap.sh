@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Sourced by the tests in bash, directly or by what several of them share: lines of TAP, and a
-# scratch directory that is the current one from then on. Paths of the caller's are absolute by then.
+# scratch directory that is the current one from then on. The caller's paths are absolute by then.
 # shellcheck shell=bash
 set -u
 # Programs started here must die of a signal that the caller ignores, as under nohup.

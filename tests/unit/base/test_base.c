@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* base/: the reader's limits and stickiness, the writer, narrowing, growth, error text.
+/*
+ * base/: limits and sticky errors of the reader, the writer, narrowing, growth, texts of
+ * errors.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -40,7 +42,9 @@ START_TEST(rd_failure_is_sticky)
 	ck_assert_uint_eq(rd_u64(&rd), 0);
 	ck_assert(rd.failed);
 	ck_assert_uint_eq(rd.fail_off, 1);
-	/* There would be room for this one, but the position is no longer to be trusted.
+	/*
+	 * There would be room for this one, but after an error the position cannot be
+	 * trusted.
 	 */
 	ck_assert_uint_eq(rd_u8(&rd), 0);
 	ck_assert_uint_eq(rd_uleb(&rd), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Work beside the caller's: all of it is done, once, and seen afterwards. */
+/* All work beside the caller's is done once, and its results are visible afterwards. */
 #include "base/task.h"
 #include "tests/unit/unit.h"
 
@@ -23,7 +23,7 @@ static void work(void *context)
 		job->sum += i;
 }
 
-/* Also more jobs than there can be threads. */
+/* There may be more jobs than threads. */
 START_TEST(all_done)
 {
 	enum { MAX = 200 };
@@ -50,7 +50,7 @@ START_TEST(waits)
 	ck_assert_int_eq(job.runs, 1);
 	task_wait(&task);
 	ck_assert_int_eq(job.runs, 1);
-	/* The handler that removes a temporary file runs in the main thread. */
+	/* The handler that removes a temporary file must run in the main thread. */
 	ck_assert(job.signals_off);
 	ck_assert_uint_ge(task_processors(), 1);
 }

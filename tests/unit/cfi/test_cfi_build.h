@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For the unit tests: .eh_frame records written into a buffer. */
+/* Writes .eh_frame records into a buffer. */
 #ifndef TESTS_UNIT_CFI_TEST_CFI_BUILD_H
 #define TESTS_UNIT_CFI_TEST_CFI_BUILD_H
 
@@ -9,7 +9,7 @@
 #include "cfi/interp.h"
 #include "cfi/section.h"
 
-/* Where the built section lies, and the code it is about. */
+/* The addresses of the section and of the code that it describes. */
 #define BUILD_ADDR UINT64_C(0x400000)
 #define BUILD_CODE UINT64_C(0x500000)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cfi/ on damaged bytes: a small section is cut at every length and mutated thousands of
- * times. Nothing is asked of the answers but that tables keep their promises; the
- * sanitizers watch.
+ * Gives damaged bytes to cfi/: a small section is cut at every length and changed
+ * thousands of times. Tables must keep their promises, and sanitizers watch. Nothing else
+ * is checked.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ static void check_table(const struct cfi_table *t)
 
 	ck_assert(t->start < t->end);
 	ck_assert(t->n_rows > 0 && t->rows[0].pc == t->start);
-	/* One assertion for all: libcheck's own cost more than what they watch. */
+	/* One assertion for all: those of libcheck take longer than the checked code. */
 	for (size_t i = 1; i < t->n_rows; i++)
 		good = good && t->rows[i - 1].pc < t->rows[i].pc &&
 		       t->rows[i].pc < t->end &&
@@ -64,7 +64,7 @@ static void check_table(const struct cfi_table *t)
 	ck_assert(good);
 }
 
-/* A copy of exact size, so that the sanitizer sees the first byte too many. */
+/* A copy of exact size, so that a sanitizer sees a read of one byte too many. */
 static size_t try_bytes(const uint8_t *bytes, size_t size)
 {
 	uint8_t *copy = malloc(size ? size : 1);
@@ -105,7 +105,7 @@ START_TEST(cut_at_every_length)
 }
 END_TEST
 
-/* One to four bytes set, flipped or replaced by values that tend to hurt. */
+/* Sets, flips or replaces one to four bytes, often by values that cause trouble. */
 static void mutate(uint8_t *bytes, size_t size, uint64_t *state)
 {
 	static const uint8_t nasty[] = {0, 1, 0x7f, 0x80, 0xff, 0x0f, 0x10, 0x16, 0x2f};
@@ -135,13 +135,13 @@ START_TEST(mutants)
 		mutate(bytes, sample.size, &state);
 		n_good += try_bytes(bytes, sample.size);
 	}
-	/* One damaged record costs that record: most FDEs survive. */
+	/* One damaged record affects only itself: most FDEs survive. */
 	ck_assert(n_good > 2 * N_MUTANTS);
 	free(bytes);
 }
 END_TEST
 
-/* The witness refuses or answers; what it answers keeps the same promises. */
+/* libdwarf refuses or answers. Its answers keep the same promises. */
 START_TEST(mutants_witnessed)
 {
 	uint8_t *bytes = malloc(sample.size);

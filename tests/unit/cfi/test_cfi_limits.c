@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cfi/ on inputs made to cost time or memory: everything is bounded, and stays linear. */
+/* Inputs that try to cost time or memory in cfi/. Everything is bounded and linear. */
 #include <stdlib.h>
 #include <time.h>
 
@@ -47,7 +47,7 @@ START_TEST(diags_are_bounded)
 }
 END_TEST
 
-/* Look-ups alternate between many CIEs, so that no cache of the last one helps. */
+/* Lookups alternate between many CIEs, so that a cache of the last one does not help. */
 START_TEST(many_cies_are_linear)
 {
 	const size_t n = 20000;
@@ -77,7 +77,7 @@ START_TEST(many_cies_are_linear)
 }
 END_TEST
 
-/* Interprets all FDEs of wr and frees it; the number of rows of the last one. */
+/* Interprets all FDEs of wr and frees it. Returns the number of rows of the last one. */
 static size_t rows_of(struct wr *wr, struct cfi_rule *cfa, enum err_kind *kind)
 {
 	struct cfi_interp interp;
@@ -116,7 +116,7 @@ START_TEST(pc_rule_over_two_gib)
 }
 END_TEST
 
-/* Rows up to the bound on operations, and one opaque row from there on. */
+/* The table has rows up to the bound on operations, then one opaque row. */
 START_TEST(pc_rule_over_many_entries)
 {
 	struct cfi_interp interp;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* FDEs with the same instructions: who counts as the same, and what may be moved. */
+/* Which FDEs have the same instructions, and which tables hold at another address. */
 #include "cfi/program_cache.h"
 #include "tests/unit/cfi/test_cfi_build.h"
 #include "tests/unit/unit.h"
@@ -32,7 +32,7 @@ static size_t number(size_t fde)
 	return ret;
 }
 
-/* The same bytes of the same CIE, whatever the range, and nothing else. */
+/* Programs are equal when they have the same bytes and CIE, whatever their range. */
 START_TEST(same_program)
 {
 	static const uint8_t one[] = {0x41, 0x0e, 16, 0}, other[] = {0x41, 0x0e, 24, 0},
@@ -57,7 +57,7 @@ START_TEST(same_program)
 }
 END_TEST
 
-/* More programs than the table has room for at first. */
+/* The table has less room at first than there are programs. */
 START_TEST(many_programs)
 {
 	enum { N = 5000 };
@@ -87,13 +87,13 @@ static const struct movable {
 } cases[] = {
     {64, 1, {0}, true, 0},
     {64, 5, {0x41, 0x0e, 16, 0x44, 0x0a}, true, 5},
-    /* The end is where the last location is, or before it. */
+    /* The end is the last location, or before it. */
     {5, 5, {0x41, 0x0e, 16, 0x44, 0x0a}, false, 5},
     {3, 5, {0x41, 0x0e, 16, 0x44, 0x0a}, false, 5},
     {6, 5, {0x41, 0x0e, 16, 0x44, 0x0a}, true, 5},
-    /* DW_CFA_set_loc, forwards by nothing: pcrel here, but it names a place. */
+    /* DW_CFA_set_loc moves forward by nothing. It is pcrel here, but names a place. */
     {64, 8, {0x0e, 16, 0x01, 0, 0, 0, 0, 0x0a}, false, 0},
-    /* DW_CFA_def_cfa_expression: breg7 + 8; and the PC's own value. */
+    /* DW_CFA_def_cfa_expression: breg7 + 8, and a use of the PC. */
     {64, 4, {0x0f, 2, 0x77, 8}, false, 0},
     {64, 4, {0x0f, 2, 0x80, 0}, false, 0},
 };
@@ -110,7 +110,8 @@ START_TEST(movable)
 	cie = build_cie(&wr);
 	memcpy(program, t->program, sizeof(program));
 	if (program[2] == 0x01) {
-		/* Where the operand stands: after length, CIE pointer, range and so on.
+		/*
+		 * The place of the operand, after length, CIE pointer, range and so on.
 		 */
 		uint32_t at = (uint32_t)wr.size + 17 + 3;
 		uint32_t off = (uint32_t)(BUILD_CODE - (BUILD_ADDR + at));

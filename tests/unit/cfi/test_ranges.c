@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who speaks for which byte: cfi_ranges_read against counting, byte by byte. */
+/* Which FDE owns which byte: compares cfi_ranges_read with counting byte by byte. */
 #include <string.h>
 
 #include "cfi/interp.h"
@@ -41,7 +41,7 @@ static bool scene_same(const struct scene *scene, size_t a, size_t b)
 	       scene->programs[a] == scene->programs[b];
 }
 
-/* The range at pc must say what the FDEs there are. */
+/* Checks the range at pc against the FDEs there. */
 static void scene_check_at(
     const struct scene *scene, const struct cfi_range *range, uint64_t pc)
 {
@@ -198,7 +198,7 @@ START_TEST(a_chain)
 }
 END_TEST
 
-/* Parts cover everything, in order, and no FDE's neighbouring ranges are in two. */
+/* Parts cover everything in order. Neighbouring ranges of an FDE are in the same part. */
 START_TEST(parts)
 {
 	struct cfi_range list[40];

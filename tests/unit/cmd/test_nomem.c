@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every allocation of every command fails once, and once with all that follow it. The
- * program is linked with --wrap, so what libelf and libdwarf allocate is not touched, but
- * for the handle that libelf gives for a file.
- * Leaks are LSan's to see.
+ * Every allocation of every command fails once, and once together with all that follow.
+ * The program is linked with --wrap. So allocations of libelf and libdwarf do not fail,
+ * except for the handle of a file. LSan checks for leaks.
  */
 #include "tests/unit/unit.h"
 
@@ -19,7 +18,7 @@
 #include "cmd/common/args.h"
 #include "cmd/run.h"
 
-/* More than any command makes on these files; a runaway loop stops here. */
+/* No command makes more allocations on these files. A runaway loop stops here. */
 #define MAX_ALLOCATIONS 20000
 
 static struct {
@@ -97,8 +96,8 @@ int __wrap_asprintf(char **text, const char *fmt, ...)
 }
 
 /*
- * "IN" and "CONV" stand for the file and for its conversion, "OUT" for where one goes.
- * "result" is no command: see run_result.
+ * "IN" stands for the file, "CONV" for its conversion, "OUT" for an output. "result" is
+ * not a command: see run_result.
  */
 static const char *const commands[] = {
     "-q IN OUT",
@@ -129,7 +128,7 @@ static struct {
 	FILE *null;
 } place;
 
-/* A word of a command line with its path, in text. */
+/* Returns a word of a command line with its path, in text. */
 static char *word_of(const char *word, char *text, size_t size)
 {
 	static const char *const stands[] = {"IN", "CONV", "OUT"};
@@ -146,7 +145,7 @@ static char *word_of(const char *word, char *text, size_t size)
 	return text;
 }
 
-/* Runs a command without its output. error gets what it prints on standard error. */
+/* Runs a command without its output. error gets its standard error. */
 static bool run_quietly(const struct args *args, struct eh2sframe_error *error)
 {
 	FILE *out = stdout, *err = stderr;
@@ -154,7 +153,7 @@ static bool run_quietly(const struct args *args, struct eh2sframe_error *error)
 	size_t size;
 
 	stdout = place.null;
-	/* What stdio allocates is not counted. */
+	/* Allocations of stdio do not count. */
 	stderr = open_memstream(&said, &size);
 	error->status = (enum eh2sframe_status)run_command(args);
 	fclose(stderr);
@@ -165,7 +164,7 @@ static bool run_quietly(const struct args *args, struct eh2sframe_error *error)
 	return error->status == EH2SFRAME_DONE;
 }
 
-/* Gives one result away in every form. OUT is last, because it stays after a failure. */
+/* Writes one result in every form. OUT is last, because it stays after a failure. */
 static bool write_result(struct eh2sframe_result *result, bool linked, void *bytes[2],
     struct eh2sframe_error *error)
 {
@@ -177,7 +176,7 @@ static bool write_result(struct eh2sframe_result *result, bool linked, void *byt
 	       eh2sframe_result_write_path(result, place.out, error);
 }
 
-/* What the library does for callers and no command does. */
+/* Calls functions of the library that no command uses. */
 static bool run_result(const char *path, struct eh2sframe_error *error)
 {
 	struct eh2sframe_options *options = eh2sframe_options_new();
@@ -210,8 +209,7 @@ static bool run_result(const char *path, struct eh2sframe_error *error)
 	return ok;
 }
 
-/* Runs one command line; the heap fails only between parsing and cleaning up, these
- * included. */
+/* Runs one command line. The heap fails only from parsing to cleaning up. */
 static bool run(const char *line, struct eh2sframe_error *error)
 {
 	char words[8][256], copy[128], program[] = "eh2sframe", *argv[9] = {program},
@@ -279,7 +277,7 @@ static void teardown(void)
 	ck_assert_int_eq(rmdir(place.dir), 0);
 }
 
-/* OUT and CONV and nothing else. */
+/* There is nothing except OUT and CONV. */
 static void check_strays(size_t n)
 {
 	DIR *dir = opendir(place.dir);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line: what is understood, and that the rest is a usage error with a reason.
+/*
+ * The command line: the accepted forms, and a usage error with a reason for all others.
  */
 #include <getopt.h>
 #include <string.h>
@@ -23,7 +24,7 @@ static bool parse(char *line, struct args *args, struct eh2sframe_error *error)
 		argv[argc++] = word;
 	}
 	argv[argc] = NULL;
-	optind = 0; /* glibc: start anew */
+	optind = 0; /* glibc: start again */
 	return args_parse(argc, argv, args, error);
 }
 

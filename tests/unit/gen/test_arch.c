@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The PLT templates of every machine: what gen/rows/plt.c takes for granted of them. */
+/* gen/rows/plt.c relies on these properties of each machine's PLT templates. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -68,7 +68,7 @@ static void start_add(struct start *start, const struct arch_plt_stub *stub)
 		if (row + 1 < stub->n_rows && stub->rows[row + 1].start == i)
 			row++;
 		start->code[start->size] = stub->code[i];
-		/* Where other bytes may stand, any may. */
+		/* Bytes that the mask leaves free may have any value. */
 		start->mask[start->size] = stub->other && i >= stub->other_at &&
 						   i < stub->other_at + stub->other_size
 					       ? 0
@@ -104,8 +104,10 @@ static void check_pair(const struct start *a, const struct start *b)
 		ck_assert_mem_eq(a->rows, b->rows, size * sizeof(a->rows[0]));
 }
 
-/* Bytes that could be two templates' have the rows of both, so the order of the table
- * does not matter. */
+/*
+ * Bytes that match two templates have the same rows in both. So the order of the table
+ * does not matter.
+ */
 START_TEST(ambiguity)
 {
 	const struct arch *arch = archs[_i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening and looking into files: the good one, each single damage, every length. */
+/* Opens a good file, each single damage of it, and every shorter length. */
 #include "tests/unit/unit.h"
 
 #include "gen/input/symbols.h"
@@ -74,7 +74,7 @@ START_TEST(eh_frame_by_section)
 }
 END_TEST
 
-/* Without section headers: up to and with the zero length, as libgcc. */
+/* Without section headers the section ends with the zero length, as in libgcc. */
 START_TEST(eh_frame_by_segment)
 {
 	memset(file.data + 40, 0, 8);
@@ -83,7 +83,7 @@ START_TEST(eh_frame_by_segment)
 }
 END_TEST
 
-/* A length that leads out of the segment: nothing says where the section ends. */
+/* A length leads out of the segment, so the end of the section is unknown. */
 START_TEST(eh_frame_without_end)
 {
 	memset(file.data + 40, 0, 8);
@@ -131,7 +131,7 @@ START_TEST(symbol_choice)
 }
 END_TEST
 
-/* One changed field, and what is said about it. */
+/* Changes one field, and expects this message. */
 static const struct damage {
 	size_t off;
 	int width;
@@ -176,7 +176,7 @@ START_TEST(damaged)
 }
 END_TEST
 
-/* With the tables at both ends no shorter file is a whole one. */
+/* The tables are at both ends, so no shorter file is complete. */
 START_TEST(truncated)
 {
 	for (size_t size = 0; size < file.size; size++)

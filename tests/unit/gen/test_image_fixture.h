@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A small program made by hand, to be damaged at known places. */
+/* A small program made by hand. Tests damage it at known places. */
 #ifndef TESTS_UNIT_GEN_TEST_IMAGE_FIXTURE_H
 #define TESTS_UNIT_GEN_TEST_IMAGE_FIXTURE_H
 
@@ -125,7 +125,7 @@ static inline void fix_sections(struct wr *wr)
 	fix_shdr(wr, 39, SHT_STRTAB, 0, FIX_SHSTRTAB, sizeof(names), 0);
 }
 
-/* The whole file; the caller frees with wr_deinit. */
+/* Makes the whole file. The caller frees it with wr_deinit. */
 static inline void fix_make(struct wr *wr)
 {
 	wr_init(wr, false);

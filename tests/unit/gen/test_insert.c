@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Placing, writing, checking, undoing; the refusals by name; changes that undo must
- * notice. */
+/*
+ * Planning, writing, checking and undoing. Each refusal has its name, and undo notices
+ * changes.
+ */
 #include "tests/unit/unit.h"
 
 #include "tests/unit/gen/test_image_fixture.h"
@@ -50,7 +52,7 @@ START_TEST(undo_is_exact)
 }
 END_TEST
 
-/* Any single byte of the header tables and of the record that changes is noticed. */
+/* A change of any single byte of the header tables or the record is noticed. */
 START_TEST(undo_notices)
 {
 	fix_undo_notices();
@@ -65,7 +67,7 @@ START_TEST(no_section_headers)
 
 	memset(file.data + 40, 0, 8);
 	memset(file.data + 58, 0, 6);
-	/* What the section headers described is a payload now: cut it. */
+	/* What the section headers described is gone, so cut the file there. */
 	file.size = 0x900;
 	write_it(&written);
 	open_out(&written);
@@ -76,7 +78,7 @@ START_TEST(no_section_headers)
 }
 END_TEST
 
-/* What a linker put in is replaced in its own table entries. */
+/* A section that a linker put in is replaced in its own table entries. */
 START_TEST(replaced)
 {
 	struct wr written;

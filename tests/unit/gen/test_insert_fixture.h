@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Planning, writing, checking and undoing on files in memory, for the tests of the methods.
- */
+/* Plans, writes, checks and undoes insertions into files in memory. */
 #ifndef TESTS_UNIT_GEN_TEST_INSERT_FIXTURE_H
 #define TESTS_UNIT_GEN_TEST_INSERT_FIXTURE_H
 
@@ -36,7 +35,7 @@ static inline bool plan_it(void)
 	return insert_plan(&in, PAYLOAD_SIZE, method, &plan, &err);
 }
 
-/* Reads what a memory file has; the caller frees. */
+/* Reads a file in memory. The caller frees the bytes. */
 static inline void fix_read(int fd, struct wr *written)
 {
 	uint8_t byte;
@@ -47,7 +46,7 @@ static inline void fix_read(int fd, struct wr *written)
 	close(fd);
 }
 
-/* Writes by a memory file, leaves its bytes in *written (caller frees). */
+/* Writes a file in memory. *written gets its bytes, which the caller frees. */
 static inline void write_it(struct wr *written)
 {
 	int fd = memfd_create("out", MFD_CLOEXEC);
@@ -64,7 +63,7 @@ static inline void open_out(const struct wr *written)
 	ck_assert_msg(fix_open(written->data, written->size, &out, &err), "%s", err.text);
 }
 
-/* In, checked, mapped, out again, byte for byte. */
+/* Inserts, checks and maps the section, and removes it again, byte for byte. */
 static inline void fix_round_trip(void)
 {
 	struct wr written, back;
@@ -92,7 +91,7 @@ static inline void fix_round_trip(void)
 	wr_deinit(&written);
 }
 
-/* One byte after another; those of the section and of the program may change. */
+/* Changes one byte after another, except in the section and the program. */
 static inline void fix_undo_notices(void)
 {
 	struct wr written;
@@ -118,7 +117,7 @@ static inline void fix_undo_notices(void)
 	wr_deinit(&written);
 }
 
-/* insert_check is no decoration: a changed byte of what it promises is found. */
+/* insert_check finds each changed byte that must not change. */
 static inline void fix_check_notices(const size_t *offs, size_t n)
 {
 	struct wr written;

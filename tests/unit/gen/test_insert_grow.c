@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The method that grows the program header table where it is: what shifts, what moves into
- * the segment, what follows them, and every reason to leave a file alone.
+ * The method that grows the program header table where it is. Which parts shift, which
+ * move into the segment, what follows them, and each reason to leave a file alone.
  */
 #include "tests/unit/unit.h"
 
@@ -27,7 +27,7 @@ enum {
 	SHDRS = 0x1280,
 	SIZE = SHDRS + N_SHDRS * 64,
 	BY = 2 * 56,
-	/* What moves into the segment comes behind the section. */
+	/* The parts that move into the segment come after the section. */
 	MOVED = (PAYLOAD_SIZE + 7) & ~7,
 	/* The note has no more than its alignment in front of it. */
 	NOTE_TO = INTERP + 12,
@@ -73,7 +73,7 @@ static void put_contents(void)
 	wr_u64(&file, FIX_ADDR + HASH);
 	wr_u64(&file, DT_SYMTAB);
 	wr_u64(&file, FIX_ADDR + DYNSYM);
-	/* A number that looks like an address of the block, and is none. */
+	/* A number that looks like an address of the block, but is not one. */
 	wr_u64(&file, DT_STRSZ);
 	wr_u64(&file, FIX_ADDR + HASH);
 	wr_u64(&file, DT_NULL);
@@ -82,7 +82,7 @@ static void put_contents(void)
 	put_symbol(0, 0, 0, 0);
 	put_symbol(0, STT_SECTION, 4, FIX_ADDR + DYNSYM);
 	put_symbol(1, STT_OBJECT, 2, FIX_ADDR + NOTE);
-	/* Of the first section in name only. */
+	/* Only its name says that it is the first section. */
 	put_symbol(11, STT_NOTYPE, 1, FIX_ADDR);
 	wr_bytes(&file, "\0__abi_tag\0__ehdr_start", 24);
 }
@@ -161,7 +161,7 @@ START_TEST(grow)
 	ck_assert_uint_eq(value, out.sections[4].hdr.sh_addr);
 	ck_assert(image_dynamic(&out, DT_STRSZ, &value));
 	ck_assert_uint_eq(value, FIX_ADDR + HASH);
-	/* What is left of the old places is nobody's to take. */
+	/* The old places have no free bytes left. */
 	ck_assert_str_eq(out.sections[N_SHDRS].name, ".phdrs");
 	ck_assert_uint_eq(out.sections[N_SHDRS].hdr.sh_offset, INTERP + 48 + BY);
 	ck_assert_uint_eq(out.sections[N_SHDRS].hdr.sh_addr, FIX_ADDR + INTERP + 48 + BY);
@@ -195,7 +195,7 @@ START_TEST(one_spare)
 }
 END_TEST
 
-/* What only program headers name goes first: hash table and .dynamic stay as they are. */
+/* Sections that only program headers lead to go first. Hash table and .dynamic stay. */
 START_TEST(named)
 {
 	uint64_t value;
@@ -203,7 +203,7 @@ START_TEST(named)
 	wr_patch_u32(&file, PHDR_NOTE, PT_GNU_PROPERTY);
 	wr_patch_u32(&file, PHDR_INTERP - 56, PT_NULL);
 	memcpy(file.data + SHSTRTAB + 9, ".note.gnu.property", 18);
-	/* A static program, too, has readers for these. */
+	/* A static program has readers for these, too. */
 	wr_patch_u64(&file, DYNAMIC + 16, DT_DEBUG);
 	fix_round_trip();
 	ck_assert_uint_eq(out.n_phdrs, N_PHDRS + 1);
@@ -220,7 +220,10 @@ START_TEST(named)
 }
 END_TEST
 
-/* Where hash tables can move, the first section stays in the first page: patchelf looks. */
+/*
+ * Where hash tables can move, the first section stays in the first page, because patchelf
+ * looks there.
+ */
 START_TEST(dynamic_first)
 {
 	wr_patch_u32(&file, PHDR_NOTE, PT_GNU_PROPERTY);
@@ -234,7 +237,7 @@ START_TEST(dynamic_first)
 }
 END_TEST
 
-/* The program header of a section by another tool gives its place. */
+/* The program header of another tool's section becomes free. */
 START_TEST(replaced)
 {
 	wr_patch_u32(&file, PHDR_NOTE, IMAGE_PT_GNU_SFRAME);
@@ -246,7 +249,7 @@ START_TEST(replaced)
 }
 END_TEST
 
-/* Bytes between two sections that are not zero are somebody's. */
+/* Bytes between two sections that are not zero may be in use. */
 START_TEST(filler)
 {
 	file.data[NOTE - 1] = 1;
@@ -255,7 +258,7 @@ START_TEST(filler)
 }
 END_TEST
 
-/* What is put back must be what was written, or somebody's edit would be lost. */
+/* The bytes must be those that were written, or an edit would be lost. */
 START_TEST(undo_notices)
 {
 	static const size_t offs[] = {INTERP + BY, NOTE_TO + BY, DYNAMIC, DYNAMIC + 8,
@@ -295,7 +298,7 @@ START_TEST(check_notices)
 }
 END_TEST
 
-/* What keeps a file from it. */
+/* Each reason to leave a file alone. */
 static const struct changed {
 	size_t off;
 	int width;
@@ -329,7 +332,7 @@ static const struct changed {
     {DYNAMIC + 32, 8, DT_GNU_HASH, OBSTACLE_GROW_DYNAMIC},
     {SHDR_DYNAMIC + 32, 8, DYNAMIC_SIZE - 16, OBSTACLE_GROW_DYNAMIC},
     {SHDR_DYNAMIC + 4, 4, SHT_PROGBITS, OBSTACLE_GROW_DYNAMIC},
-    /* A symbol with another name, one that is exported, two kinds of pointer. */
+    /* A symbol with another name, an exported one, two kinds of pointer. */
     {SYMTAB + 48, 4, 3, OBSTACLE_GROW_SYMBOL},
     {SYMTAB + 72 + 8, 8, FIX_ADDR + INTERP, OBSTACLE_GROW_SYMBOL},
     {DYNSYM + 24 + 6, 2, 5, OBSTACLE_NONE},
@@ -356,7 +359,7 @@ START_TEST(obstacle)
 }
 END_TEST
 
-/* An exported symbol of what would move is somebody's, whatever its kind. */
+/* An exported symbol of a part that would move prevents this, whatever its kind. */
 START_TEST(exported)
 {
 	file.data[DYNSYM + 24 + 6] = 2;
@@ -366,7 +369,7 @@ START_TEST(exported)
 }
 END_TEST
 
-/* Without section headers nobody knows what stands there. */
+/* Without section headers the contents there are unknown. */
 START_TEST(no_sections)
 {
 	wr_patch_u64(&file, 40, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The methods that leave the program header table where it is, on a program as GNU ld makes
- * them: which one is taken, why not the ones before it, that each can be taken back, and
- * that each is checked.
+ * The methods that leave the program header table where it is, on a program as GNU ld
+ * makes it. Checks which method is taken, and why not those before it. Each is checked
+ * and can be undone.
  */
 #include "tests/unit/unit.h"
 
@@ -74,7 +74,7 @@ static void setup(void)
 	wr_patch_u32(&file, 60, N_SHDRS | 6 << 16);
 }
 
-/* Nothing may end in the section but the segment that grows over it. */
+/* Only the segment that grows over the section may end in it. */
 START_TEST(slack)
 {
 	fix_round_trip();
@@ -98,7 +98,7 @@ START_TEST(slack_undo_notices)
 }
 END_TEST
 
-/* Program headers, what is before and behind the section, other segments, the record. */
+/* Program headers, the bytes around the section, other segments, the record. */
 START_TEST(slack_check_notices)
 {
 	static const size_t offs[] = {24, 64 + 16, LOAD_R + 8, LOAD_R + 32, LOAD_R + 4,
@@ -110,7 +110,7 @@ START_TEST(slack_check_notices)
 }
 END_TEST
 
-/* What keeps a file from a method: a change, and what becomes of the plan. */
+/* Each reason against a method: a change, and what becomes of the plan. */
 static const struct changed {
 	size_t off;
 	int width;
@@ -126,7 +126,7 @@ static const struct changed {
     {R_SIZE, 1, 1, METHOD_APPEND, OBSTACLE_NO_SLACK},
     {R_SIZE + PAYLOAD_SIZE - 1, 1, 1, METHOD_APPEND, OBSTACLE_NO_SLACK},
     {R_SIZE + PAYLOAD_SIZE, 1, 1, METHOD_SLACK, OBSTACLE_NONE},
-    /* A note that is more than the property, or another one, is needed. */
+    /* The note is larger than the property, or is another one that is needed. */
     {NOTE_PROPERTY + 32, 8, 0x44, METHOD_APPEND, OBSTACLE_NO_SLOT},
     {NOTE_PROPERTY + 8, 8, 0x320, METHOD_APPEND, OBSTACLE_NO_SLOT},
     {PROPERTY, 4, PT_GNU_STACK, METHOD_APPEND, OBSTACLE_NO_SLOT},
@@ -171,7 +171,7 @@ START_TEST(grow)
 	ck_assert_uint_eq(out.phdrs[4].p_type, PT_LOAD);
 	ck_assert_uint_eq(out.phdrs[5].p_type, PT_NOTE);
 	ck_assert_uint_eq(out.phdrs[N_PHDRS - 1].p_type, IMAGE_PT_GNU_SFRAME);
-	/* On the page behind the .bss, congruent. */
+	/* It is on the page behind the .bss, at a congruent offset. */
 	ck_assert_uint_eq(out.phdrs[4].p_vaddr & ~UINT64_C(0xfff), FIX_ADDR + 0x4000);
 	ck_assert_uint_eq((out.phdrs[4].p_vaddr - out.phdrs[4].p_offset) % 0x1000, 0);
 	image_close(&in);
@@ -192,7 +192,7 @@ START_TEST(grow_check_notices)
 }
 END_TEST
 
-/* .interp moves away: the bytes behind the table can take entries, PT_PHDR grows. */
+/* .interp moves away. The bytes behind the table can take entries, and PT_PHDR grows. */
 START_TEST(room)
 {
 	memset(file.data + 64 + N_PHDRS * 56, 0, 11);
@@ -210,13 +210,16 @@ START_TEST(room)
 	ck_assert_uint_eq(out.n_phdrs, N_PHDRS + 2);
 	image_close(&in);
 	image_close(&out);
-	/* A PT_PHDR that is off would have to be guessed at. */
+	/* With a wrong PT_PHDR the table would be a guess. */
 	wr_patch_u64(&file, 64 + 16, FIX_ADDR + 72);
 	ck_assert(!plan_it());
 }
 END_TEST
 
-/* A linker's section, in the R segment's notes: large enough, then not. */
+/*
+ * A linker's section is among the notes of the R segment. It is large enough, then too
+ * small.
+ */
 START_TEST(in_place)
 {
 	fix_to(&file, SIZE);
@@ -252,7 +255,7 @@ START_TEST(in_place)
 }
 END_TEST
 
-/* A change to one table would be one to the other; the table moves instead. */
+/* A change of one table would change the other, so the table moves instead. */
 START_TEST(tables_overlap)
 {
 	wr_patch_u64(&file, 40, RELRO);
@@ -265,7 +268,7 @@ START_TEST(tables_overlap)
 }
 END_TEST
 
-/* Both are for users: no two alike, none empty. */
+/* Users see both, so no two are alike and none is empty. */
 START_TEST(words)
 {
 	for (int i = 0; i < N_OBSTACLES; i++) {
@@ -279,7 +282,7 @@ START_TEST(words)
 }
 END_TEST
 
-/* One method is asked for: it applies, or the reason it gives is the user's. */
+/* When one method is asked for, it applies, or the error has its reason. */
 START_TEST(forced)
 {
 	method = METHOD_GROW;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When two rows are the same answer, and in which column they are not. */
+/* When two rows say the same, and in which column they differ. */
 #include <string.h>
 
 #include "gen/verify/meaning.h"
@@ -137,7 +137,7 @@ START_TEST(compare)
 }
 END_TEST
 
-/* Where RA has words of its own, a row without them leaves it in its register. */
+/* Where RA can be in words, a row without them leaves it in its register. */
 START_TEST(ra_tracked)
 {
 	struct arch arch = arch_x86_64;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What of a file keeps two equal functions apart: code that was refused, overlapping or
- * excluded, the border of an executable segment, a PLT that no CFI speaks for.
+ * What keeps two equal functions apart: refused, overlapping or excluded code, the border
+ * of an executable segment, a PLT without CFI.
  */
 #include <elf.h>
 
@@ -24,7 +24,10 @@ static const struct options size = {.format = 2,
     .max_rows = SF_COMPACT_ROWS,
     .jobs = 1};
 
-/* Two functions of one row each, GAP bytes apart, and all that is known of the file. */
+/*
+ * Two functions of one row each, GAP bytes apart, and all that the stages know of the
+ * file.
+ */
 struct file {
 	GElf_Phdr phdrs[3];
 	uint8_t code[SEGMENT]; /* zeros, which are padding */
@@ -62,7 +65,7 @@ static void file_make(struct file *file)
 	}
 }
 
-/* The functions that are left, however it is done. */
+/* The functions that are left, in each way to optimise. */
 static size_t optimized(struct file *file)
 {
 	const struct options *const all[] = {&share, &size};
@@ -113,7 +116,7 @@ START_TEST(code_between)
 }
 END_TEST
 
-/* Wherever in between it is, and whatever the reason. */
+/* Code in between keeps them apart, at any place and for any reason. */
 START_TEST(refused)
 {
 	for (uint64_t at = BASE + SIZE; at < SECOND; at++) {
@@ -142,8 +145,10 @@ START_TEST(refused_elsewhere)
 }
 END_TEST
 
-/* The first segment ends, or a second one begins, between the functions; of data, it is
- * nothing. */
+/*
+ * The first segment ends, or a second one begins, between the functions. Segments of data
+ * do not matter.
+ */
 START_TEST(segments)
 {
 	for (uint64_t at = BASE + SIZE; at <= SECOND; at++) {
@@ -163,7 +168,7 @@ START_TEST(segments)
 }
 END_TEST
 
-/* One of the two is of a PLT without CFI: no range is there. */
+/* One of the two is in a PLT without CFI, so there is no range. */
 START_TEST(templates)
 {
 	for (size_t i = 0; i < 2; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each rule of CFI and what becomes of it; tables with holes and parts. */
+/* What each rule of CFI becomes; tables with holes and parts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +130,7 @@ static const struct reduce_case {
 	{0}},
 };
 
-/* What only version 3 says, in its words; or not even that. */
+/* Only version 3 has words for these, or no version has. */
 static const struct flex_case {
 	const char *name;
 	struct cfi_row cfi;
@@ -211,7 +211,7 @@ START_TEST(flexible)
 	ck_assert_msg(reduce_row(&v3, &c->cfi, &row) == c->why, "%s, v3", c->name);
 	if (c->why == REFUSE_NOTHING)
 		ck_assert_msg(sf_row_same(&row, &c->row), "%s", c->name);
-	/* What the table of refusals promises is so. */
+	/* The table of refusals keeps its promises. */
 	ck_assert_uint_eq(
 	    refusal_needs(c->before, &arch_x86_64), c->why == REFUSE_NOTHING ? 3 : 0);
 }
@@ -248,7 +248,7 @@ END_TEST
 
 /* ---- tables ---- */
 
-/* What the sink was told, as text: "name 4..8, ". */
+/* The arguments of the sink as text: "name 4..8, ". */
 static bool note(void *context, enum refusal why, uint64_t start, uint64_t end)
 {
 	char *text = context;
@@ -322,7 +322,7 @@ START_TEST(parts_of_a_table)
 }
 END_TEST
 
-/* Rows that differ in what SFrame does not say become one. */
+/* Rows that differ only in what SFrame does not say become one. */
 START_TEST(neighbours_merge)
 {
 	struct cfi_row rows[] = {
@@ -341,7 +341,7 @@ START_TEST(neighbours_merge)
 }
 END_TEST
 
-/* More rows than version 3 can count for one function. */
+/* The function has more rows than version 3 can count. */
 START_TEST(many_rows)
 {
 	enum { N = 65535 * 2 + 1 };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What becomes of rules where RA has words of its own: AArch64 and s390x, each version. A
- * row that is said must also be the same answer as the rules it came from, and no other
- * row may be.
+ * What rules become where RA can be in words: on AArch64 and s390x, in each version. A
+ * row must mean the same as its rules. No other row may be written.
  */
 #include "gen/verify/meaning.h"
 #include "gen/rows/reduce.h"
@@ -140,7 +139,7 @@ static const struct machine_case s390x[] = {
 	NEVER(SP_RULE), {0}},
 };
 
-/* Each version that the machine has; version 0 here is a signal frame of version 3. */
+/* Each version that the machine has. Version 0 stands for a signal frame of version 3. */
 static void check_case(const struct arch *arch, int first, const struct machine_case *c)
 {
 	for (int i = 0; i < 4; i++) {
@@ -190,7 +189,7 @@ START_TEST(s390x_rules)
 }
 END_TEST
 
-/* What SP's rule says differs where the rule of the CFA does not. */
+/* A value of SP differs from one of the CFA where the machine keeps SP apart. */
 START_TEST(sp_rules)
 {
 	const struct cfi_row saved = {.cfa = REG(S_SP, 160), .sp = AT(-40)};
@@ -205,7 +204,7 @@ START_TEST(sp_rules)
 }
 END_TEST
 
-/* Version 3 would help only where there are flexible FDEs. */
+/* Version 3 helps only machines with flexible FDEs. */
 START_TEST(needs)
 {
 	static const enum refusal flexible[] = {REFUSE_CFA_REGISTER, REFUSE_CFA_MEMORY,
@@ -228,7 +227,7 @@ static bool none(void *context, enum refusal why, uint64_t start, uint64_t end)
 	return false;
 }
 
-/* A function has one key; rows that differ in the signature only are two. */
+/* A function has one key. Rows that differ only in the signature are two rows. */
 START_TEST(signed_function)
 {
 	struct cfi_row rows[] = {
@@ -245,7 +244,7 @@ START_TEST(signed_function)
 	ck_assert(reduce_table(&target, &table, 0, 12, &sink, &section));
 	target = target_for(&arch_aarch64, 2, &a);
 	ck_assert(reduce_table(&target, &table, 0, 12, &sink, &section));
-	/* The letter means nothing elsewhere. */
+	/* The letter means nothing on other machines. */
 	ck_assert(!target_for(&arch_x86_64, 2, &b).pauth_b);
 	ck_assert(!target_for(&arch_s390x, 2, &b).pauth_b);
 	ck_assert_uint_eq(section.n_funcs, 2);

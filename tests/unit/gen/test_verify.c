@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The proof does not ask twice about the same instructions with the same rows. What it
- * may not take for the same: other rows, and a row that held for nothing in a shorter
+ * The proof does not check the same instructions with the same rows twice. It must not
+ * confuse them with other rows, or with a row that held for nothing in a shorter
  * function.
  */
 #include <elf.h>
@@ -33,7 +33,7 @@ static void make_cfi(void)
 	}
 }
 
-/* Rows as CFI has them, with another one at last_at, where last_at is not 0. */
+/* Rows as the CFI has them. Where last_at is not 0, another row is there. */
 static void make_sframe(uint32_t last_at)
 {
 	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
@@ -92,7 +92,7 @@ START_TEST(all_right)
 }
 END_TEST
 
-/* The third function's second row, which alone is not shared, says SP + 32. */
+/* The third function's second row is not shared and says SP + 32. */
 START_TEST(other_rows)
 {
 	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
@@ -125,8 +125,8 @@ START_TEST(row_at_the_end)
 }
 END_TEST
 
-/* Functions behind each other, all with CFA = SP + 8, of which the first two have one FDE
- * with one row. */
+/* Functions behind each other, all with CFA = SP + 8. The first two have one FDE with one
+ * row. */
 static void make_merged(int32_t cfa_off)
 {
 	static const uint8_t program[] = {0, 0, 0, 0};
@@ -165,8 +165,8 @@ START_TEST(merged)
 }
 END_TEST
 
-/* The one row begins at +4: what is right for the second range, which is behind that, is
- * not for the third, which has an FDE of its own with the same row. */
+/* The one row begins at +4. This is right for the second range, which comes after it. It
+ * is wrong for the third range, which has an FDE of its own with the same row. */
 START_TEST(merged_late)
 {
 	struct verify_result result;
@@ -180,8 +180,9 @@ START_TEST(merged_late)
 }
 END_TEST
 
-/* A piece of two functions whose second row begins in the second one is right; the third
- * function, with instructions as the second and rows as the piece, is not. */
+/* A piece of two functions, whose second row begins in the second one, is right. The
+ * third function has the instructions of the second and the rows of the piece. It is
+ * wrong. */
 START_TEST(piece)
 {
 	static const uint8_t plain[] = {0, 0, 0, 0}, pushes[] = {0x48, 0x0e, 16, 0};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The optimiser: every answer kept, every limit kept, and how near to the best it comes.
- */
+/* The optimiser keeps every answer and every limit. The results are near the best. */
 #include <stdio.h>
 
 #include "sframe/compact/compact.h"
@@ -8,14 +7,14 @@
 
 enum { MAX_TAKEN = 4, MAX_ELEMENTS = 11, BASE = 0x4000 };
 
-/* A model and what may not be covered in it. */
+/* A model, and the gaps that it must not cover. */
 struct text {
 	struct sf_section section;
 	struct sf_compact_range taken[MAX_TAKEN];
 	size_t n_taken;
 };
 
-/* Few different rows, so that blocks are equal now and then. */
+/* Few different rows, so that some blocks are equal. */
 static struct sf_row text_row(struct prng *prng, const struct sf_abi *abi, uint32_t start)
 {
 	struct sf_row row =
@@ -45,7 +44,7 @@ static void text_rows(struct text *text, struct prng *prng, uint32_t size, bool 
 	     start += 1 + prng_below(prng, prng_below(prng, 3) ? 4 : 300)) {
 		struct sf_row row = text_row(prng, sf_abi_find(section->abi), start);
 
-		/* As in every model, neighbours differ. */
+		/* Neighbours differ, as in every model. */
 		if (start == 0 || !sf_row_same(&row, &section->rows[section->n_rows - 1]))
 			fixture_row(section, row);
 	}
@@ -116,7 +115,7 @@ static const struct sf_row *row_at(
 	return NULL;
 }
 
-/* Below 16 bytes to the functions on both sides, and nobody's. */
+/* Less than 16 bytes from the functions on both sides, and free. */
 static bool padding_at(const struct text *text, uint64_t pc)
 {
 	uint64_t before = 0, after = UINT64_MAX;
@@ -188,7 +187,7 @@ static size_t encoded(uint8_t version, const struct sf_section *section, bool sh
 	return size;
 }
 
-/* What functions that stay as they are may have shared with those that do not. */
+/* The rows that unchanged functions may have shared with changed ones. */
 static size_t shared_with_others(const struct sf_section *section)
 {
 	size_t n = 0;
@@ -325,8 +324,8 @@ static size_t elements_of(const struct sf_section *section, struct element *list
 	return n;
 }
 
-/* The model that the cuts make, a bit for each element that begins a piece. False when it
- * breaks the bound on rows. */
+/* The model that the cuts make. A bit stands for each element that begins a piece.
+ * Returns false when it breaks the bound on rows. */
 static bool cut_by(const struct sf_section *section, const struct element *list, size_t n,
     unsigned int cuts, uint32_t max_rows, struct sf_section *out)
 {
@@ -376,8 +375,8 @@ static size_t cheapest(
 }
 
 /*
- * Where a block that nobody shares yet would pay off only if two pieces were cut for it
- * at once, prices miss it. Sharing being rare in so little text, most are optimal.
+ * Prices miss a block that would pay off only if two pieces were cut for it at once.
+ * Sharing is rare in so little text, so most results are optimal.
  */
 START_TEST(near_the_best)
 {

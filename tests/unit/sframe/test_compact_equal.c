@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of one equal row put together: each thing that keeps two apart. */
+/*
+ * Functions of one equal row are joined, unless one of several things keeps them apart.
+ */
 #include <stdio.h>
 
 #include "sframe/compact/compact.h"
@@ -7,7 +9,7 @@
 
 enum { BASE = 0x4000, SIZE = 0x10 };
 
-/* In which the two functions differ, or what both are. */
+/* The properties in which the two functions differ, or that both have. */
 enum pair {
 	ALIKE,
 	OTHER_ROW,
@@ -75,7 +77,7 @@ static void change_row(struct sf_row *row, enum pair pair, bool second)
 		row->start = 1;
 }
 
-/* The two of two: of them or of one of them, by the order of the enumeration. */
+/* Both of the two, or one of them, in the order of the enumeration. */
 static bool concerns(enum pair pair, enum pair first, bool second)
 {
 	return pair == first + 2 || pair == first + second;
@@ -159,7 +161,7 @@ START_TEST(pairs)
 }
 END_TEST
 
-/* What lies in between, or touches; and what lies elsewhere. */
+/* What lies in between or touches, and what lies elsewhere. */
 START_TEST(taken)
 {
 	static const struct {
@@ -191,8 +193,8 @@ START_TEST(taken)
 }
 END_TEST
 
-/* Rows that functions share stay whose they are: 2, 2, 2 | taken | 2, 3, 3 and two rows,
- * whose first is the 2 that all have. */
+/* Rows that functions share stay with their functions: 2, 2, 2 | taken | 2, 3, 3 and two
+ * rows, whose first is the 2 that all have. */
 START_TEST(shared_rows)
 {
 	static const struct sf_compact_range border = {BASE + 0x30, BASE + 0x30};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows in order of addresses, of sections in and out of order, against a search per
- * PC. */
+/* Compares the cursor, which goes through rows by address, with a search for each PC. The
+ * sections are sorted or not. */
 #include <string.h>
 
 #include "sframe/cursor.h"
@@ -58,7 +58,7 @@ static int wanted_at(const struct sf_section *model, uint64_t pc)
 	return found;
 }
 
-/* Exchanges FDEs, whose starts are relative to the section, and takes back the promise of
+/* Exchanges FDEs, whose starts are relative to the section, and clears the flag for their
  * order. */
 static void shuffle(struct wr *wr, size_t n)
 {
@@ -77,7 +77,8 @@ static void shuffle(struct wr *wr, size_t n)
 }
 
 /*
- * Functions of GNU as that hold for nothing: size 0, some in the midst of the one before.
+ * Functions of size 0, as GNU as writes them. They hold for nothing, and some are inside
+ * the one before.
  */
 static void empty_some(struct sf_section *model, struct wr *wr)
 {
@@ -100,7 +101,7 @@ static void empty_some(struct sf_section *model, struct wr *wr)
 	}
 }
 
-/* Everything in [from, to) by cursor, PC by PC against the model. */
+/* Compares everything in [from, to) PC by PC with the model. */
 static void cursor_range(
     struct sf_cursor *cursor, const struct sf_section *model, uint64_t from, uint64_t to)
 {
@@ -163,7 +164,7 @@ START_TEST(sorted_and_not)
 }
 END_TEST
 
-/* A row of the model, and that it holds to where it is said to end and no further. */
+/* A row of the model must hold up to its end and no further. */
 START_TEST(model_rows)
 {
 	srand((unsigned int)_i);
@@ -200,7 +201,7 @@ START_TEST(no_functions)
 }
 END_TEST
 
-/* A few bytes that stand for 4 GiB of one-byte blocks: the work ends with an error. */
+/* A few bytes stand for 4 GiB of one-byte blocks. The work ends with an error. */
 START_TEST(bounded)
 {
 	static struct sf_cursor cursor;

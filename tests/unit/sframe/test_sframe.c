@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Exact bytes: what versions 1 and 2 look like on disk, what the writer makes and
- * refuses.
- */
+/* The exact bytes of versions 1 and 2, and what the writer refuses. */
 #include <string.h>
 
 #include "tests/unit/sframe/test_sframe_fixture.h"
@@ -70,7 +67,7 @@ START_TEST(worked_bytes_written)
 	ck_assert_uint_eq(wr.size, 28 + 2 * 20 + 12);
 	ck_assert_mem_eq(wr.data, plt_header, 8);
 	ck_assert_mem_eq(wr.data + 8, "\2\0\0\0\4\0\0\0\14\0\0\0\0\0\0\0\50\0\0\0", 20);
-	/* As GNU ld wrote them, but for where the rows are. */
+	/* As GNU ld wrote them, except for the places of the rows. */
 	ck_assert_mem_eq(wr.data + 28, plt_func_0, 8);
 	ck_assert_mem_eq(wr.data + 36, "\0\0\0\0", 4);
 	ck_assert_mem_eq(wr.data + 40, plt_func_0 + 12, 8);
@@ -100,7 +97,10 @@ static void expect_rows(const struct sf_section *model, const void *want, size_t
 	wr_deinit(&wr);
 }
 
-/* Word sizes are a row's own; the start field is the function's, after its last row. */
+/*
+ * Each row has its own word size. The size of the start field depends on the function's
+ * last row.
+ */
 START_TEST(row_widths)
 {
 	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
@@ -157,7 +157,7 @@ START_TEST(word_limits)
 }
 END_TEST
 
-/* Tracked RA comes before FP; big endian reaches words, starts and counts alike. */
+/* Tracked RA comes before FP. Big endian affects words, starts and counts alike. */
 START_TEST(aarch64_words)
 {
 	struct sf_section model = fixture_section(SFRAME_ABI_AARCH64_ENDIAN_BIG);
@@ -255,7 +255,7 @@ START_TEST(s390x_read)
 }
 END_TEST
 
-/* Rows are the same when they say the same, wherever they start. */
+/* Rows are equal when they say the same, wherever they start. */
 START_TEST(row_same)
 {
 	const struct sf_row a = fixture_cfa(0, AMD64_SP, 8);
@@ -294,7 +294,7 @@ START_TEST(sections_refused)
 
 	ck_assert_int_eq(encode_kind(&model, 1, "version 1 has no"), ERR_UNSUPPORTED);
 	ck_assert_int_eq(encode_kind(&model, 4, "version 4 cannot"), ERR_UNSUPPORTED);
-	/* The bound is looked at before the functions, of which there are not so many. */
+	/* The bound is checked before the functions, because there are fewer of them. */
 	model.n_funcs = UINT32_MAX / 20 + 1;
 	ck_assert_int_eq(encode_kind(&model, 2, "functions"), ERR_LIMIT);
 	model.n_funcs = n_funcs;
@@ -304,7 +304,7 @@ START_TEST(sections_refused)
 }
 END_TEST
 
-/* The caller's duties, each broken once. */
+/* Breaks each duty of the caller once. */
 START_TEST(broken_models)
 {
 	struct sf_section model = plt_model();
@@ -350,8 +350,8 @@ START_TEST(broken_models)
 END_TEST
 
 /*
- * The field of function 0 is at addr + 28: exactly 2 GiB before it is the last place to
- * reach.
+ * The field of function 0 is at addr + 28. Exactly 2 GiB before it is the last place that
+ * it can reach.
  */
 START_TEST(reach)
 {

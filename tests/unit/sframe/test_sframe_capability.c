@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each version can say on each ABI: asked, and tried. Every name of a refusal is
- * here.
+ * What each version can say on each ABI, by the function that answers and by a trial.
+ * Every refusal of the writer is here.
  */
 #include "tests/unit/sframe/test_sframe_random.h"
 
@@ -132,7 +132,7 @@ static bool try_row(uint8_t version, uint8_t abi, struct sf_row row, struct err 
 	return ok;
 }
 
-/* The writer's words name the function, the row, the version and the reason. */
+/* The writer's message names the function, the row, the version and the reason. */
 static void expect_words(
     const char *name, uint8_t version, enum sf_cannot cannot, const struct err *err)
 {
@@ -192,7 +192,7 @@ START_TEST(no_such)
 }
 END_TEST
 
-/* Asking and writing agree, and what one version can say the next can say too. */
+/* The answer and the writer agree. What one version can say, the next can say, too. */
 START_TEST(asked_and_tried)
 {
 	struct prng prng = {.state = 11};
@@ -218,7 +218,7 @@ START_TEST(asked_and_tried)
 }
 END_TEST
 
-/* Version 2 has had rows without words since its second errata, for those who ask. */
+/* Version 2 has had rows without words since its second errata. They need an option. */
 START_TEST(outermost_on_request)
 {
 	struct sf_section model = fixture_section(AMD);

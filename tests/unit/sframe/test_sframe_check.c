@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each named check, tripped by a section that is wrong in that one way. */
+/* A section breaks each named check in exactly one way. */
 #include <stdio.h>
 #include <string.h>
 
@@ -114,8 +114,7 @@ START_TEST(every_check_has_a_breach)
 }
 END_TEST
 
-/* What is right for one function may be past the end of another one with the same rows.
- */
+/* Rows that are right for one function may be past the end of another one. */
 START_TEST(shared_rows)
 {
 	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
@@ -147,7 +146,7 @@ START_TEST(shared_rows)
 }
 END_TEST
 
-/* Without SORTED any order is right, and overlaps are found nevertheless. */
+/* Without SORTED any order is right. Overlaps are still found. */
 START_TEST(unsorted)
 {
 	struct wr wr = sound_section();
@@ -164,7 +163,7 @@ START_TEST(unsorted)
 }
 END_TEST
 
-/* Of PCMASK functions the block is what a row must lie in. */
+/* A row of a PCMASK function must be inside the block. */
 START_TEST(pcmask_rows_inside)
 {
 	struct wr wr = sound_section();
@@ -199,14 +198,14 @@ START_TEST(block_size_unused)
 }
 END_TEST
 
-/* What version 1 did not have: PCREL, and s390x. */
+/* PCREL and s390x, which version 1 does not have. */
 START_TEST(version_1)
 {
 	struct wr wr = sound_section();
 	struct sf_view view;
 	struct err err = {0};
 
-	/* No functions, so that their size does not matter. */
+	/* There are no functions, so their size does not matter. */
 	wr_patch_u32(&wr, SFRAME_HDR_NUM_FDES, 0);
 	wr_patch_u32(&wr, SFRAME_HDR_NUM_FRES, 0);
 	set_u8(&wr, SFRAME_HDR_VERSION, 1);
@@ -221,7 +220,7 @@ START_TEST(version_1)
 }
 END_TEST
 
-/* What version 3 no longer has, and where its parts are. */
+/* What version 3 no longer has, and the places of its parts. */
 START_TEST(version_3)
 {
 	enum { ATTR = SFRAME_HDR_SIZE + SFRAME_V3_FDE_SIZE };
@@ -268,14 +267,14 @@ START_TEST(nothing_said)
 	wr_patch_u32(&wr, SFRAME_HDR_NUM_FRES, 3);
 	view = fixture_open(&wr, ADDR);
 	ck_assert_msg(sf_check_all(&view, NULL, &err), "%s", err.text);
-	/* Nor does it hide that it is out of order. */
+	/* It also does not hide that it is out of order. */
 	wr_patch_u32(&wr, FUNC_0, 0x1001u - ADDR);
 	expect(&wr, SF_CHECK_FUNC_SORTED, FUNC_1);
 	wr_deinit(&wr);
 }
 END_TEST
 
-/* A function that wraps around holds no row that could be judged: only the cause. */
+/* A function that wraps around has no row to judge, so only the cause is reported. */
 START_TEST(prerequisites)
 {
 	struct wr wr = sound_section();

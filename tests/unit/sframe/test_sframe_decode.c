@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The reader: random models come back as they were, and no bytes at all make it
- * misbehave.
- */
+/* The reader gives back random models, and no bytes make it misbehave. */
 #include <string.h>
 
 #include "sframe/check.h"
@@ -11,7 +8,7 @@
 
 enum { N_SEEDS = 200, SECTION_ADDR = 0x40002188 };
 
-/* The versions an ABI is in; the fourth number is no version. */
+/* The versions of an ABI. The fourth number is not a version. */
 static bool goes_together(uint8_t version, uint8_t abi)
 {
 	return version <= SFRAME_VERSION_3 && version >= sf_abi_find(abi)->since;
@@ -31,7 +28,7 @@ static void expect_round_trip(const struct sf_section *model, uint8_t version, b
 	sf_section_deinit(&flat);
 }
 
-/* The loop's number is of a version and an ABI. */
+/* The loop's number stands for a version and an ABI. */
 START_TEST(round_trip)
 {
 	uint8_t version = (uint8_t)(1 + _i / 4), abi = (uint8_t)(1 + _i % 4);
@@ -53,10 +50,10 @@ START_TEST(round_trip)
 }
 END_TEST
 
-/* Everything a reader can ask of a section. Whether it succeeds is not the question. */
+/* Reads all of a section. It does not matter whether that succeeds. */
 static bool read_all(const uint8_t *data, size_t size, struct err *err)
 {
-	/* Of exactly this size, so that a sanitizer sees every byte read beyond it. */
+	/* A copy of exact size, so that a sanitizer sees every read beyond it. */
 	uint8_t *copy = malloc(size ? size : 1);
 	struct sf_view view;
 	bool ok;
@@ -89,7 +86,7 @@ static struct wr small_section(uint8_t version, uint8_t abi)
 	return wr;
 }
 
-/* Without even one byte of its end a section is refused, with words and a kind. */
+/* A section without its last byte is refused, with a message and a kind. */
 START_TEST(truncation)
 {
 	uint8_t version = (uint8_t)(1 + _i / 4), abi = (uint8_t)(1 + _i % 4);
@@ -111,7 +108,7 @@ START_TEST(truncation)
 }
 END_TEST
 
-/* Every byte becomes everything else. */
+/* Each byte takes all other values. */
 START_TEST(mutation)
 {
 	uint8_t version = (uint8_t)(1 + _i / 4), abi = (uint8_t)(1 + _i % 4);
@@ -136,7 +133,7 @@ START_TEST(mutation)
 }
 END_TEST
 
-/* Two bytes at once, and whole fields, chosen at random. */
+/* Changes two bytes at once, and whole fields, chosen at random. */
 START_TEST(noise)
 {
 	for (unsigned int seed = 1; seed <= 20000; seed++) {
@@ -197,7 +194,7 @@ START_TEST(headers_refused)
 }
 END_TEST
 
-/* A modest count in the header does not hide what the functions add up to. */
+/* A modest count in the header does not hide how large the functions are together. */
 START_TEST(work_is_bounded)
 {
 	enum { N_FUNCS = 3000, ROWS = 20000, ROW_BYTES = 2 * ROWS };
@@ -263,8 +260,10 @@ START_TEST(rows_refused)
 }
 END_TEST
 
-/* The layout of readelf --sframe, whose dump the same sections were compared with. */
-/* What no writer makes for AArch64 is read as everywhere: an RA word of 0 is none. */
+/* The layout of readelf --sframe. The same sections were compared with its dump. */
+/*
+ * No writer makes this for AArch64. It is read as elsewhere: an RA word of 0 means none.
+ */
 START_TEST(padding)
 {
 	struct sf_section model = fixture_section(SFRAME_ABI_AARCH64_ENDIAN_BIG);
@@ -350,7 +349,7 @@ START_TEST(printed)
 }
 END_TEST
 
-/* What follows the rows is not read as one, however much of it there is. */
+/* Bytes after the rows are not read as a row, however many there are. */
 static void rows_of(uint8_t abi, const uint8_t *row, size_t size, bool readable)
 {
 	struct sf_section model = fixture_section(abi);
@@ -394,7 +393,7 @@ START_TEST(row_alone)
 	rows_of(SFRAME_ABI_AMD64_ENDIAN_LITTLE, amd64, 3, false);
 	rows_of(SFRAME_ABI_AARCH64_ENDIAN_LITTLE, aarch64, 5, true);
 	rows_of(SFRAME_ABI_AARCH64_ENDIAN_LITTLE, aarch64, 4, false);
-	/* With so many bytes of rows behind it that it could be read without a look. */
+	/* So many bytes follow the rows that reading them would not fail. */
 	rows_of(SFRAME_ABI_AARCH64_ENDIAN_LITTLE, long_row, sizeof(long_row), true);
 	rows_of(SFRAME_ABI_AMD64_ENDIAN_LITTLE, long_row, sizeof(long_row), false);
 	long_row[1] = 0x09;

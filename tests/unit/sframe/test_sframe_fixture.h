@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Models and section bytes that the tests of the SFrame layer share. */
+/* Models and section bytes for the tests of sframe/. */
 #ifndef TESTS_UNIT_SFRAME_TEST_SFRAME_FIXTURE_H
 #define TESTS_UNIT_SFRAME_TEST_SFRAME_FIXTURE_H
 
@@ -75,14 +75,16 @@ static inline struct sf_row fixture_at_reg(uint32_t start, unsigned int reg, int
 
 static inline void fixture_row(struct sf_section *section, struct sf_row row)
 {
-	/* Not ck_assert, here and below: passing one is slow, and there are many rows. */
+	/*
+	 * Not ck_assert, here and below: it is slow even when it passes, and there are
+	 * many rows.
+	 */
 	if (!sf_section_add_row(section, &row))
 		ck_abort_msg("out of memory");
 }
 
 /*
- * Encodes as the version, places at addr and gives the bytes, which the caller frees with
- * wr_deinit().
+ * Encodes in the version and places at addr. The caller frees the bytes with wr_deinit().
  */
 static inline struct wr fixture_encode_as(uint8_t version,
     const struct sf_section *section, bool pcrel, bool share, uint64_t addr)
@@ -104,7 +106,7 @@ static inline struct wr fixture_encode(
 	return fixture_encode_as(SFRAME_VERSION_2, section, pcrel, share, addr);
 }
 
-/* The kind of the refusal, which must have these words. */
+/* Returns the kind of the refusal, and checks that it has these words. */
 static inline enum err_kind fixture_refused(const struct sf_section *section,
     const struct sf_encode_options *options, const char *says)
 {
@@ -131,7 +133,7 @@ static inline struct sf_view fixture_open(const struct wr *wr, uint64_t addr)
 	return view;
 }
 
-/* The view must say exactly what the model says. */
+/* Checks that the view says exactly what the model says. */
 static inline void fixture_expect(
     const struct sf_view *view, const struct sf_section *section, unsigned int seed)
 {

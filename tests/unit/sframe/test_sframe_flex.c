@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Version 3's flexible functions: their words, and what its reader refuses. */
+/* Flexible functions of version 3: their words, and what the reader refuses. */
 #include "sframe/check.h"
 #include "tests/unit/sframe/test_sframe_fixture.h"
 
@@ -11,7 +11,7 @@ enum {
 	ROWS_1 = ATTR_1 + SFRAME_V3_ATTR_SIZE,
 };
 
-/* The rows after a first one that makes the function flexible, and back again. */
+/* These rows follow one that makes the function flexible, and the reverse. */
 static void expect_row(struct sf_row row, const char *want, size_t len)
 {
 	struct sf_section model = fixture_section(AMD64);
@@ -32,7 +32,7 @@ static void expect_row(struct sf_row row, const char *want, size_t len)
 	sf_section_deinit(&model);
 }
 
-/* Pairs in the order CFA, RA, FP, a single 0 for an RA that is missing before an FP. */
+/* Pairs are in the order CFA, RA, FP. A missing RA before an FP is a single 0. */
 START_TEST(flex_words)
 {
 	const struct sf_row sp = fixture_cfa(0, AMD64_SP, 16);
@@ -51,7 +51,7 @@ START_TEST(flex_words)
 }
 END_TEST
 
-/* Control words are unsigned and so never the reason for wider words; offsets are. */
+/* Control words are unsigned, so they never make words wider; offsets do. */
 START_TEST(flex_widths)
 {
 	struct sf_row row = fixture_at_reg(0, 31, 127);
@@ -66,7 +66,7 @@ START_TEST(flex_widths)
 }
 END_TEST
 
-/* What is at the fixed place anyway does not need to be said, nor a flexible function. */
+/* A value at its fixed place needs neither words nor a flexible function. */
 START_TEST(fixed_ra_said)
 {
 	struct sf_section model = fixture_section(AMD64);
@@ -90,7 +90,7 @@ struct damage {
 	const char *says;
 };
 
-/* Of a flexible function with the one row 00 0c: 57 8, 25 2, 51 -8. */
+/* A flexible function has the one row 00 0c: 57 8, 25 2, 51 -8. */
 static const struct damage damages[] = {
     {INDEX + SFRAME_V3_FDE_FUNC_START_FRE_OFF, 0xff, "attribute at row offset 0xff"},
     {INDEX + SFRAME_V3_FDE_FUNC_START_FRE_OFF, 9, "attribute at row offset 0x9"},
@@ -150,8 +150,8 @@ START_TEST(damage_refused)
 END_TEST
 
 /*
- * In wider words a control word can name registers that we write in no rule: those of
- * APX, and, from GNU as, what -1 becomes. They are read, for all other functions' sake.
+ * In wider words a control word can name registers that we never write: those of APX, and
+ * what GNU as makes of -1. They are read, so that all other functions can be.
  */
 START_TEST(high_register)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sections joined to one: every function is what it was, in each version and byte order.
- */
+/* Several sections are joined to one. Each function stays what it was, in each version
+ * and byte order. */
 #include "sframe/check.h"
 #include "sframe/join.h"
 #include "tests/unit/sframe/test_sframe_fixture.h"
@@ -20,8 +20,7 @@ static const struct {
     {3, SFRAME_ABI_AARCH64_ENDIAN_BIG, true},
 };
 
-/* Functions of different lengths and numbers of rows, so that none can stand for
- * another. */
+/* Functions have different lengths and numbers of rows, so none can stand for another. */
 static struct wr part(int kind, uint64_t addr, uint32_t first)
 {
 	struct sf_section section = fixture_section(kinds[kind].abi);
@@ -94,7 +93,7 @@ START_TEST(joined)
 }
 END_TEST
 
-/* Every kind differs from every other one in what a header says. */
+/* Each kind differs from each other one in its header. */
 START_TEST(apart)
 {
 	int other = _i / (int)(sizeof(kinds) / sizeof(kinds[0]));
@@ -116,7 +115,7 @@ START_TEST(apart)
 }
 END_TEST
 
-/* A start that 32 bits do not reach from where the whole is to be. */
+/* 32 bits do not reach this start from the place of the whole section. */
 START_TEST(out_of_reach)
 {
 	struct wr one = part(2, FIRST, 0), out;

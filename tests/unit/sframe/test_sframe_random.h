@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Random models that a version can say on an ABI, the same on every machine. */
+/* Random models that a version can express on an ABI, the same on every machine. */
 #ifndef TESTS_UNIT_SFRAME_TEST_SFRAME_RANDOM_H
 #define TESTS_UNIT_SFRAME_TEST_SFRAME_RANDOM_H
 
@@ -18,7 +18,7 @@ static inline uint32_t prng_below(struct prng *prng, uint32_t n)
 	return (uint32_t)((prng->state * UINT64_C(0x2545f4914f6cdd1d)) >> 32) % n;
 }
 
-/* Small most of the time, at times as large as the word goes. */
+/* Mostly small, sometimes as large as the word allows. */
 static inline int32_t random_off(struct prng *prng)
 {
 	switch (prng_below(prng, 8)) {
@@ -31,7 +31,7 @@ static inline int32_t random_off(struct prng *prng)
 	}
 }
 
-/* Where RA or FP may be: anywhere, or, when plain, where default rows say it is. */
+/* Where RA or FP is. With plain, only the place that default rows have for it. */
 static inline void random_loc(
     struct prng *prng, bool plain, struct sf_loc *loc, int32_t *off)
 {
@@ -76,7 +76,7 @@ static inline struct sf_row random_row(struct prng *prng, uint8_t version,
 		struct sf_row row = random_any_row(prng, abi, plain);
 
 		row.start = start;
-		/* Read back as NONE, which says the same. */
+		/* It is read back as NONE, which means the same. */
 		if (abi->fixed_ra_off && row.ra.kind == SF_LOC_AT_CFA &&
 		    row.ra_off == abi->fixed_ra_off)
 			continue;
@@ -135,7 +135,10 @@ static inline struct sf_section random_section(
 	return section;
 }
 
-/* The model that version 1 makes of one: each block of a PCMASK function by itself. */
+/*
+ * The model that version 1 makes of this one: a function for each block of a PCMASK
+ * function.
+ */
 static inline struct sf_section random_without_blocks(const struct sf_section *model)
 {
 	struct sf_section flat = fixture_section(model->abi);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The words of s390x, which differ: the CFA counts doublewords beyond 160, RA has a
- * padding word, and version 2 has registers in words where version 3 has flexible rows.
+ * The words of s390x differ: the CFA counts doublewords beyond 160, and RA has a padding
+ * word. Version 2 has registers in words where version 3 has flexible rows.
  */
 #include "sframe/check.h"
 #include "tests/unit/sframe/test_sframe_fixture.h"
@@ -37,7 +37,9 @@ static struct sf_row in_regs(struct sf_row row, uint8_t ra, uint8_t fp)
 	return row;
 }
 
-/* The bytes of a function's one row, and that they read as they were written. */
+/*
+ * Checks the bytes of a function's only row, and that they are read as they were written.
+ */
 static void expect_words(uint8_t version, struct sf_row row, const char *want, size_t len)
 {
 	struct sf_section model = fixture_section(SFRAME_ABI_S390X_ENDIAN_BIG);
@@ -57,7 +59,9 @@ static void expect_words(uint8_t version, struct sf_row row, const char *want, s
 	sf_section_deinit(&model);
 }
 
-/* Default rows without registers are the same in both versions but for the attribute. */
+/*
+ * Default rows without registers are the same in both versions, except for the attribute.
+ */
 START_TEST(default_words)
 {
 	for (uint8_t version = 2; version <= 3; version++) {
@@ -105,11 +109,11 @@ START_TEST(registers_version_3)
 	row.cfa = (struct sf_loc){.kind = SF_LOC_AT_REG, .reg = FP};
 	row.cfa_off = 168;
 	expect_words(3, row, "\0\4\x5b\1", 4);
-	/* At the CFA itself, which in a default row would be padding. */
+	/* At the CFA itself; in a default row this would be padding. */
 	row = entry;
 	row.ra.kind = SF_LOC_AT_CFA;
 	expect_words(3, row, "\0\x08\x79\0\2\0", 6);
-	/* Slots need not be even where no word is a register. */
+	/* Slots can be odd where no word is a register. */
 	expect_words(3, saved(entry, -47, 0), "\0\5\0\xd1", 4);
 }
 END_TEST
@@ -120,7 +124,7 @@ struct damage {
 	bool in_ra;
 };
 
-/* A register too high, and CFA offsets outside of what 32 bits hold. */
+/* A register that is too high, and CFA offsets of more than 32 bits. */
 static const struct damage damages[] = {
     {2, {0, 0, 0, 32 << 1 | 1}, true},
     {2, {0xff, 0xff, 0xff, 0xff}, true},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of a model that have the same rows: stored once, unless more is said of one
- * of them than of the other. */
+/* Functions of a model that have the same rows. They are stored once, unless one of them
+ * has more to say. */
 #include "tests/unit/sframe/test_sframe_fixture.h"
 
 enum { ADDR = 0x2000, START = 0x1000, SIZE = 32, N = 4 };
@@ -57,7 +57,7 @@ START_TEST(marks_stay_apart)
 }
 END_TEST
 
-/* Of the functions that have the same rows, one ends before the last of them. */
+/* One of the functions with the same rows ends before the last of them. */
 START_TEST(too_short)
 {
 	struct sf_section model = make_model();

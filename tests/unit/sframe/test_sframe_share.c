@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks of rows that are stored once, and by whom. */
+/* Blocks of rows that are stored once, and the functions that share them. */
 #include "tests/unit/sframe/test_sframe_fixture.h"
 
 /*
@@ -39,8 +39,8 @@ START_TEST(sharing)
 END_TEST
 
 /*
- * A block that others begin with is not stored; the longest of them is, wherever it
- * comes. In version 3 the count of rows stands before them, and all are.
+ * A block is not stored when a longer one begins with it, in any order. In version 3 the
+ * count of rows comes before them, so all are stored.
  */
 START_TEST(sharing_beginnings)
 {
@@ -107,8 +107,8 @@ static struct wr encode_with(const struct sf_section *model, unsigned int jobs)
 }
 
 /*
- * So many blocks that several threads sort them, and two in three begin another one that
- * may be anywhere: the bytes are those of one thread.
+ * There are so many blocks that several threads sort them. Two in three begin another
+ * one, which may be anywhere. The bytes are those of one thread.
  */
 START_TEST(sharing_by_threads)
 {
@@ -143,7 +143,9 @@ START_TEST(sharing_by_threads)
 }
 END_TEST
 
-/* Where sharing would pass the reader's own bound on work, the writer does without. */
+/*
+ * Where sharing would exceed the reader's own bound on work, the writer does not share.
+ */
 START_TEST(sharing_within_readers_bound)
 {
 	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);

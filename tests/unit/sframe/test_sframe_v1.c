@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Version 1: its bytes, and PLTs, for which it has no words of their own. */
+/* Version 1: its bytes, and PLTs, which it cannot describe as such. */
 #include "sframe/check.h"
 #include "tests/unit/sframe/test_sframe_random.h"
 
 enum { ADDR = 0x2188, AMD64 = SFRAME_ABI_AMD64_ENDIAN_LITTLE };
 
-/* PLT0 and entries of 16 bytes, the last of which is cut short, and a function. */
+/* PLT0 and entries of 16 bytes, of which the last is shorter, and a function. */
 static struct sf_section plt_model(void)
 {
 	struct sf_section model = fixture_section(AMD64);
@@ -60,7 +60,7 @@ START_TEST(plt)
 }
 END_TEST
 
-/* The counts are of what is stored, and there is an end to what can be. */
+/* The counts are those of the stored rows, and they are limited. */
 START_TEST(stats_and_limit)
 {
 	struct sf_encode_options options = {.version = 1, .share = true};
@@ -86,7 +86,7 @@ START_TEST(stats_and_limit)
 }
 END_TEST
 
-/* Each block must be within reach by itself. */
+/* Each block must be within reach. */
 START_TEST(reach)
 {
 	struct sf_encode_options options = {.version = 1};
@@ -103,7 +103,7 @@ START_TEST(reach)
 	ck_assert(!sf_place(&model, &options, 0x1040 - (UINT64_C(1) << 31), &wr, &err));
 	ck_assert_int_eq(err.kind, ERR_LIMIT);
 	ck_assert_ptr_nonnull(strstr(err.text, "function at 0x1040 "));
-	/* Bytes of one block fewer. */
+	/* One block has fewer bytes. */
 	wr.size = 28 + 4 * 17;
 	ck_assert(!sf_place(&model, &options, ADDR, &wr, &err));
 	ck_assert_int_eq(err.kind, ERR_INTERNAL);
@@ -112,7 +112,7 @@ START_TEST(reach)
 }
 END_TEST
 
-/* It has no starts from their own field, no s390x, no outermost frames. */
+/* It has no starts relative to their own field, no s390x and no outermost frames. */
 START_TEST(refused)
 {
 	struct sf_encode_options options = {.version = 1, .pcrel = true};
@@ -132,7 +132,7 @@ START_TEST(refused)
 }
 END_TEST
 
-/* The bit that version 2 gave a meaning has none here, and must not be set. */
+/* The bit that has a meaning in version 2 has none here, and must be 0. */
 START_TEST(pcrel_means_nothing)
 {
 	struct sf_section model = plt_model(), flat = random_without_blocks(&model);
@@ -153,8 +153,8 @@ START_TEST(pcrel_means_nothing)
 END_TEST
 
 /*
- * GNU ld 2.40 wrote PCMASK functions. Their blocks have no size there; they were of 16
- * bytes, and rows that do not fit are nobody's.
+ * GNU ld 2.40 wrote PCMASK functions. Their blocks are of 16 bytes and have no size
+ * there. Rows that do not fit belong to no block.
  */
 START_TEST(pcmask_read)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Version 3: its bytes, limits, and what its reader takes. */
+/* Version 3: its bytes and limits, and what its reader accepts. */
 #include "sframe/check.h"
 #include "sframe/dump.h"
 #include "tests/unit/sframe/test_sframe_fixture.h"
@@ -107,7 +107,7 @@ START_TEST(worked_bytes_written)
 }
 END_TEST
 
-/* Attribute and rows are shared together, and only with what is the same in both. */
+/* Attribute and rows are shared together, and only with equal ones. */
 START_TEST(sharing)
 {
 	struct sf_section model = fixture_section(AMD64);
@@ -150,7 +150,7 @@ START_TEST(signal_frames)
 	fixture_expect(&view, &model, 0);
 	ck_assert_msg(sf_check_all(&view, NULL, &err), "%s", err.text);
 
-	/* GNU as writes unmarked ones too, for functions without any CFI. */
+	/* GNU as also writes unmarked ones, for functions without any CFI. */
 	wr.data[ATTR_1 + SFRAME_V3_ATTR_FUNC_INFO] = 0;
 	ck_assert_msg(sf_check_all(&view, NULL, &err), "%s", err.text);
 	wr.data[ATTR_1 + SFRAME_V3_ATTR_FUNC_INFO] = SFRAME_FUNC_INFO_PCMASK;
@@ -173,7 +173,7 @@ START_TEST(signal_frames)
 }
 END_TEST
 
-/* The row count is 16 bits wide, of each function. */
+/* The row count of each function has 16 bits. */
 START_TEST(row_limit)
 {
 	struct sf_encode_options options = {.version = 3, .pcrel = true};
@@ -204,7 +204,7 @@ START_TEST(row_limit)
 }
 END_TEST
 
-/* 64 bits reach from anywhere to anywhere. */
+/* 64 bits reach any place from any place. */
 START_TEST(far_apart)
 {
 	const uint64_t high = UINT64_C(0xffff800000001000);
@@ -227,8 +227,8 @@ START_TEST(far_apart)
 END_TEST
 
 /*
- * What other producers may do: an auxiliary header, gaps before both sub-sections, rows
- * in another order than functions and shared, zeros to the end of the segment.
+ * What other producers may write: an auxiliary header, gaps before both sub-sections,
+ * rows that are shared or in another order than functions, zeros at the end.
  */
 START_TEST(tolerated)
 {
@@ -257,7 +257,7 @@ START_TEST(tolerated)
 }
 END_TEST
 
-/* The letters of readelf --sframe, with which random sections were compared. */
+/* The letters of readelf --sframe, which was compared on random sections. */
 START_TEST(printed)
 {
 	static const char want[] =
