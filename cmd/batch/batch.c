@@ -10,7 +10,6 @@
 
 #include "cmd/batch/pool.h"
 #include "cmd/report/report.h"
-#include "cmd/batch/signal.h"
 #include "cmd/common/print.h"
 
 /*
@@ -78,16 +77,14 @@ static bool batch_add_listed(struct batch_run *run, struct eh2sframe_error *err)
 		    report_file_failed(tree->faults[i].path, &tree->faults[i].err);
 
 		print_error(tree->faults[i].path, &tree->faults[i].err);
-		ok = object ? report_document_add(&run->report, object, keep, err)
-			    : cmd_fail_nomem(err);
+		ok = report_document_add(&run->report, object, keep, err);
 		json_decref(object);
 	}
 	for (size_t i = tree->n_work; ok && i < tree->n_files; i++) {
 		const struct batch_name *name = batch_tree_name(tree, i);
 		json_t *object = report_file_skipped(name->path, name->skip);
 
-		ok = object ? report_document_add(&run->report, object, keep, err)
-			    : cmd_fail_nomem(err);
+		ok = report_document_add(&run->report, object, keep, err);
 		json_decref(object);
 	}
 	run->report.apart = (struct report_apart){

@@ -8,11 +8,15 @@
 #ifndef CMD_BATCH_BATCH_H
 #define CMD_BATCH_BATCH_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "cmd/common/args.h"
 #include "cmd/common/fail.h"
+
+/* The signal that asks to stop; 0: none yet. The command notices it between 2 steps. */
+extern volatile sig_atomic_t batch_signal;
 
 /* The command. Returns its exit status, or does not return when a signal ends it. */
 int batch_run(const struct args *args);

@@ -14,7 +14,6 @@
 #include "base/num.h"
 #include "cmd/common/print.h"
 #include "cmd/report/report.h"
-#include "cmd/batch/signal.h"
 #include "cmd/batch/worker.h"
 
 /* One run of the pool. */
@@ -74,8 +73,7 @@ static bool pool_file_done(
     struct pool_run *run, size_t file, json_t *report, struct eh2sframe_error *err)
 {
 	struct batch_pool *pool = run->pool;
-	bool ok =
-	    report ? pool->done(pool->context, file, report, err) : cmd_fail_nomem(err);
+	bool ok = pool->done(pool->context, file, report, err);
 
 	pool->bar->n_done++;
 	pool->bar->bytes_done +=

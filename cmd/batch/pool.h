@@ -12,7 +12,7 @@
 struct batch_pool {
 	struct batch_job job; /* tree, options, token; the rest is the pool's */
 	struct batch_bar *bar;
-	/* Gets the object of a file; the pool owns it. */
+	/* Gets the object of a file; the pool owns it. NULL: memory ran out. */
 	bool (*done)(
 	    void *context, size_t file, json_t *report, struct eh2sframe_error *err);
 	void *context;

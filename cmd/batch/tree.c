@@ -15,7 +15,6 @@
 
 #include "base/vec.h"
 #include "cmd/batch/bar.h"
-#include "cmd/batch/signal.h"
 
 /* Two bind mounts of one directory count as one directory. So does a loop of them. */
 static int batch_dir_order(const void *a, const void *b)

@@ -78,7 +78,7 @@ struct batch_tree {
 
 /*
  * Lists all paths. A path or directory that cannot be read is a fault in the tree;
- * false means that memory ran out. When a signal came (cmd/batch/signal.h) the tree is
+ * false means that memory ran out. When a signal came (batch_signal) the tree is
  * incomplete. Free it with batch_tree_deinit in any case.
  */
 ATTR_MUST_CHECK bool batch_tree_list(struct batch_tree *tree, char *const *paths,

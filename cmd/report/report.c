@@ -207,6 +207,8 @@ static bool report_keep(
 bool report_document_add(
     struct report_document *report, json_t *file, bool keep, struct eh2sframe_error *err)
 {
+	if (!file)
+		return cmd_fail_nomem(err);
 	if (!json_is_object(file))
 		return cmd_fail(err, EH2SFRAME_INPUT, "not an object");
 	if (!json_is_string(json_object_get(file, "path")))

@@ -57,7 +57,7 @@ void report_document_deinit(struct report_document *report);
 
 /*
  * Adds up a file and, if it will be written, keeps it. EH2SFRAME_INPUT with the reason
- * when it is not an object of a report.
+ * when it is not an object of a report. NULL means that memory ran out.
  */
 ATTR_MUST_CHECK bool report_document_add(
     struct report_document *report, json_t *file, bool keep, struct eh2sframe_error *err);
