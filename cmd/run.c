@@ -57,11 +57,29 @@ static int run_refuse_path(const char *path, const char *what)
 	return print_error(path, &error);
 }
 
-static bool run_dump(const struct args *args, const struct eh2sframe_file *file,
-    struct eh2sframe_error *error)
+/* Where --report puts its results. */
+struct run_output {
+	FILE *text;
+	struct eh2sframe_report *json; /* NULL: as text */
+};
+
+/* Runs one function for each file. Only --report has an output. */
+static int run_each(const struct args *args, struct run_output *output,
+    bool (*one)(const struct args *, const char *path, struct run_output *,
+	struct eh2sframe_error *))
 {
-	(void)args;
-	return eh2sframe_file_dump(file, print_text, stdout, error);
+	int status = 0;
+
+	for (size_t i = 0; i < args->n_paths; i++) {
+		struct eh2sframe_error error;
+
+		if (one(args, args->paths[i], output, &error))
+			continue;
+		print_error(args->paths[i], &error);
+		status = args->n_paths == 1 ? (int)error.status
+					    : print_worse(status, (int)error.status);
+	}
+	return status;
 }
 
 static bool run_verify(const struct args *args, const struct eh2sframe_file *file,
@@ -81,38 +99,25 @@ static bool run_verify(const struct args *args, const struct eh2sframe_file *fil
 	return ok;
 }
 
-static bool run_lint(const struct args *args, const struct eh2sframe_file *file,
-    struct eh2sframe_error *error)
+/* --dump, --verify and --lint look at the section that a file has. */
+static bool run_inspect(const struct args *args, const char *path,
+    struct run_output *output, struct eh2sframe_error *error)
 {
-	return eh2sframe_file_lint(file, args->lint, print_text, stdout, error);
-}
+	struct eh2sframe_file *file = eh2sframe_open_path(path, args->options, error);
+	bool ok;
 
-/* Runs a command that looks at the section of each file. */
-static int run_each(
-    const struct args *args, bool (*command)(const struct args *,
-				 const struct eh2sframe_file *, struct eh2sframe_error *))
-{
-	int status = 0;
-
-	for (size_t i = 0; i < args->n_paths; i++) {
-		const char *path = args->paths[i];
-		struct eh2sframe_error error;
-		struct eh2sframe_file *file;
-		bool ok;
-
-		file = eh2sframe_open_path(path, args->options, &error);
-		if (file && args->command == COMMAND_DUMP && args->n_paths > 1)
-			printf("%s:\n", path);
-		ok = file && command(args, file, &error);
-		eh2sframe_close(file);
-		if (ok)
-			continue;
-		print_error(path, &error);
-		if (args->n_paths == 1)
-			return (int)error.status;
-		status = print_worse(status, (int)error.status);
-	}
-	return status;
+	(void)output;
+	if (file && args->command == COMMAND_DUMP && args->n_paths > 1)
+		printf("%s:\n", path);
+	if (args->command == COMMAND_DUMP)
+		ok = file && eh2sframe_file_dump(file, print_text, stdout, error);
+	else if (args->command == COMMAND_LINT)
+		ok = file &&
+		     eh2sframe_file_lint(file, args->lint, print_text, stdout, error);
+	else
+		ok = file && run_verify(args, file, error);
+	eh2sframe_close(file);
+	return ok;
 }
 
 /* Writes the JSON report, if there is one, to path (see print_open). Returns the status
@@ -230,21 +235,21 @@ static int run_pair(const struct args *args)
 
 /* Adds one result of --report, as text on out or to the JSON report. */
 static bool run_report_result(const struct args *args,
-    const struct eh2sframe_result *result, enum eh2sframe_status status, FILE *out,
-    struct eh2sframe_report *report, struct eh2sframe_error *error)
+    const struct eh2sframe_result *result, enum eh2sframe_status status,
+    const struct run_output *output, struct eh2sframe_error *error)
 {
 	bool inside = false;
-	bool ok = report ? eh2sframe_report_add(report, result, status, error)
-			 : eh2sframe_result_print(
-			       result, EH2SFRAME_TEXT_REPORT, print_text, out, error);
+	bool ok = output->json ? eh2sframe_report_add(output->json, result, status, error)
+			       : eh2sframe_result_print(result, EH2SFRAME_TEXT_REPORT,
+				     print_text, output->text, error);
 
 	return ok && (args->verbosity < 0 ||
 			 eh2sframe_result_print(
 			     result, EH2SFRAME_TEXT_DAMAGE, print_lines, &inside, error));
 }
 
-static bool run_report_one(const struct args *args, const char *path, FILE *out,
-    struct eh2sframe_report *report, struct eh2sframe_error *error)
+static bool run_report_one(const struct args *args, const char *path,
+    struct run_output *output, struct eh2sframe_error *error)
 {
 	struct eh2sframe_error why = {0};
 	struct eh2sframe_result *result;
@@ -257,38 +262,21 @@ static bool run_report_one(const struct args *args, const char *path, FILE *out,
 	    result && (args->verbosity <= 0 || eh2sframe_result_add_costs(result, error));
 	if (ok && args->judge && !eh2sframe_result_check(result, &why))
 		*error = why;
-	ok = ok && run_report_result(args, result, why.status, out, report, error);
+	ok = ok && run_report_result(args, result, why.status, output, error);
 	/* A file with too little coverage is in the report already. */
-	if (!ok && report && !eh2sframe_report_add_failure(report, path, error, &why))
+	if (!ok && output->json &&
+	    !eh2sframe_report_add_failure(output->json, path, error, &why))
 		*error = why;
 	eh2sframe_result_free(result);
 	eh2sframe_close(file);
 	return ok && why.status == EH2SFRAME_DONE;
 }
 
-static int run_report_each(
-    const struct args *args, FILE *out, struct eh2sframe_report *report)
-{
-	int status = 0;
-
-	for (size_t i = 0; i < args->n_paths; i++) {
-		struct eh2sframe_error error;
-
-		if (run_report_one(args, args->paths[i], out, report, &error))
-			continue;
-		print_error(args->paths[i], &error);
-		status = args->n_paths == 1 ? (int)error.status
-					    : print_worse(status, (int)error.status);
-	}
-	return status;
-}
-
 static int run_report(const struct args *args)
 {
 	const char *path = args->report_path;
-	struct eh2sframe_report *report;
+	struct run_output output = {0};
 	struct eh2sframe_error error;
-	FILE *out;
 	int status;
 
 	for (size_t i = 0; path && i < args->n_paths; i++)
@@ -297,19 +285,19 @@ static int run_report(const struct args *args)
 	if (args->merge)
 		return report_merge(args);
 	if (args->report_json) {
-		report = eh2sframe_report_new();
-		if (!report) {
+		output.json = eh2sframe_report_new();
+		if (!output.json) {
 			cmd_fail_nomem(&error);
 			return print_error(NULL, &error);
 		}
-		status = run_report_each(args, NULL, report);
-		return run_json(args, report, path, status);
+		status = run_each(args, &output, run_report_one);
+		return run_json(args, output.json, path, status);
 	}
-	out = print_open(path, &error);
-	if (!out)
+	output.text = print_open(path, &error);
+	if (!output.text)
 		return print_error(path, &error);
-	status = run_report_each(args, out, NULL);
-	if (!print_close(out, &error))
+	status = run_each(args, &output, run_report_one);
+	if (!print_close(output.text, &error))
 		status = print_worse(status, print_error(path, &error));
 	return status;
 }
@@ -332,11 +320,9 @@ int run_command(const struct args *args)
 	case COMMAND_BATCH:
 		return batch_run(args);
 	case COMMAND_DUMP:
-		return run_each(args, run_dump);
 	case COMMAND_VERIFY:
-		return run_each(args, run_verify);
 	case COMMAND_LINT:
-		return run_each(args, run_lint);
+		return run_each(args, NULL, run_inspect);
 	}
 	return EH2SFRAME_BUG;
 }
