@@ -23,9 +23,9 @@
 
 #include "base/num.h"
 
-/* A sparse hole costs nothing on most file systems, but it is copied as zeros by some
- * tools. */
-#define MAX_HOLE (UINT64_C(64) << 20)
+/* Besides what alignment and guard pages need. A larger one is a large .bss, and tools that
+ * copy files write it as zeros. */
+#define MAX_HOLE (UINT64_C(1) << 20)
 
 static enum obstacle no_room(uint64_t end, struct err *err)
 {
@@ -43,7 +43,7 @@ static enum obstacle append_place_segment(const struct image *image,
 {
 	const GElf_Phdr *first = &image->phdrs[slots->first_load];
 	uint64_t bias = first->p_vaddr - first->p_offset;
-	uint64_t align = insert_segment_align(image, bias), end, addr, off, hole;
+	uint64_t align = insert_segment_align(image, bias), end, addr, off, hole, max;
 
 	if (!insert_end_of_memory(image, &end, err))
 		return OBSTACLE_NO_ROOM;
@@ -52,17 +52,20 @@ static enum obstacle append_place_segment(const struct image *image,
 	    !num_align_up(image->size, align, &off) || addr > INSERT_MAX_PLACE)
 		return no_room(end, err);
 	/* Below the end of the file the address moves up, else the offset does. */
+	max = MAX_HOLE + align * (INSERT_GUARD_PAGES + 1);
 	hole =
 	    addr - bias < off || addr - bias > INSERT_MAX_PLACE ? 0 : addr - bias - off;
-	if (hole > MAX_HOLE && !slots->library) {
+	if (hole > max && !slots->library) {
 		err_set(err, ERR_LIMIT,
-		    "the program's memory ends 0x%" PRIx64
-		    " bytes after its file (a large .bss or alignment), which would "
-		    "become a hole in the file; at most 0x%" PRIx64 " are accepted",
-		    hole, MAX_HOLE);
+		    "the method append does not apply: the program headers would stand after a "
+		    "large .bss and make the file 0x%" PRIx64 " bytes longer; %s",
+		    hole,
+		    image->ehdr.e_type == ET_EXEC
+			? "link it as a PIE (-pie, -static-pie)"
+			: "convert it before another tool changes its headers");
 		return OBSTACLE_HOLE;
 	}
-	if (hole <= MAX_HOLE) {
+	if (hole <= max) {
 		off += hole;
 		addr = off + bias;
 	}

@@ -10,7 +10,8 @@
  * Only sections move whose contents only loaders and debuggers look at, by tables
  * that are corrected too. Hash tables and dynamic symbols leave the page first. What only
  * program headers name follows where that is not possible: patchelf 0.18 overwrites the
- * first page of a file whose first section is elsewhere.
+ * first page of a file whose first section is elsewhere. At last a PT_NOTE keeps the
+ * build-id alone: no loader reads the notes behind it in a static program.
  */
 #include "gen/insert/insert_internal.h"
 
@@ -31,6 +32,7 @@ struct unit {
 	uint64_t off, size;
 	enum kind kind;
 	bool to_segment;
+	bool cut; /* to the segment in any case: a PT_NOTE ends before it that did not */
 };
 
 struct block {
@@ -39,6 +41,7 @@ struct block {
 	uint64_t start, end;   /* the table's end, and that of the last unit */
 	uint64_t by;	       /* bytes that the table grows by */
 	bool named_to_segment; /* KIND_NAMED may go there, too */
+	bool cut_notes;	       /* ... out of the PT_NOTE of what shifts */
 };
 
 int64_t insert_grow_tag(uint32_t type)
@@ -50,6 +53,10 @@ int64_t insert_grow_tag(uint32_t type)
 		return DT_HASH;
 	case SHT_DYNSYM:
 		return DT_SYMTAB;
+	case SHT_STRTAB:
+		return DT_STRTAB;
+	case SHT_RELA:
+		return DT_RELA;
 	default:
 		return DT_NULL;
 	}
@@ -109,15 +116,19 @@ static bool add_section(const struct image *image, size_t i, struct block *block
 	const GElf_Shdr *hdr = &section->hdr;
 	enum kind kind = unit_kind(image, section);
 	struct unit *last = block->n ? &block->units[block->n - 1] : NULL;
+	bool joined = last && joins(image, last, hdr);
+	bool cut =
+	    joined && block->cut_notes && kind == KIND_NAMED && last->kind == KIND_SHIFTS;
 
 	if (kind == KIND_FIXED || !section->data || hdr->sh_offset < block->end ||
-	    !hdr->sh_size || hdr->sh_flags != SHF_ALLOC ||
+	    !hdr->sh_size || (hdr->sh_flags & ~(uint64_t)SHF_INFO_LINK) != SHF_ALLOC ||
 	    hdr->sh_addralign > MAX_ALIGN ||
 	    !image_is_zero(image, block->end, hdr->sh_offset))
 		return false;
 	block->end = hdr->sh_offset + hdr->sh_size;
-	if (last && joins(image, last, hdr)) {
-		if (kind == KIND_DYNAMIC || last->kind == KIND_DYNAMIC)
+	if (joined && !cut) {
+		if (kind == KIND_DYNAMIC || last->kind == KIND_DYNAMIC ||
+		    (last->cut && kind != KIND_NAMED))
 			return false;
 		last->size = block->end - last->off;
 		last->kind = kind < last->kind ? kind : last->kind;
@@ -125,8 +136,8 @@ static bool add_section(const struct image *image, size_t i, struct block *block
 	}
 	if (block->n == INSERT_MAX_MOVES)
 		return false;
-	block->units[block->n++] =
-	    (struct unit){.off = hdr->sh_offset, .size = hdr->sh_size, .kind = kind};
+	block->units[block->n++] = (struct unit){
+	    .off = hdr->sh_offset, .size = hdr->sh_size, .kind = kind, .cut = cut};
 	return true;
 }
 
@@ -157,7 +168,8 @@ static bool choose_to_segment(struct block *block)
 	if (block_shifted_end(block) > block->end)
 		return false;
 	for (size_t i = 0; i < block->n; i++) {
-		if (!block->units[i].to_segment || block->units[i].kind != KIND_NAMED)
+		if (!block->units[i].to_segment || block->units[i].kind != KIND_NAMED ||
+		    block->units[i].cut)
 			continue;
 		block->units[i].to_segment = false;
 		block->units[i].to_segment = block_shifted_end(block) > block->end;
@@ -203,6 +215,7 @@ static bool set_moves(
 		move->off = unit->off;
 		move->size = unit->size;
 		move->to_segment = unit->to_segment;
+		move->cut = unit->cut;
 		move->to = place_of(unit, *at);
 		*at = move->to + move->size;
 		if (unit->to_segment)
@@ -236,12 +249,27 @@ static bool block_meets(uint64_t a, uint64_t a_end, uint64_t b, uint64_t b_end)
 	return a < b_end && b < a_end;
 }
 
+uint64_t insert_grow_kept(const struct insert_grow *grow, const GElf_Phdr *phdr)
+{
+	for (size_t i = 0; phdr->p_type == PT_NOTE && i < grow->n_moves; i++) {
+		const struct insert_move *move = &grow->moves[i];
+		uint64_t into = move->off - phdr->p_offset;
+
+		if (move->cut && into &&
+		    num_range_inside(into, move->size, phdr->p_filesz))
+			return into;
+	}
+	return phdr->p_filesz;
+}
+
 /* Whether it is in one unit, with which it moves. */
 static bool in_unit(const struct insert_grow *grow, const GElf_Phdr *phdr)
 {
+	uint64_t kept = insert_grow_kept(grow, phdr);
+
 	for (size_t i = 0; i < grow->n_moves; i++)
-		if (num_range_inside(phdr->p_offset - grow->moves[i].off, phdr->p_filesz,
-			grow->moves[i].size))
+		if (num_range_inside(
+			phdr->p_offset - grow->moves[i].off, kept, grow->moves[i].size))
 			return phdr->p_type != PT_LOAD &&
 			       phdr->p_vaddr == phdr->p_offset + grow->bias &&
 			       phdr->p_filesz == phdr->p_memsz;
@@ -282,10 +310,13 @@ static bool block_sections_fit(const struct image *image, const struct insert_gr
 {
 	for (size_t i = 1; i < image->n_sections; i++) {
 		const GElf_Shdr *hdr = &image->sections[i].hdr;
+		/* mold gives .bss and the like the offset 0. */
+		bool no_bytes =
+		    hdr->sh_type == SHT_NULL ||
+		    (hdr->sh_type == SHT_NOBITS && hdr->sh_offset < grow->block_off);
 
-		if (i <= grow->n_sections
-			? hdr->sh_addr != hdr->sh_offset + grow->bias
-			: hdr->sh_offset < grow->block_end && hdr->sh_type != SHT_NULL)
+		if (i <= grow->n_sections ? hdr->sh_addr != hdr->sh_offset + grow->bias
+					  : hdr->sh_offset < grow->block_end && !no_bytes)
 			return false;
 	}
 	return true;
@@ -308,14 +339,15 @@ static bool is_dynamic(const struct image *image, const struct insert_slots *slo
 }
 
 static enum obstacle plan_block(const struct image *image,
-    const struct insert_slots *slots, size_t added, bool named_to_segment,
+    const struct insert_slots *slots, size_t added, bool named_to_segment, bool cut_notes,
     struct insert_plan *plan)
 {
 	uint64_t end = image->ehdr.e_phoff + image->n_phdrs * INSERT_PHDR_SIZE;
 	struct block block = {.start = end,
 	    .end = end,
 	    .by = added * INSERT_PHDR_SIZE,
-	    .named_to_segment = named_to_segment};
+	    .named_to_segment = named_to_segment,
+	    .cut_notes = cut_notes};
 	struct insert_grow *grow = &plan->grow;
 	enum obstacle obstacle;
 
@@ -341,9 +373,10 @@ enum obstacle insert_grow_block(const struct image *image,
 
 	if (image->ehdr.e_phoff != INSERT_EHDR_SIZE || !slots->phdr_right)
 		return OBSTACLE_GROW_TABLE;
-	obstacle = plan_block(image, slots, added, false, plan);
-	if (obstacle != OBSTACLE_NONE &&
-	    plan_block(image, slots, added, true, plan) == OBSTACLE_NONE)
+	obstacle = plan_block(image, slots, added, false, false, plan);
+	if (obstacle == OBSTACLE_NONE ||
+	    plan_block(image, slots, added, true, false, plan) == OBSTACLE_NONE ||
+	    plan_block(image, slots, added, true, true, plan) == OBSTACLE_NONE)
 		return OBSTACLE_NONE;
 	return obstacle;
 }

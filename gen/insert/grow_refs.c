@@ -9,6 +9,13 @@
 
 enum { RELA_SIZE = 24, SYM_SIZE = 24, SYM_VALUE = 8, DYN_VALUE = 8 };
 
+/* The tags that lead to what can move. */
+static bool is_tag(uint64_t tag)
+{
+	return tag == DT_SYMTAB || tag == DT_HASH || tag == DT_GNU_HASH ||
+	       tag == DT_STRTAB || tag == DT_RELA;
+}
+
 struct place {
 	uint8_t type; /* STT_* */
 	uint32_t name;
@@ -139,7 +146,7 @@ static bool no_other_tag(const struct image *image, const struct image_section *
 
 		if (rd.failed || tag == DT_NULL)
 			return true;
-		if (tag != DT_SYMTAB && tag != DT_HASH && tag != DT_GNU_HASH)
+		if (!is_tag(tag) && tag != DT_JMPREL)
 			continue;
 		for (size_t i = 1; i <= grow->n_sections; i++)
 			ours |= image->sections[i].hdr.sh_addr == value &&
@@ -248,7 +255,7 @@ void insert_put_dynamic(
 
 		if (tag == DT_NULL)
 			break;
-		if (tag != DT_SYMTAB && tag != DT_HASH && tag != DT_GNU_HASH)
+		if (!is_tag(tag))
 			continue;
 		/* One of them may stand behind what had to move. */
 		if (insert_grow_moves(plan, value - grow->bias, &off, &addr))

@@ -30,6 +30,7 @@ enum { INSERT_MAX_MOVES = 12 };
 struct insert_move {
 	uint64_t off, size; /* in the input */
 	bool to_segment; /* into the new segment; otherwise it stays in the first page */
+	bool cut;	 /* a PT_NOTE ends before it that did not */
 	uint64_t to;	 /* in the output: from the segment's start, or from the file's */
 };
 

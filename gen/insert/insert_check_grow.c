@@ -51,6 +51,14 @@ static bool check_apart(
 	return i <= plan->grow.n_sections;
 }
 
+/* What follows the build-id in a PT_NOTE may move elsewhere. */
+static bool is_cut(const GElf_Phdr *phdr, const struct image_section *before,
+    const GElf_Shdr *after, uint64_t by)
+{
+	return phdr->p_type == PT_NOTE && !must_slide(before) &&
+	       after->sh_offset - before->hdr.sh_offset != by;
+}
+
 bool insert_grow_follow(const struct image *input, const struct insert_plan *plan,
     const struct image *output, GElf_Phdr *phdr)
 {
@@ -65,6 +73,10 @@ bool insert_grow_follow(const struct image *input, const struct insert_plan *pla
 		    !num_range_inside(
 			was->sh_offset - phdr->p_offset, was->sh_size, phdr->p_filesz))
 			continue;
+		if (n && is_cut(phdr, &input->sections[i], is, by)) {
+			phdr->p_memsz = phdr->p_filesz = was->sh_offset - phdr->p_offset;
+			break;
+		}
 		if (n++ && (is->sh_offset - was->sh_offset != by ||
 			       is->sh_addr - was->sh_addr != addr_by))
 			return false;

@@ -115,6 +115,9 @@ int64_t insert_grow_tag(uint32_t type);
 bool insert_grow_moves(
     const struct insert_plan *plan, uint64_t off, uint64_t *new_off, uint64_t *new_addr);
 
+/* How many bytes of a program header of the input stay together. */
+uint64_t insert_grow_kept(const struct insert_grow *grow, const GElf_Phdr *phdr);
+
 /* Finds what leads to the block: tags and symbols that are corrected. The obstacle is what
  * cannot be. */
 enum obstacle insert_grow_refs(const struct image *image, struct insert_grow *grow);

@@ -85,6 +85,7 @@ void insert_put_phdrs(struct wr *wr, const struct image *image,
 		put_phdr(wr, &table);
 	for (size_t i = 0; i < image->n_phdrs; i++) {
 		GElf_Phdr phdr = image->phdrs[i];
+		uint64_t kept = insert_grow_kept(&plan->grow, &phdr);
 
 		if (i == plan->sframe_entry) {
 			phdr = sframe;
@@ -102,6 +103,7 @@ void insert_put_phdrs(struct wr *wr, const struct image *image,
 						&phdr.p_offset, &addr)) {
 			phdr.p_paddr += addr - phdr.p_vaddr;
 			phdr.p_vaddr = addr;
+			phdr.p_memsz = phdr.p_filesz = kept;
 		}
 		if (i != plan->dropped[0] && i != plan->dropped[1])
 			put_phdr(wr, &phdr);

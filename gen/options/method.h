@@ -38,8 +38,7 @@ enum method {
 	    "no read-only segment has enough unused padding after it on its own pages")  \
 	X(OBSTACLE_NO_ROOM, "no room above the highest address in use")                  \
 	X(OBSTACLE_TOO_LARGE, "the section is too large")                                \
-	X(OBSTACLE_HOLE, "the program's memory ends so far after its file that the "     \
-			 "hole in the file would be too large")                          \
+	X(OBSTACLE_HOLE, "a large .bss, and the file would grow by as much")             \
 	X(OBSTACLE_EMPTIED,                                                              \
 	    "only the program header table keeps GNU strip from removing the first "     \
 	    "segment, and the table has room to grow")                                   \
@@ -50,7 +49,7 @@ enum method {
 	    "segment, or the notes would leave the first page")                          \
 	X(OBSTACLE_GROW_BLOCK,                                                           \
 	    "too little can move after the program header table: only .interp, notes "   \
-	    "of the toolchain, hash tables and dynamic symbols can")                     \
+	    "of the toolchain, and dynamic symbols and relocations can")                 \
 	X(OBSTACLE_GROW_SEGMENT,                                                         \
 	    "a segment holds a part of what follows the program header table")           \
 	X(OBSTACLE_GROW_DYNAMIC, "the dynamic section does not point to the hash "       \

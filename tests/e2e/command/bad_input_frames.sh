@@ -51,7 +51,7 @@ damaged periodic 'rules that depend on the PC'
 damaged giant_periodic 'no function'
 damaged budget 'no function'
 # Nothing is wrong with it but that it is nowhere near its file.
-damaged giant 'hole in the file' --method=append
+damaged giant 'large .bss' --method=append
 status_is 'giant, --section-only' 0 -q --section-only giant giant.section
 rm -f giant.section
 spared some_bad 'left out'
