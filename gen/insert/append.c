@@ -34,9 +34,21 @@ static enum obstacle no_room(uint64_t end, struct err *err)
 	return OBSTACLE_NO_ROOM;
 }
 
+static enum obstacle no_hole(const struct image *image, uint64_t hole, struct err *err)
+{
+	err_set(err, ERR_LIMIT,
+	    "the method append does not apply: the program headers would stand after a "
+	    "large .bss and make the file 0x%" PRIx64 " bytes longer; %s",
+	    hole,
+	    image->ehdr.e_type == ET_EXEC
+		? "link it as a PIE (-pie, -static-pie)"
+		: "convert it before another tool changes its headers");
+	return OBSTACLE_HOLE;
+}
+
 /*
- * At the first PT_LOAD's distance between offset and address, or, for a library whose
- * hole would be too large, right behind the file.
+ * At the first PT_LOAD's distance between offset and address. What nobody takes AT_PHDR
+ * from goes right behind the file instead, where the hole would be too large.
  */
 static enum obstacle append_place_segment(const struct image *image,
     const struct insert_slots *slots, struct insert_plan *plan, struct err *err)
@@ -49,27 +61,19 @@ static enum obstacle append_place_segment(const struct image *image,
 		return OBSTACLE_NO_ROOM;
 	if (!num_align_up(end, align, &addr) ||
 	    __builtin_add_overflow(addr, align * INSERT_GUARD_PAGES, &addr) ||
-	    !num_align_up(image->size, align, &off) || addr > INSERT_MAX_PLACE)
+	    !num_align_up(image->size, align, &off) || addr > insert_max_addr(slots))
 		return no_room(end, err);
 	/* Below the end of the file the address moves up, else the offset does. */
-	max = MAX_HOLE + align * (INSERT_GUARD_PAGES + 1);
 	hole =
 	    addr - bias < off || addr - bias > INSERT_MAX_PLACE ? 0 : addr - bias - off;
-	if (hole > max && !slots->library) {
-		err_set(err, ERR_LIMIT,
-		    "the method append does not apply: the program headers would stand after a "
-		    "large .bss and make the file 0x%" PRIx64 " bytes longer; %s",
-		    hole,
-		    image->ehdr.e_type == ET_EXEC
-			? "link it as a PIE (-pie, -static-pie)"
-			: "convert it before another tool changes its headers");
-		return OBSTACLE_HOLE;
-	}
+	max = slots->kernel ? 0 : MAX_HOLE + align * (INSERT_GUARD_PAGES + 1);
 	if (hole <= max) {
 		off += hole;
 		addr = off + bias;
+	} else if (!slots->library && !slots->kernel) {
+		return no_hole(image, hole, err);
 	}
-	if (addr < end || addr > INSERT_MAX_PLACE)
+	if (addr < end || addr > insert_max_addr(slots))
 		return no_room(end, err);
 	plan->segment_addr = addr;
 	plan->segment_off = off;
@@ -116,8 +120,8 @@ enum obstacle insert_plan_append(const struct image *image,
 	plan->sframe_off = plan->segment_off + into;
 	plan->sframe_addr = plan->segment_addr + into;
 	if (__builtin_add_overflow(into, plan->sframe_size, &plan->segment_size) ||
-	    plan->segment_size > INT64_MAX - plan->segment_addr ||
-	    plan->segment_size > INT64_MAX - plan->segment_off) {
+	    plan->segment_size > insert_max_addr(slots) - plan->segment_addr ||
+	    plan->segment_size > INSERT_MAX_PLACE - plan->segment_off) {
 		err_set(err, ERR_LIMIT, "a section of 0x%" PRIx64 " bytes is too large",
 		    plan->sframe_size);
 		return OBSTACLE_TOO_LARGE;

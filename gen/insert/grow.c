@@ -34,20 +34,21 @@ static size_t take_spares(const struct insert_slots *slots, struct insert_plan *
  * no page is free between them. The address is congruent to the end of the file, which
  * saves a hole.
  */
-static enum obstacle grow_place_segment(
-    const struct image *image, struct insert_plan *plan, struct err *err)
+static enum obstacle grow_place_segment(const struct image *image,
+    const struct insert_slots *slots, struct insert_plan *plan, struct err *err)
 {
 	uint64_t align = insert_segment_align(image, 0), end, off, addr;
+	uint64_t max = insert_max_addr(slots);
 	uint64_t size =
 	    plan->grow.segment_end ? plan->grow.segment_end : plan->sframe_size;
 
 	if (!insert_end_of_memory(image, &end, err) ||
 	    !num_align_up(image->size, INSERT_SFRAME_ALIGN, &off) ||
-	    !num_align_up(end, align, &addr) || addr > INSERT_MAX_PLACE ||
+	    !num_align_up(end, align, &addr) || addr > max - align ||
 	    off > INSERT_MAX_PLACE)
 		return OBSTACLE_NO_ROOM;
 	addr += off & (align - 1);
-	if (size > INSERT_MAX_PLACE - addr || size > INSERT_MAX_PLACE - off)
+	if (size > max - addr || size > INSERT_MAX_PLACE - off)
 		return OBSTACLE_TOO_LARGE;
 	plan->segment_addr = plan->sframe_addr = addr;
 	plan->segment_off = plan->sframe_off = off;
@@ -70,5 +71,5 @@ enum obstacle insert_plan_grow(const struct image *image,
 		if (obstacle != OBSTACLE_NONE)
 			return obstacle;
 	}
-	return grow_place_segment(image, plan, err);
+	return grow_place_segment(image, slots, plan, err);
 }

@@ -365,7 +365,7 @@ static bool check_at_phdr(const struct image *input, const struct insert_plan *p
 {
 	uint64_t size = output->n_phdrs * INSERT_PHDR_SIZE, off = output->ehdr.e_phoff;
 
-	if (!insert_table_changes(input, plan) || slots->library)
+	if (!insert_table_changes(input, plan) || slots->library || slots->kernel)
 		return true;
 	for (size_t i = 0; i < output->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &output->phdrs[i];

@@ -55,7 +55,7 @@ static bool check_apart(
 static bool is_cut(const GElf_Phdr *phdr, const struct image_section *before,
     const GElf_Shdr *after, uint64_t by)
 {
-	return phdr->p_type == PT_NOTE && !must_slide(before) &&
+	return phdr->p_type == PT_NOTE && !must_shift(before) &&
 	       after->sh_offset - before->hdr.sh_offset != by;
 }
 

@@ -31,7 +31,8 @@ enum {
 	INSERT_E_SHNUM = 60,
 };
 
-/* No loader takes an address or offset above this; sums of two of them do not wrap. */
+/* No loader takes an offset above this; sums of two of them do not wrap. Programs have no
+ * address above it, but kernels do. */
 #define INSERT_MAX_PLACE ((uint64_t)INT64_MAX)
 
 struct insert_range {
@@ -41,6 +42,7 @@ struct insert_range {
 /* What the tables of the input have to offer (gen/insert/slots.c). */
 struct insert_slots {
 	bool library;	 /* never started as a program: nobody takes AT_PHDR from it */
+	bool kernel;	 /* at addresses that no program has, so no other one starts it */
 	bool has_phdr;	 /* there is a PT_PHDR */
 	bool editable;	 /* the program header table shares no byte with another header */
 	bool phdr_right; /* PT_PHDR, if any, is where the first PT_LOAD maps the table */
@@ -141,6 +143,22 @@ ATTR_MUST_CHECK bool insert_grow_follow(const struct image *input,
 static inline uint64_t insert_table_size(const struct insert_plan *plan)
 {
 	return (uint64_t)plan->n_phdrs * INSERT_PHDR_SIZE;
+}
+
+/* The highest address that a loader takes. In the last page of a kernel's addresses are
+ * error numbers. */
+static inline uint64_t insert_max_addr(const struct insert_slots *slots)
+{
+	return slots->kernel ? UINT64_MAX - 0xffff : INSERT_MAX_PLACE;
+}
+
+/* What the last PT_LOAD adds to an address for the physical one; wraps. */
+static inline uint64_t insert_physical(
+    const struct image *image, const struct insert_slots *slots)
+{
+	const GElf_Phdr *last = &image->phdrs[slots->last_load];
+
+	return last->p_paddr - last->p_vaddr;
 }
 
 /* Whether the table stands elsewhere than in the input. */

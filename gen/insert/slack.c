@@ -83,7 +83,7 @@ static bool slack_fits(const struct image *image, const struct insert_slots *slo
 	 */
 	if (!num_align_up(from, INSERT_SFRAME_ALIGN, &start) ||
 	    __builtin_add_overflow(start, plan->sframe_size, &end) ||
-	    end > INSERT_MAX_PLACE)
+	    end > insert_max_addr(slots))
 		return false;
 	if (i == slots->last_load &&
 	    (end - 1) / INSERT_MIN_PAGE != (from - 1) / INSERT_MIN_PAGE)

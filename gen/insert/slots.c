@@ -178,6 +178,8 @@ static void find_phdrs(const struct image *image, struct insert_slots *slots)
 		if (slots->n_spare < 2 && slot_is_spare(image, i))
 			slots->spare[slots->n_spare++] = i;
 	}
+	slots->kernel = slots->first_load != INSERT_NONE &&
+			image->phdrs[slots->first_load].p_vaddr > INSERT_MAX_PLACE;
 	find_room(image, slots);
 	slots->editable = is_editable(image);
 	slots->phdr_right = slots->first_load != INSERT_NONE &&
