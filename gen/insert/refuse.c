@@ -188,12 +188,13 @@ static bool refuse_payload(const struct image *image, uint64_t end, struct err *
 		    phdr->p_offset + phdr->p_filesz > end)
 			end = phdr->p_offset + phdr->p_filesz;
 	}
-	/* patchelf leaves a zero byte or a few behind the last table. */
+	/* patchelf leaves a zero byte or a few behind the last table. Zeros stay where they
+	 * are, and what is new comes after them. */
 	if (!image_is_zero(image, end, image->size))
 		return err_set(err, ERR_UNSUPPORTED,
 		    "0x%" PRIx64 " bytes from offset 0x%" PRIx64
-		    " on belong to no section or segment; an appended payload must stay "
-		    "at the end of the file",
+		    " on are an appended payload: no section and no segment has them; "
+		    "convert the program before the payload is appended",
 		    image->size - end, end);
 	return true;
 }
