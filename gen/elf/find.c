@@ -139,26 +139,59 @@ static void set_bases(const struct image *image, struct cfi_section *section)
 	}
 }
 
+/* Zeros between two sections, a terminator among them, are no more than this. */
+#define MAX_GAP 16
+
+/*
+ * Whether another .eh_frame begins here, which is with a CIE: its length, the id 0, a
+ * version, and letters of augmentations that there are.
+ */
+static bool is_cie(struct rd rd)
+{
+	uint32_t len = rd_u32(&rd), id;
+	const char *letters;
+	uint8_t version;
+
+	if (!rd_has(&rd, len))
+		return false;
+	rd.size = rd.pos + len;
+	id = rd_u32(&rd);
+	version = rd_u8(&rd);
+	letters = rd_cstr(&rd);
+	return !rd.failed && id == 0 && letters &&
+	       (version == 1 || version == 3 || version == 4) &&
+	       strspn(letters, "zRPLSBGeh") == strlen(letters);
+}
+
 /*
  * Nothing but a zero length says where a section found by address ends: libgcc stops
- * there, too. Without one, or when a length leads out of the segment first, the whole
- * rest is handed on.
+ * there, too. But another section may follow. Without a zero length, or when a length leads
+ * out of the segment first, the whole rest is handed on.
  */
 static size_t size_to_terminator(const uint8_t *data, size_t size, bool big_endian)
 {
+	size_t end = 0;
 	struct rd rd;
 
 	rd_init(&rd, data, size, big_endian);
 	while (!rd_at_end(&rd)) {
 		uint64_t len = rd_u32(&rd);
 
-		if (!rd.failed && len == 0)
-			return rd.pos;
+		if (!rd.failed && len == 0) {
+			end = end ? end : rd.pos;
+			if (is_cie(rd))
+				end = 0;
+			else if (rd.pos - end >= MAX_GAP)
+				return end;
+			continue;
+		}
+		if (end)
+			return end;
 		if (len == UINT32_MAX)
 			len = rd_u64(&rd);
 		rd_skip(&rd, len);
 	}
-	return size;
+	return end ? end : size;
 }
 
 /* Through .eh_frame_hdr (LSB core, "Exception Frame Header"): version, encodings,
@@ -277,6 +310,14 @@ bool image_linked_eh_frame(const struct image *image, struct cfi_section *sectio
 	set_bases(image, section);
 	/* With section headers a missing .eh_frame is missing: in a separate debug file
 	 * the segment's range is some other part of the file. */
+	if (image->cfi.data) {
+		section->data = image->cfi.data;
+		section->size = image->cfi.size;
+		section->gaps = image->cfi.gaps;
+		section->addr = image->cfi.addr;
+		*found = true;
+		return true;
+	}
 	if (!image->n_sections)
 		return eh_frame_by_segment(image, section, found, err);
 	if (!eh_frame_by_section(image, &by_name, err))

@@ -426,6 +426,7 @@ void image_unload(struct image *image)
 		munmap(map, image->size);
 	}
 	free(image->phdrs);
+	free(image->cfi.data);
 	free(image->sections);
 	free(image->path);
 	*image = (struct image){.fd = -1};

@@ -62,6 +62,13 @@ struct image {
 	struct image_section
 	    *sections; /* index as in the file; none when stripped of headers */
 	size_t n_sections;
+	/* More than one .eh_frame of a linked file, joined; data is NULL with one or none. */
+	struct image_cfi {
+		uint8_t *data;
+		size_t size; /* bytes, and those of them that are between sections */
+		size_t gaps;
+		uint64_t addr;
+	} cfi;
 	struct object *object; /* gen/elf/object/object.h: of an ET_REL file; else NULL */
 };
 
@@ -133,6 +140,12 @@ bool image_is_eh_frame(const struct image_section *section);
  * ERR_UNSUPPORTED when it is compressed. */
 ATTR_MUST_CHECK bool image_eh_frame_readable(
     const struct image *image, size_t i, struct err *err);
+
+/*
+ * Joins the .eh_frame sections of a linked file that has several. ERR_MALFORMED or
+ * ERR_UNSUPPORTED when they overlap, are too far apart, or a record passes its section.
+ */
+ATTR_MUST_CHECK bool image_join_eh_frames(struct image *image, struct err *err);
 
 /* Of a linked file: see image_eh_frame and image_sframe (gen/input/input.h). */
 ATTR_MUST_CHECK bool image_linked_eh_frame(const struct image *image,

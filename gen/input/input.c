@@ -9,7 +9,8 @@ static bool open_from(const struct image_from *from, struct image *image, struct
 {
 	if (!image_load(from, image, err))
 		return false;
-	if (image->ehdr.e_type != ET_REL || object_open(image, err))
+	if (image->ehdr.e_type == ET_REL ? object_open(image, err)
+					 : image_join_eh_frames(image, err))
 		return true;
 	image_close(image);
 	return false;

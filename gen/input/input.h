@@ -42,7 +42,7 @@ void image_close(struct image *image); /* accepts a zeroed struct */
 bool image_is_code(const struct image *image, uint64_t addr, uint64_t len);
 
 /*
- * Finds .eh_frame: by section name (PROGBITS or SHT_X86_64_UNWIND), else, without section
+ * Finds .eh_frame: by section name (PROGBITS or SHT_X86_64_UNWIND), several as one, else, without section
  * headers, through PT_GNU_EH_FRAME's eh_frame_ptr up to the end of its segment. *found is
  * false when there is none or it is empty or NOBITS. ERR_MALFORMED when it is not inside
  * the file. hdr_size (may be NULL) gets the bytes of .eh_frame_hdr, 0 without one.

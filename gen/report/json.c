@@ -49,10 +49,10 @@ static json_t *sizes_of(const struct report *report)
 {
 	const struct cfi_input *input = report->input;
 
-	return json_pack("{sI sI sI sI sI sI}", ".eh_frame", (json_int_t)input->cfi.size,
-	    ".eh_frame_hdr", (json_int_t)input->hdr_size, ".sframe",
-	    (json_int_t)report->sframe_size, "index",
-	    (json_int_t)report->stats.index_bytes, "rows",
+	return json_pack("{sI sI sI sI sI sI}", ".eh_frame",
+	    (json_int_t)cfi_section_bytes(&input->cfi), ".eh_frame_hdr",
+	    (json_int_t)input->hdr_size, ".sframe", (json_int_t)report->sframe_size,
+	    "index", (json_int_t)report->stats.index_bytes, "rows",
 	    (json_int_t)report->stats.row_bytes, "shared_away",
 	    (json_int_t)report->stats.shared_away);
 }

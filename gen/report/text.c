@@ -34,7 +34,7 @@ void report_summary(const struct report *report, FILE *out)
 	    " bytes .sframe v%u (%.2f of .eh_frame), %zu refused\n",
 	    report->path, coverage->n_functions, num_s(coverage->n_functions),
 	    report_percent(coverage), report->sframe_size, report->version,
-	    report_ratio(report->sframe_size, report->input->cfi.size),
+	    report_ratio(report->sframe_size, cfi_section_bytes(&report->input->cfi)),
 	    coverage->n_refused);
 }
 
@@ -59,11 +59,12 @@ static void report_compact(const struct report *report, FILE *out)
 static void report_sizes(const struct report *report, FILE *out)
 {
 	const struct cfi_input *input = report->input;
-	uint64_t both = input->cfi.size + input->hdr_size;
+	uint64_t both = cfi_section_bytes(&input->cfi) + input->hdr_size;
 
 	fprintf(out, "  .eh_frame      %9zu bytes, %zu CIE%s, %zu FDE%s, %zu row%s\n",
-	    input->cfi.size, input->frames.n_cies, num_s(input->frames.n_cies),
-	    input->frames.n_fdes, num_s(input->frames.n_fdes), report->coverage.n_rows,
+	    cfi_section_bytes(&input->cfi), input->frames.n_cies,
+	    num_s(input->frames.n_cies), input->frames.n_fdes,
+	    num_s(input->frames.n_fdes), report->coverage.n_rows,
 	    num_s(report->coverage.n_rows));
 	fprintf(out, "  .eh_frame_hdr  %9" PRIu64 " bytes\n", input->hdr_size);
 	fprintf(out,
@@ -71,7 +72,7 @@ static void report_sizes(const struct report *report, FILE *out)
 	    ".eh_frame, %.3f of .eh_frame + .eh_frame_hdr\n",
 	    report->version, report->sframe_size, report->n_funcs, num_s(report->n_funcs),
 	    report->n_rows, num_s(report->n_rows),
-	    report_ratio(report->sframe_size, input->cfi.size),
+	    report_ratio(report->sframe_size, cfi_section_bytes(&input->cfi)),
 	    report_ratio(report->sframe_size, both));
 	fprintf(out,
 	    "                 header and index %zu, rows %zu, saved by sharing %zu\n",
