@@ -78,10 +78,31 @@ static enum kind note_kind(const char *name)
 	return KIND_FIXED;
 }
 
+/*
+ * A program that no loader but the kernel's sees: it relocates itself by its tags alone,
+ * and no other reader has a use for its names and its .note.ABI-tag. Old versions of
+ * ldconfig look for the names of a library in its first segment only.
+ */
+static bool is_static(const struct image *image)
+{
+	uint64_t value;
+
+	for (size_t i = 0; i < image->n_phdrs; i++)
+		if (image->phdrs[i].p_type == PT_INTERP)
+			return false;
+	if (image_dynamic(image, DT_NEEDED, &value) ||
+	    image_dynamic(image, DT_SONAME, &value))
+		return false;
+	return image->ehdr.e_type == ET_EXEC ||
+	       (image_dynamic(image, DT_FLAGS_1, &value) && value & DF_1_PIE);
+}
+
 static enum kind unit_kind(const struct image *image, const struct image_section *section)
 {
 	if (section->hdr.sh_type == SHT_NOTE)
 		return note_kind(section->name);
+	if (section->hdr.sh_type == SHT_STRTAB || section->hdr.sh_type == SHT_RELA)
+		return is_static(image) ? KIND_DYNAMIC : KIND_FIXED;
 	if (insert_grow_tag(section->hdr.sh_type) != DT_NULL)
 		return KIND_DYNAMIC;
 	for (size_t i = 0; i < image->n_phdrs; i++)
@@ -376,7 +397,8 @@ enum obstacle insert_grow_block(const struct image *image,
 	obstacle = plan_block(image, slots, added, false, false, plan);
 	if (obstacle == OBSTACLE_NONE ||
 	    plan_block(image, slots, added, true, false, plan) == OBSTACLE_NONE ||
-	    plan_block(image, slots, added, true, true, plan) == OBSTACLE_NONE)
+	    (is_static(image) &&
+		plan_block(image, slots, added, true, true, plan) == OBSTACLE_NONE))
 		return OBSTACLE_NONE;
 	return obstacle;
 }

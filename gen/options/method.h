@@ -49,7 +49,7 @@ enum method {
 	    "segment, or the notes would leave the first page")                          \
 	X(OBSTACLE_GROW_BLOCK,                                                           \
 	    "too little can move after the program header table: only .interp, notes "   \
-	    "of the toolchain, and dynamic symbols and relocations can")                 \
+	    "of the toolchain, hash tables and dynamic symbols can")                     \
 	X(OBSTACLE_GROW_SEGMENT,                                                         \
 	    "a segment holds a part of what follows the program header table")           \
 	X(OBSTACLE_GROW_DYNAMIC, "the dynamic section does not point to the hash "       \
