@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Programs with a .bss of 300 MiB, dynamic and static, in each code model: they are converted and run,
+and their files grow by the section alone. insert_kinds.sh has more kinds of them. TAP.
+
+    large_bss.py EH2SFRAME
+"""
+import os
+import re
+import sys
+import tempfile
+
+from tap import check, must, plan, run, skip
+
+tool = os.path.realpath(sys.argv[1])
+SOURCE = r"""
+#include <stdio.h>
+static char big[314572800];
+int main(int argc, char **argv) { (void)argv; big[argc * 300000000UL] = 'x'; return printf("%c\n", big[300000000]) < 0; }
+"""
+KINDS = {"PIE": ["-fPIE", "-pie"], "-mcmodel=large": ["-mcmodel=large"], "static": ["-static"],
+         "static, -mcmodel=large": ["-static", "-mcmodel=large"], "static PIE": ["-static-pie", "-fPIE"],
+         "static PIE, lld": ["-static-pie", "-fPIE", "-fuse-ld=lld"],
+         "static PIE, mold": ["-static-pie", "-fPIE", "-fuse-ld=mold"]}
+
+
+def build(*options):
+    return run("gcc", "-O2", "-Wl,--build-id", *options, "-o", "big", "big.c").returncode == 0
+
+
+def build_id(path):
+    return re.search(r"Build ID: (\w+)", must("readelf", "-nW", path))[1]
+
+
+def check_kind(kind):
+    if not build(*KINDS[kind]):
+        skip(kind, "cannot be built here")
+        return
+    # Some have room for the section in the padding.
+    made = run(tool, "-v", "--method=grow", "big", "out")
+    if not check(made.returncode == 0, f"{kind}: converted", made.stderr):
+        return
+    check(run("./out").stdout == "x\n", f"{kind}: runs")
+    check(run(tool, "-q", "--verify", "out").returncode == 0, f"{kind}: proven")
+    sframe = int(re.search(r"(\d+) bytes \.sframe", made.stdout)[1])
+    # A static PIE's relocations and the names and headers of sections move to the end.
+    by = os.path.getsize("out") - os.path.getsize("big")
+    check(by < sframe + 50000, f"{kind}: the file grows by {by} bytes for {sframe}")
+    check(build_id("out") == build_id("big"), f"{kind}: the build-id is there")
+    must(tool, "--remove", "out", "back")
+    check(open("back", "rb").read() == open("big", "rb").read(), f"{kind}: and back")
+
+
+def check_refused(linker):
+    if not build("-static", f"-fuse-ld={linker}"):
+        skip(f"static, {linker}", "cannot be built here")
+        return
+    made = run(tool, "big", "none")
+    check(made.returncode == 1 and re.fullmatch(
+        r"eh2sframe: big: the method append does not apply: the program headers would stand after a large "
+        r"\.bss and make the file 0x\w+ bytes longer; link it as a PIE \(-pie, -static-pie\)\n", made.stderr),
+          f"static, {linker}: refused, with the reason", made.stderr)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as work:
+        os.chdir(work)
+        with open("big.c", "w", encoding="ascii") as file:
+            file.write(SOURCE)
+        for kind in KINDS:
+            check_kind(kind)
+        for linker in ("gold", "lld", "mold"):
+            check_refused(linker)
+        os.chdir("/")
+    plan()
+
+
+main()
