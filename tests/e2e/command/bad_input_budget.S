@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signal frames with expressions so long that no operation is left for the PLT behind them. When a
+ * Signal frames with expressions so long that, of one bound for all, no operation was left for the PLT behind. When a
  * conversion passed over signal frames unread, the proof took that for a difference.
  */
 #include "raw.h"
