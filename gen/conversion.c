@@ -81,7 +81,7 @@ bool convert_section(struct conversion *conv, uint64_t addr, struct err *err)
 	if (!convert_generate(conv, err) || !convert_worthwhile(conv, err) ||
 	    !sf_place(&conv->model, &conv->encoding, addr, &conv->bytes, err) ||
 	    !sf_view_open(conv->bytes.data, conv->bytes.size, addr, &view, err) ||
-	    !lint_own(&view, NULL, err))
+	    !lint_own(&view, NULL, conv->options->reader, err))
 		return false;
 	ok = !conv->options->prove ||
 	     (prove_section(

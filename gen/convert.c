@@ -14,7 +14,8 @@ static bool shares(const struct conversion *conv)
 {
 	const struct options *options = conv->options;
 
-	return options->share && (options->optimize_given || !conv->model.big_endian);
+	return options->share && (options->optimize_given || !conv->model.big_endian ||
+				     (options->reader && options->reader->share_big));
 }
 
 /* The sections of an object, which a linker puts together. */
@@ -39,7 +40,7 @@ static bool encode_linked(struct conversion *conv, struct err *err)
 	/* The model says it all from here on; encoding needs the memory. */
 	cfi_input_forget(&conv->input);
 	conv->encoding = (struct sf_encode_options){.version = conv->options->format,
-	    .pcrel = conv->options->pcrel && conv->options->format > 1,
+	    .pcrel = options_pcrel(conv->options),
 	    .share = shares(conv),
 	    .jobs = conv->options->jobs};
 	wr_init(&conv->bytes, conv->model.big_endian);
@@ -55,7 +56,7 @@ static bool generate(struct conversion *conv, struct err *err)
 
 	/* Read CIEs and FDEs, and find which FDE owns which code. */
 	if (!cfi_input_read(image, image, conv->options, input, err) ||
-	    !cfi_input_defines(input, conv->options->format, err))
+	    !cfi_input_defines(input, conv->options, err))
 		return false;
 	conv->model.abi = input->arch->sframe_abi;
 	conv->model.big_endian = input->arch->big_endian;

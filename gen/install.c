@@ -77,7 +77,8 @@ static void check_file(void *context)
 		check->ok = insert_check(
 		    install->image, &install->plan, &check->written, &check->err);
 	if (check->with_rules && check->ok)
-		check->ok = lint_own_file(&check->written, &check->err);
+		check->ok =
+		    lint_own_file(&check->written, install->options->reader, &check->err);
 }
 
 /* What the rows say; without a proof there is time for the rules meanwhile. */
@@ -88,7 +89,8 @@ static bool check_rows(const struct file_check *check, uint64_t covered, struct 
 	bool ok;
 
 	if (!install->options->prove)
-		return check->with_rules || lint_own_file(&check->written, err);
+		return check->with_rules ||
+		       lint_own_file(&check->written, install->options->reader, err);
 	ok =
 	    prove_image(&check->written, &check->written, install->options, &result, err);
 	/* Objects leave partly covered functions out on purpose; those bytes are not

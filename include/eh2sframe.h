@@ -121,7 +121,7 @@ EH2SFRAME_API void eh2sframe_options_free(struct eh2sframe_options *options);
 
 /*
  * Sets the option of this name. Names are those of the long options of eh2sframe(1),
- * without the dashes: format, no-pcrel, refresh, method, optimize, object-sections,
+ * without the dashes: for, format, no-pcrel, refresh, method, optimize, object-sections,
  * max-rows, exclude-section, exclude-symbol, min-coverage, no-verify, witness, jobs,
  * quiet, verbose. value is copied; NULL for those that take none. EH2SFRAME_USAGE names
  * what is wrong.
@@ -204,9 +204,9 @@ EH2SFRAME_CHECKED bool eh2sframe_file_verify(const struct eh2sframe_file *file,
     struct eh2sframe_error *error);
 
 /*
- * Checks that section against the rules of a reader: "kernel", "glibc", "libsframe" or
- * "all". Prints the rules that it breaks, then a summary. EH2SFRAME_INPUT when it breaks
- * any.
+ * Checks that section against the rules of a reader, by its name under READERS in
+ * eh2sframe(1), or of "all". Prints the rules that it breaks, then a summary.
+ * EH2SFRAME_INPUT when it breaks any.
  */
 EH2SFRAME_CHECKED bool eh2sframe_file_lint(const struct eh2sframe_file *file,
     const char *reader, eh2sframe_write_fn *write, void *context,

@@ -89,20 +89,13 @@ bool eh2sframe_file_lint(const struct eh2sframe_file *file, const char *reader,
 {
 	struct stream stream;
 	struct err err = {0};
-	unsigned int readers = 0;
-	bool ok = api_given(file && reader && write, &err);
+	bool ok =
+	    api_given(file && reader && write, &err) &&
+	    stream_begin(&stream, write, context, &err) &&
+	    stream_end(&stream,
+		report_lint(&file->image, reader, &file->options, stream.file, &err),
+		&err);
 
-	for (unsigned int bit = 1; ok && bit < LINT_ALL; bit <<= 1)
-		if (!strcmp(reader, lint_consumer_names(bit)))
-			readers = bit;
-	if (ok && !strcmp(reader, "all"))
-		readers = LINT_ALL;
-	if (ok && !readers)
-		ok = err_set(&err, ERR_USAGE, "unknown reader %s", reader);
-	ok = ok && stream_begin(&stream, write, context, &err) &&
-	     stream_end(&stream,
-		 report_lint(&file->image, readers, &file->options, stream.file, &err),
-		 &err);
 	return api_return(ok, &err, error);
 }
 

@@ -8,7 +8,7 @@
 /* Not when the command line is read, for only the file says that it is an object. */
 bool object_options(const struct options *options, struct err *err)
 {
-	if (!options->format_given)
+	if (!options->format_given && !options->reader)
 		return err_set(err, ERR_USAGE,
 		    "a relocatable object needs the version that its linker takes: "
 		    "--format=1 for GNU ld 2.40, 2 for 2.41 to 2.45, 3 from 2.46 on");
@@ -116,7 +116,7 @@ bool object_encode(const struct image *image, const struct options *options,
     struct err *err)
 {
 	const struct sf_encode_options encoding = {.version = options->format,
-	    .pcrel = options->pcrel && options->format > 1,
+	    .pcrel = options_pcrel(options),
 	    .unsorted = true,
 	    .jobs = options->jobs};
 

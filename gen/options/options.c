@@ -15,6 +15,7 @@ enum { OPTIONS_MAX_JOBS = 1024 };
 
 enum option_id {
 	OPTION_FORMAT,
+	OPTION_FOR,
 	OPTION_METHOD,
 	OPTION_OPTIMIZE,
 	OPTION_OBJECT_SECTIONS,
@@ -38,6 +39,7 @@ static const struct {
 	const char *choice[6]; /* the words that the value can be; none: anything */
 } table[] = {
     {"format", OPTION_FORMAT, true, {"1", "2", "3"}},
+    {"for", OPTION_FOR, true, {NULL}},
     {"method", OPTION_METHOD, true, {"auto", "slack", "grow", "append"}},
     {"optimize", OPTION_OPTIMIZE, true, {"none", "share", "size"}},
     {"object-sections", OPTION_OBJECT_SECTIONS, true, {"one", "group", "text"}},
@@ -118,6 +120,21 @@ static bool options_choice(
 	    text);
 }
 
+/* What is given by itself counts, before "for" and after it. */
+static bool options_for(struct options *options, const char *name, struct err *err)
+{
+	const struct reader *reader = reader_find(name);
+
+	if (!reader)
+		return err_set(err, ERR_USAGE,
+		    "--for=%s: unknown reader; eh2sframe(1) lists them under READERS",
+		    name);
+	options->reader = reader;
+	if (!options->format_given)
+		options->format = reader->format;
+	return true;
+}
+
 /* choice is the number of the word, for the options that have words. */
 static bool options_apply(struct options *options, enum option_id id, const char *value,
     size_t choice, struct err *err)
@@ -130,6 +147,8 @@ static bool options_apply(struct options *options, enum option_id id, const char
 		options->format = (uint8_t)(choice + 1);
 		options->format_given = true;
 		return true;
+	case OPTION_FOR:
+		return options_for(options, value, err);
 	case OPTION_METHOD:
 		options->method = methods[choice];
 		return true;
@@ -192,8 +211,32 @@ bool options_set(
 	return options_apply(options, table[i].id, value, choice, err);
 }
 
+bool options_pcrel(const struct options *options)
+{
+	if (options->format != 2)
+		return options->format > 2;
+	return options->pcrel && (!options->reader || options->reader->pcrel);
+}
+
+/* Whether the reader reads the version, be it on one machine only. */
+static bool options_reader(const struct options *options, struct err *err)
+{
+	uint8_t abi = 0;
+
+	while (abi <= SFRAME_ABI_S390X_ENDIAN_BIG &&
+	       !reader_reads(options->reader->bit, options->format, abi))
+		abi++;
+	if (abi <= SFRAME_ABI_S390X_ENDIAN_BIG)
+		return true;
+	return err_set(err, ERR_USAGE,
+	    "--format=%u: %s does not read this version; leave --format out",
+	    options->format, options->reader->name);
+}
+
 bool options_check(const struct options *options, struct err *err)
 {
+	if (options->reader && !options_reader(options, err))
+		return false;
 	if (!options->pcrel && options->format != 2)
 		return err_set(err, ERR_USAGE, "--no-pcrel goes with --format=2");
 	if (options->max_rows != SF_COMPACT_ROWS && !options->optimize_size)

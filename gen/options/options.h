@@ -10,6 +10,7 @@
 #include "base/attr.h"
 #include "base/err.h"
 #include "gen/options/method.h"
+#include "gen/options/reader.h"
 #include "base/newfile.h"
 
 enum witness {
@@ -39,6 +40,7 @@ struct progress {
 struct options {
 	uint8_t format; /* SFrame version */
 	bool format_given;
+	const struct reader *reader; /* "for"; NULL: none is named */
 	enum object_sections object_sections;
 	bool pcrel;	    /* less "no-pcrel"; version 1 never is */
 	bool share;	    /* "optimize": share, and what includes it */
@@ -68,6 +70,9 @@ ATTR_MUST_CHECK bool options_set(
 
 /* Whether what is set goes together. ERR_USAGE. */
 ATTR_MUST_CHECK bool options_check(const struct options *options, struct err *err);
+
+/* Whether function starts are relative to their own field. */
+bool options_pcrel(const struct options *options);
 
 /* A deep copy. ERR_NOMEM; *copy is then zeroed. */
 ATTR_MUST_CHECK bool options_copy(

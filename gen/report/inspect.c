@@ -3,6 +3,7 @@
 #include "gen/report/inspect.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/num.h"
 #include "gen/verify/lint.h"
@@ -93,11 +94,13 @@ bool report_verify(const struct image *image, const struct image *cfi_image,
 static void report_lint_print(
     const char *path, const struct lint_result *result, FILE *out)
 {
+	char words[READER_WORDS_SIZE];
+
 	for (int i = 0; i < LINT_N_RULES; i++) {
 		if (!result->rules[i].times)
 			continue;
 		fprintf(out, "%s: %s: %s: broken at .sframe+0x%" PRIx64, path,
-		    lint_consumer_names(result->rules[i].broken),
+		    reader_words(result->rules[i].broken, words),
 		    lint_rule_name((enum lint_rule)i), result->rules[i].off);
 		if (result->rules[i].pc)
 			fprintf(out, ", function at 0x%" PRIx64, result->rules[i].pc);
@@ -109,22 +112,35 @@ static void report_lint_print(
 	}
 }
 
-bool report_lint(const struct image *image, unsigned int consumers,
+bool report_lint(const struct image *image, const char *reader,
     const struct options *options, FILE *out, struct err *err)
 {
+	const struct reader *named = reader_find(reader);
+	char words[READER_WORDS_SIZE];
 	struct lint_result result;
 	struct sf_view view;
+	unsigned int readers;
 
+	if (!named && strcmp(reader, "all") != 0)
+		return err_set(err, ERR_USAGE,
+		    "--lint=%s: unknown reader; eh2sframe(1) lists them under READERS",
+		    reader);
 	if (!prove_view(image, &view, err))
 		return false;
-	lint_section(&view, image, consumers, &result);
+	readers = named ? named->bit : lint_readers_of(&view);
+	if (!readers)
+		return err_set(err, ERR_MALFORMED,
+		    "no known reader reads SFrame version %u with these flags for this "
+		    "machine",
+		    view.version);
+	lint_section(&view, image, readers, &result);
 	report_lint_print(image->path, &result, out);
 	if (result.n_broken)
 		return err_set(err, ERR_MALFORMED, "%u rule%s of %s broken",
 		    result.n_broken, num_s(result.n_broken),
-		    lint_consumer_names(consumers));
+		    reader_words(readers, words));
 	if (options->verbosity >= 0)
 		fprintf(out, "%s: SFrame version %u keeps every rule of %s\n",
-		    image->path, view.version, lint_consumer_names(consumers));
+		    image->path, view.version, reader_words(readers, words));
 	return true;
 }

@@ -19,9 +19,9 @@ ATTR_MUST_CHECK bool report_verify(const struct image *image,
     const struct image *cfi_image, const struct options *options, FILE *out,
     struct err *err);
 
-/* --lint: broken rules of those consumers (LINT_*), one per line, then a summary;
- * ERR_MALFORMED when there are any. */
-ATTR_MUST_CHECK bool report_lint(const struct image *image, unsigned int consumers,
+/* --lint: broken rules of the reader of that name, one per line, then a summary. "all" is
+ * each reader that the section is meant for. ERR_MALFORMED when a rule is broken. */
+ATTR_MUST_CHECK bool report_lint(const struct image *image, const char *reader,
     const struct options *options, FILE *out, struct err *err);
 
 #endif

@@ -71,13 +71,21 @@ void cfi_input_deinit(struct cfi_input *input)
 	*input = (struct cfi_input){0};
 }
 
-bool cfi_input_defines(const struct cfi_input *input, uint8_t version, struct err *err)
+bool cfi_input_defines(
+    const struct cfi_input *input, const struct options *options, struct err *err)
 {
 	const struct arch *arch = input->arch;
 	const struct sf_abi *abi = sf_abi_find(arch->sframe_abi);
+	uint8_t version = options->format;
 
-	return version >= abi->since ||
-	       err_set(err, ERR_UNSUPPORTED,
-		   "SFrame version %u is not defined for %s; --format=%u is", version,
-		   arch->name, abi->since);
+	if (version < abi->since)
+		return err_set(err, ERR_UNSUPPORTED,
+		    "SFrame version %u is not defined for %s; --format=%u is", version,
+		    arch->name, abi->since);
+	if (options->reader &&
+	    !reader_reads(options->reader->bit, version, arch->sframe_abi))
+		return err_set(err, ERR_UNSUPPORTED,
+		    "--for=%s: it does not read version %u for %s", options->reader->name,
+		    version, arch->name);
+	return true;
 }

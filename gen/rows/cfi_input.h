@@ -32,9 +32,10 @@ struct cfi_input {
 ATTR_MUST_CHECK bool cfi_input_read(const struct image *image,
     const struct image *cfi_image, const struct options *options, struct cfi_input *input,
     struct err *err);
-/* Whether the machine has that version of SFrame: ERR_UNSUPPORTED. */
+/* Whether the machine has the version of SFrame, and the reader reads it: ERR_UNSUPPORTED.
+ */
 ATTR_MUST_CHECK bool cfi_input_defines(
-    const struct cfi_input *input, uint8_t version, struct err *err);
+    const struct cfi_input *input, const struct options *options, struct err *err);
 /* What a report needs stays; all else is freed. */
 void cfi_input_forget(struct cfi_input *input);
 void cfi_input_deinit(struct cfi_input *input);

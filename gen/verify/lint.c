@@ -15,41 +15,19 @@
 
 static const struct {
 	const char *name, *text;
-	uint8_t consumers, first, last;
+	uint8_t readers, first, last;
 } rules[LINT_N_RULES] = {
-#define LINT_WORDS(id, name, consumers, first, last, text)                               \
-	[LINT_RULE_##id] = {name, text, consumers, first, last},
+#define LINT_WORDS(id, name, readers, first, last, text)                                 \
+	[LINT_RULE_##id] = {name, text, readers, first, last},
     LINT_RULES(LINT_WORDS)
 #undef LINT_WORDS
 };
-
-enum { V1 = 1 << 1, V2 = 1 << 2, V3 = 1 << 3 };
-
-/* Which versions each consumer reads of each ABI, a bit per version. */
-static const struct {
-	uint8_t bit, versions[SFRAME_ABI_S390X_ENDIAN_BIG + 1];
-} consumer_facts[] = {
-    /* The rounds for version 2 had no user but x86-64; arm64 and s390 came later. */
-    {LINT_KERNEL, {[SFRAME_ABI_AMD64_ENDIAN_LITTLE] = V2 | V3,
-		      [SFRAME_ABI_AARCH64_ENDIAN_LITTLE] = V3,
-		      [SFRAME_ABI_AARCH64_ENDIAN_BIG] = V3,
-		      [SFRAME_ABI_S390X_ENDIAN_BIG] = V3}},
-    {LINT_GLIBC, {[SFRAME_ABI_AMD64_ENDIAN_LITTLE] = V2,
-		     [SFRAME_ABI_AARCH64_ENDIAN_LITTLE] = V2,
-		     [SFRAME_ABI_AARCH64_ENDIAN_BIG] = V2}},
-    {LINT_LIBSFRAME, {[SFRAME_ABI_AMD64_ENDIAN_LITTLE] = V1 | V2 | V3,
-			 [SFRAME_ABI_AARCH64_ENDIAN_LITTLE] = V1 | V2 | V3,
-			 [SFRAME_ABI_AARCH64_ENDIAN_BIG] = V1 | V2 | V3,
-			 [SFRAME_ABI_S390X_ENDIAN_BIG] = V2 | V3}},
-};
-
-enum { N_CONSUMERS = sizeof(consumer_facts) / sizeof(consumer_facts[0]) };
 
 struct lint_run {
 	const struct sf_view *view;
 	const struct image *image; /* NULL: none */
 	bool object;		   /* of a relocatable object, which has no segments */
-	unsigned int consumers;	   /* asked for, and reading this version */
+	unsigned int readers;	   /* asked for, and reading this version */
 	struct lint_result *result;
 	uint64_t n_rows, row_bytes;    /* of all functions, shared ones each time */
 	uint64_t last_start, last_end; /* of the function before */
@@ -66,45 +44,36 @@ const char *lint_rule_text(enum lint_rule rule)
 	return rules[rule].text;
 }
 
-const char *lint_consumer_names(unsigned int consumers)
-{
-	static const char *const names[LINT_ALL + 1] = {"nobody", "kernel", "glibc",
-	    "kernel, glibc", "libsframe", "kernel, libsframe", "glibc, libsframe",
-	    "kernel, glibc, libsframe"};
-
-	return names[consumers & LINT_ALL];
-}
-
 static unsigned int lint_readers(const struct sf_view *view)
 {
 	unsigned int readers = 0;
 
-	if (!sf_abi_find(view->abi))
-		return 0;
-	for (size_t i = 0; i < N_CONSUMERS; i++)
-		if (consumer_facts[i].versions[view->abi] >> view->version & 1)
-			readers |= consumer_facts[i].bit;
+	for (unsigned int bit = 1; bit < READER_ALL; bit <<= 1)
+		if (reader_reads(bit, view->version, view->abi))
+			readers |= bit;
 	return readers;
 }
 
-unsigned int lint_consumers_of(const struct sf_view *view)
+unsigned int lint_readers_of(const struct sf_view *view)
 {
 	unsigned int readers = lint_readers(view);
-	bool pcrel = view->flags & SFRAME_F_FDE_FUNC_START_PCREL;
 
-	/* Of an object, and for a linker. */
+	/* Not sorted: of an object, and for a linker. */
 	if (!(view->flags & SFRAME_F_FDE_SORTED))
-		return readers & LINT_LIBSFRAME;
-	/* Asked for, and known to be what the kernel does not take. */
-	return pcrel ? readers : readers & ~(unsigned int)LINT_KERNEL;
+		readers &= LINT_LIBSFRAME;
+	if (view->version == SFRAME_VERSION_1)
+		return readers;
+	return view->flags & SFRAME_F_FDE_FUNC_START_PCREL
+		   ? readers & ~(unsigned int)READER_BINUTILS_2_41
+		   : readers & ~(unsigned int)LINT_PCREL;
 }
 
-static void lint_count(struct lint_run *run, enum lint_rule rule, unsigned int consumers,
+static void lint_count(struct lint_run *run, enum lint_rule rule, unsigned int readers,
     uint64_t off, uint64_t pc)
 {
-	if (!consumers)
+	if (!readers)
 		return;
-	run->result->rules[rule].broken |= (uint8_t)consumers;
+	run->result->rules[rule].broken |= (uint8_t)readers;
 	if (run->result->rules[rule].times++)
 		return;
 	run->result->n_broken++;
@@ -119,7 +88,7 @@ static void lint_broken(
 	uint8_t version = run->view->version;
 
 	if (version >= rules[rule].first && version <= rules[rule].last)
-		lint_count(run, rule, run->consumers & rules[rule].consumers, off, pc);
+		lint_count(run, rule, run->readers & rules[rule].readers, off, pc);
 }
 
 static void lint_header(struct lint_run *run)
@@ -141,7 +110,8 @@ static void lint_header(struct lint_run *run)
 		lint_broken(run, LINT_RULE_SORTED, SFRAME_HDR_FLAGS, 0);
 	if (!(view->flags & SFRAME_F_FDE_FUNC_START_PCREL)) {
 		lint_broken(run, LINT_RULE_PCREL, SFRAME_HDR_FLAGS, 0);
-		lint_broken(run, LINT_RULE_PCREL_V3, SFRAME_HDR_FLAGS, 0);
+	} else {
+		lint_broken(run, LINT_RULE_NO_PCREL, SFRAME_HDR_FLAGS, 0);
 	}
 	if (view->auxhdr_len)
 		lint_broken(run, LINT_RULE_AUX_HEADER, SFRAME_HDR_AUXHDR_LEN, 0);
@@ -237,7 +207,7 @@ static void lint_func(struct lint_run *run, const struct sf_view_func *func, boo
 		lint_broken(run, LINT_RULE_ROW_COUNT, off, f->start);
 	/* A signal frame without rows says at least that; libsframe miscounts it. */
 	if (f->n_rows == 0 && f->signal_frame)
-		lint_count(run, LINT_RULE_FUNC_ROWS, run->consumers & LINT_LIBSFRAME, off,
+		lint_count(run, LINT_RULE_FUNC_ROWS, run->readers & LINT_LIBSFRAME, off,
 		    f->start);
 	else if (f->n_rows == 0)
 		lint_broken(run, LINT_RULE_FUNC_ROWS, off, f->start);
@@ -245,6 +215,8 @@ static void lint_func(struct lint_run *run, const struct sf_view_func *func, boo
 		lint_broken(run, LINT_RULE_BLOCK, off, f->start);
 	if (f->pcmask)
 		lint_broken(run, LINT_RULE_PCMASK, off, f->start);
+	if (func->flex)
+		lint_broken(run, LINT_RULE_NO_FLEX, off, f->start);
 	if (run->image)
 		lint_code(run, f, off);
 	/* Without the flag the order means nothing; rule sorted speaks for that. */
@@ -303,17 +275,17 @@ static void lint_funcs(struct lint_run *run)
 }
 
 void lint_section(const struct sf_view *view, const struct image *image,
-    unsigned int consumers, struct lint_result *result)
+    unsigned int readers, struct lint_result *result)
 {
-	unsigned int readers = lint_readers(view);
+	unsigned int known = lint_readers(view);
 	struct lint_run run = {.view = view,
 	    .image = image && !image->object ? image : NULL,
 	    .object = image && image->object,
-	    .consumers = consumers & readers,
+	    .readers = readers & known,
 	    .result = result};
 
 	*result = (struct lint_result){0};
-	lint_count(&run, LINT_RULE_VERSION, consumers & ~readers, SFRAME_HDR_VERSION, 0);
+	lint_count(&run, LINT_RULE_VERSION, readers & ~known, SFRAME_HDR_VERSION, 0);
 	lint_header(&run);
 	if (run.image)
 		lint_segments(&run);
@@ -332,24 +304,44 @@ static bool lint_not_ours(int rule)
 	return rule == LINT_RULE_FUNC_SEGMENT || rule == LINT_RULE_ROW_SHARED;
 }
 
-bool lint_own(const struct sf_view *view, const struct image *image, struct err *err)
+/* The first broken rule, of what a reader who was named or was not can rely on. */
+static int lint_first(const struct lint_result *result, bool named)
 {
-	struct lint_result result;
-
-	lint_section(view, image, lint_consumers_of(view), &result);
 	for (int i = 0; i < LINT_N_RULES; i++)
-		if (result.rules[i].times && !lint_not_ours(i))
-			return err_set(err, ERR_INTERNAL,
-			    "the section breaks a rule of %s: %s, at "
-			    ".sframe+0x%" PRIx64,
-			    lint_consumer_names(result.rules[i].broken), rules[i].name,
-			    result.rules[i].off);
-	return true;
+		if (result->rules[i].times &&
+		    (!lint_not_ours(i) || (named && i != LINT_RULE_FUNC_SEGMENT)))
+			return i;
+	return LINT_N_RULES;
 }
 
-bool lint_own_file(const struct image *image, struct err *err)
+bool lint_own(const struct sf_view *view, const struct image *image,
+    const struct reader *named, struct err *err)
+{
+	char words[READER_WORDS_SIZE];
+	struct lint_result result;
+	int i;
+
+	lint_section(view, image, lint_readers_of(view), &result);
+	i = lint_first(&result, false);
+	if (i < LINT_N_RULES)
+		return err_set(err, ERR_INTERNAL,
+		    "the section breaks a rule of %s: %s, at .sframe+0x%" PRIx64,
+		    reader_words(result.rules[i].broken, words), rules[i].name,
+		    result.rules[i].off);
+	if (!named)
+		return true;
+	lint_section(view, image, named->bit, &result);
+	i = lint_first(&result, true);
+	return i == LINT_N_RULES ||
+	       err_set(err, ERR_UNSUPPORTED,
+		   "--for=%s: %s, and the section breaks this rule (%s) at "
+		   ".sframe+0x%" PRIx64 "; leave out the option that asks for it",
+		   named->name, rules[i].text, rules[i].name, result.rules[i].off);
+}
+
+bool lint_own_file(const struct image *image, const struct reader *named, struct err *err)
 {
 	struct sf_view view;
 
-	return prove_view(image, &view, err) && lint_own(&view, image, err);
+	return prove_view(image, &view, err) && lint_own(&view, image, named, err);
 }

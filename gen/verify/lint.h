@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each consumer of SFrame demands of a section beyond the format: rules with names,
- * each with the consumers and versions it belongs to. A section can be well formed and
+ * What each reader of SFrame demands of a section beyond the format: rules with names,
+ * each with the readers and versions it belongs to. A section can be well formed and
  * still be refused, or be looked up wrongly, by one of them.
  */
 #ifndef GEN_VERIFY_LINT_H
@@ -13,30 +13,32 @@
 #include "base/attr.h"
 #include "base/err.h"
 #include "gen/input/input.h"
+#include "gen/options/reader.h"
 #include "sframe/decode.h"
 
-/* Consumers, as bits. */
-enum {
-	LINT_KERNEL = 1, /* Linux "unwind_user/sframe": v12 of the series for version 2,
-			    v13 and later for version 3 */
-	LINT_GLIBC = 2,	 /* backtrace() of 2.42 to 2.44 */
-	LINT_LIBSFRAME = 4, /* binutils 2.40 for version 1, 2.45 to 2.47 for the others */
-	LINT_ALL = 7,
-};
-
+/* Readers (gen/options/reader.h) that share rules. */
+#define LINT_KERNEL (READER_LINUX_USER | READER_LINUX_ARM64)
+#define LINT_GLIBC READER_GLIBC
+#define LINT_LIBSFRAME                                                                   \
+	(READER_BINUTILS_2_40 | READER_BINUTILS_2_41 | READER_BINUTILS_2_45 |            \
+	    READER_BINUTILS_2_46)
+#define LINT_ALL READER_ALL
 #define LINT_KG (LINT_KERNEL | LINT_GLIBC)
 #define LINT_KL (LINT_KERNEL | LINT_LIBSFRAME)
 #define LINT_GL (LINT_GLIBC | LINT_LIBSFRAME)
+/* Look-ups of libsframe take starts as relative to their field, whatever the flag says. */
+#define LINT_PCREL (LINT_KERNEL | READER_BINUTILS_2_45 | READER_BINUTILS_2_46)
 
-/* X(ENUMERATOR, "name", consumers, first version, last version, "what is demanded") */
+/* X(ENUMERATOR, "name", readers, first version, last version, "what is demanded") */
 #define LINT_RULES(X)                                                                    \
 	X(VERSION, "version", LINT_ALL, 1, 3,                                            \
-	    "the consumer reads this version for this machine")                          \
+	    "the reader reads this version for this machine")                            \
 	X(FLAGS, "flags", LINT_GL, 1, 3, "no flag that the version does not define")     \
-	X(SORTED, "sorted", LINT_KG, 1, 3, "the flag FDE_SORTED is set")                 \
-	X(PCREL, "pcrel", LINT_KERNEL, 2, 3, "the flag FDE_FUNC_START_PCREL is set")     \
-	X(PCREL_V3, "pcrel-v3", LINT_LIBSFRAME, 3, 3,                                    \
-	    "the flag FDE_FUNC_START_PCREL is set in version 3")                         \
+	X(SORTED, "sorted", LINT_ALL, 1, 3, "the flag FDE_SORTED is set")                \
+	X(PCREL, "pcrel", LINT_PCREL, 2, 3, "the flag FDE_FUNC_START_PCREL is set")      \
+	X(NO_PCREL, "no-pcrel", READER_BINUTILS_2_41, 2, 2,                              \
+	    "the flag FDE_FUNC_START_PCREL is not set")                                  \
+	X(NO_FLEX, "no-flex", READER_LINUX_ARM64, 3, 3, "no function is flexible")       \
 	X(AUX_HEADER, "aux-header", LINT_ALL, 1, 3, "there is no auxiliary header")      \
 	X(ADJACENT, "adjacent", LINT_GLIBC, 1, 3,                                        \
 	    "header, functions and rows follow each other without a gap")                \
@@ -76,7 +78,7 @@ enum {
 	X(PHDR, "phdr", LINT_KG, 1, 3, "one PT_GNU_SFRAME begins where the section does")
 
 enum lint_rule {
-#define LINT_ENUMERATOR(id, name, consumers, first, last, text) LINT_RULE_##id,
+#define LINT_ENUMERATOR(id, name, readers, first, last, text) LINT_RULE_##id,
 	LINT_RULES(LINT_ENUMERATOR)
 #undef LINT_ENUMERATOR
 	    LINT_N_RULES,
@@ -88,33 +90,33 @@ struct lint_result {
 		uint64_t times;
 		uint64_t off;	/* of the first place, from the section's start */
 		uint64_t pc;	/* of its function; 0: not about one */
-		uint8_t broken; /* consumers that demand it */
+		uint8_t broken; /* readers that demand it */
 	} rules[LINT_N_RULES];
 };
 
 const char *lint_rule_name(enum lint_rule rule);
 const char *lint_rule_text(enum lint_rule rule);
-/* "kernel, glibc"; the result is static. */
-const char *lint_consumer_names(unsigned int consumers);
-/* The consumers that a section of ours is meant for. */
-unsigned int lint_consumers_of(const struct sf_view *view);
+/* The readers that a section is meant for: by its version, machine and flags. */
+unsigned int lint_readers_of(const struct sf_view *view);
 
 /*
- * Holds a section against the rules of consumers. image is the file that the section is
+ * Holds a section against the rules of readers. image is the file that the section is
  * in; NULL for a section on its own, whose rules on segments are then not judged, as
  * those of an object, which need not be sorted either.
  */
 void lint_section(const struct sf_view *view, const struct image *image,
-    unsigned int consumers, struct lint_result *result);
+    unsigned int readers, struct lint_result *result);
 
 /*
- * For a section this program made: against the rules of all consumers it is meant for,
- * but for those that a file's own segments or what was asked for can break. ERR_INTERNAL
- * names the first breach. image as above.
+ * For a section that this program made: the rules of all readers it is meant for, except
+ * those that a file's segments or an option can break. ERR_INTERNAL names the first broken
+ * rule. named may be NULL; ERR_UNSUPPORTED when that reader cannot read the section. image
+ * as above.
  */
-ATTR_MUST_CHECK bool lint_own(
-    const struct sf_view *view, const struct image *image, struct err *err);
-/* The same for the section that the file carries. */
-ATTR_MUST_CHECK bool lint_own_file(const struct image *image, struct err *err);
+ATTR_MUST_CHECK bool lint_own(const struct sf_view *view, const struct image *image,
+    const struct reader *named, struct err *err);
+/* The same for the section that the file has. */
+ATTR_MUST_CHECK bool lint_own_file(
+    const struct image *image, const struct reader *named, struct err *err);
 
 #endif

@@ -31,7 +31,7 @@ may base
 may cfi base
 may sframe base
 may sframe/compact base sframe
-may gen/options base sframe/compact
+may gen/options base sframe sframe/compact
 may gen/arch cfi sframe
 may gen/elf base cfi gen/arch
 may gen/elf/object base cfi gen/arch gen/elf sframe

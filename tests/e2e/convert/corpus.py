@@ -36,7 +36,7 @@ REASONS = [
 ]
 EM_X86_64, ET_REL = 62, 1
 # Format, and the readers that take it.
-SMALL = {"2": ["all"], "3": ["kernel", "libsframe"]}
+SMALL = {"2": ["all"], "3": ["all"]}
 
 
 def is_x86_64(path):

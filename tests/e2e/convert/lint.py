@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""--lint: our sections keep the rules of whom they are for, and each rule of gen/verify/lint.h is broken once,
-by a byte or two, and named with its consumers; and the manual page knows them all. TAP.
+"""--lint and --for: our sections keep the rules of the reader that they are for. Each rule of
+gen/verify/lint.h is broken once, by a byte or two, and named with its readers. The manual page knows
+all rules and readers. TAP.
 
     lint.py EH2SFRAME ROOT
 """
@@ -132,7 +133,9 @@ BREACHES = [
     ("flags", 2, put(3, "B", 0x85)),
     ("sorted", 2, put(3, "B", 0x04)),
     ("pcrel", 2, put(3, "B", 0x01)),
-    ("pcrel-v3", 3, put(3, "B", 0x01)),
+    ("no-pcrel", "2 no-pcrel", put(3, "B", 0x05)),
+    # A section that claims to be for AArch64.
+    ("no-flex", 3, all_of(put(4, "B", 2), attribute(3, "B", 1))),
     ("aux-header", 2, all_of(put(7, "B", 4), move(0x10, "I", -4))),
     ("adjacent", 2, all_of(move(0x18, "I", 1), move(0x10, "I", -1))),
     ("tail", 2, move(0x10, "I", -1)),
@@ -163,33 +166,51 @@ BREACHES = [
 ]
 
 
+BINUTILS = ["binutils-2.40", "binutils-2.41", "binutils-2.45", "binutils-2.46"]
+KERNEL = ["linux-user", "linux-arm64"]
+# The sets of readers in gen/verify/lint.h, and what the manual page calls them.
+SETS = {"LINT_ALL": KERNEL + ["glibc"] + BINUTILS, "LINT_KG": KERNEL + ["glibc"],
+        "LINT_KL": KERNEL + BINUTILS, "LINT_GL": ["glibc"] + BINUTILS, "LINT_KERNEL": KERNEL,
+        "LINT_GLIBC": ["glibc"], "LINT_LIBSFRAME": BINUTILS, "LINT_PCREL": KERNEL + BINUTILS[2:],
+        "READER_BINUTILS_2_41": [BINUTILS[1]], "READER_LINUX_ARM64": ["linux-arm64"]}
+WORDS = {"linux": KERNEL, "binutils": BINUTILS}
+# Who reads a version on x86-64.
+READERS = {1: BINUTILS[:1], 2: ["linux-user", "glibc"] + BINUTILS[1:], 3: ["linux-user", BINUTILS[3]]}
+# What each name has always written: version, flags, and the reader that it stands for.
+FOR = {"glibc": (2, 5, "glibc"), "linux-user": (3, 5, "linux-user"), "linux-arm64": (3, 5, "linux-arm64"),
+       "binutils-2.40": (1, 1, "binutils-2.40"), "binutils-2.41": (2, 1, "binutils-2.41"),
+       "binutils-2.42": (2, 1, "binutils-2.41"), "binutils-2.43": (2, 1, "binutils-2.41"),
+       "binutils-2.44": (2, 1, "binutils-2.41"), "binutils-2.45": (2, 5, "binutils-2.45"),
+       "binutils-2.46": (3, 5, "binutils-2.46"), "binutils-2.47": (3, 5, "binutils-2.46")}
+
+
 def table():
-    """{name: (consumers, first, last)} of gen/verify/lint.h."""
-    sets = {"LINT_ALL": "kernel glibc libsframe", "LINT_KG": "kernel glibc",
-            "LINT_KL": "kernel libsframe", "LINT_GL": "glibc libsframe", "LINT_KERNEL": "kernel", "LINT_GLIBC": "glibc",
-            "LINT_LIBSFRAME": "libsframe"}
+    """{name: (readers, first, last)} of gen/verify/lint.h."""
     with open(os.path.join(root, "gen/verify/lint.h"), encoding="ascii") as file:
-        found = re.findall(r'X\(\w+, "([\w-]+)", (\w+), (\d), (\d),', file.read())
-    return {name: (sets[who].split(), int(first), int(last)) for name, who, first, last in found}
+        found = re.findall(r'X\(\w+, "([\w-]+)", (\w+),\s+(?:\\\n\s+)?(\d), (\d),', file.read())
+    return {name: (SETS[who], int(first), int(last)) for name, who, first, last in found}
 
 
-def broken(path):
-    """{rule: consumers} as --lint=all has them, and the status."""
-    said = run(tool, "--lint=all", path)
-    rules = re.findall(r"^[^:]+: ([a-z, ]+): ([\w-]+): broken at \.sframe\+0x", said.stdout, re.M)
+def broken(path, reader):
+    """{rule: readers} as --lint=READER has them, and the status."""
+    said = run(tool, f"--lint={reader}", path)
+    rules = re.findall(r"^[^:]+: ([a-z0-9., -]+): ([\w-]+): broken at \.sframe\+0x", said.stdout, re.M)
     return {name: who.split(", ") for who, name in rules}, said.returncode, said.stdout
 
 
 def check_breaches(files, work):
-    readers = {1: ["libsframe"], 2: ["kernel", "glibc", "libsframe"], 3: ["kernel", "libsframe"]}
+    """Each reader of the version that has the rule names it, and no other reader does."""
     rules = table()
     out = os.path.join(work, "damaged")
     for name, version, edit in BREACHES:
         damaged(files[version], out, edit)
         version = int(str(version)[0])
-        found, status, text = broken(out)
-        wanted = [who for who in rules[name][0] if who in readers[version]]
-        check(found.get(name) == wanted and status == 1, f"{name}: named, for {wanted}", text)
+        wrong = []
+        for reader in ["linux-arm64"] if name == "no-flex" else READERS[version]:
+            found, status, text = broken(out, reader)
+            if (name in found) != (reader in rules[name][0]) or (name in found and status != 1):
+                wrong.append((reader, text))
+        check(not wrong, f"{name}: named for its readers", wrong)
         named.add(name)
     check(named | {"version"} == set(rules), "every rule is broken once",
           named.symmetric_difference(rules))
@@ -203,7 +224,7 @@ def check_other_order(files, work):
     damaged(files[2], out, other_order)
     here, there = run(tool, "--dump", files[2]).stdout, run(tool, "--dump", out).stdout
     check("func idx" in here and here == there, "the other byte order says the same", there)
-    found, status, text = broken(out)
+    found, status, text = broken(out, "all")
     check(status == 0 and not found, "and keeps every rule, as no rows are shared", text)
 
 
@@ -218,14 +239,45 @@ def check_two_segments(work):
     check(made.returncode == 0, "linked with code far away", made.stderr)
     made = run(tool, "-q", linked, linked)
     check(made.returncode == 0, "which is converted", made.stderr)
-    found, status, text = broken(linked)
-    check(found == {"func-segment": ["kernel"]} and status == 1, "and named", text)
+    found, status, text = broken(linked, "all")
+    check(found == {"func-segment": ["linux-user"]} and status == 1, "and named", text)
+    made = run(tool, "-q", "--for=linux-user", "--refresh", linked, linked)
+    check(made.returncode == 0, "also for the reader that can ask for it", made.stderr)
+
+
+def check_for(plain, work):
+    """What each name writes: it never changes."""
+    out = os.path.join(work, "for")
+    with open(os.path.join(root, "gen/options/reader.c"), encoding="ascii") as file:
+        known = re.findall(r'^    \{"([\w.-]+)", READER_', file.read(), re.M)
+    check(known == list(FOR), "the readers of --for", known)
+    for name, (version, flags, reader) in FOR.items():
+        if name == "linux-arm64":
+            said = run(tool, f"--for={name}", plain, out)
+            check(said.returncode == 1 and "does not read version 3 for x86-64" in said.stderr,
+                  f"{name}: not for this machine", said.stderr)
+            continue
+        made = run(tool, "-q", f"--for={name}", plain, out)
+        with open(out, "rb") as file:
+            header = file.read()[section(out)[0]:][:4]
+        said = run(tool, f"--lint={name}", out)
+        check(made.returncode == 0 and header == struct.pack("<HBB", 0xDEE2, version, flags) and
+              said.returncode == 0 and said.stdout.endswith(f"rule of {reader}\n"),
+              f"{name}: version {version}, flags {flags}", made.stderr + said.stdout)
+        os.unlink(out)
+    for words, status, text in (
+            ("--for=glibc --format=3", 2, "--format=3: glibc does not read this version"),
+            ("--format=1 --for=linux-user", 2, "--format=1: linux-user does not read this version"),
+            ("--for=binutils-2.45 --no-pcrel", 1, "(pcrel) at .sframe+0x3"),
+            ("--for=binutils-9", 2, "--for=binutils-9: unknown reader"),
+            ("--for=", 2, "--for=: unknown reader")):
+        said = run(tool, *words.split(), plain, out)
+        check(said.returncode == status and text in said.stderr and not os.path.exists(out),
+              f"{words}: refused", said.stderr)
 
 
 def main():
     files = {}
-    consumers = {1: ["libsframe"], 2: ["kernel", "glibc", "libsframe", "all"],
-                 3: ["kernel", "libsframe"]}
     with tempfile.TemporaryDirectory() as work:
         source = os.path.join(root, "tests/e2e/convert/gsframe_prog.c")
         plain = os.path.join(work, "plain")
@@ -235,29 +287,46 @@ def main():
         for version in (1, 2, 3):
             files[version] = os.path.join(work, f"v{version}")
             run(tool, "-q", f"--format={version}", "--optimize=none", plain, files[version])
-            for who in ("kernel", "glibc", "libsframe", "all"):
-                said = run(tool, f"--lint={who}", files[version])
-                keeps = who in consumers[version]
-                check(said.returncode == (0 if keeps else 1), f"version {version}, {who}",
-                      said.stdout)
+            for name, (_, flags, reader) in FOR.items():
+                said = run(tool, f"--lint={name}", files[version])
+                keeps = reader in READERS[version] and not (version == 2 and flags == 1)
+                rule = "no-pcrel" if reader in READERS[version] else "version"
+                check(said.returncode == (0 if keeps else 1), f"version {version}, {name}", said.stdout)
                 if not keeps:
-                    check(": version: broken" in said.stdout and said.stdout.count("\n") == 1,
-                          f"version {version}, {who}: only the version", said.stdout)
+                    check(f": {rule}: broken" in said.stdout and said.stdout.count("\n") == 1,
+                          f"version {version}, {name}: only the {rule}", said.stdout)
+            said = run(tool, "--lint=all", files[version])
+            check(said.returncode == 0, f"version {version}, all", said.stdout)
+        files["2 no-pcrel"] = os.path.join(work, "no-pcrel")
+        made = run(tool, "-q", "--no-pcrel", "--optimize=none", plain, files["2 no-pcrel"])
+        said = run(tool, "--lint=all", files["2 no-pcrel"])
+        check(made.returncode == 0 and said.returncode == 0 and "glibc, binutils-2.41\n" in said.stdout,
+              "starts relative to the section are for old readers", said.stdout)
         # Big-endian sections are read as others are, and keep the rules unless rows are shared.
         check_other_order(files, work)
         check_breaches(files, work)
         check_two_segments(work)
+        check_for(plain, work)
         check(run(tool, "--lint=all", plain).returncode == 6, "no section: nothing to do")
+        check(run(tool, "--lint=kernel", plain).returncode == 2, "an unknown reader")
+    check_page()
+    plan()
+
+
+def check_page():
     with open(os.path.join(root, "docs/eh2sframe.1.scd"), encoding="utf-8") as file:
         page = file.read()
-    page = page[page.index("# LINT"):]
-    page = page[:page.index("\n# ", 1)]
-    paragraphs = {name: [who for who in words.split(", ") if "version" not in who]
-                  for name, words in re.findall(r"^\*([\w-]+)\* \((.*)\)$", page, re.M)}
+    part = page[page.index("# LINT"):]
+    part = part[:part.index("\n# ", 1)]
+    rules = {name: [who for word in words.split(", ") if "version" not in word
+                    for who in WORDS.get(word, [word])]
+             for name, words in re.findall(r"^\*([\w-]+)\* \((.*)\)$", part, re.M)}
     wanted = {name: rule[0] for name, rule in table().items()}
-    check(paragraphs == wanted, "the manual page has every rule, with whose it is, and no other",
-          sorted(set(map(str, paragraphs.items())) ^ set(map(str, wanted.items()))))
-    plan()
+    check(rules == wanted, "the manual page has every rule, with its readers, and no other",
+          sorted(set(map(str, rules.items())) ^ set(map(str, wanted.items()))))
+    part = page[page.index("# READERS"):page.index("# LINT")]
+    names = [name for line in re.findall(r"^\*.*\*$", part, re.M) for name in re.findall(r"\*([\w.-]+)\*", line)]
+    check(names == list(FOR), "and every reader of --for", names)
 
 
 main()

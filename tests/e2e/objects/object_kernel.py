@@ -107,7 +107,7 @@ def check_module(name, path, version, kind):
           made.stdout + made.stderr)
     check(run(tool, "--verify", out).returncode == 0, f"{name}, v{version}: proven")
     if version == 3:
-        lint = run(tool, "--lint=kernel", out)
+        lint = run(tool, "--lint=" + ("linux-arm64" if "AARCH64" in kind else "linux-user"), out)
         check(lint.returncode == 0, f"{name}, v{version}: as the kernel wants it", lint.stdout)
     sections = must("readelf", "-SW", out)
     check(len(re.findall(r" \.sframe ", sections)) == 1, f"{name}, v{version}: one .sframe", sections)

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The readers of SFrame, by name: what each of them reads, and what is written for it. What
+ * a name writes never changes. A reader that wants something else gets a name of its own.
+ */
+#ifndef GEN_READER_H
+#define GEN_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sframe/format.h"
+
+/* Readers as bits. Releases that read alike are one reader. */
+enum {
+	READER_LINUX_USER = 1,
+	READER_LINUX_ARM64 = 2,
+	READER_GLIBC = 4,
+	READER_BINUTILS_2_40 = 8,
+	READER_BINUTILS_2_41 = 16, /* to 2.44 */
+	READER_BINUTILS_2_45 = 32,
+	READER_BINUTILS_2_46 = 64, /* and 2.47 */
+	READER_ALL = 127,
+};
+
+struct reader {
+	const char *name;
+	unsigned int bit;
+	uint8_t format; /* the version written for it */
+	bool pcrel;	/* with FDE_FUNC_START_PCREL, where the version has the flag */
+	bool share_big; /* it reads shared rows of big-endian machines */
+	const char *release; /* which release of which source, and its date */
+};
+
+enum { READER_N_NAMES = 11 };
+extern const struct reader reader_names[READER_N_NAMES];
+
+/* NULL for a name that is not in the table. */
+const struct reader *reader_find(const char *name);
+
+/* Whether the reader of that bit reads a version for an ABI (enum sframe_abi). */
+bool reader_reads(unsigned int bit, uint8_t version, uint8_t abi);
+
+/* The names of the readers in a set, with ", " between; buf is of READER_WORDS_SIZE. */
+enum { READER_WORDS_SIZE = 128 };
+const char *reader_words(unsigned int readers, char *buf);
+
+#endif
