@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * backtrace [PLUGIN]: backtrace() against libgcc from nested calls, out of qsort, in a signal
+ * handler, in a thread, out of a library that dlopen() loads, and at each instruction of a
+ * call through a PLT. A line for each place: its name and the frames, -1 where they differ.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "compare.h"
+
+static int failed;
+
+static void say(const char *name, int n)
+{
+	printf("%s %d\n", name, n);
+	failed |= n < 3;
+}
+
+static int result;
+
+__attribute__((noinline)) static int nested(int depth)
+{
+	volatile char some[64 + 16];
+
+	some[depth % 64] = (char)depth;
+	if (depth == 0) {
+		result = compare_frames();
+		return some[0];
+	}
+	return nested(depth - 1) + some[depth % 64];
+}
+
+static int compared(const void *a, const void *b)
+{
+	if (result == 0)
+		result = compare_frames();
+	return *(const int *)a - *(const int *)b;
+}
+
+static void handler(int signal)
+{
+	(void)signal;
+	result = compare_frames();
+}
+
+static void *thread(void *context)
+{
+	(void)context;
+	nested(5);
+	return NULL;
+}
+
+static void called(void)
+{
+	result = compare_frames();
+}
+
+static void plugin(const char *path)
+{
+	void *library = dlopen(path, RTLD_NOW);
+	void (*call)(void (*)(void)) =
+	    library ? (void (*)(void (*)(void)))dlsym(library, "plugin_call") : NULL;
+
+	result = -1;
+	if (call)
+		call(called);
+	say("dlopen", result);
+}
+
+#ifdef __x86_64__
+static volatile int n_steps, n_wrong;
+
+static void stepped(int signal)
+{
+	(void)signal;
+	n_steps++;
+	if (compare_frames() < 0)
+		n_wrong++;
+}
+
+/* From the first instruction behind popf to the one that ends stepping. */
+__attribute__((noinline)) static void step(void)
+{
+	struct sigaction action = {.sa_handler = stepped};
+
+	sigaction(SIGTRAP, &action, NULL);
+	__asm__ volatile("pushf\n\torq $0x100, (%%rsp)\n\tpopf" ::: "memory", "cc");
+	/* Two functions of libc that the program calls through its PLT, the first time and
+	 * the second. */
+	(void)atoi("12");
+	(void)atoi("34");
+	(void)labs(-1);
+	free(malloc(10));
+	__asm__ volatile("pushf\n\tandq $~0x100, (%%rsp)\n\tpopf" ::: "memory", "cc");
+	fprintf(stderr, "%d steps, %d wrong\n", n_steps, n_wrong);
+	say("step", n_steps > 100 && n_wrong == 0 ? n_steps : -1);
+}
+#endif
+
+/* Nanoseconds of one frame, the best of many walks. */
+static void timed(void)
+{
+	enum { DEPTH = 64, WALKS = 2000 };
+	struct timespec begin, end;
+	void *pcs[COMPARE_MAX];
+	double best = 1e9;
+	int n = 0;
+
+	for (int i = 0; i < WALKS; i++) {
+		clock_gettime(CLOCK_MONOTONIC, &begin);
+		n = backtrace(pcs, COMPARE_MAX);
+		clock_gettime(CLOCK_MONOTONIC, &end);
+		double ns = (double)(end.tv_sec - begin.tv_sec) * 1e9 +
+			    (double)(end.tv_nsec - begin.tv_nsec);
+		if (n > 0 && ns / n < best)
+			best = ns / n;
+	}
+	printf("# %d frames, %.1f ns per frame\n", n, best);
+}
+
+__attribute__((noinline)) static int deep(int depth)
+{
+	volatile int here = depth;
+
+	if (depth == 0)
+		timed();
+	else
+		deep(depth - 1);
+	return here;
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction action = {.sa_handler = handler};
+	int numbers[] = {3, 1, 2};
+	pthread_t id;
+
+	nested(0);
+	say("main", result);
+	nested(100);
+	say("nested", result);
+	result = 0;
+	qsort(numbers, 3, sizeof(numbers[0]), compared);
+	say("qsort", result);
+	sigaction(SIGUSR1, &action, NULL);
+	raise(SIGUSR1);
+	say("signal", result);
+	pthread_create(&id, NULL, thread, NULL);
+	pthread_join(id, NULL);
+	say("thread", result);
+	if (argc > 1)
+		plugin(argv[1]);
+#ifdef __x86_64__
+	step();
+#endif
+	deep(64);
+	return failed;
+}
