@@ -65,7 +65,7 @@ begin gen/elf/object object
 begin gen/input image symbol symbols
 begin gen/insert insert undo
 begin gen/object object
-begin gen/options options method obstacle
+begin gen/options options method obstacle reader
 begin gen/report report
 begin gen/rows cfi_input collect coverage optimize padding plt policy reduce refusal
 begin gen/verify lint meaning prove verify

@@ -210,9 +210,9 @@ static void words_after(
 	said(ok, &got, "dump", command, "--dump", conv);
 	ok = eh2sframe_file_verify(file, NULL, bytes_add, &got, &error);
 	said(ok, &got, "verify", command, "-v --verify", conv);
-	ok = eh2sframe_file_lint(file, "libsframe", bytes_add, &got, &error);
+	ok = eh2sframe_file_lint(file, "binutils-2.46", bytes_add, &got, &error);
 	said(ok || error.status == EH2SFRAME_INPUT, &got, "lint", command,
-	    "-v --lint=libsframe", conv);
+	    "-v --lint=binutils-2.46", conv);
 	eh2sframe_close(file);
 }
 

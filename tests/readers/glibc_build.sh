@@ -23,7 +23,7 @@ if [ ! -d /root/source ]; then
 	# Debian's copy has no manual, for which the build looks.
 	if [ ! -d /root/source/manual ]; then
 		mkdir /root/source/manual
-		printf 'subdir := manual\n%%:\n\t@:\n' >/root/source/manual/Makefile
+		printf 'subdir := manual\ninclude ../Makeconfig\ninclude ../Rules\n' >/root/source/manual/Makefile
 	fi
 fi
 mkdir -p "$build"
