@@ -19,7 +19,7 @@ declared=$(grep -c '^[[:space:]]*X(' "$root/gen/rows/refusal.h")
 if [ "$count" -lt 20 ] || [ "$count" != "$declared" ]; then
 	complain "gen/rows/refusal.h: $count of $declared lines of the table understood"
 fi
-paragraphs=$(sed -n '/^# REFUSALS/,/^# LINT/s/^\*\([a-z-]*\)\*$/\1/p' \
+paragraphs=$(sed -n '/^# REFUSALS/,/^# READERS/s/^\*\([a-z-]*\)\*$/\1/p' \
 	"$root/docs/eh2sframe.1.scd")
 
 for name in $names; do

@@ -47,7 +47,7 @@ got $got"; fi
 }
 complete_words eh2sframe - | grep -oE -- '^--?[a-z-]+' | sort -u >of.bash
 is 'bash: the options of the man page, and the reverse' diff of.page of.bash
-offers 'bash: an option that has a value' '--format=' eh2sframe --for
+offers 'bash: an option that has a value' '--format=' eh2sframe --form
 offers 'bash: one that has none' '--dump ' eh2sframe --du
 offers 'bash: one whose value can be left out' '--report 
 --report-file=
