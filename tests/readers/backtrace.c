@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
+#include <ucontext.h>
 
 #include "compare.h"
 
@@ -18,6 +19,7 @@ static int failed;
 static void say(const char *name, int n)
 {
 	printf("%s %d\n", name, n);
+	fflush(stdout);
 	failed |= n < 3;
 }
 
@@ -73,30 +75,39 @@ static void plugin(const char *path)
 }
 
 #ifdef __x86_64__
-static volatile int n_steps, n_wrong;
+static volatile int n_steps, n_wrong, stepping;
 
-static void stepped(int signal)
+/* At each instruction, while the flag TF is set. */
+static void stepped(int signal, siginfo_t *info, void *context)
 {
+	ucontext_t *user = context;
+
 	(void)signal;
+	(void)info;
 	n_steps++;
 	if (compare_frames() < 0)
 		n_wrong++;
+	if (stepping)
+		user->uc_mcontext.gregs[REG_EFL] |= 0x100;
+	else
+		user->uc_mcontext.gregs[REG_EFL] &= ~0x100;
 }
 
-/* From the first instruction behind popf to the one that ends stepping. */
 __attribute__((noinline)) static void step(void)
 {
-	struct sigaction action = {.sa_handler = stepped};
+	struct sigaction action = {.sa_sigaction = stepped, .sa_flags = SA_SIGINFO};
+	void *volatile bytes;
 
 	sigaction(SIGTRAP, &action, NULL);
-	__asm__ volatile("pushf\n\torq $0x100, (%%rsp)\n\tpopf" ::: "memory", "cc");
-	/* Two functions of libc that the program calls through its PLT, the first time and
-	 * the second. */
-	(void)atoi("12");
-	(void)atoi("34");
-	(void)labs(-1);
-	free(malloc(10));
-	__asm__ volatile("pushf\n\tandq $~0x100, (%%rsp)\n\tpopf" ::: "memory", "cc");
+	stepping = 1;
+	__asm__ volatile("int3");
+	/* Functions of libc that the program calls through its PLT, the first time and the
+	 * second. */
+	bytes = malloc(10);
+	free(bytes);
+	bytes = malloc(20);
+	free(bytes);
+	stepping = 0;
 	fprintf(stderr, "%d steps, %d wrong\n", n_steps, n_wrong);
 	say("step", n_steps > 100 && n_wrong == 0 ? n_steps : -1);
 }
