@@ -29,26 +29,37 @@ static _Unwind_Reason_Code compare_step(struct _Unwind_Context *context, void *d
 	return _URC_NO_REASON;
 }
 
-/* Frames of backtrace(), or -1 when they are not those of libgcc. The first is this
- * function's, at the place of each call. */
-__attribute__((noinline, unused)) static int compare_frames(void)
+/* Frames of backtrace(), or -1 when they are not those of libgcc, which are in *walk. The
+ * first is that of the caller of this function, at the place of each call. */
+__attribute__((always_inline)) static inline int compare_walks(struct compare_walk *walk)
 {
-	struct compare_walk walk = {{0}, 0};
 	void *pcs[COMPARE_MAX];
 	int n = backtrace(pcs, COMPARE_MAX);
 
-	_Unwind_Backtrace(compare_step, &walk);
+	walk->n = 0;
+	_Unwind_Backtrace(compare_step, walk);
 	/* libgcc also counts a frame behind the outermost. */
-	while (walk.n && !walk.pcs[walk.n - 1])
-		walk.n--;
-	if (n > 1 && n == walk.n &&
-	    !memcmp(pcs + 1, walk.pcs + 1, sizeof(pcs[0]) * (size_t)(n - 1)))
+	while (walk->n && !walk->pcs[walk->n - 1])
+		walk->n--;
+	if (n > 1 && n == walk->n &&
+	    !memcmp(pcs + 1, walk->pcs + 1, sizeof(pcs[0]) * (size_t)(n - 1)))
 		return n;
-	fprintf(stderr, "backtrace() has %d frames, libgcc %d\n", n, walk.n);
-	for (int i = 0; i < n || i < walk.n; i++)
-		fprintf(stderr, "%3d %p %p\n", i, i < n ? pcs[i] : NULL,
-		    i < walk.n ? walk.pcs[i] : NULL);
 	return -1;
+}
+
+/* The same, and says what differs. */
+__attribute__((noinline, unused)) static int compare_frames(void)
+{
+	struct compare_walk walk;
+	int n = compare_walks(&walk);
+
+	if (n < 0) {
+		fprintf(stderr, "not the frames of libgcc:");
+		for (int i = 0; i < walk.n; i++)
+			fprintf(stderr, " %p", walk.pcs[i]);
+		fputc('\n', stderr);
+	}
+	return n;
 }
 
 #endif
