@@ -68,6 +68,7 @@ static int run_each(const struct args *args, struct run_output *output,
     bool (*one)(const struct args *, const char *path, struct run_output *,
 	struct eh2sframe_error *))
 {
+	size_t nothing = 0;
 	int status = 0;
 
 	for (size_t i = 0; i < args->n_paths; i++) {
@@ -76,10 +77,14 @@ static int run_each(const struct args *args, struct run_output *output,
 		if (one(args, args->paths[i], output, &error))
 			continue;
 		print_error(args->paths[i], &error);
-		status = args->n_paths == 1 ? (int)error.status
-					    : print_worse(status, (int)error.status);
+		nothing += error.status == EH2SFRAME_NOTHING;
+		status = print_worse(status, (int)error.status);
 	}
-	return status;
+	/* A run that looked at nothing has not found that all is well. */
+	if (nothing == args->n_paths)
+		status = EH2SFRAME_NOTHING;
+	return print_worse(
+	    status, cmd_patterns_judge(args->patterns, args->verbosity < 0));
 }
 
 static bool run_verify(const struct args *args, const struct eh2sframe_file *file,
@@ -248,6 +253,13 @@ static bool run_report_result(const struct args *args,
 			     result, EH2SFRAME_TEXT_DAMAGE, print_lines, &inside, error));
 }
 
+/* For cmd_patterns_note. */
+static bool run_unmatched(
+    const void *file, size_t i, const char **option, const char **value)
+{
+	return eh2sframe_result_unmatched(file, i, option, value);
+}
+
 static bool run_report_one(const struct args *args, const char *path,
     struct run_output *output, struct eh2sframe_error *error)
 {
@@ -258,6 +270,8 @@ static bool run_report_one(const struct args *args, const char *path,
 
 	file = eh2sframe_open_path(path, args->options, error);
 	result = file ? eh2sframe_convert(file, error) : NULL;
+	if (result)
+		cmd_patterns_note(args->patterns, run_unmatched, result);
 	ok =
 	    result && (args->verbosity <= 0 || eh2sframe_result_add_costs(result, error));
 	if (ok && args->judge && !eh2sframe_result_check(result, &why))

@@ -129,7 +129,7 @@ bazel)
 	proven bazel-bin/hello
 	runs bazel-bin/hello
 	bazel run //:hello | grep -qx '10! = 3628800'
-	sed -i 's/--min-coverage=50/--min-coverage=100/' BUILD.bazel
+	sed -i 's/--min-coverage=50/--max-size=100/' BUILD.bazel
 	fails bazel build //:hello
 	grep -q '^eh2sframe: .*demands' errors
 	# Bazel makes its folders read-only.

@@ -3,22 +3,72 @@
  * and freeing all of it. */
 #include "gen/convert.h"
 
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
 #include "gen/insert/undo.h"
 #include "gen/verify/lint.h"
 #include "gen/verify/prove.h"
 
+/* A typo, or strip before the conversion, must not turn an option off unseen. */
+static bool convert_patterns(const struct conversion *conv, struct err *err)
+{
+	const char *option, *pattern, *few = policy_few_symbols(&conv->input.policy);
+
+	if (conv->options->allow_unmatched ||
+	    !policy_unmatched(&conv->input.policy, 0, &option, &pattern))
+		return true;
+	if (strcmp(option, "exclude-symbol") != 0 || !few)
+		few = "";
+	else
+		few = strcmp(few, "none") ? ", and the file has only dynamic symbols"
+					  : ", for the file has no symbols";
+	return err_set(err, ERR_USAGE,
+	    "--%s=%.200s matches no function with CFI%s; --allow-unmatched permits it",
+	    option, pattern, few);
+}
+
+bool convert_growth(const struct conversion *conv, struct err *err)
+{
+	double was = (double)conv->image->size, growth;
+	struct stat st;
+
+	if (conv->options->max_growth < 0.0)
+		return true;
+	if (fstat(conv->install.output.fd, &st) < 0)
+		return err_set_errno(err, "cannot stat the output");
+	growth = 100.0 * ((double)st.st_size - was) / was;
+	return growth <= conv->options->max_growth ||
+	       err_set(err, ERR_COVERAGE,
+		   "the file grows by %.4f%%, from %zu to %jd bytes; --max-growth allows "
+		   "%.4f%%",
+		   growth, conv->image->size, (intmax_t)st.st_size,
+		   conv->options->max_growth);
+}
+
 bool convert_worthwhile(const struct conversion *conv, struct err *err)
 {
 	const struct coverage *coverage = &conv->report.coverage;
-	double wanted = conv->options->min_coverage;
+	const struct options *options = conv->options;
+	double wanted = options->min_coverage,
+	       percent = coverage_percent(coverage, options->coverage_of);
 
+	if (!convert_patterns(conv, err))
+		return false;
 	if (conv->model.n_funcs == 0)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "no function of this file can be described; --report says why");
-	if (wanted >= 0.0 && coverage_percent(coverage) < wanted)
+	if (wanted >= 0.0 && percent < wanted)
 		return err_set(err, ERR_COVERAGE,
-		    "%.4f%% of the code is covered; --min-coverage demands %.4f%%",
-		    coverage_percent(coverage), wanted);
+		    "%.4f%% of %s is covered; --min-coverage demands %.4f%%", percent,
+		    options->coverage_of == COVERAGE_OF_TEXT ? "all executable code"
+							     : "the code with CFI",
+		    wanted);
+	if (conv->report.sframe_size > options->max_size)
+		return err_set(err, ERR_COVERAGE,
+		    ".sframe has %" PRIu64 " bytes; --max-size allows %" PRIu64,
+		    conv->report.sframe_size, options->max_size);
 	return true;
 }
 

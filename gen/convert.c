@@ -69,8 +69,12 @@ static bool generate(struct conversion *conv, struct err *err)
 	if (!image->object && !plt_from_templates(&input->policy, &input->ranges,
 				  &conv->model, &report->coverage))
 		return err_set_nomem(err);
-	/* Sort, and encode. */
+	report->coverage.outermost_bytes =
+	    report->coverage.refused[REFUSE_RA_UNDEFINED].bytes;
+	/* Sort, count all code, and encode. */
 	if (!collect_finish(&conv->model, err) ||
+	    !coverage_text(image, input->arch, &input->ranges, &conv->model,
+		&report->coverage, err) ||
 	    !(image->object ? encode_object(conv, err) : encode_linked(conv, err)))
 		return false;
 	report->path = image->path;
@@ -131,6 +135,7 @@ bool convert_write(struct conversion *conv, const char *out, struct err *err)
 	ok =
 	    convert_generate(conv, err) && convert_worthwhile(conv, err) &&
 	    (conv->image->object ? insert_object(conv, err) : insert_linked(conv, err)) &&
+	    convert_growth(conv, err) &&
 	    install_prove(&conv->install, &conv->object,
 		conv->report.coverage.covered_bytes, err) &&
 	    install_commit(&conv->install, err);

@@ -54,9 +54,11 @@ ATTR_MUST_CHECK bool convert_generate(struct conversion *conv, struct err *err);
 ATTR_MUST_CHECK bool convert_write(
     struct conversion *conv, const char *out, struct err *err);
 
-/* Whether what was made is worth writing: ERR_UNSUPPORTED without a function,
- * ERR_COVERAGE. */
+/* Whether what was made is worth writing: ERR_USAGE for a pattern that matches nothing,
+ * ERR_UNSUPPORTED without a function, ERR_COVERAGE. */
 ATTR_MUST_CHECK bool convert_worthwhile(const struct conversion *conv, struct err *err);
+/* Whether the output that was written is as small as options demand. ERR_COVERAGE. */
+ATTR_MUST_CHECK bool convert_growth(const struct conversion *conv, struct err *err);
 
 /* What each FDE costs, into the report of what was made. */
 ATTR_MUST_CHECK bool convert_costs(struct conversion *conv, struct err *err);

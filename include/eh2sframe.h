@@ -74,7 +74,10 @@ enum eh2sframe_status {
 	 */
 	EH2SFRAME_PROOF = 4,
 
-	/* The section covers less code than "min-coverage" demands. */
+	/*
+	 * The section covers less code than "min-coverage" demands. Or it is larger than
+	 * "max-size" allows, or the file grows more than "max-growth" allows.
+	 */
 	EH2SFRAME_COVERAGE = 5,
 
 	/*
@@ -122,9 +125,9 @@ EH2SFRAME_API void eh2sframe_options_free(struct eh2sframe_options *options);
 /*
  * Sets the option of this name. Names are those of the long options of eh2sframe(1),
  * without the dashes: for, format, no-pcrel, refresh, method, optimize, object-sections,
- * max-rows, exclude-section, exclude-symbol, min-coverage, no-verify, witness, jobs,
- * quiet, verbose. value is copied; NULL for those that take none. EH2SFRAME_USAGE names
- * what is wrong.
+ * max-rows, exclude-section, exclude-symbol, allow-unmatched, min-coverage,
+ * min-coverage-of, max-growth, max-size, no-verify, witness, jobs, quiet, verbose.
+ * value is copied; NULL for those that take none. EH2SFRAME_USAGE names what is wrong.
  */
 EH2SFRAME_CHECKED bool eh2sframe_options_set(struct eh2sframe_options *options,
     const char *name, const char *value, struct eh2sframe_error *error);
@@ -244,8 +247,10 @@ EH2SFRAME_CHECKED struct eh2sframe_result *eh2sframe_convert_path(
 EH2SFRAME_API void eh2sframe_result_free(struct eh2sframe_result *result);
 
 /*
- * Whether the result is worth writing. EH2SFRAME_INPUT when no function has rows,
- * EH2SFRAME_COVERAGE below "min-coverage". Each call that writes checks the same.
+ * Whether the result is worth writing. EH2SFRAME_USAGE when a pattern matches nothing,
+ * unless "allow-unmatched" is set. EH2SFRAME_INPUT when no function has rows,
+ * EH2SFRAME_COVERAGE below "min-coverage" or above "max-size". Each call that writes
+ * checks the same. Those that write the file also check "max-growth".
  */
 EH2SFRAME_CHECKED bool eh2sframe_result_check(
     const struct eh2sframe_result *result, struct eh2sframe_error *error);
@@ -383,11 +388,21 @@ enum eh2sframe_count {
 	EH2SFRAME_SECTION_SIZE = 10,
 	EH2SFRAME_SECTION_FUNCTIONS = 11,
 	EH2SFRAME_SECTION_ROWS = 12,
+	EH2SFRAME_EXECUTABLE_BYTES = 13, /* with CFI or without, less padding */
+	EH2SFRAME_TEMPLATE_BYTES = 14,	 /* PLT stubs without CFI that have rows */
+	EH2SFRAME_OUTERMOST_BYTES = 15, /* without rows, but there is no caller to find */
 };
 
 /* 0 for a number that is not in the list. */
 EH2SFRAME_API uint64_t eh2sframe_result_count(
     const struct eh2sframe_result *result, enum eh2sframe_count which);
+
+/*
+ * A pattern of "exclude-section" or "exclude-symbol" that left nothing out: the option's
+ * name, and its value, which lives until the file is closed. False behind the last one.
+ */
+EH2SFRAME_CHECKED bool eh2sframe_result_unmatched(const struct eh2sframe_result *result,
+    size_t i, const char **option, const char **pattern);
 
 /* Never renumbered; later versions add to the end. */
 enum eh2sframe_text {

@@ -174,6 +174,19 @@ uint64_t eh2sframe_result_count(
 		return report->n_funcs;
 	case EH2SFRAME_SECTION_ROWS:
 		return report->n_rows;
+	case EH2SFRAME_EXECUTABLE_BYTES:
+		return report->coverage.text_bytes;
+	case EH2SFRAME_TEMPLATE_BYTES:
+		return report->coverage.template_bytes;
+	case EH2SFRAME_OUTERMOST_BYTES:
+		return report->coverage.outermost_bytes;
 	}
 	return 0;
+}
+
+bool eh2sframe_result_unmatched(const struct eh2sframe_result *result, size_t i,
+    const char **option, const char **pattern)
+{
+	return result && option && pattern &&
+	       policy_unmatched(&result->conv.input.policy, i, option, pattern);
 }

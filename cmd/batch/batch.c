@@ -47,6 +47,28 @@ struct batch_run {
 	struct report_document report;
 };
 
+/* For cmd_patterns_note, of an object of the report. */
+static bool batch_unmatched(
+    const void *file, size_t i, const char **option, const char **value)
+{
+	const json_t *one = json_array_get(json_object_get(file, "unmatched"), i);
+
+	*option = json_string_value(json_object_get(one, "option"));
+	*value = json_string_value(json_object_get(one, "pattern"));
+	return *option && *value;
+}
+
+static void batch_note_patterns(struct patterns *patterns, const json_t *object)
+{
+	const char *symbols = json_string_value(json_object_get(object, "symbols"));
+
+	if (!json_object_get(object, "counts"))
+		return;
+	cmd_patterns_note(patterns, batch_unmatched, object);
+	patterns->none += symbols && !strcmp(symbols, "none");
+	patterns->dynamic += symbols && strcmp(symbols, "none") != 0;
+}
+
 /* The pool calls this. Print failures at once, because a run may take long. The rest
  * comes at the end, in an order that does not depend on the number of processes. */
 static bool batch_done(
@@ -62,6 +84,8 @@ static bool batch_done(
 		batch_bar_erase(&run->bar);
 		print_error(batch_tree_name(&run->tree, file)->path, &why);
 	}
+	if (object)
+		batch_note_patterns(run->args->patterns, object);
 	return report_document_add(&run->report, object, keep, err);
 }
 
@@ -182,6 +206,8 @@ int batch_run(const struct args *args)
 	if (ok && !batch_signal) {
 		report_document_sort(&run.report);
 		batch_print(&run);
+		status = print_worse(
+		    status, cmd_patterns_judge(args->patterns, args->verbosity < 0));
 		ok = !args->json_path ||
 		     report_document_write(&run.report, args->json_path, false, &err);
 		if (!ok && strcmp(args->json_path, "-") != 0)

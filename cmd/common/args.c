@@ -45,7 +45,13 @@ const char args_help[] =
     "default), or one for each group or section of code\n"
     "      --exclude-section=GLOB   leave out functions in these sections (repeatable)\n"
     "      --exclude-symbol=GLOB    leave out functions with these names (repeatable)\n"
-    "      --min-coverage=PCT       fail when SFrame covers less of the code with CFI\n"
+    "      --allow-unmatched        accept patterns that match nothing\n"
+    "      --min-coverage=PCT       fail when SFrame covers less of the code\n"
+    "      --min-coverage-of=cfi|text  of the code with CFI (cfi, the default), or of "
+    "all "
+    "executable code\n"
+    "      --max-growth=PCT         fail when the file grows by more per cent\n"
+    "      --max-size=BYTES         fail when .sframe is larger\n"
     "      --section-address=ADDR   --section-only: where the section will be loaded "
     "(0)\n"
     "      --no-verify              skip the proof\n"
@@ -61,7 +67,8 @@ const char args_help[] =
     "      --help, --version\n"
     "\n"
     "Exit status: 0 done and proven, 1 bad or unsupported input, 2 usage, 3 I/O,\n"
-    "4 the proof failed, 5 coverage too low, 6 nothing to do, 7 no memory, 70 a bug.\n";
+    "4 the proof failed, 5 coverage too low or too large, 6 nothing to do, 7 no memory, "
+    "70 a bug.\n";
 
 enum {
 	OPT_SECTION_ONLY = 256,
@@ -82,7 +89,11 @@ enum {
 	OPT_MAX_ROWS,
 	OPT_EXCLUDE_SECTION,
 	OPT_EXCLUDE_SYMBOL,
+	OPT_ALLOW_UNMATCHED,
 	OPT_MIN_COVERAGE,
+	OPT_MIN_COVERAGE_OF,
+	OPT_MAX_GROWTH,
+	OPT_MAX_SIZE,
 	OPT_SECTION_ADDRESS,
 	OPT_NO_VERIFY,
 	OPT_WITNESS,
@@ -111,7 +122,11 @@ static const struct option long_options[] = {
     {"max-rows", required_argument, NULL, OPT_MAX_ROWS},
     {"exclude-section", required_argument, NULL, OPT_EXCLUDE_SECTION},
     {"exclude-symbol", required_argument, NULL, OPT_EXCLUDE_SYMBOL},
+    {"allow-unmatched", no_argument, NULL, OPT_ALLOW_UNMATCHED},
     {"min-coverage", required_argument, NULL, OPT_MIN_COVERAGE},
+    {"min-coverage-of", required_argument, NULL, OPT_MIN_COVERAGE_OF},
+    {"max-growth", required_argument, NULL, OPT_MAX_GROWTH},
+    {"max-size", required_argument, NULL, OPT_MAX_SIZE},
     {"section-address", required_argument, NULL, OPT_SECTION_ADDRESS},
     {"no-verify", no_argument, NULL, OPT_NO_VERIFY},
     {"witness", required_argument, NULL, OPT_WITNESS},
@@ -172,6 +187,51 @@ static bool args_pass(
 	return cmd_fail(error, EH2SFRAME_USAGE, "see --help");
 }
 
+/* The command itself needs them, too, when there are several files. */
+static bool args_exclude(
+    struct args *args, int opt, const char *value, struct eh2sframe_error *error)
+{
+	const char *option =
+	    opt == OPT_EXCLUDE_SECTION ? "exclude-section" : "exclude-symbol";
+
+	return (cmd_patterns_add(args->patterns, option, value) ||
+		   cmd_fail_nomem(error)) &&
+	       args_pass(args, opt, value, error);
+}
+
+/* Options of the library. The command also needs some of them. */
+static bool args_shared(
+    struct args *args, int opt, const char *value, struct eh2sframe_error *error)
+{
+	switch (opt) {
+	case 'j':
+		args->jobs = (unsigned int)strtoul(value, NULL, 10);
+		break;
+	case 'q':
+		args->verbosity = -1;
+		break;
+	case 'v':
+		args->verbosity = 1;
+		break;
+	case OPT_MIN_COVERAGE:
+	case OPT_MAX_SIZE:
+		args->judge = true;
+		break;
+	case OPT_MAX_GROWTH:
+		args->max_growth = true;
+		break;
+	case OPT_EXCLUDE_SECTION:
+	case OPT_EXCLUDE_SYMBOL:
+		return args_exclude(args, opt, value, error);
+	case OPT_ALLOW_UNMATCHED:
+		args->patterns->allow_unmatched = true;
+		break;
+	default:
+		break;
+	}
+	return args_pass(args, opt, value, error);
+}
+
 static bool args_one(
     struct args *args, int opt, const char *value, struct eh2sframe_error *error)
 {
@@ -211,23 +271,9 @@ static bool args_one(
 	case OPT_VERSION:
 		args->command = COMMAND_VERSION;
 		return true;
-	/* Options of the library that the command also needs. */
-	case 'j':
-		args->jobs = (unsigned int)strtoul(value, NULL, 10);
-		break;
-	case 'q':
-		args->verbosity = -1;
-		break;
-	case 'v':
-		args->verbosity = 1;
-		break;
-	case OPT_MIN_COVERAGE:
-		args->judge = true;
-		break;
 	default:
-		break;
+		return args_shared(args, opt, value, error);
 	}
-	return args_pass(args, opt, value, error);
 }
 
 /* Checks the number of paths, and options that make sense with one command only. */
@@ -251,6 +297,9 @@ static bool args_consistent(const struct args *args, struct eh2sframe_error *err
 		wrong = "--report-file goes with a conversion; --report has -o";
 	else if (args->merge && args->command != COMMAND_REPORT)
 		wrong = "--merge goes with --report";
+	else if (args->max_growth && args->command != COMMAND_CONVERT &&
+		 args->command != COMMAND_BATCH)
+		wrong = "--max-growth goes with the conversion of a file";
 	else if (args->section_addr && args->command != COMMAND_SECTION_ONLY)
 		wrong = "--section-address goes with --section-only";
 	return wrong ? cmd_fail(error, EH2SFRAME_USAGE, "%s", wrong)
@@ -288,9 +337,10 @@ bool args_parse(int argc, char **argv, struct args *args, struct eh2sframe_error
 {
 	int opt;
 
-	*args =
-	    (struct args){.options = eh2sframe_options_new(), .jobs = args_processors()};
-	if (!args->options)
+	*args = (struct args){.options = eh2sframe_options_new(),
+	    .patterns = calloc(1, sizeof(*args->patterns)),
+	    .jobs = args_processors()};
+	if (!args->options || !args->patterns)
 		return cmd_fail_nomem(error);
 	opterr = 0;
 	while ((opt = getopt_long(argc, argv, ":j:o:qv", long_options, NULL)) != -1) {
@@ -304,11 +354,18 @@ bool args_parse(int argc, char **argv, struct args *args, struct eh2sframe_error
 	/* getopt has moved the paths after the options. */
 	args->n_paths = (size_t)(argc - optind);
 	args->paths = argv + optind;
-	return args_consistent(args, error);
+	if (!args_consistent(args, error))
+		return false;
+	/* One of several files is enough; cmd_patterns_judge asks for it. */
+	return (args->command != COMMAND_REPORT && args->command != COMMAND_BATCH) ||
+	       eh2sframe_options_set(args->options, "allow-unmatched", NULL, error);
 }
 
 void args_deinit(struct args *args)
 {
 	eh2sframe_options_free(args->options);
+	if (args->patterns)
+		cmd_patterns_deinit(args->patterns);
+	free(args->patterns);
 	*args = (struct args){0};
 }

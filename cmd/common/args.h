@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cmd/common/patterns.h"
 #include "include/eh2sframe.h"
 
 enum command {
@@ -27,7 +28,9 @@ struct args {
 	enum command command;
 	struct eh2sframe_options *options; /* owned: the library's options */
 	int verbosity;			   /* -1 quiet, 0, 1 */
-	bool judge;			   /* --min-coverage was given */
+	bool judge;			   /* --min-coverage or --max-size was given */
+	bool max_growth;		   /* was given */
+	struct patterns *patterns;	   /* owned */
 	bool merge;			   /* --merge: IN are reports */
 	unsigned int jobs;		   /* threads or processes at most */
 	const char *lint;		   /* --lint: the consumer */

@@ -104,17 +104,27 @@ static bool html_totals(const struct report_document *report, FILE *out)
 	    {"functions with CFI", sums->functions},
 	    {"functions with rows", sums->with_rows},
 	    {"functions with gaps", sums->with_gaps},
-	    {"bytes of code with CFI", sums->with_cfi},
-	    {"bytes of code covered", sums->covered},
+	    {"bytes of code with CFI", sums->code.with_cfi},
+	    {"bytes of executable code", sums->code.executable},
+	    {"bytes of code covered", sums->code.covered},
+	    {"bytes of PLT stubs covered by template", sums->code.plt_template},
+	    {"bytes of outermost frames", sums->code.outermost},
 	    {"bytes of .eh_frame", sums->eh_frame},
 	    {"bytes of .sframe", sums->sframe},
 	    {"files that are not ELF", report->apart.not_elf},
 	    {"files done", sums->done},
 	};
 
+	char percent[REPORT_PERCENT_SIZE];
+
 	fputs("<h2>Totals</h2>\n<table>\n", out);
-	fprintf(out, "<tr><td class=\"text\">code covered</td><td>%.2f%%</td></tr>\n",
-	    report_percent_shown(sums->covered, sums->with_cfi));
+	fprintf(out,
+	    "<tr><td class=\"text\">of code with CFI covered</td><td>%s</td></tr>\n",
+	    report_code_percent(&sums->code, false, percent));
+	fprintf(out,
+	    "<tr><td class=\"text\">of all executable code covered</td><td>%s</td>"
+	    "</tr>\n",
+	    report_code_percent(&sums->code, true, percent));
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		fputs("<tr>", out);
 		html_cell(rows[i].what, out);
@@ -162,6 +172,9 @@ static void html_file(const json_t *file, FILE *out)
 	const char *error = json_string_value(json_object_get(file, "error"));
 	json_int_t cfi = html_count(file, "sizes", ".eh_frame");
 	json_int_t size = html_count(file, "sizes", ".sframe");
+	struct report_code code = {0};
+	struct eh2sframe_error ignored;
+	char percent[REPORT_PERCENT_SIZE];
 
 	fprintf(out, "<tr%s>",
 	    skipped ? " class=\"skipped\""
@@ -170,7 +183,7 @@ static void html_file(const json_t *file, FILE *out)
 	html_cell(json_string_value(json_object_get(file, "path")), out);
 	html_number(json_integer_value(json_object_get(file, "status")), out);
 	if (!json_object_get(file, "code")) {
-		fputs("<td colspan=\"7\" class=\"text\">", out);
+		fputs("<td colspan=\"8\" class=\"text\">", out);
 		html_text(skipped ? skipped : error, out);
 		fputs("</td></tr>\n", out);
 		return;
@@ -178,9 +191,10 @@ static void html_file(const json_t *file, FILE *out)
 	html_cell(json_string_value(json_object_get(file, "machine")), out);
 	html_number(html_count(file, "counts", "functions"), out);
 	html_number(html_count(file, "counts", "functions_with_gaps"), out);
-	fprintf(out, "<td>%.2f%%</td>",
-	    report_percent_shown(html_count(file, "code", "covered"),
-		html_count(file, "code", "with_cfi")));
+	if (!report_code_add(&code, json_object_get(file, "code"), &ignored))
+		code = (struct report_code){.uncounted = 1};
+	fprintf(out, "<td>%s</td>", report_code_percent(&code, false, percent));
+	fprintf(out, "<td>%s</td>", report_code_percent(&code, true, percent));
 	html_number(cfi, out);
 	html_number(size, out);
 	fprintf(out, "<td>%.2f</td></tr>\n", cfi ? (double)size / (double)cfi : 0.0);
@@ -229,7 +243,8 @@ static bool html_each(
 bool report_html_page(const struct report_document *report, FILE *out)
 {
 	static const char *const columns[] = {"file", "status", "machine", "functions",
-	    "with gaps", "covered", ".eh_frame", ".sframe", "ratio"};
+	    "with gaps", "of code with CFI", "of executable code", ".eh_frame", ".sframe",
+	    "ratio"};
 
 	fputs(html_head, out);
 	if (!html_totals(report, out) || !html_refused(report, out))

@@ -135,6 +135,17 @@ static bool report_add_refused(
 	return true;
 }
 
+bool report_code_add(
+    struct report_code *sum, const json_t *code, struct eh2sframe_error *err)
+{
+	sum->uncounted += code && !json_object_get(code, "executable");
+	return report_add_count(code, "with_cfi", &sum->with_cfi, err) &&
+	       report_add_count(code, "covered", &sum->covered, err) &&
+	       report_add_count(code, "plt_template", &sum->plt_template, err) &&
+	       report_add_count(code, "executable", &sum->executable, err) &&
+	       report_add_count(code, "outermost", &sum->outermost, err);
+}
+
 static bool report_add_counts(
     struct report_document *report, const json_t *file, struct eh2sframe_error *err)
 {
@@ -151,9 +162,7 @@ static bool report_add_counts(
 	       report_add_count(sizes, ".eh_frame", &sums->eh_frame, err) &&
 	       report_add_count(sizes, ".eh_frame_hdr", &sums->eh_frame_hdr, err) &&
 	       report_add_count(sizes, ".sframe", &sums->sframe, err) &&
-	       report_add_count(code, "with_cfi", &sums->with_cfi, err) &&
-	       report_add_count(code, "covered", &sums->covered, err) &&
-	       report_add_count(code, "plt_template", &sums->plt_template, err) &&
+	       report_code_add(&sums->code, code, err) &&
 	       report_add_refused(report, refused, err);
 }
 

@@ -31,6 +31,18 @@ struct report_apart {
 	json_int_t not_elf, mount_points;
 };
 
+/* Bytes of code, as the member "code" has them. */
+struct report_code {
+	json_int_t with_cfi, covered, plt_template, executable, outermost;
+	/* Files without a count of executable code: an earlier version made their
+	 * report. */
+	json_int_t uncounted;
+};
+
+/* Adds a member "code", or NULL. EH2SFRAME_INPUT. */
+ATTR_MUST_CHECK bool report_code_add(
+    struct report_code *sum, const json_t *code, struct eh2sframe_error *err);
+
 struct report_document {
 	struct report_entry {
 		char *path; /* as in the text */
@@ -43,7 +55,7 @@ struct report_document {
 		json_int_t done, failed, skipped;
 		json_int_t functions, with_rows, with_gaps;
 		json_int_t eh_frame, eh_frame_hdr, sframe;
-		json_int_t with_cfi, covered, plt_template;
+		struct report_code code;
 		int status; /* the worst */
 	} sums;
 	json_t *skips;	 /* reason -> files */
@@ -86,8 +98,13 @@ int report_merge(const struct args *args);
 ATTR_MUST_CHECK bool report_html(
     const struct eh2sframe_report *report, const char *path, struct eh2sframe_error *err);
 
-/* For people: 100 only when nothing is missing. */
-double report_percent_shown(json_int_t covered, json_int_t with_cfi);
+/* Shares of code in per cent, outermost frames apart. */
+double report_code_of_cfi(const struct report_code *code);
+double report_code_of_executable(const struct report_code *code);
+enum { REPORT_PERCENT_SIZE = 16 };
+/* A share for people: 100 only when nothing is missing; "?" where it is not known. */
+const char *report_code_percent(
+    const struct report_code *code, bool executable, char buf[REPORT_PERCENT_SIZE]);
 /* The same members, sorted by name. */
 json_t *report_sort_members(json_t *object);
 

@@ -8,16 +8,63 @@
 #include "cmd/report/report.h"
 #include "cmd/common/print.h"
 
-static double report_percent_exact(json_int_t covered, json_int_t with_cfi)
+static double report_exact_percent(json_int_t part, json_int_t whole)
 {
-	return with_cfi ? 100.0 * (double)covered / (double)with_cfi : 100.0;
+	return whole ? 100.0 * (double)part / (double)whole : 100.0;
 }
 
-double report_percent_shown(json_int_t covered, json_int_t with_cfi)
+double report_code_of_cfi(const struct report_code *code)
 {
-	double percent = report_percent_exact(covered, with_cfi);
+	return report_exact_percent(code->covered, code->with_cfi - code->outermost);
+}
 
-	return covered < with_cfi && percent > 99.99 ? 99.99 : percent;
+double report_code_of_executable(const struct report_code *code)
+{
+	return report_exact_percent(
+	    code->covered + code->plt_template, code->executable - code->outermost);
+}
+
+const char *report_code_percent(
+    const struct report_code *code, bool executable, char buf[REPORT_PERCENT_SIZE])
+{
+	double percent =
+	    executable ? report_code_of_executable(code) : report_code_of_cfi(code);
+
+	if (executable && code->uncounted)
+		return "?";
+	/* Another program may have written the counts. */
+	if (percent > 99.99 && percent < 100.0)
+		percent = 99.99;
+	snprintf(buf, REPORT_PERCENT_SIZE, "%.2f%%", percent < 1e6 ? percent : 1e6);
+	return buf;
+}
+
+/* "; 99.00% of code with CFI and 98.00% of all executable code covered". */
+static void report_print_shares(const struct report_code *code, FILE *out)
+{
+	char of_cfi[REPORT_PERCENT_SIZE], of_all[REPORT_PERCENT_SIZE];
+
+	fprintf(out, "%s of code with CFI and %s of all executable code covered",
+	    report_code_percent(code, false, of_cfi),
+	    report_code_percent(code, true, of_all));
+}
+
+/* Sums over files of which one has no count mean nothing. */
+static json_t *report_code_object(const struct report_code *code)
+{
+	json_t *object = json_pack("{sI sI sI sf sI sf}", "with_cfi", code->with_cfi,
+	    "covered", code->covered, "plt_template", code->plt_template, "percent",
+	    report_exact_percent(code->covered, code->with_cfi), "outermost",
+	    code->outermost, "percent_of_cfi", report_code_of_cfi(code));
+
+	if (!object || code->uncounted ||
+	    (json_object_set_new(object, "executable", json_integer(code->executable)) ==
+		    0 &&
+		json_object_set_new(object, "percent_of_executable",
+		    json_real(report_code_of_executable(code))) == 0))
+		return object;
+	json_decref(object);
+	return NULL;
 }
 
 static int report_key_order(const void *a, const void *b)
@@ -53,17 +100,15 @@ static json_t *report_summary_object(const struct report_document *report)
 {
 	const struct report_sums *sums = &report->sums;
 
-	return json_pack("{si sI so so sI sI s{sI sI sI} s{sI sI sI} s{sI sI sI sf} so}",
-	    "status", sums->status, "done", sums->done, "skipped",
+	return json_pack("{si sI so so sI sI s{sI sI sI} s{sI sI sI} so so}", "status",
+	    sums->status, "done", sums->done, "skipped",
 	    report_sort_members(report->skips), "failed",
 	    report_sort_members(report->fails), "not_elf", report->apart.not_elf,
 	    "mount_points", report->apart.mount_points, "counts", "functions",
 	    sums->functions, "functions_with_rows", sums->with_rows,
 	    "functions_with_gaps", sums->with_gaps, "sizes", ".eh_frame", sums->eh_frame,
 	    ".eh_frame_hdr", sums->eh_frame_hdr, ".sframe", sums->sframe, "code",
-	    "with_cfi", sums->with_cfi, "covered", sums->covered, "plt_template",
-	    sums->plt_template, "percent",
-	    report_percent_exact(sums->covered, sums->with_cfi), "refused",
+	    report_code_object(&sums->code), "refused",
 	    report_sort_members(report->refused));
 }
 
@@ -146,33 +191,36 @@ void report_print_summary(const struct report_document *report, FILE *out)
 	fprintf(out,
 	    ", %" JSON_INTEGER_FORMAT " failed, %" JSON_INTEGER_FORMAT " not ELF",
 	    sums->failed, report->apart.not_elf);
-	if (sums->done)
-		fprintf(out,
-		    "; %.2f%% of code covered, %" JSON_INTEGER_FORMAT " bytes .sframe",
-		    report_percent_shown(sums->covered, sums->with_cfi), sums->sframe);
+	if (sums->done) {
+		fputs("; ", out);
+		report_print_shares(&sums->code, out);
+		fprintf(out, ", %" JSON_INTEGER_FORMAT " bytes .sframe", sums->sframe);
+	}
 	putc('\n', out);
 }
 
 void report_print_line(json_t *file, const char *path, FILE *out)
 {
 	const char *skipped = json_string_value(json_object_get(file, "skipped"));
-	json_int_t functions = 0, gaps = 0, cfi = 0, size = 0, covered = 0, code = 0;
+	json_int_t functions = 0, gaps = 0, cfi = 0, size = 0;
+	struct report_code code = {0};
+	struct eh2sframe_error ignored;
 	int version = 0;
 
 	if (skipped) {
 		fprintf(out, "%s: skipped: %s\n", path, skipped);
 		return;
 	}
-	if (json_unpack(file, "{si s{sI sI} s{sI sI} s{sI sI}}", "format", &version,
-		"counts", "functions_with_rows", &functions, "functions_with_gaps", &gaps,
-		"sizes", ".eh_frame", &cfi, ".sframe", &size, "code", "covered", &covered,
-		"with_cfi", &code) < 0)
+	if (json_unpack(file, "{si s{sI sI} s{sI sI}}", "format", &version, "counts",
+		"functions_with_rows", &functions, "functions_with_gaps", &gaps, "sizes",
+		".eh_frame", &cfi, ".sframe", &size) < 0 ||
+	    !report_code_add(&code, json_object_get(file, "code"), &ignored))
 		return;
+	fprintf(out, "%s: %" JSON_INTEGER_FORMAT " function%s, ", path, functions,
+	    num_s((uint64_t)functions));
+	report_print_shares(&code, out);
 	fprintf(out,
-	    "%s: %" JSON_INTEGER_FORMAT
-	    " function%s, %.2f%% of code covered, %" JSON_INTEGER_FORMAT
+	    ", %" JSON_INTEGER_FORMAT
 	    " bytes .sframe v%d (%.2f of .eh_frame), %" JSON_INTEGER_FORMAT " refused\n",
-	    path, functions, num_s((uint64_t)functions),
-	    report_percent_shown(covered, code), size, version,
-	    cfi ? (double)size / (double)cfi : 0.0, gaps);
+	    size, version, cfi ? (double)size / (double)cfi : 0.0, gaps);
 }

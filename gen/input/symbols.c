@@ -120,6 +120,7 @@ bool symbols_read(const struct image *image, struct symbols *symbols, struct err
 	struct rd rd, names;
 
 	*symbols = (struct symbols){0};
+	symbols->dynamic = !table;
 	if (!table)
 		table = table_find(image, SHT_DYNSYM);
 	if (!table || table->hdr.sh_link >= image->n_sections)
@@ -167,11 +168,8 @@ const struct symbol *symbols_find(const struct symbols *symbols, uint64_t pc)
 	return sizeless;
 }
 
-/* Longer ones help nobody; a hostile one doubles with every few characters of its own. */
-#define MAX_PLAIN 16384
-
 struct plain {
-	char text[MAX_PLAIN];
+	char *text; /* of SYMBOL_READABLE bytes */
 	size_t n;
 	jmp_buf too_long;
 };
@@ -182,7 +180,7 @@ static void plain_append(const char *text, size_t n, void *context)
 
 	/* There is no other way to stop libiberty, which holds no memory of its own
 	 * meanwhile. */
-	if (n >= sizeof(plain->text) - plain->n)
+	if (n >= SYMBOL_READABLE - plain->n)
 		longjmp(plain->too_long, 1);
 	memcpy(plain->text + plain->n, text, n);
 	plain->n += n;
@@ -200,18 +198,24 @@ static bool demangle(const char *name, struct plain *plain)
 	return cplus_demangle_v3_callback(name, style, plain_append, plain) != 0;
 }
 
+bool symbol_readable(const char *name, char text[SYMBOL_READABLE])
+{
+	struct plain plain = {.text = text};
+
+	if (setjmp(plain.too_long) != 0 || !demangle(name, &plain))
+		return false;
+	text[plain.n] = '\0';
+	return true;
+}
+
 char *symbol_demangle(const char *name)
 {
-	struct plain *plain = calloc(1, sizeof(*plain));
-	char *readable;
+	char *text = malloc(SYMBOL_READABLE), *readable;
 
-	if (!plain)
+	if (!text)
 		return NULL;
-	if (setjmp(plain->too_long) == 0 && demangle(name, plain))
-		readable = strndup(plain->text, plain->n);
-	else
-		readable = strdup(name);
-	free(plain);
+	readable = strdup(symbol_readable(name, text) ? text : name);
+	free(text);
 	return readable;
 }
 

@@ -3,6 +3,7 @@
 #ifndef GEN_INPUT_SYMBOLS_H
 #define GEN_INPUT_SYMBOLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@ struct symbol {
 struct symbols {
 	struct symbol *list; /* functions only, ascending by addr, aliases too */
 	size_t n, cap;
+	bool dynamic; /* of .dynsym, for there is no .symtab */
 };
 
 /* Reads them; a damaged table gives what of it is readable. False only out of memory. */
@@ -35,5 +37,11 @@ const struct symbol *symbols_find(const struct symbols *symbols, uint64_t pc);
 char *symbol_demangle(const char *name);
 /* As symbol_demangle, the name of the function at pc; also NULL when it has none. */
 char *symbols_readable(const struct symbols *symbols, uint64_t pc);
+
+/* Longer ones help nobody; a hostile one doubles with every few characters of its own. */
+#define SYMBOL_READABLE 16384
+
+/* The same without memory; false when the name is not mangled. */
+ATTR_MUST_CHECK bool symbol_readable(const char *name, char text[SYMBOL_READABLE]);
 
 #endif

@@ -13,6 +13,9 @@
 
 enum { OPTIONS_MAX_JOBS = 1024 };
 
+/* Per cent; a section of a tiny file can be many times as large as the file. */
+#define OPTIONS_MAX_GROWTH 1000000.0
+
 enum option_id {
 	OPTION_FORMAT,
 	OPTION_FOR,
@@ -27,7 +30,11 @@ enum option_id {
 	OPTION_VERBOSE,
 	OPTION_EXCLUDE_SECTION,
 	OPTION_EXCLUDE_SYMBOL,
+	OPTION_ALLOW_UNMATCHED,
 	OPTION_MIN_COVERAGE,
+	OPTION_MIN_COVERAGE_OF,
+	OPTION_MAX_GROWTH,
+	OPTION_MAX_SIZE,
 	OPTION_MAX_ROWS,
 	OPTION_JOBS,
 };
@@ -51,7 +58,11 @@ static const struct {
     {"verbose", OPTION_VERBOSE, false, {NULL}},
     {"exclude-section", OPTION_EXCLUDE_SECTION, true, {NULL}},
     {"exclude-symbol", OPTION_EXCLUDE_SYMBOL, true, {NULL}},
+    {"allow-unmatched", OPTION_ALLOW_UNMATCHED, false, {NULL}},
     {"min-coverage", OPTION_MIN_COVERAGE, true, {NULL}},
+    {"min-coverage-of", OPTION_MIN_COVERAGE_OF, true, {"cfi", "text"}},
+    {"max-growth", OPTION_MAX_GROWTH, true, {NULL}},
+    {"max-size", OPTION_MAX_SIZE, true, {NULL}},
     {"max-rows", OPTION_MAX_ROWS, true, {NULL}},
     {"jobs", OPTION_JOBS, true, {NULL}},
 };
@@ -71,9 +82,11 @@ static bool options_glob(struct glob_list *globs, const char *pattern, struct er
 	return true;
 }
 
-/* A point is a point, whatever the program's locale has. */
-static bool options_percent(const char *text, double *out, struct err *err)
+/* From 0 to max. A point is a point, whatever the program's locale has. */
+static bool options_percent(
+    const char *option, const char *text, double max, double *out, struct err *err)
 {
+	const char *digit = text + (*text == '.');
 	locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0), before;
 	char *end;
 
@@ -84,9 +97,11 @@ static bool options_percent(const char *text, double *out, struct err *err)
 	*out = strtod(text, &end);
 	uselocale(before);
 	freelocale(c);
-	if (errno || end == text || *end || !(*out >= 0.0 && *out <= 100.0))
-		return err_set(err, ERR_USAGE,
-		    "--min-coverage=%s: give a number from 0 to 100", text);
+	/* Not "inf", nor a sign or a blank before the number. */
+	if (errno || *digit < '0' || *digit > '9' || *end ||
+	    !(*out >= 0.0 && *out <= max))
+		return err_set(err, ERR_USAGE, "%s%s: give a number from 0 to %.0f",
+		    option, text, max);
 	return true;
 }
 
@@ -103,6 +118,20 @@ static bool options_number(const char *option, const char *text, unsigned long m
 		return err_set(err, ERR_USAGE, "%s%s: give a number from %lu to %lu",
 		    option, text, min, max);
 	*out = (unsigned int)value;
+	return true;
+}
+
+/* Bytes, in decimal digits alone. */
+static bool options_size(
+    const char *option, const char *text, uint64_t *out, struct err *err)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	if (errno || *text < '0' || *text > '9' || *end)
+		return err_set(err, ERR_USAGE,
+		    "%s%s: give a number of bytes, such as 4096", option, text);
 	return true;
 }
 
@@ -132,6 +161,23 @@ static bool options_for(struct options *options, const char *name, struct err *e
 	options->reader = reader;
 	if (!options->format_given)
 		options->format = reader->format;
+	return true;
+}
+
+/* What the result has to keep to. */
+static bool options_limit(struct options *options, enum option_id id, const char *value,
+    size_t choice, struct err *err)
+{
+	if (id == OPTION_MIN_COVERAGE)
+		return options_percent(
+		    "--min-coverage=", value, 100.0, &options->min_coverage, err);
+	if (id == OPTION_MAX_GROWTH)
+		return options_percent("--max-growth=", value, OPTIONS_MAX_GROWTH,
+		    &options->max_growth, err);
+	if (id == OPTION_MAX_SIZE)
+		return options_size("--max-size=", value, &options->max_size, err);
+	options->coverage_of = choice ? COVERAGE_OF_TEXT : COVERAGE_OF_CFI;
+	options->coverage_of_given = true;
 	return true;
 }
 
@@ -183,7 +229,13 @@ static bool options_apply(struct options *options, enum option_id id, const char
 	case OPTION_EXCLUDE_SYMBOL:
 		return options_glob(&options->exclude_symbols, value, err);
 	case OPTION_MIN_COVERAGE:
-		return options_percent(value, &options->min_coverage, err);
+	case OPTION_MIN_COVERAGE_OF:
+	case OPTION_MAX_GROWTH:
+	case OPTION_MAX_SIZE:
+		return options_limit(options, id, value, choice, err);
+	case OPTION_ALLOW_UNMATCHED:
+		options->allow_unmatched = true;
+		return true;
 	case OPTION_MAX_ROWS:
 		return options_number("--max-rows=", value, SF_COMPACT_ROWS_MIN,
 		    SF_COMPACT_ROWS_MAX, &options->max_rows, err);
@@ -241,6 +293,9 @@ bool options_check(const struct options *options, struct err *err)
 		return err_set(err, ERR_USAGE, "--no-pcrel goes with --format=2");
 	if (options->max_rows != SF_COMPACT_ROWS && !options->optimize_size)
 		return err_set(err, ERR_USAGE, "--max-rows goes with --optimize=size");
+	if (options->coverage_of_given && options->min_coverage < 0.0)
+		return err_set(
+		    err, ERR_USAGE, "--min-coverage-of goes with --min-coverage");
 	return true;
 }
 
@@ -253,7 +308,9 @@ void options_init(struct options *options)
 	    .max_rows = SF_COMPACT_ROWS,
 	    .prove = true,
 	    .jobs = task_processors(),
-	    .min_coverage = -1.0};
+	    .min_coverage = -1.0,
+	    .max_growth = -1.0,
+	    .max_size = UINT64_MAX};
 }
 
 static void options_free_globs(struct glob_list *globs)

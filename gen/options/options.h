@@ -25,6 +25,12 @@ enum object_sections {
 	OBJECT_SECTIONS_TEXT,  /* each section of code */
 };
 
+/* What "min-coverage" is a share of. */
+enum coverage_of {
+	COVERAGE_OF_CFI,  /* the code with CFI */
+	COVERAGE_OF_TEXT, /* all executable code */
+};
+
 /* Patterns for fnmatch(3); owned. */
 struct glob_list {
 	char **list;
@@ -55,6 +61,11 @@ struct options {
 	int verbosity;	     /* -1 quiet, 0, 1 */
 	bool names;	     /* of functions are wanted, verbose or not */
 	double min_coverage; /* per cent; below 0: off */
+	enum coverage_of coverage_of;
+	bool coverage_of_given;
+	double max_growth;    /* of the file, per cent; below 0: off */
+	uint64_t max_size;    /* of the section, bytes; UINT64_MAX: off */
+	bool allow_unmatched; /* patterns below may match nothing */
 	struct glob_list exclude_sections, exclude_symbols;
 	struct newfile_watch watch;
 	struct progress progress;

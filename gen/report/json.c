@@ -74,9 +74,33 @@ static json_t *counts_of(const struct report *report)
 
 static json_t *code_of(const struct coverage *coverage)
 {
-	return json_pack("{sI sI sI sf}", "with_cfi", (json_int_t)coverage->code_bytes,
-	    "covered", (json_int_t)coverage->covered_bytes, "plt_template",
-	    (json_int_t)coverage->template_bytes, "percent", coverage_percent(coverage));
+	double percent = coverage->code_bytes ? 100.0 * (double)coverage->covered_bytes /
+						    (double)coverage->code_bytes
+					      : 100.0;
+
+	return json_pack("{sI sI sI sf sI sI sf sf}", "with_cfi",
+	    (json_int_t)coverage->code_bytes, "covered",
+	    (json_int_t)coverage->covered_bytes, "plt_template",
+	    (json_int_t)coverage->template_bytes, "percent", percent, "executable",
+	    (json_int_t)coverage->text_bytes, "outermost",
+	    (json_int_t)coverage->outermost_bytes, "percent_of_cfi",
+	    coverage_percent(coverage, COVERAGE_OF_CFI), "percent_of_executable",
+	    coverage_percent(coverage, COVERAGE_OF_TEXT));
+}
+
+static json_t *unmatched_of(const struct policy *policy)
+{
+	const char *option, *pattern;
+	json_t *array = json_array();
+
+	for (size_t i = 0; array && policy_unmatched(policy, i, &option, &pattern); i++) {
+		if (json_array_append_new(array, json_pack("{ss so}", "option", option,
+						     "pattern", text(pattern))) < 0) {
+			json_decref(array);
+			return NULL;
+		}
+	}
+	return array;
 }
 
 static json_t *unknown_plts_of(const struct coverage *coverage)
@@ -209,9 +233,22 @@ static json_t *costs_of(const struct report *report)
 	return array;
 }
 
+/* What came of patterns. */
+static bool add_patterns(json_t *file, const struct policy *policy)
+{
+	const char *few = policy_few_symbols(policy), *option, *pattern;
+
+	if (few && json_object_set_new(file, "symbols", json_string(few)))
+		return false;
+	return !policy_unmatched(policy, 0, &option, &pattern) ||
+	       json_object_set_new(file, "unmatched", unmatched_of(policy)) == 0;
+}
+
 /* What only some reports have. */
 static bool add_extras(json_t *file, const struct report *report, bool gaps)
 {
+	if (!add_patterns(file, &report->input->policy))
+		return false;
 	if (report->plan && json_object_set_new(file, "method", method_of(report->plan)))
 		return false;
 	if (gaps && json_object_set_new(file, "gaps", gaps_of(report)))

@@ -16,11 +16,12 @@ static double report_ratio(uint64_t part, uint64_t whole)
 }
 
 /* 100 only when nothing is missing: 99.9996 must not read as complete. */
-static double report_percent(const struct coverage *coverage)
+static double report_percent(const struct coverage *coverage, enum coverage_of of)
 {
-	double percent = coverage_percent(coverage);
+	const struct coverage_share share = coverage_share(coverage, of);
+	double percent = coverage_percent(coverage, of);
 
-	if (coverage->covered_bytes < coverage->code_bytes && percent > 99.99)
+	if (share.covered < share.code && percent > 99.99)
 		return 99.99;
 	return percent;
 }
@@ -30,10 +31,13 @@ void report_summary(const struct report *report, FILE *out)
 	const struct coverage *coverage = &report->coverage;
 
 	fprintf(out,
-	    "%s: %zu function%s, %.2f%% of code covered, %" PRIu64
+	    "%s: %zu function%s, %.2f%% of code with CFI and %.2f%% of all executable "
+	    "code covered, %" PRIu64
 	    " bytes .sframe v%u (%.2f of .eh_frame), %zu refused\n",
 	    report->path, coverage->n_functions, num_s(coverage->n_functions),
-	    report_percent(coverage), report->sframe_size, report->version,
+	    report_percent(coverage, COVERAGE_OF_CFI),
+	    report_percent(coverage, COVERAGE_OF_TEXT), report->sframe_size,
+	    report->version,
 	    report_ratio(report->sframe_size, cfi_section_bytes(&report->input->cfi)),
 	    coverage->n_refused);
 }
@@ -101,7 +105,17 @@ static void report_coverage(const struct report *report, FILE *out)
 	    coverage->n_fdes, coverage->n_functions, coverage->n_refused);
 	fprintf(out,
 	    "  code with CFI  %9" PRIu64 " bytes, %" PRIu64 " covered (%.2f%%)\n",
-	    coverage->code_bytes, coverage->covered_bytes, report_percent(coverage));
+	    coverage->code_bytes, coverage->covered_bytes,
+	    report_percent(coverage, COVERAGE_OF_CFI));
+	fprintf(out,
+	    "  executable     %9" PRIu64 " bytes of code, %" PRIu64 " covered (%.2f%%)\n",
+	    coverage->text_bytes, coverage_share(coverage, COVERAGE_OF_TEXT).covered,
+	    report_percent(coverage, COVERAGE_OF_TEXT));
+	if (coverage->outermost_bytes)
+		fprintf(out,
+		    "  outermost      %9" PRIu64
+		    " bytes have no caller to find; percentages leave them out\n",
+		    coverage->outermost_bytes);
 	if (coverage->template_bytes)
 		fprintf(out,
 		    "  from PLT template %6" PRIu64 " bytes of code without CFI\n",
@@ -210,6 +224,8 @@ void report_text(const struct report *report, bool verbose, FILE *out)
 void report_damage(const struct report *report, FILE *out)
 {
 	const struct cfi_frames *frames = &report->input->frames;
+	const struct policy *policy = &report->input->policy;
+	const char *option, *pattern;
 	size_t said = 0, damaged = 0;
 
 	for (int i = 0; i <= CFI_DIAG_LAST_DAMAGE; i++)
@@ -229,6 +245,11 @@ void report_damage(const struct report *report, FILE *out)
 	for (size_t i = 0; i < report->coverage.n_notes; i++)
 		fprintf(
 		    out, "%s: %s; left out\n", report->path, report->coverage.notes[i]);
+	if (policy_few_symbols(policy) && policy_unmatched(policy, 0, &option, &pattern))
+		fprintf(out, "%s: %s: --exclude-symbol knows no other functions\n",
+		    report->path,
+		    strcmp(policy_few_symbols(policy), "none") ? "only dynamic symbols"
+							       : "no symbols");
 	if (report->signature_void)
 		fprintf(out,
 		    "%s: the module's signature no longer matches; sign the module "

@@ -3,6 +3,7 @@
 #include "gen/rows/cfi_input.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "gen/elf/object/object.h"
 #include "sframe/format.h"
@@ -30,6 +31,17 @@ static bool cfi_input_has_fdes(const struct cfi_input *input, struct err *err)
 	return err_set(err, ERR_NOTHING, "no CFI: .eh_frame has no FDE, nothing to do");
 }
 
+/* The marks of the patterns that options have. */
+static bool cfi_input_patterns(
+    struct cfi_input *input, const struct options *options, struct err *err)
+{
+	size_t n = options->exclude_sections.n + options->exclude_symbols.n;
+
+	if (n)
+		input->policy.matched = calloc(n, 1);
+	return !n || input->policy.matched || err_set_nomem(err);
+}
+
 bool cfi_input_read(const struct image *image, const struct image *cfi_image,
     const struct options *options, struct cfi_input *input, struct err *err)
 {
@@ -37,7 +49,10 @@ bool cfi_input_read(const struct image *image, const struct image *cfi_image,
 
 	*input = (struct cfi_input){0};
 	input->arch = arch_find(image->ehdr.e_machine, image->big_endian);
-	input->policy = (struct policy){input->arch, image, &input->symbols, options};
+	input->policy = (struct policy){.arch = input->arch,
+	    .image = image,
+	    .symbols = &input->symbols,
+	    .options = options};
 	if (image != cfi_image && (image->object || cfi_image->object))
 		return err_set(err, ERR_UNSUPPORTED,
 		    "--cfi is for linked files: the addresses of two relocatable objects "
@@ -48,7 +63,8 @@ bool cfi_input_read(const struct image *image, const struct image *cfi_image,
 		return err_set(err, ERR_NOTHING, "no CFI: no .eh_frame, nothing to do");
 	if (cfi_input_wants_names(options) && !symbols_read(image, &input->symbols, err))
 		return false;
-	if (cfi_frames_read(&input->cfi, &input->frames, err) &&
+	if (cfi_input_patterns(input, options, err) &&
+	    cfi_frames_read(&input->cfi, &input->frames, err) &&
 	    (!image->object || object_settle(image, &input->frames, err)) &&
 	    cfi_input_has_fdes(input, err) &&
 	    cfi_ranges_read(&input->frames, &input->ranges, err))
@@ -65,6 +81,7 @@ void cfi_input_forget(struct cfi_input *input)
 
 void cfi_input_deinit(struct cfi_input *input)
 {
+	free(input->policy.matched);
 	symbols_deinit(&input->symbols);
 	cfi_ranges_deinit(&input->ranges);
 	cfi_frames_deinit(&input->frames);

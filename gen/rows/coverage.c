@@ -7,11 +7,21 @@
 
 #include "base/vec.h"
 
-double coverage_percent(const struct coverage *coverage)
+struct coverage_share coverage_share(const struct coverage *coverage, enum coverage_of of)
 {
-	if (coverage->code_bytes == 0)
-		return 100.0;
-	return 100.0 * (double)coverage->covered_bytes / (double)coverage->code_bytes;
+	const bool text = of == COVERAGE_OF_TEXT;
+
+	return (struct coverage_share){
+	    (text ? coverage->text_bytes : coverage->code_bytes) -
+		coverage->outermost_bytes,
+	    coverage->covered_bytes + (text ? coverage->template_bytes : 0)};
+}
+
+double coverage_percent(const struct coverage *coverage, enum coverage_of of)
+{
+	const struct coverage_share share = coverage_share(coverage, of);
+
+	return share.code ? 100.0 * (double)share.covered / (double)share.code : 100.0;
 }
 
 bool coverage_add_gap(struct coverage *coverage, const struct coverage_gap *gap)

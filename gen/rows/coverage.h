@@ -8,7 +8,12 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/err.h"
+#include "cfi/ranges.h"
+#include "gen/input/input.h"
+#include "gen/options/options.h"
 #include "gen/rows/refusal.h"
+#include "sframe/model.h"
 
 struct coverage_gap {
 	uint64_t start, end; /* addresses; end is exclusive */
@@ -38,6 +43,9 @@ struct coverage {
 	uint64_t code_bytes; /* described by CFI */
 	uint64_t covered_bytes;	 /* of those, described by SFrame */
 	uint64_t template_bytes; /* PLT code without CFI, described from a template */
+	/* Not covered, but there is no caller to find (REFUSE_RA_UNDEFINED). */
+	uint64_t outermost_bytes;
+	uint64_t text_bytes; /* executable, with CFI or without; less padding */
 	struct coverage_plt plts[COVERAGE_MAX_PLTS]; /* the first ones */
 	size_t n_plts;
 	struct {
@@ -51,8 +59,23 @@ struct coverage {
 	size_t n_gaps, cap_gaps;
 };
 
-/* Per cent of the code bytes whose rows are right; 100 when there are none. */
-double coverage_percent(const struct coverage *coverage);
+/* Code of either kind in bytes, less outermost frames, and how many of them have rows. */
+struct coverage_share {
+	uint64_t code, covered;
+};
+
+struct coverage_share coverage_share(
+    const struct coverage *coverage, enum coverage_of of);
+/* The same in per cent; 100 when there is no code. */
+double coverage_percent(const struct coverage *coverage, enum coverage_of of);
+/*
+ * Counts the executable code of a file: its executable sections, or segments where it has
+ * no such sections. Fillers (struct arch) that begin or end a stretch of code without CFI
+ * are padding; ranges and the model's functions (sorted) are all code. ERR_NOMEM.
+ */
+ATTR_MUST_CHECK bool coverage_text(const struct image *image, const struct arch *arch,
+    const struct cfi_ranges *ranges, const struct sf_section *model,
+    struct coverage *coverage, struct err *err);
 /* Code that is left out, in ascending order; joins the gap before it where one reason
  * goes on. False when memory runs out. */
 ATTR_MUST_CHECK bool coverage_add_gap(

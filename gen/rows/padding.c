@@ -11,10 +11,46 @@ static uint64_t padding_filler(
 	for (size_t i = 0; i < arch->n_fillers; i++) {
 		const struct arch_filler *filler = &arch->fillers[i];
 
-		if (filler->size <= size && !memcmp(code, filler->bytes, filler->size))
+		if (filler->bytes[0] == code[0] && filler->size <= size &&
+		    !memcmp(code, filler->bytes, filler->size))
 			return filler->size;
 	}
 	return 0;
+}
+
+uint64_t padding_front(const struct arch *arch, const uint8_t *code, uint64_t size)
+{
+	uint64_t at = 0, filler = 1;
+
+	for (; at < size && filler; at += filler)
+		filler = padding_filler(arch, code + at, size - at);
+	return at;
+}
+
+/*
+ * Backwards, for only the end is known. ends has a bit for each place behind at, the
+ * nearest first: whether fillers lead from there to the end. No filler is longer than 4.
+ */
+uint64_t padding_back(const struct arch *arch, const uint8_t *code, uint64_t size)
+{
+	uint64_t start = size;
+	unsigned int ends = 1;
+
+	for (uint64_t at = size; at-- > 0 && ends;) {
+		bool leads = false;
+
+		for (size_t i = 0; i < arch->n_fillers && !leads; i++) {
+			const struct arch_filler *filler = &arch->fillers[i];
+
+			leads = filler->bytes[0] == code[at] &&
+				ends >> (filler->size - 1) & 1 &&
+				!memcmp(code + at, filler->bytes, filler->size);
+		}
+		if (leads)
+			start = at;
+		ends = (ends << 1 | leads) & 0xf;
+	}
+	return size - start;
 }
 
 bool padding_only(

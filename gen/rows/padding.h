@@ -18,4 +18,8 @@
 bool padding_only(
     const struct image *image, const struct arch *arch, uint64_t start, uint64_t end);
 
+/* How many of size bytes of code are such, at their beginning and at their end. */
+uint64_t padding_front(const struct arch *arch, const uint8_t *code, uint64_t size);
+uint64_t padding_back(const struct arch *arch, const uint8_t *code, uint64_t size);
+
 #endif

@@ -6,17 +6,25 @@
 
 #include "base/search.h"
 
-static bool policy_matches(const struct glob_list *globs, const char *name)
+/* Marks every pattern that matches; several threads may mark the same one. */
+static bool policy_matches(
+    const struct glob_list *globs, const char *name, unsigned char *matched)
 {
-	for (size_t i = 0; i < globs->n; i++)
-		if (fnmatch(globs->list[i], name, 0) == 0)
-			return true;
-	return false;
+	bool any = false;
+
+	for (size_t i = 0; i < globs->n; i++) {
+		if (fnmatch(globs->list[i], name, 0) != 0)
+			continue;
+		__atomic_store_n(&matched[i], 1, __ATOMIC_RELAXED);
+		any = true;
+	}
+	return any;
 }
 
 bool policy_section_excluded(const struct policy *policy, uint64_t pc)
 {
 	const struct image *image = policy->image;
+	bool any = false;
 
 	if (policy->options->exclude_sections.n == 0)
 		return false;
@@ -24,12 +32,26 @@ bool policy_section_excluded(const struct policy *policy, uint64_t pc)
 		const GElf_Shdr *hdr = &image->sections[i].hdr;
 
 		if ((hdr->sh_flags & SHF_ALLOC) && pc >= hdr->sh_addr &&
-		    pc - hdr->sh_addr < hdr->sh_size &&
-		    policy_matches(
-			&policy->options->exclude_sections, image->sections[i].name))
-			return true;
+		    pc - hdr->sh_addr < hdr->sh_size)
+			any |= policy_matches(&policy->options->exclude_sections,
+			    image->sections[i].name, policy->matched);
 	}
-	return false;
+	return any;
+}
+
+/* As the file spells it, or as people do: "ns::f(int)". */
+static bool policy_name_excluded(const struct policy *policy, const char *name)
+{
+	const struct options *options = policy->options;
+	unsigned char *matched = policy->matched + options->exclude_sections.n;
+	bool any = policy_matches(&options->exclude_symbols, name, matched);
+	char readable[SYMBOL_READABLE];
+
+	/* C++ and Rust; most names are of neither. */
+	if (name[0] == '_' && (name[1] == 'Z' || name[1] == 'R') &&
+	    symbol_readable(name, readable))
+		any |= policy_matches(&options->exclude_symbols, readable, matched);
+	return any;
 }
 
 /* Any of the names at the FDE's start counts, so that an alias excludes the function too.
@@ -38,20 +60,48 @@ static bool policy_symbol_excluded(const struct policy *policy, uint64_t pc)
 {
 	const struct symbols *symbols = policy->symbols;
 	size_t i = search_list_from(symbols->list, symbols->n, addr, pc);
+	bool any = false;
 
 	for (; i < symbols->n && symbols->list[i].addr == pc; i++)
-		if (policy_matches(
-			&policy->options->exclude_symbols, symbols->list[i].name))
-			return true;
+		any |= policy_name_excluded(policy, symbols->list[i].name);
+	return any;
+}
+
+bool policy_unmatched(
+    const struct policy *policy, size_t i, const char **option, const char **pattern)
+{
+	const struct glob_list *sections = &policy->options->exclude_sections;
+	const struct glob_list *symbols = &policy->options->exclude_symbols;
+
+	for (size_t k = 0; policy->matched && k < sections->n + symbols->n; k++) {
+		if (__atomic_load_n(&policy->matched[k], __ATOMIC_RELAXED) || i-- > 0)
+			continue;
+		*option = k < sections->n ? "exclude-section" : "exclude-symbol";
+		*pattern =
+		    k < sections->n ? sections->list[k] : symbols->list[k - sections->n];
+		return true;
+	}
 	return false;
+}
+
+const char *policy_few_symbols(const struct policy *policy)
+{
+	if (policy->options->exclude_symbols.n == 0)
+		return NULL;
+	if (policy->symbols->n == 0)
+		return "none";
+	return policy->symbols->dynamic ? "dynamic" : NULL;
 }
 
 enum refusal policy_fde(
     const struct policy *policy, const struct cfi_cie *cie, const struct cfi_fde *fde)
 {
-	if (policy_section_excluded(policy, fde->pc))
-		return REFUSE_EXCLUDED;
-	if (policy->options->exclude_symbols.n && policy_symbol_excluded(policy, fde->pc))
+	/* Both are asked: each pattern that matches gets its mark. */
+	bool excluded = policy_section_excluded(policy, fde->pc);
+
+	if (policy->options->exclude_symbols.n)
+		excluded |= policy_symbol_excluded(policy, fde->pc);
+	if (excluded)
 		return REFUSE_EXCLUDED;
 	if (!image_is_code(policy->image, fde->pc, fde->range))
 		return REFUSE_NOT_CODE;

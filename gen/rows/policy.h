@@ -3,6 +3,7 @@
 #ifndef GEN_POLICY_H
 #define GEN_POLICY_H
 
+#include "base/attr.h"
 #include "cfi/frames.h"
 #include "gen/arch/arch.h"
 #include "gen/input/input.h"
@@ -16,6 +17,9 @@ struct policy {
 	const struct image *image; /* the file the code is in */
 	const struct symbols *symbols;
 	const struct options *options;
+	/* A mark for each pattern of options that matched: sections, then symbols. NULL:
+	 * there are none. */
+	unsigned char *matched;
 };
 
 /* The reason to leave out all of [fde->pc, fde->pc + fde->range), or REFUSE_NOTHING. */
@@ -24,5 +28,16 @@ enum refusal policy_fde(
 
 /* Whether --exclude-section names the section that pc is in. */
 bool policy_section_excluded(const struct policy *policy, uint64_t pc);
+
+/*
+ * The patterns that left nothing out, once every FDE was asked for: option gets the name
+ * of the option, pattern its value. False behind the last one.
+ */
+ATTR_MUST_CHECK bool policy_unmatched(
+    const struct policy *policy, size_t i, const char **option, const char **pattern);
+
+/* Whether --exclude-symbol cannot know all functions: "none" has a name in the file, or
+ * only "dynamic" symbols are left. NULL when it can, or was not given. */
+const char *policy_few_symbols(const struct policy *policy);
 
 #endif

@@ -87,6 +87,9 @@ IS(EH2SFRAME_EH_FRAME_HDR_SIZE, 9);
 IS(EH2SFRAME_SECTION_SIZE, 10);
 IS(EH2SFRAME_SECTION_FUNCTIONS, 11);
 IS(EH2SFRAME_SECTION_ROWS, 12);
+IS(EH2SFRAME_EXECUTABLE_BYTES, 13);
+IS(EH2SFRAME_TEMPLATE_BYTES, 14);
+IS(EH2SFRAME_OUTERMOST_BYTES, 15);
 IS(EH2SFRAME_TEXT_SUMMARY, 0);
 IS(EH2SFRAME_TEXT_REPORT, 1);
 IS(EH2SFRAME_TEXT_GAPS, 2);
@@ -153,6 +156,8 @@ static const struct {
 	bool (*result_section_offset)(const struct eh2sframe_result *result,
 	    uint64_t address, size_t *section, uint64_t *offset);
 	const char *(*result_symbol)(struct eh2sframe_result *result, uint64_t address);
+	bool (*result_unmatched)(const struct eh2sframe_result *result, size_t i,
+	    const char **option, const char **pattern);
 	uint64_t (*result_count)(
 	    const struct eh2sframe_result *result, enum eh2sframe_count which);
 	bool (*result_print)(const struct eh2sframe_result *result,
@@ -203,6 +208,7 @@ static const struct {
     .result_gap = eh2sframe_result_gap,
     .result_section_offset = eh2sframe_result_section_offset,
     .result_symbol = eh2sframe_result_symbol,
+    .result_unmatched = eh2sframe_result_unmatched,
     .result_count = eh2sframe_result_count,
     .result_print = eh2sframe_result_print,
     .result_add_costs = eh2sframe_result_add_costs,

@@ -34,7 +34,9 @@ done <<'LINES'
 --refresh -v conv out
 conv out
 in /no/such/directory/out
---min-coverage=100 in out
+--min-coverage=100 --min-coverage-of=text in out
+--max-growth=0 in out
+--exclude-symbol=nothing* in out
 --help
 --version
 --nonsense

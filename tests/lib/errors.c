@@ -346,6 +346,60 @@ static void struct_sizes(const char *path)
 	eh2sframe_close(file);
 }
 
+/* Patterns that leave nothing out are named, in their order. */
+static void unmatched(const char *path)
+{
+	struct eh2sframe_options *options =
+	    options_of("allow-unmatched exclude-symbol=no_such_* exclude-section=.text "
+		       "exclude-section=.nosuch");
+	struct eh2sframe_error error;
+	struct eh2sframe_file *file = eh2sframe_open_path(path, options, &error);
+	struct eh2sframe_result *result = eh2sframe_convert(file, &error);
+	const char *option = "", *pattern = "";
+
+	check(result && eh2sframe_result_unmatched(result, 0, &option, &pattern) &&
+		  !strcmp(option, "exclude-section") && !strcmp(pattern, ".nosuch"),
+	    "unmatched: %s=%s", option, pattern);
+	check(result && eh2sframe_result_unmatched(result, 1, &option, &pattern) &&
+		  !strcmp(option, "exclude-symbol") && !strcmp(pattern, "no_such_*"),
+	    "unmatched: %s=%s", option, pattern);
+	check(!eh2sframe_result_unmatched(result, 2, &option, &pattern) &&
+		  !eh2sframe_result_unmatched(NULL, 0, &option, &pattern) &&
+		  !eh2sframe_result_unmatched(result, 0, NULL, &pattern) &&
+		  !eh2sframe_result_unmatched(result, 0, &option, NULL),
+	    "no other unmatched");
+	eh2sframe_result_free(result);
+	eh2sframe_close(file);
+	eh2sframe_options_free(options);
+}
+
+/* The section alone has no size to grow from; the file has. */
+static void grown(const char *path)
+{
+	struct eh2sframe_options *options = options_of("max-growth=0.001");
+	struct eh2sframe_error error;
+	struct eh2sframe_file *file = eh2sframe_open_path(path, options, &error);
+	struct eh2sframe_result *result = eh2sframe_convert(file, &error);
+	const char *out = scratch_path("not_grown");
+	struct bytes got = {0};
+	void **bytes = (void **)&got.data;
+
+	check(result && eh2sframe_result_check(result, &error), "the result is good");
+	wants(!eh2sframe_result_write_memory(result, bytes, &got.size, &error), &error,
+	    EH2SFRAME_COVERAGE, "grows in memory");
+	wants(!eh2sframe_convert_path(file, out, &error), &error, EH2SFRAME_COVERAGE,
+	    "grows");
+	check(!got.data && access(out, F_OK) != 0, "nothing has grown");
+	check(eh2sframe_result_count(result, EH2SFRAME_EXECUTABLE_BYTES) >=
+		  eh2sframe_result_count(result, EH2SFRAME_COVERED_BYTES) +
+		      eh2sframe_result_count(result, EH2SFRAME_TEMPLATE_BYTES) +
+		      eh2sframe_result_count(result, EH2SFRAME_OUTERMOST_BYTES),
+	    "executable bytes");
+	eh2sframe_result_free(result);
+	eh2sframe_close(file);
+	eh2sframe_options_free(options);
+}
+
 void test_errors(const char *path)
 {
 	wrong_options();
@@ -353,7 +407,11 @@ void test_errors(const char *path)
 	wrong_calls(path);
 	report_lives_on(path);
 	not_written(path, "exclude-section=* quiet", EH2SFRAME_INPUT);
-	not_written(path, "exclude-symbol=_start min-coverage=100", EH2SFRAME_COVERAGE);
+	not_written(path, "min-coverage-of=text min-coverage=100", EH2SFRAME_COVERAGE);
+	not_written(path, "max-size=27", EH2SFRAME_COVERAGE);
+	not_written(path, "exclude-symbol=no_such_function", EH2SFRAME_USAGE);
+	unmatched(path);
+	grown(path);
 	no_cfi(path);
 	null_arguments(path);
 	null_handles();

@@ -287,7 +287,8 @@ void test_same(const char *command, const char *path)
 	    {"format=2 no-pcrel optimize=none", " --format=2 --no-pcrel --optimize=none"},
 	    {"exclude-symbol=*a* exclude-section=.plt* method=append",
 		" --exclude-symbol=*a* --exclude-section=.plt* --method=append"},
-	    {"min-coverage=100", " --min-coverage=100"},
+	    {"min-coverage=100 min-coverage-of=text",
+		" --min-coverage=100 --min-coverage-of=text"},
 	};
 	struct bytes bytes = file_read(path);
 

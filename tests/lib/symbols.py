@@ -89,7 +89,7 @@ def main():
     check(not said, "constants that only the manual page has: %s" % " ".join(sorted(said)))
     options = read(root, "gen/options/options.c")
     table = re.findall(r'^\s+\{"([a-z-]+)", OPTION_', options, flags=re.M)
-    words = re.search(r"without the dashes:(.*?)\. value is", read(root, "include/eh2sframe.h"), re.S)
+    words = re.search(r"without the dashes:(.*?)\.\s[\s*]*value is", read(root, "include/eh2sframe.h"), re.S)
     same(table, re.findall(r"[a-z]+(?:-[a-z]+)*", words.group(1)), "options in the header")
     words = re.search(r"without the dashes:(.*?)\. The value is", page, re.S)
     same(table, re.findall(r"_([a-z-]+)_", words.group(1)), "options in the manual page")

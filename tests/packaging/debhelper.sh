@@ -134,7 +134,7 @@ if build small nosframe; then
 else
 	not_ok 'nosframe: dpkg-buildpackage' "$(tail -n 30 build.log)"
 fi
-if FLAGS=--min-coverage=100 build small ''; then
+if FLAGS='--min-coverage=100 --min-coverage-of=text' build small ''; then
 	not_ok 'a failed conversion ends the build'
 else
 	ok 'a failed conversion ends the build'

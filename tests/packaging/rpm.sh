@@ -113,7 +113,7 @@ else
 fi
 
 # A file that cannot be converted ends the build.
-sed 's/--min-coverage=50/--min-coverage=100/' small.spec >strict.spec
+sed 's/--min-coverage=50/--min-coverage=100 --min-coverage-of=text/' small.spec >strict.spec
 if rpmbuild -bb --nodeps strict.spec >build.log 2>&1; then
 	not_ok 'a failed conversion'
 else

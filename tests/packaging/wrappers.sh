@@ -154,7 +154,7 @@ exits 'a program that is not there' 127 env PATH=/nowhere /bin/sh "$ld" -o x pro
 EH2SFRAME_FLAGS=--format=9 exits 'the status of the command' 2 "$ld" gcc pro.o -o failed
 is 'its message' grep -q '^eh2sframe: .*format' .err
 is 'a file that was not converted is not left' test ! -e failed
-EH2SFRAME_FLAGS=--min-coverage=100 exits 'coverage' 5 "$ld" gcc pro.o -o failed
+EH2SFRAME_FLAGS='--min-coverage=100 --min-coverage-of=text' exits 'coverage' 5 "$ld" gcc pro.o -o failed
 EH2SFRAME=/nowhere/eh2sframe exits 'no command' 127 "$ld" gcc pro.o -o failed
 is 'nor then' test ! -e failed
 printf '#!/bin/sh\nexit 0\n' >none && chmod +x none

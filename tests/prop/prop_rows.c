@@ -377,7 +377,8 @@ static void line_run(struct program *p, struct found *found)
 	struct options options = {.format = run.version,
 	    .max_rows = (uint32_t)(SF_COMPACT_ROWS_MIN + program_random(p, 31))};
 	const struct symbols symbols = {0};
-	const struct policy policy = {arch, &image, &symbols, &options};
+	const struct policy policy = {
+	    .arch = arch, .image = &image, .symbols = &symbols, .options = &options};
 	const struct cfi_section section = {.data = p->out.data,
 	    .size = p->out.size,
 	    .addr = p->addr,

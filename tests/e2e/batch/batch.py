@@ -292,7 +292,7 @@ def test_failures():
     check(digest("f/broken") == digest("f0/broken"), "is left as it is")
     subprocess.run(["rm", "-r", "f"], check=True)
     copy("f0", "f")
-    got = run(TOOL, "--batch", "--min-coverage=100", "f")
+    got = run(TOOL, "--batch", "--min-coverage=100", "--min-coverage-of=text", "f")
     check(
         got.status == 5 and got.out.startswith(b"0 converted, 0 skipped, 4 failed"),
         "coverage that is too low",

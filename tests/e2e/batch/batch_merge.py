@@ -106,10 +106,16 @@ def test_sums():
     summary = report["summary"]
     for group in ("counts", "sizes", "code"):
         for name, value in summary[group].items():
-            if name != "percent":
+            if not name.startswith("percent"):
                 check(value == sum(file[group][name] for file in done), f"{group}, {name}")
     percent = 100 * summary["code"]["covered"] / summary["code"]["with_cfi"]
     check(abs(percent - summary["code"]["percent"]) < 1e-6, "percent")
+    code = summary["code"]
+    percent = 100 * code["covered"] / (code["with_cfi"] - code["outermost"])
+    check(abs(percent - code["percent_of_cfi"]) < 1e-6, "percent of code with CFI")
+    covered = code["covered"] + code["plt_template"]
+    percent = 100 * covered / (code["executable"] - code["outermost"])
+    check(abs(percent - code["percent_of_executable"]) < 1e-6, "percent of executable code")
     refused = {}
     for file in done:
         for reason, counts in file["refused"].items():

@@ -97,16 +97,16 @@ def row_of(file):
     code, counts, sizes = file["code"], file["counts"], file["sizes"]
     return [file["path"], str(file["status"]), file["machine"], str(counts["functions"])] + [
         str(counts["functions_with_gaps"]),
-        f"{percent(code):.2f}%",
+        f"{percent(code['covered'], code['with_cfi'] - code['outermost']):.2f}%",
+        f"{percent(code['covered'] + code['plt_template'], code['executable'] - code['outermost']):.2f}%",
         str(sizes[".eh_frame"]),
         str(sizes[".sframe"]),
         f"{sizes['.sframe'] / sizes['.eh_frame']:.2f}",
     ]
 
 
-def percent(code):
-    part = 100 * code["covered"] / code["with_cfi"]
-    return min(part, 99.99) if code["covered"] < code["with_cfi"] else part
+def percent(covered, code):
+    return min(100 * covered / code, 99.99) if covered < code else 100
 
 
 def main():

@@ -63,7 +63,7 @@ def main():
         files = json.loads(both.stdout)["files"]
         check(both.returncode == 1 and [f["status"] for f in files] == [0, 1], "a file that fails")
         check("gaps" not in files[0] and files[1]["path"].endswith("lat?n"), "a name not in UTF-8")
-        low = run(tool, "--report=json", "--min-coverage=100", program)
+        low = run(tool, "--report=json", "--min-coverage=100", "--min-coverage-of=text", program)
         files = json.loads(low.stdout)["files"]
         check(low.returncode == 5 and [f["status"] for f in files] == [5], "coverage too low")
         full = run(tool, "--report=json", "-o", "/dev/full", program)

@@ -9,7 +9,7 @@
 #include "lib/api.h"
 #include "tests/unit/unit.h"
 
-enum { MAX_ARGS = 20 };
+enum { MAX_ARGS = 24 };
 
 /* Splits at blanks; line and the words must outlive args. */
 static bool parse(char *line, struct args *args, struct eh2sframe_error *error)
@@ -66,6 +66,20 @@ static const char *const wrong[] = {
     "--min-coverage=nan in out",
     "--min-coverage=50% in out",
     "--min-coverage= in out",
+    "--min-coverage=+5 in out",
+    "--min-coverage-of=code --min-coverage=5 in out",
+    "--min-coverage-of=text in out",
+    "--max-growth=-1 in out",
+    "--max-growth=inf in out",
+    "--max-growth=1000001 in out",
+    "--max-growth= in out",
+    "--max-growth=5 --report in",
+    "--max-growth=5 --section-only in out",
+    "--max-size=-1 in out",
+    "--max-size=4K in out",
+    "--max-size=18446744073709551616 in out",
+    "--max-size= in out",
+    "--allow-unmatched=yes in out",
     "--section-only --section-address=here in out",
     "--section-only --section-address=-4 in out",
     "--section-only --section-address=0x10000000000000000 in out",
@@ -149,7 +163,9 @@ START_TEST(defaults)
 	ck_assert_int_eq(options->witness, WITNESS_OWN);
 	ck_assert_uint_ge(options->jobs, 1);
 	ck_assert_int_eq(options->verbosity, 0);
-	ck_assert(options->min_coverage < 0.0);
+	ck_assert(options->min_coverage < 0.0 && options->max_growth < 0.0);
+	ck_assert_int_eq(options->coverage_of, COVERAGE_OF_CFI);
+	ck_assert(options->max_size == UINT64_MAX && !options->allow_unmatched);
 	ck_assert_uint_eq(options->exclude_sections.n + options->exclude_symbols.n, 0);
 	ck_assert_str_eq(args.paths[0], "in");
 	ck_assert_str_eq(args.paths[1], "out");
@@ -162,7 +178,8 @@ START_TEST(values)
 {
 	char line[] = "--refresh --optimize=none --no-verify --witness=libdwarf -v -j7 "
 		      "--min-coverage=99.5 --exclude-symbol=a* --exclude-symbol=b "
-		      "--exclude-section=.init in out";
+		      "--exclude-section=.init --min-coverage-of=text "
+		      "--max-growth=.5 --max-size=4096 --allow-unmatched in out";
 	const struct options *options;
 	struct args args;
 	struct eh2sframe_error err = {0};
@@ -174,6 +191,10 @@ START_TEST(values)
 	ck_assert_uint_eq(options->jobs, 7);
 	ck_assert_int_eq(options->verbosity, 1);
 	ck_assert(options->min_coverage > 99.49 && options->min_coverage < 99.51);
+	ck_assert_int_eq(options->coverage_of, COVERAGE_OF_TEXT);
+	ck_assert(options->max_growth > 0.49 && options->max_growth < 0.51);
+	ck_assert(options->max_size == 4096 && options->allow_unmatched);
+	ck_assert_uint_eq(args.patterns->n, 3);
 	ck_assert_uint_eq(options->exclude_symbols.n, 2);
 	ck_assert_str_eq(options->exclude_symbols.list[0], "a*");
 	ck_assert_str_eq(options->exclude_symbols.list[1], "b");

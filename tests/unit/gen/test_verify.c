@@ -58,8 +58,10 @@ static struct verify_result verify(void)
 	const struct options options = {.format = 2, .jobs = 1};
 	const struct image image = {0};
 	const struct symbols symbols = {0};
-	const struct policy policy = {
-	    arch_find(EM_X86_64, false), &image, &symbols, &options};
+	const struct policy policy = {.arch = arch_find(EM_X86_64, false),
+	    .image = &image,
+	    .symbols = &symbols,
+	    .options = &options};
 	struct cfi_section section = build_section(&cfi);
 	struct verify_result result = {0};
 	struct sf_view view = fixture_open(&sframe, ADDR);

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* How much executable code a file has, whether CFI describes it or not. */
+#include "gen/rows/coverage.h"
+
+#include <stdlib.h>
+
+#include "base/vec.h"
+#include "gen/rows/padding.h"
+
+/* How many ranges ahead memory is asked for. */
+enum { TEXT_AHEAD = 16 };
+
+/* Executable bytes that are in the file. */
+struct text_region {
+	uint64_t start, end; /* addresses; end is exclusive */
+	const uint8_t *bytes;
+};
+
+struct text {
+	const struct arch *arch;
+	struct text_region *regions;
+	size_t n, cap;
+	/* What is code for sure: two lists, in the order of addresses. */
+	const struct cfi_ranges *ranges;
+	const struct sf_section *model;
+	size_t range, func;  /* the next one of each */
+	uint64_t start, end; /* the one that is looked at */
+	uint64_t bytes;	     /* the result */
+};
+
+static bool text_add(
+    struct text *text, uint64_t addr, uint64_t size, const uint8_t *bytes)
+{
+	/* A region up to the end of the address space is a header that lies. */
+	if (!bytes || !size || size > UINT64_MAX - addr)
+		return true;
+	if (!vec_reserve(&text->regions, &text->cap, text->n + 1))
+		return false;
+	text->regions[text->n++] = (struct text_region){addr, addr + size, bytes};
+	return true;
+}
+
+static int text_compare(const void *a, const void *b)
+{
+	const struct text_region *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* In the order of addresses. */
+static bool text_find(const struct image *image, struct text *text)
+{
+	const uint64_t flags = SHF_ALLOC | SHF_EXECINSTR;
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < image->n_sections; i++) {
+		const struct image_section *section = &image->sections[i];
+
+		if ((section->hdr.sh_flags & flags) == flags)
+			ok = text_add(text, section->hdr.sh_addr, section->hdr.sh_size,
+			    section->data);
+	}
+	for (size_t i = image->first_code; ok && !text->n && i < image->n_phdrs; i++) {
+		const GElf_Phdr *phdr = &image->phdrs[i];
+
+		if (phdr->p_type == PT_LOAD && phdr->p_flags & PF_X)
+			ok = text_add(text, phdr->p_vaddr, phdr->p_filesz,
+			    image_at_addr(image, phdr->p_vaddr, phdr->p_filesz));
+	}
+	if (text->n)
+		qsort(text->regions, text->n, sizeof(*text->regions), text_compare);
+	return ok;
+}
+
+/* Goes on to the next range or function, whichever starts first; an empty one at the end
+ * of the address space when there is none. */
+static void text_next(struct text *text)
+{
+	const struct cfi_range *range =
+	    text->range < text->ranges->n ? &text->ranges->list[text->range] : NULL;
+	const struct sf_func *func =
+	    text->func < text->model->n_funcs ? &text->model->funcs[text->func] : NULL;
+
+	text->start = text->end = UINT64_MAX;
+	if (range && (!func || range->start <= func->start)) {
+		text->start = range->start;
+		text->end = range->end;
+		text->range++;
+	} else if (func) {
+		text->start = func->start;
+		text->end = func->start + func->size;
+		text->func++;
+	}
+}
+
+/* Code without CFI, or padding, or both. */
+static void text_gap(
+    struct text *text, const struct text_region *region, uint64_t start, uint64_t end)
+{
+	const uint8_t *bytes = region->bytes + (start - region->start);
+	uint64_t size = end - start, front = padding_front(text->arch, bytes, size);
+
+	size -= front;
+	text->bytes += size - padding_back(text->arch, bytes + front, size);
+}
+
+/* Gaps are far from each other, and most of the time is spent on waiting for them. */
+static void text_expect(const struct text *text, const struct text_region *region)
+{
+	size_t i = text->range + TEXT_AHEAD;
+	uint64_t at;
+
+	if (i >= text->ranges->n)
+		return;
+	at = text->ranges->list[i].end;
+	if (at >= region->start && at < region->end)
+		__builtin_prefetch(region->bytes + (at - region->start));
+}
+
+/* From pos on, which is past what other regions have in common with this one. */
+static void text_count(struct text *text, const struct text_region *region, uint64_t pos)
+{
+	while (text->start < region->end) {
+		uint64_t end = text->end < region->end ? text->end : region->end;
+
+		if (text->start > pos) {
+			text_gap(text, region, pos, text->start);
+			pos = text->start;
+		}
+		if (end > pos) {
+			text->bytes += end - pos;
+			pos = end;
+		}
+		/* The next region may have the rest of it. */
+		if (text->end > region->end)
+			return;
+		text_expect(text, region);
+		text_next(text);
+	}
+	if (pos < region->end)
+		text_gap(text, region, pos, region->end);
+}
+
+bool coverage_text(const struct image *image, const struct arch *arch,
+    const struct cfi_ranges *ranges, const struct sf_section *model,
+    struct coverage *coverage, struct err *err)
+{
+	struct text text = {.arch = arch, .ranges = ranges, .model = model};
+	uint64_t pos = 0, least = coverage->covered_bytes + coverage->template_bytes;
+	bool ok = text_find(image, &text);
+
+	if (ok)
+		text_next(&text);
+	for (size_t i = 0; ok && i < text.n; i++) {
+		const struct text_region *region = &text.regions[i];
+
+		if (region->end <= pos)
+			continue;
+		text_count(&text, region, region->start > pos ? region->start : pos);
+		pos = region->end;
+	}
+	free(text.regions);
+	/* Section headers may say less than segments do, and those decide about rows. */
+	least += coverage->outermost_bytes;
+	coverage->text_bytes = text.bytes > least ? text.bytes : least;
+	return ok || err_set_nomem(err);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* How much executable code there is, and what the shares of it are. */
+#include <elf.h>
+
+#include "gen/rows/coverage.h"
+#include "gen/rows/padding.h"
+#include "tests/unit/sframe/test_sframe_fixture.h"
+
+enum { TEXT = 0x1000, INIT = 0x2000, SIZE = 32 };
+
+/* Two sections of code and one of data; the ranges and functions of a test. */
+struct file {
+	uint8_t text[SIZE], init[SIZE];
+	struct image_section sections[3];
+	struct image image;
+	struct cfi_range list[4];
+	struct cfi_ranges ranges;
+	struct sf_section model;
+	struct coverage coverage;
+};
+
+static struct image_section section(uint64_t addr, uint64_t flags, const uint8_t *data)
+{
+	return (struct image_section){
+	    .hdr = {.sh_addr = addr, .sh_size = SIZE, .sh_flags = flags}, .data = data};
+}
+
+/* All bytes are returns, which are code. */
+static void file_make(struct file *file)
+{
+	*file = (struct file){.image = {.n_sections = 3}, .model = {.n_funcs = 0}};
+	memset(file->text, 0xc3, SIZE);
+	memset(file->init, 0xc3, SIZE);
+	/* Not in the order of addresses. */
+	file->sections[0] = section(INIT, SHF_ALLOC | SHF_EXECINSTR, file->init);
+	file->sections[1] = section(TEXT + 2 * SIZE, SHF_ALLOC, file->text);
+	file->sections[2] = section(TEXT, SHF_ALLOC | SHF_EXECINSTR, file->text);
+	file->image.sections = file->sections;
+	file->ranges.list = file->list;
+}
+
+static void range(struct file *file, uint64_t start, uint64_t end)
+{
+	file->list[file->ranges.n++] = (struct cfi_range){start, end, 0, false};
+}
+
+static uint64_t counted(struct file *file)
+{
+	struct err err = {0};
+
+	ck_assert(coverage_text(&file->image, arch_find(EM_X86_64, false), &file->ranges,
+	    &file->model, &file->coverage, &err));
+	sf_section_deinit(&file->model);
+	return file->coverage.text_bytes;
+}
+
+START_TEST(no_padding)
+{
+	struct file file;
+
+	file_make(&file);
+	ck_assert_uint_eq(counted(&file), 2 * SIZE);
+	file_make(&file);
+	range(&file, TEXT + 4, TEXT + 8);
+	ck_assert_uint_eq(counted(&file), 2 * SIZE);
+}
+END_TEST
+
+/* Behind code with CFI, before it, and all of what is between two functions. */
+START_TEST(padding_between)
+{
+	struct file file;
+
+	file_make(&file);
+	memset(file.text, 0, 3);	 /* the section's begin: 3 */
+	memset(file.text + 8, 0x90, 2);	 /* after the first range: 2, then code */
+	memset(file.text + 14, 0xcc, 2); /* before the second one: 2 */
+	memset(file.text + 20, 0x90, 4); /* between the second and a function: 4 */
+	memset(file.text + 28, 0, 4);	 /* the section's end: 4 */
+	range(&file, TEXT + 4, TEXT + 8);
+	range(&file, TEXT + 16, TEXT + 20);
+	fixture_func(&file.model, TEXT + 24, 2);
+	ck_assert_uint_eq(counted(&file), 2 * SIZE - 3 - 2 - 2 - 4 - 4);
+}
+END_TEST
+
+/* In the middle of code without CFI nobody knows; inside of code with CFI it is code. */
+START_TEST(not_padding)
+{
+	struct file file;
+
+	file_make(&file);
+	memset(file.text + 4, 0x90, 8);
+	memset(file.init, 0x90, SIZE);
+	range(&file, TEXT + 16, TEXT + 20);
+	range(&file, INIT, INIT + SIZE);
+	ck_assert_uint_eq(counted(&file), 2 * SIZE);
+}
+END_TEST
+
+/* "nopl 0x0(%rax,%rax,1)" ends with zeros, and leads to the end as a whole. */
+START_TEST(whole_fillers)
+{
+	static const uint8_t nop[] = {0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00};
+	const struct arch *arch = arch_find(EM_X86_64, false);
+	uint8_t code[16];
+
+	memset(code, 0xc3, sizeof(code));
+	memcpy(code + 10, nop, sizeof(nop));
+	ck_assert_uint_eq(padding_back(arch, code, sizeof(code)), sizeof(nop));
+	ck_assert_uint_eq(padding_front(arch, code, sizeof(code)), 0);
+	memcpy(code, nop, sizeof(nop));
+	ck_assert_uint_eq(padding_front(arch, code, sizeof(code)), sizeof(nop));
+	arch = arch_find(EM_AARCH64, false);
+	/* Two of the four bytes of a word are no filler. */
+	memset(code, 0xc3, sizeof(code));
+	memset(code + 10, 0, 6);
+	ck_assert_uint_eq(padding_back(arch, code, sizeof(code)), 4);
+}
+END_TEST
+
+/* Sections that overlap are counted once; a range may lie in both. */
+START_TEST(overlapping_sections)
+{
+	struct file file;
+
+	file_make(&file);
+	file.sections[0].hdr.sh_addr = TEXT + SIZE / 2;
+	range(&file, TEXT + SIZE / 4, TEXT + SIZE);
+	ck_assert_uint_eq(counted(&file), SIZE + SIZE / 2);
+	file_make(&file);
+	file.sections[0].hdr.sh_addr = UINT64_MAX - 4;
+	range(&file, TEXT, UINT64_MAX);
+	ck_assert_uint_eq(counted(&file), SIZE);
+}
+END_TEST
+
+/* No section headers: executable segments. */
+START_TEST(segments)
+{
+	GElf_Phdr phdrs[] = {
+	    {.p_type = PT_LOAD, .p_flags = PF_R, .p_vaddr = 0x8000, .p_filesz = 8},
+	    {.p_type = PT_LOAD,
+		.p_flags = PF_R | PF_X,
+		.p_vaddr = TEXT,
+		.p_filesz = SIZE}};
+	struct file file;
+
+	file_make(&file);
+	memset(file.text, 0, 4);
+	file.image = (struct image){.phdrs = phdrs,
+	    .n_phdrs = 2,
+	    .first_code = 1,
+	    .bytes = file.text,
+	    .size = SIZE};
+	range(&file, TEXT + 8, TEXT + 16);
+	ck_assert_uint_eq(counted(&file), SIZE - 4);
+}
+END_TEST
+
+/* Rows outside of the sections count all the same. */
+START_TEST(never_above_all)
+{
+	struct file file;
+
+	file_make(&file);
+	file.coverage.covered_bytes = 3 * SIZE;
+	file.coverage.outermost_bytes = 1;
+	ck_assert_uint_eq(counted(&file), 3 * SIZE + 1);
+}
+END_TEST
+
+START_TEST(shares)
+{
+	const struct coverage none = {0}, some = {.code_bytes = 110,
+					      .covered_bytes = 50,
+					      .template_bytes = 25,
+					      .outermost_bytes = 10,
+					      .text_bytes = 160};
+
+	ck_assert(coverage_percent(&none, COVERAGE_OF_CFI) == 100.0);
+	ck_assert(coverage_percent(&none, COVERAGE_OF_TEXT) == 100.0);
+	ck_assert(coverage_percent(&some, COVERAGE_OF_CFI) == 50.0);
+	ck_assert(coverage_percent(&some, COVERAGE_OF_TEXT) == 50.0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("coverage");
+	TCase *tc = tcase_create("coverage");
+
+	tcase_add_test(tc, no_padding);
+	tcase_add_test(tc, padding_between);
+	tcase_add_test(tc, not_padding);
+	tcase_add_test(tc, whole_fillers);
+	tcase_add_test(tc, overlapping_sections);
+	tcase_add_test(tc, segments);
+	tcase_add_test(tc, never_above_all);
+	tcase_add_test(tc, shares);
+	suite_add_tcase(suite, tc);
+	return unit_main(suite);
+}
