@@ -7,8 +7,10 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cmd/batch/batch.h"
 #include "cmd/report/report.h"
@@ -46,6 +48,27 @@ static bool run_same_place(const char *a, const char *b)
 	return run_same_file(a, b) ||
 	       (!strcmp(run_parent(a, &x), run_parent(b, &y)) && x.st_ino &&
 		   x.st_dev == y.st_dev && x.st_ino == y.st_ino);
+}
+
+/* A device or pipe cannot appear whole or not at all, and nothing could be proven there. */
+static bool run_is_stdout(const char *out)
+{
+	struct stat x, y;
+
+	if (!strcmp(out, "-") || !strcmp(out, "/dev/stdout"))
+		return true;
+	return stat(out, &x) == 0 && fstat(STDOUT_FILENO, &y) == 0 &&
+	       !S_ISREG(x.st_mode) && !S_ISDIR(x.st_mode) && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
+}
+
+static int run_refuse_stdout(const char *out)
+{
+	struct eh2sframe_error error = {EH2SFRAME_USAGE,
+	    "OUT cannot be standard output, because the program proves the written file; "
+	    "name a file, and read that"};
+
+	return print_error(out, &error);
 }
 
 /* Refuses a path that would overwrite the program. */
@@ -238,6 +261,32 @@ static int run_pair(const struct args *args)
 	return run_json(args, report, args->json_path, (int)error.status);
 }
 
+/* In a directory OUT gets the name of IN, as with cp. */
+static int run_pair_at(const struct args *args)
+{
+	const char *in = args->paths[0], *out = args->paths[1];
+	const char *slash = strrchr(in, '/');
+	struct args inside = *args;
+	char *paths[2] = {args->paths[0], NULL};
+	struct eh2sframe_error error;
+	struct stat st;
+	int status;
+
+	if (run_is_stdout(out))
+		return run_refuse_stdout(out);
+	if (stat(out, &st) != 0 || !S_ISDIR(st.st_mode))
+		return run_pair(args);
+	if (asprintf(&paths[1], "%s%s%s", out, out[strlen(out) - 1] == '/' ? "" : "/",
+		slash ? slash + 1 : in) < 0) {
+		cmd_fail_nomem(&error);
+		return print_error(NULL, &error);
+	}
+	inside.paths = paths;
+	status = run_pair(&inside);
+	free(paths[1]);
+	return status;
+}
+
 /* Adds one result of --report, as text on out or to the JSON report. */
 static bool run_report_result(const struct args *args,
     const struct eh2sframe_result *result, enum eh2sframe_status status,
@@ -318,6 +367,9 @@ static int run_report(const struct args *args)
 
 int run_command(const struct args *args)
 {
+	if (args->batch && args->command != COMMAND_HELP &&
+	    args->command != COMMAND_VERSION)
+		return batch_run(args);
 	switch (args->command) {
 	case COMMAND_HELP:
 		fputs(args_help, stdout);
@@ -328,11 +380,9 @@ int run_command(const struct args *args)
 	case COMMAND_CONVERT:
 	case COMMAND_SECTION_ONLY:
 	case COMMAND_REMOVE:
-		return run_pair(args);
+		return run_pair_at(args);
 	case COMMAND_REPORT:
 		return run_report(args);
-	case COMMAND_BATCH:
-		return batch_run(args);
 	case COMMAND_DUMP:
 	case COMMAND_VERIFY:
 	case COMMAND_LINT:

@@ -73,19 +73,20 @@ bool convert_worthwhile(const struct conversion *conv, struct err *err)
 }
 
 /* Opens the original of a file that has a section; conv->original stays closed where the
- * section is of another producer. */
+ * section is of another producer. What another tool has rewritten since counts as such:
+ * nothing leads back, but the new section takes the place of the old. */
 static bool open_original(struct conversion *conv, struct err *err)
 {
 	struct image_patch patches[UNDO_MAX_PATCHES];
+	struct err lost = {0};
 	struct undo undo;
 	bool ours;
 
-	if (!undo_find(conv->opened, &undo, &ours, err))
-		return false;
+	ours = undo_find(conv->opened, &undo, &ours, &lost) && ours;
 	if (!ours && conv->opened->object)
 		return err_set(err, ERR_UNSUPPORTED,
-		    "has .sframe of another producer; first remove it with objcopy "
-		    "--remove-section=.sframe");
+		    "has .sframe of another producer; run objcopy --remove-section "
+		    ".sframe FILE NEW, then eh2sframe NEW OUT");
 	return !ours || image_open_original(conv->opened, undo.size, patches,
 			    undo_patches(&undo, patches), &conv->original, err);
 }

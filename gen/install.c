@@ -133,12 +133,20 @@ bool install_prove(struct install *install, const struct object_output *object,
 bool install_original(struct install *install, const struct image *image,
     const struct options *options, const char *out, struct err *err)
 {
+	const uint8_t *data = NULL;
+	struct err ignored = {0};
 	struct undo undo;
+	uint64_t addr;
+	size_t size;
 	bool ok, found = false;
 
 	install->image = image;
 	ok = undo_find(image, &undo, &found, err);
-	if (ok && !found)
+	if (ok && !found && image_sframe(image, &data, &size, &addr, &ignored) && data)
+		ok = err_set(err, ERR_NOTHING,
+		    "no .sframe that eh2sframe added; objcopy --remove-section .sframe "
+		    "FILE NEW removes that of another producer");
+	else if (ok && !found)
 		ok = err_set(err, ERR_NOTHING, "no .sframe that eh2sframe added");
 	ok = ok && install_open(install, out, image->fd, options, err) &&
 	     undo_write(image, &undo, install->output.fd, err) &&

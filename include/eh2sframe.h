@@ -200,7 +200,8 @@ EH2SFRAME_CHECKED bool eh2sframe_file_dump(const struct eh2sframe_file *file,
 
 /*
  * Compares that section with the CFI of the file cfi, or of file itself when cfi is NULL.
- * Prints the differences, then a summary. EH2SFRAME_PROOF when there are differences.
+ * Prints the differences, then a summary. EH2SFRAME_PROOF when there are differences,
+ * EH2SFRAME_INPUT when the build-ids differ.
  */
 EH2SFRAME_CHECKED bool eh2sframe_file_verify(const struct eh2sframe_file *file,
     const struct eh2sframe_file *cfi, eh2sframe_write_fn *write, void *context,
@@ -218,7 +219,7 @@ EH2SFRAME_CHECKED bool eh2sframe_file_lint(const struct eh2sframe_file *file,
 /*
  * Writes the file as it was before this program inserted the section, byte for byte. It
  * writes as eh2sframe_result_write_path does. EH2SFRAME_NOTHING when this program
- * inserted none.
+ * inserted none, EH2SFRAME_INPUT when another one has rewritten the file since.
  */
 EH2SFRAME_CHECKED bool eh2sframe_file_remove_path(
     const struct eh2sframe_file *file, const char *out, struct eh2sframe_error *error);

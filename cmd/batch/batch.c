@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The command --batch lists a tree, converts it and reports. */
+/* The command --batch lists a tree, works on its files and reports. */
 #include "cmd/batch/batch.h"
 
 #include <errno.h>
@@ -69,6 +69,22 @@ static void batch_note_patterns(struct patterns *patterns, const json_t *object)
 	patterns->dynamic += symbols && strcmp(symbols, "none") != 0;
 }
 
+/* Whether something will be told of every file. */
+static bool batch_keeps(const struct args *args)
+{
+	return args->json_path || args->verbosity > 0;
+}
+
+/* The word for what was done with a file; NULL: see report_print_summary. */
+static const char *batch_done_word(const struct args *args)
+{
+	if (args->command == COMMAND_REMOVE)
+		return "restored";
+	if (args->command == COMMAND_VERIFY)
+		return "proven";
+	return args->command == COMMAND_LINT ? "keep every rule" : NULL;
+}
+
 /* The pool calls this. Print failures at once, because a run may take long. The rest
  * comes at the end, in an order that does not depend on the number of processes. */
 static bool batch_done(
@@ -77,7 +93,7 @@ static bool batch_done(
 	struct batch_run *run = context;
 	const char *text = json_string_value(json_object_get(object, "error"));
 	struct eh2sframe_error why;
-	bool keep = run->args->json_path || run->args->verbosity > 0;
+	bool keep = batch_keeps(run->args) || report_file_text(object);
 
 	if (text) {
 		cmd_fail(&why, EH2SFRAME_DONE, "%s", text);
@@ -89,12 +105,12 @@ static bool batch_done(
 	return report_document_add(&run->report, object, keep, err);
 }
 
-/* Adds what is not converted: paths that could not be read, files whose header excludes
+/* Adds what no worker gets: paths that could not be read, files whose header excludes
  * them. */
 static bool batch_add_listed(struct batch_run *run, struct eh2sframe_error *err)
 {
 	const struct batch_tree *tree = &run->tree;
-	bool keep = run->args->json_path || run->args->verbosity > 0, ok = true;
+	bool keep = batch_keeps(run->args), ok = true;
 
 	for (size_t i = 0; ok && i < tree->n_faults; i++) {
 		json_t *object =
@@ -111,13 +127,13 @@ static bool batch_add_listed(struct batch_run *run, struct eh2sframe_error *err)
 		ok = report_document_add(&run->report, object, keep, err);
 		json_decref(object);
 	}
-	run->report.apart = (struct report_apart){
-	    (json_int_t)tree->n_others, (json_int_t)tree->n_mount_points};
+	run->report.apart = (struct report_apart){(json_int_t)tree->n_others,
+	    (json_int_t)tree->n_mount_points, (json_int_t)tree->n_excluded};
 	return ok;
 }
 
 /* Files are in the order of their sizes, so the large ones follow each other. */
-static bool batch_convert_all(struct batch_run *run, struct eh2sframe_error *err)
+static bool batch_work_all(struct batch_run *run, struct eh2sframe_error *err)
 {
 	const struct batch_tree *tree = &run->tree;
 	struct batch_pool pool = {.job = {.tree = tree, .args = run->args},
@@ -140,21 +156,27 @@ static bool batch_convert_all(struct batch_run *run, struct eh2sframe_error *err
 	       batch_pool_run(&pool, large, tree->n_work, jobs, 1, err);
 }
 
-/* With -v prints a line per file, in order. */
+/* Prints what was found, and with -v a line per file, in order. */
 static void batch_print(struct batch_run *run)
 {
+	const char *done = batch_done_word(run->args);
 	struct report_document *report = &run->report;
 	char buf[PRINT_PLAIN_SIZE];
 
-	for (size_t i = 0; run->args->verbosity > 0 && i < report->n; i++) {
+	for (size_t i = 0; i < report->n; i++) {
 		json_t *file = json_loads(report->list[i].text, 0, NULL);
+		const char *text = report_file_text(file);
 
-		report_print_line(
-		    file, print_plain(report->list[i].path, buf, sizeof(buf)), stdout);
+		if (text)
+			fputs(text, stdout);
+		else if (run->args->verbosity > 0)
+			report_print_line(file,
+			    print_plain(report->list[i].path, buf, sizeof(buf)), done,
+			    stdout);
 		json_decref(file);
 	}
 	if (run->args->verbosity >= 0)
-		report_print_summary(report, stdout);
+		report_print_summary(report, done, stdout);
 }
 
 /* Checks that the report does not replace an ELF file. */
@@ -182,12 +204,12 @@ static bool batch_work(struct batch_run *run, struct eh2sframe_error *err)
 {
 	const struct args *args = run->args;
 
-	if (!batch_tree_list(&run->tree, args->paths, args->n_paths, &run->bar, err))
+	if (!batch_tree_list(&run->tree, args, &run->bar, err))
 		return false;
 	batch_bar_erase(&run->bar);
 	if (batch_signal || !batch_check_report_path(run, err))
 		return batch_signal;
-	return batch_add_listed(run, err) && batch_convert_all(run, err);
+	return batch_add_listed(run, err) && batch_work_all(run, err);
 }
 
 int batch_run(const struct args *args)

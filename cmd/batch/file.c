@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts a file, and gives its names to the result. */
+/* Writes the new file, and gives it the names of the old one. */
 #include "cmd/batch/file.h"
 
 #include <errno.h>
@@ -13,17 +13,19 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "cmd/batch/action.h"
 #include "cmd/report/report.h"
+#include "cmd/common/print.h"
 #include "cmd/common/temporary.h"
 
 enum { BATCH_TEMP_SIZE = 64 };
 
-/* The conversion of one file, until it is a report. */
-struct file_conversion {
+/* The work on one file, until it is a report. */
+struct file_state {
 	int dirfd;	  /* of its first name */
 	int fd;		  /* of the file as it was */
 	struct stat was;  /* when it was opened */
-	const char *skip; /* why it is not converted; or NULL */
+	const char *skip; /* why there is nothing to do; or NULL */
 	json_t *report;
 };
 
@@ -59,7 +61,7 @@ static bool file_stat(int dirfd, const struct batch_name *name, struct stat *st,
 /* Checks that the k-th name still belongs to the file, and puts a link to the new file
  * beside it. */
 static bool file_link(const struct batch_job *job, const struct batch_file *file,
-    uint32_t k, const struct file_conversion *made, struct eh2sframe_error *err)
+    uint32_t k, const struct file_state *made, struct eh2sframe_error *err)
 {
 	const struct batch_name *name = &job->tree->names[file->first + k];
 	char from[BATCH_TEMP_SIZE], to[BATCH_TEMP_SIZE];
@@ -101,7 +103,7 @@ static bool file_rename(const struct batch_job *job, const struct batch_file *fi
 
 /* Make all links before the first name changes: most failures then change nothing. */
 static bool file_replace(const struct batch_job *job, const struct batch_file *file,
-    const struct file_conversion *made, struct eh2sframe_error *err)
+    const struct file_state *made, struct eh2sframe_error *err)
 {
 	sigset_t all, before;
 	bool ok = true;
@@ -161,85 +163,57 @@ static int file_open(const struct batch_name *name, int dirfd, struct stat *st,
 	return -1;
 }
 
-/*
- * Why there is nothing to convert, as a word of the report; NULL when there is something.
- */
-static const char *file_skip(const struct eh2sframe_file *file)
+/* Whether all names of the file are below the named paths. */
+static bool file_has_all_names(const struct batch_file *file,
+    const struct file_state *made, struct eh2sframe_error *error)
 {
-	switch (eh2sframe_file_skip(file)) {
-	case EH2SFRAME_SKIP_HAS_SFRAME:
-		return "has-sframe";
-	case EH2SFRAME_SKIP_NO_CFI:
-		return "no-cfi";
-	case EH2SFRAME_SKIP_DEBUG_ONLY:
-		return "debug-only";
-	case EH2SFRAME_SKIP_NOT:
-		break;
-	}
-	return NULL;
-}
-
-/* Gets the object of the only file in a report. */
-static bool file_read_report(
-    const struct eh2sframe_result *result, json_t **object, struct eh2sframe_error *error)
-{
-	struct eh2sframe_report *report = eh2sframe_report_new();
-	json_t *document = NULL;
-
-	if (!report)
-		cmd_fail_nomem(error);
-	else if (eh2sframe_report_add(report, result, EH2SFRAME_DONE, error))
-		document = report_to_json(report, error);
-	*object = json_incref(json_array_get(json_object_get(document, "files"), 0));
-	json_decref(document);
-	eh2sframe_report_free(report);
-	return *object != NULL;
-}
-
-/* Converts the open file to out. *report is its object, owned by the caller even after a
- * failure. */
-static bool file_write(const struct eh2sframe_file *file, const char *out,
-    json_t **report, struct eh2sframe_error *error)
-{
-	struct eh2sframe_result *result = eh2sframe_convert_path(file, out, error);
-	bool ok = result && file_read_report(result, report, error);
-
-	eh2sframe_result_free(result);
-	return ok;
-}
-
-/* Converts the open file and puts the result in its place. */
-static bool file_make(const struct batch_job *job, const struct batch_file *file,
-    const struct eh2sframe_file *input, struct file_conversion *made,
-    struct eh2sframe_error *error)
-{
-	char temp[BATCH_TEMP_SIZE];
-	bool ok;
-
 	if (made->was.st_nlink < file->n)
 		return cmd_fail(error, EH2SFRAME_IO, "changed after it was listed");
 	if (made->was.st_nlink > file->n)
 		return cmd_fail(error, EH2SFRAME_INPUT,
 		    "has %ju hard links, of which %" PRIu32
-		    " are below the named paths; converting it would separate them",
-		    (uintmax_t)made->was.st_nlink, file->n);
+		    " %s below the named paths and not excluded; rewriting it would "
+		    "separate them",
+		    (uintmax_t)made->was.st_nlink, file->n, file->n == 1 ? "is" : "are");
+	return true;
+}
+
+/* Writes a new file and puts it in the place of the old. */
+static bool file_make(const struct batch_job *job, const struct batch_file *file,
+    const struct eh2sframe_file *input, struct file_state *made,
+    struct eh2sframe_error *error)
+{
+	/* A section that is another producer's stays, whatever names the file has; this
+	 * shows when it is to be removed. */
+	bool late = job->args->command == COMMAND_REMOVE;
+	char temp[BATCH_TEMP_SIZE];
+	bool ok;
+
+	if (!late && !file_has_all_names(file, made, error))
+		return false;
 	file_temp_name(job, 0, temp);
 	temporary_note(NULL, temp, true);
-	ok = file_write(input, temp, &made->report, error) &&
+	ok = batch_action_write(job->args, input, temp, &made->report, error) &&
+	     (!late || file_has_all_names(file, made, error)) &&
 	     file_replace(job, file, made, error);
 	/* This is after a failure, or for names that were not reached. */
 	if (!ok)
 		batch_file_clean(job, (size_t)(file - job->tree->files));
 	temporary_note(NULL, temp, false);
+	if (!ok && late && error->status == EH2SFRAME_NOTHING)
+		made->skip = "other-sframe";
 	return ok;
 }
 
 /* Read the input through one descriptor from here on, whatever happens to its name. */
-static bool file_convert(const struct batch_job *job, const struct batch_file *file,
-    struct file_conversion *made, struct eh2sframe_error *error)
+static bool file_work(const struct batch_job *job, const struct batch_file *file,
+    struct file_state *made, struct eh2sframe_error *error)
 {
 	const struct batch_name *name = &job->tree->names[file->first];
+	const struct args *args = job->args;
+	bool looks = args->command == COMMAND_VERIFY || args->command == COMMAND_LINT;
 	struct eh2sframe_file *open = NULL;
+	char plain[PRINT_PLAIN_SIZE];
 	bool ok = false;
 
 	made->fd = -1;
@@ -247,10 +221,12 @@ static bool file_convert(const struct batch_job *job, const struct batch_file *f
 	if (made->dirfd >= 0)
 		made->fd = file_open(name, made->dirfd, &made->was, error);
 	if (made->fd >= 0)
-		open = eh2sframe_open_fd(made->fd, name->path, job->args->options, error);
-	made->skip = open ? file_skip(open) : NULL;
+		open = eh2sframe_open_fd(made->fd,
+		    print_plain(name->path, plain, sizeof(plain)), args->options, error);
+	made->skip = open ? batch_action_skip(args, open) : NULL;
 	if (open && !made->skip)
-		ok = file_make(job, file, open, made, error);
+		ok = looks ? batch_action_look(args, open, &made->report, error)
+			   : file_make(job, file, open, made, error);
 	eh2sframe_close(open);
 	if (made->fd >= 0)
 		close(made->fd);
@@ -287,18 +263,34 @@ static json_t *file_report(
 	return NULL;
 }
 
-json_t *batch_file_convert(const struct batch_job *job, size_t index)
+/* A failure, with what was found until then. */
+static json_t *file_failure(const struct batch_name *name,
+    const struct eh2sframe_error *error, const json_t *report)
+{
+	json_t *failure = report_file_failed(name->path, error);
+	json_t *text = json_object_get(report, "text");
+
+	if (failure && text && json_object_set(failure, "text", text) < 0) {
+		json_decref(failure);
+		return NULL;
+	}
+	return failure;
+}
+
+json_t *batch_file_work(const struct batch_job *job, size_t index)
 {
 	const struct batch_file *file = &job->tree->files[index];
 	const struct batch_name *name = &job->tree->names[file->first];
 	struct eh2sframe_error error = {0};
-	struct file_conversion made = {0};
+	struct file_state made = {0};
+	json_t *failure;
 
-	if (file_new_token(job->token, &error) && file_convert(job, file, &made, &error))
+	if (file_new_token(job->token, &error) && file_work(job, file, &made, &error))
 		return file_report(made.report, name, file->n);
-	json_decref(made.report);
 	if (!made.skip && error.status == EH2SFRAME_NOTHING)
 		made.skip = "no-cfi";
-	return made.skip ? report_file_skipped(name->path, made.skip)
-			 : report_file_failed(name->path, &error);
+	failure = made.skip ? report_file_skipped(name->path, made.skip)
+			    : file_failure(name, &error, made.report);
+	json_decref(made.report);
+	return failure;
 }

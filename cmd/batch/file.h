@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Converts one file of the tree under a temporary name beside it. The result then takes
- * the place of every name that the file has in the tree. So its names stay links of
- * each other, and each is at any time the old or the new file.
+ * Converts one file of the tree, or gives back its original, under a temporary name beside
+ * it. The result then takes the place of every name that the file has in the tree. So its
+ * names stay links of each other, and each is at any time the old or the new file.
  */
 #ifndef CMD_BATCH_FILE_H
 #define CMD_BATCH_FILE_H
@@ -13,7 +13,7 @@
 
 enum { BATCH_TOKEN_SIZE = 17 };
 
-/* What converting a file needs. */
+/* What work on a file needs. */
 struct batch_job {
 	const struct batch_tree *tree;
 	const struct args *args;
@@ -25,10 +25,10 @@ struct batch_job {
 };
 
 /*
- * Converts a file, or skips it, and returns its object of the JSON report; NULL when
- * memory runs out. Changes the current directory.
+ * Does what args ask for with a file, or skips it. Returns its object of the JSON report;
+ * NULL when memory runs out. Changes the current directory.
  */
-json_t *batch_file_convert(const struct batch_job *job, size_t file);
+json_t *batch_file_work(const struct batch_job *job, size_t file);
 
 /* Removes the temporary names of a file that a worker left behind. */
 void batch_file_clean(const struct batch_job *job, size_t file);

@@ -15,6 +15,7 @@
 
 #include "base/vec.h"
 #include "cmd/batch/bar.h"
+#include "cmd/batch/globs.h"
 
 /* Two bind mounts of one directory count as one directory. So does a loop of them. */
 static int batch_dir_order(const void *a, const void *b)
@@ -168,6 +169,7 @@ static bool batch_add_dir(struct batch_tree *tree, uint32_t parent, const char *
 	struct batch_dir dir = {.path = path,
 	    .base = strdup(base),
 	    .parent = parent,
+	    .root = tree->dirs[parent].root,
 	    .listed = true,
 	    .dev = st->st_dev,
 	    .ino = st->st_ino};
@@ -188,26 +190,40 @@ static bool batch_is_temporary(const char *base)
 	return strncmp(base, start, sizeof(start) - 1) == 0;
 }
 
+/* The path of something in a directory that was listed, below what the user named. */
+static const char *batch_below(const struct batch_dir *parent, const char *path)
+{
+	path += parent->root;
+	return path + strspn(path, "/");
+}
+
 /* Skips what is neither a regular file nor a directory, without opening it. */
 static bool batch_add_entry(
     struct batch_tree *tree, int dirfd, uint32_t parent, const char *base)
 {
 	char *path = batch_join(tree->dirs[parent].path, base);
 	struct eh2sframe_error why;
+	const char *below;
 	struct stat st;
 	bool ok = true;
 
 	if (!path)
 		return false;
+	below = batch_below(&tree->dirs[parent], path);
 	if (fstatat(dirfd, base, &st, AT_SYMLINK_NOFOLLOW) < 0) {
 		cmd_fail_errno(&why, "cannot stat");
 		ok = batch_add_fault(tree, path, &why);
 	} else if (S_ISREG(st.st_mode) && !batch_is_temporary(base)) {
-		return batch_add_file(tree, dirfd, parent, base, path);
+		if (batch_globs_take(tree->args, below))
+			return batch_add_file(tree, dirfd, parent, base, path);
+		tree->n_excluded++;
 	} else if (S_ISDIR(st.st_mode)) {
-		if (st.st_dev == tree->dirs[parent].dev)
+		if (!batch_globs_enter(tree->args, below))
+			tree->n_excluded++;
+		else if (st.st_dev == tree->dirs[parent].dev)
 			return batch_add_dir(tree, parent, base, path, &st);
-		tree->n_mount_points++;
+		else
+			tree->n_mount_points++;
 	}
 	free(path);
 	return ok;
@@ -292,13 +308,19 @@ static bool batch_name_file(struct batch_tree *tree, const char *path)
 /* The user may name a symbolic link. */
 static bool batch_name_path(struct batch_tree *tree, const char *path)
 {
-	struct batch_dir dir = {.listed = true};
+	struct batch_dir dir = {.root = strlen(path), .listed = true};
+	const char *slash = strrchr(path, '/');
 	struct eh2sframe_error why;
 	struct stat st;
 
 	if (stat(path, &st) < 0) {
 		cmd_fail_errno(&why, "cannot open");
 		return batch_add_fault(tree, path, &why);
+	}
+	if (S_ISREG(st.st_mode) &&
+	    !batch_globs_take(tree->args, slash ? slash + 1 : path)) {
+		tree->n_excluded++;
+		return true;
 	}
 	if (S_ISREG(st.st_mode))
 		return batch_name_file(tree, path);
@@ -312,17 +334,18 @@ static bool batch_name_path(struct batch_tree *tree, const char *path)
 	return dir.path && batch_enter_dir(tree, &dir) != BATCH_NO_DIR;
 }
 
-bool batch_tree_list(struct batch_tree *tree, char *const *paths, size_t n_paths,
+bool batch_tree_list(struct batch_tree *tree, const struct args *args,
     struct batch_bar *bar, struct eh2sframe_error *err)
 {
 	size_t next = 0;
 
-	*tree = (struct batch_tree){
-	    .start = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), .near_fd = -1};
+	*tree = (struct batch_tree){.args = args,
+	    .start = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC),
+	    .near_fd = -1};
 	if (tree->start < 0)
 		return cmd_fail_errno(err, "cannot open the current directory");
-	for (size_t i = 0; i < n_paths && !batch_signal; i++) {
-		if (!batch_name_path(tree, paths[i]))
+	for (size_t i = 0; i < args->n_paths && !batch_signal; i++) {
+		if (!batch_name_path(tree, args->paths[i]))
 			return cmd_fail_nomem(err);
 		/* Directories found below are appended, until there are no more. */
 		for (; next < tree->n_dirs && !batch_signal; next++)

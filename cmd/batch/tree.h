@@ -29,6 +29,7 @@ struct batch_dir {
 	char *path;	 /* as the user would write it */
 	char *base;	 /* its name in parent; NULL: open path itself */
 	uint32_t parent; /* an index */
+	size_t root;	 /* how much of path the user named; the rest is below that */
 	bool listed;	 /* everything below it is meant, not only a named file */
 	dev_t dev;
 	ino_t ino;
@@ -68,6 +69,8 @@ struct batch_tree {
 	size_t n_faults, cap_faults;
 	uint64_t n_others;	 /* regular files that are not ELF */
 	uint64_t n_mount_points; /* directories of other file systems */
+	uint64_t n_excluded;	 /* files, and whole directories, that args exclude */
+	const struct args *args; /* while listing: paths, globs */
 	void *known;		 /* for tsearch: the directories in dirs */
 	int start; /* the directory that relative paths begin in; -1: none */
 	/* While listing: the directory opened last; the next is near it. near_fd is -1
@@ -77,12 +80,12 @@ struct batch_tree {
 };
 
 /*
- * Lists all paths. A path or directory that cannot be read is a fault in the tree;
+ * Lists all paths of args. A path or directory that cannot be read is a fault in the tree;
  * false means that memory ran out. When a signal came (batch_signal) the tree is
  * incomplete. Free it with batch_tree_deinit in any case.
  */
-ATTR_MUST_CHECK bool batch_tree_list(struct batch_tree *tree, char *const *paths,
-    size_t n_paths, struct batch_bar *bar, struct eh2sframe_error *err);
+ATTR_MUST_CHECK bool batch_tree_list(struct batch_tree *tree, const struct args *args,
+    struct batch_bar *bar, struct eh2sframe_error *err);
 void batch_tree_deinit(struct batch_tree *tree);
 
 /* Opens a directory that was listed; -1 with err when it is gone or was replaced. */

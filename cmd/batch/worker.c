@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A worker process: it converts files and sends their reports to the pool. */
+/* A worker process: it works on files and sends their reports to the pool. */
 #include "cmd/batch/worker.h"
 
 #include <errno.h>
@@ -35,10 +35,10 @@ static bool worker_send(int fd, const void *bytes, size_t size)
 }
 
 /* False when memory runs out, or when the pool is gone. */
-static bool worker_convert(const struct batch_job *job, size_t file, int fd)
+static bool worker_work(const struct batch_job *job, size_t file, int fd)
 {
 	struct batch_message message = {.file = file};
-	json_t *report = batch_file_convert(job, file);
+	json_t *report = batch_file_work(job, file);
 	char *text =
 	    report ? json_dumps(report, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
 	bool ok;
@@ -104,7 +104,7 @@ static void worker_main(const struct batch_job *job, struct batch_shared *shared
 		if (file >= shared->last)
 			break;
 		atomic_store(&record->file, file);
-		ok = worker_convert(job, file, fd);
+		ok = worker_work(job, file, fd);
 		if (ok)
 			atomic_store(&record->file, BATCH_NO_FILE);
 	}

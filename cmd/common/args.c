@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "cmd/common/fail.h"
 
 const char args_help[] =
@@ -25,10 +26,12 @@ const char args_help[] =
     "       eh2sframe --remove IN OUT               take out the .sframe that this tool "
     "added\n"
     "       eh2sframe --batch [-j N] PATH...        convert in place every ELF file "
-    "under the paths\n"
+    "under the paths;\n"
+    "                                               --remove, --verify or --lint: do "
+    "that to each\n"
     "\n"
     "Gives a finished ELF binary SFrame stack-trace data from the .eh_frame it has.\n"
-    "IN and OUT may be the same path.\n"
+    "IN and OUT may be the same path. OUT may be a directory.\n"
     "\n"
     "      --for=READER             write what a reader reads: glibc, linux-user, "
     "linux-arm64, binutils-2.40 to 2.47\n"
@@ -45,6 +48,10 @@ const char args_help[] =
     "default), or one for each group or section of code\n"
     "      --exclude-section=GLOB   leave out functions in these sections (repeatable)\n"
     "      --exclude-symbol=GLOB    leave out functions with these names (repeatable)\n"
+    "      --include=GLOB           --batch: only files whose names or paths match "
+    "(repeatable)\n"
+    "      --exclude=GLOB           --batch: leave out files whose names or paths match "
+    "(repeatable)\n"
     "      --allow-unmatched        accept patterns that match nothing\n"
     "      --min-coverage=PCT       fail when SFrame covers less of the code\n"
     "      --min-coverage-of=cfi|text  of the code with CFI (cfi, the default), or of "
@@ -64,7 +71,8 @@ const char args_help[] =
     "  -q, --quiet                  print only errors\n"
     "  -v, --verbose                also one line per refusal; with --batch one line per "
     "file\n"
-    "      --help, --version\n"
+    "  -h, --help                   print this text\n"
+    "  -V, --version                print the version\n"
     "\n"
     "Exit status: 0 done and proven, 1 bad or unsupported input, 2 usage, 3 I/O,\n"
     "4 the proof failed, 5 coverage too low or too large, 6 nothing to do, 7 no memory, "
@@ -99,8 +107,8 @@ enum {
 	OPT_WITNESS,
 	OPT_CFI,
 	OPT_REPORT_FILE,
-	OPT_HELP,
-	OPT_VERSION,
+	OPT_INCLUDE,
+	OPT_EXCLUDE,
 };
 
 static const struct option long_options[] = {
@@ -136,8 +144,10 @@ static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
     {"quiet", no_argument, NULL, 'q'},
     {"verbose", no_argument, NULL, 'v'},
-    {"help", no_argument, NULL, OPT_HELP},
-    {"version", no_argument, NULL, OPT_VERSION},
+    {"include", required_argument, NULL, OPT_INCLUDE},
+    {"exclude", required_argument, NULL, OPT_EXCLUDE},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
     {0},
 };
 
@@ -147,7 +157,7 @@ static bool args_command(
 	if (args->command != COMMAND_CONVERT)
 		return cmd_fail(error, EH2SFRAME_USAGE,
 		    "give only one of --section-only, --report, --dump, --verify, "
-		    "--lint, --remove and --batch");
+		    "--lint and --remove");
 	args->command = command;
 	return true;
 }
@@ -174,6 +184,25 @@ static bool args_report(
 	args->report_html = text && !strcmp(text, "html");
 	args->report_json = args->report_html || (text && !strcmp(text, "json"));
 	return args_command(args, COMMAND_REPORT, error);
+}
+
+/* A file is never matched by nothing, or by what ends with a slash. */
+static bool args_glob(struct args_list *list, const char *option, const char *glob,
+    struct eh2sframe_error *error)
+{
+	size_t length = strlen(glob);
+
+	if (!length)
+		return cmd_fail(
+		    error, EH2SFRAME_USAGE, "--%s needs a pattern; see --help", option);
+	if (glob[length - 1] == '/')
+		return cmd_fail(error, EH2SFRAME_USAGE,
+		    "--%s=%s matches no file; write %s* for all files below it", option,
+		    glob, glob);
+	if (!vec_reserve(&list->values, &list->cap, list->n + 1))
+		return cmd_fail_nomem(error);
+	list->values[list->n++] = glob;
+	return true;
 }
 
 /* An option of the library; the short ones have a long name, too. */
@@ -220,6 +249,9 @@ static bool args_shared(
 	case OPT_MAX_GROWTH:
 		args->max_growth = true;
 		break;
+	case OPT_REFRESH:
+		args->refresh = true;
+		break;
 	case OPT_EXCLUDE_SECTION:
 	case OPT_EXCLUDE_SYMBOL:
 		return args_exclude(args, opt, value, error);
@@ -245,7 +277,12 @@ static bool args_one(
 	case OPT_REMOVE:
 		return args_command(args, COMMAND_REMOVE, error);
 	case OPT_BATCH:
-		return args_command(args, COMMAND_BATCH, error);
+		args->batch = true;
+		return true;
+	case OPT_INCLUDE:
+		return args_glob(&args->include, "include", value, error);
+	case OPT_EXCLUDE:
+		return args_glob(&args->exclude, "exclude", value, error);
 	case OPT_REPORT:
 		return args_report(args, value, error);
 	case OPT_LINT:
@@ -265,10 +302,10 @@ static bool args_one(
 	case OPT_MERGE:
 		args->merge = true;
 		return true;
-	case OPT_HELP:
+	case 'h':
 		args->command = COMMAND_HELP;
 		return true;
-	case OPT_VERSION:
+	case 'V':
 		args->command = COMMAND_VERSION;
 		return true;
 	default:
@@ -279,26 +316,32 @@ static bool args_one(
 /* Checks the number of paths, and options that make sense with one command only. */
 static bool args_consistent(const struct args *args, struct eh2sframe_error *error)
 {
-	bool pair = args->command == COMMAND_CONVERT ||
-		    args->command == COMMAND_SECTION_ONLY ||
-		    args->command == COMMAND_REMOVE;
+	bool converts = args->command == COMMAND_CONVERT;
+	bool pair = !args->batch && (converts || args->command == COMMAND_SECTION_ONLY ||
+					args->command == COMMAND_REMOVE);
 	const char *wrong = NULL;
 
-	if (pair && args->n_paths != 2)
+	if (args->batch && !converts && args->command != COMMAND_REMOVE &&
+	    args->command != COMMAND_VERIFY && args->command != COMMAND_LINT)
+		wrong = "--batch goes with --remove, --verify, --lint or none of them";
+	/* Every file would seem to have no section. */
+	else if (args->batch && !converts && args->refresh)
+		wrong = "--refresh goes with a conversion";
+	else if ((args->include.n || args->exclude.n) && !args->batch)
+		wrong = "--include and --exclude go with --batch";
+	else if (pair && args->n_paths != 2)
 		wrong = "give IN and OUT; see --help";
 	else if (!pair && args->n_paths == 0)
 		wrong = "give at least one file; see --help";
-	else if (args->cfi_path && args->command != COMMAND_VERIFY)
-		wrong = "--cfi goes with --verify";
+	else if (args->cfi_path && (args->command != COMMAND_VERIFY || args->batch))
+		wrong = "--cfi goes with --verify, without --batch";
 	else if (args->report_path && args->command != COMMAND_REPORT)
 		wrong = "-o goes with --report; OUT is an argument";
-	else if (args->json_path && args->command != COMMAND_CONVERT &&
-		 args->command != COMMAND_SECTION_ONLY && args->command != COMMAND_BATCH)
+	else if (args->json_path && !converts && args->command != COMMAND_SECTION_ONLY)
 		wrong = "--report-file goes with a conversion; --report has -o";
 	else if (args->merge && args->command != COMMAND_REPORT)
 		wrong = "--merge goes with --report";
-	else if (args->max_growth && args->command != COMMAND_CONVERT &&
-		 args->command != COMMAND_BATCH)
+	else if (args->max_growth && !converts)
 		wrong = "--max-growth goes with the conversion of a file";
 	else if (args->section_addr && args->command != COMMAND_SECTION_ONLY)
 		wrong = "--section-address goes with --section-only";
@@ -343,7 +386,7 @@ bool args_parse(int argc, char **argv, struct args *args, struct eh2sframe_error
 	if (!args->options || !args->patterns)
 		return cmd_fail_nomem(error);
 	opterr = 0;
-	while ((opt = getopt_long(argc, argv, ":j:o:qv", long_options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, ":hj:o:qvV", long_options, NULL)) != -1) {
 		if (opt == '?' || opt == ':')
 			return args_unknown(opt, argv[optind - 1], error);
 		if (!args_one(args, opt, optarg, error))
@@ -357,7 +400,7 @@ bool args_parse(int argc, char **argv, struct args *args, struct eh2sframe_error
 	if (!args_consistent(args, error))
 		return false;
 	/* One of several files is enough; cmd_patterns_judge asks for it. */
-	return (args->command != COMMAND_REPORT && args->command != COMMAND_BATCH) ||
+	return (args->command != COMMAND_REPORT && !args->batch) ||
 	       eh2sframe_options_set(args->options, "allow-unmatched", NULL, error);
 }
 
@@ -367,5 +410,7 @@ void args_deinit(struct args *args)
 	if (args->patterns)
 		cmd_patterns_deinit(args->patterns);
 	free(args->patterns);
+	free(args->include.values);
+	free(args->exclude.values);
 	*args = (struct args){0};
 }

@@ -18,19 +18,26 @@ enum command {
 	COMMAND_VERIFY,
 	COMMAND_LINT,
 	COMMAND_REMOVE,
-	COMMAND_BATCH,
 	COMMAND_HELP,
 	COMMAND_VERSION,
+};
+
+/* The values of an option that can be repeated. */
+struct args_list {
+	const char **values; /* owned; the strings are not */
+	size_t n, cap;
 };
 
 /* Strings are borrowed from argv. */
 struct args {
 	enum command command;
+	bool batch; /* --batch: the command is for all files below the paths */
 	struct eh2sframe_options *options; /* owned: the library's options */
 	int verbosity;			   /* -1 quiet, 0, 1 */
 	bool judge;			   /* --min-coverage or --max-size was given */
 	bool max_growth;		   /* was given */
 	struct patterns *patterns;	   /* owned */
+	bool refresh;			   /* --refresh was given */
 	bool merge;			   /* --merge: IN are reports */
 	unsigned int jobs;		   /* threads or processes at most */
 	const char *lint;		   /* --lint: the consumer */
@@ -40,7 +47,8 @@ struct args {
 	const char *json_path;	 /* --report-file=FILE, or NULL */
 	bool report_json;	 /* --report=json or html */
 	bool report_html;	 /* the second */
-	char **paths;		 /* in argv */
+	struct args_list include, exclude; /* --batch: globs */
+	char **paths;			   /* in argv */
 	size_t n_paths;
 };
 

@@ -112,6 +112,7 @@ static bool html_totals(const struct report_document *report, FILE *out)
 	    {"bytes of .eh_frame", sums->eh_frame},
 	    {"bytes of .sframe", sums->sframe},
 	    {"files that are not ELF", report->apart.not_elf},
+	    {"files excluded", report->apart.excluded},
 	    {"files done", sums->done},
 	};
 

@@ -17,7 +17,8 @@ static bool merge_apart(
 	if (!json_is_object(summary))
 		return cmd_fail(err, EH2SFRAME_INPUT, "summary is not an object");
 	return report_add_count(summary, "not_elf", &apart->not_elf, err) &&
-	       report_add_count(summary, "mount_points", &apart->mount_points, err);
+	       report_add_count(summary, "mount_points", &apart->mount_points, err) &&
+	       report_add_count(summary, "excluded", &apart->excluded, err);
 }
 
 static bool merge_document(
@@ -91,7 +92,7 @@ int report_merge(const struct args *args)
 	if (!ok)
 		print_error(at, &err);
 	else if (args->report_path && args->verbosity >= 0)
-		report_print_summary(&report, stdout);
+		report_print_summary(&report, NULL, stdout);
 	report_document_deinit(&report);
 	return ok ? EH2SFRAME_DONE : (int)err.status;
 }

@@ -56,6 +56,16 @@ json_t *report_file_failed(const char *path, const struct eh2sframe_error *why)
 	    (int)why->status, "error", report_utf8(why->text));
 }
 
+bool report_file_add_text(json_t *report, const char *text)
+{
+	return json_object_set_new(report, "text", report_utf8(text)) == 0;
+}
+
+const char *report_file_text(const json_t *report)
+{
+	return json_string_value(json_object_get(report, "text"));
+}
+
 bool report_document_init(struct report_document *report, struct eh2sframe_error *err)
 {
 	*report = (struct report_document){
@@ -180,6 +190,8 @@ static bool report_add_outcome(
 	report->sums.status = print_worse(report->sums.status, (int)status);
 	if (status == EH2SFRAME_DONE) {
 		report->sums.done++;
+		/* Only what was written into a file has it. */
+		report->sums.converted += json_object_get(file, "method") != NULL;
 		return report_add_counts(report, file, err);
 	}
 	if (status == EH2SFRAME_NOTHING) {

@@ -25,10 +25,13 @@ json_t *report_file_done(json_t *report, const char *path, json_t *others);
 ATTR_MUST_CHECK bool report_file_add_link(json_t *others, const char *path);
 json_t *report_file_skipped(const char *path, const char *reason);
 json_t *report_file_failed(const char *path, const struct eh2sframe_error *why);
+/* What --verify and --lint found, for people: never part of a document. */
+ATTR_MUST_CHECK bool report_file_add_text(json_t *report, const char *text);
+const char *report_file_text(const json_t *report);
 
 /* Counts that the objects of files do not show. */
 struct report_apart {
-	json_int_t not_elf, mount_points;
+	json_int_t not_elf, mount_points, excluded;
 };
 
 /* Bytes of code, as the member "code" has them. */
@@ -53,6 +56,7 @@ struct report_document {
 	struct report_apart apart;
 	struct report_sums {
 		json_int_t done, failed, skipped;
+		json_int_t converted; /* of those that are done */
 		json_int_t functions, with_rows, with_gaps;
 		json_int_t eh_frame, eh_frame_hdr, sframe;
 		struct report_code code;
@@ -108,9 +112,11 @@ const char *report_code_percent(
 /* The same members, sorted by name. */
 json_t *report_sort_members(json_t *object);
 
-/* One line for people. */
-void report_print_summary(const struct report_document *report, FILE *out);
-/* The same of one file that was converted or skipped. */
-void report_print_line(json_t *file, const char *path, FILE *out);
+/* One line for people. done is the word for what was done with a file; NULL: converted,
+ * or only reported. */
+void report_print_summary(
+    const struct report_document *report, const char *done, FILE *out);
+/* The same of one file that was done or skipped. */
+void report_print_line(json_t *file, const char *path, const char *done, FILE *out);
 
 #endif

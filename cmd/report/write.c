@@ -100,14 +100,15 @@ static json_t *report_summary_object(const struct report_document *report)
 {
 	const struct report_sums *sums = &report->sums;
 
-	return json_pack("{si sI so so sI sI s{sI sI sI} s{sI sI sI} so so}", "status",
+	return json_pack("{si sI so so sI sI sI s{sI sI sI} s{sI sI sI} so so}", "status",
 	    sums->status, "done", sums->done, "skipped",
 	    report_sort_members(report->skips), "failed",
 	    report_sort_members(report->fails), "not_elf", report->apart.not_elf,
-	    "mount_points", report->apart.mount_points, "counts", "functions",
-	    sums->functions, "functions_with_rows", sums->with_rows,
-	    "functions_with_gaps", sums->with_gaps, "sizes", ".eh_frame", sums->eh_frame,
-	    ".eh_frame_hdr", sums->eh_frame_hdr, ".sframe", sums->sframe, "code",
+	    "mount_points", report->apart.mount_points, "excluded",
+	    report->apart.excluded, "counts", "functions", sums->functions,
+	    "functions_with_rows", sums->with_rows, "functions_with_gaps",
+	    sums->with_gaps, "sizes", ".eh_frame", sums->eh_frame, ".eh_frame_hdr",
+	    sums->eh_frame_hdr, ".sframe", sums->sframe, "code",
 	    report_code_object(&sums->code), "refused",
 	    report_sort_members(report->refused));
 }
@@ -180,18 +181,35 @@ static void report_print_kinds(json_t *kinds, FILE *out)
 	json_decref(sorted);
 }
 
-void report_print_summary(const struct report_document *report, FILE *out)
+/* Reports without a conversion say only what one would give. */
+static void report_print_done(const struct report_sums *sums, const char *done, FILE *out)
+{
+	json_int_t reported = sums->done - sums->converted;
+
+	if (done)
+		fprintf(out, "%" JSON_INTEGER_FORMAT " %s", sums->done, done);
+	else if (sums->converted || !reported)
+		fprintf(out, "%" JSON_INTEGER_FORMAT " converted", sums->converted);
+	if (!done && reported)
+		fprintf(out, "%s%" JSON_INTEGER_FORMAT " reported",
+		    sums->converted ? ", " : "", reported);
+}
+
+void report_print_summary(
+    const struct report_document *report, const char *done, FILE *out)
 {
 	const struct report_sums *sums = &report->sums;
 
-	fprintf(out,
-	    "%" JSON_INTEGER_FORMAT " converted, %" JSON_INTEGER_FORMAT " skipped",
-	    sums->done, sums->skipped);
+	report_print_done(sums, done, out);
+	fprintf(out, ", %" JSON_INTEGER_FORMAT " skipped", sums->skipped);
 	report_print_kinds(report->skips, out);
 	fprintf(out,
 	    ", %" JSON_INTEGER_FORMAT " failed, %" JSON_INTEGER_FORMAT " not ELF",
 	    sums->failed, report->apart.not_elf);
-	if (sums->done) {
+	if (report->apart.excluded)
+		fprintf(
+		    out, ", %" JSON_INTEGER_FORMAT " excluded", report->apart.excluded);
+	if (sums->done && !done) {
 		fputs("; ", out);
 		report_print_shares(&sums->code, out);
 		fprintf(out, ", %" JSON_INTEGER_FORMAT " bytes .sframe", sums->sframe);
@@ -199,7 +217,7 @@ void report_print_summary(const struct report_document *report, FILE *out)
 	putc('\n', out);
 }
 
-void report_print_line(json_t *file, const char *path, FILE *out)
+void report_print_line(json_t *file, const char *path, const char *done, FILE *out)
 {
 	const char *skipped = json_string_value(json_object_get(file, "skipped"));
 	json_int_t functions = 0, gaps = 0, cfi = 0, size = 0;
@@ -211,6 +229,8 @@ void report_print_line(json_t *file, const char *path, FILE *out)
 		fprintf(out, "%s: skipped: %s\n", path, skipped);
 		return;
 	}
+	if (done && !json_object_get(file, "error"))
+		fprintf(out, "%s: %s\n", path, done);
 	if (json_unpack(file, "{si s{sI sI} s{sI sI}}", "format", &version, "counts",
 		"functions_with_rows", &functions, "functions_with_gaps", &gaps, "sizes",
 		".eh_frame", &cfi, ".sframe", &size) < 0 ||

@@ -153,4 +153,13 @@ ATTR_MUST_CHECK bool image_linked_eh_frame(const struct image *image,
 ATTR_MUST_CHECK bool image_linked_sframe(const struct image *image, const uint8_t **data,
     size_t *size, uint64_t *addr, struct err *err);
 
+/* The build-id, borrowed from the file. */
+struct image_build_id {
+	const uint8_t *bytes;
+	size_t size;
+};
+
+/* False when the file has none. */
+ATTR_MUST_CHECK bool image_build_id(const struct image *image, struct image_build_id *id);
+
 #endif

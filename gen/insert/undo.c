@@ -171,16 +171,16 @@ bool undo_find(const struct image *image, struct undo *undo, bool *found, struct
 	if (!read_footer(image, &footer)) {
 		if (has_traces(image))
 			return err_set(err, ERR_UNSUPPORTED,
-			    "eh2sframe added the section, but another tool (such as "
-			    "strip or objcopy) has rewritten the file since, so the "
-			    "original is lost");
+			    "another tool has rewritten the file since, so the original "
+			    "is lost; --refresh replaces the section, objcopy "
+			    "--remove-section .sframe FILE NEW removes it");
 		return true;
 	}
 	if (!open_record(image, &footer, undo) || !tables_unchanged(image, &footer, undo))
 		return err_set(err, ERR_UNSUPPORTED,
-		    "the header tables have changed since eh2sframe added the section, "
-		    "so the record before offset 0x%" PRIx64
-		    " cannot restore the original",
+		    "the header tables have changed since, so the record before offset "
+		    "0x%" PRIx64 " is void; --refresh replaces the section, objcopy "
+		    "--remove-section .sframe FILE NEW removes it",
 		    footer_off(image) + INSERT_FOOTER_SIZE);
 	*found = true;
 	return true;

@@ -72,6 +72,21 @@ static void report_verify_print(const struct options *options, const char *path,
 	fputc('\n', out);
 }
 
+/* CFI of another program would only give thousands of differences. A file without a
+ * build-id may be any. */
+static bool report_same_program(
+    const struct image *image, const struct image *cfi_image, struct err *err)
+{
+	struct image_build_id id, cfi_id;
+
+	if (image == cfi_image || !image_build_id(image, &id) ||
+	    !image_build_id(cfi_image, &cfi_id) ||
+	    (id.size == cfi_id.size && memcmp(id.bytes, cfi_id.bytes, id.size) == 0))
+		return true;
+	return err_set(err, ERR_UNSUPPORTED,
+	    "--cfi=%s is another program: its build-id differs", cfi_image->path);
+}
+
 bool report_verify(const struct image *image, const struct image *cfi_image,
     const struct options *options, FILE *out, struct err *err)
 {
@@ -81,7 +96,8 @@ bool report_verify(const struct image *image, const struct image *cfi_image,
 
 	/* Differences are told with the names of functions. */
 	named.names = true;
-	ok = prove_image(image, cfi_image, &named, &result, err);
+	ok = report_same_program(image, cfi_image, err) &&
+	     prove_image(image, cfi_image, &named, &result, err);
 	for (size_t i = 0; i < result.n_texts; i++)
 		fprintf(out, "%s: %s\n", image->path, result.texts[i]);
 	if (ok)

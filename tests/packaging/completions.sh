@@ -17,8 +17,8 @@ PATH=$scratch/bin:$PATH
 # Options by three ways: headings and synopsis of the man page, the table of the source (what the
 # command takes), and the help.
 sed -e '/^# EXIT STATUS/,$d' "$page" | grep -E '^\*' | sed 's/\\//g' |
-	grep -oE -- '--?[a-z][a-z-]*' | sort -u >of.page
-"$eh2sframe" --help | grep -oE -- '(^| |\[)--?[a-z][a-z-]*' | grep -oE -- '-.*' | sort -u >of.help
+	grep -oE -- '--?[a-zA-Z][a-z-]*' | sort -u >of.page
+"$eh2sframe" --help | grep -oE -- '(^| |\[)--?[a-zA-Z][a-z-]*' | grep -oE -- '-.*' | sort -u >of.help
 is 'the help has the options of the man page, and the reverse' diff of.page of.help
 while read -r option; do
 	# Whoever knows an option complains of something else.
@@ -45,7 +45,7 @@ offers() {
 	if [ "$got" = "$wanted" ]; then ok "$name"; else not_ok "$name" "wanted $wanted
 got $got"; fi
 }
-complete_words eh2sframe - | grep -oE -- '^--?[a-z-]+' | sort -u >of.bash
+complete_words eh2sframe - | grep -oE -- '^--?[a-zA-Z-]+' | sort -u >of.bash
 is 'bash: the options of the man page, and the reverse' diff of.page of.bash
 offers 'bash: an option that has a value' '--format=' eh2sframe --form
 offers 'bash: one that has none' '--dump ' eh2sframe --du
@@ -99,7 +99,7 @@ if have zsh; then
 got $got"; fi
 	}
 	is 'zsh: reads it' zsh -f -n "$completions/_eh2sframe"
-	{ zsh_offers 'eh2sframe --'; zsh_offers 'eh2sframe -'; } | grep -oE -- '^--?[a-z-]+' | sort -u >of.zsh
+	{ zsh_offers 'eh2sframe --'; zsh_offers 'eh2sframe -'; } | grep -oE -- '^--?[a-zA-Z-]+' | sort -u >of.zsh
 	is 'zsh: the options of the man page, and the reverse' diff of.page of.zsh
 	zoffers 'zsh: values' '1
 2

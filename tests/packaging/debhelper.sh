@@ -109,6 +109,9 @@ cd .. || exit 99
 symbol=main
 if build small ''; then
 	ok 'small: dpkg-buildpackage'
+	is 'small: dwz, strip, then the conversion, then checksums' test "$(sed -n \
+		's/^ *\(dh_dwz\|dh_strip\|debian.rules override_dh_eh2sframe\|dh_md5sums\)\( .*\)*$/\1/p' build.log |
+		uniq | tr '\n' ' ')" = 'dh_dwz dh_strip debian/rules override_dh_eh2sframe dh_md5sums '
 	unpack small_1_*.deb s
 	unpack small-dbgsym_1_*.deb s.debug
 	unpack small-data_1_all.deb data

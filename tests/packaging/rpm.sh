@@ -30,6 +30,7 @@ Summary: A program and its library
 License: MIT
 %global eh2sframe_exclude /usr/lib64/left*
 %global eh2sframe_options --min-coverage=50
+%global _find_debuginfo_dwz_opts --run-dwz
 %eh2sframe
 %debug_package
 
@@ -74,6 +75,9 @@ if ! rpmbuild -bb --nodeps small.spec >build.log 2>&1; then
 	plan
 fi
 ok 'rpmbuild'
+is 'dwz and the split come before the conversion' test "$(grep -oE '^\+ .*(find-debuginfo|brp-eh2sframe)' build.log |
+	grep -oE '[^/]*$' | tr '\n' ' ')" = 'find-debuginfo brp-eh2sframe '
+is 'with dwz' grep -q '^+ .*find-debuginfo.* --run-dwz' build.log
 rpm=$(ls top/RPMS/*/small-1-1.*.rpm)
 debug=$(ls top/RPMS/*/small-debuginfo-1-1.*.rpm)
 mkdir root debug && (cd root && rpm2cpio "../$rpm" | cpio -idm --quiet) &&

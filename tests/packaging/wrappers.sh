@@ -259,6 +259,36 @@ EH2SFRAME_FLAGS=$merged is 'an object without CFI' "$cc" gcc -fno-asynchronous-u
 	-c lib.c -o nocfi.o
 is 'is left' plain nocfi.o
 
+### Mistakes: one sentence, and the linker does not run.
+# mistake NAME STATUS SENTENCE COMMAND...
+mistake() {
+	local name=$1 wanted=$2 sentence=$3
+	shift 3
+	rm -f mistaken
+	"$@" >.out 2>&1
+	status=$?
+	if [ $status = "$wanted" ] && [ "$(cat .out)" = "$sentence" ] && [ ! -e mistaken ]; then
+		ok "$name"
+	else
+		not_ok "$name" "status $status: $(head -n 5 .out)"
+	fi
+}
+mistake 'a compiler that does not exist' 127 'eh2sframe-ld: nosuchcc is neither a program in PATH nor a file' \
+	"$ld" nosuchcc lib.c -o mistaken
+mistake 'the same of eh2sframe-cc' 127 'eh2sframe-cc: nosuchcc is neither a program in PATH nor a file' \
+	"$cc" nosuchcc -c lib.c -o mistaken
+for flags in "--exclude-symbol='a b'" '--exclude-symbol="a"' 'a\ b'; do
+	mistake "EH2SFRAME_FLAGS=$flags" 2 "eh2sframe-ld: EH2SFRAME_FLAGS is split at blanks and must have no quotes \
+or backslashes; in patterns, ? stands for a blank" env EH2SFRAME_FLAGS="$flags" "$ld" gcc "$c" -o mistaken
+done
+mistake 'an unknown option in EH2SFRAME_FLAGS' 2 "eh2sframe-ld: the next line is about EH2SFRAME_FLAGS='--foo'
+eh2sframe: unknown option --foo; see --help" env EH2SFRAME_FLAGS=--foo "$ld" gcc "$c" -o mistaken
+is 'eh2sframe-ld --help says what it is' sh -c "'$ld' --help | head -n 1 | grep -q '^eh2sframe-ld .PROGRAM. ARGUMENT'"
+is 'and has the help of ld, for scripts' sh -c "'$ld' --help | grep -q 'supported targets:.* elf'"
+is 'eh2sframe-ld gcc --help is that of gcc' sh -c "'$ld' gcc --help | head -n 1 | grep -q '^Usage: gcc'"
+# A file to be linked may have any name.
+gcc -c "$c" -o object && is 'a file without a suffix' "$ld" -r object -o linked
+
 ### Signals: the wrapper ends by them, after its program, and leaves no output that is not converted.
 cat >slow-link <<'S'
 #!/bin/sh

@@ -97,6 +97,7 @@ def test_parts():
     check(got.out == read("whole.json") and not got.err, "to standard output", got)
     got = run(TOOL, "--report", "--merge", "-o", "merged.json", "a.json", "b.json")
     check(got.out.endswith(b"bytes .sframe\n") and got.out.count(b"\n") == 1, "a summary", got)
+    check(re.match(rb"\d+ converted, \d+ skipped", got.out), "that says what was converted", got)
 
 
 def test_sums():
@@ -145,6 +146,10 @@ def test_plain():
         "reports of single files",
         got,
     )
+    got = run(TOOL, "--report", "--merge", "-o", "merged.json", "plain.json")
+    check(got.out.startswith(b"2 reported, 0 skipped, 0 failed"), "nothing was converted", got)
+    got = run(TOOL, "--report", "--merge", "-o", "merged.json", "plain.json", "single.json")
+    check(got.out.startswith(b"1 converted, 2 reported, 0 skipped"), "one was", got)
 
 
 def test_bad():

@@ -27,7 +27,30 @@ is 'to the same result' cmp conv target
 ln -s nowhere dangling
 fails 'OUT a link to nothing' 1 'symbolic link' good dangling
 mkdir -p directory
-fails 'OUT a directory' 1 'not a regular file' good directory
+status_is 'OUT a directory' 0 good directory
+is 'IN has its name there' cmp directory/good conv
+for option in --remove --section-only; do
+	status_is "$option, OUT a directory" 0 $option ./conv directory/
+	is 'and the name there' test -s directory/conv
+done
+mkdir -p directory/text
+fails 'OUT a directory with a directory of that name' 1 'not an ELF file' text directory
+mkdir -p directory/conv2
+fails 'the same, of a program' 1 'not a regular file' conv2 directory --refresh
+rm -r directory/*
+# stdout_refused NAME OUT: one sentence that says what to do.
+stdout_refused() {
+	run good "$2" && [ ! -e "$2" ]
+	if [ "$status" = 2 ] && one_line "eh2sframe: $2: OUT cannot be standard output, " && [ ! -e ./- ]; then
+		ok "$1"
+	else
+		not_ok "$1" "$(streams)"
+	fi
+}
+stdout_refused 'OUT is -' -
+stdout_refused 'OUT is /dev/stdout' /dev/stdout
+"$eh2sframe" good /dev/fd/1 2>.stderr | cat >.stdout
+is 'OUT is a pipe' one_line 'eh2sframe: /dev/fd/1: OUT cannot be standard output, '
 fails 'OUT in a directory that is not' 3 'No such file' good missing/out
 fails 'OUT inside a file' 3 'Not a directory' good text/out
 mkfifo pipe

@@ -58,8 +58,8 @@ breaks_original() {
 }
 
 # The way back is there, or is said to be lost, or (the record is gone with all other traces) nothing
-# is known of it. What --remove and --refresh give nevertheless is the program, with no section or with
-# a good one.
+# is known of it. What --remove gives nevertheless is the program with no section. --refresh always gives
+# one with a good section.
 way_back() {
 	local status
 	rm -f back
@@ -75,7 +75,6 @@ way_back() {
 	status=$?
 	case $status in
 	0) [ "$(runs back)" = "$before" ] && "$eh2sframe" -q --verify back && sframe_mapped back ;;
-	1) [ ! -e back ] && [ "$(wc -l <back.log)" = 1 ] ;;
 	*) false ;;
 	esac || { echo "refresh: status $status: $(cat back.log)"; return 1; }
 	"$eh2sframe" -q "$1" back >back.log 2>&1

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls of the library for one file. */
+#include "cmd/batch/action.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/common/fail.h"
+#include "cmd/common/print.h"
+#include "cmd/report/report.h"
+
+/* Only a conversion does not need a section, or wants none. */
+const char *batch_action_skip(const struct args *args, const struct eh2sframe_file *file)
+{
+	bool converts = args->command == COMMAND_CONVERT;
+
+	switch (eh2sframe_file_skip(file)) {
+	case EH2SFRAME_SKIP_HAS_SFRAME:
+		return converts ? "has-sframe" : NULL;
+	case EH2SFRAME_SKIP_NO_CFI:
+		return converts ? "no-cfi" : "no-sframe";
+	case EH2SFRAME_SKIP_DEBUG_ONLY:
+		return "debug-only";
+	case EH2SFRAME_SKIP_NOT:
+		break;
+	}
+	return converts ? NULL : "no-sframe";
+}
+
+/* The object of the only file in a report. */
+static bool action_read_report(
+    const struct eh2sframe_result *result, json_t **object, struct eh2sframe_error *error)
+{
+	struct eh2sframe_report *report = eh2sframe_report_new();
+	json_t *document = NULL;
+
+	if (!report)
+		cmd_fail_nomem(error);
+	else if (eh2sframe_report_add(report, result, EH2SFRAME_DONE, error))
+		document = report_to_json(report, error);
+	*object = json_incref(json_array_get(json_object_get(document, "files"), 0));
+	json_decref(document);
+	eh2sframe_report_free(report);
+	return *object != NULL;
+}
+
+static bool action_convert(const struct eh2sframe_file *file, const char *out,
+    json_t **report, struct eh2sframe_error *error)
+{
+	struct eh2sframe_result *result = eh2sframe_convert_path(file, out, error);
+	bool ok = result && action_read_report(result, report, error);
+
+	eh2sframe_result_free(result);
+	return ok;
+}
+
+/* The object of a file that is done, without anything else in it. */
+static bool action_done(json_t **report, struct eh2sframe_error *error)
+{
+	*report = json_pack("{si}", "status", EH2SFRAME_DONE);
+	return *report || cmd_fail_nomem(error);
+}
+
+bool batch_action_write(const struct args *args, const struct eh2sframe_file *file,
+    const char *out, json_t **report, struct eh2sframe_error *error)
+{
+	if (args->command == COMMAND_CONVERT)
+		return action_convert(file, out, report, error);
+	return eh2sframe_file_remove_path(file, out, error) && action_done(report, error);
+}
+
+bool batch_action_look(const struct args *args, const struct eh2sframe_file *file,
+    json_t **report, struct eh2sframe_error *error)
+{
+	struct eh2sframe_error late;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	bool ok;
+
+	if (!out)
+		return cmd_fail_nomem(error);
+	ok = args->command == COMMAND_VERIFY
+		 ? eh2sframe_file_verify(file, NULL, print_text, out, error)
+		 : eh2sframe_file_lint(file, args->lint, print_text, out, error);
+	if (fclose(out) != 0)
+		ok = cmd_fail_nomem(error);
+	else if (!action_done(report, ok ? error : &late))
+		ok = false;
+	/* Of a file that is as it should be, only -v tells more. */
+	else if (size && (!ok || args->verbosity > 0) &&
+		 !report_file_add_text(*report, text))
+		ok = cmd_fail_nomem(error);
+	free(text);
+	return ok;
+}

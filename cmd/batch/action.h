@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* What the library does with one file of a tree: args name it. */
+#ifndef CMD_BATCH_ACTION_H
+#define CMD_BATCH_ACTION_H
+
+#include <jansson.h>
+
+#include "base/attr.h"
+#include "cmd/common/args.h"
+
+/* The word of the report for why there is nothing to do; NULL when there is something. */
+const char *batch_action_skip(const struct args *args, const struct eh2sframe_file *file);
+
+/*
+ * Converts the file to out, which must not exist, or writes the original there. *report is
+ * its object in the JSON report; the caller owns it, even after a failure.
+ */
+ATTR_MUST_CHECK bool batch_action_write(const struct args *args,
+    const struct eh2sframe_file *file, const char *out, json_t **report,
+    struct eh2sframe_error *error);
+
+/* Verifies or lints the file. *report also has what is to be printed. */
+ATTR_MUST_CHECK bool batch_action_look(const struct args *args,
+    const struct eh2sframe_file *file, json_t **report, struct eh2sframe_error *error);
+
+#endif
