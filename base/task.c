@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 
-enum { TASK_MAX_ALL = 64 };
+enum { TASK_MAX_ALL = 64, TASK_STACK = 1 << 20 };
 
 static void *task_main(void *task)
 {
@@ -13,6 +13,21 @@ static void *task_main(void *task)
 
 	self->run(self->context);
 	return NULL;
+}
+
+/* As much as the work needs, with sanitizers, too. The default follows the limit of the
+ * program's stack, which may be small. */
+static bool task_create(struct task *task)
+{
+	pthread_attr_t attr;
+	bool created;
+
+	if (pthread_attr_init(&attr) != 0)
+		return false;
+	created = pthread_attr_setstacksize(&attr, TASK_STACK) == 0 &&
+		  pthread_create(&task->thread, &attr, task_main, task) == 0;
+	pthread_attr_destroy(&attr);
+	return created;
 }
 
 void task_start(struct task *task, void (*run)(void *context), void *context)
@@ -23,7 +38,7 @@ void task_start(struct task *task, void (*run)(void *context), void *context)
 	/* Signals go to the thread of main, which may wait for one. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	task->running = pthread_create(&task->thread, NULL, task_main, task) == 0;
+	task->running = task_create(task);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!task->running)
 		run(context);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The command: a command line, the library, an exit status. */
+#include <fcntl.h>
 #include <malloc.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,12 +50,26 @@ static void main_prepare_heap(const struct args *args)
 	free(first);
 }
 
+/* What is opened later must not take the place of a standard stream that is closed. Each
+ * is opened so that using it fails. */
+static void main_keep_streams(void)
+{
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+			_exit(EH2SFRAME_IO);
+}
+
 int main(int argc, char **argv)
 {
 	struct eh2sframe_error error;
 	struct args args;
 	int status;
 
+	main_keep_streams();
+	/* A file that reaches the size limit is an error of that file. */
+	signal(SIGXFSZ, SIG_IGN);
+	temporary_handle_faults();
 	if (!args_parse(argc, argv, &args, &error)) {
 		args_deinit(&args);
 		return print_error(NULL, &error);

@@ -6,16 +6,19 @@
 #include "cmd/run.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/plain.h"
 #include "cmd/batch/batch.h"
-#include "cmd/report/report.h"
 #include "cmd/common/fail.h"
 #include "cmd/common/print.h"
+#include "cmd/common/temporary.h"
+#include "cmd/report/report.h"
 
 /* A missing file is not the same as any other. Opening it reports that. */
 static bool run_same_file(const char *a, const char *b)
@@ -135,8 +138,10 @@ static bool run_inspect(const struct args *args, const char *path,
 	bool ok;
 
 	(void)output;
-	if (file && args->command == COMMAND_DUMP && args->n_paths > 1)
-		printf("%s:\n", path);
+	if (file && args->command == COMMAND_DUMP && args->n_paths > 1) {
+		plain_print(path, stdout);
+		puts(":");
+	}
 	if (args->command == COMMAND_DUMP)
 		ok = file && eh2sframe_file_dump(file, print_text, stdout, error);
 	else if (args->command == COMMAND_LINT)
@@ -148,29 +153,21 @@ static bool run_inspect(const struct args *args, const char *path,
 	return ok;
 }
 
-/* Writes the JSON report, if there is one, to path (see print_open). Returns the status
- * that the run ends with. */
-static int run_json(const struct args *args, struct eh2sframe_report *report,
-    const char *path, int status)
+/* Writes the JSON report, or the page of it. Takes report and out. */
+static bool run_json(const struct args *args, struct eh2sframe_report *report,
+    struct print_out *out, struct eh2sframe_error *error)
 {
-	struct eh2sframe_error error, late;
-	const char *name = path && strcmp(path, "-") != 0 ? path : NULL;
-	FILE *out;
 	bool ok;
 
-	if (!report)
-		return status;
 	if (args->report_html) {
-		ok = report_html(report, path, &error);
-		eh2sframe_report_free(report);
-		return ok ? status : print_worse(status, print_error(name, &error));
+		ok = report_html(report, out, error);
+	} else {
+		print_start(out);
+		ok = eh2sframe_report_write(report, print_text, out->file, error);
 	}
-	out = print_open(path, &error);
-	ok = out && eh2sframe_report_write(report, print_text, out, &error);
+	ok = print_close(out, ok, error);
 	eh2sframe_report_free(report);
-	if (out && !print_close(out, ok ? &error : &late))
-		ok = false;
-	return ok ? status : print_worse(status, print_error(name, &error));
+	return ok;
 }
 
 /* Prints the results of a conversion, unless options forbid it. */
@@ -210,8 +207,9 @@ static struct eh2sframe_result *run_write(const struct args *args,
 	return NULL;
 }
 
+/* *done when OUT is new; a failure after that is one of telling. */
 static bool run_convert(const struct args *args, struct eh2sframe_report *report,
-    struct eh2sframe_error *error)
+    bool *done, struct eh2sframe_error *error)
 {
 	struct eh2sframe_result *result;
 	struct eh2sframe_file *file;
@@ -224,41 +222,91 @@ static bool run_convert(const struct args *args, struct eh2sframe_report *report
 		ok = eh2sframe_file_remove_path(file, args->paths[1], error);
 	} else {
 		result = run_write(args, file, error);
-		/* Print only now: a failure prints only its own line. */
-		ok = result && run_print(args, result, error);
-		if (ok && report)
-			ok = eh2sframe_report_add(report, result, EH2SFRAME_DONE, error);
+		*done = result != NULL;
+		if (*done)
+			temporary_converted();
+		ok = *done && (!report || eh2sframe_report_add(
+					      report, result, EH2SFRAME_DONE, error));
+		/* Print only now: a failure prints one line, its own. */
+		ok = ok && run_print(args, result, error);
 		eh2sframe_result_free(result);
 	}
 	eh2sframe_close(file);
 	return ok;
 }
 
-static int run_pair(const struct args *args)
+/* Opens what will be written to beside OUT. */
+static bool run_prepare(const struct args *args, struct eh2sframe_report **report,
+    struct print_out *out, struct eh2sframe_error *error)
+{
+	if (!args->json_path)
+		return true;
+	*report = eh2sframe_report_new();
+	if (!*report)
+		return cmd_fail_nomem(error);
+	return print_open(args->json_path, true, out, error);
+}
+
+/* The end of a conversion, as far as it is told. Returns the exit status. */
+static int run_tell(const struct args *args, struct eh2sframe_report *report,
+    struct print_out *out, bool done, int status)
+{
+	struct eh2sframe_error error;
+	const char *path = out->path;
+
+	if (report && !run_json(args, report, out, &error))
+		status = done ? print_late(status, path, &error)
+			      : print_worse(status, print_error(path, &error));
+	if (done && !print_end(&error))
+		status = print_late(status, NULL, &error);
+	return status;
+}
+
+/* Whether no file would take the place of another. */
+static bool run_apart(const struct args *args, int *status)
 {
 	const char *in = args->paths[0], *out = args->paths[1];
-	struct eh2sframe_report *report = NULL;
-	struct eh2sframe_error error = {0}, ignored;
-	bool ok = true;
 
 	if (args->command == COMMAND_SECTION_ONLY && run_same_file(in, out))
-		return run_refuse_path(out, "an input");
-	if (args->json_path && run_same_file(in, args->json_path))
-		return run_refuse_path(args->json_path, "an input");
-	/* The report would overwrite the output that was just proven. */
-	if (args->json_path && run_same_place(out, args->json_path))
-		return run_refuse_path(args->json_path, "also OUT");
-	if (args->json_path) {
-		report = eh2sframe_report_new();
-		ok = report || cmd_fail_nomem(&error);
+		*status = run_refuse_path(out, "an input");
+	else if (args->json_path && run_same_file(in, args->json_path))
+		*status = run_refuse_path(args->json_path, "an input");
+	/* It would be written over what has just been proven. */
+	else if (args->json_path && run_same_place(out, args->json_path))
+		*status = run_refuse_path(args->json_path, "also OUT");
+	return *status == EH2SFRAME_DONE;
+}
+
+static int run_pair(const struct args *args)
+{
+	const char *in = args->paths[0];
+	struct eh2sframe_report *report = NULL;
+	struct eh2sframe_error error = {0};
+	struct print_out out = {0};
+	bool done = false;
+	int status = 0;
+
+	if (!run_apart(args, &status))
+		return status;
+	/* To be told of it, after OUT is new. */
+	signal(SIGPIPE, SIG_IGN);
+	if (args->command != COMMAND_REMOVE && args->verbosity >= 0 && !print_can(&error))
+		return print_error(NULL, &error);
+	if (!run_prepare(args, &report, &out, &error)) {
+		eh2sframe_report_free(report);
+		return print_error(out.path, &error);
 	}
-	ok = ok && run_convert(args, report, &error);
-	if (!ok)
-		print_error(in, &error);
-	/* The JSON report also has failures. */
-	if (!ok && report && !eh2sframe_report_add_failure(report, in, &error, &ignored))
-		print_error(in, &ignored);
-	return run_json(args, report, args->json_path, (int)error.status);
+	if (!run_convert(args, report, &done, &error))
+		status = done ? print_late(0, in, &error) : print_error(in, &error);
+	/* The JSON report is told of failures, too. */
+	if (status && !done && report &&
+	    !eh2sframe_report_add_failure(report, in, &error, &error)) {
+		eh2sframe_report_free(report);
+		report = NULL;
+		print_close(&out, false, &error);
+		print_error(out.path, &error);
+	}
+	return run_tell(args, report, &out, done, status);
 }
 
 /* In a directory OUT gets the name of IN, as with cp. */
@@ -340,6 +388,7 @@ static int run_report(const struct args *args)
 	const char *path = args->report_path;
 	struct run_output output = {0};
 	struct eh2sframe_error error;
+	struct print_out out = {0};
 	int status;
 
 	for (size_t i = 0; path && i < args->n_paths; i++)
@@ -347,21 +396,23 @@ static int run_report(const struct args *args)
 			return run_refuse_path(path, "an input");
 	if (args->merge)
 		return report_merge(args);
-	if (args->report_json) {
+	if (args->report_json)
 		output.json = eh2sframe_report_new();
-		if (!output.json) {
-			cmd_fail_nomem(&error);
-			return print_error(NULL, &error);
-		}
-		status = run_each(args, &output, run_report_one);
-		return run_json(args, output.json, path, status);
+	if (args->report_json && !output.json) {
+		cmd_fail_nomem(&error);
+		return print_error(NULL, &error);
 	}
-	output.text = print_open(path, &error);
-	if (!output.text)
-		return print_error(path, &error);
+	if (!print_open(path, true, &out, &error)) {
+		eh2sframe_report_free(output.json);
+		return print_error(out.path, &error);
+	}
+	output.text = out.file;
+	if (!output.json)
+		print_start(&out);
 	status = run_each(args, &output, run_report_one);
-	if (!print_close(output.text, &error))
-		status = print_worse(status, print_error(path, &error));
+	if (output.json ? !run_json(args, output.json, &out, &error)
+			: !print_close(&out, true, &error))
+		status = print_worse(status, print_error(out.path, &error));
 	return status;
 }
 

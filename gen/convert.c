@@ -78,6 +78,7 @@ static bool generate(struct conversion *conv, struct err *err)
 	    !(image->object ? encode_object(conv, err) : encode_linked(conv, err)))
 		return false;
 	report->path = image->path;
+	report->shown = image->shown;
 	report->input = input;
 	report->version = conv->options->format;
 	report->sframe_size = conv->bytes.size;

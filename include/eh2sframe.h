@@ -42,8 +42,8 @@ extern "C" {
 /* Errors. */
 
 /*
- * How a call ended. The exit statuses of the command are the same numbers. They are never
- * renumbered.
+ * How a call ended. The exit statuses of the command are the same numbers, and 8: a file
+ * is converted, but not all is told. They are never renumbered.
  */
 enum eh2sframe_status {
 	/* The call is done. What it wrote is checked, and proven unless "no-verify" is set. */
@@ -95,7 +95,8 @@ enum eh2sframe_status {
 
 /*
  * A call that fails fills it in, and no other call does. The text is one line without the
- * name of the file. This layout does not change.
+ * name of the file. Control characters in it are a backslash and 3 octal digits, as in
+ * all text that the library makes, except for the line ends. This layout does not change.
  */
 struct eh2sframe_error {
 	enum eh2sframe_status status;

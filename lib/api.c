@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "config.h"
 
 enum eh2sframe_status api_status(enum err_kind kind)
@@ -45,7 +46,7 @@ bool api_return(bool ok, const struct err *err, struct eh2sframe_error *error)
 	if (ok || !error)
 		return ok;
 	error->status = api_status(err->kind);
-	memcpy(error->text, err->text, sizeof(err->text));
+	plain_copy(error->text, sizeof(error->text), err->text);
 	return false;
 }
 

@@ -143,9 +143,10 @@ bool eh2sframe_report_add_failure(struct eh2sframe_report *report, const char *p
 /* jansson's order of arguments, and its 0 for success. */
 static int api_write_json(const char *text, size_t size, void *context)
 {
-	const struct stream *stream = context;
+	struct stream *stream = context;
 
-	return stream->write(stream->context, text, size) ? 0 : -1;
+	stream->stopped = !stream->write(stream->context, text, size);
+	return stream->stopped ? -1 : 0;
 }
 
 bool eh2sframe_report_write(const struct eh2sframe_report *report,
@@ -156,7 +157,8 @@ bool eh2sframe_report_write(const struct eh2sframe_report *report,
 	bool ok = api_given(report && write, &err) && stream_locale_begin(&stream, &err);
 
 	if (ok) {
-		ok = report_json_write(&report->json, api_write_json, &stream, &err);
+		ok = report_json_write(&report->json, api_write_json, &stream, &err) ||
+		     (!stream.stopped && err_set_nomem(&err));
 		stream_locale_end(&stream);
 	}
 	return api_return(ok, &err, error);

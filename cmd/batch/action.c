@@ -4,6 +4,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "cmd/common/fail.h"
 #include "cmd/common/print.h"
@@ -67,6 +70,43 @@ bool batch_action_write(const struct args *args, const struct eh2sframe_file *fi
 	if (args->command == COMMAND_CONVERT)
 		return action_convert(file, out, report, error);
 	return eh2sframe_file_remove_path(file, out, error) && action_done(report, error);
+}
+
+/* Whether the file has these bytes. */
+static bool action_has_bytes(int fd, const void *bytes, size_t size)
+{
+	struct stat st;
+	void *map;
+	bool same;
+
+	if (fstat(fd, &st) < 0 || (uint64_t)st.st_size != size)
+		return false;
+	map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (map == MAP_FAILED)
+		return false;
+	same = memcmp(map, bytes, size) == 0;
+	munmap(map, size);
+	return same;
+}
+
+bool batch_action_again(const struct eh2sframe_file *file, int fd, json_t **report,
+    struct eh2sframe_error *error)
+{
+	struct eh2sframe_result *result = eh2sframe_convert(file, error);
+	void *bytes = NULL;
+	size_t size = 0;
+	bool ok = result && eh2sframe_result_write_memory(result, &bytes, &size, error);
+
+	if (ok && action_has_bytes(fd, bytes, size))
+		ok = action_read_report(result, report, error);
+	if (ok && *report && json_object_set_new(*report, "already", json_true()) < 0) {
+		json_decref(*report);
+		*report = NULL;
+		ok = cmd_fail_nomem(error);
+	}
+	eh2sframe_free(bytes);
+	eh2sframe_result_free(result);
+	return ok;
 }
 
 bool batch_action_look(const struct args *args, const struct eh2sframe_file *file,

@@ -19,6 +19,13 @@ ATTR_MUST_CHECK bool batch_action_write(const struct args *args,
     const struct eh2sframe_file *file, const char *out, json_t **report,
     struct eh2sframe_error *error);
 
+/*
+ * Converts a file that has a section again, in memory; its options say to replace the
+ * section. *report is its object when fd has these bytes, else NULL.
+ */
+ATTR_MUST_CHECK bool batch_action_again(const struct eh2sframe_file *file, int fd,
+    json_t **report, struct eh2sframe_error *error);
+
 /* Verifies or lints the file. *report also has what is to be printed. */
 ATTR_MUST_CHECK bool batch_action_look(const struct args *args,
     const struct eh2sframe_file *file, json_t **report, struct eh2sframe_error *error);

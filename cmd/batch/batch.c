@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
+#include "base/plain.h"
 #include "cmd/batch/pool.h"
 #include "cmd/report/report.h"
 #include "cmd/common/print.h"
@@ -37,6 +39,8 @@ static void batch_handle_signals(void)
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 			sigaction(signals[i], &action, NULL);
+	/* To be told of it, after the files are new. */
+	signal(SIGPIPE, SIG_IGN);
 }
 
 /* One run of the command. */
@@ -45,6 +49,8 @@ struct batch_run {
 	struct batch_tree tree;
 	struct batch_bar bar;
 	struct report_document report;
+	struct print_out out; /* --report-file */
+	const char *where;    /* what a failure is about, or NULL */
 };
 
 /* For cmd_patterns_note, of an object of the report. */
@@ -161,7 +167,7 @@ static void batch_print(struct batch_run *run)
 {
 	const char *done = batch_done_word(run->args);
 	struct report_document *report = &run->report;
-	char buf[PRINT_PLAIN_SIZE];
+	static char path[PRINT_PLAIN_SIZE];
 
 	for (size_t i = 0; i < report->n; i++) {
 		json_t *file = json_loads(report->list[i].text, 0, NULL);
@@ -169,10 +175,9 @@ static void batch_print(struct batch_run *run)
 
 		if (text)
 			fputs(text, stdout);
-		else if (run->args->verbosity > 0)
-			report_print_line(file,
-			    print_plain(report->list[i].path, buf, sizeof(buf)), done,
-			    stdout);
+		plain_copy(path, sizeof(path), report->list[i].path);
+		if (!text && run->args->verbosity > 0)
+			report_print_line(file, path, done, stdout);
 		json_decref(file);
 	}
 	if (run->args->verbosity >= 0)
@@ -199,6 +204,18 @@ static bool batch_check_report_path(
 	return true;
 }
 
+/* Only now, or it would be one of the files of the tree. */
+static bool batch_open_report(struct batch_run *run, struct eh2sframe_error *err)
+{
+	const struct args *args = run->args;
+
+	/* The workers would inherit what is noted. */
+	if (!args->json_path || print_open(args->json_path, false, &run->out, err))
+		return true;
+	run->where = run->out.path;
+	return false;
+}
+
 /* Also returns true when a signal came before all was done. */
 static bool batch_work(struct batch_run *run, struct eh2sframe_error *err)
 {
@@ -209,17 +226,45 @@ static bool batch_work(struct batch_run *run, struct eh2sframe_error *err)
 	batch_bar_erase(&run->bar);
 	if (batch_signal || !batch_check_report_path(run, err))
 		return batch_signal;
+	if (!batch_open_report(run, err))
+		return false;
 	return batch_add_listed(run, err) && batch_work_all(run, err);
+}
+
+/* The end of the run, as far as it is told. */
+static bool batch_tell(struct batch_run *run, struct eh2sframe_error *err)
+{
+	bool ok;
+
+	run->where = run->out.path;
+	ok = !run->out.file || report_document_write(&run->report, &run->out, false, err);
+	if (!ok)
+		return false;
+	run->where = NULL;
+	return print_end(err);
+}
+
+/* The run came to an early end. */
+static int batch_gave_up(struct batch_run *run, struct eh2sframe_error *err)
+{
+	json_int_t done = run->report.sums.done - run->report.sums.already;
+
+	if (done)
+		cmd_fail(err, err->status,
+		    "%.400s (after %" JSON_INTEGER_FORMAT " file%s)", err->text, done,
+		    num_s((uint64_t)done));
+	return print_worse(run->report.sums.status, print_error(run->where, err));
 }
 
 int batch_run(const struct args *args)
 {
 	struct batch_run run = {.args = args, .tree = {.start = -1, .near_fd = -1}};
 	struct eh2sframe_error err = {0};
-	const char *where = NULL;
 	int status;
 	bool ok;
 
+	if (args->verbosity >= 0 && !print_can(&err))
+		return print_error(NULL, &err);
 	batch_handle_signals();
 	batch_bar_init(&run.bar, args->verbosity < 0);
 	ok = report_document_init(&run.report, &err) && batch_work(&run, &err);
@@ -230,13 +275,15 @@ int batch_run(const struct args *args)
 		batch_print(&run);
 		status = print_worse(
 		    status, cmd_patterns_judge(args->patterns, args->verbosity < 0));
-		ok = !args->json_path ||
-		     report_document_write(&run.report, args->json_path, false, &err);
-		if (!ok && strcmp(args->json_path, "-") != 0)
-			where = args->json_path;
 	}
 	if (!ok)
-		status = print_worse(status, print_error(where, &err));
+		status = batch_gave_up(&run, &err);
+	else if (!batch_signal && !batch_tell(&run, &err))
+		status = run.report.sums.done
+			     ? print_late(status, run.where, &err)
+			     : print_worse(status, print_error(run.where, &err));
+	/* Nothing was written to it. */
+	print_close(&run.out, false, &err);
 	report_document_deinit(&run.report);
 	batch_tree_deinit(&run.tree);
 	/* The sender, or a shell that waits, must see that the signal ended the

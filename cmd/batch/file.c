@@ -8,8 +8,10 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -26,7 +28,8 @@ struct file_state {
 	int fd;		  /* of the file as it was */
 	struct stat was;  /* when it was opened */
 	const char *skip; /* why there is nothing to do; or NULL */
-	json_t *report;
+	json_t *report;	  /* of the file */
+	char *text;	  /* of that */
 };
 
 /* The temporary name for the file's k-th name. The result is written under the first. */
@@ -178,6 +181,25 @@ static bool file_has_all_names(const struct batch_file *file,
 	return true;
 }
 
+/* Makes the text of the file's report, with its other names. */
+static bool file_report(const struct batch_job *job, const struct batch_file *file,
+    struct file_state *made, struct eh2sframe_error *error)
+{
+	const struct batch_name *names = &job->tree->names[file->first];
+	json_t *others = file->n > 1 ? json_array() : NULL;
+	bool ok = others || file->n <= 1;
+
+	for (uint32_t i = 1; ok && i < file->n; i++)
+		ok = report_file_add_link(others, names[i].path);
+	if (ok) {
+		made->report = report_file_done(made->report, names->path, others);
+		made->text = report_file_dump(made->report);
+	} else {
+		json_decref(others);
+	}
+	return made->text || cmd_fail_nomem(error);
+}
+
 /* Writes a new file and puts it in the place of the old. */
 static bool file_make(const struct batch_job *job, const struct batch_file *file,
     const struct eh2sframe_file *input, struct file_state *made,
@@ -193,9 +215,10 @@ static bool file_make(const struct batch_job *job, const struct batch_file *file
 		return false;
 	file_temp_name(job, 0, temp);
 	temporary_note(NULL, temp, true);
+	/* After the file has its place, memory may run out. */
 	ok = batch_action_write(job->args, input, temp, &made->report, error) &&
 	     (!late || file_has_all_names(file, made, error)) &&
-	     file_replace(job, file, made, error);
+	     file_report(job, file, made, error) && file_replace(job, file, made, error);
 	/* This is after a failure, or for names that were not reached. */
 	if (!ok)
 		batch_file_clean(job, (size_t)(file - job->tree->files));
@@ -203,6 +226,27 @@ static bool file_make(const struct batch_job *job, const struct batch_file *file
 	if (!ok && late && error->status == EH2SFRAME_NOTHING)
 		made->skip = "other-sframe";
 	return ok;
+}
+
+/* A file that an earlier run converted is in the report as if this run had done it. */
+static bool file_again(const struct batch_job *job, const struct batch_file *file,
+    struct file_state *made, struct eh2sframe_error *error)
+{
+	const char *path = job->tree->names[file->first].path;
+	struct eh2sframe_file *open;
+	bool ok;
+
+	if (strcmp(made->skip, "has-sframe") != 0)
+		return false;
+	open = eh2sframe_open_fd(made->fd, path, job->args->again, error);
+	ok = open && batch_action_again(open, made->fd, &made->report, error);
+	eh2sframe_close(open);
+	if (ok && made->report)
+		ok = file_report(job, file, made, error);
+	/* What cannot be made again is of another program, or of other options. */
+	if (!ok && error->status == EH2SFRAME_NO_MEMORY)
+		made->skip = NULL;
+	return ok && made->report;
 }
 
 /* Read the input through one descriptor from here on, whatever happens to its name. */
@@ -213,7 +257,6 @@ static bool file_work(const struct batch_job *job, const struct batch_file *file
 	const struct args *args = job->args;
 	bool looks = args->command == COMMAND_VERIFY || args->command == COMMAND_LINT;
 	struct eh2sframe_file *open = NULL;
-	char plain[PRINT_PLAIN_SIZE];
 	bool ok = false;
 
 	made->fd = -1;
@@ -221,13 +264,15 @@ static bool file_work(const struct batch_job *job, const struct batch_file *file
 	if (made->dirfd >= 0)
 		made->fd = file_open(name, made->dirfd, &made->was, error);
 	if (made->fd >= 0)
-		open = eh2sframe_open_fd(made->fd,
-		    print_plain(name->path, plain, sizeof(plain)), args->options, error);
+		open = eh2sframe_open_fd(made->fd, name->path, args->options, error);
 	made->skip = open ? batch_action_skip(args, open) : NULL;
 	if (open && !made->skip)
-		ok = looks ? batch_action_look(args, open, &made->report, error)
+		ok = looks ? batch_action_look(args, open, &made->report, error) &&
+				 file_report(job, file, made, error)
 			   : file_make(job, file, open, made, error);
 	eh2sframe_close(open);
+	if (open && made->skip && job->args->json_path)
+		ok = file_again(job, file, made, error);
 	if (made->fd >= 0)
 		close(made->fd);
 	if (made->dirfd >= 0)
@@ -247,22 +292,6 @@ static bool file_new_token(char *token, struct eh2sframe_error *error)
 	return true;
 }
 
-/* The file's report, with its other names. */
-static json_t *file_report(
-    json_t *report, const struct batch_name *names, uint32_t n_names)
-{
-	json_t *others = n_names > 1 ? json_array() : NULL;
-	bool ok = others || n_names <= 1;
-
-	for (uint32_t i = 1; ok && i < n_names; i++)
-		ok = report_file_add_link(others, names[i].path);
-	if (ok)
-		return report_file_done(report, names->path, others);
-	json_decref(others);
-	json_decref(report);
-	return NULL;
-}
-
 /* A failure, with what was found until then. */
 static json_t *file_failure(const struct batch_name *name,
     const struct eh2sframe_error *error, const json_t *report)
@@ -277,20 +306,26 @@ static json_t *file_failure(const struct batch_name *name,
 	return failure;
 }
 
-json_t *batch_file_work(const struct batch_job *job, size_t index)
+char *batch_file_work(const struct batch_job *job, size_t index)
 {
 	const struct batch_file *file = &job->tree->files[index];
 	const struct batch_name *name = &job->tree->names[file->first];
 	struct eh2sframe_error error = {0};
 	struct file_state made = {0};
 	json_t *failure;
+	char *text;
 
-	if (file_new_token(job->token, &error) && file_work(job, file, &made, &error))
-		return file_report(made.report, name, file->n);
+	if (file_new_token(job->token, &error) && file_work(job, file, &made, &error)) {
+		json_decref(made.report);
+		return made.text;
+	}
+	free(made.text);
 	if (!made.skip && error.status == EH2SFRAME_NOTHING)
 		made.skip = "no-cfi";
 	failure = made.skip ? report_file_skipped(name->path, made.skip)
 			    : file_failure(name, &error, made.report);
 	json_decref(made.report);
-	return failure;
+	text = report_file_dump(failure);
+	json_decref(failure);
+	return text;
 }

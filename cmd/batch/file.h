@@ -25,10 +25,11 @@ struct batch_job {
 };
 
 /*
- * Does what args ask for with a file, or skips it. Returns its object of the JSON report;
- * NULL when memory runs out. Changes the current directory.
+ * Does what args ask for with a file, or skips it. Returns its object of the JSON report as
+ * text, which the caller frees; NULL when memory runs out. The text is made before a new
+ * file takes its place. Changes the current directory.
  */
-json_t *batch_file_work(const struct batch_job *job, size_t file);
+char *batch_file_work(const struct batch_job *job, size_t file);
 
 /* Removes the temporary names of a file that a worker left behind. */
 void batch_file_clean(const struct batch_job *job, size_t file);

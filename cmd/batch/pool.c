@@ -139,7 +139,7 @@ static bool pool_read_worker(
 	size_t file;
 
 	ok = batch_worker_read(worker, &ended, err);
-	while (ok && (report = batch_worker_next(worker, &file))) {
+	while (ok && batch_worker_next(worker, &file, &report)) {
 		worker->reported = file;
 		ok = pool_file_done(run, file, report, err);
 	}

@@ -38,9 +38,7 @@ static bool worker_send(int fd, const void *bytes, size_t size)
 static bool worker_work(const struct batch_job *job, size_t file, int fd)
 {
 	struct batch_message message = {.file = file};
-	json_t *report = batch_file_work(job, file);
-	char *text =
-	    report ? json_dumps(report, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+	char *text = batch_file_work(job, file);
 	bool ok;
 
 	message.size = text ? strlen(text) : 0;
@@ -48,7 +46,6 @@ static bool worker_work(const struct batch_job *job, size_t file, int fd)
 	     worker_send(fd, text, message.size);
 
 	free(text);
-	json_decref(report);
 	return ok;
 }
 
@@ -65,8 +62,8 @@ static void worker_set_signals(const sigset_t *signals)
 			signal(noted[i], SIG_DFL);
 	}
 	signal(SIGTERM, SIG_DFL);
-	/* A file that reaches the size limit is an error of that file. */
-	signal(SIGXFSZ, SIG_IGN);
+	/* The pool says which signal ended a worker, and removes its files. */
+	temporary_leave_faults();
 	sigprocmask(SIG_SETMASK, signals, NULL);
 }
 
@@ -95,7 +92,8 @@ static void worker_main(const struct batch_job *job, struct batch_shared *shared
 	/* Only the pool draws a bar. */
 	eh2sframe_options_on_progress(job->args->options, NULL, NULL);
 	snprintf(threads, sizeof(threads), "%u", job->threads);
-	ok = eh2sframe_options_set(job->args->options, "jobs", threads, &ignored);
+	ok = eh2sframe_options_set(job->args->options, "jobs", threads, &ignored) &&
+	     eh2sframe_options_set(job->args->again, "jobs", threads, &ignored);
 	eh2sframe_options_on_temporary(
 	    job->args->options, worker_note_temporary, record->temporary);
 	while (ok) {
@@ -159,25 +157,24 @@ bool batch_worker_read(
 	return true;
 }
 
-json_t *batch_worker_next(struct batch_worker *worker, size_t *file)
+bool batch_worker_next(struct batch_worker *worker, size_t *file, json_t **report)
 {
 	struct batch_message message;
 	const char *text;
-	json_t *report;
 	size_t size;
 
 	if (worker->n < sizeof(message))
-		return NULL;
+		return false;
 	memcpy(&message, worker->bytes, sizeof(message));
 	size = sizeof(message) + message.size;
 	if (worker->n < size)
-		return NULL;
+		return false;
 	*file = message.file;
 	text = (const char *)worker->bytes + sizeof(message);
-	report = json_loadb(text, message.size, 0, NULL);
+	*report = json_loadb(text, message.size, 0, NULL);
 	memmove(worker->bytes, worker->bytes + size, worker->n - size);
 	worker->n -= size;
-	return report;
+	return true;
 }
 
 int batch_worker_wait(struct batch_worker *worker)

@@ -51,8 +51,9 @@ ATTR_MUST_CHECK bool batch_worker_start(struct batch_worker *worker,
 ATTR_MUST_CHECK bool batch_worker_read(
     struct batch_worker *worker, bool *ended, struct eh2sframe_error *err);
 
-/* The next complete message: its text as an object, which the caller owns, NULL: none. */
-json_t *batch_worker_next(struct batch_worker *worker, size_t *file);
+/* Whether there is a complete message: *report is its text as an object, which the caller
+ * owns; NULL when memory runs out. */
+bool batch_worker_next(struct batch_worker *worker, size_t *file, json_t **report);
 
 /* Waits for its end. Returns the status of waitpid; EH2SFRAME_NO_MEMORY means that memory ran
  * out. */

@@ -75,8 +75,8 @@ const char args_help[] =
     "  -V, --version                print the version\n"
     "\n"
     "Exit status: 0 done and proven, 1 bad or unsupported input, 2 usage, 3 I/O,\n"
-    "4 the proof failed, 5 coverage too low or too large, 6 nothing to do, 7 no memory, "
-    "70 a bug.\n";
+    "4 the proof failed, 5 coverage too low or too large, 6 nothing to do, 7 no memory,\n"
+    "8 done, but not all is told (standard output, the report), 70 a bug.\n";
 
 enum {
 	OPT_SECTION_ONLY = 256,
@@ -212,7 +212,9 @@ static bool args_pass(
 	for (size_t i = 0; long_options[i].name; i++)
 		if (long_options[i].val == opt)
 			return eh2sframe_options_set(
-			    args->options, long_options[i].name, value, error);
+				   args->options, long_options[i].name, value, error) &&
+			       eh2sframe_options_set(
+				   args->again, long_options[i].name, value, error);
 	return cmd_fail(error, EH2SFRAME_USAGE, "see --help");
 }
 
@@ -381,9 +383,10 @@ bool args_parse(int argc, char **argv, struct args *args, struct eh2sframe_error
 	int opt;
 
 	*args = (struct args){.options = eh2sframe_options_new(),
+	    .again = eh2sframe_options_new(),
 	    .patterns = calloc(1, sizeof(*args->patterns)),
 	    .jobs = args_processors()};
-	if (!args->options || !args->patterns)
+	if (!args->options || !args->again || !args->patterns)
 		return cmd_fail_nomem(error);
 	opterr = 0;
 	while ((opt = getopt_long(argc, argv, ":hj:o:qvV", long_options, NULL)) != -1) {
@@ -397,16 +400,19 @@ bool args_parse(int argc, char **argv, struct args *args, struct eh2sframe_error
 	/* getopt has moved the paths after the options. */
 	args->n_paths = (size_t)(argc - optind);
 	args->paths = argv + optind;
-	if (!args_consistent(args, error))
+	if (!args_consistent(args, error) ||
+	    !eh2sframe_options_set(args->again, "refresh", NULL, error))
 		return false;
 	/* One of several files is enough; cmd_patterns_judge asks for it. */
 	return (args->command != COMMAND_REPORT && !args->batch) ||
-	       eh2sframe_options_set(args->options, "allow-unmatched", NULL, error);
+	       (eh2sframe_options_set(args->options, "allow-unmatched", NULL, error) &&
+		   eh2sframe_options_set(args->again, "allow-unmatched", NULL, error));
 }
 
 void args_deinit(struct args *args)
 {
 	eh2sframe_options_free(args->options);
+	eh2sframe_options_free(args->again);
 	if (args->patterns)
 		cmd_patterns_deinit(args->patterns);
 	free(args->patterns);

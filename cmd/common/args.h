@@ -33,20 +33,22 @@ struct args {
 	enum command command;
 	bool batch; /* --batch: the command is for all files below the paths */
 	struct eh2sframe_options *options; /* owned: the library's options */
-	int verbosity;			   /* -1 quiet, 0, 1 */
-	bool judge;			   /* --min-coverage or --max-size was given */
-	bool max_growth;		   /* was given */
-	struct patterns *patterns;	   /* owned */
-	bool refresh;			   /* --refresh was given */
-	bool merge;			   /* --merge: IN are reports */
-	unsigned int jobs;		   /* threads or processes at most */
-	const char *lint;		   /* --lint: the consumer */
-	uint64_t section_addr;	 /* --section-only: where the section will be loaded */
-	const char *cfi_path;	 /* --verify --cfi=FILE, or NULL */
-	const char *report_path; /* --report -o FILE, or NULL for standard output */
-	const char *json_path;	 /* --report-file=FILE, or NULL */
-	bool report_json;	 /* --report=json or html */
-	bool report_html;	 /* the second */
+	/* The same and "refresh", for what --batch finds converted already. */
+	struct eh2sframe_options *again;
+	int verbosity;		   /* -1 quiet, 0, 1 */
+	bool judge;		   /* --min-coverage or --max-size was given */
+	bool max_growth;	   /* was given */
+	struct patterns *patterns; /* owned */
+	bool refresh;		   /* --refresh was given */
+	bool merge;		   /* --merge: IN are reports */
+	unsigned int jobs;	   /* threads or processes at most */
+	const char *lint;	   /* --lint: the consumer */
+	uint64_t section_addr;	   /* --section-only: where the section will be loaded */
+	const char *cfi_path;	   /* --verify --cfi=FILE, or NULL */
+	const char *report_path;   /* --report -o FILE, or NULL for standard output */
+	const char *json_path;	   /* --report-file=FILE, or NULL */
+	bool report_json;	   /* --report=json or html */
+	bool report_html;	   /* the second */
 	struct args_list include, exclude; /* --batch: globs */
 	char **paths;			   /* in argv */
 	size_t n_paths;

@@ -1,48 +1,47 @@
 /* SPDX-License-Identifier: MIT */
 /* Text on streams. */
-#include "cmd/common/fail.h"
 #include "cmd/common/print.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/plain.h"
+#include "cmd/common/fail.h"
+#include "cmd/common/temporary.h"
+
 int print_worse(int status, int next)
 {
-	return next != EH2SFRAME_NOTHING && next > status ? next : status;
+	if (next == EH2SFRAME_DONE || next == EH2SFRAME_NOTHING)
+		return status;
+	return next > status || status == EH2SFRAME_NOTHING ? next : status;
 }
 
-const char *print_plain(const char *name, char *buf, size_t size)
+/* words come before the path. */
+static void print_failure(
+    const char *words, const char *path, const struct eh2sframe_error *error)
 {
-	size_t n = 0;
-	bool plain = true;
+	/* Only the main thread prints, and the stack may be small. */
+	static char name[PRINT_PLAIN_SIZE], text[4 * sizeof(error->text)];
 
-	for (const char *p = name; *p; p++)
-		plain = plain && (unsigned char)*p >= ' ' && *p != 0x7f;
-	if (plain)
-		return name;
-	for (const char *p = name; *p && n + 5 <= size; p++) {
-		unsigned char c = (unsigned char)*p;
-
-		if (c >= ' ' && c != 0x7f)
-			buf[n++] = *p;
-		else
-			n += (size_t)sprintf(buf + n, "\\%03o", c);
-	}
-	buf[n] = '\0';
-	return buf;
+	plain_copy(name, sizeof(name), path ? path : "");
+	plain_copy(text, sizeof(text), error->text);
+	fprintf(stderr, "eh2sframe: %s%s%s%s\n", words, name, path ? ": " : "", text);
 }
 
 int print_error(const char *path, const struct eh2sframe_error *error)
 {
-	char buf[PRINT_PLAIN_SIZE];
-
-	if (path)
-		fprintf(stderr, "eh2sframe: %s: %s\n",
-		    print_plain(path, buf, sizeof(buf)), error->text);
-	else
-		fprintf(stderr, "eh2sframe: %s\n", error->text);
+	print_failure("", path, error);
 	return (int)error->status;
+}
+
+int print_late(int status, const char *path, const struct eh2sframe_error *error)
+{
+	print_failure("converted, but ", path, error);
+	return status == EH2SFRAME_DONE ? PRINT_NOT_TOLD : status;
 }
 
 bool print_text(void *context, const char *text, size_t size)
@@ -83,35 +82,117 @@ void print_progress(void *context, size_t done, size_t total)
 	    done == total ? "\n" : "");
 }
 
-FILE *print_open(const char *path, struct eh2sframe_error *error)
+static bool print_engine_failed(const struct err *err, struct eh2sframe_error *error)
 {
-	FILE *out = path && strcmp(path, "-") != 0 ? fopen(path, "w") : stdout;
-
-	if (!out)
-		cmd_fail_errno(error, "cannot write");
-	return out;
+	return cmd_fail(error,
+	    err->kind == ERR_NOMEM ? EH2SFRAME_NO_MEMORY : EH2SFRAME_IO, "%s", err->text);
 }
 
-bool print_close(FILE *out, struct eh2sframe_error *error)
+/* One that is not there yet. */
+static bool print_create(struct print_out *out, const struct newfile_watch *watch,
+    struct eh2sframe_error *error)
 {
+	struct err err = {0};
+	int fd;
+
+	if (!newfile_begin(out->path, -1, watch, &out->fresh, &err))
+		return print_engine_failed(&err, error);
+	fd = fcntl(out->fresh.fd, F_DUPFD_CLOEXEC, 0);
+	if (fd >= 0)
+		out->file = fdopen(fd, "w");
+	if (out->file)
+		return true;
+	cmd_fail_errno(error, "cannot write");
+	if (fd >= 0)
+		close(fd);
+	newfile_abort(&out->fresh);
+	return false;
+}
+
+/* Whatever is there: a pipe, a device, a file whose directory allows no other. */
+static bool print_reopen(struct print_out *out, struct eh2sframe_error *error)
+{
+	int fd = open(out->path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+
+	if (fd >= 0)
+		out->file = fdopen(fd, "w");
+	if (out->file)
+		return true;
+	cmd_fail_errno(error, "cannot write");
+	if (fd >= 0)
+		close(fd);
+	return false;
+}
+
+bool print_open(
+    const char *path, bool noted, struct print_out *out, struct eh2sframe_error *error)
+{
+	static const struct newfile_watch watch = {temporary_note, NULL};
+	struct stat st;
+
+	*out = (struct print_out){.file = stdout};
+	if (!path || !strcmp(path, "-"))
+		return print_can(error);
+	*out = (struct print_out){.path = path};
+	if (lstat(path, &st) < 0 && errno == ENOENT)
+		return print_create(out, noted ? &watch : NULL, error);
+	return print_reopen(out, error);
+}
+
+void print_start(const struct print_out *out)
+{
+	struct stat st;
+
+	/* When it cannot be emptied it cannot be written to, either. */
+	if (out->path && fstat(fileno(out->file), &st) == 0 && S_ISREG(st.st_mode))
+		(void)!ftruncate(fileno(out->file), 0);
+}
+
+bool print_close(struct print_out *out, bool ok, struct eh2sframe_error *error)
+{
+	FILE *file = out->file;
+	struct err err = {0};
 	bool failed;
 
-	if (out == stdout)
-		return true;
+	out->file = NULL;
+	if (!file || file == stdout)
+		return ok;
 	/* An earlier failure shows only here. */
-	failed = ferror(out) != 0;
-	failed |= fclose(out) != 0;
-	if (failed)
-		cmd_fail_errno(error, "cannot write");
-	return !failed;
+	failed = ferror(file) != 0;
+	failed |= fclose(file) != 0;
+	if (ok && failed)
+		ok = cmd_fail_errno(error, "cannot write");
+	if (ok && out->fresh.temp && !newfile_commit(&out->fresh, -1, &err))
+		ok = print_engine_failed(&err, error);
+	newfile_abort(&out->fresh);
+	return ok;
+}
+
+static void print_end_errno(struct eh2sframe_error *error)
+{
+	cmd_fail_errno(error, "cannot write to standard output");
+}
+
+bool print_can(struct eh2sframe_error *error)
+{
+	int flags = fcntl(STDOUT_FILENO, F_GETFL);
+
+	if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY)
+		return true;
+	errno = EBADF;
+	print_end_errno(error);
+	return false;
 }
 
 bool print_end(struct eh2sframe_error *error)
 {
+	static bool told;
 	bool failed = ferror(stdout) != 0;
 
 	failed |= fflush(stdout) != 0;
-	if (failed)
-		cmd_fail_errno(error, "cannot write to standard output");
-	return !failed;
+	if (!failed || told)
+		return true;
+	told = true;
+	print_end_errno(error);
+	return false;
 }

@@ -7,7 +7,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/attr.h"
+#include "base/newfile.h"
 #include "include/eh2sframe.h"
+
+/* The exit status when all is converted and in its place, but not all of what the command
+ * tells about it could be written. The library has no such status. */
+enum { PRINT_NOT_TOLD = 8 };
 
 /* The status for several inputs: the highest of theirs. EH2SFRAME_NOTHING does not count. */
 int print_worse(int status, int next);
@@ -15,13 +21,12 @@ int print_worse(int status, int next);
 /* The line of a failure on standard error; path may be NULL. Returns its status. */
 int print_error(const char *path, const struct eh2sframe_error *error);
 
-/*
- * A name in a tree may hold anything, but a message is one line. Control characters
- * become a backslash and 3 octal digits. Borrows name when there are none, otherwise
- * fills buf and cuts what does not fit.
- */
-enum { PRINT_PLAIN_SIZE = 4 * 4096 }; /* holds any path in that form */
-const char *print_plain(const char *name, char *buf, size_t size);
+/* The same, after files were converted. Returns status, or PRINT_NOT_TOLD where that says
+ * that nothing is wrong. */
+int print_late(int status, const char *path, const struct eh2sframe_error *error);
+
+/* Holds any path as plain_copy changes it. */
+enum { PRINT_PLAIN_SIZE = 4 * 4096 };
 
 /* For eh2sframe_write_fn: context is a FILE. Closing it shows a failure. */
 bool print_text(void *context, const char *text, size_t size);
@@ -33,14 +38,36 @@ bool print_lines(void *context, const char *text, size_t size);
 /* For eh2sframe_options_on_progress: on a terminal only, and at most once a second. */
 void print_progress(void *context, size_t done, size_t total);
 
-/* Opens a file for writing; NULL and "-" are standard output. Returns NULL with error. */
-FILE *print_open(const char *path, struct eh2sframe_error *error);
+/*
+ * A file for a report. It is opened before the work: what stands against it is then found
+ * while nothing has changed. Its text appears at the end. A file that is there already
+ * stays the same file. A new one appears complete or not at all.
+ */
+struct print_out {
+	FILE *file;	      /* NULL: closed */
+	const char *path;     /* NULL: standard output */
+	struct newfile fresh; /* of a new one */
+};
 
-/* Closes it, and returns whether all of it was written. Standard output stays open:
- * print_end reports its failure, once. */
-bool print_close(FILE *out, struct eh2sframe_error *error);
+/*
+ * Opens a file for writing; NULL and "-" are standard output. noted: a signal that ends
+ * the program removes what is not complete; else the caller calls print_close then.
+ */
+ATTR_MUST_CHECK bool print_open(
+    const char *path, bool noted, struct print_out *out, struct eh2sframe_error *error);
 
-/* Whether all of standard output was written. Call it last. */
+/* Empties a file that was there already. Call it before the first text. */
+void print_start(const struct print_out *out);
+
+/* Closes it. ok: whether all text was made, otherwise error has the reason already.
+ * Returns whether all of it is written. Standard output stays open: print_end reports its
+ * failure, once. */
+bool print_close(struct print_out *out, bool ok, struct eh2sframe_error *error);
+
+/* Whether standard output can be written to at all. */
+bool print_can(struct eh2sframe_error *error);
+
+/* Whether all of standard output was written. A failure is told once: call it last. */
 bool print_end(struct eh2sframe_error *error);
 
 #endif

@@ -6,9 +6,15 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+#include "cmd/common/print.h"
+#include "include/eh2sframe.h"
 
 /* More than worker threads; a signal does not remove a file beyond that. */
 #define MAX_FILES 1100
@@ -23,8 +29,8 @@ static struct slot {
 	char path[PATH_MAX];
 } slots[MAX_FILES];
 
-/* Async-signal-safe: atomics, unlink, raise. */
-static void temporary_on_signal(int sig)
+/* Async-signal-safe. */
+static void temporary_remove(void)
 {
 	int saved = errno;
 
@@ -32,6 +38,11 @@ static void temporary_on_signal(int sig)
 		if (atomic_load(&slots[i].state) == SLOT_LIVE)
 			unlink(slots[i].path);
 	errno = saved;
+}
+
+static void temporary_on_signal(int sig)
+{
+	temporary_remove();
 	/* SA_RESETHAND: the default action again, as soon as this returns. */
 	raise(sig);
 }
@@ -39,7 +50,7 @@ static void temporary_on_signal(int sig)
 /* Leave signals that the caller ignores or handles. */
 static void temporary_handle_signals(void)
 {
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
 	static atomic_flag done = ATOMIC_FLAG_INIT;
 	struct sigaction action = {
 	    .sa_handler = temporary_on_signal, .sa_flags = (int)SA_RESETHAND};
@@ -93,4 +104,86 @@ void temporary_note(void *context, const char *path, bool exists)
 	} else {
 		temporary_leave(path);
 	}
+}
+
+/* The stack that a fault of the other one is handled on. */
+enum { FAULT_STACK = 64 << 10, FAULT_NEAR = 1 << 20 };
+static const int fault_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+static struct {
+	uintptr_t stack_end, stack_size; /* of the main thread; the end is the top */
+	atomic_bool converted;
+} fault;
+
+/* Whether the address is one that the main thread's stack would have grown to: below the
+ * environment and above what one function may leave out. */
+static bool fault_is_stack(const siginfo_t *info)
+{
+	uintptr_t addr = (uintptr_t)info->si_addr;
+
+	return info->si_code > 0 && addr < fault.stack_end &&
+	       fault.stack_end - addr < fault.stack_size + 2 * FAULT_NEAR;
+}
+
+/* Async-signal-safe: no stdio. */
+static void fault_on_signal(int sig, siginfo_t *info, void *context)
+{
+	const char *text = "eh2sframe: a bug: a fault ended the program\n";
+	int status = EH2SFRAME_BUG;
+
+	(void)context;
+	temporary_remove();
+	if (sig == SIGSEGV && fault_is_stack(info)) {
+		text = "eh2sframe: out of memory: the stack is too small; see "
+		       "\"ulimit -s\"\n";
+		status = EH2SFRAME_NO_MEMORY;
+	} else if (sig == SIGBUS && info->si_code > 0) {
+		text = "eh2sframe: a file became shorter while it was read, or cannot be "
+		       "read\n";
+		status = EH2SFRAME_IO;
+	}
+	(void)!write(STDERR_FILENO, text, strlen(text));
+	_exit(atomic_load(&fault.converted) ? PRINT_NOT_TOLD : status);
+}
+
+static void fault_set(void)
+{
+	for (size_t i = 0; i < sizeof(fault_signals) / sizeof(fault_signals[0]); i++) {
+		struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK}, old;
+
+		sigemptyset(&action.sa_mask);
+		action.sa_sigaction = fault_on_signal;
+		/* A sanitizer handles them, too. */
+		if (sigaction(fault_signals[i], NULL, &old) == 0 &&
+		    !(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL)
+			sigaction(fault_signals[i], &action, NULL);
+	}
+}
+
+void temporary_handle_faults(void)
+{
+	static char stack[FAULT_STACK];
+	const stack_t other = {.ss_sp = stack, .ss_size = sizeof(stack)};
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_STACK, &limit) != 0 || sigaltstack(&other, NULL) != 0)
+		return;
+	fault.stack_end = (uintptr_t)__builtin_frame_address(0) + FAULT_NEAR;
+	fault.stack_size = limit.rlim_cur;
+	fault_set();
+}
+
+void temporary_leave_faults(void)
+{
+	for (size_t i = 0; i < sizeof(fault_signals) / sizeof(fault_signals[0]); i++) {
+		struct sigaction old;
+
+		if (sigaction(fault_signals[i], NULL, &old) == 0 &&
+		    (old.sa_flags & SA_SIGINFO) && old.sa_sigaction == fault_on_signal)
+			signal(fault_signals[i], SIG_DFL);
+	}
+}
+
+void temporary_converted(void)
+{
+	atomic_store(&fault.converted, true);
 }

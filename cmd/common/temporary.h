@@ -10,4 +10,15 @@
  * for INT, TERM and HUP, where there are none yet. Any thread may call it. */
 void temporary_note(void *context, const char *path, bool exists);
 
+/*
+ * Faults of the program itself (a bug, a stack that is too small, a file that became
+ * shorter while it was read): removes the files, says what happened and ends the program
+ * with a status. For the main thread; where nothing else handles these signals.
+ */
+void temporary_handle_faults(void);
+/* They end the process again. */
+void temporary_leave_faults(void);
+/* From now on the fault is one after the conversion (PRINT_NOT_TOLD). */
+void temporary_converted(void);
+
 #endif

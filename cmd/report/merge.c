@@ -43,7 +43,6 @@ static bool merge_path(
     struct report_document *report, const char *path, struct eh2sframe_error *err)
 {
 	FILE *in = fopen(path, "re");
-	char plain[4 * JSON_ERROR_TEXT_LENGTH];
 	json_error_t why;
 	json_t *document;
 	bool ok;
@@ -57,7 +56,7 @@ static bool merge_path(
 		ok = cmd_fail(err, EH2SFRAME_IO, "cannot read");
 	else
 		ok = cmd_fail(err, EH2SFRAME_INPUT, "not JSON: line %d, column %d: %s",
-		    why.line, why.column, print_plain(why.text, plain, sizeof(plain)));
+		    why.line, why.column, why.text);
 	json_decref(document);
 	fclose(in);
 	return ok;
@@ -67,7 +66,7 @@ static bool merge_path(
 static bool merge_all(const struct args *args, struct report_document *report,
     const char **at, struct eh2sframe_error *err)
 {
-	const char *out = args->report_path;
+	struct print_out out;
 
 	*at = NULL;
 	if (!report_document_init(report, err))
@@ -77,9 +76,12 @@ static bool merge_all(const struct args *args, struct report_document *report,
 		if (!merge_path(report, *at, err))
 			return false;
 	}
-	*at = out;
 	report_document_sort(report);
-	return report_document_write(report, out, args->report_html, err);
+	*at = args->report_path;
+	if (print_open(*at, true, &out, err))
+		return report_document_write(report, &out, args->report_html, err);
+	*at = out.path;
+	return false;
 }
 
 int report_merge(const struct args *args)
@@ -97,14 +99,14 @@ int report_merge(const struct args *args)
 	return ok ? EH2SFRAME_DONE : (int)err.status;
 }
 
-bool report_html(
-    const struct eh2sframe_report *report, const char *path, struct eh2sframe_error *err)
+bool report_html(const struct eh2sframe_report *report, struct print_out *out,
+    struct eh2sframe_error *err)
 {
 	json_t *document = report_to_json(report, err);
 	struct report_document files = {0};
 	bool ok = document && report_document_init(&files, err) &&
 		  merge_document(&files, document, err) &&
-		  report_document_write(&files, path, true, err);
+		  report_document_write(&files, out, true, err);
 
 	json_decref(document);
 	report_document_deinit(&files);

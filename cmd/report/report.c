@@ -44,6 +44,13 @@ bool report_file_add_link(json_t *others, const char *path)
 	return json_array_append_new(others, report_utf8(path)) == 0;
 }
 
+char *report_file_dump(const json_t *file)
+{
+	/* As many digits as the document has, so text that is read and written again stays
+	 * the same. */
+	return file ? json_dumps(file, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+}
+
 json_t *report_file_skipped(const char *path, const char *reason)
 {
 	return json_pack("{so si ss}", "path", report_utf8(path), "status",
@@ -192,6 +199,7 @@ static bool report_add_outcome(
 		report->sums.done++;
 		/* Only what was written into a file has it. */
 		report->sums.converted += json_object_get(file, "method") != NULL;
+		report->sums.already += json_is_true(json_object_get(file, "already"));
 		return report_add_counts(report, file, err);
 	}
 	if (status == EH2SFRAME_NOTHING) {
@@ -204,8 +212,6 @@ static bool report_add_outcome(
 	return report_count_kind(report->fails, kind, err);
 }
 
-/* Uses as many digits as the document, so text that is read and written again stays the
- * same. */
 static bool report_keep(
     struct report_document *report, json_t *file, struct eh2sframe_error *err)
 {
@@ -215,7 +221,7 @@ static bool report_keep(
 	if (!vec_reserve(&report->list, &report->cap, report->n + 1))
 		return cmd_fail_nomem(err);
 	entry.path = strdup(path);
-	entry.text = json_dumps(file, JSON_COMPACT | JSON_REAL_PRECISION(9));
+	entry.text = report_file_dump(file);
 	if (!entry.path || !entry.text) {
 		free(entry.path);
 		free(entry.text);

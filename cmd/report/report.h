@@ -14,9 +14,9 @@
 
 #include "cmd/common/args.h"
 #include "cmd/common/fail.h"
+#include "cmd/common/print.h"
 
-/* A report as a document, which the caller owns. NULL: EH2SFRAME_NO_MEMORY or
- * EH2SFRAME_IO. */
+/* A report as a document, which the caller owns. NULL: EH2SFRAME_NO_MEMORY. */
 json_t *report_to_json(
     const struct eh2sframe_report *report, struct eh2sframe_error *error);
 
@@ -28,6 +28,8 @@ json_t *report_file_failed(const char *path, const struct eh2sframe_error *why);
 /* What --verify and --lint found, for people: never part of a document. */
 ATTR_MUST_CHECK bool report_file_add_text(json_t *report, const char *text);
 const char *report_file_text(const json_t *report);
+/* The object as text, which the caller frees. NULL when file is, or memory runs out. */
+char *report_file_dump(const json_t *file);
 
 /* Counts that the objects of files do not show. */
 struct report_apart {
@@ -57,6 +59,7 @@ struct report_document {
 	struct report_sums {
 		json_int_t done, failed, skipped;
 		json_int_t converted; /* of those that are done */
+		json_int_t already;   /* of those done: by an earlier run */
 		json_int_t functions, with_rows, with_gaps;
 		json_int_t eh_frame, eh_frame_hdr, sframe;
 		struct report_code code;
@@ -85,9 +88,9 @@ ATTR_MUST_CHECK bool report_add_count(
 /* Sorts the files by path. */
 void report_document_sort(struct report_document *report);
 
-/* Writes the document, in JSON or as a page, to path (see print_open). */
+/* Writes the document, in JSON or as a page, to a file that is open, and closes it. */
 ATTR_MUST_CHECK bool report_document_write(const struct report_document *report,
-    const char *path, bool html, struct eh2sframe_error *err);
+    struct print_out *out, bool html, struct eh2sframe_error *err);
 
 /* Writes the page. False: memory ran out. */
 ATTR_MUST_CHECK bool report_html_page(const struct report_document *report, FILE *out);
@@ -98,9 +101,9 @@ ATTR_MUST_CHECK bool report_html_page(const struct report_document *report, FILE
  */
 int report_merge(const struct args *args);
 
-/* A report of single files, in their order, as a page; path "-" is standard output. */
-ATTR_MUST_CHECK bool report_html(
-    const struct eh2sframe_report *report, const char *path, struct eh2sframe_error *err);
+/* Writes a report of single files, in their order, as a page; out is as there. */
+ATTR_MUST_CHECK bool report_html(const struct eh2sframe_report *report,
+    struct print_out *out, struct eh2sframe_error *err);
 
 /* Shares of code in per cent, outermost frames apart. */
 double report_code_of_cfi(const struct report_code *code);

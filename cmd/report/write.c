@@ -6,7 +6,6 @@
 
 #include "base/num.h"
 #include "cmd/report/report.h"
-#include "cmd/common/print.h"
 
 static double report_exact_percent(json_int_t part, json_int_t whole)
 {
@@ -100,9 +99,9 @@ static json_t *report_summary_object(const struct report_document *report)
 {
 	const struct report_sums *sums = &report->sums;
 
-	return json_pack("{si sI so so sI sI sI s{sI sI sI} s{sI sI sI} so so}", "status",
-	    sums->status, "done", sums->done, "skipped",
-	    report_sort_members(report->skips), "failed",
+	return json_pack("{si sI sI so so sI sI sI s{sI sI sI} s{sI sI sI} so so}",
+	    "status", sums->status, "done", sums->done, "already", sums->already,
+	    "skipped", report_sort_members(report->skips), "failed",
 	    report_sort_members(report->fails), "not_elf", report->apart.not_elf,
 	    "mount_points", report->apart.mount_points, "excluded",
 	    report->apart.excluded, "counts", "functions", sums->functions,
@@ -150,18 +149,15 @@ static bool report_write_all(const struct report_document *report, FILE *out)
 	return ok;
 }
 
-bool report_document_write(const struct report_document *report, const char *path,
+bool report_document_write(const struct report_document *report, struct print_out *out,
     bool html, struct eh2sframe_error *err)
 {
-	FILE *out = print_open(path, err);
-	struct eh2sframe_error late;
 	bool ok;
 
-	if (!out)
-		return false;
-	ok = (html ? report_html_page : report_write_all)(report, out) ||
+	print_start(out);
+	ok = (html ? report_html_page : report_write_all)(report, out->file) ||
 	     cmd_fail_nomem(err);
-	return print_close(out, ok ? err : &late) && ok;
+	return print_close(out, ok, err);
 }
 
 /* " (reason n, reason n)"; nothing without any. */
@@ -201,6 +197,9 @@ void report_print_summary(
 	const struct report_sums *sums = &report->sums;
 
 	report_print_done(sums, done, out);
+	if (sums->already)
+		fprintf(out, " (%" JSON_INTEGER_FORMAT " of them by an earlier run)",
+		    sums->already);
 	fprintf(out, ", %" JSON_INTEGER_FORMAT " skipped", sums->skipped);
 	report_print_kinds(report->skips, out);
 	fprintf(out,
@@ -241,6 +240,8 @@ void report_print_line(json_t *file, const char *path, const char *done, FILE *o
 	report_print_shares(&code, out);
 	fprintf(out,
 	    ", %" JSON_INTEGER_FORMAT
-	    " bytes .sframe v%d (%.2f of .eh_frame), %" JSON_INTEGER_FORMAT " refused\n",
-	    size, version, cfi ? (double)size / (double)cfi : 0.0, gaps);
+	    " bytes .sframe v%d (%.2f of .eh_frame), %" JSON_INTEGER_FORMAT
+	    " refused%s\n",
+	    size, version, cfi ? (double)size / (double)cfi : 0.0, gaps,
+	    json_is_true(json_object_get(file, "already")) ? ", by an earlier run" : "");
 }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "base/num.h"
 #include "base/rd.h"
 #include "cfi/pointer.h"
@@ -381,8 +382,5 @@ bool image_linked_sframe(const struct image *image, const uint8_t **data, size_t
 
 bool image_name_is_plain(const char *name)
 {
-	for (; *name; name++)
-		if ((unsigned char)*name < ' ' || *name == 0x7f)
-			return false;
-	return true;
+	return plain_is(name);
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/num.h"
+#include "base/plain.h"
 #include "base/rd.h"
 #include "gen/arch/arch.h"
 
@@ -89,7 +90,8 @@ static bool map_file(const struct image_from *from, struct image *image, struct 
 	image->bytes = from->bytes;
 	image->st.st_size = (off_t)from->size;
 	image->path = strdup(from->name);
-	if (!image->path)
+	image->shown = plain_dup(from->name);
+	if (!image->path || !image->shown)
 		return err_set_nomem(err);
 	if (!from->size && !open_file(from, image, err))
 		return false;
@@ -429,5 +431,6 @@ void image_unload(struct image *image)
 	free(image->cfi.data);
 	free(image->sections);
 	free(image->path);
+	free(image->shown);
 	*image = (struct image){.fd = -1};
 }

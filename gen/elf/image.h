@@ -39,8 +39,9 @@ struct image_section {
 struct object;
 
 struct image {
-	char *path; /* as given, for messages */
-	int fd;	    /* -1: in memory; st then has the size only */
+	char *path;  /* as given */
+	char *shown; /* the same for messages (base/plain.h) */
+	int fd;	     /* -1: in memory; st then has the size only */
 	struct stat st;
 	const uint8_t *bytes; /* the whole file, mapped read-only */
 	size_t size;	      /* bytes */

@@ -49,7 +49,7 @@ static void report_verify_print(const struct options *options, const char *path,
 	if (options->verbosity < 0)
 		return;
 	for (size_t i = 0; options->verbosity > 0 && i < result->n_missing; i++) {
-		if (i == VERIFY_MAX_MISSING) {
+		if (i == result->n_missing_texts) {
 			fprintf(out, "%s: %zu more function%s with missing rows\n", path,
 			    result->n_missing - i, num_s(result->n_missing - i));
 			break;
@@ -99,9 +99,9 @@ bool report_verify(const struct image *image, const struct image *cfi_image,
 	ok = report_same_program(image, cfi_image, err) &&
 	     prove_image(image, cfi_image, &named, &result, err);
 	for (size_t i = 0; i < result.n_texts; i++)
-		fprintf(out, "%s: %s\n", image->path, result.texts[i]);
+		fprintf(out, "%s: %s\n", image->shown, result.texts[i]);
 	if (ok)
-		report_verify_print(options, image->path, &result, out);
+		report_verify_print(options, image->shown, &result, out);
 	ok = ok && prove_judge(&result, UINT64_MAX, err);
 	verify_result_deinit(&result);
 	return ok;
@@ -150,13 +150,13 @@ bool report_lint(const struct image *image, const char *reader,
 		    "machine",
 		    view.version);
 	lint_section(&view, image, readers, &result);
-	report_lint_print(image->path, &result, out);
+	report_lint_print(image->shown, &result, out);
 	if (result.n_broken)
 		return err_set(err, ERR_MALFORMED, "%u rule%s of %s broken",
 		    result.n_broken, num_s(result.n_broken),
 		    reader_words(readers, words));
 	if (options->verbosity >= 0)
 		fprintf(out, "%s: SFrame version %u keeps every rule of %s\n",
-		    image->path, view.version, reader_words(readers, words));
+		    image->shown, view.version, reader_words(readers, words));
 	return true;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/plain.h"
 #include "gen/elf/object/object.h"
 #include "gen/rows/refusal.h"
 
@@ -34,7 +35,7 @@ void report_summary(const struct report *report, FILE *out)
 	    "%s: %zu function%s, %.2f%% of code with CFI and %.2f%% of all executable "
 	    "code covered, %" PRIu64
 	    " bytes .sframe v%u (%.2f of .eh_frame), %zu refused\n",
-	    report->path, coverage->n_functions, num_s(coverage->n_functions),
+	    report->shown, coverage->n_functions, num_s(coverage->n_functions),
 	    report_percent(coverage, COVERAGE_OF_CFI),
 	    report_percent(coverage, COVERAGE_OF_TEXT), report->sframe_size,
 	    report->version,
@@ -158,27 +159,38 @@ static void report_refusals(const struct report *report, FILE *out)
 	}
 }
 
+/* The name of the function, where there is one, and the end of the line. A demangled name
+ * may hold what the name in the file does not. */
+static void report_name(const struct report *report, uint64_t pc, FILE *out)
+{
+	char *name = symbols_readable(&report->input->symbols, pc);
+
+	if (name) {
+		fputc(' ', out);
+		plain_print(name, out);
+	}
+	fputc('\n', out);
+	free(name);
+}
+
 void report_gaps(const struct report *report, const char *indent, FILE *out)
 {
 	const struct coverage *coverage = &report->coverage;
 
 	for (size_t i = 0; i < coverage->n_gaps; i++) {
 		const struct coverage_gap *gap = &coverage->gaps[i];
-		char *name = symbols_readable(&report->input->symbols, gap->fde_pc);
 		const struct image *image = report->input->policy.image;
 		char start[OBJECT_WHERE], end[OBJECT_WHERE], func[OBJECT_WHERE];
 		const char *plus;
 
 		object_where(image, gap->end, end);
 		plus = strrchr(end, '+');
-		fprintf(out,
-		    "%s%s: %s..%s (%" PRIu64 " byte%s) of the function at %s%s%s\n",
+		fprintf(out, "%s%s: %s..%s (%" PRIu64 " byte%s) of the function at %s",
 		    indent, refusal_name(gap->why),
 		    object_where(image, gap->start, start), plus ? plus + 1 : end,
 		    gap->end - gap->start, num_s(gap->end - gap->start),
-		    object_where(image, gap->fde_pc, func), name ? " " : "",
-		    name ? name : "");
-		free(name);
+		    object_where(image, gap->fde_pc, func));
+		report_name(report, gap->fde_pc, out);
 	}
 }
 
@@ -195,8 +207,6 @@ void report_method(const struct insert_plan *plan, const char *indent, FILE *out
 static void report_cost(
     const struct report *report, const struct sf_cost *cost, FILE *out)
 {
-	char *name = symbols_readable(&report->input->symbols, cost->start);
-
 	fprintf(out,
 	    "    cost: 0x%" PRIx64 "..0x%" PRIx64 " %" PRIu32 " + %" PRIu32
 	    " bytes, %" PRIu32 " row%s",
@@ -204,13 +214,12 @@ static void report_cost(
 	    cost->n_rows, num_s(cost->n_rows));
 	if (cost->users > 1)
 		fprintf(out, ", shared by %" PRIu32, cost->users);
-	fprintf(out, "%s%s\n", name ? " " : "", name ? name : "");
-	free(name);
+	report_name(report, cost->start, out);
 }
 
 void report_text(const struct report *report, bool verbose, FILE *out)
 {
-	fprintf(out, "%s: %s\n", report->path, report->input->arch->name);
+	fprintf(out, "%s: %s\n", report->shown, report->input->arch->name);
 	report_sizes(report, out);
 	report_coverage(report, out);
 	report_diags(report, out);
@@ -233,7 +242,7 @@ void report_damage(const struct report *report, FILE *out)
 	for (size_t i = 0; i < frames->n_diags; i++) {
 		if (frames->diags[i].kind > CFI_DIAG_LAST_DAMAGE)
 			continue;
-		fprintf(out, "%s: %s, .eh_frame+0x%" PRIx64 "; left out\n", report->path,
+		fprintf(out, "%s: %s, .eh_frame+0x%" PRIx64 "; left out\n", report->shown,
 		    frames->diags[i].text, frames->diags[i].off);
 		said++;
 	}
@@ -241,26 +250,26 @@ void report_damage(const struct report *report, FILE *out)
 		fprintf(out,
 		    "%s: %zu more damaged record%s in .eh_frame; left "
 		    "out\n",
-		    report->path, damaged - said, num_s(damaged - said));
+		    report->shown, damaged - said, num_s(damaged - said));
 	for (size_t i = 0; i < report->coverage.n_notes; i++)
 		fprintf(
-		    out, "%s: %s; left out\n", report->path, report->coverage.notes[i]);
+		    out, "%s: %s; left out\n", report->shown, report->coverage.notes[i]);
 	if (policy_few_symbols(policy) && policy_unmatched(policy, 0, &option, &pattern))
 		fprintf(out, "%s: %s: --exclude-symbol knows no other functions\n",
-		    report->path,
+		    report->shown,
 		    strcmp(policy_few_symbols(policy), "none") ? "only dynamic symbols"
 							       : "no symbols");
 	if (report->signature_void)
 		fprintf(out,
 		    "%s: the module's signature no longer matches; sign the module "
 		    "again\n",
-		    report->path);
+		    report->shown);
 	if (report->plan && report->plan->method == METHOD_APPEND &&
 	    report->plan->obstacles[METHOD_GROW] != OBSTACLE_NONE)
 		fprintf(out,
 		    "%s: method append: core dumps no longer show the build-id; the "
 		    "method grow does not apply: %s\n",
-		    report->path, obstacle_text(report->plan->obstacles[METHOD_GROW]));
+		    report->shown, obstacle_text(report->plan->obstacles[METHOD_GROW]));
 }
 
 void report_deinit(struct report *report)

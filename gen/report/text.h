@@ -15,7 +15,8 @@
 
 /* Borrows input. */
 struct report {
-	const char *path;
+	const char *path;  /* as given */
+	const char *shown; /* for messages */
 	const struct cfi_input *input;
 	struct coverage coverage;
 	const struct insert_plan *plan; /* borrowed; NULL when nothing was inserted */

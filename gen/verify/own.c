@@ -243,10 +243,12 @@ static void verify_join(struct verify_result *result, const struct verify_result
 	     vec_reserve(&result->texts, &result->cap_texts, result->n_texts + 1);
 	     i++)
 		memcpy(result->texts[result->n_texts++], part->texts[i], VERIFY_TEXT);
-	for (size_t i = 0; i < part->n_missing && i < VERIFY_MAX_MISSING &&
-			   result->n_missing + i < VERIFY_MAX_MISSING;
+	for (size_t i = 0;
+	     i < part->n_missing_texts && result->n_missing_texts < VERIFY_MAX_MISSING &&
+	     vec_reserve(
+		 &result->missing, &result->cap_missing, result->n_missing_texts + 1);
 	     i++)
-		memcpy(result->missing[result->n_missing + i], part->missing[i],
+		memcpy(result->missing[result->n_missing_texts++], part->missing[i],
 		    VERIFY_TEXT);
 	result->n_missing += part->n_missing;
 }

@@ -192,9 +192,14 @@ void verify_miss(struct verify_run *run, const struct cfi_fde *fde, uint64_t byt
 	struct verify_result *result = run->result;
 	char where[OBJECT_WHERE];
 
-	if (bytes == 0 || result->n_missing++ >= VERIFY_MAX_MISSING)
+	if (bytes == 0)
 		return;
-	snprintf(result->missing[result->n_missing - 1], sizeof(result->missing[0]),
+	/* Losing words for lack of memory is no loss. */
+	if (result->n_missing++ >= VERIFY_MAX_MISSING ||
+	    !vec_reserve(
+		&result->missing, &result->cap_missing, result->n_missing_texts + 1))
+		return;
+	snprintf(result->missing[result->n_missing_texts++], VERIFY_TEXT,
 	    "%s <%.80s>: %" PRIu64 " byte%s could have a row and have none",
 	    object_where(run->in->policy->image, fde->pc, where),
 	    verify_name(run, fde->pc), bytes, num_s(bytes));
@@ -203,6 +208,7 @@ void verify_miss(struct verify_run *run, const struct cfi_fde *fde, uint64_t byt
 void verify_result_deinit(struct verify_result *result)
 {
 	free(result->texts);
+	free(result->missing);
 	*result = (struct verify_result){0};
 }
 

@@ -36,8 +36,9 @@ struct verify_result {
 	size_t n_differences;
 	char (*texts)[VERIFY_TEXT]; /* owned; the first differences in words */
 	size_t n_texts, cap_texts;
-	size_t n_missing; /* FDEs with missing bytes; the first ones in words */
-	char missing[VERIFY_MAX_MISSING][VERIFY_TEXT];
+	size_t n_missing;	      /* FDEs with missing bytes */
+	char (*missing)[VERIFY_TEXT]; /* owned; the first of them in words */
+	size_t n_missing_texts, cap_missing;
 };
 
 void verify_result_deinit(struct verify_result *result);

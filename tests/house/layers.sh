@@ -47,7 +47,7 @@ may lib . base gen gen/arch gen/elf/object gen/input gen/options gen/report gen/
 may cmd/common base include
 may cmd/report base cmd/common
 may cmd/batch base cmd/common cmd/report
-may cmd cmd/batch cmd/common cmd/report
+may cmd base cmd/batch cmd/common cmd/report
 for folder in $(find base cfi sframe gen lib cmd include -name '*.[ch]' -exec dirname {} + | sort -u); do
 	case " $seen " in
 	*" $folder "*) ;;

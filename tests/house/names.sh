@@ -54,7 +54,7 @@ begin() {
 		}' "$functions")"
 }
 known=
-begin base err newfile rd slots stream task vec wr
+begin base err newfile plain rd slots stream task vec wr
 begin cfi cfi
 begin sframe sf
 begin sframe/compact sf compact

@@ -42,7 +42,7 @@ def make_tree(top):
     with open(f"{top}/object.o", "wb") as file:
         file.write(read("/bin/ls")[:16] + b"\1\0" + read("/bin/ls")[18:])
     subprocess.run(["cp", "/bin/cat", os.fsencode(f"{top}/latin") + b"\xe9"], check=True)
-    subprocess.run([TOOL, "-q", "/bin/cat", f"{top}/a/done"], check=True)
+    subprocess.run([TOOL, "-q", "--format=3", "/bin/cat", f"{top}/a/done"], check=True)
     return [os.fsencode(n) for n in names + [f"{top}/object.o", f"{top}/a/done"]] + [
         os.fsencode(f"{top}/latin") + b"\xe9"
     ]

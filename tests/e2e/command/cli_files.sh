@@ -65,20 +65,19 @@ status_is '--report -o -' 0 --report -o - good
 is 'writes to standard output' test -s .stdout -a ! -e -
 status_is '--report-file where nothing can be' 3 -q --report-file=missing/report good spare
 is 'names it' one_line 'eh2sframe: missing/report: cannot write'
-rm -f spare
+is 'before the work' test ! -e spare
 if [ -w /dev/full ]; then
 	status_is '--report -o to a full device' 3 --report -o /dev/full good
 	is 'says so' one_line 'eh2sframe: /dev/full: cannot write'
 	"$eh2sframe" -q --report=json -o report good
-	cp good tree
 	for arguments in '--dump conv' '--report good' '--report=json good' '--report=html good' \
-		'--report --merge report' '--report=html --merge report' '-q --batch --report-file=- tree'; do
+		'--report --merge report' '--report=html --merge report'; do
 		# shellcheck disable=SC2086 # several words
 		"$eh2sframe" $arguments >/dev/full 2>.stderr
 		is "standard output full: $arguments" test $? = 3
 		is 'told once' one_line 'eh2sframe: cannot write to standard output: '
 	done
-	rm -f report tree
+	rm -f report
 fi
 if [ "$(id -u)" = 0 ]; then
 	cp good owned && chown 12345:23456 owned && chmod 6755 owned

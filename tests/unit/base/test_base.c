@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/num.h"
+#include "base/plain.h"
 #include "base/rd.h"
 #include "base/vec.h"
 #include "base/wr.h"
@@ -227,6 +228,40 @@ START_TEST(err_text_and_prefix)
 }
 END_TEST
 
+/* Control characters of ASCII, and those from 0x80 on that are no part of a letter. */
+START_TEST(plain_escapes)
+{
+	static const struct {
+		const char *text, *plain;
+	} table[] = {
+	    {"", ""},
+	    {"a b~", "a b~"},
+	    {"a\nb\t\033[31m\177", "a\\012b\\011\\033[31m\\177"},
+	    {"\x9b", "\\233"},
+	    {"a\x80\x9f", "a\\200\x9f"},
+	    {"\xc2\x9b", "\xc2\\233"},
+	    {"\xc2\xa0", "\xc2\xa0"},
+	    {"\xc3\x9b \xe2\x82\x9a", "\xc3\x9b \xe2\x82\x9a"},
+	};
+	const char *text = table[_i].text, *plain = table[_i].plain;
+	char small[4], *copy = plain_dup(text), *printed = NULL;
+	size_t size;
+	FILE *out = open_memstream(&printed, &size);
+
+	plain_print(text, out);
+	fclose(out);
+	ck_assert_str_eq(copy, plain);
+	ck_assert_str_eq(printed, plain);
+	ck_assert_int_eq(plain_is(text), strcmp(text, plain) == 0);
+	/* No half of an escape. */
+	plain_copy(small, sizeof(small), text);
+	ck_assert(strncmp(small, plain, strlen(small)) == 0);
+	ck_assert(!strchr(small, '\\'));
+	free(copy);
+	free(printed);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("base");
@@ -242,6 +277,7 @@ int main(void)
 	tcase_add_test(tcase, num_refuses_what_does_not_fit);
 	tcase_add_test(tcase, vec_grows_and_refuses);
 	tcase_add_test(tcase, err_text_and_prefix);
+	tcase_add_loop_test(tcase, plain_escapes, 0, 8);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
 }

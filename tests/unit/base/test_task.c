@@ -56,6 +56,34 @@ START_TEST(waits)
 }
 END_TEST
 
+static void measure(void *context)
+{
+	size_t *size = context;
+	pthread_attr_t attr;
+
+	pthread_getattr_np(pthread_self(), &attr);
+	pthread_attr_getstacksize(&attr, size);
+	pthread_attr_destroy(&attr);
+}
+
+/* Whatever the stack of a new thread is by default. */
+START_TEST(stack)
+{
+	pthread_attr_t attr;
+	struct task task;
+	size_t size = 0;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 64 << 10);
+	ck_assert_int_eq(pthread_setattr_default_np(&attr), 0);
+	task_start(&task, measure, &size);
+	ck_assert(task.running);
+	task_wait(&task);
+	ck_assert_uint_ge(size, 1 << 20);
+	pthread_attr_destroy(&attr);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("task");
@@ -63,6 +91,7 @@ int main(void)
 
 	tcase_add_loop_test(tc, all_done, 0, 8);
 	tcase_add_test(tc, waits);
+	tcase_add_test(tc, stack);
 	suite_add_tcase(suite, tc);
 	return unit_main(suite);
 }
