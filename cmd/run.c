@@ -255,10 +255,10 @@ static int run_tell(const struct args *args, struct eh2sframe_report *report,
 	const char *path = out->path;
 
 	if (report && !run_json(args, report, out, &error))
-		status = done ? print_late(status, path, &error)
+		status = done ? print_late(status, "converted", path, &error)
 			      : print_worse(status, print_error(path, &error));
 	if (done && !print_end(&error))
-		status = print_late(status, NULL, &error);
+		status = print_late(status, "converted", NULL, &error);
 	return status;
 }
 
@@ -297,7 +297,8 @@ static int run_pair(const struct args *args)
 		return print_error(out.path, &error);
 	}
 	if (!run_convert(args, report, &done, &error))
-		status = done ? print_late(0, in, &error) : print_error(in, &error);
+		status = done ? print_late(0, "converted", in, &error)
+			      : print_error(in, &error);
 	/* The JSON report is told of failures, too. */
 	if (status && !done && report &&
 	    !eh2sframe_report_add_failure(report, in, &error, &error)) {

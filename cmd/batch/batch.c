@@ -260,6 +260,9 @@ int batch_run(const struct args *args)
 {
 	struct batch_run run = {.args = args, .tree = {.start = -1, .near_fd = -1}};
 	struct eh2sframe_error err = {0};
+	const char *done = args->command == COMMAND_CONVERT  ? "converted"
+			   : args->command == COMMAND_REMOVE ? "restored"
+							     : NULL;
 	int status;
 	bool ok;
 
@@ -279,8 +282,8 @@ int batch_run(const struct args *args)
 	if (!ok)
 		status = batch_gave_up(&run, &err);
 	else if (!batch_signal && !batch_tell(&run, &err))
-		status = run.report.sums.done
-			     ? print_late(status, run.where, &err)
+		status = done && run.report.sums.done
+			     ? print_late(status, done, run.where, &err)
 			     : print_worse(status, print_error(run.where, &err));
 	/* Nothing was written to it. */
 	print_close(&run.out, false, &err);

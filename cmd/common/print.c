@@ -20,16 +20,17 @@ int print_worse(int status, int next)
 	return next > status || status == EH2SFRAME_NOTHING ? next : status;
 }
 
-/* words come before the path. */
+/* done comes before the path; "": nothing is done. */
 static void print_failure(
-    const char *words, const char *path, const struct eh2sframe_error *error)
+    const char *done, const char *path, const struct eh2sframe_error *error)
 {
 	/* Only the main thread prints, and the stack may be small. */
 	static char name[PRINT_PLAIN_SIZE], text[4 * sizeof(error->text)];
 
 	plain_copy(name, sizeof(name), path ? path : "");
 	plain_copy(text, sizeof(text), error->text);
-	fprintf(stderr, "eh2sframe: %s%s%s%s\n", words, name, path ? ": " : "", text);
+	fprintf(stderr, "eh2sframe: %s%s%s%s%s\n", done, *done ? ", but " : "", name,
+	    path ? ": " : "", text);
 }
 
 int print_error(const char *path, const struct eh2sframe_error *error)
@@ -38,9 +39,10 @@ int print_error(const char *path, const struct eh2sframe_error *error)
 	return (int)error->status;
 }
 
-int print_late(int status, const char *path, const struct eh2sframe_error *error)
+int print_late(
+    int status, const char *done, const char *path, const struct eh2sframe_error *error)
 {
-	print_failure("converted, but ", path, error);
+	print_failure(done, path, error);
 	return status == EH2SFRAME_DONE ? PRINT_NOT_TOLD : status;
 }
 

@@ -21,9 +21,10 @@ int print_worse(int status, int next);
 /* The line of a failure on standard error; path may be NULL. Returns its status. */
 int print_error(const char *path, const struct eh2sframe_error *error);
 
-/* The same, after files were converted. Returns status, or PRINT_NOT_TOLD where that says
- * that nothing is wrong. */
-int print_late(int status, const char *path, const struct eh2sframe_error *error);
+/* The same, after files were converted: done is the word for it. Returns status, or
+ * PRINT_NOT_TOLD where that says that nothing is wrong. */
+int print_late(
+    int status, const char *done, const char *path, const struct eh2sframe_error *error);
 
 /* Holds any path as plain_copy changes it. */
 enum { PRINT_PLAIN_SIZE = 4 * 4096 };

@@ -167,6 +167,17 @@ def test_telling():
                 f"{words.decode()}{', and a file fails' if broken else ''}",
                 done,
             )
+    for option, status, words in (
+        ("--verify", 3, b"eh2sframe: cannot write to standard output: "),
+        ("--remove", 8, b"eh2sframe: restored, but cannot write to standard output: "),
+    ):
+        if os.path.exists("tree2/broken"):
+            os.unlink("tree2/broken")
+        with open("/dev/full", "wb") as full:
+            argv = [TOOL, "--batch", option, "tree2"]
+            done = subprocess.run(argv, stdout=full, stderr=subprocess.PIPE, check=False)
+        check(done.returncode == status and done.stderr.startswith(words), f"{option}: status {status}", done)
+    check(picture("tree2")[0] == old[0], "and the originals are back")
     with open("/dev/full", "wb") as full:
         done = subprocess.run([TOOL, "--batch", "tree2/text"], stdout=full, stderr=subprocess.PIPE, check=False)
     check(done.returncode == 3 and b"converted, but" not in done.stderr, "with nothing converted it is status 3", done)
