@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes a function of a shared library one that ends the process: its first bytes are a trap.
+"""Makes a function of a shared library one that does nothing: it returns at once.
 
     break_symbol.py LIBRARY FUNCTION
 """
@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-TRAPS = {"Advanced Micro Devices X86-64": b"\xcc" * 16, "AArch64": bytes(16)}
+RETURNS = {"Advanced Micro Devices X86-64": b"\xc3", "AArch64": bytes.fromhex("c0035fd6")}
 
 
 def readelf(*options):
@@ -22,7 +22,7 @@ def main(path, name):
         if int(start, 16) <= address < int(start, 16) + int(size, 16):
             with open(path, "r+b") as file:
                 file.seek(address - int(start, 16) + int(off, 16))
-                file.write(TRAPS[machine])
+                file.write(RETURNS[machine])
             return
     sys.exit(f"{path}: {name} is in no segment")
 

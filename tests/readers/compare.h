@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <unwind.h>
 
 enum { COMPARE_MAX = 512 };
@@ -54,10 +55,10 @@ __attribute__((noinline, unused)) static int compare_frames(void)
 	int n = compare_walks(&walk);
 
 	if (n < 0) {
-		fprintf(stderr, "not the frames of libgcc:");
+		dprintf(STDERR_FILENO, "not the frames of libgcc:");
 		for (int i = 0; i < walk.n; i++)
-			fprintf(stderr, " %p", walk.pcs[i]);
-		fputc('\n', stderr);
+			dprintf(STDERR_FILENO, " %p", walk.pcs[i]);
+		dprintf(STDERR_FILENO, "\n");
 	}
 	return n;
 }

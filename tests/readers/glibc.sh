@@ -51,7 +51,7 @@ libraries() {
 	cp "$build/backtrace" "$build/backtrace-cc" "$build/plugin.so" "$build/preload.so" "$dir"
 	mkdir -p "$dir/c++"
 	cp "$gcc/libstdc++.so.6" "$gcc/libgcc_s.so.1" "$dir/c++"
-	# libstdc++ needs libgcc_s. Its unwinder for backtrace() is replaced by zeros, which no processor runs.
+	# libstdc++ needs libgcc_s. Its unwinder for backtrace() finds nothing.
 	python3 "$here/break_symbol.py" "$dir/c++/libgcc_s.so.1" _Unwind_Backtrace
 }
 
@@ -95,11 +95,11 @@ own() {
 
 # real: programs of the root, and all libraries of theirs.
 real() {
-	local dir=$work/real n=0 same=0 program said libs
+	local dir=$work/real count=0 same=0 walks=0 program said libs
 	libraries x86_64 "$dir"
 	mkdir "$dir/bin" "$dir/libs"
 	for program in "$root"/usr/bin/*; do
-		[ $n -lt 60 ] || break
+		[ $count -lt 60 ] || break
 		[ -L "$program" ] || [ -u "$program" ] || ! readelf -lW "$program" 2>/dev/null | grep -q INTERP && continue
 		libs=$("$dir/ld.so" --inhibit-cache --library-path "$dir:$root/usr/lib/x86_64-linux-gnu" --list "$program" 2>/dev/null) || continue
 		# Programs that say their version and nothing else.
@@ -107,18 +107,19 @@ real() {
 			"$program" --version </dev/null >/dev/null 2>&1) || continue
 		cp "$program" "$dir/bin"
 		echo "$libs" | awk -v r="$root/" 'index($3, r) == 1 { print $3 }' | xargs -r cp -n -t "$dir/libs"
-		n=$((n + 1))
+		count=$((count + 1))
 	done
-	cp "$dir/c++/libgcc_s.so.1" "$dir/libs"
+	mv "$dir/c++/libgcc_s.so.1" "$dir/libs"
 	said=$("$tool" --batch -q --refresh --for=glibc "$dir" 2>&1)
-	result $? "real: $n programs and their libraries are converted"
+	result $? "real: $count programs and their libraries are converted"
 	[ -z "$said" ] || echo "$said" | sed 's/^/# /'
 	for program in "$dir"/bin/*; do
 		said=$(cd "$work" && timeout 60 "$dir/ld.so" --inhibit-cache --library-path "$dir:$dir/libs" --preload "$dir/preload.so" \
 			"$program" --version 9>&1 2>"$logs/glibc-real.log" >/dev/null </dev/null)
 		case $said in
-		*' same, 0 differ')
+		[1-9]*' same, '*', 0 differ')
 			same=$((same + 1))
+			walks=$((walks + ${said%% *}))
 			;;
 		*)
 			echo "# ${program##*/}: $said"
@@ -126,8 +127,8 @@ real() {
 			;;
 		esac
 	done
-	[ $n -eq 60 ] && [ $same -eq 60 ]
-	result $? "real: in $same of $n programs each walk is that of libgcc"
+	[ $count -eq 60 ] && [ $same -eq 60 ]
+	result $? "real: in $same of $count programs each walk is that of libgcc, $walks walks"
 }
 
 # The time of a frame, beside the way through .eh_frame.
@@ -136,8 +137,8 @@ timed() {
 	libraries x86_64 "$dir"
 	cp "$root/usr/lib/x86_64-linux-gnu/libgcc_s.so.1" "$dir/c++"
 	echo "# .eh_frame: $(in_glibc x86_64 "$dir" backtrace 2>/dev/null | tail -n 1)"
-	echo "# share:     $(in_glibc x86_64 "$work/x86_64-share" backtrace 2>/dev/null | tail -n 1)"
-	echo "# size:      $(in_glibc x86_64 "$work/x86_64-size" backtrace 2>/dev/null | tail -n 1)"
+	echo "# share: $(in_glibc x86_64 "$work/x86_64-share" backtrace 2>/dev/null | grep frame)"
+	echo "# size: $(in_glibc x86_64 "$work/x86_64-size" backtrace 2>/dev/null | grep frame)"
 }
 
 mkdir -p "$root/root/readers"
