@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Looks at the finished file as a stranger would, and compares it with the input: what
- * was not meant to change did not, and what a loader needs holds. Shares no code with the
- * writer but the table of slots.
+ * Reads the finished file and compares it with the input: what was not meant to change did
+ * not, and what a loader needs holds. Shares only the table of slots with the writer.
  */
 #include "gen/insert/insert_internal.h"
 
@@ -20,11 +19,10 @@ static const struct allowed {
 	bool inside;	 /* the section overwrites bytes of the input */
 	bool clean;	 /* ... which are padding: zero, and on pages of one segment */
 	bool edit_table; /* the program header table changes where it stands */
-	bool spare;	 /* a PT_NULL or a second PT_NOTE of PT_GNU_PROPERTY goes */
+	bool spare;	 /* an entry goes that check_is_spare allows */
 	bool add_load;	 /* a PT_LOAD is added */
 	bool move_table; /* the program header table stands elsewhere */
-	bool
-	    moves; /* what stands behind it makes room (gen/insert/insert_check_grow.c) */
+	bool moves;	 /* what stands behind it makes room (insert_check_grow.c) */
 } allowed[N_METHODS] = {
     [METHOD_IN_PLACE] = {.inside = true, .edit_table = true},
     [METHOD_SLACK] = {.inside = true, .clean = true, .edit_table = true, .spare = true},
@@ -168,13 +166,27 @@ static bool check_all_sections(const struct image *input, const struct insert_pl
 	return true;
 }
 
-/* Nobody misses it: it says nothing, or what a PT_GNU_PROPERTY of the output says. */
+/* The note that names the least kernel, by its bytes, in a program without a loader. */
+static bool check_is_abi_tag(const struct image *image, const GElf_Phdr *phdr)
+{
+	const uint8_t *note = image->bytes + phdr->p_offset;
+
+	return phdr->p_type == PT_NOTE && image->ehdr.e_type == ET_EXEC &&
+	       !image_segment_find(image, PT_INTERP) &&
+	       !image_segment_find(image, PT_DYNAMIC) && phdr->p_filesz == 32 &&
+	       num_range_inside(phdr->p_offset, 32, image->size) &&
+	       note[image->big_endian ? 11 : 8] == NT_GNU_ABI_TAG &&
+	       !memcmp(note + 12, "GNU", 4);
+}
+
+/* It says nothing, or what a PT_GNU_PROPERTY of the output says, or what nothing reads. */
 static bool check_is_spare(const struct image *input, const struct insert_plan *plan,
     const struct image *output, size_t n)
 {
 	GElf_Phdr old = input->phdrs[n];
 
-	if (old.p_type == PT_NULL || old.p_type == IMAGE_PT_GNU_SFRAME)
+	if (old.p_type == PT_NULL || old.p_type == IMAGE_PT_GNU_SFRAME ||
+	    check_is_abi_tag(input, &old))
 		return true;
 	if (!insert_grow_follow(input, plan, output, &old))
 		return false;

@@ -6,6 +6,7 @@
 #include "gen/insert/insert_internal.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/num.h"
 
@@ -54,6 +55,28 @@ static bool slot_is_spare(const struct image *image, size_t i)
 		    image->phdrs[k].p_vaddr == phdr->p_vaddr &&
 		    image->phdrs[k].p_filesz == phdr->p_filesz)
 			return true;
+	return false;
+}
+
+/*
+ * A PT_NOTE of .note.ABI-tag alone, in a static program. A dynamic loader reads it to refuse
+ * a library that needs a newer kernel; of a static program nothing reads it.
+ */
+static bool slot_is_abi_tag(const struct image *image, size_t i)
+{
+	const GElf_Phdr *phdr = &image->phdrs[i];
+
+	if (phdr->p_type != PT_NOTE || image->ehdr.e_type != ET_EXEC ||
+	    image_segment_find(image, PT_INTERP) || image_segment_find(image, PT_DYNAMIC))
+		return false;
+	for (size_t k = 1; k < image->n_sections; k++) {
+		const struct image_section *section = &image->sections[k];
+
+		if (section->hdr.sh_type == SHT_NOTE &&
+		    section->hdr.sh_offset == phdr->p_offset &&
+		    section->hdr.sh_size == phdr->p_filesz)
+			return strcmp(section->name, ".note.ABI-tag") == 0;
+	}
 	return false;
 }
 
@@ -178,6 +201,9 @@ static void find_phdrs(const struct image *image, struct insert_slots *slots)
 		if (slots->n_spare < 2 && slot_is_spare(image, i))
 			slots->spare[slots->n_spare++] = i;
 	}
+	for (size_t i = 0; slots->n_spare < 2 && i < image->n_phdrs; i++)
+		if (slot_is_abi_tag(image, i))
+			slots->spare[slots->n_spare++] = i;
 	slots->kernel = slots->first_load != INSERT_NONE &&
 			image->phdrs[slots->first_load].p_vaddr > INSERT_MAX_PLACE;
 	find_room(image, slots);
