@@ -92,7 +92,10 @@ def check_program(kind, *options):
     check(n > 3 and len(starts("several")) == len(starts("one")), f"{kind}: {n} sections", starts("several"))
     want = counts("one")
     check_file(kind, "several", want)
-    check(run("./out").stdout == run("./one").stdout, f"{kind}: runs")
+    # A static program that ld 2.44 links with several sections crashes before any conversion.
+    now, before = run("./out"), run("./several")
+    check((now.returncode, now.stdout) == (before.returncode, before.stdout), f"{kind}: runs as before", now)
+    check("-static" in options or before.stdout == run("./one").stdout, f"{kind}: and as with one section")
     if "-static" in options:
         return
     # At the same addresses the two have the same rows.
