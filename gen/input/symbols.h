@@ -38,7 +38,7 @@ char *symbol_demangle(const char *name);
 /* As symbol_demangle, the name of the function at pc; also NULL when it has none. */
 char *symbols_readable(const struct symbols *symbols, uint64_t pc);
 
-/* Longer ones help nobody; a hostile one doubles with every few characters of its own. */
+/* Longer ones do not help a reader; a hostile one doubles with every few characters of its own. */
 #define SYMBOL_READABLE 16384
 
 /* The same without memory; false when the name is not mangled. */

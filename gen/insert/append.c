@@ -47,8 +47,8 @@ static enum obstacle no_hole(const struct image *image, uint64_t hole, struct er
 }
 
 /*
- * At the first PT_LOAD's distance between offset and address. What nobody takes AT_PHDR
- * from goes right behind the file instead, where the hole would be too large.
+ * At the first PT_LOAD's distance between offset and address. Where nothing reads AT_PHDR,
+ * the segment goes right behind the file instead, where the hole would be too large.
  */
 static enum obstacle append_place_segment(const struct image *image,
     const struct insert_slots *slots, struct insert_plan *plan, struct err *err)

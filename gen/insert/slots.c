@@ -17,7 +17,7 @@
 #define MAX_ADDED 3
 
 /*
- * Whether the file can never be started as a program, so that nobody takes AT_PHDR from
+ * Whether the file can never be started as a program, so that nothing takes AT_PHDR from
  * it. What has an interpreter can (libc.so.6), and so can what has an entry point and
  * needs no library: the dynamic loader and a static PIE. An entry point alone says
  * nothing, old linkers give one to any library. What only looks like a program is merely

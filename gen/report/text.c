@@ -47,18 +47,19 @@ void report_summary(const struct report *report, FILE *out)
 static void report_compact(const struct report *report, FILE *out)
 {
 	const struct sf_compact_stats *stats = &report->compact;
-	bool anew = report->input->policy.options->optimize_size;
+	bool new_boundaries = report->input->policy.options->optimize_size;
 	size_t funcs = stats->n_before - stats->n_funcs;
 	uint64_t rows = stats->rows_before - stats->n_rows;
 
 	/* Most small files have no neighbours that are alike. */
-	if (stats->n_before == 0 || (!anew && stats->n_before == stats->n_funcs))
+	if (stats->n_before == 0 ||
+	    (!new_boundaries && stats->n_before == stats->n_funcs))
 		return;
 	fprintf(out,
 	    "                 %s: %zu function%s fewer, %" PRIu64 " row%s fewer, %" PRIu64
 	    " byte%s of padding covered\n",
-	    anew ? "new boundaries" : "joined", funcs, num_s(funcs), rows, num_s(rows),
-	    stats->padding_bytes, num_s(stats->padding_bytes));
+	    new_boundaries ? "new boundaries" : "joined", funcs, num_s(funcs), rows,
+	    num_s(rows), stats->padding_bytes, num_s(stats->padding_bytes));
 }
 
 static void report_sizes(const struct report *report, FILE *out)
