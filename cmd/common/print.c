@@ -90,6 +90,19 @@ static bool print_engine_failed(const struct err *err, struct eh2sframe_error *e
 	    err->kind == ERR_NOMEM ? EH2SFRAME_NO_MEMORY : EH2SFRAME_IO, "%s", err->text);
 }
 
+/* Makes a stream of fd, which is below 0 where opening it failed, and owns it. */
+static bool print_stream(int fd, struct print_out *out, struct eh2sframe_error *error)
+{
+	if (fd >= 0)
+		out->file = fdopen(fd, "w");
+	if (out->file)
+		return true;
+	cmd_fail_errno(error, "cannot write");
+	if (fd >= 0)
+		close(fd);
+	return false;
+}
+
 /* One that is not there yet. */
 static bool print_create(struct print_out *out, const struct newfile_watch *watch,
     struct eh2sframe_error *error)
@@ -100,13 +113,8 @@ static bool print_create(struct print_out *out, const struct newfile_watch *watc
 	if (!newfile_begin(out->path, -1, watch, &out->fresh, &err))
 		return print_engine_failed(&err, error);
 	fd = fcntl(out->fresh.fd, F_DUPFD_CLOEXEC, 0);
-	if (fd >= 0)
-		out->file = fdopen(fd, "w");
-	if (out->file)
+	if (print_stream(fd, out, error))
 		return true;
-	cmd_fail_errno(error, "cannot write");
-	if (fd >= 0)
-		close(fd);
 	newfile_abort(&out->fresh);
 	return false;
 }
@@ -116,14 +124,7 @@ static bool print_reopen(struct print_out *out, struct eh2sframe_error *error)
 {
 	int fd = open(out->path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
 
-	if (fd >= 0)
-		out->file = fdopen(fd, "w");
-	if (out->file)
-		return true;
-	cmd_fail_errno(error, "cannot write");
-	if (fd >= 0)
-		close(fd);
-	return false;
+	return print_stream(fd, out, error);
 }
 
 bool print_open(

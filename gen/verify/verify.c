@@ -40,7 +40,7 @@ void verify_differ(struct verify_run *run, uint64_t pc, const char *fmt, ...)
 	int used;
 	va_list ap;
 
-	/* Losing words for lack of memory is no loss. */
+	/* Without memory the text is lost, and the count is still right. */
 	if (result->n_differences++ >= VERIFY_MAX_TEXTS ||
 	    !vec_reserve(&result->texts, &result->cap_texts, result->n_texts + 1))
 		return;
@@ -194,7 +194,7 @@ void verify_miss(struct verify_run *run, const struct cfi_fde *fde, uint64_t byt
 
 	if (bytes == 0)
 		return;
-	/* Losing words for lack of memory is no loss. */
+	/* Without memory the text is lost, and the count is still right. */
 	if (result->n_missing++ >= VERIFY_MAX_MISSING ||
 	    !vec_reserve(
 		&result->missing, &result->cap_missing, result->n_missing_texts + 1))
