@@ -131,7 +131,7 @@ bazel)
 	bazel run //:hello | grep -qx '10! = 3628800'
 	sed -i 's/--min-coverage=50/--max-size=100/' BUILD.bazel
 	fails bazel build //:hello
-	grep -q '^eh2sframe: .*demands' errors
+	grep -q '^eh2sframe: .*--max-size allows 100' errors
 	# Bazel makes its folders read-only.
 	chmod -R u+w "$work/bazel.root"
 	;;

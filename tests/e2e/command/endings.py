@@ -68,7 +68,7 @@ def test_standard_output():
         done = run(*argv, stdout=writer)
         os.close(writer)
         check(done.returncode == 8 and one_line(done, FULL), f"{name}: nobody reads it", done.text)
-        for how, redirect in (("closed", ">&-"), ("for reading", ">&0 </dev/null")):
+        for how, redirect in (("closed", ">&-"), ("for reading", "</dev/null >&0")):
             fresh()
             done = run_shell(f'"$0" "$@" {redirect}', *argv)
             check(
