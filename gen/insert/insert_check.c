@@ -169,14 +169,14 @@ static bool check_all_sections(const struct image *input, const struct insert_pl
 /* The note that names the least kernel, by its bytes, in a program without a loader. */
 static bool check_is_abi_tag(const struct image *image, const GElf_Phdr *phdr)
 {
-	const uint8_t *note = image->bytes + phdr->p_offset;
+	static const char heads[2][17] = {
+	    "\4\0\0\0\20\0\0\0\1\0\0\0GNU", "\0\0\0\4\0\0\0\20\0\0\0\1GNU"};
 
 	return phdr->p_type == PT_NOTE && image->ehdr.e_type == ET_EXEC &&
 	       !image_segment_find(image, PT_INTERP) &&
 	       !image_segment_find(image, PT_DYNAMIC) && phdr->p_filesz == 32 &&
 	       num_range_inside(phdr->p_offset, 32, image->size) &&
-	       note[image->big_endian ? 11 : 8] == NT_GNU_ABI_TAG &&
-	       !memcmp(note + 12, "GNU", 4);
+	       !memcmp(image->bytes + phdr->p_offset, heads[image->big_endian], 16);
 }
 
 /* It says nothing, or what a PT_GNU_PROPERTY of the output says, or what nothing reads. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/rd.h"
 
 /* The kernel reads at most this much of a program header table. */
 #define MAX_PHDR_BYTES 65536
@@ -58,6 +59,21 @@ static bool slot_is_spare(const struct image *image, size_t i)
 	return false;
 }
 
+/* One note, of the name, size and type of NT_GNU_ABI_TAG, and nothing else. */
+static bool is_abi_tag(const struct image *image, const struct image_section *section)
+{
+	struct rd rd;
+
+	if (strcmp(section->name, ".note.ABI-tag") != 0 || !section->data ||
+	    section->hdr.sh_size != 3 * 4 + sizeof(ELF_NOTE_GNU) + 4 * 4)
+		return false;
+	rd_init(&rd, section->data, (size_t)section->hdr.sh_size, image->big_endian);
+	return rd_u32(&rd) == sizeof(ELF_NOTE_GNU) && rd_u32(&rd) == 4 * 4 &&
+	       rd_u32(&rd) == NT_GNU_ABI_TAG &&
+	       memcmp(rd_skip(&rd, sizeof(ELF_NOTE_GNU)), ELF_NOTE_GNU,
+		   sizeof(ELF_NOTE_GNU)) == 0;
+}
+
 /*
  * A PT_NOTE of .note.ABI-tag alone, in a static program. A dynamic loader reads it to refuse
  * a library that needs a newer kernel; of a static program nothing reads it.
@@ -66,8 +82,9 @@ static bool slot_is_abi_tag(const struct image *image, size_t i)
 {
 	const GElf_Phdr *phdr = &image->phdrs[i];
 
-	if (phdr->p_type != PT_NOTE || image->ehdr.e_type != ET_EXEC ||
-	    image_segment_find(image, PT_INTERP) || image_segment_find(image, PT_DYNAMIC))
+	if (phdr->p_type != PT_NOTE || phdr->p_align != 4 ||
+	    image->ehdr.e_type != ET_EXEC || image_segment_find(image, PT_INTERP) ||
+	    image_segment_find(image, PT_DYNAMIC))
 		return false;
 	for (size_t k = 1; k < image->n_sections; k++) {
 		const struct image_section *section = &image->sections[k];
@@ -75,7 +92,7 @@ static bool slot_is_abi_tag(const struct image *image, size_t i)
 		if (section->hdr.sh_type == SHT_NOTE &&
 		    section->hdr.sh_offset == phdr->p_offset &&
 		    section->hdr.sh_size == phdr->p_filesz)
-			return strcmp(section->name, ".note.ABI-tag") == 0;
+			return is_abi_tag(image, section);
 	}
 	return false;
 }
