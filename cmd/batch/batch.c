@@ -13,6 +13,7 @@
 #include "cmd/batch/pool.h"
 #include "cmd/report/report.h"
 #include "cmd/common/print.h"
+#include "cmd/common/temporary.h"
 
 /*
  * A file of this size or more is converted alone, by all threads, before the others.
@@ -32,13 +33,13 @@ static void batch_note_signal(int sig)
 /* Signals that are ignored stay so. */
 static void batch_handle_signals(void)
 {
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 	struct sigaction action = {.sa_handler = batch_note_signal}, old;
 
 	sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-			sigaction(signals[i], &action, NULL);
+	for (size_t i = 0; i < TEMPORARY_N_SIGNALS; i++)
+		if (sigaction(temporary_signals[i], NULL, &old) == 0 &&
+		    old.sa_handler != SIG_IGN)
+			sigaction(temporary_signals[i], &action, NULL);
 	/* To be told of it, after the files are new. */
 	signal(SIGPIPE, SIG_IGN);
 }

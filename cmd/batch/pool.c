@@ -13,6 +13,7 @@
 
 #include "base/num.h"
 #include "cmd/common/print.h"
+#include "cmd/common/temporary.h"
 #include "cmd/report/report.h"
 #include "cmd/batch/worker.h"
 
@@ -46,10 +47,7 @@ static bool pool_init(struct pool_run *run, size_t first, size_t last, unsigned 
 	atomic_init(&run->shared->next, (unsigned int)first);
 	run->shared->last = (unsigned int)last;
 	/* Signals stay blocked except while the pool waits, so none is missed. */
-	sigemptyset(&noted);
-	sigaddset(&noted, SIGINT);
-	sigaddset(&noted, SIGTERM);
-	sigaddset(&noted, SIGHUP);
+	temporary_signal_set(&noted);
 	sigprocmask(SIG_BLOCK, &noted, &run->signals);
 	return true;
 }
@@ -86,9 +84,10 @@ static bool pool_file_done(
 static bool pool_is_stopped(const struct pool_run *run, int sig)
 {
 	const struct timespec moment = {.tv_nsec = 100 * 1000000};
+	sigset_t noted;
 
-	if (!batch_signal && !run->ending &&
-	    (sig == SIGINT || sig == SIGTERM || sig == SIGHUP))
+	temporary_signal_set(&noted);
+	if (!batch_signal && !run->ending && sigismember(&noted, sig) == 1)
 		ppoll(NULL, 0, &moment, &run->signals);
 	return batch_signal || run->ending;
 }

@@ -53,13 +53,12 @@ static bool worker_work(const struct batch_job *job, size_t file, int fd)
  * ignored, except TERM, by which the pool ends workers. */
 static void worker_set_signals(const sigset_t *signals)
 {
-	static const int noted[] = {SIGINT, SIGHUP};
-
-	for (size_t i = 0; i < sizeof(noted) / sizeof(noted[0]); i++) {
+	for (size_t i = 0; i < TEMPORARY_N_SIGNALS; i++) {
+		int number = temporary_signals[i];
 		struct sigaction old;
 
-		if (sigaction(noted[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-			signal(noted[i], SIG_DFL);
+		if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			signal(number, SIG_DFL);
 	}
 	signal(SIGTERM, SIG_DFL);
 	/* The pool says which signal ended a worker, and removes its files. */

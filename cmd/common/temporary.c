@@ -29,6 +29,16 @@ static struct slot {
 	char path[PATH_MAX];
 } slots[MAX_FILES];
 
+const int temporary_signals[TEMPORARY_N_SIGNALS] = {
+    SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
+
+void temporary_signal_set(sigset_t *set)
+{
+	sigemptyset(set);
+	for (size_t i = 0; i < TEMPORARY_N_SIGNALS; i++)
+		sigaddset(set, temporary_signals[i]);
+}
+
 /* Async-signal-safe. */
 static void temporary_remove(void)
 {
@@ -50,7 +60,6 @@ static void temporary_on_signal(int sig)
 /* Leave signals that the caller ignores or handles. */
 static void temporary_handle_signals(void)
 {
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
 	static atomic_flag done = ATOMIC_FLAG_INIT;
 	struct sigaction action = {
 	    .sa_handler = temporary_on_signal, .sa_flags = (int)SA_RESETHAND};
@@ -58,12 +67,13 @@ static void temporary_handle_signals(void)
 	if (atomic_flag_test_and_set(&done))
 		return;
 	sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+	for (size_t i = 0; i < TEMPORARY_N_SIGNALS; i++) {
+		int number = temporary_signals[i];
 		struct sigaction old;
 
-		if (sigaction(signals[i], NULL, &old) == 0 &&
-		    !(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL)
-			sigaction(signals[i], &action, NULL);
+		if (sigaction(number, NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
+		    old.sa_handler == SIG_DFL)
+			sigaction(number, &action, NULL);
 	}
 }
 

@@ -4,10 +4,17 @@
 #ifndef CMD_COMMON_TEMPORARY_H
 #define CMD_COMMON_TEMPORARY_H
 
+#include <signal.h>
 #include <stdbool.h>
 
+/* The signals that ask the program to end, INT, TERM, HUP, QUIT and XCPU: as a list, and as
+ * a set. */
+enum { TEMPORARY_N_SIGNALS = 5 };
+extern const int temporary_signals[TEMPORARY_N_SIGNALS];
+void temporary_signal_set(sigset_t *set);
+
 /* For eh2sframe_options_on_temporary; context is not used. The first call sets handlers
- * for INT, TERM and HUP, where there are none yet. Any thread may call it. */
+ * for these signals, where there are none yet. Any thread may call it. */
 void temporary_note(void *context, const char *path, bool exists);
 
 /*

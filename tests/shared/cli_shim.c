@@ -2,8 +2,8 @@
 /*
  * cli_files.sh and batch_stop.py preload this into the command. The SHIM_NTH call of
  * SHIM_CALL then does what SHIM_DO says: ENOSPC, EIO, EINTR, EXDEV, EFAULT, EOPNOTSUPP,
- * SHORT (half of it), KILL, TERM, or INT for the whole process group, as from a terminal.
- * Only calls on regular files count. SHIM_LOG is made when that call was reached. With
+ * SHORT (half of it), SLEEP (half a second), KILL, TERM, or INT for the whole process
+ * group, as from a terminal. Only calls on regular files count. SHIM_LOG is made when that call was reached. With
  * SHIM_LATE every ppoll waits first.
  */
 #define _GNU_SOURCE
@@ -54,6 +54,8 @@ static int strike(const char *call)
 		raise(SIGKILL);
 	if (!strcmp(what, "TERM"))
 		raise(SIGTERM);
+	if (!strcmp(what, "SLEEP"))
+		usleep(500000);
 	if (!strcmp(what, "INT"))
 		kill(0, SIGINT);
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {

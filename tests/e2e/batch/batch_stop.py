@@ -79,7 +79,7 @@ def test_interrupt():
         copy("old", "tree")
         # As of a terminal every other time: all processes get it.
         group = moment % 2 == 1
-        number = SIGNALS[moment // 2 % 3]
+        number = SIGNALS[moment // 2 % len(SIGNALS)]
         process = start("-q", "-j2", "tree", start_new_session=True)
         time.sleep(rng.random() * duration * 1.1)
         (os.killpg if group else os.kill)(process.pid, number)
@@ -98,7 +98,8 @@ def test_interrupt():
             if again.status != 0 or states("tree", old, new)[0]:
                 wrong.append((moment, "a second run does not finish it", str(again)))
         subprocess.run(["rm", "-rf", "tree"], check=True)
-    check(not wrong, f"INT, TERM and HUP at {MOMENTS} moments: each file old or new", wrong)
+    words = ", ".join(number.name for number in SIGNALS)
+    check(not wrong, f"{words} at {MOMENTS} moments: each file old or new", wrong)
     check(unlike == 0, "names of one file have the same one", unlike)
     check(partly >= MOMENTS // 4, f"{partly} of them in the middle of it")
     wrong = []
@@ -311,6 +312,29 @@ def test_calls():
     )
 
 
+def test_waits():
+    """A signal that only the command gets: when it has ended, so have its workers, and all names are new."""
+    new = digest("s.new/1")
+    for number in SIGNALS:
+        subprocess.run(["rm", "-rf", "s", "hit"], check=True)
+        copy("s.old", "s")
+        env = {**os.environ, "SHIM_CALL": "linkat", "SHIM_NTH": "1", "SHIM_DO": "SLEEP"}
+        env.update(SHIM_LOG=os.path.abspath("hit"), LD_PRELOAD=os.path.abspath("shim.so"))
+        env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0:detect_leaks=0"
+        process = start("-q", "-j1", "s", env=env, start_new_session=True)
+        hit = wait_for(lambda: os.path.exists("hit"))
+        process.send_signal(number)
+        process.wait(timeout=60)
+        left = strays("s") + orphans("s")
+        names = [path for path in ("s/a/1", "s/a/2", "s/1", "s/2") if digest(path) != new]
+        process.communicate(timeout=60)
+        check(
+            hit and process.returncode == -number and not left and not names,
+            f"{number.name} for the command alone: it ends after its workers",
+            (process.returncode, left, names),
+        )
+
+
 def test_lock():
     """Two runs that give a file its names at the same time would part them."""
     os.makedirs("l")
@@ -338,6 +362,7 @@ def main():
         test_changes()
         test_worker()
         test_calls()
+        test_waits()
         test_lock()
     finally:
         remove(top)
