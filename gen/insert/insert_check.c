@@ -130,7 +130,8 @@ static bool check_section(const struct image *input, const struct insert_plan *p
 	const struct image_section *was = &input->sections[i], *is = &output->sections[i];
 	GElf_Shdr hdr = is->hdr;
 
-	if (i == slots->sframe_section)
+	if (i == slots->sframe_section ||
+	    (i == slots->record_section && hdr.sh_offset == plan->record_off))
 		return true;
 	if (i == slots->names) {
 		if (!was->data || !is->data || hdr.sh_size < was->hdr.sh_size ||
@@ -152,8 +153,7 @@ static bool check_section(const struct image *input, const struct insert_plan *p
 	return true;
 }
 
-/* New sections come behind the old, so that every index (sh_link, st_shndx) still means
- * the same. */
+/* New sections come behind the old, so that every index still means the same. */
 static bool check_all_sections(const struct image *input, const struct insert_plan *plan,
     const struct image *output, const struct insert_slots *slots, struct err *err)
 {

@@ -50,6 +50,9 @@ struct insert_slots {
 	/* Entries of an SFrame section that is already there, or INSERT_NONE. */
 	size_t sframe_segment, sframe_section;
 	size_t names; /* index of the section name table, or INSERT_NONE */
+	/* The section of an undo record that another tool kept and that is void, or
+	 * INSERT_NONE: the new record takes its header, so that none pile up. */
+	size_t record_section;
 	/* Entries that mean nothing or repeat another one, and entries that the bytes
 	 * behind the table have room for. */
 	size_t spare[2], n_spare;

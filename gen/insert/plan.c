@@ -87,7 +87,8 @@ static bool place_tail(const struct image *image, const struct insert_slots *slo
 	if (!image->n_sections)
 		return true;
 	plan->n_sections = image->n_sections + (insert_owned(image, plan).size > 0) +
-			   (slots->sframe_section == INSERT_NONE) + 1;
+			   (slots->sframe_section == INSERT_NONE) +
+			   (slots->record_section == INSERT_NONE);
 	plan->shdr_off = plan->file_size;
 	plan->file_size += plan->n_sections * INSERT_SHDR_SIZE;
 	return true;

@@ -258,6 +258,19 @@ static bool find_names(
 	return true;
 }
 
+/* One that still leads back is followed before anything is inserted. */
+static bool is_old_record(const struct image *image, const struct image_section *section)
+{
+	const GElf_Shdr *hdr = &section->hdr;
+	struct insert_footer footer;
+
+	return strcmp(section->name, ".eh2sframe") == 0 && section->data &&
+	       hdr->sh_type == SHT_PROGBITS && !hdr->sh_flags &&
+	       hdr->sh_size >= INSERT_FOOTER_SIZE &&
+	       insert_footer_decode(section->data + hdr->sh_size - INSERT_FOOTER_SIZE,
+		   image->big_endian, &footer);
+}
+
 bool insert_slots_find(
     const struct image *image, struct insert_slots *slots, struct err *err)
 {
@@ -265,6 +278,7 @@ bool insert_slots_find(
 	    .last_load = INSERT_NONE,
 	    .sframe_segment = INSERT_NONE,
 	    .sframe_section = INSERT_NONE,
+	    .record_section = INSERT_NONE,
 	    .names = INSERT_NONE,
 	    .table_load = INSERT_NONE,
 	    .library = is_library(image)};
@@ -279,9 +293,12 @@ bool insert_slots_find(
 		    "ELF header can count",
 		    image->n_sections, SHN_LORESERVE - 1);
 	find_phdrs(image, slots);
-	for (size_t i = 1; i < image->n_sections; i++)
+	for (size_t i = 1; i < image->n_sections; i++) {
 		if (image_is_sframe(&image->sections[i]))
 			slots->sframe_section = i;
+		if (is_old_record(image, &image->sections[i]))
+			slots->record_section = i;
+	}
 	return find_names(image, slots, err);
 }
 

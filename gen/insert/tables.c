@@ -163,7 +163,7 @@ static GElf_Shdr shdr_of(
 
 /*
  * The old headers, of which one changes: that of the name table, which leads to the grown
- * copy behind all (and that of an SFrame section that is being replaced). The new ones
+ * copy behind all (and those of an SFrame section and a record that are replaced). The new ones
  * come last, whatever their addresses, so that no section changes its number. The undo
  * record has one for the sake of the tools that keep what is in sections only: where it
  * is left alone, a changed file is known as one.
@@ -194,6 +194,9 @@ void insert_put_shdrs(struct wr *wr, const struct image *image,
 
 			hdr = sframe;
 			hdr.sh_name = name;
+		} else if (i == slots->record_section) {
+			undo.sh_name = hdr.sh_name;
+			hdr = undo;
 		} else if (hdr.sh_type != SHT_NULL) {
 			insert_grow_moves(
 			    plan, hdr.sh_offset, &hdr.sh_offset, &hdr.sh_addr);
@@ -206,5 +209,6 @@ void insert_put_shdrs(struct wr *wr, const struct image *image,
 		insert_put_shdr(wr, &phdrs);
 	if (slots->sframe_section == INSERT_NONE)
 		insert_put_shdr(wr, &sframe);
-	insert_put_shdr(wr, &undo);
+	if (slots->record_section == INSERT_NONE)
+		insert_put_shdr(wr, &undo);
 }

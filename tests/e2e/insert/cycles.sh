@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A converted program is stripped and refreshed again and again. Nothing of the rounds before may pile
+# up in it: no bytes, sections or segments. TAP.
+#
+#     cycles.sh EH2SFRAME DIRECTORY
+# shellcheck disable=SC2015,SC2086,SC2154,SC2317 # both may fail; CC has words; kinds_lib.sh's; called by name
+eh2sframe=$1 src=$2
+# shellcheck source-path=SCRIPTDIR source=kinds_lib.sh
+. "$src/kinds_lib.sh"
+llvm=$(find /usr/lib/llvm-*/bin/llvm-strip 2>/dev/null | sort -V | tail -n 1)
+rounds=5
+
+tool_strip() { strip "$1"; }
+tool_objcopy-S() { objcopy -S "$1"; }
+tool_llvm-strip() { "$llvm" "$1"; }
+tool_eu-strip() { eu-strip "$1"; }
+
+# The size, and how many sections of this program and segments there are.
+measure() {
+	stat -c %s "$1"
+	readelf -SW "$1" | grep -oE ' \.(phdrs|sframe|eh2sframe) ' | sort | uniq -c
+	readelf -lW "$1" | grep -oE '^  (LOAD|GNU_SFRAME) ' | sort | uniq -c
+}
+
+# cycle FILE METHOD TOOL: sets problem.
+cycle() {
+	local file=$1 method=$2 tool=$3 round
+	problem=
+	cp "$file" work
+	"$eh2sframe" -q --method="$method" work work || { problem="not converted"; return; }
+	for round in $(seq $rounds); do
+		"tool_$tool" work >log 2>&1 || { problem="round $round: $tool: $(cat log)"; return; }
+		cp work stripped
+		"$eh2sframe" -q --refresh work work >log 2>&1 || { problem="round $round: $(cat log)"; return; }
+		measure stripped >stripped.$round
+		measure work >refreshed.$round
+	done
+	# The first round ends what the conversion left; from then on each is like the one before.
+	for round in $(seq 3 $rounds); do
+		cat stripped.2 refreshed.2 >two
+		cat stripped.$round refreshed.$round | diff two - >log ||
+			{ problem="round $round is not as round 2: $(cat log)"; return; }
+	done
+	sed 1d refreshed.1 >one
+	sed 1d refreshed.$rounds | diff one - >log || { problem="sections or segments: $(cat log)"; return; }
+	grep -qE '^ *1 +\.eh2sframe' one || { problem="sections: $(cat one)"; return; }
+	"$eh2sframe" -q --verify work >log 2>&1 || { problem="not proven: $(cat log)"; return; }
+	[ "$(runs work)" = "$(runs "$file")" ] || { problem="does not run: $(runs work)"; return; }
+	# Again without a tool in between: not one byte.
+	"$eh2sframe" -q --refresh work again && cmp work again >log || { problem="refreshed twice: $(cat log)"; return; }
+	"$eh2sframe" -q --remove work back && cmp stripped back >log || { problem="not removed: $(cat log)"; }
+}
+
+# runs FILE: what the program prints.
+runs() { cp "$1" run && timeout 30 ./run --version 2>&1; echo "status $?"; }
+
+$CC -O1 -g "$src/insert_probe.c" -o program || exit 1
+$CC -O1 -g -static "$src/insert_probe.c" -o static || skip static "cannot be linked here"
+for tool in strip objcopy-S llvm-strip eu-strip; do
+	case $tool in
+	llvm*) [ -x "$llvm" ] ;;
+	*) have "${tool%%-S}" ;;
+	esac || { skip "$tool" "not installed"; continue; }
+	for file in program static /bin/ls; do
+		# llvm-strip 14 refuses static programs of GNU ld.
+		if [ -e "$file" ] && { cp "$file" plain && ! "tool_$tool" plain 2>log; }; then
+			skip "${file##*/}, $tool" "refuses the original: $(head -n 1 log)"
+			continue
+		fi
+		for method in auto append; do
+			[ -e "$file" ] || continue
+			cycle "$file" $method $tool
+			if [ -z "$problem" ]; then
+				ok "${file##*/}, $method, $tool: $rounds rounds"
+			else
+				not_ok "${file##*/}, $method, $tool: $rounds rounds" "${problem:0:800}"
+			fi
+		done
+	done
+done
+plan
