@@ -34,13 +34,7 @@ static inline uint8_t *wr_room(struct wr *wr, size_t n)
 	return p;
 }
 
-void wr_expect(struct wr *wr, size_t n)
-{
-	if (wr_room(wr, n))
-		wr->size -= n;
-}
-
-uint8_t *wr_begin(struct wr *wr, size_t n)
+uint8_t *wr_expect(struct wr *wr, size_t n)
 {
 	uint8_t *p = wr_room(wr, n);
 

@@ -21,8 +21,12 @@ struct wr {
 void wr_init(struct wr *wr, bool big_endian);
 void wr_deinit(struct wr *wr);
 
-/* Makes room for n bytes more, so that writing them copies nothing. */
-void wr_expect(struct wr *wr, size_t n);
+/*
+ * Makes room for n bytes more, so that writing them copies nothing. Returns where they will
+ * be, or NULL. A caller that puts them there itself tells wr_end where they end.
+ */
+uint8_t *wr_expect(struct wr *wr, size_t n);
+void wr_end(struct wr *wr, const uint8_t *end);
 
 void wr_u8(struct wr *wr, uint8_t v);
 void wr_u16(struct wr *wr, uint16_t v);
@@ -30,13 +34,6 @@ void wr_u32(struct wr *wr, uint32_t v);
 void wr_u64(struct wr *wr, uint64_t v);
 void wr_bytes(struct wr *wr, const void *bytes, size_t n);
 void wr_zeros(struct wr *wr, size_t n);
-
-/*
- * For bytes that are best built in place: returns room for n of them, or NULL. wr_end
- * then gets where they end, at most n on.
- */
-uint8_t *wr_begin(struct wr *wr, size_t n);
-void wr_end(struct wr *wr, const uint8_t *end);
 
 /* Overwrites bytes already written; off + width must not exceed size. */
 void wr_patch_u32(struct wr *wr, size_t off, uint32_t v);

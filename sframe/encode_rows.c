@@ -119,7 +119,7 @@ static inline uint8_t *put_sized(uint8_t *p, uint32_t v, uint8_t code, bool big_
 void sf_put_row(struct wr *wr, const struct sf_abi *abi, const struct sf_row *row,
     uint8_t row_type, uint8_t fde_type)
 {
-	uint8_t *p = wr_begin(wr, MAX_ROW_SIZE), code, info = 0;
+	uint8_t *p = wr_expect(wr, MAX_ROW_SIZE), code, info = 0;
 	struct words words;
 
 	if (!p)
