@@ -4,8 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,19 +188,22 @@ bool newfile_take(struct newfile *output, void **bytes, size_t *size, struct err
 	return true;
 }
 
-bool newfile_write(
-    struct newfile *output, const void *bytes, size_t size, struct err *err)
+/* Short writes are not errors, and a signal handler may interrupt. */
+bool newfile_write_at(
+    int fd, const void *data, size_t size, uint64_t off, struct err *err)
 {
-	const char *at = bytes;
+	const uint8_t *p = data;
 
-	while (size > 0) {
-		ssize_t n = write(output->fd, at, size);
+	while (size) {
+		ssize_t n = pwrite(fd, p, size, (off_t)off);
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0)
-			return err_set_errno(err, "cannot write %s", output->temp);
-		at += n;
+		if (n < 0)
+			return err_set_errno(
+			    err, "cannot write at offset 0x%" PRIx64, off);
+		p += n;
+		off += (uint64_t)n;
 		size -= (size_t)n;
 	}
 	return true;

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/attr.h"
 #include "base/err.h"
@@ -49,9 +50,9 @@ ATTR_MUST_CHECK bool newfile_begin_memory(struct newfile *output, struct err *er
 ATTR_MUST_CHECK bool newfile_take(
     struct newfile *output, void **bytes, size_t *size, struct err *err);
 
-/* Appends size bytes to the temporary file. ERR_IO. */
-ATTR_MUST_CHECK bool newfile_write(
-    struct newfile *output, const void *bytes, size_t size, struct err *err);
+/* Writes all of it at off of a file such as output->fd. ERR_IO; errno is kept. */
+ATTR_MUST_CHECK bool newfile_write_at(
+    int fd, const void *data, size_t size, uint64_t off, struct err *err);
 
 /* Tells the kernel that bytes are written, so the disk can start while others are made
  * or proven. */

@@ -77,7 +77,7 @@ bool convert_worthwhile(const struct conversion *conv, struct err *err)
  * nothing leads back, but the new section takes the place of the old. */
 static bool open_original(struct conversion *conv, struct err *err)
 {
-	struct image_patch patches[UNDO_MAX_PATCHES];
+	struct image_patch patches[IMAGE_MAX_RESTORED];
 	struct err lost = {0};
 	struct undo undo;
 	bool ours;
@@ -151,7 +151,8 @@ bool convert_write_section(
 	install->image = NULL;
 	ok = convert_section(conv, addr, err) &&
 	     install_open(install, out, -1, conv->options, err) &&
-	     newfile_write(&install->output, conv->bytes.data, conv->bytes.size, err) &&
+	     newfile_write_at(
+		 install->output.fd, conv->bytes.data, conv->bytes.size, 0, err) &&
 	     install_commit(install, err);
 	newfile_abort(&install->output);
 	return ok;

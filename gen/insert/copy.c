@@ -10,28 +10,10 @@
 
 #include <linux/fs.h>
 
+#include "base/newfile.h"
+
 /* Small enough for a processor's cache, large enough for large pages in the kernel's. */
 #define COPY_CHUNK ((size_t)1 << 20)
-
-/* Short writes are not errors, and a signal handler may interrupt. */
-bool insert_at(int fd, const void *data, size_t size, uint64_t off, struct err *err)
-{
-	const uint8_t *p = data;
-
-	while (size) {
-		ssize_t n = pwrite(fd, p, size, (off_t)off);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return err_set_errno(
-			    err, "cannot write at offset 0x%" PRIx64, off);
-		p += n;
-		off += (uint64_t)n;
-		size -= (size_t)n;
-	}
-	return true;
-}
 
 /* What says "not on this file system" rather than "the disk failed". */
 static bool is_refusal(int code)
@@ -71,7 +53,7 @@ static bool copy_range(
 		return false;
 	for (size_t n; off < end; off += (off_t)n) {
 		n = end - off < (off_t)COPY_CHUNK ? (size_t)(end - off) : COPY_CHUNK;
-		if (insert_at(fd, image->bytes + off, n, (uint64_t)off, err))
+		if (newfile_write_at(fd, image->bytes + off, n, (uint64_t)off, err))
 			continue;
 		if (errno != EFAULT)
 			return false;

@@ -2,6 +2,8 @@
 /* Writes what gen/insert/plan.c planned: the body by copying, then the few new bytes. */
 #include "gen/insert/insert_internal.h"
 
+#include "base/newfile.h"
+
 /* The last three are for the method "grow", and in the order of the file. */
 enum {
 	BUFFER_EHDR,
@@ -55,7 +57,7 @@ bool insert_body(const struct image *image, int fd, struct err *err)
 		return false;
 	/* The file behind the image may be one that this program has converted before. */
 	for (size_t i = 0; i < image->n_restored; i++)
-		if (!insert_at(fd, image->bytes + image->restored[i].off,
+		if (!newfile_write_at(fd, image->bytes + image->restored[i].off,
 			image->restored[i].size, image->restored[i].off, err))
 			return false;
 	return true;
@@ -68,7 +70,7 @@ static bool insert_segment_moves(
 		const struct insert_move *move = &plan->grow.moves[i];
 
 		if (move->to_segment &&
-		    !insert_at(fd, image->bytes + move->off, (size_t)move->size,
+		    !newfile_write_at(fd, image->bytes + move->off, (size_t)move->size,
 			plan->segment_off + move->to, err))
 			return false;
 	}
@@ -85,18 +87,19 @@ static bool insert_buffers(const struct image *image, const struct insert_plan *
 	const struct insert_grow *grow = &plan->grow;
 
 	return insert_segment_moves(image, plan, fd, err) &&
-	       insert_at(fd, buffers[BUFFER_SHIFTED].data, buffers[BUFFER_SHIFTED].size,
-		   grow->shifted_off, err) &&
-	       insert_at(fd, buffers[BUFFER_DYNAMIC].data, buffers[BUFFER_DYNAMIC].size,
-		   grow->dynamic_off, err) &&
-	       insert_at(fd, buffers[BUFFER_SYMBOLS].data, buffers[BUFFER_SYMBOLS].size,
-		   grow->symbols_off, err) &&
-	       insert_at(fd, buffers[BUFFER_PHDRS].data, buffers[BUFFER_PHDRS].size,
-		   plan->phdr_off, err) &&
-	       insert_at(fd, sframe, (size_t)plan->sframe_size, plan->sframe_off, err) &&
-	       insert_at(fd, buffers[BUFFER_TAIL].data, buffers[BUFFER_TAIL].size,
+	       newfile_write_at(fd, buffers[BUFFER_SHIFTED].data,
+		   buffers[BUFFER_SHIFTED].size, grow->shifted_off, err) &&
+	       newfile_write_at(fd, buffers[BUFFER_DYNAMIC].data,
+		   buffers[BUFFER_DYNAMIC].size, grow->dynamic_off, err) &&
+	       newfile_write_at(fd, buffers[BUFFER_SYMBOLS].data,
+		   buffers[BUFFER_SYMBOLS].size, grow->symbols_off, err) &&
+	       newfile_write_at(fd, buffers[BUFFER_PHDRS].data,
+		   buffers[BUFFER_PHDRS].size, plan->phdr_off, err) &&
+	       newfile_write_at(
+		   fd, sframe, (size_t)plan->sframe_size, plan->sframe_off, err) &&
+	       newfile_write_at(fd, buffers[BUFFER_TAIL].data, buffers[BUFFER_TAIL].size,
 		   plan->tail_off, err) &&
-	       insert_at(
+	       newfile_write_at(
 		   fd, buffers[BUFFER_EHDR].data, buffers[BUFFER_EHDR].size, 0, err);
 }
 

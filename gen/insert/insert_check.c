@@ -453,7 +453,7 @@ static bool same_where_skipped(const struct walk *walk, uint64_t from, uint64_t 
 static bool check_undo(const struct walk *walk, struct err *err)
 {
 	const struct image *input = walk->input;
-	struct undo_range range;
+	struct image_patch range;
 	struct undo undo;
 	size_t pos = 0;
 	uint64_t at = 0;

@@ -211,9 +211,6 @@ void insert_put_shdrs(struct wr *wr, const struct image *image,
 /* Copies the first size bytes of image's file to fd, holes as holes. */
 ATTR_MUST_CHECK bool insert_copy(
     const struct image *image, uint64_t size, int fd, struct err *err);
-/* All of it, at off. */
-ATTR_MUST_CHECK bool insert_at(
-    int fd, const void *data, size_t size, uint64_t off, struct err *err);
 
 /*
  * The undo record: the ranges of the input that the output overwrites, each as

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the record of an insertion, decides whether it still leads back, and follows it.
  */
+#include "base/newfile.h"
 #include "gen/insert/undo.h"
 
 #include <inttypes.h>
@@ -42,7 +43,7 @@ static bool has_traces(const struct image *image)
 	return record || (phdrs && sframe);
 }
 
-bool undo_next(const struct undo *undo, size_t *pos, struct undo_range *range)
+bool undo_next(const struct undo *undo, size_t *pos, struct image_patch *range)
 {
 	uint64_t size, stored;
 	struct rd rd;
@@ -67,7 +68,7 @@ bool undo_next(const struct undo *undo, size_t *pos, struct undo_range *range)
 static uint64_t hash_ranges(
     uint64_t hash, const struct image *image, const struct undo *undo)
 {
-	struct undo_range range;
+	struct image_patch range;
 	size_t pos = 0;
 
 	for (size_t i = 0; i < undo->n_ranges && undo_next(undo, &pos, &range); i++) {
@@ -113,7 +114,7 @@ static bool tables_unchanged(const struct image *image,
  */
 static bool leads_back(const struct image *image, const struct undo *undo)
 {
-	struct undo_range range;
+	struct image_patch range;
 	uint64_t phoff, shoff, phdrs_size, shdrs_size, end = 0;
 	const uint8_t *ehdr = NULL;
 	size_t pos = 0;
@@ -186,14 +187,14 @@ bool undo_find(const struct image *image, struct undo *undo, bool *found, struct
 	return true;
 }
 
-size_t undo_patches(const struct undo *undo, struct image_patch patches[UNDO_MAX_PATCHES])
+size_t undo_patches(
+    const struct undo *undo, struct image_patch patches[IMAGE_MAX_RESTORED])
 {
-	struct undo_range range;
 	size_t pos = 0, n = 0;
 
-	while (
-	    n < undo->n_ranges && n < UNDO_MAX_PATCHES && undo_next(undo, &pos, &range))
-		patches[n++] = (struct image_patch){range.off, range.size, range.data};
+	while (n < undo->n_ranges && n < IMAGE_MAX_RESTORED &&
+	       undo_next(undo, &pos, &patches[n]))
+		n++;
 	return n;
 }
 
@@ -204,7 +205,7 @@ static bool write_zeros(int fd, size_t size, uint64_t off, struct err *err)
 	while (size) {
 		size_t part = size < sizeof(zeros) ? size : sizeof(zeros);
 
-		if (!insert_at(fd, zeros, part, off, err))
+		if (!newfile_write_at(fd, zeros, part, off, err))
 			return false;
 		off += part;
 		size -= part;
@@ -219,14 +220,15 @@ static bool write_zeros(int fd, size_t size, uint64_t off, struct err *err)
 bool undo_write(
     const struct image *image, const struct undo *undo, int fd, struct err *err)
 {
-	struct undo_range range;
+	struct image_patch range;
 	size_t pos = 0;
 
 	if (!insert_copy(image, undo->size, fd, err))
 		return false;
 	for (size_t i = 0; i < undo->n_ranges && undo_next(undo, &pos, &range); i++)
-		if (!(range.data ? insert_at(fd, range.data, range.size, range.off, err)
-				 : write_zeros(fd, range.size, range.off, err)))
+		if (!(range.data
+			    ? newfile_write_at(fd, range.data, range.size, range.off, err)
+			    : write_zeros(fd, range.size, range.off, err)))
 			return false;
 	return true;
 }

@@ -24,13 +24,6 @@ struct undo {
 	bool big_endian;
 };
 
-/* A part of the original file that is not where it was. */
-struct undo_range {
-	uint64_t off;
-	size_t size;
-	const uint8_t *data; /* size bytes, or NULL when all are zero */
-};
-
 /*
  * Finds the record. *found is false when the image has none. ERR_UNSUPPORTED when there
  * is one but the file was changed since (strip, objcopy), so that it no longer leads
@@ -44,13 +37,11 @@ ATTR_MUST_CHECK bool undo_find(
  * False behind the last one.
  */
 ATTR_MUST_CHECK bool undo_next(
-    const struct undo *undo, size_t *pos, struct undo_range *range);
+    const struct undo *undo, size_t *pos, struct image_patch *range);
 
-/* The ranges as image_open_original wants them; they borrow the record. Gives their
- * number. */
-enum { UNDO_MAX_PATCHES = 8 };
+/* All of them; they borrow the record. Gives their number. */
 size_t undo_patches(
-    const struct undo *undo, struct image_patch patches[UNDO_MAX_PATCHES]);
+    const struct undo *undo, struct image_patch patches[IMAGE_MAX_RESTORED]);
 
 /* Writes the original file to fd (open for writing, at offset 0, empty). ERR_IO. */
 ATTR_MUST_CHECK bool undo_write(

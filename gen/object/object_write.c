@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/newfile.h"
 #include "base/num.h"
 #include "gen/elf/object/object_internal.h"
 #include "gen/insert/insert_internal.h"
@@ -353,8 +354,8 @@ bool object_write(const struct image *image, const struct sf_section *model,
 	wr_init(&tail.bytes, image->big_endian);
 	wr_init(&header, image->big_endian);
 	ok = tail_make(&tail, &header, err) &&
-	     insert_at(fd, tail.bytes.data, tail.bytes.size, tail.start, err) &&
-	     insert_at(fd, header.data, header.size, 0, err);
+	     newfile_write_at(fd, tail.bytes.data, tail.bytes.size, tail.start, err) &&
+	     newfile_write_at(fd, header.data, header.size, 0, err);
 	wr_deinit(&header);
 	wr_deinit(&tail.bytes);
 	free(tail.symbols);
