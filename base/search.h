@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds a place in an array that ascends by one of its members, a uint64_t. */
+/* Arrays that ascend by one of their members, a uint64_t: for sorting them, and to find a
+ * place in them. */
 #ifndef BASE_SEARCH_H
 #define BASE_SEARCH_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+/* For qsort: the order of elements by their first member, a uint64_t. */
+static inline int search_order(const void *a, const void *b)
+{
+	uint64_t x, y;
+
+	memcpy(&x, a, sizeof(x));
+	memcpy(&y, b, sizeof(y));
+	return x < y ? -1 : x > y;
+}
 
 /*
  * The index of the first of n elements whose key is value or above; n when there is none.

@@ -32,6 +32,14 @@ struct cfi_ranges {
 	uint64_t code_bytes;  /* sum of the list */
 };
 
+/* Whether the range is all of an FDE, and of no other FDE. */
+static inline bool cfi_range_is_whole(
+    const struct cfi_range *range, const struct cfi_fde *fde)
+{
+	return !range->overlapping && range->start == fde->pc &&
+	       range->end - range->start == fde->range;
+}
+
 ATTR_MUST_CHECK bool cfi_ranges_read(
     const struct cfi_frames *frames, struct cfi_ranges *ranges, struct err *err);
 /*

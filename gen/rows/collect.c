@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "base/search.h"
 #include "base/task.h"
-#include "base/vec.h"
 #include "cfi/interp.h"
 #include "cfi/program_cache.h"
 #include "gen/rows/plt.h"
@@ -42,9 +42,8 @@ struct collect_part {
 	size_t max_rows;
 	struct cfi_interp interp;
 	struct cfi_program_cache programs; /* programs met */
-	struct collect_model *models;	   /* by program */
-	size_t n_models, cap_models;
-	struct sf_section section; /* the result, and its account */
+	struct collect_model *models;	   /* by program; at first zeros */
+	struct sf_section section;	   /* the result, and its account */
 	struct coverage coverage;
 	bool nomem;
 	/* While one FDE is worked on: */
@@ -85,14 +84,6 @@ static void collect_count(struct collect_part *part, bool emitted)
 	for (int i = 0; i < N_REFUSALS; i++)
 		coverage->refused[i].functions += part->reasons >> i & 1;
 	part->reasons = 0;
-}
-
-/* The ranges [first, last) of an FDE are all of it, and of no other FDE. */
-static bool collect_is_whole(const struct cfi_range *first, const struct cfi_range *last,
-    const struct cfi_fde *fde)
-{
-	return last == first + 1 && !first->overlapping && first->start == fde->pc &&
-	       first->end - first->start == fde->range;
 }
 
 /* The ranges [first, last) all belong to one FDE, and why says what is wrong with it. */
@@ -155,12 +146,9 @@ static bool collect_whole(struct collect_part *part, const struct cfi_range *ran
 	struct collect_model *model;
 	uint32_t size;
 
-	if (!cfi_program_cache_find(&part->programs, part->fde, &number) ||
-	    !vec_reserve(&part->models, &part->cap_models, number + 1))
+	if (!cfi_program_cache_find(&part->programs, part->fde, &number))
 		return false;
 	model = &part->models[number];
-	if (number == part->n_models)
-		part->models[part->n_models++] = (struct collect_model){0};
 	if (model->n_rows && model->reach < part->fde->range &&
 	    num_u32(part->fde->range, &size)) {
 		part->coverage.n_rows += model->n_rows;
@@ -180,7 +168,9 @@ static void collect_all(struct collect_part *part)
 	const struct cfi_frames *frames = part->frames;
 	size_t n = part->first ? part->last - part->first : ranges->n, end;
 
-	part->nomem = !sf_section_expect(&part->section, n, n * COLLECT_TYPICAL_ROWS);
+	part->models = calloc(part->last - part->first + 1, sizeof(*part->models));
+	part->nomem = !part->models ||
+		      !sf_section_expect(&part->section, n, n * COLLECT_TYPICAL_ROWS);
 	for (size_t i = part->first;
 	     !part->nomem && i < part->last && part->section.n_rows <= part->max_rows;
 	     i = end) {
@@ -193,8 +183,8 @@ static void collect_all(struct collect_part *part)
 		while (end < part->last && ranges->list[end].fde == range->fde)
 			end++;
 		part->fde = fde;
-		if (why == REFUSE_NOTHING &&
-		    collect_is_whole(range, ranges->list + end, fde))
+		if (why == REFUSE_NOTHING && end == i + 1 &&
+		    cfi_range_is_whole(range, fde))
 			part->nomem = !collect_whole(part, range);
 		else
 			part->nomem = !collect_fde(part, range, ranges->list + end, why);
@@ -289,13 +279,6 @@ bool collect_cfi(const struct cfi_frames *frames, const struct cfi_ranges *range
 	return true;
 }
 
-static int collect_compare(const void *a, const void *b)
-{
-	const struct sf_func *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
 bool collect_finish(struct sf_section *section, struct err *err)
 {
 	bool sorted = true;
@@ -304,7 +287,7 @@ bool collect_finish(struct sf_section *section, struct err *err)
 		sorted &= section->funcs[i - 1].start <= section->funcs[i].start;
 	if (!sorted)
 		qsort(section->funcs, section->n_funcs, sizeof(*section->funcs),
-		    collect_compare);
+		    search_order);
 	for (size_t i = 1; i < section->n_funcs; i++) {
 		const struct sf_func *last = &section->funcs[i - 1];
 

@@ -36,19 +36,11 @@ struct verify_part {
 	struct cfi_interp interp;
 	bool readable;			   /* the CFI program of the FDE at hand */
 	struct cfi_program_cache programs; /* programs met */
-	struct verify_proven *proven;	   /* by program */
-	size_t n_proven, cap_proven;
+	struct verify_proven *proven;	   /* by program; at first zeros */
 	struct verify_result result;
 	bool ok;
 	struct err err;
 };
-
-/* The range is all of its FDE, and of no other FDE. */
-static bool verify_is_whole(const struct cfi_range *range, const struct cfi_fde *fde)
-{
-	return !range->overlapping && range->start == fde->pc &&
-	       range->end - range->start == fde->range;
-}
 
 /* Another FDE's turn: its rules, and what of them a row could say. */
 static bool verify_begin_fde(
@@ -113,12 +105,9 @@ static bool verify_whole(struct verify_part *part, const struct cfi_range *range
 	uint64_t agreed = result->agreed_bytes;
 	size_t number;
 
-	if (!cfi_program_cache_find(&part->programs, fde, &number) ||
-	    !vec_reserve(&part->proven, &part->cap_proven, number + 1))
+	if (!cfi_program_cache_find(&part->programs, fde, &number))
 		return err_set_nomem(err);
 	proven = &part->proven[number];
-	if (number == part->n_proven)
-		part->proven[part->n_proven++] = (struct verify_proven){0};
 	if (proven->n_rows && proven->reach < fde->range &&
 	    verify_same_rows(proven, &now)) {
 		result->agreed_bytes += fde->range;
@@ -203,7 +192,7 @@ static bool verify_ranges(struct verify_part *part, struct err *err)
 
 		if (at < range->start && !verify_outside(part, at, range->start, err))
 			return false;
-		if (verify_is_whole(range, fde))
+		if (cfi_range_is_whole(range, fde))
 			func =
 			    sf_cursor_function_at(cursor, range->start, range->end, err);
 		if (cursor->failed)
@@ -224,7 +213,9 @@ static void verify_work(void *context)
 
 	cfi_interp_init(&part->interp, in->frames, &in->policy->arch->cfi);
 	cfi_program_cache_init(&part->programs, in->frames, part->last - part->first);
-	part->ok = verify_ranges(part, &part->err);
+	part->proven = calloc(part->last - part->first + 1, sizeof(*part->proven));
+	part->ok =
+	    part->proven ? verify_ranges(part, &part->err) : err_set_nomem(&part->err);
 	cfi_interp_deinit(&part->interp);
 	cfi_program_cache_deinit(&part->programs);
 	free(part->proven);
