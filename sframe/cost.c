@@ -35,13 +35,6 @@ static bool cost_read(
 	       err_set(err, ERR_INTERNAL, "the rows take 4 GiB or more");
 }
 
-static int compare_offs(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 static bool count_users(struct sf_costs *costs, struct err *err)
 {
 	uint64_t *offs = calloc(costs->n + 1, sizeof(*offs));
@@ -50,7 +43,7 @@ static bool count_users(struct sf_costs *costs, struct err *err)
 		return err_set_nomem(err);
 	for (size_t i = 0; i < costs->n; i++)
 		offs[i] = costs->list[i].rows_off;
-	qsort(offs, costs->n, sizeof(*offs), compare_offs);
+	qsort(offs, costs->n, sizeof(*offs), search_order);
 	for (size_t i = 0; i < costs->n; i++) {
 		uint64_t off = costs->list[i].rows_off;
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/search.h"
-#include "base/vec.h"
 #include "gen/object/object_write.h"
 
 /* Of one FDE. */
@@ -58,38 +57,25 @@ static bool whole_drop(struct coverage *coverage, const struct sf_func *func,
 	whole->counted = true;
 	coverage->refused[why].bytes += func->size;
 	coverage->covered_bytes -= func->size;
-	if (!vec_reserve(&coverage->gaps, &coverage->cap_gaps, coverage->n_gaps + 1))
-		return false;
-	coverage->gaps[coverage->n_gaps++] =
-	    (struct coverage_gap){func->start, func->start + func->size, fde->pc, why};
-	return true;
+	return coverage_add_gap(coverage, &(const struct coverage_gap){func->start,
+					      func->start + func->size, fde->pc, why});
 }
 
-static int gap_compare(const void *a, const void *b)
+/* Sorts the gaps, and joins neighbours with one reason, which needs no memory. */
+static bool whole_join_gaps(struct coverage *coverage)
 {
-	const struct coverage_gap *x = a, *y = b;
+	size_t n = coverage->n_gaps;
+	bool ok = true;
 
-	return x->start < y->start ? -1 : x->start > y->start;
-}
+	if (n)
+		qsort(coverage->gaps, n, sizeof(*coverage->gaps), search_order);
+	coverage->n_gaps = 0;
+	for (size_t i = 0; ok && i < n; i++) {
+		const struct coverage_gap gap = coverage->gaps[i];
 
-/* Gaps that go on where one ends, for the same reason, are one. */
-static void whole_join_gaps(struct coverage *coverage)
-{
-	size_t n = 0;
-
-	if (coverage->n_gaps == 0)
-		return;
-	qsort(coverage->gaps, coverage->n_gaps, sizeof(*coverage->gaps), gap_compare);
-	for (size_t i = 1; i < coverage->n_gaps; i++) {
-		struct coverage_gap *last = &coverage->gaps[n], *gap = &coverage->gaps[i];
-
-		if (gap->start == last->end && gap->why == last->why &&
-		    gap->fde_pc == last->fde_pc)
-			last->end = gap->end;
-		else
-			coverage->gaps[++n] = *gap;
+		ok = coverage_add_gap(coverage, &gap);
 	}
-	coverage->n_gaps = n + 1;
+	return ok;
 }
 
 /* In place, and in order: what stays moves up. */
@@ -118,9 +104,8 @@ bool object_keep_whole(const struct cfi_input *input, struct sf_section *model,
 		ok = whole_drop(coverage, &func, &frames->fdes[index], whole);
 	}
 	free(wholes);
-	if (!ok)
+	if (!ok || !whole_join_gaps(coverage))
 		return err_set_nomem(err);
 	model->n_funcs = n;
-	whole_join_gaps(coverage);
 	return true;
 }
