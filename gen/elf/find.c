@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/plain.h"
 #include "base/num.h"
 #include "base/rd.h"
 #include "cfi/pointer.h"
@@ -378,9 +377,4 @@ bool image_linked_sframe(const struct image *image, const uint8_t **data, size_t
 	*size = (size_t)phdr->p_filesz;
 	*addr = phdr->p_vaddr;
 	return true;
-}
-
-bool image_name_is_plain(const char *name)
-{
-	return plain_is(name);
 }

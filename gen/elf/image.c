@@ -318,7 +318,8 @@ static bool read_segments(struct image *image, struct err *err)
 	return true;
 }
 
-/* A name is borrowed only when its NUL is inside the name table, too. */
+/* A name is borrowed only when its NUL is inside the name table, too. Messages have one
+ * line, so a name with control characters counts as none. */
 static void name_sections(struct image *image, size_t names_index)
 {
 	const struct image_section *names;
@@ -339,7 +340,7 @@ static void name_sections(struct image *image, size_t names_index)
 		if (at.size - at.pos > MAX_NAME)
 			at.size = at.pos + MAX_NAME;
 		name = rd_cstr(&at);
-		if (name && image_name_is_plain(name))
+		if (name && plain_is(name))
 			image->sections[i].name = name;
 	}
 }

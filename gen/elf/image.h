@@ -103,10 +103,6 @@ ATTR_MUST_CHECK bool image_load(
     const struct image_from *from, struct image *image, struct err *err);
 void image_unload(struct image *image); /* accepts a zeroed struct */
 
-/* Names end up in messages of one line: those with control characters are passed over,
- * for they are only mischief. */
-bool image_name_is_plain(const char *name);
-
 /* The first section of that name with bytes in the file, or NULL. */
 const struct image_section *image_section_find(
     const struct image *image, const char *name);

@@ -8,6 +8,7 @@
 
 #include <libiberty/demangle.h>
 
+#include "base/plain.h"
 #include "base/rd.h"
 #include "base/search.h"
 #include "base/vec.h"
@@ -76,7 +77,7 @@ static bool read_one(const struct image *image, struct rd *rd, const struct rd *
 			at.size = at.pos + MAX_NAME;
 		symbol.name = rd_cstr(&at);
 	}
-	if (!symbol.name || !image_name_is_plain(symbol.name) ||
+	if (!symbol.name || !plain_is(symbol.name) ||
 	    !is_function(image, GELF_ST_TYPE(info), symbol.addr, symbol.name))
 		return true;
 	symbol.rank = rank_of(GELF_ST_TYPE(info), GELF_ST_BIND(info), symbol.size);

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "base/plain.h"
 #include "base/rd.h"
-#include "base/wr.h"
 #include "gen/elf/object/object_internal.h"
 
 /* No real name is longer; a name table without a NUL must not be read once per symbol. */
@@ -93,7 +93,7 @@ static const char *symbol_name(const struct image *image, uint32_t off)
 	if (rd.size - rd.pos > MAX_NAME)
 		rd.size = rd.pos + MAX_NAME;
 	name = rd_cstr(&rd);
-	return name && image_name_is_plain(name) ? name : "";
+	return name && plain_is(name) ? name : "";
 }
 
 /* The table of section numbers is as long as that of symbols; one that is cut off has no
