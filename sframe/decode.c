@@ -37,22 +37,16 @@ static bool find_byte_order(
 
 static bool read_version(struct sf_view *view, struct rd *rd, struct err *err)
 {
+	static const uint8_t func_sizes[] = {[SFRAME_VERSION_1] = SFRAME_V1_FDE_SIZE,
+	    [SFRAME_VERSION_2] = SFRAME_V2_FDE_SIZE,
+	    [SFRAME_VERSION_3] = SFRAME_V3_FDE_SIZE};
+
 	view->version = rd_u8(rd);
-	switch (view->version) {
-	case SFRAME_VERSION_1:
-		view->func_size = SFRAME_V1_FDE_SIZE;
-		return true;
-	case SFRAME_VERSION_2:
-		view->func_size = SFRAME_V2_FDE_SIZE;
-		return true;
-	case SFRAME_VERSION_3:
-		view->func_size = SFRAME_V3_FDE_SIZE;
-		return true;
-	default:
-		return err_set(err, ERR_UNSUPPORTED,
-		    ".sframe+0x%x: version %u cannot be read", SFRAME_HDR_VERSION,
-		    view->version);
-	}
+	if (view->version < sizeof(func_sizes))
+		view->func_size = func_sizes[view->version];
+	return view->func_size ||
+	       err_set(err, ERR_UNSUPPORTED, ".sframe+0x%x: version %u cannot be read",
+		   SFRAME_HDR_VERSION, view->version);
 }
 
 /*
