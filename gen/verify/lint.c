@@ -9,10 +9,6 @@
 #include "gen/verify/prove.h"
 #include "sframe/format.h"
 
-#ifndef PT_GNU_SFRAME
-#define PT_GNU_SFRAME 0x6474e554
-#endif
-
 static const struct {
 	const char *name, *text;
 	uint8_t readers, first, last;
@@ -103,16 +99,14 @@ static void lint_header(struct lint_run *run)
 		defined |= SFRAME_F_FDE_FUNC_START_PCREL;
 	if (view->flags & ~defined)
 		lint_broken(run, LINT_RULE_FLAGS, SFRAME_HDR_FLAGS, 0);
-	/* The kernel's loader of modules does not ask for it; nobody else reads an
-	 * object.
-	 */
+	/* The kernel's loader of modules does not need it, and no other reader gets an
+	 * object. */
 	if (!(view->flags & SFRAME_F_FDE_SORTED) && !run->object)
 		lint_broken(run, LINT_RULE_SORTED, SFRAME_HDR_FLAGS, 0);
-	if (!(view->flags & SFRAME_F_FDE_FUNC_START_PCREL)) {
-		lint_broken(run, LINT_RULE_PCREL, SFRAME_HDR_FLAGS, 0);
-	} else {
+	if (view->flags & SFRAME_F_FDE_FUNC_START_PCREL)
 		lint_broken(run, LINT_RULE_NO_PCREL, SFRAME_HDR_FLAGS, 0);
-	}
+	else
+		lint_broken(run, LINT_RULE_PCREL, SFRAME_HDR_FLAGS, 0);
 	if (view->auxhdr_len)
 		lint_broken(run, LINT_RULE_AUX_HEADER, SFRAME_HDR_AUXHDR_LEN, 0);
 	if (view->func_off != SFRAME_HDR_SIZE)
@@ -241,7 +235,7 @@ static void lint_segments(struct lint_run *run)
 	for (size_t i = 0; i < run->image->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &run->image->phdrs[i];
 
-		if (phdr->p_type == PT_GNU_SFRAME)
+		if (phdr->p_type == IMAGE_PT_GNU_SFRAME)
 			n += phdr->p_vaddr == view->addr ? 1 : 2;
 		if (phdr->p_type == PT_LOAD && phdr->p_flags & PF_R &&
 		    view->addr >= phdr->p_vaddr &&
