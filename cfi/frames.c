@@ -257,7 +257,7 @@ static cie_fault read_cie(
 	cie->version = rd_u8(&rd);
 	if (cie->version != 1 && cie->version != 3 && cie->version != 4)
 		return "unknown CIE version";
-	letters = cie->augmentation = rd_cstr(&rd);
+	letters = rd_cstr(&rd);
 	if (!letters)
 		return "augmentation string does not end";
 	if (letters[0] == 'e' && letters[1] == 'h') {

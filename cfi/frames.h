@@ -21,8 +21,7 @@ struct cfi_cie {
 	uint64_t ra_reg;      /* DWARF number of the return address column */
 	uint64_t program_off; /* initial instructions, from the start of the section */
 	uint64_t program_len; /* bytes */
-	const char *augmentation; /* borrowed from the section, NUL-terminated */
-	uint8_t version;	  /* 1, 3 or 4 */
+	uint8_t version;      /* 1, 3 or 4 */
 	uint8_t fde_encoding; /* DW_EH_PE_* of pc_begin; absptr without augmentation R */
 	bool has_aug_data; /* augmentation z: FDEs carry a length of augmentation data */
 	bool signal_frame; /* augmentation S */
