@@ -5,11 +5,11 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/task.h"
 #include "base/vec.h"
 #include "cmd/common/fail.h"
 
@@ -368,16 +368,6 @@ static bool args_unknown(int opt, const char *word, struct eh2sframe_error *erro
 	return cmd_fail(error, EH2SFRAME_USAGE, "unknown option %s; see --help", word);
 }
 
-/* The processors that this process may use. */
-static unsigned int args_processors(void)
-{
-	cpu_set_t set;
-
-	if (sched_getaffinity(0, sizeof(set), &set) != 0 || CPU_COUNT(&set) < 1)
-		return 1;
-	return (unsigned int)CPU_COUNT(&set);
-}
-
 bool args_parse(int argc, char **argv, struct args *args, struct eh2sframe_error *error)
 {
 	int opt;
@@ -385,7 +375,7 @@ bool args_parse(int argc, char **argv, struct args *args, struct eh2sframe_error
 	*args = (struct args){.options = eh2sframe_options_new(),
 	    .again = eh2sframe_options_new(),
 	    .patterns = calloc(1, sizeof(*args->patterns)),
-	    .jobs = args_processors()};
+	    .jobs = task_processors()};
 	if (!args->options || !args->again || !args->patterns)
 		return cmd_fail_nomem(error);
 	opterr = 0;

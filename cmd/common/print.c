@@ -119,19 +119,12 @@ static bool print_create(struct print_out *out, const struct newfile_watch *watc
 	return false;
 }
 
-/* Whatever is there: a pipe, a device, a file whose directory allows no other. */
-static bool print_reopen(struct print_out *out, struct eh2sframe_error *error)
-{
-	int fd = open(out->path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
-
-	return print_stream(fd, out, error);
-}
-
 bool print_open(
     const char *path, bool noted, struct print_out *out, struct eh2sframe_error *error)
 {
 	static const struct newfile_watch watch = {temporary_note, NULL};
 	struct stat st;
+	int fd;
 
 	*out = (struct print_out){.file = stdout};
 	if (!path || !strcmp(path, "-"))
@@ -139,7 +132,9 @@ bool print_open(
 	*out = (struct print_out){.path = path};
 	if (lstat(path, &st) < 0 && errno == ENOENT)
 		return print_create(out, noted ? &watch : NULL, error);
-	return print_reopen(out, error);
+	/* Whatever is there: a pipe, a device, a file whose directory allows no other. */
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+	return print_stream(fd, out, error);
 }
 
 void print_start(const struct print_out *out)
