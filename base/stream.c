@@ -2,8 +2,6 @@
 /* Text for the caller, by the functions that print on a FILE. */
 #include "base/stream.h"
 
-#include <errno.h>
-
 static ssize_t stream_write(void *cookie, const char *text, size_t size)
 {
 	struct stream *stream = cookie;

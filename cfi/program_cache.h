@@ -8,7 +8,6 @@
 #define CFI_PROGRAM_CACHE_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/attr.h"
 #include "base/hash_slots.h"

@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/attr.h"
 #include "base/wr.h"
 #include "sframe/encode.h"
 #include "sframe/format.h"

@@ -9,8 +9,6 @@
 #define CMD_BATCH_BATCH_H
 
 #include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "cmd/common/args.h"
 #include "cmd/common/fail.h"

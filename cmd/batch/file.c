@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +16,6 @@
 
 #include "cmd/batch/action.h"
 #include "cmd/report/report.h"
-#include "cmd/common/print.h"
 #include "cmd/common/temporary.h"
 
 enum { BATCH_TEMP_SIZE = 64 };

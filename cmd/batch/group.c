@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Sorts what was listed, opens it again, frees it. */
-#include <errno.h>
 #include <fcntl.h>
 #include <search.h>
 #include <stdlib.h>

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/num.h"
-#include "cmd/common/print.h"
 #include "cmd/common/temporary.h"
 #include "cmd/report/report.h"
 #include "cmd/batch/worker.h"

@@ -4,7 +4,6 @@
 #define CMD_COMMON_PRINT_H
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "base/attr.h"

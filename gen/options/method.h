@@ -6,10 +6,6 @@
 #ifndef GEN_METHOD_H
 #define GEN_METHOD_H
 
-#include <stdbool.h>
-
-#include "base/attr.h"
-
 /* In the order in which they are tried. */
 #define METHODS(X)                                                                       \
 	X(METHOD_IN_PLACE, "in-place")                                                   \

@@ -7,7 +7,6 @@
 #define GEN_READER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "sframe/format.h"

@@ -11,9 +11,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
-#include "base/err.h"
 #include "cfi/row.h"
-#include "gen/arch/arch.h"
 #include "cfi/ranges.h"
 #include "gen/rows/coverage.h"
 #include "gen/input/input.h"

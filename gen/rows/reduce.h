@@ -8,7 +8,6 @@
 #define GEN_REDUCE_H
 
 #include "base/attr.h"
-#include "base/err.h"
 #include "cfi/row.h"
 #include "gen/rows/refusal.h"
 #include "gen/rows/target.h"
