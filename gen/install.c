@@ -81,7 +81,7 @@ static void check_file(void *context)
 		    lint_own_file(&check->written, install->options->reader, &check->err);
 }
 
-/* What the rows say; without a proof there is time for the rules meanwhile. */
+/* Proves the rows. Without a proof, checks the readers' rules at the same time. */
 static bool check_rows(const struct file_check *check, uint64_t covered, struct err *err)
 {
 	const struct install *install = check->install;

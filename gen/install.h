@@ -35,7 +35,7 @@ struct install {
 ATTR_MUST_CHECK bool install_open(struct install *install, const char *out, int like_fd,
     const struct options *options, struct err *err);
 
-/* Begins the copy. What goes wrong is told when the copy is needed, if it is. */
+/* Begins the copy. An error is reported when the copy is needed, if it is. */
 void install_begin(struct install *install, const struct image *image,
     const struct options *options, const char *out);
 /* Waits for the copy. ERR_IO. */

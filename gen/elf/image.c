@@ -346,9 +346,9 @@ static void name_sections(struct image *image, size_t names_index)
 }
 
 /*
- * A section whose range is outside the file gets no data here and no error: only who asks
- * for its bytes can say whether that matters. Files from which a tool removed debug
- * sections by hand are commonly like that.
+ * A section whose range is outside the file gets no data here and no error. Only a caller
+ * that needs its bytes can say whether that matters. Such files are common: some tool has
+ * removed their debug sections.
  */
 static bool read_sections(struct image *image, struct err *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An ELF file opened for reading: its bytes mapped, its tables read with libelf and
- * checked once, so that nobody after this meets a range outside the file.
+ * An ELF file that is open for reading. Its bytes are mapped. libelf has read its tables,
+ * and they are checked once, so that no caller meets a range outside the file.
  */
 #ifndef GEN_ELF_IMAGE_H
 #define GEN_ELF_IMAGE_H
@@ -28,8 +28,7 @@ struct image_section {
 	GElf_Shdr hdr;
 	const char *name; /* borrowed from the file; "" when it is damaged */
 	/* Bytes in the file, borrowed; NULL for SHT_NOBITS, SHT_NULL and when the range
-	 * is not inside the file (which is recorded, not an error, for sections nobody
-	 * asks for). */
+	 * is not inside the file. That is an error only for a caller that needs them. */
 	const uint8_t *data;
 };
 

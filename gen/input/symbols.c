@@ -20,7 +20,7 @@
 /* A string table without a NUL must not be read once per symbol. */
 #define MAX_NAME 65536
 
-/* Which of several names at one address is told: lower is better. */
+/* The rank of a name among several at one address: lower is better. */
 static uint8_t rank_of(unsigned int type, unsigned int bind, uint64_t size)
 {
 	uint8_t rank = bind == STB_GLOBAL ? 0 : bind == STB_WEAK ? 1 : 2;
@@ -179,8 +179,8 @@ static void plain_append(const char *text, size_t n, void *context)
 {
 	struct plain *plain = context;
 
-	/* There is no other way to stop libiberty, which holds no memory of its own
-	 * meanwhile. */
+	/* There is no other way to stop libiberty. It holds no memory during this call.
+	 */
 	if (n >= SYMBOL_READABLE - plain->n)
 		longjmp(plain->too_long, 1);
 	memcpy(plain->text + plain->n, text, n);

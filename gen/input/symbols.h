@@ -14,7 +14,7 @@
 struct symbol {
 	uint64_t addr, size; /* bytes */
 	const char *name;    /* borrowed from the image, as in the file */
-	uint8_t rank; /* which of several names at one address is told: the lowest */
+	uint8_t rank;	     /* of several names at one address, the lowest is reported */
 };
 
 struct symbols {

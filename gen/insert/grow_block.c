@@ -344,8 +344,8 @@ static bool block_sections_fit(const struct image *image, const struct insert_gr
 }
 
 /*
- * Who reads hash tables and symbols is known for what a loader loads, for the loader itself
- * (it has a name, DT_SONAME) and for a static PIE: all go by the dynamic section. Kernels
+ * The readers of hash tables and symbols are known for what a loader loads, for the loader
+ * itself (it has a DT_SONAME) and for a static PIE: they use the dynamic section. Kernels
  * and firmware may have readers of their own.
  */
 static bool is_dynamic(const struct image *image, const struct insert_slots *slots)

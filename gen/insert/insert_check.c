@@ -47,7 +47,7 @@ static bool check_plan(
 	return true;
 }
 
-/* A walk through the input's bytes, which are to be those of the output but for a few
+/* A walk through the input's bytes. The output must have the same ones, except in a few
  * ranges. */
 struct walk {
 	const struct image *input, *output;
@@ -88,8 +88,8 @@ static bool same_grow(const struct insert_plan *plan, struct walk *walk)
 }
 
 /*
- * The whole file and not only its sections: what stands between them (padding, notes
- * without a section) is somebody's, too, and undo needs it.
+ * Compares the whole file and not only its sections. Bytes between them may have a meaning
+ * (notes without a section), and undo needs them.
  */
 static bool check_bytes(
     const struct insert_plan *plan, struct walk *walk, struct err *err)

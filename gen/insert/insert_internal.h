@@ -41,7 +41,7 @@ struct insert_range {
 
 /* What the tables of the input have to offer (gen/insert/slots.c). */
 struct insert_slots {
-	bool library;	 /* never started as a program: nobody takes AT_PHDR from it */
+	bool library;	 /* never started as a program, so no AT_PHDR leads to it */
 	bool kernel;	 /* at addresses that no program has, so no other one starts it */
 	bool has_phdr;	 /* there is a PT_PHDR */
 	bool editable;	 /* the program header table shares no byte with another header */
@@ -67,7 +67,7 @@ ATTR_MUST_CHECK bool insert_slots_find(
     const struct image *image, struct insert_slots *slots, struct err *err);
 
 /*
- * Whether size file bytes at off are nobody's: zero, and in no section, segment or header
+ * Whether size file bytes at off are free: zero, and in no section, segment or header
  * table. With in_load, the PT_LOAD that maps the program header table does not count.
  */
 bool insert_is_free(const struct image *image, uint64_t off, uint64_t size, bool in_load);

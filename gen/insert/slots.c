@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the tables of a file have to offer to an insertion: entries that can be spared,
- * room behind the program headers, bytes and addresses that are nobody's.
+ * Finds what an insertion can use of a file: spare entries of its tables, room after the
+ * program headers, and free bytes and addresses.
  */
 #include "gen/insert/insert_internal.h"
 
@@ -159,7 +159,7 @@ static bool phdr_is_right(const struct image *image, const GElf_Phdr *load)
 	return true;
 }
 
-/* Without section headers, nobody knows what the zeros behind the table are. */
+/* Without section headers, the zeros after the table may be in use. */
 static void find_room(const struct image *image, struct insert_slots *slots)
 {
 	uint64_t end = image->ehdr.e_phoff + image->n_phdrs * INSERT_PHDR_SIZE;

@@ -62,8 +62,8 @@ bool undo_next(const struct undo *undo, size_t *pos, struct image_patch *range)
 }
 
 /*
- * What else of the program was changed, and would be put back as it was even if somebody
- * had edited it since (chrpath in .dynamic).
+ * Hashes the other ranges that undoing would put back. A tool may have edited them since
+ * (chrpath changes .dynamic).
  */
 static uint64_t hash_ranges(
     uint64_t hash, const struct image *image, const struct undo *undo)

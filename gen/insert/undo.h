@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Takes a section out again that this program put in. insert_image leaves every original
- * byte in place but for a few ranges (the ELF header, a header table, padding), which are
- * in a record behind the loaded bytes; so undoing is cutting the file and putting the
- * ranges back, and gives the original byte for byte.
+ * Takes a section out that this program put in. insert_image leaves every original byte in
+ * place, except in a few ranges (the ELF header, a header table, padding). A record after
+ * the loaded bytes holds these. Undoing cuts the file and puts the ranges back. The result
+ * is the original, byte for byte.
  */
 #ifndef GEN_INSERT_UNDO_H
 #define GEN_INSERT_UNDO_H

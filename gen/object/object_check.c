@@ -27,7 +27,7 @@ static bool check_grown(
 	       memcmp(before->data, after->data, (size_t)before->hdr.sh_size) == 0;
 }
 
-/* The header of section i as it is in the file, but for the place if it may move. */
+/* Compares the bytes of section header i, without offset and size if the section may move. */
 static bool check_header_bytes(
     const struct image *input, const struct image *written, size_t i, bool moves)
 {

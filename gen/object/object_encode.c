@@ -5,7 +5,7 @@
 #include "gen/elf/object/object.h"
 #include "gen/object/object_write.h"
 
-/* Not when the command line is read, for only the file says that it is an object. */
+/* The command line cannot be refused earlier: only the file says that it is an object. */
 bool object_options(const struct options *options, struct err *err)
 {
 	if (!options->format_given && !options->reader)
@@ -108,8 +108,8 @@ static bool sframes_divide(const struct image *image, const struct options *opti
 }
 
 /*
- * As GNU as writes it: not sorted, for only the linker knows the order; nothing shared,
- * for it takes functions one by one.
+ * GNU as writes the same. The functions are not sorted, because only the linker knows their
+ * order. They share nothing, because the linker takes them one by one.
  */
 bool object_encode(const struct image *image, const struct options *options,
     struct sf_section *model, struct object_output *output, struct sf_encode_stats *stats,

@@ -47,15 +47,15 @@ static uint64_t tail_at(const struct tail *tail)
 	return tail->start + tail->bytes.size;
 }
 
-/* By the offset in the file, for that is what readers may rely on. */
+/* Aligns the offset in the file, which readers may rely on. */
 static void tail_align(struct tail *tail, uint64_t align)
 {
 	wr_zeros(&tail->bytes, (size_t)(-tail_at(tail) & (align - 1)));
 }
 
 /*
- * Section symbols, for those are what linkers expect; else any local one, which does as
- * well: its value is known. A global one may be another object's by the time of the link.
+ * Linkers expect section symbols. Where a section has none, any local symbol does, because
+ * its value is known. A global symbol may belong to another object when the file is linked.
  */
 static bool tail_symbols(struct tail *tail, size_t rela, struct err *err)
 {
@@ -284,8 +284,8 @@ static void tail_new_headers(struct tail *tail)
 }
 
 /*
- * The record is in no section, or the link would have it in the program; tools that write
- * the object anew leave it out. What was appended to the input stays last.
+ * The record is in no section, or the link would have it in the program. Tools that rewrite
+ * the object leave it out. What was appended to the input stays last.
  */
 static void tail_finish(struct tail *tail, struct wr *header)
 {

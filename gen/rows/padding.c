@@ -28,8 +28,8 @@ uint64_t padding_front(const struct arch *arch, const uint8_t *code, uint64_t si
 }
 
 /*
- * Backwards, for only the end is known. ends has a bit for each place behind at, the
- * nearest first: whether fillers lead from there to the end. No filler is longer than 4.
+ * Goes backwards, because only the end is known. ends has a bit for each place after at,
+ * the nearest first: whether fillers lead from there to the end. No filler is longer than 4.
  */
 uint64_t padding_back(const struct arch *arch, const uint8_t *code, uint64_t size)
 {

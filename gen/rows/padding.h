@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What stands between functions. Code without CFI may be as short as padding is: glibc's
- * clone() leaves the few instructions from its system call on without, so that nobody
- * unwinds out of the new thread by the rules of the old one.
+ * clone() has none for the few instructions after its system call. So no unwinder leaves
+ * the new thread by the rules of the old one.
  */
 #ifndef GEN_PADDING_H
 #define GEN_PADDING_H

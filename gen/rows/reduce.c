@@ -43,9 +43,9 @@ static enum refusal reduce_cfa(const struct cfi_rule *cfa, struct sf_row *out)
 
 /*
  * The caller's SP is the CFA (plus the ABI's constant) unless CFI says otherwise. Signal
- * trampolines say it by giving SP and CFA the same place in memory. Where SP is a
- * register that callees save, what was saved is the same value, but for the interrupted
- * code's SP, which a signal frame saves.
+ * trampolines say it by giving SP and CFA the same place in memory. Where callees save SP,
+ * the saved value is the same. A signal frame is an exception: it saves the interrupted
+ * code's SP.
  */
 static enum refusal reduce_sp(const struct target *target, const struct cfi_row *row)
 {

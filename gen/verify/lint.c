@@ -298,7 +298,7 @@ static bool lint_not_ours(int rule)
 	return rule == LINT_RULE_FUNC_SEGMENT || rule == LINT_RULE_ROW_SHARED;
 }
 
-/* The first broken rule, of what a reader who was named or was not can rely on. */
+/* The first broken rule that counts. More rules count for a reader that was named. */
 static int lint_first(const struct lint_result *result, bool named)
 {
 	for (int i = 0; i < LINT_N_RULES; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens a section anew and holds it against the CFI read anew. */
+/* Opens a section again, reads the CFI again, and compares the two. */
 #ifndef GEN_VERIFY_PROVE_H
 #define GEN_VERIFY_PROVE_H
 

@@ -220,7 +220,7 @@ struct verify_run verify_begin(
 	    .target = {.arch = input->policy->arch, .version = input->view->version}};
 }
 
-/* Counts the code in [from, to) that has rows, which nobody holds against anything. */
+/* Counts the code in [from, to) that has rows, which are compared with nothing. */
 static bool verify_skip(
     struct verify_run *run, uint64_t from, uint64_t to, struct err *err)
 {

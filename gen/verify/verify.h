@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The proof: a decoded section against a reading of the CFI, at every PC where either
- * changes. A row that says something else than CFI, or that describes code without CFI,
- * is a difference, but for padding inside of an FDE that holds several functions. Code
- * whose CFI could be said, but that has no row, is missing. "Could be said" goes by the
- * version and the machine of the section at hand, whoever made it.
+ * The proof compares a decoded section with the CFI, at every PC where either changes. A
+ * row is a difference when the CFI says something else or the code has no CFI. Padding
+ * inside of an FDE with several functions is an exception. Code without a row is missing
+ * where the section's version and machine have a row for its CFI.
  */
 #ifndef GEN_VERIFY_VERIFY_H
 #define GEN_VERIFY_VERIFY_H
@@ -20,7 +19,7 @@
 #include "gen/rows/policy.h"
 #include "sframe/decode.h"
 
-/* A damaged section can differ in millions of places; nobody reads on beyond these. */
+/* A damaged section can differ in millions of places; no reader needs more than these. */
 #define VERIFY_MAX_TEXTS 10000
 #define VERIFY_MAX_MISSING 64
 #define VERIFY_TEXT 260

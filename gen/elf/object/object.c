@@ -9,8 +9,8 @@
 #include "base/rd.h"
 #include "gen/elf/object/object_internal.h"
 
-/* A damaged group is refused although CFI does not need it: the groups that get an
- * .sframe are written anew, and a linker acts on what they say. */
+/* CFI does not need groups, but a damaged one is refused: groups that get an .sframe are
+ * rewritten, and a linker acts on what they say. */
 static bool group_member(
     struct image *image, uint32_t group, uint32_t member, struct err *err)
 {
@@ -71,8 +71,9 @@ bool object_groups_read(struct image *image, struct err *err)
 }
 
 /*
- * Tables before all else, for every later step looks things up in them. A broken .sframe
- * is no reason not to open an object whose CFI is sound: who asks for it is told.
+ * Tables come first, because every later step looks things up in them. An object with a
+ * broken .sframe and sound CFI can be opened. Only a caller that asks for the .sframe gets
+ * the error.
  */
 bool object_open(struct image *image, struct err *err)
 {

@@ -12,9 +12,9 @@
 #define MAX_NAME 4096
 
 /*
- * Once for all, because there may be as many sections as the file has room for headers,
- * and each that is relocated would look through all of them. What is wrong with a
- * table is told when it is needed: most are of sections that nobody here reads.
+ * One pass finds all tables. A file may have very many sections, and a search for each of
+ * them would take quadratic time. A damaged table is reported when it is needed: most of
+ * them are for sections that are not read here.
  */
 bool object_tables_find(struct image *image, struct err *err)
 {
@@ -43,7 +43,7 @@ bool object_tables_find(struct image *image, struct err *err)
 		    !hdr->sh_size || hdr->sh_info >= image->n_sections)
 			continue;
 		user = &object->users[hdr->sh_info];
-		/* Two are too many only for who has to choose. */
+		/* Two are an error only for a caller that needs one. */
 		if (user->rela)
 			user->more = index;
 		else
@@ -152,8 +152,7 @@ bool object_symbol(const struct object_symtab *table, uint64_t i,
 	return true;
 }
 
-/* Of what other kinds there are: to leave one out would be to read pointers that nobody
- * filled in. */
+/* Refuses the other kinds of relocations: without them, pointers would have no values. */
 static bool relocs_refuse(const struct image *image, size_t i, struct err *err)
 {
 	const GElf_Shdr *hdr = &image->sections[i].hdr;
@@ -268,7 +267,7 @@ static void reloc_store(uint8_t *data, uint8_t width, bool big_endian, uint64_t 
 		data[big_endian ? width - 1 - i : i] = (uint8_t)(value >> (8 * i));
 }
 
-/* What is undefined counts as 0; who needs to know where it leads looks at the symbol. */
+/* An undefined symbol counts as 0. Callers that need to know look at the symbol. */
 bool object_reloc_apply(const struct object_relocs *relocs,
     const struct object_reloc *reloc, uint8_t *data, uint64_t from, struct err *err)
 {
