@@ -320,14 +320,14 @@ static bool read_segments(struct image *image, struct err *err)
 
 /* A name is borrowed only when its NUL is inside the name table, too. Messages have one
  * line, so a name with control characters counts as none. */
-static void name_sections(struct image *image, size_t names_index)
+static void name_sections(struct image *image)
 {
 	const struct image_section *names;
 	struct rd rd;
 
-	if (!names_index || names_index >= image->n_sections)
+	if (!image->names || image->names >= image->n_sections)
 		return;
-	names = &image->sections[names_index];
+	names = &image->sections[image->names];
 	if (!names->data || names->hdr.sh_type != SHT_STRTAB)
 		return;
 	rd_init(&rd, names->data, (size_t)names->hdr.sh_size, image->big_endian);
@@ -352,8 +352,6 @@ static void name_sections(struct image *image, size_t names_index)
  */
 static bool read_sections(struct image *image, struct err *err)
 {
-	size_t names_index = image->ehdr.e_shstrndx;
-
 	if (!image->n_sections)
 		return true;
 	image->sections = calloc(image->n_sections, sizeof(*image->sections));
@@ -373,9 +371,10 @@ static bool read_sections(struct image *image, struct err *err)
 			continue;
 		section->data = image->bytes + section->hdr.sh_offset;
 	}
-	if (names_index == SHN_XINDEX)
-		names_index = image->sections[0].hdr.sh_link;
-	name_sections(image, names_index);
+	image->names = image->ehdr.e_shstrndx;
+	if (image->names == SHN_XINDEX)
+		image->names = image->sections[0].hdr.sh_link;
+	name_sections(image);
 	return true;
 }
 

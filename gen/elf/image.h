@@ -62,6 +62,7 @@ struct image {
 	struct image_section
 	    *sections; /* index as in the file; none when stripped of headers */
 	size_t n_sections;
+	size_t names; /* index of the section name table, as the header says; 0: none */
 	/* More than one .eh_frame of a linked file, joined; data is NULL with one or none. */
 	struct image_cfi {
 		uint8_t *data;

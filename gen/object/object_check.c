@@ -45,19 +45,16 @@ static bool check_header_bytes(
 static bool check_old_sections(const struct image *input,
     const struct object_output *output, const struct image *written, struct err *err)
 {
-	size_t names = input->ehdr.e_shstrndx;
 	bool many = written->n_sections >= SHN_LORESERVE;
 
-	if (names == SHN_XINDEX)
-		names = input->sections[0].hdr.sh_link;
 	if (written->n_sections != input->n_sections + 2 * output->n_sframes)
 		return check_off(err, "number of sections", (size_t)written->n_sections);
 	for (size_t i = 0; i < input->n_sections; i++) {
 		const struct image_section *before = &input->sections[i],
 					   *after = &written->sections[i];
-		bool grown =
-		    i == names || (before->hdr.sh_type == SHT_GROUP &&
-				      before->hdr.sh_offset != after->hdr.sh_offset);
+		bool grown = i == input->names ||
+			     (before->hdr.sh_type == SHT_GROUP &&
+				 before->hdr.sh_offset != after->hdr.sh_offset);
 
 		if (!check_header_bytes(input, written, i, grown || (many && i == 0)) ||
 		    (grown && !check_grown(before, after)) ||

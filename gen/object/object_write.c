@@ -36,7 +36,6 @@ struct tail {
 	uint64_t *values;	 /* of those */
 	uint64_t *group_offs;	 /* per section: where the grown group is, or 0 */
 	uint32_t *group_sframes; /* per section: .sframe sections that join the group */
-	size_t names;		 /* the section name table */
 	uint64_t names_off, names_old;
 	uint64_t shdr_off;
 	size_t appended; /* bytes at the input's end that have to stay last */
@@ -202,14 +201,11 @@ static bool tail_names(struct tail *tail, struct err *err)
 {
 	const struct image_section *old;
 
-	tail->names = tail->image->ehdr.e_shstrndx;
-	if (tail->names == SHN_XINDEX)
-		tail->names = tail->image->sections[0].hdr.sh_link;
-	if (tail->names >= tail->image->n_sections ||
-	    !tail->image->sections[tail->names].data)
+	if (tail->image->names >= tail->image->n_sections ||
+	    !tail->image->sections[tail->image->names].data)
 		return err_set(err, ERR_MALFORMED,
-		    "section %zu is not a table of section names", tail->names);
-	old = &tail->image->sections[tail->names];
+		    "section %zu is not a table of section names", tail->image->names);
+	old = &tail->image->sections[tail->image->names];
 	if (!names_end(tail->image, old, err))
 		return false;
 	tail->names_off = tail_at(tail);
@@ -235,7 +231,7 @@ static void tail_old_headers(struct tail *tail)
 		uint64_t size = image->sections[i].hdr.sh_size +
 				2 * sizeof(uint32_t) * tail->group_sframes[i];
 
-		if (i == tail->names) {
+		if (i == image->names) {
 			off = tail->names_off;
 			size = tail->names_old + sizeof(new_names);
 		}

@@ -3,10 +3,10 @@
 #include "gen/options/options.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stream.h"
 #include "base/task.h"
 #include "base/vec.h"
 #include "sframe/compact/compact.h"
@@ -87,16 +87,14 @@ static bool options_percent(
     const char *option, const char *text, double max, double *out, struct err *err)
 {
 	const char *digit = text + (*text == '.');
-	locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0), before;
+	struct stream stream;
 	char *end;
 
-	if (c == (locale_t)0)
-		return err_set_nomem(err);
-	before = uselocale(c);
+	if (!stream_locale_begin(&stream, err))
+		return false;
 	errno = 0;
 	*out = strtod(text, &end);
-	uselocale(before);
-	freelocale(c);
+	stream_locale_end(&stream);
 	/* Not "inf", nor a sign or a blank before the number. */
 	if (errno || *digit < '0' || *digit > '9' || *end ||
 	    !(*out >= 0.0 && *out <= max))
