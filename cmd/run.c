@@ -86,7 +86,7 @@ static int run_refuse_path(const char *path, const char *what)
 /* Where --report puts its results. */
 struct run_output {
 	FILE *text;
-	struct eh2sframe_report *json; /* NULL: as text */
+	struct report_files *files; /* NULL: as text */
 };
 
 /* Runs one function for each file. Only --report has an output. */
@@ -153,23 +153,6 @@ static bool run_inspect(const struct args *args, const char *path,
 	return ok;
 }
 
-/* Writes the JSON report, or the page of it. Takes report and out. */
-static bool run_json(const struct args *args, struct eh2sframe_report *report,
-    struct print_out *out, struct eh2sframe_error *error)
-{
-	bool ok;
-
-	if (args->report_html) {
-		ok = report_html(report, out, error);
-	} else {
-		print_start(out);
-		ok = eh2sframe_report_write(report, print_text, out->file, error);
-	}
-	ok = print_close(out, ok, error);
-	eh2sframe_report_free(report);
-	return ok;
-}
-
 /* Prints the results of a conversion, unless options forbid it. */
 static bool run_print(const struct args *args, const struct eh2sframe_result *result,
     struct eh2sframe_error *error)
@@ -207,9 +190,26 @@ static struct eh2sframe_result *run_write(const struct args *args,
 	return NULL;
 }
 
+/* The report of a conversion (--report-file). */
+struct run_report {
+	struct print_out out;
+	bool wanted;
+	bool failed; /* to write it, and why */
+	struct eh2sframe_error error;
+};
+
+/* Writes it: a result, or NULL and why there is none. */
+static void run_report_write(const struct args *args, struct run_report *report,
+    struct eh2sframe_result *result, const struct eh2sframe_error *why)
+{
+	report->failed = report->wanted && !report_single(&report->out, result,
+					       args->paths[0], why, &report->error);
+	report->wanted = false;
+}
+
 /* *done when OUT is new; a failure after that is one of telling. */
-static bool run_convert(const struct args *args, struct eh2sframe_report *report,
-    bool *done, struct eh2sframe_error *error)
+static bool run_convert(const struct args *args, struct run_report *report, bool *done,
+    struct eh2sframe_error *error)
 {
 	struct eh2sframe_result *result;
 	struct eh2sframe_file *file;
@@ -225,38 +225,25 @@ static bool run_convert(const struct args *args, struct eh2sframe_report *report
 		*done = result != NULL;
 		if (*done)
 			temporary_converted();
-		ok = *done && (!report || eh2sframe_report_add(
-					      report, result, EH2SFRAME_DONE, error));
+		if (*done)
+			run_report_write(args, report, result, NULL);
 		/* Print only now: a failure prints one line, its own. */
-		ok = ok && run_print(args, result, error);
+		ok = *done && run_print(args, result, error);
 		eh2sframe_result_free(result);
 	}
 	eh2sframe_close(file);
 	return ok;
 }
 
-/* Opens what will be written to beside OUT. */
-static bool run_prepare(const struct args *args, struct eh2sframe_report **report,
-    struct print_out *out, struct eh2sframe_error *error)
-{
-	if (!args->json_path)
-		return true;
-	*report = eh2sframe_report_new();
-	if (!*report)
-		return cmd_fail_nomem(error);
-	return print_open(args->json_path, true, out, error);
-}
-
 /* The end of a conversion, as far as it is told. Returns the exit status. */
-static int run_tell(const struct args *args, struct eh2sframe_report *report,
-    struct print_out *out, bool done, int status)
+static int run_tell(struct run_report *report, bool done, int status)
 {
 	struct eh2sframe_error error;
-	const char *path = out->path;
+	const char *path = report->out.path;
 
-	if (report && !run_json(args, report, out, &error))
-		status = done ? print_late(status, "converted", path, &error)
-			      : print_worse(status, print_error(path, &error));
+	if (report->failed)
+		status = done ? print_late(status, "converted", path, &report->error)
+			      : print_worse(status, print_error(path, &report->error));
 	if (done && !print_end(&error))
 		status = print_late(status, "converted", NULL, &error);
 	return status;
@@ -280,9 +267,8 @@ static bool run_apart(const struct args *args, int *status)
 static int run_pair(const struct args *args)
 {
 	const char *in = args->paths[0];
-	struct eh2sframe_report *report = NULL;
+	struct run_report report = {.wanted = args->json_path};
 	struct eh2sframe_error error = {0};
-	struct print_out out = {0};
 	bool done = false;
 	int status = 0;
 
@@ -292,22 +278,15 @@ static int run_pair(const struct args *args)
 	signal(SIGPIPE, SIG_IGN);
 	if (args->command != COMMAND_REMOVE && args->verbosity >= 0 && !print_can(&error))
 		return print_error(NULL, &error);
-	if (!run_prepare(args, &report, &out, &error)) {
-		eh2sframe_report_free(report);
-		return print_error(out.path, &error);
-	}
-	if (!run_convert(args, report, &done, &error))
+	/* Opens what will be written to beside OUT. */
+	if (report.wanted && !print_open(args->json_path, true, &report.out, &error))
+		return print_error(report.out.path, &error);
+	if (!run_convert(args, &report, &done, &error))
 		status = done ? print_late(0, "converted", in, &error)
 			      : print_error(in, &error);
 	/* The JSON report is told of failures, too. */
-	if (status && !done && report &&
-	    !eh2sframe_report_add_failure(report, in, &error, &error)) {
-		eh2sframe_report_free(report);
-		report = NULL;
-		print_close(&out, false, &error);
-		print_error(out.path, &error);
-	}
-	return run_tell(args, report, &out, done, status);
+	run_report_write(args, &report, NULL, &error);
+	return run_tell(&report, done, status);
 }
 
 /* In a directory OUT gets the name of IN, as with cp. */
@@ -337,14 +316,14 @@ static int run_pair_at(const struct args *args)
 }
 
 /* Adds one result of --report, as text on out or to the JSON report. */
-static bool run_report_result(const struct args *args,
-    const struct eh2sframe_result *result, enum eh2sframe_status status,
-    const struct run_output *output, struct eh2sframe_error *error)
+static bool run_report_result(const struct args *args, struct eh2sframe_result *result,
+    enum eh2sframe_status status, const struct run_output *output,
+    struct eh2sframe_error *error)
 {
 	bool inside = false;
-	bool ok = output->json ? eh2sframe_report_add(output->json, result, status, error)
-			       : eh2sframe_result_print(result, EH2SFRAME_TEXT_REPORT,
-				     print_text, output->text, error);
+	bool ok = output->files ? report_files_add(output->files, result, status, error)
+				: eh2sframe_result_print(result, EH2SFRAME_TEXT_REPORT,
+				      print_text, output->text, error);
 
 	return ok && (args->verbosity < 0 ||
 			 eh2sframe_result_print(
@@ -370,14 +349,13 @@ static bool run_report_one(const struct args *args, const char *path,
 	result = file ? eh2sframe_convert(file, error) : NULL;
 	if (result)
 		cmd_patterns_note(args->patterns, run_unmatched, result);
-	ok =
-	    result && (args->verbosity <= 0 || eh2sframe_result_add_costs(result, error));
+	ok = result && eh2sframe_result_add_details(result, error) &&
+	     (args->verbosity <= 0 || eh2sframe_result_add_costs(result, error));
 	if (ok && args->judge && !eh2sframe_result_check(result, &why))
 		*error = why;
 	ok = ok && run_report_result(args, result, why.status, output, error);
 	/* A file with too little coverage is in the report already. */
-	if (!ok && output->json &&
-	    !eh2sframe_report_add_failure(output->json, path, error, &why))
+	if (!ok && output->files && !report_files_fail(output->files, path, error, &why))
 		*error = why;
 	eh2sframe_result_free(result);
 	eh2sframe_close(file);
@@ -387,6 +365,7 @@ static bool run_report_one(const struct args *args, const char *path,
 static int run_report(const struct args *args)
 {
 	const char *path = args->report_path;
+	struct report_files files = {0};
 	struct run_output output = {0};
 	struct eh2sframe_error error;
 	struct print_out out = {0};
@@ -397,22 +376,21 @@ static int run_report(const struct args *args)
 			return run_refuse_path(path, "an input");
 	if (args->merge)
 		return report_merge(args);
-	if (args->report_json)
-		output.json = eh2sframe_report_new();
-	if (args->report_json && !output.json) {
-		cmd_fail_nomem(&error);
-		return print_error(NULL, &error);
-	}
-	if (!print_open(path, true, &out, &error)) {
-		eh2sframe_report_free(output.json);
+	if (!print_open(path, true, &out, &error))
+		return print_error(out.path, &error);
+	output.text = out.file;
+	if (!args->report_json) {
+		print_start(&out);
+	} else if (report_files_begin(&files, &out, args->report_html, &error)) {
+		output.files = &files;
+	} else {
+		report_files_deinit(&files);
+		print_close(&out, false, &error);
 		return print_error(out.path, &error);
 	}
-	output.text = out.file;
-	if (!output.json)
-		print_start(&out);
 	status = run_each(args, &output, run_report_one);
-	if (output.json ? !run_json(args, output.json, &out, &error)
-			: !print_close(&out, true, &error))
+	if (output.files ? !report_files_end(&files, &error)
+			 : !print_close(&out, true, &error))
 		status = print_worse(status, print_error(out.path, &error));
 	return status;
 }

@@ -423,26 +423,37 @@ EH2SFRAME_CHECKED bool eh2sframe_result_print(const struct eh2sframe_result *res
 EH2SFRAME_CHECKED bool eh2sframe_result_add_costs(
     struct eh2sframe_result *result, struct eh2sframe_error *error);
 
-/* The report in JSON, about any number of files: JSON REPORT in eh2sframe(1). */
-
-struct eh2sframe_report;
-
-/* NULL when memory runs out. */
-EH2SFRAME_CHECKED struct eh2sframe_report *eh2sframe_report_new(void);
-EH2SFRAME_API void eh2sframe_report_free(struct eh2sframe_report *report);
+/*
+ * Adds to the result what only a report tells: what the file is, its sections, the rule of
+ * each gap, and code without CFI. It reads the CFI and the symbols again. The text of a
+ * report and the JSON report have it.
+ */
+EH2SFRAME_CHECKED bool eh2sframe_result_add_details(
+    struct eh2sframe_result *result, struct eh2sframe_error *error);
 
 /*
- * Adds a result, and the status that its file ended with. "verbose": also its gaps. The
- * result can be freed afterwards.
+ * The report in JSON, about any number of files: JSON REPORT in eh2sframe(1). It is
+ * written while files are added, so that it takes no memory.
  */
+struct eh2sframe_report;
+
+/* Writes the beginning by write, which each of these calls uses. NULL after a failure:
+ * EH2SFRAME_IO when write returned false, EH2SFRAME_NO_MEMORY. */
+EH2SFRAME_CHECKED struct eh2sframe_report *eh2sframe_report_new(
+    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
+/* Writes nothing: a report without its end is no document. */
+EH2SFRAME_API void eh2sframe_report_free(struct eh2sframe_report *report);
+
+/* Writes a result, and the status that its file ended with. */
 EH2SFRAME_CHECKED bool eh2sframe_report_add(struct eh2sframe_report *report,
     const struct eh2sframe_result *result, enum eh2sframe_status status,
     struct eh2sframe_error *error);
-/* Adds a file that failed. */
+/* Writes a file that failed. */
 EH2SFRAME_CHECKED bool eh2sframe_report_add_failure(struct eh2sframe_report *report,
     const char *path, const struct eh2sframe_error *why, struct eh2sframe_error *error);
-EH2SFRAME_CHECKED bool eh2sframe_report_write(const struct eh2sframe_report *report,
-    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
+/* Writes the end, once. */
+EH2SFRAME_CHECKED bool eh2sframe_report_end(
+    struct eh2sframe_report *report, struct eh2sframe_error *error);
 
 #ifdef __cplusplus
 }

@@ -24,6 +24,8 @@ struct eh2sframe_result {
 
 struct eh2sframe_report {
 	struct report_json json;
+	eh2sframe_write_fn *write;
+	void *context;
 };
 
 /* The status that the caller sees. */

@@ -99,21 +99,41 @@ bool eh2sframe_file_lint(const struct eh2sframe_file *file, const char *reader,
 	return api_return(ok, &err, error);
 }
 
-struct eh2sframe_report *eh2sframe_report_new(void)
+/* jansson's order of arguments, and its 0 for success. */
+static int api_write_json(const char *text, size_t size, void *context)
 {
-	struct eh2sframe_report *report = calloc(1, sizeof(*report));
-	struct err ignored = {0};
+	struct eh2sframe_report *report = context;
 
-	if (report && report_json_begin(&report->json, &ignored))
-		return report;
-	free(report);
-	return NULL;
+	return report->write(report->context, text, size) ? 0 : -1;
+}
+
+struct eh2sframe_report *eh2sframe_report_new(
+    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error)
+{
+	struct err err = {0};
+	struct eh2sframe_report *report = NULL;
+	bool ok = api_given(write, &err);
+
+	if (ok) {
+		report = calloc(1, sizeof(*report));
+		ok = report || err_set_nomem(&err);
+	}
+	if (ok) {
+		report->write = write;
+		report->context = context;
+		report->json =
+		    (struct report_json){.write = api_write_json, .context = report};
+		ok = report_json_begin(&report->json, &err);
+	}
+	if (!api_return(ok, &err, error)) {
+		free(report);
+		return NULL;
+	}
+	return report;
 }
 
 void eh2sframe_report_free(struct eh2sframe_report *report)
 {
-	if (report)
-		report_json_deinit(&report->json);
 	free(report);
 }
 
@@ -121,11 +141,15 @@ bool eh2sframe_report_add(struct eh2sframe_report *report,
     const struct eh2sframe_result *result, enum eh2sframe_status status,
     struct eh2sframe_error *error)
 {
+	struct stream stream = {0};
 	struct err err = {0};
-	bool ok = api_given(report && result, &err) &&
-		  report_json_add(&report->json, &result->conv.report, (int)status,
-		      result->conv.options->verbosity > 0, &err);
+	bool ok = api_given(report && result, &err) && stream_locale_begin(&stream, &err);
 
+	if (ok) {
+		ok = report_json_add(
+		    &report->json, &result->conv.report, (int)status, &err);
+		stream_locale_end(&stream);
+	}
 	return api_return(ok, &err, error);
 }
 
@@ -140,26 +164,10 @@ bool eh2sframe_report_add_failure(struct eh2sframe_report *report, const char *p
 	return api_return(ok, &err, error);
 }
 
-/* jansson's order of arguments, and its 0 for success. */
-static int api_write_json(const char *text, size_t size, void *context)
+bool eh2sframe_report_end(struct eh2sframe_report *report, struct eh2sframe_error *error)
 {
-	struct stream *stream = context;
-
-	stream->stopped = !stream->write(stream->context, text, size);
-	return stream->stopped ? -1 : 0;
-}
-
-bool eh2sframe_report_write(const struct eh2sframe_report *report,
-    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error)
-{
-	struct stream stream = {.write = write, .context = context};
 	struct err err = {0};
-	bool ok = api_given(report && write, &err) && stream_locale_begin(&stream, &err);
+	bool ok = api_given(report, &err) && report_json_end(&report->json, &err);
 
-	if (ok) {
-		ok = report_json_write(&report->json, api_write_json, &stream, &err) ||
-		     (!stream.stopped && err_set_nomem(&err));
-		stream_locale_end(&stream);
-	}
 	return api_return(ok, &err, error);
 }

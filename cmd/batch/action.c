@@ -30,29 +30,14 @@ const char *batch_action_skip(const struct args *args, const struct eh2sframe_fi
 	return converts ? NULL : "no-sframe";
 }
 
-/* The object of the only file in a report. */
-static bool action_read_report(
-    const struct eh2sframe_result *result, json_t **object, struct eh2sframe_error *error)
-{
-	struct eh2sframe_report *report = eh2sframe_report_new();
-	json_t *document = NULL;
-
-	if (!report)
-		cmd_fail_nomem(error);
-	else if (eh2sframe_report_add(report, result, EH2SFRAME_DONE, error))
-		document = report_to_json(report, error);
-	*object = json_incref(json_array_get(json_object_get(document, "files"), 0));
-	json_decref(document);
-	eh2sframe_report_free(report);
-	return *object != NULL;
-}
-
 static bool action_convert(const struct eh2sframe_file *file, const char *out,
     json_t **report, struct eh2sframe_error *error)
 {
 	struct eh2sframe_result *result = eh2sframe_convert_path(file, out, error);
-	bool ok = result && action_read_report(result, report, error);
+	bool ok;
 
+	*report = result ? report_of_result(result, error) : NULL;
+	ok = *report != NULL;
 	eh2sframe_result_free(result);
 	return ok;
 }
@@ -97,8 +82,10 @@ bool batch_action_again(const struct eh2sframe_file *file, int fd, json_t **repo
 	size_t size = 0;
 	bool ok = result && eh2sframe_result_write_memory(result, &bytes, &size, error);
 
-	if (ok && action_has_bytes(fd, bytes, size))
-		ok = action_read_report(result, report, error);
+	if (ok && action_has_bytes(fd, bytes, size)) {
+		*report = report_of_result(result, error);
+		ok = *report != NULL;
+	}
 	if (ok && *report && json_object_set_new(*report, "already", json_true()) < 0) {
 		json_decref(*report);
 		*report = NULL;

@@ -190,7 +190,7 @@ static void html_file(const json_t *file, FILE *out)
 		return;
 	}
 	html_cell(json_string_value(json_object_get(file, "machine")), out);
-	html_number(html_count(file, "counts", "functions"), out);
+	html_number(html_count(file, "counts", "functions_with_cfi"), out);
 	html_number(html_count(file, "counts", "functions_with_gaps"), out);
 	if (!report_code_add(&code, json_object_get(file, "code"), &ignored))
 		code = (struct report_code){.uncounted = 1};
@@ -205,7 +205,7 @@ static void html_file(const json_t *file, FILE *out)
 static void html_gaps(const json_t *file, FILE *out)
 {
 	static const char *const members[] = {
-	    "reason", "start", "end", "function", "name"};
+	    "reason", "start", "function", "rule", "name"};
 	json_t *gaps = json_object_get(file, "gaps"), *gap;
 	size_t i;
 

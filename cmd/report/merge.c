@@ -98,17 +98,3 @@ int report_merge(const struct args *args)
 	report_document_deinit(&report);
 	return ok ? EH2SFRAME_DONE : (int)err.status;
 }
-
-bool report_html(const struct eh2sframe_report *report, struct print_out *out,
-    struct eh2sframe_error *err)
-{
-	json_t *document = report_to_json(report, err);
-	struct report_document files = {0};
-	bool ok = document && report_document_init(&files, err) &&
-		  merge_document(&files, document, err) &&
-		  report_document_write(&files, out, true, err);
-
-	json_decref(document);
-	report_document_deinit(&files);
-	return ok;
-}

@@ -173,7 +173,7 @@ static bool report_add_counts(
 	       report_member(file, "sizes", &sizes, err) &&
 	       report_member(file, "code", &code, err) &&
 	       report_member(file, "refused", &refused, err) &&
-	       report_add_count(counts, "functions", &sums->functions, err) &&
+	       report_add_count(counts, "functions_with_cfi", &sums->functions, err) &&
 	       report_add_count(counts, "functions_with_rows", &sums->with_rows, err) &&
 	       report_add_count(counts, "functions_with_gaps", &sums->with_gaps, err) &&
 	       report_add_count(sizes, ".eh_frame", &sums->eh_frame, err) &&
@@ -257,24 +257,4 @@ void report_document_sort(struct report_document *report)
 {
 	if (report->n)
 		qsort(report->list, report->n, sizeof(*report->list), report_entry_order);
-}
-
-json_t *report_to_json(
-    const struct eh2sframe_report *report, struct eh2sframe_error *error)
-{
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-	json_t *document = NULL;
-	bool ok = out && eh2sframe_report_write(report, print_text, out, error);
-
-	if (!out || fclose(out) != 0)
-		ok = cmd_fail_nomem(error);
-	if (ok) {
-		document = json_loadb(text, size, 0, NULL);
-		if (!document)
-			cmd_fail_nomem(error);
-	}
-	free(text);
-	return document;
 }

@@ -16,9 +16,17 @@
 #include "cmd/common/fail.h"
 #include "cmd/common/print.h"
 
-/* A report as a document, which the caller owns. NULL: EH2SFRAME_NO_MEMORY. */
-json_t *report_to_json(
-    const struct eh2sframe_report *report, struct eh2sframe_error *error);
+/* The schema of the documents, docs/report.schema.json. */
+enum { REPORT_SCHEMA = 1 };
+
+/* The object of a file that was read, which the caller owns; its status is 0. NULL:
+ * EH2SFRAME_NO_MEMORY. */
+json_t *report_of_result(struct eh2sframe_result *result, struct eh2sframe_error *error);
+
+/* Writes and closes the report of one conversion: its result, or NULL and why the file at
+ * path failed. */
+ATTR_MUST_CHECK bool report_single(struct print_out *out, struct eh2sframe_result *result,
+    const char *path, const struct eh2sframe_error *why, struct eh2sframe_error *error);
 
 /* Adds path and other names (an array, or NULL) to the report of a file. Takes both. */
 json_t *report_file_done(json_t *report, const char *path, json_t *others);
@@ -101,9 +109,26 @@ ATTR_MUST_CHECK bool report_html_page(const struct report_document *report, FILE
  */
 int report_merge(const struct args *args);
 
-/* Writes a report of single files, in their order, as a page; out is as there. */
-ATTR_MUST_CHECK bool report_html(const struct eh2sframe_report *report,
-    struct print_out *out, struct eh2sframe_error *err);
+/* The report of --report, file by file: JSON, which is written at once, or a page. */
+struct report_files {
+	struct print_out *out; /* borrowed */
+	bool html;
+	struct eh2sframe_report *json; /* not with html */
+	struct report_document page;   /* with html */
+};
+
+/* Begins to write to out, which is open. The caller frees files, also after a failure. */
+ATTR_MUST_CHECK bool report_files_begin(struct report_files *files, struct print_out *out,
+    bool html, struct eh2sframe_error *error);
+ATTR_MUST_CHECK bool report_files_add(struct report_files *files,
+    struct eh2sframe_result *result, enum eh2sframe_status status,
+    struct eh2sframe_error *error);
+ATTR_MUST_CHECK bool report_files_fail(struct report_files *files, const char *path,
+    const struct eh2sframe_error *why, struct eh2sframe_error *error);
+/* Writes the rest, closes out, and frees files. */
+ATTR_MUST_CHECK bool report_files_end(
+    struct report_files *files, struct eh2sframe_error *error);
+void report_files_deinit(struct report_files *files);
 
 /* Shares of code in per cent, outermost frames apart. */
 double report_code_of_cfi(const struct report_code *code);

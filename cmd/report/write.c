@@ -51,9 +51,8 @@ static void report_print_shares(const struct report_code *code, FILE *out)
 /* Sums over files of which one has no count mean nothing. */
 static json_t *report_code_object(const struct report_code *code)
 {
-	json_t *object = json_pack("{sI sI sI sf sI sf}", "with_cfi", code->with_cfi,
-	    "covered", code->covered, "plt_template", code->plt_template, "percent",
-	    report_exact_percent(code->covered, code->with_cfi), "outermost",
+	json_t *object = json_pack("{sI sI sI sI sf}", "with_cfi", code->with_cfi,
+	    "covered", code->covered, "plt_template", code->plt_template, "outermost",
 	    code->outermost, "percent_of_cfi", report_code_of_cfi(code));
 
 	if (!object || code->uncounted ||
@@ -104,7 +103,7 @@ static json_t *report_summary_object(const struct report_document *report)
 	    "skipped", report_sort_members(report->skips), "failed",
 	    report_sort_members(report->fails), "not_elf", report->apart.not_elf,
 	    "mount_points", report->apart.mount_points, "excluded",
-	    report->apart.excluded, "counts", "functions", sums->functions,
+	    report->apart.excluded, "counts", "functions_with_cfi", sums->functions,
 	    "functions_with_rows", sums->with_rows, "functions_with_gaps",
 	    sums->with_gaps, "sizes", ".eh_frame", sums->eh_frame, ".eh_frame_hdr",
 	    sums->eh_frame_hdr, ".sframe", sums->sframe, "code",
@@ -112,39 +111,31 @@ static json_t *report_summary_object(const struct report_document *report)
 	    report_sort_members(report->refused));
 }
 
-/* Writes a value inside the document, with jansson's indentation. */
-static bool report_write_indented(const json_t *value, const char *indent, FILE *out)
+/* Writes a value on one line. */
+static bool write_value(const json_t *value, FILE *out)
 {
-	char *text = json_dumps(value, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+	char *text = report_file_dump(value);
 
-	for (const char *p = text; p && *p; p++) {
-		putc(*p, out);
-		if (*p == '\n')
-			fputs(indent, out);
-	}
+	if (text)
+		fputs(text, out);
 	free(text);
 	return text != NULL;
 }
 
-/* Writes file by file: all values at once would need too much memory. */
 static bool report_write_all(const struct report_document *report, FILE *out)
 {
 	json_t *summary = report_summary_object(report);
 	bool ok;
 
 	fprintf(out,
-	    "{\n \"tool\": \"eh2sframe\",\n \"version\": \"%s\",\n \"summary\": ",
-	    eh2sframe_version());
-	ok = summary && report_write_indented(summary, " ", out);
+	    "{\n \"tool\": \"eh2sframe\",\n \"version\": \"%s\",\n \"schema\": %d,\n"
+	    " \"summary\": ",
+	    eh2sframe_version(), REPORT_SCHEMA);
+	ok = summary && write_value(summary, out);
 	json_decref(summary);
 	fputs(",\n \"files\": [", out);
-	for (size_t i = 0; ok && i < report->n; i++) {
-		json_t *file = json_loads(report->list[i].text, 0, NULL);
-
-		fputs(i ? ",\n  " : "\n  ", out);
-		ok = file && report_write_indented(file, "  ", out);
-		json_decref(file);
-	}
+	for (size_t i = 0; ok && i < report->n; i++)
+		fprintf(out, i ? ",\n  %s" : "\n  %s", report->list[i].text);
 	fputs(report->n ? "\n ]\n}\n" : "]\n}\n", out);
 	return ok;
 }

@@ -253,6 +253,10 @@ static const struct arch_reloc relocs[] = {
     {"R_AARCH64_PREL32", R_AARCH64_PREL32, 4, true},
 };
 
+static const char *const reg_names[] = {"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7",
+    "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19",
+    "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29", "x30", "sp"};
+
 /* What both byte orders have in common. aadwarf64, "Call frame instructions": opcodes
  * 0x2c and 0x2d change RA_SIGN_STATE. AAPCS64, "The Frame Pointer": "The location of the
  * frame record within a stack frame is not specified", so LR has words of its own. */
@@ -262,7 +266,9 @@ static const struct arch_reloc relocs[] = {
 	    .fp_reg = AARCH64_FP,                                                        \
 	    .pc_reg = AARCH64_PC,                                                        \
 	    .aarch64_ra_state = true},                                                   \
-	.ra_reg = AARCH64_LR, .sp_from_cfa = AARCH64_SP_FROM_CFA, .ra_tracked = true,    \
+	.code = CODE_AARCH64, .reg_names = reg_names,                                    \
+	.n_reg_names = sizeof(reg_names) / sizeof(reg_names[0]), .ra_reg = AARCH64_LR,   \
+	.sp_from_cfa = AARCH64_SP_FROM_CFA, .ra_tracked = true,                          \
 	.plt_templates = plt_templates,                                                  \
 	.n_plt_templates = sizeof(plt_templates) / sizeof(plt_templates[0]),             \
 	.fillers = fillers, .n_fillers = sizeof(fillers) / sizeof(fillers[0]),           \

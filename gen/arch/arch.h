@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "cfi/interp.h"
+#include "code/code.h"
 
 /* What a linker's PLT code looks like, for PLTs that carry no CFI. */
 struct arch_plt_stub {
@@ -63,6 +64,10 @@ struct arch {
 	bool big_endian;
 	uint8_t sframe_abi; /* SFRAME_ABI_* */
 	struct cfi_machine cfi;
+	enum code_machine code;
+	/* For people, by DWARF number; a number behind the end has no name. */
+	const char *const *reg_names;
+	size_t n_reg_names;
 	uint16_t ra_reg;     /* the CIE's return address column */
 	int64_t sp_from_cfa; /* the caller's SP is CFA + this */
 	bool sp_saved;	 /* a callee saves SP, and what it saves is CFA + sp_from_cfa */

@@ -165,6 +165,9 @@ static const struct arch_reloc relocs[] = {
     {"R_390_PC64", R_390_PC64, 8, true},
 };
 
+static const char *const s390x_reg_names[] = {"r0", "r1", "r2", "r3", "r4", "r5", "r6",
+    "r7", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"};
+
 const struct arch arch_s390x = {
     .name = "s390x",
     .elf_machine = EM_S390,
@@ -183,6 +186,9 @@ const struct arch arch_s390x = {
 	    .aarch64_ra_state = false,
 	},
     /* 1.2.2.1: %r14 holds the return address. */
+    .code = CODE_S390X,
+    .reg_names = s390x_reg_names,
+    .n_reg_names = sizeof(s390x_reg_names) / sizeof(s390x_reg_names[0]),
     .ra_reg = 14,
     /* 1.2.2.2, "The Stack Frame": the caller leaves a register save area of 160 bytes
 	 * at the low end of its frame; the CFA is the address behind it. */

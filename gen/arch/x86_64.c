@@ -324,6 +324,9 @@ static const struct arch_reloc relocs[] = {
     {"R_X86_64_PC64", R_X86_64_PC64, 8, true},
 };
 
+static const char *const x86_64_reg_names[] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi",
+    "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip"};
+
 const struct arch arch_x86_64 = {
     .name = "x86-64",
     .elf_machine = EM_X86_64,
@@ -342,6 +345,9 @@ const struct arch arch_x86_64 = {
 	    .pc_reg = 16,
 	    .aarch64_ra_state = false,
 	},
+    .code = CODE_X86_64,
+    .reg_names = x86_64_reg_names,
+    .n_reg_names = sizeof(x86_64_reg_names) / sizeof(x86_64_reg_names[0]),
     .ra_reg = 16,
     /* DWARF 5, 6.4: "Typically, the CFA is defined to be the value of the stack
 	 * pointer at the call site in the previous frame". psABI 3.2.2: "Once control has

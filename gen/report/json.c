@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Builds the JSON report. Every json_*_new steals its argument and refuses NULL, so a
+/* Writes the JSON report. Every json_*_new steals its argument and refuses NULL, so a
  * failed allocation anywhere shows as one failure at the end of a chain. */
 #include "gen/report/json.h"
 
@@ -10,6 +10,9 @@
 #include "config.h"
 #include "gen/elf/object/object.h"
 #include "gen/rows/refusal.h"
+
+/* The number of digits makes a document that is read and written again the same. */
+#define JSON_FLAGS (JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(9))
 
 /* Bytes that are not UTF-8 (paths and symbol names may be anything) become "?". */
 static json_t *text(const char *bytes)
@@ -52,8 +55,8 @@ static json_t *sizes_of(const struct report *report)
 	return json_pack("{sI sI sI sI sI sI}", ".eh_frame",
 	    (json_int_t)cfi_section_bytes(&input->cfi), ".eh_frame_hdr",
 	    (json_int_t)input->hdr_size, ".sframe", (json_int_t)report->sframe_size,
-	    "index", (json_int_t)report->stats.index_bytes, "rows",
-	    (json_int_t)report->stats.row_bytes, "shared_away",
+	    "sframe_index", (json_int_t)report->stats.index_bytes, "sframe_rows",
+	    (json_int_t)report->stats.row_bytes, "saved_by_sharing",
 	    (json_int_t)report->stats.shared_away);
 }
 
@@ -61,31 +64,57 @@ static json_t *counts_of(const struct report *report)
 {
 	const struct coverage *coverage = &report->coverage;
 	const struct cfi_input *input = report->input;
-
-	return json_pack("{sI sI sI sI sI sI sI sI sI}", "cies",
+	const struct sf_compact_stats *joined = &report->compact;
+	json_t *counts = json_pack("{sI sI sI sI sI sI sI sI sI}", "cies",
 	    (json_int_t)input->frames.n_cies, "fdes", (json_int_t)input->frames.n_fdes,
-	    "duplicates", (json_int_t)coverage->n_duplicates, "functions",
+	    "duplicate_fdes", (json_int_t)coverage->n_duplicates, "functions_with_cfi",
 	    (json_int_t)coverage->n_fdes, "functions_with_rows",
 	    (json_int_t)coverage->n_functions, "functions_with_gaps",
 	    (json_int_t)coverage->n_refused, "cfi_rows", (json_int_t)coverage->n_rows,
 	    "sframe_functions", (json_int_t)report->n_funcs, "sframe_rows",
 	    (json_int_t)report->n_rows);
+
+	if (counts && report->details.made)
+		counts = kept(
+		    counts, json_object_set_new(counts, "functions_without_cfi",
+				json_integer((json_int_t)report->details.n_functions)));
+	if (counts && joined->n_before)
+		counts = kept(counts,
+		    json_object_update_new(counts,
+			json_pack("{sI sI}", "sframe_functions_before_joining",
+			    (json_int_t)joined->n_before, "sframe_rows_before_joining",
+			    (json_int_t)joined->rows_before)));
+	return counts;
 }
 
-static json_t *code_of(const struct coverage *coverage)
+static json_t *code_of(const struct report *report)
 {
-	double percent = coverage->code_bytes ? 100.0 * (double)coverage->covered_bytes /
-						    (double)coverage->code_bytes
-					      : 100.0;
-
-	return json_pack("{sI sI sI sf sI sI sf sf}", "with_cfi",
+	const struct coverage *coverage = &report->coverage;
+	const struct report_details *details = &report->details;
+	json_t *code = json_pack("{sI sI sI sI sI sf sf}", "executable",
+	    (json_int_t)coverage->text_bytes, "with_cfi",
 	    (json_int_t)coverage->code_bytes, "covered",
-	    (json_int_t)coverage->covered_bytes, "plt_template",
-	    (json_int_t)coverage->template_bytes, "percent", percent, "executable",
-	    (json_int_t)coverage->text_bytes, "outermost",
-	    (json_int_t)coverage->outermost_bytes, "percent_of_cfi",
+	    (json_int_t)coverage->covered_bytes, "outermost",
+	    (json_int_t)coverage->outermost_bytes, "plt_template",
+	    (json_int_t)coverage->template_bytes, "percent_of_cfi",
 	    coverage_percent(coverage, COVERAGE_OF_CFI), "percent_of_executable",
 	    coverage_percent(coverage, COVERAGE_OF_TEXT));
+
+	if (code && report->compact.padding_bytes)
+		code = kept(
+		    code, json_object_set_new(code, "padding_with_rows",
+			      json_integer((json_int_t)report->compact.padding_bytes)));
+	if (!code || !details->made)
+		return code;
+	return kept(
+	    code, json_object_update_new(code,
+		      json_pack("{sI sI sI sb}", "without_cfi",
+			  (json_int_t)(details->bytes[REPORT_CODE] +
+				       details->bytes[REPORT_PLT] +
+				       details->bytes[REPORT_UNKNOWN]),
+			  "data", (json_int_t)details->bytes[REPORT_DATA], "padding",
+			  (json_int_t)(coverage->padding_bytes + details->padding),
+			  "decoded", (int)details->decoded)));
 }
 
 static json_t *unmatched_of(const struct policy *policy)
@@ -177,44 +206,62 @@ static json_t *place(const struct report *report, uint64_t addr)
 	return text(object_where(report->input->policy.image, addr, where));
 }
 
-/* With the name of the function at pc, if it has one. */
+/* With the name of the function at pc, if it has one, and its symbol if that differs. */
 static json_t *named(json_t *object, const struct report *report, uint64_t pc)
 {
-	char *name = symbols_readable(&report->input->symbols, pc);
+	const struct symbol *symbol = symbols_find(report_symbols(report), pc);
+	char *name = symbol ? symbol_demangle(symbol->name) : NULL;
 
 	if (object && name)
 		object = kept(object, json_object_set_new(object, "name", text(name)));
+	if (object && name && strcmp(name, symbol->name) != 0)
+		object = kept(
+		    object, json_object_set_new(object, "symbol", text(symbol->name)));
 	free(name);
 	return object;
 }
 
-static json_t *gap_of(const struct report *report, const struct coverage_gap *gap)
+static json_t *gap_of(const struct report *report, size_t i)
 {
-	json_t *object = json_pack("{ss so so so}", "reason", refusal_name(gap->why),
-	    "start", place(report, gap->start), "end", place(report, gap->end),
-	    "function", place(report, gap->fde_pc));
+	const struct coverage_gap *gap = &report->coverage.gaps[i];
+	const struct report_gap *more =
+	    report->details.gaps ? &report->details.gaps[i] : NULL;
+	json_t *object = json_pack("{ss so sI so si}", "reason", refusal_name(gap->why),
+	    "start", place(report, gap->start), "size",
+	    (json_int_t)(gap->end - gap->start), "function", place(report, gap->fde_pc),
+	    "needs", (int)refusal_needs(gap->why, report->input->arch));
 
+	if (object && more)
+		object =
+		    kept(object, json_object_set_new(object, "cfi", address(more->cfi)));
+	if (object && more && more->rule)
+		object =
+		    kept(object, json_object_set_new(object, "rule", text(more->rule)));
 	return named(object, report, gap->fde_pc);
 }
 
-static json_t *gaps_of(const struct report *report)
+static json_t *stretch_of(const struct report *report, size_t i)
 {
-	json_t *array = json_array();
+	const struct report_stretch *stretch = &report->details.stretches[i];
+	json_t *object =
+	    json_pack("{so sI ss}", "start", place(report, stretch->start), "size",
+		(json_int_t)stretch->size, "kind", report_stretch_name(stretch->kind));
 
-	for (size_t i = 0; array && i < report->coverage.n_gaps; i++)
-		array = kept(array, json_array_append_new(array,
-					gap_of(report, &report->coverage.gaps[i])));
-	return array;
+	return stretch->kind == REPORT_DATA ? object
+					    : named(object, report, stretch->start);
 }
 
-static json_t *compact_of(const struct sf_compact_stats *stats)
+static json_t *section_of(const struct report *report, size_t i)
 {
-	return json_pack("{sI sI sI}", "functions", (json_int_t)stats->n_before, "rows",
-	    (json_int_t)stats->rows_before, "padding", (json_int_t)stats->padding_bytes);
+	const struct report_section *section = &report->details.sections[i];
+
+	return json_pack("{so so sI}", "name", text(section->name), "start",
+	    place(report, section->start), "size", (json_int_t)section->size);
 }
 
-static json_t *cost_of(const struct report *report, const struct sf_cost *cost)
+static json_t *cost_of(const struct report *report, size_t i)
 {
+	const struct sf_cost *cost = &report->costs.list[i];
 	json_t *object = json_pack("{so sI sI sI sI sI}", "start", address(cost->start),
 	    "size", (json_int_t)cost->size, "rows", (json_int_t)cost->n_rows, "index",
 	    (json_int_t)cost->index_bytes, "row_bytes", (json_int_t)cost->row_bytes,
@@ -223,96 +270,171 @@ static json_t *cost_of(const struct report *report, const struct sf_cost *cost)
 	return named(object, report, cost->start);
 }
 
-static json_t *costs_of(const struct report *report)
+/* As jansson calls it. */
+static int put_piece(const char *piece, size_t size, void *context)
+{
+	struct report_json *json = context;
+
+	json->failed = json->failed || json->write(piece, size, json->context) != 0;
+	return json->failed ? -1 : 0;
+}
+
+static bool put(struct report_json *json, const char *piece)
+{
+	return put_piece(piece, strlen(piece), json) == 0;
+}
+
+/* Takes the value. */
+static bool put_value(struct report_json *json, json_t *value)
+{
+	bool ok = value && json_dump_callback(value, put_piece, json, JSON_FLAGS) == 0;
+
+	json_decref(value);
+	return ok;
+}
+
+/* Another member, on a line of its own; takes the value. */
+static bool put_member(struct report_json *json, const char *name, json_t *value)
+{
+	return put(json, ",\n   \"") && put(json, name) && put(json, "\": ") &&
+	       put_value(json, value);
+}
+
+/* A member with n entries, one per line. */
+static bool put_list(struct report_json *json, const struct report *report,
+    const char *name, size_t n, json_t *(*entry)(const struct report *report, size_t i))
+{
+	bool ok = put(json, ",\n   \"") && put(json, name) && put(json, "\": [");
+
+	for (size_t i = 0; ok && i < n; i++)
+		ok = put(json, i ? ",\n    " : "\n    ") &&
+		     put_value(json, entry(report, i));
+	return ok && put(json, "]");
+}
+
+static json_t *producers_of(const struct report_details *details)
 {
 	json_t *array = json_array();
 
-	for (size_t i = 0; array && i < report->costs.n; i++)
-		array = kept(array, json_array_append_new(
-					array, cost_of(report, &report->costs.list[i])));
+	for (size_t i = 0; array && i < details->n_producers; i++)
+		array = kept(
+		    array, json_array_append_new(array, text(details->producers[i])));
 	return array;
 }
 
+static json_t *build_id_of(const struct image_build_id *id)
+{
+	static const char digits[] = "0123456789abcdef";
+	char hex[2 * 64 + 1];
+	size_t n = id->size < 64 ? id->size : 64;
+
+	for (size_t i = 0; i < n; i++) {
+		hex[2 * i] = digits[id->bytes[i] >> 4];
+		hex[2 * i + 1] = digits[id->bytes[i] & 15];
+	}
+	hex[2 * n] = 0;
+	return json_string(hex);
+}
+
+/* What the file is. */
+static bool put_identity(struct report_json *json, const struct report *report)
+{
+	const struct report_details *details = &report->details;
+	struct image_build_id id;
+
+	return put_member(json, "machine", json_string(report->input->arch->name)) &&
+	       (!details->made || put_member(json, "kind",
+				      json_string(report_kind_name(details->kind)))) &&
+	       (!image_build_id(report->input->policy.image, &id) ||
+		   put_member(json, "build_id", build_id_of(&id))) &&
+	       (!details->n_producers ||
+		   put_member(json, "producers", producers_of(details)));
+}
+
 /* What came of patterns. */
-static bool add_patterns(json_t *file, const struct policy *policy)
+static bool put_patterns(struct report_json *json, const struct policy *policy)
 {
 	const char *few = policy_few_symbols(policy), *option, *pattern;
 
-	if (few && json_object_set_new(file, "symbols", json_string(few)))
-		return false;
-	return !policy_unmatched(policy, 0, &option, &pattern) ||
-	       json_object_set_new(file, "unmatched", unmatched_of(policy)) == 0;
+	return (!few || put_member(json, "symbols", json_string(few))) &&
+	       (!policy_unmatched(policy, 0, &option, &pattern) ||
+		   put_member(json, "unmatched", unmatched_of(policy)));
 }
 
 /* What only some reports have. */
-static bool add_extras(json_t *file, const struct report *report, bool gaps)
+static bool put_extras(struct report_json *json, const struct report *report)
 {
-	if (!add_patterns(file, &report->input->policy))
+	const struct report_details *details = &report->details;
+
+	if (!put_patterns(json, &report->input->policy))
 		return false;
-	if (report->plan && json_object_set_new(file, "method", method_of(report->plan)))
-		return false;
-	if (gaps && json_object_set_new(file, "gaps", gaps_of(report)))
+	if (report->plan && !put_member(json, "method", method_of(report->plan)))
 		return false;
 	if (report->coverage.n_plts &&
-	    json_object_set_new(file, "unknown_plts", unknown_plts_of(&report->coverage)))
+	    !put_member(json, "unknown_plts", unknown_plts_of(&report->coverage)))
 		return false;
-	if (report->compact.n_before &&
-	    json_object_set_new(file, "fused", compact_of(&report->compact)))
+	if (details->made &&
+	    (!put_list(json, report, "sections", details->n_sections, section_of) ||
+		!put_list(json, report, "gaps", report->coverage.n_gaps, gap_of) ||
+		!put_list(json, report, "without_cfi", details->n_stretches, stretch_of)))
 		return false;
 	return !report->costs.n ||
-	       json_object_set_new(file, "costs", costs_of(report)) == 0;
+	       put_list(json, report, "costs", report->costs.n, cost_of);
+}
+
+static bool report_json_ended(struct report_json *json, bool ok, struct err *err)
+{
+	if (ok)
+		return true;
+	return json->failed ? err_set(err, ERR_IO, "cannot write the report")
+			    : err_set_nomem(err);
+}
+
+/* What all files have. */
+static bool put_file(struct report_json *json, const char *path, int status)
+{
+	return put(json,
+		   json->n_files++ ? ",\n  {\n   \"path\": " : "\n  {\n   \"path\": ") &&
+	       put_value(json, text(path)) &&
+	       put_member(json, "status", json_integer(status));
 }
 
 bool report_json_begin(struct report_json *json, struct err *err)
 {
-	json->files = json_array();
-	return json->files || err_set_nomem(err);
+	bool ok =
+	    put(json, "{\n \"tool\": \"eh2sframe\",\n \"version\": \"" EH2SFRAME_VERSION
+		      "\",\n \"schema\": ") &&
+	    put_value(json, json_integer(REPORT_SCHEMA)) && put(json, ",\n \"files\": [");
+
+	return report_json_ended(json, ok, err);
 }
 
-bool report_json_add(struct report_json *json, const struct report *report, int status,
-    bool gaps, struct err *err)
+bool report_json_add(
+    struct report_json *json, const struct report *report, int status, struct err *err)
 {
-	json_t *file = json_pack("{so ss si si so so so so so}", "path",
-	    text(report->path), "machine", report->input->arch->name, "status", status,
-	    "format", (int)report->version, "sizes", sizes_of(report), "counts",
-	    counts_of(report), "code", code_of(&report->coverage), "refused",
-	    refused_of(report), "records", records_of(&report->input->frames));
+	bool ok = put_file(json, report->path, status) && put_identity(json, report) &&
+		  put_member(json, "format", json_integer(report->version)) &&
+		  put_member(json, "sizes", sizes_of(report)) &&
+		  put_member(json, "counts", counts_of(report)) &&
+		  put_member(json, "code", code_of(report)) &&
+		  put_member(json, "refused", refused_of(report)) &&
+		  put_member(json, "records", records_of(&report->input->frames)) &&
+		  put_extras(json, report) && put(json, "}");
 
-	if (file && !add_extras(file, report, gaps)) {
-		json_decref(file);
-		file = NULL;
-	}
-	return json_array_append_new(json->files, file) == 0 || err_set_nomem(err);
+	return report_json_ended(json, ok, err);
 }
 
 bool report_json_fail(struct report_json *json, const char *path, int status,
     const char *why, struct err *err)
 {
-	json_t *file = json_pack(
-	    "{so si so}", "path", text(path), "status", status, "error", text(why));
+	bool ok = put_file(json, path, status) && put_member(json, "error", text(why)) &&
+		  put(json, "}");
 
-	return json_array_append_new(json->files, file) == 0 || err_set_nomem(err);
+	return report_json_ended(json, ok, err);
 }
 
-bool report_json_write(const struct report_json *json,
-    int (*write)(const char *text, size_t size, void *context), void *context,
-    struct err *err)
+bool report_json_end(struct report_json *json, struct err *err)
 {
-	json_t *document = json_pack("{ss ss sO}", "tool", "eh2sframe", "version",
-	    EH2SFRAME_VERSION, "files", (json_t *)json->files);
-	bool ok;
-
-	if (!document)
-		return err_set_nomem(err);
-	ok = json_dump_callback(document, write, context,
-		 JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 &&
-	     write("\n", 1, context) == 0;
-	json_decref(document);
-	return ok || err_set(err, ERR_IO, "cannot write the report");
-}
-
-void report_json_deinit(struct report_json *json)
-{
-	json_decref(json->files);
-	json->files = NULL;
+	return report_json_ended(
+	    json, put(json, json->n_files ? "\n ]\n}\n" : "]\n}\n"), err);
 }

@@ -1,41 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The report as JSON, for programs: one document {"tool", "version", "files": [...]}
- * whose members are described in eh2sframe(1), "JSON REPORT". Written with jansson.
+ * The report as JSON, for programs: one document {"tool", "version", "schema", "files":
+ * [...]}, whose schema is docs/report.schema.json. It is written file by file, and in a
+ * file entry by entry, so that it takes no memory. The values are jansson's.
  */
 #ifndef GEN_REPORT_JSON_H
 #define GEN_REPORT_JSON_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/attr.h"
 #include "base/err.h"
-#include "gen/report/text.h"
+#include "gen/report/report_model.h"
+
+/* The number of the schema. Within a number members are only added. */
+enum { REPORT_SCHEMA = 1 };
 
 struct report_json {
-	void *files; /* json_t array, owned; NULL when no JSON is wanted */
+	/* Takes the text piece by piece, and returns 0 to go on. */
+	int (*write)(const char *text, size_t size, void *context);
+	void *context;
+	size_t n_files;
+	bool failed; /* write did not go on */
 };
 
-/* Begins an empty document. ERR_NOMEM. */
+/* Writes the beginning of a document. ERR_IO when write does not go on, ERR_NOMEM, as for
+ * all functions here. */
 ATTR_MUST_CHECK bool report_json_begin(struct report_json *json, struct err *err);
 
-/*
- * Adds a file that was read, with the exit status it leads to; gaps: also every stretch
- * left out, by name. ERR_NOMEM.
- */
-ATTR_MUST_CHECK bool report_json_add(struct report_json *json,
-    const struct report *report, int status, bool gaps, struct err *err);
+/* Writes a file that was read, with the exit status it leads to. */
+ATTR_MUST_CHECK bool report_json_add(
+    struct report_json *json, const struct report *report, int status, struct err *err);
 
-/* Adds a file that failed, with its status and message. ERR_NOMEM. */
+/* Writes a file that failed, with its status and message. */
 ATTR_MUST_CHECK bool report_json_fail(struct report_json *json, const char *path,
     int status, const char *why, struct err *err);
 
-/* Gives the document to write, piece by piece, which returns 0 to go on. ERR_IO when it
- * does not, ERR_NOMEM. */
-ATTR_MUST_CHECK bool report_json_write(const struct report_json *json,
-    int (*write)(const char *text, size_t size, void *context), void *context,
-    struct err *err);
-
-void report_json_deinit(struct report_json *json); /* accepts a zeroed struct */
+/* Writes the end of the document. */
+ATTR_MUST_CHECK bool report_json_end(struct report_json *json, struct err *err);
 
 #endif

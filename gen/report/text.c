@@ -164,7 +164,7 @@ static void report_refusals(const struct report *report, FILE *out)
  * may hold what the name in the file does not. */
 static void report_name(const struct report *report, uint64_t pc, FILE *out)
 {
-	char *name = symbols_readable(&report->input->symbols, pc);
+	char *name = symbols_readable(report_symbols(report), pc);
 
 	if (name) {
 		fputc(' ', out);
@@ -271,10 +271,4 @@ void report_damage(const struct report *report, FILE *out)
 		    "%s: method append: core dumps no longer show the build-id; the "
 		    "method grow does not apply: %s\n",
 		    report->shown, obstacle_text(report->plan->obstacles[METHOD_GROW]));
-}
-
-void report_deinit(struct report *report)
-{
-	coverage_deinit(&report->coverage);
-	sf_costs_deinit(&report->costs);
 }

@@ -63,5 +63,6 @@ bool coverage_add(struct coverage *coverage, const struct coverage *part)
 void coverage_deinit(struct coverage *coverage)
 {
 	free(coverage->gaps);
+	free(coverage->stretches);
 	*coverage = (struct coverage){0};
 }

@@ -21,6 +21,13 @@ struct coverage_gap {
 	enum refusal why;
 };
 
+/* Executable bytes that no CFI describes and no template, without the padding at their
+ * ends. */
+struct coverage_stretch {
+	uint64_t start, end;  /* addresses; end is exclusive */
+	const uint8_t *bytes; /* borrowed from the image */
+};
+
 #define COVERAGE_MAX_NOTES 16
 
 /* A PLT section without CFI, or with CFI for a part of it, whose stubs match no template.
@@ -45,7 +52,10 @@ struct coverage {
 	uint64_t template_bytes; /* PLT code without CFI, described from a template */
 	/* Not covered, but there is no caller to find (REFUSE_RA_UNDEFINED). */
 	uint64_t outermost_bytes;
-	uint64_t text_bytes; /* executable, with CFI or without; less padding */
+	uint64_t text_bytes;	/* executable, with CFI or without; less padding */
+	uint64_t padding_bytes; /* executable, at the ends of what has no CFI */
+	struct coverage_stretch *stretches; /* ascending by start */
+	size_t n_stretches, cap_stretches;
 	struct coverage_plt plts[COVERAGE_MAX_PLTS]; /* the first ones */
 	size_t n_plts;
 	struct {

@@ -25,7 +25,8 @@ struct text {
 	const struct sf_section *model;
 	size_t range, func;  /* the next one of each */
 	uint64_t start, end; /* the one that is looked at */
-	uint64_t bytes;	     /* the result */
+	struct coverage *coverage;
+	bool nomem;
 };
 
 static bool text_add(
@@ -97,11 +98,22 @@ static void text_next(struct text *text)
 static void text_gap(
     struct text *text, const struct text_region *region, uint64_t start, uint64_t end)
 {
+	struct coverage *coverage = text->coverage;
 	const uint8_t *bytes = region->bytes + (start - region->start);
 	uint64_t size = end - start, front = padding_front(text->arch, bytes, size);
+	uint64_t back = padding_back(text->arch, bytes + front, size - front);
 
-	size -= front;
-	text->bytes += size - padding_back(text->arch, bytes + front, size);
+	coverage->padding_bytes += front + back;
+	if (front + back == size)
+		return;
+	coverage->text_bytes += size - front - back;
+	if (!vec_reserve(&coverage->stretches, &coverage->cap_stretches,
+		coverage->n_stretches + 1)) {
+		text->nomem = true;
+		return;
+	}
+	coverage->stretches[coverage->n_stretches++] =
+	    (struct coverage_stretch){start + front, end - back, bytes + front};
 }
 
 /* Gaps are far from each other, and most of the time is spent on waiting for them. */
@@ -128,7 +140,7 @@ static void text_count(struct text *text, const struct text_region *region, uint
 			pos = text->start;
 		}
 		if (end > pos) {
-			text->bytes += end - pos;
+			text->coverage->text_bytes += end - pos;
 			pos = end;
 		}
 		/* The next region may have the rest of it. */
@@ -145,13 +157,14 @@ bool coverage_text(const struct image *image, const struct arch *arch,
     const struct cfi_ranges *ranges, const struct sf_section *model,
     struct coverage *coverage, struct err *err)
 {
-	struct text text = {.arch = arch, .ranges = ranges, .model = model};
+	struct text text = {
+	    .arch = arch, .ranges = ranges, .model = model, .coverage = coverage};
 	uint64_t pos = 0, least = coverage->covered_bytes + coverage->template_bytes;
 	bool ok = text_find(image, &text);
 
 	if (ok)
 		text_next(&text);
-	for (size_t i = 0; ok && i < text.n; i++) {
+	for (size_t i = 0; ok && !text.nomem && i < text.n; i++) {
 		const struct text_region *region = &text.regions[i];
 
 		if (region->end <= pos)
@@ -162,6 +175,7 @@ bool coverage_text(const struct image *image, const struct arch *arch,
 	free(text.regions);
 	/* Section headers may say less than segments do, and those decide about rows. */
 	least += coverage->outermost_bytes;
-	coverage->text_bytes = text.bytes > least ? text.bytes : least;
-	return ok || err_set_nomem(err);
+	if (coverage->text_bytes < least)
+		coverage->text_bytes = least;
+	return (ok && !text.nomem) || err_set_nomem(err);
 }

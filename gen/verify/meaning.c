@@ -147,19 +147,29 @@ const char *meaning_column_name(enum meaning_column column)
 	return "?";
 }
 
+/* " + 8", " - 8", or nothing. */
+static const char *meaning_plus(int64_t off, char buf[24])
+{
+	uint64_t size = off < 0 ? -(uint64_t)off : (uint64_t)off;
+
+	buf[0] = 0;
+	if (off)
+		snprintf(buf, 24, " %c %" PRIu64, off < 0 ? '-' : '+', size);
+	return buf;
+}
+
 void meaning_rule_text(
     const struct arch *arch, const struct cfi_rule *rule, char *buf, size_t size)
 {
-	char reg[16];
+	char reg[16], off[24], add[24];
 
-	if (rule->reg == arch->cfi.sp_reg)
-		snprintf(reg, sizeof(reg), "sp");
-	else if (rule->reg == arch->cfi.fp_reg)
-		snprintf(reg, sizeof(reg), "fp");
+	if (rule->reg < arch->n_reg_names)
+		snprintf(reg, sizeof(reg), "%s", arch->reg_names[rule->reg]);
 	else if (rule->reg == UINT16_MAX)
-		snprintf(reg, sizeof(reg), "r?");
+		snprintf(reg, sizeof(reg), "unknown");
 	else
-		snprintf(reg, sizeof(reg), "r%u", rule->reg);
+		snprintf(reg, sizeof(reg), "register %u", rule->reg);
+	meaning_plus(rule->off, off);
 	switch ((enum cfi_rule_kind)rule->kind) {
 	case CFI_UNSPECIFIED:
 		snprintf(buf, size, "unspecified");
@@ -171,17 +181,16 @@ void meaning_rule_text(
 		snprintf(buf, size, "unchanged");
 		return;
 	case CFI_AT_CFA:
-		snprintf(buf, size, "*(cfa%+" PRId64 ")", rule->off);
+		snprintf(buf, size, "*(CFA%s)", off);
 		return;
 	case CFI_CFA_PLUS:
-		snprintf(buf, size, "cfa%+" PRId64, rule->off);
+		snprintf(buf, size, "CFA%s", off);
 		return;
 	case CFI_REG_PLUS:
-		snprintf(buf, size, "%s%+" PRId64, reg, rule->off);
+		snprintf(buf, size, "%s%s", reg, off);
 		return;
 	case CFI_AT_REG:
-		snprintf(
-		    buf, size, "*(%s%+" PRId64 ")%+" PRId32, reg, rule->off, rule->add);
+		snprintf(buf, size, "*(%s%s)%s", reg, off, meaning_plus(rule->add, add));
 		return;
 	case CFI_CONST:
 		snprintf(buf, size, "0x%" PRIx64, rule->off);

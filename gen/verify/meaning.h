@@ -30,7 +30,7 @@ enum meaning_column meaning_compare(
 
 const char *meaning_column_name(enum meaning_column column);
 
-/* A CFI rule as its formula, for messages: "rsp+16", "*(cfa-8)". Writes at most size
+/* A CFI rule as its formula, for messages: "rsp + 16", "*(CFA - 8)". Writes at most size
  * bytes. */
 void meaning_rule_text(
     const struct arch *arch, const struct cfi_rule *rule, char *buf, size_t size);

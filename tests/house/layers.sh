@@ -30,9 +30,10 @@ may include
 may base
 may cfi base
 may sframe base
+may code . base
 may sframe/compact base sframe
 may gen/options base sframe sframe/compact
-may gen/arch cfi sframe
+may gen/arch cfi code sframe
 may gen/elf base cfi gen/arch
 may gen/elf/object base cfi gen/arch gen/elf sframe
 may gen/input base cfi gen/elf gen/elf/object
@@ -40,7 +41,7 @@ may gen/rows base cfi sframe sframe/compact gen/arch gen/elf/object gen/input ge
 may gen/insert base gen/elf gen/options
 may gen/object base gen/elf/object gen/input gen/insert gen/options gen/rows sframe
 may gen/verify base cfi gen/elf/object gen/input gen/options gen/rows sframe sframe/compact
-may gen/report . base gen/elf/object gen/input gen/insert gen/options gen/rows gen/verify sframe sframe/compact
+may gen/report . base cfi code gen/arch gen/elf/object gen/input gen/insert gen/options gen/rows gen/verify sframe sframe/compact
 may gen base sframe gen/input gen/insert gen/object gen/options gen/report gen/rows gen/verify
 may lib . base gen gen/arch gen/elf/object gen/input gen/options gen/report gen/rows gen/verify include
 # The command uses the library as any program does; base has no domain knowledge.
@@ -48,7 +49,7 @@ may cmd/common base include
 may cmd/report base cmd/common
 may cmd/batch base cmd/common cmd/report
 may cmd base cmd/batch cmd/common cmd/report
-for folder in $(find base cfi sframe gen lib cmd include -name '*.[ch]' -exec dirname {} + | sort -u); do
+for folder in $(find base cfi code sframe gen lib cmd include -name '*.[ch]' -exec dirname {} + | sort -u); do
 	case " $seen " in
 	*" $folder "*) ;;
 	*) echo "$folder: no rule says what it may include"; status=1 ;;

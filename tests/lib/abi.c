@@ -165,15 +165,18 @@ static const struct {
 	    struct eh2sframe_error *error);
 	bool (*result_add_costs)(
 	    struct eh2sframe_result *result, struct eh2sframe_error *error);
-	struct eh2sframe_report *(*report_new)(void);
+	bool (*result_add_details)(
+	    struct eh2sframe_result *result, struct eh2sframe_error *error);
+	struct eh2sframe_report *(*report_new)(
+	    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
 	void (*report_free)(struct eh2sframe_report *report);
 	bool (*report_add)(struct eh2sframe_report *report,
 	    const struct eh2sframe_result *result, enum eh2sframe_status status,
 	    struct eh2sframe_error *error);
 	bool (*report_add_failure)(struct eh2sframe_report *report, const char *path,
 	    const struct eh2sframe_error *why, struct eh2sframe_error *error);
-	bool (*report_write)(const struct eh2sframe_report *report,
-	    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
+	bool (*report_end)(
+	    struct eh2sframe_report *report, struct eh2sframe_error *error);
 } functions __attribute__((used)) = {
     .version = eh2sframe_version,
     .free = eh2sframe_free,
@@ -212,11 +215,12 @@ static const struct {
     .result_count = eh2sframe_result_count,
     .result_print = eh2sframe_result_print,
     .result_add_costs = eh2sframe_result_add_costs,
+    .result_add_details = eh2sframe_result_add_details,
     .report_new = eh2sframe_report_new,
     .report_free = eh2sframe_report_free,
     .report_add = eh2sframe_report_add,
     .report_add_failure = eh2sframe_report_add_failure,
-    .report_write = eh2sframe_report_write,
+    .report_end = eh2sframe_report_end,
 };
 
 int main(void)

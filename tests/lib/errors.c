@@ -68,15 +68,16 @@ static bool stop(void *context, const char *text, size_t size)
 
 	(void)text;
 	(void)size;
-	return ++*calls < 2;
+	return (ptrdiff_t)++ * calls < 2;
 }
 
 static void wrong_calls(const char *path)
 {
-	struct eh2sframe_report *report = eh2sframe_report_new();
 	struct eh2sframe_error error;
 	struct eh2sframe_file *file = eh2sframe_open_path(path, NULL, &error);
 	struct eh2sframe_result *result = eh2sframe_convert(file, &error);
+	struct eh2sframe_report *report;
+	struct bytes got = {0};
 	size_t calls = 0;
 
 	wants(!eh2sframe_file_dump(file, bytes_add, &(struct bytes){0}, &error), &error,
@@ -93,14 +94,25 @@ static void wrong_calls(const char *path)
 	wants(!eh2sframe_result_print(
 		  result, (enum eh2sframe_text)99, bytes_add, &(struct bytes){0}, &error),
 	    &error, EH2SFRAME_USAGE, "a text unknown");
+	report = eh2sframe_report_new(bytes_add, &got, &error);
 	check(eh2sframe_result_add_costs(result, &error) &&
-		  eh2sframe_report_add(report, result, EH2SFRAME_DONE, &error),
+		  eh2sframe_report_add(report, result, EH2SFRAME_DONE, &error) &&
+		  eh2sframe_report_end(report, &error) && got.size,
 	    "a report");
+	eh2sframe_report_free(report);
+	bytes_free(&got);
 	check(eh2sframe_result_count(result, (enum eh2sframe_count)99) == 0,
 	    "a count unknown");
-	wants(!eh2sframe_report_write(report, stop, &calls, &error), &error, EH2SFRAME_IO,
-	    "JSON that the caller refuses");
+	report = eh2sframe_report_new(stop, &calls, &error);
+	wants(!report, &error, EH2SFRAME_IO, "JSON that the caller refuses at once");
 	check(calls == 2, "and gets no more of: %zu pieces", calls);
+	calls = (size_t)-20;
+	report = eh2sframe_report_new(stop, &calls, &error);
+	wants(report && !eh2sframe_report_add(report, result, EH2SFRAME_DONE, &error),
+	    &error, EH2SFRAME_IO, "JSON that the caller refuses");
+	check(calls == 2, "and gets no more of: %zu pieces", calls);
+	wants(!eh2sframe_report_end(report, &error), &error, EH2SFRAME_IO,
+	    "and the end of it");
 	calls = 1;
 	wants(
 	    !eh2sframe_result_print(result, EH2SFRAME_TEXT_REPORT, stop, &calls, &error),
@@ -114,28 +126,6 @@ static void wrong_calls(const char *path)
 	eh2sframe_close(file);
 	eh2sframe_report_free(report);
 	eh2sframe_report_free(NULL);
-}
-
-/* The report keeps a result's words after the result and its file are freed. */
-static void report_lives_on(const char *path)
-{
-	struct eh2sframe_report *report = eh2sframe_report_new();
-	struct bytes before = {0}, after = {0};
-	struct eh2sframe_error error;
-	struct eh2sframe_file *file = eh2sframe_open_path(path, NULL, &error);
-	struct eh2sframe_result *result = eh2sframe_convert(file, &error);
-	bool ok;
-
-	ok = eh2sframe_report_add(report, result, EH2SFRAME_COVERAGE, &error) &&
-	     eh2sframe_report_write(report, bytes_add, &before, &error);
-	eh2sframe_result_free(result);
-	eh2sframe_close(file);
-	ok = ok && eh2sframe_report_write(report, bytes_add, &after, &error);
-	check(ok && before.size && bytes_same(&before, &after),
-	    "a report stays after its result: %s", ok ? "" : error.text);
-	bytes_free(&before);
-	bytes_free(&after);
-	eh2sframe_report_free(report);
 }
 
 /* A result that is not worth writing is not written in any form. */
@@ -200,11 +190,11 @@ static void no_cfi(const char *path)
 static void null_arguments(const char *path)
 {
 	struct eh2sframe_options *options = eh2sframe_options_new();
-	struct eh2sframe_report *report = eh2sframe_report_new();
 	struct eh2sframe_error error, why = {EH2SFRAME_INPUT, "x"};
 	struct eh2sframe_file *file = eh2sframe_open_path(path, NULL, &error);
 	struct eh2sframe_result *result = eh2sframe_convert(file, &error);
-	struct bytes got = {0};
+	struct bytes got = {0}, text = {0};
+	struct eh2sframe_report *report = eh2sframe_report_new(bytes_add, &text, &error);
 	void **bytes = (void **)&got.data;
 	size_t *size = &got.size;
 
@@ -240,7 +230,7 @@ static void null_arguments(const char *path)
 	REFUSED(eh2sframe_report_add(NULL, result, EH2SFRAME_DONE, &error));
 	REFUSED(eh2sframe_report_add_failure(report, NULL, &why, &error));
 	REFUSED(eh2sframe_report_add_failure(report, "x", NULL, &error));
-	REFUSED(eh2sframe_report_write(report, NULL, NULL, &error));
+	REFUSED(eh2sframe_report_new(NULL, NULL, &error));
 	check(!eh2sframe_result_function(result, 0, NULL) &&
 		  !eh2sframe_result_row(result, 0, 0, NULL) &&
 		  !eh2sframe_result_gap(result, 0, NULL),
@@ -253,6 +243,7 @@ static void null_arguments(const char *path)
 	eh2sframe_result_free(result);
 	eh2sframe_close(file);
 	eh2sframe_report_free(report);
+	bytes_free(&text);
 	eh2sframe_options_free(options);
 }
 
@@ -262,9 +253,9 @@ static void null_handles(void)
 	struct eh2sframe_function function = {.struct_size = sizeof(function)};
 	struct eh2sframe_row row = {.struct_size = sizeof(row)};
 	struct eh2sframe_gap gap = {.struct_size = sizeof(gap)};
-	struct eh2sframe_report *report = eh2sframe_report_new();
 	struct eh2sframe_error error;
-	struct bytes got = {0};
+	struct bytes got = {0}, text = {0};
+	struct eh2sframe_report *report = eh2sframe_report_new(bytes_add, &text, &error);
 	void **bytes = (void **)&got.data;
 	const char *null = scratch_path("null");
 	uint64_t offset;
@@ -274,6 +265,7 @@ static void null_handles(void)
 	REFUSED(eh2sframe_convert_path(NULL, null, &error));
 	REFUSED(eh2sframe_result_check(NULL, &error));
 	REFUSED(eh2sframe_result_add_costs(NULL, &error));
+	REFUSED(eh2sframe_result_add_details(NULL, &error));
 	REFUSED(eh2sframe_result_section(NULL, 0, bytes, &got.size, &error));
 	REFUSED(eh2sframe_result_section_path(NULL, 0, null, &error));
 	REFUSED(eh2sframe_result_write_path(NULL, null, &error));
@@ -286,7 +278,7 @@ static void null_handles(void)
 	REFUSED(eh2sframe_file_verify(NULL, NULL, bytes_add, &got, &error));
 	REFUSED(eh2sframe_file_lint(NULL, "all", bytes_add, &got, &error));
 	REFUSED(eh2sframe_report_add(report, NULL, EH2SFRAME_DONE, &error));
-	REFUSED(eh2sframe_report_write(NULL, bytes_add, &got, &error));
+	REFUSED(eh2sframe_report_end(NULL, &error));
 #undef REFUSED
 	eh2sframe_options_on_temporary(NULL, NULL, NULL);
 	eh2sframe_options_on_progress(NULL, NULL, NULL);
@@ -302,6 +294,7 @@ static void null_handles(void)
 		  eh2sframe_kind(NULL, 64) == EH2SFRAME_KIND_NOT_ELF,
 	    "nothing of no file");
 	eh2sframe_report_free(report);
+	bytes_free(&text);
 }
 
 /*
@@ -405,7 +398,6 @@ void test_errors(const char *path)
 	wrong_options();
 	wrong_files();
 	wrong_calls(path);
-	report_lives_on(path);
 	not_written(path, "exclude-section=* quiet", EH2SFRAME_INPUT);
 	not_written(path, "min-coverage-of=text min-coverage=100", EH2SFRAME_COVERAGE);
 	not_written(path, "max-size=27", EH2SFRAME_COVERAGE);

@@ -116,11 +116,12 @@ static bool same_words(struct eh2sframe_result *a, struct eh2sframe_result *b)
 		bytes_free(&y);
 	}
 	for (int i = 0; i < 2; i++) {
-		struct eh2sframe_report *report = eh2sframe_report_new();
+		struct eh2sframe_report *report =
+		    eh2sframe_report_new(bytes_add, &json[i], &error);
 
-		ok = ok &&
+		ok = ok && report &&
 		     eh2sframe_report_add(report, both[i], EH2SFRAME_DONE, &error) &&
-		     eh2sframe_report_write(report, bytes_add, &json[i], &error);
+		     eh2sframe_report_end(report, &error);
 		eh2sframe_report_free(report);
 	}
 	ok = ok && json[0].size && bytes_same(&json[0], &json[1]);

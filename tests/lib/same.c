@@ -220,7 +220,7 @@ static void words_after(
 static void words(const char *command, const char *path, const struct bytes *bytes)
 {
 	struct eh2sframe_options *verbose = options_of("verbose jobs=2");
-	struct eh2sframe_report *report = eh2sframe_report_new();
+	struct eh2sframe_report *report;
 	struct eh2sframe_error error;
 	struct eh2sframe_result *result;
 	struct eh2sframe_file *file;
@@ -232,11 +232,13 @@ static void words(const char *command, const char *path, const struct bytes *byt
 	file = eh2sframe_open_memory(bytes->data, bytes->size, path, verbose, &error);
 	result = eh2sframe_convert(file, &error);
 	ok = eh2sframe_result_add_costs(result, &error) &&
+	     eh2sframe_result_add_details(result, &error) &&
 	     eh2sframe_result_print(
 		 result, EH2SFRAME_TEXT_REPORT, bytes_add, &got, &error);
 	said(ok, &got, "report", command, "--report -v", path);
-	ok = eh2sframe_report_add(report, result, EH2SFRAME_DONE, &error) &&
-	     eh2sframe_report_write(report, bytes_add, &got, &error);
+	report = eh2sframe_report_new(bytes_add, &got, &error);
+	ok = report && eh2sframe_report_add(report, result, EH2SFRAME_DONE, &error) &&
+	     eh2sframe_report_end(report, &error);
 	said(ok, &got, "JSON", command, "--report=json -v", path);
 	ok = eh2sframe_result_write_path(result, conv, &error);
 	for (int at_once = 0; at_once < 2; at_once++) {

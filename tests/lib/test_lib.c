@@ -94,7 +94,7 @@ static void without_streams(const char *path)
 static int with_comma(const char *command, const char *path)
 {
 	struct eh2sframe_options *options = eh2sframe_options_new();
-	struct eh2sframe_report *report = eh2sframe_report_new();
+	struct eh2sframe_report *report = NULL;
 	struct bytes text = {0}, wanted = {0};
 	struct eh2sframe_error error = {0};
 	struct eh2sframe_result *result = NULL;
@@ -111,13 +111,16 @@ static int with_comma(const char *command, const char *path)
 		file = eh2sframe_open_path(path, options, &error);
 	if (file)
 		result = eh2sframe_convert(file, &error);
-	ok = result && eh2sframe_result_print(
-			   result, EH2SFRAME_TEXT_REPORT, bytes_add, &text, &error);
+	ok = result && eh2sframe_result_add_details(result, &error) &&
+	     eh2sframe_result_print(
+		 result, EH2SFRAME_TEXT_REPORT, bytes_add, &text, &error);
 	run(&wanted, "%s --report %s", command, path);
 	check(ok && bytes_same(&text, &wanted), "text: %s", error.text);
 	text.size = 0;
-	ok = ok && eh2sframe_report_add(report, result, EH2SFRAME_DONE, &error) &&
-	     eh2sframe_report_write(report, bytes_add, &text, &error);
+	if (ok)
+		report = eh2sframe_report_new(bytes_add, &text, &error);
+	ok = report && eh2sframe_report_add(report, result, EH2SFRAME_DONE, &error) &&
+	     eh2sframe_report_end(report, &error);
 	bytes_free(&wanted);
 	run(&wanted, "%s --report=json %s", command, path);
 	check(ok && bytes_same(&text, &wanted), "JSON: %s", error.text);

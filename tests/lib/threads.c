@@ -36,8 +36,8 @@ static bool convert(
     struct worker *worker, size_t round, struct bytes *out, struct bytes *words)
 {
 	struct eh2sframe_options *options = eh2sframe_options_new();
-	struct eh2sframe_report *report = eh2sframe_report_new();
 	struct eh2sframe_error *error = &worker->error;
+	struct eh2sframe_report *report = eh2sframe_report_new(bytes_add, words, error);
 	struct eh2sframe_row row = {.struct_size = sizeof(row)};
 	struct eh2sframe_result *result = NULL;
 	struct eh2sframe_file *file = NULL;
@@ -57,13 +57,14 @@ static bool convert(
 		 result, (void **)&out->data, &out->size, error) &&
 	     (round % 2 == 0 || file_is(worker->out, out)) &&
 	     eh2sframe_result_row(result, 0, 0, &row) &&
+	     eh2sframe_result_add_details(result, error) &&
 	     eh2sframe_result_print(
 		 result, EH2SFRAME_TEXT_REPORT, bytes_add, words, error) &&
 	     eh2sframe_report_add(report, result, EH2SFRAME_DONE, error);
 	eh2sframe_result_free(result);
 	eh2sframe_close(file);
 	file = NULL;
-	ok = ok && eh2sframe_report_write(report, bytes_add, words, error);
+	ok = ok && eh2sframe_report_end(report, error);
 	if (ok)
 		file = eh2sframe_open_memory(out->data, out->size, "x", NULL, error);
 	ok = ok && file && eh2sframe_file_dump(file, bytes_add, words, error) &&

@@ -12,7 +12,7 @@ for lib in libcrypto.so.3 libstdc++.so.6; do
 	file=/usr/lib/x86_64-linux-gnu/$lib
 	[ -r "$file" ] || skip_all "no $file"
 	# Less would not be divided.
-	fdes=$("$eh2sframe" --report=json "$file" | grep -o '"functions": *[0-9]*' | head -1 |
+	fdes=$("$eh2sframe" --report=json "$file" | grep -o '"functions_with_cfi": *[0-9]*' | head -1 |
 		grep -o '[0-9]*$')
 	is "$lib: $fdes functions are worth two threads" test "$fdes" -ge 4096
 	for how in --format=1 --format=2 --format=3 '--optimize=none' '--optimize=size' '--method=grow'; do

@@ -95,7 +95,7 @@ def page(*argv):
 
 def row_of(file):
     code, counts, sizes = file["code"], file["counts"], file["sizes"]
-    return [file["path"], str(file["status"]), file["machine"], str(counts["functions"])] + [
+    return [file["path"], str(file["status"]), file["machine"], str(counts["functions_with_cfi"])] + [
         str(counts["functions_with_gaps"]),
         f"{percent(code['covered'], code['with_cfi'] - code['outermost']):.2f}%",
         f"{percent(code['covered'] + code['plt_template'], code['executable'] - code['outermost']):.2f}%",
@@ -150,7 +150,7 @@ def main():
             "what was left out, by reason",
             refused,
         )
-        gaps = [[g.get(k, "") for k in ("reason", "start", "end", "function", "name")]
+        gaps = [[g.get(k, "") for k in ("reason", "start", "function", "rule", "name")]
                 for g in files[2]["gaps"]]
         check(
             parsed.tables[-1][1:] == gaps and gaps[0][4] == SYMBOL and parsed.headings[-1] == name,

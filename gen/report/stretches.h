@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Executable bytes that no CFI describes: functions, tables and PLTs apart. */
+#ifndef GEN_REPORT_STRETCHES_H
+#define GEN_REPORT_STRETCHES_H
+
+#include "gen/report/report_model.h"
+
+/* Fills the members of the details about stretches, from the coverage, the sections and
+ * the symbols. False when memory runs out. */
+ATTR_MUST_CHECK bool report_stretches_make(struct report *report);
+
+#endif

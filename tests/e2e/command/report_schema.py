@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every JSON report has the schema that docs/report.schema.json publishes, and no member that it does
+not describe. TAP.
+
+    report_schema.py EH2SFRAME SCHEMA VECTORS
+"""
+
+import copy
+import glob
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+
+from tap import check, must, plan, run, skip_all
+
+try:
+    import jsonschema
+except ImportError:
+    skip_all("no python3-jsonschema")
+
+TOOL, SCHEMA, VECTORS = (os.path.realpath(path) for path in sys.argv[1:])
+# Members of these depend on the options, and eh2sframe(1) describes them.
+OPEN = {"unknown_plts", "unmatched", "method", "costs"}
+
+
+def closed(schema):
+    """The schema without permission for members that it does not name."""
+    if isinstance(schema, list):
+        return [closed(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    done = {name: closed(value) for name, value in schema.items()}
+    if "properties" in done and done.get("type") == "object":
+        done.setdefault("additionalProperties", False)
+    return done
+
+
+def main():
+    with open(SCHEMA, encoding="utf-8") as file:
+        published = json.load(file)
+    jsonschema.Draft202012Validator.check_schema(published)
+    strict = jsonschema.Draft202012Validator(closed(published))
+    tolerant = jsonschema.Draft202012Validator(published)
+
+    def valid(name, text, wanted=True):
+        try:
+            document = json.loads(text)
+        except ValueError as why:
+            check(False, name, f"{why}: {text[:500]}")
+            return None
+        wrong = [f"{list(e.absolute_path)}: {e.message[:200]}" for e in strict.iter_errors(document)]
+        check(bool(wrong) != wanted, name, "\n".join(wrong[:5]))
+        return document
+
+    library = os.path.realpath("/usr/lib/x86_64-linux-gnu/libcrypto.so.3")
+    programs = [path for path in ("/bin/ls", "/bin/bash", library) if os.path.exists(path)]
+    vectors = sorted(glob.glob(os.path.join(VECTORS, "**", "*.elf"), recursive=True))[:400]
+    with tempfile.TemporaryDirectory() as work:
+        os.chdir(work)
+        check(len(vectors) > 50, "there are vectors")
+        document = valid("programs", run(TOOL, "--report=json", *programs).stdout)
+        valid("with costs", run(TOOL, "--report=json", "-v", *programs).stdout)
+        for version in "123":
+            for how in ("none", "share", "size"):
+                said = run(TOOL, "--report=json", f"--format={version}", f"--optimize={how}", "/bin/ls")
+                valid(f"version {version}, {how}", said.stdout)
+        valid("vectors, with failures", run(TOOL, "--report=json", "--", *vectors, "/etc/passwd").stdout)
+        valid("no pattern matches", run(TOOL, "--report=json", "--exclude-symbol=no_such", "/bin/ls").stdout)
+        run(TOOL, "-q", "--report-file=one.json", "/bin/ls", "ls")
+        with open("one.json", encoding="utf-8") as file:
+            valid("a conversion", file.read())
+        os.mkdir("tree")
+        for path in programs:
+            shutil.copy(path, "tree")
+        with open("tree/no-elf", "w", encoding="utf-8") as file:
+            file.write("text")
+        with open("tree/damaged", "wb") as file:
+            file.write(b"\x7fELF" + b"\xff" * 100)
+        for again in ("first", "again"):
+            run(TOOL, "-q", "--batch", "--report-file=tree.json", "tree")
+            with open("tree.json", encoding="utf-8") as file:
+                valid(f"--batch, {again}", file.read())
+        valid("--merge", run(TOOL, "--report", "--merge", "one.json", "tree.json").stdout)
+
+        # What the members count, held against the file.
+        for path, file in zip(programs, document["files"]):
+            code = file["code"]
+            name = os.path.basename(path)
+            refused = sum(one["bytes"] for one in file["refused"].values())
+            rest = code["executable"] - code["with_cfi"] - code["plt_template"]
+            inside = sum(one["size"] for one in file["without_cfi"])
+            check(code["covered"] + refused == code["with_cfi"], f"{name}: covered and refused")
+            check(inside == code["without_cfi"] + code["data"], f"{name}: code without CFI and data")
+            check(0 <= rest - inside < code["padding"], f"{name}: executable is their sum but for padding")
+            # Lines of `readelf -S`: [number] name type address offset size entries flags.
+            lines = re.findall(
+                r"^ *\[ *\d+\] (\S+) +\S+ +[0-9a-f]+ [0-9a-f]+ ([0-9a-f]+) \S+ +(\w*X\w*) ",
+                must("readelf", "-SW", path),
+                re.M,
+            )
+            check(
+                [(s["name"], s["size"]) for s in file["sections"]]
+                == [(section, int(size, 16)) for section, size, _ in lines]
+                and lines,
+                f"{name}: executable sections",
+                file["sections"],
+            )
+
+        # The validator finds what is wrong.
+        for change in (
+            lambda d: d.pop("schema"),
+            lambda d: d["files"][0].pop("status"),
+            lambda d: d["files"][0].update(status=9),
+            lambda d: d["files"][0]["counts"].update(fdes=-1),
+            lambda d: d["files"][0]["code"].update(covered="all"),
+            lambda d: d["files"][0]["gaps"][0].update(start=7),
+            lambda d: d["files"][0].update(undescribed=1),
+        ):
+            wrong = copy.deepcopy(document)
+            change(wrong)
+            valid("a wrong document is refused", json.dumps(wrong), False)
+        wrong["files"][0]["undescribed"] = 1
+        check(tolerant.is_valid(wrong), "readers accept members of a later version")
+        os.chdir("/")
+    plan()
+
+
+if __name__ == "__main__":
+    main()
