@@ -38,42 +38,22 @@ uint64_t rd_past_end(struct rd *rd)
 	return 0;
 }
 
-uint64_t rd_uleb_slow(struct rd *rd)
+/*
+ * Bits of a group that do not fit 64 bits must be copies of the sign, which is 0 of an
+ * unsigned value.
+ */
+static bool leb_group_fits(
+    uint64_t value, uint64_t bits, unsigned int shift, bool is_signed)
 {
-	size_t start = rd->pos;
-	uint64_t value = 0;
-	unsigned int shift = 0;
+	uint64_t sign;
 
-	for (unsigned int i = 0; i < LEB_MAX_BYTES; i++, shift += 7) {
-		uint8_t byte = rd_u8(rd);
-		uint64_t bits = byte & 0x7f;
-
-		if (rd->failed)
-			return 0;
-		if (shift < 64)
-			value |= bits << shift;
-		if (shift >= 64 ? bits != 0 : (shift > 57 && bits >> (64 - shift)))
-			break;
-		if (!(byte & 0x80))
-			return value;
-	}
-	rd_fail(rd, start);
-	return 0;
-}
-
-/* The bits of one group that no longer fit 64 bits must be copies of bit 63. */
-static bool sleb_group_fits(uint64_t value, uint64_t bits, unsigned int shift)
-{
-	uint64_t sign = value >> 63 ? 0x7f : 0;
-
-	if (shift >= 64)
-		return bits == sign;
 	if (shift <= 57)
 		return true;
-	return bits >> (64 - shift) == sign >> (64 - shift);
+	sign = is_signed && value >> 63 ? 0x7f : 0;
+	return shift < 64 ? bits >> (64 - shift) == sign >> (64 - shift) : bits == sign;
 }
 
-int64_t rd_sleb_slow(struct rd *rd)
+uint64_t rd_leb_slow(struct rd *rd, bool is_signed)
 {
 	size_t start = rd->pos;
 	uint64_t value = 0;
@@ -87,12 +67,12 @@ int64_t rd_sleb_slow(struct rd *rd)
 			return 0;
 		if (shift < 64)
 			value |= bits << shift;
-		if (!sleb_group_fits(value, bits, shift))
+		if (!leb_group_fits(value, bits, shift, is_signed))
 			break;
 		if (!(byte & 0x80)) {
-			if (shift + 7 < 64 && (byte & 0x40))
+			if (is_signed && shift + 7 < 64 && (byte & 0x40))
 				value |= ~(uint64_t)0 << (shift + 7);
-			return (int64_t)value;
+			return value;
 		}
 	}
 	rd_fail(rd, start);

@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/attr.h"
+
 struct rd {
 	const uint8_t *data; /* borrowed; must outlive the reader */
 	size_t size;	     /* bytes */
@@ -92,19 +94,18 @@ static inline int64_t rd_s64(struct rd *rd)
  * LEB128 (DWARF 5, 7.6). Bits beyond the 64th must repeat the value's sign or be zero,
  * and the encoding may use at most 16 bytes; anything else fails the reader.
  */
-uint64_t rd_uleb_slow(struct rd *rd);
-int64_t rd_sleb_slow(struct rd *rd);
+ATTR_NOINLINE uint64_t rd_leb_slow(struct rd *rd, bool is_signed);
 static inline uint64_t rd_uleb(struct rd *rd)
 {
 	if (!rd->failed && rd->pos < rd->size && rd->data[rd->pos] < 0x80)
 		return rd->data[rd->pos++];
-	return rd_uleb_slow(rd);
+	return rd_leb_slow(rd, false);
 }
 static inline int64_t rd_sleb(struct rd *rd)
 {
 	if (!rd->failed && rd->pos < rd->size && rd->data[rd->pos] < 0x40)
 		return rd->data[rd->pos++];
-	return rd_sleb_slow(rd);
+	return (int64_t)rd_leb_slow(rd, true);
 }
 
 /* A NUL-terminated string inside the data, borrowed; NULL and failed when there is no
