@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "base/vec.h"
 #include "gen/rows/padding.h"
 
@@ -41,13 +42,6 @@ static bool text_add(
 	return true;
 }
 
-static int text_compare(const void *a, const void *b)
-{
-	const struct text_region *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
 /* In the order of addresses. */
 static bool text_find(const struct image *image, struct text *text)
 {
@@ -69,7 +63,7 @@ static bool text_find(const struct image *image, struct text *text)
 			    image_at_addr(image, phdr->p_vaddr, phdr->p_filesz));
 	}
 	if (text->n)
-		qsort(text->regions, text->n, sizeof(*text->regions), text_compare);
+		qsort(text->regions, text->n, sizeof(*text->regions), search_order);
 	return ok;
 }
 
