@@ -78,16 +78,19 @@ enum {
 #define PAGE INSN(0x9f00001f)  /* without immlo and immhi */
 #define PLACE INSN(0xffc003ff) /* without imm12 */
 
-/* GNU ld since 2.46 leaves out the ADD of 0: the slot of the stub is the first of a page. */
+/* GNU ld since 2.46 leaves out the ADD of 0: the slot of the stub is the first of a page.
+ * mold before 2.31 filled up with NOP what it fills up with BRK since. */
 static const uint8_t nop[] = {NOP};
-#define ADD_OR_NOP(at) .other = nop, .other_at = (at), .other_size = sizeof(nop)
+#define OR_NOP(at) .other = nop, .other_at = (at), .other_size = sizeof(nop)
+
+#define ONE_ROW .n_rows = 1, .rows = {{.start = 0, .cfa_off = 0}}
 
 static const struct arch_plt_stub plt_header = {
     .size = 32,
     .code = (const uint8_t[]){STP_X16_LR, ADRP(16), LDR(17, 16), ADD(16), BR_X17, NOP,
 	NOP, NOP},
     .mask = (const uint8_t[]){ALL, PAGE, PLACE, PLACE, ALL2, ALL2},
-    ADD_OR_NOP(12),
+    OR_NOP(12),
     .n_rows = 2,
     .rows = {{.start = 0, .cfa_off = 0}, {.start = 4, .cfa_off = 16, .ra_off = -8}},
 };
@@ -106,7 +109,7 @@ static const struct arch_plt_stub bti_header = {
     .code = (const uint8_t[]){BTI_C, STP_X16_LR, ADRP(16), LDR(17, 16), ADD(16), BR_X17,
 	NOP, NOP},
     .mask = (const uint8_t[]){ALL2, PAGE, PLACE, PLACE, ALL2, ALL},
-    ADD_OR_NOP(16),
+    OR_NOP(16),
     .n_rows = 2,
     .rows = {{.start = 0, .cfa_off = 0}, {.start = 8, .cfa_off = 16, .ra_off = -8}},
 };
@@ -115,9 +118,8 @@ static const struct arch_plt_stub plt_entry = {
     .size = 16,
     .code = (const uint8_t[]){ADRP(16), LDR(17, 16), ADD(16), BR_X17},
     .mask = (const uint8_t[]){PAGE, PLACE, PLACE, ALL},
-    ADD_OR_NOP(8),
-    .n_rows = 1,
-    .rows = {{.start = 0, .cfa_off = 0}},
+    OR_NOP(8),
+    ONE_ROW,
 };
 
 /* Of lld, among entries with a landing pad. */
@@ -125,17 +127,15 @@ static const struct arch_plt_stub long_entry = {
     .size = 24,
     .code = (const uint8_t[]){ADRP(16), LDR(17, 16), ADD(16), BR_X17, NOP, NOP},
     .mask = (const uint8_t[]){PAGE, PLACE, PLACE, ALL, ALL2},
-    .n_rows = 1,
-    .rows = {{.start = 0, .cfa_off = 0}},
+    ONE_ROW,
 };
 
 static const struct arch_plt_stub bti_entry = {
     .size = 24,
     .code = (const uint8_t[]){BTI_C, ADRP(16), LDR(17, 16), ADD(16), BR_X17, NOP},
     .mask = (const uint8_t[]){ALL, PAGE, PLACE, PLACE, ALL2},
-    ADD_OR_NOP(12),
-    .n_rows = 1,
-    .rows = {{.start = 0, .cfa_off = 0}},
+    OR_NOP(12),
+    ONE_ROW,
 };
 
 /* What AUTIA1716 authenticates is the slot's value in x17, not LR. */
@@ -143,34 +143,24 @@ static const struct arch_plt_stub pac_entry = {
     .size = 24,
     .code = (const uint8_t[]){ADRP(16), LDR(17, 16), ADD(16), AUTIA1716, BR_X17, NOP},
     .mask = (const uint8_t[]){PAGE, PLACE, PLACE, ALL, ALL2},
-    ADD_OR_NOP(8),
-    .n_rows = 1,
-    .rows = {{.start = 0, .cfa_off = 0}},
+    OR_NOP(8),
+    ONE_ROW,
 };
 
 static const struct arch_plt_stub bti_pac_entry = {
     .size = 24,
     .code = (const uint8_t[]){BTI_C, ADRP(16), LDR(17, 16), ADD(16), AUTIA1716, BR_X17},
     .mask = (const uint8_t[]){ALL, PAGE, PLACE, PLACE, ALL2},
-    ADD_OR_NOP(12),
-    .n_rows = 1,
-    .rows = {{.start = 0, .cfa_off = 0}},
+    OR_NOP(12),
+    ONE_ROW,
 };
 
 static const struct arch_plt_stub mold_got_entry = {
     .size = 16,
-    .code = (const uint8_t[]){ADRP(16), LDR(17, 16), BR_X17, NOP},
-    .mask = (const uint8_t[]){PAGE, PLACE, ALL2},
-    .n_rows = 1,
-    .rows = {{.start = 0, .cfa_off = 0}},
-};
-
-static const struct arch_plt_stub mold_2_got_entry = {
-    .size = 16,
     .code = (const uint8_t[]){ADRP(16), LDR(17, 16), BR_X17, BRK},
     .mask = (const uint8_t[]){PAGE, PLACE, ALL2},
-    .n_rows = 1,
-    .rows = {{.start = 0, .cfa_off = 0}},
+    OR_NOP(12),
+    ONE_ROW,
 };
 
 /* Reached by the BLR of a TLS descriptor that is not resolved yet; the resolver takes x2
@@ -180,7 +170,7 @@ static const struct arch_plt_stub tlsdesc_tail = {
     .code = (const uint8_t[]){STP_X2_X3, ADRP(2), ADRP(3), LDR(2, 2), ADD(3), BR_X2, NOP,
 	NOP},
     .mask = (const uint8_t[]){ALL, PAGE, PAGE, PLACE, PLACE, ALL, ALL2},
-    ADD_OR_NOP(16),
+    OR_NOP(16),
     .n_rows = 2,
     .rows = {{.start = 0, .cfa_off = 0}, {.start = 4, .cfa_off = 16}},
 };
@@ -190,7 +180,7 @@ static const struct arch_plt_stub bti_tlsdesc_tail = {
     .code = (const uint8_t[]){BTI_C, STP_X2_X3, ADRP(2), ADRP(3), LDR(2, 2), ADD(3),
 	BR_X2, NOP},
     .mask = (const uint8_t[]){ALL2, PAGE, PAGE, PLACE, PLACE, ALL2},
-    ADD_OR_NOP(20),
+    OR_NOP(20),
     .n_rows = 2,
     .rows = {{.start = 0, .cfa_off = 0}, {.start = 8, .cfa_off = 16}},
 };
@@ -231,7 +221,6 @@ static const struct arch_plt_template plt_templates[] = {
     {.linker = "GNU ld, static, PAC", .section = ".plt", .entry = &pac_entry},
     {.linker = "GNU ld, static, BTI, PAC", .section = ".plt", .entry = &bti_pac_entry},
     {.linker = "mold", .section = ".plt.got", .entry = &mold_got_entry},
-    {.linker = "mold 2", .section = ".plt.got", .entry = &mold_2_got_entry},
     {.linker = "lld", .section = ".iplt", .entry = &plt_entry},
     {.linker = "lld, BTI", .section = ".iplt", .entry = &bti_entry},
     {.linker = "lld, PAC", .section = ".iplt", .entry = &pac_entry},

@@ -40,6 +40,11 @@
 #define FIX2 0xff, 0xff
 #define FIX4 0xff, 0xff, 0xff, 0xff
 #define INT3_4 0xcc, 0xcc, 0xcc, 0xcc
+#define ONE_ROW .n_rows = 1, .rows = {{.start = 0, .cfa_off = 8}}
+
+/* Code that never runs has other bytes with other linkers. */
+static const uint8_t gold_nops[] = {0x90, 0x90, 0x90, 0x90}, mold_int3[] = {0xcc, 0xcc};
+#define OTHER(at, bytes) .other = bytes, .other_at = (at), .other_size = sizeof(bytes)
 
 /* Entered from an entry that pushed its index: CFA is SP + 16 already. */
 static const struct arch_plt_stub lazy_header = {
@@ -51,19 +56,7 @@ static const struct arch_plt_stub lazy_header = {
 	    0x0f, 0x1f, 0x40, 0x00, /* c: nopl 0(%rax) */
 	},
     .mask = (const uint8_t[]){FIX2, ANY, FIX2, ANY, FIX4},
-    .n_rows = 2,
-    .rows = {{.start = 0, .cfa_off = 16}, {.start = 6, .cfa_off = 24}},
-};
-
-static const struct arch_plt_stub gold_lazy_header = {
-    .size = 16,
-    .code =
-	(const uint8_t[]){
-	    0xff, 0x35, DISP,	    /* 0: push GOT+8(%rip) */
-	    0xff, 0x25, DISP,	    /* 6: jmp *GOT+16(%rip) */
-	    0x90, 0x90, 0x90, 0x90, /* c: nop */
-	},
-    .mask = (const uint8_t[]){FIX2, ANY, FIX2, ANY, FIX4},
+    OTHER(12, gold_nops),
     .n_rows = 2,
     .rows = {{.start = 0, .cfa_off = 16}, {.start = 6, .cfa_off = 24}},
 };
@@ -103,8 +96,8 @@ static const struct arch_plt_stub non_lazy_entry = {
 	    0x66, 0x90,	      /* 6: xchg %ax,%ax */
 	},
     .mask = (const uint8_t[]){FIX2, ANY, FIX2},
-    .n_rows = 1,
-    .rows = {{.start = 0, .cfa_off = 8}},
+    OTHER(6, mold_int3),
+    ONE_ROW,
 };
 
 static const struct arch_plt_stub ibt_non_lazy_entry = {
@@ -116,8 +109,7 @@ static const struct arch_plt_stub ibt_non_lazy_entry = {
 	    0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00, /* a: nopw 0(%rax,%rax,1) */
 	},
     .mask = (const uint8_t[]){FIX4, FIX2, ANY, FIX2, FIX4},
-    .n_rows = 1,
-    .rows = {{.start = 0, .cfa_off = 8}},
+    ONE_ROW,
 };
 
 /* As older GNU ld wrote it, when every branch of an IBT PLT had the BND prefix. */
@@ -130,8 +122,7 @@ static const struct arch_plt_stub bnd_ibt_non_lazy_entry = {
 	    0x0f, 0x1f, 0x44, 0x00, 0x00, /* b: nopl 0(%rax,%rax,1) */
 	},
     .mask = (const uint8_t[]){FIX4, 0xff, FIX2, ANY, 0xff, FIX4},
-    .n_rows = 1,
-    .rows = {{.start = 0, .cfa_off = 8}},
+    ONE_ROW,
 };
 
 /* mold's entries pass the index in %r11 and push nothing, so its header is entered at SP
@@ -161,8 +152,7 @@ static const struct arch_plt_stub mold_entry = {
 	    0xff, 0x25, DISP,  /* a: jmp *slot(%rip) */
 	},
     .mask = (const uint8_t[]){FIX4, FIX2, ANY, FIX2, ANY},
-    .n_rows = 1,
-    .rows = {{.start = 0, .cfa_off = 8}},
+    ONE_ROW,
 };
 
 /* mold since 2.3: a landing pad only where the address is taken. */
@@ -175,20 +165,7 @@ static const struct arch_plt_stub mold_plain_entry = {
 	    INT3_4,	       /* c */
 	},
     .mask = (const uint8_t[]){FIX2, ANY, FIX2, ANY, FIX4},
-    .n_rows = 1,
-    .rows = {{.start = 0, .cfa_off = 8}},
-};
-
-static const struct arch_plt_stub mold_plain_got_entry = {
-    .size = 8,
-    .code =
-	(const uint8_t[]){
-	    0xff, 0x25, DISP, /* 0: jmp *slot(%rip) */
-	    0xcc, 0xcc,	      /* 6 */
-	},
-    .mask = (const uint8_t[]){FIX2, ANY, FIX2},
-    .n_rows = 1,
-    .rows = {{.start = 0, .cfa_off = 8}},
+    ONE_ROW,
 };
 
 static const struct arch_plt_stub mold_got_entry = {
@@ -200,8 +177,7 @@ static const struct arch_plt_stub mold_got_entry = {
 	    INT3_4, 0xcc, 0xcc, /* a */
 	},
     .mask = (const uint8_t[]){FIX4, FIX2, ANY, FIX4, FIX2},
-    .n_rows = 1,
-    .rows = {{.start = 0, .cfa_off = 8}},
+    ONE_ROW,
 };
 
 /* The target's address is in %r11; call pushes a place for it, which mov overwrites and
@@ -233,8 +209,7 @@ static const struct arch_plt_stub retpoline_now_entry = {
 	    INT3_4,		    /* c */
 	},
     .mask = (const uint8_t[]){0xff, FIX2, ANY, 0xff, ANY, FIX4},
-    .n_rows = 1,
-    .rows = {{.start = 0, .cfa_off = 8}},
+    ONE_ROW,
 };
 
 /* The call does not come back: it ends in the target, with SP as it was here. */
@@ -258,7 +233,7 @@ static const struct arch_plt_stub retpoline_lazy_entry = {
 /* Sorted by section. No section's bytes can match two of its templates with different
  * rows. */
 static const struct arch_plt_template plt_templates[] = {
-    {.linker = "lld, GNU ld",
+    {.linker = "lld, GNU ld, gold",
 	.section = ".plt",
 	.header = &lazy_header,
 	.entry = &lazy_entry},
@@ -266,10 +241,6 @@ static const struct arch_plt_template plt_templates[] = {
 	.section = ".plt",
 	.header = &lazy_header,
 	.entry = &ibt_lazy_entry},
-    {.linker = "gold",
-	.section = ".plt",
-	.header = &gold_lazy_header,
-	.entry = &lazy_entry},
     {.linker = "mold",
 	.section = ".plt",
 	.header = &mold_header,
@@ -285,9 +256,8 @@ static const struct arch_plt_template plt_templates[] = {
 	.section = ".plt",
 	.entry = &bnd_ibt_non_lazy_entry},
     {.linker = "lld, GNU ld, IBT", .section = ".plt.sec", .entry = &ibt_non_lazy_entry},
-    {.linker = "mold", .section = ".plt.got", .entry = &mold_plain_got_entry},
     {.linker = "mold, before 2.3", .section = ".plt.got", .entry = &mold_got_entry},
-    {.linker = "GNU ld", .section = ".plt.got", .entry = &non_lazy_entry},
+    {.linker = "GNU ld, mold", .section = ".plt.got", .entry = &non_lazy_entry},
     {.linker = "GNU ld, IBT", .section = ".plt.got", .entry = &ibt_non_lazy_entry},
     {.linker = "lld", .section = ".iplt", .entry = &lazy_entry},
     {.linker = "lld, IBT", .section = ".iplt", .entry = &ibt_non_lazy_entry},
