@@ -335,12 +335,18 @@ static bool args_consistent(const struct args *args, struct eh2sframe_error *err
 		wrong = "give IN and OUT; see --help";
 	else if (!pair && args->n_paths == 0)
 		wrong = "give at least one file; see --help";
-	else if (args->cfi_path && (args->command != COMMAND_VERIFY || args->batch))
-		wrong = "--cfi goes with --verify, without --batch";
+	else if (args->cfi_path && args->batch)
+		wrong = "--cfi has the CFI of one program, so it does not go with "
+			"--batch";
+	else if (args->cfi_path && args->command != COMMAND_VERIFY)
+		wrong = "--cfi goes with --verify";
 	else if (args->report_path && args->command != COMMAND_REPORT)
 		wrong = "-o goes with --report; OUT is an argument";
-	else if (args->json_path && !converts && args->command != COMMAND_SECTION_ONLY)
+	else if (args->json_path && args->command == COMMAND_REPORT)
 		wrong = "--report-file goes with a conversion; --report has -o";
+	else if (args->json_path && !converts && args->command != COMMAND_SECTION_ONLY)
+		wrong = "--report-file goes with a conversion, not with --remove, "
+			"--verify, --lint or --dump";
 	else if (args->merge && args->command != COMMAND_REPORT)
 		wrong = "--merge goes with --report";
 	else if (args->max_growth && !converts)

@@ -74,8 +74,18 @@ usage --batch --report good
 usage --batch --dump good
 usage --batch --section-only good
 usage --batch --verify --remove good
-usage --batch --verify --cfi=good good
-usage --batch --verify --report-file=new good
+for command in --verify --lint=all --remove; do
+	usage --batch $command --cfi=good good
+	is 'says why' one_line 'eh2sframe: --cfi has the CFI of one program, so it does not go with --batch'
+	usage --batch $command --report-file=new good
+	is 'says with what' one_line \
+		'eh2sframe: --report-file goes with a conversion, not with --remove, --verify, --lint or --dump'
+done
+usage --verify --report-file=new good
+usage --dump --report-file=new good
+usage --remove --report-file=new good out
+usage --report --report-file=new good
+is 'says instead of what' one_line 'eh2sframe: --report-file goes with a conversion; --report has -o'
 usage --batch --verify --refresh good
 usage --batch --exclude= good
 usage --batch --include
