@@ -41,7 +41,7 @@ static enum obstacle no_hole(const struct image *image, uint64_t hole, struct er
 	    "large .bss and make the file 0x%" PRIx64 " bytes longer; %s",
 	    hole,
 	    image->ehdr.e_type == ET_EXEC
-		? "link it as a PIE (-pie, -static-pie)"
+		? "link it with GNU ld, or as a PIE (-pie, -static-pie)"
 		: "convert it before another tool changes its headers");
 	return OBSTACLE_HOLE;
 }

@@ -20,7 +20,8 @@ int main(int argc, char **argv) { (void)argv; big[argc * 300000000UL] = 'x'; ret
 """
 KINDS = {"PIE": ["-fPIE", "-pie"], "-mcmodel=large": ["-mcmodel=large"], "static": ["-static"],
          "static, -mcmodel=large": ["-static", "-mcmodel=large"], "static PIE": ["-static-pie", "-fPIE"],
-         "static PIE, lld": ["-static-pie", "-fPIE", "-fuse-ld=lld"],
+         # What the refusal of static programs by these linkers tells the user to do.
+         "PIE, gold": ["-fPIE", "-pie", "-fuse-ld=gold"], "static PIE, lld": ["-static-pie", "-fPIE", "-fuse-ld=lld"],
          "static PIE, mold": ["-static-pie", "-fPIE", "-fuse-ld=mold"]}
 
 
@@ -58,7 +59,7 @@ def check_refused(linker):
     made = run(tool, "big", "none")
     check(made.returncode == 1 and re.fullmatch(
         r"eh2sframe: big: the method append does not apply: the program headers would stand after a large "
-        r"\.bss and make the file 0x\w+ bytes longer; link it as a PIE \(-pie, -static-pie\)\n", made.stderr),
+        r"\.bss and make the file 0x\w+ bytes longer; link it with GNU ld, or as a PIE \(-pie, -static-pie\)\n", made.stderr),
           f"static, {linker}: refused, with the reason", made.stderr)
 
 
