@@ -256,6 +256,19 @@ static int batch_gave_up(struct batch_run *run, struct eh2sframe_error *err)
 	return print_worse(run->report.sums.status, print_error(run->where, err));
 }
 
+/* A check that looked at nothing fails. */
+static int batch_judge_empty(const struct batch_run *run, int status)
+{
+	enum command command = run->args->command;
+	struct eh2sframe_error err;
+
+	if (status || run->report.sums.done ||
+	    (command != COMMAND_VERIFY && command != COMMAND_LINT))
+		return status;
+	cmd_fail(&err, EH2SFRAME_NOTHING, "no file has a .sframe section to look at");
+	return print_error(NULL, &err);
+}
+
 int batch_run(const struct args *args)
 {
 	struct batch_run run = {.args = args, .tree = {.start = -1, .near_fd = -1}};
@@ -278,6 +291,7 @@ int batch_run(const struct args *args)
 		batch_print(&run);
 		status = print_worse(
 		    status, cmd_patterns_judge(args->patterns, args->verbosity < 0));
+		status = batch_judge_empty(&run, status);
 	}
 	if (!ok)
 		status = batch_gave_up(&run, &err);

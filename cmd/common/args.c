@@ -266,6 +266,26 @@ static bool args_shared(
 	return args_pass(args, opt, value, error);
 }
 
+/* Before any file, so that a wrong name does not pass where no file is looked at. */
+static bool args_lint(struct args *args, const char *value, struct eh2sframe_error *error)
+{
+	struct eh2sframe_options *options = eh2sframe_options_new();
+	struct eh2sframe_error ignored;
+	bool known;
+
+	if (!options)
+		return cmd_fail_nomem(error);
+	known = strcmp(value, "all") == 0 ||
+		eh2sframe_options_set(options, "for", value, &ignored);
+	eh2sframe_options_free(options);
+	if (!known)
+		return cmd_fail(error, EH2SFRAME_USAGE,
+		    "--lint=%s: unknown reader; eh2sframe(1) lists them under READERS",
+		    value);
+	args->lint = value;
+	return args_command(args, COMMAND_LINT, error);
+}
+
 static bool args_one(
     struct args *args, int opt, const char *value, struct eh2sframe_error *error)
 {
@@ -288,8 +308,7 @@ static bool args_one(
 	case OPT_REPORT:
 		return args_report(args, value, error);
 	case OPT_LINT:
-		args->lint = value;
-		return args_command(args, COMMAND_LINT, error);
+		return args_lint(args, value, error);
 	case OPT_SECTION_ADDRESS:
 		return args_address(value, &args->section_addr, error);
 	case OPT_REPORT_FILE:

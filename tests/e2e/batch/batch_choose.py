@@ -231,12 +231,42 @@ def test_look():
     )
 
 
+def test_nothing():
+    """A check that looked at nothing fails. Other commands have nothing to do, and that is well."""
+    make("n")
+    os.mkdir("empty")
+    for how, paths in (
+        (["--verify"], ["n", "empty"]),
+        (["--lint=all"], ["n"]),
+        (["--verify", "-q"], ["empty"]),
+        (["--lint=glibc", "--include=nobody"], ["n"]),
+    ):
+        got = run(TOOL, "--batch", *how, *paths)
+        check(
+            got.status == 6 and got.err == b"eh2sframe: no file has a .sframe section to look at\n",
+            f"{' '.join(how)}: nothing to look at",
+            got,
+        )
+    got = run(TOOL, "--batch", "--lint=nobody", "empty")
+    check(
+        got.status == 2 and got.err.startswith(b"eh2sframe: --lint=nobody: unknown reader; ") and not got.out,
+        "an unknown reader, before any file",
+        got,
+    )
+    got = run(TOOL, "--batch", "--verify", "n", "missing")
+    check(got.status == 3 and got.err.count(b"\n") == 1, "a failure has its own status", got)
+    for how in ([], ["--remove"]):
+        got = run(TOOL, "--batch", *how, "empty")
+        check(got.status == 0 and not got.err, f"{how}: nothing to do", got)
+
+
 def main():
     top = scratch()
     try:
         test_globs()
         test_remove()
         test_look()
+        test_nothing()
     finally:
         remove(top)
     plan()
