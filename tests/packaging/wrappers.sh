@@ -277,6 +277,13 @@ mistake 'a compiler that does not exist' 127 'eh2sframe-ld: nosuchcc is neither 
 	"$ld" nosuchcc lib.c -o mistaken
 mistake 'the same of eh2sframe-cc' 127 'eh2sframe-cc: nosuchcc is neither a program in PATH nor a file' \
 	"$cc" nosuchcc -c lib.c -o mistaken
+mistake 'a name with control characters' 127 'eh2sframe-ld: a?b?[31m\0101 is neither a program in PATH nor a file' \
+	"$ld" $'a\nb\e[31m\\0101' lib.c -o mistaken
+for flag in --verify --lint=all --remove --report --report=json --dump --batch --section-only --merge -h --version; do
+	mistake "EH2SFRAME_FLAGS with $flag" 2 \
+		"eh2sframe-ld: EH2SFRAME_FLAGS is for options of a conversion, and $flag is none" \
+		env EH2SFRAME_FLAGS="--format=3 $flag" "$ld" gcc "$c" -o mistaken
+done
 for flags in "--exclude-symbol='a b'" '--exclude-symbol="a"' 'a\ b'; do
 	mistake "EH2SFRAME_FLAGS=$flags" 2 "eh2sframe-ld: EH2SFRAME_FLAGS is split at blanks and must have no quotes \
 or backslashes; in patterns, ? stands for a blank" env EH2SFRAME_FLAGS="$flags" "$ld" gcc "$c" -o mistaken
