@@ -368,6 +368,10 @@ static bool args_consistent(const struct args *args, struct eh2sframe_error *err
 			"--verify, --lint or --dump";
 	else if (args->merge && args->command != COMMAND_REPORT)
 		wrong = "--merge goes with --report";
+	/* They would seem to have passed. */
+	else if (args->judge && !converts && args->command != COMMAND_SECTION_ONLY &&
+		 args->command != COMMAND_REPORT)
+		wrong = "--min-coverage and --max-size go with a conversion or --report";
 	else if (args->max_growth && !converts)
 		wrong = "--max-growth goes with the conversion of a file";
 	else if (args->section_addr && args->command != COMMAND_SECTION_ONLY)

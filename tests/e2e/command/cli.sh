@@ -81,6 +81,15 @@ for command in --verify --lint=all --remove; do
 	is 'says with what' one_line \
 		'eh2sframe: --report-file goes with a conversion, not with --remove, --verify, --lint or --dump'
 done
+# Where nothing is measured, a limit would seem to have passed.
+for command in --verify --lint=all --dump --batch\ --verify; do
+	for gate in --min-coverage=1 --max-size=1000000; do
+		# shellcheck disable=SC2086 # words
+		usage $command $gate conv
+		is 'says what is measured' one_line 'eh2sframe: --min-coverage and --max-size go with a conversion or --report'
+	done
+done
+usage --remove --max-size=1000000 conv out
 usage --verify --report-file=new good
 usage --dump --report-file=new good
 usage --remove --report-file=new good out
