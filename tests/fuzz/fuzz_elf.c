@@ -213,6 +213,19 @@ static bool ignore_text(void *context, const char *text, size_t size)
 	return true;
 }
 
+/* Details read the CFI and the symbols again, and decode the code. */
+static void report_all(struct eh2sframe_result *result)
+{
+	struct eh2sframe_error error;
+	struct eh2sframe_report *report = eh2sframe_report_new(ignore_text, NULL, &error);
+	bool ok = report && eh2sframe_result_add_details(result, &error) &&
+		  eh2sframe_report_add(report, result, EH2SFRAME_DONE, &error) &&
+		  eh2sframe_report_end(report, &error);
+
+	eh2sframe_report_free(report);
+	call_status(ok, &error, "a report");
+}
+
 /* Uses the library without files. Returns the status of writing. */
 static int in_memory_file(const struct eh2sframe_file *file)
 {
@@ -230,6 +243,7 @@ static int in_memory_file(const struct eh2sframe_file *file)
 	if (!result)
 		return now;
 	read_all(result);
+	report_all(result);
 	call_status(eh2sframe_result_section(result, 0, &bare, &n, &error), &error,
 	    "the section");
 	eh2sframe_free(bare);
