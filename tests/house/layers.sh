@@ -32,6 +32,7 @@ may cfi base
 may sframe base
 may code . base
 may sframe/compact base sframe
+may formats base cfi
 may gen/options base sframe sframe/compact
 may gen/arch cfi code sframe
 may gen/elf base cfi gen/arch
@@ -49,7 +50,7 @@ may cmd/common base include
 may cmd/report base cmd/common
 may cmd/batch base cmd/common cmd/report
 may cmd base cmd/batch cmd/common cmd/report
-for folder in $(find base cfi code sframe gen lib cmd include -name '*.[ch]' -exec dirname {} + | sort -u); do
+for folder in $(find base cfi code formats sframe gen lib cmd include -name '*.[ch]' -exec dirname {} + | sort -u); do
 	case " $seen " in
 	*" $folder "*) ;;
 	*) echo "$folder: no rule says what it may include"; status=1 ;;
@@ -58,6 +59,6 @@ done
 # The public header stands alone.
 if grep -nE '#[[:space:]]*include[[:space:]]*<(lib[a-z]*/|gelf|jansson)' include/*.h; then status=1; fi
 users=$(grep -rlE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include[[:space:]]*<[^>]*libdwarf' \
-	base cfi sframe gen lib cmd include tests examples)
+	base cfi formats sframe gen lib cmd include tests examples)
 [ "$users" = cfi/libdwarf_internal.h ] || { echo "libdwarf is included by: $users"; status=1; }
 exit $status

@@ -12,7 +12,7 @@ empty() { if [ -z "$2" ]; then ok "$1"; else not_ok "$1" "$2"; fi; }
 
 # Lines of NAME KIND FOLDER FILE, where KIND is static or global. A definition has type and name at the
 # start of a line, and its body starts with a line that is `{`. The test "format" sees to that.
-mapfile -t files < <(find base cfi code sframe gen lib cmd -name '*.[ch]')
+mapfile -t files < <(find base cfi code formats sframe gen lib cmd -name '*.[ch]')
 awk '
 	FNR == 1 { name = "" }
 	/^[A-Za-z_].*\(/ && !/;$/ {
@@ -57,6 +57,7 @@ known=
 begin base err newfile plain rd slots stream task vec wr
 begin cfi cfi
 begin code code
+begin formats formats
 begin sframe sf
 begin sframe/compact sf compact
 begin gen convert install

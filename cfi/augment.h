@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What records say for exceptions: personality routine and language-specific data (LSB
+ * core, "Exception Frames"). Rows do not depend on it, so the walk passes over it.
+ */
+#ifndef CFI_AUGMENT_H
+#define CFI_AUGMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cfi/frames.h"
+
+/* Of a CIE. */
+struct cfi_augment {
+	uint64_t personality;  /* its address, or where its address is stored; 0: none */
+	uint32_t bytes;	       /* of the record, with its length field */
+	uint8_t lsda_encoding; /* DW_EH_PE_*; DW_EH_PE_omit: FDEs have no pointer */
+};
+
+/* Damaged augmentation data are as if there were none. */
+struct cfi_augment cfi_augment_read(
+    const struct cfi_frames *frames, const struct cfi_cie *cie);
+
+/* The address of the FDE's language-specific data; 0: none. */
+uint64_t cfi_augment_lsda(const struct cfi_frames *frames, const struct cfi_fde *fde,
+    const struct cfi_augment *augment);
+
+/* Bytes of the FDE's record, with its length field. */
+uint32_t cfi_augment_fde_bytes(
+    const struct cfi_frames *frames, const struct cfi_fde *fde);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* Every PC of every function through every decoder. */
+#include "tests/formats/round_trip.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { TRIP_FORMATS = 4, TRIP_MAX_LINES = 20 };
+
+/* What a decoder made of the PCs of one format. */
+struct trip_count {
+	const struct formats_result *result;
+	uint64_t right;
+};
+
+struct trip {
+	const struct formats_input *input;
+	struct formats_compare compare;
+	struct cfi_interp interp;
+	struct cfi_saving saving;
+	struct trip_count counts[TRIP_FORMATS];
+	struct round_trip *out;
+	FILE *file;
+};
+
+static void trip_wrong(
+    struct trip *trip, const char *format, uint64_t pc, const char *what)
+{
+	if (trip->out->n_wrong++ < TRIP_MAX_LINES)
+		fprintf(trip->file, "# %s: 0x%" PRIx64 ": %s\n", format, pc, what);
+}
+
+/* A table says the row's answer, or that nothing is known. */
+static void trip_table(struct trip *trip, int number, const struct formats_table *table,
+    bool (*find)(const struct formats_table *, uint64_t, struct formats_answer *),
+    const struct formats_func *func, uint64_t pc, const struct formats_answer *answer)
+{
+	struct formats_answer found;
+
+	trip->out->pcs++;
+	if (!find(table, pc, &found))
+		return;
+	trip->counts[number].right++;
+	if (found.signal ? !func->signal_frame
+			 : !answer || !formats_answer_same(&found, answer))
+		trip_wrong(trip, table->result.name, pc, "another answer than the row");
+}
+
+static bool trip_decode(struct trip *trip, const struct formats_unwind_entry *entry,
+    struct formats_answer *answer, struct cfi_saved *saved)
+{
+	if (trip->input->machine.isa == FORMATS_X86_64)
+		return formats_x86_64_decode(
+		    trip->input, entry->pc, entry->encoding, answer, saved);
+	return formats_arm64_decode(entry->encoding, answer, saved);
+}
+
+/* An encoding is right where it says what the row does, and DWARF says nothing. */
+static void trip_unwind(struct trip *trip, const struct formats_func *func, uint64_t pc,
+    const struct formats_answer *answer, const struct cfi_saved *saved)
+{
+	struct formats_unwind_entry entry;
+	struct formats_answer found;
+	struct cfi_saved found_saved;
+
+	trip->out->pcs++;
+	if (!formats_unwind_find(&trip->compare.unwind, pc, &entry)) {
+		/* What is too far away is counted, and has no entry. */
+		if (func->end - trip->compare.unwind.base > UINT32_MAX)
+			return;
+		trip_wrong(trip, "compact-unwind", pc, "no entry");
+		return;
+	}
+	if (entry.lsda != func->lsda)
+		trip_wrong(trip, "compact-unwind", pc, "other language-specific data");
+	if (trip_decode(trip, &entry, &found, &found_saved) && answer &&
+	    formats_answer_same(&found, answer) && cfi_saved_same(&found_saved, saved))
+		trip->counts[0].right++;
+}
+
+static void trip_row(
+    struct trip *trip, const struct formats_func *func, const struct formats_walk *walk)
+{
+	const struct formats_compare *compare = &trip->compare;
+	const struct cfi_row *row = &func->table->rows[walk->row];
+	struct formats_answer read;
+	const struct formats_answer *answer =
+	    formats_answer_read(&trip->input->machine, func->signal_frame, row, &read) ==
+		    FORMATS_SAID
+		? &read
+		: NULL;
+
+	for (uint64_t pc = walk->from; pc < walk->to; pc++) {
+		if (compare->has_unwind)
+			trip_unwind(trip, func, pc, answer, &func->saved[walk->row]);
+		if (compare->has_orc)
+			trip_table(
+			    trip, 1, &compare->orc, formats_orc_find, func, pc, answer);
+		if (!compare->has_tables)
+			continue;
+		trip_table(
+		    trip, 2, &compare->parca, formats_parca_find, func, pc, answer);
+		trip_table(trip, 3, &compare->otel, formats_otel_find, func, pc, answer);
+	}
+}
+
+static void trip_range(struct trip *trip, const struct cfi_range *range)
+{
+	const struct formats_input *input = trip->input;
+	const struct cfi_fde *fde = &input->frames->fdes[range->fde];
+	const struct cfi_augment *augment = &trip->compare.augments[fde->cie];
+	struct err err = {0};
+	struct formats_func func = {.input = input,
+	    .fde = fde,
+	    .start = range->start,
+	    .end = range->end,
+	    .table = &trip->interp.table,
+	    .signal_frame = input->frames->cies[fde->cie].signal_frame,
+	    .lsda = cfi_augment_lsda(input->frames, fde, augment)};
+	struct formats_walk walk;
+
+	trip->interp.max_expr_ops =
+	    cfi_ranges_expr_ops(input->ranges, (size_t)(range - input->ranges->list));
+	if (range->overlapping || !cfi_interpret(&trip->interp, fde, &err))
+		return;
+	func.saved = trip->saving.rows;
+	walk = formats_walk_begin(&func);
+	while (formats_walk_next(&walk))
+		trip_row(trip, &func, &walk);
+}
+
+/* The account must be that of the decoders, and have every byte of code once. */
+static void trip_account(struct trip *trip, const struct formats_result *result,
+    const struct trip_count *count)
+{
+	uint64_t sum = result->code_bytes;
+
+	for (int i = 0; i < FORMATS_N_REASONS; i++)
+		sum += result->escapes[i].bytes;
+	if (sum != trip->input->ranges->code_bytes)
+		trip_wrong(trip, result->name, sum, "is not the sum of all code");
+	if (count && count->right != result->code_bytes)
+		trip_wrong(trip, result->name, count->right,
+		    "PCs are right, and not as many are counted");
+}
+
+static void trip_add(struct trip *trip, const struct formats_result *result,
+    const struct trip_count *count)
+{
+	struct formats_results *results = &trip->out->results;
+
+	results->list[results->n++] = *result;
+	trip_account(trip, result, count);
+}
+
+static void trip_all(struct trip *trip)
+{
+	const struct formats_compare *compare = &trip->compare;
+
+	for (size_t i = 0; i < trip->input->ranges->n; i++)
+		trip_range(trip, &trip->input->ranges->list[i]);
+	if (compare->has_unwind)
+		trip_add(trip, &compare->unwind.result, &trip->counts[0]);
+	if (compare->has_orc)
+		trip_add(trip, &compare->orc.result, &trip->counts[1]);
+	if (compare->has_tables) {
+		trip_add(trip, &compare->parca.result, &trip->counts[2]);
+		trip_add(trip, &compare->otel.result, &trip->counts[3]);
+	}
+	trip_add(trip, &compare->frame_pointers, NULL);
+}
+
+static bool trip_encode(struct trip *trip)
+{
+	const struct cfi_ranges *ranges = trip->input->ranges;
+	bool ok = formats_compare_begin(&trip->compare, trip->input);
+
+	for (size_t i = 0, end; ok && i < ranges->n; i = end) {
+		end = i + 1;
+		while (end < ranges->n && ranges->list[end].fde == ranges->list[i].fde)
+			end++;
+		ok = formats_compare_fde(&trip->compare, i, end);
+	}
+	return ok && formats_compare_end(&trip->compare);
+}
+
+bool round_trip(const struct formats_input *input, struct round_trip *out, FILE *file)
+{
+	struct trip trip = {.input = input, .out = out, .file = file};
+	bool ok;
+
+	*out = (struct round_trip){0};
+	ok = trip_encode(&trip);
+	if (ok) {
+		cfi_interp_init(&trip.interp, input->frames, &input->machine.cfi);
+		trip.saving = trip.compare.saving;
+		trip.saving.stack = NULL;
+		trip.saving.rows = NULL;
+		trip.saving.cap_stack = trip.saving.cap_rows = 0;
+		trip.interp.saving = &trip.saving;
+		trip_all(&trip);
+		cfi_interp_deinit(&trip.interp);
+		cfi_saving_deinit(&trip.saving);
+	}
+	formats_compare_deinit(&trip.compare);
+	return ok;
+}
