@@ -350,7 +350,8 @@ static bool run_report_one(const struct args *args, const char *path,
 	if (result)
 		cmd_patterns_note(args->patterns, run_unmatched, result);
 	ok = result && eh2sframe_result_add_details(result, error) &&
-	     (args->verbosity <= 0 || eh2sframe_result_add_costs(result, error));
+	     (args->verbosity <= 0 || eh2sframe_result_add_costs(result, error)) &&
+	     (!args->compare || eh2sframe_result_add_formats(result, error));
 	if (ok && args->judge && !eh2sframe_result_check(result, &why))
 		*error = why;
 	ok = ok && run_report_result(args, result, why.status, output, error);

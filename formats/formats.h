@@ -29,6 +29,9 @@
 	X(CFA_OFFSET, "cfa-offset", "the CFA's offset does not fit")                     \
 	X(RA_PLACE, "ra-place", "the return address is in a place without a name")       \
 	X(FP_PLACE, "fp-place", "the frame pointer is in a place without a name")        \
+	X(FP_BELOW_SP, "fp-below-sp",                                                    \
+	    "the row has the frame pointer below the stack, and the reader takes the "   \
+	    "register")                                                                  \
 	X(SP_RULE, "sp-rule", "the caller's stack pointer is not the CFA")               \
 	X(OUTERMOST, "outermost", "the format has no mark for the outermost frame")      \
 	X(SIGNAL_FRAME, "signal-frame", "the format has no mark for a signal frame")     \
@@ -42,8 +45,7 @@
 	    "a frame record is saved, and no row says that the frame pointer holds it")  \
 	X(OUTSIDE_BODY, "outside-body", "the one rule of the function is for its body")  \
 	X(OTHER_FRAME, "other-frame",                                                    \
-	    "another rule than that of the body, where calls are possible")              \
-	X(REFUSED, "refused", "SFrame has no words for it; --report says why")
+	    "another rule than that of the body, where the code may call")
 
 /* Why code is not expressed. FORMATS_SAID is 0. */
 enum formats_reason {

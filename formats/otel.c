@@ -106,13 +106,13 @@ static enum formats_reason otel_x86_64(const struct cfi_machine *regs,
 		return FORMATS_SAID;
 	if (fp->kind == CFI_AT_REG && fp->reg == regs->fp_reg && fp->add == 0)
 		words->bytes[OTEL_AUX] = OTEL_REG_FP;
-	/* A place outside of the frame counts as none. */
+	/* In epilogues the register has its value again, which no row says. */
 	else if (fp->kind == CFI_AT_CFA &&
 		 (cfa->reg != regs->sp_reg || cfa->kind != CFI_REG_PLUS ||
 		     (fp->off < 0 && fp->off >= -cfa->off)))
 		words->bytes[OTEL_AUX] = OTEL_REG_CFA;
 	else
-		return FORMATS_FP_PLACE;
+		return fp->kind == CFI_AT_CFA ? FORMATS_FP_BELOW_SP : FORMATS_FP_PLACE;
 	return otel_s32(fp->off, words->bytes + OTEL_AUX_PARAM) ? FORMATS_SAID
 								: FORMATS_FP_PLACE;
 }

@@ -13,6 +13,13 @@ static struct rd otel_reader(const struct formats_table *table, size_t off)
 	return rd;
 }
 
+static uint64_t otel_addr(const struct formats_table *table, uint64_t page, size_t delta)
+{
+	struct rd entry = otel_reader(table, OTEL_DELTA_BYTES * delta);
+
+	return page << OTEL_PAGE_BITS | rd_u16(&entry);
+}
+
 /* The last delta at or below pc: its number, and its address. */
 static bool otel_delta(
     const struct formats_table *table, uint64_t pc, size_t *delta, uint64_t *addr)
@@ -25,16 +32,21 @@ static bool otel_delta(
 	for (uint64_t i = page - first + 1; i-- > 0; page--) {
 		struct rd rd = otel_reader(table,
 		    OTEL_DELTA_BYTES * table->n_rows + OTEL_PAGE_BYTES * (size_t)i + 16);
-		size_t begin = rd_u32(&rd), end = begin + rd_u16(&rd);
+		size_t low = rd_u32(&rd), begin = low, high = low + rd_u16(&rd);
 
-		for (size_t at = end; at-- > begin;) {
-			struct rd entry = otel_reader(table, OTEL_DELTA_BYTES * at);
+		while (low < high) {
+			size_t middle = low + (high - low) / 2;
 
-			*addr = page << OTEL_PAGE_BITS | rd_u16(&entry);
-			*delta = at;
-			if (*addr <= pc)
-				return true;
+			if (otel_addr(table, page, middle) <= pc)
+				low = middle + 1;
+			else
+				high = middle;
 		}
+		if (low == begin)
+			continue;
+		*delta = low - 1;
+		*addr = otel_addr(table, page, low - 1);
+		return true;
 	}
 	return false;
 }

@@ -5,15 +5,17 @@
  * no encoding keeps its FDE in __eh_frame, and the encoding is the offset of that FDE.
  *
  * Rows say more than one encoding can. The body of a function is the answer that holds for
- * most bytes of those rows in which a call can be:
+ * most bytes of those rows in which a call is likely:
  *
+ * - The row's code has the bytes of a call. On x86-64 these are e8 or ff /2 at any byte,
+ *   which no call is without. Where the file has no code, any row of 2 bytes can have one.
  * - x86-64: the psABI has SP a multiple of 16 at a call, so with CFA = SP + n a call is
- *   possible only where n is a multiple of 16. A call takes 2 bytes of code or more.
- * - AArch64: a call overwrites LR, so the return address must be saved.
+ *   likely only where n is a multiple of 16.
+ * - AArch64: a call overwrites LR, so the return address is saved.
  *
- * Where no row can have a call (a leaf function), all rows compete. PCs with another answer
- * than the body are counted: FORMATS_OTHER_FRAME where a call can be, FORMATS_OUTSIDE_BODY
- * elsewhere.
+ * Where no row has one (a leaf function), all rows compete. PCs with another answer than
+ * the body are counted: FORMATS_OTHER_FRAME where the row's code has the bytes of a call,
+ * FORMATS_OUTSIDE_BODY elsewhere.
  */
 #ifndef FORMATS_UNWIND_H
 #define FORMATS_UNWIND_H
@@ -43,7 +45,7 @@ struct formats_body {
 	struct formats_answer answer;
 	struct cfi_saved saved;
 	uint64_t bytes;		 /* for which it holds */
-	uint64_t other;		 /* with another answer, where a call can be */
+	uint64_t other;		 /* with another answer, where a call is possible */
 	enum formats_reason why; /* FORMATS_SAID: the members above are set */
 };
 

@@ -250,7 +250,7 @@ static void pages_write_index(struct pages *pages, size_t lsdas_at)
 	}
 	wr_u32(wr, (uint32_t)(unwind->end - unwind->base));
 	wr_u32(wr, 0);
-	wr_u32(wr, (uint32_t)page_at);
+	wr_u32(wr, (uint32_t)(lsdas_at + UNWIND_LSDA_BYTES * pages->n_lsdas));
 	for (size_t i = 0; i < pages->n; i++) {
 		if (!pages->list[i].lsda)
 			continue;

@@ -64,6 +64,7 @@ const char args_help[] =
     "      --no-verify              skip the proof\n"
     "      --witness=own|libdwarf   the reader of the CFI that the proof compares with\n"
     "      --cfi=FILE               --verify: take the CFI from FILE\n"
+    "      --compare                --report: also what every format would cost\n"
     "  -o, --output=FILE            --report: write to FILE instead of standard output\n"
     "  -j, --jobs=N                 use at most N threads, with --batch processes (one "
     "per processor)\n"
@@ -107,6 +108,7 @@ enum {
 	OPT_WITNESS,
 	OPT_CFI,
 	OPT_REPORT_FILE,
+	OPT_COMPARE,
 	OPT_INCLUDE,
 	OPT_EXCLUDE,
 };
@@ -139,6 +141,7 @@ static const struct option long_options[] = {
     {"no-verify", no_argument, NULL, OPT_NO_VERIFY},
     {"witness", required_argument, NULL, OPT_WITNESS},
     {"cfi", required_argument, NULL, OPT_CFI},
+    {"compare", no_argument, NULL, OPT_COMPARE},
     {"report-file", required_argument, NULL, OPT_REPORT_FILE},
     {"jobs", required_argument, NULL, 'j'},
     {"output", required_argument, NULL, 'o'},
@@ -320,6 +323,9 @@ static bool args_one(
 	case 'o':
 		args->report_path = value;
 		return true;
+	case OPT_COMPARE:
+		args->compare = true;
+		return true;
 	case OPT_MERGE:
 		args->merge = true;
 		return true;
@@ -372,6 +378,8 @@ static bool args_consistent(const struct args *args, struct eh2sframe_error *err
 	else if (args->judge && !converts && args->command != COMMAND_SECTION_ONLY &&
 		 args->command != COMMAND_REPORT)
 		wrong = "--min-coverage and --max-size go with a conversion or --report";
+	else if (args->compare && (args->command != COMMAND_REPORT || args->merge))
+		wrong = "--compare goes with --report, without --merge";
 	else if (args->max_growth && !converts)
 		wrong = "--max-growth goes with the conversion of a file";
 	else if (args->section_addr && args->command != COMMAND_SECTION_ONLY)

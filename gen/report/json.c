@@ -378,6 +378,9 @@ static bool put_extras(struct report_json *json, const struct report *report)
 		!put_list(json, report, "gaps", report->coverage.n_gaps, gap_of) ||
 		!put_list(json, report, "without_cfi", details->n_stretches, stretch_of)))
 		return false;
+	if (report->formats.n &&
+	    !put_member(json, "formats", report_formats_json(&report->formats)))
+		return false;
 	return !report->costs.n ||
 	       put_list(json, report, "costs", report->costs.n, cost_of);
 }

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "gen/input/symbols.h"
 #include "gen/insert/insert.h"
+#include "gen/report/compare.h"
 #include "gen/rows/cfi_input.h"
 #include "gen/rows/coverage.h"
 #include "sframe/compact/compact.h"
@@ -79,6 +80,7 @@ struct report {
 	const struct insert_plan *plan; /* borrowed; NULL when nothing was inserted */
 	struct sf_encode_stats stats;
 	struct sf_costs costs;		 /* empty unless asked for */
+	struct report_formats formats;	 /* empty unless asked for */
 	struct sf_compact_stats compact; /* all 0 with --optimize=none, and for objects */
 	uint64_t sframe_size;		 /* bytes */
 	size_t n_funcs, n_rows;		 /* in the section */

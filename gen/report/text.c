@@ -229,6 +229,7 @@ void report_text(const struct report *report, bool verbose, FILE *out)
 		report_gaps(report, "    ", out);
 	for (size_t i = 0; verbose && i < report->costs.n; i++)
 		report_cost(report, &report->costs.list[i], out);
+	report_formats_text(&report->formats, out);
 }
 
 void report_damage(const struct report *report, FILE *out)

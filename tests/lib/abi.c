@@ -167,6 +167,8 @@ static const struct {
 	    struct eh2sframe_result *result, struct eh2sframe_error *error);
 	bool (*result_add_details)(
 	    struct eh2sframe_result *result, struct eh2sframe_error *error);
+	bool (*result_add_formats)(
+	    struct eh2sframe_result *result, struct eh2sframe_error *error);
 	struct eh2sframe_report *(*report_new)(
 	    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
 	void (*report_free)(struct eh2sframe_report *report);
@@ -216,6 +218,7 @@ static const struct {
     .result_print = eh2sframe_result_print,
     .result_add_costs = eh2sframe_result_add_costs,
     .result_add_details = eh2sframe_result_add_details,
+    .result_add_formats = eh2sframe_result_add_formats,
     .report_new = eh2sframe_report_new,
     .report_free = eh2sframe_report_free,
     .report_add = eh2sframe_report_add,

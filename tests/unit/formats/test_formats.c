@@ -14,11 +14,23 @@ static struct build build;
 static struct build_input input;
 static struct formats_compare compare;
 
+/* Code without a call, but for one of 5 bytes at call_at. */
+static uint64_t call_at;
+
+static bool code(const void *context, uint64_t addr, uint8_t *bytes, size_t size)
+{
+	(void)context;
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = addr + i == call_at ? 0xe8 : 0x90;
+	return true;
+}
+
 /* Encodes what was built; the caller frees with encoded_forget. */
 static void encode(void)
 {
 	ck_assert(!build.wr.failed);
 	build_read(&input, build.machine, build.wr.data, build.wr.size);
+	input.input.code = call_at ? code : NULL;
 	ck_assert(formats_compare_begin(&compare, &input.input));
 	for (size_t i = 0; i < input.ranges.n; i++)
 		ck_assert(formats_compare_fde(&compare, i, i + 1));
@@ -186,22 +198,38 @@ START_TEST(encodings_arm64)
 }
 END_TEST
 
+/* rsp + 8 for 0x10 bytes, rsp + 32 for 0xa0, rsp + 48 for 0x50: how long the body is, and
+ * how much other code may call. */
+static void two_frames(uint64_t call, uint64_t body, uint64_t other)
+{
+	const struct formats_result *result = &compare.unwind.result;
+
+	call_at = call;
+	build_begin(&build, &build_x86_64);
+	build_func(
+	    &build, 0, 0x100, (const uint8_t[]){0x50, 0x0e, 32, 0x02, 0xa0, 0x0e, 48}, 7);
+	encode();
+	ck_assert_uint_eq(result->code_bytes, body);
+	ck_assert_uint_eq(result->escapes[FORMATS_OTHER_FRAME].bytes, other);
+	ck_assert_uint_eq(
+	    result->escapes[FORMATS_OUTSIDE_BODY].bytes, 0x100 - body - other);
+	ck_assert_uint_eq(result->functions, other == 0);
+	forget();
+	call_at = 0;
+}
+
 /* The body is where calls can be, even if other rows hold for more code. */
 START_TEST(body_has_calls)
 {
 	/* rsp + 8 for 0x90 bytes, rsp + 32 for the rest */
 	ck_assert_uint_eq(ENCODING(&build_x86_64, 0x02, 0x90, 0x0e, 32), 0x02040000);
 	/* 2 frames in which calls can be: the longer one */
-	build_begin(&build, &build_x86_64);
-	build_func(
-	    &build, 0, 0x100, (const uint8_t[]){0x50, 0x0e, 32, 0x02, 0xa0, 0x0e, 48}, 7);
-	encode();
-	ck_assert_uint_eq(compare.unwind.result.code_bytes, 0xa0);
-	ck_assert_uint_eq(compare.unwind.result.escapes[FORMATS_OTHER_FRAME].bytes, 0x50);
-	ck_assert_uint_eq(
-	    compare.unwind.result.escapes[FORMATS_OUTSIDE_BODY].bytes, 0x10);
-	ck_assert_uint_eq(compare.unwind.result.functions, 0);
-	forget();
+	two_frames(0, 0xa0, 0x60);
+	/* The only call is in the shorter one, then too near to its end. */
+	two_frames(BUILD_CODE + 0xfb, 0x50, 0);
+	two_frames(BUILD_CODE + 0xfc, 0xa0, 0);
+	/* A call where SP is not aligned is no body, and is counted. */
+	two_frames(BUILD_CODE + 2, 0xa0, 0x10);
 }
 END_TEST
 
