@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "formats/compare.h"
+#include "formats/all.h"
 
 /* The registers whose places compact unwind wants to know. */
 static void compare_saving(struct formats_compare *compare)

@@ -24,8 +24,7 @@ static bool check_open(struct check_file *file, const char *path, struct err *er
 	*file = (struct check_file){0};
 	options_init(&file->options);
 	if (!image_open(path, &file->image, err) ||
-	    !cfi_input_read(
-		&file->image, &file->image, &file->options, &file->cfi, err))
+	    !cfi_input_read(&file->image, &file->image, &file->options, &file->cfi, err))
 		return false;
 	file->input = report_formats_input(&file->image, &file->cfi);
 	return true;
@@ -61,8 +60,8 @@ static bool check_write(const char *out, const struct formats_unwind *unwind)
 
 	if (!file)
 		return false;
-	ok = fwrite(unwind->bytes.data, 1, unwind->bytes.size, file) ==
-	     unwind->bytes.size;
+	ok =
+	    fwrite(unwind->bytes.data, 1, unwind->bytes.size, file) == unwind->bytes.size;
 	return fclose(file) == 0 && ok;
 }
 

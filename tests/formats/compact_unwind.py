@@ -19,7 +19,7 @@ check_formats = sys.argv[1]
 
 
 def tool(name):
-    """The tool, by its plain name or with the oldest version known to work."""
+    """The tool, by its plain name or by one with a version."""
     for candidate in (name, name + "-14", name + "-19", name + "-21"):
         if shutil.which(candidate):
             return candidate

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "formats/compare.h"
+#include "formats/all.h"
 
 struct round_trip {
 	struct formats_results results;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* All formats of one file while they are made; formats_compare and tests use it. */
-#ifndef FORMATS_COMPARE_H
-#define FORMATS_COMPARE_H
+#ifndef FORMATS_ALL_H
+#define FORMATS_ALL_H
 
 #include "formats/frame_pointer.h"
 #include "formats/table.h"
