@@ -1,262 +1,169 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The page. Text from files (paths, names of symbols, messages) goes through html_text.
- * If that fails, the page's own policy keeps a browser from running or fetching
- * anything.
+ * The page: its own lines, and between them the report as data. A script of the page
+ * shows the data, and its policy lets a browser run and fetch nothing else. In the data
+ * no name can end the element that it is in, for the characters of markup are escaped.
  */
-#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "cmd/report/report.h"
+#include "cmd/report/page.h"
 
-static const char html_head[] =
-    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-    "style-src 'unsafe-inline'\">\n"
-    "<title>SFrame coverage</title>\n"
-    "<style>\n"
-    "body { font-family: sans-serif; margin: 2em; }\n"
-    "table { border-collapse: collapse; margin: 1em 0; }\n"
-    "th, td { border: 1px solid #bbb; padding: .2em .6em; text-align: right; }\n"
-    "th { background: #eee; }\n"
-    "td.text, th.text { text-align: left; overflow-wrap: anywhere; }\n"
-    "tr.failed td { background: #fdd; }\n"
-    "tr.skipped td { color: #666; }\n"
-    "</style>\n</head>\n<body>\n<h1>SFrame coverage</h1>\n";
+/* Also the two characters that JSON has in text and older scripts have not: U+2028 and
+ * U+2029, which begin with this byte. */
+static const char html_special[] = "<>&\xe2";
 
-/* Text is UTF-8, as JSON is. Control characters have no place in a page. */
-static void html_text(const char *text, FILE *out)
+/* The escape for what stands at text; NULL for none. *length is how much it replaces. */
+static const char *html_escape(const char *text, size_t *length)
 {
-	for (; text && *text; text++) {
-		switch (*text) {
-		case '&':
-			fputs("&amp;", out);
+	*length = 1;
+	switch (*text) {
+	case '<':
+		return "\\u003c";
+	case '>':
+		return "\\u003e";
+	case '&':
+		return "\\u0026";
+	default:
+		break;
+	}
+	if (strncmp(text, "\xe2\x80\xa8", 3) != 0 &&
+	    strncmp(text, "\xe2\x80\xa9", 3) != 0)
+		return NULL;
+	*length = 3;
+	return text[2] == '\xa8' ? "\\u2028" : "\\u2029";
+}
+
+/* Writes JSON so that HTML reads it as the text of one element. */
+static void html_json(const char *text, FILE *out)
+{
+	size_t length;
+
+	while (*text) {
+		size_t plain = strcspn(text, html_special);
+		const char *escape;
+
+		fwrite(text, 1, plain, out);
+		text += plain;
+		if (!*text)
 			break;
-		case '<':
-			fputs("&lt;", out);
-			break;
-		case '>':
-			fputs("&gt;", out);
-			break;
-		case '"':
-			fputs("&quot;", out);
-			break;
-		case '\'':
-			fputs("&#39;", out);
-			break;
-		default:
-			if ((unsigned char)*text < ' ' || *text == 0x7f)
-				fputs("&#xfffd;", out);
-			else
-				putc(*text, out);
-			break;
-		}
+		escape = html_escape(text, &length);
+		if (escape)
+			fputs(escape, out);
+		else
+			fwrite(text, 1, length, out);
+		text += length;
 	}
 }
 
-/* A column of text. */
-static void html_cell(const char *text, FILE *out)
+size_t report_page_size(const char *text)
 {
-	fputs("<td class=\"text\">", out);
-	html_text(text, out);
-	fputs("</td>", out);
-}
+	size_t size = 0, length;
 
-static void html_number(json_int_t number, FILE *out)
-{
-	fprintf(out, "<td>%" JSON_INTEGER_FORMAT "</td>", number);
-}
+	while (*text) {
+		size_t plain = strcspn(text, html_special);
+		const char *escape =
+		    text[plain] ? html_escape(text + plain, &length) : NULL;
 
-/* One cell per column; the first has the class "text". */
-static void html_columns(const char *const *columns, size_t n, FILE *out)
-{
-	fputs("<tr>", out);
-	for (size_t i = 0; i < n; i++)
-		fprintf(out, "<th%s>%s</th>", i ? "" : " class=\"text\"", columns[i]);
-	fputs("</tr>\n", out);
-}
-
-/* One line for each reason or status, with the number of files. */
-static bool html_kinds(const char *what, json_t *kinds, FILE *out)
-{
-	json_t *sorted = report_sort_members(kinds), *n;
-	const char *kind;
-
-	json_object_foreach(sorted, kind, n)
-	{
-		fprintf(out, "<tr><td class=\"text\">%s, ", what);
-		html_text(kind, out);
-		fputs("</td>", out);
-		html_number(json_integer_value(n), out);
-		fputs("</tr>\n", out);
+		size += plain;
+		text += plain;
+		if (!*text)
+			break;
+		size += escape ? strlen(escape) : length;
+		text += length;
 	}
-	json_decref(sorted);
-	return sorted != NULL;
+	return size;
 }
 
-/* The summary of the JSON report. */
-static bool html_totals(const struct report_document *report, FILE *out)
+static void html_lines(const char *const *lines, FILE *out)
 {
-	const struct report_sums *sums = &report->sums;
-	const struct {
-		const char *what;
-		json_int_t n;
-	} rows[] = {
-	    {"functions with CFI", sums->functions},
-	    {"functions with rows", sums->with_rows},
-	    {"functions with gaps", sums->with_gaps},
-	    {"bytes of code with CFI", sums->code.with_cfi},
-	    {"bytes of executable code", sums->code.executable},
-	    {"bytes of code covered", sums->code.covered},
-	    {"bytes of PLT stubs covered by template", sums->code.plt_template},
-	    {"bytes of outermost frames", sums->code.outermost},
-	    {"bytes of .eh_frame", sums->eh_frame},
-	    {"bytes of .sframe", sums->sframe},
-	    {"files that are not ELF", report->apart.not_elf},
-	    {"files excluded", report->apart.excluded},
-	    {"files done", sums->done},
-	};
-
-	char percent[REPORT_PERCENT_SIZE];
-
-	fputs("<h2>Totals</h2>\n<table>\n", out);
-	fprintf(out,
-	    "<tr><td class=\"text\">of code with CFI covered</td><td>%s</td></tr>\n",
-	    report_code_percent(&sums->code, false, percent));
-	fprintf(out,
-	    "<tr><td class=\"text\">of all executable code covered</td><td>%s</td>"
-	    "</tr>\n",
-	    report_code_percent(&sums->code, true, percent));
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		fputs("<tr>", out);
-		html_cell(rows[i].what, out);
-		html_number(rows[i].n, out);
-		fputs("</tr>\n", out);
-	}
-	if (!html_kinds("files skipped", report->skips, out) ||
-	    !html_kinds("files failed, status", report->fails, out))
-		return false;
-	fputs("</table>\n", out);
-	return true;
-}
-
-static bool html_refused(const struct report_document *report, FILE *out)
-{
-	static const char *const columns[] = {"reason", "functions", "bytes"};
-	json_t *sorted = report_sort_members(report->refused), *one;
-	const char *reason;
-
-	fputs("<h2>Code left out, by reason</h2>\n<table>\n", out);
-	html_columns(columns, sizeof(columns) / sizeof(columns[0]), out);
-	json_object_foreach(sorted, reason, one)
-	{
-		fputs("<tr>", out);
-		html_cell(reason, out);
-		html_number(json_integer_value(json_object_get(one, "functions")), out);
-		html_number(json_integer_value(json_object_get(one, "bytes")), out);
-		fputs("</tr>\n", out);
-	}
-	fputs("</table>\n", out);
-	json_decref(sorted);
-	return sorted != NULL;
-}
-
-/* 0 where there is none: another version or program may have written a merged report. */
-static json_int_t html_count(const json_t *file, const char *group, const char *name)
-{
-	return json_integer_value(json_object_get(json_object_get(file, group), name));
-}
-
-/* A file without counts shows the reason instead. */
-static void html_file(const json_t *file, FILE *out)
-{
-	const char *skipped = json_string_value(json_object_get(file, "skipped"));
-	const char *error = json_string_value(json_object_get(file, "error"));
-	json_int_t cfi = html_count(file, "sizes", ".eh_frame");
-	json_int_t size = html_count(file, "sizes", ".sframe");
-	struct report_code code = {0};
-	struct eh2sframe_error ignored;
-	char percent[REPORT_PERCENT_SIZE];
-
-	fprintf(out, "<tr%s>",
-	    skipped ? " class=\"skipped\""
-	    : error ? " class=\"failed\""
-		    : "");
-	html_cell(json_string_value(json_object_get(file, "path")), out);
-	html_number(json_integer_value(json_object_get(file, "status")), out);
-	if (!json_object_get(file, "code")) {
-		fputs("<td colspan=\"8\" class=\"text\">", out);
-		html_text(skipped ? skipped : error, out);
-		fputs("</td></tr>\n", out);
-		return;
-	}
-	html_cell(json_string_value(json_object_get(file, "machine")), out);
-	html_number(html_count(file, "counts", "functions_with_cfi"), out);
-	html_number(html_count(file, "counts", "functions_with_gaps"), out);
-	if (!report_code_add(&code, json_object_get(file, "code"), &ignored))
-		code = (struct report_code){.uncounted = 1};
-	fprintf(out, "<td>%s</td>", report_code_percent(&code, false, percent));
-	fprintf(out, "<td>%s</td>", report_code_percent(&code, true, percent));
-	html_number(cfi, out);
-	html_number(size, out);
-	fprintf(out, "<td>%.2f</td></tr>\n", cfi ? (double)size / (double)cfi : 0.0);
-}
-
-/* With -v. */
-static void html_gaps(const json_t *file, FILE *out)
-{
-	static const char *const members[] = {
-	    "reason", "start", "function", "rule", "name"};
-	json_t *gaps = json_object_get(file, "gaps"), *gap;
-	size_t i;
-
-	if (!json_array_size(gaps))
-		return;
-	fputs("<h3>", out);
-	html_text(json_string_value(json_object_get(file, "path")), out);
-	fputs("</h3>\n<table>\n", out);
-	html_columns(members, sizeof(members) / sizeof(members[0]), out);
-	json_array_foreach(gaps, i, gap)
-	{
-		fputs("<tr>", out);
-		for (size_t k = 0; k < sizeof(members) / sizeof(members[0]); k++)
-			html_cell(
-			    json_string_value(json_object_get(gap, members[k])), out);
-		fputs("</tr>\n", out);
-	}
-	fputs("</table>\n", out);
+	for (; *lines; lines++)
+		fputs(*lines, out);
 }
 
 /* Parse the objects one at a time: as text they take less memory. */
-static bool html_each(
-    const struct report_document *report, void (*one)(const json_t *, FILE *), FILE *out)
+static char *html_shorter(const char *text, bool trim, size_t share)
 {
-	for (size_t i = 0; i < report->n; i++) {
-		json_t *file = json_loads(report->list[i].text, 0, NULL);
+	json_t *file = json_loads(text, 0, NULL);
+	char *shorter = NULL;
 
-		if (!file)
-			return false;
-		one(file, out);
-		json_decref(file);
+	report_page_strip(file);
+	if (file && (!trim || report_page_trim(file, share)))
+		shorter = report_file_dump(file);
+	json_decref(file);
+	return shorter;
+}
+
+/* What the page has of a file, which the caller frees. NULL: memory ran out. */
+static char *html_file(const char *text, size_t share)
+{
+	char *stripped =
+	    report_page_is_plain(text) ? strdup(text) : html_shorter(text, false, 0);
+	char *trimmed;
+
+	if (!stripped || report_page_size(stripped) <= share)
+		return stripped;
+	trimmed = html_shorter(stripped, true, share);
+	free(stripped);
+	return trimmed;
+}
+
+/* SIZE_MAX where all files fit the page. 0: memory ran out. */
+static size_t html_share(const struct report_document *report)
+{
+	size_t *sizes = calloc(report->n + 1, sizeof(*sizes));
+	bool ok = sizes != NULL;
+	size_t share = 0;
+
+	for (size_t i = 0; ok && i < report->n; i++) {
+		char *text = html_file(report->list[i].text, SIZE_MAX);
+
+		ok = text != NULL;
+		if (ok)
+			sizes[i] = report_page_size(text);
+		free(text);
 	}
-	return true;
+	if (ok)
+		share = report_page_share(sizes, report->n, REPORT_PAGE_ROOM);
+	free(sizes);
+	return share;
+}
+
+static bool html_files(const struct report_document *report, FILE *out)
+{
+	size_t share = html_share(report);
+
+	for (size_t i = 0; share && i < report->n; i++) {
+		char *text = html_file(report->list[i].text, share);
+
+		if (!text)
+			return false;
+		fputs(i ? ",\n" : "\n", out);
+		html_json(text, out);
+		free(text);
+	}
+	return share != 0;
 }
 
 bool report_html_page(const struct report_document *report, FILE *out)
 {
-	static const char *const columns[] = {"file", "status", "machine", "functions",
-	    "with gaps", "of code with CFI", "of executable code", ".eh_frame", ".sframe",
-	    "ratio"};
+	json_t *summary = report_summary_object(report);
+	char *text = report_file_dump(summary);
+	bool ok = text != NULL;
 
-	fputs(html_head, out);
-	if (!html_totals(report, out) || !html_refused(report, out))
-		return false;
-	fputs("<h2>Files</h2>\n<table>\n", out);
-	html_columns(columns, sizeof(columns) / sizeof(columns[0]), out);
-	if (!html_each(report, html_file, out))
-		return false;
-	fputs("</table>\n", out);
-	if (!html_each(report, html_gaps, out))
-		return false;
-	fprintf(out, "<p>eh2sframe %s</p>\n</body>\n</html>\n", eh2sframe_version());
-	return true;
+	json_decref(summary);
+	html_lines(report_page_head, out);
+	if (ok) {
+		fprintf(out,
+		    "{\"tool\":\"eh2sframe\",\"version\":\"%s\",\"schema\":%d,"
+		    "\"summary\":",
+		    eh2sframe_version(), REPORT_SCHEMA);
+		html_json(text, out);
+		fputs(",\"files\":[", out);
+		ok = html_files(report, out);
+		fputs("]}", out);
+	}
+	free(text);
+	html_lines(report_page_tail, out);
+	return ok;
 }

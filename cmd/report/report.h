@@ -100,6 +100,9 @@ void report_document_sort(struct report_document *report);
 ATTR_MUST_CHECK bool report_document_write(const struct report_document *report,
     struct print_out *out, bool html, struct eh2sframe_error *err);
 
+/* The member "summary", which the caller owns. NULL: memory ran out. */
+json_t *report_summary_object(const struct report_document *report);
+
 /* Writes the page. False: memory ran out. */
 ATTR_MUST_CHECK bool report_html_page(const struct report_document *report, FILE *out);
 

@@ -94,7 +94,7 @@ json_t *report_sort_members(json_t *object)
 }
 
 /* Readers see the summary first, so it has this order. */
-static json_t *report_summary_object(const struct report_document *report)
+json_t *report_summary_object(const struct report_document *report)
 {
 	const struct report_sums *sums = &report->sums;
 
