@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A page of many files stays small. It leaves out what is least, and says how much that is. TAP.
+
+    page_size.py EH2SFRAME
+"""
+
+import os
+import sys
+
+import samples
+from batch_lib import remove, scratch
+from page_lib import page, without, written
+from tap import check, plan
+
+TOOL = os.path.realpath(sys.argv[1])
+LIMIT = 10 * 1000 * 1000
+
+
+def less_than(file, was):
+    """How many entries a file has less in the page. It says so, has the largest, and is the same otherwise."""
+    left = file.get("page_left_out", {"entries": 0, "bytes": 0})
+    have, had = ([*one.get("gaps", []), *one.get("without_cfi", [])] for one in (file, was))
+    starts = {(one["start"], one["size"]) for one in have}
+    gone = [one["size"] for one in had if (one["start"], one["size"]) not in starts]
+    right = (
+        left == {"entries": len(gone), "bytes": sum(gone)}
+        and len(have) + len(gone) == len(had)
+        and without(file, "page_left_out", "gaps", "without_cfi") == without(was, "gaps", "without_cfi")
+        and [one["start"] for one in have] == [one["start"] for one in had if (one["start"], one["size"]) in starts]
+        and (not gone or not have or max(gone) <= min(one["size"] for one in have))
+    )
+    return len(gone), right
+
+
+def of_many():
+    """3,000 files have to leave entries out, and the page says how many."""
+    document = samples.many(3000)
+    got, data = page(TOOL, "3,000 files", "--merge", written("many.json", document))
+    check(1000 * 1000 < len(got.out) < LIMIT, f"3,000 files in {len(got.out)} bytes")
+    all_of = {file["path"]: file for file in document["files"]}
+    less = [less_than(file, all_of[file["path"]]) for file in data["files"]]
+    cut = sum(gone > 0 for gone, _ in less)
+    check(cut >= 20 and all(right for _, right in less), f"{cut} files have less, and say what is left out",
+          [(i, one) for i, one in enumerate(less) if not one[1]][:9])
+
+
+def of_long_names():
+    """Where there is no room, names are cut between characters, and a file without room loses its map."""
+    files = [samples.file_of(i, 100, 10) for i in range(40)]
+    for file in files:
+        for gap in file["gaps"]:
+            gap["name"] = "\u00e9" * 1500
+    files[0]["sections"] = [{"name": f".text.{i}", "start": f".text.{i}+0x0", "size": 16} for i in range(100000)]
+    got, data = page(TOOL, "long names", "--merge", written("long.json", samples.document(files)))
+    data = data["files"]
+    names = {gap["name"] for file in data for gap in file["gaps"]}
+    check(len(got.out) < LIMIT, f"{len(got.out)} bytes")
+    check(names == {"\u00e9" * 100 + "\u2026"}, "long names are cut", [name[:20] for name in names])
+    check(
+        sum("sections" not in file for file in data) == 1 and all(len(file["gaps"]) == 100 for file in data),
+        "one file has too many sections, and no file loses an entry",
+        [len(file["gaps"]) for file in data],
+    )
+
+
+def main():
+    top = scratch()
+    try:
+        of_many()
+        of_long_names()
+    finally:
+        remove(top)
+    plan()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The HTML report is one page on its own, holds the data of the JSON report, and stays small. What the page
+does with the data, tests/e2e/html tests in a browser. TAP.
+
+    report_html.py EH2SFRAME
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import samples
+from batch_lib import remove, run, scratch
+from page_lib import page, without, written
+from tap import check, plan
+
+TOOL = os.path.realpath(sys.argv[1])
+NASTY = "<script>alert(1)</script>&amp;\"'><img src=x onerror=alert(2)>\u2028\u2029"
+SYMBOL = "</td></script><!--<script>f</script>&lt;'"
+
+# A function whose caller cannot be found, for a gap with its name.
+SOURCE = f"""
+	.text
+	.globl	"{SYMBOL}"
+	.type	"{SYMBOL}", @function
+"{SYMBOL}":
+	.cfi_startproc
+	.cfi_undefined rip
+	nop
+	.cfi_endproc
+	.size	"{SYMBOL}", . - "{SYMBOL}"
+	.globl	g
+	.type	g, @function
+g:
+	.cfi_startproc
+	nop
+	.cfi_endproc
+	.size	g, . - g
+"""
+
+
+def of_files(paths):
+    got, data = page(TOOL, "files", "-v", *paths)
+    run(TOOL, "--report=json", "-v", "-o", "report.json", *paths)
+    with open("report.json", encoding="utf-8") as file:
+        report = json.load(file)
+    seen = [without(file, "costs", "unmatched") for file in report["files"]]
+    check(got.status == 1, "the status is that of the files", got)
+    check(data["files"] == seen, "the data are those of the JSON report", str(data)[:2000])
+    gaps = data["files"][2]["gaps"]
+    check(data["files"][2]["path"] == paths[2] and gaps[0]["name"] == SYMBOL, "names stay what they are", gaps)
+    done = [file for file in seen if file["status"] == 0]
+    check(
+        data["summary"]["code"]["covered"] == sum(file["code"]["covered"] for file in done)
+        and data["summary"]["done"] == 3
+        and data["summary"]["failed"] == {"1": 1},
+        "the summary is their sum",
+        data["summary"],
+    )
+    merged = page(TOOL, "merged", "--merge", "report.json")[1]
+    check(
+        sorted(merged["files"], key=str) == sorted(seen, key=str) and merged["summary"] == data["summary"],
+        "a page of merged reports has the same",
+        str(merged)[:2000],
+    )
+
+
+def main():
+    top = scratch()
+    try:
+        name = NASTY.replace("/", "_") + ".so"
+        subprocess.run(["gcc", "-shared", "-nostdlib", "-x", "assembler", "-", "-o", name],
+                       input=SOURCE, text=True, check=True)
+        with open("<b>text\n", "w", encoding="utf-8") as file:
+            file.write("not an ELF file, and longer than the sixty-four bytes of an ELF header")
+        of_files(["/bin/ls", "/bin/bash", name, "<b>text\n"])
+        hostile = samples.hostile()
+        data = page(TOOL, "hostile", "--merge", written("hostile.json", hostile))[1]
+        check(
+            sorted(data["files"], key=str) == sorted(hostile["files"], key=str),
+            "hostile members stay what they are",
+            str(data)[:2000],
+        )
+        check(run(TOOL, "--report=html", "-o", "/dev/full", "/bin/ls").status == 3, "no room")
+    finally:
+        remove(top)
+    plan()
+
+
+if __name__ == "__main__":
+    main()
