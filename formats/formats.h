@@ -104,6 +104,7 @@ struct formats_input {
 	const struct cfi_frames *frames;
 	const struct cfi_ranges *ranges;
 	struct formats_machine machine;
+	uint64_t base; /* the lowest address of the file; no code or data is below */
 	/* Copies size bytes of code at an address; false where the file has none. */
 	bool (*code)(const void *context, uint64_t addr, uint8_t *bytes, size_t size);
 	const void *context;

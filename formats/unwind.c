@@ -18,6 +18,15 @@ bool formats_unwind_begin(
 	return unwind->has_cie;
 }
 
+/* The address of the function's data; 0 if it has none, or none in reach. */
+static uint64_t unwind_lsda(
+    const struct formats_unwind *unwind, const struct formats_func *func)
+{
+	uint64_t base = unwind->input->base;
+
+	return func->lsda >= base && func->lsda - base <= UINT32_MAX ? func->lsda : 0;
+}
+
 /* The flag bits for the function's personality routine and its data. */
 static enum formats_reason unwind_flags(
     struct formats_unwind *unwind, const struct formats_func *func, uint32_t *flags)
@@ -25,6 +34,8 @@ static enum formats_reason unwind_flags(
 	uint64_t personality = func->augment->personality;
 	size_t i;
 
+	if (func->lsda != unwind_lsda(unwind, func))
+		return FORMATS_FAR_CODE;
 	*flags = func->lsda ? UNWIND_HAS_LSDA : 0;
 	if (!personality)
 		return FORMATS_SAID;
@@ -60,7 +71,8 @@ static uint32_t unwind_dwarf(
 	unwind->eh_frame_size += cfi_augment_fde_bytes(unwind->input->frames, func->fde);
 	unwind->n_dwarf++;
 	unwind->last_dwarf = func->fde;
-	unwind->last_encoding = encoding | (func->lsda ? UNWIND_HAS_LSDA : 0);
+	unwind->last_encoding =
+	    encoding | (unwind_lsda(unwind, func) ? UNWIND_HAS_LSDA : 0);
 	return unwind->last_encoding;
 }
 
@@ -97,14 +109,14 @@ static bool unwind_push(
 bool formats_unwind_add(struct formats_unwind *unwind, const struct formats_func *func)
 {
 	struct formats_result *result = &unwind->result;
-	uint64_t bytes = func->end - func->start;
+	uint64_t bytes = func->end - func->start, base = unwind->input->base;
 	enum formats_reason why;
 	struct formats_body body;
 	uint32_t encoding = 0;
 
 	if (unwind->n == 0)
-		unwind->base = unwind->end = func->start;
-	if (func->end - unwind->base > UINT32_MAX) {
+		unwind->end = func->start;
+	if (func->start < base || func->end - base > UINT32_MAX) {
 		formats_result_code(result, FORMATS_FAR_CODE, bytes);
 		return true;
 	}
@@ -121,7 +133,7 @@ bool formats_unwind_add(struct formats_unwind *unwind, const struct formats_func
 	}
 	formats_result_code(result, why, bytes);
 	unwind->end = func->end;
-	return unwind_push(unwind, func->start, func->lsda, encoding);
+	return unwind_push(unwind, func->start, unwind_lsda(unwind, func), encoding);
 }
 
 bool formats_unwind_end(struct formats_unwind *unwind)

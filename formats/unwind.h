@@ -78,7 +78,7 @@ struct formats_unwind {
 	const struct formats_input *input;    /* borrowed */
 	struct formats_unwind_entry *entries; /* owned */
 	size_t n, cap;
-	uint64_t base, end; /* from the first function to the last, addresses */
+	uint64_t end; /* of the last function, address */
 	uint64_t personalities[3];
 	size_t n_personalities;
 	bool *has_cie;		/* owned, by CIE: it stays, because an FDE does */
@@ -101,7 +101,7 @@ void formats_unwind_deinit(struct formats_unwind *unwind);
 /*
  * Writes __unwind_info: header, common encodings, personalities, first-level index, LSDA
  * index, then pages of 4096 bytes, which is how LLVM's ld64.lld lays it out. Entries ascend
- * by pc; the first PC counts as offset 0. False when memory runs out.
+ * by pc. Offsets count from the input's base. False when memory runs out.
  */
 ATTR_MUST_CHECK bool formats_unwind_write(struct formats_unwind *unwind);
 

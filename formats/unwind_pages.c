@@ -201,7 +201,7 @@ static void pages_write_page(struct pages *pages, const struct pages_page *page)
 		uint32_t choice = found->choice;
 
 		if (page->regular) {
-			wr_u32(wr, (uint32_t)(list[i].pc - pages->unwind->base));
+			wr_u32(wr, (uint32_t)(list[i].pc - pages->unwind->input->base));
 			wr_u32(wr, list[i].encoding);
 			continue;
 		}
@@ -244,18 +244,18 @@ static void pages_write_index(struct pages *pages, size_t lsdas_at)
 	for (size_t i = 0; i < pages->n_pages; i++, page_at += UNWIND_PAGE_BYTES) {
 		for (; at < pages->list_pages[i].first; at++)
 			lsda += pages->list[at].lsda != 0;
-		wr_u32(wr, (uint32_t)(pages->list[at].pc - unwind->base));
+		wr_u32(wr, (uint32_t)(pages->list[at].pc - unwind->input->base));
 		wr_u32(wr, (uint32_t)page_at);
 		wr_u32(wr, (uint32_t)(lsdas_at + UNWIND_LSDA_BYTES * lsda));
 	}
-	wr_u32(wr, (uint32_t)(unwind->end - unwind->base));
+	wr_u32(wr, (uint32_t)(unwind->end - unwind->input->base));
 	wr_u32(wr, 0);
 	wr_u32(wr, (uint32_t)(lsdas_at + UNWIND_LSDA_BYTES * pages->n_lsdas));
 	for (size_t i = 0; i < pages->n; i++) {
 		if (!pages->list[i].lsda)
 			continue;
-		wr_u32(wr, (uint32_t)(pages->list[i].pc - unwind->base));
-		wr_u32(wr, (uint32_t)(pages->list[i].lsda - unwind->base));
+		wr_u32(wr, (uint32_t)(pages->list[i].pc - unwind->input->base));
+		wr_u32(wr, (uint32_t)(pages->list[i].lsda - unwind->input->base));
 	}
 }
 
@@ -279,7 +279,7 @@ static void pages_write(struct pages *pages)
 	for (size_t i = 0; i < pages->n_common; i++)
 		wr_u32(wr, pages->common[i]);
 	for (size_t i = 0; i < unwind->n_personalities; i++)
-		wr_u32(wr, (uint32_t)(unwind->personalities[i] - unwind->base));
+		wr_u32(wr, (uint32_t)(unwind->personalities[i] - unwind->input->base));
 	pages_write_index(pages, index_at + UNWIND_INDEX_BYTES * n_index);
 	for (size_t i = 0; i < pages->n_pages; i++)
 		pages_write_page(pages, &pages->list_pages[i]);

@@ -87,7 +87,7 @@ static bool unwind_page(struct unwind_reader *reader, size_t page, uint32_t page
 }
 
 /* The language-specific data of the entry, between two places of the index of them. */
-static bool unwind_lsda(struct unwind_reader *reader, size_t from, size_t to,
+static bool unwind_read_lsda(struct unwind_reader *reader, size_t from, size_t to,
     struct formats_unwind_entry *entry)
 {
 	size_t n = to > from ? (to - from) / UNWIND_LSDA_BYTES : 0;
@@ -96,8 +96,8 @@ static bool unwind_lsda(struct unwind_reader *reader, size_t from, size_t to,
 
 	if (i == n || unwind_u32(reader, from + UNWIND_LSDA_BYTES * i) != entry->pc)
 		return false;
-	entry->lsda =
-	    unwind_u32(reader, from + UNWIND_LSDA_BYTES * i + 4) + reader->unwind->base;
+	entry->lsda = unwind_u32(reader, from + UNWIND_LSDA_BYTES * i + 4) +
+		      reader->unwind->input->base;
 	return !reader->bad;
 }
 
@@ -105,13 +105,13 @@ bool formats_unwind_find(
     const struct formats_unwind *unwind, uint64_t pc, struct formats_unwind_entry *entry)
 {
 	struct unwind_reader reader = {.unwind = unwind};
-	uint64_t offset = pc - unwind->base;
+	uint64_t offset = pc - unwind->input->base;
 	size_t index, n, i, at;
 
 	*entry = (struct formats_unwind_entry){0};
 	rd_init(
 	    &reader.rd, unwind->bytes.data, unwind->bytes.size, unwind->bytes.big_endian);
-	if (pc < unwind->base || offset > UINT32_MAX || unwind->bytes.size == 0)
+	if (pc < unwind->input->base || offset > UINT32_MAX || unwind->bytes.size == 0)
 		return false;
 	index = unwind_u32(&reader, 20);
 	n = unwind_u32(&reader, 24);
@@ -126,9 +126,9 @@ bool formats_unwind_find(
 	    entry->encoding == 0)
 		return false;
 	if ((entry->encoding & UNWIND_HAS_LSDA) &&
-	    !unwind_lsda(&reader, unwind_u32(&reader, at + 8),
+	    !unwind_read_lsda(&reader, unwind_u32(&reader, at + 8),
 		unwind_u32(&reader, at + UNWIND_INDEX_BYTES + 8), entry))
 		return false;
-	entry->pc += unwind->base;
+	entry->pc += unwind->input->base;
 	return true;
 }

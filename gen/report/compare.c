@@ -146,6 +146,16 @@ static bool compare_code(const void *context, uint64_t addr, uint8_t *bytes, siz
 	return code;
 }
 
+static uint64_t compare_base(const struct image *image)
+{
+	uint64_t base = UINT64_MAX;
+
+	for (size_t i = 0; i < image->n_phdrs; i++)
+		if (image->phdrs[i].p_type == PT_LOAD && image->phdrs[i].p_vaddr < base)
+			base = image->phdrs[i].p_vaddr;
+	return base;
+}
+
 struct formats_input report_formats_input(
     const struct image *image, const struct cfi_input *input)
 {
@@ -163,6 +173,7 @@ struct formats_input report_formats_input(
 		.sp_from_cfa = arch->sp_from_cfa,
 		.sp_saved = arch->sp_saved,
 		.big_endian = arch->big_endian},
+	    .base = compare_base(image),
 	    .code = compare_code,
 	    .context = image};
 }

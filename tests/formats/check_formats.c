@@ -81,7 +81,7 @@ static bool check_unwind(const char *path, const char *out)
 	for (size_t i = 0; ok && i < file.cfi.ranges.n; i++)
 		ok = formats_compare_fde(&compare, i, i + 1);
 	ok = ok && formats_compare_end(&compare) && check_write(out, &compare.unwind);
-	printf("%#" PRIx64 "\n", compare.unwind.base);
+	printf("%#" PRIx64 "\n", file.input.base);
 	for (size_t i = 0; ok && i < compare.unwind.n; i++)
 		printf("%#" PRIx64 " %#" PRIx32 " %#" PRIx64 "\n",
 		    compare.unwind.entries[i].pc, compare.unwind.entries[i].encoding,

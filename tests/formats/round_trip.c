@@ -59,6 +59,7 @@ static bool trip_decode(struct trip *trip, const struct formats_unwind_entry *en
 static void trip_unwind(struct trip *trip, const struct formats_func *func, uint64_t pc,
     const struct formats_answer *answer, const struct cfi_saved *saved)
 {
+	uint64_t base = trip->input->base;
 	struct formats_unwind_entry entry;
 	struct formats_answer found;
 	struct cfi_saved found_saved;
@@ -66,12 +67,12 @@ static void trip_unwind(struct trip *trip, const struct formats_func *func, uint
 	trip->out->pcs++;
 	if (!formats_unwind_find(&trip->compare.unwind, pc, &entry)) {
 		/* What is too far away is counted, and has no entry. */
-		if (func->end - trip->compare.unwind.base > UINT32_MAX)
+		if (func->end - base > UINT32_MAX || func->start < base)
 			return;
 		trip_wrong(trip, "compact-unwind", pc, "no entry");
 		return;
 	}
-	if (entry.lsda != func->lsda)
+	if (entry.lsda != func->lsda && func->lsda - base <= UINT32_MAX)
 		trip_wrong(trip, "compact-unwind", pc, "other language-specific data");
 	if (trip_decode(trip, &entry, &found, &found_saved) && answer &&
 	    formats_answer_same(&found, answer) && cfi_saved_same(&found_saved, saved))

@@ -46,7 +46,7 @@ static void forget(void)
 
 static void encode_framed(void)
 {
-	build_begin(&build, &build_x86_64);
+	build_begin(&build, &build_x86_64, false);
 	build_func(&build, 0, 0x50, framed, sizeof(framed));
 	build_func(&build, 32, 0x10, outermost, sizeof(outermost));
 	encode();
@@ -115,7 +115,7 @@ START_TEST(otel_merges)
 	static const uint8_t pushes[] = {0x42, 0x0e, 16, 0x41, 0x0e, 24, 0x43, 0x0e, 32};
 	struct formats_answer answer;
 
-	build_begin(&build, &build_x86_64);
+	build_begin(&build, &build_x86_64, false);
 	build_func(&build, 0, 0x20, pushes, sizeof(pushes));
 	encode();
 	/* rsp + 8 to 16, rsp + 24, rsp + 32, the end. */
@@ -138,7 +138,7 @@ static uint32_t encoding_of(
 {
 	struct formats_unwind_entry entry;
 
-	build_begin(&build, machine);
+	build_begin(&build, machine, false);
 	build_func(&build, 0, 0x100, program, len);
 	encode();
 	ck_assert(formats_unwind_find(&compare.unwind, BUILD_CODE + 0x80, &entry));
@@ -205,7 +205,7 @@ static void two_frames(uint64_t call, uint64_t body, uint64_t other)
 	const struct formats_result *result = &compare.unwind.result;
 
 	call_at = call;
-	build_begin(&build, &build_x86_64);
+	build_begin(&build, &build_x86_64, false);
 	build_func(
 	    &build, 0, 0x100, (const uint8_t[]){0x50, 0x0e, 32, 0x02, 0xa0, 0x0e, 48}, 7);
 	encode();

@@ -28,6 +28,8 @@ struct build {
 	struct wr wr;
 	uint64_t pc;
 	size_t cie;
+	uint32_t n_funcs;
+	bool exceptions;
 };
 
 static inline size_t build_record(struct wr *wr)
@@ -46,19 +48,25 @@ static inline void build_record_end(struct wr *wr, size_t off)
 		wr_patch_u32(wr, off, (uint32_t)(wr->size - off - 4));
 }
 
-/* With a CIE: pcrel sdata4, code factor 1, data factor -8, the machine's rules at a call. */
-static inline void build_begin(struct build *build, const struct formats_machine *machine)
+/* With a CIE: pcrel sdata4, code factor 1, data factor -8, the machine's rules at a call.
+ * exceptions: it has a personality routine, and every third function has data for it. */
+static inline void build_begin(
+    struct build *build, const struct formats_machine *machine, bool exceptions)
 {
 	static const uint8_t x86_64[] = {0x0c, 7, 8, 0x90, 1}, aarch64[] = {0x0c, 31, 0},
 			     s390x[] = {0x0c, 15, 0xa0, 1};
-	uint8_t head[] = {
-	    0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, (uint8_t)machine->ra_reg, 1, 0x1b};
+	const uint8_t head[] = {0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78,
+	    (uint8_t)machine->ra_reg, 1, 0x1b},
+		      more[] = {0, 0, 0, 0, 1, 'z', 'P', 'L', 'R', 0, 1, 0x78,
+			  (uint8_t)machine->ra_reg, 7, 0x1b, 0, 1, 0, 0, 0x1b, 0x1b};
 	size_t off;
 
-	*build = (struct build){.machine = machine, .pc = BUILD_CODE};
+	*build = (struct build){
+	    .machine = machine, .pc = BUILD_CODE, .exceptions = exceptions};
 	wr_init(&build->wr, machine->big_endian);
 	off = build->cie = build_record(&build->wr);
-	wr_bytes(&build->wr, head, sizeof(head));
+	wr_bytes(&build->wr, exceptions ? more : head,
+	    exceptions ? sizeof(more) : sizeof(head));
 	if (machine->isa == FORMATS_X86_64)
 		wr_bytes(&build->wr, x86_64, sizeof(x86_64));
 	else if (machine->isa == FORMATS_AARCH64)
@@ -79,10 +87,13 @@ static inline void build_func(
 	wr_u32(wr, (uint32_t)(wr->size - build->cie));
 	wr_u32(wr, (uint32_t)(build->pc - (BUILD_ADDR + wr->size)));
 	wr_u32(wr, range);
-	wr_u8(wr, 0);
+	wr_u8(wr, build->exceptions ? 4 : 0);
+	if (build->exceptions)
+		wr_u32(wr, build->n_funcs % 3 ? 0 : 0x1000 + build->n_funcs);
 	wr_bytes(wr, program, len);
 	build_record_end(wr, off);
 	build->pc += range;
+	build->n_funcs++;
 }
 
 /* All that reading a section gives. It does not move. */
@@ -105,8 +116,10 @@ static inline void build_read(struct build_input *out,
 
 	ck_assert(cfi_frames_read(&section, &out->frames, &err));
 	ck_assert(cfi_ranges_read(&out->frames, &out->ranges, &err));
-	out->input = (struct formats_input){
-	    .frames = &out->frames, .ranges = &out->ranges, .machine = *machine};
+	out->input = (struct formats_input){.frames = &out->frames,
+	    .ranges = &out->ranges,
+	    .machine = *machine,
+	    .base = BUILD_ADDR};
 }
 
 static inline void build_forget(struct build_input *input)

@@ -6,8 +6,10 @@
  */
 #include "tests/unit/formats/test_formats_build.h"
 
-#define N_SECTIONS 60
+#define N_SECTIONS 20
 #define N_FUNCS 60
+/* Enough for several pages of __unwind_info. */
+#define N_LARGE 4000
 #define N_MUTANTS 500
 
 static const struct formats_machine *const machines[] = {
@@ -147,10 +149,11 @@ static void odd(const struct formats_machine *machine, struct wr *wr)
 	}
 }
 
-static void random_section(struct build *build, const struct formats_machine *machine)
+static void random_section(
+    struct build *build, const struct formats_machine *machine, int n_funcs)
 {
-	build_begin(build, machine);
-	for (int i = 0; i < N_FUNCS; i++) {
+	build_begin(build, machine, below(2));
+	for (int i = 0; i < n_funcs; i++) {
 		struct wr program;
 
 		wr_init(&program, false);
@@ -177,7 +180,7 @@ START_TEST(rows_come_back)
 	state += (uint64_t)_i;
 	for (int i = 0; i < N_SECTIONS; i++) {
 		big.big_endian = machine->isa != FORMATS_X86_64 && _i >= 3;
-		random_section(&build, &big);
+		random_section(&build, &big, i ? N_FUNCS : N_LARGE);
 		build_read(&input, &big, build.wr.data, build.wr.size);
 		ck_assert(round_trip(&input.input, &trip, stderr));
 		ck_assert_uint_eq(trip.n_wrong, 0);
@@ -196,7 +199,7 @@ START_TEST(hostile_bytes)
 	const struct formats_machine *machine = machines[_i];
 	struct build build;
 
-	random_section(&build, machine);
+	random_section(&build, machine, N_FUNCS);
 	for (int i = 0; i < N_MUTANTS; i++) {
 		/* A copy of exact size, so that a sanitizer sees a read beyond it. */
 		uint8_t *bytes = malloc(build.wr.size);
