@@ -108,6 +108,7 @@ static const char *const commands[] = {
     "-q --section-only IN OUT",
     "-q --refresh CONV OUT",
     "--report -v IN",
+    "--report=json --compare -j1 IN",
     "--dump CONV",
     "--verify CONV",
     "--verify --cfi=IN CONV",

@@ -6,11 +6,11 @@
  */
 #include "tests/unit/formats/test_formats_build.h"
 
-#define N_SECTIONS 20
+#define N_SECTIONS 12
 #define N_FUNCS 60
 /* Enough for several pages of __unwind_info. */
-#define N_LARGE 4000
-#define N_MUTANTS 500
+#define N_LARGE 1500
+#define N_MUTANTS 300
 
 static const struct formats_machine *const machines[] = {
     &build_x86_64, &build_aarch64, &build_s390x};
