@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # refusals.sh EH2SFRAME ROOT VECTORS: every refusal of gen/rows/refusal.h has a vector in
 # tests/vectors/refuse/refusals.S, which was linked into VECTORS. It has a counter in the report on that
-# vector, and a paragraph in the man page. The man page has no refusal that does not exist.
+# vector, a paragraph in the man page, and a sentence in the HTML report. Neither of these has a refusal that
+# does not exist.
 set -eu
 program=$1 root=$2 vectors=$3
 table=$root/tests/vectors/refuse/refusals.S
@@ -21,10 +22,12 @@ if [ "$count" -lt 20 ] || [ "$count" != "$declared" ]; then
 fi
 paragraphs=$(sed -n '/^# REFUSALS/,/^# READERS/s/^\*\([a-z-]*\)\*$/\1/p' \
 	"$root/docs/eh2sframe.1.scd")
+sentences=$(sed -n "s/^	'\([a-z-]*\)': '.*',\$/\1/p" "$root/cmd/report/page/reasons.js")
 
 for name in $names; do
 	stem=$(echo "$name" | tr - _)
 	echo "$paragraphs" | grep -qx -e "$name" || complain "$name: no paragraph in eh2sframe(1)"
+	echo "$sentences" | grep -qx -e "$name" || complain "$name: no sentence in cmd/report/page/reasons.js"
 	if ! grep -q "^ \* [a-z0-9_]* $stem\$" "$table" || ! [ -f "$vectors/$stem.elf" ]; then
 		complain "$name: no vector in $table"
 		continue
@@ -37,5 +40,8 @@ done
 for paragraph in $paragraphs; do
 	echo "$names" | grep -qx -e "$paragraph" || complain "eh2sframe(1): no refusal $paragraph"
 done
-[ "$status" != 0 ] || echo "$count refusals, each with a vector, a counter and a paragraph"
+for sentence in $sentences; do
+	echo "$names" | grep -qx -e "$sentence" || complain "reasons.js: no refusal $sentence"
+done
+[ "$status" != 0 ] || echo "$count refusals, each with a vector, a counter, a paragraph and a sentence"
 exit $status

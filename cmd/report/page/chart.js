@@ -3,13 +3,17 @@
 
 const chartHolds = { 'every-pc': 'every address', calls: 'calls only' };
 
-// What a format cannot express, the most functions first.
+// What a format cannot express, the most bytes first: the sum, and the reasons on demand.
 function chartEscapes(escapes) {
-	return Object.entries(dataObject(escapes)).map(([why, one]) => ({
-		why: dataText(why), functions: dataCount(one, 'functions') || 0, bytes: dataCount(one, 'bytes'),
-	})).sort((a, b) => b.functions - a.functions).map((one) => one.why + ': '
-		+ dataPlural(one.functions, 'function', 'functions')
-		+ (one.bytes === undefined ? '' : ', ' + dataPlural(one.bytes, 'byte', 'bytes'))).join('; ');
+	const rows = Object.entries(dataObject(escapes)).map(([why, one]) => ({
+		why: dataText(why), functions: dataCount(one, 'functions'), bytes: dataCount(one, 'bytes') || 0,
+	})).sort((a, b) => b.bytes - a.bytes);
+
+	if (!rows.length) return '';
+	return dom('details', {}, dom('summary', {}, dataPlural(rows.reduce((sum, row) => sum + row.bytes, 0),
+		'byte', 'bytes')), dom('ul', { class: 'plain' }, rows.map((row) => dom('li', {}, domName(row.why), ' ',
+		dom('span', { class: 'faint' }, dataNumber(row.bytes) + (row.functions === undefined ? ''
+			: ' in ' + dataPlural(row.functions, 'function', 'functions')))))));
 }
 
 // The sections of the file come first.
@@ -72,7 +76,8 @@ function chartMake(file) {
 			'What each format needs for the functions of this file, beside the sections themselves.') : null,
 		dom('div', { class: 'tabled' }, dom('table', { role: 'table', class: 'chart', 'aria-label': 'Sizes' },
 			dom('thead', { role: 'rowgroup' }, dom('tr', { role: 'row' },
-				heads.map((head) => dom('th', { role: 'columnheader', scope: 'col' }, head)))),
+				heads.map((head) => dom('th', { role: 'columnheader', scope: 'col',
+					class: /^(Bytes|Of|Functions)/.test(head) ? 'number' : false }, head)))),
 			dom('tbody', { role: 'rowgroup' }, rows.map((row) => chartRow(row, largest, file, more))))));
 }
 
