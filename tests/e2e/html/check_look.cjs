@@ -78,8 +78,7 @@ async function print(tools) {
 	await tools.close(page, 'printed');
 }
 
-// Colours of classes that lie side by side differ for eyes that lack one kind of cone, and each
-// has strokes of its own.
+// Who cannot tell the colours apart has the strokes.
 async function colours(tools) {
 	const page = await tools.open('one');
 	const strokes = await page.evaluate(() => [...document.querySelectorAll('pattern path')].map(
