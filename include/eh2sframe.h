@@ -413,6 +413,8 @@ enum eh2sframe_text {
 	EH2SFRAME_TEXT_GAPS = 2,    /* a line each */
 	EH2SFRAME_TEXT_METHOD = 3,  /* how the section got in; nothing if not written */
 	EH2SFRAME_TEXT_DAMAGE = 4,  /* a line for each damaged record and each drawback */
+	/* As --functions: what has gaps or no CFI; needs eh2sframe_result_add_details. */
+	EH2SFRAME_TEXT_FUNCTIONS = 5,
 };
 
 EH2SFRAME_CHECKED bool eh2sframe_result_print(const struct eh2sframe_result *result,

@@ -33,6 +33,12 @@ static bool api_print(
 	case EH2SFRAME_TEXT_DAMAGE:
 		report_damage(&conv->report, out);
 		return true;
+	case EH2SFRAME_TEXT_FUNCTIONS:
+		if (!conv->report.details.made)
+			return err_set(err, ERR_USAGE,
+			    "this text needs eh2sframe_result_add_details");
+		report_functions(&conv->report, out);
+		return true;
 	}
 	return err_set(err, ERR_USAGE, "unknown text %d", (int)what);
 }

@@ -218,11 +218,41 @@ static void report_cost(
 	report_name(report, cost->start, out);
 }
 
+/* More producers would fill the screen. */
+enum { REPORT_TEXT_PRODUCERS = 3 };
+
+/* What the file is. */
+static void report_identity(const struct report *report, FILE *out)
+{
+	const struct report_details *details = &report->details;
+	struct image_build_id id;
+
+	fprintf(out, "%s: %s", report->shown, report->input->arch->name);
+	if (details->made)
+		fprintf(out, " %s", report_kind_name(details->kind));
+	fputc('\n', out);
+	if (image_build_id(report->input->policy.image, &id)) {
+		fputs("  build-id       ", out);
+		for (size_t i = 0; i < id.size && i < 32; i++)
+			fprintf(out, "%02x", id.bytes[i]);
+		fputc('\n', out);
+	}
+	for (size_t i = 0; i < details->n_producers && i < REPORT_TEXT_PRODUCERS; i++) {
+		fputs("  made by        ", out);
+		plain_print(details->producers[i], out);
+		fputc('\n', out);
+	}
+	if (details->n_producers > REPORT_TEXT_PRODUCERS)
+		fprintf(out, "                 and %zu more\n",
+		    details->n_producers - REPORT_TEXT_PRODUCERS);
+}
+
 void report_text(const struct report *report, bool verbose, FILE *out)
 {
-	fprintf(out, "%s: %s\n", report->shown, report->input->arch->name);
+	report_identity(report, out);
 	report_sizes(report, out);
 	report_coverage(report, out);
+	report_bars(report, out);
 	report_diags(report, out);
 	report_refusals(report, out);
 	if (verbose)

@@ -10,6 +10,13 @@
 /* The one line that a conversion prints. */
 void report_summary(const struct report *report, FILE *out);
 
+/* Bars: what the executable bytes of the file are. A part of report_text. */
+void report_bars(const struct report *report, FILE *out);
+
+/* Each function with a gap, with its reasons and rules; and each without CFI. Both need the
+ * details. */
+void report_functions(const struct report *report, FILE *out);
+
 /* The text of --report; verbose adds the name and place of every gap, and what
  * each FDE costs. */
 void report_text(const struct report *report, bool verbose, FILE *out);

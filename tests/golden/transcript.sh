@@ -19,6 +19,7 @@ say() {
 }
 say --report "$name"
 say --report -v "$name"
+say --report --functions "$name"
 say -v "$name" out
 say --verify out
 say --dump out

@@ -95,6 +95,7 @@ IS(EH2SFRAME_TEXT_REPORT, 1);
 IS(EH2SFRAME_TEXT_GAPS, 2);
 IS(EH2SFRAME_TEXT_METHOD, 3);
 IS(EH2SFRAME_TEXT_DAMAGE, 4);
+IS(EH2SFRAME_TEXT_FUNCTIONS, 5);
 
 /* Takes the address of each function as the type that it had. */
 static const struct {

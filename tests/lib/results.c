@@ -107,7 +107,10 @@ static bool same_words(struct eh2sframe_result *a, struct eh2sframe_result *b)
 	struct eh2sframe_error error;
 	bool ok = true;
 
-	for (int what = 0; what <= EH2SFRAME_TEXT_DAMAGE; what++) {
+	for (int i = 0; i < 2; i++)
+		if (!eh2sframe_result_add_details(both[i], &error))
+			check(false, "details: %s", error.text);
+	for (int what = 0; what <= EH2SFRAME_TEXT_FUNCTIONS; what++) {
 		struct bytes x = text_of(a, (enum eh2sframe_text)what);
 		struct bytes y = text_of(b, (enum eh2sframe_text)what);
 
