@@ -18,10 +18,11 @@
 #include "cmd/common/fail.h"
 #include "cmd/common/print.h"
 #include "cmd/common/temporary.h"
-#include "cmd/report/report.h"
+#include "cmd/report/diff.h"
+#include "cmd/report/news.h"
+#include "cmd/run_internal.h"
 
-/* A missing file is not the same as any other. Opening it reports that. */
-static bool run_same_file(const char *a, const char *b)
+bool run_same_file(const char *a, const char *b)
 {
 	struct stat x, y;
 
@@ -74,8 +75,7 @@ static int run_refuse_stdout(const char *out)
 	return print_error(out, &error);
 }
 
-/* Refuses a path that would overwrite the program. */
-static int run_refuse_path(const char *path, const char *what)
+int run_refuse_path(const char *path, const char *what)
 {
 	struct eh2sframe_error error;
 
@@ -83,16 +83,7 @@ static int run_refuse_path(const char *path, const char *what)
 	return print_error(path, &error);
 }
 
-/* Where --report puts its results. */
-struct run_output {
-	FILE *text;
-	struct report_files *files; /* NULL: as text */
-};
-
-/* Runs one function for each file. Only --report has an output. */
-static int run_each(const struct args *args, struct run_output *output,
-    bool (*one)(const struct args *, const char *path, struct run_output *,
-	struct eh2sframe_error *))
+int run_each(const struct args *args, struct run_output *output, run_each_fn *one)
 {
 	size_t nothing = 0;
 	int status = 0;
@@ -175,16 +166,23 @@ static bool run_print(const struct args *args, const struct eh2sframe_result *re
 
 /* Writes OUT; NULL after a failure. */
 static struct eh2sframe_result *run_write(const struct args *args,
-    const struct eh2sframe_file *file, struct eh2sframe_error *error)
+    const struct eh2sframe_file *file, struct report_news *news,
+    struct eh2sframe_error *error)
 {
 	const char *out = args->paths[1];
 	struct eh2sframe_result *result;
+	bool ok;
 
-	if (args->command == COMMAND_CONVERT)
+	if (args->command == COMMAND_CONVERT && !args->baseline)
 		return eh2sframe_convert_path(file, out, error);
 	result = eh2sframe_convert(file, error);
-	if (result &&
-	    eh2sframe_result_section_path(result, args->section_addr, out, error))
+	ok = result && report_news_judge(news, result, error);
+	if (args->command == COMMAND_CONVERT)
+		ok = ok && eh2sframe_result_write_path(result, out, error);
+	else
+		ok = ok && eh2sframe_result_section_path(
+			       result, args->section_addr, out, error);
+	if (ok)
 		return result;
 	eh2sframe_result_free(result);
 	return NULL;
@@ -192,6 +190,7 @@ static struct eh2sframe_result *run_write(const struct args *args,
 
 /* The report of a conversion (--report-file). */
 struct run_report {
+	struct report_news news;
 	struct print_out out;
 	bool wanted;
 	bool failed; /* to write it, and why */
@@ -221,14 +220,17 @@ static bool run_convert(const struct args *args, struct run_report *report, bool
 	if (args->command == COMMAND_REMOVE) {
 		ok = eh2sframe_file_remove_path(file, args->paths[1], error);
 	} else {
-		result = run_write(args, file, error);
+		result = run_write(args, file, &report->news, error);
 		*done = result != NULL;
 		if (*done)
 			temporary_converted();
 		if (*done)
 			run_report_write(args, report, result, NULL);
 		/* Print only now: a failure prints one line, its own. */
-		ok = *done && run_print(args, result, error);
+		ok =
+		    *done &&
+		    report_news_add(&report->news, args->paths[0], result, NULL, error) &&
+		    run_print(args, result, error);
 		eh2sframe_result_free(result);
 	}
 	eh2sframe_close(file);
@@ -236,7 +238,8 @@ static bool run_convert(const struct args *args, struct run_report *report, bool
 }
 
 /* The end of a conversion, as far as it is told. Returns the exit status. */
-static int run_tell(struct run_report *report, bool done, int status)
+static int run_tell(
+    const struct args *args, struct run_report *report, bool done, int status)
 {
 	struct eh2sframe_error error;
 	const char *path = report->out.path;
@@ -244,6 +247,9 @@ static int run_tell(struct run_report *report, bool done, int status)
 	if (report->failed)
 		status = done ? print_late(status, "converted", path, &report->error)
 			      : print_worse(status, print_error(path, &report->error));
+	if (report_news_print(&report->news, args) != EH2SFRAME_DONE && !status)
+		status = PRINT_NOT_TOLD;
+	report_news_deinit(&report->news);
 	if (done && !print_end(&error))
 		status = print_late(status, "converted", NULL, &error);
 	return status;
@@ -268,7 +274,8 @@ static int run_pair(const struct args *args)
 {
 	const char *in = args->paths[0];
 	struct run_report report = {.wanted = args->json_path};
-	struct eh2sframe_error error = {0};
+	struct eh2sframe_error error = {0}, late;
+	const char *at;
 	bool done = false;
 	int status = 0;
 
@@ -279,14 +286,23 @@ static int run_pair(const struct args *args)
 	if (args->command != COMMAND_REMOVE && args->verbosity >= 0 && !print_can(&error))
 		return print_error(NULL, &error);
 	/* Opens what will be written to beside OUT. */
-	if (report.wanted && !print_open(args->json_path, true, &report.out, &error))
-		return print_error(report.out.path, &error);
-	if (!run_convert(args, &report, &done, &error))
+	if (!report_news_open(&report.news, args, &at, &error))
+		status = print_error(at, &error);
+	else if (report.wanted && !print_open(args->json_path, true, &report.out, &error))
+		status = print_error(report.out.path, &error);
+	if (status) {
+		report_news_deinit(&report.news);
+		return status;
+	}
+	if (!run_convert(args, &report, &done, &error)) {
 		status = done ? print_late(0, "converted", in, &error)
 			      : print_error(in, &error);
+		if (!done && !report_news_add(&report.news, in, NULL, &error, &late))
+			status = print_error(in, &late);
+	}
 	/* The JSON report is told of failures, too. */
 	run_report_write(args, &report, NULL, &error);
-	return run_tell(&report, done, status);
+	return run_tell(args, &report, done, status);
 }
 
 /* In a directory OUT gets the name of IN, as with cp. */
@@ -315,87 +331,6 @@ static int run_pair_at(const struct args *args)
 	return status;
 }
 
-/* Adds one result of --report, as text on out or to the JSON report. */
-static bool run_report_result(const struct args *args, struct eh2sframe_result *result,
-    enum eh2sframe_status status, const struct run_output *output,
-    struct eh2sframe_error *error)
-{
-	bool inside = false;
-	bool ok = output->files ? report_files_add(output->files, result, status, error)
-				: eh2sframe_result_print(result, EH2SFRAME_TEXT_REPORT,
-				      print_text, output->text, error);
-
-	return ok && (args->verbosity < 0 ||
-			 eh2sframe_result_print(
-			     result, EH2SFRAME_TEXT_DAMAGE, print_lines, &inside, error));
-}
-
-/* For cmd_patterns_note. */
-static bool run_unmatched(
-    const void *file, size_t i, const char **option, const char **value)
-{
-	return eh2sframe_result_unmatched(file, i, option, value);
-}
-
-static bool run_report_one(const struct args *args, const char *path,
-    struct run_output *output, struct eh2sframe_error *error)
-{
-	struct eh2sframe_error why = {0};
-	struct eh2sframe_result *result;
-	struct eh2sframe_file *file;
-	bool ok;
-
-	file = eh2sframe_open_path(path, args->options, error);
-	result = file ? eh2sframe_convert(file, error) : NULL;
-	if (result)
-		cmd_patterns_note(args->patterns, run_unmatched, result);
-	ok = result && eh2sframe_result_add_details(result, error) &&
-	     (args->verbosity <= 0 || eh2sframe_result_add_costs(result, error)) &&
-	     (!args->compare || eh2sframe_result_add_formats(result, error));
-	if (ok && args->judge && !eh2sframe_result_check(result, &why))
-		*error = why;
-	ok = ok && run_report_result(args, result, why.status, output, error);
-	/* A file with too little coverage is in the report already. */
-	if (!ok && output->files && !report_files_fail(output->files, path, error, &why))
-		*error = why;
-	eh2sframe_result_free(result);
-	eh2sframe_close(file);
-	return ok && why.status == EH2SFRAME_DONE;
-}
-
-static int run_report(const struct args *args)
-{
-	const char *path = args->report_path;
-	struct report_files files = {0};
-	struct run_output output = {0};
-	struct eh2sframe_error error;
-	struct print_out out = {0};
-	int status;
-
-	for (size_t i = 0; path && i < args->n_paths; i++)
-		if (run_same_file(path, args->paths[i]))
-			return run_refuse_path(path, "an input");
-	if (args->merge)
-		return report_merge(args);
-	if (!print_open(path, true, &out, &error))
-		return print_error(out.path, &error);
-	output.text = out.file;
-	if (!args->report_json) {
-		print_start(&out);
-	} else if (report_files_begin(&files, &out, args->report_html, &error)) {
-		output.files = &files;
-	} else {
-		report_files_deinit(&files);
-		print_close(&out, false, &error);
-		return print_error(out.path, &error);
-	}
-	status = run_each(args, &output, run_report_one);
-	if (output.files ? !report_files_end(&files, &error)
-			 : !print_close(&out, true, &error))
-		status = print_worse(status, print_error(out.path, &error));
-	return status;
-}
-
 int run_command(const struct args *args)
 {
 	if (args->batch && args->command != COMMAND_HELP &&
@@ -413,7 +348,7 @@ int run_command(const struct args *args)
 	case COMMAND_REMOVE:
 		return run_pair_at(args);
 	case COMMAND_REPORT:
-		return run_report(args);
+		return args->diff ? report_diff(args) : run_report(args);
 	case COMMAND_DUMP:
 	case COMMAND_VERIFY:
 	case COMMAND_LINT:

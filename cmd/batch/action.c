@@ -30,14 +30,41 @@ const char *batch_action_skip(const struct args *args, const struct eh2sframe_fi
 	return converts ? NULL : "no-sframe";
 }
 
-static bool action_convert(const struct eh2sframe_file *file, const char *out,
+/* The object of a result; with --baseline it has the changes, and may be a failure. */
+static bool action_report(const struct report_gate *gate, struct eh2sframe_result *result,
     json_t **report, struct eh2sframe_error *error)
 {
-	struct eh2sframe_result *result = eh2sframe_convert_path(file, out, error);
-	bool ok;
+	*report = report_of_result(result, error);
+	return *report && (!gate->path || report_gate_judge(gate, *report, error));
+}
 
-	*report = result ? report_of_result(result, error) : NULL;
-	ok = *report != NULL;
+/* What is worse than before is not written. The object of what is written has more in
+ * it. */
+static struct eh2sframe_result *action_compare(const struct report_gate *gate,
+    const struct eh2sframe_file *file, const char *out, json_t **report,
+    struct eh2sframe_error *error)
+{
+	struct eh2sframe_result *result = eh2sframe_convert(file, error);
+
+	if (result && action_report(gate, result, report, error) &&
+	    eh2sframe_result_write_path(result, out, error)) {
+		json_decref(*report);
+		*report = NULL;
+		return result;
+	}
+	eh2sframe_result_free(result);
+	return NULL;
+}
+
+static bool action_convert(const struct report_gate *gate,
+    const struct eh2sframe_file *file, const char *out, json_t **report,
+    struct eh2sframe_error *error)
+{
+	struct eh2sframe_result *result =
+	    gate->path ? action_compare(gate, file, out, report, error)
+		       : eh2sframe_convert_path(file, out, error);
+	bool ok = result && action_report(gate, result, report, error);
+
 	eh2sframe_result_free(result);
 	return ok;
 }
@@ -49,11 +76,11 @@ static bool action_done(json_t **report, struct eh2sframe_error *error)
 	return *report || cmd_fail_nomem(error);
 }
 
-bool batch_action_write(const struct args *args, const struct eh2sframe_file *file,
+bool batch_action_write(const struct batch_job *job, const struct eh2sframe_file *file,
     const char *out, json_t **report, struct eh2sframe_error *error)
 {
-	if (args->command == COMMAND_CONVERT)
-		return action_convert(file, out, report, error);
+	if (job->args->command == COMMAND_CONVERT)
+		return action_convert(job->gate, file, out, report, error);
 	return eh2sframe_file_remove_path(file, out, error) && action_done(report, error);
 }
 
@@ -74,18 +101,16 @@ static bool action_has_bytes(int fd, const void *bytes, size_t size)
 	return same;
 }
 
-bool batch_action_again(const struct eh2sframe_file *file, int fd, json_t **report,
-    struct eh2sframe_error *error)
+bool batch_action_again(const struct batch_job *job, const struct eh2sframe_file *file,
+    int fd, json_t **report, struct eh2sframe_error *error)
 {
 	struct eh2sframe_result *result = eh2sframe_convert(file, error);
 	void *bytes = NULL;
 	size_t size = 0;
 	bool ok = result && eh2sframe_result_write_memory(result, &bytes, &size, error);
 
-	if (ok && action_has_bytes(fd, bytes, size)) {
-		*report = report_of_result(result, error);
-		ok = *report != NULL;
-	}
+	if (ok && action_has_bytes(fd, bytes, size))
+		ok = action_report(job->gate, result, report, error);
 	if (ok && *report && json_object_set_new(*report, "already", json_true()) < 0) {
 		json_decref(*report);
 		*report = NULL;

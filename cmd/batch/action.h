@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "base/attr.h"
-#include "cmd/common/args.h"
+#include "cmd/batch/file.h"
 
 /* The word of the report for why there is nothing to do; NULL when there is something. */
 const char *batch_action_skip(const struct args *args, const struct eh2sframe_file *file);
@@ -15,7 +15,7 @@ const char *batch_action_skip(const struct args *args, const struct eh2sframe_fi
  * Converts the file to out, which must not exist, or writes the original there. *report is
  * its object in the JSON report; the caller owns it, even after a failure.
  */
-ATTR_MUST_CHECK bool batch_action_write(const struct args *args,
+ATTR_MUST_CHECK bool batch_action_write(const struct batch_job *job,
     const struct eh2sframe_file *file, const char *out, json_t **report,
     struct eh2sframe_error *error);
 
@@ -23,8 +23,9 @@ ATTR_MUST_CHECK bool batch_action_write(const struct args *args,
  * Converts a file that has a section again, in memory; its options say to replace the
  * section. *report is its object when fd has these bytes, else NULL.
  */
-ATTR_MUST_CHECK bool batch_action_again(const struct eh2sframe_file *file, int fd,
-    json_t **report, struct eh2sframe_error *error);
+ATTR_MUST_CHECK bool batch_action_again(const struct batch_job *job,
+    const struct eh2sframe_file *file, int fd, json_t **report,
+    struct eh2sframe_error *error);
 
 /* Verifies or lints the file. *report also has what is to be printed. */
 ATTR_MUST_CHECK bool batch_action_look(const struct args *args,

@@ -10,7 +10,7 @@
 #include "base/num.h"
 #include "base/plain.h"
 #include "cmd/batch/pool.h"
-#include "cmd/report/report.h"
+#include "cmd/report/news.h"
 #include "cmd/common/print.h"
 #include "cmd/common/temporary.h"
 
@@ -49,6 +49,7 @@ struct batch_run {
 	struct batch_tree tree;
 	struct batch_bar bar;
 	struct report_document report;
+	struct report_news news;
 	struct print_out out; /* --report-file */
 	const char *where;    /* what a failure is about, or NULL */
 };
@@ -108,7 +109,8 @@ static bool batch_done(
 	}
 	if (object)
 		batch_note_patterns(run->args->patterns, object);
-	return report_document_add(&run->report, object, keep, err);
+	return (!object || report_news_add_file(&run->news, object, err)) &&
+	       report_document_add(&run->report, object, keep, err);
 }
 
 /* Adds what no worker gets: paths that could not be read, files whose header excludes
@@ -123,7 +125,8 @@ static bool batch_add_listed(struct batch_run *run, struct eh2sframe_error *err)
 		    report_file_failed(tree->faults[i].path, &tree->faults[i].err);
 
 		print_error(tree->faults[i].path, &tree->faults[i].err);
-		ok = report_document_add(&run->report, object, keep, err);
+		ok = (!object || report_news_add_file(&run->news, object, err)) &&
+		     report_document_add(&run->report, object, keep, err);
 		json_decref(object);
 	}
 	for (size_t i = tree->n_work; ok && i < tree->n_files; i++) {
@@ -142,7 +145,8 @@ static bool batch_add_listed(struct batch_run *run, struct eh2sframe_error *err)
 static bool batch_work_all(struct batch_run *run, struct eh2sframe_error *err)
 {
 	const struct batch_tree *tree = &run->tree;
-	struct batch_pool pool = {.job = {.tree = tree, .args = run->args},
+	struct batch_pool pool = {
+	    .job = {.tree = tree, .args = run->args, .gate = &run->news.gate},
 	    .bar = &run->bar,
 	    .done = batch_done,
 	    .context = run};
@@ -221,6 +225,9 @@ static bool batch_work(struct batch_run *run, struct eh2sframe_error *err)
 {
 	const struct args *args = run->args;
 
+	if (!report_news_open(&run->news, args, &run->where, err))
+		return false;
+	run->where = NULL;
 	if (!batch_tree_list(&run->tree, args, &run->bar, err))
 		return false;
 	batch_bar_erase(&run->bar);
@@ -292,6 +299,7 @@ int batch_run(const struct args *args)
 		status = print_worse(
 		    status, cmd_patterns_judge(args->patterns, args->verbosity < 0));
 		status = batch_judge_empty(&run, status);
+		status = print_worse(status, report_news_print(&run.news, args));
 	}
 	if (!ok)
 		status = batch_gave_up(&run, &err);
@@ -301,6 +309,7 @@ int batch_run(const struct args *args)
 			     : print_worse(status, print_error(run.where, &err));
 	/* Nothing was written to it. */
 	print_close(&run.out, false, &err);
+	report_news_deinit(&run.news);
 	report_document_deinit(&run.report);
 	batch_tree_deinit(&run.tree);
 	/* The sender, or a shell that waits, must see that the signal ended the

@@ -214,7 +214,7 @@ static bool file_make(const struct batch_job *job, const struct batch_file *file
 	file_temp_name(job, 0, temp);
 	temporary_note(NULL, temp, true);
 	/* After the file has its place, memory may run out. */
-	ok = batch_action_write(job->args, input, temp, &made->report, error) &&
+	ok = batch_action_write(job, input, temp, &made->report, error) &&
 	     (!late || file_has_all_names(file, made, error)) &&
 	     file_report(job, file, made, error) && file_replace(job, file, made, error);
 	/* This is after a failure, or for names that were not reached. */
@@ -237,12 +237,12 @@ static bool file_again(const struct batch_job *job, const struct batch_file *fil
 	if (strcmp(made->skip, "has-sframe") != 0)
 		return false;
 	open = eh2sframe_open_fd(made->fd, path, job->args->again, error);
-	ok = open && batch_action_again(open, made->fd, &made->report, error);
+	ok = open && batch_action_again(job, open, made->fd, &made->report, error);
 	eh2sframe_close(open);
 	if (ok && made->report)
 		ok = file_report(job, file, made, error);
 	/* What cannot be made again is of another program, or of other options. */
-	if (!ok && error->status == EH2SFRAME_NO_MEMORY)
+	if (!ok && (error->status == EH2SFRAME_NO_MEMORY || made->report))
 		made->skip = NULL;
 	return ok && made->report;
 }
@@ -269,7 +269,7 @@ static bool file_work(const struct batch_job *job, const struct batch_file *file
 				 file_report(job, file, made, error)
 			   : file_make(job, file, open, made, error);
 	eh2sframe_close(open);
-	if (open && made->skip && job->args->json_path)
+	if (open && made->skip && (args->json_path || args->baseline))
 		ok = file_again(job, file, made, error);
 	if (made->fd >= 0)
 		close(made->fd);
@@ -294,12 +294,16 @@ static bool file_new_token(char *token, struct eh2sframe_error *error)
 static json_t *file_failure(const struct batch_name *name,
     const struct eh2sframe_error *error, const json_t *report)
 {
+	static const char *const names[] = {"text", "changes"};
 	json_t *failure = report_file_failed(name->path, error);
-	json_t *text = json_object_get(report, "text");
 
-	if (failure && text && json_object_set(failure, "text", text) < 0) {
-		json_decref(failure);
-		return NULL;
+	for (size_t i = 0; failure && i < sizeof(names) / sizeof(names[0]); i++) {
+		json_t *found = json_object_get(report, names[i]);
+
+		if (found && json_object_set(failure, names[i], found) < 0) {
+			json_decref(failure);
+			failure = NULL;
+		}
 	}
 	return failure;
 }

@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "cmd/batch/tree.h"
+#include "cmd/report/gate.h"
 
 enum { BATCH_TOKEN_SIZE = 17 };
 
@@ -17,6 +18,7 @@ enum { BATCH_TOKEN_SIZE = 17 };
 struct batch_job {
 	const struct batch_tree *tree;
 	const struct args *args;
+	const struct report_gate *gate; /* --baseline */
 	unsigned int threads;
 	unsigned int worker; /* its number */
 	/* Part of the temporary names of the file in work. Others cannot guess it, or

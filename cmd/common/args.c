@@ -13,72 +13,6 @@
 #include "base/vec.h"
 #include "cmd/common/fail.h"
 
-const char args_help[] =
-    "Usage: eh2sframe [OPTION...] IN OUT            OUT = IN plus .sframe\n"
-    "       eh2sframe --section-only IN OUT         OUT = the bare section bytes\n"
-    "       eh2sframe --report[=text|json|html] [-o FILE] IN...  show the coverage, "
-    "convert nothing\n"
-    "       eh2sframe --report --merge [-o FILE] JSON...  join several JSON reports\n"
-    "       eh2sframe --dump IN...                  print an existing .sframe\n"
-    "       eh2sframe --verify [--cfi=FILE] IN...   prove an existing .sframe\n"
-    "       eh2sframe --lint=READER|all IN...       check an existing .sframe against "
-    "a reader's rules\n"
-    "       eh2sframe --remove IN OUT               take out the .sframe that this tool "
-    "added\n"
-    "       eh2sframe --batch [-j N] PATH...        convert in place every ELF file "
-    "under the paths;\n"
-    "                                               --remove, --verify or --lint: do "
-    "that to each\n"
-    "\n"
-    "Gives a finished ELF binary SFrame stack-trace data from the .eh_frame it has.\n"
-    "IN and OUT may be the same path. OUT may be a directory.\n"
-    "\n"
-    "      --for=READER             write what a reader reads: glibc, linux-user, "
-    "linux-arm64, binutils-2.40 to 2.47\n"
-    "      --format=1|2|3           SFrame version to write (2)\n"
-    "      --no-pcrel               version 2 with function starts relative to the "
-    "section, for old readers\n"
-    "      --refresh                replace an existing .sframe instead of refusing\n"
-    "      --method=auto|slack|grow|append  how the section gets into the file\n"
-    "      --optimize=none|share|size  store equal rows once (share, the default); size: "
-    "also choose new FDE boundaries\n"
-    "      --max-rows=N             --optimize=size: largest number of rows of an FDE "
-    "(32)\n"
-    "      --object-sections=one|group|text  relocatable objects: one .sframe (the "
-    "default), or one for each group or section of code\n"
-    "      --exclude-section=GLOB   leave out functions in these sections (repeatable)\n"
-    "      --exclude-symbol=GLOB    leave out functions with these names (repeatable)\n"
-    "      --include=GLOB           --batch: only files whose names or paths match "
-    "(repeatable)\n"
-    "      --exclude=GLOB           --batch: leave out files whose names or paths match "
-    "(repeatable)\n"
-    "      --allow-unmatched        accept patterns that match nothing\n"
-    "      --min-coverage=PCT       fail when SFrame covers less of the code\n"
-    "      --min-coverage-of=cfi|text  of the code with CFI (cfi, the default), or of "
-    "all "
-    "executable code\n"
-    "      --max-growth=PCT         fail when the file grows by more per cent\n"
-    "      --max-size=BYTES         fail when .sframe is larger\n"
-    "      --section-address=ADDR   --section-only: where the section will be loaded "
-    "(0)\n"
-    "      --no-verify              skip the proof\n"
-    "      --witness=own|libdwarf   the reader of the CFI that the proof compares with\n"
-    "      --cfi=FILE               --verify: take the CFI from FILE\n"
-    "      --compare                --report: also what every format would cost\n"
-    "  -o, --output=FILE            --report: write to FILE instead of standard output\n"
-    "  -j, --jobs=N                 use at most N threads, with --batch processes (one "
-    "per processor)\n"
-    "      --report-file=FILE       also write the JSON report while converting\n"
-    "  -q, --quiet                  print only errors\n"
-    "  -v, --verbose                also one line per refusal; with --batch one line per "
-    "file\n"
-    "  -h, --help                   print this text\n"
-    "  -V, --version                print the version\n"
-    "\n"
-    "Exit status: 0 done and proven, 1 bad or unsupported input, 2 usage, 3 I/O,\n"
-    "4 the proof failed, 5 coverage too low or too large, 6 nothing to do, 7 no memory,\n"
-    "8 done, but not all is told (standard output, the report), 70 a bug.\n";
-
 enum {
 	OPT_SECTION_ONLY = 256,
 	OPT_REPORT,
@@ -88,6 +22,11 @@ enum {
 	OPT_REMOVE,
 	OPT_BATCH,
 	OPT_MERGE,
+	OPT_REPORT_DIFF,
+	OPT_FUNCTIONS,
+	OPT_TOP,
+	OPT_BASELINE,
+	OPT_SUMMARY,
 	OPT_FOR,
 	OPT_FORMAT,
 	OPT_NO_PCREL,
@@ -122,6 +61,11 @@ static const struct option long_options[] = {
     {"remove", no_argument, NULL, OPT_REMOVE},
     {"batch", no_argument, NULL, OPT_BATCH},
     {"merge", no_argument, NULL, OPT_MERGE},
+    {"report-diff", no_argument, NULL, OPT_REPORT_DIFF},
+    {"functions", no_argument, NULL, OPT_FUNCTIONS},
+    {"top", required_argument, NULL, OPT_TOP},
+    {"baseline", required_argument, NULL, OPT_BASELINE},
+    {"summary", required_argument, NULL, OPT_SUMMARY},
     {"for", required_argument, NULL, OPT_FOR},
     {"format", required_argument, NULL, OPT_FORMAT},
     {"no-pcrel", no_argument, NULL, OPT_NO_PCREL},
@@ -186,7 +130,50 @@ static bool args_report(
 		    "--report=%s: not a value this version knows; see --help", text);
 	args->report_html = text && !strcmp(text, "html");
 	args->report_json = args->report_html || (text && !strcmp(text, "json"));
-	return args_command(args, COMMAND_REPORT, error);
+	/* It is one of the two ways to show a difference. */
+	return args->diff || args_command(args, COMMAND_REPORT, error);
+}
+
+static bool args_top(const char *text, size_t *top, struct eh2sframe_error *error)
+{
+	unsigned long value;
+	char *end;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (errno || !isdigit((unsigned char)text[0]) || *end || !value)
+		return cmd_fail(error, EH2SFRAME_USAGE,
+		    "--top=%s: give a number of files, such as 20", text);
+	*top = value;
+	return true;
+}
+
+/* What a report tells besides, and how much of it. */
+static bool args_tell(
+    struct args *args, int opt, const char *value, struct eh2sframe_error *error)
+{
+	switch (opt) {
+	case OPT_FUNCTIONS:
+		args->functions = true;
+		return true;
+	case OPT_TOP:
+		return args_top(value, &args->top, error);
+	case OPT_BASELINE:
+		args->baseline = value;
+		return true;
+	case OPT_REPORT_DIFF:
+		if (args->diff)
+			return true;
+		args->diff = true;
+		return args->command == COMMAND_REPORT ||
+		       args_command(args, COMMAND_REPORT, error);
+	default:
+		args->github = !strcmp(value, "github");
+		return args->github ||
+		       cmd_fail(error, EH2SFRAME_USAGE,
+			   "--summary=%s: not a value this version knows; see --help",
+			   value);
+	}
 }
 
 /* A file is never matched by nothing, or by what ends with a slash. */
@@ -329,6 +316,12 @@ static bool args_one(
 	case OPT_MERGE:
 		args->merge = true;
 		return true;
+	case OPT_REPORT_DIFF:
+	case OPT_FUNCTIONS:
+	case OPT_TOP:
+	case OPT_BASELINE:
+	case OPT_SUMMARY:
+		return args_tell(args, opt, value, error);
 	case 'h':
 		args->command = COMMAND_HELP;
 		return true;
@@ -340,14 +333,50 @@ static bool args_one(
 	}
 }
 
+/* Whether the output of a document would mix with a summary's. */
+static bool args_mix(const struct args *args)
+{
+	const char *path = args->report_json ? args->report_path : args->json_path;
+
+	return args->report_json ? !path || !strcmp(path, "-")
+				 : path && !strcmp(path, "-");
+}
+
+/* The same for what a report tells besides; NULL: nothing is wrong. */
+static const char *args_wrong_tell(const struct args *args)
+{
+	const bool report =
+	    args->command == COMMAND_REPORT && !args->diff && !args->merge;
+	const bool converts = args->command == COMMAND_CONVERT ||
+			      (args->command == COMMAND_SECTION_ONLY && !args->batch);
+
+	if (args->diff && (args->merge || (args->report_json && !args->report_html)))
+		return "--report-diff is text, or a page with --report=html";
+	if (args->diff && args->n_paths != 2)
+		return "--report-diff needs two JSON reports, the old one first";
+	if (args->functions && (!report || args->report_json))
+		return "--functions goes with the text of --report; JSON has them all";
+	if (args->baseline && !report && !converts)
+		return "--baseline goes with --report or a conversion";
+	if (args->github && !report && !converts)
+		return "--summary goes with --report or a conversion";
+	if (args->github && args_mix(args))
+		return "--summary needs standard output; give the report a file";
+	if (args->top && !args->github && (!report || args->report_json))
+		return "--top goes with the text of --report, or with --summary";
+	return NULL;
+}
+
 /* Checks the number of paths, and options that make sense with one command only. */
 static bool args_consistent(const struct args *args, struct eh2sframe_error *error)
 {
 	bool converts = args->command == COMMAND_CONVERT;
 	bool pair = !args->batch && (converts || args->command == COMMAND_SECTION_ONLY ||
 					args->command == COMMAND_REMOVE);
-	const char *wrong = NULL;
+	const char *wrong = args_wrong_tell(args);
 
+	if (wrong)
+		return cmd_fail(error, EH2SFRAME_USAGE, "%s", wrong);
 	if (args->batch && !converts && args->command != COMMAND_REMOVE &&
 	    args->command != COMMAND_VERIFY && args->command != COMMAND_LINT)
 		wrong = "--batch goes with --remove, --verify, --lint or none of them";

@@ -50,6 +50,11 @@ struct args {
 	const char *json_path;	   /* --report-file=FILE, or NULL */
 	bool report_json;	   /* --report=json or html */
 	bool report_html;	   /* the second */
+	bool functions;		   /* --functions */
+	size_t top;		   /* --top=N; 0: all */
+	bool diff;		   /* --report-diff: IN are two reports */
+	const char *baseline;	   /* --baseline=FILE, or NULL */
+	bool github;		   /* --summary=github */
 	struct args_list include, exclude; /* --batch: globs */
 	char **paths;			   /* in argv */
 	size_t n_paths;

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* Compares two reports file by file, and prints the difference. */
+#include "cmd/report/diff.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "base/plain.h"
+#include "base/vec.h"
+#include "cmd/common/print.h"
+
+static bool diff_numbers_same(
+    const struct report_state *old, const struct report_state *now)
+{
+	return old->status == now->status && old->counted == now->counted &&
+	       old->code.executable == now->code.executable &&
+	       old->code.with_cfi == now->code.with_cfi &&
+	       old->code.covered == now->code.covered && old->sframe == now->sframe;
+}
+
+/* Adds a file of either report, or of both. */
+static bool diff_add(struct report_diff *diff, const struct report_state *old,
+    const struct report_state *now, struct eh2sframe_error *err)
+{
+	struct report_diff_file file = {.old = old, .now = now};
+	size_t worse, better;
+
+	/* What is not listed is not gone. */
+	if (old && now && old->has_functions && now->has_functions) {
+		file.changes = report_changes(old, now);
+		if (!file.changes)
+			return cmd_fail_nomem(err);
+	}
+	worse = json_array_size(json_object_get(file.changes, "worse"));
+	better = json_array_size(json_object_get(file.changes, "better"));
+	if (old && now && !worse && !better && diff_numbers_same(old, now)) {
+		json_decref(file.changes);
+		diff->same++;
+		return true;
+	}
+	if (!vec_reserve(&diff->list, &diff->cap, diff->n + 1)) {
+		json_decref(file.changes);
+		return cmd_fail_nomem(err);
+	}
+	diff->worse += worse;
+	diff->better += better;
+	diff->list[diff->n++] = file;
+	return true;
+}
+
+/* Both ascend by path. Files at equal paths follow each other in the order of their
+ * report. */
+static bool diff_make(struct report_diff *diff, const struct report_history *old,
+    const struct report_history *now, struct eh2sframe_error *err)
+{
+	bool alone = old->n == 1 && now->n == 1, ok = true;
+	size_t i = 0, k = 0;
+
+	while (ok && (i < old->n || k < now->n)) {
+		int order = i == old->n	  ? 1
+			    : k == now->n ? -1
+			    : alone	  ? 0
+					  : strcmp(old->list[i].path, now->list[k].path);
+
+		ok = diff_add(diff, order <= 0 ? &old->list[i] : NULL,
+		    order >= 0 ? &now->list[k] : NULL, err);
+		i += order <= 0;
+		k += order >= 0;
+	}
+	return ok;
+}
+
+/* "98.10% -> 99.00% of executable code, .sframe 100 -> 120 bytes". */
+static void diff_print_numbers(
+    const struct report_state *old, const struct report_state *now, FILE *out)
+{
+	char was[REPORT_PERCENT_SIZE], is[REPORT_PERCENT_SIZE];
+
+	if (!old || !now || !old->counted || !now->counted) {
+		fprintf(out, "%s -> %s\n",
+		    !old	   ? "not there"
+		    : old->counted ? "reported"
+				   : "failed or passed over",
+		    !now	   ? "not there"
+		    : now->counted ? "reported"
+				   : "failed or passed over");
+		return;
+	}
+	fprintf(out,
+	    "%s -> %s of executable code, .sframe %" JSON_INTEGER_FORMAT
+	    " -> %" JSON_INTEGER_FORMAT " bytes\n",
+	    report_code_percent(&old->code, true, was),
+	    report_code_percent(&now->code, true, is), old->sframe, now->sframe);
+}
+
+static void diff_print_list(
+    const struct report_diff_file *file, const char *name, FILE *out)
+{
+	const json_t *list = json_object_get(file->changes, name), *change;
+	size_t i;
+
+	json_array_foreach(list, i, change)
+	{
+		fputs("  ", out);
+		report_change_print(change, out);
+		putc('\n', out);
+	}
+}
+
+static void diff_print(const struct report_diff *diff, FILE *out)
+{
+	for (size_t i = 0; i < diff->n; i++) {
+		const struct report_diff_file *file = &diff->list[i];
+
+		plain_print(file->now ? file->now->path : file->old->path, out);
+		fputs(": ", out);
+		diff_print_numbers(file->old, file->now, out);
+		diff_print_list(file, "worse", out);
+		diff_print_list(file, "better", out);
+	}
+	fprintf(out,
+	    "%zu file%s changed, %zu did not; %zu function%s worse off, %zu better off\n",
+	    diff->n, num_s(diff->n), diff->same, diff->worse,
+	    diff->worse == 1 ? " is" : "s are", diff->better);
+}
+
+static bool diff_write(const struct args *args, const struct report_diff *diff,
+    const char **at, struct eh2sframe_error *err)
+{
+	struct print_out out;
+	bool ok = print_open(args->report_path, true, &out, err);
+
+	*at = out.path;
+	if (!ok)
+		return false;
+	print_start(&out);
+	(args->report_html ? report_diff_page : diff_print)(diff, out.file);
+	return print_close(&out, true, err);
+}
+
+int report_diff(const struct args *args)
+{
+	struct report_diff diff = {
+	    .old_path = args->paths[0], .now_path = args->paths[1]};
+	struct report_history old = {0}, now = {0};
+	struct eh2sframe_error err = {0};
+	const char *at = diff.old_path;
+	bool ok = report_history_read(&old, at, &err);
+
+	if (ok) {
+		at = diff.now_path;
+		ok = report_history_read(&now, at, &err);
+	}
+	if (ok) {
+		at = NULL;
+		ok = diff_make(&diff, &old, &now, &err) &&
+		     diff_write(args, &diff, &at, &err);
+	}
+	if (!ok)
+		print_error(at, &err);
+	for (size_t i = 0; i < diff.n; i++)
+		json_decref(diff.list[i].changes);
+	free(diff.list);
+	report_history_deinit(&old);
+	report_history_deinit(&now);
+	return ok ? EH2SFRAME_DONE : (int)err.status;
+}

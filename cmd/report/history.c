@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads reports into a small form. Another program may have written them. */
+#include "cmd/report/history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "cmd/report/reading.h"
+
+static void history_function_deinit(struct report_function *function)
+{
+	free(function->key);
+	free(function->name);
+	free(function->reason);
+}
+
+void report_state_deinit(struct report_state *state)
+{
+	for (size_t i = 0; i < state->n; i++)
+		history_function_deinit(&state->list[i]);
+	free(state->list);
+	free(state->path);
+	*state = (struct report_state){0};
+}
+
+/* Takes no member of the object; where tells a function by its address. */
+static bool history_add(struct report_state *state, const json_t *object,
+    const char *where, bool refused, struct eh2sframe_error *err)
+{
+	const char *name = json_string_value(json_object_get(object, "name"));
+	const char *symbol = json_string_value(json_object_get(object, "symbol"));
+	const char *reason = json_string_value(json_object_get(object, "reason"));
+	const char *address = json_string_value(json_object_get(object, where));
+	const char *key = symbol ? symbol : name;
+	struct report_function function = {.n = 1, .refused = refused};
+
+	if (!address)
+		return cmd_fail(err, EH2SFRAME_INPUT, "%s is not text", where);
+	if (!report_add_count(object, "size", &function.bytes, err))
+		return false;
+	if (!vec_reserve(&state->list, &state->cap, state->n + 1))
+		return cmd_fail_nomem(err);
+	if (asprintf(&function.key, "%c%s", key ? 'n' : 'a', key ? key : address) < 0)
+		function.key = NULL;
+	function.name = strdup(name ? name : address);
+	function.reason = strdup(refused && reason ? reason : "");
+	if (function.key && function.name && function.reason) {
+		state->list[state->n++] = function;
+		return true;
+	}
+	history_function_deinit(&function);
+	return cmd_fail_nomem(err);
+}
+
+/* The gaps of one function follow each other, and count once. Where the stack ends,
+ * nothing is lost. */
+static bool history_add_gaps(
+    struct report_state *state, const json_t *gaps, struct eh2sframe_error *err)
+{
+	const json_t *gap, *last = NULL;
+	size_t i;
+
+	json_array_foreach(gaps, i, gap)
+	{
+		const char *reason = json_string_value(json_object_get(gap, "reason"));
+
+		if (!reason)
+			return cmd_fail(err, EH2SFRAME_INPUT, "reason is not text");
+		if (!strcmp(reason, "ra-undefined"))
+			continue;
+		if (last && json_equal(json_object_get(gap, "function"),
+				json_object_get(last, "function"))) {
+			if (!report_add_count(
+				gap, "size", &state->list[state->n - 1].bytes, err))
+				return false;
+			continue;
+		}
+		last = gap;
+		if (!history_add(state, gap, "function", true, err))
+			return false;
+	}
+	return true;
+}
+
+static bool history_add_code(
+    struct report_state *state, const json_t *stretches, struct eh2sframe_error *err)
+{
+	const json_t *stretch;
+	size_t i;
+
+	json_array_foreach(stretches, i, stretch)
+	{
+		const char *kind = json_string_value(json_object_get(stretch, "kind"));
+
+		if (kind && strcmp(kind, "data") != 0 &&
+		    !history_add(state, stretch, "start", false, err))
+			return false;
+	}
+	return true;
+}
+
+static int history_function_order(const void *a, const void *b)
+{
+	const struct report_function *x = a, *y = b;
+	int order = strcmp(x->key, y->key);
+
+	return order ? order : y->refused - x->refused;
+}
+
+/* Sorts them, and adds up those that are alike. */
+static bool history_sort(struct report_state *state, struct eh2sframe_error *err)
+{
+	size_t kept = 0;
+
+	if (!state->n)
+		return true;
+	qsort(state->list, state->n, sizeof(*state->list), history_function_order);
+	for (size_t i = 1; i < state->n; i++) {
+		struct report_function *to = &state->list[kept], *from = &state->list[i];
+
+		if (history_function_order(to, from) != 0) {
+			state->list[++kept] = *from;
+			continue;
+		}
+		to->n++;
+		if (__builtin_add_overflow(to->bytes, from->bytes, &to->bytes)) {
+			/* What follows is freed by the caller. */
+			for (size_t k = kept + 1; k < i; k++)
+				state->list[k] = (struct report_function){0};
+			return cmd_fail(
+			    err, EH2SFRAME_INPUT, "the sum of size is too large");
+		}
+		history_function_deinit(from);
+		*from = (struct report_function){0};
+	}
+	state->n = kept + 1;
+	return true;
+}
+
+bool report_state_read(
+    struct report_state *state, const json_t *file, struct eh2sframe_error *err)
+{
+	const json_t *gaps = json_object_get(file, "gaps");
+	const json_t *without = json_object_get(file, "without_cfi");
+	const json_t *code = json_object_get(file, "code");
+	const char *path = json_string_value(json_object_get(file, "path"));
+	const json_t *status = json_object_get(file, "status");
+
+	*state = (struct report_state){0};
+	if (!path || !json_is_integer(status))
+		return cmd_fail(err, EH2SFRAME_INPUT, "a file needs a path and a status");
+	state->path = strdup(path);
+	if (!state->path)
+		return cmd_fail_nomem(err);
+	state->status = (int)json_integer_value(status);
+	state->counted = code != NULL;
+	state->has_functions = json_is_array(gaps) && json_is_array(without);
+	return report_code_add(&state->code, code, err) &&
+	       report_add_count(json_object_get(file, "counts"), "functions_with_gaps",
+		   &state->gaps, err) &&
+	       report_add_count(
+		   json_object_get(file, "sizes"), ".sframe", &state->sframe, err) &&
+	       history_add_gaps(state, gaps, err) &&
+	       history_add_code(state, without, err) && history_sort(state, err);
+}
+
+static bool history_add_file(void *context, json_t *file, struct eh2sframe_error *err)
+{
+	struct report_history *history = context;
+
+	if (!vec_reserve(&history->list, &history->cap, history->n + 1))
+		return cmd_fail_nomem(err);
+	if (report_state_read(&history->list[history->n], file, err)) {
+		history->n++;
+		return true;
+	}
+	report_state_deinit(&history->list[history->n]);
+	return cmd_fail(err, err->status, "files[%zu]: %.400s", history->n, err->text);
+}
+
+static int history_order(const void *a, const void *b)
+{
+	const struct report_state *x = a, *y = b;
+
+	return strcmp(x->path, y->path);
+}
+
+bool report_history_read(
+    struct report_history *history, const char *path, struct eh2sframe_error *err)
+{
+	if (!report_read_files(path, history_add_file, history, err))
+		return false;
+	if (history->n)
+		qsort(history->list, history->n, sizeof(*history->list), history_order);
+	return true;
+}
+
+void report_history_deinit(struct report_history *history)
+{
+	for (size_t i = 0; i < history->n; i++)
+		report_state_deinit(&history->list[i]);
+	free(history->list);
+	*history = (struct report_history){0};
+}
+
+struct report_state *report_history_find(
+    const struct report_history *history, const char *path, bool alone)
+{
+	struct report_state key = {.path = (char *)(uintptr_t)path}, *found = NULL;
+
+	if (history->n)
+		found =
+		    bsearch(&key, history->list, history->n, sizeof(key), history_order);
+	return !found && alone && history->n == 1 ? &history->list[0] : found;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* The comparison and the summary of a run. */
+#include "cmd/report/news.h"
+
+#include <stdlib.h>
+
+#include "cmd/report/github.h"
+
+bool report_news_open(struct report_news *news, const struct args *args, const char **at,
+    struct eh2sframe_error *error)
+{
+	const char *page = getenv("GITHUB_STEP_SUMMARY");
+
+	*news = (struct report_news){.github = args->github, .keeps = args->github};
+	*at = args->baseline;
+	if (!report_gate_open(&news->gate, args->baseline,
+		!args->batch && (args->n_paths == 1 || args->command != COMMAND_REPORT),
+		error))
+		return false;
+	*at = NULL;
+	if (!news->github || !page || !*page)
+		return true;
+	*at = news->page_path = page;
+	/* Other steps of a job have written to it. */
+	news->page = fopen(page, "ae");
+	return news->page || cmd_fail_errno(error, "cannot open the summary");
+}
+
+void report_news_deinit(struct report_news *news)
+{
+	if (news->page)
+		fclose(news->page);
+	report_gate_deinit(&news->gate);
+	report_table_deinit(&news->table);
+	*news = (struct report_news){0};
+}
+
+bool report_news_judge(struct report_news *news, struct eh2sframe_result *result,
+    struct eh2sframe_error *error)
+{
+	struct eh2sframe_error late;
+	json_t *file;
+	bool ok;
+
+	if (!news->gate.path)
+		return true;
+	file = report_of_result(result, error);
+	if (!file)
+		return false;
+	ok = report_gate_judge(&news->gate, file, error);
+	if (!report_gate_note(&news->gate, file, &late)) {
+		*error = late;
+		ok = false;
+	}
+	json_decref(file);
+	return ok;
+}
+
+bool report_news_add(struct report_news *news, const char *path,
+    const struct eh2sframe_result *result, const struct eh2sframe_error *why,
+    struct eh2sframe_error *error)
+{
+	return !news->keeps || report_table_add(&news->table, path, result, why, error);
+}
+
+bool report_news_add_file(
+    struct report_news *news, json_t *file, struct eh2sframe_error *error)
+{
+	return (!news->gate.path || report_gate_note(&news->gate, file, error)) &&
+	       (!news->keeps || report_table_add_file(&news->table, file, error));
+}
+
+/* Closes the page. Returns a status. */
+static int news_page_end(struct report_news *news)
+{
+	struct eh2sframe_error error;
+	bool ok;
+
+	if (!news->page)
+		return EH2SFRAME_DONE;
+	ok = !ferror(news->page);
+	if (fclose(news->page) != 0)
+		ok = false;
+	news->page = NULL;
+	if (ok)
+		return EH2SFRAME_DONE;
+	cmd_fail_errno(&error, "cannot write the summary");
+	return print_error(news->page_path, &error);
+}
+
+int report_news_print(struct report_news *news, const struct args *args)
+{
+	int status = report_gate_print(&news->gate, args->verbosity < 0);
+
+	if (!news->github)
+		return status;
+	report_table_sort(&news->table);
+	report_github_annotations(&news->table, &news->gate, stdout);
+	report_github_page(
+	    &news->table, &news->gate, args->top, news->page ? news->page : stdout);
+	return print_worse(status, news_page_end(news));
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* The rows of a run, as text. */
+#include "cmd/report/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "base/plain.h"
+#include "base/vec.h"
+#include "cmd/report/history.h"
+
+void report_table_deinit(struct report_table *table)
+{
+	for (size_t i = 0; i < table->n; i++) {
+		free(table->list[i].path);
+		free(table->list[i].why);
+	}
+	free(table->list);
+	*table = (struct report_table){0};
+}
+
+/* A new row at the end, of which only path and why are set. */
+static struct report_row *table_new(struct report_table *table, const char *path,
+    const char *why, struct eh2sframe_error *error)
+{
+	struct report_row row = {0};
+
+	if (!vec_reserve(&table->list, &table->cap, table->n + 1)) {
+		cmd_fail_nomem(error);
+		return NULL;
+	}
+	row.path = strdup(path);
+	row.why = why ? strdup(why) : NULL;
+	if (!row.path || (why && !row.why)) {
+		free(row.path);
+		free(row.why);
+		cmd_fail_nomem(error);
+		return NULL;
+	}
+	table->list[table->n] = row;
+	return &table->list[table->n++];
+}
+
+static json_int_t table_count(
+    const struct eh2sframe_result *result, enum eh2sframe_count which)
+{
+	return (json_int_t)eh2sframe_result_count(result, which);
+}
+
+bool report_table_add(struct report_table *table, const char *path,
+    const struct eh2sframe_result *result, const struct eh2sframe_error *why,
+    struct eh2sframe_error *error)
+{
+	struct report_row *row = table_new(table, path, why ? why->text : NULL, error);
+
+	if (!row)
+		return false;
+	row->status = why ? (int)why->status : EH2SFRAME_DONE;
+	row->counted = result;
+	if (!result)
+		return true;
+	row->code = (struct report_code){
+	    .with_cfi = table_count(result, EH2SFRAME_CODE_BYTES),
+	    .covered = table_count(result, EH2SFRAME_COVERED_BYTES),
+	    .plt_template = table_count(result, EH2SFRAME_TEMPLATE_BYTES),
+	    .executable = table_count(result, EH2SFRAME_EXECUTABLE_BYTES),
+	    .outermost = table_count(result, EH2SFRAME_OUTERMOST_BYTES),
+	};
+	row->gaps = table_count(result, EH2SFRAME_FUNCTIONS_WITH_GAPS);
+	row->sframe = table_count(result, EH2SFRAME_SECTION_SIZE);
+	return true;
+}
+
+bool report_table_add_file(
+    struct report_table *table, const json_t *file, struct eh2sframe_error *error)
+{
+	const char *path = json_string_value(json_object_get(file, "path"));
+	const char *why = json_string_value(json_object_get(file, "error"));
+	const json_t *code = json_object_get(file, "code");
+	struct report_row *row;
+
+	if (json_object_get(file, "skipped"))
+		return true;
+	row = table_new(table, path ? path : "", why, error);
+	if (!row)
+		return false;
+	row->status = (int)json_integer_value(json_object_get(file, "status"));
+	row->counted = code;
+	return report_code_add(&row->code, code, error) &&
+	       report_add_count(json_object_get(file, "counts"), "functions_with_gaps",
+		   &row->gaps, error) &&
+	       report_add_count(
+		   json_object_get(file, "sizes"), ".sframe", &row->sframe, error);
+}
+
+static int table_order(const void *a, const void *b)
+{
+	const struct report_row *x = a, *y = b;
+	const json_int_t left = report_code_uncovered(&x->code);
+	const json_int_t right = report_code_uncovered(&y->code);
+
+	if (x->counted != y->counted)
+		return y->counted - x->counted;
+	return left != right ? (left < right) - (left > right) : strcmp(x->path, y->path);
+}
+
+void report_table_sort(struct report_table *table)
+{
+	if (table->n)
+		qsort(table->list, table->n, sizeof(*table->list), table_order);
+}
+
+size_t report_table_total(const struct report_table *table, struct report_row *total)
+{
+	size_t n = 0;
+
+	*total = (struct report_row){.counted = true};
+	for (size_t i = 0; i < table->n; i++) {
+		const struct report_row *row = &table->list[i];
+
+		if (!row->counted)
+			continue;
+		n++;
+		total->code.with_cfi += row->code.with_cfi;
+		total->code.covered += row->code.covered;
+		total->code.plt_template += row->code.plt_template;
+		total->code.executable += row->code.executable;
+		total->code.outermost += row->code.outermost;
+		total->code.uncounted += row->code.uncounted;
+		total->gaps += row->gaps;
+		total->sframe += row->sframe;
+	}
+	return n;
+}
+
+/* All but the name. */
+static void table_line(const struct report_row *row, FILE *out)
+{
+	char of_cfi[REPORT_PERCENT_SIZE], of_all[REPORT_PERCENT_SIZE];
+
+	fprintf(out,
+	    "%8s  %10s %11" JSON_INTEGER_FORMAT " %7" JSON_INTEGER_FORMAT
+	    " %10" JSON_INTEGER_FORMAT "  ",
+	    report_code_percent(&row->code, false, of_cfi),
+	    report_code_percent(&row->code, true, of_all),
+	    report_code_uncovered(&row->code), row->gaps, row->sframe);
+}
+
+void report_table_print(struct report_table *table, size_t top, FILE *out)
+{
+	struct report_row total;
+	const size_t n = report_table_total(table, &total);
+	const size_t shown = top && top < n ? top : n;
+	size_t nothing = 0;
+
+	if (!n)
+		return;
+	report_table_sort(table);
+	fputs("with CFI  executable   uncovered    gaps    .sframe  file\n", out);
+	for (size_t i = 0; i < shown; i++) {
+		table_line(&table->list[i], out);
+		plain_print(table->list[i].path, out);
+		fputc('\n', out);
+	}
+	if (shown < n)
+		fprintf(out, "%54s%zu more file%s\n", "", n - shown, num_s(n - shown));
+	table_line(&total, out);
+	fprintf(out, "%zu file%s", n, num_s(n));
+	for (size_t i = 0; i < table->n; i++)
+		nothing += table->list[i].status == EH2SFRAME_NOTHING;
+	if (nothing)
+		fprintf(out, ", %zu passed over", nothing);
+	if (n + nothing < table->n)
+		fprintf(out, ", %zu failed", table->n - n - nothing);
+	fputc('\n', out);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* --report: what a conversion would give, as text or as a document. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/common/print.h"
+#include "cmd/report/news.h"
+#include "cmd/run_internal.h"
+
+/* Where --report puts its results. */
+struct run_output {
+	FILE *text;
+	struct report_files *files; /* NULL: as text */
+	struct report_news news;
+	bool table; /* as text: one line for each file */
+};
+
+/* The text of one result; with a table, its line comes at the end. */
+static bool run_report_text(const struct args *args,
+    const struct eh2sframe_result *result, const struct run_output *output,
+    struct eh2sframe_error *error)
+{
+	return output->table ||
+	       eh2sframe_result_print(result,
+		   args->functions ? EH2SFRAME_TEXT_FUNCTIONS : EH2SFRAME_TEXT_REPORT,
+		   print_text, output->text, error);
+}
+
+/* Adds one result of --report, and what is wrong with it. */
+static bool run_report_result(const struct args *args, struct eh2sframe_result *result,
+    const char *path, const struct eh2sframe_error *why, struct run_output *output,
+    struct eh2sframe_error *error)
+{
+	bool inside = false;
+	bool ok = output->files
+		      ? report_files_add(output->files, result, why->status, error)
+		      : run_report_text(args, result, output, error);
+
+	return ok &&
+	       report_news_add(
+		   &output->news, path, result, why->status ? why : NULL, error) &&
+	       (args->verbosity < 0 ||
+		   eh2sframe_result_print(
+		       result, EH2SFRAME_TEXT_DAMAGE, print_lines, &inside, error));
+}
+
+/* The file is in the report, however it is judged. */
+static void run_report_judge(const struct args *args, struct eh2sframe_result *result,
+    struct run_output *output, struct eh2sframe_error *why)
+{
+	struct eh2sframe_error worse;
+
+	if (args->judge && eh2sframe_result_check(result, why))
+		why->status = EH2SFRAME_DONE;
+	if (!report_news_judge(&output->news, result, &worse) && !why->status)
+		*why = worse;
+}
+
+/* For cmd_patterns_note. */
+static bool run_unmatched(
+    const void *file, size_t i, const char **option, const char **value)
+{
+	return eh2sframe_result_unmatched(file, i, option, value);
+}
+
+static bool run_report_one(const struct args *args, const char *path,
+    struct run_output *output, struct eh2sframe_error *error)
+{
+	struct eh2sframe_error why = {0};
+	struct eh2sframe_result *result;
+	struct eh2sframe_file *file;
+	bool ok;
+
+	file = eh2sframe_open_path(path, args->options, error);
+	result = file ? eh2sframe_convert(file, error) : NULL;
+	if (result)
+		cmd_patterns_note(args->patterns, run_unmatched, result);
+	/* The line of a table has nothing of the details. */
+	ok = result && (output->table || eh2sframe_result_add_details(result, error)) &&
+	     (args->verbosity <= 0 || eh2sframe_result_add_costs(result, error)) &&
+	     (!args->compare || eh2sframe_result_add_formats(result, error));
+	if (ok)
+		run_report_judge(args, result, output, &why);
+	if (ok && why.status)
+		*error = why;
+	ok = ok && run_report_result(args, result, path, &why, output, error);
+	/* A file with too little coverage is in the report already. */
+	if (!ok && output->files && !report_files_fail(output->files, path, error, &why))
+		*error = why;
+	if (!ok && !report_news_add(&output->news, path, NULL, error, &why))
+		*error = why;
+	eh2sframe_result_free(result);
+	eh2sframe_close(file);
+	return ok && why.status == EH2SFRAME_DONE;
+}
+
+/* Opens all that is written to and compared with, before the work. Sets *at to what a
+ * failure is about. */
+static bool run_report_open(const struct args *args, struct run_output *output,
+    struct print_out *out, struct report_files *files, const char **at,
+    struct eh2sframe_error *error)
+{
+	if (!report_news_open(&output->news, args, at, error))
+		return false;
+	output->table = !args->report_json && !args->functions && !args->compare &&
+			args->n_paths > 1 && args->verbosity <= 0;
+	output->news.keeps |= output->table;
+	if (!print_open(args->report_path, true, out, error)) {
+		*at = out->path;
+		return false;
+	}
+	*at = out->path;
+	output->text = out->file;
+	if (!args->report_json) {
+		print_start(out);
+		return true;
+	}
+	output->files = files;
+	if (report_files_begin(files, out, args->report_html, error))
+		return true;
+	report_files_deinit(files);
+	print_close(out, false, error);
+	return false;
+}
+
+int run_report(const struct args *args)
+{
+	const char *path = args->report_path, *at;
+	struct report_files files = {0};
+	struct run_output output = {0};
+	struct eh2sframe_error error;
+	struct print_out out = {0};
+	int status;
+
+	for (size_t i = 0; path && i < args->n_paths; i++)
+		if (run_same_file(path, args->paths[i]))
+			return run_refuse_path(path, "an input");
+	if (args->merge)
+		return report_merge(args);
+	if (!run_report_open(args, &output, &out, &files, &at, &error)) {
+		report_news_deinit(&output.news);
+		return print_error(at, &error);
+	}
+	status = run_each(args, &output, run_report_one);
+	if (output.table)
+		report_table_print(&output.news.table, args->top, output.text);
+	if (output.files ? !report_files_end(&files, &error)
+			 : !print_close(&out, true, &error))
+		status = print_worse(status, print_error(out.path, &error));
+	status = print_worse(status, report_news_print(&output.news, args));
+	report_news_deinit(&output.news);
+	return status;
+}
