@@ -354,8 +354,11 @@ static const char *args_wrong_tell(const struct args *args)
 		return "--report-diff is text, or a page with --report=html";
 	if (args->diff && args->n_paths != 2)
 		return "--report-diff needs two JSON reports, the old one first";
-	if (args->functions && (!report || args->report_json))
-		return "--functions goes with the text of --report; JSON has them all";
+	if (args->functions && (!report || args->report_json || args->compare))
+		return "--functions goes with the text of --report alone; JSON has them "
+		       "all";
+	if (args->diff && args->compare)
+		return "--compare goes with --report, without --report-diff";
 	if (args->baseline && !report && !converts)
 		return "--baseline goes with --report or a conversion";
 	if (args->github && !report && !converts)

@@ -4,7 +4,7 @@
 #define CMD_REPORT_GITHUB_H
 
 #include "cmd/report/gate.h"
-#include "cmd/report/table.h"
+#include "cmd/report/file_table.h"
 
 /* An annotation for each file that failed. The table is sorted. */
 void report_github_annotations(

@@ -5,7 +5,7 @@
 #define CMD_REPORT_NEWS_H
 
 #include "cmd/report/gate.h"
-#include "cmd/report/table.h"
+#include "cmd/report/file_table.h"
 
 struct report_news {
 	struct report_gate gate;

@@ -50,6 +50,7 @@ is 'bash: the options of the man page, and the reverse' diff of.page of.bash
 offers 'bash: an option that has a value' '--format=' eh2sframe --form
 offers 'bash: one that has none' '--dump ' eh2sframe --du
 offers 'bash: one whose value can be left out' '--report 
+--report-diff 
 --report-file=
 --report=' eh2sframe --report
 offers 'bash: values after =' '1
@@ -60,6 +61,7 @@ offers 'bash: a value as a word of its own' 'none
 share
 size' eh2sframe --optimize ''
 offers 'bash: a number' '' eh2sframe -j ''
+offers 'bash: the only value' 'github' eh2sframe --summary = g
 offers 'bash: files after -o' 'files/one file
 files/two' eh2sframe --report -o files/
 offers 'bash: files after =' 'files/two' eh2sframe --cfi = files/t

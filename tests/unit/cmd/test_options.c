@@ -127,6 +127,8 @@ static const char *const wrong[] = {
     "--report-diff --baseline=old in two",
     "--report-diff --functions in two",
     "--report-diff --top=3 in two",
+    "--report-diff --compare in two",
+    "--report --functions --compare in",
 };
 
 START_TEST(wrong_lines)

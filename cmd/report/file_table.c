@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The rows of a run, as text. */
-#include "cmd/report/table.h"
+#include "cmd/report/file_table.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* One row for each file of a run: a few numbers, so that thousands of files take little
  * memory. */
-#ifndef CMD_REPORT_TABLE_H
-#define CMD_REPORT_TABLE_H
+#ifndef CMD_REPORT_FILE_TABLE_H
+#define CMD_REPORT_FILE_TABLE_H
 
 #include "cmd/report/report.h"
 

@@ -1,0 +1,391 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""--baseline, --summary=github and --report-diff: real pairs, and hostile reports and names. TAP.
+
+    report_baseline.py EH2SFRAME
+"""
+
+import html.parser
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from tap import check, must, plan, run
+
+TOOL = os.path.realpath(sys.argv[1])
+
+# A stack frame that is aligned by itself has a CFA in another register, which version 2 cannot say. A function
+# without CFI is one of assembler.
+SOURCE = r"""
+__attribute__((noinline)) int inner(int n) { return n * 3; }
+#ifdef REFUSED
+__attribute__((noinline)) int aligned(int n)
+{
+	_Alignas(64) volatile int a[16];
+	int b[n + 1];
+	for (int i = 0; i < n; i++)
+		a[i & 15] = i;
+	b[n] = inner(a[n & 15]);
+	return b[n] + a[3];
+}
+#else
+__attribute__((noinline)) int aligned(int n) { return inner(n) + 1; }
+#endif
+#ifdef BARE
+__asm__(".text\n.type bare, @function\nbare: incl %edi\nmov %edi, %eax\nret\n.size bare, .-bare\n");
+#else
+__attribute__((noinline, used)) static int bare(int n) { return n + 1; }
+#endif
+int main(int c, char **v) { (void)v; return aligned(c) < 0; }
+"""
+
+
+def write(path, text):
+    with open(path, "w") as file:
+        file.write(text)
+
+
+def compile_all():
+    write("prog.c", SOURCE)
+    for name, options in (("plain", []), ("refused", ["-DREFUSED"]), ("bare", ["-DBARE"])):
+        subprocess.run(["gcc", "-O2", "-w", *options, "-o", name, "prog.c"], check=True)
+        write(f"{name}.json", must(TOOL, "--report=json", name))
+        write(f"{name}-3.json", must(TOOL, "--report=json", "--format=3", name))
+
+
+def environment(**more):
+    env = {k: v for k, v in os.environ.items() if k != "GITHUB_STEP_SUMMARY"}
+    return env | more
+
+
+def run_with(env, *argv):
+    return subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False, env=env)
+
+
+def refused(said, name, status=5):
+    return check(
+        said.returncode == status and f": newly refused: {name}, cfa-register, " in said.stderr
+        and "1 function is worse off than in" in said.stderr,
+        "newly refused is found and named",
+        said.stderr,
+    )
+
+
+def reports():
+    """Pairs of one source, with --report in each form."""
+    refused(run(TOOL, "--report", "--baseline=plain.json", "refused"), "aligned")
+    said = run(TOOL, "--report=json", "--baseline=plain.json", "refused")
+    refused(said, "aligned")
+    file = json.loads(said.stdout)["files"][0]
+    check(file["status"] == 5 and file["gaps"], "JSON has its status and all else")
+    said = run(TOOL, "--report=html", "-o", "page", "--baseline=plain.json", "refused")
+    refused(said, "aligned")
+    said = run(TOOL, "--report", "--baseline=plain.json", "bare")
+    check(
+        said.returncode == 5 and ": newly without CFI: bare, 5 bytes\n" in said.stderr and "refused" not in said.stderr,
+        "code that lost its CFI",
+        said.stderr,
+    )
+    said = run(TOOL, "--report", "--baseline=refused.json", "plain")
+    check(
+        said.returncode == 0 and ": no longer refused: aligned, cfa-register, " in said.stderr,
+        "what improved",
+        said.stderr,
+    )
+    said = run(TOOL, "--report", "-q", "--baseline=refused.json", "plain")
+    check(said.returncode == 0 and not said.stderr, "-q: no word of it", said.stderr)
+    said = run(TOOL, "--report", "--baseline=bare.json", "plain")
+    check(": no longer without CFI: bare, 5 bytes\n" in said.stderr, "code that got CFI", said.stderr)
+    for name in ("plain", "refused", "bare"):
+        said = run(TOOL, "--report", f"--baseline={name}.json", name)
+        check(said.returncode == 0 and not said.stderr, f"{name} is as it was", said.stderr)
+    said = run(TOOL, "--report", "--format=3", "--baseline=refused.json", "refused")
+    check(
+        said.returncode == 0 and "no longer refused: aligned" in said.stderr and "_start" not in said.stderr,
+        "version 3 after version 2: better, but for outermost frames",
+        said.stderr,
+    )
+    refused(run(TOOL, "--report", "--baseline=refused-3.json", "refused"), "aligned")
+    both = run(TOOL, "--report", "--min-coverage=100", "--baseline=plain.json", "refused")
+    check(both.returncode == 5 and "newly refused" in both.stderr, "with --min-coverage", both.stderr)
+    shutil.copy("refused", "stripped")
+    subprocess.run(["strip", "stripped"], check=True)
+    said = run(TOOL, "--report", "--baseline=plain.json", "stripped")
+    check(re.search(r": newly refused: 0x[0-9a-f]+, cfa-register, ", said.stderr), "without a name", said.stderr)
+    write("stripped.json", must(TOOL, "--report=json", "stripped"))
+    said = run(TOOL, "--report", "--baseline=stripped.json", "stripped")
+    check(said.returncode == 0 and not said.stderr, "by its address", said.stderr)
+
+
+def conversions():
+    """A file that fails is not written."""
+    for options in ([], ["--section-only"]):
+        what = " ".join(["a conversion", *options])
+        write("out", "before")
+        refused(run(TOOL, *options, "--baseline=plain.json", "refused", "out"), "aligned")
+        check(open("out").read() == "before", f"{what}: OUT is as it was")
+        said = run(TOOL, *options, "--baseline=plain.json", "plain", "out")
+        must(TOOL, *options, "plain", "other")
+        same = open("out", "rb").read() == open("other", "rb").read()
+        check(said.returncode == 0 and same, f"{what}: the usual bytes", said.stderr)
+    said = run(TOOL, "-q", "--baseline=refused.json", "--report-file=r.json", "plain", "out")
+    check(said.returncode == 0 and "method" in json.load(open("r.json"))["files"][0], "with --report-file", said.stderr)
+    said = run(TOOL, "--baseline=plain.json", "--report-file=r.json", "refused", "out")
+    check(said.returncode == 5 and json.load(open("r.json"))["files"][0]["status"] == 5, "its status is in the report")
+
+
+def tree(*names):
+    shutil.rmtree("tree", ignore_errors=True)
+    os.mkdir("tree")
+    for i, name in enumerate(names):
+        shutil.copy(name, f"tree/{i}")
+
+
+def batches():
+    """Trees: one file that is worse off fails alone."""
+    tree("plain", "refused", "bare")
+    must(TOOL, "--batch", "-q", "--report-file=tree.json", "tree")
+    tree("plain", "refused", "bare")
+    said = run(TOOL, "--batch", "--baseline=tree.json", "--report-file=new.json", "tree")
+    check(said.returncode == 0 and not said.stderr, "a tree as it was", said.stderr)
+    check(open("new.json").read() == open("tree.json").read(), "has the same report")
+    said = run(TOOL, "--batch", "--baseline=tree.json", "tree")
+    check(said.returncode == 0 and "(3 of them by an earlier run)" in said.stdout, "and again", said.stdout + said.stderr)
+    tree("refused", "plain", "bare")
+    before = open("tree/0", "rb").read()
+    said = run(TOOL, "--batch", "-j2", "--baseline=tree.json", "--report-file=new.json", "tree")
+    refused(said, "aligned")
+    check(open("tree/0", "rb").read() == before, "the file that failed is as it was")
+    check("tree/1: no longer refused: aligned" in said.stderr, "another one is better", said.stderr)
+    check(run(TOOL, "--verify", "tree/1", "tree/2").returncode == 0, "and converted")
+    files = json.load(open("new.json"))["files"]
+    check([f["status"] for f in files] == [5, 0, 0] and not any("changes" in f for f in files), "statuses in the report")
+    os.rename("tree", "wood")
+    said = run(TOOL, "--batch", "--refresh", "--baseline=tree.json", "wood")
+    check(said.returncode == 2 and "3 files; no file was compared" in said.stderr, "other paths", said.stderr)
+
+
+def which_file():
+    """By path; a single file by being alone."""
+    os.makedirs("elsewhere", exist_ok=True)
+    shutil.copy("refused", "elsewhere/moved")
+    refused(run(TOOL, "--report", "--baseline=plain.json", "elsewhere/moved"), "aligned")
+    write("two.json", must(TOOL, "--report=json", "plain", "bare"))
+    said = run(TOOL, "--report", "--baseline=two.json", "elsewhere/moved")
+    check(said.returncode == 2 and "two.json does not have this file" in said.stderr, "one of two", said.stderr)
+    said = run(TOOL, "--baseline=two.json", "elsewhere/moved", "out2")
+    check(said.returncode == 2 and not os.path.exists("out2"), "and is not written", said.stderr)
+    said = run(TOOL, "--report", "--baseline=two.json", "plain", "refused")
+    check(said.returncode == 0 and "have 1 file, not compared" in said.stderr, "one is new", said.stderr)
+    old = json.load(open("plain.json"))
+    del old["files"][0]["gaps"]
+    write("early.json", json.dumps(old))
+    said = run(TOOL, "--report", "--baseline=early.json", "plain")
+    check(said.returncode == 1 and "does not list the functions" in said.stderr, "a report without functions", said.stderr)
+    write("merged.json", must(TOOL, "--report", "--merge", "plain.json", "bare.json"))
+    said = run(TOOL, "--report", "--baseline=merged.json", "plain", "bare")
+    check(said.returncode == 0 and not said.stderr, "a merged report", said.stderr)
+
+
+def hostile_json():
+    """What is no report ends the call with one line."""
+    good = json.load(open("plain.json"))
+    file = good["files"][0]
+    huge = 1 << 62
+
+    def with_file(**more):
+        return json.dumps(good | {"files": [file | more]})
+
+    function = {"reason": "x", "start": "0x1", "size": 1, "function": "0x1"}
+    bad = {
+        "empty": "",
+        "text": "no JSON",
+        "array": "[]",
+        "cut": open("plain.json").read()[:-20],
+        "behind": open("plain.json").read() + "x",
+        "zero": open("plain.json").read() + "\0",
+        "twice": '{"tool": "eh2sframe", "files": [{"path": "a", "path": "b", "status": 0}]}',
+        "tool": json.dumps(good | {"tool": "other"}),
+        "number": json.dumps(good | {"files": 3}),
+        "no files": '{"tool": "eh2sframe"}',
+        "deep": '{"tool": "eh2sframe", "files": ' + "[" * 100000,
+        "a file": json.dumps(good | {"files": [7]}),
+        "a path": json.dumps(good | {"files": [{"path": 7, "status": 0}]}),
+        "gaps": with_file(gaps=[7]),
+        "reason": with_file(gaps=[function | {"reason": 7}]),
+        "function": with_file(gaps=[function | {"function": 7}]),
+        "size": with_file(gaps=[function | {"size": -1}]),
+        "sum": with_file(gaps=[function | {"size": huge}, function | {"size": huge, "function": "0x1"}] * 2),
+        "names": with_file(gaps=[function | {"size": huge, "name": "n", "function": f"0x{i}"} for i in range(3)]),
+        "NUL": with_file(gaps=[function | {"name": "a\0b"}]),
+    }
+    for name, text in bad.items():
+        write("bad.json", text)
+        for argv in (["--report", "--baseline=bad.json", "plain"], ["--report-diff", "plain.json", "bad.json"]):
+            said = run(TOOL, *argv)
+            check(
+                said.returncode == 1 and said.stderr.startswith("eh2sframe: bad.json: ")
+                and said.stderr.count("\n") == 1 and not said.stdout,
+                f"{name}: {argv[0]}",
+                said,
+            )
+    said = run(TOOL, "--report", "--baseline=missing.json", "plain")
+    check(said.returncode == 3 and not said.stdout, "no such report", said.stderr)
+    said = run(TOOL, "--baseline=missing.json", "plain", "out3")
+    check(said.returncode == 3 and not os.path.exists("out3"), "a conversion without it", said.stderr)
+    write("spaces.json", json.dumps(good, indent=7).replace("\n", "\r\n\t"))
+    check(run(TOOL, "--report", "--baseline=spaces.json", "plain").returncode == 0, "blanks do not matter")
+    write("counts.json", with_file(code=file["code"] | {"covered": huge, "outermost": huge, "executable": 1}))
+    check(run(TOOL, "--report-diff", "plain.json", "counts.json").returncode == 0, "counts that cannot be")
+
+
+def github():
+    """Annotations, and a table that is markdown whatever the names are."""
+    none = environment()
+    said = run_with(none, TOOL, "--report", "--summary=github", "--baseline=plain.json", "refused")
+    lines = said.stdout.splitlines()
+    notes = [line for line in lines if line.startswith("::")]
+    check(
+        said.returncode == 5 and len(notes) == 1
+        and notes[0].startswith("::error file=refused,title=eh2sframe::1 function is worse off than in plain.json%0A"
+                                "newly refused: aligned, cfa-register, "),
+        "an annotation",
+        said.stdout,
+    )
+    check("| File | Result |" in said.stdout, "the table on standard output")
+    said = run_with(none, TOOL, "--report", "--summary=github", "plain", "bare")
+    check(said.returncode == 0 and "\n::" not in said.stdout, "no failure, no annotation", said.stdout)
+    write("summary.md", "of an earlier step\n")
+    said = run_with(environment(GITHUB_STEP_SUMMARY="summary.md"), TOOL, "--summary=github", "plain", "out4")
+    page = open("summary.md").read()
+    check(
+        said.returncode == 0 and page.startswith("of an earlier step\n") and "| plain | done | 100.00% |" in page
+        and "|" not in said.stdout,
+        "a conversion's, at the end of the file",
+        page,
+    )
+    said = run_with(environment(GITHUB_STEP_SUMMARY="/no/such/file"), TOOL, "--summary=github", "plain", "out5")
+    check(said.returncode == 3 and not os.path.exists("out5"), "no place for it", said.stderr)
+    said = run_with(environment(GITHUB_STEP_SUMMARY="/dev/full"), TOOL, "--summary=github", "plain", "out5")
+    check(said.returncode == 8 and os.path.exists("out5"), "no space for it: done, but not told", said.stderr)
+    said = run_with(environment(GITHUB_STEP_SUMMARY="/dev/full"), TOOL, "--report", "--summary=github", "plain")
+    check(said.returncode == 3, "no space for a report's", said.stderr)
+    tree("refused", "plain")
+    write("tree/no-elf", "x")
+    said = run_with(none, TOOL, "--batch", "--summary=github", "--min-coverage=100", "tree")
+    check("::error file=tree/0,title=eh2sframe::" in said.stdout and "| tree/1 | done |" in said.stdout, "a tree", said.stdout)
+    said = run_with(none, TOOL, "--report", "--summary=github", "--top=1", "plain", "bare", "refused")
+    check("| 3 files, 2 not shown |" in said.stdout, "--top", said.stdout)
+
+
+HOSTILE = "a|b`c*[x](y)<img src=x>\n::error::pwned\r%0A,k=v:\x1b[2J\u202e@all##[error]x"
+
+
+def hostile_names():
+    """Names of files and functions, in all that is printed."""
+    good = json.load(open("refused.json"))
+    gaps = good["files"][0]["gaps"]
+    other = json.loads(json.dumps(good))
+    for gap in gaps:
+        if gap["reason"] != "ra-undefined":
+            gap["name"] = HOSTILE
+    other["files"][0]["gaps"] = []
+    good["files"][0]["path"] = other["files"][0]["path"] = HOSTILE
+    write("h1.json", json.dumps(other))
+    write("h2.json", json.dumps(good))
+    said = run(TOOL, "--report-diff", "h1.json", "h2.json")
+    lines = said.stdout.splitlines()
+    check(
+        said.returncode == 0 and "\x1b" not in said.stdout and "newly refused: a|b" in said.stdout
+        and not any(line.lstrip().startswith("::") for line in lines),
+        "--report-diff",
+        said.stdout,
+    )
+    page = must(TOOL, "--report-diff", "--report=html", "h1.json", "h2.json")
+    seen = []
+
+    class Tags(html.parser.HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            seen.append((tag, attrs))
+
+    Tags().feed(page)
+    check(
+        "a|b`c*[x](y)&#60;img" in page and {t for t, _ in seen} <= set("html head meta title style body h1 h2 p code span ul li".split())
+        and not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", page) and "script" not in page and "default-src 'none'" in page,
+        "the page has no markup of theirs",
+        seen,
+    )
+    name = "a|b`c*[x](y)<i>\n::error::pwned\r%0A,k=v:\x1b[2J@all##[error]x"
+    shutil.copy("refused", name)
+    said = run_with(environment(), TOOL, "--report", "--summary=github", "--baseline=plain.json", name, "plain", "./missing::error::\n::x")
+    rest = said.stdout
+    commands = [line for line in rest.splitlines() if line.lstrip().startswith("::")]
+    table = rest[rest.index("\n## SFrame coverage") :]
+    check(len(commands) == 1 and commands[0].startswith("::error file=./missing%3A"), "commands are ours", commands)
+    check(
+        all(c.startswith("::error file=") and c.split("::")[1].count(",") == 1 and "\x1b" not in c for c in commands)
+        and "%3A%3Aerror%3A%3A%0A%3A%3Ax" in commands[0],
+        "a property ends where it should",
+        commands,
+    )
+    rows = [line for line in table.splitlines() if line.startswith("|")]
+    check(
+        len(rows) == 2 + 3 + 1 and all(row.count("|") == 8 for row in rows)
+        and not re.search(r"[<`*\[\]@#\x1b]", re.sub(r"&#x?[0-9a-f]+;", "", "".join(rows))),
+        "a row for each file, and no markup",
+        table,
+    )
+    said = run(TOOL, "--report", "--baseline=h2.json", "plain")
+    check(
+        said.returncode == 0 and "\x1b" not in said.stderr and all(l.startswith("eh2sframe: ") for l in said.stderr.splitlines())
+        and "no longer refused: a|b" in said.stderr,
+        "names on standard error",
+        said.stderr,
+    )
+
+
+def diffs():
+    """The difference of two reports."""
+    said = run(TOOL, "--report-diff", "plain.json", "refused.json")
+    check(
+        said.returncode == 0 and "  newly refused: aligned, cfa-register, " in said.stdout
+        and said.stdout.endswith("1 file changed, 0 did not; 1 function is worse off, 0 better off\n"),
+        "one file each",
+        said.stdout,
+    )
+    said = run(TOOL, "--report-diff", "refused.json", "refused-3.json")
+    check("no longer refused: aligned" in said.stdout and "0 functions are worse off, 1 better off" in said.stdout,
+          "another version", said.stdout)
+    said = run(TOOL, "--report-diff", "two.json", "two.json")
+    check(said.stdout == "0 files changed, 2 did not; 0 functions are worse off, 0 better off\n", "the same", said.stdout)
+    write("three.json", must(TOOL, "--report=json", "refused", "plain"))
+    said = run(TOOL, "--report-diff", "two.json", "three.json")
+    check(
+        said.returncode == 0 and "bare: reported -> not there\n" in said.stdout
+        and "refused: not there -> reported\n" in said.stdout and "2 files changed, 1 did not" in said.stdout,
+        "files that come and go",
+        said.stdout,
+    )
+    must(TOOL, "--report-diff", "-o", "diff.txt", "two.json", "three.json")
+    check(open("diff.txt").read() == said.stdout, "-o")
+    page = must(TOOL, "--report=html", "--report-diff", "plain.json", "refused.json")
+    check("<code>aligned</code>, cfa-register, " in page and page.endswith("</html>\n"), "as a page", page)
+    check(run(TOOL, "--report-diff", "-o", "/dev/full", "two.json", "three.json").returncode == 3, "no space")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as work:
+        os.chdir(work)
+        compile_all()
+        for part in (reports, conversions, batches, which_file, hostile_json, github, hostile_names, diffs):
+            part()
+        os.chdir("/")
+    plan()
+
+
+if __name__ == "__main__":
+    main()
