@@ -23,9 +23,10 @@
 
 #include "base/num.h"
 
-/* Besides what alignment and guard pages need. A larger one is a large .bss, and tools that
- * copy files write it as zeros. */
+/* Besides what alignment and guard pages need, and where it is not a small part of the
+ * file. A larger one is a large .bss, and tools that copy files write it as zeros. */
 #define MAX_HOLE (UINT64_C(1) << 20)
+enum { HOLE_PART = 64 };
 
 static enum obstacle no_room(uint64_t end, struct err *err)
 {
@@ -66,7 +67,8 @@ static enum obstacle append_place_segment(const struct image *image,
 	/* Below the end of the file the address moves up, else the offset does. */
 	hole =
 	    addr - bias < off || addr - bias > INSERT_MAX_PLACE ? 0 : addr - bias - off;
-	max = slots->kernel ? 0 : MAX_HOLE + align * (INSERT_GUARD_PAGES + 1);
+	max = image->size / HOLE_PART > MAX_HOLE ? image->size / HOLE_PART : MAX_HOLE;
+	max = slots->kernel ? 0 : max + align * (INSERT_GUARD_PAGES + 1);
 	if (hole <= max) {
 		off += hole;
 		addr = off + bias;

@@ -42,6 +42,7 @@ struct block {
 	uint64_t by;	       /* bytes that the table grows by */
 	bool named_to_segment; /* KIND_NAMED may go there, too */
 	bool cut_notes;	       /* ... out of the PT_NOTE of what shifts */
+	bool load_grows;       /* the PT_LOAD of the table, into the padding behind it */
 };
 
 int64_t insert_grow_tag(uint32_t type)
@@ -198,7 +199,24 @@ static bool choose_to_segment(struct block *block)
 	return true;
 }
 
-static bool find_block(const struct image *image, struct block *block, size_t *n_sections)
+/* What shifts may go into the padding behind the PT_LOAD where the block is all of that. */
+static bool block_pads(
+    const struct image *image, const struct insert_slots *slots, struct block *block)
+{
+	const GElf_Phdr *load = &image->phdrs[slots->first_load];
+	uint64_t end = block_shifted_end(block);
+
+	if (block->end != load->p_offset + load->p_filesz || load->p_flags & PF_W ||
+	    load->p_filesz != load->p_memsz ||
+	    !insert_is_padding(image, slots->first_load, end - block->end))
+		return false;
+	block->end = end;
+	block->load_grows = true;
+	return true;
+}
+
+static bool find_block(const struct image *image, const struct insert_slots *slots,
+    struct block *block, size_t *n_sections)
 {
 	for (size_t i = 1; i < image->n_sections; i++) {
 		if (!add_section(image, i, block))
@@ -208,7 +226,7 @@ static bool find_block(const struct image *image, struct block *block, size_t *n
 		if (i + 1 < image->n_sections && joins(image, &block->units[block->n - 1],
 						     &image->sections[i + 1].hdr))
 			continue;
-		if (choose_to_segment(block))
+		if (choose_to_segment(block) || block_pads(image, slots, block))
 			return true;
 	}
 	return false;
@@ -301,12 +319,12 @@ static bool in_unit(const struct insert_grow *grow, const GElf_Phdr *phdr)
  * Table and block are in the first PT_LOAD, at the file's start; every other segment is
  * apart from the block or moves with a unit.
  */
-static enum obstacle block_segments_obstacle(
-    const struct image *image, const struct insert_slots *slots, struct insert_grow *grow)
+static enum obstacle block_segments_obstacle(const struct image *image,
+    const struct insert_slots *slots, bool load_grows, struct insert_grow *grow)
 {
 	const GElf_Phdr *load = &image->phdrs[slots->first_load];
 
-	if (load->p_offset || load->p_filesz < grow->block_end ||
+	if (load->p_offset || (!load_grows && load->p_filesz < grow->block_end) ||
 	    (load->p_flags | PF_X) != (PF_R | PF_X) ||
 	    grow->shifted_end > INSERT_MIN_PAGE)
 		return OBSTACLE_GROW_TABLE;
@@ -373,17 +391,18 @@ static enum obstacle plan_block(const struct image *image,
 	enum obstacle obstacle;
 
 	*grow = (struct insert_grow){0};
-	if (!find_block(image, &block, &grow->n_sections))
+	if (!find_block(image, slots, &block, &grow->n_sections))
 		return OBSTACLE_GROW_BLOCK;
 	if (!set_moves(&block, plan->sframe_size, grow))
 		return OBSTACLE_TOO_LARGE;
 	if (grow->moves_dynamic && !is_dynamic(image, slots))
 		return OBSTACLE_GROW_KIND;
-	obstacle = block_segments_obstacle(image, slots, grow);
+	obstacle = block_segments_obstacle(image, slots, block.load_grows, grow);
 	if (obstacle != OBSTACLE_NONE)
 		return obstacle;
 	if (!block_sections_fit(image, grow))
 		return OBSTACLE_GROW_BLOCK;
+	plan->table_load = block.load_grows ? slots->first_load : INSERT_NONE;
 	return insert_grow_refs(image, grow);
 }
 

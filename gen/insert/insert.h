@@ -70,8 +70,8 @@ struct insert_plan {
 	 * grows over the section, the one that becomes PT_GNU_SFRAME (else that goes
 	 * last), and those that go to make room. */
 	size_t grown, sframe_entry, dropped[2];
-	/* The PT_LOAD that ends with the program header table, where that grows into the
-	 * padding behind it; or INSERT_NONE. */
+	/* The PT_LOAD that ends with the program header table, or with notes behind it,
+	 * where those grow into the padding behind it; or INSERT_NONE. */
 	size_t table_load;
 	struct insert_grow grow;
 	bool add_phdr;	     /* a PT_PHDR in front, for a library that has none */

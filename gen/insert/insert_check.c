@@ -220,18 +220,15 @@ static bool check_segment(const struct image *input, const struct insert_plan *p
 		    want.p_filesz <= was->p_filesz)
 			return false;
 	}
-	/* It ended with the table, and does so again. */
+	/* It ended with the table or notes, and does so again. */
 	if (i == plan->table_load) {
-		want.p_filesz += (plan->n_phdrs - input->n_phdrs) * INSERT_PHDR_SIZE;
-		want.p_memsz = want.p_filesz;
-		for (uint64_t at = was->p_offset + was->p_filesz;
-		     at < want.p_offset + want.p_filesz; at++)
-			if (input->bytes[at])
-				return false;
+		uint64_t end = was->p_offset + was->p_filesz;
+
+		want.p_filesz = want.p_memsz =
+		    insert_table_load_end(plan) - was->p_offset;
 		if (!allowed[plan->method].spare || was->p_filesz != was->p_memsz ||
-		    was->p_flags & PF_W ||
-		    want.p_offset + want.p_filesz !=
-			plan->phdr_off + insert_table_size(plan))
+		    was->p_flags & PF_W || want.p_filesz < was->p_filesz ||
+		    !image_is_zero(input, end, was->p_offset + want.p_filesz))
 			return false;
 	}
 	return insert_grow_follow(input, plan, output, &want) &&

@@ -148,6 +148,13 @@ static inline uint64_t insert_table_size(const struct insert_plan *plan)
 	return (uint64_t)plan->n_phdrs * INSERT_PHDR_SIZE;
 }
 
+/* The end of the PT_LOAD that ends with the table, or with what shifts behind it. */
+static inline uint64_t insert_table_load_end(const struct insert_plan *plan)
+{
+	return plan->grow.n_moves ? plan->grow.shifted_end
+				  : plan->phdr_off + insert_table_size(plan);
+}
+
 /* The highest address that a loader takes. In the last page of a kernel's addresses are
  * error numbers. */
 static inline uint64_t insert_max_addr(const struct insert_slots *slots)

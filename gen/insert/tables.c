@@ -95,8 +95,7 @@ void insert_put_phdrs(struct wr *wr, const struct image *image,
 		} else if (i == plan->grown) {
 			put_extended_load(&phdr, plan);
 		} else if (i == plan->table_load) {
-			phdr.p_filesz =
-			    plan->phdr_off + insert_table_size(plan) - phdr.p_offset;
+			phdr.p_filesz = insert_table_load_end(plan) - phdr.p_offset;
 			phdr.p_memsz = phdr.p_filesz;
 		} else if (phdr.p_type == PT_PHDR && insert_table_changes(image, plan)) {
 			table.p_flags = phdr.p_flags;

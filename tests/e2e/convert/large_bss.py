@@ -14,15 +14,28 @@ from tap import check, must, plan, run, skip
 
 tool = os.path.realpath(sys.argv[1])
 SOURCE = r"""
-#include <stdio.h>
 static char big[314572800];
+#ifdef BARE
+void _start(void)
+{
+	static const char text[] = "x\n";
+	big[300000000] = 'x';
+	__asm__("syscall" : : "a"(1), "D"(1), "S"(text), "d"(2) : "rcx", "r11", "memory");
+	__asm__("syscall" : : "a"(231), "D"(0));
+	__builtin_unreachable();
+}
+#else
+#include <stdio.h>
 int main(int argc, char **argv) { (void)argv; big[argc * 300000000UL] = 'x'; return printf("%c\n", big[300000000]) < 0; }
+#endif
 """
 KINDS = {"PIE": ["-fPIE", "-pie"], "-mcmodel=large": ["-mcmodel=large"], "static": ["-static"],
          "static, -mcmodel=large": ["-static", "-mcmodel=large"], "static PIE": ["-static-pie", "-fPIE"],
          # What the refusal of static programs by these linkers tells the user to do.
          "PIE, gold": ["-fPIE", "-pie", "-fuse-ld=gold"], "static PIE, lld": ["-static-pie", "-fPIE", "-fuse-ld=lld"],
-         "static PIE, mold": ["-static-pie", "-fPIE", "-fuse-ld=mold"]}
+         "static PIE, mold": ["-static-pie", "-fPIE", "-fuse-ld=mold"],
+         # As Valgrind's tools: the first segment has the build-id and nothing else, and padding behind it.
+         "no libc": ["-static", "-nostdlib", "-DBARE", "-Wl,-z,separate-code"]}
 
 
 def build(*options):
