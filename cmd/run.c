@@ -201,9 +201,11 @@ struct run_report {
 static void run_report_write(const struct args *args, struct run_report *report,
     struct eh2sframe_result *result, const struct eh2sframe_error *why)
 {
-	report->failed = report->wanted && !report_single(&report->out, result,
-					       args->paths[0], why, &report->error);
+	if (!report->wanted)
+		return;
 	report->wanted = false;
+	report->failed =
+	    !report_single(&report->out, result, args->paths[0], why, &report->error);
 }
 
 /* *done when OUT is new; a failure after that is one of telling. */

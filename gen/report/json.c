@@ -106,15 +106,15 @@ static json_t *code_of(const struct report *report)
 			      json_integer((json_int_t)report->compact.padding_bytes)));
 	if (!code || !details->made)
 		return code;
-	return kept(
-	    code, json_object_update_new(code,
-		      json_pack("{sI sI sI sb}", "without_cfi",
-			  (json_int_t)(details->bytes[REPORT_CODE] +
-				       details->bytes[REPORT_PLT] +
-				       details->bytes[REPORT_UNKNOWN]),
-			  "data", (json_int_t)details->bytes[REPORT_DATA], "padding",
-			  (json_int_t)(coverage->padding_bytes + details->padding),
-			  "decoded", (int)details->decoded)));
+	return kept(code,
+	    json_object_update_new(code,
+		json_pack("{sI sI sI sI sb}", "without_cfi",
+		    (json_int_t)(details->bytes[REPORT_CODE] +
+				 details->bytes[REPORT_PLT] +
+				 details->bytes[REPORT_UNKNOWN]),
+		    "data", (json_int_t)details->bytes[REPORT_DATA], "padding",
+		    (json_int_t)coverage->padding_bytes, "padding_in_code",
+		    (json_int_t)details->padding, "decoded", (int)details->decoded)));
 }
 
 static json_t *unmatched_of(const struct policy *policy)

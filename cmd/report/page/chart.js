@@ -99,6 +99,6 @@ function chartCode(code, reasons, classes) {
 	parts.push({ name: 'data', label: 'data', bytes: code.data });
 	const sum = parts.reduce((all, part) => all + part.bytes, 0);
 	const whole = Math.max(sum, code.executable || 0);
-	parts.push({ name: 'rest', label: 'not told apart', bytes: whole - sum });
+	parts.push({ name: 'rest', label: code.paddingInCode ? 'padding' : 'not told apart', bytes: whole - sum });
 	return whole ? domBar(parts, whole, 'What the executable bytes are') : null;
 }

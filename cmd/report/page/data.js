@@ -93,6 +93,7 @@ function dataCode(value) {
 		withCfi, covered, template, outermost, data, without,
 		decoded: code.decoded === true,
 		padding: dataCount(code, 'padding'),
+		paddingInCode: dataCount(code, 'padding_in_code') || 0,
 		refused: Math.max(withCfi - covered - outermost, 0),
 		uncovered: Math.max(withCfi - covered - outermost, 0) + (without || 0),
 		// What the shares of the report are of: all but frames without a caller.

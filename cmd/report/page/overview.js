@@ -12,7 +12,7 @@ function overviewCode(report, done) {
 		// Sums of an earlier report lack members that its files have.
 		if (dataCount(report.summary.code, 'data') !== undefined) return code;
 	}
-	const names = ['with_cfi', 'covered', 'plt_template', 'outermost', 'without_cfi', 'data', 'padding'];
+	const names = ['with_cfi', 'covered', 'plt_template', 'outermost', 'without_cfi', 'data', 'padding', 'padding_in_code'];
 	const sum = {};
 	for (const name of names) {
 		const known = done.filter((file) => dataCount(file.raw.code, name) !== undefined);

@@ -96,7 +96,7 @@ def main():
             inside = sum(one["size"] for one in file["without_cfi"])
             check(code["covered"] + refused == code["with_cfi"], f"{name}: covered and refused")
             check(inside == code["without_cfi"] + code["data"], f"{name}: code without CFI and data")
-            check(0 <= rest - inside < code["padding"], f"{name}: executable is their sum but for padding")
+            check(rest == inside + code["padding_in_code"], f"{name}: executable is the sum of its parts")
             # Lines of `readelf -S`: [number] name type address offset size entries flags.
             lines = re.findall(
                 r"^ *\[ *\d+\] (\S+) +\S+ +[0-9a-f]+ [0-9a-f]+ ([0-9a-f]+) \S+ +(\w*X\w*) ",
