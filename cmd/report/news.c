@@ -2,9 +2,32 @@
 /* The comparison and the summary of a run. */
 #include "cmd/report/news.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 #include "cmd/report/github.h"
+
+/* Until the token GitHub takes no line for a command, whatever names of files and functions
+ * are in it. Nobody else can know the token. */
+static bool news_stop_commands(struct report_news *news, struct eh2sframe_error *error)
+{
+	uint64_t random;
+
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return cmd_fail_errno(error, "cannot get random bytes");
+	snprintf(news->token, sizeof(news->token), "%016" PRIx64, random);
+	printf("::stop-commands::%s\n", news->token);
+	fflush(stdout);
+	return true;
+}
+
+static void news_take_commands(struct report_news *news)
+{
+	if (news->token[0])
+		printf("::%s::\n", news->token);
+	news->token[0] = '\0';
+}
 
 bool report_news_open(struct report_news *news, const struct args *args, const char **at,
     struct eh2sframe_error *error)
@@ -18,16 +41,22 @@ bool report_news_open(struct report_news *news, const struct args *args, const c
 		error))
 		return false;
 	*at = NULL;
-	if (!news->github || !page || !*page)
+	if (!news->github)
 		return true;
-	*at = news->page_path = page;
-	/* Other steps of a job have written to it. */
-	news->page = fopen(page, "ae");
-	return news->page || cmd_fail_errno(error, "cannot open the summary");
+	if (page && *page) {
+		*at = news->page_path = page;
+		/* Other steps of a job have written to it. */
+		news->page = fopen(page, "ae");
+		if (!news->page)
+			return cmd_fail_errno(error, "cannot open the summary");
+	}
+	*at = NULL;
+	return news_stop_commands(news, error);
 }
 
 void report_news_deinit(struct report_news *news)
 {
+	news_take_commands(news);
 	if (news->page)
 		fclose(news->page);
 	report_gate_deinit(&news->gate);
@@ -94,6 +123,7 @@ int report_news_print(struct report_news *news, const struct args *args)
 
 	if (!news->github)
 		return status;
+	news_take_commands(news);
 	report_table_sort(&news->table);
 	report_github_annotations(&news->table, &news->gate, stdout);
 	report_github_page(

@@ -12,6 +12,7 @@ struct report_news {
 	struct report_table table; /* with --summary, and where the caller wants it */
 	bool keeps;		   /* rows in the table */
 	bool github;		   /* --summary=github */
+	char token[17];		   /* ends what GitHub does not read; "": it reads */
 	FILE *page;		   /* NULL: standard output */
 	const char *page_path;
 };

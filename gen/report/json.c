@@ -212,6 +212,11 @@ static json_t *named(json_t *object, const struct report *report, uint64_t pc)
 	const struct symbol *symbol = symbols_find(report_symbols(report), pc);
 	char *name = symbol ? symbol_demangle(symbol->name) : NULL;
 
+	/* Without its name a function would be another one to who compares reports. */
+	if (symbol && !name) {
+		json_decref(object);
+		return NULL;
+	}
 	if (object && name)
 		object = kept(object, json_object_set_new(object, "name", text(name)));
 	if (object && name && strcmp(name, symbol->name) != 0)

@@ -8,6 +8,7 @@
 import html.parser
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -64,6 +65,21 @@ def environment(**more):
 
 def run_with(env, *argv):
     return subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False, env=env)
+
+
+def commands(said):
+    """What GitHub's runner would take for commands: at the start of a line, and in its earlier form anywhere."""
+    found, token = [], None
+    for line in (line.lstrip() for line in said.splitlines()):
+        if token:
+            if line == f"::{token}::":
+                token = None
+        elif line.startswith("::stop-commands::"):
+            token = line[len("::stop-commands::") :]
+        elif line.startswith("::") or "##[" in line:
+            found.append(line)
+    check(token is None and re.search(r"^::stop-commands::[0-9a-f]{16}$", said, re.M), "commands are read again", said)
+    return found
 
 
 def refused(said, name, status=5):
@@ -243,12 +259,32 @@ def hostile_json():
     check(run(TOOL, "--report-diff", "plain.json", "counts.json").returncode == 0, "counts that cannot be")
 
 
+def damaged_json():
+    """Reports with random damage are read, or refused in one line."""
+    good, chosen = bytearray(open("refused.json", "rb").read()), random.Random(1)
+    statuses = set()
+    for number in range(300):
+        bad = bytearray(good)
+        for _ in range(chosen.randrange(1, 4)):
+            at = chosen.randrange(len(bad))
+            if chosen.randrange(2):
+                bad[at] = chosen.choice(b'{}[]",:\\0n9-e \x00\xff')
+            else:
+                del bad[at : at + chosen.randrange(1, 40)]
+        with open("bad.json", "wb") as file:
+            file.write(bad)
+        said = run(TOOL, "--report-diff", "plain.json", "bad.json")
+        statuses.add(said.returncode)
+        if said.returncode not in (0, 1) or said.stderr.count("\n") != said.returncode:
+            check(False, f"damage {number}", said)
+    check(statuses == {0, 1}, "damaged reports", statuses)
+
+
 def github():
     """Annotations, and a table that is markdown whatever the names are."""
     none = environment()
     said = run_with(none, TOOL, "--report", "--summary=github", "--baseline=plain.json", "refused")
-    lines = said.stdout.splitlines()
-    notes = [line for line in lines if line.startswith("::")]
+    notes = commands(said.stdout)
     check(
         said.returncode == 5 and len(notes) == 1
         and notes[0].startswith("::error file=refused,title=eh2sframe::1 function is worse off than in plain.json%0A"
@@ -258,13 +294,13 @@ def github():
     )
     check("| File | Result |" in said.stdout, "the table on standard output")
     said = run_with(none, TOOL, "--report", "--summary=github", "plain", "bare")
-    check(said.returncode == 0 and "\n::" not in said.stdout, "no failure, no annotation", said.stdout)
+    check(said.returncode == 0 and not commands(said.stdout), "no failure, no annotation", said.stdout)
     write("summary.md", "of an earlier step\n")
     said = run_with(environment(GITHUB_STEP_SUMMARY="summary.md"), TOOL, "--summary=github", "plain", "out4")
     page = open("summary.md").read()
     check(
         said.returncode == 0 and page.startswith("of an earlier step\n") and "| plain | done | 100.00% |" in page
-        and "|" not in said.stdout,
+        and "|" not in said.stdout and not commands(said.stdout),
         "a conversion's, at the end of the file",
         page,
     )
@@ -323,15 +359,19 @@ def hostile_names():
     shutil.copy("refused", name)
     said = run_with(environment(), TOOL, "--report", "--summary=github", "--baseline=plain.json", name, "plain", "./missing::error::\n::x")
     rest = said.stdout
-    commands = [line for line in rest.splitlines() if line.lstrip().startswith("::")]
+    taken = commands(rest)
     table = rest[rest.index("\n## SFrame coverage") :]
-    check(len(commands) == 1 and commands[0].startswith("::error file=./missing%3A"), "commands are ours", commands)
+    check(len(taken) == 1 and taken[0].startswith("::error file=./missing%3A"), "commands are ours", taken)
     check(
-        all(c.startswith("::error file=") and c.split("::")[1].count(",") == 1 and "\x1b" not in c for c in commands)
-        and "%3A%3Aerror%3A%3A%0A%3A%3Ax" in commands[0],
+        taken[0].split("::")[1].count(",") == 1 and "\x1b" not in rest and "%3A%3Aerror%3A%3A%0A%3A%3Ax" in taken[0],
         "a property ends where it should",
-        commands,
+        taken,
     )
+    shutil.copy("refused", "::error::file")
+    said = run_with(environment(), TOOL, "--report", "--summary=github", "::error::file")
+    check("\n::error::file: x86-64" in said.stdout and not commands(said.stdout), "a name like a command", said.stdout)
+    said = run_with(environment(), TOOL, "--report", "--summary=github", "-o", "missing/out", "plain")
+    check(said.returncode == 3 and not commands(said.stdout), "a call that ends early", said.stdout)
     rows = [line for line in table.splitlines() if line.startswith("|")]
     check(
         len(rows) == 2 + 3 + 1 and all(row.count("|") == 8 for row in rows)
@@ -381,7 +421,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         os.chdir(work)
         compile_all()
-        for part in (reports, conversions, batches, which_file, hostile_json, github, hostile_names, diffs):
+        for part in (reports, conversions, batches, which_file, hostile_json, damaged_json, github, hostile_names, diffs):
             part()
         os.chdir("/")
     plan()

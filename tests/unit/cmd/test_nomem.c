@@ -96,7 +96,8 @@ int __wrap_asprintf(char **text, const char *fmt, ...)
 }
 
 /*
- * "IN" stands for the file, "CONV" for its conversion, "OUT" for an output. "result" is
+ * "IN" stands for the file, "CONV" for its conversion, "OUT" for an output,
+ * "JSON" for a report of it in version 1. "result" is
  * not a command: see run_result.
  */
 static const char *const commands[] = {
@@ -108,6 +109,12 @@ static const char *const commands[] = {
     "-q --section-only IN OUT",
     "-q --refresh CONV OUT",
     "--report -v IN",
+    "--report IN IN",
+    "--report --functions IN",
+    "--report --baseline=JSON IN",
+    "--report --summary=github --baseline=JSON IN",
+    "--baseline=JSON IN OUT",
+    "--report-diff JSON JSON",
     "--report=json --compare -j1 IN",
     "--dump CONV",
     "--verify CONV",
@@ -126,7 +133,7 @@ enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]), N_INPUTS = 2 };
 static const char *const input_names[N_INPUTS] = {"NOMEM_INPUT_1", "NOMEM_INPUT_2"};
 
 static struct {
-	char dir[64], conv[80], out[80];
+	char dir[64], conv[80], out[80], json[32];
 	const char *in;
 	FILE *null;
 } place;
@@ -134,12 +141,12 @@ static struct {
 /* Returns a word of a command line with its path, in text. */
 static char *word_of(const char *word, char *text, size_t size)
 {
-	static const char *const stands[] = {"IN", "CONV", "OUT"};
-	const char *paths[] = {place.in, place.conv, place.out};
+	static const char *const stands[] = {"IN", "CONV", "OUT", "JSON"};
+	const char *paths[] = {place.in, place.conv, place.out, place.json};
 	size_t len = strlen(word);
 
 	snprintf(text, size, "%s", word);
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		size_t n = strlen(stands[i]);
 
 		if (len >= n && !strcmp(word + len - n, stands[i]))
@@ -268,6 +275,8 @@ static void setup(void)
 	ck_assert_ptr_nonnull(mkdtemp(place.dir));
 	snprintf(place.conv, sizeof(place.conv), "%s/conv", place.dir);
 	snprintf(place.out, sizeof(place.out), "%s/out", place.dir);
+	strcpy(place.json, "/tmp/nomem.json.XXXXXX");
+	close(mkstemp(place.json));
 	place.null = fopen("/dev/null", "w");
 	ck_assert_ptr_nonnull(place.null);
 }
@@ -276,6 +285,7 @@ static void teardown(void)
 {
 	fclose(place.null);
 	unlink(place.conv);
+	unlink(place.json);
 	unlink(place.out);
 	ck_assert_int_eq(rmdir(place.dir), 0);
 }
@@ -344,6 +354,7 @@ START_TEST(nomem)
 	ck_assert_msg(place.in, "%s is not set", input_names[_i / N_COMMANDS]);
 	heap.fail_at = 0;
 	ck_assert_msg(run("-q IN CONV", &err), "%s", err.text);
+	ck_assert_msg(run("--report=json --format=1 -o JSON IN", &err), "%s", err.text);
 	fail_each(commands[_i % N_COMMANDS], false);
 	fail_each(commands[_i % N_COMMANDS], true);
 }
