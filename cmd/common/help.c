@@ -72,5 +72,6 @@ const char args_help[] =
     "  -V, --version                print the version\n"
     "\n"
     "Exit status: 0 done and proven, 1 bad or unsupported input, 2 usage, 3 I/O,\n"
-    "4 the proof failed, 5 coverage too low, too large or worse, 6 nothing to do, 7 no memory,\n"
+    "4 the proof failed, 5 coverage too low, too large or worse, 6 nothing to do, 7 no "
+    "memory,\n"
     "8 done, but not all is told (standard output, the report), 70 a bug.\n";

@@ -37,7 +37,7 @@ def bars(path):
         "outermost": file["refused"].get("ra-undefined", {}).get("bytes", 0),
         "without CFI": code["without_cfi"],
         "data in text": code["data"],
-        "padding": code["padding"],
+        "padding": code["padding"] + code["padding_in_code"],
     }
     wanted |= {name: r["bytes"] for name, r in file["refused"].items() if name != "ra-undefined"}
     name = os.path.basename(path)
