@@ -16,7 +16,8 @@ here=$PWD
 . "$root/tests/shared/tap.sh"
 cd "$root" || exit 1
 flags='-std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -O1 -g -fsanitize=thread -I.'
-libs='-lelf -ldwarf -ljansson -liberty -lpthread'
+libs='-lelf -ldwarf -ljansson -liberty -lpthread' without=
+if grep -q 'EH2SFRAME_ZYDIS 1' "$build/config.h"; then libs="$libs -lZydis"; else without=decode_x86_64.c; fi
 export TSAN_OPTIONS=exitcode=66
 echo 'int main(void) { return 0; }' >"$scratch/plain.c"
 # shellcheck disable=SC2086 # words, all of them
@@ -31,7 +32,7 @@ int main(int argc, char **argv)
 }
 C
 # shellcheck disable=SC2086
-$cc $flags "-I$build" -r -nostdlib -o "$scratch/all.o" $(find base cfi formats sframe gen lib -name '*.c') &&
+$cc $flags "-I$build" -r -nostdlib -o "$scratch/all.o" $(find base cfi code formats sframe gen lib -name '*.c' ! -name "$without") &&
 	$cc $flags -o "$scratch/test" "$scratch/main.c" tests/lib/threads.c tests/lib/lib.c "$scratch/all.o" $libs &&
 	$cc $flags -DLIB_TEST_RACE -o "$scratch/race" "$scratch/main.c" tests/lib/threads.c tests/lib/lib.c \
 		"$scratch/all.o" $libs || {
