@@ -47,11 +47,14 @@ static void range(struct file *file, uint64_t start, uint64_t end)
 static uint64_t counted(struct file *file)
 {
 	struct err err = {0};
+	uint64_t bytes;
 
 	ck_assert(coverage_text(&file->image, arch_find(EM_X86_64, false), &file->ranges,
 	    &file->model, &file->coverage, &err));
 	sf_section_deinit(&file->model);
-	return file->coverage.text_bytes;
+	bytes = file->coverage.text_bytes;
+	coverage_deinit(&file->coverage);
+	return bytes;
 }
 
 START_TEST(no_padding)
