@@ -165,8 +165,10 @@ static const struct arch_reloc relocs[] = {
     {"R_390_PC64", R_390_PC64, 8, true},
 };
 
+/* "DWARF register number mapping": the floating-point registers are in pairs. */
 static const char *const s390x_reg_names[] = {"r0", "r1", "r2", "r3", "r4", "r5", "r6",
-    "r7", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"};
+    "r7", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "f0", "f2", "f4", "f6",
+    "f1", "f3", "f5", "f7", "f8", "f10", "f12", "f14", "f9", "f11", "f13", "f15"};
 
 const struct arch arch_s390x = {
     .name = "s390x",

@@ -123,9 +123,9 @@ def plt_faults(name, options, verified):
     if IBT not in options:
         check(not wrong, f"{name}: the PLT is right", wrong)
         return
-    check((".plt", 9, "CFA is sp+8 in .sframe, sp+16 in CFI") in wrong,
+    check((".plt", 9, "CFA is rsp + 8 in .sframe, rsp + 16 in CFI") in wrong,
           f"{name}: IBT entries push before 9, not before 11", wrong)
-    check((".plt.sec", 0, "CFA is sp+16 in .sframe, sp+8 in CFI") in wrong,
+    check((".plt.sec", 0, "CFA is rsp + 16 in .sframe, rsp + 8 in CFI") in wrong,
           f"{name}: .plt.sec has PLT0's row", wrong)
     others = [w for w in wrong if w[0] not in (".plt", ".plt.sec")]
     check(not others, f"{name}: no other PLT differs", others)

@@ -74,8 +74,8 @@ def check_file(tool, path, version, work):
     check(not wrong and fewer > len(plain) // 50, f"{name}: {len(plain)} functions in {len(shared)} FDEs",
           "\n".join(wrong) or f"{fewer} fewer")
     # Version 1 has an FDE for each block of what is one function of the model.
-    blocks = len(plain) - said["fused"]["functions"]
-    check(said["fused"]["padding"] == padding > 0 and
+    blocks = len(plain) - said["counts"]["sframe_functions_before_joining"]
+    check(said["code"]["padding_with_rows"] == padding > 0 and
           said["counts"]["sframe_functions"] == len(shared) and (blocks == 0 or version == 1),
           f"{name}: the report says so, and {padding} bytes of padding", said)
     verified = run(tool, "--verify", share)

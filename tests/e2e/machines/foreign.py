@@ -188,14 +188,14 @@ def check_proof(machine, work):
     finds("another machine's ABI", [(4, 3 ^ MACHINES[machine][5])], "for another machine")
     if machine == "s390x":
         # Row 1: start, info, CFA, RA, FP; row 0 is "00 03 00".
-        finds("RA elsewhere", [(row + 6, 8)], "RA is *(cfa-40) in .sframe, *(cfa-48) in CFI")
-        finds("RA in a register", [(row + 6, 0xF1)], "RA is r16+0 in .sframe, *(cfa-48) in CFI")
-        finds("FP elsewhere", [(row + 7, 8)], "FP is *(cfa-80) in .sframe, *(cfa-72) in CFI")
-        finds("another CFA", [(row + 5, 1)], "CFA is sp+168 in .sframe, sp+160 in CFI")
+        finds("RA elsewhere", [(row + 6, 8)], "RA is *(CFA - 40) in .sframe, *(CFA - 48) in CFI")
+        finds("RA in a register", [(row + 6, 0xF1)], "RA is f0 in .sframe, *(CFA - 48) in CFI")
+        finds("FP elsewhere", [(row + 7, 8)], "FP is *(CFA - 80) in .sframe, *(CFA - 72) in CFI")
+        finds("another CFA", [(row + 5, 1)], "CFA is r15 + 168 in .sframe, r15 + 160 in CFI")
         # Function 1 is middle, whose second row has r14 in f0: "04 05 00 21".
         func, row = rows_of(machine, out, 1)
         finds("another register", [(row + 6, 2)], "RA is r17+0 in .sframe, r16+0 in CFI")
-        finds("a slot for a register", [(row + 6, 1)], "*(cfa+32) in .sframe, r16+0 in CFI")
+        finds("a slot for a register", [(row + 6, 1)], "*(CFA + 32) in .sframe, f0 in CFI")
         return
     finds("the other key", [(func + 16, 0x20)], "the signing key is B in .sframe, A in CFI")
     # Row 0 is "00 03 00", row 1 "04 83 00", row 2 "08 87 20 e8 e0".
@@ -203,8 +203,8 @@ def check_proof(machine, work):
           "the return address is signed in .sframe, not in CFI")
     finds("a signature missing", [(row + 4, 0x80)],
           "the return address is unsigned in .sframe, not in CFI")
-    finds("RA elsewhere", [(row + 9, 0x20)], "in .sframe, *(cfa-24) in CFI")
-    finds("FP elsewhere", [(row + 10, 0x10)], "in .sframe, *(cfa-32) in CFI")
+    finds("RA elsewhere", [(row + 9, 0x20)], "in .sframe, *(CFA - 24) in CFI")
+    finds("FP elsewhere", [(row + 10, 0x10)], "in .sframe, *(CFA - 32) in CFI")
     func, row = rows_of(machine, out, 1)
     finds("key B missing", [(func + 16, 0x20)], "the signing key is A in .sframe, B in CFI")
 
