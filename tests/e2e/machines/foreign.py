@@ -194,7 +194,7 @@ def check_proof(machine, work):
         finds("another CFA", [(row + 5, 1)], "CFA is r15 + 168 in .sframe, r15 + 160 in CFI")
         # Function 1 is middle, whose second row has r14 in f0: "04 05 00 21".
         func, row = rows_of(machine, out, 1)
-        finds("another register", [(row + 6, 2)], "RA is r17+0 in .sframe, r16+0 in CFI")
+        finds("another register", [(row + 6, 2)], "RA is f2 in .sframe, f0 in CFI")
         finds("a slot for a register", [(row + 6, 1)], "*(CFA + 32) in .sframe, f0 in CFI")
         return
     finds("the other key", [(func + 16, 0x20)], "the signing key is B in .sframe, A in CFI")
