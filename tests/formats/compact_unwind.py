@@ -12,7 +12,7 @@ import struct
 import subprocess
 import sys
 
-from tap import check, must, plan, skip_all
+from tap import check, must, plan, run, skip_all
 
 N_FUNCS = 3000
 check_formats = sys.argv[1]
@@ -96,12 +96,18 @@ def source(machine, elf):
     yield (".section .rodata" if elf else ".section __TEXT,__gcc_except_tab") + "\n.p2align 2\nLdata: .long 0"
 
 
+# From LLVM 16 on a personality that is not Apple's takes an option.
+CANONICAL = "--emit-compact-unwind-non-canonical"
+
+
 def build(machine):
     """The ELF file and the Mach-O file."""
+    known = CANONICAL not in run(MC, CANONICAL, "--version").stderr
     elf_target, mach_target, release = MACHINES[machine][3:6]
     for kind, target in (("elf", elf_target), ("macho", mach_target)):
         text = "\n".join(source(machine, kind == "elf")) + "\n"
-        subprocess.run([MC, "-triple", target, "-filetype=obj", "-o", f"{machine}.{kind}.o"], input=text,
+        options = [CANONICAL] if known and kind == "macho" else []
+        subprocess.run([MC, *options, "-triple", target, "-filetype=obj", "-o", f"{machine}.{kind}.o"], input=text,
                        text=True, check=True)
     must(LD, "-shared", "--eh-frame-hdr", "-Bsymbolic", "-o", f"{machine}.so", f"{machine}.elf.o")
     must(LD64, "-arch", machine, "-platform_version", "macos", release, release, "-dylib",
@@ -162,9 +168,11 @@ def same(machine):
     theirs = entries_of(must(OBJDUMP, "--unwind-info", f"{machine}.dylib"))
     # Both begin with the same function.
     theirs = {place - text[0] + places[0]: encoding for place, encoding in theirs.items()}
+    # A function without a frame: clang 14 writes no encoding, and clang 19 for x86-64 refers to DWARF.
     leaf = 0x02010000 if machine == "x86_64" else 0x02000000
     different = [(hex(place), hex(a), hex(b)) for place, a, b in
-                 zip(places, at(read, places), at(theirs, places)) if a != b and (a & 0x0FFFFFFF, b) != (leaf, 0)]
+                 zip(places, at(read, places), at(theirs, places))
+                 if a != b and (a & 0x0FFFFFFF != leaf or b not in (0, b & 0x44FFFFFF))]
     check(not different, f"{machine}: clang's encodings are the same", different[:20])
     kinds = {encoding >> 24 & 15 for encoding in ours.values()}
     check(kinds == ({1, 2, 3} if machine == "x86_64" else {2, 4}), f"{machine}: every mode without DWARF occurs", kinds)
