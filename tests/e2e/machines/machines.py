@@ -56,8 +56,8 @@ def report_differs(path, report, counts):
     """What the report says of the code must be what readelf's tables and the section come to."""
     with open(report, encoding="utf-8") as file:
         said = json.load(file)["files"][0]
-    code, fused = said["code"], said.get("fused", {"padding": 0})
-    said = code["with_cfi"], code["covered"], code["plt_template"], fused["padding"]
+    code = said["code"]
+    said = code["with_cfi"], code["covered"], code["plt_template"], code.get("padding_with_rows", 0)
     found = counts["with_cfi"], counts["agree"], counts["plt"], counts["padding"]
     return [] if said == found else [f"{path}: the report says {said}, found {found}"]
 
