@@ -23,7 +23,7 @@ enum code_machine {
 enum code_flow {
 	CODE_NEXT,    /* it can go on to the next instruction, or call */
 	CODE_END,     /* it never goes on: a jump, a return, a trap */
-	CODE_FILLER,  /* it does nothing, or stops whoever gets there */
+	CODE_FILLER,  /* it does nothing, or it traps */
 	CODE_INVALID, /* it is none, or none that a compiler or an author writes */
 };
 
@@ -56,7 +56,7 @@ struct code_parts {
 };
 
 /*
- * Divides size bytes that nobody describes. addr is their address, for alignment. Code is
+ * Divides size bytes that have no CFI. addr is their address, for alignment. Code is
  * instructions up to one that never goes on, or up to the end. Whatever holds an invalid
  * instruction before that is data. So is a short piece of code between data: random bytes
  * often decode. Needs code_can_decode. False when memory runs out.

@@ -82,7 +82,7 @@ static enum formats_reason unwind_encode(struct formats_unwind *unwind,
 	enum formats_reason why = body->why;
 	uint32_t flags = 0;
 
-	/* A rule over the PC is no single rule, even if rows that hold for long look so. */
+	/* A rule over the PC is more than one rule, even if its rows hold for many bytes. */
 	if (func->table->pc_dependent)
 		why = FORMATS_CFA_EXPRESSION;
 	else if (func->signal_frame)

@@ -9,7 +9,7 @@
 #include "cmd/report/github.h"
 
 /* Until the token GitHub takes no line for a command, whatever names of files and functions
- * are in it. Nobody else can know the token. */
+ * are in it. A name in a file cannot contain the token. */
 static bool news_stop_commands(struct report_news *news, struct eh2sframe_error *error)
 {
 	uint64_t random;

@@ -6,7 +6,7 @@
 #include "base/num.h"
 #include "cmd/report/page.h"
 
-/* Longer names are cut where there is no room. */
+/* Names longer than this are cut when the page becomes too large. */
 enum { TRIM_NAME = 200 };
 /* What a file keeps besides its entries, however many files there are. */
 enum { TRIM_REST = 3072 };
