@@ -242,6 +242,9 @@ static const struct arch_reloc relocs[] = {
     {"R_AARCH64_PREL32", R_AARCH64_PREL32, 4, true},
 };
 
+static const uint32_t tls_relocs[] = {
+    R_AARCH64_TLS_DTPMOD, R_AARCH64_TLS_DTPREL, R_AARCH64_TLS_TPREL, R_AARCH64_TLSDESC};
+
 static const char *const reg_names[] = {"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7",
     "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19",
     "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29", "x30", "sp"};
@@ -255,6 +258,8 @@ static const char *const reg_names[] = {"x0", "x1", "x2", "x3", "x4", "x5", "x6"
 	    .fp_reg = AARCH64_FP,                                                        \
 	    .pc_reg = AARCH64_PC,                                                        \
 	    .aarch64_ra_state = true},                                                   \
+	.tls_relocs = tls_relocs,                                                        \
+	.n_tls_relocs = sizeof(tls_relocs) / sizeof(tls_relocs[0]),                      \
 	.code = CODE_AARCH64, .reg_names = reg_names,                                    \
 	.n_reg_names = sizeof(reg_names) / sizeof(reg_names[0]), .ra_reg = AARCH64_LR,   \
 	.sp_from_cfa = AARCH64_SP_FROM_CFA, .ra_tracked = true,                          \

@@ -41,6 +41,14 @@ const struct arch *arch_find(uint16_t elf_machine, bool big_endian)
 	return NULL;
 }
 
+bool arch_reloc_is_tls(const struct arch *arch, uint32_t type)
+{
+	for (size_t i = 0; i < arch->n_tls_relocs; i++)
+		if (arch->tls_relocs[i] == type)
+			return true;
+	return false;
+}
+
 const struct arch_reloc *arch_reloc_find(const struct arch *arch, uint32_t type)
 {
 	for (size_t i = 0; i < arch->n_relocs; i++)

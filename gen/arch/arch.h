@@ -83,12 +83,18 @@ struct arch {
 	const struct arch_reloc *relocs;
 	size_t n_relocs;
 	uint32_t reloc_start32, reloc_start64;
+	/* Dynamic relocations of thread-local storage: their addends are no addresses. */
+	const uint32_t *tls_relocs;
+	size_t n_tls_relocs;
 };
 
 extern const struct arch arch_x86_64, arch_aarch64, arch_aarch64_be, arch_s390x;
 
 /* NULL when it is none of those that occur in CFI. */
 const struct arch_reloc *arch_reloc_find(const struct arch *arch, uint32_t type);
+
+/* Whether a dynamic relocation is of thread-local storage. */
+bool arch_reloc_is_tls(const struct arch *arch, uint32_t type);
 
 /* The machine of an ELF header, or NULL when SFrame is not defined for it. */
 const struct arch *arch_find(uint16_t elf_machine, bool big_endian);

@@ -165,6 +165,9 @@ static const struct arch_reloc relocs[] = {
     {"R_390_PC64", R_390_PC64, 8, true},
 };
 
+static const uint32_t s390x_tls_relocs[] = {
+    R_390_TLS_DTPMOD, R_390_TLS_DTPOFF, R_390_TLS_TPOFF};
+
 /* "DWARF register number mapping": the floating-point registers are in pairs. */
 static const char *const s390x_reg_names[] = {"r0", "r1", "r2", "r3", "r4", "r5", "r6",
     "r7", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "f0", "f2", "f4", "f6",
@@ -191,6 +194,8 @@ const struct arch arch_s390x = {
     .code = CODE_S390X,
     .reg_names = s390x_reg_names,
     .n_reg_names = sizeof(s390x_reg_names) / sizeof(s390x_reg_names[0]),
+    .tls_relocs = s390x_tls_relocs,
+    .n_tls_relocs = sizeof(s390x_tls_relocs) / sizeof(s390x_tls_relocs[0]),
     .ra_reg = 14,
     /* 1.2.2.2, "The Stack Frame": the caller leaves a register save area of 160 bytes
 	 * at the low end of its frame; the CFA is the address behind it. */

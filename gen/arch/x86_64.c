@@ -294,6 +294,9 @@ static const struct arch_reloc relocs[] = {
     {"R_X86_64_PC64", R_X86_64_PC64, 8, true},
 };
 
+static const uint32_t x86_64_tls_relocs[] = {
+    R_X86_64_DTPMOD64, R_X86_64_DTPOFF64, R_X86_64_TPOFF64, R_X86_64_TLSDESC};
+
 static const char *const x86_64_reg_names[] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi",
     "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip"};
 
@@ -318,6 +321,8 @@ const struct arch arch_x86_64 = {
     .code = CODE_X86_64,
     .reg_names = x86_64_reg_names,
     .n_reg_names = sizeof(x86_64_reg_names) / sizeof(x86_64_reg_names[0]),
+    .tls_relocs = x86_64_tls_relocs,
+    .n_tls_relocs = sizeof(x86_64_tls_relocs) / sizeof(x86_64_tls_relocs[0]),
     .ra_reg = 16,
     /* DWARF 5, 6.4: "Typically, the CFA is defined to be the value of the stack
 	 * pointer at the call site in the previous frame". psABI 3.2.2: "Once control has

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "gen/arch/arch.h"
 #include "base/num.h"
 #include "base/rd.h"
 #include "cfi/pointer.h"
@@ -377,4 +378,11 @@ bool image_linked_sframe(const struct image *image, const uint8_t **data, size_t
 	*size = (size_t)phdr->p_filesz;
 	*addr = phdr->p_vaddr;
 	return true;
+}
+
+bool image_reloc_is_tls(const struct image *image, uint32_t type)
+{
+	const struct arch *arch = arch_find(image->ehdr.e_machine, image->big_endian);
+
+	return arch && arch_reloc_is_tls(arch, type);
 }

@@ -121,6 +121,9 @@ const uint8_t *image_at_addr(const struct image *image, uint64_t addr, uint64_t 
 ATTR_MUST_CHECK bool image_dynamic(
     const struct image *image, int64_t tag, uint64_t *value);
 
+/* Whether a dynamic relocation of this type is of thread-local storage. */
+bool image_reloc_is_tls(const struct image *image, uint32_t type);
+
 /* Whether a section is an SFrame section: by type, or by name (binutils 2.40 gives no
  * type). */
 bool image_is_sframe(const struct image_section *section);

@@ -200,7 +200,8 @@ static bool find_tags(const struct image *image, struct insert_grow *grow)
 	return no_other_tag(image, dynamic, grow);
 }
 
-/* No relocation is of the block's bytes, or makes a pointer to them. */
+/* No relocation is of the block's bytes, or makes a pointer to them. Without a symbol the
+ * addend is the address, but of thread-local storage it is an offset. */
 static bool check_relocations(const struct image *image, const struct insert_grow *grow)
 {
 	uint64_t start = grow->block_off + grow->bias,
@@ -221,7 +222,8 @@ static bool check_relocations(const struct image *image, const struct insert_gro
 				 addend = rd_u64(&rd);
 
 			if (place - start < size ||
-			    (!(info >> 32) && addend - start < size))
+			    (!(info >> 32) && addend - start < size &&
+				!image_reloc_is_tls(image, (uint32_t)info)))
 				return false;
 		}
 	}

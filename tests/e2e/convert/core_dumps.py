@@ -27,8 +27,6 @@ static int by_number(const void *a, const void *b) { (void)a; (void)b; raise(SIG
 __attribute__((constructor)) static void stop(void) { int n[2] = {1, 2}; qsort(n, 2, sizeof(n[0]), by_number); }
 """
 grown = collections.Counter()
-# Names of files of which a core dump tells nothing any more, as the command said.
-warned = set()
 
 
 def programs():
@@ -129,12 +127,9 @@ def seen(work, name, with_gdb):
 
 def convert(path, method="auto"):
     before = os.stat(path).st_size
-    warned.discard(os.path.basename(path))
     made = run(tool, "-v", "--refresh", "--no-verify", f"--method={method}", path, path)
     if made.returncode == 0:
         grown[re.search(r"^ *method: (.*)$", made.stdout, re.M).group(1)] += 1
-    if "core dumps no longer show the build-id" in made.stderr:
-        warned.add(os.path.basename(path))
     return made.returncode in (0, 6) and os.stat(path).st_size >= before
 
 
@@ -155,8 +150,6 @@ def check_program(path, work, with_gdb):
     if not check(all([convert(copy) for copy in copies]), f"{name}: converted with {len(needed)} libraries"):
         return True
     after = seen(work, name, with_gdb)
-    # The command says of some files that they are lost; of 1,000 files it is one.
-    before["without files"] = {one for one in before["without files"] if os.path.basename(one[1]) not in warned}
     lost = {what: (before[what], after[what]) for what in before
             if after is None or (not before[what] <= after[what] if isinstance(before[what], set)
                                  else before[what] != after[what])} if after else "no core dump"
@@ -186,7 +179,6 @@ def main():
                 break
             done += check_program(path, work, with_gdb=done % 10 == 0 and bool(shutil.which("gdb")))
     check(done == wanted, f"{wanted} programs", f"{done} could be used")
-    check(grown["append"] <= sum(grown.values()) // 200, "nearly all files keep their names", grown)
     print("#", *[f"{method} {n}" for method, n in grown.most_common()])
     plan()
 

@@ -369,6 +369,36 @@ START_TEST(exported)
 }
 END_TEST
 
+/* The addend of thread-local storage is an offset, though it looks like an address here. */
+static const struct {
+	uint32_t type;
+	bool place; /* the relocation is of the block's bytes */
+	enum obstacle obstacle;
+} addends[] = {
+    {R_X86_64_DTPMOD64, false, OBSTACLE_NONE},
+    {R_X86_64_DTPOFF64, false, OBSTACLE_NONE},
+    {R_X86_64_TPOFF64, false, OBSTACLE_NONE},
+    {R_X86_64_TLSDESC, false, OBSTACLE_NONE},
+    {R_X86_64_TPOFF64, true, OBSTACLE_GROW_SYMBOL},
+    {R_X86_64_IRELATIVE, false, OBSTACLE_GROW_SYMBOL},
+    {R_X86_64_64, false, OBSTACLE_GROW_SYMBOL},
+};
+
+START_TEST(addend)
+{
+	wr_patch_u64(&file, RELA + 8, addends[_i].type);
+	wr_patch_u64(&file, RELA + 16, FIX_ADDR + NOTE);
+	if (addends[_i].place)
+		wr_patch_u64(&file, RELA, FIX_ADDR + NOTE);
+	if (addends[_i].obstacle == OBSTACLE_NONE) {
+		fix_round_trip();
+		return;
+	}
+	ck_assert(!plan_it());
+	ck_assert_int_eq(plan.obstacles[METHOD_GROW], addends[_i].obstacle);
+}
+END_TEST
+
 /* Without section headers the contents there are unknown. */
 START_TEST(no_sections)
 {
@@ -398,6 +428,7 @@ int main(void)
 	tcase_add_loop_test(
 	    tcase, obstacle, 0, (int)(sizeof(changed) / sizeof(changed[0])));
 	tcase_add_test(tcase, exported);
+	tcase_add_loop_test(tcase, addend, 0, sizeof(addends) / sizeof(addends[0]));
 	tcase_add_test(tcase, no_sections);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
