@@ -222,10 +222,12 @@ static bool check_segment(const struct image *input, const struct insert_plan *p
 	}
 	/* It ended with the table or notes, and does so again. */
 	if (i == plan->table_load) {
-		uint64_t end = was->p_offset + was->p_filesz;
+		uint64_t end = was->p_offset + was->p_filesz, last;
 
-		want.p_filesz = want.p_memsz =
-		    insert_table_load_end(plan) - was->p_offset;
+		last = plan->phdr_off + insert_table_size(plan);
+		if (plan->grow.n_moves)
+			last = plan->grow.shifted_end;
+		want.p_filesz = want.p_memsz = last - was->p_offset;
 		if (!allowed[plan->method].spare || was->p_filesz != was->p_memsz ||
 		    was->p_flags & PF_W || want.p_filesz < was->p_filesz ||
 		    !image_is_zero(input, end, was->p_offset + want.p_filesz))

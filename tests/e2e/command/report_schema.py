@@ -39,6 +39,26 @@ def closed(schema):
     return done
 
 
+def check_rules(path, gaps):
+    """Each gap has the offset of its FDE, and the CFA of its first row, as readelf prints them."""
+    wrong, fdes, rows = [], {}, None
+    for line in must("readelf", "--debug-dump=frames-interp", path).split("\n"):
+        if found := re.match(r"([0-9a-f]+) [0-9a-f]+ [0-9a-f]+ FDE cie=\w+ pc=([0-9a-f]+)", line):
+            rows = []
+            fdes[int(found[1], 16)] = int(found[2], 16), rows
+        elif rows is not None and (found := re.match(r"([0-9a-f]{16}) (\S+)", line)):
+            rows.append((int(found[1], 16), found[2]))
+    for gap in gaps:
+        start, (function, rows) = int(gap["start"], 16), fdes.get(int(gap["cfi"], 16), (None, []))
+        cfa = [text for at, text in rows if at <= start][-1:]
+        # What is no register with an offset is "exp" there.
+        said = re.match(r"CFA = (\w+)(?: ([-+]) (\d+))?(?:,|$)", gap["rule"])
+        said = "".join((said[1], said[2] or "+", said[3] or "0")) if said and said[1] != "expression" else "exp"
+        if function != int(gap["function"], 16) or cfa != [said]:
+            wrong.append(f"{gap}: {function}, {cfa}, {said}")
+    check(not wrong, f"{os.path.basename(path)}: FDE and CFA of {len(gaps)} gaps are those of readelf", "\n".join(wrong))
+
+
 def main():
     with open(SCHEMA, encoding="utf-8") as file:
         published = json.load(file)
@@ -110,6 +130,9 @@ def main():
                 f"{name}: executable sections",
                 file["sections"],
             )
+
+        for path, file in zip(programs, document["files"]):
+            check_rules(path, file["gaps"])
 
         # The validator finds what is wrong.
         for change in (

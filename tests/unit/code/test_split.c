@@ -79,6 +79,10 @@ START_TEST(aarch64)
 	ck_assert_str_eq(
 	    split_text(CODE_AARCH64, code, 16, 0), "code 0+8, padding 8+4, data 12+4");
 	ck_assert_str_eq(split_text(CODE_AARCH64, code, 3, 0), "data 0+3");
+	/* Groups 1 and 3 have no instructions, and of group 0 only SME has. */
+	ck_assert_str_eq(split_text(CODE_AARCH64, "\0\0\0\2", 4, 4), "data 0+4");
+	ck_assert_str_eq(split_text(CODE_AARCH64, "\0\0\0\6", 4, 4), "data 0+4");
+	ck_assert_str_eq(split_text(CODE_AARCH64, "\0\0\0\x80", 4, 4), "code 0+4");
 }
 END_TEST
 
