@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -25,6 +26,25 @@ except ImportError:
 TOOL, SCHEMA, VECTORS = (os.path.realpath(path) for path in sys.argv[1:])
 # Members of these depend on the options, and eh2sframe(1) describes them.
 OPEN = {"unknown_plts", "unmatched", "method", "costs"}
+
+
+# The gap begins where the function before it ends.
+NEXT = """
+	.globl first, second
+	.type first, @function
+	.type second, @function
+first:	.cfi_startproc
+	nop
+	ret
+	.cfi_endproc
+	.size first, . - first
+second:	.cfi_startproc
+	.cfi_def_cfa rax, 8
+	ret
+	.cfi_endproc
+	.size second, . - second
+	.section .note.GNU-stack,"",@progbits
+"""
 
 
 def closed(schema):
@@ -133,6 +153,11 @@ def main():
 
         for path, file in zip(programs, document["files"]):
             check_rules(path, file["gaps"])
+        subprocess.run(["gcc", "-shared", "-nostdlib", "-x", "assembler", "-", "-o", "next.so"], input=NEXT,
+                       text=True, check=True)
+        gaps = json.loads(must(TOOL, "--report=json", "next.so"))["files"][0]["gaps"]
+        check([gap["name"] for gap in gaps] == ["second"], "a function behind another has a gap", gaps)
+        check_rules("next.so", gaps)
 
         # The validator finds what is wrong.
         for change in (
