@@ -26,3 +26,47 @@ enum code_flow code_decode(
 	}
 	return CODE_INVALID;
 }
+
+bool code_insn_read(enum code_machine machine, const uint8_t *code, uint64_t size,
+    uint64_t pc, struct code_insn *insn)
+{
+	*insn = (struct code_insn){.via = CODE_NO_REG};
+	switch (machine) {
+	case CODE_X86_64:
+#if EH2SFRAME_ZYDIS
+		return code_insn_x86_64(code, size, pc, insn);
+#else
+		break;
+#endif
+	case CODE_AARCH64:
+		return code_insn_aarch64(code, size, pc, insn);
+	case CODE_S390X:
+		return code_insn_s390x(code, size, pc, insn);
+	}
+	return false;
+}
+
+const struct code_abi *code_abi(enum code_machine machine)
+{
+	static const struct code_abi abis[] = {
+	    /* System V psABI: rbx, rbp, rsp and r12 to r15 are preserved. */
+	    [CODE_X86_64] = {.sp = 7,
+		.fp = 6,
+		.ra = CODE_NO_REG,
+		.ra_off = -8,
+		.sp_off = -8,
+		.clobbered = 0x0f37,
+		.red_zone = 128},
+	    /* AAPCS64: x19 to x29 and SP are preserved. */
+	    [CODE_AARCH64] = {.sp = 31, .fp = 29, .ra = 30, .clobbered = 0x4007ffff},
+	    /* r6 to r13, r15 and f8 to f15 are preserved. */
+	    [CODE_S390X] = {.sp = 15,
+		.fp = 11,
+		.ra = 14,
+		.sp_off = -160,
+		.sp_exit_off = -160,
+		.clobbered = 0x00ff403f},
+	};
+
+	return &abis[machine];
+}

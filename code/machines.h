@@ -4,9 +4,33 @@
 #define CODE_MACHINES_H
 
 #include "code/code.h"
+#include "code/insn.h"
 
 enum code_flow code_decode_x86_64(const uint8_t *code, uint64_t size, uint8_t *length);
 enum code_flow code_decode_aarch64(const uint8_t *code, uint64_t size, uint8_t *length);
 enum code_flow code_decode_s390x(const uint8_t *code, uint64_t size, uint8_t *length);
+
+/* *insn is zeroed except for via, which is CODE_NO_REG. */
+bool code_insn_x86_64(
+    const uint8_t *code, uint64_t size, uint64_t pc, struct code_insn *insn);
+bool code_insn_aarch64(
+    const uint8_t *code, uint64_t size, uint64_t pc, struct code_insn *insn);
+bool code_insn_s390x(
+    const uint8_t *code, uint64_t size, uint64_t pc, struct code_insn *insn);
+
+/* A new effect at the end of insn, of 8 bytes and without base and index. */
+static inline struct code_effect *code_effect_add(
+    struct code_insn *insn, enum code_effect_kind kind, uint8_t dst)
+{
+	struct code_effect *effect = &insn->effects[insn->n_effects++];
+
+	*effect = (struct code_effect){.kind = (uint8_t)kind,
+	    .dst = dst,
+	    .base = CODE_NO_REG,
+	    .index = CODE_NO_REG,
+	    .index_bits = 64,
+	    .width = 8};
+	return effect;
+}
 
 #endif
