@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The states at all instructions of a function, by following every way through it from its
+ * entries. Code that no way leads to can start from a state that the caller gives; what is
+ * known there is then known from the caller, not from the code.
+ */
+#ifndef CODE_PATHS_H
+#define CODE_PATHS_H
+
+#include "base/err.h"
+#include "code/state.h"
+
+/* A part of the function. Parts ascend and do not overlap. */
+struct code_range {
+	uint64_t start, end;  /* addresses; end is exclusive */
+	const uint8_t *bytes; /* borrowed */
+};
+
+/* A call in [start, end) can continue at pad, with SP as at the call. */
+struct code_landing {
+	uint64_t start, end, pad; /* addresses */
+};
+
+/* What the analysis asks its caller. Each is called with context. */
+struct code_host {
+	void *context;
+	/* Reads width bytes (1, 2, 4 or 8) of memory that nobody writes. False: it is not there. */
+	bool (*read)(void *context, uint64_t addr, uint8_t width, uint64_t *value);
+	/* Whether the call at pc can return. after is the state if it does, and next is the address
+	 * of the first instruction behind it that does something. */
+	bool (*returns)(void *context, uint64_t pc, const struct code_insn *call, uint64_t next,
+	    const struct code_state *after);
+	/* A state for code that no way leads to. False: leave it alone. NULL: always so. */
+	bool (*seed)(void *context, uint64_t pc, struct code_state *state);
+	/* Control goes from pc to an address outside of the ranges. NULL: it does not matter. */
+	void (*leaves)(void *context, uint64_t pc, uint64_t target);
+};
+
+struct code_paths_input {
+	enum code_machine machine;
+	const struct code_range *ranges;
+	size_t n_ranges;
+	const uint64_t *entries; /* addresses at which functions begin */
+	size_t n_entries;
+	const struct code_landing *landings; /* ascending by start */
+	size_t n_landings;
+	struct code_host host;
+};
+
+/* A bound on the bytes of one function. Larger ones are ERR_LIMIT. */
+#define CODE_PATHS_MAX_BYTES (UINT64_C(64) << 20)
+/* And on the instructions followed, per byte of the function. */
+#define CODE_PATHS_MAX_STEPS 64
+
+struct code_paths; /* heap object; memory that serves one function after the other */
+
+/* NULL when memory runs out. Freed with code_paths_free. */
+struct code_paths *code_paths_new(void);
+void code_paths_free(struct code_paths *paths);
+
+/*
+ * Follows all ways. input is borrowed until the next call. False with ERR_LIMIT when a bound is
+ * passed, or with ERR_NOMEM.
+ */
+ATTR_MUST_CHECK bool code_paths_run(
+    struct code_paths *paths, const struct code_paths_input *input, struct err *err);
+
+/* What is known of one instruction. */
+struct code_place {
+	uint64_t pc;
+	const struct code_insn *insn;
+	const struct code_state *state; /* before it */
+	bool seeded; /* the state comes from host->seed */
+};
+
+/*
+ * Calls visit for each instruction that was reached. Addresses ascend, except where jumps lead into
+ * the middle of an instruction. Stops when visit returns false, and returns what the last one did.
+ */
+bool code_paths_visit(const struct code_paths *paths,
+    bool (*visit)(void *context, const struct code_place *place), void *context);
+
+/* A jump whose targets are not known was met. */
+bool code_paths_is_open(const struct code_paths *paths);
+/* A seeded state says something else than the code where both come together. */
+bool code_paths_is_disputed(const struct code_paths *paths);
+
+#endif

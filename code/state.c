@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/* What instructions make of a state. */
+#include "code/state_internal.h"
+
+#include <string.h>
+
+struct code_value code_value_plus(struct code_value value, int64_t off)
+{
+	if (off == 0)
+		return value;
+	switch ((enum code_value_kind)value.kind) {
+	case CODE_CONST:
+	case CODE_MADE:
+	case CODE_CFA:
+		value.off = code_wrapping_add(value.off, off);
+		return value;
+	case CODE_UNKNOWN:
+		return value;
+	case CODE_OTHER:
+	case CODE_AT_MOST:
+	case CODE_TABLE:
+	case CODE_RA:
+	case CODE_RA_SIGNED:
+	case CODE_CALLERS:
+		break;
+	}
+	return code_value_of(CODE_OTHER, 0, 0);
+}
+
+void code_state_unknown(struct code_state *state)
+{
+	memset(state, 0, sizeof(*state));
+	state->memory_unknown = true;
+	state->compared = CODE_NO_REG;
+}
+
+void code_state_entry(const struct code_abi *abi, struct code_state *state)
+{
+	code_state_unknown(state);
+	state->memory_unknown = false;
+	for (uint8_t i = 0; i < CODE_SCRATCH; i++)
+		state->regs[i] = abi->clobbered >> i & 1 ? code_value_of(CODE_OTHER, 0, 0)
+							 : code_value_of(CODE_CALLERS, i, 0);
+	state->regs[abi->sp] = code_value_of(CODE_CFA, 0, abi->sp_off);
+	if (abi->ra != CODE_NO_REG)
+		state->regs[abi->ra] = code_value_of(CODE_RA, 0, 0);
+	else
+		code_state_set_memory(
+		    state, code_value_of(CODE_CFA, 0, abi->ra_off), code_value_of(CODE_RA, 0, 0));
+}
+
+/* ---- effects ---- */
+
+static struct code_value reg_value(const struct code_state *state, uint8_t reg)
+{
+	return reg == CODE_NO_REG ? code_value_of(CODE_CONST, 0, 0) : state->regs[reg];
+}
+
+/* The low bits of a value, extended. */
+static struct code_value extended(
+    struct code_value value, uint8_t bits, bool is_signed)
+{
+	uint64_t mask;
+
+	if (bits >= 64)
+		return value;
+	mask = (UINT64_C(1) << bits) - 1;
+	switch ((enum code_value_kind)value.kind) {
+	case CODE_CONST: {
+		uint64_t low = (uint64_t)value.off & mask;
+
+		if (is_signed && low >> (bits - 1))
+			low |= ~mask;
+		return code_value_of(CODE_CONST, 0, (int64_t)low);
+	}
+	case CODE_AT_MOST:
+		if ((uint64_t)value.off <= (is_signed ? mask >> 1 : mask))
+			return value;
+		break;
+	case CODE_UNKNOWN:
+	case CODE_OTHER:
+	case CODE_TABLE:
+	case CODE_MADE:
+	case CODE_CFA:
+	case CODE_RA:
+	case CODE_RA_SIGNED:
+	case CODE_CALLERS:
+		break;
+	}
+	return is_signed || bits > 16 ? code_value_of(CODE_OTHER, 0, 0)
+				      : code_value_of(CODE_AT_MOST, 0, (int64_t)mask);
+}
+
+static struct code_value shifted(struct code_value value, uint8_t shift)
+{
+	if (shift == 0)
+		return value;
+	if (value.kind == CODE_CONST && shift < 64)
+		return code_value_of(CODE_CONST, 0, (int64_t)((uint64_t)value.off << shift));
+	return code_value_of(value.kind == CODE_UNKNOWN ? CODE_UNKNOWN : CODE_OTHER, 0, 0);
+}
+
+/* An entry of a table, used as an offset from start. */
+static struct code_value table_from(
+    struct code_state *state, const struct code_effect *effect, uint64_t start)
+{
+	if (state->table.start != 0 || (effect->index_bits < 64 &&
+					   effect->index_bits != state->table.width * 8))
+		return code_value_of(CODE_OTHER, 0, 0);
+	state->table.start = start;
+	state->table.shift = effect->shift;
+	if (effect->index_bits < 64)
+		state->table.is_signed = effect->index_signed;
+	return code_value_of(CODE_TABLE, 0, 0);
+}
+
+static struct code_value sum(
+    struct code_state *state, const struct code_effect *effect, uint64_t pc)
+{
+	struct code_value base = reg_value(state, effect->base);
+	struct code_value index = reg_value(state, effect->index), low, scaled;
+
+	base = code_value_plus(base, effect->off);
+	if (effect->index == CODE_NO_REG)
+		return base;
+	low = extended(index, effect->index_bits, effect->index_signed);
+	scaled = shifted(low, effect->shift);
+	if (effect->base == CODE_NO_REG && effect->off == 0 && effect->shift == 0) {
+		if (index.kind != CODE_TABLE || effect->index_bits != state->table.width * 8)
+			return low;
+		state->table.is_signed = effect->index_signed;
+		return index;
+	}
+	if (scaled.kind == CODE_CONST)
+		return code_value_plus(base, scaled.off);
+	if (base.kind == CODE_CONST && effect->index_bits == 64 && effect->shift == 0 &&
+	    code_value_is_stack(index))
+		return code_value_plus(index, base.off);
+	if (base.kind == CODE_CONST && index.kind == CODE_TABLE)
+		return table_from(state, effect, (uint64_t)base.off);
+	/* The operands may come in the other order. */
+	if (base.kind == CODE_TABLE && index.kind == CODE_CONST && effect->shift == 0 &&
+	    effect->index_bits == 64 && effect->off == 0)
+		return table_from(state, effect, (uint64_t)index.off);
+	if (base.kind == CODE_UNKNOWN)
+		return base;
+	if (code_value_is_stack(base))
+		return code_state_made(state, pc);
+	return code_value_of(index.kind == CODE_UNKNOWN ? CODE_UNKNOWN : CODE_OTHER, 0, 0);
+}
+
+static struct code_value difference(
+    struct code_state *state, const struct code_effect *effect, uint64_t pc)
+{
+	struct code_value base = reg_value(state, effect->base);
+	struct code_value index = shifted(reg_value(state, effect->index), effect->shift);
+
+	if (effect->index_bits < 64)
+		index = extended(index, effect->index_bits, effect->index_signed);
+	if (index.kind == CODE_CONST)
+		return code_value_plus(base, code_wrapping_add(0, -index.off));
+	if (code_value_is_stack(base) && code_value_same_base(base, index))
+		return code_value_of(CODE_CONST, 0, code_wrapping_add(base.off, -index.off));
+	if (code_value_is_stack(base))
+		return code_state_made(state, pc);
+	return code_value_of(base.kind == CODE_UNKNOWN || index.kind == CODE_UNKNOWN ? CODE_UNKNOWN
+										 : CODE_OTHER,
+	    0, 0);
+}
+
+/* What a load gives. Read-only memory at a constant address can be a table of targets. */
+static struct code_value loaded(
+    struct code_state *state, const struct code_effect *effect)
+{
+	struct code_value base = reg_value(state, effect->base);
+	struct code_value index = reg_value(state, effect->index);
+	struct code_value address;
+
+	if (effect->index == CODE_NO_REG) {
+		address = code_value_plus(base, effect->off);
+		return effect->width == 8 ? code_state_memory(state, address)
+					  : code_value_of(CODE_OTHER, 0, 0);
+	}
+	/* x86-64 has the table's address in the displacement, or in either register. */
+	if (effect->shift == 0 && index.kind == CODE_CONST && base.kind != CODE_CONST) {
+		struct code_value other = base;
+
+		base = index;
+		index = other;
+	}
+	base = code_value_plus(base, effect->off);
+	index = extended(index, effect->index_bits, effect->index_signed);
+	if (base.kind == CODE_CONST && index.kind == CODE_AT_MOST &&
+	    1 << effect->shift == effect->width && index.off < UINT32_MAX) {
+		for (size_t i = 0; i < CODE_N_REGS; i++)
+			if (state->regs[i].kind == CODE_TABLE)
+				state->regs[i] = code_value_of(CODE_OTHER, 0, 0);
+		state->table = (struct code_table){.at = (uint64_t)base.off,
+		    .n = (uint32_t)index.off + 1,
+		    .width = effect->width,
+		    .is_signed = effect->load_signed};
+		return code_value_of(CODE_TABLE, 0, 0);
+	}
+	return code_value_of(base.kind == CODE_UNKNOWN || code_value_is_stack(base) ? CODE_UNKNOWN : CODE_OTHER, 0, 0);
+}
+
+static void store(struct code_state *state, const struct code_effect *effect)
+{
+	struct code_value address =
+	    code_value_plus(reg_value(state, effect->base), effect->off);
+
+	/* An array on the stack, which does not reach what is saved. */
+	if (effect->index != CODE_NO_REG || !code_value_is_stack(address))
+		return;
+	if (effect->dst == CODE_NO_REG || effect->width != 8)
+		code_state_forget(state, address, effect->width);
+	else
+		code_state_set_memory(state, address, state->regs[effect->dst]);
+}
+
+static void set_reg(struct code_state *state, uint8_t reg, struct code_value value)
+{
+	state->regs[reg] = value;
+	if (state->compared == reg || state->compared_with == reg)
+		state->compared = CODE_NO_REG;
+}
+
+/* 32-bit results keep only small numbers. */
+static struct code_value narrowed(struct code_value value, uint8_t width)
+{
+	if (width >= 8 || value.kind == CODE_AT_MOST || value.kind == CODE_OTHER ||
+	    value.kind == CODE_TABLE)
+		return value;
+	return extended(value, (uint8_t)(width * 8), false);
+}
+
+static void step_effect(
+    struct code_state *state, const struct code_effect *effect, uint64_t pc)
+{
+	struct code_value value;
+
+	switch ((enum code_effect_kind)effect->kind) {
+	case CODE_SET:
+		value = narrowed(sum(state, effect, pc), effect->width);
+		break;
+	case CODE_SUBTRACT:
+		value = narrowed(difference(state, effect, pc), effect->width);
+		break;
+	case CODE_ALIGN:
+		value = reg_value(state, effect->base);
+		if (code_value_is_stack(value))
+			value = code_state_made(state, pc);
+		else if (value.kind != CODE_UNKNOWN)
+			value = code_value_of(CODE_OTHER, 0, 0);
+		break;
+	case CODE_BOUND:
+		value = code_value_of(CODE_AT_MOST, 0, effect->off);
+		break;
+	case CODE_LOAD:
+		value = loaded(state, effect);
+		break;
+	case CODE_STORE:
+		store(state, effect);
+		return;
+	case CODE_COMPARE:
+		state->compared = effect->dst;
+		state->compared_with = effect->index;
+		state->compared_width = effect->width;
+		state->compared_off = effect->off;
+		return;
+	case CODE_SIGN:
+	case CODE_AUTHENTICATE:
+		value = state->regs[effect->dst];
+		if (value.kind == CODE_RA || value.kind == CODE_RA_SIGNED)
+			value.kind = effect->kind == CODE_SIGN ? CODE_RA_SIGNED : CODE_RA;
+		else if (value.kind != CODE_UNKNOWN)
+			value = code_value_of(CODE_OTHER, 0, 0);
+		break;
+	default:
+		return;
+	}
+	set_reg(state, effect->dst, value);
+}
+
+static void step_call(struct code_state *state, const struct code_abi *abi)
+{
+	code_state_forget_below(state, state->regs[abi->sp]);
+	for (uint8_t i = 0; i < CODE_SCRATCH; i++)
+		if (abi->clobbered >> i & 1)
+			state->regs[i] = code_value_of(CODE_OTHER, 0, 0);
+	state->compared = CODE_NO_REG;
+}
+
+void code_state_step(struct code_state *state, const struct code_abi *abi, uint64_t pc,
+    const struct code_insn *insn)
+{
+	if (insn->ends_compare)
+		state->compared = CODE_NO_REG;
+	for (uint8_t i = 0; i < insn->n_effects; i++)
+		step_effect(state, &insn->effects[i], pc);
+	for (uint8_t i = 0; (insn->writes | insn->unsure) >> i; i++) {
+		if (insn->writes >> i & 1)
+			set_reg(state, i, code_value_of(CODE_OTHER, 0, 0));
+		if (insn->unsure >> i & 1)
+			set_reg(state, i, code_value_of(CODE_UNKNOWN, 0, 0));
+		if (i == 31)
+			break;
+	}
+	/* Another stack, whose frames are not known. */
+	if (state->regs[abi->sp].kind == CODE_OTHER)
+		state->regs[abi->sp] = code_value_of(CODE_UNKNOWN, 0, 0);
+	if (insn->control == CODE_CALLS || insn->control == CODE_CALLS_TO)
+		step_call(state, abi);
+}
+
+/* ---- branches ---- */
+
+/* The most that the compared register can be, once the branch went this way. False: no limit. */
+static bool branch_limit(const struct code_state *state, uint8_t condition, bool jumped,
+    int64_t *most)
+{
+	*most = state->compared_off;
+	if (state->compared_off < 0 || state->compared_off > UINT16_MAX)
+		return false;
+	switch ((enum code_condition)condition) {
+	case CODE_IF_ABOVE:
+		return !jumped;
+	case CODE_IF_BELOW_EQUAL:
+		return jumped;
+	case CODE_IF_ABOVE_EQUAL:
+		--*most;
+		return !jumped && *most >= 0;
+	case CODE_IF_BELOW:
+		--*most;
+		return jumped && *most >= 0;
+	case CODE_IF_OTHER:
+	case CODE_IF_EQUAL:
+	case CODE_IF_NOT_EQUAL:
+		break;
+	}
+	return false;
+}
+
+void code_state_branch(struct code_state *state, const struct code_abi *abi,
+    const struct code_insn *insn, bool jumped)
+{
+	struct code_value *a, *b;
+	int64_t most;
+
+	if (state->compared == CODE_NO_REG)
+		return;
+	a = &state->regs[state->compared];
+	if (state->compared_with == CODE_NO_REG) {
+		if (!branch_limit(state, insn->condition, jumped, &most))
+			return;
+		if (a->kind == CODE_OTHER ||
+		    (a->kind == CODE_UNKNOWN && abi->clobbered >> state->compared & 1))
+			*a = code_value_of(CODE_AT_MOST, 0, most);
+		else if (a->kind == CODE_AT_MOST && a->off > most)
+			a->off = most;
+		return;
+	}
+	/* A loop that moves SP page by page ends where both are equal. */
+	b = &state->regs[state->compared_with];
+	if (state->compared_width != 8 ||
+	    insn->condition != (jumped ? CODE_IF_EQUAL : CODE_IF_NOT_EQUAL))
+		return;
+	if (state->compared == abi->sp && code_value_is_stack(*b))
+		*a = *b;
+	else if (state->compared_with == abi->sp && code_value_is_stack(*a))
+		*b = *a;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is known of registers and of the stack at one address of a function, whatever way led
+ * there. Everything is relative to the function's entry: the canonical frame address (CFA,
+ * DWARF 5, 6.4), the return address and the caller's registers.
+ *
+ * Two ways that disagree make a value unknown. Nothing is guessed. It is assumed that stores
+ * through pointers that do not come from SP do not hit saved registers, and that calls keep
+ * what the psABI says (docs/CODE.md).
+ */
+#ifndef CODE_STATE_H
+#define CODE_STATE_H
+
+#include <string.h>
+
+#include "code/insn.h"
+
+enum code_value_kind {
+	CODE_UNKNOWN = 0, /* it can be anything, a caller's value too */
+	CODE_OTHER,	  /* none of those below */
+	CODE_CONST,	  /* off */
+	CODE_AT_MOST,	  /* from 0 to off, at least in its low 32 bits */
+	CODE_TABLE,	  /* an entry of the state's table */
+	CODE_MADE, /* off from an address that the instruction at `symbol` made */
+	CODE_CFA,  /* the CFA plus off */
+	CODE_RA,   /* the return address */
+	CODE_RA_SIGNED,
+	CODE_CALLERS, /* what register `symbol` held at entry; callee-saved registers only */
+};
+
+struct code_value {
+	int64_t off;
+	uint32_t symbol; /* a register, or the low 32 bits of an address; else 0 */
+	uint8_t kind;	 /* enum code_value_kind */
+	uint8_t zero[3]; /* so that values can be compared as bytes */
+};
+
+static inline bool code_value_equal(struct code_value a, struct code_value b)
+{
+	return !memcmp(&a, &b, sizeof(a));
+}
+
+/* 8 bytes of memory, at where + off bytes. */
+struct code_slot {
+	struct code_value where; /* MADE or CFA */
+	struct code_value value;
+};
+
+/* More than this are forgotten; the most seen is 31. */
+#define CODE_MAX_SLOTS 64
+
+/* A table of jump targets in read-only memory: target = start + (entry << shift). */
+struct code_table {
+	uint64_t at, start; /* addresses */
+	uint32_t n;	    /* entries at most */
+	uint8_t width;	    /* of an entry, bytes */
+	uint8_t shift;
+	bool is_signed;
+};
+
+struct code_state {
+	struct code_value regs[CODE_N_REGS];
+	uint8_t n_slots;
+	/* Memory without a slot is CODE_UNKNOWN, not CODE_OTHER: the state did not come from the
+	 * entry alone. */
+	bool memory_unknown;
+	/* Of the last comparison: registers, or a constant. CODE_NO_REG: none is known. */
+	uint8_t compared, compared_with;
+	uint8_t compared_width;
+	int64_t compared_off;
+	struct code_table table;
+	/* The last member, so that a copy can leave out what is not used. */
+	struct code_slot slots[CODE_MAX_SLOTS]; /* ascending by where */
+};
+
+/* The state at a function's entry. */
+void code_state_entry(const struct code_abi *abi, struct code_state *state);
+/* A state of which nothing is known. */
+void code_state_unknown(struct code_state *state);
+
+struct code_value code_state_memory(
+    const struct code_state *state, struct code_value address);
+/* Says that 8 bytes at address (MADE or CFA) hold value. */
+void code_state_set_memory(
+    struct code_state *state, struct code_value address, struct code_value value);
+
+/* value plus off bytes. */
+struct code_value code_value_plus(struct code_value value, int64_t off);
+
+/* What the instruction at pc makes of the state. A call has returned. */
+void code_state_step(struct code_state *state, const struct code_abi *abi, uint64_t pc,
+    const struct code_insn *insn);
+/* What is known besides once the instruction, which BRANCHES, has jumped, or has not. */
+void code_state_branch(struct code_state *state, const struct code_abi *abi,
+    const struct code_insn *insn, bool jumped);
+
+/* Keeps in state what holds in both. Returns whether state changed. */
+bool code_state_meet(struct code_state *state, const struct code_state *other);
+
+#endif

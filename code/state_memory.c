@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* The slots of the stack that a state knows. */
+#include "code/state_internal.h"
+
+#include <string.h>
+
+/* Below 0, 0, above 0: where two places in memory are to each other. */
+int code_value_order(struct code_value a, struct code_value b)
+{
+	if (a.kind != b.kind)
+		return a.kind < b.kind ? -1 : 1;
+	if (a.symbol != b.symbol)
+		return a.symbol < b.symbol ? -1 : 1;
+	return (a.off > b.off) - (a.off < b.off);
+}
+
+/* Worth a slot: a row of CFI can ask for it. */
+bool code_state_is_worth_a_slot(const struct code_state *state, struct code_value value)
+{
+	return value.kind >= CODE_MADE ||
+	       (value.kind == CODE_UNKNOWN && !state->memory_unknown);
+}
+
+static void slot_remove(struct code_state *state, uint8_t i)
+{
+	memmove(&state->slots[i], &state->slots[i + 1],
+	    (size_t)(state->n_slots - i - 1) * sizeof(state->slots[0]));
+	state->n_slots--;
+}
+
+struct code_value code_state_memory(
+    const struct code_state *state, struct code_value address)
+{
+	if (address.kind == CODE_UNKNOWN)
+		return address;
+	if (code_value_is_stack(address)) {
+		for (uint8_t i = 0; i < state->n_slots; i++)
+			if (code_value_equal(state->slots[i].where, address))
+				return state->slots[i].value;
+		if (state->memory_unknown)
+			return code_value_of(CODE_UNKNOWN, 0, 0);
+	}
+	return code_value_of(CODE_OTHER, 0, 0);
+}
+
+/* Forgets what width bytes at address overlap. */
+void code_state_forget(
+    struct code_state *state, struct code_value address, uint8_t width)
+{
+	for (uint8_t i = state->n_slots; i-- > 0;) {
+		const struct code_value where = state->slots[i].where;
+
+		if (code_value_same_base(where, address) && where.off < code_wrapping_add(address.off, width) &&
+		    code_wrapping_add(where.off, 8) > address.off)
+			slot_remove(state, i);
+	}
+}
+
+void code_state_set_memory(
+    struct code_state *state, struct code_value address, struct code_value value)
+{
+	uint8_t i = state->n_slots;
+
+	code_state_forget(state, address, 8);
+	if (!code_state_is_worth_a_slot(state, value))
+		return;
+	if (state->n_slots == CODE_MAX_SLOTS) {
+		/* What has no slot is then not known to be another value. */
+		state->memory_unknown = true;
+		return;
+	}
+	i = state->n_slots;
+	while (i > 0 && code_value_order(state->slots[i - 1].where, address) > 0) {
+		state->slots[i] = state->slots[i - 1];
+		i--;
+	}
+	state->slots[i] = (struct code_slot){address, value};
+	state->n_slots++;
+}
+
+/* What lies below SP belongs to the callee. */
+void code_state_forget_below(struct code_state *state, struct code_value sp)
+{
+	for (uint8_t i = state->n_slots; i-- > 0;)
+		if (code_value_same_base(state->slots[i].where, sp) && state->slots[i].where.off < sp.off)
+			slot_remove(state, i);
+}
+
+/* An instruction makes an address again: what came from it before has no name any more. */
+struct code_value code_state_made(struct code_state *state, uint64_t pc)
+{
+	struct code_value made = code_value_of(CODE_MADE, (uint32_t)pc, 0);
+
+	for (size_t i = 0; i < CODE_N_REGS; i++)
+		if (code_value_same_base(state->regs[i], made))
+			state->regs[i] = code_value_of(CODE_OTHER, 0, 0);
+	for (uint8_t i = state->n_slots; i-- > 0;)
+		if (code_value_same_base(state->slots[i].where, made) ||
+		    code_value_same_base(state->slots[i].value, made))
+			slot_remove(state, i);
+	return made;
+}

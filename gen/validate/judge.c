@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include "gen/validate/judge.h"
+
+static struct code_value value_of(enum code_value_kind kind, uint32_t symbol, int64_t off)
+{
+	return (struct code_value){.off = off, .symbol = symbol, .kind = (uint8_t)kind};
+}
+
+/* What a rule gives, by the state. cfa is what the row takes for the CFA. */
+static struct code_value rule_value(const struct cfi_rule *rule, struct code_value cfa,
+    uint8_t reg, const struct code_state *state)
+{
+	switch ((enum cfi_rule_kind)rule->kind) {
+	case CFI_UNSPECIFIED:
+	case CFI_SAME:
+		return state->regs[reg];
+	case CFI_AT_CFA:
+		return code_state_memory(state, code_value_plus(cfa, rule->off));
+	case CFI_CFA_PLUS:
+		return code_value_plus(cfa, rule->off);
+	case CFI_REG_PLUS:
+		if (rule->reg < CODE_SCRATCH)
+			return code_value_plus(state->regs[rule->reg], rule->off);
+		break;
+	case CFI_AT_REG:
+		if (rule->reg < CODE_SCRATCH)
+			return code_value_plus(
+			    code_state_memory(state,
+				code_value_plus(state->regs[rule->reg], rule->off)),
+			    rule->add);
+		break;
+	case CFI_CONST:
+		return value_of(CODE_CONST, 0, rule->off);
+	case CFI_UNDEFINED:
+	case CFI_OPAQUE:
+		break;
+	}
+	return value_of(CODE_UNKNOWN, 0, 0);
+}
+
+static enum validate_verdict compare(struct code_value found, struct code_value wanted)
+{
+	if (found.kind == CODE_UNKNOWN)
+		return VALIDATE_UNKNOWN;
+	return code_value_equal(found, wanted) ? VALIDATE_AGREES : VALIDATE_CONTRADICTS;
+}
+
+/* The rule for the return address, where the row has none of its own. */
+static struct code_value return_address(
+    const struct code_abi *abi, const struct cfi_row *row, struct code_value cfa,
+    const struct code_state *state)
+{
+	if (row->ra.kind == CFI_UNSPECIFIED && abi->ra == CODE_NO_REG)
+		return code_state_memory(state, code_value_plus(cfa, abi->ra_off));
+	return rule_value(&row->ra, cfa, abi->ra == CODE_NO_REG ? 0 : abi->ra, state);
+}
+
+struct validate_answer validate_row(
+    const struct arch *arch, const struct cfi_row *row, const struct code_state *state)
+{
+	const struct code_abi *abi = code_abi(arch->code);
+	struct validate_answer answer = {.column = VALIDATE_CFA};
+	struct code_value cfa = rule_value(&row->cfa, value_of(CODE_UNKNOWN, 0, 0), 0, state);
+	enum validate_verdict verdict;
+
+	/* A frame without a caller: no walk goes on from here. */
+	if (row->ra.kind == CFI_UNDEFINED)
+		return answer;
+	answer.found = cfa;
+	answer.verdict = compare(cfa, value_of(CODE_CFA, 0, 0));
+	if (answer.verdict != VALIDATE_AGREES)
+		return answer;
+	answer.column = VALIDATE_RA;
+	answer.found = return_address(abi, row, cfa, state);
+	answer.verdict = compare(answer.found,
+	    value_of(row->ra_signed ? CODE_RA_SIGNED : CODE_RA, 0, 0));
+	if (answer.verdict == VALIDATE_CONTRADICTS || row->fp.kind == CFI_UNDEFINED)
+		return answer;
+	struct code_value fp = rule_value(&row->fp, cfa, abi->fp, state);
+
+	verdict = compare(fp, value_of(CODE_CALLERS, abi->fp, 0));
+	if (verdict > answer.verdict)
+		answer = (struct validate_answer){
+		    .verdict = (uint8_t)verdict, .column = VALIDATE_FP, .found = fp};
+	return answer;
+}
+
+/* Makes the state such that the rule gives value. */
+static bool seed_rule(const struct cfi_rule *rule, uint8_t reg, struct code_value value,
+    struct code_state *state)
+{
+	switch ((enum cfi_rule_kind)rule->kind) {
+	case CFI_UNSPECIFIED:
+	case CFI_SAME:
+		if (reg == CODE_NO_REG)
+			return false;
+		state->regs[reg] = value;
+		return true;
+	case CFI_AT_CFA:
+		code_state_set_memory(state, value_of(CODE_CFA, 0, rule->off), value);
+		return true;
+	case CFI_REG_PLUS:
+		if (rule->reg >= CODE_SCRATCH)
+			return false;
+		state->regs[rule->reg] = code_value_plus(value, -rule->off);
+		return true;
+	case CFI_AT_REG:
+		if (rule->reg >= CODE_SCRATCH)
+			return false;
+		/* An address that only this state knows. No instruction is at address 0. */
+		if (state->regs[rule->reg].kind == CODE_UNKNOWN)
+			state->regs[rule->reg] = value_of(CODE_MADE, 0, 0);
+		code_state_set_memory(state,
+		    code_value_plus(state->regs[rule->reg], rule->off),
+		    code_value_plus(value, -(int64_t)rule->add));
+		return true;
+	case CFI_UNDEFINED:
+		return true;
+	case CFI_CFA_PLUS:
+	case CFI_CONST:
+	case CFI_OPAQUE:
+		break;
+	}
+	return false;
+}
+
+bool validate_seed(
+    const struct arch *arch, const struct cfi_row *row, struct code_state *state)
+{
+	const struct code_abi *abi = code_abi(arch->code);
+	struct cfi_rule ra = row->ra;
+
+	code_state_unknown(state);
+	if (row->cfa.kind != CFI_REG_PLUS && row->cfa.kind != CFI_AT_REG)
+		return false;
+	if (ra.kind == CFI_UNSPECIFIED && abi->ra == CODE_NO_REG)
+		ra = (struct cfi_rule){.kind = CFI_AT_CFA, .off = abi->ra_off};
+	return seed_rule(&row->cfa, CODE_NO_REG, value_of(CODE_CFA, 0, 0), state) &&
+	       seed_rule(&ra, abi->ra, value_of(row->ra_signed ? CODE_RA_SIGNED : CODE_RA, 0, 0),
+		   state) &&
+	       seed_rule(&row->fp, abi->fp, value_of(CODE_CALLERS, abi->fp, 0), state);
+}
