@@ -266,6 +266,8 @@ static bool unit_visit(void *context, const struct code_place *place)
 	case VALIDATE_UNKNOWN:
 		if (result->state < VALIDATE_OPEN)
 			result->state = VALIDATE_OPEN;
+		if (!result->first_open)
+			result->first_open = place->pc;
 		return true;
 	case VALIDATE_CONTRADICTS:
 		result->state = VALIDATE_WRONG;

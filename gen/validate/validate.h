@@ -49,6 +49,7 @@ struct validate_fault {
 
 /* Of one range of the CFI. */
 struct validate_range {
+	uint64_t first_open; /* the lowest address at which the code does not tell; 0: none */
 	uint32_t instructions, agreeing; /* that were reached, and where the row agrees */
 	uint32_t seeded;		 /* reached from a row only */
 	uint8_t state;			 /* enum validate_class */

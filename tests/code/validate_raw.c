@@ -59,8 +59,8 @@ int main(int argc, char **argv)
 		}
 		for (size_t f = 0; getenv("STATES") && f < r.n_ranges; f++)
 			if (r.ranges[f].state == 1 || r.ranges[f].state == 2)
-				printf("  range %" PRIx64 " state %d reviews %d agree %u of %u\n",
-				    input.ranges.list[f].start, r.ranges[f].state, r.ranges[f].reviews,
+				printf("  range %" PRIx64 " first %" PRIx64 " state %d reviews %d agree %u of %u\n",
+				    input.ranges.list[f].start, r.ranges[f].first_open, r.ranges[f].state, r.ranges[f].reviews,
 				    r.ranges[f].agreeing, r.ranges[f].instructions);
 		validate_result_deinit(&r);
 		cfi_input_deinit(&input);
