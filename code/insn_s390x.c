@@ -44,13 +44,15 @@ enum s390x_action {
 static const struct s390x_rule {
 	uint8_t action, arg;
 	bool cc;
-} s390x_rules[128] = {['-'] = {ACTION_NOTHING, 0, false},
+} s390x_rules[128] = {
+    ['-'] = {ACTION_NOTHING, 0, false},
     ['c'] = {ACTION_NOTHING, 0, true},
     ['W'] = {ACTION_WRITES, 1, false},
     ['w'] = {ACTION_WRITES, 1, true},
     ['p'] = {ACTION_WRITES, 2, true},
     ['d'] = {ACTION_RANGE, 0, false},
-    ['u'] = {ACTION_MAYBE, 0, false},
+    ['u'] = {ACTION_MAYBE, 1, false},
+    ['U'] = {ACTION_MAYBE, 2, true},
     ['?'] = {ACTION_UNKNOWN, 0, true},
     ['f'] = {ACTION_FPR, 1, true},
     ['F'] = {ACTION_FPR, 2, true},
@@ -89,16 +91,15 @@ static const struct s390x_rule {
     ['k'] = {ACTION_STORE_LENGTH, 1, true},
     ['t'] = {ACTION_STORE_SCAN, 0, true},
     ['o'] = {ACTION_STORE_LIST, 8, true},
-    ['x'] = {ACTION_SWAP,	  /* arg bytes for r1; 16 more: for the pair from r1 on */
-	['X'] = {ACTION_SWAP,	  /* arg bytes for r1; 16 more: for the pair from r1 on */
-	    ['y'] = {ACTION_SWAP, /* arg bytes for r1; 16 more: for the pair from r1 on */
-		['Y'] = {
-		    ACTION_SWAP, /* arg bytes for r1; 16 more: for the pair from r1 on */
-		    ['i'] = {ACTION_UPDATE, 4, true},
-		    ['j'] = {ACTION_UPDATE, 8, true},
-		    ['e'] = {ACTION_EXACT, 0, false},
-		    ['J'] = {ACTION_CONTROL, 0, false},
-		};
+    ['x'] = {ACTION_SWAP, 4, true},
+    ['X'] = {ACTION_SWAP, 8, true},
+    ['y'] = {ACTION_SWAP, 8 + 16, true},
+    ['Y'] = {ACTION_SWAP, 16 + 16, true},
+    ['i'] = {ACTION_UPDATE, 4, true},
+    ['j'] = {ACTION_UPDATE, 8, true},
+    ['e'] = {ACTION_EXACT, 0, false},
+    ['J'] = {ACTION_CONTROL, 0, false},
+};
 
 struct code_effect *code_s390x_address(const struct s390x_fields *fields,
     struct code_insn *insn, enum code_effect_kind kind, uint8_t dst)
@@ -203,6 +204,8 @@ static void s390x_writes(const struct s390x_fields *fields, struct code_insn *in
 		break;
 	case ACTION_MAYBE:
 		insn->unsure |= 1u << r1;
+		if (rule->arg == 2)
+			insn->unsure |= 1u << fields->r2;
 		break;
 	case ACTION_FPR:
 		insn->writes |=

@@ -34,10 +34,10 @@ static const char s390x_a5[] = "WWWWwwwewwwweeee";
 static const char s390x_a7[] = "ccccJJJJWewewwcc";
 static const char s390x_b2[] = "???.?A??????.?.." /* 00 */
 			       "???.?....??....."
-			       "????????????????" /* 20 */
+			       "??W?????????cF??" /* 20 */
 			       "?????????????..."
 			       ".?..ff???.??c--W" /* 40 */
-			       "?.W.??.?.....??."
+			       "?.W.?U.?.....UU."
 			       "...?............" /* 60 */
 			       "....?.??O?..A?.."
 			       "?...????......??" /* 80 */
@@ -55,7 +55,7 @@ static const char s390x_b3[] = "fffffFFFccffffff" /* 00 */
 			       "FFFFfFFFccFFFF.." /* 40 */
 			       "ff.E...fff.E...f"
 			       "FFFF.FfF.c......" /* 60 */
-			       "ffffeeFf.......f"
+			       "fffffeFf.......f"
 			       "....--......W..." /* 80 */
 			       "ffF.ffF.www.www."
 			       "ffF.ffF.www.www." /* a0 */
@@ -72,10 +72,10 @@ static const char s390x_b9[] = "wwewe?eeeeeeWp.W" /* 00 */
 			       ".fff.....FFF...."
 			       "--..wwww........" /* 60 */
 			       "..--wwww........"
-			       "wweweeppww??.???"
+			       "wwepeeppww??.???"
 			       "????WWppww??.???"
 			       ".??.......?.?.??" /* a0 */
-			       "????.........???"
+			       "????.........?U?"
 			       "W.......wwww.c.c" /* c0 */
 			       "........wwww.c.c"
 			       "uwuWwwwweeeepw.." /* e0 */
