@@ -37,7 +37,6 @@ enum s390x_action {
 	ACTION_STORE_LIST,   /* r0 says how much */
 	ACTION_SWAP,	     /* arg bytes for r1; 16 more: for the pair from r1 on */
 	ACTION_UPDATE,	     /* arg bytes in memory, r1 gets what was there */
-
 };
 
 /* What the letters of s390x_fields.c stand for. The third: it sets the condition code. */
@@ -186,7 +185,9 @@ static uint32_t s390x_fpr_pair(uint8_t reg)
 static void s390x_unknown(const struct s390x_fields *fields, struct code_insn *insn)
 {
 	insn->unsure |= s390x_pair(0) | s390x_pair(fields->r1) | s390x_pair(fields->r2) |
-			s390x_pair(fields->r3) | s390x_fpr_pair(fields->r1);
+			s390x_pair(fields->r3);
+	if (fields->code[0] == 1)
+		insn->unsure |= s390x_fpr_pair(0);
 }
 
 static void s390x_writes(const struct s390x_fields *fields, struct code_insn *insn,
