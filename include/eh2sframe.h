@@ -218,6 +218,14 @@ EH2SFRAME_CHECKED bool eh2sframe_file_lint(const struct eh2sframe_file *file,
     struct eh2sframe_error *error);
 
 /*
+ * Checks the file's CFI against the instructions that it describes: CODE in eh2sframe(1).
+ * Prints the rows that contradict them, then a summary. EH2SFRAME_PROOF when there are
+ * any, EH2SFRAME_INPUT when this build cannot decode the machine's code.
+ */
+EH2SFRAME_CHECKED bool eh2sframe_file_check_code(const struct eh2sframe_file *file,
+    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
+
+/*
  * Writes the file as it was before this program inserted the section, byte for byte. It
  * writes as eh2sframe_result_write_path does. EH2SFRAME_NOTHING when this program
  * inserted none, EH2SFRAME_INPUT when another one has rewritten the file since.

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gen/report/check_code.h"
 #include "gen/report/inspect.h"
 #include "gen/verify/lint.h"
 #include "base/stream.h"
@@ -86,6 +87,19 @@ bool eh2sframe_file_verify(const struct eh2sframe_file *file,
 		      report_verify(&file->image, &(cfi ? cfi : file)->image,
 			  &file->options, stream.file, &err),
 		      &err);
+
+	return api_return(ok, &err, error);
+}
+
+bool eh2sframe_file_check_code(const struct eh2sframe_file *file,
+    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error)
+{
+	struct stream stream;
+	struct err err = {0};
+	bool ok =
+	    api_text_begin(file, &stream, write, context, &err) &&
+	    stream_end(&stream,
+		report_check_code(&file->image, &file->options, stream.file, &err), &err);
 
 	return api_return(ok, &err, error);
 }

@@ -16,18 +16,19 @@
 const char *batch_action_skip(const struct args *args, const struct eh2sframe_file *file)
 {
 	bool converts = args->command == COMMAND_CONVERT;
+	bool needs_cfi = args->command == COMMAND_CHECK_CODE;
 
 	switch (eh2sframe_file_skip(file)) {
 	case EH2SFRAME_SKIP_HAS_SFRAME:
 		return converts ? "has-sframe" : NULL;
 	case EH2SFRAME_SKIP_NO_CFI:
-		return converts ? "no-cfi" : "no-sframe";
+		return converts || needs_cfi ? "no-cfi" : "no-sframe";
 	case EH2SFRAME_SKIP_DEBUG_ONLY:
 		return "debug-only";
 	case EH2SFRAME_SKIP_NOT:
 		break;
 	}
-	return converts ? NULL : "no-sframe";
+	return converts || needs_cfi ? NULL : "no-sframe";
 }
 
 /* The object of a result; with --baseline it has the changes, and may be a failure. */
@@ -134,6 +135,8 @@ bool batch_action_look(const struct args *args, const struct eh2sframe_file *fil
 		return cmd_fail_nomem(error);
 	ok = args->command == COMMAND_VERIFY
 		 ? eh2sframe_file_verify(file, NULL, print_text, out, error)
+	     : args->command == COMMAND_CHECK_CODE
+		 ? eh2sframe_file_check_code(file, print_text, out, error)
 		 : eh2sframe_file_lint(file, args->lint, print_text, out, error);
 	if (fclose(out) != 0)
 		ok = cmd_fail_nomem(error);

@@ -89,6 +89,8 @@ static const char *batch_done_word(const struct args *args)
 		return "restored";
 	if (args->command == COMMAND_VERIFY)
 		return "proven";
+	if (args->command == COMMAND_CHECK_CODE)
+		return "not contradicted";
 	return args->command == COMMAND_LINT ? "keep every rule" : NULL;
 }
 
@@ -270,9 +272,11 @@ static int batch_judge_empty(const struct batch_run *run, int status)
 	struct eh2sframe_error err;
 
 	if (status || run->report.sums.done ||
-	    (command != COMMAND_VERIFY && command != COMMAND_LINT))
+	    (command != COMMAND_VERIFY && command != COMMAND_LINT &&
+		command != COMMAND_CHECK_CODE))
 		return status;
-	cmd_fail(&err, EH2SFRAME_NOTHING, "no file has a .sframe section to look at");
+	cmd_fail(&err, EH2SFRAME_NOTHING, "no file has %s to look at",
+	    command == COMMAND_CHECK_CODE ? "CFI" : "a .sframe section");
 	return print_error(NULL, &err);
 }
 

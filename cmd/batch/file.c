@@ -253,7 +253,8 @@ static bool file_work(const struct batch_job *job, const struct batch_file *file
 {
 	const struct batch_name *name = &job->tree->names[file->first];
 	const struct args *args = job->args;
-	bool looks = args->command == COMMAND_VERIFY || args->command == COMMAND_LINT;
+	bool looks = args->command == COMMAND_VERIFY || args->command == COMMAND_LINT ||
+		     args->command == COMMAND_CHECK_CODE;
 	struct eh2sframe_file *open = NULL;
 	bool ok = false;
 

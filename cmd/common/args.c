@@ -19,6 +19,7 @@ enum {
 	OPT_DUMP,
 	OPT_VERIFY,
 	OPT_LINT,
+	OPT_CHECK_CODE,
 	OPT_REMOVE,
 	OPT_BATCH,
 	OPT_MERGE,
@@ -58,6 +59,7 @@ static const struct option long_options[] = {
     {"dump", no_argument, NULL, OPT_DUMP},
     {"verify", no_argument, NULL, OPT_VERIFY},
     {"lint", required_argument, NULL, OPT_LINT},
+    {"check-code", no_argument, NULL, OPT_CHECK_CODE},
     {"remove", no_argument, NULL, OPT_REMOVE},
     {"batch", no_argument, NULL, OPT_BATCH},
     {"merge", no_argument, NULL, OPT_MERGE},
@@ -104,7 +106,7 @@ static bool args_command(
 	if (args->command != COMMAND_CONVERT)
 		return cmd_fail(error, EH2SFRAME_USAGE,
 		    "give only one of --section-only, --report, --dump, --verify, "
-		    "--lint and --remove");
+		    "--lint, --check-code and --remove");
 	args->command = command;
 	return true;
 }
@@ -286,6 +288,8 @@ static bool args_one(
 		return args_command(args, COMMAND_DUMP, error);
 	case OPT_VERIFY:
 		return args_command(args, COMMAND_VERIFY, error);
+	case OPT_CHECK_CODE:
+		return args_command(args, COMMAND_CHECK_CODE, error);
 	case OPT_REMOVE:
 		return args_command(args, COMMAND_REMOVE, error);
 	case OPT_BATCH:
@@ -381,8 +385,10 @@ static bool args_consistent(const struct args *args, struct eh2sframe_error *err
 	if (wrong)
 		return cmd_fail(error, EH2SFRAME_USAGE, "%s", wrong);
 	if (args->batch && !converts && args->command != COMMAND_REMOVE &&
-	    args->command != COMMAND_VERIFY && args->command != COMMAND_LINT)
-		wrong = "--batch goes with --remove, --verify, --lint or none of them";
+	    args->command != COMMAND_VERIFY && args->command != COMMAND_LINT &&
+	    args->command != COMMAND_CHECK_CODE)
+		wrong = "--batch goes with --remove, --verify, --lint, --check-code or "
+			"none of them";
 	/* Every file would seem to have no section. */
 	else if (args->batch && !converts && args->refresh)
 		wrong = "--refresh goes with a conversion";
@@ -403,7 +409,7 @@ static bool args_consistent(const struct args *args, struct eh2sframe_error *err
 		wrong = "--report-file goes with a conversion; --report has -o";
 	else if (args->json_path && !converts && args->command != COMMAND_SECTION_ONLY)
 		wrong = "--report-file goes with a conversion, not with --remove, "
-			"--verify, --lint or --dump";
+			"--verify, --lint, --check-code or --dump";
 	else if (args->merge && args->command != COMMAND_REPORT)
 		wrong = "--merge goes with --report";
 	/* They would seem to have passed. */

@@ -135,6 +135,10 @@ bool validate_seed(
 		return false;
 	if (ra.kind == CFI_UNSPECIFIED && abi->ra == CODE_NO_REG)
 		ra = (struct cfi_rule){.kind = CFI_AT_CFA, .off = abi->ra_off};
+	/* s390x saves SP beside the other registers. */
+	if ((row->sp.kind == CFI_AT_CFA || row->sp.kind == CFI_REG_PLUS) &&
+	    !seed_rule(&row->sp, abi->sp, value_of(CODE_CFA, 0, abi->sp_exit_off), state))
+		return false;
 	return seed_rule(&row->cfa, CODE_NO_REG, value_of(CODE_CFA, 0, 0), state) &&
 	       seed_rule(&ra, abi->ra, value_of(row->ra_signed ? CODE_RA_SIGNED : CODE_RA, 0, 0),
 		   state) &&

@@ -70,6 +70,7 @@ begin gen/object object
 begin gen/options options method obstacle reader
 begin gen/report report
 begin gen/rows cfi_input collect coverage optimize padding plt policy reduce refusal
+begin gen/validate validate
 begin gen/verify lint meaning prove verify
 begin lib api eh2sframe
 begin cmd run main
