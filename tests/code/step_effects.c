@@ -391,7 +391,7 @@ static void check_step(const struct effects_state *from, const struct effects_st
 		compared.known = false;
 	check_regs(from, to, &insn, &outcome);
 	check_control(from, to, &insn, &outcome);
-	if (machine->is_system_call(code))
+	if (machine->changes_memory(code))
 		effects_memory_clear(&memory);
 	for (size_t i = 0; i < outcome.n_loads; i++) {
 		if (outcome.loads[i].width == 0)
