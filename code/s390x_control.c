@@ -196,14 +196,14 @@ static void s390x_compare_branch(
 }
 
 /*
- * EXECUTE runs the instruction at an address with r1's lowest byte put over the second byte,
- * and compilers run storage-to-storage instructions with it, for their length. The bytes
- * that such a one surely stores are told; more of them belong to the same object. Whatever
- * is not in sight, or could name registers in its second byte, may do anything.
+ * EXECUTE runs the instruction at an address with r1's lowest byte put over the second byte.
+ * Compilers run storage-to-storage instructions with it, for their length. The bytes that
+ * such a one surely stores are told; more of them belong to the same object. Whatever could
+ * name registers in its second byte may do anything, and so may what is not in sight: GCC puts
+ * it behind the function, LLVM often before.
  */
 static void s390x_execute(const struct s390x_fields *fields, struct code_insn *insn)
 {
-	/* D1 to D7, DC to DF: one length, and the first operand is written, if any. */
 	const uint64_t skip =
 	    fields->key == 0xc600 ? s390x_target(fields) - fields->pc : 0;
 	struct s390x_fields target;
@@ -214,6 +214,7 @@ static void s390x_execute(const struct s390x_fields *fields, struct code_insn *i
 	    !code_s390x_fields(
 		fields->code + skip, fields->size - skip, fields->pc + skip, &target))
 		return;
+	/* MVN to XC: their second byte is a length. */
 	if (target.code[0] >= 0xd1 && target.code[0] <= 0xd7) {
 		insn->unsure = 0;
 		if (target.code[0] != 0xd5) /* CLC only compares. */

@@ -177,6 +177,20 @@ static void s390x_compare(const struct s390x_exact *exact,
 		effect->off = s390x_unsigned32(fields->code + 2);
 }
 
+/* Moves to and from floating-point registers. */
+static void s390x_move_fpr(const struct s390x_exact *exact,
+    const struct s390x_fields *fields, struct code_insn *insn)
+{
+	const uint8_t f1 = code_s390x_fpr[fields->r1], f2 = code_s390x_fpr[fields->r2];
+	struct code_effect *effect = code_effect_add(
+	    insn, CODE_SET, exact->form == FORM_GPR_FPR ? fields->r1 : f1);
+
+	if (exact->form == FORM_FPR_GPR)
+		effect->base = fields->r2;
+	else if (exact->form != FORM_FPR_ZERO)
+		effect->base = f2;
+}
+
 /* The forms that only move and add. */
 static void s390x_sum(const struct s390x_exact *exact, const struct s390x_fields *fields,
     struct code_insn *insn)
@@ -224,20 +238,6 @@ static void s390x_sum(const struct s390x_exact *exact, const struct s390x_fields
 		effect->off =
 		    (int64_t)((uint64_t)s390x_immediate(exact, fields) << exact->arg);
 		break;
-	case FORM_FPR_FPR:
-		effect->dst = code_s390x_fpr[fields->r1];
-		effect->base = code_s390x_fpr[fields->r2];
-		break;
-	case FORM_FPR_GPR:
-		effect->dst = code_s390x_fpr[fields->r1];
-		effect->base = fields->r2;
-		break;
-	case FORM_GPR_FPR:
-		effect->base = code_s390x_fpr[fields->r2];
-		break;
-	case FORM_FPR_ZERO:
-		effect->dst = code_s390x_fpr[fields->r1];
-		break;
 	default:; /* FORM_CLEAR: 0 */
 	}
 }
@@ -266,6 +266,12 @@ void code_s390x_exact(const struct s390x_fields *fields, struct code_insn *insn)
 	case FORM_COMPARE:
 	case FORM_COMPARE_IMMEDIATE:
 		s390x_compare(exact, fields, insn);
+		break;
+	case FORM_FPR_FPR:
+	case FORM_FPR_GPR:
+	case FORM_GPR_FPR:
+	case FORM_FPR_ZERO:
+		s390x_move_fpr(exact, fields, insn);
 		break;
 	case FORM_CLEAR:
 		if (fields->r1 != fields->r2) {

@@ -55,6 +55,14 @@ static struct code_value return_address(
 	return rule_value(&row->ra, cfa, abi->ra == CODE_NO_REG ? 0 : abi->ra, state);
 }
 
+/* A context is switched: SP is about to come from this register. */
+static bool is_of_another_stack(
+    const struct code_abi *abi, const struct cfi_row *row, struct code_value cfa)
+{
+	return cfa.kind == CODE_OTHER && row->cfa.kind == CFI_REG_PLUS &&
+	       row->cfa.reg != abi->sp && row->cfa.reg != abi->fp;
+}
+
 struct validate_answer validate_row(
     const struct arch *arch, const struct cfi_row *row, const struct code_state *state)
 {
@@ -68,6 +76,8 @@ struct validate_answer validate_row(
 		return answer;
 	answer.found = cfa;
 	answer.verdict = compare(cfa, value_of(CODE_CFA, 0, 0));
+	if (is_of_another_stack(abi, row, cfa))
+		answer.verdict = VALIDATE_UNKNOWN;
 	if (answer.verdict != VALIDATE_AGREES)
 		return answer;
 	answer.column = VALIDATE_RA;

@@ -22,7 +22,7 @@ static uint8_t aarch64_reg(const char *name, size_t length)
 	return n >= 0 && n < 31 ? (uint8_t)n : CODE_NO_REG;
 }
 
-static bool aarch64_is_system_call(const uint8_t *code)
+static bool aarch64_changes_memory(const uint8_t *code)
 {
 	return code[3] == 0xd4 && (code[0] & 31) == 1;
 }
@@ -48,9 +48,12 @@ static uint8_t s390x_reg(const char *name, size_t length)
 	return n >= 0 && n < 16 ? dwarf[n] : CODE_NO_REG;
 }
 
-static bool s390x_is_system_call(const uint8_t *code)
+/* System calls, and instructions whose length is in a register: EX, EXRL, MVCL, MVCLE, MVST. */
+static bool s390x_changes_memory(const uint8_t *code)
 {
-	return code[0] == 0x0a;
+	return code[0] == 0x0a || code[0] == 0x44 ||
+	       (code[0] == 0xc6 && (code[1] & 15) == 0) || code[0] == 0x0e ||
+	       code[0] == 0xa8 || (code[0] == 0xb2 && code[1] == 0x55);
 }
 
 /* Principles of Operation, 5: the first byte says where the rest of the opcode is. */
@@ -93,7 +96,7 @@ const struct effects_machine *effects_machine_named(const char *name)
 		.end = "PSTATE=",
 		.pc = "PC=",
 		.reg = aarch64_reg,
-		.is_system_call = aarch64_is_system_call,
+		.changes_memory = aarch64_changes_memory,
 		.opcode = aarch64_opcode},
 	    {.name = "s390x",
 		.machine = CODE_S390X,
@@ -103,7 +106,7 @@ const struct effects_machine *effects_machine_named(const char *name)
 		.end = "\n",
 		.pc = "addr ",
 		.reg = s390x_reg,
-		.is_system_call = s390x_is_system_call,
+		.changes_memory = s390x_changes_memory,
 		.opcode = s390x_opcode},
 	};
 

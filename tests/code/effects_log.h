@@ -23,7 +23,8 @@ struct effects_machine {
 	const char *pc;		 /* what stands before its number */
 	/* The number of the register with that name; CODE_NO_REG: another thing. */
 	uint8_t (*reg)(const char *name, size_t length);
-	bool (*is_system_call)(const uint8_t *code);
+	/* Where the effects do not tell: it may change all of it. */
+	bool (*changes_memory)(const uint8_t *code);
 	uint64_t (*opcode)(
 	    const uint8_t *code); /* different for different instructions */
 };

@@ -387,11 +387,12 @@ static void check_step(const struct effects_state *from, const struct effects_st
 	for (uint8_t reg = 0; reg < CODE_SCRATCH; reg++)
 		if ((insn.writes | insn.unsure) >> reg & 1)
 			forget(&outcome, reg);
-	if (insn.ends_compare)
-		compared.known = false;
 	check_regs(from, to, &insn, &outcome);
 	check_control(from, to, &insn, &outcome);
-	if (machine->is_system_call(code))
+	/* An instruction's own comparison holds for its own branch at least. */
+	if (insn.ends_compare)
+		compared.known = false;
+	if (machine->changes_memory(code))
 		effects_memory_clear(&memory);
 	for (size_t i = 0; i < outcome.n_loads; i++) {
 		if (outcome.loads[i].width == 0)
