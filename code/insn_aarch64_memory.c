@@ -289,8 +289,8 @@ static bool a64_pair(const struct a64 *a)
 }
 
 /*
- * Load/store exclusive and ordered, and compare and swap. What a store depends on is not known, so it
- * stores another value.
+ * Load/store exclusive and ordered, and compare and swap. Whether it stores is not known then, so
+ * what memory holds is not told.
  */
 static bool a64_exclusive(const struct a64 *a)
 {

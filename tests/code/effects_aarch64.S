@@ -47,7 +47,9 @@ _start:
 	\op	d0, d1, [x28], #16
 	\op	s0, s1, [x28, #-16]!
 	.endr
-	stp	x0, x1, [x28]
+	stp	x1, x2, [x28, #64]
+	add	x9, x28, #64
+	stp	x9, x9, [x28]
 	mov	x9, x28
 	ldp	x9, x10, [x9]
 	mov	x9, x28

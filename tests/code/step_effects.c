@@ -51,8 +51,8 @@ static struct {
 /* The bytes at addr, of a segment: with `constant`, of one that is never written. */
 static const uint8_t *in_file(uint64_t addr, size_t *size, bool constant)
 {
-	size_t n, bytes;
-	GElf_Phdr phdr;
+	size_t n = 0, bytes;
+	GElf_Phdr phdr = {0};
 	const char *image = elf_rawfile(elf, &bytes);
 
 	if (elf_getphdrnum(elf, &n))
@@ -439,5 +439,6 @@ int main(int argc, char **argv)
 	effects_memory_deinit(&opcodes);
 	elf_end(elf);
 	close(fd);
-	return !n_steps || n_mismatches || n_unchecked * 100 > n_loads;
+	/* A few may be of memory that changed in a way that is not told. */
+	return !n_steps || n_mismatches || n_unchecked * 10000 > n_loads;
 }
