@@ -166,7 +166,7 @@ static struct paths_insn *paths_decode(
 	if (paths->bytes[place].insn)
 		return paths_insn_at(paths, place);
 	decoded.valid = code_insn_read(paths->input->machine, range->bytes + (pc - range->start),
-	    range->end - pc, pc, &decoded.insn);
+	    range->readable - (pc - range->start), pc, &decoded.insn);
 	size = offsetof(struct paths_insn, insn.effects) +
 	       decoded.insn.n_effects * sizeof(decoded.insn.effects[0]);
 	units = (size + sizeof(*paths->insns) - 1) / sizeof(*paths->insns);
@@ -381,7 +381,7 @@ static uint64_t paths_behind_fillers(
 
 	while (pc < range->end &&
 	       code_insn_read(paths->input->machine, range->bytes + (pc - range->start),
-		   range->end - pc, pc, &insn) &&
+		   range->readable - (pc - range->start), pc, &insn) &&
 	       insn.filler)
 		pc += insn.length;
 	return pc;

@@ -14,6 +14,7 @@
 struct code_range {
 	uint64_t start, end;  /* addresses; end is exclusive */
 	const uint8_t *bytes; /* borrowed */
+	uint64_t readable; /* how many bytes there are; at least those of the range */
 };
 
 /* A call in [start, end) can continue at pad, with SP as at the call. */

@@ -341,14 +341,12 @@ static bool branch_limit(const struct code_state *state, uint8_t condition, bool
 	return false;
 }
 
-void code_state_branch(struct code_state *state, const struct code_abi *abi,
+static void state_branch(struct code_state *state, const struct code_abi *abi,
     const struct code_insn *insn, bool jumped)
 {
 	struct code_value *a, *b;
 	int64_t most;
 
-	if (state->compared == CODE_NO_REG)
-		return;
 	a = &state->regs[state->compared];
 	if (state->compared_with == CODE_NO_REG) {
 		if (!branch_limit(state, insn->condition, jumped, &most))
@@ -369,4 +367,15 @@ void code_state_branch(struct code_state *state, const struct code_abi *abi,
 		*a = *b;
 	else if (state->compared_with == abi->sp && code_value_is_stack(*a))
 		*b = *a;
+}
+
+void code_state_branch(struct code_state *state, const struct code_abi *abi,
+    const struct code_insn *insn, bool jumped)
+{
+	if (state->compared == CODE_NO_REG)
+		return;
+	state_branch(state, abi, insn, jumped);
+	/* A comparison that is a part of the branch is of no use to the next one. */
+	if (insn->ends_compare)
+		state->compared = CODE_NO_REG;
 }

@@ -9,7 +9,7 @@
 #include "cfi/pointer.h"
 
 /* The mapped bytes of the file from addr to the end of its segment; 0: there are none. */
-static size_t bytes_from(const struct image *image, uint64_t addr)
+static size_t landing_bytes(const struct image *image, uint64_t addr)
 {
 	for (size_t i = 0; i < image->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &image->phdrs[i];
@@ -21,7 +21,7 @@ static size_t bytes_from(const struct image *image, uint64_t addr)
 }
 
 /* An offset in the table; its encoding is the table's. */
-static uint64_t read_offset(struct rd *rd, const struct cfi_section *section, uint8_t encoding)
+static uint64_t landing_offset(struct rd *rd, const struct cfi_section *section, uint8_t encoding)
 {
 	struct cfi_section plain = *section;
 
@@ -29,7 +29,7 @@ static uint64_t read_offset(struct rd *rd, const struct cfi_section *section, ui
 	return cfi_pointer_read(rd, &plain, encoding & DW_EH_PE_format_mask, 0).value;
 }
 
-static bool read_call_sites(struct rd *rd, const struct cfi_section *section,
+static bool landing_call_sites(struct rd *rd, const struct cfi_section *section,
     uint64_t function, uint64_t pads, struct validate_landings *landings)
 {
 	uint8_t encoding = rd_u8(rd);
@@ -40,9 +40,9 @@ static bool read_call_sites(struct rd *rd, const struct cfi_section *section,
 		return true;
 	end = rd->pos + (size_t)size;
 	while (!rd->failed && rd->pos < end) {
-		uint64_t start = read_offset(rd, section, encoding);
-		uint64_t length = read_offset(rd, section, encoding);
-		uint64_t pad = read_offset(rd, section, encoding);
+		uint64_t start = landing_offset(rd, section, encoding);
+		uint64_t length = landing_offset(rd, section, encoding);
+		uint64_t pad = landing_offset(rd, section, encoding);
 
 		rd_uleb(rd);
 		if (rd->failed)
@@ -70,7 +70,7 @@ bool validate_landings_add(const struct image *image, const struct cfi_input *in
 	/* Without a personality routine the data have no form that is known. */
 	if (!addr || !augment.personality || image->object)
 		return true;
-	section.size = bytes_from(image, addr);
+	section.size = landing_bytes(image, addr);
 	section.data = image_at_addr(image, addr, section.size);
 	section.addr = addr;
 	if (!section.size || !section.data)
@@ -82,5 +82,5 @@ bool validate_landings_add(const struct image *image, const struct cfi_input *in
 	encoding = rd_u8(&rd);
 	if (encoding != DW_EH_PE_omit)
 		rd_uleb(&rd);
-	return read_call_sites(&rd, &section, fde->pc, pads, landings);
+	return landing_call_sites(&rd, &section, fde->pc, pads, landings);
 }

@@ -78,12 +78,15 @@ static bool unit_add_part(struct validate_worker *worker, uint32_t index)
 	const struct cfi_fde *fde = &worker->input->frames.fdes[range->fde];
 	struct validate_range *result = &worker->result->ranges[index];
 	const struct cfi_table *table = &worker->interp.table;
-	const uint8_t *bytes =
-	    image_at_addr(worker->image, range->start, range->end - range->start);
+	const GElf_Phdr *segment =
+	    image_code_segment(worker->image, range->start, range->end - range->start);
+	uint64_t readable =
+	    segment ? segment->p_vaddr + segment->p_filesz - range->start : 0;
+	const uint8_t *bytes = image_at_addr(worker->image, range->start, readable);
 	struct err broken = {0};
 
 	*result = (struct validate_range){.round = worker->round};
-	if (range->overlapping || !bytes ||
+	if (range->overlapping || !bytes || readable < range->end - range->start ||
 	    worker->input->frames.cies[fde->cie].signal_frame)
 		return true;
 	worker->interp.max_expr_ops = cfi_ranges_expr_ops(&worker->input->ranges, index);
@@ -102,7 +105,7 @@ static bool unit_add_part(struct validate_worker *worker, uint32_t index)
 	worker->parts[worker->n_parts] = (struct validate_part){
 	    .range = index, .row = worker->n_rows, .n_rows = table->n_rows};
 	worker->code[worker->n_parts++] =
-	    (struct code_range){range->start, range->end, bytes};
+	    (struct code_range){range->start, range->end, bytes, readable};
 	memcpy(&worker->rows[worker->n_rows], table->rows,
 	    table->n_rows * sizeof(*table->rows));
 	worker->n_rows += table->n_rows;

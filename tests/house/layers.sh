@@ -30,7 +30,8 @@ may include
 may base
 may cfi base
 may sframe base
-may code . base
+may code base
+may code/machines . base code
 may sframe/compact base sframe
 may formats base cfi
 may gen/options base sframe sframe/compact

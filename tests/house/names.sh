@@ -57,6 +57,7 @@ known=
 begin base err newfile plain rd slots stream task vec wr
 begin cfi cfi
 begin code code
+begin code/machines code
 begin formats formats
 begin sframe sf
 begin sframe/compact sf compact

@@ -4,8 +4,8 @@
  * branch has a bit for each condition code, 8 for code 0 to 1 for code 3. Comparisons set
  * code 0 for equal, 1 for low and 2 for high, never 3.
  */
-#include "code/machines.h"
-#include "code/s390x.h"
+#include "code/machines/machines.h"
+#include "code/machines/s390x.h"
 
 enum { RETURN_ADDRESS = 14 }; /* by the ELF ABI supplement */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From a machine to its decoder. */
-#include "code/machines.h"
+#include "code/machines/machines.h"
 #include "config.h"
 
 bool code_can_decode(enum code_machine machine)

@@ -2,7 +2,7 @@
 /* x86-64 by Zydis, in 64-bit mode. */
 #include <Zydis/Zydis.h>
 
-#include "code/machines.h"
+#include "code/machines/machines.h"
 
 /* Instructions that neither compilers nor authors of user code write. Tables decode to
  * them often: zero bytes are "add %al,(%rax)", and the letters l to o are ins and outs. */

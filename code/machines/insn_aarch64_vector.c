@@ -3,7 +3,7 @@
  * AArch64: floating point, Advanced SIMD, SVE and SME. Few of these instructions write a general
  * register, and those write what nobody follows; so a table of them is all.
  */
-#include "code/insn_aarch64.h"
+#include "code/machines/insn_aarch64.h"
 
 static bool a64_vector_to(const struct a64 *a)
 {

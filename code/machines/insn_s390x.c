@@ -8,8 +8,8 @@
  * Memory that is stored to is described, except where an instruction finds length or address in
  * registers: MVCL, MVCLE, MVST, the message and translation instructions, VSCEF and VSCEG.
  */
-#include "code/machines.h"
-#include "code/s390x.h"
+#include "code/machines/machines.h"
+#include "code/machines/s390x.h"
 
 enum s390x_action {
 	ACTION_NOTHING,

@@ -3,7 +3,7 @@
  * s390x: the first two bits are the size, 2, 4, 4 or 6 bytes. z/Architecture Principles of
  * Operation, appendix B: first bytes that begin no instruction are marked here.
  */
-#include "code/machines.h"
+#include "code/machines/machines.h"
 
 /* A bit for each first byte; the lowest bit of the first word is 0x00. */
 static const uint32_t s390x_first[8] = {

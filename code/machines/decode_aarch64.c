@@ -3,7 +3,7 @@
  * AArch64: words of 4 bytes. Arm Architecture Reference Manual, C4.1: bits 28 to 25 name
  * the group; 0000 is reserved (or SME, bit 31 set), 0001 and 0011 are unallocated.
  */
-#include "code/machines.h"
+#include "code/machines/machines.h"
 
 /* Words that nothing goes on from, under a mask. */
 static const struct {

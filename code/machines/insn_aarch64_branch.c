@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* AArch64: "Branches, Exception Generating and System instructions" of C4.1. */
-#include "code/insn_aarch64.h"
+#include "code/machines/insn_aarch64.h"
 
 static bool a64_go(const struct a64 *a, enum code_control control, int64_t distance)
 {

@@ -6,7 +6,7 @@
  */
 #include <Zydis/Zydis.h>
 
-#include "code/machines.h"
+#include "code/machines/machines.h"
 
 enum { X86_RAX = 0, X86_RBP = 6, X86_RSP = 7 };
 

@@ -3,8 +3,8 @@
  * s390x: instructions whose result is told, and comparisons. z/Architecture Principles of
  * Operation, chapter 7 "General Instructions", and chapter 9 for moves of floating-point registers.
  */
-#include "code/machines.h"
-#include "code/s390x.h"
+#include "code/machines/machines.h"
+#include "code/machines/s390x.h"
 
 /* How the result of an instruction of rule 'e' is computed. */
 enum s390x_form {

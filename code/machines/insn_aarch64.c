@@ -3,7 +3,7 @@
  * AArch64: data processing. Arm Architecture Reference Manual, C4.1, has the encodings, by the
  * classes that the comments here name. Number 31 is SP only in the fields that C4.1 calls "SP".
  */
-#include "code/insn_aarch64.h"
+#include "code/machines/insn_aarch64.h"
 
 bool code_a64_by_rows(const struct a64 *a, const struct a64_row *rows, size_t n)
 {

@@ -3,7 +3,7 @@
  * AArch64: "Loads and Stores" of C4.1. A load into a vector register says nothing, and a store from
  * one says which bytes it changes. Base registers with number 31 are SP.
  */
-#include "code/insn_aarch64.h"
+#include "code/machines/insn_aarch64.h"
 
 /* Where an access is: base + (index << shift) + off. Without an index, the rest of it is 0. */
 struct a64_place {

@@ -3,8 +3,8 @@
  * s390x: from an operation code to the rule that insn_s390x.c applies, and to the operands.
  * z/Architecture Principles of Operation, chapter 5 "Instruction Formats" and appendix B.
  */
-#include "code/machines.h"
-#include "code/s390x.h"
+#include "code/machines/machines.h"
+#include "code/machines/s390x.h"
 
 /* DWARF's order, from the ELF ABI supplement. */
 const uint8_t code_s390x_fpr[16] = {

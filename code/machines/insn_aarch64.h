@@ -3,7 +3,7 @@
 #ifndef CODE_INSN_AARCH64_H
 #define CODE_INSN_AARCH64_H
 
-#include "code/machines.h"
+#include "code/machines/machines.h"
 
 enum { A64_SP = 31, A64_LINK = 30 };
 
