@@ -86,14 +86,16 @@ enum code_condition {
 
 struct code_insn {
 	uint64_t target; /* address, where control has one */
-	uint32_t writes; /* a bit for each register: it gets a value that no effect tells */
-	uint32_t unsure; /* a bit for each register: it may have got another value */
-	uint8_t length;	 /* bytes */
-	uint8_t control; /* enum code_control */
+	uint32_t
+	    writes; /* a bit for each register: it gets a value that no effect tells */
+	uint32_t unsure;   /* a bit for each register: it may have got another value */
+	uint8_t length;	   /* bytes */
+	uint8_t control;   /* enum code_control */
 	uint8_t condition; /* enum code_condition, of BRANCHES */
 	uint8_t via;	   /* register, where control has one */
-	bool filler; /* it does nothing; compilers pad with it */
-	bool ends_compare; /* it changes what a branch depends on, and no COMPARE says to what */
+	bool filler;	   /* it does nothing; compilers pad with it */
+	bool
+	    ends_compare; /* it changes what a branch depends on, and no COMPARE says to what */
 	/* In this order, and all before `writes`. */
 	uint8_t n_effects;
 	struct code_effect effects[CODE_MAX_EFFECTS];

@@ -14,7 +14,7 @@
 struct code_range {
 	uint64_t start, end;  /* addresses; end is exclusive */
 	const uint8_t *bytes; /* borrowed */
-	uint64_t readable; /* how many bytes there are; at least those of the range */
+	uint64_t readable;    /* how many bytes there are; at least those of the range */
 };
 
 /* A call in [start, end) can continue at pad, with SP as at the call. */
@@ -29,8 +29,8 @@ struct code_host {
 	bool (*read)(void *context, uint64_t addr, uint8_t width, uint64_t *value);
 	/* Whether the call at pc can return. after is the state if it does, and next is the address
 	 * of the first instruction behind it that does something. */
-	bool (*returns)(void *context, uint64_t pc, const struct code_insn *call, uint64_t next,
-	    const struct code_state *after);
+	bool (*returns)(void *context, uint64_t pc, const struct code_insn *call,
+	    uint64_t next, const struct code_state *after);
 	/* A state for code that no way leads to. False: leave it alone. NULL: always so. */
 	bool (*seed)(void *context, uint64_t pc, struct code_state *state);
 	/* Control goes from pc to an address outside of the ranges. NULL: it does not matter. */
@@ -71,7 +71,7 @@ struct code_place {
 	uint64_t pc;
 	const struct code_insn *insn;
 	const struct code_state *state; /* before it */
-	bool seeded; /* the state comes from host->seed */
+	bool seeded;			/* the state comes from host->seed */
 };
 
 /*

@@ -39,14 +39,15 @@ void code_state_entry(const struct code_abi *abi, struct code_state *state)
 	code_state_unknown(state);
 	state->memory_unknown = false;
 	for (uint8_t i = 0; i < CODE_SCRATCH; i++)
-		state->regs[i] = abi->clobbered >> i & 1 ? code_value_of(CODE_OTHER, 0, 0)
-							 : code_value_of(CODE_CALLERS, i, 0);
+		state->regs[i] = abi->clobbered >> i & 1
+				     ? code_value_of(CODE_OTHER, 0, 0)
+				     : code_value_of(CODE_CALLERS, i, 0);
 	state->regs[abi->sp] = code_value_of(CODE_CFA, 0, abi->sp_off);
 	if (abi->ra != CODE_NO_REG)
 		state->regs[abi->ra] = code_value_of(CODE_RA, 0, 0);
 	else
-		code_state_set_memory(
-		    state, code_value_of(CODE_CFA, 0, abi->ra_off), code_value_of(CODE_RA, 0, 0));
+		code_state_set_memory(state, code_value_of(CODE_CFA, 0, abi->ra_off),
+		    code_value_of(CODE_RA, 0, 0));
 }
 
 /* ---- effects ---- */
@@ -57,8 +58,7 @@ static struct code_value reg_value(const struct code_state *state, uint8_t reg)
 }
 
 /* The low bits of a value, extended. */
-static struct code_value extended(
-    struct code_value value, uint8_t bits, bool is_signed)
+static struct code_value extended(struct code_value value, uint8_t bits, bool is_signed)
 {
 	uint64_t mask;
 
@@ -96,16 +96,18 @@ static struct code_value shifted(struct code_value value, uint8_t shift)
 	if (shift == 0)
 		return value;
 	if (value.kind == CODE_CONST && shift < 64)
-		return code_value_of(CODE_CONST, 0, (int64_t)((uint64_t)value.off << shift));
-	return code_value_of(value.kind == CODE_UNKNOWN ? CODE_UNKNOWN : CODE_OTHER, 0, 0);
+		return code_value_of(
+		    CODE_CONST, 0, (int64_t)((uint64_t)value.off << shift));
+	return code_value_of(
+	    value.kind == CODE_UNKNOWN ? CODE_UNKNOWN : CODE_OTHER, 0, 0);
 }
 
 /* An entry of a table, used as an offset from start. */
 static struct code_value table_from(
     struct code_state *state, const struct code_effect *effect, uint64_t start)
 {
-	if (state->table.start != 0 || (effect->index_bits < 64 &&
-					   effect->index_bits != state->table.width * 8))
+	if (state->table.start != 0 ||
+	    (effect->index_bits < 64 && effect->index_bits != state->table.width * 8))
 		return code_value_of(CODE_OTHER, 0, 0);
 	state->table.start = start;
 	state->table.shift = effect->shift;
@@ -126,7 +128,8 @@ static struct code_value sum(
 	low = extended(index, effect->index_bits, effect->index_signed);
 	scaled = shifted(low, effect->shift);
 	if (effect->base == CODE_NO_REG && effect->off == 0 && effect->shift == 0) {
-		if (index.kind != CODE_TABLE || effect->index_bits != state->table.width * 8)
+		if (index.kind != CODE_TABLE ||
+		    effect->index_bits != state->table.width * 8)
 			return low;
 		state->table.is_signed = effect->index_signed;
 		return index;
@@ -146,7 +149,8 @@ static struct code_value sum(
 		return base;
 	if (code_value_is_stack(base))
 		return code_state_made(state, pc);
-	return code_value_of(index.kind == CODE_UNKNOWN ? CODE_UNKNOWN : CODE_OTHER, 0, 0);
+	return code_value_of(
+	    index.kind == CODE_UNKNOWN ? CODE_UNKNOWN : CODE_OTHER, 0, 0);
 }
 
 static struct code_value difference(
@@ -160,11 +164,13 @@ static struct code_value difference(
 	if (index.kind == CODE_CONST)
 		return code_value_plus(base, code_wrapping_add(0, -index.off));
 	if (code_value_is_stack(base) && code_value_same_base(base, index))
-		return code_value_of(CODE_CONST, 0, code_wrapping_add(base.off, -index.off));
+		return code_value_of(
+		    CODE_CONST, 0, code_wrapping_add(base.off, -index.off));
 	if (code_value_is_stack(base))
 		return code_state_made(state, pc);
-	return code_value_of(base.kind == CODE_UNKNOWN || index.kind == CODE_UNKNOWN ? CODE_UNKNOWN
-										 : CODE_OTHER,
+	return code_value_of(base.kind == CODE_UNKNOWN || index.kind == CODE_UNKNOWN
+				 ? CODE_UNKNOWN
+				 : CODE_OTHER,
 	    0, 0);
 }
 
@@ -201,7 +207,10 @@ static struct code_value loaded(
 		    .is_signed = effect->load_signed};
 		return code_value_of(CODE_TABLE, 0, 0);
 	}
-	return code_value_of(base.kind == CODE_UNKNOWN || code_value_is_stack(base) ? CODE_UNKNOWN : CODE_OTHER, 0, 0);
+	return code_value_of(base.kind == CODE_UNKNOWN || code_value_is_stack(base)
+				 ? CODE_UNKNOWN
+				 : CODE_OTHER,
+	    0, 0);
 }
 
 static void store(struct code_state *state, const struct code_effect *effect)
@@ -316,8 +325,8 @@ void code_state_step(struct code_state *state, const struct code_abi *abi, uint6
 /* ---- branches ---- */
 
 /* The most that the compared register can be, once the branch went this way. False: no limit. */
-static bool branch_limit(const struct code_state *state, uint8_t condition, bool jumped,
-    int64_t *most)
+static bool branch_limit(
+    const struct code_state *state, uint8_t condition, bool jumped, int64_t *most)
 {
 	*most = state->compared_off;
 	if (state->compared_off < 0 || state->compared_off > UINT16_MAX)

@@ -21,9 +21,9 @@ enum code_value_kind {
 	CODE_CONST,	  /* off */
 	CODE_AT_MOST,	  /* from 0 to off, at least in its low 32 bits */
 	CODE_TABLE,	  /* an entry of the state's table */
-	CODE_MADE, /* off from an address that the instruction at `symbol` made */
-	CODE_CFA,  /* the CFA plus off */
-	CODE_RA,   /* the return address */
+	CODE_MADE,	  /* off from an address that the instruction at `symbol` made */
+	CODE_CFA,	  /* the CFA plus off */
+	CODE_RA,	  /* the return address */
 	CODE_RA_SIGNED,
 	CODE_CALLERS, /* what register `symbol` held at entry; callee-saved registers only */
 };

@@ -33,8 +33,7 @@ static inline bool code_value_same_base(struct code_value a, struct code_value b
 int code_value_order(struct code_value a, struct code_value b);
 
 /* A row of CFI can ask for it. */
-bool code_state_is_worth_a_slot(
-    const struct code_state *state, struct code_value value);
+bool code_state_is_worth_a_slot(const struct code_state *state, struct code_value value);
 
 /* Forgets what width bytes at address overlap. */
 void code_state_forget(

@@ -54,8 +54,9 @@ static bool meet_slots(struct code_state *state, const struct code_state *other)
 	changed = joined.n_slots != state->n_slots ||
 		  joined.memory_unknown != state->memory_unknown;
 	for (i = 0; !changed && i < joined.n_slots; i++)
-		changed = !code_value_equal(joined.slots[i].where, state->slots[i].where) ||
-			  !code_value_equal(joined.slots[i].value, state->slots[i].value);
+		changed =
+		    !code_value_equal(joined.slots[i].where, state->slots[i].where) ||
+		    !code_value_equal(joined.slots[i].value, state->slots[i].value);
 	memcpy(state->slots, joined.slots, joined.n_slots * sizeof(joined.slots[0]));
 	state->n_slots = joined.n_slots;
 	state->memory_unknown = joined.memory_unknown;

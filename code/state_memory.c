@@ -44,13 +44,13 @@ struct code_value code_state_memory(
 }
 
 /* Forgets what width bytes at address overlap. */
-void code_state_forget(
-    struct code_state *state, struct code_value address, uint8_t width)
+void code_state_forget(struct code_state *state, struct code_value address, uint8_t width)
 {
 	for (uint8_t i = state->n_slots; i-- > 0;) {
 		const struct code_value where = state->slots[i].where;
 
-		if (code_value_same_base(where, address) && where.off < code_wrapping_add(address.off, width) &&
+		if (code_value_same_base(where, address) &&
+		    where.off < code_wrapping_add(address.off, width) &&
 		    code_wrapping_add(where.off, 8) > address.off)
 			slot_remove(state, i);
 	}
@@ -82,7 +82,8 @@ void code_state_set_memory(
 void code_state_forget_below(struct code_state *state, struct code_value sp)
 {
 	for (uint8_t i = state->n_slots; i-- > 0;)
-		if (code_value_same_base(state->slots[i].where, sp) && state->slots[i].where.off < sp.off)
+		if (code_value_same_base(state->slots[i].where, sp) &&
+		    state->slots[i].where.off < sp.off)
 			slot_remove(state, i);
 }
 

@@ -15,7 +15,7 @@ const char *report_fault_kind_name(enum validate_fault_kind kind);
 
 /* --check-code: rows that contradict the instructions, then a summary; ERR_PROOF when there are
  * any, ERR_UNSUPPORTED when this build cannot decode the machine's code. */
-ATTR_MUST_CHECK bool report_check_code(const struct image *image,
-    const struct options *options, FILE *out, struct err *err);
+ATTR_MUST_CHECK bool report_check_code(
+    const struct image *image, const struct options *options, FILE *out, struct err *err);
 
 #endif

@@ -43,7 +43,8 @@ void validate_worker_deinit(struct validate_worker *worker)
 static struct validate_part *unit_part(struct validate_worker *worker, uint64_t pc)
 {
 	for (size_t i = 0; i < worker->n_parts; i++)
-		if (pc - worker->code[i].start < worker->code[i].end - worker->code[i].start)
+		if (pc - worker->code[i].start <
+		    worker->code[i].end - worker->code[i].start)
 			return &worker->parts[i];
 	return NULL;
 }
@@ -98,7 +99,8 @@ static bool unit_add_part(struct validate_worker *worker, uint32_t index)
 	if (!vec_reserve(&worker->parts, &worker->cap_parts, worker->n_parts + 1) ||
 	    !vec_reserve(&worker->code, &worker->cap_code, worker->n_parts + 1) ||
 	    !vec_reserve(&worker->entries, &worker->cap_entries, worker->n_entries + 1) ||
-	    !vec_reserve(&worker->rows, &worker->cap_rows, worker->n_rows + table->n_rows) ||
+	    !vec_reserve(
+		&worker->rows, &worker->cap_rows, worker->n_rows + table->n_rows) ||
 	    !validate_landings_add(worker->image, worker->input, fde, &worker->landings))
 		return false;
 	result->looked_at = true;
@@ -141,8 +143,8 @@ static bool host_returns(void *context, uint64_t pc, const struct code_insn *cal
 	/* Behind it is another function, or nothing. */
 	if (!part || next >= worker->code[part - worker->parts].end)
 		return false;
-	if (validate_row(worker->input->arch, unit_row(worker, part, next), after).verdict !=
-	    VALIDATE_CONTRADICTS)
+	if (validate_row(worker->input->arch, unit_row(worker, part, next), after)
+		.verdict != VALIDATE_CONTRADICTS)
 		return true;
 	if (!validate_never_returns(worker->callees, call, &worker->budget))
 		worker->result->ranges[part->range].reviews |= VALIDATE_REVIEW_CALL;
@@ -154,7 +156,8 @@ static bool host_seed(void *context, uint64_t pc, struct code_state *state)
 	struct validate_worker *worker = context;
 	struct validate_part *part = unit_part(worker, pc);
 
-	return part && validate_seed(worker->input->arch, unit_row(worker, part, pc), state);
+	return part &&
+	       validate_seed(worker->input->arch, unit_row(worker, part, pc), state);
 }
 
 /* Whether the range begins a function, by its first row. */
@@ -184,7 +187,8 @@ static void host_leaves(void *context, uint64_t pc, uint64_t target)
 		worker->nomem = true;
 		return;
 	}
-	worker->links[worker->n_links++] = (struct validate_link){part->range, (uint32_t)to};
+	worker->links[worker->n_links++] =
+	    (struct validate_link){part->range, (uint32_t)to};
 }
 
 /* ---- what comes of it ---- */
@@ -208,16 +212,17 @@ static uint8_t unit_fault_kind(const struct validate_worker *worker,
 	return VALIDATE_FAULT_MISSING;
 }
 
-static bool unit_add_fault(struct validate_worker *worker, const struct validate_part *part,
-    const struct code_place *place, const struct cfi_row *row, struct validate_answer answer)
+static bool unit_add_fault(struct validate_worker *worker,
+    const struct validate_part *part, const struct code_place *place,
+    const struct cfi_row *row, struct validate_answer answer)
 {
 	struct validate_fault *last =
 	    worker->n_faults ? &worker->faults[worker->n_faults - 1] : NULL;
 	uint8_t kind = unit_fault_kind(worker, part, place->state);
 
 	if (last && last->range == part->range && last->end == place->pc &&
-	    last->row.pc == row->pc && last->kind == kind && last->round == worker->round &&
-	    last->answer.column == answer.column &&
+	    last->row.pc == row->pc && last->kind == kind &&
+	    last->round == worker->round && last->answer.column == answer.column &&
 	    code_value_equal(last->answer.found, answer.found)) {
 		last->end += place->insn->length;
 		last->n_instructions++;
