@@ -346,6 +346,9 @@ int run_command(const struct args *args)
 		return 0;
 	case COMMAND_VERSION:
 		printf("eh2sframe %s\n", eh2sframe_version());
+		printf("%s Zydis: x86-64 code is %sdecoded\n",
+		    *eh2sframe_features() ? "with" : "without",
+		    *eh2sframe_features() ? "" : "not ");
 		return 0;
 	case COMMAND_CONVERT:
 	case COMMAND_SECTION_ONLY:

@@ -106,6 +106,10 @@ struct eh2sframe_error {
 /* The version of the library that is running, such as "0.1.0". */
 EH2SFRAME_API const char *eh2sframe_version(void);
 
+/* What the library was built with, of what a build can leave out: words separated by
+ * spaces. "zydis": it decodes x86-64 code. "" is none. */
+EH2SFRAME_API const char *eh2sframe_features(void);
+
 /* Frees bytes that the library gave away. Accepts NULL. */
 EH2SFRAME_API void eh2sframe_free(void *bytes);
 

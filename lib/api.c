@@ -60,6 +60,11 @@ const char *eh2sframe_version(void)
 	return EH2SFRAME_VERSION;
 }
 
+const char *eh2sframe_features(void)
+{
+	return EH2SFRAME_ZYDIS ? "zydis" : "";
+}
+
 void eh2sframe_free(void *bytes)
 {
 	free(bytes);

@@ -63,7 +63,8 @@ static bool x86_address(const struct x86_insn *x, const ZydisDecodedOperand *ope
 		return false;
 	effect->off = mem->disp.value;
 	if (mem->base == ZYDIS_REGISTER_RIP)
-		effect->off = (int64_t)(x->pc + x->decoded.length + (uint64_t)effect->off);
+		effect->off =
+		    (int64_t)(x->pc + x->decoded.length + (uint64_t)effect->off);
 	else if (mem->base != ZYDIS_REGISTER_NONE)
 		effect->base = x86_reg(mem->base);
 	if (mem->index == ZYDIS_REGISTER_NONE)
@@ -166,7 +167,8 @@ static void x86_insn_mov(const struct x86_insn *x)
 		return;
 	} else if (x86_is_imm(from)) {
 		x86_set(x, dst, CODE_NO_REG,
-		    to->size == 64 ? from->imm.value.s : (int64_t)(uint32_t)from->imm.value.u);
+		    to->size == 64 ? from->imm.value.s
+				   : (int64_t)(uint32_t)from->imm.value.u);
 	} else if (x86_is_reg(from, to->size)) {
 		x86_set(x, dst, x86_reg(from->reg.value), 0)->width =
 		    (uint8_t)(to->size / 8);
@@ -529,9 +531,9 @@ bool code_insn_x86_64(
 		return false;
 	insn->length = x.decoded.length;
 	flags = x.decoded.cpu_flags;
-	insn->ends_compare = flags && (flags->modified | flags->set_0 | flags->set_1 |
-					  flags->undefined) &
-					  (ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_ZF);
+	insn->ends_compare =
+	    flags && (flags->modified | flags->set_0 | flags->set_1 | flags->undefined) &
+			 (ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_ZF);
 	x86_writes(&x);
 	x86_effects(&x);
 	x86_control(&x);

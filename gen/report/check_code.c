@@ -209,6 +209,10 @@ bool report_check_code(
 	struct cfi_input input = {0};
 	bool ok;
 
+	if (image->object)
+		return err_set(err, ERR_UNSUPPORTED,
+		    "a relocatable object is not checked against its code: link it "
+		    "first");
 	if (!cfi_input_read(image, image, options, &input, err)) {
 		cfi_input_deinit(&input);
 		return false;

@@ -100,6 +100,7 @@ IS(EH2SFRAME_TEXT_FUNCTIONS, 5);
 /* Takes the address of each function as the type that it had. */
 static const struct {
 	const char *(*version)(void);
+	const char *(*features)(void);
 	void (*free)(void *bytes);
 	struct eh2sframe_options *(*options_new)(void);
 	void (*options_free)(struct eh2sframe_options *options);
@@ -122,6 +123,8 @@ static const struct {
 	const char *(*file_machine)(const struct eh2sframe_file *file);
 	enum eh2sframe_kind (*kind)(const void *bytes, size_t size);
 	enum eh2sframe_skip (*file_skip)(const struct eh2sframe_file *file);
+	bool (*file_check_code)(const struct eh2sframe_file *file,
+	    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
 	bool (*file_dump)(const struct eh2sframe_file *file, eh2sframe_write_fn *write,
 	    void *context, struct eh2sframe_error *error);
 	bool (*file_verify)(const struct eh2sframe_file *file,
@@ -182,6 +185,7 @@ static const struct {
 	    struct eh2sframe_report *report, struct eh2sframe_error *error);
 } functions __attribute__((used)) = {
     .version = eh2sframe_version,
+    .features = eh2sframe_features,
     .free = eh2sframe_free,
     .options_new = eh2sframe_options_new,
     .options_free = eh2sframe_options_free,
@@ -196,6 +200,7 @@ static const struct {
     .file_machine = eh2sframe_file_machine,
     .kind = eh2sframe_kind,
     .file_skip = eh2sframe_file_skip,
+    .file_check_code = eh2sframe_file_check_code,
     .file_dump = eh2sframe_file_dump,
     .file_verify = eh2sframe_file_verify,
     .file_lint = eh2sframe_file_lint,

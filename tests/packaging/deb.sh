@@ -23,7 +23,7 @@ fi
 printf '%s\n' eh2sframe eh2sframe-dbgsym libeh2sframe-dev libeh2sframe0 libeh2sframe0-dbgsym >three
 find debs -name '*.deb' -printf '%f\n' | sed 's/_.*//' | sort >built
 is 'the three, and their debug packages' diff three built
-version=$("$eh2sframe" --version | sed 's/.* //')
+version=$("$eh2sframe" --version | sed -n '1s/.* //p')
 is 'the version is that of the command' test -e debs/eh2sframe_"$version"_*.deb
 if have lintian; then
 	lintian --allow-root --fail-on error debs/*.changes >lint 2>&1

@@ -131,7 +131,8 @@ cp .stdout help
 status_is '-h' 0 -h
 is '-h is --help' cmp help .stdout
 status_is '--version' 0 --version
-is '--version is one line' grep -qx 'eh2sframe [0-9.]*' .stdout
+is '--version begins with the version' sh -c 'head -n 1 .stdout | grep -qx "eh2sframe [0-9.]*"'
+is '--version tells whether x86-64 code is decoded' grep -qE '^(with|without) Zydis: ' .stdout
 cp .stdout version
 status_is '-V' 0 -V
 is '-V is --version' cmp version .stdout
