@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Programs with a section put in, given to the tools that rewrite ELF files: they still run and
 # the section is still mapped and proven. Prints the table.
-# usage: insert_tools.sh DRIVER SOURCE_DIR EH2SFRAME [full]
-raw=$1 src=$2 eh2sframe=$(realpath "$3") full=${4-}
+# usage: insert_tools.sh DRIVER SOURCE_DIR EH2SFRAME
+raw=$1 src=$2 eh2sframe=$(realpath "$3")
 . "$src/insert_lib.sh"
 
 # For debugedit, dwz and chrpath to have something to do.
@@ -106,8 +106,6 @@ way_back() {
 }
 
 echo x >extra
-# One of each character; all of them in the slow suite.
-[ "$full" ] || only="pie nopie static static-pie spare lld mold musl-static linker-made cxx"
 build_kinds
 used=
 for tool in $tools; do if installed $tool; then used="$used $tool"; fi; done
