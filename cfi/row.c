@@ -9,7 +9,7 @@ bool cfi_row_same(const struct cfi_row *a, const struct cfi_row *b)
 	return cfi_rule_equal(&a->cfa, &b->cfa) && cfi_rule_equal(&a->ra, &b->ra) &&
 	       cfi_rule_equal(&a->fp, &b->fp) && cfi_rule_equal(&a->sp, &b->sp) &&
 	       a->ra_signed == b->ra_signed &&
-	       a->ra_signed_with_pc == b->ra_signed_with_pc;
+	       a->ra_signed_with_pc == b->ra_signed_with_pc && a->doubtful == b->doubtful;
 }
 
 size_t cfi_table_row_at(const struct cfi_table *table, uint64_t pc)

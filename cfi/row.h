@@ -48,6 +48,7 @@ struct cfi_row {
 	    ra;		/* the machine's stack pointer, frame pointer, return address */
 	bool ra_signed; /* AArch64 DW_CFA_AARCH64_negate_ra_state */
 	bool ra_signed_with_pc; /* AArch64 DW_CFA_AARCH64_negate_ra_state_with_pc */
+	bool doubtful; /* something else contradicts it, so it is not to be used */
 };
 
 /* Equal rules in every tracked column; pc is not compared. */

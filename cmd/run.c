@@ -342,7 +342,8 @@ int run_command(const struct args *args)
 		return batch_run(args);
 	switch (args->command) {
 	case COMMAND_HELP:
-		fputs(args_help, stdout);
+		fputs(args_help_usage, stdout);
+		fputs(args_help_options, stdout);
 		return 0;
 	case COMMAND_VERSION:
 		printf("eh2sframe %s\n", eh2sframe_version());

@@ -8,6 +8,7 @@
 #include "gen/rows/collect.h"
 #include "gen/rows/optimize.h"
 #include "gen/rows/plt.h"
+#include "gen/validate/validate.h"
 
 /* Sharing confuses readers of the other byte order: most of a big-endian section's. */
 static bool shares(const struct conversion *conv)
@@ -56,7 +57,8 @@ static bool generate(struct conversion *conv, struct err *err)
 
 	/* Read CIEs and FDEs, and find which FDE owns which code. */
 	if (!cfi_input_read(image, image, conv->options, input, err) ||
-	    !cfi_input_defines(input, conv->options, err))
+	    !cfi_input_defines(input, conv->options, err) ||
+	    !validate_correct(image, input, conv->options, err))
 		return false;
 	conv->model.abi = input->arch->sframe_abi;
 	conv->model.big_endian = input->arch->big_endian;

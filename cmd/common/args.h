@@ -66,6 +66,6 @@ bool args_parse(int argc, char **argv, struct args *args, struct eh2sframe_error
 void args_deinit(struct args *args);
 
 /* The text of --help. */
-extern const char args_help[];
+extern const char args_help_usage[], args_help_options[];
 
 #endif

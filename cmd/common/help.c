@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of --help, from which completions take options and their values. */
+/* The text of --help, from which completions take options and their values. In two parts, because
+ * C has a limit for one. */
 #include "cmd/common/args.h"
 
-const char args_help[] =
+const char args_help_usage[] =
     "Usage: eh2sframe [OPTION...] IN OUT            OUT = IN plus .sframe\n"
     "       eh2sframe --section-only IN OUT         OUT = the bare section bytes\n"
     "       eh2sframe --report[=text|json|html] [-o FILE] IN...  show the coverage, "
@@ -22,7 +23,9 @@ const char args_help[] =
     "under the paths;\n"
     "                                               --remove, --verify, --lint or "
     "--check-code: do that to each\n"
-    "\n"
+    "\n";
+
+const char args_help_options[] =
     "Gives a finished ELF binary SFrame stack-trace data from the .eh_frame it has.\n"
     "IN and OUT may be the same path. OUT may be a directory.\n"
     "\n"
@@ -61,6 +64,8 @@ const char args_help[] =
     "(0)\n"
     "      --no-verify              skip the proof\n"
     "      --witness=own|libdwarf   the reader of the CFI that the proof compares with\n"
+    "      --code=ignore|refuse|repair  rows that the instructions contradict: write "
+    "them (ignore, the default), leave them out, or write what the code says\n"
     "      --cfi=FILE               --verify: take the CFI from FILE\n"
     "      --compare                --report: also what every format would cost\n"
     "  -o, --output=FILE            --report: write to FILE instead of standard output\n"

@@ -23,6 +23,7 @@ enum option_id {
 	OPTION_OPTIMIZE,
 	OPTION_OBJECT_SECTIONS,
 	OPTION_WITNESS,
+	OPTION_CODE,
 	OPTION_NO_PCREL,
 	OPTION_REFRESH,
 	OPTION_NO_VERIFY,
@@ -51,6 +52,7 @@ static const struct {
     {"optimize", OPTION_OPTIMIZE, true, {"none", "share", "size"}},
     {"object-sections", OPTION_OBJECT_SECTIONS, true, {"one", "group", "text"}},
     {"witness", OPTION_WITNESS, true, {"own", "libdwarf"}},
+    {"code", OPTION_CODE, true, {"ignore", "refuse", "repair"}},
     {"no-pcrel", OPTION_NO_PCREL, false, {NULL}},
     {"refresh", OPTION_REFRESH, false, {NULL}},
     {"no-verify", OPTION_NO_VERIFY, false, {NULL}},
@@ -206,6 +208,9 @@ static bool options_apply(struct options *options, enum option_id id, const char
 		return true;
 	case OPTION_WITNESS:
 		options->witness = choice == 1 ? WITNESS_LIBDWARF : WITNESS_OWN;
+		return true;
+	case OPTION_CODE:
+		options->code = (enum code_policy)choice;
 		return true;
 	case OPTION_NO_PCREL:
 		options->pcrel = false;

@@ -18,6 +18,13 @@ enum witness {
 	WITNESS_LIBDWARF,
 };
 
+/* What becomes of rows that the instructions contradict. */
+enum code_policy {
+	CODE_POLICY_IGNORE, /* they are written as the CFI has them */
+	CODE_POLICY_REFUSE, /* they are left out */
+	CODE_POLICY_REPAIR, /* the code's own row is written where it is known, else none */
+};
+
 /* For what an object gets an .sframe each. */
 enum object_sections {
 	OBJECT_SECTIONS_ONE,   /* all of its code */
@@ -57,6 +64,7 @@ struct options {
 	bool refresh;
 	bool prove; /* less "no-verify" */
 	enum witness witness;
+	enum code_policy code;
 	unsigned int jobs;   /* threads at most; at least 1 */
 	int verbosity;	     /* -1 quiet, 0, 1 */
 	bool names;	     /* of functions are wanted, verbose or not */

@@ -52,7 +52,8 @@ bool cfi_input_read(const struct image *image, const struct image *cfi_image,
 	input->policy = (struct policy){.arch = input->arch,
 	    .image = image,
 	    .symbols = &input->symbols,
-	    .options = options};
+	    .options = options,
+	    .corrections = &input->corrections};
 	if (image != cfi_image && (image->object || cfi_image->object))
 		return err_set(err, ERR_UNSUPPORTED,
 		    "--cfi is for linked files: the addresses of two relocatable objects "
@@ -82,6 +83,7 @@ void cfi_input_forget(struct cfi_input *input)
 void cfi_input_deinit(struct cfi_input *input)
 {
 	free(input->policy.matched);
+	corrections_deinit(&input->corrections);
 	symbols_deinit(&input->symbols);
 	cfi_ranges_deinit(&input->ranges);
 	cfi_frames_deinit(&input->frames);

@@ -10,6 +10,7 @@
 #include "cfi/ranges.h"
 #include "gen/input/input.h"
 #include "gen/options/options.h"
+#include "gen/rows/corrections.h"
 #include "gen/rows/policy.h"
 #include "gen/input/symbols.h"
 
@@ -20,6 +21,7 @@ struct cfi_input {
 	uint64_t hdr_size; /* of .eh_frame_hdr, bytes */
 	struct cfi_frames frames;
 	struct cfi_ranges ranges;
+	struct corrections corrections; /* none, until the code was asked */
 	struct policy
 	    policy; /* borrows the members above: so this struct does not move */
 };

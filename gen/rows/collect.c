@@ -41,6 +41,7 @@ struct collect_part {
 	size_t first, last; /* ranges [first, last); FDEs are not divided */
 	size_t max_rows;
 	struct cfi_interp interp;
+	struct cfi_table corrected; /* what the code corrected of the interpreter's */
 	struct cfi_program_cache programs; /* programs met */
 	struct collect_model *models;	   /* by program; at first zeros */
 	struct sf_section section;	   /* the result, and its account */
@@ -93,6 +94,7 @@ static bool collect_fde(struct collect_part *part, const struct cfi_range *first
 	const struct reduce_sink sink = {collect_refused, part};
 	const struct cfi_fde *fde = part->fde;
 	struct cfi_interp *interp = &part->interp;
+	const struct cfi_table *table = &interp->table;
 	const struct target target = target_for(part->policy->arch,
 	    part->policy->options->format, &part->frames->cies[fde->cie]);
 	bool ok = true;
@@ -109,6 +111,10 @@ static bool collect_fde(struct collect_part *part, const struct cfi_range *first
 			return false;
 		else
 			why = collect_broken(&part->coverage, &program);
+		table =
+		    corrections_apply(part->policy->corrections, table, &part->corrected);
+		if (!table)
+			return false;
 	}
 	for (const struct cfi_range *range = first; ok && range < last; range++) {
 		if (range->overlapping)
@@ -116,12 +122,12 @@ static bool collect_fde(struct collect_part *part, const struct cfi_range *first
 			    part, REFUSE_OVERLAP, range->start, range->end);
 		else if (why != REFUSE_NOTHING)
 			ok = collect_refused(part, why, range->start, range->end);
-		else if (interp->table.pc_dependent)
-			ok = plt_reduce(&target, &interp->table, range->start, range->end,
-			    &sink, &part->section);
+		else if (table->pc_dependent)
+			ok = plt_reduce(&target, table, range->start, range->end, &sink,
+			    &part->section);
 		else
-			ok = reduce_table(&target, &interp->table, range->start,
-			    range->end, &sink, &part->section);
+			ok = reduce_table(&target, table, range->start, range->end, &sink,
+			    &part->section);
 	}
 	return ok;
 }
@@ -146,6 +152,9 @@ static bool collect_whole(struct collect_part *part, const struct cfi_range *ran
 	struct collect_model *model;
 	uint32_t size;
 
+	/* Its rows are its own, whatever its instructions. */
+	if (corrections_touch(part->policy->corrections, range->start, range->end))
+		return collect_fde(part, range, range + 1, REFUSE_NOTHING);
 	if (!cfi_program_cache_find(&part->programs, part->fde, &number))
 		return false;
 	model = &part->models[number];
@@ -201,6 +210,7 @@ static void collect_run(void *context)
 	cfi_program_cache_init(&part->programs, part->frames, part->last - part->first);
 	collect_all(part);
 	cfi_interp_deinit(&part->interp);
+	free(part->corrected.rows);
 	cfi_program_cache_deinit(&part->programs);
 	free(part->models);
 }

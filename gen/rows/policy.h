@@ -8,6 +8,7 @@
 #include "gen/arch/arch.h"
 #include "gen/input/input.h"
 #include "gen/options/options.h"
+#include "gen/rows/corrections.h"
 #include "gen/rows/refusal.h"
 #include "gen/input/symbols.h"
 
@@ -17,6 +18,7 @@ struct policy {
 	const struct image *image; /* the file the code is in */
 	const struct symbols *symbols;
 	const struct options *options;
+	const struct corrections *corrections; /* of rows, by the code */
 	/* A mark for each pattern of options that matched: sections, then symbols. NULL:
 	 * there are none. */
 	unsigned char *matched;

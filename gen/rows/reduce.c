@@ -211,7 +211,8 @@ static enum refusal reduce_beyond(enum sf_cannot cannot, const struct sf_row *ro
 enum refusal reduce_row(
     const struct target *target, const struct cfi_row *row, struct sf_row *out)
 {
-	enum refusal why = reduce_rules(target, row, out);
+	enum refusal why =
+	    row->doubtful ? REFUSE_CODE_DISAGREES : reduce_rules(target, row, out);
 
 	if (why == REFUSE_NOTHING)
 		why = reduce_beyond(

@@ -69,6 +69,8 @@
 	X(NOT_CODE, "not-code", 0, "the range is not inside an executable segment")      \
 	X(FUNCTION_SIZE, "function-size", 0,                                             \
 	    "the size of the range does not fit 32 bits")                                \
+	X(CODE_DISAGREES, "code-disagrees", 0,                                           \
+	    "the instructions contradict the CFI (--code)")                              \
 	X(EXCLUDED, "excluded", 0, "left out by --exclude-section or --exclude-symbol")
 
 enum refusal {

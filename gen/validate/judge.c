@@ -154,3 +154,59 @@ bool validate_seed(
 		   value_of(row->ra_signed ? CODE_RA_SIGNED : CODE_RA, 0, 0), state) &&
 	       seed_rule(&row->fp, abi->fp, value_of(CODE_CALLERS, abi->fp, 0), state);
 }
+
+/* The place in the frame, from SP on, that holds a value. False: there is none. */
+static bool saved_at(const struct code_abi *abi, const struct code_state *state,
+    struct code_value value, struct cfi_rule *rule)
+{
+	const struct code_value sp = state->regs[abi->sp];
+
+	for (uint8_t i = state->n_slots; i-- > 0;) {
+		const struct code_slot *slot = &state->slots[i];
+
+		if (slot->where.kind != CODE_CFA ||
+		    !code_value_equal(slot->value, value) ||
+		    (sp.kind == CODE_CFA && slot->where.off < sp.off))
+			continue;
+		*rule = (struct cfi_rule){.kind = CFI_AT_CFA, .off = slot->where.off};
+		return true;
+	}
+	return false;
+}
+
+/* The CFA by SP, else by the frame pointer. */
+static bool cfa_of(
+    const struct code_abi *abi, const struct code_state *state, struct cfi_rule *rule)
+{
+	const uint8_t reg = state->regs[abi->sp].kind == CODE_CFA ? abi->sp : abi->fp;
+
+	if (state->regs[reg].kind != CODE_CFA)
+		return false;
+	*rule = (struct cfi_rule){
+	    .kind = CFI_REG_PLUS, .reg = reg, .off = -state->regs[reg].off};
+	return true;
+}
+
+bool validate_row_of(
+    const struct arch *arch, const struct code_state *state, struct cfi_row *row)
+{
+	const struct code_abi *abi = code_abi(arch->code);
+	const struct code_value fp = value_of(CODE_CALLERS, abi->fp, 0);
+	struct code_value ra = value_of(CODE_RA, 0, 0);
+	bool saved;
+
+	*row = (struct cfi_row){0};
+	if (!cfa_of(abi, state, &row->cfa))
+		return false;
+	saved = saved_at(abi, state, ra, &row->ra);
+	if (!saved && abi->ra != CODE_NO_REG && state->regs[abi->ra].kind != CODE_RA) {
+		ra.kind = CODE_RA_SIGNED;
+		row->ra_signed = true;
+		saved = saved_at(abi, state, ra, &row->ra);
+	}
+	/* While the return address is in its register, the frame pointer stays there, too: some
+	 * versions of SFrame cannot say otherwise. */
+	if (saved || !code_value_equal(state->regs[abi->fp], fp))
+		(void)saved_at(abi, state, fp, &row->fp);
+	return validate_row(arch, row, state).verdict == VALIDATE_AGREES;
+}

@@ -31,6 +31,10 @@ struct validate_answer {
 struct validate_answer validate_row(
     const struct arch *arch, const struct cfi_row *row, const struct code_state *state);
 
+/* The row that the state itself gives. False where it does not know all columns. */
+bool validate_row_of(
+    const struct arch *arch, const struct code_state *state, struct cfi_row *row);
+
 /* A state that knows what the row says and nothing else. False where a row says too little. */
 bool validate_seed(
     const struct arch *arch, const struct cfi_row *row, struct code_state *state);

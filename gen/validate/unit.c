@@ -219,8 +219,13 @@ static bool unit_add_fault(struct validate_worker *worker,
 	struct validate_fault *last =
 	    worker->n_faults ? &worker->faults[worker->n_faults - 1] : NULL;
 	uint8_t kind = unit_fault_kind(worker, part, place->state);
+	struct cfi_row repaired;
+	bool repairable = !place->seeded && !code_paths_is_disputed(worker->paths) &&
+			  validate_row_of(worker->input->arch, place->state, &repaired);
 
-	if (last && last->range == part->range && last->end == place->pc &&
+	if (last && last->repairable == repairable &&
+	    (!repairable || cfi_row_same(&last->repaired, &repaired)) &&
+	    last->range == part->range && last->end == place->pc &&
 	    last->row.pc == row->pc && last->kind == kind &&
 	    last->round == worker->round && last->answer.column == answer.column &&
 	    code_value_equal(last->answer.found, answer.found)) {
@@ -239,7 +244,10 @@ static bool unit_add_fault(struct validate_worker *worker,
 	    .kind = kind,
 	    .round = worker->round,
 	    .row = *row,
-	    .answer = answer};
+	    .answer = answer,
+	    .repairable = repairable};
+	if (repairable)
+		worker->faults[worker->n_faults - 1].repaired = repaired;
 	return true;
 }
 

@@ -259,3 +259,49 @@ void validate_result_deinit(struct validate_result *result)
 	free(result->faults);
 	*result = (struct validate_result){0};
 }
+
+static bool corrections_add(
+    struct corrections *corrections, const struct validate_fault *fault, bool repair)
+{
+	struct correction *correction;
+
+	/* Instructions that jumps into each other lead to can overlap. */
+	if (corrections->n && corrections->list[corrections->n - 1].end > fault->start)
+		return true;
+	if (!vec_reserve(&corrections->list, &corrections->cap, corrections->n + 1))
+		return false;
+	correction = &corrections->list[corrections->n++];
+	*correction = (struct correction){.start = fault->start, .end = fault->end};
+	if (repair && fault->repairable) {
+		correction->row = fault->repaired;
+		corrections->repaired_bytes += fault->end - fault->start;
+	} else {
+		correction->row = fault->row;
+		correction->row.doubtful = true;
+	}
+	return true;
+}
+
+bool validate_correct(const struct image *image, struct cfi_input *input,
+    const struct options *options, struct err *err)
+{
+	struct validate_result result = {0};
+	bool ok;
+
+	if (options->code == CODE_POLICY_IGNORE)
+		return true;
+	if (image->object)
+		return err_set(err, ERR_UNSUPPORTED,
+		    "--code is for linked files: the code of an object is not complete");
+	if (!code_can_decode(input->arch->code))
+		return err_set(err, ERR_UNSUPPORTED,
+		    "this build cannot decode %s code: build it with Zydis",
+		    input->arch->name);
+	ok = validate_cfi(image, input, options->jobs, &result, err);
+	for (size_t i = 0; ok && i < result.n_faults; i++)
+		ok = corrections_add(&input->corrections, &result.faults[i],
+			 options->code == CODE_POLICY_REPAIR) ||
+		     err_set_nomem(err);
+	validate_result_deinit(&result);
+	return ok;
+}

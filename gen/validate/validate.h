@@ -46,6 +46,8 @@ struct validate_fault {
 	uint8_t round; /* for validate.c */
 	struct cfi_row row;
 	struct validate_answer answer;
+	bool repairable; /* every way that leads here agrees on another row: */
+	struct cfi_row repaired;
 };
 
 /* Of one range of the CFI. */
@@ -78,6 +80,12 @@ struct validate_result {
 ATTR_MUST_CHECK bool validate_cfi(const struct image *image,
     const struct cfi_input *input, unsigned int jobs, struct validate_result *result,
     struct err *err);
+/*
+ * Fills in the corrections of input, as options say, from what the code contradicts; nothing
+ * unless they ask for it. ERR_UNSUPPORTED for what cannot be checked, ERR_NOMEM.
+ */
+ATTR_MUST_CHECK bool validate_correct(const struct image *image, struct cfi_input *input,
+    const struct options *options, struct err *err);
 void validate_result_deinit(struct validate_result *result); /* accepts a zeroed struct */
 
 #endif

@@ -115,7 +115,7 @@ enum meaning_column meaning_compare(
 	if (sframe->outermost || cfi->ra.kind == CFI_UNDEFINED)
 		return sframe->outermost && cfi->ra.kind == CFI_UNDEFINED ? MEANING_SAME
 									  : MEANING_RA;
-	if (!meaning_is(&cfi->cfa, sframe->cfa, sframe->cfa_off))
+	if (cfi->doubtful || !meaning_is(&cfi->cfa, sframe->cfa, sframe->cfa_off))
 		return MEANING_CFA;
 	if (!meaning_sp_is_cfa(target, cfi))
 		return MEANING_SP;

@@ -34,7 +34,9 @@ struct verify_part {
 	bool to_the_end;		    /* and all addresses behind them */
 	const struct sf_section *templates; /* of PLTs without CFI */
 	struct cfi_interp interp;
-	bool readable;			   /* the CFI program of the FDE at hand */
+	struct cfi_table corrected;    /* what the code corrected of the interpreter's */
+	const struct cfi_table *table; /* one of the two */
+	bool readable;		       /* the CFI program of the FDE at hand */
 	struct cfi_program_cache programs; /* programs met */
 	struct verify_proven *proven;	   /* by program; at first zeros */
 	struct verify_result result;
@@ -56,7 +58,11 @@ static bool verify_begin_fde(
 	part->interp.max_expr_ops =
 	    cfi_ranges_expr_ops(run->in->ranges, (size_t)(range - run->in->ranges->list));
 	part->readable = cfi_interpret(&part->interp, fde, &program);
-	if (!part->readable && program.kind == ERR_NOMEM)
+	part->table = &part->interp.table;
+	if (part->readable)
+		part->table = corrections_apply(
+		    policy->corrections, &part->interp.table, &part->corrected);
+	if ((!part->readable && program.kind == ERR_NOMEM) || !part->table)
 		return err_set_nomem(err);
 	run->target = target_for(run->target.arch, run->target.version, cie);
 	run->marks_reported = false;
@@ -73,7 +79,7 @@ static bool verify_fde_range(
 
 	if (!again && !verify_begin_fde(part, range, err))
 		return false;
-	run->table = part->readable && !range->overlapping ? &part->interp.table : NULL;
+	run->table = part->readable && !range->overlapping ? part->table : NULL;
 	run->no_table_why = range->overlapping ? "two FDEs disagree about this code"
 					       : "the CFI of this code is damaged";
 	if (!verify_range(run, range->start, range->end, err))
@@ -105,6 +111,9 @@ static bool verify_whole(struct verify_part *part, const struct cfi_range *range
 	uint64_t agreed = result->agreed_bytes;
 	size_t number;
 
+	if (corrections_touch(
+		part->run.in->policy->corrections, range->start, range->end))
+		return verify_fde_range(part, range, false, err);
 	if (!cfi_program_cache_find(&part->programs, fde, &number))
 		return err_set_nomem(err);
 	proven = &part->proven[number];
@@ -217,6 +226,7 @@ static void verify_work(void *context)
 	part->ok =
 	    part->proven ? verify_ranges(part, &part->err) : err_set_nomem(&part->err);
 	cfi_interp_deinit(&part->interp);
+	free(part->corrected.rows);
 	cfi_program_cache_deinit(&part->programs);
 	free(part->proven);
 }

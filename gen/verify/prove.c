@@ -6,6 +6,7 @@
 
 #include "base/num.h"
 #include "gen/rows/cfi_input.h"
+#include "gen/validate/validate.h"
 #include "sframe/decode.h"
 
 /* libdwarf runs each FDE's program once per row; this bounds one FDE to about a second.
@@ -41,7 +42,8 @@ bool prove_section(const struct image *image, const struct image *cfi_image,
 		const struct verify_input input = {
 		    view, &cfi.frames, &cfi.ranges, &cfi.policy};
 
-		ok = verify_own(&input, result, err);
+		ok = validate_correct(image, &cfi, options, err) &&
+		     verify_own(&input, result, err);
 		if (ok && options->witness == WITNESS_LIBDWARF &&
 		    result->n_differences == 0)
 			ok = verify_libdwarf(

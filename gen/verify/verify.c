@@ -238,6 +238,7 @@ bool verify_libdwarf(const struct verify_input *input, size_t max_rows,
     const struct progress *progress, struct verify_result *result, struct err *err)
 {
 	struct cfi_libdwarf *witness;
+	struct cfi_table corrected = {0};
 	struct verify_run run;
 	size_t n;
 	bool ok = true;
@@ -256,12 +257,19 @@ bool verify_libdwarf(const struct verify_input *input, size_t max_rows,
 		ok = cfi_libdwarf_table(witness, i, max_rows, &run.table, &end, err);
 		if (!ok || run.table->start == 0 || run.table->start == run.table->end)
 			continue;
+		run.table =
+		    corrections_apply(input->policy->corrections, run.table, &corrected);
+		if (!run.table) {
+			ok = err_set_nomem(err);
+			break;
+		}
 		ok = verify_range(&run, run.table->start, run.table->end, err) &&
 		     verify_skip(&run, run.table->end, end, err);
 		if (progress && progress->done)
 			progress->done(progress->context, i + 1, n);
 	}
 	ok = ok && witness;
+	free(corrected.rows);
 	cfi_libdwarf_free(witness);
 	sf_cursor_deinit(&run.cursor);
 	return ok;

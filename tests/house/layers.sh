@@ -42,10 +42,10 @@ may gen/input base cfi gen/elf gen/elf/object
 may gen/rows base cfi sframe sframe/compact gen/arch gen/elf/object gen/input gen/options
 may gen/insert base gen/elf gen/options
 may gen/object base gen/elf/object gen/input gen/insert gen/options gen/rows sframe
-may gen/verify base cfi gen/elf/object gen/input gen/options gen/rows sframe sframe/compact
-may gen/validate base cfi code gen/arch gen/input gen/rows
+may gen/verify base cfi gen/elf/object gen/input gen/options gen/rows gen/validate sframe sframe/compact
+may gen/validate base cfi code gen/arch gen/input gen/options gen/rows
 may gen/report . base cfi code formats gen/arch gen/elf/object gen/input gen/insert gen/options gen/rows gen/validate gen/verify sframe sframe/compact
-may gen base sframe gen/input gen/insert gen/object gen/options gen/report gen/rows gen/verify
+may gen base sframe gen/input gen/insert gen/object gen/options gen/report gen/rows gen/validate gen/verify
 may lib . base gen gen/arch gen/elf/object gen/input gen/options gen/report gen/rows gen/verify include
 # The command uses the library as any program does; base has no domain knowledge.
 may cmd/common base include
