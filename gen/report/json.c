@@ -104,6 +104,11 @@ static json_t *code_of(const struct report *report)
 		code = kept(
 		    code, json_object_set_new(code, "padding_with_rows",
 			      json_integer((json_int_t)report->compact.padding_bytes)));
+	if (code && report->input->corrections.n)
+		code = kept(code,
+		    json_object_set_new(code, "repaired",
+			json_integer(
+			    (json_int_t)report->input->corrections.repaired_bytes)));
 	if (!code || !details->made)
 		return code;
 	return kept(code,
@@ -256,6 +261,25 @@ static json_t *stretch_of(const struct report *report, size_t i)
 					    : named(object, report, stretch->start);
 }
 
+/* What the code gave in the place of a row; null where no row is known. */
+static json_t *correction_of(const struct report *report, size_t i)
+{
+	const struct correction *correction = &report->input->corrections.list[i];
+	char *rule = NULL;
+	json_t *object;
+
+	if (!correction->row.doubtful) {
+		rule = report_rule_text(report->input->arch, &correction->row);
+		if (!rule)
+			return NULL;
+	}
+	object = json_pack("{so sI so}", "start", place(report, correction->start),
+	    "size", (json_int_t)(correction->end - correction->start), "rule",
+	    rule ? text(rule) : json_null());
+	free(rule);
+	return named(object, report, correction->start);
+}
+
 static json_t *section_of(const struct report *report, size_t i)
 {
 	const struct report_section *section = &report->details.sections[i];
@@ -382,6 +406,10 @@ static bool put_extras(struct report_json *json, const struct report *report)
 	    (!put_list(json, report, "sections", details->n_sections, section_of) ||
 		!put_list(json, report, "gaps", report->coverage.n_gaps, gap_of) ||
 		!put_list(json, report, "without_cfi", details->n_stretches, stretch_of)))
+		return false;
+	if (report->input->corrections.n &&
+	    !put_list(
+		json, report, "corrections", report->input->corrections.n, correction_of))
 		return false;
 	if (report->formats.n &&
 	    !put_member(json, "formats", report_formats_json(&report->formats)))

@@ -120,7 +120,7 @@ static bool details_sections(const struct image *image, struct report_details *d
 }
 
 /* "CFA = *(rsp + 152) + 8, FP = *(CFA - 16)": the columns that are not as usual. */
-static char *details_rule(const struct arch *arch, const struct cfi_row *row)
+char *report_rule_text(const struct arch *arch, const struct cfi_row *row)
 {
 	const struct {
 		const char *name;
@@ -181,7 +181,7 @@ static bool details_rules(const struct cfi_input *input, const struct coverage *
 		}
 		if (!readable || !interp.table.n_rows)
 			continue;
-		gaps[i].rule = details_rule(
+		gaps[i].rule = report_rule_text(
 		    input->arch, &interp.table.rows[cfi_table_row_at(&interp.table, pc)]);
 		ok = gaps[i].rule != NULL;
 	}

@@ -88,6 +88,9 @@ struct report {
 	bool signature_void; /* a module's, still behind the file */
 };
 
+/* A row of CFI as formulas; the caller frees it. NULL: out of memory. */
+char *report_rule_text(const struct arch *arch, const struct cfi_row *row);
+
 const char *report_kind_name(enum report_kind kind);
 const char *report_stretch_name(enum report_stretch_kind kind);
 

@@ -118,6 +118,11 @@ static void report_coverage(const struct report *report, FILE *out)
 		    "  outermost      %9" PRIu64
 		    " bytes have no caller to find; percentages leave them out\n",
 		    coverage->outermost_bytes);
+	if (report->input->corrections.n)
+		fprintf(out,
+		    "  repaired       %9" PRIu64
+		    " bytes have the row that the code gives\n",
+		    report->input->corrections.repaired_bytes);
 	if (coverage->template_bytes)
 		fprintf(out,
 		    "  from PLT template %6" PRIu64 " bytes of code without CFI\n",

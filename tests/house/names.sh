@@ -70,7 +70,7 @@ begin gen/insert insert undo
 begin gen/object object
 begin gen/options options method obstacle reader
 begin gen/report report
-begin gen/rows cfi_input collect coverage optimize padding plt policy reduce refusal
+begin gen/rows cfi_input collect corrections coverage optimize padding plt policy reduce refusal
 begin gen/validate validate
 begin gen/verify lint meaning prove verify
 begin lib api eh2sframe

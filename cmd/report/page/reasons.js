@@ -31,6 +31,7 @@ const reasonSentences = {
 	'overlap': 'Two FDEs describe the same code differently.',
 	'not-code': 'The range is not inside an executable segment.',
 	'function-size': 'The size of the range does not fit 32 bits.',
+	'code-disagrees': 'The instructions contradict the CFI, and --code left the row out.',
 	'excluded': 'An option left the function or section out.',
 };
 

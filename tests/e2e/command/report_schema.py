@@ -110,6 +110,14 @@ def main():
                 said = run(TOOL, "--report=json", f"--format={version}", f"--optimize={how}", "/bin/ls")
                 valid(f"version {version}, {how}", said.stdout)
         valid("vectors, with failures", run(TOOL, "--report=json", "--", *vectors, "/etc/passwd").stdout)
+        # A function whose CFI the code contradicts; the machine needs no library to be decoded.
+        wrong = next((path for path in vectors if path.endswith("code_disagrees.elf")), None)
+        for policy in ("refuse", "repair") if wrong else ():
+            one = valid(f"--code={policy}", run(TOOL, "--report=json", f"--code={policy}", wrong).stdout)["files"][0]
+            rule = one["corrections"][0]["rule"]
+            check(rule == ("CFA = sp" if policy == "repair" else None), f"--code={policy} has the rule", str(rule))
+            said = one["code"]["repaired"]
+            check(said == (8 if policy == "repair" else 0), f"--code={policy} counts bytes", str(said))
         valid("no pattern matches", run(TOOL, "--report=json", "--exclude-symbol=no_such", "/bin/ls").stdout)
         run(TOOL, "-q", "--report-file=one.json", "/bin/ls", "ls")
         with open("one.json", encoding="utf-8") as file:

@@ -357,6 +357,22 @@ code:
 	refusal ra_signed_pc, ".cfi_escape 0x2c", ".cfi_escape 0x2c"
 
 /*
+ * aarch64 code_disagrees
+ * The CFI says that SP moved by 16, and no instruction moves it.
+ * options: --code=refuse
+ */
+	.ifdef code_disagrees
+	begin
+	nop
+	.cfi_def_cfa_offset 16
+	nop
+	nop
+	.cfi_def_cfa_offset 0
+	ret
+	end
+	.endif
+
+/*
  * s390x cfa_alignment
  * A CFA that is not a number of doublewords away.
  * versions: 2 3
