@@ -57,6 +57,13 @@ static void x86_writes_memory(
 	/* Its rows are as far apart as the index register says. */
 	case ZYDIS_MNEMONIC_TILESTORED:
 		break;
+	/* A bit's number in a register selects another word of memory. */
+	case ZYDIS_MNEMONIC_BTC:
+	case ZYDIS_MNEMONIC_BTR:
+	case ZYDIS_MNEMONIC_BTS:
+		if (x86_is_imm(&x->operands[1]))
+			x86_fill(x, operand, operand->size / 8);
+		break;
 	default:
 		if (!x86_keeps_memory(x))
 			x86_fill(x, operand, operand->size / 8);

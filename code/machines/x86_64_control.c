@@ -76,6 +76,9 @@ static bool x86_branch(const struct x86_insn *x)
 {
 	switch ((int)x->decoded.meta.category) {
 	case ZYDIS_CATEGORY_COND_BR:
+		/* xend is of this category, too. */
+		if (!x->decoded.raw.imm[0].is_relative)
+			return true;
 		x->insn->control = CODE_BRANCHES;
 		x->insn->condition = x86_condition(x->decoded.mnemonic);
 		x->insn->target = x86_relative(x);
