@@ -71,18 +71,16 @@ static void x86_writes_memory(
 	}
 }
 
-/* What operands say of registers, and of memory where exact effects do not. */
-static void x86_writes(const struct x86_insn *x)
+/* What operands say of registers and, unless exact effects do that, of memory. */
+static void x86_writes(const struct x86_insn *x, bool with_memory)
 {
-	const bool is_exact = x->insn->n_effects != 0;
-
 	for (size_t i = 0; i < x->n_operands; i++) {
 		const ZydisDecodedOperand *operand = &x->operands[i];
 		uint8_t reg;
 
 		if (!(operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
 			continue;
-		if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY && !is_exact)
+		if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY && with_memory)
 			x86_writes_memory(x, operand);
 		if (operand->type != ZYDIS_OPERAND_TYPE_REGISTER)
 			continue;
@@ -96,7 +94,8 @@ static void x86_writes(const struct x86_insn *x)
 	}
 }
 
-/* Registers that no operand of Zydis names, and those that may keep their value. */
+/* Registers that no operand of Zydis names, and those that may keep their value. None of these
+ * instructions has exact effects. */
 static void x86_writes_more(const struct x86_insn *x)
 {
 	struct code_insn *insn = x->insn;
@@ -265,6 +264,7 @@ bool code_insn_x86_64(
 {
 	struct x86_insn x; /* large, and filled in by Zydis */
 	const ZydisAccessedFlags *flags;
+	bool has_exact;
 
 	x.pc = pc;
 	x.insn = insn;
@@ -277,9 +277,13 @@ bool code_insn_x86_64(
 			 (ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_ZF);
 	code_x86_exact(&x);
 	code_x86_control(&x);
-	x86_writes(&x);
-	x86_writes_more(&x);
-	x86_writes_elsewhere(&x);
-	x86_tells(insn);
+	has_exact = insn->n_effects != 0;
+	x86_writes(&x, !has_exact);
+	if (has_exact) {
+		x86_tells(insn);
+	} else {
+		x86_writes_more(&x);
+		x86_writes_elsewhere(&x);
+	}
 	return true;
 }
