@@ -20,11 +20,13 @@ struct effects_machine {
 	bool big_endian;
 	uint64_t address;	 /* bits of a code address; the rest may be a signature */
 	const char *begin, *end; /* how the first and the last line of a state begin */
-	const char *pc;		 /* what stands before its number */
+	const char *pc;		 /* what stands before its number, in any of the lines */
 	/* The number of the register with that name; CODE_NO_REG: another thing. */
 	uint8_t (*reg)(const char *name, size_t length);
 	/* Where the effects do not tell: it may change all of it. */
 	bool (*changes_memory)(const uint8_t *code);
+	/* It may come again behind itself, once for each repetition. NULL: none does. */
+	bool (*repeats)(const uint8_t *code);
 	uint64_t (*opcode)(
 	    const uint8_t *code); /* different for different instructions */
 };

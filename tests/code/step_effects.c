@@ -23,8 +23,8 @@
 static const struct effects_machine *machine;
 static Elf *elf;
 static struct effects_memory memory, pcs, opcodes;
-static uint64_t n_steps, n_outside, n_checked, n_loads, n_compares, n_mismatches,
-    n_unchecked;
+static uint64_t n_steps, n_outside, n_checked, n_loads, n_compares, n_returns,
+    n_mismatches, n_unchecked;
 static bool lie;
 
 /* What a step should lead to. */
@@ -312,18 +312,41 @@ static bool is_taken(enum code_condition condition)
 	return false;
 }
 
+/* Where a jump by register or by memory goes; otherwise, when that is not known. */
+static uint64_t via_of(const struct effects_state *from, const struct code_insn *insn,
+    const struct outcome *outcome, uint64_t otherwise)
+{
+	if (insn->via == CODE_NO_REG)
+		return 0;
+	if (insn->via != CODE_SCRATCH)
+		return from->regs[insn->via];
+	if (!is_known(outcome, CODE_SCRATCH) || outcome->bounded >> CODE_SCRATCH & 1)
+		return otherwise;
+	return outcome->regs[CODE_SCRATCH];
+}
+
+/* Where a return goes. */
+static uint64_t return_of(const struct effects_state *from, uint64_t otherwise)
+{
+	const struct code_abi *abi = code_abi(machine->machine);
+	uint8_t bytes[8];
+
+	if (abi->ra != CODE_NO_REG)
+		return from->regs[abi->ra];
+	if (!effects_memory_get(&memory, from->regs[abi->sp], bytes, 8))
+		return otherwise;
+	n_returns++;
+	return joined(bytes, 8);
+}
+
 static void check_control(const struct effects_state *from,
     const struct effects_state *to, const struct code_insn *insn,
     const struct outcome *outcome)
 {
 	const uint64_t next = from->pc + insn->length;
-	const uint8_t back = code_abi(machine->machine)->ra;
-	uint64_t expected = next, via = 0;
+	const uint64_t via = via_of(from, insn, outcome, to->pc);
+	uint64_t expected = next;
 
-	if (insn->via == CODE_SCRATCH)
-		via = outcome->regs[CODE_SCRATCH];
-	else if (insn->via != CODE_NO_REG)
-		via = from->regs[insn->via];
 	switch ((enum code_control)insn->control) {
 	case CODE_BRANCHES:
 		if (to->pc == insn->target)
@@ -345,7 +368,7 @@ static void check_control(const struct effects_state *from,
 		expected = via;
 		break;
 	case CODE_RETURNS:
-		expected = back == CODE_NO_REG ? to->pc : from->regs[back];
+		expected = return_of(from, to->pc);
 		break;
 	case CODE_STOPS:
 		expected = 0;
@@ -355,6 +378,21 @@ static void check_control(const struct effects_state *from,
 	}
 	if ((to->pc & machine->address) != (expected & machine->address))
 		differs(from, insn, "goes to", expected, to->pc);
+}
+
+/* Where a call leaves its return address in memory, the callee begins with that. */
+static void calls(const struct effects_state *from, const struct code_insn *insn,
+    struct outcome *outcome)
+{
+	const struct code_abi *abi = code_abi(machine->machine);
+	uint8_t bytes[8];
+
+	if (abi->ra != CODE_NO_REG ||
+	    (insn->control != CODE_CALLS && insn->control != CODE_CALLS_TO))
+		return;
+	outcome->regs[abi->sp] -= 8;
+	swapped(from->pc + insn->length, bytes, 8);
+	effects_memory_put(&memory, outcome->regs[abi->sp], bytes, 8);
 }
 
 static void check_step(const struct effects_state *from, const struct effects_state *to)
@@ -387,15 +425,17 @@ static void check_step(const struct effects_state *from, const struct effects_st
 	for (uint8_t reg = 0; reg < CODE_SCRATCH; reg++)
 		if ((insn.writes | insn.unsure) >> reg & 1)
 			forget(&outcome, reg);
+	calls(from, &insn, &outcome);
 	check_regs(from, to, &insn, &outcome);
-	check_control(from, to, &insn, &outcome);
+	if (from->pc != to->pc || !machine->repeats || !machine->repeats(code))
+		check_control(from, to, &insn, &outcome);
 	/* An instruction's own comparison holds for its own branch at least. */
 	if (insn.ends_compare)
 		compared.known = false;
 	if (machine->changes_memory(code))
 		effects_memory_clear(&memory);
 	for (size_t i = 0; i < outcome.n_loads; i++) {
-		if (outcome.loads[i].width == 0)
+		if (outcome.loads[i].width == 0 || outcome.loads[i].reg == CODE_SCRATCH)
 			continue;
 		swapped(to->regs[outcome.loads[i].reg], bytes, outcome.loads[i].width);
 		effects_memory_put(
@@ -430,10 +470,11 @@ int main(int argc, char **argv)
 		n++;
 	}
 	printf("%" PRIu64 " steps, %zu addresses, %zu opcodes; %" PRIu64 " of %" PRIu64
-	       " loads and %" PRIu64 " branches checked; %" PRIu64 " outside, %" PRIu64
+	       " loads, %" PRIu64 " branches and %" PRIu64
+	       " returns by memory checked; %" PRIu64 " outside, %" PRIu64
 	       " unchecked, %" PRIu64 " mismatches\n",
-	    n_steps, pcs.n, opcodes.n, n_checked, n_loads, n_compares, n_outside,
-	    n_unchecked, n_mismatches);
+	    n_steps, pcs.n, opcodes.n, n_checked, n_loads, n_compares, n_returns,
+	    n_outside, n_unchecked, n_mismatches);
 	effects_memory_deinit(&memory);
 	effects_memory_deinit(&pcs);
 	effects_memory_deinit(&opcodes);

@@ -20,6 +20,7 @@ aarch64)
 	every=max,pauth-impdef=on
 	;;
 s390x) log=cpu,fpu ;; # registers of floating point save others
+x86_64) features='-march=x86-64-v3 -fcf-protection' ;;
 esac
 # steps NAME CPU PROGRAM [lie]: with lie, a difference must be found.
 steps() {
@@ -50,6 +51,16 @@ done
 # shellcheck disable=SC2086 # words
 builds "$machine, every feature" -Os $features "$src/effects_prog.c" &&
 	steps "$machine, every feature" $every ./program
+# Not with the startup file for static programs, which sorts all unwind data of the C library first.
+part() { "$cxx" -print-file-name="$1"; }
+cxx=$machine-linux-gnu-g++
+if [ "$machine" = x86_64 ] && have "$cxx"; then
+	cc=$cxx
+	builds "$machine, exceptions" -std=gnu++17 -O2 -nostartfiles -Wl,--eh-frame-hdr "$(part crt1.o)" \
+		"$(part crti.o)" "$(part crtbegin.o)" "$src/effects_throw.cc" "$(part crtend.o)" "$(part crtn.o)" &&
+		steps "$machine, exceptions" '' ./program
+	cc=$machine-linux-gnu-gcc
+fi
 if [ -e "$src/effects_$machine.S" ]; then
 	builds "$machine, rare instructions" -nostdlib "$src/effects_$machine.S" && {
 		steps "$machine, rare instructions" $every ./program

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* x86-64 instructions as their effects: bytes from an assembler, and what no bytes may do. */
+#include <stdio.h>
+#include <string.h>
+
+#include "code/insn.h"
+#include "insn_x86_64_cases.h"
+#include "unit.h"
+
+/* Registers by number; s is the scratch register, ? is any value. */
+static const char *reg_text(uint8_t reg)
+{
+	static char texts[4][4];
+	static size_t n;
+
+	n = (n + 1) % 4;
+	snprintf(texts[n], sizeof(texts[n]), "%u", (unsigned int)reg);
+	return reg == CODE_NO_REG ? "?" : reg == CODE_SCRATCH ? "s" : texts[n];
+}
+
+/* "1+2:32s<<3+16": base, index, and of which bits. */
+static void sum_text(FILE *out, const struct code_effect *effect)
+{
+	const char *plus = effect->kind == CODE_SUBTRACT ? "-" : "+";
+
+	if (effect->base != CODE_NO_REG)
+		fprintf(out, "%s", reg_text(effect->base));
+	if (effect->index != CODE_NO_REG) {
+		fprintf(out, "%s%s", plus, reg_text(effect->index));
+		if (effect->index_bits != 64)
+			fprintf(out, ":%u%s", (unsigned int)effect->index_bits,
+			    effect->index_signed ? "s" : "");
+		if (effect->shift)
+			fprintf(out, "<<%u", (unsigned int)effect->shift);
+	}
+	if (effect->off || (effect->base & effect->index) == CODE_NO_REG)
+		fprintf(out, "%+lld", (long long)effect->off);
+}
+
+static void effect_text(FILE *out, const struct code_effect *effect)
+{
+	const char *dst = reg_text(effect->dst);
+
+	switch ((enum code_effect_kind)effect->kind) {
+	case CODE_SET:
+	case CODE_SUBTRACT:
+		fprintf(out, "%s=", dst);
+		sum_text(out, effect);
+		break;
+	case CODE_ALIGN:
+		fprintf(out, "%s=%s&%lld", dst, reg_text(effect->base),
+		    (long long)effect->off);
+		break;
+	case CODE_BOUND:
+		fprintf(out, "%s<=%lld", dst, (long long)effect->off);
+		break;
+	case CODE_LOAD:
+		fprintf(out, "%s=%s[", dst, effect->load_signed ? "signed" : "");
+		sum_text(out, effect);
+		fputc(']', out);
+		break;
+	case CODE_STORE:
+		fputc('[', out);
+		sum_text(out, effect);
+		fprintf(out, "]=%s", dst);
+		break;
+	case CODE_COMPARE:
+		fprintf(out, "compare %s,", dst);
+		if (effect->index != CODE_NO_REG)
+			fprintf(out, "x%s", reg_text(effect->index));
+		else
+			fprintf(out, "%lld", (long long)effect->off);
+		break;
+	case CODE_SIGN:
+	case CODE_AUTHENTICATE:
+		fprintf(out, "%s %s by %s", effect->kind == CODE_SIGN ? "sign" : "auth",
+		    dst, reg_text(effect->base));
+		break;
+	}
+	if (effect->width != 8)
+		fprintf(out, " w%u", (unsigned int)effect->width);
+	fputs("; ", out);
+}
+
+enum { PC = 0x10000 };
+
+static void control_text(FILE *out, const struct code_insn *insn)
+{
+	static const char *const controls[] = {"", "jump", "branch", "jump to",
+	    "branch to", "call", "call to", "return", "stop"};
+	static const char *const conditions[] = {
+	    "", " =", " !=", " >", " >=", " <", " <="};
+
+	if (insn->control == CODE_CONTINUES)
+		return;
+	fprintf(out, "%s%s", controls[insn->control], conditions[insn->condition]);
+	if (insn->via != CODE_NO_REG)
+		fprintf(out, " %s", reg_text(insn->via));
+	else if (insn->target)
+		fprintf(out, " %+lld", (long long)(insn->target - PC));
+	fputs("; ", out);
+}
+
+/* Bytes from pairs of digits. */
+static size_t bytes_of(const char *text, uint8_t code[15])
+{
+	size_t n = strlen(text) / 2;
+
+	ck_assert_uint_le(n, 15);
+	for (size_t i = 0; i < n; i++) {
+		unsigned int byte;
+
+		ck_assert_int_eq(sscanf(text + 2 * i, "%2x", &byte), 1);
+		code[i] = (uint8_t)byte;
+	}
+	return n;
+}
+
+static const char *insn_text(const char *bytes)
+{
+	static char text[1024];
+	uint8_t code[15];
+	const size_t size = bytes_of(bytes, code);
+	struct code_insn insn;
+	FILE *out;
+	size_t n;
+
+	if (!code_insn_read(CODE_X86_64, code, size, PC, &insn))
+		return "none";
+	ck_assert_uint_eq(insn.length, size);
+	memset(text, 0, sizeof(text));
+	out = fmemopen(text, sizeof(text), "w");
+	ck_assert_ptr_nonnull(out);
+	for (size_t i = 0; i < insn.n_effects; i++)
+		effect_text(out, &insn.effects[i]);
+	if (insn.writes)
+		fprintf(out, "writes %#x; ", (unsigned int)insn.writes);
+	if (insn.unsure)
+		fprintf(out, "unsure %#x; ", (unsigned int)insn.unsure);
+	control_text(out, &insn);
+	fprintf(out, "%s%s", insn.ends_compare ? "flags; " : "",
+	    insn.filler ? "filler; " : "");
+	fclose(out);
+	n = strlen(text);
+	text[n < 2 ? 0 : n - 2] = 0;
+	return text;
+}
+
+START_TEST(effects)
+{
+	const char *text = insn_text(cases[_i].bytes);
+
+	ck_assert_msg(!strcmp(text, cases[_i].text), "%s: \"%s\", not \"%s\"",
+	    cases[_i].name, text, cases[_i].text);
+}
+END_TEST
+
+/* The first bytes of an instruction are none. */
+START_TEST(cut_off)
+{
+	const uint8_t lea[] = {0x48, 0x8d, 0xa4, 0x24, 0x80, 0xff, 0xff, 0xff};
+	struct code_insn insn;
+
+	for (uint64_t size = 1; size < sizeof(lea); size++)
+		ck_assert(!code_insn_read(CODE_X86_64, lea, size, 0, &insn));
+	ck_assert(code_insn_read(CODE_X86_64, lea, sizeof(lea), 0, &insn));
+	ck_assert_uint_eq(insn.length, sizeof(lea));
+}
+END_TEST
+
+static bool is_reg(uint8_t reg, bool or_none)
+{
+	return reg <= CODE_SCRATCH || (or_none && reg == CODE_NO_REG);
+}
+
+static void check_effect(const struct code_effect *effect, const char *name)
+{
+	const bool none = effect->kind == CODE_STORE;
+	const uint8_t width = effect->width;
+
+	ck_assert_msg(is_reg(effect->dst, none) && is_reg(effect->base, true) &&
+			  is_reg(effect->index, true) && effect->index_bits &&
+			  effect->index_bits <= 64 && effect->shift < 64,
+	    "%s", name);
+	if (effect->kind == CODE_LOAD || (none && effect->dst != CODE_NO_REG))
+		ck_assert_msg(
+		    width == 1 || width == 2 || width == 4 || width == 8, "%s", name);
+	else if (effect->kind <= CODE_ALIGN)
+		ck_assert_msg(width == 4 || width == 8, "%s", name);
+	if (effect->kind == CODE_ALIGN)
+		ck_assert_msg(effect->off < 0 && !(-(uint64_t)effect->off &
+						     (-(uint64_t)effect->off - 1)),
+		    "%s", name);
+	if (effect->kind == CODE_BOUND)
+		ck_assert_msg(effect->off >= 0, "%s", name);
+}
+
+static void check_insn(const struct code_insn *insn, const char *name)
+{
+	uint64_t told = 0;
+
+	ck_assert_msg(insn->n_effects <= CODE_MAX_EFFECTS, "%s", name);
+	ck_assert_msg(insn->length && insn->length <= 15, "%s", name);
+	ck_assert_msg(insn->control <= CODE_STOPS, "%s", name);
+	ck_assert_msg(insn->condition == CODE_IF_OTHER || insn->control == CODE_BRANCHES,
+	    "%s", name);
+	ck_assert_msg(!((insn->writes | insn->unsure) >> 16), "%s", name);
+	for (size_t i = 0; i < insn->n_effects; i++) {
+		const struct code_effect *effect = &insn->effects[i];
+
+		check_effect(effect, name);
+		if (effect->kind != CODE_STORE && effect->kind != CODE_COMPARE)
+			told |= UINT64_C(1) << effect->dst;
+	}
+	/* Or what an effect tells would be lost again. */
+	ck_assert_msg(!(told & insn->writes), "%s", name);
+}
+
+/* Whatever the bytes are, what they give is well formed. */
+START_TEST(total)
+{
+	/* Random bytes alone seldom have these at their start. */
+	static const uint8_t starts[] = {0x0f, 0x48, 0x62, 0x66, 0x67, 0xc4, 0xc5, 0xf3};
+	uint32_t random = 1;
+
+	for (size_t i = 0; i < 200000; i++) {
+		uint8_t code[15];
+		char name[sizeof(code) * 2 + 1];
+		struct code_insn insn;
+
+		for (size_t k = 0; k < sizeof(code); k++) {
+			random = random * 1664525 + 1013904223;
+			code[k] = (uint8_t)(random >> 24);
+		}
+		if (i % 2)
+			code[0] = starts[i / 2 % sizeof(starts)];
+		for (size_t k = 0; k < sizeof(code); k++)
+			snprintf(name + 2 * k, 3, "%02x", (unsigned int)code[k]);
+		if (code_insn_read(CODE_X86_64, code, sizeof(code), i * 4, &insn))
+			check_insn(&insn, name);
+	}
+}
+END_TEST
+
+/* In a test's place where the decoder is not there. */
+START_TEST(not_decoded)
+{
+	fputs("# this build does not decode x86-64\n", stderr);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("insn_x86_64");
+	TCase *tcase = tcase_create("insn_x86_64");
+
+	tcase_set_timeout(tcase, 60);
+	if (code_can_decode(CODE_X86_64)) {
+		tcase_add_loop_test(tcase, effects, 0, sizeof(cases) / sizeof(cases[0]));
+		tcase_add_test(tcase, cut_off);
+		tcase_add_test(tcase, total);
+	} else {
+		tcase_add_test(tcase, not_decoded);
+	}
+	suite_add_tcase(suite, tcase);
+	return unit_main(suite);
+}
