@@ -61,7 +61,8 @@ static const struct cfi_rule *check_fault_rule(const struct validate_fault *faul
 }
 
 /* "CFA = rsp + 16 is 8 bytes too high": the row's rule, and what is wrong with it. */
-static void check_fault_print(const struct check_text *text, const struct validate_fault *fault)
+static void check_fault_print(
+    const struct check_text *text, const struct validate_fault *fault)
 {
 	const struct code_value found = fault->answer.found;
 	const struct cfi_rule *rule = check_fault_rule(fault);
@@ -82,7 +83,8 @@ static void check_fault_print(const struct check_text *text, const struct valida
 		fputs(" is another value", text->out);
 }
 
-static void check_place_print(const struct check_text *text, const struct validate_fault *fault)
+static void check_place_print(
+    const struct check_text *text, const struct validate_fault *fault)
 {
 	char where[OBJECT_WHERE];
 	char *name = symbols_readable(&text->symbols, fault->start);
@@ -119,11 +121,13 @@ static void check_print_groups(const struct check_text *text)
 			if (group.first == SIZE_MAX)
 				continue;
 			fprintf(text->out,
-			    "%s: %s %s: %" PRIu64 " instruction%s of %zu function%s (%s); first at ",
+			    "%s: %s %s: %" PRIu64
+			    " instruction%s of %zu function%s (%s); first at ",
 			    text->image->shown,
 			    report_fault_kind_name((enum validate_fault_kind)kind),
 			    check_columns[column], group.n_instructions,
-			    num_s(group.n_instructions), group.n_fdes, num_s(group.n_fdes),
+			    num_s(group.n_instructions), group.n_fdes,
+			    num_s(group.n_fdes),
 			    check_kind_text((enum validate_fault_kind)kind));
 			check_place_print(text, &result->faults[group.first]);
 			fputs(": ", text->out);
@@ -161,7 +165,8 @@ static void check_print_summary(const struct check_text *text)
 	fprintf(text->out,
 	    "%s: %zu FDE%s: %.2f %% confirmed by the code, %zu to review, %zu unknown, "
 	    "%zu contradict%s it; %.2f %% of instructions start from a row",
-	    text->image->shown, n, num_s(n), check_percent(result->n_of[VALIDATE_CONFIRMED], n),
+	    text->image->shown, n, num_s(n),
+	    check_percent(result->n_of[VALIDATE_CONFIRMED], n),
 	    result->n_of[VALIDATE_REVIEW], result->n_of[VALIDATE_OPEN],
 	    result->n_of[VALIDATE_WRONG], result->n_of[VALIDATE_WRONG] == 1 ? "s" : "",
 	    check_percent(result->seeded, result->instructions));
@@ -179,23 +184,29 @@ static void check_print_doubts(const struct check_text *text)
 		const struct validate_fault place = {
 		    .start = range->first_open ? range->first_open : start};
 
-		if (!range->looked_at || (range->state != VALIDATE_OPEN &&
-					     range->state != VALIDATE_REVIEW))
+		if (!range->looked_at ||
+		    (range->state != VALIDATE_OPEN && range->state != VALIDATE_REVIEW))
 			continue;
 		fprintf(text->out, "%s: ", text->image->shown);
 		check_place_print(text, &place);
 		if (range->state == VALIDATE_OPEN)
-			fputs(": unknown: the code does not tell what the row says", text->out);
+			fputs(": unknown: the code does not tell what the row says",
+			    text->out);
 		else if (range->reviews & VALIDATE_REVIEW_RETURN)
 			fputs(": review: SP at a return is not as at entry", text->out);
+		else if (range->reviews & VALIDATE_REVIEW_CALL)
+			fputs(": review: rows are right only if a call does not return",
+			    text->out);
 		else
-			fputs(": review: rows are right only if a call does not return", text->out);
+			fputs(": review: no row says that a function begins, and nothing "
+			      "leads here",
+			    text->out);
 		fputc('\n', text->out);
 	}
 }
 
-bool report_check_code(const struct image *image, const struct options *options, FILE *out,
-    struct err *err)
+bool report_check_code(
+    const struct image *image, const struct options *options, FILE *out, struct err *err)
 {
 	struct check_text text = {.image = image, .out = out};
 	struct validate_result result = {0};
@@ -210,7 +221,8 @@ bool report_check_code(const struct image *image, const struct options *options,
 	text.result = &result;
 	ok = code_can_decode(input.arch->code) ||
 	     err_set(err, ERR_UNSUPPORTED,
-		 "this build cannot decode %s code: build it with Zydis", input.arch->name);
+		 "this build cannot decode %s code: build it with Zydis",
+		 input.arch->name);
 	ok = ok && symbols_read(image, &text.symbols, err) &&
 	     validate_cfi(image, &input, options->jobs, &result, err);
 	if (ok && options->verbosity > 0) {
@@ -222,7 +234,8 @@ bool report_check_code(const struct image *image, const struct options *options,
 	if (ok && options->verbosity >= 0)
 		check_print_summary(&text);
 	if (ok && result.n_of[VALIDATE_WRONG])
-		ok = err_set(err, ERR_PROOF, "the code contradicts the CFI of %zu function%s",
+		ok = err_set(err, ERR_PROOF,
+		    "the code contradicts the CFI of %zu function%s",
 		    result.n_of[VALIDATE_WRONG], num_s(result.n_of[VALIDATE_WRONG]));
 	validate_result_deinit(&result);
 	symbols_deinit(&text.symbols);

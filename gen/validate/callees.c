@@ -15,9 +15,9 @@ static const char *const never_returns[] = {"_Exit", "_Unwind_Resume", "_ZSt9ter
     "__cxa_bad_typeid", "__cxa_call_terminate", "__cxa_call_unexpected",
     "__cxa_pure_virtual", "__cxa_rethrow", "__cxa_throw",
     "__cxa_throw_bad_array_new_length", "__fortify_fail", "__libc_fatal",
-    "__libc_start_main", "__longjmp_chk", "__stack_chk_fail", "_exit", "_longjmp", "abort",
-    "err", "errx", "exit", "g_assertion_message", "g_assertion_message_expr", "longjmp",
-    "pthread_exit", "quick_exit", "siglongjmp", "verr", "verrx"};
+    "__libc_start_main", "__longjmp_chk", "__stack_chk_fail", "_exit", "_longjmp",
+    "abort", "err", "errx", "exit", "g_assertion_message", "g_assertion_message_expr",
+    "longjmp", "pthread_exit", "quick_exit", "siglongjmp", "verr", "verrx"};
 
 /* And libstdc++'s std::__throw_*. */
 static bool is_never_returning(const char *name)
@@ -131,7 +131,8 @@ static bool callees_from_symbols(
 bool validate_callees_read(const struct image *image, const struct cfi_input *input,
     struct validate_callees *callees)
 {
-	*callees = (struct validate_callees){.image = image, .machine = input->arch->code};
+	*callees =
+	    (struct validate_callees){.image = image, .machine = input->arch->code};
 	for (size_t i = 0; i < image->n_sections; i++) {
 		const struct image_section *section = &image->sections[i];
 		uint32_t type = section->hdr.sh_type;
@@ -175,8 +176,8 @@ struct callee_search {
 	unsigned int depth;
 };
 
-static bool callee_may_return(
-    const struct validate_callees *callees, uint64_t addr, unsigned int depth, uint64_t *budget);
+static bool callee_may_return(const struct validate_callees *callees, uint64_t addr,
+    unsigned int depth, uint64_t *budget);
 
 /* Whether control that goes to the address in this instruction's register never comes back. */
 static bool goes_to_named(const struct validate_callees *callees,
@@ -197,9 +198,8 @@ static bool goes_to_named(const struct validate_callees *callees,
 		part.writes = part.unsure = 0;
 		part.control = CODE_CONTINUES;
 		code_state_step(&state, code_abi(callees->machine), 0, &part);
-		base = load->base == CODE_NO_REG
-			   ? (struct code_value){.kind = CODE_CONST}
-			   : state.regs[load->base];
+		base = load->base == CODE_NO_REG ? (struct code_value){.kind = CODE_CONST}
+						 : state.regs[load->base];
 		return base.kind == CODE_CONST &&
 		       callees_have(callees, (uint64_t)(base.off + load->off));
 	}
@@ -224,11 +224,12 @@ struct stub_load {
 	bool named;
 };
 
-static void stub_note(const struct validate_callees *callees, const struct code_insn *insn,
-    const struct code_state *state, struct stub_load *load)
+static void stub_note(const struct validate_callees *callees,
+    const struct code_insn *insn, const struct code_state *state, struct stub_load *load)
 {
 	for (uint8_t i = 0; i < insn->n_effects; i++)
-		if (insn->effects[i].kind == CODE_LOAD && insn->effects[i].dst < CODE_SCRATCH) {
+		if (insn->effects[i].kind == CODE_LOAD &&
+		    insn->effects[i].dst < CODE_SCRATCH) {
 			struct code_insn whole = *insn;
 
 			whole.via = insn->effects[i].dst;
@@ -249,12 +250,14 @@ static bool search_block(struct callee_search *search, uint64_t pc)
 	for (;;) {
 		const GElf_Phdr *segment = image_code_segment(callees->image, pc, 1);
 		uint64_t size = segment ? segment->p_vaddr + segment->p_filesz - pc : 0;
-		const uint8_t *bytes = image_at_addr(callees->image, pc, size < 16 ? size : 16);
+		const uint8_t *bytes =
+		    image_at_addr(callees->image, pc, size < 16 ? size : 16);
 
 		if (!bytes || !size || !*search->budget)
 			return true;
 		--*search->budget;
-		if (!code_insn_read(callees->machine, bytes, size < 16 ? size : 16, pc, &insn))
+		if (!code_insn_read(
+			callees->machine, bytes, size < 16 ? size : 16, pc, &insn))
 			return true;
 		switch ((enum code_control)insn.control) {
 		case CODE_STOPS:
@@ -290,11 +293,14 @@ static bool search_block(struct callee_search *search, uint64_t pc)
 	}
 }
 
-static bool callee_may_return(
-    const struct validate_callees *callees, uint64_t addr, unsigned int depth, uint64_t *budget)
+static bool callee_may_return(const struct validate_callees *callees, uint64_t addr,
+    unsigned int depth, uint64_t *budget)
 {
-	struct callee_search search = {
-	    .callees = callees, .budget = budget, .depth = depth, .blocks = {addr}, .n_blocks = 1};
+	struct callee_search search = {.callees = callees,
+	    .budget = budget,
+	    .depth = depth,
+	    .blocks = {addr},
+	    .n_blocks = 1};
 
 	if (callees_have(callees, addr))
 		return false;

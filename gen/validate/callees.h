@@ -14,8 +14,9 @@ bool validate_is_constant(const struct image *image, uint64_t addr);
 struct validate_callees {
 	const struct image *image;
 	enum code_machine machine;
-	uint64_t *addrs; /* of such functions, and of places that the loader fills with theirs */
-	size_t n, cap;	 /* ascending; owned */
+	uint64_t *
+	    addrs; /* of such functions, and of places that the loader fills with theirs */
+	size_t n, cap; /* ascending; owned */
 };
 
 /* False: out of memory. */

@@ -46,9 +46,8 @@ static enum validate_verdict compare(struct code_value found, struct code_value 
 }
 
 /* The rule for the return address, where the row has none of its own. */
-static struct code_value return_address(
-    const struct code_abi *abi, const struct cfi_row *row, struct code_value cfa,
-    const struct code_state *state)
+static struct code_value return_address(const struct code_abi *abi,
+    const struct cfi_row *row, struct code_value cfa, const struct code_state *state)
 {
 	if (row->ra.kind == CFI_UNSPECIFIED && abi->ra == CODE_NO_REG)
 		return code_state_memory(state, code_value_plus(cfa, abi->ra_off));
@@ -68,7 +67,8 @@ struct validate_answer validate_row(
 {
 	const struct code_abi *abi = code_abi(arch->code);
 	struct validate_answer answer = {.column = VALIDATE_CFA};
-	struct code_value cfa = rule_value(&row->cfa, value_of(CODE_UNKNOWN, 0, 0), 0, state);
+	struct code_value cfa =
+	    rule_value(&row->cfa, value_of(CODE_UNKNOWN, 0, 0), 0, state);
 	enum validate_verdict verdict;
 
 	/* A frame without a caller: no walk goes on from here. */
@@ -82,8 +82,8 @@ struct validate_answer validate_row(
 		return answer;
 	answer.column = VALIDATE_RA;
 	answer.found = return_address(abi, row, cfa, state);
-	answer.verdict = compare(answer.found,
-	    value_of(row->ra_signed ? CODE_RA_SIGNED : CODE_RA, 0, 0));
+	answer.verdict = compare(
+	    answer.found, value_of(row->ra_signed ? CODE_RA_SIGNED : CODE_RA, 0, 0));
 	if (answer.verdict == VALIDATE_CONTRADICTS || row->fp.kind == CFI_UNDEFINED)
 		return answer;
 	struct code_value fp = rule_value(&row->fp, cfa, abi->fp, state);
@@ -150,7 +150,7 @@ bool validate_seed(
 	    !seed_rule(&row->sp, abi->sp, value_of(CODE_CFA, 0, abi->sp_exit_off), state))
 		return false;
 	return seed_rule(&row->cfa, CODE_NO_REG, value_of(CODE_CFA, 0, 0), state) &&
-	       seed_rule(&ra, abi->ra, value_of(row->ra_signed ? CODE_RA_SIGNED : CODE_RA, 0, 0),
-		   state) &&
+	       seed_rule(&ra, abi->ra,
+		   value_of(row->ra_signed ? CODE_RA_SIGNED : CODE_RA, 0, 0), state) &&
 	       seed_rule(&row->fp, abi->fp, value_of(CODE_CALLERS, abi->fp, 0), state);
 }

@@ -21,7 +21,8 @@ static size_t landing_bytes(const struct image *image, uint64_t addr)
 }
 
 /* An offset in the table; its encoding is the table's. */
-static uint64_t landing_offset(struct rd *rd, const struct cfi_section *section, uint8_t encoding)
+static uint64_t landing_offset(
+    struct rd *rd, const struct cfi_section *section, uint8_t encoding)
 {
 	struct cfi_section plain = *section;
 

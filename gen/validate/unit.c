@@ -360,6 +360,8 @@ bool validate_unit(struct validate_worker *worker, const uint32_t *ranges, size_
 		struct validate_range *result =
 		    &worker->result->ranges[worker->parts[i].range];
 
+		if (!worker->n_entries)
+			result->reviews |= VALIDATE_REVIEW_ENTRY;
 		if (result->state == VALIDATE_CONFIRMED && result->reviews)
 			result->state = VALIDATE_REVIEW;
 	}

@@ -22,7 +22,8 @@ enum { VALIDATE_CHUNK = 16 };
 
 /* The ranges of the file by the function that they belong to. */
 struct validate_groups {
-	uint32_t *leader; /* of each range: the lowest range of its group, or nearer to it */
+	uint32_t
+	    *leader; /* of each range: the lowest range of its group, or nearer to it */
 	/* Ranges of the units of this round, one unit after the other. */
 	uint32_t *ranges;
 	size_t *units; /* where in ranges each begins; one more at the end */
@@ -51,8 +52,10 @@ static void thread_run(void *context)
 
 		if (first >= groups->n_units)
 			return;
-		for (size_t i = first; i < first + VALIDATE_CHUNK && i < groups->n_units; i++)
-			if (!validate_unit(thread->worker, &groups->ranges[groups->units[i]],
+		for (size_t i = first; i < first + VALIDATE_CHUNK && i < groups->n_units;
+		     i++)
+			if (!validate_unit(thread->worker,
+				&groups->ranges[groups->units[i]],
 				groups->units[i + 1] - groups->units[i]))
 				thread->worker->nomem = true;
 	}
@@ -137,7 +140,8 @@ static bool first_units(struct validate_groups *groups, size_t n_ranges)
 	return true;
 }
 
-static bool run_round(struct validate_run *run, struct validate_thread *threads, uint8_t round)
+static bool run_round(
+    struct validate_run *run, struct validate_thread *threads, uint8_t round)
 {
 	bool ok = true;
 
@@ -150,7 +154,8 @@ static bool run_round(struct validate_run *run, struct validate_thread *threads,
 	return ok;
 }
 
-static bool run_rounds(struct validate_run *run, struct validate_thread *threads, size_t n_ranges)
+static bool run_rounds(
+    struct validate_run *run, struct validate_thread *threads, size_t n_ranges)
 {
 	uint8_t *changed = malloc(n_ranges + 1);
 	bool ok = changed && first_units(&run->groups, n_ranges);
@@ -184,7 +189,8 @@ static bool gather(const struct validate_run *run, struct validate_result *resul
 				result->faults[result->n_faults++] = worker->faults[i];
 	}
 	if (result->n_faults)
-		qsort(result->faults, result->n_faults, sizeof(*result->faults), search_order);
+		qsort(result->faults, result->n_faults, sizeof(*result->faults),
+		    search_order);
 	for (size_t i = 0; i < result->n_ranges; i++) {
 		const struct validate_range *range = &result->ranges[i];
 
@@ -208,8 +214,8 @@ static bool begin_workers(struct validate_run *run, struct validate_thread *thre
 	for (; run->n_workers < n; run->n_workers++) {
 		threads[run->n_workers] =
 		    (struct validate_thread){run, &run->workers[run->n_workers]};
-		if (!validate_worker_init(&run->workers[run->n_workers], image, input,
-			callees, result)) {
+		if (!validate_worker_init(
+			&run->workers[run->n_workers], image, input, callees, result)) {
 			run->n_workers++;
 			return false;
 		}

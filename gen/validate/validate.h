@@ -23,8 +23,10 @@ enum validate_class {
 
 /* What is odd: a bit each. */
 enum validate_review {
-	VALIDATE_REVIEW_CALL = 1,   /* rows behind a call fit only if it does not return */
+	VALIDATE_REVIEW_CALL = 1, /* rows behind a call fit only if it does not return */
 	VALIDATE_REVIEW_RETURN = 2, /* a return with SP elsewhere than at entry */
+	VALIDATE_REVIEW_ENTRY =
+	    4, /* no row says that a function begins, and nothing leads here */
 };
 
 /* How a row that contradicts is related to those around it. */
@@ -38,24 +40,27 @@ enum validate_fault_kind {
 
 /* Instructions one after the other that one row contradicts in the same way. */
 struct validate_fault {
-	uint64_t start, end;	 /* addresses: of the first instruction, and behind the last */
-	uint32_t range;		 /* index into the ranges of the CFI */
+	uint64_t start,
+	    end;	/* addresses: of the first instruction, and behind the last */
+	uint32_t range; /* index into the ranges of the CFI */
 	uint32_t n_instructions;
-	uint8_t kind;		 /* enum validate_fault_kind */
-	uint8_t round;		 /* for validate.c */
+	uint8_t kind;  /* enum validate_fault_kind */
+	uint8_t round; /* for validate.c */
 	struct cfi_row row;
 	struct validate_answer answer;
 };
 
 /* Of one range of the CFI. */
 struct validate_range {
-	uint64_t first_open; /* the lowest address at which the code does not tell; 0: none */
+	uint64_t
+	    first_open; /* the lowest address at which the code does not tell; 0: none */
 	uint32_t instructions, agreeing; /* that were reached, and where the row agrees */
 	uint32_t seeded;		 /* reached from a row only */
 	uint8_t state;			 /* enum validate_class */
 	uint8_t reviews;		 /* bits of enum validate_review */
 	uint8_t round;
-	bool looked_at; /* not: it overlaps, its program is broken, or it is a signal frame */
+	bool
+	    looked_at; /* not: it overlaps, its program is broken, or it is a signal frame */
 };
 
 struct validate_result {
@@ -72,8 +77,9 @@ struct validate_result {
  * Looks at all FDEs with jobs threads; the result does not depend on their number. Needs
  * code_can_decode for the machine. ERR_NOMEM.
  */
-ATTR_MUST_CHECK bool validate_cfi(const struct image *image, const struct cfi_input *input,
-    unsigned int jobs, struct validate_result *result, struct err *err);
+ATTR_MUST_CHECK bool validate_cfi(const struct image *image,
+    const struct cfi_input *input, unsigned int jobs, struct validate_result *result,
+    struct err *err);
 void validate_result_deinit(struct validate_result *result); /* accepts a zeroed struct */
 
 #endif
