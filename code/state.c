@@ -134,6 +134,10 @@ static struct code_value sum(
 		state->table.is_signed = effect->index_signed;
 		return index;
 	}
+	/* Of a table's entry and its start, either can come first. */
+	if (base.kind == CODE_TABLE && index.kind == CODE_CONST && effect->shift == 0 &&
+	    effect->index_bits == 64 && effect->off == 0)
+		return table_from(state, effect, (uint64_t)index.off);
 	if (scaled.kind == CODE_CONST)
 		return code_value_plus(base, scaled.off);
 	if (base.kind == CODE_CONST && effect->index_bits == 64 && effect->shift == 0 &&
@@ -141,10 +145,6 @@ static struct code_value sum(
 		return code_value_plus(index, base.off);
 	if (base.kind == CODE_CONST && index.kind == CODE_TABLE)
 		return table_from(state, effect, (uint64_t)base.off);
-	/* The operands may come in the other order. */
-	if (base.kind == CODE_TABLE && index.kind == CODE_CONST && effect->shift == 0 &&
-	    effect->index_bits == 64 && effect->off == 0)
-		return table_from(state, effect, (uint64_t)index.off);
 	if (base.kind == CODE_UNKNOWN)
 		return base;
 	if (code_value_is_stack(base))

@@ -194,8 +194,12 @@ static void check_print_doubts(const struct check_text *text)
 			    text->out);
 		else if (range->reviews & VALIDATE_REVIEW_RETURN)
 			fputs(": review: SP at a return is not as at entry", text->out);
-		else
+		else if (range->reviews & VALIDATE_REVIEW_CALL)
 			fputs(": review: rows are right only if a call does not return",
+			    text->out);
+		else
+			fputs(": review: no row says that a function begins, and nothing "
+			      "leads here",
 			    text->out);
 		fputc('\n', text->out);
 	}

@@ -54,12 +54,13 @@ static struct code_value return_address(const struct code_abi *abi,
 	return rule_value(&row->ra, cfa, abi->ra == CODE_NO_REG ? 0 : abi->ra, state);
 }
 
-/* A context is switched: SP is about to come from this register. */
+/* A context is switched, or frames are skipped: SP is about to come from this register. */
 static bool is_of_another_stack(
     const struct code_abi *abi, const struct cfi_row *row, struct code_value cfa)
 {
-	return cfa.kind == CODE_OTHER && row->cfa.kind == CFI_REG_PLUS &&
-	       row->cfa.reg != abi->sp && row->cfa.reg != abi->fp;
+	return (cfa.kind == CODE_OTHER || cfa.kind == CODE_MADE) &&
+	       row->cfa.kind == CFI_REG_PLUS && row->cfa.reg != abi->sp &&
+	       row->cfa.reg != abi->fp;
 }
 
 struct validate_answer validate_row(

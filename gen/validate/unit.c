@@ -15,8 +15,11 @@ bool validate_worker_init(struct validate_worker *worker, const struct image *im
     const struct cfi_input *input, const struct validate_callees *callees,
     struct validate_result *result)
 {
-	*worker = (struct validate_worker){
-	    .image = image, .input = input, .callees = callees, .result = result};
+	*worker = (struct validate_worker){.image = image,
+	    .input = input,
+	    .callees = callees,
+	    .result = result,
+	    .stubs = SIZE_MAX};
 	cfi_interp_init(&worker->interp, &input->frames, &input->arch->cfi);
 	cfi_interp_init(&worker->other, &input->frames, &input->arch->cfi);
 	worker->paths = code_paths_new();
@@ -96,6 +99,8 @@ static bool unit_add_part(struct validate_worker *worker, uint32_t index)
 	/* Of a PLT, whose rows follow from the address. */
 	if (table->pc_dependent || !table->n_rows)
 		return true;
+	if (worker->trial && worker->trial->rows)
+		worker->trial->rows(worker->trial->context, index, &worker->interp.table);
 	if (!vec_reserve(&worker->parts, &worker->cap_parts, worker->n_parts + 1) ||
 	    !vec_reserve(&worker->code, &worker->cap_code, worker->n_parts + 1) ||
 	    !vec_reserve(&worker->entries, &worker->cap_entries, worker->n_entries + 1) ||
@@ -160,28 +165,44 @@ static bool host_seed(void *context, uint64_t pc, struct code_state *state)
 	       validate_seed(worker->input->arch, unit_row(worker, part, pc), state);
 }
 
-/* Whether the range begins a function, by its first row. */
-static bool unit_begins_function(struct validate_worker *worker, size_t index)
+/* The range that holds pc. SIZE_MAX: none. */
+static size_t unit_range_at(const struct validate_worker *worker, uint64_t pc)
+{
+	const struct cfi_ranges *ranges = &worker->input->ranges;
+	size_t i = search_list_above(ranges->list, ranges->n, start, pc);
+
+	return i && pc < ranges->list[i - 1].end ? i - 1 : SIZE_MAX;
+}
+
+/* Whether a function begins at pc in the range, by its row: a stub of a PLT is one, too. */
+static bool unit_begins_function(
+    struct validate_worker *worker, size_t index, uint64_t pc)
 {
 	const struct cfi_range *range = &worker->input->ranges.list[index];
+	const struct cfi_table *table = &worker->other.table;
 	struct err broken = {0};
+	size_t row;
 
-	return cfi_interpret(
-		   &worker->other, &worker->input->frames.fdes[range->fde], &broken) &&
-	       worker->other.table.n_rows &&
-	       unit_is_entry(worker, &worker->other.table.rows[0]);
+	/* Many functions go to stubs, whose rows take long to make. */
+	if (index == worker->stubs)
+		return true;
+	if (!cfi_interpret(
+		&worker->other, &worker->input->frames.fdes[range->fde], &broken))
+		return false;
+	if (table->pc_dependent)
+		worker->stubs = index;
+	row = search_list_above(table->rows, table->n_rows, pc, pc);
+	return table->pc_dependent ||
+	       (row && unit_is_entry(worker, &table->rows[row - 1]));
 }
 
 static void host_leaves(void *context, uint64_t pc, uint64_t target)
 {
 	struct validate_worker *worker = context;
-	const struct cfi_ranges *ranges = &worker->input->ranges;
-	size_t to = search_list_above(ranges->list, ranges->n, start, target);
+	size_t to = unit_range_at(worker, target);
 	struct validate_part *part = unit_part(worker, pc);
 
-	if (to-- == 0 || target >= ranges->list[to].end || !part)
-		return;
-	if (target == ranges->list[to].start && unit_begins_function(worker, to))
+	if (to == SIZE_MAX || !part || unit_begins_function(worker, to, target))
 		return;
 	if (!vec_reserve(&worker->links, &worker->cap_links, worker->n_links + 1)) {
 		worker->nomem = true;
@@ -251,15 +272,30 @@ static bool unit_add_fault(struct validate_worker *worker,
 	return true;
 }
 
-/* Whether a return leaves SP and the return address as they were. */
+/* Whether control goes back to the caller, or to another function in place of this one. */
+static bool unit_is_left(struct validate_worker *worker, const struct code_place *place)
+{
+	const struct code_insn *insn = place->insn;
+	size_t to;
+
+	if (insn->control != CODE_JUMPS && insn->control != CODE_BRANCHES)
+		return insn->control == CODE_RETURNS;
+	if (unit_part(worker, insn->target))
+		return false;
+	to = unit_range_at(worker, insn->target);
+	return to != SIZE_MAX && unit_begins_function(worker, to, insn->target);
+}
+
+/* Whether the function is left with SP elsewhere than at its entry. */
 static bool unit_returns_oddly(
-    const struct validate_worker *worker, const struct code_place *place)
+    struct validate_worker *worker, const struct code_place *place)
 {
 	const struct code_abi *abi = code_abi(worker->input->arch->code);
 	const struct code_value sp = place->state->regs[abi->sp];
 
-	return place->insn->control == CODE_RETURNS && sp.kind != CODE_UNKNOWN &&
-	       (sp.kind != CODE_CFA || sp.off != abi->sp_off);
+	return sp.kind != CODE_UNKNOWN &&
+	       (sp.kind != CODE_CFA || sp.off != abi->sp_off) &&
+	       unit_is_left(worker, place);
 }
 
 static bool unit_visit(void *context, const struct code_place *place)
@@ -271,6 +307,8 @@ static bool unit_visit(void *context, const struct code_place *place)
 	struct validate_answer answer =
 	    validate_row(worker->input->arch, row, place->state);
 
+	if (worker->trial && worker->trial->place)
+		worker->trial->place(worker->trial->context, part->range, place);
 	result->instructions++;
 	result->seeded += place->seeded;
 	if (unit_returns_oddly(worker, place))
@@ -330,6 +368,8 @@ bool validate_unit(struct validate_worker *worker, const uint32_t *ranges, size_
 		struct validate_range *result =
 		    &worker->result->ranges[worker->parts[i].range];
 
+		if (!worker->n_entries)
+			result->reviews |= VALIDATE_REVIEW_ENTRY;
 		if (result->state == VALIDATE_CONFIRMED && result->reviews)
 			result->state = VALIDATE_REVIEW;
 	}

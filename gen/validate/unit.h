@@ -21,15 +21,27 @@ struct validate_part {
 	size_t at;	    /* the row that was asked for last */
 };
 
+/* For trials of the check itself. Either function can be NULL. */
+struct validate_trial {
+	void *context;
+	/* Can change rows of the range before they are looked at, and take some away. */
+	void (*rows)(void *context, uint32_t range, struct cfi_table *table);
+	/* Sees each instruction that was reached. */
+	void (*place)(void *context, uint32_t range, const struct code_place *place);
+};
+
 /* A thread's own memory, which serves one function after the other. */
 struct validate_worker {
 	const struct image *image;
 	const struct cfi_input *input;
 	struct validate_result *result; /* shared; each range is written by one worker */
 	const struct validate_callees *callees; /* shared */
+	const struct validate_trial *trial;	/* borrowed; NULL: none */
 	uint64_t budget; /* instructions of callees that this unit may look at */
 	uint8_t round;
 	struct cfi_interp interp, other; /* other: of FDEs that are not in the unit */
+	size_t
+	    stubs; /* a range of a PLT, whose rows follow from the address; SIZE_MAX: none is known */
 	struct code_paths *paths;
 	struct validate_part *parts;
 	size_t n_parts, cap_parts;

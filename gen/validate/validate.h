@@ -25,6 +25,8 @@ enum validate_class {
 enum validate_review {
 	VALIDATE_REVIEW_CALL = 1, /* rows behind a call fit only if it does not return */
 	VALIDATE_REVIEW_RETURN = 2, /* a return with SP elsewhere than at entry */
+	VALIDATE_REVIEW_ENTRY =
+	    4, /* no row says that a function begins, and nothing leads here */
 };
 
 /* How a row that contradicts is related to those around it. */
