@@ -217,14 +217,22 @@ static void store(struct code_state *state, const struct code_effect *effect)
 {
 	struct code_value address =
 	    code_value_plus(reg_value(state, effect->base), effect->off);
+	struct code_value value;
 
 	/* An array on the stack, which does not reach what is saved. */
 	if (effect->index != CODE_NO_REG || !code_value_is_stack(address))
 		return;
 	if (effect->dst == CODE_NO_REG || effect->width != 8)
 		code_state_forget(state, address, effect->width);
-	else
-		code_state_set_memory(state, address, state->regs[effect->dst]);
+	else {
+		value = state->regs[effect->dst];
+		/* A frame is given another return address on purpose: to raise an exception, or to
+		 * jump by a return. What CFI says there is up to it. */
+		if (value.kind < CODE_RA &&
+		    code_state_memory(state, address).kind == CODE_RA)
+			value = code_value_of(CODE_UNKNOWN, 0, 0);
+		code_state_set_memory(state, address, value);
+	}
 }
 
 static void set_reg(struct code_state *state, uint8_t reg, struct code_value value)
