@@ -113,7 +113,7 @@ static void s390x_rotate(const struct s390x_fields *fields, struct code_insn *in
 	} else if (!rotate) {
 		effect = code_effect_add(insn, CODE_ALIGN, fields->r1);
 		effect->base = fields->r2;
-		effect->off = -(int64_t)(UINT64_C(1) << shift);
+		effect->off = (int64_t) - (UINT64_C(1) << shift);
 	} else {
 		insn->writes |= 1u << fields->r1;
 	}

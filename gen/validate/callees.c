@@ -118,6 +118,9 @@ static bool callees_from_relocations(
 static bool callees_from_symbols(
     struct validate_callees *callees, const struct image_section *table)
 {
+	/* The size of a table that is not in the file can be any. */
+	if (!table->data)
+		return true;
 	for (uint64_t i = 1; i < table->hdr.sh_size / SYMBOL_SIZE; i++) {
 		struct symbol_entry entry = symbol_read(callees->image, table, i);
 
@@ -184,7 +187,7 @@ static bool goes_to_named(const struct validate_callees *callees,
     const struct code_insn *insn, const struct code_state *before)
 {
 	struct code_state state = *before;
-	struct code_insn part = *insn;
+	struct code_insn part = {.control = CODE_CONTINUES, .length = insn->length};
 
 	/* The place that the last load reads, by the state just before that load. */
 	for (uint8_t i = insn->n_effects; i-- > 0;) {
@@ -194,9 +197,9 @@ static bool goes_to_named(const struct validate_callees *callees,
 		if (load->kind != CODE_LOAD || load->dst != insn->via ||
 		    load->index != CODE_NO_REG)
 			continue;
+		/* An instruction that the analysis keeps has room for its own effects only. */
+		memcpy(part.effects, insn->effects, i * sizeof(part.effects[0]));
 		part.n_effects = i;
-		part.writes = part.unsure = 0;
-		part.control = CODE_CONTINUES;
 		code_state_step(&state, code_abi(callees->machine), 0, &part);
 		base = load->base == CODE_NO_REG ? (struct code_value){.kind = CODE_CONST}
 						 : state.regs[load->base];

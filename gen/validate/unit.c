@@ -351,8 +351,9 @@ bool validate_unit(struct validate_worker *worker, const uint32_t *ranges, size_
 	worker->budget = UNIT_LEAST_BUDGET;
 	for (size_t i = 0; i < worker->n_parts; i++)
 		worker->budget += worker->code[i].end - worker->code[i].start;
-	qsort(worker->landings.list, worker->landings.n, sizeof(*worker->landings.list),
-	    search_order);
+	if (worker->landings.n)
+		qsort(worker->landings.list, worker->landings.n,
+		    sizeof(*worker->landings.list), search_order);
 	input.ranges = worker->code;
 	input.n_ranges = worker->n_parts;
 	input.entries = worker->entries;

@@ -127,8 +127,8 @@ static int run_quietly(const struct args *args, char **said)
 }
 
 /*
- * One command line, words apart by blanks, then paths; its exit status. Only --verify may
- * find that a proof fails: a conversion whose proof does is a bug, whatever the file
+ * One command line, words apart by blanks, then paths; its exit status. Only --verify and
+ * --check-code may find that a proof fails: a conversion whose proof does is a bug, whatever the file
  * says.
  */
 static int command(const char *words, const char *path, const char *path2)
@@ -150,7 +150,8 @@ static int command(const char *words, const char *path, const char *path2)
 	FUZZ_ASSERT(args_parse(argc, argv, &args, &error), "%s: %s", words, error.text);
 	status = run_quietly(&args, &said);
 	FUZZ_ASSERT(status == 0 || status == 1 || status == 5 || status == 6 ||
-			(status == 4 && args.command == COMMAND_VERIFY),
+			(status == 4 && (args.command == COMMAND_VERIFY ||
+					    args.command == COMMAND_CHECK_CODE)),
 	    "%s: status %d: %s", words, status, said);
 	FUZZ_ASSERT(status == 0 || is_line(said), "%s: not one line: %s", words, said);
 	check_no_strays(words);
@@ -317,6 +318,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	command("--dump", scene.in, NULL);
 	command("--verify", scene.in, NULL);
 	command("--lint=all", scene.in, NULL);
+	command("--check-code", scene.in, NULL);
+	if (writes("-q --format=2 --code=repair", scene.in, scene.out) == 0)
+		FUZZ_ASSERT(command("-q --verify --code=repair", scene.out, NULL) == 0,
+		    "%s", "repaired and not proven");
 	writes("--remove", scene.in, scene.out);
 	writes("-q --section-only", scene.in, scene.out);
 	status = writes("-q --format=2", scene.in, scene.out);
