@@ -96,14 +96,17 @@ def fetch(arch, which, cache):
 def check_version(arch, version, which, results):
     """What came out of one version's conversions of all files."""
     statuses = collections.Counter(result[0] for result in results.values())
+    # Three libraries of LLVM 14 for s390x have CFI for their PLT only, with a CFA that no row can have.
+    hopeless = [path for path, result in results.items() if "no function of this file can be" in result[1]]
     odd = [f"{path}: status {result[0]}: {result[1]}" for path, result in results.items()
-           if result[0] not in (0, NOTHING_TO_DO)]
+           if result[0] not in (0, NOTHING_TO_DO) and path not in hopeless]
     done = [path for path, result in results.items() if result[0] == 0]
     largest = max((results[path][2]["with_cfi"] for path in done), default=0)
     least, size = LEAST[which]
-    check(not odd and len(done) >= least and largest >= size,
+    check(not odd and len(done) >= least and largest >= size and len(hopeless) <= 3,
           f"{arch}, version {version}: {len(done)} files converted and proven, the largest with "
-          f"{largest} bytes of code; {statuses[NOTHING_TO_DO]} without CFI", "\n".join(odd))
+          f"{largest} bytes of code; {statuses[NOTHING_TO_DO]} without CFI, {len(hopeless)} without a function "
+          "that can be described", "\n".join(odd + hopeless))
     total, wrong = collections.Counter(), []
     for result in results.values():
         total.update(result[2])
