@@ -50,8 +50,11 @@ def policies(library):
     others = sum(one["bytes"] for why, one in report["refused"].items() if why != "code-disagrees")
     check(size - others <= left_out <= size, f"{name}, refuse: {left_out} of {size} bytes are left out")
     check(run(TOOL, "--verify", "ignore").returncode == 0, f"{name}: without --code the CFI is written")
-    check(run(TOOL, "--verify", "--code=refuse", "ignore").returncode == 4 or not left_out,
-        f"{name}: the proof with --code=refuse finds rows that should not be there")
+    # Some of what is left out had no row before, for another reason.
+    before = sum(one["bytes"] for one in corrections(library, "ignore")[0]["refused"].values())
+    said = run(TOOL, "--verify", "--code=refuse", "ignore")
+    check(said.returncode == (4 if left_out + others > before else 0),
+        f"{name}: the proof with --code=refuse finds rows that should not be there", said.stdout + said.stderr)
     report, repaired = corrections(library, "repair")
     good = {start: one for start, one in repaired.items() if one["rule"]}
     check(report["code"]["repaired"] == sum(one["size"] for one in good.values()), f"{name}: bytes repaired")
