@@ -69,7 +69,8 @@ bool insert_grow_follow(const struct image *input, const struct insert_plan *pla
 		const GElf_Shdr *was = &input->sections[i].hdr,
 				*is = &output->sections[i].hdr;
 
-		if (phdr->p_type == PT_LOAD ||
+		/* A damaged entry may begin behind it and wrap. */
+		if (phdr->p_type == PT_LOAD || was->sh_offset < phdr->p_offset ||
 		    !num_range_inside(
 			was->sh_offset - phdr->p_offset, was->sh_size, phdr->p_filesz))
 			continue;
