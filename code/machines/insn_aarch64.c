@@ -65,8 +65,8 @@ static void a64_sum(const struct a64 *a, uint8_t dst, uint8_t base,
 }
 
 /*
- * The flags of base - index, or of base - off. Whoever reads the comparison later looks at the
- * registers as they are then, so one that the instruction itself changes tells nothing.
+ * The flags of base - index, or of base - off. A later branch looks at the registers as
+ * they are then. So a comparison of a register that the instruction itself changes is left out.
  */
 static void a64_flags(
     const struct a64 *a, uint8_t dst, uint8_t base, uint8_t index, int64_t off)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * AArch64: floating point, Advanced SIMD, SVE and SME. Few of these instructions write a general
- * register, and those write what nobody follows; so a table of them is all.
+ * register, and the analysis does not follow what they write. So a table of them is enough.
  */
 #include "code/machines/insn_aarch64.h"
 

@@ -128,7 +128,7 @@ static void x86_writes_more(const struct x86_insn *x)
 	case ZYDIS_MNEMONIC_BSF:
 	case ZYDIS_MNEMONIC_BSR:
 	case ZYDIS_MNEMONIC_LSL:
-	/* Where there is no shadow stack, these do nothing. */
+	/* These keep the register on a processor without a shadow stack. */
 	case ZYDIS_MNEMONIC_RDSSPD:
 	case ZYDIS_MNEMONIC_RDSSPQ:
 		insn->unsure |= insn->writes;
@@ -185,7 +185,7 @@ static void x86_writes_elsewhere(const struct x86_insn *x)
 	}
 }
 
-/* What an effect tells of is no longer just written. */
+/* Registers that an effect describes leave the mask of those that are only written. */
 static void x86_tells(struct code_insn *insn)
 {
 	for (size_t i = 0; i < insn->n_effects; i++) {
@@ -236,7 +236,7 @@ static uint8_t x86_n_operands(const ZydisDecodedInstruction *decoded)
 	return decoded->operand_count;
 }
 
-/* False when it is no instruction that is described. */
+/* False when Zydis does not know the bytes, or the instruction is not described. */
 static bool x86_decode(const uint8_t *code, uint64_t size, struct x86_insn *x)
 {
 	ZydisDecoder decoder;

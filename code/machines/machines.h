@@ -10,7 +10,7 @@ enum code_flow code_decode_x86_64(const uint8_t *code, uint64_t size, uint8_t *l
 enum code_flow code_decode_aarch64(const uint8_t *code, uint64_t size, uint8_t *length);
 enum code_flow code_decode_s390x(const uint8_t *code, uint64_t size, uint8_t *length);
 
-/* *insn is zeroed but for its effects, and for via, which is CODE_NO_REG. */
+/* *insn is zeroed, except its effects. Its via is CODE_NO_REG. */
 bool code_insn_x86_64(
     const uint8_t *code, uint64_t size, uint64_t pc, struct code_insn *insn);
 bool code_insn_aarch64(

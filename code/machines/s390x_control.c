@@ -36,7 +36,7 @@ static uint64_t s390x_target(const struct s390x_fields *fields)
 
 /*
  * To an address in the instruction. Compilers trap with a branch to the offset in the branch
- * itself, which is 1, and 0001 is no instruction.
+ * itself, which is 1. The bytes 0001 are not an instruction.
  */
 static void s390x_go(
     const struct s390x_fields *fields, struct code_insn *insn, bool always)

@@ -32,8 +32,8 @@ bool code_x86_is_low(const ZydisDecodedOperand *operand);
 bool code_x86_address(const struct x86_insn *x, const ZydisDecodedOperand *operand,
     struct code_effect *effect);
 
-/* Loads or stores dst (CODE_NO_REG: another value). False where the address is not known, and
- * then there is no effect. */
+/* Loads or stores dst (CODE_NO_REG: another value). False where the address is not known;
+ * no effect is added then. */
 bool code_x86_access(const struct x86_insn *x, const ZydisDecodedOperand *operand,
     enum code_effect_kind kind, uint8_t dst);
 

@@ -215,6 +215,20 @@ START_TEST(calls)
 }
 END_TEST
 
+/* Code that raises exceptions writes the return address of its own frame. */
+START_TEST(overwriting)
+{
+	static struct seen seen;
+
+	RUN(&seen, STP_FRAME, 0xf90007e0 /* str x0, [sp, #8] */,
+	    0xf90003e0 /* str x0, [sp] */, RET);
+	ck_assert_int_eq(at_cfa(&seen, 1, -24).kind, CODE_RA);
+	ck_assert_int_eq(at_cfa(&seen, 2, -24).kind, CODE_UNKNOWN);
+	/* Any other saved register is lost. */
+	ck_assert_int_eq(at_cfa(&seen, 3, -32).kind, CODE_OTHER);
+}
+END_TEST
+
 START_TEST(seeds)
 {
 	static struct seen seen;
@@ -420,6 +434,7 @@ int main(void)
 	tcase_add_test(tests, looping);
 	tcase_add_test(tests, splitting);
 	tcase_add_test(tests, calls);
+	tcase_add_test(tests, overwriting);
 	tcase_add_test(tests, seeds);
 	tcase_add_test(tests, leaving);
 	tcase_add_test(tests, tables);
