@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "cfi/fold.h"
 #include "cfi/opcodes.h"
+#include "cfi/value.h"
 
 #define EXPR_MAX_OPS 1000u
 #define EXPR_MAX_STACK 64u
@@ -14,27 +14,6 @@
 /* Any multiple of the page size, to tell results that depend on where the file is loaded.
  */
 #define EXPR_OTHER_BIAS UINT64_C(0x2b5ad6b53000)
-
-enum value_kind {
-	V_CONST,  /* off */
-	V_REG,	  /* reg + off */
-	V_CFA,	  /* cfa + off */
-	V_AT_REG, /* *(reg + off) + add */
-	V_AT_CFA, /* *(cfa + off) + add */
-	V_OPAQUE, /* none of these */
-};
-
-/* Constants are added modulo 2^64, as the machine does. */
-struct value {
-	uint64_t off, add;
-	uint16_t reg;
-	uint8_t kind; /* enum value_kind */
-	/* The value depends on this many low bits of the PC and on no higher ones. */
-	uint8_t pc_bits;
-	/* Any k low bits of it depend on at most k low bits of the PC. This holds for
-	 * the PC, and for sums, products and masks of it. */
-	bool carries_up;
-};
 
 struct machine {
 	struct rd rd; /* over the section up to the expression's end */
@@ -45,15 +24,15 @@ struct machine {
 	uint8_t branch_pc_bits; /* as value.pc_bits, of the conditions of branches */
 	bool uses_bias;		/* uses the PC, or another address in the file */
 	bool stuck; /* an operation that cannot be followed: the whole result is opaque */
-	struct value stack[EXPR_MAX_STACK];
+	struct cfi_value stack[EXPR_MAX_STACK];
 	size_t depth;
 };
 
 /* Make and change values in place on the stack: copying one that was just written costs
  * more than the operation. */
-static struct value *push(struct machine *m, enum value_kind kind, uint64_t off)
+static struct cfi_value *push(struct machine *m, enum cfi_value_kind kind, uint64_t off)
 {
-	struct value *v;
+	struct cfi_value *v;
 
 	if (m->depth == EXPR_MAX_STACK) {
 		m->stuck = true;
@@ -64,6 +43,7 @@ static struct value *push(struct machine *m, enum value_kind kind, uint64_t off)
 	v->add = 0;
 	v->reg = 0;
 	v->kind = (uint8_t)kind;
+	v->index = v->shift = 0;
 	v->pc_bits = 0;
 	v->carries_up = true;
 	return v;
@@ -76,7 +56,7 @@ static void push_const(struct machine *m, uint64_t v)
 
 /* The n topmost values, the deepest first; when there are fewer the result is stuck
  * anyway. */
-static struct value *top(struct machine *m, size_t n)
+static struct cfi_value *top(struct machine *m, size_t n)
 {
 	if (m->depth < n) {
 		m->stuck = true;
@@ -85,9 +65,9 @@ static struct value *top(struct machine *m, size_t n)
 	return &m->stack[m->depth - n];
 }
 
-static struct value *pop(struct machine *m)
+static struct cfi_value *pop(struct machine *m)
 {
-	struct value *v = top(m, 1);
+	struct cfi_value *v = top(m, 1);
 
 	if (!m->stuck)
 		m->depth--;
@@ -119,91 +99,24 @@ static void push_register(struct machine *m, uint64_t reg, int64_t off)
 	}
 }
 
-/* Memory at the value. A rule can say one level, and only whole addresses. */
 static void deref(struct machine *m, uint8_t size)
 {
-	struct value *v = top(m, 1);
-
-	v->add = 0;
-	if (size == m->addr_size && v->kind == V_REG)
-		v->kind = V_AT_REG;
-	else if (size == m->addr_size && v->kind == V_CFA)
-		v->kind = V_AT_CFA;
-	else
-		v->kind = V_OPAQUE;
-}
-
-static void add_const(struct value *v, uint64_t c)
-{
-	if (v->kind == V_AT_REG || v->kind == V_AT_CFA)
-		v->add += c;
-	else
-		v->off += c;
-}
-
-/* a + b or a - b into a, where at most one is symbolic, or the distance of two with one
- * base. */
-static void add_or_subtract(struct value *a, const struct value *b, bool subtract)
-{
-	if (b->kind == V_CONST) {
-		add_const(a, subtract ? -b->off : b->off);
-	} else if (!subtract && a->kind == V_CONST) {
-		uint64_t c = a->off;
-
-		*a = *b;
-		add_const(a, c);
-	} else if (subtract && a->kind == b->kind && a->reg == b->reg &&
-		   (a->kind == V_REG || a->kind == V_CFA)) {
-		a->off -= b->off;
-		a->kind = V_CONST;
-	} else {
-		a->kind = V_OPAQUE;
-	}
-}
-
-/* How many bits the constant v needs: 64 less its leading zeros. */
-static uint8_t bit_length(uint64_t v)
-{
-	return v ? (uint8_t)(64 - __builtin_clzll(v)) : 0;
-}
-
-/* Sets in a how the result of a binary operation depends on the PC. */
-static void join_pc_bits(struct value *a, const struct value *b, uint8_t op)
-{
-	bool carries = a->carries_up && b->carries_up;
-	uint8_t bits = a->pc_bits > b->pc_bits ? a->pc_bits : b->pc_bits, kept = 64;
-
-	if (op == DW_OP_and && a->pc_bits == 0)
-		kept = bit_length(a->off);
-	else if (op == DW_OP_and && b->pc_bits == 0)
-		kept = bit_length(b->off);
-	a->pc_bits = carries && kept < bits ? kept : bits;
-	a->carries_up =
-	    carries && (op == DW_OP_and || op == DW_OP_or || op == DW_OP_xor ||
-			   op == DW_OP_plus || op == DW_OP_minus || op == DW_OP_mul);
+	cfi_value_deref(top(m, 1), size, m->addr_size);
 }
 
 static void binary(struct machine *m, uint8_t op)
 {
-	struct value *a = top(m, 2), *b = a + 1, known;
+	struct cfi_value *a = top(m, 2);
 
 	if (m->stuck)
 		return;
 	m->depth--;
-	known = *a;
-	join_pc_bits(&known, b, op);
-	if (op == DW_OP_plus || op == DW_OP_minus)
-		add_or_subtract(a, b, op == DW_OP_minus);
-	else if (a->kind != V_CONST || b->kind != V_CONST ||
-		 !cfi_fold(op, a->off, b->off, &a->off))
-		a->kind = V_OPAQUE;
-	a->pc_bits = known.pc_bits;
-	a->carries_up = known.carries_up;
+	cfi_value_binary(a, a + 1, op);
 }
 
 static void unary(struct machine *m, uint8_t op)
 {
-	struct value *v = top(m, 1);
+	struct cfi_value *v = top(m, 1);
 
 	if (op == DW_OP_abs)
 		v->carries_up = false;
@@ -231,7 +144,7 @@ static void jump(struct machine *m, int16_t distance, bool taken)
 
 static void branch(struct machine *m, int16_t distance)
 {
-	const struct value *condition = pop(m);
+	const struct cfi_value *condition = pop(m);
 
 	if (condition->pc_bits > m->branch_pc_bits)
 		m->branch_pc_bits = condition->pc_bits;
@@ -244,7 +157,7 @@ static void branch(struct machine *m, int16_t distance)
 /* The topmost of n values becomes the deepest of them, the others move up. */
 static void rotate(struct machine *m, size_t n)
 {
-	struct value *v = top(m, n), last;
+	struct cfi_value *v = top(m, n), last;
 
 	if (m->stuck)
 		return;
@@ -353,7 +266,7 @@ static void step(struct machine *m)
 		deref(m, rd_u8(rd));
 		break;
 	case DW_OP_plus_uconst:
-		add_const(top(m, 1), rd_uleb(rd));
+		cfi_value_add(top(m, 1), rd_uleb(rd));
 		break;
 	case DW_OP_abs:
 	case DW_OP_neg:
@@ -379,13 +292,14 @@ static void step(struct machine *m)
 }
 
 /* Runs the expression; of m, pc, pc_reg and bias are set by the caller. */
-static const struct value *expr_run(struct machine *m, const struct cfi_section *sec,
+static const struct cfi_value *expr_run(struct machine *m, const struct cfi_section *sec,
     const struct cfi_expr *expr, uint64_t *ops)
 {
 	m->uses_bias = m->stuck = false;
 	m->branch_pc_bits = 0;
 	m->depth = 0;
-	m->stack[0] = (struct value){.kind = V_OPAQUE}; /* what top() gives when stuck */
+	m->stack[0] =
+	    (struct cfi_value){.kind = V_OPAQUE}; /* what top() gives when stuck */
 	m->start = expr->off;
 	m->addr_size = sec->addr_size;
 	rd_init(&m->rd, sec->data, (size_t)(expr->off + expr->len), sec->big_endian);
@@ -408,10 +322,10 @@ static const struct value *expr_run(struct machine *m, const struct cfi_section 
 }
 
 /* The value itself is what the rule yields: the CFA, or the register's contents. */
-static bool rule_of_value(const struct value *v, struct cfi_rule *rule)
+static bool rule_of_value(const struct cfi_value *v, struct cfi_rule *rule)
 {
 	rule->off = (int64_t)v->off;
-	switch ((enum value_kind)v->kind) {
+	switch ((enum cfi_value_kind)v->kind) {
 	case V_CONST:
 		rule->kind = CFI_CONST;
 		return true;
@@ -429,6 +343,13 @@ static bool rule_of_value(const struct value *v, struct cfi_rule *rule)
 	case V_AT_CFA:
 		rule->kind = CFI_AT_CFA;
 		return v->add == 0;
+	case V_AT_SUM:
+		rule->kind = CFI_AT_SUM;
+		rule->reg = v->reg;
+		rule->array = cfi_rule_array(v->index, v->shift);
+		return num_s32((int64_t)v->add, &rule->add);
+	case V_SCALED:
+	case V_SUM:
 	case V_OPAQUE:
 		return false;
 	}
@@ -436,7 +357,7 @@ static bool rule_of_value(const struct value *v, struct cfi_rule *rule)
 }
 
 /* The value is the address at which the register is saved. */
-static bool rule_of_address(const struct value *v, struct cfi_rule *rule)
+static bool rule_of_address(const struct cfi_value *v, struct cfi_rule *rule)
 {
 	rule->off = (int64_t)v->off;
 	rule->reg = v->reg;
@@ -448,11 +369,11 @@ struct cfi_rule cfi_expr_eval(const struct cfi_section *sec, const struct cfi_ex
     uint64_t pc, uint16_t pc_reg, uint8_t *pc_bits, uint64_t *ops)
 {
 	const struct cfi_rule opaque = {.kind = CFI_OPAQUE, .off = (int64_t)expr->off};
-	bool (*to_rule)(const struct value *, struct cfi_rule *) =
+	bool (*to_rule)(const struct cfi_value *, struct cfi_rule *) =
 	    expr->use == CFI_EXPR_ADDRESS ? rule_of_address : rule_of_value;
 	struct cfi_rule rule = {0}, elsewhere = {0};
 	struct machine m; /* not initialised as a whole: its stack is large */
-	const struct value *v;
+	const struct cfi_value *v;
 	bool ok;
 
 	/* Wrapping arithmetic here is that of 64-bit machines. */

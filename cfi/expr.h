@@ -2,7 +2,7 @@
 /*
  * DWARF expressions in CFI (DWARF 5, 2.5 and 6.4.2), evaluated symbolically: the result
  * is a constant, a register or the CFA plus a constant, or what memory holds at one of
- * these. The PC is known, so an expression over it, such as the linkers' PLT rule,
+ * these or at the sum of two registers, one of them times a power of 2. The PC is known, so an expression over it, such as the linkers' PLT rule,
  * becomes a constant.
  */
 #ifndef CFI_EXPR_H

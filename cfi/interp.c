@@ -194,8 +194,8 @@ static bool run_program(struct cfi_run *r)
 		case DW_CFA_AARCH64_negate_ra_state:
 			window_save_or_negate(r, at);
 			break;
-		case DW_CFA_GNU_args_size: /* bytes pushed for a call: no rule uses it */
-			rd_uleb(rd);
+		case DW_CFA_GNU_args_size: /* no rule uses it */
+			r->in->table.args_size |= rd_uleb(rd) != 0;
 			break;
 		case DW_CFA_LLVM_def_aspace_cfa:
 		case DW_CFA_LLVM_def_aspace_cfa_sf:
@@ -271,6 +271,7 @@ bool cfi_interpret(struct cfi_interp *interp, const struct cfi_fde *fde, struct 
 	t->pc_dependent = false;
 	t->pc_dependent_from = 0;
 	t->movable = true;
+	t->args_size = false;
 	t->reach = 0;
 	interp->expr_ops = 0;
 	if (!run_initial(interp, &r, fde->cie))

@@ -19,27 +19,44 @@ enum cfi_rule_kind {
 	CFI_CFA_PLUS,	     /* cfa + off */
 	CFI_REG_PLUS,	     /* reg + off (DW_CFA_register has off 0) */
 	CFI_AT_REG,	     /* *(reg + off) + add */
+	CFI_AT_SUM,	     /* *(reg + (index << shift) + off) + add */
 	CFI_CONST,	     /* off */
 	CFI_OPAQUE,	     /* none of these: an expression, at section offset off */
 };
 
 struct cfi_rule {
 	int64_t off;
-	int32_t add; /* only CFI_AT_REG; 0 elsewhere */
+	int32_t add; /* only CFI_AT_REG and CFI_AT_SUM; 0 elsewhere */
 	uint16_t reg;
-	uint8_t kind; /* enum cfi_rule_kind */
+	uint8_t kind;  /* enum cfi_rule_kind */
+	uint8_t array; /* only CFI_AT_SUM: index in 5 bits, shift in 3 (cfi_rule_array) */
 };
+
+static inline uint8_t cfi_rule_array(uint8_t index, uint8_t shift)
+{
+	return (uint8_t)(index | shift << 5);
+}
+
+static inline uint8_t cfi_rule_index(const struct cfi_rule *rule)
+{
+	return rule->array & 31;
+}
+
+static inline uint8_t cfi_rule_shift(const struct cfi_rule *rule)
+{
+	return rule->array >> 5;
+}
 
 /* Unused members are 0, so equal rules have equal members. */
 static inline bool cfi_rule_equal(const struct cfi_rule *a, const struct cfi_rule *b)
 {
 	return a->kind == b->kind && a->off == b->off && a->reg == b->reg &&
-	       a->add == b->add;
+	       a->add == b->add && a->array == b->array;
 }
 
 /*
  * Holds from pc to the pc of the next row, or to the end of the table. For the CFA only
- * REG_PLUS, AT_REG, CONST, OPAQUE and (no rule yet) UNSPECIFIED occur.
+ * REG_PLUS, AT_REG, AT_SUM, CONST, OPAQUE and (no rule yet) UNSPECIFIED occur.
  */
 struct cfi_row {
 	uint64_t pc; /* address of the first byte */
@@ -71,6 +88,9 @@ struct cfi_table {
 	 * these rows, each as far from its start as here. No address and no expression
 	 * took part, and no instruction led past the end. */
 	bool movable;
+	/* Somewhere bytes are pushed for a call (DW_CFA_GNU_args_size), which an exception takes
+	 * off the stack again. */
+	bool args_size;
 	uint64_t reach; /* bytes from start to the last location in the program */
 };
 

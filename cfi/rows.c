@@ -68,6 +68,7 @@ static inline void copy_rule(struct cfi_rule *to, const struct cfi_rule *from)
 	to->add = from->add;
 	to->reg = from->reg;
 	to->kind = from->kind;
+	to->array = from->array;
 }
 
 /* One register in two roles: the CIE decides which is the return address. */

@@ -121,7 +121,7 @@ static bool run_verify(const struct args *args, const struct eh2sframe_file *fil
 	return ok;
 }
 
-/* --dump, --verify and --lint look at the section that a file has, --check-code at its CFI. */
+/* --dump, --verify and --lint look at the section that a file has. */
 static bool run_inspect(const struct args *args, const char *path,
     struct run_output *output, struct eh2sframe_error *error)
 {
@@ -135,8 +135,6 @@ static bool run_inspect(const struct args *args, const char *path,
 	}
 	if (args->command == COMMAND_DUMP)
 		ok = file && eh2sframe_file_dump(file, print_text, stdout, error);
-	else if (args->command == COMMAND_CHECK_CODE)
-		ok = file && eh2sframe_file_check_code(file, print_text, stdout, error);
 	else if (args->command == COMMAND_LINT)
 		ok = file &&
 		     eh2sframe_file_lint(file, args->lint, print_text, stdout, error);
@@ -357,10 +355,11 @@ int run_command(const struct args *args)
 		return run_pair_at(args);
 	case COMMAND_REPORT:
 		return args->diff ? report_diff(args) : run_report(args);
+	case COMMAND_CHECK_CODE:
+		return run_report(args);
 	case COMMAND_DUMP:
 	case COMMAND_VERIFY:
 	case COMMAND_LINT:
-	case COMMAND_CHECK_CODE:
 		return run_each(args, NULL, run_inspect);
 	}
 	return EH2SFRAME_BUG;

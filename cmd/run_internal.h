@@ -17,10 +17,11 @@ struct run_output;
 typedef bool run_each_fn(const struct args *args, const char *path,
     struct run_output *output, struct eh2sframe_error *error);
 
-/* Runs one function for each file, and returns the status of all. Only --report has an
- * output. */
+/* Runs one function for each file, and returns the status of all. Only what run_report does has
+ * an output. */
 int run_each(const struct args *args, struct run_output *output, run_each_fn *one);
 
+/* --report and --check-code. */
 int run_report(const struct args *args);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --report: what a conversion would give, as text or as a document. */
+/* --report and --check-code: what a conversion would give, and what the code says of the CFI, as text
+ * or as a document. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 #include "cmd/report/news.h"
 #include "cmd/run_internal.h"
 
-/* Where --report puts its results. */
+/* Where results go. */
 struct run_output {
 	FILE *text;
 	struct report_files *files; /* NULL: as text */
@@ -94,6 +95,35 @@ static bool run_report_one(const struct args *args, const char *path,
 	return ok && why.status == EH2SFRAME_DONE;
 }
 
+/* What was found is in the report, however it is judged. */
+static bool run_check_result(const struct eh2sframe_check *check,
+    struct run_output *output, struct eh2sframe_error *why, struct eh2sframe_error *error)
+{
+	if (report_news_judge_check(&output->news, check, why))
+		why->status = EH2SFRAME_DONE;
+	return output->files
+		   ? report_files_add_check(output->files, check, why->status, error)
+		   : eh2sframe_check_print(check, print_text, output->text, error);
+}
+
+static bool run_check_one(const struct args *args, const char *path,
+    struct run_output *output, struct eh2sframe_error *error)
+{
+	struct eh2sframe_file *file = eh2sframe_open_path(path, args->options, error);
+	struct eh2sframe_check *check = file ? eh2sframe_check_file(file, error) : NULL;
+	struct eh2sframe_error why = {0};
+	bool ok = check && run_check_result(check, output, &why, error);
+
+	if (ok && why.status)
+		*error = why;
+	/* What contradicts the code is in the report already. */
+	if (!ok && output->files && !report_files_fail(output->files, path, error, &why))
+		*error = why;
+	eh2sframe_check_free(check);
+	eh2sframe_close(file);
+	return ok && why.status == EH2SFRAME_DONE;
+}
+
 /* Opens all that is written to and compared with, before the work. Sets *at to what a
  * failure is about. */
 static bool run_report_open(const struct args *args, struct run_output *output,
@@ -102,8 +132,9 @@ static bool run_report_open(const struct args *args, struct run_output *output,
 {
 	if (!report_news_open(&output->news, args, at, error))
 		return false;
-	output->table = !args->report_json && !args->functions && !args->compare &&
-			args->n_paths > 1 && args->verbosity <= 0;
+	output->table = args->command == COMMAND_REPORT && !args->report_json &&
+			!args->functions && !args->compare && args->n_paths > 1 &&
+			args->verbosity <= 0;
 	output->news.keeps |= output->table;
 	if (!print_open(args->report_path, true, out, error)) {
 		*at = out->path;
@@ -141,7 +172,8 @@ int run_report(const struct args *args)
 		report_news_deinit(&output.news);
 		return print_error(at, &error);
 	}
-	status = run_each(args, &output, run_report_one);
+	status = run_each(args, &output,
+	    args->command == COMMAND_CHECK_CODE ? run_check_one : run_report_one);
 	if (output.table)
 		report_table_print(&output.news.table, args->top, output.text);
 	if (output.files ? !report_files_end(&files, &error)

@@ -115,6 +115,8 @@ struct code_abi {
 	 * CODE_NO_REG, in memory at CFA + ra_off. */
 	uint8_t ra;
 	int8_t ra_off;
+	/* A stub of a PLT that calls the loader has put it at CFA + stub_ra_off, too; 0: none does. */
+	int8_t stub_ra_off;
 	int16_t sp_off;	     /* at a function's entry, SP = CFA + sp_off */
 	int16_t sp_exit_off; /* just after its return, SP = CFA + sp_exit_off */
 	uint32_t clobbered;  /* a bit for each register that a call need not preserve */
@@ -122,5 +124,11 @@ struct code_abi {
 };
 
 const struct code_abi *code_abi(enum code_machine machine);
+
+/*
+ * Whether the instruction leaves SP, the frame pointer, the return address and the stack alone,
+ * whatever registers hold before it.
+ */
+bool code_insn_is_quiet(const struct code_insn *insn, const struct code_abi *abi);
 
 #endif

@@ -22,17 +22,65 @@ void code_paths_free(struct code_paths *paths)
 	free(paths->leaders);
 	free(paths->queue);
 	free(paths->waiting);
+	free(paths->wild);
+	free(paths->again);
+	free(paths->targets);
+	free(paths->labels);
 	free(paths);
 }
 
-/* Code that no way led to, in one range. */
+/* Where instructions go on behind bytes that are none. On x86-64 they have any length, and the next
+ * one is where a way leads to. */
+static uint64_t paths_behind_invalid(const struct code_paths *paths,
+    const struct code_range *range, size_t offset, uint64_t pc)
+{
+	if (paths->input->machine != CODE_X86_64)
+		return pc + (paths->input->machine == CODE_S390X ? 2 : 4);
+	do
+		pc++;
+	while (pc < range->end && !paths->bytes[offset + (pc - range->start)].walk);
+	return pc;
+}
+
+/*
+ * Marks where jumps go back to, so that no walk goes through there and has to be repeated. It reads
+ * bytes that are no instructions, too; a mark that is wrong does no harm.
+ */
+static bool paths_mark_back(struct code_paths *paths, size_t i)
+{
+	const struct code_range *range = &paths->input->ranges[i], *to;
+	const uint8_t step = paths->input->machine == CODE_X86_64  ? 1
+			     : paths->input->machine == CODE_S390X ? 2
+								   : 4;
+
+	for (uint64_t pc = range->start; pc < range->end;) {
+		const size_t place = (size_t)(paths->offs[i] + (pc - range->start));
+		const struct paths_insn *at = code_paths_decode(paths, place, range, pc);
+
+		if (!at)
+			return false;
+		if (at->valid && (at->insn.control == CODE_JUMPS ||
+				     at->insn.control == CODE_BRANCHES)) {
+			const size_t target =
+			    code_paths_place(paths, at->insn.target, &to);
+
+			if (target < place || (to && to != range))
+				paths->bytes[target].back = 1;
+		}
+		pc += at->valid ? at->insn.length : step;
+	}
+	return true;
+}
+
+/*
+ * Code that no way led to, in one range. Where no instruction goes on to bytes that are none, they are data,
+ * and so can be what follows: it is left alone up to where a way ends.
+ */
 static bool paths_seed_range(struct code_paths *paths, size_t i)
 {
 	const struct code_range *range = &paths->input->ranges[i];
 	const struct code_host *host = &paths->input->host;
-	size_t step = paths->input->machine == CODE_X86_64  ? 1
-		      : paths->input->machine == CODE_S390X ? 2
-							    : 4;
+	bool ended = false, data = false;
 	struct code_state state;
 
 	for (uint64_t pc = range->start; pc < range->end;) {
@@ -42,15 +90,20 @@ static bool paths_seed_range(struct code_paths *paths, size_t i)
 		if (!at)
 			return false;
 		if (!at->valid) {
-			pc += step;
+			data |= ended;
+			pc = paths_behind_invalid(paths, range, paths->offs[i], pc);
 			continue;
 		}
-		if (!paths->bytes[place].walk && !at->insn.filler &&
+		data &= !paths->bytes[place].walk;
+		if (!paths->bytes[place].walk && !at->insn.filler && !data &&
 		    host->seed(host->context, pc, &state) &&
 		    (!code_paths_arrive(paths, pc, pc, &state) ||
 			!code_paths_follow(paths)))
 			return false;
-		pc += code_paths_insn_at(paths, place)->insn.length;
+		at = code_paths_insn_at(paths, place);
+		ended = code_paths_ends(at) || (ended && at->insn.filler);
+		data &= !ended;
+		pc += at->insn.length;
 	}
 	return true;
 }
@@ -62,9 +115,10 @@ static bool paths_begin(struct code_paths *paths, const struct code_paths_input 
 	paths->input = input;
 	paths->abi = code_abi(input->machine);
 	paths->n_insns = paths->n_states = paths->n_leaders = 0;
-	paths->n_queue = paths->n_waiting = 0;
-	paths->tables = paths->seeding = paths->open = paths->disputed = paths->failed =
-	    false;
+	paths->n_queue = paths->n_waiting = paths->n_wild = paths->n_labels =
+	    paths->n_again = paths->n_targets = 0;
+	paths->loose = paths->progress = paths->tables = paths->seeding = paths->open =
+	    paths->broken = paths->disputed = paths->failed = false;
 	if (!vec_reserve(&paths->offs, &paths->cap_offs, input->n_ranges))
 		return code_paths_fail(paths);
 	for (size_t i = 0; i < input->n_ranges; i++) {
@@ -91,6 +145,9 @@ bool code_paths_run(
 	paths->err = err;
 	if (!paths_begin(paths, input))
 		return false;
+	for (size_t i = 0; i < input->n_ranges; i++)
+		if (!paths_mark_back(paths, i))
+			return false;
 	code_state_entry(paths->abi, &entry);
 	for (size_t i = 0; i < input->n_entries; i++)
 		if (!code_paths_arrive(
@@ -114,26 +171,32 @@ static bool paths_visit_walk(const struct code_paths *paths, uint32_t leader,
 	const struct code_range *range;
 	struct code_state state;
 	uint64_t pc = paths->leaders[leader].pc;
+	size_t place = code_paths_place(paths, pc, &range);
 	struct code_place at = {.seeded = paths->leaders[leader].seeded, .state = &state};
 
 	code_state_copy(&state, code_paths_state(paths, &paths->leaders[leader]));
 	for (;;) {
-		size_t place = code_paths_place(paths, pc, &range);
 		const struct paths_insn *decoded;
 
-		if (place == SIZE_MAX || paths->bytes[place].walk != leader + 1)
+		if (paths->bytes[place].walk != leader + 1)
 			return true;
 		decoded = code_paths_insn_at(paths, place);
 		at.pc = pc;
 		at.insn = &decoded->insn;
 		if (!visit(context, &at))
 			return false;
-		code_state_step(&state, paths->abi, pc, &decoded->insn);
-		if (decoded->insn.control == CODE_BRANCHES)
+		code_paths_step(paths, &state, pc, &decoded->insn);
+		at.quiet = code_insn_is_quiet(&decoded->insn, paths->abi);
+		if (decoded->insn.control == CODE_BRANCHES) {
+			/* A branch can tell where SP is. */
+			at.quiet = at.quiet && state.compared != paths->abi->sp &&
+				   state.compared_with != paths->abi->sp;
 			code_state_branch(&state, paths->abi, &decoded->insn, false);
+		}
 		pc += decoded->insn.length;
-		place = code_paths_place(paths, pc, &range);
-		if (place == SIZE_MAX || paths->bytes[place].leader)
+		place += decoded->insn.length;
+		/* Control that goes on to another range comes to a leader. */
+		if (pc >= range->end || paths->bytes[place].leader)
 			return true;
 	}
 }
@@ -146,6 +209,16 @@ bool code_paths_visit(const struct code_paths *paths,
 		    !paths_visit_walk(paths, paths->bytes[i].leader - 1, visit, context))
 			return false;
 	return true;
+}
+
+bool code_paths_is_loose(const struct code_paths *paths)
+{
+	return paths->loose;
+}
+
+bool code_paths_is_broken(const struct code_paths *paths)
+{
+	return paths->broken;
 }
 
 bool code_paths_is_open(const struct code_paths *paths)

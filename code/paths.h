@@ -25,7 +25,7 @@ struct code_landing {
 /* What the analysis asks its caller. Each is called with context. */
 struct code_host {
 	void *context;
-	/* Reads width bytes (1, 2, 4 or 8) of memory that nobody writes. False: it is not there. */
+	/* Reads width bytes (1, 2, 4 or 8) of memory that no code writes to. False: it is not there. */
 	bool (*read)(void *context, uint64_t addr, uint8_t width, uint64_t *value);
 	/* Whether the call at pc can return. after is the state if it does, and next is the address
 	 * of the first instruction behind it that does something. */
@@ -34,7 +34,24 @@ struct code_host {
 	/* A state for code that no way leads to. False: leave it alone. NULL: always so. */
 	bool (*seed)(void *context, uint64_t pc, struct code_state *state);
 	/* Control goes from pc to an address outside of the ranges. NULL: it does not matter. */
-	void (*leaves)(void *context, uint64_t pc, uint64_t target);
+	void (*leaves)(
+	    void *context, uint64_t pc, uint64_t target, const struct code_state *state);
+	/* Whether the callee keeps register 0 by its own code, which the psABI does not promise.
+	 * Routines that touch the pages of a large frame do. state is that before the call. NULL:
+	 * none does. */
+	bool (*keeps_first)(
+	    void *context, const struct code_insn *call, const struct code_state *state);
+	/* The call at pc has returned: takes from the state what the psABI does not promise of its
+	 * callee. NULL: all callees keep what the psABI says. */
+	void (*called)(void *context, uint64_t pc, const struct code_insn *call,
+	    struct code_state *state);
+	/* Control goes on to another function. Whether that one can go on at a label of this one,
+	 * and with which state. NULL: never. */
+	bool (*continues)(void *context, uint64_t function, struct code_state *state);
+	/* How many entries of width bytes a table of jump targets at addr has before the next
+	 * address that code refers to. Asked where the code does not check its index. 0: not known.
+	 * NULL: always so. */
+	uint32_t (*entries)(void *context, uint64_t addr, uint8_t width);
 };
 
 struct code_paths_input {
@@ -45,6 +62,14 @@ struct code_paths_input {
 	size_t n_entries;
 	const struct code_landing *landings; /* ascending by start */
 	size_t n_landings;
+	/* A jump to an address in a register can go to each address inside of the ranges that the
+	 * code puts into a register while SP is the same. */
+	bool labels;
+	/* A table without a bound may begin and end so many entries farther than its address and the
+	 * next one say. */
+	uint8_t bias;
+	/* No table of jump targets is read whose index may be bounded by its bits only. */
+	bool strict;
 	struct code_host host;
 };
 
@@ -72,6 +97,9 @@ struct code_place {
 	const struct code_insn *insn;
 	const struct code_state *state; /* before it */
 	bool seeded;			/* the state comes from host->seed */
+	/* SP, the frame pointer, the return address and the stack hold what they held at the place
+	 * that was visited before. */
+	bool quiet;
 };
 
 /*
@@ -81,6 +109,10 @@ struct code_place {
 bool code_paths_visit(const struct code_paths *paths,
     bool (*visit)(void *context, const struct code_place *place), void *context);
 
+/* A table was read whose index may be bounded by its bits only. */
+bool code_paths_is_loose(const struct code_paths *paths);
+/* A way leads to bytes that are no instruction. */
+bool code_paths_is_broken(const struct code_paths *paths);
 /* A jump whose targets are not known was met. */
 bool code_paths_is_open(const struct code_paths *paths);
 /* A seeded state says something else than the code where both come together. */

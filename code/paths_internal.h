@@ -13,8 +13,10 @@
 struct paths_byte {
 	uint32_t
 	    insn; /* where in paths->insns, in units, plus 1; 0: nothing decoded here */
-	uint32_t leader; /* index plus 1; 0: none */
-	uint32_t walk;	 /* the leader whose walk came here, plus 1 */
+	uint32_t leader;    /* index plus 1; 0: none */
+	uint32_t walk : 31; /* the leader whose walk came here, plus 1 */
+	uint32_t
+	    back : 1; /* a jump goes back to here: control that comes here makes a leader */
 };
 
 struct paths_leader {
@@ -52,10 +54,26 @@ struct code_paths {
 	/* Leaders whose walk ends at a table of jump targets. */
 	uint32_t *waiting;
 	size_t n_waiting, cap_waiting;
+	/* Leaders whose walk ends at a jump to one of several labels, and the labels. */
+	uint32_t *wild;
+	size_t n_wild, cap_wild;
+	struct paths_label {
+		uint64_t pc;
+		struct code_value
+		    sp; /* where the label was taken; UNKNOWN: in several states */
+	} * labels;
+	size_t n_labels, cap_labels;
+	/* Leaders whose walk ends at a table without a bound. */
+	uint32_t *again;
+	size_t n_again, cap_again;
+	struct code_table table; /* that was read last */
+	uint64_t *targets;	 /* addresses, of its first entries */
+	size_t n_targets, cap_targets;
+	bool progress; /* a table without a bound led to code that was not known */
 	uint64_t steps;
 	bool tables;  /* they are read: all else has been followed */
 	bool seeding; /* what is walked now comes from a seed */
-	bool open, disputed, failed;
+	bool loose, open, broken, disputed, failed;
 	struct err *err;
 };
 
@@ -91,6 +109,13 @@ struct paths_insn *code_paths_insn_at(const struct code_paths *paths, size_t pla
 struct paths_insn *code_paths_decode(
     struct code_paths *paths, size_t place, const struct code_range *range, uint64_t pc);
 
+/* Whether control never goes from the instruction to the next. */
+bool code_paths_ends(const struct paths_insn *at);
+
+/* What the instruction at pc makes of the state, its callee too. */
+void code_paths_step(const struct code_paths *paths, struct code_state *state,
+    uint64_t pc, const struct code_insn *insn);
+
 /* Puts a leader into the queue; takes the lowest one out of it, which is not empty. */
 bool code_paths_push(struct code_paths *paths, uint32_t leader);
 uint32_t code_paths_pop(struct code_paths *paths);
@@ -98,6 +123,17 @@ uint32_t code_paths_pop(struct code_paths *paths);
 /* Control comes from the instruction at from to pc with this state. */
 bool code_paths_arrive(
     struct code_paths *paths, uint64_t from, uint64_t pc, const struct code_state *state);
+
+/* Follows a jump to the address in insn->via, which ends the walk from leader, with all its targets
+ * that are known. */
+bool code_paths_jump_to(struct code_paths *paths, uint32_t leader, uint64_t pc,
+    const struct code_insn *insn, const struct code_state *state);
+/* Follows what ends the walk from leader to the labels that were taken with the same SP. */
+bool code_paths_jump_to_labels(struct code_paths *paths, uint32_t leader, uint64_t pc,
+    const struct code_state *state);
+/* Notes the addresses of the function that an instruction put into registers. */
+bool code_paths_note_labels(struct code_paths *paths, const struct code_state *state,
+    const struct code_insn *insn);
 
 /* Walks from all leaders of the queue, and from those that are found meanwhile. */
 bool code_paths_follow(struct code_paths *paths);

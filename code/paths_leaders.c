@@ -17,6 +17,7 @@ size_t code_paths_place(
 	const struct code_paths_input *input = paths->input;
 	size_t low = 0, high = input->n_ranges;
 
+	/* Most functions consist of one range. */
 	*range = NULL;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -69,25 +70,43 @@ struct paths_insn *code_paths_insn_at(const struct code_paths *paths, size_t pla
 struct paths_insn *code_paths_decode(
     struct code_paths *paths, size_t place, const struct code_range *range, uint64_t pc)
 {
-	struct paths_insn decoded = {0};
-	size_t size, units;
+	const size_t most = (sizeof(struct paths_insn) + sizeof(*paths->insns) - 1) /
+			    sizeof(*paths->insns);
+	struct paths_insn *decoded;
+	size_t size;
 
 	if (paths->bytes[place].insn)
 		return code_paths_insn_at(paths, place);
-	decoded.valid =
-	    code_insn_read(paths->input->machine, range->bytes + (pc - range->start),
-		range->readable - (pc - range->start), pc, &decoded.insn);
-	size = offsetof(struct paths_insn, insn.effects) +
-	       decoded.insn.n_effects * sizeof(decoded.insn.effects[0]);
-	units = (size + sizeof(*paths->insns) - 1) / sizeof(*paths->insns);
-	if (!vec_reserve(&paths->insns, &paths->cap_insns, paths->n_insns + units)) {
+	if (!vec_reserve(&paths->insns, &paths->cap_insns, paths->n_insns + most)) {
 		(void)code_paths_fail(paths);
 		return NULL;
 	}
 	paths->bytes[place].insn = (uint32_t)paths->n_insns + 1;
-	memcpy(&paths->insns[paths->n_insns], &decoded, size);
-	paths->n_insns += units;
-	return code_paths_insn_at(paths, place);
+	decoded = code_paths_insn_at(paths, place);
+	decoded->returns = 0;
+	decoded->valid =
+	    code_insn_read(paths->input->machine, range->bytes + (pc - range->start),
+		range->readable - (pc - range->start), pc, &decoded->insn);
+	size = offsetof(struct paths_insn, insn.effects) +
+	       decoded->insn.n_effects * sizeof(decoded->insn.effects[0]);
+	paths->n_insns += (size + sizeof(*paths->insns) - 1) / sizeof(*paths->insns);
+	return decoded;
+}
+
+void code_paths_step(const struct code_paths *paths, struct code_state *state,
+    uint64_t pc, const struct code_insn *insn)
+{
+	const struct code_host *host = &paths->input->host;
+	const bool calls = insn->control == CODE_CALLS || insn->control == CODE_CALLS_TO;
+	const struct code_value first = state->regs[0];
+	bool kept =
+	    calls && host->keeps_first && host->keeps_first(host->context, insn, state);
+
+	code_state_step(state, paths->abi, pc, insn);
+	if (kept)
+		state->regs[0] = first;
+	if (calls && host->called)
+		host->called(host->context, pc, insn, state);
 }
 
 /* Most jumps go forward. So a leader's other ways have mostly been followed when its turn comes. */
@@ -164,6 +183,33 @@ static bool paths_new_leader(
 	       (!walk || code_paths_push(paths, walk - 1));
 }
 
+/* A function that control goes on to may continue at a label that it was given. */
+static bool paths_continue_at_labels(struct code_paths *paths, uint64_t from,
+    uint64_t function, const struct code_state *state)
+{
+	const struct code_host *host = &paths->input->host;
+	const struct code_range *range;
+	size_t place = code_paths_place(paths, from, &range);
+	struct code_state after;
+
+	code_state_copy(&after, state);
+	return place == SIZE_MAX || !paths->bytes[place].walk ||
+	       !host->continues(host->context, function, &after) ||
+	       code_paths_jump_to_labels(
+		   paths, paths->bytes[place].walk - 1, from, &after);
+}
+
+/* Whether what both states keep of the stack has room where the leader's is. */
+static bool paths_fits(const struct paths_leader *leader, const struct code_state *mine,
+    const struct code_state *other)
+{
+	return mine->n_slots + other->n_slots <= leader->cap ||
+	       (mine->n_slots == other->n_slots &&
+		   mine->memory_unknown == other->memory_unknown &&
+		   !memcmp(mine->slots, other->slots,
+		       mine->n_slots * sizeof(mine->slots[0])));
+}
+
 /* Control comes from the instruction at from to pc with this state. */
 bool code_paths_arrive(
     struct code_paths *paths, uint64_t from, uint64_t pc, const struct code_state *state)
@@ -171,17 +217,23 @@ bool code_paths_arrive(
 	const struct code_range *range;
 	size_t place = code_paths_place(paths, pc, &range);
 	struct paths_leader *leader;
-	struct code_state joined;
+	struct code_state *mine, joined;
 
 	if (place == SIZE_MAX) {
 		if (paths->input->host.leaves)
-			paths->input->host.leaves(paths->input->host.context, from, pc);
-		return true;
+			paths->input->host.leaves(
+			    paths->input->host.context, from, pc, state);
+		return !paths->input->labels || !paths->input->host.continues ||
+		       paths_continue_at_labels(paths, from, pc, state);
 	}
 	if (!paths->bytes[place].leader)
 		return paths_new_leader(paths, place, pc, state);
 	leader = &paths->leaders[paths->bytes[place].leader - 1];
-	code_state_copy(&joined, code_paths_state(paths, leader));
+	mine = (struct code_state *)&paths->states[leader->state];
+	if (paths->seeding == leader->seeded && paths_fits(leader, mine, state))
+		return !code_state_meet(mine, state) ||
+		       code_paths_push(paths, paths->bytes[place].leader - 1);
+	code_state_copy(&joined, mine);
 	if (!code_state_meet(&joined, state))
 		return true;
 	if (paths->seeding && !leader->seeded) {

@@ -4,74 +4,6 @@
 
 #include "base/vec.h"
 
-/* The target of entry i of a table. False where it cannot be one. */
-static bool paths_table_target(const struct code_paths *paths,
-    const struct code_table *table, uint32_t i, uint64_t *target)
-{
-	const struct code_range *range;
-	uint64_t value, sign;
-	size_t place;
-
-	if (!paths->input->host.read(paths->input->host.context,
-		table->at + (uint64_t)i * table->width, table->width, &value))
-		return false;
-	sign = UINT64_C(1) << (table->width * 8 - 1);
-	if (table->is_signed && table->width < 8)
-		value = (value ^ sign) - sign;
-	*target = table->start + (value << table->shift);
-	place = code_paths_place(paths, *target, &range);
-	/* Not into the middle of an instruction that is known. */
-	for (size_t back = 1; place != SIZE_MAX && back < 16 && back <= place; back++)
-		if (paths->bytes[place - back].walk &&
-		    code_paths_insn_at(paths, place - back)->insn.length > back &&
-		    !paths->bytes[place].walk)
-			return false;
-	return true;
-}
-
-/* All entries of the table, or none when one of them cannot be. */
-static bool paths_jump_by_table(
-    struct code_paths *paths, uint64_t pc, const struct code_state *state)
-{
-	const struct code_table table = state->table;
-	uint64_t target;
-
-	for (uint32_t i = 0; i < table.n; i++)
-		if (!paths_table_target(paths, &table, i, &target)) {
-			paths->open = true;
-			return true;
-		}
-	paths->steps += table.n;
-	for (uint32_t i = 0; i < table.n; i++)
-		if (!paths_table_target(paths, &table, i, &target) ||
-		    !code_paths_arrive(paths, pc, target, state))
-			return !paths->failed;
-	return true;
-}
-
-static bool paths_jump_to(struct code_paths *paths, uint32_t leader, uint64_t pc,
-    const struct code_insn *insn, const struct code_state *state)
-{
-	const struct code_value via = state->regs[insn->via];
-
-	if (via.kind == CODE_CONST)
-		return code_paths_arrive(paths, pc, (uint64_t)via.off, state);
-	if (via.kind != CODE_TABLE) {
-		/* A tail call leaves no frame behind. */
-		const struct code_value sp = state->regs[paths->abi->sp];
-
-		if (sp.kind != CODE_CFA || sp.off != paths->abi->sp_off)
-			paths->open = true;
-		return true;
-	}
-	if (paths->tables)
-		return paths_jump_by_table(paths, pc, state);
-	if (!vec_reserve(&paths->waiting, &paths->cap_waiting, paths->n_waiting + 1))
-		return code_paths_fail(paths);
-	paths->waiting[paths->n_waiting++] = leader;
-	return true;
-}
-
 /* Where exceptions continue that a call at pc lets through. */
 static bool paths_land(
     struct code_paths *paths, uint64_t pc, const struct code_state *state)
@@ -93,41 +25,54 @@ static bool paths_land(
 }
 
 /* The first instruction from pc on that does something. */
-static uint64_t paths_behind_fillers(
-    const struct code_paths *paths, const struct code_range *range, uint64_t pc)
+static bool paths_behind_fillers(
+    struct code_paths *paths, const struct code_range *range, size_t place, uint64_t *pc)
 {
-	struct code_insn insn;
+	const struct paths_insn *at;
 
-	while (pc < range->end &&
-	       code_insn_read(paths->input->machine, range->bytes + (pc - range->start),
-		   range->readable - (pc - range->start), pc, &insn) &&
-	       insn.filler)
-		pc += insn.length;
-	return pc;
+	for (; *pc < range->end; place += at->insn.length, *pc += at->insn.length) {
+		at = code_paths_decode(paths, place, range, *pc);
+		if (!at)
+			return false;
+		if (!at->valid || !at->insn.filler)
+			break;
+	}
+	return true;
+}
+
+/* Whether the call returns. Asked once: a function is followed in one way. */
+static bool paths_returns(struct code_paths *paths, const struct code_range *range,
+    size_t place, uint64_t pc, const struct code_state *state)
+{
+	const struct code_host *host = &paths->input->host;
+	struct paths_insn *call = code_paths_insn_at(paths, place);
+	const uint8_t length = call->insn.length;
+	uint64_t next = pc + length;
+
+	if (!call->returns) {
+		if (!paths_behind_fillers(paths, range, place + length, &next))
+			return false;
+		/* Decoding moved it. */
+		call = code_paths_insn_at(paths, place);
+		call->returns = host->returns(host->context, pc, &call->insn, next, state)
+				    ? PATHS_CALL_RETURNS
+				    : PATHS_CALL_STOPS;
+	}
+	return call->returns == PATHS_CALL_RETURNS;
 }
 
 /* Whether control goes on behind the instruction, whose state is that after it. */
 static bool paths_continues(struct code_paths *paths, const struct code_range *range,
-    struct paths_insn *at, uint64_t pc, const struct code_state *state)
+    size_t place, uint64_t pc, const struct code_state *state)
 {
-	const struct code_host *host = &paths->input->host;
-
-	switch ((enum code_control)at->insn.control) {
+	switch ((enum code_control)code_paths_insn_at(paths, place)->insn.control) {
 	case CODE_CONTINUES:
 	case CODE_BRANCHES:
 	case CODE_BRANCHES_TO:
 		return true;
 	case CODE_CALLS:
 	case CODE_CALLS_TO:
-		/* Asked once: a function is followed in one way. */
-		if (!at->returns)
-			at->returns =
-			    host->returns(host->context, pc, &at->insn,
-				paths_behind_fillers(paths, range, pc + at->insn.length),
-				state)
-				? PATHS_CALL_RETURNS
-				: PATHS_CALL_STOPS;
-		return at->returns == PATHS_CALL_RETURNS;
+		return paths_returns(paths, range, place, pc, state);
 	case CODE_JUMPS:
 	case CODE_JUMPS_TO:
 	case CODE_RETURNS:
@@ -152,7 +97,7 @@ static bool paths_departs(struct code_paths *paths, uint32_t leader, uint64_t pc
 		return code_paths_arrive(paths, pc, insn->target, &jumped);
 	case CODE_JUMPS_TO:
 	case CODE_BRANCHES_TO:
-		return paths_jump_to(paths, leader, pc, insn, state);
+		return code_paths_jump_to(paths, leader, pc, insn, state);
 	case CODE_CALLS:
 	case CODE_CALLS_TO:
 		return paths_land(paths, pc, state);
@@ -164,46 +109,64 @@ static bool paths_departs(struct code_paths *paths, uint32_t leader, uint64_t pc
 	return true;
 }
 
+/* Where control goes behind the instruction at pc, which has changed the state. *goes_on: to the
+ * next instruction. */
+static bool paths_leave(struct code_paths *paths, uint32_t leader,
+    const struct code_range *range, size_t place, uint64_t pc, struct code_state *state,
+    bool *goes_on)
+{
+	const struct code_insn *insn = &code_paths_insn_at(paths, place)->insn;
+
+	/* Following a way decodes nothing, so insn stays where it is. */
+	if (!paths_departs(paths, leader, pc, insn, state))
+		return false;
+	if (insn->control == CODE_BRANCHES)
+		code_state_branch(state, paths->abi, insn, false);
+	*goes_on = paths_continues(paths, range, place, pc, state);
+	return !paths->failed;
+}
+
 /* Follows the code from a leader to the next, or to where control does not go on. */
 static bool paths_walk(struct code_paths *paths, uint32_t leader)
 {
 	const struct code_range *range;
 	struct code_state state;
 	uint64_t pc = paths->leaders[leader].pc;
+	size_t place = code_paths_place(paths, pc, &range);
 
 	code_state_copy(&state, code_paths_state(paths, &paths->leaders[leader]));
 	for (;;) {
-		size_t place = code_paths_place(paths, pc, &range);
 		struct paths_insn *at = code_paths_decode(paths, place, range, pc);
-		uint64_t next;
-		bool goes_on;
+		const uint64_t from = pc;
+		const size_t there = place;
+		bool goes_on = true;
 
 		if (!at)
 			return false;
-		if (!at->valid || paths->steps == 0)
+		if (!at->valid || paths->steps == 0) {
+			paths->broken |= !at->valid;
 			return true;
+		}
 		paths->steps--;
-		paths->bytes[place].walk = leader + 1;
-		next = pc + at->insn.length;
-		code_state_step(&state, paths->abi, pc, &at->insn);
-		/* Storing can move what at points to: nothing is decoded meanwhile. */
-		if (!paths_departs(paths, leader, pc, &at->insn, &state))
+		paths->bytes[place].walk = (leader + 1) & INT32_MAX;
+		pc += at->insn.length;
+		place += at->insn.length;
+		code_paths_step(paths, &state, from, &at->insn);
+		if (paths->input->labels &&
+		    !code_paths_note_labels(paths, &state, &at->insn))
 			return false;
-		goes_on = paths_continues(paths, range, at, pc, &state);
-		if (at->insn.control == CODE_BRANCHES)
-			code_state_branch(&state, paths->abi, &at->insn, false);
+		if (at->insn.control != CODE_CONTINUES &&
+		    !paths_leave(paths, leader, range, there, from, &state, &goes_on))
+			return false;
 		if (!goes_on)
 			return true;
-		if (next >= range->end)
-			return code_paths_arrive(paths, pc, next, &state);
-		place += at->insn.length;
-		if (paths->bytes[place].leader)
-			return code_paths_arrive(paths, pc, next, &state);
+		if (pc >= range->end || paths->bytes[place].leader ||
+		    paths->bytes[place].back)
+			return code_paths_arrive(paths, from, pc, &state);
 		/* Another walk came here from the middle of an instruction: both meet. */
 		if (paths->bytes[place].walk && paths->bytes[place].walk != leader + 1 &&
 		    paths->bytes[place].walk != paths->leaders[leader].before)
-			return code_paths_arrive(paths, pc, next, &state);
-		pc = next;
+			return code_paths_arrive(paths, from, pc, &state);
 	}
 }
 
@@ -213,10 +176,18 @@ bool code_paths_follow(struct code_paths *paths)
 		while (paths->n_queue)
 			if (!paths_walk(paths, code_paths_pop(paths)))
 				return false;
-		if (!paths->n_waiting)
-			return true;
 		/* Tables come last, so that what they lead to can be judged by all else. */
 		paths->tables = true;
+		if (!paths->n_waiting && paths->progress) {
+			paths->progress = false;
+			while (paths->n_again)
+				if (!code_paths_push(
+					paths, paths->again[--paths->n_again]))
+					return false;
+			continue;
+		}
+		if (!paths->n_waiting)
+			return true;
 		while (paths->n_waiting)
 			if (!code_paths_push(paths, paths->waiting[--paths->n_waiting]))
 				return false;

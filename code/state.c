@@ -17,6 +17,7 @@ struct code_value code_value_plus(struct code_value value, int64_t off)
 	case CODE_UNKNOWN:
 		return value;
 	case CODE_OTHER:
+	case CODE_CONSTS:
 	case CODE_AT_MOST:
 	case CODE_TABLE:
 	case CODE_RA:
@@ -29,7 +30,7 @@ struct code_value code_value_plus(struct code_value value, int64_t off)
 
 void code_state_unknown(struct code_state *state)
 {
-	memset(state, 0, sizeof(*state));
+	memset(state, 0, offsetof(struct code_state, slots));
 	state->memory_unknown = true;
 	state->compared = CODE_NO_REG;
 }
@@ -43,6 +44,9 @@ void code_state_entry(const struct code_abi *abi, struct code_state *state)
 				     ? code_value_of(CODE_OTHER, 0, 0)
 				     : code_value_of(CODE_CALLERS, i, 0);
 	state->regs[abi->sp] = code_value_of(CODE_CFA, 0, abi->sp_off);
+	if (abi->stub_ra_off)
+		code_state_set_memory(state, code_value_of(CODE_CFA, 0, abi->stub_ra_off),
+		    code_value_of(CODE_UNKNOWN, 0, 0));
 	if (abi->ra != CODE_NO_REG)
 		state->regs[abi->ra] = code_value_of(CODE_RA, 0, 0);
 	else
@@ -79,6 +83,7 @@ static struct code_value extended(struct code_value value, uint8_t bits, bool is
 		break;
 	case CODE_UNKNOWN:
 	case CODE_OTHER:
+	case CODE_CONSTS:
 	case CODE_TABLE:
 	case CODE_MADE:
 	case CODE_CFA:
@@ -123,10 +128,12 @@ static struct code_value sum(
 	struct code_value index = reg_value(state, effect->index), low, scaled;
 
 	base = code_value_plus(base, effect->off);
-	if (effect->index == CODE_NO_REG)
-		return base;
 	low = extended(index, effect->index_bits, effect->index_signed);
 	scaled = shifted(low, effect->shift);
+	/* s390x multiplies a table's index by an instruction of its own. */
+	if (effect->base == CODE_NO_REG && effect->off == 0 && low.kind == CODE_AT_MOST &&
+	    effect->shift < 8 && low.off < 1 << 24)
+		return code_value_of(CODE_AT_MOST, 0, low.off << effect->shift);
 	if (effect->base == CODE_NO_REG && effect->off == 0 && effect->shift == 0) {
 		if (index.kind != CODE_TABLE ||
 		    effect->index_bits != state->table.width * 8)
@@ -174,19 +181,36 @@ static struct code_value difference(
 	    0, 0);
 }
 
+/* The load at a constant address plus an index may be from a table of jump targets. n is 0 where
+ * the index has no bound. */
+static bool table_begins(
+    struct code_state *state, const struct code_effect *effect, uint64_t at, uint32_t n)
+{
+	/* An array of another kind does not displace a table that is complete. */
+	for (size_t i = 0; i < CODE_N_REGS; i++)
+		if (state->regs[i].kind == CODE_TABLE && n == 0 && state->table.n)
+			return false;
+	for (size_t i = 0; i < CODE_N_REGS; i++)
+		if (state->regs[i].kind == CODE_TABLE)
+			state->regs[i] = code_value_of(CODE_OTHER, 0, 0);
+	state->table = (struct code_table){
+	    .at = at, .n = n, .width = effect->width, .is_signed = effect->load_signed};
+	return true;
+}
+
 /* What a load gives. Read-only memory at a constant address can be a table of targets. */
 static struct code_value loaded(
     struct code_state *state, const struct code_effect *effect)
 {
 	struct code_value base = reg_value(state, effect->base);
-	struct code_value index = reg_value(state, effect->index);
-	struct code_value address;
+	struct code_value index;
 
 	if (effect->index == CODE_NO_REG) {
-		address = code_value_plus(base, effect->off);
-		return effect->width == 8 ? code_state_memory(state, address)
-					  : code_value_of(CODE_OTHER, 0, 0);
+		if (effect->width != 8)
+			return code_value_of(CODE_OTHER, 0, 0);
+		return code_state_memory(state, code_value_plus(base, effect->off));
 	}
+	index = state->regs[effect->index];
 	/* x86-64 has the table's address in the displacement, or in either register. */
 	if (effect->shift == 0 && index.kind == CODE_CONST && base.kind != CODE_CONST) {
 		struct code_value other = base;
@@ -196,16 +220,15 @@ static struct code_value loaded(
 	}
 	base = code_value_plus(base, effect->off);
 	index = extended(index, effect->index_bits, effect->index_signed);
-	if (base.kind == CODE_CONST && index.kind == CODE_AT_MOST &&
-	    1 << effect->shift == effect->width && index.off < UINT32_MAX) {
-		for (size_t i = 0; i < CODE_N_REGS; i++)
-			if (state->regs[i].kind == CODE_TABLE)
-				state->regs[i] = code_value_of(CODE_OTHER, 0, 0);
-		state->table = (struct code_table){.at = (uint64_t)base.off,
-		    .n = (uint32_t)index.off + 1,
-		    .width = effect->width,
-		    .is_signed = effect->load_signed};
-		return code_value_of(CODE_TABLE, 0, 0);
+	if (base.kind == CODE_CONST &&
+	    (1 << effect->shift == effect->width || effect->shift == 0)) {
+		bool bounded = index.kind == CODE_AT_MOST && index.off < UINT32_MAX;
+		uint32_t n =
+		    !bounded ? 0
+			     : ((uint32_t)index.off << effect->shift) / effect->width + 1;
+
+		if (table_begins(state, effect, (uint64_t)base.off, n))
+			return code_value_of(CODE_TABLE, 0, 0);
 	}
 	return code_value_of(base.kind == CODE_UNKNOWN || code_value_is_stack(base)
 				 ? CODE_UNKNOWN
@@ -213,17 +236,30 @@ static struct code_value loaded(
 	    0, 0);
 }
 
+/* More bytes than a register holds are an object, or a part of one. */
+enum { STATE_OBJECT = 65 };
+
+static bool is_loaded(const struct code_state *state, uint8_t reg)
+{
+	return reg != CODE_NO_REG && state->loaded >> reg & 1;
+}
+
 static void store(struct code_state *state, const struct code_effect *effect)
 {
 	struct code_value address =
 	    code_value_plus(reg_value(state, effect->base), effect->off);
 	struct code_value value;
+	bool spare_saved;
 
 	/* An array on the stack, which does not reach what is saved. */
 	if (effect->index != CODE_NO_REG || !code_value_is_stack(address))
 		return;
-	if (effect->dst == CODE_NO_REG || effect->width != 8)
-		code_state_forget(state, address, effect->width);
+	/* Neither an object nor a store through a pointer in memory reaches what is saved: the
+	 * address may be an old one, of a buffer in the frame that a callee has put elsewhere
+	 * since. */
+	spare_saved = effect->width >= STATE_OBJECT || is_loaded(state, effect->base);
+	if (effect->dst == CODE_NO_REG || effect->width != 8 || spare_saved)
+		code_state_forget(state, address, effect->width, spare_saved);
 	else {
 		value = state->regs[effect->dst];
 		/* A frame is given another return address on purpose: to raise an exception, or to
@@ -238,6 +274,7 @@ static void store(struct code_state *state, const struct code_effect *effect)
 static void set_reg(struct code_state *state, uint8_t reg, struct code_value value)
 {
 	state->regs[reg] = value;
+	state->loaded &= ~(UINT64_C(1) << reg);
 	if (state->compared == reg || state->compared_with == reg)
 		state->compared = CODE_NO_REG;
 }
@@ -254,11 +291,17 @@ static struct code_value narrowed(struct code_value value, uint8_t width)
 static void step_effect(
     struct code_state *state, const struct code_effect *effect, uint64_t pc)
 {
+	bool from_memory =
+	    is_loaded(state, effect->base) || is_loaded(state, effect->index);
 	struct code_value value;
 
 	switch ((enum code_effect_kind)effect->kind) {
 	case CODE_SET:
-		value = narrowed(sum(state, effect, pc), effect->width);
+		/* Most have no index. */
+		value = effect->index == CODE_NO_REG
+			    ? code_value_plus(reg_value(state, effect->base), effect->off)
+			    : sum(state, effect, pc);
+		value = narrowed(value, effect->width);
 		break;
 	case CODE_SUBTRACT:
 		value = narrowed(difference(state, effect, pc), effect->width);
@@ -275,6 +318,7 @@ static void step_effect(
 		break;
 	case CODE_LOAD:
 		value = loaded(state, effect);
+		from_memory = true;
 		break;
 	case CODE_STORE:
 		store(state, effect);
@@ -297,15 +341,27 @@ static void step_effect(
 		return;
 	}
 	set_reg(state, effect->dst, value);
+	if (from_memory && code_value_is_stack(value))
+		state->loaded |= UINT64_C(1) << effect->dst;
 }
 
 static void step_call(struct code_state *state, const struct code_abi *abi)
 {
 	code_state_forget_below(state, state->regs[abi->sp]);
-	for (uint8_t i = 0; i < CODE_SCRATCH; i++)
-		if (abi->clobbered >> i & 1)
-			state->regs[i] = code_value_of(CODE_OTHER, 0, 0);
+	for (uint32_t rest = abi->clobbered; rest; rest &= rest - 1)
+		state->regs[__builtin_ctz(rest)] = code_value_of(CODE_OTHER, 0, 0);
+	state->loaded &= ~(uint64_t)abi->clobbered;
 	state->compared = CODE_NO_REG;
+}
+
+static bool adds_to_sp(const struct code_insn *insn, const struct code_abi *abi)
+{
+	for (uint8_t i = 0; i < insn->n_effects; i++)
+		if (insn->effects[i].kind == CODE_SET &&
+		    insn->effects[i].dst == abi->sp && insn->effects[i].base == abi->sp &&
+		    insn->effects[i].index != CODE_NO_REG)
+			return true;
+	return false;
 }
 
 void code_state_step(struct code_state *state, const struct code_abi *abi, uint64_t pc,
@@ -315,19 +371,46 @@ void code_state_step(struct code_state *state, const struct code_abi *abi, uint6
 		state->compared = CODE_NO_REG;
 	for (uint8_t i = 0; i < insn->n_effects; i++)
 		step_effect(state, &insn->effects[i], pc);
-	for (uint8_t i = 0; (insn->writes | insn->unsure) >> i; i++) {
-		if (insn->writes >> i & 1)
-			set_reg(state, i, code_value_of(CODE_OTHER, 0, 0));
-		if (insn->unsure >> i & 1)
-			set_reg(state, i, code_value_of(CODE_UNKNOWN, 0, 0));
-		if (i == 31)
-			break;
+	state->loaded &= ~(UINT64_C(1) << abi->sp);
+	for (uint32_t rest = insn->writes | insn->unsure; rest; rest &= rest - 1) {
+		const uint8_t i = (uint8_t)__builtin_ctz(rest);
+
+		set_reg(state, i,
+		    code_value_of(
+			insn->unsure >> i & 1 ? CODE_UNKNOWN : CODE_OTHER, 0, 0));
 	}
+	/* Frames are skipped: an exception is raised. Space is taken by a subtraction. */
+	if (state->regs[abi->sp].kind == CODE_MADE &&
+	    state->regs[abi->sp].symbol == (uint32_t)pc && adds_to_sp(insn, abi))
+		state->regs[abi->sp] = code_value_of(CODE_UNKNOWN, 0, 0);
 	/* Another stack, whose frames are not known. */
 	if (state->regs[abi->sp].kind == CODE_OTHER)
 		state->regs[abi->sp] = code_value_of(CODE_UNKNOWN, 0, 0);
 	if (insn->control == CODE_CALLS || insn->control == CODE_CALLS_TO)
 		step_call(state, abi);
+}
+
+bool code_insn_is_quiet(const struct code_insn *insn, const struct code_abi *abi)
+{
+	uint64_t changed = insn->writes | insn->unsure, frame = UINT64_C(1) << abi->sp;
+
+	if (insn->control != CODE_CONTINUES && insn->control != CODE_BRANCHES)
+		return false;
+	for (uint8_t i = 0; i < insn->n_effects; i++) {
+		const struct code_effect *effect = &insn->effects[i];
+
+		if (effect->kind == CODE_COMPARE)
+			continue;
+		/* A sum of two registers can be an address that takes the name of another. */
+		if (effect->kind == CODE_STORE || effect->kind == CODE_ALIGN ||
+		    (effect->index != CODE_NO_REG && effect->base != CODE_NO_REG))
+			return false;
+		changed |= UINT64_C(1) << effect->dst;
+	}
+	frame |= UINT64_C(1) << abi->fp;
+	if (abi->ra != CODE_NO_REG)
+		frame |= UINT64_C(1) << abi->ra;
+	return !(changed & frame);
 }
 
 /* ---- branches ---- */
@@ -368,7 +451,8 @@ static void state_branch(struct code_state *state, const struct code_abi *abi,
 	if (state->compared_with == CODE_NO_REG) {
 		if (!branch_limit(state, insn->condition, jumped, &most))
 			return;
-		if (a->kind == CODE_OTHER ||
+		if (a->kind == CODE_OTHER || a->kind == CODE_CONSTS ||
+		    (a->kind == CODE_TABLE && !state->table.n) ||
 		    (a->kind == CODE_UNKNOWN && abi->clobbered >> state->compared & 1))
 			*a = code_value_of(CODE_AT_MOST, 0, most);
 		else if (a->kind == CODE_AT_MOST && a->off > most)

@@ -19,6 +19,7 @@ enum code_value_kind {
 	CODE_UNKNOWN = 0, /* it can be anything, a caller's value too */
 	CODE_OTHER,	  /* none of those below */
 	CODE_CONST,	  /* off */
+	CODE_CONSTS,	  /* one of several constants, by the way that led here */
 	CODE_AT_MOST,	  /* from 0 to off, at least in its low 32 bits */
 	CODE_TABLE,	  /* an entry of the state's table */
 	CODE_MADE,	  /* off from an address that the instruction at `symbol` made */
@@ -52,7 +53,7 @@ struct code_slot {
 /* A table of jump targets in read-only memory: target = start + (entry << shift). */
 struct code_table {
 	uint64_t at, start; /* addresses */
-	uint32_t n;	    /* entries at most */
+	uint32_t n;	    /* entries at most; 0: not known */
 	uint8_t width;	    /* of an entry, bytes */
 	uint8_t shift;
 	bool is_signed;
@@ -60,6 +61,9 @@ struct code_table {
 
 struct code_state {
 	struct code_value regs[CODE_N_REGS];
+	/* A bit for each register: its value comes from memory. If it is an address in the stack, a
+	 * callee can have put another one there since. SP is never one of them. */
+	uint64_t loaded;
 	uint8_t n_slots;
 	/* Memory without a slot is CODE_UNKNOWN, not CODE_OTHER: the state did not come from the
 	 * entry alone. */

@@ -35,9 +35,9 @@ int code_value_order(struct code_value a, struct code_value b);
 /* A row of CFI can ask for it. */
 bool code_state_is_worth_a_slot(const struct code_state *state, struct code_value value);
 
-/* Forgets what width bytes at address overlap. */
+/* Forgets what width bytes at address overlap; with spare_saved, nothing that is saved. */
 void code_state_forget(
-    struct code_state *state, struct code_value address, uint8_t width);
+    struct code_state *state, struct code_value address, uint8_t width, bool spare_saved);
 /* Forgets what lies below SP: it belongs to the callee. */
 void code_state_forget_below(struct code_state *state, struct code_value sp);
 

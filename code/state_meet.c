@@ -4,13 +4,16 @@
 
 #include <string.h>
 
-static struct code_value met(struct code_value a, struct code_value b)
+static inline struct code_value met(struct code_value a, struct code_value b)
 {
 	if (code_value_equal(a, b))
 		return a;
 	if (a.kind == CODE_UNKNOWN || b.kind == CODE_UNKNOWN || a.kind >= CODE_CFA ||
 	    b.kind >= CODE_CFA)
 		return code_value_of(CODE_UNKNOWN, 0, 0);
+	if ((a.kind == CODE_CONST || a.kind == CODE_CONSTS) &&
+	    (b.kind == CODE_CONST || b.kind == CODE_CONSTS))
+		return code_value_of(CODE_CONSTS, 0, 0);
 	return code_value_of(CODE_OTHER, 0, 0);
 }
 
@@ -70,10 +73,15 @@ static bool same_table(const struct code_table *a, const struct code_table *b)
 	       a->is_signed == b->is_signed;
 }
 
-bool code_state_meet(struct code_state *state, const struct code_state *other)
+/* Keeps what both say of registers. */
+static bool meet_regs(struct code_state *state, const struct code_state *other)
 {
 	bool changed = false;
 
+	/* Most ways that meet agree on all of them. */
+	if (same_table(&state->table, &other->table) &&
+	    !memcmp(state->regs, other->regs, CODE_SCRATCH * sizeof(state->regs[0])))
+		return false;
 	for (size_t i = 0; i < CODE_SCRATCH; i++) {
 		struct code_value value;
 
@@ -86,6 +94,16 @@ bool code_state_meet(struct code_state *state, const struct code_state *other)
 		changed |= !code_value_equal(value, state->regs[i]);
 		state->regs[i] = value;
 	}
+	return changed;
+}
+
+bool code_state_meet(struct code_state *state, const struct code_state *other)
+{
+	bool changed = meet_regs(state, other);
+	uint64_t loaded = state->loaded | other->loaded;
+
+	changed |= loaded != state->loaded;
+	state->loaded = loaded;
 	if (state->compared != CODE_NO_REG &&
 	    (state->compared != other->compared ||
 		state->compared_with != other->compared_with ||

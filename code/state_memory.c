@@ -34,7 +34,8 @@ struct code_value code_state_memory(
 	if (address.kind == CODE_UNKNOWN)
 		return address;
 	if (code_value_is_stack(address)) {
-		for (uint8_t i = 0; i < state->n_slots; i++)
+		/* What is asked for most is saved first, and has the highest address. */
+		for (uint8_t i = state->n_slots; i-- > 0;)
 			if (code_value_equal(state->slots[i].where, address))
 				return state->slots[i].value;
 		if (state->memory_unknown)
@@ -43,12 +44,14 @@ struct code_value code_state_memory(
 	return code_value_of(CODE_OTHER, 0, 0);
 }
 
-/* Forgets what width bytes at address overlap. */
-void code_state_forget(struct code_state *state, struct code_value address, uint8_t width)
+void code_state_forget(
+    struct code_state *state, struct code_value address, uint8_t width, bool spare_saved)
 {
 	for (uint8_t i = state->n_slots; i-- > 0;) {
 		const struct code_value where = state->slots[i].where;
 
+		if (spare_saved && state->slots[i].value.kind >= CODE_CFA)
+			continue;
 		if (code_value_same_base(where, address) &&
 		    where.off < code_wrapping_add(address.off, width) &&
 		    code_wrapping_add(where.off, 8) > address.off)
@@ -61,7 +64,7 @@ void code_state_set_memory(
 {
 	uint8_t i = state->n_slots;
 
-	code_state_forget(state, address, 8);
+	code_state_forget(state, address, 8, false);
 	if (!code_state_is_worth_a_slot(state, value))
 		return;
 	if (state->n_slots == CODE_MAX_SLOTS) {

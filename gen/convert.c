@@ -5,6 +5,7 @@
  */
 #include "gen/convert.h"
 
+#include "gen/derive/derive.h"
 #include "gen/rows/collect.h"
 #include "gen/rows/optimize.h"
 #include "gen/rows/plt.h"
@@ -58,7 +59,8 @@ static bool generate(struct conversion *conv, struct err *err)
 	/* Read CIEs and FDEs, and find which FDE owns which code. */
 	if (!cfi_input_read(image, image, conv->options, input, err) ||
 	    !cfi_input_defines(input, conv->options, err) ||
-	    !validate_correct(image, input, conv->options, err))
+	    !validate_correct(image, input, conv->options, err) ||
+	    !derive_rows(image, input, conv->options, err))
 		return false;
 	conv->model.abi = input->arch->sframe_abi;
 	conv->model.big_endian = input->arch->big_endian;
@@ -70,6 +72,11 @@ static bool generate(struct conversion *conv, struct err *err)
 	/* Add PLT stubs that carry no CFI. */
 	if (!image->object && !plt_from_templates(&input->policy, &input->ranges,
 				  &conv->model, &report->coverage))
+		return err_set_nomem(err);
+	/* Add code without CFI that proves its own rows. */
+	if (!derived_reduce(&input->derived,
+		&(struct target){.arch = input->arch, .version = conv->options->format},
+		&conv->model, &report->coverage.derived_bytes))
 		return err_set_nomem(err);
 	report->coverage.outermost_bytes =
 	    report->coverage.refused[REFUSE_RA_UNDEFINED].bytes;

@@ -36,7 +36,8 @@ void install_begin(struct install *install, const struct image *image,
 	install->copied = false;
 	install->copy_err = (struct err){0};
 	/* Most files that come to nothing do so for want of it. */
-	if (!image_eh_frame(image, &cfi, &found, NULL, &ignored) || !found)
+	if (!image_eh_frame(image, &cfi, &found, NULL, &ignored) ||
+	    (!found && !options->derive))
 		return;
 	if (!install_open(install, out, image->fd, options, &install->copy_err))
 		return;

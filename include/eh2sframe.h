@@ -48,47 +48,39 @@ extern "C" {
 enum eh2sframe_status {
 	/* The call is done. What it wrote is checked, and proven unless "no-verify" is set. */
 	EH2SFRAME_DONE = 0,
-
 	/*
 	 * The input cannot be converted. It is not ELF, is damaged, or is of a kind or
 	 * machine that is not supported. Or no function can be described, a limit was
 	 * reached, or the file has no place for the section.
 	 */
 	EH2SFRAME_INPUT = 1,
-
 	/*
 	 * The caller made a mistake: an unknown option or value, options that contradict
 	 * each other, or NULL where a pointer is needed.
 	 */
 	EH2SFRAME_USAGE = 2,
-
 	/*
 	 * The system refused to read or write: no such file, no permission, no space. Or
 	 * the caller's eh2sframe_write_fn returned false.
 	 */
 	EH2SFRAME_IO = 3,
-
 	/*
 	 * The section and the CFI do not say the same. After a conversion this is a bug of
 	 * the library. After eh2sframe_file_verify it is a fault of the section.
 	 */
 	EH2SFRAME_PROOF = 4,
-
 	/*
 	 * The section covers less code than "min-coverage" demands. Or it is larger than
 	 * "max-size" allows, or the file grows more than "max-growth" allows.
 	 */
 	EH2SFRAME_COVERAGE = 5,
-
 	/*
 	 * There is nothing to do. The file has no CFI, or has a section and "refresh" is not
 	 * set. Or there is no section to look at or to take out.
 	 */
 	EH2SFRAME_NOTHING = 6,
-
 	/* Memory ran out. The same call can succeed later. */
 	EH2SFRAME_NO_MEMORY = 7,
-
 	/* The library has a bug: what it wrote failed its own checks. */
 	EH2SFRAME_BUG = 70,
 };
@@ -130,8 +122,8 @@ EH2SFRAME_API void eh2sframe_options_free(struct eh2sframe_options *options);
 /*
  * Sets the option of this name. Names are those of the long options of eh2sframe(1),
  * without the dashes: for, format, no-pcrel, refresh, method, optimize, object-sections,
- * max-rows, exclude-section, exclude-symbol, allow-unmatched, min-coverage,
- * min-coverage-of, max-growth, max-size, no-verify, witness, code, jobs, quiet, verbose.
+ * max-rows, exclude-section, exclude-symbol, allow-unmatched, min-coverage, witness, code,
+ * min-coverage-of, max-growth, max-size, no-verify, derive, jobs, quiet, verbose.
  * value is copied; NULL for those that take none. EH2SFRAME_USAGE names what is wrong.
  */
 EH2SFRAME_CHECKED bool eh2sframe_options_set(struct eh2sframe_options *options,
@@ -227,6 +219,24 @@ EH2SFRAME_CHECKED bool eh2sframe_file_lint(const struct eh2sframe_file *file,
  * any, EH2SFRAME_INPUT when this build cannot decode the machine's code.
  */
 EH2SFRAME_CHECKED bool eh2sframe_file_check_code(const struct eh2sframe_file *file,
+    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
+
+/*
+ * The same in parts: the check is made once, then printed, judged and put into a report.
+ * Free it before the file.
+ */
+struct eh2sframe_check;
+
+/* Makes the check. NULL after a failure: EH2SFRAME_NOTHING without CFI, EH2SFRAME_INPUT. */
+EH2SFRAME_CHECKED struct eh2sframe_check *eh2sframe_check_file(
+    const struct eh2sframe_file *file, struct eh2sframe_error *error);
+EH2SFRAME_API void eh2sframe_check_free(struct eh2sframe_check *check); /* accepts NULL */
+
+/* Whether no row contradicts the code. EH2SFRAME_PROOF counts the functions with such rows. */
+EH2SFRAME_CHECKED bool eh2sframe_check_judge(
+    const struct eh2sframe_check *check, struct eh2sframe_error *error);
+/* Prints what eh2sframe_file_check_code prints. */
+EH2SFRAME_CHECKED bool eh2sframe_check_print(const struct eh2sframe_check *check,
     eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
 
 /*
@@ -333,7 +343,7 @@ struct eh2sframe_location {
 /* Flags of a row, to be combined. Never renumbered. */
 enum eh2sframe_row_flags {
 	EH2SFRAME_ROW_SIGNED = 1,    /* AArch64: the return address is signed */
-	EH2SFRAME_ROW_OUTERMOST = 2, /* there is no caller; locations mean nothing */
+	EH2SFRAME_ROW_OUTERMOST = 2, /* the frame has no caller; locations mean nothing */
 };
 
 /*
@@ -404,7 +414,8 @@ enum eh2sframe_count {
 	EH2SFRAME_SECTION_ROWS = 12,
 	EH2SFRAME_EXECUTABLE_BYTES = 13, /* with CFI or without, less padding */
 	EH2SFRAME_TEMPLATE_BYTES = 14,	 /* PLT stubs without CFI that have rows */
-	EH2SFRAME_OUTERMOST_BYTES = 15, /* without rows, but there is no caller to find */
+	EH2SFRAME_OUTERMOST_BYTES = 15,	 /* without rows, but the frame has no caller */
+	EH2SFRAME_DERIVED_BYTES = 16,	 /* without CFI, with rows that the code proves */
 };
 
 /* 0 for a number that is not in the list. */
@@ -469,6 +480,11 @@ EH2SFRAME_API void eh2sframe_report_free(struct eh2sframe_report *report);
 /* Writes a result, and the status that its file ended with. */
 EH2SFRAME_CHECKED bool eh2sframe_report_add(struct eh2sframe_report *report,
     const struct eh2sframe_result *result, enum eh2sframe_status status,
+    struct eh2sframe_error *error);
+/* Writes a check, and the status that its file ended with. lists: also each place that is
+ * not confirmed, not only how many there are. */
+EH2SFRAME_CHECKED bool eh2sframe_report_add_check(struct eh2sframe_report *report,
+    const struct eh2sframe_check *check, bool lists, enum eh2sframe_status status,
     struct eh2sframe_error *error);
 /* Writes a file that failed. */
 EH2SFRAME_CHECKED bool eh2sframe_report_add_failure(struct eh2sframe_report *report,

@@ -4,8 +4,11 @@
 #define LIB_API_H
 
 #include "gen/convert.h"
+#include "gen/report/check_code.h"
 #include "gen/report/json.h"
+#include "base/stream.h"
 #include "include/eh2sframe.h"
+#include "include/eh2sframe-rules.h"
 
 struct eh2sframe_options {
 	struct options options;
@@ -22,6 +25,11 @@ struct eh2sframe_result {
 	bool symbols_read;
 };
 
+struct eh2sframe_check {
+	struct report_check check;
+	int verbosity;
+};
+
 struct eh2sframe_report {
 	struct report_json json;
 	eh2sframe_write_fn *write;
@@ -36,6 +44,10 @@ bool api_return(bool ok, const struct err *err, struct eh2sframe_error *error);
 
 /* Whether the caller gave every required pointer; sets err unless it did. */
 bool api_given(bool all_given, struct err *err);
+
+/* Begins text for the caller. Sets err unless the caller gave every pointer. */
+bool api_text_begin(bool all_given, struct stream *stream, eh2sframe_write_fn *write,
+    void *context, struct err *err);
 
 /* Gives the bytes of an output in memory to the caller, if ok; ends the output. */
 bool api_take(

@@ -109,6 +109,49 @@ bool eh2sframe_result_gap(
 	return api_give(gap, gap->struct_size, &made, sizeof(made));
 }
 
+/* The model leaves out where the call of the machine puts the return address. */
+static struct eh2sframe_location api_return_address(
+    const struct arch *arch, const struct sf_row *row)
+{
+	if (row->ra.kind == SF_LOC_NONE && !arch->ra_tracked)
+		return (struct eh2sframe_location){
+		    EH2SFRAME_PLACE_AT_CFA, 0, arch->fixed_ra_off};
+	return api_location(row->ra, row->ra_off);
+}
+
+bool eh2sframe_result_rule(
+    const struct eh2sframe_result *result, size_t i, struct eh2sframe_rule *rule)
+{
+	const struct coverage_rule *from;
+	struct eh2sframe_rule made = {0};
+
+	if (!result || !rule || result->conv.image->object ||
+	    i >= result->conv.report.coverage.n_rules)
+		return false;
+	from = &result->conv.report.coverage.rules[i];
+	made.start = from->start;
+	made.end = from->end;
+	if (from->row.ra_signed)
+		made.flags |= EH2SFRAME_RULE_SIGNED;
+	if (from->row.outermost)
+		made.flags |= EH2SFRAME_RULE_OUTERMOST;
+	if (from->signal_frame)
+		made.flags |= EH2SFRAME_RULE_SIGNAL_FRAME;
+	if (from->pauth_b)
+		made.flags |= EH2SFRAME_RULE_KEY_B;
+	if (!from->row.outermost) {
+		made.cfa_add = from->more.cfa_add;
+		if (from->more.indexed)
+			made.flags |= EH2SFRAME_RULE_INDEXED;
+		made.index = from->more.index;
+		made.shift = from->more.shift;
+		made.cfa = api_location(from->row.cfa, from->row.cfa_off);
+		made.ra = api_return_address(result->conv.input.arch, &from->row);
+		made.fp = api_location(from->row.fp, from->row.fp_off);
+	}
+	return api_give(rule, rule->struct_size, &made, sizeof(made));
+}
+
 bool eh2sframe_result_section_offset(const struct eh2sframe_result *result,
     uint64_t address, size_t *section, uint64_t *offset)
 {
@@ -178,6 +221,8 @@ uint64_t eh2sframe_result_count(
 		return report->coverage.text_bytes;
 	case EH2SFRAME_TEMPLATE_BYTES:
 		return report->coverage.template_bytes;
+	case EH2SFRAME_DERIVED_BYTES:
+		return report->coverage.derived_bytes;
 	case EH2SFRAME_OUTERMOST_BYTES:
 		return report->coverage.outermost_bytes;
 	}

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/report/check_code.h"
 #include "gen/report/inspect.h"
 #include "gen/verify/lint.h"
 #include "base/stream.h"
@@ -44,9 +43,8 @@ static bool api_print(
 	return err_set(err, ERR_USAGE, "unknown text %d", (int)what);
 }
 
-/* Begins text for the caller. Sets err unless the caller gave every pointer. */
-static bool api_text_begin(bool all_given, struct stream *stream,
-    eh2sframe_write_fn *write, void *context, struct err *err)
+bool api_text_begin(bool all_given, struct stream *stream, eh2sframe_write_fn *write,
+    void *context, struct err *err)
 {
 	return api_given(all_given && write, err) &&
 	       stream_begin(stream, write, context, err);
@@ -71,7 +69,8 @@ bool eh2sframe_file_dump(const struct eh2sframe_file *file, eh2sframe_write_fn *
 	struct stream stream;
 	struct err err = {0};
 	bool ok = api_text_begin(file, &stream, write, context, &err) &&
-		  stream_end(&stream, report_dump(&file->image, stream.file, &err), &err);
+		  stream_end(&stream,
+		      report_dump(&file->image, &file->options, stream.file, &err), &err);
 
 	return api_return(ok, &err, error);
 }
@@ -87,19 +86,6 @@ bool eh2sframe_file_verify(const struct eh2sframe_file *file,
 		      report_verify(&file->image, &(cfi ? cfi : file)->image,
 			  &file->options, stream.file, &err),
 		      &err);
-
-	return api_return(ok, &err, error);
-}
-
-bool eh2sframe_file_check_code(const struct eh2sframe_file *file,
-    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error)
-{
-	struct stream stream;
-	struct err err = {0};
-	bool ok =
-	    api_text_begin(file, &stream, write, context, &err) &&
-	    stream_end(&stream,
-		report_check_code(&file->image, &file->options, stream.file, &err), &err);
 
 	return api_return(ok, &err, error);
 }
@@ -168,6 +154,22 @@ bool eh2sframe_report_add(struct eh2sframe_report *report,
 	if (ok) {
 		ok = report_json_add(
 		    &report->json, &result->conv.report, (int)status, &err);
+		stream_locale_end(&stream);
+	}
+	return api_return(ok, &err, error);
+}
+
+bool eh2sframe_report_add_check(struct eh2sframe_report *report,
+    const struct eh2sframe_check *check, bool lists, enum eh2sframe_status status,
+    struct eh2sframe_error *error)
+{
+	struct stream stream = {0};
+	struct err err = {0};
+	bool ok = api_given(report && check, &err) && stream_locale_begin(&stream, &err);
+
+	if (ok) {
+		ok = report_json_check(
+		    &report->json, &check->check, (int)status, lists, &err);
 		stream_locale_end(&stream);
 	}
 	return api_return(ok, &err, error);

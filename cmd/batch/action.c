@@ -122,9 +122,42 @@ bool batch_action_again(const struct batch_job *job, const struct eh2sframe_file
 	return ok;
 }
 
-bool batch_action_look(const struct args *args, const struct eh2sframe_file *file,
+/* What of the text is told: of a file that is as it should be, only -v tells more. */
+static bool action_text(const struct args *args, bool ok, const char *text, size_t size,
+    json_t *report, struct eh2sframe_error *error)
+{
+	return !size || (ok && args->verbosity <= 0) ||
+	       report_file_add_text(report, text) || cmd_fail_nomem(error);
+}
+
+/* Prints what the check found, and judges it; *report is its object. */
+static bool action_check(const struct batch_job *job, const struct eh2sframe_check *check,
+    FILE *out, json_t **report, struct eh2sframe_error *error)
+{
+	const bool lists = job->args->json_path || job->gate->path;
+
+	*report = report_of_check(check, lists, error);
+	return *report && eh2sframe_check_print(check, print_text, out, error) &&
+	       (job->gate->path ? report_gate_judge(job->gate, *report, error)
+				: eh2sframe_check_judge(check, error));
+}
+
+/* The CFI against the code. */
+static bool action_check_code(const struct batch_job *job,
+    const struct eh2sframe_file *file, FILE *out, json_t **report,
+    struct eh2sframe_error *error)
+{
+	struct eh2sframe_check *check = eh2sframe_check_file(file, error);
+	bool ok = check && action_check(job, check, out, report, error);
+
+	eh2sframe_check_free(check);
+	return ok;
+}
+
+bool batch_action_look(const struct batch_job *job, const struct eh2sframe_file *file,
     json_t **report, struct eh2sframe_error *error)
 {
+	const struct args *args = job->args;
 	struct eh2sframe_error late;
 	char *text = NULL;
 	size_t size = 0;
@@ -136,16 +169,14 @@ bool batch_action_look(const struct args *args, const struct eh2sframe_file *fil
 	ok = args->command == COMMAND_VERIFY
 		 ? eh2sframe_file_verify(file, NULL, print_text, out, error)
 	     : args->command == COMMAND_CHECK_CODE
-		 ? eh2sframe_file_check_code(file, print_text, out, error)
+		 ? action_check_code(job, file, out, report, error)
 		 : eh2sframe_file_lint(file, args->lint, print_text, out, error);
 	if (fclose(out) != 0)
 		ok = cmd_fail_nomem(error);
-	else if (!action_done(report, ok ? error : &late))
+	else if (!*report && !action_done(report, ok ? error : &late))
 		ok = false;
-	/* Of a file that is as it should be, only -v tells more. */
-	else if (size && (!ok || args->verbosity > 0) &&
-		 !report_file_add_text(*report, text))
-		ok = cmd_fail_nomem(error);
+	else if (!action_text(args, ok, text, size, *report, ok ? error : &late))
+		ok = false;
 	free(text);
 	return ok;
 }

@@ -27,8 +27,8 @@ ATTR_MUST_CHECK bool batch_action_again(const struct batch_job *job,
     const struct eh2sframe_file *file, int fd, json_t **report,
     struct eh2sframe_error *error);
 
-/* Verifies or lints the file. *report also has what is to be printed. */
-ATTR_MUST_CHECK bool batch_action_look(const struct args *args,
+/* Verifies, lints or checks the file. *report also has what is to be printed. */
+ATTR_MUST_CHECK bool batch_action_look(const struct batch_job *job,
     const struct eh2sframe_file *file, json_t **report, struct eh2sframe_error *error);
 
 #endif

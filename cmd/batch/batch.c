@@ -90,7 +90,7 @@ static const char *batch_done_word(const struct args *args)
 	if (args->command == COMMAND_VERIFY)
 		return "proven";
 	if (args->command == COMMAND_CHECK_CODE)
-		return "not contradicted";
+		return args->baseline ? "no worse" : "not contradicted";
 	return args->command == COMMAND_LINT ? "keep every rule" : NULL;
 }
 
@@ -109,6 +109,9 @@ static bool batch_done(
 		batch_bar_erase(&run->bar);
 		print_error(batch_tree_name(&run->tree, file)->path, &why);
 	}
+	/* The report has what was found, as that of a single file has it. */
+	if (json_object_get(object, "check"))
+		json_object_del(object, "error");
 	if (object)
 		batch_note_patterns(run->args->patterns, object);
 	return (!object || report_news_add_file(&run->news, object, err)) &&
@@ -176,18 +179,22 @@ static void batch_print(struct batch_run *run)
 	static char path[PRINT_PLAIN_SIZE];
 
 	for (size_t i = 0; i < report->n; i++) {
-		json_t *file = json_loads(report->list[i].text, 0, NULL);
-		const char *text = report_file_text(file);
+		json_t *file;
 
-		if (text)
-			fputs(text, stdout);
+		if (report->list[i].words)
+			fputs(report->list[i].words, stdout);
+		if (report->list[i].words || run->args->verbosity <= 0)
+			continue;
+		file = json_loads(report->list[i].text, 0, NULL);
 		plain_copy(path, sizeof(path), report->list[i].path);
-		if (!text && run->args->verbosity > 0)
-			report_print_line(file, path, done, stdout);
+		report_print_line(file, path, done, stdout);
 		json_decref(file);
 	}
-	if (run->args->verbosity >= 0)
-		report_print_summary(report, done, stdout);
+	if (run->args->verbosity < 0)
+		return;
+	if (report->checks.files)
+		report_checks_print(&report->checks, stdout);
+	report_print_summary(report, done, stdout);
 }
 
 /* Checks that the report does not replace an ELF file. */

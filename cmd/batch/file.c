@@ -266,7 +266,7 @@ static bool file_work(const struct batch_job *job, const struct batch_file *file
 		open = eh2sframe_open_fd(made->fd, name->path, args->options, error);
 	made->skip = open ? batch_action_skip(args, open) : NULL;
 	if (open && !made->skip)
-		ok = looks ? batch_action_look(args, open, &made->report, error) &&
+		ok = looks ? batch_action_look(job, open, &made->report, error) &&
 				 file_report(job, file, made, error)
 			   : file_make(job, file, open, made, error);
 	eh2sframe_close(open);
@@ -295,10 +295,14 @@ static bool file_new_token(char *token, struct eh2sframe_error *error)
 static json_t *file_failure(const struct batch_name *name,
     const struct eh2sframe_error *error, const json_t *report)
 {
-	static const char *const names[] = {"text", "changes"};
+	/* A check that found faults is not less of a check. */
+	static const char *const names[] = {
+	    "text", "changes", "machine", "build_id", "check", "faults", "doubts"};
+	const size_t n =
+	    json_object_get(report, "check") ? sizeof(names) / sizeof(names[0]) : 2;
 	json_t *failure = report_file_failed(name->path, error);
 
-	for (size_t i = 0; failure && i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; failure && i < n; i++) {
 		json_t *found = json_object_get(report, names[i]);
 
 		if (found && json_object_set(failure, names[i], found) < 0) {

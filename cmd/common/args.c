@@ -47,6 +47,7 @@ enum {
 	OPT_NO_VERIFY,
 	OPT_WITNESS,
 	OPT_CODE,
+	OPT_DERIVE,
 	OPT_CFI,
 	OPT_REPORT_FILE,
 	OPT_COMPARE,
@@ -88,6 +89,7 @@ static const struct option long_options[] = {
     {"no-verify", no_argument, NULL, OPT_NO_VERIFY},
     {"witness", required_argument, NULL, OPT_WITNESS},
     {"code", required_argument, NULL, OPT_CODE},
+    {"derive", no_argument, NULL, OPT_DERIVE},
     {"cfi", required_argument, NULL, OPT_CFI},
     {"compare", no_argument, NULL, OPT_COMPARE},
     {"report-file", required_argument, NULL, OPT_REPORT_FILE},
@@ -134,8 +136,9 @@ static bool args_report(
 		    "--report=%s: not a value this version knows; see --help", text);
 	args->report_html = text && !strcmp(text, "html");
 	args->report_json = args->report_html || (text && !strcmp(text, "json"));
-	/* It is one of the two ways to show a difference. */
-	return args->diff || args_command(args, COMMAND_REPORT, error);
+	/* It is one of the ways to show a difference, or what was found in the code. */
+	return args->diff || args->command == COMMAND_CHECK_CODE ||
+	       args_command(args, COMMAND_REPORT, error);
 }
 
 static bool args_top(const char *text, size_t *top, struct eh2sframe_error *error)
@@ -291,6 +294,8 @@ static bool args_one(
 	case OPT_VERIFY:
 		return args_command(args, COMMAND_VERIFY, error);
 	case OPT_CHECK_CODE:
+		if (args->command == COMMAND_REPORT && !args->diff)
+			args->command = COMMAND_CONVERT;
 		return args_command(args, COMMAND_CHECK_CODE, error);
 	case OPT_REMOVE:
 		return args_command(args, COMMAND_REMOVE, error);
@@ -337,95 +342,6 @@ static bool args_one(
 	default:
 		return args_shared(args, opt, value, error);
 	}
-}
-
-/* Whether the output of a document would mix with a summary's. */
-static bool args_mix(const struct args *args)
-{
-	const char *path = args->report_json ? args->report_path : args->json_path;
-
-	return args->report_json ? !path || !strcmp(path, "-")
-				 : path && !strcmp(path, "-");
-}
-
-/* The same for what a report tells besides; NULL: nothing is wrong. */
-static const char *args_wrong_tell(const struct args *args)
-{
-	const bool report =
-	    args->command == COMMAND_REPORT && !args->diff && !args->merge;
-	const bool converts = args->command == COMMAND_CONVERT ||
-			      (args->command == COMMAND_SECTION_ONLY && !args->batch);
-
-	if (args->diff && (args->merge || (args->report_json && !args->report_html)))
-		return "--report-diff is text, or a page with --report=html";
-	if (args->diff && args->n_paths != 2)
-		return "--report-diff needs two JSON reports, the old one first";
-	if (args->functions && (!report || args->report_json || args->compare))
-		return "--functions goes with the text of --report alone; JSON has them "
-		       "all";
-	if (args->diff && args->compare)
-		return "--compare goes with --report, without --report-diff";
-	if (args->baseline && !report && !converts)
-		return "--baseline goes with --report or a conversion";
-	if (args->github && !report && !converts)
-		return "--summary goes with --report or a conversion";
-	if (args->github && args_mix(args))
-		return "--summary needs standard output; give the report a file";
-	if (args->top && !args->github && (!report || args->report_json))
-		return "--top goes with the text of --report, or with --summary";
-	return NULL;
-}
-
-/* Checks the number of paths, and options that make sense with one command only. */
-static bool args_consistent(const struct args *args, struct eh2sframe_error *error)
-{
-	bool converts = args->command == COMMAND_CONVERT;
-	bool pair = !args->batch && (converts || args->command == COMMAND_SECTION_ONLY ||
-					args->command == COMMAND_REMOVE);
-	const char *wrong = args_wrong_tell(args);
-
-	if (wrong)
-		return cmd_fail(error, EH2SFRAME_USAGE, "%s", wrong);
-	if (args->batch && !converts && args->command != COMMAND_REMOVE &&
-	    args->command != COMMAND_VERIFY && args->command != COMMAND_LINT &&
-	    args->command != COMMAND_CHECK_CODE)
-		wrong = "--batch goes with --remove, --verify, --lint, --check-code or "
-			"none of them";
-	/* Every file would seem to have no section. */
-	else if (args->batch && !converts && args->refresh)
-		wrong = "--refresh goes with a conversion";
-	else if ((args->include.n || args->exclude.n) && !args->batch)
-		wrong = "--include and --exclude go with --batch";
-	else if (pair && args->n_paths != 2)
-		wrong = "give IN and OUT; see --help";
-	else if (!pair && args->n_paths == 0)
-		wrong = "give at least one file; see --help";
-	else if (args->cfi_path && args->batch)
-		wrong = "--cfi has the CFI of one program, so it does not go with "
-			"--batch";
-	else if (args->cfi_path && args->command != COMMAND_VERIFY)
-		wrong = "--cfi goes with --verify";
-	else if (args->report_path && args->command != COMMAND_REPORT)
-		wrong = "-o goes with --report; OUT is an argument";
-	else if (args->json_path && args->command == COMMAND_REPORT)
-		wrong = "--report-file goes with a conversion; --report has -o";
-	else if (args->json_path && !converts && args->command != COMMAND_SECTION_ONLY)
-		wrong = "--report-file goes with a conversion, not with --remove, "
-			"--verify, --lint, --check-code or --dump";
-	else if (args->merge && args->command != COMMAND_REPORT)
-		wrong = "--merge goes with --report";
-	/* They would seem to have passed. */
-	else if (args->judge && !converts && args->command != COMMAND_SECTION_ONLY &&
-		 args->command != COMMAND_REPORT)
-		wrong = "--min-coverage and --max-size go with a conversion or --report";
-	else if (args->compare && (args->command != COMMAND_REPORT || args->merge))
-		wrong = "--compare goes with --report, without --merge";
-	else if (args->max_growth && !converts)
-		wrong = "--max-growth goes with the conversion of a file";
-	else if (args->section_addr && args->command != COMMAND_SECTION_ONLY)
-		wrong = "--section-address goes with --section-only";
-	return wrong ? cmd_fail(error, EH2SFRAME_USAGE, "%s", wrong)
-		     : eh2sframe_options_check(args->options, error);
 }
 
 /* Reports what getopt refused: opt, in the argument word. When several short options

@@ -64,6 +64,9 @@ struct args {
 /* Fills args from argv; EH2SFRAME_USAGE names what is wrong. Freed with args_deinit. */
 bool args_parse(int argc, char **argv, struct args *args, struct eh2sframe_error *error);
 void args_deinit(struct args *args);
+/* Checks the number of paths, and options that make sense with one command only. For
+ * args_parse. */
+bool args_consistent(const struct args *args, struct eh2sframe_error *error);
 
 /* The text of --help. */
 extern const char args_help_usage[], args_help_options[];

@@ -13,6 +13,8 @@
 #include "cmd/common/fail.h"
 #include "cmd/common/temporary.h"
 
+const char *print_program = "eh2sframe";
+
 int print_worse(int status, int next)
 {
 	if (next == EH2SFRAME_DONE || next == EH2SFRAME_NOTHING)
@@ -29,8 +31,8 @@ static void print_failure(
 
 	plain_copy(name, sizeof(name), path ? path : "");
 	plain_copy(text, sizeof(text), error->text);
-	fprintf(stderr, "eh2sframe: %s%s%s%s%s\n", done, *done ? ", but " : "", name,
-	    path ? ": " : "", text);
+	fprintf(stderr, "%s: %s%s%s%s%s\n", print_program, done, *done ? ", but " : "",
+	    name, path ? ": " : "", text);
 }
 
 int print_error(const char *path, const struct eh2sframe_error *error)
@@ -62,7 +64,7 @@ bool print_lines(void *context, const char *text, size_t size)
 		size_t n = end ? (size_t)(end - text) + 1 : size;
 
 		if (!*inside)
-			fputs("eh2sframe: ", stderr);
+			fprintf(stderr, "%s: ", print_program);
 		fwrite(text, 1, n, stderr);
 		*inside = !end;
 		text += n;

@@ -10,6 +10,9 @@
 #include "base/newfile.h"
 #include "include/eh2sframe.h"
 
+/* The program's name in front of its messages; "eh2sframe" unless it is set. */
+extern const char *print_program;
+
 /* The exit status when all is converted and in its place, but not all of what the command
  * tells about it could be written. The library has no such status. */
 enum { PRINT_NOT_TOLD = 8 };

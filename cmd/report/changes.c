@@ -7,10 +7,24 @@
 #include "base/plain.h"
 #include "cmd/report/history.h"
 
-/* The functions of one key in a report: with gaps, and without CFI. */
+/* The functions of one key in a report, by class. */
 struct changes_side {
-	const struct report_function *refused, *uncovered; /* NULL: none */
+	const struct report_function *of[REPORT_N_CLASSES]; /* NULL: none */
 };
+
+/* What functions become, by class. */
+struct changes_words {
+	const char *of[REPORT_N_CLASSES];
+};
+
+static const struct changes_words changes_worse = {
+    {[REPORT_UNCOVERED] = "newly without CFI",
+	[REPORT_REFUSED] = "newly refused",
+	[REPORT_CONTRADICTED] = "newly contradicted"}};
+static const struct changes_words changes_better = {
+    {[REPORT_UNCOVERED] = "no longer without CFI",
+	[REPORT_REFUSED] = "no longer refused",
+	[REPORT_CONTRADICTED] = "no longer contradicted"}};
 
 /* Functions with this key, from *i on, which then is behind them. */
 static struct changes_side changes_take(
@@ -19,10 +33,7 @@ static struct changes_side changes_take(
 	struct changes_side side = {0};
 
 	for (; *i < state->n && !strcmp(state->list[*i].key, key); (*i)++)
-		if (state->list[*i].refused)
-			side.refused = &state->list[*i];
-		else
-			side.uncovered = &state->list[*i];
+		side.of[state->list[*i].of] = &state->list[*i];
 	return side;
 }
 
@@ -42,15 +53,18 @@ static bool changes_add(
 /* What one side has and the other has not. A function without CFI has fewer rows than one
  * with gaps, so a function that loses its CFI gets worse. */
 static bool changes_beyond(json_t *list, const struct changes_side *has,
-    const struct changes_side *had, const char *refused, const char *uncovered)
+    const struct changes_side *had, const struct changes_words *words)
 {
-	const json_int_t bare = changes_n(had->uncovered);
+	for (int i = 0; i < REPORT_N_CLASSES; i++) {
+		json_int_t before = changes_n(had->of[i]);
 
-	if (changes_n(has->uncovered) > bare &&
-	    !changes_add(list, uncovered, has->uncovered))
-		return false;
-	return changes_n(has->refused) <= changes_n(had->refused) + bare ||
-	       changes_add(list, refused, has->refused);
+		if (i == REPORT_REFUSED)
+			before += changes_n(had->of[REPORT_UNCOVERED]);
+		if (changes_n(has->of[i]) > before &&
+		    !changes_add(list, words->of[i], has->of[i]))
+			return false;
+	}
+	return true;
 }
 
 /* The smaller of the next keys; NULL at the end of both. */
@@ -73,10 +87,8 @@ json_t *report_changes(const struct report_state *old, const struct report_state
 		const struct changes_side was = changes_take(old, &i, key);
 		const struct changes_side is = changes_take(now, &k, key);
 
-		ok = changes_beyond(
-			 worse, &is, &was, "newly refused", "newly without CFI") &&
-		     changes_beyond(
-			 better, &was, &is, "no longer refused", "no longer without CFI");
+		ok = changes_beyond(worse, &is, &was, &changes_worse) &&
+		     changes_beyond(better, &was, &is, &changes_better);
 	}
 	if (ok)
 		return json_pack("{so so}", "worse", worse, "better", better);
@@ -106,7 +118,8 @@ json_int_t report_code_uncovered(const struct report_code *code)
 	/* Another program may have written the counts. */
 	if (__builtin_sub_overflow(code->executable, code->outermost, &left) ||
 	    __builtin_sub_overflow(left, code->covered, &left) ||
-	    __builtin_sub_overflow(left, code->plt_template, &left) || left < 0)
+	    __builtin_sub_overflow(left, code->plt_template, &left) ||
+	    __builtin_sub_overflow(left, code->derived, &left) || left < 0)
 		return 0;
 	return left;
 }

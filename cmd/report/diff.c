@@ -27,7 +27,9 @@ static bool diff_add(struct report_diff *diff, const struct report_state *old,
 	size_t worse, better;
 
 	/* What is not listed is not gone. */
-	if (old && now && old->has_functions && now->has_functions) {
+	if (old && now &&
+	    ((old->has_functions && now->has_functions) ||
+		(old->has_faults && now->has_faults))) {
 		file.changes = report_changes(old, now);
 		if (!file.changes)
 			return cmd_fail_nomem(err);
@@ -71,20 +73,29 @@ static bool diff_make(struct report_diff *diff, const struct report_history *old
 	return ok;
 }
 
+/* What became of a file in one of the reports. */
+static const char *diff_outcome(const struct report_state *state)
+{
+	if (!state)
+		return "not there";
+	return state->counted	   ? "reported"
+	       : state->has_faults ? "checked against its code"
+				   : "failed or passed over";
+}
+
 /* "98.10% -> 99.00% of executable code, .sframe 100 -> 120 bytes". */
 static void diff_print_numbers(
     const struct report_state *old, const struct report_state *now, FILE *out)
 {
 	char was[REPORT_PERCENT_SIZE], is[REPORT_PERCENT_SIZE];
 
+	if (old && now && old->has_faults && now->has_faults && !old->counted &&
+	    !now->counted) {
+		fputs("checked against its code\n", out);
+		return;
+	}
 	if (!old || !now || !old->counted || !now->counted) {
-		fprintf(out, "%s -> %s\n",
-		    !old	   ? "not there"
-		    : old->counted ? "reported"
-				   : "failed or passed over",
-		    !now	   ? "not there"
-		    : now->counted ? "reported"
-				   : "failed or passed over");
+		fprintf(out, "%s -> %s\n", diff_outcome(old), diff_outcome(now));
 		return;
 	}
 	fprintf(out,

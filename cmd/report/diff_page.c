@@ -73,7 +73,9 @@ static void diff_page_side(const struct report_state *state, FILE *out)
 	if (!state)
 		fputs("not there", out);
 	else if (!state->counted)
-		fputs("failed or passed over", out);
+		fputs(state->has_faults ? "checked against its code"
+					: "failed or passed over",
+		    out);
 	else
 		fprintf(out,
 		    "%s of executable code, %" JSON_INTEGER_FORMAT " bytes .sframe",

@@ -64,6 +64,7 @@ bool report_table_add(struct report_table *table, const char *path,
 	    .with_cfi = table_count(result, EH2SFRAME_CODE_BYTES),
 	    .covered = table_count(result, EH2SFRAME_COVERED_BYTES),
 	    .plt_template = table_count(result, EH2SFRAME_TEMPLATE_BYTES),
+	    .derived = table_count(result, EH2SFRAME_DERIVED_BYTES),
 	    .executable = table_count(result, EH2SFRAME_EXECUTABLE_BYTES),
 	    .outermost = table_count(result, EH2SFRAME_OUTERMOST_BYTES),
 	};
@@ -125,6 +126,7 @@ size_t report_table_total(const struct report_table *table, struct report_row *t
 		total->code.with_cfi += row->code.with_cfi;
 		total->code.covered += row->code.covered;
 		total->code.plt_template += row->code.plt_template;
+		total->code.derived += row->code.derived;
 		total->code.executable += row->code.executable;
 		total->code.outermost += row->code.outermost;
 		total->code.uncounted += row->code.uncounted;

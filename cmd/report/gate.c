@@ -52,15 +52,22 @@ bool report_gate_judge(
 	const struct report_state *old =
 	    path ? report_history_find(&gate->old, path, gate->alone) : NULL;
 
+	const bool check = json_object_get(file, "check") != NULL;
+
 	/* A file that failed or was passed over says nothing about functions. */
-	if (!old || !old->counted)
+	if (!old || (!old->counted && !old->has_faults))
 		return !gate->alone || cmd_fail(error, EH2SFRAME_USAGE,
 					   "%s does not have this file", gate->path);
-	if (!old->has_functions)
+	if (check && !old->has_faults)
+		return cmd_fail(error, EH2SFRAME_INPUT,
+		    "%s does not list what the code contradicts in this file; make it "
+		    "with --check-code",
+		    gate->path);
+	if (!check && !old->has_functions)
 		return cmd_fail(error, EH2SFRAME_INPUT,
 		    "%s does not list the functions of this file; make it with this "
-		    "version",
-		    gate->path);
+		    "version%s",
+		    gate->path, old->has_faults ? ", without --check-code" : "");
 	return gate_compare(gate, old, file, error);
 }
 
@@ -76,7 +83,8 @@ bool report_gate_note(
 	if (changes)
 		gate->compared++;
 	else
-		gate->missing += !gate->alone && json_object_get(file, "counts");
+		gate->missing += !gate->alone && (json_object_get(file, "counts") ||
+						     json_object_get(file, "check"));
 	if (changes)
 		json_object_del(file, "changes");
 	if (!any || !vec_reserve(&gate->list, &gate->cap, gate->n + 1)) {

@@ -26,14 +26,15 @@ void report_state_deinit(struct report_state *state)
 
 /* Takes no member of the object; where tells a function by its address. */
 static bool history_add(struct report_state *state, const json_t *object,
-    const char *where, bool refused, struct eh2sframe_error *err)
+    const char *where, enum report_function_class of, const char *reason,
+    struct eh2sframe_error *err)
 {
 	const char *name = json_string_value(json_object_get(object, "name"));
 	const char *symbol = json_string_value(json_object_get(object, "symbol"));
-	const char *reason = json_string_value(json_object_get(object, "reason"));
 	const char *address = json_string_value(json_object_get(object, where));
+	const char *offset = json_string_value(json_object_get(object, "offset"));
 	const char *key = symbol ? symbol : name;
-	struct report_function function = {.n = 1, .refused = refused};
+	struct report_function function = {.n = 1, .of = of};
 
 	if (!address)
 		return cmd_fail(err, EH2SFRAME_INPUT, "%s is not text", where);
@@ -41,10 +42,14 @@ static bool history_add(struct report_state *state, const json_t *object,
 		return false;
 	if (!vec_reserve(&state->list, &state->cap, state->n + 1))
 		return cmd_fail_nomem(err);
-	if (asprintf(&function.key, "%c%s", key ? 'n' : 'a', key ? key : address) < 0)
+	/* The same file can be linked for another address. */
+	if (asprintf(&function.key, "%c%s", key ? 'n' : 'a',
+		key	 ? key
+		: offset ? offset
+			 : address) < 0)
 		function.key = NULL;
 	function.name = strdup(name ? name : address);
-	function.reason = strdup(refused && reason ? reason : "");
+	function.reason = strdup(reason);
 	if (function.key && function.name && function.reason) {
 		state->list[state->n++] = function;
 		return true;
@@ -77,7 +82,7 @@ static bool history_add_gaps(
 			continue;
 		}
 		last = gap;
-		if (!history_add(state, gap, "function", true, err))
+		if (!history_add(state, gap, "function", REPORT_REFUSED, reason, err))
 			return false;
 	}
 	return true;
@@ -94,7 +99,39 @@ static bool history_add_code(
 		const char *kind = json_string_value(json_object_get(stretch, "kind"));
 
 		if (kind && strcmp(kind, "data") != 0 &&
-		    !history_add(state, stretch, "start", false, err))
+		    !history_add(state, stretch, "start", REPORT_UNCOVERED, "", err))
+			return false;
+	}
+	return true;
+}
+
+/* The faults of one function follow each other, and count once. */
+static bool history_add_faults(
+    struct report_state *state, const json_t *faults, struct eh2sframe_error *err)
+{
+	const json_t *fault, *last = NULL;
+	size_t i;
+
+	json_array_foreach(faults, i, fault)
+	{
+		const char *kind = json_string_value(json_object_get(fault, "kind"));
+		const char *column = json_string_value(json_object_get(fault, "column"));
+		char reason[80];
+
+		if (!kind || !column)
+			return cmd_fail(
+			    err, EH2SFRAME_INPUT, "kind or column is not text");
+		if (last && json_equal(json_object_get(fault, "function"),
+				json_object_get(last, "function"))) {
+			if (!report_add_count(
+				fault, "size", &state->list[state->n - 1].bytes, err))
+				return false;
+			continue;
+		}
+		last = fault;
+		snprintf(reason, sizeof(reason), "%s %s", kind, column);
+		if (!history_add(
+			state, fault, "function", REPORT_CONTRADICTED, reason, err))
 			return false;
 	}
 	return true;
@@ -105,7 +142,7 @@ static int history_function_order(const void *a, const void *b)
 	const struct report_function *x = a, *y = b;
 	int order = strcmp(x->key, y->key);
 
-	return order ? order : y->refused - x->refused;
+	return order ? order : (int)y->of - (int)x->of;
 }
 
 /* Sorts them, and adds up those that are alike. */
@@ -143,6 +180,7 @@ bool report_state_read(
 {
 	const json_t *gaps = json_object_get(file, "gaps");
 	const json_t *without = json_object_get(file, "without_cfi");
+	const json_t *faults = json_object_get(file, "faults");
 	const json_t *code = json_object_get(file, "code");
 	const char *path = json_string_value(json_object_get(file, "path"));
 	const json_t *status = json_object_get(file, "status");
@@ -156,13 +194,15 @@ bool report_state_read(
 	state->status = (int)json_integer_value(status);
 	state->counted = code != NULL;
 	state->has_functions = json_is_array(gaps) && json_is_array(without);
+	state->has_faults = json_is_array(faults);
 	return report_code_add(&state->code, code, err) &&
 	       report_add_count(json_object_get(file, "counts"), "functions_with_gaps",
 		   &state->gaps, err) &&
 	       report_add_count(
 		   json_object_get(file, "sizes"), ".sframe", &state->sframe, err) &&
 	       history_add_gaps(state, gaps, err) &&
-	       history_add_code(state, without, err) && history_sort(state, err);
+	       history_add_code(state, without, err) &&
+	       history_add_faults(state, faults, err) && history_sort(state, err);
 }
 
 static bool history_add_file(void *context, json_t *file, struct eh2sframe_error *err)

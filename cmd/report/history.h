@@ -1,21 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a report says of the functions without rows, in a form to compare: all files of a
- * distribution fit into memory. And the changes from one report to another.
+ * What a report says of functions that lack rows, or whose CFI the code contradicts, in a form to
+ * compare: all files of a distribution fit into memory. And the changes from one report to another.
  */
 #ifndef CMD_REPORT_HISTORY_H
 #define CMD_REPORT_HISTORY_H
 
 #include "cmd/report/report.h"
 
+/* What is wrong with functions. */
+enum report_function_class {
+	REPORT_UNCOVERED,    /* no CFI describes it */
+	REPORT_REFUSED,	     /* it has CFI, and a gap */
+	REPORT_CONTRADICTED, /* the code contradicts its CFI */
+	REPORT_N_CLASSES,
+};
+
 /* Functions of one name, or the one at an address. */
 struct report_function {
-	char *key;	  /* "n" and the symbol, or "a" and the address */
+	char *
+	    key; /* "n" and the symbol, or "a" and the address or the place in the file */
 	char *name;	  /* for people */
 	char *reason;	  /* the first one; "" without CFI */
 	json_int_t n;	  /* of them */
-	json_int_t bytes; /* without rows */
-	bool refused;	  /* has CFI, and a gap; else no CFI describes it */
+	json_int_t bytes; /* without rows, or contradicted */
+	enum report_function_class of;
 };
 
 /* A file of a report. */
@@ -23,10 +32,11 @@ struct report_state {
 	char *path;
 	int status;
 	bool counted;	    /* it has counts of code */
-	bool has_functions; /* the report lists them */
+	bool has_functions; /* the report lists those that lack rows */
+	bool has_faults;    /* the report lists those that the code contradicts */
 	struct report_code code;
 	json_int_t gaps, sframe; /* functions; bytes */
-	/* By key, those with gaps first. */
+	/* By key, then by class, the last class first. */
 	struct report_function *list;
 	size_t n, cap;
 };

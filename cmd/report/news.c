@@ -37,7 +37,9 @@ bool report_news_open(struct report_news *news, const struct args *args, const c
 	*news = (struct report_news){.github = args->github, .keeps = args->github};
 	*at = args->baseline;
 	if (!report_gate_open(&news->gate, args->baseline,
-		!args->batch && (args->n_paths == 1 || args->command != COMMAND_REPORT),
+		!args->batch &&
+		    (args->n_paths == 1 || (args->command != COMMAND_REPORT &&
+					       args->command != COMMAND_CHECK_CODE)),
 		error))
 		return false;
 	*at = NULL;
@@ -64,16 +66,13 @@ void report_news_deinit(struct report_news *news)
 	*news = (struct report_news){0};
 }
 
-bool report_news_judge(struct report_news *news, struct eh2sframe_result *result,
-    struct eh2sframe_error *error)
+/* Takes the object; NULL: error has the reason already. */
+static bool news_judge_object(
+    struct report_news *news, json_t *file, struct eh2sframe_error *error)
 {
 	struct eh2sframe_error late;
-	json_t *file;
 	bool ok;
 
-	if (!news->gate.path)
-		return true;
-	file = report_of_result(result, error);
 	if (!file)
 		return false;
 	ok = report_gate_judge(&news->gate, file, error);
@@ -83,6 +82,21 @@ bool report_news_judge(struct report_news *news, struct eh2sframe_result *result
 	}
 	json_decref(file);
 	return ok;
+}
+
+bool report_news_judge(struct report_news *news, struct eh2sframe_result *result,
+    struct eh2sframe_error *error)
+{
+	return !news->gate.path ||
+	       news_judge_object(news, report_of_result(result, error), error);
+}
+
+bool report_news_judge_check(struct report_news *news,
+    const struct eh2sframe_check *check, struct eh2sframe_error *error)
+{
+	return news->gate.path
+		   ? news_judge_object(news, report_of_check(check, true, error), error)
+		   : eh2sframe_check_judge(check, error);
 }
 
 bool report_news_add(struct report_news *news, const char *path,

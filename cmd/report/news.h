@@ -26,6 +26,9 @@ void report_news_deinit(struct report_news *news);
 /* Compares a result with the old report. EH2SFRAME_COVERAGE when it is worse. */
 ATTR_MUST_CHECK bool report_news_judge(struct report_news *news,
     struct eh2sframe_result *result, struct eh2sframe_error *error);
+/* The same of a check. Without an old report every fault counts: EH2SFRAME_PROOF. */
+ATTR_MUST_CHECK bool report_news_judge_check(struct report_news *news,
+    const struct eh2sframe_check *check, struct eh2sframe_error *error);
 /* Adds a file: its result, or NULL; and why it failed, or NULL. */
 ATTR_MUST_CHECK bool report_news_add(struct report_news *news, const char *path,
     const struct eh2sframe_result *result, const struct eh2sframe_error *why,

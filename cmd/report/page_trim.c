@@ -11,8 +11,8 @@ enum { TRIM_NAME = 200 };
 /* What a file keeps besides its entries, however many files there are. */
 enum { TRIM_REST = 3072 };
 
-static const char *const trim_lists[] = {"gaps", "without_cfi"};
-enum { TRIM_N_LISTS = 2 };
+static const char *const trim_lists[] = {"gaps", "without_cfi", "faults", "doubts"};
+enum { TRIM_N_LISTS = 4 };
 
 struct trim_entry {
 	size_t list, at;
@@ -166,9 +166,13 @@ static bool trim_choose(json_t *file, struct trim_entry *entries, size_t n, size
 static bool trim_put_back(
     json_t *file, json_t *const *lists, const struct trim_entry *entries, size_t n)
 {
-	json_t *kept[TRIM_N_LISTS] = {json_array(), json_array()};
-	bool ok = kept[0] && kept[1];
+	json_t *kept[TRIM_N_LISTS];
+	bool ok = true;
 
+	for (size_t i = 0; i < TRIM_N_LISTS; i++) {
+		kept[i] = json_array();
+		ok = ok && kept[i];
+	}
 	for (size_t i = 0; ok && i < n; i++) {
 		const struct trim_entry *one = &entries[i];
 

@@ -77,7 +77,9 @@ bool report_document_init(struct report_document *report, struct eh2sframe_error
 {
 	*report = (struct report_document){
 	    .skips = json_object(), .fails = json_object(), .refused = json_object()};
-	return (report->skips && report->fails && report->refused) || cmd_fail_nomem(err);
+	return report_checks_init(&report->checks, err) &&
+	       ((report->skips && report->fails && report->refused) ||
+		   cmd_fail_nomem(err));
 }
 
 void report_document_deinit(struct report_document *report)
@@ -85,11 +87,13 @@ void report_document_deinit(struct report_document *report)
 	for (size_t i = 0; i < report->n; i++) {
 		free(report->list[i].path);
 		free(report->list[i].text);
+		free(report->list[i].words);
 	}
 	free(report->list);
 	json_decref(report->skips);
 	json_decref(report->fails);
 	json_decref(report->refused);
+	report_checks_deinit(&report->checks);
 	*report = (struct report_document){0};
 }
 
@@ -159,6 +163,7 @@ bool report_code_add(
 	return report_add_count(code, "with_cfi", &sum->with_cfi, err) &&
 	       report_add_count(code, "covered", &sum->covered, err) &&
 	       report_add_count(code, "plt_template", &sum->plt_template, err) &&
+	       report_add_count(code, "derived", &sum->derived, err) &&
 	       report_add_count(code, "executable", &sum->executable, err) &&
 	       report_add_count(code, "outermost", &sum->outermost, err);
 }
@@ -200,6 +205,7 @@ static bool report_add_outcome(
 		/* Only what was written into a file has it. */
 		report->sums.converted += json_object_get(file, "method") != NULL;
 		report->sums.already += json_is_true(json_object_get(file, "already"));
+		report->sums.counted += json_object_get(file, "code") != NULL;
 		return report_add_counts(report, file, err);
 	}
 	if (status == EH2SFRAME_NOTHING) {
@@ -216,15 +222,20 @@ static bool report_keep(
     struct report_document *report, json_t *file, struct eh2sframe_error *err)
 {
 	const char *path = json_string_value(json_object_get(file, "path"));
+	const char *words = report_file_text(file);
 	struct report_entry entry = {.seq = report->n};
+	bool ok;
 
 	if (!vec_reserve(&report->list, &report->cap, report->n + 1))
 		return cmd_fail_nomem(err);
 	entry.path = strdup(path);
-	entry.text = report_file_dump(file);
-	if (!entry.path || !entry.text) {
+	entry.words = words ? strdup(words) : NULL;
+	ok = entry.path && (!words || entry.words);
+	json_object_del(file, "text");
+	entry.text = ok ? report_file_dump(file) : NULL;
+	if (!entry.text) {
 		free(entry.path);
-		free(entry.text);
+		free(entry.words);
 		return cmd_fail_nomem(err);
 	}
 	report->list[report->n++] = entry;
@@ -241,6 +252,7 @@ bool report_document_add(
 	if (!json_is_string(json_object_get(file, "path")))
 		return cmd_fail(err, EH2SFRAME_INPUT, "path is not text");
 	return report_add_outcome(report, file, err) &&
+	       report_checks_add(&report->checks, json_object_get(file, "check"), err) &&
 	       (!keep || report_keep(report, file, err));
 }
 

@@ -15,6 +15,7 @@
 #include "cmd/common/args.h"
 #include "cmd/common/fail.h"
 #include "cmd/common/print.h"
+#include "cmd/report/checks.h"
 
 /* The schema of the documents, docs/report.schema.json. */
 enum { REPORT_SCHEMA = 1 };
@@ -22,6 +23,11 @@ enum { REPORT_SCHEMA = 1 };
 /* The object of a file that was read, which the caller owns; its status is 0. NULL:
  * EH2SFRAME_NO_MEMORY. */
 json_t *report_of_result(struct eh2sframe_result *result, struct eh2sframe_error *error);
+
+/* The object of a check, whose status is 0; lists: with each place that is not confirmed. NULL:
+ * EH2SFRAME_NO_MEMORY. */
+json_t *report_of_check(
+    const struct eh2sframe_check *check, bool lists, struct eh2sframe_error *error);
 
 /* Writes and closes the report of one conversion: its result, or NULL and why the file at
  * path failed. */
@@ -33,7 +39,7 @@ json_t *report_file_done(json_t *report, const char *path, json_t *others);
 ATTR_MUST_CHECK bool report_file_add_link(json_t *others, const char *path);
 json_t *report_file_skipped(const char *path, const char *reason);
 json_t *report_file_failed(const char *path, const struct eh2sframe_error *why);
-/* What --verify and --lint found, for people: never part of a document. */
+/* What --verify, --lint and --check-code found, for people: never part of a document. */
 ATTR_MUST_CHECK bool report_file_add_text(json_t *report, const char *text);
 const char *report_file_text(const json_t *report);
 /* The object as text, which the caller frees. NULL when file is, or memory runs out. */
@@ -46,7 +52,7 @@ struct report_apart {
 
 /* Bytes of code, as the member "code" has them. */
 struct report_code {
-	json_int_t with_cfi, covered, plt_template, executable, outermost;
+	json_int_t with_cfi, covered, plt_template, derived, executable, outermost;
 	/* Files without a count of executable code: an earlier version made their
 	 * report. */
 	json_int_t uncounted;
@@ -58,9 +64,10 @@ ATTR_MUST_CHECK bool report_code_add(
 
 struct report_document {
 	struct report_entry {
-		char *path; /* as in the text */
-		char *text; /* the object */
-		size_t seq; /* order of arrival, for equal paths */
+		char *path;  /* as in the text */
+		char *text;  /* the object */
+		char *words; /* for people, beside it; NULL: none */
+		size_t seq;  /* order of arrival, for equal paths */
 	} * list;
 	size_t n, cap;
 	struct report_apart apart;
@@ -68,6 +75,7 @@ struct report_document {
 		json_int_t done, failed, skipped;
 		json_int_t converted; /* of those that are done */
 		json_int_t already;   /* of those done: by an earlier run */
+		json_int_t counted;   /* of those done: they have counts of code */
 		json_int_t functions, with_rows, with_gaps;
 		json_int_t eh_frame, eh_frame_hdr, sframe;
 		struct report_code code;
@@ -76,6 +84,7 @@ struct report_document {
 	json_t *skips;	 /* reason -> files */
 	json_t *fails;	 /* status -> files */
 	json_t *refused; /* reason -> {functions, bytes} */
+	struct report_checks checks;
 };
 
 ATTR_MUST_CHECK bool report_document_init(
@@ -83,8 +92,9 @@ ATTR_MUST_CHECK bool report_document_init(
 void report_document_deinit(struct report_document *report);
 
 /*
- * Adds up a file and, if it will be written, keeps it. EH2SFRAME_INPUT with the reason
- * when it is not an object of a report. NULL means that memory ran out.
+ * Adds up a file and, if it will be written, keeps it; then its text for people is taken out of
+ * it. EH2SFRAME_INPUT with the reason when it is not an object of a report. NULL means that
+ * memory ran out.
  */
 ATTR_MUST_CHECK bool report_document_add(
     struct report_document *report, json_t *file, bool keep, struct eh2sframe_error *err);
@@ -125,6 +135,9 @@ ATTR_MUST_CHECK bool report_files_begin(struct report_files *files, struct print
     bool html, struct eh2sframe_error *error);
 ATTR_MUST_CHECK bool report_files_add(struct report_files *files,
     struct eh2sframe_result *result, enum eh2sframe_status status,
+    struct eh2sframe_error *error);
+ATTR_MUST_CHECK bool report_files_add_check(struct report_files *files,
+    const struct eh2sframe_check *check, enum eh2sframe_status status,
     struct eh2sframe_error *error);
 ATTR_MUST_CHECK bool report_files_fail(struct report_files *files, const char *path,
     const struct eh2sframe_error *why, struct eh2sframe_error *error);

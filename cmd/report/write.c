@@ -19,8 +19,8 @@ double report_code_of_cfi(const struct report_code *code)
 
 double report_code_of_executable(const struct report_code *code)
 {
-	return report_exact_percent(
-	    code->covered + code->plt_template, code->executable - code->outermost);
+	return report_exact_percent(code->covered + code->plt_template + code->derived,
+	    code->executable - code->outermost);
 }
 
 const char *report_code_percent(
@@ -55,6 +55,11 @@ static json_t *report_code_object(const struct report_code *code)
 	    "covered", code->covered, "plt_template", code->plt_template, "outermost",
 	    code->outermost, "percent_of_cfi", report_code_of_cfi(code));
 
+	if (object && code->derived &&
+	    json_object_set_new(object, "derived", json_integer(code->derived)) < 0) {
+		json_decref(object);
+		return NULL;
+	}
 	if (!object || code->uncounted ||
 	    (json_object_set_new(object, "executable", json_integer(code->executable)) ==
 		    0 &&
@@ -96,19 +101,33 @@ json_t *report_sort_members(json_t *object)
 /* Readers see the summary first, so it has this order. */
 json_t *report_summary_object(const struct report_document *report)
 {
+	static const char *const converted[] = {"counts", "sizes", "code", "refused"};
 	const struct report_sums *sums = &report->sums;
+	const bool checks = report->checks.files != 0;
+	json_t *object =
+	    json_pack("{si sI sI so so sI sI sI s{sI sI sI} s{sI sI sI} so so}", "status",
+		sums->status, "done", sums->done, "already", sums->already, "skipped",
+		report_sort_members(report->skips), "failed",
+		report_sort_members(report->fails), "not_elf", report->apart.not_elf,
+		"mount_points", report->apart.mount_points, "excluded",
+		report->apart.excluded, "counts", "functions_with_cfi", sums->functions,
+		"functions_with_rows", sums->with_rows, "functions_with_gaps",
+		sums->with_gaps, "sizes", ".eh_frame", sums->eh_frame, ".eh_frame_hdr",
+		sums->eh_frame_hdr, ".sframe", sums->sframe, "code",
+		report_code_object(&sums->code), "refused",
+		report_sort_members(report->refused));
 
-	return json_pack("{si sI sI so so sI sI sI s{sI sI sI} s{sI sI sI} so so}",
-	    "status", sums->status, "done", sums->done, "already", sums->already,
-	    "skipped", report_sort_members(report->skips), "failed",
-	    report_sort_members(report->fails), "not_elf", report->apart.not_elf,
-	    "mount_points", report->apart.mount_points, "excluded",
-	    report->apart.excluded, "counts", "functions_with_cfi", sums->functions,
-	    "functions_with_rows", sums->with_rows, "functions_with_gaps",
-	    sums->with_gaps, "sizes", ".eh_frame", sums->eh_frame, ".eh_frame_hdr",
-	    sums->eh_frame_hdr, ".sframe", sums->sframe, "code",
-	    report_code_object(&sums->code), "refused",
-	    report_sort_members(report->refused));
+	/* A check counts no bytes of code. */
+	for (size_t i = 0; object && checks && !sums->counted &&
+			   i < sizeof(converted) / sizeof(converted[0]);
+	     i++)
+		json_object_del(object, converted[i]);
+	if (!object || !checks ||
+	    json_object_set_new(object, "check", report_checks_object(&report->checks)) ==
+		0)
+		return object;
+	json_decref(object);
+	return NULL;
 }
 
 /* Writes a value on one line. */
@@ -199,7 +218,7 @@ void report_print_summary(
 	if (report->apart.excluded)
 		fprintf(
 		    out, ", %" JSON_INTEGER_FORMAT " excluded", report->apart.excluded);
-	if (sums->done && !done) {
+	if (sums->counted && !done) {
 		fputs("; ", out);
 		report_print_shares(&sums->code, out);
 		fprintf(out, ", %" JSON_INTEGER_FORMAT " bytes .sframe", sums->sframe);

@@ -236,8 +236,7 @@ static uint8_t x86_n_operands(const ZydisDecodedInstruction *decoded)
 	return decoded->operand_count;
 }
 
-/* False when Zydis does not know the bytes, or the instruction is not described. */
-static bool x86_decode(const uint8_t *code, uint64_t size, struct x86_insn *x)
+bool code_x86_read_any(const uint8_t *code, uint64_t size, struct x86_insn *x)
 {
 	ZydisDecoder decoder;
 	ZydisDecoderContext context;
@@ -259,31 +258,39 @@ static bool x86_decode(const uint8_t *code, uint64_t size, struct x86_insn *x)
 		   &decoder, &context, &x->decoded, x->operands, x->n_operands));
 }
 
-bool code_insn_x86_64(
-    const uint8_t *code, uint64_t size, uint64_t pc, struct code_insn *insn)
+void code_x86_effects(const struct x86_insn *x)
 {
-	struct x86_insn x; /* large, and filled in by Zydis */
-	const ZydisAccessedFlags *flags;
+	const ZydisAccessedFlags *flags = x->decoded.cpu_flags;
+	struct code_insn *insn = x->insn;
 	bool has_exact;
 
-	x.pc = pc;
-	x.insn = insn;
-	if (!x86_decode(code, size, &x))
-		return false;
-	insn->length = x.decoded.length;
-	flags = x.decoded.cpu_flags;
+	insn->length = x->decoded.length;
 	insn->ends_compare =
 	    flags && (flags->modified | flags->set_0 | flags->set_1 | flags->undefined) &
 			 (ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_ZF);
-	code_x86_exact(&x);
-	code_x86_control(&x);
+	code_x86_exact(x);
+	code_x86_control(x);
 	has_exact = insn->n_effects != 0;
-	x86_writes(&x, !has_exact);
+	x86_writes(x, !has_exact);
 	if (has_exact) {
 		x86_tells(insn);
 	} else {
-		x86_writes_more(&x);
-		x86_writes_elsewhere(&x);
+		x86_writes_more(x);
+		x86_writes_elsewhere(x);
 	}
+}
+
+bool code_insn_x86_64(
+    const uint8_t *code, uint64_t size, uint64_t pc, struct code_insn *insn)
+{
+	struct x86_insn x; /* large, and filled in by its reader */
+
+	x.pc = pc;
+	x.insn = insn;
+	if (!code_x86_read_common(code, size, &x) && !code_x86_read_any(code, size, &x)) {
+		insn->length = code_x86_vex_length(code, size);
+		return insn->length != 0;
+	}
+	code_x86_effects(&x);
 	return true;
 }

@@ -62,8 +62,9 @@ const struct code_abi *code_abi(enum code_machine machine)
 		.sp_off = -8,
 		.clobbered = 0x0f37,
 		.red_zone = 128},
-	    /* AAPCS64: x19 to x29 and SP are preserved. */
-	    [CODE_AARCH64] = {.sp = 31, .fp = 29, .ra = 30, .clobbered = 0x4007ffff},
+	    /* AAPCS64: x19 to x29 and SP are preserved. PLT0 begins with "stp x16, x30, [sp, #-16]!". */
+	    [CODE_AARCH64] =
+		{.sp = 31, .fp = 29, .ra = 30, .stub_ra_off = 8, .clobbered = 0x4007ffff},
 	    /* r6 to r13, r15 and f8 to f15 are preserved. */
 	    [CODE_S390X] = {.sp = 15,
 		.fp = 11,

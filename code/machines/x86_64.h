@@ -18,6 +18,16 @@ struct x86_insn {
 	struct code_insn *insn;
 };
 
+/*
+ * The two readers: of the instructions that most code consists of, and by Zydis of all. False: the
+ * bytes are none of them, or they are not described.
+ */
+bool code_x86_read_common(const uint8_t *code, uint64_t size, struct x86_insn *x);
+bool code_x86_read_any(const uint8_t *code, uint64_t size, struct x86_insn *x);
+
+/* Fills in x->insn from what a reader read. */
+void code_x86_effects(const struct x86_insn *x);
+
 /* The number of the 64-bit register that reg is, or is a part of. */
 uint8_t code_x86_reg(ZydisRegister reg);
 
@@ -46,6 +56,10 @@ void code_x86_push(const struct x86_insn *x, uint8_t value, uint8_t width);
 
 /* The effects of an instruction that has effects of its own. */
 void code_x86_exact(const struct x86_insn *x);
+
+/* The bytes of an instruction that Zydis may not know and that writes vector registers alone. 0: it is
+ * none of these. */
+uint8_t code_x86_vex_length(const uint8_t *code, uint64_t size);
 
 /* Control, for an instruction that has its writes already. */
 void code_x86_control(const struct x86_insn *x);

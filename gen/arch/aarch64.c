@@ -242,6 +242,33 @@ static const struct arch_reloc relocs[] = {
     {"R_AARCH64_PREL32", R_AARCH64_PREL32, 4, true},
 };
 
+/* aaelf64, "Static AArch64 relocations": instructions are little-endian in data of either order. */
+#define WORD(bits, lsb, shift, flags) 4, bits, lsb, shift, ARCH_RELOC_LITTLE | (flags)
+static const struct arch_code_reloc code_relocs[] = {
+    {R_AARCH64_ABS64, 8, 64, 0, 0, 0},
+    {R_AARCH64_ABS32, 4, 32, 0, 0, 0},
+    {R_AARCH64_PREL64, 8, 64, 0, 0, ARCH_RELOC_PCREL},
+    {R_AARCH64_PREL32, 4, 32, 0, 0, ARCH_RELOC_PCREL},
+    {R_AARCH64_PREL16, 2, 16, 0, 0, ARCH_RELOC_PCREL},
+    {R_AARCH64_JUMP26, WORD(26, 0, 2, ARCH_RELOC_PCREL)},
+    {R_AARCH64_CALL26, WORD(26, 0, 2, ARCH_RELOC_PCREL)},
+    {R_AARCH64_CONDBR19, WORD(19, 5, 2, ARCH_RELOC_PCREL)},
+    {R_AARCH64_TSTBR14, WORD(14, 5, 2, ARCH_RELOC_PCREL)},
+    {R_AARCH64_LD_PREL_LO19, WORD(19, 5, 2, ARCH_RELOC_PCREL)},
+    {R_AARCH64_ADR_PREL_LO21, WORD(19, 5, 0, ARCH_RELOC_PCREL | ARCH_RELOC_ADR)},
+    {R_AARCH64_ADR_PREL_PG_HI21, WORD(19, 5, 0, ARCH_RELOC_PAGES | ARCH_RELOC_ADR)},
+    {R_AARCH64_ADR_PREL_PG_HI21_NC, WORD(19, 5, 0, ARCH_RELOC_PAGES | ARCH_RELOC_ADR)},
+    {R_AARCH64_ADD_ABS_LO12_NC, WORD(12, 10, 0, ARCH_RELOC_LOW)},
+    {R_AARCH64_LDST8_ABS_LO12_NC, WORD(12, 10, 0, ARCH_RELOC_LOW)},
+    {R_AARCH64_LDST16_ABS_LO12_NC, WORD(12, 10, 1, ARCH_RELOC_LOW)},
+    {R_AARCH64_LDST32_ABS_LO12_NC, WORD(12, 10, 2, ARCH_RELOC_LOW)},
+    {R_AARCH64_LDST64_ABS_LO12_NC, WORD(12, 10, 3, ARCH_RELOC_LOW)},
+    {R_AARCH64_LDST128_ABS_LO12_NC, WORD(12, 10, 4, ARCH_RELOC_LOW)},
+    {R_AARCH64_ADR_GOT_PAGE,
+	WORD(19, 5, 0, ARCH_RELOC_PAGES | ARCH_RELOC_ADR | ARCH_RELOC_GOT)},
+    {R_AARCH64_LD64_GOT_LO12_NC, WORD(12, 10, 3, ARCH_RELOC_LOW | ARCH_RELOC_GOT)},
+};
+
 static const uint32_t tls_relocs[] = {
     R_AARCH64_TLS_DTPMOD, R_AARCH64_TLS_DTPREL, R_AARCH64_TLS_TPREL, R_AARCH64_TLSDESC};
 
@@ -267,6 +294,8 @@ static const char *const reg_names[] = {"x0", "x1", "x2", "x3", "x4", "x5", "x6"
 	.n_plt_templates = sizeof(plt_templates) / sizeof(plt_templates[0]),             \
 	.fillers = fillers, .n_fillers = sizeof(fillers) / sizeof(fillers[0]),           \
 	.relocs = relocs, .n_relocs = sizeof(relocs) / sizeof(relocs[0]),                \
+	.code_relocs = code_relocs,                                                      \
+	.n_code_relocs = sizeof(code_relocs) / sizeof(code_relocs[0]),                   \
 	.reloc_start32 = R_AARCH64_PREL32, .reloc_start64 = R_AARCH64_PREL64
 
 const struct arch arch_aarch64 = {

@@ -57,6 +57,14 @@ const struct arch_reloc *arch_reloc_find(const struct arch *arch, uint32_t type)
 	return NULL;
 }
 
+const struct arch_code_reloc *arch_code_reloc_find(const struct arch *arch, uint32_t type)
+{
+	for (size_t i = 0; i < arch->n_code_relocs; i++)
+		if (arch->code_relocs[i].type == type)
+			return &arch->code_relocs[i];
+	return NULL;
+}
+
 const char *arch_machine_name(uint16_t elf_machine, bool is_32, char *buf, size_t size)
 {
 	if (is_32 && elf_machine == EM_X86_64)

@@ -58,6 +58,27 @@ struct arch_reloc {
 	bool pcrel;
 };
 
+/* Of a relocation of code: what its value is, and where it goes. */
+enum {
+	ARCH_RELOC_PCREL = 1, /* the distance from the place that it is for */
+	ARCH_RELOC_PAGES = 2, /* the distance in memory pages of 4 KiB */
+	ARCH_RELOC_LOW = 4,   /* the lowest 12 bits */
+	ARCH_RELOC_GOT =
+	    8, /* of a place that holds the address, not of the address itself */
+	ARCH_RELOC_ADR = 16,	/* the lowest 2 bits go to bits 29 and 30 of the word */
+	ARCH_RELOC_LITTLE = 32, /* the word is little-endian in data of either order */
+};
+
+/* A relocation of code, or of a table beside it. The value is the symbol's address plus the
+ * addend. */
+struct arch_code_reloc {
+	uint32_t type;
+	uint8_t bytes;	   /* of the word that it is for */
+	uint8_t bits, lsb; /* that the value gets in the word */
+	uint8_t shift;	   /* bits that the value loses before */
+	uint8_t flags;	   /* ARCH_RELOC_* */
+};
+
 struct arch {
 	const char *name;
 	uint16_t elf_machine; /* EM_* */
@@ -83,6 +104,9 @@ struct arch {
 	const struct arch_reloc *relocs;
 	size_t n_relocs;
 	uint32_t reloc_start32, reloc_start64;
+	/* Those of code, as far as they say where control goes and where constants are. */
+	const struct arch_code_reloc *code_relocs;
+	size_t n_code_relocs;
 	/* Dynamic relocations of thread-local storage: their addends are no addresses. */
 	const uint32_t *tls_relocs;
 	size_t n_tls_relocs;
@@ -92,6 +116,10 @@ extern const struct arch arch_x86_64, arch_aarch64, arch_aarch64_be, arch_s390x;
 
 /* NULL when it is none of those that occur in CFI. */
 const struct arch_reloc *arch_reloc_find(const struct arch *arch, uint32_t type);
+
+/* NULL when it is none that the machine's file has. */
+const struct arch_code_reloc *arch_code_reloc_find(
+    const struct arch *arch, uint32_t type);
 
 /* Whether a dynamic relocation is of thread-local storage. */
 bool arch_reloc_is_tls(const struct arch *arch, uint32_t type);

@@ -165,6 +165,32 @@ static const struct arch_reloc relocs[] = {
     {"R_390_PC64", R_390_PC64, 8, true},
 };
 
+/* Not in Debian 12's elf.h. */
+enum {
+	S390X_PC12DBL = 62,
+	S390X_PLT12DBL = 63,
+	S390X_PC24DBL = 64,
+	S390X_PLT24DBL = 65,
+};
+
+/* "Relocation Types": DBL ones count in half words, as branches do. */
+static const struct arch_code_reloc code_relocs[] = {
+    {R_390_64, 8, 64, 0, 0, 0},
+    {R_390_32, 4, 32, 0, 0, 0},
+    {R_390_PC64, 8, 64, 0, 0, ARCH_RELOC_PCREL},
+    {R_390_PC32, 4, 32, 0, 0, ARCH_RELOC_PCREL},
+    {R_390_PC16, 2, 16, 0, 0, ARCH_RELOC_PCREL},
+    {S390X_PC12DBL, 2, 12, 0, 1, ARCH_RELOC_PCREL},
+    {S390X_PLT12DBL, 2, 12, 0, 1, ARCH_RELOC_PCREL},
+    {R_390_PC16DBL, 2, 16, 0, 1, ARCH_RELOC_PCREL},
+    {R_390_PLT16DBL, 2, 16, 0, 1, ARCH_RELOC_PCREL},
+    {S390X_PC24DBL, 3, 24, 0, 1, ARCH_RELOC_PCREL},
+    {S390X_PLT24DBL, 3, 24, 0, 1, ARCH_RELOC_PCREL},
+    {R_390_PC32DBL, 4, 32, 0, 1, ARCH_RELOC_PCREL},
+    {R_390_PLT32DBL, 4, 32, 0, 1, ARCH_RELOC_PCREL},
+    {R_390_GOTENT, 4, 32, 0, 1, ARCH_RELOC_PCREL | ARCH_RELOC_GOT},
+};
+
 static const uint32_t s390x_tls_relocs[] = {
     R_390_TLS_DTPMOD, R_390_TLS_DTPOFF, R_390_TLS_TPOFF};
 
@@ -211,6 +237,8 @@ const struct arch arch_s390x = {
     .n_fillers = sizeof(fillers) / sizeof(fillers[0]),
     .relocs = relocs,
     .n_relocs = sizeof(relocs) / sizeof(relocs[0]),
+    .code_relocs = code_relocs,
+    .n_code_relocs = sizeof(code_relocs) / sizeof(code_relocs[0]),
     .reloc_start32 = R_390_PC32,
     .reloc_start64 = R_390_PC64,
 };

@@ -294,6 +294,21 @@ static const struct arch_reloc relocs[] = {
     {"R_X86_64_PC64", R_X86_64_PC64, 8, true},
 };
 
+/* psABI 4.4.1, "Relocation Types". Those of thread-local storage are left out: what they write is
+ * no address. */
+static const struct arch_code_reloc code_relocs[] = {
+    {R_X86_64_64, 8, 64, 0, 0, 0},
+    {R_X86_64_32, 4, 32, 0, 0, 0},
+    {R_X86_64_32S, 4, 32, 0, 0, 0},
+    {R_X86_64_PC64, 8, 64, 0, 0, ARCH_RELOC_PCREL},
+    {R_X86_64_PC32, 4, 32, 0, 0, ARCH_RELOC_PCREL},
+    {R_X86_64_PLT32, 4, 32, 0, 0, ARCH_RELOC_PCREL},
+    {R_X86_64_PC8, 1, 8, 0, 0, ARCH_RELOC_PCREL},
+    {R_X86_64_GOTPCREL, 4, 32, 0, 0, ARCH_RELOC_PCREL | ARCH_RELOC_GOT},
+    {R_X86_64_GOTPCRELX, 4, 32, 0, 0, ARCH_RELOC_PCREL | ARCH_RELOC_GOT},
+    {R_X86_64_REX_GOTPCRELX, 4, 32, 0, 0, ARCH_RELOC_PCREL | ARCH_RELOC_GOT},
+};
+
 static const uint32_t x86_64_tls_relocs[] = {
     R_X86_64_DTPMOD64, R_X86_64_DTPOFF64, R_X86_64_TPOFF64, R_X86_64_TLSDESC};
 
@@ -338,6 +353,8 @@ const struct arch arch_x86_64 = {
     .n_fillers = sizeof(fillers) / sizeof(fillers[0]),
     .relocs = relocs,
     .n_relocs = sizeof(relocs) / sizeof(relocs[0]),
+    .code_relocs = code_relocs,
+    .n_code_relocs = sizeof(code_relocs) / sizeof(code_relocs[0]),
     .reloc_start32 = R_X86_64_PC32,
     .reloc_start64 = R_X86_64_PC64,
 };

@@ -24,6 +24,7 @@ enum option_id {
 	OPTION_OBJECT_SECTIONS,
 	OPTION_WITNESS,
 	OPTION_CODE,
+	OPTION_DERIVE,
 	OPTION_NO_PCREL,
 	OPTION_REFRESH,
 	OPTION_NO_VERIFY,
@@ -51,8 +52,9 @@ static const struct {
     {"method", OPTION_METHOD, true, {"auto", "slack", "grow", "append"}},
     {"optimize", OPTION_OPTIMIZE, true, {"none", "share", "size"}},
     {"object-sections", OPTION_OBJECT_SECTIONS, true, {"one", "group", "text"}},
-    {"witness", OPTION_WITNESS, true, {"own", "libdwarf"}},
+    {"witness", OPTION_WITNESS, true, {"own", "libdwarf", "code"}},
     {"code", OPTION_CODE, true, {"ignore", "refuse", "repair"}},
+    {"derive", OPTION_DERIVE, false, {NULL}},
     {"no-pcrel", OPTION_NO_PCREL, false, {NULL}},
     {"refresh", OPTION_REFRESH, false, {NULL}},
     {"no-verify", OPTION_NO_VERIFY, false, {NULL}},
@@ -207,10 +209,13 @@ static bool options_apply(struct options *options, enum option_id id, const char
 		options->object_sections = (enum object_sections)choice;
 		return true;
 	case OPTION_WITNESS:
-		options->witness = choice == 1 ? WITNESS_LIBDWARF : WITNESS_OWN;
+		options->witness = (enum witness)choice;
 		return true;
 	case OPTION_CODE:
 		options->code = (enum code_policy)choice;
+		return true;
+	case OPTION_DERIVE:
+		options->derive = true;
 		return true;
 	case OPTION_NO_PCREL:
 		options->pcrel = false;

@@ -16,6 +16,7 @@
 enum witness {
 	WITNESS_OWN,
 	WITNESS_LIBDWARF,
+	WITNESS_CODE,
 };
 
 /* What becomes of rows that the instructions contradict. */
@@ -65,6 +66,7 @@ struct options {
 	bool prove; /* less "no-verify" */
 	enum witness witness;
 	enum code_policy code;
+	bool derive;	     /* rows for code without CFI */
 	unsigned int jobs;   /* threads at most; at least 1 */
 	int verbosity;	     /* -1 quiet, 0, 1 */
 	bool names;	     /* of functions are wanted, verbose or not */

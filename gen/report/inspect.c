@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "gen/report/check_code.h"
+#include "gen/report/dump_marks.h"
 #include "gen/verify/lint.h"
 #include "gen/elf/object/object.h"
 #include "gen/verify/prove.h"
@@ -28,15 +30,22 @@ static void report_places(const struct image *image, FILE *out)
 	fputc('\n', out);
 }
 
-bool report_dump(const struct image *image, FILE *out, struct err *err)
+bool report_dump(
+    const struct image *image, const struct options *options, FILE *out, struct err *err)
 {
+	struct report_marks marks;
 	struct sf_view view;
+	bool ok;
 
 	if (!prove_view(image, &view, err))
 		return false;
 	if (image->object)
 		report_places(image, out);
-	return sf_dump(&view, ".sframe", out, err);
+	ok = report_marks_make(image, &view, options, &marks, err) &&
+	     sf_dump(&view, ".sframe", report_marks_of, &marks, out, err) &&
+	     (!marks.nomem || err_set_nomem(err));
+	report_marks_deinit(&marks);
+	return ok;
 }
 
 static void report_verify_print(const struct options *options, const char *path,
@@ -61,6 +70,9 @@ static void report_verify_print(const struct options *options, const char *path,
 	    " with a PLT template; %" PRIu64 " could have a row and have none",
 	    path, result->n_differences, num_s(result->n_differences),
 	    result->agreed_bytes, result->template_bytes, result->missing_bytes);
+	if (result->derived_bytes)
+		fprintf(out, "; %" PRIu64 " without CFI agree with the code",
+		    result->derived_bytes);
 	if (result->padding_bytes)
 		fprintf(out, "; %" PRIu64 " byte%s of padding between functions",
 		    result->padding_bytes, num_s(result->padding_bytes));
@@ -87,6 +99,20 @@ static bool report_same_program(
 	    "--cfi=%s is another program: its build-id differs", cfi_image->path);
 }
 
+static bool report_verify_by_code(const struct image *image,
+    const struct image *cfi_image, const struct options *options, FILE *out,
+    struct err *err)
+{
+	struct report_check check;
+	bool ok = report_check_make_section(image, cfi_image, options, &check, err);
+
+	if (ok)
+		report_check_print(&check, options->verbosity, out);
+	ok = ok && report_check_judge(&check, err);
+	report_check_deinit(&check);
+	return ok;
+}
+
 bool report_verify(const struct image *image, const struct image *cfi_image,
     const struct options *options, FILE *out, struct err *err)
 {
@@ -94,10 +120,13 @@ bool report_verify(const struct image *image, const struct image *cfi_image,
 	struct options named = *options;
 	bool ok;
 
+	if (!report_same_program(image, cfi_image, err))
+		return false;
+	if (options->witness == WITNESS_CODE)
+		return report_verify_by_code(image, cfi_image, options, out, err);
 	/* Differences are told with the names of functions. */
 	named.names = true;
-	ok = report_same_program(image, cfi_image, err) &&
-	     prove_image(image, cfi_image, &named, &result, err);
+	ok = prove_image(image, cfi_image, &named, &result, err);
 	for (size_t i = 0; i < result.n_texts; i++)
 		fprintf(out, "%s: %s\n", image->shown, result.texts[i]);
 	if (ok)

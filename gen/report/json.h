@@ -12,6 +12,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
+#include "gen/report/check_code.h"
 #include "gen/report/report_model.h"
 
 /* The number of the schema. Within a number members are only added. */
@@ -32,6 +33,11 @@ ATTR_MUST_CHECK bool report_json_begin(struct report_json *json, struct err *err
 /* Writes a file that was read, with the exit status it leads to. */
 ATTR_MUST_CHECK bool report_json_add(
     struct report_json *json, const struct report *report, int status, struct err *err);
+
+/* Writes a file whose CFI was checked against its code; lists: also each place that is not
+ * confirmed. */
+ATTR_MUST_CHECK bool report_json_check(struct report_json *json,
+    const struct report_check *check, int status, bool lists, struct err *err);
 
 /* Writes a file that failed, with its status and message. */
 ATTR_MUST_CHECK bool report_json_fail(struct report_json *json, const char *path,

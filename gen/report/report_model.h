@@ -10,7 +10,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
-#include "gen/input/symbols.h"
+#include "gen/input/symbols_read.h"
 #include "gen/insert/insert.h"
 #include "gen/report/compare.h"
 #include "gen/rows/cfi_input.h"

@@ -127,6 +127,11 @@ static void report_coverage(const struct report *report, FILE *out)
 		fprintf(out,
 		    "  from PLT template %6" PRIu64 " bytes of code without CFI\n",
 		    coverage->template_bytes);
+	if (coverage->derived_bytes)
+		fprintf(out,
+		    "  derived        %9" PRIu64
+		    " bytes of code without CFI have rows that the code proves\n",
+		    coverage->derived_bytes);
 	for (size_t i = 0; i < coverage->n_plts; i++)
 		report_unknown_plt(&coverage->plts[i], out);
 	if (coverage->n_duplicates)

@@ -47,7 +47,7 @@ static uint64_t bars_without_cfi(const struct report *report)
 
 	if (!report->details.made)
 		return coverage->text_bytes - coverage->code_bytes -
-		       coverage->template_bytes;
+		       coverage->template_bytes - coverage->derived_bytes;
 	return bytes[REPORT_CODE] + bytes[REPORT_PLT] + bytes[REPORT_UNKNOWN];
 }
 

@@ -45,6 +45,8 @@ static bool cfi_input_patterns(
 bool cfi_input_read(const struct image *image, const struct image *cfi_image,
     const struct options *options, struct cfi_input *input, struct err *err)
 {
+	/* Code can have rows of its own. */
+	const bool bare = options->derive && !image->object;
 	bool found;
 
 	*input = (struct cfi_input){0};
@@ -53,21 +55,22 @@ bool cfi_input_read(const struct image *image, const struct image *cfi_image,
 	    .image = image,
 	    .symbols = &input->symbols,
 	    .options = options,
-	    .corrections = &input->corrections};
+	    .corrections = &input->corrections,
+	    .derived = &input->derived};
 	if (image != cfi_image && (image->object || cfi_image->object))
 		return err_set(err, ERR_UNSUPPORTED,
 		    "--cfi is for linked files: the addresses of two relocatable objects "
 		    "cannot be compared");
 	if (!image_eh_frame(cfi_image, &input->cfi, &found, &input->hdr_size, err))
 		return false;
-	if (!found)
+	if (!found && !bare)
 		return err_set(err, ERR_NOTHING, "no CFI: no .eh_frame, nothing to do");
 	if (cfi_input_wants_names(options) && !symbols_read(image, &input->symbols, err))
 		return false;
 	if (cfi_input_patterns(input, options, err) &&
 	    cfi_frames_read(&input->cfi, &input->frames, err) &&
 	    (!image->object || object_settle(image, &input->frames, err)) &&
-	    cfi_input_has_fdes(input, err) &&
+	    (bare || cfi_input_has_fdes(input, err)) &&
 	    cfi_ranges_read(&input->frames, &input->ranges, err))
 		return true;
 	cfi_input_deinit(input);
@@ -84,6 +87,7 @@ void cfi_input_deinit(struct cfi_input *input)
 {
 	free(input->policy.matched);
 	corrections_deinit(&input->corrections);
+	derived_deinit(&input->derived);
 	symbols_deinit(&input->symbols);
 	cfi_ranges_deinit(&input->ranges);
 	cfi_frames_deinit(&input->frames);

@@ -11,8 +11,9 @@
 #include "gen/input/input.h"
 #include "gen/options/options.h"
 #include "gen/rows/corrections.h"
+#include "gen/rows/derived.h"
 #include "gen/rows/policy.h"
-#include "gen/input/symbols.h"
+#include "gen/input/symbols_read.h"
 
 struct cfi_input {
 	const struct arch *arch;
@@ -22,6 +23,7 @@ struct cfi_input {
 	struct cfi_frames frames;
 	struct cfi_ranges ranges;
 	struct corrections corrections; /* none, until the code was asked */
+	struct derived derived; /* rows of code without CFI; none, until it was asked */
 	struct policy
 	    policy; /* borrows the members above: so this struct does not move */
 };

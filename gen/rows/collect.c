@@ -49,19 +49,37 @@ struct collect_part {
 	bool nomem;
 	/* While one FDE is worked on: */
 	const struct cfi_fde *fde;
+	struct target target;
+	bool periodic;	  /* rows for every PC: their number has no bound */
 	uint32_t reasons; /* bit per refusal met in it, so that functions count once */
 };
 
 _Static_assert(N_REFUSALS <= 32, "collect_part.reasons has a bit per refusal");
 
-static bool collect_refused(void *context, enum refusal why, uint64_t start, uint64_t end)
+/* What walkers can still make of the code. */
+static bool collect_rule(
+    struct collect_part *part, const struct cfi_row *row, uint64_t start, uint64_t end)
+{
+	struct coverage_rule rule = {.start = start,
+	    .end = end,
+	    .signal_frame = part->target.signal_frame,
+	    .pauth_b = part->target.pauth_b};
+
+	return part->periodic ||
+	       !reduce_rule(&part->target, row, &rule.row, &rule.more) ||
+	       coverage_add_rule(&part->coverage, &rule);
+}
+
+static bool collect_refused(void *context, enum refusal why, uint64_t start, uint64_t end,
+    const struct cfi_row *row)
 {
 	struct collect_part *part = context;
 	const struct coverage_gap gap = {start, end, part->fde->pc, why};
 
 	part->reasons |= UINT32_C(1) << why;
 	part->coverage.refused[why].bytes += end - start;
-	return coverage_add_gap(&part->coverage, &gap);
+	return coverage_add_gap(&part->coverage, &gap) &&
+	       (!row || collect_rule(part, row, start, end));
 }
 
 static enum refusal collect_broken(struct coverage *coverage, const struct err *program)
@@ -95,10 +113,10 @@ static bool collect_fde(struct collect_part *part, const struct cfi_range *first
 	const struct cfi_fde *fde = part->fde;
 	struct cfi_interp *interp = &part->interp;
 	const struct cfi_table *table = &interp->table;
-	const struct target target = target_for(part->policy->arch,
-	    part->policy->options->format, &part->frames->cies[fde->cie]);
 	bool ok = true;
 
+	part->target = target_for(part->policy->arch, part->policy->options->format,
+	    &part->frames->cies[fde->cie]);
 	if (why == REFUSE_NOTHING) {
 		struct err program; /* its words are long, and only set with it */
 
@@ -116,18 +134,19 @@ static bool collect_fde(struct collect_part *part, const struct cfi_range *first
 		if (!table)
 			return false;
 	}
+	part->periodic = table->pc_dependent;
 	for (const struct cfi_range *range = first; ok && range < last; range++) {
 		if (range->overlapping)
 			ok = collect_refused(
-			    part, REFUSE_OVERLAP, range->start, range->end);
+			    part, REFUSE_OVERLAP, range->start, range->end, NULL);
 		else if (why != REFUSE_NOTHING)
-			ok = collect_refused(part, why, range->start, range->end);
+			ok = collect_refused(part, why, range->start, range->end, NULL);
 		else if (table->pc_dependent)
-			ok = plt_reduce(&target, table, range->start, range->end, &sink,
-			    &part->section);
+			ok = plt_reduce(&part->target, table, range->start, range->end,
+			    &sink, &part->section);
 		else
-			ok = reduce_table(&target, table, range->start, range->end, &sink,
-			    &part->section);
+			ok = reduce_table(&part->target, table, range->start, range->end,
+			    &sink, &part->section);
 	}
 	return ok;
 }

@@ -58,13 +58,16 @@ const struct cfi_table *corrections_apply(const struct corrections *corrections,
 	for (size_t i = corrections_from(corrections, table->start);
 	     i < corrections->n && corrections->list[i].start < table->end; i++) {
 		const struct correction *correction = &corrections->list[i];
+		/* The last instruction of the function in front may reach into this one. */
+		uint64_t from =
+		    correction->start > table->start ? correction->start : table->start;
 
 		for (; next < table->n_rows && table->rows[next].pc <= correction->start;
 		     next++)
 			if (!corrected_add(
 				corrected, &table->rows[next], table->rows[next].pc))
 				return NULL;
-		if (!corrected_add(corrected, &correction->row, correction->start))
+		if (!corrected_add(corrected, &correction->row, from))
 			return NULL;
 		/* The rows that begin inside of it say nothing there, but the last one holds behind. */
 		while (next < table->n_rows && table->rows[next].pc <= correction->end)

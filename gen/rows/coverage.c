@@ -14,7 +14,8 @@ struct coverage_share coverage_share(const struct coverage *coverage, enum cover
 	return (struct coverage_share){
 	    (text ? coverage->text_bytes : coverage->code_bytes) -
 		coverage->outermost_bytes,
-	    coverage->covered_bytes + (text ? coverage->template_bytes : 0)};
+	    coverage->covered_bytes +
+		(text ? coverage->template_bytes + coverage->derived_bytes : 0)};
 }
 
 double coverage_percent(const struct coverage *coverage, enum coverage_of of)
@@ -40,6 +41,29 @@ bool coverage_add_gap(struct coverage *coverage, const struct coverage_gap *gap)
 	return true;
 }
 
+static bool more_same(const struct reduce_more *a, const struct reduce_more *b)
+{
+	return a->cfa_add == b->cfa_add && a->indexed == b->indexed &&
+	       a->index == b->index && a->shift == b->shift;
+}
+
+bool coverage_add_rule(struct coverage *coverage, const struct coverage_rule *rule)
+{
+	struct coverage_rule *last =
+	    coverage->n_rules ? &coverage->rules[coverage->n_rules - 1] : NULL;
+
+	if (last && last->end == rule->start && sf_row_same(&last->row, &rule->row) &&
+	    more_same(&last->more, &rule->more) &&
+	    last->signal_frame == rule->signal_frame && last->pauth_b == rule->pauth_b) {
+		last->end = rule->end;
+		return true;
+	}
+	if (!vec_reserve(&coverage->rules, &coverage->cap_rules, coverage->n_rules + 1))
+		return false;
+	coverage->rules[coverage->n_rules++] = *rule;
+	return true;
+}
+
 bool coverage_add(struct coverage *coverage, const struct coverage *part)
 {
 	coverage->n_fdes += part->n_fdes;
@@ -57,12 +81,16 @@ bool coverage_add(struct coverage *coverage, const struct coverage *part)
 	for (size_t i = 0; i < part->n_gaps; i++)
 		if (!coverage_add_gap(coverage, &part->gaps[i]))
 			return false;
+	for (size_t i = 0; i < part->n_rules; i++)
+		if (!coverage_add_rule(coverage, &part->rules[i]))
+			return false;
 	return true;
 }
 
 void coverage_deinit(struct coverage *coverage)
 {
 	free(coverage->gaps);
+	free(coverage->rules);
 	free(coverage->stretches);
 	*coverage = (struct coverage){0};
 }

@@ -12,6 +12,7 @@
 #include "cfi/ranges.h"
 #include "gen/input/input.h"
 #include "gen/options/options.h"
+#include "gen/rows/reduce.h"
 #include "gen/rows/refusal.h"
 #include "sframe/model.h"
 
@@ -26,6 +27,17 @@ struct coverage_gap {
 struct coverage_stretch {
 	uint64_t start, end;  /* addresses; end is exclusive */
 	const uint8_t *bytes; /* borrowed from the image */
+};
+
+/*
+ * What CFI says of a gap, or of a part of one, as far as a walker can follow it: a row of
+ * any version, and more for a CFA that is read from memory.
+ */
+struct coverage_rule {
+	uint64_t start, end; /* addresses; end is exclusive */
+	struct sf_row row;   /* start is 0 */
+	struct reduce_more more;
+	bool signal_frame, pauth_b; /* as of struct sf_func */
 };
 
 #define COVERAGE_MAX_NOTES 16
@@ -50,7 +62,8 @@ struct coverage {
 	uint64_t code_bytes; /* described by CFI */
 	uint64_t covered_bytes;	 /* of those, described by SFrame */
 	uint64_t template_bytes; /* PLT code without CFI, described from a template */
-	/* Not covered, but there is no caller to find (REFUSE_RA_UNDEFINED). */
+	uint64_t derived_bytes;	 /* code without CFI whose rows the code itself proves */
+	/* Not covered, but the frame has no caller (REFUSE_RA_UNDEFINED). */
 	uint64_t outermost_bytes;
 	uint64_t text_bytes;	/* executable, with CFI or without; less padding */
 	uint64_t padding_bytes; /* executable, at the ends of what has no CFI */
@@ -67,6 +80,8 @@ struct coverage {
 	size_t n_notes;
 	struct coverage_gap *gaps; /* ascending by start */
 	size_t n_gaps, cap_gaps;
+	struct coverage_rule *rules; /* ascending by start */
+	size_t n_rules, cap_rules;
 };
 
 /* Code of either kind in bytes, less outermost frames, and how many of them have rows. */
@@ -90,6 +105,9 @@ ATTR_MUST_CHECK bool coverage_text(const struct image *image, const struct arch 
  * goes on. False when memory runs out. */
 ATTR_MUST_CHECK bool coverage_add_gap(
     struct coverage *coverage, const struct coverage_gap *gap);
+/* The same for a rule. */
+ATTR_MUST_CHECK bool coverage_add_rule(
+    struct coverage *coverage, const struct coverage_rule *rule);
 /* Adds up two accounts of different FDEs; part is of the higher addresses. */
 ATTR_MUST_CHECK bool coverage_add(struct coverage *coverage, const struct coverage *part);
 void coverage_deinit(struct coverage *coverage);

@@ -153,7 +153,8 @@ bool coverage_text(const struct image *image, const struct arch *arch,
 {
 	struct text text = {
 	    .arch = arch, .ranges = ranges, .model = model, .coverage = coverage};
-	uint64_t pos = 0, least = coverage->covered_bytes + coverage->template_bytes;
+	uint64_t pos = 0, least = coverage->covered_bytes + coverage->template_bytes +
+				  coverage->derived_bytes;
 	bool ok = text_find(image, &text);
 
 	if (ok)

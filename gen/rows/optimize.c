@@ -58,7 +58,7 @@ static bool ranges_of_templates(const struct optimize_input *input,
 	size_t at = 0;
 
 	/* Most files have none, and to look for them takes as long as all else. */
-	if (!input->coverage->template_bytes)
+	if (!input->coverage->template_bytes && !input->coverage->derived_bytes)
 		return true;
 	for (size_t i = 0; i < section->n_funcs; i++) {
 		const struct sf_func *func = &section->funcs[i];

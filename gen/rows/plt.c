@@ -127,7 +127,7 @@ static struct sf_func *plt_func_at(struct sf_section *section, uint64_t addr)
 		   : NULL;
 }
 
-static bool plt_is_plt_name(const char *name)
+bool plt_is_plt_name(const char *name)
 {
 	return !strncmp(name, ".plt", 4) || !strcmp(name, ".iplt");
 }

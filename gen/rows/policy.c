@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 
 #include "base/search.h"
+#include "names/demangle.h"
 
 /* Marks every pattern that matches; several threads may mark the same one. */
 static bool policy_matches(
@@ -54,9 +55,7 @@ static bool policy_name_excluded(const struct policy *policy, const char *name)
 	return any;
 }
 
-/* Any of the names at the FDE's start counts, so that an alias excludes the function too.
- */
-static bool policy_symbol_excluded(const struct policy *policy, uint64_t pc)
+bool policy_symbol_excluded(const struct policy *policy, uint64_t pc)
 {
 	const struct symbols *symbols = policy->symbols;
 	size_t i = search_list_from(symbols->list, symbols->n, addr, pc);

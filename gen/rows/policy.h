@@ -9,8 +9,9 @@
 #include "gen/input/input.h"
 #include "gen/options/options.h"
 #include "gen/rows/corrections.h"
+#include "gen/rows/derived.h"
 #include "gen/rows/refusal.h"
-#include "gen/input/symbols.h"
+#include "gen/input/symbols_read.h"
 
 /* Borrows everything. */
 struct policy {
@@ -19,6 +20,7 @@ struct policy {
 	const struct symbols *symbols;
 	const struct options *options;
 	const struct corrections *corrections; /* of rows, by the code */
+	const struct derived *derived;	       /* rows of code without CFI */
 	/* A mark for each pattern of options that matched: sections, then symbols. NULL:
 	 * there are none. */
 	unsigned char *matched;
@@ -30,6 +32,10 @@ enum refusal policy_fde(
 
 /* Whether --exclude-section names the section that pc is in. */
 bool policy_section_excluded(const struct policy *policy, uint64_t pc);
+
+/* Whether --exclude-symbol names a function that begins at pc. Any of its names counts, so that an
+ * alias excludes the function too. */
+bool policy_symbol_excluded(const struct policy *policy, uint64_t pc);
 
 /*
  * The patterns that left nothing out, once every FDE was asked for: option gets the name

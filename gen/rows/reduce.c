@@ -15,20 +15,28 @@ static enum refusal reduce_based(
 		return REFUSE_REGISTER_NUMBER;
 	if (!num_s32(rule->off, off))
 		return too_far;
-	loc->kind = rule->kind == CFI_AT_REG ? SF_LOC_AT_REG : SF_LOC_REG;
+	loc->kind = rule->kind == CFI_REG_PLUS ? SF_LOC_REG : SF_LOC_AT_REG;
 	return REFUSE_NOTHING;
 }
 
-static enum refusal reduce_cfa(const struct cfi_rule *cfa, struct sf_row *out)
+/* more: where that goes of a CFA from memory which no row can say; NULL when a row must. */
+static enum refusal reduce_cfa(
+    const struct cfi_rule *cfa, struct sf_row *out, struct reduce_more *more)
 {
 	switch ((enum cfi_rule_kind)cfa->kind) {
 	case CFI_UNSPECIFIED:
 	case CFI_UNDEFINED:
 	case CFI_SAME:
 		return REFUSE_NO_CFA;
+	case CFI_AT_SUM:
 	case CFI_AT_REG:
-		if (cfa->add)
+		if (!more && (cfa->add || cfa->kind == CFI_AT_SUM))
 			return REFUSE_CFA_EXPRESSION;
+		if (more)
+			*more = (struct reduce_more){.cfa_add = cfa->add,
+			    .indexed = cfa->kind == CFI_AT_SUM,
+			    .index = cfi_rule_index(cfa),
+			    .shift = cfi_rule_shift(cfa)};
 		return reduce_based(cfa, REFUSE_CFA_OFFSET, &out->cfa, &out->cfa_off);
 	case CFI_REG_PLUS:
 		return reduce_based(cfa, REFUSE_CFA_OFFSET, &out->cfa, &out->cfa_off);
@@ -99,6 +107,7 @@ static enum refusal reduce_ra(
 		return reduce_based(ra, REFUSE_RA_OFFSET, &out->ra, &out->ra_off);
 	case CFI_CFA_PLUS: /* a row has words for what is saved there only */
 	case CFI_CONST:
+	case CFI_AT_SUM:
 	case CFI_OPAQUE:
 		return REFUSE_RA_EXPRESSION;
 	}
@@ -129,6 +138,7 @@ static enum refusal reduce_fp(
 		return reduce_based(fp, REFUSE_FP_OFFSET, &out->fp, &out->fp_off);
 	case CFI_CFA_PLUS:
 	case CFI_CONST:
+	case CFI_AT_SUM:
 	case CFI_OPAQUE:
 		return REFUSE_FP_EXPRESSION;
 	}
@@ -143,9 +153,9 @@ static bool reduce_is_near_sp(const struct arch *arch, const struct sf_row *row)
 	       row->cfa.reg == arch->cfi.sp_reg && row->cfa_off < -arch->sp_from_cfa;
 }
 
-/* The model's richest form of the rules, or what no version can say. */
-static enum refusal reduce_rules(
-    const struct target *target, const struct cfi_row *row, struct sf_row *out)
+/* The model's richest form of the rules, or what no version can say; more as in reduce_cfa. */
+static enum refusal reduce_rules(const struct target *target, const struct cfi_row *row,
+    struct sf_row *out, struct reduce_more *more)
 {
 	const struct arch *arch = target->arch;
 	enum refusal why;
@@ -156,7 +166,7 @@ static enum refusal reduce_rules(
 	why = reduce_ra(arch, &row->ra, out);
 	if (why != REFUSE_NOTHING || out->outermost)
 		return why;
-	why = reduce_cfa(&row->cfa, out);
+	why = reduce_cfa(&row->cfa, out, more);
 	if (why == REFUSE_NOTHING && reduce_is_near_sp(arch, out))
 		why = REFUSE_CFA_NEAR_SP;
 	if (why == REFUSE_NOTHING)
@@ -212,7 +222,7 @@ enum refusal reduce_row(
     const struct target *target, const struct cfi_row *row, struct sf_row *out)
 {
 	enum refusal why =
-	    row->doubtful ? REFUSE_CODE_DISAGREES : reduce_rules(target, row, out);
+	    row->doubtful ? REFUSE_CODE_DISAGREES : reduce_rules(target, row, out, NULL);
 
 	if (why == REFUSE_NOTHING)
 		why = reduce_beyond(
@@ -222,6 +232,13 @@ enum refusal reduce_row(
 	    target->version < refusal_needs(REFUSE_SIGNAL_FRAME, target->arch))
 		return REFUSE_SIGNAL_FRAME;
 	return why;
+}
+
+bool reduce_rule(const struct target *target, const struct cfi_row *row,
+    struct sf_row *out, struct reduce_more *more)
+{
+	*more = (struct reduce_more){0};
+	return !row->doubtful && reduce_rules(target, row, out, more) == REFUSE_NOTHING;
 }
 
 /* The function being built, the last of the section while open. */
@@ -295,7 +312,7 @@ bool reduce_table(const struct target *target, const struct cfi_table *table,
 			continue;
 		}
 		reduce_close(&run, from);
-		if (!sink->refused(sink->context, why, from, to))
+		if (!sink->refused(sink->context, why, from, to, &table->rows[i]))
 			return false;
 	}
 	reduce_close(&run, end);

@@ -20,9 +20,27 @@
 enum refusal reduce_row(
     const struct target *target, const struct cfi_row *row, struct sf_row *out);
 
-/* Told of every stretch of code that is left out: addresses, end exclusive. */
+/*
+ * What a rule can say of a CFA from memory and no row can: it is
+ * *(reg + (index << shift) + off) + cfa_add. Any other CFA has 0 in all of these.
+ */
+struct reduce_more {
+	int32_t cfa_add;
+	bool indexed; /* index and shift count */
+	uint8_t index, shift;
+};
+
+/*
+ * Says the rules of a row that is refused as *out and *more, where that is all they are.
+ * False when there is more to them, and for a doubtful row.
+ */
+bool reduce_rule(const struct target *target, const struct cfi_row *row,
+    struct sf_row *out, struct reduce_more *more);
+
+/* Told of every stretch of code that is left out: addresses, end exclusive, and its row. */
 struct reduce_sink {
-	bool (*refused)(void *context, enum refusal why, uint64_t start, uint64_t end);
+	bool (*refused)(void *context, enum refusal why, uint64_t start, uint64_t end,
+	    const struct cfi_row *row);
 	void *context;
 };
 

@@ -8,8 +8,9 @@
 #include "base/search.h"
 #include "base/vec.h"
 #include "code/state.h"
+#include "gen/validate/returns.h"
 
-/* Functions that the C and C++ standards, POSIX, the LSB or the C++ ABI declare not to return. */
+/* Functions that the C and C++ standards, POSIX, the LSB or the C++ ABI declare not to return. Sorted. */
 static const char *const never_returns[] = {"_Exit", "_Unwind_Resume", "_ZSt9terminatev",
     "__assert", "__assert_fail", "__assert_perror_fail", "__chk_fail", "__cxa_bad_cast",
     "__cxa_bad_typeid", "__cxa_call_terminate", "__cxa_call_unexpected",
@@ -19,36 +20,76 @@ static const char *const never_returns[] = {"_Exit", "_Unwind_Resume", "_ZSt9ter
     "abort", "err", "errx", "exit", "g_assertion_message", "g_assertion_message_expr",
     "longjmp", "pthread_exit", "quick_exit", "siglongjmp", "verr", "verrx"};
 
+static int names_order(const void *a, const void *b)
+{
+	return strcmp(a, *(const char *const *)b);
+}
+
 /* And libstdc++'s std::__throw_*. */
 static bool is_never_returning(const char *name)
 {
 	if (!strncmp(name, "_ZSt", 4) && strstr(name, "__throw_"))
 		return true;
-	for (size_t i = 0; i < sizeof(never_returns) / sizeof(never_returns[0]); i++)
-		if (!strcmp(name, never_returns[i]))
-			return true;
-	return false;
+	return bsearch(name, never_returns,
+	    sizeof(never_returns) / sizeof(never_returns[0]), sizeof(never_returns[0]),
+	    names_order);
 }
 
-bool validate_is_constant(const struct image *image, uint64_t addr)
+/* Whether nothing writes to what is at addr once the program runs. */
+static bool is_constant(const struct image *image, uint64_t addr)
 {
+	bool writable = true, relro = false;
+
 	for (size_t i = 0; i < image->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &image->phdrs[i];
 
 		if (phdr->p_type == PT_LOAD && addr - phdr->p_vaddr < phdr->p_filesz)
-			return !(phdr->p_flags & PF_W);
+			writable = phdr->p_flags & PF_W;
+		/* Relocated, and then read-only. What a relocation fills in is no address that
+		 * the file has. */
+		relro |=
+		    phdr->p_type == PT_GNU_RELRO && addr - phdr->p_vaddr < phdr->p_memsz;
 	}
-	return false;
+	return !writable || relro;
+}
+
+bool validate_read(
+    const struct image *image, uint64_t addr, uint8_t width, uint64_t *value)
+{
+	const uint8_t *bytes = image_at_addr(image, addr, width);
+	struct rd rd;
+
+	if (!bytes || !is_constant(image, addr))
+		return false;
+	rd_init(&rd, bytes, width, image->big_endian);
+	*value = width == 1   ? rd_u8(&rd)
+		 : width == 2 ? rd_u16(&rd)
+		 : width == 4 ? rd_u32(&rd)
+			      : rd_u64(&rd);
+	return true;
 }
 
 /* ---- names ---- */
 
-static bool callees_add(struct validate_callees *callees, uint64_t addr)
+static bool addrs_add(struct validate_addrs *addrs, uint64_t addr)
 {
-	if (!vec_reserve(&callees->addrs, &callees->cap, callees->n + 1))
+	if (!vec_reserve(&addrs->list, &addrs->cap, addrs->n + 1))
 		return false;
-	callees->addrs[callees->n++] = addr;
+	addrs->list[addrs->n++] = addr;
 	return true;
+}
+
+static void addrs_sort(struct validate_addrs *addrs)
+{
+	if (addrs->n)
+		qsort(addrs->list, addrs->n, sizeof(*addrs->list), search_order);
+}
+
+static bool addrs_have(const struct validate_addrs *addrs, uint64_t addr)
+{
+	size_t i = search_from(addrs->list, sizeof(*addrs->list), addrs->n, addr);
+
+	return i < addrs->n && addrs->list[i] == addr;
 }
 
 enum { SYMBOL_SIZE = 24, RELA_SIZE = 24 };
@@ -87,6 +128,14 @@ static struct symbol_entry symbol_read(
 	return entry;
 }
 
+static bool own_add(struct validate_callees *callees, uint64_t place, uint64_t function)
+{
+	if (!vec_reserve(&callees->own, &callees->cap_own, callees->n_own + 1))
+		return false;
+	callees->own[callees->n_own++] = (struct validate_own){place, function};
+	return true;
+}
+
 /* The places of a relocation section that get the address of such a function. */
 static bool callees_from_relocations(
     struct validate_callees *callees, const struct image_section *section)
@@ -103,13 +152,16 @@ static bool callees_from_relocations(
 	rd_init(&rd, section->data, (size_t)section->hdr.sh_size, image->big_endian);
 	while (rd.size - rd.pos >= RELA_SIZE) {
 		uint64_t place = rd_u64(&rd), info = rd_u64(&rd);
-		const char *name;
+		const uint64_t addend = rd_u64(&rd);
+		struct symbol_entry symbol;
 
-		rd_u64(&rd);
 		if (!ELF64_R_SYM(info))
 			continue;
-		name = symbol_read(image, table, ELF64_R_SYM(info)).name;
-		if (name && is_never_returning(name) && !callees_add(callees, place))
+		symbol = symbol_read(image, table, ELF64_R_SYM(info));
+		if (symbol.name && is_never_returning(symbol.name) &&
+		    !addrs_add(&callees->places, place))
+			return false;
+		if (symbol.addr && !addend && !own_add(callees, place, symbol.addr))
 			return false;
 	}
 	return true;
@@ -125,7 +177,7 @@ static bool callees_from_symbols(
 		struct symbol_entry entry = symbol_read(callees->image, table, i);
 
 		if (entry.name && entry.addr && is_never_returning(entry.name) &&
-		    !callees_add(callees, entry.addr))
+		    !addrs_add(&callees->functions, entry.addr))
 			return false;
 	}
 	return true;
@@ -147,49 +199,51 @@ bool validate_callees_read(const struct image *image, const struct cfi_input *in
 			return false;
 		}
 	}
-	if (callees->n)
-		qsort(callees->addrs, callees->n, sizeof(*callees->addrs), search_order);
+	addrs_sort(&callees->functions);
+	addrs_sort(&callees->places);
+	if (callees->n_own)
+		qsort(callees->own, callees->n_own, sizeof(*callees->own), search_order);
+	callees->returns = validate_returns_new(callees);
+	if (!callees->returns) {
+		validate_callees_deinit(callees);
+		return false;
+	}
 	return true;
 }
 
 void validate_callees_deinit(struct validate_callees *callees)
 {
-	free(callees->addrs);
+	free(callees->functions.list);
+	free(callees->places.list);
+	free(callees->own);
+	validate_returns_free(callees->returns);
 	*callees = (struct validate_callees){0};
-}
-
-static bool callees_have(const struct validate_callees *callees, uint64_t addr)
-{
-	size_t i = search_from(callees->addrs, sizeof(*callees->addrs), callees->n, addr);
-
-	return i < callees->n && callees->addrs[i] == addr;
 }
 
 /* ---- functions of the file ---- */
 
-/* Deeper chains of calls are taken to return. */
-enum { CALLEES_MAX_DEPTH = 8, CALLEES_MAX_BLOCKS = 64 };
+/* Whether the place holds the address of such a function. */
+static bool place_is_named(const struct validate_callees *callees, uint64_t addr)
+{
+	uint64_t function;
 
-/* A search for a way to a return. */
-struct callee_search {
-	const struct validate_callees *callees;
-	uint64_t *budget;
-	uint64_t blocks[CALLEES_MAX_BLOCKS]; /* addresses that ways lead to */
-	size_t n_blocks, n_done;
-	unsigned int depth;
-};
+	return addrs_have(&callees->places, addr) ||
+	       (validate_read(callees->image, addr, sizeof(function), &function) &&
+		   addrs_have(&callees->functions, function));
+}
 
-static bool callee_may_return(const struct validate_callees *callees, uint64_t addr,
-    unsigned int depth, uint64_t *budget);
+bool validate_is_named(const struct validate_callees *callees, uint64_t addr)
+{
+	return addrs_have(&callees->functions, addr);
+}
 
-/* Whether control that goes to the address in this instruction's register never comes back. */
-static bool goes_to_named(const struct validate_callees *callees,
-    const struct code_insn *insn, const struct code_state *before)
+/* The place that the last load of insn->via reads, by the state just before that load. */
+static bool loaded_from(const struct validate_callees *callees,
+    const struct code_insn *insn, const struct code_state *before, uint64_t *place)
 {
 	struct code_state state = *before;
 	struct code_insn part = {.control = CODE_CONTINUES, .length = insn->length};
 
-	/* The place that the last load reads, by the state just before that load. */
 	for (uint8_t i = insn->n_effects; i-- > 0;) {
 		const struct code_effect *load = &insn->effects[i];
 		struct code_value base;
@@ -203,32 +257,58 @@ static bool goes_to_named(const struct validate_callees *callees,
 		code_state_step(&state, code_abi(callees->machine), 0, &part);
 		base = load->base == CODE_NO_REG ? (struct code_value){.kind = CODE_CONST}
 						 : state.regs[load->base];
-		return base.kind == CODE_CONST &&
-		       callees_have(callees, (uint64_t)(base.off + load->off));
+		*place = (uint64_t)(base.off + load->off);
+		return base.kind == CODE_CONST;
 	}
 	return false;
 }
 
-/* Notes a way to follow. False: there are too many. */
-static bool search_add(struct callee_search *search, uint64_t addr)
+/* Whether control that goes to the address in this instruction's register never comes back. */
+static bool goes_to_named(const struct validate_callees *callees,
+    const struct code_insn *insn, const struct code_state *before)
 {
-	for (size_t i = 0; i < search->n_blocks; i++)
-		if (search->blocks[i] == addr)
-			return true;
-	if (search->n_blocks == CALLEES_MAX_BLOCKS)
-		return false;
-	search->blocks[search->n_blocks++] = addr;
-	return true;
+	uint64_t place;
+
+	return loaded_from(callees, insn, before, &place) &&
+	       place_is_named(callees, place);
 }
 
-/* Where a stub of a PLT loads what it jumps to: the last load into a register. */
-struct stub_load {
-	uint8_t reg; /* CODE_NO_REG: none */
-	bool named;
-};
+static uint64_t goes_to_own(const struct validate_callees *callees,
+    const struct code_insn *insn, const struct code_state *before)
+{
+	uint64_t place;
+	size_t i;
 
-static void stub_note(const struct validate_callees *callees,
-    const struct code_insn *insn, const struct code_state *state, struct stub_load *load)
+	if (!loaded_from(callees, insn, before, &place))
+		return 0;
+	i = search_from(callees->own, sizeof(*callees->own), callees->n_own, place);
+	return i < callees->n_own && callees->own[i].place == place
+		   ? callees->own[i].function
+		   : 0;
+}
+
+uint64_t validate_goes_to_own(const struct validate_callees *callees,
+    const struct code_insn *insn, const struct code_state *state,
+    const struct validate_stub *stub)
+{
+	const uint64_t own = goes_to_own(callees, insn, state);
+
+	if (own || insn->control == CODE_CALLS_TO || stub->reg != insn->via)
+		return own;
+	return stub->own;
+}
+
+bool validate_goes_to_named(const struct validate_callees *callees,
+    const struct code_insn *insn, const struct code_state *state,
+    const struct validate_stub *stub)
+{
+	return goes_to_named(callees, insn, state) ||
+	       (insn->control != CODE_CALLS_TO && stub->reg == insn->via && stub->named);
+}
+
+void validate_stub_note(const struct validate_callees *callees,
+    const struct code_insn *insn, const struct code_state *state,
+    struct validate_stub *stub)
 {
 	for (uint8_t i = 0; i < insn->n_effects; i++)
 		if (insn->effects[i].kind == CODE_LOAD &&
@@ -236,92 +316,69 @@ static void stub_note(const struct validate_callees *callees,
 			struct code_insn whole = *insn;
 
 			whole.via = insn->effects[i].dst;
-			*load = (struct stub_load){
-			    whole.via, goes_to_named(callees, &whole, state)};
+			*stub = (struct validate_stub){whole.via,
+			    goes_to_named(callees, &whole, state),
+			    goes_to_own(callees, &whole, state)};
 		}
 }
 
-/* Follows one way to its end. Whether it may come to a return. */
-static bool search_block(struct callee_search *search, uint64_t pc)
+bool validate_read_insn(
+    const struct validate_callees *callees, uint64_t pc, struct code_insn *insn)
 {
-	const struct validate_callees *callees = search->callees;
-	struct stub_load load = {.reg = CODE_NO_REG};
+	const GElf_Phdr *segment = image_code_segment(callees->image, pc, 1);
+	uint64_t size = segment ? segment->p_vaddr + segment->p_filesz - pc : 0;
+	const uint8_t *bytes = image_at_addr(callees->image, pc, size < 16 ? size : 16);
+
+	return bytes && size &&
+	       code_insn_read(callees->machine, bytes, size < 16 ? size : 16, pc, insn);
+}
+
+bool validate_never_returns(
+    const struct validate_callees *callees, const struct code_insn *call)
+{
 	struct code_state state;
-	struct code_insn insn;
+	uint64_t own;
 
+	if (call->control == CODE_CALLS)
+		return !validate_may_return(callees->returns, call->target);
 	code_state_unknown(&state);
-	for (;;) {
-		const GElf_Phdr *segment = image_code_segment(callees->image, pc, 1);
-		uint64_t size = segment ? segment->p_vaddr + segment->p_filesz - pc : 0;
-		const uint8_t *bytes =
-		    image_at_addr(callees->image, pc, size < 16 ? size : 16);
-
-		if (!bytes || !size || !*search->budget)
-			return true;
-		--*search->budget;
-		if (!code_insn_read(
-			callees->machine, bytes, size < 16 ? size : 16, pc, &insn))
-			return true;
-		switch ((enum code_control)insn.control) {
-		case CODE_STOPS:
-			return false;
-		case CODE_RETURNS:
-			return true;
-		case CODE_JUMPS:
-			return !callees_have(callees, insn.target) &&
-			       !search_add(search, insn.target);
-		case CODE_BRANCHES:
-			if (!search_add(search, insn.target))
-				return true;
-			break;
-		case CODE_JUMPS_TO:
-		case CODE_BRANCHES_TO:
-			return !goes_to_named(callees, &insn, &state) &&
-			       !(load.reg == insn.via && load.named);
-		case CODE_CALLS:
-			if (!callee_may_return(
-				callees, insn.target, search->depth + 1, search->budget))
-				return false;
-			break;
-		case CODE_CALLS_TO:
-			if (goes_to_named(callees, &insn, &state))
-				return false;
-			break;
-		case CODE_CONTINUES:
-			break;
-		}
-		stub_note(callees, &insn, &state, &load);
-		code_state_step(&state, code_abi(callees->machine), pc, &insn);
-		pc += insn.length;
-	}
+	own = goes_to_own(callees, call, &state);
+	return goes_to_named(callees, call, &state) ||
+	       (own && !validate_may_return(callees->returns, own));
 }
 
-static bool callee_may_return(const struct validate_callees *callees, uint64_t addr,
-    unsigned int depth, uint64_t *budget)
-{
-	struct callee_search search = {.callees = callees,
-	    .budget = budget,
-	    .depth = depth,
-	    .blocks = {addr},
-	    .n_blocks = 1};
+/* Frames below a page need no such routine, which has fewer instructions than this. */
+enum { CALLEES_LEAST_FRAME = 4096, CALLEES_MAX_PROBE = 64 };
 
-	if (callees_have(callees, addr))
-		return false;
-	if (depth >= CALLEES_MAX_DEPTH)
+/* Whether the instruction gives register 0 another value. */
+static bool changes_first(const struct code_insn *insn)
+{
+	if ((insn->writes | insn->unsure) & 1)
 		return true;
-	while (search.n_done < search.n_blocks)
-		if (search_block(&search, search.blocks[search.n_done++]))
+	for (uint8_t i = 0; i < insn->n_effects; i++)
+		if (insn->effects[i].dst == 0 && insn->effects[i].kind != CODE_STORE &&
+		    insn->effects[i].kind != CODE_COMPARE)
 			return true;
 	return false;
 }
 
-bool validate_never_returns(const struct validate_callees *callees,
-    const struct code_insn *call, uint64_t *budget)
+bool validate_keeps_first(const struct validate_callees *callees,
+    const struct code_insn *call, const struct code_state *state)
 {
-	struct code_state state;
+	uint64_t pc = call->target;
+	struct code_insn insn;
 
-	if (call->control == CODE_CALLS)
-		return !callee_may_return(callees, call->target, 0, budget);
-	code_state_unknown(&state);
-	return goes_to_named(callees, call, &state);
+	if (callees->machine != CODE_X86_64 || call->control != CODE_CALLS ||
+	    state->regs[0].kind != CODE_CONST || state->regs[0].off < CALLEES_LEAST_FRAME)
+		return false;
+	for (int n = 0; n < CALLEES_MAX_PROBE; n++) {
+		if (!validate_read_insn(callees, pc, &insn) || changes_first(&insn) ||
+		    insn.control == CODE_CALLS || insn.control == CODE_CALLS_TO ||
+		    insn.control == CODE_JUMPS || insn.control == CODE_JUMPS_TO)
+			return false;
+		if (insn.control == CODE_RETURNS)
+			return true;
+		pc += insn.length;
+	}
+	return false;
 }

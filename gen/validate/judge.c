@@ -32,6 +32,7 @@ static struct code_value rule_value(const struct cfi_rule *rule, struct code_val
 	case CFI_CONST:
 		return value_of(CODE_CONST, 0, rule->off);
 	case CFI_UNDEFINED:
+	case CFI_AT_SUM: /* the state knows no sums */
 	case CFI_OPAQUE:
 		break;
 	}
@@ -54,13 +55,17 @@ static struct code_value return_address(const struct code_abi *abi,
 	return rule_value(&row->ra, cfa, abi->ra == CODE_NO_REG ? 0 : abi->ra, state);
 }
 
-/* A context is switched, or frames are skipped: SP is about to come from this register. */
-static bool is_of_another_stack(
-    const struct code_abi *abi, const struct cfi_row *row, struct code_value cfa)
+/* A context is switched, or frames are skipped: SP is about to come from this register, or it has
+ * moved and the return address has been replaced. */
+static bool is_of_another_stack(const struct code_abi *abi, const struct cfi_row *row,
+    struct code_value cfa, const struct code_state *state)
 {
-	return (cfa.kind == CODE_OTHER || cfa.kind == CODE_MADE) &&
-	       row->cfa.kind == CFI_REG_PLUS && row->cfa.reg != abi->sp &&
-	       row->cfa.reg != abi->fp;
+	if ((cfa.kind != CODE_OTHER && cfa.kind != CODE_MADE) ||
+	    row->cfa.kind != CFI_REG_PLUS || row->cfa.reg == abi->fp)
+		return false;
+	return row->cfa.reg != abi->sp ||
+	       (abi->ra != CODE_NO_REG && row->ra.kind != CFI_AT_CFA &&
+		   state->regs[abi->ra].kind == CODE_UNKNOWN);
 }
 
 struct validate_answer validate_row(
@@ -72,12 +77,14 @@ struct validate_answer validate_row(
 	    rule_value(&row->cfa, value_of(CODE_UNKNOWN, 0, 0), 0, state);
 	enum validate_verdict verdict;
 
+	if (row->doubtful)
+		return (struct validate_answer){.verdict = VALIDATE_UNKNOWN};
 	/* A frame without a caller: no walk goes on from here. */
 	if (row->ra.kind == CFI_UNDEFINED)
 		return answer;
 	answer.found = cfa;
 	answer.verdict = compare(cfa, value_of(CODE_CFA, 0, 0));
-	if (is_of_another_stack(abi, row, cfa))
+	if (is_of_another_stack(abi, row, cfa, state))
 		answer.verdict = VALIDATE_UNKNOWN;
 	if (answer.verdict != VALIDATE_AGREES)
 		return answer;
@@ -129,6 +136,7 @@ static bool seed_rule(const struct cfi_rule *rule, uint8_t reg, struct code_valu
 		return true;
 	case CFI_CFA_PLUS:
 	case CFI_CONST:
+	case CFI_AT_SUM:
 	case CFI_OPAQUE:
 		break;
 	}
@@ -156,31 +164,68 @@ bool validate_seed(
 	       seed_rule(&row->fp, abi->fp, value_of(CODE_CALLERS, abi->fp, 0), state);
 }
 
-/* The place in the frame, from SP on, that holds a value. False: there is none. */
+/* The place in the frame, from SP on, that holds a value: relative to the CFA, else to SP where SP
+ * was aligned. False: there is none. */
 static bool saved_at(const struct code_abi *abi, const struct code_state *state,
     struct code_value value, struct cfi_rule *rule)
 {
 	const struct code_value sp = state->regs[abi->sp];
+	bool found = false;
 
 	for (uint8_t i = state->n_slots; i-- > 0;) {
 		const struct code_slot *slot = &state->slots[i];
+		bool same =
+		    slot->where.kind == sp.kind && slot->where.symbol == sp.symbol;
 
-		if (slot->where.kind != CODE_CFA ||
-		    !code_value_equal(slot->value, value) ||
-		    (sp.kind == CODE_CFA && slot->where.off < sp.off))
+		if (!code_value_equal(slot->value, value) ||
+		    (same && slot->where.off < sp.off))
 			continue;
-		*rule = (struct cfi_rule){.kind = CFI_AT_CFA, .off = slot->where.off};
+		if (slot->where.kind == CODE_CFA) {
+			*rule =
+			    (struct cfi_rule){.kind = CFI_AT_CFA, .off = slot->where.off};
+			return true;
+		}
+		if (same)
+			*rule = (struct cfi_rule){.kind = CFI_AT_REG,
+			    .reg = abi->sp,
+			    .off = slot->where.off - sp.off};
+		found |= same;
+	}
+	return found;
+}
+
+/* The CFA as a word in memory above SP, which was aligned. */
+static bool cfa_saved(
+    const struct code_abi *abi, const struct code_state *state, struct cfi_rule *rule)
+{
+	const struct code_value sp = state->regs[abi->sp];
+
+	for (uint8_t i = 0; i < state->n_slots; i++) {
+		const struct code_slot *slot = &state->slots[i];
+
+		if (slot->value.kind != CODE_CFA || slot->where.kind != sp.kind ||
+		    slot->where.symbol != sp.symbol || slot->where.off < sp.off ||
+		    slot->value.off < -INT32_MAX || slot->value.off > INT32_MAX)
+			continue;
+		*rule = (struct cfi_rule){.kind = CFI_AT_REG,
+		    .reg = abi->sp,
+		    .off = slot->where.off - sp.off,
+		    .add = -(int32_t)slot->value.off};
 		return true;
 	}
 	return false;
 }
 
-/* The CFA by SP, else by the frame pointer. */
+/* The CFA by SP, else by the frame pointer, else by memory, else by another register. */
 static bool cfa_of(
     const struct code_abi *abi, const struct code_state *state, struct cfi_rule *rule)
 {
-	const uint8_t reg = state->regs[abi->sp].kind == CODE_CFA ? abi->sp : abi->fp;
+	uint8_t reg = state->regs[abi->sp].kind == CODE_CFA ? abi->sp : abi->fp;
 
+	if (state->regs[reg].kind != CODE_CFA && cfa_saved(abi, state, rule))
+		return true;
+	for (uint8_t i = 0; i < CODE_SCRATCH && state->regs[reg].kind != CODE_CFA; i++)
+		reg = state->regs[i].kind == CODE_CFA ? i : reg;
 	if (state->regs[reg].kind != CODE_CFA)
 		return false;
 	*rule = (struct cfi_rule){

@@ -68,8 +68,9 @@ bool validate_landings_add(const struct image *image, const struct cfi_input *in
 	uint8_t encoding;
 	struct rd rd;
 
-	/* Without a personality routine the data have no form that is known. */
-	if (!addr || !augment.personality || image->object)
+	/* Without a personality routine the data have no form that is known. That of an object can be
+	 * defined elsewhere, and is 0 then. */
+	if (!addr || (!augment.personality && !input->policy.image->object))
 		return true;
 	section.size = landing_bytes(image, addr);
 	section.data = image_at_addr(image, addr, section.size);

@@ -4,12 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rd.h"
 #include "base/search.h"
 #include "base/vec.h"
-
-/* Instructions of callees that a unit may look at, besides one per byte. */
-enum { UNIT_LEAST_BUDGET = 4096 };
 
 bool validate_worker_init(struct validate_worker *worker, const struct image *image,
     const struct cfi_input *input, const struct validate_callees *callees,
@@ -19,9 +15,11 @@ bool validate_worker_init(struct validate_worker *worker, const struct image *im
 	    .input = input,
 	    .callees = callees,
 	    .result = result,
+	    .others = SIZE_MAX,
 	    .stubs = SIZE_MAX};
 	cfi_interp_init(&worker->interp, &input->frames, &input->arch->cfi);
 	cfi_interp_init(&worker->other, &input->frames, &input->arch->cfi);
+	code_state_entry(code_abi(input->arch->code), &worker->entry);
 	worker->paths = code_paths_new();
 	return worker->paths;
 }
@@ -36,89 +34,11 @@ void validate_worker_deinit(struct validate_worker *worker)
 	free(worker->rows);
 	free(worker->entries);
 	free(worker->landings.list);
+	validate_refs_deinit(&worker->found);
+	validate_refs_deinit(&worker->called);
+	free(worker->behind.list);
 	free(worker->links);
 	free(worker->faults);
-}
-
-/* ---- rows ---- */
-
-/* The part that pc is in; NULL: none. */
-static struct validate_part *unit_part(struct validate_worker *worker, uint64_t pc)
-{
-	for (size_t i = 0; i < worker->n_parts; i++)
-		if (pc - worker->code[i].start <
-		    worker->code[i].end - worker->code[i].start)
-			return &worker->parts[i];
-	return NULL;
-}
-
-/* The row in force at pc, which is in the part. */
-static const struct cfi_row *unit_row(
-    const struct validate_worker *worker, struct validate_part *part, uint64_t pc)
-{
-	const struct cfi_row *rows = &worker->rows[part->row];
-
-	/* Most questions are about the row of the last one, or the next. */
-	if (pc < rows[part->at].pc ||
-	    (part->at + 2 < part->n_rows && pc >= rows[part->at + 2].pc))
-		part->at = search_list_above(rows, part->n_rows, pc, pc) - 1;
-	else if (part->at + 1 < part->n_rows && pc >= rows[part->at + 1].pc)
-		part->at++;
-	return &rows[part->at];
-}
-
-/* Whether a function begins where the row does: nothing has been saved yet. */
-static bool unit_is_entry(const struct validate_worker *worker, const struct cfi_row *row)
-{
-	struct code_state entry;
-
-	code_state_entry(code_abi(worker->input->arch->code), &entry);
-	return validate_row(worker->input->arch, row, &entry).verdict == VALIDATE_AGREES;
-}
-
-static bool unit_add_part(struct validate_worker *worker, uint32_t index)
-{
-	const struct cfi_range *range = &worker->input->ranges.list[index];
-	const struct cfi_fde *fde = &worker->input->frames.fdes[range->fde];
-	struct validate_range *result = &worker->result->ranges[index];
-	const struct cfi_table *table = &worker->interp.table;
-	const GElf_Phdr *segment =
-	    image_code_segment(worker->image, range->start, range->end - range->start);
-	uint64_t readable =
-	    segment ? segment->p_vaddr + segment->p_filesz - range->start : 0;
-	const uint8_t *bytes = image_at_addr(worker->image, range->start, readable);
-	struct err broken = {0};
-
-	*result = (struct validate_range){.round = worker->round};
-	if (range->overlapping || !bytes || readable < range->end - range->start ||
-	    worker->input->frames.cies[fde->cie].signal_frame)
-		return true;
-	worker->interp.max_expr_ops = cfi_ranges_expr_ops(&worker->input->ranges, index);
-	if (!cfi_interpret(&worker->interp, fde, &broken))
-		return broken.kind != ERR_NOMEM;
-	/* Of a PLT, whose rows follow from the address. */
-	if (table->pc_dependent || !table->n_rows)
-		return true;
-	if (worker->trial && worker->trial->rows)
-		worker->trial->rows(worker->trial->context, index, &worker->interp.table);
-	if (!vec_reserve(&worker->parts, &worker->cap_parts, worker->n_parts + 1) ||
-	    !vec_reserve(&worker->code, &worker->cap_code, worker->n_parts + 1) ||
-	    !vec_reserve(&worker->entries, &worker->cap_entries, worker->n_entries + 1) ||
-	    !vec_reserve(
-		&worker->rows, &worker->cap_rows, worker->n_rows + table->n_rows) ||
-	    !validate_landings_add(worker->image, worker->input, fde, &worker->landings))
-		return false;
-	result->looked_at = true;
-	worker->parts[worker->n_parts] = (struct validate_part){
-	    .range = index, .row = worker->n_rows, .n_rows = table->n_rows};
-	worker->code[worker->n_parts++] =
-	    (struct code_range){range->start, range->end, bytes, readable};
-	memcpy(&worker->rows[worker->n_rows], table->rows,
-	    table->n_rows * sizeof(*table->rows));
-	worker->n_rows += table->n_rows;
-	if (unit_is_entry(worker, &table->rows[0]))
-		worker->entries[worker->n_entries++] = range->start;
-	return true;
 }
 
 /* ---- questions of the analysis ---- */
@@ -126,90 +46,103 @@ static bool unit_add_part(struct validate_worker *worker, uint32_t index)
 static bool host_read(void *context, uint64_t addr, uint8_t width, uint64_t *value)
 {
 	const struct validate_worker *worker = context;
-	const uint8_t *bytes = image_at_addr(worker->image, addr, width);
-	struct rd rd;
 
-	if (!bytes || !validate_is_constant(worker->image, addr))
+	return validate_read(worker->image, addr, width, value);
+}
+
+/* Whether the row at the call is wrong by as much as the one behind it: that tells nothing of the call. */
+static bool host_is_wrong_before(struct validate_worker *worker,
+    struct validate_part *part, uint64_t pc, const struct code_state *after,
+    struct validate_answer behind)
+{
+	const struct cfi_row *row = validate_row_in(worker, part, pc);
+	struct validate_answer at;
+
+	if (row->doubtful || behind.column != VALIDATE_CFA ||
+	    behind.found.kind != CODE_CFA)
 		return false;
-	rd_init(&rd, bytes, width, worker->image->big_endian);
-	*value = width == 1   ? rd_u8(&rd)
-		 : width == 2 ? rd_u16(&rd)
-		 : width == 4 ? rd_u32(&rd)
-			      : rd_u64(&rd);
-	return true;
+	at = validate_row(worker->input->arch, row, after);
+	return at.verdict == VALIDATE_CONTRADICTS && at.column == VALIDATE_CFA &&
+	       code_value_equal(at.found, behind.found);
 }
 
 static bool host_returns(void *context, uint64_t pc, const struct code_insn *call,
     uint64_t next, const struct code_state *after)
 {
 	struct validate_worker *worker = context;
-	struct validate_part *part = unit_part(worker, pc);
+	struct validate_part *part = validate_part_at(worker, pc);
+	const struct cfi_row *row;
+	struct validate_answer answer;
 
 	/* Behind it is another function, or nothing. */
 	if (!part || next >= worker->code[part - worker->parts].end)
 		return false;
-	if (validate_row(worker->input->arch, unit_row(worker, part, next), after)
-		.verdict != VALIDATE_CONTRADICTS)
+	row = validate_row_in(worker, part, next);
+	if (row->doubtful)
+		return !validate_never_returns(worker->callees, call);
+	answer = validate_row(worker->input->arch, row, after);
+	if (answer.verdict != VALIDATE_CONTRADICTS)
 		return true;
-	if (!validate_never_returns(worker->callees, call, &worker->budget))
+	if (!validate_never_returns(worker->callees, call)) {
 		worker->result->ranges[part->range].reviews |= VALIDATE_REVIEW_CALL;
+		if (host_is_wrong_before(worker, part, pc, after, answer) &&
+		    !validate_behind_add(&worker->behind, next,
+			after->regs[code_abi(worker->input->arch->code)->sp]))
+			worker->nomem = true;
+	}
 	return false;
+}
+
+/* In the first round, what follows a table is not known. */
+static uint32_t host_entries(void *context, uint64_t addr, uint8_t width)
+{
+	struct validate_worker *worker = context;
+
+	worker->asked = true;
+	return worker->refs ? validate_refs_entries(worker->refs, addr, width) : 0;
+}
+
+static bool host_keeps_first(
+    void *context, const struct code_insn *call, const struct code_state *state)
+{
+	const struct validate_worker *worker = context;
+
+	return validate_keeps_first(worker->callees, call, state);
 }
 
 static bool host_seed(void *context, uint64_t pc, struct code_state *state)
 {
 	struct validate_worker *worker = context;
-	struct validate_part *part = unit_part(worker, pc);
+	const struct arch *arch = worker->input->arch;
+	struct validate_part *part = validate_part_at(worker, pc);
+	const struct code_value *sp = validate_behind_find(&worker->behind, pc);
 
-	return part &&
-	       validate_seed(worker->input->arch, unit_row(worker, part, pc), state);
+	if (!part || !sp)
+		return part &&
+		       validate_seed(arch, validate_row_in(worker, part, pc), state);
+	code_state_unknown(state);
+	state->regs[code_abi(arch->code)->sp] = *sp;
+	return true;
 }
 
-/* The range that holds pc. SIZE_MAX: none. */
-static size_t unit_range_at(const struct validate_worker *worker, uint64_t pc)
-{
-	const struct cfi_ranges *ranges = &worker->input->ranges;
-	size_t i = search_list_above(ranges->list, ranges->n, start, pc);
-
-	return i && pc < ranges->list[i - 1].end ? i - 1 : SIZE_MAX;
-}
-
-/* Whether a function begins at pc in the range, by its row: a stub of a PLT is one, too. */
-static bool unit_begins_function(
-    struct validate_worker *worker, size_t index, uint64_t pc)
-{
-	const struct cfi_range *range = &worker->input->ranges.list[index];
-	const struct cfi_table *table = &worker->other.table;
-	struct err broken = {0};
-	size_t row;
-
-	/* Many functions go to stubs, whose rows take long to make. */
-	if (index == worker->stubs)
-		return true;
-	if (!cfi_interpret(
-		&worker->other, &worker->input->frames.fdes[range->fde], &broken))
-		return false;
-	if (table->pc_dependent)
-		worker->stubs = index;
-	row = search_list_above(table->rows, table->n_rows, pc, pc);
-	return table->pc_dependent ||
-	       (row && unit_is_entry(worker, &table->rows[row - 1]));
-}
-
-static void host_leaves(void *context, uint64_t pc, uint64_t target)
+static void host_leaves(
+    void *context, uint64_t pc, uint64_t target, const struct code_state *state)
 {
 	struct validate_worker *worker = context;
-	size_t to = unit_range_at(worker, target);
-	struct validate_part *part = unit_part(worker, pc);
+	const struct code_abi *abi = code_abi(worker->input->arch->code);
+	size_t to = validate_range_at(worker, target);
+	struct validate_part *part = validate_part_at(worker, pc);
 
-	if (to == SIZE_MAX || !part || unit_begins_function(worker, to, target))
+	if (to == SIZE_MAX || !part || validate_begins_function(worker, to, target))
 		return;
 	if (!vec_reserve(&worker->links, &worker->cap_links, worker->n_links + 1)) {
 		worker->nomem = true;
 		return;
 	}
-	worker->links[worker->n_links++] =
-	    (struct validate_link){part->range, (uint32_t)to};
+	worker->links[worker->n_links++] = (struct validate_link){.from = part->range,
+	    .to = (uint32_t)to,
+	    .bare = worker->input->ranges.list[to].start == target &&
+		    code_value_equal(state->regs[abi->sp], worker->entry.regs[abi->sp])};
 }
 
 /* ---- what comes of it ---- */
@@ -280,10 +213,30 @@ static bool unit_is_left(struct validate_worker *worker, const struct code_place
 
 	if (insn->control != CODE_JUMPS && insn->control != CODE_BRANCHES)
 		return insn->control == CODE_RETURNS;
-	if (unit_part(worker, insn->target))
+	if (validate_part_at(worker, insn->target))
 		return false;
-	to = unit_range_at(worker, insn->target);
-	return to != SIZE_MAX && unit_begins_function(worker, to, insn->target);
+	to = validate_range_at(worker, insn->target);
+	return to != SIZE_MAX && validate_begins_function(worker, to, insn->target);
+}
+
+/* Notes whether a way from the entry comes back as the psABI says. */
+static void unit_note_return(
+    struct validate_worker *worker, const struct code_place *place)
+{
+	const struct code_abi *abi = code_abi(worker->input->arch->code);
+	const struct code_value sp = place->state->regs[abi->sp];
+	const struct code_value ra =
+	    abi->ra == CODE_NO_REG
+		? code_state_memory(place->state,
+		      (struct code_value){.kind = CODE_CFA, .off = abi->ra_off})
+		: place->state->regs[abi->ra];
+	const bool bare =
+	    sp.kind == CODE_CFA && sp.off == abi->sp_off && ra.kind == CODE_RA;
+
+	if (place->insn->control != CODE_RETURNS || place->seeded)
+		return;
+	worker->comes_back |= bare;
+	worker->returns_oddly |= !bare;
 }
 
 /* Whether the function is left with SP elsewhere than at its entry. */
@@ -298,24 +251,97 @@ static bool unit_returns_oddly(
 	       unit_is_left(worker, place);
 }
 
-static bool unit_visit(void *context, const struct code_place *place)
+/*
+ * Whether SP is of another stack, by a row before: code that raises exceptions skips frames through a
+ * register, and then SP gets its value.
+ */
+static bool unit_is_elsewhere(const struct validate_worker *worker,
+    struct validate_part *part, const struct cfi_row *row, struct validate_answer answer)
 {
-	struct validate_worker *worker = context;
-	struct validate_part *part = unit_part(worker, place->pc);
+	if (answer.column != VALIDATE_CFA || answer.found.kind == CODE_UNKNOWN)
+		return false;
+	if (answer.verdict == VALIDATE_UNKNOWN)
+		part->elsewhere = answer.found;
+	return answer.verdict == VALIDATE_CONTRADICTS && row->cfa.kind == CFI_REG_PLUS &&
+	       row->cfa.reg == code_abi(worker->input->arch->code)->sp &&
+	       answer.found.kind == part->elsewhere.kind &&
+	       answer.found.symbol == part->elsewhere.symbol;
+}
+
+/* What any place adds to the results of its part. */
+static struct validate_range *unit_count(struct validate_worker *worker,
+    const struct validate_part *part, const struct code_place *place)
+{
 	struct validate_range *result = &worker->result->ranges[part->range];
-	const struct cfi_row *row = unit_row(worker, part, place->pc);
-	struct validate_answer answer =
-	    validate_row(worker->input->arch, row, place->state);
 
 	if (worker->trial && worker->trial->place)
 		worker->trial->place(worker->trial->context, part->range, place);
 	result->instructions++;
 	result->seeded += place->seeded;
-	if (unit_returns_oddly(worker, place))
+	if (worker->tries_entry)
+		unit_note_return(worker, place);
+	if (place->insn->control != CODE_CONTINUES && unit_returns_oddly(worker, place))
 		result->reviews |= VALIDATE_REVIEW_RETURN;
+	return result;
+}
+
+static bool unit_is_in_stack(const struct cfi_rule *rule)
+{
+	return rule->kind == CFI_UNSPECIFIED || rule->kind == CFI_SAME ||
+	       rule->kind == CFI_AT_CFA;
+}
+
+/* Remembers a row that agrees, if it does so at quiet places, too. */
+static void unit_remember(
+    struct validate_worker *worker, struct validate_part *part, const struct cfi_row *row)
+{
+	const struct code_abi *abi = code_abi(worker->input->arch->code);
+	const struct cfi_row *end = &worker->rows[part->row + part->n_rows];
+
+	worker->agreed = NULL;
+	if (row->cfa.kind != CFI_REG_PLUS ||
+	    (row->cfa.reg != abi->sp && row->cfa.reg != abi->fp) ||
+	    !unit_is_in_stack(&row->ra) || !unit_is_in_stack(&row->fp))
+		return;
+	worker->agreed = part;
+	worker->agreed_start = row->pc;
+	worker->agreed_end =
+	    row + 1 < end ? row[1].pc : worker->code[part - worker->parts].end;
+}
+
+static bool unit_visit(void *context, const struct code_place *place)
+{
+	struct validate_worker *worker = context;
+	struct validate_part *part;
+	struct validate_range *result;
+	const struct cfi_row *row;
+	struct validate_answer answer;
+
+	if (worker->round == 1 &&
+	    (!validate_refs_note(&worker->found, worker->image, place) ||
+		(place->insn->control == CODE_CALLS &&
+		    !validate_refs_add(&worker->called, place->insn->target))))
+		worker->nomem = true;
+	if (place->quiet && worker->agreed && place->pc >= worker->agreed_start &&
+	    place->pc < worker->agreed_end) {
+		unit_count(worker, worker->agreed, place)->agreeing++;
+		return true;
+	}
+	part = validate_part_at(worker, place->pc);
+	row = validate_row_in(worker, part, place->pc);
+	if (row->doubtful) {
+		worker->agreed = NULL;
+		return true;
+	}
+	answer = validate_row(worker->input->arch, row, place->state);
+	if (unit_is_elsewhere(worker, part, row, answer))
+		answer.verdict = VALIDATE_UNKNOWN;
+	result = unit_count(worker, part, place);
+	worker->agreed = NULL;
 	switch ((enum validate_verdict)answer.verdict) {
 	case VALIDATE_AGREES:
 		result->agreeing++;
+		unit_remember(worker, part, row);
 		return true;
 	case VALIDATE_UNKNOWN:
 		if (result->state < VALIDATE_OPEN)
@@ -336,24 +362,43 @@ static void unit_all_open(struct validate_worker *worker)
 		worker->result->ranges[worker->parts[i].range].state = VALIDATE_OPEN;
 }
 
-bool validate_unit(struct validate_worker *worker, const uint32_t *ranges, size_t n)
+/* Compilers sort those of one function. */
+static void unit_sort_landings(struct validate_landings *landings)
+{
+	for (size_t i = 1; i < landings->n; i++)
+		if (landings->list[i].start < landings->list[i - 1].start) {
+			qsort(landings->list, landings->n, sizeof(*landings->list),
+			    search_order);
+			return;
+		}
+}
+
+static bool unit_look(
+    struct validate_worker *worker, const uint32_t *ranges, size_t n, bool strict)
 {
 	struct code_paths_input input = {.machine = worker->input->arch->code,
-	    .host = {worker, host_read, host_returns, host_seed, host_leaves}};
+	    .strict = strict,
+	    .host = {.context = worker,
+		.read = host_read,
+		.returns = host_returns,
+		.seed = host_seed,
+		.keeps_first = host_keeps_first,
+		.entries = host_entries,
+		.leaves = host_leaves}};
 	struct err err = {0};
 
 	worker->n_parts = worker->n_rows = worker->n_entries = worker->landings.n = 0;
+	worker->behind.n = 0;
+	worker->rowless = true;
 	for (size_t i = 0; i < n; i++)
-		if (!unit_add_part(worker, ranges[i]))
+		if (!validate_add_part(worker, ranges[i]))
 			return false;
-	if (!worker->n_parts)
+	if (worker->rowless)
 		return true;
-	worker->budget = UNIT_LEAST_BUDGET;
-	for (size_t i = 0; i < worker->n_parts; i++)
-		worker->budget += worker->code[i].end - worker->code[i].start;
-	if (worker->landings.n)
-		qsort(worker->landings.list, worker->landings.n,
-		    sizeof(*worker->landings.list), search_order);
+	if (worker->tries_entry && !worker->n_entries)
+		worker->entries[worker->n_entries++] = worker->code[0].start;
+	worker->comes_back = worker->returns_oddly = false;
+	unit_sort_landings(&worker->landings);
 	input.ranges = worker->code;
 	input.n_ranges = worker->n_parts;
 	input.entries = worker->entries;
@@ -375,4 +420,71 @@ bool validate_unit(struct validate_worker *worker, const uint32_t *ranges, size_
 			result->state = VALIDATE_REVIEW;
 	}
 	return !worker->nomem;
+}
+
+/* The worst that is said of the unit's ranges. */
+static uint8_t unit_verdict(const struct validate_worker *worker)
+{
+	uint8_t worst = VALIDATE_CONFIRMED;
+
+	for (size_t i = 0; i < worker->n_parts; i++) {
+		uint8_t state = worker->result->ranges[worker->parts[i].range].state;
+
+		worst = state > worst ? state : worst;
+	}
+	return worst;
+}
+
+static bool unit_look_again(struct validate_worker *worker, const uint32_t *ranges,
+    size_t n, bool strict, size_t n_faults, size_t n_links)
+{
+	worker->n_faults = n_faults;
+	worker->n_links = n_links;
+	return unit_look(worker, ranges, n, strict);
+}
+
+/*
+ * A function can begin although no row says so, and no call leads there: its address is taken. If a way
+ * from its first byte returns with SP as it was there, and each one that returns does, then what was
+ * the return address for it was that at the first byte.
+ */
+static bool unit_try_entry(struct validate_worker *worker, const uint32_t *ranges,
+    size_t n, size_t n_faults, size_t n_links)
+{
+	if (worker->rowless || worker->n_entries || worker->n_parts != 1 ||
+	    worker->n_links > n_links || worker->parts[0].resolver)
+		return true;
+	worker->tries_entry = true;
+	if (!unit_look_again(worker, ranges, n, false, n_faults, n_links))
+		return false;
+	if (worker->comes_back && !worker->returns_oddly)
+		return true;
+	worker->tries_entry = false;
+	return unit_look_again(worker, ranges, n, false, n_faults, n_links);
+}
+
+/* A table that was read too far leads to places with another state. Where not all agrees, doubtful
+ * tables are left out, if that helps. */
+bool validate_unit(struct validate_worker *worker, const uint32_t *ranges, size_t n)
+{
+	const size_t n_faults = worker->n_faults, n_links = worker->n_links;
+	uint8_t loose;
+
+	worker->asked = worker->tries_entry = false;
+	if (!unit_look(worker, ranges, n, false) ||
+	    !unit_try_entry(worker, ranges, n, n_faults, n_links))
+		return false;
+	loose = unit_verdict(worker);
+	if (!worker->rowless && code_paths_is_loose(worker->paths) &&
+	    loose >= VALIDATE_OPEN) {
+		if (!unit_look_again(worker, ranges, n, true, n_faults, n_links))
+			return false;
+		if (unit_verdict(worker) >= loose &&
+		    !unit_look_again(worker, ranges, n, false, n_faults, n_links))
+			return false;
+		worker->asked = true;
+	}
+	for (size_t i = 0; i < n; i++)
+		worker->result->ranges[ranges[i]].asked = worker->asked;
+	return true;
 }

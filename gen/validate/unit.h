@@ -5,13 +5,16 @@
 
 #include "cfi/interp.h"
 #include "code/paths.h"
+#include "gen/validate/behind.h"
 #include "gen/validate/callees.h"
 #include "gen/validate/landing.h"
+#include "gen/validate/refs.h"
 #include "gen/validate/validate.h"
 
-/* Control goes from one range of the CFI into the middle of another. */
+/* Control goes from one range of the CFI to another where no row says that a function begins. */
 struct validate_link {
 	uint32_t from, to; /* indices of ranges */
+	bool bare; /* to the first byte of the range, with SP as at a function's entry */
 };
 
 /* A range of the CFI that the function consists of, with a copy of its rows. */
@@ -19,6 +22,10 @@ struct validate_part {
 	uint32_t range;
 	size_t row, n_rows; /* in the worker's rows */
 	size_t at;	    /* the row that was asked for last */
+	bool
+	    resolver; /* it is called with the return address above what rows take for the CFA */
+	/* What a row took for the CFA while it was of another stack; CODE_UNKNOWN: none did. */
+	struct code_value elsewhere;
 };
 
 /* For trials of the check itself. Either function can be NULL. */
@@ -36,22 +43,39 @@ struct validate_worker {
 	const struct cfi_input *input;
 	struct validate_result *result; /* shared; each range is written by one worker */
 	const struct validate_callees *callees; /* shared */
+	const struct validate_rows *source;	/* shared; NULL: rows are the CFI's */
 	const struct validate_trial *trial;	/* borrowed; NULL: none */
-	uint64_t budget; /* instructions of callees that this unit may look at */
 	uint8_t round;
-	struct cfi_interp interp, other; /* other: of FDEs that are not in the unit */
+	/* Shared; complete after the first round: what code refers to, and what it calls. */
+	const struct validate_refs *refs, *calls;
+	struct validate_refs found, called; /* in the first round */
+	bool asked; /* the unit at hand has a table without a bound */
+	/* Their tables hold rows, of either origin. other: of ranges that are not in the unit. */
+	struct cfi_interp interp, other;
+	size_t others; /* the range that the rows of other are of; SIZE_MAX: none */
 	size_t
 	    stubs; /* a range of a PLT, whose rows follow from the address; SIZE_MAX: none is known */
+	struct code_state entry; /* of any function */
 	struct code_paths *paths;
 	struct validate_part *parts;
 	size_t n_parts, cap_parts;
+	bool rowless; /* none of them has a row */
 	struct code_range *code;
 	size_t cap_code;
 	struct cfi_row *rows;
 	size_t n_rows, cap_rows;
 	uint64_t *entries;
 	size_t n_entries, cap_entries;
+	/* No row says that a function begins in the unit. Its first byte is taken for an entry, to see
+	 * whether a way comes back to the caller, and whether one returns in another state. */
+	bool tries_entry, comes_back, returns_oddly;
 	struct validate_landings landings;
+	/* Calls whose row is wrong, as is the one behind them. */
+	struct validate_behind behind;
+	/* Where the row that agreed at the last place is in force; NULL: none, or it depends on more
+	 * than what a quiet place keeps. */
+	struct validate_part *agreed;
+	uint64_t agreed_start, agreed_end; /* addresses */
 	/* Results: */
 	struct validate_link *links;
 	size_t n_links, cap_links;
@@ -69,5 +93,19 @@ void validate_worker_deinit(struct validate_worker *worker);
  * adds faults and links. False: out of memory. */
 ATTR_MUST_CHECK bool validate_unit(
     struct validate_worker *worker, const uint32_t *ranges, size_t n);
+
+/* For unit.c: */
+
+/* The part that pc is in; NULL: none. */
+struct validate_part *validate_part_at(struct validate_worker *worker, uint64_t pc);
+/* The row in force at pc, which is in the part. */
+const struct cfi_row *validate_row_in(
+    const struct validate_worker *worker, struct validate_part *part, uint64_t pc);
+/* Adds a range to the unit, if its rows can be looked at. False: out of memory. */
+ATTR_MUST_CHECK bool validate_add_part(struct validate_worker *worker, uint32_t index);
+/* The range that holds pc. SIZE_MAX: none. */
+size_t validate_range_at(const struct validate_worker *worker, uint64_t pc);
+/* Whether a function begins at pc in the range, by its row: a stub of a PLT is one, too. */
+bool validate_begins_function(struct validate_worker *worker, size_t index, uint64_t pc);
 
 #endif

@@ -31,6 +31,7 @@ struct validate_groups {
 };
 
 struct validate_run {
+	struct validate_refs refs, calls;
 	struct validate_worker *workers;
 	size_t n_workers;
 	struct validate_groups groups;
@@ -70,6 +71,13 @@ static uint32_t group_of(struct validate_groups *groups, uint32_t range)
 	return range;
 }
 
+/* Control goes on to a function that other code calls. */
+static bool is_tail_call(const struct validate_run *run, const struct validate_link *link)
+{
+	return link->bare && validate_refs_have(&run->calls,
+				 run->workers[0].input->ranges.list[link->to].start);
+}
+
 /* Joins what the last round's links connect. Marks in changed the groups that grew. */
 static bool join_groups(struct validate_run *run, uint8_t *changed)
 {
@@ -83,7 +91,7 @@ static bool join_groups(struct validate_run *run, uint8_t *changed)
 			uint32_t b = group_of(&run->groups, worker->links[i].to);
 			uint32_t low = a < b ? a : b, high = a < b ? b : a;
 
-			if (low == high)
+			if (low == high || is_tail_call(run, &worker->links[i]))
 				continue;
 			run->groups.leader[high] = low;
 			changed[low] = 1;
@@ -123,20 +131,29 @@ static bool next_units(struct validate_run *run, const uint8_t *changed, size_t 
 	return grew && counts;
 }
 
-/* Every range is a unit of its own. */
-static bool first_units(struct validate_groups *groups, size_t n_ranges)
+/* Every range is a unit of its own, and so are neighbours that one FDE has been divided into. */
+static bool first_units(struct validate_run *run)
 {
+	struct validate_groups *groups = &run->groups;
+	const struct cfi_ranges *ranges = &run->workers[0].input->ranges;
+	const size_t n_ranges = ranges->n;
+
 	groups->leader = malloc((n_ranges + 1) * sizeof(*groups->leader));
 	groups->ranges = malloc((n_ranges + 1) * sizeof(*groups->ranges));
 	groups->units = malloc((n_ranges + 1) * sizeof(*groups->units));
 	if (!groups->leader || !groups->ranges || !groups->units)
 		return false;
 	for (uint32_t i = 0; i < n_ranges; i++) {
+		const uint32_t fde = ranges->list[i].fde;
+
 		groups->leader[i] = groups->ranges[i] = i;
-		groups->units[i] = i;
+		if (run->workers[0].source && i && fde != VALIDATE_NO_FDE &&
+		    fde == ranges->list[i - 1].fde)
+			groups->leader[i] = groups->leader[i - 1];
+		else
+			groups->units[groups->n_units++] = i;
 	}
-	groups->units[n_ranges] = n_ranges;
-	groups->n_units = n_ranges;
+	groups->units[groups->n_units] = n_ranges;
 	return true;
 }
 
@@ -154,11 +171,34 @@ static bool run_round(
 	return ok;
 }
 
+/* What code refers to and calls is known now. So is what data refers to. Functions with tables that end
+ * there are looked at again, and so are those that are called and whose first row does not say that a
+ * function begins. */
+static bool gather_refs(struct validate_run *run, uint8_t *changed)
+{
+	const struct validate_result *result = run->workers[0].result;
+
+	for (size_t i = 0; i < run->n_workers; i++)
+		if (!validate_refs_take(&run->refs, &run->workers[i].found) ||
+		    !validate_refs_take(&run->calls, &run->workers[i].called))
+			return false;
+	if (!validate_refs_add_relative(&run->refs, run->workers[0].image))
+		return false;
+	validate_refs_sort(&run->refs);
+	validate_refs_sort(&run->calls);
+	for (size_t i = 0; i < result->n_ranges; i++)
+		changed[i] |= result->ranges[i].asked ||
+			      (result->ranges[i].reviews & VALIDATE_REVIEW_ENTRY &&
+				  validate_refs_have(&run->calls,
+				      run->workers[0].input->ranges.list[i].start));
+	return true;
+}
+
 static bool run_rounds(
     struct validate_run *run, struct validate_thread *threads, size_t n_ranges)
 {
 	uint8_t *changed = malloc(n_ranges + 1);
-	bool ok = changed && first_units(&run->groups, n_ranges);
+	bool ok = changed && first_units(run);
 
 	for (uint8_t round = 1; ok && run->groups.n_units; round++) {
 		ok = run_round(run, threads, round);
@@ -166,9 +206,11 @@ static bool run_rounds(
 			break;
 		for (size_t i = 0; i < n_ranges; i++)
 			changed[i] = 0;
-		if (!join_groups(run, changed))
+		if (round == 1 && !gather_refs(run, changed))
+			ok = false;
+		if (!join_groups(run, changed) && round > 1)
 			break;
-		ok = next_units(run, changed, n_ranges);
+		ok = ok && next_units(run, changed, n_ranges);
 	}
 	free(changed);
 	return ok;
@@ -194,6 +236,8 @@ static bool gather(const struct validate_run *run, struct validate_result *resul
 	for (size_t i = 0; i < result->n_ranges; i++) {
 		const struct validate_range *range = &result->ranges[i];
 
+		if (range->rowless)
+			continue;
 		result->n_fdes++;
 		if (!range->looked_at) {
 			result->n_not_looked_at++;
@@ -208,40 +252,51 @@ static bool gather(const struct validate_run *run, struct validate_result *resul
 }
 
 static bool begin_workers(struct validate_run *run, struct validate_thread *threads,
-    const struct image *image, const struct cfi_input *input,
-    const struct validate_callees *callees, struct validate_result *result, size_t n)
+    const struct validate_worker *like, size_t n)
 {
 	for (; run->n_workers < n; run->n_workers++) {
-		threads[run->n_workers] =
-		    (struct validate_thread){run, &run->workers[run->n_workers]};
+		struct validate_worker *worker = &run->workers[run->n_workers];
+
+		threads[run->n_workers] = (struct validate_thread){run, worker};
 		if (!validate_worker_init(
-			&run->workers[run->n_workers], image, input, callees, result)) {
+			worker, like->image, like->input, like->callees, like->result)) {
 			run->n_workers++;
 			return false;
 		}
+		worker->source = like->source;
+		worker->refs = &run->refs;
+		worker->calls = &run->calls;
 	}
 	return true;
 }
 
-bool validate_cfi(const struct image *image, const struct cfi_input *input,
-    unsigned int jobs, struct validate_result *result, struct err *err)
+bool validate_all(const struct image *image, const struct cfi_input *input,
+    const struct validate_rows *rows, unsigned int jobs, struct validate_result *result,
+    struct err *err)
 {
 	const size_t n = input->ranges.n;
 	struct validate_run run = {.workers = calloc(jobs, sizeof(*run.workers))};
 	struct validate_thread *threads = calloc(jobs, sizeof(*threads));
 	struct validate_callees callees = {0};
+	const struct validate_worker like = {.image = image,
+	    .input = input,
+	    .callees = &callees,
+	    .result = result,
+	    .source = rows};
 	bool ok;
 
 	*result = (struct validate_result){
 	    .ranges = calloc(n + 1, sizeof(*result->ranges)), .n_ranges = n};
 	ok = run.workers && threads && result->ranges &&
 	     validate_callees_read(image, input, &callees) &&
-	     begin_workers(&run, threads, image, input, &callees, result, jobs) &&
-	     run_rounds(&run, threads, n) && gather(&run, result);
+	     begin_workers(&run, threads, &like, jobs) && run_rounds(&run, threads, n) &&
+	     gather(&run, result);
 	for (size_t i = 0; i < run.n_workers; i++)
 		validate_worker_deinit(&run.workers[i]);
 	free(run.workers);
 	free(threads);
+	validate_refs_deinit(&run.refs);
+	validate_refs_deinit(&run.calls);
 	free(run.groups.leader);
 	free(run.groups.ranges);
 	free(run.groups.units);
@@ -251,6 +306,19 @@ bool validate_cfi(const struct image *image, const struct cfi_input *input,
 		return err_set_nomem(err);
 	}
 	return true;
+}
+
+bool validate_cfi(const struct image *image, const struct cfi_input *input,
+    unsigned int jobs, struct validate_result *result, struct err *err)
+{
+	return validate_all(image, input, NULL, jobs, result, err);
+}
+
+bool validate_can(const struct arch *arch, struct err *err)
+{
+	return code_can_decode(arch->code) ||
+	       err_set(err, ERR_UNSUPPORTED,
+		   "this build cannot decode %s code: build it with Zydis", arch->name);
 }
 
 void validate_result_deinit(struct validate_result *result)
@@ -293,11 +361,8 @@ bool validate_correct(const struct image *image, struct cfi_input *input,
 	if (image->object)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "--code is for linked files: the code of an object is not complete");
-	if (!code_can_decode(input->arch->code))
-		return err_set(err, ERR_UNSUPPORTED,
-		    "this build cannot decode %s code: build it with Zydis",
-		    input->arch->name);
-	ok = validate_cfi(image, input, options->jobs, &result, err);
+	ok = validate_can(input->arch, err) &&
+	     validate_cfi(image, input, options->jobs, &result, err);
 	for (size_t i = 0; ok && i < result.n_faults; i++)
 		ok = corrections_add(&input->corrections, &result.faults[i],
 			 options->code == CODE_POLICY_REPAIR) ||

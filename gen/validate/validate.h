@@ -61,8 +61,11 @@ struct validate_range {
 	uint8_t state;			 /* enum validate_class */
 	uint8_t reviews;		 /* bits of enum validate_review */
 	uint8_t round;
-	bool
-	    looked_at; /* not: it overlaps, its program is broken, or it is a signal frame */
+	bool asked;   /* for validate.c: it has a table without a bound */
+	bool rowless; /* it has no row, so it is not counted */
+	/* Not: it overlaps, its program is broken, it is a signal frame, or its return address is
+	 * in another column. */
+	bool looked_at;
 };
 
 struct validate_result {
@@ -76,12 +79,32 @@ struct validate_result {
 };
 
 /*
- * Looks at all FDEs with jobs threads; the result does not depend on their number. Needs
- * code_can_decode for the machine. ERR_NOMEM.
+ * Rows of another origin than the CFI. The ranges of a struct cfi_input are then theirs. The FDE of a
+ * range is that of the code, for its landing pads, or VALIDATE_NO_FDE.
  */
+struct validate_rows {
+	const void *context;
+	/* Makes the rows of a range, at least one; table has memory that is used again. A row that is
+	 * doubtful says nothing. Several threads call it. False: out of memory. */
+	bool (*read)(const void *context, uint32_t range, struct cfi_table *table);
+};
+
+#define VALIDATE_NO_FDE UINT32_MAX
+
+/*
+ * Looks at all ranges with jobs threads; the result does not depend on their number. rows is NULL
+ * for those of the CFI. image is not a relocatable object, but can be one that was linked in memory
+ * (object_link). Needs validate_can. ERR_NOMEM.
+ */
+ATTR_MUST_CHECK bool validate_all(const struct image *image,
+    const struct cfi_input *input, const struct validate_rows *rows, unsigned int jobs,
+    struct validate_result *result, struct err *err);
+/* validate_all for the CFI. */
 ATTR_MUST_CHECK bool validate_cfi(const struct image *image,
     const struct cfi_input *input, unsigned int jobs, struct validate_result *result,
     struct err *err);
+/* Whether this build can decode the machine's code: ERR_UNSUPPORTED. */
+ATTR_MUST_CHECK bool validate_can(const struct arch *arch, struct err *err);
 /*
  * Fills in the corrections of input, as options say, from what the code contradicts; nothing
  * unless they ask for it. ERR_UNSUPPORTED for what cannot be checked, ERR_NOMEM.

@@ -192,6 +192,13 @@ void meaning_rule_text(
 	case CFI_AT_REG:
 		snprintf(buf, size, "*(%s%s)%s", reg, off, meaning_plus(rule->add, add));
 		return;
+	case CFI_AT_SUM:
+		snprintf(buf, size, "*(%s + %s * %u%s)%s", reg,
+		    cfi_rule_index(rule) < arch->n_reg_names
+			? arch->reg_names[cfi_rule_index(rule)]
+			: "?",
+		    1u << cfi_rule_shift(rule), off, meaning_plus(rule->add, add));
+		return;
 	case CFI_CONST:
 		snprintf(buf, size, "0x%" PRIx64, rule->off);
 		return;

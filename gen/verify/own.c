@@ -33,6 +33,7 @@ struct verify_part {
 	size_t first, last;		    /* ranges [first, last) */
 	bool to_the_end;		    /* and all addresses behind them */
 	const struct sf_section *templates; /* of PLTs without CFI */
+	const struct sf_section *derived;   /* of code without CFI that proves its rows */
 	struct cfi_interp interp;
 	struct cfi_table corrected;    /* what the code corrected of the interpreter's */
 	const struct cfi_table *table; /* one of the two */
@@ -155,7 +156,7 @@ static bool verify_outside(
 {
 	struct verify_run *run = &part->run;
 	struct sf_segment segment;
-	bool padding;
+	bool padding, derived;
 
 	sf_cursor_seek(&run->cursor, from);
 	while (from < to && sf_cursor_next(&run->cursor, to, &segment, err)) {
@@ -165,6 +166,9 @@ static bool verify_outside(
 			uint64_t end = segment.end;
 
 			row = sf_section_row_at(part->templates, pc, &end);
+			derived = !row;
+			if (!row)
+				row = sf_section_row_at(part->derived, pc, &end);
 			end = end < segment.end ? end : segment.end;
 			if (!row && padding)
 				run->result->padding_bytes += end - pc;
@@ -172,8 +176,11 @@ static bool verify_outside(
 				verify_differ(run, pc, "there is a row, but no CFI");
 			else if (!sf_row_same(row, segment.row) || segment.signal_frame ||
 				 segment.pauth_b)
-				verify_differ(
-				    run, pc, "the row does not match this PLT stub");
+				verify_differ(run, pc,
+				    derived ? "the row is not what the code says"
+					    : "the row does not match this PLT stub");
+			else if (derived)
+				run->result->derived_bytes += end - pc;
 			else
 				run->result->template_bytes += end - pc;
 			pc = end;
@@ -236,6 +243,7 @@ static void verify_join(struct verify_result *result, const struct verify_result
 {
 	result->agreed_bytes += part->agreed_bytes;
 	result->template_bytes += part->template_bytes;
+	result->derived_bytes += part->derived_bytes;
 	result->padding_bytes += part->padding_bytes;
 	result->missing_bytes += part->missing_bytes;
 	result->n_differences += part->n_differences;
@@ -286,7 +294,10 @@ bool verify_own(
 {
 	struct verify_part whole = {.run = verify_begin(input, result)};
 	size_t n = cfi_ranges_n_parts(input->ranges, input->policy->options->jobs);
-	struct sf_section templates = {0};
+	const struct target target = {
+	    .arch = input->policy->arch, .version = input->view->version};
+	struct sf_section templates = {0}, derived = {0};
+	uint64_t bytes;
 	struct coverage unused = {0};
 	bool ok;
 
@@ -294,10 +305,14 @@ bool verify_own(
 	    !sf_cursor_init(&whole.run.cursor, input->view, err))
 		return false;
 	whole.templates = &templates;
+	whole.derived = &derived;
 	ok = plt_from_templates(input->policy, input->ranges, &templates, &unused) ||
 	     err_set_nomem(err);
+	ok = ok && (derived_reduce(input->policy->derived, &target, &derived, &bytes) ||
+		       err_set_nomem(err));
 	ok = ok && verify_parts(&whole, n, err);
 	sf_section_deinit(&templates);
+	sf_section_deinit(&derived);
 	sf_cursor_deinit(&whole.run.cursor);
 	return ok;
 }

@@ -6,7 +6,9 @@
 
 #include "base/num.h"
 #include "gen/rows/cfi_input.h"
+#include "gen/derive/derive.h"
 #include "gen/validate/validate.h"
+#include "gen/verify/code_witness.h"
 #include "sframe/decode.h"
 
 /* libdwarf runs each FDE's program once per row; this bounds one FDE to about a second.
@@ -26,6 +28,25 @@ bool prove_view(const struct image *image, struct sf_view *view, struct err *err
 	return sf_view_open(data, size, addr, view, err);
 }
 
+/* Whether the code contradicts no row of the section. */
+static bool prove_by_code(const struct image *image, const struct image *cfi_image,
+    const struct sf_view *view, const struct options *options, struct err *err)
+{
+	struct validate_result result;
+	struct cfi_input input = {0};
+	bool ok = verify_by_code(image, cfi_image, view, options, &input, &result, err);
+
+	if (ok && result.n_faults)
+		ok = err_set(err, ERR_PROOF,
+		    "the code contradicts %zu function%s of .sframe; the first at "
+		    "0x%" PRIx64 "; --code=repair may write what the code says",
+		    result.n_of[VALIDATE_WRONG], num_s(result.n_of[VALIDATE_WRONG]),
+		    result.faults[0].start);
+	validate_result_deinit(&result);
+	cfi_input_deinit(&input);
+	return ok;
+}
+
 bool prove_section(const struct image *image, const struct image *cfi_image,
     const struct sf_view *view, const struct options *options,
     struct verify_result *result, struct err *err)
@@ -43,11 +64,14 @@ bool prove_section(const struct image *image, const struct image *cfi_image,
 		    view, &cfi.frames, &cfi.ranges, &cfi.policy};
 
 		ok = validate_correct(image, &cfi, options, err) &&
+		     derive_rows(image, &cfi, options, err) &&
 		     verify_own(&input, result, err);
 		if (ok && options->witness == WITNESS_LIBDWARF &&
 		    result->n_differences == 0)
 			ok = verify_libdwarf(
 			    &input, PROVE_LIBDWARF_ROWS, &options->progress, result, err);
+		if (ok && options->witness == WITNESS_CODE && result->n_differences == 0)
+			ok = prove_by_code(image, cfi_image, view, options, err);
 	}
 	cfi_input_deinit(&cfi);
 	return ok;

@@ -28,6 +28,7 @@
 struct verify_result {
 	uint64_t agreed_bytes;	 /* code bytes with CFI on which both agree */
 	uint64_t template_bytes; /* code bytes without CFI that match a PLT template */
+	uint64_t derived_bytes;	 /* code bytes without CFI whose rows the code proves */
 	uint64_t padding_bytes;	 /* below 16 at a time between two functions of one FDE */
 	uint64_t missing_bytes;	 /* code bytes that could have had a row */
 	uint64_t skipped_bytes; /* with rows, --witness=libdwarf: beyond the bound per FDE

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the page as C: the lines before and after the report's data.
+"""Writes a page as C: the lines before and after its data.
 
-    embed.py OUT.c PAGE.html PAGE.css SCRIPT.js...
+    embed.py OUT.c HEADER.h NAME PAGE.html STYLE.css... SCRIPT.js...
+
+HEADER.h declares NAME_head and NAME_tail.
 
 The policy of the page names the style and the script by their hashes, so a browser runs nothing else and
 fetches nothing.
@@ -63,14 +65,16 @@ def page_of(html, style, script):
 
 
 def main():
-    out, html, style, *scripts = sys.argv[1:]
-    head, data, tail = page_of(read(html), read(style), script_of(scripts)).partition("{{data}}")
+    out, header, name, html, *parts = sys.argv[1:]
+    style = "".join(read(path) for path in parts if path.endswith(".css"))
+    script = script_of(path for path in parts if path.endswith(".js"))
+    head, data, tail = page_of(read(html), style, script).partition("{{data}}")
     if not data:
         raise SystemExit("embed.py: the page must have {{data}}")
     with open(out, "w", encoding="ascii") as file:
         file.write("/* Made by embed.py. */\n#include <stddef.h>\n\n")
-        file.write('#include "cmd/report/page.h"\n\n')
-        file.write(lines_of("report_page_head", head) + "\n" + lines_of("report_page_tail", tail))
+        file.write(f'#include "{header}"\n\n')
+        file.write(lines_of(name + "_head", head) + "\n" + lines_of(name + "_tail", tail))
 
 
 if __name__ == "__main__":

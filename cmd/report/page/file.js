@@ -207,6 +207,7 @@ function fileBroken(file) {
 
 // {element, show(number)}: show puts a mark into the middle of the map.
 function fileView(file) {
+	if (checkHas(file)) return { element: checkFileView(file), show: () => {} };
 	if (!file.code.known && file.outcome !== 'done')
 		return { element: dom('article', {}, fileBroken(file)), show: () => {} };
 	const lists = mapRead(file.raw);

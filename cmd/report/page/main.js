@@ -2,7 +2,7 @@
 // Which view the address names: "#" is all files, "#file=N" one of them, and "&at=M" a mark
 // in its map. So links, the back button and bookmarks work.
 
-const mainState = { report: null, overview: null, scroll: 0, file: null, index: -1 };
+const mainState = { report: null, title: 'SFrame coverage', overview: null, scroll: 0, file: null, index: -1 };
 
 function mainHash() {
 	const parts = new URLSearchParams(location.hash.slice(1));
@@ -26,7 +26,7 @@ function mainShowOverview() {
 
 	if (!mainState.overview) mainState.overview = overviewView(mainState.report);
 	mainNavigation(null);
-	document.title = 'SFrame coverage';
+	document.title = mainState.title;
 	page.replaceChildren(mainState.overview);
 	mainState.index = -1;
 	scrollTo(0, mainState.scroll);
@@ -39,7 +39,7 @@ function mainShowFile(file, at) {
 		mainState.file = fileView(file);
 		mainState.index = file.index;
 		mainNavigation(file);
-		document.title = file.base.slice(0, 200) + ' \u2013 SFrame coverage';
+		document.title = file.base.slice(0, 200) + ' \u2013 ' + mainState.title;
 		page.replaceChildren(mainState.file.element);
 		scrollTo(0, 0);
 		page.focus({ preventScroll: true });
@@ -76,6 +76,9 @@ function mainStart() {
 			+ error.message));
 		return;
 	}
+	if (mainState.report.files.some(checkHas) && !mainState.report.files.some((file) => file.code.known))
+		mainState.title = 'CFI against the code';
+	document.querySelector('.brand').textContent = mainState.title;
 	document.body.append(domDefinePatterns());
 	document.getElementById('foot').textContent = mainState.report.version
 		? 'eh2sframe ' + mainState.report.version : 'eh2sframe';

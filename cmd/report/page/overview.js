@@ -12,7 +12,7 @@ function overviewCode(report, done) {
 		// Sums of an earlier report lack members that its files have.
 		if (dataCount(report.summary.code, 'data') !== undefined) return code;
 	}
-	const names = ['with_cfi', 'covered', 'plt_template', 'outermost', 'without_cfi', 'data', 'padding', 'padding_in_code'];
+	const names = ['with_cfi', 'covered', 'plt_template', 'derived', 'outermost', 'without_cfi', 'data', 'padding', 'padding_in_code'];
 	const sum = {};
 	for (const name of names) {
 		const known = done.filter((file) => dataCount(file.raw.code, name) !== undefined);
@@ -145,6 +145,8 @@ function overviewTable(report) {
 }
 
 function overviewView(report) {
+	const checked = report.files.filter(checkHas);
+	if (checked.length && !report.files.some((file) => file.code.known)) return checkOverview(report, checked);
 	const done = report.files.filter((file) => file.outcome === 'done');
 	const code = overviewCode(report, done);
 	const reasons = overviewReasons(report, done), classes = reasonAssign(reasons);
@@ -164,5 +166,6 @@ function overviewView(report) {
 	treemapMake(done, (file) => {
 		location.hash = '#file=' + file.index;
 	}), files,
-	refused ? dom('section', {}, dom('h2', {}, 'Refused code, by reason'), refused) : null);
+	refused ? dom('section', {}, dom('h2', {}, 'Refused code, by reason'), refused) : null,
+	checked.length ? checkSections(report, checked) : null);
 }

@@ -54,7 +54,8 @@ static bool cfi_link(struct object *object, const struct object_reloc *reloc,
 	    .section = reloc->symbol.section,
 	    .symbol = reloc->symbol_index,
 	    .rela = reloc->rela,
-	    .index = reloc->index};
+	    .index = reloc->index,
+	    .width = reloc->kind->width};
 	return true;
 }
 
@@ -185,6 +186,40 @@ static bool settle_one(const struct image *image, const struct object_link *link
 	    image->sections[link->section].name);
 }
 
+/* Rows must not depend on the addresses that a linker gives: a relocation may not change the
+ * instructions, [from, to), of the record at off. */
+static bool settle_program(
+    const struct image *image, uint64_t off, uint64_t from, uint64_t to, struct err *err)
+{
+	const struct object *object = image->object;
+
+	for (size_t i = search_list_from(object->links, object->n_links, off, off);
+	     i < object->n_links && object->links[i].off < to; i++) {
+		const struct object_link *link = &object->links[i];
+
+		if (link->off + link->width > from)
+			return err_set(err, ERR_MALFORMED,
+			    "%s, relocation %" PRIu64
+			    ": it changes the instructions of the record at "
+			    ".eh_frame+0x%" PRIx64,
+			    image->sections[link->rela].name, link->index, off);
+	}
+	return true;
+}
+
+static bool settle_cies(
+    const struct image *image, const struct cfi_frames *frames, struct err *err)
+{
+	for (size_t i = 0; i < frames->n_cies; i++) {
+		const struct cfi_cie *cie = &frames->cies[i];
+
+		if (!settle_program(image, cie->off, cie->program_off,
+			cie->program_off + cie->program_len, err))
+			return false;
+	}
+	return true;
+}
+
 /* At address 0, which is what it means in a linked file; here a relocation says
  * otherwise.
  */
@@ -207,7 +242,7 @@ bool object_settle(const struct image *image, struct cfi_frames *frames, struct 
 {
 	size_t n = 0;
 
-	if (!settle_zero(image, frames, err))
+	if (!settle_zero(image, frames, err) || !settle_cies(image, frames, err))
 		return false;
 	for (size_t i = 0; i < frames->n_fdes; i++) {
 		const struct cfi_fde *fde = &frames->fdes[i];
@@ -218,7 +253,9 @@ bool object_settle(const struct image *image, struct cfi_frames *frames, struct 
 			frames->diag_counts[CFI_DIAG_DISCARDED]++;
 			continue;
 		}
-		if (!settle_one(image, link, fde, err))
+		if (!settle_one(image, link, fde, err) ||
+		    !settle_program(image, fde->off, fde->program_off,
+			fde->program_off + fde->program_len, err))
 			return false;
 		frames->fdes[n++] = *fde;
 	}

@@ -9,12 +9,11 @@
 #include "gen/elf/object/object_internal.h"
 
 /*
- * The first section is not at 0, which means "discarded" in .eh_frame. Between two there
- * is more than any padding, so that nothing that belongs to one is ever taken for the
+ * Between two there is more than any padding, so that nothing that belongs to one is ever taken for the
  * other's; and little enough that 100,000 sections (-ffunction-sections) are within the
  * reach of 32-bit distances.
  */
-enum { LAYOUT_BASE = 0x100000, LAYOUT_GAP = 256 };
+enum { LAYOUT_GAP = 256 };
 
 /* Alignment matters to rules over the PC only, which know of no larger one. */
 enum { LAYOUT_ALIGN = 64 };
@@ -32,10 +31,17 @@ bool object_reserve(struct object *object, uint64_t size, uint64_t *addr, struct
 	return true;
 }
 
-static bool layout_wanted(const struct image_section *section, bool code)
+enum layout_kind {
+	LAYOUT_CODE,
+	LAYOUT_CONSTANTS,
+	LAYOUT_DATA,
+};
+
+static enum layout_kind layout_kind_of(const struct image_section *section)
 {
-	return section->data && section->hdr.sh_flags & SHF_ALLOC &&
-	       !(section->hdr.sh_flags & SHF_EXECINSTR) == !code;
+	return section->hdr.sh_flags & SHF_EXECINSTR ? LAYOUT_CODE
+	       : section->hdr.sh_flags & SHF_WRITE   ? LAYOUT_DATA
+						     : LAYOUT_CONSTANTS;
 }
 
 static bool layout_add(struct image *image, size_t i, struct err *err)
@@ -54,31 +60,35 @@ static bool layout_add(struct image *image, size_t i, struct err *err)
  * Only what has bytes in the file: nothing of CFI leads into zero-filled memory, which
  * may be as large as it likes.
  */
-static bool layout_all(struct image *image, bool code, struct err *err)
+static bool layout_all(struct image *image, enum layout_kind kind, struct err *err)
 {
-	for (size_t i = 1; i < image->n_sections; i++)
-		if (layout_wanted(&image->sections[i], code) &&
-		    !layout_add(image, i, err))
+	for (size_t i = 1; i < image->n_sections; i++) {
+		const struct image_section *section = &image->sections[i];
+
+		if (section->data && section->hdr.sh_flags & SHF_ALLOC &&
+		    layout_kind_of(section) == kind && !layout_add(image, i, err))
 			return false;
+	}
 	return true;
 }
 
 /* Code and CFI first, so that their addresses, and with them every byte of the copy, do
- * not depend on whether there is an .sframe. */
+ * not depend on whether there is an .sframe. Each kind in one piece, as linkers do it. */
 bool object_layout(struct image *image, struct err *err)
 {
 	struct object *object = image->object;
 
-	object->end = LAYOUT_BASE;
+	object->end = OBJECT_BASE;
 	object->places =
 	    calloc(image->n_sections ? image->n_sections : 1, sizeof(*object->places));
 	if (!object->places)
 		return err_set_nomem(err);
 	for (size_t i = 0; i < image->n_sections; i++)
 		image->sections[i].hdr.sh_addr = 0;
-	return layout_all(image, true, err) &&
+	return layout_all(image, LAYOUT_CODE, err) &&
 	       object_reserve(object, object->cfi_size, &object->cfi_addr, err) &&
-	       layout_all(image, false, err);
+	       layout_all(image, LAYOUT_CONSTANTS, err) &&
+	       layout_all(image, LAYOUT_DATA, err);
 }
 
 const struct object_place *object_place_at(const struct object *object, uint64_t addr)

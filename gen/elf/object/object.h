@@ -29,6 +29,7 @@ struct object_link {
 	uint32_t symbol;
 	size_t rela; /* the section of relocations, and which one of them */
 	uint64_t index;
+	uint8_t width; /* bytes that it changes */
 };
 
 struct object {
@@ -74,9 +75,20 @@ const char *object_where(
     const struct image *image, uint64_t addr, char buf[OBJECT_WHERE]);
 
 /*
+ * The object as a linked file in memory, with the same addresses: *linked has relocations applied to
+ * code and constants. Each symbol of other files has an address at which nothing is, and a symbol
+ * table says which. *linked borrows image; only object_link_free frees it. ERR_MALFORMED,
+ * ERR_UNSUPPORTED, ERR_NOMEM.
+ */
+ATTR_MUST_CHECK bool object_link(
+    const struct image *image, struct image *linked, struct err *err);
+void object_link_free(struct image *linked); /* accepts a zeroed struct */
+
+/*
  * Holds the FDEs read from object->cfi against the relocations of their starts. Those
  * without one describe code that a linker discarded (ld -r) and are taken out.
- * ERR_MALFORMED when one leads nowhere, or beyond its section.
+ * ERR_MALFORMED when one leads nowhere or beyond its section, and when a relocation changes
+ * instructions.
  */
 ATTR_MUST_CHECK bool object_settle(
     const struct image *image, struct cfi_frames *frames, struct err *err);

@@ -10,6 +10,8 @@ enum {
 	OBJECT_RELA_SIZE = 24,
 	OBJECT_SYM_SIZE = 24,
 	OBJECT_SHT_CREL = 0x40000014, /* not in Debian 12's elf.h */
+	/* Of the first section; 0 means "discarded" in .eh_frame. */
+	OBJECT_BASE = 0x100000,
 };
 
 /* The symbol table, checked. Borrows the image. */
@@ -60,6 +62,11 @@ ATTR_MUST_CHECK bool object_relocs_open(const struct image *image, size_t target
 /* Relocation i < relocs->n; its place is inside the target section. */
 ATTR_MUST_CHECK bool object_relocs_read(const struct object_relocs *relocs, uint64_t i,
     struct object_reloc *reloc, struct err *err);
+/* As object_relocs_read, of a section of code or constants. *kind is NULL where it says nothing
+ * of addresses. The symbol, which exists, is not read. */
+ATTR_MUST_CHECK bool object_relocs_read_code(const struct object_relocs *relocs,
+    uint64_t i, struct object_reloc *reloc, const struct arch_code_reloc **kind,
+    struct err *err);
 /*
  * Writes it at data + reloc->off, where data is a copy of the target section. from is
  * the address that a pcrel value is relative to.

@@ -228,12 +228,11 @@ static bool reloc_blame(
 	    relocs->image->sections[relocs->target].name, off);
 }
 
-/* The type first: what it is for says how many bytes there must be. */
-bool object_relocs_read(const struct object_relocs *relocs, uint64_t i,
-    struct object_reloc *reloc, struct err *err)
+/* What the table has of entry i. */
+static uint32_t relocs_entry(
+    const struct object_relocs *relocs, uint64_t i, struct object_reloc *reloc)
 {
 	const struct image_section *section = &relocs->image->sections[relocs->rela];
-	const GElf_Shdr *target = &relocs->image->sections[relocs->target].hdr;
 	uint64_t info;
 	struct rd rd;
 
@@ -245,12 +244,38 @@ bool object_relocs_read(const struct object_relocs *relocs, uint64_t i,
 	info = rd_u64(&rd);
 	reloc->addend = rd_s64(&rd);
 	reloc->symbol_index = (uint32_t)GELF_R_SYM(info);
-	reloc->kind = arch_reloc_find(relocs->arch, (uint32_t)GELF_R_TYPE(info));
+	return (uint32_t)GELF_R_TYPE(info);
+}
+
+bool object_relocs_read_code(const struct object_relocs *relocs, uint64_t i,
+    struct object_reloc *reloc, const struct arch_code_reloc **kind, struct err *err)
+{
+	const GElf_Shdr *target = &relocs->image->sections[relocs->target].hdr;
+
+	*kind = arch_code_reloc_find(relocs->arch, relocs_entry(relocs, i, reloc));
+	if (!*kind || (num_range_inside(reloc->off, (*kind)->bytes, target->sh_size) &&
+			  reloc->symbol_index < relocs->symtab.n))
+		return true;
+	err_set(err, ERR_MALFORMED,
+	    "it is outside the section, which has 0x%" PRIx64
+	    " bytes, or its symbol %" PRIu32 " does not exist",
+	    target->sh_size, reloc->symbol_index);
+	return reloc_blame(relocs, i, reloc->off, err);
+}
+
+/* The type first: what it is for says how many bytes there must be. */
+bool object_relocs_read(const struct object_relocs *relocs, uint64_t i,
+    struct object_reloc *reloc, struct err *err)
+{
+	const GElf_Shdr *target = &relocs->image->sections[relocs->target].hdr;
+	uint32_t type = relocs_entry(relocs, i, reloc);
+
+	reloc->kind = arch_reloc_find(relocs->arch, type);
 	if (!reloc->kind)
 		err_set(err, ERR_UNSUPPORTED,
 		    "type %u does not occur in CFI of %s; link the object and convert "
 		    "the result",
-		    (unsigned int)GELF_R_TYPE(info), relocs->arch->name);
+		    (unsigned int)type, relocs->arch->name);
 	else if (!num_range_inside(reloc->off, reloc->kind->width, target->sh_size))
 		err_set(err, ERR_MALFORMED,
 		    "it is outside the section, which has 0x%" PRIx64 " bytes",

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* What an operation of an expression leaves on the stack (expr.c), and arithmetic with it. */
+#ifndef CFI_VALUE_H
+#define CFI_VALUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What struct cfi_rule has room for. */
+#define CFI_VALUE_MAX_INDEX 31u
+#define CFI_VALUE_MAX_SHIFT 7u
+
+enum cfi_value_kind {
+	V_CONST,  /* off */
+	V_REG,	  /* reg + off */
+	V_CFA,	  /* cfa + off */
+	V_AT_REG, /* *(reg + off) + add */
+	V_AT_CFA, /* *(cfa + off) + add */
+	V_SCALED, /* (index << shift) + off */
+	V_SUM,	  /* reg + (index << shift) + off */
+	V_AT_SUM, /* *(reg + (index << shift) + off) + add */
+	V_OPAQUE, /* none of these */
+};
+
+/* Constants are added modulo 2^64, as the machine does. */
+struct cfi_value {
+	uint64_t off, add;
+	uint16_t reg;
+	uint8_t kind;	      /* enum cfi_value_kind */
+	uint8_t index, shift; /* what rules have room for */
+	/* The value depends on this many low bits of the PC and on no higher ones. */
+	uint8_t pc_bits;
+	/* Any k low bits of it depend on at most k low bits of the PC. This holds for
+	 * the PC, and for sums, products and masks of it. */
+	bool carries_up;
+};
+
+void cfi_value_add(struct cfi_value *v, uint64_t c);
+
+/* Memory of size bytes at the value, on a machine whose addresses have addr_size. A rule can
+ * say one level, and only whole addresses. */
+void cfi_value_deref(struct cfi_value *v, uint8_t size, uint8_t addr_size);
+
+/* The result of a binary operation (DW_OP_*) into a. */
+void cfi_value_binary(struct cfi_value *a, const struct cfi_value *b, uint8_t op);
+
+#endif

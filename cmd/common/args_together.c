@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* Which options go together. */
+#include <string.h>
+
+#include "cmd/common/args.h"
+#include "cmd/common/fail.h"
+
+/* Whether the output of a document would mix with a summary's. */
+static bool args_mix(const struct args *args)
+{
+	const char *path = args->report_json ? args->report_path : args->json_path;
+
+	return args->report_json ? !path || !strcmp(path, "-")
+				 : path && !strcmp(path, "-");
+}
+
+/* The same for what a report tells besides; NULL: nothing is wrong. */
+static const char *args_wrong_tell(const struct args *args)
+{
+	const bool report =
+	    args->command == COMMAND_REPORT && !args->diff && !args->merge;
+	const bool converts = args->command == COMMAND_CONVERT ||
+			      (args->command == COMMAND_SECTION_ONLY && !args->batch);
+
+	if (args->diff && (args->merge || (args->report_json && !args->report_html)))
+		return "--report-diff is text, or a page with --report=html";
+	if (args->diff && args->n_paths != 2)
+		return "--report-diff needs two JSON reports, the old one first";
+	if (args->functions && (!report || args->report_json || args->compare))
+		return "--functions goes with the text of --report alone; JSON has them "
+		       "all";
+	if (args->diff && args->compare)
+		return "--compare goes with --report, without --report-diff";
+	if (args->baseline && !report && !converts && args->command != COMMAND_CHECK_CODE)
+		return "--baseline goes with --report, --check-code or a conversion";
+	if (args->github && !report && !converts)
+		return "--summary goes with --report or a conversion";
+	if (args->github && args_mix(args))
+		return "--summary needs standard output; give the report a file";
+	if (args->top && !args->github && (!report || args->report_json))
+		return "--top goes with the text of --report, or with --summary";
+	return NULL;
+}
+
+/* The same for where reports go. */
+static const char *args_wrong_place(const struct args *args)
+{
+	const bool check = args->command == COMMAND_CHECK_CODE;
+	const bool converts =
+	    args->command == COMMAND_CONVERT || args->command == COMMAND_SECTION_ONLY;
+
+	if (check && args->batch && args->report_json)
+		return "--batch has --report-file; make a page of it with "
+		       "--report=html --merge";
+	if (args->report_path && args->command != COMMAND_REPORT &&
+	    (!check || args->batch))
+		return "-o goes with --report; OUT is an argument";
+	if (args->json_path && args->command == COMMAND_REPORT)
+		return "--report-file goes with a conversion; --report has -o";
+	if (args->json_path && check && !args->batch)
+		return "--report-file goes with --batch; --check-code has --report=json "
+		       "and -o";
+	if (args->json_path && !converts && !check)
+		return "--report-file goes with a conversion, not with --remove, "
+		       "--verify, --lint or --dump";
+	return NULL;
+}
+
+bool args_consistent(const struct args *args, struct eh2sframe_error *error)
+{
+	bool converts = args->command == COMMAND_CONVERT;
+	bool pair = !args->batch && (converts || args->command == COMMAND_SECTION_ONLY ||
+					args->command == COMMAND_REMOVE);
+	const char *wrong = args_wrong_tell(args);
+
+	if (!wrong)
+		wrong = args_wrong_place(args);
+	if (wrong)
+		return cmd_fail(error, EH2SFRAME_USAGE, "%s", wrong);
+	if (args->batch && !converts && args->command != COMMAND_REMOVE &&
+	    args->command != COMMAND_VERIFY && args->command != COMMAND_LINT &&
+	    args->command != COMMAND_CHECK_CODE)
+		wrong = "--batch goes with --remove, --verify, --lint, --check-code or "
+			"none of them";
+	/* Every file would seem to have no section. */
+	else if (args->batch && !converts && args->refresh)
+		wrong = "--refresh goes with a conversion";
+	else if ((args->include.n || args->exclude.n) && !args->batch)
+		wrong = "--include and --exclude go with --batch";
+	else if (pair && args->n_paths != 2)
+		wrong = "give IN and OUT; see --help";
+	else if (!pair && args->n_paths == 0)
+		wrong = "give at least one file; see --help";
+	else if (args->cfi_path && args->batch)
+		wrong = "--cfi has the CFI of one program, so it does not go with "
+			"--batch";
+	else if (args->cfi_path && args->command != COMMAND_VERIFY)
+		wrong = "--cfi goes with --verify";
+	else if (args->merge && args->command != COMMAND_REPORT)
+		wrong = "--merge goes with --report";
+	/* They would seem to have passed. */
+	else if (args->judge && !converts && args->command != COMMAND_SECTION_ONLY &&
+		 args->command != COMMAND_REPORT)
+		wrong = "--min-coverage and --max-size go with a conversion or --report";
+	else if (args->compare && (args->command != COMMAND_REPORT || args->merge))
+		wrong = "--compare goes with --report, without --merge";
+	else if (args->max_growth && !converts)
+		wrong = "--max-growth goes with the conversion of a file";
+	else if (args->section_addr && args->command != COMMAND_SECTION_ONLY)
+		wrong = "--section-address goes with --section-only";
+	return wrong ? cmd_fail(error, EH2SFRAME_USAGE, "%s", wrong)
+		     : eh2sframe_options_check(args->options, error);
+}

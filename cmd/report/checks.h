@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Sums over what --check-code found in several files. */
+#ifndef CMD_REPORT_CHECKS_H
+#define CMD_REPORT_CHECKS_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "base/attr.h"
+#include "cmd/common/fail.h"
+
+struct report_checks {
+	json_int_t files; /* that were checked */
+	json_int_t fdes, confirmed, review, unknown, contradicts, not_looked_at;
+	json_int_t instructions, agreeing, seeded;
+	json_t *groups; /* name -> {files, functions, instructions}; owned */
+};
+
+/* EH2SFRAME_NO_MEMORY. Freed with report_checks_deinit, which accepts a zeroed struct. */
+ATTR_MUST_CHECK bool report_checks_init(
+    struct report_checks *checks, struct eh2sframe_error *err);
+void report_checks_deinit(struct report_checks *checks);
+
+/* Adds the member "check" of a file's object; NULL: the file was not checked. EH2SFRAME_INPUT
+ * when it is of another form. */
+ATTR_MUST_CHECK bool report_checks_add(
+    struct report_checks *checks, const json_t *check, struct eh2sframe_error *err);
+
+/* The member "check" of a summary, which the caller owns. NULL: memory ran out. */
+json_t *report_checks_object(const struct report_checks *checks);
+
+/* A line for each kind and column of faults, and one of totals. */
+void report_checks_print(const struct report_checks *checks, FILE *out);
+
+#endif

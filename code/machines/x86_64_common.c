@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * x86-64: reads the instructions that most code consists of, as far as the other files look at
+ * them. Zydis takes several times as long. The test common_x86_64 compares both.
+ */
+#include "code/machines/x86_64_common.h"
+
+static const ZydisMnemonic x86_arithmetic[8] = {
+    [0] = ZYDIS_MNEMONIC_ADD,
+    [1] = ZYDIS_MNEMONIC_OR,
+    [4] = ZYDIS_MNEMONIC_AND,
+    [5] = ZYDIS_MNEMONIC_SUB,
+    [6] = ZYDIS_MNEMONIC_XOR,
+    [7] = ZYDIS_MNEMONIC_CMP,
+};
+
+static const ZydisMnemonic x86_conditions[16] = {
+    [2] = ZYDIS_MNEMONIC_JB,
+    [3] = ZYDIS_MNEMONIC_JNB,
+    [4] = ZYDIS_MNEMONIC_JZ,
+    [5] = ZYDIS_MNEMONIC_JNZ,
+    [6] = ZYDIS_MNEMONIC_JBE,
+    [7] = ZYDIS_MNEMONIC_JNBE,
+};
+
+/* An instruction while it is read. */
+struct x86_bytes {
+	const uint8_t *code;
+	struct x86_insn *x;
+	uint8_t at;	     /* bytes read so far */
+	uint8_t prefix, rex; /* 0 where there is none */
+	uint8_t opcode, modrm;
+	uint8_t width; /* of operands, bytes */
+	struct x86_row row;
+};
+
+static bool x86_in_memory(const struct x86_bytes *b)
+{
+	return b->row.form & FORM_MODRM && b->modrm >> 6 != 3;
+}
+
+static uint32_t x86_32_bits(const uint8_t *at)
+{
+	return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
+	       (uint32_t)at[3] << 24;
+}
+
+/* Takes a signed number of 1, 2, 4 or 8 bytes. */
+static inline int64_t x86_take(struct x86_bytes *b, uint8_t bytes)
+{
+	const uint8_t *at = b->code + b->at;
+
+	b->at = (uint8_t)(b->at + bytes);
+	switch (bytes) {
+	case 1:
+		return (int8_t)at[0];
+	case 2:
+		return (int16_t)(uint16_t)(at[0] | at[1] << 8);
+	case 4:
+		return (int32_t)x86_32_bits(at);
+	default:
+		return (int64_t)(x86_32_bits(at) | (uint64_t)x86_32_bits(at + 4) << 32);
+	}
+}
+
+/* One prefix at most, REX, the operation code, and modrm. False: the row is not known. */
+static bool x86_take_code(struct x86_bytes *b)
+{
+	const uint8_t first = b->code[0];
+	bool second;
+
+	if (first == 0x66 || first == 0xf2 || first == 0xf3 || first == 0x64)
+		b->prefix = b->code[b->at++];
+	if (b->code[b->at] >> 4 == 4)
+		b->rex = b->code[b->at++];
+	second = b->code[b->at] == 0x0f;
+	b->at = (uint8_t)(b->at + second);
+	b->opcode = b->code[b->at++];
+	b->row = code_x86_row(second, b->opcode);
+	b->width = b->rex & 8 ? 8 : 4;
+	if (b->row.form & FORM_MODRM)
+		b->modrm = b->code[b->at++];
+	return b->row.form != 0;
+}
+
+/* Whether an instruction of this form can have the prefix. */
+static bool x86_prefix_fits(struct x86_bytes *b)
+{
+	if (b->row.form & FORM_VECTOR) {
+		return b->row.prefixes & (!b->prefix		 ? 1
+					     : b->prefix == 0x66 ? 2
+					     : b->prefix == 0xf3 ? 4
+					     : b->prefix == 0xf2 ? 8
+								 : 0);
+	}
+	if (b->row.form & FORM_BYTES && !(b->opcode & 1))
+		b->width = 1;
+	if (b->prefix == 0x66) {
+		if (b->width == 4)
+			b->width = 2;
+		return b->row.form & FORM_PREFIX_66 && b->width != 8;
+	}
+	return !b->prefix || (b->prefix == 0x64 && b->row.form & FORM_SEGMENT);
+}
+
+static bool x86_adapt_arithmetic(struct x86_bytes *b, uint8_t kind)
+{
+	b->x->decoded.mnemonic = x86_arithmetic[kind];
+	if (kind == 7)
+		b->row.form |= FORM_READS;
+	return true;
+}
+
+/* The groups F6, F7, FE and FF: what the middle field of modrm makes of them. */
+static bool x86_adapt_group(struct x86_bytes *b, uint8_t group)
+{
+	static const ZydisMnemonic five[8] = {ZYDIS_MNEMONIC_INC, ZYDIS_MNEMONIC_DEC,
+	    ZYDIS_MNEMONIC_CALL, 0, ZYDIS_MNEMONIC_JMP, 0, ZYDIS_MNEMONIC_PUSH, 0};
+	ZydisDecodedInstruction *decoded = &b->x->decoded;
+
+	if (b->row.letter == 'u') {
+		if (group == 0) /* test */
+			b->row.form ^= FORM_RM | FORM_IMM;
+		else if (group == 2) /* not */
+			b->row.form ^= FORM_FLAGS;
+		return group != 1 && group < 4; /* mul and div are rare */
+	}
+	decoded->mnemonic = five[group];
+	if (group < 2) {
+		b->row.form |= FORM_FLAGS;
+		return true;
+	}
+	b->row.form |= FORM_READS;
+	if (group < 6)
+		decoded->meta.category =
+		    group == 2 ? ZYDIS_CATEGORY_CALL : ZYDIS_CATEGORY_UNCOND_BR;
+	if (b->width == 1)
+		return false;
+	b->width = 8;
+	return five[group] != 0;
+}
+
+/* Of vector instructions: how much memory or of a general register they write. */
+static bool x86_adapt_vector(struct x86_bytes *b)
+{
+	const bool memory = x86_in_memory(b);
+
+	switch (b->row.letter) {
+	case 'h':
+		return memory || b->prefix != 0x66;
+	case 'W':
+		return !memory;
+	case '7':
+		if (b->prefix == 0xf3)
+			b->row.form &= ~FORM_RM;
+		return true;
+	case 'k':
+	case 'K':
+		b->width = 16;
+		if (b->opcode == 0x13 || b->opcode == 0x17 || b->opcode == 0xd6 ||
+		    (!b->prefix && (b->opcode == 0x7f || b->opcode == 0xe7)) ||
+		    (b->prefix == 0xf2 && b->opcode == 0x11))
+			b->width = 8;
+		else if (b->prefix == 0xf3 && b->opcode == 0x11)
+			b->width = 4;
+		if (!memory)
+			b->row.form &= ~FORM_RM;
+		return memory || b->row.letter == 'k';
+	default:
+		return true;
+	}
+}
+
+/* Completes what the letter of the table says. False: the code is invalid, or Zydis reads it. */
+static bool x86_adapt(struct x86_bytes *b)
+{
+	const uint8_t group = b->modrm >> 3 & 7;
+	ZydisDecodedInstruction *decoded = &b->x->decoded;
+
+	switch (b->row.letter) {
+	case 'a':
+	case 'A':
+		return x86_adapt_arithmetic(b, b->opcode >> 3);
+	case 'g':
+	case 'G':
+		return x86_adapt_arithmetic(b, group);
+	case 'N':
+		return group == 0;
+	case 's':
+	case 'S':
+		return group != 6;
+	case 'u':
+	case 'f':
+		return x86_adapt_group(b, group);
+	case 'l':
+		return x86_in_memory(b);
+	case 'e':
+		return b->width == 8;
+	case 'n': /* with REX, it can be xchg */
+		return !b->rex;
+	case 'z':
+		decoded->mnemonic =
+		    b->opcode & 8 ? ZYDIS_MNEMONIC_MOVSX : ZYDIS_MNEMONIC_MOVZX;
+		return true;
+	case 'j':
+	case 'y':
+		decoded->mnemonic = x86_conditions[b->opcode & 15];
+		return true;
+	case 'c':
+		if (b->width == 8) {
+			decoded->mnemonic = ZYDIS_MNEMONIC_CDQE;
+			b->row.form = FORM_PLAIN;
+		}
+		return true;
+	case 'D':
+	case 'b':
+		b->width = 1;
+		return true;
+	case 'p':
+	case 'P':
+	case 'Q':
+	case 'o':
+	case 'L':
+		b->width = 8;
+		return true;
+	default:
+		return x86_adapt_vector(b);
+	}
+}
+
+static ZydisDecodedOperand *x86_operand(
+    struct x86_bytes *b, ZydisOperandType type, uint16_t bits)
+{
+	const uint8_t n = b->x->n_operands++;
+	ZydisDecodedOperand *operand = &b->x->operands[n];
+
+	operand->type = type;
+	operand->size = bits;
+	operand->actions = n || b->row.form & FORM_READS ? ZYDIS_OPERAND_ACTION_READ
+			   : b->row.form & FORM_MAYBE	 ? ZYDIS_OPERAND_ACTION_CONDWRITE
+							 : ZYDIS_OPERAND_ACTION_WRITE;
+	return operand;
+}
+
+/* A register, as the processor counts them. */
+static void x86_operand_reg(struct x86_bytes *b, uint8_t number, uint8_t width)
+{
+	ZydisDecodedOperand *operand =
+	    x86_operand(b, ZYDIS_OPERAND_TYPE_REGISTER, (uint16_t)(width * 8));
+
+	operand->reg.value =
+	    (ZydisRegister)(number + (width == 8      ? ZYDIS_REGISTER_RAX
+					 : width == 4 ? ZYDIS_REGISTER_EAX
+					 : width == 2 ? ZYDIS_REGISTER_AX
+						      : ZYDIS_REGISTER_AL));
+	/* ah, ch, dh and bh are in between. */
+	if (width == 1 && number > 3 && b->rex)
+		operand->reg.value = (ZydisRegister)(operand->reg.value + 4);
+}
+
+/* The bytes behind modrm. */
+static void x86_operand_memory(struct x86_bytes *b, uint8_t width)
+{
+	ZydisDecodedOperandMem *mem =
+	    &x86_operand(b, ZYDIS_OPERAND_TYPE_MEMORY, (uint16_t)(width * 8))->mem;
+	const uint8_t mod = b->modrm >> 6;
+	uint8_t base = b->modrm & 7;
+
+	mem->segment = b->prefix == 0x64 ? ZYDIS_REGISTER_FS : ZYDIS_REGISTER_DS;
+	mem->base = base == 5 && !mod ? ZYDIS_REGISTER_RIP : ZYDIS_REGISTER_NONE;
+	mem->index = ZYDIS_REGISTER_NONE;
+	mem->disp.value = 0;
+	if (base == 4) {
+		const uint8_t sib = b->code[b->at++];
+		const uint8_t index = (uint8_t)((sib >> 3 & 7) | (b->rex & 2) << 2);
+
+		base = sib & 7;
+		if (index != 4)
+			mem->index = (ZydisRegister)(ZYDIS_REGISTER_RAX + index);
+		mem->scale = (uint8_t)(1 << (sib >> 6));
+	}
+	if (base != 5 || mod)
+		mem->base =
+		    (ZydisRegister)(ZYDIS_REGISTER_RAX + (base | (b->rex & 1) << 3));
+	if (mod == 1)
+		mem->disp.value = x86_take(b, 1);
+	else if (mod == 2 || base == 5)
+		mem->disp.value = x86_take(b, 4);
+}
+
+static void x86_operand_rm(struct x86_bytes *b)
+{
+	uint8_t width = b->width;
+
+	if (b->row.letter == 'z' && b->x->n_operands)
+		width = b->opcode & 1 ? 2 : 1;
+	else if (b->row.letter == 'e')
+		width = 4;
+	if (x86_in_memory(b))
+		x86_operand_memory(b, width);
+	else
+		x86_operand_reg(b, (uint8_t)((b->modrm & 7) | (b->rex & 1) << 3), width);
+}
+
+/* How many bytes the immediate has. */
+static uint8_t x86_imm_bytes(const struct x86_bytes *b)
+{
+	if (b->row.letter == 'M' && b->width == 8)
+		return 8;
+	if (b->row.form & FORM_IMM8)
+		return 1;
+	if (b->row.form & FORM_IMM)
+		return b->width < 4 ? b->width : 4;
+	return 0;
+}
+
+/* The operands that matter, and the bytes of all. */
+static void x86_take_operands(struct x86_bytes *b)
+{
+	const bool rm_last =
+	    b->row.form & FORM_TURNS ? b->opcode & 2 : (b->row.form & FORM_REG) != 0;
+	const uint8_t reg = (uint8_t)((b->modrm >> 3 & 7) | (b->rex & 4) << 1);
+	struct x86_insn *x = b->x;
+	uint8_t bytes;
+	int64_t imm;
+
+	if (b->row.form & (FORM_RM | FORM_TURNS) && !rm_last)
+		x86_operand_rm(b);
+	if (b->row.form & (FORM_REG | FORM_TURNS))
+		x86_operand_reg(b, reg, b->width);
+	if (b->row.form & (FORM_RM | FORM_TURNS) && rm_last)
+		x86_operand_rm(b);
+	if (!(b->row.form & (FORM_RM | FORM_TURNS)) && x86_in_memory(b)) {
+		x86_operand_memory(b, b->width);
+		x->n_operands--;
+	}
+	if (b->row.form & FORM_RAX)
+		x86_operand_reg(b, 0, b->width);
+	if (b->row.form & FORM_CODE_REG)
+		x86_operand_reg(
+		    b, (uint8_t)((b->opcode & 7) | (b->rex & 1) << 3), b->width);
+	bytes = x86_imm_bytes(b);
+	imm = bytes ? x86_take(b, bytes) : 0;
+	x->decoded.raw.imm[0].is_relative = (b->row.form & FORM_RELATIVE) != 0;
+	x->decoded.raw.imm[0].value.s = imm;
+	if (b->row.form & FORM_VALUE)
+		x86_operand(b, ZYDIS_OPERAND_TYPE_IMMEDIATE, 0)->imm.value.s = imm;
+}
+
+bool code_x86_read_common(const uint8_t *code, uint64_t size, struct x86_insn *x)
+{
+	static const ZydisAccessedFlags flags = {
+	    .modified = ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_ZF};
+	struct x86_bytes b = {.code = code, .x = x};
+	ZydisDecodedInstruction *decoded = &x->decoded;
+
+	/* So no byte need be counted. */
+	if (size < ZYDIS_MAX_INSTRUCTION_LENGTH || !x86_take_code(&b) ||
+	    !x86_prefix_fits(&b))
+		return false;
+	x->n_operands = 0;
+	decoded->mnemonic = b.row.mnemonic;
+	decoded->meta.category = b.row.category;
+	decoded->address_width = 64;
+	if (!x86_adapt(&b))
+		return false;
+	x86_take_operands(&b);
+	decoded->operand_width = (uint8_t)(b.width * 8);
+	decoded->cpu_flags = b.row.form & FORM_FLAGS ? &flags : NULL;
+	decoded->length = b.at;
+	return true;
+}

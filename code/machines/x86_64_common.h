@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* What the maps of common x86-64 instructions say of an operation code. */
+#ifndef CODE_X86_64_COMMON_H
+#define CODE_X86_64_COMMON_H
+
+#include "code/machines/x86_64.h"
+
+enum x86_form {
+	FORM_PLAIN = 1 << 0, /* the maps have it */
+	FORM_MODRM = 1 << 1,
+	FORM_BYTES = 1 << 2,	 /* an even operation code has operands of 1 byte */
+	FORM_PREFIX_66 = 1 << 3, /* the prefix makes operands of 2 bytes */
+	FORM_SEGMENT = 1 << 4,	 /* memory can be in another segment */
+	FORM_VECTOR = 1 << 5,	 /* prefixes are a part of the operation code */
+	FORM_IMM = 1 << 6,	 /* an immediate like the operands, 4 bytes at most */
+	FORM_IMM8 = 1 << 7,
+	FORM_RELATIVE = 1 << 8, /* the immediate counts from the next instruction */
+	FORM_FLAGS = 1 << 9,	/* it changes CF or ZF */
+	/* The operands that matter, in this order: */
+	FORM_RAX = 1 << 10,
+	FORM_CODE_REG = 1 << 11, /* the register in the operation code */
+	FORM_REG = 1 << 12,	 /* the register of ModR/M */
+	FORM_RM = 1 << 13,	 /* its other operand */
+	FORM_TURNS = 1 << 14,	 /* both; REG first if the operation code has bit 1 */
+	FORM_VALUE = 1 << 15,	 /* the immediate */
+	/* The first of them is not written, or may be. */
+	FORM_READS = 1 << 16,
+	FORM_MAYBE = 1 << 17,
+
+	FORM_WORDS = FORM_MODRM | FORM_PREFIX_66,
+	FORM_USUAL = FORM_WORDS | FORM_BYTES | FORM_SEGMENT,
+	FORM_VECTORS = FORM_MODRM | FORM_VECTOR,
+};
+
+struct x86_row {
+	uint32_t form; /* bits of enum x86_form; 0: Zydis reads it */
+	uint16_t
+	    mnemonic; /* 0: it has no effects of its own, or there is more to look at */
+	uint8_t letter, category;
+	uint8_t prefixes; /* of a vector instruction: 1 none, 2 66, 4 F3, 8 F2 */
+};
+
+/* The row of an operation code in the first map, or in the second, which begins with 0F. */
+struct x86_row code_x86_row(bool of_second, uint8_t opcode);
+
+#endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/* Where jumps to an address in a register go: tables of targets, and labels. */
+#include "code/paths_internal.h"
+
+#include "base/vec.h"
+
+/* A function with more labels than this is open. */
+enum { PATHS_MAX_LABELS = 256 };
+/* Bytes between functions or blocks, and the longest instruction. */
+enum { PATHS_MAX_PADDING = 80 };
+
+/* The address behind the filler at pc; pc where it is none. */
+static uint64_t paths_filler_end(
+    const struct code_paths *paths, const struct code_range *range, uint64_t pc)
+{
+	struct code_insn insn;
+
+	if (pc < range->end &&
+	    code_insn_read(paths->input->machine, range->bytes + (pc - range->start),
+		range->readable - (pc - range->start), pc, &insn) &&
+	    insn.filler)
+		pc += insn.length;
+	return pc;
+}
+
+/* Work beside that of following instructions counts, too. */
+static void paths_charge(struct code_paths *paths, uint64_t steps)
+{
+	paths->steps -= steps < paths->steps ? steps : paths->steps;
+}
+
+static bool paths_defer(
+    struct code_paths *paths, uint32_t **list, size_t *n, size_t *cap, uint32_t leader)
+{
+	if (!vec_reserve(list, cap, *n + 1))
+		return code_paths_fail(paths);
+	(*list)[(*n)++] = leader;
+	return true;
+}
+
+/*
+ * Whether the index may be bounded by nothing but its bits: a byte, or those of a mask. A compiler
+ * that knows more writes fewer entries, and what is read behind them is of another table.
+ */
+static bool paths_table_is_loose(const struct code_table *table)
+{
+	return table->n >= 8 && (table->n & (table->n - 1)) == 0;
+}
+
+/* Targets of a table that are kept for the next jump by it. */
+enum { PATHS_MAX_TARGETS = UINT16_MAX };
+
+/* The interpreter of a language jumps by one table from many places. */
+static void paths_table_open(struct code_paths *paths, const struct code_table *table)
+{
+	if (paths->table.at != table->at || paths->table.start != table->start ||
+	    paths->table.width != table->width || paths->table.shift != table->shift ||
+	    paths->table.is_signed != table->is_signed)
+		paths->n_targets = 0;
+	paths->table = *table;
+}
+
+/* The target of entry i of the open table. False: there is none. */
+static bool paths_table_read(struct code_paths *paths, uint32_t i, uint64_t *target)
+{
+	const struct code_table *table = &paths->table;
+	uint64_t value, sign;
+
+	if (i < paths->n_targets) {
+		*target = paths->targets[i];
+		return true;
+	}
+	if (!paths->input->host.read(paths->input->host.context,
+		table->at + (uint64_t)i * table->width, table->width, &value))
+		return false;
+	sign = UINT64_C(1) << (table->width * 8 - 1);
+	if (table->is_signed && table->width < 8)
+		value = (value ^ sign) - sign;
+	*target = table->start + (value << table->shift);
+	/* Without memory for it, it is read again. */
+	if (i == paths->n_targets && i < PATHS_MAX_TARGETS &&
+	    vec_reserve(&paths->targets, &paths->cap_targets, (size_t)i + 1))
+		paths->targets[paths->n_targets++] = *target;
+	return true;
+}
+
+/* The target of entry i of the open table. False where it cannot be one. */
+static bool paths_table_target(struct code_paths *paths, uint32_t i, uint64_t *target)
+{
+	const struct code_range *range;
+	size_t place;
+
+	if (!paths_table_read(paths, i, target))
+		return false;
+	place = code_paths_place(paths, *target, &range);
+	if (place == SIZE_MAX)
+		return !paths_table_is_loose(&paths->table);
+	if (paths->bytes[place].walk)
+		return true;
+	/* Not into the middle of an instruction that is known. */
+	for (size_t back = 1; back < 16 && back <= place; back++)
+		if (paths->bytes[place - back].walk &&
+		    code_paths_insn_at(paths, place - back)->insn.length > back)
+			return false;
+	return true;
+}
+
+bool code_paths_ends(const struct paths_insn *at)
+{
+	switch ((enum code_control)at->insn.control) {
+	case CODE_JUMPS:
+	case CODE_JUMPS_TO:
+	case CODE_RETURNS:
+	case CODE_STOPS:
+		return true;
+	case CODE_CALLS:
+	case CODE_CALLS_TO:
+		return at->returns == PATHS_CALL_STOPS;
+	case CODE_BRANCHES:
+	case CODE_BRANCHES_TO:
+	case CODE_CONTINUES:
+		break;
+	}
+	return false;
+}
+
+/* Whether an instruction begins at target: one that is known, or the first one behind one at which
+ * a way ends. */
+static bool paths_begins_at(const struct code_paths *paths, uint64_t target)
+{
+	const struct code_range *range;
+	size_t place = code_paths_place(paths, target, &range);
+
+	if (place == SIZE_MAX || paths->bytes[place].walk)
+		return place != SIZE_MAX;
+	for (size_t back = 1; back <= PATHS_MAX_PADDING && back <= target - range->start;
+	     back++) {
+		const struct paths_insn *at;
+		uint64_t end;
+
+		if (!paths->bytes[place - back].walk)
+			continue;
+		at = code_paths_insn_at(paths, place - back);
+		end = target - back + at->insn.length;
+		while (end < target && paths_filler_end(paths, range, end) > end)
+			end = paths_filler_end(paths, range, end);
+		return end == target && code_paths_ends(at);
+	}
+	return false;
+}
+
+/*
+ * A table whose index has no bound. It reaches at least to the next address that the code refers
+ * to, and some entries farther in both directions: an index need not begin at 0. Those entries count that lead to where an instruction must begin. More may do so
+ * once the ways from them have been followed.
+ */
+static bool paths_jump_by_open_table(struct code_paths *paths, uint32_t leader,
+    uint64_t pc, const struct code_state *state)
+{
+	const struct code_host *host = &paths->input->host;
+	struct code_table table = state->table;
+	size_t n_leaders = paths->n_leaders;
+	bool any = false;
+	uint64_t target;
+
+	paths->loose = true;
+	if (paths->input->strict) {
+		paths->open = true;
+		return true;
+	}
+	table.n = host->entries(host->context, table.at, table.width);
+	table.n += table.n ? 2u * paths->input->bias : 0u;
+	table.at -= (uint64_t)paths->input->bias * table.width;
+	paths_charge(paths, table.n);
+	paths_table_open(paths, &table);
+	for (uint32_t i = 0; i < table.n; i++) {
+		if (!paths_table_target(paths, i, &target) ||
+		    !paths_begins_at(paths, target))
+			continue;
+		any = true;
+		if (!code_paths_arrive(paths, pc, target, state))
+			return false;
+	}
+	paths->open |= !any;
+	paths->progress |= paths->n_leaders > n_leaders;
+	return paths_defer(
+	    paths, &paths->again, &paths->n_again, &paths->cap_again, leader);
+}
+
+/* All entries of the table, or none when one of them cannot be. */
+static bool paths_jump_by_table(
+    struct code_paths *paths, uint64_t pc, const struct code_state *state)
+{
+	struct code_table table = state->table;
+	bool loose = paths_table_is_loose(&table);
+	uint64_t target, last = 0;
+
+	if (loose && paths->input->strict) {
+		paths->open = true;
+		return true;
+	}
+	paths->loose |= loose;
+	if (loose && paths->input->host.entries) {
+		uint32_t most = paths->input->host.entries(
+		    paths->input->host.context, table.at, table.width);
+
+		if (most && most < table.n)
+			table.n = most;
+	}
+	paths_table_open(paths, &table);
+	for (uint32_t i = 0; i < table.n; i++)
+		if (!paths_table_target(paths, i, &target)) {
+			paths->open = true;
+			return true;
+		}
+	paths_charge(paths, table.n);
+	for (uint32_t i = 0; i < table.n; i++) {
+		if (!paths_table_read(paths, i, &target))
+			return true;
+		/* Cases without code of their own follow each other. */
+		if ((i == 0 || target != last) &&
+		    !code_paths_arrive(paths, pc, target, state))
+			return false;
+		last = target;
+	}
+	return true;
+}
+
+/* A jump to one of the labels that the code took. */
+bool code_paths_jump_to_labels(struct code_paths *paths, uint32_t leader, uint64_t pc,
+    const struct code_state *state)
+{
+	const struct code_value sp = state->regs[paths->abi->sp];
+
+	paths_charge(paths, paths->n_labels);
+	for (size_t i = 0; i < paths->n_labels; i++) {
+		const struct paths_label *label = &paths->labels[i];
+		struct code_state arriving;
+
+		if (label->sp.kind != CODE_UNKNOWN && sp.kind != CODE_UNKNOWN &&
+		    !code_value_equal(label->sp, sp))
+			continue;
+		code_state_copy(&arriving, state);
+		/* Functions with different stacks share the code of the jump. */
+		if (sp.kind == CODE_UNKNOWN)
+			arriving.regs[paths->abi->sp] = label->sp;
+		if (!code_paths_arrive(paths, pc, label->pc, &arriving))
+			return false;
+	}
+	return paths_defer(paths, &paths->wild, &paths->n_wild, &paths->cap_wild, leader);
+}
+
+bool code_paths_jump_to(struct code_paths *paths, uint32_t leader, uint64_t pc,
+    const struct code_insn *insn, const struct code_state *state)
+{
+	const struct code_value via = state->regs[insn->via];
+	const struct code_value sp = state->regs[paths->abi->sp];
+
+	if (via.kind == CODE_CONST)
+		return code_paths_arrive(paths, pc, (uint64_t)via.off, state);
+	if ((via.kind == CODE_CONSTS || via.kind == CODE_OTHER) && paths->input->labels &&
+	    !code_paths_jump_to_labels(paths, leader, pc, state))
+		return false;
+	if (via.kind == CODE_CONSTS && paths->input->labels)
+		return true;
+	if (via.kind != CODE_TABLE || !(state->table.n || paths->input->host.entries)) {
+		/* A tail call leaves no frame behind. */
+		paths->open |= sp.kind != CODE_CFA || sp.off != paths->abi->sp_off;
+		return true;
+	}
+	if (paths->tables)
+		return state->table.n
+			   ? paths_jump_by_table(paths, pc, state)
+			   : paths_jump_by_open_table(paths, leader, pc, state);
+	return paths_defer(
+	    paths, &paths->waiting, &paths->n_waiting, &paths->cap_waiting, leader);
+}
+
+/* Notes a label. Jumps to labels that came before can go there, too. */
+static bool paths_add_label(struct code_paths *paths, uint64_t pc, struct code_value sp)
+{
+	size_t i = 0;
+
+	while (i < paths->n_labels && paths->labels[i].pc != pc)
+		i++;
+	if (i < paths->n_labels && (paths->labels[i].sp.kind == CODE_UNKNOWN ||
+				       code_value_equal(paths->labels[i].sp, sp)))
+		return true;
+	if (i == PATHS_MAX_LABELS) {
+		paths->open = true;
+		return true;
+	}
+	if (i < paths->n_labels)
+		sp = (struct code_value){0};
+	else if (!vec_reserve(&paths->labels, &paths->cap_labels, i + 1))
+		return code_paths_fail(paths);
+	else
+		paths->n_labels++;
+	paths->labels[i] = (struct paths_label){pc, sp};
+	while (paths->n_wild)
+		if (!code_paths_push(paths, paths->wild[--paths->n_wild]))
+			return false;
+	return true;
+}
+
+bool code_paths_note_labels(struct code_paths *paths, const struct code_state *state,
+    const struct code_insn *insn)
+{
+	for (uint8_t i = 0; i < insn->n_effects; i++) {
+		const struct code_effect *effect = &insn->effects[i];
+		const struct code_range *range;
+		struct code_value value;
+
+		if (effect->kind != CODE_SET)
+			continue;
+		value = state->regs[effect->dst];
+		if (value.kind == CODE_CONST &&
+		    code_paths_place(paths, (uint64_t)value.off, &range) != SIZE_MAX &&
+		    !paths_add_label(
+			paths, (uint64_t)value.off, state->regs[paths->abi->sp]))
+			return false;
+	}
+	return true;
+}

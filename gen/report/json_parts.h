@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The values that objects of files have in common, and how they are written. A value is the
+ * caller's, NULL when memory ran out.
+ */
+#ifndef GEN_REPORT_JSON_PARTS_H
+#define GEN_REPORT_JSON_PARTS_H
+
+#include <jansson.h>
+
+#include "gen/input/symbols_read.h"
+#include "gen/report/json.h"
+
+/* Bytes that are not UTF-8 (paths and symbol names may be anything) become "?". */
+json_t *report_json_text(const char *bytes);
+/* The array or object after an addition; NULL, which loops end at, when that failed. */
+json_t *report_json_kept(json_t *whole, int status);
+/* Addresses as hexadecimal text: JSON readers keep only 53 bits of a number. */
+json_t *report_json_address(uint64_t addr);
+/* The same in an object, where its section counts. */
+json_t *report_json_place(const struct image *image, uint64_t addr);
+/* object with the name of the function at pc, if it has one, and its symbol if that differs.
+ * Takes object. */
+json_t *report_json_named(json_t *object, const struct symbols *symbols, uint64_t pc);
+json_t *report_json_build_id(const struct image_build_id *id);
+
+/* These write. False: see report_json_ended. */
+ATTR_MUST_CHECK bool report_json_put(struct report_json *json, const char *piece);
+/* Takes the value. */
+ATTR_MUST_CHECK bool report_json_value(struct report_json *json, json_t *value);
+/* Another member, on a line of its own; takes the value. */
+ATTR_MUST_CHECK bool report_json_member(
+    struct report_json *json, const char *name, json_t *value);
+
+typedef json_t *report_json_entry_fn(const void *context, size_t i);
+
+/* A member with n entries, one per line. */
+ATTR_MUST_CHECK bool report_json_list(struct report_json *json, const void *context,
+    const char *name, size_t n, report_json_entry_fn *entry);
+/* The beginning of a file's object: what all of them have. */
+ATTR_MUST_CHECK bool report_json_file(
+    struct report_json *json, const char *path, int status);
+/* Returns ok; else sets err to ERR_IO or ERR_NOMEM. */
+ATTR_MUST_CHECK bool report_json_ended(
+    struct report_json *json, bool ok, struct err *err);
+
+#endif
