@@ -5,9 +5,9 @@
 set -eu
 cd "$(dirname "$0")"
 
-# dpkg-dev: meson asks it in which folder libraries are.
+# dpkg-dev: meson asks it in which folder libraries are. The last three are for pprof's format.
 packages='gcc libc6-dev meson ninja-build pkg-config libelf-dev libdwarf-dev libiberty-dev libjansson-dev libzydis-dev check scdoc
-  dpkg-dev'
+  dpkg-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev'
 test_packages='g++ clang lld mold binutils llvm elfutils gdb python3 patchelf qemu-user
   libcap2-bin attr busybox-static musl-tools ripgrep fzf openssl perl file
   chrpath debugedit dwz hasktags unison music123 gfortran git curl sqlite3 make patch

@@ -18,6 +18,8 @@ esac
 conf/configure.sh build -Dtests=enabled
 # Another machine's packages or compiler missing: a test that skips, but not here.
 export MACHINES_REQUIRED=1
+# Half as many more tests as processors at once, because a conversion waits for the disk when it ends.
+export MESON_TESTTHREADS=$((($(nproc) * 3 + 1) / 2))
 meson compile -C build
 case ${1:-} in
 --slow) exec meson test -C build --suite slow --setup slow --print-errorlogs ;;
@@ -25,7 +27,10 @@ case ${1:-} in
 esac
 conf/configure.sh build-dev --native-file conf/dev.ini
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+# One process for all cases of a unit test, because the search for leaks at its end takes long.
+export CK_FORK=no
 status=0
 meson test -C build-dev --setup full --suite unit --suite fuzz --suite prop --print-errorlogs || status=1
+unset CK_FORK
 meson test -C build --setup full --print-errorlogs || status=1
 exit $status

@@ -135,6 +135,20 @@ bazel)
 	# Bazel makes its folders read-only.
 	chmod -R u+w "$work/bazel.root"
 	;;
+backtrace)
+	build=$(realpath "$2")
+	cp -r "$examples/backtrace" "$work/backtrace"
+	cd "$work/backtrace"
+	for cc in cc aarch64-linux-gnu-gcc; do
+		run=
+		if [ $cc != cc ]; then
+			command -v $cc && command -v qemu-aarch64 || continue
+			run=qemu-aarch64
+		fi
+		make clean
+		make check CC=$cc RUN=$run WALK="$build/walk" INCLUDE="$installed/include"
+	done
+	;;
 walkthrough)
 	"$examples/walkthrough.sh" eh2sframe >"$work/out"
 	cat "$work/out"

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* A program that prints its stack when it crashes. The walker allocates nothing and takes no lock, so a handler may
+ * use it. */
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "eh2sframe-walk.h"
+
+static _Alignas(64) char memory[EH2SFRAME_WALK_MEMORY];
+/* A handler with a stack of its own works after a stack overflow, too. */
+static char handler_stack[1 << 16];
+
+static void put(const char *text)
+{
+	if (write(STDERR_FILENO, text, strlen(text)) < 0)
+		_exit(2);
+}
+
+static void put_address(uintptr_t address)
+{
+	char text[2 * sizeof(address) + 1];
+	size_t i = sizeof(text);
+
+	for (text[--i] = '\0'; i > 0; address >>= 4)
+		text[--i] = "0123456789abcdef"[address & 15];
+	put(text);
+}
+
+static void on_crash(int number, siginfo_t *info, void *context)
+{
+	enum eh2sframe_walk_why why;
+	uintptr_t pcs[64];
+	size_t n = eh2sframe_walk_backtrace(context, pcs, 64, &why);
+
+	(void)number;
+	put("crash: access to ");
+	put_address((uintptr_t)info->si_addr);
+	for (size_t i = 0; i < n; i++) {
+		put("\n  ");
+		put_address(pcs[i]);
+	}
+	put("\nthe walk ended: ");
+	put(eh2sframe_walk_why_text(why));
+	put("\n");
+	_exit(1);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const volatile int *nowhere = NULL;
+
+	return *(const int *)a - *(const int *)b + *nowhere;
+}
+
+int main(void)
+{
+	const stack_t stack = {.ss_sp = handler_stack, .ss_size = sizeof(handler_stack)};
+	struct sigaction action = {
+	    .sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+	int numbers[] = {3, 1, 2};
+
+	if (!eh2sframe_walk_init(memory, sizeof(memory)) ||
+	    sigaltstack(&stack, NULL) != 0 || sigaction(SIGSEGV, &action, NULL) != 0)
+		return 2;
+	qsort(numbers, 3, sizeof(numbers[0]), compare);
+	return 0;
+}

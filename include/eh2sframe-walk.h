@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libeh2sframe-walk walks stacks by SFrame sections: of this process, also in a signal
+ * handler, and of anything else whose memory the caller can read (a copy of a stack, a core
+ * file, another process). docs/WALK.md explains it.
+ *
+ * Rules for all functions:
+ *
+ * - Only eh2sframe_walk_init, _refresh, _thread, _add and _remove may not be called in a signal
+ *   handler. The others allocate no memory, take no lock, make no call of libc and leave errno
+ *   alone.
+ * - The library reads a section's bytes in place and checks each place before it reads there.
+ *   A damaged section ends a walk with a reason, or gives wrong frames; it does no other harm.
+ * - Sizes and offsets are bytes. Addresses are those of the walked program as it runs.
+ * - Registers have their DWARF numbers.
+ */
+#ifndef EH2SFRAME_WALK_H
+#define EH2SFRAME_WALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define EH2SFRAME_WALK_API __attribute__((visibility("default")))
+
+/* Whose stack it is. */
+enum eh2sframe_walk_machine {
+	EH2SFRAME_WALK_X86_64 = 1,
+	EH2SFRAME_WALK_AARCH64 = 2, /* little or big endian; the section says which */
+	EH2SFRAME_WALK_S390X = 3,
+};
+
+/* Why a walk ended. Never renumbered. */
+enum eh2sframe_walk_why {
+	EH2SFRAME_WALK_GOES_ON = 0,   /* it has not ended */
+	EH2SFRAME_WALK_OUTERMOST = 1, /* the frame has no caller: the stack is complete */
+	EH2SFRAME_WALK_LIMIT = 2,     /* the caller's array is full */
+	EH2SFRAME_WALK_NO_MODULE = 3, /* the address is in no known file */
+	EH2SFRAME_WALK_NO_ROW = 4,    /* its file has no rows, or none for this address */
+	EH2SFRAME_WALK_LOST_REGISTER =
+	    5,			    /* the row needs a register that is not known here */
+	EH2SFRAME_WALK_CUT_OFF = 6, /* memory that a row leads to cannot be read */
+	EH2SFRAME_WALK_CONTRADICTION =
+	    7,			    /* the caller's frame would not be above this one */
+	EH2SFRAME_WALK_DAMAGED = 8, /* the section breaks its format here */
+};
+
+/* "outermost frame", "no row", ...; lives as long as the library. */
+EH2SFRAME_WALK_API const char *eh2sframe_walk_why_text(enum eh2sframe_walk_why why);
+
+/* Rows. */
+
+/* How one value of the caller is found: "2.4 SFrame FRE". */
+enum eh2sframe_walk_place {
+	EH2SFRAME_WALK_SAME = 0,	/* as in this frame: FP, or RA in its register */
+	EH2SFRAME_WALK_AT_CFA = 1,	/* in memory at CFA + offset */
+	EH2SFRAME_WALK_REGISTER = 2,	/* register + offset */
+	EH2SFRAME_WALK_AT_REGISTER = 3, /* in memory at register + offset */
+	/* The CFA alone: in memory at register + (cfa_index << cfa_shift) + offset. No SFrame
+	 * says it. */
+	EH2SFRAME_WALK_AT_SUM = 4,
+};
+
+struct eh2sframe_walk_location {
+	uint8_t place; /* enum eh2sframe_walk_place */
+	uint8_t reg;
+	int32_t offset;
+};
+
+enum eh2sframe_walk_rule_flags {
+	EH2SFRAME_WALK_RULE_OUTERMOST = 1, /* locations mean nothing */
+	EH2SFRAME_WALK_RULE_SIGNAL = 2,	   /* a signal frame: its caller did not call */
+	EH2SFRAME_WALK_RULE_SIGNED = 4,	   /* AArch64: the return address is signed */
+	EH2SFRAME_WALK_RULE_KEY_B = 8,	   /* with key B */
+};
+
+/* How to get from a frame to its caller. */
+struct eh2sframe_walk_rule {
+	struct eh2sframe_walk_location cfa; /* REGISTER, AT_REGISTER or AT_SUM */
+	int32_t
+	    cfa_add; /* added to the CFA after a read from memory; no SFrame says it */
+	struct eh2sframe_walk_location ra, fp;
+	uint32_t flags;		      /* enum eh2sframe_walk_rule_flags */
+	uint8_t cfa_index, cfa_shift; /* AT_SUM: a register, and bits below 64 */
+};
+
+/* A rule that CFI has and no version of SFrame can say, for code from start to end. */
+struct eh2sframe_walk_extra {
+	uint64_t start, end; /* offsets from the base that the section was opened with */
+	struct eh2sframe_walk_rule rule;
+};
+
+/*
+ * An opened section. The caller owns the memory of this struct, of the bytes, of the index
+ * and of the extra rules, and keeps all four while a walk can use them. Its members are for
+ * the library alone.
+ */
+struct eh2sframe_walk_section {
+	const uint8_t *bytes, *fdes, *fres;
+	size_t size, fres_size;
+	uint64_t address, text_start, text_end;
+	const uint32_t *index;
+	const struct eh2sframe_walk_extra *extra;
+	uint64_t extra_base;
+	size_t n_extra;
+	int64_t first; /* start of the first function, from fdes */
+	uint32_t n_fdes, n_pages;
+	uint32_t id; /* 0: a cache keeps no rule of it */
+	uint8_t version, flags, abi, swap, layout, quick, index_shift, fixed_fp, fixed_ra;
+};
+
+/*
+ * Opens size bytes of a section ("2.1 SFrame Header", versions 1, 2 and 3) that the walked
+ * program has at address. Rows count for PCs from text_start to text_end alone. The bytes may
+ * be a copy. false: it is not a section of a known version and machine, its tables are not
+ * inside size, or its functions are not sorted.
+ */
+EH2SFRAME_WALK_API bool eh2sframe_walk_open(struct eh2sframe_walk_section *section,
+    const void *bytes, size_t size, uint64_t address, uint64_t text_start,
+    uint64_t text_end);
+
+/* Adds rules for what has no row. They ascend and do not overlap; base is added to each. */
+EH2SFRAME_WALK_API void eh2sframe_walk_open_extra(struct eh2sframe_walk_section *section,
+    const struct eh2sframe_walk_extra *extra, size_t n, uint64_t base);
+
+/*
+ * A page index makes a look-up two to five times as fast. eh2sframe_walk_index_size says the
+ * bytes that it takes, and eh2sframe_walk_index_make writes it to memory of that size,
+ * aligned to 4 bytes. It holds offsets alone, so a file can keep it and map it again.
+ * eh2sframe_walk_index_use takes one that was made before, and returns false when it cannot
+ * be one of this section. Whatever an index says, a look-up checks the function that it finds.
+ */
+EH2SFRAME_WALK_API size_t eh2sframe_walk_index_size(
+    const struct eh2sframe_walk_section *section);
+EH2SFRAME_WALK_API void eh2sframe_walk_index_make(
+    struct eh2sframe_walk_section *section, void *memory);
+EH2SFRAME_WALK_API bool eh2sframe_walk_index_use(
+    struct eh2sframe_walk_section *section, const void *memory, size_t size);
+
+/* The rule for pc: GOES_ON, NO_ROW or DAMAGED. */
+EH2SFRAME_WALK_API enum eh2sframe_walk_why eh2sframe_walk_look_up(
+    const struct eh2sframe_walk_section *section, uint64_t pc,
+    struct eh2sframe_walk_rule *rule);
+
+/* Rules by PC. A cache may be used by many threads and signal handlers at once. */
+struct eh2sframe_walk_cache {
+	/* Relaxed atomic accesses; word 0 is the PC's tag XOR word 1, so torn pairs do not match. */
+	uint64_t (*entries)[2];
+	size_t n_entries; /* a power of 2 */
+	/* Another number makes all entries stale: after code went away, or for another
+	 * process. Read with a relaxed atomic access. */
+	uint64_t generation;
+};
+
+/* Steps. */
+
+enum eh2sframe_walk_frame_flags {
+	/* pc is the next instruction to run: first frame, or above a signal frame. Otherwise it
+	 * is a return address, and the call is in front of it. */
+	EH2SFRAME_WALK_FRAME_EXACT = 1,
+	/* The frame that led here is a signal frame: this one was interrupted. */
+	EH2SFRAME_WALK_FRAME_SIGNAL = 2,
+	EH2SFRAME_WALK_FRAME_GUESSED = 4, /* found by a frame pointer, without a row */
+	EH2SFRAME_WALK_FRAME_NO_FP = 8,	  /* fp is not known */
+	EH2SFRAME_WALK_FRAME_RA = 16, /* ra is known: AArch64 and s390x, first frame */
+};
+
+enum { EH2SFRAME_WALK_N_REGISTERS = 33 };
+
+/* A frame. The caller fills it in for the first one, or eh2sframe_walk_begin does. */
+struct eh2sframe_walk_frame {
+	uint64_t pc, sp, fp, ra;
+	/* All registers by DWARF number, for rows of the first frame that need others than SP
+	 * and FP; NULL when they are not known. A step sets it to NULL. */
+	const uint64_t *registers;
+	uint32_t flags; /* enum eh2sframe_walk_frame_flags */
+};
+
+/* What is walked. */
+struct eh2sframe_walk_space {
+	enum eh2sframe_walk_machine machine;
+	/* Where a row is missing, or needs a register that is lost: false stops; true follows
+	 * a frame pointer that is plausible, and marks the caller as guessed. Not on s390x. */
+	bool guess;
+	/* AArch64: bits of an address that a signature takes. As the instruction XPACLRI does,
+	 * a step gives them the value of bit 55. */
+	uint64_t signature_mask;
+	/* Reads 8 bytes in the byte order of the program. false: they cannot be read. */
+	bool (*read)(void *context, uint64_t address, uint64_t *value);
+	/* The section with rows for pc: GOES_ON, NO_MODULE or NO_ROW. It stays until the next
+	 * call. */
+	enum eh2sframe_walk_why (*find)(
+	    void *context, uint64_t pc, const struct eh2sframe_walk_section **section);
+	void *context;
+	struct eh2sframe_walk_cache *cache; /* or NULL */
+};
+
+/*
+ * From a frame to its caller. GOES_ON when it is found; any other value is why not, and the
+ * frame is as before.
+ */
+EH2SFRAME_WALK_API enum eh2sframe_walk_why eh2sframe_walk_step(
+    const struct eh2sframe_walk_space *space, struct eh2sframe_walk_frame *frame);
+
+/* This process. */
+
+/*
+ * Gives the library memory for its tables: modules, page indexes and a cache. It is the
+ * caller's and stays in use until the process ends; EH2SFRAME_WALK_MEMORY is enough for most
+ * programs. A larger one has room for more indexes. Then it calls eh2sframe_walk_refresh.
+ * false: size is below 64 KiB, or memory is not aligned to 64 bytes.
+ */
+enum { EH2SFRAME_WALK_MEMORY = 1 << 20 };
+EH2SFRAME_WALK_API bool eh2sframe_walk_init(void *memory, size_t size);
+
+/*
+ * Takes note of the files that are mapped now. Files of later dlopen calls are found without
+ * it where libc has _dl_find_object (glibc 2.35), but only by a section in the file, and
+ * without an index. Returns how many files have rows. Threads may walk meanwhile.
+ */
+EH2SFRAME_WALK_API size_t eh2sframe_walk_refresh(void);
+
+/* A file without a section, and what a hook of the caller makes of it. */
+struct eh2sframe_walk_module {
+	const char *path; /* "" is the program */
+	uint64_t bias;	  /* what the loader added to the addresses of the file */
+	const void *header, *headers; /* its ELF and its program headers in memory */
+	/* The hook's answer. The bytes stay as long as the process. */
+	const void *bytes;
+	size_t size;
+	uint64_t address; /* that the section was made for, before relocation */
+	const struct eh2sframe_walk_extra *extra;
+	size_t n_extra;
+};
+
+/*
+ * eh2sframe_walk_refresh calls rows for each file without a section. rows returns false when
+ * it has none. include/eh2sframe-walk-rows.h is such a hook by libeh2sframe. Set it before
+ * eh2sframe_walk_init.
+ */
+EH2SFRAME_WALK_API void eh2sframe_walk_on_module(
+    bool (*rows)(void *context, struct eh2sframe_walk_module *module), void *context);
+
+/*
+ * Files that dlclose can unmap are looked up with the loader, by their own section only and
+ * without the cache. true: eh2sframe_walk_refresh tells the loader to keep each file that it
+ * finds (RTLD_NODELETE), as a profiler wants it. Set it before eh2sframe_walk_init.
+ */
+EH2SFRAME_WALK_API void eh2sframe_walk_keep_loaded(bool keep);
+
+/* What a walk does at code without a row: see guess in struct eh2sframe_walk_space. false at first. */
+EH2SFRAME_WALK_API void eh2sframe_walk_guess(bool guess);
+
+/*
+ * Optional, once in a thread: takes note of the bounds of its stack. Without it, a walk asks
+ * the kernel once for each page of the stack that it reads.
+ */
+EH2SFRAME_WALK_API void eh2sframe_walk_thread(void);
+
+/*
+ * Rows for code that no file has (a JIT engine's). Both lists are read without locks. false:
+ * it is not a section, or the memory of eh2sframe_walk_init is full. After
+ * eh2sframe_walk_remove returns, no walk uses the bytes.
+ */
+EH2SFRAME_WALK_API bool eh2sframe_walk_add(const void *bytes, size_t size,
+    uint64_t address, uint64_t text_start, uint64_t text_end);
+EH2SFRAME_WALK_API void eh2sframe_walk_remove(const void *bytes);
+
+/* Fills in the first frame from the ucontext_t that a signal handler gets; registers has
+ * EH2SFRAME_WALK_N_REGISTERS elements and stays as long as the frame. */
+EH2SFRAME_WALK_API void eh2sframe_walk_begin(
+    struct eh2sframe_walk_frame *frame, const void *ucontext, uint64_t *registers);
+
+/* A step in this process and thread, as eh2sframe_walk_step makes it. */
+EH2SFRAME_WALK_API enum eh2sframe_walk_why eh2sframe_walk_next(
+    struct eh2sframe_walk_frame *frame);
+
+/*
+ * Walks this thread's stack: from where a signal interrupted it (ucontext), or from the
+ * caller of this function (NULL). Writes at most max PCs. Each is a return address, but the
+ * first one for a ucontext and those above signal frames are of the next instruction to run.
+ * Returns how many. why may be NULL.
+ */
+EH2SFRAME_WALK_API size_t eh2sframe_walk_backtrace(
+    const void *ucontext, uintptr_t *pcs, size_t max, enum eh2sframe_walk_why *why);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

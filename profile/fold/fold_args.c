@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "cmd/common/fail.h"
+#include "cmd/common/print.h"
+#include "profile/fold/fold_command.h"
+
+enum { FOLD_OPT_FORMAT = 256, FOLD_OPT_DEBUG_DIR, FOLD_OPT_NO_DEMANGLE };
+
+static const struct option fold_options[] = {
+    {"format", required_argument, NULL, FOLD_OPT_FORMAT},
+    {"output", required_argument, NULL, 'o'},
+    {"debug-dir", required_argument, NULL, FOLD_OPT_DEBUG_DIR},
+    {"no-demangle", no_argument, NULL, FOLD_OPT_NO_DEMANGLE},
+    {"quiet", no_argument, NULL, 'q'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
+};
+
+static const char fold_help[] =
+    "Usage: eh2sframe-fold [OPTION...] RECORDING\n"
+    "\n"
+    "Writes what eh2sframe-record recorded for people and for other programs. RECORDING "
+    "- is "
+    "standard input.\n"
+    "\n"
+    "      --format=folded|html|text|pprof  a line for each stack (folded, the default), "
+    "a "
+    "flame graph for browsers,\n"
+    "                               samples as perf script prints them, or pprof's "
+    "profile.proto\n"
+    "  -o, --output=FILE            write to FILE instead of standard output\n"
+    "      --debug-dir=DIR          look for separate debug files there, before "
+    "/usr/lib/debug (repeatable)\n"
+    "      --no-demangle            names as the symbol tables have them\n"
+    "  -q, --quiet                  no summary on standard error\n"
+    "  -h, --help                   print this\n"
+    "  -V, --version                print the version\n"
+    "\n"
+    "Exit status: 0 done; 1 not a recording, or damaged; 2 usage; 3 I/O; 6 no samples; "
+    "7 no memory; 70 a bug.\n";
+
+static bool fold_format_parse(
+    const char *value, enum fold_format *format, struct eh2sframe_error *error)
+{
+	static const char *const NAMES[] = {
+	    [FOLD_FOLDED] = "folded",
+	    [FOLD_HTML] = "html",
+	    [FOLD_TEXT] = "text",
+	    [FOLD_PPROF] = "pprof",
+	};
+
+	for (size_t i = 0; i < sizeof(NAMES) / sizeof(*NAMES); i++) {
+		if (strcmp(value, NAMES[i]) == 0) {
+			*format = (enum fold_format)i;
+			return true;
+		}
+	}
+	return cmd_fail(error, EH2SFRAME_USAGE,
+	    "--format=%.200s: give folded, html, text or pprof", value);
+}
+
+static bool fold_add_dir(
+    const char *dir, struct fold_args *args, struct eh2sframe_error *error)
+{
+	if (!vec_reserve(
+		&args->debug_dirs, &args->cap_debug_dirs, args->n_debug_dirs + 1))
+		return cmd_fail_nomem(error);
+	args->debug_dirs[args->n_debug_dirs++] = dir;
+	return true;
+}
+
+/* Prints and ends the program. */
+static void fold_tell(int option)
+{
+	struct eh2sframe_error error;
+
+	if (option == 'h')
+		fputs(fold_help, stdout);
+	else
+		printf("eh2sframe-fold %s\n", eh2sframe_version());
+	exit(print_end(&error) ? EH2SFRAME_DONE : print_error(NULL, &error));
+}
+
+static bool fold_option(
+    int option, const char *value, struct fold_args *args, struct eh2sframe_error *error)
+{
+	switch (option) {
+	case FOLD_OPT_FORMAT:
+		return fold_format_parse(value, &args->format, error);
+	case FOLD_OPT_DEBUG_DIR:
+		return fold_add_dir(value, args, error);
+	case FOLD_OPT_NO_DEMANGLE:
+		args->no_demangle = true;
+		return true;
+	case 'o':
+		args->output = value;
+		return true;
+	case 'q':
+		args->quiet = true;
+		return true;
+	case 'h':
+	case 'V':
+		fold_tell(option);
+		return true;
+	default:
+		return cmd_fail(error, EH2SFRAME_USAGE, "see eh2sframe-fold --help");
+	}
+}
+
+bool fold_args_parse(
+    int argc, char **argv, struct fold_args *args, struct eh2sframe_error *error)
+{
+	int option;
+
+	*args = (struct fold_args){.format = FOLD_FOLDED};
+	while ((option = getopt_long(argc, argv, "o:qhV", fold_options, NULL)) >= 0)
+		if (!fold_option(option, optarg, args, error))
+			return false;
+	if (argc - optind != 1)
+		return cmd_fail(error, EH2SFRAME_USAGE,
+		    "give one recording; see eh2sframe-fold --help");
+	args->recording = argv[optind];
+	return fold_add_dir("/usr/lib/debug", args, error);
+}

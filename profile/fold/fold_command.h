@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* eh2sframe-fold: a recording in another format. */
+#ifndef PROFILE_FOLD_FOLD_COMMAND_H
+#define PROFILE_FOLD_FOLD_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/attr.h"
+#include "include/eh2sframe.h"
+
+enum fold_format { FOLD_FOLDED, FOLD_HTML, FOLD_TEXT, FOLD_PPROF };
+
+struct fold_args {
+	enum fold_format format;
+	const char *recording;
+	const char *output; /* NULL: standard output */
+	const char **debug_dirs;
+	size_t n_debug_dirs, cap_debug_dirs;
+	bool quiet, no_demangle;
+};
+
+/*
+ * Reads the command line. --help and --version print and end the program. EH2SFRAME_USAGE,
+ * EH2SFRAME_NO_MEMORY. The caller frees debug_dirs.
+ */
+ATTR_MUST_CHECK bool fold_args_parse(
+    int argc, char **argv, struct fold_args *args, struct eh2sframe_error *error);
+
+/* Does it all, and prints what goes wrong. Returns the exit status. */
+int fold_run(const struct fold_args *args);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/num.h"
+#include "base/plain.h"
+#include "cmd/common/fail.h"
+#include "cmd/common/print.h"
+#include "config.h"
+#include "profile/fold/fold_command.h"
+#include "profile/output/output.h"
+#include "profile/profile.h"
+#include "profile/profile_load.h"
+#include "profile/symbols/naming.h"
+
+/* Of the kinds that functions here give. */
+static bool fold_failed(const struct err *err, struct eh2sframe_error *error)
+{
+	enum eh2sframe_status status = EH2SFRAME_INPUT;
+
+	if (err->kind == ERR_NOMEM)
+		status = EH2SFRAME_NO_MEMORY;
+	else if (err->kind == ERR_IO)
+		status = EH2SFRAME_IO;
+	else if (err->kind == ERR_INTERNAL)
+		status = EH2SFRAME_BUG;
+	return cmd_fail(error, status, "%s", err->text);
+}
+
+static bool fold_read(
+    const char *path, struct profile *profile, struct eh2sframe_error *error)
+{
+	bool input = strcmp(path, "-") == 0, ok;
+	struct err err = {0};
+	int fd = input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+	if (fd < 0)
+		return cmd_fail_errno(error, "cannot open");
+	ok = profile_init(profile, &err) && profile_load(profile, fd, path, NULL, &err);
+	if (!input)
+		close(fd);
+	return ok || fold_failed(&err, error);
+}
+
+static bool fold_write(const struct fold_args *args, const struct profile *profile,
+    const struct naming *naming, FILE *out, struct eh2sframe_error *error)
+{
+	struct err err = {0};
+	bool ok = false;
+
+	switch (args->format) {
+	case FOLD_FOLDED:
+		ok = output_folded(profile, naming, out, &err);
+		break;
+	case FOLD_HTML:
+		ok = output_page(profile, naming, eh2sframe_version(), out, &err);
+		break;
+	case FOLD_TEXT:
+		ok = output_text(profile, naming, out, &err);
+		break;
+	case FOLD_PPROF:
+#if EH2SFRAME_PPROF
+		ok = output_pprof(profile, naming, out, &err);
+#else
+		ok = err_set(&err, ERR_UNSUPPORTED,
+		    "this build has no --format=pprof: build it with libprotobuf-c "
+		    "(-Dpprof=enabled)");
+#endif
+		break;
+	}
+	return ok || fold_failed(&err, error);
+}
+
+/* "in.rec: 4204 samples, 98.33% complete; 68 (1.62%) end: copy of the stack cut off". */
+static void fold_summary(const struct fold_args *args, const struct profile *profile)
+{
+	uint64_t counts[PROFILE_N_WHYS] = {0}, complete = 0;
+	size_t n = profile->n_samples;
+
+	for (size_t i = 0; i < n; i++)
+		if (profile->samples[i].why < PROFILE_N_WHYS)
+			counts[profile->samples[i].why]++;
+	for (unsigned int why = 0; why < PROFILE_N_WHYS; why++)
+		complete += profile_why_complete(why) ? counts[why] : 0;
+	fprintf(stderr, "%s: ", print_program);
+	plain_print(args->recording, stderr);
+	fprintf(stderr, ": %zu sample%s, %.2f%% with complete stacks", n, num_s(n),
+	    (double)complete * 100 / (double)n);
+	for (unsigned int why = 0; why < PROFILE_N_WHYS; why++)
+		if (counts[why] && !profile_why_complete(why))
+			fprintf(stderr, "; %" PRIu64 " end: %s", counts[why],
+			    profile_why_text(why));
+	if (profile->info.lost)
+		fprintf(stderr, "; %" PRIu64 " lost", profile->info.lost);
+	fputs(profile->info.end ? "\n" : "; the recording was cut off\n", stderr);
+}
+
+static bool fold_names(const struct fold_args *args, const struct profile *profile,
+    struct naming *naming, struct eh2sframe_error *error)
+{
+	const struct naming_options options = {.debug_dirs = args->debug_dirs,
+	    .n_debug_dirs = args->n_debug_dirs,
+	    .no_demangle = args->no_demangle};
+	struct err err = {0};
+
+	return naming_run(profile, &options, naming, &err) || fold_failed(&err, error);
+}
+
+/* What stands against the output is found before the work. */
+static bool fold_output(const struct fold_args *args, const struct profile *profile,
+    struct eh2sframe_error *error)
+{
+	struct naming naming = {0};
+	struct print_out out;
+	bool ok;
+
+	if (!print_open(args->output, true, &out, error))
+		return false;
+	if (args->format == FOLD_PPROF && isatty(fileno(out.file))) {
+		ok = cmd_fail(error, EH2SFRAME_USAGE,
+		    "pprof's format is not for terminals; give -o FILE");
+	} else {
+		ok = fold_names(args, profile, &naming, error);
+		if (ok) {
+			print_start(&out);
+			ok = fold_write(args, profile, &naming, out.file, error);
+		}
+	}
+	naming_free(&naming);
+	return print_close(&out, ok, error);
+}
+
+int fold_run(const struct fold_args *args)
+{
+	struct profile profile = {0};
+	struct eh2sframe_error error;
+	const char *path = args->recording;
+	bool ok = fold_read(path, &profile, &error);
+
+	if (ok && !profile.n_samples)
+		ok = cmd_fail(&error, EH2SFRAME_NOTHING, "the recording has no samples");
+	if (ok && !fold_output(args, &profile, &error)) {
+		ok = false;
+		/* The recording is to blame for its contents alone. */
+		if (error.status == EH2SFRAME_IO)
+			path = args->output ? args->output : "standard output";
+	}
+	if (ok && !args->quiet)
+		fold_summary(args, &profile);
+	profile_free(&profile);
+	return ok ? EH2SFRAME_DONE : print_error(path, &error);
+}

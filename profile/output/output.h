@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* A profile with names, written in several formats. */
+#ifndef PROFILE_OUTPUT_OUTPUT_H
+#define PROFILE_OUTPUT_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "profile/profile.h"
+#include "profile/symbols/naming.h"
+
+/*
+ * Stacks share their ends in a recording, and not in a text. So a small hostile file could
+ * become a text of any size. What would have more bytes than this is ERR_LIMIT.
+ */
+#define OUTPUT_MAX_SIZE (UINT64_C(64) << 30)
+
+/*
+ * Each writes all samples to a stream. The order depends on the recording alone. Failures of the
+ * stream show in ferror. ERR_NOMEM, ERR_LIMIT; ERR_IO (output_pprof).
+ */
+
+/* A line for each stack: "NAME;OUTERMOST;...;INNERMOST SAMPLES". */
+ATTR_MUST_CHECK bool output_folded(const struct profile *profile,
+    const struct naming *naming, FILE *out, struct err *err);
+/* A page for browsers. */
+ATTR_MUST_CHECK bool output_page(const struct profile *profile,
+    const struct naming *naming, const char *version, FILE *out, struct err *err);
+/* Each sample with its time, as perf script prints it. */
+ATTR_MUST_CHECK bool output_text(const struct profile *profile,
+    const struct naming *naming, FILE *out, struct err *err);
+/* profile.proto of pprof, compressed by gzip. Only where EH2SFRAME_PPROF is 1. */
+ATTR_MUST_CHECK bool output_pprof(const struct profile *profile,
+    const struct naming *naming, FILE *out, struct err *err);
+
+/* The frame that stands for the callers that were not found: "[incomplete: REASON]". */
+#define OUTPUT_MARK_SIZE 80
+void output_mark(unsigned int why, char mark[OUTPUT_MARK_SIZE]);
+
+#endif

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// The profile as the page uses it. Names come from any program, so none is trusted.
+
+// Characters that a reader would not see, or that change the order of the others.
+const dataInvisible =
+	/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+const dataDigits = new Intl.NumberFormat('en-US');
+
+function dataText(value) {
+	return String(value).replace(dataInvisible, '\ufffd');
+}
+
+function dataNumber(count) {
+	return dataDigits.format(count);
+}
+
+// "12.3%"; a part that is not the whole is never shown as 100%, and one that is there never as 0.
+function dataPercent(part, whole) {
+	if (!whole || part === whole) return whole ? '100%' : '0%';
+	const share = 100 * part / whole;
+	if (share < 0.01) return part ? '<0.01%' : '0%';
+	const digits = share < 1 ? 2 : 1;
+	return Math.min(share, 100 - 10 ** -digits).toFixed(digits) + '%';
+}
+
+function dataSamples(count) {
+	return dataNumber(count) + (count === 1 ? ' sample' : ' samples');
+}
+
+function dataRead(text) {
+	const report = JSON.parse(text);
+
+	return {
+		...report,
+		files: report.files.map((file) => ({ ...file, name: dataText(file.name), path: dataText(file.path) })),
+		names: report.functions.name.map(dataText),
+		fileOf: Int32Array.from(report.functions.file),
+		threads: report.threads.map((thread) => ({ ...thread, comm: dataText(thread.comm) })),
+		ends: report.ends.map((end) => ({ ...end, why: dataText(end.why) })),
+	};
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// One tree of the stacks of some threads. Its nodes are numbers, and each column is an array:
+// a node stands before its callees, and heavier callees come first.
+
+// Children by parent and function, in a table with open addresses. A Map would take twice as long.
+function treeTable(room) {
+	let size = 1 << Math.ceil(Math.log2(2 * room + 2));
+
+	return { mask: size - 1, slots: new Int32Array(size).fill(-1) };
+}
+
+function treeRoom(threads) {
+	return threads.reduce((sum, thread) => sum + thread.nodes.length / 3, 0) + threads.length + 1;
+}
+
+// Nodes as they come: the function, the caller and the samples that end there.
+function treeMerge(threads, commIds) {
+	const room = treeRoom(threads);
+	const alone = new Map();
+	const tree = { name: new Int32Array(room), parent: new Int32Array(room), self: new Float64Array(room), n: 1 };
+	const fresh = (parent, name) => {
+		tree.parent[tree.n] = parent;
+		tree.name[tree.n] = name;
+		return tree.n++;
+	};
+
+	tree.name[0] = -1;
+	tree.parent[0] = -1;
+	for (const { comm } of threads) alone.set(comm, !alone.has(comm));
+	const table = treeTable([...alone.values()].every((one) => one) ? 0 : room);
+	const child = (parent, name) => {
+		let at = Math.imul(Math.imul(parent, 0x9e3779b1) ^ name, 0x85ebca6b);
+		for (at = (at ^ (at >>> 15)) & table.mask; table.slots[at] >= 0; at = (at + 1) & table.mask) {
+			const node = table.slots[at];
+			if (tree.parent[node] === parent && tree.name[node] === name) return node;
+		}
+		return table.slots[at] = fresh(parent, name);
+	};
+	const path = new Int32Array(threads.reduce((most, thread) => Math.max(most, thread.nodes.length), 0) / 3 + 2);
+	for (const thread of threads) {
+		const { nodes } = thread;
+		// The nodes of one thread are different ones already.
+		const add = alone.get(thread.comm) ? fresh : child;
+		let depth = 0;
+		path[0] = add(0, commIds.get(thread.comm));
+		tree.self[path[0]] += thread.self;
+		for (let i = 0; i < nodes.length; i += 3) {
+			depth += 1 - nodes[i + 1];
+			path[depth] = add(path[depth - 1], nodes[i]);
+			tree.self[path[depth]] += nodes[i + 2];
+		}
+	}
+	return tree;
+}
+
+// The children of each node, heaviest first: firsts[node] to firsts[node + 1] in list.
+function treeChildren(tree, total) {
+	const { n, parent, name } = tree;
+	const firsts = new Int32Array(n + 1), list = new Int32Array(n);
+
+	for (let i = 1; i < n; i++) firsts[parent[i] + 1] += 1;
+	for (let i = 0; i < n; i++) firsts[i + 1] += firsts[i];
+	const next = firsts.slice();
+	for (let i = 1; i < n; i++) list[next[parent[i]]++] = i;
+	for (let i = 0; i < n; i++) {
+		if (firsts[i + 1] - firsts[i] > 1)
+			list.subarray(firsts[i], firsts[i + 1]).sort((a, b) => total[b] - total[a] || name[a] - name[b]);
+	}
+	return { firsts, list };
+}
+
+// The order of the result: a node, then all below it. start and total are samples.
+function treeBuild(threads, commIds) {
+	const from = treeMerge(threads, commIds);
+	const { n } = from;
+	const sum = from.self.slice(0, n);
+
+	for (let i = n - 1; i > 0; i--) sum[from.parent[i]] += sum[i];
+	const { firsts, list } = treeChildren(from, sum);
+	const tree = { n, deepest: 0, name: new Int32Array(n), parent: new Int32Array(n), depth: new Int32Array(n),
+		end: new Int32Array(n), start: new Float64Array(n), total: new Float64Array(n), self: new Float64Array(n) };
+	const stack = [0], place = new Int32Array(n);
+	let to = 0;
+	tree.parent[0] = -1;
+	while (stack.length) {
+		const node = stack.pop(), at = to++;
+		place[node] = at;
+		tree.name[at] = from.name[node];
+		tree.self[at] = from.self[node];
+		tree.total[at] = sum[node];
+		if (at) tree.parent[at] = place[from.parent[node]];
+		if (at) tree.depth[at] = tree.depth[tree.parent[at]] + 1;
+		tree.deepest = Math.max(tree.deepest, tree.depth[at]);
+		for (let i = firsts[node + 1] - 1; i >= firsts[node]; i--) stack.push(list[i]);
+	}
+	treePlace(tree);
+	return tree;
+}
+
+// Where a node ends in the order, and where its samples start.
+function treePlace(tree) {
+	const used = new Float64Array(tree.n);
+
+	for (let i = tree.n - 1; i >= 0; i--) {
+		if (!tree.end[i]) tree.end[i] = i + 1;
+		const parent = tree.parent[i];
+		if (parent >= 0 && tree.end[parent] < tree.end[i]) tree.end[parent] = tree.end[i];
+	}
+	for (let i = 1; i < tree.n; i++) {
+		const parent = tree.parent[i];
+		tree.start[i] = tree.start[parent] + used[parent];
+		used[parent] += tree.total[i];
+	}
+}
+
+// The functions from the root to a node, as one text.
+function treePath(tree, node, nameOf) {
+	const names = [];
+
+	for (let at = node; at > 0; at = tree.parent[at]) names.unshift(nameOf(tree.name[at]));
+	return names;
+}
+
+// Samples in and below nodes of matched functions, each once. found has these nodes, outermost ones alone.
+function treeMatch(tree, zoom, matches) {
+	const found = [];
+	let samples = 0;
+
+	for (let i = zoom; i < tree.end[zoom];) {
+		if (tree.name[i] >= 0 && matches[tree.name[i]]) {
+			found.push(i);
+			samples += tree.total[i];
+			i = tree.end[i];
+		} else {
+			i += 1;
+		}
+	}
+	return { found, samples };
+}
+
+// Samples of each function below a node: on top of the stack, and anywhere in it.
+function treeFunctions(tree, zoom, count) {
+	const self = new Float64Array(count), total = new Float64Array(count);
+	const open = new Int32Array(count), path = new Int32Array(tree.deepest + 1);
+	const first = tree.depth[zoom];
+	let depth = first - 1;
+
+	for (let i = zoom; i < tree.end[zoom]; i++) {
+		const name = tree.name[i];
+		for (; depth >= tree.depth[i]; depth--) if (path[depth] >= 0) open[path[depth]] -= 1;
+		path[++depth] = name;
+		if (name < 0) continue;
+		self[name] += tree.self[i];
+		// A function that calls itself counts once.
+		if (!open[name]) total[name] += tree.total[i];
+		open[name] += 1;
+	}
+	return { self, total };
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A profile: samples of programs with their stacks, in memory, and the file that
+ * eh2sframe-record writes, a recording. Lists only grow, and an index into one stays right.
+ * docs/PROFILE.md describes the file.
+ */
+#ifndef PROFILE_PROFILE_H
+#define PROFILE_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "base/hash_slots.h"
+
+/* Why the walk of a sample's stack ended. 1 to 8 are those of enum eh2sframe_walk_why. */
+enum profile_why {
+	PROFILE_OUTERMOST = 1, /* the stack is complete */
+	PROFILE_LIMIT = 2,
+	PROFILE_NO_MODULE = 3,
+	PROFILE_NO_ROW = 4,
+	PROFILE_LOST_REGISTER = 5,
+	PROFILE_CUT_OFF = 6, /* the copy of the stack ends below what a row leads to */
+	PROFILE_CONTRADICTION = 7,
+	PROFILE_DAMAGED = 8,
+	PROFILE_NO_STACK = 9, /* a thread of the kernel, or execve: complete */
+	PROFILE_NO_ROWS = 10, /* the file could not be read or converted */
+	PROFILE_N_WHYS = 11,
+};
+
+/* "outermost frame", "copy cut off", ...: lives as long as the program. */
+const char *profile_why_text(unsigned int why);
+/* Whether the stack has all its frames. */
+bool profile_why_complete(unsigned int why);
+
+enum { PROFILE_BUILD_ID_MAX = 64 };
+
+enum profile_module_flags {
+	/* The file could not be read: addresses in it are offsets in the file. */
+	PROFILE_MODULE_OFFSETS = 1,
+	PROFILE_MODULE_KERNEL = 2, /* "[kernel]", or a module of it such as "[ext4]" */
+};
+
+/* A mapped file, the vDSO, the kernel or a module of it. */
+struct profile_module {
+	char *
+	    path; /* as the kernel names it: "/usr/bin/ls", "/tmp/a (deleted)", "[vdso]" */
+	uint8_t build_id[PROFILE_BUILD_ID_MAX];
+	uint32_t build_id_size; /* 0: it has none */
+	uint32_t flags;		/* enum profile_module_flags */
+	uint8_t
+	    *image; /* the ELF file's bytes where no file has them: the vDSO. Or NULL */
+	size_t image_size;
+};
+
+enum profile_frame_kind {
+	PROFILE_FRAME_FILE = 0,	  /* address in module, before relocation */
+	PROFILE_FRAME_KERNEL = 1, /* address in the kernel; name when it was readable */
+	PROFILE_FRAME_JIT = 2, /* address in process pid, name from /tmp/perf-PID.map */
+	PROFILE_FRAME_UNKNOWN = 3, /* address in process pid, in no file */
+};
+
+enum profile_frame_flags {
+	/* address is the next instruction. Otherwise it is a return address: the call is in front
+	 * of it, so look symbols up at address - 1. */
+	PROFILE_FRAME_EXACT = 1,
+	PROFILE_FRAME_GUESSED = 2, /* found by a frame pointer, without a row */
+};
+
+struct profile_frame {
+	uint64_t address;
+	uint32_t module; /* index: FILE and KERNEL; else 0 */
+	uint32_t pid;	 /* JIT and UNKNOWN; else 0 */
+	uint8_t kind;	 /* enum profile_frame_kind */
+	uint8_t flags;	 /* enum profile_frame_flags */
+	char *
+	    name; /* KERNEL and JIT: the symbol, or NULL; not part of what makes it equal */
+};
+
+/*
+ * A stack is its first frame and the stack that called it, so stacks share their ends. Stack 0
+ * is empty. caller is below the stack's own index. Frames of the kernel come first.
+ */
+struct profile_stack {
+	uint32_t caller; /* index of a stack; 0: this frame is the outermost one found */
+	uint32_t frame;	 /* index of a frame */
+};
+
+/* A thread under one name. One that changes its name is several. */
+struct profile_thread {
+	uint32_t pid, tid;
+	char *comm;
+};
+
+struct profile_sample {
+	uint64_t time;	 /* ns, CLOCK_MONOTONIC */
+	uint64_t weight; /* in info.unit */
+	uint32_t cpu, thread, stack;
+	uint8_t why; /* enum profile_why */
+};
+
+enum profile_machine { /* as enum eh2sframe_walk_machine */
+	PROFILE_X86_64 = 1,
+	PROFILE_AARCH64 = 2,
+	PROFILE_S390X = 3,
+};
+
+/* What was recorded, and how. Strings are never NULL. */
+struct profile_info {
+	uint32_t machine;   /* enum profile_machine */
+	uint32_t frequency; /* samples a second and processor */
+	uint64_t start;	    /* ns since 1970 at monotonic */
+	uint64_t monotonic; /* ns, CLOCK_MONOTONIC */
+	uint64_t end;	    /* ns, CLOCK_MONOTONIC; 0: the recording was not finished */
+	uint64_t lost;	    /* samples that the kernel or the recorder had no room for */
+	char *event;	    /* "cpu-clock", "cycles" */
+	char *unit;	    /* of weights: "ns", "cycles" */
+	char *command;	    /* the command line, or "-a", "-p 17" */
+	char *host;
+	char *release; /* of the kernel */
+	bool raw;      /* the recording has copies of stacks; profile_load walks them */
+};
+
+/* Zeroed, then profile_init. Members are read freely and changed by the functions below. */
+struct profile {
+	struct profile_info info;
+	struct profile_module *modules;
+	struct profile_frame *frames;
+	struct profile_stack *stacks; /* n_stacks >= 1 */
+	struct profile_thread *threads;
+	struct profile_sample *samples; /* in the order of time */
+	size_t n_modules, n_frames, n_stacks, n_threads, n_samples;
+	size_t cap_modules, cap_frames, cap_stacks, cap_threads, cap_samples;
+	struct slots module_slots, frame_slots, stack_slots, thread_slots;
+};
+
+ATTR_MUST_CHECK bool profile_init(struct profile *profile, struct err *err);
+void profile_free(struct profile *profile); /* accepts a zeroed one */
+
+/*
+ * Each adds an element, or finds an equal one, and gives its index. Strings and bytes are
+ * copied. ERR_NOMEM; ERR_MALFORMED when an index in it is not there; ERR_LIMIT at 2^32 - 1.
+ */
+ATTR_MUST_CHECK bool profile_add_module(struct profile *profile,
+    const struct profile_module *module, uint32_t *index, struct err *err);
+ATTR_MUST_CHECK bool profile_add_frame(struct profile *profile,
+    const struct profile_frame *frame, uint32_t *index, struct err *err);
+ATTR_MUST_CHECK bool profile_add_stack(struct profile *profile, uint32_t caller,
+    uint32_t frame, uint32_t *index, struct err *err);
+ATTR_MUST_CHECK bool profile_add_thread(struct profile *profile, uint32_t pid,
+    uint32_t tid, const char *comm, uint32_t *index, struct err *err);
+/* Always adds. */
+ATTR_MUST_CHECK bool profile_add_sample(
+    struct profile *profile, const struct profile_sample *sample, struct err *err);
+/* Removes all samples and stacks, so that a long recording takes no more memory. */
+void profile_forget(struct profile *profile);
+/* Gives a frame its name, in place of one that it has. An UNKNOWN frame becomes JIT. */
+ATTR_MUST_CHECK bool profile_name_frame(
+    struct profile *profile, uint32_t frame, const char *name, struct err *err);
+/* Replaces a string of info, such as &profile->info.command. */
+ATTR_MUST_CHECK bool profile_set_text(char **text, const char *value, struct err *err);
+
+/*
+ * Writes a whole profile as a recording. The descriptor stays the caller's and need not be
+ * seekable. ERR_IO, ERR_NOMEM.
+ */
+ATTR_MUST_CHECK bool profile_write(
+    const struct profile *profile, int fd, struct err *err);
+
+/*
+ * Reads a recording into an initialised profile; name is for messages. Any bytes are safe:
+ * memory stays below a multiple of the file's size, and all indices are right. A recording
+ * that was cut off is read up to there, with info.end 0. Samples with copies of stacks have
+ * the stack 0 (info.raw): use profile_load of profile/profile_load.h, which reads any recording
+ * and walks them. ERR_MALFORMED, ERR_UNSUPPORTED, ERR_IO, ERR_NOMEM.
+ */
+ATTR_MUST_CHECK bool profile_read(
+    struct profile *profile, int fd, const char *name, struct err *err);
+
+#endif

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/* The lists of a profile. Equal elements are found by a hash, so each is there once. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/vec.h"
+#include "profile/profile.h"
+
+const char *profile_why_text(unsigned int why)
+{
+	static const char *const TEXTS[PROFILE_N_WHYS] = {
+	    [PROFILE_OUTERMOST] = "outermost frame",
+	    [PROFILE_LIMIT] = "too many frames",
+	    [PROFILE_NO_MODULE] = "address in no file",
+	    [PROFILE_NO_ROW] = "code without a row",
+	    [PROFILE_LOST_REGISTER] = "register not known",
+	    [PROFILE_CUT_OFF] = "copy of the stack cut off",
+	    [PROFILE_CONTRADICTION] = "contradiction",
+	    [PROFILE_DAMAGED] = "damaged rows",
+	    [PROFILE_NO_STACK] = "thread of the kernel",
+	    [PROFILE_NO_ROWS] = "file without rows",
+	};
+
+	return why < PROFILE_N_WHYS && TEXTS[why] ? TEXTS[why] : "unknown reason";
+}
+
+bool profile_why_complete(unsigned int why)
+{
+	return why == PROFILE_OUTERMOST || why == PROFILE_NO_STACK;
+}
+
+bool profile_set_text(char **text, const char *value, struct err *err)
+{
+	char *copy = strdup(value);
+
+	if (!copy)
+		return err_set_nomem(err);
+	free(*text);
+	*text = copy;
+	return true;
+}
+
+bool profile_init(struct profile *profile, struct err *err)
+{
+	struct profile_info *info = &profile->info;
+
+	memset(profile, 0, sizeof(*profile));
+	if (!profile_set_text(&info->event, "", err) ||
+	    !profile_set_text(&info->unit, "", err) ||
+	    !profile_set_text(&info->command, "", err) ||
+	    !profile_set_text(&info->host, "", err) ||
+	    !profile_set_text(&info->release, "", err))
+		return false;
+	if (!vec_reserve(&profile->stacks, &profile->cap_stacks, 1))
+		return err_set_nomem(err);
+	memset(profile->stacks, 0, sizeof(*profile->stacks));
+	profile->n_stacks = 1;
+	return true;
+}
+
+void profile_free(struct profile *profile)
+{
+	for (size_t i = 0; i < profile->n_modules; i++) {
+		free(profile->modules[i].path);
+		free(profile->modules[i].image);
+	}
+	for (size_t i = 0; i < profile->n_frames; i++)
+		free(profile->frames[i].name);
+	for (size_t i = 0; i < profile->n_threads; i++)
+		free(profile->threads[i].comm);
+	free(profile->modules);
+	free(profile->frames);
+	free(profile->stacks);
+	free(profile->threads);
+	free(profile->samples);
+	free(profile->module_slots.list);
+	free(profile->frame_slots.list);
+	free(profile->stack_slots.list);
+	free(profile->thread_slots.list);
+	free(profile->info.event);
+	free(profile->info.unit);
+	free(profile->info.command);
+	free(profile->info.host);
+	free(profile->info.release);
+	memset(profile, 0, sizeof(*profile));
+}
+
+/* Makes room for one element more in a list and its slots. */
+#define MODEL_RESERVE(profile, list, cap, n, slots, err)                                 \
+	((n) >= UINT32_MAX - 1 ? err_set(err, ERR_LIMIT, "too many elements")            \
+	    : !vec_reserve(&(list), &(cap), (n) + 1) ||                                  \
+		    !slots_reserve(&(slots), (n) + 1)                                    \
+		? err_set_nomem(err)                                                     \
+		: true)
+
+static uint32_t model_hash(const void *bytes, size_t size)
+{
+	uint64_t hash = hash_bytes(bytes, size);
+
+	return (uint32_t)(hash ^ hash >> 32);
+}
+
+static bool model_same_module(
+    const struct profile_module *a, const struct profile_module *b)
+{
+	return a->build_id_size == b->build_id_size && a->flags == b->flags &&
+	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0 &&
+	       strcmp(a->path, b->path) == 0;
+}
+
+static bool model_copy_module(
+    const struct profile_module *from, struct profile_module *to, struct err *err)
+{
+	*to = *from;
+	to->image = NULL;
+	to->path = strdup(from->path);
+	if (to->path && from->image_size) {
+		to->image = malloc(from->image_size);
+		if (to->image)
+			memcpy(to->image, from->image, from->image_size);
+	}
+	if (to->path && !to->image == !from->image_size)
+		return true;
+	free(to->path);
+	free(to->image);
+	return err_set_nomem(err);
+}
+
+bool profile_add_module(struct profile *profile, const struct profile_module *module,
+    uint32_t *index, struct err *err)
+{
+	uint32_t hash = model_hash((const uint8_t *)module->path, strlen(module->path));
+	struct slot *slot;
+
+	if (module->build_id_size > PROFILE_BUILD_ID_MAX)
+		return err_set(
+		    err, ERR_MALFORMED, "the build-id of %s is too long", module->path);
+	if (!MODEL_RESERVE(profile, profile->modules, profile->cap_modules,
+		profile->n_modules, profile->module_slots, err))
+		return false;
+	for (slot = slots_first(&profile->module_slots, hash); slot->number;
+	     slot = slots_next(&profile->module_slots, slot)) {
+		*index = slot->number - 1;
+		if (slot->hash == hash &&
+		    model_same_module(&profile->modules[*index], module))
+			return true;
+	}
+	if (!model_copy_module(module, &profile->modules[profile->n_modules], err))
+		return false;
+	*index = (uint32_t)profile->n_modules++;
+	*slot = (struct slot){.hash = hash, .number = *index + 1};
+	return true;
+}
+
+static bool model_check_frame(
+    const struct profile *profile, const struct profile_frame *frame, struct err *err)
+{
+	if (frame->kind > PROFILE_FRAME_UNKNOWN)
+		return err_set(err, ERR_MALFORMED,
+		    "a frame is of kind %u, which is unknown", (unsigned int)frame->kind);
+	if (frame->kind <= PROFILE_FRAME_KERNEL && frame->module >= profile->n_modules)
+		return err_set(err, ERR_MALFORMED, "a frame is in module %u of %zu",
+		    (unsigned int)frame->module, profile->n_modules);
+	return true;
+}
+
+bool profile_add_frame(struct profile *profile, const struct profile_frame *frame,
+    uint32_t *index, struct err *err)
+{
+	struct profile_frame *added;
+	struct slot *slot;
+	uint64_t key[2] = {frame->address,
+	    (uint64_t)(frame->kind <= PROFILE_FRAME_KERNEL ? frame->module : frame->pid)
+		    << 16 |
+		(uint64_t)frame->flags << 8 | frame->kind};
+	uint32_t hash = model_hash(key, sizeof(key));
+
+	if (!model_check_frame(profile, frame, err) ||
+	    !MODEL_RESERVE(profile, profile->frames, profile->cap_frames,
+		profile->n_frames, profile->frame_slots, err))
+		return false;
+	for (slot = slots_first(&profile->frame_slots, hash); slot->number;
+	     slot = slots_next(&profile->frame_slots, slot)) {
+		const struct profile_frame *old = &profile->frames[slot->number - 1];
+
+		if (slot->hash != hash || old->address != frame->address ||
+		    old->module != frame->module || old->pid != frame->pid ||
+		    old->kind != frame->kind || old->flags != frame->flags)
+			continue;
+		*index = slot->number - 1;
+		return true;
+	}
+	added = &profile->frames[profile->n_frames];
+	*added = *frame;
+	added->name = NULL;
+	if (frame->name && !profile_set_text(&added->name, frame->name, err))
+		return false;
+	*index = (uint32_t)profile->n_frames++;
+	*slot = (struct slot){.hash = hash, .number = *index + 1};
+	return true;
+}
+
+bool profile_add_stack(struct profile *profile, uint32_t caller, uint32_t frame,
+    uint32_t *index, struct err *err)
+{
+	const uint32_t key[2] = {caller, frame};
+	uint32_t hash = model_hash((const uint8_t *)key, sizeof(key));
+	struct slot *slot;
+
+	if (caller >= profile->n_stacks || frame >= profile->n_frames)
+		return err_set(err, ERR_MALFORMED,
+		    "a stack has frame %u of %zu and caller %u of %zu",
+		    (unsigned int)frame, profile->n_frames, (unsigned int)caller,
+		    profile->n_stacks);
+	if (!MODEL_RESERVE(profile, profile->stacks, profile->cap_stacks,
+		profile->n_stacks, profile->stack_slots, err))
+		return false;
+	for (slot = slots_first(&profile->stack_slots, hash); slot->number;
+	     slot = slots_next(&profile->stack_slots, slot)) {
+		const struct profile_stack *old = &profile->stacks[slot->number - 1];
+
+		if (slot->hash != hash || old->caller != caller || old->frame != frame)
+			continue;
+		*index = slot->number - 1;
+		return true;
+	}
+	*index = (uint32_t)profile->n_stacks++;
+	profile->stacks[*index] =
+	    (struct profile_stack){.caller = caller, .frame = frame};
+	*slot = (struct slot){.hash = hash, .number = *index + 1};
+	return true;
+}
+
+bool profile_add_thread(struct profile *profile, uint32_t pid, uint32_t tid,
+    const char *comm, uint32_t *index, struct err *err)
+{
+	const uint32_t key[2] = {pid, tid};
+	uint32_t hash = model_hash((const uint8_t *)key, sizeof(key));
+	struct profile_thread *added;
+	struct slot *slot;
+
+	if (!MODEL_RESERVE(profile, profile->threads, profile->cap_threads,
+		profile->n_threads, profile->thread_slots, err))
+		return false;
+	for (slot = slots_first(&profile->thread_slots, hash); slot->number;
+	     slot = slots_next(&profile->thread_slots, slot)) {
+		const struct profile_thread *old = &profile->threads[slot->number - 1];
+
+		if (old->pid != pid || old->tid != tid || strcmp(old->comm, comm) != 0)
+			continue;
+		*index = slot->number - 1;
+		return true;
+	}
+	added = &profile->threads[profile->n_threads];
+	*added = (struct profile_thread){.pid = pid, .tid = tid};
+	if (!profile_set_text(&added->comm, comm, err))
+		return false;
+	*index = (uint32_t)profile->n_threads++;
+	*slot = (struct slot){.hash = hash, .number = *index + 1};
+	return true;
+}
+
+bool profile_add_sample(
+    struct profile *profile, const struct profile_sample *sample, struct err *err)
+{
+	if (sample->thread >= profile->n_threads || sample->stack >= profile->n_stacks ||
+	    sample->why >= PROFILE_N_WHYS)
+		return err_set(err, ERR_MALFORMED,
+		    "a sample has thread %u of %zu, stack %u of %zu and reason %u",
+		    (unsigned int)sample->thread, profile->n_threads,
+		    (unsigned int)sample->stack, profile->n_stacks,
+		    (unsigned int)sample->why);
+	if (!vec_reserve(
+		&profile->samples, &profile->cap_samples, profile->n_samples + 1))
+		return err_set_nomem(err);
+	profile->samples[profile->n_samples++] = *sample;
+	return true;
+}
+
+void profile_forget(struct profile *profile)
+{
+	free(profile->stack_slots.list);
+	profile->stack_slots = (struct slots){0};
+	profile->n_stacks = 1;
+	profile->n_samples = 0;
+}
+
+bool profile_name_frame(
+    struct profile *profile, uint32_t frame, const char *name, struct err *err)
+{
+	struct profile_frame *named;
+
+	if (frame >= profile->n_frames)
+		return err_set(err, ERR_MALFORMED, "a name is for frame %u of %zu",
+		    (unsigned int)frame, profile->n_frames);
+	named = &profile->frames[frame];
+	if (!profile_set_text(&named->name, name, err))
+		return false;
+	/* The slot keeps the hash of the old kind: an equal frame would be added again. */
+	if (named->kind == PROFILE_FRAME_UNKNOWN)
+		named->kind = PROFILE_FRAME_JIT;
+	return true;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/record/perf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/vec.h"
+#include "profile/stacks/event.h"
+
+/* A ring for half a second of a busy processor at 999 Hz; less where less may be locked. */
+enum { PERF_RING_MAX = 8 << 20, PERF_RING_MIN = 128 << 10 };
+
+void perf_begin(struct perf *perf, const struct perf_wish *wish)
+{
+	struct perf_event_attr *attr = &perf->attr;
+
+	*perf = (struct perf){.kernel = !wish->user};
+	attr->size = sizeof(*attr);
+	attr->type = wish->cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE;
+	attr->config = wish->cycles ? (uint64_t)PERF_COUNT_HW_CPU_CYCLES
+				    : (uint64_t)PERF_COUNT_SW_CPU_CLOCK;
+	attr->freq = 1;
+	attr->sample_freq = wish->frequency;
+	attr->sample_type = EVENT_SAMPLE_TYPE;
+	attr->sample_regs_user = wish->registers;
+	attr->sample_stack_user = wish->stack_size;
+	attr->exclude_hv = 1;
+	attr->exclude_idle = 1;
+	attr->exclude_callchain_user = 1;
+	attr->mmap = 1;
+	attr->mmap2 = 1;
+	attr->build_id = 1;
+	attr->comm = 1;
+	attr->comm_exec = 1;
+	attr->task = 1;
+	attr->sample_id_all = 1;
+	attr->use_clockid = 1;
+	attr->clockid = CLOCK_MONOTONIC;
+	attr->watermark = 1;
+	attr->wakeup_watermark = 0; /* half of the ring */
+}
+
+static int perf_open_one(struct perf *perf, pid_t tid, int cpu)
+{
+	struct perf_event_attr *attr = &perf->attr;
+
+	for (;;) {
+		int fd;
+
+		attr->exclude_kernel = !perf->kernel;
+		attr->exclude_callchain_kernel = !perf->kernel;
+		fd = (int)syscall(
+		    SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+		if (fd >= 0)
+			return fd;
+		if (errno == EINVAL && attr->build_id)
+			attr->build_id = 0; /* Linux before 5.12 */
+		else if ((errno == EACCES || errno == EPERM) && perf->kernel)
+			perf->kernel = false;
+		else
+			return -1;
+	}
+}
+
+static struct perf_ring *perf_ring_of(struct perf *perf, int cpu)
+{
+	for (size_t i = 0; i < perf->n_rings; i++)
+		if (perf->rings[i].cpu == cpu)
+			return &perf->rings[i];
+	return NULL;
+}
+
+static bool perf_map_one(struct perf_ring *ring, struct err *err)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	for (size_t size = PERF_RING_MAX; size >= PERF_RING_MIN; size /= 2) {
+		void *memory = mmap(
+		    NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
+
+		if (memory == MAP_FAILED)
+			continue;
+		ring->page = memory;
+		ring->data = (const uint8_t *)memory + page;
+		ring->size = size;
+		return true;
+	}
+	return err_set_errno(err,
+	    "mapping a ring of %d bytes failed; set kernel.perf_event_mlock_kb higher by "
+	    "sysctl",
+	    PERF_RING_MIN);
+}
+
+static bool perf_add(struct perf *perf, int fd, int cpu, struct err *err)
+{
+	struct perf_ring *ring = perf_ring_of(perf, cpu), *more;
+
+	if (!vec_reserve(&perf->fds, &perf->cap_fds, perf->n_fds + 1)) {
+		close(fd);
+		return err_set_nomem(err);
+	}
+	perf->fds[perf->n_fds++] = fd;
+	if (ring)
+		return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) == 0 ||
+		       err_set_errno(err, "a ring for two events failed");
+	more = reallocarray(perf->rings, perf->n_rings + 1, sizeof(*perf->rings));
+	if (!more)
+		return err_set_nomem(err);
+	perf->rings = more;
+	perf->rings[perf->n_rings] = (struct perf_ring){.fd = fd, .cpu = cpu};
+	/* Other events can write to it only when it is mapped. */
+	return perf_map_one(&perf->rings[perf->n_rings++], err);
+}
+
+static int perf_paranoid(void)
+{
+	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+	int value = 2;
+
+	if (file && fscanf(file, "%d", &value) != 1)
+		value = 2;
+	if (file)
+		fclose(file);
+	return value;
+}
+
+/* One sentence that says what to set. */
+static bool perf_refused(
+    const struct perf *perf, pid_t tid, bool *denied, struct err *err)
+{
+	int wanted = tid == PERF_WHOLE_SYSTEM ? 0 : 2, paranoid = perf_paranoid();
+
+	*denied = errno == EACCES || errno == EPERM || errno == ENOSYS;
+	if (*denied && errno != ENOSYS && paranoid > wanted)
+		return err_set(err, ERR_IO,
+		    "perf_event_open is not permitted: set kernel.perf_event_paranoid, "
+		    "which is %d, to %d by sysctl, or give this program CAP_PERFMON",
+		    paranoid, wanted);
+	if (*denied)
+		return err_set(err, ERR_IO,
+		    "perf_event_open is not permitted here: the process is another "
+		    "user's, or a container refuses the call; give this program "
+		    "CAP_PERFMON");
+	if (errno == ENOENT || errno == EOPNOTSUPP)
+		return err_set(err, ERR_IO,
+		    "this machine has no event %s; use -e cpu-clock",
+		    perf->attr.type == PERF_TYPE_HARDWARE ? "cycles" : "cpu-clock");
+	if (errno == EMFILE || errno == ENFILE)
+		return err_set_errno(err,
+		    "perf_event_open failed after %zu events; raise the limit of open "
+		    "files",
+		    perf->n_fds);
+	return err_set_errno(err, "perf_event_open failed");
+}
+
+bool perf_open(struct perf *perf, pid_t tid, bool on_exec, bool *denied, struct err *err)
+{
+	long n = sysconf(_SC_NPROCESSORS_CONF);
+
+	*denied = false;
+	perf->attr.inherit = tid != PERF_WHOLE_SYSTEM;
+	perf->attr.disabled = on_exec;
+	perf->attr.enable_on_exec = on_exec;
+	for (int cpu = 0; cpu < n; cpu++) {
+		int fd = perf_open_one(perf, tid, cpu);
+
+		if (fd < 0 && (errno == ENODEV || errno == ESRCH))
+			continue; /* the processor is off; the thread is gone */
+		if (fd < 0)
+			return perf_refused(perf, tid, denied, err);
+		if (!perf_add(perf, fd, cpu, err))
+			return false;
+	}
+	return true;
+}
+
+bool perf_ready(struct perf *perf, struct err *err)
+{
+	perf->polls = calloc(perf->n_rings + 1, sizeof(*perf->polls));
+	perf->scratch = malloc(EVENT_MAX_SIZE);
+	if (!perf->polls || !perf->scratch)
+		return err_set_nomem(err);
+	for (size_t i = 0; i < perf->n_rings; i++) {
+		perf->polls[i] =
+		    (struct pollfd){.fd = perf->rings[i].fd, .events = POLLIN};
+	}
+	return true;
+}
+
+void perf_stop(struct perf *perf)
+{
+	for (size_t i = 0; i < perf->n_fds; i++)
+		ioctl(perf->fds[i], PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void perf_free(struct perf *perf)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	for (size_t i = 0; i < perf->n_rings; i++)
+		if (perf->rings[i].page)
+			munmap(perf->rings[i].page, page + perf->rings[i].size);
+	for (size_t i = 0; i < perf->n_fds; i++)
+		close(perf->fds[i]);
+	free(perf->rings);
+	free(perf->fds);
+	free(perf->polls);
+	free(perf->scratch);
+	*perf = (struct perf){0};
+}
+
+void perf_look(struct perf *perf)
+{
+	for (size_t i = 0; i < perf->n_rings; i++)
+		perf->rings[i].head =
+		    __atomic_load_n(&perf->rings[i].page->data_head, __ATOMIC_ACQUIRE);
+}
+
+/* The record at the tail; one that goes over the end is copied. */
+static const uint8_t *perf_record(
+    const struct perf *perf, const struct perf_ring *ring, size_t *size)
+{
+	const uint8_t *at = ring->data + (ring->tail & (ring->size - 1));
+	struct perf_event_header header;
+	size_t before = ring->size - (ring->tail & (ring->size - 1));
+
+	memcpy(&header, at, sizeof(header));
+	*size = header.size;
+	if (header.size <= before)
+		return at;
+	memcpy(perf->scratch, at, before);
+	memcpy(perf->scratch + before, ring->data, header.size - before);
+	return perf->scratch;
+}
+
+const uint8_t *perf_next(
+    struct perf *perf, uint64_t limit, struct perf_ring **ring, size_t *size)
+{
+	uint64_t oldest = limit;
+	const uint8_t *bytes;
+
+	*ring = NULL;
+	for (size_t i = 0; i < perf->n_rings; i++) {
+		struct perf_ring *other = &perf->rings[i];
+		uint64_t time;
+
+		if (other->tail == other->head)
+			continue;
+		bytes = perf_record(perf, other, size);
+		time = event_time(bytes, *size);
+		if (time <= oldest) {
+			oldest = time;
+			*ring = other;
+		}
+	}
+	return *ring ? perf_record(perf, *ring, size) : NULL;
+}
+
+void perf_done(struct perf_ring *ring, size_t size)
+{
+	ring->tail += size;
+	__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
+}

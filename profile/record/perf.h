@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* Events of the kernel (perf_event_open(2)) and the rings that it writes their records to. */
+#ifndef PROFILE_RECORD_PERF_H
+#define PROFILE_RECORD_PERF_H
+
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+
+/* A processor's ring. */
+struct perf_ring {
+	int fd; /* of the first event there */
+	int cpu;
+	struct perf_event_mmap_page *page;
+	const uint8_t *data;
+	uint64_t size; /* a power of 2 */
+	uint64_t head, tail;
+};
+
+/* Zeroed, then perf_begin. */
+struct perf {
+	struct perf_event_attr attr;
+	struct perf_ring *rings;
+	size_t n_rings;
+	int *fds; /* of all events */
+	size_t n_fds, cap_fds;
+	struct pollfd *polls; /* one more than there are rings, the last one free */
+	bool kernel;	      /* the kernel's frames are permitted */
+	uint8_t *scratch;     /* a record that goes over the end of a ring */
+};
+
+enum { PERF_WHOLE_SYSTEM = -1 };
+
+struct perf_wish {
+	bool cycles; /* instead of cpu-clock */
+	bool user;   /* no frames of the kernel */
+	uint32_t frequency, stack_size;
+	uint64_t registers;
+};
+
+/* What is asked for. */
+void perf_begin(struct perf *perf, const struct perf_wish *wish);
+/*
+ * Opens an event on each processor, for a thread and those that it makes, or for
+ * PERF_WHOLE_SYSTEM. on_exec: it starts when the thread runs another program. If the
+ * thread is gone, it opens none. ERR_IO: not permitted (*denied) or not possible.
+ */
+ATTR_MUST_CHECK bool perf_open(
+    struct perf *perf, pid_t tid, bool on_exec, bool *denied, struct err *err);
+/* After the last one. ERR_NOMEM. */
+ATTR_MUST_CHECK bool perf_ready(struct perf *perf, struct err *err);
+void perf_stop(struct perf *perf);
+void perf_free(struct perf *perf);
+
+/* The oldest record of all rings that is not newer than limit; NULL when there is none. It
+ * stays until perf_done. */
+const uint8_t *perf_next(
+    struct perf *perf, uint64_t limit, struct perf_ring **ring, size_t *size);
+void perf_done(struct perf_ring *ring, size_t size);
+/* Looks for new records. */
+void perf_look(struct perf *perf);
+
+#endif

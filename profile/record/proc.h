@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* What runs when a recording begins, as records that the kernel would have given. */
+#ifndef PROFILE_RECORD_PROC_H
+#define PROFILE_RECORD_PROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Gets a record; false ends it. */
+typedef bool proc_record_fn(void *context, const uint8_t *bytes, size_t size);
+
+/* Calls seen for each number that is the name of something in a directory: processes in
+ * /proc, threads in /proc/PID/task. false: it cannot be read, or seen returned false. */
+bool proc_list(const char *dir, bool (*seen)(void *context, pid_t id), void *context);
+
+/* The threads and the mapped code of a process. Nothing when it is gone. */
+bool proc_process(pid_t pid, proc_record_fn *record, void *context);
+/* Of all processes. */
+bool proc_all(proc_record_fn *record, void *context);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/record/record_args.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The kernel copies at most so much, in steps of 8 bytes. */
+enum { ARGS_MAX_STACK = 65528 - 2048, ARGS_MAX_HZ = 100000 };
+
+void record_args_help(void)
+{
+	puts("Usage: eh2sframe-record [OPTION]... [--] COMMAND [ARGUMENT]...\n"
+	     "       eh2sframe-record [OPTION]... -p PID\n"
+	     "       eh2sframe-record [OPTION]... -a\n"
+	     "\n"
+	     "Records where programs spend their time, with complete stacks. No program "
+	     "has to\n"
+	     "be converted or compiled for it: rows are made of the CFI of each mapped "
+	     "file.\n"
+	     "\n"
+	     "  -F, --frequency=HZ   samples a second and processor (default 99)\n"
+	     "  -p, --pid=PID        records a process and those that it starts\n"
+	     "  -a, --all            records the whole system\n"
+	     "  -d, --duration=S     ends after S seconds\n"
+	     "  -o, --output=FILE    the recording (default eh2sframe.recording; - is "
+	     "standard output)\n"
+	     "  -e, --event=EVENT    cpu-clock (default) or cycles\n"
+	     "  --user               no frames of the kernel\n"
+	     "  --stack-size=BYTES   of each copy of a stack (default 16384; at most "
+	     "63480)\n"
+	     "  --raw                keeps copies of stacks, to be walked later\n"
+	     "  --guess              follows frame pointers where code has no rows\n"
+	     "  --cache-dir=DIR      keeps rows there (default "
+	     "$XDG_CACHE_HOME/eh2sframe)\n"
+	     "  --no-cache           keeps no rows\n"
+	     "  -q, --quiet          prints no summary\n"
+	     "  -h, --help           prints this text\n"
+	     "  --version            prints the version\n"
+	     "\n"
+	     "The exit status is the command's. 124: the system does not permit it. 125: "
+	     "the\n"
+	     "recording failed. 126 and 127: the command cannot be run. "
+	     "eh2sframe-record(1)\n"
+	     "explains more.");
+}
+
+static bool args_number(const char *option, const char *text, unsigned long low,
+    unsigned long high, uint32_t *value, struct err *err)
+{
+	char *end;
+	unsigned long number;
+
+	errno = 0;
+	number = strtoul(text, &end, 10);
+	if (end == text || *end || *text == '-' || errno || number < low || number > high)
+		return err_set(err, ERR_USAGE, "%s: %s is not a number from %lu to %lu",
+		    option, text, low, high);
+	*value = (uint32_t)number;
+	return true;
+}
+
+enum args_long {
+	ARGS_USER = 256,
+	ARGS_STACK_SIZE,
+	ARGS_RAW,
+	ARGS_GUESS,
+	ARGS_CACHE_DIR,
+	ARGS_NO_CACHE,
+	ARGS_VERSION,
+};
+
+static bool args_duration(const char *text, double *value, struct err *err)
+{
+	char *end;
+
+	*value = strtod(text, &end);
+	if (end == text || *end || !isfinite(*value) || *value <= 0)
+		return err_set(
+		    err, ERR_USAGE, "--duration: %s is not a number of seconds", text);
+	return true;
+}
+
+static bool args_event(const char *text, bool *cycles, struct err *err)
+{
+	*cycles = strcmp(text, "cycles") == 0;
+	if (!*cycles && strcmp(text, "cpu-clock") != 0)
+		return err_set(
+		    err, ERR_USAGE, "--event: %s is neither cpu-clock nor cycles", text);
+	return true;
+}
+
+static bool args_option(
+    int option, const char *value, struct record_args *args, struct err *err)
+{
+	uint32_t pid = 0;
+
+	switch (option) {
+	case 'F':
+		return args_number(
+		    "--frequency", value, 1, ARGS_MAX_HZ, &args->frequency, err);
+	case 'p':
+		if (!args_number("--pid", value, 1, INT32_MAX, &pid, err))
+			return false;
+		args->pid = (pid_t)pid;
+		return true;
+	case 'd':
+		return args_duration(value, &args->duration, err);
+	case 'e':
+		return args_event(value, &args->cycles, err);
+	case ARGS_STACK_SIZE:
+		if (!args_number(
+			"--stack-size", value, 8, ARGS_MAX_STACK, &args->stack_size, err))
+			return false;
+		args->stack_size &= ~7U;
+		return true;
+	case 'o':
+		args->output = value;
+		return true;
+	case ARGS_CACHE_DIR:
+		args->cache_dir = value;
+		return *value ||
+		       err_set(err, ERR_USAGE, "--cache-dir: the path is empty");
+	case ARGS_NO_CACHE:
+		args->cache_dir = "";
+		return true;
+	case 'a':
+		return args->all = true;
+	case ARGS_USER:
+		return args->user = true;
+	case ARGS_RAW:
+		return args->raw = true;
+	case ARGS_GUESS:
+		return args->guess = true;
+	case 'q':
+		return args->quiet = true;
+	case 'h':
+		return args->help = true;
+	default:
+		return args->version = true;
+	}
+}
+
+bool record_args_read(int argc, char **argv, struct record_args *args, struct err *err)
+{
+	static const struct option OPTIONS[] = {
+	    {"frequency", required_argument, NULL, 'F'},
+	    {"pid", required_argument, NULL, 'p'},
+	    {"all", no_argument, NULL, 'a'},
+	    {"duration", required_argument, NULL, 'd'},
+	    {"output", required_argument, NULL, 'o'},
+	    {"event", required_argument, NULL, 'e'},
+	    {"user", no_argument, NULL, ARGS_USER},
+	    {"stack-size", required_argument, NULL, ARGS_STACK_SIZE},
+	    {"raw", no_argument, NULL, ARGS_RAW},
+	    {"guess", no_argument, NULL, ARGS_GUESS},
+	    {"cache-dir", required_argument, NULL, ARGS_CACHE_DIR},
+	    {"no-cache", no_argument, NULL, ARGS_NO_CACHE},
+	    {"quiet", no_argument, NULL, 'q'},
+	    {"help", no_argument, NULL, 'h'},
+	    {"version", no_argument, NULL, ARGS_VERSION},
+	    {0},
+	};
+	int option;
+
+	*args = (struct record_args){
+	    .output = "eh2sframe.recording", .frequency = 99, .stack_size = 32768};
+	opterr = 0;
+	/* "+": what follows the command is the command's. */
+	while (
+	    (option = getopt_long(argc, argv, "+:F:p:ad:o:e:qh", OPTIONS, NULL)) != -1) {
+		if (option == '?' || option == ':')
+			return err_set(err, ERR_USAGE, "%s: %s", argv[optind - 1],
+			    option == ':' ? "a value is missing"
+					  : "this option is unknown; --help lists all");
+		if (!args_option(option, optarg, args, err))
+			return false;
+	}
+	if (optind < argc)
+		args->command = argv + optind;
+	if (!args->help && !args->version &&
+	    !!args->pid + args->all + !!args->command != 1)
+		return err_set(err, ERR_USAGE,
+		    "one of a command, -p PID and -a is needed; --help explains them");
+	return true;
+}

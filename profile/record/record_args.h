@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of eh2sframe-record. */
+#ifndef PROFILE_RECORD_RECORD_ARGS_H
+#define PROFILE_RECORD_RECORD_ARGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+
+/* Exit statuses, of which a recorded command's own are the others. */
+enum {
+	RECORD_DENIED = 124,
+	RECORD_FAILED = 125,
+	RECORD_CANNOT_RUN = 126,
+	RECORD_NOT_FOUND = 127
+};
+
+struct record_args {
+	const char *output;    /* "-" is standard output */
+	const char *cache_dir; /* as rows_open takes it */
+	uint32_t frequency, stack_size;
+	double duration; /* s; 0: no limit */
+	pid_t pid;	 /* 0: none */
+	bool all, cycles, user, raw, guess, quiet, help, version;
+	char **command; /* ends with NULL; or NULL */
+};
+
+/* ERR_USAGE. */
+ATTR_MUST_CHECK bool record_args_read(
+    int argc, char **argv, struct record_args *args, struct err *err);
+/* The text of --help. */
+void record_args_help(void);
+
+#endif

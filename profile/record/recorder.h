@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* A recording: rings are emptied by one thread, stacks are walked by another. */
+#ifndef PROFILE_RECORD_RECORDER_H
+#define PROFILE_RECORD_RECORDER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "profile/profile.h"
+#include "profile/record/kernel_names.h"
+#include "profile/record/perf.h"
+#include "profile/record/queue.h"
+#include "profile/record/record_args.h"
+#include "profile/recording.h"
+#include "profile/stacks/unwinder.h"
+
+struct recorder {
+	const struct record_args *args;
+	struct profile profile;
+	struct perf perf;
+	struct queue queue;
+	struct recording_writer writer;
+	struct unwinder unwinder;
+	struct kernel_names kernel_names;
+	int fd; /* of the recording */
+	pthread_t walker;
+	bool walking; /* the thread runs */
+	struct err walk_err;
+	bool walk_failed;
+	bool denied; /* the kernel permits no event */
+	/* The command. */
+	pid_t child;
+	int start[2];	/* a byte lets it run */
+	int failure[2]; /* its errno, when it cannot be run */
+	int status;	/* of wait */
+	int cannot_run; /* the status to exit with instead; 0: it ran */
+};
+
+/* Each step. ERR_IO, ERR_NOMEM, ERR_USAGE. */
+ATTR_MUST_CHECK bool recorder_begin(
+    struct recorder *recorder, const struct record_args *args, struct err *err);
+/* Records until the command or process ends, the time is over, or a signal comes. */
+ATTR_MUST_CHECK bool recorder_run(struct recorder *recorder, struct err *err);
+ATTR_MUST_CHECK bool recorder_end(struct recorder *recorder, struct err *err);
+void recorder_free(struct recorder *recorder);
+
+/* recorder_command.c: starts the command, which waits. */
+ATTR_MUST_CHECK bool recorder_command(struct recorder *recorder, struct err *err);
+/* Lets it run. false: it cannot; status is the one to exit with. */
+ATTR_MUST_CHECK bool recorder_command_go(
+    struct recorder *recorder, int *status, struct err *err);
+/* Ends one that does not run yet. */
+void recorder_command_drop(struct recorder *recorder);
+
+/* recorder_walk.c: the thread that walks stacks. */
+void *recorder_walk(void *context);
+/* The line of the summary on standard error. */
+void recorder_summary(const struct recorder *recorder);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "profile/record/recorder.h"
+
+/* In the child: waits for the byte, then runs the command. */
+static _Noreturn void command_child(struct recorder *recorder)
+{
+	char **command = recorder->args->command;
+	sigset_t none;
+	char byte;
+	int why;
+	ssize_t n;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* An end without a byte: the recording does not begin. */
+	close(recorder->start[1]);
+	if (read(recorder->start[0], &byte, 1) != 1)
+		_exit(RECORD_FAILED);
+	execvp(command[0], command);
+	why = errno;
+	n = write(recorder->failure[1], &why, sizeof(why));
+	_exit(n < 0 || why == ENOENT ? RECORD_NOT_FOUND : RECORD_CANNOT_RUN);
+}
+
+bool recorder_command(struct recorder *recorder, struct err *err)
+{
+	if (pipe2(recorder->start, O_CLOEXEC) != 0)
+		return err_set_errno(err, "a pipe failed");
+	if (pipe2(recorder->failure, O_CLOEXEC) != 0)
+		return err_set_errno(err, "a pipe failed");
+	recorder->child = fork();
+	if (recorder->child < 0) {
+		recorder->child = 0;
+		return err_set_errno(err, "starting a process failed");
+	}
+	if (recorder->child == 0)
+		command_child(recorder);
+	close(recorder->start[0]);
+	close(recorder->failure[1]);
+	recorder->start[0] = recorder->failure[1] = -1;
+	return true;
+}
+
+bool recorder_command_go(struct recorder *recorder, int *status, struct err *err)
+{
+	int why = 0;
+	ssize_t n;
+
+	do
+		n = write(recorder->start[1], "", 1);
+	while (n < 0 && errno == EINTR);
+	close(recorder->start[1]);
+	recorder->start[1] = -1;
+	/* The pipe closes when the command runs. */
+	do
+		n = read(recorder->failure[0], &why, sizeof(why));
+	while (n < 0 && errno == EINTR);
+	close(recorder->failure[0]);
+	recorder->failure[0] = -1;
+	if (n != sizeof(why))
+		return true;
+	*status = why == ENOENT ? RECORD_NOT_FOUND : RECORD_CANNOT_RUN;
+	errno = why;
+	return err_set_errno(
+	    err, "%s: running the command failed", recorder->args->command[0]);
+}
+
+void recorder_command_drop(struct recorder *recorder)
+{
+	for (int i = 0; i < 2; i++) {
+		if (recorder->start[i] >= 0)
+			close(recorder->start[i]);
+		if (recorder->failure[i] >= 0)
+			close(recorder->failure[i]);
+		recorder->start[i] = recorder->failure[i] = -1;
+	}
+	if (recorder->child > 0)
+		waitpid(recorder->child, &recorder->status, 0);
+	recorder->child = 0;
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/stacks/file_rows.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/vec.h"
+#include "include/eh2sframe-rules.h"
+#include "include/eh2sframe.h"
+
+/* A larger file is not converted. */
+#define ROWS_MAX_FILE ((int64_t)4 << 30)
+
+enum { ROWS_PATH_SIZE = 4096 + 64, ROWS_PAGE = 65536 };
+
+/* Makes dir and its parents. */
+static void rows_make_dir(char *dir)
+{
+	for (char *slash = strchr(dir + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(dir, 0700);
+		*slash = '/';
+	}
+	mkdir(dir, 0700);
+}
+
+/* The default directory; false when the environment does not say one. */
+static bool rows_default_dir(char *to, size_t size)
+{
+	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	int n;
+
+	if (base && *base == '/')
+		n = snprintf(to, size, "%s/eh2sframe", base);
+	else if (home && *home == '/')
+		n = snprintf(to, size, "%s/.cache/eh2sframe", home);
+	else
+		return false;
+	return n > 0 && (size_t)n < size;
+}
+
+bool rows_open(struct rows_store *store, const char *dir, struct err *err)
+{
+	char path[ROWS_PATH_SIZE];
+	struct stat st;
+
+	*store = (struct rows_store){.dir = -1, .limit = ROWS_LIMIT};
+	if (dir && !*dir)
+		return true;
+	if (!dir && !rows_default_dir(path, sizeof(path)))
+		return true;
+	if (dir && (size_t)snprintf(path, sizeof(path), "%s", dir) >= sizeof(path))
+		return err_set(err, ERR_USAGE, "%s: the path is too long", dir);
+	rows_make_dir(path);
+	store->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* What others can write to could hold wrong rows. */
+	if (store->dir >= 0 && fstat(store->dir, &st) == 0 && st.st_mode & S_IWOTH &&
+	    !dir) {
+		close(store->dir);
+		store->dir = -1;
+	}
+	if (dir && store->dir < 0)
+		return err_set_errno(
+		    err, "%s: opening the directory for rows failed", dir);
+	return true;
+}
+
+void rows_close(struct rows_store *store)
+{
+	if (store->dir >= 0)
+		close(store->dir);
+	store->dir = -1;
+}
+
+void rows_free(struct rows *rows)
+{
+	free(rows->section);
+	free(rows->extra);
+	*rows = (struct rows){0};
+}
+
+/* Whether the file that was opened is the one that was mapped. */
+static bool rows_same_file(const struct rows_file *file, const struct facts *facts)
+{
+	return file->build_id_size == 0 ||
+	       (file->build_id_size == facts->build_id_size &&
+		   memcmp(file->build_id, facts->build_id, file->build_id_size) == 0);
+}
+
+/* Opens one path, when it is the file. Only regular files: others could block. */
+static int rows_try(const char *path, const struct rows_file *file, struct facts *facts)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct err err;
+	struct stat st;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && facts_read(fd, facts, &err) &&
+	    rows_same_file(file, facts))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/*
+ * The file as its process sees it, by its mapping (which also works when it was deleted),
+ * or by its path here, when the process is gone.
+ */
+static int rows_open_file(const struct rows_file *file, struct facts *facts)
+{
+	char path[ROWS_PATH_SIZE];
+	int fd;
+
+	snprintf(
+	    path, sizeof(path), "/proc/%u/root%s", (unsigned int)file->pid, file->path);
+	fd = rows_try(path, file, facts);
+	if (fd >= 0)
+		return fd;
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx",
+	    (unsigned int)file->pid, (unsigned long long)file->start,
+	    (unsigned long long)file->end);
+	fd = rows_try(path, file, facts);
+	return fd >= 0 ? fd : rows_try(file->path, file, facts);
+}
+
+/* A copy in memory: a mapped file that becomes shorter would end this program. */
+static uint8_t *rows_load(int fd, size_t *size, struct err *err)
+{
+	struct stat st;
+	uint8_t *bytes;
+
+	if (fstat(fd, &st) != 0 || st.st_size > ROWS_MAX_FILE) {
+		err_set(err, ERR_LIMIT, "the file is too large");
+		return NULL;
+	}
+	bytes = malloc((size_t)st.st_size + 1);
+	*size = 0;
+	while (bytes && *size < (size_t)st.st_size) {
+		ssize_t n =
+		    pread(fd, bytes + *size, (size_t)st.st_size - *size, (int64_t)*size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		*size += (size_t)n;
+	}
+	if (!bytes)
+		err_set_nomem(err);
+	return bytes;
+}
+
+static bool rows_fail(struct err *err, const struct eh2sframe_error *why)
+{
+	return err_set(err,
+	    why->status == EH2SFRAME_NO_MEMORY ? ERR_NOMEM : ERR_UNSUPPORTED, "%.480s",
+	    why->text);
+}
+
+static struct eh2sframe_walk_location rows_location(const struct eh2sframe_location *at)
+{
+	/* Both number the places alike. */
+	return (struct eh2sframe_walk_location){.place = (uint8_t)at->place,
+	    .reg = (uint8_t)at->reg,
+	    .offset = (int32_t)at->offset};
+}
+
+static uint32_t rows_flags(uint32_t flags)
+{
+	return (flags & EH2SFRAME_RULE_OUTERMOST ? EH2SFRAME_WALK_RULE_OUTERMOST : 0U) |
+	       (flags & EH2SFRAME_RULE_SIGNAL_FRAME ? EH2SFRAME_WALK_RULE_SIGNAL : 0U) |
+	       (flags & EH2SFRAME_RULE_SIGNED ? EH2SFRAME_WALK_RULE_SIGNED : 0U) |
+	       (flags & EH2SFRAME_RULE_KEY_B ? EH2SFRAME_WALK_RULE_KEY_B : 0U);
+}
+
+/* The rules that no row can say. */
+static bool rows_take_extra(const struct eh2sframe_result *result, struct rows *rows)
+{
+	struct eh2sframe_rule rule = {.struct_size = sizeof(rule)};
+	size_t cap = 0;
+
+	for (size_t i = 0; eh2sframe_result_rule(result, i, &rule); i++) {
+		if (!vec_reserve(&rows->extra, &cap, rows->n_extra + 1))
+			return false;
+		rows->extra[rows->n_extra++] =
+		    (struct eh2sframe_walk_extra){.start = rule.start,
+			.end = rule.end,
+			.rule = {.cfa = rows_location(&rule.cfa),
+			    .cfa_add = rule.cfa_add,
+			    .ra = rows_location(&rule.ra),
+			    .fp = rows_location(&rule.fp),
+			    .flags = rows_flags(rule.flags),
+			    .cfa_index = (uint8_t)rule.index,
+			    .cfa_shift = (uint8_t)rule.shift}};
+		if (rule.flags & EH2SFRAME_RULE_INDEXED)
+			rows->extra[rows->n_extra - 1].rule.cfa.place =
+			    EH2SFRAME_WALK_AT_SUM;
+	}
+	return true;
+}
+
+/* A file without CFI is right, and has no rows. */
+static bool rows_convert(const uint8_t *bytes, size_t size, const char *name,
+    struct rows *rows, struct err *err)
+{
+	struct eh2sframe_options *options = eh2sframe_options_new();
+	struct eh2sframe_file *file = NULL;
+	struct eh2sframe_result *result = NULL;
+	struct eh2sframe_error why = {.status = EH2SFRAME_DONE};
+	void *section = NULL;
+
+	rows->address = (rows->facts.end + ROWS_PAGE) & ~(uint64_t)(ROWS_PAGE - 1);
+	if (!options)
+		return err_set_nomem(err);
+	if (eh2sframe_options_set(options, "format", "3", &why))
+		file = eh2sframe_open_memory(bytes, size, name, options, &why);
+	if (file)
+		result = eh2sframe_convert(file, &why);
+	if (result && eh2sframe_result_section(
+			  result, rows->address, &section, &rows->size, &why)) {
+		rows->section = malloc(rows->size + 1);
+		if (rows->section && rows_take_extra(result, rows))
+			memcpy(rows->section, section, rows->size);
+		else
+			why.status = EH2SFRAME_NO_MEMORY;
+		eh2sframe_free(section);
+	}
+	eh2sframe_result_free(result);
+	eh2sframe_close(file);
+	eh2sframe_options_free(options);
+	/* A section whose bytes could not be kept is none. */
+	if (why.status == EH2SFRAME_NO_MEMORY)
+		return err_set_nomem(err);
+	return rows->section || why.status == EH2SFRAME_NOTHING || rows_fail(err, &why);
+}
+
+static uint64_t rows_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* The rows of bytes whose facts are known. */
+static bool rows_make_new(struct rows_store *store, const char *path,
+    const uint8_t *bytes, size_t size, struct rows *rows, struct err *err)
+{
+	uint64_t start = rows_now();
+	bool ok = rows_convert(bytes, size, path, rows, err);
+
+	store->n_made++;
+	store->made_ns += rows_now() - start;
+	if (ok && store->dir >= 0 && rows->facts.build_id_size > 0)
+		rows_cache_write(store->dir, store->limit, rows);
+	return ok;
+}
+
+/* Takes rows that are kept, in place of rows that have no more than facts. */
+static bool rows_take_kept(struct rows_store *store, const uint8_t *build_id,
+    uint32_t build_id_size, struct rows *rows)
+{
+	struct rows kept;
+
+	if (store->dir < 0 || build_id_size == 0 ||
+	    !rows_cache_read(store->dir, build_id, build_id_size, &kept))
+		return false;
+	*rows = kept;
+	store->n_kept++;
+	return true;
+}
+
+bool rows_make(struct rows_store *store, const struct rows_file *file, struct rows *rows,
+    struct err *err)
+{
+	const struct facts *facts = &rows->facts;
+	uint8_t *bytes;
+	size_t size = 0;
+	bool ok;
+	int fd;
+
+	*rows = (struct rows){0};
+	if (file->image)
+		return facts_read_memory(
+			   file->image, file->image_size, &rows->facts, err) &&
+		       (rows_take_kept(
+			    store, facts->build_id, facts->build_id_size, rows) ||
+			   rows_make_new(store, file->path, file->image, file->image_size,
+			       rows, err));
+	/* Then the file need not be there. */
+	if (rows_take_kept(store, file->build_id, file->build_id_size, rows))
+		return true;
+	fd = rows_open_file(file, &rows->facts);
+	if (fd < 0)
+		return err_set(
+		    err, ERR_IO, "%s: the file that was mapped is gone", file->path);
+	if (file->build_id_size == 0 &&
+	    rows_take_kept(store, facts->build_id, facts->build_id_size, rows)) {
+		close(fd);
+		return true;
+	}
+	bytes = rows_load(fd, &size, err);
+	close(fd);
+	ok = bytes && rows_make_new(store, file->path, bytes, size, rows, err);
+	free(bytes);
+	return ok;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/stacks/jit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/search.h"
+#include "base/vec.h"
+#include "names/lines.h"
+
+/* Functions that overlap an address are searched back from it so far. */
+enum { JIT_BACK = 16 };
+
+static int jit_order(const void *a, const void *b)
+{
+	const struct jit_name *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->line < y->line ? -1 : x->line > y->line;
+}
+
+bool jit_parse(struct jit_names *names, char *text)
+{
+	size_t cap = 0, number = 0;
+	struct line_function function;
+
+	*names = (struct jit_names){.text = text};
+	for (char *line; (line = lines_next(&text)); number++) {
+		if (!lines_map(line, &function))
+			continue;
+		if (!vec_reserve(&names->list, &cap, names->n + 1)) {
+			jit_free(names);
+			return false;
+		}
+		names->list[names->n++] = (struct jit_name){.start = function.start,
+		    .end = function.start + function.size,
+		    .line = number,
+		    .name = function.name};
+	}
+	if (names->n)
+		qsort(names->list, names->n, sizeof(*names->list), jit_order);
+	return true;
+}
+
+bool jit_read(struct jit_names *names, uint32_t pid)
+{
+	char path[96], *text;
+	struct err err = {0};
+	size_t size;
+
+	snprintf(path, sizeof(path), "/proc/%u/root/tmp/perf-%u.map", (unsigned int)pid,
+	    (unsigned int)pid);
+	if (!lines_read(path, &text, &size, &err))
+		return false;
+	if (!text) {
+		snprintf(path, sizeof(path), "/tmp/perf-%u.map", (unsigned int)pid);
+		if (!lines_read(path, &text, &size, &err))
+			return false;
+	}
+	/* The text is the list's, also when memory runs out. */
+	return text && jit_parse(names, text);
+}
+
+void jit_free(struct jit_names *names)
+{
+	free(names->text);
+	free(names->list);
+	*names = (struct jit_names){0};
+}
+
+const char *jit_find(const struct jit_names *names, uint64_t address)
+{
+	const struct jit_name *best = NULL;
+	size_t i = search_list_above(names->list, names->n, start, address);
+
+	for (size_t back = 0; back < JIT_BACK && i > 0; back++) {
+		const struct jit_name *name = &names->list[--i];
+
+		if (address < name->end && (!best || name->line > best->line))
+			best = name;
+	}
+	return best ? best->name : NULL;
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/stacks/space.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/search.h"
+#include "base/vec.h"
+
+/* A hostile recording could have a few bytes for each: of maps in all processes, processes and threads. */
+enum { SPACE_MAX_MAPS = 4 << 20, SPACE_MAX = 1 << 17 };
+
+void spaces_free(struct spaces *spaces)
+{
+	for (size_t i = 0; i < spaces->n; i++) {
+		free(spaces->list[i].space->maps);
+		free(spaces->list[i].space);
+	}
+	free(spaces->list);
+	free(spaces->threads);
+	*spaces = (struct spaces){0};
+}
+
+/* Where pid is in the list, or belongs. */
+static size_t space_place(const struct spaces *spaces, uint32_t pid)
+{
+	return search_list_from(spaces->list, spaces->n, pid, pid);
+}
+
+static size_t space_thread_place(const struct spaces *spaces, uint32_t tid)
+{
+	return search_list_from(spaces->threads, spaces->n_threads, tid, tid);
+}
+
+struct space *space_find(const struct spaces *spaces, uint32_t pid)
+{
+	size_t at = space_place(spaces, pid);
+
+	return at < spaces->n && spaces->list[at].pid == pid ? spaces->list[at].space
+							     : NULL;
+}
+
+static void space_changed(struct spaces *spaces, struct space *space)
+{
+	space->generation = ++spaces->generation;
+	space->last = 0;
+}
+
+struct space *space_get(struct spaces *spaces, uint32_t pid, struct err *err)
+{
+	size_t at = space_place(spaces, pid);
+	struct space *space;
+
+	if (at < spaces->n && spaces->list[at].pid == pid)
+		return spaces->list[at].space;
+	if (spaces->n >= SPACE_MAX) {
+		err_set(err, ERR_LIMIT, "more than %d processes", SPACE_MAX);
+		return NULL;
+	}
+	space = calloc(1, sizeof(*space));
+	if (!space || !vec_reserve(&spaces->list, &spaces->cap, spaces->n + 1)) {
+		free(space);
+		err_set_nomem(err);
+		return NULL;
+	}
+	space->pid = pid;
+	space_changed(spaces, space);
+	memmove(spaces->list + at + 1, spaces->list + at,
+	    (spaces->n - at) * sizeof(*spaces->list));
+	spaces->list[at] = (struct space_entry){pid, space};
+	spaces->n++;
+	return space;
+}
+
+struct space_thread *space_thread_get(
+    struct spaces *spaces, uint32_t pid, uint32_t tid, struct err *err)
+{
+	size_t at = space_thread_place(spaces, tid);
+	struct space_thread *thread;
+	struct space *space;
+
+	if (at < spaces->n_threads && spaces->threads[at].tid == tid &&
+	    spaces->threads[at].pid == pid)
+		return &spaces->threads[at];
+	space = space_get(spaces, pid, err);
+	if (!space)
+		return NULL;
+	space->n_threads++;
+	/* A number that was used again, and its end was lost. */
+	if (at < spaces->n_threads && spaces->threads[at].tid == tid) {
+		thread = &spaces->threads[at];
+	} else {
+		if (spaces->n_threads >= SPACE_MAX) {
+			err_set(err, ERR_LIMIT, "more than %d threads", SPACE_MAX);
+			return NULL;
+		}
+		if (!vec_reserve(
+			&spaces->threads, &spaces->cap_threads, spaces->n_threads + 1)) {
+			err_set_nomem(err);
+			return NULL;
+		}
+		thread = &spaces->threads[at];
+		memmove(thread + 1, thread, (spaces->n_threads - at) * sizeof(*thread));
+		spaces->n_threads++;
+	}
+	*thread = (struct space_thread){.pid = pid, .tid = tid, .number = UINT32_MAX};
+	return thread;
+}
+
+const struct space_map *space_map_find(struct space *space, uint64_t pc)
+{
+	const struct space_map *map;
+	size_t i;
+
+	if (space->last < space->n_maps) {
+		map = &space->maps[space->last];
+		if (pc >= map->start && pc < map->end)
+			return map;
+	}
+	i = search_list_above(space->maps, space->n_maps, start, pc);
+	if (i == 0 || pc >= space->maps[i - 1].end)
+		return NULL;
+	space->last = (uint32_t)(i - 1);
+	return &space->maps[i - 1];
+}
+
+/* Makes room for a map: what it covers of others goes. At most one is cut in two. */
+static size_t space_clear(struct space *space, const struct space_map *map)
+{
+	size_t from = search_list_above(space->maps, space->n_maps, start, map->start);
+	size_t to;
+
+	if (from > 0 && space->maps[from - 1].end > map->start) {
+		struct space_map *before = &space->maps[from - 1];
+
+		if (before->end > map->end) {
+			struct space_map *rest = before + 1;
+
+			memmove(rest + 1, rest, (space->n_maps - from) * sizeof(*rest));
+			*rest = *before;
+			rest->offset += map->end - rest->start;
+			rest->start = map->end;
+			space->n_maps++;
+		}
+		before->end = map->start;
+		if (before->start == before->end) {
+			from--;
+			memmove(before, before + 1,
+			    (space->n_maps - from - 1) * sizeof(*before));
+			space->n_maps--;
+		}
+	}
+	for (to = from; to < space->n_maps && space->maps[to].end <= map->end; to++)
+		;
+	memmove(space->maps + from, space->maps + to,
+	    (space->n_maps - to) * sizeof(*space->maps));
+	space->n_maps -= to - from;
+	if (from < space->n_maps && space->maps[from].start < map->end) {
+		space->maps[from].offset += map->end - space->maps[from].start;
+		space->maps[from].start = map->end;
+	}
+	return from;
+}
+
+bool space_add_map(
+    struct spaces *spaces, uint32_t pid, const struct space_map *map, struct err *err)
+{
+	struct space *space = space_get(spaces, pid, err);
+	size_t before, at;
+
+	if (!space)
+		return false;
+	if (map->end <= map->start)
+		return true;
+	if (spaces->n_maps >= SPACE_MAX_MAPS)
+		return err_set(err, ERR_LIMIT, "more than %d mappings", SPACE_MAX_MAPS);
+	if (!vec_reserve(&space->maps, &space->cap_maps, space->n_maps + 2))
+		return err_set_nomem(err);
+	before = space->n_maps;
+	at = space_clear(space, map);
+	memmove(space->maps + at + 1, space->maps + at,
+	    (space->n_maps - at) * sizeof(*space->maps));
+	space->maps[at] = *map;
+	space->n_maps++;
+	spaces->n_maps += space->n_maps - before;
+	space_changed(spaces, space);
+	return true;
+}
+
+static void space_drop_maps(struct spaces *spaces, struct space *space)
+{
+	spaces->n_maps -= space->n_maps;
+	space->n_maps = 0;
+	space_changed(spaces, space);
+}
+
+bool space_fork(struct spaces *spaces, uint32_t pid, uint32_t tid, uint32_t parent,
+    uint32_t parent_tid, struct err *err)
+{
+	struct space_thread *thread;
+	const struct space *from;
+	struct space *to;
+	char comm[sizeof(thread->comm)] = "";
+	size_t at = space_thread_place(spaces, parent_tid);
+
+	if (at < spaces->n_threads && spaces->threads[at].tid == parent_tid)
+		memcpy(comm, spaces->threads[at].comm, sizeof(comm));
+	/* What had this number before is gone, whether its end was recorded or not. */
+	if (pid != parent && pid == tid)
+		space_remove(spaces, pid);
+	thread = space_thread_get(spaces, pid, tid, err);
+	if (!thread)
+		return false;
+	memcpy(thread->comm, comm, sizeof(comm));
+	thread->number = UINT32_MAX;
+	from = space_find(spaces, parent);
+	if (pid == parent || !from)
+		return true;
+	to = space_get(spaces, pid, err);
+	if (!to)
+		return false;
+	if (spaces->n_maps + from->n_maps > SPACE_MAX_MAPS)
+		return err_set(err, ERR_LIMIT, "more than %d mappings", SPACE_MAX_MAPS);
+	if (!vec_reserve(&to->maps, &to->cap_maps, from->n_maps))
+		return err_set_nomem(err);
+	space_drop_maps(spaces, to);
+	if (from->n_maps)
+		memcpy(to->maps, from->maps, from->n_maps * sizeof(*to->maps));
+	to->n_maps = from->n_maps;
+	spaces->n_maps += from->n_maps;
+	return true;
+}
+
+bool space_comm(struct spaces *spaces, uint32_t pid, uint32_t tid, const char *comm,
+    bool exec, struct err *err)
+{
+	struct space_thread *thread = space_thread_get(spaces, pid, tid, err);
+	struct space *space;
+
+	if (!thread)
+		return false;
+	strncpy(thread->comm, comm, sizeof(thread->comm) - 1);
+	thread->comm[sizeof(thread->comm) - 1] = '\0';
+	thread->number = UINT32_MAX;
+	space = exec ? space_find(spaces, pid) : NULL;
+	if (space)
+		space_drop_maps(spaces, space);
+	return true;
+}
+
+bool space_exit(struct spaces *spaces, uint32_t pid, uint32_t tid)
+{
+	size_t at = space_thread_place(spaces, tid);
+	struct space *space = space_find(spaces, pid);
+
+	if (at < spaces->n_threads && spaces->threads[at].tid == tid &&
+	    spaces->threads[at].pid == pid) {
+		spaces->n_threads--;
+		memmove(spaces->threads + at, spaces->threads + at + 1,
+		    (spaces->n_threads - at) * sizeof(*spaces->threads));
+		if (space && space->n_threads > 0)
+			space->n_threads--;
+	}
+	return space && space->n_threads == 0;
+}
+
+void space_remove(struct spaces *spaces, uint32_t pid)
+{
+	size_t at = space_place(spaces, pid), kept = 0;
+
+	if (at >= spaces->n || spaces->list[at].pid != pid)
+		return;
+	if (spaces->list[at].space->n_threads > 0) {
+		for (size_t i = 0; i < spaces->n_threads; i++)
+			if (spaces->threads[i].pid != pid)
+				spaces->threads[kept++] = spaces->threads[i];
+		spaces->n_threads = kept;
+	}
+	spaces->n_maps -= spaces->list[at].space->n_maps;
+	free(spaces->list[at].space->maps);
+	free(spaces->list[at].space);
+	spaces->n--;
+	memmove(spaces->list + at, spaces->list + at + 1,
+	    (spaces->n - at) * sizeof(*spaces->list));
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The processes of a recording as its records tell of them: which files they map where, their threads
+ * and the names of these.
+ */
+#ifndef PROFILE_STACKS_SPACE_H
+#define PROFILE_STACKS_SPACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+
+/* A mapping. The first member is for search_list_above. */
+struct space_map {
+	uint64_t start, end;
+	uint64_t offset; /* in the file */
+	uint32_t file;	 /* the caller's number */
+};
+
+/* A process. */
+struct space {
+	uint32_t pid;
+	uint32_t n_threads;  /* that are known */
+	uint32_t generation; /* another number after each change, and in each process */
+	uint32_t last;	     /* the map that was found last */
+	struct space_map *maps; /* ascend, do not overlap */
+	size_t n_maps, cap_maps;
+};
+
+struct space_thread {
+	uint64_t tid; /* as wide as search_list_from wants it */
+	uint32_t pid;
+	char comm[16];
+	uint32_t number; /* the caller's; UINT32_MAX: none yet */
+};
+
+/* Spaces stay where they are while the list moves. */
+struct space_entry {
+	uint64_t pid;
+	struct space *space;
+};
+
+/* Zeroed. Both lists ascend, by pid and by tid. */
+struct spaces {
+	struct space_entry *list;
+	struct space_thread *threads;
+	size_t n, cap, n_threads, cap_threads;
+	size_t n_maps; /* of all */
+	uint32_t generation;
+};
+
+void spaces_free(struct spaces *spaces);
+
+/* NULL when it is not known. */
+struct space *space_find(const struct spaces *spaces, uint32_t pid);
+/* Finds or adds one. NULL: ERR_NOMEM, ERR_LIMIT. */
+struct space *space_get(struct spaces *spaces, uint32_t pid, struct err *err);
+/* Finds or adds a thread, and its process. NULL: ERR_NOMEM, ERR_LIMIT. */
+struct space_thread *space_thread_get(
+    struct spaces *spaces, uint32_t pid, uint32_t tid, struct err *err);
+
+/* The mapping that has pc, or NULL. */
+const struct space_map *space_map_find(struct space *space, uint64_t pc);
+
+/* Takes in what the records say. ERR_NOMEM, ERR_LIMIT. */
+ATTR_MUST_CHECK bool space_add_map(
+    struct spaces *spaces, uint32_t pid, const struct space_map *map, struct err *err);
+ATTR_MUST_CHECK bool space_fork(struct spaces *spaces, uint32_t pid, uint32_t tid,
+    uint32_t parent, uint32_t parent_tid, struct err *err);
+ATTR_MUST_CHECK bool space_comm(struct spaces *spaces, uint32_t pid, uint32_t tid,
+    const char *comm, bool exec, struct err *err);
+/* A thread ends. Returns whether its process ended with it: then call space_remove. */
+bool space_exit(struct spaces *spaces, uint32_t pid, uint32_t tid);
+void space_remove(struct spaces *spaces, uint32_t pid);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/vec.h"
+#include "profile/stacks/unwinder.h"
+
+/* What the kernel gives as the path of memory that no ELF file is behind. */
+static bool unwinder_is_no_file(const char *path)
+{
+	static const char *const BEGINNINGS[] = {
+	    "//anon", "/memfd:", "/dev/", "/SYSV", "/anon_hugepage", "/[aio]"};
+
+	if (path[0] != '/')
+		return strcmp(path, "[vdso]") != 0;
+	for (size_t i = 0; i < sizeof(BEGINNINGS) / sizeof(*BEGINNINGS); i++)
+		if (strncmp(path, BEGINNINGS[i], strlen(BEGINNINGS[i])) == 0)
+			return true;
+	return false;
+}
+
+static bool unwinder_file_new(struct unwinder *unwinder, const struct event *map,
+    struct unwinder_file **made, struct err *err)
+{
+	struct unwinder_file *file = calloc(1, sizeof(*file));
+
+	if (file)
+		file->path = strdup(map->text);
+	if (!file || !file->path ||
+	    !vec_reserve(&unwinder->files, &unwinder->cap_files, unwinder->n_files + 1)) {
+		if (file)
+			free(file->path);
+		free(file);
+		return err_set_nomem(err);
+	}
+	file->pid = map->pid;
+	file->start = map->start;
+	file->end = map->start + map->size;
+	file->build_id_size = map->build_id_size;
+	if (map->build_id_size)
+		memcpy(file->build_id, map->build_id, map->build_id_size);
+	file->no_file = unwinder_is_no_file(file->path);
+	unwinder->files[unwinder->n_files] = file;
+	*made = file;
+	return true;
+}
+
+bool unwinder_file_get(
+    struct unwinder *unwinder, const struct event *map, uint32_t *index, struct err *err)
+{
+	uint64_t wide = hash_bytes((const uint8_t *)map->text, strlen(map->text));
+	uint32_t hash = (uint32_t)(wide ^ wide >> 32);
+	struct unwinder_file *file;
+	struct slot *slot;
+
+	if (unwinder->n_files >= UNWINDER_MAX_FILES)
+		return err_set(err, ERR_LIMIT, "more than %d files", UNWINDER_MAX_FILES);
+	if (!slots_reserve(&unwinder->file_slots, unwinder->n_files + 1))
+		return err_set_nomem(err);
+	for (slot = slots_first(&unwinder->file_slots, hash); slot->number;
+	     slot = slots_next(&unwinder->file_slots, slot)) {
+		*index = slot->number - 1;
+		file = unwinder->files[*index];
+		if (slot->hash != hash || strcmp(file->path, map->text) != 0 ||
+		    file->build_id_size != map->build_id_size ||
+		    (map->build_id_size &&
+			memcmp(file->build_id, map->build_id, map->build_id_size) != 0))
+			continue;
+		/* The process that maps it now is more likely to be there when it is read. */
+		if (!file->opened) {
+			file->pid = map->pid;
+			file->start = map->start;
+			file->end = map->start + map->size;
+		}
+		return true;
+	}
+	if (!unwinder_file_new(unwinder, map, &file, err))
+		return false;
+	*index = (uint32_t)unwinder->n_files++;
+	*slot = (struct slot){.hash = hash, .number = *index + 1};
+	return true;
+}
+
+/* Opens the section at the file's made-up addresses, with its index. */
+static bool unwinder_section(struct unwinder_file *file, uint32_t index, struct err *err)
+{
+	const struct rows *rows = &file->rows;
+	uint64_t base = UNWINDER_BASE(index);
+
+	if (!rows->section || rows->facts.end > UNWINDER_IN_FILE ||
+	    rows->address > UNWINDER_IN_FILE ||
+	    !eh2sframe_walk_open(&file->section, rows->section, rows->size,
+		base + rows->address, base, base + rows->facts.end))
+		return true;
+	file->index = malloc(eh2sframe_walk_index_size(&file->section));
+	if (!file->index)
+		return err_set_nomem(err);
+	eh2sframe_walk_index_make(&file->section, file->index);
+	eh2sframe_walk_open_extra(&file->section, rows->extra, rows->n_extra, base);
+	file->has_section = true;
+	return true;
+}
+
+/* The vDSO's bytes: those in the recording, or of this system. */
+static void unwinder_vdso(const struct unwinder *unwinder, struct rows_file *file)
+{
+	const struct profile *profile = unwinder->profile;
+
+	file->image = unwinder->vdso;
+	file->image_size = unwinder->vdso_size;
+	for (size_t i = 0; i < profile->n_modules; i++)
+		if (profile->modules[i].image_size &&
+		    strcmp(profile->modules[i].path, file->path) == 0) {
+			file->image = profile->modules[i].image;
+			file->image_size = profile->modules[i].image_size;
+		}
+}
+
+static bool unwinder_add_module(struct unwinder *unwinder, struct unwinder_file *file,
+    const struct rows_file *found, struct err *err)
+{
+	struct profile_module module = {.path = file->path,
+	    .build_id_size = file->rows.facts.build_id_size,
+	    .flags = file->failed ? PROFILE_MODULE_OFFSETS : 0,
+	    .image = (uint8_t *)(uintptr_t)found->image,
+	    .image_size = found->image_size};
+
+	memcpy(module.build_id, file->rows.facts.build_id, module.build_id_size);
+	if (module.build_id_size == 0) {
+		module.build_id_size = file->build_id_size;
+		memcpy(module.build_id, file->build_id, file->build_id_size);
+	}
+	return profile_add_module(unwinder->profile, &module, &file->module, err);
+}
+
+bool unwinder_file_open(struct unwinder *unwinder, uint32_t index, struct err *err)
+{
+	struct unwinder_file *file = unwinder->files[index];
+	struct rows_file wanted = {.path = file->path,
+	    .pid = file->pid,
+	    .start = file->start,
+	    .end = file->end,
+	    .build_id = file->build_id,
+	    .build_id_size = file->build_id_size};
+	struct err why;
+
+	if (file->opened)
+		return true;
+	file->opened = true;
+	if (file->no_file)
+		return true;
+	if (strcmp(file->path, "[vdso]") == 0)
+		unwinder_vdso(unwinder, &wanted);
+	if (!rows_make(&unwinder->rows, &wanted, &file->rows, &why)) {
+		if (why.kind == ERR_NOMEM)
+			return err_set_nomem(err);
+		/* Its tables may be right where its CFI is not. */
+		file->failed = file->rows.facts.n_parts == 0;
+		unwinder->n_failed++;
+	}
+	return unwinder_section(file, index, err) &&
+	       unwinder_add_module(unwinder, file, &wanted, err);
+}
+
+void unwinder_files_free(struct unwinder *unwinder)
+{
+	for (size_t i = 0; i < unwinder->n_files; i++) {
+		free(unwinder->files[i]->path);
+		free(unwinder->files[i]->index);
+		rows_free(&unwinder->files[i]->rows);
+		free(unwinder->files[i]);
+	}
+	free(unwinder->files);
+	free(unwinder->file_slots.list);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Frames are named group by group: those of one file, of the kernel, of one process. So one
+ * table of names at a time is in memory.
+ */
+#include "profile/symbols/naming.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "base/hash.h"
+#include "base/plain.h"
+#include "base/vec.h"
+#include "names/demangle.h"
+#include "profile/symbols/naming_table.h"
+
+/* Of all files together. A recording that names many large files must end, too. */
+enum { NAMING_MAX_SYMBOLS = 100 * 1000 * 1000 };
+
+const char *naming_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] && *path != '[' ? slash + 1 : path;
+}
+
+/* The group that a frame belongs to. */
+static uint64_t naming_group(const struct profile_frame *frame)
+{
+	bool file = frame->kind == PROFILE_FRAME_FILE;
+	uint64_t kind = frame->kind == PROFILE_FRAME_KERNEL ? 1 : file ? 0 : 2;
+
+	return kind << 32 | (kind == 0 ? frame->module : kind == 1 ? 0 : frame->pid);
+}
+
+struct naming_order {
+	uint64_t group;
+	uint32_t frame;
+};
+
+static int naming_compare(const void *left, const void *right)
+{
+	const struct naming_order *a = left, *b = right;
+
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
+	return a->frame < b->frame ? -1 : a->frame > b->frame;
+}
+
+static uint32_t naming_hash(const struct naming_function *function)
+{
+	uint64_t hash =
+	    hash_bytes((const uint8_t *)function->name, strlen(function->name));
+
+	hash ^= ((uint64_t)function->module << 8 | function->kind) *
+		UINT64_C(0x9e3779b97f4a7c15);
+	return (uint32_t)(hash ^ hash >> 32);
+}
+
+static bool naming_equal(const struct naming_function *a, const struct naming_function *b)
+{
+	return a->module == b->module && a->kind == b->kind &&
+	       strcmp(a->name, b->name) == 0;
+}
+
+/* The index of an equal function, or of a new one. Takes the name over. */
+static bool naming_add(struct naming *naming, struct naming_function *function,
+    uint32_t *index, struct err *err)
+{
+	uint32_t hash;
+	struct slot *slot;
+
+	if (!function->name ||
+	    !vec_reserve(
+		&naming->functions, &naming->cap_functions, naming->n_functions + 1) ||
+	    !slots_reserve(&naming->slots, naming->n_functions + 1)) {
+		free(function->name);
+		return err_set_nomem(err);
+	}
+	if (naming->n_functions >= UINT32_MAX - 1) {
+		free(function->name);
+		return err_set(err, ERR_LIMIT, "more than 4294967294 functions");
+	}
+	hash = naming_hash(function);
+	for (slot = slots_first(&naming->slots, hash); slot->number;
+	     slot = slots_next(&naming->slots, slot)) {
+		if (slot->hash != hash ||
+		    !naming_equal(&naming->functions[slot->number - 1], function))
+			continue;
+		*index = slot->number - 1;
+		free(function->name);
+		return true;
+	}
+	*index = (uint32_t)naming->n_functions;
+	naming->functions[naming->n_functions++] = *function;
+	*slot = (struct slot){hash, (uint32_t)naming->n_functions};
+	return true;
+}
+
+/* A readable name without control characters; NULL when memory runs out. */
+static char *naming_readable(
+    struct naming *naming, const struct naming_options *options, const char *name)
+{
+	if (!options->no_demangle && symbol_readable(name, naming->readable))
+		name = naming->readable;
+	return plain_dup(name);
+}
+
+/* What stands for a function whose name is not known. */
+static char *naming_unknown(
+    const struct profile *profile, const struct profile_frame *frame)
+{
+	const char *path =
+	    frame->kind == PROFILE_FRAME_FILE || frame->kind == PROFILE_FRAME_KERNEL
+		? profile->modules[frame->module].path
+		: "unknown";
+	const char *base = naming_base(path);
+	char *text = NULL, *plain;
+
+	if (*base == '[')
+		return plain_dup(base);
+	if (asprintf(&text, "[%s]", *base ? base : "unknown") < 0)
+		return NULL;
+	plain = plain_dup(text);
+	free(text);
+	return plain;
+}
+
+/* The address to look up, in what the table has. */
+static bool naming_address(const struct profile *profile,
+    const struct profile_frame *frame, const struct table *table, uint64_t *address)
+{
+	uint64_t at = frame->address;
+
+	if (!(frame->flags & PROFILE_FRAME_EXACT) && at)
+		at--;
+	*address = at;
+	if (frame->kind != PROFILE_FRAME_FILE ||
+	    !(profile->modules[frame->module].flags & PROFILE_MODULE_OFFSETS))
+		return true;
+	return table_address(table, at, address);
+}
+
+static bool naming_frame(const struct profile *profile,
+    const struct naming_options *options, const struct table *table, uint32_t index,
+    struct naming *naming, struct err *err)
+{
+	const struct profile_frame *frame = &profile->frames[index];
+	struct naming_place *place = &naming->places[index];
+	struct naming_function function = {.kind = frame->kind};
+	const struct symbol *symbol = NULL;
+	uint64_t address;
+
+	if (frame->kind == PROFILE_FRAME_FILE || frame->kind == PROFILE_FRAME_KERNEL)
+		function.module = frame->module;
+	if (!frame->name && naming_address(profile, frame, table, &address)) {
+		symbol = symbols_find(&table->symbols, address);
+		if (symbol)
+			place->offset = address - symbol->addr;
+		if (symbol && !(frame->flags & PROFILE_FRAME_EXACT))
+			place->offset++;
+	}
+	function.found = frame->name || symbol;
+	if (symbol && frame->kind == PROFILE_FRAME_UNKNOWN)
+		function.kind = PROFILE_FRAME_JIT;
+	if (function.found)
+		function.name = naming_readable(
+		    naming, options, frame->name ? frame->name : symbol->name);
+	else
+		function.name = naming_unknown(profile, frame);
+	return naming_add(naming, &function, &place->function, err);
+}
+
+/* Whether addresses of the kernel and numbers of processes still mean what they meant. */
+static bool naming_is_here(const struct profile *profile)
+{
+	struct timespec now, up;
+	struct utsname name;
+	int64_t booted;
+
+	if (uname(&name) < 0 || strcmp(name.release, profile->info.release) != 0 ||
+	    strcmp(name.nodename, profile->info.host) != 0 ||
+	    clock_gettime(CLOCK_REALTIME, &now) < 0 ||
+	    clock_gettime(CLOCK_BOOTTIME, &up) < 0)
+		return false;
+	booted = (int64_t)now.tv_sec - (int64_t)up.tv_sec;
+	/* Clocks are set at times. A few seconds do not matter to who starts a recording. */
+	return (int64_t)(profile->info.start / 1000000000) + 5 >= booted;
+}
+
+/* Whether a name of the group is missing: reading a table for nothing would take long. */
+static bool naming_is_wanted(
+    const struct profile *profile, const struct naming_order *order, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!profile->frames[order[i].frame].name)
+			return true;
+	return false;
+}
+
+static bool naming_table(const struct profile *profile,
+    const struct naming_options *options, const struct profile_frame *first, bool here,
+    struct table *table, struct err *err)
+{
+	if (first->kind == PROFILE_FRAME_FILE)
+		return table_read_module(
+		    &profile->modules[first->module], options, table, err);
+	if (!here)
+		return true;
+	if (first->kind == PROFILE_FRAME_KERNEL)
+		return table_read_kernel(table, err);
+	return table_read_jit(first->pid, table, err);
+}
+
+static bool naming_groups(const struct profile *profile,
+    const struct naming_options *options, const struct naming_order *order,
+    struct naming *naming, struct err *err)
+{
+	bool here = naming_is_here(profile), ok = true;
+	size_t end;
+
+	for (size_t i = 0; ok && i < profile->n_frames; i = end) {
+		struct table table = {0};
+
+		for (end = i;
+		     end < profile->n_frames && order[end].group == order[i].group;)
+			end++;
+		if (naming->n_symbols < NAMING_MAX_SYMBOLS &&
+		    naming_is_wanted(profile, order + i, end - i))
+			ok = naming_table(profile, options,
+			    &profile->frames[order[i].frame], here, &table, err);
+		for (size_t k = i; ok && k < end; k++)
+			ok = naming_frame(
+			    profile, options, &table, order[k].frame, naming, err);
+		naming->n_symbols += table.symbols.n;
+		table_free(&table);
+	}
+	return ok;
+}
+
+bool naming_run(const struct profile *profile, const struct naming_options *options,
+    struct naming *naming, struct err *err)
+{
+	struct naming_order *order = calloc(profile->n_frames + 1, sizeof(*order));
+	bool ok;
+
+	naming->places = calloc(profile->n_frames + 1, sizeof(*naming->places));
+	naming->readable = malloc(SYMBOL_READABLE);
+	if (!order || !naming->places || !naming->readable) {
+		free(order);
+		return err_set_nomem(err);
+	}
+	for (size_t i = 0; i < profile->n_frames; i++)
+		order[i] =
+		    (struct naming_order){naming_group(&profile->frames[i]), (uint32_t)i};
+	qsort(order, profile->n_frames, sizeof(*order), naming_compare);
+	ok = naming_groups(profile, options, order, naming, err);
+	free(order);
+	return ok;
+}
+
+void naming_free(struct naming *naming)
+{
+	for (size_t i = 0; i < naming->n_functions; i++)
+		free(naming->functions[i].name);
+	free(naming->functions);
+	free(naming->places);
+	free(naming->slots.list);
+	free(naming->readable);
+	*naming = (struct naming){0};
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* From the frames of a profile to functions with readable names. */
+#ifndef PROFILE_SYMBOLS_NAMING_H
+#define PROFILE_SYMBOLS_NAMING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "base/hash_slots.h"
+#include "profile/profile.h"
+
+struct naming_options {
+	const char *const *debug_dirs; /* borrowed; each has a folder ".build-id" */
+	size_t n_debug_dirs;
+	bool no_demangle; /* names as the symbol table has them */
+};
+
+/* What frames have in common. */
+struct naming_function {
+	char *name; /* without control characters: "main", "[libc.so.6]", "[unknown]" */
+	uint32_t module; /* index: FILE and KERNEL; else 0 */
+	uint8_t kind;	 /* enum profile_frame_kind */
+	bool found;	 /* name is that of a symbol */
+};
+
+/* Of a frame. */
+struct naming_place {
+	uint32_t function;
+	uint64_t offset; /* from the start of the symbol; 0 without one */
+};
+
+/* Zeroed, then naming_run. */
+struct naming {
+	struct naming_function *functions;
+	size_t n_functions, cap_functions;
+	struct naming_place *places; /* one for each frame of the profile */
+	struct slots slots;
+	char *readable;	  /* of SYMBOL_READABLE bytes, for one name at a time */
+	size_t n_symbols; /* that were read */
+};
+
+/*
+ * Names all frames, by the symbols of their files as these are now. A file with another
+ * build-id is not used. A name that the recording has already stays. What cannot be read
+ * gives no names and no error. ERR_NOMEM; ERR_LIMIT at 2^32 - 1 functions.
+ */
+ATTR_MUST_CHECK bool naming_run(const struct profile *profile,
+    const struct naming_options *options, struct naming *naming, struct err *err);
+void naming_free(struct naming *naming); /* accepts a zeroed one */
+
+/* The last part of a path: "libc.so.6"; "[vdso]" and an empty path stay. */
+const char *naming_base(const char *path);
+
+#endif

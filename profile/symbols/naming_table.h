@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* The tables that names come from: of ELF files, of the kernel and of compilers at run time. */
+#ifndef PROFILE_SYMBOLS_NAMING_TABLE_H
+#define PROFILE_SYMBOLS_NAMING_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "names/symbols.h"
+#include "profile/profile.h"
+#include "profile/symbols/naming.h"
+
+/* A part of a file: where it is in the file and, before relocation, in memory. */
+struct table_segment {
+	uint64_t offset, address, size;
+};
+
+/* Zeroed, then one of the functions below; all end with table_free. */
+struct table {
+	struct symbols symbols;
+	void *names; /* that the symbols point to */
+	struct table_segment *segments;
+	size_t n_segments, cap_segments;
+};
+
+/*
+ * Reads the names of a module: .symtab of its file or of a separate debug file, else
+ * .dynsym. No names when none of them can be read or is the right one. ERR_NOMEM.
+ */
+ATTR_MUST_CHECK bool table_read_module(const struct profile_module *module,
+    const struct naming_options *options, struct table *table, struct err *err);
+
+/* Reads /proc/kallsyms. No names when it shows no addresses. ERR_NOMEM. */
+ATTR_MUST_CHECK bool table_read_kernel(struct table *table, struct err *err);
+
+/* Reads perf-PID.map of process pid, from /tmp or from the process's own. ERR_NOMEM. */
+ATTR_MUST_CHECK bool table_read_jit(uint32_t pid, struct table *table, struct err *err);
+
+/* Reads lines of ADDRESS SIZE NAME, as a perf map has them, or, with kernel, of ADDRESS TYPE
+ * NAME; text ends with NUL and is changed. ERR_NOMEM. */
+ATTR_MUST_CHECK bool table_read_lines(
+    char *text, bool kernel, struct table *table, struct err *err);
+
+/* The address for an offset in the file; false when no part of it has one. */
+ATTR_MUST_CHECK bool table_address(
+    const struct table *table, uint64_t offset, uint64_t *address);
+
+void table_free(struct table *table); /* accepts a zeroed one */
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* Frames by all their registers: the first one, and those above signal frames without rows. */
+#include <signal.h>
+#include <stddef.h>
+#include <ucontext.h>
+
+#include "walk/process.h"
+#include "walk/stack.h"
+
+/* A frame of the kernel is no object that a sanitizer knows. */
+#define UNCHECKED __attribute__((no_sanitize("address")))
+
+/*
+ * Where a handler returns to: the instructions that call rt_sigreturn. Not every libc and
+ * kernel has CFI for them. The kernel's ucontext_t is then this far above SP.
+ */
+#if defined(__x86_64__)
+static const uint8_t return_code[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+enum { CONTEXT_AT = 0 };
+#elif defined(__aarch64__)
+static const uint32_t return_code[] = {0xd2801168, 0xd4000001};
+enum { CONTEXT_AT = 128 }; /* siginfo_t */
+#elif defined(__s390x__)
+static const uint8_t return_code[] = {0x0a, 0xad};
+enum { CONTEXT_AT = 160 + 8 + 128 }; /* save area, instruction, siginfo_t */
+#endif
+
+bool walk_begin_interrupted(struct eh2sframe_walk_frame *frame, uint64_t *registers)
+{
+	const size_t n = sizeof(return_code) < 8 ? sizeof(return_code) : 8;
+	uint64_t context = frame->sp + CONTEXT_AT, wanted = 0, value = 0, read;
+
+	if (!walk_stack_fetch(frame->pc, &read))
+		return false;
+	/* The last of these 8 bytes may be of other code. */
+	__builtin_memcpy(&value, &read, n);
+	__builtin_memcpy(&wanted, return_code, n);
+	if (value != wanted ||
+	    !walk_stack_readable_range(
+		context, offsetof(ucontext_t, uc_mcontext) + sizeof(mcontext_t)))
+		return false;
+	eh2sframe_walk_begin(frame, (const void *)(uintptr_t)context, registers);
+	frame->flags |= EH2SFRAME_WALK_FRAME_SIGNAL;
+	return true;
+}
+
+#if defined(__x86_64__)
+
+/* "Figure 3.36: DWARF Register Number Mapping" of the psABI. */
+static const int of_dwarf[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+    REG_RBP, REG_RSP, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14,
+    REG_R15, REG_RIP};
+
+UNCHECKED void eh2sframe_walk_begin(
+    struct eh2sframe_walk_frame *frame, const void *ucontext, uint64_t *registers)
+{
+	const mcontext_t *machine = &((const ucontext_t *)ucontext)->uc_mcontext;
+
+	for (unsigned int i = 0; i < EH2SFRAME_WALK_N_REGISTERS; i++)
+		registers[i] = i < sizeof(of_dwarf) / sizeof(of_dwarf[0])
+				   ? (uint64_t)machine->gregs[of_dwarf[i]]
+				   : 0;
+	*frame = (struct eh2sframe_walk_frame){.pc = registers[16],
+	    .sp = registers[7],
+	    .fp = registers[6],
+	    .registers = registers,
+	    .flags = EH2SFRAME_WALK_FRAME_EXACT};
+}
+
+#elif defined(__aarch64__)
+
+UNCHECKED void eh2sframe_walk_begin(
+    struct eh2sframe_walk_frame *frame, const void *ucontext, uint64_t *registers)
+{
+	const mcontext_t *machine = &((const ucontext_t *)ucontext)->uc_mcontext;
+
+	for (int i = 0; i < 31; i++)
+		registers[i] = machine->regs[i];
+	registers[31] = machine->sp;
+	registers[32] = machine->pc;
+	*frame = (struct eh2sframe_walk_frame){.pc = machine->pc,
+	    .sp = machine->sp,
+	    .fp = machine->regs[29],
+	    .ra = machine->regs[30],
+	    .registers = registers,
+	    .flags = EH2SFRAME_WALK_FRAME_EXACT | EH2SFRAME_WALK_FRAME_RA};
+}
+
+#elif defined(__s390x__)
+
+/* "DWARF Register Number Mapping" of the psABI: floating-point registers from 16 on. */
+static const int of_dwarf[16] = {0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15};
+
+UNCHECKED void eh2sframe_walk_begin(
+    struct eh2sframe_walk_frame *frame, const void *ucontext, uint64_t *registers)
+{
+	const mcontext_t *machine = &((const ucontext_t *)ucontext)->uc_mcontext;
+
+	for (int i = 0; i < 16; i++) {
+		registers[i] = machine->gregs[i];
+		__builtin_memcpy(
+		    &registers[16 + i], &machine->fpregs.fprs[of_dwarf[i]], 8);
+	}
+	registers[32] = machine->psw.addr;
+	*frame = (struct eh2sframe_walk_frame){.pc = machine->psw.addr,
+	    .sp = machine->gregs[15],
+	    .fp = machine->gregs[11],
+	    .ra = machine->gregs[14],
+	    .registers = registers,
+	    .flags = EH2SFRAME_WALK_FRAME_EXACT | EH2SFRAME_WALK_FRAME_RA};
+}
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The page index. The code is cut into pages of a power of 2 of bytes, about one or two for
+ * each function. For each page, and for the end, the index has the number of the last
+ * function that starts at or before its first byte. So a search has few functions left. The
+ * index is of this machine's byte order and has no addresses.
+ */
+#include "walk/look_up.h"
+
+enum { WALK_INDEX_MAGIC = 0x49573245 }; /* "E2WI" */
+
+/* The words in front of the pages. */
+enum {
+	WALK_INDEX_KIND,
+	WALK_INDEX_N_FDES,
+	WALK_INDEX_N_PAGES,
+	WALK_INDEX_SHIFT,
+	WALK_INDEX_PAGES,
+};
+
+/* Where function i starts, from the first function. */
+static uint64_t walk_index_start(const struct eh2sframe_walk_section *section, uint32_t i)
+{
+	uint64_t at = (uint64_t)i * walk_fde_bytes(section->version);
+
+	return (uint64_t)walk_start(section, WALK_OTHER, at) - (uint64_t)section->first;
+}
+
+/* Number and size of the pages; false for a section that has no index. */
+static bool walk_index_shape(
+    const struct eh2sframe_walk_section *section, uint32_t *n_pages, uint8_t *shift)
+{
+	uint32_t n = section->n_fdes;
+	uint64_t span;
+
+	if (n == 0)
+		return false;
+	span = walk_index_start(section, n - 1);
+	/* Up to two pages for each function. */
+	for (*shift = 0; span >> *shift >= (uint64_t)n * 2;)
+		++*shift;
+	if ((span >> *shift) + 1 > UINT32_MAX)
+		return false;
+	*n_pages = (uint32_t)(span >> *shift) + 1;
+	return true;
+}
+
+size_t eh2sframe_walk_index_size(const struct eh2sframe_walk_section *section)
+{
+	uint32_t n_pages;
+	uint8_t shift;
+
+	if (!walk_index_shape(section, &n_pages, &shift))
+		return 0;
+	return ((size_t)WALK_INDEX_PAGES + n_pages + 1) * sizeof(uint32_t);
+}
+
+void eh2sframe_walk_index_make(struct eh2sframe_walk_section *section, void *memory)
+{
+	uint32_t *words = memory, at = 0, n_pages;
+	uint8_t shift;
+
+	if (!walk_index_shape(section, &n_pages, &shift))
+		return;
+	words[WALK_INDEX_KIND] = WALK_INDEX_MAGIC;
+	words[WALK_INDEX_N_FDES] = section->n_fdes;
+	words[WALK_INDEX_N_PAGES] = n_pages;
+	words[WALK_INDEX_SHIFT] = shift;
+	for (uint64_t page = 0; page <= n_pages; page++) {
+		uint64_t start = page << shift;
+
+		while (at + 1 < section->n_fdes &&
+		       walk_index_start(section, at + 1) <= start)
+			at++;
+		words[WALK_INDEX_PAGES + page] = at;
+	}
+	section->n_pages = n_pages;
+	section->index_shift = shift;
+	section->index = words + WALK_INDEX_PAGES;
+}
+
+bool eh2sframe_walk_index_use(
+    struct eh2sframe_walk_section *section, const void *memory, size_t size)
+{
+	const uint32_t *words = memory;
+	uint32_t n_pages;
+	uint8_t shift;
+
+	if (!walk_index_shape(section, &n_pages, &shift) ||
+	    size < ((size_t)WALK_INDEX_PAGES + n_pages + 1) * sizeof(uint32_t) ||
+	    words[WALK_INDEX_KIND] != WALK_INDEX_MAGIC ||
+	    words[WALK_INDEX_N_FDES] != section->n_fdes ||
+	    words[WALK_INDEX_N_PAGES] != n_pages || words[WALK_INDEX_SHIFT] != shift)
+		return false;
+	section->n_pages = n_pages;
+	section->index_shift = shift;
+	section->index = words + WALK_INDEX_PAGES;
+	return true;
+}

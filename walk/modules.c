@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "walk/needed.h"
+#include "walk/process.h"
+
+#ifndef PT_GNU_SFRAME
+#define PT_GNU_SFRAME 0x6474e554
+#endif
+
+/* Of one file. */
+enum { MOST_SEGMENTS = 8 };
+
+/* All mapped files, in scratch memory. */
+struct files {
+	struct walk_file *files;
+	size_t n, room;
+	bool outer;
+	size_t n_with_rows;
+	struct walk_table *draft;
+	/* Files that dlopen has just been told to keep, by the address of their PT_DYNAMIC. */
+	const uint64_t *kept;
+	size_t n_kept;
+};
+
+static bool (*rows_hook)(void *, struct eh2sframe_walk_module *);
+static void *rows_context;
+static bool keep_loaded;
+
+void eh2sframe_walk_on_module(
+    bool (*rows)(void *context, struct eh2sframe_walk_module *module), void *context)
+{
+	rows_hook = rows;
+	rows_context = context;
+}
+
+void eh2sframe_walk_keep_loaded(bool keep)
+{
+	keep_loaded = keep;
+}
+
+static const Elf64_Phdr *header_of_type(const struct walk_file *file, uint32_t type)
+{
+	for (size_t i = 0; i < file->n_headers; i++)
+		if (file->headers[i].p_type == type)
+			return &file->headers[i];
+	return NULL;
+}
+
+/* Where the ELF header is in memory, or NULL. */
+static const void *elf_header(const struct walk_file *file)
+{
+	for (size_t i = 0; i < file->n_headers; i++)
+		if (file->headers[i].p_type == PT_LOAD &&
+		    file->headers[i].p_offset == 0 &&
+		    file->headers[i].p_filesz >= sizeof(Elf64_Ehdr))
+			return (const void *)(uintptr_t)(file->bias +
+							 file->headers[i].p_vaddr);
+	return NULL;
+}
+
+/* The code of a file, without segments that hold none. Returns how many. */
+static size_t walk_code_of(
+    const struct walk_file *file, struct walk_range ranges[static MOST_SEGMENTS])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < file->n_headers && n < MOST_SEGMENTS; i++) {
+		const Elf64_Phdr *header = &file->headers[i];
+		uint64_t start = file->bias + header->p_vaddr;
+
+		if (header->p_type == PT_LOAD && (header->p_flags & PF_X) &&
+		    header->p_memsz > 0)
+			ranges[n++] = (struct walk_range){
+			    .start = start, .end = start + header->p_memsz};
+	}
+	return n;
+}
+
+/* Opens the section for all code of its file; program headers ascend by address. */
+static bool walk_open_section(struct eh2sframe_walk_section *section,
+    const struct walk_file *file, const void *bytes, size_t size, uint64_t address)
+{
+	struct walk_range ranges[MOST_SEGMENTS];
+	size_t n = walk_code_of(file, ranges);
+
+	return n > 0 && eh2sframe_walk_open(section, bytes, size, address,
+			    ranges[0].start, ranges[n - 1].end);
+}
+
+/* The section that the file itself has. */
+static bool open_own(struct eh2sframe_walk_section *section, const struct walk_file *file)
+{
+	const Elf64_Phdr *own = header_of_type(file, PT_GNU_SFRAME);
+	uint64_t address;
+
+	if (!own)
+		return false;
+	for (size_t i = 0; i < file->n_headers; i++) {
+		const Elf64_Phdr *load = &file->headers[i];
+
+		if (load->p_type != PT_LOAD || !(load->p_flags & PF_R) ||
+		    own->p_vaddr < load->p_vaddr ||
+		    own->p_vaddr - load->p_vaddr > load->p_filesz ||
+		    own->p_filesz > load->p_filesz - (own->p_vaddr - load->p_vaddr))
+			continue;
+		address = file->bias + own->p_vaddr;
+		return walk_open_section(section, file, (const void *)(uintptr_t)address,
+		    own->p_filesz, address);
+	}
+	return false;
+}
+
+/* The section that the caller's hook makes. */
+static bool open_made(
+    struct eh2sframe_walk_section *section, const struct walk_file *file)
+{
+	struct eh2sframe_walk_module module = {.path = file->path,
+	    .bias = file->bias,
+	    .header = elf_header(file),
+	    .headers = file->headers};
+
+	if (!rows_hook || !module.header || !rows_hook(rows_context, &module) ||
+	    !walk_open_section(
+		section, file, module.bytes, module.size, file->bias + module.address))
+		return false;
+	eh2sframe_walk_open_extra(section, module.extra, module.n_extra, file->bias);
+	return true;
+}
+
+static void make_index(struct eh2sframe_walk_section *section)
+{
+	size_t size = eh2sframe_walk_index_size(section);
+	void *memory = size > 0 ? walk_memory(size, 64) : NULL;
+
+	if (memory)
+		eh2sframe_walk_index_make(section, memory);
+}
+
+static struct eh2sframe_walk_section *walk_open_file(const struct walk_file *file)
+{
+	struct eh2sframe_walk_section opened, *section;
+
+	if (!open_own(&opened, file) && !open_made(&opened, file))
+		return NULL;
+	section = walk_memory(sizeof(*section), _Alignof(struct eh2sframe_walk_section));
+	if (section) {
+		*section = opened;
+		make_index(section);
+	}
+	return section;
+}
+
+/* Adds a file that stays. What is in the table already was added by an earlier refresh. */
+static void note_file(struct files *files, const struct walk_file *file)
+{
+	struct walk_range ranges[MOST_SEGMENTS];
+	size_t n = walk_code_of(file, ranges);
+	const struct walk_range *known =
+	    n > 0 ? walk_table_find(files->draft, ranges[0].start) : NULL;
+	struct eh2sframe_walk_section *section;
+
+	if (n == 0 || known || !walk_table_has_room(files->draft, n)) {
+		files->n_with_rows += known && known->section;
+		return;
+	}
+	section = walk_open_file(file);
+	files->n_with_rows += section != NULL;
+	for (size_t i = 0; i < n; i++) {
+		ranges[i].section = section;
+		walk_table_insert(files->draft, &ranges[i]);
+	}
+}
+
+static bool is_kept(const struct files *files, const struct walk_file *file)
+{
+	uint64_t dynamic = walk_file_dynamic(file);
+
+	for (size_t i = 0; i < files->n_kept; i++)
+		if (files->kept[i] == dynamic)
+			return true;
+	return false;
+}
+
+/* Files that are there from the beginning to the end of the process, less what they need. */
+static bool is_from_start(const struct files *files, const struct walk_file *file)
+{
+	uintptr_t header = (uintptr_t)elf_header(file);
+
+#ifndef __GLIBC__
+	/* musl never unmaps a file. */
+	return true;
+#endif
+	return file->path[0] == 0 || header == getauxval(AT_SYSINFO_EHDR) ||
+	       header == getauxval(AT_BASE) || is_kept(files, file);
+}
+
+static int collect_file(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct files *files = context;
+	struct walk_file *file = &files->files[files->n];
+
+	(void)size;
+	if (files->n == files->room)
+		return 1;
+	*file = (struct walk_file){.path = info->dlpi_name ? info->dlpi_name : "",
+	    .bias = info->dlpi_addr,
+	    .headers = info->dlpi_phdr,
+	    .n_headers = info->dlpi_phnum};
+	file->stays = is_from_start(files, file);
+	files->n++;
+	return 0;
+}
+
+/* The loader lists the program first. Its lock is held until this function returns, so that
+ * no file goes away meanwhile. */
+static int collect_files(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct files *files = context;
+	struct eh2sframe_walk_section section;
+	size_t n = 0;
+
+	(void)info;
+	(void)size;
+	dl_iterate_phdr(collect_file, files);
+	walk_files_follow(files->files, files->n);
+	for (size_t i = 0; i < files->n; i++)
+		if (files->files[i].stays)
+			files->files[n++] = files->files[i];
+		else
+			files->n_with_rows += open_own(&section, &files->files[i]);
+	files->n = n;
+	return 1;
+}
+
+/* Names of files, one after the other, each with a zero behind it. */
+struct names {
+	char *text;
+	size_t size, room;
+};
+
+static int collect_name(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct names *names = context;
+	size_t length = info->dlpi_name ? strlen(info->dlpi_name) + 1 : 1;
+
+	(void)size;
+	if (length > 1 && length <= names->room - names->size) {
+		memcpy(names->text + names->size, info->dlpi_name, length);
+		names->size += length;
+	}
+	return 0;
+}
+
+/*
+ * Tells the loader to keep each file that it has. Writes the addresses of their dynamic
+ * sections to kept, and returns how many. It cannot be done while the loader lists files,
+ * so that a file may go away before. The loader then says that it does not have it.
+ */
+static size_t keep_files(struct names *names, uint64_t *kept, size_t room)
+{
+	size_t n = 0;
+
+	dl_iterate_phdr(collect_name, names);
+	for (size_t at = 0; at < names->size && n < room;
+	     at += strlen(names->text + at) + 1) {
+		void *handle =
+		    dlopen(names->text + at, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+		struct link_map *map;
+
+		if (!handle)
+			continue;
+		if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0)
+			kept[n++] = (uintptr_t)map->l_ld;
+		dlclose(handle);
+	}
+	return n;
+}
+
+/* Static programs have the vDSO, too, but some loaders do not list it. */
+static void note_vdso(struct files *files)
+{
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
+	struct walk_file vdso = {.path = "linux-vdso.so.1", .stays = true};
+	const Elf64_Phdr *load;
+
+	if (!header || files->n == files->room)
+		return;
+	vdso.headers = (const Elf64_Phdr *)((const char *)header + header->e_phoff);
+	vdso.n_headers = header->e_phnum;
+	load = header_of_type(&vdso, PT_LOAD);
+	for (size_t i = 0; i < files->n; i++)
+		if (elf_header(&files->files[i]) == header)
+			return;
+	if (load) {
+		vdso.bias = (uintptr_t)header - (load->p_vaddr - load->p_offset);
+		files->files[files->n++] = vdso;
+	}
+}
+
+size_t walk_modules_note(struct walk_table *draft, void *scratch, size_t size)
+{
+	struct names names = {.text = scratch, .room = size / 2};
+	uint64_t *kept = (uint64_t *)(void *)((char *)scratch + size / 2);
+	struct files files = {.draft = draft, .kept = kept};
+
+	if (keep_loaded)
+		files.n_kept = keep_files(&names, kept, size / 8 / sizeof(*kept));
+	/* Names are not needed any more. */
+	files.files = scratch;
+	files.room = size / 2 / sizeof(*files.files);
+	dl_iterate_phdr(collect_files, &files);
+	note_vdso(&files);
+	for (size_t i = 0; i < files.n; i++)
+		note_file(&files, &files.files[i]);
+	return files.n_with_rows;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* What an opened section is made of: the format's offsets, and which function has a PC. */
+#ifndef WALK_OPENED_H
+#define WALK_OPENED_H
+
+#include "include/eh2sframe-walk.h"
+#include "walk/integers.h"
+
+/* "2.1 SFrame Header": offsets from the section's start. */
+enum {
+	WALK_HEADER_VERSION = 2,
+	WALK_HEADER_FLAGS = 3,
+	WALK_HEADER_ABI = 4,
+	WALK_HEADER_FIXED_FP = 5,
+	WALK_HEADER_FIXED_RA = 6,
+	WALK_HEADER_AUX_LEN = 7,
+	WALK_HEADER_N_FDES = 8,
+	WALK_HEADER_FRE_LEN = 16,
+	WALK_HEADER_FDE_OFF = 20,
+	WALK_HEADER_FRE_OFF = 24,
+	WALK_HEADER_SIZE = 28,
+};
+
+enum { WALK_MAGIC = 0xdee2 };
+
+/* "2.1.3 SFrame Flags" */
+enum { WALK_SORTED = 1, WALK_FRAME_POINTER = 2, WALK_PCREL = 4 };
+
+/* "2.2.1 SFrame ABI/arch Identifier" */
+enum {
+	WALK_ABI_AARCH64_BE = 1,
+	WALK_ABI_AARCH64 = 2,
+	WALK_ABI_X86_64 = 3,
+	WALK_ABI_S390X = 4
+};
+
+/* "2.3 SFrame FDE": offsets from the descriptor's start. */
+enum {
+	WALK_FDE_SIZE = 4,    /* of the function; version 3: 8 */
+	WALK_FDE_ROWS = 8,    /* its rows; version 3: its attribute, at 12 */
+	WALK_FDE_N_ROWS = 12, /* versions 1 and 2 */
+	WALK_FDE_INFO = 16,   /* versions 1 and 2 */
+	WALK_FDE_REP = 17,    /* version 2 */
+	WALK_V3_FDE_SIZE = 8,
+	WALK_V3_FDE_ATTRIBUTE = 12,
+	WALK_V3_ATTRIBUTE_INFO = 2,
+	WALK_V3_ATTRIBUTE_INFO2 = 3,
+	WALK_V3_ATTRIBUTE_REP = 4,
+	WALK_V3_ATTRIBUTE_BYTES = 5,
+};
+
+/* How the FDEs of a section lie; the first two are what is written today. */
+enum walk_layout {
+	WALK_V2_PCREL, /* native byte order */
+	WALK_V3_PCREL,
+	WALK_OTHER,
+};
+
+/* Bytes of an FDE. */
+WALK_INLINE uint32_t walk_fde_bytes(unsigned int version)
+{
+	return version == 1 ? 17 : version == 2 ? 20 : 16;
+}
+
+/* The machine whose rows a section has. */
+WALK_INLINE enum eh2sframe_walk_machine walk_machine(
+    const struct eh2sframe_walk_section *section)
+{
+	if (section->abi == WALK_ABI_X86_64)
+		return EH2SFRAME_WALK_X86_64;
+	return section->abi == WALK_ABI_S390X ? EH2SFRAME_WALK_S390X
+					      : EH2SFRAME_WALK_AARCH64;
+}
+
+/*
+ * Where the function starts whose FDE is at bytes behind the first one: from the address of
+ * the first FDE. Damaged fields wrap around; opening checks that the results ascend as signed
+ * numbers.
+ */
+WALK_INLINE int64_t walk_start(
+    const struct eh2sframe_walk_section *section, enum walk_layout layout, uint64_t at)
+{
+	const uint8_t *fde = section->fdes + at;
+	uint64_t start;
+
+	if (layout == WALK_V3_PCREL)
+		return (int64_t)(walk_load64(fde, false) + at);
+	if (layout == WALK_V2_PCREL)
+		return (int32_t)walk_load32(fde, false) + (int64_t)at;
+	if (section->version == 3)
+		start = walk_load64(fde, section->swap);
+	else
+		start = (uint64_t)(int64_t)(int32_t)walk_load32(fde, section->swap);
+	if (section->flags & WALK_PCREL)
+		return (int64_t)(start + at);
+	return (int64_t)(start - (uint64_t)(section->fdes - section->bytes));
+}
+
+/* Where pc is, in the same terms. */
+WALK_INLINE int64_t walk_relative(
+    const struct eh2sframe_walk_section *section, uint64_t pc)
+{
+	return (
+	    int64_t)(pc - section->address - (uint64_t)(section->fdes - section->bytes));
+}
+
+/*
+ * Of n > 0 FDEs from the one at bytes behind the first one, the last one that starts at or
+ * before rel; the first of them when none does. bytes is the size of each. Without branches
+ * that depend on the data: they cannot be foreseen.
+ */
+WALK_INLINE uint64_t walk_search(const struct eh2sframe_walk_section *section,
+    enum walk_layout layout, uint64_t bytes, uint64_t at, uint32_t n, int64_t rel)
+{
+	while (n > 1) {
+		uint32_t half = n / 2;
+		uint64_t middle = at + half * bytes;
+		bool before = walk_start(section, layout, middle) <= rel;
+
+		at = __builtin_expect_with_probability(before, 1, 0.5) ? middle : at;
+		n -= half;
+	}
+	return at;
+}
+
+#endif

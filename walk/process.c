@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "walk/process.h"
+
+/* The least memory that eh2sframe_walk_init takes. */
+#define LEAST_MEMORY ((size_t)64 << 10)
+
+/* What part of the memory is for the cache, for both tables, and for the work of a refresh. */
+#define CACHE_SHARE 4
+#define TABLE_SHARE 16
+#define SCRATCH_SHARE 16
+
+static struct {
+	/* Writers alone use these. */
+	unsigned char *memory, *end;
+	void *scratch;
+	size_t scratch_size;
+	struct walk_table tables[2];
+	size_t capacity;
+	unsigned int draft;
+	struct free_section {
+		struct free_section *next;
+	} * free_sections;
+
+	struct eh2sframe_walk_cache cache;
+	const struct walk_table *published;
+
+	/* How many walks are inside, by the turn in that they came. */
+	struct {
+		size_t inside;
+		char apart[64 - sizeof(size_t)];
+	} readers[2];
+	unsigned int turn;
+} process;
+
+struct walk_settings walk_settings;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The walks of this thread: more than one while a handler interrupts a walk and walks. */
+static __thread __attribute__((tls_model("initial-exec"))) size_t walks_here[2];
+
+/* Walks. */
+
+const struct walk_table *walk_enter(unsigned int *turn)
+{
+	*turn = __atomic_load_n(&process.turn, __ATOMIC_RELAXED) & 1;
+	walks_here[*turn]++;
+	/* In the one order of all such operations: counted first, then the table is read. */
+	__atomic_fetch_add(&process.readers[*turn].inside, 1, __ATOMIC_SEQ_CST);
+	return __atomic_load_n(&process.published, __ATOMIC_SEQ_CST);
+}
+
+void walk_leave(unsigned int turn)
+{
+	__atomic_fetch_sub(&process.readers[turn].inside, 1, __ATOMIC_RELEASE);
+	walks_here[turn]--;
+}
+
+const struct walk_range *walk_table_find(const struct walk_table *table, uint64_t pc)
+{
+	const struct walk_range *ranges = table->ranges;
+	size_t low = 0, n = table->n;
+
+	while (n > 1) {
+		size_t half = n / 2;
+
+		low = ranges[low + half].start <= pc ? low + half : low;
+		n -= half;
+	}
+	return n == 1 && pc - ranges[low].start < ranges[low].end - ranges[low].start
+		   ? &ranges[low]
+		   : NULL;
+}
+
+/* Writers. */
+
+/*
+ * Waits until each walk that may have read an older table has left. Walks that come
+ * meanwhile are counted apart, so that they cannot keep this function waiting. A walk may
+ * have read the turn and not have counted itself yet; hence both turns end here.
+ */
+static void wait_for_walks(void)
+{
+	for (int i = 0; i < 2; i++) {
+		unsigned int old =
+		    __atomic_fetch_add(&process.turn, 1, __ATOMIC_SEQ_CST) & 1;
+
+		while (
+		    __atomic_load_n(&process.readers[old].inside, __ATOMIC_SEQ_CST) != 0)
+			sched_yield();
+	}
+}
+
+static void walk_publish(void)
+{
+	__atomic_store_n(
+	    &process.published, &process.tables[process.draft], __ATOMIC_SEQ_CST);
+	process.draft ^= 1;
+	wait_for_walks();
+}
+
+/* A copy of the published table, to be changed. */
+static struct walk_table *begin_draft(void)
+{
+	const struct walk_table *now = &process.tables[process.draft ^ 1];
+	struct walk_table *draft = &process.tables[process.draft];
+
+	draft->n = now->n;
+	memcpy(draft->ranges, now->ranges, now->n * sizeof(*now->ranges));
+	return draft;
+}
+
+/* false: a handler that interrupted a walk of this thread called, and would wait for ever. */
+static bool begin_writing(void)
+{
+	if (walks_here[0] != 0 || walks_here[1] != 0 || !process.published)
+		return false;
+	pthread_mutex_lock(&lock);
+	return true;
+}
+
+void *walk_memory(size_t size, size_t align)
+{
+	uintptr_t start =
+	    ((uintptr_t)process.memory + align - 1) & ~(uintptr_t)(align - 1);
+
+	if (start > (uintptr_t)process.end || size > (uintptr_t)process.end - start)
+		return NULL;
+	process.memory = (unsigned char *)start + size;
+	return (void *)start;
+}
+
+bool walk_table_has_room(const struct walk_table *draft, size_t n)
+{
+	return process.capacity - draft->n >= n;
+}
+
+bool walk_table_insert(struct walk_table *draft, const struct walk_range *range)
+{
+	struct walk_range *ranges = draft->ranges;
+	size_t at = draft->n;
+
+	while (at > 0 && ranges[at - 1].start > range->start)
+		at--;
+	if (range->start >= range->end || !walk_table_has_room(draft, 1) ||
+	    (at > 0 && ranges[at - 1].end > range->start) ||
+	    (at < draft->n && ranges[at].start < range->end))
+		return false;
+	memmove(&ranges[at + 1], &ranges[at], (draft->n - at) * sizeof(*ranges));
+	ranges[at] = *range;
+	draft->n++;
+	return true;
+}
+
+size_t eh2sframe_walk_refresh(void)
+{
+	size_t n;
+
+	if (!begin_writing())
+		return 0;
+	n = walk_modules_note(begin_draft(), process.scratch, process.scratch_size);
+	walk_publish();
+	pthread_mutex_unlock(&lock);
+	return n;
+}
+
+static struct eh2sframe_walk_section *new_section(void)
+{
+	struct free_section *section = process.free_sections;
+
+	if (!section)
+		return walk_memory(sizeof(struct eh2sframe_walk_section),
+		    _Alignof(struct eh2sframe_walk_section));
+	process.free_sections = section->next;
+	return (struct eh2sframe_walk_section *)(void *)section;
+}
+
+static void free_section(struct eh2sframe_walk_section *section)
+{
+	struct free_section *free_section = (struct free_section *)(void *)section;
+
+	free_section->next = process.free_sections;
+	process.free_sections = free_section;
+}
+
+bool eh2sframe_walk_add(const void *bytes, size_t size, uint64_t address,
+    uint64_t text_start, uint64_t text_end)
+{
+	struct walk_range range = {.start = text_start, .end = text_end, .added = true};
+	bool added = false;
+
+	if (!begin_writing())
+		return false;
+	range.section = new_section();
+	if (range.section) {
+		added = eh2sframe_walk_open(
+			    range.section, bytes, size, address, text_start, text_end) &&
+			walk_table_insert(begin_draft(), &range);
+		range.section->id = 0; /* no rule in the cache: this code can go away */
+		if (added)
+			walk_publish();
+		else
+			free_section(range.section);
+	}
+	pthread_mutex_unlock(&lock);
+	return added;
+}
+
+static bool is_of(const struct walk_range *range, const void *bytes)
+{
+	return range->added && range->section->bytes == bytes;
+}
+
+void eh2sframe_walk_remove(const void *bytes)
+{
+	struct walk_table *draft;
+	const struct walk_table *old;
+	size_t n = 0;
+
+	if (!begin_writing())
+		return;
+	draft = begin_draft();
+	for (size_t i = 0; i < draft->n; i++)
+		if (!is_of(&draft->ranges[i], bytes))
+			draft->ranges[n++] = draft->ranges[i];
+	if (n < draft->n) {
+		draft->n = n;
+		walk_publish();
+		old = &process.tables[process.draft];
+		for (size_t i = 0; i < old->n; i++)
+			if (is_of(&old->ranges[i], bytes))
+				free_section(old->ranges[i].section);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* A child of fork has no walks but those of the thread that called fork, and no writer. */
+static void begin_child(void)
+{
+	pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+
+	memcpy(&lock, &fresh, sizeof(lock));
+	for (int i = 0; i < 2; i++)
+		process.readers[i].inside = walks_here[i];
+}
+
+static size_t power_of_2_up_to(size_t n)
+{
+	size_t power = 1;
+
+	while (power <= n / 2)
+		power *= 2;
+	return power;
+}
+
+void eh2sframe_walk_guess(bool guess)
+{
+	walk_settings.guess = guess;
+}
+
+/* AArch64: the bits of a code address that a signature takes, as the processor says. */
+static uint64_t signature_mask(void)
+{
+	uint64_t mask = 0;
+
+#if defined(__aarch64__)
+	if (getauxval(AT_HWCAP) & HWCAP_PACA) {
+		/* Bit 55 is 0 in all addresses of a process. A call would change x30. */
+		const uint64_t ones = ~(UINT64_C(1) << 55);
+		register uint64_t x30 __asm__("x30") = ones;
+
+		__asm__("hint 7" : "+r"(x30)); /* xpaclri */
+		mask = ~x30 & ones;
+	}
+#endif
+	return mask;
+}
+
+bool eh2sframe_walk_init(void *memory, size_t size)
+{
+	struct walk_range *ranges[2];
+	size_t n_entries = power_of_2_up_to(size / CACHE_SHARE / sizeof(uint64_t[2]));
+
+	if (size < LEAST_MEMORY || (uintptr_t)memory % 64 != 0 || process.published)
+		return false;
+	process.memory = memory;
+	process.end = process.memory + size;
+	process.capacity = size / TABLE_SHARE / 2 / sizeof(struct walk_range);
+	process.cache.n_entries = n_entries;
+	process.cache.entries = walk_memory(n_entries * sizeof(uint64_t[2]), 64);
+	process.scratch_size = size / SCRATCH_SHARE;
+	process.scratch = walk_memory(process.scratch_size, 64);
+	for (int i = 0; i < 2; i++) {
+		ranges[i] = walk_memory(process.capacity * sizeof(*ranges[i]), 64);
+		process.tables[i].ranges = ranges[i];
+	}
+	memset(process.cache.entries, 0, n_entries * sizeof(uint64_t[2]));
+	walk_settings.cache = &process.cache;
+	walk_settings.signature_mask = signature_mask();
+	if (pthread_atfork(NULL, NULL, begin_child) != 0)
+		return false;
+	walk_publish();
+	eh2sframe_walk_refresh();
+	return true;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The tables of this process. Writers (refresh, add, remove) take turns by a lock, change a
+ * draft and publish it. Walks read the published table without a lock, between walk_enter and
+ * walk_leave; a table is drafted again only after every walk that could read it has left.
+ */
+#ifndef WALK_PROCESS_H
+#define WALK_PROCESS_H
+
+#include "include/eh2sframe-walk.h"
+
+/* Code, and its rows. NULL: its file is known, and has none. */
+struct walk_range {
+	uint64_t start, end;
+	struct eh2sframe_walk_section *section;
+	bool added; /* by eh2sframe_walk_add */
+};
+
+/* Ranges ascend and do not overlap. */
+struct walk_table {
+	size_t n;
+	struct walk_range *ranges;
+};
+
+/* Walks. */
+
+/* The table that stays valid until walk_leave. NULL before eh2sframe_walk_init. */
+const struct walk_table *walk_enter(unsigned int *turn);
+void walk_leave(unsigned int turn);
+
+/* The range that has pc, or NULL. */
+const struct walk_range *walk_table_find(const struct walk_table *table, uint64_t pc);
+
+/* What all walks of this process have in common. */
+extern struct walk_settings {
+	struct eh2sframe_walk_cache *cache; /* NULL before eh2sframe_walk_init */
+	uint64_t signature_mask;
+	bool guess;
+} walk_settings __attribute__((visibility("hidden")));
+
+/*
+ * For a frame without a row: where it is the return from a signal handler, makes it the frame
+ * that was interrupted, with all its registers.
+ */
+bool walk_begin_interrupted(struct eh2sframe_walk_frame *frame, uint64_t *registers);
+
+/* Writers, which hold the lock. */
+
+/* Memory that is never given back; NULL when too little is left. */
+void *walk_memory(size_t size, size_t align);
+
+/* Adds a range to the draft. false: the table is full, or the range overlaps another. */
+bool walk_table_insert(struct walk_table *draft, const struct walk_range *range);
+/* Whether n more ranges have room. */
+bool walk_table_has_room(const struct walk_table *draft, size_t n);
+
+/* Adds the files that are mapped and stay so to the draft. Returns how many files have rows,
+ * with those that dlclose can unmap. scratch is used until the function returns. */
+size_t walk_modules_note(struct walk_table *draft, void *scratch, size_t size);
+
+/* Files that dlclose can unmap. */
+
+/* A file found for one walk: its code from start to end, and its section. */
+struct walk_loaded {
+	uint64_t start, end;
+	struct eh2sframe_walk_section section;
+};
+
+/* The section of the file that has pc now: GOES_ON, NO_MODULE or NO_ROW. */
+enum eh2sframe_walk_why walk_loaded_find(struct walk_loaded *loaded, uint64_t pc);
+
+#endif

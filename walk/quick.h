@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a PC to the word of its rule (walk/cache.h), for what nearly all look-ups of a walk
+ * are: little-endian sections of version 2 or 3 as GNU ld and this project write them, rows
+ * of offsets, not at the end of the section. The rule is never in memory, and all is inlined.
+ * Whatever else there is takes the way of eh2sframe_walk_look_up.
+ */
+#ifndef WALK_QUICK_H
+#define WALK_QUICK_H
+
+#include "walk/cache.h"
+
+/* The bytes of the longest row: start, info byte and three words. */
+enum { WALK_QUICK_SPARE = 4 + 1 + 12 };
+
+/* The word for a row, from its info byte on, or 0. flags are those of the function. */
+WALK_INLINE uint64_t walk_quick_row(
+    enum eh2sframe_walk_machine machine, const uint8_t *row, uint64_t flags)
+{
+	bool x86_64 = machine == EH2SFRAME_WALK_X86_64;
+	unsigned int info = *row++, n = info >> 1 & 15, code = info >> 5 & 3, used = 1;
+	uint64_t word = WALK_PACK_USED | flags;
+	int32_t ra = x86_64 ? -8 : 0;
+
+	if (__builtin_expect(n - 1 > (x86_64 ? 1u : 2u) || code == 3, 0))
+		return 0;
+	if (!(info & WALK_ROW_SP))
+		word |= WALK_PACK_CFA_FP;
+	if (!x86_64 && info & WALK_ROW_SIGNED)
+		word |= (uint64_t)EH2SFRAME_WALK_RULE_SIGNED << WALK_PACK_FLAGS_SHIFT;
+	if (!x86_64 && n > 1)
+		ra = walk_load_word(row + ((size_t)used++ << code), code, false);
+	if (ra)
+		word |= WALK_PACK_RA;
+	if (!walk_pack_cfa(&word, walk_load_word(row, code, false)) ||
+	    !walk_pack_offset(&word, ra, WALK_PACK_RA_SHIFT))
+		return 0;
+	if (used >= n)
+		return word;
+	word |= WALK_PACK_FP;
+	if (!walk_pack_offset(&word,
+		walk_load_word(row + ((size_t)used << code), code, false),
+		WALK_PACK_FP_SHIFT))
+		return 0;
+	return word;
+}
+
+/* The rows of the function of an FDE. false: not one for the quick way. */
+WALK_INLINE bool walk_quick_rows(const struct eh2sframe_walk_section *section,
+    enum walk_layout layout, const uint8_t *fde, uint64_t offset, struct walk_rows *rows)
+{
+	if (offset >= walk_load32(fde + (layout == WALK_V3_PCREL ? WALK_V3_FDE_SIZE
+								 : WALK_FDE_SIZE),
+			  false))
+		return false;
+	rows->offset = (uint32_t)offset;
+	if (layout == WALK_V2_PCREL) {
+		rows->at = walk_load32(fde + WALK_FDE_ROWS, false);
+		rows->n = walk_load32(fde + WALK_FDE_N_ROWS, false);
+		rows->info = fde[WALK_FDE_INFO];
+		return true;
+	}
+	rows->at = walk_load32(fde + WALK_V3_FDE_ATTRIBUTE, false);
+	if (rows->at + WALK_V3_ATTRIBUTE_BYTES > section->fres_size)
+		return false;
+	fde = section->fres + rows->at;
+	rows->at += WALK_V3_ATTRIBUTE_BYTES;
+	rows->n = walk_load16(fde, false);
+	rows->info = fde[WALK_V3_ATTRIBUTE_INFO];
+	/* Not flexible, and no signal frame. */
+	return fde[WALK_V3_ATTRIBUTE_INFO2] == 0 && !(rows->info & WALK_INFO_SIGNAL);
+}
+
+WALK_INLINE size_t walk_quick_scan(
+    const struct eh2sframe_walk_section *section, const struct walk_rows *rows)
+{
+	switch (rows->info & WALK_INFO_ROW_TYPE) {
+	case 0:
+		return walk_scan(section->fres, section->fres_size, rows, 0, false);
+	case 1:
+		return walk_scan(section->fres, section->fres_size, rows, 1, false);
+	case 2:
+		return walk_scan(section->fres, section->fres_size, rows, 2, false);
+	default:
+		return SIZE_MAX;
+	}
+}
+
+WALK_INLINE uint64_t walk_quick_in(const struct eh2sframe_walk_section *section,
+    enum walk_layout layout, enum eh2sframe_walk_machine machine, uint64_t pc)
+{
+	uint64_t flags = 0, at, bytes = layout == WALK_V3_PCREL ? 16 : 20;
+	int64_t rel = walk_relative(section, pc), start;
+	uint32_t low = 0, n = section->n_fdes;
+	struct walk_rows rows;
+	size_t row;
+
+	if (pc - section->text_start >= section->text_end - section->text_start ||
+	    n == 0 || rel < section->first)
+		return 0;
+	if (section->index)
+		walk_index_range(section, rel, &low, &n);
+	at = walk_search(section, layout, bytes, low * bytes, n, rel);
+	start = walk_start(section, layout, at);
+	if (rel < start ||
+	    !walk_quick_rows(section, layout, section->fdes + at,
+		(uint64_t)rel - (uint64_t)start, &rows) ||
+	    rows.info & WALK_INFO_PCMASK)
+		return 0;
+	if (machine == EH2SFRAME_WALK_AARCH64 && rows.info & WALK_INFO_KEY_B)
+		flags = (uint64_t)EH2SFRAME_WALK_RULE_KEY_B << WALK_PACK_FLAGS_SHIFT;
+	row = walk_quick_scan(section, &rows);
+	if (row == SIZE_MAX || section->fres_size - row < WALK_QUICK_SPARE)
+		return 0;
+	row += (size_t)1 << (rows.info & WALK_INFO_ROW_TYPE);
+	return walk_quick_row(machine, section->fres + row, flags);
+}
+
+/* The word of the rule for pc, or 0: eh2sframe_walk_look_up has to say it. */
+WALK_INLINE uint64_t walk_quick(const struct eh2sframe_walk_section *section,
+    enum eh2sframe_walk_machine machine, uint64_t pc)
+{
+	if (section->quick != (uint8_t)machine)
+		return 0;
+	if (section->layout == WALK_V3_PCREL)
+		return walk_quick_in(section, WALK_V3_PCREL, machine, pc);
+	return walk_quick_in(section, WALK_V2_PCREL, machine, pc);
+}
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Why a walk ended, in words. */
+#include "include/eh2sframe-walk.h"
+
+const char *eh2sframe_walk_why_text(enum eh2sframe_walk_why why)
+{
+	switch (why) {
+	case EH2SFRAME_WALK_GOES_ON:
+		return "it goes on";
+	case EH2SFRAME_WALK_OUTERMOST:
+		return "outermost frame";
+	case EH2SFRAME_WALK_LIMIT:
+		return "limit of frames";
+	case EH2SFRAME_WALK_NO_MODULE:
+		return "no known file";
+	case EH2SFRAME_WALK_NO_ROW:
+		return "no row";
+	case EH2SFRAME_WALK_LOST_REGISTER:
+		return "lost register";
+	case EH2SFRAME_WALK_CUT_OFF:
+		return "memory that cannot be read";
+	case EH2SFRAME_WALK_CONTRADICTION:
+		return "contradiction";
+	case EH2SFRAME_WALK_DAMAGED:
+		return "damaged section";
+	}
+	return "unknown reason";
+}
