@@ -5,6 +5,7 @@
     check_code.py EH2SFRAME FIXTURES MACHINE
 
 The assembly in FIXTURES says in its first line of each function what must be said of it (check_code.inc).
+All of it is looked at as an object, too, before the link.
 """
 import os
 import re
@@ -12,6 +13,7 @@ import shutil
 import sys
 import tempfile
 
+from code_said import Said, place
 from tap import check, must, plan, run, skip, skip_all
 
 TOOL, FIXTURES, MACHINE = sys.argv[1:]
@@ -22,91 +24,222 @@ CONTRADICTED = 4
 NO_PLT_ROWS = ["--no-ld-generated-unwind-info"] if MACHINE == "x86_64" else []
 
 EXPECTED = re.compile(r"^\t(right|wrong|unknown|review|skipped|overlapped)\t([\w.]+)(?:, (\w+), \"?([\w ]+)\"?)?$", re.M)
-FAULT = re.compile(r": (0x[0-9a-f]+)[^,]*, \d+ instructions?: (.*) \((\w+)\)$", re.M)
-DOUBT = re.compile(r": (0x[0-9a-f]+)[^:]*: (unknown|review): ", re.M)
-SUMMARY = re.compile(
-    r": (\d+) FDEs?: \S+ % confirmed by the code, (\d+) to review, (\d+) unknown, (\d+) contradicts? it"
-    r".*?(?:; (\d+) not looked at)?$", re.M)
-COLUMNS = "CFA", "return address", "frame pointer"
 # What C and C++ are compiled with; each has to be confirmed as a whole.
 FLAGS = {
     "functions.c": [
         ["-O2"], ["-O0"], ["-Os", "-fno-jump-tables"], ["-O2", "-fno-pic"], ["-O0", "-fno-pic"],
-        ["-O2", "-fstack-clash-protection"], ["-O2", "-fno-omit-frame-pointer"], ["-O3", "-fstack-protector-all"]],
-    "throws.cc": [["-O2"], ["-O0"], ["-Os"]]}
-PROTECTED = {"x86_64": ["-fcf-protection=full", "-mindirect-branch=thunk"], "aarch64": ["-mbranch-protection=standard"],
-             "s390x": ["-mpacked-stack", "-msoft-float"]}
-
-
-class Said:
-    """What -v says of one file: faults (address, kind, column), doubts {address: word}, counts."""
-
-    def __init__(self, path):
-        made = run(TOOL, "--check-code", "-v", path)
-        self.status, self.text = made.returncode, made.stdout + made.stderr
-        self.faults = [(int(at, 16), kind, next(name for name in COLUMNS if what.startswith(name)))
-                       for at, what, kind in FAULT.findall(made.stdout)]
-        self.doubts = {int(at, 16): word for at, word in DOUBT.findall(made.stdout)}
-        found = SUMMARY.search(made.stdout)
-        self.counts = [int(part or 0) for part in found.groups()] if found else None
+        ["-O2", "-ffunction-sections"], ["-O2", "-fno-plt"], ["-O2", "-fstack-clash-protection"], ["-O2", "-fno-omit-frame-pointer"], ["-O3", "-fstack-protector-all"]],
+    "throws.cc": [["-O2"], ["-O0"], ["-Os"], ["-O2", "-fno-pic"], ["-O2", "-ffunction-sections", "-fdata-sections"]]}
+PROTECTED = {"x86_64": [["-fcf-protection=full"]],
+             "aarch64": [["-mbranch-protection=standard"]], "s390x": [["-mpacked-stack", "-msoft-float"]]}
+# A table without a bound: the compiler knows that only 0 comes. The second section has entries, too, if the first
+# is taken to go on where this program lays it out, 320 bytes further.
+SHORT_TABLE = """
+	.globl	short
+	.type	short, @function
+short:	.cfi_startproc
+	push	%rbx
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbx, -16
+	movzbl	%dil, %eax
+	lea	first(%rip), %rdx
+	movslq	(%rdx, %rax, 4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+1:	pop	%rbx
+	.cfi_def_cfa_offset 8
+2:	ret
+	.cfi_endproc
+	.size	short, . - short
+	.section .rodata.first, "a"
+first:	.long	1b - .
+	.section .rodata.second, "a"
+	.set	distance, 320
+	.rept	255
+	.long	2b - . + distance
+	.set	distance, distance + 4
+	.endr
+	.section .note.GNU-stack, "", @progbits
+"""
+# Behind the table is a string, which only data points to. Its bytes lead to where instructions begin, too. The row of
+# ret is wrong, which no check can say when ways from there come, too.
+POINTED_TABLE = """
+	.globl	pointed
+	.type	pointed, @function
+pointed:
+	.cfi_startproc
+	push	%rbx
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbx, -16
+	movzbl	(%rdi), %eax
+	lea	table(%rip), %rdx
+	movslq	(%rdx, %rax, 4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+1:	pop	%rbx
+2:	ret
+	.cfi_endproc
+	.size	pointed, . - pointed
+	.section .rodata, "a"
+	.balign	4
+table:	.long	1b - table, 1b - table
+string:	.long	2b - table, 2b - table
+	.globl	other
+	.hidden	other
+other:	.long	0
+	.data
+	.quad	string
+	.text
+	.type	more, @function
+more:	.cfi_startproc
+	lea	other(%rip), %rax
+	ret
+	.cfi_endproc
+	.size	more, . - more
+	.section .note.GNU-stack, "", @progbits
+"""
+# Control goes on from leaves to tail, with x30 still where tail saves it later. No row says that tail begins there.
+TAIL = """
+	.type	leaves, %function
+leaves:	.cfi_startproc
+	sub	sp, sp, #32
+	.cfi_def_cfa_offset 32
+	str	x30, [sp, #16]
+	.cfi_offset 30, -16
+	bl	calls
+	ldr	x30, [sp, #16]
+	.cfi_restore 30
+	add	sp, sp, #32
+	.cfi_def_cfa_offset 0
+	b	tail
+	.cfi_endproc
+	.size	leaves, . - leaves
+	.type	calls, %function
+calls:	.cfi_startproc
+	str	x30, [sp, #-16]!
+	.cfi_def_cfa_offset 16
+	.cfi_offset 30, -16
+	bl	tail
+	ldr	x30, [sp], #16
+	.cfi_restore 30
+	.cfi_def_cfa_offset 0
+	ret
+	.cfi_endproc
+	.size	calls, . - calls
+	.type	tail, %function
+tail:	.cfi_startproc
+	.cfi_def_cfa_offset 32
+	.cfi_offset 30, -16
+	str	x8, [sp, #-32]!
+	mov	x0, sp
+	stp	x9, x30, [sp, #8]
+	bl	calls
+	ldr	x30, [sp, #16]
+	add	sp, sp, #32
+	ret
+	.cfi_endproc
+	.size	tail, . - tail
+	.section .note.GNU-stack, "", %progbits
+"""
 
 
 def symbols(path):
-    """{name: (address, size)}"""
+    """{name: (start, end)} as places."""
     table = {}
-    for line in must(PREFIX + "nm", "-S", path).splitlines():
-        parts = line.split()
-        if parts[-2] != "U" and parts[-2] != "w":
-            table[parts[-1]] = int(parts[0], 16), int(parts[1], 16) if len(parts) == 4 else 0
+    for line in must(PREFIX + "nm", "--format=sysv", path).splitlines():
+        parts = [part.strip() for part in line.split("|")]
+        if len(parts) == 7 and parts[1]:
+            section = parts[6] if path.endswith(".o") else ""
+            end = int(parts[1], 16) + int(parts[4] or "0", 16)
+            table[parts[0]] = place(section, parts[1]), place(section, f"{end:x}")
     return table
 
 
-def verdict(said, start, size):
-    """What was said of one function: "right", or ("wrong", address, kind, column) of its first fault."""
-    faults = [fault for fault in said.faults if start <= fault[0] < start + size]
+def verdict(said, start, end):
+    """What was said of one function: "right", or ("wrong", place, kind, column) of its first fault."""
+    faults = [(fault.at, fault.kind, fault.column) for fault in said.faults if start <= fault.at < end]
     if faults:
         return ("wrong", *min(faults))
-    return next((word for at, word in said.doubts.items() if start <= at < start + size), "right")
+    return next((word for at, word in said.doubts.items() if start <= at < end), "right")
 
 
-def fixture(name, work):
-    """Each function of one file of assembly, and that no other is there."""
-    path, linked = os.path.join(FIXTURES, name), os.path.join(work, "fixture.so")
-    with open(path, encoding="utf-8") as file:
-        expected = EXPECTED.findall(file.read())
-    must(CC, "-c", path, "-o", linked + ".o")
-    must(PREFIX + "ld", "-shared", *NO_PLT_ROWS, linked + ".o", "-o", linked)
-    said, table = Said(linked), symbols(linked)
+def looked_at(path, expected, title):
+    """Each function of a file, and that no other is there."""
+    said, table = Said(TOOL, path), symbols(path)
     for word, function, kind, column in expected:
         wanted = "right" if word in ("skipped", "overlapped") else word
         if word == "wrong":
             wanted = ("wrong", table["at_" + function][0], kind, column)
         found = verdict(said, *table[function])
-        check(found == wanted, f"{MACHINE}: {function}", f"{found}, not {wanted}")
+        check(found == wanted, f"{title}: {function}", f"{found}, not {wanted}")
+        if "fine_" + function in table:
+            start, end = table["fine_" + function][0], table[function][1]
+            check(verdict(said, start, end) == "right", f"{title}: the end of {function}", verdict(said, start, end))
     number = {word: sum(1 for line in expected if line[0] == word) for word in
               ("right", "review", "unknown", "wrong", "skipped", "overlapped")}
     # Of two FDEs that overlap, one counts.
     unseen = number["skipped"] + number["overlapped"]
-    looked_at = len(expected) - number["skipped"]
-    wanted = [looked_at, number["review"], number["unknown"], number["wrong"], unseen]
-    check(said.counts == wanted, f"{MACHINE}: {name}: the summary counts each of them", f"{said.text}\nnot {wanted}")
-    check(said.status == (CONTRADICTED if number["wrong"] else 0), f"{MACHINE}: {name}: the exit status", said.status)
+    wanted = [len(expected) - number["skipped"], number["review"], number["unknown"], number["wrong"], unseen]
+    check(said.counts == wanted, f"{title}: the summary counts each of them", f"{said.text}\nnot {wanted}")
+    check(said.status == (CONTRADICTED if number["wrong"] else 0), f"{title}: the exit status", said.status)
+
+
+def fixture(name, work):
+    """One file of assembly, before and after the link."""
+    path, linked = os.path.join(FIXTURES, name), os.path.join(work, "fixture.so")
+    with open(path, encoding="utf-8") as file:
+        expected = EXPECTED.findall(file.read())
+    must(CC, "-c", path, "-o", linked + ".o")
+    must(PREFIX + "ld", "-shared", *NO_PLT_ROWS, linked + ".o", "-o", linked)
+    looked_at(linked + ".o", expected, f"{MACHINE}: {name}")
+    looked_at(linked, expected, f"{MACHINE}: {name}, linked")
 
 
 def compiled(name, flags, work):
-    """A file of C or C++: every FDE is confirmed."""
+    """A file of C or C++: every FDE is confirmed, before and after the link."""
     title = f"{MACHINE}: {name} {' '.join(flags)}"
-    linked = os.path.join(work, "compiled.so")
-    pic = ["-no-pie"] if "-fno-pic" in flags else ["-fPIC", "-shared"]
+    made, linked = os.path.join(work, "compiled.o"), os.path.join(work, "compiled.so")
     compiler = PREFIX + "g++" if name.endswith(".cc") else CC
     if not shutil.which(compiler):
         return skip(title, f"{compiler} is not installed")
-    made = run(compiler, "-g0", "-fasynchronous-unwind-tables", *pic[:1], *flags, *pic, "-nostartfiles",
-               os.path.join(FIXTURES, name), "-o", linked, "-Wl,-e,0", *(f"-Wl,{option}" for option in NO_PLT_ROWS))
-    if made.returncode:
-        return skip(title, made.stderr.splitlines()[-1])
-    said = Said(linked)
-    return check(said.status == 0 and said.counts and said.counts[0] > 3 and not any(said.counts[1:]), title, said.text)
+    said = run(compiler, "-c", "-g0", "-fasynchronous-unwind-tables", *([] if "-fno-pic" in flags else ["-fPIC"]),
+               *flags, os.path.join(FIXTURES, name), "-o", made)
+    if said.returncode:
+        return skip(title, said.stderr.splitlines()[-1])
+    must(compiler, *(["-no-pie", "-Wl,--unresolved-symbols=ignore-all"] if "-fno-pic" in flags else ["-shared"]),
+         "-nostartfiles", made, "-o", linked, "-Wl,-e,0",
+         *(f"-Wl,{option}" for option in NO_PLT_ROWS))
+    for path in (made, linked):
+        said = Said(TOOL, path)
+        check(said.status == 0 and said.counts and said.counts[0] > 3 and not any(said.counts[1:]),
+              f"{title}{', linked' if path == linked else ''}", said.text)
+    return None
+
+
+def assembled(name, text, work):
+    path = os.path.join(work, name + ".o")
+    with open(path + ".s", "w", encoding="utf-8") as source:
+        source.write(text)
+    must(CC, "-c", path + ".s", "-o", path)
+    return path
+
+
+def tables(work):
+    said = Said(TOOL, assembled("short", SHORT_TABLE, work))
+    check(said.counts == [1, 0, 0, 0, 0], "a table of jumps ends before the next one", said.text)
+    path = assembled("pointed", POINTED_TABLE, work)
+    must(PREFIX + "ld", "-shared", *NO_PLT_ROWS, path, "-o", path + ".so")
+    said = Said(TOOL, path + ".so")
+    check(said.counts == [2, 0, 0, 1, 0], "a table of jumps ends before what data points to", said.text)
+
+
+def tail(work):
+    path = assembled("tail", TAIL, work)
+    must(PREFIX + "ld", "-shared", path, "-o", path + ".so")
+    must(TOOL, "--code=repair", path + ".so", path + ".repaired")
+    said = run(TOOL, "--verify", "--witness=code", "-v", path + ".repaired")
+    check(said.returncode == 0 and "3 functions: 100.00 % confirmed" in said.stdout,
+          "a row that is wrong behind a tail call is repaired", said.stdout + said.stderr)
 
 
 def main():
@@ -119,8 +252,12 @@ def main():
             if name.startswith(MACHINE) and name.endswith(".S"):
                 fixture(name, work)
         for name, choices in FLAGS.items():
-            for flags in [*choices, ["-O2", *PROTECTED[MACHINE]]]:
+            for flags in [*choices, *(["-O2", *more] for more in PROTECTED[MACHINE])]:
                 compiled(name, flags, work)
+        if MACHINE == "x86_64":
+            tables(work)
+        if MACHINE == "aarch64":
+            tail(work)
     plan()
 
 

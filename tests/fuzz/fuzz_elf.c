@@ -319,9 +319,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	command("--verify", scene.in, NULL);
 	command("--lint=all", scene.in, NULL);
 	command("--check-code", scene.in, NULL);
+	command("--verify --witness=code", scene.in, NULL);
 	if (writes("-q --format=2 --code=repair", scene.in, scene.out) == 0)
 		FUZZ_ASSERT(command("-q --verify --code=repair", scene.out, NULL) == 0,
 		    "%s", "repaired and not proven");
+	if (writes("-q --format=3 --derive", scene.in, scene.out) == 0)
+		FUZZ_ASSERT(command("-q --verify --derive", scene.out, NULL) == 0, "%s",
+		    "derived and not proven");
 	writes("--remove", scene.in, scene.out);
 	writes("-q --section-only", scene.in, scene.out);
 	status = writes("-q --format=2", scene.in, scene.out);

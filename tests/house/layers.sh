@@ -26,9 +26,10 @@ may() {
 	done
 }
 seen=
-may include
+may include . # each other, as installed
 may base
 may cfi base
+may names base
 may sframe base
 may code base
 may code/machines . base code
@@ -38,21 +39,31 @@ may gen/options base sframe sframe/compact
 may gen/arch cfi code sframe
 may gen/elf base cfi gen/arch
 may gen/elf/object base cfi gen/arch gen/elf sframe
-may gen/input base cfi gen/elf gen/elf/object
-may gen/rows base cfi sframe sframe/compact gen/arch gen/elf/object gen/input gen/options
+may gen/input base cfi gen/elf gen/elf/object names
+may gen/rows base cfi names sframe sframe/compact gen/arch gen/elf/object gen/input gen/options
 may gen/insert base gen/elf gen/options
 may gen/object base gen/elf/object gen/input gen/insert gen/options gen/rows sframe
-may gen/verify base cfi gen/elf/object gen/input gen/options gen/rows gen/validate sframe sframe/compact
+may gen/verify base cfi gen/elf/object gen/input gen/options gen/rows gen/derive gen/validate sframe sframe/compact
 may gen/validate base cfi code gen/arch gen/input gen/options gen/rows
-may gen/report . base cfi code formats gen/arch gen/elf/object gen/input gen/insert gen/options gen/rows gen/validate gen/verify sframe sframe/compact
-may gen base sframe gen/input gen/insert gen/object gen/options gen/report gen/rows gen/validate gen/verify
+may gen/derive base cfi code gen/arch gen/input gen/options gen/rows gen/validate
+may gen/report . base cfi code formats names gen/arch gen/elf/object gen/input gen/insert gen/options gen/rows gen/validate gen/verify sframe sframe/compact
+may gen base sframe gen/derive gen/input gen/insert gen/object gen/options gen/report gen/rows gen/validate gen/verify
+# It stands alone, also in the source trees of others.
+may walk include
 may lib . base gen gen/arch gen/elf/object gen/input gen/options gen/report gen/rows gen/verify include
 # The command uses the library as any program does; base has no domain knowledge.
 may cmd/common base include
 may cmd/report base cmd/common
 may cmd/batch base cmd/common cmd/report
 may cmd base cmd/batch cmd/common cmd/report
-for folder in $(find base cfi code formats sframe gen lib cmd include -name '*.[ch]' -exec dirname {} + | sort -u); do
+# A profiler is a program on top, too.
+may profile base
+may profile/stacks base include names profile
+may profile/record base include names profile profile/stacks
+may profile/symbols base names profile
+may profile/output base profile profile/symbols
+may profile/fold . base cmd/common include profile profile/output profile/symbols
+for folder in $(find base cfi code formats names sframe gen walk lib cmd include profile -name '*.[ch]' -exec dirname {} + | sort -u); do
 	case " $seen " in
 	*" $folder "*) ;;
 	*) echo "$folder: no rule says what it may include"; status=1 ;;
@@ -61,6 +72,6 @@ done
 # The public header stands alone.
 if grep -nE '#[[:space:]]*include[[:space:]]*<(lib[a-z]*/|gelf|jansson)' include/*.h; then status=1; fi
 users=$(grep -rlE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include[[:space:]]*<[^>]*libdwarf' \
-	base cfi formats sframe gen lib cmd include tests examples)
+	base cfi formats names sframe gen walk lib cmd include tests examples)
 [ "$users" = cfi/libdwarf_internal.h ] || { echo "libdwarf is included by: $users"; status=1; }
 exit $status

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "include/eh2sframe.h"
+#include "include/eh2sframe-rules.h"
 
 #define AT(type, member, off, size)                                                      \
 	_Static_assert(offsetof(struct type, member) == (off) &&                         \
@@ -47,6 +48,17 @@ AT(eh2sframe_gap, reason, 32, 8);
 AT(eh2sframe_gap, text, 40, 8);
 AT(eh2sframe_gap, needs_version, 48, 4);
 
+AT(eh2sframe_rule, struct_size, 0, 8);
+AT(eh2sframe_rule, start, 8, 8);
+AT(eh2sframe_rule, end, 16, 8);
+AT(eh2sframe_rule, flags, 24, 4);
+AT(eh2sframe_rule, cfa_add, 28, 4);
+AT(eh2sframe_rule, cfa, 32, 16);
+AT(eh2sframe_rule, ra, 48, 16);
+AT(eh2sframe_rule, fp, 64, 16);
+AT(eh2sframe_rule, index, 80, 4);
+AT(eh2sframe_rule, shift, 84, 4);
+
 IS(EH2SFRAME_DONE, 0);
 IS(EH2SFRAME_INPUT, 1);
 IS(EH2SFRAME_USAGE, 2);
@@ -65,6 +77,11 @@ IS(EH2SFRAME_PLACE_REGISTER, 2);
 IS(EH2SFRAME_PLACE_AT_REGISTER, 3);
 IS(EH2SFRAME_ROW_SIGNED, 1);
 IS(EH2SFRAME_ROW_OUTERMOST, 2);
+IS(EH2SFRAME_RULE_SIGNED, 1);
+IS(EH2SFRAME_RULE_OUTERMOST, 2);
+IS(EH2SFRAME_RULE_SIGNAL_FRAME, 4);
+IS(EH2SFRAME_RULE_KEY_B, 8);
+IS(EH2SFRAME_RULE_INDEXED, 16);
 IS(EH2SFRAME_KIND_NOT_ELF, 0);
 IS(EH2SFRAME_KIND_LINKED, 1);
 IS(EH2SFRAME_KIND_RELOCATABLE, 2);
@@ -90,6 +107,7 @@ IS(EH2SFRAME_SECTION_ROWS, 12);
 IS(EH2SFRAME_EXECUTABLE_BYTES, 13);
 IS(EH2SFRAME_TEMPLATE_BYTES, 14);
 IS(EH2SFRAME_OUTERMOST_BYTES, 15);
+IS(EH2SFRAME_DERIVED_BYTES, 16);
 IS(EH2SFRAME_TEXT_SUMMARY, 0);
 IS(EH2SFRAME_TEXT_REPORT, 1);
 IS(EH2SFRAME_TEXT_GAPS, 2);
@@ -157,6 +175,8 @@ static const struct {
 	    size_t i, struct eh2sframe_row *row);
 	bool (*result_gap)(
 	    const struct eh2sframe_result *result, size_t i, struct eh2sframe_gap *gap);
+	bool (*result_rule)(
+	    const struct eh2sframe_result *result, size_t i, struct eh2sframe_rule *rule);
 	bool (*result_section_offset)(const struct eh2sframe_result *result,
 	    uint64_t address, size_t *section, uint64_t *offset);
 	const char *(*result_symbol)(struct eh2sframe_result *result, uint64_t address);
@@ -183,6 +203,16 @@ static const struct {
 	    const struct eh2sframe_error *why, struct eh2sframe_error *error);
 	bool (*report_end)(
 	    struct eh2sframe_report *report, struct eh2sframe_error *error);
+	struct eh2sframe_check *(*check_file)(
+	    const struct eh2sframe_file *file, struct eh2sframe_error *error);
+	void (*check_free)(struct eh2sframe_check *check);
+	bool (*check_judge)(
+	    const struct eh2sframe_check *check, struct eh2sframe_error *error);
+	bool (*check_print)(const struct eh2sframe_check *check,
+	    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
+	bool (*report_add_check)(struct eh2sframe_report *report,
+	    const struct eh2sframe_check *check, bool lists, enum eh2sframe_status status,
+	    struct eh2sframe_error *error);
 } functions __attribute__((used)) = {
     .version = eh2sframe_version,
     .features = eh2sframe_features,
@@ -217,6 +247,7 @@ static const struct {
     .result_function = eh2sframe_result_function,
     .result_row = eh2sframe_result_row,
     .result_gap = eh2sframe_result_gap,
+    .result_rule = eh2sframe_result_rule,
     .result_section_offset = eh2sframe_result_section_offset,
     .result_symbol = eh2sframe_result_symbol,
     .result_unmatched = eh2sframe_result_unmatched,
@@ -230,6 +261,11 @@ static const struct {
     .report_add = eh2sframe_report_add,
     .report_add_failure = eh2sframe_report_add_failure,
     .report_end = eh2sframe_report_end,
+    .check_file = eh2sframe_check_file,
+    .check_free = eh2sframe_check_free,
+    .check_judge = eh2sframe_check_judge,
+    .check_print = eh2sframe_check_print,
+    .report_add_check = eh2sframe_report_add_check,
 };
 
 int main(void)

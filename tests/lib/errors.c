@@ -233,7 +233,8 @@ static void null_arguments(const char *path)
 	REFUSED(eh2sframe_report_new(NULL, NULL, &error));
 	check(!eh2sframe_result_function(result, 0, NULL) &&
 		  !eh2sframe_result_row(result, 0, 0, NULL) &&
-		  !eh2sframe_result_gap(result, 0, NULL),
+		  !eh2sframe_result_gap(result, 0, NULL) &&
+		  !eh2sframe_result_rule(result, 0, NULL),
 	    "no place for a function, row or gap");
 	check(!got.data && !got.size &&
 		  eh2sframe_result_print(
@@ -253,6 +254,7 @@ static void null_handles(void)
 	struct eh2sframe_function function = {.struct_size = sizeof(function)};
 	struct eh2sframe_row row = {.struct_size = sizeof(row)};
 	struct eh2sframe_gap gap = {.struct_size = sizeof(gap)};
+	struct eh2sframe_rule rule = {.struct_size = sizeof(rule)};
 	struct eh2sframe_error error;
 	struct bytes got = {0}, text = {0};
 	struct eh2sframe_report *report = eh2sframe_report_new(bytes_add, &text, &error);
@@ -279,7 +281,12 @@ static void null_handles(void)
 	REFUSED(eh2sframe_file_verify(NULL, NULL, bytes_add, &got, &error));
 	REFUSED(eh2sframe_file_lint(NULL, "all", bytes_add, &got, &error));
 	REFUSED(eh2sframe_report_add(report, NULL, EH2SFRAME_DONE, &error));
+	REFUSED(eh2sframe_report_add_check(report, NULL, true, EH2SFRAME_DONE, &error));
 	REFUSED(eh2sframe_report_end(NULL, &error));
+	REFUSED(eh2sframe_check_file(NULL, &error));
+	REFUSED(eh2sframe_check_judge(NULL, &error));
+	REFUSED(eh2sframe_check_print(NULL, bytes_add, &got, &error));
+	eh2sframe_check_free(NULL);
 #undef REFUSED
 	eh2sframe_options_on_temporary(NULL, NULL, NULL);
 	eh2sframe_options_on_progress(NULL, NULL, NULL);
@@ -288,6 +295,7 @@ static void null_handles(void)
 		  !eh2sframe_result_function(NULL, 0, &function) &&
 		  !eh2sframe_result_row(NULL, 0, 0, &row) &&
 		  !eh2sframe_result_gap(NULL, 0, &gap) &&
+		  !eh2sframe_result_rule(NULL, 0, &rule) &&
 		  !eh2sframe_result_section_offset(NULL, 0, &section, &offset) &&
 		  !eh2sframe_result_symbol(NULL, 0) && !eh2sframe_file_machine(NULL) &&
 		  eh2sframe_result_count(NULL, EH2SFRAME_FDES) == 0 &&

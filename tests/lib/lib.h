@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "include/eh2sframe.h"
+#include "include/eh2sframe-rules.h"
 
 /* A buffer that grows. */
 struct bytes {

@@ -178,6 +178,31 @@ static bool gaps_are_right(const struct eh2sframe_result *result)
 			      eh2sframe_result_count(result, EH2SFRAME_COVERED_BYTES);
 }
 
+/* Rules ascend, are not empty, lie in gaps and say where the return address is. */
+static bool rules_are_right(const struct eh2sframe_result *result, const char *machine)
+{
+	struct eh2sframe_gap gap = {.struct_size = sizeof(gap)};
+	struct eh2sframe_rule rule = {.struct_size = sizeof(rule)};
+	size_t at = 0;
+	uint64_t end = 0;
+
+	for (size_t i = 0; eh2sframe_result_rule(result, i, &rule); i++) {
+		if (rule.start < end || rule.end <= rule.start)
+			return false;
+		for (end = rule.start; end < rule.end; at++) {
+			if (!eh2sframe_result_gap(result, at, &gap) || gap.start > end)
+				return false;
+			end = gap.end > end ? gap.end : end;
+		}
+		at--;
+		end = rule.end;
+		if (!(rule.flags & EH2SFRAME_RULE_OUTERMOST) &&
+		    rule.ra.place == EH2SFRAME_PLACE_NONE && !strcmp(machine, "x86-64"))
+			return false;
+	}
+	return true;
+}
+
 void test_rows(const char *path)
 {
 	static const char *const sets[] = {
@@ -212,6 +237,8 @@ void test_rows(const char *path)
 		    ok ? "" : error.text);
 		check(strstr(sets[i], "size") || gaps_are_right(result), "%s, %s: gaps",
 		    path, sets[i]);
+		check(rules_are_right(result, eh2sframe_file_machine(file)),
+		    "%s, %s: rules", path, sets[i]);
 		eh2sframe_result_free(result);
 		eh2sframe_close(file);
 		eh2sframe_close(written);

@@ -198,6 +198,39 @@ static void said(bool ok, struct bytes *got, const char *what, const char *comma
 	bytes_free(&wanted);
 }
 
+/* A check of the code is made once, then printed, judged and put into a report. */
+static void checked(
+    const char *command, const char *path, const struct eh2sframe_file *file)
+{
+	struct eh2sframe_error error;
+	struct bytes got = {0};
+	struct eh2sframe_check *code = eh2sframe_check_file(file, &error);
+	struct eh2sframe_report *report;
+	bool ok;
+
+	/* Without Zydis this machine's code is not decoded. */
+	if (!*eh2sframe_features()) {
+		check(!code && error.status == EH2SFRAME_INPUT, "%s: no check", path);
+		return;
+	}
+	ok = code && eh2sframe_check_print(code, bytes_add, &got, &error);
+	said(ok, &got, "check", command, "--check-code -v", path);
+	ok = code &&
+	     (eh2sframe_check_judge(code, &error) || error.status == EH2SFRAME_PROOF);
+	ok = ok && (eh2sframe_file_check_code(file, bytes_add, &got, &error) ||
+		       error.status == EH2SFRAME_PROOF);
+	said(ok, &got, "check at once", command, "--check-code -v", path);
+	ok = eh2sframe_check_judge(code, &error);
+	report = eh2sframe_report_new(bytes_add, &got, &error);
+	ok = report &&
+	     eh2sframe_report_add_check(
+		 report, code, true, ok ? EH2SFRAME_DONE : EH2SFRAME_PROOF, &error) &&
+	     eh2sframe_report_end(report, &error);
+	said(ok, &got, "JSON of the check", command, "--check-code --report=json", path);
+	eh2sframe_report_free(report);
+	eh2sframe_check_free(code);
+}
+
 /* The command and the library print the same about the section of a file. */
 static void words_after(
     const char *command, const char *conv, const struct eh2sframe_options *verbose)
@@ -213,6 +246,7 @@ static void words_after(
 	ok = eh2sframe_file_lint(file, "binutils-2.46", bytes_add, &got, &error);
 	said(ok || error.status == EH2SFRAME_INPUT, &got, "lint", command,
 	    "-v --lint=binutils-2.46", conv);
+	checked(command, conv, file);
 	eh2sframe_close(file);
 }
 

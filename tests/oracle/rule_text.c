@@ -31,6 +31,12 @@ static void rule_print(FILE *out, const char *name, const struct cfi_rule *rule)
 		if (rule->add)
 			fprintf(out, "%+" PRId32, rule->add);
 		break;
+	case CFI_AT_SUM:
+		fprintf(out, "*(r%u+(r%u<<%u)%+" PRId64 ")", rule->reg,
+		    cfi_rule_index(rule), cfi_rule_shift(rule), rule->off);
+		if (rule->add)
+			fprintf(out, "%+" PRId32, rule->add);
+		break;
 	case CFI_CONST:
 		fprintf(out, "=%" PRId64, rule->off);
 		break;

@@ -12,6 +12,14 @@
  *     --min-plt=N   and N of them in PLT sections
  *     --module=PAT  look only at modules whose file name matches PAT
  *     --env=N=V     set a variable for PROGRAM
+ *     --marks=DIR   DIR/NAME.dump is what --dump says of a module: steps in rows that it
+ *                   marks "repaired" or "derived" are counted apart
+ *     --min-marked=N, --min-distinct=N
+ *                   and N in such rows, at N addresses
+ *     --visits=N    run at full speed, and step only the first N calls of each function
+ *                   with marked rows
+ *     --visit-steps=N
+ *                   of a visit at most N instructions (default 20000)
  *     --known=FILE  lines "FUNCTION KIND": differences of KIND (cfa, ra, fp) there are
  *                   printed and not counted
  */
@@ -35,23 +43,38 @@
 #include "tests/oracle/step_module.h"
 #include "tests/oracle/step_report.h"
 #include "tests/oracle/step_shadow.h"
+#include "tests/oracle/step_tracer.h"
 
 struct options {
-	uint64_t steps, min, min_plt;
-	const char *module, *known;
+	uint64_t steps, visits, visit_steps;
+	struct step_least least;
+	const char *module, *known, *marks;
 	bool from_start;
 	char **program;
 };
 
-struct tracer {
-	pid_t pid;
-	struct step_modules modules;
-	struct step_shadow shadow;
-	struct step_report report;
-	struct user_regs_struct regs;
-	bool ended;
-	int status; /* as of wait, when ended */
-};
+/* The option c, if it is one that takes a number. */
+static uint64_t *number_of(struct options *options, int c)
+{
+	switch (c) {
+	case 's':
+		return &options->steps;
+	case 'm':
+		return &options->least.matched;
+	case 'p':
+		return &options->least.plt;
+	case 'M':
+		return &options->least.marked;
+	case 'D':
+		return &options->least.distinct;
+	case 'v':
+		return &options->visits;
+	case 'V':
+		return &options->visit_steps;
+	default:
+		return NULL;
+	}
+}
 
 static bool parse_options(int argc, char **argv, struct options *options)
 {
@@ -63,22 +86,27 @@ static bool parse_options(int argc, char **argv, struct options *options)
 	    {"from-start", no_argument, NULL, 'f'},
 	    {"env", required_argument, NULL, 'e'},
 	    {"known", required_argument, NULL, 'k'},
+	    {"marks", required_argument, NULL, 'a'},
+	    {"min-marked", required_argument, NULL, 'M'},
+	    {"min-distinct", required_argument, NULL, 'D'},
+	    {"visits", required_argument, NULL, 'v'},
+	    {"visit-steps", required_argument, NULL, 'V'},
 	    {0},
 	};
 	int c;
 
-	*options = (struct options){.steps = 3000000};
+	*options = (struct options){.steps = 3000000, .visit_steps = 20000};
 	while ((c = getopt_long(argc, argv, "+", longs, NULL)) != -1) {
-		if (c == 's')
-			options->steps = strtoull(optarg, NULL, 0);
-		else if (c == 'm')
-			options->min = strtoull(optarg, NULL, 0);
-		else if (c == 'p')
-			options->min_plt = strtoull(optarg, NULL, 0);
+		uint64_t *number = number_of(options, c);
+
+		if (number)
+			*number = strtoull(optarg, NULL, 0);
 		else if (c == 'o')
 			options->module = optarg;
 		else if (c == 'k')
 			options->known = optarg;
+		else if (c == 'a')
+			options->marks = optarg;
 		else if (c == 'f')
 			options->from_start = true;
 		else if (c != 'e' || putenv(optarg) != 0)
@@ -162,7 +190,7 @@ static bool start(struct tracer *t, const struct options *options)
 	int status;
 
 	stay_on_one_cpu();
-	t->pid = fork();
+	t->pid = t->main = fork();
 	if (t->pid < 0)
 		return false;
 	if (t->pid == 0)
@@ -172,67 +200,11 @@ static bool start(struct tracer *t, const struct options *options)
 		return false;
 	}
 	return ptrace(PTRACE_SETOPTIONS, t->pid, NULL,
-		   PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC) == 0 &&
-	       step_modules_init(&t->modules, t->pid, options->module) &&
+		   PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC |
+		       (options->visits ? PTRACE_O_TRACECLONE : 0)) == 0 &&
+	       step_modules_init(&t->modules, t->pid, options->module, options->marks) &&
 	       ptrace(PTRACE_GETREGS, t->pid, NULL, &t->regs) == 0 &&
 	       (options->from_start || run_to_entry(t));
-}
-
-/* A DWARF register's value; version 3 can name any. */
-static uint64_t reg_value(const struct user_regs_struct *regs, unsigned int reg)
-{
-	const uint64_t values[] = {regs->rax, regs->rdx, regs->rcx, regs->rbx, regs->rsi,
-	    regs->rdi, regs->rbp, regs->rsp, regs->r8, regs->r9, regs->r10, regs->r11,
-	    regs->r12, regs->r13, regs->r14, regs->r15, regs->rip};
-
-	return reg < sizeof(values) / sizeof(values[0]) ? values[reg] : 0;
-}
-
-/* The value a rule gives; without one, the value that none stands for. */
-static bool rule_value(const struct tracer *t, struct sf_loc loc, int32_t off,
-    uint64_t cfa, uint64_t unchanged, uint64_t *value)
-{
-	uint64_t base = loc.kind == SF_LOC_AT_CFA ? cfa : reg_value(&t->regs, loc.reg);
-
-	*value = unchanged;
-	if (loc.kind == SF_LOC_NONE)
-		return true;
-	*value = base + (uint64_t)(int64_t)off;
-	if (loc.kind == SF_LOC_REG)
-		return true;
-	return step_read(&t->modules, *value, value, sizeof(*value));
-}
-
-/* Compares the row of the PC, if there is one, with the shadow stack. */
-static void compare(struct tracer *t, const struct step_pc *at)
-{
-	const struct step_frame *frame = step_shadow_top(&t->shadow);
-	struct step_values got = {0}, expected;
-	struct sf_loc ra = at->row.ra;
-	int32_t ra_off = at->row.ra_off;
-
-	if (!step_report_step(&t->report, at))
-		return;
-	if (!frame) {
-		at->module->stats.no_frame++;
-		return;
-	}
-	expected = (struct step_values){
-	    .cfa = frame->slot + 8, .ra = frame->ret, .fp = frame->rbp};
-	if (at->row.outermost) {
-		step_report_compared(&t->report, at, &expected, &got);
-		return;
-	}
-	if (ra.kind == SF_LOC_NONE) {
-		ra = (struct sf_loc){.kind = SF_LOC_AT_CFA};
-		ra_off = at->module->view.fixed_ra_off;
-	}
-	if (!rule_value(t, at->row.cfa, at->row.cfa_off, 0, 0, &got.cfa) ||
-	    !rule_value(t, ra, ra_off, got.cfa, 0, &got.ra))
-		got.ra = 0;
-	if (!rule_value(t, at->row.fp, at->row.fp_off, got.cfa, t->regs.rbp, &got.fp))
-		got.fp = ~expected.fp;
-	step_report_compared(&t->report, at, &expected, &got);
 }
 
 /* Whether the word at SP is the address of the kernel's way out of a signal handler. */
@@ -249,14 +221,14 @@ static bool is_signal_entry(const struct tracer *t, uint64_t *restorer)
 
 /* One instruction; *sig is delivered with it and gets what is to be delivered with the
  * next. */
-static bool step_once(struct tracer *t, enum step_insn insn, int *sig)
+bool step_once(struct tracer *t, enum step_insn insn, int *sig)
 {
 	struct step_regs before = {t->regs.rip, t->regs.rsp, t->regs.rbp}, after;
 	int status = 0, delivered = *sig;
 	uint64_t top = 0;
 
 	if (ptrace(PTRACE_SINGLESTEP, t->pid, NULL, delivered) != 0 ||
-	    waitpid(t->pid, &status, 0) != t->pid)
+	    waitpid(t->pid, &status, __WALL) != t->pid)
 		return false;
 	if (!WIFSTOPPED(status)) {
 		t->status = status;
@@ -277,7 +249,7 @@ static bool step_once(struct tracer *t, enum step_insn insn, int *sig)
 		return step_shadow_push(&t->shadow, after.rsp, top, after.rbp);
 	if (insn == STEP_INSN_SYSCALL)
 		t->modules.stale = true;
-	if (insn == STEP_INSN_CALL &&
+	if ((insn == STEP_INSN_CALL || step_shadow_is_back(&t->shadow, after.rsp)) &&
 	    !step_read(&t->modules, after.rsp, &top, sizeof(top)))
 		return true;
 	if (insn == STEP_INSN_CALL &&
@@ -294,7 +266,7 @@ static bool run(struct tracer *t, uint64_t max_steps)
 		const struct step_pc *at = step_modules_at(&t->modules, t->regs.rip);
 		enum step_insn insn = at->insn;
 
-		compare(t, at);
+		step_compare(t, at);
 		if (!step_once(t, insn, &sig))
 			return false;
 	}
@@ -304,8 +276,11 @@ static bool run(struct tracer *t, uint64_t max_steps)
 /* True when nothing differed and the program did well. */
 static bool finish(struct tracer *t, const struct options *options)
 {
-	bool ok = step_report_print(
-	    &t->report, &t->modules, &t->shadow, options->min, options->min_plt);
+	bool ok;
+
+	if (t->visits)
+		printf("%" PRIu64 " visits\n", t->visits);
+	ok = step_report_print(&t->report, &t->modules, &t->shadow, &options->least);
 
 	if (t->ended && t->status != 0) {
 		printf("FAIL %s ended with wait status 0x%x\n", options->program[0],
@@ -325,15 +300,17 @@ int main(int argc, char **argv)
 		fputs("usage: step [OPTION...] PROGRAM [ARG...]\n", stderr);
 		return 2;
 	}
+	t.limits.visits = options.visits;
+	t.limits.steps = options.visit_steps;
 	ok = step_report_init(&t.report, options.known) && start(&t, &options) &&
-	     run(&t, options.steps);
+	     (options.visits ? step_visits(&t, options.steps) : run(&t, options.steps));
 	if (ok)
 		ok = finish(&t, &options);
 	else
 		printf("FAIL step: %s\n", strerror(errno));
-	if (t.pid > 0 && !t.ended) {
-		kill(t.pid, SIGKILL);
-		waitpid(t.pid, NULL, 0);
+	if (t.main > 0 && !t.ended) {
+		kill(t.main, SIGKILL);
+		waitpid(t.main, NULL, 0);
 	}
 	step_report_deinit(&t.report);
 	step_shadow_deinit(&t.shadow);

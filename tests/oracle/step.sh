@@ -110,6 +110,27 @@ lies() {
 		[ "$(grep -c '^DIFF.* cfa is' "$scratch/out")" = 2 ] &&
 		[ "$(sed -n 's/^DIFF.* \(lie_[a-z_]*\)).*/\1/p' "$scratch/out" | sort -u | wc -l)" = 3 ]
 	result $? 'every lie is found'
+	mkdir "$scratch/marks"
+	"$eh2sframe" --dump "$scratch/converted" | sed '/^    0/s/$/  repaired/' >"$scratch/marks/converted.dump"
+	"$step" --marks="$scratch/marks" --visits=1 "$scratch/converted" >"$scratch/out" 2>&1
+	[ $? = 1 ] && [ "$(grep -c '^DIFF' "$scratch/out")" = 7 ]
+	result $? 'every lie is found by visits'
+}
+
+# Rows of code without CFI, and the marks of --dump.
+derived() {
+	"$eh2sframe" --version | grep -q 'with Zydis' || return 0
+	gcc -no-pie "$here/step_derived.S" -o "$scratch/plain" >"$scratch/out" 2>&1 &&
+		"$eh2sframe" -q --derive "$scratch/plain" "$scratch/converted" >"$scratch/out" 2>&1 &&
+		"$eh2sframe" --dump "$scratch/converted" >"$scratch/marks/converted.dump"
+	check 'derived rows' --marks="$scratch/marks" --min-marked=430 --min-distinct=40 "$scratch/converted"
+	grep -q '^converted: 160 matched by the frame pointer' "$scratch/out"
+	result $? 'derived rows: the frame above has the frame pointer'
+	check 'derived rows, 5 visits' --marks="$scratch/marks" --visits=5 --min-marked=130 --min-distinct=40 \
+		"$scratch/converted"
+	"$step" --marks="$scratch/marks" --visits=5 --min-distinct=1000 "$scratch/converted" >"$scratch/out" 2>&1
+	[ $? = 1 ] && grep -q '^FAIL too few' "$scratch/out"
+	result $? 'too few addresses are a failure'
 }
 
 if ! "$step" --steps=10 /bin/true >/dev/null 2>&1; then
@@ -119,6 +140,7 @@ mkdir "$scratch/lib" "$scratch/bin"
 steps=150000
 [ "$mode" = quick ] || steps=1000000
 lies
+derived
 for linker in bfd gold lld mold; do
 	if command -v "ld.$linker" >/dev/null; then
 		linker "$linker"

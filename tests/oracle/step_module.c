@@ -37,16 +37,18 @@ bool step_modules_renew(struct step_modules *modules)
 	if (modules->mem_fd >= 0)
 		close(modules->mem_fd);
 	snprintf(name, sizeof(name), "/proc/%d/mem", (int)modules->pid);
-	modules->mem_fd = open(name, O_RDONLY | O_CLOEXEC);
+	modules->mem_fd = open(name, O_RDWR | O_CLOEXEC);
 	modules->n_maps = 0;
 	modules->stale = true;
 	memset(modules->cache, 0, CACHE_SIZE * sizeof(*modules->cache));
 	return modules->mem_fd >= 0;
 }
 
-bool step_modules_init(struct step_modules *modules, pid_t pid, const char *filter)
+bool step_modules_init(
+    struct step_modules *modules, pid_t pid, const char *filter, const char *marks)
 {
-	*modules = (struct step_modules){.pid = pid, .mem_fd = -1, .filter = filter};
+	*modules = (struct step_modules){
+	    .pid = pid, .mem_fd = -1, .filter = filter, .marks = marks};
 	modules->cache = calloc(CACHE_SIZE, sizeof(*modules->cache));
 	return modules->cache && step_modules_renew(modules);
 }
@@ -56,11 +58,13 @@ void step_modules_deinit(struct step_modules *modules)
 	for (size_t i = 0; i < modules->n; i++) {
 		free(modules->list[i]->path);
 		free(modules->list[i]->bytes);
+		step_marks_deinit(&modules->list[i]->marks);
 		free(modules->list[i]);
 	}
 	free(modules->list);
 	free(modules->maps);
 	free(modules->cache);
+	free(modules->stops);
 	if (modules->mem_fd >= 0)
 		close(modules->mem_fd);
 }
@@ -186,6 +190,18 @@ static bool read_section(const struct step_modules *modules, const Elf64_Phdr *p
 	return true;
 }
 
+/* The rows whose steps are counted apart, if the user has a list of this module. */
+static void read_marks(const struct step_modules *modules, struct step_module *module)
+{
+	char path[4096];
+
+	if (!modules->marks || !module->has_sframe)
+		return;
+	snprintf(path, sizeof(path), "%s/%s.dump", modules->marks, module->name);
+	if (access(path, F_OK) == 0 && !step_marks_read(&module->marks, path))
+		(void)fail(module, "its marks cannot be read");
+}
+
 /* At the first PC inside it, when all its segments are mapped. */
 static void module_open(const struct step_modules *modules, const struct step_map *map,
     struct step_module *module)
@@ -206,6 +222,7 @@ static void module_open(const struct step_modules *modules, const struct step_ma
 		for (size_t i = 0; i < ehdr.e_phnum; i++)
 			if (phdrs[i].p_type == PT_GNU_SFRAME && !module->bytes)
 				(void)read_section(modules, &phdrs[i], module);
+		read_marks(modules, module);
 	}
 	free(phdrs);
 	close(fd);
@@ -331,6 +348,24 @@ static void find_row(struct step_module *module, struct step_pc *at)
 		(void)fail(module, err.text);
 }
 
+/* The program's own bytes in place of breakpoints. */
+static void hide_stops(const struct step_modules *modules, uint64_t pc, uint8_t *code)
+{
+	size_t low = 0, high = modules->n_stops;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (modules->stops[middle].pc < pc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < modules->n_stops && modules->stops[low].pc < pc + STEP_INSN_MAX;
+	     low++)
+		code[modules->stops[low].pc - pc] = modules->stops[low].byte;
+}
+
 static void pc_fill(struct step_modules *modules, struct step_pc *at)
 {
 	uint8_t code[STEP_INSN_MAX + 1] = {0};
@@ -339,6 +374,7 @@ static void pc_fill(struct step_modules *modules, struct step_pc *at)
 	/* Near the end of a mapping fewer bytes can be read; an instruction still fits.
 	 */
 	(void)!pread(modules->mem_fd, code, sizeof(code), (off_t)at->pc);
+	hide_stops(modules, at->pc, code);
 	at->insn = step_insn_read(code);
 	at->known = true;
 	if (!map)
@@ -352,6 +388,16 @@ static void pc_fill(struct step_modules *modules, struct step_pc *at)
 			at->in_plt = true;
 	if (at->module->has_sframe)
 		find_row(at->module, at);
+	at->mark = step_marks_at(&at->module->marks, at->pc - at->module->bias);
+}
+
+void step_modules_open_all(struct step_modules *modules)
+{
+	if (modules->stale)
+		maps_refresh(modules);
+	for (size_t i = 0; i < modules->n_maps; i++)
+		if (!modules->maps[i].module->opened)
+			module_open(modules, &modules->maps[i], modules->maps[i].module);
 }
 
 const struct step_pc *step_modules_at(struct step_modules *modules, uint64_t pc)

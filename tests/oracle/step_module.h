@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "sframe/decode.h"
+#include "tests/oracle/step_marks.h"
 #include "tests/oracle/step_shadow.h"
 
 enum { STEP_MAX_PLTS = 8 };
@@ -29,6 +30,10 @@ struct step_stats {
 	uint64_t mismatched, plt_mismatched;
 	uint64_t known;	   /* differ, as the list of known ones says */
 	uint64_t no_frame; /* had a row, but the caller's frame was not known */
+	uint64_t marked[STEP_N_MARKS]; /* of those that matched */
+	/* Of those that matched: %rbp is not the caller's, as the row says that it is, but the
+	 * frames above find theirs in memory. */
+	uint64_t fp_above;
 };
 
 struct step_module {
@@ -41,6 +46,7 @@ struct step_module {
 	struct sf_view view;
 	struct step_range plts[STEP_MAX_PLTS];
 	size_t n_plts;
+	struct step_marks marks; /* none unless the user gave them */
 	struct step_stats stats;
 };
 
@@ -52,6 +58,7 @@ struct step_pc {
 	struct sf_row row;
 	bool known; /* this cache slot is filled */
 	bool has_row, in_plt;
+	enum step_mark mark;
 	enum step_insn insn;
 };
 
@@ -60,23 +67,38 @@ struct step_map {
 	struct step_module *module;
 };
 
+/* A breakpoint at the start of a function that has marked rows. */
+struct step_stop {
+	uint64_t pc;
+	uint64_t visits;
+	uint8_t byte; /* the program's own, under the breakpoint */
+	bool set;
+};
+
 struct step_modules {
 	pid_t pid;
-	int mem_fd;		   /* /proc/PID/mem */
-	bool stale;		   /* the process changed its mappings */
-	const char *filter;	   /* pattern for names, or NULL; borrowed */
+	int mem_fd;	    /* /proc/PID/mem */
+	bool stale;	    /* the process changed its mappings */
+	const char *filter; /* pattern for names, or NULL; borrowed */
+	const char *marks;  /* folder with NAME.dump for modules, or NULL; borrowed */
 	struct step_module **list; /* owned, as its elements are; kept over exec */
 	size_t n, cap;
 	struct step_map *maps;
 	size_t n_maps, cap_maps;
 	struct step_pc *cache;
+	struct step_stop *stops; /* owned; ascending */
+	size_t n_stops, cap_stops;
 };
 
-bool step_modules_init(struct step_modules *modules, pid_t pid, const char *filter);
+bool step_modules_init(
+    struct step_modules *modules, pid_t pid, const char *filter, const char *marks);
 void step_modules_deinit(struct step_modules *modules);
 
 /* After exec: a new address space. The statistics of the old modules stay. */
 bool step_modules_renew(struct step_modules *modules);
+
+/* Opens what is mapped by now and was not needed before. */
+void step_modules_open_all(struct step_modules *modules);
 
 /* Never NULL; valid until the next call. */
 const struct step_pc *step_modules_at(struct step_modules *modules, uint64_t pc);

@@ -12,6 +12,11 @@
 
 enum { MAX_PRINTED = 40 };
 
+/* Of all modules. */
+struct step_sums {
+	uint64_t matched, plt, marked, distinct, mismatched;
+};
+
 static const char *const kind_names[STEP_N_KINDS] = {"cfa", "ra", "fp"};
 
 static bool known_line(struct step_report *report, const char *line)
@@ -118,10 +123,14 @@ void step_report_compared(struct step_report *report, const struct step_pc *at,
 		known = note(report, at, STEP_CFA, expected->cfa, got->cfa);
 	else if (got->ra != expected->ra)
 		known = note(report, at, STEP_RA, expected->ra, got->ra);
-	else if (got->fp != expected->fp)
+	else if (got->fp != expected->fp && !got->fp_above)
 		known = note(report, at, STEP_FP, expected->fp, got->fp);
 	else
 		same = true;
+	stats->fp_above += same && got->fp_above;
+	stats->marked[at->mark] += same;
+	if (at->mark != STEP_UNMARKED && same)
+		step_marks_see(&at->module->marks, at->pc - at->module->bias, at->mark);
 	stats->matched += same;
 	stats->known += known;
 	stats->mismatched += !same && !known;
@@ -189,13 +198,42 @@ static void print_module(const struct step_module *module)
 		       " matched, %" PRIu64 " differ\n",
 		    module->name, s->plt_steps, s->plt_rows, s->plt_matched,
 		    s->plt_mismatched);
+	if (module->marks.n)
+		printf("%s, marked rows: %" PRIu64 " derived and %" PRIu64
+		       " repaired steps matched, at %" PRIu64 " and %" PRIu64
+		       " addresses\n",
+		    module->name, s->marked[STEP_DERIVED], s->marked[STEP_REPAIRED],
+		    module->marks.n_seen[STEP_DERIVED],
+		    module->marks.n_seen[STEP_REPAIRED]);
+	if (s->fp_above)
+		printf("%s: %" PRIu64
+		       " matched by the frame pointer of the frames above\n",
+		    module->name, s->fp_above);
+}
+
+static bool print_sums(const struct step_report *report, const struct step_sums *sums,
+    const struct step_shadow *shadow, const struct step_least *least)
+{
+	bool enough = sums->matched >= least->matched && sums->plt >= least->plt &&
+		      sums->marked >= least->marked && sums->distinct >= least->distinct;
+
+	printf("all: %" PRIu64 " steps, %" PRIu64 " matched (%" PRIu64
+	       " in PLTs, %" PRIu64 " in marked rows at %" PRIu64 " addresses), %" PRIu64
+	       " differ, %" PRIu64 " resyncs\n",
+	    report->steps, sums->matched, sums->plt, sums->marked, sums->distinct,
+	    sums->mismatched, shadow->resyncs);
+	if (!enough)
+		printf("FAIL too few: wanted %" PRIu64 ", %" PRIu64 " in PLTs, %" PRIu64
+		       " in marked rows at %" PRIu64 " addresses\n",
+		    least->matched, least->plt, least->marked, least->distinct);
+	return enough;
 }
 
 bool step_report_print(const struct step_report *report,
-    const struct step_modules *modules, const struct step_shadow *shadow, uint64_t min,
-    uint64_t min_plt)
+    const struct step_modules *modules, const struct step_shadow *shadow,
+    const struct step_least *least)
 {
-	uint64_t matched = 0, mismatched = 0, plt_matched = 0;
+	struct step_sums sums = {0};
 	bool ok = !report->failed;
 
 	print_diffs(report);
@@ -207,17 +245,13 @@ bool step_report_print(const struct step_report *report,
 		ok = ok && !module->failed;
 		if (module->has_sframe)
 			print_module(module);
-		matched += module->stats.matched;
-		mismatched += module->stats.mismatched;
-		plt_matched += module->stats.plt_matched;
+		sums.matched += module->stats.matched;
+		sums.mismatched += module->stats.mismatched;
+		sums.plt += module->stats.plt_matched;
+		for (size_t m = STEP_REPAIRED; m < STEP_N_MARKS; m++) {
+			sums.marked += module->stats.marked[m];
+			sums.distinct += module->marks.n_seen[m];
+		}
 	}
-	printf("all: %" PRIu64 " steps, %" PRIu64 " matched (%" PRIu64
-	       " in PLTs), %" PRIu64 " differ, %" PRIu64 " resyncs\n",
-	    report->steps, matched, plt_matched, mismatched, shadow->resyncs);
-	if (matched < min || plt_matched < min_plt) {
-		printf("FAIL too few: wanted %" PRIu64 " and %" PRIu64 " in PLTs\n", min,
-		    min_plt);
-		ok = false;
-	}
-	return ok && mismatched == 0;
+	return print_sums(report, &sums, shadow, least) && ok && sums.mismatched == 0;
 }

@@ -13,6 +13,8 @@
 /* What the caller's frame is: by the shadow stack, or by a row. */
 struct step_values {
 	uint64_t cfa, ra, fp;
+	/* Of a row: fp is not the caller's, and the frames above find theirs without it. */
+	bool fp_above;
 };
 
 enum step_kind { STEP_CFA, STEP_RA, STEP_FP, STEP_N_KINDS };
@@ -51,9 +53,15 @@ bool step_report_step(struct step_report *report, const struct step_pc *at);
 void step_report_compared(struct step_report *report, const struct step_pc *at,
     const struct step_values *expected, const struct step_values *got);
 
+/* What must have been compared at least. */
+struct step_least {
+	uint64_t matched, plt, marked;
+	uint64_t distinct; /* addresses with a marked row */
+};
+
 /* Prints all; true when nothing differed and enough was compared. */
 bool step_report_print(const struct step_report *report,
-    const struct step_modules *modules, const struct step_shadow *shadow, uint64_t min,
-    uint64_t min_plt);
+    const struct step_modules *modules, const struct step_shadow *shadow,
+    const struct step_least *least);
 
 #endif

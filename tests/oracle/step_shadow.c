@@ -61,6 +61,7 @@ bool step_shadow_push(
 {
 	if (!vec_reserve(&shadow->frames, &shadow->cap, shadow->n + 1))
 		return false;
+	shadow->n_left = 0;
 	shadow->frames[shadow->n++] =
 	    (struct step_frame){.slot = slot, .ret = ret, .rbp = rbp};
 	return true;
@@ -81,10 +82,16 @@ static bool is_near(uint64_t after, uint64_t before)
 	return after >= before && after - before <= STEP_INSN_MAX;
 }
 
+bool step_shadow_is_back(const struct step_shadow *shadow, uint64_t rsp)
+{
+	return shadow->n_left == 1 && shadow->frames[shadow->n].slot == rsp;
+}
+
 bool step_shadow_follow(struct step_shadow *shadow, enum step_insn insn,
     const struct step_regs *before, const struct step_regs *after, uint64_t top)
 {
 	uint64_t moved = after->rsp - before->rsp;
+	size_t before_n;
 
 	if (insn != STEP_INSN_SYSCALL &&
 	    moved + OTHER_STACK_DISTANCE > 2 * OTHER_STACK_DISTANCE) {
@@ -102,11 +109,21 @@ bool step_shadow_follow(struct step_shadow *shadow, enum step_insn insn,
 		 * function, as retpolines do; one from below the slot is a jump inside
 		 * it. Either way what is at or below the slot used is gone. */
 		drop_below(shadow, after->rsp);
+		shadow->n_left = 0;
 		shadow->suspended = false;
 		return true;
 	}
-	if (drop_below(shadow, after->rsp))
+	if (step_shadow_is_back(shadow, after->rsp) &&
+	    shadow->frames[shadow->n].ret == top) {
+		shadow->n++;
+		shadow->n_left = 0;
+		shadow->suspended = false;
+	}
+	before_n = shadow->n;
+	if (drop_below(shadow, after->rsp)) {
 		shadow->suspended = true;
+		shadow->n_left += before_n - shadow->n;
+	}
 	if (!is_near(after->rip, before->rip))
 		shadow->suspended = false;
 	return true;
@@ -121,7 +138,7 @@ const struct step_frame *step_shadow_top(const struct step_shadow *shadow)
 
 void step_shadow_clear(struct step_shadow *shadow)
 {
-	shadow->n = 0;
+	shadow->n = shadow->n_left = 0;
 	shadow->suspended = false;
 }
 

@@ -36,6 +36,9 @@ struct step_shadow {
 	 * What runs until the next jump belongs to the function that cut, which no frame
 	 * stands for. */
 	bool suspended;
+	/* Frames behind the last one that SP left without a ret. Assembly may leave its return
+	 * address below SP for a while. */
+	size_t n_left;
 	uint64_t resyncs; /* times all was forgotten: another stack */
 };
 
@@ -48,9 +51,12 @@ struct step_regs {
 enum step_insn step_insn_read(const uint8_t *code);
 
 /* Takes one instruction, from registers before to registers after; top is the word at
- * after's SP, which only matters after a call. False when memory runs out. */
+ * after's SP, which only matters after a call and where the frame is back. False when memory runs out. */
 bool step_shadow_follow(struct step_shadow *shadow, enum step_insn insn,
     const struct step_regs *before, const struct step_regs *after, uint64_t top);
+
+/* Whether SP is back where the frame that it left last has its return address. */
+bool step_shadow_is_back(const struct step_shadow *shadow, uint64_t rsp);
 
 /* A signal handler was entered: its frame returns to the restorer. */
 bool step_shadow_push(

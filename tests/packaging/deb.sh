@@ -20,9 +20,10 @@ else
 	not_ok 'packages are built' "$out"
 	plan
 fi
-printf '%s\n' eh2sframe eh2sframe-dbgsym libeh2sframe-dev libeh2sframe0 libeh2sframe0-dbgsym >three
+printf '%s\n' eh2sframe eh2sframe-dbgsym libeh2sframe-dev libeh2sframe-walk-dev \
+	libeh2sframe-walk0 libeh2sframe-walk0-dbgsym libeh2sframe0 libeh2sframe0-dbgsym >listed
 find debs -name '*.deb' -printf '%f\n' | sed 's/_.*//' | sort >built
-is 'the three, and their debug packages' diff three built
+is 'those five, and their debug packages' diff listed built
 version=$("$eh2sframe" --version | sed -n '1s/.* //p')
 is 'the version is that of the command' test -e debs/eh2sframe_"$version"_*.deb
 if have lintian; then
@@ -35,8 +36,7 @@ else
 fi
 
 # The build dependencies are what the development package depends on, so all is there.
-is 'apt would install them' apt-get -s install ./debs/eh2sframe_*.deb ./debs/libeh2sframe0_*.deb \
-	./debs/libeh2sframe-dev_*.deb
+is 'apt would install them' apt-get -s install ./debs/eh2sframe_*.deb ./debs/libeh2sframe*_*.deb
 # Into a root of its own, in which nothing else is.
 root_dpkg() {
 	dpkg --root="$root" --log="$root/log" --force-not-root --force-depends "$@"
@@ -45,14 +45,14 @@ root=$scratch/root
 mkdir -p root/var/lib/dpkg/{info,updates,triggers}
 : >root/var/lib/dpkg/status
 if [ "$(id -u)" = 0 ]; then
-	is 'dpkg installs them' root_dpkg -i debs/{eh2sframe,libeh2sframe0,libeh2sframe-dev}_*.deb
+	is 'dpkg installs them' root_dpkg -i debs/{eh2sframe,libeh2sframe0,libeh2sframe-dev,libeh2sframe-walk0,libeh2sframe-walk-dev}_*.deb
 	root_dpkg --verify >changed
 	is 'as they were packed' diff /dev/null changed
 else
-	for deb in eh2sframe libeh2sframe0 libeh2sframe-dev; do dpkg-deb -x debs/${deb}_*.deb root; done
+	for deb in eh2sframe libeh2sframe0 libeh2sframe-dev libeh2sframe-walk0 libeh2sframe-walk-dev; do dpkg-deb -x debs/${deb}_*.deb root; done
 	skip 'dpkg installs them' 'not root: unpacked'
 fi
-for deb in eh2sframe libeh2sframe0 libeh2sframe-dev; do
+for deb in eh2sframe libeh2sframe0 libeh2sframe-dev libeh2sframe-walk0 libeh2sframe-walk-dev; do
 	dpkg-deb -f debs/${deb}_*.deb Depends >depends.$deb
 done
 lib=$(dirname "$(echo "$root"/usr/lib/*/libeh2sframe.so.0)")
@@ -102,9 +102,13 @@ gcc use.c -o static $(pkg-config --cflags libeh2sframe) "$lib/libeh2sframe.a" \
 	$(pkg-config --static --libs libeh2sframe | sed 's/-leh2sframe//') >out 2>&1
 is 'a program by the static library' sh -c "./static | grep -qF '$version'"
 is 'which needs no other' sh -c '! readelf -d static | grep -q libeh2sframe'
+printf '%s\n' '#include <eh2sframe-walk.h>' 'int main(void) { return !eh2sframe_walk_why_text(0); }' >walk.c
+# shellcheck disable=SC2046
+gcc walk.c -o walk $(pkg-config --cflags --libs libeh2sframe-walk) >out 2>&1
+is 'a program by the library of walks' env LD_LIBRARY_PATH="$lib" ./walk
 
 if [ "$(id -u)" = 0 ]; then
-	is 'dpkg removes them' root_dpkg -P eh2sframe libeh2sframe-dev libeh2sframe0
+	is 'dpkg removes them' root_dpkg -P eh2sframe libeh2sframe-dev libeh2sframe0 libeh2sframe-walk-dev libeh2sframe-walk0
 	is 'and leaves nothing' sh -c '! find root/usr ! -type d 2>/dev/null | grep .'
 fi
 plan

@@ -276,6 +276,19 @@ static void program_fde(struct program *p, uint64_t pc)
 	}
 }
 
+/* Marks FDEs that describe the same code. */
+static void program_mark_shared(struct program *p)
+{
+	for (size_t i = 0; i < p->n_fdes; i++)
+		for (size_t j = 0; j < p->n_fdes; j++) {
+			struct program_fde *a = &p->fdes[i];
+			const struct program_fde *b = &p->fdes[j];
+
+			a->shared |= i != j && !a->duplicate && !b->duplicate &&
+				     a->pc < b->end && b->pc < a->end;
+		}
+}
+
 void program_make(struct program *p)
 {
 	uint64_t n = 1 + program_random(p, PROGRAM_FDES), pc, slot = 0;
@@ -310,6 +323,7 @@ void program_make(struct program *p)
 		if (!p->n_fdes || !program_chance(p, 30) || !program_repeat(p, pc))
 			program_fde(p, pc);
 	}
+	program_mark_shared(p);
 	wr_u32(&p->out, 0);
 }
 
@@ -321,4 +335,21 @@ struct truth_rule *program_column(
 	if (reg == p->machine->fp)
 		return &state->fp;
 	return reg == p->machine->sp ? &state->sp : NULL;
+}
+
+static bool program_steps(const struct truth_state *s)
+{
+	return s->cfa.mask || s->sp.mask || s->fp.mask || s->ra.mask;
+}
+
+bool program_may_be_spent(
+    const struct program *p, const struct program_fde *fde, uint64_t pc)
+{
+	for (size_t i = 0; fde->shared && i < fde->n_segs; i++) {
+		const struct program_seg *seg = &p->segs[fde->first_seg + i];
+
+		if (seg->pc <= pc && program_steps(&seg->state))
+			return true;
+	}
+	return false;
 }

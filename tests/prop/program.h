@@ -39,6 +39,7 @@ struct program_fde {
 	bool b_key;	/* the same, on AArch64 */
 	bool lost;	/* as the CIE's, or its program is damaged */
 	bool duplicate; /* says again what another says */
+	bool shared;	/* another one describes some of its code differently */
 	bool fixed;	/* its program names an address */
 	bool passes;	/* its program goes on past its end */
 	const struct program_cie *cie;
@@ -80,6 +81,14 @@ void program_pointer(struct program *p, uint8_t encoding, uint64_t value);
 
 /* Throws away what was made, but for used, rng and machine, and makes another section. */
 void program_make(struct program *p);
+
+/*
+ * Whether the FDE's row at pc can be lost because its expressions ran too many operations. Rules
+ * that step cost some at each PC, and an FDE may run as many as the code that it has alone allows
+ * (cfi_ranges_expr_ops).
+ */
+bool program_may_be_spent(
+    const struct program *p, const struct program_fde *fde, uint64_t pc);
 
 /*
  * Appends the length and the operations of a random expression, which starts with the CFA

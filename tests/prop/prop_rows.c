@@ -45,6 +45,7 @@ static struct {
 	uint64_t pcs, sayable, pcmask, flex, outermost, signal;
 	/* Of the machines that have such a thing. */
 	uint64_t in_register, is_signed, b_key, fp_alone;
+	uint64_t spent;			     /* PCs behind too many operations */
 	uint64_t padding;		     /* by what optimises: PCs in it */
 	uint64_t together, together_padding; /* --optimize=share: functions, PCs */
 	bool compacted;
@@ -233,6 +234,10 @@ static void compare_at(const struct program *p, const struct found *found, uint6
 	if (run.compacted && !wanted.sayable && in_padding(p, pc) &&
 	    carried_on(found, func, row, pc)) {
 		run.padding++;
+		return;
+	}
+	if (wanted.sayable && !row && program_may_be_spent(p, fde, pc)) {
+		run.spent++;
 		return;
 	}
 	sprintf(text,
@@ -425,10 +430,11 @@ static void judge(const struct program *p, uint64_t iterations)
 	uint64_t percent = run.pcs ? run.sayable * 100 / run.pcs : 0;
 
 	printf("%" PRIu64 " sections, %" PRIu64 " PCs, %" PRIu64 "%% with a row, %" PRIu64
-	       " PCMASK functions, %" PRIu64 " PCs in padding; %" PRIu64
-	       " functions put together, %" PRIu64 " PCs in padding\n",
-	    iterations, run.pcs, percent, run.pcmask, run.padding, run.together,
-	    run.together_padding);
+	       " PCMASK functions, %" PRIu64 " PCs in padding, %" PRIu64
+	       " behind too many operations; %" PRIu64 " functions put together, %" PRIu64
+	       " PCs in padding\n",
+	    iterations, run.pcs, percent, run.pcmask, run.padding, run.spent,
+	    run.together, run.together_padding);
 	if (iterations < 1000)
 		return;
 	for (size_t i = 0; program_op_name(i); i++)
@@ -437,7 +443,8 @@ static void judge(const struct program *p, uint64_t iterations)
 	if (percent < 15 || percent > 90 || run.pcmask < 4 || run.flex < 100 ||
 	    run.outermost < 100 || run.signal < 100 || run.in_register < 100 ||
 	    run.is_signed < 100 || run.b_key < 100 || run.fp_alone < 100 ||
-	    run.padding < 100 || run.together < 10 || run.together_padding < 10)
+	    run.spent > run.pcs / 1000 || run.padding < 100 || run.together < 10 ||
+	    run.together_padding < 10)
 		fail("poor programs", 0, "see the counts above");
 }
 

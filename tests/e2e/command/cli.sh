@@ -81,7 +81,7 @@ for command in --verify --lint=all --remove; do
 	is 'says why' one_line 'eh2sframe: --cfi has the CFI of one program, so it does not go with --batch'
 	usage --batch $command --report-file=new good
 	is 'says with what' one_line \
-		'eh2sframe: --report-file goes with a conversion, not with --remove, --verify, --lint, --check-code or --dump'
+		'eh2sframe: --report-file goes with a conversion, not with --remove, --verify, --lint or --dump'
 done
 # Where nothing is measured, a limit would seem to have passed.
 for command in --verify --lint=all --dump --batch\ --verify; do

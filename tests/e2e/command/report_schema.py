@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 
+from schema_lib import closed
 from tap import check, must, plan, run, skip_all
 
 try:
@@ -45,18 +46,6 @@ second:	.cfi_startproc
 	.size second, . - second
 	.section .note.GNU-stack,"",@progbits
 """
-
-
-def closed(schema):
-    """The schema without permission for members that it does not name."""
-    if isinstance(schema, list):
-        return [closed(one) for one in schema]
-    if not isinstance(schema, dict):
-        return schema
-    done = {name: closed(value) for name, value in schema.items()}
-    if "properties" in done and done.get("type") == "object":
-        done.setdefault("additionalProperties", False)
-    return done
 
 
 def check_rules(path, gaps):

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// browser.cjs CHROMIUM DIRECTORY: runs the checks of each subject on the pages in DIRECTORY. TAP.
+// browser.cjs CHROMIUM DIRECTORY CHECKS.cjs...: runs the checks of each file on the pages in DIRECTORY. TAP.
 'use strict';
 const { chromium } = require('playwright-core');
 
-const [, , program, directory] = process.argv;
+const [, , program, directory, ...subjects] = process.argv;
 let count = 0, failed = 0;
 
 // One line of TAP; why is shown when it is not so.
@@ -48,8 +48,7 @@ async function main() {
 	const tools = { browser, check, same, close, open: (...rest) => open(browser, ...rest) };
 
 	try {
-		for (const subject of ['file', 'many', 'hostile', 'look', 'time'])
-			await require('./check_' + subject + '.cjs')(tools);
+		for (const subject of subjects) await require(subject)(tools);
 	} finally {
 		await browser.close();
 	}

@@ -46,7 +46,7 @@ def of_many():
 
 
 def of_long_names():
-    """Where there is no room, names are cut between characters, and a file without room loses its map."""
+    """Where they do not fit, names are cut between characters, and a file without room loses its map."""
     files = [samples.file_of(i, 100, 10) for i in range(40)]
     for file in files:
         for gap in file["gaps"]:
@@ -64,11 +64,25 @@ def of_long_names():
     )
 
 
+def of_faults():
+    """Faults of a check are left out in the same way; its counts stay."""
+    one = samples.checked(9)["files"][1]
+    one["faults"] = [{**fault, "start": hex(0x1000 + 64 * (30 * i + k)), "size": 1 + i % 60}
+                     for i in range(1500) for k, fault in enumerate(one["faults"])]
+    got, data = page(TOOL, "45,000 faults", "--merge", written("faults.json", samples.document([one])))
+    file = data["files"][0]
+    left = file.get("page_left_out", {"entries": 0})["entries"]
+    check(1000 * 1000 < len(got.out) < LIMIT, f"45,000 faults in {len(got.out)} bytes")
+    check(left > 1000 and len(file["faults"]) + len(file["doubts"]) + left == 45003 and file["check"] == one["check"]
+          and min(fault["size"] for fault in file["faults"]) > 1, f"{left} are left out", file.get("page_left_out"))
+
+
 def main():
     top = scratch()
     try:
         of_many()
         of_long_names()
+        of_faults()
     finally:
         remove(top)
     plan()

@@ -133,6 +133,42 @@ def hostile():
                      {"path": "x", "status": 1, "error": MARKUP}])
 
 
+def checked(count):
+    """Files whose CFI was checked against the code. Of the last one every text is hostile."""
+    files = []
+    for number in range(count):
+        dice = random.Random(number)
+        faults = [{"start": hex(0x1000 + 16 * i), "size": 4, "instructions": 1 + i % 3, "kind": ("late", "early", "missing")[i % 3],
+                   "column": ("CFA", "frame pointer")[i % 2], "rule": "rsp + 16", "found": "CFA + 8", "row": "CFA = rsp + 16",
+                   "repair": None if i % 2 else "CFA = rsp + 8", "function": hex(0x1000 + 16 * i), "name": f"faulty{number}_{i}(int)",
+                   "symbol": f"_Z7faulty{number}_{i}i"} for i in range(30 * (number % 3))]
+        doubts = [{"start": hex(0x8000 + 16 * i), "size": 16, "verdict": ("unknown", "review")[i % 2], "reason": "SP at a return is not as at entry",
+                   "function": hex(0x8000 + 16 * i)} for i in range(3)]
+        groups = {}
+        for one in faults:
+            group = groups.setdefault(f"{one['kind']} {one['column']}", {"functions": 0, "instructions": 0})
+            group["functions"] += 1
+            group["instructions"] += one["instructions"]
+        fdes = dice.randrange(100, 1000)
+        files.append({"path": f"/usr/lib/libchecked{number}.so", "status": 4 if faults else 0, "machine": "AArch64",
+                      "check": {"fdes": fdes, "confirmed": fdes - len(faults) - 3, "review": 1, "unknown": 2,
+                                "contradicts": len(faults), "not_looked_at": number % 2, "instructions": 50 * fdes,
+                                "agreeing": 49 * fdes, "seeded": fdes, "groups": groups},
+                      "faults": faults, "doubts": doubts})
+    evil = files[-1]
+    for key in ("path", "machine", "build_id"):
+        evil[key] = MARKUP
+    for one in evil["faults"] + evil["doubts"]:
+        for key in [key for key in one if isinstance(one[key], str)]:
+            one[key] = MARKUP
+    evil["faults"][0]["name"] = "std::map<" * 7282
+    evil["faults"][1]["kind"] = "__proto__"
+    evil["faults"] += [7, None, {}]
+    evil["check"]["groups"][MARKUP] = {"functions": 3, "instructions": 7}
+    evil["check"]["groups"]["__proto__ CFA"] = {"functions": 1, "instructions": 1}
+    return document(files + [failed(99)])
+
+
 def old():
     """What the first version of the program wrote."""
     return document([{

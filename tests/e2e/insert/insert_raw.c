@@ -21,9 +21,10 @@
 #include "gen/input/input.h"
 #include "base/newfile.h"
 #include "lib/api.h"
-#include "gen/input/symbols.h"
+#include "gen/input/symbols_read.h"
 #include "gen/insert/undo.h"
 #include "gen/insert/insert.h"
+#include "names/demangle.h"
 
 #define DEFAULT_SIZE 5000
 

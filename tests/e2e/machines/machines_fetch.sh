@@ -3,18 +3,31 @@
 # Fetches another architecture's packages through the distribution's package manager and unpacks
 # them.
 #
-#     machines_fetch.sh ARCH quick|full DIR
+#     machines_fetch.sh ARCH quick|full|corpus|faults|step|step-rust DIR [RELEASE]
 #
 # DIR/ARCH becomes the root of a small system of that architecture. apt keeps its lists in DIR, so
-# that the machine's own architectures, lists and packages stay as they are and nobody needs to be
-# root; the sources, keys and proxies are the machine's. Exit status 77, with the reason, when nothing
-# can be fetched, or 1 where MACHINES_REQUIRED is set: the test command sets it.
+# that the machine's own architectures, lists and packages stay as they are and root is not needed.
+# The sources, keys and proxies are the machine's; with RELEASE the sources are those of that release
+# of Debian. Exit status 77, with the reason, when nothing can be fetched, or 1 where MACHINES_REQUIRED
+# is set: the test command sets it.
 set -u
-arch=$1 which=$2 dir=$3
+arch=$1 which=$2 dir=$3 release=${4-}
 
 packages='libc6 libgcc-s1 libstdc++6'
 [ "$which" = quick ] || packages="$packages
 	bash coreutils perl python3 llvm libstd-rust-dev ripgrep fzf"
+# What compilers, interpreters, databases and players of videos depend on: C, C++, Fortran, assembly.
+[ "$which" != corpus ] || packages="$packages
+	bat binutils cmake default-jre-headless fd-find ffmpeg g++ gdb gfortran git imagemagick nginx
+	nodejs ocaml-nox openssl php-cli postgresql rustc ruby util-linux vim"
+# Programs whose CFI is known to be wrong somewhere (docs/FAULTS.md).
+[ "$which" != faults ] || packages='libasan8 libc6 ocaml-nox libssl-dev ripgrep bash'
+# Programs that run much code without CFI (tests/oracle/step_code.sh).
+[ "$which" != step ] || packages='libc6 ffmpeg x264 x265 dav1d vpx-tools aom-tools libgmp-dev nettle-dev openssl
+	g++ llvm ocaml-nox python3 ripgrep sqlite3'
+[ "$which" != step-rust ] || packages='libc6 ripgrep fd-find'
+# These are not there for each machine.
+[ "$which/$arch" != faults/amd64 ] || packages="$packages lzop mold shellcheck valgrind"
 
 without() {
 	if [ -n "${MACHINES_REQUIRED-}" ]; then
@@ -57,9 +70,21 @@ flock 9
 	Dir::State::status "$apt/status";
 	Dir::Cache "$apt/debs";
 	CONF
+	[ -z "$release" ] || cat <<-CONF
+	Dir::Etc::sourcelist "$apt/sources.list";
+	Dir::Etc::sourceparts "$apt/none";
+	CONF
 } >"$apt/main.conf"
 echo "Dir::Etc::main \"$apt/main.conf\";" >"$apt/apt.conf"
 : >"$apt/status"
+if [ -n "$release" ]; then
+	keys='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]'
+	cat <<-LIST
+	deb $keys http://deb.debian.org/debian $release main
+	deb $keys http://deb.debian.org/debian $release-updates main
+	deb $keys http://deb.debian.org/debian-security $release-security main
+	LIST
+fi >"$apt/sources.list"
 export APT_CONFIG=$apt/apt.conf
 
 # To apt nothing is installed, so it takes all that these packages depend on.

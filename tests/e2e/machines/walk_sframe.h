@@ -39,7 +39,7 @@ struct frame {
 
 enum step {
 	STEP_CALLER,	/* the frame is the caller's now */
-	STEP_OUTERMOST, /* the section says that there is no caller */
+	STEP_OUTERMOST, /* the section says that the frame has no caller */
 	STEP_NO_MODULE, /* no file with a section has this address */
 	STEP_NO_FUNCTION,
 	STEP_BAD, /* see walk_problem */

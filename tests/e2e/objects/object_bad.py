@@ -91,7 +91,7 @@ def refused(name, thing, words, *options, status=1):
         all(word in made.stderr for word in words) and not os.path.exists("out.o")
     check(good, name, f"{made.returncode} {made.stdout}{made.stderr}")
     if status == 1:
-        for command in ("--report", "--verify", "--dump"):
+        for command in ("--report", "--verify", "--dump", "--check-code"):
             made = run(tool, command, "bad.o")
             if made.returncode > 6 or made.stderr.count("\n") > 1:
                 check(False, f"{name}: {command}", made.stderr)
@@ -125,6 +125,9 @@ def check_relocations():
     code = next(section for i, _, _, _, section in base().symbols() if i == first)
     refused("into zero-filled memory", base().set(code, type=8), ["relocation 0", "not inside section"])
     refused("too far for 32 bits", base().rela(0, addend=1 << 40), ["relocation 0", "32 bits"])
+    # The instructions are the last bytes of a record.
+    end = struct.unpack_from("<I", base().bytes, base().get(cfi, "offset"))[0] + 4
+    refused("into the instructions of a CIE", base().rela(2, off=end - 4), [where, "instructions of the record"])
     refused("twice for one place", base().rela(3, off=struct.unpack_from(
         "<Q", base().bytes, base().get(rela, "offset"))[0]), ["same place"])
     for value, words in ((dict(entsize=16), ["24-byte"]), (dict(size=25), ["24-byte"]),
@@ -138,6 +141,27 @@ def check_relocations():
     refused("tables that overlap", base().set(text, offset=0, size=base().shoff // 24 * 24,
                                               info=base().find(".symtab")).set(
         rela, offset=0, size=len(base().bytes) // 24 * 24), [".rela.eh_frame"])
+
+
+def check_code():
+    """Relocations of code, which only --check-code reads."""
+    rela = ".rela.text._Z5otheri"
+    code = Object("base.o").find(".text._Z5otheri")
+    for name, thing, words in (
+            ("code: a symbol that does not exist", Object("base.o").rela(0, rela, symbol=4000), ["symbol 4000"]),
+            ("code: a place outside the section", Object("base.o").rela(0, rela, off=1 << 33), ["0x200000000"]),
+            ("code: a table that is none", Object("base.o").set(Object("base.o").find(rela), entsize=16), ["24-byte"])):
+        thing.write("bad.o")
+        made = run(tool, "--check-code", "bad.o")
+        check(made.returncode == 1 and made.stderr.count("\n") == 1 and not made.stdout and
+              all(word in made.stderr for word in [rela, *words]), name, made.stdout + made.stderr)
+    # A branch that does not reach leads nowhere, and a type that is not known says nothing.
+    for name, thing in (("code: too far", Object("base.o").rela(0, rela, addend=1 << 40)),
+                        ("code: another type", Object("base.o").rela(0, rela, kind=200)),
+                        ("code: writable", Object("base.o").set(code, flags=7))):
+        thing.write("bad.o")
+        made = run(tool, "--check-code", "bad.o")
+        check(made.returncode == 0 and not made.stderr, name, made.stdout + made.stderr)
 
 
 def check_tables():
@@ -282,6 +306,7 @@ def main():
                    os.path.join(folder, "object_other.cc"))
         check(made.returncode == 0, "compiled", made.stderr)
         check_relocations()
+        check_code()
         check_tables()
         check_options()
         check_gone()

@@ -66,11 +66,13 @@ static bool host_seed(void *context, uint64_t pc, struct code_state *state)
 	return seen->seeds;
 }
 
-static void host_leaves(void *context, uint64_t pc, uint64_t target)
+static void host_leaves(
+    void *context, uint64_t pc, uint64_t target, const struct code_state *state)
 {
 	struct seen *seen = context;
 
 	(void)pc;
+	(void)state;
 	seen->left = target;
 }
 

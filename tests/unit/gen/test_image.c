@@ -2,8 +2,9 @@
 /* Opens a good file, each single damage of it, and every shorter length. */
 #include "tests/unit/unit.h"
 
-#include "gen/input/symbols.h"
+#include "gen/input/symbols_read.h"
 #include "tests/unit/gen/test_image_fixture.h"
+#include "names/demangle.h"
 
 static struct wr file;
 static struct image image;

@@ -68,6 +68,9 @@ static const struct reduce_case {
 	REFUSE_REGISTER_NUMBER, {0}},
     {"cfa from memory", {.cfa = {.kind = CFI_AT_REG, .reg = FP, .off = -8}, .ra = RA_8},
 	REFUSE_CFA_MEMORY, {0}},
+    {"cfa from an array",
+	{.cfa = {.kind = CFI_AT_SUM, .reg = SP, .array = 9 | 3 << 5}, .ra = RA_8},
+	REFUSE_CFA_EXPRESSION, {0}},
     {"cfa a number", {.cfa = {.kind = CFI_CONST, .off = 8}, .ra = RA_8},
 	REFUSE_CFA_EXPRESSION, {0}},
     {"cfa opaque", {.cfa = {.kind = CFI_OPAQUE}, .ra = RA_8}, REFUSE_CFA_EXPRESSION, {0}},
@@ -249,10 +252,12 @@ END_TEST
 /* ---- tables ---- */
 
 /* The arguments of the sink as text: "name 4..8, ". */
-static bool note(void *context, enum refusal why, uint64_t start, uint64_t end)
+static bool note(void *context, enum refusal why, uint64_t start, uint64_t end,
+    const struct cfi_row *row)
 {
 	char *text = context;
 
+	(void)row;
 	sprintf(
 	    text + strlen(text), "%s %d..%d, ", refusal_name(why), (int)start, (int)end);
 	return true;
@@ -374,9 +379,82 @@ START_TEST(many_rows)
 }
 END_TEST
 
-static bool stop(void *context, enum refusal why, uint64_t start, uint64_t end)
+/* What is left of a row that is refused: add is what the CFA gets after it was read. */
+static const struct rule_case {
+	struct cfi_row cfi;
+	bool ok;
+	int32_t add;
+	struct sf_row row;
+} rule_cases[] = {
+    {{.cfa = {.kind = CFI_AT_REG, .reg = SP, .off = 40, .add = 8}, .ra = RA_8}, true, 8,
+	{.cfa = {SF_LOC_AT_REG, SP}, .cfa_off = 40}},
+    {{.cfa = {.kind = CFI_AT_REG, .reg = SP, .off = -8, .add = INT32_MIN}, .ra = RA_8},
+	true, INT32_MIN, {.cfa = {SF_LOC_AT_REG, SP}, .cfa_off = -8}},
+    {{.cfa = {.kind = CFI_REG_PLUS, .reg = R10}, .ra = RA_8}, true, 0,
+	{.cfa = {SF_LOC_REG, R10}}},
+    {{.ra = {.kind = CFI_UNDEFINED}}, true, 0, {.outermost = true}},
+    /* The caller's SP is the word in memory, and the CFA is 8 above. */
+    {{.cfa = {.kind = CFI_AT_REG, .reg = SP, .off = 40, .add = 8},
+	 .sp = {.kind = CFI_AT_REG, .reg = SP, .off = 40},
+	 .ra = RA_8},
+	false, 0, {0}},
+    {{.cfa = {.kind = CFI_AT_REG, .reg = SP, .off = 40, .add = 8},
+	 .sp = {.kind = CFI_AT_REG, .reg = SP, .off = 40, .add = 8},
+	 .ra = RA_8},
+	true, 8, {.cfa = {SF_LOC_AT_REG, SP}, .cfa_off = 40}},
+    {{.cfa = {.kind = CFI_AT_REG, .reg = 32}, .ra = RA_8}, false, 0, {0}},
+    {{.cfa = CFA_SP8, .ra = {.kind = CFI_AT_SUM, .reg = SP, .array = 9 | 3 << 5}}, false,
+	0, {0}},
+    {{.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_AT_SUM, .reg = SP, .array = 9}},
+	false, 0, {0}},
+    {{.cfa = {.kind = CFI_OPAQUE}, .ra = RA_8}, false, 0, {0}},
+    {{.cfa = CFA_SP8, .ra = {.kind = CFI_AT_REG, .reg = SP, .add = 8}}, false, 0, {0}},
+    {{.cfa = CFA_SP8, .ra = RA_8, .fp = {.kind = CFI_AT_REG, .reg = SP, .add = 8}}, false,
+	0, {0}},
+    {{.cfa = {.kind = CFI_REG_PLUS, .reg = R10}, .ra = RA_8, .doubtful = true}, false, 0,
+	{0}},
+};
+
+START_TEST(rules_of_gaps)
 {
-	(void)context, (void)why, (void)start, (void)end;
+	const struct rule_case *c = &rule_cases[_i];
+	struct sf_row row;
+	struct reduce_more more = {.cfa_add = 1};
+
+	ck_assert_int_eq(reduce_rule(&v2, &c->cfi, &row, &more), c->ok);
+	if (!c->ok)
+		return;
+	ck_assert(sf_row_same(&row, &c->row));
+	ck_assert_int_eq(more.cfa_add, c->add);
+	ck_assert(!more.indexed);
+}
+END_TEST
+
+START_TEST(rule_in_an_array)
+{
+	const struct cfi_row row = {.cfa = {.kind = CFI_AT_SUM,
+					.reg = SP,
+					.off = 16,
+					.add = 8,
+					.array = 9 | 3 << 5},
+	    .ra = RA_8};
+	struct reduce_more more;
+	struct sf_row out;
+
+	ck_assert(reduce_rule(&v3, &row, &out, &more));
+	ck_assert(sf_row_same(
+	    &out, &(struct sf_row){.cfa = {SF_LOC_AT_REG, SP}, .cfa_off = 16}));
+	ck_assert(more.indexed);
+	ck_assert_int_eq(more.cfa_add, 8);
+	ck_assert_int_eq(more.index, 9);
+	ck_assert_int_eq(more.shift, 3);
+}
+END_TEST
+
+static bool stop(void *context, enum refusal why, uint64_t start, uint64_t end,
+    const struct cfi_row *row)
+{
+	(void)context, (void)why, (void)start, (void)end, (void)row;
 	return false;
 }
 
@@ -404,6 +482,9 @@ int main(void)
 	tcase_add_test(tcase, signal_frames);
 	tcase_add_loop_test(
 	    tcase, flexible, 0, sizeof(flex_cases) / sizeof(flex_cases[0]));
+	tcase_add_loop_test(
+	    tcase, rules_of_gaps, 0, sizeof(rule_cases) / sizeof(rule_cases[0]));
+	tcase_add_test(tcase, rule_in_an_array);
 	tcase_add_test(tcase, sink_stops);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);

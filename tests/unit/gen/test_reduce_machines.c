@@ -221,9 +221,10 @@ START_TEST(needs)
 }
 END_TEST
 
-static bool none(void *context, enum refusal why, uint64_t start, uint64_t end)
+static bool none(void *context, enum refusal why, uint64_t start, uint64_t end,
+    const struct cfi_row *row)
 {
-	(void)context, (void)why, (void)start, (void)end;
+	(void)context, (void)why, (void)start, (void)end, (void)row;
 	return false;
 }
 

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""--derive on functions without CFI that say themselves which rows they must get. TAP.
+
+    derive.py EH2SFRAME FIXTURES MACHINE
+
+derive_MACHINE.S in FIXTURES has a word in front of each row, and derive.inc explains them.
+"""
+import json
+import os
+import re
+import shutil
+import struct
+import sys
+import tempfile
+
+from sframe_text import Section
+from tap import check, must, plan, run, skip_all
+
+TOOL, FIXTURES, MACHINE = sys.argv[1:]
+PREFIX = "" if MACHINE == os.uname().machine else f"{MACHINE}-linux-gnu-"
+CC, LD = PREFIX + "gcc", PREFIX + "ld"
+ORDER = ">" if MACHINE == "s390x" else "<"
+DIFFERS = 4
+# What --dump prints of RA where the machine's ABI fixes it.
+FIXED_RA = ["f"] if MACHINE == "x86_64" else []
+# Options of the linker. With labels each label has a symbol, which can be a function's: so less is sure.
+LINKS = {"shared": ["-shared", "-s"],
+         **({"RELR": ["-shared", "-s", "-z", "pack-relative-relocs"]} if MACHINE == "x86_64" else {}),
+         "fixed": ["-s"], "labels": ["-shared"]}
+
+
+# Options that leave out one function. s390x has no version 1.
+EXCLUDED = [("--exclude-symbol=pointed_to", "pointed_to")] + (
+    [("--exclude-section=.init", "init")] if MACHINE == "x86_64" else [])
+VERSIONS = (2, 3) if MACHINE == "s390x" else (1, 2, 3)
+
+
+def expected(path, work):
+    """[(address, kind, words)] of the section .expect, by address."""
+    raw = os.path.join(work, "expect")
+    must(PREFIX + "objcopy", f"--dump-section=.expect={raw}", path, os.path.join(work, "ignored"))
+    with open(raw, "rb") as file:
+        data = file.read()
+    found, at = [], 0
+    while at < len(data):
+        end = data.index(b"\0", at + 8)
+        kind, *words = data[at + 8:end].decode().replace(",", " ").split()
+        found.append((struct.unpack_from(ORDER + "Q", data, at)[0], kind, words))
+        at = (end + 8) & ~7
+    # The sort is stable: a function's name stays in front of its first row.
+    return sorted(found, key=lambda one: one[0])
+
+
+def rows_of(path):
+    """{address: words} for each byte that has a row."""
+    section, rows = Section(must(TOOL, "--dump", path), exact=True), {}
+    for start, (size, _, offsets) in section.funcs.items():
+        for i, (offset, *words) in enumerate(offsets):
+            end = offsets[i + 1][0] if i + 1 < len(offsets) else size
+            for at in range(start + offset, start + end):
+                rows[at] = words
+    return rows
+
+
+def stretches(wanted):
+    """[(function, start, end, kind, words)]: what is expected from start on."""
+    name, found = "", []
+    for i, (start, kind, words) in enumerate(wanted):
+        if kind == "function":
+            name = words[0]
+        elif i + 1 < len(wanted):
+            found.append((name, start, wanted[i + 1][0], kind, words))
+    return found
+
+
+def compare(rows, wanted, version, title, fewer):
+    """Each function's rows at each of its bytes. fewer: those that are there are right."""
+    wrong = {}
+    for name, start, end, kind, words in stretches(wanted):
+        lines = wrong.setdefault(name, [])
+        none = words == ["none"] or (kind == "row3" and version != 3)
+        right = None if none else words + FIXED_RA
+        lines += [f"{at:#x}: {rows.get(at)}, not {right}" for at in range(start, end)
+                  if rows.get(at) != right and not (fewer and at not in rows)]
+    for name, lines in wrong.items():
+        check(not lines, f"{title}: {name}", "\n".join(lines))
+
+
+def link(source, how, work):
+    """The linked file, and what is expected of it."""
+    made = os.path.join(work, how)
+    must(CC, "-c", source, "-o", made + ".o")
+    must(LD, "-e", "_start", *LINKS[how], made + ".o", "-o", made)
+    return made, expected(made, work)
+
+
+def look(path, wanted, how):
+    for version in VERSIONS:
+        title, out = f"{how}, version {version}", f"{path}.{version}"
+        made = run(TOOL, "-q", "--derive", f"--format={version}", path, out)
+        if not check(made.returncode == 0, f"{title}: converts and proves", made.stderr):
+            continue
+        compare(rows_of(out), wanted, version, title, how == "labels")
+
+
+def same_for_all_jobs(path, work):
+    made = []
+    for jobs in (1, 2, 4):
+        out = os.path.join(work, f"jobs{jobs}")
+        must(TOOL, "-q", "--derive", "--format=3", f"-j{jobs}", path, out)
+        with open(out, "rb") as file:
+            made.append(file.read())
+    check(made[0] == made[1] == made[2], "one, two and four threads make the same file")
+
+
+def proof(path):
+    """What --verify says of derived rows, with the option and without it."""
+    for version in VERSIONS:
+        out = f"{path}.{version}"
+        plain, derived = run(TOOL, "--verify", out), run(TOOL, "--verify", "--derive", out)
+        check(plain.returncode == DIFFERS and "there is a row, but no CFI" in plain.stdout,
+              f"version {version}: --verify without --derive finds rows without CFI", plain.stdout + plain.stderr)
+        check(derived.returncode == 0 and re.search(r"; \d+ without CFI agree with the code$", derived.stdout, re.M),
+              f"version {version}: --verify --derive proves them", derived.stdout + derived.stderr)
+
+
+def counted(path, wanted, work):
+    """JSON counts the bytes, and --dump marks the rows."""
+    out = os.path.join(work, "counted")
+    report = json.loads(must(TOOL, "--derive", "--format=3", "--report=json", path))["files"][0]
+    must(TOOL, "-q", "--derive", "--format=3", path, out)
+    number = sum(end - start for name, start, end, _, words in stretches(wanted) if words != ["none"] and name != "described")
+    check(report["code"]["derived"] == number, "JSON: the bytes with derived rows", f"{report['code']}, not {number}")
+    check("derived" not in json.loads(must(TOOL, "--report=json", path))["files"][0]["code"],
+          "JSON: no derived rows without the option")
+    described = min(start for start, kind, words in wanted if words == ["described"])
+    marked = {int(at, 16): bool(mark) for at, mark in re.findall(r"^    ([0-9a-f]{16}) .*?(  derived)?$", must(TOOL, "--dump", out), re.M)}
+    wrong = [hex(at) for at, mark in marked.items() if mark != (at != described)]
+    check(len(marked) > 15 and not wrong, "--dump marks derived rows and no other", wrong)
+
+
+def excluded(path, wanted, work):
+    """Functions and sections that are left out get no derived rows."""
+    out, whole = os.path.join(work, "out"), rows_of(f"{path}.2")
+    for option, name in (EXCLUDED):
+        must(TOOL, "-q", "--derive", option, path, out)
+        rows = rows_of(out)
+        gone = {at for function, start, end, _, _ in stretches(wanted) if function == name for at in range(start, end)}
+        right = {at: words for at, words in whole.items() if at not in gone}
+        check(rows == right and len(whole) > len(rows), f"{option}: that function has no rows, and all others have theirs",
+              sorted(map(hex, set(rows) ^ set(right))))
+        check(run(TOOL, "--verify", "--derive", option, out).returncode == 0, f"{option}: proven")
+    made = run(TOOL, "--derive", "--exclude-symbol=not_there", path, out)
+    check(made.returncode == 2, "--exclude-symbol: a name that nothing has", made.stderr)
+
+
+def again(path, work):
+    """A file with derived rows is converted again, and the section is taken out."""
+    out, twice, removed = (os.path.join(work, name) for name in ("once", "twice", "removed"))
+    must(TOOL, "-q", "--derive", path, out)
+    must(TOOL, "-q", "--derive", "--refresh", out, twice)
+    check(rows_of(out) == rows_of(twice), "--refresh makes the same rows")
+    must(TOOL, "-q", "--refresh", out, twice)
+    described = [at for at in rows_of(out) if at not in rows_of(twice)]
+    check(described, "--refresh without --derive takes derived rows out")
+    must(TOOL, "-q", "--remove", out, removed)
+    with open(path, "rb") as before, open(removed, "rb") as after:
+        check(before.read() == after.read(), "--remove gives the file back")
+    must(TOOL, "-q", "--derive", "--optimize=size", path, out)
+    check(rows_of(out).items() >= rows_of(f"{path}.2").items(), "--optimize=size keeps the rows")
+    check(run(TOOL, "--verify", "--derive", out).returncode == 0, "--optimize=size: proven")
+
+
+def main():
+    if not shutil.which(CC):
+        skip_all(f"{CC} is not installed")
+    with tempfile.TemporaryDirectory() as work:
+        source = os.path.join(FIXTURES, f"derive_{MACHINE}.S")
+        if "build it with Zydis" in run(TOOL, "--check-code", "/proc/self/exe").stderr and MACHINE == "x86_64":
+            skip_all("this build cannot decode x86-64")
+        for how in LINKS:
+            path, wanted = link(source, how, work)
+            look(path, wanted, how)
+            if how == "shared":
+                same_for_all_jobs(path, work)
+                proof(path)
+                counted(path, wanted, work)
+                again(path, work)
+            elif how == "labels":
+                excluded(path, wanted, work)
+    plan()
+
+
+main()

@@ -1,0 +1,355 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""eh2sframe-fold as a user runs it: names, formats, errors. TAP.
+
+    fold.py EH2SFRAME-FOLD RECORDING-OF
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+from batch_lib import remove, scratch
+from fold_lib import (CUT_OFF, EXACT, FILE, JIT, KERNEL, NO_ROW, UNKNOWN, Recording, folded, pprof_message, run)
+from tap import check, must, plan, skip
+
+FOLD, WRITER = (os.path.realpath(path) for path in sys.argv[1:3])
+SOURCE = """
+namespace shop { struct cart { int total(int n); }; }
+extern "C" __attribute__((noinline)) int plain(int n) { __asm__ volatile(""); return n * 3; }
+__attribute__((noinline)) int shop::cart::total(int n) { return plain(n) + 1; }
+int main(int argc, char **) { return shop::cart().total(argc) + 2; }
+"""
+TOTAL = "_ZN4shop4cart5totalEi"
+
+
+def build():
+    """prog, and stripped with its debug file below debug/."""
+    with open("prog.cc", "w", encoding="utf-8") as file:
+        file.write(SOURCE)
+    must("g++", "-O1", "-Wl,--build-id", "-o", "prog", "prog.cc")
+    symbols = {line.split()[-1]: int(line.split()[0], 16) for line in must("nm", "prog").splitlines()
+               if len(line.split()) == 3}
+    build_id = re.search(r"Build ID: ([0-9a-f]+)", must("readelf", "-n", "prog"))[1]
+    path = f"debug/.build-id/{build_id[:2]}/{build_id[2:]}.debug"
+    os.makedirs(os.path.dirname(path))
+    must("objcopy", "--only-keep-debug", "prog", path)
+    must("strip", "-o", "stripped", "prog")
+    return symbols, build_id
+
+
+def stacks(symbols, path, build_id="-"):
+    """main called shop::cart::total, which called plain."""
+    rec = Recording()
+    prog = rec.module(os.path.realpath(path), build_id)
+    frames = [rec.frame(FILE, symbols["main"] + 4, prog), rec.frame(FILE, symbols[TOTAL] + 4, prog),
+              rec.frame(FILE, symbols["plain"], prog, flags=EXACT)]
+    rec.sample(rec.thread(7, 7, "prog"), frames)
+    return rec
+
+
+def names(symbols, build_id):
+    whole = {"prog;main;shop::cart::total(int);plain": 1}
+    wrong = "00" * 20
+    for what, path, given, options, wanted in (
+        ("symbols", "prog", "-", [], whole),
+        ("symbols of the right build-id", "prog", build_id, [], whole),
+        ("no symbols of a file with another build-id", "prog", wrong, [], {"prog;[prog];[prog];[prog]": 1}),
+        ("no symbols of a stripped file", "stripped", build_id, [], {"prog;[stripped];[stripped];[stripped]": 1}),
+        ("symbols of a separate debug file", "stripped", build_id, ["--debug-dir=debug"], whole),
+        ("symbols of a debug file, without the file", "none", build_id, ["--debug-dir=debug"], whole),
+        ("the first folder that has it", "stripped", build_id, ["--debug-dir=none", "--debug-dir=debug"], whole),
+        ("a debug file needs a build-id", "stripped", "-", ["--debug-dir=debug"],
+         {"prog;[stripped];[stripped];[stripped]": 1}),
+        ("names as they are", "prog", "-", ["--no-demangle"], {f"prog;main;{TOTAL};plain": 1}),
+    ):
+        got = folded(FOLD, stacks(symbols, path, given).write(WRITER, "names.rec"), *options)
+        check(got == wanted, what, got)
+
+
+def versions():
+    """Linkers put versions behind names in .symtab."""
+    with open("lib.map", "w", encoding="utf-8") as file:
+        file.write("V_2 { global: second; };\n")
+    with open("versioned.c", "w", encoding="utf-8") as file:
+        file.write("int second(void) { return 2; }\n")
+    must("gcc", "-O1", "-shared", "-fPIC", "-Wl,--version-script=lib.map", "-o", "versioned.so", "versioned.c")
+    # What a debug file of glibc has; GNU ld writes it where a symbol has several versions.
+    must("objcopy", "--redefine-sym", "second=second@@V_2", "versioned.so")
+    address = [line.split()[0] for line in must("nm", "versioned.so").splitlines() if "second@@V_2" in line]
+    rec = Recording()
+    module = rec.module(os.path.realpath("versioned.so"))
+    rec.sample(rec.thread(1, 1, "t"), [rec.frame(FILE, int(address[0], 16), module, flags=EXACT)])
+    got = folded(FOLD, rec.write(WRITER, "versioned.rec"))
+    check(got == {"t;second": 1}, "names without versions", got)
+
+
+def libraries():
+    """A library has .dynsym alone, and a return address at the end of a function belongs to it."""
+    with open("lib.c", "w", encoding="utf-8") as file:
+        file.write("int first(void) { return 1; }\nint second(void) { return 2; }\n")
+    must("gcc", "-O1", "-shared", "-fPIC", "-falign-functions=1", "-o", "lib.so", "lib.c")
+    must("strip", "lib.so")
+    at = {}
+    for line in must("nm", "-D", "-S", "lib.so").splitlines():
+        words = line.split()
+        if len(words) == 4:
+            at[words[3]] = (int(words[0], 16), int(words[1], 16))
+    start, size = at["first"]
+    rec = Recording()
+    lib = rec.module(os.path.realpath("lib.so"))
+    moved = rec.module(os.path.realpath("./lib.so") + "", "-", 1)
+    thread = rec.thread(1, 1, "t")
+    rec.sample(thread, [rec.frame(FILE, start + size, lib)])
+    rec.sample(thread, [rec.frame(FILE, start, lib, flags=EXACT)])
+    got = folded(FOLD, rec.write(WRITER, "lib.rec"))
+    check(got == {"t;first": 2}, "a library has names in .dynsym; a call may be the last instruction", got)
+    rec = Recording()
+    segment = [line.split() for line in must("readelf", "-lW", "lib.so").splitlines() if " R E " in line][0]
+    offset, address = int(segment[1], 16), int(segment[2], 16)
+    moved = rec.module(os.path.realpath("lib.so"), "-", 1)
+    rec.sample(rec.thread(1, 1, "t"), [rec.frame(FILE, start - address + offset, moved, flags=EXACT)])
+    got = folded(FOLD, rec.write(WRITER, "offsets.rec"))
+    check(got == {"t;first": 1}, "addresses that are offsets in the file", got)
+
+
+def jit():
+    """Names that a compiler at run time left in /tmp, for a recording of this machine since it started."""
+    pid = 4194303
+    path = f"/tmp/perf-{pid}.map"
+    if os.path.exists(path):
+        skip("names of /tmp/perf-PID.map", "there is a file of that name")
+        return
+    here = {"host": os.uname().nodename, "release": os.uname().release, "start": 2 * 10**18}
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("7f0000 10 first one\nnot a line\n7f0010 20 Second::two\n\n7f0000 zz bad\n")
+        for what, how, wanted in (
+            ("names of /tmp/perf-PID.map", here, {"java;first one;Second::two;[unknown]": 1}),
+            ("not for a recording of another machine", {**here, "host": "other"},
+             {"java;[unknown];[unknown];[unknown]": 1}),
+            ("not for a recording of an earlier start", {**here, "start": 1},
+             {"java;[unknown];[unknown];[unknown]": 1}),
+        ):
+            rec = Recording(**how)
+            rec.sample(rec.thread(pid, pid, "java"), [rec.frame(UNKNOWN, 0x7f0004, pid=pid), rec.frame(
+                UNKNOWN, 0x7f0030, pid=pid), rec.frame(UNKNOWN, 0x7f0030, pid=pid, flags=EXACT)])
+            got = folded(FOLD, rec.write(WRITER, "jit.rec"))
+            check(got == wanted, what, got)
+    finally:
+        os.unlink(path)
+
+
+def mixed():
+    """All kinds of frames and endings, in the order of no sample."""
+    rec = Recording()
+    prog, kernel = rec.module("/opt/a b/prog"), rec.module("[kernel]", flags=2)
+    one, two = rec.thread(7, 7, "two words"), rec.thread(7, 8, "a;b")
+    main = rec.frame(FILE, 0x1000, prog, name="main")
+    deep = rec.frame(FILE, 0x2000, prog, name="f;g")
+    same = rec.frame(FILE, 0x2010, prog, name="f;g")
+    call = rec.frame(KERNEL, 0xffffffff81000000, kernel, flags=EXACT, name="do_read")
+    made = rec.frame(JIT, 0x7f00, pid=7, name="Lazy:~x\ny")
+    lost = rec.frame(UNKNOWN, 0x7f000000, pid=7)
+    nameless = rec.frame(KERNEL, 0xffffffff81000100, kernel, flags=EXACT)
+    rec.sample(one, [main, deep, call], time=1_500_000_000)
+    rec.sample(one, [main, same, call], time=1_600_000_000, weight=3)
+    rec.sample(one, [main], time=1_700_000_000)
+    rec.sample(two, [lost, made], NO_ROW, time=1_800_000_000, cpu=12)
+    rec.sample(two, [deep], CUT_OFF, time=1_900_000_001)
+    rec.sample(two, [nameless], 9, time=2_000_000_000)
+    rec.sample(two, [], 9, time=2_100_000_000)
+    return rec.write(WRITER, "mixed.rec")
+
+
+def test_folded(path):
+    got = folded(FOLD, path)
+    wanted = {"two words;main;f:g;do_read": 2, "two words;main": 1, "a:b": 1, "a:b;[kernel]": 1,
+              "a:b;[incomplete: code without a row];[unknown];Lazy:~x\\012y": 1,
+              "a:b;[incomplete: copy of the stack cut off];f:g": 1}
+    check(got == wanted, "folded: all stacks", got)
+    first = run(FOLD, path).stdout
+    check(first == run(FOLD, path).stdout and first.splitlines() == sorted(
+        first.splitlines(), key=lambda line: line.rpartition(" ")[0].split(";")[0]), "folded: the order is the same again", first)
+    said = run(FOLD, path).stderr
+    check("7 samples, 71.43% with complete stacks; 1 end: code without a row; 1 end: copy of the stack cut off" in said
+          and said.count("\n") == 1, "the summary has the reasons", said)
+    check(run(FOLD, "-q", path).stderr == "", "--quiet")
+    with open(path, "rb") as file:
+        got = subprocess.run([FOLD, "-q", "-"], stdin=file, capture_output=True, text=True, check=False)
+    check(got.stdout == first, "a recording from standard input", got)
+
+
+def test_text(path):
+    """Read as stackcollapse programs read what perf script prints."""
+    text = run(FOLD, "-q", "--format=text", path).stdout
+    collapsed, head, frames = {}, None, []
+    for line in text.split("\n"):
+        event = re.match(r"(\S.+?)\s+(\d+)/*(\d+)*\s+", line)
+        frame = re.match(r"\s*(\w+)\s*(.+) \((\S*)\)$", line)
+        if not line and head:
+            collapsed[";".join([head, *reversed(frames)])] = collapsed.get(";".join([head, *reversed(frames)]), 0) + 1
+            head, frames = None, []
+        elif event and not line.startswith("\t"):
+            head = event[1]
+        elif frame:
+            frames.append(re.sub(r"\+0x[0-9a-f]+$", "", frame[2]))
+        elif line:
+            check(False, "text: each line is a sample or a frame", line)
+    wanted = {"two words;main;f;g;do_read": 2, "two words;main": 1, "a;b;[unknown];Lazy:~x\\012y": 1, "a;b;f;g": 1,
+              "a;b;[unknown]": 1, "a;b": 1}
+    check(collapsed == wanted, "text: all samples", collapsed)
+    check("two words 7/7 [000] 1.500000:    1000000 cpu-clock: \n\tffffffff81000000 do_read ([kernel])\n" in text
+          and "(/opt/a\\040b/prog)" in text and "(/tmp/perf-7.map)" in text, "text: time, weight and files", text)
+
+
+def test_pprof(path):
+    made = run(FOLD, "-q", "--format=pprof", "-o", "out.pb.gz", path)
+    if "this build has no" in made.stderr:
+        skip("pprof", "the program was built without libprotobuf-c")
+        return
+    message = pprof_message(subprocess.run(["gzip", "-dc", "out.pb.gz"], stdout=subprocess.PIPE, check=True).stdout)
+    strings = [text.decode() for text in message[6]]
+    functions = {one[1][0]: strings[one[2][0]] for one in map(pprof_message, message[5])}
+    locations = {one[1][0]: functions[pprof_message(one[4][0])[1][0]] for one in map(pprof_message, message[4])}
+    got = {}
+    for sample in map(pprof_message, message[2]):
+        labels = {strings[label[1][0]]: strings[label[2][0]] if 2 in label else label[3][0]
+                  for label in map(pprof_message, sample[3])}
+        key = (labels["thread"], labels["tid"], labels.get("incomplete"),
+               *[locations[number] for number in reversed(sample.get(1, []))])
+        got[key] = [was + now for was, now in zip(got.get(key, [0, 0]), sample[2])]
+    ms = 1000000
+    wanted = {("two words", 7, None, "main", "f;g", "do_read"): [2, ms + 3], ("two words", 7, None, "main"): [1, ms],
+              ("a;b", 8, "code without a row", "[unknown]", "Lazy:~x\\012y"): [1, ms],
+              ("a;b", 8, "copy of the stack cut off", "f;g"): [1, ms], ("a;b", 8, None, "[kernel]"): [1, ms],
+              ("a;b", 8, None): [1, ms]}
+    check(got == wanted, "pprof: all samples with their labels", got)
+    kinds = [(strings[one[1][0]], strings[one[2][0]]) for one in map(pprof_message, message[1])]
+    check(kinds == [("samples", "count"), ("cpu", "nanoseconds")] and message[12] == [1000000]
+          and message[10] == [2 * 10**9], "pprof: what was measured", kinds)
+    again = run(FOLD, "-q", "--format=pprof", "-o", "again.pb.gz", path)
+    with open("out.pb.gz", "rb") as one, open("again.pb.gz", "rb") as two:
+        check(again.returncode == 0 and one.read() == two.read(), "pprof: the same bytes again", again)
+    if shutil.which("go"):
+        top = run("go", "tool", "pprof", "-top", "-sample_index=samples", "out.pb.gz").stdout
+        check(re.search(r"\n +2 28\.57% .*do_read\n", top), "go tool pprof reads it", top)
+    else:
+        skip("go tool pprof reads it", "needs golang-go")
+
+
+def data_of(page):
+    """The data of a page."""
+    return json.loads(re.search(r'<script type="application/json" id="profile">(.*?)</script>', page, re.S)[1])
+
+
+def tree_of(data):
+    """The stacks in a page, as folded lines."""
+    got, names_of = {}, data["functions"]["name"]
+    for thread in data["threads"]:
+        if thread["self"]:
+            got[thread["comm"]] = got.get(thread["comm"], 0) + thread["self"]
+        path = [thread["comm"]]
+        for i in range(0, len(thread["nodes"]), 3):
+            function, up, samples = thread["nodes"][i:i + 3]
+            path = path[:len(path) - up] + [names_of[function]]
+            if samples:
+                got[";".join(path)] = got.get(";".join(path), 0) + samples
+    return got
+
+
+def test_html(path):
+    page = run(FOLD, "-q", "--format=html", path).stdout
+    data = data_of(page)
+    got = tree_of(data)
+    wanted = {"two words;main;f;g;do_read": 2, "two words;main": 1, "a;b": 1, "a;b;[kernel]": 1,
+              "a;b;[incomplete: code without a row];[unknown];Lazy:~x\\012y": 1,
+              "a;b;[incomplete: copy of the stack cut off];f;g": 1}
+    check(got == wanted, "html: all stacks", got)
+    ends = {end["why"]: (end["samples"], end["complete"]) for end in data["ends"]}
+    check(ends == {"outermost frame": (3, True), "thread of the kernel": (2, True), "code without a row": (1, False),
+                   "copy of the stack cut off": (1, False)} and data["samples"] == 7, "html: how stacks end", ends)
+    check(data["command"] == "make it" and data["seconds"] == 2.0 and data["least"] == 1, "html: what was recorded")
+    check("http" not in page.split("<script", 1)[1].replace("http://www.w3.org/2000/svg", ""),
+          "html: no address of another place")
+
+
+def odd_names():
+    """Names that are markup, not UTF-8, or control a terminal."""
+    rec = Recording(command="</script><b>&amp;")
+    prog = rec.module(b"/\xff\xfe/<i>\x1b[31m")
+    rec.sample(rec.thread(1, 1, b"\xc3\xa9\x1b]0;x\x07"), [
+        rec.frame(FILE, 1, prog, name=b"</script><script>alert(1)</script>"), rec.frame(FILE, 2, prog, name=b"\xf0\x9f"),
+        rec.frame(FILE, 3, prog)])
+    path = rec.write(WRITER, "odd.rec")
+    raw = subprocess.run([FOLD, path], capture_output=True, check=False)
+    check(raw.returncode == 0 and not re.search(rb"[\x00-\x09\x0b-\x1f\x7f]", raw.stdout + raw.stderr),
+          "no control characters in lines", raw)
+    page = subprocess.run([FOLD, "-q", "--format=html", path], capture_output=True, check=False).stdout.decode()
+    data = data_of(page)
+    check(page.count("<script") == 2 and data["command"] == "</script><b>&amp;"
+          and data["functions"]["name"][0] == "</script><script>alert(1)</script>", "names in the page stay text", data)
+    made = run(FOLD, "-q", "--format=pprof", "-o", "odd.pb.gz", path)
+    check(made.returncode == 0 or "this build has no" in made.stderr, "odd names for pprof", made)
+
+
+def errors(path):
+    with open("junk", "w", encoding="utf-8") as file:
+        file.write("no recording\n")
+    empty = Recording().write(WRITER, "empty.rec")
+    for what, argv, status, text in (
+        ("no argument", [], 2, "give one recording"), ("two recordings", [path, path], 2, "give one recording"),
+        ("an unknown option", ["--nothing", path], 2, "--help"),
+        ("an unknown format", ["--format=svg", path], 2, "--format=svg"),
+        ("no such file", ["none.rec"], 3, "none.rec: cannot open: No such file"),
+        ("not a recording", ["junk"], 1, "junk: "), ("no samples", [empty], 6, "empty.rec: the recording has no samples"),
+        ("a directory", ["debug"], 3, "debug: "),
+        ("an output in no directory", ["-o", "none/out", path], 3, "none/out: "),
+        ("a full disk", ["-o", "/dev/full", path], 3, "/dev/full: "),
+    ):
+        got = run(FOLD, *argv)
+        lines = got.stderr.splitlines()
+        check(got.returncode == status and text in got.stderr and lines[-1].startswith("eh2sframe-fold: ")
+              and not got.stdout, f"{what}: status {status}", got)
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        got = subprocess.run([FOLD, "-q", path], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    check(got.returncode == 3 and "standard output" in got.stderr, "standard output is full: status 3", got)
+    got = run(FOLD, "--help")
+    check(got.returncode == 0 and "--format=folded|html|text|pprof" in got.stdout and not got.stderr, "--help", got)
+    got = run(FOLD, "--version")
+    check(got.returncode == 0 and re.fullmatch(r"eh2sframe-fold \d+\.\d+\.\d+\n", got.stdout), "--version", got)
+    with open("kept", "w", encoding="utf-8") as file:
+        file.write("before")
+    got = run(FOLD, "-o", "kept", "junk")
+    with open("kept", encoding="utf-8") as file:
+        check(got.returncode == 1 and file.read() == "before", "a failure leaves the output as it was", got)
+    got = run(FOLD, "-q", "-o", "kept", path)
+    with open("kept", encoding="utf-8") as file:
+        check(file.read() == run(FOLD, "-q", path).stdout, "-o FILE", got)
+
+
+def main():
+    top = scratch()
+    try:
+        symbols, build_id = build()
+        names(symbols, build_id)
+        versions()
+        libraries()
+        jit()
+        path = mixed()
+        test_folded(path)
+        test_text(path)
+        test_pprof(path)
+        test_html(path)
+        odd_names()
+        errors(path)
+    finally:
+        remove(top)
+    plan()
+
+
+if __name__ == "__main__":
+    main()

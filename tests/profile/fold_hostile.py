@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""eh2sframe-fold on recordings that are cut off, changed, or made to cost much. TAP.
+
+    fold_hostile.py EH2SFRAME-FOLD RECORDING-OF
+"""
+
+import os
+import random
+import resource
+import subprocess
+import sys
+import time
+
+from batch_lib import remove, scratch
+from fold_lib import CUT_OFF, FILE, JIT, KERNEL, NO_ROW, UNKNOWN, Recording, run
+from tap import check, plan
+
+FOLD, WRITER = (os.path.realpath(path) for path in sys.argv[1:3])
+FORMATS = ("folded", "html", "text", "pprof")
+MUTANTS = 600
+
+
+def small():
+    rec = Recording()
+    modules = [rec.module("/bin/ls", "ab" * 20), rec.module("[kernel]", flags=2), rec.module("/bin/sh", flags=1)]
+    frames = [rec.frame(FILE, 0x5000 + i, modules[0]) for i in range(8)]
+    frames += [rec.frame(KERNEL, 2**63 + i, modules[1], flags=1) for i in range(3)]
+    frames += [rec.frame(FILE, 0x4000 + i, modules[2]) for i in range(3)]
+    frames += [rec.frame(JIT, i, pid=1, name=f"name {i}") for i in range(3)]
+    frames += [rec.frame(UNKNOWN, i, pid=1) for i in range(3)]
+    threads = [rec.thread(i, i, f"thread {i}") for i in range(3)]
+    for i in range(60):
+        rec.sample(threads[i % 3], frames[i % 7:i % 20:1 + i % 3], (1, NO_ROW, CUT_OFF, 9)[i % 4], time=10**9 + i)
+    return rec.write(WRITER, "small.rec")
+
+
+def fine(got):
+    """A documented status, and one line about what is wrong."""
+    lines = got.stderr.splitlines()
+    return got.returncode in (0, 1, 6) and len(lines) == (0 if got.returncode == 0 else 1) and all(
+        line.startswith("eh2sframe-fold: ") for line in lines)
+
+
+def mutants(data):
+    """Cut at each of its places, then with changed bytes."""
+    chance = random.Random(18)
+    for size in range(0, len(data), 7):
+        yield data[:size]
+    for _ in range(MUTANTS):
+        changed = bytearray(data)
+        for _ in range(chance.choice((1, 1, 2, 8))):
+            at = chance.randrange(len(changed))
+            changed[at] = chance.choice((0, 0x7f, 0x80, 0xff, changed[at] ^ 1 << chance.randrange(8)))
+        if chance.random() < 0.2:
+            at = chance.randrange(len(changed))
+            changed[at:at] = changed[at // 2:at]
+        yield bytes(changed)
+
+
+def main():
+    top = scratch()
+    try:
+        with open(small(), "rb") as file:
+            data = file.read()
+        wrong, statuses = [], {}
+        for i, mutant in enumerate(mutants(data)):
+            with open("mutant", "wb") as file:
+                file.write(mutant)
+            got = run(FOLD, "-q", "--format=" + FORMATS[i % 4], "-o", "out", "mutant")
+            statuses[got.returncode] = statuses.get(got.returncode, 0) + 1
+            if not fine(got) and "this build has no" not in got.stderr:
+                wrong.append((i, got.returncode, got.stderr[:300]))
+        check(not wrong, "changed recordings end with a status and a line", wrong[:5])
+        check(statuses.get(0, 0) > 50 and statuses.get(1, 0) > 50, "some are read, some are refused", statuses)
+        rec = Recording()
+        rec.deep(300000, rec.thread(1, 1, "deep"), [rec.frame(JIT, i, pid=1, name="f" * 40 + str(i)) for i in range(3)])
+        rec.write(WRITER, "deep.rec")
+        for form in FORMATS:
+            start = time.monotonic()
+            got = subprocess.run([FOLD, "-q", "--format=" + form, "-o", "out", "deep.rec"], capture_output=True, text=True,
+                                 check=False, timeout=100, preexec_fn=lambda: resource.setrlimit(
+                                     resource.RLIMIT_FSIZE, (1 << 28, 1 << 28)))
+            seconds = time.monotonic() - start
+            if form == "html":
+                check(got.returncode == 0 and os.stat("out").st_size < 1 << 26, "300,000 frames deep, as a page", got)
+            elif "this build has no" not in got.stderr:
+                check(got.returncode == 1 and "too deep" in got.stderr, "300,000 frames deep: refused as " + form, got)
+            check(seconds < 60, f"{form} ends soon", seconds)
+    finally:
+        remove(top)
+    plan()
+
+
+if __name__ == "__main__":
+    main()

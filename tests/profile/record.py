@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: MIT
+"""record.py RECORD SHOW STACKS LIBRARY: eh2sframe-record on programs whose stacks are known, and on some
+of the system. At least 99 % of their samples must have all frames."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import tap
+
+record, show, stacks, library = map(os.path.abspath, sys.argv[1:5])
+work = tempfile.mkdtemp()
+os.chdir(work)
+os.environ["XDG_CACHE_HOME"] = work + "/cache"
+os.environ["LC_ALL"] = "C"
+
+probe = tap.run(record, "-o", "probe", "true")
+if probe.returncode == 124:
+    tap.skip_all("perf_event_open is not permitted here: " + probe.stderr.strip())
+
+# address, size, name of the functions in the two files
+symbols = {}
+for path in (stacks, library):
+    rows = [line.split() for line in tap.must("nm", "-S", "--defined-only", path).splitlines()]
+    symbols[path] = [(int(row[0], 16), int(row[1], 16), row[3]) for row in rows if len(row) == 4]
+
+
+def name(frame):
+    """The function of a frame of the two files, or what show prints."""
+    found = re.fullmatch(r"(.*)\+([0-9a-f]+)(!?)(\??)(=.*)?", frame)
+    path = re.sub(r" \(deleted\)$", "", found[1])
+    address = int(found[2], 16) - (0 if found[3] else 1)
+    path = stacks if os.path.basename(path) == "copy" else path
+    for start, size, symbol in symbols.get(path, []):
+        if start <= address < start + size:
+            return symbol
+    return frame
+
+
+def samples(recording):
+    """A list for each sample: process, thread, name, why it ended, frames."""
+    lines = tap.must(show, recording).splitlines()
+    return [line.split("\t")[:4] + [line.split("\t")[4:]] for line in lines]
+
+
+def complete(recording):
+    found = samples(recording)
+    whole = [sample for sample in found if sample[3] in ("outermost frame", "thread of the kernel")]
+    return len(found), len(whole)
+
+
+def known(recording):
+    """Of the samples in inner: how many have its callers, and all others."""
+    right, wrong = 0, []
+    for sample in samples(recording):
+        frames = [name(frame) for frame in sample[4]]
+        if "inner" not in frames:
+            continue
+        at = frames.index("inner")
+        if frames[at:at + 3] == ["inner", "middle", "outer"] and sample[3] == "outermost frame":
+            right += 1
+        else:
+            wrong.append(" ".join(frames) + " " + sample[3])
+    return right, wrong
+
+
+def number(text, what):
+    found = re.search(r"(\d+) " + what, text)
+    return int(found[1]) if found else -1
+
+
+# One program in all the ways.
+ways = {"plain": ["main"], "threads": ["thread"], "fork": ["main"], "exec": ["main"], "dlopen": ["call", "main"],
+        "signal": ["handler"]}
+for how, callers in ways.items():
+    run = tap.run(record, "-F", "999", "-o", how, stacks, how, library)
+    tap.check(run.returncode == 0, f"{how}: it is recorded", run.stderr)
+    right, wrong = known(how)
+    tap.check(right > 100 and len(wrong) <= right // 100, f"{how}: each sample has the callers",
+              f"{right} right\n" + "\n".join(wrong))
+    tap.check(all(set(callers) <= {name(frame) for frame in sample[4]} for sample in samples(how)
+                  if "outer" in map(name, sample[4])), f"{how}: and theirs: {' '.join(callers)}")
+tids = {sample[1] for sample in samples("threads") if "inner" in map(name, sample[4])}
+tap.check(len(tids) == 3, "threads: there are three", tids)
+tap.check({sample[2] for sample in samples("exec")} >= {"exe"}, "exec: the new name counts",
+          {sample[2] for sample in samples("exec")})
+signals = [sample[4] for sample in samples("signal") if "inner" in map(name, sample[4])]
+tap.check(all("main" in map(name, frames) for frames in signals), "signal: main is below the handler")
+shutil.copy(stacks, "copy")
+if os.geteuid() == 0:
+    tap.run(record, "-F", "999", "--no-cache", "-o", "deleted", work + "/copy", "deleted")
+    right, wrong = known("deleted")
+    tap.check(right > 100 and len(wrong) <= right // 100, "a program that was deleted",
+              f"{right} right\n" + "\n".join(wrong))
+else:
+    tap.skip("a program that was deleted", "only root can open what is deleted")
+
+# Stacks that are walked later.
+run = tap.run(record, "-F", "999", "--raw", "-o", "raw", stacks)
+tap.check(run.returncode == 0 and "outermost" not in run.stderr, "--raw walks no stacks", run.stderr)
+right, wrong = known("raw")
+tap.check(right > 100 and len(wrong) <= right // 100, "--raw: they are walked when it is read",
+          f"{right} right\n" + "\n".join(wrong))
+whole = open("raw", "rb").read()
+open("cut", "wb").write(whole[:len(whole) // 2])
+tap.check(50 < known("cut")[0] < right, "a raw recording that was cut off is read so far", known("cut"))
+
+# A process that runs already.
+os.environ["SECONDS"] = "20"
+with subprocess.Popen([stacks, "threads"]) as running:
+    time.sleep(0.3)
+    run = tap.run(record, "-F", "999", "-d", "0.5", "-o", "pid", "-p", str(running.pid))
+    tap.check(run.returncode == 0, "-p: it is recorded", run.stderr)
+    right, wrong = known("pid")
+    tap.check(right > 20 and len(wrong) <= right // 100, "-p: each sample has the callers",
+              f"{right} right\n" + "\n".join(wrong))
+    tids = {sample[1] for sample in samples("pid") if "inner" in map(name, sample[4])}
+    tap.check(len(tids) == 3, "-p: of all threads", tids)
+    run = tap.run(record, "-F", "999", "-d", "0.5", "-o", "all", "-a")
+    if run.returncode == 124:
+        tap.skip("-a: other processes", run.stderr.strip())
+    else:
+        right, wrong = known("all")
+        tap.check(right > 20 and len(wrong) <= right // 100, "-a: other processes",
+                  f"{right} right\n{run.stderr}" + "\n".join(wrong))
+    recorder = subprocess.Popen([record, "-o", "ends", "-p", str(running.pid)], stderr=subprocess.PIPE, text=True)
+    time.sleep(0.5)
+    running.kill()
+    running.wait()
+    tap.check(recorder.wait(20) == 0, "-p ends with the process", recorder.stderr.read())
+del os.environ["SECONDS"]
+
+# Programs of the system.
+for words in (["python3", "-c", "import json\nx = [{'a': i, 'b': [str(i)] * 5} for i in range(20000)]\n"
+               "for i in range(6): json.loads(json.dumps(x))"],
+              ["sh", "-c", "head -c 6000000 /dev/urandom | xz -T2 -1 -c >/dev/null"],
+              ["openssl", "speed", "-seconds", "1", "sha256"],
+              # The CFI of its SHA-512 is wrong in a loop.
+              ["openssl", "speed", "-seconds", "1", "rsa2048", "ecdsap256"]):
+    title = " ".join(words[:1] + words[4:])
+    if not shutil.which("xz" if words[0] == "sh" else words[0]):
+        tap.skip(title, "it is not installed")
+        continue
+    run = tap.run(record, "-F", "999", "-o", "system", *words)
+    n, whole = complete("system")
+    share = 98 if "rsa2048" in words else 99
+    tap.check(run.returncode == 0 and n > 100 and whole >= share / 100 * n,
+              f"{title}: {share} % of the samples are complete", f"{whole} of {n}\n{run.stderr}")
+
+# Rows that are kept.
+run = tap.run(record, "-o", "first", stacks)
+tap.check(number(run.stderr, "files converted") == 0 and number(run.stderr, "from the cache") >= 2,
+          "rows that are kept are used again", run.stderr)
+run = tap.run(record, "--no-cache", "-o", "first", stacks)
+tap.check(number(run.stderr, "files converted") >= 2 and number(run.stderr, "from the cache") == 0,
+          "--no-cache uses none", run.stderr)
+kept = work + "/cache/eh2sframe"
+for entry in os.listdir(kept):
+    with open(f"{kept}/{entry}", "r+b") as file:
+        file.seek(40)
+        file.write(b"damaged")
+run = tap.run(record, "-F", "999", "-o", "again", stacks)
+tap.check(number(run.stderr, "files converted") >= 2 and known("again")[0] > 100,
+          "damaged ones are made again", run.stderr)
+run = tap.run(record, "--cache-dir=/proc/none", "-o", "first", "true")
+tap.check(run.returncode == 125 and "/proc/none" in run.stderr, "a directory that cannot be made", run.stderr)
+
+# Statuses, and what is said.
+for words, status, says in ((["sh", "-c", "exit 7"], 7, "samples"), (["sh", "-c", "kill -TERM $$"], 143, "samples"),
+                            (["/nonexistent/program"], 127, "running the command failed"),
+                            (["/etc/passwd"], 126, "running the command failed"),
+                            (["-F", "0", "true"], 125, "--frequency"), (["--nonsense"], 125, "--help"),
+                            ([], 125, "one of a command"), (["-a", "true"], 125, "one of a command"),
+                            (["-p", "999999999"], 125, "process 999999999"),
+                            (["-o", "/nonexistent/file", "true"], 125, "/nonexistent/file"),
+                            (["-o", "/dev/full", "true"], 125, "/dev/full")):
+    run = tap.run(record, *words) if "-o" in words else tap.run(record, "-o", "x", *words)
+    tap.check(run.returncode == status and says in run.stderr and run.stderr.count("\n") == 1,
+              f"{' '.join(words) or 'no argument'}: status {status}", f"{run.returncode}\n{run.stderr}")
+tap.check(tap.run(record, "-q", "-o", "x", "true").stderr == "", "-q prints no summary")
+run = subprocess.run([record, "-q", "-o", "-", "true"], capture_output=True, check=False)
+tap.check(run.stdout[:7] == b"eh2sprf" and run.returncode == 0, "-o - is standard output", run.stderr)
+tap.check("--stack-size" in tap.must(record, "--help"), "--help lists the options")
+
+# Without permission.
+if os.geteuid() == 0 and shutil.which("setpriv"):
+    os.chmod(work, 0o777)
+    reach = tap.run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", record, "--version")
+    run = tap.run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", record, "-o", "none", "-a")
+    if reach.returncode != 0:
+        tap.skip("another user", "the program is where another user cannot run it")
+    else:
+        tap.check(run.returncode == 124 and "sysctl" in run.stderr and run.stderr.count("\n") == 1,
+                  "another user: status 124, and what to set", run.stderr)
+else:
+    tap.skip("another user", "needs root and setpriv")
+
+os.chdir("/")
+shutil.rmtree(work)
+tap.plan()

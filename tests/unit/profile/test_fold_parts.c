@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of eh2sframe-fold that read or write text. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/output/json_text.h"
+#include "profile/symbols/naming.h"
+#include "profile/symbols/naming_table.h"
+#include "tests/unit/unit.h"
+
+START_TEST(utf8)
+{
+	/* RFC 3629: the ends of each length, and what is none. */
+	static const struct {
+		const char *bytes;
+		size_t length;
+	} cases[] = {{"a", 1}, {"\x7f", 1}, {"\xc2\x80", 2}, {"\xdf\xbf", 2},
+	    {"\xe0\xa0\x80", 3}, {"\xef\xbf\xbf", 3}, {"\xf0\x90\x80\x80", 4},
+	    {"\xf4\x8f\xbf\xbf", 4}, {"\x80", 0}, {"\xc1\xbf", 0}, {"\xe0\x9f\xbf", 0},
+	    {"\xed\xa0\x80", 0}, {"\xf0\x8f\xbf\xbf", 0}, {"\xf4\x90\x80\x80", 0},
+	    {"\xf8\x88\x80\x80\x80", 0}, {"\xc3", 0}, {"\xe2\x82", 0}, {"\xff", 0}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		ck_assert_uint_eq(json_text_utf8(cases[i].bytes), cases[i].length);
+}
+END_TEST
+
+START_TEST(json)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	ck_assert_ptr_nonnull(out);
+	json_text_write("a\"\\</&>\n\xff\xc3\xa9", out);
+	ck_assert_int_eq(fclose(out), 0);
+	ck_assert_str_eq(
+	    text, "\"a\\u0022\\u005c\\u003c/\\u0026\\u003e\\u000a\\ufffd\xc3\xa9\"");
+	free(text);
+}
+END_TEST
+
+static const char *name_at(const struct table *table, uint64_t address)
+{
+	const struct symbol *symbol = symbols_find(&table->symbols, address);
+
+	return symbol ? symbol->name : "";
+}
+
+START_TEST(perf_map)
+{
+	char text[] = "100 10 one two\n0x200 10 prefix\n300 10\n400 0 none\n-1 5 sign\n\n"
+		      " 500 10 blank\n600 10 last";
+	struct table table = {0};
+	struct err err = {0};
+
+	ck_assert(table_read_lines(text, false, &table, &err));
+	ck_assert_uint_eq(table.symbols.n, 3);
+	ck_assert_str_eq(name_at(&table, 0x10f), "one two");
+	ck_assert_str_eq(name_at(&table, 0x200), "prefix");
+	ck_assert_str_eq(name_at(&table, 0x110), "");
+	ck_assert_str_eq(name_at(&table, 0x600), "last");
+	table_free(&table);
+}
+END_TEST
+
+START_TEST(kernel)
+{
+	char text[] = "ffffffff81000000 T _text\nffffffff81000100 t do_it\t[ext4]\n"
+		      "ffffffff81000200 D data\nffffffff81000300\nffffffff81000400 T\n";
+	char hidden[] = "0000000000000000 T _text\n0000000000000000 t do_it\n";
+	struct table table = {0};
+	struct err err = {0};
+
+	ck_assert(table_read_lines(text, true, &table, &err));
+	ck_assert_uint_eq(table.symbols.n, 2);
+	ck_assert_str_eq(name_at(&table, UINT64_C(0xffffffff810000ff)), "_text");
+	ck_assert_str_eq(name_at(&table, UINT64_C(0xffffffff81000123)), "do_it");
+	table_free(&table);
+	ck_assert(table_read_lines(hidden, true, &table, &err));
+	ck_assert_uint_eq(table.symbols.n, 0);
+	table_free(&table);
+}
+END_TEST
+
+START_TEST(base)
+{
+	ck_assert_str_eq(naming_base("/usr/lib/libc.so.6"), "libc.so.6");
+	ck_assert_str_eq(naming_base("ls"), "ls");
+	ck_assert_str_eq(naming_base("[vdso]"), "[vdso]");
+	ck_assert_str_eq(naming_base("/usr/lib/"), "/usr/lib/");
+	ck_assert_str_eq(naming_base(""), "");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("fold_parts");
+	TCase *tcase = tcase_create("fold_parts");
+
+	tcase_add_test(tcase, utf8);
+	tcase_add_test(tcase, json);
+	tcase_add_test(tcase, perf_map);
+	tcase_add_test(tcase, kernel);
+	tcase_add_test(tcase, base);
+	suite_add_tcase(suite, tcase);
+	return unit_main(suite);
+}

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+/* profile/stacks/: records of the kernel, mappings, rows that are kept, names of code that was
+ * made at run time. All of them can be hostile. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profile/stacks/event.h"
+#include "profile/stacks/jit.h"
+#include "profile/stacks/file_rows.h"
+#include "profile/stacks/space.h"
+#include "profile/stacks/unwinder.h"
+#include "tests/unit/unit.h"
+
+static struct err err;
+static uint8_t record[EVENT_MAX_SIZE], other[EVENT_MAX_SIZE];
+
+/* The registers of a sample of x86-64. */
+enum { STACKS_REGISTERS = 20 };
+
+static size_t stacks_put(size_t at, uint64_t value)
+{
+	memcpy(record + at, &value, sizeof(value));
+	return at + sizeof(value);
+}
+
+/* A sample with n_chain addresses and a stack of size bytes of which copied are right. */
+static size_t stacks_sample(size_t n_chain, uint64_t size, uint64_t copied)
+{
+	struct perf_event_header header = {.type = PERF_RECORD_SAMPLE};
+	size_t at = sizeof(header);
+
+	at = stacks_put(at, 7 | UINT64_C(8) << 32);
+	at = stacks_put(at, 1000);
+	at = stacks_put(at, 3);
+	at = stacks_put(at, 5);
+	at = stacks_put(at, n_chain);
+	for (size_t i = 0; i < n_chain; i++)
+		at = stacks_put(at, 100 + i);
+	at = stacks_put(at, PERF_SAMPLE_REGS_ABI_64);
+	for (uint64_t i = 0; i < STACKS_REGISTERS; i++)
+		at = stacks_put(at, i);
+	at = stacks_put(at, size);
+	for (uint64_t i = 0; i < size / 8; i++)
+		at = stacks_put(at, i);
+	if (size)
+		at = stacks_put(at, copied);
+	header.size = (uint16_t)at;
+	memcpy(record, &header, sizeof(header));
+	return at;
+}
+
+START_TEST(event_samples)
+{
+	size_t size = stacks_sample(2, 64, 40);
+	struct event event;
+
+	ck_assert(event_read(record, size, STACKS_REGISTERS, &event));
+	ck_assert_int_eq(event.kind, EVENT_SAMPLE);
+	ck_assert_uint_eq(event.pid, 7);
+	ck_assert_uint_eq(event.tid, 8);
+	ck_assert_uint_eq(event.time, 1000);
+	ck_assert_uint_eq(event_time(record, size), 1000);
+	ck_assert_uint_eq(event.cpu, 3);
+	ck_assert_uint_eq(event.weight, 5);
+	ck_assert_uint_eq(event.n_chain, 2);
+	ck_assert_uint_eq(event.stack_size, 40);
+	/* What the kernel could not read is left out. */
+	ck_assert_uint_eq(event_copy(other, record, size, STACKS_REGISTERS), size - 24);
+	ck_assert(event_read(other, size - 24, STACKS_REGISTERS, &event));
+	ck_assert_uint_eq(event.stack_size, 40);
+	ck_assert_uint_eq(event.stack[32], 4);
+	/* No part may be missing. */
+	for (size_t cut = 8; cut < size; cut++)
+		ck_assert(!event_read(record, cut, STACKS_REGISTERS, &event));
+	size = stacks_sample(0, 16, 17);
+	ck_assert(!event_read(record, size, STACKS_REGISTERS, &event));
+	size = stacks_sample(0, 16, 0);
+	ck_assert_uint_eq(event_copy(other, record, size, STACKS_REGISTERS), size);
+}
+END_TEST
+
+START_TEST(event_maps)
+{
+	static const uint8_t id[20] = {1, 2, 3};
+	struct event made = {.pid = 4,
+	    .tid = 4,
+	    .text = "/usr/lib/x.so",
+	    .start = 0x1000,
+	    .size = 0x2000,
+	    .offset = 0x3000,
+	    .inode = 9};
+	struct event event;
+	size_t size = event_make_map(record, &made);
+
+	ck_assert(event_read(record, size, STACKS_REGISTERS, &event));
+	ck_assert_int_eq(event.kind, EVENT_MAP);
+	ck_assert_str_eq(event.text, "/usr/lib/x.so");
+	ck_assert_uint_eq(event.offset, 0x3000);
+	ck_assert_uint_eq(event.inode, 9);
+	ck_assert_uint_eq(event.time, 0);
+	ck_assert(!event.build_id_known);
+	made.build_id_known = true;
+	made.build_id = id;
+	made.build_id_size = 20;
+	size = event_make_map(record, &made);
+	ck_assert(event_read(record, size, STACKS_REGISTERS, &event));
+	ck_assert_uint_eq(event.build_id_size, 20);
+	ck_assert(memcmp(event.build_id, id, 20) == 0);
+	made.start = UINT64_MAX - 5;
+	size = event_make_map(record, &made);
+	ck_assert(!event_read(record, size, STACKS_REGISTERS, &event));
+	made.text = "name";
+	size = event_make_comm(record, &made);
+	ck_assert(event_read(record, size, STACKS_REGISTERS, &event));
+	ck_assert_int_eq(event.kind, EVENT_COMM);
+	ck_assert_str_eq(event.text, "name");
+}
+END_TEST
+
+/* Random mappings, against an array of pages. */
+START_TEST(space_as_pages)
+{
+	enum { PAGES = 60 };
+	uint32_t file[PAGES] = {0};
+	uint64_t offset[PAGES] = {0};
+	struct spaces spaces = {0};
+	unsigned int seed = 3;
+
+	for (uint32_t i = 1; i < 3000; i++) {
+		uint64_t start = (uint64_t)rand_r(&seed) % PAGES;
+		uint64_t end = start + (uint64_t)rand_r(&seed) % (PAGES + 1 - start);
+		const struct space_map map = {
+		    .start = start, .end = end, .offset = 1000 * i, .file = i};
+		struct space *space;
+
+		ck_assert(space_add_map(&spaces, 5, &map, &err));
+		for (uint64_t page = start; page < end; page++) {
+			file[page] = i;
+			offset[page] = 1000 * i + page - start;
+		}
+		space = space_find(&spaces, 5);
+		for (uint64_t page = 0; page < PAGES; page++) {
+			const struct space_map *found = space_map_find(space, page);
+
+			ck_assert_uint_eq(found ? found->file : 0, file[page]);
+			if (found)
+				ck_assert_uint_eq(
+				    page - found->start + found->offset, offset[page]);
+		}
+		ck_assert_uint_eq(spaces.n_maps, space->n_maps);
+	}
+	spaces_free(&spaces);
+}
+END_TEST
+
+START_TEST(space_processes)
+{
+	struct spaces spaces = {0};
+	const struct space_map map = {.start = 0x1000, .end = 0x2000, .file = 1};
+
+	ck_assert(space_comm(&spaces, 10, 10, "parent", false, &err));
+	ck_assert(space_add_map(&spaces, 10, &map, &err));
+	ck_assert(space_fork(&spaces, 10, 11, 10, 10, &err));
+	ck_assert(space_fork(&spaces, 20, 20, 10, 11, &err));
+	ck_assert(space_map_find(space_find(&spaces, 20), 0x1fff));
+	ck_assert_str_eq(space_thread_get(&spaces, 20, 20, &err)->comm, "parent");
+	ck_assert_uint_ne(
+	    space_find(&spaces, 10)->generation, space_find(&spaces, 20)->generation);
+	/* Another program in the child. */
+	ck_assert(space_comm(&spaces, 20, 20, "child", true, &err));
+	ck_assert(!space_map_find(space_find(&spaces, 20), 0x1000));
+	ck_assert(space_map_find(space_find(&spaces, 10), 0x1000));
+	/* A process ends with its last thread. */
+	ck_assert(!space_exit(&spaces, 10, 10));
+	ck_assert(space_exit(&spaces, 10, 11));
+	space_remove(&spaces, 10);
+	ck_assert(!space_find(&spaces, 10));
+	ck_assert_uint_eq(spaces.n_maps, 0);
+	ck_assert_uint_eq(spaces.n_threads, 1);
+	spaces_free(&spaces);
+}
+END_TEST
+
+/* A large number that a name of the process cannot have. */
+START_TEST(jit_lines)
+{
+	static const char text[] = "1000 10 old\nnonsense\n1000 20 new name\n"
+				   "2000 0 empty\nffffffffffffffff 10 wraps\n3000 8 last";
+	struct jit_names names;
+	char *copy = strdup(text);
+
+	ck_assert(jit_parse(&names, copy));
+	ck_assert_uint_eq(names.n, 3);
+	ck_assert_str_eq(jit_find(&names, 0x100f), "new name");
+	ck_assert_str_eq(jit_find(&names, 0x101f), "new name");
+	ck_assert_ptr_null(jit_find(&names, 0x1020));
+	ck_assert_ptr_null(jit_find(&names, 0xfff));
+	ck_assert_str_eq(jit_find(&names, 0x3007), "last");
+	jit_free(&names);
+	ck_assert(!jit_read(&names, UINT32_MAX));
+}
+END_TEST
+
+/* The rows of this program. */
+static void stacks_rows(struct rows *rows)
+{
+	struct rows_store store;
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	struct rows_file file = {.path = path, .pid = (uint32_t)getpid()};
+
+	ck_assert_int_gt(n, 0);
+	path[n] = '\0';
+	ck_assert(rows_open(&store, "", &err));
+	ck_assert_msg(rows_make(&store, &file, rows, &err), "%s", err.text);
+	ck_assert_uint_eq(store.n_made, 1);
+	ck_assert_ptr_nonnull(rows->section);
+}
+
+START_TEST(rows_round_trip)
+{
+	struct eh2sframe_walk_section section;
+	struct rows rows, copy;
+	uint8_t *bytes, *bad;
+	size_t size, refused = 0;
+	unsigned int seed = 7;
+
+	stacks_rows(&rows);
+	rows.extra = calloc(1, sizeof(*rows.extra));
+	rows.n_extra = 1;
+	rows.extra[0].end = 5;
+	rows.extra[0].rule.cfa_add = -8;
+	rows.extra[0].rule.flags = 5;
+	rows.extra[0].rule.cfa_index = 9;
+	rows.extra[0].rule.cfa_shift = 3;
+	ck_assert(rows_encode(&rows, &bytes, &size));
+	ck_assert(rows_decode(bytes, size, &copy));
+	ck_assert_uint_eq(copy.size, rows.size);
+	ck_assert(memcmp(copy.section, rows.section, rows.size) == 0);
+	ck_assert_int_eq(copy.extra[0].rule.cfa_add, -8);
+	ck_assert_uint_eq(copy.extra[0].rule.flags, 5);
+	ck_assert_uint_eq(copy.extra[0].rule.cfa_index, 9);
+	ck_assert_uint_eq(copy.extra[0].rule.cfa_shift, 3);
+	ck_assert_uint_eq(copy.facts.n_parts, rows.facts.n_parts);
+	ck_assert(eh2sframe_walk_open(
+	    &section, copy.section, copy.size, copy.address, 0, copy.facts.end));
+	rows_free(&copy);
+	for (size_t kept = 0; kept < size; kept += 1 + kept / 8)
+		ck_assert(!rows_decode(bytes, kept, &copy));
+	bad = malloc(size);
+	for (unsigned int i = 0; i < 300; i++) {
+		memcpy(bad, bytes, size);
+		bad[(size_t)rand_r(&seed) % (i < 200 ? 200 : size)] ^=
+		    (uint8_t)(1 + i % 255);
+		refused += !rows_decode(bad, size, &copy);
+		rows_free(&copy);
+	}
+	ck_assert_uint_eq(refused, 300);
+	free(bad);
+	free(bytes);
+	rows_free(&rows);
+}
+END_TEST
+
+static size_t stacks_files(const char *dir)
+{
+	DIR *stream = opendir(dir);
+	size_t n = 0;
+
+	while (readdir(stream))
+		n++;
+	closedir(stream);
+	return n - 2;
+}
+
+/* What is in the directory is used, replaced when it is damaged, and removed when it is much. */
+START_TEST(rows_directory)
+{
+	char dir[] = "/tmp/eh2sframe-rows-XXXXXX", path[512], command[64];
+	struct rows rows, copy;
+	struct stat st;
+	int fd;
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	fd = open(dir, O_RDONLY | O_DIRECTORY);
+	stacks_rows(&rows);
+	rows.facts.build_id_size = 2;
+	rows.facts.build_id[0] = 0xab;
+	rows.facts.build_id[1] = 0xcd;
+	ck_assert(!rows_cache_read(fd, rows.facts.build_id, 2, &copy));
+	rows_cache_write(fd, ROWS_LIMIT, &rows);
+	ck_assert_uint_eq(stacks_files(dir), 1);
+	ck_assert(rows_cache_read(fd, rows.facts.build_id, 2, &copy));
+	rows_free(&copy);
+	/* A file under the name of another build-id is not the one. */
+	snprintf(path, sizeof(path), "%s/abcd.rows", dir);
+	snprintf(command, sizeof(command), "%s/abce.rows", dir);
+	ck_assert_int_eq(link(path, command), 0);
+	rows.facts.build_id[1] = 0xce;
+	ck_assert(!rows_cache_read(fd, rows.facts.build_id, 2, &copy));
+	/* Cut off. */
+	ck_assert_int_eq(truncate(path, 100), 0);
+	rows.facts.build_id[1] = 0xcd;
+	ck_assert(!rows_cache_read(fd, rows.facts.build_id, 2, &copy));
+	rows_cache_write(fd, ROWS_LIMIT, &rows);
+	ck_assert(rows_cache_read(fd, rows.facts.build_id, 2, &copy));
+	rows_free(&copy);
+	/* Room for two and a half; the one that was used last stays. */
+	ck_assert_int_eq(stat(path, &st), 0);
+	for (uint8_t i = 0; i < 6; i++) {
+		usleep(20000);
+		ck_assert(rows_cache_read(fd, (const uint8_t *)"\xab\xcd", 2, &copy));
+		rows_free(&copy);
+		rows.facts.build_id[1] = i;
+		usleep(20000);
+		rows_cache_write(fd, (uint64_t)st.st_size * 5 / 2, &rows);
+	}
+	ck_assert_uint_eq(stacks_files(dir), 2);
+	ck_assert_int_eq(access(path, F_OK), 0);
+	rows_free(&rows);
+	close(fd);
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
+/* A sample of this process, whose stack is made of random words: a walk ends, with a reason. */
+START_TEST(unwinder_random)
+{
+	struct profile profile;
+	struct unwinder unwinder;
+	struct event map = {.pid = 7,
+	    .tid = 7,
+	    .start = 0x100000,
+	    .size = 0x100000,
+	    .text = "/proc/self/exe"};
+	unsigned int seed = 11;
+	size_t size;
+
+	ck_assert(profile_init(&profile, &err));
+	profile.info.machine = PROFILE_X86_64;
+	ck_assert(unwinder_begin(&unwinder, &profile, "", &err));
+	for (unsigned int i = 0; i < 20000; i++) {
+		size = event_make_map(record, &map);
+		if (i % 100 == 0)
+			ck_assert(unwinder_event(&unwinder, record, size, &err));
+		size = stacks_sample(i % 5, 8 * ((uint64_t)rand_r(&seed) % 100), 8);
+		/* Registers and stack are words near the code and near the stack. */
+		for (size_t at = 48; at + 8 <= size && i % 3; at += 8)
+			stacks_put(at,
+			    i % 4 ? 0x100000 + (uint64_t)rand_r(&seed) % 0x80000 : at);
+		if (i % 2)
+			record[8 + (size_t)rand_r(&seed) % (size - 8)] =
+			    (uint8_t)rand_r(&seed);
+		ck_assert(unwinder_event(&unwinder, record, size, &err));
+	}
+	ck_assert_uint_gt(unwinder.n_samples, 1000);
+	ck_assert_uint_eq(profile.n_samples, unwinder.n_samples);
+	unwinder_free(&unwinder);
+	profile_free(&profile);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("stacks");
+	TCase *tcase = tcase_create("stacks");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, event_samples);
+	tcase_add_test(tcase, event_maps);
+	tcase_add_test(tcase, space_as_pages);
+	tcase_add_test(tcase, space_processes);
+	tcase_add_test(tcase, jit_lines);
+	tcase_add_test(tcase, rows_round_trip);
+	tcase_add_test(tcase, rows_directory);
+	tcase_add_test(tcase, unwinder_random);
+	suite_add_tcase(suite, tcase);
+	return unit_main(suite);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * here N [PLUGIN]: walks of this process in all places where a program can be interrupted,
+ * each beside libgcc's. N is how often the tests are done that wait for chances. PLUGIN is a
+ * library with a section, for dlopen.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#ifndef HERE_ALONE
+#include <unwind.h>
+#endif
+#ifdef HERE_ROWS
+#include "include/eh2sframe-walk-rows.h"
+#endif
+#include "tests/walk/here.h"
+
+enum { MEMORY_SIZE = 8 << 20 };
+
+struct here_counts here_counts;
+
+bool here_in_coroutine;
+
+static int n_tests, n_failed;
+static int n_shown;
+
+/* Where the test fails; a handler may not print otherwise. */
+static void show(const struct here_stack *walked, const struct here_stack *unwound)
+{
+	if (__atomic_fetch_add(&n_shown, 1, __ATOMIC_RELAXED) >= 10)
+		return;
+	dprintf(1, "# walked %zu frames (%s), libgcc %zu\n", walked->n,
+	    eh2sframe_walk_why_text(walked->why), unwound->n);
+	for (size_t i = 0; i < 40 && (i < walked->n || i < unwound->n); i++)
+		dprintf(1, "#   %#lx %#lx\n",
+		    (unsigned long)(i < walked->n ? walked->pcs[i] : 0),
+		    (unsigned long)(i < unwound->n ? unwound->pcs[i] : 0));
+}
+
+#ifndef HERE_ALONE
+struct unwound {
+	struct here_stack stack;
+	/* Frames before it are those of the test. They can have the same PC, unless it is that of a call. */
+	uintptr_t first;
+	bool is_interrupted;
+};
+
+static _Unwind_Reason_Code note(struct _Unwind_Context *context, void *data)
+{
+	struct unwound *unwound = data;
+	struct here_stack *stack = &unwound->stack;
+	int is_interrupted = 0;
+	uintptr_t pc = _Unwind_GetIPInfo(context, &is_interrupted);
+
+	if (stack->n == 0 &&
+	    (pc != unwound->first || is_interrupted != unwound->is_interrupted))
+		return _URC_NO_REASON;
+	if (stack->n == HERE_MOST_FRAMES)
+		return _URC_END_OF_STACK;
+	if (pc != 0)
+		stack->pcs[stack->n++] = pc;
+	return _URC_NO_REASON;
+}
+
+static bool compare(struct here_stack *walked, bool is_interrupted)
+{
+	struct unwound unwound = {.first = walked->n > 0 ? walked->pcs[0] : 0,
+	    .is_interrupted = is_interrupted};
+	const struct here_stack *stack = &unwound.stack;
+	size_t n = walked->n;
+
+	_Unwind_Backtrace(note, &unwound);
+	/* PLTs of AArch64 and s390x have rows and no CFI, so that libgcc ends there. */
+	if (n > stack->n && walked->why == EH2SFRAME_WALK_OUTERMOST && stack->n > 0)
+		n = stack->n;
+	if (n > stack->n ||
+	    memcmp(walked->pcs, stack->pcs, n * sizeof(stack->pcs[0])) != 0) {
+		__atomic_fetch_add(&here_counts.differ, 1, __ATOMIC_RELAXED);
+		show(walked, stack);
+		return false;
+	}
+	if (n < stack->n) {
+		/* ld.so's trampoline for lazy calls keeps its CFA in rbx, which no row restores. */
+		if (walked->why == EH2SFRAME_WALK_LOST_REGISTER) {
+			__atomic_fetch_add(&here_counts.lost, 1, __ATOMIC_RELAXED);
+			return false;
+		}
+		__atomic_fetch_add(&here_counts.early, 1, __ATOMIC_RELAXED);
+		show(walked, stack);
+		return false;
+	}
+	__atomic_fetch_add(n < walked->n ? &here_counts.further : &here_counts.same, 1,
+	    __ATOMIC_RELAXED);
+	return true;
+}
+#else
+/* In a static program libgcc takes a lock, so that a handler may not ask it. */
+static bool compare(struct here_stack *walked, bool is_interrupted)
+{
+	bool good = here_is_complete(walked->why) ||
+		    (here_in_coroutine && walked->why == EH2SFRAME_WALK_NO_ROW);
+
+	(void)is_interrupted;
+	if (good)
+		__atomic_fetch_add(&here_counts.same, 1, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_add(&here_counts.early, 1, __ATOMIC_RELAXED);
+	if (!good)
+		show(walked, walked);
+	return good;
+}
+#endif
+
+bool here_is_complete(enum eh2sframe_walk_why why)
+{
+#ifndef __GLIBC__
+	/* musl has no CFI, and code does not show that _start and clone have no caller. */
+	if (why == EH2SFRAME_WALK_NO_ROW)
+		return true;
+#endif
+	return why == EH2SFRAME_WALK_OUTERMOST;
+}
+
+bool here_compare(const void *ucontext, struct here_stack *walked)
+{
+	walked->n = eh2sframe_walk_backtrace(
+	    ucontext, walked->pcs, HERE_MOST_FRAMES, &walked->why);
+	return compare(walked, true);
+}
+
+__attribute__((noinline)) bool here_compare_call(struct here_stack *walked)
+{
+	walked->n =
+	    eh2sframe_walk_backtrace(NULL, walked->pcs, HERE_MOST_FRAMES, &walked->why);
+	/* This function is the first frame, with another PC in the second call. */
+	walked->n--;
+	memmove(walked->pcs, walked->pcs + 1, walked->n * sizeof(walked->pcs[0]));
+	return compare(walked, false);
+}
+
+void here_interrupt(int number, void *info, void *ucontext)
+{
+	struct here_stack walked;
+
+	(void)number;
+	(void)info;
+	here_compare(ucontext, &walked);
+}
+
+void here_handle(int number, void (*handler)(int, void *, void *), int flags)
+{
+	struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART | flags};
+
+	action.sa_sigaction = (void (*)(int, siginfo_t *, void *))(void (*)(void))handler;
+	sigaction(number, &action, NULL);
+}
+
+void here_ok(bool ok, const char *name)
+{
+	printf("%s %d - %s (%lu same, %lu further, %lu lost, %lu early, %lu differ)\n",
+	    ok ? "ok" : "not ok", ++n_tests, name, here_counts.same, here_counts.further,
+	    here_counts.lost, here_counts.early, here_counts.differ);
+	fflush(stdout);
+	n_failed += !ok;
+	memset(&here_counts, 0, sizeof(here_counts));
+}
+
+int here_end(void)
+{
+	printf("1..%d\n", n_tests);
+	return n_failed > 0;
+}
+
+uint64_t here_random(uint64_t *state)
+{
+	uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+#ifdef __SANITIZE_ADDRESS__
+/* Rows stay until the end, and only memory that the sanitizer does not search knows them. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "detect_leaks=0";
+}
+#endif
+
+int main(int argc, char **argv)
+{
+	unsigned char *memory = mmap(NULL, MEMORY_SIZE, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned long n = argc > 1 ? strtoul(argv[1], NULL, 10) : 100;
+
+	here_ok(eh2sframe_walk_backtrace(NULL, (uintptr_t[1]){0}, 1, NULL) == 0,
+	    "without tables a walk has no frames");
+	here_ok(!eh2sframe_walk_init(memory, 4096) &&
+		    !eh2sframe_walk_init(memory + 8, 1 << 20),
+	    "too little memory and a wrong alignment are refused");
+#ifdef HERE_ROWS
+	eh2sframe_walk_on_module(eh2sframe_walk_rows, NULL);
+#endif
+	here_ok(eh2sframe_walk_init(memory, MEMORY_SIZE) && eh2sframe_walk_refresh() > 0,
+	    "files have rows");
+	test_calls();
+	test_signals(n);
+	test_stacks(n);
+	test_random(n);
+#ifndef HERE_CALM
+	test_fork(n);
+	test_threads(n);
+#endif
+	if (argc > 2)
+		test_files(n, argv[2]);
+	return here_end();
+}

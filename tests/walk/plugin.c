@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* A library that comes and goes: it calls back from a frame of its own. */
+void plugin_call(void (*call)(void));
+
+void plugin_call(void (*call)(void))
+{
+	volatile char space[100];
+
+	space[0] = 1;
+	call();
+	space[1] = space[0];
+}
