@@ -212,6 +212,9 @@ def main():
     only = sys.argv[4:]
     total, ran = Counts(), 0
     with tempfile.TemporaryDirectory() as directory:
+        # LD_PRELOAD is a list that spaces divide, so the name of the build folder must not be in it.
+        os.symlink(os.path.dirname(library), os.path.join(directory, "preload"))
+        library = os.path.join(directory, "preload", os.path.basename(library))
         todo = [(name, make()) for name, make in programs(directory, source) if not only or name in only]
         sums = {name: Counts() for name, command in todo if command}
         texts = {name: "" for name in sums}
