@@ -186,8 +186,8 @@ static bool callees_from_symbols(
 bool validate_callees_read(const struct image *image, const struct cfi_input *input,
     struct validate_callees *callees)
 {
-	*callees =
-	    (struct validate_callees){.image = image, .machine = input->arch->code};
+	*callees = (struct validate_callees){
+	    .image = image, .input = input, .machine = input->arch->code};
 	for (size_t i = 0; i < image->n_sections; i++) {
 		const struct image_section *section = &image->sections[i];
 		uint32_t type = section->hdr.sh_type;

@@ -15,6 +15,7 @@ ATTR_MUST_CHECK bool validate_read(
 /* The functions that never return by their names: the C library's, the C++ runtime's. */
 struct validate_callees {
 	const struct image *image;
+	const struct cfi_input *input;
 	enum code_machine machine;
 	/* Of such functions, and of places that the loader fills with theirs. */
 	struct validate_addrs {
@@ -30,14 +31,14 @@ struct validate_callees {
 	    *returns; /* owned; it borrows this struct, which does not move */
 };
 
-/* False: out of memory. */
+/* Borrows image and input. False: out of memory. */
 ATTR_MUST_CHECK bool validate_callees_read(const struct image *image,
     const struct cfi_input *input, struct validate_callees *callees);
 void validate_callees_deinit(struct validate_callees *callees);
 
 /*
  * Whether the call cannot return: its callee is one of them, or a function of the file whose ways
- * all end in such a call, or go round in circles.
+ * all end in such a call without a landing pad, or go round in circles.
  */
 bool validate_never_returns(
     const struct validate_callees *callees, const struct code_insn *call);

@@ -2,6 +2,7 @@
 /*
  * Blocks, from where control goes to up to where it leaves. At first none can return. One that can
  * tells those that wait for it. What is still waiting when all blocks have been looked at cannot.
+ * A call that has a landing pad can go on there, too: a function may catch what it throws.
  */
 #include "gen/validate/returns.h"
 
@@ -10,7 +11,9 @@
 
 #include "base/hash.h"
 #include "base/hash_slots.h"
+#include "base/search.h"
 #include "base/vec.h"
+#include "gen/validate/landing.h"
 
 /* A block ends here at the latest, so that blocks that begin in the middle of it soon go on as one. */
 enum { RETURNS_WINDOW = 256 };
@@ -21,14 +24,15 @@ enum { RETURNS_NONE = UINT32_MAX };
 
 struct block {
 	uint64_t pc;
-	uint64_t
-	    behind; /* address behind the call that it ends with; 0: it ends otherwise */
 	uint32_t waiting; /* index of the first wait for it */
 	bool returns;
 	bool queued, looked_at;
 };
 
 struct wait {
+	/* Of a call: the address behind it, where the block goes on once its callee returns. 0: it is
+	 * none. */
+	uint64_t behind;
 	uint32_t block; /* that waits */
 	uint32_t next;	/* index of the next wait for the same */
 };
@@ -45,7 +49,9 @@ struct validate_returns {
 	size_t n_queue, cap_queue;
 	uint32_t *told; /* blocks that can return, and have not told it yet */
 	size_t n_told, cap_told;
-	bool full; /* nothing more can be found out */
+	struct validate_landings landings; /* of the file */
+	bool has_landings;		   /* they have been read */
+	bool full;			   /* nothing more can be found out */
 };
 
 struct validate_returns *validate_returns_new(const struct validate_callees *callees)
@@ -70,6 +76,7 @@ void validate_returns_free(struct validate_returns *returns)
 	free(returns->waits);
 	free(returns->queue);
 	free(returns->told);
+	free(returns->landings.list);
 	free(returns);
 }
 
@@ -124,8 +131,9 @@ static void returns_enqueue(struct validate_returns *returns, uint32_t block)
 	    returns, &returns->queue, &returns->n_queue, &returns->cap_queue, block);
 }
 
-/* The block can return if the one at pc can. */
-static void returns_wait(struct validate_returns *returns, uint32_t block, uint64_t pc)
+/* The block can return if the one at pc can and, where behind is not 0, the one there can, too. */
+static void returns_wait(
+    struct validate_returns *returns, uint32_t block, uint64_t pc, uint64_t behind)
 {
 	const uint32_t on = returns_block(returns, pc);
 
@@ -135,27 +143,13 @@ static void returns_wait(struct validate_returns *returns, uint32_t block, uint6
 		return;
 	}
 	returns->waits[returns->n_waits] =
-	    (struct wait){block, returns->blocks[on].waiting};
+	    (struct wait){behind, block, returns->blocks[on].waiting};
 	returns->blocks[on].waiting = (uint32_t)returns->n_waits++;
 	returns_enqueue(returns, on);
 	/* All that wait are told; those that know already do not mind. */
 	if (returns->blocks[on].returns)
 		returns_push(
 		    returns, &returns->told, &returns->n_told, &returns->cap_told, on);
-}
-
-/* The block waits for another one, which can return. */
-static void returns_tell(struct validate_returns *returns, uint32_t block)
-{
-	const uint64_t behind = returns->blocks[block].behind;
-
-	if (!behind) {
-		returns_say(returns, block);
-		return;
-	}
-	/* The callee comes back, and control goes on. */
-	returns->blocks[block].behind = 0;
-	returns_wait(returns, block, behind);
 }
 
 static void returns_tell_all(struct validate_returns *returns)
@@ -169,10 +163,39 @@ static void returns_tell_all(struct validate_returns *returns)
 		while (wait != RETURNS_NONE) {
 			const struct wait one = returns->waits[wait];
 
-			returns_tell(returns, one.block);
+			/* A callee comes back, and control goes on. */
+			if (one.behind)
+				returns_wait(returns, one.block, one.behind, 0);
+			else
+				returns_say(returns, one.block);
 			wait = one.next;
 		}
 	}
+}
+
+/* The landing pads of all functions. */
+static void returns_read_landings(struct validate_returns *returns)
+{
+	const struct cfi_input *input = returns->callees->input;
+
+	returns->has_landings = true;
+	for (size_t i = 0; i < input->frames.n_fdes; i++)
+		if (!validate_landings_add(returns->callees->image, input,
+			&input->frames.fdes[i], &returns->landings))
+			returns->full = true;
+	if (returns->landings.n)
+		qsort(returns->landings.list, returns->landings.n,
+		    sizeof(*returns->landings.list), search_order);
+}
+
+/* The call at pc can go on at a landing pad. */
+static void returns_land(struct validate_returns *returns, uint32_t block, uint64_t pc)
+{
+	const struct validate_landings *landings = &returns->landings;
+	size_t i = search_list_above(landings->list, landings->n, start, pc);
+
+	if (i && pc < landings->list[i - 1].end)
+		returns_wait(returns, block, landings->list[i - 1].pad, 0);
 }
 
 /* What the instruction that may end the block says. Whether the block goes on. */
@@ -188,33 +211,33 @@ static bool returns_at(struct validate_returns *returns, uint32_t block, uint64_
 		returns_say(returns, block);
 		return false;
 	case CODE_JUMPS:
-		returns_wait(returns, block, insn->target);
+		returns_wait(returns, block, insn->target, 0);
 		return false;
 	case CODE_BRANCHES:
-		returns_wait(returns, block, insn->target);
-		returns_wait(returns, block, behind);
+		returns_wait(returns, block, insn->target, 0);
+		returns_wait(returns, block, behind, 0);
 		return false;
 	case CODE_JUMPS_TO:
 		if (own)
-			returns_wait(returns, block, own);
+			returns_wait(returns, block, own, 0);
 		else if (!named)
 			returns_say(returns, block);
 		return false;
 	case CODE_BRANCHES_TO:
 		if (named)
-			returns_wait(returns, block, behind);
+			returns_wait(returns, block, behind, 0);
 		else
 			returns_say(returns, block);
 		return false;
 	case CODE_CALLS:
-		returns->blocks[block].behind = behind;
-		returns_wait(returns, block, insn->target);
+		returns_land(returns, block, pc);
+		returns_wait(returns, block, insn->target, behind);
 		return false;
 	case CODE_CALLS_TO:
+		returns_land(returns, block, pc);
 		if (!own)
 			return !named;
-		returns->blocks[block].behind = behind;
-		returns_wait(returns, block, own);
+		returns_wait(returns, block, own, behind);
 		return false;
 	case CODE_CONTINUES:
 		break;
@@ -253,7 +276,7 @@ static void returns_look(struct validate_returns *returns, uint32_t block)
 		code_state_step(&state, abi, pc, &insn);
 		pc += insn.length;
 	}
-	returns_wait(returns, block, pc);
+	returns_wait(returns, block, pc, 0);
 }
 
 /* Whether what the block says still matters to one that waits for it. Else none does any more. */
@@ -273,6 +296,8 @@ bool validate_may_return(struct validate_returns *returns, uint64_t addr)
 	uint32_t asked;
 
 	pthread_mutex_lock(&returns->lock);
+	if (!returns->has_landings)
+		returns_read_landings(returns);
 	asked = returns->full ? RETURNS_NONE : returns_block(returns, addr);
 	if (asked != RETURNS_NONE)
 		returns_enqueue(returns, asked);

@@ -233,6 +233,19 @@ def tables(work):
     check(said.counts == [2, 0, 0, 1, 0], "a table of jumps ends before what data points to", said.text)
 
 
+def caught(work):
+    path = os.path.join(work, "caught.so")
+    if not shutil.which("g++"):
+        return skip("a function that catches what it throws", "g++ is not installed")
+    must("g++", "-O2", "-fPIC", "-shared", "-nostartfiles", *(f"-Wl,{option}" for option in NO_PLT_ROWS),
+         os.path.join(FIXTURES, "caught.cc"), "-o", path)
+    said, table = Said(TOOL, path), symbols(path)
+    for function, wanted in {"catches": "right", "throws": "right", "calls_catches": "review", "calls_throws": "right"}.items():
+        found = verdict(said, *table[function])
+        check(found == wanted, f"what a function throws may be caught in it: {function}", f"{found}, not {wanted}")
+    return None
+
+
 def tail(work):
     path = assembled("tail", TAIL, work)
     must(PREFIX + "ld", "-shared", path, "-o", path + ".so")
@@ -256,6 +269,7 @@ def main():
                 compiled(name, flags, work)
         if MACHINE == "x86_64":
             tables(work)
+            caught(work)
         if MACHINE == "aarch64":
             tail(work)
     plan()
