@@ -50,49 +50,6 @@ static bool host_read(void *context, uint64_t addr, uint8_t width, uint64_t *val
 	return validate_read(worker->image, addr, width, value);
 }
 
-/* Whether the row at the call is wrong by as much as the one behind it: that tells nothing of the call. */
-static bool host_is_wrong_before(struct validate_worker *worker,
-    struct validate_part *part, uint64_t pc, const struct code_state *after,
-    struct validate_answer behind)
-{
-	const struct cfi_row *row = validate_row_in(worker, part, pc);
-	struct validate_answer at;
-
-	if (row->doubtful || behind.column != VALIDATE_CFA ||
-	    behind.found.kind != CODE_CFA)
-		return false;
-	at = validate_row(worker->input->arch, row, after);
-	return at.verdict == VALIDATE_CONTRADICTS && at.column == VALIDATE_CFA &&
-	       code_value_equal(at.found, behind.found);
-}
-
-static bool host_returns(void *context, uint64_t pc, const struct code_insn *call,
-    uint64_t next, const struct code_state *after)
-{
-	struct validate_worker *worker = context;
-	struct validate_part *part = validate_part_at(worker, pc);
-	const struct cfi_row *row;
-	struct validate_answer answer;
-
-	/* Behind it is another function, or nothing. */
-	if (!part || next >= worker->code[part - worker->parts].end)
-		return false;
-	row = validate_row_in(worker, part, next);
-	if (row->doubtful)
-		return !validate_never_returns(worker->callees, call);
-	answer = validate_row(worker->input->arch, row, after);
-	if (answer.verdict != VALIDATE_CONTRADICTS)
-		return true;
-	if (!validate_never_returns(worker->callees, call)) {
-		worker->result->ranges[part->range].reviews |= VALIDATE_REVIEW_CALL;
-		if (host_is_wrong_before(worker, part, pc, after, answer) &&
-		    !validate_behind_add(&worker->behind, next,
-			after->regs[code_abi(worker->input->arch->code)->sp]))
-			worker->nomem = true;
-	}
-	return false;
-}
-
 /* In the first round, what follows a table is not known. */
 static uint32_t host_entries(void *context, uint64_t addr, uint8_t width)
 {
@@ -108,21 +65,6 @@ static bool host_keeps_first(
 	const struct validate_worker *worker = context;
 
 	return validate_keeps_first(worker->callees, call, state);
-}
-
-static bool host_seed(void *context, uint64_t pc, struct code_state *state)
-{
-	struct validate_worker *worker = context;
-	const struct arch *arch = worker->input->arch;
-	struct validate_part *part = validate_part_at(worker, pc);
-	const struct code_value *sp = validate_behind_find(&worker->behind, pc);
-
-	if (!part || !sp)
-		return part &&
-		       validate_seed(arch, validate_row_in(worker, part, pc), state);
-	code_state_unknown(state);
-	state->regs[code_abi(arch->code)->sp] = *sp;
-	return true;
 }
 
 static void host_leaves(
@@ -380,8 +322,8 @@ static bool unit_look(
 	    .strict = strict,
 	    .host = {.context = worker,
 		.read = host_read,
-		.returns = host_returns,
-		.seed = host_seed,
+		.returns = validate_call_returns,
+		.seed = validate_seed_at,
 		.keeps_first = host_keeps_first,
 		.entries = host_entries,
 		.leaves = host_leaves}};

@@ -108,4 +108,10 @@ size_t validate_range_at(const struct validate_worker *worker, uint64_t pc);
 /* Whether a function begins at pc in the range, by its row: a stub of a PLT is one, too. */
 bool validate_begins_function(struct validate_worker *worker, size_t index, uint64_t pc);
 
+/* code_host.returns: by the row behind the call, else by its callee. */
+bool validate_call_returns(void *context, uint64_t pc, const struct code_insn *call,
+    uint64_t next, const struct code_state *after);
+/* code_host.seed: by the row at pc, or as behind a call whose row is wrong, too. */
+bool validate_seed_at(void *context, uint64_t pc, struct code_state *state);
+
 #endif

@@ -172,6 +172,9 @@ def looked_at(path, expected, title):
             wanted = ("wrong", table["at_" + function][0], kind, column)
         found = verdict(said, *table[function])
         check(found == wanted, f"{title}: {function}", f"{found}, not {wanted}")
+        if "also_" + function in table:
+            at = table["also_" + function][0]
+            check(any(fault.at == at for fault in said.faults), f"{title}: another place of {function}", said.text)
         if "fine_" + function in table:
             start, end = table["fine_" + function][0], table[function][1]
             check(verdict(said, start, end) == "right", f"{title}: the end of {function}", verdict(said, start, end))
