@@ -7,6 +7,7 @@
 #ifndef GEN_VALIDATE_BEHIND_H
 #define GEN_VALIDATE_BEHIND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
