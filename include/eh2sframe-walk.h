@@ -108,6 +108,7 @@ struct eh2sframe_walk_section {
 	uint64_t extra_base;
 	size_t n_extra;
 	int64_t first; /* start of the first function, from fdes */
+	uint64_t quick_start, quick_size; /* addresses that quick look-ups serve */
 	uint32_t n_fdes, n_pages;
 	uint32_t id; /* 0: a cache keeps no rule of it */
 	uint8_t version, flags, abi, swap, layout, quick, index_shift, fixed_fp, fixed_ra;

@@ -92,7 +92,8 @@ static enum eh2sframe_walk_why walk_row(const struct eh2sframe_walk_section *sec
 	if (n == 0 || rel < section->first)
 		return EH2SFRAME_WALK_NO_ROW;
 	if (section->index)
-		walk_index_range(section, rel, &low, &n);
+		walk_index_range(
+		    section, (uint64_t)rel - (uint64_t)section->first, &low, &n);
 	at = walk_search(section, WALK_OTHER, bytes, (uint64_t)low * bytes, n, rel);
 	start = walk_start(section, WALK_OTHER, at);
 	if (rel < start)

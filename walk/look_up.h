@@ -65,6 +65,26 @@ WALK_INLINE bool walk_rows_alike(const uint8_t *row, size_t step, unsigned int i
 }
 
 /*
+ * The bytes of a row. For the commonest lengths it is a constant behind a branch, which the
+ * processor foresees, so that no later load waits for the info byte.
+ */
+WALK_INLINE size_t walk_row_bytes(unsigned int info, size_t width)
+{
+	size_t bytes = width + 2;
+
+	if ((info & WALK_ROW_LENGTH) == 1 << 1) {
+		__asm__("" : "+r"(bytes));
+		return bytes;
+	}
+	bytes = width + 3;
+	if ((info & WALK_ROW_LENGTH) == 2 << 1) {
+		__asm__("" : "+r"(bytes));
+		return bytes;
+	}
+	return width + 1 + ((size_t)(info >> 1 & 15) << (info >> 5 & 3));
+}
+
+/*
  * Where the last row starts that holds for offset; SIZE_MAX when the first one starts behind
  * it, or when rows are cut off. Most rows are as long as the one before, so four are passed
  * at once while that is so. A change of the length is a branch, and not a number that the
@@ -82,7 +102,7 @@ WALK_INLINE size_t walk_scan(const uint8_t *fres, size_t size,
 		return SIZE_MAX;
 	for (;;) {
 		info = fres[at + width];
-		step = width + 1 + ((size_t)(info >> 1 & 15) << (info >> 5 & 3));
+		step = walk_row_bytes(info, width);
 		while (n > 4 && 4 * step < end - at &&
 		       walk_rows_alike(fres + at + step + width, step, info) &&
 		       walk_row_start(fres + at + 4 * step, type, swap) <= offset) {
@@ -104,23 +124,22 @@ WALK_INLINE size_t walk_scan(const uint8_t *fres, size_t size,
 enum eh2sframe_walk_why walk_rule(const struct eh2sframe_walk_section *section,
     const struct walk_rows *rows, struct eh2sframe_walk_rule *rule);
 
-/* Where to search for the function of a PC (walk_relative) that is not before the first
+/* Where to search for the function of a PC that is offset bytes behind the start of the first
  * function. The index may be damaged. */
 WALK_INLINE void walk_index_range(
-    const struct eh2sframe_walk_section *section, int64_t rel, uint32_t *low, uint32_t *n)
+    const struct eh2sframe_walk_section *section, uint64_t offset, uint32_t *low, uint32_t *n)
 {
-	uint64_t page =
-	    ((uint64_t)rel - (uint64_t)section->first) >> section->index_shift;
+	uint64_t page = offset >> section->index_shift;
 	uint32_t last = section->n_fdes - 1, from = last, to = last;
 
 	if (__builtin_expect(page < section->n_pages, 1)) {
 		from = section->index[page];
 		to = section->index[page + 1];
 	}
-	if (to > last)
-		to = last;
-	if (from > to)
-		from = to;
+	if (__builtin_expect(to > last || from > to, 0)) {
+		to = to > last ? last : to;
+		from = from > to ? to : from;
+	}
 	*low = from;
 	*n = to - from + 1;
 }

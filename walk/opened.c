@@ -60,6 +60,17 @@ static bool walk_sorted(const struct eh2sframe_walk_section *section)
 	return true;
 }
 
+/* One comparison then says that an address is in the text and not before the first function. */
+static void walk_open_quick(struct eh2sframe_walk_section *section)
+{
+	uint64_t first =
+	    section->address + (uint64_t)(section->fdes - section->bytes) + (uint64_t)section->first;
+
+	section->quick_start = first;
+	if (first >= section->text_start && first < section->text_end)
+		section->quick_size = section->text_end - first;
+}
+
 bool eh2sframe_walk_open(struct eh2sframe_walk_section *section, const void *bytes,
     size_t size, uint64_t address, uint64_t text_start, uint64_t text_end)
 {
@@ -96,8 +107,10 @@ bool eh2sframe_walk_open(struct eh2sframe_walk_section *section, const void *byt
 		(section->abi == WALK_ABI_AARCH64 && section->fixed_ra == 0)))
 		section->quick = (uint8_t)walk_machine(section);
 	section->size = size;
-	if (section->n_fdes > 0)
+	if (section->n_fdes > 0) {
 		section->first = walk_start(section, WALK_OTHER, 0);
+		walk_open_quick(section);
+	}
 	return true;
 }
 

@@ -13,36 +13,55 @@
 /* The bytes of the longest row: start, info byte and three words. */
 enum { WALK_QUICK_SPARE = 4 + 1 + 12 };
 
-/* The word for a row, from its info byte on, or 0. flags are those of the function. */
-WALK_INLINE uint64_t walk_quick_row(
-    enum eh2sframe_walk_machine machine, const uint8_t *row, uint64_t flags)
+/* The word for a row whose words, n of them, have 1 << code bytes each; or 0. flags are those of the function. */
+WALK_INLINE uint64_t walk_quick_words(enum eh2sframe_walk_machine machine,
+    const uint8_t *words, unsigned int info, unsigned int code, uint64_t flags)
 {
 	bool x86_64 = machine == EH2SFRAME_WALK_X86_64;
-	unsigned int info = *row++, n = info >> 1 & 15, code = info >> 5 & 3, used = 1;
+	unsigned int n = info >> 1 & 15, used = 1;
 	uint64_t word = WALK_PACK_USED | flags;
 	int32_t ra = x86_64 ? -8 : 0;
 
-	if (__builtin_expect(n - 1 > (x86_64 ? 1u : 2u) || code == 3, 0))
-		return 0;
 	if (!(info & WALK_ROW_SP))
 		word |= WALK_PACK_CFA_FP;
 	if (!x86_64 && info & WALK_ROW_SIGNED)
 		word |= (uint64_t)EH2SFRAME_WALK_RULE_SIGNED << WALK_PACK_FLAGS_SHIFT;
 	if (!x86_64 && n > 1)
-		ra = walk_load_word(row + ((size_t)used++ << code), code, false);
+		ra = walk_load_word(words + ((size_t)used++ << code), code, false);
 	if (ra)
 		word |= WALK_PACK_RA;
-	if (!walk_pack_cfa(&word, walk_load_word(row, code, false)) ||
+	if (!walk_pack_cfa(&word, walk_load_word(words, code, false)) ||
 	    !walk_pack_offset(&word, ra, WALK_PACK_RA_SHIFT))
 		return 0;
 	if (used >= n)
 		return word;
 	word |= WALK_PACK_FP;
 	if (!walk_pack_offset(&word,
-		walk_load_word(row + ((size_t)used << code), code, false),
+		walk_load_word(words + ((size_t)used << code), code, false),
 		WALK_PACK_FP_SHIFT))
 		return 0;
 	return word;
+}
+
+/* The word for a row, from its info byte on, or 0. Where the words are follows from branches: their loads
+ * do not wait for the info byte. */
+WALK_INLINE uint64_t walk_quick_row(
+    enum eh2sframe_walk_machine machine, const uint8_t *row, uint64_t flags)
+{
+	unsigned int info = *row++, n = info >> 1 & 15;
+
+	if (__builtin_expect(n - 1 > (machine == EH2SFRAME_WALK_X86_64 ? 1u : 2u), 0))
+		return 0;
+	switch (info >> 5 & 3) {
+	case 0:
+		return walk_quick_words(machine, row, info, 0, flags);
+	case 1:
+		return walk_quick_words(machine, row, info, 1, flags);
+	case 2:
+		return walk_quick_words(machine, row, info, 2, flags);
+	default:
+		return 0;
+	}
 }
 
 /* The rows of the function of an FDE. false: not one for the quick way. */
@@ -71,36 +90,47 @@ WALK_INLINE bool walk_quick_rows(const struct eh2sframe_walk_section *section,
 	return fde[WALK_V3_ATTRIBUTE_INFO2] == 0 && !(rows->info & WALK_INFO_SIGNAL);
 }
 
-WALK_INLINE size_t walk_quick_scan(
-    const struct eh2sframe_walk_section *section, const struct walk_rows *rows)
+/* The word of the last row that holds for rows->offset. type is that of its start. */
+WALK_INLINE uint64_t walk_quick_scan(const struct eh2sframe_walk_section *section,
+    enum eh2sframe_walk_machine machine, const struct walk_rows *rows, unsigned int type,
+    uint64_t flags)
 {
-	switch (rows->info & WALK_INFO_ROW_TYPE) {
-	case 0:
-		return walk_scan(section->fres, section->fres_size, rows, 0, false);
-	case 1:
-		return walk_scan(section->fres, section->fres_size, rows, 1, false);
-	case 2:
-		return walk_scan(section->fres, section->fres_size, rows, 2, false);
-	default:
-		return SIZE_MAX;
-	}
+	size_t row = walk_scan(section->fres, section->fres_size, rows, type, false);
+
+	if (row == SIZE_MAX || section->fres_size - row < WALK_QUICK_SPARE)
+		return 0;
+	return walk_quick_row(machine, section->fres + row + ((size_t)1 << type), flags);
+}
+
+/*
+ * walk_search. With an index, few functions are left. Then branches are better: the processor foresees
+ * those of the same code again, and does not wait for what it compares.
+ */
+WALK_INLINE uint64_t walk_quick_search(const struct eh2sframe_walk_section *section,
+    enum walk_layout layout, uint64_t bytes, uint64_t at, uint32_t n, int64_t rel)
+{
+	if (n > 4)
+		return walk_search(section, layout, bytes, at, n, rel);
+	at += (n - 1) * bytes;
+	while (n-- > 1 && walk_start(section, layout, at) > rel)
+		at -= bytes;
+	return at;
 }
 
 WALK_INLINE uint64_t walk_quick_in(const struct eh2sframe_walk_section *section,
     enum walk_layout layout, enum eh2sframe_walk_machine machine, uint64_t pc)
 {
 	uint64_t flags = 0, at, bytes = layout == WALK_V3_PCREL ? 16 : 20;
-	int64_t rel = walk_relative(section, pc), start;
+	uint64_t offset = pc - section->quick_start;
+	int64_t rel = (int64_t)offset + section->first, start;
 	uint32_t low = 0, n = section->n_fdes;
 	struct walk_rows rows;
-	size_t row;
 
-	if (pc - section->text_start >= section->text_end - section->text_start ||
-	    n == 0 || rel < section->first)
+	if (offset >= section->quick_size)
 		return 0;
 	if (section->index)
-		walk_index_range(section, rel, &low, &n);
-	at = walk_search(section, layout, bytes, low * bytes, n, rel);
+		walk_index_range(section, offset, &low, &n);
+	at = walk_quick_search(section, layout, bytes, low * bytes, n, rel);
 	start = walk_start(section, layout, at);
 	if (rel < start ||
 	    !walk_quick_rows(section, layout, section->fdes + at,
@@ -109,11 +139,16 @@ WALK_INLINE uint64_t walk_quick_in(const struct eh2sframe_walk_section *section,
 		return 0;
 	if (machine == EH2SFRAME_WALK_AARCH64 && rows.info & WALK_INFO_KEY_B)
 		flags = (uint64_t)EH2SFRAME_WALK_RULE_KEY_B << WALK_PACK_FLAGS_SHIFT;
-	row = walk_quick_scan(section, &rows);
-	if (row == SIZE_MAX || section->fres_size - row < WALK_QUICK_SPARE)
+	switch (rows.info & WALK_INFO_ROW_TYPE) {
+	case 0:
+		return walk_quick_scan(section, machine, &rows, 0, flags);
+	case 1:
+		return walk_quick_scan(section, machine, &rows, 1, flags);
+	case 2:
+		return walk_quick_scan(section, machine, &rows, 2, flags);
+	default:
 		return 0;
-	row += (size_t)1 << (rows.info & WALK_INFO_ROW_TYPE);
-	return walk_quick_row(machine, section->fres + row, flags);
+	}
 }
 
 /* The word of the rule for pc, or 0: eh2sframe_walk_look_up has to say it. */
