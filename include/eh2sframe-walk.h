@@ -107,7 +107,7 @@ struct eh2sframe_walk_section {
 	const struct eh2sframe_walk_extra *extra;
 	uint64_t extra_base;
 	size_t n_extra;
-	int64_t first; /* start of the first function, from fdes */
+	int64_t first;			  /* start of the first function, from fdes */
 	uint64_t quick_start, quick_size; /* addresses that quick look-ups serve */
 	uint32_t n_fdes, n_pages;
 	uint32_t id; /* 0: a cache keeps no rule of it */

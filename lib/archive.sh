@@ -1,10 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# archive.sh OUT AR CC... -- PART...: makes a static library of one object from others. Parts for link-time
-# optimisation are optimised here, so that programs can be linked with any compiler.
+# archive.sh [--localize-hidden] OUT AR CC... -- PART...: makes a static library of one object from others. Parts
+# for link-time optimisation are optimised here, so that programs can be linked with any compiler. With the option,
+# names with hidden visibility become local.
 set -eu
+hide=
+if [ "$1" = --localize-hidden ]; then
+	hide=1
+	shift
+fi
 out=$1 ar=$2
-one=$(dirname "$out")/libeh2sframe.o
+one=${out%.a}.o
 shift 2
 # The options of this link take the place of "--".
 left=$#
@@ -18,6 +24,7 @@ while [ $left -gt 0 ]; do
 	left=$((left - 1))
 done
 "$@" -Wl,--no-whole-archive
+[ -z "$hide" ] || objcopy --localize-hidden "$one"
 rm -f "$out"
 "$ar" crsD "$out" "$one"
 rm -f "$one"

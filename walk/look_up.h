@@ -126,8 +126,8 @@ enum eh2sframe_walk_why walk_rule(const struct eh2sframe_walk_section *section,
 
 /* Where to search for the function of a PC that is offset bytes behind the start of the first
  * function. The index may be damaged. */
-WALK_INLINE void walk_index_range(
-    const struct eh2sframe_walk_section *section, uint64_t offset, uint32_t *low, uint32_t *n)
+WALK_INLINE void walk_index_range(const struct eh2sframe_walk_section *section,
+    uint64_t offset, uint32_t *low, uint32_t *n)
 {
 	uint64_t page = offset >> section->index_shift;
 	uint32_t last = section->n_fdes - 1, from = last, to = last;

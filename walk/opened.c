@@ -63,8 +63,8 @@ static bool walk_sorted(const struct eh2sframe_walk_section *section)
 /* One comparison then says that an address is in the text and not before the first function. */
 static void walk_open_quick(struct eh2sframe_walk_section *section)
 {
-	uint64_t first =
-	    section->address + (uint64_t)(section->fdes - section->bytes) + (uint64_t)section->first;
+	uint64_t first = section->address + (uint64_t)(section->fdes - section->bytes) +
+			 (uint64_t)section->first;
 
 	section->quick_start = first;
 	if (first >= section->text_start && first < section->text_end)

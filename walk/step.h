@@ -185,6 +185,43 @@ WALK_INLINE enum eh2sframe_walk_why walk_apply(const struct eh2sframe_walk_space
 	return EH2SFRAME_WALK_GOES_ON;
 }
 
+/* A frame that has called, and whose FP is known. */
+struct walk_run {
+	uint64_t pc, sp, fp;
+};
+
+/*
+ * From a frame to its caller by the word of its rule. false: the rule is none of those, or
+ * something is not as it should be. The frame is then as before, and walk_step says why.
+ */
+WALK_INLINE bool walk_run_step(
+    const struct eh2sframe_walk_space *space, uint64_t word, struct walk_run *run)
+{
+	const uint64_t ends =
+	    (uint64_t)(EH2SFRAME_WALK_RULE_OUTERMOST | EH2SFRAME_WALK_RULE_SIGNAL)
+	    << WALK_PACK_FLAGS_SHIFT;
+	uint64_t cfa = word & WALK_PACK_CFA_FP ? run->fp : run->sp, sp, at, ra,
+		 fp = run->fp;
+
+	/* An empty word has no RA, either. */
+	if ((word & (ends | WALK_PACK_CFA_READ | WALK_PACK_RA)) != WALK_PACK_RA)
+		return false;
+	cfa += (uint64_t)(int64_t)walk_unpack_cfa(word);
+	at = cfa + (uint64_t)(int64_t)walk_unpack_offset(word, WALK_PACK_RA_SHIFT);
+	sp = space->machine == EH2SFRAME_WALK_S390X ? cfa - WALK_S390X_BIAS : cfa;
+	if (sp <= run->sp || at < run->sp || !space->read(space->context, at, &ra))
+		return false;
+	if (space->machine == EH2SFRAME_WALK_AARCH64)
+		ra = walk_plain_address(ra, space->signature_mask);
+	at = cfa + (uint64_t)(int64_t)walk_unpack_offset(word, WALK_PACK_FP_SHIFT);
+	/* A slot below SP: walk_find_fp. */
+	if (ra == 0 || (word & WALK_PACK_FP && at >= run->sp &&
+			   !space->read(space->context, at, &fp)))
+		return false;
+	*run = (struct walk_run){ra, sp, fp};
+	return true;
+}
+
 /* The rule for pc, from the section that has it: a word, or 0 and rule. */
 WALK_INLINE enum eh2sframe_walk_why walk_find_rule(
     const struct eh2sframe_walk_space *space, uint64_t pc, uint64_t *word,
@@ -263,8 +300,17 @@ WALK_INLINE enum eh2sframe_walk_why walk_step(
 	if (__builtin_expect(word == 0, 0))
 		why = walk_find_rule(space, pc, &word, &rule);
 	if (__builtin_expect(word != 0, 1)) {
-		struct eh2sframe_walk_rule packed = walk_unpack(space->machine, word);
+		struct eh2sframe_walk_rule packed;
+		struct walk_run run = {frame->pc, frame->sp, frame->fp};
 
+		if (frame->flags == 0 && walk_run_step(space, word, &run)) {
+			frame->pc = run.pc;
+			frame->sp = run.sp;
+			frame->fp = run.fp;
+			frame->registers = NULL;
+			return EH2SFRAME_WALK_GOES_ON;
+		}
+		packed = walk_unpack(space->machine, word);
 		why = walk_apply(space, frame, &packed);
 	} else if (why == EH2SFRAME_WALK_GOES_ON) {
 		why = walk_apply(space, frame, &rule);

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# one_file.sh ONE_FILE ROOT SHARED STATIC CC...: the walker as one file in the source tree of others, and what the
+# one_file.sh ONE_FILE ROOT SHARED PARTS STATIC CC...: the walker as one file in the source tree of others, and what the
 # libraries ask for and show. TAP.
-one_file=$(realpath "$1") root=$(realpath "$2") shared=$(realpath "$3") static=$(realpath "$4")
-shift 4
+one_file=$(realpath "$1") root=$(realpath "$2") shared=$(realpath "$3") parts=$(realpath "$4") static=$(realpath "$5")
+shift 5
 # shellcheck source-path=SCRIPTDIR/../shared source=tap.sh
 . "$root/tests/shared/tap.sh"
 
@@ -36,6 +36,8 @@ done
 grep -o 'eh2sframe_walk_[a-z_]*;' "$root/walk/eh2sframe-walk.map" | tr -d ';' | sort >listed
 nm -D --defined-only "$shared" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort >shown
 is 'the shared library shows the listed names' diff listed shown
+nm -g --defined-only "$static" | awk 'NF == 3 { print $3 }' | sort >shown
+is 'the static library shows them alone' diff listed shown
 nm -g --defined-only eh2sframe-walk.o | awk 'NF == 3 { print $3 }' | grep '^eh2sframe_walk' | sort >shown
 is 'the one file has them, too' diff listed shown
 grep -A2 '^EH2SFRAME_WALK_API' "$root/include/eh2sframe-walk.h" | grep -o 'eh2sframe_walk_[a-z_]*(' | tr -d '(' | sort -u >declared
@@ -44,7 +46,7 @@ is 'the header declares them' test ! -s undeclared -a -s listed
 
 # What a signal handler runs calls no function of libc. Sanitizers and coverage are not of the library.
 for part in index look_up opened rules step why; do
-	(cd .. && ar p "$static" "$part.c.o" >"$part.o") || exit 99
+	(cd .. && ar p "$parts" "$part.c.o" >"$part.o") || exit 99
 	nm -u "../$part.o" | awk '{ print $2 }' |
 		grep -vE '^(eh2sframe_walk_|walk_|__(asan|ubsan|tsan|gcov|sanitizer|stack_chk)|_GLOBAL_OFFSET_TABLE_)' >calls
 	is "$part.c calls no other library" test ! -s calls
