@@ -54,13 +54,13 @@ struct code_paths {
 	/* Leaders whose walk ends at a table of jump targets. */
 	uint32_t *waiting;
 	size_t n_waiting, cap_waiting;
-	/* Leaders whose walk ends at a jump to one of several labels, and the labels. */
+	/* Leaders whose walk ends at a jump to one of several labels, and the labels. One that is
+	 * taken with several SPs is there as often. */
 	uint32_t *wild;
 	size_t n_wild, cap_wild;
 	struct paths_label {
 		uint64_t pc;
-		struct code_value
-		    sp; /* where the label was taken; UNKNOWN: in several states */
+		struct code_value sp; /* where the label was taken */
 	} * labels;
 	size_t n_labels, cap_labels;
 	/* Leaders whose walk ends at a table without a bound. */

@@ -241,8 +241,9 @@ bool code_paths_jump_to_labels(struct code_paths *paths, uint32_t leader, uint64
 		    !code_value_equal(label->sp, sp))
 			continue;
 		code_state_copy(&arriving, state);
-		/* Functions with different stacks share the code of the jump. */
-		if (sp.kind == CODE_UNKNOWN)
+		/* Functions with different stacks share the code of the jump. And a label that was
+		 * taken where SP is not known tells no jump's SP. */
+		if (sp.kind == CODE_UNKNOWN || label->sp.kind == CODE_UNKNOWN)
 			arriving.regs[paths->abi->sp] = label->sp;
 		if (!code_paths_arrive(paths, pc, label->pc, &arriving))
 			return false;
@@ -281,22 +282,18 @@ static bool paths_add_label(struct code_paths *paths, uint64_t pc, struct code_v
 {
 	size_t i = 0;
 
-	while (i < paths->n_labels && paths->labels[i].pc != pc)
+	while (i < paths->n_labels &&
+	       (paths->labels[i].pc != pc || !code_value_equal(paths->labels[i].sp, sp)))
 		i++;
-	if (i < paths->n_labels && (paths->labels[i].sp.kind == CODE_UNKNOWN ||
-				       code_value_equal(paths->labels[i].sp, sp)))
+	if (i < paths->n_labels)
 		return true;
 	if (i == PATHS_MAX_LABELS) {
 		paths->open = true;
 		return true;
 	}
-	if (i < paths->n_labels)
-		sp = (struct code_value){0};
-	else if (!vec_reserve(&paths->labels, &paths->cap_labels, i + 1))
+	if (!vec_reserve(&paths->labels, &paths->cap_labels, i + 1))
 		return code_paths_fail(paths);
-	else
-		paths->n_labels++;
-	paths->labels[i] = (struct paths_label){pc, sp};
+	paths->labels[paths->n_labels++] = (struct paths_label){pc, sp};
 	while (paths->n_wild)
 		if (!code_paths_push(paths, paths->wild[--paths->n_wild]))
 			return false;

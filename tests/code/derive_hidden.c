@@ -109,8 +109,11 @@ static void count(struct hidden *hidden, const struct derived *rows)
 		hidden->doubtful += doubtful;
 		hidden->wrong += mark >= MARK_WRONG && row && !doubtful;
 		if (mark >= MARK_WRONG && row && hidden->verbose)
-			printf("0x%" PRIx64 ": %s %s\n", pc, columns[mark - MARK_WRONG],
-			    doubtful ? "differs, and the CFI is in doubt" : "differs");
+			printf("0x%" PRIx64 ": %s %s; the row: CFA=r%u%+" PRId64 "\n", pc,
+			    columns[mark - MARK_WRONG],
+			    doubtful ? "differs, and the CFI is in doubt" : "differs",
+			    (unsigned)rows->list[at].row.cfa.reg,
+			    rows->list[at].row.cfa.off);
 	}
 }
 
