@@ -27,7 +27,8 @@ static bool confirm_place(void *context, const struct code_place *place)
 
 static void confirm_forget(struct derive_worker *worker)
 {
-	worker->odd = worker->unsure = worker->comes_back = worker->hands_over = false;
+	worker->odd = worker->unsure = worker->comes_back = worker->hands_over =
+	    worker->limited = false;
 }
 
 /* Whether a way from the entry comes back, and none with another SP. */
@@ -38,7 +39,8 @@ static bool confirm_alone(struct derive_worker *worker, uint64_t entry, bool *go
 	confirm_forget(worker);
 	if (!derive_unit_paths(worker, &entry, 1, confirm_end, &err))
 		return false;
-	*good = !worker->odd && !code_paths_is_broken(worker->paths) &&
+	*good = !worker->odd && !worker->limited &&
+		!code_paths_is_broken(worker->paths) &&
 		(worker->comes_back || worker->hands_over);
 	return true;
 }

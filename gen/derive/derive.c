@@ -299,6 +299,7 @@ static bool run_all(struct derive_run *run, struct derive_thread *threads)
 	derive_starts_sort(&run->starts);
 	if (!validate_refs_add_relative(&run->refs, run->image))
 		return false;
+	validate_refs_sort(&run->refs);
 	for (int pass = 0; pass < DERIVE_MAX_PASSES; pass++) {
 		bool any = false;
 
@@ -365,7 +366,8 @@ bool derive_code(const struct image *image, const struct cfi_input *input,
 
 	if (ok && run.gaps.n)
 		ok = validate_callees_read(image, input, &run.callees) &&
-		     derive_starts_read(image, input, &run.gaps, jobs, &run.starts) &&
+		     derive_starts_read(
+			 image, input, &run.gaps, jobs, &run.starts, &run.refs) &&
 		     /* No call gave the program's own entry a return address. */
 		     derive_starts_add(&run.dropped, image->ehdr.e_entry, DERIVE_WEAK) &&
 		     start_workers(&run, threads, jobs) && run_all(&run, threads);

@@ -10,6 +10,8 @@
 
 /* Assemblers' tables begin before their first entry where an index begins above 0. */
 enum { FUNCTION_TABLE_BIAS = 12 };
+/* They have fewer entries than this. What lies behind them may not be known yet. */
+enum { FUNCTION_MAX_ENTRIES = 512 };
 
 static void unit_add_address(
     struct derive_worker *worker, uint64_t **list, size_t *n, size_t *cap, uint64_t addr)
@@ -174,7 +176,7 @@ static uint32_t function_entries(void *context, uint64_t addr, uint8_t width)
 	most = end > addr ? (end - addr) / width : 0;
 	if (n && n < most)
 		most = n;
-	return most < UINT16_MAX ? (uint32_t)most : UINT16_MAX;
+	return most < FUNCTION_MAX_ENTRIES ? (uint32_t)most : FUNCTION_MAX_ENTRIES;
 }
 
 /* The registers that hold what they held at entry. */
@@ -343,7 +345,7 @@ static bool unit_begin(struct derive_worker *worker, const uint32_t *members, si
 	worker->n_code = worker->n_entries = 0;
 	worker->members = members;
 	worker->odd = worker->unsure = worker->asked = worker->comes_back =
-	    worker->hands_over = worker->sure = false;
+	    worker->hands_over = worker->sure = worker->limited = false;
 	worker->fp_free = true;
 	worker->n_links_before = worker->links.n;
 	worker->n_starts_before = worker->starts.n;
@@ -400,7 +402,7 @@ static void unit_end(struct derive_worker *worker)
 		worker->summary.returns = false;
 	if (worker->emit) {
 		/* A weak start that no way comes back from can be a label as well. */
-		if (worker->odd ||
+		if (worker->odd || worker->limited ||
 		    !(worker->sure || worker->comes_back || worker->hands_over))
 			worker->rows.n = worker->at;
 		return;
@@ -410,7 +412,7 @@ static void unit_end(struct derive_worker *worker)
 	else if (!(worker->n_entries == 1 && worker->summary.returns &&
 		     worker->comes_back))
 		dropped = unit_drop(worker, DERIVE_ORPHAN);
-	worker->summary.returns &= !worker->odd;
+	worker->summary.returns &= !worker->odd && !worker->limited;
 	if (!worker->summary.returns)
 		worker->summary.kept = 0;
 	for (size_t i = 0; i < worker->n_code; i++) {
@@ -454,7 +456,7 @@ bool derive_unit_paths(struct derive_worker *worker, const uint64_t *entries,
 		return true;
 	}
 	worker->summary.returns = false;
-	worker->odd = true;
+	worker->limited = true;
 	return err->kind != ERR_NOMEM;
 }
 

@@ -44,6 +44,7 @@ struct derive_worker {
 	struct derive_summary summary;
 	bool odd;	 /* a return with SP elsewhere than at entry */
 	bool unsure;	 /* a return where it is not known where SP is */
+	bool limited;	 /* it has too many ways; more may be known of its tables later */
 	bool asked;	 /* for the end of a table */
 	bool comes_back; /* by a return with SP as at entry */
 	bool hands_over; /* to another function, with SP as at entry */

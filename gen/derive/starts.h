@@ -7,6 +7,7 @@
 #define GEN_DERIVE_STARTS_H
 
 #include "gen/derive/gaps.h"
+#include "gen/validate/refs.h"
 
 /* How sure it is that a function begins there: the lower, the surer. */
 enum derive_doubt {
@@ -31,10 +32,10 @@ struct derive_starts {
 	size_t n, cap;
 };
 
-/* False: out of memory. Sorted. jobs: threads. */
+/* False: out of memory. Sorted. jobs: threads. refs gets the addresses that code refers to. */
 ATTR_MUST_CHECK bool derive_starts_read(const struct image *image,
     const struct cfi_input *input, const struct derive_gaps *gaps, unsigned int jobs,
-    struct derive_starts *starts);
+    struct derive_starts *starts, struct validate_refs *refs);
 void derive_starts_deinit(struct derive_starts *starts); /* accepts a zeroed struct */
 
 ATTR_MUST_CHECK bool derive_starts_add(
