@@ -65,8 +65,8 @@ struct code_paths_input {
 	/* A jump to an address in a register can go to each address inside of the ranges that the
 	 * code puts into a register while SP is the same. */
 	bool labels;
-	/* A table without a bound may begin and end so many entries farther than its address and the
-	 * next one say. */
+	/* A table without a bound may have so many entries in front of its address, up to where they count
+	 * from, and behind the next one, if they lead to the range of its jump. */
 	uint8_t bias;
 	/* No table of jump targets is read whose index may be bounded by its bits only. */
 	bool strict;

@@ -149,17 +149,32 @@ static bool paths_begins_at(const struct code_paths *paths, uint64_t target)
 	return false;
 }
 
+/* An index can begin below 0: then the table begins in front of its address, where its entries count from. */
+static void paths_table_from_start(
+    const struct code_paths *paths, struct code_table *table)
+{
+	const uint64_t before = (table->at - table->start) / table->width;
+
+	if (table->n && table->start < table->at && before <= paths->input->bias) {
+		table->n += (uint32_t)before;
+		table->at -= before * table->width;
+	}
+}
+
 /*
  * A table whose index has no bound. It reaches at least to the next address that the code refers
- * to, and some entries farther in both directions: an index need not begin at 0. Those entries count that lead to where an instruction must begin. More may do so
- * once the ways from them have been followed.
+ * to, and some entries farther: that address, too, can be in front of a table whose index begins above 0.
+ * Those entries count that lead to where an instruction must begin. More may do so once the ways from them
+ * have been followed.
  */
 static bool paths_jump_by_open_table(struct code_paths *paths, uint32_t leader,
     uint64_t pc, const struct code_state *state)
 {
 	const struct code_host *host = &paths->input->host;
+	const struct code_range *range;
 	struct code_table table = state->table;
 	size_t n_leaders = paths->n_leaders;
+	uint32_t surely;
 	bool any = false;
 	uint64_t target;
 
@@ -169,13 +184,18 @@ static bool paths_jump_by_open_table(struct code_paths *paths, uint32_t leader,
 		return true;
 	}
 	table.n = host->entries(host->context, table.at, table.width);
-	table.n += table.n ? 2u * paths->input->bias : 0u;
-	table.at -= (uint64_t)paths->input->bias * table.width;
+	paths_table_from_start(paths, &table);
+	surely = table.n;
+	table.n += table.n ? paths->input->bias : 0u;
 	paths_charge(paths, table.n);
 	paths_table_open(paths, &table);
+	(void)code_paths_place(paths, pc, &range);
 	for (uint32_t i = 0; i < table.n; i++) {
 		if (!paths_table_target(paths, i, &target) ||
 		    !paths_begins_at(paths, target))
+			continue;
+		/* Entries of the next table, counted from this one, lead anywhere. */
+		if (i >= surely && (target < range->start || target >= range->end))
 			continue;
 		any = true;
 		if (!code_paths_arrive(paths, pc, target, state))

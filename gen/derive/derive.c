@@ -203,8 +203,10 @@ static void publish(struct derive_run *run, int round)
 		if (round >= DERIVE_FREE_ROUNDS) {
 			piece->next.returns &= piece->summary.returns;
 			piece->next.kept &= piece->summary.kept;
+			piece->next.back &= piece->summary.back;
 		}
 		if (piece->summary.returns == piece->next.returns &&
+		    piece->summary.back == piece->next.back &&
 		    piece->summary.kept == piece->next.kept)
 			continue;
 		piece->summary = piece->next;

@@ -204,6 +204,9 @@ static void unit_tail(struct derive_worker *worker, uint64_t pc, uint64_t target
 	const struct derive_piece *callee = unit_function(worker, target);
 	uint32_t kept = unit_kept(state);
 
+	worker->hands_over |= unit_is_bare(worker, state) &&
+			      (!callee || callee->doubt < DERIVE_WEAK ||
+				  (callee->summary.returns && callee->summary.back));
 	if (callee) {
 		unit_note_callee(worker, pc, target);
 		if (!worker->fp_free)
@@ -225,7 +228,6 @@ static void function_leaves(
 	if (!derive_gap_at(worker->gaps, target) ||
 	    (function && bare && (unit_kept(state) & wanted) == wanted)) {
 		worker->summary.returns &= bare;
-		worker->hands_over |= bare;
 		unit_tail(worker, pc, target, state);
 		return;
 	}
@@ -350,7 +352,7 @@ static bool unit_begin(struct derive_worker *worker, const uint32_t *members, si
 	worker->n_links_before = worker->links.n;
 	worker->n_starts_before = worker->starts.n;
 	worker->n_calls_before = worker->n_calls;
-	worker->summary = (struct derive_summary){true, UINT32_MAX};
+	worker->summary = (struct derive_summary){.returns = true, .kept = UINT32_MAX};
 	worker->at = worker->rows.n;
 	if (!vec_reserve(&worker->code, &worker->cap_code, n) ||
 	    !vec_reserve(&worker->entries, &worker->cap_entries, n))
@@ -415,6 +417,7 @@ static void unit_end(struct derive_worker *worker)
 	worker->summary.returns &= !worker->odd && !worker->limited;
 	if (!worker->summary.returns)
 		worker->summary.kept = 0;
+	worker->summary.back = worker->comes_back || worker->hands_over;
 	for (size_t i = 0; i < worker->n_code; i++) {
 		struct derive_piece *piece = &worker->groups->pieces[worker->members[i]];
 

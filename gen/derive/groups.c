@@ -54,7 +54,7 @@ static bool groups_cut(struct derive_groups *groups, const struct derive_groups 
 			    .bytes = gap->bytes + (piece.end - gap->start),
 			    .entry = true,
 			    .doubt = starts->list[next].doubt,
-			    .summary = {true, UINT32_MAX},
+			    .summary = {.returns = true, .kept = UINT32_MAX},
 			    .fp_needed = starts->list[next].doubt != DERIVE_CALLED};
 		}
 		piece.end = gap->end;

@@ -14,7 +14,10 @@
  * functions that call each other in a circle are no special case.
  */
 struct derive_summary {
-	bool returns;  /* every way that comes back does so with SP as before */
+	bool returns; /* every way that comes back does so with SP as before */
+	/* A way comes back, or goes on to a function of which that is known. This is expected of none at
+	 * first: labels can hand over to each other. */
+	bool back;
 	uint32_t kept; /* a bit for each register that then has its value at entry */
 };
 

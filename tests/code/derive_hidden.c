@@ -135,11 +135,15 @@ static void starts_of(const struct hidden *hidden, const struct image *image,
 		    &hidden->input->frames.fdes[ranges->list[i].fde];
 		struct err broken = {0};
 
-		must(validate_landings_add(image, hidden->input, fde, landings), &none);
-		if (hidden->check.ranges[i].looked_at &&
-		    cfi_interpret(&interp, fde, &broken) &&
-		    validate_row(arch, &interp.table.rows[0], &entry).verdict ==
-			VALIDATE_AGREES)
+		if (!hidden->check.ranges[i].looked_at ||
+		    !cfi_interpret(&interp, fde, &broken))
+			continue;
+		/* With bytes that are pushed for a call, SP at a landing pad is not that at the call. */
+		if (!interp.table.args_size)
+			must(validate_landings_add(image, hidden->input, fde, landings),
+			    &none);
+		if (validate_row(arch, &interp.table.rows[0], &entry).verdict ==
+		    VALIDATE_AGREES)
 			must(
 			    derive_starts_add(starts, ranges->list[i].start, DERIVE_SURE),
 			    &none);
