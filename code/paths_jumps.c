@@ -161,6 +161,21 @@ static void paths_table_from_start(
 	}
 }
 
+/* Whether SP is known at target, and known to be another one: no jump from there goes to target. */
+static bool paths_has_other_sp(
+    const struct code_paths *paths, uint64_t target, const struct code_state *state)
+{
+	const struct code_range *range;
+	size_t place = code_paths_place(paths, target, &range);
+	struct code_value there, sp = state->regs[paths->abi->sp];
+
+	if (!paths->bytes[place].leader)
+		return false;
+	there = code_paths_state(paths, &paths->leaders[paths->bytes[place].leader - 1])
+		    ->regs[paths->abi->sp];
+	return sp.kind == CODE_CFA && there.kind == CODE_CFA && sp.off != there.off;
+}
+
 /*
  * A table whose index has no bound. It reaches at least to the next address that the code refers
  * to, and some entries farther: that address, too, can be in front of a table whose index begins above 0.
@@ -197,6 +212,9 @@ static bool paths_jump_by_open_table(struct code_paths *paths, uint32_t leader,
 		/* Entries of the next table, counted from this one, lead anywhere. */
 		if (i >= surely && (target < range->start || target >= range->end))
 			continue;
+		/* Other data follows. */
+		if (paths->input->labels && paths_has_other_sp(paths, target, state))
+			break;
 		any = true;
 		if (!code_paths_arrive(paths, pc, target, state))
 			return false;
