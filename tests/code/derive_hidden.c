@@ -117,6 +117,24 @@ static void count(struct hidden *hidden, const struct derived *rows)
 	}
 }
 
+/* The row of the first instruction that does something. GCC has a nop before a landing pad that would be the
+ * first byte of an FDE, and its row is that of an entry. */
+static const struct cfi_row *first_row(const struct image *image, const struct arch *arch,
+    const struct cfi_table *table, const struct cfi_range *range)
+{
+	const uint64_t size = range->end - range->start;
+	const uint8_t *bytes = image_at_addr(image, range->start, size);
+	struct code_insn insn;
+	uint64_t at = 0;
+
+	while (
+	    bytes && at < size &&
+	    code_insn_read(arch->code, bytes + at, size - at, range->start + at, &insn) &&
+	    insn.filler && insn.control == CODE_CONTINUES)
+		at += insn.length;
+	return &table->rows[cfi_table_row_at(table, range->start + at)];
+}
+
 /* The starts of FDEs whose first row says that a function begins, and where exceptions continue: no CFI
  * says that. */
 static void starts_of(const struct hidden *hidden, const struct image *image,
@@ -142,8 +160,9 @@ static void starts_of(const struct hidden *hidden, const struct image *image,
 		if (!interp.table.args_size)
 			must(validate_landings_add(image, hidden->input, fde, landings),
 			    &none);
-		if (validate_row(arch, &interp.table.rows[0], &entry).verdict ==
-		    VALIDATE_AGREES)
+		if (validate_row(arch,
+			first_row(image, arch, &interp.table, &ranges->list[i]), &entry)
+			.verdict == VALIDATE_AGREES)
 			must(
 			    derive_starts_add(starts, ranges->list[i].start, DERIVE_SURE),
 			    &none);
