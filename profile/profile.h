@@ -86,6 +86,8 @@ struct profile_frame {
 struct profile_stack {
 	uint32_t caller; /* index of a stack; 0: this frame is the outermost one found */
 	uint32_t frame;	 /* index of a frame */
+	uint32_t
+	    callee; /* the first stack that was added with this one as its caller; or 0 */
 };
 
 /* A thread under one name. One that changes its name is several. */
@@ -134,6 +136,8 @@ struct profile {
 	size_t n_modules, n_frames, n_stacks, n_threads, n_samples;
 	size_t cap_modules, cap_frames, cap_stacks, cap_threads, cap_samples;
 	struct slots module_slots, frame_slots, stack_slots, thread_slots;
+	size_t n_further_stacks; /* in stack_slots: all but the first of each caller */
+	uint64_t n_forgotten;	 /* how often profile_forget was called */
 };
 
 ATTR_MUST_CHECK bool profile_init(struct profile *profile, struct err *err);

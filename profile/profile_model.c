@@ -201,34 +201,73 @@ bool profile_add_frame(struct profile *profile, const struct profile_frame *fram
 	return true;
 }
 
-bool profile_add_stack(struct profile *profile, uint32_t caller, uint32_t frame,
+/* The place in stack_slots of a stack, or the free one where it belongs. */
+static struct slot *model_stack_slot(
+    const struct profile *profile, uint32_t caller, uint32_t frame, uint32_t hash)
+{
+	struct slot *slot = slots_first(&profile->stack_slots, hash);
+
+	for (; slot->number; slot = slots_next(&profile->stack_slots, slot)) {
+		const struct profile_stack *old = &profile->stacks[slot->number - 1];
+
+		if (slot->hash == hash && old->caller == caller && old->frame == frame)
+			break;
+	}
+	return slot;
+}
+
+/* A stack that is not its caller's first one. Only these are in stack_slots. */
+static bool model_add_further(struct profile *profile, uint32_t caller, uint32_t frame,
     uint32_t *index, struct err *err)
 {
 	const uint32_t key[2] = {caller, frame};
 	uint32_t hash = model_hash((const uint8_t *)key, sizeof(key));
 	struct slot *slot;
 
+	if (!slots_reserve(&profile->stack_slots, profile->n_further_stacks + 1))
+		return err_set_nomem(err);
+	slot = model_stack_slot(profile, caller, frame, hash);
+	if (slot->number) {
+		*index = slot->number - 1;
+		return true;
+	}
+	*index = (uint32_t)profile->n_stacks;
+	*slot = (struct slot){.hash = hash, .number = *index + 1};
+	profile->n_further_stacks++;
+	return true;
+}
+
+bool profile_add_stack(struct profile *profile, uint32_t caller, uint32_t frame,
+    uint32_t *index, struct err *err)
+{
+	uint32_t callee;
+
 	if (caller >= profile->n_stacks || frame >= profile->n_frames)
 		return err_set(err, ERR_MALFORMED,
 		    "a stack has frame %u of %zu and caller %u of %zu",
 		    (unsigned int)frame, profile->n_frames, (unsigned int)caller,
 		    profile->n_stacks);
-	if (!MODEL_RESERVE(profile, profile->stacks, profile->cap_stacks,
-		profile->n_stacks, profile->stack_slots, err))
-		return false;
-	for (slot = slots_first(&profile->stack_slots, hash); slot->number;
-	     slot = slots_next(&profile->stack_slots, slot)) {
-		const struct profile_stack *old = &profile->stacks[slot->number - 1];
-
-		if (slot->hash != hash || old->caller != caller || old->frame != frame)
-			continue;
-		*index = slot->number - 1;
+	if (profile->n_stacks >= UINT32_MAX - 1)
+		return err_set(err, ERR_LIMIT, "too many elements");
+	if (!vec_reserve(&profile->stacks, &profile->cap_stacks, profile->n_stacks + 1))
+		return err_set_nomem(err);
+	callee = profile->stacks[caller].callee;
+	if (callee && profile->stacks[callee].frame == frame) {
+		*index = callee;
 		return true;
 	}
-	*index = (uint32_t)profile->n_stacks++;
-	profile->stacks[*index] =
+	/* Most stacks have one callee. They need no slot, whose memory would have to be fetched. */
+	if (callee) {
+		if (!model_add_further(profile, caller, frame, index, err))
+			return false;
+		if (*index < profile->n_stacks)
+			return true;
+	} else {
+		*index = (uint32_t)profile->n_stacks;
+		profile->stacks[caller].callee = *index;
+	}
+	profile->stacks[profile->n_stacks++] =
 	    (struct profile_stack){.caller = caller, .frame = frame};
-	*slot = (struct slot){.hash = hash, .number = *index + 1};
 	return true;
 }
 
@@ -282,8 +321,11 @@ void profile_forget(struct profile *profile)
 {
 	free(profile->stack_slots.list);
 	profile->stack_slots = (struct slots){0};
+	profile->n_further_stacks = 0;
 	profile->n_stacks = 1;
+	profile->stacks[0].callee = 0;
 	profile->n_samples = 0;
+	profile->n_forgotten++;
 }
 
 bool profile_name_frame(

@@ -14,6 +14,19 @@
 
 /* Bytes of a line besides its names. */
 enum { TEXT_LINE = 64 };
+/* Longer names are written each time: a recording could have many frames of one long name. */
+enum { TEXT_MAX_KEPT = 512 };
+
+/* The line of each frame is made once. */
+struct text {
+	const struct profile *profile;
+	const struct naming *naming;
+	FILE *out;
+	char *lines;
+	size_t size;
+	size_t
+	    *ends; /* of the line of each frame; equal to the one before: it has none */
+};
 
 /* Where a file's name stands, readers expect no blanks. */
 static void text_path(const char *path, FILE *out)
@@ -49,20 +62,60 @@ static void text_frame(
 	fputs(")\n", out);
 }
 
-static void text_sample(const struct profile *profile, const struct naming *naming,
-    const struct profile_sample *sample, const char *event, FILE *out)
+static bool text_is_kept(const struct text *text, uint32_t index)
 {
+	const struct profile_frame *frame = &text->profile->frames[index];
+	uint32_t function = text->naming->places[index].function;
+	size_t size = strlen(text->naming->functions[function].name);
+
+	if (frame->kind <= PROFILE_FRAME_KERNEL)
+		size += strlen(text->profile->modules[frame->module].path);
+	return size <= TEXT_MAX_KEPT;
+}
+
+static bool text_make_lines(struct text *text, struct err *err)
+{
+	size_t n = text->profile->n_frames;
+	FILE *lines = open_memstream(&text->lines, &text->size);
+
+	text->ends = calloc(n + 1, sizeof(*text->ends));
+	if (!lines || !text->ends) {
+		if (lines)
+			fclose(lines);
+		return err_set_nomem(err);
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (text_is_kept(text, (uint32_t)i))
+			text_frame(text->profile, text->naming, (uint32_t)i, lines);
+		fflush(lines);
+		text->ends[i + 1] = text->size;
+	}
+	return fclose(lines) == 0 || err_set_nomem(err);
+}
+
+static void text_sample(
+    const struct text *text, const struct profile_sample *sample, const char *event)
+{
+	const struct profile *profile = text->profile;
 	const struct profile_thread *thread = &profile->threads[sample->thread];
 	char *comm = plain_dup(thread->comm);
 
-	fprintf(out, "%s %u/%u [%03u] %" PRIu64 ".%06" PRIu64 ": %10" PRIu64 " %s: \n",
+	fprintf(text->out,
+	    "%s %u/%u [%03u] %" PRIu64 ".%06" PRIu64 ": %10" PRIu64 " %s: \n",
 	    comm ? comm : "?", thread->pid, thread->tid, sample->cpu,
 	    sample->time / 1000000000, sample->time / 1000 % 1000000, sample->weight,
 	    event);
 	free(comm);
-	for (uint32_t at = sample->stack; at; at = profile->stacks[at].caller)
-		text_frame(profile, naming, profile->stacks[at].frame, out);
-	fputc('\n', out);
+	for (uint32_t at = sample->stack; at; at = profile->stacks[at].caller) {
+		uint32_t frame = profile->stacks[at].frame;
+		size_t start = text->ends[frame], end = text->ends[frame + 1];
+
+		if (end > start)
+			fwrite_unlocked(text->lines + start, 1, end - start, text->out);
+		else
+			text_frame(profile, text->naming, frame, text->out);
+	}
+	fputc('\n', text->out);
 }
 
 static bool text_fits(
@@ -95,15 +148,20 @@ static bool text_fits(
 bool output_text(const struct profile *profile, const struct naming *naming, FILE *out,
     struct err *err)
 {
+	struct text text = {.profile = profile, .naming = naming, .out = out};
 	char *event;
+	bool ok;
 
 	if (!text_fits(profile, naming, err))
 		return false;
 	event = plain_dup(*profile->info.event ? profile->info.event : "unknown");
 	if (!event)
 		return err_set_nomem(err);
-	for (size_t i = 0; i < profile->n_samples && !ferror(out); i++)
-		text_sample(profile, naming, &profile->samples[i], event, out);
+	ok = text_make_lines(&text, err);
+	for (size_t i = 0; ok && i < profile->n_samples && !ferror(out); i++)
+		text_sample(&text, &profile->samples[i], event);
 	free(event);
-	return true;
+	free(text.lines);
+	free(text.ends);
+	return ok;
 }

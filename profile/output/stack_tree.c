@@ -12,6 +12,8 @@ struct tree_raw {
 	uint32_t parent, function;
 	uint32_t rank; /* of the function, by its name */
 	uint32_t self; /* its index */
+	uint32_t
+	    callee; /* the first one that was made with this one as its parent; or 0 */
 };
 
 struct tree_maker {
@@ -19,7 +21,8 @@ struct tree_maker {
 	const struct naming *naming;
 	struct tree_raw *raw;
 	size_t n, cap;
-	struct slots slots;
+	struct slots slots; /* of nodes that are not the first callee of their parent */
+	size_t n_further;
 	uint32_t *of_stack; /* the node of each stack */
 	uint32_t *ranks;    /* of each function */
 };
@@ -68,30 +71,55 @@ static bool tree_rank(struct tree_maker *maker, struct err *err)
 	return true;
 }
 
-static bool tree_child(struct tree_maker *maker, uint32_t parent, uint32_t function,
-    uint32_t *node, struct err *err)
+/* Whether a further callee is there; else its place is made. */
+static bool tree_find_further(struct tree_maker *maker, uint32_t parent,
+    uint32_t function, uint32_t *node, bool *found, struct err *err)
 {
 	uint64_t mixed =
 	    ((uint64_t)parent << 32 | function) * UINT64_C(0x9e3779b97f4a7c15);
 	uint32_t hash = (uint32_t)(mixed >> 32);
 	struct slot *slot;
 
-	if (!vec_reserve(&maker->raw, &maker->cap, maker->n + 1) ||
-	    !slots_reserve(&maker->slots, maker->n + 1))
+	if (!slots_reserve(&maker->slots, maker->n_further + 1))
 		return err_set_nomem(err);
 	for (slot = slots_first(&maker->slots, hash); slot->number;
 	     slot = slots_next(&maker->slots, slot)) {
 		const struct tree_raw *raw = &maker->raw[slot->number - 1];
 
-		if (raw->parent == parent && raw->function == function && raw->self) {
-			*node = slot->number - 1;
-			return true;
-		}
+		if (raw->parent != parent || raw->function != function)
+			continue;
+		*node = slot->number - 1;
+		*found = true;
+		return true;
 	}
+	*slot = (struct slot){hash, (uint32_t)maker->n + 1};
+	maker->n_further++;
+	return true;
+}
+
+/* Most nodes have one callee, which their parent names. The table has the others. */
+static bool tree_child(struct tree_maker *maker, uint32_t parent, uint32_t function,
+    uint32_t *node, struct err *err)
+{
+	uint32_t callee;
+	bool found = false;
+
+	if (!vec_reserve(&maker->raw, &maker->cap, maker->n + 1))
+		return err_set_nomem(err);
+	callee = maker->raw[parent].callee;
+	if (callee && maker->raw[callee].function == function) {
+		*node = callee;
+		return true;
+	}
+	if (!callee)
+		maker->raw[parent].callee = (uint32_t)maker->n;
+	else if (!tree_find_further(maker, parent, function, node, &found, err))
+		return false;
+	if (found)
+		return true;
 	*node = (uint32_t)maker->n++;
 	maker->raw[*node] =
-	    (struct tree_raw){parent, function, maker->ranks[function], *node};
-	*slot = (struct slot){hash, (uint32_t)maker->n};
+	    (struct tree_raw){parent, function, maker->ranks[function], *node, 0};
 	return true;
 }
 
@@ -99,13 +127,11 @@ static bool tree_child(struct tree_maker *maker, uint32_t parent, uint32_t funct
 static bool tree_nodes(struct tree_maker *maker, struct err *err)
 {
 	const struct profile *profile = maker->profile;
-	uint32_t root;
 
 	maker->of_stack = calloc(profile->n_stacks + 1, sizeof(*maker->of_stack));
-	if (!maker->of_stack)
+	if (!maker->of_stack || !vec_reserve(&maker->raw, &maker->cap, 1))
 		return err_set_nomem(err);
-	if (!tree_child(maker, 0, 0, &root, err))
-		return false;
+	maker->raw[maker->n++] = (struct tree_raw){0};
 	for (size_t i = 1; i < profile->n_stacks; i++) {
 		const struct profile_stack *stack = &profile->stacks[i];
 
@@ -117,19 +143,14 @@ static bool tree_nodes(struct tree_maker *maker, struct err *err)
 	return true;
 }
 
-/* The children of a node stand together, in the order of their names. Node 0 comes first. */
 static int tree_compare_raw(const void *left, const void *right)
 {
 	const struct tree_raw *a = left, *b = right;
 
-	if (!a->self || !b->self)
-		return a->self ? 1 : b->self ? -1 : 0;
-	if (a->parent != b->parent)
-		return a->parent < b->parent ? -1 : 1;
 	return a->rank < b->rank ? -1 : a->rank > b->rank;
 }
 
-/* Where the children of each node stand in the sorted list. */
+/* Where the children of each node begin in the sorted list; node 0 comes first. */
 static uint32_t *tree_firsts(const struct tree_maker *maker)
 {
 	uint32_t *firsts = calloc(maker->n + 2, sizeof(*firsts));
@@ -141,6 +162,31 @@ static uint32_t *tree_firsts(const struct tree_maker *maker)
 	for (size_t i = 0; firsts && i < maker->n; i++)
 		firsts[i + 1] += firsts[i];
 	return firsts;
+}
+
+/* Lets the children of a node stand together, in the order of their names. */
+static bool tree_sort(struct tree_maker *maker, const uint32_t *firsts, struct err *err)
+{
+	struct tree_raw *sorted = calloc(maker->n, sizeof(*sorted));
+	uint32_t *next = calloc(maker->n, sizeof(*next));
+
+	if (!sorted || !next) {
+		free(sorted);
+		free(next);
+		return err_set_nomem(err);
+	}
+	memcpy(next, firsts, maker->n * sizeof(*next));
+	sorted[0] = maker->raw[0];
+	for (size_t i = 1; i < maker->n; i++)
+		sorted[next[maker->raw[i].parent]++] = maker->raw[i];
+	for (size_t i = 0; i < maker->n; i++)
+		if (firsts[i + 1] - firsts[i] > 1)
+			qsort(sorted + firsts[i], firsts[i + 1] - firsts[i],
+			    sizeof(*sorted), tree_compare_raw);
+	free(next);
+	free(maker->raw);
+	maker->raw = sorted;
+	return true;
 }
 
 /*
@@ -170,13 +216,11 @@ static void tree_number(const struct tree_maker *maker, const uint32_t *firsts,
 static bool tree_order(struct tree_maker *maker, struct tree *tree, struct err *err)
 {
 	size_t n = maker->n;
-	uint32_t *firsts, *places = calloc(n, sizeof(*places));
+	uint32_t *firsts = tree_firsts(maker), *places = calloc(n, sizeof(*places));
 	uint32_t *stack = calloc(n, sizeof(*stack));
 
-	qsort(maker->raw, n, sizeof(*maker->raw), tree_compare_raw);
-	firsts = tree_firsts(maker);
 	tree->nodes = calloc(n, sizeof(*tree->nodes));
-	if (firsts && places && stack && tree->nodes) {
+	if (firsts && places && stack && tree->nodes && tree_sort(maker, firsts, err)) {
 		tree_number(maker, firsts, places, stack, tree);
 		for (size_t i = 0; i < maker->profile->n_stacks; i++)
 			maker->of_stack[i] = places[maker->of_stack[i]];

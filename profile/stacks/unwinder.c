@@ -30,7 +30,10 @@ bool unwinder_begin(struct unwinder *unwinder, struct profile *profile,
 	unwinder->places = calloc(UNWINDER_PLACES, sizeof(*unwinder->places));
 	unwinder->frames =
 	    calloc(UNWINDER_MAX_FRAMES + UNWINDER_MAX_KERNEL, sizeof(*unwinder->frames));
-	if (!unwinder->cache.entries || !unwinder->places || !unwinder->frames)
+	unwinder->steps = calloc(UNWINDER_MAX_FRAMES, sizeof(*unwinder->steps));
+	unwinder->repeats = calloc(UNWINDER_REPEATS, sizeof(*unwinder->repeats));
+	if (!unwinder->cache.entries || !unwinder->places || !unwinder->frames ||
+	    !unwinder->steps || !unwinder->repeats)
 		return err_set_nomem(err);
 	return rows_open(&unwinder->rows, cache_dir, err);
 }
@@ -40,6 +43,10 @@ void unwinder_free(struct unwinder *unwinder)
 	unwinder_files_free(unwinder);
 	spaces_free(&unwinder->spaces);
 	rows_close(&unwinder->rows);
+	for (size_t i = 0; unwinder->repeats && i < UNWINDER_REPEATS; i++)
+		free(unwinder->repeats[i].frames);
+	free(unwinder->repeats);
+	free(unwinder->steps);
 	free(unwinder->cache.entries);
 	free(unwinder->places);
 	free(unwinder->unknown);

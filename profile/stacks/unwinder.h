@@ -17,6 +17,7 @@
 #include "profile/profile.h"
 #include "profile/stacks/event.h"
 #include "profile/stacks/file_rows.h"
+#include "profile/stacks/repeat.h"
 #include "profile/stacks/space.h"
 
 /* Gives an address of the kernel its symbol and the module of the kernel that has it, such as
@@ -49,8 +50,10 @@ struct unwinder {
 	struct slots file_slots;
 	struct eh2sframe_walk_cache cache;
 	struct unwinder_place *places;
-	uint32_t *frames;  /* of the stack that is walked */
-	uint32_t *unknown; /* indices of frames in no file, for jit */
+	struct repeat *repeats;	    /* by the number of the thread */
+	uint32_t *frames;	    /* of the stack that is walked */
+	struct repeat_frame *steps; /* of the same, from its first user frame on */
+	uint32_t *unknown;	    /* indices of frames in no file, for jit */
 	size_t n_unknown, cap_unknown;
 	const uint8_t *vdso; /* of this system; borrowed */
 	size_t vdso_size;
@@ -127,6 +130,6 @@ struct unwinder_place {
 	uint32_t frame; /* of the profile */
 	uint32_t file;	/* UINT32_MAX: none */
 };
-enum { UNWINDER_PLACES = 1 << 14, UNWINDER_RULES = 1 << 16 };
+enum { UNWINDER_PLACES = 1 << 16, UNWINDER_RULES = 1 << 16, UNWINDER_REPEATS = 128 };
 
 #endif

@@ -21,9 +21,12 @@ static const uint8_t WALK_X86_64[] = {
 struct walk {
 	struct unwinder *unwinder;
 	struct space *space;
-	const uint8_t *stack;
-	uint64_t sp, size;
+	struct repeat_copy copy;
 	bool elsewhere; /* the last word was not in the stack at all */
+	/* A word was missing, or a step read too many: it cannot be repeated by its words. */
+	bool singular;
+	struct repeat_frame *step; /* that is made */
+	struct repeat *repeat;	   /* NULL: none */
 	uint64_t registers[EH2SFRAME_WALK_N_REGISTERS];
 	uint32_t *frames; /* unwinder->frames: first frame first */
 	size_t n;
@@ -32,14 +35,18 @@ struct walk {
 static bool walk_read(void *context, uint64_t address, uint64_t *value)
 {
 	struct walk *walk = context;
-	uint64_t at = address - walk->sp;
+	struct repeat_frame *step = walk->step;
 
-	if (at < walk->size && walk->size - at >= sizeof(*value)) {
-		memcpy(value, walk->stack + at, sizeof(*value));
-		return true;
+	if (!repeat_read(&walk->copy, address, value)) {
+		walk->elsewhere = address - walk->copy.address >= WALK_STACK_MAX;
+		walk->singular = true;
+		return false;
 	}
-	walk->elsewhere = at >= WALK_STACK_MAX;
-	return false;
+	if (step->n_words < REPEAT_MAX_WORDS)
+		step->words[step->n_words++] = (struct repeat_word){address, *value};
+	else
+		walk->singular = true;
+	return true;
 }
 
 static enum eh2sframe_walk_why walk_find(
@@ -102,9 +109,7 @@ static void walk_begin(
 		frame->ra = walk->registers[14];
 		frame->flags |= EH2SFRAME_WALK_FRAME_RA;
 	}
-	walk->sp = frame->sp;
-	walk->stack = event->stack;
-	walk->size = event->stack_size;
+	walk->copy = (struct repeat_copy){event->stack, frame->sp, event->stack_size};
 }
 
 uint64_t unwinder_register_mask(enum profile_machine machine)
@@ -196,7 +201,7 @@ static uint8_t walk_ended(const struct walk *walk, enum eh2sframe_walk_why why,
 
 	/* A signal handler can have a stack of its own. Then the copy has no other. */
 	if (why == EH2SFRAME_WALK_CUT_OFF && walk->elsewhere &&
-	    frame->sp - walk->sp < WALK_STACK_MAX)
+	    frame->sp - walk->copy.address < WALK_STACK_MAX)
 		return PROFILE_CONTRADICTION;
 	if ((why != EH2SFRAME_WALK_NO_ROW && why != EH2SFRAME_WALK_NO_MODULE) ||
 	    place->file == UINT32_MAX)
@@ -210,9 +215,23 @@ static uint8_t walk_ended(const struct walk *walk, enum eh2sframe_walk_why why,
 	return file->has_section ? PROFILE_NO_ROW : PROFILE_NO_ROWS;
 }
 
-/* The program's frames. */
-static bool walk_user(
-    struct walk *walk, const struct event *event, uint8_t *why, struct err *err)
+/* Notes the frame before its step, for the next walk of the thread. */
+static void walk_note(
+    struct walk *walk, size_t i, const struct eh2sframe_walk_frame *frame)
+{
+	struct repeat_frame *step = &walk->unwinder->steps[i];
+
+	step->pc = frame->pc;
+	step->sp = frame->sp;
+	step->fp = frame->fp;
+	step->flags = frame->flags;
+	step->n_words = 0;
+	walk->step = step;
+}
+
+/* The frames from frame on, which is resolved first; *why: what ended the walk. */
+static bool walk_steps(struct walk *walk, struct eh2sframe_walk_frame *frame,
+    bool has_rows, uint8_t *why, struct err *err)
 {
 	struct unwinder *unwinder = walk->unwinder;
 	const struct eh2sframe_walk_space space = {
@@ -227,32 +246,54 @@ static bool walk_user(
 	    .cache = &unwinder->cache};
 	enum eh2sframe_walk_why end = EH2SFRAME_WALK_GOES_ON;
 	const struct unwinder_place *place = NULL;
-	struct eh2sframe_walk_frame frame;
 	size_t first = walk->n;
 
-	walk_begin(walk, event, &frame);
-	/* While the kernel replaces a program, its registers are left and its memory is gone. */
-	if (walk->size == 0 && walk->n > 0 && walk->space &&
-	    !space_map_find(walk->space, frame.pc))
-		return true;
 	while (end == EH2SFRAME_WALK_GOES_ON) {
 		if (walk->n - first == UNWINDER_MAX_FRAMES) {
 			*why = PROFILE_LIMIT;
+			walk->singular = true;
 			return true;
 		}
-		if (!walk_resolve(walk, &frame, &place, err))
+		if (walk->repeat && walk->n > first &&
+		    walk->n - first + REPEAT_MAX_FRAMES <= UNWINDER_MAX_FRAMES &&
+		    repeat_joins(walk->repeat, frame, &walk->copy)) {
+			*why = walk->repeat->why;
+			return true;
+		}
+		walk_note(walk, walk->n - first, frame);
+		if (!walk_resolve(walk, frame, &place, err))
 			return false;
-		frame.pc = place->known;
-		/* A 32-bit program has other registers and no rows. */
-		if (event->abi != PERF_SAMPLE_REGS_ABI_64) {
+		frame->pc = place->known;
+		if (!has_rows) {
 			*why = PROFILE_NO_ROWS;
 			return true;
 		}
-		end = walk->space ? eh2sframe_walk_step(&space, &frame)
+		end = walk->space ? eh2sframe_walk_step(&space, frame)
 				  : EH2SFRAME_WALK_NO_MODULE;
 	}
-	*why = walk_ended(walk, end, &frame, place);
+	*why = walk_ended(walk, end, frame, place);
 	return true;
+}
+
+/* The program's frames. */
+static bool walk_user(
+    struct walk *walk, const struct event *event, uint8_t *why, struct err *err)
+{
+	struct unwinder *unwinder = walk->unwinder;
+	struct eh2sframe_walk_frame frame;
+
+	walk_begin(walk, event, &frame);
+	/* While the kernel replaces a program, its registers are left and its memory is gone. */
+	if (event->stack_size == 0 && walk->n > 0 && walk->space &&
+	    !space_map_find(walk->space, frame.pc))
+		return true;
+	if (walk->space) {
+		walk->repeat = &unwinder->repeats[event->tid % UNWINDER_REPEATS];
+		repeat_begin(walk->repeat, event->tid, walk->space->generation,
+		    unwinder->profile->n_forgotten);
+	}
+	/* A 32-bit program has other registers and no rows. */
+	return walk_steps(walk, &frame, event->abi == PERF_SAMPLE_REGS_ABI_64, why, err);
 }
 
 /* The kernel's frames of the sample: addresses between marks. */
@@ -280,26 +321,50 @@ static bool walk_kernel(struct walk *walk, const struct event *event, struct err
 	return true;
 }
 
+/* Adds the stack to the profile, from its outermost frame on. n_kernel: how many frames come before the
+ * program's. */
+static bool walk_add_stack(
+    struct walk *walk, size_t n_kernel, uint8_t why, uint32_t *stack, struct err *err)
+{
+	struct repeat_frame *steps = walk->unwinder->steps;
+	struct repeat *repeat = walk->repeat;
+
+	*stack = 0;
+	if (repeat && repeat->joined)
+		*stack = repeat->frames[repeat->left - 1].stack;
+	for (size_t i = walk->n; i-- > 0;) {
+		if (!profile_add_stack(
+			walk->unwinder->profile, *stack, walk->frames[i], stack, err))
+			return false;
+		if (i >= n_kernel)
+			steps[i - n_kernel].stack = *stack;
+	}
+	/* The first step has used registers that no other has. */
+	if (repeat && !walk->singular && walk->n > n_kernel)
+		repeat_end(repeat, steps + 1, walk->n - n_kernel - 1, why);
+	else if (repeat)
+		repeat_forget(repeat);
+	return true;
+}
+
 bool unwinder_walk(struct unwinder *unwinder, struct space *space,
     const struct event *event, uint32_t *stack, uint8_t *why, struct err *err)
 {
 	struct walk walk;
+	size_t n_kernel;
 
 	/* The registers are not worth the time of setting them to zero. */
 	walk.unwinder = unwinder;
 	walk.frames = unwinder->frames;
 	walk.space = space;
-	walk.elsewhere = false;
+	walk.repeat = NULL;
+	walk.elsewhere = walk.singular = false;
 	walk.n = 0;
 	*why = PROFILE_NO_STACK;
 	if (!walk_kernel(&walk, event, err))
 		return false;
+	n_kernel = walk.n;
 	if (event->registers && !walk_user(&walk, event, why, err))
 		return false;
-	*stack = 0;
-	for (size_t i = walk.n; i-- > 0;)
-		if (!profile_add_stack(
-			unwinder->profile, *stack, walk.frames[i], stack, err))
-			return false;
-	return true;
+	return walk_add_stack(&walk, n_kernel, *why, stack, err);
 }

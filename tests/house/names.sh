@@ -82,7 +82,7 @@ begin cmd/batch batch
 begin cmd/common args cmd print temporary
 begin cmd/report report
 begin profile profile recording
-begin profile/stacks event facts jit profile rows space spaces unwinder
+begin profile/stacks event facts jit profile repeat rows space spaces unwinder
 begin profile/record kernel_names main perf proc queue record recorder
 begin profile/symbols naming table
 begin profile/output json_text output tree

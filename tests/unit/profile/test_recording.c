@@ -129,6 +129,46 @@ START_TEST(recording_equal_elements_are_one)
 }
 END_TEST
 
+/* Random callers and frames, against a table. A caller's first callee is kept elsewhere than the others. */
+START_TEST(recording_callees)
+{
+	enum { STACKS = 200, FRAMES = 9 };
+	static uint32_t known[STACKS][FRAMES];
+	struct profile profile;
+	unsigned int seed = 5;
+	uint32_t index;
+
+	ck_assert(profile_init(&profile, &err));
+	for (uint64_t i = 0; i < FRAMES; i++) {
+		struct profile_frame frame = {
+		    .kind = PROFILE_FRAME_UNKNOWN, .pid = 1, .address = i};
+
+		ck_assert(profile_add_frame(&profile, &frame, &index, &err));
+	}
+	for (int round = 0; round < 3; round++) {
+		memset(known, 0, sizeof(known));
+		for (int i = 0; i < 20000; i++) {
+			uint32_t caller = (uint32_t)rand_r(&seed) % STACKS;
+			uint32_t frame = (uint32_t)rand_r(&seed) % FRAMES;
+			size_t before = profile.n_stacks;
+
+			if (caller >= before)
+				continue;
+			ck_assert(
+			    profile_add_stack(&profile, caller, frame, &index, &err));
+			ck_assert_uint_eq(
+			    index, known[caller][frame] ? known[caller][frame] : before);
+			ck_assert_uint_eq(profile.stacks[index].caller, caller);
+			ck_assert_uint_eq(profile.stacks[index].frame, frame);
+			known[caller][frame] = index;
+		}
+		ck_assert_uint_gt(profile.n_stacks, STACKS);
+		profile_forget(&profile);
+	}
+	profile_free(&profile);
+}
+END_TEST
+
 /* Stacks that are numbered again: the recorder removes its own to save memory. */
 START_TEST(recording_again_numbers)
 {
@@ -240,6 +280,7 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, recording_round_trip);
 	tcase_add_test(tcase, recording_equal_elements_are_one);
+	tcase_add_test(tcase, recording_callees);
 	tcase_add_test(tcase, recording_again_numbers);
 	tcase_add_test(tcase, recording_damaged);
 	tcase_add_test(tcase, recording_cut);
