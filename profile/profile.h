@@ -174,7 +174,7 @@ ATTR_MUST_CHECK bool profile_write(
     const struct profile *profile, int fd, struct err *err);
 
 /*
- * Reads a recording into an initialised profile; name is for messages. Any bytes are safe:
+ * Reads a recording into an initialised profile; name begins its messages, unless it is NULL. Any bytes are safe:
  * memory stays below a multiple of the file's size, and all indices are right. A recording
  * that was cut off is read up to there, with info.end 0. Samples with copies of stacks have
  * the stack 0 (info.raw): use profile_load of profile/profile_load.h, which reads any recording

@@ -332,7 +332,7 @@ bool recording_read(struct profile *profile, int fd, const char *name,
 	free(reading.threads.list);
 	free(reading.buffer);
 	free(reading.text);
-	return ok || err_prefix(err, "%s", name);
+	return ok || (name && err_prefix(err, "%s", name));
 }
 
 bool profile_read(struct profile *profile, int fd, const char *name, struct err *err)

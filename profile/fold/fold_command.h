@@ -8,6 +8,7 @@
 
 #include "base/attr.h"
 #include "include/eh2sframe.h"
+#include "profile/profile_load.h"
 
 enum fold_format { FOLD_FOLDED, FOLD_HTML, FOLD_TEXT, FOLD_PPROF };
 
@@ -17,6 +18,7 @@ struct fold_args {
 	const char *output; /* NULL: standard output */
 	const char **debug_dirs;
 	size_t n_debug_dirs, cap_debug_dirs;
+	struct profile_load_options load;
 	bool quiet, no_demangle;
 };
 

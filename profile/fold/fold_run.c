@@ -32,15 +32,17 @@ static bool fold_failed(const struct err *err, struct eh2sframe_error *error)
 }
 
 static bool fold_read(
-    const char *path, struct profile *profile, struct eh2sframe_error *error)
+    const struct fold_args *args, struct profile *profile, struct eh2sframe_error *error)
 {
+	const char *path = args->recording;
 	bool input = strcmp(path, "-") == 0, ok;
 	struct err err = {0};
 	int fd = input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
 	if (fd < 0)
 		return cmd_fail_errno(error, "cannot open");
-	ok = profile_init(profile, &err) && profile_load(profile, fd, path, NULL, &err);
+	ok = profile_init(profile, &err) &&
+	     profile_load(profile, fd, NULL, &args->load, &err);
 	if (!input)
 		close(fd);
 	return ok || fold_failed(&err, error);
@@ -139,7 +141,7 @@ int fold_run(const struct fold_args *args)
 	struct profile profile = {0};
 	struct eh2sframe_error error;
 	const char *path = args->recording;
-	bool ok = fold_read(path, &profile, &error);
+	bool ok = fold_read(args, &profile, &error);
 
 	if (ok && !profile.n_samples)
 		ok = cmd_fail(&error, EH2SFRAME_NOTHING, "the recording has no samples");

@@ -49,8 +49,9 @@ static void text_frame(
 	const struct naming_function *function = &naming->functions[place->function];
 
 	fprintf(out, "\t%16" PRIx64 " %s", frame->address,
-	    function->found ? function->name : "[unknown]");
-	if (function->found && place->offset)
+	    function->found || function->start ? function->name : "[unknown]");
+	/* Readers cut off the last offset, which must not be the one in a name. */
+	if ((function->found && place->offset) || function->start)
 		fprintf(out, "+0x%" PRIx64, place->offset);
 	fputs(" (", out);
 	if (function->kind == PROFILE_FRAME_JIT)

@@ -5,6 +5,7 @@
  */
 #include "profile/symbols/naming.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,24 +110,34 @@ static char *naming_readable(
 	return plain_dup(name);
 }
 
-/* What stands for a function whose name is not known. */
-static char *naming_unknown(
-    const struct profile *profile, const struct profile_frame *frame)
+/* Takes text over. */
+static char *naming_plain(char *text)
+{
+	char *plain = text ? plain_dup(text) : NULL;
+
+	free(text);
+	return plain;
+}
+
+/* What stands for a function whose name is not known: its start in its file, or else the file. */
+static char *naming_unknown(const struct profile *profile,
+    const struct profile_frame *frame, const struct symbol *start)
 {
 	const char *path =
 	    frame->kind == PROFILE_FRAME_FILE || frame->kind == PROFILE_FRAME_KERNEL
 		? profile->modules[frame->module].path
 		: "unknown";
 	const char *base = naming_base(path);
-	char *text = NULL, *plain;
+	char *text = NULL;
+	int n;
 
-	if (*base == '[')
+	if (start)
+		n = asprintf(&text, "%s+0x%" PRIx64, base, start->addr);
+	else if (*base == '[')
 		return plain_dup(base);
-	if (asprintf(&text, "[%s]", *base ? base : "unknown") < 0)
-		return NULL;
-	plain = plain_dup(text);
-	free(text);
-	return plain;
+	else
+		n = asprintf(&text, "[%s]", *base ? base : "unknown");
+	return n < 0 ? NULL : naming_plain(text);
 }
 
 /* The address to look up, in what the table has. */
@@ -144,33 +155,49 @@ static bool naming_address(const struct profile *profile,
 	return table_address(table, at, address);
 }
 
+/* The symbol at an address, or else, in a file, the start of its function. */
+static bool naming_find(const struct profile *profile, const struct profile_frame *frame,
+    struct table *table, uint64_t address, const struct symbol **symbol,
+    const struct symbol **start, struct err *err)
+{
+	*symbol = symbols_find(&table->symbols, address);
+	if (*symbol || frame->kind != PROFILE_FRAME_FILE)
+		return true;
+	if (!table_read_starts(&profile->modules[frame->module], table, err))
+		return false;
+	*start = symbols_find(&table->starts, address);
+	return true;
+}
+
 static bool naming_frame(const struct profile *profile,
-    const struct naming_options *options, const struct table *table, uint32_t index,
+    const struct naming_options *options, struct table *table, uint32_t index,
     struct naming *naming, struct err *err)
 {
 	const struct profile_frame *frame = &profile->frames[index];
 	struct naming_place *place = &naming->places[index];
 	struct naming_function function = {.kind = frame->kind};
-	const struct symbol *symbol = NULL;
+	const struct symbol *symbol = NULL, *start = NULL, *at;
 	uint64_t address;
 
 	if (frame->kind == PROFILE_FRAME_FILE || frame->kind == PROFILE_FRAME_KERNEL)
 		function.module = frame->module;
 	if (!frame->name && naming_address(profile, frame, table, &address)) {
-		symbol = symbols_find(&table->symbols, address);
-		if (symbol)
-			place->offset = address - symbol->addr;
-		if (symbol && !(frame->flags & PROFILE_FRAME_EXACT))
-			place->offset++;
+		if (!naming_find(profile, frame, table, address, &symbol, &start, err))
+			return false;
+		at = symbol ? symbol : start;
+		if (at)
+			place->offset =
+			    address - at->addr + !(frame->flags & PROFILE_FRAME_EXACT);
 	}
 	function.found = frame->name || symbol;
+	function.start = start;
 	if (symbol && frame->kind == PROFILE_FRAME_UNKNOWN)
 		function.kind = PROFILE_FRAME_JIT;
 	if (function.found)
 		function.name = naming_readable(
 		    naming, options, frame->name ? frame->name : symbol->name);
 	else
-		function.name = naming_unknown(profile, frame);
+		function.name = naming_unknown(profile, frame, start);
 	return naming_add(naming, &function, &place->function, err);
 }
 
@@ -235,7 +262,7 @@ static bool naming_groups(const struct profile *profile,
 		for (size_t k = i; ok && k < end; k++)
 			ok = naming_frame(
 			    profile, options, &table, order[k].frame, naming, err);
-		naming->n_symbols += table.symbols.n;
+		naming->n_symbols += table.symbols.n + table.starts.n;
 		table_free(&table);
 	}
 	return ok;

@@ -20,16 +20,18 @@ struct naming_options {
 
 /* What frames have in common. */
 struct naming_function {
-	char *name; /* without control characters: "main", "[libc.so.6]", "[unknown]" */
+	char *
+	    name; /* without control characters: "main", "libz.so.1+0x1a40", "[unknown]" */
 	uint32_t module; /* index: FILE and KERNEL; else 0 */
 	uint8_t kind;	 /* enum profile_frame_kind */
 	bool found;	 /* name is that of a symbol */
+	bool start;	 /* name is the file and the start of the function in it */
 };
 
 /* Of a frame. */
 struct naming_place {
 	uint32_t function;
-	uint64_t offset; /* from the start of the symbol; 0 without one */
+	uint64_t offset; /* from the start of the function; 0 when that is not known */
 };
 
 /* Zeroed, then naming_run. */

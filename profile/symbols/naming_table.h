@@ -21,6 +21,8 @@ struct table_segment {
 /* Zeroed, then one of the functions below; all end with table_free. */
 struct table {
 	struct symbols symbols;
+	struct symbols starts; /* of functions, without names */
+	bool starts_known;
 	void *names; /* that the symbols point to */
 	struct table_segment *segments;
 	size_t n_segments, cap_segments;
@@ -32,6 +34,13 @@ struct table {
  */
 ATTR_MUST_CHECK bool table_read_module(const struct profile_module *module,
     const struct naming_options *options, struct table *table, struct err *err);
+
+/* Reads the starts of functions in .eh_frame of the module's file, once. ERR_NOMEM. */
+ATTR_MUST_CHECK bool table_read_starts(
+    const struct profile_module *module, struct table *table, struct err *err);
+/* Adds those of a section that is at address, and sorts them. Any bytes are safe. ERR_NOMEM. */
+ATTR_MUST_CHECK bool table_add_starts(const uint8_t *bytes, size_t size, uint64_t address,
+    bool big_endian, struct table *table, struct err *err);
 
 /* Reads /proc/kallsyms. No names when it shows no addresses. ERR_NOMEM. */
 ATTR_MUST_CHECK bool table_read_kernel(struct table *table, struct err *err);

@@ -245,20 +245,57 @@ static void table_forget_names(struct table *table)
 	table->names = NULL;
 }
 
+/* The file itself: bytes in the recording, or what its path leads to now. false: there is none. */
+static bool table_open_module(const struct profile_module *module, struct table_elf *file)
+{
+	*file = (struct table_elf){.fd = -1};
+	if (elf_version(EV_CURRENT) == EV_NONE)
+		return false;
+	if (module->image)
+		file->elf = elf_memory((char *)module->image, module->image_size);
+	else if (*module->path == '/')
+		return table_elf_open(module->path, module, file);
+	return file->elf;
+}
+
+bool table_read_starts(
+    const struct profile_module *module, struct table *table, struct err *err)
+{
+	struct table_elf file;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+	size_t names;
+	bool ok = true;
+
+	if (table->starts_known)
+		return true;
+	table->starts_known = true;
+	if (!table_open_module(module, &file))
+		return true;
+	if (elf_getshdrstrndx(file.elf, &names) == 0)
+		while (ok && (scn = elf_nextscn(file.elf, scn))) {
+			const char *name, *ident = elf_getident(file.elf, NULL);
+			Elf_Data *data;
+
+			if (!gelf_getshdr(scn, &shdr) || shdr.sh_type == SHT_NOBITS ||
+			    !(name = elf_strptr(file.elf, names, shdr.sh_name)) ||
+			    strcmp(name, ".eh_frame") != 0 ||
+			    !(data = elf_rawdata(scn, NULL)) || !data->d_buf || !ident)
+				continue;
+			ok = table_add_starts(data->d_buf, data->d_size, shdr.sh_addr,
+			    ident[EI_DATA] == ELFDATA2MSB, table, err);
+		}
+	table_elf_close(&file);
+	return ok;
+}
+
 bool table_read_module(const struct profile_module *module,
     const struct naming_options *options, struct table *table, struct err *err)
 {
-	struct table_elf file = {.fd = -1};
+	struct table_elf file;
 	bool ok = true;
 
-	if (elf_version(EV_CURRENT) == EV_NONE)
-		return true;
-	if (module->image) {
-		file.elf = elf_memory((char *)module->image, module->image_size);
-	} else if (*module->path == '/') {
-		(void)!table_elf_open(module->path, module, &file);
-	}
-	if (file.elf)
+	if (table_open_module(module, &file))
 		ok = table_read_segments(file.elf, table, err) &&
 		     table_read_type(file.elf, SHT_SYMTAB, table, err);
 	if (ok && !table->symbols.n) {
@@ -276,6 +313,7 @@ bool table_read_module(const struct profile_module *module,
 void table_free(struct table *table)
 {
 	symbols_deinit(&table->symbols);
+	symbols_deinit(&table->starts);
 	free(table->names);
 	free(table->segments);
 	*table = (struct table){0};

@@ -5,6 +5,7 @@
     fold.py EH2SFRAME-FOLD RECORDING-OF
 """
 
+import gzip
 import json
 import os
 import re
@@ -53,21 +54,64 @@ def stacks(symbols, path, build_id="-"):
 
 def names(symbols, build_id):
     whole = {"prog;main;shop::cart::total(int);plain": 1}
+    starts = {";".join(["prog", *(f"stripped+{symbols[name]:#x}" for name in ("main", TOTAL, "plain"))]): 1}
     wrong = "00" * 20
     for what, path, given, options, wanted in (
         ("symbols", "prog", "-", [], whole),
         ("symbols of the right build-id", "prog", build_id, [], whole),
         ("no symbols of a file with another build-id", "prog", wrong, [], {"prog;[prog];[prog];[prog]": 1}),
-        ("no symbols of a stripped file", "stripped", build_id, [], {"prog;[stripped];[stripped];[stripped]": 1}),
+        ("the starts of the functions of a stripped file", "stripped", build_id, [], starts),
         ("symbols of a separate debug file", "stripped", build_id, ["--debug-dir=debug"], whole),
         ("symbols of a debug file, without the file", "none", build_id, ["--debug-dir=debug"], whole),
         ("the first folder that has it", "stripped", build_id, ["--debug-dir=none", "--debug-dir=debug"], whole),
-        ("a debug file needs a build-id", "stripped", "-", ["--debug-dir=debug"],
-         {"prog;[stripped];[stripped];[stripped]": 1}),
+        ("a debug file needs a build-id", "stripped", "-", ["--debug-dir=debug"], starts),
         ("names as they are", "prog", "-", ["--no-demangle"], {f"prog;main;{TOTAL};plain": 1}),
     ):
         got = folded(FOLD, stacks(symbols, path, given).write(WRITER, "names.rec"), *options)
         check(got == wanted, what, got)
+
+
+def starts_of_functions():
+    """Functions of a stripped library are told apart by where they start, in each format."""
+    with open("many.c", "w", encoding="utf-8") as file:
+        file.write("#define F(n) __attribute__((noinline, visibility(\"hidden\"))) int f##n(int a) "
+                   "{ __asm__ volatile(\"\"); return a * n; }\n")
+        file.write("".join(f"F({n})\n" for n in range(2, 40)))
+        file.write("int all(int a) { return " + " + ".join(f"f{n}(a)" for n in range(2, 40)) + "; }\n")
+        file.write('__asm__("bare: .skip 32, 0x90\\nret");\n')
+    must("gcc", "-O1", "-shared", "-fPIC", "-Wl,-z,noseparate-code", "-o", "many.so", "many.c")
+    bare = int(next(line for line in must("nm", "many.so").splitlines() if line.endswith(" bare")).split()[0], 16)
+    must("strip", "many.so")
+    ranges = [tuple(int(word, 16) for word in found) for found in
+              re.findall(r" FDE .* pc=([0-9a-f]+)\.\.([0-9a-f]+)", must("readelf", "--debug-dump=frames", "many.so"))]
+    rec = Recording()
+    many = rec.module(os.path.realpath("many.so"))
+    thread = rec.thread(1, 1, "t")
+    for start, end in ranges:
+        rec.sample(thread, [rec.frame(FILE, start, many, flags=EXACT), rec.frame(FILE, end, many)])
+    rec.sample(thread, [rec.frame(FILE, bare + 1, many, flags=EXACT)])
+    path = rec.write(WRITER, "many.rec")
+    names_of = [f"many.so+{start:#x}" for start, _ in ranges]
+    got = folded(FOLD, path)
+    # all() is in .dynsym, which strip leaves as it is.
+    wanted = {f"t;{name};{name}": 1 for name in names_of if f"t;{name};{name}" in got}
+    wanted |= {"t;all;all": 1, "t;[many.so]": 1}
+    check(len(ranges) > 39 and len(wanted) == len(ranges) + 1 and got == wanted,
+          "starts: each function of a stripped library, and none of code without CFI", got)
+    text = run(FOLD, "-q", "--format=text", path).stdout
+    found = set(re.findall(r"^\t +[0-9a-f]+ (many\.so\+0x[0-9a-f]+)\+0x[0-9a-f]+ \(/", text, re.M))
+    start, name = ranges[0][0], names_of[0]
+    check(found == {name for name in names_of if f"t;{name};{name}" in got} and len(found) > 38
+          and f"\t{start:16x} {name}+0x0 (" in text, "starts: in text, with the offset from the start", text)
+    data = data_of(run(FOLD, "-q", "--format=html", path).stdout)
+    check(found <= set(data["functions"]["name"]), "starts: in the page", data["functions"])
+    made = run(FOLD, "-q", "--format=pprof", "-o", "many.pb.gz", path)
+    if "this build has no" in made.stderr:
+        skip("starts: for pprof", "this build has no pprof")
+        return
+    with gzip.open("many.pb.gz") as file:
+        strings = {one.decode() for one in pprof_message(file.read())[6]}
+    check(found <= strings, "starts: for pprof", strings)
 
 
 def versions():
@@ -305,7 +349,7 @@ def errors(path):
         ("an unknown option", ["--nothing", path], 2, "--help"),
         ("an unknown format", ["--format=svg", path], 2, "--format=svg"),
         ("no such file", ["none.rec"], 3, "none.rec: cannot open: No such file"),
-        ("not a recording", ["junk"], 1, "junk: "), ("no samples", [empty], 6, "empty.rec: the recording has no samples"),
+        ("not a recording", ["junk"], 1, "eh2sframe-fold: junk: it is"), ("no samples", [empty], 6, "empty.rec: the recording has no samples"),
         ("a directory", ["debug"], 3, "debug: "),
         ("an output in no directory", ["-o", "none/out", path], 3, "none/out: "),
         ("a full disk", ["-o", "/dev/full", path], 3, "/dev/full: "),
@@ -336,6 +380,7 @@ def main():
     try:
         symbols, build_id = build()
         names(symbols, build_id)
+        starts_of_functions()
         versions()
         libraries()
         jit()
