@@ -44,6 +44,8 @@ static int record(const struct record_args *args)
 		status = record_status(&recorder);
 		if (!args->quiet)
 			recorder_summary(&recorder);
+		if (args->preload)
+			preloaded_say(&recorder.preloaded, args->command[0]);
 	}
 	recorder_free(&recorder);
 	return status;

@@ -12,6 +12,7 @@
 #include "profile/profile.h"
 #include "profile/record/kernel_names.h"
 #include "profile/record/perf.h"
+#include "profile/record/preloaded.h"
 #include "profile/record/queue.h"
 #include "profile/record/record_args.h"
 #include "profile/recording.h"
@@ -21,6 +22,7 @@ struct recorder {
 	const struct record_args *args;
 	struct profile profile;
 	struct perf perf;
+	struct preloaded preloaded;
 	struct queue queue;
 	struct recording_writer writer;
 	struct unwinder unwinder;
@@ -46,6 +48,9 @@ ATTR_MUST_CHECK bool recorder_begin(
 ATTR_MUST_CHECK bool recorder_run(struct recorder *recorder, struct err *err);
 ATTR_MUST_CHECK bool recorder_end(struct recorder *recorder, struct err *err);
 void recorder_free(struct recorder *recorder);
+
+/* Whether the recording ends, as signals say. interrupts: how many there were. */
+bool recorder_signals(struct recorder *recorder, int fd, unsigned int *interrupts);
 
 /* recorder_command.c: starts the command, which waits. */
 ATTR_MUST_CHECK bool recorder_command(struct recorder *recorder, struct err *err);

@@ -236,7 +236,8 @@ size_t event_make_map(uint8_t *to, const struct event *event)
 
 size_t event_make_comm(uint8_t *to, const struct event *event)
 {
-	const struct perf_event_header header = {.type = PERF_RECORD_COMM};
+	const struct perf_event_header header = {.type = PERF_RECORD_COMM,
+	    .misc = event->exec ? PERF_RECORD_MISC_COMM_EXEC : 0};
 	size_t at = EVENT_HEADER_SIZE;
 
 	at = event_put(to, at, &event->pid, 4);

@@ -119,8 +119,9 @@ bool unwinder_end(struct unwinder *unwinder, struct err *err)
 	return true;
 }
 
-static bool unwinder_sample(
-    struct unwinder *unwinder, const struct event *event, struct err *err)
+/* walk_why: of a stack that was walked in its process; else GOES_ON. */
+static bool unwinder_sample(struct unwinder *unwinder, const struct event *event,
+    enum eh2sframe_walk_why walk_why, struct err *err)
 {
 	struct profile_sample sample = {
 	    .time = event->time, .weight = event->weight, .cpu = event->cpu};
@@ -135,11 +136,20 @@ static bool unwinder_sample(
 		&thread->number, err))
 		return false;
 	sample.thread = thread->number;
-	if (!unwinder_walk(unwinder, space, event, &sample.stack, &sample.why, err))
+	if (walk_why != EH2SFRAME_WALK_GOES_ON
+		? !unwinder_walk_known(
+		      unwinder, space, event, walk_why, &sample.stack, &sample.why, err)
+		: !unwinder_walk(unwinder, space, event, &sample.stack, &sample.why, err))
 		return false;
 	unwinder->n_samples++;
 	unwinder->n_whys[sample.why]++;
 	return profile_add_sample(unwinder->profile, &sample, err);
+}
+
+bool unwinder_walked(struct unwinder *unwinder, const struct event *event,
+    enum eh2sframe_walk_why walk_why, struct err *err)
+{
+	return unwinder_sample(unwinder, event, walk_why, err);
 }
 
 static bool unwinder_map(
@@ -156,13 +166,17 @@ static bool unwinder_map(
 	       space_add_map(&unwinder->spaces, event->pid, &map, err);
 }
 
+bool unwinder_gone(struct unwinder *unwinder, uint32_t pid, struct err *err)
+{
+	space_remove(&unwinder->spaces, pid);
+	return unwinder->n_unknown == 0 || unwinder_name(unwinder, pid, err);
+}
+
 static bool unwinder_exit(
     struct unwinder *unwinder, const struct event *event, struct err *err)
 {
-	if (!space_exit(&unwinder->spaces, event->pid, event->tid))
-		return true;
-	space_remove(&unwinder->spaces, event->pid);
-	return unwinder->n_unknown == 0 || unwinder_name(unwinder, event->pid, err);
+	return !space_exit(&unwinder->spaces, event->pid, event->tid) ||
+	       unwinder_gone(unwinder, event->pid, err);
 }
 
 static size_t unwinder_n_registers(const struct unwinder *unwinder)
@@ -190,7 +204,7 @@ bool unwinder_event(
 	case EVENT_EXIT:
 		return unwinder_exit(unwinder, &event, err);
 	case EVENT_SAMPLE:
-		return unwinder_sample(unwinder, &event, err);
+		return unwinder_sample(unwinder, &event, EH2SFRAME_WALK_GOES_ON, err);
 	case EVENT_LOST:
 		unwinder->n_lost += event.lost;
 		return true;

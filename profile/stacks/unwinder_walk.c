@@ -368,3 +368,31 @@ bool unwinder_walk(struct unwinder *unwinder, struct space *space,
 		return false;
 	return walk_add_stack(&walk, n_kernel, *why, stack, err);
 }
+
+bool unwinder_walk_known(struct unwinder *unwinder, struct space *space,
+    const struct event *event, enum eh2sframe_walk_why walk_why, uint32_t *stack,
+    uint8_t *why, struct err *err)
+{
+	const struct unwinder_place *place = NULL;
+	struct eh2sframe_walk_frame frame = {0};
+	struct walk walk;
+
+	walk.unwinder = unwinder;
+	walk.frames = unwinder->frames;
+	walk.space = space;
+	walk.repeat = NULL;
+	walk.elsewhere = false;
+	walk.n = 0;
+	for (size_t i = 0; i < event->n_chain && i < UNWINDER_MAX_FRAMES; i++) {
+		uint64_t word = walk_word_of(event->chain, i);
+
+		frame.pc = word & ~(UNWINDER_PC_EXACT | UNWINDER_PC_GUESSED);
+		frame.flags = word & UNWINDER_PC_EXACT ? EH2SFRAME_WALK_FRAME_EXACT : 0;
+		if (word & UNWINDER_PC_GUESSED)
+			frame.flags |= EH2SFRAME_WALK_FRAME_GUESSED;
+		if (!walk_resolve(&walk, &frame, &place, err))
+			return false;
+	}
+	*why = place ? walk_ended(&walk, walk_why, &frame, place) : PROFILE_NO_MODULE;
+	return walk_add_stack(&walk, walk.n, *why, stack, err);
+}

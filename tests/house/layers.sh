@@ -59,7 +59,8 @@ may cmd base cmd/batch cmd/common cmd/report
 # A profiler is a program on top, too.
 may profile base
 may profile/stacks base include names profile
-may profile/record base include names profile profile/stacks
+may profile/preload include profile/preload walk
+may profile/record base include names profile profile/preload profile/stacks
 may profile/symbols base names profile
 may profile/output base profile profile/symbols
 may profile/fold . base cmd/common include profile profile/output profile/symbols
