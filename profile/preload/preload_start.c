@@ -23,6 +23,7 @@ struct preload preload;
 
 static struct sockaddr_un start_address = {.sun_family = AF_UNIX};
 static pthread_key_t start_key;
+static uint32_t start_pid;
 /* How often the loader has added or removed a file. */
 static uint64_t start_changes;
 
@@ -170,7 +171,7 @@ void preload_thread(uint32_t parent)
 
 	if (!slot)
 		return;
-	slot->pid = (uint32_t)getpid();
+	slot->pid = start_pid;
 	slot->parent = parent;
 	slot->table = __atomic_load_n(&preload.table, __ATOMIC_RELAXED);
 	slot->timer = -1;
@@ -200,25 +201,27 @@ static void start_end(void *value)
 	__atomic_store_n(&slot->state, SHARED_ENDED, __ATOMIC_RELEASE);
 }
 
-/* The child of fork has no timers, and the slot is its parent's. */
+/* The child of fork has no timers, and the slot is its parent's. The parent may have ended
+ * already, and the kernel names another one. */
 static void start_child(void)
 {
 	int saved = errno;
+	uint32_t parent = start_pid;
 
+	start_pid = (uint32_t)getpid();
 	preload_slot = NULL;
 	if (preload.shared)
-		preload_thread((uint32_t)getppid());
+		preload_thread(parent);
 	errno = saved;
 }
 
 void preload_give_up(void)
 {
 	struct shared *shared = preload.shared;
-	uint32_t pid = (uint32_t)getpid();
 
 	preload.shared = NULL;
 	for (size_t i = 0; i < SHARED_SLOTS; i++)
-		if (shared->slots[i].pid == pid &&
+		if (shared->slots[i].pid == start_pid &&
 		    __atomic_load_n(&shared->slots[i].state, __ATOMIC_ACQUIRE) ==
 			SHARED_LIVE)
 			syscall(SYS_timer_delete, shared->slots[i].timer);
@@ -265,6 +268,7 @@ __attribute__((constructor)) static void start(void)
 	    pthread_atfork(NULL, NULL, start_child) == 0 &&
 	    start_map(memory, answer.size)) {
 		preload.table = answer.table;
+		start_pid = (uint32_t)getpid();
 		/* A handler of the program could leave this one by longjmp. */
 		sigfillset(&handler.sa_mask);
 		action(SHARED_SIGNAL, &handler, NULL);

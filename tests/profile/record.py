@@ -2,13 +2,13 @@
 """record.py RECORD SHOW STACKS LIBRARY: eh2sframe-record on programs whose stacks are known, and on some
 of the system. At least 99 % of their samples must have all frames."""
 import os
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 
+import record_lib
 import tap
 
 record, show, stacks, library = map(os.path.abspath, sys.argv[1:5])
@@ -21,56 +21,9 @@ probe = tap.run(record, "-o", "probe", "true")
 if probe.returncode == 124:
     tap.skip_all("perf_event_open is not permitted here: " + probe.stderr.strip())
 
-# address, size, name of the functions in the two files
-symbols = {}
-for path in (stacks, library):
-    rows = [line.split() for line in tap.must("nm", "-S", "--defined-only", path).splitlines()]
-    symbols[path] = [(int(row[0], 16), int(row[1], 16), row[3]) for row in rows if len(row) == 4]
-
-
-def name(frame):
-    """The function of a frame of the two files, or what show prints."""
-    found = re.fullmatch(r"(.*)\+([0-9a-f]+)(!?)(\??)(=.*)?", frame)
-    path = re.sub(r" \(deleted\)$", "", found[1])
-    address = int(found[2], 16) - (0 if found[3] else 1)
-    path = stacks if os.path.basename(path) == "copy" else path
-    for start, size, symbol in symbols.get(path, []):
-        if start <= address < start + size:
-            return symbol
-    return frame
-
-
-def samples(recording):
-    """A list for each sample: process, thread, name, why it ended, frames."""
-    lines = tap.must(show, recording).splitlines()
-    return [line.split("\t")[:4] + [line.split("\t")[4:]] for line in lines]
-
-
-def complete(recording):
-    found = samples(recording)
-    whole = [sample for sample in found if sample[3] in ("outermost frame", "thread of the kernel")]
-    return len(found), len(whole)
-
-
-def known(recording):
-    """Of the samples in inner: how many have its callers, and all others."""
-    right, wrong = 0, []
-    for sample in samples(recording):
-        frames = [name(frame) for frame in sample[4]]
-        if "inner" not in frames:
-            continue
-        at = frames.index("inner")
-        if frames[at:at + 3] == ["inner", "middle", "outer"] and sample[3] == "outermost frame":
-            right += 1
-        else:
-            wrong.append(" ".join(frames) + " " + sample[3])
-    return right, wrong
-
-
-def number(text, what):
-    found = re.search(r"(\d+) " + what, text)
-    return int(found[1]) if found else -1
-
+found_in = record_lib.Recordings(show, stacks, library)
+name, samples, complete = found_in.name, found_in.samples, found_in.complete
+known, number = found_in.known, record_lib.number
 
 # One program in all the ways.
 ways = {"plain": ["main"], "threads": ["thread"], "fork": ["main"], "exec": ["main"], "dlopen": ["call", "main"],

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of eh2sframe-record have in common: the samples of a recording, with names."""
+import os
+import re
+
+import tap
+
+
+def number(text, what):
+    """The number in front of some words, or -1."""
+    found = re.search(r"(\d+) " + what, text)
+    return int(found[1]) if found else -1
+
+
+class Recordings:
+    """Recordings as the program SHOW prints them. Functions of the files have their names; a copy of the
+    first file has them, too."""
+
+    def __init__(self, show, *files):
+        self.show, self.first = show, files[0]
+        self.symbols = {}
+        for path in files:
+            rows = [line.split() for line in tap.must("nm", "-S", "--defined-only", path).splitlines()]
+            self.symbols[path] = [(int(row[0], 16), int(row[1], 16), row[3]) for row in rows if len(row) == 4]
+
+    def name(self, frame):
+        """The function of a frame of the files, or what show prints."""
+        found = re.fullmatch(r"(.*)\+([0-9a-f]+)(!?)(\??)(=.*)?", frame)
+        path = re.sub(r" \(deleted\)$", "", found[1])
+        address = int(found[2], 16) - (0 if found[3] else 1)
+        path = self.first if os.path.basename(path) == "copy" else path
+        for start, size, symbol in self.symbols.get(path, []):
+            if start <= address < start + size:
+                return symbol
+        return frame
+
+    def samples(self, recording):
+        """A list for each sample: process, thread, name, why it ended, frames."""
+        lines = tap.must(self.show, recording).splitlines()
+        return [line.split("\t")[:4] + [line.split("\t")[4:]] for line in lines]
+
+    def complete(self, recording):
+        """How many samples there are, and how many have all frames."""
+        found = self.samples(recording)
+        return len(found), sum(sample[3] in ("outermost frame", "thread of the kernel") for sample in found)
+
+    def known(self, recording):
+        """Of the samples in inner: how many have its callers, and all others."""
+        right, wrong = 0, []
+        for sample in self.samples(recording):
+            frames = [self.name(frame) for frame in sample[4]]
+            if "inner" not in frames:
+                continue
+            at = frames.index("inner")
+            if frames[at:at + 3] == ["inner", "middle", "outer"] and sample[3] == "outermost frame":
+                right += 1
+            else:
+                wrong.append(" ".join(frames) + " " + sample[3])
+        return right, wrong
+
+    def having(self, recording, function):
+        """How many samples have a function anywhere in their stacks."""
+        return sum(function in map(self.name, sample[4]) for sample in self.samples(recording))

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: MIT
+"""record_preload.py RECORD SHOW STACKS LIBRARY WAYS FOLD: eh2sframe-record --preload on programs whose stacks
+are known, on some that do what a sampler must not disturb, and on some of the system."""
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+import record_lib
+import tap
+
+record, show, stacks, library, ways, fold = map(os.path.abspath, sys.argv[1:7])
+work = tempfile.mkdtemp()
+os.chdir(work)
+os.environ["XDG_CACHE_HOME"] = work + "/cache"
+os.environ["TMPDIR"] = work
+os.environ["LC_ALL"] = "C"
+found_in = record_lib.Recordings(show, stacks, library)
+in_ways = record_lib.Recordings(show, ways, library)
+number = record_lib.number
+
+if "cannot be walked" in tap.run(record, "--preload", "-o", "probe", "true").stderr:
+    tap.skip_all("no stacks of this machine can be walked")
+
+
+def sampled(output, *words, hz="499"):
+    return tap.run(record, "--preload", "-F", hz, "-o", output, *words)
+
+
+# The ways of record.py.
+callers_of = {"plain": ["main"], "threads": ["thread"], "fork": ["main"], "exec": ["main"],
+              "dlopen": ["call", "main"], "signal": ["handler", "main"]}
+for how, callers in callers_of.items():
+    run = sampled(how, stacks, how, library)
+    tap.check(run.returncode == 0 and run.stderr.count("\n") == 1, f"{how}: it is recorded", run.stderr)
+    right, wrong = found_in.known(how)
+    tap.check(right > 100 and len(wrong) <= right // 100, f"{how}: each sample has the callers",
+              f"{right} right\n" + "\n".join(wrong))
+    tap.check(all(set(callers) <= set(map(found_in.name, sample[4])) for sample in found_in.samples(how)
+                  if "inner" in map(found_in.name, sample[4])), f"{how}: and theirs: {' '.join(callers)}")
+    own = [frame for sample in found_in.samples(how) for frame in sample[4] if "eh2sframe-preload" in frame]
+    tap.check(own == [], f"{how}: no frame is of the library itself", own)
+tids = {sample[1] for sample in found_in.samples("threads") if "inner" in map(found_in.name, sample[4])}
+tap.check(len(tids) == 3, "threads: there are three", tids)
+tap.check({sample[2] for sample in found_in.samples("exec")} >= {"exe"}, "exec: the new name counts",
+          {sample[2] for sample in found_in.samples("exec")})
+
+# What a program can do.
+for how, status, least in (("keeps", 0, 0), ("reset", 0, 100), ("blocked", 0, 60), ("alternate", 0, 100),
+                           ("c-threads", 0, 100), ("first-ends", 5, 100), ("killed", 0, 100), ("orphan", 0, 100),
+                           ("many-threads", 0, 60), ("deep", 0, 60)):
+    run = sampled("way", ways, how)
+    n, whole = in_ways.complete("way")
+    tap.check(run.returncode == status, f"{how}: the program ends as without a recording",
+              f"{run.returncode}\n{run.stderr}")
+    tap.check(in_ways.having("way", "often") >= least and whole >= 0.99 * n and number(run.stderr, "lost") == 0,
+              f"{how}: its samples are there, and complete", run.stderr)
+run = sampled("way", ways, "own")
+tap.check(run.returncode == 0 and f"the signal {signal.SIGRTMAX - 7}" in run.stderr,
+          "a program that needs the signal itself gets it, and that is said", f"{run.returncode}\n{run.stderr}")
+run = sampled("way", ways, "late", os.path.basename(library))
+n, whole = in_ways.complete("way")
+tap.check(run.returncode == 0, "dlopen of a name in the RUNPATH of its caller", run.stderr)
+tap.check(in_ways.having("way", "step") > 60 and whole >= 0.8 * n, "and its file is found after a while",
+          f"{whole} of {n}")
+
+
+def near(what, part, n, share):
+    tap.check(n > 200 and abs(part / n - share) < 0.05, what, f"{part} of {n}")
+
+
+# In proportion, as the kernel's samples.
+for title, *words in (("--preload", "--preload"), ("the kernel", "--user")):
+    run = tap.run(record, *words, "-F", "199", "-o", "share", ways, "share")
+    if run.returncode == 124:
+        tap.skip(title + ": samples are in proportion", run.stderr.strip())
+        continue
+    near(f"{title}: three quarters of the samples for three quarters of the time",
+         in_ways.having("share", "often"), len(in_ways.samples("share")), 0.75)
+    run = tap.run(record, *words, "-F", "199", "-o", "share", ways, "threads")
+    near(f"{title}: and so for threads", in_ways.having("share", "often"), len(in_ways.samples("share")), 0.75)
+folded = tap.must(fold, "-q", "way")
+tap.check(any("call;step;often" in line for line in folded.splitlines()), "eh2sframe-fold reads it", folded)
+
+# Programs of the system do the same as without, and nearly all stacks are complete.
+open("data", "wb").write(random.Random(1).randbytes(2000000))
+open("source.cc", "w", encoding="ascii").write("""#include <iostream>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+int main() {
+	std::vector<std::map<int, std::string>> maps(3);
+	std::vector<std::thread> threads;
+	for (auto &map : maps)
+		threads.emplace_back([&map] { for (int i = 0; i < 60000; i++) map[i * 7919 % 60000] = std::to_string(i); });
+	for (auto &thread : threads)
+		thread.join();
+	for (auto &map : maps)
+		std::cout << map.size() << map[17] << '\\n';
+	try { throw std::string("caught"); } catch (const std::string &text) { std::cout << text; }
+	return 3;
+}
+""")
+open("large", "wb").write(bytes(1 << 20) * 60)
+programs = [["xz", "-T2", "-6", "-c", "data"],
+            ["python3", "-c", "import json, threading, sys\nx = [{'a': i, 'b': [str(i)] * 5} for i in range(9000)]\n"
+             "t = [threading.Thread(target=lambda: json.loads(json.dumps(x))) for i in range(3)]\n"
+             "[a.start() for a in t]; [a.join() for a in t]; print(len(json.dumps(x))); sys.exit(7)"],
+            ["perl", "-e", "my %h; $h{$_ % 1000} .= 'x' for 1 .. 900000; print join ',', map { length } values %h; exit 2"],
+            ["openssl", "dgst", "-sha512", "large"],
+            ["openssl", "speed", "-seconds", "1", "-evp", "sha256"],
+            ["bash", "-c", "for i in $(seq 400); do x=$(echo $i | cat); [ $x = $i ] || exit 1; (exit 3); echo $x $?; done; "
+             "kill -TERM $$"],
+            ["g++", "-O2", "-S", "-o", "-", "source.cc"],
+            ["./threads"]]
+if shutil.which("g++"):
+    tap.must("g++", "-O2", "-pthread", "-o", "threads", "source.cc")
+for words in programs:
+    title = " ".join(words[:2]) if words[0] != "openssl" else " ".join(words[:-1])
+    if not shutil.which(words[0]):
+        tap.skip(title, "it is not installed")
+        continue
+    alone = subprocess.run(words, capture_output=True, check=False)
+    run = subprocess.run([record, "--preload", "-F", "499", "-o", "system", *words], capture_output=True, check=False)
+    status = alone.returncode if alone.returncode >= 0 else 128 - alone.returncode
+    tap.check(run.returncode == status, f"{title}: the status is the same", f"{run.returncode} {status}\n{run.stderr}")
+    # It prints what it measures.
+    if "speed" not in words:
+        tap.check(run.stdout == alone.stdout, f"{title}: the output is the same",
+                  f"{len(run.stdout)} and {len(alone.stdout)} bytes")
+    n, whole = in_ways.complete("system")
+    # Short processes spend much of their time in _init, which has no CFI.
+    share = 95 if words[0] == "bash" else 99
+    tap.check(n > 10 and whole >= share / 100 * n - 1, f"{title}: {share} % of the samples are complete",
+              f"{whole} of {n}\n{run.stderr.decode()}")
+
+# A command that cannot run, an output that cannot be written, options of the other way.
+for words, status, says in ((["/nonexistent/program"], 127, "running the command failed"),
+                            (["/etc/passwd"], 126, "running the command failed"),
+                            (["sh", "-c", "kill -TERM $$"], 143, "samples"),
+                            (["-o", "/nonexistent/file", "true"], 125, "/nonexistent/file"),
+                            (["-o", "/dev/full", stacks], 125, "/dev/full"),
+                            (["-p", "1"], 125, "a command alone"), (["-a"], 125, "a command alone"),
+                            (["--raw", "true"], 125, "--raw"), (["--stack-size=8192", "true"], 125, "--stack-size"),
+                            (["-e", "cycles", "true"], 125, "--event=cycles")):
+    run = tap.run(record, "--preload", *words) if "-o" in words else tap.run(record, "--preload", "-o", "x", *words)
+    tap.check(run.returncode == status and says in run.stderr and run.stderr.count("\n") == 1,
+              f"{' '.join(words)}: status {status}", f"{run.returncode}\n{run.stderr}")
+open("empty.c", "w", encoding="ascii").write("int main(void) { return 4; }\n")
+if tap.run("cc", "-static", "-o", "static", "empty.c").returncode == 0:
+    run = sampled("x", "./static")
+    tap.check(run.returncode == 4 and "static" in run.stderr, "a static program: a sentence says why there is no sample",
+              run.stderr)
+else:
+    tap.skip("a static program", "libc.a is not installed")
+
+# Places with spaces and colons.
+os.mkdir("a b:c")
+for folder in ("record", "preload"):
+    os.mkdir("a b:c/" + folder)
+shutil.copy(record, "a b:c/record/")
+shutil.copy(os.path.join(os.path.dirname(record), "../preload/libeh2sframe-preload.so"), "a b:c/preload/")
+run = tap.run("a b:c/record/eh2sframe-record", "--preload", "-F", "499", "-o", "a b:c/x", stacks)
+right, wrong = found_in.known("a b:c/x")
+tap.check(run.returncode == 0 and right > 100, "a library below a folder with a space", run.stderr)
+os.remove("a b:c/preload/libeh2sframe-preload.so")
+run = tap.run("a b:c/record/eh2sframe-record", "--preload", "-o", "x", "true")
+if run.returncode == 125:
+    tap.check("libeh2sframe-preload.so" in run.stderr, "without the library", run.stderr)
+else:
+    tap.skip("without the library", "it is installed, too")
+left = [entry for entry in os.listdir(work) if entry.startswith("eh2sframe-")]
+tap.check(left == [], "no temporary folder is left", left)
+
+os.chdir("/")
+shutil.rmtree(work)
+tap.plan()
