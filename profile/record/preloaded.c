@@ -22,7 +22,7 @@ static bool preloaded_library(char *path, size_t size, struct err *err)
 {
 	static const char *const PLACES[] = {"/../preload/" PRELOADED_NAME,
 	    "/../" PRELOADED_LIBDIR "/eh2sframe/" PRELOADED_NAME,
-	    PRELOADED_PREFIX "/" PRELOADED_LIBDIR "/eh2sframe/" PRELOADED_NAME};
+	    PRELOADED_INSTALLED "/eh2sframe/" PRELOADED_NAME};
 	char program[4096], joined[2 * sizeof(program)], *whole;
 	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
 
@@ -41,9 +41,8 @@ static bool preloaded_library(char *path, size_t size, struct err *err)
 			return true;
 	}
 	return err_set(err, ERR_IO,
-	    "%s is missing, which --preload needs: install it beside this program, in "
-	    "../" PRELOADED_LIBDIR "/eh2sframe",
-	    PRELOADED_NAME);
+	    PRELOADED_INSTALLED "/eh2sframe/" PRELOADED_NAME
+				": --preload needs this file; install it again");
 }
 
 /* LD_PRELOAD is divided there. */

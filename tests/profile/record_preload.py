@@ -69,7 +69,7 @@ tap.check(in_ways.having("way", "step") > 60 and whole >= 0.8 * n, "and its file
 
 
 def near(what, part, n, share):
-    tap.check(n > 200 and abs(part / n - share) < 0.05, what, f"{part} of {n}")
+    tap.check(n > 200 and abs(part / n - share) < 0.06, what, f"{part} of {n}")
 
 
 # In proportion, as the kernel's samples.

@@ -52,7 +52,7 @@ static APART void seldom(double seconds)
 /* Three quarters of the time in one function, in steps that no clock follows. */
 static int share(void)
 {
-	for (int i = 0; i < 300; i++) {
+	for (int i = 0; i < 600; i++) {
 		double step = 0.001 + (double)(i * 7 % 13) / 10000;
 
 		often(3 * step);
