@@ -94,6 +94,8 @@ struct code_insn {
 	uint8_t condition; /* enum code_condition, of BRANCHES */
 	uint8_t via;	   /* register, where control has one */
 	bool filler;	   /* it does nothing; compilers pad with it */
+	/* s390x: what it does is up to the instruction at target, which code_insn_execute tells. */
+	bool executes;
 	bool
 	    ends_compare; /* it changes what a branch depends on, and no COMPARE says to what */
 	/* In this order, and all before `writes`. */
@@ -107,6 +109,12 @@ struct code_insn {
  */
 ATTR_MUST_CHECK bool code_insn_read(enum code_machine machine, const uint8_t *code,
     uint64_t size, uint64_t pc, struct code_insn *insn);
+
+/* The bytes at the target of an instruction that executes. */
+#define CODE_EXECUTED_BYTES 6
+/* Tells what an instruction does that executes the one at its target, whose bytes these are. */
+void code_insn_execute(
+    enum code_machine machine, const uint8_t *code, struct code_insn *insn);
 
 /* What the psABI says of calls and frames. */
 struct code_abi {

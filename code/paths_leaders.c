@@ -66,6 +66,22 @@ struct paths_insn *code_paths_insn_at(const struct code_paths *paths, size_t pla
 	return (struct paths_insn *)&paths->insns[paths->bytes[place].insn - 1];
 }
 
+/* What an instruction does that executes another one, where that one can be read. */
+static void paths_execute(const struct code_paths *paths, struct code_insn *insn)
+{
+	const struct code_host *host = &paths->input->host;
+	uint8_t bytes[CODE_EXECUTED_BYTES];
+
+	for (uint8_t i = 0; i < CODE_EXECUTED_BYTES; i++) {
+		uint64_t value;
+
+		if (!host->read(host->context, insn->target + i, 1, &value))
+			return;
+		bytes[i] = (uint8_t)value;
+	}
+	code_insn_execute(paths->input->machine, bytes, insn);
+}
+
 /* The instruction at pc, decoded once. NULL: out of memory. */
 struct paths_insn *code_paths_decode(
     struct code_paths *paths, size_t place, const struct code_range *range, uint64_t pc)
@@ -87,6 +103,8 @@ struct paths_insn *code_paths_decode(
 	decoded->valid =
 	    code_insn_read(paths->input->machine, range->bytes + (pc - range->start),
 		range->readable - (pc - range->start), pc, &decoded->insn);
+	if (decoded->valid && decoded->insn.executes)
+		paths_execute(paths, &decoded->insn);
 	size = offsetof(struct paths_insn, insn.effects) +
 	       decoded->insn.n_effects * sizeof(decoded->insn.effects[0]);
 	paths->n_insns += (size + sizeof(*paths->insns) - 1) / sizeof(*paths->insns);

@@ -199,27 +199,46 @@ static void s390x_compare_branch(
  * EXECUTE runs the instruction at an address with r1's lowest byte put over the second byte.
  * Compilers run storage-to-storage instructions with it, for their length. The bytes that
  * such a one surely stores are told; more of them belong to the same object. Whatever could
- * name registers in its second byte may do anything, and so may what is not in sight: GCC puts
- * it behind the function, LLVM often before.
+ * name registers in its second byte may do anything.
  */
+static void s390x_executed(const struct s390x_fields *target, struct code_insn *insn)
+{
+	/* MVN to XC: their second byte is a length. */
+	if (target->code[0] < 0xd1 || target->code[0] > 0xd7)
+		return;
+	insn->unsure = 0;
+	if (target->code[0] != 0xd5) /* CLC only compares. */
+		code_s390x_store(target, insn, target->code[1] + 1u);
+}
+
+/* GCC puts what is executed behind the function, LLVM often before: it may be out of sight. */
 static void s390x_execute(const struct s390x_fields *fields, struct code_insn *insn)
 {
-	const uint64_t skip =
-	    fields->key == 0xc600 ? s390x_target(fields) - fields->pc : 0;
+	const bool relative = fields->key == 0xc600;
+	const uint64_t addr = relative ? s390x_target(fields) : 0;
+	const uint64_t skip = addr - fields->pc;
 	struct s390x_fields target;
 
 	insn->ends_compare = true;
 	insn->unsure = UINT32_MAX;
-	if (!skip || skip >= fields->size ||
-	    !code_s390x_fields(
-		fields->code + skip, fields->size - skip, fields->pc + skip, &target))
+	if (!relative || !skip)
 		return;
-	/* MVN to XC: their second byte is a length. */
-	if (target.code[0] >= 0xd1 && target.code[0] <= 0xd7) {
-		insn->unsure = 0;
-		if (target.code[0] != 0xd5) /* CLC only compares. */
-			code_s390x_store(&target, insn, target.code[1] + 1u);
+	if (skip < fields->size) {
+		if (code_s390x_fields(
+			fields->code + skip, fields->size - skip, addr, &target))
+			s390x_executed(&target, insn);
+		return;
 	}
+	insn->executes = true;
+	insn->target = addr;
+}
+
+void code_s390x_execute(const uint8_t *code, struct code_insn *insn)
+{
+	struct s390x_fields target;
+
+	if (code_s390x_fields(code, CODE_EXECUTED_BYTES, insn->target, &target))
+		s390x_executed(&target, insn);
 }
 
 /*

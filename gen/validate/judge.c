@@ -194,6 +194,15 @@ static bool saved_at(const struct code_abi *abi, const struct code_state *state,
 	return found;
 }
 
+/* A register that holds a value, until the next call at the latest: later no walk knows what it held. */
+static void held_in(const struct code_abi *abi, const struct code_state *state,
+    struct code_value value, struct cfi_rule *rule)
+{
+	for (uint8_t i = 0; i < CODE_SCRATCH; i++)
+		if (abi->clobbered >> i & 1 && code_value_equal(state->regs[i], value))
+			*rule = (struct cfi_rule){.kind = CFI_REG_PLUS, .reg = i};
+}
+
 /* The CFA as a word in memory above SP, which was aligned. */
 static bool cfa_saved(
     const struct code_abi *abi, const struct code_state *state, struct cfi_rule *rule)
@@ -252,7 +261,9 @@ bool validate_row_of(
 	}
 	/* While the return address is in its register, the frame pointer stays there, too: some
 	 * versions of SFrame cannot say otherwise. */
-	if (saved || !code_value_equal(state->regs[abi->fp], fp))
-		(void)saved_at(abi, state, fp, &row->fp);
+	if ((saved || !code_value_equal(state->regs[abi->fp], fp)) &&
+	    !saved_at(abi, state, fp, &row->fp) &&
+	    !code_value_equal(state->regs[abi->fp], fp))
+		held_in(abi, state, fp, &row->fp);
 	return validate_row(arch, row, state).verdict == VALIDATE_AGREES;
 }
