@@ -26,6 +26,7 @@ enum s390x_action {
 	ACTION_LOAD_SIGNED,
 	ACTION_LOAD_FPR,
 	ACTION_LOAD_RANGE,
+	ACTION_LOAD_ADD,  /* arg bytes, with their sign, are added to r1 */
 	ACTION_STORE,	  /* arg bytes, not told */
 	ACTION_STORE_REG, /* arg bytes of r1 */
 	ACTION_STORE_FPR,
@@ -68,6 +69,7 @@ static const struct s390x_rule {
     ['b'] = {ACTION_LOAD_SIGNED, 1, false},
     ['l'] = {ACTION_LOAD_FPR, 8, false},
     ['G'] = {ACTION_LOAD_RANGE, 8, false},
+    ['r'] = {ACTION_LOAD_ADD, 4, true},
     ['1'] = {ACTION_STORE, 1, false},
     ['2'] = {ACTION_STORE, 2, false},
     ['4'] = {ACTION_STORE, 4, false},
@@ -281,6 +283,20 @@ static void s390x_load(const struct s390x_fields *fields, struct code_insn *insn
 	effect->load_signed = rule->action == ACTION_LOAD_SIGNED;
 }
 
+/* LLVM adds an entry of a table of jump targets to the table's address so. */
+static void s390x_load_add(const struct s390x_fields *fields, struct code_insn *insn,
+    const struct s390x_rule *rule)
+{
+	struct code_effect *effect =
+	    code_s390x_address(fields, insn, CODE_LOAD, CODE_SCRATCH);
+
+	effect->width = rule->arg;
+	effect->load_signed = true;
+	effect = code_effect_add(insn, CODE_SET, fields->r1);
+	effect->base = fields->r1;
+	effect->index = CODE_SCRATCH;
+}
+
 static void s390x_load_or_store(const struct s390x_fields *fields, struct code_insn *insn,
     const struct s390x_rule *rule)
 {
@@ -288,6 +304,8 @@ static void s390x_load_or_store(const struct s390x_fields *fields, struct code_i
 
 	if (action == ACTION_LOAD_RANGE)
 		s390x_load_range(fields, insn);
+	else if (action == ACTION_LOAD_ADD)
+		s390x_load_add(fields, insn, rule);
 	else if (action >= ACTION_STORE)
 		s390x_store(fields, insn, rule);
 	else

@@ -87,7 +87,7 @@ static const char s390x_c6[] = "J.-.ccccc.c.cccc";
 static const char s390x_c8[] = "c??.pp..........";
 static const char s390x_cc[] = "......J.w.ww.c.c";
 static const char s390x_e3[] = "..KwL.W.wwwwWpWW" /* 00 */
-			       "..wwghzWwwwwWpWW"
+			       "..wwghzWrwwwWpWW"
 			       "cc..SS8...W...68" /* 20 */
 			       "ccw.c.-.wwWWW.42"
 			       "......JJW-..W-.." /* 40 */

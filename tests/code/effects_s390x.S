@@ -37,6 +37,9 @@ _start:
 	ltgfr	%r1, %r3
 	agfr	%r1, %r3
 	algfr	%r1, %r3
+	agf	%r1, 800(%r15)
+	lghi	%r1, -8
+	agf	%r1, 808(%r1, %r15)
 	sgfr	%r1, %r3
 	slgr	%r1, %r3
 	agrk	%r1, %r3, %r4

@@ -233,6 +233,7 @@ static const struct {
     {"lgrl %r1,.+0x100", "\xc4\x18\x00\x00\x00\x80", 6, "r1=8[0x1100]"},
     {"l %r1,0(%r2)", "\x58\x10\x20\x00", 4, "writes r1"},
     {"lgf %r1,0(%r2)", "\xe3\x10\x20\x00\x00\x14", 6, "r1=s4[r2]"},
+    {"agf %r1,8(%r2,%r3)", "\xe3\x12\x30\x08\x00\x18", 6, "t=s4[r3+r2+0x8]; r1=r1+t; cc"},
     {"llgf %r1,0(%r2)", "\xe3\x10\x20\x00\x00\x16", 6, "r1=4[r2]"},
     {"lgh %r1,0(%r2)", "\xe3\x10\x20\x00\x00\x15", 6, "r1=s2[r2]"},
     {"llgh %r1,0(%r2)", "\xe3\x10\x20\x00\x00\x91", 6, "r1=2[r2]"},
@@ -480,6 +481,35 @@ START_TEST(total)
 }
 END_TEST
 
+/* The instruction that is executed is not in sight. */
+START_TEST(executes)
+{
+	static const uint8_t exrl[] = {0xc6, 0x10, 0xff, 0xff, 0xff, 0x80};
+	static const uint8_t mvc[] = {0xd2, 0x03, 0xf0, 0xa0, 0x20, 0x00};
+	static const uint8_t clc[] = {0xd5, 0x03, 0xf0, 0xa0, 0x20, 0x00};
+	static const uint8_t lgr[] = {0xb9, 0x04, 0x00, 0xf2, 0x07, 0x00};
+	struct code_insn insn, other;
+
+	ck_assert(code_insn_read(CODE_S390X, exrl, sizeof(exrl), PC, &insn));
+	ck_assert(insn.executes);
+	ck_assert_uint_eq(insn.target, PC - 0x100);
+	ck_assert_uint_eq(insn.unsure, UINT32_MAX);
+	other = insn;
+	code_insn_execute(CODE_S390X, lgr, &other);
+	ck_assert_uint_eq(other.unsure, UINT32_MAX);
+	other = insn;
+	code_insn_execute(CODE_S390X, clc, &other);
+	ck_assert_uint_eq(other.unsure, 0);
+	ck_assert_uint_eq(other.n_effects, 0);
+	code_insn_execute(CODE_S390X, mvc, &insn);
+	ck_assert_uint_eq(insn.unsure, 0);
+	ck_assert_uint_eq(insn.n_effects, 1);
+	ck_assert_uint_eq(insn.effects[0].kind, CODE_STORE);
+	ck_assert_uint_eq(insn.effects[0].base, 15);
+	ck_assert_uint_eq(insn.effects[0].width, 4);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("insn_s390x");
@@ -488,6 +518,7 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, knows, 0, N_KNOWN);
 	tcase_add_test(tcase, total);
+	tcase_add_test(tcase, executes);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
 }
