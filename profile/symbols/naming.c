@@ -169,6 +169,21 @@ static bool naming_find(const struct profile *profile, const struct profile_fram
 	return true;
 }
 
+/* Whether the symbol was seen before in the same file: then its name need not be made again. */
+static bool naming_known(
+    struct table *table, const struct symbol *symbol, struct naming_place *place)
+{
+	uint32_t function = 0;
+
+	if (!table->functions)
+		table->functions = calloc(table->symbols.n, sizeof(*table->functions));
+	else
+		function = table->functions[symbol - table->symbols.list];
+	if (function)
+		place->function = function - 1;
+	return function;
+}
+
 static bool naming_frame(const struct profile *profile,
     const struct naming_options *options, struct table *table, uint32_t index,
     struct naming *naming, struct err *err)
@@ -193,12 +208,19 @@ static bool naming_frame(const struct profile *profile,
 	function.start = start;
 	if (symbol && frame->kind == PROFILE_FRAME_UNKNOWN)
 		function.kind = PROFILE_FRAME_JIT;
+	if (symbol && frame->kind == PROFILE_FRAME_FILE &&
+	    naming_known(table, symbol, place))
+		return true;
 	if (function.found)
 		function.name = naming_readable(
 		    naming, options, frame->name ? frame->name : symbol->name);
 	else
 		function.name = naming_unknown(profile, frame, start);
-	return naming_add(naming, &function, &place->function, err);
+	if (!naming_add(naming, &function, &place->function, err))
+		return false;
+	if (symbol && table->functions)
+		table->functions[symbol - table->symbols.list] = place->function + 1;
+	return true;
 }
 
 /* Whether addresses of the kernel and numbers of processes still mean what they meant. */

@@ -314,6 +314,7 @@ void table_free(struct table *table)
 {
 	symbols_deinit(&table->symbols);
 	symbols_deinit(&table->starts);
+	free(table->functions);
 	free(table->names);
 	free(table->segments);
 	*table = (struct table){0};
