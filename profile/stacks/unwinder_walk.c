@@ -168,6 +168,13 @@ static bool walk_resolve_new(struct walk *walk, const struct eh2sframe_walk_fram
 	       unwinder_note_unknown(unwinder, place->frame, err);
 }
 
+/* Where a PC is noted that was seen with this key. */
+static struct unwinder_place *walk_place(
+    struct unwinder *unwinder, uint64_t pc, uint64_t key)
+{
+	return &unwinder->places[(pc ^ pc >> 14 ^ key >> 8) & (UNWINDER_PLACES - 1)];
+}
+
 /* Notes the frame, and gives the place where its rows are. */
 static bool walk_resolve(struct walk *walk, const struct eh2sframe_walk_frame *at,
     const struct unwinder_place **found, struct err *err)
@@ -176,9 +183,7 @@ static bool walk_resolve(struct walk *walk, const struct eh2sframe_walk_frame *a
 	    (uint64_t)(walk->space ? walk->space->generation : 0) << 8 |
 	    (at->flags & (EH2SFRAME_WALK_FRAME_EXACT | EH2SFRAME_WALK_FRAME_GUESSED)) |
 	    128;
-	struct unwinder_place *place =
-	    &walk->unwinder
-		 ->places[(at->pc ^ at->pc >> 14 ^ key >> 8) & (UNWINDER_PLACES - 1)];
+	struct unwinder_place *place = walk_place(walk->unwinder, at->pc, key);
 
 	if (place->pc != at->pc || place->key != key) {
 		place->key = 0;
@@ -189,6 +194,24 @@ static bool walk_resolve(struct walk *walk, const struct eh2sframe_walk_frame *a
 	}
 	walk->frames[walk->n++] = place->frame;
 	*found = place;
+	return true;
+}
+
+/* A frame of the kernel, which is the same in all processes. */
+static bool walk_resolve_kernel(
+    struct walk *walk, const struct profile_frame *frame, struct err *err)
+{
+	uint64_t key = frame->flags | 64;
+	struct unwinder_place *place = walk_place(walk->unwinder, frame->address, key);
+
+	if (place->pc != frame->address || place->key != key) {
+		place->key = 0;
+		if (!unwinder_kernel_frame(walk->unwinder, frame, &place->frame, err))
+			return false;
+		place->pc = frame->address;
+		place->key = key;
+	}
+	walk->frames[walk->n++] = place->frame;
 	return true;
 }
 
@@ -299,7 +322,6 @@ static bool walk_user(
 /* The kernel's frames of the sample: addresses between marks. */
 static bool walk_kernel(struct walk *walk, const struct event *event, struct err *err)
 {
-	struct unwinder *unwinder = walk->unwinder;
 	bool inside = false, first = true;
 
 	for (size_t i = 0; i < event->n_chain && walk->n < UNWINDER_MAX_KERNEL; i++) {
@@ -313,9 +335,8 @@ static bool walk_kernel(struct walk *walk, const struct event *event, struct err
 		if (!inside)
 			continue;
 		frame.flags = first ? PROFILE_FRAME_EXACT : 0;
-		if (!unwinder_kernel_frame(unwinder, &frame, &walk->frames[walk->n], err))
+		if (!walk_resolve_kernel(walk, &frame, err))
 			return false;
-		walk->n++;
 		first = false;
 	}
 	return true;

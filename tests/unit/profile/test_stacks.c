@@ -6,9 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profile/profile_load.h"
+#include "profile/recording.h"
 #include "profile/stacks/event.h"
 #include "profile/stacks/jit.h"
 #include "profile/stacks/file_rows.h"
@@ -366,6 +369,76 @@ START_TEST(unwinder_random)
 }
 END_TEST
 
+/* A raw recording names the kernel's frames, also those of its modules. */
+START_TEST(load_kernel_names)
+{
+	const struct perf_event_header header = {.type = PERF_RECORD_SAMPLE, .size = 96};
+	static const char *const NAMES[] = {"ext4_read", "do_it"};
+	struct profile profile, copy;
+	struct recording_writer writer = {0};
+	int fd = memfd_create("recording", 0);
+	uint32_t index;
+	size_t at = sizeof(header);
+
+	ck_assert(profile_init(&profile, &err));
+	profile.info.machine = PROFILE_X86_64;
+	profile.info.raw = true;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct profile_module module = {
+		    .path = (char *)(uintptr_t)(i ? "[kernel]" : "[ext4]"),
+		    .flags = PROFILE_MODULE_KERNEL};
+		struct profile_frame frame = {.kind = PROFILE_FRAME_KERNEL,
+		    .flags = i ? 0 : PROFILE_FRAME_EXACT,
+		    .address = UINT64_C(0xffffffffc0000000) + i,
+		    .name = (char *)(uintptr_t)NAMES[i]};
+
+		ck_assert(profile_add_module(&profile, &module, &frame.module, &err));
+		ck_assert(profile_add_frame(&profile, &frame, &index, &err));
+	}
+	memcpy(record, &header, sizeof(header));
+	at = stacks_put(at, 7 | UINT64_C(8) << 32);
+	at = stacks_put(at, 1000);
+	at = stacks_put(at, 0);
+	at = stacks_put(at, 5);
+	at = stacks_put(at, 4);
+	at = stacks_put(at, PERF_CONTEXT_KERNEL);
+	at = stacks_put(at, UINT64_C(0xffffffffc0000000));
+	at = stacks_put(at, UINT64_C(0xffffffffc0000001));
+	at = stacks_put(at, UINT64_C(0xffffffffc0000002));
+	at = stacks_put(at, PERF_SAMPLE_REGS_ABI_NONE);
+	at = stacks_put(at, 0);
+	ck_assert_uint_eq(at, header.size);
+	ck_assert(recording_begin(&writer, fd, &profile, &err));
+	ck_assert(recording_more(&writer, &profile, &err));
+	for (int i = 0; i < 3; i++)
+		ck_assert(recording_event(&writer, record, at, &err));
+	ck_assert(recording_end(&writer, &profile, &err));
+	recording_free(&writer);
+	lseek(fd, 0, SEEK_SET);
+	ck_assert(profile_init(&copy, &err));
+	ck_assert_msg(profile_load(&copy, fd, "x",
+			  &(struct profile_load_options){.cache_dir = ""}, &err),
+	    "%s", err.text);
+	ck_assert_uint_eq(copy.n_samples, 3);
+	ck_assert_uint_eq(copy.n_frames, 3);
+	ck_assert_uint_eq(copy.samples[0].stack, 3);
+	ck_assert_uint_eq(copy.samples[2].stack, 3);
+	/* From the outermost one on. */
+	ck_assert_ptr_null(copy.frames[copy.stacks[1].frame].name);
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct profile_frame *frame =
+		    &copy.frames[copy.stacks[3 - i].frame];
+
+		ck_assert_str_eq(frame->name, NAMES[i]);
+		ck_assert_str_eq(
+		    copy.modules[frame->module].path, i ? "[kernel]" : "[ext4]");
+	}
+	close(fd);
+	profile_free(&profile);
+	profile_free(&copy);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("stacks");
@@ -380,6 +453,7 @@ int main(void)
 	tcase_add_test(tcase, rows_round_trip);
 	tcase_add_test(tcase, rows_directory);
 	tcase_add_test(tcase, unwinder_random);
+	tcase_add_test(tcase, load_kernel_names);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
 }
