@@ -257,4 +257,5 @@ def main():
     plan()
 
 
-main()
+if __name__ == "__main__":
+    main()
