@@ -48,6 +48,11 @@ tap.check(len(tids) == 3, "threads: there are three", tids)
 tap.check({sample[2] for sample in found_in.samples("exec")} >= {"exe"}, "exec: the new name counts",
           {sample[2] for sample in found_in.samples("exec")})
 
+# More often than any kernel has ticks.
+run = sampled("way", stacks, hz="4999")
+right, wrong = found_in.known("way")
+tap.check(0.9 < right / (0.4 * 4999) < 1.3, "there is a sample for each period that has passed", right)
+
 # What a program can do.
 for how, status, least in (("keeps", 0, 0), ("reset", 0, 100), ("blocked", 0, 60), ("alternate", 0, 100),
                            ("c-threads", 0, 100), ("first-ends", 5, 100), ("killed", 0, 100), ("orphan", 0, 100),
