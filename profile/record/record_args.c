@@ -28,7 +28,7 @@ void record_args_help(void)
 	     "  -d, --duration=S     ends after S seconds\n"
 	     "  -o, --output=FILE    the recording (default eh2sframe.recording; - is "
 	     "standard output)\n"
-	     "  -e, --event=EVENT    cpu-clock (default) or cycles\n"
+	     "  -e, --event=cpu-clock|cycles  what is counted (default cpu-clock)\n"
 	     "  --user               no frames of the kernel\n"
 	     "  --stack-size=BYTES   of each copy of a stack (default 32768; at most "
 	     "63480)\n"
@@ -42,7 +42,7 @@ void record_args_help(void)
 	     "  --no-cache           keeps no rows\n"
 	     "  -q, --quiet          prints no summary\n"
 	     "  -h, --help           prints this text\n"
-	     "  --version            prints the version\n"
+	     "  -V, --version        prints the version\n"
 	     "\n"
 	     "The exit status is the command's. 124: the system does not permit it. 125: "
 	     "the\n"
@@ -74,7 +74,6 @@ enum args_long {
 	ARGS_PRELOAD,
 	ARGS_CACHE_DIR,
 	ARGS_NO_CACHE,
-	ARGS_VERSION,
 };
 
 static bool args_duration(const char *text, double *value, struct err *err)
@@ -185,7 +184,7 @@ bool record_args_read(int argc, char **argv, struct record_args *args, struct er
 	    {"no-cache", no_argument, NULL, ARGS_NO_CACHE},
 	    {"quiet", no_argument, NULL, 'q'},
 	    {"help", no_argument, NULL, 'h'},
-	    {"version", no_argument, NULL, ARGS_VERSION},
+	    {"version", no_argument, NULL, 'V'},
 	    {0},
 	};
 	int option;
@@ -194,7 +193,7 @@ bool record_args_read(int argc, char **argv, struct record_args *args, struct er
 	opterr = 0;
 	/* "+": what follows the command is the command's. */
 	while (
-	    (option = getopt_long(argc, argv, "+:F:p:ad:o:e:qh", OPTIONS, NULL)) != -1) {
+	    (option = getopt_long(argc, argv, "+:F:p:ad:o:e:qhV", OPTIONS, NULL)) != -1) {
 		if (option == '?' || option == ':')
 			return err_set(err, ERR_USAGE, "%s: %s", argv[optind - 1],
 			    option == ':' ? "a value is missing"

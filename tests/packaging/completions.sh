@@ -3,29 +3,37 @@
 # The completions, in bash and zsh: every option of the man page is in --help and offered, and the
 # reverse, with the values that the help names. TAP.
 #
-#     completions.sh EH2SFRAME TESTS_E2E COMPLETIONS MAN_PAGE
+#     completions.sh EH2SFRAME TESTS_E2E COMPLETIONS DOCS RECORD FOLD
 eh2sframe=$1
 completions=$(realpath "$3")
-page=$(realpath "$4")
+docs=$(realpath "$4")
+record=$(realpath "$5")
+fold=$(realpath "$6")
 # shellcheck source-path=SCRIPTDIR/../shared source=cli_lib.sh
 . "$2/cli_lib.sh"
 mkdir bin files
 ln -s "$eh2sframe" bin/eh2sframe
+ln -s "$record" bin/eh2sframe-record
+ln -s "$fold" bin/eh2sframe-fold
 PATH=$scratch/bin:$PATH
 : >'files/one file' && : >files/two
 
-# Options by three ways: headings and synopsis of the man page, the table of the source (what the
+# options COMMAND: by three ways: headings and synopsis of the man page, the table of the source (what the
 # command takes), and the help.
-sed -e '/^# EXIT STATUS/,$d' "$page" | grep -E '^\*' | sed 's/\\//g' |
-	grep -oE -- '--?[a-zA-Z][a-z-]*' | sort -u >of.page
-"$eh2sframe" --help | grep -oE -- '(^| |\[)--?[a-zA-Z][a-z-]*' | grep -oE -- '-.*' | sort -u >of.help
-is 'the help has the options of the man page, and the reverse' diff of.page of.help
-while read -r option; do
-	# Whoever knows an option complains of something else.
-	"$eh2sframe" "$option" >unknown 2>&1 </dev/null
-	! grep -q 'unknown option' unknown || echo "$option"
-done <of.page >unknown.all
-is 'the command takes all of them' diff /dev/null unknown.all
+options() {
+	sed -e '/^# EXIT STATUS/,$d' "$docs/$1.1.scd" | grep -E '^\*' | sed -e 's/\\//g' -e 's/ *\*'"$1"'\*//' |
+		grep -oE -- '(^|[^a-zA-Z-])--?[a-zA-Z][a-z-]*' | grep -oE -- '-.*' | sort -u >of.page
+	"$1" --help | grep -oE -- '(^| |\[)--?[a-zA-Z][a-z-]*' | grep -oE -- '-.*' | sort -u >of.help
+	is "$1: the help has the options of the man page, and the reverse" diff of.page of.help
+	while read -r option; do
+		# Whoever knows an option complains of something else.
+		"$1" "$option" --help >unknown 2>&1 </dev/null
+		! grep -qE 'unknown option|option is unknown' unknown || echo "$option"
+	done <of.page >unknown.all
+	is "$1: the command takes all of them" diff /dev/null unknown.all
+}
+options eh2sframe
+cp of.page of.page.eh2sframe
 
 # complete_words WORD...: what bash would offer for the last word, one to a line.
 # shellcheck source=/dev/null
@@ -34,7 +42,7 @@ is 'the command takes all of them' diff /dev/null unknown.all
 compopt() { :; }
 complete_words() {
 	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
-	_eh2sframe eh2sframe "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+	"$(complete -p "$1" | sed 's/.* -F \([^ ]*\) .*/\1/')" "$1" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
 	printf '%s\n' "${COMPREPLY[@]}"
 }
 # offers NAME EXPECTED WORD...
@@ -70,6 +78,25 @@ files/two' eh2sframe files/
 offers 'bash: files after an option whose value can be left out' 'files/two' eh2sframe --report files/t
 is 'bash: as bash loads it' bash --norc -c "set -u; . '$completions/eh2sframe'; complete -p eh2sframe"
 
+for command in eh2sframe-record eh2sframe-fold; do
+	options $command
+	complete_words $command - | grep -oE -- '^--?[a-zA-Z-]+' | sort -u >of.bash
+	is "bash: $command: the options of the man page, and the reverse" diff of.page of.bash
+	cp of.page of.page.$command
+	offers "bash: $command: files after a short option" 'files/two' $command -o files/t
+done 2>&1
+offers 'bash: folders' 'files' eh2sframe-fold --debug-dir = fil
+offers 'bash: formats' 'folded
+html
+pprof
+text' eh2sframe-fold --format = ''
+offers 'bash: a recording' 'files/two' eh2sframe-fold --format = text files/t
+offers 'bash: events' 'cycles' eh2sframe-record -e cy
+offers 'bash: a process' "$$" eh2sframe-record -p $$
+offers 'bash: the command that is recorded' 'eh2sframe-fold' eh2sframe-record --preload -F 99 eh2sframe-f
+offers 'bash: and behind --' 'eh2sframe-fold' eh2sframe-record --output = x -- eh2sframe-f
+offers 'bash: its files' 'files/two' eh2sframe-record -o x ls -l files/t
+offers 'bash: its options are not ours' '' eh2sframe-record ls --outp
 if have zsh; then
 	cat >zsh_offers <<-'Z'
 		# zsh_offers DIR LINE: what is offered for a line, one to a line.
@@ -101,14 +128,21 @@ if have zsh; then
 got $got"; fi
 	}
 	is 'zsh: reads it' zsh -f -n "$completions/_eh2sframe"
-	{ zsh_offers 'eh2sframe --'; zsh_offers 'eh2sframe -'; } | grep -oE -- '^--?[a-zA-Z-]+' | sort -u >of.zsh
-	is 'zsh: the options of the man page, and the reverse' diff of.page of.zsh
+	for command in eh2sframe eh2sframe-record eh2sframe-fold; do
+		{ zsh_offers "$command --"; zsh_offers "$command -"; } | grep -oE -- '^--?[a-zA-Z-]+' | sort -u >of.zsh
+		is "zsh: $command: the options of the man page, and the reverse" diff "of.page.$command" of.zsh
+	done
 	zoffers 'zsh: values' '1
 2
 3' 'eh2sframe --format='
 	zoffers 'zsh: files' 'one\ file
 two' 'eh2sframe files/'
 	zoffers 'zsh: files after =' 'two' 'eh2sframe --cfi=files/t'
+	zoffers 'zsh: events' 'cpu-clock
+cycles' 'eh2sframe-record --event='
+	zoffers 'zsh: the command that is recorded' 'eh2sframe-fold' 'eh2sframe-record --preload -F 99 eh2sframe-f'
+	zoffers 'zsh: its files' 'two' 'eh2sframe-record -o x ls -l files/t'
+	zoffers 'zsh: a recording' 'two' 'eh2sframe-fold --format=text files/t'
 else
 	skip zsh 'no zsh'
 fi
