@@ -21,12 +21,14 @@ PATH=$scratch/bin:$PATH
 # options COMMAND: by three ways: headings and synopsis of the man page, the table of the source (what the
 # command takes), and the help.
 options() {
-	sed -e '/^# EXIT STATUS/,$d' "$docs/$1.1.scd" | grep -E '^\*' | sed -e 's/\\//g' -e 's/ *\*'"$1"'\*//' |
+	# Pages name options of other commands, too.
+	sed -e '/^# EXIT STATUS/,$d' "$docs/$1.1.scd" | grep -E '^\*' |
+		sed -e 's/\\//g' -e 's/\*eh2sframe-[a-z]* [^*]*\*//g' |
 		grep -oE -- '(^|[^a-zA-Z-])--?[a-zA-Z][a-z-]*' | grep -oE -- '-.*' | sort -u >of.page
 	"$1" --help | grep -oE -- '(^| |\[)--?[a-zA-Z][a-z-]*' | grep -oE -- '-.*' | sort -u >of.help
 	is "$1: the help has the options of the man page, and the reverse" diff of.page of.help
 	while read -r option; do
-		# Whoever knows an option complains of something else.
+		# A command that knows it complains of something else. --help, or it would record the system.
 		"$1" "$option" --help >unknown 2>&1 </dev/null
 		! grep -qE 'unknown option|option is unknown' unknown || echo "$option"
 	done <of.page >unknown.all

@@ -18,6 +18,8 @@ os.chdir(work)
 os.environ["XDG_CACHE_HOME"] = work + "/cache"
 os.environ["TMPDIR"] = work
 os.environ["LC_ALL"] = "C"
+# meson names the folder of the library there.
+os.environ.pop("LD_LIBRARY_PATH", None)
 found_in = record_lib.Recordings(show, stacks, library)
 in_ways = record_lib.Recordings(show, ways, library)
 number = record_lib.number
