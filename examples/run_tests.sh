@@ -149,6 +149,16 @@ backtrace)
 		make check CC=$cc RUN=$run WALK="$build/walk" INCLUDE="$installed/include"
 	done
 	;;
+jit)
+	[ "$(uname -m)" = x86_64 ] || {
+		echo 'the code is of x86-64'
+		exit 77
+	}
+	cp -r "$examples/jit" "$work/jit"
+	libraries=$(dirname "$(find "$installed" -name libeh2sframe-walk.pc)")/..
+	PKG_CONFIG_PATH=$libraries/pkgconfig PKG_CONFIG_SYSROOT_DIR=$work/root LD_LIBRARY_PATH=$libraries \
+		make -C "$work/jit" check N=100000
+	;;
 walkthrough)
 	"$examples/walkthrough.sh" eh2sframe >"$work/out"
 	cat "$work/out"

@@ -192,6 +192,7 @@ void eh2sframe_close(struct eh2sframe_file *file)
 	if (!file)
 		return;
 	image_close(&file->image);
+	free(file->made);
 	options_deinit(&file->options);
 	free(file);
 }

@@ -17,6 +17,7 @@ struct eh2sframe_options {
 struct eh2sframe_file {
 	struct options options;
 	struct image image;
+	void *made; /* bytes of the image that are ours, or NULL */
 };
 
 struct eh2sframe_result {

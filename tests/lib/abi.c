@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "include/eh2sframe.h"
+#include "include/eh2sframe-frames.h"
 #include "include/eh2sframe-rules.h"
 
 #define AT(type, member, off, size)                                                      \
@@ -20,6 +21,16 @@
 SIZE(eh2sframe_error, 516);
 AT(eh2sframe_error, status, 0, 4);
 AT(eh2sframe_error, text, 4, 512);
+
+AT(eh2sframe_frames, struct_size, 0, 8);
+AT(eh2sframe_frames, bytes, 8, 8);
+AT(eh2sframe_frames, size, 16, 8);
+AT(eh2sframe_frames, address, 24, 8);
+AT(eh2sframe_frames, text_start, 32, 8);
+AT(eh2sframe_frames, text_end, 40, 8);
+AT(eh2sframe_frames, machine, 48, 4);
+AT(eh2sframe_frames, big_endian, 52, 4);
+SIZE(eh2sframe_frames, 56);
 
 AT(eh2sframe_function, struct_size, 0, 8);
 AT(eh2sframe_function, start, 8, 8);
@@ -175,6 +186,11 @@ static const struct {
 	    size_t i, struct eh2sframe_row *row);
 	bool (*result_gap)(
 	    const struct eh2sframe_result *result, size_t i, struct eh2sframe_gap *gap);
+	struct eh2sframe_file *(*open_frames)(const struct eh2sframe_frames *frames,
+	    const char *name, const struct eh2sframe_options *options,
+	    struct eh2sframe_error *error);
+	bool (*file_text)(
+	    const struct eh2sframe_file *file, uint64_t *start, uint64_t *end);
 	bool (*result_rule)(
 	    const struct eh2sframe_result *result, size_t i, struct eh2sframe_rule *rule);
 	bool (*result_section_offset)(const struct eh2sframe_result *result,
@@ -247,6 +263,8 @@ static const struct {
     .result_function = eh2sframe_result_function,
     .result_row = eh2sframe_result_row,
     .result_gap = eh2sframe_result_gap,
+    .open_frames = eh2sframe_open_frames,
+    .file_text = eh2sframe_file_text,
     .result_rule = eh2sframe_result_rule,
     .result_section_offset = eh2sframe_result_section_offset,
     .result_symbol = eh2sframe_result_symbol,

@@ -156,6 +156,7 @@ int main(int argc, char **argv)
 		}
 		test_same(argv[1], argv[i]);
 		test_rows(argv[i]);
+		test_frames(argv[i]);
 	}
 	test_errors(argv[2]);
 	test_files(argv[2]);
