@@ -84,6 +84,18 @@ static bool paths_table_read(struct code_paths *paths, uint32_t i, uint64_t *tar
 	return true;
 }
 
+/* Whether the place is in the middle of an instruction that is known. */
+static bool paths_is_inside(const struct code_paths *paths, size_t place)
+{
+	if (paths->bytes[place].walk)
+		return false;
+	for (size_t back = 1; back < 16 && back <= place; back++)
+		if (paths->bytes[place - back].walk &&
+		    code_paths_insn_at(paths, place - back)->insn.length > back)
+			return true;
+	return false;
+}
+
 /* The target of entry i of the open table. False where it cannot be one. */
 static bool paths_table_target(struct code_paths *paths, uint32_t i, uint64_t *target)
 {
@@ -95,14 +107,7 @@ static bool paths_table_target(struct code_paths *paths, uint32_t i, uint64_t *t
 	place = code_paths_place(paths, *target, &range);
 	if (place == SIZE_MAX)
 		return !paths_table_is_loose(&paths->table);
-	if (paths->bytes[place].walk)
-		return true;
-	/* Not into the middle of an instruction that is known. */
-	for (size_t back = 1; back < 16 && back <= place; back++)
-		if (paths->bytes[place - back].walk &&
-		    code_paths_insn_at(paths, place - back)->insn.length > back)
-			return false;
-	return true;
+	return !paths_is_inside(paths, place);
 }
 
 bool code_paths_ends(const struct paths_insn *at)
@@ -273,8 +278,12 @@ bool code_paths_jump_to_labels(struct code_paths *paths, uint32_t leader, uint64
 	paths_charge(paths, paths->n_labels);
 	for (size_t i = 0; i < paths->n_labels; i++) {
 		const struct paths_label *label = &paths->labels[i];
+		const struct code_range *range;
 		struct code_state arriving;
 
+		/* A number can be like an address. */
+		if (paths_is_inside(paths, code_paths_place(paths, label->pc, &range)))
+			continue;
 		if (label->sp.kind != CODE_UNKNOWN && sp.kind != CODE_UNKNOWN &&
 		    !code_value_equal(label->sp, sp))
 			continue;
@@ -346,7 +355,8 @@ bool code_paths_note_labels(struct code_paths *paths, const struct code_state *s
 		const struct code_range *range;
 		struct code_value value;
 
-		if (effect->kind != CODE_SET)
+		/* An address has 8 bytes. */
+		if (effect->kind != CODE_SET || effect->width != 8)
 			continue;
 		value = state->regs[effect->dst];
 		if (value.kind == CODE_CONST &&
