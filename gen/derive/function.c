@@ -202,9 +202,12 @@ static void unit_tail(struct derive_worker *worker, uint64_t pc, uint64_t target
     const struct code_state *state)
 {
 	const struct derive_piece *callee = unit_function(worker, target);
+	const size_t i = search_list_above(worker->code, worker->n_code, end, pc);
+	const bool falls = i < worker->n_code && worker->code[i].end == target;
 	uint32_t kept = unit_kept(state);
 
-	worker->hands_over |= unit_is_bare(worker, state) &&
+	/* What only runs into a function can be the end of code that never gets there. */
+	worker->hands_over |= unit_is_bare(worker, state) && !falls &&
 			      (!callee || callee->doubt < DERIVE_WEAK ||
 				  (callee->summary.returns && callee->summary.back));
 	if (callee) {
