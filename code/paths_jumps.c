@@ -138,6 +138,9 @@ static bool paths_begins_at(const struct code_paths *paths, uint64_t target)
 
 	if (place == SIZE_MAX || paths->bytes[place].walk)
 		return place != SIZE_MAX;
+	/* What pads the code in front of a target is none. */
+	if (paths_filler_end(paths, range, target) > target)
+		return false;
 	for (size_t back = 1; back <= PATHS_MAX_PADDING && back <= target - range->start;
 	     back++) {
 		const struct paths_insn *at;

@@ -35,6 +35,9 @@ int code_value_order(struct code_value a, struct code_value b);
 /* A row of CFI can ask for it. */
 bool code_state_is_worth_a_slot(const struct code_state *state, struct code_value value);
 
+/* Forgets of full slots what is of least use, and that memory without a slot is known. */
+void code_state_make_room(struct code_state *state);
+
 /* Forgets what width bytes at address overlap; with spare_saved, nothing that is saved. */
 void code_state_forget(
     struct code_state *state, struct code_value address, uint8_t width, bool spare_saved);

@@ -46,8 +46,10 @@ static bool meet_slots(struct code_state *state, const struct code_state *other)
 		if (!code_state_is_worth_a_slot(&joined, value))
 			continue;
 		if (joined.n_slots == CODE_MAX_SLOTS) {
-			joined.memory_unknown = true;
-			break;
+			code_state_make_room(&joined);
+			changed = true;
+			if (!code_state_is_worth_a_slot(&joined, value))
+				continue;
 		}
 		joined.slots[joined.n_slots++] = (struct code_slot){where, value};
 	}

@@ -59,6 +59,17 @@ void code_state_forget(
 	}
 }
 
+/* The slots are full. What is saved first has the highest addresses, and is asked for most: the lowest goes. */
+void code_state_make_room(struct code_state *state)
+{
+	state->memory_unknown = true;
+	for (uint8_t i = state->n_slots; i-- > 0;)
+		if (state->slots[i].value.kind == CODE_UNKNOWN)
+			slot_remove(state, i);
+	if (state->n_slots == CODE_MAX_SLOTS)
+		slot_remove(state, 0);
+}
+
 void code_state_set_memory(
     struct code_state *state, struct code_value address, struct code_value value)
 {
@@ -67,11 +78,11 @@ void code_state_set_memory(
 	code_state_forget(state, address, 8, false);
 	if (!code_state_is_worth_a_slot(state, value))
 		return;
-	if (state->n_slots == CODE_MAX_SLOTS) {
-		/* What has no slot is then not known to be another value. */
-		state->memory_unknown = true;
+	if (state->n_slots == CODE_MAX_SLOTS)
+		code_state_make_room(state);
+	/* What has no slot is then not known to be another value. */
+	if (!code_state_is_worth_a_slot(state, value))
 		return;
-	}
 	i = state->n_slots;
 	while (i > 0 && code_value_order(state->slots[i - 1].where, address) > 0) {
 		state->slots[i] = state->slots[i - 1];

@@ -28,7 +28,7 @@ static bool confirm_place(void *context, const struct code_place *place)
 static void confirm_forget(struct derive_worker *worker)
 {
 	worker->odd = worker->unsure = worker->comes_back = worker->hands_over =
-	    worker->limited = false;
+	    worker->limited = worker->spoils = false;
 }
 
 /* Whether a way from the entry comes back, and none with another SP. */

@@ -190,6 +190,18 @@ static uint32_t unit_kept(const struct code_state *state)
 	return kept;
 }
 
+/* Whether a register that callees keep holds another value than at entry, for sure. */
+static bool unit_spoils(
+    const struct derive_worker *worker, const struct code_state *state)
+{
+	const uint32_t wanted = unit_all_kept(worker) & ~unit_kept(state);
+
+	for (uint8_t i = 0; i < CODE_SCRATCH; i++)
+		if (wanted >> i & 1 && state->regs[i].kind != CODE_UNKNOWN)
+			return true;
+	return false;
+}
+
 static void unit_need_fp(struct derive_worker *worker, const struct derive_piece *callee)
 {
 	if (!worker->emit && !callee->fp_needed)
@@ -210,6 +222,7 @@ static void unit_tail(struct derive_worker *worker, uint64_t pc, uint64_t target
 	worker->hands_over |= unit_is_bare(worker, state) && !falls &&
 			      (!callee || callee->doubt < DERIVE_WEAK ||
 				  (callee->summary.returns && callee->summary.back));
+	worker->spoils |= unit_spoils(worker, state);
 	if (callee) {
 		unit_note_callee(worker, pc, target);
 		if (!worker->fp_free)
@@ -269,6 +282,7 @@ void derive_unit_at_end(struct derive_worker *worker, const struct code_place *p
 	    (returns || (kept & wanted) == wanted)) {
 		worker->summary.kept &= kept;
 		worker->comes_back |= returns;
+		worker->spoils |= unit_spoils(worker, place->state);
 		return;
 	}
 	worker->summary.returns = false;
@@ -350,7 +364,7 @@ static bool unit_begin(struct derive_worker *worker, const uint32_t *members, si
 	worker->n_code = worker->n_entries = 0;
 	worker->members = members;
 	worker->odd = worker->unsure = worker->asked = worker->comes_back =
-	    worker->hands_over = worker->sure = worker->limited = false;
+	    worker->hands_over = worker->sure = worker->limited = worker->spoils = false;
 	worker->fp_free = true;
 	worker->n_links_before = worker->links.n;
 	worker->n_starts_before = worker->starts.n;
@@ -407,12 +421,13 @@ static void unit_end(struct derive_worker *worker)
 		worker->summary.returns = false;
 	if (worker->emit) {
 		/* A weak start that no way comes back from can be a label as well. */
-		if (worker->odd || worker->limited ||
+		if (worker->odd || worker->limited || (worker->spoils && !worker->sure) ||
 		    !(worker->sure || worker->comes_back || worker->hands_over))
 			worker->rows.n = worker->at;
 		return;
 	}
-	if (worker->odd || (worker->unsure && worker->sure) || broken)
+	if (worker->odd || (worker->unsure && worker->sure) || broken ||
+	    (worker->spoils && !worker->sure))
 		dropped = unit_drop(worker, DERIVE_WEAK);
 	else if (!(worker->n_entries == 1 && worker->summary.returns &&
 		     worker->comes_back))

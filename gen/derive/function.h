@@ -42,8 +42,10 @@ struct derive_worker {
 	/* Of the group at hand: */
 	const uint32_t *members;
 	struct derive_summary summary;
-	bool odd;	 /* a return with SP elsewhere than at entry */
-	bool unsure;	 /* a return where it is not known where SP is */
+	bool odd;    /* a return with SP elsewhere than at entry */
+	bool unsure; /* a return where it is not known where SP is */
+	/* A register that callees keep is another at a return: what data points to does not do that. */
+	bool spoils;
 	bool limited;	 /* it has too many ways; more may be known of its tables later */
 	bool asked;	 /* for the end of a table */
 	bool comes_back; /* by a return with SP as at entry */
