@@ -39,7 +39,7 @@ static bool confirm_alone(struct derive_worker *worker, uint64_t entry, bool *go
 	confirm_forget(worker);
 	if (!derive_unit_paths(worker, &entry, 1, confirm_end, &err))
 		return false;
-	*good = !worker->odd && !worker->limited &&
+	*good = !worker->odd && !worker->limited && !worker->spoils &&
 		!code_paths_is_broken(worker->paths) &&
 		(worker->comes_back || worker->hands_over);
 	return true;
