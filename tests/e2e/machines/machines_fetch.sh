@@ -28,6 +28,7 @@ packages='libc6 libgcc-s1 libstdc++6'
 [ "$which" != step-rust ] || packages='libc6 ripgrep fd-find'
 # These are not there for each machine.
 [ "$which/$arch" != faults/amd64 ] || packages="$packages lzop mold shellcheck valgrind"
+[ "$which/$arch/$release" != faults/arm64/trixie ] || packages="$packages libavcodec61"
 
 without() {
 	if [ -n "${MACHINES_REQUIRED-}" ]; then
