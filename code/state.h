@@ -38,7 +38,7 @@ struct code_value {
 
 static inline bool code_value_equal(struct code_value a, struct code_value b)
 {
-	return !memcmp(&a, &b, sizeof(a));
+	return a.off == b.off && a.symbol == b.symbol && a.kind == b.kind;
 }
 
 /* 8 bytes of memory, at where + off bytes. */

@@ -87,8 +87,10 @@ static bool meet_regs(struct code_state *state, const struct code_state *other)
 	for (size_t i = 0; i < CODE_SCRATCH; i++) {
 		struct code_value value;
 
-		if (code_value_equal(state->regs[i], other->regs[i]) &&
-		    state->regs[i].kind != CODE_TABLE)
+		/* Where many ways meet, most is not known any more. */
+		if (state->regs[i].kind == CODE_UNKNOWN ||
+		    (code_value_equal(state->regs[i], other->regs[i]) &&
+			state->regs[i].kind != CODE_TABLE))
 			continue;
 		value = met(state->regs[i], other->regs[i]);
 		if (value.kind == CODE_TABLE && !same_table(&state->table, &other->table))
