@@ -95,6 +95,7 @@ static bool paths_seed_range(struct code_paths *paths, size_t i)
 			continue;
 		}
 		data &= !paths->bytes[place].walk;
+		paths->seeding = true;
 		if (!paths->bytes[place].walk && !at->insn.filler && !data &&
 		    host->seed(host->context, pc, &state) &&
 		    (!code_paths_arrive(paths, pc, pc, &state) ||
@@ -155,7 +156,6 @@ bool code_paths_run(
 			return false;
 	if (!code_paths_follow(paths))
 		return false;
-	paths->seeding = true;
 	for (size_t i = 0; input->host.seed && i < input->n_ranges; i++)
 		if (!paths_seed_range(paths, i))
 			return false;

@@ -52,6 +52,8 @@ struct code_host {
 	 * address that code refers to. Asked where the code does not check its index. 0: not known.
 	 * NULL: always so. */
 	uint32_t (*entries)(void *context, uint64_t addr, uint8_t width);
+	/* Whether what is expected of the code at pc contradicts a state there. NULL: never. */
+	bool (*contradicts)(void *context, uint64_t pc, const struct code_state *state);
 };
 
 struct code_paths_input {

@@ -179,6 +179,24 @@ uint32_t code_paths_pop(struct code_paths *paths)
 	return leader;
 }
 
+/*
+ * Whether a seeded state comes from another range, and fits the leader when the leader's own state does not.
+ * A branch that is never taken can lead to the end of its function, which is the first byte of another one's
+ * part: a compiler writes one where the source says that it is not reached. Only the seeded state shows then
+ * that two functions come there.
+ */
+static bool paths_fits_better(const struct code_paths *paths, uint64_t from,
+    const struct code_range *range, const struct paths_leader *leader,
+    const struct code_state *state)
+{
+	const struct code_host *host = &paths->input->host;
+
+	return (from < range->start || from >= range->end) && host->contradicts &&
+	       host->contradicts(
+		   host->context, leader->pc, code_paths_state(paths, leader)) &&
+	       !host->contradicts(host->context, leader->pc, state);
+}
+
 static bool paths_new_leader(
     struct code_paths *paths, size_t place, uint64_t pc, const struct code_state *state)
 {
@@ -256,7 +274,8 @@ bool code_paths_arrive(
 		return true;
 	if (paths->seeding && !leader->seeded) {
 		paths->disputed = true;
-		return true;
+		if (!paths_fits_better(paths, from, range, leader, state))
+			return true;
 	}
 	return paths_keep(paths, leader, &joined) &&
 	       code_paths_push(paths, paths->bytes[place].leader - 1);

@@ -134,6 +134,7 @@ static bool paths_walk(struct code_paths *paths, uint32_t leader)
 	uint64_t pc = paths->leaders[leader].pc;
 	size_t place = code_paths_place(paths, pc, &range);
 
+	paths->seeding = paths->leaders[leader].seeded;
 	code_state_copy(&state, code_paths_state(paths, &paths->leaders[leader]));
 	for (;;) {
 		struct paths_insn *at = code_paths_decode(paths, place, range, pc);

@@ -8,8 +8,9 @@ static inline struct code_value met(struct code_value a, struct code_value b)
 {
 	if (code_value_equal(a, b))
 		return a;
-	if (a.kind == CODE_UNKNOWN || b.kind == CODE_UNKNOWN || a.kind >= CODE_CFA ||
-	    b.kind >= CODE_CFA)
+	/* An address in the stack leads to what is there, even if it is none of the values of a row. */
+	if (a.kind == CODE_UNKNOWN || b.kind == CODE_UNKNOWN || a.kind >= CODE_MADE ||
+	    b.kind >= CODE_MADE)
 		return code_value_of(CODE_UNKNOWN, 0, 0);
 	if ((a.kind == CODE_CONST || a.kind == CODE_CONSTS) &&
 	    (b.kind == CODE_CONST || b.kind == CODE_CONSTS))

@@ -107,3 +107,13 @@ bool validate_seed_at(void *context, uint64_t pc, struct code_state *state)
 			   validate_seed(worker->input->arch,
 			       validate_row_in(worker, part, pc), state));
 }
+
+bool validate_contradicts_at(void *context, uint64_t pc, const struct code_state *state)
+{
+	struct validate_worker *worker = context;
+	struct validate_part *part = validate_part_at(worker, pc);
+	const struct cfi_row *row = part ? validate_row_in(worker, part, pc) : NULL;
+
+	return row && validate_row(worker->input->arch, row, state).verdict ==
+			  VALIDATE_CONTRADICTS;
+}

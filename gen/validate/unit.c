@@ -324,6 +324,7 @@ static bool unit_look(
 		.read = host_read,
 		.returns = validate_call_returns,
 		.seed = validate_seed_at,
+		.contradicts = validate_contradicts_at,
 		.keeps_first = host_keeps_first,
 		.entries = host_entries,
 		.leaves = host_leaves}};

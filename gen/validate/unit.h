@@ -113,5 +113,7 @@ bool validate_call_returns(void *context, uint64_t pc, const struct code_insn *c
     uint64_t next, const struct code_state *after);
 /* code_host.seed: by the row at pc, or as behind a call whose row is wrong, too. */
 bool validate_seed_at(void *context, uint64_t pc, struct code_state *state);
+/* code_host.contradicts: the row at pc. */
+bool validate_contradicts_at(void *context, uint64_t pc, const struct code_state *state);
 
 #endif
