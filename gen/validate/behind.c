@@ -82,7 +82,7 @@ bool validate_call_returns(void *context, uint64_t pc, const struct code_insn *c
 	return false;
 }
 
-/* The state behind a call whose row is wrong, if that is still so now that all ways to it are known. */
+/* The state behind a call that was noted, unless the row at the call is right by all ways that lead there. */
 static bool behind_seed(struct validate_worker *worker, struct validate_part *part,
     uint64_t pc, struct code_state *state)
 {
@@ -94,7 +94,7 @@ static bool behind_seed(struct validate_worker *worker, struct validate_part *pa
 		return false;
 	answer =
 	    validate_row(worker->input->arch, validate_row_in(worker, part, pc), state);
-	return answer.verdict == VALIDATE_CONTRADICTS &&
+	return answer.verdict != VALIDATE_CONTRADICTS ||
 	       behind_is_wrong_before(worker, part, call, state, answer);
 }
 
