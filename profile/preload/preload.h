@@ -16,12 +16,19 @@
 #define PRELOAD_API __attribute__((visibility("default")))
 
 struct preload {
-	struct shared *shared; /* NULL: this process is not recorded */
-	uint32_t table;	       /* of new threads */
+	struct shared
+	    *shared;  /* stays when samples end, as other threads may be in the handler */
+	bool samples; /* this process is recorded */
+	uint32_t table; /* of new threads */
 	/* This library's code, whose frames are left out. */
 	uint64_t text, text_end;
 };
 extern struct preload preload;
+
+static inline bool preload_samples(void)
+{
+	return __atomic_load_n(&preload.samples, __ATOMIC_ACQUIRE);
+}
 
 /* preload_sample.c: the handler. slot is that of the thread, or NULL. */
 void preload_sample(int number, siginfo_t *info, void *ucontext);

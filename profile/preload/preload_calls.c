@@ -19,7 +19,7 @@ PRELOAD_API void *dlopen(const char *path, int flags)
 
 	if (!next)
 		*(void **)&next = preload_next("dlopen");
-	if (!preload.shared || !path || !strchr(path, '/') || strchr(path, '$') ||
+	if (!preload_samples() || !path || !strchr(path, '/') || strchr(path, '$') ||
 	    flags & RTLD_NOLOAD)
 		return next(path, flags);
 	handle = next(path, flags);
@@ -50,7 +50,7 @@ static void *calls_run(void *value)
 	struct calls_thread thread = *(struct calls_thread *)value;
 
 	free(value);
-	if (preload.shared)
+	if (preload_samples())
 		preload_thread(0);
 	return thread.start(thread.argument);
 }
@@ -60,7 +60,7 @@ PRELOAD_API int pthread_create(pthread_t *id, const pthread_attr_t *attributes,
 {
 	static int (*next)(
 	    pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-	struct calls_thread *thread = preload.shared ? malloc(sizeof(*thread)) : NULL;
+	struct calls_thread *thread = preload_samples() ? malloc(sizeof(*thread)) : NULL;
 	int status;
 
 	if (!next)
@@ -84,7 +84,7 @@ static int calls_run_c(void *value)
 	struct calls_c_thread thread = *(struct calls_c_thread *)value;
 
 	free(value);
-	if (preload.shared)
+	if (preload_samples())
 		preload_thread(0);
 	return thread.start(thread.argument);
 }
@@ -92,7 +92,8 @@ static int calls_run_c(void *value)
 PRELOAD_API int thrd_create(thrd_t *id, thrd_start_t start, void *argument)
 {
 	static int (*next)(thrd_t *, thrd_start_t, void *);
-	struct calls_c_thread *thread = preload.shared ? malloc(sizeof(*thread)) : NULL;
+	struct calls_c_thread *thread =
+	    preload_samples() ? malloc(sizeof(*thread)) : NULL;
 	int status;
 
 	if (!next)
@@ -109,7 +110,7 @@ PRELOAD_API int thrd_create(thrd_t *id, thrd_start_t start, void *argument)
 /* Whether a program asks for the signal. One that resets all signals gets no harm by it. */
 static bool calls_ours(int number, bool handles)
 {
-	if (number != SHARED_SIGNAL || !preload.shared)
+	if (number != SHARED_SIGNAL || !preload_samples())
 		return false;
 	if (handles)
 		preload_give_up();
@@ -140,4 +141,45 @@ PRELOAD_API void (*signal(int number, void (*handler)(int)))(int)
 	if (!calls_ours(number, handler != SIG_DFL && handler != SIG_IGN))
 		return next(number, handler);
 	return SIG_DFL;
+}
+
+/* A thread that waits for all signals gets the program's alone. */
+static sigset_t calls_without(const sigset_t *set)
+{
+	sigset_t others = *set;
+
+	if (preload_samples())
+		sigdelset(&others, SHARED_SIGNAL);
+	return others;
+}
+
+PRELOAD_API int sigwait(const sigset_t *set, int *number)
+{
+	static int (*next)(const sigset_t *, int *);
+	sigset_t others = calls_without(set);
+
+	if (!next)
+		*(void **)&next = preload_next("sigwait");
+	return next(&others, number);
+}
+
+PRELOAD_API int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+	static int (*next)(const sigset_t *, siginfo_t *);
+	sigset_t others = calls_without(set);
+
+	if (!next)
+		*(void **)&next = preload_next("sigwaitinfo");
+	return next(&others, info);
+}
+
+PRELOAD_API int sigtimedwait(
+    const sigset_t *set, siginfo_t *info, const struct timespec *limit)
+{
+	static int (*next)(const sigset_t *, siginfo_t *, const struct timespec *);
+	sigset_t others = calls_without(set);
+
+	if (!next)
+		*(void **)&next = preload_next("sigtimedwait");
+	return next(&others, info, limit);
 }

@@ -190,7 +190,8 @@ void preload_sample(int number, siginfo_t *info, void *ucontext)
 
 	(void)number;
 	/* Another process may send the signal, too. */
-	if (info->si_code == SI_TIMER && slot && info->si_value.sival_ptr == slot &&
+	if (preload_samples() && info->si_code == SI_TIMER && slot &&
+	    info->si_value.sival_ptr == slot &&
 	    !__atomic_load_n(&preload.shared->stopped, __ATOMIC_RELAXED))
 		sample_take(slot, 1 + (uint32_t)info->si_overrun, ucontext);
 	errno = saved;

@@ -109,7 +109,7 @@ void preload_mapped(void)
 	uint64_t changes = 0;
 	int saved = errno, memory;
 
-	if (!preload.shared)
+	if (!preload_samples())
 		return;
 	dl_iterate_phdr(start_count, &changes);
 	if (__atomic_exchange_n(&start_changes, changes, __ATOMIC_RELAXED) != changes) {
@@ -210,7 +210,7 @@ static void start_child(void)
 
 	start_pid = (uint32_t)getpid();
 	preload_slot = NULL;
-	if (preload.shared)
+	if (preload_samples())
 		preload_thread(parent);
 	errno = saved;
 }
@@ -219,7 +219,7 @@ void preload_give_up(void)
 {
 	struct shared *shared = preload.shared;
 
-	preload.shared = NULL;
+	__atomic_store_n(&preload.samples, false, __ATOMIC_RELEASE);
 	for (size_t i = 0; i < SHARED_SLOTS; i++)
 		if (shared->slots[i].pid == start_pid &&
 		    __atomic_load_n(&shared->slots[i].state, __ATOMIC_ACQUIRE) ==
@@ -272,6 +272,7 @@ __attribute__((constructor)) static void start(void)
 		/* A handler of the program could leave this one by longjmp. */
 		sigfillset(&handler.sa_mask);
 		action(SHARED_SIGNAL, &handler, NULL);
+		__atomic_store_n(&preload.samples, true, __ATOMIC_RELEASE);
 		preload_thread(0);
 	}
 	if (memory >= 0)

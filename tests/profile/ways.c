@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,6 +150,32 @@ static int blocked(void)
 	return 0;
 }
 
+/* A thread that takes all signals, as servers have one. */
+static void *takes(void *unused)
+{
+	sigset_t all;
+	int number = 0;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	seldom(0.1);
+	while (sigwait(&all, &number) != 0)
+		;
+	return number == SIGUSR2 ? unused : (void *)(uintptr_t)&spun;
+}
+
+static int waits(void)
+{
+	pthread_t thread;
+	void *wrong;
+
+	pthread_create(&thread, NULL, takes, NULL);
+	often(0.3);
+	pthread_kill(thread, SIGUSR2);
+	pthread_join(thread, &wrong);
+	return wrong != NULL;
+}
+
 static void on_stack(int number)
 {
 	often(0.3);
@@ -288,7 +315,7 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*run)(void);
 	} WAYS[] = {{"share", share}, {"threads", share_threads}, {"keeps", keeps},
-	    {"own", own}, {"reset", reset}, {"blocked", blocked},
+	    {"own", own}, {"reset", reset}, {"blocked", blocked}, {"waits", waits},
 	    {"alternate", alternate}, {"c-threads", c_threads},
 	    {"first-ends", first_ends}, {"killed", killed}, {"orphan", orphan},
 	    {"many-threads", many_threads}};
