@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import record_lib
 import tap
@@ -114,7 +115,7 @@ int main() {
 """)
 open("large", "wb").write(bytes(1 << 20) * 60)
 programs = [["xz", "-T2", "-6", "-c", "data"],
-            ["python3", "-c", "import json, threading, sys\nx = [{'a': i, 'b': [str(i)] * 5} for i in range(9000)]\n"
+            ["python3", "-c", "import json, threading, sys\nx = [{'a': i, 'b': [str(i)] * 5} for i in range(30000)]\n"
              "t = [threading.Thread(target=lambda: json.loads(json.dumps(x))) for i in range(3)]\n"
              "[a.start() for a in t]; [a.join() for a in t]; print(len(json.dumps(x))); sys.exit(7)"],
             ["perl", "-e", "my %h; $h{$_ % 1000} .= 'x' for 1 .. 900000; print join ',', map { length } values %h; exit 2"],
@@ -164,6 +165,23 @@ if tap.run("cc", "-static", "-o", "static", "empty.c").returncode == 0:
               run.stderr)
 else:
     tap.skip("a static program", "libc.a is not installed")
+
+# It ends before the command does, or is ended while processes still begin: they do not wait for it.
+run = sampled("x", "-d", "0.3", ways, "share")
+tap.check(run.returncode == 0 and 10 < number(run.stderr, "samples") < 400, "-d ends the samples", run.stderr)
+script = f"{ways} reset; for i in 1 2 3; do x=$(echo $i | cat); done; echo end >ended"
+run = tap.run("sh", "-c", f"'{record}' --preload -F 99999 -o - sh -c '{script}' | head -c 7 >/dev/null")
+for _ in range(300):
+    if not os.path.exists("ended"):
+        time.sleep(0.1)
+tap.check(os.path.exists("ended"), "no one reads the recording: the command comes to its end", run.stderr)
+for entry in os.listdir(work):
+    if entry.startswith("eh2sframe-"):
+        shutil.rmtree(entry)
+os.environ["LD_PRELOAD"] = "libm.so.6"
+run = sampled("x", "sh", "-c", "echo $LD_PRELOAD")
+tap.check(run.stdout.startswith("libm.so.6:/"), "another LD_PRELOAD stays, and comes first", run.stdout)
+del os.environ["LD_PRELOAD"]
 
 # Places with spaces and colons.
 os.mkdir("a b:c")
