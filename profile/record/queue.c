@@ -51,6 +51,9 @@ uint8_t *queue_room(struct queue *queue, size_t size, bool wait)
 	uint8_t *room = NULL;
 
 	pthread_mutex_lock(&queue->lock);
+	/* An empty ring begins again at its start, whose pages are there already. */
+	if (queue->got == queue->put)
+		queue->got = queue->put = 0;
 	left = queue_left(queue, queue->put);
 	while (!queue->closed) {
 		uint64_t taken = queue->put - queue->got;

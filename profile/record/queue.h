@@ -14,7 +14,7 @@
 struct queue {
 	uint8_t *memory;
 	size_t size;
-	uint64_t put, got; /* bytes since the beginning */
+	uint64_t put, got; /* bytes since the ring was last empty */
 	bool closed;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
