@@ -383,9 +383,8 @@ void code_state_step(struct code_state *state, const struct code_abi *abi, uint6
 	if (state->regs[abi->sp].kind == CODE_MADE &&
 	    state->regs[abi->sp].symbol == (uint32_t)pc && adds_to_sp(insn, abi))
 		state->regs[abi->sp] = code_value_of(CODE_UNKNOWN, 0, 0);
-	/* Another stack, whose frames are not known. OCaml raises exceptions by a register of its own. */
-	if (state->regs[abi->sp].kind == CODE_OTHER ||
-	    state->regs[abi->sp].kind == CODE_CALLERS)
+	/* Another stack, whose frames are not known. */
+	if (state->regs[abi->sp].kind == CODE_OTHER)
 		state->regs[abi->sp] = code_value_of(CODE_UNKNOWN, 0, 0);
 	if (insn->control == CODE_CALLS || insn->control == CODE_CALLS_TO)
 		step_call(state, abi);
