@@ -9,13 +9,19 @@ static uint32_t augment_begin(
     const struct cfi_frames *frames, uint64_t off, struct rd *rd)
 {
 	const struct cfi_section *sec = &frames->section;
-	uint32_t length;
+	uint64_t length;
 
 	rd_init(rd, sec->data, sec->size, sec->big_endian);
 	rd->pos = (size_t)off;
 	length = rd_u32(rd);
-	rd_u32(rd);
-	return length + 4;
+	if (length != UINT32_MAX) {
+		rd_u32(rd);
+		return (uint32_t)length + 4;
+	}
+	length = rd_u64(rd);
+	rd_u64(rd);
+	/* The walk passes over records of 4 GiB. */
+	return length > UINT32_MAX - 12 ? UINT32_MAX : (uint32_t)length + 12;
 }
 
 /* The letters after z, each with its data. */
@@ -56,6 +62,9 @@ struct cfi_augment cfi_augment_read(
 	struct rd rd;
 
 	augment.bytes = augment_begin(frames, cie->off, &rd);
+	/* Exceptions go by .eh_frame alone. */
+	if (cie->debug)
+		return augment;
 	rd_u8(&rd);
 	letters = rd_cstr(&rd);
 	if (!letters || letters[0] != 'z')

@@ -1,37 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The walk over .eh_frame. Two passes over the record headers: the first reads the CIEs,
- * the second the FDEs, so that an FDE may precede its CIE and a CIE pointer is only ever
- * looked up among real record starts.
+ * The walk over .eh_frame and .debug_frame. Two passes over the record headers: the first
+ * reads the CIEs, the second the FDEs, so that an FDE may precede its CIE and a CIE pointer
+ * is only ever looked up among real record starts.
  */
-#include "cfi/frames.h"
+#include "cfi/frames_internal.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+#include "base/hash_slots.h"
 #include "base/num.h"
 #include "base/rd.h"
 #include "base/search.h"
 #include "base/vec.h"
 #include "cfi/pointer.h"
 
-/* One record, as the walk meets it. */
-struct record {
-	uint64_t off;	 /* of the length field */
-	uint64_t id_off; /* of the CIE id or pointer */
-	uint64_t end;	 /* offset after the record */
-	uint32_t id; /* 0 for a CIE, otherwise the distance from id_off back to the CIE */
-};
-
 struct walk {
-	struct rd rd; /* over the whole section; stands at the next record */
+	struct rd rd; /* up to the end of the section; stands at the next record */
 	struct cfi_frames *frames;
+	size_t start; /* of the section */
+	bool debug;   /* it is .debug_frame */
 	/* Offsets of CIEs that could not be read, ascending: their FDEs are lost, not
 	 * damaged. */
 	uint64_t *bad_cies;
 	size_t n_bad_cies, cap_bad_cies;
+	struct slots slots; /* CIEs of .debug_frame by what they say */
+	uint32_t *alike;    /* per CIE: the first that says the same */
+	size_t cap_alike;
 	uint32_t last_cie; /* index found by the last look-up; most FDEs share a CIE */
 	bool diagnose; /* the first pass is silent, so that diags are in section order */
 };
@@ -138,8 +137,8 @@ ATTR_NOINLINE static bool pass_odd(struct walk *w)
 	return true;
 }
 
-/* Whether a record with contents begins here. */
-static inline bool read_record(struct walk *w, struct record *rec)
+/* Whether a record with contents and a 32-bit length begins here. */
+static inline bool read_record(struct walk *w, struct cfi_record *rec)
 {
 	struct rd *rd = &w->rd;
 	uint64_t off = rd->pos;
@@ -156,161 +155,115 @@ static inline bool read_record(struct walk *w, struct record *rec)
 	rec->id_off = rd->pos;
 	rec->end = rec->id_off + length;
 	rec->id = rd_u32(rd);
+	rec->body = rd->pos;
+	rec->is_cie = rec->id == (w->debug ? UINT32_MAX : 0);
+	rec->wide = false;
 	rd->pos = rec->end;
 	return true;
 }
 
-/* Finds the next record and stands after it; false at the end of the section. */
-static inline bool next_record(struct walk *w, struct record *rec)
+/* The same with a 64-bit length. One that needs it is larger than any function's. */
+ATTR_NOINLINE static bool read_wide(struct walk *w, struct cfi_record *rec)
 {
-	while (!read_record(w, rec))
-		if (!pass_odd(w))
-			return false;
+	struct rd rd = w->rd;
+	uint64_t length;
+
+	if (!rd_has(&rd, 20) || rd_u32(&rd) != UINT32_MAX)
+		return false;
+	length = rd_u64(&rd);
+	if (length < 8 || length > UINT32_MAX || length > rd.size - rd.pos)
+		return false;
+	rec->off = w->rd.pos;
+	rec->id_off = rd.pos;
+	rec->end = rec->id_off + length;
+	rec->id = rd_u64(&rd);
+	rec->body = rd.pos;
+	rec->is_cie = rec->id == UINT64_MAX;
+	rec->wide = true;
+	w->rd.pos = rec->end;
 	return true;
 }
 
-/* A reader that stands at the record's contents and ends with it, offsets from the
- * section. */
-static struct rd record_reader(const struct walk *w, const struct record *rec)
+/* Finds the next record and stands after it; false at the end of the section. */
+static inline bool next_record(struct walk *w, struct cfi_record *rec)
 {
-	struct rd rd;
-
-	rd_init(&rd, w->rd.data, rec->end, w->rd.big_endian);
-	rd.pos = rec->id_off + 4;
-	return rd;
+	while (!read_record(w, rec)) {
+		if (w->debug && read_wide(w, rec))
+			return true;
+		if (!pass_odd(w))
+			return false;
+	}
+	return true;
 }
 
-/* The reasons why a CIE cannot be used; NULL when it can. */
-typedef const char *cie_fault;
+static uint32_t cie_hash(const struct cfi_section *section, const struct cfi_cie *cie)
+{
+	uint64_t hash = hash_bytes(section->data + cie->program_off, cie->program_len) +
+			cie->ra_reg * 31 + cie->version;
+
+	return (uint32_t)(hash ^ hash >> 32);
+}
+
+static bool cies_alike(
+    const struct cfi_section *section, const struct cfi_cie *a, const struct cfi_cie *b)
+{
+	return a->code_align == b->code_align && a->data_align == b->data_align &&
+	       a->ra_reg == b->ra_reg && a->program_len == b->program_len &&
+	       a->version == b->version && a->fde_encoding == b->fde_encoding &&
+	       a->addr_size == b->addr_size && a->segment_size == b->segment_size &&
+	       a->has_aug_data == b->has_aug_data && a->signal_frame == b->signal_frame &&
+	       a->b_key == b->b_key && a->debug == b->debug &&
+	       !memcmp(section->data + a->program_off, section->data + b->program_off,
+		   a->program_len);
+}
 
 /*
- * Letters and their data. rd ends with the augmentation data (or the record, without z).
- *
- * An unknown letter under z hides the layout of what follows it: only letters without
- * data are still read then, which is enough unless R, the encoding of addresses, is among
- * the hidden.
+ * Finds the first CIE that says what the last one says. Linkers join CIEs of .eh_frame, but
+ * .debug_frame has one for each object; what comes later is cheaper for FDEs of one CIE.
  */
-static cie_fault read_augmentation_letters(struct rd *rd, const struct cfi_section *sec,
-    const char *letters, struct cfi_cie *cie)
+static bool find_alike(struct walk *w)
 {
-	bool hidden = false;
+	const struct cfi_frames *f = w->frames;
+	const uint32_t last = (uint32_t)(f->n_cies - 1);
+	struct slot *slot;
+	uint32_t hash;
 
-	for (const char *p = letters; *p; p++) {
-		switch (*p) {
-		case 'R':
-			if (hidden)
-				return "unknown augmentation before R";
-			cie->fde_encoding = rd_u8(rd);
-			break;
-		case 'L':
-			if (!hidden)
-				rd_u8(rd);
-			break;
-		case 'P':
-			if (!hidden) {
-				uint8_t encoding = rd_u8(rd);
-
-				/* A bad personality does not matter, except that what
-				 * follows is lost. */
-				if (encoding != DW_EH_PE_omit &&
-				    cfi_pointer_read(rd, sec, encoding, 0).status ==
-					CFI_POINTER_BAD)
-					return "unreadable personality pointer";
-			}
-			break;
-		case 'S':
-			cie->signal_frame = true;
-			break;
-		case 'B':
-			cie->b_key = true;
-			break;
-		case 'G': /* AArch64 MTE tagged frame: nothing that a row shows */
-			break;
-		default:
-			if (!cie->has_aug_data)
-				return "unknown augmentation without z";
-			hidden = true;
-		}
+	if (f->n_cies >= UINT32_MAX || !vec_reserve(&w->alike, &w->cap_alike, f->n_cies))
+		return false;
+	w->alike[last] = last;
+	if (!w->debug)
+		return true;
+	if (!slots_reserve(&w->slots, f->n_cies))
+		return false;
+	hash = cie_hash(&f->section, &f->cies[last]);
+	for (slot = slots_first(&w->slots, hash); slot->number;
+	     slot = slots_next(&w->slots, slot)) {
+		if (slot->hash != hash ||
+		    !cies_alike(&f->section, &f->cies[slot->number - 1], &f->cies[last]))
+			continue;
+		w->alike[last] = slot->number - 1;
+		return true;
 	}
-	return rd->failed ? "augmentation data passes its end" : NULL;
-}
-
-static bool usable_encoding(uint8_t encoding)
-{
-	uint8_t application = encoding & DW_EH_PE_application_mask;
-
-	/* funcrel is relative to the value of pc_begin itself; indirect needs the
-	 * memory. */
-	return encoding != DW_EH_PE_omit && application != DW_EH_PE_funcrel &&
-	       !(encoding & DW_EH_PE_indirect);
-}
-
-static cie_fault read_cie(
-    const struct walk *w, const struct record *rec, struct cfi_cie *cie)
-{
-	const struct cfi_section *sec = &w->frames->section;
-	struct rd rd = record_reader(w, rec), aug;
-	const char *letters;
-	cie_fault fault;
-
-	*cie = (struct cfi_cie){.off = rec->off, .fde_encoding = DW_EH_PE_absptr};
-	cie->version = rd_u8(&rd);
-	if (cie->version != 1 && cie->version != 3 && cie->version != 4)
-		return "unknown CIE version";
-	letters = rd_cstr(&rd);
-	if (!letters)
-		return "augmentation string does not end";
-	if (letters[0] == 'e' && letters[1] == 'h') {
-		/* gcc 2: the address of an exception table */
-		rd_skip(&rd, sec->addr_size);
-		letters += 2;
-	}
-	if (cie->version == 4) {
-		uint8_t addr_size = rd_u8(&rd), segment_size = rd_u8(&rd);
-
-		if (addr_size != sec->addr_size || segment_size != 0)
-			return "CIE has another address size";
-	}
-	cie->code_align = rd_uleb(&rd);
-	cie->data_align = rd_sleb(&rd);
-	cie->ra_reg = cie->version == 1 ? rd_u8(&rd) : rd_uleb(&rd);
-	aug = rd;
-	if (letters[0] == 'z') {
-		uint64_t len = rd_uleb(&rd);
-
-		letters++;
-		cie->has_aug_data = true;
-		aug = rd;
-		if (!rd_skip(&rd, len))
-			return "augmentation data passes the record";
-		aug.size = rd.pos;
-	}
-	if (rd.failed)
-		return "truncated CIE";
-	fault = read_augmentation_letters(&aug, sec, letters, cie);
-	if (fault)
-		return fault;
-	if (!usable_encoding(cie->fde_encoding))
-		return "address encoding that cannot be resolved";
-	cie->program_off = cie->has_aug_data ? rd.pos : aug.pos;
-	cie->program_len = rec->end - cie->program_off;
-	return NULL;
+	*slot = (struct slot){hash, last + 1};
+	return true;
 }
 
 static bool read_cies(struct walk *w, size_t *n_fdes, struct err *err)
 {
 	struct cfi_frames *f = w->frames;
-	struct record rec;
+	struct cfi_record rec;
 
 	while (next_record(w, &rec)) {
-		if (rec.id != 0) {
+		if (!rec.is_cie) {
 			++*n_fdes;
 			continue;
 		}
 		if (!vec_reserve(&f->cies, &f->cap_cies, f->n_cies + 1))
 			return err_set_nomem(err);
-		if (!read_cie(w, &rec, &f->cies[f->n_cies])) {
+		if (!cfi_cie_read(&f->section, &rec, w->debug, &f->cies[f->n_cies])) {
 			f->n_cies++;
+			if (!find_alike(w))
+				return err_set_nomem(err);
 			continue;
 		}
 		if (!vec_reserve(&w->bad_cies, &w->cap_bad_cies, w->n_bad_cies + 1))
@@ -320,14 +273,22 @@ static bool read_cies(struct walk *w, size_t *n_fdes, struct err *err)
 	return true;
 }
 
-/* Index of the CIE at off, for the FDE rec; false with a diagnostic. */
-static bool find_cie(struct walk *w, const struct record *rec, uint32_t *index)
+/* Where the CIE of the FDE rec begins, from the start of the data. */
+static uint64_t cie_place(const struct walk *w, const struct cfi_record *rec)
 {
-	struct cfi_frames *f = w->frames;
+	if (w->debug)
+		return rec->id < w->rd.size ? w->start + rec->id : UINT64_MAX;
 	/* The distance back to the CIE; past the start of the section it is negative
 	 * (libgcc reads it as signed), and the CIE comes later. */
-	uint64_t off = rec->id <= rec->id_off ? rec->id_off - rec->id
-					      : rec->id_off - (uint64_t)(int32_t)rec->id;
+	return rec->id <= rec->id_off ? rec->id_off - rec->id
+				      : rec->id_off - (uint64_t)(int32_t)rec->id;
+}
+
+/* Index of the CIE of the FDE rec; false with a diagnostic. */
+static bool find_cie(struct walk *w, const struct cfi_record *rec, uint32_t *index)
+{
+	struct cfi_frames *f = w->frames;
+	uint64_t off = cie_place(w, rec);
 	size_t at;
 
 	if (w->last_cie < f->n_cies && f->cies[w->last_cie].off == off) {
@@ -335,17 +296,19 @@ static bool find_cie(struct walk *w, const struct record *rec, uint32_t *index)
 		return true;
 	}
 	at = search_list_from(f->cies, f->n_cies, off, off);
-	if (at < f->n_cies && f->cies[at].off == off && num_u32(at, index)) {
+	if (at < f->n_cies && f->cies[at].off == off && f->cies[at].debug == w->debug &&
+	    num_u32(at, index)) {
 		w->last_cie = *index;
 		return true;
 	}
 	at = search_from(w->bad_cies, sizeof(*w->bad_cies), w->n_bad_cies, off);
 	if (at < w->n_bad_cies && w->bad_cies[at] == off)
 		diag(w, CFI_DIAG_BAD_CIE, rec->off, "FDE of the unreadable CIE at 0x%llx",
-		    (unsigned long long)off);
+		    (unsigned long long)(off - w->start));
 	else
 		diag(w, CFI_DIAG_BAD_CIE_PTR, rec->off,
-		    "CIE pointer 0x%x does not point to a CIE", rec->id);
+		    "CIE pointer 0x%llx does not point to a CIE",
+		    (unsigned long long)rec->id);
 	return false;
 }
 
@@ -358,19 +321,41 @@ static bool range_fits(const struct cfi_section *sec, uint64_t pc, uint64_t rang
 	       (sec->addr_size != 4 || end <= UINT32_MAX);
 }
 
+/* Where the linker has put what it discarded: 0; in .debug_frame all ones, too, or one
+ * less (DWARF 6 proposes the former). */
+static bool is_tombstone(const struct walk *w, const struct cfi_cie *cie, uint64_t pc)
+{
+	uint64_t highest = cie->addr_size == 4 ? UINT32_MAX : UINT64_MAX;
+
+	return pc == 0 || (w->debug && pc >= highest - 1);
+}
+
+/* The number of a segment before an address: only the flat address space has code. */
+static bool read_segment(struct rd *rd, const struct cfi_cie *cie)
+{
+	bool flat = true;
+
+	for (uint8_t i = 0; i < cie->segment_size; i++)
+		flat &= rd_u8(rd) == 0;
+	return flat;
+}
+
 /* Appends the FDE to frames, where room was reserved, or says why not. */
-static void read_fde(struct walk *w, const struct record *rec)
+static void read_fde(struct walk *w, const struct cfi_record *rec)
 {
 	struct cfi_frames *f = w->frames;
 	struct cfi_fde *fde = &f->fdes[f->n_fdes];
-	struct rd rd = record_reader(w, rec);
+	struct rd rd = cfi_record_reader(&f->section, rec);
 	struct cfi_pointer pc, range;
 	const struct cfi_cie *cie;
 	uint32_t index;
+	bool flat;
 
 	if (!find_cie(w, rec, &index))
 		return;
+	index = w->alike[index];
 	cie = &f->cies[index];
+	flat = !cie->segment_size || read_segment(&rd, cie);
 	pc = cfi_pointer_read(&rd, &f->section, cie->fde_encoding, 0);
 	range = cfi_pointer_read_size(&rd, &f->section, cie->fde_encoding);
 	if (cie->has_aug_data)
@@ -378,10 +363,12 @@ static void read_fde(struct walk *w, const struct record *rec)
 	if (rd.failed || pc.status == CFI_POINTER_BAD || range.status == CFI_POINTER_BAD)
 		diag(w, CFI_DIAG_BAD_FDE, rec->off,
 		    "truncated FDE or unknown address encoding");
+	else if (!flat)
+		diag(w, CFI_DIAG_BAD_FDE, rec->off, "code of another segment");
 	else if (pc.status == CFI_POINTER_UNRESOLVED)
 		diag(
 		    w, CFI_DIAG_BAD_FDE, rec->off, "address relative to an unknown base");
-	else if (pc.value == 0)
+	else if (is_tombstone(w, cie, pc.value))
 		diag(w, CFI_DIAG_DISCARDED, rec->off, "the function was discarded");
 	else if (range.value == 0)
 		diag(w, CFI_DIAG_ZERO_RANGE, rec->off, "no code at 0x%llx",
@@ -394,7 +381,7 @@ static void read_fde(struct walk *w, const struct record *rec)
 		    .off = rec->off, .pc = pc.value, .range = range.value};
 		fde->cie = index;
 		fde->program_off = rd.pos;
-		/* A record with a 32-bit length holds no more than 32 bits of program. */
+		/* No record that is read is larger. */
 		fde->program_len = (uint32_t)(rec->end - rd.pos);
 		f->n_fdes++;
 	}
@@ -402,21 +389,33 @@ static void read_fde(struct walk *w, const struct record *rec)
 
 static void read_fdes(struct walk *w)
 {
-	struct record rec;
+	struct cfi_record rec;
 	struct cfi_cie cie;
-	cie_fault fault;
+	const char *fault;
 
 	while (next_record(w, &rec)) {
-		if (rec.id != 0) {
+		if (!rec.is_cie) {
 			read_fde(w, &rec);
 		} else if (w->n_bad_cies) {
 			/* Read it again for the text; the first pass kept only the
 			 * offset. */
-			fault = read_cie(w, &rec, &cie);
+			fault = cfi_cie_read(&w->frames->section, &rec, w->debug, &cie);
 			if (fault)
 				diag(w, CFI_DIAG_BAD_CIE, rec.off, "%s", fault);
 		}
 	}
+}
+
+/* Stands at the start of one of the two sections. */
+static void enter(struct walk *w, bool debug)
+{
+	const struct cfi_section *section = &w->frames->section;
+	size_t eh_size = cfi_section_eh_size(section);
+
+	rd_init(
+	    &w->rd, section->data, debug ? section->size : eh_size, section->big_endian);
+	w->rd.pos = w->start = debug ? eh_size : 0;
+	w->debug = debug;
 }
 
 bool cfi_frames_read(
@@ -427,17 +426,22 @@ bool cfi_frames_read(
 	bool ok;
 
 	*frames = (struct cfi_frames){.section = *section};
-	rd_init(&w.rd, section->data, section->size, section->big_endian);
+	enter(&w, false);
 	ok = read_cies(&w, &n_fdes, err);
+	enter(&w, true);
+	ok = ok && read_cies(&w, &n_fdes, err);
 	if (ok && !vec_reserve(&frames->fdes, &frames->cap_fdes, n_fdes))
 		ok = err_set_nomem(err);
 	if (ok) {
-		w.rd.pos = 0;
-		w.rd.failed = false;
 		w.diagnose = true;
+		enter(&w, false);
+		read_fdes(&w);
+		enter(&w, true);
 		read_fdes(&w);
 	}
 	free(w.bad_cies);
+	free(w.alike);
+	free(w.slots.list);
 	if (!ok)
 		cfi_frames_deinit(frames);
 	return ok;

@@ -65,9 +65,11 @@ static inline bool advance_by(struct cfi_run *r, uint64_t delta, bool *done)
 
 static bool set_loc(struct cfi_run *r, size_t at, bool *done)
 {
-	struct cfi_pointer ptr =
-	    cfi_pointer_read(&r->rd, r->sec, r->cie->fde_encoding, r->in->table.start);
+	struct cfi_pointer ptr;
 
+	/* A segment comes first, and there is only one (DWARF 5, 6.4.2.1). */
+	rd_skip(&r->rd, r->cie->segment_size);
+	ptr = cfi_pointer_read(&r->rd, r->sec, r->cie->fde_encoding, r->in->table.start);
 	if (ptr.status != CFI_POINTER_OK)
 		return malformed(r, at, "set_loc to an address that cannot be resolved");
 	if (ptr.value < r->loc)
@@ -262,6 +264,11 @@ bool cfi_interpret(struct cfi_interp *interp, const struct cfi_fde *fde, struct 
 	r.in = interp;
 	r.sec = &interp->frames->section;
 	r.cie = &interp->frames->cies[fde->cie];
+	if (r.cie->addr_size && r.cie->addr_size < r.sec->addr_size) {
+		r.narrow = *r.sec;
+		r.narrow.addr_size = r.cie->addr_size;
+		r.sec = &r.narrow;
+	}
 	r.err = err;
 	r.sign_state_set = false;
 	r.loc = fde->pc;

@@ -202,6 +202,10 @@ bool cfi_libdwarf_table(struct cfi_libdwarf *reader, size_t i, size_t max_rows,
 		return cfi_libdwarf_refuse(
 		    &reader->same, status, error, "cannot read the range of an FDE", err);
 	t->start = start;
+	t->end = start;
+	/* All ones, or one less: what was discarded. */
+	if (reader->section.debug_size && start >= UINT64_MAX - 1)
+		return true;
 	if (__builtin_add_overflow(start, range, &t->end))
 		return err_set(err, ERR_UNSUPPORTED, "libdwarf: an FDE wraps around");
 	*end = t->end;

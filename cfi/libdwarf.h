@@ -16,7 +16,7 @@
 struct cfi_libdwarf; /* heap object */
 
 /*
- * Opens the section. Returns an object that the caller frees with cfi_libdwarf_free(),
+ * Opens the section, which is .eh_frame or .debug_frame alone (cfi_section_one). Returns an object that the caller frees with cfi_libdwarf_free(),
  * or NULL with an error: ERR_UNSUPPORTED when libdwarf refuses the whole section.
  * Borrows the section's bytes.
  */
@@ -33,7 +33,7 @@ size_t cfi_libdwarf_n_fdes(const struct cfi_libdwarf *reader);
  * libdwarf returns. libdwarf does not show the RA-sign state: ra_signed is false in
  * every row. The function asks for at most max_rows rows, because libdwarf's cost is
  * quadratic. *end is the end of the FDE; when there are more rows, the table ends
- * before it.
+ * before it. A function that the linker discarded from .debug_frame has the end 0.
  */
 ATTR_MUST_CHECK bool cfi_libdwarf_table(struct cfi_libdwarf *reader, size_t i,
     size_t max_rows, const struct cfi_table **table, uint64_t *end, struct err *err);

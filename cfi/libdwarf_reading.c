@@ -40,7 +40,18 @@ static int ask(
 	return status;
 }
 
-/* The object: section 0 is the customary empty one, section 1 is .eh_frame. */
+/* Which of the two the section is. */
+static bool is_debug(const struct cfi_libdwarf *w)
+{
+	return w->section.debug_size > 0;
+}
+
+static const char *section_name(const struct cfi_libdwarf *w)
+{
+	return is_debug(w) ? ".debug_frame" : ".eh_frame";
+}
+
+/* The object: section 0 is the customary empty one, section 1 is that with the CFI. */
 static int get_section_info(
     void *obj, section_index index, object_section *ret, int *error)
 {
@@ -48,7 +59,7 @@ static int get_section_info(
 
 	(void)error;
 	memset(ret, 0, sizeof(*ret));
-	ret->SECTION_MEMBER(name) = index == 1 ? ".eh_frame" : "";
+	ret->SECTION_MEMBER(name) = index == 1 ? section_name(w) : "";
 	if (index == 1) {
 		ret->SECTION_MEMBER(addr) = w->section.addr;
 		ret->SECTION_MEMBER(size) = w->section.size;
@@ -126,24 +137,26 @@ bool cfi_libdwarf_refuse(const struct reading *r, int status, Dwarf_Error error,
 }
 
 static bool reading_open(
-    struct reading *r, object_interface *interface, Dwarf_Half initial, struct err *err)
+    struct cfi_libdwarf *w, struct reading *r, Dwarf_Half initial, struct err *err)
 {
 	Dwarf_Error error = NULL;
 	int status = dwarf_object_init_b(
-	    interface, NULL, NULL, DW_GROUPNUMBER_ANY, &r->dbg, &error);
+	    &w->interface, NULL, NULL, DW_GROUPNUMBER_ANY, &r->dbg, &error);
 
 	if (status != DW_DLV_OK)
 		return cfi_libdwarf_refuse(
-		    r, status, error, "cannot open .eh_frame", err);
+		    r, status, error, "cannot open the section with CFI", err);
 	dwarf_set_frame_rule_table_size(r->dbg, LIBDWARF_TABLE_SIZE);
 	dwarf_set_frame_undefined_value(r->dbg, LIBDWARF_UNDEFINED);
 	dwarf_set_frame_same_value(r->dbg, LIBDWARF_SAME);
 	dwarf_set_frame_cfa_value(r->dbg, LIBDWARF_CFA);
 	dwarf_set_frame_rule_initial_value(r->dbg, initial);
-	status = dwarf_get_fde_list_eh(
+	status = (is_debug(w) ? dwarf_get_fde_list : dwarf_get_fde_list_eh)(
 	    r->dbg, &r->cies, &r->n_cies, &r->fdes, &r->n_fdes, &error);
 	return status != DW_DLV_ERROR ||
-	       cfi_libdwarf_refuse(r, status, error, "cannot list .eh_frame", err);
+	       cfi_libdwarf_refuse(r, status, error,
+		   is_debug(w) ? "cannot list .debug_frame" : "cannot list .eh_frame",
+		   err);
 }
 
 static void reading_close(struct reading *r)
@@ -158,8 +171,8 @@ static bool open_section(struct cfi_libdwarf *w, struct err *err)
 {
 	w->interface.INTERFACE_MEMBER(object) = w;
 	w->interface.INTERFACE_MEMBER(methods) = &libdwarf_methods;
-	return reading_open(&w->same, &w->interface, LIBDWARF_SAME, err) &&
-	       reading_open(&w->undefined, &w->interface, LIBDWARF_UNDEFINED, err);
+	return reading_open(w, &w->same, LIBDWARF_SAME, err) &&
+	       reading_open(w, &w->undefined, LIBDWARF_UNDEFINED, err);
 }
 
 struct cfi_libdwarf *cfi_libdwarf_new(

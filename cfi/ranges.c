@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorts FDEs by address and finds the code that more than one of them covers. */
+/* Sorts FDEs by address and finds the code that more than one of them covers. What
+ * .eh_frame leaves uncovered is filled from .debug_frame. */
 #include "cfi/ranges.h"
 
 #include <stdlib.h>
@@ -183,29 +184,27 @@ static bool ranges_collect(struct cfi_ranges *ranges, struct range_key *keys, si
 	return true;
 }
 
-bool cfi_ranges_read(
-    const struct cfi_frames *frames, struct cfi_ranges *ranges, struct err *err)
+/* The ranges of the FDEs [first, last), which are of one section. */
+static bool ranges_of(
+    const struct cfi_frames *frames, size_t first, size_t last, struct cfi_ranges *ranges)
 {
-	struct range_key *keys;
-	size_t n = 0;
+	struct range_key *keys = malloc((last - first + 1) * sizeof(*keys));
+	size_t n = 0, n_keys = last - first;
 	bool ok;
 
-	*ranges = (struct cfi_ranges){0};
-	keys = malloc((frames->n_fdes + 1) * sizeof(*keys));
 	if (!keys)
-		return err_set_nomem(err);
-	for (size_t i = 0; i < frames->n_fdes; i++) {
-		const struct cfi_fde *fde = &frames->fdes[i];
+		return false;
+	for (size_t i = 0; i < n_keys; i++) {
+		const struct cfi_fde *fde = &frames->fdes[first + i];
 
-		keys[i] =
-		    (struct range_key){fde->pc, fde->pc + fde->range, (uint32_t)i, false};
+		keys[i] = (struct range_key){
+		    fde->pc, fde->pc + fde->range, (uint32_t)(first + i), false};
 	}
-	if (!range_keys_sorted(keys, frames->n_fdes) &&
-	    !range_keys_sort(&keys, frames->n_fdes)) {
+	if (!range_keys_sorted(keys, n_keys) && !range_keys_sort(&keys, n_keys)) {
 		free(keys);
-		return err_set_nomem(err);
+		return false;
 	}
-	for (size_t i = 0; i < frames->n_fdes; i++) {
+	for (size_t i = 0; i < n_keys; i++) {
 		if (n && range_is_duplicate(frames, &keys[n - 1], &keys[i]))
 			ranges->n_duplicates++;
 		else
@@ -214,6 +213,126 @@ bool cfi_ranges_read(
 	ok = vec_reserve(&ranges->list, &ranges->cap, n) &&
 	     ranges_collect(ranges, keys, n);
 	free(keys);
+	return ok;
+}
+
+/* Adds what a range of .debug_frame shares with one of .eh_frame. */
+static bool ranges_share(struct cfi_ranges *ranges, const struct cfi_range *range,
+    uint64_t start, uint64_t end)
+{
+	if (range->overlapping)
+		return true;
+	if (!vec_reserve(&ranges->shared, &ranges->cap_shared, ranges->n_shared + 1))
+		return false;
+	ranges->shared[ranges->n_shared++] =
+	    (struct cfi_range){start, end, range->fde, false};
+	return true;
+}
+
+/* Where the filling stands. */
+struct fill {
+	const struct cfi_ranges *first; /* of .eh_frame */
+	size_t at; /* its first range that is not in the result yet */
+	struct cfi_ranges *result;
+	uint32_t fde; /* of .debug_frame, and how many parts of it are in the result */
+	unsigned int n_parts;
+};
+
+static bool fill_append(struct fill *fill, const struct cfi_range *range)
+{
+	struct cfi_ranges *to = fill->result;
+
+	if (!vec_reserve(&to->list, &to->cap, to->n + 1))
+		return false;
+	to->list[to->n++] = *range;
+	to->code_bytes += range->end - range->start;
+	return true;
+}
+
+/* Copies the ranges of .eh_frame that begin before an address. */
+static bool fill_copy(struct fill *fill, uint64_t before)
+{
+	const struct cfi_ranges *first = fill->first;
+
+	while (fill->at < first->n && first->list[fill->at].start < before)
+		if (!fill_append(fill, &first->list[fill->at++]))
+			return false;
+	return true;
+}
+
+/* Each part of an FDE costs a run of its instructions. */
+static bool fill_part(
+    struct fill *fill, const struct cfi_range *range, uint64_t start, uint64_t end)
+{
+	const struct cfi_range part = {start, end, range->fde, range->overlapping};
+
+	if (start >= end)
+		return true;
+	if (fill->fde != range->fde)
+		fill->n_parts = 0;
+	fill->fde = range->fde;
+	return fill->n_parts++ >= CFI_MAX_PARTS || fill_append(fill, &part);
+}
+
+/* Puts in what .eh_frame leaves of a range. */
+static bool fill_range(struct fill *fill, const struct cfi_range *range)
+{
+	const struct cfi_ranges *first = fill->first;
+	uint64_t at = range->start;
+
+	if (!fill_copy(fill, at))
+		return false;
+	/* The one before may reach into it. */
+	for (size_t i = fill->at ? fill->at - 1 : 0;
+	     i < first->n && first->list[i].start < range->end; i++) {
+		const struct cfi_range *owner = &first->list[i];
+		uint64_t start =
+		    owner->start > range->start ? owner->start : range->start;
+		uint64_t end = owner->end < range->end ? owner->end : range->end;
+
+		if (start >= end)
+			continue;
+		if (!fill_part(fill, range, at, start) ||
+		    (!owner->overlapping &&
+			!ranges_share(fill->result, range, start, end)) ||
+		    !fill_copy(fill, start + 1))
+			return false;
+		at = end;
+	}
+	return fill_part(fill, range, at, range->end);
+}
+
+/* Fills what ranges, of .eh_frame, leaves uncovered from second, of .debug_frame. */
+static bool ranges_fill(struct cfi_ranges *ranges, const struct cfi_ranges *second)
+{
+	struct cfi_ranges filled = {.n_duplicates = ranges->n_duplicates,
+	    .n_overlapping = ranges->n_overlapping + second->n_overlapping};
+	struct fill fill = {.first = ranges, .result = &filled, .fde = UINT32_MAX};
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < second->n; i++)
+		ok = fill_range(&fill, &second->list[i]);
+	ok = ok && fill_copy(&fill, UINT64_MAX);
+	cfi_ranges_deinit(ranges);
+	*ranges = filled;
+	return ok;
+}
+
+bool cfi_ranges_read(
+    const struct cfi_frames *frames, struct cfi_ranges *ranges, struct err *err)
+{
+	struct cfi_ranges second = {0};
+	size_t n = frames->n_fdes;
+	bool ok;
+
+	*ranges = (struct cfi_ranges){0};
+	while (n && cfi_fde_is_debug(frames, &frames->fdes[n - 1]))
+		n--;
+	ok = ranges_of(frames, 0, n, ranges);
+	if (n < frames->n_fdes)
+		ok = ok && ranges_of(frames, n, frames->n_fdes, &second) &&
+		     ranges_fill(ranges, &second);
+	cfi_ranges_deinit(&second);
 	if (!ok) {
 		cfi_ranges_deinit(ranges);
 		return err_set_nomem(err);
@@ -260,5 +379,6 @@ uint64_t cfi_ranges_expr_ops(const struct cfi_ranges *ranges, size_t i)
 void cfi_ranges_deinit(struct cfi_ranges *ranges)
 {
 	free(ranges->list);
+	free(ranges->shared);
 	*ranges = (struct cfi_ranges){0};
 }

@@ -2,7 +2,8 @@
 /*
  * Which FDE owns which code. In real files every byte has at most one FDE. Where two
  * cover the same byte, unwinders that search differently give different answers, so
- * neither is taken.
+ * neither is taken. Where .eh_frame covers a byte, what .debug_frame says of it is not
+ * asked.
  */
 #ifndef CFI_RANGES_H
 #define CFI_RANGES_H
@@ -18,9 +19,15 @@
 /* A part of an FDE's range that is its own, or that several FDEs have. */
 struct cfi_range {
 	uint64_t start, end; /* addresses; end is exclusive */
-	uint32_t fde; /* index into frames->fdes; of the first owner when overlapping */
+	/* Index into frames->fdes; of the first owner when overlapping, though .eh_frame may
+	 * have the part of an overlap in .debug_frame that this one covers. */
+	uint32_t fde;
 	bool overlapping;
 };
+
+/* No more parts of an FDE of .debug_frame are taken, where FDEs of .eh_frame cut it: each
+ * costs a run of its instructions. */
+#define CFI_MAX_PARTS 16
 
 struct cfi_ranges {
 	struct cfi_range
@@ -30,6 +37,9 @@ struct cfi_ranges {
 				over */
 	size_t n_overlapping; /* FDEs with a overlapping part */
 	uint64_t code_bytes;  /* sum of the list */
+	/* What .debug_frame says of code that .eh_frame has in the list; ascending. */
+	struct cfi_range *shared;
+	size_t n_shared, cap_shared;
 };
 
 /* Whether the range is all of an FDE, and of no other FDE. */

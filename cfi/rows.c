@@ -8,7 +8,11 @@
 bool cfi_run_fail(
     const struct cfi_run *r, enum err_kind kind, size_t at, const char *what)
 {
-	return err_set(r->err, kind, ".eh_frame+0x%llx: %s: %s", (unsigned long long)at,
+	uint64_t into;
+	const char *section = cfi_section_at(r->sec, at, &into);
+
+	return err_set(r->err, kind, "%s+0x%llx: %s: %s", section,
+	    (unsigned long long)into,
 	    r->is_initial ? "initial instructions" : "call frame instructions", what);
 }
 

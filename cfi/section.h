@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of one .eh_frame section, and what it takes to read its addresses. */
+/* The bytes of .eh_frame, and of .debug_frame behind them, with what is needed to read
+ * them. */
 #ifndef CFI_SECTION_H
 #define CFI_SECTION_H
 
@@ -12,6 +13,7 @@ struct cfi_section {
 	size_t size;	     /* bytes */
 	uint64_t addr;	     /* address of data[0] once loaded, unbiased as in the file */
 	size_t gaps; /* bytes of data that are between sections, where it is several */
+	size_t debug_size; /* the last bytes of data are .debug_frame; 0: there is none */
 	bool big_endian;
 	uint8_t addr_size; /* bytes of an address: 8 (4 in 32-bit files) */
 	/* Bases of DW_EH_PE_textrel and DW_EH_PE_datarel (LSB core, "DWARF Exception
@@ -20,10 +22,42 @@ struct cfi_section {
 	uint64_t text_base, data_base;
 };
 
-/* What the file has of it. */
+/* The bytes of data that are .eh_frame, and gaps in it; .debug_frame begins there. */
+static inline size_t cfi_section_eh_size(const struct cfi_section *section)
+{
+	return section->size - section->debug_size;
+}
+
+/* One of the two alone; size is 0 where it is not there. */
+static inline struct cfi_section cfi_section_one(
+    const struct cfi_section *section, bool debug)
+{
+	const size_t eh_size = cfi_section_eh_size(section);
+	struct cfi_section one = *section;
+
+	one.data = debug && section->data ? section->data + eh_size : section->data;
+	one.size = debug ? section->debug_size : eh_size;
+	one.debug_size = debug ? section->debug_size : 0;
+	one.gaps = debug ? 0 : section->gaps;
+	one.addr = debug ? 0 : section->addr;
+	return one;
+}
+
+/* What the file has of .eh_frame. */
 static inline size_t cfi_section_bytes(const struct cfi_section *section)
 {
-	return section->size - section->gaps;
+	return cfi_section_eh_size(section) - section->gaps;
+}
+
+/* The name of the section that has the byte at off, and where in that section it is. */
+static inline const char *cfi_section_at(
+    const struct cfi_section *section, uint64_t off, uint64_t *into)
+{
+	const size_t eh_size = cfi_section_eh_size(section);
+	const bool debug = section->debug_size && off >= eh_size;
+
+	*into = debug ? off - eh_size : off;
+	return debug ? ".debug_frame" : ".eh_frame";
 }
 
 #endif

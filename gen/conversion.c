@@ -119,6 +119,26 @@ void convert_begin(
 	conv->image = conv->original.path ? &conv->original : opened;
 }
 
+uint64_t convert_lost(const struct conversion *conv)
+{
+	uint64_t addr, was = 0, is = 0;
+	struct err ignored = {0};
+	struct sf_view_func func;
+	struct sf_view view;
+	const uint8_t *data;
+	size_t size;
+
+	if (!image_sframe(conv->opened, &data, &size, &addr, &ignored) || !data ||
+	    !sf_view_open(data, size, addr, &view, &ignored))
+		return 0;
+	for (uint32_t i = 0; i < view.n_funcs; i++)
+		if (sf_view_func(&view, i, &func, &ignored))
+			was += func.func.size;
+	for (size_t i = 0; i < conv->model.n_funcs; i++)
+		is += conv->model.funcs[i].size;
+	return was > is ? was - is : 0;
+}
+
 bool convert_section(struct conversion *conv, uint64_t addr, struct err *err)
 {
 	struct verify_result result = {0};

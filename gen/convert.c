@@ -20,11 +20,20 @@ static bool shares(const struct conversion *conv)
 				     (options->reader && options->reader->share_big));
 }
 
+/* While each function is still one of its own. */
+static bool count_sources(struct conversion *conv, struct err *err)
+{
+	return coverage_sources(&conv->input.frames, &conv->input.ranges, &conv->model,
+		   &conv->report.coverage) ||
+	       err_set_nomem(err);
+}
+
 /* The sections of an object, which a linker puts together. */
 static bool encode_object(struct conversion *conv, struct err *err)
 {
 	return object_keep_whole(&conv->input, &conv->model, &conv->report.coverage,
 		   &conv->install.left_whole, err) &&
+	       count_sources(conv, err) &&
 	       object_encode(conv->image, conv->options, &conv->model, &conv->object,
 		   &conv->report.stats, err);
 }
@@ -36,6 +45,8 @@ static bool encode_linked(struct conversion *conv, struct err *err)
 	    conv->image, conv->options, &conv->input.ranges, &conv->report.coverage};
 
 	plt_mark_repeated(conv->image, &conv->model);
+	if (!count_sources(conv, err))
+		return false;
 	if (shares(conv) &&
 	    !optimize_model(&input, &conv->model, &conv->report.compact, err))
 		return false;
@@ -69,6 +80,10 @@ static bool generate(struct conversion *conv, struct err *err)
 	if (!collect_cfi(&input->frames, &input->ranges, &input->policy, &conv->model,
 		&report->coverage, err))
 		return false;
+	/* Look where the second source says something else. */
+	if (!cfi_agree_read(
+		&input->frames, &input->ranges, &input->arch->cfi, &report->agree))
+		return err_set_nomem(err);
 	/* Add PLT stubs that carry no CFI. */
 	if (!image->object && !plt_from_templates(&input->policy, &input->ranges,
 				  &conv->model, &report->coverage))
@@ -101,6 +116,7 @@ static bool generate(struct conversion *conv, struct err *err)
 bool convert_generate(struct conversion *conv, struct err *err)
 {
 	conv->made = conv->made || generate(conv, err);
+	conv->install.debug_path = conv->input.sources.debug_path;
 	return conv->made;
 }
 
@@ -150,5 +166,7 @@ bool convert_write(struct conversion *conv, const char *out, struct err *err)
 		conv->report.coverage.covered_bytes, err) &&
 	    install_commit(&conv->install, err);
 	install_end(&conv->install, ok);
+	if (ok && conv->options->refresh)
+		conv->report.lost_bytes = convert_lost(conv);
 	return ok;
 }

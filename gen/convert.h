@@ -77,6 +77,10 @@ ATTR_MUST_CHECK bool convert_section(
 ATTR_MUST_CHECK bool convert_write_section(
     struct conversion *conv, uint64_t addr, const char *out, struct err *err);
 
+/* The bytes of code that the section to be replaced describes, and the new one does not, as
+ * far as numbers tell; 0 without such a section. */
+uint64_t convert_lost(const struct conversion *conv);
+
 void convert_deinit(struct conversion *conv);
 
 #endif

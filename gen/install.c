@@ -27,17 +27,12 @@ static void copy_body(void *context)
 void install_begin(struct install *install, const struct image *image,
     const struct options *options, const char *out)
 {
-	struct cfi_section cfi;
-	struct err ignored = {0};
-	bool found;
-
 	install->image = image;
 	install->options = options;
 	install->copied = false;
 	install->copy_err = (struct err){0};
 	/* Most files that come to nothing do so for want of it. */
-	if (!image_eh_frame(image, &cfi, &found, NULL, &ignored) ||
-	    (!found && !options->derive))
+	if (!options->derive && !cfi_sources_any(image, options))
 		return;
 	if (!install_open(install, out, image->fd, options, &install->copy_err))
 		return;
@@ -87,13 +82,17 @@ static bool check_rows(const struct file_check *check, uint64_t covered, struct 
 {
 	const struct install *install = check->install;
 	struct verify_result result = {0};
+	struct options options;
 	bool ok;
 
 	if (!install->options->prove)
 		return check->with_rules ||
 		       lint_own_file(&check->written, install->options->reader, err);
-	ok =
-	    prove_image(&check->written, &check->written, install->options, &result, err);
+	/* What leads to the debug file may be where the input is. */
+	options = *install->options;
+	options.debug_file =
+	    install->debug_path ? install->debug_path : options.debug_file;
+	ok = prove_image(&check->written, &check->written, &options, &result, err);
 	/* Objects leave partly covered functions out on purpose; those bytes are not
 	 * missing. */
 	if (result.missing_bytes == install->left_whole)

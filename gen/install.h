@@ -20,6 +20,7 @@
 struct install {
 	const struct image *image;     /* borrowed: the input */
 	const struct options *options; /* borrowed */
+	char *debug_path; /* borrowed: the debug file that was read; NULL: none */
 	struct newfile output;
 	struct insert_plan plan; /* of a linked file, once there is one */
 	uint64_t

@@ -123,7 +123,8 @@ EH2SFRAME_API void eh2sframe_options_free(struct eh2sframe_options *options);
  * Sets the option of this name. Names are those of the long options of eh2sframe(1),
  * without the dashes: for, format, no-pcrel, refresh, method, optimize, object-sections,
  * max-rows, exclude-section, exclude-symbol, allow-unmatched, min-coverage, witness, code,
- * min-coverage-of, max-growth, max-size, no-verify, derive, jobs, quiet, verbose.
+ * min-coverage-of, max-growth, max-size, no-verify, derive, source, debug-file, debug-dir,
+ * jobs, quiet, verbose.
  * value is copied; NULL for those that take none. EH2SFRAME_USAGE names what is wrong.
  */
 EH2SFRAME_CHECKED bool eh2sframe_options_set(struct eh2sframe_options *options,

@@ -6,6 +6,7 @@
 #include "base/rd.h"
 #include "lib/api.h"
 #include "gen/arch/arch.h"
+#include "gen/rows/cfi_sources.h"
 
 enum eh2sframe_kind eh2sframe_kind(const void *bytes, size_t size)
 {
@@ -34,25 +35,13 @@ enum eh2sframe_kind eh2sframe_kind(const void *bytes, size_t size)
 	return type == ET_CORE ? EH2SFRAME_KIND_CORE : EH2SFRAME_KIND_LINKED;
 }
 
-/* objcopy --only-keep-debug leaves code without bytes. */
-static bool api_is_debug_only(const struct image *image)
-{
-	for (size_t i = 0; i < image->n_sections; i++)
-		if (image->sections[i].hdr.sh_type == SHT_NOBITS &&
-		    image->sections[i].hdr.sh_flags & SHF_EXECINSTR)
-			return true;
-	return false;
-}
-
 enum eh2sframe_skip eh2sframe_file_skip(const struct eh2sframe_file *file)
 {
 	const struct image *image;
 	const uint8_t *data = NULL;
 	struct err ignored = {0};
-	struct cfi_section cfi;
 	uint64_t addr;
 	size_t size;
-	bool found;
 
 	if (!file)
 		return EH2SFRAME_SKIP_NOT;
@@ -61,10 +50,10 @@ enum eh2sframe_skip eh2sframe_file_skip(const struct eh2sframe_file *file)
 	if (!file->options.refresh &&
 	    image_sframe(image, &data, &size, &addr, &ignored) && data)
 		return EH2SFRAME_SKIP_HAS_SFRAME;
-	if (!image_eh_frame(image, &cfi, &found, NULL, &ignored) || found)
+	if (cfi_sources_any(image, &file->options))
 		return EH2SFRAME_SKIP_NOT;
-	return api_is_debug_only(image) ? EH2SFRAME_SKIP_DEBUG_ONLY
-					: EH2SFRAME_SKIP_NO_CFI;
+	return image_is_debug_only(image) ? EH2SFRAME_SKIP_DEBUG_ONLY
+					  : EH2SFRAME_SKIP_NO_CFI;
 }
 
 const char *eh2sframe_file_machine(const struct eh2sframe_file *file)

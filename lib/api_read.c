@@ -208,9 +208,9 @@ uint64_t eh2sframe_result_count(
 	case EH2SFRAME_COVERED_BYTES:
 		return report->coverage.covered_bytes;
 	case EH2SFRAME_EH_FRAME_SIZE:
-		return report->input->cfi.size;
+		return cfi_section_eh_size(&report->input->sources.section);
 	case EH2SFRAME_EH_FRAME_HDR_SIZE:
-		return report->input->hdr_size;
+		return report->input->sources.hdr_size;
 	case EH2SFRAME_SECTION_SIZE:
 		return report->sframe_size;
 	case EH2SFRAME_SECTION_FUNCTIONS:

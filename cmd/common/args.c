@@ -48,6 +48,9 @@ enum {
 	OPT_WITNESS,
 	OPT_CODE,
 	OPT_DERIVE,
+	OPT_SOURCE,
+	OPT_DEBUG_FILE,
+	OPT_DEBUG_DIR,
 	OPT_CFI,
 	OPT_REPORT_FILE,
 	OPT_COMPARE,
@@ -90,6 +93,9 @@ static const struct option long_options[] = {
     {"witness", required_argument, NULL, OPT_WITNESS},
     {"code", required_argument, NULL, OPT_CODE},
     {"derive", no_argument, NULL, OPT_DERIVE},
+    {"source", required_argument, NULL, OPT_SOURCE},
+    {"debug-file", required_argument, NULL, OPT_DEBUG_FILE},
+    {"debug-dir", required_argument, NULL, OPT_DEBUG_DIR},
     {"cfi", required_argument, NULL, OPT_CFI},
     {"compare", no_argument, NULL, OPT_COMPARE},
     {"report-file", required_argument, NULL, OPT_REPORT_FILE},
@@ -251,6 +257,12 @@ static bool args_shared(
 	case OPT_REFRESH:
 		args->refresh = true;
 		break;
+	case OPT_DEBUG_FILE:
+		args->debug_file = true;
+		break;
+	case OPT_DEBUG_DIR:
+		args->debug_dir = value;
+		break;
 	case OPT_EXCLUDE_SECTION:
 	case OPT_EXCLUDE_SYMBOL:
 		return args_exclude(args, opt, value, error);
@@ -361,6 +373,17 @@ static bool args_unknown(int opt, const char *word, struct eh2sframe_error *erro
 	return cmd_fail(error, EH2SFRAME_USAGE, "unknown option %s; see --help", word);
 }
 
+/* --batch goes to the directory of each file: a path from this one must still lead there. */
+static bool args_debug_dir(struct args *args, struct eh2sframe_error *error)
+{
+	char *path =
+	    args->batch && args->debug_dir ? realpath(args->debug_dir, NULL) : NULL;
+	bool ok = !path || args_pass(args, OPT_DEBUG_DIR, path, error);
+
+	free(path);
+	return ok;
+}
+
 bool args_parse(int argc, char **argv, struct args *args, struct eh2sframe_error *error)
 {
 	int opt;
@@ -383,7 +406,7 @@ bool args_parse(int argc, char **argv, struct args *args, struct eh2sframe_error
 	/* getopt has moved the paths after the options. */
 	args->n_paths = (size_t)(argc - optind);
 	args->paths = argv + optind;
-	if (!args_consistent(args, error) ||
+	if (!args_consistent(args, error) || !args_debug_dir(args, error) ||
 	    !eh2sframe_options_set(args->again, "refresh", NULL, error))
 		return false;
 	/* One of several files is enough; cmd_patterns_judge asks for it. */

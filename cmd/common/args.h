@@ -46,6 +46,8 @@ struct args {
 	unsigned int jobs;	   /* threads or processes at most */
 	const char *lint;	   /* --lint: the consumer */
 	uint64_t section_addr;	   /* --section-only: where the section will be loaded */
+	bool debug_file;	   /* --debug-file was given */
+	const char *debug_dir;	   /* --debug-dir=DIR, or NULL */
 	const char *cfi_path;	   /* --verify --cfi=FILE, or NULL */
 	const char *report_path;   /* --report -o FILE, or NULL for standard output */
 	const char *json_path;	   /* --report-file=FILE, or NULL */

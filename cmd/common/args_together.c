@@ -94,6 +94,8 @@ bool args_consistent(const struct args *args, struct eh2sframe_error *error)
 	else if (args->cfi_path && args->batch)
 		wrong = "--cfi has the CFI of one program, so it does not go with "
 			"--batch";
+	else if (args->debug_file && (args->batch || (!pair && args->n_paths > 1)))
+		wrong = "--debug-file is of one program; --debug-dir is for several";
 	else if (args->cfi_path && args->command != COMMAND_VERIFY)
 		wrong = "--cfi goes with --verify";
 	else if (args->merge && args->command != COMMAND_REPORT)

@@ -15,7 +15,7 @@ const char args_help_usage[] =
     "       eh2sframe --verify [--cfi=FILE] IN...   prove an existing .sframe\n"
     "       eh2sframe --lint=READER|all IN...       check an existing .sframe against "
     "a reader's rules\n"
-    "       eh2sframe --check-code [--report=json|html] [-o FILE] IN...  check .eh_frame "
+    "       eh2sframe --check-code [--report=json|html] [-o FILE] IN...  check the CFI "
     "against the instructions\n"
     "       eh2sframe --remove IN OUT               take out the .sframe that this tool "
     "added\n"
@@ -26,7 +26,8 @@ const char args_help_usage[] =
     "\n";
 
 const char args_help_options[] =
-    "Gives a finished ELF binary SFrame stack-trace data from the .eh_frame it has.\n"
+    "Gives a finished ELF binary SFrame stack-trace data from the .eh_frame or "
+    ".debug_frame it has.\n"
     "IN and OUT may be the same path. OUT may be a directory.\n"
     "\n"
     "      --for=READER             write what a reader reads: glibc, linux-user, "
@@ -70,6 +71,10 @@ const char args_help_options[] =
     "them (ignore, the default), leave them out, or write what the code says\n"
     "      --derive                 also give rows to code without CFI, where the "
     "instructions prove them\n"
+    "      --source=eh_frame|debug_frame  where rows come from, with commas between "
+    "several (all, in this order)\n"
+    "      --debug-file=FILE        take .debug_frame from this debug file\n"
+    "      --debug-dir=DIR          look for debug files below DIR (/usr/lib/debug)\n"
     "      --cfi=FILE               --verify: take the CFI from FILE\n"
     "      --compare                --report: also what every format would cost\n"
     "  -o, --output=FILE            --report, --check-code: write to FILE instead of "

@@ -141,6 +141,37 @@ bool image_is_eh_frame(const struct image_section *section);
 ATTR_MUST_CHECK bool image_eh_frame_readable(
     const struct image *image, size_t i, struct err *err);
 
+/* The .debug_frame of a file, as it is there: as such, or compressed. */
+struct image_debug_frame {
+	size_t index; /* of the section */
+	enum image_packing {
+		IMAGE_PLAIN,
+		IMAGE_ZLIB,
+		IMAGE_ZSTD,
+	} packing;
+	const uint8_t *bytes; /* borrowed from the file */
+	size_t stored;	      /* bytes in the file */
+	size_t size; /* bytes of the section itself; 0: there is no such section */
+};
+
+/* Whether a section is .debug_frame or .zdebug_frame, with bytes in the file. */
+bool image_is_debug_frame(const struct image_section *section);
+/*
+ * Looks at section i, which is one. ERR_MALFORMED when the file does not hold all of it, or
+ * it cannot be what it says; ERR_UNSUPPORTED for a compression that this build cannot read.
+ */
+ATTR_MUST_CHECK bool image_debug_frame_at(const struct image *image, size_t i,
+    struct image_debug_frame *frame, struct err *err);
+/* The first one of a linked file that has code; frame->size is 0 when there is none. */
+ATTR_MUST_CHECK bool image_debug_frame(
+    const struct image *image, struct image_debug_frame *frame, struct err *err);
+/* Writes frame->size bytes. ERR_MALFORMED when they cannot be decompressed. */
+ATTR_MUST_CHECK bool image_debug_frame_read(const struct image *image,
+    const struct image_debug_frame *frame, uint8_t *to, struct err *err);
+
+/* Whether the code of a linked file is elsewhere: a separate debug file. */
+bool image_is_debug_only(const struct image *image);
+
 /*
  * Joins the .eh_frame sections of a linked file that has several. ERR_MALFORMED or
  * ERR_UNSUPPORTED when they overlap, are too far apart, or a record passes its section.

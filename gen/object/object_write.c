@@ -315,6 +315,9 @@ static void tail_finish(struct tail *tail, struct wr *header)
 static bool tail_make(struct tail *tail, struct wr *header, struct err *err)
 {
 	const struct image *image = tail->image;
+	const struct object *object = image->object;
+	const struct object_links *links =
+	    object->links.n ? &object->links : &object->debug.links;
 	uint32_t ignored;
 
 	if (!num_u32(
@@ -324,9 +327,8 @@ static bool tail_make(struct tail *tail, struct wr *header, struct err *err)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "a relocatable object has %zu program headers", image->n_phdrs);
 	/* Every object with FDEs has relocations for them: their symbols are ours. */
-	if (!tail_symbols(tail, image->object->links[0].rela, err) ||
-	    !tail_sections(tail, err) || !tail_groups(tail, err) ||
-	    !tail_names(tail, err))
+	if (!tail_symbols(tail, links->list[0].rela, err) || !tail_sections(tail, err) ||
+	    !tail_groups(tail, err) || !tail_names(tail, err))
 		return false;
 	tail_align(tail, SECTION_ALIGN);
 	tail_finish(tail, header);

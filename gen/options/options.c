@@ -39,6 +39,9 @@ enum option_id {
 	OPTION_MAX_SIZE,
 	OPTION_MAX_ROWS,
 	OPTION_JOBS,
+	OPTION_SOURCE,
+	OPTION_DEBUG_FILE,
+	OPTION_DEBUG_DIR,
 };
 
 static const struct {
@@ -69,6 +72,9 @@ static const struct {
     {"max-size", OPTION_MAX_SIZE, true, {NULL}},
     {"max-rows", OPTION_MAX_ROWS, true, {NULL}},
     {"jobs", OPTION_JOBS, true, {NULL}},
+    {"source", OPTION_SOURCE, true, {NULL}},
+    {"debug-file", OPTION_DEBUG_FILE, true, {NULL}},
+    {"debug-dir", OPTION_DEBUG_DIR, true, {NULL}},
 };
 
 enum { N_TABLE = sizeof(table) / sizeof(table[0]) };
@@ -149,6 +155,22 @@ static bool options_choice(
 	return err_set(err, ERR_USAGE,
 	    "--%s=%s: not a value this version knows; see --help", table[entry].name,
 	    text);
+}
+
+/* The name of a file or of a directory. */
+static bool options_path(
+    const char *option, const char *value, char **path, struct err *err)
+{
+	char *copy;
+
+	if (!*value)
+		return err_set(err, ERR_USAGE, "--%s needs a name", option);
+	copy = strdup(value);
+	if (!copy)
+		return err_set_nomem(err);
+	free(*path);
+	*path = copy;
+	return true;
 }
 
 /* What is given by itself counts, before "for" and after it. */
@@ -250,6 +272,12 @@ static bool options_apply(struct options *options, enum option_id id, const char
 	case OPTION_JOBS:
 		return options_number(
 		    "-j ", value, 1, OPTIONS_MAX_JOBS, &options->jobs, err);
+	case OPTION_SOURCE:
+		return source_read(value, &options->sources, err);
+	case OPTION_DEBUG_FILE:
+		return options_path("debug-file", value, &options->debug_file, err);
+	case OPTION_DEBUG_DIR:
+		return options_path("debug-dir", value, &options->debug_dir, err);
 	}
 	return err_set(err, ERR_INTERNAL, "option %d", (int)id);
 }
@@ -304,6 +332,11 @@ bool options_check(const struct options *options, struct err *err)
 	if (options->coverage_of_given && options->min_coverage < 0.0)
 		return err_set(
 		    err, ERR_USAGE, "--min-coverage-of goes with --min-coverage");
+	if ((options->debug_file || options->debug_dir) &&
+	    !(options->sources & SOURCE_BIT(SOURCE_DEBUG_FRAME)))
+		return err_set(err, ERR_USAGE,
+		    "--%s goes with --source=debug_frame, which is not in the list",
+		    options->debug_file ? "debug-file" : "debug-dir");
 	return true;
 }
 
@@ -314,6 +347,7 @@ void options_init(struct options *options)
 	    .method = METHOD_AUTO,
 	    .share = true,
 	    .max_rows = SF_COMPACT_ROWS,
+	    .sources = SOURCE_ALL,
 	    .prove = true,
 	    .jobs = task_processors(),
 	    .min_coverage = -1.0,
@@ -332,6 +366,8 @@ void options_deinit(struct options *options)
 {
 	options_free_globs(&options->exclude_sections);
 	options_free_globs(&options->exclude_symbols);
+	free(options->debug_file);
+	free(options->debug_dir);
 	*options = (struct options){0};
 }
 
@@ -349,9 +385,14 @@ bool options_copy(const struct options *options, struct options *copy, struct er
 {
 	*copy = *options;
 	copy->exclude_symbols = (struct glob_list){0};
+	copy->debug_file = copy->debug_dir = NULL;
 	if (options_copy_globs(
 		&options->exclude_sections, &copy->exclude_sections, err) &&
-	    options_copy_globs(&options->exclude_symbols, &copy->exclude_symbols, err))
+	    options_copy_globs(&options->exclude_symbols, &copy->exclude_symbols, err) &&
+	    (!options->debug_file ||
+		options_path("", options->debug_file, &copy->debug_file, err)) &&
+	    (!options->debug_dir ||
+		options_path("", options->debug_dir, &copy->debug_dir, err)))
 		return true;
 	options_deinit(copy);
 	return false;

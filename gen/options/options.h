@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "gen/options/method.h"
 #include "gen/options/reader.h"
+#include "gen/options/source.h"
 #include "base/newfile.h"
 
 enum witness {
@@ -77,9 +78,15 @@ struct options {
 	uint64_t max_size;    /* of the section, bytes; UINT64_MAX: off */
 	bool allow_unmatched; /* patterns below may match nothing */
 	struct glob_list exclude_sections, exclude_symbols;
+	unsigned int sources; /* a set: enum source */
+	char *debug_file;     /* owned; NULL: it is looked for below debug_dir */
+	char *debug_dir;      /* owned; NULL: OPTIONS_DEBUG_DIR */
 	struct newfile_watch watch;
 	struct progress progress;
 };
+
+/* Where distributions put debug files. */
+#define OPTIONS_DEBUG_DIR "/usr/lib/debug"
 
 /* The defaults. Freed with options_deinit. */
 void options_init(struct options *options);

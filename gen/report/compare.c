@@ -47,7 +47,8 @@ static void compare_eh_frame(struct compare *compare, const struct coverage *cov
 	struct report_format *format = compare_new(compare, "eh_frame");
 	const enum refusal lost[] = {REFUSE_OVERLAP, REFUSE_BROKEN_PROGRAM};
 
-	format->bytes = cfi_section_bytes(&compare->input.cfi) + compare->input.hdr_size;
+	format->bytes = cfi_section_bytes(&compare->input.sources.section) +
+			compare->input.sources.hdr_size;
 	format->functions = coverage->n_fdes;
 	format->code_bytes = coverage->code_bytes;
 	for (size_t i = 0; i < sizeof(lost) / sizeof(*lost); i++) {

@@ -15,9 +15,10 @@ static json_t *sizes_of(const struct report *report)
 	const struct cfi_input *input = report->input;
 
 	return json_pack("{sI sI sI sI sI sI}", ".eh_frame",
-	    (json_int_t)cfi_section_bytes(&input->cfi), ".eh_frame_hdr",
-	    (json_int_t)input->hdr_size, ".sframe", (json_int_t)report->sframe_size,
-	    "sframe_index", (json_int_t)report->stats.index_bytes, "sframe_rows",
+	    (json_int_t)cfi_section_bytes(&input->sources.section), ".eh_frame_hdr",
+	    (json_int_t)input->sources.hdr_size, ".sframe",
+	    (json_int_t)report->sframe_size, "sframe_index",
+	    (json_int_t)report->stats.index_bytes, "sframe_rows",
 	    (json_int_t)report->stats.row_bytes, "saved_by_sharing",
 	    (json_int_t)report->stats.shared_away);
 }
@@ -195,6 +196,9 @@ static json_t *gap_of(const void *context, size_t i)
 	if (object && more)
 		object = report_json_kept(object,
 		    json_object_set_new(object, "cfi", report_json_address(more->cfi)));
+	if (object && more && more->section && strcmp(more->section, ".eh_frame") != 0)
+		object = report_json_kept(object,
+		    json_object_set_new(object, "section", json_string(more->section)));
 	if (object && more && more->rule)
 		object = report_json_kept(object,
 		    json_object_set_new(object, "rule", report_json_text(more->rule)));
@@ -343,7 +347,8 @@ bool report_json_add(
 	    report_json_member(json, "code", code_of(report)) &&
 	    report_json_member(json, "refused", refused_of(report)) &&
 	    report_json_member(json, "records", records_of(&report->input->frames)) &&
-	    put_extras(json, report) && report_json_put(json, "}");
+	    report_json_sources(json, report) && put_extras(json, report) &&
+	    report_json_put(json, "}");
 
 	return report_json_ended(json, ok, err);
 }

@@ -37,6 +37,9 @@ typedef json_t *report_json_entry_fn(const void *context, size_t i);
 /* A member with n entries, one per line. */
 ATTR_MUST_CHECK bool report_json_list(struct report_json *json, const void *context,
     const char *name, size_t n, report_json_entry_fn *entry);
+/* What each source of rows gave, and which functions have theirs from others than .eh_frame. */
+ATTR_MUST_CHECK bool report_json_sources(
+    struct report_json *json, const struct report *report);
 /* The beginning of a file's object: what all of them have. */
 ATTR_MUST_CHECK bool report_json_file(
     struct report_json *json, const char *path, int status);

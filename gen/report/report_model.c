@@ -172,7 +172,8 @@ static bool details_rules(const struct cfi_input *input, const struct coverage *
 
 		if (!fde)
 			continue;
-		gaps[i].cfi = fde->off;
+		gaps[i].section =
+		    cfi_section_at(&input->frames.section, fde->off, &gaps[i].cfi);
 		if (fde != last) {
 			interp.max_expr_ops = cfi_ranges_expr_ops(&input->ranges, at);
 			readable = cfi_interpret(&interp, fde, &ignored);
@@ -220,7 +221,8 @@ bool report_details_make(
 	details->made = true;
 	details->kind = details_kind(image);
 	details_producers(image, details);
-	if ((report->coverage.n_gaps || report->coverage.n_stretches) &&
+	if ((report->coverage.n_gaps || report->coverage.n_stretches ||
+		report->coverage.n_pieces) &&
 	    !symbols_read(image, &details->symbols, err))
 		return false;
 	return ((details_sections(image, details) && report_stretches_make(report)) ||

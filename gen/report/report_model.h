@@ -10,6 +10,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
+#include "cfi/agree.h"
 #include "gen/input/symbols_read.h"
 #include "gen/insert/insert.h"
 #include "gen/report/compare.h"
@@ -57,8 +58,9 @@ struct report_details {
 	size_t n_sections, cap_sections;
 	/* One for each of coverage.gaps. */
 	struct report_gap {
-		char *rule;   /* of its first row, owned; NULL without a row */
-		uint64_t cfi; /* of the FDE, bytes from the start of .eh_frame */
+		char *rule;	     /* of its first row, owned; NULL without a row */
+		const char *section; /* with the FDE; NULL without an FDE */
+		uint64_t cfi; /* of the FDE, bytes from the start of that section */
 	} * gaps;
 	struct report_stretch {
 		uint64_t start, size; /* address; bytes */
@@ -75,6 +77,7 @@ struct report {
 	const char *path;  /* as given */
 	const char *shown; /* for messages */
 	const struct cfi_input *input;
+	struct cfi_agree agree; /* of .eh_frame and .debug_frame */
 	struct coverage coverage;
 	struct report_details details;	/* empty unless asked for */
 	const struct insert_plan *plan; /* borrowed; NULL when nothing was inserted */
@@ -85,6 +88,7 @@ struct report {
 	uint64_t sframe_size;		 /* bytes */
 	size_t n_funcs, n_rows;		 /* in the section */
 	uint8_t version;
+	uint64_t lost_bytes; /* of code that the section that was replaced described */
 	bool signature_void; /* a module's, still behind the file */
 };
 

@@ -29,17 +29,21 @@ static double report_percent(const struct coverage *coverage, enum coverage_of o
 
 void report_summary(const struct report *report, FILE *out)
 {
+	const struct cfi_section *section = &report->input->sources.section;
 	const struct coverage *coverage = &report->coverage;
 
 	fprintf(out,
 	    "%s: %zu function%s, %.2f%% of code with CFI and %.2f%% of all executable "
-	    "code covered, %" PRIu64
-	    " bytes .sframe v%u (%.2f of .eh_frame), %zu refused\n",
+	    "code covered, %" PRIu64 " bytes .sframe v%u (%.2f of %s), %zu refused\n",
 	    report->shown, coverage->n_functions, num_s(coverage->n_functions),
 	    report_percent(coverage, COVERAGE_OF_CFI),
 	    report_percent(coverage, COVERAGE_OF_TEXT), report->sframe_size,
 	    report->version,
-	    report_ratio(report->sframe_size, cfi_section_bytes(&report->input->cfi)),
+	    report_ratio(
+		report->sframe_size, cfi_section_bytes(section) + section->debug_size),
+	    !section->debug_size	 ? ".eh_frame"
+	    : cfi_section_bytes(section) ? ".eh_frame and .debug_frame"
+					 : ".debug_frame",
 	    coverage->n_refused);
 }
 
@@ -65,20 +69,25 @@ static void report_compact(const struct report *report, FILE *out)
 static void report_sizes(const struct report *report, FILE *out)
 {
 	const struct cfi_input *input = report->input;
-	uint64_t both = cfi_section_bytes(&input->cfi) + input->hdr_size;
+	const size_t n_cies = input->frames.n_cies - input->n_debug_cies;
+	const size_t n_fdes = input->frames.n_fdes - input->n_debug_fdes;
+	const size_t n_rows = report->coverage.n_rows;
+	uint64_t both =
+	    cfi_section_bytes(&input->sources.section) + input->sources.hdr_size;
 
-	fprintf(out, "  .eh_frame      %9zu bytes, %zu CIE%s, %zu FDE%s, %zu row%s\n",
-	    cfi_section_bytes(&input->cfi), input->frames.n_cies,
-	    num_s(input->frames.n_cies), input->frames.n_fdes,
-	    num_s(input->frames.n_fdes), report->coverage.n_rows,
-	    num_s(report->coverage.n_rows));
-	fprintf(out, "  .eh_frame_hdr  %9" PRIu64 " bytes\n", input->hdr_size);
+	fprintf(out, "  .eh_frame      %9zu bytes, %zu CIE%s, %zu FDE%s",
+	    cfi_section_bytes(&input->sources.section), n_cies, num_s(n_cies), n_fdes,
+	    num_s(n_fdes));
+	report_source_sizes(report, out);
+	fprintf(out, "%s %zu row%s\n", input->sources.section.debug_size ? "" : ",",
+	    n_rows, num_s(n_rows));
+	fprintf(out, "  .eh_frame_hdr  %9" PRIu64 " bytes\n", input->sources.hdr_size);
 	fprintf(out,
 	    "  .sframe v%u     %9" PRIu64 " bytes, %zu function%s, %zu row%s; %.3f of "
 	    ".eh_frame, %.3f of .eh_frame + .eh_frame_hdr\n",
 	    report->version, report->sframe_size, report->n_funcs, num_s(report->n_funcs),
 	    report->n_rows, num_s(report->n_rows),
-	    report_ratio(report->sframe_size, cfi_section_bytes(&input->cfi)),
+	    report_ratio(report->sframe_size, cfi_section_bytes(&input->sources.section)),
 	    report_ratio(report->sframe_size, both));
 	fprintf(out,
 	    "                 header and index %zu, rows %zu, saved by sharing %zu\n",
@@ -113,6 +122,7 @@ static void report_coverage(const struct report *report, FILE *out)
 	    "  executable     %9" PRIu64 " bytes of code, %" PRIu64 " covered (%.2f%%)\n",
 	    coverage->text_bytes, coverage_share(coverage, COVERAGE_OF_TEXT).covered,
 	    report_percent(coverage, COVERAGE_OF_TEXT));
+	report_sources(report, out);
 	if (coverage->outermost_bytes)
 		fprintf(out,
 		    "  outermost      %9" PRIu64
@@ -265,11 +275,55 @@ void report_text(const struct report *report, bool verbose, FILE *out)
 	report_bars(report, out);
 	report_diags(report, out);
 	report_refusals(report, out);
-	if (verbose)
+	if (verbose) {
 		report_gaps(report, "    ", out);
+		report_source_pieces(report, out);
+	}
 	for (size_t i = 0; verbose && i < report->costs.n; i++)
 		report_cost(report, &report->costs.list[i], out);
 	report_formats_text(&report->formats, out);
+}
+
+/* One record, and where it is. */
+static void report_diag(
+    const struct report *report, const struct cfi_diag *diag, FILE *out)
+{
+	const struct cfi_sources *sources = &report->input->sources;
+	uint64_t into;
+	const char *section =
+	    cfi_section_at(&report->input->frames.section, diag->off, &into);
+
+	fprintf(out, "%s: %s, ", report->shown, diag->text);
+	if (sources->debug_path && strcmp(section, ".eh_frame") != 0)
+		plain_print(sources->debug_path, out), fputs(": ", out);
+	fprintf(out, "%s+0x%" PRIx64 "; left out\n", section, into);
+}
+
+/* What of .debug_frame is not used, and where it says something else than .eh_frame. */
+static void report_debug_damage(const struct report *report, FILE *out)
+{
+	const struct cfi_sources *sources = &report->input->sources;
+	const struct cfi_agree *agree = &report->agree;
+
+	if (sources->left_out.kind) {
+		fprintf(out, "%s: ", report->shown);
+		plain_print(sources->left_out.text, out);
+		fputs("; .debug_frame is left out\n", out);
+	}
+	if (report->lost_bytes && !report->input->sources.section.debug_size)
+		fprintf(out,
+		    "%s: the section that was replaced described %" PRIu64
+		    " byte%s of code more; if rows came from a debug file, name it "
+		    "(--debug-file, --debug-dir)\n",
+		    report->shown, report->lost_bytes, num_s(report->lost_bytes));
+	if (agree->n_differ)
+		fprintf(out,
+		    "%s: %zu function%s in .debug_frame contradict%s .eh_frame, which "
+		    "counts: %" PRIu64 " byte%s of code; the first at 0x%" PRIx64
+		    ", .debug_frame+0x%" PRIx64 "\n",
+		    report->shown, agree->n_differ, num_s(agree->n_differ),
+		    agree->n_differ == 1 ? "s" : "", agree->differ_bytes,
+		    num_s(agree->differ_bytes), agree->told[0].pc, agree->told[0].off);
 }
 
 void report_damage(const struct report *report, FILE *out)
@@ -284,14 +338,12 @@ void report_damage(const struct report *report, FILE *out)
 	for (size_t i = 0; i < frames->n_diags; i++) {
 		if (frames->diags[i].kind > CFI_DIAG_LAST_DAMAGE)
 			continue;
-		fprintf(out, "%s: %s, .eh_frame+0x%" PRIx64 "; left out\n", report->shown,
-		    frames->diags[i].text, frames->diags[i].off);
+		report_diag(report, &frames->diags[i], out);
 		said++;
 	}
+	report_debug_damage(report, out);
 	if (damaged > said)
-		fprintf(out,
-		    "%s: %zu more damaged record%s in .eh_frame; left "
-		    "out\n",
+		fprintf(out, "%s: %zu more damaged record%s of CFI; left out\n",
 		    report->shown, damaged - said, num_s(damaged - said));
 	for (size_t i = 0; i < report->coverage.n_notes; i++)
 		fprintf(

@@ -31,4 +31,10 @@ void report_method(const struct insert_plan *plan, const char *indent, FILE *out
  * method costs. One line each. */
 void report_damage(const struct report *report, FILE *out);
 
+/* A line for .debug_frame without its end, what each source gave, and each function that does not have its
+ * rows from .eh_frame: nothing without .debug_frame. */
+void report_source_sizes(const struct report *report, FILE *out);
+void report_sources(const struct report *report, FILE *out);
+void report_source_pieces(const struct report *report, FILE *out);
+
 #endif

@@ -18,17 +18,29 @@ static bool cfi_input_wants_names(const struct options *options)
 static bool cfi_input_has_fdes(const struct cfi_input *input, struct err *err)
 {
 	const struct cfi_frames *frames = &input->frames;
+	const char *section;
+	uint64_t into;
 
 	if (frames->n_fdes)
 		return true;
+	if (input->sources.left_out.kind) {
+		*err = input->sources.left_out;
+		return false;
+	}
 	for (int i = 0; i <= CFI_DIAG_LAST_DAMAGE; i++)
-		if (frames->diag_counts[i])
+		if (frames->diag_counts[i]) {
+			section =
+			    cfi_section_at(&frames->section, frames->diags[0].off, &into);
 			return err_set(err, ERR_MALFORMED,
-			    "no FDE can be read; the first problem: %s, "
-			    ".eh_frame+0x%" PRIx64
+			    "no FDE can be read; the first problem: %s, %s+0x%" PRIx64
 			    "; rebuild the file or take its CFI from elsewhere",
-			    frames->diags[0].text, frames->diags[0].off);
-	return err_set(err, ERR_NOTHING, "no CFI: .eh_frame has no FDE, nothing to do");
+			    frames->diags[0].text, section, into);
+		}
+	if (!frames->section.size)
+		return err_set(err, ERR_NOTHING,
+		    "no CFI: no .eh_frame and no .debug_frame, nothing to do");
+	return err_set(err, ERR_NOTHING, "no CFI: %s has no FDE, nothing to do",
+	    cfi_section_at(&frames->section, 0, &into));
 }
 
 /* The marks of the patterns that options have. */
@@ -42,12 +54,24 @@ static bool cfi_input_patterns(
 	return !n || input->policy.matched || err_set_nomem(err);
 }
 
+/* Counts what is of .debug_frame; always true. */
+static bool cfi_input_count(struct cfi_input *input)
+{
+	const struct cfi_frames *frames = &input->frames;
+
+	for (size_t i = frames->n_cies; i-- > 0 && frames->cies[i].debug;)
+		input->n_debug_cies++;
+	for (size_t i = frames->n_fdes;
+	     i-- > 0 && cfi_fde_is_debug(frames, &frames->fdes[i]);)
+		input->n_debug_fdes++;
+	return true;
+}
+
 bool cfi_input_read(const struct image *image, const struct image *cfi_image,
     const struct options *options, struct cfi_input *input, struct err *err)
 {
 	/* Code can have rows of its own. */
 	const bool bare = options->derive && !image->object;
-	bool found;
 
 	*input = (struct cfi_input){0};
 	input->arch = arch_find(image->ehdr.e_machine, image->big_endian);
@@ -61,16 +85,16 @@ bool cfi_input_read(const struct image *image, const struct image *cfi_image,
 		return err_set(err, ERR_UNSUPPORTED,
 		    "--cfi is for linked files: the addresses of two relocatable objects "
 		    "cannot be compared");
-	if (!image_eh_frame(cfi_image, &input->cfi, &found, &input->hdr_size, err))
+	if (!cfi_sources_read(cfi_image, options, &input->sources, err))
 		return false;
-	if (!found && !bare)
-		return err_set(err, ERR_NOTHING, "no CFI: no .eh_frame, nothing to do");
-	if (cfi_input_wants_names(options) && !symbols_read(image, &input->symbols, err))
-		return false;
-	if (cfi_input_patterns(input, options, err) &&
-	    cfi_frames_read(&input->cfi, &input->frames, err) &&
-	    (!image->object || object_settle(image, &input->frames, err)) &&
-	    (bare || cfi_input_has_fdes(input, err)) &&
+	if ((input->sources.section.size || bare || cfi_input_has_fdes(input, err)) &&
+	    (!cfi_input_wants_names(options) ||
+		symbols_read(image, &input->symbols, err)) &&
+	    cfi_input_patterns(input, options, err) &&
+	    cfi_frames_read(&input->sources.section, &input->frames, err) &&
+	    (!image->object || object_settle(image, &input->frames, false, err)) &&
+	    cfi_sources_settle(image, &input->sources, &input->frames, err) &&
+	    cfi_input_count(input) && (bare || cfi_input_has_fdes(input, err)) &&
 	    cfi_ranges_read(&input->frames, &input->ranges, err))
 		return true;
 	cfi_input_deinit(input);
@@ -91,6 +115,7 @@ void cfi_input_deinit(struct cfi_input *input)
 	symbols_deinit(&input->symbols);
 	cfi_ranges_deinit(&input->ranges);
 	cfi_frames_deinit(&input->frames);
+	cfi_sources_deinit(&input->sources);
 	*input = (struct cfi_input){0};
 }
 

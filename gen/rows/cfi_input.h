@@ -10,6 +10,7 @@
 #include "cfi/ranges.h"
 #include "gen/input/input.h"
 #include "gen/options/options.h"
+#include "gen/rows/cfi_sources.h"
 #include "gen/rows/corrections.h"
 #include "gen/rows/derived.h"
 #include "gen/rows/policy.h"
@@ -18,8 +19,8 @@
 struct cfi_input {
 	const struct arch *arch;
 	struct symbols symbols; /* empty unless names are needed */
-	struct cfi_section cfi;
-	uint64_t hdr_size; /* of .eh_frame_hdr, bytes */
+	struct cfi_sources sources;
+	size_t n_debug_cies, n_debug_fdes; /* those of .debug_frame in frames */
 	struct cfi_frames frames;
 	struct cfi_ranges ranges;
 	struct corrections corrections; /* none, until the code was asked */

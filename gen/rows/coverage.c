@@ -92,5 +92,6 @@ void coverage_deinit(struct coverage *coverage)
 	free(coverage->gaps);
 	free(coverage->rules);
 	free(coverage->stretches);
+	free(coverage->pieces);
 	*coverage = (struct coverage){0};
 }

@@ -40,6 +40,12 @@ struct coverage_rule {
 	bool signal_frame, pauth_b; /* as of struct sf_func */
 };
 
+/* A function whose rows do not come from .eh_frame; from its first row to its last. */
+struct coverage_piece {
+	uint64_t start, end; /* addresses; end is exclusive */
+	enum source source;
+};
+
 #define COVERAGE_MAX_NOTES 16
 
 /* A PLT section without CFI, or with CFI for a part of it, whose stubs match no template.
@@ -75,6 +81,12 @@ struct coverage {
 		size_t functions;
 		uint64_t bytes;
 	} refused[N_REFUSALS];
+	struct {
+		size_t functions;
+		uint64_t bytes;
+	} sources[N_SOURCES];	       /* what has rows of each */
+	struct coverage_piece *pieces; /* ascending by start */
+	size_t n_pieces, cap_pieces;
 	/* Damaged programs in words, the first ones. */
 	char notes[COVERAGE_MAX_NOTES][160];
 	size_t n_notes;
@@ -101,6 +113,11 @@ double coverage_percent(const struct coverage *coverage, enum coverage_of of);
 ATTR_MUST_CHECK bool coverage_text(const struct image *image, const struct arch *arch,
     const struct cfi_ranges *ranges, const struct sf_section *model,
     struct coverage *coverage, struct err *err);
+/* Counts which source the functions of a sorted model have their rows from. False when
+ * memory runs out. */
+ATTR_MUST_CHECK bool coverage_sources(const struct cfi_frames *frames,
+    const struct cfi_ranges *ranges, const struct sf_section *model,
+    struct coverage *coverage);
 /* Code that is left out, in ascending order; joins the gap before it where one reason
  * goes on. False when memory runs out. */
 ATTR_MUST_CHECK bool coverage_add_gap(

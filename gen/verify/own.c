@@ -172,10 +172,11 @@ static bool verify_outside(
 			end = end < segment.end ? end : segment.end;
 			if (!row && padding)
 				run->result->padding_bytes += end - pc;
-			else if (!row)
+			else if (!row) {
 				verify_differ(run, pc, "there is a row, but no CFI");
-			else if (!sf_row_same(row, segment.row) || segment.signal_frame ||
-				 segment.pauth_b)
+				run->result->n_bare++;
+			} else if (!sf_row_same(row, segment.row) ||
+				   segment.signal_frame || segment.pauth_b)
 				verify_differ(run, pc,
 				    derived ? "the row is not what the code says"
 					    : "the row does not match this PLT stub");
@@ -247,6 +248,7 @@ static void verify_join(struct verify_result *result, const struct verify_result
 	result->padding_bytes += part->padding_bytes;
 	result->missing_bytes += part->missing_bytes;
 	result->n_differences += part->n_differences;
+	result->n_bare += part->n_bare;
 	for (size_t i = 0;
 	     i < part->n_texts && result->n_texts < VERIFY_MAX_TEXTS &&
 	     vec_reserve(&result->texts, &result->cap_texts, result->n_texts + 1);

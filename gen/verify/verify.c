@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "base/search.h"
 #include "base/vec.h"
 #include "cfi/libdwarf.h"
 #include "gen/verify/meaning.h"
@@ -234,43 +235,87 @@ static bool verify_skip(
 	return !run->cursor.failed;
 }
 
-bool verify_libdwarf(const struct verify_input *input, size_t max_rows,
-    const struct progress *progress, struct verify_result *result, struct err *err)
+/*
+ * Compares [from, to) with run->table. Of an FDE of .debug_frame only the code counts that is
+ * its own: .eh_frame comes first.
+ */
+static bool verify_own_code(struct verify_run *run, bool debug, uint64_t from,
+    uint64_t to, bool skip, struct err *err)
 {
+	const struct cfi_ranges *ranges = run->in->ranges;
+	const struct cfi_frames *frames = run->in->frames;
+
+	if (!debug)
+		return skip ? verify_skip(run, from, to, err)
+			    : verify_range(run, from, to, err);
+	for (size_t i = search_list_above(ranges->list, ranges->n, end, from);
+	     i < ranges->n && ranges->list[i].start < to; i++) {
+		const struct cfi_range *range = &ranges->list[i];
+		uint64_t start = range->start > from ? range->start : from;
+		uint64_t end = range->end < to ? range->end : to;
+
+		if (!cfi_fde_is_debug(frames, &frames->fdes[range->fde]))
+			continue;
+		if (!(skip ? verify_skip(run, start, end, err)
+			   : verify_range(run, start, end, err)))
+			return false;
+	}
+	return true;
+}
+
+/* Compares with one of the two sections. */
+static bool verify_one_section(struct verify_run *run, bool debug, size_t max_rows,
+    const struct progress *progress, struct err *err)
+{
+	const struct policy *policy = run->in->policy;
+	const struct cfi_section section =
+	    cfi_section_one(&run->in->frames->section, debug);
 	struct cfi_libdwarf *witness;
 	struct cfi_table corrected = {0};
-	struct verify_run run;
-	size_t n;
 	bool ok = true;
+	size_t n;
 
-	run = verify_begin(input, result);
-	result->agreed_bytes = 0;
-	if (!sf_check_all(input->view, NULL, err) ||
-	    !sf_cursor_init(&run.cursor, input->view, err))
-		return false;
-	witness =
-	    cfi_libdwarf_new(&input->frames->section, &input->policy->arch->cfi, err);
+	if (!section.size)
+		return true;
+	witness = cfi_libdwarf_new(&section, &policy->arch->cfi, err);
 	n = witness ? cfi_libdwarf_n_fdes(witness) : 0;
 	for (size_t i = 0; ok && i < n; i++) {
 		uint64_t end;
 
-		ok = cfi_libdwarf_table(witness, i, max_rows, &run.table, &end, err);
-		if (!ok || run.table->start == 0 || run.table->start == run.table->end)
+		ok = cfi_libdwarf_table(witness, i, max_rows, &run->table, &end, err);
+		if (!ok || run->table->start == 0 || run->table->start == run->table->end)
 			continue;
-		run.table =
-		    corrections_apply(input->policy->corrections, run.table, &corrected);
-		if (!run.table) {
+		run->table =
+		    corrections_apply(policy->corrections, run->table, &corrected);
+		if (!run->table) {
 			ok = err_set_nomem(err);
 			break;
 		}
-		ok = verify_range(&run, run.table->start, run.table->end, err) &&
-		     verify_skip(&run, run.table->end, end, err);
+		ok = verify_own_code(
+			 run, debug, run->table->start, run->table->end, false, err) &&
+		     verify_own_code(run, debug, run->table->end, end, true, err);
 		if (progress && progress->done)
 			progress->done(progress->context, i + 1, n);
 	}
 	ok = ok && witness;
 	free(corrected.rows);
 	cfi_libdwarf_free(witness);
+	return ok;
+}
+
+bool verify_libdwarf(const struct verify_input *input, size_t max_rows,
+    const struct progress *progress, struct verify_result *result, struct err *err)
+{
+	struct verify_run run;
+	bool ok;
+
+	run = verify_begin(input, result);
+	result->agreed_bytes = 0;
+	if (!sf_check_all(input->view, NULL, err) ||
+	    !sf_cursor_init(&run.cursor, input->view, err))
+		return false;
+	ok = verify_one_section(&run, false, max_rows, progress, err) &&
+	     verify_one_section(&run, true, max_rows, progress, err);
 	sf_cursor_deinit(&run.cursor);
 	return ok;
 }

@@ -31,9 +31,11 @@ struct verify_result {
 	uint64_t derived_bytes;	 /* code bytes without CFI whose rows the code proves */
 	uint64_t padding_bytes;	 /* below 16 at a time between two functions of one FDE */
 	uint64_t missing_bytes;	 /* code bytes that could have had a row */
+	bool one_source;	 /* .debug_frame was not read */
 	uint64_t skipped_bytes; /* with rows, --witness=libdwarf: beyond the bound per FDE
 				 */
 	size_t n_differences;
+	size_t n_bare;		    /* of those, rows for code without CFI */
 	char (*texts)[VERIFY_TEXT]; /* owned; the first differences in words */
 	size_t n_texts, cap_texts;
 	size_t n_missing;	      /* FDEs with missing bytes */

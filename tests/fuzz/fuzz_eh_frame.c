@@ -1,125 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The bytes of an .eh_frame section, through walk, interpreter and ranges, as three kinds
- * of machine would have them. What comes out must be as the headers of cfi/ and
- * cfi/ranges.h say.
- */
+/* The bytes of an .eh_frame section. */
+#include "tests/fuzz/frames.h"
 #include "tests/fuzz/fuzz.h"
-
-#include "cfi/frames.h"
-#include "cfi/interp.h"
-#include "cfi/ranges.h"
 
 const char *const fuzz_section = ".eh_frame";
 
-/* Where the section is said to be loaded: low enough that distances lead to all sides. */
-enum { ADDRESS = 0x4000 };
-
-struct guise {
-	bool big_endian;
-	uint8_t addr_size;
-	struct cfi_machine machine;
-};
-
-static void check_frames(const struct cfi_frames *frames)
-{
-	uint64_t size = frames->section.size;
-
-	for (size_t i = 0; i < frames->n_cies; i++) {
-		const struct cfi_cie *cie = &frames->cies[i];
-
-		FUZZ_ASSERT(!i || cie[-1].off < cie->off, "CIE %zu", i);
-		FUZZ_ASSERT(cie->program_off <= size &&
-				cie->program_len <= size - cie->program_off,
-		    "CIE %zu", i);
-	}
-	for (size_t i = 0; i < frames->n_fdes; i++) {
-		const struct cfi_fde *fde = &frames->fdes[i];
-
-		FUZZ_ASSERT(fde->cie < frames->n_cies, "FDE %zu", i);
-		FUZZ_ASSERT(fde->range && fde->pc + fde->range > fde->pc, "FDE %zu", i);
-		FUZZ_ASSERT(fde->program_off <= size &&
-				fde->program_len <= size - fde->program_off,
-		    "FDE %zu", i);
-	}
-	FUZZ_ASSERT(frames->n_diags <= CFI_MAX_DIAGS, "%zu diagnostics", frames->n_diags);
-}
-
-static void check_table(const struct cfi_table *table, const struct cfi_fde *fde)
-{
-	FUZZ_ASSERT(
-	    table->start == fde->pc && table->end == fde->pc + fde->range, "range");
-	FUZZ_ASSERT(table->n_rows && table->rows[0].pc == table->start, "first row");
-	FUZZ_ASSERT(table->n_rows <= CFI_MAX_ROWS, "%zu rows", table->n_rows);
-	for (size_t i = 1; i < table->n_rows; i++) {
-		FUZZ_ASSERT(table->rows[i - 1].pc < table->rows[i].pc, "row %zu", i);
-		FUZZ_ASSERT(
-		    !cfi_row_same(&table->rows[i - 1], &table->rows[i]), "row %zu", i);
-	}
-	FUZZ_ASSERT(table->rows[table->n_rows - 1].pc < table->end, "last row");
-}
-
-static void check_ranges(const struct cfi_frames *frames)
-{
-	struct cfi_ranges ranges;
-	uint64_t bytes = 0;
-	struct err err;
-
-	FUZZ_ASSERT(cfi_ranges_read(frames, &ranges, &err), "%s", err.text);
-	for (size_t i = 0; i < ranges.n; i++) {
-		const struct cfi_range *range = &ranges.list[i];
-		const struct cfi_fde *fde = &frames->fdes[range->fde];
-
-		FUZZ_ASSERT(range->start < range->end, "range %zu", i);
-		FUZZ_ASSERT(!i || range[-1].end <= range->start, "range %zu", i);
-		FUZZ_ASSERT(range->overlapping || (range->start >= fde->pc &&
-						      range->end <= fde->pc + fde->range),
-		    "range %zu", i);
-		bytes += range->end - range->start;
-	}
-	FUZZ_ASSERT(bytes == ranges.code_bytes, "%llu bytes", (unsigned long long)bytes);
-	cfi_ranges_deinit(&ranges);
-}
-
-static void read_as(const struct guise *guise, const uint8_t *data, size_t size)
-{
-	const struct cfi_section section = {.data = data,
-	    .size = size,
-	    .addr = ADDRESS,
-	    .big_endian = guise->big_endian,
-	    .addr_size = guise->addr_size};
-	struct cfi_interp interp;
-	struct cfi_frames frames;
-	struct err err = {0};
-
-	FUZZ_ASSERT(cfi_frames_read(&section, &frames, &err), "%s", err.text);
-	check_frames(&frames);
-	cfi_interp_init(&interp, &frames, &guise->machine);
-	for (size_t i = 0; i < frames.n_fdes; i++) {
-		if (cfi_interpret(&interp, &frames.fdes[i], &err))
-			check_table(&interp.table, &frames.fdes[i]);
-		else
-			FUZZ_ASSERT(err.kind == ERR_MALFORMED || err.kind == ERR_LIMIT ||
-					err.kind == ERR_UNSUPPORTED,
-			    "kind %d: %s", (int)err.kind, err.text);
-	}
-	check_ranges(&frames);
-	cfi_interp_deinit(&interp);
-	cfi_frames_deinit(&frames);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct guise guises[] = {
-	    {false, 8, {.sp_reg = 7, .fp_reg = 6, .pc_reg = 16}},
-	    {false, 8,
-		{.sp_reg = 31, .fp_reg = 29, .pc_reg = 32, .aarch64_ra_state = true}},
-	    {true, 8,
-		{.sp_reg = 31, .fp_reg = 29, .pc_reg = 32, .aarch64_ra_state = true}},
-	    {true, 8, {.sp_reg = 15, .fp_reg = 11, .pc_reg = 65}},
-	};
-
-	for (size_t i = 0; i < sizeof(guises) / sizeof(guises[0]); i++)
-		read_as(&guises[i], data, size);
+	frames_fuzz(data, size, 0);
 	return 0;
 }

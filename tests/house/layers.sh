@@ -37,7 +37,7 @@ may sframe/compact base sframe
 may formats base cfi
 may gen/options base sframe sframe/compact
 may gen/arch cfi code sframe
-may gen/elf base cfi gen/arch
+may gen/elf . base cfi gen/arch
 may gen/elf/object base cfi gen/arch gen/elf sframe
 may gen/input base cfi gen/elf gen/elf/object names
 may gen/rows base cfi names sframe sframe/compact gen/arch gen/elf/object gen/input gen/options

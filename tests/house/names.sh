@@ -66,12 +66,12 @@ begin gen convert install
 begin gen/arch arch
 begin gen/elf image
 begin gen/elf/object object
-begin gen/input image symbols
+begin gen/input debug_file image symbols
 begin gen/insert insert undo
 begin gen/object object
-begin gen/options options method obstacle reader
+begin gen/options options method obstacle reader source
 begin gen/report report
-begin gen/rows cfi_input collect corrections coverage derived optimize padding plt policy reduce refusal
+begin gen/rows cfi_input cfi_sources collect corrections coverage derived optimize padding plt policy reduce refusal
 begin gen/validate validate
 begin gen/derive derive
 begin gen/verify lint meaning prove verify

@@ -16,7 +16,8 @@ here=$PWD
 . "$root/tests/shared/tap.sh"
 cd "$root" || exit 1
 flags='-std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -O1 -g -fsanitize=thread -I.'
-libs='-lelf -ldwarf -ljansson -liberty -lpthread' without=
+libs='-lelf -lz -ldwarf -ljansson -liberty -lpthread' without=
+if grep -q 'EH2SFRAME_ZSTD 1' "$build/config.h"; then libs="$libs -lzstd"; fi
 if grep -q 'EH2SFRAME_ZYDIS 1' "$build/config.h"; then libs="$libs -lZydis"; else without=decode_x86_64.c; fi
 export TSAN_OPTIONS=exitcode=66
 echo 'int main(void) { return 0; }' >"$scratch/plain.c"

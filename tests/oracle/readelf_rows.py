@@ -71,14 +71,14 @@ def readelf_row(line, columns, machine):
     return (int(cells[0], 16), *(word(cell, machine.numbers) for cell in [cells[1]] + tracked))
 
 
-def readelf_fdes(path, machine):
-    """Yields (start, end, rows, offset of the CIE) for each FDE of .eh_frame."""
+def readelf_fdes(path, machine, sections=r" \.eh_frame section"):
+    """Yields (start, end, rows, offset of the CIE) for each FDE of the sections."""
     command = ["readelf", "--debug-dump=no-follow-links,frames-interp", "-W", path]
     run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     inside, fde, columns, cies, rows = False, None, {}, {}, []
     for line in run.stdout:
         if line.startswith("Contents of the "):
-            inside = ".eh_frame section" in line
+            inside, cies = re.search(sections, line), {}
         elif not inside:
             continue
         elif match := FDE.match(line):

@@ -67,7 +67,8 @@ def section_spans(tool, path, machine):
 
 def cfi_spans(path, machine):
     """The same of readelf's tables."""
-    fdes = [fde for fde in readelf_rows.readelf_fdes(path, machine) if 0 < fde[0] < fde[1]]
+    sections = r" \.(eh_frame|z?debug_frame) section"
+    fdes = [fde for fde in readelf_rows.readelf_fdes(path, machine, sections) if 0 < fde[0] < fde[1]]
     if machine is readelf_rows.MACHINES[183]:
         fdes = readelf_rows.add_signed(fdes, readelf_rows.signed_places(path))
     spans = []

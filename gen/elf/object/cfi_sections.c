@@ -13,8 +13,8 @@
 enum { CFI_ALIGN = 8 };
 
 /* Of the start in an FDE: behind the length and the CIE pointer (LSB core, "The Frame
- * Description Entry Format"), for records with a 64-bit length are not read. */
-enum { CFI_START = 8 };
+ * Description Entry Format"); both are larger with a 64-bit length. */
+enum { CFI_START = 8, CFI_WIDE_START = 20 };
 
 /* The bytes of all of them, each at a multiple of CFI_ALIGN. */
 static bool cfi_size(const struct image *image, uint64_t *size, struct err *err)
@@ -45,12 +45,12 @@ static bool cfi_size(const struct image *image, uint64_t *size, struct err *err)
 
 /* Of all relocations, not only those of starts: which ones those are is not known before
  * the records are read. */
-static bool cfi_link(struct object *object, const struct object_reloc *reloc,
+bool object_link_add(struct object_links *links, const struct object_reloc *reloc,
     uint64_t base, struct err *err)
 {
-	if (!vec_reserve(&object->links, &object->cap_links, object->n_links + 1))
+	if (!vec_reserve(&links->list, &links->cap, links->n + 1))
 		return err_set_nomem(err);
-	object->links[object->n_links++] = (struct object_link){.off = base + reloc->off,
+	links->list[links->n++] = (struct object_link){.off = base + reloc->off,
 	    .section = reloc->symbol.section,
 	    .symbol = reloc->symbol_index,
 	    .rela = reloc->rela,
@@ -77,7 +77,7 @@ static bool cfi_relocate(
 			continue;
 		if (!object_reloc_apply(&relocs, &reloc, object->cfi + base,
 			object->cfi_addr + base + reloc.off, err) ||
-		    !cfi_link(object, &reloc, base, err))
+		    !object_link_add(&object->links, &reloc, base, err))
 			return false;
 	}
 	return true;
@@ -94,22 +94,22 @@ static int link_compare(const void *a, const void *b)
 
 /* Assemblers write them in order, linkers nearly so. Two for one place would make what is
  * read depend on their order. */
-static bool cfi_sort(const struct object *object, struct err *err)
+bool object_links_sort(struct object_links *links, struct err *err)
 {
+	const struct object_link *list = links->list;
 	bool sorted = true;
 
-	for (size_t i = 1; i < object->n_links; i++)
-		sorted &= object->links[i - 1].off < object->links[i].off;
+	for (size_t i = 1; i < links->n; i++)
+		sorted &= list[i - 1].off < list[i].off;
 	if (sorted)
 		return true;
-	qsort(object->links, object->n_links, sizeof(*object->links), link_compare);
-	for (size_t i = 1; i < object->n_links; i++)
-		if (object->links[i - 1].off == object->links[i].off)
+	qsort(links->list, links->n, sizeof(*links->list), link_compare);
+	for (size_t i = 1; i < links->n; i++)
+		if (list[i - 1].off == list[i].off)
 			return err_set(err, ERR_MALFORMED,
 			    "section %zu: relocations %" PRIu64 " and %" PRIu64
 			    " are for the same place",
-			    object->links[i].rela, object->links[i - 1].index,
-			    object->links[i].index);
+			    list[i].rela, list[i - 1].index, list[i].index);
 	return true;
 }
 
@@ -142,25 +142,45 @@ bool object_cfi_read(struct image *image, struct err *err)
 			return false;
 		base += section->hdr.sh_size;
 	}
-	return cfi_sort(object, err);
+	return object_links_sort(&object->links, err);
 }
 
-/* The relocation at off, or NULL. */
-static const struct object_link *link_at(const struct object *object, uint64_t off)
-{
-	size_t at = search_list_from(object->links, object->n_links, off, off);
+/* FDEs of one of the two sections, and the relocations that they are held against. */
+struct settling {
+	const struct image *image;
+	const struct cfi_section *section;
+	const struct object_links *links;
+	bool debug;
+	uint64_t base; /* of the section's bytes, in those of the FDEs */
+};
 
-	return at < object->n_links && object->links[at].off == off ? &object->links[at]
-								    : NULL;
+/* The relocation of the start of the FDE at off, or NULL. */
+static const struct object_link *settle_link(
+    const struct settling *settling, uint64_t off, uint8_t segment_size)
+{
+	const struct object_links *links = settling->links;
+	const uint8_t *length = settling->section->data + off;
+	const bool wide = !memcmp(length, "\xff\xff\xff\xff", 4);
+	uint64_t start =
+	    off - settling->base + segment_size + (wide ? CFI_WIDE_START : CFI_START);
+	size_t at = search_list_from(links->list, links->n, off, start);
+
+	return at < links->n && links->list[at].off == start ? &links->list[at] : NULL;
+}
+
+static const char *settle_name(const struct settling *settling)
+{
+	return settling->debug ? ".debug_frame" : ".eh_frame";
 }
 
 /*
  * Where an FDE leads, by the relocation of its start. That its address is inside some
  * section is not enough: the next one's code may be there by accident of the layout.
  */
-static bool settle_one(const struct image *image, const struct object_link *link,
+static bool settle_one(const struct settling *settling, const struct object_link *link,
     const struct cfi_fde *fde, struct err *err)
 {
+	const struct image *image = settling->image;
 	const char *rela = image->sections[link->rela].name;
 	const struct object_place *place = object_place_at(image->object, fde->pc);
 	struct object_symtab symtab;
@@ -174,46 +194,49 @@ static bool settle_one(const struct image *image, const struct object_link *link
 		return false;
 	if (!symbol.section)
 		return err_set(err, ERR_MALFORMED,
-		    "%s, relocation %" PRIu64 ": the FDE at .eh_frame+0x%" PRIx64
+		    "%s, relocation %" PRIu64 ": the FDE at %s+0x%" PRIx64
 		    " is for code at %s symbol %" PRIu32 " (%.60s), not in a section",
-		    rela, link->index, fde->off,
+		    rela, link->index, settle_name(settling), fde->off - settling->base,
 		    symbol.absolute ? "the absolute" : "the undefined", link->symbol,
 		    symbol.name);
 	return err_set(err, ERR_MALFORMED,
-	    "%s, relocation %" PRIu64 ": the FDE at .eh_frame+0x%" PRIx64
+	    "%s, relocation %" PRIu64 ": the FDE at %s+0x%" PRIx64
 	    " is for code that is not inside section %zu (%s), to which it points",
-	    rela, link->index, fde->off, link->section,
-	    image->sections[link->section].name);
+	    rela, link->index, settle_name(settling), fde->off - settling->base,
+	    link->section, image->sections[link->section].name);
 }
 
 /* Rows must not depend on the addresses that a linker gives: a relocation may not change the
  * instructions, [from, to), of the record at off. */
-static bool settle_program(
-    const struct image *image, uint64_t off, uint64_t from, uint64_t to, struct err *err)
+static bool settle_program(const struct settling *settling, uint64_t off, uint64_t from,
+    uint64_t to, struct err *err)
 {
-	const struct object *object = image->object;
+	const struct object_links *links = settling->links;
+	const uint64_t base = settling->base;
 
-	for (size_t i = search_list_from(object->links, object->n_links, off, off);
-	     i < object->n_links && object->links[i].off < to; i++) {
-		const struct object_link *link = &object->links[i];
+	for (size_t i = search_list_from(links->list, links->n, off, off - base);
+	     i < links->n && links->list[i].off < to - base; i++) {
+		const struct object_link *link = &links->list[i];
 
-		if (link->off + link->width > from)
+		if (link->off + link->width > from - base)
 			return err_set(err, ERR_MALFORMED,
 			    "%s, relocation %" PRIu64
 			    ": it changes the instructions of the record at "
-			    ".eh_frame+0x%" PRIx64,
-			    image->sections[link->rela].name, link->index, off);
+			    "%s+0x%" PRIx64,
+			    settling->image->sections[link->rela].name, link->index,
+			    settle_name(settling), off - base);
 	}
 	return true;
 }
 
 static bool settle_cies(
-    const struct image *image, const struct cfi_frames *frames, struct err *err)
+    const struct settling *settling, const struct cfi_frames *frames, struct err *err)
 {
 	for (size_t i = 0; i < frames->n_cies; i++) {
 		const struct cfi_cie *cie = &frames->cies[i];
 
-		if (!settle_program(image, cie->off, cie->program_off,
+		if (cie->debug == settling->debug &&
+		    !settle_program(settling, cie->off, cie->program_off,
 			cie->program_off + cie->program_len, err))
 			return false;
 	}
@@ -224,41 +247,69 @@ static bool settle_cies(
  * otherwise.
  */
 static bool settle_zero(
-    const struct image *image, const struct cfi_frames *frames, struct err *err)
+    const struct settling *settling, const struct cfi_frames *frames, struct err *err)
 {
 	for (size_t i = 0; i < frames->n_diags; i++) {
-		const struct cfi_fde fde = {.off = frames->diags[i].off};
-		const struct object_link *link =
-		    link_at(image->object, fde.off + CFI_START);
+		const struct cfi_diag *diag = &frames->diags[i];
+		const struct cfi_fde fde = {.off = diag->off};
+		const struct object_link *link;
 
-		if (frames->diags[i].kind == CFI_DIAG_DISCARDED && link &&
-		    !settle_one(image, link, &fde, err))
+		if (diag->kind != CFI_DIAG_DISCARDED ||
+		    (diag->off >= cfi_section_eh_size(settling->section)) !=
+			settling->debug)
+			continue;
+		link = settle_link(settling, fde.off, 0);
+		if (link && !settle_one(settling, link, &fde, err))
 			return false;
 	}
 	return true;
 }
 
-bool object_settle(const struct image *image, struct cfi_frames *frames, struct err *err)
+/* The FDEs [first, end) are of the section; those that stay follow each other. */
+static bool settle_fdes(const struct settling *settling, struct cfi_frames *frames,
+    size_t first, size_t *end, struct err *err)
 {
-	size_t n = 0;
+	size_t n = first;
 
-	if (!settle_zero(image, frames, err) || !settle_cies(image, frames, err))
-		return false;
-	for (size_t i = 0; i < frames->n_fdes; i++) {
+	for (size_t i = first; i < *end; i++) {
 		const struct cfi_fde *fde = &frames->fdes[i];
 		const struct object_link *link =
-		    link_at(image->object, fde->off + CFI_START);
+		    settle_link(settling, fde->off, frames->cies[fde->cie].segment_size);
 
 		if (!link) {
 			frames->diag_counts[CFI_DIAG_DISCARDED]++;
 			continue;
 		}
-		if (!settle_one(image, link, fde, err) ||
-		    !settle_program(image, fde->off, fde->program_off,
+		if (!settle_one(settling, link, fde, err) ||
+		    !settle_program(settling, fde->off, fde->program_off,
 			fde->program_off + fde->program_len, err))
 			return false;
 		frames->fdes[n++] = *fde;
 	}
-	frames->n_fdes = n;
+	*end = n;
+	return true;
+}
+
+bool object_settle(
+    const struct image *image, struct cfi_frames *frames, bool debug, struct err *err)
+{
+	const struct object *object = image->object;
+	const struct settling settling = {.image = image,
+	    .section = &frames->section,
+	    .links = debug ? &object->debug.links : &object->links,
+	    .debug = debug,
+	    .base = debug ? cfi_section_eh_size(&frames->section) : 0};
+	size_t middle = 0, end, last = frames->n_fdes;
+
+	while (middle < last && !cfi_fde_is_debug(frames, &frames->fdes[middle]))
+		middle++;
+	if (!settle_zero(&settling, frames, err) || !settle_cies(&settling, frames, err))
+		return false;
+	end = debug ? last : middle;
+	if (!settle_fdes(&settling, frames, debug ? middle : 0, &end, err))
+		return false;
+	for (size_t i = middle; !debug && i < last; i++)
+		frames->fdes[end++] = frames->fdes[i];
+	frames->n_fdes = end;
 	return true;
 }

@@ -84,6 +84,7 @@ bool object_open(struct image *image, struct err *err)
 		object_cfi_open(image, err) && object_layout(image, err) &&
 		object_cfi_read(image, err)))
 		return false;
+	object_debug_read(image);
 	object_sframe_read(image);
 	return true;
 }
@@ -94,7 +95,9 @@ void object_free(struct object *object)
 		return;
 	free(object->places);
 	free(object->cfi);
-	free(object->links);
+	free(object->links.list);
+	free(object->debug.data);
+	free(object->debug.links.list);
 	free(object->sframe);
 	free(object->users);
 	free(object);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A relocatable object as if it were linked: its sections get made-up addresses, and its
- * relocations are applied to copies of .eh_frame and .sframe. So all that is asked of a
+ * relocations are applied to copies of .eh_frame, .debug_frame and .sframe. So all that is asked of a
  * linked file can be asked of an object, in addresses that stand for (section, offset).
  */
 #ifndef GEN_ELF_OBJECT_OBJECT_H
@@ -22,7 +22,7 @@ struct object_place {
 	size_t section;
 };
 
-/* A relocation of .eh_frame: what leads from there into another section. */
+/* A relocation of CFI: what leads from there into another section. */
 struct object_link {
 	uint64_t off;	/* of the pointer, from the start of the copy */
 	size_t section; /* where it leads; 0: to what is not defined in the object */
@@ -30,6 +30,11 @@ struct object_link {
 	size_t rela; /* the section of relocations, and which one of them */
 	uint64_t index;
 	uint8_t width; /* bytes that it changes */
+};
+
+struct object_links {
+	struct object_link *list; /* ascending by off */
+	size_t n, cap;
 };
 
 struct object {
@@ -40,8 +45,15 @@ struct object {
 	uint8_t *cfi;
 	size_t cfi_size;
 	uint64_t cfi_addr;
-	struct object_link *links; /* ascending by off */
-	size_t n_links, cap_links;
+	struct object_links links;
+	/* The same of .debug_frame: its addresses are places in it. Damage costs this section
+	 * alone. */
+	struct object_debug {
+		uint8_t *data;
+		size_t size;
+		struct object_links links;
+		struct err err; /* why it cannot be read; ERR_NONE: it can */
+	} debug;
 	/* All .sframe sections as one; NULL without one. */
 	uint8_t *sframe;
 	size_t sframe_size, n_sframe;
@@ -85,12 +97,12 @@ ATTR_MUST_CHECK bool object_link(
 void object_link_free(struct image *linked); /* accepts a zeroed struct */
 
 /*
- * Holds the FDEs read from object->cfi against the relocations of their starts. Those
- * without one describe code that a linker discarded (ld -r) and are taken out.
+ * Holds the FDEs read from object->cfi, or from object->debug, against the relocations of
+ * their starts. Those without one describe code that a linker discarded (ld -r) and are taken out.
  * ERR_MALFORMED when one leads nowhere or beyond its section, and when a relocation changes
  * instructions.
  */
 ATTR_MUST_CHECK bool object_settle(
-    const struct image *image, struct cfi_frames *frames, struct err *err);
+    const struct image *image, struct cfi_frames *frames, bool debug, struct err *err);
 
 #endif

@@ -54,6 +54,8 @@ struct object_relocs {
 	size_t rela;   /* 0: there are none */
 	struct object_symtab symtab;
 	uint64_t n;
+	uint64_t
+	    size; /* of the target, decompressed; object_relocs_open sets what the file has */
 };
 
 /* Finds them; ERR_MALFORMED or ERR_UNSUPPORTED when they are of another kind. */
@@ -81,6 +83,13 @@ ATTR_MUST_CHECK bool object_groups_read(struct image *image, struct err *err);
 /* Memory for all .eh_frame sections, and then their bytes, with relocations applied. */
 ATTR_MUST_CHECK bool object_cfi_open(struct image *image, struct err *err);
 ATTR_MUST_CHECK bool object_cfi_read(struct image *image, struct err *err);
+/* Puts a relocation into a list; base is where the copy of its section begins. */
+ATTR_MUST_CHECK bool object_link_add(struct object_links *links,
+    const struct object_reloc *reloc, uint64_t base, struct err *err);
+/* Sorts it. ERR_MALFORMED when two are for one place. */
+ATTR_MUST_CHECK bool object_links_sort(struct object_links *links, struct err *err);
+/* All .debug_frame sections; what is wrong with them is in object->debug.err. */
+void object_debug_read(struct image *image);
 /* What is wrong with .sframe is in object->sframe_err. */
 void object_sframe_read(struct image *image);
 

@@ -210,6 +210,7 @@ bool object_relocs_open(const struct image *image, size_t target,
 	    !object_symtab_open(image, relocs->rela, &relocs->symtab, err))
 		return false;
 	relocs->n = image->sections[relocs->rela].hdr.sh_size / OBJECT_RELA_SIZE;
+	relocs->size = image->sections[target].hdr.sh_size;
 	/* Tables may overlap in the file, and would be read over and over. */
 	image->object->n_relocs += relocs->n;
 	if (image->object->n_relocs > image->size / OBJECT_RELA_SIZE)
@@ -267,7 +268,6 @@ bool object_relocs_read_code(const struct object_relocs *relocs, uint64_t i,
 bool object_relocs_read(const struct object_relocs *relocs, uint64_t i,
     struct object_reloc *reloc, struct err *err)
 {
-	const GElf_Shdr *target = &relocs->image->sections[relocs->target].hdr;
 	uint32_t type = relocs_entry(relocs, i, reloc);
 
 	reloc->kind = arch_reloc_find(relocs->arch, type);
@@ -276,10 +276,10 @@ bool object_relocs_read(const struct object_relocs *relocs, uint64_t i,
 		    "type %u does not occur in CFI of %s; link the object and convert "
 		    "the result",
 		    (unsigned int)type, relocs->arch->name);
-	else if (!num_range_inside(reloc->off, reloc->kind->width, target->sh_size))
+	else if (!num_range_inside(reloc->off, reloc->kind->width, relocs->size))
 		err_set(err, ERR_MALFORMED,
 		    "it is outside the section, which has 0x%" PRIx64 " bytes",
-		    target->sh_size);
+		    relocs->size);
 	else if (object_symbol(&relocs->symtab, reloc->symbol_index, &reloc->symbol, err))
 		return true;
 	return reloc_blame(relocs, i, reloc->off, err);

@@ -8,6 +8,9 @@
 
 enum { SPACE = 64, MAX_FDES = 9 };
 
+/* CIE 0 is of .eh_frame and CIE 1 of .debug_frame. */
+static struct cfi_cie cies[] = {{.off = 0}, {.off = 1, .debug = true}};
+
 /* FDEs over addresses below SPACE; the program of each is the one byte at its number. */
 struct scene {
 	uint8_t programs[MAX_FDES];
@@ -22,9 +25,19 @@ static void scene_add(struct scene *scene, uint64_t start, uint64_t end, uint8_t
 	scene->programs[i] = program;
 	scene->fdes[i] = (struct cfi_fde){
 	    .pc = start, .range = end - start, .program_off = i, .program_len = 1};
+	scene->frames.cies = cies;
+	scene->frames.n_cies = 2;
 	scene->frames.fdes = scene->fdes;
 	scene->frames.section.data = scene->programs;
 	scene->frames.section.size = MAX_FDES;
+}
+
+/* All FDEs that are added are of .debug_frame from now on. */
+static void scene_add_debug(
+    struct scene *scene, uint64_t start, uint64_t end, uint8_t program)
+{
+	scene_add(scene, start, end, program);
+	scene->fdes[scene->frames.n_fdes - 1].cie = 1;
 }
 
 static bool scene_covers(const struct scene *scene, size_t fde, uint64_t pc)
@@ -36,19 +49,31 @@ static bool scene_covers(const struct scene *scene, size_t fde, uint64_t pc)
 /* Whether two FDEs are the same word for word. */
 static bool scene_same(const struct scene *scene, size_t a, size_t b)
 {
-	return scene->fdes[a].pc == scene->fdes[b].pc &&
+	return scene->fdes[a].cie == scene->fdes[b].cie &&
+	       scene->fdes[a].pc == scene->fdes[b].pc &&
 	       scene->fdes[a].range == scene->fdes[b].range &&
 	       scene->programs[a] == scene->programs[b];
 }
 
-/* Checks the range at pc against the FDEs there. */
+/* Whether an FDE of the section covers pc. */
+static bool scene_has(const struct scene *scene, uint32_t cie, uint64_t pc)
+{
+	bool has = false;
+
+	for (size_t i = 0; i < scene->frames.n_fdes; i++)
+		has |= scene->fdes[i].cie == cie && scene_covers(scene, i, pc);
+	return has;
+}
+
+/* Checks the range at pc against the FDEs there, of .eh_frame if that has any. */
 static void scene_check_at(
     const struct scene *scene, const struct cfi_range *range, uint64_t pc)
 {
+	const uint32_t cie = !scene_has(scene, 0, pc);
 	size_t n = 0, speaker = 0;
 
 	for (size_t i = 0; i < scene->frames.n_fdes; i++) {
-		if (!scene_covers(scene, i, pc))
+		if (scene->fdes[i].cie != cie || !scene_covers(scene, i, pc))
 			continue;
 		if (n == 0 || !scene_same(scene, i, speaker))
 			n++;
@@ -61,8 +86,41 @@ static void scene_check_at(
 	ck_assert(range->fde < scene->frames.n_fdes);
 	if (n == 1)
 		ck_assert(scene_same(scene, range->fde, speaker));
-	else
+	/* What .eh_frame cuts off an overlap keeps the overlap's first owner. */
+	else if (!cie)
 		ck_assert(scene_covers(scene, range->fde, range->start));
+	else
+		ck_assert_uint_eq(scene->fdes[range->fde].cie, cie);
+}
+
+/* How many FDEs of a section cover pc; equal ones count once. */
+static size_t scene_count(const struct scene *scene, uint32_t cie, uint64_t pc)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < scene->frames.n_fdes; i++) {
+		bool first = scene->fdes[i].cie == cie && scene_covers(scene, i, pc);
+
+		for (size_t k = 0; first && k < i; k++)
+			first = !scene_same(scene, i, k);
+		n += first;
+	}
+	return n;
+}
+
+/* What both sections say is told where neither contradicts itself. */
+static void scene_check_shared(const struct scene *scene, const struct cfi_ranges *ranges)
+{
+	for (uint64_t pc = 0; pc < SPACE; pc++) {
+		bool wanted =
+		    scene_count(scene, 0, pc) == 1 && scene_count(scene, 1, pc) == 1;
+		bool found = false;
+
+		for (size_t i = 0; i < ranges->n_shared; i++)
+			found |=
+			    pc >= ranges->shared[i].start && pc < ranges->shared[i].end;
+		ck_assert_msg(found == wanted, "at %d", (int)pc);
+	}
 }
 
 static void scene_check(const struct scene *scene)
@@ -86,6 +144,7 @@ static void scene_check(const struct scene *scene)
 				at = &ranges.list[i];
 		scene_check_at(scene, at, pc);
 	}
+	scene_check_shared(scene, &ranges);
 	cfi_ranges_deinit(&ranges);
 }
 
@@ -96,7 +155,7 @@ START_TEST(random_intervals)
 	srand(seed);
 	for (int i = 0; i < 300; i++) {
 		struct scene scene = {0};
-		int n = rand() % (MAX_FDES + 1);
+		int n = rand() % (MAX_FDES + 1), debug = rand() % (MAX_FDES + 1);
 
 		for (int j = 0; j < n; j++) {
 			uint64_t start = (uint64_t)rand() % (SPACE - 1);
@@ -105,7 +164,8 @@ START_TEST(random_intervals)
 
 			if (size > SPACE - start)
 				size = SPACE - start;
-			scene_add(&scene, start, start + size, (uint8_t)(rand() % 3));
+			(j < debug ? scene_add : scene_add_debug)(
+			    &scene, start, start + size, (uint8_t)(rand() % 3));
 		}
 		scene_check(&scene);
 	}
@@ -198,6 +258,47 @@ START_TEST(a_chain)
 }
 END_TEST
 
+START_TEST(debug_frame_fills)
+{
+	static const struct expectation wanted[] = {{0, 10, 2, false}, {10, 20, 0, false},
+	    {20, 25, 2, false}, {25, 30, 1, false}};
+	struct scene scene = {0};
+
+	scene_add(&scene, 10, 20, 1);
+	scene_add(&scene, 25, 30, 1);
+	scene_add_debug(&scene, 0, 30, 1);
+	expect(&scene, wanted, 4, 0, 0);
+}
+END_TEST
+
+/* An FDE of .debug_frame that .eh_frame cuts into many parts gives the first ones only. */
+START_TEST(parts_of_one)
+{
+	enum { N = 2 * CFI_MAX_PARTS };
+	static const uint8_t program[1];
+	struct cfi_fde fdes[N + 1] = {0};
+	struct cfi_frames frames = {.cies = cies,
+	    .n_cies = 2,
+	    .fdes = fdes,
+	    .n_fdes = N + 1,
+	    .section = {.data = program, .size = 1}};
+	struct cfi_ranges ranges;
+	struct err err = {0};
+	size_t n = 0;
+
+	for (size_t i = 0; i < N; i++)
+		fdes[i] = (struct cfi_fde){.pc = 10 + 20 * i, .range = 10};
+	fdes[N] = (struct cfi_fde){.range = 20 * N, .cie = 1};
+	ck_assert(cfi_ranges_read(&frames, &ranges, &err));
+	for (size_t i = 0; i < ranges.n; i++)
+		n += ranges.list[i].fde == N;
+	ck_assert_uint_eq(n, CFI_MAX_PARTS);
+	ck_assert_uint_eq(ranges.n, N + CFI_MAX_PARTS);
+	ck_assert_uint_eq(ranges.n_shared, N);
+	cfi_ranges_deinit(&ranges);
+}
+END_TEST
+
 /* Parts cover everything in order. Neighbouring ranges of an FDE are in the same part. */
 START_TEST(parts)
 {
@@ -254,8 +355,11 @@ START_TEST(many)
 	enum { N = 6000 };
 	static struct cfi_fde fdes[N];
 	static const uint8_t program[1];
-	struct cfi_frames frames = {
-	    .fdes = fdes, .n_fdes = N, .section = {.data = program, .size = 1}};
+	struct cfi_frames frames = {.cies = cies,
+	    .n_cies = 2,
+	    .fdes = fdes,
+	    .n_fdes = N,
+	    .section = {.data = program, .size = 1}};
 	uint64_t spread = UINT64_C(1) << (4 + 7 * _i),
 		 base = _i > 4 ? UINT64_C(1) << 62 : 0;
 	size_t n_twice = 0;
@@ -325,6 +429,8 @@ int main(void)
 	tcase_add_test(tcase, same_range_other_words);
 	tcase_add_test(tcase, one_inside_another);
 	tcase_add_test(tcase, a_chain);
+	tcase_add_test(tcase, debug_frame_fills);
+	tcase_add_test(tcase, parts_of_one);
 	tcase_add_test(tcase, none);
 	tcase_add_loop_test(tcase, parts, 0, 50);
 	tcase_add_test(tcase, expr_ops);

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs the instructions of both sections over the code that both describe. */
+#include "cfi/agree.h"
+
+#include <string.h>
+
+#include "base/search.h"
+#include "cfi/opcodes.h"
+
+/* Two FDEs over the same code. */
+struct pair {
+	const struct cfi_frames *frames;
+	struct cfi_interp interps[2]; /* of .eh_frame and .debug_frame */
+	uint32_t fdes[2];	      /* what they have run; UINT32_MAX: nothing */
+	bool readable[2];
+	bool nomem;
+};
+
+static bool same_bytes(
+    const struct cfi_section *sec, uint64_t a, uint64_t b, uint64_t len)
+{
+	return !memcmp(sec->data + a, sec->data + b, (size_t)len);
+}
+
+/* Whether the instructions of two CIEs and their operands mean the same. */
+static bool same_cies(
+    const struct cfi_section *sec, const struct cfi_cie *a, const struct cfi_cie *b)
+{
+	return a->code_align == b->code_align && a->data_align == b->data_align &&
+	       a->ra_reg == b->ra_reg && a->program_len == b->program_len &&
+	       same_bytes(sec, a->program_off, b->program_off, a->program_len);
+}
+
+/* Byte for byte the same, and without an address, which each section writes otherwise. */
+static bool same_programs(
+    const struct cfi_frames *frames, const struct cfi_fde *a, const struct cfi_fde *b)
+{
+	const struct cfi_section *sec = &frames->section;
+
+	return a->pc == b->pc && a->program_len == b->program_len &&
+	       same_bytes(sec, a->program_off, b->program_off, a->program_len) &&
+	       !memchr(sec->data + a->program_off, DW_CFA_set_loc, a->program_len) &&
+	       same_cies(sec, &frames->cies[a->cie], &frames->cies[b->cie]);
+}
+
+/* A register without a rule keeps its value. An expression is only compared as far as it
+ * has a form of its own. */
+static bool rules_agree(const struct cfi_rule *a, const struct cfi_rule *b)
+{
+	struct cfi_rule x = *a, y = *b;
+
+	if (x.kind == CFI_OPAQUE || y.kind == CFI_OPAQUE)
+		return true;
+	x.kind = x.kind == CFI_UNSPECIFIED ? CFI_SAME : x.kind;
+	y.kind = y.kind == CFI_UNSPECIFIED ? CFI_SAME : y.kind;
+	return cfi_rule_equal(&x, &y);
+}
+
+static bool rows_agree(const struct cfi_row *a, const struct cfi_row *b)
+{
+	return rules_agree(&a->cfa, &b->cfa) && rules_agree(&a->ra, &b->ra) &&
+	       rules_agree(&a->fp, &b->fp) && rules_agree(&a->sp, &b->sp) &&
+	       a->ra_signed == b->ra_signed &&
+	       a->ra_signed_with_pc == b->ra_signed_with_pc;
+}
+
+/* The end of row i, no later than end. */
+static uint64_t row_end(const struct cfi_table *table, size_t i, uint64_t end)
+{
+	return i + 1 < table->n_rows && table->rows[i + 1].pc < end
+		   ? table->rows[i + 1].pc
+		   : end;
+}
+
+/* The bytes of [start, end) in which the tables differ; *first becomes the first of them. */
+static uint64_t differing(const struct cfi_table *a, const struct cfi_table *b,
+    uint64_t start, uint64_t end, uint64_t *first)
+{
+	size_t i = cfi_table_row_at(a, start), k = cfi_table_row_at(b, start);
+	uint64_t bytes = 0;
+
+	for (uint64_t pc = start; pc < end;) {
+		uint64_t a_end = row_end(a, i, end), b_end = row_end(b, k, end);
+		uint64_t next = a_end < b_end ? a_end : b_end;
+
+		if (!rows_agree(&a->rows[i], &b->rows[k])) {
+			if (!bytes)
+				*first = pc;
+			bytes += next - pc;
+		}
+		i += a_end == next;
+		k += b_end == next;
+		pc = next;
+	}
+	return bytes;
+}
+
+/* Whether both FDEs have rules; they are then in the tables. */
+static bool pair_run(struct pair *pair, const uint32_t fdes[2], uint64_t max_expr_ops)
+{
+	for (int i = 0; i < 2; i++) {
+		struct err program; /* its words are long, and only set with it */
+
+		if (pair->fdes[i] == fdes[i])
+			continue;
+		program.kind = ERR_NONE;
+		pair->fdes[i] = fdes[i];
+		pair->interps[i].max_expr_ops = max_expr_ops;
+		pair->readable[i] = cfi_interpret(&pair->interps[i],
+					&pair->frames->fdes[fdes[i]], &program) &&
+				    pair->interps[i].table.n_rows;
+		pair->nomem |= program.kind == ERR_NOMEM;
+	}
+	return pair->readable[0] && pair->readable[1];
+}
+
+static void agree_tell(
+    struct cfi_agree *agree, const struct cfi_frames *frames, uint32_t fde, uint64_t pc)
+{
+	const uint64_t off =
+	    frames->fdes[fde].off - cfi_section_eh_size(&frames->section);
+
+	agree->n_differ++;
+	if (agree->n_told < CFI_AGREE_MAX_TOLD)
+		agree->told[agree->n_told++] = (struct cfi_agree_told){pc, off};
+}
+
+bool cfi_agree_read(const struct cfi_frames *frames, const struct cfi_ranges *ranges,
+    const struct cfi_machine *machine, struct cfi_agree *agree)
+{
+	struct pair pair = {.frames = frames, .fdes = {UINT32_MAX, UINT32_MAX}};
+	uint32_t told = UINT32_MAX;
+	uint64_t first = 0;
+
+	*agree = (struct cfi_agree){0};
+	cfi_interp_init(&pair.interps[0], frames, machine);
+	cfi_interp_init(&pair.interps[1], frames, machine);
+	for (size_t i = 0; !pair.nomem && i < ranges->n_shared; i++) {
+		const struct cfi_range *shared = &ranges->shared[i];
+		size_t at =
+		    search_list_above(ranges->list, ranges->n, end, shared->start);
+		const uint32_t fdes[2] = {ranges->list[at].fde, shared->fde};
+		uint64_t bytes;
+
+		agree->bytes += shared->end - shared->start;
+		if (same_programs(
+			frames, &frames->fdes[fdes[0]], &frames->fdes[fdes[1]]) ||
+		    !pair_run(&pair, fdes, cfi_ranges_expr_ops(ranges, at)))
+			continue;
+		bytes = differing(&pair.interps[0].table, &pair.interps[1].table,
+		    shared->start, shared->end, &first);
+		agree->differ_bytes += bytes;
+		if (bytes && shared->fde != told)
+			agree_tell(agree, frames, shared->fde, first);
+		if (bytes)
+			told = shared->fde;
+	}
+	cfi_interp_deinit(&pair.interps[0]);
+	cfi_interp_deinit(&pair.interps[1]);
+	return !pair.nomem;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* The .debug_frame sections of an object as one. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/num.h"
+#include "gen/elf/object/object_internal.h"
+
+/* The bytes of all of them. Compressed ones may be the same bytes of the file, too. */
+static bool debug_size(const struct image *image, uint64_t *size, struct err *err)
+{
+	struct image_debug_frame frame;
+	uint64_t stored = 0;
+
+	*size = 0;
+	for (size_t i = 1; i < image->n_sections; i++) {
+		if (!image_is_debug_frame(&image->sections[i]))
+			continue;
+		if (!image_debug_frame_at(image, i, &frame, err))
+			return false;
+		stored += frame.stored;
+		if (stored > image->size ||
+		    __builtin_add_overflow(*size, (uint64_t)frame.size, size) ||
+		    *size > INT64_MAX)
+			return err_set(err, ERR_MALFORMED,
+			    "the .debug_frame sections up to section %zu have more bytes "
+			    "than the file",
+			    i);
+	}
+	return true;
+}
+
+/* The section has no address of its own, and its records refer to it: they get the place in
+ * the copy, and so do those of the other sections. */
+static bool debug_relocate(
+    struct image *image, size_t section, uint64_t base, size_t size, struct err *err)
+{
+	struct object_debug *debug = &image->object->debug;
+	struct object_relocs relocs;
+	struct object_reloc reloc;
+
+	if (!object_relocs_open(image, section, &relocs, err))
+		return false;
+	relocs.size = size;
+	for (uint64_t i = 0; i < relocs.n; i++) {
+		if (!object_relocs_read(&relocs, i, &reloc, err))
+			return false;
+		if (reloc.kind->width == 0)
+			continue;
+		if (!object_reloc_apply(
+			&relocs, &reloc, debug->data + base, base + reloc.off, err) ||
+		    !object_link_add(&debug->links, &reloc, base, err))
+			return false;
+	}
+	return true;
+}
+
+static bool debug_copy(struct image *image, struct err *err)
+{
+	struct object_debug *debug = &image->object->debug;
+	struct image_debug_frame frame;
+	uint64_t base = 0;
+
+	for (size_t i = 1; i < image->n_sections; i++) {
+		GElf_Shdr *hdr = &image->sections[i].hdr;
+		const uint64_t addr = hdr->sh_addr;
+		bool ok;
+
+		if (!image_is_debug_frame(&image->sections[i]))
+			continue;
+		if (!image_debug_frame_at(image, i, &frame, err) ||
+		    !image_debug_frame_read(image, &frame, debug->data + base, err))
+			return false;
+		hdr->sh_addr = base;
+		ok = debug_relocate(image, i, base, frame.size, err);
+		hdr->sh_addr = addr;
+		if (!ok)
+			return false;
+		base += frame.size;
+	}
+	return object_links_sort(&debug->links, err);
+}
+
+static bool debug_read(struct image *image, struct err *err)
+{
+	struct object_debug *debug = &image->object->debug;
+	uint64_t size;
+
+	if (!debug_size(image, &size, err))
+		return false;
+	if (!size)
+		return true;
+	debug->data = malloc((size_t)size);
+	if (!debug->data)
+		return err_set_nomem(err);
+	debug->size = (size_t)size;
+	return debug_copy(image, err);
+}
+
+void object_debug_read(struct image *image)
+{
+	struct object_debug *debug = &image->object->debug;
+
+	if (debug_read(image, &debug->err))
+		debug->err.kind = ERR_NONE;
+	else
+		debug->size = 0;
+}

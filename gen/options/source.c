@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#include "gen/options/source.h"
+
+#include <string.h>
+
+#define SOURCE_NAME(id, name) name,
+static const char *const names[] = {SOURCES(SOURCE_NAME)};
+
+const char *source_name(enum source source)
+{
+	return names[source];
+}
+
+bool source_read(const char *list, unsigned int *sources, struct err *err)
+{
+	const char *at = list;
+	size_t length;
+
+	*sources = 0;
+	for (;; at += length + 1) {
+		int i = 0;
+
+		length = strcspn(at, ",");
+		while (i < N_SOURCES &&
+		       (strlen(names[i]) != length || strncmp(names[i], at, length) != 0))
+			i++;
+		if (i == N_SOURCES)
+			return err_set(err, ERR_USAGE,
+			    "--source=%.200s: give one or more of eh_frame and "
+			    "debug_frame, with commas between them",
+			    list);
+		*sources |= SOURCE_BIT(i);
+		if (!at[length])
+			return true;
+	}
+}

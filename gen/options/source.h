@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Where rows come from. The first source that describes code gives its rows. */
+#ifndef GEN_OPTIONS_SOURCE_H
+#define GEN_OPTIONS_SOURCE_H
+
+#include <stdbool.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+
+/* In the order in which they are asked. */
+#define SOURCES(X)                                                                       \
+	X(SOURCE_EH_FRAME, "eh_frame")                                                   \
+	X(SOURCE_DEBUG_FRAME, "debug_frame")
+
+#define SOURCE_ENUM(id, name) id,
+enum source {
+	SOURCES(SOURCE_ENUM) N_SOURCES,
+};
+#undef SOURCE_ENUM
+
+/* A set of sources has a bit for each. */
+#define SOURCE_BIT(source) (1u << (source))
+#define SOURCE_ALL (SOURCE_BIT(N_SOURCES) - 1)
+
+const char *source_name(enum source source);
+
+/* Reads names with commas between them. ERR_USAGE for others, and for none. */
+ATTR_MUST_CHECK bool source_read(
+    const char *list, unsigned int *sources, struct err *err);
+
+#endif

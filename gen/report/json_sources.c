@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* Which source the rows come from, as JSON. */
+#include "gen/report/json_parts.h"
+
+/* What one source gave. */
+static json_t *source_of(const struct report *report, enum source source)
+{
+	const struct cfi_input *input = report->input;
+	const struct coverage *coverage = &report->coverage;
+	json_t *object = json_pack("{sI sI}", "functions",
+	    (json_int_t)coverage->sources[source].functions, "bytes",
+	    (json_int_t)coverage->sources[source].bytes);
+
+	if (!object || source != SOURCE_DEBUG_FRAME)
+		return object;
+	object = report_json_kept(
+	    object, json_object_update_new(
+			object, json_pack("{sI sI sI}", "size",
+				    (json_int_t)input->sources.section.debug_size, "cies",
+				    (json_int_t)input->n_debug_cies, "fdes",
+				    (json_int_t)input->n_debug_fdes)));
+	if (object && input->sources.debug_path)
+		object = report_json_kept(
+		    object, json_object_set_new(object, "file",
+				report_json_text(input->sources.debug_path)));
+	if (object && input->sources.left_out.kind)
+		object = report_json_kept(
+		    object, json_object_set_new(object, "left_out",
+				report_json_text(input->sources.left_out.text)));
+	return object;
+}
+
+static json_t *sources_of(const struct report *report)
+{
+	const struct cfi_input *input = report->input;
+	json_t *object = json_object();
+
+	for (int i = 0; object && i < N_SOURCES; i++) {
+		if (i == SOURCE_DEBUG_FRAME && !input->sources.section.debug_size &&
+		    !input->sources.left_out.kind)
+			continue;
+		object = report_json_kept(
+		    object, json_object_set_new(object, source_name((enum source)i),
+				source_of(report, (enum source)i)));
+	}
+	return object;
+}
+
+static json_t *piece_of(const void *context, size_t i)
+{
+	const struct report *report = context;
+	const struct coverage_piece *piece = &report->coverage.pieces[i];
+	json_t *object = json_pack("{so sI ss}", "start",
+	    report_json_place(report->input->policy.image, piece->start), "size",
+	    (json_int_t)(piece->end - piece->start), "source",
+	    source_name(piece->source));
+
+	return report_json_named(object, report_symbols(report), piece->start);
+}
+
+static json_t *told_of(const void *context, size_t i)
+{
+	const struct report *report = context;
+	const struct cfi_agree_told *told = &report->agree.told[i];
+
+	return json_pack("{so so}", "start",
+	    report_json_place(report->input->policy.image, told->pc), "debug_frame",
+	    report_json_address(told->off));
+}
+
+/* Where both sections speak. */
+static json_t *agree_of(const struct report *report)
+{
+	return json_pack("{sI sI sI}", "bytes", (json_int_t)report->agree.bytes,
+	    "different_bytes", (json_int_t)report->agree.differ_bytes,
+	    "different_functions", (json_int_t)report->agree.n_differ);
+}
+
+bool report_json_sources(struct report_json *json, const struct report *report)
+{
+	return report_json_member(json, "sources", sources_of(report)) &&
+	       (!report->coverage.n_pieces ||
+		   report_json_list(json, report, "other_sources",
+		       report->coverage.n_pieces, piece_of)) &&
+	       (!report->agree.bytes ||
+		   report_json_member(json, "in_both", agree_of(report))) &&
+	       (!report->agree.n_told || report_json_list(json, report, "differences",
+					     report->agree.n_told, told_of));
+}

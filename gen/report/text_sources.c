@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* Which source the rows come from, as text. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/num.h"
+#include "base/plain.h"
+#include "gen/elf/object/object.h"
+#include "gen/report/text.h"
+
+void report_source_sizes(const struct report *report, FILE *out)
+{
+	const struct cfi_input *input = report->input;
+	const size_t size = input->sources.section.debug_size;
+
+	if (!size)
+		return;
+	fprintf(out, "\n  .debug_frame   %9zu bytes, %zu CIE%s, %zu FDE%s", size,
+	    input->n_debug_cies, num_s(input->n_debug_cies), input->n_debug_fdes,
+	    num_s(input->n_debug_fdes));
+	if (input->sources.debug_path) {
+		fputs(", of ", out);
+		plain_print(input->sources.debug_path, out);
+	}
+	fputs("; in both", out);
+}
+
+void report_sources(const struct report *report, FILE *out)
+{
+	const struct coverage *coverage = &report->coverage;
+
+	if (!report->input->sources.section.debug_size)
+		return;
+	for (int i = 0; i < N_SOURCES; i++)
+		fprintf(out,
+		    "  by %-11s %9" PRIu64 " bytes of code in %zu function%s have rows\n",
+		    source_name((enum source)i), coverage->sources[i].bytes,
+		    coverage->sources[i].functions,
+		    num_s(coverage->sources[i].functions));
+	if (report->agree.bytes)
+		fprintf(out,
+		    "  in both        %9" PRIu64 " bytes of code, of which %" PRIu64
+		    " have other rules in .debug_frame; .eh_frame counts\n",
+		    report->agree.bytes, report->agree.differ_bytes);
+}
+
+void report_source_pieces(const struct report *report, FILE *out)
+{
+	const struct coverage *coverage = &report->coverage;
+	const struct image *image = report->input->policy.image;
+
+	for (size_t i = 0; i < coverage->n_pieces; i++) {
+		const struct coverage_piece *piece = &coverage->pieces[i];
+		char start[OBJECT_WHERE], *name;
+
+		fprintf(out, "    by %s: %s, %" PRIu64 " byte%s",
+		    source_name(piece->source), object_where(image, piece->start, start),
+		    piece->end - piece->start, num_s(piece->end - piece->start));
+		name = symbols_readable(report_symbols(report), piece->start);
+		if (name) {
+			fputc(' ', out);
+			plain_print(name, out);
+		}
+		fputc('\n', out);
+		free(name);
+	}
+	for (size_t i = 0; i < report->agree.n_told; i++)
+		fprintf(out,
+		    "    in both, and different: 0x%" PRIx64 ", .debug_frame+0x%" PRIx64
+		    "\n",
+		    report->agree.told[i].pc, report->agree.told[i].off);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The sections that a conversion and a proof read CFI from, as one. */
+#ifndef GEN_ROWS_CFI_SOURCES_H
+#define GEN_ROWS_CFI_SOURCES_H
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "cfi/frames.h"
+#include "gen/input/input.h"
+#include "gen/options/options.h"
+
+struct cfi_sources {
+	struct cfi_section section; /* .eh_frame, and .debug_frame behind it */
+	uint64_t hdr_size;	    /* of .eh_frame_hdr, bytes */
+	uint8_t *joined;	    /* owned; bytes of both. NULL without .debug_frame */
+	char *debug_path; /* owned; the debug file that has it. NULL: the file itself */
+	struct err
+	    left_out; /* why .debug_frame is not read; ERR_NONE: it is, or is not there */
+};
+
+/* Finds them as options say. ERR_MALFORMED for .eh_frame only, ERR_NOMEM. */
+ATTR_MUST_CHECK bool cfi_sources_read(const struct image *image,
+    const struct options *options, struct cfi_sources *sources, struct err *err);
+void cfi_sources_deinit(struct cfi_sources *sources);
+
+/* Whether there is a section to read, or one that cannot be read. */
+bool cfi_sources_any(const struct image *image, const struct options *options);
+
+/*
+ * Takes out the FDEs of .debug_frame that describe no code of image: linkers write other
+ * numbers for functions that they discard. Of an object, those that no relocation leads
+ * to; where one leads to something else, all are left out. ERR_NOMEM.
+ */
+ATTR_MUST_CHECK bool cfi_sources_settle(const struct image *image,
+    struct cfi_sources *sources, struct cfi_frames *frames, struct err *err);
+
+#endif

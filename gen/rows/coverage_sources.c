@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Which section the rows of each function come from. */
+#include "base/vec.h"
+#include "gen/rows/coverage.h"
+
+/* The rows of a function may be in several pieces, with gaps between them. */
+static bool coverage_add_piece(
+    struct coverage *coverage, const struct sf_func *func, enum source source, bool again)
+{
+	struct coverage_piece *last =
+	    coverage->n_pieces ? &coverage->pieces[coverage->n_pieces - 1] : NULL;
+
+	coverage->sources[source].bytes += func->size;
+	coverage->sources[source].functions += !again;
+	/* The first source gives nearly all rows. */
+	if (source == SOURCE_EH_FRAME)
+		return true;
+	if (again && last) {
+		last->end = func->start + func->size;
+		return true;
+	}
+	if (!vec_reserve(
+		&coverage->pieces, &coverage->cap_pieces, coverage->n_pieces + 1))
+		return false;
+	coverage->pieces[coverage->n_pieces++] =
+	    (struct coverage_piece){func->start, func->start + func->size, source};
+	return true;
+}
+
+bool coverage_sources(const struct cfi_frames *frames, const struct cfi_ranges *ranges,
+    const struct sf_section *model, struct coverage *coverage)
+{
+	uint32_t current = UINT32_MAX;
+	size_t at = 0;
+
+	for (size_t i = 0; i < model->n_funcs; i++) {
+		const struct sf_func *func = &model->funcs[i];
+		const struct cfi_range *range;
+
+		while (at < ranges->n && ranges->list[at].end <= func->start)
+			at++;
+		range = &ranges->list[at];
+		/* Templates and code give rows, too. */
+		if (at == ranges->n || range->start > func->start)
+			continue;
+		if (!coverage_add_piece(coverage, func,
+			cfi_fde_is_debug(frames, &frames->fdes[range->fde])
+			    ? SOURCE_DEBUG_FRAME
+			    : SOURCE_EH_FRAME,
+			range->fde == current))
+			return false;
+		current = range->fde;
+	}
+	return true;
+}
