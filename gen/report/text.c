@@ -27,6 +27,14 @@ static double report_percent(const struct coverage *coverage, enum coverage_of o
 	return percent;
 }
 
+/* What sizes are compared with. */
+static const char *report_cfi_name(const struct cfi_section *section)
+{
+	if (!section->debug_size)
+		return ".eh_frame";
+	return cfi_section_bytes(section) ? ".eh_frame and .debug_frame" : ".debug_frame";
+}
+
 void report_summary(const struct report *report, FILE *out)
 {
 	const struct cfi_section *section = &report->input->sources.section;
@@ -41,10 +49,7 @@ void report_summary(const struct report *report, FILE *out)
 	    report->version,
 	    report_ratio(
 		report->sframe_size, cfi_section_bytes(section) + section->debug_size),
-	    !section->debug_size	 ? ".eh_frame"
-	    : cfi_section_bytes(section) ? ".eh_frame and .debug_frame"
-					 : ".debug_frame",
-	    coverage->n_refused);
+	    report_cfi_name(section), coverage->n_refused);
 }
 
 /* What there is besides sharing. */
@@ -72,8 +77,8 @@ static void report_sizes(const struct report *report, FILE *out)
 	const size_t n_cies = input->frames.n_cies - input->n_debug_cies;
 	const size_t n_fdes = input->frames.n_fdes - input->n_debug_fdes;
 	const size_t n_rows = report->coverage.n_rows;
-	uint64_t both =
-	    cfi_section_bytes(&input->sources.section) + input->sources.hdr_size;
+	const struct cfi_section *section = &input->sources.section;
+	const uint64_t both = cfi_section_bytes(section) + section->debug_size;
 
 	fprintf(out, "  .eh_frame      %9zu bytes, %zu CIE%s, %zu FDE%s",
 	    cfi_section_bytes(&input->sources.section), n_cies, num_s(n_cies), n_fdes,
@@ -84,11 +89,12 @@ static void report_sizes(const struct report *report, FILE *out)
 	fprintf(out, "  .eh_frame_hdr  %9" PRIu64 " bytes\n", input->sources.hdr_size);
 	fprintf(out,
 	    "  .sframe v%u     %9" PRIu64 " bytes, %zu function%s, %zu row%s; %.3f of "
-	    ".eh_frame, %.3f of .eh_frame + .eh_frame_hdr\n",
+	    "%s, %.3f of %s + .eh_frame_hdr\n",
 	    report->version, report->sframe_size, report->n_funcs, num_s(report->n_funcs),
 	    report->n_rows, num_s(report->n_rows),
-	    report_ratio(report->sframe_size, cfi_section_bytes(&input->sources.section)),
-	    report_ratio(report->sframe_size, both));
+	    report_ratio(report->sframe_size, both), report_cfi_name(section),
+	    report_ratio(report->sframe_size, both + input->sources.hdr_size),
+	    report_cfi_name(section));
 	fprintf(out,
 	    "                 header and index %zu, rows %zu, saved by sharing %zu\n",
 	    report->stats.index_bytes, report->stats.row_bytes,
