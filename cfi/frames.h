@@ -97,6 +97,13 @@ static inline bool cfi_fde_is_debug(
 	return frames->cies[fde->cie].debug;
 }
 
+/* Whether an FDE is made of Go's table. */
+static inline bool cfi_fde_is_go(
+    const struct cfi_frames *frames, const struct cfi_fde *fde)
+{
+	return fde->off < frames->section.go_size;
+}
+
 /* Frees the lists of CIEs and FDEs; their numbers and the diagnostics stay. */
 void cfi_frames_forget(struct cfi_frames *frames);
 

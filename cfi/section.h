@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of .eh_frame, and of .debug_frame behind them, with what is needed to read
+/* The bytes of .eh_frame, of records made of Go's table before them, and of .debug_frame behind, with what is needed to read
  * them. */
 #ifndef CFI_SECTION_H
 #define CFI_SECTION_H
@@ -13,6 +13,8 @@ struct cfi_section {
 	size_t size;	     /* bytes */
 	uint64_t addr;	     /* address of data[0] once loaded, unbiased as in the file */
 	size_t gaps; /* bytes of data that are between sections, where it is several */
+	size_t
+	    go_size; /* the first bytes of data are made of Go's table; 0: it has none */
 	size_t debug_size; /* the last bytes of data are .debug_frame; 0: there is none */
 	bool big_endian;
 	uint8_t addr_size; /* bytes of an address: 8 (4 in 32-bit files) */
@@ -22,7 +24,7 @@ struct cfi_section {
 	uint64_t text_base, data_base;
 };
 
-/* The bytes of data that are .eh_frame, and gaps in it; .debug_frame begins there. */
+/* The bytes of data in the form of .eh_frame, and gaps in it; .debug_frame begins there. */
 static inline size_t cfi_section_eh_size(const struct cfi_section *section)
 {
 	return section->size - section->debug_size;
@@ -38,6 +40,7 @@ static inline struct cfi_section cfi_section_one(
 	one.data = debug && section->data ? section->data + eh_size : section->data;
 	one.size = debug ? section->debug_size : eh_size;
 	one.debug_size = debug ? section->debug_size : 0;
+	one.go_size = debug ? 0 : section->go_size;
 	one.gaps = debug ? 0 : section->gaps;
 	one.addr = debug ? 0 : section->addr;
 	return one;
@@ -46,7 +49,7 @@ static inline struct cfi_section cfi_section_one(
 /* What the file has of .eh_frame. */
 static inline size_t cfi_section_bytes(const struct cfi_section *section)
 {
-	return cfi_section_eh_size(section) - section->gaps;
+	return cfi_section_eh_size(section) - section->go_size - section->gaps;
 }
 
 /* The name of the section that has the byte at off, and where in that section it is. */
@@ -56,8 +59,10 @@ static inline const char *cfi_section_at(
 	const size_t eh_size = cfi_section_eh_size(section);
 	const bool debug = section->debug_size && off >= eh_size;
 
-	*into = debug ? off - eh_size : off;
-	return debug ? ".debug_frame" : ".eh_frame";
+	*into = debug			 ? off - eh_size
+		: off < section->go_size ? off
+					 : off - section->go_size;
+	return debug ? ".debug_frame" : off < section->go_size ? "go" : ".eh_frame";
 }
 
 #endif

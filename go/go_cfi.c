@@ -157,7 +157,7 @@ static void put_cie(struct maker *maker, enum cie which)
 	if (which == CIE_TOP) {
 		wr_u8(wr, DW_CFA_undefined);
 		put_uleb(wr, ra);
-	} else if (which == CIE_ROWS && x86) {
+	} else if (x86) {
 		wr_u8(wr, DW_CFA_offset_extended_sf);
 		put_uleb(wr, ra);
 		put_sleb(wr, maker->abi->ra_off);
@@ -279,7 +279,6 @@ static bool look_at(struct maker *maker, const struct go_func *func, const uint8
 		return false;
 	if (*why == GO_HAS_ROWS) {
 		*which = CIE_ROWS;
-		maker->levels.end = maker->rows.end;
 	}
 	return true;
 }
@@ -287,21 +286,16 @@ static bool look_at(struct maker *maker, const struct go_func *func, const uint8
 static bool put_func(struct maker *maker, const struct go_func *func, struct err *err)
 {
 	const struct go_text *text = maker->text;
-	struct go_levels *levels = &maker->levels;
+	const uint64_t size = maker->levels.end - func->start;
 	struct wr *wr = &maker->cfi->records;
-	const uint8_t *bytes =
-	    text->bytes(text->context, func->start, levels->end - func->start);
+	const uint8_t *bytes = text->bytes(text->context, func->start, size);
 	enum go_reason why;
 	enum cie which;
 	size_t at;
 
-	if (bytes)
-		levels->end = go_code_end(text->machine, bytes, func->start, levels->end);
-	if (levels->end == func->start)
-		return true;
 	if (!look_at(maker, func, bytes, &which, &why))
 		return err_set_nomem(err);
-	at = begin_fde(maker, which, func->start, maker->levels.end - func->start);
+	at = begin_fde(maker, which, func->start, size);
 	if (which == CIE_ROWS)
 		put_rows(maker, func->start);
 	end_record(wr, at);
@@ -312,7 +306,7 @@ static bool put_func(struct maker *maker, const struct go_func *func, struct err
 	/* The distance from an FDE to its CIE, and an index of rows, have 32 bits. */
 	return wr->size <= INT32_MAX || err_set(err, ERR_LIMIT,
 					    "%s: the Go table gives more than 2 GiB of "
-					    "rows; leave out --source=go",
+					    "rows; divide the file",
 					    maker->table->section);
 }
 
@@ -329,7 +323,7 @@ static bool put_funcs(struct maker *maker, struct err *err)
 		if (func.start < end)
 			return err_set(err, ERR_MALFORMED,
 			    "the functions of the Go table do not ascend, %s+0x%zx; "
-			    "rebuild the file or leave out --source=go",
+			    "rebuild the file",
 			    maker->table->section, func.at);
 		end = func.limit;
 		/* C code that Go's linker put in has no table. Of several functions at one

@@ -47,8 +47,7 @@ static struct rd reader(const struct go_table *table, size_t at)
 static bool table_malformed(
     const struct go_table *table, size_t at, const char *what, struct err *err)
 {
-	return err_set(err, ERR_MALFORMED,
-	    "%s, %s+0x%zx; rebuild the file or leave out --source=go", what,
+	return err_set(err, ERR_MALFORMED, "%s, %s+0x%zx; rebuild the file", what,
 	    table->section, at);
 }
 
@@ -115,7 +114,7 @@ bool go_table_read(const char *section, const uint8_t *data, size_t size,
 	if (known < 0)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "Go table of an unknown version (0x%08" PRIx32
-		    "), %s+0x0; leave out --source=go",
+		    "), %s+0x0; a newer eh2sframe may know it",
 		    magic, section);
 	table->version = versions[known].version;
 	if (rd_u16(&rd) != 0)

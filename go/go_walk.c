@@ -33,14 +33,16 @@ struct walk_saved {
 struct walk {
 	const struct go_code *code;
 	const struct code_abi *abi;
-	uint64_t pc;
-	size_t level; /* index of the one that pc is in */
-	int64_t sp;   /* by the table, the CFA plus this */
+	uint64_t pc, end; /* addresses */
+	int64_t sp;	  /* by the table, the CFA plus this */
 	struct walk_value regs[CODE_N_REGS];
 	struct walk_saved fp, ra;
 	bool behind_call; /* only fillers are between a call and pc */
 	/* Constants that the code loads from its own bytes, behind pc; equal: none. */
 	uint64_t data_start, data_end;
+	/* Where SP is not as the table says, and where it is: the CFA plus this. */
+	uint64_t split_pc;
+	int64_t split_sp;
 	uint64_t trap; /* address behind the last jump to itself; 0: none */
 	enum go_reason why;
 };
@@ -48,6 +50,13 @@ struct walk {
 static int64_t sp_at(const struct walk *walk, uint64_t pc)
 {
 	return walk->abi->sp_off - go_levels_at(walk->code->levels, pc);
+}
+
+/* The instruction at pc. False where there is none. */
+static bool read_insn(const struct walk *walk, uint64_t pc, struct code_insn *insn)
+{
+	return code_insn_read(walk->code->machine,
+	    walk->code->bytes + (pc - walk->code->start), walk->end - pc, pc, insn);
 }
 
 /* Whether what is saved is still above SP. */
@@ -73,7 +82,7 @@ static struct walk_value sum_of(
 }
 
 /* What SET and SUBTRACT compute, or the address of a LOAD or STORE. */
-static struct walk_value value_of(
+static struct walk_value sum_value(
     const struct walk *walk, const struct code_effect *effect)
 {
 	static const struct walk_value zero = {WALK_CONST, 0};
@@ -122,9 +131,9 @@ static void write_reg(struct walk *walk, uint8_t reg, struct walk_value value,
 }
 
 /* A store: is it one that saves? */
-static void store(struct walk *walk, const struct code_effect *effect)
+static void apply_store(struct walk *walk, const struct code_effect *effect)
 {
-	struct walk_value where = value_of(walk, effect);
+	struct walk_value where = sum_value(walk, effect);
 
 	for (int i = 0; i < 2; i++) {
 		struct walk_saved *saved = i ? &walk->ra : &walk->fp;
@@ -141,7 +150,7 @@ static void store(struct walk *walk, const struct code_effect *effect)
 /* A load from address, of width bytes: is it a constant of this function? */
 static void note_data(struct walk *walk, uint64_t addr, uint8_t width)
 {
-	const uint64_t end = walk->code->levels->end;
+	const uint64_t end = walk->end;
 
 	if (addr <= walk->pc || addr >= end || width > end - addr)
 		return;
@@ -163,11 +172,11 @@ static void apply_effect(struct walk *walk, const struct code_effect *effect)
 	case CODE_SET:
 	case CODE_SUBTRACT:
 		if (effect->width == 8)
-			value = value_of(walk, effect);
+			value = sum_value(walk, effect);
 		write_reg(walk, effect->dst, value, NULL);
 		break;
 	case CODE_LOAD:
-		from = value_of(walk, effect);
+		from = sum_value(walk, effect);
 		if (from.kind == WALK_CONST)
 			note_data(walk, (uint64_t)from.off, effect->width);
 		write_reg(walk, effect->dst, value, effect->width == 8 ? &from : NULL);
@@ -179,7 +188,7 @@ static void apply_effect(struct walk *walk, const struct code_effect *effect)
 		write_reg(walk, effect->dst, value, NULL);
 		break;
 	case CODE_STORE:
-		store(walk, effect);
+		apply_store(walk, effect);
 		break;
 	case CODE_COMPARE:
 		break;
@@ -239,6 +248,9 @@ static bool add_row(struct walk *walk, struct go_rows *rows)
 		     : rule_of(walk, &walk->ra);
 	if (row.ra.place == GO_LOST)
 		walk->why = GO_RETURN_MOVED;
+	/* Above its place at the entry, SP has left the frame. */
+	if (walk->sp > walk->abi->sp_off)
+		walk->why = GO_OTHER_STACK;
 	if (last && last->cfa_off == row.cfa_off && rule_equal(last->fp, row.fp) &&
 	    rule_equal(last->ra, row.ra))
 		return true;
@@ -275,26 +287,58 @@ static bool goes_on(const struct code_insn *insn)
 	       insn->control == CODE_BRANCHES_TO || is_call(insn);
 }
 
+/* Adds to SP, and does nothing else. */
+static bool is_release(const struct walk *walk, const struct code_insn *insn)
+{
+	const uint8_t sp = walk->abi->sp;
+
+	return insn->control == CODE_CONTINUES && insn->n_effects == 1 &&
+	       insn->effects[0].kind == CODE_SET && insn->effects[0].dst == sp &&
+	       insn->effects[0].base == sp && insn->effects[0].index == CODE_NO_REG &&
+	       insn->effects[0].off > 0;
+}
+
+/*
+ * AArch64: two instructions release a frame of 64 KiB and more. The table tells of both as one, so
+ * that between them SP is what the first one made it.
+ */
+static bool is_split(struct walk *walk, const struct code_insn *insn, uint64_t next)
+{
+	const int64_t sp = walk->regs[walk->abi->sp].off;
+	struct code_insn second;
+	int64_t after;
+
+	if (walk->ra.reg == CODE_NO_REG || !is_release(walk, insn) ||
+	    walk->pc == walk->split_pc || !read_insn(walk, next, &second) ||
+	    !is_release(walk, &second) || next + second.length >= walk->end ||
+	    __builtin_add_overflow(sp, second.effects[0].off, &after) ||
+	    after != sp_at(walk, next + second.length))
+		return false;
+	walk->split_pc = next;
+	walk->split_sp = sp;
+	return true;
+}
+
 /*
  * Whether SP at the end of the instruction is as the table says wherever control goes. A call
  * behind which the table says otherwise does not return: *ends.
  */
 static bool agrees(
-    const struct walk *walk, const struct code_insn *insn, uint64_t next, bool *ends)
+    struct walk *walk, const struct code_insn *insn, uint64_t next, bool *ends)
 {
 	const struct walk_value sp = walk->regs[walk->abi->sp];
-	const struct go_levels *levels = walk->code->levels;
 	const bool jumps = insn->control == CODE_JUMPS || insn->control == CODE_BRANCHES;
 
 	*ends = !goes_on(insn);
 	if (sp.kind != WALK_CFA)
 		return false;
-	if (!*ends && next < levels->end && sp_at(walk, next) != sp.off) {
+	if (!*ends && next < walk->end && sp_at(walk, next) != sp.off &&
+	    !is_split(walk, insn, next)) {
 		*ends = walk->behind_call;
 		if (!*ends)
 			return false;
 	}
-	if (jumps && insn->target >= walk->code->start && insn->target < levels->end &&
+	if (jumps && insn->target >= walk->code->start && insn->target < walk->end &&
 	    sp_at(walk, insn->target) != sp.off)
 		return false;
 	return insn->control != CODE_RETURNS || walk->sp == walk->abi->sp_off;
@@ -310,16 +354,13 @@ enum { MAX_RELOADS = 64 };
 static bool is_stack_check(
     const struct walk *walk, const struct code_insn *call, uint64_t next)
 {
-	const struct go_levels *levels = walk->code->levels;
 	struct code_insn insn;
 
 	if (walk->ra.reg == CODE_NO_REG || call->control != CODE_CALLS ||
 	    slot_counts(walk, &walk->ra))
 		return false;
-	for (int i = 0; i < MAX_RELOADS && next < levels->end; i++) {
-		if (!code_insn_read(walk->code->machine,
-			walk->code->bytes + (next - walk->code->start),
-			levels->end - next, next, &insn))
+	for (int i = 0; i < MAX_RELOADS && next < walk->end; i++) {
+		if (!read_insn(walk, next, &insn))
 			return false;
 		if (insn.control != CODE_CONTINUES)
 			return insn.control == CODE_JUMPS && insn.target < walk->pc &&
@@ -330,21 +371,17 @@ static bool is_stack_check(
 }
 
 /* One instruction. False: out of memory. */
-static bool step(struct walk *walk, struct go_rows *rows)
+static bool take_step(struct walk *walk, struct go_rows *rows)
 {
-	const struct go_levels *levels = walk->code->levels;
 	const struct walk_saved before = walk->ra;
 	struct code_insn insn;
 	uint64_t next;
 	bool ends;
 
-	walk->sp = sp_at(walk, walk->pc);
+	walk->sp = walk->pc == walk->split_pc ? walk->split_sp : sp_at(walk, walk->pc);
 	if (!add_row(walk, rows))
 		return false;
-	if (!code_insn_read(walk->code->machine,
-		walk->code->bytes + (walk->pc - walk->code->start),
-		levels->end - walk->pc, walk->pc, &insn) ||
-	    insn.length > levels->end - walk->pc) {
+	if (!read_insn(walk, walk->pc, &insn) || insn.length > walk->end - walk->pc) {
 		walk->why = GO_NOT_DECODED;
 		return true;
 	}
@@ -355,12 +392,13 @@ static bool step(struct walk *walk, struct go_rows *rows)
 	walk->behind_call = is_call(&insn) || (walk->behind_call && insn.filler);
 	if (!agrees(walk, &insn, next, &ends))
 		walk->why = GO_OTHER_STACK;
-	if (insn.control == CODE_JUMPS && insn.target == walk->pc)
+	else if (insn.control == CODE_JUMPS && insn.target == walk->pc &&
+		 walk->why == GO_HAS_ROWS)
 		walk->trap = next;
 	if (ends && next >= walk->data_start && next < walk->data_end)
 		next = walk->data_end;
 	walk->pc = next;
-	if (ends && next < levels->end) {
+	if (ends && next < walk->end) {
 		walk->sp = sp_at(walk, next);
 		begin_block(walk);
 	}
@@ -369,23 +407,24 @@ static bool step(struct walk *walk, struct go_rows *rows)
 
 /*
  * Go's assembler for AArch64 ends a function that has constants with a jump to itself, and the
- * constants behind it. So what is no code behind such a jump is not of the function.
+ * constants behind it. So what is no code behind such a jump needs no rows of its own.
  */
 static void cut(struct walk *walk, struct go_rows *rows)
 {
 	while (rows->n && rows->list[rows->n - 1].pc >= walk->trap)
 		rows->n--;
-	rows->end = walk->trap;
 	walk->why = GO_HAS_ROWS;
 }
 
-uint64_t go_code_end(
-    enum code_machine machine, const uint8_t *bytes, uint64_t start, uint64_t end)
+/* Where the instructions end: Go fills functions of AArch64 up with zeros. */
+static uint64_t code_end(const struct go_code *code)
 {
 	static const uint8_t zeros[4];
+	uint64_t end = code->levels->end;
 
-	while (machine == CODE_AARCH64 && end - start >= sizeof(zeros) &&
-	       memcmp(bytes + (end - start - sizeof(zeros)), zeros, sizeof(zeros)) == 0)
+	while (code->machine == CODE_AARCH64 && end - code->start >= sizeof(zeros) &&
+	       memcmp(code->bytes + (end - code->start - sizeof(zeros)), zeros,
+		   sizeof(zeros)) == 0)
 		end -= sizeof(zeros);
 	return end;
 }
@@ -393,7 +432,11 @@ uint64_t go_code_end(
 bool go_walk(const struct go_code *code, struct go_rows *rows, enum go_reason *why)
 {
 	const struct code_abi *abi = code_abi(code->machine);
-	struct walk walk = {.code = code, .abi = abi, .pc = code->start};
+	struct walk walk = {.code = code,
+	    .abi = abi,
+	    .pc = code->start,
+	    .end = code_end(code),
+	    .split_pc = UINT64_MAX};
 
 	walk.fp = (struct walk_saved){.reg = abi->fp, .clean = true};
 	walk.ra = (struct walk_saved){.reg = abi->ra, .clean = true};
@@ -401,10 +444,9 @@ bool go_walk(const struct go_code *code, struct go_rows *rows, enum go_reason *w
 	if (abi->ra != CODE_NO_REG)
 		walk.fp.below = 8;
 	rows->n = 0;
-	while (walk.pc < code->levels->end && walk.why == GO_HAS_ROWS)
-		if (!step(&walk, rows))
+	while (walk.pc < walk.end && walk.why == GO_HAS_ROWS)
+		if (!take_step(&walk, rows))
 			return false;
-	rows->end = code->levels->end;
 	if (walk.why != GO_HAS_ROWS && walk.trap)
 		cut(&walk, rows);
 	*why = walk.why;

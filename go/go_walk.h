@@ -43,7 +43,6 @@ struct go_row {
 struct go_rows {
 	struct go_row *list; /* owned; ascending; neighbours differ */
 	size_t n, cap;
-	uint64_t end; /* address behind the last instruction: constants can follow */
 };
 
 /* The function's instructions, func->start up to levels->end. All borrowed. */
@@ -55,14 +54,8 @@ struct go_code {
 };
 
 /*
- * The address behind the function's last instruction, from end on backwards: Go fills functions
- * of AArch64 up with zeros.
- */
-uint64_t go_code_end(
-    enum code_machine machine, const uint8_t *bytes, uint64_t start, uint64_t end);
-
-/*
- * Makes the rows of a function; rows has memory that is used again. *why says if it has any.
+ * Makes the rows of a function, at least one if it has any; the last one holds for what fills the function
+ * up, too. rows has memory that is used again. *why says if it has any.
  * False when memory runs out. Needs code_can_decode.
  */
 ATTR_MUST_CHECK bool go_walk(

@@ -71,7 +71,7 @@ const char args_help_options[] =
     "them (ignore, the default), leave them out, or write what the code says\n"
     "      --derive                 also give rows to code without CFI, where the "
     "instructions prove them\n"
-    "      --source=eh_frame|debug_frame  where rows come from, with commas between "
+    "      --source=eh_frame|go|debug_frame  where rows come from, with commas between "
     "several (all, in this order)\n"
     "      --debug-file=FILE        take .debug_frame from this debug file\n"
     "      --debug-dir=DIR          look for debug files below DIR (/usr/lib/debug)\n"

@@ -161,7 +161,7 @@ static bool find_text(
 	if (module_by_words(image, source->addr, table, &table->text))
 		return true;
 	return err_set(err, ERR_UNSUPPORTED,
-	    "the address of Go's text is not known, %s+0x18; leave out --source=go",
+	    "the address of Go's text is not known, %s+0x18; rebuild the file",
 	    source->section);
 }
 

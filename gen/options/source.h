@@ -11,6 +11,7 @@
 /* In the order in which they are asked. */
 #define SOURCES(X)                                                                       \
 	X(SOURCE_EH_FRAME, "eh_frame")                                                   \
+	X(SOURCE_GO, "go")                                                               \
 	X(SOURCE_DEBUG_FRAME, "debug_frame")
 
 #define SOURCE_ENUM(id, name) id,

@@ -2,6 +2,40 @@
 /* Which source the rows come from, as JSON. */
 #include "gen/report/json_parts.h"
 
+static json_t *left_of(const struct go_cfi *cfi)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; list && i < cfi->n_left; i++)
+		list = report_json_kept(
+		    list, json_array_append_new(
+			      list, json_pack("{so sI so ss}", "start",
+					report_json_address(cfi->left[i].start), "size",
+					(json_int_t)cfi->left[i].size, "name",
+					report_json_text(cfi->left[i].name), "reason",
+					go_reason_text(cfi->left[i].why))));
+	return list;
+}
+
+/* Adds what there is of Go's table. */
+static json_t *go_of(const struct report *report, json_t *object)
+{
+	const struct cfi_sources *sources = &report->input->sources;
+	const struct go_source *go = &sources->go;
+
+	if (go->section)
+		object = report_json_kept(
+		    object, json_object_update_new(object,
+				json_pack("{sI sI so}", "size", (json_int_t)go->size,
+				    "in_table", (json_int_t)go->cfi.n_funcs,
+				    "without_rows", left_of(&go->cfi))));
+	if (object && sources->go_left_out.kind)
+		object = report_json_kept(
+		    object, json_object_set_new(object, "left_out",
+				report_json_text(sources->go_left_out.text)));
+	return object;
+}
+
 /* What one source gave. */
 static json_t *source_of(const struct report *report, enum source source)
 {
@@ -11,6 +45,8 @@ static json_t *source_of(const struct report *report, enum source source)
 	    (json_int_t)coverage->sources[source].functions, "bytes",
 	    (json_int_t)coverage->sources[source].bytes);
 
+	if (object && source == SOURCE_GO)
+		return go_of(report, object);
 	if (!object || source != SOURCE_DEBUG_FRAME)
 		return object;
 	object = report_json_kept(
@@ -38,6 +74,9 @@ static json_t *sources_of(const struct report *report)
 	for (int i = 0; object && i < N_SOURCES; i++) {
 		if (i == SOURCE_DEBUG_FRAME && !input->sources.section.debug_size &&
 		    !input->sources.left_out.kind)
+			continue;
+		if (i == SOURCE_GO && !input->sources.go.section &&
+		    !input->sources.go_left_out.kind)
 			continue;
 		object = report_json_kept(
 		    object, json_object_set_new(object, source_name((enum source)i),

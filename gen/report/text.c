@@ -27,17 +27,41 @@ static double report_percent(const struct coverage *coverage, enum coverage_of o
 	return percent;
 }
 
-/* What sizes are compared with. */
-static const char *report_cfi_name(const struct cfi_section *section)
+/* By the bits of report_source_set. */
+static const char *const source_sets[1 << N_SOURCES] = {
+    [0] = ".eh_frame",
+    [SOURCE_BIT(SOURCE_EH_FRAME)] = ".eh_frame",
+    [SOURCE_BIT(SOURCE_GO)] = ".gopclntab",
+    [SOURCE_BIT(SOURCE_DEBUG_FRAME)] = ".debug_frame",
+    [SOURCE_BIT(SOURCE_EH_FRAME) | SOURCE_BIT(SOURCE_GO)] = ".eh_frame and .gopclntab",
+    [SOURCE_BIT(SOURCE_EH_FRAME) | SOURCE_BIT(SOURCE_DEBUG_FRAME)] =
+	".eh_frame and .debug_frame",
+    [SOURCE_BIT(SOURCE_GO) | SOURCE_BIT(SOURCE_DEBUG_FRAME)] =
+	".gopclntab and .debug_frame",
+    [SOURCE_ALL] = ".eh_frame, .gopclntab and .debug_frame",
+};
+
+/* The sources that there are. */
+static unsigned int report_source_set(const struct report *report)
 {
-	if (!section->debug_size)
-		return ".eh_frame";
-	return cfi_section_bytes(section) ? ".eh_frame and .debug_frame" : ".debug_frame";
+	const struct cfi_section *section = &report->input->sources.section;
+
+	return (cfi_section_bytes(section) ? SOURCE_BIT(SOURCE_EH_FRAME) : 0) |
+	       (section->go_size ? SOURCE_BIT(SOURCE_GO) : 0) |
+	       (section->debug_size ? SOURCE_BIT(SOURCE_DEBUG_FRAME) : 0);
+}
+
+/* What the file has of them. */
+static uint64_t report_source_bytes(const struct report *report)
+{
+	const struct cfi_sources *sources = &report->input->sources;
+
+	return cfi_section_bytes(&sources->section) + sources->section.debug_size +
+	       (sources->go.section ? sources->go.size : 0);
 }
 
 void report_summary(const struct report *report, FILE *out)
 {
-	const struct cfi_section *section = &report->input->sources.section;
 	const struct coverage *coverage = &report->coverage;
 
 	fprintf(out,
@@ -47,9 +71,8 @@ void report_summary(const struct report *report, FILE *out)
 	    report_percent(coverage, COVERAGE_OF_CFI),
 	    report_percent(coverage, COVERAGE_OF_TEXT), report->sframe_size,
 	    report->version,
-	    report_ratio(
-		report->sframe_size, cfi_section_bytes(section) + section->debug_size),
-	    report_cfi_name(section), coverage->n_refused);
+	    report_ratio(report->sframe_size, report_source_bytes(report)),
+	    source_sets[report_source_set(report)], coverage->n_refused);
 }
 
 /* What there is besides sharing. */
@@ -74,27 +97,27 @@ static void report_compact(const struct report *report, FILE *out)
 static void report_sizes(const struct report *report, FILE *out)
 {
 	const struct cfi_input *input = report->input;
-	const size_t n_cies = input->frames.n_cies - input->n_debug_cies;
-	const size_t n_fdes = input->frames.n_fdes - input->n_debug_fdes;
+	const size_t n_cies =
+	    input->frames.n_cies - input->n_debug_cies - input->n_go_cies;
+	const size_t n_fdes =
+	    input->frames.n_fdes - input->n_debug_fdes - input->n_go_fdes;
 	const size_t n_rows = report->coverage.n_rows;
-	const struct cfi_section *section = &input->sources.section;
-	const uint64_t both = cfi_section_bytes(section) + section->debug_size;
+	const char *const named = source_sets[report_source_set(report)];
+	const uint64_t both = report_source_bytes(report);
 
 	fprintf(out, "  .eh_frame      %9zu bytes, %zu CIE%s, %zu FDE%s",
 	    cfi_section_bytes(&input->sources.section), n_cies, num_s(n_cies), n_fdes,
 	    num_s(n_fdes));
 	report_source_sizes(report, out);
-	fprintf(out, "%s %zu row%s\n", input->sources.section.debug_size ? "" : ",",
-	    n_rows, num_s(n_rows));
+	fprintf(out, " %zu row%s\n", n_rows, num_s(n_rows));
 	fprintf(out, "  .eh_frame_hdr  %9" PRIu64 " bytes\n", input->sources.hdr_size);
 	fprintf(out,
 	    "  .sframe v%u     %9" PRIu64 " bytes, %zu function%s, %zu row%s; %.3f of "
 	    "%s, %.3f of %s + .eh_frame_hdr\n",
 	    report->version, report->sframe_size, report->n_funcs, num_s(report->n_funcs),
 	    report->n_rows, num_s(report->n_rows),
-	    report_ratio(report->sframe_size, both), report_cfi_name(section),
-	    report_ratio(report->sframe_size, both + input->sources.hdr_size),
-	    report_cfi_name(section));
+	    report_ratio(report->sframe_size, both), named,
+	    report_ratio(report->sframe_size, both + input->sources.hdr_size), named);
 	fprintf(out,
 	    "                 header and index %zu, rows %zu, saved by sharing %zu\n",
 	    report->stats.index_bytes, report->stats.row_bytes,
@@ -315,6 +338,11 @@ static void report_debug_damage(const struct report *report, FILE *out)
 		fprintf(out, "%s: ", report->shown);
 		plain_print(sources->left_out.text, out);
 		fputs("; .debug_frame is left out\n", out);
+	}
+	if (sources->go_left_out.kind) {
+		fprintf(out, "%s: ", report->shown);
+		plain_print(sources->go_left_out.text, out);
+		fputs("; Go's table is left out\n", out);
 	}
 	if (report->lost_bytes && !report->input->sources.section.debug_size)
 		fprintf(out,

@@ -8,13 +8,27 @@
 #include "gen/elf/object/object.h"
 #include "gen/report/text.h"
 
+/* Go's table, and the functions that it gives no rows for. */
+static void report_go_size(const struct go_source *go, FILE *out)
+{
+	if (!go->section)
+		return;
+	fprintf(out, "\n  .gopclntab     %9" PRIu64 " bytes, %zu function%s", go->size,
+	    go->cfi.n_funcs, num_s(go->cfi.n_funcs));
+	if (go->cfi.n_left)
+		fprintf(out, ", %zu without rows", go->cfi.n_left);
+}
+
 void report_source_sizes(const struct report *report, FILE *out)
 {
 	const struct cfi_input *input = report->input;
 	const size_t size = input->sources.section.debug_size;
 
-	if (!size)
+	report_go_size(&input->sources.go, out);
+	if (!size) {
+		fputs(input->sources.go.section ? "; in all" : ",", out);
 		return;
+	}
 	fprintf(out, "\n  .debug_frame   %9zu bytes, %zu CIE%s, %zu FDE%s", size,
 	    input->n_debug_cies, num_s(input->n_debug_cies), input->n_debug_fdes,
 	    num_s(input->n_debug_fdes));
@@ -22,21 +36,26 @@ void report_source_sizes(const struct report *report, FILE *out)
 		fputs(", of ", out);
 		plain_print(input->sources.debug_path, out);
 	}
-	fputs("; in both", out);
+	fputs(input->sources.go.section ? "; in all" : "; in both", out);
 }
 
 void report_sources(const struct report *report, FILE *out)
 {
+	const struct cfi_section *section = &report->input->sources.section;
 	const struct coverage *coverage = &report->coverage;
 
-	if (!report->input->sources.section.debug_size)
+	if (!section->debug_size && !section->go_size)
 		return;
-	for (int i = 0; i < N_SOURCES; i++)
+	for (int i = 0; i < N_SOURCES; i++) {
+		if ((i == SOURCE_GO && !section->go_size) ||
+		    (i == SOURCE_DEBUG_FRAME && !section->debug_size))
+			continue;
 		fprintf(out,
 		    "  by %-11s %9" PRIu64 " bytes of code in %zu function%s have rows\n",
 		    source_name((enum source)i), coverage->sources[i].bytes,
 		    coverage->sources[i].functions,
 		    num_s(coverage->sources[i].functions));
+	}
 	if (report->agree.bytes)
 		fprintf(out,
 		    "  in both        %9" PRIu64 " bytes of code, of which %" PRIu64
@@ -44,10 +63,25 @@ void report_sources(const struct report *report, FILE *out)
 		    report->agree.bytes, report->agree.differ_bytes);
 }
 
+/* The functions of Go's table that have no rows, and why. */
+static void report_go_left(const struct go_source *go, FILE *out)
+{
+	for (size_t i = 0; i < go->cfi.n_left; i++) {
+		const struct go_left *left = &go->cfi.left[i];
+
+		fprintf(out, "    left out of go: 0x%" PRIx64 ", %" PRIu64 " byte%s ",
+		    left->start, left->size, num_s(left->size));
+		plain_print(left->name, out);
+		fprintf(out, ": %s\n", go_reason_text(left->why));
+	}
+}
+
 void report_source_pieces(const struct report *report, FILE *out)
 {
 	const struct coverage *coverage = &report->coverage;
 	const struct image *image = report->input->policy.image;
+
+	report_go_left(&report->input->sources.go, out);
 
 	for (size_t i = 0; i < coverage->n_pieces; i++) {
 		const struct coverage_piece *piece = &coverage->pieces[i];

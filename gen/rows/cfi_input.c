@@ -23,8 +23,9 @@ static bool cfi_input_has_fdes(const struct cfi_input *input, struct err *err)
 
 	if (frames->n_fdes)
 		return true;
-	if (input->sources.left_out.kind) {
-		*err = input->sources.left_out;
+	if (input->sources.left_out.kind || input->sources.go_left_out.kind) {
+		*err = input->sources.go_left_out.kind ? input->sources.go_left_out
+						       : input->sources.left_out;
 		return false;
 	}
 	for (int i = 0; i <= CFI_DIAG_LAST_DAMAGE; i++)
@@ -38,7 +39,8 @@ static bool cfi_input_has_fdes(const struct cfi_input *input, struct err *err)
 		}
 	if (!frames->section.size)
 		return err_set(err, ERR_NOTHING,
-		    "no CFI: no .eh_frame and no .debug_frame, nothing to do");
+		    "no CFI: no .eh_frame, no .debug_frame and no table of Go, nothing "
+		    "to do");
 	return err_set(err, ERR_NOTHING, "no CFI: %s has no FDE, nothing to do",
 	    cfi_section_at(&frames->section, 0, &into));
 }
@@ -54,7 +56,7 @@ static bool cfi_input_patterns(
 	return !n || input->policy.matched || err_set_nomem(err);
 }
 
-/* Counts what is of .debug_frame; always true. */
+/* Counts what is of .debug_frame and of Go; always true. */
 static bool cfi_input_count(struct cfi_input *input)
 {
 	const struct cfi_frames *frames = &input->frames;
@@ -64,6 +66,12 @@ static bool cfi_input_count(struct cfi_input *input)
 	for (size_t i = frames->n_fdes;
 	     i-- > 0 && cfi_fde_is_debug(frames, &frames->fdes[i]);)
 		input->n_debug_fdes++;
+	while (input->n_go_cies < frames->n_cies &&
+	       frames->cies[input->n_go_cies].off < frames->section.go_size)
+		input->n_go_cies++;
+	for (size_t i = 0; i < frames->n_fdes && cfi_fde_is_go(frames, &frames->fdes[i]);
+	     i++)
+		input->n_go_fdes++;
 	return true;
 }
 

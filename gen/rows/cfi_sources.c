@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Puts .debug_frame behind .eh_frame, so that one walk and one list of ranges serve both. */
+/* Puts Go's records before .eh_frame and .debug_frame behind it, so that one walk and one list of
+ * ranges serve all. */
 #include "gen/rows/cfi_sources.h"
 
 #include <stdlib.h>
@@ -24,18 +25,44 @@ static uint8_t *sources_extend(struct cfi_sources *sources, size_t size)
 {
 	struct cfi_section *section = &sources->section;
 	const size_t eh_size = section->size;
+	uint8_t *joined;
 
 	if (eh_size > SIZE_MAX - size)
 		return NULL;
-	sources->joined = malloc(eh_size + size);
-	if (!sources->joined)
+	joined = malloc(eh_size + size);
+	if (!joined)
 		return NULL;
 	if (eh_size)
-		memcpy(sources->joined, section->data, eh_size);
+		memcpy(joined, section->data, eh_size);
+	free(sources->joined);
+	sources->joined = joined;
 	section->data = sources->joined;
 	section->size = eh_size + size;
 	section->debug_size = size;
 	return sources->joined + eh_size;
+}
+
+/* Puts Go's records before .eh_frame. */
+static bool sources_add_go(
+    const struct image *image, struct cfi_sources *sources, struct err *err)
+{
+	struct cfi_section *section = &sources->section;
+	struct wr *records = &sources->go.cfi.records;
+
+	if (!image_go_source(image, &sources->go, err))
+		return false;
+	if (!sources->go.section)
+		return true;
+	section->go_size = records->size;
+	section->addr -= records->size;
+	if (section->size)
+		wr_bytes(records, section->data, section->size);
+	if (records->failed)
+		return err_set_nomem(err);
+	section->data = sources->joined = records->data;
+	section->size = records->size;
+	*records = (struct wr){0};
+	return true;
 }
 
 /* Takes .debug_frame away again. */
@@ -112,6 +139,12 @@ bool cfi_sources_read(const struct image *image, const struct options *options,
 	if (wants(options, SOURCE_EH_FRAME) &&
 	    !image_eh_frame(image, &sources->section, &found, &sources->hdr_size, err))
 		return false;
+	if (wants(options, SOURCE_GO) &&
+	    !sources_add_go(image, sources, &sources->go_left_out) &&
+	    sources->go_left_out.kind == ERR_NOMEM) {
+		cfi_sources_deinit(sources);
+		return err_set_nomem(err);
+	}
 	if (!wants(options, SOURCE_DEBUG_FRAME) ||
 	    sources_add_debug(image, options, sources, &sources->left_out))
 		return true;
@@ -125,6 +158,7 @@ void cfi_sources_deinit(struct cfi_sources *sources)
 {
 	free(sources->joined);
 	free(sources->debug_path);
+	image_go_source_deinit(&sources->go);
 	*sources = (struct cfi_sources){0};
 }
 
@@ -137,6 +171,8 @@ bool cfi_sources_any(const struct image *image, const struct options *options)
 
 	if (wants(options, SOURCE_EH_FRAME) &&
 	    (!image_eh_frame(image, &section, &found, NULL, &ignored) || found))
+		return true;
+	if (wants(options, SOURCE_GO) && image_has_go_source(image))
 		return true;
 	if (!wants(options, SOURCE_DEBUG_FRAME))
 		return false;
@@ -157,6 +193,23 @@ struct code_areas {
 	size_t n;
 };
 
+/* Sorts n areas and joins those that touch. */
+static void code_areas_join(struct code_areas *areas, size_t n)
+{
+	areas->n = 0;
+	if (n)
+		qsort(areas->list, n, sizeof(*areas->list), search_order);
+	for (size_t i = 0; i < n; i++) {
+		struct code_area *last = areas->n ? &areas->list[areas->n - 1] : NULL;
+		const struct code_area area = areas->list[i];
+
+		if (!last || area.start > last->end)
+			areas->list[areas->n++] = area;
+		else if (area.end > last->end)
+			last->end = area.end;
+	}
+}
+
 static bool code_areas_read(const struct image *image, struct code_areas *areas)
 {
 	size_t n = 0;
@@ -173,17 +226,7 @@ static bool code_areas_read(const struct image *image, struct code_areas *areas)
 		    !__builtin_add_overflow(hdr->sh_addr, hdr->sh_size, &end))
 			areas->list[n++] = (struct code_area){hdr->sh_addr, end};
 	}
-	if (n)
-		qsort(areas->list, n, sizeof(*areas->list), search_order);
-	for (size_t i = 0; i < n; i++) {
-		struct code_area *last = areas->n ? &areas->list[areas->n - 1] : NULL;
-		const struct code_area area = areas->list[i];
-
-		if (!last || area.start > last->end)
-			areas->list[areas->n++] = area;
-		else if (area.end > last->end)
-			last->end = area.end;
-	}
+	code_areas_join(areas, n);
 	return true;
 }
 
@@ -220,11 +263,51 @@ static bool settle_linked(
 	return true;
 }
 
+/* Whether one of the areas has code of the FDE. */
+static bool code_areas_touch(const struct code_areas *areas, const struct cfi_fde *fde)
+{
+	size_t after = search_list_above(areas->list, areas->n, start, fde->pc);
+
+	return (after && areas->list[after - 1].end > fde->pc) ||
+	       (after < areas->n && areas->list[after].start < fde->pc + fde->range);
+}
+
+/* Takes out Go's FDEs of code that .eh_frame describes. */
+static bool settle_go(struct cfi_frames *frames, struct err *err)
+{
+	struct code_areas areas = {
+	    .list = calloc(frames->n_fdes + 1, sizeof(*areas.list))};
+	size_t n = 0;
+
+	if (!areas.list)
+		return err_set_nomem(err);
+	for (size_t i = 0; i < frames->n_fdes; i++) {
+		const struct cfi_fde *fde = &frames->fdes[i];
+
+		if (!cfi_fde_is_go(frames, fde) && !cfi_fde_is_debug(frames, fde))
+			areas.list[n++] =
+			    (struct code_area){fde->pc, fde->pc + fde->range};
+	}
+	code_areas_join(&areas, n);
+	n = 0;
+	for (size_t i = 0; i < frames->n_fdes; i++) {
+		const struct cfi_fde *fde = &frames->fdes[i];
+
+		if (!cfi_fde_is_go(frames, fde) || !code_areas_touch(&areas, fde))
+			frames->fdes[n++] = *fde;
+	}
+	frames->n_fdes = n;
+	free(areas.list);
+	return true;
+}
+
 bool cfi_sources_settle(const struct image *image, struct cfi_sources *sources,
     struct cfi_frames *frames, struct err *err)
 {
 	size_t n = 0;
 
+	if (sources->section.go_size && !settle_go(frames, err))
+		return false;
 	if (!sources->section.debug_size)
 		return true;
 	if (!image->object)

@@ -12,8 +12,8 @@ static bool coverage_add_piece(
 
 	coverage->sources[source].bytes += func->size;
 	coverage->sources[source].functions += !again;
-	/* The first source gives nearly all rows. */
-	if (source == SOURCE_EH_FRAME)
+	/* Others than these two give few rows. */
+	if (source == SOURCE_EH_FRAME || source == SOURCE_GO)
 		return true;
 	if (again && last) {
 		last->end = func->start + func->size;
@@ -25,6 +25,14 @@ static bool coverage_add_piece(
 	coverage->pieces[coverage->n_pieces++] =
 	    (struct coverage_piece){func->start, func->start + func->size, source};
 	return true;
+}
+
+static enum source source_of_fde(
+    const struct cfi_frames *frames, const struct cfi_fde *fde)
+{
+	if (cfi_fde_is_debug(frames, fde))
+		return SOURCE_DEBUG_FRAME;
+	return cfi_fde_is_go(frames, fde) ? SOURCE_GO : SOURCE_EH_FRAME;
 }
 
 bool coverage_sources(const struct cfi_frames *frames, const struct cfi_ranges *ranges,
@@ -44,9 +52,7 @@ bool coverage_sources(const struct cfi_frames *frames, const struct cfi_ranges *
 		if (at == ranges->n || range->start > func->start)
 			continue;
 		if (!coverage_add_piece(coverage, func,
-			cfi_fde_is_debug(frames, &frames->fdes[range->fde])
-			    ? SOURCE_DEBUG_FRAME
-			    : SOURCE_EH_FRAME,
+			source_of_fde(frames, &frames->fdes[range->fde]),
 			range->fde == current))
 			return false;
 		current = range->fde;

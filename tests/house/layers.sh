@@ -41,7 +41,7 @@ may gen/arch cfi code sframe
 may gen/elf . base cfi gen/arch
 may gen/elf/object base cfi gen/arch gen/elf sframe
 may gen/input base cfi gen/arch gen/elf gen/elf/object go names
-may gen/rows base cfi names sframe sframe/compact gen/arch gen/elf/object gen/input gen/options
+may gen/rows base cfi names sframe sframe/compact gen/arch gen/elf/object gen/input gen/options go
 may gen/insert base gen/elf gen/options
 may gen/object base gen/elf/object gen/input gen/insert gen/options gen/rows sframe
 may gen/verify base cfi gen/elf/object gen/input gen/options gen/rows gen/derive gen/validate sframe sframe/compact

@@ -271,14 +271,16 @@ A
 	made haskell ghc haskell.hs
 }
 
-# Without C there is no .eh_frame in Go, and with -w no .debug_frame: nothing to do, and nothing done.
+# Without C there is no .eh_frame in Go, and with -w no .debug_frame: Go's table is left.
 pure_go() {
 	have go || return
 	printf 'package main\nfunc main() { println("x") }\n' >pure.go
 	CGO_ENABLED=0 GOCACHE=$scratch/gocache go build -ldflags=-w -o pure pure.go 2>/dev/null || return
-	is "pure Go: nothing to do" sh -c "'$eh2sframe' -q pure pure.out 2>/dev/null; [ \$? = 6 ] && [ ! -e pure.out ]"
+	is "pure Go: by Go's table" sh -c "'$eh2sframe' -q pure pure.out && '$eh2sframe' --verify pure.out && ./pure.out"
+	rm -f pure.out
+	is "pure Go: nothing else to do" sh -c "'$eh2sframe' -q --source=eh_frame,debug_frame pure pure.out 2>/dev/null; [ \$? = 6 ] && [ ! -e pure.out ]"
 	CGO_ENABLED=0 GOCACHE=$scratch/gocache go build -o pure pure.go 2>/dev/null || return
-	is "pure Go: by .debug_frame" sh -c "'$eh2sframe' -q pure pure.out && '$eh2sframe' --verify pure.out && ./pure.out"
+	is "pure Go: by .debug_frame" sh -c "'$eh2sframe' -q --source=debug_frame pure pure.out && '$eh2sframe' --verify --source=debug_frame pure.out && ./pure.out"
 }
 
 ### Files that other tools have been at.

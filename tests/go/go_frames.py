@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""go_frames.py EH2SFRAME: programs of the installed Go, built in several ways, and their rows.
+
+Each row's CFA and return address are compared with what readelf reads in .debug_frame, at every address. (Go's
+.debug_frame does not tell the frame pointer.) The converted programs run and prove, and without symbols and debug
+sections they get the same rows.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import section_rows
+import readelf_rows
+import tap
+from go_lib import Go
+from tap import must
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# name, folder, machine, options of go build, variables
+BUILDS = (
+    ("static", "frames", "amd64", [], {"CGO_ENABLED": "0"}),
+    ("pie", "frames", "amd64", ["-buildmode=pie"], {}),
+    ("not optimised", "frames", "amd64", ["-gcflags=all=-N -l"], {}),
+    ("v3", "frames", "amd64", [], {"GOAMD64": "v3"}),
+    ("cgo", "cgo", "amd64", [], {}),
+    ("cgo pie", "cgo", "amd64", ["-buildmode=pie", "-ldflags=-linkmode=external"], {}),
+    ("aarch64", "frames", "arm64", [], {}),
+    ("aarch64 not optimised", "frames", "arm64", ["-gcflags=all=-N -l"], {}),
+)
+# AArch64: these give room on the stack by hand, and then .debug_frame says that the return address is at SP. Go's
+# code keeps it where it was. Frames of 64 KiB are released by two instructions, of which it knows as one.
+BY_HAND = ("runtime.callCgoSigaction", "runtime.callCgoMmap", "runtime.callCgoMunmap", "runtime.sigfwd")
+
+
+def symbols(path):
+    lines = (line.split(maxsplit=2) for line in must("nm", path).splitlines())
+    return sorted((int(words[0], 16), words[2]) for words in lines if len(words) == 3 and words[1] in "tT")
+
+
+def function_at(names, pc):
+    return next((name for addr, name in reversed(names) if addr <= pc), "?")
+
+
+def differences(tool, path, converted):
+    """(bytes that agree, bytes with .debug_frame and without a row, differences as text)."""
+    machine = readelf_rows.machine_of(path)
+    agree, gaps, wrong, names = 0, 0, [], None
+    theirs = section_rows.cfi_spans(path, machine)
+    for start, end, one, other in section_rows.overlay(section_rows.section_spans(tool, converted, machine), theirs):
+        if not one or not other:
+            gaps += end - start if other else 0
+        elif not one[2] or (one[2][0], one[2][2]) == (other[2][0], other[2][2]):
+            agree += end - start
+        else:
+            names = names or symbols(path)
+            function = function_at(names, start)
+            two_parts = "runtime.call" in function and end - start == 4 and machine.stack == "sp"
+            if not function.startswith(BY_HAND) and not two_parts:
+                wrong.append(f"{start:#x}..{end:#x} {function}: {one[2]}, .debug_frame {other[2]}")
+    return agree, gaps, wrong
+
+
+def check_rows(tool, name, path, converted):
+    agree, gaps, wrong = differences(tool, path, converted)
+    share = 100 * agree / (agree + gaps)
+    tap.check(agree > 300000 and not wrong, f"{name}: {agree} bytes of code agree with .debug_frame", "\n".join(wrong))
+    # What has no row is code that changes stacks; small programs have as much of it as large ones.
+    tap.check(share > (99 if "aarch64" not in name else 98), f"{name}: {share:.2f} % of them have rows")
+
+
+def check_run(name, path, converted, runner):
+    if runner and not shutil.which(runner[0]):
+        tap.skip(f"{name}: it runs", f"no {runner[0]}")
+        return
+    ours, theirs = tap.run(*runner, converted), tap.run(*runner, path)
+    tap.check(ours.returncode == 0 and ours.stdout == theirs.stdout, f"{name}: it runs", ours.stderr)
+
+
+def check_stripped(tool, name, path, converted):
+    stripped = path + ".stripped"
+    strip = "aarch64-linux-gnu-strip" if "aarch64" in name else "strip"
+    if not shutil.which(strip):
+        tap.skip(f"{name}: stripped", f"no {strip}")
+        return
+    must(strip, "-s", "-o", stripped, path)
+    must(tool, "-q", stripped, stripped + ".converted")
+    machine = readelf_rows.machine_of(path)
+    ours, theirs = (section_rows.section_spans(tool, file, machine) for file in (stripped + ".converted", converted))
+    tap.check(ours == theirs, f"{name}: the same rows without symbols and debug sections")
+
+
+def check_build(tool, go, build):
+    name, folder, machine, options, env = build
+    path = go.build(os.path.join(HERE, folder), name, machine, options, env)
+    converted = path + ".converted"
+    said = must(tool, path, converted)
+    tap.check(".gopclntab" in said, f"{name}: the summary names the source", said)
+    proof = tap.run(tool, "--verify", "--witness=libdwarf", converted)
+    tap.check(proof.returncode == 0 and " 0 differences" in proof.stdout, f"{name}: proven", proof.stdout + proof.stderr)
+    check_rows(tool, name, path, converted)
+    check_run(name, path, converted, ["qemu-aarch64"] if machine == "arm64" else [])
+    check_stripped(tool, name, path, converted)
+    must(tool, "--remove", converted, path + ".again")
+    tap.check(open(path, "rb").read() == open(path + ".again", "rb").read(), f"{name}: --remove")
+    return path
+
+
+def section_of(path):
+    """(offset in the file, bytes) of Go's table."""
+    for line in must("readelf", "-SW", path).splitlines():
+        if ".gopclntab" in line:
+            words = line.split("]")[1].split()
+            return int(words[3], 16), int(words[4], 16)
+    raise RuntimeError("no .gopclntab")
+
+
+def damaged(path, at, replacement):
+    """A copy of the program with other bytes in its table."""
+    bad = path + ".bad"
+    start, _ = section_of(path)
+    with open(path, "rb") as file:
+        data = bytearray(file.read())
+    data[start + at : start + at + len(replacement)] = replacement
+    with open(bad, "wb") as file:
+        file.write(data)
+    return bad
+
+
+def check_damage(tool, path):
+    """One line with the section and the offset. That source is left out; the others count."""
+    unknown, wide = b"\xf2\xff\xff\xff", b"\xff" * 8
+    for at, replacement, part in (
+        (0, unknown, ".gopclntab+0x0"),
+        (8, wide, ".gopclntab+0x8"),
+        (32, wide, ".gopclntab+0x20"),
+    ):
+        bad = damaged(path, at, replacement)
+        made = tap.run(tool, "-q", "--source=go", bad, path + ".out")
+        lines = made.stderr.splitlines()
+        tap.check(made.returncode == 1 and len(lines) == 1 and part in lines[0], f"damage at {at}: one line", made.stderr)
+        made = tap.run(tool, "-v", bad, path + ".out")
+        tap.check(
+            made.returncode == 0 and part in made.stderr and "Go's table is left out" in made.stderr,
+            f"damage at {at}: the other source counts",
+            f"{made.returncode} {made.stderr}",
+        )
+
+
+def check_sources(tool, path):
+    """Which source the report names, and what --source leaves out."""
+    text = must(tool, "--report", "-v", path)
+    tap.check(" by go " in text and "left out of go: " in text and "runtime.mcall" in text, "--report -v", text[:2000])
+    only = must(tool, "--report", "--source=debug_frame", path)
+    tap.check(" by go " not in only, "--source without go", only[:2000])
+    none = tap.run(tool, "--source=eh_frame", path, path + ".none")
+    tap.check(none.returncode == 6, "--source=eh_frame: nothing to do", none.stderr)
+
+
+def main():
+    tool, go = sys.argv[1], Go()
+    paths = [check_build(tool, go, build) for build in BUILDS]
+    check_damage(tool, paths[0])
+    check_sources(tool, paths[0])
+    tap.plan()
+
+
+main()
