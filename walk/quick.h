@@ -122,7 +122,7 @@ WALK_INLINE uint64_t walk_quick_in(const struct eh2sframe_walk_section *section,
 {
 	uint64_t flags = 0, at, bytes = layout == WALK_V3_PCREL ? 16 : 20;
 	uint64_t offset = pc - section->quick_start;
-	int64_t rel = (int64_t)offset + section->first, start;
+	int64_t rel = (int64_t)(offset + (uint64_t)section->first), start;
 	uint32_t low = 0, n = section->n_fdes;
 	struct walk_rows rows;
 
