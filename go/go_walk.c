@@ -407,7 +407,7 @@ static bool take_step(struct walk *walk, struct go_rows *rows)
 
 /*
  * Go's assembler for AArch64 ends a function that has constants with a jump to itself, and the
- * constants behind it. So what is no code behind such a jump needs no rows of its own.
+ * constants behind it. So bytes behind such a jump that are not code need no rows.
  */
 static void cut(struct walk *walk, struct go_rows *rows)
 {

@@ -154,8 +154,7 @@ struct eh2sframe_file;
 /*
  * Opens an ELF file and checks its tables. options are copied; NULL means the defaults.
  * name is for messages. The descriptor stays the caller's and can be closed; its position
- * is neither used nor moved. Memory is borrowed until the file is closed, and not written
- * to.
+ * is neither used nor moved. Memory is borrowed until the file is closed, and is only read.
  */
 EH2SFRAME_CHECKED struct eh2sframe_file *eh2sframe_open_path(const char *path,
     const struct eh2sframe_options *options, struct eh2sframe_error *error);

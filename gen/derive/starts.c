@@ -51,7 +51,7 @@ struct starts_reader {
 	struct derive_starts *starts;
 };
 
-/* The program's own entry is no function: no caller gave it a return address. */
+/* The program's own entry is not a function: the kernel goes there without a return address. */
 static bool starts_note(
     const struct starts_reader *reader, uint64_t addr, enum derive_doubt doubt)
 {

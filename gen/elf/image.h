@@ -151,7 +151,7 @@ struct image_debug_frame {
 	} packing;
 	const uint8_t *bytes; /* borrowed from the file */
 	size_t stored;	      /* bytes in the file */
-	size_t size; /* bytes of the section itself; 0: there is no such section */
+	size_t size;	      /* bytes of the section itself; 0 without such a section */
 };
 
 /* Whether a section is .debug_frame or .zdebug_frame, with bytes in the file. */

@@ -7,7 +7,7 @@
 #include "go/go_cfi.h"
 
 struct go_source {
-	const char *section; /* borrowed; NULL: there is no table */
+	const char *section; /* borrowed; NULL without a table */
 	uint64_t addr, size; /* of the table */
 	uint8_t *copy; /* owned; the table with relocations applied. NULL: it has none */
 	struct go_table table;

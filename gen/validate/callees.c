@@ -45,8 +45,8 @@ static bool is_constant(const struct image *image, uint64_t addr)
 
 		if (phdr->p_type == PT_LOAD && addr - phdr->p_vaddr < phdr->p_filesz)
 			writable = phdr->p_flags & PF_W;
-		/* Relocated, and then read-only. What a relocation fills in is no address that
-		 * the file has. */
+		/* Relocated, and then read-only. The file does not have the address that a
+		 * relocation fills in. */
 		relro |=
 		    phdr->p_type == PT_GNU_RELRO && addr - phdr->p_vaddr < phdr->p_memsz;
 	}
