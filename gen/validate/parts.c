@@ -101,7 +101,13 @@ static bool part_read_rows(struct validate_worker *worker, struct cfi_interp *in
 			   worker->source->context, index, &interp->table) ||
 		       err_set_nomem(err);
 	interp->max_expr_ops = cfi_ranges_expr_ops(&worker->input->ranges, index);
-	return cfi_interpret(interp, part_fde(worker, range), err);
+	if (!cfi_interpret(interp, part_fde(worker, range), err))
+		return false;
+	/* A row without a rule for the CFA says nothing. */
+	for (size_t i = 0; i < interp->table.n_rows; i++)
+		interp->table.rows[i].doubtful |=
+		    interp->table.rows[i].cfa.kind == CFI_UNSPECIFIED;
+	return true;
 }
 
 /* The landing pads of the range's FDE, once for all its neighbours in the unit. Where arguments are
