@@ -41,8 +41,8 @@ size_t report_page_share(size_t *sizes, size_t n, size_t room)
 	return SIZE_MAX;
 }
 
-static const char *const trim_unseen[] = {"costs", "text", "unmatched"};
-enum { TRIM_N_UNSEEN = 3 };
+static const char *const trim_unseen[] = {"costs", "text", "unmatched", "other_sources"};
+enum { TRIM_N_UNSEEN = 4 };
 
 bool report_page_is_plain(const char *text)
 {
@@ -191,7 +191,8 @@ static bool trim_put_back(
 /* The size of all but the lists. Where that is too much the map has to go. */
 static size_t trim_rest(json_t *file, size_t most)
 {
-	static const char *const large[] = {"sections", "links", "producers", "records"};
+	static const char *const large[] = {
+	    "source_ranges", "sections", "links", "producers", "records"};
 	size_t size = trim_text_size(file);
 
 	for (size_t i = 0; size > most && i < sizeof(large) / sizeof(large[0]); i++) {

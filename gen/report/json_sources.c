@@ -97,6 +97,52 @@ static json_t *piece_of(const void *context, size_t i)
 	return report_json_named(object, report_symbols(report), piece->start);
 }
 
+/* Go's table gives the rows of whole programs, so that its functions are only listed where each
+ * one of any source is. */
+static bool piece_is_listed(
+    const struct report *report, const struct coverage_piece *piece)
+{
+	return piece->source != SOURCE_GO || report->input->policy.options->verbosity > 0;
+}
+
+static bool put_pieces(struct report_json *json, const struct report *report)
+{
+	const struct coverage *coverage = &report->coverage;
+	bool ok = true, any = false;
+
+	for (size_t i = 0; ok && i < coverage->n_pieces; i++) {
+		if (!piece_is_listed(report, &coverage->pieces[i]))
+			continue;
+		ok = report_json_put(
+			 json, any ? ",\n    " : ",\n   \"other_sources\": [\n    ") &&
+		     report_json_value(json, piece_of(report, i));
+		any = true;
+	}
+	return ok && (!any || report_json_put(json, "]"));
+}
+
+/* Which source the functions from start on have their rows from. */
+static json_t *source_range_of(const void *context, size_t i)
+{
+	const struct report *report = context;
+	const struct coverage_source_range *range = &report->coverage.source_ranges[i];
+
+	return json_pack("{so sI sI ss}", "start", report_json_address(range->start),
+	    "size", (json_int_t)(range->end - range->start), "functions",
+	    (json_int_t)range->functions, "source", source_name(range->source));
+}
+
+static bool put_source_ranges(struct report_json *json, const struct report *report)
+{
+	const struct coverage *coverage = &report->coverage;
+
+	/* Sections of an object have no order. */
+	if (!coverage->n_pieces || report->input->policy.image->object)
+		return true;
+	return report_json_list(
+	    json, report, "source_ranges", coverage->n_source_ranges, source_range_of);
+}
+
 static json_t *told_of(const void *context, size_t i)
 {
 	const struct report *report = context;
@@ -118,9 +164,7 @@ static json_t *agree_of(const struct report *report)
 bool report_json_sources(struct report_json *json, const struct report *report)
 {
 	return report_json_member(json, "sources", sources_of(report)) &&
-	       (!report->coverage.n_pieces ||
-		   report_json_list(json, report, "other_sources",
-		       report->coverage.n_pieces, piece_of)) &&
+	       put_source_ranges(json, report) && put_pieces(json, report) &&
 	       (!report->agree.bytes ||
 		   report_json_member(json, "in_both", agree_of(report))) &&
 	       (!report->agree.n_told || report_json_list(json, report, "differences",

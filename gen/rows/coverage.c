@@ -93,5 +93,6 @@ void coverage_deinit(struct coverage *coverage)
 	free(coverage->rules);
 	free(coverage->stretches);
 	free(coverage->pieces);
+	free(coverage->source_ranges);
 	*coverage = (struct coverage){0};
 }

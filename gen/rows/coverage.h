@@ -46,6 +46,13 @@ struct coverage_piece {
 	enum source source;
 };
 
+/* Functions one after the other that have their rows from one source. */
+struct coverage_source_range {
+	uint64_t start, end; /* addresses; end is exclusive */
+	size_t functions;
+	enum source source;
+};
+
 #define COVERAGE_MAX_NOTES 16
 
 /* A PLT section without CFI, or with CFI for a part of it, whose stubs match no template.
@@ -87,6 +94,9 @@ struct coverage {
 	} sources[N_SOURCES];	       /* what has rows of each */
 	struct coverage_piece *pieces; /* ascending by start */
 	size_t n_pieces, cap_pieces;
+	struct coverage_source_range
+	    *source_ranges; /* of all sources; ascending by start */
+	size_t n_source_ranges, cap_source_ranges;
 	/* Damaged programs in words, the first ones. */
 	char notes[COVERAGE_MAX_NOTES][160];
 	size_t n_notes;

@@ -3,6 +3,28 @@
 #include "base/vec.h"
 #include "gen/rows/coverage.h"
 
+static bool coverage_add_source_range(
+    struct coverage *coverage, const struct sf_func *func, enum source source, bool again)
+{
+	struct coverage_source_range *last =
+	    coverage->n_source_ranges
+		? &coverage->source_ranges[coverage->n_source_ranges - 1]
+		: NULL;
+
+	if (last && last->source == source) {
+		last->end = func->start + func->size;
+		last->functions += !again;
+		return true;
+	}
+	if (!vec_reserve(&coverage->source_ranges, &coverage->cap_source_ranges,
+		coverage->n_source_ranges + 1))
+		return false;
+	coverage->source_ranges[coverage->n_source_ranges++] =
+	    (struct coverage_source_range){
+		func->start, func->start + func->size, 1, source};
+	return true;
+}
+
 /* The rows of a function may be in several pieces, with gaps between them. */
 static bool coverage_add_piece(
     struct coverage *coverage, const struct sf_func *func, enum source source, bool again)
@@ -12,8 +34,10 @@ static bool coverage_add_piece(
 
 	coverage->sources[source].bytes += func->size;
 	coverage->sources[source].functions += !again;
-	/* Others than these two give few rows. */
-	if (source == SOURCE_EH_FRAME || source == SOURCE_GO)
+	if (!coverage_add_source_range(coverage, func, source, again))
+		return false;
+	/* What nothing else is said of has its rows from here. */
+	if (source == SOURCE_EH_FRAME)
 		return true;
 	if (again && last) {
 		last->end = func->start + func->size;

@@ -7,6 +7,7 @@ Each row's CFA and return address are compared with what readelf reads in .debug
 sections they get the same rows.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -150,10 +151,31 @@ def check_damage(tool, path):
         )
 
 
+def check_json(tool, path, table):
+    """JSON says of each function which source its rows come from; with -v by its name."""
+    plain, full = (json.loads(must(tool, "--report=json", *more, path))["files"][0] for more in ((), ("-v",)))
+    told = {int(one["start"], 16): one["source"] for one in full["other_sources"]}
+    left = {int(one["start"], 16) for one in full["sources"]["go"]["without_rows"]}
+    functions = [addr for name, addr in table.items() if name.startswith("main.") and addr not in left]
+    spans = [(int(one["start"], 16), one["size"], one["source"]) for one in plain["source_ranges"]]
+    ranges = [addr for addr in functions if any(start <= addr < start + size and source == "go" for start, size, source in spans)]
+    tap.check(len(functions) > 5 and all(told.get(addr) == "go" for addr in functions), "JSON -v: other_sources", str(functions))
+    tap.check(ranges == functions and "other_sources" not in plain, "JSON: source_ranges", str(spans))
+    count = full["sources"]["go"]["functions"]
+    tap.check(count == len(told) == sum(one["functions"] for one in plain["source_ranges"] if one["source"] == "go"),
+              "JSON: each function once", f"{count} {len(told)}")
+    page = must(tool, "--report=html", path)
+    tap.check('"source_ranges"' in page and '"other_sources"' not in page and "runtime.mcall" in page, "the page has them")
+
+
 def check_sources(tool, path):
     """Which source the report names, and what --source leaves out."""
     text = must(tool, "--report", "-v", path)
     tap.check(" by go " in text and "left out of go: " in text and "runtime.mcall" in text, "--report -v", text[:2000])
+    table = {name: addr for addr, name in symbols(path)}
+    line = f"by go: {table['main.main']:#x}, "
+    tap.check(any(line in one and one.endswith(" main.main") for one in text.splitlines()), "a function's source", line)
+    check_json(tool, path, table)
     only = must(tool, "--report", "--source=debug_frame", path)
     tap.check(" by go " not in only, "--source without go", only[:2000])
     none = tap.run(tool, "--source=eh_frame", path, path + ".none")

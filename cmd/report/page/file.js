@@ -170,6 +170,66 @@ function fileBare(file, lists) {
 	table.element) };
 }
 
+function fileAddressCell(one) {
+	return dom('code', {}, one.startText);
+}
+
+function fileAddressKey(one) {
+	return one.start && one.start.prefix + one.start.at.toString(16).padStart(16, '0');
+}
+
+// What a table has of an entry with an address.
+function fileEntry(one) {
+	return { start: dataAddress(one.start), startText: dataText(one.start), size: dataCount(one, 'size'),
+		functions: dataCount(one, 'functions'), source: dataText(one.source), name: dataText(one.name),
+		reason: dataText(one.reason) };
+}
+
+const fileSize = { key: 'size', label: 'Bytes', number: true, value: (one) => one.size,
+	cell: (one) => dataNumber(one.size) };
+
+// Which source the rows of each function come from, where .eh_frame is not the only one.
+function fileSources(raw) {
+	const rows = dataObjects(raw.source_ranges).map(fileEntry);
+
+	if (!rows.length) return null;
+	const table = tableMake({
+		label: 'sources', rows, key: 'start', size: 25,
+		text: (one) => one.source + ' ' + one.startText,
+		filters: [{ label: 'Source', value: (one) => one.source }],
+		columns: [
+			{ key: 'source', label: 'Source', value: (one) => one.source, cell: (one) => domName(one.source) },
+			{ key: 'start', label: 'From', value: fileAddressKey, cell: fileAddressCell },
+			fileSize,
+			{ key: 'functions', label: 'Functions', number: true, value: (one) => one.functions,
+				cell: (one) => dataNumber(one.functions) },
+		],
+	});
+	return dom('section', {}, dom('h2', {}, 'Sources of rows'), dom('p', { class: 'faint' },
+		'Each line is functions one after the other that have their rows from one source.'), table.element);
+}
+
+// The functions that a source describes and gives no rows for.
+function fileWithoutRows(raw) {
+	const rows = Object.values(dataObject(raw.sources))
+		.flatMap((source) => dataObjects(dataObject(source).without_rows)).map(fileEntry);
+
+	if (!rows.length) return null;
+	const table = tableMake({
+		label: 'functions without rows', rows, key: 'start', size: 25,
+		text: (one) => one.name + ' ' + one.startText + ' ' + one.reason,
+		filters: [{ label: 'Reason', value: (one) => one.reason }],
+		columns: [
+			{ key: 'name', label: 'Function', value: (one) => one.name, cell: (one) => domName(one.name) },
+			{ key: 'start', label: 'From', value: fileAddressKey, cell: fileAddressCell },
+			fileSize,
+			{ key: 'reason', label: 'Reason', value: (one) => one.reason, cell: (one) => domName(one.reason) },
+		],
+	});
+	return dom('section', {}, dom('h2', {}, 'Functions without rows'), dom('p', { class: 'faint' },
+		'Functions of Go\'s table that no row can be made for.'), table.element);
+}
+
 // Counts by reason: earlier reports have these and no list.
 function fileReasons(reasons, classes) {
 	const rows = reasons.filter((one) => one.bytes);
@@ -224,7 +284,7 @@ function fileView(file) {
 		refused || !lists.reasons.some((one) => one.bytes) ? null
 			: dom('section', {}, dom('h2', {}, 'Refused code, by reason'), fileReasons(lists.reasons,
 				lists.classes)),
-		bare ? bare.element : null, chartMake(file));
+		bare ? bare.element : null, fileSources(file.raw), fileWithoutRows(file.raw), chartMake(file));
 	return { element: article, show: (number) => {
 		if (lists.all[number]) mapGoTo(maps, lists.all[number]);
 	} };

@@ -63,6 +63,22 @@ async function table(page, tools, file) {
 	await around.getByRole('searchbox').fill('');
 }
 
+async function sources(page, tools, file) {
+	const ranges = page.getByRole('table', { name: 'sources' });
+	const around = page.locator('.tabled').filter({ has: ranges });
+	const without = await page.getByRole('table', { name: 'functions without rows' }).innerText();
+	const left = file.sources.go.without_rows[0];
+
+	tools.same(await cells(ranges, 1), file.source_ranges.map((one) => one.source), 'the sources, by address');
+	tools.same(await numbers(ranges, 4), file.source_ranges.map((one) => one.functions), 'how many functions each has');
+	await around.getByLabel('Source').selectOption('=go');
+	tools.same(await cells(ranges, 2), file.source_ranges.filter((one) => one.source === 'go').map((one) => one.start),
+		'a filter by source');
+	await around.getByLabel('Source').selectOption('');
+	tools.check([left.name, left.reason, left.start].every((word) => without.includes(word)),
+		'functions without rows have a reason', without);
+}
+
 // From the table to the map and back.
 async function map(page, tools, file) {
 	const gap = sorted(file.gaps, (a, b) => b.size - a.size)[0];

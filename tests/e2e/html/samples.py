@@ -67,7 +67,13 @@ def file_of(number, gaps=40, bare=30, text=1 << 20, formats=True):
         "refused": reasons, "records": {},
         "sections": [{"name": ".init", "start": hex(start - 0x1000), "size": 23},
                      {"name": ".text", "start": hex(start), "size": text}],
-        "gaps": refused, "without_cfi": without}
+        "gaps": refused, "without_cfi": without,
+        "sources": {"eh_frame": {"functions": 50, "bytes": text // 4}, "go": {
+            "functions": gaps * 10, "bytes": with_cfi // 2, "size": frame, "in_table": gaps * 10 + 1,
+            "without_rows": [{"start": hex(start + 64), "size": 48, "name": f"runtime.mcall{number}",
+                              "reason": "SP moves"}]}},
+        "source_ranges": [{"start": hex(start + i * (text // 8)), "size": text // 8 - 16, "functions": 10 + i,
+                           "source": ("go", "eh_frame")[i % 2]} for i in range(4)]}
     if formats:
         file["formats"] = [
             {"name": name, "bytes": int(frame * ratio), "functions": gaps * 10, "code_bytes": with_cfi - lost,
@@ -125,10 +131,12 @@ def hostile():
     evil["sections"].append({"name": MARKUP, "start": "0x10", "size": 99})
     for one in evil["without_cfi"]:
         one["name"] = one["kind"] = MARKUP
+    evil["source_ranges"] = [{"start": MARKUP, "size": -1, "functions": MARKUP, "source": CONTROL}, {"start": "0x1", "source": MARKUP}]
+    evil["sources"] = {"go": {"without_rows": [{"name": MARKUP, "reason": long_name, "start": 4}, 7]}, "x": MARKUP}
     evil["formats"][0]["name"] = evil["formats"][0]["holds"] = MARKUP
     strange = {"path": CONTROL, "status": 0, "code": {"decoded": "many", "without_cfi": -4, "executable": 1}, "gaps": [7, None, {}],
                "refused": {MARKUP: {"bytes": 1}}, "sections": [{"start": "here"}, {"start": "0x0", "size": -1}],
-               "without_cfi": {"size": 4}, "formats": [{}], "sizes": {}, "producers": "gcc", "links": 4}
+               "without_cfi": {"size": 4}, "formats": [{}], "sizes": {}, "sources": 3, "source_ranges": {"source": "go"}, "producers": "gcc", "links": 4}
     return document([evil, strange, {"path": MARKUP, "status": 6, "skipped": MARKUP},
                      {"path": "x", "status": 1, "error": MARKUP}])
 
