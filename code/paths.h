@@ -45,6 +45,10 @@ struct code_host {
 	 * callee. NULL: all callees keep what the psABI says. */
 	void (*called)(void *context, uint64_t pc, const struct code_insn *call,
 	    struct code_state *state);
+	/* The call at pc has returned, and was made in the state before: gives the other state what its
+	 * callee keeps and the psABI does not promise. NULL: nothing. */
+	void (*kept)(void *context, uint64_t pc, const struct code_insn *call,
+	    const struct code_state *before, struct code_state *after);
 	/* Control goes on to another function. Whether that one can go on at a label of this one,
 	 * and with which state. NULL: never. */
 	bool (*continues)(void *context, uint64_t function, struct code_state *state);

@@ -119,10 +119,15 @@ void code_paths_step(const struct code_paths *paths, struct code_state *state,
 	const struct code_value first = state->regs[0];
 	bool kept =
 	    calls && host->keeps_first && host->keeps_first(host->context, insn, state);
+	struct code_state before;
 
+	if (calls && host->kept)
+		code_state_copy(&before, state);
 	code_state_step(state, paths->abi, pc, insn);
 	if (kept)
 		state->regs[0] = first;
+	if (calls && host->kept)
+		host->kept(host->context, pc, insn, &before, state);
 	if (calls && host->called)
 		host->called(host->context, pc, insn, state);
 }

@@ -27,6 +27,8 @@ struct walk_saved {
 	bool touched;  /* an instruction before this one writes it */
 	bool changed;  /* it was overwritten while it was not saved */
 	bool has_slot;
+	bool no_slot; /* its slot cannot be used: */
+	bool hit;     /* another value was stored to it */
 	int64_t slot; /* saved at the CFA plus this */
 };
 
@@ -130,21 +132,38 @@ static void write_reg(struct walk *walk, uint8_t reg, struct walk_value value,
 	}
 }
 
-/* A store: is it one that saves? */
+static bool overlaps(int64_t slot, int64_t off, uint8_t width)
+{
+	return slot < off + width && off < slot + 8;
+}
+
+/* A store at the CFA plus off: is it one that saves, or one that overwrites what is saved? */
+static void store_saved(struct walk *walk, struct walk_saved *saved,
+    const struct code_effect *effect, int64_t off)
+{
+	const bool saves =
+	    effect->dst == saved->reg && effect->width == 8 && saved->clean;
+
+	if (saves && !saved->has_slot && !saved->no_slot) {
+		saved->has_slot = true;
+		saved->slot = off;
+	} else if (slot_counts(walk, saved) && !(saves && off == saved->slot)) {
+		saved->hit |= overlaps(saved->slot, off, effect->width);
+	}
+}
+
 static void apply_store(struct walk *walk, const struct code_effect *effect)
 {
+	const struct code_abi *abi = walk->abi;
 	struct walk_value where = sum_value(walk, effect);
 
-	for (int i = 0; i < 2; i++) {
-		struct walk_saved *saved = i ? &walk->ra : &walk->fp;
-
-		if (saved->reg == CODE_NO_REG || effect->dst != saved->reg ||
-		    effect->width != 8 || where.kind != WALK_CFA || saved->has_slot ||
-		    !saved->clean)
-			continue;
-		saved->has_slot = true;
-		saved->slot = where.off;
-	}
+	if (where.kind != WALK_CFA || where.off > INT32_MAX || where.off < INT32_MIN)
+		return;
+	store_saved(walk, &walk->fp, effect, where.off);
+	if (walk->ra.reg != CODE_NO_REG)
+		store_saved(walk, &walk->ra, effect, where.off);
+	else if (overlaps(abi->ra_off, where.off, effect->width))
+		walk->why = GO_RETURN_MOVED;
 }
 
 /* A load from address, of width bytes: is it a constant of this function? */
@@ -321,7 +340,8 @@ static bool is_split(struct walk *walk, const struct code_insn *insn, uint64_t n
 
 /*
  * Whether SP at the end of the instruction is as the table says wherever control goes. A call
- * behind which the table says otherwise does not return: *ends.
+ * behind which the table says otherwise does not return: *ends. Nor does control come to a nop of
+ * this kind, which older compilers put where a way is impossible.
  */
 static bool agrees(
     struct walk *walk, const struct code_insn *insn, uint64_t next, bool *ends)
@@ -334,7 +354,7 @@ static bool agrees(
 		return false;
 	if (!*ends && next < walk->end && sp_at(walk, next) != sp.off &&
 	    !is_split(walk, insn, next)) {
-		*ends = walk->behind_call;
+		*ends = walk->behind_call || insn->filler;
 		if (!*ends)
 			return false;
 	}
@@ -429,26 +449,44 @@ static uint64_t code_end(const struct go_code *code)
 	return end;
 }
 
+static bool walk_through(struct walk *walk, struct go_rows *rows)
+{
+	rows->n = 0;
+	while (walk->pc < walk->end && walk->why == GO_HAS_ROWS)
+		if (!take_step(walk, rows))
+			return false;
+	if (walk->why != GO_HAS_ROWS && walk->trap)
+		cut(walk, rows);
+	return true;
+}
+
 bool go_walk(const struct go_code *code, struct go_rows *rows, enum go_reason *why)
 {
 	const struct code_abi *abi = code_abi(code->machine);
-	struct walk walk = {.code = code,
+	const struct walk begin = {.code = code,
 	    .abi = abi,
 	    .pc = code->start,
 	    .end = code_end(code),
-	    .split_pc = UINT64_MAX};
+	    .split_pc = UINT64_MAX,
+	    /* Go for AArch64 keeps the frame pointer in the 8 bytes below SP. */
+	    .fp = {.reg = abi->fp,
+		.clean = true,
+		.below = abi->ra != CODE_NO_REG ? 8 : 0},
+	    .ra = {.reg = abi->ra, .clean = true}};
+	struct walk walk = begin;
 
-	walk.fp = (struct walk_saved){.reg = abi->fp, .clean = true};
-	walk.ra = (struct walk_saved){.reg = abi->ra, .clean = true};
-	/* Go for AArch64 keeps the frame pointer in the 8 bytes below SP. */
-	if (abi->ra != CODE_NO_REG)
-		walk.fp.below = 8;
-	rows->n = 0;
-	while (walk.pc < walk.end && walk.why == GO_HAS_ROWS)
-		if (!take_step(&walk, rows))
+	if (!walk_through(&walk, rows))
+		return false;
+	/* Code that calls nothing can use the place where its return address was saved. */
+	if (walk.fp.hit || walk.ra.hit) {
+		const bool fp = walk.fp.hit, ra = walk.ra.hit;
+
+		walk = begin;
+		walk.fp.no_slot = fp;
+		walk.ra.no_slot = ra;
+		if (!walk_through(&walk, rows))
 			return false;
-	if (walk.why != GO_HAS_ROWS && walk.trap)
-		cut(&walk, rows);
+	}
 	*why = walk.why;
 	return true;
 }

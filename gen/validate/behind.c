@@ -51,7 +51,7 @@ static bool behind_is_wrong_before(struct validate_worker *worker,
 	if (row->doubtful || behind.column != VALIDATE_CFA ||
 	    behind.found.kind != CODE_CFA)
 		return false;
-	at = validate_row(worker->input->arch, row, after);
+	at = validate_part_row(worker, part, row, after);
 	return at.verdict == VALIDATE_CONTRADICTS && at.column == VALIDATE_CFA &&
 	       code_value_equal(at.found, behind.found);
 }
@@ -70,7 +70,7 @@ bool validate_call_returns(void *context, uint64_t pc, const struct code_insn *c
 	row = validate_row_in(worker, part, next);
 	if (row->doubtful)
 		return !validate_never_returns(worker->callees, call);
-	answer = validate_row(worker->input->arch, row, after);
+	answer = validate_part_row(worker, part, row, after);
 	if (answer.verdict != VALIDATE_CONTRADICTS)
 		return true;
 	if (!validate_never_returns(worker->callees, call)) {
@@ -93,7 +93,7 @@ static bool behind_seed(struct validate_worker *worker, struct validate_part *pa
 	    !code_paths_behind(worker->paths, call, state))
 		return false;
 	answer =
-	    validate_row(worker->input->arch, validate_row_in(worker, part, pc), state);
+	    validate_part_row(worker, part, validate_row_in(worker, part, pc), state);
 	return answer.verdict != VALIDATE_CONTRADICTS ||
 	       behind_is_wrong_before(worker, part, call, state, answer);
 }
@@ -114,6 +114,6 @@ bool validate_contradicts_at(void *context, uint64_t pc, const struct code_state
 	struct validate_part *part = validate_part_at(worker, pc);
 	const struct cfi_row *row = part ? validate_row_in(worker, part, pc) : NULL;
 
-	return row && validate_row(worker->input->arch, row, state).verdict ==
+	return row && validate_part_row(worker, part, row, state).verdict ==
 			  VALIDATE_CONTRADICTS;
 }

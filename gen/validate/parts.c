@@ -146,6 +146,7 @@ static bool part_add_rows(
 	worker->parts[worker->n_parts] = (struct validate_part){.range = index,
 	    .row = worker->n_rows,
 	    .n_rows = table->n_rows,
+	    .go = validate_is_go(worker, part_fde(worker, range)),
 	    .resolver = part_is_resolver(worker, table)};
 	worker->code[worker->n_parts++] = *code;
 	memcpy(&worker->rows[worker->n_rows], table->rows,

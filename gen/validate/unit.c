@@ -275,7 +275,7 @@ static bool unit_visit(void *context, const struct code_place *place)
 		worker->agreed = NULL;
 		return true;
 	}
-	answer = validate_row(worker->input->arch, row, place->state);
+	answer = validate_part_row(worker, part, row, place->state);
 	if (unit_is_elsewhere(worker, part, row, answer))
 		answer.verdict = VALIDATE_UNKNOWN;
 	result = unit_count(worker, part, place);
@@ -326,6 +326,7 @@ static bool unit_look(
 		.seed = validate_seed_at,
 		.contradicts = validate_contradicts_at,
 		.keeps_first = host_keeps_first,
+		.kept = validate_has_go(worker) ? validate_go_keeps : NULL,
 		.entries = host_entries,
 		.leaves = host_leaves}};
 	struct err err = {0};

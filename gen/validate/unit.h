@@ -24,6 +24,7 @@ struct validate_part {
 	size_t at;	    /* the row that was asked for last */
 	bool
 	    resolver; /* it is called with the return address above what rows take for the CFA */
+	bool go; /* of Go's table, for AArch64 */
 	/* What a row took for the CFA while it was of another stack; CODE_UNKNOWN: none did. */
 	struct code_value elsewhere;
 };
@@ -107,6 +108,18 @@ ATTR_MUST_CHECK bool validate_add_part(struct validate_worker *worker, uint32_t 
 size_t validate_range_at(const struct validate_worker *worker, uint64_t pc);
 /* Whether a function begins at pc in the range, by its row: a stub of a PLT is one, too. */
 bool validate_begins_function(struct validate_worker *worker, size_t index, uint64_t pc);
+
+/* validate_row for a row of the part. */
+struct validate_answer validate_part_row(const struct validate_worker *worker,
+    const struct validate_part *part, const struct cfi_row *row,
+    const struct code_state *state);
+
+/* Whether Go's ABI for AArch64 holds in the code of the FDE, and whether in any code. */
+bool validate_is_go(const struct validate_worker *worker, const struct cfi_fde *fde);
+bool validate_has_go(const struct validate_worker *worker);
+/* code_host.kept, where validate_has_go. */
+void validate_go_keeps(void *context, uint64_t pc, const struct code_insn *call,
+    const struct code_state *before, struct code_state *after);
 
 /* code_host.returns: by the row behind the call, else by its callee. */
 bool validate_call_returns(void *context, uint64_t pc, const struct code_insn *call,
