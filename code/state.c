@@ -310,6 +310,8 @@ static void step_effect(
 		value = reg_value(state, effect->base);
 		if (code_value_is_stack(value))
 			value = code_state_made(state, pc);
+		else if (value.kind == CODE_CONST)
+			value.off &= effect->off;
 		else if (value.kind != CODE_UNKNOWN)
 			value = code_value_of(CODE_OTHER, 0, 0);
 		break;

@@ -3,249 +3,27 @@
  * One pass over the instructions in the order of addresses. Go's compiler and assembler write the
  * prologue first, so what it saves is saved for all code behind it where SP is as low again.
  */
-#include "go/go_walk.h"
+#include "go/go_state.h"
 
 #include <string.h>
 
 #include "base/vec.h"
 
-/* What a register holds, as far as frames need it. */
-struct walk_value {
-	enum {
-		WALK_UNKNOWN,
-		WALK_CFA,   /* the CFA plus off */
-		WALK_CONST, /* off */
-	} kind;
-	int64_t off;
-};
-
-/* A register that the caller needs: the frame pointer, or AArch64's return address. */
-struct walk_saved {
-	uint8_t reg;
-	uint8_t below; /* bytes below SP at which Go still keeps it */
-	bool clean;    /* by the way that led here, it holds the caller's value */
-	bool touched;  /* an instruction before this one writes it */
-	bool changed;  /* it was overwritten while it was not saved */
-	bool has_slot;
-	bool no_slot; /* its slot cannot be used: */
-	bool hit;     /* another value was stored to it */
-	int64_t slot; /* saved at the CFA plus this */
-};
-
-struct walk {
-	const struct go_code *code;
-	const struct code_abi *abi;
-	uint64_t pc, end; /* addresses */
-	int64_t sp;	  /* by the table, the CFA plus this */
-	struct walk_value regs[CODE_N_REGS];
-	struct walk_saved fp, ra;
-	bool behind_call; /* only fillers are between a call and pc */
-	/* Constants that the code loads from its own bytes, behind pc; equal: none. */
-	uint64_t data_start, data_end;
-	/* Where SP is not as the table says, and where it is: the CFA plus this. */
-	uint64_t split_pc;
-	int64_t split_sp;
-	uint64_t trap; /* address behind the last jump to itself; 0: none */
-	enum go_reason why;
-};
-
-static int64_t sp_at(const struct walk *walk, uint64_t pc)
+static int64_t sp_at(const struct go_state *walk, uint64_t pc)
 {
 	return walk->abi->sp_off - go_levels_at(walk->code->levels, pc);
 }
 
 /* The instruction at pc. False where there is none. */
-static bool read_insn(const struct walk *walk, uint64_t pc, struct code_insn *insn)
+static bool read_insn(const struct go_state *walk, uint64_t pc, struct code_insn *insn)
 {
 	return code_insn_read(walk->code->machine,
 	    walk->code->bytes + (pc - walk->code->start), walk->end - pc, pc, insn);
 }
 
-/* Whether what is saved is still above SP. */
-static bool slot_counts(const struct walk *walk, const struct walk_saved *saved)
+static struct go_rule rule_of(const struct go_state *walk, const struct go_saved *saved)
 {
-	return saved->has_slot && saved->slot >= walk->sp - saved->below;
-}
-
-/* base plus or minus the index, where one is an address in the stack or both are constants. */
-static struct walk_value sum_of(
-    const struct walk_value *base, const struct walk_value *index, bool minus)
-{
-	struct walk_value sum = {WALK_UNKNOWN, 0};
-	bool overflow;
-
-	if (index->kind != WALK_CONST && (minus || base->kind != WALK_CONST))
-		return sum;
-	overflow = minus ? __builtin_sub_overflow(base->off, index->off, &sum.off)
-			 : __builtin_add_overflow(base->off, index->off, &sum.off);
-	if (base->kind && index->kind && !overflow)
-		sum.kind = base->kind == WALK_CONST ? index->kind : base->kind;
-	return sum;
-}
-
-/* What SET and SUBTRACT compute, or the address of a LOAD or STORE. */
-static struct walk_value sum_value(
-    const struct walk *walk, const struct code_effect *effect)
-{
-	static const struct walk_value zero = {WALK_CONST, 0};
-	const struct walk_value off = {WALK_CONST, effect->off};
-	struct walk_value value = zero;
-
-	if (effect->base != CODE_NO_REG)
-		value = walk->regs[effect->base];
-	if (effect->index != CODE_NO_REG) {
-		if (effect->shift || effect->index_bits != 64)
-			return (struct walk_value){WALK_UNKNOWN, 0};
-		value = sum_of(
-		    &value, &walk->regs[effect->index], effect->kind == CODE_SUBTRACT);
-	}
-	return sum_of(&value, &off, false);
-}
-
-/* The register gets the value; from_slot: the one that was saved. */
-static void saved_write(
-    struct walk *walk, struct walk_saved *saved, struct walk_value value, bool from_slot)
-{
-	/* In Go's ABI for AArch64 the caller's frame pointer is 8 below its SP, so functions
-	 * that call nothing compute it. */
-	const bool computed = saved == &walk->fp && saved->below &&
-			      value.kind == WALK_CFA &&
-			      value.off == -(int64_t)saved->below;
-
-	saved->touched = true;
-	saved->clean = from_slot || computed;
-	if (!slot_counts(walk, saved) && !saved->clean)
-		saved->changed = true;
-}
-
-static void write_reg(struct walk *walk, uint8_t reg, struct walk_value value,
-    const struct walk_value *loaded_from)
-{
-	walk->regs[reg] = value;
-	for (int i = 0; i < 2; i++) {
-		struct walk_saved *saved = i ? &walk->ra : &walk->fp;
-
-		if (reg == saved->reg)
-			saved_write(walk, saved, value,
-			    loaded_from && loaded_from->kind == WALK_CFA &&
-				saved->has_slot && loaded_from->off == saved->slot);
-	}
-}
-
-static bool overlaps(int64_t slot, int64_t off, uint8_t width)
-{
-	return slot < off + width && off < slot + 8;
-}
-
-/* A store at the CFA plus off: is it one that saves, or one that overwrites what is saved? */
-static void store_saved(struct walk *walk, struct walk_saved *saved,
-    const struct code_effect *effect, int64_t off)
-{
-	const bool saves =
-	    effect->dst == saved->reg && effect->width == 8 && saved->clean;
-
-	if (saves && !saved->has_slot && !saved->no_slot) {
-		saved->has_slot = true;
-		saved->slot = off;
-	} else if (slot_counts(walk, saved) && !(saves && off == saved->slot)) {
-		saved->hit |= overlaps(saved->slot, off, effect->width);
-	}
-}
-
-static void apply_store(struct walk *walk, const struct code_effect *effect)
-{
-	const struct code_abi *abi = walk->abi;
-	struct walk_value where = sum_value(walk, effect);
-
-	if (where.kind != WALK_CFA || where.off > INT32_MAX || where.off < INT32_MIN)
-		return;
-	store_saved(walk, &walk->fp, effect, where.off);
-	if (walk->ra.reg != CODE_NO_REG)
-		store_saved(walk, &walk->ra, effect, where.off);
-	else if (overlaps(abi->ra_off, where.off, effect->width))
-		walk->why = GO_RETURN_MOVED;
-}
-
-/* A load from address, of width bytes: is it a constant of this function? */
-static void note_data(struct walk *walk, uint64_t addr, uint8_t width)
-{
-	const uint64_t end = walk->end;
-
-	if (addr <= walk->pc || addr >= end || width > end - addr)
-		return;
-	if (walk->data_end <= walk->pc) {
-		walk->data_start = addr;
-		walk->data_end = addr + width;
-	}
-	if (addr < walk->data_start)
-		walk->data_start = addr;
-	if (addr + width > walk->data_end)
-		walk->data_end = addr + width;
-}
-
-static void apply_effect(struct walk *walk, const struct code_effect *effect)
-{
-	struct walk_value value = {WALK_UNKNOWN, 0}, from;
-
-	switch ((enum code_effect_kind)effect->kind) {
-	case CODE_SET:
-	case CODE_SUBTRACT:
-		if (effect->width == 8)
-			value = sum_value(walk, effect);
-		write_reg(walk, effect->dst, value, NULL);
-		break;
-	case CODE_LOAD:
-		from = sum_value(walk, effect);
-		if (from.kind == WALK_CONST)
-			note_data(walk, (uint64_t)from.off, effect->width);
-		write_reg(walk, effect->dst, value, effect->width == 8 ? &from : NULL);
-		break;
-	case CODE_ALIGN:
-	case CODE_BOUND:
-	case CODE_SIGN:
-	case CODE_AUTHENTICATE:
-		write_reg(walk, effect->dst, value, NULL);
-		break;
-	case CODE_STORE:
-		apply_store(walk, effect);
-		break;
-	case CODE_COMPARE:
-		break;
-	}
-}
-
-/* What a callee leaves: SP, the frame pointer, and on AArch64 not the return address. */
-static void apply_call(struct walk *walk)
-{
-	const uint8_t sp = walk->abi->sp;
-
-	for (uint8_t reg = 0; reg < CODE_N_REGS; reg++)
-		if (reg != sp && reg != walk->abi->fp)
-			walk->regs[reg].kind = WALK_UNKNOWN;
-	walk->regs[sp] = (struct walk_value){WALK_CFA, walk->sp};
-	if (walk->ra.reg != CODE_NO_REG)
-		write_reg(walk, walk->ra.reg, (struct walk_value){WALK_UNKNOWN, 0}, NULL);
-}
-
-static void apply(struct walk *walk, const struct code_insn *insn)
-{
-	const uint32_t writes = insn->writes | insn->unsure;
-
-	walk->regs[walk->abi->sp] = (struct walk_value){WALK_CFA, walk->sp};
-	if (insn->control == CODE_CALLS || insn->control == CODE_CALLS_TO) {
-		apply_call(walk);
-		return;
-	}
-	for (uint8_t i = 0; i < insn->n_effects; i++)
-		apply_effect(walk, &insn->effects[i]);
-	for (uint8_t reg = 0; writes && reg < CODE_N_REGS - 1; reg++)
-		if (writes >> reg & 1)
-			write_reg(walk, reg, (struct walk_value){WALK_UNKNOWN, 0}, NULL);
-}
-
-static struct go_rule rule_of(const struct walk *walk, const struct walk_saved *saved)
-{
-	if (slot_counts(walk, saved))
+	if (go_state_has_slot(walk, saved))
 		return (struct go_rule){GO_SAVED, saved->slot};
 	return (struct go_rule){saved->clean ? GO_IN_REGISTER : GO_LOST, 0};
 }
@@ -256,7 +34,7 @@ static bool rule_equal(struct go_rule a, struct go_rule b)
 }
 
 /* The row of the instruction at walk->pc. */
-static bool add_row(struct walk *walk, struct go_rows *rows)
+static bool add_row(struct go_state *walk, struct go_rows *rows)
 {
 	const struct go_row *last = rows->n ? &rows->list[rows->n - 1] : NULL;
 	struct go_row row = {.pc = walk->pc, .cfa_off = -walk->sp};
@@ -280,17 +58,17 @@ static bool add_row(struct walk *walk, struct go_rows *rows)
 }
 
 /* Behind code that never goes on: no way that the pass saw leads here. */
-static void begin_block(struct walk *walk)
+static void begin_block(struct go_state *walk)
 {
 	for (uint8_t reg = 0; reg < CODE_N_REGS; reg++)
-		walk->regs[reg].kind = WALK_UNKNOWN;
+		walk->regs[reg].kind = GO_UNKNOWN;
 	for (int i = 0; i < 2; i++) {
-		struct walk_saved *saved = i ? &walk->ra : &walk->fp;
+		struct go_saved *saved = i ? &walk->ra : &walk->fp;
 
 		/* Code above the frame is that before the prologue, which the stack check
 		 * jumps to. */
-		saved->clean =
-		    !saved->touched || (!saved->changed && !slot_counts(walk, saved));
+		saved->clean = !saved->touched ||
+			       (!saved->changed && !go_state_has_slot(walk, saved));
 	}
 }
 
@@ -307,7 +85,7 @@ static bool goes_on(const struct code_insn *insn)
 }
 
 /* Adds to SP, and does nothing else. */
-static bool is_release(const struct walk *walk, const struct code_insn *insn)
+static bool is_release(const struct go_state *walk, const struct code_insn *insn)
 {
 	const uint8_t sp = walk->abi->sp;
 
@@ -321,7 +99,7 @@ static bool is_release(const struct walk *walk, const struct code_insn *insn)
  * AArch64: two instructions release a frame of 64 KiB and more. The table tells of both as one, so
  * that between them SP is what the first one made it.
  */
-static bool is_split(struct walk *walk, const struct code_insn *insn, uint64_t next)
+static bool is_split(struct go_state *walk, const struct code_insn *insn, uint64_t next)
 {
 	const int64_t sp = walk->regs[walk->abi->sp].off;
 	struct code_insn second;
@@ -344,13 +122,13 @@ static bool is_split(struct walk *walk, const struct code_insn *insn, uint64_t n
  * this kind, which older compilers put where a way is impossible.
  */
 static bool agrees(
-    struct walk *walk, const struct code_insn *insn, uint64_t next, bool *ends)
+    struct go_state *walk, const struct code_insn *insn, uint64_t next, bool *ends)
 {
-	const struct walk_value sp = walk->regs[walk->abi->sp];
+	const struct go_value sp = walk->regs[walk->abi->sp];
 	const bool jumps = insn->control == CODE_JUMPS || insn->control == CODE_BRANCHES;
 
 	*ends = !goes_on(insn);
-	if (sp.kind != WALK_CFA)
+	if (sp.kind != GO_CFA)
 		return false;
 	if (!*ends && next < walk->end && sp_at(walk, next) != sp.off &&
 	    !is_split(walk, insn, next)) {
@@ -372,12 +150,12 @@ enum { MAX_RELOADS = 64 };
  * the return address in its register. Then arguments are loaded, and a jump to the start follows.
  */
 static bool is_stack_check(
-    const struct walk *walk, const struct code_insn *call, uint64_t next)
+    const struct go_state *walk, const struct code_insn *call, uint64_t next)
 {
 	struct code_insn insn;
 
 	if (walk->ra.reg == CODE_NO_REG || call->control != CODE_CALLS ||
-	    slot_counts(walk, &walk->ra))
+	    go_state_has_slot(walk, &walk->ra))
 		return false;
 	for (int i = 0; i < MAX_RELOADS && next < walk->end; i++) {
 		if (!read_insn(walk, next, &insn))
@@ -391,9 +169,9 @@ static bool is_stack_check(
 }
 
 /* One instruction. False: out of memory. */
-static bool take_step(struct walk *walk, struct go_rows *rows)
+static bool take_step(struct go_state *walk, struct go_rows *rows)
 {
-	const struct walk_saved before = walk->ra;
+	const struct go_saved before = walk->ra;
 	struct code_insn insn;
 	uint64_t next;
 	bool ends;
@@ -406,7 +184,7 @@ static bool take_step(struct walk *walk, struct go_rows *rows)
 		return true;
 	}
 	next = walk->pc + insn.length;
-	apply(walk, &insn);
+	go_state_step(walk, &insn);
 	if (is_stack_check(walk, &insn, next))
 		walk->ra = before;
 	walk->behind_call = is_call(&insn) || (walk->behind_call && insn.filler);
@@ -429,7 +207,7 @@ static bool take_step(struct walk *walk, struct go_rows *rows)
  * Go's assembler for AArch64 ends a function that has constants with a jump to itself, and the
  * constants behind it. So bytes behind such a jump that are not code need no rows.
  */
-static void cut(struct walk *walk, struct go_rows *rows)
+static void cut(struct go_state *walk, struct go_rows *rows)
 {
 	while (rows->n && rows->list[rows->n - 1].pc >= walk->trap)
 		rows->n--;
@@ -449,7 +227,7 @@ static uint64_t code_end(const struct go_code *code)
 	return end;
 }
 
-static bool walk_through(struct walk *walk, struct go_rows *rows)
+static bool walk_through(struct go_state *walk, struct go_rows *rows)
 {
 	rows->n = 0;
 	while (walk->pc < walk->end && walk->why == GO_HAS_ROWS)
@@ -463,7 +241,7 @@ static bool walk_through(struct walk *walk, struct go_rows *rows)
 bool go_walk(const struct go_code *code, struct go_rows *rows, enum go_reason *why)
 {
 	const struct code_abi *abi = code_abi(code->machine);
-	const struct walk begin = {.code = code,
+	const struct go_state begin = {.code = code,
 	    .abi = abi,
 	    .pc = code->start,
 	    .end = code_end(code),
@@ -473,7 +251,7 @@ bool go_walk(const struct go_code *code, struct go_rows *rows, enum go_reason *w
 		.clean = true,
 		.below = abi->ra != CODE_NO_REG ? 8 : 0},
 	    .ra = {.reg = abi->ra, .clean = true}};
-	struct walk walk = begin;
+	struct go_state walk = begin;
 
 	if (!walk_through(&walk, rows))
 		return false;

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* What the pass over a function's instructions knows at one of them; for go_walk.c. */
+#ifndef GO_STATE_H
+#define GO_STATE_H
+
+#include "go/go_walk.h"
+
+/* What a register holds, as far as frames need it. */
+struct go_value {
+	enum {
+		GO_UNKNOWN,
+		GO_CFA,	  /* the CFA plus off */
+		GO_CONST, /* off */
+	} kind;
+	int64_t off;
+};
+
+/* A register that the caller needs: the frame pointer, or AArch64's return address. */
+struct go_saved {
+	uint8_t reg;
+	uint8_t below; /* bytes below SP at which Go still keeps it */
+	bool clean;    /* by the way that led here, it holds the caller's value */
+	bool touched;  /* an instruction before this one writes it */
+	bool changed;  /* it was overwritten while it was not saved */
+	bool has_slot;
+	bool no_slot; /* its slot cannot be used: */
+	bool hit;     /* another value was stored to it */
+	int64_t slot; /* saved at the CFA plus this */
+};
+
+struct go_state {
+	const struct go_code *code;
+	const struct code_abi *abi;
+	uint64_t pc, end; /* addresses */
+	int64_t sp;	  /* by the table, the CFA plus this */
+	struct go_value regs[CODE_N_REGS];
+	struct go_saved fp, ra;
+	bool behind_call; /* only fillers are between a call and pc */
+	/* Constants that the code loads from its own bytes, behind pc; equal: none. */
+	uint64_t data_start, data_end;
+	/* Where SP is not as the table says, and where it is: the CFA plus this. */
+	uint64_t split_pc;
+	int64_t split_sp;
+	uint64_t trap; /* address behind the last jump to itself; 0: none */
+	enum go_reason why;
+};
+
+/* Whether what is saved is still above SP. */
+bool go_state_has_slot(const struct go_state *state, const struct go_saved *saved);
+/* What the instruction at state->pc does. A call has returned. */
+void go_state_step(struct go_state *state, const struct code_insn *insn);
+
+#endif
