@@ -9,6 +9,7 @@ sections they get the same rows.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -94,6 +95,14 @@ def check_stripped(tool, name, path, converted):
     tap.check(ours == theirs, f"{name}: the same rows without symbols and debug sections")
 
 
+def check_code(tool, name, path):
+    """The instructions contradict no row, and leave few open."""
+    found = tap.run(tool, "--check-code", path)
+    said = re.search(r"([\d.]+) % confirmed by the code, \d+ to review, (\d+) unknown, (\d+) contradict", found.stdout)
+    good = said and float(said[1]) > 75 and int(said[2]) < 50 and int(said[3]) == 0
+    tap.check(found.returncode == 0 and good, f"{name}: --check-code", found.stdout + found.stderr)
+
+
 def check_build(tool, go, build):
     name, folder, machine, options, env = build
     path = go.build(os.path.join(HERE, folder), name, machine, options, env)
@@ -103,6 +112,7 @@ def check_build(tool, go, build):
     proof = tap.run(tool, "--verify", "--witness=libdwarf", converted)
     tap.check(proof.returncode == 0 and " 0 differences" in proof.stdout, f"{name}: proven", proof.stdout + proof.stderr)
     check_rows(tool, name, path, converted)
+    check_code(tool, name, path)
     check_run(name, path, converted, ["qemu-aarch64"] if machine == "arm64" else [])
     check_stripped(tool, name, path, converted)
     must(tool, "--remove", converted, path + ".again")
