@@ -83,7 +83,7 @@ static void write_reg(struct go_state *state, uint8_t reg, struct go_value value
 	}
 }
 
-static bool overlaps(int64_t slot, int64_t off, uint8_t width)
+static bool store_hits(int64_t slot, int64_t off, uint8_t width)
 {
 	return slot < off + width && off < slot + 8;
 }
@@ -99,7 +99,7 @@ static void store_saved(struct go_state *state, struct go_saved *saved,
 		saved->has_slot = true;
 		saved->slot = off;
 	} else if (go_state_has_slot(state, saved) && !(saves && off == saved->slot)) {
-		saved->hit |= overlaps(saved->slot, off, effect->width);
+		saved->hit |= store_hits(saved->slot, off, effect->width);
 	}
 }
 
@@ -113,7 +113,7 @@ static void apply_store(struct go_state *state, const struct code_effect *effect
 	store_saved(state, &state->fp, effect, where.off);
 	if (state->ra.reg != CODE_NO_REG)
 		store_saved(state, &state->ra, effect, where.off);
-	else if (overlaps(abi->ra_off, where.off, effect->width))
+	else if (store_hits(abi->ra_off, where.off, effect->width))
 		state->why = GO_RETURN_MOVED;
 }
 
