@@ -29,7 +29,8 @@ static inline uint8_t *wr_room(struct wr *wr, size_t n)
 		wr->failed = true;
 		return NULL;
 	}
-	p = wr->data + wr->size;
+	/* C11 gives NULL + 0 no meaning. */
+	p = wr->size ? wr->data + wr->size : wr->data;
 	wr->size += n;
 	return p;
 }

@@ -72,7 +72,8 @@ static bool compact_solve_line(struct compact_worker *worker, size_t i)
 	size_t first = i ? lines[i - 1].offers_end : 0;
 
 	if (!compact_line_read(&worker->compact, lines[i].first) ||
-	    !compact_cut_line(&worker->compact, state->blocks.offers + first,
+	    !compact_cut_line(&worker->compact,
+		state->blocks.offers ? state->blocks.offers + first : NULL,
 		lines[i].offers_end - first, state->blocks.price, &worker->cut))
 		return false;
 	for (uint32_t to = (uint32_t)worker->compact.line.n, from; to > 0; to = from) {

@@ -127,7 +127,8 @@ bool compact_cut_line(const struct compact *compact, const struct compact_offer 
     size_t n_offers, const uint32_t *price, struct compact_cut *cut)
 {
 	struct cut_run run = {.compact = compact, .line = &compact->line, .cut = cut};
-	const struct compact_offer *offer = offers, *end = offers + n_offers;
+	const struct compact_offer *offer = offers,
+				   *end = n_offers ? offers + n_offers : offers;
 	uint32_t n = (uint32_t)compact->line.n;
 
 	if (!cut_reserve(cut, (size_t)n + 1))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a fuzz target is: one function over bytes, which returns when all is well and
- * aborts when a promise is broken. tests/fuzz/drive.c calls it for files and for mutants
+ * aborts when a promise is broken. tests/fuzz/driver/drive.c calls it for files and for mutants
  * of them, libFuzzer
  * (-Dfuzzing=libfuzzer) for what it makes up.
  */

@@ -7,174 +7,13 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include <dirent.h>
 #include <elf.h>
-#include <fcntl.h>
-#include <getopt.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "cmd/common/args.h"
-#include "cmd/run.h"
+#include "include/eh2sframe.h"
+#include "tests/fuzz/scene.h"
 
 const char *const fuzz_section = NULL;
-
-/* What OUT holds before each command. */
-#define BEFORE "what was here before"
-
-static struct scene {
-	pid_t pid;
-	char dir[200];
-	char in[220], out[220], back[220];
-	FILE *null;
-} scene;
-
-static void write_file(const char *path, const void *data, size_t size)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-
-	FUZZ_ASSERT(
-	    fd >= 0 && write(fd, data, size) == (ssize_t)size, "cannot write %s", path);
-	close(fd);
-}
-
-static bool file_is(const char *path, const void *data, size_t size)
-{
-	char *bytes = malloc(size + 1);
-	int fd = open(path, O_RDONLY);
-	bool same;
-
-	FUZZ_ASSERT(bytes && fd >= 0, "cannot read %s", path);
-	/* One more is asked for, to see that there is none. */
-	same = read(fd, bytes, size + 1) == (ssize_t)size && !memcmp(bytes, data, size);
-	close(fd);
-	free(bytes);
-	return same;
-}
-
-static void scene_close(void)
-{
-	if (scene.pid != getpid())
-		return;
-	unlink(scene.in);
-	unlink(scene.out);
-	unlink(scene.back);
-	rmdir(scene.dir);
-	fclose(scene.null);
-}
-
-/* A directory of this process; a forked child makes its own. */
-static void scene_open(void)
-{
-	const char *parent = getenv(FUZZ_DIR);
-
-	if (scene.pid == getpid())
-		return;
-	scene.pid = getpid();
-	snprintf(scene.dir, sizeof(scene.dir), "%.150s/%d.XXXXXX",
-	    parent ? parent : "/tmp", (int)scene.pid);
-	scene.null = fopen("/dev/null", "w");
-	FUZZ_ASSERT(scene.null && mkdtemp(scene.dir), "cannot make %s", scene.dir);
-	snprintf(scene.in, sizeof(scene.in), "%s/in", scene.dir);
-	snprintf(scene.out, sizeof(scene.out), "%s/out", scene.dir);
-	snprintf(scene.back, sizeof(scene.back), "%s/back", scene.dir);
-	if (!parent)
-		atexit(scene_close);
-}
-
-static void check_no_strays(const char *words)
-{
-	DIR *dir = opendir(scene.dir);
-	struct dirent *entry;
-
-	FUZZ_ASSERT(dir, "cannot list %s", scene.dir);
-	while ((entry = readdir(dir)))
-		FUZZ_ASSERT(!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
-				!strcmp(entry->d_name, "in") ||
-				!strcmp(entry->d_name, "out") ||
-				!strcmp(entry->d_name, "back"),
-		    "%s left %s behind", words, entry->d_name);
-	closedir(dir);
-}
-
-/* One line, that begins with the program's name. */
-static bool is_line(const char *text)
-{
-	size_t n = strlen(text);
-
-	return n && text[n - 1] == '\n' && strchr(text, '\n') == text + n - 1 &&
-	       !strncmp(text, "eh2sframe: ", 11);
-}
-
-/* Runs the command without its output. *said is its standard error, which the caller
- * frees. */
-static int run_quietly(const struct args *args, char **said)
-{
-	FILE *out = stdout, *err = stderr, *capture;
-	size_t size;
-	int status;
-
-	capture = open_memstream(said, &size);
-	FUZZ_ASSERT(capture, "no memory for %s", "messages");
-	stdout = scene.null;
-	stderr = capture;
-	status = run_command(args);
-	fclose(capture);
-	stdout = out;
-	stderr = err;
-	return status;
-}
-
-/*
- * One command line, words apart by blanks, then paths; its exit status. Only --verify and
- * --check-code may find that a proof fails: a conversion whose proof does is a bug, whatever the file
- * says.
- */
-static int command(const char *words, const char *path, const char *path2)
-{
-	char line[128], *argv[12] = {line}, *state = NULL, *said;
-	struct eh2sframe_error error;
-	int argc = 0, status;
-	struct args args;
-
-	snprintf(line, sizeof(line), "eh2sframe %s", words);
-	for (char *word = strtok_r(line, " ", &state); word;
-	     word = strtok_r(NULL, " ", &state))
-		argv[argc++] = word;
-	/* args.c only reads them. */
-	argv[argc++] = strdup(path);
-	argv[argc++] = path2 ? strdup(path2) : NULL;
-	argc -= !path2;
-	optind = 0;
-	FUZZ_ASSERT(args_parse(argc, argv, &args, &error), "%s: %s", words, error.text);
-	status = run_quietly(&args, &said);
-	FUZZ_ASSERT(status == 0 || status == 1 || status == 5 || status == 6 ||
-			(status == 4 && (args.command == COMMAND_VERIFY ||
-					    args.command == COMMAND_CHECK_CODE)),
-	    "%s: status %d: %s", words, status, said);
-	FUZZ_ASSERT(status == 0 || is_line(said), "%s: not one line: %s", words, said);
-	check_no_strays(words);
-	args_deinit(&args);
-	free(said);
-	free(argv[argc - 1]);
-	if (path2)
-		free(argv[argc - 2]);
-	return status;
-}
-
-/* A command that writes OUT: all of it, or nothing. */
-static int writes(const char *words, const char *in, const char *out)
-{
-	int status;
-
-	write_file(out, BEFORE, sizeof(BEFORE));
-	status = command(words, in, out);
-	FUZZ_ASSERT((status != 0) == file_is(out, BEFORE, sizeof(BEFORE)),
-	    "%s: status %d, and OUT is as it %s", words, status,
-	    status ? "was not" : "was");
-	return status;
-}
 
 /* Checks that a call of the library ended with a status of the contract, and one line.
  * Returns the status. */
@@ -250,7 +89,7 @@ static int in_memory_file(const struct eh2sframe_file *file)
 	eh2sframe_free(bare);
 	ok = eh2sframe_result_write_memory(result, &bytes, &n, &error);
 	now = call_status(ok, &error, "writing");
-	FUZZ_ASSERT(!ok || file_is(scene.out, bytes, n), "%zu other bytes", n);
+	FUZZ_ASSERT(!ok || scene_file_is(scene.out, bytes, n), "%zu other bytes", n);
 	ok = eh2sframe_result_write_memory(result, &again, &n_again, &error);
 	FUZZ_ASSERT(call_status(ok, &error, "writing again") == now, "not %d again", now);
 	FUZZ_ASSERT(!ok || (n == n_again && !memcmp(bytes, again, n)),
@@ -298,13 +137,13 @@ static void in_memory(const uint8_t *data, size_t size, int status)
 /* What only objects have: sections for each part of the code. */
 static void as_object(const char *words, const uint8_t *data, size_t size)
 {
-	if (writes(words, scene.in, scene.out) != 0)
+	if (scene_writes(words, scene.in, scene.out) != 0)
 		return;
 	FUZZ_ASSERT(
-	    command("-q --verify", scene.out, NULL) == 0, "%s: not proven", words);
-	FUZZ_ASSERT(
-	    writes("--remove", scene.out, scene.back) == 0, "%s: no way back", words);
-	FUZZ_ASSERT(file_is(scene.back, data, size), "%s: not the way back", words);
+	    scene_command("-q --verify", scene.out, NULL) == 0, "%s: not proven", words);
+	FUZZ_ASSERT(scene_writes("--remove", scene.out, scene.back) == 0,
+	    "%s: no way back", words);
+	FUZZ_ASSERT(scene_file_is(scene.back, data, size), "%s: not the way back", words);
 }
 
 /* Objects are told which version their linker reads, and the others have it anyway. */
@@ -313,36 +152,39 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int status;
 
 	scene_open();
-	write_file(scene.in, data, size);
-	command("--report -v", scene.in, NULL);
-	command("--dump", scene.in, NULL);
-	command("--verify", scene.in, NULL);
-	command("--lint=all", scene.in, NULL);
-	command("--check-code", scene.in, NULL);
-	command("--verify --witness=code", scene.in, NULL);
-	if (writes("-q --format=2 --code=repair", scene.in, scene.out) == 0)
-		FUZZ_ASSERT(command("-q --verify --code=repair", scene.out, NULL) == 0,
+	scene_write(scene.in, data, size);
+	scene_command("--report -v", scene.in, NULL);
+	scene_command("--dump", scene.in, NULL);
+	scene_command("--verify", scene.in, NULL);
+	scene_command("--lint=all", scene.in, NULL);
+	scene_command("--check-code", scene.in, NULL);
+	scene_command("--verify --witness=code", scene.in, NULL);
+	if (scene_writes("-q --format=2 --code=repair", scene.in, scene.out) == 0)
+		FUZZ_ASSERT(
+		    scene_command("-q --verify --code=repair", scene.out, NULL) == 0,
 		    "%s", "repaired and not proven");
-	if (writes("-q --format=3 --derive", scene.in, scene.out) == 0)
-		FUZZ_ASSERT(command("-q --verify --derive", scene.out, NULL) == 0, "%s",
-		    "derived and not proven");
-	writes("--remove", scene.in, scene.out);
-	writes("-q --section-only", scene.in, scene.out);
-	status = writes("-q --format=2", scene.in, scene.out);
+	if (scene_writes("-q --format=3 --derive", scene.in, scene.out) == 0)
+		FUZZ_ASSERT(scene_command("-q --verify --derive", scene.out, NULL) == 0,
+		    "%s", "derived and not proven");
+	scene_writes("--remove", scene.in, scene.out);
+	scene_writes("-q --section-only", scene.in, scene.out);
+	status = scene_writes("-q --format=2", scene.in, scene.out);
 	in_memory(data, size, status);
 	if (status == 0) {
-		FUZZ_ASSERT(command("-q --verify", scene.out, NULL) == 0, "not proven");
 		FUZZ_ASSERT(
-		    writes("--remove", scene.out, scene.back) == 0, "no way back");
-		FUZZ_ASSERT(file_is(scene.back, data, size), "not the way back");
+		    scene_command("-q --verify", scene.out, NULL) == 0, "not proven");
+		FUZZ_ASSERT(
+		    scene_writes("--remove", scene.out, scene.back) == 0, "no way back");
+		FUZZ_ASSERT(scene_file_is(scene.back, data, size), "not the way back");
 	} else if (status == 6 &&
-		   writes("-q --refresh --format=2", scene.in, scene.out) == 0) {
-		FUZZ_ASSERT(command("-q --verify", scene.out, NULL) == 0, "not proven");
+		   scene_writes("-q --refresh --format=2", scene.in, scene.out) == 0) {
+		FUZZ_ASSERT(
+		    scene_command("-q --verify", scene.out, NULL) == 0, "not proven");
 	}
 	if (size > 17 && (data[16] == ET_REL || data[17] == ET_REL)) {
 		as_object("-q --format=3 --object-sections=group", data, size);
 		as_object("-q --format=2 --no-pcrel --object-sections=text", data, size);
 	}
-	FUZZ_ASSERT(file_is(scene.in, data, size), "the input was changed");
+	FUZZ_ASSERT(scene_file_is(scene.in, data, size), "the input was changed");
 	return 0;
 }

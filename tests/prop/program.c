@@ -10,8 +10,15 @@
 uint64_t program_random(struct program *p, uint64_t below)
 {
 	/* splitmix64 */
-	uint64_t z = p->rng += UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t z = p->rng += UINT64_C(0x9e3779b97f4a7c15), choice = 0;
 
+	if (p->n_choices) {
+		for (uint64_t left = below - 1; left && p->n_choices; left >>= 8) {
+			choice = choice << 8 | *p->choices++;
+			p->n_choices--;
+		}
+		return choice % below;
+	}
 	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
 	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
 	return (z ^ z >> 31) % below;
@@ -231,7 +238,7 @@ static void program_fde(struct program *p, uint64_t pc)
 	const struct program_cie *cie = &p->cies[program_random(p, p->n_cies)];
 	struct program_fde *fde = &p->fdes[p->n_fdes++];
 	size_t record = p->out.size, size_off;
-	uint64_t n = 1 + program_random(p, 50);
+	uint64_t n = 1 + program_random(p, p->small ? 10 : 50);
 
 	*fde = (struct program_fde){.pc = pc,
 	    .first_seg = p->n_segs,
@@ -250,7 +257,7 @@ static void program_fde(struct program *p, uint64_t pc)
 		program_instruction(p);
 	program_end(p, fde);
 	if (program_chance(p, 3)) {
-		/* An opcode of nobody's, in a place that is always reached. */
+		/* An opcode that none defines, in a place that is always reached. */
 		fde->lost = true;
 		p->out.size = size_off;
 		program_word(p, cie->encoding, 0);
@@ -291,7 +298,7 @@ static void program_mark_shared(struct program *p)
 
 void program_make(struct program *p)
 {
-	uint64_t n = 1 + program_random(p, PROGRAM_FDES), pc, slot = 0;
+	uint64_t n = 1 + program_random(p, p->small ? 4 : PROGRAM_FDES), pc, slot = 0;
 
 	p->n_cies = p->n_fdes = p->n_segs = 0;
 	p->out.size = 0;

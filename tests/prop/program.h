@@ -47,6 +47,10 @@ struct program_fde {
 };
 
 struct program {
+	/* Borrowed bytes that decide before rng does; a fuzzer gives them. */
+	const uint8_t *choices;
+	size_t n_choices;
+	bool small; /* few functions of few instructions */
 	uint64_t rng;
 	const struct truth_machine *machine;
 	struct wr out;	/* owned; the section */

@@ -70,7 +70,7 @@ static uint64_t pick_units(struct program *p)
 	const struct truth_state *s = &p->state;
 	/* Where rules step, each PC is a row of its own in the worst case. */
 	bool steps = s->cfa.mask || s->sp.mask || s->fp.mask || s->ra.mask;
-	uint64_t kind = program_random(p, steps ? 96 : 1000);
+	uint64_t kind = program_random(p, steps || p->small ? 96 : 1000);
 
 	if (kind < 80)
 		return program_random(p, 16);

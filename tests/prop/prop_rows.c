@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prop_rows ITERATIONS [SEED]: each version of SFrame in turn; random CFI through the
+ * Each version of SFrame in turn; random CFI through the
  * whole line (walker, ranges, interpreter, reducer, PLT, encoder, decoder), and the row
  * found for each PC against what the program was made to mean. A PC has no row exactly
  * when no row can say it.
@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "gen/rows/collect.h"
 #include "gen/rows/optimize.h"
@@ -18,7 +17,7 @@
 #include "gen/verify/verify.h"
 #include "sframe/check.h"
 #include "sframe/encode.h"
-#include "tests/prop/program.h"
+#include "tests/prop/prop_rows.h"
 
 enum { MAX_FUNCS = 1 << 16, MAX_ROWS = 1 << 20, CODE_SIZE = 0x20000000 };
 
@@ -425,7 +424,7 @@ static void line_run(struct program *p, struct found *found)
 	cfi_frames_deinit(&line.frames);
 }
 
-static void judge(const struct program *p, uint64_t iterations)
+void prop_rows_judge(const struct program *p, uint64_t iterations)
 {
 	uint64_t percent = run.pcs ? run.sayable * 100 / run.pcs : 0;
 
@@ -448,32 +447,21 @@ static void judge(const struct program *p, uint64_t iterations)
 		fail("poor programs", 0, "see the counts above");
 }
 
-int main(int argc, char **argv)
+void prop_rows_one(struct program *p, uint64_t seed)
 {
-	static struct program p;
 	static struct found found;
-	uint64_t iterations = argc > 1 ? strtoull(argv[1], NULL, 0) : 100;
-	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : (uint64_t)time(NULL);
 
-	found.rows = malloc(MAX_ROWS * sizeof(*found.rows));
 	if (!found.rows)
-		return EXIT_FAILURE;
-	wr_init(&p.out, false);
-	printf("seed 0x%" PRIx64 "\n", seed);
-	for (run.iteration = 0; run.iteration < iterations; run.iteration++) {
-		/* Each section has a seed of its own, so that one can be had again alone.
-		 */
-		run.seed = seed + run.iteration;
-		p.rng = run.seed;
-		run.machine = (uint8_t)(run.seed % TRUTH_MACHINES);
-		p.machine = &truth_machines[run.machine];
-		run.version = (uint8_t)(p.machine->since + run.seed / TRUTH_MACHINES %
-							       (4 - p.machine->since));
-		program_make(&p);
-		line_run(&p, &found);
-	}
-	judge(&p, iterations);
-	wr_deinit(&p.out);
-	free(found.rows);
-	return EXIT_SUCCESS;
+		found.rows = malloc(MAX_ROWS * sizeof(*found.rows));
+	if (!found.rows)
+		fail("malloc", 0, "no memory for rows");
+	run.seed = seed;
+	p->rng = seed;
+	run.machine = (uint8_t)(seed % TRUTH_MACHINES);
+	p->machine = &truth_machines[run.machine];
+	run.version = (uint8_t)(p->machine->since +
+				seed / TRUTH_MACHINES % (4 - p->machine->since));
+	program_make(p);
+	line_run(p, &found);
+	run.iteration++;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names the parts of a sound ELF file, and says how much each is worth damaging. */
-#include "tests/fuzz/edit.h"
+#include "tests/fuzz/driver/edit.h"
 
 #include <elf.h>
 #include <endian.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Batches in child processes, each under limits, with the number of the case in shared
  * memory. */
-#include "tests/fuzz/guard.h"
+#include "tests/fuzz/driver/guard.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Damage: made up, done, written down and read back. */
-#include "tests/fuzz/edit.h"
+#include "tests/fuzz/driver/edit.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef TESTS_FUZZ_DRIVE_H
 #define TESTS_FUZZ_DRIVE_H
 
-#include "tests/fuzz/edit.h"
+#include "tests/fuzz/driver/edit.h"
 #include "tests/fuzz/fuzz.h"
 
 struct drive_base {

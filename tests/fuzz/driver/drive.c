@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/fuzz/drive.h"
-#include "tests/fuzz/guard.h"
+#include "tests/fuzz/driver/drive.h"
+#include "tests/fuzz/driver/guard.h"
 
 enum { BATCH = 50, CPU_SECONDS = 5, RSS_MIB = 1024, MAX_FAILURES = 20 };
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/vec.h"
-#include "tests/fuzz/drive.h"
+#include "tests/fuzz/driver/drive.h"
 
 static char scratch[PATH_MAX];
 

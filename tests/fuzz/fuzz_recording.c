@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* The bytes of a recording: loaded, and what was understood written in each format. */
+#include "tests/fuzz/fuzz.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "profile/output/output.h"
+#include "profile/profile_load.h"
+
+const char *const fuzz_section = NULL;
+
+static void check_profile(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->n_frames; i++)
+		FUZZ_ASSERT(
+		    profile->frames[i].kind <= PROFILE_FRAME_UNKNOWN, "frame %zu", i);
+	for (size_t i = 0; i < profile->n_samples; i++) {
+		const struct profile_sample *sample = &profile->samples[i];
+
+		FUZZ_ASSERT(sample->stack < profile->n_stacks, "sample %zu", i);
+		FUZZ_ASSERT(sample->thread < profile->n_threads, "sample %zu", i);
+	}
+}
+
+/* Stacks share their ends, so that few bytes can stand for a text of any size. */
+static bool is_short(const struct profile *profile)
+{
+	uint64_t *depths = calloc(profile->n_stacks + 1, sizeof(*depths)), n = 0;
+
+	FUZZ_ASSERT(depths, "no memory for %s", "depths");
+	for (size_t i = 1; i < profile->n_stacks; i++) {
+		FUZZ_ASSERT(profile->stacks[i].caller < i, "stack %zu", i);
+		depths[i] = depths[profile->stacks[i].caller] + 1;
+	}
+	for (size_t i = 0; i < profile->n_samples; i++)
+		n += depths[profile->samples[i].stack];
+	free(depths);
+	return n < 20000;
+}
+
+static void write_all(const struct profile *profile)
+{
+	const struct naming_options options = {0};
+	struct naming naming = {0};
+	struct err err = {0};
+	FILE *out = fopen("/dev/null", "w");
+
+	FUZZ_ASSERT(out, "cannot open %s", "/dev/null");
+	FUZZ_ASSERT(naming_run(profile, &options, &naming, &err), "%s", err.text);
+	FUZZ_ASSERT(output_folded(profile, &naming, out, &err) || err.kind == ERR_LIMIT,
+	    "%s", err.text);
+	FUZZ_ASSERT(
+	    output_page(profile, &naming, "0", out, &err) || err.kind == ERR_LIMIT, "%s",
+	    err.text);
+	FUZZ_ASSERT(output_text(profile, &naming, out, &err) || err.kind == ERR_LIMIT,
+	    "%s", err.text);
+#if EH2SFRAME_PPROF
+	FUZZ_ASSERT(output_pprof(profile, &naming, out, &err) || err.kind == ERR_LIMIT,
+	    "%s", err.text);
+#endif
+	naming_free(&naming);
+	fclose(out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct profile_load_options options = {.cache_dir = ""};
+	struct profile profile = {0};
+	struct err err = {0};
+	int fd = memfd_create("recording", MFD_CLOEXEC);
+
+	FUZZ_ASSERT(fd >= 0 && write(fd, data, size) == (ssize_t)size &&
+			lseek(fd, 0, SEEK_SET) == 0,
+	    "cannot write %zu bytes", size);
+	FUZZ_ASSERT(profile_init(&profile, &err), "%s", err.text);
+	if (profile_load(&profile, fd, "recording", &options, &err)) {
+		check_profile(&profile);
+		if (is_short(&profile))
+			write_all(&profile);
+	} else {
+		FUZZ_ASSERT(err.kind == ERR_MALFORMED || err.kind == ERR_UNSUPPORTED ||
+				err.kind == ERR_LIMIT,
+		    "kind %d: %s", (int)err.kind, err.text);
+	}
+	profile_free(&profile);
+	close(fd);
+	return 0;
+}
