@@ -252,7 +252,7 @@ static void s390x_store(const struct s390x_fields *fields, struct code_insn *ins
 		break;
 	case ACTION_STORE_SCAN: /* TRT and TRTR store nothing, EDMK does. */
 		insn->unsure |= 6;
-		/* fallthrough */
+		__attribute__((fallthrough));
 	case ACTION_STORE_LENGTH:
 		code_s390x_store(fields, insn, (fields->code[1] >> (n ? 4 : 0)) + 1u);
 		break;
@@ -266,7 +266,7 @@ static void s390x_store(const struct s390x_fields *fields, struct code_insn *ins
 		break;
 	case ACTION_UPDATE:
 		insn->writes |= 1u << fields->r1;
-		/* fallthrough */
+		__attribute__((fallthrough));
 	default:
 		code_s390x_store(fields, insn, n);
 	}

@@ -278,7 +278,7 @@ void code_s390x_exact(const struct s390x_fields *fields, struct code_insn *insn)
 			insn->writes |= 1u << fields->r1;
 			break;
 		}
-		/* fallthrough */
+		__attribute__((fallthrough));
 	default:
 		s390x_sum(exact, fields, insn);
 	}

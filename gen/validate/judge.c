@@ -83,14 +83,14 @@ struct validate_answer validate_row(
 	if (row->ra.kind == CFI_UNDEFINED)
 		return answer;
 	answer.found = cfa;
-	answer.verdict = compare(cfa, value_of(CODE_CFA, 0, 0));
+	answer.verdict = (uint8_t)compare(cfa, value_of(CODE_CFA, 0, 0));
 	if (is_of_another_stack(abi, row, cfa, state))
 		answer.verdict = VALIDATE_UNKNOWN;
 	if (answer.verdict != VALIDATE_AGREES)
 		return answer;
 	answer.column = VALIDATE_RA;
 	answer.found = return_address(abi, row, cfa, state);
-	answer.verdict = compare(
+	answer.verdict = (uint8_t)compare(
 	    answer.found, value_of(row->ra_signed ? CODE_RA_SIGNED : CODE_RA, 0, 0));
 	if (answer.verdict == VALIDATE_CONTRADICTS || row->fp.kind == CFI_UNDEFINED)
 		return answer;

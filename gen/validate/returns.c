@@ -20,7 +20,7 @@ enum { RETURNS_WINDOW = 256 };
 /* Each takes some 60 bytes. */
 enum { RETURNS_MAX_BLOCKS = 1 << 22 };
 
-enum { RETURNS_NONE = UINT32_MAX };
+#define RETURNS_NONE UINT32_MAX
 
 struct block {
 	uint64_t pc;

@@ -102,8 +102,8 @@ int __wrap_asprintf(char **text, const char *fmt, ...)
  */
 static const char *const commands[] = {
     "-q IN OUT",
-    "-q --optimize=none --allow-unmatched --exclude-symbol=x* --exclude-section=.y* "
-    "IN OUT",
+    ("-q --optimize=none --allow-unmatched --exclude-symbol=x* --exclude-section=.y* "
+     "IN OUT"),
     "--report=json --exclude-symbol=x* --allow-unmatched IN",
     "-q --optimize=size IN OUT",
     "-q --section-only IN OUT",

@@ -98,7 +98,11 @@ static void run(const uint32_t *words, size_t n, struct seen *seen)
 	    .n_ranges = 1,
 	    .entries = &entry,
 	    .n_entries = 1,
-	    .host = {seen, host_read, host_returns, host_seed, host_leaves}};
+	    .host = {.context = seen,
+		.read = host_read,
+		.returns = host_returns,
+		.seed = host_seed,
+		.leaves = host_leaves}};
 	struct code_paths *paths = code_paths_new();
 	struct err err = {0};
 
@@ -307,7 +311,7 @@ START_TEST(landing)
 	    .n_entries = 1,
 	    .landings = landings,
 	    .n_landings = 1,
-	    .host = {&seen, host_read, host_returns, NULL, NULL}};
+	    .host = {.context = &seen, .read = host_read, .returns = host_returns}};
 	struct code_paths *paths = code_paths_new();
 	struct err err = {0};
 
@@ -394,7 +398,9 @@ START_TEST(random_code)
 		    .n_entries = 2,
 		    .landings = &pad,
 		    .n_landings = 1,
-		    .host = {NULL, random_read, random_returns, random_seed, NULL}};
+		    .host = {.read = random_read,
+			.returns = random_returns,
+			.seed = random_seed}};
 		struct err err = {0};
 
 		if (!code_can_decode(machine))

@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Runs each fuzz target with libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer, in turns of a minute, and
+# goes on where an earlier run ended. What it finds is in DIRECTORY/found.
+#
+#     attack.sh DIRECTORY MINUTES     one processor for so long
+#     attack.sh DIRECTORY --table     the processor time that each target had so far
+#     attack.sh DIRECTORY --coverage  the lines that the inputs of all targets reach, by folder (llvm-cov)
+set -eu
+directory=$(mkdir -p "$1" && cd "$1" && pwd)
+source=$(cd "$(dirname "$0")/../.." && pwd)
+turn=60
+cd "$directory"
+mkdir -p found corpus
+
+# build NAME MESON-OPTION...
+build() {
+	local name=$1
+	shift
+	[ -d "$name" ] || CC=clang meson setup -Dfuzzing=libfuzzer -Dtests=enabled -Db_lundef=false -Db_lto=false \
+		--buildtype=debugoptimized "$@" "$name" "$source" >"$name.log" 2>&1 || { tail "$name.log" >&2 && exit 1; }
+	targets=$(ninja -C "$name" -t targets all | sed -n 's#^tests/fuzz/\(fuzz_[a-z_]*\): .*#\1#p' | sort)
+	# shellcheck disable=SC2046,SC2086 # names are words
+	(cd "$name" && ninja $(printf 'tests/fuzz/%s ' $targets)) >>"$name.log" 2>&1 || { tail "$name.log" >&2 && exit 1; }
+}
+
+# The first inputs: files of this machine, and sections of them.
+seed() {
+	local target=$1 program
+	[ ! -d "corpus/$target" ] || return 0
+	mkdir "corpus/$target"
+	for program in /bin/true /bin/ls; do
+		case $target in
+		fuzz_elf) cp "$program" "corpus/$target" ;;
+		fuzz_eh_frame | fuzz_expr) objcopy -O binary --set-section-flags .eh_frame=alloc --only-section=.eh_frame \
+			"$program" "corpus/$target/${program##*/}" ;;
+		fuzz_code | fuzz_rows | fuzz_model) objcopy -O binary --only-section=.text \
+			"$program" "corpus/$target/${program##*/}" ;;
+		esac
+	done
+}
+
+# attack TARGET: a turn.
+attack() {
+	local before after
+	seed "$1"
+	before=$(cpu)
+	"san/tests/fuzz/$1" "corpus/$1" -max_total_time=$turn -timeout=25 -rss_limit_mb=2500 -max_len=20000 \
+		-artifact_prefix="found/$1-" >"$1.log" 2>&1 || echo "$1: $(grep -m1 -E 'broken promise|runtime error|ERROR' "$1.log")" |
+		tee -a found/list
+	after=$(cpu)
+	echo "$1 $((after - before)) $(sed -n 's/^Done \([0-9]*\) runs.*/\1/p' "$1.log") $(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' \
+		"$1.log" | tail -n 1)" >>turns
+}
+# Processor time of ended children in hundredths of a second.
+cpu() { awk '{ print $16 + $17 }' /proc/$$/stat; }
+
+table() {
+	awk '{ cpu[$1] += $2; runs[$1] += $3; edges[$1] = $4 > edges[$1] ? $4 : edges[$1]; all += $2 }
+		END { for (t in cpu) printf "| `%s` | %.2f | %d | %d |\n", t, cpu[t] / 360000, runs[t], edges[t] | "sort"
+			close("sort"); printf "| all | %.2f | | |\n", all / 360000 }' turns
+	echo "found: $(find found -type f ! -name list | wc -l) inputs"
+}
+
+coverage() {
+	local target objects=()
+	build cov -Db_sanitize=none -Dc_args='-fprofile-instr-generate -fcoverage-mapping' \
+		-Dc_link_args='-fprofile-instr-generate'
+	for target in $targets; do
+		LLVM_PROFILE_FILE=$target.profraw "cov/tests/fuzz/$target" -runs=0 "corpus/$target" >/dev/null 2>&1 || :
+		objects+=(-object "cov/tests/fuzz/$target")
+	done
+	llvm-profdata merge -o all.profdata ./*.profraw
+	llvm-cov export -summary-only -instr-profile all.profdata "${objects[@]:1}" >cov.json
+	python3 - "$source" <<-'P'
+		import collections, json, os, sys
+		sums = collections.defaultdict(lambda: [0, 0])
+		for file in json.load(open('cov.json'))['data'][0]['files']:
+		    folder = os.path.dirname(os.path.relpath(file['filename'], sys.argv[1]))
+		    if folder.startswith(('tests', '..')):
+		        continue
+		    sums[folder][0] += file['summary']['lines']['covered']
+		    sums[folder][1] += file['summary']['lines']['count']
+		for folder, (covered, count) in sorted(sums.items()):
+		    print(f'| `{folder}/` | {covered} | {count} | {100 * covered / count:.1f} % |')
+	P
+}
+
+case ${2:-} in
+--table) table ;;
+--coverage) coverage ;;
+*[!0-9]* | '')
+	echo 'attack.sh: give DIRECTORY and MINUTES, --table or --coverage' >&2
+	exit 2
+	;;
+*)
+	build san -Db_sanitize=address,undefined
+	export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+	end=$(($(date +%s) + $2 * 60))
+	while [ "$(date +%s)" -lt $end ]; do
+		# The one with the least time so far.
+		touch turns
+		attack "$(for target in $targets; do
+			awk -v t="$target" '$1 == t { sum += $2 } END { print sum + 0, t }' turns
+		done | sort -n | sed -n '1s/.* //p')"
+	done
+	table
+	;;
+esac
