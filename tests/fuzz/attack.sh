@@ -35,7 +35,7 @@ seed() {
 		fuzz_eh_frame | fuzz_expr) objcopy -O binary --set-section-flags .eh_frame=alloc --only-section=.eh_frame \
 			"$program" "corpus/$target/${program##*/}" ;;
 		fuzz_code | fuzz_rows | fuzz_model) objcopy -O binary --only-section=.text \
-			"$program" "corpus/$target/${program##*/}" ;;
+			"$program" "corpus/$target/${program##*/}" && truncate -s '<800' "corpus/$target/${program##*/}" ;;
 		esac
 	done
 }
