@@ -18,7 +18,7 @@ test_packages='g++ clang lld mold binutils llvm elfutils gdb python3 patchelf qe
   mmdebstrap zstd golang-go'
 
 # What some releases have in another package, and others no longer have.
-if_known='binutils-gold binutils-gold-aarch64-linux-gnu'
+if_known='binutils-gold binutils-gold-aarch64-linux-gnu libdw-dev'
 
 fail() {
 	echo "build.sh: $1" >&2

@@ -263,7 +263,8 @@ def test_documented():
     )
     tree = ast.parse(text["starlark"])
     check(
-        [f.name for f in tree.body] == ["sframe_tree", "sframe_report"], "the Bazel rules can be parsed"
+        [f.name for f in tree.body] == ["sframe_tree", "sframe_package", "sframe_report"],
+        "the Bazel rules can be parsed",
     )
 
 

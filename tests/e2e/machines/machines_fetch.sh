@@ -4,11 +4,13 @@
 # them.
 #
 #     machines_fetch.sh ARCH quick|full|corpus|faults|step|step-rust DIR [RELEASE]
+#     POOL='PACKAGE...' machines_fetch.sh ARCH pool DIR RELEASE
 #
 # DIR/ARCH becomes the root of a small system of that architecture. apt keeps its lists in DIR, so
 # that the machine's own architectures, lists and packages stay as they are and root is not needed.
 # The sources, keys and proxies are the machine's; with RELEASE the sources are those of that release
-# of Debian. Exit status 77, with the reason, when nothing can be fetched, or 1 where MACHINES_REQUIRED
+# of Debian. pool unpacks nothing: the packages of POOL, and all that they depend on, are then in
+# DIR/apt-ARCH/debs/archives. Exit status 77, with the reason, when nothing can be fetched, or 1 where MACHINES_REQUIRED
 # is set: the test command sets it.
 set -u
 arch=$1 which=$2 dir=$3 release=${4-}
@@ -26,6 +28,7 @@ packages='libc6 libgcc-s1 libstdc++6'
 [ "$which" != step ] || packages='libc6 ffmpeg x264 x265 dav1d vpx-tools aom-tools libgmp-dev nettle-dev openssl
 	g++ llvm ocaml-nox python3 ripgrep sqlite3'
 [ "$which" != step-rust ] || packages='libc6 ripgrep fd-find'
+[ "$which" != pool ] || packages=$POOL
 # These are not there for each machine.
 [ "$which/$arch" != faults/amd64 ] || packages="$packages lzop mold shellcheck valgrind"
 [ "$which/$arch/$release" != faults/arm64/trixie ] || packages="$packages libavcodec61"
@@ -74,14 +77,15 @@ flock 9
 	[ -z "$release" ] || cat <<-CONF
 	Dir::Etc::sourcelist "$apt/sources.list";
 	Dir::Etc::sourceparts "$apt/none";
+	Acquire::Check-Valid-Until "false";
 	CONF
 } >"$apt/main.conf"
 echo "Dir::Etc::main \"$apt/main.conf\";" >"$apt/apt.conf"
 : >"$apt/status"
 if [ -n "$release" ]; then
 	keys='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]'
-	cat <<-LIST
-	deb $keys http://deb.debian.org/debian $release main
+	echo "deb $keys http://deb.debian.org/debian $release main"
+	[ "$release" = unstable ] || cat <<-LIST
 	deb $keys http://deb.debian.org/debian $release-updates main
 	deb $keys http://deb.debian.org/debian-security $release-security main
 	LIST
@@ -101,6 +105,10 @@ for pause in 10 30 0; do
 	[ $pause != 0 ] || without "no packages: $(grep '^[EW]:' "$apt/log" | tail -n 1)"
 	sleep $pause
 done
+if [ "$which" = pool ]; then
+	: >"$apt/$which.done"
+	exit 0
+fi
 # Programs read the first: none of the machine's own libraries belong to this root.
 mkdir -p "$dir/$arch/etc" && : >"$dir/$arch/etc/ld.so.cache"
 for file in "$apt"/debs/archives/*.deb; do
