@@ -22,12 +22,21 @@
 #include "cmd/report/news.h"
 #include "cmd/run_internal.h"
 
-bool run_same_file(const char *a, const char *b)
+/* A missing file is not the same as any other: opening it reports that. */
+static bool run_same_file(const char *a, const char *b)
 {
 	struct stat x, y;
 
 	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
 	       x.st_ino == y.st_ino;
+}
+
+bool run_is_input(const struct args *args, size_t n, const char *path)
+{
+	for (size_t i = 0; i < n; i++)
+		if (run_same_file(path, args->paths[i]))
+			return true;
+	return args->core && run_same_file(path, args->core);
 }
 
 /* The name behind the last slash. *dir is its directory, or has inode 0 if there is none.
@@ -125,7 +134,7 @@ static bool run_verify(const struct args *args, const struct eh2sframe_file *fil
 static bool run_inspect(const struct args *args, const char *path,
     struct run_output *output, struct eh2sframe_error *error)
 {
-	struct eh2sframe_file *file = eh2sframe_open_path(path, args->options, error);
+	struct eh2sframe_file *file = run_open(args, path, error);
 	bool ok;
 
 	(void)output;
@@ -216,7 +225,7 @@ static bool run_convert(const struct args *args, struct run_report *report, bool
 	struct eh2sframe_file *file;
 	bool ok;
 
-	file = eh2sframe_open_path(args->paths[0], args->options, error);
+	file = run_open(args, args->paths[0], error);
 	if (!file)
 		return false;
 	if (args->command == COMMAND_REMOVE) {
@@ -260,11 +269,11 @@ static int run_tell(
 /* Whether no file would take the place of another. */
 static bool run_apart(const struct args *args, int *status)
 {
-	const char *in = args->paths[0], *out = args->paths[1];
+	const char *out = args->paths[1];
 
-	if (args->command == COMMAND_SECTION_ONLY && run_same_file(in, out))
+	if (args->command == COMMAND_SECTION_ONLY && run_is_input(args, 1, out))
 		*status = run_refuse_path(out, "an input");
-	else if (args->json_path && run_same_file(in, args->json_path))
+	else if (args->json_path && run_is_input(args, 1, args->json_path))
 		*status = run_refuse_path(args->json_path, "an input");
 	/* It would be written over what has just been proven. */
 	else if (args->json_path && run_same_place(out, args->json_path))
@@ -335,9 +344,13 @@ static int run_pair_at(const struct args *args)
 
 int run_command(const struct args *args)
 {
-	if (args->batch && args->command != COMMAND_HELP &&
-	    args->command != COMMAND_VERSION)
+	const bool works =
+	    args->command != COMMAND_HELP && args->command != COMMAND_VERSION;
+
+	if (args->batch && works)
 		return batch_run(args);
+	if ((args->pid || args->core) && !args->memory && works)
+		return run_memory(args);
 	switch (args->command) {
 	case COMMAND_HELP:
 		fputs(args_help_usage, stdout);

@@ -5,12 +5,18 @@
 
 #include "cmd/common/args.h"
 
-/* Whether two paths are the same file. A missing file is not the same as any other: opening
- * it reports that. */
-bool run_same_file(const char *a, const char *b);
+/* Whether a path is the file of one of the first n inputs, or the core file. */
+bool run_is_input(const struct args *args, size_t n, const char *path);
 
 /* Refuses a path that would overwrite the program. Returns a status. */
 int run_refuse_path(const char *path, const char *what);
+
+/* Opens an input: a file, or what is mapped in a process or core file. */
+struct eh2sframe_file *run_open(
+    const struct args *args, const char *path, struct eh2sframe_error *error);
+
+/* Runs the command on what --pid or --core names. Returns the exit status. */
+int run_memory(const struct args *args);
 
 struct run_output;
 

@@ -119,8 +119,7 @@ void eh2sframe_options_on_progress(struct eh2sframe_options *options,
 		options->options.progress = (struct progress){notify, context};
 }
 
-/* A file without an image yet; NULL with err set. */
-static struct eh2sframe_file *api_file_new(
+struct eh2sframe_file *api_file_new(
     bool all_given, const struct eh2sframe_options *options, struct err *err)
 {
 	struct eh2sframe_file *file;
@@ -145,8 +144,7 @@ static struct eh2sframe_file *api_file_new(
 	return NULL;
 }
 
-/* Frees a file that could not be opened. */
-static struct eh2sframe_file *api_opened(struct eh2sframe_file *file, bool ok,
+struct eh2sframe_file *api_file_opened(struct eh2sframe_file *file, bool ok,
     const struct err *err, struct eh2sframe_error *error)
 {
 	if (api_return(ok, err, error))
@@ -162,7 +160,7 @@ struct eh2sframe_file *eh2sframe_open_path(const char *path,
 	struct eh2sframe_file *file = api_file_new(path, options, &err);
 	bool ok = file && image_open(path, &file->image, &err);
 
-	return api_opened(file, ok, &err, error);
+	return api_file_opened(file, ok, &err, error);
 }
 
 struct eh2sframe_file *eh2sframe_open_fd(int fd, const char *name,
@@ -172,7 +170,7 @@ struct eh2sframe_file *eh2sframe_open_fd(int fd, const char *name,
 	struct eh2sframe_file *file = api_file_new(name, options, &err);
 	bool ok = file && image_open_fd(fd, name, &file->image, &err);
 
-	return api_opened(file, ok, &err, error);
+	return api_file_opened(file, ok, &err, error);
 }
 
 struct eh2sframe_file *eh2sframe_open_memory(const void *bytes, size_t size,
@@ -184,7 +182,7 @@ struct eh2sframe_file *eh2sframe_open_memory(const void *bytes, size_t size,
 	    api_file_new(name && (bytes || size == 0), options, &err);
 	bool ok = file && image_open_memory(bytes, size, name, &file->image, &err);
 
-	return api_opened(file, ok, &err, error);
+	return api_file_opened(file, ok, &err, error);
 }
 
 void eh2sframe_close(struct eh2sframe_file *file)

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,10 @@ enum {
 	OPT_COMPARE,
 	OPT_INCLUDE,
 	OPT_EXCLUDE,
+	OPT_PID,
+	OPT_CORE,
+	OPT_VDSO,
+	OPT_SYSROOT,
 };
 
 static const struct option long_options[] = {
@@ -105,6 +110,10 @@ static const struct option long_options[] = {
     {"verbose", no_argument, NULL, 'v'},
     {"include", required_argument, NULL, OPT_INCLUDE},
     {"exclude", required_argument, NULL, OPT_EXCLUDE},
+    {"pid", required_argument, NULL, OPT_PID},
+    {"core", required_argument, NULL, OPT_CORE},
+    {"vdso", no_argument, NULL, OPT_VDSO},
+    {"sysroot", required_argument, NULL, OPT_SYSROOT},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
     {0},
@@ -187,6 +196,33 @@ static bool args_tell(
 			   "--summary=%s: not a value this version knows; see --help",
 			   value);
 	}
+}
+
+/* What is looked at in memory, and where its files are. */
+static bool args_memory(
+    struct args *args, int opt, const char *value, struct eh2sframe_error *error)
+{
+	unsigned long number = 0;
+	char *end = NULL;
+
+	if (opt == OPT_CORE)
+		args->core = value;
+	else if (opt == OPT_VDSO)
+		args->vdso = true;
+	else if (opt == OPT_SYSROOT)
+		args->sysroot = value;
+	if (opt != OPT_PID)
+		return true;
+	errno = 0;
+	if (isdigit((unsigned char)value[0]))
+		number = strtoul(value, &end, 10);
+	if (strcmp(value, "self") != 0 &&
+	    (errno || !end || *end || !number || number > INT_MAX))
+		return cmd_fail(error, EH2SFRAME_USAGE,
+		    "--pid=%s: give the number of a process, or self", value);
+	args->pid = true;
+	args->process = (int)number;
+	return true;
 }
 
 /* A file is never matched by nothing, or by what ends with a slash. */
@@ -345,6 +381,11 @@ static bool args_one(
 	case OPT_BASELINE:
 	case OPT_SUMMARY:
 		return args_tell(args, opt, value, error);
+	case OPT_PID:
+	case OPT_CORE:
+	case OPT_VDSO:
+	case OPT_SYSROOT:
+		return args_memory(args, opt, value, error);
 	case 'h':
 		args->command = COMMAND_HELP;
 		return true;
@@ -384,6 +425,24 @@ static bool args_debug_dir(struct args *args, struct eh2sframe_error *error)
 	return ok;
 }
 
+/* Puts [vdso] before the other paths. */
+static bool args_add_vdso(struct args *args, struct eh2sframe_error *error)
+{
+	static char name[] = "[vdso]";
+
+	if (!args->vdso)
+		return true;
+	args->with_vdso = calloc(args->n_paths + 1, sizeof(*args->with_vdso));
+	if (!args->with_vdso)
+		return cmd_fail_nomem(error);
+	args->with_vdso[0] = name;
+	for (size_t i = 0; i < args->n_paths; i++)
+		args->with_vdso[i + 1] = args->paths[i];
+	args->paths = args->with_vdso;
+	args->n_paths++;
+	return true;
+}
+
 bool args_parse(int argc, char **argv, struct args *args, struct eh2sframe_error *error)
 {
 	int opt;
@@ -406,7 +465,8 @@ bool args_parse(int argc, char **argv, struct args *args, struct eh2sframe_error
 	/* getopt has moved the paths after the options. */
 	args->n_paths = (size_t)(argc - optind);
 	args->paths = argv + optind;
-	if (!args_consistent(args, error) || !args_debug_dir(args, error) ||
+	if (!args_add_vdso(args, error) || !args_consistent(args, error) ||
+	    !args_debug_dir(args, error) ||
 	    !eh2sframe_options_set(args->again, "refresh", NULL, error))
 		return false;
 	/* One of several files is enough; cmd_patterns_judge asks for it. */
@@ -424,5 +484,6 @@ void args_deinit(struct args *args)
 	free(args->patterns);
 	free(args->include.values);
 	free(args->exclude.values);
+	free(args->with_vdso);
 	*args = (struct args){0};
 }

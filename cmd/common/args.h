@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "cmd/common/patterns.h"
-#include "include/eh2sframe.h"
+#include "include/eh2sframe-memory.h"
 
 enum command {
 	COMMAND_CONVERT,
@@ -59,8 +59,16 @@ struct args {
 	const char *baseline;	   /* --baseline=FILE, or NULL */
 	bool github;		   /* --summary=github */
 	struct args_list include, exclude; /* --batch: globs */
-	char **paths;			   /* in argv */
+	bool pid;			   /* --pid was given */
+	int process;			   /* its value; 0: this process */
+	const char *core;		   /* --core=FILE, or NULL */
+	bool vdso;			   /* --vdso: the first path is [vdso] */
+	const char *sysroot;		   /* --sysroot=DIR, or NULL */
+	/* What --pid or --core names, open; paths are then names in it. Borrowed, NULL: files. */
+	const struct eh2sframe_memory *memory;
+	char **paths; /* in argv, or the next */
 	size_t n_paths;
+	char **with_vdso; /* owned; the strings are not */
 };
 
 /* Fills args from argv; EH2SFRAME_USAGE names what is wrong. Freed with args_deinit. */

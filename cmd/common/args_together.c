@@ -66,15 +66,45 @@ static const char *args_wrong_place(const struct args *args)
 	return NULL;
 }
 
+/* The same for what is in memory. */
+static const char *args_wrong_memory(const struct args *args)
+{
+	const bool section = args->command == COMMAND_SECTION_ONLY;
+
+	if (!args->pid && !args->core)
+		return args->vdso      ? "--vdso goes with --pid or --core"
+		       : args->sysroot ? "--sysroot goes with --pid or --core"
+				       : NULL;
+	if (args->pid && args->core)
+		return "give only one of --pid and --core";
+	if (args->batch)
+		return "--batch is for files, and --pid and --core for what is in memory";
+	if (args->merge || args->diff)
+		return "--merge and --report-diff are for reports, not for --pid and "
+		       "--core";
+	if (args->command == COMMAND_CONVERT || args->command == COMMAND_REMOVE)
+		return "what is in memory is not written as a file: --pid and --core go "
+		       "with --section-only, --report, --dump, --verify, --lint or "
+		       "--check-code";
+	if (section && args->n_paths != 2)
+		return "give the NAME of what is mapped, or --vdso, and OUT; see --help";
+	if (args->debug_file && args->n_paths != (section ? 2 : 1))
+		return "--debug-file is of one program; --debug-dir is for several";
+	return NULL;
+}
+
 bool args_consistent(const struct args *args, struct eh2sframe_error *error)
 {
 	bool converts = args->command == COMMAND_CONVERT;
+	const bool memory = args->pid || args->core;
 	bool pair = !args->batch && (converts || args->command == COMMAND_SECTION_ONLY ||
 					args->command == COMMAND_REMOVE);
 	const char *wrong = args_wrong_tell(args);
 
 	if (!wrong)
 		wrong = args_wrong_place(args);
+	if (!wrong)
+		wrong = args_wrong_memory(args);
 	if (wrong)
 		return cmd_fail(error, EH2SFRAME_USAGE, "%s", wrong);
 	if (args->batch && !converts && args->command != COMMAND_REMOVE &&
@@ -89,7 +119,7 @@ bool args_consistent(const struct args *args, struct eh2sframe_error *error)
 		wrong = "--include and --exclude go with --batch";
 	else if (pair && args->n_paths != 2)
 		wrong = "give IN and OUT; see --help";
-	else if (!pair && args->n_paths == 0)
+	else if (!pair && args->n_paths == 0 && !memory)
 		wrong = "give at least one file; see --help";
 	else if (args->cfi_path && args->batch)
 		wrong = "--cfi has the CFI of one program, so it does not go with "

@@ -23,6 +23,10 @@ const char args_help_usage[] =
     "under the paths;\n"
     "                                               --remove, --verify, --lint or "
     "--check-code: do that to each\n"
+    "       eh2sframe --pid=PID|--core=FILE MODE [--vdso] [NAME...] [OUT]  "
+    "--section-only, --report, --dump, --verify,\n"
+    "                                               --lint, --check-code: of what is in "
+    "memory (all without NAME)\n"
     "\n";
 
 const char args_help_options[] =
@@ -76,6 +80,10 @@ const char args_help_options[] =
     "      --debug-file=FILE        take .debug_frame from this debug file\n"
     "      --debug-dir=DIR          look for debug files below DIR (/usr/lib/debug)\n"
     "      --cfi=FILE               --verify: take the CFI from FILE\n"
+    "      --pid=PID                NAME is what this process has mapped, or self\n"
+    "      --core=FILE              NAME is what this core file has\n"
+    "      --vdso                   --pid, --core: the kernel's [vdso]\n"
+    "      --sysroot=DIR            --pid, --core: where the files are that were mapped\n"
     "      --compare                --report: also what every format would cost\n"
     "  -o, --output=FILE            --report, --check-code: write to FILE instead of "
     "standard output\n"

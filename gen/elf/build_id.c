@@ -8,26 +8,44 @@
 #include "base/rd.h"
 
 /* Notes follow each other, padded to 4 bytes; those padded to 8 are of another type. */
+bool image_note_next(struct rd *rd, struct image_note *note)
+{
+	uint32_t name_size;
+
+	if (rd_at_end(rd))
+		return false;
+	name_size = rd_u32(rd);
+	note->size = rd_u32(rd);
+	note->type = rd_u32(rd);
+	note->name = (const char *)rd_skip(rd, ((uint64_t)name_size + 3) / 4 * 4);
+	note->name_size = name_size;
+	note->off = rd->pos;
+	note->desc = rd_skip(rd, note->size);
+	if (rd->failed)
+		return false;
+	if (!rd_at_end(rd))
+		rd_skip(rd, (4 - note->size % 4) % 4);
+	return true;
+}
+
+bool image_note_is(const struct image_note *note, const char *name, uint32_t type)
+{
+	return note->type == type && note->name_size == strlen(name) + 1 &&
+	       memcmp(note->name, name, note->name_size) == 0;
+}
+
 static bool id_in_notes(const struct image *image, const uint8_t *data, uint64_t size,
     struct image_build_id *id)
 {
+	struct image_note note;
 	struct rd rd;
 
 	rd_init(&rd, data, (size_t)size, image->big_endian);
-	while (!rd_at_end(&rd)) {
-		uint32_t name_size = rd_u32(&rd), desc_size = rd_u32(&rd);
-		uint32_t type = rd_u32(&rd);
-		const uint8_t *name = rd_skip(&rd, ((uint64_t)name_size + 3) / 4 * 4);
-		const uint8_t *desc = rd_skip(&rd, desc_size);
-
-		if (rd.failed)
-			return false;
-		if (type == NT_GNU_BUILD_ID && name_size == sizeof(ELF_NOTE_GNU) &&
-		    memcmp(name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) == 0 && desc_size) {
-			*id = (struct image_build_id){desc, desc_size};
-			return true;
-		}
-		rd_skip(&rd, (4 - desc_size % 4) % 4);
+	while (image_note_next(&rd, &note)) {
+		if (!image_note_is(&note, ELF_NOTE_GNU, NT_GNU_BUILD_ID) || !note.size)
+			continue;
+		*id = (struct image_build_id){note.desc, note.size};
+		return true;
 	}
 	return false;
 }

@@ -86,8 +86,9 @@ static bool map_file(const struct image_from *from, struct image *image, struct 
 {
 	void *map;
 
-	image->borrowed = from->bytes != NULL;
+	image->borrowed = from->bytes && !from->given;
 	image->bytes = from->bytes;
+	image->size = from->size;
 	image->st.st_size = (off_t)from->size;
 	image->path = strdup(from->name);
 	image->shown = plain_dup(from->name);
@@ -105,7 +106,7 @@ static bool map_file(const struct image_from *from, struct image *image, struct 
 		    (intmax_t)image->st.st_size);
 	if (!num_size((uint64_t)image->st.st_size, &image->size))
 		return err_set(err, ERR_LIMIT, "too large to map");
-	if (image->borrowed)
+	if (image->bytes)
 		return true;
 	map = image->fd < 0
 		  ? copy_original(from->original, image->size)
@@ -132,6 +133,18 @@ static bool refuse_machine(const struct image *image, bool is_32, struct err *er
 	    arch_machine_name(rd_u16(&rd), is_32, buf, sizeof(buf)));
 }
 
+/* Kernel modules and core files often are: gzip, xz, zstd, lz4. */
+static bool is_compressed(const uint8_t *ident)
+{
+	return memcmp(ident, "\x1f\x8b", 2) == 0 ||
+	       memcmp(ident,
+		   "\xfd"
+		   "7zXZ",
+		   5) == 0 ||
+	       memcmp(ident, "\x28\xb5\x2f\xfd", 4) == 0 ||
+	       memcmp(ident, "\x04\x22\x4d\x18", 4) == 0;
+}
+
 /*
  * The first 16 bytes decide whether anything else of the file means anything. Each
  * refusal names the byte, so that a message about a strange file can be checked with a
@@ -145,6 +158,11 @@ static bool check_ident(struct image *image, struct err *err)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "this is an archive; convert its objects before you put them into it "
 		    "(ar x, eh2sframe, ar rcs)");
+	if (is_compressed(ident))
+		return err_set(err, ERR_UNSUPPORTED,
+		    "this is compressed (it starts with %02x %02x %02x %02x); decompress "
+		    "it first",
+		    ident[0], ident[1], ident[2], ident[3]);
 	if (memcmp(ident, ELFMAG, SELFMAG) != 0)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "not an ELF file: starts with %02x %02x %02x %02x", ident[0],
@@ -196,7 +214,8 @@ static void read_header(struct image *image)
  * ET_NONE and the OS-specific types describe nothing that is ever loaded. Objects
  * (ET_REL) are laid out as if they were linked (gen/elf/object/object.h).
  */
-static bool check_header(const struct image *image, struct err *err)
+static bool check_header(
+    const struct image_from *from, const struct image *image, struct err *err)
 {
 	const GElf_Ehdr *ehdr = &image->ehdr;
 
@@ -204,9 +223,16 @@ static bool check_header(const struct image *image, struct err *err)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "ELF header: version 0x%" PRIx32 " at offset 0x14 is not 1",
 		    ehdr->e_version);
+	if (from->core)
+		return ehdr->e_type == ET_CORE ||
+		       err_set(err, ERR_UNSUPPORTED,
+			   "ELF header: file type 0x%x at offset 0x10 is not a core "
+			   "file",
+			   ehdr->e_type);
 	if (ehdr->e_type == ET_CORE)
-		return err_set(
-		    err, ERR_UNSUPPORTED, "this is a core dump, not a program");
+		return err_set(err, ERR_UNSUPPORTED,
+		    "this is a core dump, not a program; --core takes what is mapped in "
+		    "it");
 	if (ehdr->e_type != ET_EXEC && ehdr->e_type != ET_DYN && ehdr->e_type != ET_REL)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "ELF header: file type 0x%x at offset 0x10 is not a program, "
@@ -397,7 +423,7 @@ static bool open_checked(
 	if (!map_file(from, image, err) || !check_ident(image, err))
 		return false;
 	read_header(image);
-	if (!check_header(image, err) || !count_entries(image, err))
+	if (!check_header(from, image, err) || !count_entries(image, err))
 		return false;
 	image->elf = elf_of(image);
 	if (!image->elf || elf_kind(image->elf) != ELF_K_ELF)
@@ -432,5 +458,16 @@ void image_unload(struct image *image)
 	free(image->sections);
 	free(image->path);
 	free(image->shown);
+	image_origin_free(image->origin);
 	*image = (struct image){.fd = -1};
+}
+
+void image_origin_free(struct image_origin *origin)
+{
+	if (!origin)
+		return;
+	free(origin->of);
+	free(origin->path);
+	free(origin->why_not);
+	free(origin);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/maps.h"
 #include "profile/stacks/event.h"
 
 struct proc {
@@ -56,23 +57,17 @@ static bool proc_thread(void *context, pid_t tid)
 /* A line of /proc/PID/maps; false when it has no code. */
 static bool proc_map(char *line, struct event *event)
 {
-	unsigned long long start, end, offset, inode;
-	unsigned int major, minor;
-	char protection[8];
-	int at = 0;
+	struct maps_line map;
 
-	if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %n", &start, &end, protection,
-		&offset, &major, &minor, &inode, &at) < 7 ||
-	    !strchr(protection, 'x') || at == 0)
+	if (!maps_read(line, &map) || !map.executable)
 		return false;
-	line[strcspn(line, "\n")] = '\0';
-	event->start = start;
-	event->size = end - start;
-	event->offset = offset;
-	event->major = major;
-	event->minor = minor;
-	event->inode = inode;
-	event->text = line[at] ? line + at : "//anon";
+	event->start = map.start;
+	event->size = map.end - map.start;
+	event->offset = map.offset;
+	event->major = map.major;
+	event->minor = map.minor;
+	event->inode = map.inode;
+	event->text = *map.name ? map.name : "//anon";
 	return true;
 }
 

@@ -54,7 +54,7 @@ begin() {
 		}' "$functions")"
 }
 known=
-begin base err newfile plain rd slots stream task vec wr
+begin base err maps newfile plain rd slots stream task vec wr
 begin cfi cfi
 begin code code
 begin code/machines code
@@ -69,6 +69,7 @@ begin gen/elf image
 begin gen/elf/object object
 begin gen/input debug_file image symbols
 begin gen/insert insert undo
+begin gen/memory memory
 begin gen/object object
 begin gen/options options method obstacle reader source
 begin gen/report report
