@@ -184,7 +184,13 @@ bool memory_open_core(const char *path, struct memory *memory, struct err *err)
 {
 	const struct image_from from = {.name = path, .fd = -1, .core = true};
 
-	return core_open(&from, memory, err);
+	if (!core_open(&from, memory, err))
+		return false;
+	memory->root = strdup("");
+	if (memory->root)
+		return true;
+	memory_close(memory);
+	return err_set_nomem(err);
 }
 
 bool memory_open_core_bytes(const uint8_t *bytes, size_t size, const char *path,

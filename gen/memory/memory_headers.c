@@ -55,7 +55,8 @@ static bool headers_bytes(const struct memory *memory, uint64_t base,
 
 	if (memory_have(memory, base, EHDR_SIZE) < EHDR_SIZE)
 		return err_set(err, ERR_UNSUPPORTED,
-		    "no ELF header can be read at 0x%" PRIx64, base);
+		    "%.300s has no bytes at 0x%" PRIx64 ", where the ELF header was",
+		    memory->shown, base);
 	at = wr_expect(bytes, EHDR_SIZE + HEADERS_MAX_TABLE);
 	if (!at)
 		return err_set_nomem(err);

@@ -28,18 +28,25 @@ static bool images_has_code(const struct memory *memory, size_t at)
 	return false;
 }
 
-/* Files are also mapped as data, by linkers and profilers. Then their code is elsewhere. */
+/* Files are also mapped as data, by linkers and profilers. Then their code is elsewhere. A core by gdb
+ * says of code that did not change only which file it is of. */
 static bool images_is_loaded(
-    const struct memory *memory, const struct memory_headers *headers)
+    const struct memory *memory, const struct memory_headers *headers, size_t named)
 {
 	const struct image *head = &headers->head;
 	const struct memory_range *range;
+	const struct memory_name *name;
+	uint64_t code;
 
 	if (head->first_code >= head->n_phdrs)
 		return false;
-	range = memory_range_at(
-	    memory, headers->bias + head->phdrs[head->first_code].p_vaddr);
-	return range && range->executable;
+	code = headers->bias + head->phdrs[head->first_code].p_vaddr;
+	range = memory_range_at(memory, code);
+	if (range)
+		return range->executable;
+	name = memory_name_at(memory, code);
+	return named < memory->n_names && name &&
+	       strcmp(name->name, memory->names[named].name) == 0;
 }
 
 /* *is: whether there is an image at base. named: the index of its name, or n_names. */
@@ -57,7 +64,7 @@ static bool images_look(
 		    memcmp(magic, ELFMAG, SELFMAG) != 0)
 			return true;
 		if (memory_headers_read(memory, base, &headers, &why)) {
-			*is = images_is_loaded(memory, &headers);
+			*is = images_is_loaded(memory, &headers, named);
 			memory_headers_deinit(&headers);
 			return true;
 		}

@@ -115,8 +115,8 @@ bool memory_open_process(int pid, struct memory *memory, struct err *err)
 	}
 	memory->fd = open(path, O_RDONLY | O_CLOEXEC);
 	free(path);
-	if ((memory->fd >= 0 || process_refused(err)) &&
-	    process_maps(pid, memory, err) && memory_find_images(memory, err))
+	if ((memory->fd >= 0 || process_refused(err)) && process_maps(pid, memory, err) &&
+	    memory_find_images(memory, err))
 		return true;
 	memory_close(memory);
 	return false;

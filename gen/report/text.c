@@ -276,10 +276,12 @@ static void report_origin(const struct image_origin *origin, FILE *out)
 	fprintf(out, "  memory         %9" PRIu64 " byte%s from 0x%" PRIx64 " of ",
 	    origin->memory, num_s(origin->memory), origin->address);
 	plain_print(origin->of, out);
-	if (origin->path) {
+	if (origin->path && !origin->why_not)
 		fprintf(out, ", %" PRIu64 " of ", origin->rest);
+	else if (origin->path)
+		fputs(", nothing of ", out);
+	if (origin->path)
 		plain_print(origin->path, out);
-	}
 	if (origin->why_not) {
 		fputs(": ", out);
 		plain_print(origin->why_not, out);
