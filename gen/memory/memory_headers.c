@@ -118,6 +118,10 @@ static bool headers_place(struct memory_headers *headers, uint64_t base, struct 
 	const struct image *head = &headers->head;
 	const GElf_Phdr *first = NULL;
 
+	if (head->ehdr.e_type == ET_REL)
+		return err_set(err, ERR_UNSUPPORTED,
+		    "a relocatable object at 0x%" PRIx64 " is not what a loader maps",
+		    base);
 	for (size_t i = 0; i < head->n_phdrs; i++)
 		if (head->phdrs[i].p_type == PT_LOAD &&
 		    (!first || head->phdrs[i].p_offset < first->p_offset))

@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""--core: what core files have mapped. The kernel and gdb write some, with all pages and with few. Others are made
+of files of each machine. Sections must be those of the files. TAP.
+
+    memory_core.py EH2SFRAME FILE...
+
+FILE...: linked ELF files, of any machine.
+"""
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from core_lib import Core, Elf, core_of, read
+from memory_lib import Running, Tests
+from tap import check, must, plan, run, skip
+
+BIAS = 0x7f1200000000
+
+
+def kernel_core(tests, program, pages):
+    """The core file of a program that ends itself; None where the kernel writes none here."""
+    with open("/proc/sys/kernel/core_pattern", encoding="ascii") as file:
+        if not re.fullmatch(r"core[.%a-z]*", file.read().strip()):
+            return None
+    folder = tests.path("cores")
+    shutil.rmtree(folder, ignore_errors=True)
+    os.mkdir(folder)
+
+    def before():
+        resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        with open("/proc/self/coredump_filter", "w", encoding="ascii") as file:
+            file.write(pages)
+
+    try:
+        subprocess.run([program, "abort"], cwd=folder, preexec_fn=before, stdout=subprocess.DEVNULL, check=False)
+    except subprocess.SubprocessError:
+        return None
+    found = os.listdir(folder)
+    return os.path.join(folder, found[0]) if found else None
+
+
+def gdb_core(tests, program):
+    if not shutil.which("gcore"):
+        return None
+    with Running(program) as process:
+        must("gcore", "-o", tests.path("gdb"), process.pid)
+    return tests.path("gdb." + process.pid)
+
+
+def of_program(tests, what, core, program, whole):
+    """A core file of a program on this machine. whole: it has all pages."""
+    if not core:
+        skip(f"{what}: all images", "no core file can be written here")
+        return
+    at = "--core=" + core
+    listed = tests.report(at)
+    names = set(listed)
+    check({program, "[vdso]"} <= names | {"[vdso]"} and any("libc" in name for name in names) and
+          any("/ld" in name for name in names), f"{what}: all images are in the report", names)
+    for name in sorted(names - {"[vdso]"}):
+        base = f"{what}: {os.path.basename(name)}"
+        tests.same(f"{base}: the section of the file", tests.section(name, at), read_section(tests, name))
+        memory = listed[name]["memory"]
+        check(memory["of"] == "core " + core and memory["file"] == name and memory["bytes"] > 0 and
+              memory["file_bytes"] > 0 and "left_out" not in memory, f"{base}: what is of the file", memory)
+        if whole:
+            tests.same(f"{base}: the core alone", tests.section(name, at, "--sysroot=/nonexistent"),
+                       tests.without_sections(name))
+        else:
+            tests.fails(f"{base}: without the file", 1, "--sysroot names the folder", "--report", at,
+                        "--sysroot=/nonexistent", name)
+    if "[vdso]" in names:
+        with Running(program) as process:
+            with open(tests.path("vdso.so"), "wb") as file:
+                file.write(process.vdso())
+        tests.same(f"{what}: [vdso]", tests.section(None, at, "--vdso"), tests.section(tests.path("vdso.so")))
+
+
+def read_section(tests, path, known={}):  # pylint: disable=dangerous-default-value
+    if path not in known:
+        known[path] = tests.section(path)
+    return known[path]
+
+
+def made(tests, path):
+    """A core file of one file, of any machine."""
+    elf = Elf(read(path))
+    bias = 0 if elf.type == 2 else BIAS
+    base = f"{os.path.basename(path)}, machine {elf.machine}{' big-endian' if elf.big else ''}"
+    wanted, bare = read_section(tests, path), tests.without_sections(path)
+    for page in (4096, 65536):
+        if any(load[7] % page for load in elf.loads):
+            continue
+        core = Core(elf.machine, elf.big, page).image(elf, bias, path)
+        at = "--core=" + core.write(tests.path("made"))
+        tests.same(f"{base}: the core and the file, pages of {page}", tests.section(path, at), wanted)
+        alone(f"{base}: the core alone, pages of {page}", tests.section(path, at, "--sysroot=/nonexistent"), bare,
+              wanted)
+    # What is written to at run time is not of interest.
+    core = core_of(elf).image(elf, bias, path)
+    for segment in core.segments:
+        if segment[3] & 2:
+            segment[2] = b"\xff" * len(segment[2])
+    at = "--core=" + core.write(tests.path("made"))
+    tests.same(f"{base}: data that was written to", tests.section(path, at), wanted)
+    # As the kernel writes it by default.
+    core = core_of(elf).image(elf, bias, path, pages=1)
+    at = "--core=" + core.write(tests.path("made"))
+    if "NT_GNU_BUILD_ID" in must("readelf", "-nW", path):
+        tests.same(f"{base}: the first page and the file", tests.section(path, at), wanted)
+        root = tests.path("root")
+        os.makedirs(os.path.dirname(root + path), exist_ok=True)
+        shutil.copy(path, root + path)
+        check(tests.section(path, at, "--sysroot=" + root) == wanted, f"{base}: --sysroot")
+        must(tests.tool, "-q", "--refresh", "--method=append", root + path, root + path)
+        alone(f"{base}: a file that was converted since gives its bytes",
+              tests.section(path, at, "--sysroot=" + root), bare, wanted)
+    elif any(load[5] and load[2] + load[5] > 4096 for load in elf.loads):
+        tests.fails(f"{base}: without a build-id", 1, "build-id", "--report", at, path)
+    unnamed(tests, base, elf, bias, bare, wanted)
+
+
+def alone(name, got, bare, wanted):
+    """What memory gives. Its pages may have the section headers of a small file."""
+    same = got in (bare, wanted) if isinstance(got, bytes) else isinstance(bare, str) and got[:2] == bare[:2]
+    check(same, name, f"{got}\n{bare}")
+
+
+def unnamed(tests, base, elf, bias, bare, wanted):
+    """Without NT_FILE, as qemu-user writes it; and as [vdso]."""
+    start = min(load[3] - load[2] for load in elf.loads) + bias
+    core = core_of(elf).image(elf, bias, None)
+    name = f"[{start:#x}]"
+    at = "--core=" + core.write(tests.path("made"))
+    listed = list(tests.report(at))
+    check(listed == [name], f"{base}: an image without a name", listed)
+    alone(f"{base}: its section", tests.section(name, at), bare, wanted)
+    core.vdso(start)
+    at = "--core=" + core.write(tests.path("made"))
+    alone(f"{base}: as [vdso]", tests.section(None, at, "--vdso"), bare, wanted)
+
+
+def another_build(tests, program):
+    """Only the file of the same build gives bytes."""
+    elf = Elf(read(program))
+    other = tests.path("other")
+    shutil.copy(program, other)
+    core = core_of(elf).image(elf, BIAS, other, pages=1).write(tests.path("made"))
+    check(isinstance(tests.section(other, "--core=" + core), bytes), "a copy of the file")
+    tests.build("other", "-O2", "-DOTHER", source="int main(void) { return 7; }\n")
+    tests.fails("a file of another build", 1, "its build-id differs", "--report", "--core=" + core, other)
+    with open(other, "wb") as file:
+        file.write(b"no ELF file" * 20)
+    tests.fails("a file that is no ELF file", 1, "not an ELF file", "--report", "--core=" + core, other)
+    os.unlink(other)
+    os.mkfifo(other)
+    tests.fails("a pipe of that name", 1, "not a regular file", "--report", "--core=" + core, other)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as work:
+        tests = Tests(os.path.abspath(sys.argv[1]), os.path.realpath(work))
+        program = tests.build("plain")
+        of_program(tests, "the kernel's core, few pages", kernel_core(tests, program, "0x33"), program, False)
+        of_program(tests, "the kernel's core, all pages", kernel_core(tests, program, "0x7f"), program, True)
+        of_program(tests, "gdb's core", gdb_core(tests, program), program, False)
+        another_build(tests, program)
+        for path in [program, *sys.argv[2:]]:
+            if os.path.exists(path):
+                made(tests, os.path.realpath(path))
+    plan()
+
+
+main()

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""--pid: what running processes have mapped. Sections must be those of the files, and those of the bytes that
+this test reads from memory on its own. TAP.
+
+    memory_process.py EH2SFRAME
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from memory_lib import PAUSE, Running, Tests, read
+from tap import check, must, plan, run, skip
+
+LIBRARY = "int number(int a) { volatile int n[40]; n[a] = a; return n[a] + a; }\n"
+WITH_LIBRARY = PAUSE.replace("int n[3] = {3, 1, argc}", "int number(int); int n[3] = {3, 1, number(argc)}")
+
+
+def vdso(tests):
+    with Running(tests.path("plain")) as process:
+        data = process.vdso()
+        if not data:
+            skip("[vdso]", "this system has none")
+            return
+        copy = tests.path("vdso.so")
+        with open(copy, "wb") as file:
+            file.write(data)
+        at = ["--pid=" + process.pid, "--vdso"]
+        tests.same("[vdso]: the section of the bytes in memory", tests.section(None, *at), tests.section(copy))
+        tests.same("[vdso] by its name", tests.section("[vdso]", at[0]), tests.section(copy))
+        inside, alone = tests.report(*at)["[vdso]"], tests.report(copy)[copy]
+        memory = inside.pop("memory")
+        del inside["path"], alone["path"]
+        check(inside == alone, "[vdso]: the report of the bytes in memory", f"{inside}\n{alone}")
+        check(memory["of"] == "process " + process.pid and memory["bytes"] > 0 and "file" not in memory,
+              "[vdso]: the report says where it was", memory)
+        for command in ("--dump", "--verify", "--lint=all", "--check-code"):
+            here, there = run(tests.tool, command, *at), run(tests.tool, command, copy)
+            check((here.returncode, here.stdout.replace("[vdso]", copy)) == (there.returncode, there.stdout),
+                  f"[vdso]: {command}", f"{here}\n{there}")
+        if not check(run(tests.tool, copy, tests.path("vdso.sf")).returncode == 0, "[vdso]: converted as a file"):
+            return
+        said = run(tests.tool, "--verify", "--witness=libdwarf", tests.path("vdso.sf"))
+        check(said.returncode == 0 and ": 0 differences" in said.stdout, "[vdso]: proven by libdwarf", said.stdout)
+
+
+def kinds(tests):
+    """Programs of several kinds: each file that they have mapped, with the file and without."""
+    for name, compiler, args in (("plain", "cc", []), ("fixed", "cc", ["-no-pie"]),
+                                 ("pie", "cc", ["-static-pie"]), ("static", "cc", ["-static"]),
+                                 ("musl", "musl-gcc", []), ("musl-pie", "musl-gcc", ["-static-pie"])):
+        program = shutil.which(compiler) and tests.build(name, *args, compiler=compiler)
+        if not program:
+            skip(name, f"{compiler} {' '.join(args)} makes none")
+            continue
+        with Running(program) as process:
+            at = "--pid=" + process.pid
+            listed = tests.report(at)
+            wanted = [path for path in process.files() if read(path)[:4] == b"\x7fELF"]
+            check(sorted(path for path in listed if path[0] == "/") == wanted and
+                  set(listed) - set(wanted) <= {"[vdso]"}, f"{name}: all images are in the report", list(listed))
+            for path in wanted:
+                base = f"{name}: {os.path.basename(path)}"
+                tests.same(f"{base}: the section of the file", tests.section(path, at), tests.section(path))
+                memory = listed[path]["memory"]
+                check(memory["file"] == path and "left_out" not in memory and memory["file_bytes"] > 0,
+                      f"{base}: the report says what is of the file", memory)
+                bare = tests.without_sections(path)
+                alone = tests.section(path, at, "--sysroot=/nonexistent")
+                if isinstance(bare, bytes):
+                    tests.same(f"{base}: memory alone, as without section headers", alone, bare)
+                else:  # without .eh_frame_hdr and section headers it cannot be found
+                    check(alone[:2] == bare[:2] == "6:", f"{base}: memory alone has no CFI", f"{alone}{bare}")
+
+
+def dumps(tests):
+    """A program that has .sframe."""
+    converted = tests.path("converted")
+    must(tests.tool, "-q", tests.path("plain"), converted)
+    with Running(converted) as process:
+        at = "--pid=" + process.pid
+        for more in ([], ["--sysroot=/nonexistent"]):
+            here = run(tests.tool, "--dump", at, *more, converted)
+            check(here.returncode == 0 and here.stdout == must(tests.tool, "--dump", converted),
+                  f"--dump of a section in memory {' '.join(more)}", here.stderr)
+            here = run(tests.tool, "--verify", at, *more, converted)
+            check(here.returncode == 0 and ": 0 differences" in here.stdout, f"--verify {' '.join(more)}", here)
+            check(run(tests.tool, "--lint=all", at, *more, converted).returncode == 0, f"--lint {' '.join(more)}")
+        here = run(tests.tool, "--dump", at, "converted")
+        check(here.returncode == 0, "a name without its folders", here.stderr)
+        os.symlink(converted, tests.path("link"))
+        here = run(tests.tool, "--dump", at, tests.path("link"))
+        check(here.returncode == 0, "a link to the name", here.stderr)
+
+
+def replaced(tests):
+    """The file of a library changes while a program has the old one mapped."""
+    library, kept = tests.path("libnumber.so"), tests.path("kept.so")
+    tests.build("libnumber.so", "-shared", "-fPIC", source=LIBRARY)
+    tests.build("user", library, source=WITH_LIBRARY)
+    shutil.copy(library, kept)
+    with Running(tests.path("user"), env={"LD_LIBRARY_PATH": tests.work}) as process:
+        at = "--pid=" + process.pid
+        must(tests.tool, "-q", library, library)
+        report = tests.report(at)
+        name = next(path for path in report if "libnumber" in path)
+        check(name == library + " (deleted)" and "headers differ" in report[name]["memory"]["left_out"],
+              "a library that was converted since: the report says so", report[name]["memory"])
+        tests.same("it has the rows of the old file", tests.section(library, at), tests.without_sections(kept))
+        tests.build("libnumber.so", "-shared", "-fPIC", "-fno-omit-frame-pointer", source=LIBRARY + LIBRARY.replace(
+            "number", "other"))
+        why = tests.report(at, name)[name]["memory"]["left_out"]
+        check("build-id differs" in why, "a library of another build: the report says so", why)
+        tests.same("it has the rows of the old file, too", tests.section(name, at), tests.without_sections(kept))
+        os.unlink(library)
+        tests.same("a library that is gone has them, too", tests.section("libnumber.so", at),
+                   tests.without_sections(kept))
+
+
+def refusals(tests):
+    with Running(tests.path("plain")) as process:
+        at = "--pid=" + process.pid
+        tests.fails("a name that is not mapped", 3, "has no code of this name mapped", "--report", at, "/bin/none")
+        tests.fails("a file that is mapped as data", 3, "has no code", "--report", at, "[heap]")
+        out = tests.path("new")
+        for name, words, args in (
+                ("a conversion", "not written as a file", [at, "--vdso", out]),
+                ("--remove", "not written as a file", ["--remove", at, "--vdso", out]),
+                ("--batch", "--batch is for files", ["--batch", at, tests.work]),
+                ("--merge", "for reports", ["--report", "--merge", at, "a.json"]),
+                ("two places", "only one of", ["--report", at, "--core=core"]),
+                ("--vdso alone", "goes with --pid", ["--report", "--vdso"]),
+                ("--sysroot alone", "goes with --pid", ["--report", "--sysroot=/", out]),
+                ("no OUT", "and OUT", ["--section-only", at, out]),
+                ("no number", "give the number", ["--report", "--pid=1x"]),
+                ("number 0", "give the number", ["--report", "--pid=0"]),
+                ("a large number", "give the number", ["--report", "--pid=99999999999"]),
+                ("--debug-file of all", "--debug-dir", ["--report", at, "--debug-file=x"])):
+            tests.fails(f"{name} is a wrong use", 2, words, *args)
+        check(not os.path.exists(out), "nothing is written")
+        tests.fails("OUT is the input", 2, "is an input", "--section-only", at, tests.path("plain"),
+                    tests.path("plain"))
+        another_user(tests, process)
+    with subprocess.Popen(["true"]) as child:
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        tests.fails("a process that has ended", 3, "has ended", "--report", f"--pid={child.pid}")
+    tests.fails("a process that does not exist", 3, "does not exist", "--report", f"--pid={child.pid}")
+    said = run(tests.tool, "--report", "--pid=self", "--vdso")
+    check(said.returncode in (0, 3) and ("of process" in said.stdout or "has no code" in said.stderr),
+          "the program itself", said.stderr)
+
+
+def another_user(tests, process):
+    if os.getuid():
+        skip("a process of another user", "only root can be another user")
+        return
+    tool = tests.path("tool")
+    shutil.copy(tests.tool, tool)
+    os.chmod(tests.work, 0o755)
+    said = subprocess.run([tool, "--report", "--pid=" + process.pid], preexec_fn=lambda: os.setuid(65534),
+                          capture_output=True, text=True, check=False)
+    if "cannot execute" in said.stderr:
+        skip("a process of another user", said.stderr)
+        return
+    check(said.returncode == 3 and said.stderr.count("\n") == 1 and "ptrace_scope" in said.stderr,
+          "a process of another user", f"{said.returncode} {said.stderr}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as work:
+        tests = Tests(os.path.abspath(sys.argv[1]), os.path.realpath(work))
+        tests.build("plain")
+        vdso(tests)
+        kinds(tests)
+        dumps(tests)
+        replaced(tests)
+        refusals(tests)
+    plan()
+
+
+main()
