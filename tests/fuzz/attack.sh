@@ -32,6 +32,8 @@ seed() {
 	for program in /bin/true /bin/ls; do
 		case $target in
 		fuzz_elf) cp "$program" "corpus/$target" ;;
+		fuzz_core) PYTHONPATH=$source/tests/shared python3 "$source/tests/fuzz/make_core.py" \
+			"corpus/$target/${program##*/}" "$program" ;;
 		fuzz_eh_frame | fuzz_expr) objcopy -O binary --set-section-flags .eh_frame=alloc --only-section=.eh_frame \
 			"$program" "corpus/$target/${program##*/}" ;;
 		fuzz_code | fuzz_rows | fuzz_model) objcopy -O binary --only-section=.text \

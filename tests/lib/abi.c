@@ -9,6 +9,7 @@
 
 #include "include/eh2sframe.h"
 #include "include/eh2sframe-frames.h"
+#include "include/eh2sframe-memory.h"
 #include "include/eh2sframe-rules.h"
 
 #define AT(type, member, off, size)                                                      \
@@ -31,6 +32,10 @@ AT(eh2sframe_frames, text_end, 40, 8);
 AT(eh2sframe_frames, machine, 48, 4);
 AT(eh2sframe_frames, big_endian, 52, 4);
 SIZE(eh2sframe_frames, 56);
+AT(eh2sframe_memory_image, struct_size, 0, 8);
+AT(eh2sframe_memory_image, name, 8, 8);
+AT(eh2sframe_memory_image, address, 16, 8);
+SIZE(eh2sframe_memory_image, 24);
 
 AT(eh2sframe_function, struct_size, 0, 8);
 AT(eh2sframe_function, start, 8, 8);
@@ -189,6 +194,15 @@ static const struct {
 	struct eh2sframe_file *(*open_frames)(const struct eh2sframe_frames *frames,
 	    const char *name, const struct eh2sframe_options *options,
 	    struct eh2sframe_error *error);
+	struct eh2sframe_memory *(*open_process)(int pid, struct eh2sframe_error *error);
+	struct eh2sframe_memory *(*open_core)(
+	    const char *path, struct eh2sframe_error *error);
+	void (*memory_close)(struct eh2sframe_memory *memory);
+	bool (*memory_image)(const struct eh2sframe_memory *memory, size_t i,
+	    struct eh2sframe_memory_image *image);
+	struct eh2sframe_file *(*memory_open)(const struct eh2sframe_memory *memory,
+	    const char *name, const char *root, const struct eh2sframe_options *options,
+	    struct eh2sframe_error *error);
 	bool (*file_text)(
 	    const struct eh2sframe_file *file, uint64_t *start, uint64_t *end);
 	bool (*result_rule)(
@@ -264,6 +278,11 @@ static const struct {
     .result_row = eh2sframe_result_row,
     .result_gap = eh2sframe_result_gap,
     .open_frames = eh2sframe_open_frames,
+    .open_process = eh2sframe_open_process,
+    .open_core = eh2sframe_open_core,
+    .memory_close = eh2sframe_memory_close,
+    .memory_image = eh2sframe_memory_image,
+    .memory_open = eh2sframe_memory_open,
     .file_text = eh2sframe_file_text,
     .result_rule = eh2sframe_result_rule,
     .result_section_offset = eh2sframe_result_section_offset,

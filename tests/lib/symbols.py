@@ -77,7 +77,7 @@ def main():
     same(names, [line.split()[2] for line in nm if len(line.split()) == 3],
          "defined by the static library")
     both = read(root, "include/eh2sframe.h") + read(root, "include/eh2sframe-rules.h") + read(
-        root, "include/eh2sframe-frames.h")
+        root, "include/eh2sframe-frames.h") + read(root, "include/eh2sframe-memory.h")
     header = re.sub(r"/\*.*?\*/", "", both, flags=re.S)
     same(names, re.findall(r"\b(eh2sframe_\w+)\(", re.sub("(?m)^typedef.*", "", header)), "declared by the header")
     page = read(root, "docs/libeh2sframe.3.scd").replace("\\_", "_")
