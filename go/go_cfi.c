@@ -286,7 +286,7 @@ static bool look_at(struct maker *maker, const struct go_func *func, const uint8
 static bool put_func(struct maker *maker, const struct go_func *func, struct err *err)
 {
 	const struct go_text *text = maker->text;
-	const uint64_t size = maker->levels.end - func->start;
+	uint64_t size = maker->levels.end - func->start;
 	struct wr *wr = &maker->cfi->records;
 	const uint8_t *bytes = text->bytes(text->context, func->start, size);
 	enum go_reason why;
@@ -295,6 +295,8 @@ static bool put_func(struct maker *maker, const struct go_func *func, struct err
 
 	if (!look_at(maker, func, bytes, &which, &why))
 		return err_set_nomem(err);
+	if (which == CIE_ROWS)
+		size = maker->rows.end - func->start;
 	at = begin_fde(maker, which, func->start, size);
 	if (which == CIE_ROWS)
 		put_rows(maker, func->start);

@@ -41,7 +41,10 @@ struct go_state {
 	/* Where SP is not as the table says, and where it is: the CFA plus this. */
 	uint64_t split_pc;
 	int64_t split_sp;
-	uint64_t trap; /* address behind the last jump to itself; 0: none */
+	uint64_t
+	    ended; /* address behind the last instruction that control does not pass */
+	uint64_t reached; /* the highest address in the function that a jump leads to */
+	uint64_t trap;	  /* address behind the last jump to itself; 0: none */
 	enum go_reason why;
 };
 

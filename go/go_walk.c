@@ -168,6 +168,12 @@ static bool is_stack_check(
 	return false;
 }
 
+static void note_target(struct go_state *walk, uint64_t target)
+{
+	if (target > walk->reached && target < walk->end)
+		walk->reached = target;
+}
+
 /* One instruction. False: out of memory. */
 static bool take_step(struct go_state *walk, struct go_rows *rows)
 {
@@ -193,6 +199,10 @@ static bool take_step(struct go_state *walk, struct go_rows *rows)
 	else if (insn.control == CODE_JUMPS && insn.target == walk->pc &&
 		 walk->why == GO_HAS_ROWS)
 		walk->trap = next;
+	if (insn.control == CODE_JUMPS || insn.control == CODE_BRANCHES)
+		note_target(walk, insn.target);
+	if (ends)
+		walk->ended = next;
 	if (ends && next >= walk->data_start && next < walk->data_end)
 		next = walk->data_end;
 	walk->pc = next;
@@ -204,12 +214,20 @@ static bool take_step(struct go_state *walk, struct go_rows *rows)
 }
 
 /*
- * Go's assembler for AArch64 ends a function that has constants with a jump to itself, and the
- * constants behind it. So bytes behind such a jump that are not code need no rows.
+ * Go's assembler for AArch64 puts constants behind the last instruction, those too that no
+ * instruction loads. In assembly a jump to itself is before them: then the bytes behind it need
+ * no rows.
  */
 static void cut(struct go_state *walk, struct go_rows *rows)
 {
-	while (rows->n && rows->list[rows->n - 1].pc >= walk->trap)
+	uint64_t end = walk->trap;
+
+	if (!end) {
+		if (walk->why != GO_NOT_DECODED || walk->reached >= walk->ended)
+			return;
+		end = rows->end = walk->ended;
+	}
+	while (rows->n && rows->list[rows->n - 1].pc >= end)
 		rows->n--;
 	walk->why = GO_HAS_ROWS;
 }
@@ -230,10 +248,11 @@ static uint64_t code_end(const struct go_code *code)
 static bool walk_through(struct go_state *walk, struct go_rows *rows)
 {
 	rows->n = 0;
+	rows->end = walk->code->levels->end;
 	while (walk->pc < walk->end && walk->why == GO_HAS_ROWS)
 		if (!take_step(walk, rows))
 			return false;
-	if (walk->why != GO_HAS_ROWS && walk->trap)
+	if (walk->why != GO_HAS_ROWS)
 		cut(walk, rows);
 	return true;
 }

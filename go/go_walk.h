@@ -43,6 +43,7 @@ struct go_row {
 struct go_rows {
 	struct go_row *list; /* owned; ascending; neighbours differ */
 	size_t n, cap;
+	uint64_t end; /* address; what follows in the function has no rows */
 };
 
 /* The function's instructions, func->start up to levels->end. All borrowed. */
@@ -55,7 +56,7 @@ struct go_code {
 
 /*
  * Makes the rows of a function, at least one if it has any; the last one holds for what fills the function
- * up, too. rows has memory that is used again. *why says if it has any.
+ * up, too. Words at the end that no way leads to and that are no instructions are left out. rows has memory that is used again. *why says if it has any.
  * False when memory runs out. Needs code_can_decode.
  */
 ATTR_MUST_CHECK bool go_walk(

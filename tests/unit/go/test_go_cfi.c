@@ -79,6 +79,8 @@ static void make(const struct sample *sample, struct go_cfi *cfi, FILE *out)
 	cfi_interp_init(&interp, &frames, &machines[sample->machine]);
 	ck_assert_msg(cfi_interpret(&interp, &frames.fdes[0], &err), "%s", err.text);
 	print_rows(out, &interp.table);
+	if (frames.fdes[0].range != sample->size)
+		fprintf(out, "; of %u bytes", (unsigned int)frames.fdes[0].range);
 	if (cfi->n_left)
 		fprintf(out, "; %s", go_reason_text(cfi->left[0].why));
 	cfi_interp_deinit(&interp);
