@@ -217,8 +217,11 @@ static void put_rule(
 	}
 }
 
+/* The rows of the function, and a record without rows for what is behind them. */
 static void put_rows(struct maker *maker, uint64_t start)
 {
+	const uint64_t end = maker->levels.end, rows_end = maker->rows.end;
+	size_t at = begin_fde(maker, CIE_ROWS, start, rows_end - start);
 	const bool x86 = maker->text->machine == CODE_X86_64;
 	struct wr *wr = &maker->cfi->records;
 	/* What the CIE says. */
@@ -238,6 +241,11 @@ static void put_rows(struct maker *maker, uint64_t start)
 		put_rule(wr, maker->abi->fp, &row->fp, &before.fp);
 		put_rule(wr, x86 ? X86_64_RA : AARCH64_RA, &row->ra, &before.ra);
 		before = *row;
+	}
+	end_record(wr, at);
+	if (rows_end < end) {
+		at = begin_fde(maker, CIE_LEFT, rows_end, end - rows_end);
+		end_record(wr, at);
 	}
 }
 
@@ -286,7 +294,7 @@ static bool look_at(struct maker *maker, const struct go_func *func, const uint8
 static bool put_func(struct maker *maker, const struct go_func *func, struct err *err)
 {
 	const struct go_text *text = maker->text;
-	uint64_t size = maker->levels.end - func->start;
+	const uint64_t size = maker->levels.end - func->start;
 	struct wr *wr = &maker->cfi->records;
 	const uint8_t *bytes = text->bytes(text->context, func->start, size);
 	enum go_reason why;
@@ -295,12 +303,12 @@ static bool put_func(struct maker *maker, const struct go_func *func, struct err
 
 	if (!look_at(maker, func, bytes, &which, &why))
 		return err_set_nomem(err);
-	if (which == CIE_ROWS)
-		size = maker->rows.end - func->start;
-	at = begin_fde(maker, which, func->start, size);
-	if (which == CIE_ROWS)
+	if (which == CIE_ROWS) {
 		put_rows(maker, func->start);
-	end_record(wr, at);
+	} else {
+		at = begin_fde(maker, which, func->start, size);
+		end_record(wr, at);
+	}
 	maker->cfi->n_funcs++;
 	maker->cfi->n_top += which == CIE_TOP;
 	if (wr->failed || (which == CIE_LEFT && !leave_out(maker, func, why)))

@@ -75,7 +75,7 @@ static void make(const struct sample *sample, struct go_cfi *cfi, FILE *out)
 	section.size = cfi->records.size;
 	ck_assert(cfi_frames_read(&section, &frames, &err));
 	ck_assert_uint_eq(frames.n_diags, 0);
-	ck_assert_uint_eq(frames.n_fdes, 1);
+	ck_assert_uint_ge(frames.n_fdes, 1);
 	cfi_interp_init(&interp, &frames, &machines[sample->machine]);
 	ck_assert_msg(cfi_interpret(&interp, &frames.fdes[0], &err), "%s", err.text);
 	print_rows(out, &interp.table);
