@@ -8,7 +8,6 @@ qemu-user prints the registers before each instruction. A shadow stack of calls 
 says what the rows must give: the CFA, and the return address and x29, in a register or where an instruction
 stored them. FETCH is machines_fetch.sh, which keeps packages in CACHE.
 """
-import bisect
 import os
 import re
 import shutil
@@ -16,63 +15,10 @@ import subprocess
 import sys
 import tempfile
 
+from step_log import FP, LR, PC, SP, Rows, call_of, follow, stores
 from tap import check, must, plan, skip_all
 
 TOOL, FETCH, CACHE = map(os.path.abspath, sys.argv[1:])
-QEMU = "qemu-aarch64"
-FP, LR, SP = 29, 30, 31
-ROW = re.compile(r"^ +([0-9a-f]{16})  (sp|fp)\+(\d+) +(u|c-\d+) +(u|c-\d+)(\[s\])?(.*)$")
-FUNC = re.compile(r"^ +func idx .*pc = (0x[0-9a-f]+), size = (\d+)")
-VALUE = re.compile(r"(X\d\d|SP|PC)=([0-9a-f]{16})")
-
-
-class Rows:
-    """The rows of --dump; a row ends at the next one or at the end of its function."""
-
-    def __init__(self, text):
-        self.rows = []
-        start = end = 0
-        for line in text.splitlines():
-            func, row = FUNC.match(line), ROW.match(line)
-            if func:
-                start = int(func[1], 16)
-                end = start + int(func[2])
-            elif row and int(row[1], 16) >= start:  # not those of a PLT, which repeat
-                self.rows.append((int(row[1], 16), end, row[2], int(row[3]), row[4], row[5],
-                                  "repaired" in row[7]))
-        self.rows.sort()
-        self.starts = [row[0] for row in self.rows]
-        self.cache = {}
-
-    def at(self, pc):
-        if pc not in self.cache:
-            i = bisect.bisect_right(self.starts, pc) - 1
-            self.cache[pc] = self.rows[i] if i >= 0 and pc < self.rows[i][1] else None
-        return self.cache[pc]
-
-
-def signed(value, bits):
-    return value - (1 << bits) if value >> (bits - 1) else value
-
-
-def stores(insn, regs):
-    """What an instruction that stores whole registers X writes: pairs of address and value."""
-    base, source = regs[insn >> 5 & 31], insn & 31
-    value = 0 if source == 31 else regs[source]
-    if insn & 0xFE400000 == 0xA8000000:
-        second = insn >> 10 & 31
-        offset = 0 if insn >> 23 & 3 == 1 else signed(insn >> 15 & 127, 7) * 8
-        return ((base + offset, value), (base + offset + 8, 0 if second == 31 else regs[second]))
-    if insn & 0xFFC00000 == 0xF9000000:
-        return ((base + (insn >> 10 & 0xFFF) * 8, value),)
-    if insn & 0xFFE00000 == 0xF8000000 and insn >> 10 & 3 != 2:
-        offset = 0 if insn >> 10 & 3 == 1 else signed(insn >> 12 & 511, 9)
-        return ((base + offset, value),)
-    return ()
-
-
-def is_call(insn):
-    return insn & 0xFC000000 == 0x94000000 or insn & 0xFFFFFC1F == 0xD63F0000
 
 
 class Run:
@@ -94,7 +40,7 @@ class Run:
         row = self.rows.at(pc - self.base)
         if not row or not self.frames:
             return
-        _, _, base, offset, fp, ra, repaired = row
+        base, offset, fp, ra, repaired = row
         slot, ret, caller = self.frames[-1]
         cfa = regs[SP if base == "sp" else FP] + offset
         found = [cfa]
@@ -109,7 +55,7 @@ class Run:
             self.distinct.add(pc)
 
     def step(self, regs):
-        pc = regs[32]
+        pc = regs[PC]
         self.steps += 1
         if self.base is None:
             if pc & 0xFFF != self.entry & 0xFFF or pc >> 32 != 0x55 or pc >= 0x5502000000:
@@ -117,7 +63,7 @@ class Run:
             self.base = pc - self.entry
         if self.called and pc != self.called[1]:
             self.frames.append(self.called)
-        was_called, self.called = self.called, None
+        was_called = self.called
         # What returned, or was left by an exception, lies below SP.
         while self.frames and (regs[SP] > self.frames[-1][0] or
                                regs[SP] == self.frames[-1][0] and pc == self.frames[-1][1]):
@@ -131,32 +77,9 @@ class Run:
         self.compare(pc, regs)
         for addr, value in stores(insn, regs) if insn else ():
             self.memory[addr] = value
-        if is_call(insn):
-            self.called = (regs[SP], pc + 4, regs[FP])
+        self.called = call_of(insn, regs)
 
     called, inside = None, False
-
-
-def follow(run, command, most):
-    """Feeds the log of qemu-user to a run, at most so many steps."""
-    read, write = os.pipe()
-    program = subprocess.Popen([QEMU, "-singlestep", "-d", "nochain,cpu", "-D", f"/dev/fd/{write}", *command],
-                               pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    os.close(write)
-    regs = None
-    with open(read, encoding="ascii", errors="replace") as log:
-        for line in log:
-            if line.startswith(" PC="):
-                if regs:
-                    run.step(regs)
-                if run.steps >= most:
-                    break
-                regs = [0] * 33
-            if regs:
-                for name, value in VALUE.findall(line):
-                    regs[32 if name == "PC" else SP if name == "SP" else int(name[1:])] = int(value, 16)
-    program.kill()
-    program.wait()
 
 
 def step_program(root, folder, name, most, *args):
@@ -174,8 +97,8 @@ def step_program(root, folder, name, most, *args):
         print(f"# not repaired, {pc:#x}: {wrong}")
 
 
-if not shutil.which(QEMU):
-    skip_all(f"{QEMU} is not installed")
+if not shutil.which("qemu-aarch64"):
+    skip_all("qemu-aarch64 is not installed")
 fetched = subprocess.run([FETCH, "arm64", "step-rust", CACHE], capture_output=True, text=True, check=False)
 if fetched.returncode == 77:
     skip_all(fetched.stdout.strip())
