@@ -14,7 +14,7 @@ import sys
 
 import tap
 from go_lib import Go
-from step_log import FP, LR, SP, PC, Rows, call_of, follow, next_of, stores
+from step_log import FP, LR, PC, SP, Rows, call_of, follow, next_of, part_of, stores
 from tap import must
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -73,6 +73,16 @@ class Run:
         low, high = self.memory.get(regs[G]), self.memory.get(regs[G] + 8)
         return low is None or high is None or low <= regs[SP] <= high
 
+    def store(self, insn, regs):
+        for addr, value in stores(insn, regs):
+            self.memory[addr] = value
+        if part := part_of(insn, regs):
+            addr, size, value = part
+            shift = 8 * (addr & 7)
+            if (addr & ~7) in self.memory and (addr & 7) + size <= 8:
+                kept = self.memory[addr & ~7] & ~(((1 << (8 * size)) - 1) << shift)
+                self.memory[addr & ~7] = kept | value << shift
+
     def compare(self, frames, regs):
         row = self.rows.at(regs[PC])
         if not row or not frames:
@@ -108,8 +118,8 @@ class Run:
             self.leave(frames, regs)
             self.compare(frames, regs)
         insn = self.insn(pc)
-        for addr, value in stores(insn, regs) if insn else ():
-            self.memory[addr] = value
+        if insn:
+            self.store(insn, regs)
         thread.regs, thread.insn, thread.called = regs, insn, call_of(insn, regs)
 
 

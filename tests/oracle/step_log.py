@@ -56,6 +56,20 @@ def stores(insn, regs):
     return ()
 
 
+def part_of(insn, regs):
+    """(address, bytes, value) of a store of less than 8 bytes; None for others."""
+    size, base = insn >> 30, regs[insn >> 5 & 31]
+    if size == 3 or insn & 0x3E000000 != 0x38000000 or insn >> 22 & 3:
+        return None
+    if insn >> 24 & 1:
+        addr = base + ((insn >> 10 & 0xFFF) << size)
+    elif insn >> 21 & 1:
+        return None
+    else:
+        addr = base + (0 if insn >> 10 & 3 == 1 else signed(insn >> 12 & 511, 9))
+    return addr, 1 << size, (0 if insn & 31 == 31 else regs[insn & 31]) & ((1 << (8 << size)) - 1)
+
+
 def call_of(insn, regs):
     """(SP, return address, x29) of a call; None for others."""
     if insn & 0xFC000000 == 0x94000000 or insn & 0xFFFFFC1F == 0xD63F0000:
