@@ -346,7 +346,11 @@ int run_command(const struct args *args)
 {
 	const bool works =
 	    args->command != COMMAND_HELP && args->command != COMMAND_VERSION;
+	struct eh2sframe_error error;
 
+	if (!args->batch && works && args->sandbox == ARGS_SANDBOX_ON &&
+	    !run_sandbox(args, &error))
+		return print_error(NULL, &error);
 	if (args->batch && works)
 		return batch_run(args);
 	if ((args->pid || args->core) && !args->memory && works)

@@ -30,4 +30,7 @@ int run_each(const struct args *args, struct run_output *output, run_each_fn *on
 /* --report and --check-code. */
 int run_report(const struct args *args);
 
+/* Gives up the rights that the command does not need, all of --sandbox or nothing. */
+bool run_sandbox(const struct args *args, struct eh2sframe_error *error);
+
 #endif

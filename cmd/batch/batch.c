@@ -51,7 +51,9 @@ struct batch_run {
 	struct report_document report;
 	struct report_news news;
 	struct print_out out; /* --report-file */
-	const char *where;    /* what a failure is about, or NULL */
+	struct sandbox box;   /* of the workers */
+	struct sandbox_state sandbox;
+	const char *where; /* what a failure is about, or NULL */
 };
 
 /* For cmd_patterns_note, of an object of the report. */
@@ -146,18 +148,40 @@ static bool batch_add_listed(struct batch_run *run, struct eh2sframe_error *err)
 	return ok;
 }
 
+/* Workers open nothing but what is below the named paths, and debug files. */
+static void batch_plan_sandbox(struct batch_run *run)
+{
+	const struct batch_tree *tree = &run->tree;
+	const struct args *args = run->args;
+	const bool write =
+	    args->command == COMMAND_CONVERT || args->command == COMMAND_REMOVE;
+
+	sandbox_init(&run->box);
+	for (size_t i = 0; i < tree->n_dirs; i++)
+		if (!tree->dirs[i].base)
+			sandbox_allow(&run->box, tree->start, tree->dirs[i].path, write);
+	sandbox_allow(&run->box, AT_FDCWD,
+	    args->debug_dir ? args->debug_dir : ARGS_DEBUG_DIR, false);
+}
+
 /* Files are in the order of their sizes, so the large ones follow each other. */
 static bool batch_work_all(struct batch_run *run, struct eh2sframe_error *err)
 {
 	const struct batch_tree *tree = &run->tree;
 	struct batch_pool pool = {
-	    .job = {.tree = tree, .args = run->args, .gate = &run->news.gate},
+	    .job = {.tree = tree,
+		.args = run->args,
+		.gate = &run->news.gate,
+		.sandbox = run->args->sandbox == ARGS_SANDBOX_OFF ? NULL : &run->box},
 	    .bar = &run->bar,
 	    .done = batch_done,
 	    .context = run};
 	unsigned int jobs = run->args->jobs;
 	size_t large = 0;
+	bool ok;
 
+	if (pool.job.sandbox)
+		batch_plan_sandbox(run);
 	run->bar.n_files = tree->n_work;
 	for (size_t i = 0; i < tree->n_work; i++) {
 		off_t size = batch_tree_name(tree, i)->st.st_size;
@@ -165,10 +189,22 @@ static bool batch_work_all(struct batch_run *run, struct eh2sframe_error *err)
 		run->bar.bytes += (uint64_t)size;
 		large += size >= BATCH_LARGE_SIZE;
 	}
-	if (large && !batch_pool_run(&pool, 0, large, 1, jobs, err))
-		return false;
-	return batch_signal || large == tree->n_work ||
-	       batch_pool_run(&pool, large, tree->n_work, jobs, 1, err);
+	ok = !large || batch_pool_run(&pool, 0, large, 1, jobs, err);
+	if (ok && !batch_signal && large < tree->n_work)
+		ok = batch_pool_run(&pool, large, tree->n_work, jobs, 1, err);
+	run->sandbox = pool.sandbox;
+	return ok;
+}
+
+/* What the workers could still do. */
+static void batch_print_sandbox(const struct batch_run *run)
+{
+	char text[SANDBOX_TEXT_SIZE];
+
+	if (run->args->verbosity <= 0 || !run->sandbox.tried)
+		return;
+	sandbox_text(&run->sandbox, text);
+	fprintf(stderr, "%s: %s\n", print_program, text);
 }
 
 /* Prints what was found, and with -v a line per file, in order. */
@@ -190,6 +226,7 @@ static void batch_print(struct batch_run *run)
 		report_print_line(file, path, done, stdout);
 		json_decref(file);
 	}
+	batch_print_sandbox(run);
 	if (run->args->verbosity < 0)
 		return;
 	if (report->checks.files)
@@ -289,7 +326,8 @@ static int batch_judge_empty(const struct batch_run *run, int status)
 
 int batch_run(const struct args *args)
 {
-	struct batch_run run = {.args = args, .tree = {.start = -1, .near_fd = -1}};
+	struct batch_run run = {
+	    .args = args, .tree = {.start = -1, .near_fd = -1}, .box = {.ruleset = -1}};
 	struct eh2sframe_error err = {0};
 	const char *done = args->command == COMMAND_CONVERT  ? "converted"
 			   : args->command == COMMAND_REMOVE ? "restored"
@@ -322,6 +360,7 @@ int batch_run(const struct args *args)
 	print_close(&run.out, false, &err);
 	report_news_deinit(&run.news);
 	report_document_deinit(&run.report);
+	sandbox_deinit(&run.box);
 	batch_tree_deinit(&run.tree);
 	/* The sender, or a shell that waits, must see that the signal ended the
 	 * command. */

@@ -125,19 +125,34 @@ static bool file_replace(const struct batch_job *job, const struct batch_file *f
 	return ok;
 }
 
-void batch_file_clean(const struct batch_job *job, size_t index)
+/* The library's file has a name of this kind in the directory of the file's first name. */
+static const char *file_library_name(const char *path)
+{
+	static const char start[] = ".eh2sframe.";
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+
+	return strncmp(base, start, sizeof(start) - 1) == 0 ? base : NULL;
+}
+
+void batch_file_clean(const struct batch_job *job, size_t index, const char *temporary)
 {
 	const struct batch_file *file = &job->tree->files[index];
+	const char *library = file_library_name(temporary);
+	bool own = strspn(job->token, "0123456789abcdef") == BATCH_TOKEN_SIZE - 1;
 	char temp[BATCH_TEMP_SIZE];
 	struct eh2sframe_error ignored;
 
-	for (uint32_t k = 0; k < file->n; k++) {
+	for (uint32_t k = 0; k < file->n && (own || library); k++) {
 		int dirfd = batch_tree_open_dir(
 		    job->tree, job->tree->names[file->first + k].dir, &ignored);
 
 		if (dirfd < 0)
 			continue;
-		unlinkat(dirfd, file_temp_name(job, k, temp), 0);
+		if (own)
+			unlinkat(dirfd, file_temp_name(job, k, temp), 0);
+		if (library && k == 0)
+			unlinkat(dirfd, library, 0);
 		close(dirfd);
 	}
 }
@@ -219,7 +234,7 @@ static bool file_make(const struct batch_job *job, const struct batch_file *file
 	     file_report(job, file, made, error) && file_replace(job, file, made, error);
 	/* This is after a failure, or for names that were not reached. */
 	if (!ok)
-		batch_file_clean(job, (size_t)(file - job->tree->files));
+		batch_file_clean(job, (size_t)(file - job->tree->files), "");
 	temporary_note(NULL, temp, false);
 	if (!ok && late && error->status == EH2SFRAME_NOTHING)
 		made->skip = "other-sframe";

@@ -14,11 +14,14 @@
 
 enum { BATCH_TOKEN_SIZE = 17 };
 
+struct sandbox;
+
 /* What work on a file needs. */
 struct batch_job {
 	const struct batch_tree *tree;
 	const struct args *args;
 	const struct report_gate *gate; /* --baseline */
+	const struct sandbox *sandbox;	/* of the workers; NULL: none */
 	unsigned int threads;
 	unsigned int worker; /* its number */
 	/* Part of the temporary names of the file in work. Others cannot guess it, or
@@ -33,7 +36,11 @@ struct batch_job {
  */
 char *batch_file_work(const struct batch_job *job, size_t file);
 
-/* Removes the temporary names of a file that a worker left behind. */
-void batch_file_clean(const struct batch_job *job, size_t file);
+/*
+ * Removes the temporary names of a file that a worker left behind, and the library's temporary
+ * file beside its first name; temporary is its path, or "". Nothing else is removed, whatever
+ * the worker wrote to token and temporary.
+ */
+void batch_file_clean(const struct batch_job *job, size_t file, const char *temporary);
 
 #endif

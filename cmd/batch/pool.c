@@ -24,6 +24,9 @@ struct pool_run {
 	struct batch_worker *workers;
 	struct pollfd *polls;
 	unsigned int n, alive;
+	size_t first, last; /* the files */
+	bool *seen;	    /* of each file: it is finished */
+	size_t n_broken;    /* workers that were killed for what they sent */
 	bool ending;
 	sigset_t signals; /* the mask from before; also used while waiting */
 };
@@ -35,12 +38,15 @@ static bool pool_init(struct pool_run *run, size_t first, size_t last, unsigned 
 	void *shared;
 
 	run->n = n;
+	run->first = first;
+	run->last = last;
+	run->seen = calloc(last - first, sizeof(*run->seen));
 	run->shared_size = sizeof(*run->shared) + n * sizeof(run->shared->records[0]);
 	run->workers = calloc(n, sizeof(*run->workers));
 	run->polls = calloc(n, sizeof(*run->polls));
 	shared = mmap(NULL, run->shared_size, PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (!run->workers || !run->polls || shared == MAP_FAILED)
+	if (!run->workers || !run->polls || !run->seen || shared == MAP_FAILED)
 		return cmd_fail_nomem(err);
 	run->shared = shared;
 	atomic_init(&run->shared->next, (unsigned int)first);
@@ -72,6 +78,7 @@ static bool pool_file_done(
 	struct batch_pool *pool = run->pool;
 	bool ok = pool->done(pool->context, file, report, err);
 
+	run->seen[file - run->first] = true;
 	pool->bar->n_done++;
 	pool->bar->bytes_done +=
 	    (uint64_t)batch_tree_name(pool->job.tree, file)->st.st_size;
@@ -91,40 +98,97 @@ static bool pool_is_stopped(const struct pool_run *run, int sig)
 	return batch_signal || run->ending;
 }
 
+/* Whether a worker may say something of this file. */
+static bool pool_is_open(const struct pool_run *run, size_t file)
+{
+	return file >= run->first && file < run->last && !run->seen[file - run->first];
+}
+
+/* Removes what a worker left of a file. Strings of the record may have no end. */
+static void pool_clean(struct pool_run *run, unsigned int i, size_t file)
+{
+	struct batch_record *record = &run->shared->records[i];
+	struct batch_job job = run->pool->job;
+
+	record->temporary[sizeof(record->temporary) - 1] = '\0';
+	record->token[sizeof(record->token) - 1] = '\0';
+	job.token = record->token;
+	batch_file_clean(&job, file, record->temporary);
+}
+
+/* Why a file is not finished. */
+static void pool_blame(int how, bool broken, struct eh2sframe_error *why)
+{
+	int sig = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
+
+	if (broken)
+		cmd_fail(why, EH2SFRAME_BUG, "%s",
+		    "its process sent a report that makes no sense, and was ended");
+	else if (sig == SIGSYS)
+		cmd_fail(why, EH2SFRAME_BUG,
+		    "the sandbox ended its process: it made a system call that no "
+		    "conversion needs; where the file can be trusted, --sandbox=off "
+		    "does without");
+	else if (sig)
+		cmd_fail(why, EH2SFRAME_BUG, "signal %d (%s) ended its process", sig,
+		    strsignal(sig));
+	else if (WEXITSTATUS(how) == EH2SFRAME_NO_MEMORY)
+		cmd_fail(why, EH2SFRAME_NO_MEMORY, "its process ran out of memory");
+	else
+		cmd_fail(why, EH2SFRAME_BUG, "its process ended with status %d",
+		    WEXITSTATUS(how));
+}
+
+/* A worker that has no file ended because there is none left, or before the first. */
+static bool pool_ended_idle(
+    const struct pool_run *run, unsigned int i, int how, struct eh2sframe_error *err)
+{
+	if (!WIFEXITED(how) || WEXITSTATUS(how) == EH2SFRAME_DONE)
+		return true;
+	if (WEXITSTATUS(how) == EH2SFRAME_NO_MEMORY)
+		return cmd_fail_nomem(err);
+	return run->pool->job.args->sandbox != ARGS_SANDBOX_ON ||
+	       sandbox_whole(&run->shared->records[i].sandbox, err);
+}
+
+/* After a worker that was killed for what it sent. Its files are not known, so it may not have a
+ * successor for ever. */
+static bool pool_replace_broken(
+    struct pool_run *run, unsigned int i, struct eh2sframe_error *err)
+{
+	return ++run->n_broken > run->last - run->first ||
+	       pool_start_worker(run, i, err) || run->alive;
+}
+
 /* A worker is gone. When it left a file unfinished, that file fails, and a new worker
  * converts the others. */
 static bool pool_worker_ended(
     struct pool_run *run, unsigned int i, struct eh2sframe_error *err)
 {
-	unsigned int file = atomic_load(&run->shared->records[i].file);
-	size_t reported = run->workers[i].reported;
+	bool broken = run->workers[i].broken;
 	int how = batch_worker_wait(&run->workers[i]);
-	int sig = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
-	struct batch_job job = run->pool->job;
+	unsigned int file = atomic_load(&run->shared->records[i].file);
 	struct eh2sframe_error why;
-	bool stopped = pool_is_stopped(run, sig);
+	bool stopped = pool_is_stopped(run, WIFSIGNALED(how) ? WTERMSIG(how) : 0);
 
 	run->alive--;
-	if (run->shared->records[i].temporary[0])
-		unlink(run->shared->records[i].temporary);
-	if (file == BATCH_NO_FILE || file == reported)
-		return true;
-	job.token = run->shared->records[i].token;
-	batch_file_clean(&job, file);
-	if (stopped)
-		return true;
-	if (WIFSIGNALED(how))
-		cmd_fail(&why, EH2SFRAME_BUG, "signal %d (%s) ended its process", sig,
-		    strsignal(sig));
-	else if (WEXITSTATUS(how) == EH2SFRAME_NO_MEMORY)
-		cmd_fail(&why, EH2SFRAME_NO_MEMORY, "its process ran out of memory");
-	else
-		cmd_fail(&why, EH2SFRAME_BUG, "its process ended with status %d",
-		    WEXITSTATUS(how));
-	return pool_file_done(run, file,
-		   report_file_failed(batch_tree_name(job.tree, file)->path, &why),
-		   err) &&
-	       (pool_start_worker(run, i, err) || run->alive);
+	if (pool_is_open(run, file)) {
+		pool_clean(run, i, file);
+		if (stopped)
+			return true;
+		pool_blame(how, broken, &why);
+		if (!pool_file_done(run, file,
+			report_file_failed(
+			    batch_tree_name(run->pool->job.tree, file)->path, &why),
+			err))
+			return false;
+	} else if (!broken || stopped) {
+		return stopped || file != BATCH_NO_FILE ||
+		       pool_ended_idle(run, i, how, err);
+	}
+	if (broken)
+		return pool_replace_broken(run, i, err);
+	return pool_start_worker(run, i, err) || run->alive;
 }
 
 /* A message may come in pieces, and a piece may end one message and hold others. */
@@ -138,7 +202,11 @@ static bool pool_read_worker(
 
 	ok = batch_worker_read(worker, &ended, err);
 	while (ok && batch_worker_next(worker, &file, &report)) {
-		worker->reported = file;
+		if (!pool_is_open(run, file)) {
+			json_decref(report);
+			batch_worker_kill(worker);
+			break;
+		}
 		ok = pool_file_done(run, file, report, err);
 	}
 	return ok && (!ended || pool_worker_ended(run, i, err));
@@ -153,7 +221,7 @@ static void pool_show_progress(struct pool_run *run)
 	for (unsigned int i = 0; i < run->n && !bar->path; i++) {
 		unsigned int file = atomic_load(&run->shared->records[i].file);
 
-		if (run->workers[i].pid && file != BATCH_NO_FILE)
+		if (run->workers[i].pid && pool_is_open(run, file))
 			bar->path = batch_tree_name(run->pool->job.tree, file)->path;
 	}
 	batch_bar_working(bar);
@@ -214,14 +282,18 @@ bool batch_pool_run(struct batch_pool *pool, size_t first, size_t last,
 	/* When a worker was killed between 2 files, its next file is not known. */
 	if (ok && !batch_signal && pool->bar->n_done != all)
 		ok = cmd_fail(err, EH2SFRAME_BUG,
-		    "another program ended the processes; run the command again for the "
-		    "%" PRIu64 " file%s left",
+		    "%s; run the command again for the %" PRIu64 " file%s left",
+		    run.n_broken ? "processes sent reports that make no sense"
+				 : "another program ended the processes",
 		    all - pool->bar->n_done, num_s(all - pool->bar->n_done));
 	if (run.shared) {
+		if (run.shared->records[0].sandbox.tried)
+			pool->sandbox = run.shared->records[0].sandbox;
 		sigprocmask(SIG_SETMASK, &run.signals, NULL);
 		munmap(run.shared, run.shared_size);
 	}
 	free(run.workers);
 	free(run.polls);
+	free(run.seen);
 	return ok;
 }

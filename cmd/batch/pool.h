@@ -8,6 +8,7 @@
 
 #include "cmd/batch/bar.h"
 #include "cmd/batch/file.h"
+#include "cmd/sandbox/sandbox.h"
 
 struct batch_pool {
 	struct batch_job job; /* tree, options, token; the rest is the pool's */
@@ -16,6 +17,7 @@ struct batch_pool {
 	bool (*done)(
 	    void *context, size_t file, json_t *report, struct eh2sframe_error *err);
 	void *context;
+	struct sandbox_state sandbox; /* of the workers; for batch_pool_run to set */
 };
 
 /*

@@ -71,11 +71,27 @@ static void worker_note_temporary(void *context, const char *path, bool exists)
 {
 	char *record = context;
 
-	temporary_note(NULL, path, exists);
+	/* The record first: a worker may be killed at any time. */
 	if (exists && strlen(path) < PATH_MAX)
 		strcpy(record, path);
 	else
 		record[0] = '\0';
+	temporary_note(NULL, path, exists);
+}
+
+/* Before the first file. Without the memory for it, no file is read. */
+static bool worker_enter_sandbox(const struct batch_job *job, struct sandbox_state *state)
+{
+	struct eh2sframe_error ignored;
+
+	if (!job->sandbox)
+		return true;
+	sandbox_enter(job->sandbox, state);
+	if (state->no_landlock == ENOMEM || state->no_seccomp == ENOMEM)
+		return false;
+	if (job->args->sandbox == ARGS_SANDBOX_ON && !sandbox_whole(state, &ignored))
+		_exit(EH2SFRAME_IO);
+	return true;
 }
 
 /* Does not return. Workers share only the counter. */
@@ -95,6 +111,7 @@ static void worker_main(const struct batch_job *job, struct batch_shared *shared
 	     eh2sframe_options_set(job->args->again, "jobs", threads, &ignored);
 	eh2sframe_options_on_temporary(
 	    job->args->options, worker_note_temporary, record->temporary);
+	ok = ok && worker_enter_sandbox(job, &record->sandbox);
 	while (ok) {
 		unsigned int file = atomic_fetch_add(&shared->next, 1);
 
@@ -135,7 +152,6 @@ bool batch_worker_start(struct batch_worker *worker, const struct batch_job *job
 	}
 	close(fds[1]);
 	worker->fd = fds[0];
-	worker->reported = BATCH_NO_FILE;
 	worker->n = 0;
 	return true;
 }
@@ -156,21 +172,84 @@ bool batch_worker_read(
 	return true;
 }
 
+void batch_worker_kill(struct batch_worker *worker)
+{
+	kill(worker->pid, SIGKILL);
+	worker->broken = true;
+	worker->n = 0;
+}
+
+/* Whether lines of text, or nothing, are fit for a terminal. Without memory: its end is no fault of
+ * a worker. */
+static bool worker_text_is_plain(const json_t *text)
+{
+	const char *at = text ? json_string_value(text) : "";
+
+	for (; *at; at++) {
+		const unsigned char c = (unsigned char)at[0], next = (unsigned char)at[1];
+
+		/* The second are the control characters of 2 bytes in UTF-8. */
+		if ((c < ' ' && c != '\n' && c != '\t') || c == 0x7f ||
+		    (c == 0xc2 && next >= 0x80 && next < 0xa0))
+			return false;
+	}
+	return true;
+}
+
+/* Whether this can be a report. Its figures are checked where they are added. */
+static bool worker_is_sound(const json_t *report)
+{
+	const json_t *text = json_object_get(report, "text");
+	const json_t *error = json_object_get(report, "error");
+
+	return json_is_string(json_object_get(report, "path")) &&
+	       json_is_integer(json_object_get(report, "status")) &&
+	       (!text || json_is_string(text)) && (!error || json_is_string(error)) &&
+	       worker_text_is_plain(text) && worker_text_is_plain(error);
+}
+
+/* The report in a text, NULL without memory for it. jansson takes a want of memory for an error of
+ * the text at times, so that is tried again. */
+static json_t *worker_parse(const char *text, size_t size, bool *broken)
+{
+	json_t *report = json_loadb(text, size, 0, NULL);
+	void *memory;
+
+	if (!report)
+		report = json_loadb(text, size, 0, NULL);
+	memory = report ? NULL : malloc(size + 1);
+	*broken = report ? !worker_is_sound(report) : memory != NULL;
+	free(memory);
+	if (!*broken)
+		return report;
+	json_decref(report);
+	return NULL;
+}
+
 bool batch_worker_next(struct batch_worker *worker, size_t *file, json_t **report)
 {
 	struct batch_message message;
 	const char *text;
 	size_t size;
+	bool broken;
 
 	if (worker->n < sizeof(message))
 		return false;
 	memcpy(&message, worker->bytes, sizeof(message));
+	if (message.size > BATCH_MAX_TEXT) {
+		batch_worker_kill(worker);
+		return false;
+	}
 	size = sizeof(message) + message.size;
 	if (worker->n < size)
 		return false;
 	*file = message.file;
 	text = (const char *)worker->bytes + sizeof(message);
-	*report = json_loadb(text, message.size, 0, NULL);
+	*report = worker_parse(text, message.size, &broken);
+	if (broken) {
+		batch_worker_kill(worker);
+		return false;
+	}
 	memmove(worker->bytes, worker->bytes + size, worker->n - size);
 	worker->n -= size;
 	return true;

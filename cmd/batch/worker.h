@@ -10,11 +10,13 @@
 #include <sys/types.h>
 
 #include "cmd/batch/file.h"
+#include "cmd/sandbox/sandbox.h"
 
 /* Not the index of a file. */
 #define BATCH_NO_FILE UINT32_MAX
 
-/* In memory that the pool and its workers share. */
+/* In memory that the pool and its workers share. The pool believes no word of it: a damaged file
+ * may have taken its worker over. */
 struct batch_shared {
 	atomic_uint next; /* the next file */
 	unsigned int last;
@@ -22,13 +24,14 @@ struct batch_shared {
 		atomic_uint file;	      /* the worker's file, or BATCH_NO_FILE */
 		char temporary[PATH_MAX];     /* the library's file, while it exists */
 		char token[BATCH_TOKEN_SIZE]; /* of its job */
+		struct sandbox_state sandbox; /* of the worker */
 	} records[];			      /* one per worker */
 };
 
 struct batch_worker {
-	pid_t pid;	 /* 0: none */
-	int fd;		 /* of the pipe */
-	size_t reported; /* the last file that it sent a report of */
+	pid_t pid;   /* 0: none */
+	int fd;	     /* of the pipe */
+	bool broken; /* was killed for what it sent */
 	/* The part of an incomplete message that has arrived. */
 	unsigned char *bytes;
 	size_t n, cap;
@@ -38,6 +41,9 @@ struct batch_worker {
 struct batch_message {
 	size_t file, size;
 };
+
+/* No report is as large. */
+#define BATCH_MAX_TEXT ((size_t)1 << 31)
 
 /*
  * Starts worker number job->worker with the signal mask signals. ERR_IO without a pipe
@@ -52,8 +58,11 @@ ATTR_MUST_CHECK bool batch_worker_read(
     struct batch_worker *worker, bool *ended, struct eh2sframe_error *err);
 
 /* Whether there is a complete message: *report is its text as an object, which the caller
- * owns; NULL when memory runs out. */
+ * owns; NULL when memory runs out. After a message that no worker sends it is killed. */
 bool batch_worker_next(struct batch_worker *worker, size_t *file, json_t **report);
+
+/* Ends a worker that does not keep to the protocol, and forgets what it sent. */
+void batch_worker_kill(struct batch_worker *worker);
 
 /* Waits for its end. Returns the status of waitpid; EH2SFRAME_NO_MEMORY means that memory ran
  * out. */

@@ -61,6 +61,7 @@ enum {
 	OPT_CORE,
 	OPT_VDSO,
 	OPT_SYSROOT,
+	OPT_SANDBOX,
 };
 
 static const struct option long_options[] = {
@@ -114,6 +115,7 @@ static const struct option long_options[] = {
     {"core", required_argument, NULL, OPT_CORE},
     {"vdso", no_argument, NULL, OPT_VDSO},
     {"sysroot", required_argument, NULL, OPT_SYSROOT},
+    {"sandbox", optional_argument, NULL, OPT_SANDBOX},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
     {0},
@@ -294,7 +296,7 @@ static bool args_shared(
 		args->refresh = true;
 		break;
 	case OPT_DEBUG_FILE:
-		args->debug_file = true;
+		args->debug_file = value;
 		break;
 	case OPT_DEBUG_DIR:
 		args->debug_dir = value;
@@ -386,6 +388,8 @@ static bool args_one(
 	case OPT_VDSO:
 	case OPT_SYSROOT:
 		return args_memory(args, opt, value, error);
+	case OPT_SANDBOX:
+		return args_set_sandbox(args, value, error);
 	case 'h':
 		args->command = COMMAND_HELP;
 		return true;

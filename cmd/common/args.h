@@ -23,6 +23,9 @@ enum command {
 	COMMAND_VERSION,
 };
 
+/* --sandbox (cmd/sandbox/sandbox.h). auto is for the processes of --batch, as far as possible. */
+enum args_sandbox { ARGS_SANDBOX_AUTO, ARGS_SANDBOX_ON, ARGS_SANDBOX_OFF };
+
 /* The values of an option that can be repeated. */
 struct args_list {
 	const char **values; /* owned; the strings are not */
@@ -46,7 +49,7 @@ struct args {
 	unsigned int jobs;	   /* threads or processes at most */
 	const char *lint;	   /* --lint: the consumer */
 	uint64_t section_addr;	   /* --section-only: where the section will be loaded */
-	bool debug_file;	   /* --debug-file was given */
+	const char *debug_file;	   /* --debug-file=FILE, or NULL */
 	const char *debug_dir;	   /* --debug-dir=DIR, or NULL */
 	const char *cfi_path;	   /* --verify --cfi=FILE, or NULL */
 	const char *report_path;   /* --report -o FILE, or NULL for standard output */
@@ -58,6 +61,7 @@ struct args {
 	bool diff;		   /* --report-diff: IN are two reports */
 	const char *baseline;	   /* --baseline=FILE, or NULL */
 	bool github;		   /* --summary=github */
+	enum args_sandbox sandbox; /* --sandbox */
 	struct args_list include, exclude; /* --batch: globs */
 	bool pid;			   /* --pid was given */
 	int process;			   /* its value; 0: this process */
@@ -71,12 +75,18 @@ struct args {
 	char **with_vdso; /* owned; the strings are not */
 };
 
+/* Where debug files are without --debug-dir. */
+#define ARGS_DEBUG_DIR "/usr/lib/debug"
+
 /* Fills args from argv; EH2SFRAME_USAGE names what is wrong. Freed with args_deinit. */
 bool args_parse(int argc, char **argv, struct args *args, struct eh2sframe_error *error);
 void args_deinit(struct args *args);
 /* Checks the number of paths, and options that make sense with one command only. For
  * args_parse. */
 bool args_consistent(const struct args *args, struct eh2sframe_error *error);
+/* The value of --sandbox, NULL without one. */
+bool args_set_sandbox(
+    struct args *args, const char *value, struct eh2sframe_error *error);
 
 /* The text of --help. */
 extern const char args_help_usage[], args_help_options[];

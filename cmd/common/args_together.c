@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which options go together. */
+/* Which options go together, and values that are checked alone. */
 #include <string.h>
 
 #include "cmd/common/args.h"
@@ -79,6 +79,9 @@ static const char *args_wrong_memory(const struct args *args)
 		return "give only one of --pid and --core";
 	if (args->batch)
 		return "--batch is for files, and --pid and --core for what is in memory";
+	if (args->sandbox == ARGS_SANDBOX_ON)
+		return "--sandbox is for files, and --pid and --core for what is in "
+		       "memory";
 	if (args->merge || args->diff)
 		return "--merge and --report-diff are for reports, not for --pid and "
 		       "--core";
@@ -142,4 +145,18 @@ bool args_consistent(const struct args *args, struct eh2sframe_error *error)
 		wrong = "--section-address goes with --section-only";
 	return wrong ? cmd_fail(error, EH2SFRAME_USAGE, "%s", wrong)
 		     : eh2sframe_options_check(args->options, error);
+}
+
+bool args_set_sandbox(struct args *args, const char *value, struct eh2sframe_error *error)
+{
+	if (!value || !strcmp(value, "on"))
+		args->sandbox = ARGS_SANDBOX_ON;
+	else if (!strcmp(value, "auto"))
+		args->sandbox = ARGS_SANDBOX_AUTO;
+	else if (!strcmp(value, "off"))
+		args->sandbox = ARGS_SANDBOX_OFF;
+	else
+		return cmd_fail(error, EH2SFRAME_USAGE,
+		    "--sandbox=%s: must be auto, on or off", value);
+	return true;
 }

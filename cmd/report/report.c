@@ -44,11 +44,42 @@ bool report_file_add_link(json_t *others, const char *path)
 	return json_array_append_new(others, report_utf8(path)) == 0;
 }
 
+/* A text that grows. */
+struct report_text {
+	char *text;
+	size_t n, cap;
+	bool failed;
+};
+
+/* For json_dump_callback. Parts of it do not look at the result, so the failure is noted, too:
+ * json_dumps itself leaves out a key then. */
+static int report_text_add(const char *piece, size_t size, void *context)
+{
+	struct report_text *to = context;
+
+	if (!vec_reserve(&to->text, &to->cap, to->n + size + 1))
+		to->failed = true;
+	if (to->failed)
+		return -1;
+	memcpy(to->text + to->n, piece, size);
+	to->n += size;
+	to->text[to->n] = '\0';
+	return 0;
+}
+
 char *report_file_dump(const json_t *file)
 {
+	struct report_text to = {0};
+
 	/* As many digits as the document has, so text that is read and written again stays
 	 * the same. */
-	return file ? json_dumps(file, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+	if (file &&
+	    json_dump_callback(
+		file, report_text_add, &to, JSON_COMPACT | JSON_REAL_PRECISION(9)) == 0 &&
+	    !to.failed)
+		return to.text;
+	free(to.text);
+	return NULL;
 }
 
 json_t *report_file_skipped(const char *path, const char *reason)

@@ -55,9 +55,10 @@ may walk include
 may lib . base gen gen/arch gen/elf/object gen/input gen/memory gen/options gen/report gen/rows gen/verify include
 # The command uses the library as any program does; base has no domain knowledge.
 may cmd/common base include
+may cmd/sandbox . cmd/common include
 may cmd/report base cmd/common
-may cmd/batch base cmd/common cmd/report
-may cmd base cmd/batch cmd/common cmd/report
+may cmd/batch base cmd/common cmd/report cmd/sandbox
+may cmd base cmd/batch cmd/common cmd/report cmd/sandbox
 # A profiler is a program on top, too.
 may profile base
 may profile/stacks base include names profile

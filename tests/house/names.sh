@@ -82,6 +82,7 @@ begin walk walk eh2sframe_walk
 begin cmd run main
 begin cmd/batch batch
 begin cmd/common args cmd print temporary
+begin cmd/sandbox main sandbox
 begin cmd/report report
 begin profile profile recording
 begin profile/stacks event facts jit profile repeat rows space spaces unwinder

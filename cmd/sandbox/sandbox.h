@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The sandbox (SECURITY.md): a process that reads files of others gives up what it does not need.
+ * Landlock limits the files that it can open, seccomp the system calls. Open descriptors stay as
+ * they are. Neither can be taken back.
+ */
+#ifndef CMD_SANDBOX_SANDBOX_H
+#define CMD_SANDBOX_SANDBOX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cmd/common/fail.h"
+
+/* Why a part is not in force, besides the numbers of errno. */
+enum {
+	SANDBOX_NOT_BUILT = -1,
+	SANDBOX_SANITIZER = -2,
+	SANDBOX_VALGRIND = -3,
+	SANDBOX_OLD = -4
+};
+
+/* What is in force: a part with no reason against it. */
+struct sandbox_state {
+	bool tried;
+	int landlock;		     /* its version; 0: not in force */
+	int no_landlock, no_seccomp; /* why not; 0: in force */
+};
+
+/* What may be opened. */
+struct sandbox {
+	int ruleset; /* of Landlock; -1: none */
+	int version; /* of Landlock */
+	int no_landlock;
+};
+
+/* Begins with nothing. Free it with sandbox_deinit. */
+void sandbox_init(struct sandbox *box);
+void sandbox_deinit(struct sandbox *box);
+
+/* A directory and all below it, or a file, may be read or, with write, be written to, made,
+ * renamed and removed. fd is where a relative path begins, or AT_FDCWD. A path that does not
+ * exist needs no permission. */
+void sandbox_allow(struct sandbox *box, int fd, const char *path, bool write);
+
+/* Enters it as far as possible. There may be no other thread. */
+void sandbox_enter(const struct sandbox *box, struct sandbox_state *state);
+
+/* Whether both parts are in force; otherwise *err says what is missing. */
+bool sandbox_whole(const struct sandbox_state *state, struct eh2sframe_error *err);
+
+/* A line for -v. */
+enum { SANDBOX_TEXT_SIZE = 200 };
+void sandbox_text(const struct sandbox_state *state, char text[SANDBOX_TEXT_SIZE]);
+
+/* The system calls alone. Returns 0, or why not. For sandbox_enter. */
+int sandbox_limit_calls(void);
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* What the filter and the program that makes it have in common. */
+#ifndef CMD_SANDBOX_SANDBOX_FILTER_H
+#define CMD_SANDBOX_SANDBOX_FILTER_H
+
+/* In the filter it stands for the number of the process. No process has it: it is above the
+ * kernel's largest. */
+#define SANDBOX_OWN_PID 0x5eaf00d5
+
+#endif

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The system calls of each command, as strace lists and fails them. TAP.
+
+    calls.py places EH2SFRAME    nothing is made outside of the directories that the command names
+    calls.py fail EH2SFRAME      each call fails once: OUT is the old or the new file, and the status says which
+"""
+
+import collections
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from tap import check, plan, run, skip_all
+
+TOOL = os.path.realpath(sys.argv[2])
+SANITIZED = b"__asan_init" in open(TOOL, "rb").read()
+# Each command, with the folders that it may write in. A has inputs, OUT goes to B, reports to C.
+COMMANDS = [
+    (["a/in", "b/out"], "b"),
+    (["-v", "--report-file=c/r.json", "--summary=github", "a/in", "b/out"], "bc"),
+    (["--method=append", "--optimize=size", "-j4", "a/in", "b/out"], "b"),
+    (["--refresh", "a/converted", "b/out"], "b"),
+    (["a/in", "b"], "b"),
+    (["a/in", "b/link"], "d"),
+    (["--format=3", "a/object.o", "b/out.o"], "b"),
+    (["--section-only", "a/in", "b/out"], "b"),
+    (["--remove", "a/converted", "b/out"], "b"),
+    (["--code=repair", "--derive", "--witness=libdwarf", "a/in", "b/out"], "b"),
+    (["--baseline=a/base.json", "a/in", "b/out"], "b"),
+    (["--report", "--compare", "a/in", "a/converted"], ""),
+    (["--report=json", "-v", "-o", "c/r.json", "a/in"], "c"),
+    (["--report=html", "-o", "c/r.html", "a/in"], "c"),
+    (["--report", "--merge", "-o", "c/m.json", "a/base.json"], "c"),
+    (["--report-diff", "-o", "c/d.txt", "a/base.json", "a/base.json"], "c"),
+    (["--dump", "a/converted"], ""),
+    (["--verify", "--cfi=a/in", "a/converted"], ""),
+    (["--lint=all", "a/converted"], ""),
+    (["--check-code", "a/in"], ""),
+    (["--sandbox", "a/in", "b/out"], "b"),
+    (["--batch", "-j2", "--report-file=c/r.json", "t"], "tc"),
+    (["--batch", "--verify", "t"], ""),
+    (["--batch", "--check-code", "t"], ""),
+    (["--batch", "--remove", "t"], "t"),
+]
+MAKES = re.compile(
+    r'\d+ +(?:openat\((?P<at>[^,]*), "(?P<open>[^"]*)", [^)]*(?:O_CREAT|O_TMPFILE)'
+    r'|(?P<call>open|creat|mkdir|mknod|symlink|link|rename|unlink|truncate|chmod|chown)(?:at2?)?\((?P<rest>.*)\) += 0)'
+)
+
+
+def prepare():
+    for folder in "abcdt":
+        os.makedirs(folder, exist_ok=True)
+    shutil.copy2("/bin/cat", "a/in")
+    shutil.copy2("/bin/cat", "t/one")
+    shutil.copy2("/bin/true", "t/two")
+    shutil.copy2("/bin/true", "d/target")
+    os.link("t/one", "t/three")
+    os.symlink("../d/target", "b/link")
+    with open("o.c", "w", encoding="utf-8") as file:
+        file.write("int f(int x) { return x + 1; }\n")
+    subprocess.run(["gcc", "-c", "-O1", "o.c", "-o", "a/object.o"], check=True)
+    subprocess.run([TOOL, "-q", "a/in", "a/converted"], check=True)
+    subprocess.run([TOOL, "-q", "--report=json", "-o", "a/base.json", "a/in"], check=True)
+
+
+def made_by(log):
+    """The paths that a trace makes, changes or removes by name."""
+    paths = []
+    with open(log, encoding="utf-8", errors="replace") as file:
+        for line in file:
+            match = MAKES.match(line)
+            if not match:
+                continue
+            if match["open"] is not None:
+                folder = re.search(r"<(.*)>", match["at"])
+                paths.append(os.path.join(folder[1] if folder else os.getcwd(), match["open"]))
+                continue
+            # Of a link or a new name, both.
+            where = re.findall(r'(?:<([^>]*)>, )?"([^"]*)"', match["rest"])
+            paths += [os.path.join(folder or os.getcwd(), path) for folder, path in where]
+    return paths
+
+
+def places():
+    prepare()
+    total = 0
+    for argv, folders in COMMANDS:
+        # A directory for temporary files that must stay empty.
+        os.makedirs("tmp", exist_ok=True)
+        env = dict(os.environ, TMPDIR=os.path.abspath("tmp"))
+        done = subprocess.run(["strace", "-f", "-y", "-qq", "-s", "4096", "-o", "log", TOOL, *argv],
+                              env=env, capture_output=True, check=False)
+        paths = made_by("log")
+        allowed = tuple(os.path.abspath(folder) + "/" for folder in folders)
+        wrong = [path for path in paths if not os.path.realpath(path).startswith(allowed or "//")]
+        temporary = [path for path in paths if "/.eh2sframe." in path]
+        total += len(temporary)
+        check(done.returncode in (0, 4) and not wrong and (paths or not folders) and not os.listdir("tmp"),
+              f"{' '.join(argv)}: {len(paths)} names, all in {' '.join(folders) or 'no folder'}",
+              f"{wrong}\nstatus {done.returncode} {done.stderr}")
+    check(total > 20, f"{total} names of temporary files")
+
+
+# They do not fail by the kernel, or the C library ends the program when they do.
+NEVER = {"exit", "exit_group", "futex", "getpid", "gettid", "getppid", "rt_sigreturn", "execve", "restart_syscall",
+         "brk"}  # of which the kernel says by its result that nothing has changed
+MEMORY = {"mmap", "munmap", "mremap", "mprotect"}
+
+
+def calls_of(argv):
+    """How often each call was made in the first process before main (its first fcntl), and in all."""
+    subprocess.run(["strace", "-qq", "-o", "log", TOOL, *argv], capture_output=True, check=False)
+    before, after, inside = collections.Counter(), collections.Counter(), False
+    with open("log", encoding="utf-8", errors="replace") as file:
+        for line in file:
+            name = line.split("(")[0]
+            inside |= line.startswith("fcntl(0, F_GETFD")
+            (after if inside else before)[name] += 1
+    return before, after
+
+
+def read(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def judge(struck, done, old, new):
+    out, status = read("f/out"), done.returncode
+    if read("a/in") != IN:
+        return "IN was changed"
+    if status not in range(0, 9):
+        return f"status {status}"
+    if status and not done.stderr.startswith(b"eh2sframe: "):
+        # Standard error itself may be what fails.
+        if struck != "write":
+            return f"status {status}, and no message"
+    if out != (new if status in (0, 8) else old):
+        return f"status {status}, and OUT is {'the old' if out == old else 'the new' if out == new else 'neither'} file"
+    strays = [name for name in os.listdir("f") if name != "out"]
+    return f"left: {strays}" if strays and struck not in ("unlink", "unlinkat") else None
+
+
+def fail():
+    global IN
+    prepare()
+    IN, old = read("a/in"), b"what was here"
+    os.makedirs("f")
+    for argv in (["-v", "-j1", "a/in", "f/out"], ["--section-only", "-j1", "a/in", "f/out"], ["--remove", "-j1", "a/converted", "f/out"],
+                 ["--sandbox", "-j1", "a/in", "f/out"]):
+        with open("f/out", "wb") as file:
+            file.write(old)
+        before, after = calls_of(argv)
+        new, wrong, n = read("f/out"), [], 0
+        for name, count in sorted(after.items()):
+            for nth in range(before[name] + 1, before[name] + count + 1):
+                if not re.fullmatch(r"\w+", name) or name in NEVER:
+                    continue
+                with open("f/out", "wb") as file:
+                    file.write(old)
+                error = "ENOMEM" if name in MEMORY else "EIO"
+                done = subprocess.run(
+                    ["strace", "-qq", "-o", "/dev/null", "-e", f"inject={name}:error={error}:when={nth}", TOOL, *argv],
+                    capture_output=True, check=False, timeout=120)
+                n += 1
+                trouble = judge(name, done, old, new)
+                if trouble:
+                    wrong.append(f"{name} {nth}: {trouble}; {done.stderr}")
+                for stray in os.listdir("f"):
+                    if stray != "out":
+                        os.unlink(f"f/{stray}")
+        check(new != old and n > 50 and not wrong, f"{' '.join(argv)}: each of {n} calls fails", "\n".join(wrong))
+
+
+def main():
+    os.environ["LC_ALL"] = "C"
+    if run("strace", "-V").returncode if shutil.which("strace") else True:
+        skip_all("there is no strace")
+    if run("strace", "-qq", "-o", "/dev/null", "true").returncode:
+        skip_all("strace cannot trace here")
+    if SANITIZED:
+        skip_all("a sanitizer makes calls of its own")
+    top = os.path.realpath(tempfile.mkdtemp(prefix="calls."))
+    os.chdir(top)
+    try:
+        {"places": places, "fail": fail}[sys.argv[1]]()
+    finally:
+        os.chdir("/")
+        shutil.rmtree(top)
+    plan()
+
+
+if __name__ == "__main__":
+    main()
