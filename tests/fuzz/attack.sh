@@ -24,22 +24,20 @@ build() {
 	(cd "$name" && ninja $(printf 'tests/fuzz/%s ' $targets)) >>"$name.log" 2>&1 || { tail "$name.log" >&2 && exit 1; }
 }
 
-# The first inputs: files of this machine, and sections of them.
+# The first inputs are those of the tests, which ./test.sh has built.
 seed() {
-	local target=$1 program
-	[ ! -d "corpus/$target" ] || return 0
-	mkdir "corpus/$target"
-	for program in /bin/true /bin/ls; do
-		case $target in
-		fuzz_elf) cp "$program" "corpus/$target" ;;
-		fuzz_core) PYTHONPATH=$source/tests/shared python3 "$source/tests/fuzz/make_core.py" \
-			"corpus/$target/${program##*/}" "$program" ;;
-		fuzz_eh_frame | fuzz_expr) objcopy -O binary --set-section-flags .eh_frame=alloc --only-section=.eh_frame \
-			"$program" "corpus/$target/${program##*/}" ;;
-		fuzz_code | fuzz_rows | fuzz_model) objcopy -O binary --only-section=.text \
-			"$program" "corpus/$target/${program##*/}" && truncate -s '<800' "corpus/$target/${program##*/}" ;;
-		esac
-	done
+	[ ! -d "corpus/$1" ] || return 0
+	mkdir "corpus/$1"
+	python3 - "$source/build" "$1" "$directory/corpus/$1" <<-'P'
+		import json, subprocess, sys
+		build, target, seeds = sys.argv[1:]
+		tests = subprocess.run(['meson', 'introspect', '--tests', build], stdout=subprocess.PIPE, check=True).stdout
+		command = next(test['cmd'] for test in json.loads(tests) if test['name'] == target)
+		subprocess.run([command[0], '--seeds=' + seeds] + command[1:], cwd=build, check=True,
+		               stderr=subprocess.DEVNULL)
+	P
+	# Long code takes long.
+	case $1 in fuzz_code | fuzz_rows | fuzz_model) truncate -s '<800' "corpus/$1"/* ;; esac
 }
 
 # attack TARGET: a turn.

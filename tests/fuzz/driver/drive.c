@@ -26,6 +26,7 @@ static const struct option long_options[] = {
     {"jobs", required_argument, NULL, 'j'},
     {"keep", required_argument, NULL, 'k'},
     {"cpu", required_argument, NULL, 'c'},
+    {"seeds", required_argument, NULL, 'w'},
     {0},
 };
 
@@ -131,6 +132,17 @@ static void failed(void *context, size_t i, const char *how)
 		keep(drive, &one, i);
 }
 
+/* The files, and what the ledger lists: inputs for a fuzzer to begin with. */
+static void keep_listed(const struct drive *drive)
+{
+	struct drive_case one;
+
+	for (size_t i = 0; i < drive->n_listed; i++) {
+		mutant(drive, i, &one);
+		keep(drive, &one, i);
+	}
+}
+
 static bool parse_options(int argc, char **argv, struct drive *drive)
 {
 	int opt;
@@ -155,6 +167,10 @@ static bool parse_options(int argc, char **argv, struct drive *drive)
 			break;
 		case 'j':
 			drive->jobs = (unsigned int)strtoul(optarg, NULL, 0);
+			break;
+		case 'w':
+			drive->only_keep = true;
+			drive->keep_dir = optarg;
 			break;
 		case 'k':
 			drive->keep_dir = optarg;
@@ -181,9 +197,15 @@ int main(int argc, char **argv)
 		fprintf(stderr,
 		    "Usage: %s [--count=N] [--seed=N] [--first=N] [--ledger=FILE]\n"
 		    "  [--edit=TEXT] [--jobs=N] [--cpu=SECONDS] [--keep=DIR] "
-		    "[NAME=]FILE...\n",
-		    argv[0]);
+		    "[NAME=]FILE...\n"
+		    "       %s --seeds=DIR [NAME=]FILE...\n",
+		    argv[0], argv[0]);
 		return 2;
+	}
+	if (drive.only_keep) {
+		keep_listed(&drive);
+		drive_deinit(&drive);
+		return EXIT_SUCCESS;
 	}
 	guard.n = drive.n_listed + drive.count;
 	guard.jobs =

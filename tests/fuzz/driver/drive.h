@@ -27,7 +27,8 @@ struct drive {
 	size_t n_bases;
 	struct drive_case *listed; /* each file as it is, the ledger's lines, --edit */
 	size_t n_listed, cap_listed;
-	size_t n_told; /* failures printed */
+	size_t n_told;	/* failures printed */
+	bool only_keep; /* writes the listed cases to keep_dir, and runs none */
 };
 
 /* Reads the files ("NAME=PATH" or "PATH") and the ledger; false with the reason on
