@@ -72,7 +72,7 @@ struct cfi_frames {
 	    section;	      /* borrows the section's bytes, which must outlive this */
 	struct cfi_cie *cies; /* by ascending off; only the readable ones */
 	size_t n_cies, cap_cies;
-	struct cfi_fde *fdes; /* in the order of the sections, .eh_frame first */
+	struct cfi_fde *fdes; /* in the order of the bytes: ORC, Go, .eh_frame, .debug_frame */
 	size_t n_fdes, cap_fdes;
 	struct cfi_diag *diags;
 	size_t n_diags, cap_diags;
@@ -101,7 +101,15 @@ static inline bool cfi_fde_is_debug(
 static inline bool cfi_fde_is_go(
     const struct cfi_frames *frames, const struct cfi_fde *fde)
 {
-	return fde->off < frames->section.go_size;
+	return fde->off >= frames->section.orc_size &&
+	       fde->off < cfi_section_made(&frames->section);
+}
+
+/* Whether an FDE is made of ORC tables. */
+static inline bool cfi_fde_is_orc(
+    const struct cfi_frames *frames, const struct cfi_fde *fde)
+{
+	return fde->off < frames->section.orc_size;
 }
 
 /* Frees the lists of CIEs and FDEs; their numbers and the diagnostics stay. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sorts FDEs by address and finds the code that more than one of them covers. What
- * .eh_frame leaves uncovered is filled from .debug_frame. */
+ * .eh_frame leaves uncovered is filled from .debug_frame, and then from ORC tables. */
 #include "cfi/ranges.h"
 
 #include <stdlib.h>
@@ -216,7 +216,7 @@ static bool ranges_of(
 	return ok;
 }
 
-/* Adds what a range of .debug_frame shares with one of .eh_frame. */
+/* Adds what a range shares with one of the source before. */
 static bool ranges_share(struct cfi_ranges *ranges, const struct cfi_range *range,
     uint64_t start, uint64_t end)
 {
@@ -231,11 +231,12 @@ static bool ranges_share(struct cfi_ranges *ranges, const struct cfi_range *rang
 
 /* Where the filling stands. */
 struct fill {
-	const struct cfi_ranges *first; /* of .eh_frame */
+	const struct cfi_ranges *first; /* of the sources before */
 	size_t at; /* its first range that is not in the result yet */
 	struct cfi_ranges *result;
-	uint32_t fde; /* of .debug_frame, and how many parts of it are in the result */
+	uint32_t fde; /* of the source that fills, and how many parts of it are in the result */
 	unsigned int n_parts;
+	bool share; /* what both have is told */
 };
 
 static bool fill_append(struct fill *fill, const struct cfi_range *range)
@@ -249,7 +250,7 @@ static bool fill_append(struct fill *fill, const struct cfi_range *range)
 	return true;
 }
 
-/* Copies the ranges of .eh_frame that begin before an address. */
+/* Copies the ranges of the sources before that begin before an address. */
 static bool fill_copy(struct fill *fill, uint64_t before)
 {
 	const struct cfi_ranges *first = fill->first;
@@ -274,7 +275,7 @@ static bool fill_part(
 	return fill->n_parts++ >= CFI_MAX_PARTS || fill_append(fill, &part);
 }
 
-/* Puts in what .eh_frame leaves of a range. */
+/* Puts in what the sources before leave of a range. */
 static bool fill_range(struct fill *fill, const struct cfi_range *range)
 {
 	const struct cfi_ranges *first = fill->first;
@@ -293,7 +294,7 @@ static bool fill_range(struct fill *fill, const struct cfi_range *range)
 		if (start >= end)
 			continue;
 		if (!fill_part(fill, range, at, start) ||
-		    (!owner->overlapping &&
+		    (fill->share && !owner->overlapping &&
 			!ranges_share(fill->result, range, start, end)) ||
 		    !fill_copy(fill, start + 1))
 			return false;
@@ -302,14 +303,22 @@ static bool fill_range(struct fill *fill, const struct cfi_range *range)
 	return fill_part(fill, range, at, range->end);
 }
 
-/* Fills what ranges, of .eh_frame, leaves uncovered from second, of .debug_frame. */
-static bool ranges_fill(struct cfi_ranges *ranges, const struct cfi_ranges *second)
+/* Fills what ranges leaves uncovered from second, and tells what both have where share is set. */
+static bool ranges_fill(
+    struct cfi_ranges *ranges, const struct cfi_ranges *second, bool share)
 {
 	struct cfi_ranges filled = {.n_duplicates = ranges->n_duplicates,
 	    .n_overlapping = ranges->n_overlapping + second->n_overlapping};
-	struct fill fill = {.first = ranges, .result = &filled, .fde = UINT32_MAX};
+	struct fill fill = {
+	    .first = ranges, .result = &filled, .fde = UINT32_MAX, .share = share};
 	bool ok = true;
 
+	if (!share) {
+		filled.shared = ranges->shared;
+		filled.n_shared = ranges->n_shared;
+		filled.cap_shared = ranges->cap_shared;
+		ranges->shared = NULL;
+	}
 	for (size_t i = 0; ok && i < second->n; i++)
 		ok = fill_range(&fill, &second->list[i]);
 	ok = ok && fill_copy(&fill, UINT64_MAX);
@@ -318,26 +327,34 @@ static bool ranges_fill(struct cfi_ranges *ranges, const struct cfi_ranges *seco
 	return ok;
 }
 
+/* Fills what ranges leaves uncovered from the FDEs [first, last). */
+static bool ranges_fill_from(const struct cfi_frames *frames, size_t first, size_t last,
+    bool share, struct cfi_ranges *ranges)
+{
+	struct cfi_ranges more = {0};
+	const bool ok = first == last || (ranges_of(frames, first, last, &more) &&
+					     ranges_fill(ranges, &more, share));
+
+	cfi_ranges_deinit(&more);
+	return ok;
+}
+
 bool cfi_ranges_read(
     const struct cfi_frames *frames, struct cfi_ranges *ranges, struct err *err)
 {
-	struct cfi_ranges second = {0};
-	size_t n = frames->n_fdes;
-	bool ok;
+	size_t orc = 0, n = frames->n_fdes;
 
 	*ranges = (struct cfi_ranges){0};
 	while (n && cfi_fde_is_debug(frames, &frames->fdes[n - 1]))
 		n--;
-	ok = ranges_of(frames, 0, n, ranges);
-	if (n < frames->n_fdes)
-		ok = ok && ranges_of(frames, n, frames->n_fdes, &second) &&
-		     ranges_fill(ranges, &second);
-	cfi_ranges_deinit(&second);
-	if (!ok) {
-		cfi_ranges_deinit(ranges);
-		return err_set_nomem(err);
-	}
-	return true;
+	while (orc < n && cfi_fde_is_orc(frames, &frames->fdes[orc]))
+		orc++;
+	if (ranges_of(frames, orc, n, ranges) &&
+	    ranges_fill_from(frames, n, frames->n_fdes, true, ranges) &&
+	    ranges_fill_from(frames, 0, orc, false, ranges))
+		return true;
+	cfi_ranges_deinit(ranges);
+	return err_set_nomem(err);
 }
 
 size_t cfi_ranges_n_parts(const struct cfi_ranges *ranges, unsigned int jobs)

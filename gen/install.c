@@ -32,7 +32,7 @@ void install_begin(struct install *install, const struct image *image,
 	install->copied = false;
 	install->copy_err = (struct err){0};
 	/* Most files that come to nothing do so for want of it. */
-	if (!options->derive && !cfi_sources_any(image, options))
+	if (!options_derives(options) && !cfi_sources_any(image, options))
 		return;
 	if (!install_open(install, out, image->fd, options, &install->copy_err))
 		return;

@@ -7,6 +7,7 @@
 
 #include "base/vec.h"
 #include "cfi/opcodes.h"
+#include "cfi/records.h"
 
 /* DWARF numbers of the column of the return address. */
 enum { X86_64_RA = 16, AARCH64_RA = 30 };
@@ -100,99 +101,28 @@ static enum go_reason reason_by_name(
 	return GO_HAS_ROWS;
 }
 
-static void put_uleb(struct wr *wr, uint64_t value)
-{
-	do {
-		uint8_t byte = value & 0x7f;
-
-		value >>= 7;
-		wr_u8(wr, value ? byte | 0x80 : byte);
-	} while (value);
-}
-
-/* Two's complement of any size is a valid SLEB128 of 5 bytes. */
-static void put_sleb(struct wr *wr, int64_t value)
-{
-	for (;;) {
-		uint8_t byte = (uint64_t)value & 0x7f;
-		bool last;
-
-		value >>= 7;
-		last = value == (byte & 0x40 ? -1 : 0);
-		wr_u8(wr, last ? byte : byte | 0x80);
-		if (last)
-			return;
-	}
-}
-
-/* Sets the length of the record that begins at start, padded to 8 bytes. */
-static void end_record(struct wr *wr, size_t start)
-{
-	while (wr->size % 8)
-		wr_u8(wr, DW_CFA_nop);
-	if (!wr->failed)
-		wr_patch_u32(wr, start, (uint32_t)(wr->size - start - 4));
-}
-
 static void put_cie(struct maker *maker, enum cie which)
 {
 	const bool x86 = maker->text->machine == CODE_X86_64;
 	const uint8_t ra = x86 ? X86_64_RA : AARCH64_RA;
 	struct wr *wr = &maker->cfi->records;
-	const size_t start = wr->size;
+	const size_t start = cfi_begin_cie(wr, "", ra);
 
 	maker->cies[which] = start;
-	wr_u32(wr, 0); /* length */
-	wr_u32(wr, 0); /* a CIE */
-	wr_u8(wr, 1);  /* version */
-	wr_u8(wr, 0);  /* no augmentation */
-	put_uleb(wr, 1);
-	put_sleb(wr, 1);
-	wr_u8(wr, ra);
 	if (which != CIE_LEFT) {
 		wr_u8(wr, DW_CFA_def_cfa);
-		put_uleb(wr, maker->abi->sp);
-		put_uleb(wr, (uint64_t)-maker->abi->sp_off);
+		cfi_put_uleb(wr, maker->abi->sp);
+		cfi_put_uleb(wr, (uint64_t)-maker->abi->sp_off);
 	}
 	if (which == CIE_TOP) {
 		wr_u8(wr, DW_CFA_undefined);
-		put_uleb(wr, ra);
+		cfi_put_uleb(wr, ra);
 	} else if (x86) {
 		wr_u8(wr, DW_CFA_offset_extended_sf);
-		put_uleb(wr, ra);
-		put_sleb(wr, maker->abi->ra_off);
+		cfi_put_uleb(wr, ra);
+		cfi_put_sleb(wr, maker->abi->ra_off);
 	}
-	end_record(wr, start);
-}
-
-/* begin_record, then the instructions, then end_record. */
-static size_t begin_fde(
-    struct maker *maker, enum cie which, uint64_t start, uint64_t size)
-{
-	struct wr *wr = &maker->cfi->records;
-	const size_t at = wr->size;
-
-	wr_u32(wr, 0); /* length */
-	wr_u32(wr, (uint32_t)(at + 4 - maker->cies[which]));
-	wr_u64(wr, start);
-	wr_u64(wr, size);
-	return at;
-}
-
-static void put_advance(struct wr *wr, uint64_t bytes)
-{
-	if (bytes < 0x40) {
-		wr_u8(wr, (uint8_t)(DW_CFA_advance_loc | bytes));
-	} else if (bytes <= UINT8_MAX) {
-		wr_u8(wr, DW_CFA_advance_loc1);
-		wr_u8(wr, (uint8_t)bytes);
-	} else if (bytes <= UINT16_MAX) {
-		wr_u8(wr, DW_CFA_advance_loc2);
-		wr_u16(wr, (uint16_t)bytes);
-	} else {
-		wr_u8(wr, DW_CFA_advance_loc4);
-		wr_u32(wr, (uint32_t)bytes);
-	}
+	cfi_end_record(wr, start);
 }
 
 static void put_rule(
@@ -203,16 +133,16 @@ static void put_rule(
 	switch ((enum go_place)rule->place) {
 	case GO_IN_REGISTER:
 		wr_u8(wr, DW_CFA_same_value);
-		put_uleb(wr, reg);
+		cfi_put_uleb(wr, reg);
 		break;
 	case GO_SAVED:
 		wr_u8(wr, DW_CFA_offset_extended_sf);
-		put_uleb(wr, reg);
-		put_sleb(wr, rule->off);
+		cfi_put_uleb(wr, reg);
+		cfi_put_sleb(wr, rule->off);
 		break;
 	case GO_LOST:
 		wr_u8(wr, DW_CFA_undefined);
-		put_uleb(wr, reg);
+		cfi_put_uleb(wr, reg);
 		break;
 	}
 }
@@ -221,9 +151,9 @@ static void put_rule(
 static void put_rows(struct maker *maker, uint64_t start)
 {
 	const uint64_t end = maker->levels.end, rows_end = maker->rows.end;
-	size_t at = begin_fde(maker, CIE_ROWS, start, rows_end - start);
 	const bool x86 = maker->text->machine == CODE_X86_64;
 	struct wr *wr = &maker->cfi->records;
+	size_t at = cfi_begin_fde(wr, maker->cies[CIE_ROWS], start, rows_end - start);
 	/* What the CIE says. */
 	struct go_row before = {.pc = start, .cfa_off = -maker->abi->sp_off};
 
@@ -233,19 +163,19 @@ static void put_rows(struct maker *maker, uint64_t start)
 		const struct go_row *row = &maker->rows.list[i];
 
 		if (row->pc != before.pc)
-			put_advance(wr, row->pc - before.pc);
+			cfi_put_advance(wr, row->pc - before.pc);
 		if (row->cfa_off != before.cfa_off) {
 			wr_u8(wr, DW_CFA_def_cfa_offset);
-			put_uleb(wr, (uint64_t)row->cfa_off);
+			cfi_put_uleb(wr, (uint64_t)row->cfa_off);
 		}
 		put_rule(wr, maker->abi->fp, &row->fp, &before.fp);
 		put_rule(wr, x86 ? X86_64_RA : AARCH64_RA, &row->ra, &before.ra);
 		before = *row;
 	}
-	end_record(wr, at);
+	cfi_end_record(wr, at);
 	if (rows_end < end) {
-		at = begin_fde(maker, CIE_LEFT, rows_end, end - rows_end);
-		end_record(wr, at);
+		at = cfi_begin_fde(wr, maker->cies[CIE_LEFT], rows_end, end - rows_end);
+		cfi_end_record(wr, at);
 	}
 }
 
@@ -306,8 +236,8 @@ static bool put_func(struct maker *maker, const struct go_func *func, struct err
 	if (which == CIE_ROWS) {
 		put_rows(maker, func->start);
 	} else {
-		at = begin_fde(maker, which, func->start, size);
-		end_record(wr, at);
+		at = cfi_begin_fde(wr, maker->cies[which], func->start, size);
+		cfi_end_record(wr, at);
 	}
 	maker->cfi->n_funcs++;
 	maker->cfi->n_top += which == CIE_TOP;

@@ -381,11 +381,11 @@ bool derive_code(const struct image *image, const struct cfi_input *input,
 bool derive_rows(const struct image *image, struct cfi_input *input,
     const struct options *options, struct err *err)
 {
-	if (!options->derive)
+	if (!options_derives(options))
 		return true;
 	if (image->object)
 		return err_set(err, ERR_UNSUPPORTED,
-		    "--derive is for linked files: the code of an object is not "
+		    "--derive (--source=derived) is for linked files: the code of an object is not "
 		    "complete");
 	if (!code_can_decode(input->arch->code))
 		return err_set(err, ERR_UNSUPPORTED,

@@ -316,8 +316,9 @@ static bool tail_make(struct tail *tail, struct wr *header, struct err *err)
 {
 	const struct image *image = tail->image;
 	const struct object *object = image->object;
-	const struct object_links *links =
-	    object->links.n ? &object->links : &object->debug.links;
+	const size_t rela = object->links.n	     ? object->links.list[0].rela
+			    : object->debug.links.n ? object->debug.links.list[0].rela
+						    : object->orc.rela;
 	uint32_t ignored;
 
 	if (!num_u32(
@@ -326,8 +327,8 @@ static bool tail_make(struct tail *tail, struct wr *header, struct err *err)
 	if (image->n_phdrs)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "a relocatable object has %zu program headers", image->n_phdrs);
-	/* Every object with FDEs has relocations for them: their symbols are ours. */
-	if (!tail_symbols(tail, links->list[0].rela, err) || !tail_sections(tail, err) ||
+	/* Every object with CFI has relocations for it: their symbols are ours. */
+	if (!tail_symbols(tail, rela, err) || !tail_sections(tail, err) ||
 	    !tail_groups(tail, err) || !tail_names(tail, err))
 		return false;
 	tail_align(tail, SECTION_ALIGN);

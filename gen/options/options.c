@@ -347,7 +347,7 @@ void options_init(struct options *options)
 	    .method = METHOD_AUTO,
 	    .share = true,
 	    .max_rows = SF_COMPACT_ROWS,
-	    .sources = SOURCE_ALL,
+	    .sources = SOURCE_DEFAULT,
 	    .prove = true,
 	    .jobs = task_processors(),
 	    .min_coverage = -1.0,

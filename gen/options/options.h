@@ -67,7 +67,7 @@ struct options {
 	bool prove; /* less "no-verify" */
 	enum witness witness;
 	enum code_policy code;
-	bool derive;	     /* rows for code without CFI */
+	bool derive;	     /* rows for code without CFI; see options_derives */
 	unsigned int jobs;   /* threads at most; at least 1 */
 	int verbosity;	     /* -1 quiet, 0, 1 */
 	bool names;	     /* of functions are wanted, verbose or not */
@@ -87,6 +87,12 @@ struct options {
 
 /* Where distributions put debug files. */
 #define OPTIONS_DEBUG_DIR "/usr/lib/debug"
+
+/* Whether code without CFI gets rows: "derive" adds to the sources, and "source" can name them. */
+static inline bool options_derives(const struct options *options)
+{
+	return options->derive || options->sources & SOURCE_BIT(SOURCE_DERIVED);
+}
 
 /* The defaults. Freed with options_deinit. */
 void options_init(struct options *options);

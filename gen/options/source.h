@@ -12,7 +12,9 @@
 #define SOURCES(X)                                                                       \
 	X(SOURCE_EH_FRAME, "eh_frame")                                                   \
 	X(SOURCE_GO, "go")                                                               \
-	X(SOURCE_DEBUG_FRAME, "debug_frame")
+	X(SOURCE_DEBUG_FRAME, "debug_frame")                                             \
+	X(SOURCE_ORC, "orc")                                                             \
+	X(SOURCE_DERIVED, "derived")
 
 #define SOURCE_ENUM(id, name) id,
 enum source {
@@ -22,7 +24,9 @@ enum source {
 
 /* A set of sources has a bit for each. */
 #define SOURCE_BIT(source) (1u << (source))
-#define SOURCE_ALL (SOURCE_BIT(N_SOURCES) - 1)
+/* Those that are used unless options say otherwise. Derived rows are concluded, and no record says
+ * them, so a caller has to ask for them. */
+#define SOURCE_DEFAULT (SOURCE_BIT(SOURCE_DERIVED) - 1)
 
 const char *source_name(enum source source);
 

@@ -11,6 +11,8 @@
 #include "gen/elf/object/object.h"
 #include "gen/rows/refusal.h"
 
+enum { REPORT_SOURCE_NAMES = 64 };
+
 static double report_ratio(uint64_t part, uint64_t whole)
 {
 	return whole ? (double)part / (double)whole : 0.0;
@@ -27,28 +29,39 @@ static double report_percent(const struct coverage *coverage, enum coverage_of o
 	return percent;
 }
 
-/* By the bits of report_source_set. */
-static const char *const source_sets[1 << N_SOURCES] = {
-    [0] = ".eh_frame",
-    [SOURCE_BIT(SOURCE_EH_FRAME)] = ".eh_frame",
-    [SOURCE_BIT(SOURCE_GO)] = ".gopclntab",
-    [SOURCE_BIT(SOURCE_DEBUG_FRAME)] = ".debug_frame",
-    [SOURCE_BIT(SOURCE_EH_FRAME) | SOURCE_BIT(SOURCE_GO)] = ".eh_frame and .gopclntab",
-    [SOURCE_BIT(SOURCE_EH_FRAME) | SOURCE_BIT(SOURCE_DEBUG_FRAME)] =
-	".eh_frame and .debug_frame",
-    [SOURCE_BIT(SOURCE_GO) | SOURCE_BIT(SOURCE_DEBUG_FRAME)] =
-	".gopclntab and .debug_frame",
-    [SOURCE_ALL] = ".eh_frame, .gopclntab and .debug_frame",
-};
-
-/* The sources that there are. */
+/* Which of the sections that rows come from the file has. */
 static unsigned int report_source_set(const struct report *report)
 {
 	const struct cfi_section *section = &report->input->sources.section;
 
 	return (cfi_section_bytes(section) ? SOURCE_BIT(SOURCE_EH_FRAME) : 0) |
 	       (section->go_size ? SOURCE_BIT(SOURCE_GO) : 0) |
-	       (section->debug_size ? SOURCE_BIT(SOURCE_DEBUG_FRAME) : 0);
+	       (section->debug_size ? SOURCE_BIT(SOURCE_DEBUG_FRAME) : 0) |
+	       (section->orc_size ? SOURCE_BIT(SOURCE_ORC) : 0);
+}
+
+/* Their names: "A", "A and B" or "A, B and C"; .eh_frame where there is none. */
+static const char *report_source_names(
+    const struct report *report, char text[REPORT_SOURCE_NAMES])
+{
+	static const char *const names[N_SOURCES] = {[SOURCE_EH_FRAME] = ".eh_frame",
+	    [SOURCE_GO] = ".gopclntab",
+	    [SOURCE_DEBUG_FRAME] = ".debug_frame",
+	    [SOURCE_ORC] = ".orc_unwind"};
+	unsigned int left = report_source_set(report);
+	size_t used = 0;
+
+	if (!left)
+		return names[SOURCE_EH_FRAME];
+	for (int i = 0; i < N_SOURCES; i++) {
+		const bool in = left & SOURCE_BIT(i);
+
+		left &= ~SOURCE_BIT(i);
+		if (in)
+			used += (size_t)snprintf(text + used, REPORT_SOURCE_NAMES - used,
+			    "%s%s", !used ? "" : left ? ", " : " and ", names[i]);
+	}
+	return text;
 }
 
 /* What the file has of them. */
@@ -57,12 +70,13 @@ static uint64_t report_source_bytes(const struct report *report)
 	const struct cfi_sources *sources = &report->input->sources;
 
 	return cfi_section_bytes(&sources->section) + sources->section.debug_size +
-	       (sources->go.section ? sources->go.size : 0);
+	       sources->go.size + sources->orc.size;
 }
 
 void report_summary(const struct report *report, FILE *out)
 {
 	const struct coverage *coverage = &report->coverage;
+	char names[REPORT_SOURCE_NAMES];
 
 	fprintf(out,
 	    "%s: %zu function%s, %.2f%% of code with CFI and %.2f%% of all executable "
@@ -72,7 +86,7 @@ void report_summary(const struct report *report, FILE *out)
 	    report_percent(coverage, COVERAGE_OF_TEXT), report->sframe_size,
 	    report->version,
 	    report_ratio(report->sframe_size, report_source_bytes(report)),
-	    source_sets[report_source_set(report)], coverage->n_refused);
+	    report_source_names(report, names), coverage->n_refused);
 }
 
 /* What there is besides sharing. */
@@ -98,11 +112,14 @@ static void report_sizes(const struct report *report, FILE *out)
 {
 	const struct cfi_input *input = report->input;
 	const size_t n_cies =
-	    input->frames.n_cies - input->n_debug_cies - input->n_go_cies;
+	    input->frames.n_cies - input->n_debug_cies - input->n_go_cies -
+	    input->n_orc_cies;
 	const size_t n_fdes =
-	    input->frames.n_fdes - input->n_debug_fdes - input->n_go_fdes;
+	    input->frames.n_fdes - input->n_debug_fdes - input->n_go_fdes -
+	    input->n_orc_fdes;
 	const size_t n_rows = report->coverage.n_rows;
-	const char *const named = source_sets[report_source_set(report)];
+	char names[REPORT_SOURCE_NAMES];
+	const char *const named = report_source_names(report, names);
 	const uint64_t both = report_source_bytes(report);
 
 	fprintf(out, "  .eh_frame      %9zu bytes, %zu CIE%s, %zu FDE%s",
@@ -364,6 +381,11 @@ static void report_debug_damage(const struct report *report, FILE *out)
 		fprintf(out, "%s: ", report->shown);
 		plain_print(sources->go_left_out.text, out);
 		fputs("; Go's table is left out\n", out);
+	}
+	if (sources->orc_left_out.kind) {
+		fprintf(out, "%s: ", report->shown);
+		plain_print(sources->orc_left_out.text, out);
+		fputs("; the ORC tables are left out\n", out);
 	}
 	if (report->lost_bytes && !report->input->sources.section.debug_size)
 		fprintf(out,

@@ -14,6 +14,21 @@ static bool cfi_input_wants_names(const struct options *options)
 	return options->verbosity > 0 || options->exclude_symbols.n || options->names;
 }
 
+/* Whether a source that is there cannot be used, and why. */
+static bool cfi_input_left_out(const struct cfi_sources *sources, struct err *err)
+{
+	const struct err *const reasons[] = {
+	    &sources->go_left_out, &sources->orc_left_out, &sources->left_out};
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		if (!reasons[i]->kind)
+			continue;
+		*err = *reasons[i];
+		return true;
+	}
+	return false;
+}
+
 /* No FDE at all: is that damage, or is there simply nothing? */
 static bool cfi_input_has_fdes(const struct cfi_input *input, struct err *err)
 {
@@ -23,11 +38,8 @@ static bool cfi_input_has_fdes(const struct cfi_input *input, struct err *err)
 
 	if (frames->n_fdes)
 		return true;
-	if (input->sources.left_out.kind || input->sources.go_left_out.kind) {
-		*err = input->sources.go_left_out.kind ? input->sources.go_left_out
-						       : input->sources.left_out;
+	if (cfi_input_left_out(&input->sources, err))
 		return false;
-	}
 	for (int i = 0; i <= CFI_DIAG_LAST_DAMAGE; i++)
 		if (frames->diag_counts[i]) {
 			section =
@@ -39,8 +51,8 @@ static bool cfi_input_has_fdes(const struct cfi_input *input, struct err *err)
 		}
 	if (!frames->section.size)
 		return err_set(err, ERR_NOTHING,
-		    "no CFI: no .eh_frame, no .debug_frame and no table of Go, nothing "
-		    "to do");
+		    "no CFI: no .eh_frame, no .debug_frame, no table of Go and no ORC "
+		    "tables, nothing to do");
 	return err_set(err, ERR_NOTHING, "no CFI: %s has no FDE, nothing to do",
 	    cfi_section_at(&frames->section, 0, &into));
 }
@@ -56,7 +68,7 @@ static bool cfi_input_patterns(
 	return !n || input->policy.matched || err_set_nomem(err);
 }
 
-/* Counts what is of .debug_frame and of Go; always true. */
+/* Counts what is of .debug_frame, of Go and of ORC; always true. */
 static bool cfi_input_count(struct cfi_input *input)
 {
 	const struct cfi_frames *frames = &input->frames;
@@ -66,12 +78,17 @@ static bool cfi_input_count(struct cfi_input *input)
 	for (size_t i = frames->n_fdes;
 	     i-- > 0 && cfi_fde_is_debug(frames, &frames->fdes[i]);)
 		input->n_debug_fdes++;
-	while (input->n_go_cies < frames->n_cies &&
-	       frames->cies[input->n_go_cies].off < frames->section.go_size)
-		input->n_go_cies++;
-	for (size_t i = 0; i < frames->n_fdes && cfi_fde_is_go(frames, &frames->fdes[i]);
-	     i++)
-		input->n_go_fdes++;
+	for (size_t i = 0; i < frames->n_cies; i++) {
+		const uint64_t off = frames->cies[i].off;
+
+		input->n_orc_cies += off < frames->section.orc_size;
+		input->n_go_cies += off >= frames->section.orc_size &&
+				    off < cfi_section_made(&frames->section);
+	}
+	for (size_t i = 0; i < frames->n_fdes; i++) {
+		input->n_orc_fdes += cfi_fde_is_orc(frames, &frames->fdes[i]);
+		input->n_go_fdes += cfi_fde_is_go(frames, &frames->fdes[i]);
+	}
 	return true;
 }
 
@@ -79,7 +96,7 @@ bool cfi_input_read(const struct image *image, const struct image *cfi_image,
     const struct options *options, struct cfi_input *input, struct err *err)
 {
 	/* Code can have rows of its own. */
-	const bool bare = options->derive && !image->object;
+	const bool bare = options_derives(options) && !image->object;
 
 	*input = (struct cfi_input){0};
 	input->arch = arch_find(image->ehdr.e_machine, image->big_endian);

@@ -8,10 +8,11 @@
 #include "cfi/frames.h"
 #include "gen/input/go_source.h"
 #include "gen/input/input.h"
+#include "gen/input/orc_source.h"
 #include "gen/options/options.h"
 
 struct cfi_sources {
-	struct cfi_section section; /* Go's records, .eh_frame, .debug_frame */
+	struct cfi_section section; /* records of ORC and Go, .eh_frame, .debug_frame */
 	uint64_t hdr_size;	    /* of .eh_frame_hdr, bytes */
 	uint8_t *joined;	    /* owned; bytes of all. NULL: .eh_frame alone */
 	char *debug_path; /* owned; the debug file that has it. NULL: the file itself */
@@ -19,10 +20,12 @@ struct cfi_sources {
 	    left_out; /* why .debug_frame is not read; ERR_NONE: it is, or is not there */
 	struct go_source go;	/* without its records; section is NULL: there is none */
 	struct err go_left_out; /* the same for Go's table */
+	struct orc_source orc;	/* without its records */
+	struct err orc_left_out; /* the same for ORC tables */
 };
 
-/* Finds them as options say. ERR_MALFORMED for .eh_frame only, ERR_NOMEM. Go's records come first,
- * so that a terminator of .eh_frame is behind them. */
+/* Finds them as options say. ERR_MALFORMED for .eh_frame only, ERR_NOMEM. Records of ORC and Go come
+ * first, so that a terminator of .eh_frame is behind them. */
 ATTR_MUST_CHECK bool cfi_sources_read(const struct image *image,
     const struct options *options, struct cfi_sources *sources, struct err *err);
 void cfi_sources_deinit(struct cfi_sources *sources);
@@ -31,8 +34,8 @@ void cfi_sources_deinit(struct cfi_sources *sources);
 bool cfi_sources_any(const struct image *image, const struct options *options);
 
 /*
- * Takes out Go's FDEs of code that .eh_frame describes. Takes out the FDEs of .debug_frame that describe no code of image: linkers write other
- * numbers for functions that they discard. Of an object, those that no relocation leads
+ * Takes out Go's FDEs of code that .eh_frame describes. Takes out the FDEs of .debug_frame that describe
+ * no code of image: linkers write other numbers for functions that they discard. Of an object, those that no relocation leads
  * to; where one leads to something else, all are left out. ERR_NOMEM.
  */
 ATTR_MUST_CHECK bool cfi_sources_settle(const struct image *image,

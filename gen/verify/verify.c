@@ -235,17 +235,24 @@ static bool verify_skip(
 	return !run->cursor.failed;
 }
 
+static bool verify_is_of(
+    const struct cfi_frames *frames, const struct cfi_fde *fde, enum cfi_part part)
+{
+	return part == CFI_PART_DEBUG ? cfi_fde_is_debug(frames, fde)
+				      : cfi_fde_is_orc(frames, fde);
+}
+
 /*
- * Compares [from, to) with run->table. Of an FDE of .debug_frame only the code counts that is
+ * Compares [from, to) with run->table. Of an FDE of .debug_frame or ORC only the code counts that is
  * its own: .eh_frame comes first.
  */
-static bool verify_own_code(struct verify_run *run, bool debug, uint64_t from,
+static bool verify_own_code(struct verify_run *run, enum cfi_part part, uint64_t from,
     uint64_t to, bool skip, struct err *err)
 {
 	const struct cfi_ranges *ranges = run->in->ranges;
 	const struct cfi_frames *frames = run->in->frames;
 
-	if (!debug)
+	if (part == CFI_PART_EH)
 		return skip ? verify_skip(run, from, to, err)
 			    : verify_range(run, from, to, err);
 	for (size_t i = search_list_above(ranges->list, ranges->n, end, from);
@@ -254,7 +261,7 @@ static bool verify_own_code(struct verify_run *run, bool debug, uint64_t from,
 		uint64_t start = range->start > from ? range->start : from;
 		uint64_t end = range->end < to ? range->end : to;
 
-		if (!cfi_fde_is_debug(frames, &frames->fdes[range->fde]))
+		if (!verify_is_of(frames, &frames->fdes[range->fde], part))
 			continue;
 		if (!(skip ? verify_skip(run, start, end, err)
 			   : verify_range(run, start, end, err)))
@@ -263,13 +270,13 @@ static bool verify_own_code(struct verify_run *run, bool debug, uint64_t from,
 	return true;
 }
 
-/* Compares with one of the two sections. */
-static bool verify_one_section(struct verify_run *run, bool debug, size_t max_rows,
+/* Compares with one part of the CFI. */
+static bool verify_one_section(struct verify_run *run, enum cfi_part part, size_t max_rows,
     const struct progress *progress, struct err *err)
 {
 	const struct policy *policy = run->in->policy;
 	const struct cfi_section section =
-	    cfi_section_one(&run->in->frames->section, debug);
+	    cfi_section_one(&run->in->frames->section, part);
 	struct cfi_libdwarf *witness;
 	struct cfi_table corrected = {0};
 	bool ok = true;
@@ -292,8 +299,8 @@ static bool verify_one_section(struct verify_run *run, bool debug, size_t max_ro
 			break;
 		}
 		ok = verify_own_code(
-			 run, debug, run->table->start, run->table->end, false, err) &&
-		     verify_own_code(run, debug, run->table->end, end, true, err);
+			 run, part, run->table->start, run->table->end, false, err) &&
+		     verify_own_code(run, part, run->table->end, end, true, err);
 		if (progress && progress->done)
 			progress->done(progress->context, i + 1, n);
 	}
@@ -307,15 +314,15 @@ bool verify_libdwarf(const struct verify_input *input, size_t max_rows,
     const struct progress *progress, struct verify_result *result, struct err *err)
 {
 	struct verify_run run;
-	bool ok;
+	bool ok = true;
 
 	run = verify_begin(input, result);
 	result->agreed_bytes = 0;
 	if (!sf_check_all(input->view, NULL, err) ||
 	    !sf_cursor_init(&run.cursor, input->view, err))
 		return false;
-	ok = verify_one_section(&run, false, max_rows, progress, err) &&
-	     verify_one_section(&run, true, max_rows, progress, err);
+	for (int i = 0; ok && i < CFI_N_PARTS; i++)
+		ok = verify_one_section(&run, (enum cfi_part)i, max_rows, progress, err);
 	sf_cursor_deinit(&run.cursor);
 	return ok;
 }

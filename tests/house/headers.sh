@@ -4,7 +4,7 @@
 cd "$1" || exit 1
 shift
 status=0 n=0
-for header in $(find base cfi formats go names sframe gen walk lib cmd include profile -name '*.h' | LC_ALL=C sort); do
+for header in $(find base cfi formats go names orc sframe gen walk lib cmd include profile -name '*.h' | LC_ALL=C sort); do
 	n=$((n + 1))
 	printf '#include "%s"\n#include "%s"\n' "$header" "$header" |
 		"$@" -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I. -fsyntax-only -x c - || {

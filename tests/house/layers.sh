@@ -34,15 +34,16 @@ may sframe base
 may code base
 may code/machines . base code
 may go base cfi code
+may orc base cfi
 may sframe/compact base sframe
-may formats base cfi
+may formats base cfi orc
 may gen/options base sframe sframe/compact
 may gen/arch cfi code sframe
 may gen/elf . base cfi gen/arch
 may gen/elf/object base cfi gen/arch gen/elf sframe
-may gen/input base cfi gen/arch gen/elf gen/elf/object go names
+may gen/input base cfi gen/arch gen/elf gen/elf/object go names orc
 may gen/memory base gen/elf gen/input
-may gen/rows base cfi names sframe sframe/compact gen/arch gen/elf/object gen/input gen/options go
+may gen/rows base cfi names sframe sframe/compact gen/arch gen/elf/object gen/input gen/options go orc
 may gen/insert base gen/elf gen/options
 may gen/object base gen/elf/object gen/input gen/insert gen/options gen/rows sframe
 may gen/verify base cfi gen/elf/object gen/input gen/options gen/rows gen/derive gen/validate sframe sframe/compact
@@ -67,7 +68,7 @@ may profile/record base include names profile profile/preload profile/stacks
 may profile/symbols base names profile
 may profile/output base profile profile/symbols
 may profile/fold . base cmd/common include profile profile/output profile/symbols
-for folder in $(find base cfi code formats go names sframe gen walk lib cmd include profile -name '*.[ch]' -exec dirname {} + | sort -u); do
+for folder in $(find base cfi code formats go names orc sframe gen walk lib cmd include profile -name '*.[ch]' -exec dirname {} + | sort -u); do
 	case " $seen " in
 	*" $folder "*) ;;
 	*) echo "$folder: no rule says what it may include"; status=1 ;;
@@ -76,6 +77,6 @@ done
 # The public header stands alone.
 if grep -nE '#[[:space:]]*include[[:space:]]*<(lib[a-z]*/|gelf|jansson)' include/*.h; then status=1; fi
 users=$(grep -rlE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include[[:space:]]*<[^>]*libdwarf' \
-	base cfi formats go names sframe gen walk lib cmd include tests examples)
+	base cfi formats go names orc sframe gen walk lib cmd include tests examples)
 [ "$users" = cfi/libdwarf_internal.h ] || { echo "libdwarf is included by: $users"; status=1; }
 exit $status

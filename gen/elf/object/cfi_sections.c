@@ -151,7 +151,7 @@ struct settling {
 	const struct cfi_section *section;
 	const struct object_links *links;
 	bool debug;
-	uint64_t base; /* of the section's bytes, in those of the FDEs */
+	uint64_t base; /* of the section's bytes, in those of the FDEs; made ones are before */
 };
 
 /* The relocation of the start of the FDE at off, or NULL. */
@@ -235,7 +235,7 @@ static bool settle_cies(
 	for (size_t i = 0; i < frames->n_cies; i++) {
 		const struct cfi_cie *cie = &frames->cies[i];
 
-		if (cie->debug == settling->debug &&
+		if (cie->debug == settling->debug && cie->off >= settling->base &&
 		    !settle_program(settling, cie->off, cie->program_off,
 			cie->program_off + cie->program_len, err))
 			return false;
@@ -254,7 +254,7 @@ static bool settle_zero(
 		const struct cfi_fde fde = {.off = diag->off};
 		const struct object_link *link;
 
-		if (diag->kind != CFI_DIAG_DISCARDED ||
+		if (diag->kind != CFI_DIAG_DISCARDED || diag->off < settling->base ||
 		    (diag->off >= cfi_section_eh_size(settling->section)) !=
 			settling->debug)
 			continue;
@@ -298,15 +298,19 @@ bool object_settle(
 	    .section = &frames->section,
 	    .links = debug ? &object->debug.links : &object->links,
 	    .debug = debug,
-	    .base = debug ? cfi_section_eh_size(&frames->section) : 0};
-	size_t middle = 0, end, last = frames->n_fdes;
+	    .base = debug ? cfi_section_eh_size(&frames->section)
+			  : cfi_section_made(&frames->section)};
+	size_t first = 0, middle, end, last = frames->n_fdes;
 
+	while (first < last && frames->fdes[first].off < cfi_section_made(&frames->section))
+		first++;
+	middle = first;
 	while (middle < last && !cfi_fde_is_debug(frames, &frames->fdes[middle]))
 		middle++;
 	if (!settle_zero(&settling, frames, err) || !settle_cies(&settling, frames, err))
 		return false;
 	end = debug ? last : middle;
-	if (!settle_fdes(&settling, frames, debug ? middle : 0, &end, err))
+	if (!settle_fdes(&settling, frames, debug ? middle : first, &end, err))
 		return false;
 	for (size_t i = middle; !debug && i < last; i++)
 		frames->fdes[end++] = frames->fdes[i];
