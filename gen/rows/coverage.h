@@ -12,6 +12,7 @@
 #include "cfi/ranges.h"
 #include "gen/input/input.h"
 #include "gen/options/options.h"
+#include "gen/rows/derived.h"
 #include "gen/rows/reduce.h"
 #include "gen/rows/refusal.h"
 #include "sframe/model.h"
@@ -126,8 +127,8 @@ ATTR_MUST_CHECK bool coverage_text(const struct image *image, const struct arch 
 /* Counts which source the functions of a sorted model have their rows from. False when
  * memory runs out. */
 ATTR_MUST_CHECK bool coverage_sources(const struct cfi_frames *frames,
-    const struct cfi_ranges *ranges, const struct sf_section *model,
-    struct coverage *coverage);
+    const struct cfi_ranges *ranges, const struct derived *derived,
+    const struct sf_section *model, struct coverage *coverage);
 /* Code that is left out, in ascending order; joins the gap before it where one reason
  * goes on. False when memory runs out. */
 ATTR_MUST_CHECK bool coverage_add_gap(

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which section the rows of each function come from. */
+#include "base/search.h"
 #include "base/vec.h"
 #include "gen/rows/coverage.h"
 
@@ -56,11 +57,22 @@ static enum source source_of_fde(
 {
 	if (cfi_fde_is_debug(frames, fde))
 		return SOURCE_DEBUG_FRAME;
+	if (cfi_fde_is_orc(frames, fde))
+		return SOURCE_ORC;
 	return cfi_fde_is_go(frames, fde) ? SOURCE_GO : SOURCE_EH_FRAME;
 }
 
+/* Whether the code proves the rows from pc on. */
+static bool is_derived(const struct derived *derived, uint64_t pc)
+{
+	const size_t after = search_list_above(derived->list, derived->n, start, pc);
+
+	return after && derived->list[after - 1].end > pc;
+}
+
 bool coverage_sources(const struct cfi_frames *frames, const struct cfi_ranges *ranges,
-    const struct sf_section *model, struct coverage *coverage)
+    const struct derived *derived, const struct sf_section *model,
+    struct coverage *coverage)
 {
 	uint32_t current = UINT32_MAX;
 	size_t at = 0;
@@ -72,9 +84,13 @@ bool coverage_sources(const struct cfi_frames *frames, const struct cfi_ranges *
 		while (at < ranges->n && ranges->list[at].end <= func->start)
 			at++;
 		range = &ranges->list[at];
-		/* Templates and code give rows, too. */
-		if (at == ranges->n || range->start > func->start)
+		if (at == ranges->n || range->start > func->start) {
+			/* Templates give rows, too. */
+			if (is_derived(derived, func->start) &&
+			    !coverage_add_piece(coverage, func, SOURCE_DERIVED, false))
+				return false;
 			continue;
+		}
 		if (!coverage_add_piece(coverage, func,
 			source_of_fde(frames, &frames->fdes[range->fde]),
 			range->fde == current))
