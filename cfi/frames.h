@@ -72,7 +72,8 @@ struct cfi_frames {
 	    section;	      /* borrows the section's bytes, which must outlive this */
 	struct cfi_cie *cies; /* by ascending off; only the readable ones */
 	size_t n_cies, cap_cies;
-	struct cfi_fde *fdes; /* in the order of the bytes: ORC, Go, .eh_frame, .debug_frame */
+	struct cfi_fde
+	    *fdes; /* in the order of the bytes: ORC, Go, .eh_frame, .debug_frame */
 	size_t n_fdes, cap_fdes;
 	struct cfi_diag *diags;
 	size_t n_diags, cap_diags;

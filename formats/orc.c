@@ -78,8 +78,7 @@ static enum formats_reason orc_fp(const struct cfi_rule *fp, struct orc_entry *e
 static enum formats_reason orc_pack(const struct formats_func *func,
     const struct formats_answer *answer, struct formats_words *words)
 {
-	struct orc_entry entry = {
-	    .type = answer->outermost ? ORC_END_OF_STACK : ORC_CALL,
+	struct orc_entry entry = {.type = answer->outermost ? ORC_END_OF_STACK : ORC_CALL,
 	    .signal = func->signal_frame};
 	enum formats_reason why = FORMATS_SAID;
 
@@ -100,8 +99,8 @@ static bool orc_put(struct formats_table *table)
 
 	table->n_rows = table->n;
 	for (size_t i = 0; i < table->n; i++)
-		wr_u32(wr,
-		    (uint32_t)(table->entries[i].pc - table->base - ORC_IP_SIZE * i));
+		wr_u32(
+		    wr, (uint32_t)(table->entries[i].pc - table->base - ORC_IP_SIZE * i));
 	for (size_t i = 0; i < table->n; i++)
 		wr_bytes(wr, table->entries[i].words.bytes, ORC_ENTRY_BYTES);
 	return true;

@@ -64,7 +64,8 @@ const char *orc_reason_text(enum orc_reason why)
 	    [ORC_BASE] = "its entry counts SP from an unknown register",
 	    [ORC_BP_BASE] = "its entry counts BP from an unknown register",
 	    [ORC_TYPE] = "its entry has an unknown type",
-	    [ORC_OLD_INDIRECT] = "its entry reads SP from memory as Linux before 5.13 does",
+	    [ORC_OLD_INDIRECT] =
+		"its entry reads SP from memory as Linux before 5.13 does",
 	};
 
 	return texts[why];
@@ -146,7 +147,8 @@ static bool is_indirect(const struct orc_entry *entry)
 }
 
 /* The address that the entry counts from, and more bytes; or what is at that place. */
-static void put_base(struct wr *wr, const struct orc_entry *entry, int64_t more, bool value)
+static void put_base(
+    struct wr *wr, const struct orc_entry *entry, int64_t more, bool value)
 {
 	struct steps steps = {.reg = dwarf[entry->sp_reg],
 	    .off = entry->sp_offset,
@@ -237,7 +239,7 @@ static bool close_fde(struct maker *maker)
 	return !wr->failed && !maker->program.failed;
 }
 
-static bool leave_out(
+static bool add_left(
     struct maker *maker, uint64_t start, uint64_t end, enum orc_reason why)
 {
 	struct orc_cfi *cfi = maker->cfi;
@@ -296,12 +298,12 @@ static bool put_entry(
 {
 	const struct orc_code *code = maker->code;
 	const enum orc_reason why = reason_of(maker->table, entry);
-	const enum cie cie = why != ORC_HAS_ROWS		? CIE_LEFT
+	const enum cie cie = why != ORC_HAS_ROWS	       ? CIE_LEFT
 			     : entry->type == ORC_END_OF_STACK ? CIE_TOP
-			     : entry->signal			? CIE_SIGNAL
-								: CIE_CALL;
+			     : entry->signal		       ? CIE_SIGNAL
+							       : CIE_CALL;
 
-	if (cie == CIE_LEFT && !leave_out(maker, start, end, why))
+	if (cie == CIE_LEFT && !add_left(maker, start, end, why))
 		return false;
 	while (start < end) {
 		const size_t i =

@@ -20,8 +20,8 @@ struct orc_code {
 
 enum orc_reason {
 	ORC_HAS_ROWS,
-	ORC_BASE,	 /* of the caller's SP */
-	ORC_BP_BASE,	 /* of the caller's BP */
+	ORC_BASE,    /* of the caller's SP */
+	ORC_BP_BASE, /* of the caller's BP */
 	ORC_TYPE,
 	ORC_OLD_INDIRECT,
 	ORC_N_REASONS,

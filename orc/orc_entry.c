@@ -49,12 +49,12 @@ void orc_read(
 		entry->signal = flags >> 3 & 1;
 		return;
 	}
-	entry->type = old_type(
-	    entry->sp_reg, flags & 3, flags >> (layout == ORC_6_3 ? 3 : 2) & 1);
+	entry->type =
+	    old_type(entry->sp_reg, flags & 3, flags >> (layout == ORC_6_3 ? 3 : 2) & 1);
 	/* Before there was a bit for it, the kernel took the type. */
-	entry->signal = layout == ORC_6_3 ? flags >> 2 & 1
-					  : entry->type == ORC_REGS ||
-						entry->type == ORC_REGS_PARTIAL;
+	entry->signal = layout == ORC_6_3
+			    ? flags >> 2 & 1
+			    : entry->type == ORC_REGS || entry->type == ORC_REGS_PARTIAL;
 }
 
 static unsigned int number_of(enum orc_layout layout, enum orc_reg reg)

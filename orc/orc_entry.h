@@ -40,7 +40,7 @@ enum orc_type {
 	ORC_NOTHING,	  /* nothing is known of the code */
 	ORC_END_OF_STACK, /* the outermost frame */
 	ORC_CALL,	  /* the return address is at the caller's SP - 8 */
-	ORC_REGS,	  /* the interrupted code's registers are there (struct pt_regs) */
+	ORC_REGS, /* the interrupted code's registers are there (struct pt_regs) */
 	ORC_REGS_PARTIAL, /* IP, CS, FLAGS, SP and SS of them are, as the processor puts them */
 	ORC_UNKNOWN_TYPE,
 };
@@ -49,13 +49,14 @@ struct orc_entry {
 	int16_t sp_offset, bp_offset;
 	enum orc_reg sp_reg, bp_reg;
 	enum orc_type type;
-	bool signal; /* the frame below was interrupted, so that its address is no return address */
+	bool
+	    signal; /* the frame below was interrupted, so that its address is no return address */
 };
 
-void orc_read(
-    enum orc_layout layout, const uint8_t bytes[ORC_ENTRY_BYTES], struct orc_entry *entry);
+void orc_read(enum orc_layout layout, const uint8_t bytes[ORC_ENTRY_BYTES],
+    struct orc_entry *entry);
 /* The entry has known registers and a known type. */
-void orc_write(
-    enum orc_layout layout, const struct orc_entry *entry, uint8_t bytes[ORC_ENTRY_BYTES]);
+void orc_write(enum orc_layout layout, const struct orc_entry *entry,
+    uint8_t bytes[ORC_ENTRY_BYTES]);
 
 #endif

@@ -55,7 +55,8 @@ static bool layout_by_header(
 		return true;
 	}
 	return err_set(err, ERR_UNSUPPORTED,
-	    "the layout of the ORC tables is not known, with the hash %02x%02x%02x%02x..., "
+	    "the layout of the ORC tables is not known, with the hash "
+	    "%02x%02x%02x%02x..., "
 	    ".orc_header+0x0; a newer eh2sframe may know it",
 	    header->data[0], header->data[1], header->data[2], header->data[3]);
 }
@@ -87,7 +88,8 @@ static bool layout_by_version(
 static void entry_at(
     const struct orc_table *table, size_t number, struct orc_entry *entry)
 {
-	orc_read(table->layout, table->input.entries.data + number * ORC_ENTRY_BYTES, entry);
+	orc_read(
+	    table->layout, table->input.entries.data + number * ORC_ENTRY_BYTES, entry);
 }
 
 void orc_table_entry(const struct orc_table *table, size_t i, struct orc_entry *entry)
@@ -107,10 +109,11 @@ static bool same_entry(const struct orc_table *table, size_t a, size_t b)
 {
 	const uint8_t *data = table->input.entries.data;
 
-	return !memcmp(data + a * ORC_ENTRY_BYTES, data + b * ORC_ENTRY_BYTES, ORC_ENTRY_BYTES);
+	return !memcmp(
+	    data + a * ORC_ENTRY_BYTES, data + b * ORC_ENTRY_BYTES, ORC_ENTRY_BYTES);
 }
 
-static bool read_places(struct orc_table *table)
+static bool load_places(struct orc_table *table)
 {
 	const struct orc_input *input = &table->input;
 	bool sorted = true;
@@ -174,11 +177,11 @@ static bool looks_right(const struct orc_table *table, struct err *err)
 		calls += entry.type == ORC_CALL;
 		others += entry.type != ORC_CALL && entry.type != ORC_NOTHING;
 	}
-	return calls >= others ||
-	       err_set(err, ERR_UNSUPPORTED,
-		   "the ORC tables do not have the layout of Linux %u.%u, .orc_unwind+0x0; "
-		   "a newer eh2sframe may know it",
-		   table->input.major, table->input.minor);
+	return calls >= others || err_set(err, ERR_UNSUPPORTED,
+				      "the ORC tables do not have the layout of Linux "
+				      "%u.%u, .orc_unwind+0x0; "
+				      "a newer eh2sframe may know it",
+				      table->input.major, table->input.minor);
 }
 
 static bool sizes_agree(const struct orc_input *input, struct err *err)
@@ -190,7 +193,8 @@ static bool sizes_agree(const struct orc_input *input, struct err *err)
 	    input->entries.size / ORC_ENTRY_BYTES == n)
 		return true;
 	return err_set(err, ERR_MALFORMED,
-	    "0x%zx bytes of .orc_unwind_ip and 0x%zx bytes of .orc_unwind are not one table, "
+	    "0x%zx bytes of .orc_unwind_ip and 0x%zx bytes of .orc_unwind are not one "
+	    "table, "
 	    ".orc_unwind+0x%zx; rebuild the file",
 	    input->ips.size, input->entries.size, n * ORC_ENTRY_BYTES);
 }
@@ -207,8 +211,9 @@ bool orc_table_read(
 		return false;
 	if (!input->ips.size)
 		return true;
-	ok = read_places(table) || err_set_nomem(err);
-	if (ok && settle_places(table, err) && (input->header.data || looks_right(table, err)))
+	ok = load_places(table) || err_set_nomem(err);
+	if (ok && settle_places(table, err) &&
+	    (input->header.data || looks_right(table, err)))
 		return true;
 	orc_table_deinit(table);
 	return false;

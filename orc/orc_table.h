@@ -39,7 +39,7 @@ struct orc_place {
 struct orc_table {
 	struct orc_input input;
 	enum orc_layout layout;
-	bool sp_indirect_known; /* what ORC_SP_INDIRECT means in this version */
+	bool sp_indirect_known;	  /* what ORC_SP_INDIRECT means in this version */
 	struct orc_place *places; /* owned; ascending, one for each address */
 	size_t n;
 };

@@ -385,7 +385,8 @@ bool derive_rows(const struct image *image, struct cfi_input *input,
 		return true;
 	if (image->object)
 		return err_set(err, ERR_UNSUPPORTED,
-		    "--derive (--source=derived) is for linked files: the code of an object is not "
+		    "--derive (--source=derived) is for linked files: the code of an "
+		    "object is not "
 		    "complete");
 	if (!code_can_decode(input->arch->code))
 		return err_set(err, ERR_UNSUPPORTED,

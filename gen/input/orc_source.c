@@ -39,8 +39,8 @@ bool image_has_orc_source(const struct image *image)
 	       (find(image, ".orc_unwind") || find(image, ".orc_unwind_ip"));
 }
 
-static bool orc_bytes_of(const struct image *image, const char *name,
-    struct orc_bytes *bytes, struct err *err)
+static bool orc_bytes_of(
+    const struct image *image, const char *name, struct orc_bytes *bytes, struct err *err)
 {
 	const struct image_section *section = find(image, name);
 

@@ -48,9 +48,9 @@ static json_t *orc_left_of(const struct report *report)
 		    report_json_place(report->input->policy.image, left->start), "size",
 		    (json_int_t)left->size, "reason", orc_reason_text(left->why));
 
-		list = report_json_kept(
-		    list, json_array_append_new(list, report_json_named(object,
-						    report_symbols(report), left->start)));
+		list = report_json_kept(list,
+		    json_array_append_new(list,
+			report_json_named(object, report_symbols(report), left->start)));
 	}
 	return list;
 }

@@ -59,7 +59,11 @@ static const char *report_source_names(
 		left &= ~SOURCE_BIT(i);
 		if (in)
 			used += (size_t)snprintf(text + used, REPORT_SOURCE_NAMES - used,
-			    "%s%s", !used ? "" : left ? ", " : " and ", names[i]);
+			    "%s%s",
+			    !used  ? ""
+			    : left ? ", "
+				   : " and ",
+			    names[i]);
 	}
 	return text;
 }
@@ -111,12 +115,10 @@ static void report_compact(const struct report *report, FILE *out)
 static void report_sizes(const struct report *report, FILE *out)
 {
 	const struct cfi_input *input = report->input;
-	const size_t n_cies =
-	    input->frames.n_cies - input->n_debug_cies - input->n_go_cies -
-	    input->n_orc_cies;
-	const size_t n_fdes =
-	    input->frames.n_fdes - input->n_debug_fdes - input->n_go_fdes -
-	    input->n_orc_fdes;
+	const size_t n_cies = input->frames.n_cies - input->n_debug_cies -
+			      input->n_go_cies - input->n_orc_cies;
+	const size_t n_fdes = input->frames.n_fdes - input->n_debug_fdes -
+			      input->n_go_fdes - input->n_orc_fdes;
 	const size_t n_rows = report->coverage.n_rows;
 	char names[REPORT_SOURCE_NAMES];
 	const char *const named = report_source_names(report, names);

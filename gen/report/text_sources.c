@@ -28,11 +28,12 @@ static void report_orc_size(const struct orc_source *orc, FILE *out)
 		return;
 	for (size_t i = 0; i < orc->cfi.n_left; i++)
 		left += orc->cfi.left[i].size;
-	fprintf(out, "\n  .orc_unwind    %9" PRIu64 " bytes, %zu entr%s as of %s", orc->size,
-	    orc->n_entries, orc->n_entries == 1 ? "y" : "ies",
+	fprintf(out, "\n  .orc_unwind    %9" PRIu64 " bytes, %zu entr%s as of %s",
+	    orc->size, orc->n_entries, orc->n_entries == 1 ? "y" : "ies",
 	    orc_layout_name(orc->layout));
 	if (left)
-		fprintf(out, ", %" PRIu64 " byte%s of code without rows", left, num_s(left));
+		fprintf(
+		    out, ", %" PRIu64 " byte%s of code without rows", left, num_s(left));
 }
 
 void report_source_sizes(const struct report *report, FILE *out)

@@ -18,9 +18,9 @@ struct cfi_sources {
 	char *debug_path; /* owned; the debug file that has it. NULL: the file itself */
 	struct err
 	    left_out; /* why .debug_frame is not read; ERR_NONE: it is, or is not there */
-	struct go_source go;	/* without its records; section is NULL: there is none */
-	struct err go_left_out; /* the same for Go's table */
-	struct orc_source orc;	/* without its records */
+	struct go_source go;	 /* without its records; section is NULL: there is none */
+	struct err go_left_out;	 /* the same for Go's table */
+	struct orc_source orc;	 /* without its records */
 	struct err orc_left_out; /* the same for ORC tables */
 };
 

@@ -271,8 +271,8 @@ static bool verify_own_code(struct verify_run *run, enum cfi_part part, uint64_t
 }
 
 /* Compares with one part of the CFI. */
-static bool verify_one_section(struct verify_run *run, enum cfi_part part, size_t max_rows,
-    const struct progress *progress, struct err *err)
+static bool verify_one_section(struct verify_run *run, enum cfi_part part,
+    size_t max_rows, const struct progress *progress, struct err *err)
 {
 	const struct policy *policy = run->in->policy;
 	const struct cfi_section section =

@@ -151,7 +151,8 @@ struct settling {
 	const struct cfi_section *section;
 	const struct object_links *links;
 	bool debug;
-	uint64_t base; /* of the section's bytes, in those of the FDEs; made ones are before */
+	uint64_t
+	    base; /* of the section's bytes, in those of the FDEs; made ones are before */
 };
 
 /* The relocation of the start of the FDE at off, or NULL. */
@@ -302,7 +303,8 @@ bool object_settle(
 			  : cfi_section_made(&frames->section)};
 	size_t first = 0, middle, end, last = frames->n_fdes;
 
-	while (first < last && frames->fdes[first].off < cfi_section_made(&frames->section))
+	while (
+	    first < last && frames->fdes[first].off < cfi_section_made(&frames->section))
 		first++;
 	middle = first;
 	while (middle < last && !cfi_fde_is_debug(frames, &frames->fdes[middle]))

@@ -59,7 +59,8 @@ struct object {
 		uint8_t *data;
 		size_t rela; /* its section of relocations */
 		struct object_links links;
-		struct err err; /* why it cannot be read; ERR_NONE: it can, or is not there */
+		struct err
+		    err; /* why it cannot be read; ERR_NONE: it can, or is not there */
 	} orc;
 	/* All .sframe sections as one; NULL without one. */
 	uint8_t *sframe;

@@ -37,7 +37,8 @@ static bool orc_relocate(struct image *image, size_t section, struct err *err)
 	orc->rela = relocs.rela;
 	for (uint64_t i = 0; i < relocs.n; i++) {
 		if (!object_relocs_read(&relocs, i, &reloc, err) ||
-		    !object_reloc_apply(&relocs, &reloc, orc->data, addr + reloc.off, err) ||
+		    !object_reloc_apply(
+			&relocs, &reloc, orc->data, addr + reloc.off, err) ||
 		    !object_link_add(&orc->links, &reloc, 0, err))
 			return false;
 		if (reloc.kind->width != ORC_IP_WIDTH || reloc.off % ORC_IP_WIDTH)
