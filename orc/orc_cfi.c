@@ -90,6 +90,13 @@ static enum orc_reason reason_of(
 	return ORC_HAS_ROWS;
 }
 
+static void put_pushed_ra(struct wr *wr)
+{
+	wr_u8(wr, DW_CFA_offset_extended_sf);
+	cfi_put_uleb(wr, REG_RA);
+	cfi_put_sleb(wr, -RA_BYTES);
+}
+
 static void put_cies(struct maker *maker)
 {
 	struct wr *wr = &maker->cfi->records;
@@ -105,6 +112,8 @@ static void put_cies(struct maker *maker)
 			cfi_put_uleb(wr, RA_BYTES);
 			wr_u8(wr, DW_CFA_undefined);
 			cfi_put_uleb(wr, REG_RA);
+		} else if (i == CIE_LEFT) {
+			put_pushed_ra(wr);
 		}
 		cfi_end_record(wr, start);
 	}
@@ -177,9 +186,7 @@ static void put_called(struct wr *wr, const struct orc_entry *entry)
 		cfi_put_uleb(wr, (uint64_t)dwarf[entry->sp_reg]);
 		cfi_put_sleb(wr, entry->sp_offset);
 	}
-	wr_u8(wr, DW_CFA_offset_extended_sf);
-	cfi_put_uleb(wr, REG_RA);
-	cfi_put_sleb(wr, -RA_BYTES);
+	put_pushed_ra(wr);
 }
 
 /* The base is where the interrupted code's registers are, of which a part may be all. */

@@ -30,8 +30,8 @@ const char args_help_usage[] =
     "\n";
 
 const char args_help_options[] =
-    "Gives a finished ELF binary SFrame stack-trace data from the .eh_frame or "
-    ".debug_frame it has.\n"
+    "Gives a finished ELF binary SFrame stack-trace data from the .eh_frame, "
+    ".debug_frame or ORC tables it has.\n"
     "IN and OUT may be the same path. OUT may be a directory.\n"
     "\n"
     "      --for=READER             write what a reader reads: glibc, linux-user, "
@@ -75,8 +75,8 @@ const char args_help_options[] =
     "them (ignore, the default), leave them out, or write what the code says\n"
     "      --derive                 also give rows to code without CFI, where the "
     "instructions prove them\n"
-    "      --source=eh_frame|go|debug_frame  where rows come from, with commas between "
-    "several (all, in this order)\n"
+    "      --source=eh_frame|go|debug_frame|orc|derived  where rows come from, with commas "
+    "between several (all but derived, in this order)\n"
     "      --debug-file=FILE        take .debug_frame from this debug file\n"
     "      --debug-dir=DIR          look for debug files below DIR (/usr/lib/debug)\n"
     "      --cfi=FILE               --verify: take the CFI from FILE\n"

@@ -197,6 +197,13 @@ static bool is_editable(const struct image *image)
 {
 	uint64_t table = image->ehdr.e_phoff, size = image->n_phdrs * INSERT_PHDR_SIZE;
 
+	for (size_t i = 1; i < image->n_sections; i++) {
+		const GElf_Shdr *hdr = &image->sections[i].hdr;
+
+		if (hdr->sh_type != SHT_NOBITS && hdr->sh_type != SHT_NULL &&
+		    overlaps(table, size, hdr->sh_offset, hdr->sh_size))
+			return false;
+	}
 	return !overlaps(table, size, 0, INSERT_EHDR_SIZE) &&
 	       !overlaps(table, size, image->ehdr.e_shoff,
 		   image->n_sections * INSERT_SHDR_SIZE);

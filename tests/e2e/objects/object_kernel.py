@@ -170,14 +170,14 @@ def check_debian():
         skip("Debian's modules", "none installed here")
         return
     statuses = {run(tool, "--format=3", path, "none.ko").returncode for path in modules[:20]}
-    check(statuses == {6}, "Debian's modules: nothing to do", statuses)
+    check(statuses <= {0, 6}, "Debian's modules: rows by ORC, or nothing to do", statuses)
 
 
 def check_nothing():
     compiled(MODULE, "bare", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables")
     made = run(tool, "--format=3", "bare.o", "none.ko")
     check(made.returncode == 6 and "no CFI" in made.stderr and not os.path.exists("none.ko"),
-          "without unwind tables: nothing to do, as with Debian's", made.stderr)
+          "without unwind tables: nothing to do", made.stderr)
 
 
 def link_kernel(kernel, name, text, *options):
