@@ -27,7 +27,8 @@ enum method {
 	X(OBSTACLE_OLD_SMALL, "the old .sframe is smaller than the new one")             \
 	X(OBSTACLE_OLD_PLACE, "the old .sframe is not completely in one read-only "      \
 			      "segment, or it is not aligned")                           \
-	X(OBSTACLE_TABLE, "the program header table overlaps another header or a section")            \
+	X(OBSTACLE_TABLE,                                                                \
+	    "the program header table overlaps another header or a section")             \
 	X(OBSTACLE_NO_SLOT, "no spare program header: no PT_NULL, no PT_NOTE that only " \
 			    "repeats PT_GNU_PROPERTY, no free bytes after the table")    \
 	X(OBSTACLE_NO_SLACK,                                                             \
