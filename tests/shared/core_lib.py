@@ -68,8 +68,7 @@ class Core:
 
     def file_note(self):
         numbers = struct.pack(self.order + "QQ", len(self.files), self.page)
-        for start, end, at, _ in self.files:
-            numbers += struct.pack(self.order + "QQQ", start, end, at)
+        numbers += b"".join(struct.pack(self.order + "QQQ", *file[:3]) for file in self.files)
         return numbers + b"".join(file[3].encode() + b"\0" for file in self.files)
 
     def all_notes(self):
@@ -86,15 +85,15 @@ class Core:
         headers = struct.pack(self.order + "IIQQQQQQ", PT_NOTE, 4, at, 0, 0, len(notes), 0, 4)
         at += len(notes)
         at += -at % self.page
-        body = notes.ljust(at - 64 - 56 * count, b"\0")
+        headers, body = [headers], [notes.ljust(at - 64 - 56 * count, b"\0")]
         for address, size, data, flags in self.segments:
-            headers += struct.pack(self.order + "IIQQQQQQ", PT_LOAD, flags, at, address, 0, len(data), size,
-                                   self.page)
-            body += data
+            headers.append(struct.pack(self.order + "IIQQQQQQ", PT_LOAD, flags, at, address, 0, len(data), size,
+                                       self.page))
+            body.append(data)
             at += len(data)
         ident = b"\x7fELF\x02" + (b"\x02" if self.order == ">" else b"\x01") + b"\x01" + bytes(9)
         return ident + struct.pack(self.order + "HHIQQQIHHHHHH", 4, self.machine, 1, 0, 64, 0, 0, 64, 56,
-                                   count, 64, 0, 0) + headers + body
+                                   count, 64, 0, 0) + b"".join(headers + body)
 
     def write(self, path):
         with open(path, "wb") as file:
