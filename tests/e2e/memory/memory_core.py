@@ -48,8 +48,9 @@ def gdb_core(tests, program):
     if not shutil.which("gcore"):
         return None
     with Running(program) as process:
-        must("gcore", "-o", tests.path("gdb"), process.pid)
-    return tests.path("gdb." + process.pid)
+        run("gcore", "-o", tests.path("gdb"), process.pid)
+    core = tests.path("gdb." + process.pid)
+    return core if os.path.exists(core) else None
 
 
 def of_program(tests, what, core, program, whole):
@@ -101,6 +102,11 @@ def made(tests, path):
         tests.same(f"{base}: the core and the file, pages of {page}", tests.section(path, at), wanted)
         alone(f"{base}: the core alone, pages of {page}", tests.section(path, at, "--sysroot=/nonexistent"), bare,
               wanted)
+    if "NT_GNU_BUILD_ID" in must("readelf", "-nW", path):
+        memory = tests.report(at)[path]["memory"]
+        fixed = sum(load[5] for load in elf.loads if not load[1] & 2)
+        check((memory["bytes"], memory["file_bytes"]) == (fixed, len(elf.data) - fixed),
+              f"{base}: what is written to at run time is of the file", f"{fixed} {memory}")
     # What is written to at run time is not of interest.
     core = core_of(elf).image(elf, bias, path)
     for segment in core.segments:
@@ -122,7 +128,7 @@ def made(tests, path):
               tests.section(path, at, "--sysroot=" + root), bare, wanted)
     elif any(load[5] and load[2] + load[5] > 4096 for load in elf.loads):
         tests.fails(f"{base}: without a build-id", 1, "build-id", "--report", at, path)
-    unnamed(tests, base, elf, bias, bare, wanted)
+    unnamed(tests, base, path, bias, bare, wanted)
 
 
 def alone(name, got, bare, wanted):
@@ -131,8 +137,9 @@ def alone(name, got, bare, wanted):
     check(same, name, f"{got}\n{bare}")
 
 
-def unnamed(tests, base, elf, bias, bare, wanted):
+def unnamed(tests, base, path, bias, bare, wanted):
     """Without NT_FILE, as qemu-user writes it; and as [vdso]."""
+    elf = Elf(read(path))
     start = min(load[3] - load[2] for load in elf.loads) + bias
     core = core_of(elf).image(elf, bias, None)
     name = f"[{start:#x}]"
@@ -143,6 +150,9 @@ def unnamed(tests, base, elf, bias, bare, wanted):
     core.vdso(start)
     at = "--core=" + core.write(tests.path("made"))
     alone(f"{base}: as [vdso]", tests.section(None, at, "--vdso"), bare, wanted)
+    here, there = run(tests.tool, "--dump", at, "--vdso"), run(tests.tool, "--dump", path)
+    check((here.returncode, here.stdout) == (there.returncode, there.stdout), f"{base}: --dump of [vdso]",
+          f"{here}\n{there}")
 
 
 def another_build(tests, program):

@@ -3,7 +3,7 @@
 """--pid: what running processes have mapped. Sections must be those of the files, and those of the bytes that
 this test reads from memory on its own. TAP.
 
-    memory_process.py EH2SFRAME
+    memory_process.py EH2SFRAME SECTION_ROWS.PY
 """
 import os
 import shutil
@@ -44,6 +44,8 @@ def vdso(tests):
             return
         said = run(tests.tool, "--verify", "--witness=libdwarf", tests.path("vdso.sf"))
         check(said.returncode == 0 and ": 0 differences" in said.stdout, "[vdso]: proven by libdwarf", said.stdout)
+        said = run(sys.executable, sys.argv[2], tests.tool, "2,3", copy)
+        check(said.returncode == 0, "[vdso]: rows as readelf reads its CFI", said.stdout + said.stderr)
 
 
 def kinds(tests):
