@@ -163,6 +163,26 @@ def check_damage(tool, path):
         )
 
 
+def go_part(tool, path):
+    """What Go's table gives of a program."""
+    return json.loads(must(tool, "--report=json", "--source=go", path))["files"][0]["sources"]["go"]
+
+
+def check_hidden(tool, path):
+    """The table without a section header, and without the address of the text, as Go 1.26 writes it."""
+    bare, whole = path + ".bare", go_part(tool, path)
+    with open(path, "rb") as file:
+        data = bytearray(file.read())
+    data[40:48], data[58:64] = bytes(8), bytes(6)  # e_shoff; e_shentsize, e_shnum, e_shstrndx
+    with open(bare, "wb") as file:
+        file.write(data)
+    found = go_part(tool, bare)
+    tap.check(all(found[key] == whole[key] for key in ("functions", "in_table", "without_rows")), "without section headers",
+              f"{found} in place of {whole}")
+    found = go_part(tool, damaged(path, 24, bytes(8)))
+    tap.check(found == whole, "without the address of the text", f"{found} in place of {whole}")
+
+
 def check_json(tool, path, table):
     """JSON says of each function which source its rows come from; with -v by its name."""
     plain, full = (json.loads(must(tool, "--report=json", *more, path))["files"][0] for more in ((), ("-v",)))
@@ -198,6 +218,7 @@ def main():
     tool, go, wanted = sys.argv[1], Go(), sys.argv[2:]
     paths = [check_build(tool, go, build) for build in BUILDS if not wanted or build[0] in wanted]
     check_damage(tool, paths[0])
+    check_hidden(tool, paths[0])
     check_sources(tool, paths[0])
     tap.plan()
 
