@@ -32,6 +32,8 @@ struct go_state {
 	const struct go_code *code;
 	const struct code_abi *abi;
 	uint64_t pc, end; /* addresses */
+	size_t level;	  /* of the table, which was asked for last */
+	bool quiet;	  /* the instruction before pc changed no rule */
 	int64_t sp;	  /* by the table, the CFA plus this */
 	struct go_value regs[CODE_N_REGS];
 	struct go_saved fp, ra;

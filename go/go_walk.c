@@ -7,9 +7,26 @@
 
 #include <string.h>
 
+#include "base/search.h"
 #include "base/vec.h"
 
-static int64_t sp_at(const struct go_state *walk, uint64_t pc)
+/* By the table. Most questions are about the level of the last one, or the next. */
+static int64_t sp_at(struct go_state *walk, uint64_t pc)
+{
+	const struct go_levels *levels = walk->code->levels;
+	const struct go_level *list = levels->list;
+	size_t i = walk->level;
+
+	if (pc < list[i].pc || (i + 2 < levels->n && pc >= list[i + 2].pc))
+		i = search_list_above(list, levels->n, pc, pc) - 1;
+	else if (i + 1 < levels->n && pc >= list[i + 1].pc)
+		i++;
+	walk->level = i;
+	return walk->abi->sp_off - list[i].below;
+}
+
+/* The same for where an instruction jumps to. */
+static int64_t sp_at_target(const struct go_state *walk, uint64_t pc)
 {
 	return walk->abi->sp_off - go_levels_at(walk->code->levels, pc);
 }
@@ -109,7 +126,7 @@ static bool is_split(struct go_state *walk, const struct code_insn *insn, uint64
 	    walk->pc == walk->split_pc || !read_insn(walk, next, &second) ||
 	    !is_release(walk, &second) || next + second.length >= walk->end ||
 	    __builtin_add_overflow(sp, second.effects[0].off, &after) ||
-	    after != sp_at(walk, next + second.length))
+	    after != sp_at_target(walk, next + second.length))
 		return false;
 	walk->split_pc = next;
 	walk->split_sp = sp;
@@ -137,7 +154,7 @@ static bool agrees(
 			return false;
 	}
 	if (jumps && insn->target >= walk->code->start && insn->target < walk->end &&
-	    sp_at(walk, insn->target) != sp.off)
+	    sp_at_target(walk, insn->target) != sp.off)
 		return false;
 	return insn->control != CODE_RETURNS || walk->sp == walk->abi->sp_off;
 }
@@ -180,10 +197,13 @@ static bool take_step(struct go_state *walk, struct go_rows *rows)
 	const struct go_saved before = walk->ra;
 	struct code_insn insn;
 	uint64_t next;
-	bool ends;
+	int64_t sp;
+	bool ends, same;
 
-	walk->sp = walk->pc == walk->split_pc ? walk->split_sp : sp_at(walk, walk->pc);
-	if (!add_row(walk, rows))
+	sp = walk->pc == walk->split_pc ? walk->split_sp : sp_at(walk, walk->pc);
+	same = walk->quiet && sp == walk->sp;
+	walk->sp = sp;
+	if (!same && !add_row(walk, rows))
 		return false;
 	if (!read_insn(walk, walk->pc, &insn) || insn.length > walk->end - walk->pc) {
 		walk->why = GO_NOT_DECODED;
@@ -191,6 +211,7 @@ static bool take_step(struct go_state *walk, struct go_rows *rows)
 	}
 	next = walk->pc + insn.length;
 	go_state_step(walk, &insn);
+	walk->quiet = code_insn_is_quiet(&insn, walk->abi);
 	if (is_stack_check(walk, &insn, next))
 		walk->ra = before;
 	walk->behind_call = is_call(&insn) || (walk->behind_call && insn.filler);
@@ -208,6 +229,7 @@ static bool take_step(struct go_state *walk, struct go_rows *rows)
 	walk->pc = next;
 	if (ends && next < walk->end) {
 		walk->sp = sp_at(walk, next);
+		walk->quiet = false;
 		begin_block(walk);
 	}
 	return true;
