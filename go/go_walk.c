@@ -191,6 +191,28 @@ static void note_target(struct go_state *walk, uint64_t target)
 		walk->reached = target;
 }
 
+/* Control does not come to walk->pc from before it. Constants there get the row that the table gives
+ * them. False: out of memory. */
+static bool end_block(struct go_state *walk, struct go_rows *rows)
+{
+	walk->ended = walk->pc;
+	walk->quiet = false;
+	if (walk->pc >= walk->end)
+		return true;
+	walk->sp = sp_at(walk, walk->pc);
+	begin_block(walk);
+	if (walk->pc < walk->data_start || walk->pc >= walk->data_end)
+		return true;
+	if (!add_row(walk, rows))
+		return false;
+	walk->pc = walk->data_end;
+	if (walk->pc < walk->end) {
+		walk->sp = sp_at(walk, walk->pc);
+		begin_block(walk);
+	}
+	return true;
+}
+
 /* One instruction. False: out of memory. */
 static bool take_step(struct go_state *walk, struct go_rows *rows)
 {
@@ -222,17 +244,8 @@ static bool take_step(struct go_state *walk, struct go_rows *rows)
 		walk->trap = next;
 	if (insn.control == CODE_JUMPS || insn.control == CODE_BRANCHES)
 		note_target(walk, insn.target);
-	if (ends)
-		walk->ended = next;
-	if (ends && next >= walk->data_start && next < walk->data_end)
-		next = walk->data_end;
 	walk->pc = next;
-	if (ends && next < walk->end) {
-		walk->sp = sp_at(walk, next);
-		walk->quiet = false;
-		begin_block(walk);
-	}
-	return true;
+	return !ends || end_block(walk, rows);
 }
 
 /*

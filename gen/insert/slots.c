@@ -103,15 +103,21 @@ static bool overlaps(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
 	return a_size && b_size && a < b + b_size && b < a + a_size;
 }
 
-bool insert_meets_tables(const struct image *image, uint64_t off, uint64_t size)
+static bool meets_shdrs(const struct image *image, uint64_t off, uint64_t size)
 {
-	const GElf_Ehdr *ehdr = &image->ehdr;
-
-	return overlaps(off, size, 0, INSERT_EHDR_SIZE) ||
-	       overlaps(off, size, ehdr->e_phoff, image->n_phdrs * INSERT_PHDR_SIZE) ||
-	       overlaps(off, size, ehdr->e_shoff, image->n_sections * INSERT_SHDR_SIZE);
+	return overlaps(
+	    off, size, image->ehdr.e_shoff, image->n_sections * INSERT_SHDR_SIZE);
 }
 
+bool insert_meets_tables(const struct image *image, uint64_t off, uint64_t size)
+{
+	return overlaps(off, size, 0, INSERT_EHDR_SIZE) ||
+	       overlaps(
+		   off, size, image->ehdr.e_phoff, image->n_phdrs * INSERT_PHDR_SIZE) ||
+	       meets_shdrs(image, off, size);
+}
+
+/* By a segment or a section. */
 static bool is_owned(const struct image *image, uint64_t off, uint64_t size, bool in_load)
 {
 	uint64_t table = image->ehdr.e_phoff;
@@ -132,14 +138,33 @@ static bool is_owned(const struct image *image, uint64_t off, uint64_t size, boo
 		    overlaps(off, size, hdr->sh_offset, hdr->sh_size))
 			return true;
 	}
-	return insert_meets_tables(image, off, size);
+	return false;
 }
 
 bool insert_is_free(const struct image *image, uint64_t off, uint64_t size, bool in_load)
 {
 	return num_range_inside(off, size, image->size) &&
 	       !is_owned(image, off, size, in_load) &&
+	       !insert_meets_tables(image, off, size) &&
 	       image_is_zero(image, off, off + size);
+}
+
+/*
+ * Room behind the program headers that they can grow into, in the PT_LOAD that maps them. Go's linker
+ * puts the section headers there. The output has its own behind everything else, so that their old
+ * place is free.
+ */
+static bool room_is_free(const struct image *image, uint64_t off, uint64_t size)
+{
+	const uint64_t shdrs = image->ehdr.e_shoff,
+		       end = shdrs + image->n_sections * INSERT_SHDR_SIZE;
+	uint64_t taken = 0;
+
+	if (off >= shdrs && off < end)
+		taken = end - off < size ? end - off : size;
+	return num_range_inside(off, size, image->size) &&
+	       !is_owned(image, off, taken, true) &&
+	       (taken == size || insert_is_free(image, off + taken, size - taken, true));
 }
 
 /* glibc computes where a program is from PT_PHDR, which must grow with the table. */
@@ -184,7 +209,7 @@ static void find_room(const struct image *image, struct insert_slots *slots)
 	while (slots->room < 2) {
 		uint64_t size = (slots->room + 1) * INSERT_PHDR_SIZE;
 
-		if (inside ? !insert_is_free(image, end, size, true)
+		if (inside ? !room_is_free(image, end, size)
 			   : !insert_is_padding(image, slots->table_load, size))
 			break;
 		slots->room++;

@@ -216,6 +216,42 @@ START_TEST(room)
 }
 END_TEST
 
+/* As Go's linker puts them, right behind the program headers, up to the notes. */
+static void put_headers_behind(void)
+{
+	static const int kept[] = {0, 4, 5, 6};
+	const size_t behind = 64 + N_PHDRS * 56;
+
+	for (int i = 0; i < 4; i++)
+		memcpy(file.data + behind + (size_t)i * 64,
+		    file.data + SHDRS + kept[i] * 64, 64);
+	wr_patch_u64(&file, 40, behind);
+	wr_patch_u32(&file, 60, 4 | 3 << 16);
+	/* Nothing is behind the names. */
+	file.size = SHSTRTAB + 35;
+	wr_patch_u32(&file, NOTE_PROPERTY, 0x12345);
+}
+
+/* The program headers grow over them: the output has others. Not over what a section has there, too. */
+START_TEST(headers_behind)
+{
+	put_headers_behind();
+	fix_round_trip();
+	ck_assert_int_eq(plan.method, METHOD_SLACK);
+	ck_assert_uint_eq(out.n_phdrs, N_PHDRS + 1);
+	image_close(&in);
+	image_close(&out);
+	method = METHOD_GROW;
+	fix_round_trip();
+	ck_assert_uint_eq(out.n_phdrs, N_PHDRS + 2);
+	ck_assert_uint_eq(out.n_sections, 4 + 2);
+	image_close(&in);
+	image_close(&out);
+	wr_patch_u64(&file, 64 + N_PHDRS * 56 + 2 * 64 + 24, 64 + N_PHDRS * 56 + 8);
+	ck_assert(!plan_it());
+}
+END_TEST
+
 /*
  * A linker's section is among the notes of the R segment. It is large enough, then too
  * small.
@@ -310,6 +346,7 @@ int main(void)
 	tcase_add_test(tcase, grow);
 	tcase_add_test(tcase, grow_check_notices);
 	tcase_add_test(tcase, room);
+	tcase_add_test(tcase, headers_behind);
 	tcase_add_test(tcase, in_place);
 	tcase_add_test(tcase, tables_overlap);
 	tcase_add_test(tcase, words);
