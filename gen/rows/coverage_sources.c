@@ -83,8 +83,8 @@ bool coverage_sources(const struct cfi_frames *frames, const struct cfi_ranges *
 
 		while (at < ranges->n && ranges->list[at].end <= func->start)
 			at++;
-		range = &ranges->list[at];
-		if (at == ranges->n || range->start > func->start) {
+		range = at < ranges->n ? &ranges->list[at] : NULL;
+		if (!range || range->start > func->start) {
 			/* Templates give rows, too. */
 			if (is_derived(derived, func->start) &&
 			    !coverage_add_piece(coverage, func, SOURCE_DERIVED, false))

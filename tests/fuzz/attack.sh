@@ -45,7 +45,7 @@ attack() {
 	local before after
 	seed "$1"
 	before=$(cpu)
-	"san/tests/fuzz/$1" "corpus/$1" -max_total_time=$turn -timeout=25 -rss_limit_mb=2500 -max_len=20000 \
+	"san/tests/fuzz/$1" "corpus/$1" -max_total_time=$turn -timeout=300 -rss_limit_mb=2500 -max_len=20000 \
 		-artifact_prefix="found/$1-" >"$1.log" 2>&1 || echo "$1: $(grep -m1 -E 'broken promise|runtime error|ERROR' "$1.log")" |
 		tee -a found/list
 	after=$(cpu)
