@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A whole root of Debian, every ELF file converted by --batch, does what it did before. TAP.
+
+    whole_root.py EH2SFRAME DATA [--variants] RELEASE...
+
+A root of each RELEASE with more than 300 packages is made in DATA, and kept there for the next run. One copy of
+it stays as it is, another one is converted. The same tasks run in both, and their words must be the same. DATA also
+gets the words (DATA/logs). With --variants the root is converted with each policy, version and method instead, and a
+shorter set of checks follows. Needs root, mmdebstrap, 10 GB and, to make a root, a network.
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import whole_root_state as state
+from tap import check, must, plan, skip, skip_all
+from whole_root_lib import HERE, Root, compare_programs, compare_texts, make_pristine, tool_folder
+
+TASKS = ("ldconfig ldd dpkg perl python gcc git sqlite openssl nginx tools systemd cores boot packages").split()
+# At least so many packages have to be there.
+PACKAGES = 300
+VARIANTS = [["--format=1"], ["--format=2", "--no-pcrel"], ["--format=3"], ["--optimize=none"], ["--optimize=size"],
+            ["--optimize=size", "--format=3"], ["--method=slack"], ["--method=grow"], ["--method=append"],
+            ["--code=refuse"], ["--code=repair"], ["--derive"], ["--code=repair", "--derive", "--format=3"],
+            ["--source=eh_frame"], ["--source=debug_frame"], ["--witness=libdwarf"]]
+READERS = ("glibc linux-user linux-arm64 binutils-2.40 binutils-2.41 binutils-2.42 binutils-2.43 binutils-2.44 "
+           "binutils-2.45 binutils-2.46 binutils-2.47").split()
+
+
+def counts(text):
+    """Numbers of the last line of --batch: converted, failed ..."""
+    return {what: int(number) for number, what in re.findall(r"(\d+) (converted|skipped|failed|restored|excluded)", text)}
+
+
+def of_report(report):
+    """The paths that the report calls converted, with all names of each file, and those that failed."""
+    converted, failed = set(), {}
+    for file in report["files"]:
+        names = [file["path"], *file.get("links", [])]
+        if file["status"] == 0:
+            converted.update(names)
+        elif file["status"] != 6:
+            failed[file["path"]] = file.get("error", file["status"])
+    return converted, failed
+
+
+def convert(root, *options):
+    """Converts everything in the root; the status, what was said, and the report."""
+    got = root.tool("--batch", "-j1", "--exclude=/mnt/*", "--report-file=/mnt/out/report.json", *options, "/")
+    with open(os.path.join(root.shared, "out", "report.json"), encoding="utf-8") as file:
+        return got, json.load(file)
+
+
+def changed_alone(before, after, converted, name):
+    """Only contents and times of converted files differ."""
+    found = state.differences(before, after)
+    odd = {path: what for path, what in found.items()
+           if path not in converted or not set(what) <= {"contents", "time"}}
+    check(not odd, f"{name}: only contents of converted files changed", list(odd.items())[:20])
+    missing = [path for path in converted if "contents" not in found.get(path, [])]
+    check(not missing, f"{name}: each of {len(converted)} converted names has new contents", missing[:20])
+    return found
+
+
+def given_back(root, before, name):
+    """--batch --remove gives back everything except times."""
+    got = root.tool("--batch", "--remove", "-j1", "--exclude=/mnt/*", "/")
+    check(got.returncode == 0, f"{name}: --remove: {got.stdout.strip()}", got.stderr)
+    found = state.differences(before, root.state(), ignored=("time",))
+    check(not found, f"{name}: each byte, mode, owner, attribute and link is as it was", list(found.items())[:20])
+
+
+def test_release(release, tool, data):
+    pristine = make_pristine(release, data)
+    if not pristine:
+        return
+    shared = tool_folder(tool, data, release, pristine)
+    installed = must("dpkg-query", f"--admindir={pristine}/var/lib/dpkg", "-f", "${db:Status-Abbrev}\n", "-W").count("ii")
+    check(installed >= PACKAGES, f"{release}: {installed} packages are installed")
+
+    old = Root(pristine, data, "before", shared)
+    new = Root(pristine, data, "after", shared)
+    before = new.state()
+    programs = old.programs("--version", "--help")
+    again = old.programs("--version", "--help")
+
+    got, report = convert(new)
+    converted, failed = of_report(report)
+    check(got.returncode == 0 and not failed, f"{release}: --batch: {got.stdout.strip()}", got.stderr)
+    print(f"# {release}: {got.seconds:.1f} s, {len(report['files'])} ELF files in the report", flush=True)
+    after = new.state()
+    found = changed_alone(before, after, converted, release)
+    times = sum("time" in what for what in found.values())
+    print(f"# {release}: {times} of {len(converted)} names have another time of modification", flush=True)
+
+    check_again(new, after, release)
+    check_sums(new, old, converted, release)
+    compare_programs(programs, again, new.programs("--version", "--help"), release)
+    given_back(new, before, release)
+    got, report = convert(new)
+    found = state.differences(after, new.state(), ignored=("time",))
+    check(not found, f"{release}: converted again, it is the same", list(found.items())[:20])
+
+    for task in TASKS:
+        compare_texts(old.task(task), new.task(task), f"{release}: {task}", os.path.join(data, "logs"))
+    check_upgraded(new, old, release)
+    old.remove()
+    new.remove()
+
+
+def check_again(root, after, name):
+    """A second run, and the proof and the rules of every reader."""
+    got, report = convert(root)
+    check(got.returncode == 0 and counts(got.stdout)["converted"] == 0, f"{name}: a second run: {got.stdout.strip()}",
+          got.stderr)
+    found = state.differences(after, root.state())
+    check(not found, f"{name}: a second run changes nothing, not even a time", list(found.items())[:20])
+    for option in ("--verify", "--lint=all"):
+        got = root.tool("--batch", option, "-j1", "--exclude=/mnt/*", "/")
+        check(got.returncode == 0, f"{name}: --batch {option}: {got.stdout.strip().splitlines()[-1:]}", got.stderr)
+
+
+def check_sums(new, old, converted, name):
+    """debsums and dpkg -V name exactly the converted files that have a sum."""
+    summed = set()
+    where = os.path.join(new.path, "var/lib/dpkg/info")
+    for package in os.listdir(where):
+        if package.endswith(".md5sums"):
+            with open(os.path.join(where, package), encoding="utf-8", errors="surrogateescape") as file:
+                summed.update(new.real("/" + line.split(None, 1)[1].rstrip("\n")) for line in file)
+    for what in (["debsums", "-c"], ["dpkg", "-V"]):
+        paths = {}
+        for root in (old, new):
+            out = root.run(*what).stdout
+            paths[root] = {root.real(line.split()[-1]) for line in out.splitlines() if line.split()[-1:] != []}
+        said, wanted = paths[new] - paths[old], converted & summed
+        check(said == wanted, f"{name}: {' '.join(what)} names {len(said)} files, those converted ones that have a sum "
+              f"({len(converted)} names of converted files; {len(paths[old])} are named before, too)",
+              sorted(said ^ wanted)[:30])
+
+
+def check_upgraded(new, old, name):
+    """After packages were installed over converted files: these files are those of the packages. A run converts them,
+    and --remove makes all files those of the packages."""
+    got, report = convert(new)
+    converted, failed = of_report(report)
+    fresh = sum(1 for file in report["files"] if file["status"] == 0 and not file.get("already"))
+    check(got.returncode == 0 and not failed and fresh > 0,
+          f"{name}: after upgrades {fresh} files of new packages are converted, "
+          f"{len(converted) - fresh} names are converted already", got.stderr)
+    got = new.tool("--batch", "--verify", "-j1", "--exclude=/mnt/*", "/")
+    check(got.returncode == 0, f"{name}: after upgrades --verify: {got.stdout.strip().splitlines()[-1:]}", got.stderr)
+    got = new.tool("--batch", "--remove", "-j1", "--exclude=/mnt/*", "/")
+    check(got.returncode == 0, f"{name}: after upgrades --remove: {got.stdout.strip()}", got.stderr)
+    said = [root.run("dpkg", "-V").stdout for root in (old, new)]
+    check(said[0] == said[1], f"{name}: dpkg -V after --remove is that of the root that was never converted", said[1])
+
+
+def test_variants(release, tool, data):
+    pristine = make_pristine(release, data)
+    if not pristine:
+        return
+    shared = tool_folder(tool, data, release, pristine)
+    root = Root(pristine, data, "variant", shared)
+    before = root.state()
+    programs, again = root.programs("--version"), root.programs("--version")
+    ldconfig = root.task("ldconfig")
+    before = state.of_tree(root.path)
+    for options in VARIANTS + [[f"--for={reader}"] for reader in READERS]:
+        name = f"{release} {' '.join(options)}"
+        got, report = convert(root, *options)
+        converted, failed = of_report(report)
+        said = got.stdout.strip()
+        if options[0].startswith("--method=") or options[0] == "--for=linux-arm64":
+            # A method that is named does not apply to every file; a reader is not for every machine.
+            check(got.returncode in (0, 1) and all(reason_known(text) for text in failed.values()),
+                  f"{name}: {said}", list(failed.items())[:20])
+        else:
+            check(got.returncode == 0 and not failed, f"{name}: {said}", got.stderr)
+        print(f"# {name}: {got.seconds:.1f} s")
+        if not converted:
+            continue
+        changed_alone(before, root.state(), converted, name)
+        proof = [option for option in options if re.match("--(code|derive|source)", option)]
+        got = root.tool("--batch", "--verify", "-j1", "--exclude=/mnt/*", *proof, "/")
+        check(got.returncode == 0, f"{name}: --verify: {got.stdout.strip().splitlines()[-1:]}", got.stderr)
+        lint = "--lint=" + (options[0][6:] if options[0].startswith("--for=") else "all")
+        got = root.tool("--batch", lint, "-j1", "--exclude=/mnt/*", "/")
+        check(got.returncode == 0, f"{name}: {lint}: {got.stdout.strip().splitlines()[-1:]}", got.stderr)
+        compare_programs(programs, again, root.programs("--version"), name)
+        compare_texts(ldconfig, root.task("ldconfig"), f"{name}: ldconfig", os.path.join(data, "logs"))
+        given_back(root, before, name)
+    root.remove()
+
+
+def reason_known(text):
+    return re.search("does not apply|no padding|cannot|no room|not for|no ", str(text)) is not None
+
+
+def main():
+    arguments = sys.argv[1:]
+    variants = "--variants" in arguments
+    if variants:
+        arguments.remove("--variants")
+    tool, data, releases = os.path.realpath(arguments[0]), os.path.realpath(arguments[1]), arguments[2:]
+    if os.getuid() != 0:
+        skip_all("needs root")
+    for need in ("mmdebstrap", "unshare", "setpriv", "dpkg-query"):
+        if not shutil.which(need):
+            skip_all(f"needs {need}")
+    os.makedirs(os.path.join(data, "logs"), exist_ok=True)
+    for release in releases:
+        (test_variants if variants else test_release)(release, tool, data)
+    plan()
+
+
+if __name__ == "__main__":
+    main()
