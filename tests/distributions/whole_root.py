@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: MIT
 """A whole root of Debian, every ELF file converted by --batch, does what it did before. TAP.
 
-    whole_root.py EH2SFRAME DATA [--variants] RELEASE...
+    whole_root.py EH2SFRAME DATA RELEASE...
+    whole_root.py EH2SFRAME DATA --variants RELEASE...
+    whole_root.py EH2SFRAME DATA --upgrade RELEASE NEXT-RELEASE
 
 A root of each RELEASE with more than 300 packages is made in DATA, and kept there for the next run. One copy of
 it stays as it is, another one is converted. The same tasks run in both, and their words must be the same. DATA also
 gets the words (DATA/logs). With --variants the root is converted with each policy, version and method instead, and a
-shorter set of checks follows. Needs root, mmdebstrap, 10 GB and, to make a root, a network.
+shorter set of checks follows. With --upgrade a converted root becomes one of the next release by apt-get
+dist-upgrade, as one that is not converted. Needs root, mmdebstrap, 10 GB and, to make a root, a network.
 """
 import json
 import os
@@ -17,8 +20,8 @@ import subprocess
 import sys
 
 import whole_root_state as state
-from tap import check, must, plan, skip, skip_all
-from whole_root_lib import HERE, Root, compare_programs, compare_texts, make_pristine, tool_folder
+from tap import check, must, plan, skip_all
+from whole_root_lib import Root, add_repository, compare_programs, compare_texts, make_pristine, tool_folder
 
 TASKS = ("ldconfig ldd dpkg perl python gcc git sqlite openssl nginx tools systemd cores boot packages").split()
 # At least so many packages have to be there.
@@ -78,15 +81,14 @@ def test_release(release, tool, data):
     pristine = make_pristine(release, data)
     if not pristine:
         return
-    shared = tool_folder(tool, data, release, pristine)
+    shared = tool_folder(tool, data, release, pristine, "shared")
     installed = must("dpkg-query", f"--admindir={pristine}/var/lib/dpkg", "-f", "${db:Status-Abbrev}\n", "-W").count("ii")
     check(installed >= PACKAGES, f"{release}: {installed} packages are installed")
 
-    old = Root(pristine, data, "before", shared)
-    new = Root(pristine, data, "after", shared)
+    old = Root(pristine, data, f"{release}-before", shared)
+    new = Root(pristine, data, f"{release}-after", shared)
     before = new.state()
     programs = old.programs("--version", "--help")
-    again = old.programs("--version", "--help")
 
     got, report = convert(new)
     converted, failed = of_report(report)
@@ -99,7 +101,7 @@ def test_release(release, tool, data):
 
     check_again(new, after, release)
     check_sums(new, old, converted, release)
-    compare_programs(programs, again, new.programs("--version", "--help"), release)
+    compare_programs(old, programs, new, ["--version", "--help"], release)
     given_back(new, before, release)
     got, report = convert(new)
     found = state.differences(after, new.state(), ignored=("time",))
@@ -160,16 +162,39 @@ def check_upgraded(new, old, name):
     check(said[0] == said[1], f"{name}: dpkg -V after --remove is that of the root that was never converted", said[1])
 
 
+def test_upgrade(release, following, tool, data):
+    pristine, later = make_pristine(release, data), make_pristine(following, data)
+    if not pristine or not later:
+        return
+    shared = tool_folder(tool, data, release, pristine, "upgrade-shared")
+    add_repository(shared, later)
+    old = Root(pristine, data, f"{release}-upgrade-before", shared)
+    new = Root(pristine, data, f"{release}-upgrade-after", shared)
+    name = f"{release} to {following}"
+    got, _ = convert(new)
+    check(got.returncode == 0, f"{name}: --batch: {got.stdout.strip()}", got.stderr)
+    before, after = old.task("release"), new.task("release")
+    check(before.count("Setting up") >= PACKAGES, f"{name}: {before.count('Setting up')} packages are set up")
+    compare_texts(before, after, f"{name}: dist-upgrade", os.path.join(data, "logs"))
+    check_upgraded(new, old, name)
+    got, _ = convert(new)
+    check(got.returncode == 0, f"{name}: the new release is converted", got.stderr)
+    for task in ("ldconfig", "perl", "git", "openssl", "nginx", "boot"):
+        compare_texts(old.task(task), new.task(task), f"{name}: {task}", os.path.join(data, "logs"))
+    old.remove()
+    new.remove()
+
+
 def test_variants(release, tool, data):
     pristine = make_pristine(release, data)
     if not pristine:
         return
-    shared = tool_folder(tool, data, release, pristine)
-    root = Root(pristine, data, "variant", shared)
-    before = root.state()
-    programs, again = root.programs("--version"), root.programs("--version")
+    shared = tool_folder(tool, data, release, pristine, "variants-shared")
+    old = Root(pristine, data, f"{release}-variant-before", shared)
+    root = Root(pristine, data, f"{release}-variant", shared)
+    programs = old.programs("--version")
     ldconfig = root.task("ldconfig")
-    before = state.of_tree(root.path)
+    before = root.state()
     for options in VARIANTS + [[f"--for={reader}"] for reader in READERS]:
         name = f"{release} {' '.join(options)}"
         got, report = convert(root, *options)
@@ -191,9 +216,10 @@ def test_variants(release, tool, data):
         lint = "--lint=" + (options[0][6:] if options[0].startswith("--for=") else "all")
         got = root.tool("--batch", lint, "-j1", "--exclude=/mnt/*", "/")
         check(got.returncode == 0, f"{name}: {lint}: {got.stdout.strip().splitlines()[-1:]}", got.stderr)
-        compare_programs(programs, again, root.programs("--version"), name)
+        compare_programs(old, programs, root, ["--version"], name)
         compare_texts(ldconfig, root.task("ldconfig"), f"{name}: ldconfig", os.path.join(data, "logs"))
         given_back(root, before, name)
+    old.remove()
     root.remove()
 
 
@@ -202,19 +228,20 @@ def reason_known(text):
 
 
 def main():
-    arguments = sys.argv[1:]
-    variants = "--variants" in arguments
-    if variants:
-        arguments.remove("--variants")
-    tool, data, releases = os.path.realpath(arguments[0]), os.path.realpath(arguments[1]), arguments[2:]
+    modes = {"--variants": test_variants, "--upgrade": test_upgrade}
+    tool, data, releases = os.path.realpath(sys.argv[1]), os.path.realpath(sys.argv[2]), sys.argv[3:]
+    mode = releases.pop(0) if releases[0] in modes else ""
     if os.getuid() != 0:
         skip_all("needs root")
-    for need in ("mmdebstrap", "unshare", "setpriv", "dpkg-query"):
+    for need in ("mmdebstrap", "unshare", "setpriv", "dpkg-query", "dpkg-scanpackages"):
         if not shutil.which(need):
             skip_all(f"needs {need}")
     os.makedirs(os.path.join(data, "logs"), exist_ok=True)
-    for release in releases:
-        (test_variants if variants else test_release)(release, tool, data)
+    if mode == "--upgrade":
+        test_upgrade(*releases, tool, data)
+    else:
+        for release in releases:
+            modes.get(mode, test_release)(release, tool, data)
     plan()
 
 

@@ -58,6 +58,8 @@ task_booted() {
 # blocked PID: whether the process waits in a system call; its stack is the same each time then.
 blocked() { [ "$(cut -d' ' -f1 "/proc/$1/syscall" 2>/dev/null)" != running ] && grep -q '^State:.*sleeping' "/proc/$1/status" 2>/dev/null; }
 
+waits_or_ended() { blocked "$1" || ! [ -e "/proc/$1" ] || grep -q zombie "/proc/$1/status"; }
+
 # The stack, files and build-ids that gdb, elfutils and file read out of a core dump. gdb says that debug files
 # lack the added sections (docs/BUILD-SYSTEMS.md).
 read_core() { # PROGRAM CORE
@@ -82,7 +84,7 @@ task_cores() {
 		# shellcheck disable=SC2086 # words
 		STOP=1 setarch -R $program $name <pipe >/dev/null 2>&1 9>&- &
 		pid=$!
-		until blocked $pid || ! [ -e /proc/$pid/maps ] || grep -q zombie /proc/$pid/status; do sleep 0.05; done
+		await waits_or_ended $pid
 		if ! grep -q zombie /proc/$pid/status 2>/dev/null; then
 			gdb -nx -batch -iex 'set debuginfod enabled off' -iex 'set print frame-arguments none' -p $pid -ex bt -ex "gcore $work/gcore" 2>&1 | grep '^#' | no_addresses
 			read_core "$(command -v "$program")" gcore

@@ -45,9 +45,9 @@ def make_pristine(release, data):
         return path
 
 
-def tool_folder(tool, data, release, pristine):
+def tool_folder(tool, data, release, pristine, name):
     """What is /mnt in the roots: the program with its libraries, the tasks, a repository of upgrades, and out/."""
-    shared = os.path.join(data, "shared")
+    shared = os.path.join(data, f"{release}-{name}")
     shutil.rmtree(shared, ignore_errors=True)
     private = os.path.join(shared, "eh2sframe")
     os.makedirs(private)
@@ -64,10 +64,28 @@ def tool_folder(tool, data, release, pristine):
     repository = os.path.join(data, f"{release}-repository")
     if not os.path.exists(os.path.join(repository, "Packages")):
         make_repository(pristine, repository)
-    shutil.copytree(repository, os.path.join(shared, "repository"))
+    must("cp", "-a", "--reflink=auto", repository, os.path.join(shared, "repository"))
     with open(os.path.join(shared, "sources.list"), "w", encoding="utf-8") as file:
         file.write("deb [trusted=yes] file:/mnt/repository ./\n")
     return shared
+
+
+def list_packages(repository):
+    """Makes the list of a repository. apt decodes names, so none may have a colon that is coded."""
+    for name in os.listdir(repository):
+        os.rename(os.path.join(repository, name), os.path.join(repository, name.replace("%3a", "_")))
+    with open(os.path.join(repository, "Packages"), "w", encoding="utf-8") as file:
+        file.write(subprocess.run(["dpkg-scanpackages", "-m", "."], cwd=repository, check=True, capture_output=True,
+                                  text=True).stdout)
+
+
+def add_repository(shared, pristine):
+    """The packages that another root was made of, for /mnt/next.list."""
+    repository = os.path.join(shared, "next")
+    must("cp", "-a", "--reflink=auto", os.path.join(pristine, "var/cache/apt/archives"), repository)
+    list_packages(repository)
+    with open(os.path.join(shared, "next.list"), "w", encoding="utf-8") as file:
+        file.write("deb [trusted=yes] file:/mnt/next ./\n")
 
 
 def make_repository(pristine, repository):
@@ -93,9 +111,7 @@ def make_repository(pristine, repository):
             file.write(text)
         must("dpkg-deb", "-Zgzip", "-z1", "-b", tree, os.path.join(repository, archive.replace(".deb", "+sframe1.deb")))
         shutil.rmtree(tree)
-    with open(os.path.join(repository, "Packages"), "w", encoding="utf-8") as file:
-        file.write(subprocess.run(["dpkg-scanpackages", "-m", "."], cwd=repository, check=True, capture_output=True,
-                                  text=True).stdout)
+    list_packages(repository)
 
 
 class Got:
@@ -165,6 +181,11 @@ class Root:
         with open(self.shared + out[len("/mnt"):], encoding="utf-8") as file:
             return json.load(file)
 
+    def programs_again(self, keys):
+        with open(os.path.join(self.shared, "out", "keys.json"), "w", encoding="utf-8") as file:
+            json.dump(keys, file)
+        return self.programs("--only", "/mnt/out/keys.json")
+
     def task(self, name):
         """What a task prints, and what it leaves in /mnt/out/booted."""
         booted = os.path.join(self.shared, "out", "booted")
@@ -190,15 +211,20 @@ def compare_texts(before, after, name, logs):
     check(before == after and len(lines) > 1, f"{name}: {len(lines)} lines are the same", why)
 
 
-def compare_programs(first, second, after, name):
-    """Each program ends and says as before. Where two runs before differ, only the status is compared."""
-    wrong, unsteady = [], 0
-    for key, (status, text) in first.items():
-        steady = second[key] == [status, text]
-        unsteady += not steady
-        if key not in after or after[key][0] not in (status, second[key][0]) or (steady and after[key][1] != text):
-            wrong.append(f"{key}: before {status} {text[-300:]!r}, after {str(after.get(key))[-300:]!r}")
-    good = sum(status == 0 for status, _ in first.values())
-    check(not wrong and first.keys() == after.keys(),
-          f"{name}: {len(first)} runs of programs end and print as before ({good} with status 0, {unsteady} print something "
-          "else each time)", "\n".join(wrong))
+def compare_programs(old, before, new, arguments, name):
+    """Each program ends and says as before. What differs is run again in the old root: where that differs from before,
+    too, only the status is compared."""
+    after = new.programs(*arguments)
+    differ = [key for key in before if after.get(key) != before[key]]
+    unsteady, wrong = 0, []
+    again = [old.programs_again(differ) for _ in range(3)] if differ else []
+    for key in differ:
+        seen = [before[key], *(run[key] for run in again)]
+        if key in after and seen.count(seen[0]) != len(seen) and after[key][0] in [status for status, _ in seen]:
+            unsteady += 1
+        else:
+            wrong.append(f"{key}: before {str(before[key])[-300:]}, after {str(after.get(key))[-300:]}")
+    good = sum(status == 0 for status, _ in before.values())
+    check(not wrong and before.keys() == after.keys(),
+          f"{name}: {len(before)} runs of programs end and print as before ({good} with status 0; {unsteady} print "
+          "something else each time)", "\n".join(wrong))

@@ -3,9 +3,11 @@
 """Runs every program of a root with --version and with --help, inside of the root, and writes what each does.
 
     whole_root_programs.py OUT ARGUMENT...
+    whole_root_programs.py OUT --only KEYS
 
-OUT becomes a JSON object: "PATH ARGUMENT" leads to the status and the output. The root is read-only and has
-no network. A program that waits gets an end of file, and is stopped after 20 seconds.
+OUT becomes a JSON object: "PATH ARGUMENT" leads to the status and the output. KEYS is a file with a JSON array of such
+names, which are run alone. The root is read-only and has
+no network. A program that reads gets an end of file. One that waits for something else is stopped.
 """
 import json
 import os
@@ -14,6 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 # Each of these ends, stops or waits for the system, whatever its argument.
 SKIPPED = {
@@ -46,15 +49,44 @@ def is_elf(path):
         return file.read(4) == b"\x7fELF"
 
 
+def at_work(session):
+    """The processor time of the session's processes, and whether one of them wants to go on."""
+    ticks, busy = 0, False
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
+                    words = file.read().rsplit(")", 1)[1].split()
+            except OSError:
+                continue
+            if int(words[3]) == session:
+                ticks += int(words[11]) + int(words[12])
+                busy = busy or words[0] in "RD"
+    return ticks, busy
+
+
+def status_of(process):
+    """The status, or "waits" when for two seconds no process does anything."""
+    last, idle, began = None, 0, time.monotonic()
+    while time.monotonic() - began < 300:
+        try:
+            return process.wait(timeout=0.5)
+        except subprocess.TimeoutExpired:
+            pass
+        now = at_work(process.pid)
+        idle = idle + 1 if now == last and not now[1] else 0
+        if idle == 4:
+            return "waits"
+        last = now
+    return "works for long"
+
+
 def run(path, argument, home):
     environment = {"PATH": os.environ["PATH"], "HOME": home, "LC_ALL": "C.UTF-8", "TERM": "dumb", "COLUMNS": "80"}
     with tempfile.TemporaryFile() as out:
         process = subprocess.Popen([path, argument], cwd=home, env=environment, stdin=subprocess.DEVNULL, stdout=out,
                                    stderr=subprocess.STDOUT, start_new_session=True)
-        try:
-            status = process.wait(timeout=20)
-        except subprocess.TimeoutExpired:
-            status = "waits"
+        status = status_of(process)
         try:
             os.killpg(process.pid, signal.SIGKILL)
         except ProcessLookupError:
@@ -62,22 +94,26 @@ def run(path, argument, home):
         process.wait()
         out.seek(0)
         text = out.read(1 << 20).decode(errors="replace")
-    # Names of temporary files, process numbers in messages of shells and addresses differ from run to run.
+    # Addresses differ from run to run.
     return status, re.sub(r"0x[0-9a-f]{6,}", "0xX", text)
+
+
+def wanted(arguments):
+    if arguments[0] == "--only":
+        with open(arguments[1], encoding="utf-8") as file:
+            return [key.rsplit(" ", 1) for key in json.load(file)]
+    return [(path, argument) for path in programs() if os.path.basename(path) not in SKIPPED for argument in arguments]
 
 
 def main():
     said = {}
-    for path in programs():
-        if os.path.basename(path) in SKIPPED:
-            continue
-        for argument in sys.argv[2:]:
-            with tempfile.TemporaryDirectory(prefix="home") as home:
-                try:
-                    status, text = run(path, argument, home)
-                except OSError as error:
-                    status, text = "error", error.strerror
-            said[f"{path} {argument}"] = [status, text.replace(home, "HOME")]
+    for path, argument in wanted(sys.argv[2:]):
+        with tempfile.TemporaryDirectory(prefix="home") as home:
+            try:
+                status, text = run(path, argument, home)
+            except OSError as error:
+                status, text = "error", error.strerror
+        said[f"{path} {argument}"] = [status, text.replace(home, "HOME")]
     with open(sys.argv[1], "w", encoding="utf-8") as file:
         json.dump(said, file)
 

@@ -2,6 +2,13 @@
 # Sourced by whole_root_work.sh: tasks of languages, tools and servers.
 # shellcheck shell=bash
 
+# await COMMAND...: until the command succeeds, at most five minutes.
+await() {
+	local _
+	for _ in {1..3000}; do "$@" && return || sleep 0.1; done
+	echo "$*: never came true"
+}
+
 # Every module of perl and of python that has machine code is loaded.
 task_perl() {
 	perl -V:archname -V:version -V:usethreads
@@ -101,7 +108,7 @@ task_gcc() {
 	valgrind --tool=callgrind --callgrind-out-file=/dev/null ./calls 2>&1 | grep -c Collected
 	strace -f -e trace=openat,exit_group -o trace ./calls && grep -oE '"[^"]*"|exited.*' trace
 	ltrace -e qsort -o ltraced ./calls && tail -n 1 ltraced | cut -d' ' -f2-
-	gdb -nx -batch -ex 'break compare' -ex run -ex bt -ex 'info sharedlibrary' ./covered 2>&1 | no_addresses | grep -v 'Yes' | grep -vE 'process|Inferior'
+	gdb -nx -batch -ex 'break compare' -ex run -ex bt -ex 'info sharedlibrary' ./covered 2>&1 | no_addresses | grep -vE 'Yes|process|Inferior|^warning: section .* not found in'
 }
 
 task_git() {
@@ -122,8 +129,8 @@ task_git() {
 	git -C b grep -c sub | sort | sha256sum
 	git -C b stash list && git -C b worktree add -q ../w HEAD && git -C w status --short | head -n 3
 	git daemon --base-path="$PWD" --export-all --reuseaddr --listen=127.0.0.1 --port=9418 --detach --pid-file="$PWD"/pid
-	until [ -s pid ]; do sleep 0.1; done
-	for _ in 1 2 3 4 5 6 7 8 9; do git ls-remote git://127.0.0.1/a 2>/dev/null && break || sleep 0.5; done
+	await test -s pid
+	await git ls-remote git://127.0.0.1/a 2>/dev/null
 	git clone -q git://127.0.0.1/a c && git -C c rev-parse HEAD
 	kill "$(cat pid)"
 }
@@ -159,8 +166,9 @@ task_openssl() {
 		openssl genpkey -algorithm $key -out key.pem 2>/dev/null && openssl req -x509 -new -key key.pem -subj /CN=localhost -addext subjectAltName=DNS:localhost -days 3650 -out cert.pem
 		openssl verify -CAfile cert.pem cert.pem && openssl pkcs12 -export -in cert.pem -inkey key.pem -passout pass:x -out p12 && openssl pkcs12 -in p12 -passin pass:x -nokeys | openssl x509 -noout -subject
 		for name in -tls1_2 -tls1_3; do
+			rm -f server.log
 			openssl s_server -accept 4433 -cert cert.pem -key key.pem -www $name >server.log 2>&1 &
-			until grep -q ACCEPT server.log; do sleep 0.1; done
+			await grep -qs ACCEPT server.log
 			printf 'GET / HTTP/1.0\r\n\r\n' | timeout 60 openssl s_client -connect 127.0.0.1:4433 -servername localhost -CAfile cert.pem -ign_eof 2>/dev/null | grep -aE '^(HTTP|New,|Verif|Verification)'
 			kill $! && wait $! 2>/dev/null
 		done

@@ -89,6 +89,22 @@ task_packages() {
 	debsums -s hello bash && echo "hello and bash have the sums of their packages"
 }
 
+# All packages become those of the next release, by the programs of the old one.
+task_release() {
+	local sources='-o Dir::Etc::sourcelist=/mnt/next.list -o Dir::Etc::sourceparts=-'
+	# shellcheck disable=SC2086 # options
+	apt-get $sources update 2>&1 | apt_says
+	# shellcheck disable=SC2086 # options
+	apt-get $sources -y -o Dpkg::Options::=--force-confnew dist-upgrade 2>&1 | apt_says | sort
+	# shellcheck disable=SC2086 # options
+	apt-get $sources -y autoremove --purge 2>&1 | apt_says | sort
+	dpkg --audit
+	dpkg -l
+	cat /etc/debian_version
+	ldconfig -p
+	apt-get check
+}
+
 task_systemd() {
 	systemctl --version
 	systemctl --root=/ list-unit-files

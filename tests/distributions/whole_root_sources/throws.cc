@@ -10,7 +10,10 @@
 
 struct Named {
 	const char *name;
-	~Named() { std::cout << "end of " << name << '\n'; }
+	~Named()
+	{
+		std::cout << "end of " << name << '\n';
+	}
 };
 
 static int deep(int n)
