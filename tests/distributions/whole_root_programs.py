@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Runs every program of a root with --version and with --help, inside of the root, and writes what each does.
 
-    whole_root_programs.py OUT ARGUMENT...
+    whole_root_programs.py OUT all|elf ARGUMENT...
     whole_root_programs.py OUT --only KEYS
 
 OUT becomes a JSON object: "PATH ARGUMENT" leads to the status and the output. KEYS is a file with a JSON array of such
-names, which are run alone. The root is read-only and has
+names, which are run alone. "elf" leaves out scripts. The root is read-only and has
 no network. A program that reads gets an end of file. One that waits for something else is stopped.
 """
 import json
@@ -16,10 +16,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
-# Each of these ends, stops or waits for the system, whatever its argument.
+# Each of these does what it is for, whatever its argument.
 SKIPPED = {
+    "instmodsh": "asks again when it reads nothing",
+    "aptitude-create-state-bundle": "archives the state of the system, which takes minutes",
     "killall5": "sends signals to all processes",
     "fsfreeze": "freezes a file system",
     "pivot_root": "changes the root of all processes",
@@ -66,9 +67,9 @@ def at_work(session):
 
 
 def status_of(process):
-    """The status, or "waits" when for two seconds no process does anything."""
-    last, idle, began = None, 0, time.monotonic()
-    while time.monotonic() - began < 300:
+    """The status; "waits" when for two seconds no process does anything, "works" after 20 seconds of work."""
+    last, idle = None, 0
+    while not last or last[0] < 20 * os.sysconf("SC_CLK_TCK"):
         try:
             return process.wait(timeout=0.5)
         except subprocess.TimeoutExpired:
@@ -78,7 +79,7 @@ def status_of(process):
         if idle == 4:
             return "waits"
         last = now
-    return "works for long"
+    return "works"
 
 
 def run(path, argument, home):
@@ -102,7 +103,9 @@ def wanted(arguments):
     if arguments[0] == "--only":
         with open(arguments[1], encoding="utf-8") as file:
             return [key.rsplit(" ", 1) for key in json.load(file)]
-    return [(path, argument) for path in programs() if os.path.basename(path) not in SKIPPED for argument in arguments]
+    return [(path, argument) for path in programs()
+            if os.path.basename(path) not in SKIPPED and (arguments[0] == "all" or is_elf(path))
+            for argument in arguments[1:]]
 
 
 def main():
