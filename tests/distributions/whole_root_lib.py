@@ -186,13 +186,14 @@ class Root:
             json.dump(keys, file)
         return self.programs("--only", "/mnt/out/keys.json")
 
-    def task(self, name):
+    def task(self, name, read_only=False):
         """What a task prints, and what it leaves in /mnt/out/booted."""
         booted = os.path.join(self.shared, "out", "booted")
         if os.path.exists(booted):
             os.unlink(booted)
         # Both streams in their order.
-        got = self.run("bash", "-c", f"exec bash /mnt/scripts/whole_root_work.sh {name} 2>&1")
+        got = self.run("bash", "-c", f"exec bash /mnt/scripts/whole_root_work.sh {name} 2>&1",
+                       read_only=read_only)
         text = got.stdout + f"status {got.returncode}\n"
         if os.path.exists(booted):
             with open(booted, encoding="utf-8", errors="replace") as file:

@@ -28,6 +28,12 @@ task_ldconfig() {
 	ldconfig -X -C /tmp/another.cache && sha256sum /tmp/another.cache
 }
 
+# The same for a root that is read-only.
+task_libraries() {
+	ldconfig -p
+	ldconfig -v -X -C /tmp/another.cache 2>/dev/null && sha256sum /tmp/another.cache
+}
+
 task_ldd() {
 	elf_files /usr /opt /var/lib | while read -r file; do
 		echo "$file"
