@@ -199,5 +199,8 @@ bool memory_open_core_bytes(const uint8_t *bytes, size_t size, const char *path,
 	const struct image_from from = {
 	    .name = path, .fd = -1, .core = true, .bytes = bytes, .size = size};
 
+	/* No bytes would be a file of that name. */
+	if (size == 0)
+		return err_set(err, ERR_UNSUPPORTED, "not an ELF file: no bytes");
 	return core_open(&from, memory, err);
 }
