@@ -458,7 +458,8 @@ void image_unload(struct image *image)
 	free(image->sections);
 	free(image->path);
 	free(image->shown);
-	image_origin_free(image->origin);
+	if (!image->origin_shared)
+		image_origin_free(image->origin);
 	*image = (struct image){.fd = -1};
 }
 

@@ -71,8 +71,8 @@ struct image {
 		uint64_t addr;
 	} cfi;
 	struct object *object; /* gen/elf/object/object.h: of an ET_REL file; else NULL */
-	struct image_origin
-	    *origin; /* owned; NULL: bytes are of a file, or of a caller */
+	struct image_origin *origin; /* NULL: bytes are of a file, or of a caller */
+	bool origin_shared;	     /* it is another image's; else owned */
 };
 
 /* Where the bytes of an image come from that was in memory (gen/memory/). */

@@ -73,6 +73,8 @@ bool image_open_original(const struct image *of, uint64_t size,
 	if (!open_from(&from, image, err))
 		return false;
 	image->shared_fd = of->shared_fd;
+	image->origin = of->origin;
+	image->origin_shared = true;
 	return true;
 }
 

@@ -90,6 +90,8 @@ def dumps(tests):
             here = run(tests.tool, "--verify", at, *more, converted)
             check(here.returncode == 0 and ": 0 differences" in here.stdout, f"--verify {' '.join(more)}", here)
             check(run(tests.tool, "--lint=all", at, *more, converted).returncode == 0, f"--lint {' '.join(more)}")
+        said = must(tests.tool, "--report", "--refresh", at, converted)
+        check(f"process {process.pid}, " in said, "--refresh: the report says where the bytes are from", said)
         here = run(tests.tool, "--dump", at, "converted")
         check(here.returncode == 0, "a name without its folders", here.stderr)
         os.symlink(converted, tests.path("link"))
