@@ -109,6 +109,19 @@ def images(tests, elf):
     lie("an object", "not what a loader maps", (16, b"2b", 1))
 
 
+def names(tests, elf):
+    """A name must not reach the terminal as it is."""
+    evil = "/a/\x1b[31m\n::error::x\r"
+    for pages in (None, 1):
+        path = core_of(elf).image(elf, BASE, evil, pages).write(tests.path("core"))
+        for command in (["--report"], ["--report=json"], ["--dump"], ["--check-code"], ["-v", "--report", "--compare"]):
+            said = run(tests.tool, *command, "--core=" + path)
+            text = said.stdout + said.stderr
+            check(not any(character < " " and character != "\n" for character in text) and
+                  "\n::error" not in text and said.returncode <= 6, f"{command[0]}: a name of control characters, {pages}",
+                  text)
+
+
 def limited(tests, *args):
     """Exit status, message and the most memory of a run."""
     said = subprocess.run([sys.executable, "-c", """
@@ -175,6 +188,7 @@ def main():
         headers(tests, elf)
         notes(tests, elf)
         images(tests, elf)
+        names(tests, elf)
         large(tests, elf)
         any_damage(tests, elf)
     plan()
