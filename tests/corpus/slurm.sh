@@ -61,7 +61,7 @@ run() {
 		echo "\$SLURM_ARRAY_TASK_ID" >'$work/$1/killed/element'
 		echo \$\$ >'$work/$1/killed/pid.new'
 		mv '$work/$1/killed/pid.new' '$work/$1/killed/pid'
-		read -r _ < <(sleep 1000)
+		exec sleep 1000
 	}
 	WRAP
 	chmod +x "$1/bin/eh2sframe"
