@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# job.sh EH2SFRAME SOURCE LIBDW_ROWS: package.py over packages of this system's programs, with elfutils as a witness. A
+# job.sh EH2SFRAME SOURCE LIBDW_ROWS: package.py, counts.py and survey.py over packages of this system's programs, with elfutils as a witness. A
 # witness that is lied to must say so, and so must a program that leaves a byte behind. TAP.
 set -u
 tool=$(realpath "$1") source=$(realpath "$2") libdw=$(realpath "$3")
@@ -44,4 +44,19 @@ status 'the counts are those of two packages' "$said"
 asked=$(echo "$said" | sed -n 's/^| amd64 | elfutils | 18 | \([0-9,]*\) .*/\1/p' | tr -d ,)
 [ "${asked:-0}" -gt 1500 ]
 status 'elfutils was asked for rows' "$said"
+
+# The survey of sections in use: a program that has one, an object in an archive that has one, and three files that have none.
+mkdir -p shipped/usr/lib shipped/usr/bin
+cp tree0/usr/bin/* shipped/usr/bin && cp -r tree0/DEBIAN shipped
+"$tool" -q --refresh --format=2 "$(find tree0/usr/bin -type f | sort | head -n 1)" shipped/usr/bin/has
+printf 'int f(void);\nint g(void) { return f() + 1; }\n' | cc -O2 -fasynchronous-unwind-tables -x c -c -o plain.o -
+"$tool" -q --format=2 plain.o member.o && ar rc shipped/usr/lib/libx.a member.o
+dpkg-deb --root-owner-group -b shipped shipped.deb >/dev/null
+said=$(python3 "$source/tests/readers/survey.py" "$tool" survey.json shipped.deb 2>&1)
+[[ $said == *'1 packages, 5 ELF files, 2 with .sframe' ]]
+status 'the survey finds both sections' "$said"
+grep -q '"path": "/usr/bin/has"' survey.json && grep -q '"path": "/usr/lib/libx.a(member.o)"' survey.json
+status 'the survey names both' "$(cat survey.json)"
+[ "$(grep -c '"verify": 0' survey.json)" = 2 ] && [ "$(grep -c '"differences": 0' survey.json)" = 2 ]
+status 'the survey tells what --verify and --refresh say' "$(cat survey.json)"
 plan
