@@ -186,8 +186,9 @@ static json_t *source_range_of(const void *context, size_t i)
 	const struct report *report = context;
 	const struct coverage_source_range *range = &report->coverage.source_ranges[i];
 
-	return json_pack("{so sI sI ss}", "start", report_json_address(range->start),
-	    "size", (json_int_t)(range->end - range->start), "functions",
+	return json_pack("{so sI sI ss}", "start",
+	    report_json_place(report->input->policy.image, range->start), "size",
+	    (json_int_t)(range->end - range->start), "functions",
 	    (json_int_t)range->functions, "source", source_name(range->source));
 }
 
@@ -195,8 +196,7 @@ static bool put_source_ranges(struct report_json *json, const struct report *rep
 {
 	const struct coverage *coverage = &report->coverage;
 
-	/* Sections of an object have no order. */
-	if (!coverage->n_pieces || report->input->policy.image->object)
+	if (!coverage->n_pieces)
 		return true;
 	return report_json_list(
 	    json, report, "source_ranges", coverage->n_source_ranges, source_range_of);

@@ -126,9 +126,10 @@ ATTR_MUST_CHECK bool coverage_text(const struct image *image, const struct arch 
     struct coverage *coverage, struct err *err);
 /* Counts which source the functions of a sorted model have their rows from. False when
  * memory runs out. */
-ATTR_MUST_CHECK bool coverage_sources(const struct cfi_frames *frames,
-    const struct cfi_ranges *ranges, const struct derived *derived,
-    const struct sf_section *model, struct coverage *coverage);
+ATTR_MUST_CHECK bool coverage_sources(const struct image *image,
+    const struct cfi_frames *frames, const struct cfi_ranges *ranges,
+    const struct derived *derived, const struct sf_section *model,
+    struct coverage *coverage);
 /* Code that is left out, in ascending order; joins the gap before it where one reason
  * goes on. False when memory runs out. */
 ATTR_MUST_CHECK bool coverage_add_gap(

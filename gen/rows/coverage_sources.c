@@ -2,9 +2,17 @@
 /* Which section the rows of each function come from. */
 #include "base/search.h"
 #include "base/vec.h"
+#include "gen/elf/object/object.h"
 #include "gen/rows/coverage.h"
 
-static bool coverage_add_source_range(
+/* Sections of an object have no order. */
+static bool same_section(const struct image *image, uint64_t one, uint64_t other)
+{
+	return !image->object || object_place_at(image->object, one) ==
+				     object_place_at(image->object, other);
+}
+
+static bool coverage_add_source_range(const struct image *image,
     struct coverage *coverage, const struct sf_func *func, enum source source, bool again)
 {
 	struct coverage_source_range *last =
@@ -12,7 +20,8 @@ static bool coverage_add_source_range(
 		? &coverage->source_ranges[coverage->n_source_ranges - 1]
 		: NULL;
 
-	if (last && last->source == source) {
+	if (last && last->source == source &&
+	    same_section(image, last->start, func->start)) {
 		last->end = func->start + func->size;
 		last->functions += !again;
 		return true;
@@ -27,15 +36,15 @@ static bool coverage_add_source_range(
 }
 
 /* The rows of a function may be in several pieces, with gaps between them. */
-static bool coverage_add_piece(
-    struct coverage *coverage, const struct sf_func *func, enum source source, bool again)
+static bool coverage_add_piece(const struct image *image, struct coverage *coverage,
+    const struct sf_func *func, enum source source, bool again)
 {
 	struct coverage_piece *last =
 	    coverage->n_pieces ? &coverage->pieces[coverage->n_pieces - 1] : NULL;
 
 	coverage->sources[source].bytes += func->size;
 	coverage->sources[source].functions += !again;
-	if (!coverage_add_source_range(coverage, func, source, again))
+	if (!coverage_add_source_range(image, coverage, func, source, again))
 		return false;
 	/* What nothing else is said of has its rows from here. */
 	if (source == SOURCE_EH_FRAME)
@@ -70,9 +79,9 @@ static bool is_derived(const struct derived *derived, uint64_t pc)
 	return after && derived->list[after - 1].end > pc;
 }
 
-bool coverage_sources(const struct cfi_frames *frames, const struct cfi_ranges *ranges,
-    const struct derived *derived, const struct sf_section *model,
-    struct coverage *coverage)
+bool coverage_sources(const struct image *image, const struct cfi_frames *frames,
+    const struct cfi_ranges *ranges, const struct derived *derived,
+    const struct sf_section *model, struct coverage *coverage)
 {
 	uint32_t current = UINT32_MAX;
 	size_t at = 0;
@@ -87,11 +96,12 @@ bool coverage_sources(const struct cfi_frames *frames, const struct cfi_ranges *
 		if (!range || range->start > func->start) {
 			/* Templates give rows, too. */
 			if (is_derived(derived, func->start) &&
-			    !coverage_add_piece(coverage, func, SOURCE_DERIVED, false))
+			    !coverage_add_piece(
+				image, coverage, func, SOURCE_DERIVED, false))
 				return false;
 			continue;
 		}
-		if (!coverage_add_piece(coverage, func,
+		if (!coverage_add_piece(image, coverage, func,
 			source_of_fde(frames, &frames->fdes[range->fde]),
 			range->fde == current))
 			return false;

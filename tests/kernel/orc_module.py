@@ -42,7 +42,7 @@ INIT = [("early", [(CALL, "push %rbx"), (Entry(16, 0, "sp", "", "call", False), 
 
 
 def source(layout, change=None):
-    """Assembler source of a module. .init.text comes first in the tables, which are sorted by nobody."""
+    """Assembler source of a module. Its tables are not sorted: .init.text comes first."""
     lines, table = [], []
     for section, functions in ((".init.text", INIT), (".text", TEXT)):
         lines.append(f'.section {section}, "ax", @progbits')
@@ -107,6 +107,11 @@ def check_report(layout):
     said = {piece.get("name"): piece["source"] for piece in one["other_sources"]}
     check({said.get(function) for function in ("leaf", "frame", "early")} == {"orc"}, f"{layout}: the source of each function",
           said)
+    ranges = [(one["start"].split("+")[0], one["source"]) for one in one["source_ranges"]]
+    check(sorted(ranges) == [(".init.text", "orc"), (".text", "orc")] and
+          sum(one["functions"] for one in json.loads(must(tool, "--report=json", "--format=3", name))["files"][0]["source_ranges"]) ==
+          orc["functions"], f"{layout}: ranges of one source", ranges)
+    check('"source":"orc"' in must(tool, "--report=html", "--format=3", name).replace(" ", ""), f"{layout}: on the page", "")
     text = must(tool, "--report", "-v", name)
     check("of Linux " + layout in text and "  by orc " in text and "by orc: .text+0x0, " in text, f"{layout}: as text", text)
     check(run(tool, "--report", "--source=eh_frame,go,debug_frame", name).returncode == 6, f"{layout}: other sources: nothing",
