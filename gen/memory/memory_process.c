@@ -35,12 +35,11 @@ static bool process_shares(int pid, const char *name)
 	return same;
 }
 
-/* The folder of the files that the process has mapped, as seen from here. */
+/* The folder of the files that the process has mapped. The kernel prints paths as seen from here, also those of a
+ * process in a chroot, unless they are in another namespace. */
 static char *process_root(int pid)
 {
-	return process_shares(pid, "root") && process_shares(pid, "ns/mnt")
-		   ? strdup("")
-		   : process_path(pid, "root");
+	return process_shares(pid, "ns/mnt") ? strdup("") : process_path(pid, "root");
 }
 
 /* What a refusal of the system means, and what to do. */

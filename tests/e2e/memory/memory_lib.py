@@ -48,7 +48,7 @@ class Tests:
     def report(self, *args):
         """Members of the files of the JSON report, by path."""
         said = run(self.tool, "-q", "--report=json", *args)
-        return {file["path"]: file for file in json.loads(said.stdout)["files"]}
+        return {file["path"]: file for file in json.loads(said.stdout)["files"]} if said.stdout else {}
 
     def without_sections(self, path):
         """The section of a file that has lost its section headers, as memory has."""

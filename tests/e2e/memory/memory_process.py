@@ -156,6 +156,28 @@ def refusals(tests):
           "the program itself", said.stderr)
 
 
+def other_roots(tests):
+    """Programs in a chroot, and in a mount namespace with another root."""
+    program = tests.build("rooted", "-static")
+    if os.getuid() or not program or not shutil.which("unshare"):
+        skip("programs with another root", "needs root, unshare and a static program")
+        return
+    os.mkdir(tests.path("jail"))
+    shutil.copy(program, tests.path("jail/rooted"))
+    wanted = tests.section(program)
+    for name, argv in (("in a chroot", ["chroot", tests.path("jail"), "/rooted"]),
+                       ("in a mount namespace", ["unshare", "-m", "sh", "-c", 'mount --bind "$0" "$0" && cd "$0" && '
+                        "mkdir -p old && pivot_root . old && exec /rooted", tests.path("jail")])):
+        with Running(*argv) as process:
+            listed = tests.report("--pid=" + process.pid)
+            path = next((path for path in listed if path.endswith("/rooted")), None)
+            if not path:
+                skip(f"a program {name}", "it does not run here")
+                continue
+            tests.same(f"a program {name}: the section of its file", tests.section(path, "--pid=" + process.pid), wanted)
+            check("left_out" not in listed[path]["memory"], f"a program {name}: its file is found", listed[path])
+
+
 def another_user(tests, process):
     if os.getuid():
         skip("a process of another user", "only root can be another user")
@@ -180,6 +202,7 @@ def main():
         kinds(tests)
         dumps(tests)
         replaced(tests)
+        other_roots(tests)
         refusals(tests)
     plan()
 
