@@ -183,6 +183,30 @@ static bool callees_from_symbols(
 	return true;
 }
 
+/* A panic that is recovered goes on behind another call. */
+static bool is_never_returning_in_go(const char *name)
+{
+	return strcmp(name, "runtime.gopanic") == 0 ||
+	       strcmp(name, "runtime.throw") == 0 || strcmp(name, "runtime.fatal") == 0;
+}
+
+/* Go's table has the names of stripped programs, too. */
+static bool callees_from_go(struct validate_callees *callees)
+{
+	const struct go_source *go = &callees->input->sources.go;
+	struct go_func func;
+	struct err ignored = {0};
+
+	if (!go->section)
+		return true;
+	for (size_t i = 0; i < go->table.n_funcs; i++)
+		if (go_table_func(&go->table, i, &func, &ignored) &&
+		    is_never_returning_in_go(func.name) &&
+		    !addrs_add(&callees->functions, func.start))
+			return false;
+	return true;
+}
+
 bool validate_callees_read(const struct image *image, const struct cfi_input *input,
     struct validate_callees *callees)
 {
@@ -198,6 +222,10 @@ bool validate_callees_read(const struct image *image, const struct cfi_input *in
 			validate_callees_deinit(callees);
 			return false;
 		}
+	}
+	if (!callees_from_go(callees)) {
+		validate_callees_deinit(callees);
+		return false;
 	}
 	addrs_sort(&callees->functions);
 	addrs_sort(&callees->places);

@@ -101,7 +101,7 @@ def check_code(tool, name, path):
     """The instructions contradict no row, and leave few open."""
     found = tap.run(tool, "--check-code", path)
     said = re.search(r"([\d.]+) % confirmed by the code, \d+ to review, (\d+) unknown, (\d+) contradict", found.stdout)
-    good = said and float(said[1]) > 75 and int(said[2]) < 50 and int(said[3]) == 0
+    good = said and float(said[1]) > 98 and int(said[2]) < 50 and int(said[3]) == 0
     tap.check(found.returncode == 0 and good, f"{name}: --check-code", found.stdout + found.stderr)
 
 
