@@ -297,6 +297,19 @@ static bool read_entry(struct reading *reading, bool *there, struct err *err)
 	return true;
 }
 
+/* The last byte of the magic is the version. */
+static bool read_not_ours(const struct reading *reading, bool there, struct err *err)
+{
+	if (there && !memcmp(reading->buffer, RECORDING_MAGIC, RECORDING_MAGIC_SIZE - 1))
+		return err_set(err, ERR_UNSUPPORTED,
+		    "it is a recording of version %u, and this program reads version %u; "
+		    "take the eh2sframe-fold of the eh2sframe-record that wrote it",
+		    (unsigned int)(unsigned char)
+			reading->buffer[RECORDING_MAGIC_SIZE - 1],
+		    (unsigned int)RECORDING_MAGIC[RECORDING_MAGIC_SIZE - 1]);
+	return err_set(err, ERR_UNSUPPORTED, "it is not a recording of eh2sframe-record");
+}
+
 static bool read_all(struct reading *reading, struct err *err)
 {
 	bool there;
@@ -304,8 +317,7 @@ static bool read_all(struct reading *reading, struct err *err)
 	if (!read_need(reading, RECORDING_MAGIC_SIZE, &there, err))
 		return false;
 	if (!there || memcmp(reading->buffer, RECORDING_MAGIC, RECORDING_MAGIC_SIZE) != 0)
-		return err_set(
-		    err, ERR_UNSUPPORTED, "it is not a recording of eh2sframe-record");
+		return read_not_ours(reading, there, err);
 	reading->at = RECORDING_MAGIC_SIZE;
 	if (!read_mapped(&reading->stacks, 0, err))
 		return false;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/common/print.h"
+#include "cmd/report/reading.h"
 #include "cmd/report/report.h"
 
 /* Only a summary has these. The rest is added up again from the files, so a wrong summary
@@ -32,6 +33,8 @@ static bool merge_document(
 		return cmd_fail(err, EH2SFRAME_INPUT,
 		    "not a report of this program: it needs the tool \"eh2sframe\" and "
 		    "files");
+	if (!report_read_schema(json_object_get(document, "schema"), err))
+		return false;
 	json_array_foreach(files, i,
 	    file) if (!report_document_add(report, file, true, err)) return cmd_fail(err,
 	    err->status, "files[%zu]: %.400s", i, err->text);

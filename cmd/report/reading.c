@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmd/report/report.h"
+
 struct reader {
 	const char *text;
 	size_t size, at;
@@ -81,12 +83,22 @@ static bool reader_files(struct reader *in, struct eh2sframe_error *err)
 	}
 }
 
+bool report_read_schema(const json_t *value, struct eh2sframe_error *err)
+{
+	return !value || json_integer_value(value) == REPORT_SCHEMA ||
+	       cmd_fail(err, EH2SFRAME_INPUT,
+		   "its member \"schema\" is not %d: the report is of another version "
+		   "of this program; read it by that version",
+		   REPORT_SCHEMA);
+}
+
 /* A member of the outer object. */
 static bool reader_member(struct reader *in, struct eh2sframe_error *err)
 {
 	json_t *name = reader_peek(in) == '"' ? reader_value(in, err) : NULL, *value;
 	bool files = name && !strcmp(json_string_value(name), "files");
 	bool tool = name && !strcmp(json_string_value(name), "tool");
+	bool schema = name && !strcmp(json_string_value(name), "schema"), ok;
 
 	json_decref(name);
 	if (!name)
@@ -100,8 +112,9 @@ static bool reader_member(struct reader *in, struct eh2sframe_error *err)
 	value = reader_value(in, err);
 	if (tool && json_is_string(value))
 		in->is_ours = !strcmp(json_string_value(value), "eh2sframe");
+	ok = value && (!schema || report_read_schema(value, err));
 	json_decref(value);
-	return value != NULL;
+	return ok;
 }
 
 static bool reader_document(struct reader *in, struct eh2sframe_error *err)

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Formats of files and their versions (docs/STABILITY.md): members of the JSON report stay, and what has another
+version than this program's is refused by name, or left alone. TAP.
+
+    formats.py EH2SFRAME FOLD RECORDING_OF SCHEMA LIST [--bless]
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from tap import check, plan
+
+TOOL, FOLD, RECORDING_OF, SCHEMA, LIST = (os.path.realpath(path) for path in sys.argv[1:6])
+
+
+def run(*argv, **how):
+    return subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False, **how)
+
+
+def members(schema, path, seen):
+    """Lines for what a schema says: each member with its types, values, and whether it is required."""
+    if isinstance(schema, dict):
+        if "$ref" in schema:
+            seen.append(f"{path} is {schema['$ref']}")
+        for word in ("type", "enum", "const"):
+            values = schema.get(word, [])
+            seen += [f"{path} {word} {value}" for value in (values if isinstance(values, list) else [values])]
+        for name, part in schema.get("properties", {}).items():
+            seen.append(f"{path}.{name}{' required' if name in schema.get('required', ()) else ''}")
+            members(part, f"{path}.{name}", seen)
+        for word in ("items", "additionalProperties", "anyOf", "oneOf", "allOf", "then", "else"):
+            parts = schema.get(word, [])
+            for part in parts if isinstance(parts, list) else [parts]:
+                members(part, f"{path}[{word}]", seen)
+        for name, part in schema.get("$defs", {}).items():
+            members(part, f"{name}:", seen)
+    return seen
+
+
+def test_json():
+    with open(SCHEMA, encoding="utf-8") as file:
+        now = sorted(set(members(json.load(file), "report", [])))
+    if sys.argv[6:] == ["--bless"]:
+        with open(LIST, "w", encoding="utf-8") as file:
+            file.writelines(line + "\n" for line in now)
+    with open(LIST, encoding="utf-8") as file:
+        old = file.read().splitlines()
+    gone, new = sorted(set(old) - set(now)), sorted(set(now) - set(old))
+    check(not gone, f"{len(old)} members, types and values of the JSON report are still there", "\n".join(gone))
+    check(not new, "all are in the list; --bless adds them", "\n".join(new))
+    check(len(old) > 150, "there are many")
+    done = run(TOOL, "--report=json", "-q", "-o", "old.json", "/bin/cat")
+    with open("old.json", encoding="utf-8") as file:
+        report = json.load(file)
+    check(done.returncode == 0 and report["schema"] == 1, "a report names its schema", report.get("schema"))
+    for schema in (2, 0, "1"):
+        with open("other.json", "w", encoding="utf-8") as file:
+            json.dump(dict(report, schema=schema), file)
+        for argv in (["--report", "--merge", "other.json"], ["--report-diff", "old.json", "other.json"],
+                     ["--baseline=other.json", "/bin/cat", "out"]):
+            done = run(TOOL, *argv)
+            check(done.returncode in (1, 2) and 'other.json: its member "schema" is not 1' in done.stderr and not os.path.exists("out"),
+                  f"schema {schema!r} is refused: {argv[0]} {argv[1]}", done)
+
+
+def test_recording():
+    """Of eh2sframe-record."""
+    text = "info make cpu-clock ns 1000 1000000000 1000000000 3000000000 here 6.0\n"
+    made = subprocess.run([RECORDING_OF], input=text.encode(), capture_output=True, check=True).stdout
+    check(made[:8] == b"eh2sprf\1", "a recording names its version", made[:8])
+    for version in (0, 2, 255):
+        with open("recording", "wb") as file:
+            file.write(made[:7] + bytes([version]) + made[8:])
+        done = run(FOLD, "recording")
+        check(done.returncode == 1 and f"it is a recording of version {version}, and this program reads version 1;" in done.stderr,
+              f"a recording of version {version} is refused", done)
+
+
+def test_undo():
+    """The record that --remove follows."""
+    run(TOOL, "-q", "/bin/cat", "converted")
+    with open("converted", "rb") as file:
+        data = file.read()
+    at = data.find(b"eh2sframe undo\n\0") + 16
+    check(at > 16 and data[at : at + 4] == b"\2\0\0\0", "the record names its version", data[at : at + 4])
+    with open("other", "wb") as file:
+        file.write(data[:at] + b"\3" + data[at + 1 :])
+    done = run(TOOL, "--remove", "other", "out")
+    check(done.returncode == 1 and not os.path.exists("out"), "a record of another version is not followed", done)
+    check(run(TOOL, "--verify", "other").returncode == 0, "its section is proven as before")
+    done = run(TOOL, "--refresh", "other", "out")
+    check(done.returncode == 0 and run(TOOL, "--verify", "out").returncode == 0, "and is replaced as another producer's", done)
+
+
+def main():
+    top = tempfile.mkdtemp(prefix="formats.")
+    os.chdir(top)
+    try:
+        test_json()
+        test_recording()
+        test_undo()
+    finally:
+        os.chdir("/")
+        shutil.rmtree(top)
+    plan()
+
+
+if __name__ == "__main__":
+    main()
