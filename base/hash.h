@@ -27,4 +27,11 @@ static inline uint64_t hash_bytes(const uint8_t *p, size_t len)
 	return h ^ h >> 32;
 }
 
+/* 32 bits of a hash, to which small numbers may have been added. Not the exclusive or of its
+ * halves: hash_bytes ends with that, and a second one takes the first back. */
+static inline uint32_t hash_fold(uint64_t hash)
+{
+	return (uint32_t)(hash * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
 #endif

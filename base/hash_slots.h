@@ -44,4 +44,11 @@ static inline struct slot *slots_next(const struct slots *slots, const struct sl
 	return &slots->list[(size_t)(slot - slots->list + 1) & (slots->cap - 1)];
 }
 
+/*
+ * The steps of a walk after which an equal element is given up, where it is not needed. With
+ * other bytes than ones made to collide no walk is as long. So such bytes cost a table what it
+ * saves, and not the square of their number in time.
+ */
+enum { SLOTS_MAX_STEPS = 256 };
+
 #endif

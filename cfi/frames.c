@@ -201,7 +201,7 @@ static uint32_t cie_hash(const struct cfi_section *section, const struct cfi_cie
 	uint64_t hash = hash_bytes(section->data + cie->program_off, cie->program_len) +
 			cie->ra_reg * 31 + cie->version;
 
-	return (uint32_t)(hash ^ hash >> 32);
+	return hash_fold(hash);
 }
 
 static bool cies_alike(
@@ -225,6 +225,7 @@ static bool find_alike(struct walk *w)
 {
 	const struct cfi_frames *f = w->frames;
 	const uint32_t last = (uint32_t)(f->n_cies - 1);
+	unsigned int steps = 0;
 	struct slot *slot;
 	uint32_t hash;
 
@@ -236,15 +237,16 @@ static bool find_alike(struct walk *w)
 	if (!slots_reserve(&w->slots, f->n_cies))
 		return false;
 	hash = cie_hash(&f->section, &f->cies[last]);
-	for (slot = slots_first(&w->slots, hash); slot->number;
-	     slot = slots_next(&w->slots, slot)) {
+	for (slot = slots_first(&w->slots, hash); slot->number && steps < SLOTS_MAX_STEPS;
+	     slot = slots_next(&w->slots, slot), steps++) {
 		if (slot->hash != hash ||
 		    !cies_alike(&f->section, &f->cies[slot->number - 1], &f->cies[last]))
 			continue;
 		w->alike[last] = slot->number - 1;
 		return true;
 	}
-	*slot = (struct slot){hash, last + 1};
+	if (!slot->number)
+		*slot = (struct slot){hash, last + 1};
 	return true;
 }
 

@@ -98,7 +98,7 @@ static uint32_t model_hash(const void *bytes, size_t size)
 {
 	uint64_t hash = hash_bytes(bytes, size);
 
-	return (uint32_t)(hash ^ hash >> 32);
+	return hash_fold(hash);
 }
 
 static bool model_same_module(

@@ -50,7 +50,7 @@ bool unwinder_file_get(
     struct unwinder *unwinder, const struct event *map, uint32_t *index, struct err *err)
 {
 	uint64_t wide = hash_bytes((const uint8_t *)map->text, strlen(map->text));
-	uint32_t hash = (uint32_t)(wide ^ wide >> 32);
+	uint32_t hash = hash_fold(wide);
 	struct unwinder_file *file;
 	struct slot *slot;
 

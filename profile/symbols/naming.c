@@ -58,7 +58,7 @@ static uint32_t naming_hash(const struct naming_function *function)
 
 	hash ^= ((uint64_t)function->module << 8 | function->kind) *
 		UINT64_C(0x9e3779b97f4a7c15);
-	return (uint32_t)(hash ^ hash >> 32);
+	return hash_fold(hash);
 }
 
 static bool naming_equal(const struct naming_function *a, const struct naming_function *b)

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Time and memory on hostile files: eight times the input may take no more than twenty times the time, under a limit for
+both. Work that grows with the square of the input would take sixty-four times. TAP.
+
+    linear.py EH2SFRAME
+"""
+
+import os
+import resource
+import struct
+import subprocess
+import sys
+import tempfile
+
+from elf_files import ALLOC, EXEC, PAGE, header, padded, section_headers, uleb
+from tap import check, plan
+
+TOOL = os.path.realpath(sys.argv[1])
+TIMES, MOST = 8, 20
+# Below it the start of the process is most of the time.
+FLOOR = 0.04
+LIMIT_CPU, LIMIT_MEMORY = 20, 3 << 30
+CIE = padded(b"\0\0\0\0\x01zR\0\x01\x78\x10\x01\x1b\x0c\x07\x08\x90\x01", "<")
+TEXT = PAGE * 160
+
+
+def fdes(ranges, where, each_cie=False):
+    """[(start, size, program)]: records with one CIE, or one each."""
+    parts, at, cie_at = [], where, where
+    for i, (start, size, program) in enumerate(ranges):
+        if i == 0 or each_cie:
+            parts.append(CIE)
+            cie_at, at = at, at + len(CIE)
+        record = padded(struct.pack("<IiI", at + 4 - cie_at, TEXT + start - (at + 8), size) + b"\0" + program, "<")
+        parts.append(record)
+        at += len(record)
+    return b"".join(parts) + bytes(4)
+
+
+def elf(text_size, frame, extra=(), names=None, phdrs=()):
+    """A shared library. extra: more section headers; names: a table in the place of the usual one."""
+    table = [(1, 4, 0, 0, 0, 0, 0, PAGE), (1, 5, TEXT, TEXT, TEXT, text_size, text_size, PAGE), *phdrs]
+    frame_at = 64 + 56 * len(table)
+    frame_at += -frame_at % 8
+    data = frame(frame_at)
+    table[0] = (1, 4, 0, 0, 0, frame_at + len(data), frame_at + len(data), PAGE)
+    if frame_at + len(data) > TEXT:
+        raise ValueError("the section reaches into the code")
+    end = TEXT + text_size
+    sections = [(".eh_frame", 1, ALLOC, frame_at, frame_at, len(data), 0, 0, 8, 0),
+                (".text", 1, ALLOC | EXEC, TEXT, TEXT, text_size, 0, 0, 16, 0)]
+    _, usual = section_headers("<", sections + [(".shstrtab",) + (0,) * 9])
+    names = usual + (names or b"")
+    headers, _ = section_headers("<", sections + [(".shstrtab", 3, 0, 0, end, len(names), 0, 0, 1, 0)])
+    more = b"".join(struct.pack("<IIQQQQIIQQ", len(usual) + name, 1, 0, 0, end, 0, 0, 0, 1, 0) for name in extra)
+    shoff = end + len(names)
+    shoff += -shoff % 8
+    head = header("<", 62, 3, 0, 64, len(table), shoff, 4 + len(extra))
+    head = head[:62] + struct.pack("<H", 3)
+    out = head + b"".join(struct.pack("<IIQQQQQQ", *one) for one in table)
+    out = out.ljust(frame_at, b"\0") + data
+    return (out.ljust(TEXT, b"\0") + b"\x90" * text_size + names).ljust(shoff, b"\0") + headers + more
+
+
+def rows(n):
+    return b"".join(b"\x41\x0e" + uleb(8 + 8 * (i % 50)) for i in range(n))
+
+
+# Each gives the file for a size.
+CASES = {
+    "functions": (20000, lambda n: elf(n * 16, lambda at: fdes([(16 * i, 16, b"\x41\x0e" + uleb(16 + 8 * i)) for i in range(n)], at))),
+    "functions from the last to the first": (
+        20000, lambda n: elf(n * 16, lambda at: fdes([(16 * (n - 1 - i), 16, b"\x41\x0e\x10") for i in range(n)], at))),
+    "ranges in each other": (
+        20000, lambda n: elf(n * 4, lambda at: fdes([(i, 4 * n - 2 * i, b"\x41\x0e" + uleb(16 + 8 * i)) for i in range(n)], at))),
+    "one range many times": (
+        20000, lambda n: elf(4096, lambda at: fdes([(0, 4096, b"\x41\x0e" + uleb(16 + 8 * i)) for i in range(n)], at))),
+    "ranges that begin in the one before": (
+        20000, lambda n: elf(n * 8 + 4096, lambda at: fdes([(8 * i, 2048, b"\x41\x0e" + uleb(16 + 8 * i)) for i in range(n)], at))),
+    "rows of a function": (50000, lambda n: elf(n * 2, lambda at: fdes([(0, n * 2, rows(n))], at))),
+    "functions of many rows": (100, lambda n: elf(n * 1024, lambda at: fdes([(1024 * i, 1024, rows(900 + i % 9)) for i in range(n)], at))),
+    "states to remember": (30000, lambda n: elf(n * 4, lambda at: fdes([(0, n * 4, b"\x41\x0a\x0e\x20\x41\x0b" * n)], at))),
+    "states in each other": (50000, lambda n: elf(n * 4, lambda at: fdes([(0, n * 4, b"\x0a" * n + b"\x41\x0b" * n)], at))),
+    "CIEs": (15000, lambda n: elf(n * 16, lambda at: fdes([(16 * i, 16, b"\x41\x0e\x10") for i in range(n)], at, True))),
+    "expressions": (
+        1000, lambda n: elf(n * 64, lambda at: fdes([(64 * i, 64, b"\x0f" + uleb(403) + b"\x77\x08" + b"\x23\x08" * 200 + b"\x06") for i in range(n)], at))),
+    "a long expression": (50000, lambda n: elf(4096, lambda at: fdes([(0, 64, b"\x0f" + uleb(2 * n + 2) + b"\x77\x08" + b"\x23\x08" * n)], at))),
+    "sections with one long name": (
+        6000, lambda n: elf(4096, lambda at: fdes([(0, 4096, b"\x41\x0e\x10")], at), [0] * n, b"n" * n + b"\0")),
+    "program headers": (
+        7000, lambda n: elf(4096, lambda at: fdes([(0, 4096, b"\x41\x0e\x10")], at), phdrs=[(4, 4, TEXT, TEXT, TEXT, 16, 16, 4)] * n)),
+}
+COMMANDS = {"convert": ["-q", "-j1", "in", "out"], "report": ["--report", "-v", "-j1", "in"],
+            "smallest": ["-q", "-j1", "--format=3", "--optimize=size", "in", "out"]}
+
+
+def limits():
+    resource.setrlimit(resource.RLIMIT_CPU, (LIMIT_CPU, LIMIT_CPU))
+    resource.setrlimit(resource.RLIMIT_AS, (LIMIT_MEMORY, LIMIT_MEMORY))
+
+
+def time_of(data, argv):
+    """The processor time of the fastest of some runs, and the worst status."""
+    with open("in", "wb") as file:
+        file.write(data)
+    best, status = None, 0
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run([TOOL, *argv], capture_output=True, preexec_fn=limits, check=False)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        taken = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        best = taken if best is None else min(best, taken)
+        status = done.returncode if done.returncode not in (0, 1, 6) else status
+        if best > 1:
+            break
+    return best, status
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="linear.") as top:
+        os.chdir(top)
+        for name, (n, make) in CASES.items():
+            small, large = make(n), make(n * TIMES)
+            for command, argv in COMMANDS.items():
+                (few, bad), (many, worse) = time_of(small, argv), time_of(large, argv)
+                ratio = many / max(few, FLOOR)
+                check(ratio <= MOST and not bad and not worse,
+                      f"{name}, {command}: {n} to {n * TIMES} take {few:.2f} and {many:.2f} s, {ratio:.1f} times",
+                      f"status {bad} {worse}")
+        os.chdir("/")
+    plan()
+
+
+if __name__ == "__main__":
+    main()
