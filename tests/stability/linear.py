@@ -67,6 +67,16 @@ def rows(n):
     return b"".join(b"\x41\x0e" + uleb(8 + 8 * (i % 50)) for i in range(n))
 
 
+def colliding(i):
+    """Call frame instructions of 15 bytes whose hashes are equal (base/hash.h), by its steps from the last to the first."""
+    factor, mask = 0x9E3779B97F4A7C15, 2**64 - 1
+    back = pow(factor, -1, 2**64)
+    value = (0x12345678 << 32 | i) * back & mask  # hash_fold
+    value = (value ^ value >> 32) * back & mask  # the end, with zeros as the last bytes
+    value = (value ^ value >> 32) * back & mask  # the first 8 bytes
+    return struct.pack("<Q", value ^ 15 * factor & mask)
+
+
 # Each gives the file for a size.
 CASES = {
     "functions": (20000, lambda n: elf(n * 16, lambda at: fdes([(16 * i, 16, b"\x41\x0e" + uleb(16 + 8 * i)) for i in range(n)], at))),
@@ -78,6 +88,8 @@ CASES = {
         20000, lambda n: elf(4096, lambda at: fdes([(0, 4096, b"\x41\x0e" + uleb(16 + 8 * i)) for i in range(n)], at))),
     "ranges that begin in the one before": (
         20000, lambda n: elf(n * 8 + 4096, lambda at: fdes([(8 * i, 2048, b"\x41\x0e" + uleb(16 + 8 * i)) for i in range(n)], at))),
+    "programs of one hash": (
+        5000, lambda n: elf(n * 16, lambda at: fdes([(16 * i, 16, colliding(i)) for i in range(n)], at))),
     "rows of a function": (50000, lambda n: elf(n * 2, lambda at: fdes([(0, n * 2, rows(n))], at))),
     "functions of many rows": (100, lambda n: elf(n * 1024, lambda at: fdes([(1024 * i, 1024, rows(900 + i % 9)) for i in range(n)], at))),
     "states to remember": (30000, lambda n: elf(n * 4, lambda at: fdes([(0, n * 4, b"\x41\x0a\x0e\x20\x41\x0b" * n)], at))),
