@@ -75,7 +75,7 @@ size_t cfi_begin_fde(struct wr *wr, size_t cie, uint64_t start, uint64_t size)
 
 void cfi_end_record(struct wr *wr, size_t start)
 {
-	while (wr->size % 8)
+	while (!wr->failed && wr->size % 8)
 		wr_u8(wr, DW_CFA_nop);
 	if (!wr->failed)
 		wr_patch_u32(wr, start, (uint32_t)(wr->size - start - 4));
