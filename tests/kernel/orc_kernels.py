@@ -103,8 +103,8 @@ def check_said(version, root):
 
 
 def main():
-    if os.uname().machine != "x86_64" or not shutil.which("apt-get") or not os.path.exists(KEY):
-        skip_all("needs x86-64, apt and Debian's keys")
+    if os.uname().machine != "x86_64" or not shutil.which("apt-get") or not shutil.which("zstd") or not os.path.exists(KEY):
+        skip_all("needs x86-64, apt, zstd and Debian's keys")
     seen = set()
     for suite in SUITES:
         apt = Apt(CACHE, suite)
