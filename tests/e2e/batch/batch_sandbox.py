@@ -337,7 +337,8 @@ def main():
         os.makedirs("probe")
         copy("/bin/true", "probe/true")
         got = run(TOOL, "--batch", "-v", "probe")
-        check(LINE.search(got.err) is not None, "-v tells of the sandbox", got)
+        if not check(LINE.search(got.err) is not None, "-v tells of the sandbox", got):
+            plan()
         if SANITIZED:
             check(b"no sandbox: this program was built with a sanitizer" in got.err, "not with a sanitizer", got)
         elif b"eh2sframe: sandbox: Landlock" not in got.err or b" and seccomp" not in got.err:
