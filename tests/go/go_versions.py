@@ -126,7 +126,7 @@ def print_line(tool, machine, path):
 def main():
     tool, keep = sys.argv[1:3]
     if not shutil.which("npm"):
-        without("needs npm")
+        tap.skip_all("needs npm")
     os.makedirs(keep, exist_ok=True)
     for wanted, machine, package in PROGRAMS:
         path = fetch(keep, package)
