@@ -242,6 +242,14 @@ bool newfile_commit(struct newfile *output, int like_fd, struct err *err)
 	return true;
 }
 
+bool newfile_replaces(const struct newfile *output, const char *path)
+{
+	struct stat a, b;
+
+	return output->target && path && stat(output->target, &a) == 0 &&
+	       stat(path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 /* Also the normal end: after a commit there is no temporary file left to remove. */
 void newfile_abort(struct newfile *output)
 {

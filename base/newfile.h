@@ -46,6 +46,9 @@ ATTR_MUST_CHECK bool newfile_begin(const char *path, int like_fd,
  * newfile_abort. */
 ATTR_MUST_CHECK bool newfile_begin_memory(struct newfile *output, struct err *err);
 
+/* Whether path is the file that is there now, and that a commit would replace. */
+bool newfile_replaces(const struct newfile *output, const char *path);
+
 /* The bytes of a file in memory, as a block that the caller frees. ERR_IO, ERR_NOMEM. */
 ATTR_MUST_CHECK bool newfile_take(
     struct newfile *output, void **bytes, size_t *size, struct err *err);

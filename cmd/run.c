@@ -31,12 +31,24 @@ static bool run_same_file(const char *a, const char *b)
 	       x.st_ino == y.st_ino;
 }
 
+/* Whether it is an input that an option names. */
+static bool run_is_beside(const struct args *args, const char *path)
+{
+	const char *const inputs[] = {
+	    args->core, args->debug_file, args->cfi_path, args->baseline};
+
+	for (size_t i = 0; i < sizeof(inputs) / sizeof(*inputs); i++)
+		if (inputs[i] && run_same_file(path, inputs[i]))
+			return true;
+	return false;
+}
+
 bool run_is_input(const struct args *args, size_t n, const char *path)
 {
 	for (size_t i = 0; i < n; i++)
 		if (run_same_file(path, args->paths[i]))
 			return true;
-	return args->core && run_same_file(path, args->core);
+	return run_is_beside(args, path);
 }
 
 /* The name behind the last slash. *dir is its directory, or has inode 0 if there is none.
@@ -271,7 +283,8 @@ static bool run_apart(const struct args *args, int *status)
 {
 	const char *out = args->paths[1];
 
-	if (args->command == COMMAND_SECTION_ONLY && run_is_input(args, 1, out))
+	/* A program may be converted in its place. */
+	if (run_is_input(args, args->command == COMMAND_SECTION_ONLY, out))
 		*status = run_refuse_path(out, "an input");
 	else if (args->json_path && run_is_input(args, 1, args->json_path))
 		*status = run_refuse_path(args->json_path, "an input");

@@ -157,6 +157,11 @@ bool install_original(struct install *install, const struct image *image,
 
 bool install_commit(struct install *install, struct err *err)
 {
+	/* A debug file that was found is an input, too. */
+	if (newfile_replaces(&install->output, install->debug_path))
+		return err_set(err, ERR_USAGE,
+		    "OUT is the debug file %.200s, which is an input; give another name",
+		    install->debug_path);
 	return install->output.memory ||
 	       newfile_commit(
 		   &install->output, install->image ? install->image->fd : -1, err);

@@ -103,6 +103,37 @@ static bool same_code(
 	return true;
 }
 
+/* The name and the checksum in .gnu_debuglink: a string, zeros up to 4 bytes, a word. */
+static const char *debug_link(const struct image *image, uint32_t *crc)
+{
+	const struct image_section *section = image_section_find(image, ".gnu_debuglink");
+	const char *name;
+	struct rd rd;
+
+	if (!section || section->hdr.sh_type == SHT_NOBITS)
+		return NULL;
+	rd_init(&rd, section->data, (size_t)section->hdr.sh_size, image->big_endian);
+	name = rd_cstr(&rd);
+	if (!name)
+		return NULL;
+	rd_skip(&rd, (4 - rd.pos % 4) % 4);
+	*crc = rd_u32(&rd);
+	return rd.failed || !*name || strchr(name, '/') ? NULL : name;
+}
+
+/* Without a build-id, the checksum says whether it is the right one, where there is one. */
+static bool debug_checksum(
+    const struct image *image, const struct image *debug, struct err *err)
+{
+	struct image_build_id id;
+	uint32_t crc;
+
+	return image_build_id(image, &id) || !debug_link(image, &crc) ||
+	       crc32_z(0, debug->bytes, debug->size) == crc ||
+	       err_set(err, ERR_UNSUPPORTED,
+		   "it is of another build: the checksum in .gnu_debuglink differs");
+}
+
 static bool debug_matches(
     const struct image *image, const struct image *other, struct err *err)
 {
@@ -111,7 +142,8 @@ static bool debug_matches(
 	    other->ehdr.e_type != image->ehdr.e_type)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "it is of another machine, or another kind of file");
-	return same_build(image, other, err) && same_code(image, other, err);
+	return same_build(image, other, err) && debug_checksum(image, other, err) &&
+	       same_code(image, other, err);
 }
 
 /* Opens a debug file that there is, and looks whether it is the right one. */
@@ -143,24 +175,6 @@ static bool path_by_id(const struct image *image, const char *dir, char path[PAT
 	return n < PATH_MAX && access(path, F_OK) == 0;
 }
 
-/* The name and the checksum in .gnu_debuglink: a string, zeros up to 4 bytes, a word. */
-static const char *debug_link(const struct image *image, uint32_t *crc)
-{
-	const struct image_section *section = image_section_find(image, ".gnu_debuglink");
-	const char *name;
-	struct rd rd;
-
-	if (!section || section->hdr.sh_type == SHT_NOBITS)
-		return NULL;
-	rd_init(&rd, section->data, (size_t)section->hdr.sh_size, image->big_endian);
-	name = rd_cstr(&rd);
-	if (!name)
-		return NULL;
-	rd_skip(&rd, (4 - rd.pos % 4) % 4);
-	*crc = rd_u32(&rd);
-	return rd.failed || !*name || strchr(name, '/') ? NULL : name;
-}
-
 /* Where the file is, by its descriptor if the kernel tells: the name may be from elsewhere. */
 static char *image_place(const struct image *image)
 {
@@ -190,21 +204,6 @@ static bool path_by_link(
 	return n < PATH_MAX && access(path, F_OK) == 0;
 }
 
-/* Without a build-id, the checksum says whether it is the right one. */
-static bool debug_checksum(const struct image *image, const struct debug_file *file,
-    uint32_t crc, struct err *err)
-{
-	const struct image *debug = &file->separate;
-	struct image_build_id id;
-
-	return image_build_id(image, &id) ||
-	       crc32_z(0, debug->bytes, debug->size) == crc ||
-	       err_set(err, ERR_UNSUPPORTED,
-		   "%.200s: it is of another build: the checksum in .gnu_debuglink "
-		   "differs",
-		   debug->path);
-}
-
 static bool debug_search(
     const struct image *image, const char *dir, struct debug_file *file, struct err *err)
 {
@@ -216,8 +215,7 @@ static bool debug_search(
 		return debug_load(image, path, file, err);
 	name = debug_link(image, &crc);
 	return !name || !path_by_link(image, dir, name, path) ||
-	       (debug_load(image, path, file, err) &&
-		   debug_checksum(image, file, crc, err));
+	       debug_load(image, path, file, err);
 }
 
 bool debug_file_open(const struct image *image, const char *name, const char *dir,

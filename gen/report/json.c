@@ -193,7 +193,7 @@ static json_t *gap_of(const void *context, size_t i)
 	    (json_int_t)(gap->end - gap->start), "function", place(report, gap->fde_pc),
 	    "needs", (int)refusal_needs(gap->why, report->input->arch));
 
-	if (object && more)
+	if (object && more && more->section)
 		object = report_json_kept(object,
 		    json_object_set_new(object, "cfi", report_json_address(more->cfi)));
 	if (object && more && more->section && strcmp(more->section, ".eh_frame") != 0)

@@ -172,8 +172,11 @@ static bool details_rules(const struct cfi_input *input, const struct coverage *
 
 		if (!fde)
 			continue;
-		gaps[i].section =
-		    cfi_section_at(&input->frames.section, fde->off, &gaps[i].cfi);
+		/* Records that were made of another table are in no section. */
+		if (!cfi_fde_is_go(&input->frames, fde) &&
+		    !cfi_fde_is_orc(&input->frames, fde))
+			gaps[i].section = cfi_section_at(
+			    &input->frames.section, fde->off, &gaps[i].cfi);
 		if (fde != last) {
 			interp.max_expr_ops = cfi_ranges_expr_ops(&input->ranges, at);
 			readable = cfi_interpret(&interp, fde, &ignored);

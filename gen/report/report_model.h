@@ -59,7 +59,7 @@ struct report_details {
 	/* One for each of coverage.gaps. */
 	struct report_gap {
 		char *rule;	     /* of its first row, owned; NULL without a row */
-		const char *section; /* with the FDE; NULL without an FDE */
+		const char *section; /* with the FDE; NULL without an FDE in a section */
 		uint64_t cfi; /* of the FDE, bytes from the start of that section */
 	} * gaps;
 	struct report_stretch {

@@ -46,6 +46,41 @@ def by_id(path):
     return f".build-id/{ident[:2]}/{ident[2:]}.debug"
 
 
+def kept():
+    """What an option names is an input, and no output takes its place."""
+    build("kept")
+    must("objcopy", "--strip-debug", "whole", "kept")
+    shutil.copy("kept.debug", "before")
+    run(tool, "--report=json", "-o", "base.json", "kept")
+    shutil.copy("base.json", "base.before")
+    debug, base = "--debug-file=kept.debug", "--baseline=base.json"
+    for before, out, *args in (
+            ("before", "kept.debug", debug, "kept", "kept.debug"),
+            ("before", "kept.debug", debug, "--section-only", "kept", "kept.debug"),
+            ("before", "kept.debug", debug, "--report-file=kept.debug", "kept", "out"),
+            ("before", "kept.debug", debug, "--report", "-o", "kept.debug", "kept"),
+            ("base.before", "base.json", base, "kept", "base.json"),
+            ("base.before", "base.json", base, "--report", "-o", "base.json", "kept")):
+        made = run(tool, *args)
+        check(made.returncode == 2 and "an input" in made.stderr and filecmp.cmp(out, before, shallow=False),
+              "no output takes the place of an input: " + " ".join(args), made)
+    # One that is found.
+    build("found", "-Wl,--build-id=none")
+    os.makedirs("where", exist_ok=True)
+    shutil.copy("found.debug", "where/found.debug")
+    must("objcopy", "--add-gnu-debuglink=where/found.debug", "found")
+    for mode in ((), ("--section-only",)):
+        made = run(tool, "-q", "--debug-dir=where", *mode, "found", "where/found.debug")
+        check(made.returncode == 2 and "is the debug file" in made.stderr and
+              filecmp.cmp("where/found.debug", "found.debug", shallow=False),
+              "nor that of a debug file that was found: " + " ".join(mode), made)
+    # The checksum counts for one that is named, too.
+    with open("where/found.debug", "ab") as file:
+        file.write(b"more")
+    made = run(tool, "--report", "--debug-file=where/found.debug", "found")
+    check("of another build: the checksum" in made.stderr, "a named debug file with another checksum is left out", made)
+
+
 def named():
     build("plain")
     check(not names("plain", "--debug-dir=none") and not file_of("plain", "--debug-dir=none"),
@@ -220,6 +255,7 @@ with tempfile.TemporaryDirectory() as scratch:
     os.chdir(os.path.realpath(scratch))
     write("prog.c", SOURCE.encode())
     named()
+    kept()
     gone()
     found_by_id()
     found_by_link()
