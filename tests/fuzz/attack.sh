@@ -42,14 +42,18 @@ seed() {
 
 # attack TARGET: a turn.
 attack() {
-	local before after
+	local before spent
 	seed "$1"
 	before=$(cpu)
-	"san/tests/fuzz/$1" "corpus/$1" -max_total_time=$turn -timeout=300 -rss_limit_mb=2500 -max_len=20000 \
-		-artifact_prefix="found/$1-" >"$1.log" 2>&1 || echo "$1: $(grep -m1 -E 'broken promise|runtime error|ERROR' "$1.log")" |
-		tee -a found/list
-	after=$(cpu)
-	echo "$1 $((after - before)) $(sed -n 's/^Done \([0-9]*\) runs.*/\1/p' "$1.log") $(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' \
+	if "san/tests/fuzz/$1" "corpus/$1" -max_total_time=$turn -timeout=300 -rss_limit_mb=2500 -max_len=20000 \
+		-artifact_prefix="found/$1-" >"$1.log" 2>&1; then
+		spent=$(($(cpu) - before))
+	else
+		# A whole turn, or it would have all of the next ones, too.
+		spent=$((turn * 100))
+		echo "$1: $(grep -m1 -E 'broken promise|runtime error|ERROR' "$1.log")" | tee -a found/list
+	fi
+	echo "$1 $spent $(sed -n 's/^Done \([0-9]*\) runs.*/\1/p' "$1.log") $(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' \
 		"$1.log" | tail -n 1)" >>turns
 }
 # Processor time of ended children in hundredths of a second.
