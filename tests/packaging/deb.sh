@@ -27,9 +27,9 @@ is 'those five, and their debug packages' diff listed built
 version=$("$eh2sframe" --version | sed -n '1s/.* //p')
 is 'the version is that of the command' test -e debs/eh2sframe_"$version"_*.deb
 if have lintian; then
-	lintian --allow-root --fail-on error debs/*.changes >lint 2>&1
+	lintian --allow-root -I --fail-on info debs/*.changes >lint 2>&1
 	status=$?
-	if [ $status = 0 ]; then ok 'lintian finds no error'; else not_ok 'lintian finds no error' "$(cat lint)"; fi
+	if [ $status = 0 ]; then ok 'lintian finds nothing'; else not_ok 'lintian finds nothing' "$(cat lint)"; fi
 	sed 's/^/# /' lint
 else
 	skip lintian 'no lintian'
