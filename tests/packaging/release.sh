@@ -53,9 +53,9 @@ tree=$(basename "$archive" .tar.xz)
 for release; do
 	root=$work/$release
 	step "$release: a root" "$release-root" unshare --mount "$roots/make_root.sh" "$release" "$root" || continue
-	cp "$archive" "$root/root"
+	tar -C "$root/root" -xf "$archive"
 	step "$release: the packages for tests" "$release-deps" inside "$root" \
-		"tar -xf $tree.tar.xz && cd $tree && ./build.sh --tests" || continue
+		"cd $tree && ./build.sh --tests" || continue
 	for compiler in gcc clang; do
 		step "$release: builds and passes its fast tests by $compiler without a network" "$release-$compiler" \
 			offline "$root" "cd $tree && CC=$compiler meson setup -Dtests=enabled -Db_lto=false b-$compiler &&
