@@ -155,7 +155,7 @@ class Root:
             resolved = full
         return resolved
 
-    def run(self, *command, read_only=False, timeout=1800):
+    def run(self, *command, read_only=False, timeout=3600):
         """Without network, and without what could reach the machine."""
         environment = dict(os.environ, SHARED_DIR=self.shared)
         if read_only:

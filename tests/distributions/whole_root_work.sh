@@ -78,14 +78,14 @@ task_packages() {
 	apt-get -y --no-download install hello 2>&1 | apt_says
 	hello
 	# shellcheck disable=SC2046 # names of packages
-	apt-get -y --no-download --reinstall install $(cat "$here/reinstalled") 2>&1 | apt_says
+	apt-get -y --no-download -o Dpkg::Options::=--force-unsafe-io --reinstall install $(cat "$here/reinstalled") 2>&1 | apt_says
 	# shellcheck disable=SC2046 # names of packages
 	echo "dpkg -V of reinstalled packages: $(dpkg -V $(cat "$here/reinstalled"))"
 	local sources='-o Dir::Etc::sourcelist=/mnt/sources.list -o Dir::Etc::sourceparts=- -o APT::Get::List-Cleanup=0'
 	# shellcheck disable=SC2086 # options
 	apt-get $sources update 2>&1 | apt_says
 	# shellcheck disable=SC2086 # options
-	apt-get $sources -y -o Dpkg::Options::=--force-confold dist-upgrade 2>&1 | apt_says | sort
+	apt-get $sources -y -o Dpkg::Options::=--force-unsafe-io -o Dpkg::Options::=--force-confold dist-upgrade 2>&1 | apt_says | sort
 	dpkg -l | grep -c sframe
 	dpkg -l
 	apt-get -y remove --purge bc cpio 2>&1 | apt_says
@@ -101,7 +101,7 @@ task_release() {
 	# shellcheck disable=SC2086 # options
 	apt-get $sources update 2>&1 | apt_says
 	# shellcheck disable=SC2086 # options
-	apt-get $sources -y -o Dpkg::Options::=--force-confnew dist-upgrade 2>&1 | apt_says | sort
+	apt-get $sources -y -o Dpkg::Options::=--force-unsafe-io -o Dpkg::Options::=--force-confnew dist-upgrade 2>&1 | apt_says | sort
 	# shellcheck disable=SC2086 # options
 	apt-get $sources -y autoremove --purge 2>&1 | apt_says | sort
 	dpkg --audit
