@@ -26,7 +26,7 @@ from whole_root_lib import Root, add_repository, compare_programs, compare_texts
 TASKS = ("ldconfig ldd dpkg perl python gcc git sqlite openssl nginx tools systemd cores boot").split()
 # At least so many packages have to be there.
 PACKAGES = 300
-VARIANTS = [["--method=append"], ["--method=slack"], ["--method=grow"], ["--code=repair", "--derive", "--format=3"],
+VARIANTS = [["--method=grow"], ["--method=slack"], ["--method=append"], ["--code=repair", "--derive", "--format=3"],
             ["--optimize=size", "--format=3"], ["--optimize=none"], ["--format=1"], ["--format=3"], ["--optimize=size"],
             ["--code=refuse"], ["--code=repair"], ["--derive"], ["--format=2", "--no-pcrel"], ["--source=eh_frame"],
             ["--source=debug_frame"], ["--witness=libdwarf"]]
@@ -71,11 +71,13 @@ def changed_alone(before, after, converted, name):
 
 
 def given_back(root, before, name):
-    """--batch --remove gives back everything except times."""
+    """--batch --remove gives back everything except times; the state then."""
     got = root.tool("--batch", "--remove", "-j1", "--exclude=/mnt/*", "/")
     check(got.returncode == 0, f"{name}: --remove: {got.stdout.strip()}", got.stderr)
-    found = state.differences(before, root.state(), ignored=("time",))
+    now = root.state()
+    found = state.differences(before, now, ignored=("time",))
     check(not found, f"{name}: each byte, mode, owner, attribute and link is as it was", list(found.items())[:20])
+    return now
 
 
 def test_release(release, tool, data):
@@ -221,7 +223,7 @@ def test_variants(release, tool, data):
         # What a reader's name chooses is one of the choices before.
         if not options[0].startswith("--for="):
             compare_programs(old, programs, root, ["elf", "--version"], name)
-        given_back(root, before, name)
+        before = given_back(root, before, name)
     old.remove()
     root.remove()
 
