@@ -72,8 +72,8 @@ read_core() { # PROGRAM CORE
 	file "$2" | sed -E 's/^[^:]*//; s/(real|effective) [ug]id: [0-9]+, //g'
 }
 
-# Programs are ended by a signal while they wait, or by themselves.
-task_cores() {
+# Programs are ended by a signal while they wait, or by themselves. Rust goes on after a SIGSEGV from outside.
+end_programs() {
 	local name pid program
 	ulimit -c unlimited
 	mkfifo pipe
@@ -89,7 +89,7 @@ task_cores() {
 			gdb -nx -batch -iex 'set debuginfod enabled off' -iex 'set print frame-arguments none' -p $pid -ex bt -ex "gcore $work/gcore" 2>&1 | grep '^#' | no_addresses
 			read_core "$(command -v "$program")" gcore
 		fi
-		kill -SEGV $pid 2>/dev/null
+		kill -ABRT $pid 2>/dev/null
 		wait $pid 2>/dev/null
 		echo "status $?"
 		set -- core*
@@ -114,3 +114,6 @@ task_cores() {
 		./calls
 	END
 }
+
+# bash says which processes ended, with their numbers.
+task_cores() { end_programs 2>&1 | grep -vE 'line [0-9]+: +[0-9]+ (Aborted|Segmentation|Terminated)'; }
