@@ -100,7 +100,7 @@ end_programs() {
 		/usr/bin/cat
 		/usr/bin/perl -e kill+ABRT,$$
 		/usr/bin/perl -e <STDIN>
-		/usr/bin/python3 -c import\x20os;os.abort()
+		/usr/bin/python3 -c __import__("os").abort()
 		/usr/bin/python3 -c input()
 		/usr/bin/sqlite3 :memory:
 		/usr/bin/openssl s_server -nocert -accept 4433
@@ -108,7 +108,6 @@ end_programs() {
 		/usr/bin/gdb -nx -q
 		/usr/bin/busybox cat
 		/usr/lib/systemd/systemd-udevd
-		/usr/sbin/nginx -g daemon:off;
 		/usr/bin/rg x -
 		/usr/bin/ruby -e gets
 		./calls
