@@ -50,7 +50,9 @@ enum eh2sframe_skip eh2sframe_file_skip(const struct eh2sframe_file *file)
 	if (!file->options.refresh &&
 	    image_sframe(image, &data, &size, &addr, &ignored) && data)
 		return EH2SFRAME_SKIP_HAS_SFRAME;
-	if (cfi_sources_any(image, &file->options))
+	/* Code can have rows without CFI, too. */
+	if (cfi_sources_any(image, &file->options) ||
+	    (options_derives(&file->options) && !image_is_debug_only(image)))
 		return EH2SFRAME_SKIP_NOT;
 	return image_is_debug_only(image) ? EH2SFRAME_SKIP_DEBUG_ONLY
 					  : EH2SFRAME_SKIP_NO_CFI;
