@@ -58,8 +58,8 @@ static struct eh2sframe_result *action_compare(const struct report_gate *gate,
 }
 
 /* What could not be read of a file that is converted all the same. */
-static bool action_damage(const struct eh2sframe_result *result, json_t *report,
-    struct eh2sframe_error *error)
+static bool action_damage(
+    const struct eh2sframe_result *result, json_t *report, struct eh2sframe_error *error)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -82,9 +82,8 @@ static bool action_convert(const struct batch_job *job, const struct eh2sframe_f
 	struct eh2sframe_result *result =
 	    gate->path ? action_compare(gate, file, out, report, error)
 		       : eh2sframe_convert_path(file, out, error);
-	bool ok =
-	    result && action_report(gate, result, report, error) &&
-	    (job->args->verbosity < 0 || action_damage(result, *report, error));
+	bool ok = result && action_report(gate, result, report, error) &&
+		  (job->args->verbosity < 0 || action_damage(result, *report, error));
 
 	eh2sframe_result_free(result);
 	return ok;

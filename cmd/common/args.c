@@ -207,6 +207,8 @@ static bool args_memory(
 	unsigned long number = 0;
 	char *end = NULL;
 
+	if (opt == OPT_CORE && !*value)
+		return cmd_fail(error, EH2SFRAME_USAGE, "--core=: give a core file");
 	if (opt == OPT_CORE)
 		args->core = value;
 	else if (opt == OPT_VDSO)

@@ -242,6 +242,32 @@ bool image_has_go_source(const struct image *image)
 	return find_table(image, &bytes);
 }
 
+bool image_is_go(const struct image *image)
+{
+	const struct arch *arch = arch_find(image->ehdr.e_machine, image->big_endian);
+	struct go_bytes bytes;
+
+	return arch && go_cfi_can(arch->code) &&
+	       (by_name(image, &bytes) || image_has_go_source(image));
+}
+
+/* What begins elsewhere than in code has no rows, whatever the table says. */
+static bool check_first(
+    const struct image *image, const struct go_source *source, struct err *err)
+{
+	struct go_func func;
+
+	if (!source->table.n_funcs)
+		return true;
+	if (!go_table_func(&source->table, 0, &func, err))
+		return false;
+	return code_at(image, func.start, 1) ||
+	       err_set(err, ERR_MALFORMED,
+		   "the first function is at 0x%" PRIx64
+		   ", where the file has no code, %s+0x18; rebuild the file",
+		   func.start, source->section);
+}
+
 bool image_go_source(const struct image *image, struct go_source *source, struct err *err)
 {
 	struct go_bytes bytes;
@@ -258,7 +284,7 @@ bool image_go_source(const struct image *image, struct go_source *source, struct
 		return err_set_nomem(err);
 	if (go_table_read(
 		bytes.section, bytes.data, (size_t)bytes.size, &source->table, err) &&
-	    find_text(image, source, err) &&
+	    find_text(image, source, err) && check_first(image, source, err) &&
 	    go_cfi_make(&source->table, &text, &source->cfi, err))
 		return true;
 	image_go_source_deinit(source);

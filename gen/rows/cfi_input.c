@@ -49,6 +49,9 @@ static bool cfi_input_has_fdes(const struct cfi_input *input, struct err *err)
 			    "; rebuild the file or take its CFI from elsewhere",
 			    frames->diags[0].text, section, into);
 		}
+	if (!frames->section.size && input->policy.options->sources != SOURCE_DEFAULT)
+		return err_set(err, ERR_NOTHING,
+		    "no CFI: the file has none of what --source names, nothing to do");
 	if (!frames->section.size)
 		return err_set(err, ERR_NOTHING,
 		    "no CFI: no .eh_frame, no .debug_frame, no table of Go and no ORC "

@@ -159,6 +159,23 @@ static bool sources_add_debug(const struct image *image, const struct options *o
 	return ok;
 }
 
+/*
+ * Go's compiler writes into .debug_frame that no function saves the frame pointer, which is wrong of most. Go's
+ * table says where the instructions do. Without it those rows are not to be had.
+ */
+static bool sources_check_debug(const struct image *image, const struct options *options,
+    struct cfi_sources *sources, struct err *err)
+{
+	if (!sources->section.debug_size || !wants(options, SOURCE_GO) ||
+	    sources->go.section || !image_is_go(image))
+		return true;
+	sources_cut(&sources->section);
+	return err_set(err, ERR_UNSUPPORTED,
+	    "Go's compiler wrote it, and its rules for the frame pointer are wrong where "
+	    "Go's "
+	    "table is not read; --source=debug_frame takes them as they are");
+}
+
 bool cfi_sources_read(const struct image *image, const struct options *options,
     struct cfi_sources *sources, struct err *err)
 {
@@ -174,7 +191,8 @@ bool cfi_sources_read(const struct image *image, const struct options *options,
 		return err_set_nomem(err);
 	}
 	if (!wants(options, SOURCE_DEBUG_FRAME) ||
-	    sources_add_debug(image, options, sources, &sources->left_out))
+	    (sources_add_debug(image, options, sources, &sources->left_out) &&
+		sources_check_debug(image, options, sources, &sources->left_out)))
 		return true;
 	if (sources->left_out.kind != ERR_NOMEM)
 		return true;

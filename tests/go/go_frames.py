@@ -144,23 +144,24 @@ def damaged(path, at, replacement):
 
 
 def check_damage(tool, path):
-    """One line with the section and the offset. That source is left out; the others count."""
+    """One line with the section and the offset."""
     unknown, wide = b"\xf2\xff\xff\xff", b"\xff" * 8
     for at, replacement, part in (
         (0, unknown, ".gopclntab+0x0"),
         (8, wide, ".gopclntab+0x8"),
+        (24, b"\x10" + bytes(7), ".gopclntab+0x18"),
         (32, wide, ".gopclntab+0x20"),
     ):
         bad = damaged(path, at, replacement)
         made = tap.run(tool, "-q", "--source=go", bad, path + ".out")
         lines = made.stderr.splitlines()
         tap.check(made.returncode == 1 and len(lines) == 1 and part in lines[0], f"damage at {at}: one line", made.stderr)
-        made = tap.run(tool, "-v", bad, path + ".out")
-        tap.check(
-            made.returncode == 0 and part in made.stderr and "Go's table is left out" in made.stderr,
-            f"damage at {at}: the other source counts",
-            f"{made.returncode} {made.stderr}",
-        )
+        # Go's .debug_frame is wrong about the frame pointer, so it counts where it is asked for alone.
+        made = tap.run(tool, "-q", bad, path + ".out")
+        tap.check(made.returncode == 1 and "is left out" not in made.stdout, f"damage at {at}: no other source counts",
+                  f"{made.returncode} {made.stderr}")
+        made = tap.run(tool, "-q", "--source=debug_frame", bad, path + ".out")
+        tap.check(made.returncode == 0 and not made.stderr, f"damage at {at}: but one that is asked for", made.stderr)
 
 
 def go_part(tool, path):
