@@ -87,17 +87,20 @@ def status_of(process):
 
 def run(path, argument, home):
     environment = {"PATH": os.environ["PATH"], "HOME": home, "LC_ALL": "C.UTF-8", "TERM": "dumb", "COLUMNS": "80"}
-    with tempfile.TemporaryFile() as out:
+    # Both streams by themselves: a warning can come anywhere between the lines of another process.
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
         process = subprocess.Popen([path, argument], cwd=home, env=environment, stdin=subprocess.DEVNULL, stdout=out,
-                                   stderr=subprocess.STDOUT, start_new_session=True)
+                                   stderr=errors, start_new_session=True)
         status = status_of(process)
         try:
             os.killpg(process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
         process.wait()
-        out.seek(0)
-        text = out.read(1 << 20).decode(errors="replace")
+        text = ""
+        for stream in (out, errors):
+            stream.seek(0)
+            text += stream.read(1 << 20).decode(errors="replace")
     if os.path.basename(path) in UNORDERED:
         text = "\n".join(sorted(text.splitlines()))
     # Addresses differ from run to run.
