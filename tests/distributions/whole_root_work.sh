@@ -69,7 +69,7 @@ task_dpkg() {
 }
 
 # apt_says: what apt prints, without times and progress.
-apt_says() { grep -avE '^(Fetched|Reading|Building|Selecting|Get:|Hit:|Ign:|\(Reading|WARNING|Progress)|^$|in [0-9]+s'; }
+apt_says() { grep -avE '^(Fetched|(Local|Universal) [Tt]ime is now|Reading|Building|Selecting|Get:|Hit:|Ign:|\(Reading|WARNING|Progress)|^$|in [0-9]+s'; }
 
 # Packages from the archives that the root was made of, and of a local repository that has the same
 # packages with a higher version.
