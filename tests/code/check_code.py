@@ -182,7 +182,11 @@ def looked_at(path, expected, title):
               ("right", "review", "unknown", "wrong", "skipped", "overlapped")}
     # Of two FDEs that overlap, one counts.
     unseen = number["skipped"] + number["overlapped"]
-    wanted = [len(expected) - number["skipped"], number["review"], number["unknown"], number["wrong"], unseen]
+    # ld 2.47 describes its PLT, too, for s390x.
+    plt = 0
+    if PREFIX.startswith("s390x"):
+        plt = len(re.findall(r" FDE .* pc=", must(PREFIX + "readelf", "--debug-dump=frames", path))) - len(expected)
+    wanted = [len(expected) - number["skipped"] + plt, number["review"], number["unknown"], number["wrong"], unseen]
     check(said.counts == wanted, f"{title}: the summary counts each of them", f"{said.text}\nnot {wanted}")
     check(said.status == (CONTRADICTED if number["wrong"] else 0), f"{title}: the exit status", said.status)
 
