@@ -57,33 +57,14 @@ static struct eh2sframe_result *action_compare(const struct report_gate *gate,
 	return NULL;
 }
 
-/* What could not be read of a file that is converted all the same. */
-static bool action_damage(
-    const struct eh2sframe_result *result, json_t *report, struct eh2sframe_error *error)
+static bool action_convert(const struct report_gate *gate,
+    const struct eh2sframe_file *file, const char *out, json_t **report,
+    struct eh2sframe_error *error)
 {
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-	bool ok = out && eh2sframe_result_print(
-			     result, EH2SFRAME_TEXT_DAMAGE, print_text, out, error);
-
-	if (out && fclose(out) != 0)
-		ok = false;
-	if (ok && size)
-		ok = report_file_add_damage(report, text);
-	free(text);
-	return ok || cmd_fail_nomem(error);
-}
-
-static bool action_convert(const struct batch_job *job, const struct eh2sframe_file *file,
-    const char *out, json_t **report, struct eh2sframe_error *error)
-{
-	const struct report_gate *gate = job->gate;
 	struct eh2sframe_result *result =
 	    gate->path ? action_compare(gate, file, out, report, error)
 		       : eh2sframe_convert_path(file, out, error);
-	bool ok = result && action_report(gate, result, report, error) &&
-		  (job->args->verbosity < 0 || action_damage(result, *report, error));
+	bool ok = result && action_report(gate, result, report, error);
 
 	eh2sframe_result_free(result);
 	return ok;
@@ -100,7 +81,7 @@ bool batch_action_write(const struct batch_job *job, const struct eh2sframe_file
     const char *out, json_t **report, struct eh2sframe_error *error)
 {
 	if (job->args->command == COMMAND_CONVERT)
-		return action_convert(job, file, out, report, error);
+		return action_convert(job->gate, file, out, report, error);
 	return eh2sframe_file_remove_path(file, out, error) && action_done(report, error);
 }
 

@@ -104,18 +104,12 @@ static bool batch_done(
 	struct batch_run *run = context;
 	const char *text = json_string_value(json_object_get(object, "error"));
 	struct eh2sframe_error why;
-	bool keep = batch_keeps(run->args) || report_file_text(object), inside = false;
+	bool keep = batch_keeps(run->args) || report_file_text(object);
 
 	if (text) {
 		cmd_fail(&why, EH2SFRAME_DONE, "%s", text);
 		batch_bar_erase(&run->bar);
 		print_error(batch_tree_name(&run->tree, file)->path, &why);
-	}
-	text = report_file_damage(object);
-	if (text) {
-		batch_bar_erase(&run->bar);
-		print_lines(&inside, text, strlen(text));
-		json_object_del(object, "damage");
 	}
 	/* The report has what was found, as that of a single file has it. */
 	if (json_object_get(object, "check"))

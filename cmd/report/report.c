@@ -104,16 +104,6 @@ const char *report_file_text(const json_t *report)
 	return json_string_value(json_object_get(report, "text"));
 }
 
-bool report_file_add_damage(json_t *report, const char *text)
-{
-	return json_object_set_new(report, "damage", report_utf8(text)) == 0;
-}
-
-const char *report_file_damage(const json_t *report)
-{
-	return json_string_value(json_object_get(report, "damage"));
-}
-
 bool report_document_init(struct report_document *report, struct eh2sframe_error *err)
 {
 	*report = (struct report_document){

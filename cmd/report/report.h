@@ -42,9 +42,6 @@ json_t *report_file_failed(const char *path, const struct eh2sframe_error *why);
 /* What --verify, --lint and --check-code found, for people: never part of a document. */
 ATTR_MUST_CHECK bool report_file_add_text(json_t *report, const char *text);
 const char *report_file_text(const json_t *report);
-/* Lines about what could not be read: never part of a document, either. */
-ATTR_MUST_CHECK bool report_file_add_damage(json_t *report, const char *text);
-const char *report_file_damage(const json_t *report);
 /* The object as text, which the caller frees. NULL when file is, or memory runs out. */
 char *report_file_dump(const json_t *file);
 

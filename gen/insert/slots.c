@@ -217,6 +217,14 @@ static void find_room(const struct image *image, struct insert_slots *slots)
 	slots->room_inside = inside ? slots->room : 0;
 }
 
+/* A section of our own over a table that was moved: libelf zeroes what no section covers. */
+static bool is_over_table(const struct image *image, const struct image_section *section)
+{
+	return strcmp(section->name, ".phdrs") == 0 &&
+	       section->hdr.sh_offset == image->ehdr.e_phoff &&
+	       !(section->hdr.sh_flags & SHF_EXECINSTR);
+}
+
 /* In damaged files only, but there a change to one would be one to the other. */
 static bool is_editable(const struct image *image)
 {
@@ -226,6 +234,7 @@ static bool is_editable(const struct image *image)
 		const GElf_Shdr *hdr = &image->sections[i].hdr;
 
 		if (hdr->sh_type != SHT_NOBITS && hdr->sh_type != SHT_NULL &&
+		    !is_over_table(image, &image->sections[i]) &&
 		    overlaps(table, size, hdr->sh_offset, hdr->sh_size))
 			return false;
 	}
