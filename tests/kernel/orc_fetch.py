@@ -15,6 +15,12 @@ NAME = re.compile(r"^linux-(?:image|binary)-((\d+\.\d+)\S*cloud-amd64) ", re.M)
 KEY = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 
+def mirror():
+    """Where this machine has Debian from."""
+    targets = must("apt-get", "indextargets", "--format", "$(REPO_URI)").splitlines()
+    return next(target for target in targets if target.endswith("/debian/"))
+
+
 class Apt:
     """apt with lists of its own, so that nothing of the machine changes."""
 
@@ -24,7 +30,7 @@ class Apt:
             os.makedirs(os.path.join(self.folder, part), exist_ok=True)
         open(os.path.join(self.folder, "status"), "w", encoding="ascii").close()
         with open(os.path.join(self.folder, "sources.list"), "w", encoding="ascii") as file:
-            file.write(f"deb [signed-by={KEY} check-valid-until=no] http://deb.debian.org/debian {suite} main\n")
+            file.write(f"deb [signed-by={KEY} check-valid-until=no] {mirror()} {suite} main\n")
         main = os.path.join(self.folder, "main.conf")
         with open(main, "w", encoding="ascii") as file:
             if os.path.exists("/etc/apt/apt.conf"):

@@ -86,10 +86,13 @@ echo "Dir::Etc::main \"$apt/main.conf\";" >"$apt/apt.conf"
 : >"$apt/status"
 if [ -n "$release" ]; then
 	keys='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]'
-	echo "deb $keys http://deb.debian.org/debian $release main"
+	# Where this machine has Debian from.
+	# shellcheck disable=SC2016 # apt-get replaces it
+	mirror=$(apt-get indextargets --format '$(REPO_URI)' | grep -m1 '/debian/$')
+	echo "deb $keys $mirror $release main"
 	[ "$release" = unstable ] || cat <<-LIST
-	deb $keys http://deb.debian.org/debian $release-updates main
-	deb $keys http://deb.debian.org/debian-security $release-security main
+	deb $keys $mirror $release-updates main
+	deb $keys ${mirror%/}-security $release-security main
 	LIST
 fi >"$apt/sources.list"
 export APT_CONFIG=$apt/apt.conf
