@@ -18,7 +18,7 @@ struct eh2sframe_memory;
 
 /*
  * Opens the memory of a running process, which goes on meanwhile. 0 is the calling process. NULL with
- * error set: EH2SFRAME_IO when there is no such process, or it may not be read (ptrace(2)).
+ * error set: EH2SFRAME_IO when the process does not exist or must not be read (ptrace(2)).
  */
 EH2SFRAME_CHECKED struct eh2sframe_memory *eh2sframe_open_process(
     int pid, struct eh2sframe_error *error);

@@ -179,8 +179,8 @@ void batch_worker_kill(struct batch_worker *worker)
 	worker->n = 0;
 }
 
-/* Whether lines of text, or nothing, are fit for a terminal. Without memory: its end is no fault of
- * a worker. */
+/* Whether a terminal can show these lines; NULL stands for none. It allocates nothing, so a lack of memory here is never
+ * taken for a fault of the worker. */
 static bool worker_text_is_plain(const json_t *text)
 {
 	const char *at = text ? json_string_value(text) : "";

@@ -208,6 +208,8 @@ static const char *sandbox_why(int why)
 		return "Valgrind needs more";
 	case SANDBOX_OLD:
 		return "the kernel has version 1, which forbids hard links";
+	case ENOSYS:
+		return "the kernel does not have it";
 	default:
 		return strerror(why);
 	}

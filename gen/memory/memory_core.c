@@ -65,7 +65,7 @@ static bool core_mapping(struct memory *memory, struct rd *rd, struct rd *names,
 	if (start >= end || __builtin_mul_overflow(pages, page, &offset))
 		return err_set(err, ERR_MALFORMED,
 		    "0x%" PRIx64 " to 0x%" PRIx64 ", page %" PRIu64
-		    " of a file, is no mapping",
+		    " of a file: a mapping must have bytes, and an offset that fits",
 		    start, end, pages);
 	return memory_add_name(memory, start, end, offset, name) || err_set_nomem(err);
 }

@@ -81,7 +81,7 @@ static bool headers_bytes(const struct memory *memory, uint64_t base,
 	return true;
 }
 
-/* Loaders rely on it, and so the sum of the segments is no more than what is mapped. */
+/* Loaders rely on this order. It also bounds the sum of the segments by the bytes that are mapped. */
 static bool headers_ascend(const struct image *head, struct err *err)
 {
 	uint64_t end = 0;

@@ -261,9 +261,9 @@ def test_missing():
         skip("a sandbox that is not possible", "the filter of the test is for x86-64")
         return
     for landlock, seccomp, words in (
-        (True, False, b"eh2sframe: sandbox: seccomp; no Landlock: Function not implemented\n"),
+        (True, False, b"eh2sframe: sandbox: seccomp; no Landlock: the kernel does not have it\n"),
         (False, True, b"; no seccomp: "),
-        (True, True, b"eh2sframe: no sandbox: no Landlock: Function not implemented; no seccomp: "),
+        (True, True, b"eh2sframe: no sandbox: no Landlock: the kernel does not have it; no seccomp: "),
     ):
         how = {"preexec_fn": forbid(landlock, seccomp)}
         name = f"without{' Landlock' * landlock}{' seccomp' * seccomp}"

@@ -69,7 +69,7 @@ def notes(tests, elf):
     lie("NT_FILE with a name without end", "in the middle of a name", lambda desc: desc[:-1])
     lie("a mapping that ends before it starts", "mapping 0",
         lambda desc: desc[:16] + desc[24:32] + desc[16:24] + desc[32:])
-    lie("a mapping behind all files", "no mapping", lambda desc: desc[:32] + b"\xff" * 8 + desc[40:])
+    lie("a mapping behind all files", "a mapping must have bytes", lambda desc: desc[:32] + b"\xff" * 8 + desc[40:])
     lie("a mapping twice", "two mappings",
         lambda desc: desc[:40] + desc[16:40] + desc[64:])
     note = core_with(elf).file_note()

@@ -418,13 +418,13 @@ START_TEST(words)
 	    {{true, 3, 0, SANDBOX_NOT_BUILT},
 		"sandbox: Landlock 3; no seccomp: this program was built without it"},
 	    {{true, 0, ENOSYS, 0},
-		"sandbox: seccomp; no Landlock: Function not implemented"},
+		"sandbox: seccomp; no Landlock: the kernel does not have it"},
 	    {{true, 0, SANDBOX_OLD, 0}, "sandbox: seccomp; no Landlock: the kernel has "
 					"version 1, which forbids hard links"},
 	    {{true, 0, SANDBOX_VALGRIND, SANDBOX_VALGRIND},
 		"no sandbox: Valgrind needs more"},
-	    {{true, 0, ENOSYS, EPERM}, "no sandbox: no Landlock: Function not "
-				       "implemented; no seccomp: Operation not "
+	    {{true, 0, ENOSYS, EPERM}, "no sandbox: no Landlock: the kernel does not "
+				       "have it; no seccomp: Operation not "
 				       "permitted"},
 	};
 	struct sandbox_state untried = {0};
