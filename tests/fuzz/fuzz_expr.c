@@ -8,7 +8,7 @@
 #include "cfi/expr.h"
 #include "cfi/row.h"
 
-const char *const fuzz_section = ".eh_frame";
+const char *const fuzz_section = ".expr";
 
 /* x86-64's number of the PC, and one that no expression is likely to name. */
 enum { PC_REG = 16, ADDRESS = 0x4000, MAX_OPS = 1 << 16 };
