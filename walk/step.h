@@ -86,10 +86,12 @@ WALK_INLINE enum eh2sframe_walk_why walk_find_cfa(
 	if (__builtin_expect(caller->sp > frame->sp, 1) ||
 	    rule->flags & EH2SFRAME_WALK_RULE_SIGNAL)
 		return EH2SFRAME_WALK_GOES_ON;
-	/* A first frame may have no memory where a call leaves RA in its register. */
+	/* A first frame may have no memory where a call leaves RA in its register. On s390x it
+	 * may save RA nevertheless: the caller's frame has 160 bytes for that. */
 	if (caller->sp == frame->sp && frame->flags & EH2SFRAME_WALK_FRAME_EXACT &&
-	    space->machine != EH2SFRAME_WALK_X86_64 &&
-	    rule->ra.place != EH2SFRAME_WALK_AT_CFA)
+	    (space->machine == EH2SFRAME_WALK_S390X ||
+		(space->machine == EH2SFRAME_WALK_AARCH64 &&
+		    rule->ra.place != EH2SFRAME_WALK_AT_CFA)))
 		return EH2SFRAME_WALK_GOES_ON;
 	return EH2SFRAME_WALK_CONTRADICTION;
 }

@@ -271,6 +271,34 @@ START_TEST(a_signature_is_removed)
 }
 END_TEST
 
+/* A function of s390x saves RA in its caller's frame before it has one of its own: the
+ * caller's SP is the same then. Only a frame that was interrupted can be there. */
+START_TEST(registers_are_saved_in_the_callers_frame)
+{
+	space.machine = EH2SFRAME_WALK_S390X;
+	section.abi = WALK_ABI_S390X;
+	extra.rule.cfa =
+	    (struct eh2sframe_walk_location){EH2SFRAME_WALK_REGISTER, 15, 160};
+	extra.rule.ra.offset = -48;
+	extra.rule.fp = (struct eh2sframe_walk_location){EH2SFRAME_WALK_AT_CFA, 0, -72};
+	stack[15] = 0x1234;
+	stack[12] = 0x5678;
+	frame.flags = EH2SFRAME_WALK_FRAME_EXACT;
+	ck_assert_int_eq(step(), EH2SFRAME_WALK_GOES_ON);
+	ck_assert_uint_eq(frame.pc, 0x1234);
+	ck_assert_uint_eq(frame.sp, STACK + 8);
+	ck_assert_uint_eq(frame.fp, 0x5678);
+	ck_assert(!(frame.flags & EH2SFRAME_WALK_FRAME_EXACT));
+	/* A frame that has called another one has memory of its own. */
+	frame.pc = TEXT + 0x11;
+	ck_assert_int_eq(step(), EH2SFRAME_WALK_CONTRADICTION);
+	frame.pc = TEXT + 0x10;
+	frame.flags = EH2SFRAME_WALK_FRAME_EXACT;
+	extra.rule.cfa.offset = 152;
+	ck_assert_int_eq(step(), EH2SFRAME_WALK_CONTRADICTION);
+}
+END_TEST
+
 /* Offsets at the limits of a word, and behind them. */
 START_TEST(words_hold_what_fits)
 {
@@ -318,6 +346,7 @@ int main(void)
 	tcase_add_test(cases, an_implausible_guess_is_none);
 	tcase_add_test(cases, a_guess_leads_to_fp_alone);
 	tcase_add_test(cases, a_signature_is_removed);
+	tcase_add_test(cases, registers_are_saved_in_the_callers_frame);
 	tcase_add_test(cases, words_hold_what_fits);
 	suite_add_tcase(suite, cases);
 	return unit_main(suite);
