@@ -119,8 +119,10 @@ def test_release(release, tool, data):
 
 
 def findings(root, option):
-    """What --verify or --lint says, and its lines about files that have faults."""
+    """What --verify or --lint says, and its lines about files that have faults. Status 6 means that it looked at no file."""
     got = root.tool("--batch", option, "-j1", "--exclude=/mnt/*", "/")
+    if got.returncode == 6:
+        return got, []
     return got, sorted(line for line in got.stderr.splitlines() if line.startswith("eh2sframe: "))
 
 
@@ -134,7 +136,7 @@ def check_again(root, after, known, name):
     check(not found, f"{name}: a second run changes nothing, not even a time", list(found.items())[:20])
     for option in known:
         got, found = findings(root, option)
-        check(found == known[option], f"{name}: --batch {option}: {got.stdout.strip().splitlines()[-1:]}, "
+        check(got.returncode != 6 and found == known[option], f"{name}: --batch {option}: {got.stdout.strip().splitlines()[-1:]}, "
               f"{len(found)} files of others have faults", got.stderr)
 
 
