@@ -30,8 +30,8 @@ const char args_help_usage[] =
     "\n";
 
 const char args_help_options[] =
-    "Gives a finished ELF binary SFrame stack-trace data from the .eh_frame, "
-    ".debug_frame or ORC tables it has.\n"
+    "SFrame is a table by which profilers find the callers of a function. eh2sframe\n"
+    "makes it of the .eh_frame, .debug_frame, Go or ORC tables of a finished ELF file.\n"
     "IN and OUT may be the same path. OUT may be a directory.\n"
     "\n"
     "      --for=READER             write what a reader reads: glibc, linux-user, "
