@@ -71,7 +71,8 @@ static bool check_target(const char *target, int like_fd, struct err *err)
 		return errno == ENOENT ? true
 				       : err_set_errno(err, "cannot stat %s", target);
 	if (!S_ISREG(st.st_mode))
-		return err_set(err, ERR_UNSUPPORTED, "%s is not a regular file", target);
+		return err_set(err, ERR_UNSUPPORTED,
+		    "%s is not a regular file; name another output", target);
 	if (like_fd < 0 || st.st_nlink < 2)
 		return true;
 	if (fstat(like_fd, &like) < 0)

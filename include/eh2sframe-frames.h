@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * CFI in memory that no ELF file has: what a JIT engine gives to __register_frame. All that
- * include/eh2sframe.h does with an open file works with it, but what reads instructions.
+ * include/eh2sframe.h does with an open file works with it, but what reads instructions: a check
+ * of the code fails with EH2SFRAME_INPUT.
  * libeh2sframe(3) explains it, and examples/jit is a program that does it.
  */
 #ifndef EH2SFRAME_FRAMES_H
@@ -24,7 +25,7 @@ struct eh2sframe_frames {
 	 * first byte to the last. FDEs outside get no rows. */
 	uint64_t text_start, text_end;
 	uint32_t machine;    /* e_machine of ELF: 62 x86-64, 183 AArch64, 22 s390x */
-	uint32_t big_endian; /* 0 or 1; s390x: 1 */
+	uint32_t big_endian; /* 0 or 1 (else EH2SFRAME_USAGE); s390x: 1 */
 };
 
 /*

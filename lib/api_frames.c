@@ -16,6 +16,9 @@ static bool api_frames_given(
 		return err_set(err, ERR_USAGE,
 		    "struct_size is %zu, and not the size of struct eh2sframe_frames",
 		    frames->struct_size);
+	if (frames->big_endian > 1)
+		return err_set(err, ERR_USAGE, "big_endian is %u, and neither 0 nor 1",
+		    (unsigned int)frames->big_endian);
 	return frames->machine <= UINT16_MAX ||
 	       err_set(err, ERR_USAGE, "e_machine %u has more than 16 bits",
 		   (unsigned int)frames->machine);

@@ -186,17 +186,22 @@ static bool looks_right(const struct orc_table *table, struct err *err)
 
 static bool sizes_agree(const struct orc_input *input, struct err *err)
 {
-	const size_t n = input->ips.size / ORC_IP_BYTES;
+	const size_t n = input->ips.size / ORC_IP_BYTES,
+		     whole = input->entries.size / ORC_ENTRY_BYTES,
+		     pairs = n < whole ? n : whole;
+	const bool behind = input->entries.size > pairs * ORC_ENTRY_BYTES;
 
 	if (input->ips.size % ORC_IP_BYTES == 0 &&
-	    input->entries.size % ORC_ENTRY_BYTES == 0 &&
-	    input->entries.size / ORC_ENTRY_BYTES == n)
+	    input->entries.size % ORC_ENTRY_BYTES == 0 && whole == n)
 		return true;
+	/* The first bytes that the other section has no entry for. */
 	return err_set(err, ERR_MALFORMED,
 	    "0x%zx bytes of .orc_unwind_ip and 0x%zx bytes of .orc_unwind are not one "
 	    "table, "
-	    ".orc_unwind+0x%zx; rebuild the file",
-	    input->ips.size, input->entries.size, n * ORC_ENTRY_BYTES);
+	    "%s+0x%zx; rebuild the file",
+	    input->ips.size, input->entries.size,
+	    behind ? ".orc_unwind" : ".orc_unwind_ip",
+	    pairs * (behind ? ORC_ENTRY_BYTES : ORC_IP_BYTES));
 }
 
 bool orc_table_read(

@@ -292,7 +292,9 @@ static bool read_entry(struct reading *reading, bool *there, struct err *err)
 	rd_init(&rd, reading->buffer + reading->at, size, false);
 	if (!read_content(reading, kind, &rd, err) ||
 	    (rd.failed && !err_set(err, ERR_MALFORMED, "it is too short")))
-		return err_prefix(err, "the entry at %#llx", (unsigned long long)offset);
+		return err->kind == ERR_IO ? false
+					   : err_prefix(err, "the entry at %#llx",
+						 (unsigned long long)offset);
 	reading->at += size;
 	return true;
 }

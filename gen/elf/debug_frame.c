@@ -87,7 +87,8 @@ static bool debug_frame_at(const struct image_section *section, bool big_endian,
 	struct rd rd;
 
 	if (!section->data)
-		return err_set(err, ERR_MALFORMED, "reaches past the end of the file");
+		return err_set(err, ERR_MALFORMED,
+		    "reaches past the end of the file; rebuild the file");
 	frame->bytes = section->data;
 	frame->size = frame->stored = (size_t)section->hdr.sh_size;
 	if (!(section->hdr.sh_flags & SHF_COMPRESSED) && !is_zdebug(section))

@@ -64,7 +64,8 @@ static bool open_file(const struct image_from *from, struct image *image, struct
 	if (fstat(image->fd, &image->st) < 0)
 		return err_set_errno(err, "cannot stat");
 	return S_ISREG(image->st.st_mode) ||
-	       err_set(err, ERR_UNSUPPORTED, "not a regular file");
+	       err_set(err, ERR_UNSUPPORTED,
+		   "not a regular file; name a file that has the bytes");
 }
 
 /* The original of an image in memory is a copy of it, with other bytes in some places. */

@@ -26,8 +26,9 @@ struct go_reloc {
 /* The bytes of the table; size may reach up to the end of its segment. */
 struct go_bytes {
 	const char *section;
-	const uint8_t *data;
+	const uint8_t *data; /* NULL: the section's header leads out of the file */
 	uint64_t addr, size;
+	size_t index; /* of the section */
 };
 
 /* All relocations of the program. */
@@ -174,12 +175,12 @@ static bool by_name(const struct image *image, struct go_bytes *bytes)
 		const struct image_section *section = &image->sections[i];
 		const size_t length = strlen(section->name);
 
-		if (length < sizeof(suffix) - 1 || !section->data ||
+		if (length < sizeof(suffix) - 1 || section->hdr.sh_type == SHT_NOBITS ||
 		    !section->hdr.sh_size || !(section->hdr.sh_flags & SHF_ALLOC) ||
 		    strcmp(section->name + length - (sizeof(suffix) - 1), suffix) != 0)
 			continue;
 		*bytes = (struct go_bytes){section->name, section->data,
-		    section->hdr.sh_addr, section->hdr.sh_size};
+		    section->hdr.sh_addr, section->hdr.sh_size, i};
 		return true;
 	}
 	return false;
@@ -212,7 +213,7 @@ static bool by_content(const struct image *image, struct go_bytes *bytes)
 			if (!begins_here(data + at, phdr->p_filesz - at))
 				continue;
 			*bytes = (struct go_bytes){".gopclntab", data + at,
-			    phdr->p_vaddr + at, phdr->p_filesz - at};
+			    phdr->p_vaddr + at, phdr->p_filesz - at, 0};
 			return true;
 		}
 	}
@@ -223,8 +224,12 @@ static bool find_table(const struct image *image, struct go_bytes *bytes)
 {
 	const struct arch *arch = arch_find(image->ehdr.e_machine, image->big_endian);
 
-	return !image->object && !image->big_endian && arch && go_cfi_can(arch->code) &&
-	       (by_name(image, bytes) || by_content(image, bytes));
+	bool named;
+
+	if (image->object || image->big_endian || !arch || !go_cfi_can(arch->code))
+		return false;
+	named = by_name(image, bytes);
+	return (named && bytes->data) || by_content(image, bytes) || named;
 }
 
 static const uint8_t *code_at(const void *context, uint64_t addr, uint64_t len)
@@ -276,6 +281,12 @@ bool image_go_source(const struct image *image, struct go_source *source, struct
 	*source = (struct go_source){0};
 	if (!find_table(image, &bytes))
 		return true;
+	if (!bytes.data)
+		return err_set(err, ERR_MALFORMED,
+		    "%.60s (section %zu, 0x%" PRIx64 " bytes at offset 0x%" PRIx64
+		    ") reaches past the end of the file; rebuild the file",
+		    bytes.section, bytes.index, bytes.size,
+		    image->sections[bytes.index].hdr.sh_offset);
 	text.machine = arch_find(image->ehdr.e_machine, image->big_endian)->code;
 	source->section = bytes.section;
 	source->addr = bytes.addr;

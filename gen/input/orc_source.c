@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "gen/input/orc_source.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,10 +49,12 @@ static bool orc_bytes_of(
 	if (!section)
 		return true;
 	*bytes = (struct orc_bytes){section->data, (size_t)section->hdr.sh_size};
-	return section->data || err_set(err, ERR_MALFORMED,
-				    "the section reaches past the end of the file, "
-				    "%s+0x0; rebuild the file",
-				    name);
+	return section->data ||
+	       err_set(err, ERR_MALFORMED,
+		   "%s (section %zu, 0x%" PRIx64 " bytes at offset 0x%" PRIx64
+		   ") reaches past the end of the file; rebuild the file",
+		   name, (size_t)(section - image->sections), section->hdr.sh_size,
+		   section->hdr.sh_offset);
 }
 
 /* "6.1" of "6.1.0-50-amd64". */

@@ -133,13 +133,13 @@ static bool list_extents(
 			    "only one",
 			    i);
 		if (hdr->sh_type == SHT_NULL || hdr->sh_type == SHT_NOBITS ||
-		    !hdr->sh_size)
+		    !hdr->sh_size || insert_is_lost(&image->sections[i]))
 			continue;
 		if (!image->sections[i].data)
 			return err_set(err, ERR_MALFORMED,
 			    "section %zu (%s, 0x%" PRIx64 " bytes at offset 0x%" PRIx64
 			    ") reaches past the end of the file (0x%zx): truncated "
-			    "or damaged",
+			    "or damaged; rebuild the file or copy it again",
 			    i, image->sections[i].name, hdr->sh_size, hdr->sh_offset,
 			    image->size);
 		list[(*n)++] =

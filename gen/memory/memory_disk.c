@@ -111,7 +111,8 @@ bool memory_disk_fill(struct memory_rebuild *rebuild, struct err *err)
 			return err_set(err, ERR_UNSUPPORTED,
 			    "%.150s has no bytes at 0x%" PRIx64 " (0x%" PRIx64
 			    " bytes of the image are missing), and %.150s has other "
-			    "segments: it was rewritten since",
+			    "segments: it was rewritten since; --sysroot names the "
+			    "folder of the original files",
 			    rebuild->memory->shown, hole->addr + rebuild->headers.bias,
 			    hole->size, rebuild->path);
 		memcpy(rebuild->map + hole->offset, bytes, hole->size);

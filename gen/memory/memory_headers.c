@@ -55,7 +55,9 @@ static bool headers_bytes(const struct memory *memory, uint64_t base,
 
 	if (memory_have(memory, base, EHDR_SIZE) < EHDR_SIZE)
 		return err_set(err, ERR_UNSUPPORTED,
-		    "%.300s has no bytes at 0x%" PRIx64 ", where the ELF header was",
+		    "%.300s has no bytes at 0x%" PRIx64
+		    ", where the ELF header was; name the file itself, or set bit 4 "
+		    "of coredump_filter (core(5)) before a core file is written",
 		    memory->shown, base);
 	at = wr_expect(bytes, EHDR_SIZE + HEADERS_MAX_TABLE);
 	if (!at)

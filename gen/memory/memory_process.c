@@ -46,11 +46,15 @@ static char *process_root(int pid)
 static bool process_refused(struct err *err)
 {
 	if (errno == ENOENT || errno == ESRCH)
-		return err_set(err, ERR_IO, "it does not exist, or has ended");
+		return err_set(
+		    err, ERR_IO, "it does not exist, or has ended; name another process");
 	if (errno == EACCES || errno == EPERM)
 		return err_set(err, ERR_IO,
-		    "cannot read its memory: %s; run this as the same user or as root, "
-		    "and see /proc/sys/kernel/yama/ptrace_scope",
+		    geteuid() == 0
+			? "cannot read its memory: %s; root needs CAP_SYS_PTRACE, which "
+			  "many containers do not give: run this outside of them"
+			: "cannot read its memory: %s; run this as the same user or as "
+			  "root, and see /proc/sys/kernel/yama/ptrace_scope",
 		    strerror(errno));
 	return err_set_errno(err, "cannot read its memory");
 }
@@ -93,7 +97,8 @@ static bool process_maps(int pid, struct memory *memory, struct err *err)
 		ok = process_refused(err);
 	else if (memory->n_ranges == 0)
 		ok = err_set(err, ERR_IO,
-		    "nothing is mapped: it is a thread of the kernel, or has ended");
+		    "nothing is mapped: it is a thread of the kernel, or has ended; name "
+		    "another process");
 	fclose(file);
 	free(text);
 	return ok;

@@ -60,6 +60,29 @@ static bool cfi_input_has_fdes(const struct cfi_input *input, struct err *err)
 	    cfi_section_at(&frames->section, 0, &into));
 }
 
+/* Says of which file it is, where the CFI is of another one than the code. */
+static bool cfi_input_blame(
+    const struct cfi_input *input, const struct image *cfi_image, struct err *err)
+{
+	const enum err_kind kind = err->kind;
+
+	if (input->policy.image == cfi_image || kind == ERR_NOMEM)
+		return false;
+	if (kind == ERR_NOTHING)
+		return err_set(err, kind,
+		    "--cfi=%.200s has no CFI that can be compared; name the file that "
+		    "was converted or its original",
+		    cfi_image->path);
+	return err_prefix(err, "--cfi=%.200s", cfi_image->path);
+}
+
+/* Whether there is an FDE. */
+static bool cfi_input_usable(
+    const struct cfi_input *input, const struct image *cfi_image, struct err *err)
+{
+	return cfi_input_has_fdes(input, err) || cfi_input_blame(input, cfi_image, err);
+}
+
 /* The marks of the patterns that options have. */
 static bool cfi_input_patterns(
     struct cfi_input *input, const struct options *options, struct err *err)
@@ -114,15 +137,16 @@ bool cfi_input_read(const struct image *image, const struct image *cfi_image,
 		    "--cfi is for linked files: the addresses of two relocatable objects "
 		    "cannot be compared");
 	if (!cfi_sources_read(cfi_image, options, &input->sources, err))
-		return false;
-	if ((input->sources.section.size || bare || cfi_input_has_fdes(input, err)) &&
+		return cfi_input_blame(input, cfi_image, err);
+	if ((input->sources.section.size || bare ||
+		cfi_input_usable(input, cfi_image, err)) &&
 	    (!cfi_input_wants_names(options) ||
 		symbols_read(image, &input->symbols, err)) &&
 	    cfi_input_patterns(input, options, err) &&
 	    cfi_frames_read(&input->sources.section, &input->frames, err) &&
 	    (!image->object || object_settle(image, &input->frames, false, err)) &&
 	    cfi_sources_settle(image, &input->sources, &input->frames, err) &&
-	    cfi_input_count(input) && (bare || cfi_input_has_fdes(input, err)) &&
+	    cfi_input_count(input) && (bare || cfi_input_usable(input, cfi_image, err)) &&
 	    cfi_ranges_read(&input->frames, &input->ranges, err))
 		return true;
 	cfi_input_deinit(input);

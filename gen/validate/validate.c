@@ -7,6 +7,7 @@
  */
 #include "gen/validate/validate.h"
 
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -270,13 +271,27 @@ static bool begin_workers(struct validate_run *run, struct validate_thread *thre
 	return true;
 }
 
+/* CFI in memory has no code beside it, and a debug file has none of its program. */
+static bool validate_has_code(
+    const struct image *image, const struct cfi_ranges *ranges, struct err *err)
+{
+	for (size_t i = 0; i < ranges->n; i++)
+		if (image_at_addr(image, ranges->list[i].start, 1))
+			return true;
+	return !ranges->n ||
+	       err_set(err, ERR_UNSUPPORTED,
+		   "the file has no bytes of the code at 0x%" PRIx64
+		   " and no others that its CFI describes; check the file with the code",
+		   ranges->list[0].start);
+}
+
 bool validate_all(const struct image *image, const struct cfi_input *input,
     const struct validate_rows *rows, unsigned int jobs, struct validate_result *result,
     struct err *err)
 {
 	const size_t n = input->ranges.n;
-	struct validate_run run = {.workers = calloc(jobs, sizeof(*run.workers))};
-	struct validate_thread *threads = calloc(jobs, sizeof(*threads));
+	struct validate_run run = {0};
+	struct validate_thread *threads;
 	struct validate_callees callees = {0};
 	const struct validate_worker like = {.image = image,
 	    .input = input,
@@ -285,6 +300,11 @@ bool validate_all(const struct image *image, const struct cfi_input *input,
 	    .source = rows};
 	bool ok;
 
+	*result = (struct validate_result){0};
+	if (!validate_has_code(image, &input->ranges, err))
+		return false;
+	run.workers = calloc(jobs, sizeof(*run.workers));
+	threads = calloc(jobs, sizeof(*threads));
 	*result = (struct validate_result){
 	    .ranges = calloc(n + 1, sizeof(*result->ranges)), .n_ranges = n};
 	ok = run.workers && threads && result->ranges &&

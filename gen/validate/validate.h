@@ -94,7 +94,7 @@ struct validate_rows {
 /*
  * Looks at all ranges with jobs threads; the result does not depend on their number. rows is NULL
  * for those of the CFI. image is not a relocatable object, but can be one that was linked in memory
- * (object_link). Needs validate_can. ERR_NOMEM.
+ * (object_link). Needs validate_can. ERR_UNSUPPORTED when image has no byte of the code, ERR_NOMEM.
  */
 ATTR_MUST_CHECK bool validate_all(const struct image *image,
     const struct cfi_input *input, const struct validate_rows *rows, unsigned int jobs,

@@ -66,8 +66,10 @@ bool rows_open(struct rows_store *store, const char *dir, struct err *err)
 		store->dir = -1;
 	}
 	if (dir && store->dir < 0)
-		return err_set_errno(
-		    err, "%s: opening the directory for rows failed", dir);
+		return err_set(err, errno == ENOMEM ? ERR_NOMEM : ERR_IO,
+		    "%.300s: the folder for rows cannot be opened: %s; name another "
+		    "with --cache-dir, or give --no-cache",
+		    dir, strerror(errno));
 	return true;
 }
 

@@ -191,7 +191,9 @@ def check_damage():
                                        "of Linux 6.9 without .orc_header is not known, .orc_unwind+0x0"),
         "another layout than the version says": (source("6.4").replace("vermagic=6.4", "vermagic=5.14"),
                                                  "do not have the layout of Linux 5.14, .orc_unwind+0x0"),
-        "the places alone": (text.replace('.section .orc_unwind, ', '.section .elsewhere, '), ".orc_unwind+0x"),
+        "the places alone": (text.replace('.section .orc_unwind, ', '.section .elsewhere, '), ".orc_unwind_ip+0x0"),
+        "entries of 5 bytes": (text.replace('.section .orc_unwind, ', '.section .elsewhere, ') +
+                               '.section .orc_unwind, "a", @progbits\n.zero 5\n', ".orc_unwind+0x0"),
     }
     for about, (damaged, words) in cases.items():
         name = assembled("bad", damaged)

@@ -101,17 +101,48 @@ static size_t n_same(
 	return n;
 }
 
+static bool write_nothing(void *context, const char *text, size_t size)
+{
+	(void)text;
+	*(size_t *)context += size;
+	return true;
+}
+
+/* Without instructions there is nothing that a check could say. */
+static void test_no_code(const struct eh2sframe_frames *frames)
+{
+	struct eh2sframe_options *options = options_of("code=refuse");
+	struct eh2sframe_error error = {0}, late = {0};
+	struct eh2sframe_file *file =
+	    eh2sframe_open_frames(frames, "no code", options, &error);
+	struct eh2sframe_result *result;
+	size_t written = 0;
+	bool done;
+
+	done = !file || eh2sframe_file_check_code(file, write_nothing, &written, &error);
+	check(!done && error.status == EH2SFRAME_INPUT && written == 0 &&
+		  strstr(error.text, "no bytes of the code"),
+	    "CFI in memory: a check of the code says that there is none: %s", error.text);
+	result = file ? eh2sframe_convert(file, &late) : NULL;
+	check(!result && late.status == EH2SFRAME_INPUT,
+	    "CFI in memory: code=refuse is refused: %s", late.text);
+	eh2sframe_result_free(result);
+	eh2sframe_close(file);
+	eh2sframe_options_free(options);
+}
+
 /* Statuses of what cannot be converted. */
 static void test_bad_frames(const struct eh2sframe_frames *good)
 {
 	static const uint8_t garbage[32] = {28, 0, 0, 0, 9, 9, 9, 9};
-	struct eh2sframe_frames bad[6];
-	const enum eh2sframe_status wanted[6] = {EH2SFRAME_USAGE, EH2SFRAME_INPUT,
-	    EH2SFRAME_USAGE, EH2SFRAME_NOTHING, EH2SFRAME_INPUT, EH2SFRAME_USAGE};
+	struct eh2sframe_frames bad[7];
+	const enum eh2sframe_status wanted[7] = {EH2SFRAME_USAGE, EH2SFRAME_INPUT,
+	    EH2SFRAME_USAGE, EH2SFRAME_NOTHING, EH2SFRAME_INPUT, EH2SFRAME_USAGE,
+	    EH2SFRAME_USAGE};
 	struct eh2sframe_error error;
 	size_t n_right = 0;
 
-	for (size_t i = 0; i < 6; i++) {
+	for (size_t i = 0; i < 7; i++) {
 		bad[i] = *good;
 		bad[i].text_start = bad[i].text_end = 0;
 	}
@@ -122,7 +153,8 @@ static void test_bad_frames(const struct eh2sframe_frames *good)
 	bad[4].bytes = garbage;
 	bad[4].size = sizeof(garbage);
 	bad[5].bytes = NULL;
-	for (size_t i = 0; i < 6; i++) {
+	bad[6].big_endian = 7;
+	for (size_t i = 0; i < 7; i++) {
 		struct eh2sframe_file *file =
 		    eh2sframe_open_frames(&bad[i], "bad", NULL, &error);
 
@@ -131,7 +163,7 @@ static void test_bad_frames(const struct eh2sframe_frames *good)
 			printf("# case %zu: %s\n", i, file ? "opened" : error.text);
 		eh2sframe_close(file);
 	}
-	check(n_right == 6, "CFI in memory that is none is refused: %zu of 6", n_right);
+	check(n_right == 7, "CFI in memory that is none is refused: %zu of 7", n_right);
 }
 
 void test_frames(const char *path)
@@ -181,6 +213,7 @@ void test_frames(const char *path)
 	check(alone && n_same(alone, whole, &all) < n && all,
 	    "%s: the second half of the code has fewer functions %s", path, error.text);
 	test_bad_frames(&frames);
+	test_no_code(&frames);
 	eh2sframe_result_free(alone);
 	eh2sframe_result_free(whole);
 	eh2sframe_close(made);

@@ -13,6 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Functions that the compiler keeps apart. */
+#ifdef __clang__
+#define APART __attribute__((noinline))
+#else
+#define APART __attribute__((noinline, noclone))
+#endif
+
 static volatile unsigned long spun;
 static double seconds = 0.4;
 
@@ -24,7 +31,7 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-static __attribute__((noinline, noclone)) void inner(double end)
+static APART void inner(double end)
 {
 	char waste[200];
 
@@ -35,7 +42,7 @@ static __attribute__((noinline, noclone)) void inner(double end)
 	__asm__ volatile("" : : "r"(waste) : "memory");
 }
 
-static __attribute__((noinline, noclone)) void middle(size_t n)
+static APART void middle(size_t n)
 {
 	char room[n];
 
@@ -44,7 +51,7 @@ static __attribute__((noinline, noclone)) void middle(size_t n)
 	__asm__ volatile("" : : "r"(room) : "memory");
 }
 
-static __attribute__((noinline, noclone)) void outer(void)
+static APART void outer(void)
 {
 	middle(1000 + spun % 7);
 	spun++;

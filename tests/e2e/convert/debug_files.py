@@ -109,6 +109,25 @@ def named():
     check(made.returncode == 0, "proven with the CFI of the whole program", made.stdout)
 
 
+def blamed():
+    """--cfi=FILE without CFI, or with damaged CFI: that file is to blame."""
+    must("gcc", "-O2", "-Wl,--build-id=none", "-o", "both", "prog.c")
+    must(tool, "-q", "both", "both.out")
+    must("objcopy", "-R", ".eh_frame", "-R", ".eh_frame_hdr", "both", "none.cfi")
+
+    def outside(data, _, header):
+        struct.pack_into("<Q", data, header + 24, len(data))
+    change("both", "bad.cfi", ".eh_frame", outside)
+    for name, status, said in (
+            ("none.cfi", 6, "has no CFI that can be compared; name the file that was converted or its original"),
+            ("bad.cfi", 1, r": \.eh_frame \(section \d+, 0x\w+ bytes at offset 0x\w+\) reaches past the end.*")):
+        made = run(tool, "--verify", "--cfi=" + name, "both.out")
+        check(made.returncode == status and re.fullmatch(f"eh2sframe: both.out: --cfi={name} ?{said}\n", made.stderr),
+              f"--cfi={name} is to blame", made)
+    made = run(tool, "--verify", "--source=debug_frame", "both.out")
+    check(made.returncode == 6 and "--cfi" not in made.stderr, "without --cfi, the file itself", made.stderr)
+
+
 def gone():
     """What there is to do is said."""
     made = run(tool, "--verify", "--debug-dir=none", "out")
@@ -264,6 +283,7 @@ with tempfile.TemporaryDirectory() as scratch:
     os.chdir(os.path.realpath(scratch))
     write("prog.c", SOURCE.encode())
     named()
+    blamed()
     gone()
     found_by_id()
     found_by_link()

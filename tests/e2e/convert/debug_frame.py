@@ -7,6 +7,7 @@ the same code with .eh_frame. Where both sections speak, .eh_frame counts. What 
 
 SECTION_ROWS (tests/oracle) compares a section with what readelf prints of the CFI.
 """
+import filecmp
 import os
 import re
 import shutil
@@ -262,13 +263,10 @@ def damage():
             continue
         for name, (edit, said) in cases.items():
             change("packed", "damaged", section, edit or no_such_cie)
-            # A conversion moves all sections, so it refuses a file that does not hold one.
             made = run(tool, "--report", "damaged")
             check(made.returncode == 0 and re.search(said, made.stderr) and
                   all(re.fullmatch(r"eh2sframe: damaged: .*left out", line) for line in made.stderr.splitlines()),
                   f"{packing}, {name}: told and left out", f"{made.returncode} {made.stderr}")
-            if edit == outside:
-                continue
             check(run(tool, "damaged", "damaged.out").returncode == 0 and
                   run(tool, "--verify", "damaged.out").returncode == 0, f"{packing}, {name}: converted and proven")
 
@@ -325,6 +323,50 @@ def nothing_else():
           made.stderr)
 
 
+# Tables of no use, beside .eh_frame that is whole.
+LOST = r"""
+	.section .orc_unwind_ip, "a", @progbits
+	.long 0
+	.section .orc_unwind, "a", @progbits
+	.zero 6
+	.section .gopclntab, "a", @progbits
+	.zero 64
+	.section .debug_frame, "", @progbits
+	.zero 64
+"""
+
+
+def lost():
+    """A section header that leads out of the file costs its section alone. The way back gives the same bytes."""
+    write("lost.S", LOST.encode())
+    write("part.c", SOURCE.encode())
+    must("gcc", *FULL, "-o", "held", "part.c", "lost.S")
+    size = len(read("held"))
+    # The output is longer, so that some places are outside of the input alone.
+    for at in (size - 3, size, size + 8, size + 100, 1 << 31, (1 << 64) - 16):
+        for name in (".debug_frame", ".orc_unwind", ".orc_unwind_ip", ".gopclntab"):
+            def edit(data, _, header, at=at):
+                struct.pack_into("<Q", data, header + 24, at)
+            change("held", "lost", name, edit)
+            shutil.copy("lost", "lost.out")
+            made = run(tool, "lost", "lost.out")
+            said = rf"eh2sframe: lost: \{name} \(section \d+, 0x\w+ bytes at offset 0x{at:x}\):? reaches past the end of " \
+                   r"the file"
+            ours = [line for line in made.stderr.splitlines() if name in line]
+            good = len(ours) == 1 and re.match(said, ours[0])
+            if made.returncode == 1 and name != ".debug_frame" and at < 1 << 31:
+                check(good and ours[0].endswith("but not of the longer output; rebuild the file") and
+                      filecmp.cmp("lost", "lost.out", False), f"{name} at {at - size:+}: loaded, and in the output",
+                      made.stderr)
+                continue
+            check(made.returncode == 0 and good and ours[0].endswith("left out") and
+                  run(tool, "--verify", "lost.out").returncode == 0 and
+                  run(tool, "--verify", "--source=eh_frame", "--cfi=held", "lost.out").returncode == 0,
+                  f"{name} at {at - size:+}: converted from .eh_frame", made.stderr)
+            back = run(tool, "--remove", "lost.out", "back")
+            check(filecmp.cmp("back", "lost", False), f"{name} at {at - size:+}: the way back", back.stderr)
+
+
 with tempfile.TemporaryDirectory() as scratch:
     os.chdir(scratch)
     for title, how in PROGRAMS.items():
@@ -332,6 +374,7 @@ with tempfile.TemporaryDirectory() as scratch:
     both_sections()
     contradictions()
     damage()
+    lost()
     zstd()
     nothing_else()
 plan()

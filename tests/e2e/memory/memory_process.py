@@ -5,6 +5,7 @@ this test reads from memory on its own. TAP.
 
     memory_process.py EH2SFRAME SECTION_ROWS.PY
 """
+import ctypes
 import os
 import shutil
 import subprocess
@@ -192,6 +193,16 @@ def another_user(tests, process):
         return
     check(said.returncode == 3 and said.stderr.count("\n") == 1 and "ptrace_scope" in said.stderr,
           "a process of another user", f"{said.returncode} {said.stderr}")
+    # Root of a container: the process has a capability that it has not.
+    prctl, drop = ctypes.CDLL(None).prctl, 24
+    said = subprocess.run([tool, "--report", "--pid=" + process.pid],
+                          preexec_fn=lambda: [prctl(drop, number, 0, 0, 0) for number in (0, 19)],
+                          capture_output=True, text=True, check=False)
+    if said.returncode == 0:
+        skip("root without CAP_SYS_PTRACE", "the system permits it all the same")
+        return
+    check(said.returncode == 3 and said.stderr.count("\n") == 1 and "root needs CAP_SYS_PTRACE" in said.stderr and
+          "as root" not in said.stderr, "root without CAP_SYS_PTRACE", f"{said.returncode} {said.stderr}")
 
 
 def main():

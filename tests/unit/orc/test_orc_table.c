@@ -191,9 +191,19 @@ START_TEST(damaged_tables)
 	refuses(&input, ERR_MALFORMED,
 	    "0xc bytes of .orc_unwind_ip and 0xc bytes of .orc_unwind");
 	input.entries.size += 1;
-	refuses(&input, ERR_MALFORMED, "are not one table, .orc_unwind+0x12");
+	refuses(&input, ERR_MALFORMED, "are not one table, .orc_unwind+0xc;");
+	input.entries.size = ORC_ENTRY_BYTES - 1;
+	refuses(&input, ERR_MALFORMED, "are not one table, .orc_unwind+0x0;");
+	input.entries.size = 0;
+	refuses(&input, ERR_MALFORMED, "are not one table, .orc_unwind_ip+0x0;");
+	input.entries.size = 3 * ORC_ENTRY_BYTES;
+	input.ips.size -= 1;
+	refuses(&input, ERR_MALFORMED, "are not one table, .orc_unwind+0xc;");
+	input.ips.size += 2;
+	refuses(&input, ERR_MALFORMED, "are not one table, .orc_unwind_ip+0xc;");
+	input.entries.size = 2 * ORC_ENTRY_BYTES + 1;
 	input.ips.size = 0;
-	refuses(&input, ERR_MALFORMED, "are not one table");
+	refuses(&input, ERR_MALFORMED, "are not one table, .orc_unwind+0x0;");
 	input.header.size--;
 	refuses(&input, ERR_MALFORMED, "19 bytes are not the hash");
 	memcpy(hash, build_hash_6_4, sizeof(hash));

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sections of CFI whose headers lead out of the file. They are sources that are left out, and
+ * what else describes the code is converted. The output is longer than the input, so that such a
+ * range could have bytes there, which are not CFI.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "gen/insert/insert_internal.h"
+
+static bool is_source(const char *name)
+{
+	static const char go[] = ".gopclntab";
+	static const char *const names[] = {".debug_frame", ".zdebug_frame",
+	    ".orc_unwind", ".orc_unwind_ip", ".orc_header"};
+	const size_t length = strlen(name);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	/* Linkers prefix it in position-independent files. */
+	return length >= sizeof(go) - 1 && !strcmp(name + length - (sizeof(go) - 1), go);
+}
+
+bool insert_is_lost(const struct image_section *section)
+{
+	return !section->data && section->hdr.sh_size &&
+	       section->hdr.sh_type != SHT_NULL && section->hdr.sh_type != SHT_NOBITS &&
+	       is_source(section->name);
+}
+
+GElf_Shdr insert_lost_header(const struct image_section *section)
+{
+	GElf_Shdr hdr = section->hdr;
+
+	if (insert_is_lost(section) && !(hdr.sh_flags & SHF_ALLOC))
+		hdr.sh_type = SHT_NOBITS;
+	return hdr;
+}
+
+bool insert_lost_stay(
+    const struct image *image, const struct insert_plan *plan, struct err *err)
+{
+	for (size_t i = 1; i < image->n_sections; i++) {
+		const struct image_section *section = &image->sections[i];
+		const GElf_Shdr hdr = insert_lost_header(section);
+
+		if (insert_is_lost(section) && hdr.sh_type != SHT_NOBITS &&
+		    num_range_inside(hdr.sh_offset, hdr.sh_size, plan->file_size))
+			return err_set(err, ERR_MALFORMED,
+			    "%s (section %zu, 0x%" PRIx64 " bytes at offset 0x%" PRIx64
+			    ") reaches past the end of the file (0x%zx), but not of the "
+			    "longer output; rebuild the file",
+			    section->name, i, hdr.sh_size, hdr.sh_offset, image->size);
+	}
+	return true;
+}
