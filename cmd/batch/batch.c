@@ -9,6 +9,7 @@
 
 #include "base/num.h"
 #include "base/plain.h"
+#include "cmd/batch/left_out.h"
 #include "cmd/batch/pool.h"
 #include "cmd/report/news.h"
 #include "cmd/common/print.h"
@@ -111,6 +112,9 @@ static bool batch_done(
 		batch_bar_erase(&run->bar);
 		print_error(batch_tree_name(&run->tree, file)->path, &why);
 	}
+	if (run->args->verbosity >= 0)
+		batch_left_out_print(
+		    object, batch_tree_name(&run->tree, file)->path, &run->bar);
 	/* The report has what was found, as that of a single file has it. */
 	if (json_object_get(object, "check"))
 		json_object_del(object, "error");
@@ -313,14 +317,18 @@ static int batch_gave_up(struct batch_run *run, struct eh2sframe_error *err)
 static int batch_judge_empty(const struct batch_run *run, int status)
 {
 	enum command command = run->args->command;
+	const char *what = "a .sframe section";
 	struct eh2sframe_error err;
 
 	if (status || run->report.sums.done ||
 	    (command != COMMAND_VERIFY && command != COMMAND_LINT &&
 		command != COMMAND_CHECK_CODE))
 		return status;
-	cmd_fail(&err, EH2SFRAME_NOTHING, "no file has %s to look at",
-	    command == COMMAND_CHECK_CODE ? "CFI" : "a .sframe section");
+	if (command == COMMAND_CHECK_CODE)
+		what = "CFI";
+	else if (json_object_get(run->report.skips, "no-cfi"))
+		what = "a .sframe section and CFI";
+	cmd_fail(&err, EH2SFRAME_NOTHING, "no file has %s to look at", what);
 	return print_error(NULL, &err);
 }
 

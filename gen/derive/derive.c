@@ -383,11 +383,8 @@ bool derive_rows(const struct image *image, struct cfi_input *input,
 {
 	if (!options_derives(options))
 		return true;
-	if (image->object)
-		return err_set(err, ERR_UNSUPPORTED,
-		    "--derive (--source=derived) is for linked files: the code of an "
-		    "object is not "
-		    "complete");
+	if (!cfi_input_can_derive(image, err))
+		return false;
 	if (!code_can_decode(input->arch->code))
 		return err_set(err, ERR_UNSUPPORTED,
 		    "this build cannot decode %s code: build it with Zydis",

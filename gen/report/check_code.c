@@ -108,11 +108,19 @@ bool report_check_make(const struct image *image, const struct options *options,
     struct report_check *check, struct err *err)
 {
 	struct image linked = {0};
+	struct options cfi = *options;
 	bool ok;
 
 	*check = (struct report_check){.image = image};
-	if (!cfi_input_read(image, image, options, &check->input, err))
+	/* Derived rows are the code's own. */
+	cfi.derive = false;
+	cfi.sources &= ~SOURCE_BIT(SOURCE_DERIVED);
+	if (!cfi.sources)
+		return err_set(err, ERR_NOTHING,
+		    "no CFI to check: --source names derived rows alone, nothing to do");
+	if (!cfi_input_read(image, image, &cfi, &check->input, err))
 		return false;
+	check->input.policy.options = options;
 	ok = validate_can(check->input.arch, err) &&
 	     (!image->object || object_link(image, &linked, err)) &&
 	     symbols_read(image, &check->symbols, err) &&

@@ -40,7 +40,7 @@ static unsigned int report_source_set(const struct report *report)
 	       (section->orc_size ? SOURCE_BIT(SOURCE_ORC) : 0);
 }
 
-/* Their names: "A", "A and B" or "A, B and C"; .eh_frame where there is none. */
+/* Their names: "A", "A and B" or "A, B and C"; NULL where there is none. */
 static const char *report_source_names(
     const struct report *report, char text[REPORT_SOURCE_NAMES])
 {
@@ -52,7 +52,7 @@ static const char *report_source_names(
 	size_t used = 0;
 
 	if (!left)
-		return names[SOURCE_EH_FRAME];
+		return NULL;
 	for (int i = 0; i < N_SOURCES; i++) {
 		const bool in = left & SOURCE_BIT(i);
 
@@ -81,16 +81,20 @@ void report_summary(const struct report *report, FILE *out)
 {
 	const struct coverage *coverage = &report->coverage;
 	char names[REPORT_SOURCE_NAMES];
+	const char *const named = report_source_names(report, names);
 
 	fprintf(out,
 	    "%s: %zu function%s, %.2f%% of code with CFI and %.2f%% of all executable "
-	    "code covered, %" PRIu64 " bytes .sframe v%u (%.2f of %s), %zu refused\n",
+	    "code covered, %" PRIu64 " bytes .sframe v%u",
 	    report->shown, coverage->n_functions, num_s(coverage->n_functions),
 	    report_percent(coverage, COVERAGE_OF_CFI),
 	    report_percent(coverage, COVERAGE_OF_TEXT), report->sframe_size,
-	    report->version,
-	    report_ratio(report->sframe_size, report_source_bytes(report)),
-	    report_source_names(report, names), coverage->n_refused);
+	    report->version);
+	if (named)
+		fprintf(out, " (%.2f of %s)",
+		    report_ratio(report->sframe_size, report_source_bytes(report)),
+		    named);
+	fprintf(out, ", %zu refused\n", coverage->n_refused);
 }
 
 /* What there is besides sharing. */
@@ -130,13 +134,15 @@ static void report_sizes(const struct report *report, FILE *out)
 	report_source_sizes(report, out);
 	fprintf(out, " %zu row%s\n", n_rows, num_s(n_rows));
 	fprintf(out, "  .eh_frame_hdr  %9" PRIu64 " bytes\n", input->sources.hdr_size);
-	fprintf(out,
-	    "  .sframe v%u     %9" PRIu64 " bytes, %zu function%s, %zu row%s; %.3f of "
-	    "%s, %.3f of %s + .eh_frame_hdr\n",
+	fprintf(out, "  .sframe v%u     %9" PRIu64 " bytes, %zu function%s, %zu row%s",
 	    report->version, report->sframe_size, report->n_funcs, num_s(report->n_funcs),
-	    report->n_rows, num_s(report->n_rows),
-	    report_ratio(report->sframe_size, both), named,
-	    report_ratio(report->sframe_size, both + input->sources.hdr_size), named);
+	    report->n_rows, num_s(report->n_rows));
+	if (named)
+		fprintf(out, "; %.3f of %s, %.3f of %s + .eh_frame_hdr",
+		    report_ratio(report->sframe_size, both), named,
+		    report_ratio(report->sframe_size, both + input->sources.hdr_size),
+		    named);
+	fputc('\n', out);
 	fprintf(out,
 	    "                 header and index %zu, rows %zu, saved by sharing %zu\n",
 	    report->stats.index_bytes, report->stats.row_bytes,

@@ -29,6 +29,14 @@ static bool cfi_input_left_out(const struct cfi_sources *sources, struct err *er
 	return false;
 }
 
+bool cfi_input_can_derive(const struct image *image, struct err *err)
+{
+	return !image->object ||
+	       err_set(err, ERR_UNSUPPORTED,
+		   "--derive (--source=derived) is for linked files: the code of an "
+		   "object is not complete");
+}
+
 /* No FDE at all: is that damage, or is there simply nothing? */
 static bool cfi_input_has_fdes(const struct cfi_input *input, struct err *err)
 {
@@ -38,6 +46,10 @@ static bool cfi_input_has_fdes(const struct cfi_input *input, struct err *err)
 
 	if (frames->n_fdes)
 		return true;
+	/* An object that is to have derived rows alone. */
+	if (options_derives(input->policy.options) &&
+	    !cfi_input_can_derive(input->policy.image, err))
+		return false;
 	if (cfi_input_left_out(&input->sources, err))
 		return false;
 	for (int i = 0; i <= CFI_DIAG_LAST_DAMAGE; i++)

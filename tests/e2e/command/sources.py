@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""--source in each mode: exit statuses, what --batch says of sources that are left out, names in summaries, and marks of
+--dump. TAP.
+
+    sources.py EH2SFRAME
+"""
+import os
+import pty
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from elf_text import sections
+from tap import check, must, plan, run
+
+tool = os.path.realpath(sys.argv[1])
+SOURCES = ("eh_frame", "go", "debug_frame", "orc", "derived")
+CODE = b"""
+__attribute__((noinline)) int leaf(int n) { volatile int k[9] = {n}; return k[n & 7]; }
+__attribute__((noinline)) int inner(int n) { return leaf(n) + leaf(n + 1); }
+void _start(void) { inner(1); for (;;) ; }
+"""
+# A function whose rows no instruction proves, and a table that only begins as Go's.
+DAMAGED = b"""
+	.section .gopclntab, "a"
+	.balign 8
+	.long 0xfffffff1
+	.byte 0, 0, 1, 8
+	.quad -1, 1, 0, 0, 0, 0, 0, 0
+"""
+SAID = "eh2sframe: {}: more functions than the Go table has room for, .gopclntab+0x8; rebuild the file; " \
+       "Go's table is left out"
+
+
+def write(path, data):
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def build():
+    """bare and bare.o have .debug_frame alone, full and full.o .eh_frame alone, faulty also a damaged table of Go. mixed and
+    part have both sections, for different functions, and part has a function without CFI. lost-NAME lacks .debug_frame, which is in NAME.debug."""
+    write("code.c", CODE)
+    write("damaged.s", DAMAGED)
+    bare = ("-g", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables")
+    for name, options in (("bare", bare), ("full", ("-fasynchronous-unwind-tables",))):
+        must("gcc", "-O2", "-ffreestanding", "-fcf-protection=none", *options, "-c", "-o", name + ".o", "code.c")
+        must("ld", "--build-id", "-o", name, name + ".o")
+    must("gcc", "-c", "damaged.s")
+    must("ld", "-o", "faulty", "full.o", "damaged.o")
+    write("more.c", b"int more(int n) { volatile int k[99] = {n}; return k[n & 7]; }")
+    must("gcc", "-O2", "-fasynchronous-unwind-tables", "-c", "more.c")
+    must("ld", "--build-id", "-o", "mixed", "bare.o", "more.o")
+    write("begin.c", b"int simple(int), plain(int); void _start(void) { simple(plain(1)); for (;;) ; }")
+    write("simple.c", b"int simple(int n) { volatile int k[99] = {n}; return k[n & 7]; }")
+    write("plain.s", b".globl plain\n.type plain, @function\nplain: push %rbx\n mov %edi, %ebx\n lea 1(%rbx), %eax\n pop %rbx\n"
+          b" ret\n.size plain, .-plain\n")
+    must("gcc", "-O2", "-ffreestanding", "-fasynchronous-unwind-tables", "-c", "begin.c")
+    must("gcc", "-O2", "-ffreestanding", *bare, "-c", "simple.c")
+    must("gcc", "-c", "plain.s")
+    must("ld", "--build-id", "-o", "part", "begin.o", "simple.o", "plain.o")
+    for name in ("bare", "mixed", "part"):
+        must("objcopy", "--only-keep-debug", name, name + ".debug")
+        must("strip", "-o", "lost-" + name, name)
+
+
+def on_terminal(*argv):
+    """Exit status and standard error of a run that has it on a terminal."""
+    leader, follower = pty.openpty()
+    text = b""
+    with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=follower, env=os.environ | {"TERM": "xterm"}) as child:
+        os.close(follower)
+        try:
+            while part := os.read(leader, 65536):
+                text += part
+        except OSError:
+            pass  # The terminal's other end is closed.
+        os.close(leader)
+    return child.returncode, text.decode()
+
+
+def statuses():
+    """Of each kind of file, each source and each mode: 0 where the file has the source, 1 for rows that an object's code
+    should prove, 6 where there is nothing to do."""
+    has = {"bare": {"debug_frame", "derived"}, "full": {"eh_frame", "derived"},
+           "bare.o": {"debug_frame"}, "full.o": {"eh_frame"}}
+    for path, given in has.items():
+        version = ["--format=2"] if path.endswith(".o") else []
+        must(tool, "-q", *version, path, "with")
+        for source in SOURCES:
+            there = 0 if source in given else 1 if source == "derived" else 6
+            checked = 6 if source == "derived" else there
+            # Not every row of .debug_frame and .eh_frame can be derived.
+            proven = 4 if there == 0 and source == "derived" else there
+            wanted = {("--report", path): there, (*version, path, "out"): there, ("--check-code", path): checked,
+                      ("--verify", "with"): proven, ("--dump", "with"): 0}
+            if not version:
+                wanted["--section-only", path, "out"] = there
+            got = {mode: run(tool, f"--source={source}", *mode).returncode for mode in wanted}
+            check(got == wanted, f"{path}, --source={source}: statuses", f"{got}\n{wanted}")
+            if version:
+                continue
+            os.makedirs("tree")
+            shutil.copy("with", "tree/one")
+            wanted = {("--batch", "--refresh"): 0, ("--batch", "--verify"): proven, ("--batch", "--check-code"): checked}
+            got = {mode: run(tool, f"--source={source}", *reversed(mode), "tree").returncode for mode in reversed(wanted)}
+            check(got == wanted, f"{path}, --source={source}: statuses of --batch", f"{got}\n{wanted}")
+            shutil.rmtree("tree")
+    made = run(tool, "--report", "--source=derived", "full.o")
+    check("--source=derived) is for linked files" in made.stderr, "an object: the reason", made.stderr)
+    os.makedirs("tree")
+    must(tool, "-q", "full", "tree/one")
+    made = run(tool, "--batch", "--verify", "--source=go", "tree")
+    check(made.stderr == "eh2sframe: no file has a .sframe section and CFI to look at\n", "--batch: what is missing", made.stderr)
+    shutil.rmtree("tree")
+
+
+def left_out():
+    """--batch prints the line of a conversion of the file alone."""
+    os.makedirs("left/out")
+    names = [f"left/out/{i}" for i in range(40)]
+    for name in names:
+        shutil.copy("faulty", name)
+    shutil.copy("full", "left/full")
+    alone = run(tool, "faulty", "out").stderr
+    check(alone == SAID.format("faulty") + "\n", "one file: the table is left out", alone)
+    shutil.copytree("left", "again")
+    made = run(tool, "--batch", "left")
+    check(made.returncode == 0 and sorted(made.stderr.splitlines()) == sorted(map(SAID.format, names)),
+          "--batch: a line for each file", made.stderr)
+    made = run(tool, "--batch", "--report-file=report.json", "left")
+    check(made.returncode == 0 and not made.stderr, "no line for what an earlier run converted", made.stderr)
+    shutil.rmtree("left")
+    shutil.copytree("again", "left")
+    made = run(tool, "--batch", "-q", "left")
+    check(made.returncode == 0 and not made.stderr, "none with -q", made.stderr)
+    shutil.rmtree("left")
+    shutil.move("again", "left")
+    must(tool, "--batch", "-q", "--baseline=report.json", "left")
+    shutil.rmtree("left")
+    # What is not converted has the line of its failure alone.
+    os.makedirs("left")
+    shutil.copy("faulty", "left/one")
+    os.link("left/one", "other-name")
+    made = run(tool, "--batch", "left")
+    check(made.returncode == 1 and made.stderr.count("\n") == 1 and "hard links" in made.stderr,
+          "a failure has one line", made.stderr)
+    os.unlink("other-name")
+    for i in range(40):
+        shutil.copy("faulty", f"left/{i}")
+    status, text = on_terminal(tool, "--batch", "left")
+    lines = re.findall(r"(?:^|(?<=\n)|(?<=\x1b\[K))eh2sframe: left/\w+: .* is left out\r\n", text)
+    check(status == 0 and len(lines) == 41 == text.count("left out") and "\x1b[K" in text,
+          "on a terminal each line begins where the bar was", repr(text))
+
+
+def names():
+    """The ratio names the sections that there are."""
+    os.makedirs("named")
+    for name in ("bare", "full"):
+        shutil.copy(name, "named")
+    for options in ((), ("--source=derived",)):
+        alone = {name: run(tool, *options, name, "out").stdout for name in ("bare", "full")}
+        shutil.copytree("named", "tree")
+        lines = must(tool, "--batch", "-v", *options, "tree").splitlines()
+        check(set(lines) > {"tree/" + line.rstrip("\n") for line in alone.values()},
+              f"--batch -v {' '.join(options)}: the line of a file alone", "\n".join(lines) + str(alone))
+        shutil.rmtree("tree")
+        wanted = ("", "") if options else (" of .debug_frame)", " of .eh_frame)")
+        check(all(part in line if part else " of ." not in line for part, line in zip(wanted, alone.values())),
+              f"{' '.join(options)}: the ratio is of what there is", str(alone))
+    text = must(tool, "--report", "--source=derived", "bare")
+    check("of .eh_frame" not in text, "--report: no ratio without a section", text)
+
+
+def marks():
+    """A row is marked only when it is known to be the code's own."""
+    for name in ("bare", "mixed", "part"):
+        debug = f"--debug-file={name}.debug"
+        for options, said in ((debug, ""), ("--derive", "derived")):
+            must(tool, "-q", options, "lost-" + name, "out")
+            text = must(tool, "--dump", "out")
+            check(("derived" in text) == (said == "derived") and "repaired" not in text, f"{name}, {options}: marks", text)
+            text = must(tool, "--dump", debug, "out")
+            # Of part, one function is in neither section.
+            check("repaired" not in text and text.count("derived") == (3 if (name, said) == ("part", "derived") else 0),
+                  f"{name}, {options}: marks with the debug file", text)
+        must(tool, "-q", name, "out")
+        text = must(tool, "--dump", "out") + must(tool, "--dump", "--source=eh_frame", "out")
+        check("repaired" not in text and "derived" not in text, f"{name}: .debug_frame gives no marks", text)
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="sources test ") as work:
+        os.chdir(work)
+        build()
+        check(".debug_frame" in sections("bare") and ".eh_frame" not in sections("bare"), "bare has .debug_frame alone")
+        statuses()
+        left_out()
+        names()
+        marks()
+        os.chdir("/")
+    plan()
+
+
+main()
