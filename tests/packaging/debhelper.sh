@@ -93,9 +93,11 @@ d := debian/small/usr
 	dh $@
 override_dh_auto_build:
 	gcc -g -O2 main.c -o main
+	gcc -g -O2 -fno-asynchronous-unwind-tables -fno-unwind-tables main.c -o plain
 override_dh_auto_install:
 	mkdir -p $d/bin "$d/lib/small dir" debian/small-data/usr/share/small-data
 	cp main $d/bin/small
+	cp plain $d/bin/plain
 	ln $d/bin/small "$d/bin/small one"
 	cp main "$d/lib/small dir/left"
 	gcc -c main.c -o $d/lib/object.o
@@ -121,6 +123,8 @@ if build small ''; then
 	for left in 's/usr/lib/small dir/left' s/usr/lib/object.o data/usr/share/small-data/program; do
 		is "small: left: $left" sh -c "test -s '$left' && ! readelf -SW '$left' | grep -qF .sframe"
 	done
+	is 'plain: main has rows by the .debug_frame of its debug package' sh -c \
+		'test "$("$0" --verify --debug-dir=s.debug/usr/lib/debug s/usr/bin/plain | sed -n "s/.* \\([0-9]*\\) could have a row.*/\\1/p")" = 0' "$eh2sframe"
 	is 'small: text is left' grep -qx text s/usr/lib/text.so
 else
 	not_ok 'small: dpkg-buildpackage' "$(tail -n 30 build.log)"
