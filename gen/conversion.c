@@ -147,8 +147,9 @@ bool convert_section(struct conversion *conv, uint64_t addr, struct err *err)
 
 	if (conv->image->object)
 		return err_set(err, ERR_UNSUPPORTED,
-		    "--section-only: a relocatable object's .sframe means nothing "
-		    "without its relocations; convert the object");
+		    "--section-only: bare bytes have no place for the relocations that "
+		    "a relocatable object needs; eh2sframe --format=N IN OUT writes "
+		    "both sections");
 	if (!convert_generate(conv, err) || !convert_worthwhile(conv, err) ||
 	    !sf_place(&conv->model, &conv->encoding, addr, &conv->bytes, err) ||
 	    !sf_view_open(conv->bytes.data, conv->bytes.size, addr, &view, err) ||

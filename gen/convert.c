@@ -145,6 +145,7 @@ static bool insert_object(struct conversion *conv, struct err *err)
 	    install_copied(&conv->install, err) &&
 	    object_write(conv->image, &conv->model, object, conv->install.output.fd, err);
 
+	conv->report.object_size = object->file_size;
 	conv->report.signature_void = object->signed_module;
 	return ok;
 }

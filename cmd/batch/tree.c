@@ -15,6 +15,7 @@
 #include "base/vec.h"
 #include "cmd/batch/bar.h"
 #include "cmd/batch/globs.h"
+#include "cmd/batch/module.h"
 
 /* Two bind mounts of one directory count as one directory. So does a loop of them. */
 static int batch_dir_order(const void *a, const void *b)
@@ -94,13 +95,14 @@ static char *batch_join(const char *dir, const char *name)
 }
 
 /* Why a file is skipped, as a word of the report. */
-static const char *batch_skip(enum eh2sframe_kind kind)
+static const char *batch_skip(
+    const struct args *args, enum eh2sframe_kind kind, int fd, const struct stat *st)
 {
 	switch (kind) {
 	case EH2SFRAME_KIND_OTHER_MACHINE:
 		return "other-machine";
 	case EH2SFRAME_KIND_RELOCATABLE:
-		return "relocatable";
+		return batch_module_skip(args, fd, st);
 	case EH2SFRAME_KIND_CORE:
 		return "core";
 	case EH2SFRAME_KIND_LINKED:
@@ -141,8 +143,11 @@ static bool batch_add_file(
 	    (S_ISREG(name.st.st_mode) && !batch_read_kind(fd, &kind))) {
 		cmd_fail_errno(&why, fd < 0 ? "cannot open" : "cannot read");
 		ok = batch_add_fault(tree, path, &why);
-	} else if (kind != EH2SFRAME_KIND_NOT_ELF) {
-		name.skip = batch_skip(kind);
+	} else if (kind != EH2SFRAME_KIND_NOT_ELF ||
+		   (S_ISREG(name.st.st_mode) && batch_module_is_packed(base))) {
+		name.skip = kind == EH2SFRAME_KIND_NOT_ELF
+				? "compressed-module"
+				: batch_skip(tree->args, kind, fd, &name.st);
 		name.base = strdup(base);
 		ok = name.base &&
 		     vec_reserve(&tree->names, &tree->cap_names, tree->n_names + 1);

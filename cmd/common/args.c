@@ -57,6 +57,7 @@ enum {
 	OPT_COMPARE,
 	OPT_INCLUDE,
 	OPT_EXCLUDE,
+	OPT_DROP_SIGNATURES,
 	OPT_PID,
 	OPT_CORE,
 	OPT_VDSO,
@@ -111,6 +112,7 @@ static const struct option long_options[] = {
     {"verbose", no_argument, NULL, 'v'},
     {"include", required_argument, NULL, OPT_INCLUDE},
     {"exclude", required_argument, NULL, OPT_EXCLUDE},
+    {"drop-signatures", no_argument, NULL, OPT_DROP_SIGNATURES},
     {"pid", required_argument, NULL, OPT_PID},
     {"core", required_argument, NULL, OPT_CORE},
     {"vdso", no_argument, NULL, OPT_VDSO},
@@ -229,25 +231,6 @@ static bool args_memory(
 	return true;
 }
 
-/* A file is never matched by nothing, or by what ends with a slash. */
-static bool args_glob(struct args_list *list, const char *option, const char *glob,
-    struct eh2sframe_error *error)
-{
-	size_t length = strlen(glob);
-
-	if (!length)
-		return cmd_fail(
-		    error, EH2SFRAME_USAGE, "--%s needs a pattern; see --help", option);
-	if (glob[length - 1] == '/')
-		return cmd_fail(error, EH2SFRAME_USAGE,
-		    "--%s=%s matches no file; write %s* for all files below it", option,
-		    glob, glob);
-	if (!vec_reserve(&list->values, &list->cap, list->n + 1))
-		return cmd_fail_nomem(error);
-	list->values[list->n++] = glob;
-	return true;
-}
-
 /* An option of the library; the short ones have a long name, too. */
 static bool args_pass(
     struct args *args, int opt, const char *value, struct eh2sframe_error *error)
@@ -296,6 +279,13 @@ static bool args_shared(
 		break;
 	case OPT_REFRESH:
 		args->refresh = true;
+		break;
+	case OPT_FORMAT:
+		args->modules = true;
+		break;
+	case OPT_FOR:
+		/* The readers of the others do not read modules. */
+		args->modules |= !strcmp(value, "linux-arm64");
 		break;
 	case OPT_DEBUG_FILE:
 		args->debug_file = value;
@@ -355,9 +345,12 @@ static bool args_one(
 		args->batch = true;
 		return true;
 	case OPT_INCLUDE:
-		return args_glob(&args->include, "include", value, error);
+		return args_add_glob(&args->include, "include", value, error);
 	case OPT_EXCLUDE:
-		return args_glob(&args->exclude, "exclude", value, error);
+		return args_add_glob(&args->exclude, "exclude", value, error);
+	case OPT_DROP_SIGNATURES:
+		args->drop_signatures = true;
+		return true;
 	case OPT_REPORT:
 		return args_report(args, value, error);
 	case OPT_LINT:

@@ -63,11 +63,13 @@ struct args {
 	bool github;		   /* --summary=github */
 	enum args_sandbox sandbox; /* --sandbox */
 	struct args_list include, exclude; /* --batch: globs */
-	bool pid;			   /* --pid was given */
-	int process;			   /* its value; 0: this process */
-	const char *core;		   /* --core=FILE, or NULL */
-	bool vdso;			   /* --vdso: the first path is [vdso] */
-	const char *sysroot;		   /* --sysroot=DIR, or NULL */
+	bool modules; /* --batch: the version is one that was chosen for modules, too */
+	bool drop_signatures; /* --drop-signatures */
+	bool pid;	      /* --pid was given */
+	int process;	      /* its value; 0: this process */
+	const char *core;     /* --core=FILE, or NULL */
+	bool vdso;	      /* --vdso: the first path is [vdso] */
+	const char *sysroot;  /* --sysroot=DIR, or NULL */
 	/* What --pid or --core names, open; paths are then names in it. Borrowed, NULL: files. */
 	const struct eh2sframe_memory *memory;
 	char **paths; /* in argv, or the next */
@@ -84,6 +86,9 @@ void args_deinit(struct args *args);
 /* Checks the number of paths, and options that make sense with one command only. For
  * args_parse. */
 bool args_consistent(const struct args *args, struct eh2sframe_error *error);
+/* A value of --include or --exclude. */
+bool args_add_glob(struct args_list *list, const char *option, const char *glob,
+    struct eh2sframe_error *error);
 /* The value of --sandbox, NULL without one. */
 bool args_set_sandbox(
     struct args *args, const char *value, struct eh2sframe_error *error);

@@ -2,6 +2,7 @@
 /* Which options go together, and values that are checked alone. */
 #include <string.h>
 
+#include "base/vec.h"
 #include "cmd/common/args.h"
 #include "cmd/common/fail.h"
 
@@ -120,6 +121,8 @@ bool args_consistent(const struct args *args, struct eh2sframe_error *error)
 		wrong = "--refresh goes with a conversion";
 	else if ((args->include.n || args->exclude.n) && !args->batch)
 		wrong = "--include and --exclude go with --batch";
+	else if (args->drop_signatures && (!args->batch || !converts))
+		wrong = "--drop-signatures goes with a conversion by --batch";
 	else if (pair && args->n_paths != 2)
 		wrong = "give IN and OUT; see --help";
 	else if (!pair && args->n_paths == 0 && !memory)
@@ -158,5 +161,24 @@ bool args_set_sandbox(struct args *args, const char *value, struct eh2sframe_err
 	else
 		return cmd_fail(error, EH2SFRAME_USAGE,
 		    "--sandbox=%s: must be auto, on or off", value);
+	return true;
+}
+
+/* A file is never matched by nothing, or by what ends with a slash. */
+bool args_add_glob(struct args_list *list, const char *option, const char *glob,
+    struct eh2sframe_error *error)
+{
+	size_t length = strlen(glob);
+
+	if (!length)
+		return cmd_fail(
+		    error, EH2SFRAME_USAGE, "--%s needs a pattern; see --help", option);
+	if (glob[length - 1] == '/')
+		return cmd_fail(error, EH2SFRAME_USAGE,
+		    "--%s=%s matches no file; write %s* for all files below it", option,
+		    glob, glob);
+	if (!vec_reserve(&list->values, &list->cap, list->n + 1))
+		return cmd_fail_nomem(error);
+	list->values[list->n++] = glob;
 	return true;
 }

@@ -27,13 +27,13 @@ const char args_help_usage[] =
     "--section-only, --report, --dump, --verify,\n"
     "                                               --lint, --check-code: of what is in "
     "memory (all without NAME)\n"
-    "\n";
-
-const char args_help_options[] =
+    "\n"
     "SFrame is a table by which profilers find the callers of a function. eh2sframe\n"
     "makes it of the .eh_frame, .debug_frame, Go or ORC tables of a finished ELF file.\n"
     "IN and OUT may be the same path. OUT may be a directory.\n"
-    "\n"
+    "\n";
+
+const char args_help_options[] =
     "      --for=READER             write what a reader reads: glibc, linux-user, "
     "linux-arm64, binutils-2.40 to 2.47\n"
     "      --format=1|2|3           SFrame version to write (2)\n"
@@ -53,6 +53,8 @@ const char args_help_options[] =
     "(repeatable)\n"
     "      --exclude=GLOB           --batch: leave out files whose names or paths match "
     "(repeatable)\n"
+    "      --drop-signatures        --batch: also convert signed kernel modules; the "
+    "results have no signature\n"
     "      --allow-unmatched        accept patterns that match nothing\n"
     "      --min-coverage=PCT       fail when SFrame covers less of the code\n"
     "      --min-coverage-of=cfi|text  of the code with CFI (cfi, the default), or of "

@@ -11,7 +11,8 @@ bool object_options(const struct options *options, struct err *err)
 	if (!options->format_given && !options->reader)
 		return err_set(err, ERR_USAGE,
 		    "a relocatable object needs the version that its linker takes: "
-		    "--format=1 for GNU ld 2.40, 2 for 2.41 to 2.45, 3 from 2.46 on");
+		    "--format=1 for GNU ld 2.40, 2 for 2.41 to 2.45, 3 from 2.46 on and "
+		    "for kernel modules");
 	if (options->optimize_given && options->share)
 		return err_set(err, ERR_USAGE,
 		    "--optimize is for linked files: a linker reads the rows of each "

@@ -38,7 +38,6 @@ struct tail {
 	uint32_t *group_sframes; /* per section: .sframe sections that join the group */
 	uint64_t names_off, names_old;
 	uint64_t shdr_off;
-	size_t appended; /* bytes at the input's end that have to stay last */
 };
 
 static uint64_t tail_at(const struct tail *tail)
@@ -281,7 +280,7 @@ static void tail_new_headers(struct tail *tail)
 
 /*
  * The record is in no section, or the link would have it in the program. Tools that rewrite
- * the object leave it out. What was appended to the input stays last.
+ * the object leave it out.
  */
 static void tail_finish(struct tail *tail, struct wr *header)
 {
@@ -295,12 +294,11 @@ static void tail_finish(struct tail *tail, struct wr *header)
 	end = tail_at(tail) + plan.record_size;
 	plan.record_size += -end & (SECTION_ALIGN - 1);
 	tail->shdr_off = tail_at(tail) + plan.record_size;
-	plan.file_size = tail->shdr_off + n_sections * INSERT_SHDR_SIZE + tail->appended;
+	plan.file_size = tail->shdr_off + n_sections * INSERT_SHDR_SIZE;
+	tail->output->file_size = plan.file_size;
 	insert_record_encode(&tail->bytes, image, &plan);
 	tail_old_headers(tail);
 	tail_new_headers(tail);
-	wr_bytes(
-	    &tail->bytes, image->bytes + image->size - tail->appended, tail->appended);
 	wr_bytes(header, image->bytes, E_SHOFF);
 	wr_u64(header, tail->shdr_off);
 	wr_bytes(header, image->bytes + E_FLAGS, INSERT_E_SHNUM - E_FLAGS);
@@ -343,13 +341,16 @@ bool object_write(const struct image *image, const struct sf_section *model,
 {
 	struct tail tail = {
 	    .image = image, .object = image->object, .model = model, .output = output};
+	size_t signature;
 	struct wr header;
 	bool ok;
 
 	tail.start = (image->size + SECTION_ALIGN - 1) & ~(uint64_t)(SECTION_ALIGN - 1);
-	if (!object_signature(image, &tail.appended, err))
+	/* It is in front of what is new. So the file has none at its end, and its original
+	 * has it. */
+	if (!object_signature(image, &signature, err))
 		return false;
-	output->signed_module = tail.appended > 0;
+	output->signed_module = signature > 0;
 	wr_init(&tail.bytes, image->big_endian);
 	wr_init(&header, image->big_endian);
 	ok = tail_make(&tail, &header, err) &&

@@ -31,7 +31,9 @@ struct object_output {
 	size_t n_sframes;
 	bool pcrel;
 	uint8_t version;
-	bool signed_module; /* a signature follows the file, which holds no longer */
+	uint64_t file_size; /* bytes of the output; 0: it was not written */
+	bool
+	    signed_module; /* the input has a signature, which the output has no longer */
 };
 
 /* Says by name which options are not for objects, and which one is needed. */

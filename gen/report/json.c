@@ -171,6 +171,14 @@ static json_t *method_of(const struct insert_plan *plan)
 	    obstacles, "file_size", (json_int_t)plan->file_size);
 }
 
+/* The same for an object, which has one way. */
+static json_t *object_method_of(const struct report *report)
+{
+	return json_pack("{ss s{} sI sb}", "name", "object", "not_by", "file_size",
+	    (json_int_t)report->object_size, "signature_left_out",
+	    report->signature_void);
+}
+
 static json_t *place(const struct report *report, uint64_t addr)
 {
 	return report_json_place(report->input->policy.image, addr);
@@ -306,6 +314,9 @@ static bool put_extras(struct report_json *json, const struct report *report)
 	if (!put_patterns(json, &report->input->policy))
 		return false;
 	if (report->plan && !report_json_member(json, "method", method_of(report->plan)))
+		return false;
+	if (report->object_size &&
+	    !report_json_member(json, "method", object_method_of(report)))
 		return false;
 	if (report->coverage.n_plts &&
 	    !report_json_member(json, "unknown_plts", unknown_plts_of(&report->coverage)))

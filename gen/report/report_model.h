@@ -88,8 +88,9 @@ struct report {
 	uint64_t sframe_size;		 /* bytes */
 	size_t n_funcs, n_rows;		 /* in the section */
 	uint8_t version;
-	uint64_t lost_bytes; /* of code that the section that was replaced described */
-	bool signature_void; /* a module's, still behind the file */
+	uint64_t lost_bytes;  /* of code that the section that was replaced described */
+	uint64_t object_size; /* of the object that was written, in bytes; 0: none */
+	bool signature_void;  /* the file is a module that has lost it */
 };
 
 /* A row of CFI as formulas; the caller frees it. NULL: out of memory. */

@@ -440,8 +440,8 @@ void report_damage(const struct report *report, FILE *out)
 							       : "no symbols");
 	if (report->signature_void)
 		fprintf(out,
-		    "%s: the module's signature no longer matches; sign the module "
-		    "again\n",
+		    "%s: the module's signature is left out, because it no longer "
+		    "matches; sign the new module\n",
 		    report->shown);
 	if (report->plan && report->plan->method == METHOD_APPEND &&
 	    report->plan->obstacles[METHOD_GROW] != OBSTACLE_NONE)

@@ -6,6 +6,7 @@ reports, the sources and their order, and tables that are damaged. TAP.
     orc_module.py EH2SFRAME
 """
 import json
+import lzma
 import os
 import subprocess
 import sys
@@ -164,6 +165,25 @@ def check_vmlinux():
               f"vmlinux, {layout}: the bare section", bare.stdout + bare.stderr)
 
 
+def check_alone():
+    """Bare bytes have no relocations, so a module's section is not given alone. The line says what to run."""
+    for layout in LAYOUTS:
+        name = "module-" + layout
+        made = run(tool, "--section-only", "--format=3", name, "alone.sframe")
+        check(made.returncode == 1 and not os.path.exists("alone.sframe") and made.stderr ==
+              f"eh2sframe: {name}: --section-only: bare bytes have no place for the relocations that a relocatable object "
+              "needs; eh2sframe --format=N IN OUT writes both sections\n", f"{layout}: --section-only", made.stderr)
+    # What the line says gives both.
+    must(tool, "-q", "--format=3", name, "both.ko")
+    check(" .sframe" in must("readelf", "-SW", "both.ko") and " .rela.sframe" in must("readelf", "-SW", "both.ko"),
+          "a conversion writes both sections", "")
+    with lzma.open("module.ko.xz", "w") as file, open(name, "rb") as module:
+        file.write(module.read())
+    made = run(tool, "--format=3", "module.ko.xz", "alone.ko")
+    check(made.returncode == 1 and made.stderr.count("\n") == 1 and "compressed" in made.stderr and
+          not os.path.exists("alone.ko"), "a compressed module is refused by name", made.stderr)
+
+
 def check_damage():
     """One line with section and offset; that source is left out, the rest goes on."""
     def place(number, where):
@@ -260,6 +280,7 @@ with tempfile.TemporaryDirectory(prefix="orc-") as work:
         check_report(one)
     check_order()
     check_vmlinux()
+    check_alone()
     check_damage()
     check_unknown()
     check_derived()

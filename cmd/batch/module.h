@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What --batch does with relocatable objects. Kernel modules are finished files, so they
+ * are converted; objects on their way to a link are left alone. A look at the names of
+ * sections tells them apart, before the file is opened to be converted.
+ */
+#ifndef CMD_BATCH_MODULE_H
+#define CMD_BATCH_MODULE_H
+
+#include <sys/stat.h>
+
+#include "cmd/common/args.h"
+
+/* Why the relocatable object in fd is skipped, as a word of the report; or NULL. */
+const char *batch_module_skip(const struct args *args, int fd, const struct stat *st);
+
+/* Whether the name is that of a kernel module that was compressed. */
+bool batch_module_is_packed(const char *base);
+
+#endif
