@@ -230,3 +230,8 @@ bool cfi_libdwarf_table(struct cfi_libdwarf *reader, size_t i, size_t max_rows,
 	}
 	return true;
 }
+
+const char *cfi_libdwarf_version(void)
+{
+	return dwarf_package_version();
+}

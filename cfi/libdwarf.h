@@ -15,6 +15,9 @@
 
 struct cfi_libdwarf; /* heap object */
 
+/* The version of the libdwarf that runs. */
+const char *cfi_libdwarf_version(void);
+
 /*
  * Opens the section, which is .eh_frame or .debug_frame alone (cfi_section_one). Returns an object that the caller frees with cfi_libdwarf_free(),
  * or NULL with an error: ERR_UNSUPPORTED when libdwarf refuses the whole section.

@@ -374,10 +374,7 @@ int run_command(const struct args *args)
 		fputs(args_help_options, stdout);
 		return 0;
 	case COMMAND_VERSION:
-		printf("eh2sframe %s\n", eh2sframe_version());
-		printf("%s Zydis: x86-64 code is %sdecoded\n",
-		    *eh2sframe_features() ? "with" : "without",
-		    *eh2sframe_features() ? "" : "not ");
+		run_version();
 		return 0;
 	case COMMAND_CONVERT:
 	case COMMAND_SECTION_ONLY:

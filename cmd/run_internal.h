@@ -27,6 +27,9 @@ typedef bool run_each_fn(const struct args *args, const char *path,
  * an output. */
 int run_each(const struct args *args, struct run_output *output, run_each_fn *one);
 
+/* --version. */
+void run_version(void);
+
 /* --report and --check-code. */
 int run_report(const struct args *args);
 

@@ -30,6 +30,9 @@ enum code_flow {
 /* Which of the machines this build can decode. */
 bool code_can_decode(enum code_machine machine);
 
+/* The version of Zydis that runs, 16 bits each for major, minor, patch and build. 0 without it. */
+uint64_t code_zydis_version(void);
+
 /*
  * The instruction that begins code, of which size bytes (at least 1) are there. Sets
  * *length to its bytes; 0 with CODE_INVALID.

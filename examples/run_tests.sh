@@ -81,9 +81,9 @@ cmake)
 	fails cmake -B b
 	grep -q 'eh2sframe_add: archive is not linked (STATIC_LIBRARY)' errors
 	# Too new a version is not found.
-	sed -i 's/Eh2sframe 0.1/Eh2sframe 0.99/' CMakeLists.txt
+	sed -i 's/Eh2sframe 1.0/Eh2sframe 1.99/' CMakeLists.txt
 	fails cmake -B b
-	grep -q 'compatible with requested version "0.99"' errors
+	grep -q 'compatible with requested version "1.99"' errors
 	;;
 cargo)
 	need cargo

@@ -22,8 +22,7 @@
  *   function does nothing and returns EH2SFRAME_USAGE, false, NULL or 0.
  * - A file opened by path or descriptor must not become shorter while it is open, and
  *   memory must not change. The library reads the bytes in place, a file's by mmap.
- * - Section names in comments are those of the specification ("The SFrame format", in
- *   binutils).
+ * - Section names in comments are those of "The SFrame format", in binutils.
  */
 #ifndef EH2SFRAME_H
 #define EH2SFRAME_H
@@ -95,12 +94,15 @@ struct eh2sframe_error {
 	char text[512];
 };
 
-/* The version of the library that is running, such as "0.1.0". */
+/* The version of the library that is running, such as "1.0.0-rc1". */
 EH2SFRAME_API const char *eh2sframe_version(void);
 
 /* What the library was built with, of what a build can leave out: words separated by
- * spaces. "zydis": it decodes x86-64 code. "" is none. */
+ * spaces. "zydis": it decodes x86-64 code. "zstd": it reads what zstd compressed. */
 EH2SFRAME_API const char *eh2sframe_features(void);
+
+/* Writes names and versions of the libraries that it uses, as snprintf(3) would. */
+EH2SFRAME_API size_t eh2sframe_libraries(char *text, size_t size);
 
 /* Frees bytes that the library gave away. Accepts NULL. */
 EH2SFRAME_API void eh2sframe_free(void *bytes);
@@ -137,8 +139,7 @@ EH2SFRAME_CHECKED bool eh2sframe_options_check(
 /*
  * The library writes a file under a temporary name beside its place. It calls notify with
  * that path when the file begins to exist and when it is gone. So a program can remove
- * the file when a signal ends it. For the first call, all signals are blocked in the
- * thread.
+ * the file when a signal ends it. In the first call the thread blocks all signals.
  */
 EH2SFRAME_API void eh2sframe_options_on_temporary(struct eh2sframe_options *options,
     void (*notify)(void *context, const char *path, bool exists), void *context);
@@ -293,8 +294,7 @@ EH2SFRAME_CHECKED bool eh2sframe_result_section_path(struct eh2sframe_result *re
 /*
  * Writes the file with the section in, loaded and covered by PT_GNU_SFRAME, checked and
  * proven. out appears complete or not at all. Mode, owner and extended attributes are
- * those of the input, or 0666 less the umask for an input in memory. out may be the
- * input's path.
+ * the input's, or 0666 less the umask for memory. out may be the input's path.
  */
 EH2SFRAME_CHECKED bool eh2sframe_result_write_path(
     struct eh2sframe_result *result, const char *out, struct eh2sframe_error *error);

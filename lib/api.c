@@ -10,6 +10,7 @@
 
 #include "base/plain.h"
 #include "config.h"
+#include "gen/report/libraries.h"
 
 enum eh2sframe_status api_status(enum err_kind kind)
 {
@@ -62,7 +63,14 @@ const char *eh2sframe_version(void)
 
 const char *eh2sframe_features(void)
 {
-	return EH2SFRAME_ZYDIS ? "zydis" : "";
+	if (EH2SFRAME_ZYDIS)
+		return EH2SFRAME_ZSTD ? "zydis zstd" : "zydis";
+	return EH2SFRAME_ZSTD ? "zstd" : "";
+}
+
+size_t eh2sframe_libraries(char *text, size_t size)
+{
+	return text ? report_libraries(text, size) : 0;
 }
 
 void eh2sframe_free(void *bytes)

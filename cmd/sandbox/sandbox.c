@@ -41,6 +41,12 @@ static int sandbox_obstacle(void)
 #endif
 }
 
+struct sandbox_parts sandbox_parts(void)
+{
+	return (struct sandbox_parts){
+	    .landlock = EH2SFRAME_LANDLOCK, .seccomp = EH2SFRAME_SECCOMP};
+}
+
 #if EH2SFRAME_LANDLOCK
 
 /* Of later versions than the headers of Debian 12 have. The numbers are the kernel's. */

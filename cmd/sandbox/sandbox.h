@@ -27,6 +27,13 @@ struct sandbox_state {
 	int no_landlock, no_seccomp; /* why not; 0: in force */
 };
 
+/* What this build has of it. */
+struct sandbox_parts {
+	bool landlock, seccomp;
+};
+
+struct sandbox_parts sandbox_parts(void);
+
 /* What may be opened. */
 struct sandbox {
 	int ruleset; /* of Landlock; -1: none */

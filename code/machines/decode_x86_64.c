@@ -64,3 +64,8 @@ enum code_flow code_decode_x86_64(const uint8_t *code, uint64_t size, uint8_t *l
 		return CODE_FILLER;
 	return x86_64_ends(&insn) ? CODE_END : CODE_NEXT;
 }
+
+uint64_t code_x86_64_version(void)
+{
+	return ZydisGetVersion();
+}

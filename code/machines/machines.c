@@ -11,6 +11,15 @@ bool code_can_decode(enum code_machine machine)
 	return machine != CODE_X86_64 || EH2SFRAME_ZYDIS;
 }
 
+uint64_t code_zydis_version(void)
+{
+#if EH2SFRAME_ZYDIS
+	return code_x86_64_version();
+#else
+	return 0;
+#endif
+}
+
 enum code_flow code_decode(
     enum code_machine machine, const uint8_t *code, uint64_t size, uint8_t *length)
 {

@@ -10,6 +10,9 @@ enum code_flow code_decode_x86_64(const uint8_t *code, uint64_t size, uint8_t *l
 enum code_flow code_decode_aarch64(const uint8_t *code, uint64_t size, uint8_t *length);
 enum code_flow code_decode_s390x(const uint8_t *code, uint64_t size, uint8_t *length);
 
+/* ZydisGetVersion. */
+uint64_t code_x86_64_version(void);
+
 /* *insn is zeroed, except its effects. Its via is CODE_NO_REG. */
 bool code_insn_x86_64(
     const uint8_t *code, uint64_t size, uint64_t pc, struct code_insn *insn);

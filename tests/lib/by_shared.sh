@@ -5,7 +5,7 @@
 set -- "$(realpath "$1")" "$(realpath "$2")"
 # shellcheck source-path=SCRIPTDIR/../shared source=tap.sh
 . "$(dirname "$(realpath "$0")")/../shared/tap.sh"
-readelf -d "$2" | grep -q 'NEEDED.*libeh2sframe\.so\.0\]' || { echo "Bail out! $2 needs no library"; exit 1; }
+readelf -d "$2" | grep -q 'NEEDED.*libeh2sframe\.so\.1\]' || { echo "Bail out! $2 needs no library"; exit 1; }
 readelf -d "$1" | grep -q 'NEEDED.*libeh2sframe' && { echo "Bail out! $1 needs the library"; exit 1; }
 while read -r line; do
 	for which in 1 2; do

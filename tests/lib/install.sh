@@ -25,7 +25,7 @@ cp "$root/examples/section_bytes.c" . || exit 99
 
 # shellcheck disable=SC2086 # flags are words
 is 'built with the shared library' "$@" -std=c11 -Wall -Wextra -Werror $flags -o shared section_bytes.c $libs
-is 'which it needs' sh -c 'readelf -d shared | grep -q "NEEDED.*libeh2sframe\.so\.0\]"'
+is 'which it needs' sh -c 'readelf -d shared | grep -q "NEEDED.*libeh2sframe\.so\.1\]"'
 # The static library by name, what it needs by whatever the system has of it.
 static=
 for word in $all; do

@@ -21,10 +21,10 @@ else
 	plan
 fi
 printf '%s\n' eh2sframe eh2sframe-dbgsym libeh2sframe-dev libeh2sframe-walk-dev \
-	libeh2sframe-walk0 libeh2sframe-walk0-dbgsym libeh2sframe0 libeh2sframe0-dbgsym >listed
+	libeh2sframe-walk1 libeh2sframe-walk1-dbgsym libeh2sframe1 libeh2sframe1-dbgsym >listed
 find debs -name '*.deb' -printf '%f\n' | sed 's/_.*//' | sort >built
 is 'those five, and their debug packages' diff listed built
-version=$("$eh2sframe" --version | sed -n '1s/.* //p')
+version=$("$eh2sframe" --version | sed -n "1s/.* //p")
 is 'the version is that of the command' test -e debs/eh2sframe_"$version"_*.deb
 if have lintian; then
 	lintian --allow-root -I --fail-on info debs/*.changes >lint 2>&1
@@ -45,21 +45,21 @@ root=$scratch/root
 mkdir -p root/var/lib/dpkg/{info,updates,triggers}
 : >root/var/lib/dpkg/status
 if [ "$(id -u)" = 0 ]; then
-	is 'dpkg installs them' root_dpkg -i debs/{eh2sframe,libeh2sframe0,libeh2sframe-dev,libeh2sframe-walk0,libeh2sframe-walk-dev}_*.deb
+	is 'dpkg installs them' root_dpkg -i debs/{eh2sframe,libeh2sframe1,libeh2sframe-dev,libeh2sframe-walk1,libeh2sframe-walk-dev}_*.deb
 	root_dpkg --verify >changed
 	is 'as they were packed' diff /dev/null changed
 else
-	for deb in eh2sframe libeh2sframe0 libeh2sframe-dev libeh2sframe-walk0 libeh2sframe-walk-dev; do dpkg-deb -x debs/${deb}_*.deb root; done
+	for deb in eh2sframe libeh2sframe1 libeh2sframe-dev libeh2sframe-walk1 libeh2sframe-walk-dev; do dpkg-deb -x debs/${deb}_*.deb root; done
 	skip 'dpkg installs them' 'not root: unpacked'
 fi
-for deb in eh2sframe libeh2sframe0 libeh2sframe-dev libeh2sframe-walk0 libeh2sframe-walk-dev; do
+for deb in eh2sframe libeh2sframe1 libeh2sframe-dev libeh2sframe-walk1 libeh2sframe-walk-dev; do
 	dpkg-deb -f debs/${deb}_*.deb Depends >depends.$deb
 done
-lib=$(dirname "$(echo "$root"/usr/lib/*/libeh2sframe.so.0)")
+lib=$(dirname "$(echo "$root"/usr/lib/*/libeh2sframe.so.1)")
 is 'the library is where this architecture has its own' \
 	test "$lib" = "$root/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)"
 is 'the command needs libelf' grep -q libelf1 depends.eh2sframe
-is 'the development files need the library' grep -q "libeh2sframe0 (= $version)" depends.libeh2sframe-dev
+is 'the development files need the library' grep -q "libeh2sframe1 (= $version)" depends.libeh2sframe-dev
 is 'no link leads nowhere' sh -c "! find '$root' -xtype l | grep ."
 
 export PATH=$root/usr/bin:$PATH
@@ -108,7 +108,7 @@ gcc walk.c -o walk $(pkg-config --cflags --libs libeh2sframe-walk) >out 2>&1
 is 'a program by the library of walks' env LD_LIBRARY_PATH="$lib" ./walk
 
 if [ "$(id -u)" = 0 ]; then
-	is 'dpkg removes them' root_dpkg -P eh2sframe libeh2sframe-dev libeh2sframe0 libeh2sframe-walk-dev libeh2sframe-walk0
+	is 'dpkg removes them' root_dpkg -P eh2sframe libeh2sframe-dev libeh2sframe1 libeh2sframe-walk-dev libeh2sframe-walk1
 	is 'and leaves nothing' sh -c '! find root/usr ! -type d 2>/dev/null | grep .'
 fi
 plan

@@ -364,7 +364,7 @@ def errors(path):
     got = run(FOLD, "--help")
     check(got.returncode == 0 and "--format=folded|html|text|pprof" in got.stdout and not got.stderr, "--help", got)
     got = run(FOLD, "--version")
-    check(got.returncode == 0 and re.fullmatch(r"eh2sframe-fold \d+\.\d+\.\d+\n", got.stdout), "--version", got)
+    check(got.returncode == 0 and re.fullmatch(r"eh2sframe-fold \d+\.\d+\.\d+(-rc\d+)?\n", got.stdout), "--version", got)
     with open("kept", "w", encoding="utf-8") as file:
         file.write("before")
     got = run(FOLD, "-o", "kept", "junk")

@@ -131,8 +131,20 @@ cp .stdout help
 status_is '-h' 0 -h
 is '-h is --help' cmp help .stdout
 status_is '--version' 0 --version
-is '--version begins with the version' sh -c 'head -n 1 .stdout | grep -qx "eh2sframe [0-9.]*"'
+is '--version begins with the version' sh -c 'head -n 1 .stdout | grep -qxE "eh2sframe [0-9]+\.[0-9]+\.[0-9]+(-rc[0-9]+)?"'
 is '--version tells whether x86-64 code is decoded' grep -qE '^(with|without) Zydis: ' .stdout
+for part in zstd seccomp Landlock; do
+	is "--version tells of $part" grep -qE "^(with|without) $part: " .stdout
+done
+for library in jansson libdwarf libelf zlib; do
+	is "--version tells the version of $library" grep -qE "^libraries: .*\b$library [0-9]+(\.[0-9]+)*(,|$)" .stdout
+done
+for part in Zydis zstd; do
+	is "and of $part, where it is there" test "$(grep -c "^with $part: " .stdout)" = "$(grep -cE "^libraries: .*\b$part [0-9]+\.[0-9.]+(,|$)" .stdout)"
+done
+# The file that runs has its version in its name.
+runs=$(realpath "$(ldd "$eh2sframe" | sed -n 's/.*libz\.so\.1 => \([^ ]*\).*/\1/p')" | sed -n 's/.*\.so\.//p')
+is '--version tells the zlib that runs' grep -qF ", zlib $runs" .stdout
 cp .stdout version
 status_is '-V' 0 -V
 is '-V is --version' cmp version .stdout

@@ -106,7 +106,7 @@ def many(count):
 
 
 def document(files):
-    return {"tool": "eh2sframe", "version": "0.1.0", "schema": 1, "files": files}
+    return {"tool": "eh2sframe", "version": "1.0.0", "schema": 1, "files": files}
 
 
 # What must stay text. A page that ran any of it would set a variable.

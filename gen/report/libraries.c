@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#include "gen/report/libraries.h"
+
+#include <stdio.h>
+
+#include <jansson.h>
+#include <zlib.h>
+
+#include "cfi/libdwarf.h"
+#include "code/code.h"
+#include "config.h"
+
+#if EH2SFRAME_ZSTD
+#include <zstd.h>
+#endif
+
+size_t report_libraries(char *text, size_t size)
+{
+	char zydis[64] = "", zstd[64] = "";
+	const unsigned long long decoder = code_zydis_version();
+	int length;
+
+	/* 16 bits each: major, minor, patch, build. */
+	if (decoder)
+		snprintf(zydis, sizeof(zydis), ", Zydis %llu.%llu.%llu", decoder >> 48,
+		    decoder >> 32 & 0xffff, decoder >> 16 & 0xffff);
+#if EH2SFRAME_ZSTD
+	snprintf(zstd, sizeof(zstd), ", zstd %s", ZSTD_versionString());
+#endif
+	length = snprintf(text, size,
+	    "jansson %s, libdwarf %s, libelf " EH2SFRAME_LIBELF ", zlib %s%s%s",
+	    jansson_version_str(), cfi_libdwarf_version(), zlibVersion(), zstd, zydis);
+	return length < 0 ? 0 : (size_t)length;
+}
