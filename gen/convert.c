@@ -141,12 +141,15 @@ static bool insert_linked(struct conversion *conv, struct err *err)
 static bool insert_object(struct conversion *conv, struct err *err)
 {
 	struct object_output *object = &conv->object;
+	size_t signature = 0;
+	/* A file that is converted again may have been signed in between. */
 	bool ok =
+	    image_signature(conv->opened, &signature, err) &&
 	    install_copied(&conv->install, err) &&
 	    object_write(conv->image, &conv->model, object, conv->install.output.fd, err);
 
 	conv->report.object_size = object->file_size;
-	conv->report.signature_void = object->signed_module;
+	conv->report.signature_void = object->signed_module || signature > 0;
 	return ok;
 }
 

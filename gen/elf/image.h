@@ -219,6 +219,11 @@ struct rd;
 ATTR_MUST_CHECK bool image_note_next(struct rd *rd, struct image_note *note);
 bool image_note_is(const struct image_note *note, const char *name, uint32_t type);
 
+/* How many bytes at the end of the file are a module's signature. ERR_MALFORMED when it
+ * says that it is larger than the file. */
+ATTR_MUST_CHECK bool image_signature(
+    const struct image *image, size_t *size, struct err *err);
+
 /* The build-id, borrowed from the file. */
 struct image_build_id {
 	const uint8_t *bytes;

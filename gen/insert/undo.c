@@ -84,15 +84,28 @@ static uint64_t hash_ranges(
 	return hash;
 }
 
+/* How long the file is without the signature of a module that was signed afterwards. It is
+ * behind all else, and nothing else changes then. */
+static uint64_t unsigned_size(const struct image *image)
+{
+	struct err ignored = {0};
+	size_t signature;
+
+	if (image->ehdr.e_type != ET_REL || !image_signature(image, &signature, &ignored))
+		return image->size;
+	return image->size - signature;
+}
+
 /* A tool that rewrites a file always touches one of these: the size, the header or a
  * table. */
 static bool tables_unchanged(const struct image *image,
     const struct insert_footer *footer, const struct undo *undo)
 {
 	static const uint8_t no_hash[sizeof(uint64_t)];
-	uint64_t at = footer_off(image) + INSERT_FOOTER_HASH, hash = INSERT_HASH_START;
+	uint64_t at = footer_off(image) + INSERT_FOOTER_HASH, hash = INSERT_HASH_START,
+		 size = unsigned_size(image);
 
-	if (footer->new_size != image->size || footer->tail_off > at)
+	if (footer->new_size != size || footer->tail_off > at)
 		return false;
 	hash = insert_record_hash(hash, image->bytes, INSERT_EHDR_SIZE);
 	/* Without entries the offset may be anything. */
@@ -103,7 +116,9 @@ static bool tables_unchanged(const struct image *image,
 	    hash, image->bytes + footer->tail_off, (size_t)(at - footer->tail_off));
 	hash = insert_record_hash(hash, no_hash, sizeof(no_hash));
 	at += sizeof(no_hash);
-	hash = insert_record_hash(hash, image->bytes + at, (size_t)(image->size - at));
+	if (at > size)
+		return false;
+	hash = insert_record_hash(hash, image->bytes + at, (size_t)(size - at));
 	hash = hash_ranges(hash, image, undo);
 	return hash == footer->hash;
 }

@@ -348,7 +348,7 @@ bool object_write(const struct image *image, const struct sf_section *model,
 	tail.start = (image->size + SECTION_ALIGN - 1) & ~(uint64_t)(SECTION_ALIGN - 1);
 	/* It is in front of what is new. So the file has none at its end, and its original
 	 * has it. */
-	if (!object_signature(image, &signature, err))
+	if (!image_signature(image, &signature, err))
 		return false;
 	output->signed_module = signature > 0;
 	wr_init(&tail.bytes, image->big_endian);

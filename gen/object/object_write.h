@@ -53,11 +53,6 @@ ATTR_MUST_CHECK bool object_encode(const struct image *image,
     const struct options *options, struct sf_section *model, struct object_output *output,
     struct sf_encode_stats *stats, struct err *err);
 
-/* How many bytes at the end of the file are a module's signature. ERR_MALFORMED when it
- * says that it is larger than the file. */
-ATTR_MUST_CHECK bool object_signature(
-    const struct image *image, size_t *size, struct err *err);
-
 /* Writes all but what insert_body has copied to fd. */
 ATTR_MUST_CHECK bool object_write(const struct image *image,
     const struct sf_section *model, struct object_output *output, int fd,

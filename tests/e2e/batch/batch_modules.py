@@ -111,10 +111,15 @@ def test_look():
                           ("--check-code", b"4 not contradicted")):
         got = run(TOOL, "--batch", command, "tree")
         check(got.status == 0 and word in got.out.splitlines()[-1], f"{command}: modules, too", got)
+    # The step that follows a conversion: to sign.
+    write("tree/module.ko", content("tree/module.ko") + bytes(20) + struct.pack(">8xI", 20) + MARK)
+    got = run(TOOL, "--batch", "--refresh", "--format=3", "tree")
+    check(got.status == 0 and b"signed-module 1)" in got.out and content("tree/module.ko").endswith(MARK),
+          "--refresh leaves a module that was signed", got)
     got = run(TOOL, "--batch", "--remove", "tree")
     check(got.status == 0 and picture("tree")[0].keys() == picture("before")[0].keys() and
           all(digest("tree/" + name) == digest("before/" + name)
-              for name in ("module.ko", "names.ko", "a folder/signed.ko", "cat")), "--remove gives the signed module back", got)
+              for name in ("module.ko", "names.ko", "a folder/signed.ko", "cat")), "--remove gives the modules back", got)
 
 
 def test_kernel_reader():

@@ -156,6 +156,28 @@ def check_signed(path):
           run("readelf", "-aW", "signed.out.ko").returncode == 0, "signed: proven")
     must(tool, "--remove", "signed.out.ko", "back.ko")
     check(open("back.ko", "rb").read() == open("signed.ko", "rb").read(), "signed: and back")
+    # Convert, then sign: what leads back is still there.
+    with open("again.ko", "wb") as file:
+        file.write(bytes_out + tail)
+    must(tool, "--remove", "again.ko", "back.ko")
+    check(open("back.ko", "rb").read() == open("signed.ko", "rb").read() and
+          run(tool, "--verify", "again.ko").returncode == 0, "signed afterwards: proven, and back")
+    must(tool, "-q", "--format=1", "signed.ko", "other.ko")
+    made = run(tool, "--refresh", "--format=1", "again.ko", "again.out.ko")
+    check(made.returncode == 0 and open("again.out.ko", "rb").read() == open("other.ko", "rb").read() and
+          "signature is left out" in made.stderr, "signed afterwards: converted again", made.stderr)
+    must(tool, "-q", "--format=3", path, "plain.ko")
+    with open("plain.ko", "ab") as file:
+        file.write(tail)
+    made = run(tool, "--refresh", "--format=3", "plain.ko", "plain.out.ko")
+    check(made.returncode == 0 and "signature is left out" in made.stderr, "signed between two conversions: a line says so",
+          made.stderr)
+    for what, change in (("the record", bytes_out[:-3] + b"abc" + tail), ("the end", bytes_out + b"\0" + tail),
+                         ("two signatures", bytes_out + tail + tail)):
+        with open("changed.ko", "wb") as file:
+            file.write(change)
+        made = run(tool, "--remove", "changed.ko", "changed.out.ko")
+        check(made.returncode == 1 and not os.path.exists("changed.out.ko"), f"signed afterwards: {what} changed", made.stderr)
     with open("short.ko", "wb") as file:
         file.write(open(path, "rb").read() + struct.pack(">8xI", 1 << 30) + MARK)
     made = run(tool, "--format=3", "short.ko", "short.out.ko")

@@ -8,13 +8,13 @@
 #include <string.h>
 
 #include "base/rd.h"
-#include "gen/object/object_write.h"
+#include "gen/elf/image.h"
 
 static const char signature_mark[] = "~Module signature appended~\n";
 
 enum { MARK_SIZE = sizeof(signature_mark) - 1, ABOUT_SIZE = 12, LENGTH_OFF = 8 };
 
-bool object_signature(const struct image *image, size_t *size, struct err *err)
+bool image_signature(const struct image *image, size_t *size, struct err *err)
 {
 	uint32_t length;
 	struct rd rd;
