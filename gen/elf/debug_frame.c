@@ -125,16 +125,6 @@ bool image_is_debug_only(const struct image *image)
 	return false;
 }
 
-bool image_debug_frame(
-    const struct image *image, struct image_debug_frame *frame, struct err *err)
-{
-	*frame = (struct image_debug_frame){0};
-	for (size_t i = 0; i < image->n_sections; i++)
-		if (image_is_debug_frame(&image->sections[i]))
-			return image_debug_frame_at(image, i, frame, err);
-	return true;
-}
-
 /* NULL when the stream is complete and of the size that the header says. */
 static const char *unpack(const struct image_debug_frame *frame, uint8_t *to)
 {

@@ -180,12 +180,34 @@ bool image_is_debug_frame(const struct image_section *section);
  */
 ATTR_MUST_CHECK bool image_debug_frame_at(const struct image *image, size_t i,
     struct image_debug_frame *frame, struct err *err);
-/* The first one of a linked file that has code; frame->size is 0 when there is none. */
-ATTR_MUST_CHECK bool image_debug_frame(
-    const struct image *image, struct image_debug_frame *frame, struct err *err);
 /* Writes frame->size bytes. ERR_MALFORMED when they cannot be decompressed. */
 ATTR_MUST_CHECK bool image_debug_frame_read(const struct image *image,
     const struct image_debug_frame *frame, uint8_t *to, struct err *err);
+
+/* All of a file, one behind the other. */
+struct image_debug_frames {
+	size_t n;    /* sections that can be read */
+	size_t size; /* bytes, decompressed; 0 without such a section */
+	struct err
+	    lost; /* what is wrong with the header of another one; ERR_NONE: nothing */
+};
+
+/*
+ * Whether a section has the name, and its header leads out of the file. Of a linked file, also
+ * when its bytes are another section's, too.
+ */
+bool image_debug_frame_is_lost(const struct image *image, size_t i);
+
+/* Fails as image_debug_frame_at does, and with ERR_MALFORMED when they have more than the file has. */
+ATTR_MUST_CHECK bool image_debug_frames_find(
+    const struct image *image, struct image_debug_frames *frames, struct err *err);
+/*
+ * Writes frames->size bytes, of a linked file: with several sections, offsets of CIEs count from the first
+ * byte of all. ERR_MALFORMED when one cannot be decompressed, or the records of one of several do
+ * not end with it.
+ */
+ATTR_MUST_CHECK bool image_debug_frames_read(const struct image *image,
+    const struct image_debug_frames *frames, uint8_t *to, struct err *err);
 
 /* Whether the code of a linked file is elsewhere: a separate debug file. */
 bool image_is_debug_only(const struct image *image);

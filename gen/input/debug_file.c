@@ -156,7 +156,7 @@ static bool debug_load(
 		return debug_blame(path, err);
 	file->image = &file->separate;
 	return (debug_matches(image, &file->separate, err) &&
-		   image_debug_frame(&file->separate, &file->frame, err)) ||
+		   image_debug_frames_find(&file->separate, &file->frames, err)) ||
 	       debug_blame(path, err);
 }
 
@@ -225,14 +225,14 @@ bool debug_file_open(const struct image *image, const char *name, const char *di
 	file->separate.fd = -1;
 	if (name)
 		return debug_load(image, name, file, err) &&
-		       (file->frame.size || err_set(err, ERR_UNSUPPORTED,
-						"%.200s: it has no .debug_frame", name));
+		       (file->frames.size || err_set(err, ERR_UNSUPPORTED,
+						 "%.200s: it has no .debug_frame", name));
 	/* The code of a debug file is elsewhere, and is not converted. */
 	if (image_is_debug_only(image))
 		return true;
-	if (!image_debug_frame(image, &file->frame, err))
+	if (!image_debug_frames_find(image, &file->frames, err))
 		return false;
-	return file->frame.size || !dir || debug_search(image, dir, file, err);
+	return file->frames.size || !dir || debug_search(image, dir, file, err);
 }
 
 void debug_file_close(struct debug_file *file)

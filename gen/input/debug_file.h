@@ -10,7 +10,7 @@
 struct debug_file {
 	const struct image *image; /* that has the section: the file, or separate */
 	struct image separate;	   /* the debug file; without a path if there is none */
-	struct image_debug_frame frame; /* size 0: there is no .debug_frame */
+	struct image_debug_frames frames; /* size 0: there is no .debug_frame */
 };
 
 /*

@@ -128,7 +128,7 @@ static bool check_section(const struct image *input, const struct insert_plan *p
     struct err *err)
 {
 	const struct image_section *was = &input->sections[i], *is = &output->sections[i];
-	GElf_Shdr hdr = is->hdr, want = insert_lost_header(was);
+	GElf_Shdr hdr = is->hdr, want = insert_lost_header(input, i);
 
 	if (i == slots->sframe_section ||
 	    (i == slots->record_section && hdr.sh_offset == plan->record_off))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sections of CFI whose headers lead out of the file. They are sources that are left out, and
+ * Sections of CFI whose headers lead out of the file, or into another section. They are sources that are left out, and
  * what else describes the code is converted. The output is longer than the input, so that such a
  * range could have bytes there, which are not CFI.
  */
@@ -13,7 +13,7 @@
 static bool is_source(const char *name)
 {
 	static const char go[] = ".gopclntab";
-	static const char *const names[] = {".debug_frame", ".zdebug_frame",
+	static const char *const names[] = {
 	    ".orc_unwind", ".orc_unwind_ip", ".orc_header"};
 	const size_t length = strlen(name);
 
@@ -24,18 +24,21 @@ static bool is_source(const char *name)
 	return length >= sizeof(go) - 1 && !strcmp(name + length - (sizeof(go) - 1), go);
 }
 
-bool insert_is_lost(const struct image_section *section)
+bool insert_is_lost(const struct image *image, size_t i)
 {
-	return !section->data && section->hdr.sh_size &&
-	       section->hdr.sh_type != SHT_NULL && section->hdr.sh_type != SHT_NOBITS &&
-	       is_source(section->name);
+	const struct image_section *section = &image->sections[i];
+
+	return image_debug_frame_is_lost(image, i) ||
+	       (!section->data && section->hdr.sh_size &&
+		   section->hdr.sh_type != SHT_NULL &&
+		   section->hdr.sh_type != SHT_NOBITS && is_source(section->name));
 }
 
-GElf_Shdr insert_lost_header(const struct image_section *section)
+GElf_Shdr insert_lost_header(const struct image *image, size_t i)
 {
-	GElf_Shdr hdr = section->hdr;
+	GElf_Shdr hdr = image->sections[i].hdr;
 
-	if (insert_is_lost(section) && !(hdr.sh_flags & SHF_ALLOC))
+	if (!(hdr.sh_flags & SHF_ALLOC) && insert_is_lost(image, i))
 		hdr.sh_type = SHT_NOBITS;
 	return hdr;
 }
@@ -45,9 +48,9 @@ bool insert_lost_stay(
 {
 	for (size_t i = 1; i < image->n_sections; i++) {
 		const struct image_section *section = &image->sections[i];
-		const GElf_Shdr hdr = insert_lost_header(section);
+		const GElf_Shdr hdr = section->hdr;
 
-		if (insert_is_lost(section) && hdr.sh_type != SHT_NOBITS &&
+		if (hdr.sh_flags & SHF_ALLOC && insert_is_lost(image, i) &&
 		    num_range_inside(hdr.sh_offset, hdr.sh_size, plan->file_size))
 			return err_set(err, ERR_MALFORMED,
 			    "%s (section %zu, 0x%" PRIx64 " bytes at offset 0x%" PRIx64

@@ -133,7 +133,7 @@ static bool list_extents(
 			    "only one",
 			    i);
 		if (hdr->sh_type == SHT_NULL || hdr->sh_type == SHT_NOBITS ||
-		    !hdr->sh_size || insert_is_lost(&image->sections[i]))
+		    !hdr->sh_size || insert_is_lost(image, i))
 			continue;
 		if (!image->sections[i].data)
 			return err_set(err, ERR_MALFORMED,

@@ -127,15 +127,19 @@ static bool sources_add_file(
 	const char *path = file->separate.path;
 	uint8_t *to;
 
-	if (!file->frame.size)
+	if (!file->frames.size)
 		return true;
-	to = sources_extend(sources, file->frame.size);
+	to = sources_extend(sources, file->frames.size);
 	if (!to)
 		return err_set_nomem(err);
-	if (!image_debug_frame_read(file->image, &file->frame, to, err)) {
+	if (!image_debug_frames_read(file->image, &file->frames, to, err)) {
 		sources_cut(&sources->section);
 		return path ? err_prefix(err, "%.200s", path) : false;
 	}
+	/* One of several sections is. */
+	sources->left_out = file->frames.lost;
+	if (path && sources->left_out.kind)
+		err_prefix(&sources->left_out, "%.200s", path);
 	sources->debug_path = path ? strdup(path) : NULL;
 	return !path || sources->debug_path || err_set_nomem(err);
 }
@@ -148,7 +152,9 @@ static bool sources_add_debug(const struct image *image, const struct options *o
 
 	if (image->object && options->debug_file)
 		return err_set(err, ERR_UNSUPPORTED,
-		    "%.200s: debug files of relocatable objects are not read",
+		    "%.200s: debug files of relocatable objects are not read; convert "
+		    "the "
+		    "object before its debug sections are stripped",
 		    options->debug_file);
 	if (image->object)
 		return sources_add_object(image->object, sources, err);
@@ -228,7 +234,7 @@ bool cfi_sources_any(const struct image *image, const struct options *options)
 		return image->object->debug.size || image->object->debug.err.kind;
 	found = !debug_file_open(
 		    image, options->debug_file, debug_dir(options), &file, &ignored) ||
-		file.frame.size;
+		file.frames.size;
 	debug_file_close(&file);
 	return found;
 }

@@ -6,30 +6,6 @@
 #include "base/num.h"
 #include "gen/elf/object/object_internal.h"
 
-/* The bytes of all of them. Compressed ones may be the same bytes of the file, too. */
-static bool debug_size(const struct image *image, uint64_t *size, struct err *err)
-{
-	struct image_debug_frame frame;
-	uint64_t stored = 0;
-
-	*size = 0;
-	for (size_t i = 1; i < image->n_sections; i++) {
-		if (!image_is_debug_frame(&image->sections[i]))
-			continue;
-		if (!image_debug_frame_at(image, i, &frame, err))
-			return false;
-		stored += frame.stored;
-		if (stored > image->size ||
-		    __builtin_add_overflow(*size, (uint64_t)frame.size, size) ||
-		    *size > INT64_MAX)
-			return err_set(err, ERR_MALFORMED,
-			    "the .debug_frame sections up to section %zu have more bytes "
-			    "than the file",
-			    i);
-	}
-	return true;
-}
-
 /* The section has no address of its own, and its records refer to it: they get the place in
  * the copy, and so do those of the other sections. */
 static bool debug_relocate(
@@ -84,16 +60,20 @@ static bool debug_copy(struct image *image, struct err *err)
 static bool debug_read(struct image *image, struct err *err)
 {
 	struct object_debug *debug = &image->object->debug;
-	uint64_t size;
+	struct image_debug_frames frames;
 
-	if (!debug_size(image, &size, err))
+	if (!image_debug_frames_find(image, &frames, err))
 		return false;
-	if (!size)
+	if (frames.lost.kind) {
+		*err = frames.lost;
+		return false;
+	}
+	if (!frames.size)
 		return true;
-	debug->data = malloc((size_t)size);
+	debug->data = malloc(frames.size);
 	if (!debug->data)
 		return err_set_nomem(err);
-	debug->size = (size_t)size;
+	debug->size = frames.size;
 	return debug_copy(image, err);
 }
 

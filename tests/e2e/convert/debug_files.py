@@ -275,8 +275,14 @@ def objects():
                        r"not occur in CFI of x86-64; .*\n", made.stderr),
           "object, a relocation of another kind", made.stderr)
     made = run(tool, "--format=2", "--debug-file=plain.debug", "joined.o", "two.o")
-    check(made.returncode == 1 and "debug files of relocatable objects are not read" in made.stderr,
+    check(made.returncode == 1 and re.fullmatch(r"eh2sframe: joined\.o: plain\.debug: debug files of relocatable objects are not read; "
+                                                r"convert the object before its debug sections are stripped\n", made.stderr),
           "object with --debug-file", made.stderr)
+    # What the message says to do.
+    must(tool, "-q", "--format=2", "a.o", "two.o")
+    before = must(tool, "--dump", "two.o")
+    must("strip", "-g", "two.o")
+    check(must(tool, "--dump", "two.o") == before, "object, converted and stripped: the same rows")
 
 
 with tempfile.TemporaryDirectory() as scratch:

@@ -367,6 +367,61 @@ def lost():
             check(filecmp.cmp("back", "lost", False), f"{name} at {at - size:+}: the way back", back.stderr)
 
 
+OTHER = b"""
+int leaf(int n);
+int __attribute__((noinline)) big(int n) { volatile int k[90]; k[n & 31] = n; return k[n & 7] + leaf(n); }
+int helper(int n) { volatile int k[20]; k[n & 15] = n; return big(k[n & 3]) * 2 + big(n); }
+"""
+
+
+def several(name, compiler, *options):
+    """Several .debug_frame sections in a linked file: the rows are those of one."""
+    if not shutil.which(compiler):
+        return skip(f"several: {name}", f"no {compiler}")
+    write("prog.c", SOURCE.encode())
+    write("other.c", OTHER)
+    made = [run(compiler, *BARE, *options, *more, "-o", out, "prog.c", "other.c")
+            for out, more in (("single", ()), ("several", ("-Wl,--unique=.debug_frame", "-Wl,--unique=.zdebug_frame")))]
+    if any(one.returncode for one in made):
+        return skip(f"several: {name}", made[1].stderr.strip())
+    count = len(re.findall(r"\.z?debug_frame ", must("readelf", "-SW", "several")))
+    if not check(count >= 2, f"several: {name}: the linker keeps them", count):
+        return
+    wanted = FUNCTIONS | {"big", "helper"}
+    for path in ("single", "several"):
+        must(tool, "--optimize=none", path, path + ".out")
+    found = rows_of("several.out", wanted)
+    check(found == rows_of("single.out", wanted) and len(found) >= len(wanted) - 1, f"several: {name}: the rows of one", found)
+    made = run(tool, "--verify", "--witness=libdwarf", "several.out")
+    check(made.returncode == 0 and " 0 could" in made.stdout, f"several: {name}: proven by libdwarf", made.stdout + made.stderr)
+    tools = compiler[:-3] if compiler.endswith("-gcc") else ""
+    must(tools + "objcopy", "--only-keep-debug", "several", "several.debug")
+    must(tools + "strip", "several")
+    must(tool, "--optimize=none", "--debug-file=several.debug", "several", "bare.out")
+    same = Section(dump(tool, "bare.out"), exact=True).funcs
+    check(same == Section(dump(tool, "several.out"), exact=True).funcs, f"several: {name}: in a debug file", same)
+
+
+def several_damaged():
+    """One of several: no record may reach into the next section, and no FDE have its CIE there."""
+    write("prog.c", SOURCE.encode())
+    write("other.c", OTHER)
+    must("gcc", *BARE, "-gz=none", "-Wl,--unique=.debug_frame", "-o", "several", "prog.c", "other.c")
+    places = [int(at, 16) for at in re.findall(r"\.debug_frame +PROGBITS +\w+ (\w+)", must("readelf", "-SW", "several"))]
+    size = places[1] - places[0]
+    for name, at, value, said in (
+            ("a length beyond the section", 0, 0xffff00, r"\.debug_frame \(section \d+\): the record at 0x0 reaches past the end "
+             r"of the section, and there is another \.debug_frame; rebuild the file; \.debug_frame is left out"),
+            ("a CIE in the next section", struct.unpack_from("<I", read("several"), places[0])[0] + 8, size,
+             r"CIE pointer 0xfffffffe does not point to a CIE, \.debug_frame\+0x\w+; left out")):
+        data = read("several")
+        struct.pack_into("<I", data, places[0] + at, value)
+        write("damaged", data)
+        made = run(tool, "damaged", "damaged.out")
+        check(made.returncode == 0 and re.fullmatch(f"eh2sframe: damaged: {said}\n", made.stderr) and
+              run(tool, "--verify", "damaged.out").returncode == 0, f"several, {name}: told, and the rest converted", made)
+
+
 with tempfile.TemporaryDirectory() as scratch:
     os.chdir(scratch)
     for title, how in PROGRAMS.items():
@@ -375,6 +430,9 @@ with tempfile.TemporaryDirectory() as scratch:
     contradictions()
     damage()
     lost()
+    for title in ("gcc, DWARF 4", "clang, DWARF 5", "clang, 64-bit DWARF 5", "zlib", "zlib-gnu", "s390x", "aarch64"):
+        several(title, *PROGRAMS[title])
+    several_damaged()
     zstd()
     nothing_else()
 plan()

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * All .debug_frame sections of a file as one (ld --unique, linker scripts). FDEs say by its
+ * offset in their section where their CIE is, so these offsets are changed in the copy.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/rd.h"
+#include "gen/elf/image.h"
+
+/* The search for a neighbour takes a time that grows with the square of their number. */
+enum { MAX_SEARCHED = 256 };
+
+static bool is_named(const struct image_section *section)
+{
+	return !strcmp(section->name, ".debug_frame") ||
+	       !strcmp(section->name, ".zdebug_frame");
+}
+
+static bool are_few(const struct image *image)
+{
+	size_t n = 0;
+
+	for (size_t i = 1; i < image->n_sections && n <= MAX_SEARCHED; i++)
+		n += is_named(&image->sections[i]);
+	return n <= MAX_SEARCHED;
+}
+
+/* Another section with bytes of this one; 0: none has. */
+static size_t neighbour(const struct image *image, size_t i)
+{
+	const struct image_section *a = &image->sections[i];
+
+	for (size_t k = 1; k < image->n_sections; k++) {
+		const struct image_section *b = &image->sections[k];
+
+		if (k != i && b->data && b->hdr.sh_size &&
+		    a->data < b->data + b->hdr.sh_size &&
+		    b->data < a->data + a->hdr.sh_size)
+			return k;
+	}
+	return 0;
+}
+
+bool image_debug_frame_is_lost(const struct image *image, size_t i)
+{
+	const struct image_section *section = &image->sections[i];
+
+	if (!is_named(section) || !section->hdr.sh_size ||
+	    section->hdr.sh_type == SHT_NULL || section->hdr.sh_type == SHT_NOBITS)
+		return false;
+	return !section->data ||
+	       (!(section->hdr.sh_flags & SHF_ALLOC) && image->ehdr.e_type != ET_REL &&
+		   are_few(image) && neighbour(image, i));
+}
+
+static void set_lost(const struct image *image, size_t i, struct err *err)
+{
+	const struct image_section *section = &image->sections[i];
+	size_t k;
+
+	if (err->kind)
+		return;
+	if (!section->data) {
+		err_set(err, ERR_MALFORMED,
+		    "%s (section %zu, 0x%" PRIx64 " bytes at offset 0x%" PRIx64
+		    "): reaches past the end of the file; rebuild the file",
+		    section->name, i, section->hdr.sh_size, section->hdr.sh_offset);
+		return;
+	}
+	k = neighbour(image, i);
+	err_set(err, ERR_MALFORMED,
+	    "%s (section %zu, 0x%" PRIx64 " bytes at offset 0x%" PRIx64
+	    "): overlaps section %zu (%.60s) in the file; rebuild the file",
+	    section->name, i, section->hdr.sh_size, section->hdr.sh_offset, k,
+	    image->sections[k].name);
+}
+
+/* The bytes of all of them. Compressed ones may be the same bytes of the file, too. */
+bool image_debug_frames_find(
+    const struct image *image, struct image_debug_frames *frames, struct err *err)
+{
+	struct image_debug_frame frame;
+	uint64_t stored = 0, size = 0;
+
+	*frames = (struct image_debug_frames){0};
+	for (size_t i = 1; i < image->n_sections; i++) {
+		if (!image_is_debug_frame(&image->sections[i]))
+			continue;
+		if (image_debug_frame_is_lost(image, i)) {
+			set_lost(image, i, &frames->lost);
+			continue;
+		}
+		if (!image_debug_frame_at(image, i, &frame, err))
+			return false;
+		frames->n++;
+		stored += frame.stored;
+		if (stored > image->size ||
+		    __builtin_add_overflow(size, (uint64_t)frame.size, &size) ||
+		    size > INT64_MAX)
+			return err_set(err, ERR_MALFORMED,
+			    "the .debug_frame sections up to section %zu have more bytes "
+			    "than the file",
+			    i);
+	}
+	frames->size = (size_t)size;
+	if (frames->n == 0 && frames->lost.kind) {
+		*err = frames->lost;
+		return false;
+	}
+	return true;
+}
+
+/* A section's copy among those of the others. */
+struct part {
+	uint8_t *data;
+	size_t size;
+	uint64_t base; /* where it begins in the copy of all */
+	bool big_endian;
+};
+
+static void put_word(const struct part *part, size_t at, size_t width, uint64_t value)
+{
+	for (size_t i = 0; i < width; i++)
+		part->data[at + (part->big_endian ? width - 1 - i : i)] =
+		    (uint8_t)(value >> (8 * i));
+}
+
+/* An offset that is outside of its section must not lead into another one. */
+static void shift_cie(const struct part *part, size_t at, bool wide, uint64_t id)
+{
+	const uint64_t highest = wide ? UINT64_MAX : UINT32_MAX;
+
+	if (id == highest)
+		return;
+	if (id >= part->size || id + part->base >= highest)
+		id = highest - 1;
+	else
+		id += part->base;
+	put_word(part, at, wide ? sizeof(uint64_t) : sizeof(uint32_t), id);
+}
+
+/* False at a record that does not end in the section, which is at *at. */
+static bool shift_all(const struct part *part, uint64_t *at)
+{
+	struct rd rd;
+
+	rd_init(&rd, part->data, part->size, part->big_endian);
+	while (!rd_at_end(&rd)) {
+		uint64_t len;
+		struct rd id;
+		size_t id_at;
+		bool wide;
+
+		*at = rd.pos;
+		len = rd_u32(&rd);
+		wide = len == UINT32_MAX;
+		if (wide)
+			len = rd_u64(&rd);
+		id = rd;
+		id_at = rd.pos;
+		if (!rd_skip(&rd, len))
+			return false;
+		if (len >= (wide ? sizeof(uint64_t) : sizeof(uint32_t)))
+			shift_cie(part, id_at, wide, wide ? rd_u64(&id) : rd_u32(&id));
+	}
+	return true;
+}
+
+bool image_debug_frames_read(const struct image *image,
+    const struct image_debug_frames *frames, uint8_t *to, struct err *err)
+{
+	struct image_debug_frame frame;
+	uint64_t base = 0, at;
+
+	for (size_t i = 1; i < image->n_sections; i++) {
+		struct part part = {.data = to + base, .base = base};
+
+		if (!image_is_debug_frame(&image->sections[i]) ||
+		    image_debug_frame_is_lost(image, i))
+			continue;
+		if (!image_debug_frame_at(image, i, &frame, err) ||
+		    !image_debug_frame_read(image, &frame, part.data, err))
+			return false;
+		part.size = frame.size;
+		part.big_endian = image->big_endian;
+		base += frame.size;
+		if (frames->n > 1 && !shift_all(&part, &at))
+			return err_set(err, ERR_MALFORMED,
+			    "%s (section %zu): the record at 0x%" PRIx64
+			    " reaches past the end of the section, and there is another "
+			    ".debug_frame; rebuild the file",
+			    image->sections[i].name, i, at);
+	}
+	return true;
+}
