@@ -120,6 +120,7 @@ bool image_is_debug_only(const struct image *image)
 {
 	for (size_t i = 0; i < image->n_sections; i++)
 		if (image->sections[i].hdr.sh_type == SHT_NOBITS &&
+		    image->sections[i].hdr.sh_flags & SHF_ALLOC &&
 		    image->sections[i].hdr.sh_flags & SHF_EXECINSTR)
 			return true;
 	return false;

@@ -365,6 +365,17 @@ def lost():
                   f"{name} at {at - size:+}: converted from .eh_frame", made.stderr)
             back = run(tool, "--remove", "lost.out", "back")
             check(filecmp.cmp("back", "lost", False), f"{name} at {at - size:+}: the way back", back.stderr)
+    # In the file, but other sections have the bytes.
+    code = sections("held")[".text"].offset
+    for field, value, other in ((24, code, r"\.text"), (32, 1000, r"\.\w+")):
+        change("held", "lost", ".debug_frame", lambda data, _, header: struct.pack_into("<Q", data, header + field, value))
+        made = run(tool, "lost", "lost.out")
+        ours = [line for line in made.stderr.splitlines() if ": .debug_frame (" in line]
+        check(made.returncode == 0 and len(ours) == 1 and
+              re.search(rf"\): overlaps section \d+ \({other}\) in the file; rebuild the file; .*left out$", ours[0]) and
+              run(tool, "--verify", "lost.out").returncode == 0 and
+              re.search(r"\.debug_frame +NOBITS", must("readelf", "-SW", "lost.out")),
+              f".debug_frame overlaps another section, field {field}", made.stderr)
 
 
 OTHER = b"""
@@ -420,6 +431,17 @@ def several_damaged():
         made = run(tool, "damaged", "damaged.out")
         check(made.returncode == 0 and re.fullmatch(f"eh2sframe: damaged: {said}\n", made.stderr) and
               run(tool, "--verify", "damaged.out").returncode == 0, f"several, {name}: told, and the rest converted", made)
+    # The header of one leads out of the file: the other one is read, also from the output.
+    # With SHF_EXECINSTR it has no bytes in the output, which is no debug file for that.
+    def away(data, _, header):
+        struct.pack_into("<Q", data, header + 8, 4)
+        struct.pack_into("<Q", data, header + 24, len(data))
+    change("several", "damaged", ".debug_frame", away)
+    found, errors = report(tool, "damaged")
+    made = run(tool, "damaged", "damaged.out")
+    check(made.returncode == 0 and re.fullmatch(rf"eh2sframe: damaged: {HEAD}: reaches past the end of the file; .*left out\n", errors) and
+          0 < len(by_source(found)) < len(by_source(report(tool, "several")[0])) and
+          run(tool, "--verify", "damaged.out").returncode == 0, "several, one out of the file: the other one is read", made.stderr)
 
 
 with tempfile.TemporaryDirectory() as scratch:
