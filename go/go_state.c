@@ -27,7 +27,7 @@ static struct go_value sum_of(
 static struct go_value index_value(
     const struct go_state *state, const struct code_effect *effect)
 {
-	struct go_value index = state->regs[effect->index];
+	struct go_value index = go_state_reg(state, effect->index);
 
 	if (effect->shift || (effect->index_bits != 64 &&
 				 (effect->index_signed || index.kind != GO_CONST)))
@@ -46,7 +46,7 @@ static struct go_value sum_value(
 	struct go_value value = zero, index;
 
 	if (effect->base != CODE_NO_REG)
-		value = state->regs[effect->base];
+		value = go_state_reg(state, effect->base);
 	if (effect->index != CODE_NO_REG) {
 		index = index_value(state, effect);
 		value = sum_of(&value, &index, effect->kind == CODE_SUBTRACT);
@@ -72,7 +72,7 @@ static void saved_write(
 static void write_reg(struct go_state *state, uint8_t reg, struct go_value value,
     const struct go_value *loaded_from)
 {
-	state->regs[reg] = value;
+	go_state_set_reg(state, reg, value);
 	for (int i = 0; i < 2; i++) {
 		struct go_saved *saved = i ? &state->ra : &state->fp;
 
@@ -83,7 +83,7 @@ static void write_reg(struct go_state *state, uint8_t reg, struct go_value value
 	}
 }
 
-static bool store_hits(int64_t slot, int64_t off, uint8_t width)
+bool go_state_hits(int64_t slot, int64_t off, uint8_t width)
 {
 	return slot < off + width && off < slot + 8;
 }
@@ -99,7 +99,7 @@ static void store_saved(struct go_state *state, struct go_saved *saved,
 		saved->has_slot = true;
 		saved->slot = off;
 	} else if (go_state_has_slot(state, saved) && !(saves && off == saved->slot)) {
-		saved->hit |= store_hits(saved->slot, off, effect->width);
+		saved->hit |= go_state_hits(saved->slot, off, effect->width);
 	}
 }
 
@@ -113,7 +113,7 @@ static void apply_store(struct go_state *state, const struct code_effect *effect
 	store_saved(state, &state->fp, effect, where.off);
 	if (state->ra.reg != CODE_NO_REG)
 		store_saved(state, &state->ra, effect, where.off);
-	else if (store_hits(abi->ra_off, where.off, effect->width))
+	else if (go_state_hits(abi->ra_off, where.off, effect->width))
 		state->why = GO_RETURN_MOVED;
 }
 
@@ -153,7 +153,7 @@ static void apply_effect(struct go_state *state, const struct code_effect *effec
 		break;
 	case CODE_ALIGN:
 		/* A part of a constant is loaded. */
-		value = state->regs[effect->base];
+		value = go_state_reg(state, effect->base);
 		if (value.kind == GO_CONST)
 			value.off &= effect->off;
 		else
@@ -176,12 +176,7 @@ static void apply_effect(struct go_state *state, const struct code_effect *effec
 /* What a callee leaves: SP, the frame pointer, and on AArch64 not the return address. */
 static void apply_call(struct go_state *state)
 {
-	const uint8_t sp = state->abi->sp;
-
-	for (uint8_t reg = 0; reg < CODE_N_REGS; reg++)
-		if (reg != sp && reg != state->abi->fp)
-			state->regs[reg].kind = GO_UNKNOWN;
-	state->regs[sp] = (struct go_value){GO_CFA, state->sp};
+	go_state_forget(state);
 	if (state->ra.reg != CODE_NO_REG)
 		write_reg(state, state->ra.reg, (struct go_value){GO_UNKNOWN, 0}, NULL);
 }
@@ -190,7 +185,7 @@ void go_state_step(struct go_state *state, const struct code_insn *insn)
 {
 	const uint32_t writes = insn->writes | insn->unsure;
 
-	state->regs[state->abi->sp] = (struct go_value){GO_CFA, state->sp};
+	go_state_begin(state);
 	if (insn->control == CODE_CALLS || insn->control == CODE_CALLS_TO) {
 		apply_call(state);
 		return;

@@ -77,8 +77,7 @@ static bool add_row(struct go_state *walk, struct go_rows *rows)
 /* Behind code that never goes on: no way that the pass saw leads here. */
 static void begin_block(struct go_state *walk)
 {
-	for (uint8_t reg = 0; reg < CODE_N_REGS; reg++)
-		walk->regs[reg].kind = GO_UNKNOWN;
+	walk->known = 0;
 	for (int i = 0; i < 2; i++) {
 		struct go_saved *saved = i ? &walk->ra : &walk->fp;
 
@@ -118,7 +117,7 @@ static bool is_release(const struct go_state *walk, const struct code_insn *insn
  */
 static bool is_split(struct go_state *walk, const struct code_insn *insn, uint64_t next)
 {
-	const int64_t sp = walk->regs[walk->abi->sp].off;
+	const int64_t sp = go_state_reg(walk, walk->abi->sp).off;
 	struct code_insn second;
 	int64_t after;
 
@@ -141,7 +140,7 @@ static bool is_split(struct go_state *walk, const struct code_insn *insn, uint64
 static bool agrees(
     struct go_state *walk, const struct code_insn *insn, uint64_t next, bool *ends)
 {
-	const struct go_value sp = walk->regs[walk->abi->sp];
+	const struct go_value sp = go_state_reg(walk, walk->abi->sp);
 	const bool jumps = insn->control == CODE_JUMPS || insn->control == CODE_BRANCHES;
 
 	*ends = !goes_on(insn);
@@ -220,14 +219,17 @@ static bool take_step(struct go_state *walk, struct go_rows *rows)
 	struct code_insn insn;
 	uint64_t next;
 	int64_t sp;
-	bool ends, same;
+	bool ends, same, told;
 
 	sp = walk->pc == walk->split_pc ? walk->split_sp : sp_at(walk, walk->pc);
 	same = walk->quiet && sp == walk->sp;
 	walk->sp = sp;
 	if (!same && !add_row(walk, rows))
 		return false;
-	if (!read_insn(walk, walk->pc, &insn) || insn.length > walk->end - walk->pc) {
+	told = walk->why == GO_HAS_ROWS && walk->pc != walk->split_pc &&
+	       go_quick_steps(walk, &insn);
+	if ((!told && !read_insn(walk, walk->pc, &insn)) ||
+	    insn.length > walk->end - walk->pc) {
 		walk->why = GO_NOT_DECODED;
 		return true;
 	}

@@ -86,13 +86,8 @@ static bool x86_take_code(struct x86_bytes *b)
 /* Whether an instruction of this form can have the prefix. */
 static bool x86_prefix_fits(struct x86_bytes *b)
 {
-	if (b->row.form & FORM_VECTOR) {
-		return b->row.prefixes & (!b->prefix		 ? 1
-					     : b->prefix == 0x66 ? 2
-					     : b->prefix == 0xf3 ? 4
-					     : b->prefix == 0xf2 ? 8
-								 : 0);
-	}
+	if (b->row.form & FORM_VECTOR)
+		return code_x86_vector_prefix(b->row.prefixes, b->prefix);
 	if (b->row.form & FORM_BYTES && !(b->opcode & 1))
 		b->width = 1;
 	if (b->prefix == 0x66) {

@@ -40,7 +40,35 @@ struct x86_row {
 	uint8_t prefixes; /* of a vector instruction: 1 none, 2 66, 4 F3, 8 F2 */
 };
 
+/* The maps: a letter for each operation code, the prefixes of vector instructions in the second map, and what a
+ * letter stands for. */
+extern const char code_x86_first[], code_x86_second[], code_x86_prefixes[];
+extern const uint32_t code_x86_forms[128];
+extern const uint16_t code_x86_mnemonics[128];
+extern const uint8_t code_x86_categories[128];
+
 /* The row of an operation code in the first map, or in the second, which begins with 0F. */
-struct x86_row code_x86_row(bool of_second, uint8_t opcode);
+static inline struct x86_row code_x86_row(bool of_second, uint8_t opcode)
+{
+	const uint8_t letter =
+	    (uint8_t)(of_second ? code_x86_second : code_x86_first)[opcode];
+	const char digit = of_second ? code_x86_prefixes[opcode] : '0';
+
+	return (struct x86_row){.form = code_x86_forms[letter],
+	    .letter = letter,
+	    .prefixes = (uint8_t)(digit <= '9' ? digit - '0' : digit - 'a' + 10),
+	    .mnemonic = code_x86_mnemonics[letter],
+	    .category = code_x86_categories[letter]};
+}
+
+/* Whether a vector instruction has this prefix; 0: without one. */
+static inline bool code_x86_vector_prefix(uint8_t prefixes, uint8_t prefix)
+{
+	return prefixes & (!prefix	       ? 1
+			      : prefix == 0x66 ? 2
+			      : prefix == 0xf3 ? 4
+			      : prefix == 0xf2 ? 8
+					       : 0);
+}
 
 #endif

@@ -6,57 +6,57 @@
 #include "code/machines/x86_64_common.h"
 
 /* A letter for each operation code. '.': Zydis reads it. */
-static const char first[] = "aaaaAA..aaaaAA.." /* 00 */
-			    "aaaaAA..aaaaAA.."
-			    "aaaaAA..aaaaAA.." /* 20 */
-			    "aaaaAA..aaaaAA.."
-			    "................" /* 40 */
-			    "ppppppppoooooooo"
-			    "...e....PiQH...." /* 60 */
-			    "jjjjjjjjjjjjjjjj"
-			    "gg.Gtt..mmmm.l.." /* 80 */
-			    "n.......c......."
-			    "........TT......" /* a0 */
-			    "DDDDDDDDMMMMMMMM"
-			    "SS.r..NN.L......" /* c0 */
-			    "ssss............"
-			    "........CJ.O...." /* e0 */
-			    "......uu......ff";
-static const char second[] = "................" /* 00 */
-			     "vkhKvvhK.......0"
-			     "........vkvKwwFF" /* 20 */
-			     "................"
-			     "qqqqqqqqqqqqqqqq" /* 40 */
-			     "Wvvvvvvvvvvvvvvv"
-			     "vvvvvvvvvvvvvvvv" /* 60 */
-			     "V...vvv.....vv7k"
-			     "yyyyyyyyyyyyyyyy" /* 80 */
-			     "bbbbbbbbbbbbbbbb"
-			     "...............I" /* a0 */
-			     "......zz......zz"
-			     "..V.V.V........." /* c0 */
-			     "vvvvvvkWvvvvvvvv"
-			     "vvvvvvvKvvvvvvvv" /* e0 */
-			     ".vvvvvv.vvvvvvv.";
+const char code_x86_first[] = "aaaaAA..aaaaAA.." /* 00 */
+			      "aaaaAA..aaaaAA.."
+			      "aaaaAA..aaaaAA.." /* 20 */
+			      "aaaaAA..aaaaAA.."
+			      "................" /* 40 */
+			      "ppppppppoooooooo"
+			      "...e....PiQH...." /* 60 */
+			      "jjjjjjjjjjjjjjjj"
+			      "gg.Gtt..mmmm.l.." /* 80 */
+			      "n.......c......."
+			      "........TT......" /* a0 */
+			      "DDDDDDDDMMMMMMMM"
+			      "SS.r..NN.L......" /* c0 */
+			      "ssss............"
+			      "........CJ.O...." /* e0 */
+			      "......uu......ff";
+const char code_x86_second[] = "................" /* 00 */
+			       "vkhKvvhK.......0"
+			       "........vkvKwwFF" /* 20 */
+			       "................"
+			       "qqqqqqqqqqqqqqqq" /* 40 */
+			       "Wvvvvvvvvvvvvvvv"
+			       "vvvvvvvvvvvvvvvv" /* 60 */
+			       "V...vvv.....vv7k"
+			       "yyyyyyyyyyyyyyyy" /* 80 */
+			       "bbbbbbbbbbbbbbbb"
+			       "...............I" /* a0 */
+			       "......zz......zz"
+			       "..V.V.V........." /* c0 */
+			       "vvvvvvkWvvvvvvvv"
+			       "vvvvvvvKvvvvvvvv" /* e0 */
+			       ".vvvvvv.vvvvvvv.";
 /* With which prefixes a vector instruction is one: the sum of 1 none, 2 66, 4 F3, 8 F2. */
-static const char prefixes[] = "................" /* 00 */
-			       "fff33373........"
-			       "........33f3cc33" /* 20 */
-			       "................"
-			       "................" /* 40 */
-			       "3f553333fff7ffff"
-			       "3333333333332237" /* 60 */
-			       "f...333.....aa77"
-			       "................" /* 80 */
-			       "................"
-			       "................" /* a0 */
-			       "................"
-			       "..f.3.3........." /* c0 */
-			       "a333332333333333"
-			       "333333e333333333" /* e0 */
-			       ".333333.3333333.";
+const char code_x86_prefixes[] = "................" /* 00 */
+				 "fff33373........"
+				 "........33f3cc33" /* 20 */
+				 "................"
+				 "................" /* 40 */
+				 "3f553333fff7ffff"
+				 "3333333333332237" /* 60 */
+				 "f...333.....aa77"
+				 "................" /* 80 */
+				 "................"
+				 "................" /* a0 */
+				 "................"
+				 "..f.3.3........." /* c0 */
+				 "a333332333333333"
+				 "333333e333333333" /* e0 */
+				 ".333333.3333333.";
 
-static const uint32_t forms[128] = {
+const uint32_t code_x86_forms[128] = {
     ['a'] = FORM_USUAL | FORM_FLAGS | FORM_TURNS,
     ['A'] = FORM_PLAIN | FORM_BYTES | FORM_PREFIX_66 | FORM_IMM | FORM_FLAGS | FORM_RAX |
 	    FORM_VALUE,
@@ -86,7 +86,7 @@ static const uint32_t forms[128] = {
     ['q'] = FORM_WORDS | FORM_REG | FORM_MAYBE,
     ['b'] = FORM_MODRM | FORM_RM,
     ['c'] = FORM_PLAIN | FORM_RAX,
-    ['n'] = FORM_PLAIN,
+    ['n'] = FORM_PLAIN | FORM_PREFIX_66,
     ['0'] = FORM_WORDS,
     ['r'] = FORM_PLAIN,
     ['j'] = FORM_PLAIN | FORM_IMM8 | FORM_RELATIVE,
@@ -106,7 +106,7 @@ static const uint32_t forms[128] = {
 };
 
 /* Instructions with effects of their own, or that go elsewhere. */
-static const uint16_t mnemonics[128] = {
+const uint16_t code_x86_mnemonics[128] = {
     ['m'] = ZYDIS_MNEMONIC_MOV,
     ['N'] = ZYDIS_MNEMONIC_MOV,
     ['M'] = ZYDIS_MNEMONIC_MOV,
@@ -124,7 +124,7 @@ static const uint16_t mnemonics[128] = {
     ['J'] = ZYDIS_MNEMONIC_JMP,
     ['O'] = ZYDIS_MNEMONIC_JMP,
 };
-static const uint8_t categories[128] = {
+const uint8_t code_x86_categories[128] = {
     ['r'] = ZYDIS_CATEGORY_RET,
     ['j'] = ZYDIS_CATEGORY_COND_BR,
     ['y'] = ZYDIS_CATEGORY_COND_BR,
@@ -132,15 +132,3 @@ static const uint8_t categories[128] = {
     ['J'] = ZYDIS_CATEGORY_UNCOND_BR,
     ['O'] = ZYDIS_CATEGORY_UNCOND_BR,
 };
-
-struct x86_row code_x86_row(bool of_second, uint8_t opcode)
-{
-	const uint8_t letter = (uint8_t)(of_second ? second : first)[opcode];
-	const char digit = of_second ? prefixes[opcode] : '0';
-
-	return (struct x86_row){.form = forms[letter],
-	    .letter = letter,
-	    .prefixes = (uint8_t)(digit <= '9' ? digit - '0' : digit - 'a' + 10),
-	    .mnemonic = mnemonics[letter],
-	    .category = categories[letter]};
-}

@@ -187,12 +187,13 @@ static bool by_name(const struct image *image, struct go_bytes *bytes)
 }
 
 /* Whether a known version's header begins here, of a table with functions. */
-static bool begins_here(const uint8_t *data, size_t size)
+static inline bool begins_here(const uint8_t *data, size_t size)
 {
 	struct err ignored = {0};
 	struct go_table table;
 
-	return go_table_begins(data, size) &&
+	/* Nearly all places fail by their second byte. */
+	return size > 1 && data[1] == 0xff && go_table_begins(data, size) &&
 	       go_table_read("", data, size, &table, &ignored) && table.n_funcs;
 }
 

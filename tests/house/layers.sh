@@ -33,7 +33,8 @@ may names base
 may sframe base
 may code base
 may code/machines . base code
-may go base cfi code
+may code/brief . code code/machines
+may go base cfi code code/brief
 may orc base cfi
 may sframe/compact base sframe
 may formats base cfi orc

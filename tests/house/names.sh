@@ -58,6 +58,7 @@ begin base err maps newfile plain rd slots stream task vec wr
 begin cfi cfi
 begin code code
 begin code/machines code
+begin code/brief code
 begin formats formats
 begin names symbol symbols lines
 begin sframe sf
