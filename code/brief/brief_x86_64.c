@@ -3,6 +3,8 @@
 #include "code/brief/brief_machines.h"
 #include "code/machines/x86_64_common.h"
 
+#include <string.h>
+
 /* An instruction while it is read. */
 struct brief_x86 {
 	const uint8_t *at; /* behind the bytes read so far */
@@ -66,7 +68,7 @@ static inline uint8_t brief_group(const struct brief_x86 *x)
 	return x->modrm >> 3 & 7;
 }
 
-/* One prefix at most, REX and the operation code. */
+/* One prefix at most, REX and the operation code. Most have REX or none. */
 static inline void brief_take_code(struct brief_x86 *x)
 {
 	uint8_t code = *x->at++;
@@ -79,13 +81,12 @@ static inline void brief_take_code(struct brief_x86 *x)
 		x->rex = code;
 		code = *x->at++;
 	}
+	x->letter = (uint8_t)code_x86_first[code];
 	if (code == 0x0f) {
-		x->opcode = *x->at++;
-		x->letter = (uint8_t)code_x86_second[x->opcode];
-	} else {
-		x->opcode = code;
-		x->letter = (uint8_t)code_x86_first[code];
+		code = *x->at++;
+		x->letter = (uint8_t)code_x86_second[code];
 	}
+	x->opcode = code;
 }
 
 /* The width of operands, and whether the prefix is one of such an instruction. */
@@ -458,15 +459,12 @@ static inline bool brief_by_letter(struct brief_x86 *x)
 	}
 }
 
-bool code_brief_x86_64(
-    const uint8_t *code, uint64_t size, uint64_t pc, struct code_brief *brief)
+/* code has as many bytes as an instruction can have. */
+static bool brief_read(const uint8_t *code, uint64_t pc, struct code_brief *brief)
 {
 	struct brief_x86 x = {.at = code, .brief = brief};
 	uint64_t next;
 
-	/* So no byte need be counted. */
-	if (size < ZYDIS_MAX_INSTRUCTION_LENGTH)
-		return false;
 	brief_take_code(&x);
 	if (!brief_prefix_fits(&x) || !brief_by_letter(&x))
 		return false;
@@ -480,4 +478,21 @@ bool code_brief_x86_64(
 			brief->value = brief->off;
 	}
 	return true;
+}
+
+/* The bytes end soon. */
+static ATTR_NOINLINE bool brief_read_last(
+    const uint8_t *code, uint64_t size, uint64_t pc, struct code_brief *brief)
+{
+	uint8_t last[X86_READ_SIZE] = {0};
+
+	memcpy(last, code, size);
+	return brief_read(last, pc, brief) && brief->length <= size;
+}
+
+bool code_brief_x86_64(
+    const uint8_t *code, uint64_t size, uint64_t pc, struct code_brief *brief)
+{
+	return size >= X86_READ_SIZE ? brief_read(code, pc, brief)
+				     : brief_read_last(code, size, pc, brief);
 }

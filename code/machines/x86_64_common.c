@@ -5,6 +5,8 @@
  */
 #include "code/machines/x86_64_common.h"
 
+#include <string.h>
+
 static const ZydisMnemonic x86_arithmetic[8] = {
     [0] = ZYDIS_MNEMONIC_ADD,
     [1] = ZYDIS_MNEMONIC_OR,
@@ -342,16 +344,15 @@ static void x86_take_operands(struct x86_bytes *b)
 		x86_operand(b, ZYDIS_OPERAND_TYPE_IMMEDIATE, 0)->imm.value.s = imm;
 }
 
-bool code_x86_read_common(const uint8_t *code, uint64_t size, struct x86_insn *x)
+/* code has X86_READ_SIZE bytes. */
+static bool x86_read_whole(const uint8_t *code, struct x86_insn *x)
 {
 	static const ZydisAccessedFlags flags = {
 	    .modified = ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_ZF};
 	struct x86_bytes b = {.code = code, .x = x};
 	ZydisDecodedInstruction *decoded = &x->decoded;
 
-	/* So no byte need be counted. */
-	if (size < ZYDIS_MAX_INSTRUCTION_LENGTH || !x86_take_code(&b) ||
-	    !x86_prefix_fits(&b))
+	if (!x86_take_code(&b) || !x86_prefix_fits(&b))
 		return false;
 	x->n_operands = 0;
 	decoded->mnemonic = b.row.mnemonic;
@@ -364,4 +365,15 @@ bool code_x86_read_common(const uint8_t *code, uint64_t size, struct x86_insn *x
 	decoded->cpu_flags = b.row.form & FORM_FLAGS ? &flags : NULL;
 	decoded->length = b.at;
 	return true;
+}
+
+bool code_x86_read_common(const uint8_t *code, uint64_t size, struct x86_insn *x)
+{
+	uint8_t last[X86_READ_SIZE] = {0};
+
+	/* So no byte need be counted. */
+	if (size >= sizeof(last))
+		return x86_read_whole(code, x);
+	memcpy(last, code, size);
+	return x86_read_whole(last, x) && x->decoded.length <= size;
 }

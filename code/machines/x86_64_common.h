@@ -5,6 +5,9 @@
 
 #include "code/machines/x86_64.h"
 
+/* So many bytes are read at most, of an instruction that the maps have or do not have. */
+#define X86_READ_SIZE 20
+
 enum x86_form {
 	FORM_PLAIN = 1 << 0, /* the maps have it */
 	FORM_MODRM = 1 << 1,

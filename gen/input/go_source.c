@@ -187,14 +187,23 @@ static bool by_name(const struct image *image, struct go_bytes *bytes)
 }
 
 /* Whether a known version's header begins here, of a table with functions. */
-static inline bool begins_here(const uint8_t *data, size_t size)
+static bool begins_here(const uint8_t *data, size_t size)
 {
 	struct err ignored = {0};
 	struct go_table table;
 
-	/* Nearly all places fail by their second byte. */
-	return size > 1 && data[1] == 0xff && go_table_begins(data, size) &&
+	return go_table_begins(data, size) &&
 	       go_table_read("", data, size, &table, &ignored) && table.n_funcs;
+}
+
+/* Whether 8 bytes can be those that a table begins with, apart from two of them: a quick look. */
+static inline bool may_begin(const uint8_t *data)
+{
+	uint64_t word;
+
+	memcpy(&word, data, sizeof(word));
+	return (le64toh(word) & UINT64_C(0xff00ffffffffff00)) ==
+	       UINT64_C(0x08000000ffffff00);
 }
 
 /* Other linkers join the section with others, and section headers can be gone. */
@@ -211,7 +220,8 @@ static bool by_content(const struct image *image, struct go_bytes *bytes)
 			continue;
 		for (uint64_t at = 0; phdr->p_filesz - at > GO_TABLE_ALIGN;
 		     at += GO_TABLE_ALIGN) {
-			if (!begins_here(data + at, phdr->p_filesz - at))
+			if (!may_begin(data + at) ||
+			    !begins_here(data + at, phdr->p_filesz - at))
 				continue;
 			*bytes = (struct go_bytes){".gopclntab", data + at,
 			    phdr->p_vaddr + at, phdr->p_filesz - at, 0};

@@ -10,7 +10,8 @@
 #include "go/go_state.h"
 #include "tests/unit/unit.h"
 
-enum { CODE_SIZE = 64, BEFORE = 32, ROUNDS = 600000, FUNC_SIZE = 4096, START = 0x10000 };
+enum { CODE_SIZE = 512, BEFORE = 32, ROUNDS = 600000, START = 0x10000 };
+enum { FUNC_SIZE = BEFORE + CODE_SIZE };
 
 static uint64_t seed;
 static unsigned int n_taken, n_told;
@@ -28,7 +29,7 @@ static void put_x86(uint8_t *code)
 	    0xc7, 0xb8, 0x75, 0xe8, 0x90, 0x88, 0xff, 0xeb, 0xe9, 0xc3, 0x55};
 	uint8_t *at = code;
 
-	for (int i = 0; i < CODE_SIZE; i++)
+	for (int i = 0; i < 32; i++)
 		code[i] = (uint8_t)random_below(256);
 	if (!random_below(4))
 		*at++ = prefixes[random_below(4)];
@@ -65,8 +66,8 @@ static void put_a64(uint8_t *code)
 		word &= ~UINT32_C(0x3f0000);
 	if (!random_below(8))
 		word = random_below(UINT32_MAX) * 2 + random_below(2);
-	for (int i = 0; i < CODE_SIZE; i++)
-		code[i] = i < 4 ? (uint8_t)(word >> i * 8) : 0;
+	for (int i = 0; i < 4; i++)
+		code[i] = (uint8_t)(word >> i * 8);
 }
 
 static struct go_saved random_saved(uint8_t reg, uint8_t below)
@@ -146,7 +147,8 @@ static void check_taken(
 	struct code_insn insn;
 	bool call;
 
-	if (!code_insn_read(func->machine, code, CODE_SIZE, before->pc, &insn) ||
+	if (!code_insn_read(
+		func->machine, code, before->end - before->pc, before->pc, &insn) ||
 	    before->pc + insn.length != quick->pc)
 		complain("another length", code);
 	call = insn.control == CODE_CALLS || insn.control == CODE_CALLS_TO;
@@ -186,7 +188,8 @@ static void check_told(
 	struct code_insn insn;
 	bool calls;
 
-	if (!code_insn_read(before->code->machine, code, CODE_SIZE, before->pc, &insn))
+	if (!code_insn_read(
+		before->code->machine, code, before->end - before->pc, before->pc, &insn))
 		complain("none is told", code);
 	calls = insn.control == CODE_CALLS || insn.control == CODE_CALLS_TO;
 	if (insn.length != told->length || insn.control != told->control ||
@@ -226,6 +229,8 @@ static void one_round(enum code_machine machine)
 	/* One instruction: what follows is at the end of the function or of its level. */
 	if (random_below(2))
 		list[1].pc = before.pc + 1 + random_below(12);
+	else if (random_below(2))
+		before.end = before.pc + 1 + random_below(12);
 	go_state_begin(&before);
 	quick = before;
 	is_told = go_quick_step_or_tell(&quick, &told);
