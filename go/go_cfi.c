@@ -30,19 +30,6 @@ struct maker {
 	struct go_rows rows;
 };
 
-const char *go_reason_text(enum go_reason why)
-{
-	static const char *const texts[GO_N_REASONS] = {
-	    [GO_HAS_ROWS] = "it has rows",
-	    [GO_OTHER_STACK] = "SP moves in a way that Go's table does not tell",
-	    [GO_SIGNAL] = "a signal leads to it, not a call",
-	    [GO_RETURN_MOVED] = "the return address is not where calls put it",
-	    [GO_NOT_DECODED] = "it has bytes that are no known instruction",
-	};
-
-	return texts[why];
-}
-
 bool go_cfi_can(enum code_machine machine)
 {
 	/* Go's frames on s390x are not those of the psABI. */
@@ -92,7 +79,7 @@ static enum go_reason reason_by_name(
 	static const char *const injected[] = {
 	    "runtime.asyncPreempt", "runtime.sigpanic", NULL};
 
-	if (func->flags & GO_FLAG_SP_WRITE || name_is_one_of(func->name, clones))
+	if (name_is_one_of(func->name, clones))
 		return GO_OTHER_STACK;
 	if (name_is_one_of(func->name, returns))
 		return GO_SIGNAL;
@@ -209,10 +196,12 @@ static bool look_at(struct maker *maker, const struct go_func *func, const uint8
 	*why = reason_by_name(func, text->machine);
 	if (*why != GO_HAS_ROWS)
 		return true;
-	if (!bytes) {
+	if (func->flags & GO_FLAG_SP_WRITE)
+		*why = bytes ? go_reason_sp_write(&code) : GO_OTHER_STACK;
+	else if (!bytes)
 		*why = GO_NOT_DECODED;
+	if (*why != GO_HAS_ROWS)
 		return true;
-	}
 	if (!go_walk(&code, &maker->rows, why))
 		return false;
 	if (*why == GO_HAS_ROWS) {

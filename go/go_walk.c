@@ -64,7 +64,7 @@ static bool add_row(struct go_state *walk, struct go_rows *rows)
 		walk->why = GO_RETURN_MOVED;
 	/* Above its place at the entry, SP has left the frame. */
 	if (walk->sp > walk->abi->sp_off)
-		walk->why = GO_OTHER_STACK;
+		walk->why = walk->ra.reg == CODE_NO_REG ? GO_RETURN_MOVED : GO_SP_MOVES;
 	if (last && last->cfa_off == row.cfa_off && rule_equal(last->fp, row.fp) &&
 	    rule_equal(last->ra, row.ra))
 		return true;
@@ -240,7 +240,7 @@ static bool take_step(struct go_state *walk, struct go_rows *rows)
 		walk->ra = before;
 	walk->behind_call = is_call(&insn) || (walk->behind_call && insn.filler);
 	if (!agrees(walk, &insn, next, &ends))
-		walk->why = GO_OTHER_STACK;
+		walk->why = GO_SP_MOVES;
 	else if (insn.control == CODE_JUMPS && insn.target == walk->pc &&
 		 walk->why == GO_HAS_ROWS)
 		walk->trap = next;

@@ -13,8 +13,11 @@
 /* Why a function has no rows. */
 enum go_reason {
 	GO_HAS_ROWS,
-	GO_OTHER_STACK,	 /* SP moves in a way that the table does not tell */
-	GO_SIGNAL,	 /* it was not called: a signal put it there */
+	GO_OTHER_STACK, /* SP gets an address of another stack */
+	GO_ALIGNS,   /* SP is made a multiple of 16, by a distance that nothing tells */
+	GO_SP_MOVES, /* SP moves in a way that the table does not tell */
+	GO_MARKED,   /* Go says that it gives SP any value, and no instruction does */
+	GO_SIGNAL,   /* it was not called: a signal put it there */
 	GO_RETURN_MOVED, /* the return address is not where calls put it */
 	GO_NOT_DECODED,	 /* its instructions cannot be read */
 	GO_N_REASONS,
@@ -61,5 +64,8 @@ struct go_code {
  */
 ATTR_MUST_CHECK bool go_walk(
     const struct go_code *code, struct go_rows *rows, enum go_reason *why);
+
+/* Why a function has no rows of which Go says that it gives SP any value: by the first instruction that does. */
+enum go_reason go_reason_sp_write(const struct go_code *code);
 
 #endif

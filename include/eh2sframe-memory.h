@@ -49,7 +49,8 @@ EH2SFRAME_CHECKED bool eh2sframe_memory_image(const struct eh2sframe_memory *mem
  * link to the path, or by the last part of it. Addresses are those of the file, not those in memory.
  *
  * The bytes are copied from memory. The image's own file gives the rest, such as symbols, if its
- * build-id and headers are the same. It also gives what a core lacks, if its build-id is the same.
+ * build-id and headers are the same. It also gives what a core lacks, if its build-id is the same. Without
+ * a build-id of GNU, that of Go's linker counts.
  * Its place is root and the name: root is a folder, "" or NULL. NULL: where the process has it.
  *
  * NULL with error set: see eh2sframe_open_path. EH2SFRAME_INPUT when a core lacks bytes and no file

@@ -250,9 +250,13 @@ ATTR_MUST_CHECK bool image_signature(
 struct image_build_id {
 	const uint8_t *bytes;
 	size_t size;
+	bool of_go; /* it is of Go's linker, which writes no other unless it is told to */
 };
 
-/* False when the file has none. */
+/* That of GNU. False when the file has none. */
 ATTR_MUST_CHECK bool image_build_id(const struct image *image, struct image_build_id *id);
+/* The same; without one, that of Go's linker. */
+ATTR_MUST_CHECK bool image_any_build_id(
+    const struct image *image, struct image_build_id *id);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "base/rd.h"
 #include "gen/arch/arch.h"
 
@@ -284,6 +285,56 @@ static bool check_first(
 		   func.start, source->section);
 }
 
+/* Opens the table at bytes, whose functions are in code. */
+static bool open_table(const struct image *image, struct go_bytes *bytes,
+    struct go_source *source, struct err *err)
+{
+	*source = (struct go_source){
+	    .section = bytes->section, .addr = bytes->addr, .size = bytes->size};
+	if (!relocate(image, bytes, &source->copy))
+		return err_set_nomem(err);
+	return go_table_read(bytes->section, bytes->data, (size_t)bytes->size,
+		   &source->table, err) &&
+	       find_text(image, source, err) && check_first(image, source, err);
+}
+
+/* The name where it is in image, as long as that is mapped. */
+static bool add_name(const struct image *image, const struct go_source *source,
+    const struct go_func *func, struct symbols *symbols)
+{
+	struct symbol symbol = {.addr = func->start,
+	    .size = func->limit - func->start,
+	    .rank = symbol_rank(STT_FUNC, STB_LOCAL, func->limit - func->start)};
+	const uint64_t into = (uint64_t)(func->name - (const char *)source->table.data);
+	const size_t length = strlen(func->name);
+
+	/* A copy of the table does not live as long. */
+	symbol.name = (const char *)image_at_addr(image, source->addr + into, length + 1);
+	if (!symbol.size || !length || !symbol.name || symbol.name[length] ||
+	    !plain_is(symbol.name) || !code_at(image, func->start, 1))
+		return true;
+	return symbols_add(symbols, &symbol);
+}
+
+bool image_go_names(const struct image *image, struct symbols *symbols)
+{
+	struct err ignored = {0};
+	struct go_source source;
+	struct go_bytes bytes;
+	struct go_func func;
+	bool ok = true;
+
+	if (!find_table(image, &bytes))
+		return true;
+	if (open_table(image, &bytes, &source, &ignored))
+		for (size_t i = 0; ok && i < source.table.n_funcs &&
+				   go_table_func(&source.table, i, &func, &ignored);
+		     i++)
+			ok = add_name(image, &source, &func, symbols);
+	image_go_source_deinit(&source);
+	return ok && ignored.kind != ERR_NOMEM;
+}
+
 bool image_go_source(const struct image *image, struct go_source *source, struct err *err)
 {
 	struct go_bytes bytes;
@@ -299,14 +350,7 @@ bool image_go_source(const struct image *image, struct go_source *source, struct
 		    bytes.section, bytes.index, bytes.size,
 		    image->sections[bytes.index].hdr.sh_offset);
 	text.machine = arch_find(image->ehdr.e_machine, image->big_endian)->code;
-	source->section = bytes.section;
-	source->addr = bytes.addr;
-	source->size = bytes.size;
-	if (!relocate(image, &bytes, &source->copy))
-		return err_set_nomem(err);
-	if (go_table_read(
-		bytes.section, bytes.data, (size_t)bytes.size, &source->table, err) &&
-	    find_text(image, source, err) && check_first(image, source, err) &&
+	if (open_table(image, &bytes, source, err) &&
 	    go_cfi_make(&source->table, &text, &source->cfi, err))
 		return true;
 	image_go_source_deinit(source);

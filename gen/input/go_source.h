@@ -5,6 +5,7 @@
 
 #include "gen/input/input.h"
 #include "go/go_cfi.h"
+#include "names/symbols.h"
 
 struct go_source {
 	const char *section; /* borrowed; NULL without a table */
@@ -26,6 +27,9 @@ bool image_has_go_source(const struct image *image);
 /* Whether Go's compiler made code of it, for a machine with Go's rows; also of an object, whose table is
  * not read. */
 bool image_is_go(const struct image *image);
+/* Adds the functions of the table with their names, which are borrowed from image; none of a damaged table. False:
+ * out of memory. The caller sorts symbols. */
+ATTR_MUST_CHECK bool image_go_names(const struct image *image, struct symbols *symbols);
 void image_go_source_deinit(struct go_source *source); /* accepts a zeroed struct */
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/plain.h"
 #include "base/rd.h"
 #include "gen/elf/object/object.h"
+#include "gen/input/go_source.h"
 
 #define SYM_SIZE 24
 /* A string table without a NUL must not be read once per symbol. */
@@ -71,17 +72,12 @@ static const struct image_section *table_find(const struct image *image, uint32_
 	return NULL;
 }
 
-/* The dynamic symbols are a subset that survives strip; nothing is gained by reading
- * both. */
-bool symbols_read(const struct image *image, struct symbols *symbols, struct err *err)
+static bool read_table(
+    const struct image *image, const struct image_section *table, struct symbols *symbols)
 {
-	const struct image_section *table = table_find(image, SHT_SYMTAB), *strings;
+	const struct image_section *strings;
 	struct rd rd, names;
 
-	*symbols = (struct symbols){0};
-	symbols->dynamic = !table;
-	if (!table)
-		table = table_find(image, SHT_DYNSYM);
 	if (!table || table->hdr.sh_link >= image->n_sections)
 		return true;
 	strings = &image->sections[table->hdr.sh_link];
@@ -89,11 +85,24 @@ bool symbols_read(const struct image *image, struct symbols *symbols, struct err
 		return true;
 	rd_init(&names, strings->data, (size_t)strings->hdr.sh_size, image->big_endian);
 	rd_init(&rd, table->data, (size_t)table->hdr.sh_size, image->big_endian);
-	while (rd.size - rd.pos >= SYM_SIZE) {
-		if (!read_one(image, &rd, &names, symbols)) {
-			symbols_deinit(symbols);
-			return err_set_nomem(err);
-		}
+	while (rd.size - rd.pos >= SYM_SIZE)
+		if (!read_one(image, &rd, &names, symbols))
+			return false;
+	return true;
+}
+
+/* The dynamic symbols are a subset that survives strip; nothing is gained by reading
+ * both. The names of Go's functions survive it, too. */
+bool symbols_read(const struct image *image, struct symbols *symbols, struct err *err)
+{
+	const struct image_section *table = table_find(image, SHT_SYMTAB);
+
+	*symbols = (struct symbols){0};
+	symbols->dynamic = !table;
+	if (!read_table(image, table ? table : table_find(image, SHT_DYNSYM), symbols) ||
+	    (!table && !image_go_names(image, symbols))) {
+		symbols_deinit(symbols);
+		return err_set_nomem(err);
 	}
 	symbols_sort(symbols);
 	return true;

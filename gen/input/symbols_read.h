@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of functions by address, from .symtab, else .dynsym. */
+/* Names of functions by address, from .symtab, else from .dynsym and Go's table. */
 #ifndef GEN_INPUT_SYMBOLS_READ_H
 #define GEN_INPUT_SYMBOLS_READ_H
 

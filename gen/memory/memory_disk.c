@@ -54,11 +54,12 @@ static bool disk_same_build(struct memory_rebuild *rebuild, struct err *why)
 
 	if (!image_load(&from, &known, why))
 		return false;
-	if (!image_build_id(&known, &id))
+	if (!image_any_build_id(&known, &id))
 		same = err_set(why, ERR_UNSUPPORTED,
 		    "its build cannot be compared, because the memory has no build-id");
 	else
-		same = (image_build_id(&rebuild->disk, &other) && other.size == id.size &&
+		same = (image_any_build_id(&rebuild->disk, &other) &&
+			   other.of_go == id.of_go && other.size == id.size &&
 			   memcmp(other.bytes, id.bytes, id.size) == 0 &&
 			   rebuild->disk.ehdr.e_machine == known.ehdr.e_machine) ||
 		       err_set(why, ERR_UNSUPPORTED,

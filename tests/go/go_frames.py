@@ -219,12 +219,33 @@ def check_sources(tool, path):
     tap.check(none.returncode == 6, "--source=eh_frame: nothing to do", none.stderr)
 
 
+def check_names(tool, path):
+    """Names of functions, and why they have no rows, where the file has no symbols."""
+    bare, known = path + ".stripped", {(name.removesuffix(".abi0"), addr) for addr, name in symbols(path)}
+    must("strip", "-o", bare, path)
+    file = json.loads(must(tool, "--report=json", bare))["files"][0]
+    gaps = {(one.get("name"), int(one["start"], 16)) for one in file["gaps"]}
+    tap.check(len(gaps) > 12 and gaps <= known, "stripped: gaps have names", str(gaps - known))
+    text = must(tool, "--report", "--functions", bare)
+    tap.check("runtime.mcall" in text and "(no name)" not in text, "stripped: --functions", text)
+    why = {one["name"]: one["reason"] for one in file["sources"]["go"]["without_rows"]}
+    stack = ("gogo", "runtime.mcall", "runtime.systemstack", "runtime.morestack", "runtime.asmcgocall", "runtime.nanotime1")
+    tap.check(all(why[name] == "it changes to another stack" for name in stack) and "aligns SP" in why["runtime.sigfwd"],
+              "stripped: reasons", str(why))
+    must(tool, "-q", "--exclude-symbol=main.main", bare, bare + ".out")
+    kept, left = (must(tool, "--dump", one) for one in (path + ".out", bare + ".out"))
+    at = f"pc = {dict(known)['main.main']:#x},"
+    tap.check(at in kept and at not in left, "stripped: --exclude-symbol", at)
+
+
 def main():
     tool, go, wanted = sys.argv[1], Go(), sys.argv[2:]
     paths = [check_build(tool, go, build) for build in BUILDS if not wanted or build[0] in wanted]
     check_damage(tool, paths[0])
     check_hidden(tool, paths[0])
     check_sources(tool, paths[0])
+    must(tool, "-q", paths[0], paths[0] + ".out")
+    check_names(tool, paths[0])
     tap.plan()
 
 

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""go_core.py EH2SFRAME: core files of Go programs. Go's linker writes no build-id of GNU, but one of its own.
+
+The core has the first page of each segment's file, as the kernel writes it by default. The file gives the rest if it
+is of the same build.
+"""
+
+import os
+import sys
+
+import tap
+from core_lib import Elf, core_of
+from go_lib import Go
+
+NAME = b"\4\0\0\0\x53\0\0\0\4\0\0\0Go\0\0"
+
+
+def section(tool, out, *args):
+    """The bytes of --section-only, or the message."""
+    made = tap.run(tool, "-q", "--section-only", *args, out)
+    if made.returncode:
+        return f"{made.returncode}: {made.stderr}"
+    with open(out, "rb") as file:
+        return file.read()
+
+
+def check_core(tool, go, machine):
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "frames")
+    path = go.build(source, f"core {machine}", machine, env={"CGO_ENABLED": "0"})
+    with open(path, "rb") as file:
+        data = file.read()
+    tap.check(data.count(NAME) == 1 and "NT_GNU_BUILD_ID" not in tap.must("readelf", "-nW", path),
+              f"{machine}: the program has Go's build-id alone", "")
+    wanted, elf = section(tool, path + ".sf", path), Elf(data)
+    core = core_of(elf).image(elf, 0, path, pages=1).write(path + ".core")
+    got = section(tool, path + ".sf", "--core=" + core, path)
+    tap.check(isinstance(got, bytes) and got == wanted, f"{machine}: the first page and the file", str(got)[:300])
+    tap.must(tool, "-q", path, path + ".converted")
+    os.rename(path + ".converted", path)
+    got = section(tool, path + ".sf", "--core=" + core, path)
+    tap.check(isinstance(got, bytes), f"{machine}: a file that was converted since", str(got)[:300])
+    with open(path, "rb") as file:
+        converted = Elf(file.read())
+    later = core_of(converted).image(converted, 0, path, pages=1).write(path + ".core2")
+    got = tap.run(tool, "--dump", "--core=" + later, path)
+    tap.check(got.returncode == 0 and got.stdout == tap.must(tool, "--dump", path), f"{machine}: a converted program's core",
+              got.stderr)
+    at = data.index(NAME) + len(NAME)
+    with open(path, "wb") as file:
+        file.write(data[:at] + bytes([data[at] ^ 1]) + data[at + 1:])
+    got = section(tool, path + ".sf", "--core=" + core, path)
+    tap.check(isinstance(got, str) and "its build-id differs" in got, f"{machine}: a file of another build", str(got)[:300])
+
+
+def main():
+    tool, go = sys.argv[1], Go()
+    for machine in ("amd64", "arm64"):
+        check_core(tool, go, machine)
+    tap.plan()
+
+
+main()
