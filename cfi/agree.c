@@ -10,7 +10,7 @@
 /* Two FDEs over the same code. */
 struct pair {
 	const struct cfi_frames *frames;
-	struct cfi_interp interps[2]; /* of .eh_frame and .debug_frame */
+	struct cfi_interp interps[2]; /* of .eh_frame or Go's table, and .debug_frame */
 	uint32_t fdes[2];	      /* what they have run; UINT32_MAX: nothing */
 	bool readable[2];
 	bool nomem;
@@ -56,12 +56,40 @@ static bool rules_agree(const struct cfi_rule *a, const struct cfi_rule *b)
 	return cfi_rule_equal(&x, &y);
 }
 
-static bool rows_agree(const struct cfi_row *a, const struct cfi_row *b)
+static bool rule_is_unchanged(const struct cfi_rule *rule)
 {
-	return rules_agree(&a->cfa, &b->cfa) && rules_agree(&a->ra, &b->ra) &&
-	       rules_agree(&a->fp, &b->fp) && rules_agree(&a->sp, &b->sp) &&
-	       a->ra_signed == b->ra_signed &&
-	       a->ra_signed_with_pc == b->ra_signed_with_pc;
+	return rule->kind == CFI_UNSPECIFIED || rule->kind == CFI_SAME;
+}
+
+/* Without a rule the caller's SP is the CFA, on the machines that Go's table is read for. */
+static bool stack_pointers_agree(
+    const struct cfi_rule *a, const struct cfi_rule *b, bool go)
+{
+	const struct cfi_rule cfa = {.kind = CFI_CFA_PLUS};
+
+	return go ? rules_agree(a->kind == CFI_UNSPECIFIED ? &cfa : a,
+			b->kind == CFI_UNSPECIFIED ? &cfa : b)
+		  : rules_agree(a, b);
+}
+
+/* How a row of .debug_frame differs from that of the other source; CFI_AGREE_KINDS: it does not. */
+static enum cfi_agree_kind rows_differ(
+    const struct cfi_row *other, const struct cfi_row *debug, bool go)
+{
+	const bool mostly = rules_agree(&other->cfa, &debug->cfa) &&
+			    rules_agree(&other->ra, &debug->ra) &&
+			    stack_pointers_agree(&other->sp, &debug->sp, go) &&
+			    other->ra_signed == debug->ra_signed &&
+			    other->ra_signed_with_pc == debug->ra_signed_with_pc;
+
+	if (mostly && rules_agree(&other->fp, &debug->fp))
+		return CFI_AGREE_KINDS;
+	if (go && mostly && rule_is_unchanged(&debug->fp))
+		return CFI_AGREE_FP;
+	return go && (other->cfa.kind == CFI_UNSPECIFIED ||
+			 other->ra.kind == CFI_UNDEFINED)
+		   ? CFI_AGREE_NO_CALLER
+		   : CFI_AGREE_DIFFER;
 }
 
 /* The end of row i, no later than end. */
@@ -72,27 +100,34 @@ static uint64_t row_end(const struct cfi_table *table, size_t i, uint64_t end)
 		   : end;
 }
 
-/* The bytes of [start, end) in which the tables differ; *first becomes the first of them. */
-static uint64_t differing(const struct cfi_table *a, const struct cfi_table *b,
-    uint64_t start, uint64_t end, uint64_t *first)
+/* Where two tables differ, by kind. */
+struct differing {
+	uint64_t bytes[CFI_AGREE_KINDS];
+	uint64_t first; /* the first address of CFI_AGREE_DIFFER */
+};
+
+/* Compares [start, end). */
+static struct differing differing(const struct cfi_table *other,
+    const struct cfi_table *debug, uint64_t start, uint64_t end, bool go)
 {
-	size_t i = cfi_table_row_at(a, start), k = cfi_table_row_at(b, start);
-	uint64_t bytes = 0;
+	size_t i = cfi_table_row_at(other, start), k = cfi_table_row_at(debug, start);
+	struct differing sum = {0};
 
 	for (uint64_t pc = start; pc < end;) {
-		uint64_t a_end = row_end(a, i, end), b_end = row_end(b, k, end);
-		uint64_t next = a_end < b_end ? a_end : b_end;
+		uint64_t i_end = row_end(other, i, end), k_end = row_end(debug, k, end);
+		uint64_t next = i_end < k_end ? i_end : k_end;
+		const enum cfi_agree_kind kind =
+		    rows_differ(&other->rows[i], &debug->rows[k], go);
 
-		if (!rows_agree(&a->rows[i], &b->rows[k])) {
-			if (!bytes)
-				*first = pc;
-			bytes += next - pc;
-		}
-		i += a_end == next;
-		k += b_end == next;
+		if (kind == CFI_AGREE_DIFFER && !sum.bytes[kind])
+			sum.first = pc;
+		if (kind != CFI_AGREE_KINDS)
+			sum.bytes[kind] += next - pc;
+		i += i_end == next;
+		k += k_end == next;
 		pc = next;
 	}
-	return bytes;
+	return sum;
 }
 
 /* Whether both FDEs have rules; they are then in the tables. */
@@ -120,19 +155,36 @@ static void agree_tell(
 	const uint64_t off =
 	    frames->fdes[fde].off - cfi_section_eh_size(&frames->section);
 
-	agree->n_differ++;
 	if (agree->n_told < CFI_AGREE_MAX_TOLD)
 		agree->told[agree->n_told++] = (struct cfi_agree_told){pc, off};
 }
 
+/* Compares a part of code that both describe. last: the FDE that was counted last, for each kind. */
+static void agree_compare(struct cfi_agree *agree, struct pair *pair,
+    const struct cfi_range *shared, bool go, uint32_t last[CFI_AGREE_KINDS])
+{
+	const struct differing sum = differing(&pair->interps[0].table,
+	    &pair->interps[1].table, shared->start, shared->end, go);
+
+	for (int i = 0; i < CFI_AGREE_KINDS; i++) {
+		agree->kinds[i].bytes += sum.bytes[i];
+		if (!sum.bytes[i] || shared->fde == last[i])
+			continue;
+		last[i] = shared->fde;
+		agree->kinds[i].n++;
+		if (i == CFI_AGREE_DIFFER)
+			agree_tell(agree, pair->frames, shared->fde, sum.first);
+	}
+}
+
 bool cfi_agree_read(const struct cfi_frames *frames, const struct cfi_ranges *ranges,
-    const struct cfi_machine *machine, struct cfi_agree *agree)
+    const struct cfi_machine *machine, bool go, struct cfi_agree *agree)
 {
 	struct pair pair = {.frames = frames, .fdes = {UINT32_MAX, UINT32_MAX}};
-	uint32_t told = UINT32_MAX;
-	uint64_t first = 0;
+	uint32_t last[CFI_AGREE_KINDS];
 
 	*agree = (struct cfi_agree){0};
+	memset(last, 0xff, sizeof(last));
 	cfi_interp_init(&pair.interps[0], frames, machine);
 	cfi_interp_init(&pair.interps[1], frames, machine);
 	for (size_t i = 0; !pair.nomem && i < ranges->n_shared; i++) {
@@ -140,23 +192,14 @@ bool cfi_agree_read(const struct cfi_frames *frames, const struct cfi_ranges *ra
 		size_t at =
 		    search_list_above(ranges->list, ranges->n, end, shared->start);
 		const uint32_t fdes[2] = {ranges->list[at].fde, shared->fde};
-		uint64_t bytes;
 
-		/* .debug_frame of Go leaves the frame pointer out. */
-		if (cfi_fde_is_go(frames, &frames->fdes[fdes[0]]))
+		if (cfi_fde_is_go(frames, &frames->fdes[fdes[0]]) != go)
 			continue;
 		agree->bytes += shared->end - shared->start;
-		if (same_programs(
-			frames, &frames->fdes[fdes[0]], &frames->fdes[fdes[1]]) ||
-		    !pair_run(&pair, fdes, cfi_ranges_expr_ops(ranges, at)))
-			continue;
-		bytes = differing(&pair.interps[0].table, &pair.interps[1].table,
-		    shared->start, shared->end, &first);
-		agree->differ_bytes += bytes;
-		if (bytes && shared->fde != told)
-			agree_tell(agree, frames, shared->fde, first);
-		if (bytes)
-			told = shared->fde;
+		if (!same_programs(
+			frames, &frames->fdes[fdes[0]], &frames->fdes[fdes[1]]) &&
+		    pair_run(&pair, fdes, cfi_ranges_expr_ops(ranges, at)))
+			agree_compare(agree, &pair, shared, go, last);
 	}
 	cfi_interp_deinit(&pair.interps[0]);
 	cfi_interp_deinit(&pair.interps[1]);

@@ -81,8 +81,10 @@ static bool generate(struct conversion *conv, struct err *err)
 		&report->coverage, err))
 		return false;
 	/* Look where the second source says something else. */
-	if (!cfi_agree_read(
-		&input->frames, &input->ranges, &input->arch->cfi, &report->agree))
+	if (!cfi_agree_read(&input->frames, &input->ranges, &input->arch->cfi, false,
+		&report->agree) ||
+	    !cfi_agree_read(&input->frames, &input->ranges, &input->arch->cfi, true,
+		&report->agree_go))
 		return err_set_nomem(err);
 	/* Add PLT stubs that carry no CFI. */
 	if (!image->object && !plt_from_templates(&input->policy, &input->ranges,

@@ -202,22 +202,45 @@ static bool put_source_ranges(struct report_json *json, const struct report *rep
 	    json, report, "source_ranges", coverage->n_source_ranges, source_range_of);
 }
 
-static json_t *told_of(const void *context, size_t i)
+static json_t *told_at(const struct report *report, const struct cfi_agree_told *told)
 {
-	const struct report *report = context;
-	const struct cfi_agree_told *told = &report->agree.told[i];
-
 	return json_pack("{so so}", "start",
 	    report_json_place(report->input->policy.image, told->pc), "debug_frame",
 	    report_json_address(told->off));
+}
+
+static json_t *told_of(const void *context, size_t i)
+{
+	const struct report *report = context;
+
+	return told_at(report, &report->agree.told[i]);
 }
 
 /* Where both sections speak. */
 static json_t *agree_of(const struct report *report)
 {
 	return json_pack("{sI sI sI}", "bytes", (json_int_t)report->agree.bytes,
-	    "different_bytes", (json_int_t)report->agree.differ_bytes,
-	    "different_functions", (json_int_t)report->agree.n_differ);
+	    "different_bytes", (json_int_t)report->agree.kinds[CFI_AGREE_DIFFER].bytes,
+	    "different_functions", (json_int_t)report->agree.kinds[CFI_AGREE_DIFFER].n);
+}
+
+/* Where Go's table and .debug_frame speak. */
+static json_t *agree_go_of(const struct report *report)
+{
+	const struct cfi_agree *agree = &report->agree_go;
+	json_t *list = json_array();
+
+	for (size_t i = 0; list && i < agree->n_told; i++)
+		list = report_json_kept(
+		    list, json_array_append_new(list, told_at(report, &agree->told[i])));
+	return json_pack("{sI sI sI s{sI sI} s{sI sI} so}", "bytes",
+	    (json_int_t)agree->bytes, "different_bytes",
+	    (json_int_t)agree->kinds[CFI_AGREE_DIFFER].bytes, "different_functions",
+	    (json_int_t)agree->kinds[CFI_AGREE_DIFFER].n, "frame_pointer_unchanged",
+	    "bytes", (json_int_t)agree->kinds[CFI_AGREE_FP].bytes, "functions",
+	    (json_int_t)agree->kinds[CFI_AGREE_FP].n, "no_caller", "bytes",
+	    (json_int_t)agree->kinds[CFI_AGREE_NO_CALLER].bytes, "functions",
+	    (json_int_t)agree->kinds[CFI_AGREE_NO_CALLER].n, "differences", list);
 }
 
 bool report_json_sources(struct report_json *json, const struct report *report)
@@ -226,6 +249,8 @@ bool report_json_sources(struct report_json *json, const struct report *report)
 	       put_source_ranges(json, report) && put_pieces(json, report) &&
 	       (!report->agree.bytes ||
 		   report_json_member(json, "in_both", agree_of(report))) &&
+	       (!report->agree_go.bytes ||
+		   report_json_member(json, "in_both_go", agree_go_of(report))) &&
 	       (!report->agree.n_told || report_json_list(json, report, "differences",
 					     report->agree.n_told, told_of));
 }

@@ -401,14 +401,17 @@ static void report_debug_damage(const struct report *report, FILE *out)
 		    " byte%s of code more; if rows came from a debug file, name it "
 		    "(--debug-file, --debug-dir)\n",
 		    report->shown, report->lost_bytes, num_s(report->lost_bytes));
-	if (agree->n_differ)
+	if (agree->kinds[CFI_AGREE_DIFFER].n)
 		fprintf(out,
 		    "%s: %zu function%s in .debug_frame contradict%s .eh_frame, which "
 		    "counts: %" PRIu64 " byte%s of code; the first at 0x%" PRIx64
 		    ", .debug_frame+0x%" PRIx64 "\n",
-		    report->shown, agree->n_differ, num_s(agree->n_differ),
-		    agree->n_differ == 1 ? "s" : "", agree->differ_bytes,
-		    num_s(agree->differ_bytes), agree->told[0].pc, agree->told[0].off);
+		    report->shown, agree->kinds[CFI_AGREE_DIFFER].n,
+		    num_s(agree->kinds[CFI_AGREE_DIFFER].n),
+		    agree->kinds[CFI_AGREE_DIFFER].n == 1 ? "s" : "",
+		    agree->kinds[CFI_AGREE_DIFFER].bytes,
+		    num_s(agree->kinds[CFI_AGREE_DIFFER].bytes), agree->told[0].pc,
+		    agree->told[0].off);
 }
 
 void report_damage(const struct report *report, FILE *out)

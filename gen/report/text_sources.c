@@ -58,6 +58,35 @@ void report_source_sizes(const struct report *report, FILE *out)
 	fputs(made ? "; in all" : "; in both", out);
 }
 
+/* Where Go's table and .debug_frame differ, by kind. */
+static void report_go_agree(const struct cfi_agree *agree, FILE *out)
+{
+	static const char *const texts[CFI_AGREE_KINDS] = {
+	    [CFI_AGREE_DIFFER] = ".debug_frame has other rules",
+	    [CFI_AGREE_FP] = ".debug_frame says that the frame pointer is unchanged",
+	    [CFI_AGREE_NO_CALLER] = ".debug_frame has rules, and Go's table gives no "
+				    "caller"};
+
+	if (!agree->bytes)
+		return;
+	fprintf(out,
+	    "  in both        %9" PRIu64
+	    " bytes of code in Go's table and .debug_frame; Go's table counts\n",
+	    agree->bytes);
+	for (int i = CFI_AGREE_KINDS; i-- > 0;) {
+		if (!agree->kinds[i].n)
+			continue;
+		fprintf(out, "                 %9" PRIu64 " byte%s of %zu function%s: %s",
+		    agree->kinds[i].bytes, num_s(agree->kinds[i].bytes),
+		    agree->kinds[i].n, num_s(agree->kinds[i].n), texts[i]);
+		if (i == CFI_AGREE_DIFFER)
+			fprintf(out,
+			    "; the first at 0x%" PRIx64 ", .debug_frame+0x%" PRIx64,
+			    agree->told[0].pc, agree->told[0].off);
+		fputc('\n', out);
+	}
+}
+
 void report_sources(const struct report *report, FILE *out)
 {
 	const struct cfi_section *section = &report->input->sources.section;
@@ -84,7 +113,8 @@ void report_sources(const struct report *report, FILE *out)
 		fprintf(out,
 		    "  in both        %9" PRIu64 " bytes of code, of which %" PRIu64
 		    " have other rules in .debug_frame; .eh_frame counts\n",
-		    report->agree.bytes, report->agree.differ_bytes);
+		    report->agree.bytes, report->agree.kinds[CFI_AGREE_DIFFER].bytes);
+	report_go_agree(&report->agree_go, out);
 }
 
 /* The functions of Go's table that have no rows, and why. */
@@ -114,6 +144,16 @@ static void report_orc_left(const struct report *report, FILE *out)
 	}
 }
 
+/* Where another source and .debug_frame differ. */
+static void report_told(const struct cfi_agree *agree, FILE *out)
+{
+	for (size_t i = 0; i < agree->n_told; i++)
+		fprintf(out,
+		    "    in both, and different: 0x%" PRIx64 ", .debug_frame+0x%" PRIx64
+		    "\n",
+		    agree->told[i].pc, agree->told[i].off);
+}
+
 void report_source_pieces(const struct report *report, FILE *out)
 {
 	const struct coverage *coverage = &report->coverage;
@@ -137,9 +177,6 @@ void report_source_pieces(const struct report *report, FILE *out)
 		fputc('\n', out);
 		free(name);
 	}
-	for (size_t i = 0; i < report->agree.n_told; i++)
-		fprintf(out,
-		    "    in both, and different: 0x%" PRIx64 ", .debug_frame+0x%" PRIx64
-		    "\n",
-		    report->agree.told[i].pc, report->agree.told[i].off);
+	report_told(&report->agree, out);
+	report_told(&report->agree_go, out);
 }

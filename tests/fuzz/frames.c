@@ -71,10 +71,11 @@ static void check_shared(const struct cfi_frames *frames, const struct cfi_range
 		    cfi_fde_is_debug(frames, &frames->fdes[range->fde]), "shared %zu", i);
 		bytes += range->end - range->start;
 	}
-	FUZZ_ASSERT(cfi_agree_read(frames, ranges, machine, &agree), "no memory");
-	FUZZ_ASSERT(agree.bytes == bytes && agree.differ_bytes <= bytes, "%llu bytes",
-	    (unsigned long long)agree.bytes);
-	FUZZ_ASSERT(agree.n_told <= agree.n_differ && !agree.n_told == !agree.n_differ,
+	FUZZ_ASSERT(cfi_agree_read(frames, ranges, machine, false, &agree), "no memory");
+	FUZZ_ASSERT(agree.bytes == bytes && agree.kinds[CFI_AGREE_DIFFER].bytes <= bytes,
+	    "%llu bytes", (unsigned long long)agree.bytes);
+	FUZZ_ASSERT(agree.n_told <= agree.kinds[CFI_AGREE_DIFFER].n &&
+			!agree.n_told == !agree.kinds[CFI_AGREE_DIFFER].n,
 	    "%zu told", agree.n_told);
 }
 

@@ -197,6 +197,13 @@ def check_json(tool, path, table):
     count = full["sources"]["go"]["functions"]
     tap.check(count == len(told) == sum(one["functions"] for one in plain["source_ranges"] if one["source"] == "go"),
               "JSON: each function once", f"{count} {len(told)}")
+    both = plain["in_both_go"]
+    known = [both["frame_pointer_unchanged"][key] for key in ("functions", "bytes")]
+    text = must(tool, "--report", path)
+    tap.check(both["different_bytes"] == both["different_functions"] == 0 and not both["differences"] and known[0] > 500 and
+              both["bytes"] > known[1] > 100000 and both["no_caller"]["functions"] > 9 and
+              f" {known[1]} bytes of {known[0]} functions: .debug_frame says that the frame pointer is unchanged" in text,
+              "what .debug_frame says otherwise is counted by kind", f"{both}\n{text}")
     page = must(tool, "--report=html", path)
     tap.check('"source_ranges"' in page and '"other_sources"' not in page and "runtime.mcall" in page, "the page has them")
 

@@ -67,6 +67,12 @@ offers 'bash: values after =' '1
 2
 3' eh2sframe --format =
 offers 'bash: values, one begun' 'grow' eh2sframe --method = g
+offers 'bash: the first of a list' 'debug_frame
+derived' eh2sframe --source = de
+offers 'bash: what a list has not yet' 'orc,eh_frame,debug_frame
+orc,eh_frame,derived
+orc,eh_frame,go' eh2sframe --source = orc,eh_frame,
+offers 'bash: the next of a list, begun' 'orc,go' eh2sframe --source orc,g
 offers 'bash: a value as a word of its own' 'none
 share
 size' eh2sframe --optimize ''
@@ -135,6 +141,12 @@ got $got"; fi
 		{ zsh_offers "$command --"; zsh_offers "$command -"; } | grep -oE -- '^--?[a-zA-Z-]+' | sort -u >of.zsh
 		is "zsh: $command: the options of the man page, and the reverse" diff "of.page.$command" of.zsh
 	done
+	zoffers 'zsh: the first of a list' 'debug_frame
+derived' 'eh2sframe --source=de'
+	zoffers 'zsh: what a list has not yet' 'debug_frame
+derived
+go' 'eh2sframe --source=orc,eh_frame,'
+	zoffers 'zsh: the next of a list, begun' 'go' 'eh2sframe --source=orc,g'
 	zoffers 'zsh: values' '1
 2
 3' 'eh2sframe --format='

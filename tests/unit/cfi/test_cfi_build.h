@@ -42,17 +42,23 @@ static inline size_t build_cie(struct wr *wr)
 	return off;
 }
 
-static inline void build_fde(
-    struct wr *wr, size_t cie, uint32_t range, const void *program, size_t len)
+static inline void build_fde_at(struct wr *wr, size_t cie, uint64_t pc, uint32_t range,
+    const void *program, size_t len)
 {
 	size_t off = build_begin(wr);
 
 	wr_u32(wr, (uint32_t)(wr->size - cie));
-	wr_u32(wr, (uint32_t)(BUILD_CODE - (BUILD_ADDR + wr->size)));
+	wr_u32(wr, (uint32_t)(pc - (BUILD_ADDR + wr->size)));
 	wr_u32(wr, range);
 	wr_u8(wr, 0);
 	wr_bytes(wr, program, len);
 	build_end(wr, off);
+}
+
+static inline void build_fde(
+    struct wr *wr, size_t cie, uint32_t range, const void *program, size_t len)
+{
+	build_fde_at(wr, cie, BUILD_CODE, range, program, len);
 }
 
 static inline struct cfi_section build_section(const struct wr *wr)

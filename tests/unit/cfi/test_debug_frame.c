@@ -265,9 +265,9 @@ START_TEST(behind_eh_frame)
 	ck_assert_uint_eq(ranges.n, 2);
 	ck_assert_uint_eq(ranges.list[1].start, BUILD_CODE + 16);
 	ck_assert_uint_eq(ranges.n_shared, 1);
-	ck_assert(cfi_agree_read(&frames, &ranges, &build_machine, &agree));
+	ck_assert(cfi_agree_read(&frames, &ranges, &build_machine, false, &agree));
 	ck_assert_uint_eq(agree.bytes, 16);
-	ck_assert_uint_eq(agree.differ_bytes, 0);
+	ck_assert_uint_eq(agree.kinds[CFI_AGREE_DIFFER].bytes, 0);
 	cfi_ranges_deinit(&ranges);
 	cfi_frames_deinit(&frames);
 	wr_deinit(&wr);
@@ -318,12 +318,60 @@ START_TEST(differences)
 			wr.data[i] = 0x43;
 	debug_read(&wr, eh_size, &frames);
 	ck_assert(cfi_ranges_read(&frames, &ranges, &err));
-	ck_assert(cfi_agree_read(&frames, &ranges, &build_machine, &agree));
+	ck_assert(cfi_agree_read(&frames, &ranges, &build_machine, false, &agree));
 	ck_assert_uint_eq(agree.bytes, 8);
-	ck_assert_uint_eq(agree.differ_bytes, 2);
-	ck_assert_uint_eq(agree.n_differ, 1);
+	ck_assert_uint_eq(agree.kinds[CFI_AGREE_DIFFER].bytes, 2);
+	ck_assert_uint_eq(agree.kinds[CFI_AGREE_DIFFER].n, 1);
 	ck_assert_uint_eq(agree.told[0].pc, BUILD_CODE + 1);
 	ck_assert_uint_eq(agree.told[0].off, cie);
+	cfi_ranges_deinit(&ranges);
+	cfi_frames_deinit(&frames);
+	wr_deinit(&wr);
+}
+END_TEST
+
+/* Beside Go's table, what is known of Go's .debug_frame is counted apart. */
+START_TEST(differences_of_go)
+{
+	/* CFA is rsp + 16, and rbp is at the CFA - 16; the other says that it is unchanged. */
+	static const uint8_t saved[] = {0x41, 0x0e, 16, 0x86, 2};
+	static const uint8_t no_caller[] = {0x07, 16};
+	static const uint8_t other[] = {0x41, 0x0e, 24};
+	const struct shape *shape = &shapes[_i];
+	struct cfi_section section;
+	struct cfi_frames frames;
+	struct cfi_ranges ranges;
+	struct cfi_agree agree;
+	size_t eh_size, cie;
+	struct wr wr;
+
+	wr_init(&wr, false);
+	cie = build_cie(&wr);
+	build_fde(&wr, cie, 16, saved, sizeof(saved));
+	build_fde_at(&wr, cie, BUILD_CODE + 16, 16, no_caller, sizeof(no_caller));
+	build_fde_at(&wr, cie, BUILD_CODE + 32, 16, other, sizeof(other));
+	eh_size = wr.size;
+	debug_cie(&wr, shape, "");
+	for (uint64_t pc = 0; pc < 48; pc += 16)
+		debug_fde(&wr, shape, 0, 0, BUILD_CODE + pc, 16);
+	section = build_section(&wr);
+	section.go_size = eh_size;
+	section.debug_size = wr.size - eh_size;
+	ck_assert_msg(cfi_frames_read(&section, &frames, &err), "%s", err.text);
+	ck_assert(cfi_ranges_read(&frames, &ranges, &err));
+	ck_assert(cfi_agree_read(&frames, &ranges, &build_machine, true, &agree));
+	ck_assert_uint_eq(agree.bytes, 48);
+	ck_assert_uint_eq(agree.kinds[CFI_AGREE_FP].bytes, 15);
+	ck_assert_uint_eq(agree.kinds[CFI_AGREE_FP].n, 1);
+	ck_assert_uint_eq(agree.kinds[CFI_AGREE_NO_CALLER].bytes, 16);
+	ck_assert_uint_eq(agree.kinds[CFI_AGREE_NO_CALLER].n, 1);
+	ck_assert_uint_eq(agree.kinds[CFI_AGREE_DIFFER].bytes, 15);
+	ck_assert_uint_eq(agree.kinds[CFI_AGREE_DIFFER].n, 1);
+	ck_assert_uint_eq(agree.n_told, 1);
+	ck_assert_uint_eq(agree.told[0].pc, BUILD_CODE + 33);
+	/* .eh_frame has nothing to do with it. */
+	ck_assert(cfi_agree_read(&frames, &ranges, &build_machine, false, &agree));
+	ck_assert_uint_eq(agree.bytes, 0);
 	cfi_ranges_deinit(&ranges);
 	cfi_frames_deinit(&frames);
 	wr_deinit(&wr);
@@ -343,6 +391,7 @@ int main(void)
 	/* The other section is little-endian, and its CIE has no segment. */
 	tcase_add_loop_test(tcase, behind_eh_frame, 0, 5);
 	tcase_add_loop_test(tcase, differences, 0, 5);
+	tcase_add_loop_test(tcase, differences_of_go, 0, 5);
 	tcase_add_loop_test(tcase, bad_lengths, 0, 3);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
