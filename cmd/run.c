@@ -5,6 +5,7 @@
  */
 #include "cmd/run.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -355,12 +356,38 @@ static int run_pair_at(const struct args *args)
 	return status;
 }
 
+/* Tells of a folder that an option names and that is not there. The rest goes on without it. */
+static void run_tell_folder(const char *folder, const char *option, const char *what)
+{
+	struct eh2sframe_error error;
+	struct stat st;
+	int why = 0;
+
+	if (!folder)
+		return;
+	if (stat(folder, &st) != 0)
+		why = errno;
+	else if (!S_ISDIR(st.st_mode))
+		why = ENOTDIR;
+	if (!why)
+		return;
+	cmd_fail(&error, EH2SFRAME_DONE,
+	    "%s cannot be used: %s; %s not found there; name another folder", option,
+	    strerror(why), what);
+	print_error(folder, &error);
+}
+
 int run_command(const struct args *args)
 {
 	const bool works =
 	    args->command != COMMAND_HELP && args->command != COMMAND_VERSION;
 	struct eh2sframe_error error;
 
+	if (works && args->verbosity >= 0 && !args->memory) {
+		run_tell_folder(args->debug_dir, "--debug-dir", "debug files are");
+		run_tell_folder(
+		    args->sysroot, "--sysroot", "the files that were mapped are");
+	}
 	if (!args->batch && works && args->sandbox == ARGS_SANDBOX_ON &&
 	    !run_sandbox(args, &error))
 		return print_error(NULL, &error);

@@ -239,7 +239,42 @@ bool cfi_sources_any(const struct image *image, const struct options *options)
 	return found;
 }
 
-/* Executable sections, ascending; those that touch are joined. */
+/* Where the first code begins. Without section headers, segments tell what is code. */
+static uint64_t first_code(const struct image *image)
+{
+	uint64_t start = UINT64_MAX;
+
+	for (size_t i = 0; i < image->n_sections; i++) {
+		const GElf_Shdr *hdr = &image->sections[i].hdr;
+
+		if (hdr->sh_flags & SHF_ALLOC && hdr->sh_flags & SHF_EXECINSTR &&
+		    hdr->sh_addr < start)
+			start = hdr->sh_addr;
+	}
+	for (size_t i = 0; start == UINT64_MAX && i < image->n_phdrs; i++)
+		if (image->phdrs[i].p_type == PT_LOAD && image->phdrs[i].p_flags & PF_X)
+			return image->phdrs[i].p_vaddr;
+	return start;
+}
+
+/* What is behind the first code and is none stays, and is refused as in .eh_frame. */
+static void settle_linked(const struct image *image, struct cfi_frames *frames)
+{
+	const uint64_t start = first_code(image);
+	size_t n = 0;
+
+	for (size_t i = 0; i < frames->n_fdes; i++) {
+		const struct cfi_fde *fde = &frames->fdes[i];
+
+		if (cfi_fde_is_debug(frames, fde) && fde->pc < start)
+			frames->diag_counts[CFI_DIAG_DISCARDED]++;
+		else
+			frames->fdes[n++] = *fde;
+	}
+	frames->n_fdes = n;
+}
+
+/* Code that .eh_frame describes, ascending; parts that touch are joined. */
 struct code_areas {
 	struct code_area {
 		uint64_t start, end; /* addresses; end is exclusive */
@@ -262,59 +297,6 @@ static void code_areas_join(struct code_areas *areas, size_t n)
 		else if (area.end > last->end)
 			last->end = area.end;
 	}
-}
-
-static bool code_areas_read(const struct image *image, struct code_areas *areas)
-{
-	size_t n = 0;
-
-	areas->n = 0;
-	areas->list = calloc(image->n_sections + 1, sizeof(*areas->list));
-	if (!areas->list)
-		return false;
-	for (size_t i = 0; i < image->n_sections; i++) {
-		const GElf_Shdr *hdr = &image->sections[i].hdr;
-		uint64_t end;
-
-		if (hdr->sh_flags & SHF_ALLOC && hdr->sh_flags & SHF_EXECINSTR &&
-		    !__builtin_add_overflow(hdr->sh_addr, hdr->sh_size, &end))
-			areas->list[n++] = (struct code_area){hdr->sh_addr, end};
-	}
-	code_areas_join(areas, n);
-	return true;
-}
-
-/* Without section headers, segments tell what is code. */
-static bool code_areas_have(
-    const struct code_areas *areas, const struct image *image, const struct cfi_fde *fde)
-{
-	size_t after;
-
-	if (!areas->n)
-		return image_is_code(image, fde->pc, fde->range);
-	after = search_list_above(areas->list, areas->n, start, fde->pc);
-	return after && fde->pc + fde->range <= areas->list[after - 1].end;
-}
-
-static bool settle_linked(
-    const struct image *image, struct cfi_frames *frames, struct err *err)
-{
-	struct code_areas areas;
-	size_t n = 0;
-
-	if (!code_areas_read(image, &areas))
-		return err_set_nomem(err);
-	for (size_t i = 0; i < frames->n_fdes; i++) {
-		const struct cfi_fde *fde = &frames->fdes[i];
-
-		if (cfi_fde_is_debug(frames, fde) && !code_areas_have(&areas, image, fde))
-			frames->diag_counts[CFI_DIAG_DISCARDED]++;
-		else
-			frames->fdes[n++] = *fde;
-	}
-	frames->n_fdes = n;
-	free(areas.list);
-	return true;
 }
 
 /* Whether one of the areas has code of the FDE. */
@@ -365,8 +347,10 @@ bool cfi_sources_settle(const struct image *image, struct cfi_sources *sources,
 		return false;
 	if (!sources->section.debug_size)
 		return true;
-	if (!image->object)
-		return settle_linked(image, frames, err);
+	if (!image->object) {
+		settle_linked(image, frames);
+		return true;
+	}
 	if (object_settle(image, frames, true, &sources->left_out))
 		return true;
 	while (n < frames->n_fdes && !cfi_fde_is_debug(frames, &frames->fdes[n]))

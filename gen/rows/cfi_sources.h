@@ -34,8 +34,8 @@ void cfi_sources_deinit(struct cfi_sources *sources);
 bool cfi_sources_any(const struct image *image, const struct options *options);
 
 /*
- * Takes out Go's FDEs of code that .eh_frame describes. Takes out the FDEs of .debug_frame that describe
- * no code of image: linkers write other numbers for functions that they discard. Of an object, those that no relocation leads
+ * Takes out Go's FDEs of code that .eh_frame describes. Takes out the FDEs of .debug_frame that begin
+ * before all code of image: linkers write small numbers for functions that they discard. Of an object, those that no relocation leads
  * to; where one leads to something else, all are left out. ERR_NOMEM.
  */
 ATTR_MUST_CHECK bool cfi_sources_settle(const struct image *image,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""--source in each mode: exit statuses, what --batch says of sources that are left out, names in summaries, and marks of
---dump. TAP.
+"""--source in each mode: exit statuses, what --batch says of sources that are left out, names in summaries, marks of
+--dump, FDEs of what is no code, and folders that are not there. TAP.
 
     sources.py EH2SFRAME
 """
@@ -9,6 +9,7 @@ import os
 import pty
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -193,6 +194,62 @@ def marks():
         check("repaired" not in text and "derived" not in text, f"{name}: .debug_frame gives no marks", text)
 
 
+FAR = """
+	.cfi_sections {}
+	.globl _start
+_start:	.cfi_startproc
+	push %rbx
+	.cfi_adjust_cfa_offset 8
+	pop %rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_endproc
+last:	.cfi_startproc
+	nop
+	ret
+	.cfi_endproc
+"""
+
+
+def far():
+    """FDEs that describe what is no code: both sections give the same lines of the report."""
+    said = {}
+    for section, size, range_format in ((".eh_frame", 4, "<I"), (".debug_frame", 8, "<Q")):
+        write("far.s", FAR.format(section).encode())
+        must("gcc", "-c", "far.s")
+        must("ld", "-o", "far", "far.o")
+        with open("far", "rb") as file:
+            data = bytearray(file.read())
+        place = sections("far")[section]
+        at = data.rindex(struct.pack(range_format, 2), place.offset, place.offset + place.size)
+        for name, where, add in (("over the end", at, 0x100000), ("behind the end", at - size, 0x200000)):
+            changed = bytearray(data)
+            struct.pack_into("<I", changed, where, (struct.unpack_from("<I", data, where)[0] + add) & 0xffffffff)
+            write("far", changed)
+            text = must(tool, "--report", "-v", "far")
+            said[section, name] = re.findall("^.*(?:not-code|with CFI).*$", text, re.M), "discarded" in text
+            check("refused: not-code             1 function " in text, f"{section}, {name}: refused", text)
+    for name in ("over the end", "behind the end"):
+        check(said[".eh_frame", name] == said[".debug_frame", name], f"{name}: the same of both sections", said)
+
+
+def folders():
+    """A folder that an option names and that is not there."""
+    for path, why in (("none", "No such file or directory"), ("code.c", "Not a directory")):
+        line = f"eh2sframe: {path}: --debug-dir cannot be used: {why}; debug files are not found there; name another folder\n"
+        for mode in (("--report",), ("--verify",), ("--batch", "--verify")):
+            must(tool, "-q", "full", "with")
+            made = run(tool, f"--debug-dir={path}", *mode, "with")
+            check(made.returncode == 0 and made.stderr == line, f"--debug-dir={path} {' '.join(mode)}: one line", made.stderr)
+        made = run(tool, "-q", f"--debug-dir={path}", "--report", "full")
+        check(made.returncode == 0 and not made.stderr, f"--debug-dir={path}: none with -q", made.stderr)
+    made = run(tool, "--debug-dir=.", "--report", "full")
+    check(made.returncode == 0 and not made.stderr, "a folder that is there", made.stderr)
+    made = run(tool, "--pid=self", "--vdso", "--report", "--sysroot=none")
+    check(made.stderr.startswith("eh2sframe: none: --sysroot cannot be used: ") and made.stderr.count("\n") == 1,
+          "--sysroot: one line", made.stderr)
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="sources test ") as work:
         os.chdir(work)
@@ -202,6 +259,8 @@ def main():
         left_out()
         names()
         marks()
+        far()
+        folders()
         os.chdir("/")
     plan()
 

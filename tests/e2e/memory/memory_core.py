@@ -73,7 +73,7 @@ def of_program(tests, what, core, program, whole):
             tests.same(f"{base}: the core alone", tests.section(name, at, "--sysroot=/nonexistent"),
                        tests.without_sections(name))
         else:
-            tests.fails(f"{base}: without the file", 1, "--sysroot names the folder", "--report", at,
+            tests.fails(f"{base}: without the file", 1, "--sysroot names the folder", "-q", "--report", at,
                         "--sysroot=/nonexistent", name)
     if "[vdso]" in names:
         with Running(program) as process:
