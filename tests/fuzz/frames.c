@@ -59,8 +59,9 @@ static void check_table(const struct cfi_table *table, const struct cfi_fde *fde
 static void check_shared(const struct cfi_frames *frames, const struct cfi_ranges *ranges,
     const struct cfi_machine *machine)
 {
+	struct cfi_frames go = *frames;
 	struct cfi_agree agree;
-	uint64_t bytes = 0;
+	uint64_t bytes = 0, sum = 0;
 
 	for (size_t i = 0; i < ranges->n_shared; i++) {
 		const struct cfi_range *range = &ranges->shared[i];
@@ -77,6 +78,13 @@ static void check_shared(const struct cfi_frames *frames, const struct cfi_range
 	FUZZ_ASSERT(agree.n_told <= agree.kinds[CFI_AGREE_DIFFER].n &&
 			!agree.n_told == !agree.kinds[CFI_AGREE_DIFFER].n,
 	    "%zu told", agree.n_told);
+	/* The same as if all but .debug_frame were of Go's table. */
+	go.section.go_size = cfi_section_eh_size(&go.section);
+	FUZZ_ASSERT(cfi_agree_read(&go, ranges, machine, true, &agree), "no memory");
+	for (int i = 0; i < CFI_AGREE_KINDS; i++)
+		sum += agree.kinds[i].bytes;
+	FUZZ_ASSERT(agree.bytes == bytes && sum <= bytes, "%llu of %llu bytes",
+	    (unsigned long long)sum, (unsigned long long)agree.bytes);
 }
 
 static void check_ranges(
