@@ -121,6 +121,22 @@ function dataShareOfAll(code) {
 		dataBytes(code.executable) + data];
 }
 
+// The sections that rows come from, and their bytes: [[name, bytes]].
+function dataSections(sizes, sources) {
+	const of = (name) => dataCount(dataObject(sources[name]), 'size') || 0;
+
+	return [['.eh_frame', dataCount(sizes, '.eh_frame') || 0], ['.gopclntab', of('go')],
+		['.debug_frame', of('debug_frame')], ['.orc_unwind', of('orc')]].filter(([, bytes]) => bytes);
+}
+
+// The size of .sframe beside theirs: '0.98 of .eh_frame'; '' without any.
+function dataRatio(sframe, sections) {
+	const names = [...new Set(sections.map(([name]) => name))], last = names.pop();
+	const bytes = sections.reduce((sum, [, one]) => sum + one, 0);
+
+	return bytes ? (sframe / bytes).toFixed(2) + ' of ' + (names.length ? names.join(', ') + ' and ' : '') + last : '';
+}
+
 // What the tables and the treemap need of a file. The lists stay unread until it is opened.
 function dataFile(raw, index) {
 	const counts = dataObject(raw.counts), sizes = dataObject(raw.sizes);
@@ -140,6 +156,7 @@ function dataFile(raw, index) {
 		withRows: dataCount(counts, 'functions_with_rows'),
 		withGaps: dataCount(counts, 'functions_with_gaps'),
 		noCfi: dataCount(counts, 'functions_without_cfi'),
+		sections: dataSections(sizes, dataObject(raw.sources)),
 		ehFrame: dataCount(sizes, '.eh_frame'),
 		ehFrameHdr: dataCount(sizes, '.eh_frame_hdr'),
 		sframe: dataCount(sizes, '.sframe'),

@@ -54,7 +54,7 @@ function fileFigures(file) {
 		figures.push(domFigure(dataNumber(file.noCfi), 'functions without CFI', 'by the symbols'));
 	if (file.sframe !== undefined)
 		figures.push(domFigure(dataBytes(file.sframe), '.sframe' + (file.format ? ' version ' + file.format : ''),
-			file.ehFrame ? (file.sframe / file.ehFrame).toFixed(2) + ' of .eh_frame' : ''));
+			dataRatio(file.sframe, file.sections)));
 	return dom('ul', { class: 'figures' }, figures);
 }
 

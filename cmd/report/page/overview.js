@@ -58,10 +58,10 @@ function overviewFigures(report, done, code, filter) {
 		'of code with CFI covered', dataBytes(code.withCfi) + ' with CFI'));
 	figures.push(domFigure(dataNumber(overviewSum(done, (file) => file.withGaps)), 'functions with gaps',
 		'of ' + dataNumber(overviewSum(done, (file) => file.functions)) + ' with CFI'));
-	const own = overviewSum(done, (file) => file.sframe), old = overviewSum(done, (file) => file.ehFrame);
+	const own = overviewSum(done, (file) => file.sframe), from = done.flatMap((file) => file.sections);
+	const old = from.reduce((sum, [, bytes]) => sum + bytes, 0);
 	if (own)
-		figures.push(domFigure(dataBytes(own), '.sframe', old ? (own / old).toFixed(2) + ' of .eh_frame, '
-			+ dataBytes(old) : ''));
+		figures.push(domFigure(dataBytes(own), '.sframe', old ? dataRatio(own, from) + ', ' + dataBytes(old) : ''));
 	return dom('ul', { class: 'figures' }, figures);
 }
 

@@ -8,15 +8,17 @@ does with the data, tests/e2e/html tests in a browser. TAP.
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
 import samples
 from batch_lib import remove, run, scratch
 from page_lib import page, without, written
-from tap import check, plan
+from tap import check, plan, skip
 
 TOOL = os.path.realpath(sys.argv[1])
+DATA = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../../cmd/report/page/data.js")
 NASTY = "<script>alert(1)</script>&amp;\"'><img src=x onerror=alert(2)>\u2028\u2029"
 SYMBOL = "</td></script><!--<script>f</script>&lt;'"
 
@@ -67,6 +69,25 @@ def of_files(paths):
     )
 
 
+def ratios():
+    """The ratio names the sections that a file has."""
+    if not shutil.which("node"):
+        skip("the ratio", "no node")
+        return
+    with open(DATA, encoding="utf-8") as file:
+        script = file.read()
+    go = {name: {"size": 100} for name in ("go", "debug_frame")}
+    for sizes, sources, wanted in (
+        ({".eh_frame": 100}, {}, "0.50 of .eh_frame"),
+        ({".eh_frame": 0}, go, "0.25 of .gopclntab and .debug_frame"),
+        ({".eh_frame": 300}, go, "0.10 of .eh_frame, .gopclntab and .debug_frame"),
+        ({}, {}, ""),
+    ):
+        asked = f"{script}\nconsole.log(dataRatio(50, dataSections({json.dumps(sizes)}, {json.dumps(sources)})))"
+        made = subprocess.run(["node", "-"], input=asked, capture_output=True, text=True, check=False)
+        check(made.stdout == wanted + "\n", f"the ratio: {wanted}", made.stdout + made.stderr)
+
+
 def main():
     top = scratch()
     try:
@@ -83,6 +104,7 @@ def main():
             "hostile members stay what they are",
             str(data)[:2000],
         )
+        ratios()
         check(run(TOOL, "--report=html", "-o", "/dev/full", "/bin/ls").status == 3, "no room")
     finally:
         remove(top)
