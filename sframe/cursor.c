@@ -278,7 +278,7 @@ const struct sf_row *sf_section_row_at(
 {
 	for (size_t i = 0; i < section->n_funcs; i++) {
 		const struct sf_func *func = &section->funcs[i];
-		const struct sf_row *rows = section->rows + func->first_row, *row;
+		const struct sf_row *rows = sf_section_rows(section, func), *row;
 		uint64_t row_end;
 
 		if (pc < func->start || pc - func->start >= func->size) {

@@ -21,7 +21,7 @@ uint64_t sf_stored_funcs(const struct sf_layout *layout, const struct sf_func *f
 struct sf_func sf_stored_func(
     const struct sf_encoding *encoding, const struct sf_func *func, uint32_t i)
 {
-	const struct sf_section *section = encoding->section;
+	const struct sf_row *rows = sf_section_rows(encoding->section, func);
 	struct sf_func block = *func;
 	uint32_t off = i * func->rep_size;
 
@@ -34,9 +34,7 @@ struct sf_func sf_stored_func(
 		block.size = func->rep_size;
 	block.pcmask = false;
 	block.rep_size = 0;
-	/* Without rows, there is no array. */
-	while (block.n_rows > 1 &&
-	       section->rows[func->first_row + block.n_rows - 1].start >= block.size)
+	while (block.n_rows > 1 && rows[block.n_rows - 1].start >= block.size)
 		block.n_rows--;
 	return block;
 }

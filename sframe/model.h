@@ -68,6 +68,13 @@ struct sf_section {
 /* The members that say where values are, start apart. */
 bool sf_row_same(const struct sf_row *a, const struct sf_row *b);
 
+/* The rows of a function; NULL without any, because there may be no array then. */
+static inline const struct sf_row *sf_section_rows(
+    const struct sf_section *section, const struct sf_func *func)
+{
+	return func->n_rows ? section->rows + func->first_row : NULL;
+}
+
 /* Makes room for so many more, so that adding them copies nothing. */
 ATTR_MUST_CHECK bool sf_section_expect(
     struct sf_section *section, size_t n_funcs, size_t n_rows);

@@ -16,7 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifdef __clang__
+#define APART __attribute__((noinline))
+#else
 #define APART __attribute__((noinline, noclone))
+#endif
 
 static volatile unsigned long spun;
 

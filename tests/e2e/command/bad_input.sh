@@ -44,7 +44,7 @@ readable() {
 ### No files of ours at all.
 fails 'missing' 3 'No such file' missing out
 mkdir directory
-refused directory 1 'not a regular file'
+refused directory 1 'not a regular file; name '
 : >empty
 refused empty 1 'not an ELF file'
 echo '#!/bin/sh' >script && chmod +x script

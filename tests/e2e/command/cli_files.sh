@@ -54,7 +54,7 @@ is 'OUT is a pipe' one_line 'eh2sframe: /dev/fd/1: OUT cannot be standard output
 fails 'OUT in a directory that is not' 3 'No such file' good missing/out
 fails 'OUT inside a file' 3 'Not a directory' good text/out
 mkfifo pipe
-fails 'OUT a pipe' 1 'not a regular file' good pipe
+fails 'OUT a pipe' 1 'not a regular file; name another output' good pipe
 long=$(printf 'x%.0s' {1..300})
 fails 'OUT with a name that is too long' 3 'File name too long' good "$long"
 status_is 'OUT with the longest name' 0 -q good "${long:0:255}"

@@ -92,6 +92,9 @@ def images(tests, elf):
             file.write(core.bytes())
         tests.fails(name, 1, words, "--report", "--core=" + tests.path("core"), "/a/program")
 
+    core = core_of(elf).image(elf, BASE, "/a/program", 0)
+    refused(tests, "no ELF header", f"has no bytes at 0x{BASE:x}, where the ELF header was; name the file itself, or set bit 4 of",
+            core.bytes(), "/a/program")
     index = next(i for i, phdr in enumerate(elf.phdrs()) if phdr[0] == 1 and phdr[1] & 1)
     code = elf.phoff + 56 * index
     lie("program headers that are not there", "cannot be read", (32, b"8bytes..", 1 << 40))
@@ -99,7 +102,7 @@ def images(tests, elf):
     lie("too many program headers", "more than Linux loads", (56, b"2b", 0xfffe))
     lie("program headers of another size", "not 56", (54, b"2b", 55))
     last = elf.phoff + 56 * max(i for i, phdr in enumerate(elf.phdrs()) if phdr[0] == 1)
-    lie("a segment without its memory", "has no bytes", (last + 32, b"8bytes..", 4 * GIB),
+    lie("a segment without its memory", "--sysroot names the folder", (last + 32, b"8bytes..", 4 * GIB),
         (last + 40, b"8bytes..", 4 * GIB))
     lie("more in the file than in memory", "not possible", (code + 32, b"8bytes..", 4 * GIB))
     lie("a segment beyond the last address", "not possible", (code + 40, b"8bytes..", (1 << 64) - 1))

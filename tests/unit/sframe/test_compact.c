@@ -100,7 +100,7 @@ static const struct sf_row *row_at(
 	*owner = NULL;
 	for (size_t i = 0; i < section->n_funcs; i++) {
 		const struct sf_func *func = &section->funcs[i];
-		const struct sf_row *rows = section->rows + func->first_row;
+		const struct sf_row *rows = sf_section_rows(section, func);
 		uint64_t off = pc - func->start;
 		uint32_t j = func->n_rows;
 
