@@ -66,7 +66,8 @@ int64_t insert_grow_tag(uint32_t type)
 /* The contents of no other note are known not to be looked at by the program itself. */
 static enum kind note_kind(const char *name)
 {
-	static const char *const shifted[] = {".note.gnu.build-id", ".note.package"};
+	static const char *const shifted[] = {
+	    ".note.gnu.build-id", ".note.package", ".note.go.buildid"};
 	static const char *const named[] = {
 	    ".note.gnu.property", ".note.ABI-tag", ".note.dlopen"};
 

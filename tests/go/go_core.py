@@ -53,8 +53,21 @@ def check_core(tool, go, machine):
     tap.check(isinstance(got, str) and "its build-id differs" in got, f"{machine}: a file of another build", str(got)[:300])
 
 
+def check_first_page(tool, go):
+    """A dynamic program: what readers of a core look for in the first page stays there. They know the loader by .interp."""
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cgo")
+    path = go.build(source, "core cgo", env={"CGO_ENABLED": "1"}, options=("-ldflags=-linkmode=external",))
+    tap.must(tool, "-q", "--method=grow", path, path + ".grown")
+    tap.must(path + ".grown")
+    for name in (".interp", ".note.go.buildid", ".note.gnu.build-id"):
+        places = [int(line.split(name)[1].split()[2], 16)
+                  for line in tap.must("readelf", "-SW", path + ".grown").splitlines() if f" {name} " in line]
+        tap.check(len(places) == 1 and places[0] < 4096, f"cgo: {name} is in the first page", str(places))
+
+
 def main():
     tool, go = sys.argv[1], Go()
+    check_first_page(tool, go)
     for machine in ("amd64", "arm64"):
         check_core(tool, go, machine)
     tap.plan()
