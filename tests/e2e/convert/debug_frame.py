@@ -431,6 +431,12 @@ def several_damaged():
         made = run(tool, "damaged", "damaged.out")
         check(made.returncode == 0 and re.fullmatch(f"eh2sframe: damaged: {said}\n", made.stderr) and
               run(tool, "--verify", "damaged.out").returncode == 0, f"several, {name}: told, and the rest converted", made)
+    # Each has its own CIE.
+    data = read("several")
+    data[places[0] + 8] = 0x42
+    write("damaged", data)
+    check(set(by_source(report(tool, "damaged")[0])) == {"big", "helper"}, "several, a CIE of one is damaged: the other has rows",
+          by_source(report(tool, "damaged")[0]))
     # The header of one leads out of the file: the other one is read, also from the output.
     # With SHF_EXECINSTR it has no bytes in the output, which is no debug file for that.
     def away(data, _, header):
