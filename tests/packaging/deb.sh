@@ -25,7 +25,7 @@ printf '%s\n' eh2sframe eh2sframe-dbgsym libeh2sframe-dev libeh2sframe-walk-dev 
 find debs -name '*.deb' -printf '%f\n' | sed 's/_.*//' | sort >built
 is 'those five, and their debug packages' diff listed built
 version=$("$eh2sframe" --version | sed -n "1s/.* //p")
-is 'the version is that of the command' test -e debs/eh2sframe_"$version"_*.deb
+is 'the version is that of the command' test -e debs/eh2sframe_"${version/-/\~}"-1_*.deb
 if have lintian; then
 	lintian --allow-root -I --suppress-tags newer-standards-version,out-of-date-standards-version \
 		--fail-on error,warning,info debs/*.changes >lint 2>&1
@@ -60,7 +60,14 @@ lib=$(dirname "$(echo "$root"/usr/lib/*/libeh2sframe.so.1)")
 is 'the library is where this architecture has its own' \
 	test "$lib" = "$root/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)"
 is 'the command needs libelf' grep -q libelf1 depends.eh2sframe
-is 'the development files need the library' grep -q "libeh2sframe1 (= $version)" depends.libeh2sframe-dev
+is 'the development files need the library' grep -q "libeh2sframe1 (= ${version/-/\~}-1)" depends.libeh2sframe-dev
+# What the flags of this distribution name is in the files. A program has IBT when all that is linked into it has.
+parts=pie,now,protector,fortify
+bash "$2/../packaging/hardening.sh" "$2" $parts "$root"/usr/bin/eh2sframe{,-record,-fold} "$lib"/lib*.so.1 >hardened 2>&1
+if [ $? = 0 ]; then ok 'they are hardened'; else not_ok 'they are hardened' "$(grep '^not ok' hardened)"; fi
+if dpkg-buildflags --get CFLAGS | grep -q -- -fcf-protection; then
+	is 'with IBT and SHSTK' bash "$2/../packaging/hardening.sh" "$2" cet "$lib"/libeh2sframe-walk.so.1
+fi
 is 'no link leads nowhere' sh -c "! find '$root' -xtype l | grep ."
 
 export PATH=$root/usr/bin:$PATH
