@@ -114,7 +114,7 @@ const char *batch_module_skip(const struct args *args, int fd, const struct stat
 		return "relocatable";
 	if (args->command != COMMAND_CONVERT)
 		return NULL;
-	if (!args->modules)
+	if (!args->modules || args->linked_only)
 		return "kernel-module";
 	return !args->drop_signatures && module_is_signed(&file) ? "signed-module" : NULL;
 }

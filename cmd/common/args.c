@@ -287,6 +287,15 @@ static bool args_shared(
 		/* The readers of the others do not read modules. */
 		args->modules |= !strcmp(value, "linux-arm64");
 		break;
+	case OPT_DERIVE:
+		args->linked_only = true;
+		break;
+	case OPT_CODE:
+		args->linked_only |= strcmp(value, "ignore") != 0;
+		break;
+	case OPT_SOURCE:
+		args->linked_only |= strstr(value, "derived") != NULL;
+		break;
 	case OPT_DEBUG_FILE:
 		args->debug_file = value;
 		break;

@@ -64,6 +64,8 @@ struct args {
 	enum args_sandbox sandbox; /* --sandbox */
 	struct args_list include, exclude; /* --batch: globs */
 	bool modules; /* --batch: the version is one that was chosen for modules, too */
+	bool
+	    linked_only; /* rows are made of the code, which objects do not have complete */
 	bool drop_signatures; /* --drop-signatures */
 	bool pid;	      /* --pid was given */
 	int process;	      /* its value; 0: this process */

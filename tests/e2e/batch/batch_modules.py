@@ -77,13 +77,17 @@ SKIPPED = {"compressed-module": 3, "relocatable": 5}
 
 def test_convert():
     copy("tree", "before")
-    for options, skipped in ((["--for=glibc"], {"kernel-module": 3}), (["--format=3"], {"signed-module": 1})):
+    for options, skipped in ((["--for=glibc"], {"kernel-module": 3}),
+                             (["--format=3", "--derive"], {"kernel-module": 3}),
+                             (["--source=eh_frame,derived", "--format=3"], {"kernel-module": 3}),
+                             (["--format=3", "--code=refuse"], {"kernel-module": 3}),
+                             (["--format=3"], {"signed-module": 1})):
         got = run(TOOL, "--batch", "--refresh", *options, "--report-file=report.json", "tree")
         counts, files = summary()
         check(got.status == 0 and not got.err and counts["skipped"] == SKIPPED | skipped and counts["not_elf"] == 3,
-              f"{options[0]}: what is skipped", got)
+              f"{options}: what is skipped", got)
         check(digest("tree/a folder/signed.ko") == digest("before/a folder/signed.ko"),
-              f"{options[0]}: a signed module stays")
+              f"{options}: a signed module stays")
     check(files["a folder/signed.ko"] == {"path": "tree/a folder/signed.ko", "status": 6, "skipped": "signed-module"},
           "the report names it", files["a folder/signed.ko"])
     check(files["module.ko"]["method"]["name"] == "object" and not files["module.ko"]["method"]["signature_left_out"] and
