@@ -71,7 +71,7 @@ def shared_folder(data, name):
     os.makedirs(sequence)
     os.rename(os.path.join(scripts, "eh2sframe_tested.pm"), os.path.join(sequence, "eh2sframe_tested.pm"))
     os.mkdir(os.path.join(scripts, "bin"))
-    for name in ("convert", "restore"):
+    for name in ("convert", "restore", "run"):
         os.symlink("../tree.py", os.path.join(scripts, "bin", f"dh_eh2sframe_tree_{name}"))
     return shared
 
@@ -175,11 +175,16 @@ class Package:
                 done = json.load(file)
         ends = {path: file.get("end") for path, file in done.get("files", {}).items()}
         number = list(ends.values()).count("converted")
+        path = os.path.join(self.shared, "out", "run.txt")
+        if os.path.exists(path):
+            # Programs of tests, each converted before it ran.
+            with open(path, encoding="utf-8") as file:
+                number += len(file.readlines())
         tests = self.seen["tests"] = count_tests(log)
         self.seen["tested"] = number
         self.seen["test_seconds"] = round(done.get("seconds", 0))
-        self.check(done.get("done") and number and (tests.get("passed") or tests.get("suites")),
-                   f"its own tests run with {number} converted files in the build tree: {tests}; then all are as before",
+        self.check(done.get("done") and "converted" in ends.values() and (tests.get("passed") or tests.get("suites")),
+                   f"its own tests run with {number} converted files: {tests}; then all are as before",
                    said(self.shared, "log.build-first"))
         again = [path for path, end in ends.items() if end not in ("converted", "nothing to convert")]
         self.check(not again, "the tests build none of these files again", again)
@@ -288,16 +293,19 @@ def words_of(tests):
 
 
 def table(data):
-    print("| package | version, of Debian | ELF files | converted | tests: files converted | tests: passed after | before | dbgsym match | the same |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print("| package | version, of Debian | ELF files | converted | converted for its tests | tests then | tests without | debug files match | "
+          "eu-unstrip as is | the same |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    without = []
     for name in listed():
         seen = results(data, name)
         if not seen or "same" not in seen:
-            print(f"| {name} | not reached |")
+            without.append(name if not seen else f"{name} (" + "; ".join(one[1] for one in seen["checks"] if not one[0]) + ")")
             continue
         print(f"| {name} | {seen['version']}, {seen['release']} | {seen['elf']} | {seen['converted']} | {seen['tested']} | "
-              f"{words_of(seen['tests'])} | {words_of(seen.get('tests_before'))} | {seen['debug']} of {seen['converted']} | "
+              f"{words_of(seen['tests'])} | {words_of(seen.get('tests_before'))} | {seen['debug']} | {seen['joined']} | "
               f"{'yes' if seen['same'] else 'no'} |")
+    print(f"\nNot reached: {', '.join(without)}." if without else "")
 
 
 def main():

@@ -4,11 +4,13 @@
 
     dh_eh2sframe_tree_convert
     dh_eh2sframe_tree_restore
+    dh_eh2sframe_tree_run PROGRAM ARGUMENT...
 
-The names of this program say which; arguments of debhelper are ignored. The first one converts every 64-bit program
+The names of this program say which; the first two ignore the arguments of debhelper. The first one converts every 64-bit program
 and library below the current directory in place and proves it. The second one looks whether each still is the
 converted file, and takes the section out: it must have the bytes that it had before. Times of modification stay,
-so that make builds nothing again. DATA/tested.json says what was seen. With `nocheck` both do nothing.
+so that make builds nothing again. DATA/tested.json says what was seen. With `nocheck` both do nothing. The third one is
+for tests that are built by what runs them, as `go test` does: it converts and proves the program, and becomes it.
 """
 import hashlib
 import json
@@ -84,7 +86,19 @@ def restore(saved):
         json.dump(seen, out, indent=1)
 
 
+def run(program, *arguments):
+    if os.environ.get("REAL_PACKAGES_CONVERT"):
+        for words in (["-q", program, program], ["--verify", program]):
+            if subprocess.run(["eh2sframe", *words], stdout=subprocess.DEVNULL, check=False).returncode:
+                sys.exit(f"{sys.argv[0]}: {program}: eh2sframe {words[0]} fails")
+        with open(os.path.join(DATA, "run.txt"), "a", encoding="utf-8") as out:
+            out.write(f"{program}\n")
+    os.execv(program, [program, *arguments])
+
+
 def main():
+    if sys.argv[0].endswith("_run"):
+        run(*sys.argv[1:])
     if "nocheck" in os.environ.get("DEB_BUILD_OPTIONS", "") or not os.environ.get("REAL_PACKAGES_CONVERT"):
         return
     saved = os.path.join(DATA, "tested.json")
