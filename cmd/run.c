@@ -397,8 +397,8 @@ int run_command(const struct args *args)
 		return run_memory(args);
 	switch (args->command) {
 	case COMMAND_HELP:
-		fputs(args_help_usage, stdout);
-		fputs(args_help_options, stdout);
+		for (const char *const *part = args_help; *part; part++)
+			fputs(*part, stdout);
 		return 0;
 	case COMMAND_VERSION:
 		run_version();

@@ -95,7 +95,7 @@ bool args_add_glob(struct args_list *list, const char *option, const char *glob,
 bool args_set_sandbox(
     struct args *args, const char *value, struct eh2sframe_error *error);
 
-/* The text of --help. */
-extern const char args_help_usage[], args_help_options[];
+/* The parts of the text of --help, and NULL. */
+extern const char *const args_help[];
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of --help, from which completions take options and their values. In two parts, because
- * C has a limit for one. */
+/* The text of --help, from which completions take options and their values. In parts, because
+ * C has a limit for one string. */
 #include "cmd/common/args.h"
 
-const char args_help_usage[] =
+#include <stddef.h>
+
+static const char usage[] =
     "Usage: eh2sframe [OPTION...] IN OUT            OUT = IN plus .sframe\n"
     "       eh2sframe --section-only IN OUT         OUT = the bare section bytes\n"
     "       eh2sframe --report[=text|json|html] [-o FILE] IN...  show the coverage, "
@@ -33,7 +35,7 @@ const char args_help_usage[] =
     "IN and OUT may be the same path. OUT may be a directory.\n"
     "\n";
 
-const char args_help_options[] =
+static const char options[] =
     "      --for=READER             write what a reader reads: glibc, linux-user, "
     "linux-arm64, binutils-2.40 to 2.47\n"
     "      --format=1|2|3           SFrame version to write (2)\n"
@@ -66,7 +68,9 @@ const char args_help_options[] =
     "report\n"
     "      --summary=github         also print annotations and a table in markdown\n"
     "      --functions              --report: list what has gaps or no CFI instead\n"
-    "      --top=N                  print at most N files, the worst first\n"
+    "      --top=N                  print at most N files, the worst first\n";
+
+static const char more_options[] =
     "      --section-address=ADDR   --section-only: where the section will be loaded "
     "(0)\n"
     "      --no-verify              skip the proof\n"
@@ -108,3 +112,5 @@ const char args_help_options[] =
     "4 the proof failed, 5 coverage too low, too large or worse, 6 nothing to do, 7 no "
     "memory,\n"
     "8 done, but not all is told (standard output, the report), 70 a bug.\n";
+
+const char *const args_help[] = {usage, options, more_options, NULL};
