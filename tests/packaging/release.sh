@@ -121,12 +121,12 @@ do_deb() {
 	mv "$to/packages" "$work/$1-packages"
 	cmp "$archive" "$work/$1-packages/"*.orig.tar.xz
 }
-# The packages are for unstable, whose policy is newer than that of other releases.
+# The packages are for unstable, whose policy is newer than that of other releases, and Debian 12 reads no watch file of version 5.
 # shellcheck disable=SC2317
 do_lintian() {
 	rm -rf "$work/$1/root/lint"
 	cp -r "$work/$1-packages" "$work/$1/root/lint"
-	inside "$work/$1" 'lintian --allow-root -I --suppress-tags newer-standards-version,out-of-date-standards-version \
+	inside "$work/$1" 'lintian --allow-root -I --suppress-tags newer-standards-version,out-of-date-standards-version,older-debian-watch-file-standard \
 		--fail-on error,warning,info lint/*.changes'
 }
 # A path with a space would switch off dpkg's -ffile-prefix-map.

@@ -52,11 +52,11 @@ def build():
         must("ld", "--build-id", "-o", name, name + ".o")
     must("gcc", "-c", "damaged.s")
     must("ld", "-o", "faulty", "full.o", "damaged.o")
-    write("more.c", b"int more(int n) { volatile int k[99] = {n}; return k[n & 7]; }")
+    write("more.c", b"int more(int n) { volatile int k[99]; k[n & 3] = n; return k[n & 7]; }")
     must("gcc", "-O2", "-fasynchronous-unwind-tables", "-c", "more.c")
     must("ld", "--build-id", "-o", "mixed", "bare.o", "more.o")
     write("begin.c", b"int simple(int), plain(int); void _start(void) { simple(plain(1)); for (;;) ; }")
-    write("simple.c", b"int simple(int n) { volatile int k[99] = {n}; return k[n & 7]; }")
+    write("simple.c", b"int simple(int n) { volatile int k[99]; k[n & 3] = n; return k[n & 7]; }")
     write("plain.s", b".globl plain\n.type plain, @function\nplain: push %rbx\n mov %edi, %ebx\n lea 1(%rbx), %eax\n pop %rbx\n"
           b" ret\n.size plain, .-plain\n")
     must("gcc", "-O2", "-ffreestanding", "-fasynchronous-unwind-tables", "-c", "begin.c")
