@@ -25,13 +25,14 @@ setup() {
 
 ours() { /mnt/source/packaging/deb/build /mnt/out; }
 
-# The versions of a source, the preferred one first: those of this release from the newest on, then others.
+# The versions of a source, the preferred one first: those of this release from the newest on, then others. The list of
+# unstable also has former versions of this release.
 versions() { # PACKAGE
 	local list name
 	for list in /var/lib/apt/lists/*_{trixie*,bookworm,unstable}_main_source_Sources*; do
 		[ ! -e "$list" ] || case $list in *_trixie*) name=1 ;; *_bookworm_*) name=3 ;; *) name=2 ;; esac
 		[ ! -e "$list" ] || /usr/lib/apt/apt-helper cat-file "$list" |
-			awk -v want="$1" -v name=$name '$1 == "Package:" { p = $2 } $1 == "Version:" && p == want { print name, $2; p = "" }'
+			awk -v want="$1" -v name=$name '$1 == "Package:" { p = $2 } $1 == "Version:" && p == want { print $2 ~ /deb13u/ ? 1 : name, $2; p = "" }'
 	done | sort -u | sort -k1,1n -k2,2Vr
 }
 

@@ -289,7 +289,7 @@ def test_package(name, source, data):
 
 
 def words_of(tests):
-    return " ".join(f"{number} {what}" for what, number in tests.items()) if tests else "not run"
+    return ", ".join(f"{number} {what}" for what, number in tests.items()).replace("1 suites", "suite") if tests else "not run"
 
 
 def table(data):
