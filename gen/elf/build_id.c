@@ -55,7 +55,7 @@ static bool id_in_notes(const struct image *image, const uint8_t *data, uint64_t
 	while (image_note_next(&rd, &note)) {
 		if (!note_names_build(&note, of_go) || !note.size)
 			continue;
-		*id = (struct image_build_id){note.desc, note.size, of_go};
+		*id = (struct image_build_id){note.desc, note.size};
 		return true;
 	}
 	return false;
@@ -88,7 +88,7 @@ bool image_build_id(const struct image *image, struct image_build_id *id)
 	return id_in_image(image, false, id);
 }
 
-bool image_any_build_id(const struct image *image, struct image_build_id *id)
+bool image_go_build_id(const struct image *image, struct image_build_id *id)
 {
-	return id_in_image(image, false, id) || id_in_image(image, true, id);
+	return id_in_image(image, true, id);
 }

@@ -250,13 +250,12 @@ ATTR_MUST_CHECK bool image_signature(
 struct image_build_id {
 	const uint8_t *bytes;
 	size_t size;
-	bool of_go; /* it is of Go's linker, which writes no other unless it is told to */
 };
 
 /* That of GNU. False when the file has none. */
 ATTR_MUST_CHECK bool image_build_id(const struct image *image, struct image_build_id *id);
-/* The same; without one, that of Go's linker. */
-ATTR_MUST_CHECK bool image_any_build_id(
+/* That of Go's linker. From Go 1.24 on it also writes one of GNU, but no program header covers it. */
+ATTR_MUST_CHECK bool image_go_build_id(
     const struct image *image, struct image_build_id *id);
 
 #endif

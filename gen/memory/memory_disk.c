@@ -49,17 +49,20 @@ static bool disk_same_build(struct memory_rebuild *rebuild, struct err *why)
 	    .bytes = rebuild->map,
 	    .size = rebuild->size};
 	struct image_build_id id, other;
+	bool (*find)(const struct image *, struct image_build_id *) = image_build_id;
 	struct image known;
 	bool same;
 
 	if (!image_load(&from, &known, why))
 		return false;
-	if (!image_any_build_id(&known, &id))
+	/* Both of the same kind: memory can lack the one that the file has, too. */
+	if (!find(&known, &id))
+		find = image_go_build_id;
+	if (!find(&known, &id))
 		same = err_set(why, ERR_UNSUPPORTED,
 		    "its build cannot be compared, because the memory has no build-id");
 	else
-		same = (image_any_build_id(&rebuild->disk, &other) &&
-			   other.of_go == id.of_go && other.size == id.size &&
+		same = (find(&rebuild->disk, &other) && other.size == id.size &&
 			   memcmp(other.bytes, id.bytes, id.size) == 0 &&
 			   rebuild->disk.ehdr.e_machine == known.ehdr.e_machine) ||
 		       err_set(why, ERR_UNSUPPORTED,

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""go_core.py EH2SFRAME: core files of Go programs. Go's linker writes no build-id of GNU, but one of its own.
+"""go_core.py EH2SFRAME: core files of Go programs. Go's linker writes a build-id of its own. From Go 1.24 on it also writes
+one of GNU, which no program header covers, so memory does not show it.
 
 The core has the first page of each segment's file, as the kernel writes it by default. The file gives the rest if it
 is of the same build.
@@ -30,8 +31,7 @@ def check_core(tool, go, machine):
     path = go.build(source, f"core {machine}", machine, env={"CGO_ENABLED": "0"})
     with open(path, "rb") as file:
         data = file.read()
-    tap.check(data.count(NAME) == 1 and "NT_GNU_BUILD_ID" not in tap.must("readelf", "-nW", path),
-              f"{machine}: the program has Go's build-id alone", "")
+    tap.check(data.count(NAME) == 1, f"{machine}: the program has Go's build-id", "")
     wanted, elf = section(tool, path + ".sf", path), Elf(data)
     core = core_of(elf).image(elf, 0, path, pages=1).write(path + ".core")
     got = section(tool, path + ".sf", "--core=" + core, path)
