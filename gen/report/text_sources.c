@@ -64,8 +64,8 @@ static void report_go_agree(const struct cfi_agree *agree, FILE *out)
 	static const char *const texts[CFI_AGREE_KINDS] = {
 	    [CFI_AGREE_DIFFER] = ".debug_frame has other rules",
 	    [CFI_AGREE_FP] = ".debug_frame says that the frame pointer is unchanged",
-	    [CFI_AGREE_NO_CALLER] = ".debug_frame has rules, and Go's table gives no "
-				    "caller"};
+	    [CFI_AGREE_NO_CALLER] = (".debug_frame has rules, and Go's table gives no "
+				     "caller")};
 
 	if (!agree->bytes)
 		return;
