@@ -23,17 +23,23 @@ struct reason_copies {
 	uint64_t copies, aligned;
 };
 
+/* None for CODE_NO_REG: a constant that is stored or compared. */
+static uint64_t reason_bit(uint8_t reg)
+{
+	return reg < 64 ? UINT64_C(1) << reg : 0;
+}
+
 /* What one effect says of SP; GO_HAS_ROWS: nothing. found is what those before it say. */
 static enum go_reason reason_of_effect(const struct code_effect *effect, uint8_t sp,
     enum go_reason found, struct reason_copies *held)
 {
-	const uint64_t dst = UINT64_C(1) << effect->dst;
+	const uint64_t dst = reason_bit(effect->dst);
 	uint64_t base = 0;
 
 	if (effect->kind == CODE_STORE || effect->kind == CODE_COMPARE)
 		return GO_HAS_ROWS;
-	if (effect->base != CODE_NO_REG && effect->index == CODE_NO_REG)
-		base = UINT64_C(1) << effect->base;
+	if (effect->index == CODE_NO_REG)
+		base = reason_bit(effect->base);
 	if (effect->dst == sp) {
 		if (effect->kind == CODE_ALIGN || held->aligned & base)
 			return GO_ALIGNS;
@@ -59,7 +65,7 @@ enum go_reason go_reason_sp_write(const struct go_code *code)
 {
 	const uint8_t sp = code_abi(code->machine)->sp;
 	const uint64_t end = code->levels->end;
-	struct reason_copies held = {.copies = UINT64_C(1) << sp};
+	struct reason_copies held = {.copies = reason_bit(sp)};
 	enum go_reason found = GO_MARKED;
 	struct code_insn insn;
 
