@@ -137,7 +137,7 @@ static bool quick_step(struct go_state *state, const struct quick_level *level,
 	return true;
 }
 
-/* The effects of what is no call. False: they are not all told. */
+/* The effects of an instruction that is not a call. False when the brief form does not have all of them. */
 static bool quick_effects(
     const struct go_state *state, const struct code_brief *brief, struct code_insn *insn)
 {

@@ -184,7 +184,7 @@ static bool brief_a64_single(const struct a64 *a, struct code_brief *brief)
 	if (size >= 2 && opc > 1 && (size == 3 || opc == 3))
 		return false;
 	if (opc) {
-		/* What is loaded for nothing is no constant of the function. */
+		/* The zero register drops what it loads, so the function does not use it as a constant. */
 		brief->loads = code_a64_reg(a, 0) != CODE_NO_REG;
 		brief->gives = size == 3 ? BRIEF_LOADED : BRIEF_OTHER;
 		return brief_a64_other(a, brief);
