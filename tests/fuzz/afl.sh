@@ -4,7 +4,7 @@
 # modes in turns of five minutes, and goes on where an earlier run ended. A crash is a signal, a sanitizer's report, or status 70.
 #
 #     afl.sh DIRECTORY MINUTES     one processor for so long
-#     afl.sh DIRECTORY --table     runs, edges and findings of each mode
+#     afl.sh DIRECTORY --table     processor hours, runs, edges and findings of each mode
 #
 # Needs AFL++ (package afl++) and tests that ./test.sh has built.
 set -eu
@@ -54,9 +54,13 @@ seed() {
 	mv seeds.new seeds
 }
 
+# Processor time of ended children in hundredths of a second.
+cpu() { awk '{ print $16 + $17 }' /proc/$$/stat; }
+
 # run MODE: a turn.
 run() {
-	local begin=seeds arguments memory
+	local begin=seeds arguments memory before
+	before=$(cpu)
 	[ ! -d "state/$1" ] || begin=-
 	memory=$(mktemp -d "/dev/shm/eh2sframe-afl-XXXXXX")
 	arguments=${modes[$1]//OUT/$memory/out}
@@ -66,6 +70,7 @@ run() {
 		UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:symbolize=0 \
 		afl-fuzz -i "$begin" -o "state/$1" -V $turn -t 10000 -m none -- afl/cmd/eh2sframe $arguments >"$1.log" 2>&1 ||
 		tail -n 5 "$1.log" >&2
+	echo "$1 $(($(cpu) - before))" >>turns
 	rm -rf "$memory"
 }
 
@@ -73,8 +78,8 @@ table() {
 	local mode
 	for mode in "${!modes[@]}"; do
 		[ -f "state/$mode/default/fuzzer_stats" ] || continue
-		awk -v mode="$mode" -F ' *: *' '{ v[$1] = $2 }
-			END { printf "| `%s` | %.2f | %d | %d | %d | %d |\n", mode, v["run_time"] / 3600, v["execs_done"],
+		awk -v mode="$mode" -v cpu="$(awk -v m="$mode" '$1 == m { sum += $2 } END { print sum + 0 }' turns)" -F ' *: *' '{ v[$1] = $2 }
+			END { printf "| `%s` | %.2f | %d | %d | %d | %d |\n", mode, cpu / 360000, v["execs_done"],
 				v["edges_found"], v["saved_crashes"], v["saved_hangs"] }' "state/$mode/default/fuzzer_stats"
 	done | sort
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Runs each fuzz target with libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer, in turns of a minute, and
-# goes on where an earlier run ended. What it finds is in DIRECTORY/found.
+# goes on where an earlier run ended. What it finds is in DIRECTORY/found. Several runs may share a DIRECTORY.
 #
 #     attack.sh DIRECTORY MINUTES     one processor for so long
 #     attack.sh DIRECTORY --table     the processor time that each target had so far
@@ -59,6 +59,14 @@ attack() {
 # Processor time of ended children in hundredths of a second.
 cpu() { awk '{ print $16 + $17 }' /proc/$$/stat; }
 
+# The targets, those with the least time so far first.
+by_time() {
+	touch turns
+	for one in $targets; do
+		awk -v t="$one" '$1 == t { sum += $2 } END { print sum + 0, t }' turns
+	done | sort -n | sed 's/.* //'
+}
+
 table() {
 	awk '{ cpu[$1] += $2; runs[$1] += $3; edges[$1] = $4 > edges[$1] ? $4 : edges[$1]; all += $2 }
 		END { for (t in cpu) printf "| `%s` | %.2f | %d | %d |\n", t, cpu[t] / 360000, runs[t], edges[t] | "sort"
@@ -102,11 +110,14 @@ case ${2:-} in
 	export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 	end=$(($(date +%s) + $2 * 60))
 	while [ "$(date +%s)" -lt $end ]; do
-		# The one with the least time so far.
-		touch turns
-		attack "$(for target in $targets; do
-			awk -v t="$target" '$1 == t { sum += $2 } END { print sum + 0, t }' turns
-		done | sort -n | sed -n '1s/.* //p')"
+		# The one with the least time so far that no other run has.
+		for target in $(by_time); do
+			exec 9>"$target.lock"
+			if flock -n 9; then
+				attack "$target" 9>&-
+				break
+			fi
+		done
 	done
 	table
 	;;
