@@ -147,7 +147,8 @@ bool install_original(struct install *install, const struct image *image,
 		    "no .sframe that eh2sframe added; objcopy --remove-section .sframe "
 		    "FILE NEW removes that of another producer");
 	else if (ok && !found)
-		ok = err_set(err, ERR_NOTHING, "no .sframe that eh2sframe added");
+		ok = err_set(
+		    err, ERR_NOTHING, "no .sframe that eh2sframe added, nothing to do");
 	ok = ok && install_open(install, out, image->fd, options, err) &&
 	     undo_write(image, &undo, install->output.fd, err) &&
 	     install_commit(install, err);

@@ -39,15 +39,47 @@ enum eh2sframe_status api_status(enum err_kind kind)
 	return EH2SFRAME_BUG;
 }
 
+/* What to do, where the place of the fault knew no better; NULL: the text says enough. */
+static const char *api_advice(const struct err *err)
+{
+	if (strstr(err->text, "; "))
+		return NULL;
+	switch (err->kind) {
+	case ERR_MALFORMED:
+		return "; rebuild the file";
+	case ERR_UNSUPPORTED:
+	case ERR_LIMIT:
+		return "; leave the file out";
+	case ERR_PROOF:
+	case ERR_INTERNAL:
+		return "; this is a bug, report it with the file";
+	case ERR_NONE:
+	case ERR_USAGE:
+	case ERR_IO:
+	case ERR_NOMEM:
+	case ERR_COVERAGE:
+	case ERR_NOTHING:
+		break;
+	}
+	return NULL;
+}
+
 bool api_return(bool ok, const struct err *err, struct eh2sframe_error *error)
 {
+	const char *advice;
+	size_t used;
+
 	/* The public text may be larger, never smaller. */
 	_Static_assert(sizeof(error->text) >= sizeof(err->text), "messages are cut off");
 
 	if (ok || !error)
 		return ok;
+	advice = api_advice(err);
 	error->status = api_status(err->kind);
 	plain_copy(error->text, sizeof(error->text), err->text);
+	used = strlen(error->text);
+	if (advice && used + strlen(advice) < sizeof(error->text))
+		memcpy(error->text + used, advice, strlen(advice) + 1);
 	return false;
 }
 

@@ -62,7 +62,7 @@ static bool merge_path(
 		    why.line, why.column, why.text);
 	json_decref(document);
 	fclose(in);
-	return ok;
+	return ok || report_blame(err);
 }
 
 /* A failure is about *at. Reads everything before it writes anything. */

@@ -83,6 +83,13 @@ static bool reader_files(struct reader *in, struct eh2sframe_error *err)
 	}
 }
 
+bool report_blame(struct eh2sframe_error *err)
+{
+	if (err->status == EH2SFRAME_INPUT && !strstr(err->text, "; "))
+		cmd_fail(err, err->status, "%.450s; make the report again", err->text);
+	return false;
+}
+
 bool report_read_schema(const json_t *value, struct eh2sframe_error *err)
 {
 	return !value || json_integer_value(value) == REPORT_SCHEMA ||
@@ -152,10 +159,11 @@ bool report_read_files(
 		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
 	if (map == MAP_FAILED)
-		return cmd_fail(err, EH2SFRAME_INPUT, "not a file with a JSON report");
+		return cmd_fail(err, EH2SFRAME_INPUT,
+		    "not a file with a JSON report; --report=json makes one");
 	in.text = map;
 	in.size = (size_t)st.st_size;
 	ok = reader_document(&in, err);
 	munmap(map, in.size);
-	return ok;
+	return ok || report_blame(err);
 }

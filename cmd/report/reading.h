@@ -15,6 +15,9 @@ typedef bool report_read_fn(void *context, json_t *file, struct eh2sframe_error 
 ATTR_MUST_CHECK bool report_read_files(
     const char *path, report_read_fn *file, void *context, struct eh2sframe_error *err);
 
+/* Says what to do about a report that cannot be read, where the error does not yet. Always false. */
+bool report_blame(struct eh2sframe_error *err);
+
 /* Whether this version knows a report's member "schema", or there is none: what a later schema
  * changes may be what this version would read. */
 ATTR_MUST_CHECK bool report_read_schema(const json_t *value, struct eh2sframe_error *err);

@@ -387,7 +387,7 @@ bool derive_rows(const struct image *image, struct cfi_input *input,
 		return false;
 	if (!code_can_decode(input->arch->code))
 		return err_set(err, ERR_UNSUPPORTED,
-		    "this build cannot decode %s code: build it with Zydis",
+		    "this build cannot decode %s code; build it with Zydis",
 		    input->arch->name);
 	return derive_code(image, input, options->jobs, NULL, &input->derived, err) &&
 	       (derive_exclude(&input->policy, &input->derived) || err_set_nomem(err));

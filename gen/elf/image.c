@@ -98,7 +98,8 @@ static bool map_file(const struct image_from *from, struct image *image, struct 
 	if (!from->size && !open_file(from, image, err))
 		return false;
 	if (from->original_size > (uint64_t)image->st.st_size)
-		return err_set(err, ERR_IO, "shrank while it was read");
+		return err_set(err, ERR_IO,
+		    "shrank while it was read; run again when no program changes it");
 	if (from->original)
 		image->st.st_size = (off_t)from->original_size;
 	if (image->st.st_size < EHDR_SIZE)

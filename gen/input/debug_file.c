@@ -34,7 +34,8 @@ static bool same_build(
 
 	if (has != image_build_id(other, &other_id))
 		return err_set(err, ERR_UNSUPPORTED,
-		    "%s has no build-id, so it may be of another build",
+		    "%s has no build-id, so it may be of another build; build both with "
+		    "--build-id",
 		    has ? "the debug file" : "the program");
 	return (id.size == other_id.size &&
 		   (!has || memcmp(id.bytes, other_id.bytes, id.size) == 0)) ||

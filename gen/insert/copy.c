@@ -58,7 +58,9 @@ static bool copy_range(
 		if (errno != EFAULT)
 			return false;
 		return err_set(err, ERR_IO,
-		    "the input changed or cannot be read from 0x%jx on", (uintmax_t)off);
+		    "the input changed or cannot be read from 0x%jx on; run again"
+		    " when no program changes it",
+		    (uintmax_t)off);
 	}
 	return true;
 }

@@ -41,7 +41,9 @@ static bool plan_refuse(const struct insert_plan *plan, struct err *err)
 {
 	/* Some methods know more than the sentence. */
 	if (err->kind == ERR_NONE)
-		err_set(err, ERR_UNSUPPORTED, "the method %s does not apply: %s",
+		err_set(err, ERR_UNSUPPORTED,
+		    "the method %s does not apply: %s; --section-only writes the section "
+		    "alone",
 		    method_name(plan->method),
 		    obstacle_text(plan->obstacles[plan->method]));
 	return false;

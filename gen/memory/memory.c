@@ -90,7 +90,10 @@ static bool memory_pread(
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n == 0)
-			return err_set(err, ERR_IO, "the process has ended meanwhile");
+			return err_set(err, ERR_IO,
+			    "the process has ended meanwhile; name one that runs, or a "
+			    "core file of "
+			    "it with --core");
 		if (n < 0 && errno == EIO)
 			return err_set(err, ERR_IO,
 			    "memory at 0x%" PRIx64

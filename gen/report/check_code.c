@@ -154,7 +154,8 @@ bool report_check_judge(const struct report_check *check, struct err *err)
 {
 	const size_t n = check->result.n_of[VALIDATE_WRONG];
 
-	return !n ||
-	       err_set(err, ERR_PROOF, "the code contradicts the %s of %zu function%s",
-		   check->of_section ? ".sframe" : "CFI", n, num_s(n));
+	return !n || err_set(err, ERR_PROOF,
+			 "the code contradicts the %s of %zu function%s; --code=repair "
+			 "may write what the code says",
+			 check->of_section ? ".sframe" : "CFI", n, num_s(n));
 }

@@ -102,7 +102,9 @@ static bool report_same_program(
 	    (id.size == cfi_id.size && memcmp(id.bytes, cfi_id.bytes, id.size) == 0))
 		return true;
 	return err_set(err, ERR_UNSUPPORTED,
-	    "--cfi=%s is another program: its build-id differs", cfi_image->path);
+	    "--cfi=%s is another program: its build-id differs; name the file that was "
+	    "converted or its original",
+	    cfi_image->path);
 }
 
 static bool report_verify_by_code(const struct image *image,
@@ -182,12 +184,13 @@ bool report_lint(const struct image *image, const char *reader,
 	if (!readers)
 		return err_set(err, ERR_MALFORMED,
 		    "no known reader reads SFrame version %u with these flags for this "
-		    "machine",
+		    "machine; --refresh replaces the section",
 		    view.version);
 	lint_section(&view, image, readers, &result);
 	report_lint_print(image->shown, &result, out);
 	if (result.n_broken)
-		return err_set(err, ERR_MALFORMED, "%u rule%s of %s broken",
+		return err_set(err, ERR_MALFORMED,
+		    "%u rule%s of %s broken; --refresh replaces the section",
 		    result.n_broken, num_s(result.n_broken),
 		    reader_words(readers, words));
 	if (options->verbosity >= 0)

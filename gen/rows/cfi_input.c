@@ -31,10 +31,10 @@ static bool cfi_input_left_out(const struct cfi_sources *sources, struct err *er
 
 bool cfi_input_can_derive(const struct image *image, struct err *err)
 {
-	return !image->object ||
-	       err_set(err, ERR_UNSUPPORTED,
-		   "--derive (--source=derived) is for linked files: the code of an "
-		   "object is not complete");
+	return !image->object || err_set(err, ERR_UNSUPPORTED,
+				     "--derive (--source=derived) is for linked files, "
+				     "because the code of an "
+				     "object is not complete; convert the linked file");
 }
 
 /* No FDE at all: is that damage, or is there simply nothing? */
@@ -197,7 +197,7 @@ bool cfi_input_defines(
 	if (options->reader &&
 	    !reader_reads(options->reader->bit, version, arch->sframe_abi))
 		return err_set(err, ERR_UNSUPPORTED,
-		    "--for=%s: it does not read version %u for %s", options->reader->name,
-		    version, arch->name);
+		    "--for=%s: it does not read version %u for %s; give another --format",
+		    options->reader->name, version, arch->name);
 	return true;
 }

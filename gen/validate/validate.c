@@ -338,7 +338,7 @@ bool validate_can(const struct arch *arch, struct err *err)
 {
 	return code_can_decode(arch->code) ||
 	       err_set(err, ERR_UNSUPPORTED,
-		   "this build cannot decode %s code: build it with Zydis", arch->name);
+		   "this build cannot decode %s code; build it with Zydis", arch->name);
 }
 
 void validate_result_deinit(struct validate_result *result)
@@ -380,7 +380,8 @@ bool validate_correct(const struct image *image, struct cfi_input *input,
 		return true;
 	if (image->object)
 		return err_set(err, ERR_UNSUPPORTED,
-		    "--code is for linked files: the code of an object is not complete");
+		    "--code is for linked files, because the code of an object is not "
+		    "complete; convert the linked file");
 	ok = validate_can(input->arch, err) &&
 	     validate_cfi(image, input, options->jobs, &result, err);
 	for (size_t i = 0; ok && i < result.n_faults; i++)

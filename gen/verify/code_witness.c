@@ -278,7 +278,9 @@ bool verify_by_code(const struct image *image, const struct image *cfi_image,
 	witness.code = image->object ? &linked : image;
 	if (view->abi != input->arch->sframe_abi)
 		ok = err_set(err, ERR_MALFORMED,
-		    "the .sframe section is for another machine (ABI %u)", view->abi);
+		    "the .sframe section is for another machine (ABI %u); --refresh "
+		    "replaces it",
+		    view->abi);
 	else
 		ok = validate_can(input->arch, err) &&
 		     (!image->object || object_link(image, &linked, err)) &&

@@ -24,7 +24,8 @@ bool prove_view(const struct image *image, struct sf_view *view, struct err *err
 	if (!image_sframe(image, &data, &size, &addr, err))
 		return false;
 	if (!data)
-		return err_set(err, ERR_NOTHING, "no .sframe section");
+		return err_set(
+		    err, ERR_NOTHING, "no .sframe section; convert the file first");
 	return sf_view_open(data, size, addr, view, err);
 }
 
@@ -58,7 +59,9 @@ bool prove_section(const struct image *image, const struct image *cfi_image,
 		return false;
 	if (view->abi != cfi.arch->sframe_abi) {
 		ok = err_set(err, ERR_MALFORMED,
-		    "the .sframe section is for another machine (ABI %u)", view->abi);
+		    "the .sframe section is for another machine (ABI %u); --refresh "
+		    "replaces it",
+		    view->abi);
 	} else {
 		const struct verify_input input = {
 		    view, &cfi.frames, &cfi.ranges, &cfi.policy};
@@ -92,9 +95,11 @@ bool prove_judge(
 {
 	if (result->n_differences)
 		return err_set(err, ERR_PROOF,
-		    "%zu difference%s between .sframe and CFI; the first at %s",
+		    "%zu difference%s between .sframe and CFI; the first at %s; %s",
 		    result->n_differences, num_s(result->n_differences),
-		    result->n_texts ? result->texts[0] : "?");
+		    result->n_texts ? result->texts[0] : "?",
+		    expected_bytes == UINT64_MAX ? "--refresh replaces the section"
+						 : "report this with the file");
 	if (expected_bytes != UINT64_MAX &&
 	    result->agreed_bytes + result->skipped_bytes != expected_bytes)
 		return err_set(err, ERR_PROOF,

@@ -28,7 +28,9 @@ static bool fold_failed(const struct err *err, struct eh2sframe_error *error)
 		status = EH2SFRAME_IO;
 	else if (err->kind == ERR_INTERNAL)
 		status = EH2SFRAME_BUG;
-	return cmd_fail(error, status, "%s", err->text);
+	return cmd_fail(error, status, "%s%s", err->text,
+	    status == EH2SFRAME_INPUT && !strstr(err->text, "; ") ? "; record again"
+								  : "");
 }
 
 static bool fold_read(

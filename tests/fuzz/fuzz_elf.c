@@ -26,6 +26,8 @@ static int call_status(bool ok, const struct eh2sframe_error *error, const char 
 	    "%s in memory: status %d: %s", what, (int)error->status, error->text);
 	FUZZ_ASSERT(*error->text && !strchr(error->text, '\n'), "%s: not one line: %s",
 	    what, error->text);
+	FUZZ_ASSERT(error->status != EH2SFRAME_INPUT || strstr(error->text, "; "),
+	    "%s: does not say what to do: %s", what, error->text);
 	return (int)error->status;
 }
 

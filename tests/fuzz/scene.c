@@ -156,6 +156,8 @@ int scene_command(const char *words, const char *path, const char *path2)
 	    "%s: status %d: %s", words, status, said);
 	FUZZ_ASSERT(
 	    status == 0 || scene_is_line(said), "%s: not one line: %s", words, said);
+	FUZZ_ASSERT((status != 1 && status != 4) || strstr(said, "; "),
+	    "%s: does not say what to do: %s", words, said);
 	scene_check(words);
 	args_deinit(&args);
 	free(said);
