@@ -66,7 +66,7 @@ void eh2sframe_walk_index_make(struct eh2sframe_walk_section *section, void *mem
 	words[WALK_INDEX_N_FDES] = section->n_fdes;
 	words[WALK_INDEX_N_PAGES] = n_pages;
 	words[WALK_INDEX_SHIFT] = shift;
-	for (uint64_t page = 0; page <= n_pages; page++) {
+	for (uint64_t page = 0; page < n_pages; page++) {
 		uint64_t start = page << shift;
 
 		while (at + 1 < section->n_fdes &&
@@ -74,6 +74,8 @@ void eh2sframe_walk_index_make(struct eh2sframe_walk_section *section, void *mem
 			at++;
 		words[WALK_INDEX_PAGES + page] = at;
 	}
+	/* All of them start before the end, which may be 1 << 64. */
+	words[WALK_INDEX_PAGES + n_pages] = section->n_fdes - 1;
 	section->n_pages = n_pages;
 	section->index_shift = shift;
 	section->index = words + WALK_INDEX_PAGES;

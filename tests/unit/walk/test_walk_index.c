@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* The page index of sections that no linker writes. */
+#include "tests/unit/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "include/eh2sframe-walk.h"
+
+enum { N = 3, HEADER = 28, FDE = 16 };
+
+/* Version 3: N functions of 8 bytes, CFA = SP + 8. Their starts are relative to their fields. */
+static uint8_t bytes[HEADER + N * FDE + 8] = {0xe2, 0xde, 3, 5, 3, 0, 0xf8, 0, N, 0, 0, 0,
+    N, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, N *FDE};
+
+/* Functions that are almost 1 << 64 bytes apart: the end of the last page was 0 when it was made by a
+ * shift, and the functions of that page were not found. fuzz_walk found it. */
+START_TEST(the_last_page_ends_behind_all)
+{
+	static const uint8_t rows[] = {1, 0, 0, 0, 0, 0, 3, 8};
+	static const int64_t starts[N] = {INT64_MIN, INT64_MAX - 256, INT64_MAX - 128};
+	struct eh2sframe_walk_section section, indexed;
+	struct eh2sframe_walk_rule rule;
+	void *index;
+
+	for (uint64_t i = 0; i < N; i++) {
+		const uint64_t field = (uint64_t)starts[i] - i * FDE;
+		const uint32_t size = 8;
+
+		memcpy(bytes + HEADER + i * FDE, &field, 8);
+		memcpy(bytes + HEADER + i * FDE + 8, &size, 4);
+	}
+	memcpy(bytes + HEADER + N * FDE, rows, sizeof(rows));
+	ck_assert(
+	    eh2sframe_walk_open(&section, bytes, sizeof(bytes), 0x1000, 0, UINT64_MAX));
+	indexed = section;
+	index = malloc(eh2sframe_walk_index_size(&indexed));
+	ck_assert_ptr_nonnull(index);
+	eh2sframe_walk_index_make(&indexed, index);
+	for (size_t i = 0; i < N; i++) {
+		const uint64_t pc = 0x1000 + HEADER + (uint64_t)starts[i];
+
+		ck_assert_int_eq(eh2sframe_walk_look_up(&section, pc + 7, &rule),
+		    EH2SFRAME_WALK_GOES_ON);
+		ck_assert_int_eq(eh2sframe_walk_look_up(&indexed, pc + 7, &rule),
+		    EH2SFRAME_WALK_GOES_ON);
+		ck_assert_int_eq(eh2sframe_walk_look_up(&indexed, pc + 8, &rule),
+		    EH2SFRAME_WALK_NO_ROW);
+	}
+	free(index);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("walk_index");
+	TCase *cases = tcase_create("index");
+
+	tcase_add_test(cases, the_last_page_ends_behind_all);
+	suite_add_tcase(suite, cases);
+	return unit_main(suite);
+}
