@@ -15,7 +15,7 @@ test_packages='g++ clang lld mold binutils llvm elfutils gdb python3 patchelf qe
   bzip2 xz-utils locales binutils-aarch64-linux-gnu binutils-s390x-linux-gnu
   gcc-aarch64-linux-gnu gcc-s390x-linux-gnu libc6-dev-arm64-cross libc6-dev-s390x-cross
   ccache rpm cpio debhelper build-essential fakeroot cmake rustc cargo bazel-bootstrap zsh lintian python3-jsonschema
-  mmdebstrap zstd golang-go strace'
+  mmdebstrap zstd golang-go strace valgrind'
 
 # What some releases have in another package, and others no longer have.
 if_known='binutils-gold binutils-gold-aarch64-linux-gnu libdw-dev'
