@@ -118,7 +118,8 @@ static struct walk_table *begin_draft(void)
 /* false: a handler that interrupted a walk of this thread called, and would wait for ever. */
 static bool begin_writing(void)
 {
-	if (walks_here[0] != 0 || walks_here[1] != 0 || !process.published)
+	if (walks_here[0] != 0 || walks_here[1] != 0 ||
+	    !__atomic_load_n(&process.published, __ATOMIC_ACQUIRE))
 		return false;
 	pthread_mutex_lock(&lock);
 	return true;

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,10 +54,10 @@ static int made_section(uint8_t *section, int32_t start)
 	return 48 + sizeof(rows);
 }
 
-static volatile bool stop;
+static atomic_bool stop;
 /* Where code was made last; it may be gone. */
 static uintptr_t made_code;
-static volatile unsigned long n_made, n_complete, n_looked;
+static atomic_ulong n_made, n_complete, n_looked;
 
 static void from_made(void)
 {
