@@ -51,7 +51,7 @@ bool run_sandbox(const struct args *args, struct eh2sframe_error *error)
 	struct sandbox box;
 	bool ok;
 
-	sandbox_init(&box);
+	sandbox_init(&box, true);
 	for (size_t i = 0; i < n_inputs && i < args->n_paths; i++)
 		run_allow_input(&box, args->paths[i]);
 	run_allow_input(&box, args->cfi_path);

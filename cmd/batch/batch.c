@@ -160,7 +160,7 @@ static void batch_plan_sandbox(struct batch_run *run)
 	const bool write =
 	    args->command == COMMAND_CONVERT || args->command == COMMAND_REMOVE;
 
-	sandbox_init(&run->box);
+	sandbox_init(&run->box, args->sandbox == ARGS_SANDBOX_ON);
 	for (size_t i = 0; i < tree->n_dirs; i++)
 		if (!tree->dirs[i].base)
 			sandbox_allow(&run->box, tree->start, tree->dirs[i].path, write);

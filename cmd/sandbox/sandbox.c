@@ -28,16 +28,34 @@
 #endif
 #endif
 
+/* Whether the loader was told to add code to each program, or to this one. */
+static bool sandbox_preloaded(void)
+{
+	static const char *const names[] = {"LD_PRELOAD", "LD_AUDIT"};
+	struct stat st;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *value = getenv(names[i]);
+
+		if (value && *value)
+			return true;
+	}
+	return stat("/etc/ld.so.preload", &st) == 0 && st.st_size > 0;
+}
+
 /* Why this process could not work in a sandbox; 0 when it could. */
-static int sandbox_obstacle(void)
+static int sandbox_obstacle(bool demanded)
 {
 #ifdef SANDBOX_HAS_SANITIZER
+	(void)demanded;
 	return SANDBOX_SANITIZER;
 #else
 	const char *preloaded = getenv("LD_PRELOAD");
 
 	/* It translates code in this process, which needs memory that can be executed. */
-	return preloaded && strstr(preloaded, "/vgpreload_") ? SANDBOX_VALGRIND : 0;
+	if (preloaded && strstr(preloaded, "/vgpreload_"))
+		return SANDBOX_VALGRIND;
+	return !demanded && sandbox_preloaded() ? SANDBOX_PRELOADED : 0;
 #endif
 }
 
@@ -90,13 +108,15 @@ static uint64_t landlock_files(int version)
 	return all;
 }
 
-void sandbox_init(struct sandbox *box)
+void sandbox_init(struct sandbox *box, bool demanded)
 {
 	struct landlock_rules rules = {0};
 	size_t size = sizeof(rules.files);
 	long version;
 
-	*box = (struct sandbox){.ruleset = -1, .no_landlock = sandbox_obstacle()};
+	*box = (struct sandbox){.ruleset = -1,
+	    .no_landlock = sandbox_obstacle(demanded),
+	    .demanded = demanded};
 	if (box->no_landlock)
 		return;
 	version = syscall(__NR_landlock_create_ruleset, NULL, (size_t)0,
@@ -160,12 +180,13 @@ static int sandbox_limit_files(const struct sandbox *box)
 
 #else
 
-void sandbox_init(struct sandbox *box)
+void sandbox_init(struct sandbox *box, bool demanded)
 {
-	int obstacle = sandbox_obstacle();
+	int obstacle = sandbox_obstacle(demanded);
 
-	*box = (struct sandbox){
-	    .ruleset = -1, .no_landlock = obstacle ? obstacle : SANDBOX_NOT_BUILT};
+	*box = (struct sandbox){.ruleset = -1,
+	    .no_landlock = obstacle ? obstacle : SANDBOX_NOT_BUILT,
+	    .demanded = demanded};
 }
 
 void sandbox_allow(struct sandbox *box, int fd, const char *path, bool write)
@@ -192,7 +213,7 @@ void sandbox_deinit(struct sandbox *box)
 
 void sandbox_enter(const struct sandbox *box, struct sandbox_state *state)
 {
-	int obstacle = sandbox_obstacle();
+	int obstacle = sandbox_obstacle(box->demanded);
 
 	*state = (struct sandbox_state){.tried = true};
 	/* Without it the kernel takes no filter from a process without privileges. */
@@ -212,6 +233,8 @@ static const char *sandbox_why(int why)
 		return "this program was built with a sanitizer, which needs more";
 	case SANDBOX_VALGRIND:
 		return "Valgrind needs more";
+	case SANDBOX_PRELOADED:
+		return "LD_PRELOAD or the like adds code that may need more";
 	case SANDBOX_OLD:
 		return "the kernel has version 1, which forbids hard links";
 	case ENOSYS:

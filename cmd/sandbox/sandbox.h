@@ -17,7 +17,8 @@ enum {
 	SANDBOX_NOT_BUILT = -1,
 	SANDBOX_SANITIZER = -2,
 	SANDBOX_VALGRIND = -3,
-	SANDBOX_OLD = -4
+	SANDBOX_OLD = -4,
+	SANDBOX_PRELOADED = -5
 };
 
 /* What is in force: a part with no reason against it. */
@@ -39,10 +40,12 @@ struct sandbox {
 	int ruleset; /* of Landlock; -1: none */
 	int version; /* of Landlock */
 	int no_landlock;
+	bool demanded;
 };
 
-/* Begins with nothing. Free it with sandbox_deinit. */
-void sandbox_init(struct sandbox *box);
+/* Begins with nothing. Free it with sandbox_deinit. Code that the loader adds to this process, such as
+ * fakeroot's, may need any system call: with it there is a sandbox only where it is demanded. */
+void sandbox_init(struct sandbox *box, bool demanded);
 void sandbox_deinit(struct sandbox *box);
 
 /* A directory and all below it, or a file, may be read or, with write, be written to, made,

@@ -10,6 +10,7 @@ import ctypes
 import json
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -229,6 +230,22 @@ def test_hostile():
           "TWICE: a second report of a file does not count", got)
 
 
+def test_fakeroot():
+    """A library that the loader adds makes calls of its own: fakeroot's keeps owners in another process."""
+    subprocess.run(["rm", "-rf", "f"], check=True)
+    os.makedirs("f")
+    copy("/bin/true", "f/true")
+    copy("/bin/cat", "f/cat")
+    for name in ("fakeroot-sysv", "fakeroot-tcp"):
+        if not shutil.which(name):
+            skip(name, "it is not there")
+            continue
+        got = run(name, "sh", "-c", 'chown 12:34 f/true && "$0" --batch -v f && stat -c "owner %u:%g" f/true && "$0" --batch --remove f',
+                  TOOL)
+        check(got.status == 0 and b"no sandbox: LD_PRELOAD" in got.err and b"2 converted" in got.out and b"owner 12:34" in got.out
+              and b"2 restored" in got.out, f"{name}: all files are converted, and keep the owner that it shows", got)
+
+
 # Filters as a container has them, by the numbers of x86-64: landlock_create_ruleset, seccomp, prctl(PR_SET_SECCOMP).
 def forbid(landlock, seccomp):
     def instruction(code, yes, no, k):
@@ -346,6 +363,7 @@ def main():
         else:
             test_work()
             test_hostile()
+            test_fakeroot()
             test_missing()
             test_single()
             if os.path.exists("old"):

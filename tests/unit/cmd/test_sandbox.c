@@ -358,7 +358,7 @@ static int attempt_run(
 	if (child == 0) {
 		struct sandbox box;
 
-		sandbox_init(&box);
+		sandbox_init(&box, true);
 		sandbox_allow(&box, AT_FDCWD, inside, true);
 		sandbox_allow(&box, AT_FDCWD, readable, false);
 		sandbox_allow(&box, AT_FDCWD, "/nowhere/at/all", false);
