@@ -123,19 +123,23 @@ static void pool_blame(int how, bool broken, struct eh2sframe_error *why)
 
 	if (broken)
 		cmd_fail(why, EH2SFRAME_BUG, "%s",
-		    "its process sent a report that makes no sense, and was ended");
+		    "its process sent a report that makes no sense, and was ended; "
+		    "report this with the file");
 	else if (sig == SIGSYS)
 		cmd_fail(why, EH2SFRAME_BUG,
 		    "the sandbox ended its process: it made a system call that no "
 		    "conversion needs; where the file can be trusted, --sandbox=off "
 		    "does without");
 	else if (sig)
-		cmd_fail(why, EH2SFRAME_BUG, "signal %d (%s) ended its process", sig,
+		cmd_fail(why, EH2SFRAME_BUG,
+		    "signal %d (%s) ended its process; report this with the file", sig,
 		    strsignal(sig));
 	else if (WEXITSTATUS(how) == EH2SFRAME_NO_MEMORY)
-		cmd_fail(why, EH2SFRAME_NO_MEMORY, "its process ran out of memory");
+		cmd_fail(why, EH2SFRAME_NO_MEMORY,
+		    "its process ran out of memory; give a smaller -j");
 	else
-		cmd_fail(why, EH2SFRAME_BUG, "its process ended with status %d",
+		cmd_fail(why, EH2SFRAME_BUG,
+		    "its process ended with status %d; report this with the file",
 		    WEXITSTATUS(how));
 }
 

@@ -196,9 +196,9 @@ def test_hostile():
     blamed = b"eh2sframe: h/victim: the sandbox ended its process: it made a system call that no conversion needs; "
     for what, path, words in (
         ("SOCKET", "", blamed), ("EXEC", "", blamed),
-        ("READ", secret, b"eh2sframe: h/victim: its process ended with status 13\n"),
-        ("WRITE", secret, b"eh2sframe: h/victim: its process ended with status 13\n"),
-        ("WRITE", new, b"eh2sframe: h/victim: its process ended with status 13\n"),
+        ("READ", secret, b"eh2sframe: h/victim: its process ended with status 13; report "),
+        ("WRITE", secret, b"eh2sframe: h/victim: its process ended with status 13; report "),
+        ("WRITE", new, b"eh2sframe: h/victim: its process ended with status 13; report "),
     ):
         got, same = batch_hostile(what, "on", HOSTILE_PATH=path)
         check(
@@ -207,7 +207,7 @@ def test_hostile():
             f"{what} {os.path.basename(path)}: only its file fails", f"{got} {same} {strays('h')}",
         )
     got, same = batch_hostile("READ", "off", HOSTILE_PATH=secret)
-    check(b"ended with status 100\n" in got.err, "without a sandbox it could read", got)
+    check(b"ended with status 100; " in got.err, "without a sandbox it could read", got)
     victim = os.path.abspath("else/.eh2sframe.other")
     copy("/bin/true", victim)
     got, same = batch_hostile("RECORD", "off", HOSTILE_PATH=victim)
