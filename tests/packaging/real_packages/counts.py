@@ -34,6 +34,9 @@ def count_tests(path):
         add(found, "passed", number)
     add(found, "passed", len(re.findall(r"^(?:--- PASS: |ok  ?\t)", text, re.M)))
     add(found, "failed", len(re.findall(r"^--- FAIL: ", text, re.M)))
+    # bash: the name of each test, then the lines that are not as expected.
+    for printed in re.split(r"^run-[a-z0-9-]+$", text, flags=re.M)[1:]:
+        add(found, "differ" if re.search(r"^[<>] ", printed, re.M) else "passed", 1)
     if not found:
         add(found, "passed", len(re.findall(r"^PASS: ", text, re.M)))
     if not found and re.search("^(Doing 6 tests|.*\\*\\*\\* zlib (shared )?test OK|ALL TESTS PASSED)", text, re.M):
