@@ -58,7 +58,7 @@ task_booted() {
 # blocked PID: whether the process waits in a system call; its stack is the same each time then.
 blocked() { [ "$(cut -d' ' -f1 "/proc/$1/syscall" 2>/dev/null)" != running ] && grep -q '^State:.*sleeping' "/proc/$1/status" 2>/dev/null; }
 
-waits_or_ended() { blocked "$1" || ! [ -e "/proc/$1" ] || grep -q zombie "/proc/$1/status"; }
+waits_or_ended() { blocked "$1" || ! grep -s '^State:' "/proc/$1/status" | grep -qv zombie; }
 
 # The stack, files and build-ids that gdb, elfutils and file read out of a core dump. gdb says that debug files
 # lack the added sections (docs/BUILD-SYSTEMS.md).
