@@ -34,6 +34,14 @@ def count_tests(path):
         add(found, "passed", number)
     add(found, "passed", len(re.findall(r"^(?:--- PASS: |ok  ?\t)", text, re.M)))
     add(found, "failed", len(re.findall(r"^--- FAIL: ", text, re.M)))
+    for good, total in re.findall(r"^TESTDONE: (\d+) tests out of (\d+) reported OK", text, re.M):  # curl
+        add(found, "passed", good)
+        add(found, "failed", int(total) - int(good))
+    for bad, total in re.findall(r"^(\d+) errors out of (\d+) tests", text, re.M):  # sqlite3
+        add(found, "passed", int(total) - int(bad))
+        add(found, "failed", bad)
+    add(found, "passed", len(re.findall(r"^\[ok\]: ", text, re.M)))  # redis
+    add(found, "failed", len(re.findall(r"^\[(?:err|exception)\]: ", text, re.M)))
     # bash: the name of each test, then the lines that are not as expected.
     for printed in re.split(r"^run-[a-z0-9-]+$", text, flags=re.M)[1:]:
         add(found, "differ" if re.search(r"^[<>] ", printed, re.M) else "passed", 1)
