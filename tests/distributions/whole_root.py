@@ -161,15 +161,17 @@ def check_sums(new, old, converted, name):
 
 def check_upgraded(new, old, name):
     """After packages were installed over converted files: these files are those of the packages. A run converts them,
-    and --remove makes all files those of the packages."""
+    and --remove makes all files those of the packages. A linker's own sections have the faults that they have without it."""
+    known = findings(old, "--verify")[1]
     got, report = convert(new)
     converted, failed = of_report(report)
     fresh = sum(1 for file in report["files"] if file["status"] == 0 and not file.get("already"))
     check(got.returncode == 0 and not failed and fresh > 0,
           f"{name}: after upgrades {fresh} files of new packages are converted, "
           f"{len(converted) - fresh} names are converted already", got.stderr)
-    got = new.tool("--batch", "--verify", "-j1", "--exclude=/mnt/*", "/")
-    check(got.returncode == 0, f"{name}: after upgrades --verify: {got.stdout.strip().splitlines()[-1:]}", got.stderr)
+    got, found = findings(new, "--verify")
+    check(got.returncode != 6 and found == known, f"{name}: after upgrades --verify: {got.stdout.strip().splitlines()[-1:]}, "
+          f"{len(found)} files of others have faults", got.stderr)
     got = new.tool("--batch", "--remove", "-j1", "--exclude=/mnt/*", "/")
     check(got.returncode == 0, f"{name}: after upgrades --remove: {got.stdout.strip()}", got.stderr)
     said = [root.run("dpkg", "-V").stdout for root in (old, new)]
