@@ -1,3 +1,4 @@
-# The own tests, in the rule that builds. `make test` builds bash again where `make` was not called twice.
-s/^\t-sh debian\/locale-gen$/\t$(MAKE) -C build-bash\n\tdh_eh2sframe_tree_convert\n&/
+# The own tests, in the rule that builds. Without -o, `make test` would build bash again.
+s/^\t-sh debian\/locale-gen$/\tdh_eh2sframe_tree_convert\n&/
+s/^(\t\ttime \$\(MAKE\)) -C build-bash test /\1 -o bash -C build-bash test /
 s/^\ttouch stamps\/stamp-check$/\tdh_eh2sframe_tree_restore\n&/
