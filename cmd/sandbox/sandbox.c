@@ -28,6 +28,7 @@
 #endif
 #endif
 
+#ifndef SANDBOX_HAS_SANITIZER
 /* Whether the loader was told to add code to each program, or to this one. */
 static bool sandbox_preloaded(void)
 {
@@ -42,6 +43,7 @@ static bool sandbox_preloaded(void)
 	}
 	return stat("/etc/ld.so.preload", &st) == 0 && st.st_size > 0;
 }
+#endif
 
 /* Why this process could not work in a sandbox; 0 when it could. */
 static int sandbox_obstacle(bool demanded)
