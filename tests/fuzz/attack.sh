@@ -108,6 +108,11 @@ case ${2:-} in
 *)
 	build san -Db_sanitize=address,undefined
 	export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+	# Targets that write files would wait for the disk.
+	EH2SFRAME_FUZZ_DIR=$(mktemp -d /dev/shm/eh2sframe-attack-XXXXXX)
+	export EH2SFRAME_FUZZ_DIR
+	trap 'rm -rf "$EH2SFRAME_FUZZ_DIR"' EXIT
+	trap 'exit 1' HUP INT TERM
 	end=$(($(date +%s) + $2 * 60))
 	while [ "$(date +%s)" -lt $end ]; do
 		# The one with the least time so far that no other run has.
