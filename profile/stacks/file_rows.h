@@ -68,7 +68,9 @@ ATTR_MUST_CHECK bool rows_cache_read(
 /* Writes one, and removes the oldest until all are below limit. It may fail. */
 void rows_cache_write(int dir, uint64_t limit, const struct rows *rows);
 
-/* What rows_cache_write writes, apart for tests. */
+/* What rows_cache_write writes, apart for tests: ROWS_MAGIC, rows_sum of what follows, and that. */
+#define ROWS_MAGIC "eh2srow\3"
+uint64_t rows_sum(const uint8_t *bytes, size_t size);
 ATTR_MUST_CHECK bool rows_encode(const struct rows *rows, uint8_t **bytes, size_t *size);
 ATTR_MUST_CHECK bool rows_decode(const uint8_t *bytes, size_t size, struct rows *rows);
 

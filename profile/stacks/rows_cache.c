@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file of rows: RCACHE_MAGIC, a checksum of all that follows, then numbers of 8 bytes and the
+ * A file of rows: ROWS_MAGIC, a checksum of all that follows, then numbers of 8 bytes and the
  * section's bytes. Its name is the build-id in hexadecimal and RCACHE_SUFFIX. What is wrong in
  * any way counts as missing. Whatever rows say, a walk by them does no harm.
  */
@@ -20,7 +20,6 @@
 #include "include/eh2sframe.h"
 #include "profile/stacks/file_rows.h"
 
-#define RCACHE_MAGIC "eh2srow\3"
 #define RCACHE_SUFFIX ".rows"
 enum {
 	RCACHE_MAGIC_SIZE = 8,
@@ -31,7 +30,7 @@ enum {
 #define RCACHE_MAX_SIZE ((int64_t)256 << 20)
 
 /* FNV-1a over words: finds what a disk or a kill has damaged. */
-static uint64_t rcache_sum(const uint8_t *bytes, size_t size)
+uint64_t rows_sum(const uint8_t *bytes, size_t size)
 {
 	uint64_t sum = UINT64_C(0xcbf29ce484222325);
 	size_t i = 0;
@@ -75,7 +74,7 @@ bool rows_encode(const struct rows *rows, uint8_t **bytes, size_t *size)
 	struct wr wr;
 
 	wr_init(&wr, false);
-	wr_bytes(&wr, RCACHE_MAGIC, RCACHE_MAGIC_SIZE);
+	wr_bytes(&wr, ROWS_MAGIC, RCACHE_MAGIC_SIZE);
 	wr_u64(&wr, 0);
 	/* Another release may make other rows. */
 	wr_bytes(&wr, version, strlen(version) + 1);
@@ -101,7 +100,7 @@ bool rows_encode(const struct rows *rows, uint8_t **bytes, size_t *size)
 		return false;
 	}
 	wr_patch_u64(&wr, RCACHE_MAGIC_SIZE,
-	    rcache_sum(wr.data + RCACHE_HEADER_SIZE, wr.size - RCACHE_HEADER_SIZE));
+	    rows_sum(wr.data + RCACHE_HEADER_SIZE, wr.size - RCACHE_HEADER_SIZE));
 	*bytes = wr.data;
 	*size = wr.size;
 	return true;
@@ -198,12 +197,12 @@ bool rows_decode(const uint8_t *bytes, size_t size, struct rows *rows)
 
 	*rows = (struct rows){0};
 	if (size < RCACHE_HEADER_SIZE ||
-	    memcmp(bytes, RCACHE_MAGIC, RCACHE_MAGIC_SIZE) != 0)
+	    memcmp(bytes, ROWS_MAGIC, RCACHE_MAGIC_SIZE) != 0)
 		return false;
 	rd_init(&rd, bytes, size, false);
 	rd.pos = RCACHE_MAGIC_SIZE;
 	if (rd_u64(&rd) ==
-	    rcache_sum(bytes + RCACHE_HEADER_SIZE, size - RCACHE_HEADER_SIZE)) {
+	    rows_sum(bytes + RCACHE_HEADER_SIZE, size - RCACHE_HEADER_SIZE)) {
 		rd.pos = 0;
 		if (rcache_get(&rd, rows))
 			return true;

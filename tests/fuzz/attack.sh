@@ -45,7 +45,7 @@ attack() {
 	local before spent
 	seed "$1"
 	before=$(cpu)
-	if "san/tests/fuzz/$1" "corpus/$1" -max_total_time=$turn -timeout=300 -rss_limit_mb=2500 -max_len=20000 \
+	if "san/tests/fuzz/$1" "corpus/$1" -max_total_time=$turn -timeout=300 -rss_limit_mb=2500 -max_len=24000 \
 		-artifact_prefix="found/$1-" >"$1.log" 2>&1; then
 		spent=$(($(cpu) - before))
 	else

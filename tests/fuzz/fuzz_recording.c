@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of a recording: loaded, and what was understood written in each format. */
+/*
+ * The bytes of a recording: loaded, and what was understood written in each format. A raw recording also brings the file
+ * whose rows its copies of stacks are walked by.
+ */
 #include "tests/fuzz/fuzz.h"
 
 #include <sys/mman.h>
@@ -21,6 +24,7 @@ static void check_profile(const struct profile *profile)
 
 		FUZZ_ASSERT(sample->stack < profile->n_stacks, "sample %zu", i);
 		FUZZ_ASSERT(sample->thread < profile->n_threads, "sample %zu", i);
+		FUZZ_ASSERT(sample->why < PROFILE_N_WHYS, "sample %zu", i);
 	}
 }
 
@@ -66,7 +70,7 @@ static void write_all(const struct profile *profile)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct profile_load_options options = {.cache_dir = ""};
+	const struct profile_load_options options = {.cache_dir = "", .guess = size & 1};
 	struct profile profile = {0};
 	struct err err = {0};
 	int fd = memfd_create("recording", MFD_CLOEXEC);
