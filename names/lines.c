@@ -79,7 +79,7 @@ bool lines_kernel(char *line, struct line_function *function)
 	*function = (struct line_function){0};
 	/* T, t, W and w are code. */
 	if (!lines_number(&line, &function->start) || function->start == 0 || !*line ||
-	    !strchr("TtWw", *line) || line[1] != ' ' || !line[2])
+	    !strchr("TtWw", *line) || line[1] != ' ')
 		return false;
 	function->name = line + 2;
 	tab = strchr(function->name, '\t');
@@ -87,7 +87,7 @@ bool lines_kernel(char *line, struct line_function *function)
 		*tab = '\0';
 		function->module = tab + 1;
 	}
-	return true;
+	return *function->name != '\0';
 }
 
 bool lines_map(char *line, struct line_function *function)

@@ -155,11 +155,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	scene_open();
 	scene_write(scene.in, data, size);
-	scene_command("--report -v", scene.in, NULL);
+	scene_command("--report -v --compare --summary=github", scene.in, NULL);
 	scene_command("--dump", scene.in, NULL);
 	scene_command("--verify", scene.in, NULL);
 	scene_command("--lint=all", scene.in, NULL);
-	scene_command("--check-code", scene.in, NULL);
+	scene_command("--check-code --report=json", scene.in, NULL);
 	scene_command("--verify --witness=code", scene.in, NULL);
 	if (scene_writes("-q --format=2 --code=repair", scene.in, scene.out) == 0)
 		FUZZ_ASSERT(

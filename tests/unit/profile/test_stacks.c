@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "names/lines.h"
 #include "profile/profile_load.h"
 #include "profile/recording.h"
 #include "profile/stacks/event.h"
@@ -224,6 +225,25 @@ static void stacks_rows(struct rows *rows)
 	ck_assert_uint_eq(store.n_made, 1);
 	ck_assert_ptr_nonnull(rows->section);
 }
+
+/* A name is what is in front of a tab. */
+START_TEST(stacks_kernel_names)
+{
+	char named[] = "ffffffffc0000000 t first\t[ext4]",
+	     bare[] = "ffffffff81000000 T _stext";
+	char nameless[] = "ffffffffc0000000 t \t[ext4]", empty[] = "ffffffff81000000 T ";
+	struct line_function function;
+
+	ck_assert(lines_kernel(named, &function));
+	ck_assert_str_eq(function.name, "first");
+	ck_assert_str_eq(function.module, "[ext4]");
+	ck_assert(lines_kernel(bare, &function));
+	ck_assert_str_eq(function.name, "_stext");
+	ck_assert_ptr_null(function.module);
+	ck_assert(!lines_kernel(nameless, &function));
+	ck_assert(!lines_kernel(empty, &function));
+}
+END_TEST
 
 START_TEST(rows_round_trip)
 {
@@ -454,6 +474,7 @@ int main(void)
 	tcase_add_test(tcase, space_as_pages);
 	tcase_add_test(tcase, space_processes);
 	tcase_add_test(tcase, jit_lines);
+	tcase_add_test(tcase, stacks_kernel_names);
 	tcase_add_test(tcase, rows_round_trip);
 	tcase_add_test(tcase, rows_directory);
 	tcase_add_test(tcase, unwinder_random);
