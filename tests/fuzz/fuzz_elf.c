@@ -148,9 +148,10 @@ static void as_object(const char *words, const uint8_t *data, size_t size)
 	FUZZ_ASSERT(scene_file_is(scene.back, data, size), "%s: not the way back", words);
 }
 
-/* Objects are told which version their linker reads, and the others have it anyway. */
+/* Objects are told which version their linker reads, and the others have it anyway. The file is its own debug file, too. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	char words[300];
 	int status;
 
 	scene_open();
@@ -170,6 +171,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    "%s", "derived and not proven");
 	scene_writes("--remove", scene.in, scene.out);
 	scene_writes("-q --section-only", scene.in, scene.out);
+	snprintf(words, sizeof(words),
+	    "-q --section-only --source=debug_frame --debug-file=%s", scene.in);
+	scene_writes(words, scene.in, scene.out);
 	status = scene_writes("-q --format=2", scene.in, scene.out);
 	in_memory(data, size, status);
 	if (status == 0) {

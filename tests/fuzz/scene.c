@@ -134,7 +134,7 @@ static int scene_run(const struct args *args, char **said)
  */
 int scene_command(const char *words, const char *path, const char *path2)
 {
-	char line[128], *argv[12] = {line}, *state = NULL, *said;
+	char line[320], *argv[12] = {line}, *state = NULL, *said;
 	struct eh2sframe_error error;
 	int argc = 0, status;
 	struct args args;
