@@ -45,8 +45,9 @@ attack() {
 	local before spent
 	seed "$1"
 	before=$(cpu)
+	# Entropic scheduling takes 5 of 6 parts of the time where a run reaches as much code as fuzz_elf's.
 	if "san/tests/fuzz/$1" "corpus/$1" -max_total_time=$turn -timeout=300 -rss_limit_mb=2500 -max_len=24000 \
-		-artifact_prefix="found/$1-" >"$1.log" 2>&1; then
+		-entropic=0 -artifact_prefix="found/$1-" >"$1.log" 2>&1; then
 		spent=$(($(cpu) - before))
 	else
 		# A whole turn, or it would have all of the next ones, too.
