@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Runs each fuzz target with libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer, in turns of a minute, and
+# Runs each fuzz target with libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer, in turns of four minutes, and
 # goes on where an earlier run ended. What it finds is in DIRECTORY/found. Several runs may share a DIRECTORY.
 #
 #     attack.sh DIRECTORY MINUTES     one processor for so long
@@ -9,7 +9,7 @@
 set -eu
 directory=$(mkdir -p "$1" && cd "$1" && pwd)
 source=$(cd "$(dirname "$0")/../.." && pwd)
-turn=60
+turn=240
 cd "$directory"
 mkdir -p found corpus
 
