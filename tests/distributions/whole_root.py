@@ -118,9 +118,9 @@ def test_release(release, tool, data):
     new.remove()
 
 
-def findings(root, option):
+def findings(root, *options):
     """What --verify or --lint says, and its lines about files that have faults. Status 6 means that it looked at no file."""
-    got = root.tool("--batch", option, "-j1", "--exclude=/mnt/*", "/")
+    got = root.tool("--batch", *options, "-j1", "--exclude=/mnt/*", "/")
     if got.returncode == 6:
         return got, []
     return got, sorted(line for line in got.stderr.splitlines() if line.startswith("eh2sframe: "))
@@ -213,6 +213,9 @@ def test_variants(release, tool, data):
     before = root.state()
     for options in VARIANTS + [[f"--for={reader}"] for reader in READERS]:
         name = f"{release} {' '.join(options)}"
+        proof = [option for option in options if re.match("--(code|derive|source)", option)]
+        lint = "--lint=" + (options[0][6:] if options[0].startswith("--for=") else "all")
+        known = [findings(root, *words)[1] for words in (["--verify", *proof], [lint])]
         got, report = convert(root, *options)
         converted, failed = of_report(report)
         said = got.stdout.strip()
@@ -226,12 +229,10 @@ def test_variants(release, tool, data):
         if not converted:
             continue
         changed_alone(before, root.state(), converted, name)
-        proof = [option for option in options if re.match("--(code|derive|source)", option)]
-        got = root.tool("--batch", "--verify", "-j1", "--exclude=/mnt/*", *proof, "/")
-        check(got.returncode == 0, f"{name}: --verify: {got.stdout.strip().splitlines()[-1:]}", got.stderr)
-        lint = "--lint=" + (options[0][6:] if options[0].startswith("--for=") else "all")
-        got = root.tool("--batch", lint, "-j1", "--exclude=/mnt/*", "/")
-        check(got.returncode == 0, f"{name}: {lint}: {got.stdout.strip().splitlines()[-1:]}", got.stderr)
+        for words, others in zip((["--verify", *proof], [lint]), known):
+            got, found = findings(root, *words)
+            check(got.returncode != 6 and found == others, f"{name}: {words[0]}: {got.stdout.strip().splitlines()[-1:]}, "
+                  f"{len(found)} files of others have faults", got.stderr)
         compare_texts(libraries, root.task("libraries", read_only=True), f"{name}: ldconfig", os.path.join(data, "logs"))
         # What a reader's name chooses is one of the choices before.
         if not options[0].startswith("--for="):
