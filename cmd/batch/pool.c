@@ -104,16 +104,19 @@ static bool pool_is_open(const struct pool_run *run, size_t file)
 	return file >= run->first && file < run->last && !run->seen[file - run->first];
 }
 
-/* Removes what a worker left of a file. Strings of the record may have no end. */
+/* Removes what a worker left of a file. Strings of the record may have no end. They are copied first: another worker
+ * that was taken over could change them between a check and their use. */
 static void pool_clean(struct pool_run *run, unsigned int i, size_t file)
 {
-	struct batch_record *record = &run->shared->records[i];
+	const struct batch_record *record = &run->shared->records[i];
+	char temporary[sizeof(record->temporary)], token[sizeof(record->token)];
 	struct batch_job job = run->pool->job;
 
-	record->temporary[sizeof(record->temporary) - 1] = '\0';
-	record->token[sizeof(record->token) - 1] = '\0';
-	job.token = record->token;
-	batch_file_clean(&job, file, record->temporary);
+	memcpy(temporary, record->temporary, sizeof(temporary));
+	memcpy(token, record->token, sizeof(token));
+	temporary[sizeof(temporary) - 1] = token[sizeof(token) - 1] = '\0';
+	job.token = token;
+	batch_file_clean(&job, file, temporary);
 }
 
 /* Why a file is not finished. */
