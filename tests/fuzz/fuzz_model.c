@@ -17,7 +17,7 @@ const char *const fuzz_section = ".text";
 
 #define ADDRESS UINT64_C(0x40000000)
 
-enum { MAX_FUNCS = 64, MAX_ROWS = 40 };
+enum { MAX_FUNCS = 64, MAX_ROWS = 40, MAX_BLOCKS = 4096 };
 
 struct choices {
 	const uint8_t *at, *end;
@@ -82,6 +82,9 @@ static uint64_t add_func(
 	func.size = 1 + choose(choices, bounds[choose(choices, 4)]);
 	func.pcmask = choose(choices, 6) == 1;
 	func.rep_size = func.pcmask ? (uint8_t)(1 + choose(choices, 32)) : 0;
+	/* Version 1 has a function for each block. */
+	if (func.pcmask && version == 1)
+		func.size = 1 + func.size % MAX_BLOCKS;
 	func.pauth_b =
 	    section->abi <= SFRAME_ABI_AARCH64_ENDIAN_LITTLE && choose(choices, 4) == 1;
 	func.signal_frame = version == 3 && choose(choices, 8) == 1;
