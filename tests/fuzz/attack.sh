@@ -19,6 +19,7 @@ build() {
 	shift
 	[ -d "$name" ] || CC=clang meson setup -Dfuzzing=libfuzzer -Dtests=enabled -Db_lundef=false -Db_lto=false \
 		--buildtype=debugoptimized "$@" "$name" "$source" >"$name.log" 2>&1 || { tail "$name.log" >&2 && exit 1; }
+	ninja -C "$name" build.ninja >>"$name.log"
 	targets=$(ninja -C "$name" -t targets all | sed -n 's#^tests/fuzz/\(fuzz_[a-z_]*\): .*#\1#p' | sort)
 	# shellcheck disable=SC2046,SC2086 # names are words
 	(cd "$name" && ninja $(printf 'tests/fuzz/%s ' $targets)) >>"$name.log" 2>&1 || { tail "$name.log" >&2 && exit 1; }
