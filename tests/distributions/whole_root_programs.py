@@ -54,7 +54,7 @@ def is_elf(path):
 
 
 def at_work(session):
-    """The processor time of the session's processes, and whether one of them wants to go on."""
+    """The processor time of the session's processes and of those that they waited for, and whether one of them wants to go on."""
     ticks, busy = 0, False
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -64,7 +64,7 @@ def at_work(session):
             except OSError:
                 continue
             if int(words[3]) == session:
-                ticks += int(words[11]) + int(words[12])
+                ticks += sum(int(word) for word in words[11:15])
                 busy = busy or words[0] in "RD"
     return ticks, busy
 
