@@ -104,7 +104,7 @@ int main() {
 	std::vector<std::map<int, std::string>> maps(3);
 	std::vector<std::thread> threads;
 	for (auto &map : maps)
-		threads.emplace_back([&map] { for (int i = 0; i < 60000; i++) map[i * 7919 % 60000] = std::to_string(i); });
+		threads.emplace_back([&map] { for (int i = 0; i < 2100000; i++) map[i % 60000 * 7919 % 60000] = std::to_string(i); });
 	for (auto &thread : threads)
 		thread.join();
 	for (auto &map : maps)
