@@ -43,6 +43,26 @@ static uint8_t *file_of(const uint8_t *data, size_t size, size_t *all)
 	return bytes;
 }
 
+static void check_same(const struct rows *a, const struct rows *b)
+{
+	FUZZ_ASSERT(a->facts.entry == b->facts.entry && a->facts.end == b->facts.end,
+	    "%s", "another entry or end");
+	FUZZ_ASSERT(a->facts.n_parts == b->facts.n_parts &&
+			!memcmp(a->facts.parts, b->facts.parts, sizeof(a->facts.parts)),
+	    "%zu other parts", b->facts.n_parts);
+	FUZZ_ASSERT(
+	    a->facts.build_id_size == b->facts.build_id_size &&
+		!memcmp(a->facts.build_id, b->facts.build_id, sizeof(a->facts.build_id)),
+	    "%s", "another build-id");
+	FUZZ_ASSERT(a->n_extra == b->n_extra &&
+			(!a->n_extra ||
+			    !memcmp(a->extra, b->extra, a->n_extra * sizeof(*a->extra))),
+	    "%zu other rules", b->n_extra);
+	FUZZ_ASSERT(a->address == b->address && a->size == b->size &&
+			(!a->size || !memcmp(a->section, b->section, a->size)),
+	    "another section of %zu bytes", b->size);
+}
+
 /* What is written of rows that were read is read as the same. */
 static void check_again(const struct rows *rows)
 {
@@ -53,6 +73,7 @@ static void check_again(const struct rows *rows)
 	FUZZ_ASSERT(
 	    rows_encode(rows, &bytes, &size), "cannot write %zu bytes", rows->size);
 	FUZZ_ASSERT(rows_decode(bytes, size, &copy), "cannot read %zu bytes", size);
+	check_same(rows, &copy);
 	FUZZ_ASSERT(rows_encode(&copy, &again, &size_again), "cannot write %s", "again");
 	FUZZ_ASSERT(
 	    size == size_again && !memcmp(bytes, again, size), "%zu other bytes", size);
