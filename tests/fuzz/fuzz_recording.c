@@ -5,12 +5,14 @@
  */
 #include "tests/fuzz/fuzz.h"
 
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "config.h"
 #include "profile/output/output.h"
 #include "profile/profile_load.h"
+#include "profile/stacks/event.h"
 
 const char *const fuzz_section = NULL;
 
@@ -68,6 +70,62 @@ static void write_all(const struct profile *profile)
 	fclose(out);
 }
 
+static bool is_in(const void *part, size_t part_size, const uint8_t *all, size_t size)
+{
+	const uintptr_t at = (uintptr_t)part - (uintptr_t)all;
+
+	return !part || (at <= size && part_size <= size - at);
+}
+
+/* What an event points to is in its record, and a copy has the same stack. */
+static void check_event(const uint8_t *bytes, size_t size, size_t n_registers)
+{
+	static uint8_t copied[EVENT_MAX_SIZE];
+	struct event event, copy;
+	size_t n;
+
+	if (!event_read(bytes, size, n_registers, &event))
+		return;
+	FUZZ_ASSERT(!event.text || memchr(event.text, 0,
+				       size - (size_t)(event.text - (const char *)bytes)),
+	    "text of a record of %zu bytes", size);
+	FUZZ_ASSERT(event.build_id_size <= EVENT_MAX_BUILD_ID &&
+			is_in(event.build_id, event.build_id_size, bytes, size),
+	    "build-id of %u bytes", event.build_id_size);
+	FUZZ_ASSERT(
+	    event.n_chain <= size && is_in(event.chain, event.n_chain * 8, bytes, size),
+	    "%zu callers", event.n_chain);
+	FUZZ_ASSERT(is_in(event.registers, event.n_registers * 8, bytes, size),
+	    "%zu registers", event.n_registers);
+	FUZZ_ASSERT(is_in(event.stack, event.stack_size, bytes, size),
+	    "%zu bytes of stack", event.stack_size);
+	n = event_copy(copied, bytes, size, n_registers);
+	FUZZ_ASSERT(n <= size && event_read(copied, n, n_registers, &copy),
+	    "copy of %zu bytes", n);
+	FUZZ_ASSERT(
+	    copy.kind == event.kind &&
+		copy.stack_size == (event.stack_size & ~(size_t)7) &&
+		(!copy.stack_size || !memcmp(copy.stack, event.stack, copy.stack_size)),
+	    "another stack of %zu bytes", copy.stack_size);
+}
+
+/* A record may begin at each byte. */
+static void check_events(const uint8_t *data, size_t size)
+{
+	struct perf_event_header header;
+	size_t n = 0;
+
+	for (size_t at = 0; at + sizeof(header) <= size && n < 64; at++) {
+		memcpy(&header, data + at, sizeof(header));
+		if (header.type == 0 || header.type >= PERF_RECORD_MAX ||
+		    header.size < sizeof(header) || header.size > size - at)
+			continue;
+		check_event(data + at, header.size, size % (EVENT_MAX_REGISTERS + 1));
+		check_event(data + at, header.size, 20);
+		n++;
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct profile_load_options options = {.cache_dir = "", .guess = size & 1};
@@ -75,6 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct err err = {0};
 	int fd = memfd_create("recording", MFD_CLOEXEC);
 
+	check_events(data, size);
 	FUZZ_ASSERT(fd >= 0 && write(fd, data, size) == (ssize_t)size &&
 			lseek(fd, 0, SEEK_SET) == 0,
 	    "cannot write %zu bytes", size);
