@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "gen/rows/plt.h"
 
-/* Adds what of [start, end) no range of the CFI has. */
+/* Adds what of [start, end) no range has. */
 static bool gaps_add(struct derive_gaps *gaps, const struct cfi_ranges *ranges,
     uint64_t start, uint64_t end, const uint8_t *bytes)
 {
@@ -92,6 +92,54 @@ static void gaps_order(struct derive_gaps *gaps)
 	gaps->n = n;
 }
 
+/* What PLT sections have; ascending, disjoint. */
+static bool gaps_plts(const struct image *image, struct cfi_ranges *plts)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < image->n_sections; i++) {
+		const struct image_section *section = &image->sections[i];
+		const GElf_Shdr *hdr = &section->hdr;
+
+		if (!section->data || !plt_is_plt_name(section->name) ||
+		    !image_is_code(image, hdr->sh_addr, hdr->sh_size))
+			continue;
+		if (!vec_reserve(&plts->list, &plts->cap, plts->n + 1))
+			return false;
+		plts->list[plts->n++] = (struct cfi_range){
+		    .start = hdr->sh_addr, .end = hdr->sh_addr + hdr->sh_size};
+	}
+	if (plts->n)
+		qsort(plts->list, plts->n, sizeof(*plts->list), search_order);
+	for (size_t i = 0; i < plts->n; i++) {
+		const struct cfi_range plt = plts->list[i];
+		struct cfi_range *last = n ? &plts->list[n - 1] : NULL;
+
+		if (!last || plt.start > last->end)
+			plts->list[n++] = plt;
+		else if (plt.end > last->end)
+			last->end = plt.end;
+	}
+	plts->n = n;
+	return true;
+}
+
+/* Headers that lie can also put a PLT into another section. Templates speak for it. */
+static bool gaps_without_plts(const struct image *image, struct derive_gaps *gaps)
+{
+	const struct derive_gaps all = *gaps;
+	struct cfi_ranges plts = {0};
+	bool ok = gaps_plts(image, &plts);
+
+	*gaps = (struct derive_gaps){0};
+	for (size_t i = 0; ok && i < all.n; i++)
+		ok = gaps_add(
+		    gaps, &plts, all.list[i].start, all.list[i].end, all.list[i].bytes);
+	free(all.list);
+	free(plts.list);
+	return ok;
+}
+
 bool derive_gaps_read(
     const struct image *image, const struct cfi_input *input, struct derive_gaps *gaps)
 {
@@ -104,6 +152,10 @@ bool derive_gaps_read(
 		return false;
 	}
 	gaps_order(gaps);
+	if (!gaps_without_plts(image, gaps)) {
+		derive_gaps_deinit(gaps);
+		return false;
+	}
 	return true;
 }
 
