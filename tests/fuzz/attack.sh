@@ -47,25 +47,21 @@ attack() {
 	seed "$1"
 	before=$(cpu)
 	# Entropic scheduling takes 5 of 6 parts of the time where a run reaches as much code as fuzz_elf's.
-	if "san/tests/fuzz/$1" "corpus/$1" -max_total_time=$turn -timeout=300 -rss_limit_mb=2500 -max_len=24000 \
-		-entropic=0 -artifact_prefix="found/$1-" >"$1.log" 2>&1; then
-		spent=$(($(cpu) - before))
-	else
-		# A whole turn, or it would have all of the next ones, too.
-		spent=$((turn * 100))
+	"san/tests/fuzz/$1" "corpus/$1" -max_total_time=$turn -timeout=300 -rss_limit_mb=2500 -max_len=24000 \
+		-entropic=0 -artifact_prefix="found/$1-" >"$1.log" 2>&1 ||
 		echo "$1: $(grep -m1 -E 'broken promise|runtime error|ERROR' "$1.log")" | tee -a found/list
-	fi
+	spent=$(($(cpu) - before))
 	echo "$1 $spent $(sed -n 's/^Done \([0-9]*\) runs.*/\1/p' "$1.log") $(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' \
 		"$1.log" | tail -n 1)" >>turns
 }
 # Processor time of ended children in hundredths of a second.
 cpu() { awk '{ print $16 + $17 }' /proc/$$/stat; }
 
-# The targets, those with the least time so far first.
-by_time() {
+# The targets, those with the fewest turns so far first.
+by_turns() {
 	touch turns
 	for one in $targets; do
-		awk -v t="$one" '$1 == t { sum += $2 } END { print sum + 0, t }' turns
+		awk -v t="$one" '$1 == t { n++ } END { print n + 0, t }' turns
 	done | sort -n | sed 's/.* //'
 }
 
@@ -117,8 +113,8 @@ case ${2:-} in
 	trap 'exit 1' HUP INT TERM
 	end=$(($(date +%s) + $2 * 60))
 	while [ "$(date +%s)" -lt $end ]; do
-		# The one with the least time so far that no other run has.
-		for target in $(by_time); do
+		# The one with the fewest turns so far that no other run has.
+		for target in $(by_turns); do
 			exec 9>"$target.lock"
 			if flock -n 9; then
 				attack "$target" 9>&-
