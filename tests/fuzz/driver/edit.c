@@ -70,6 +70,16 @@ static bool is_header(const struct region *region)
 	return !strncmp(region->name + 1, "hdr", 3);
 }
 
+/* An address, offset or size that another header says. */
+static uint64_t another(
+    const struct map *map, const uint8_t *data, size_t size, uint64_t *state)
+{
+	const struct region *region = &map->list[below(state, map->n)];
+	size_t off = below(state, region->size) & ~(size_t)7;
+
+	return read_le(data, size, region->off + off, 8);
+}
+
 static struct edit random_set(
     const struct map *map, const uint8_t *data, size_t size, uint64_t *state)
 {
@@ -84,7 +94,8 @@ static struct edit random_set(
 	else if (next(state) % 4)
 		edit.n = 1;
 	old = read_le(data, size, edit.region->off + edit.off, edit.n);
-	edit.value = interesting(old, size, edit.n, state);
+	edit.value = next(state) % 8 ? interesting(old, size, edit.n, state)
+				     : another(map, data, size, state);
 	if (edit.n < 8)
 		edit.value &= (UINT64_C(1) << 8 * edit.n) - 1;
 	return edit;

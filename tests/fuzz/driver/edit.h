@@ -49,7 +49,7 @@ struct edit {
 	size_t n;			  /* width, length, count or size */
 };
 
-/* The parts of a sound ELF64 file, or, when it is not one, "file" alone. */
+/* The parts of an ELF64 file that are inside it; "file" alone when it is not one. */
 void map_read(const uint8_t *data, size_t size, struct map *map);
 
 /* A sequence of damage that depends on the state alone; *state moves on. Returns its

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names the parts of a sound ELF file, and says how much each is worth damaging. */
+/* Names the parts of an ELF file, and says how much each is worth damaging. */
 #include "tests/fuzz/driver/edit.h"
 
 #include <elf.h>
@@ -9,12 +9,14 @@
 
 #include "base/num.h"
 
+/* A part that is in the file; the first one is the file. */
 static void add(struct map *map, const char *prefix, const char *name, uint64_t off,
     uint64_t size, unsigned int weight)
 {
 	struct region *region = &map->list[map->n];
 
-	if (!size || map->n == EDIT_REGIONS)
+	if (!size || map->n == EDIT_REGIONS ||
+	    (map->n && !num_range_inside(off, size, map->list[0].size)))
 		return;
 	snprintf(region->name, sizeof(region->name), "%s%s", prefix, name);
 	for (char *p = region->name; *p; p++)
@@ -88,8 +90,8 @@ static Elf64_Shdr read_shdr(const uint8_t *data, uint64_t off)
 	return shdr;
 }
 
-static void add_section(struct map *map, const uint8_t *data, size_t size, uint64_t off,
-    const Elf64_Shdr *names)
+static void add_section(
+    struct map *map, const uint8_t *data, uint64_t off, const Elf64_Shdr *names)
 {
 	unsigned int weight;
 	const char *name;
@@ -100,14 +102,32 @@ static void add_section(struct map *map, const uint8_t *data, size_t size, uint6
 	name = (const char *)data + names->sh_offset + shdr.sh_name;
 	weight = weight_of(name);
 	add(map, "shdr:", name, off, sizeof(shdr), weight > 1 ? 20 : 4);
-	if (shdr.sh_type != SHT_NOBITS && *name &&
-	    num_range_inside(shdr.sh_offset, shdr.sh_size, size))
+	if (shdr.sh_type != SHT_NOBITS && *name)
 		add(map, "", name, shdr.sh_offset, shdr.sh_size, weight);
+}
+
+/* The section headers and what they describe. */
+static void add_sections(
+    struct map *map, const uint8_t *data, size_t size, const Elf64_Ehdr *ehdr)
+{
+	uint64_t off = ehdr->e_shoff + ehdr->e_shstrndx * sizeof(Elf64_Shdr);
+	Elf64_Shdr names;
+
+	if (!num_range_inside(off, sizeof(names), size))
+		return;
+	names = read_shdr(data, off);
+	if (!names.sh_size || !num_range_inside(names.sh_offset, names.sh_size, size) ||
+	    data[names.sh_offset + names.sh_size - 1])
+		return;
+	for (unsigned int i = 0; i < ehdr->e_shnum; i++) {
+		off = ehdr->e_shoff + i * sizeof(names);
+		if (num_range_inside(off, sizeof(names), size))
+			add_section(map, data, off, &names);
+	}
 }
 
 void map_read(const uint8_t *data, size_t size, struct map *map)
 {
-	Elf64_Shdr names;
 	Elf64_Ehdr ehdr;
 	char text[16];
 
@@ -125,9 +145,6 @@ void map_read(const uint8_t *data, size_t size, struct map *map)
 	/* The end of the undo record (gen/insert/insert_internal.h), where the file has one. */
 	if (ehdr.e_shoff > sizeof(ehdr) + 72)
 		add(map, "", "undo", ehdr.e_shoff - 72, 72, 60);
-	if (!ehdr.e_shnum)
-		return;
-	names = read_shdr(data, ehdr.e_shoff + ehdr.e_shstrndx * sizeof(names));
-	for (unsigned int i = 0; i < ehdr.e_shnum; i++)
-		add_section(map, data, size, ehdr.e_shoff + i * sizeof(names), &names);
+	if (ehdr.e_shnum)
+		add_sections(map, data, size, &ehdr);
 }
