@@ -168,7 +168,7 @@ bool convert_write(struct conversion *conv, const char *out, struct err *err)
 	    convert_generate(conv, err) && convert_worthwhile(conv, err) &&
 	    (conv->image->object ? insert_object(conv, err) : insert_linked(conv, err)) &&
 	    convert_growth(conv, err) &&
-	    install_prove(&conv->install, &conv->object,
+	    install_prove(&conv->install, &conv->object, &conv->model,
 		conv->report.coverage.covered_bytes, err) &&
 	    install_commit(&conv->install, err);
 	install_end(&conv->install, ok);

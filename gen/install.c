@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "gen/install.h"
 
+#include <inttypes.h>
+#include <string.h>
+
 #include "gen/insert/undo.h"
 #include "gen/verify/lint.h"
 #include "gen/verify/prove.h"
@@ -102,8 +105,27 @@ static bool check_rows(const struct file_check *check, uint64_t covered, struct 
 	return ok;
 }
 
+/* A program header that lies can call code what an insertion changes: the file's headers, for one. */
+static bool check_code(const struct image *input, const struct image *output,
+    const struct sf_section *model, struct err *err)
+{
+	for (size_t i = 0; !input->object && i < model->n_funcs; i++) {
+		const struct sf_func *func = &model->funcs[i];
+		const uint8_t *was = image_at_addr(input, func->start, func->size);
+		const uint8_t *is = image_at_addr(output, func->start, func->size);
+
+		if (was && (!is || memcmp(was, is, func->size) != 0))
+			return err_set(err, ERR_MALFORMED,
+			    "the function at 0x%" PRIx64
+			    " has bytes at offset 0x%tx that an insertion changes: its "
+			    "program header is damaged",
+			    func->start, was - input->bytes);
+	}
+	return true;
+}
+
 bool install_prove(struct install *install, const struct object_output *object,
-    uint64_t covered, struct err *err)
+    const struct sf_section *model, uint64_t covered, struct err *err)
 {
 	struct file_check check = {.install = install, .object = object};
 	struct task checking = {0};
@@ -120,7 +142,8 @@ bool install_prove(struct install *install, const struct object_output *object,
 		task_start(&checking, check_file, &check);
 	else
 		check_file(&check);
-	if (install->beside || check.ok)
+	ok = check_code(install->image, &check.written, model, err);
+	if (ok && (install->beside || check.ok))
 		ok = check_rows(&check, covered, err);
 	task_wait(&checking);
 	/* What is wrong with the file comes before what is wrong with its rows. */

@@ -90,6 +90,17 @@ bool prove_image(const struct image *image, const struct image *cfi_image,
 	       prove_section(image, cfi_image, &view, options, result, err);
 }
 
+/* expected: the bytes that this program has just written; UINT64_MAX: the section was there. */
+static const char *prove_advice(const struct verify_result *result, uint64_t expected)
+{
+	if (expected != UINT64_MAX)
+		return "report this with the file";
+	if (result->n_bare && result->one_source)
+		return "--debug-file may have the CFI, else --refresh replaces the "
+		       "section";
+	return "--refresh replaces the section";
+}
+
 bool prove_judge(
     const struct verify_result *result, uint64_t expected_bytes, struct err *err)
 {
@@ -98,8 +109,7 @@ bool prove_judge(
 		    "%zu difference%s between .sframe and CFI; the first at %s; %s",
 		    result->n_differences, num_s(result->n_differences),
 		    result->n_texts ? result->texts[0] : "?",
-		    expected_bytes == UINT64_MAX ? "--refresh replaces the section"
-						 : "report this with the file");
+		    prove_advice(result, expected_bytes));
 	if (expected_bytes != UINT64_MAX &&
 	    result->agreed_bytes + result->skipped_bytes != expected_bytes)
 		return err_set(err, ERR_PROOF,

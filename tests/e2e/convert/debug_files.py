@@ -131,7 +131,8 @@ def blamed():
 def gone():
     """What there is to do is said."""
     made = run(tool, "--verify", "--debug-dir=none", "out")
-    check(made.returncode == 4 and HINT in made.stdout, "--verify without the debug file: rows without CFI", made.stdout)
+    check(made.returncode == 4 and HINT in made.stdout and "--debug-file may have the CFI" in made.stderr,
+          "--verify without the debug file: rows without CFI", made.stdout + made.stderr)
     shutil.copy("out", "again")
     made = run(tool, "--refresh", "--debug-dir=none", "again", "again")
     check(made.returncode == 0 and re.search(r"the section that was replaced described \d+ bytes of code more; if rows "

@@ -8,6 +8,8 @@
 #     inside.sh build OUT ENVIRONMENT...   builds /build/*/ by the user; the packages go to /mnt/out/OUT
 set -eu
 here=$(dirname "$0")
+# shellcheck disable=SC1091 # the one of the root
+. /etc/os-release
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 apt() { eatmydata apt-get -q -o APT::Sandbox::User=root -o Dpkg::Options::=--force-unsafe-io "$@" </dev/null; }
 
@@ -15,7 +17,7 @@ setup() {
 	# A mirror may lack a source package of this release. Then an earlier release or unstable has it.
 	sed 's/^deb /deb-src /' /etc/apt/sources.list >/etc/apt/sources.list.d/source.list
 	for release in bookworm unstable; do
-		echo "deb-src [check-valid-until=no] http://deb.debian.org/debian $release main"
+		[ $release = "$VERSION_CODENAME" ] || echo "deb-src [check-valid-until=no] http://deb.debian.org/debian $release main"
 	done >/etc/apt/sources.list.d/others.list
 	apt update
 	id builder 2>/dev/null || useradd -m builder
@@ -29,10 +31,11 @@ ours() { /mnt/source/packaging/deb/build /mnt/out; }
 # unstable also has former versions of this release.
 versions() { # PACKAGE
 	local list name
-	for list in /var/lib/apt/lists/*_{trixie*,bookworm,unstable}_main_source_Sources*; do
-		[ ! -e "$list" ] || case $list in *_trixie*) name=1 ;; *_bookworm_*) name=3 ;; *) name=2 ;; esac
+	for list in /var/lib/apt/lists/*_{trixie*,bookworm*,unstable}_main_source_Sources*; do
+		[ ! -e "$list" ] || case $list in *_"$VERSION_CODENAME"*) name=1 ;; *_bookworm_*) name=3 ;; *) name=2 ;; esac
 		[ ! -e "$list" ] || /usr/lib/apt/apt-helper cat-file "$list" |
-			awk -v want="$1" -v name=$name '$1 == "Package:" { p = $2 } $1 == "Version:" && p == want { print $2 ~ /deb13u/ ? 1 : name, $2; p = "" }'
+			awk -v want="$1" -v name=$name -v own="deb${VERSION_ID}u" '$1 == "Package:" { p = $2 }
+				$1 == "Version:" && p == want { print index($2, own) ? 1 : name, $2; p = "" }'
 	done | sort -u | sort -k1,1n -k2,2Vr
 }
 
@@ -43,7 +46,7 @@ fetch() { # PACKAGE
 	while read -r release version; do
 		rm -f -- *
 		if apt source --download-only "$package=$version" && apt -y build-dep --arch-only ./*.dsc; then
-			case $release in 1) release=13 ;; 3) release=12 ;; *) release=unstable ;; esac
+			case $release in 1) release=$VERSION_ID ;; 3) release=12 ;; *) release=unstable ;; esac
 			echo "$version $release" >/mnt/version
 			break
 		fi

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Source packages of Debian 13, built with `dh --with eh2sframe` in a root of their own. TAP.
+"""Source packages, built with `dh --with eh2sframe` in a root of Debian 13, or of the release that packages.txt says. TAP.
 
     real_packages.py SOURCE DATA [PACKAGE...]
     real_packages.py SOURCE DATA --table
 
 SOURCE is the tree of eh2sframe. Without PACKAGE all those of packages.txt are built, one after the other. DATA keeps
-the root and what was seen of each package (DATA/results): a package that passed is not built again. Several of these
-programs may run at once with separate packages. Our own packages are those of the commit in DATA/debs/commit, until
-DATA/debs is removed. --table prints the results in Markdown. Needs root, overlayfs, mmdebstrap, a network.
+the roots and what was seen of each package (DATA/results): a package that passed is not built again. Several of these
+programs may run at once with separate packages. Our own packages are those of the commit in DATA/RELEASE/debs/commit,
+until that folder is removed. --table prints the results in Markdown. Needs root, overlayfs, mmdebstrap, a network.
 
 Each package is built twice, at the same path. The first time with -j3: its own tests run on the converted files of the
 build tree (tree.py). The second time with -j1: its own tests run on files that are not converted, where they take up
@@ -76,35 +76,36 @@ def shared_folder(data, name):
     return shared
 
 
-def make_root(data):
-    """The root that all packages share."""
-    root, done = os.path.join(data, "root"), os.path.join(data, "root.made")
+def make_root(data, release):
+    """The root that all packages of a release share."""
+    os.makedirs(os.path.join(data, release), exist_ok=True)
+    root, done = os.path.join(data, release, "root"), os.path.join(data, release, "root.made")
     with open(os.path.join(data, "lock"), "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if os.path.exists(done):
             return root
         if os.path.exists(root):
             must("rm", "-rf", "--one-file-system", root)
-        must("unshare", "--mount", os.path.join(ROOTS, "make_root.sh"), "trixie", root, "--include=" + ",".join(INCLUDE))
-        shared = shared_folder(data, "setup")
+        must("unshare", "--mount", os.path.join(ROOTS, "make_root.sh"), release, root, "--include=" + ",".join(INCLUDE))
+        shared = shared_folder(data, f"setup-{release}")
         if inside(data, [root], shared, "setup", network=True):
             raise RuntimeError(f"no root: {shared}/log.setup")
         with open(done, "w", encoding="utf-8"):
             return root
 
 
-def make_ours(source, data, root):
-    """Our own packages, of the commit that DATA/debs/commit names."""
-    debs = os.path.join(data, "debs")
+def make_ours(source, data, release, root):
+    """Our own packages, of the commit that DATA/RELEASE/debs/commit names."""
+    debs = os.path.join(data, release, "debs")
     with open(os.path.join(data, "lock"), "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if os.path.exists(os.path.join(debs, "commit")):
             return
-        shared = shared_folder(data, "ours")
+        shared = shared_folder(data, f"ours-{release}")
         os.makedirs(os.path.join(shared, "source"))
         os.makedirs(debs, exist_ok=True)
         must("sh", "-c", 'git -C "$0" archive HEAD | tar -x -C "$1"', source, os.path.join(shared, "source"))
-        layer = os.path.join(data, "work/ours")
+        layer = os.path.join(data, "work/ours-" + release)
         if inside(data, [root, layer], shared, "ours"):
             raise RuntimeError(f"our packages cannot be built: {shared}/log.ours")
         for name in os.listdir(os.path.join(shared, "out")):
@@ -118,15 +119,15 @@ def make_ours(source, data, root):
 class Package:
     """One package, and what is seen of it."""
 
-    def __init__(self, name, data, root):
+    def __init__(self, name, data, release):
         self.name, self.data = name, data
         self.shared = shared_folder(data, name)
         self.work = os.path.join(data, "work", name)
         self.remove()
         os.makedirs(self.work)
-        self.layers = [root, os.path.join(self.work, "fetched")]
-        shutil.copytree(os.path.join(data, "debs"), os.path.join(self.shared, "debs"))
-        with open(os.path.join(data, "debs/commit"), encoding="utf-8") as file:
+        self.layers = [os.path.join(data, release, "root"), os.path.join(self.work, "fetched")]
+        shutil.copytree(os.path.join(data, release, "debs"), os.path.join(self.shared, "debs"))
+        with open(os.path.join(data, release, "debs/commit"), encoding="utf-8") as file:
             self.seen = {"name": name, "commit": file.read().strip(), "checks": [], "seconds": {}}
 
     def remove(self):
@@ -261,8 +262,10 @@ def results(data, name):
 
 
 def listed():
+    """{name: the release whose root builds it}"""
     with open(os.path.join(HERE, "packages.txt"), encoding="utf-8") as file:
-        return [line.strip() for line in file if line.strip() and not line.startswith("#")]
+        lines = [line.split() for line in file if line.strip() and not line.startswith("#")]
+    return {name: (rest or ["trixie"])[0] for name, *rest in lines}
 
 
 def test_package(name, source, data):
@@ -272,15 +275,15 @@ def test_package(name, source, data):
         for good, words, why in seen["checks"]:
             check(good, words, why)
         return
-    root = make_root(data)
-    make_ours(source, data, root)
+    release = listed()[name]
+    make_ours(source, data, release, make_root(data, release))
     with open(os.path.join(data, "results", f"{name}.lock"), "w", encoding="utf-8") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             skip(name, "another run builds it")
             return
-        package = Package(name, data, root)
+        package = Package(name, data, release)
         package.run()
         with open(os.path.join(data, "results", f"{name}.json"), "w", encoding="utf-8") as out:
             json.dump(package.seen, out, indent=1)

@@ -1,3 +1,8 @@
 
-# cargo builds the programs that it runs.
-export CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER = dh_eh2sframe_tree_run
+# Debian only compiles the tests.
+override_dh_auto_build:
+	dh_auto_build
+	dh_auto_test -- test --no-run
+
+override_dh_auto_test:
+	dh_auto_test -- test
