@@ -106,7 +106,7 @@ static bool check_rows(const struct file_check *check, uint64_t covered, struct 
 }
 
 /* A program header that lies can call code what an insertion changes: the file's headers, for one. */
-static bool check_code(const struct image *input, const struct image *output,
+static bool check_same_code(const struct image *input, const struct image *output,
     const struct sf_section *model, struct err *err)
 {
 	for (size_t i = 0; !input->object && i < model->n_funcs; i++) {
@@ -142,7 +142,7 @@ bool install_prove(struct install *install, const struct object_output *object,
 		task_start(&checking, check_file, &check);
 	else
 		check_file(&check);
-	ok = check_code(install->image, &check.written, model, err);
+	ok = check_same_code(install->image, &check.written, model, err);
 	if (ok && (install->beside || check.ok))
 		ok = check_rows(&check, covered, err);
 	task_wait(&checking);

@@ -44,8 +44,7 @@ static bool gaps_of_sections(const struct image *image, const struct cfi_ranges 
 		if ((hdr->sh_flags & flags) != flags || !section->data)
 			continue;
 		*any = true;
-		if (!plt_is_plt_name(section->name) &&
-		    image_is_code(image, hdr->sh_addr, hdr->sh_size) &&
+		if (image_is_code(image, hdr->sh_addr, hdr->sh_size) &&
 		    !gaps_add(gaps, ranges, hdr->sh_addr, hdr->sh_addr + hdr->sh_size,
 			section->data))
 			return false;
@@ -124,7 +123,7 @@ static bool gaps_plts(const struct image *image, struct cfi_ranges *plts)
 	return true;
 }
 
-/* Headers that lie can also put a PLT into another section. Templates speak for it. */
+/* Templates speak for PLTs. Headers that lie can also put one into another section. */
 static bool gaps_without_plts(const struct image *image, struct derive_gaps *gaps)
 {
 	const struct derive_gaps all = *gaps;

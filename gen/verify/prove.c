@@ -96,8 +96,8 @@ static const char *prove_advice(const struct verify_result *result, uint64_t exp
 	if (expected != UINT64_MAX)
 		return "report this with the file";
 	if (result->n_bare && result->one_source)
-		return "--debug-file may have the CFI, else --refresh replaces the "
-		       "section";
+		return "its debug file may have the CFI (--debug-file); --refresh "
+		       "replaces the section";
 	return "--refresh replaces the section";
 }
 

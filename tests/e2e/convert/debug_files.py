@@ -131,7 +131,7 @@ def blamed():
 def gone():
     """What there is to do is said."""
     made = run(tool, "--verify", "--debug-dir=none", "out")
-    check(made.returncode == 4 and HINT in made.stdout and "--debug-file may have the CFI" in made.stderr,
+    check(made.returncode == 4 and HINT in made.stdout and "its debug file may have the CFI (--debug-file)" in made.stderr,
           "--verify without the debug file: rows without CFI", made.stdout + made.stderr)
     shutil.copy("out", "again")
     made = run(tool, "--refresh", "--debug-dir=none", "again", "again")

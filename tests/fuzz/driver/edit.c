@@ -70,7 +70,7 @@ static bool is_header(const struct region *region)
 	return !strncmp(region->name + 1, "hdr", 3);
 }
 
-/* An address, offset or size that another header says. */
+/* Eight bytes that stand elsewhere: of a header, an address, offset or size. */
 static uint64_t another(
     const struct map *map, const uint8_t *data, size_t size, uint64_t *state)
 {
