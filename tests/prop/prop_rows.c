@@ -424,18 +424,25 @@ static void line_run(struct program *p, struct found *found)
 	cfi_frames_deinit(&line.frames);
 }
 
-void prop_rows_judge(const struct program *p, uint64_t iterations)
+static uint64_t percent_with_row(void)
 {
-	uint64_t percent = run.pcs ? run.sayable * 100 / run.pcs : 0;
+	return run.pcs ? run.sayable * 100 / run.pcs : 0;
+}
 
+void prop_rows_count(uint64_t iterations)
+{
 	printf("%" PRIu64 " sections, %" PRIu64 " PCs, %" PRIu64 "%% with a row, %" PRIu64
 	       " PCMASK functions, %" PRIu64 " PCs in padding, %" PRIu64
 	       " behind too many operations; %" PRIu64 " functions put together, %" PRIu64
 	       " PCs in padding\n",
-	    iterations, run.pcs, percent, run.pcmask, run.padding, run.spent,
+	    iterations, run.pcs, percent_with_row(), run.pcmask, run.padding, run.spent,
 	    run.together, run.together_padding);
-	if (iterations < 1000)
-		return;
+}
+
+void prop_rows_judge(const struct program *p)
+{
+	uint64_t percent = percent_with_row();
+
 	for (size_t i = 0; program_op_name(i); i++)
 		if (!p->used[i])
 			fail("not used", 0, program_op_name(i));
