@@ -54,6 +54,14 @@ def count_tests(path):
     return found
 
 
+def outcome(path):
+    """What a conversion may not change. sqlite3 has tests of random words, so each run has another number of tests: the
+    names of its failures count."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        names = re.search(r"^!Failures on these tests: (.*)$", file.read(), re.M)
+    return sorted(names[1].split()) if names else count_tests(path)
+
+
 def said(shared, name):
     """The last lines of a log, and what looks like a reason."""
     path = os.path.join(shared, name)

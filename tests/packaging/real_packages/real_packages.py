@@ -25,7 +25,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../shared"))
 from tap import check, must, plan, skip, skip_all  # noqa: E402 pylint: disable=wrong-import-position
-from counts import count_tests, said  # noqa: E402 pylint: disable=wrong-import-position
+from counts import count_tests, outcome, said  # noqa: E402 pylint: disable=wrong-import-position
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOTS = os.path.join(HERE, "../../distributions")
@@ -232,9 +232,10 @@ class Package:
         quick = self.seen["test_seconds"] <= LONG or {"failed", "differ"} & self.seen["tests"].keys()
         if self.check(self.build("second", 1, options="" if quick else "nocheck"), "built again", said(self.shared, "log.build-second")):
             if quick:
-                self.seen["tests_before"] = count_tests(os.path.join(self.shared, "log.build-second"))
-                self.check(self.seen["tests_before"] == self.seen["tests"],
-                           f"the same tests pass without a conversion: {self.seen['tests_before']}", self.seen["tests"])
+                logs = [os.path.join(self.shared, f"log.build-{out}") for out in ("first", "second")]
+                self.seen["tests_before"] = count_tests(logs[1])
+                self.check(outcome(logs[0]) == outcome(logs[1]),
+                           f"the same tests fail without a conversion: {self.seen['tests_before']}", self.seen["tests"])
             self.same()
 
     def same(self):
