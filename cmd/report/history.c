@@ -146,12 +146,12 @@ static int history_function_order(const void *a, const void *b)
 }
 
 /* Sorts them, and adds up those that are alike. */
-static bool history_sort(struct report_state *state, struct eh2sframe_error *err)
+static void history_sort(struct report_state *state)
 {
 	size_t kept = 0;
 
 	if (!state->n)
-		return true;
+		return;
 	qsort(state->list, state->n, sizeof(*state->list), history_function_order);
 	for (size_t i = 1; i < state->n; i++) {
 		struct report_function *to = &state->list[kept], *from = &state->list[i];
@@ -161,18 +161,11 @@ static bool history_sort(struct report_state *state, struct eh2sframe_error *err
 			continue;
 		}
 		to->n++;
-		if (__builtin_add_overflow(to->bytes, from->bytes, &to->bytes)) {
-			/* What follows is freed by the caller. */
-			for (size_t k = kept + 1; k < i; k++)
-				state->list[k] = (struct report_function){0};
-			return cmd_fail(
-			    err, EH2SFRAME_INPUT, "the sum of size is too large");
-		}
+		report_sum(&to->bytes, from->bytes);
 		history_function_deinit(from);
 		*from = (struct report_function){0};
 	}
 	state->n = kept + 1;
-	return true;
 }
 
 bool report_state_read(
@@ -195,14 +188,17 @@ bool report_state_read(
 	state->counted = code != NULL;
 	state->has_functions = json_is_array(gaps) && json_is_array(without);
 	state->has_faults = json_is_array(faults);
-	return report_code_add(&state->code, code, err) &&
-	       report_add_count(json_object_get(file, "counts"), "functions_with_gaps",
-		   &state->gaps, err) &&
-	       report_add_count(
-		   json_object_get(file, "sizes"), ".sframe", &state->sframe, err) &&
-	       history_add_gaps(state, gaps, err) &&
-	       history_add_code(state, without, err) &&
-	       history_add_faults(state, faults, err) && history_sort(state, err);
+	if (!report_code_add(&state->code, code, err) ||
+	    !report_add_count(json_object_get(file, "counts"), "functions_with_gaps",
+		&state->gaps, err) ||
+	    !report_add_count(
+		json_object_get(file, "sizes"), ".sframe", &state->sframe, err) ||
+	    !history_add_gaps(state, gaps, err) ||
+	    !history_add_code(state, without, err) ||
+	    !history_add_faults(state, faults, err))
+		return false;
+	history_sort(state);
+	return true;
 }
 
 static bool history_add_file(void *context, json_t *file, struct eh2sframe_error *err)

@@ -128,6 +128,12 @@ void report_document_deinit(struct report_document *report)
 	*report = (struct report_document){0};
 }
 
+void report_sum(json_int_t *sum, json_int_t count)
+{
+	if (__builtin_add_overflow(*sum, count, sum))
+		*sum = INT64_MAX;
+}
+
 bool report_add_count(
     const json_t *object, const char *name, json_int_t *sum, struct eh2sframe_error *err)
 {
@@ -137,8 +143,8 @@ bool report_add_count(
 		return true;
 	if (!json_is_integer(value) || json_integer_value(value) < 0)
 		return cmd_fail(err, EH2SFRAME_INPUT, "%s is not a count", name);
-	return !__builtin_add_overflow(*sum, json_integer_value(value), sum) ||
-	       cmd_fail(err, EH2SFRAME_INPUT, "the sum of %s is too large", name);
+	report_sum(sum, json_integer_value(value));
+	return true;
 }
 
 /* Counts one more of a kind. */

@@ -99,6 +99,9 @@ void report_document_deinit(struct report_document *report);
 ATTR_MUST_CHECK bool report_document_add(
     struct report_document *report, json_t *file, bool keep, struct eh2sframe_error *err);
 
+/* Adds a count, which is not negative. Sums end at 63 bits: what damaged CFI of one file claims may not cost the report of
+ * others. */
+void report_sum(json_int_t *sum, json_int_t count);
 /* Adds a count in an object to sum; one that is not there is 0. EH2SFRAME_INPUT. */
 ATTR_MUST_CHECK bool report_add_count(
     const json_t *object, const char *name, json_int_t *sum, struct eh2sframe_error *err);

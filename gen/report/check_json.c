@@ -23,10 +23,11 @@ static json_t *groups_of(const struct report_check *check)
 			continue;
 		snprintf(name, sizeof(name), "%s %s", report_check_kind_name(kind),
 		    report_check_column_name(column));
-		groups = report_json_kept(groups,
-		    json_object_set_new(groups, name,
-			json_pack("{sI sI}", "functions", (json_int_t)group.n_functions,
-			    "instructions", (json_int_t)group.n_instructions)));
+		groups = report_json_kept(
+		    groups, json_object_set_new(groups, name,
+				json_pack("{sI sI}", "functions",
+				    report_json_count(group.n_functions), "instructions",
+				    report_json_count(group.n_instructions))));
 	}
 	return groups;
 }
@@ -36,14 +37,15 @@ static json_t *check_counts_of(const struct report_check *check)
 	const struct validate_result *result = &check->result;
 
 	return json_pack("{sI sI sI sI sI sI sI sI sI so}", "fdes",
-	    (json_int_t)(result->n_fdes - result->n_not_looked_at), "confirmed",
-	    (json_int_t)result->n_of[VALIDATE_CONFIRMED], "review",
-	    (json_int_t)result->n_of[VALIDATE_REVIEW], "unknown",
-	    (json_int_t)result->n_of[VALIDATE_OPEN], "contradicts",
-	    (json_int_t)result->n_of[VALIDATE_WRONG], "not_looked_at",
-	    (json_int_t)result->n_not_looked_at, "instructions",
-	    (json_int_t)result->instructions, "agreeing", (json_int_t)result->agreeing,
-	    "seeded", (json_int_t)result->seeded, "groups", groups_of(check));
+	    report_json_count(result->n_fdes - result->n_not_looked_at), "confirmed",
+	    report_json_count(result->n_of[VALIDATE_CONFIRMED]), "review",
+	    report_json_count(result->n_of[VALIDATE_REVIEW]), "unknown",
+	    report_json_count(result->n_of[VALIDATE_OPEN]), "contradicts",
+	    report_json_count(result->n_of[VALIDATE_WRONG]), "not_looked_at",
+	    report_json_count(result->n_not_looked_at), "instructions",
+	    report_json_count(result->instructions), "agreeing",
+	    report_json_count(result->agreeing), "seeded",
+	    report_json_count(result->seeded), "groups", groups_of(check));
 }
 
 /* A row of CFI as formulas. */
@@ -89,8 +91,8 @@ static json_t *fault_of(const void *context, size_t i)
 	report_check_found_text(check, fault->answer.found, found);
 	object = json_pack("{so sI sI ss ss ss ss so so}", "start",
 	    report_json_place(check->image, fault->start), "size",
-	    (json_int_t)(fault->end - fault->start), "instructions",
-	    (json_int_t)fault->n_instructions, "kind",
+	    report_json_count(fault->end - fault->start), "instructions",
+	    report_json_count(fault->n_instructions), "kind",
 	    report_check_kind_name((enum validate_fault_kind)fault->kind), "column",
 	    report_check_column_name((enum validate_column)fault->answer.column), "rule",
 	    rule, "found", found, "row", row_of(check, &fault->row), "repair",
@@ -116,7 +118,7 @@ static json_t *doubt_of(const void *context, size_t i)
 	json_t *object = json_pack("{so sI ss ss}", "start",
 	    report_json_place(check->image,
 		unknown && range->first_open ? range->first_open : of->start),
-	    "size", (json_int_t)(of->end - of->start), "verdict",
+	    "size", report_json_count(of->end - of->start), "verdict",
 	    unknown ? "unknown" : "review", "reason", report_check_doubt_reason(range));
 
 	return in_function(object, check, number);

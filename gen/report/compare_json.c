@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The comparison of formats for programs. */
 #include "gen/report/compare.h"
-
-#include <jansson.h>
+#include "gen/report/json_parts.h"
 
 static json_t *compare_escapes(const struct report_format *format)
 {
@@ -12,8 +11,9 @@ static json_t *compare_escapes(const struct report_format *format)
 		const struct report_escape *escape = &format->escapes[i];
 
 		if (json_object_set_new(escapes, escape->reason,
-			json_pack("{sI sI}", "functions", (json_int_t)escape->functions,
-			    "bytes", (json_int_t)escape->bytes)) == 0)
+			json_pack("{sI sI}", "functions",
+			    report_json_count(escape->functions), "bytes",
+			    report_json_count(escape->bytes))) == 0)
 			continue;
 		json_decref(escapes);
 		return NULL;
@@ -30,9 +30,9 @@ void *report_formats_json(const struct report_formats *formats)
 
 		if (json_array_append_new(
 			array, json_pack("{ss sI sI sI ss so}", "name", format->name,
-				   "bytes", (json_int_t)format->bytes, "functions",
-				   (json_int_t)format->functions, "code_bytes",
-				   (json_int_t)format->code_bytes, "holds",
+				   "bytes", report_json_count(format->bytes), "functions",
+				   report_json_count(format->functions), "code_bytes",
+				   report_json_count(format->code_bytes), "holds",
 				   format->calls_only ? "calls" : "every-pc", "escapes",
 				   compare_escapes(format))) == 0)
 			continue;

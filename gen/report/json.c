@@ -15,12 +15,12 @@ static json_t *sizes_of(const struct report *report)
 	const struct cfi_input *input = report->input;
 
 	return json_pack("{sI sI sI sI sI sI}", ".eh_frame",
-	    (json_int_t)cfi_section_bytes(&input->sources.section), ".eh_frame_hdr",
-	    (json_int_t)input->sources.hdr_size, ".sframe",
-	    (json_int_t)report->sframe_size, "sframe_index",
-	    (json_int_t)report->stats.index_bytes, "sframe_rows",
-	    (json_int_t)report->stats.row_bytes, "saved_by_sharing",
-	    (json_int_t)report->stats.shared_away);
+	    report_json_count(cfi_section_bytes(&input->sources.section)),
+	    ".eh_frame_hdr", report_json_count(input->sources.hdr_size), ".sframe",
+	    report_json_count(report->sframe_size), "sframe_index",
+	    report_json_count(report->stats.index_bytes), "sframe_rows",
+	    report_json_count(report->stats.row_bytes), "saved_by_sharing",
+	    report_json_count(report->stats.shared_away));
 }
 
 static json_t *counts_of(const struct report *report)
@@ -29,24 +29,27 @@ static json_t *counts_of(const struct report *report)
 	const struct cfi_input *input = report->input;
 	const struct sf_compact_stats *joined = &report->compact;
 	json_t *counts = json_pack("{sI sI sI sI sI sI sI sI sI}", "cies",
-	    (json_int_t)input->frames.n_cies, "fdes", (json_int_t)input->frames.n_fdes,
-	    "duplicate_fdes", (json_int_t)coverage->n_duplicates, "functions_with_cfi",
-	    (json_int_t)coverage->n_fdes, "functions_with_rows",
-	    (json_int_t)coverage->n_functions, "functions_with_gaps",
-	    (json_int_t)coverage->n_refused, "cfi_rows", (json_int_t)coverage->n_rows,
-	    "sframe_functions", (json_int_t)report->n_funcs, "sframe_rows",
-	    (json_int_t)report->n_rows);
+	    report_json_count(input->frames.n_cies), "fdes",
+	    report_json_count(input->frames.n_fdes), "duplicate_fdes",
+	    report_json_count(coverage->n_duplicates), "functions_with_cfi",
+	    report_json_count(coverage->n_fdes), "functions_with_rows",
+	    report_json_count(coverage->n_functions), "functions_with_gaps",
+	    report_json_count(coverage->n_refused), "cfi_rows",
+	    report_json_count(coverage->n_rows), "sframe_functions",
+	    report_json_count(report->n_funcs), "sframe_rows",
+	    report_json_count(report->n_rows));
 
 	if (counts && report->details.made)
-		counts = report_json_kept(
-		    counts, json_object_set_new(counts, "functions_without_cfi",
-				json_integer((json_int_t)report->details.n_functions)));
-	if (counts && joined->n_before)
 		counts = report_json_kept(counts,
-		    json_object_update_new(counts,
-			json_pack("{sI sI}", "sframe_functions_before_joining",
-			    (json_int_t)joined->n_before, "sframe_rows_before_joining",
-			    (json_int_t)joined->rows_before)));
+		    json_object_set_new(counts, "functions_without_cfi",
+			json_integer(report_json_count(report->details.n_functions))));
+	if (counts && joined->n_before)
+		counts = report_json_kept(
+		    counts, json_object_update_new(counts,
+				json_pack("{sI sI}", "sframe_functions_before_joining",
+				    report_json_count(joined->n_before),
+				    "sframe_rows_before_joining",
+				    report_json_count(joined->rows_before))));
 	return counts;
 }
 
@@ -55,38 +58,39 @@ static json_t *code_of(const struct report *report)
 	const struct coverage *coverage = &report->coverage;
 	const struct report_details *details = &report->details;
 	json_t *code = json_pack("{sI sI sI sI sI sf sf}", "executable",
-	    (json_int_t)coverage->text_bytes, "with_cfi",
-	    (json_int_t)coverage->code_bytes, "covered",
-	    (json_int_t)coverage->covered_bytes, "outermost",
-	    (json_int_t)coverage->outermost_bytes, "plt_template",
-	    (json_int_t)coverage->template_bytes, "percent_of_cfi",
+	    report_json_count(coverage->text_bytes), "with_cfi",
+	    report_json_count(coverage->code_bytes), "covered",
+	    report_json_count(coverage->covered_bytes), "outermost",
+	    report_json_count(coverage->outermost_bytes), "plt_template",
+	    report_json_count(coverage->template_bytes), "percent_of_cfi",
 	    coverage_percent(coverage, COVERAGE_OF_CFI), "percent_of_executable",
 	    coverage_percent(coverage, COVERAGE_OF_TEXT));
 
 	if (code && report->compact.padding_bytes)
-		code = report_json_kept(
-		    code, json_object_set_new(code, "padding_with_rows",
-			      json_integer((json_int_t)report->compact.padding_bytes)));
+		code = report_json_kept(code,
+		    json_object_set_new(code, "padding_with_rows",
+			json_integer(report_json_count(report->compact.padding_bytes))));
 	if (code && coverage->derived_bytes)
 		code = report_json_kept(
 		    code, json_object_set_new(code, "derived",
-			      json_integer((json_int_t)coverage->derived_bytes)));
+			      json_integer(report_json_count(coverage->derived_bytes))));
 	if (code && report->input->corrections.n)
-		code = report_json_kept(code,
-		    json_object_set_new(code, "repaired",
-			json_integer(
-			    (json_int_t)report->input->corrections.repaired_bytes)));
+		code = report_json_kept(
+		    code, json_object_set_new(code, "repaired",
+			      json_integer(report_json_count(
+				  report->input->corrections.repaired_bytes))));
 	if (!code || !details->made)
 		return code;
-	return report_json_kept(code,
-	    json_object_update_new(code,
-		json_pack("{sI sI sI sI sb}", "without_cfi",
-		    (json_int_t)(details->bytes[REPORT_CODE] +
-				 details->bytes[REPORT_PLT] +
-				 details->bytes[REPORT_UNKNOWN]),
-		    "data", (json_int_t)details->bytes[REPORT_DATA], "padding",
-		    (json_int_t)coverage->padding_bytes, "padding_in_code",
-		    (json_int_t)details->padding, "decoded", (int)details->decoded)));
+	return report_json_kept(
+	    code, json_object_update_new(
+		      code, json_pack("{sI sI sI sI sb}", "without_cfi",
+				report_json_count(details->bytes[REPORT_CODE] +
+						  details->bytes[REPORT_PLT] +
+						  details->bytes[REPORT_UNKNOWN]),
+				"data", report_json_count(details->bytes[REPORT_DATA]),
+				"padding", report_json_count(coverage->padding_bytes),
+				"padding_in_code", report_json_count(details->padding),
+				"decoded", (int)details->decoded)));
 }
 
 static json_t *unmatched_of(const struct policy *policy)
@@ -119,7 +123,7 @@ static json_t *unknown_plts_of(const struct coverage *coverage)
 		    array, json_array_append_new(array,
 			       json_pack("{ss so sI ss}", "section", plt->section,
 				   "address", report_json_address(plt->addr), "bytes",
-				   (json_int_t)plt->size, "start", bytes)));
+				   report_json_count(plt->size), "start", bytes)));
 	}
 	return array;
 }
@@ -135,8 +139,8 @@ static json_t *refused_of(const struct report *report)
 		object = report_json_kept(object,
 		    json_object_set_new(object, refusal_name((enum refusal)i),
 			json_pack("{sI sI si}", "functions",
-			    (json_int_t)coverage->refused[i].functions, "bytes",
-			    (json_int_t)coverage->refused[i].bytes, "needs",
+			    report_json_count(coverage->refused[i].functions), "bytes",
+			    report_json_count(coverage->refused[i].bytes), "needs",
 			    (int)refusal_needs((enum refusal)i, report->input->arch))));
 	}
 	return object;
@@ -151,7 +155,7 @@ static json_t *records_of(const struct cfi_frames *frames)
 			object = report_json_kept(object,
 			    json_object_set_new(object,
 				cfi_diag_name((enum cfi_diag_kind)i),
-				json_integer((json_int_t)frames->diag_counts[i])));
+				json_integer(report_json_count(frames->diag_counts[i]))));
 	}
 	return object;
 }
@@ -168,14 +172,14 @@ static json_t *method_of(const struct insert_plan *plan)
 				json_string(obstacle_text(plan->obstacles[i]))));
 	}
 	return json_pack("{ss so sI}", "name", method_name(plan->method), "not_by",
-	    obstacles, "file_size", (json_int_t)plan->file_size);
+	    obstacles, "file_size", report_json_count(plan->file_size));
 }
 
 /* The same for an object, which has one way. */
 static json_t *object_method_of(const struct report *report)
 {
 	return json_pack("{ss s{} sI sb}", "name", "object", "not_by", "file_size",
-	    (json_int_t)report->object_size, "signature_left_out",
+	    report_json_count(report->object_size), "signature_left_out",
 	    report->signature_void);
 }
 
@@ -198,8 +202,9 @@ static json_t *gap_of(const void *context, size_t i)
 	    report->details.gaps ? &report->details.gaps[i] : NULL;
 	json_t *object = json_pack("{ss so sI so si}", "reason", refusal_name(gap->why),
 	    "start", place(report, gap->start), "size",
-	    (json_int_t)(gap->end - gap->start), "function", place(report, gap->fde_pc),
-	    "needs", (int)refusal_needs(gap->why, report->input->arch));
+	    report_json_count(gap->end - gap->start), "function",
+	    place(report, gap->fde_pc), "needs",
+	    (int)refusal_needs(gap->why, report->input->arch));
 
 	if (object && more && more->section)
 		object = report_json_kept(object,
@@ -217,9 +222,9 @@ static json_t *stretch_of(const void *context, size_t i)
 {
 	const struct report *report = context;
 	const struct report_stretch *stretch = &report->details.stretches[i];
-	json_t *object =
-	    json_pack("{so sI ss}", "start", place(report, stretch->start), "size",
-		(json_int_t)stretch->size, "kind", report_stretch_name(stretch->kind));
+	json_t *object = json_pack("{so sI ss}", "start", place(report, stretch->start),
+	    "size", report_json_count(stretch->size), "kind",
+	    report_stretch_name(stretch->kind));
 
 	return stretch->kind == REPORT_DATA ? object
 					    : named(object, report, stretch->start);
@@ -239,7 +244,7 @@ static json_t *correction_of(const void *context, size_t i)
 			return NULL;
 	}
 	object = json_pack("{so sI so}", "start", place(report, correction->start),
-	    "size", (json_int_t)(correction->end - correction->start), "rule",
+	    "size", report_json_count(correction->end - correction->start), "rule",
 	    rule ? report_json_text(rule) : json_null());
 	free(rule);
 	return named(object, report, correction->start);
@@ -251,7 +256,7 @@ static json_t *section_of(const void *context, size_t i)
 	const struct report_section *section = &report->details.sections[i];
 
 	return json_pack("{so so sI}", "name", report_json_text(section->name), "start",
-	    place(report, section->start), "size", (json_int_t)section->size);
+	    place(report, section->start), "size", report_json_count(section->size));
 }
 
 static json_t *cost_of(const void *context, size_t i)
@@ -259,9 +264,10 @@ static json_t *cost_of(const void *context, size_t i)
 	const struct report *report = context;
 	const struct sf_cost *cost = &report->costs.list[i];
 	json_t *object = json_pack("{so sI sI sI sI sI}", "start",
-	    report_json_address(cost->start), "size", (json_int_t)cost->size, "rows",
-	    (json_int_t)cost->n_rows, "index", (json_int_t)cost->index_bytes, "row_bytes",
-	    (json_int_t)cost->row_bytes, "users", (json_int_t)cost->users);
+	    report_json_address(cost->start), "size", report_json_count(cost->size),
+	    "rows", report_json_count(cost->n_rows), "index",
+	    report_json_count(cost->index_bytes), "row_bytes",
+	    report_json_count(cost->row_bytes), "users", report_json_count(cost->users));
 
 	return named(object, report, cost->start);
 }

@@ -37,6 +37,11 @@ json_t *report_json_kept(json_t *whole, int status)
 	return NULL;
 }
 
+json_int_t report_json_count(uint64_t count)
+{
+	return count < INT64_MAX ? (json_int_t)count : INT64_MAX;
+}
+
 json_t *report_json_address(uint64_t addr)
 {
 	return json_sprintf("0x%llx", (unsigned long long)addr);
@@ -143,13 +148,13 @@ json_t *report_json_origin(const struct image_origin *origin)
 {
 	json_t *object = json_pack("{so so sI}", "of", report_json_text(origin->of),
 	    "address", report_json_address(origin->address), "bytes",
-	    (json_int_t)origin->memory);
+	    report_json_count(origin->memory));
 
 	if (object && origin->path)
 		object = report_json_kept(object,
 		    json_object_update_new(object,
 			json_pack("{so sI}", "file", report_json_text(origin->path),
-			    "file_bytes", (json_int_t)origin->rest)));
+			    "file_bytes", report_json_count(origin->rest))));
 	if (object && origin->why_not)
 		object = report_json_kept(object, json_object_set_new(object, "left_out",
 						      report_json_text(origin->why_not)));

@@ -15,6 +15,8 @@
 json_t *report_json_text(const char *bytes);
 /* The array or object after an addition; NULL, which loops end at, when that failed. */
 json_t *report_json_kept(json_t *whole, int status);
+/* A number of bytes or things. Damaged CFI can claim more than a JSON number holds: 63 bits then. */
+json_int_t report_json_count(uint64_t count);
 /* Addresses as hexadecimal text: JSON readers keep only 53 bits of a number. */
 json_t *report_json_address(uint64_t addr);
 /* The same in an object, where its section counts. */

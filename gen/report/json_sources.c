@@ -11,7 +11,7 @@ static json_t *left_of(const struct go_cfi *cfi)
 		    list, json_array_append_new(
 			      list, json_pack("{so sI so ss}", "start",
 					report_json_address(cfi->left[i].start), "size",
-					(json_int_t)cfi->left[i].size, "name",
+					report_json_count(cfi->left[i].size), "name",
 					report_json_text(cfi->left[i].name), "reason",
 					go_reason_text(cfi->left[i].why))));
 	return list;
@@ -24,11 +24,11 @@ static json_t *go_of(const struct report *report, json_t *object)
 	const struct go_source *go = &sources->go;
 
 	if (go->section)
-		object = report_json_kept(
-		    object, json_object_update_new(object,
-				json_pack("{sI sI so}", "size", (json_int_t)go->size,
-				    "in_table", (json_int_t)go->cfi.n_funcs,
-				    "without_rows", left_of(&go->cfi))));
+		object = report_json_kept(object,
+		    json_object_update_new(object,
+			json_pack("{sI sI so}", "size", report_json_count(go->size),
+			    "in_table", report_json_count(go->cfi.n_funcs),
+			    "without_rows", left_of(&go->cfi))));
 	if (object && sources->go_left_out.kind)
 		object = report_json_kept(
 		    object, json_object_set_new(object, "left_out",
@@ -46,7 +46,7 @@ static json_t *orc_left_of(const struct report *report)
 		const struct orc_left *left = &cfi->left[i];
 		json_t *object = json_pack("{so sI ss}", "start",
 		    report_json_place(report->input->policy.image, left->start), "size",
-		    (json_int_t)left->size, "reason", orc_reason_text(left->why));
+		    report_json_count(left->size), "reason", orc_reason_text(left->why));
 
 		list = report_json_kept(list,
 		    json_array_append_new(list,
@@ -62,12 +62,12 @@ static json_t *orc_of(const struct report *report, json_t *object)
 	const struct orc_source *orc = &sources->orc;
 
 	if (orc->present)
-		object = report_json_kept(
-		    object, json_object_update_new(object,
-				json_pack("{sI sI ss so}", "size", (json_int_t)orc->size,
-				    "entries", (json_int_t)orc->n_entries, "layout",
-				    orc_layout_name(orc->layout), "without_rows",
-				    orc_left_of(report))));
+		object = report_json_kept(object,
+		    json_object_update_new(object,
+			json_pack("{sI sI ss so}", "size", report_json_count(orc->size),
+			    "entries", report_json_count(orc->n_entries), "layout",
+			    orc_layout_name(orc->layout), "without_rows",
+			    orc_left_of(report))));
 	if (object && sources->orc_left_out.kind)
 		object = report_json_kept(
 		    object, json_object_set_new(object, "left_out",
@@ -81,8 +81,8 @@ static json_t *source_of(const struct report *report, enum source source)
 	const struct cfi_input *input = report->input;
 	const struct coverage *coverage = &report->coverage;
 	json_t *object = json_pack("{sI sI}", "functions",
-	    (json_int_t)coverage->sources[source].functions, "bytes",
-	    (json_int_t)coverage->sources[source].bytes);
+	    report_json_count(coverage->sources[source].functions), "bytes",
+	    report_json_count(coverage->sources[source].bytes));
 
 	if (object && source == SOURCE_GO)
 		return go_of(report, object);
@@ -93,9 +93,9 @@ static json_t *source_of(const struct report *report, enum source source)
 	object = report_json_kept(
 	    object, json_object_update_new(
 			object, json_pack("{sI sI sI}", "size",
-				    (json_int_t)input->sources.section.debug_size, "cies",
-				    (json_int_t)input->n_debug_cies, "fdes",
-				    (json_int_t)input->n_debug_fdes)));
+				    report_json_count(input->sources.section.debug_size),
+				    "cies", report_json_count(input->n_debug_cies),
+				    "fdes", report_json_count(input->n_debug_fdes))));
 	if (object && input->sources.debug_path)
 		object = report_json_kept(
 		    object, json_object_set_new(object, "file",
@@ -149,7 +149,7 @@ static json_t *piece_of(const void *context, size_t i)
 	const struct coverage_piece *piece = &report->coverage.pieces[i];
 	json_t *object = json_pack("{so sI ss}", "start",
 	    report_json_place(report->input->policy.image, piece->start), "size",
-	    (json_int_t)(piece->end - piece->start), "source",
+	    report_json_count(piece->end - piece->start), "source",
 	    source_name(piece->source));
 
 	return report_json_named(object, report_symbols(report), piece->start);
@@ -188,8 +188,8 @@ static json_t *source_range_of(const void *context, size_t i)
 
 	return json_pack("{so sI sI ss}", "start",
 	    report_json_place(report->input->policy.image, range->start), "size",
-	    (json_int_t)(range->end - range->start), "functions",
-	    (json_int_t)range->functions, "source", source_name(range->source));
+	    report_json_count(range->end - range->start), "functions",
+	    report_json_count(range->functions), "source", source_name(range->source));
 }
 
 static bool put_source_ranges(struct report_json *json, const struct report *report)
@@ -219,9 +219,11 @@ static json_t *told_of(const void *context, size_t i)
 /* Where both sections speak. */
 static json_t *agree_of(const struct report *report)
 {
-	return json_pack("{sI sI sI}", "bytes", (json_int_t)report->agree.bytes,
-	    "different_bytes", (json_int_t)report->agree.kinds[CFI_AGREE_DIFFER].bytes,
-	    "different_functions", (json_int_t)report->agree.kinds[CFI_AGREE_DIFFER].n);
+	return json_pack("{sI sI sI}", "bytes", report_json_count(report->agree.bytes),
+	    "different_bytes",
+	    report_json_count(report->agree.kinds[CFI_AGREE_DIFFER].bytes),
+	    "different_functions",
+	    report_json_count(report->agree.kinds[CFI_AGREE_DIFFER].n));
 }
 
 /* Where Go's table and .debug_frame speak. */
@@ -234,13 +236,14 @@ static json_t *agree_go_of(const struct report *report)
 		list = report_json_kept(
 		    list, json_array_append_new(list, told_at(report, &agree->told[i])));
 	return json_pack("{sI sI sI s{sI sI} s{sI sI} so}", "bytes",
-	    (json_int_t)agree->bytes, "different_bytes",
-	    (json_int_t)agree->kinds[CFI_AGREE_DIFFER].bytes, "different_functions",
-	    (json_int_t)agree->kinds[CFI_AGREE_DIFFER].n, "frame_pointer_unchanged",
-	    "bytes", (json_int_t)agree->kinds[CFI_AGREE_FP].bytes, "functions",
-	    (json_int_t)agree->kinds[CFI_AGREE_FP].n, "no_caller", "bytes",
-	    (json_int_t)agree->kinds[CFI_AGREE_NO_CALLER].bytes, "functions",
-	    (json_int_t)agree->kinds[CFI_AGREE_NO_CALLER].n, "differences", list);
+	    report_json_count(agree->bytes), "different_bytes",
+	    report_json_count(agree->kinds[CFI_AGREE_DIFFER].bytes),
+	    "different_functions", report_json_count(agree->kinds[CFI_AGREE_DIFFER].n),
+	    "frame_pointer_unchanged", "bytes",
+	    report_json_count(agree->kinds[CFI_AGREE_FP].bytes), "functions",
+	    report_json_count(agree->kinds[CFI_AGREE_FP].n), "no_caller", "bytes",
+	    report_json_count(agree->kinds[CFI_AGREE_NO_CALLER].bytes), "functions",
+	    report_json_count(agree->kinds[CFI_AGREE_NO_CALLER].n), "differences", list);
 }
 
 bool report_json_sources(struct report_json *json, const struct report *report)

@@ -148,6 +148,98 @@ static void as_object(const char *words, const uint8_t *data, size_t size)
 	FUZZ_ASSERT(scene_file_is(scene.back, data, size), "%s: not the way back", words);
 }
 
+/* ---- any options ---- */
+
+/* Appends one of the words, by a part of the choice, which is used up. Returns the word. */
+static const char *choose(
+    char line[300], uint32_t *choice, const char *const words[], uint32_t n)
+{
+	const char *word = words[*choice % n];
+	size_t used = strlen(line);
+
+	*choice /= n;
+	snprintf(line + used, 300 - used, "%s%s", *word ? " " : "", word);
+	return word;
+}
+#define CHOOSE(line, choice, ...)                                                        \
+	choose(line, choice, (const char *const[]){__VA_ARGS__},                         \
+	    sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+
+/* What was written by these options is right, and can be undone. */
+static void chosen_is_right(
+    const char *proof, const char *lint, bool undone, const uint8_t *data, size_t size)
+{
+	if (*lint)
+		FUZZ_ASSERT(scene_command(lint, scene.out, NULL) == 0,
+		    "%s: rules of the reader are broken", lint);
+	FUZZ_ASSERT(scene_command(proof, scene.out, NULL) == 0, "%s: not proven", proof);
+	if (!undone)
+		return;
+	FUZZ_ASSERT(scene_writes("--remove", scene.out, scene.back) == 0,
+	    "%s: no way back", proof);
+	FUZZ_ASSERT(scene_file_is(scene.back, data, size), "%s: not the way back", proof);
+}
+
+/* Its linker has to be named, and inserts the section. */
+static bool is_object(const uint8_t *data)
+{
+	const bool big_endian = data[EI_DATA] == ELFDATA2MSB;
+
+	return data[16 + big_endian] == ET_REL && data[17 - big_endian] == 0;
+}
+
+/*
+ * Bytes 9 to 12, which ELF leaves open, choose the options of a conversion and of a report. So each line of the ledger
+ * says its options, and a fuzzer learns which of them reach more.
+ */
+static void by_choice(const uint8_t *data, size_t size)
+{
+	char proof[300] = "-q --verify", lint[300] = "", words[300] = "-q",
+	     report[300] = "";
+	const bool object = size > 17 && is_object(data);
+	bool refresh, reads;
+	uint32_t choice;
+
+	if (size < EI_NIDENT)
+		return;
+	memcpy(&choice, data + EI_PAD, sizeof(choice));
+	CHOOSE(proof, &choice, "", "--code=refuse", "--code=repair", "--derive",
+	    "--code=repair --derive");
+	CHOOSE(proof, &choice, "", "", "--source=eh_frame", "--source=debug_frame",
+	    "--source=go,eh_frame", "--source=orc,derived");
+	strcat(words, proof + strlen("-q --verify"));
+	if (object) {
+		CHOOSE(words, &choice, "", "--object-sections=group",
+		    "--object-sections=text");
+	} else {
+		CHOOSE(words, &choice, "", "--method=slack", "--method=grow",
+		    "--method=append");
+		CHOOSE(words, &choice, "", "--optimize=none", "--optimize=size",
+		    "--optimize=size --max-rows=3");
+	}
+	CHOOSE(words, &choice, "", "--exclude-symbol=*a* --allow-unmatched");
+	refresh = *CHOOSE(words, &choice, "", "--refresh");
+	reads = choice % 2;
+	choice /= 2;
+	if (reads) {
+		snprintf(lint, sizeof(lint), "--lint=%s",
+		    CHOOSE(words, &choice, "--for=glibc", "--for=linux-user",
+			"--for=linux-arm64", "--for=binutils-2.40", "--for=binutils-2.41",
+			"--for=binutils-2.45", "--for=binutils-2.47") +
+			strlen("--for="));
+	} else {
+		CHOOSE(words, &choice, "--format=2", "--format=1", "--format=3",
+		    "--format=2 --no-pcrel");
+	}
+	CHOOSE(report, &choice, "--report --functions -v", "--report=html --compare",
+	    "--report --functions --derive", "--report --code=repair --source=go",
+	    "-q --report --min-coverage=99 --top=1 --code=refuse",
+	    "--check-code --report=html");
+	scene_command(report, scene.in, NULL);
+	if (scene_writes(words, scene.in, scene.out) == 0)
+		chosen_is_right(proof, lint, !refresh, data, size);
+}
+
 /* Objects are told which version their linker reads, and the others have it anyway. The file is its own debug file, too. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -187,10 +279,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_ASSERT(
 		    scene_command("-q --verify", scene.out, NULL) == 0, "not proven");
 	}
-	if (size > 17 && (data[16] == ET_REL || data[17] == ET_REL)) {
+	if (size > 17 && is_object(data)) {
 		as_object("-q --format=3 --object-sections=group", data, size);
 		as_object("-q --format=2 --no-pcrel --object-sections=text", data, size);
 	}
+	by_choice(data, size);
 	FUZZ_ASSERT(scene_file_is(scene.in, data, size), "the input was changed");
 	return 0;
 }

@@ -147,7 +147,7 @@ static int scene_run(const struct args *args, char **said)
  */
 int scene_command(const char *words, const char *path, const char *path2)
 {
-	char line[320], *argv[12] = {line}, *state = NULL, *said;
+	char line[320], *argv[16] = {line}, *state = NULL, *said;
 	/* It may not know the file, and names each function that is worse off. */
 	const bool baseline = strstr(words, "--baseline") != NULL;
 	struct eh2sframe_error error;

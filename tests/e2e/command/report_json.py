@@ -14,6 +14,38 @@ from elf_text import sections
 from tap import check, plan, run
 
 
+def numbers(value):
+    """All numbers in it."""
+    if isinstance(value, (dict, list)):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from numbers(one)
+    elif not isinstance(value, (str, bool)):
+        yield value
+
+
+def huge(tool, program, work):
+    """CFI that claims almost all addresses: no count is negative, and the reports of other files can be joined with it."""
+    bad, report = os.path.join(work, "huge"), os.path.join(work, "huge.json")
+    frames = sections(program)[".eh_frame"].offset
+    with open(program, "rb") as file:
+        data = bytearray(file.read())
+    # The range of the first FDE, behind the CIE: the highest bit of 4 bytes with a sign.
+    data[frames + 4 + int.from_bytes(data[frames:frames + 4], "little") + 15] = 0x80
+    with open(bad, "wb") as file:
+        file.write(data)
+    made = run(tool, "--report=json", "--compare", "-o", report, bad)
+    with open(report, encoding="utf-8") as file:
+        whole = json.load(file)
+    code = whole["files"][0]["code"]
+    check(made.returncode == 0 and code["with_cfi"] == 2 ** 63 - 1 and min(numbers(whole)) >= 0,
+          "a range of almost all addresses: no number is negative", made.stderr)
+    made = run(tool, "--report", "--merge", report, report)
+    check(made.returncode == 0 and json.loads(made.stdout)["summary"]["code"]["with_cfi"] == 2 ** 63 - 1,
+          "and joined twice it is as large as a sum can be", made.stderr)
+    made = [run(tool, "--report=html", bad), run(tool, "--report-diff", report, report)]
+    check([one.returncode for one in made] == [0, 0], "and a page and a comparison can be made", [one.stderr for one in made])
+
+
 def main():
     tool, program = sys.argv[1], os.path.realpath("/bin/ls")
     with tempfile.TemporaryDirectory() as work:
@@ -32,6 +64,7 @@ def main():
             and all(f"method {m} does not apply: {why}" in made.stdout for m, why in method["not_by"].items()),
             "method",
         )
+        huge(tool, program, work)
         gaps = sum(g["size"] for g in file["gaps"])
         refused = sum(r["bytes"] for r in file["refused"].values())
         check(gaps == refused > 0, "gaps and refusals add up")

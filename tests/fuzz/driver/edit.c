@@ -2,6 +2,7 @@
 /* Damage: made up, done, written down and read back. */
 #include "tests/fuzz/driver/edit.h"
 
+#include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,6 +128,13 @@ size_t edit_random(const struct map *map, const uint8_t *data, size_t size,
 		wanted += below(state, EDIT_MAX - 1);
 	if (next(state) % 10 == 0)
 		edits[n++] = (struct edit){.kind = EDIT_BARE};
+	/* Bytes that ELF leaves open choose options in fuzz_elf. */
+	if (map->n > 1 && !strcmp(map->list[1].name, "ehdr") && next(state) % 2)
+		edits[n++] = (struct edit){.kind = EDIT_SET,
+		    .region = &map->list[1],
+		    .off = EI_PAD,
+		    .n = 4,
+		    .value = next(state) & UINT32_MAX};
 	while (n < wanted) {
 		switch (next(state) % 24) {
 		case 0:
