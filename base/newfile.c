@@ -24,15 +24,31 @@ static void newfile_notify(const struct newfile *output, bool exists)
 		output->watch.changed(output->watch.context, output->temp, exists);
 }
 
-/* Where the file will be: an absolute path without symlinks, of a file that may not exist
- * yet. */
+/* The last part of a path. */
+static const char *newfile_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Where the file will be, which may not exist yet: an absolute path without symlinks, or a
+ * name in the directory of the process. */
 static char *newfile_resolve(const char *path, struct err *err)
 {
-	char *target = realpath(path, NULL), *dir, *whole = NULL;
-	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path;
+	const char *slash = strrchr(path, '/'), *base = newfile_base(path);
+	char *target, *dir, *whole = NULL;
 	struct stat st;
 
+	/* realpath could be that of a directory which is in this one's place by then. */
+	if (!slash && *path &&
+	    (lstat(path, &st) == 0 ? !S_ISLNK(st.st_mode) : errno == ENOENT)) {
+		whole = strdup(path);
+		if (!whole)
+			err_set_nomem(err);
+		return whole;
+	}
+	target = realpath(path, NULL);
 	if (target)
 		return target;
 	if (errno != ENOENT) {
@@ -63,8 +79,9 @@ static char *newfile_resolve(const char *path, struct err *err)
  * A rename cannot replace a device or a pipe. A hard link would silently keep the old
  * bytes under its other name.
  */
-static bool check_target(const char *target, int like_fd, struct err *err)
+static bool check_target(struct newfile *output, int like_fd, struct err *err)
 {
+	const char *target = output->target;
 	struct stat st, like;
 
 	if (stat(target, &st) < 0)
@@ -73,11 +90,13 @@ static bool check_target(const char *target, int like_fd, struct err *err)
 	if (!S_ISREG(st.st_mode))
 		return err_set(err, ERR_UNSUPPORTED,
 		    "%s is not a regular file; name another output", target);
-	if (like_fd < 0 || st.st_nlink < 2)
+	if (like_fd < 0)
 		return true;
 	if (fstat(like_fd, &like) < 0)
 		return err_set_errno(err, "cannot stat the input");
-	if (st.st_dev == like.st_dev && st.st_ino == like.st_ino)
+	output->in_place = st.st_dev == like.st_dev && st.st_ino == like.st_ino;
+	output->input = like;
+	if (output->in_place && st.st_nlink > 1)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "%s has %ju hard links, and rewriting it in place would separate "
 		    "them; write to another path",
@@ -85,14 +104,11 @@ static bool check_target(const char *target, int like_fd, struct err *err)
 	return true;
 }
 
-/*
- * As mkostemp, but with the mode of a new file: 0666 less the umask. The umask cannot
- * be read without setting it for all threads.
- */
-static int create_plain(char *temp)
+/* As mkostemp, in a directory, and with a mode less the umask. */
+static int create_named(int dirfd, char *name, mode_t mode)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
-	char *end = temp + strlen(temp) - 6;
+	char *end = name + strlen(name) - 6;
 
 	for (int i = 0; i < MAX_NAMES; i++) {
 		uint8_t random[6];
@@ -102,27 +118,45 @@ static int create_plain(char *temp)
 			return -1;
 		for (size_t k = 0; k < sizeof(random); k++)
 			end[k] = letters[random[k] % 32];
-		fd = open(temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		fd = openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 		if (fd >= 0 || errno != EEXIST)
 			return fd;
 	}
 	return -1;
 }
 
-static bool create_temp(struct newfile *output, bool plain, struct err *err)
+/* Opens the directory of the target. Everything after it is done there, whatever the
+ * directory's name is by then. */
+static bool open_dir(struct newfile *output, struct err *err)
 {
 	const char *slash = strrchr(output->target, '/');
+	char *dir = slash ? strndup(output->target, (size_t)(slash - output->target) + 1)
+			  : strdup(".");
+
+	if (!dir)
+		return err_set_nomem(err);
+	output->dirfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	free(dir);
+	return output->dirfd >= 0 ||
+	       err_set_errno(err, "cannot create a file beside %s", output->target);
+}
+
+static bool create_temp(struct newfile *output, bool plain, struct err *err)
+{
+	const char *base = newfile_base(output->target);
 	sigset_t all, old;
 	char *temp;
 
 	/* Not the target's name with a suffix: that might be too long. */
-	if (asprintf(&temp, "%.*s/.eh2sframe.XXXXXX", (int)(slash - output->target),
+	if (asprintf(&temp, "%.*s.eh2sframe.XXXXXX", (int)(base - output->target),
 		output->target) < 0)
 		return err_set_nomem(err);
 	/* A signal waits until the caller's handler knows of the file. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
-	output->fd = plain ? create_plain(temp) : mkostemp(temp, O_CLOEXEC);
+	/* The umask cannot be read without setting it for all threads. */
+	output->fd = create_named(
+	    output->dirfd, temp + (base - output->target), plain ? 0666 : 0600);
 	if (output->fd >= 0) {
 		output->temp = temp;
 		newfile_notify(output, true);
@@ -141,13 +175,13 @@ static bool create_temp(struct newfile *output, bool plain, struct err *err)
 bool newfile_begin(const char *path, int like_fd, const struct newfile_watch *watch,
     struct newfile *output, struct err *err)
 {
-	*output = (struct newfile){.fd = -1};
+	*output = (struct newfile){.fd = -1, .dirfd = -1};
 	if (watch)
 		output->watch = *watch;
 	output->target = newfile_resolve(path, err);
 	if (!output->target)
 		return false;
-	if (check_target(output->target, like_fd, err) &&
+	if (check_target(output, like_fd, err) && open_dir(output, err) &&
 	    create_temp(output, like_fd < 0, err))
 		return true;
 	newfile_abort(output);
@@ -156,7 +190,8 @@ bool newfile_begin(const char *path, int like_fd, const struct newfile_watch *wa
 
 bool newfile_begin_memory(struct newfile *output, struct err *err)
 {
-	*output = (struct newfile){.fd = memfd_create("eh2sframe", MFD_CLOEXEC)};
+	*output =
+	    (struct newfile){.fd = memfd_create("eh2sframe", MFD_CLOEXEC), .dirfd = -1};
 	output->memory = output->fd >= 0;
 	return output->memory || err_set_errno(err, "cannot create a file in memory");
 }
@@ -217,6 +252,24 @@ void newfile_written(const struct newfile *output)
 	sync_file_range(output->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 }
 
+/* What others did to the input in place meanwhile would be lost: an upgrade, for one. */
+static bool check_unchanged(const struct newfile *output, struct err *err)
+{
+	const struct stat *was = &output->input;
+	struct stat st;
+
+	if (!output->in_place)
+		return true;
+	if (fstatat(output->dirfd, newfile_base(output->target), &st,
+		AT_SYMLINK_NOFOLLOW) == 0 &&
+	    st.st_dev == was->st_dev && st.st_ino == was->st_ino &&
+	    st.st_size == was->st_size && st.st_mtim.tv_sec == was->st_mtim.tv_sec &&
+	    st.st_mtim.tv_nsec == was->st_mtim.tv_nsec)
+		return true;
+	return err_set(err, ERR_IO, "%s changed while it was converted; left as it is",
+	    output->target);
+}
+
 /*
  * Attributes before fsync, fsync before rename: after a crash there is the old file or
  * the new one, never a new one that is empty or has the wrong owner. The directory is not
@@ -231,10 +284,13 @@ bool newfile_commit(struct newfile *output, int like_fd, struct err *err)
 		return false;
 	if (fsync(fd) < 0)
 		return err_set_errno(err, "cannot sync %s", output->temp);
+	if (!check_unchanged(output, err))
+		return false;
 	output->fd = -1;
 	if (close(fd) < 0)
 		return err_set_errno(err, "cannot close %s", output->temp);
-	if (rename(output->temp, output->target) < 0)
+	if (renameat(output->dirfd, newfile_base(output->temp), output->dirfd,
+		newfile_base(output->target)) < 0)
 		return err_set_errno(err, "cannot rename onto %s", output->target);
 	/* After the rename: at worst a handler removes a name that is gone. */
 	newfile_notify(output, false);
@@ -259,10 +315,12 @@ void newfile_abort(struct newfile *output)
 	if ((output->target || output->memory) && output->fd >= 0)
 		close(output->fd);
 	if (output->temp) {
-		unlink(output->temp);
+		unlinkat(output->dirfd, newfile_base(output->temp), 0);
 		newfile_notify(output, false);
 	}
+	if (output->target && output->dirfd >= 0)
+		close(output->dirfd);
 	free(output->temp);
 	free(output->target);
-	*output = (struct newfile){.fd = -1};
+	*output = (struct newfile){.fd = -1, .dirfd = -1};
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "base/attr.h"
 #include "base/err.h"
@@ -26,16 +27,20 @@ struct newfile_watch {
 };
 
 struct newfile {
-	char *target; /* the final path, symlinks resolved; NULL in memory */
-	char *temp;   /* the temporary path; NULL when none exists */
-	int fd;	      /* of the temporary file, read-write; -1 when closed */
-	bool memory;  /* a file that no directory has */
+	char *target;  /* the final path, symlinks resolved; NULL in memory */
+	char *temp;    /* the temporary path; NULL when none exists */
+	int dirfd;     /* of the directory of both, whatever its name is by now; or -1 */
+	int fd;	       /* of the temporary file, read-write; -1 when closed */
+	bool memory;   /* a file that no directory has */
+	bool in_place; /* the target is the input */
+	struct stat input; /* in place: the input as it was */
 	struct newfile_watch watch;
 };
 
 /*
  * Creates the temporary file (O_EXCL, mode 0600). A path that is an existing symlink is
- * resolved, so the link stays. ERR_UNSUPPORTED when the target exists and is not a
+ * resolved, so the link stays. A name without a slash is of the directory where the process is,
+ * also when others rename that meanwhile. ERR_UNSUPPORTED when the target exists and is not a
  * regular file, or is the same file as like_fd (rewriting in place) and has further hard
  * links, which a rename would detach. ERR_IO. watch may be NULL.
  */
@@ -65,7 +70,7 @@ void newfile_written(const struct newfile *output);
  * Gives the file mode, owner (where permitted), times not, and extended attributes of
  * like_fd, syncs it and renames it onto the target. Where owner or a
  * security attribute of a setuid, setgid or capability-carrying file cannot be kept this
- * is ERR_IO, not a quiet loss. Afterwards nothing is left to abort. like_fd -1: a plain
+ * is ERR_IO, not a quiet loss; so is another file in the input's place by now, or a change of it. Afterwards nothing is left to abort. like_fd -1: a plain
  * new file, mode 0666 less the umask.
  */
 ATTR_MUST_CHECK bool newfile_commit(struct newfile *output, int like_fd, struct err *err);

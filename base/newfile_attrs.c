@@ -13,6 +13,7 @@
 
 #define MODE_BITS 07777
 #define CAPABILITY "security.capability"
+#define ACL "system.posix_acl_access"
 
 /* What becomes of one attribute. */
 enum xattr_action {
@@ -34,7 +35,7 @@ static enum xattr_action xattr_action_of(const char *name)
 	} known[] = {
 	    {"security.ima", XATTR_SKIP},
 	    {"security.evm", XATTR_SKIP},
-	    {"system.posix_acl_access", XATTR_MUST},
+	    {ACL, XATTR_MUST},
 	    {CAPABILITY, XATTR_LAST},
 	};
 
@@ -146,6 +147,14 @@ static bool copy_owner(int fd, const struct stat *like, bool privileged, struct 
 	return true;
 }
 
+/* A default ACL of the directory gave the new file rights that the old one need not have. */
+static bool drop_acl(int fd, struct err *err)
+{
+	if (fremovexattr(fd, ACL) == 0 || errno == ENODATA || errno == EOPNOTSUPP)
+		return true;
+	return err_set_errno(err, "cannot remove the ACL of the directory");
+}
+
 bool newfile_copy_attrs(int fd, int like_fd, struct err *err)
 {
 	struct stat like, st;
@@ -158,6 +167,9 @@ bool newfile_copy_attrs(int fd, int like_fd, struct err *err)
 	mode = like.st_mode & MODE_BITS;
 	/* chown clears setuid and capabilities, so set the owner first and those last. */
 	if (!copy_owner(fd, &like, is_privileged(like_fd, &like), err))
+		return false;
+	/* Before the mode, which would give the ACL its mask. */
+	if (!drop_acl(fd, err))
 		return false;
 	if (fchmod(fd, mode) < 0)
 		return err_set_errno(err, "cannot set the mode of the output");

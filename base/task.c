@@ -32,11 +32,15 @@ static bool task_create(struct task *task)
 
 void task_start(struct task *task, void (*run)(void *context), void *context)
 {
+	/* A fault whose signal is blocked ends the process, past the caller's handler. */
+	static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
 	sigset_t all, before;
 
 	*task = (struct task){.run = run, .context = context};
 	/* Signals go to the thread of main, which may wait for one. */
 	sigfillset(&all);
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		sigdelset(&all, faults[i]);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	task->running = task_create(task);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

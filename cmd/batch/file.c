@@ -233,8 +233,11 @@ static bool file_make(const struct batch_job *job, const struct batch_file *file
 	     (!late || file_has_all_names(file, made, error)) &&
 	     file_report(job, file, made, error) && file_replace(job, file, made, error);
 	/* This is after a failure, or for names that were not reached. */
-	if (!ok)
+	if (!ok) {
 		batch_file_clean(job, (size_t)(file - job->tree->files), "");
+		/* The directory may have another name by now. */
+		unlinkat(made->dirfd, temp, 0);
+	}
 	temporary_note(NULL, temp, false);
 	if (!ok && late && error->status == EH2SFRAME_NOTHING)
 		made->skip = "other-sframe";

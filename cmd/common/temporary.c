@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -137,10 +138,16 @@ static bool fault_is_stack(const siginfo_t *info)
 /* Async-signal-safe: no stdio. */
 static void fault_on_signal(int sig, siginfo_t *info, void *context)
 {
+	static atomic_flag first = ATOMIC_FLAG_INIT;
 	const char *text = "eh2sframe: a bug: a fault ended the program\n";
 	int status = EH2SFRAME_BUG;
 
 	(void)context;
+	/* Another thread says it, and ends both. */
+	if (atomic_flag_test_and_set(&first)) {
+		poll(NULL, 0, 1000);
+		_exit(status);
+	}
 	temporary_remove();
 	if (sig == SIGSEGV && fault_is_stack(info)) {
 		text = "eh2sframe: out of memory: the stack is too small; see "

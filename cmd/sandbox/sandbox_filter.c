@@ -32,11 +32,11 @@ static const char *const calls_needed[] = {
     /* files */
     "access", "close", "copy_file_range", "dup", "fadvise64", "faccessat", "faccessat2",
     "fallocate", "fchdir", "fchmod", "fchown", "fdatasync", "fgetxattr", "flistxattr",
-    "flock", "fsetxattr", "fstat", "fstatfs", "fsync", "ftruncate", "getcwd",
-    "getdents64", "linkat", "lseek", "lstat", "memfd_create", "newfstatat", "pread64",
-    "preadv", "pwrite64", "pwritev", "read", "readlink", "readlinkat", "readv", "rename",
-    "renameat", "renameat2", "stat", "statx", "sync_file_range", "unlink", "unlinkat",
-    "write", "writev",
+    "flock", "fremovexattr", "fsetxattr", "fstat", "fstatfs", "fsync", "ftruncate",
+    "getcwd", "getdents64", "linkat", "lseek", "lstat", "memfd_create", "newfstatat",
+    "pread64", "preadv", "pwrite64", "pwritev", "read", "readlink", "readlinkat", "readv",
+    "rename", "renameat", "renameat2", "stat", "statx", "sync_file_range", "unlink",
+    "unlinkat", "write", "writev",
     /* memory */
     "brk", "madvise", "mremap", "munmap",
     /* threads */

@@ -1,18 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""eh2sframe --batch where it may not or cannot write: permissions, sticky directories, full file systems
-and mount points. TAP.
+"""eh2sframe --batch where it may not or cannot write, or others change the place meanwhile: permissions, default ACLs,
+sticky directories, full file systems, mount points, swapped links and files that become shorter. TAP.
 
     batch_places.py EH2SFRAME
 """
 
+import ctypes
 import json
 import os
 import resource
+import shutil
+import signal
+import struct
 import subprocess
 import sys
+import threading
+import time
 
-from batch_lib import copy, digest, picture, remove, run, scratch, strays
+from batch_lib import children, copy, digest, picture, remove, run, scratch, strays, wait_for
 from tap import check, plan, skip
 
 TOOL = os.path.realpath(sys.argv[1])
@@ -59,6 +65,88 @@ def test_permissions():
     ):
         check(words in got.err, words.decode(), got)
     check(digest("p/locked/b") == before and not strays("p"), "what cannot be written is as it was")
+
+
+ACCESS, DEFAULT = "system.posix_acl_access", "system.posix_acl_default"
+
+
+def test_default_acl():
+    """What a default ACL gives to new files, a converted file does not get."""
+    os.makedirs("acl")
+    copy("/bin/cat", "acl/own")
+    copy("/bin/cat", "acl/given")
+    # Owner, a user, group, mask, others.
+    entries = ((1, 7, -1), (2, 7, 65534), (4, 7, -1), (16, 7, -1), (32, 0, -1))
+    acl = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+    try:
+        os.setxattr("acl", DEFAULT, acl)
+        os.setxattr("acl/given", ACCESS, acl)
+    except OSError as error:
+        skip("a default ACL", str(error))
+        return
+    os.chmod("acl/own", 0o4750)
+    for words in (("--batch", "acl"), ("acl/own", "acl/other"), ("--section-only", "acl/own", "acl/section")):
+        got = run(TOOL, "-q", *(words if words[0] == "--batch" else ("--refresh", *words)))
+        check(got.status == 0, " ".join(words), got)
+    check([ACCESS in os.listxattr(f"acl/{name}") for name in ("own", "other", "given", "section")] == [False, False, True, True]
+          and os.getxattr("acl/given", ACCESS) == acl and os.stat("acl/own").st_mode & 0o7777 == 0o4750,
+          "a default ACL gives no rights to a file that has its own")
+
+
+def exchange(one, other, stop):
+    libc = ctypes.CDLL(None, use_errno=True)
+    while not stop.is_set():
+        libc.renameat2(-100, one.encode(), -100, other.encode(), 2)
+        time.sleep(0.0003)
+
+
+def test_swapped():
+    """A directory and a link that change places again and again."""
+    os.makedirs("w/dir")
+    os.makedirs("outside")
+    with open("w.s", "w", encoding="utf-8") as file:
+        file.write(".globl _start\n_start:\n.cfi_startproc\nnop\nhlt\n.cfi_endproc\n")
+    subprocess.run(["gcc", "-nostdlib", "-static", "-o", "tiny", "w.s"], check=True)
+    for i in range(300):
+        copy("tiny", f"w/dir/{i}")
+    os.symlink(os.path.realpath("outside"), "w/link")
+    stop = threading.Event()
+    thread = threading.Thread(target=exchange, args=("w/dir", "w/link", stop))
+    thread.start()
+    got = [run(TOOL, "--batch", "-q", "--sandbox=off", *more, "w") for more in ((), ("--remove",)) * 4]
+    stop.set()
+    thread.join()
+    check(os.listdir("outside") == [] and {one.status for one in got} <= {0, 3, 6},
+          f"nothing is made where a swapped link leads: {[one.status for one in got]}", (os.listdir("outside"), got[0].err[-300:]))
+
+
+def upgrade():
+    copy(os.path.realpath("/bin/true"), "x/new")
+    os.rename("x/new", "x/d/f")
+
+
+def test_meanwhile():
+    """A process that is stopped when its new file is there, and goes on after a change."""
+    for words, change, name in (
+            (("--batch", "-j1", "x"), lambda: os.truncate("x/d/f", 1000), "--batch: a file that becomes shorter"),
+            *[(("x/d/f", "x/d/f"), lambda: os.truncate("x/d/f", 1000), "a file that becomes shorter")] * 6,
+            (("x/d/f", "x/d/f"), upgrade, "a file in whose place is another one"),
+            (("--batch", "-j1", "x"), lambda: os.rename("x/d", "x/e"), "--batch: a directory that gets another name"),
+            (("x/d/f", "x/d/f"), lambda: os.rename("x/d", "x/e"), "a directory that gets another name")):
+        shutil.rmtree("x", ignore_errors=True)
+        os.makedirs("x/d")
+        copy(os.path.realpath(shutil.which("gdb") or sys.executable), "x/d/f")
+        with subprocess.Popen([TOOL, "-q", "--witness=libdwarf", *words], stderr=subprocess.PIPE) as process:
+            wait_for(lambda: strays("x") or process.poll() is not None)
+            at_work = (children(process.pid) or [process.pid])[0]
+            os.kill(at_work, signal.SIGSTOP)
+            change()
+            os.kill(at_work, signal.SIGCONT)
+            said = process.stderr.read()
+        check(process.returncode in (0, 3) and not strays("x") and said.count(b"\n") == (process.returncode != 0),
+              f"{name}: {process.returncode}", said)
+        if change == upgrade:
+            check(process.returncode == 3 and digest("x/d/f") == digest(os.path.realpath("/bin/true")), "stays", said)
 
 
 def test_sticky():
@@ -171,6 +259,9 @@ def main():
     top = scratch()
     try:
         test_permissions()
+        test_default_acl()
+        test_swapped()
+        test_meanwhile()
         test_sticky()
         test_space()
         test_mounts()
