@@ -131,13 +131,6 @@ int fchmod(int fd, mode_t mode)
 	return strike("fchmod") < 0 ? -1 : real(fd, mode);
 }
 
-int rename(const char *from, const char *to)
-{
-	REAL(int, "rename", const char *, const char *);
-
-	return strike("rename") < 0 ? -1 : real(from, to);
-}
-
 int linkat(int from_dir, const char *from, int to_dir, const char *to, int flags)
 {
 	REAL(int, "linkat", int, const char *, int, const char *, int);

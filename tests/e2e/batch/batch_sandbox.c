@@ -29,7 +29,7 @@ static int is(const char *what)
 /* In the memory that it shares with the pool. */
 static void write_record(const char *path)
 {
-	static const char start[] = "/.eh2sframe.";
+	static const char start[] = ".eh2sframe.";
 	FILE *maps = fopen("/proc/self/maps", "r");
 	char line[512];
 

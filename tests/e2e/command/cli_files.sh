@@ -172,9 +172,9 @@ each pwrite KILL killed
 each pwrite TERM ended
 each fsync EIO gave_up_or_was_late
 each fchmod EIO gave_up
-each rename EIO gave_up
-each rename KILL killed
-each rename TERM ended
+each renameat EIO gave_up
+each renameat KILL killed
+each renameat TERM ended
 each pwrite EFAULT gave_up
 # So large that room is made for it first.
 cp "$(realpath "$(command -v perl)")" good

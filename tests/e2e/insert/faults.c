@@ -100,10 +100,18 @@ int open64(const char *path, int flags, ...)
 	AROUND("open", -1, real(path, flags, mode));
 }
 
-int mkostemp64(char *path, int flags)
+int openat64(int dirfd, const char *path, int flags, ...)
 {
-	REAL(int, "mkostemp64", char *, int);
-	AROUND("mkostemp", -1, real(path, flags));
+	REAL(int, "openat64", int, const char *, int, ...);
+	mode_t mode = 0;
+	va_list args;
+
+	if (!(flags & O_CREAT))
+		return real(dirfd, path, flags);
+	va_start(args, flags);
+	mode = va_arg(args, mode_t);
+	va_end(args);
+	AROUND("openat", -1, real(dirfd, path, flags, mode));
 }
 
 ssize_t write(int fd, const void *data, size_t size)
@@ -157,10 +165,10 @@ int fsetxattr(int fd, const char *name, const void *value, size_t size, int flag
 	AROUND("fsetxattr", -1, real(fd, name, value, size, flags));
 }
 
-int rename(const char *from, const char *to)
+int renameat(int from_dir, const char *from, int to_dir, const char *to)
 {
-	REAL(int, "rename", const char *, const char *);
-	AROUND("rename", -1, real(from, to));
+	REAL(int, "renameat", int, const char *, int, const char *);
+	AROUND("renameat", -1, real(from_dir, from, to_dir, to));
 }
 
 /* Memory of its own is not a file's. */

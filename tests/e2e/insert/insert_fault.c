@@ -6,7 +6,9 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
@@ -47,11 +49,29 @@ WRAP(int, fallocate, (int fd, int mode, off_t off, off_t n), (fd, mode, off, n))
 WRAP(int, fallocate64, (int fd, int mode, off_t off, off_t n), (fd, mode, off, n))
 WRAP(int, ftruncate, (int fd, off_t size), (fd, size))
 WRAP(int, ftruncate64, (int fd, off_t size), (fd, size))
-WRAP(int, mkostemp, (char *path, int flags), (path, flags))
-WRAP(int, mkostemp64, (char *path, int flags), (path, flags))
 WRAP(int, fchown, (int fd, uid_t uid, gid_t gid), (fd, uid, gid))
 WRAP(int, fchmod, (int fd, mode_t mode), (fd, mode))
 WRAP(int, fsetxattr, (int fd, const char *name, const void *p, size_t n, int flags),
     (fd, name, p, n, flags))
 WRAP(int, fsync, (int fd), (fd))
-WRAP(int, rename, (const char *from, const char *to), (from, to))
+WRAP(int, renameat, (int from_dir, const char *from, int to_dir, const char *to),
+    (from_dir, from, to_dir, to))
+
+/* Only where it makes a file. */
+int openat64(int dirfd, const char *path, int flags, ...)
+{
+	int (*real)(int, const char *, int, ...);
+	void *symbol = dlsym(RTLD_NEXT, "openat64");
+	mode_t mode = 0;
+	va_list args;
+
+	memcpy(&real, &symbol, sizeof(real));
+	if (flags & O_CREAT) {
+		va_start(args, flags);
+		mode = va_arg(args, mode_t);
+		va_end(args);
+		if (fault())
+			return -1;
+	}
+	return real(dirfd, path, flags, mode);
+}
