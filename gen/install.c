@@ -132,9 +132,10 @@ bool install_prove(struct install *install, const struct object_output *object,
 	bool ok = true;
 
 	newfile_written(&install->output);
-	if (!image_open_fd(install->output.fd,
-		install->output.memory ? install->image->path : install->output.temp,
-		&check.written, err))
+	if (install->output.memory
+		? !image_open_fd(
+		      install->output.fd, install->image->path, &check.written, err)
+		: !image_open(install->output.temp, &check.written, err))
 		return false;
 	check.with_rules = !install->beside || install->options->prove;
 	if (install->beside)

@@ -43,6 +43,12 @@ static bool refuse_segment(
 		    "program header %zu: PT_LOAD alignment 0x%" PRIx64
 		    " is not a power of two",
 		    i, phdr->p_align);
+	if (!phdr->p_memsz && (phdr->p_vaddr - phdr->p_offset) & (align - 1))
+		return err_set(err, ERR_UNSUPPORTED,
+		    "program header %zu: an empty PT_LOAD at 0x%" PRIx64
+		    ", as objcopy leaves it; convert the file that still has its section "
+		    "(--refresh)",
+		    i, phdr->p_vaddr);
 	if ((phdr->p_vaddr - phdr->p_offset) & (align - 1))
 		return err_set(err, ERR_UNSUPPORTED,
 		    "program header %zu: PT_LOAD address 0x%" PRIx64
