@@ -23,6 +23,9 @@
 #include "cmd/report/news.h"
 #include "cmd/run_internal.h"
 
+/* As many as Linux follows. */
+enum { LINKS_MAX = 40 };
+
 /* A missing file is not the same as any other: opening it reports that. */
 static bool run_same_file(const char *a, const char *b)
 {
@@ -66,14 +69,37 @@ static const char *run_parent(const char *path, struct stat *dir)
 	return slash ? slash + 1 : path;
 }
 
+/* Where a path leads when it is a link to what is not there yet. Returns to. */
+static const char *run_follow(const char *path, char to[PATH_MAX])
+{
+	char link[PATH_MAX];
+
+	snprintf(to, PATH_MAX, "%s", path);
+	for (int i = 0; i < LINKS_MAX; i++) {
+		const ssize_t n = readlink(to, link, sizeof(link) - 1);
+		char *slash = strrchr(to, '/');
+		size_t used = slash ? (size_t)(slash - to) + 1 : 0;
+
+		if (n < 0)
+			break;
+		link[n] = '\0';
+		if (*link == '/')
+			used = 0;
+		snprintf(to + used, PATH_MAX - used, "%s", link);
+	}
+	return to;
+}
+
 /* Whether two names are the same file, or will be when they exist. */
 static bool run_same_place(const char *a, const char *b)
 {
+	char a_to[PATH_MAX], b_to[PATH_MAX];
 	struct stat x, y;
 
 	return run_same_file(a, b) ||
-	       (!strcmp(run_parent(a, &x), run_parent(b, &y)) && x.st_ino &&
-		   x.st_dev == y.st_dev && x.st_ino == y.st_ino);
+	       (!strcmp(run_parent(run_follow(a, a_to), &x),
+		    run_parent(run_follow(b, b_to), &y)) &&
+		   x.st_ino && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
 }
 
 /* A device or pipe cannot appear whole or not at all, and nothing could be proven there. */

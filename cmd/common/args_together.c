@@ -138,8 +138,9 @@ bool args_consistent(const struct args *args, struct eh2sframe_error *error)
 		wrong = "--merge goes with --report";
 	/* They would seem to have passed. */
 	else if (args->judge && !converts && args->command != COMMAND_SECTION_ONLY &&
-		 args->command != COMMAND_REPORT)
-		wrong = "--min-coverage and --max-size go with a conversion or --report";
+		 (args->command != COMMAND_REPORT || args->merge || args->diff))
+		wrong = "--min-coverage and --max-size go with a conversion or --report "
+			"of ELF files";
 	else if (args->compare && (args->command != COMMAND_REPORT || args->merge))
 		wrong = "--compare goes with --report, without --merge";
 	else if (args->max_growth && !converts)

@@ -329,6 +329,10 @@ bool options_check(const struct options *options, struct err *err)
 		return err_set(err, ERR_USAGE, "--no-pcrel goes with --format=2");
 	if (options->max_rows != SF_COMPACT_ROWS && !options->optimize_size)
 		return err_set(err, ERR_USAGE, "--max-rows goes with --optimize=size");
+	if (!options->prove && options->witness != WITNESS_OWN)
+		return err_set(err, ERR_USAGE,
+		    "--witness says what a proof compares with, and --no-verify leaves "
+		    "the proof out");
 	if (options->coverage_of_given && options->min_coverage < 0.0)
 		return err_set(
 		    err, ERR_USAGE, "--min-coverage-of goes with --min-coverage");

@@ -105,6 +105,12 @@ is 'says what to write' one_line 'eh2sframe: --exclude=lib/ matches no file; wri
 usage --exclude=lib good out
 usage --verify --include=lib good
 usage --merge good
+usage --report --merge --min-coverage=100 good
+usage --report --merge --max-size=1 good
+usage --report-diff --min-coverage=100 good good
+usage --report-diff --max-size=1 good good
+usage --witness=code --no-verify good out
+usage --witness=libdwarf --no-verify good out
 usage --section-only good good
 usage --section-only good ./good
 usage --section-only '--section-address= -5' good out

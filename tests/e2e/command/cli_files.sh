@@ -66,6 +66,16 @@ is 'writes to standard output' test -s .stdout -a ! -e -
 status_is '--report-file where nothing can be' 3 -q --report-file=missing/report good spare
 is 'names it' one_line 'eh2sframe: missing/report: cannot write'
 is 'before the work' test ! -e spare
+ln -s spare to-spare
+status_is '--report-file a link to what will be OUT' 2 -q --report-file=to-spare good spare
+is '--report-file a link to what will be OUT: nothing is made' test ! -e spare
+mkdir piped
+for words in --report=json --report --report=html '--check-code --report=json'; do
+	# shellcheck disable=SC2086 # words
+	(exec 2> >(exec true); sleep .2; "$eh2sframe" $words -o piped/report missing good >/dev/null) || :
+	rm -f piped/report
+	is "$words: standard error without a reader leaves nothing" test -z "$(ls -A piped)"
+done
 if [ -w /dev/full ]; then
 	status_is '--report -o to a full device' 3 --report -o /dev/full good
 	is 'says so' one_line 'eh2sframe: /dev/full: cannot write'
