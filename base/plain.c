@@ -82,3 +82,27 @@ void plain_print(const char *text, FILE *out)
 	for (size_t i = 0; text[i]; i++)
 		fwrite(bytes, 1, plain_byte(text, i, bytes), out);
 }
+
+int plain_json(const char *piece, size_t size, plain_put_fn *put, void *context)
+{
+	size_t done = 0;
+	int status = 0;
+
+	for (size_t i = 0; i < size && !status; i++) {
+		const unsigned char c = (unsigned char)piece[i];
+		const unsigned char next = i + 1 < size ? (unsigned char)piece[i + 1] : 0;
+		const bool two = c == 0xc2 && next >= 0x80 && next < 0xa0;
+		char escape[8];
+
+		if (c != 0x7f && !two)
+			continue;
+		if (i > done)
+			status = put(piece + done, i - done, context);
+		snprintf(escape, sizeof(escape), "\\u%04x", two ? next : c);
+		if (!status)
+			status = put(escape, 6, context);
+		i += two;
+		done = i + 1;
+	}
+	return status || done == size ? status : put(piece + done, size - done, context);
+}

@@ -21,4 +21,12 @@ ATTR_MUST_CHECK char *plain_dup(const char *text);
 void plain_copy(char *to, size_t size, const char *text);
 void plain_print(const char *text, FILE *out);
 
+/*
+ * Passes on a piece of JSON, where control characters that JSON permits become \u escapes: DEL and U+0080 to U+009F.
+ * The piece has whole characters. Ends with the first result of put that is not 0, and returns it.
+ */
+typedef int plain_put_fn(const char *piece, size_t size, void *context);
+ATTR_MUST_CHECK int plain_json(
+    const char *piece, size_t size, plain_put_fn *put, void *context);
+
 #endif

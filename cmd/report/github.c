@@ -13,6 +13,14 @@
 /* GitHub shows few annotations, and a page of 1 MiB at most. */
 enum { GITHUB_CHANGES = 10, GITHUB_ROWS = 200, GITHUB_NAME = 300 };
 
+/* U+0080 to U+009F, which terminals obey. */
+static bool github_is_c1(const char *text)
+{
+	const unsigned char next = (unsigned char)text[1];
+
+	return (unsigned char)*text == 0xc2 && next >= 0x80 && next < 0xa0;
+}
+
 /* Signs that mean something in a workflow command; in a property more of them do. Other
  * control bytes have no place in a log. */
 static void github_escape(const char *text, bool property, FILE *out)
@@ -20,11 +28,15 @@ static void github_escape(const char *text, bool property, FILE *out)
 	for (; *text; text++) {
 		const unsigned char sign = (unsigned char)*text;
 
-		if (sign == '%' || sign == '\r' || sign == '\n' ||
-		    (property && (sign == ':' || sign == ',')))
+		if (github_is_c1(text)) {
+			putc('?', out);
+			text++;
+		} else if (sign == '%' || sign == '\r' || sign == '\n' ||
+			   (property && (sign == ':' || sign == ','))) {
 			fprintf(out, "%%%02X", sign);
-		else
+		} else {
 			putc(sign < ' ' || sign == 0x7f ? '?' : sign, out);
+		}
 	}
 }
 
@@ -91,7 +103,10 @@ static void github_text(const char *text, FILE *out)
 	for (size_t i = 0; text[i] && i < GITHUB_NAME; i++) {
 		const unsigned char sign = (unsigned char)text[i];
 
-		if (sign < ' ' || sign == 0x7f)
+		const bool c1 = github_is_c1(text + i);
+
+		i += c1;
+		if (sign < ' ' || sign == 0x7f || c1)
 			fputs("&#xfffd;", out);
 		else if (sign >= 0x80 || isalnum(sign) || strchr(" /-", sign))
 			putc(sign, out);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "base/vec.h"
 #include "cmd/common/print.h"
 
@@ -51,9 +52,7 @@ struct report_text {
 	bool failed;
 };
 
-/* For json_dump_callback. Parts of it do not look at the result, so the failure is noted, too:
- * json_dumps itself leaves out a key then. */
-static int report_text_add(const char *piece, size_t size, void *context)
+static int report_text_add_plain(const char *piece, size_t size, void *context)
 {
 	struct report_text *to = context;
 
@@ -65,6 +64,13 @@ static int report_text_add(const char *piece, size_t size, void *context)
 	to->n += size;
 	to->text[to->n] = '\0';
 	return 0;
+}
+
+/* For json_dump_callback. Parts of it do not look at the result, so the failure is noted, too:
+ * json_dumps itself leaves out a key then. */
+static int report_text_add(const char *piece, size_t size, void *context)
+{
+	return plain_json(piece, size, report_text_add_plain, context);
 }
 
 char *report_file_dump(const json_t *file)

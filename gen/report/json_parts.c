@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "gen/elf/object/object.h"
 #include "names/demangle.h"
 
@@ -74,13 +75,18 @@ json_t *report_json_named(json_t *object, const struct symbols *symbols, uint64_
 	return object;
 }
 
-/* As jansson calls it. */
-static int put_piece(const char *piece, size_t size, void *context)
+static int put_plain(const char *piece, size_t size, void *context)
 {
 	struct report_json *json = context;
 
 	json->failed = json->failed || json->write(piece, size, json->context) != 0;
 	return json->failed ? -1 : 0;
+}
+
+/* As jansson calls it. */
+static int put_piece(const char *piece, size_t size, void *context)
+{
+	return plain_json(piece, size, put_plain, context);
 }
 
 bool report_json_put(struct report_json *json, const char *piece)

@@ -7,6 +7,7 @@
 
 import json
 import os
+import shutil
 import sys
 import tempfile
 
@@ -99,6 +100,15 @@ def main():
         files = json.loads(both.stdout)["files"]
         check(both.returncode == 1 and [f["status"] for f in files] == [0, 1], "a file that fails")
         check(files[1]["path"].endswith("lat?n"), "a name not in UTF-8")
+        # What a terminal would obey: DEL, and U+009B, which begins a sequence. A letter of UTF-8 stays.
+        odd = os.path.join(work, "o\x7f\x9b31m\xe9")
+        shutil.copy(program, odd)
+        made = [run(tool, "--report=json", odd).stdout, run(tool, f"--report-file={side}", "-q", odd, out), open(side).read(),
+                run(tool, "--report", "--merge", side).stdout, run(tool, "--report", "--summary=github", "--min-coverage=100",
+                                                                   "--min-coverage-of=text", odd).stdout]
+        check(all("\x7f" not in text and "\x9b" not in text and "\xe9" in text for text in (made[0], *made[2:]))
+              and all(json.loads(text)["files"][0]["path"] == odd for text in (made[0], *made[2:4])),
+              "control characters of a name are escapes in JSON", made)
         low = run(tool, "--report=json", "--min-coverage=100", "--min-coverage-of=text", program)
         files = json.loads(low.stdout)["files"]
         check(low.returncode == 5 and [f["status"] for f in files] == [5], "coverage too low")
