@@ -223,7 +223,7 @@ END_TEST
 
 START_TEST(values)
 {
-	char line[] = "--refresh --optimize=none --no-verify --witness=libdwarf -v -j7 "
+	char line[] = "--refresh --optimize=none --witness=libdwarf -v -j7 "
 		      "--min-coverage=99.5 --exclude-symbol=a* --exclude-symbol=b "
 		      "--exclude-section=.init --min-coverage-of=text "
 		      "--max-growth=.5 --max-size=4096 --allow-unmatched in out";
@@ -233,7 +233,7 @@ START_TEST(values)
 
 	ck_assert_msg(parse(line, &args, &err), "%s", err.text);
 	options = &args.options->options;
-	ck_assert(!options->share && !options->prove && options->refresh);
+	ck_assert(!options->share && options->prove && options->refresh);
 	ck_assert_int_eq(options->witness, WITNESS_LIBDWARF);
 	ck_assert_uint_eq(options->jobs, 7);
 	ck_assert_int_eq(options->verbosity, 1);
