@@ -134,18 +134,6 @@ static bool args_command(
 	return true;
 }
 
-static bool args_address(const char *text, uint64_t *out, struct eh2sframe_error *error)
-{
-	char *end;
-
-	errno = 0;
-	*out = strtoull(text, &end, 0);
-	if (errno || *end || !isdigit((unsigned char)text[0]))
-		return cmd_fail(error, EH2SFRAME_USAGE,
-		    "--section-address=%s: give an address such as 0x400000", text);
-	return true;
-}
-
 static bool args_report(
     struct args *args, const char *text, struct eh2sframe_error *error)
 {
@@ -235,12 +223,16 @@ static bool args_memory(
 static bool args_pass(
     struct args *args, int opt, const char *value, struct eh2sframe_error *error)
 {
-	for (size_t i = 0; long_options[i].name; i++)
-		if (long_options[i].val == opt)
-			return eh2sframe_options_set(
-				   args->options, long_options[i].name, value, error) &&
-			       eh2sframe_options_set(
-				   args->again, long_options[i].name, value, error);
+	for (size_t i = 0; long_options[i].name; i++) {
+		if (long_options[i].val != opt)
+			continue;
+		if (opt != 'j' && opt != 'q' && opt != 'v')
+			args->of_program = long_options[i].name;
+		return eh2sframe_options_set(
+			   args->options, long_options[i].name, value, error) &&
+		       eh2sframe_options_set(
+			   args->again, long_options[i].name, value, error);
+	}
 	return cmd_fail(error, EH2SFRAME_USAGE, "see --help");
 }
 
@@ -365,7 +357,7 @@ static bool args_one(
 	case OPT_LINT:
 		return args_lint(args, value, error);
 	case OPT_SECTION_ADDRESS:
-		return args_address(value, &args->section_addr, error);
+		return args_set_address(value, &args->section_addr, error);
 	case OPT_REPORT_FILE:
 		args->json_path = value;
 		return true;

@@ -66,6 +66,8 @@ struct args {
 	bool modules; /* --batch: the version is one that was chosen for modules, too */
 	bool
 	    linked_only; /* rows are made of the code, which objects do not have complete */
+	/* The last option that means nothing where the arguments are reports, or NULL. */
+	const char *of_program;
 	bool drop_signatures; /* --drop-signatures */
 	bool pid;	      /* --pid was given */
 	int process;	      /* its value; 0: this process */
@@ -91,6 +93,8 @@ bool args_consistent(const struct args *args, struct eh2sframe_error *error);
 /* A value of --include or --exclude. */
 bool args_add_glob(struct args_list *list, const char *option, const char *glob,
     struct eh2sframe_error *error);
+/* The value of --section-address. */
+bool args_set_address(const char *text, uint64_t *out, struct eh2sframe_error *error);
 /* The value of --sandbox, NULL without one. */
 bool args_set_sandbox(
     struct args *args, const char *value, struct eh2sframe_error *error);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Which options go together, and values that are checked alone. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/vec.h"
@@ -111,6 +114,12 @@ bool args_consistent(const struct args *args, struct eh2sframe_error *error)
 		wrong = args_wrong_memory(args);
 	if (wrong)
 		return cmd_fail(error, EH2SFRAME_USAGE, "%s", wrong);
+	/* A limit would seem to be kept. */
+	if (args->of_program && args->command == COMMAND_REPORT &&
+	    (args->merge || args->diff))
+		return cmd_fail(error, EH2SFRAME_USAGE,
+		    "--%s goes with programs; --merge and --report-diff take reports",
+		    args->of_program);
 	if (args->batch && !converts && args->command != COMMAND_REMOVE &&
 	    args->command != COMMAND_VERIFY && args->command != COMMAND_LINT &&
 	    args->command != COMMAND_CHECK_CODE)
@@ -162,6 +171,18 @@ bool args_set_sandbox(struct args *args, const char *value, struct eh2sframe_err
 	else
 		return cmd_fail(error, EH2SFRAME_USAGE,
 		    "--sandbox=%s: must be auto, on or off", value);
+	return true;
+}
+
+bool args_set_address(const char *text, uint64_t *out, struct eh2sframe_error *error)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoull(text, &end, 0);
+	if (errno || *end || !isdigit((unsigned char)text[0]))
+		return cmd_fail(error, EH2SFRAME_USAGE,
+		    "--section-address=%s: give an address such as 0x400000", text);
 	return true;
 }
 

@@ -20,6 +20,7 @@ gcc -O2 -o good prog.c -Wl,--unique=.text.special || exit 99
 echo 'what was here before' >out
 cp good prog2
 echo text >text
+"$eh2sframe" --report=json -o json good || exit 99
 "$eh2sframe" good conv >summary || exit 99
 
 ### Usage: status 2, one line, nothing done.
@@ -89,6 +90,14 @@ for command in --verify --lint=all --dump --batch\ --verify; do
 		# shellcheck disable=SC2086 # words
 		usage $command $gate conv
 		is 'says what is measured' one_line 'eh2sframe: --min-coverage and --max-size go with a conversion or --report'
+	done
+done
+for command in --report\ --merge --report-diff; do
+	for option in --min-coverage=100 --max-size=1 --exclude-symbol=zz --for=glibc; do
+		# shellcheck disable=SC2086 # words
+		usage $command $option json json
+		is 'says what the option goes with' one_line \
+			"eh2sframe: ${option%=*} goes with programs; --merge and --report-diff take reports"
 	done
 done
 usage --remove --max-size=1000000 conv out
