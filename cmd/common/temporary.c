@@ -30,8 +30,8 @@ static struct slot {
 	char path[PATH_MAX];
 } slots[MAX_FILES];
 
-const int temporary_signals[TEMPORARY_N_SIGNALS] = {
-    SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
+const int temporary_signals[TEMPORARY_N_SIGNALS] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT,
+    SIGXCPU, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2};
 
 void temporary_signal_set(sigset_t *set)
 {

@@ -7,9 +7,9 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* The signals that ask the program to end, INT, TERM, HUP, QUIT and XCPU: as a list, and as
- * a set. */
-enum { TEMPORARY_N_SIGNALS = 5 };
+/* The signals that ask the program to end, or end it because nobody expects them: as a list,
+ * and as a set. */
+enum { TEMPORARY_N_SIGNALS = 10 };
 extern const int temporary_signals[TEMPORARY_N_SIGNALS];
 void temporary_signal_set(sigset_t *set);
 

@@ -154,6 +154,27 @@ def test_report_file():
     )
 
 
+def test_nobody_reads_errors():
+    """Standard error is a pipe that nobody reads: what was asked for with -o is whole."""
+    for argv in (["--report=json"], ["--report=html"], ["--report"], ["--check-code", "--report=json"],
+                 ["--check-code"]):
+        files = ["missing", "plain"]
+        for path in ("fresh", "there"):
+            with open("there", "wb") as file:
+                file.write(b"old")
+            whole = run(*argv, "-o", "whole", *files)
+            reader, writer = os.pipe()
+            os.close(reader)
+            status = subprocess.run([TOOL, *argv, "-o", path, *files], stderr=writer, check=False).returncode
+            os.close(writer)
+            same = os.path.exists(path) and digest(path) == digest("whole")
+            check(status == whole.returncode and same and not strays(),
+                  f"{' '.join(argv)} -o {path}: nobody reads the errors", (status, whole.text, strays()))
+            for name in strays() + ["fresh", "whole"]:
+                if os.path.exists(name):
+                    os.unlink(name)
+
+
 def test_memory():
     """Each allocation fails, alone and with all after it."""
     for argv in (["-v", "--report-file=report", "x", "x"], ["--section-only", "plain", "section"],
@@ -244,7 +265,8 @@ def test_faults():
         ("BUS", 3, b"eh2sframe: a file became shorter"),
         (signal.SIGTERM, -signal.SIGTERM, b""),
         (signal.SIGQUIT, -signal.SIGQUIT, b""),
-        (signal.SIGXCPU, -signal.SIGXCPU, b""),
+        *((number, -number, b"") for number in (signal.SIGXCPU, signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF,
+                                                signal.SIGUSR1, signal.SIGUSR2)),
     ):
         fresh()
         done = run("x", "x", env={"LD_PRELOAD": os.path.abspath("shim.so"), "ENDING_DO": str(
@@ -329,6 +351,7 @@ def main():
         run("-q", "plain", "converted")
         test_standard_output()
         test_report_file()
+        test_nobody_reads_errors()
         test_memory()
         test_limits()
         test_stack()
