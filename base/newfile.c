@@ -266,8 +266,7 @@ static bool check_unchanged(const struct newfile *output, struct err *err)
 	    st.st_size == was->st_size && st.st_mtim.tv_sec == was->st_mtim.tv_sec &&
 	    st.st_mtim.tv_nsec == was->st_mtim.tv_nsec)
 		return true;
-	return err_set(err, ERR_IO, "%s changed while it was converted; left as it is",
-	    output->target);
+	return err_set(err, ERR_IO, "changed while it was converted; left as it is");
 }
 
 /*

@@ -87,6 +87,9 @@ once_more() {
 	shift 2
 	if "$eh2sframe" -q "$@" work work >log 2>&1 && "$eh2sframe" -q --verify work >log 2>&1 && [ "$(runs work)" = "$(runs "$file")" ]; then
 		ok "${file##*/}, append, $what"
+	# strip of binutils 2.44 leaves the table in a place from which grow cannot take it.
+	elif grep -q 'the method grow does not apply' log; then
+		skip "${file##*/}, append, $what" "$(cat log)"
 	else
 		not_ok "${file##*/}, append, $what" "$(cat log)"
 	fi
