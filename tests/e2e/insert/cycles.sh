@@ -106,7 +106,8 @@ cat >small.s <<-'S'
 	.quad 1
 S
 [ "$(uname -m)" != x86_64 ] || $CC -nostdlib -static -no-pie -o small small.s
-have objcopy && for file in program static small; do
+$CC -O1 -static -fuse-ld=gold -o gold "$src/insert_probe.c" 2>log || skip gold "cannot be linked here"
+have objcopy && for file in program static gold small; do
 	[ -e $file ] && "$eh2sframe" -q --method=append $file work || continue
 	cp work kept
 	objcopy --remove-section .sframe work 2>log && once_more 'without its section it is converted again' $file
