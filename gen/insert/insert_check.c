@@ -19,7 +19,7 @@ static const struct allowed {
 	bool inside;	 /* the section overwrites bytes of the input */
 	bool clean;	 /* ... which are padding: zero, and on pages of one segment */
 	bool edit_table; /* the program header table changes where it stands */
-	bool spare;	 /* an entry goes that check_is_spare allows */
+	bool spare;	 /* an entry goes that insert_check_spare allows */
 	bool add_load;	 /* a PT_LOAD is added */
 	bool move_table; /* the program header table stands elsewhere */
 	bool moves;	 /* what stands behind it makes room (insert_check_grow.c) */
@@ -166,40 +166,6 @@ static bool check_all_sections(const struct image *input, const struct insert_pl
 	return true;
 }
 
-/* The note that names the least kernel, by its bytes, in a program without a loader. */
-static bool check_is_abi_tag(const struct image *image, const GElf_Phdr *phdr)
-{
-	static const char heads[2][17] = {
-	    "\4\0\0\0\20\0\0\0\1\0\0\0GNU", "\0\0\0\4\0\0\0\20\0\0\0\1GNU"};
-
-	return phdr->p_type == PT_NOTE && image->ehdr.e_type == ET_EXEC &&
-	       !image_segment_find(image, PT_INTERP) &&
-	       !image_segment_find(image, PT_DYNAMIC) && phdr->p_filesz == 32 &&
-	       num_range_inside(phdr->p_offset, 32, image->size) &&
-	       !memcmp(image->bytes + phdr->p_offset, heads[image->big_endian], 16);
-}
-
-/* It says nothing, or what a PT_GNU_PROPERTY of the output says, or what nothing reads. */
-static bool check_is_spare(const struct image *input, const struct insert_plan *plan,
-    const struct image *output, size_t n)
-{
-	GElf_Phdr old = input->phdrs[n];
-
-	if (old.p_type == PT_NULL || old.p_type == IMAGE_PT_GNU_SFRAME ||
-	    check_is_abi_tag(input, &old))
-		return true;
-	if (!insert_grow_follow(input, plan, output, &old))
-		return false;
-	for (size_t i = 0; old.p_type == PT_NOTE && i < output->n_phdrs; i++) {
-		GElf_Phdr same = output->phdrs[i];
-
-		if (same.p_type == PT_GNU_PROPERTY && same.p_offset == old.p_offset &&
-		    same.p_vaddr == old.p_vaddr && same.p_filesz == old.p_filesz)
-			return true;
-	}
-	return false;
-}
-
 /* One entry of the input that is in the output, too. */
 static bool check_segment(const struct image *input, const struct insert_plan *plan,
     const struct image *output, size_t i, const GElf_Phdr *is)
@@ -209,7 +175,7 @@ static bool check_segment(const struct image *input, const struct insert_plan *p
 
 	if (i == plan->sframe_entry)
 		return is->p_type == IMAGE_PT_GNU_SFRAME &&
-		       check_is_spare(input, plan, output, i);
+		       insert_check_spare(input, plan, output, i);
 	/* Compared with the table itself later. */
 	if (was->p_type == PT_PHDR && insert_table_changes(input, plan))
 		return is->p_type == PT_PHDR;
@@ -233,6 +199,9 @@ static bool check_segment(const struct image *input, const struct insert_plan *p
 		    !image_is_zero(input, end, was->p_offset + want.p_filesz))
 			return false;
 	}
+	if (allowed[plan->method].add_load && was->p_type == PT_LOAD &&
+	    was->p_align < INSERT_MIN_PAGE)
+		want.p_align = INSERT_MIN_PAGE;
 	return insert_grow_follow(input, plan, output, &want) &&
 	       memcmp(&want, is, sizeof(want)) == 0;
 }
@@ -254,7 +223,7 @@ static bool check_all_segments(const struct image *input, const struct insert_pl
 	for (size_t i = 0; i < input->n_phdrs; i++) {
 		bool gone = i == plan->dropped[0] || i == plan->dropped[1];
 		bool ok =
-		    gone ? check_is_spare(input, plan, output, i)
+		    gone ? insert_check_spare(input, plan, output, i)
 			 : check_segment(input, plan, output, i, &output->phdrs[at++]);
 
 		if (ok && i == slots->last_load && add_load)

@@ -203,3 +203,37 @@ bool insert_check_grow(const struct image *input, const struct insert_plan *plan
 	       err_set(err, ERR_INTERNAL,
 		   "a symbol still points to the old place of what moved");
 }
+
+/* The note that names the least kernel, by its bytes, in a program without a loader. */
+static bool check_is_abi_tag(const struct image *image, const GElf_Phdr *phdr)
+{
+	static const char heads[2][17] = {
+	    "\4\0\0\0\20\0\0\0\1\0\0\0GNU", "\0\0\0\4\0\0\0\20\0\0\0\1GNU"};
+
+	return phdr->p_type == PT_NOTE && image->ehdr.e_type == ET_EXEC &&
+	       !image_segment_find(image, PT_INTERP) &&
+	       !image_segment_find(image, PT_DYNAMIC) && phdr->p_filesz == 32 &&
+	       num_range_inside(phdr->p_offset, 32, image->size) &&
+	       !memcmp(image->bytes + phdr->p_offset, heads[image->big_endian], 16);
+}
+
+/* It says nothing, or what a PT_GNU_PROPERTY of the output says, or what nothing reads. */
+bool insert_check_spare(const struct image *input, const struct insert_plan *plan,
+    const struct image *output, size_t n)
+{
+	GElf_Phdr old = input->phdrs[n];
+
+	if (old.p_type == PT_NULL || old.p_type == IMAGE_PT_GNU_SFRAME ||
+	    check_is_abi_tag(input, &old))
+		return true;
+	if (!insert_grow_follow(input, plan, output, &old))
+		return false;
+	for (size_t i = 0; old.p_type == PT_NOTE && i < output->n_phdrs; i++) {
+		GElf_Phdr same = output->phdrs[i];
+
+		if (same.p_type == PT_GNU_PROPERTY && same.p_offset == old.p_offset &&
+		    same.p_vaddr == old.p_vaddr && same.p_filesz == old.p_filesz)
+			return true;
+	}
+	return false;
+}

@@ -137,6 +137,10 @@ void insert_put_symbols(
 ATTR_MUST_CHECK bool insert_check_grow(const struct image *input,
     const struct insert_plan *plan, const struct image *output, struct err *err);
 
+/* Whether entry number n of the input's table may go. */
+ATTR_MUST_CHECK bool insert_check_spare(const struct image *input,
+    const struct insert_plan *plan, const struct image *output, size_t n);
+
 /* Moves a program header of the input with the sections that it names; false when they
  * moved apart. */
 ATTR_MUST_CHECK bool insert_grow_follow(const struct image *input,

@@ -64,10 +64,21 @@ static void put_extended_load(GElf_Phdr *phdr, const struct insert_plan *plan)
 }
 
 /*
+ * ld -N aligns a PT_LOAD by less than a page, and relies on the size of the headers in front of it.
+ * With a table of another size, strip moves its bytes to an offset that the kernel maps elsewhere.
+ * By its offset and address the PT_LOAD is aligned to pages already (gen/insert/refuse.c).
+ */
+static bool aligns_to_page(const struct insert_plan *plan, const GElf_Phdr *phdr)
+{
+	return plan->segment_size && phdr->p_type == PT_LOAD &&
+	       phdr->p_align < INSERT_MIN_PAGE;
+}
+
+/*
  * Old entries keep their order and values, apart from the PT_PHDR that must follow the
- * table, a PT_LOAD that grows, and one that gives its place. The new PT_LOAD goes behind
- * the last one, because loaders demand ascending addresses; PT_GNU_SFRAME may stand
- * anywhere and goes last unless an entry became it.
+ * table, a PT_LOAD that grows, one that gives its place, and the alignment of ld -N. The
+ * new PT_LOAD goes behind the last one, because loaders demand ascending addresses;
+ * PT_GNU_SFRAME may stand anywhere and goes last unless an entry became it.
  */
 void insert_put_phdrs(struct wr *wr, const struct image *image,
     const struct insert_slots *slots, const struct insert_plan *plan)
@@ -107,6 +118,8 @@ void insert_put_phdrs(struct wr *wr, const struct image *image,
 			phdr.p_vaddr = addr;
 			phdr.p_memsz = phdr.p_filesz = kept;
 		}
+		if (aligns_to_page(plan, &phdr))
+			phdr.p_align = INSERT_MIN_PAGE;
 		if (i != plan->dropped[0] && i != plan->dropped[1])
 			put_phdr(wr, &phdr);
 		if (i == slots->last_load && plan->segment_size)

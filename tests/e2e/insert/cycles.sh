@@ -114,4 +114,21 @@ have objcopy && for file in program static gold small; do
 	cp kept work
 	strip work 2>log && once_more 'stripped it is refreshed by grow' $file --refresh --method=grow
 done
+
+### ld -N aligns its PT_LOAD by less than a page. A tool that writes another table must not move it within the page.
+for linker in bfd lld; do
+	[ -e small ] && $CC -nostdlib -static -no-pie -fuse-ld=$linker -Wl,--omagic -o omagic-$linker small.s 2>log ||
+		{ skip "omagic, $linker" "cannot be linked here"; continue; }
+	is "omagic, $linker: aligned by less than a page" sh -c "readelf -lW omagic-$linker | grep -Eq '^  LOAD .* 0x[0-9a-f]{1,3}\$'"
+	for tool in strip objcopy-S llvm-strip eu-strip; do
+		cp omagic-$linker plain
+		cp omagic-$linker work
+		{ "tool_$tool" plain && [ "$(runs plain)" = "$(runs omagic-$linker)" ]; } >log 2>&1 ||
+			{ skip "omagic, $linker, $tool" "not installed, or harms the original"; continue; }
+		is "omagic, $linker, $tool: converted" "$eh2sframe" -q work work
+		is "omagic, $linker, $tool" "tool_$tool" work
+		is "omagic, $linker, $tool: runs" test "$(runs work)" = "$(runs omagic-$linker)"
+		is "omagic, $linker, $tool: proven" "$eh2sframe" -q --verify work
+	done
+done
 plan
