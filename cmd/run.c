@@ -6,7 +6,6 @@
 #include "cmd/run.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,88 +18,8 @@
 #include "cmd/common/fail.h"
 #include "cmd/common/print.h"
 #include "cmd/common/temporary.h"
-#include "cmd/report/diff.h"
 #include "cmd/report/news.h"
 #include "cmd/run_internal.h"
-
-/* As many as Linux follows. */
-enum { LINKS_MAX = 40 };
-
-/* A missing file is not the same as any other: opening it reports that. */
-static bool run_same_file(const char *a, const char *b)
-{
-	struct stat x, y;
-
-	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
-	       x.st_ino == y.st_ino;
-}
-
-/* Whether it is an input that an option names. */
-static bool run_is_beside(const struct args *args, const char *path)
-{
-	const char *const inputs[] = {
-	    args->core, args->debug_file, args->cfi_path, args->baseline};
-
-	for (size_t i = 0; i < sizeof(inputs) / sizeof(*inputs); i++)
-		if (inputs[i] && run_same_file(path, inputs[i]))
-			return true;
-	return false;
-}
-
-bool run_is_input(const struct args *args, size_t n, const char *path)
-{
-	for (size_t i = 0; i < n; i++)
-		if (run_same_file(path, args->paths[i]))
-			return true;
-	return run_is_beside(args, path);
-}
-
-/* The name behind the last slash. *dir is its directory, or has inode 0 if there is none.
- */
-static const char *run_parent(const char *path, struct stat *dir)
-{
-	const char *slash = strrchr(path, '/');
-	char parent[PATH_MAX];
-	int n = slash ? (int)(slash - path) + 1 : 1;
-
-	if (snprintf(parent, sizeof(parent), "%.*s", n, slash ? path : ".") != n ||
-	    stat(parent, dir) != 0)
-		*dir = (struct stat){0};
-	return slash ? slash + 1 : path;
-}
-
-/* Where a path leads when it is a link to what is not there yet. Returns to. */
-static const char *run_follow(const char *path, char to[PATH_MAX])
-{
-	char link[PATH_MAX];
-
-	snprintf(to, PATH_MAX, "%s", path);
-	for (int i = 0; i < LINKS_MAX; i++) {
-		const ssize_t n = readlink(to, link, sizeof(link) - 1);
-		char *slash = strrchr(to, '/');
-		size_t used = slash ? (size_t)(slash - to) + 1 : 0;
-
-		if (n < 0)
-			break;
-		link[n] = '\0';
-		if (*link == '/')
-			used = 0;
-		snprintf(to + used, PATH_MAX - used, "%s", link);
-	}
-	return to;
-}
-
-/* Whether two names are the same file, or will be when they exist. */
-static bool run_same_place(const char *a, const char *b)
-{
-	char a_to[PATH_MAX], b_to[PATH_MAX];
-	struct stat x, y;
-
-	return run_same_file(a, b) ||
-	       (!strcmp(run_parent(run_follow(a, a_to), &x),
-		    run_parent(run_follow(b, b_to), &y)) &&
-		   x.st_ino && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
-}
 
 /* A device or pipe cannot appear whole or not at all, and nothing could be proven there. */
 static bool run_is_stdout(const char *out)
@@ -121,14 +40,6 @@ static int run_refuse_stdout(const char *out)
 	    "name a file, and read that"};
 
 	return print_error(out, &error);
-}
-
-int run_refuse_path(const char *path, const char *what)
-{
-	struct eh2sframe_error error;
-
-	cmd_fail(&error, EH2SFRAME_USAGE, "is %s; give another name", what);
-	return print_error(path, &error);
 }
 
 int run_each(const struct args *args, struct run_output *output, run_each_fn *one)
@@ -318,6 +229,8 @@ static bool run_apart(const struct args *args, int *status)
 	/* It would be written over what has just been proven. */
 	else if (args->json_path && run_same_place(out, args->json_path))
 		*status = run_refuse_path(args->json_path, "also OUT");
+	else
+		*status = run_refuse_page(args, 1, out, args->json_path);
 	return *status == EH2SFRAME_DONE;
 }
 
@@ -408,6 +321,7 @@ int run_command(const struct args *args)
 	const bool works =
 	    args->command != COMMAND_HELP && args->command != COMMAND_VERSION;
 	struct eh2sframe_error error;
+	int status;
 
 	if (works && args->verbosity >= 0 && !args->memory) {
 		run_tell_folder(args->debug_dir, "--debug-dir", "debug files are");
@@ -417,8 +331,12 @@ int run_command(const struct args *args)
 	if (!args->batch && works && args->sandbox == ARGS_SANDBOX_ON &&
 	    !run_sandbox(args, &error))
 		return print_error(NULL, &error);
-	if (args->batch && works)
-		return batch_run(args);
+	if (args->batch && works) {
+		if (args->json_path && run_is_input(args, 0, args->json_path))
+			return run_refuse_path(args->json_path, "an input");
+		status = run_refuse_page(args, args->n_paths, NULL, args->json_path);
+		return status ? status : batch_run(args);
+	}
 	if ((args->pid || args->core) && !args->memory && works)
 		return run_memory(args);
 	switch (args->command) {
@@ -434,7 +352,6 @@ int run_command(const struct args *args)
 	case COMMAND_REMOVE:
 		return run_pair_at(args);
 	case COMMAND_REPORT:
-		return args->diff ? report_diff(args) : run_report(args);
 	case COMMAND_CHECK_CODE:
 		return run_report(args);
 	case COMMAND_DUMP:

@@ -5,11 +5,20 @@
 
 #include "cmd/common/args.h"
 
-/* Whether a path is the file of one of the first n inputs, or the core file. */
+/* Whether a path is the file of one of the first n inputs, or of an input that an option
+ * names. */
 bool run_is_input(const struct args *args, size_t n, const char *path);
+
+/* Whether two names are the same file, or will be when they exist. */
+bool run_same_place(const char *a, const char *b);
 
 /* Refuses a path that would overwrite the program. Returns a status. */
 int run_refuse_path(const char *path, const char *what);
+
+/* Refuses the file of the summary's table where it is one of the first n inputs, OUT or the
+ * report. Those may be NULL. Returns a status. */
+int run_refuse_page(
+    const struct args *args, size_t n, const char *out, const char *report);
 
 /* Opens an input: a file, or what is mapped in a process or core file. */
 struct eh2sframe_file *run_open(

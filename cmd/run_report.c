@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/common/print.h"
+#include "cmd/report/diff.h"
 #include "cmd/report/news.h"
 #include "cmd/run_internal.h"
 
@@ -165,8 +166,13 @@ int run_report(const struct args *args)
 
 	if (path && run_is_input(args, args->n_paths, path))
 		return run_refuse_path(path, "an input");
+	status = run_refuse_page(args, args->n_paths, NULL, path);
+	if (status)
+		return status;
 	if (args->merge)
 		return report_merge(args);
+	if (args->diff)
+		return report_diff(args);
 	if (!run_report_open(args, &output, &out, &files, &at, &error)) {
 		report_news_deinit(&output.news);
 		return print_error(at, &error);

@@ -238,24 +238,38 @@ static void batch_print(struct batch_run *run)
 	report_print_summary(report, done, stdout);
 }
 
-/* Checks that the report does not replace an ELF file. */
-static bool batch_check_report_path(
-    const struct batch_run *run, struct eh2sframe_error *err)
+/* Whether a path, which may be NULL, is one of the ELF files of the tree. */
+static bool batch_is_elf(const struct batch_run *run, const char *path)
 {
 	struct stat st;
 
-	if (!run->args->json_path || stat(run->args->json_path, &st) < 0)
-		return true;
+	if (!path || stat(path, &st) < 0)
+		return false;
 	for (size_t i = 0; i < run->tree.n_names; i++) {
 		const struct stat *elf = &run->tree.names[i].st;
 
 		if (elf->st_dev == st.st_dev && elf->st_ino == st.st_ino)
-			return cmd_fail(err, EH2SFRAME_USAGE,
-			    "--report-file=%s is one of the ELF files to convert; give "
-			    "another name",
-			    run->args->json_path);
+			return true;
 	}
-	return true;
+	return false;
+}
+
+/* Checks that neither the report nor the summary goes into an ELF file. */
+static bool batch_check_places(struct batch_run *run, struct eh2sframe_error *err)
+{
+	const char *page = report_news_page(run->args);
+
+	if (batch_is_elf(run, run->args->json_path))
+		return cmd_fail(err, EH2SFRAME_USAGE,
+		    "--report-file=%s is one of the ELF files to convert; give "
+		    "another name",
+		    run->args->json_path);
+	if (!batch_is_elf(run, page))
+		return true;
+	run->where = page;
+	return cmd_fail(err, EH2SFRAME_USAGE,
+	    "is one of the ELF files to convert, and $GITHUB_STEP_SUMMARY names it; "
+	    "give another name");
 }
 
 /* Only now, or it would be one of the files of the tree. */
@@ -281,7 +295,7 @@ static bool batch_work(struct batch_run *run, struct eh2sframe_error *err)
 	if (!batch_tree_list(&run->tree, args, &run->bar, err))
 		return false;
 	batch_bar_erase(&run->bar);
-	if (batch_signal || !batch_check_report_path(run, err))
+	if (batch_signal || !batch_check_places(run, err))
 		return batch_signal;
 	if (!batch_open_report(run, err))
 		return false;

@@ -29,10 +29,17 @@ static void news_take_commands(struct report_news *news)
 	news->token[0] = '\0';
 }
 
+const char *report_news_page(const struct args *args)
+{
+	const char *page = args->github ? getenv("GITHUB_STEP_SUMMARY") : NULL;
+
+	return page && *page ? page : NULL;
+}
+
 bool report_news_open(struct report_news *news, const struct args *args, const char **at,
     struct eh2sframe_error *error)
 {
-	const char *page = getenv("GITHUB_STEP_SUMMARY");
+	const char *page = report_news_page(args);
 
 	*news = (struct report_news){.github = args->github, .keeps = args->github};
 	*at = args->baseline;
@@ -45,7 +52,7 @@ bool report_news_open(struct report_news *news, const struct args *args, const c
 	*at = NULL;
 	if (!news->github)
 		return true;
-	if (page && *page) {
+	if (page) {
 		*at = news->page_path = page;
 		/* Other steps of a job have written to it. */
 		news->page = fopen(page, "ae");

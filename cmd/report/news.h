@@ -17,6 +17,9 @@ struct report_news {
 	const char *page_path;
 };
 
+/* The file that gets the summary's table; NULL: none. */
+const char *report_news_page(const struct args *args);
+
 /* Opens what the options name, before the work; *at is what a failure is about. Freed with
  * report_news_deinit, also after a failure. */
 ATTR_MUST_CHECK bool report_news_open(struct report_news *news, const struct args *args,

@@ -180,6 +180,14 @@ def batches():
     check(run(TOOL, "--verify", "tree/1", "tree/2").returncode == 0, "and converted")
     files = json.load(open("new.json"))["files"]
     check([f["status"] for f in files] == [5, 0, 0] and not any("changes" in f for f in files), "statuses in the report")
+    tree("plain")
+    old = open("tree.json").read()
+    for argv in ((), ("--check-code",)):
+        said = run(TOOL, "--batch", "--baseline=tree.json", "--report-file=./tree.json", *argv, "tree")
+        check(said.returncode == 2 and said.stderr == "eh2sframe: ./tree.json: is an input; give another name\n"
+              and open("tree.json").read() == old and open("tree/0", "rb").read() == open("plain", "rb").read(),
+              f"a report over the baseline {argv}", said)
+    tree("refused", "plain", "bare")
     os.rename("tree", "wood")
     said = run(TOOL, "--batch", "--refresh", "--baseline=tree.json", "wood")
     check(said.returncode == 2 and "3 files; no file was compared" in said.stderr, "other paths", said.stderr)
@@ -323,6 +331,38 @@ def github():
     check("| 3 files, 2 not shown |" in said.stdout, "--top", said.stdout)
 
 
+def github_places():
+    """The table is never put behind a program or a report."""
+    tree("refused", "plain")
+    bytes_of = {name: open(name, "rb").read() for name in ("plain", "plain.json", "tree/0", "tree/1")}
+    for page, what, argv in (
+        ("plain", "an input", ["plain", "out6"]),
+        ("plain", "an input", ["plain", "plain"]),
+        ("plain", "an input", ["--report", "refused", "plain"]),
+        ("plain.json", "an input", ["--report", "--baseline=plain.json", "plain"]),
+        ("./out6", "also OUT", ["plain", "out6"]),
+        ("out6", "also OUT", ["--section-only", "plain", "out6"]),
+        ("out6", "also the report", ["--report-file=out6", "plain", "out7"]),
+        ("out6", "also the report", ["--report=json", "-o", "out6", "plain"]),
+        ("out6", "also the report", ["--batch", "--report-file=out6", "tree"]),
+        ("plain.json", "an input", ["--batch", "--baseline=plain.json", "tree"]),
+        ("tree/0", "an input", ["--batch", "tree/0"]),
+        ("tree/0", "one of the ELF files to convert", ["--batch", "-q", "--min-coverage=100", "tree"]),
+    ):
+        said = run_with(environment(GITHUB_STEP_SUMMARY=page), TOOL, "--summary=github", *argv)
+        line = f"eh2sframe: {page}: is {what}, and $GITHUB_STEP_SUMMARY names it; give another name\n"
+        changed = [name for name, was in bytes_of.items() if open(name, "rb").read() != was]
+        made = [name for name in ("out6", "out7") if os.path.exists(name)]
+        check(said.returncode == 2 and said.stderr == line and not changed and not made,
+              f"{page} is {what}: {' '.join(argv)}", (said, changed, made))
+        for name in changed + made:
+            os.unlink(name)
+            if name in changed:
+                with open(name, "wb") as file:
+                    file.write(bytes_of[name])
+                os.chmod(name, 0o755)
+
+
 HOSTILE = "a|b`c*[x](y)<img src=x>\n::error::pwned\r%0A,k=v:\x1b[2J\u202e@all##[error]x"
 
 
@@ -420,13 +460,20 @@ def diffs():
     page = must(TOOL, "--report=html", "--report-diff", "plain.json", "refused.json")
     check("<code>aligned</code>, cfa-register, " in page and page.endswith("</html>\n"), "as a page", page)
     check(run(TOOL, "--report-diff", "-o", "/dev/full", "two.json", "three.json").returncode == 3, "no space")
+    kept = open("two.json").read()
+    for place in ("two.json", "./three.json"):
+        said = run(TOOL, "--report-diff", "-o", place, "two.json", "three.json")
+        check(said.returncode == 2 and said.stderr == f"eh2sframe: {place}: is an input; give another name\n",
+              f"-o {place} is an input", said)
+    check(open("two.json").read() == kept, "which is as it was")
 
 
 def main():
     with tempfile.TemporaryDirectory() as work:
         os.chdir(work)
         compile_all()
-        for part in (reports, conversions, batches, which_file, hostile_json, damaged_json, github, hostile_names, diffs):
+        for part in (reports, conversions, batches, which_file, hostile_json, damaged_json, github, github_places,
+                     hostile_names, diffs):
             part()
         os.chdir("/")
     plan()
