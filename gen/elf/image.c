@@ -79,6 +79,30 @@ static void *copy_original(const struct image *of, size_t size)
 	return map;
 }
 
+static bool check_archive(const uint8_t *start, struct err *err)
+{
+	if (memcmp(start, "!<arch>\n", 8) != 0 && memcmp(start, "!<thin>\n", 8) != 0)
+		return true;
+	return err_set(err, ERR_UNSUPPORTED,
+	    "this is an archive; convert its objects before you put them into it "
+	    "(ar x, eh2sframe, ar rcs)");
+}
+
+/* An archive without members is shorter than an ELF header. */
+static bool refuse_short(const struct image *image, struct err *err)
+{
+	const intmax_t size = image->st.st_size;
+	uint8_t start[8] = {0};
+
+	if (image->bytes && size >= (intmax_t)sizeof(start))
+		memcpy(start, image->bytes, sizeof(start));
+	else if (image->fd >= 0)
+		(void)!pread(image->fd, start, sizeof(start), 0);
+	return check_archive(start, err) &&
+	       err_set(err, ERR_UNSUPPORTED,
+		   "not an ELF file: %jd bytes are less than an ELF header", size);
+}
+
 /*
  * The mapping is private and read-only: a file replaced by rename while it is being read
  * stays whole here, because the old inode is what is mapped.
@@ -103,9 +127,7 @@ static bool map_file(const struct image_from *from, struct image *image, struct 
 	if (from->original)
 		image->st.st_size = (off_t)from->original_size;
 	if (image->st.st_size < EHDR_SIZE)
-		return err_set(err, ERR_UNSUPPORTED,
-		    "not an ELF file: %jd bytes are less than an ELF header",
-		    (intmax_t)image->st.st_size);
+		return refuse_short(image, err);
 	if (!num_size((uint64_t)image->st.st_size, &image->size))
 		return err_set(err, ERR_LIMIT, "too large to map");
 	if (image->bytes)
@@ -156,10 +178,8 @@ static bool check_ident(struct image *image, struct err *err)
 {
 	const uint8_t *ident = image->bytes;
 
-	if (memcmp(ident, "!<arch>\n", 8) == 0 || memcmp(ident, "!<thin>\n", 8) == 0)
-		return err_set(err, ERR_UNSUPPORTED,
-		    "this is an archive; convert its objects before you put them into it "
-		    "(ar x, eh2sframe, ar rcs)");
+	if (!check_archive(ident, err))
+		return false;
 	if (is_compressed(ident))
 		return err_set(err, ERR_UNSUPPORTED,
 		    "this is compressed (it starts with %02x %02x %02x %02x); decompress "

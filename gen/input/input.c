@@ -43,9 +43,10 @@ bool image_open_memory(const void *bytes, size_t size, const char *name,
 	const struct image_from from = {
 	    .name = name, .fd = -1, .bytes = bytes, .size = size};
 
-	if (size < sizeof(Elf64_Ehdr))
+	/* Without bytes it would be opened by its name. */
+	if (!size)
 		return err_set(err, ERR_UNSUPPORTED,
-		    "not an ELF file: %zu bytes are less than an ELF header", size);
+		    "not an ELF file: 0 bytes are less than an ELF header");
 	return open_from(&from, image, err);
 }
 

@@ -47,6 +47,12 @@ mkdir directory
 refused directory 1 'not a regular file; name '
 : >empty
 refused empty 1 'not an ELF file'
+for magic in arch thin; do
+	printf '!<%s>\n' $magic >no-members
+	refused no-members 1 'this is an archive; convert its objects'
+done
+printf '!<arch>' >no-members
+refused no-members 1 'not an ELF file: 7 bytes'
 echo '#!/bin/sh' >script && chmod +x script
 refused script 1 'not an ELF file'
 head -c 4096 /dev/zero >zeros
