@@ -173,8 +173,7 @@ static bool args_tell(
 	case OPT_TOP:
 		return args_top(value, &args->top, error);
 	case OPT_BASELINE:
-		args->baseline = value;
-		return true;
+		return args_set_path("--baseline", value, &args->baseline, error);
 	case OPT_REPORT_DIFF:
 		if (args->diff)
 			return true;
@@ -359,14 +358,11 @@ static bool args_one(
 	case OPT_SECTION_ADDRESS:
 		return args_set_address(value, &args->section_addr, error);
 	case OPT_REPORT_FILE:
-		args->json_path = value;
-		return true;
+		return args_set_path("--report-file", value, &args->json_path, error);
 	case OPT_CFI:
-		args->cfi_path = value;
-		return true;
+		return args_set_path("--cfi", value, &args->cfi_path, error);
 	case 'o':
-		args->report_path = value;
-		return true;
+		return args_set_path("-o", value, &args->report_path, error);
 	case OPT_COMPARE:
 		args->compare = true;
 		return true;

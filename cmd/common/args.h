@@ -93,6 +93,9 @@ bool args_consistent(const struct args *args, struct eh2sframe_error *error);
 /* A value of --include or --exclude. */
 bool args_add_glob(struct args_list *list, const char *option, const char *glob,
     struct eh2sframe_error *error);
+/* The name of a file. */
+bool args_set_path(const char *option, const char *value, const char **path,
+    struct eh2sframe_error *error);
 /* The value of --section-address. */
 bool args_set_address(const char *text, uint64_t *out, struct eh2sframe_error *error);
 /* The value of --sandbox, NULL without one. */

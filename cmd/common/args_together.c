@@ -174,6 +174,14 @@ bool args_set_sandbox(struct args *args, const char *value, struct eh2sframe_err
 	return true;
 }
 
+bool args_set_path(const char *option, const char *value, const char **path,
+    struct eh2sframe_error *error)
+{
+	*path = value;
+	return *value ||
+	       cmd_fail(error, EH2SFRAME_USAGE, "%s needs a name; see --help", option);
+}
+
 bool args_set_address(const char *text, uint64_t *out, struct eh2sframe_error *error)
 {
 	char *end;

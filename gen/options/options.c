@@ -164,7 +164,7 @@ static bool options_path(
 	char *copy;
 
 	if (!*value)
-		return err_set(err, ERR_USAGE, "--%s needs a name", option);
+		return err_set(err, ERR_USAGE, "--%s needs a name; see --help", option);
 	copy = strdup(value);
 	if (!copy)
 		return err_set_nomem(err);

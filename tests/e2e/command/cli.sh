@@ -54,6 +54,12 @@ usage --max-rows=1 --optimize=size good out
 usage --max-rows=65536 --optimize=size good out
 usage --max-rows=8 good out
 usage --witness=readelf good out
+for option in --baseline --report-file --debug-file --debug-dir --cfi; do
+	usage $option= good out
+	is 'says what is missing' one_line "eh2sframe: $option needs a name; see --help"
+done
+usage --report -o '' good
+is 'says it of -o' one_line 'eh2sframe: -o needs a name; see --help'
 usage --report=pdf good
 usage --min-coverage=most good out
 usage --min-coverage=101 good out
