@@ -208,8 +208,8 @@ static int run_tell(
 	if (report->failed)
 		status = done ? print_late(status, "converted", path, &report->error)
 			      : print_worse(status, print_error(path, &report->error));
-	if (report_news_print(&report->news, args) != EH2SFRAME_DONE && !status)
-		status = PRINT_NOT_TOLD;
+	status =
+	    report_news_print(&report->news, args, done ? "converted" : NULL, status);
 	report_news_deinit(&report->news);
 	if (done && !print_end(&error))
 		status = print_late(status, "converted", NULL, &error);

@@ -184,7 +184,7 @@ int run_report(const struct args *args)
 	if (output.files ? !report_files_end(&files, &error)
 			 : !print_close(&out, true, &error))
 		status = print_worse(status, print_error(out.path, &error));
-	status = print_worse(status, report_news_print(&output.news, args));
+	status = report_news_print(&output.news, args, NULL, status);
 	report_news_deinit(&output.news);
 	return status;
 }

@@ -370,7 +370,8 @@ int batch_run(const struct args *args)
 		status = print_worse(
 		    status, cmd_patterns_judge(args->patterns, args->verbosity < 0));
 		status = batch_judge_empty(&run, status);
-		status = print_worse(status, report_news_print(&run.news, args));
+		status = report_news_print(
+		    &run.news, args, run.report.sums.done ? done : NULL, status);
 	}
 	if (!ok)
 		status = batch_gave_up(&run, &err);

@@ -120,28 +120,30 @@ bool report_news_add_file(
 	       (!news->keeps || report_table_add_file(&news->table, file, error));
 }
 
-/* Closes the page. Returns a status. */
-static int news_page_end(struct report_news *news)
+/* Closes the page. Returns the status with this. */
+static int news_page_end(struct report_news *news, const char *done, int status)
 {
 	struct eh2sframe_error error;
 	bool ok;
 
 	if (!news->page)
-		return EH2SFRAME_DONE;
+		return status;
 	ok = !ferror(news->page);
 	if (fclose(news->page) != 0)
 		ok = false;
 	news->page = NULL;
 	if (ok)
-		return EH2SFRAME_DONE;
+		return status;
 	cmd_fail_errno(&error, "cannot write the summary");
-	return print_error(news->page_path, &error);
+	if (done)
+		return print_late(status, done, news->page_path, &error);
+	return print_worse(status, print_error(news->page_path, &error));
 }
 
-int report_news_print(struct report_news *news, const struct args *args)
+int report_news_print(
+    struct report_news *news, const struct args *args, const char *done, int status)
 {
-	int status = report_gate_print(&news->gate, args->verbosity < 0);
-
+	status = print_worse(status, report_gate_print(&news->gate, args->verbosity < 0));
 	if (!news->github)
 		return status;
 	news_take_commands(news);
@@ -149,5 +151,5 @@ int report_news_print(struct report_news *news, const struct args *args)
 	report_github_annotations(&news->table, &news->gate, stdout);
 	report_github_page(
 	    &news->table, &news->gate, args->top, news->page ? news->page : stdout);
-	return print_worse(status, news_page_end(news));
+	return news_page_end(news, done, status);
 }

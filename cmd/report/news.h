@@ -40,7 +40,9 @@ ATTR_MUST_CHECK bool report_news_add(struct report_news *news, const char *path,
 ATTR_MUST_CHECK bool report_news_add_file(
     struct report_news *news, json_t *file, struct eh2sframe_error *error);
 
-/* Prints all of it. Returns a status for print_worse. */
-int report_news_print(struct report_news *news, const struct args *args);
+/* Prints all of it. done says what the run did to files; NULL: nothing. Takes the status so
+ * far, and returns the status with this. */
+int report_news_print(
+    struct report_news *news, const struct args *args, const char *done, int status);
 
 #endif

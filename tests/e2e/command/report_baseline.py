@@ -320,7 +320,11 @@ def github():
     said = run_with(environment(GITHUB_STEP_SUMMARY="/no/such/file"), TOOL, "--summary=github", "plain", "out5")
     check(said.returncode == 3 and not os.path.exists("out5"), "no place for it", said.stderr)
     said = run_with(environment(GITHUB_STEP_SUMMARY="/dev/full"), TOOL, "--summary=github", "plain", "out5")
-    check(said.returncode == 8 and os.path.exists("out5"), "no space for it: done, but not told", said.stderr)
+    late = "eh2sframe: converted, but /dev/full: cannot write the summary: No space left on device\n"
+    check(said.returncode == 8 and said.stderr == late and os.path.exists("out5"), "no space for it: done, but not told", said)
+    tree("plain")
+    said = run_with(environment(GITHUB_STEP_SUMMARY="/dev/full"), TOOL, "--batch", "--summary=github", "tree")
+    check((said.returncode, said.stderr) == (8, late), "nor for a tree's", said)
     said = run_with(environment(GITHUB_STEP_SUMMARY="/dev/full"), TOOL, "--report", "--summary=github", "plain")
     check(said.returncode == 3, "no space for a report's", said.stderr)
     tree("refused", "plain")
