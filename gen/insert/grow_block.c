@@ -5,6 +5,9 @@
  *     before  table | .interp, notes             | .gnu.hash, .dynsym | ...
  *     after   table, grown | build-id            | (unused)           | ... | segment
  *
+ * In a library or PIE the unused bytes begin with a gap: patchelf adds entries to the table,
+ * and moves what is there only as far as sections stand in the order of their headers.
+ *
  * A unit is one section, or several that one program header names together. A unit either
  * shifts, which means it stays in the first page, or it moves into the new segment.
  * Only sections move whose contents only loaders and debuggers look at, by tables
@@ -40,6 +43,7 @@ struct block {
 	size_t n;
 	uint64_t start, end;   /* the table's end, and that of the last unit */
 	uint64_t by;	       /* bytes that the table grows by */
+	uint64_t gap;	       /* free bytes behind that, where a unit leaves the block */
 	bool named_to_segment; /* KIND_NAMED may go there, too */
 	bool cut_notes;	       /* ... out of the PT_NOTE of what shifts */
 	bool load_grows;       /* the PT_LOAD of the table, into the padding behind it */
@@ -170,14 +174,24 @@ static uint64_t place_of(const struct unit *unit, uint64_t at)
 	return at + ((unit->off - at) & (MAX_ALIGN - 1));
 }
 
+/* Goes over a unit, from where the one before it ends. */
+static uint64_t block_pass(const struct block *block, size_t i, uint64_t at)
+{
+	const struct unit *unit = &block->units[i];
+	uint64_t free_to = block->start + block->by + block->gap;
+
+	if (unit->to_segment)
+		return at > free_to ? at : free_to;
+	return place_of(unit, at) + unit->size;
+}
+
 /* Where the last unit that shifts ends. */
 static uint64_t block_shifted_end(const struct block *block)
 {
 	uint64_t at = block->start + block->by;
 
 	for (size_t i = 0; i < block->n; i++)
-		if (!block->units[i].to_segment)
-			at = place_of(&block->units[i], at) + block->units[i].size;
+		at = block_pass(block, i, at);
 	return at;
 }
 
@@ -238,7 +252,7 @@ static bool find_block(const struct image *image, const struct insert_slots *slo
 static bool set_moves(
     const struct block *block, uint64_t sframe_size, struct insert_grow *grow)
 {
-	uint64_t shifted = block->start + block->by, segment;
+	uint64_t segment;
 
 	if (sframe_size > INSERT_MAX_PLACE - block->end ||
 	    !num_align_up(sframe_size, MAX_ALIGN, &segment))
@@ -246,22 +260,21 @@ static bool set_moves(
 
 	grow->block_off = block->start;
 	grow->block_end = block->end;
-	grow->shifted_off = grow->shifted_end = shifted;
+	grow->shifted_off = grow->shifted_end = grow->unused = block->start + block->by;
 	for (size_t i = 0; i < block->n; i++) {
 		const struct unit *unit = &block->units[i];
 		struct insert_move *move = &grow->moves[grow->n_moves++];
-		uint64_t *at = unit->to_segment ? &segment : &shifted;
 
 		move->off = unit->off;
 		move->size = unit->size;
 		move->to_segment = unit->to_segment;
 		move->cut = unit->cut;
-		move->to = place_of(unit, *at);
-		*at = move->to + move->size;
+		move->to = place_of(unit, unit->to_segment ? segment : grow->unused);
+		grow->unused = block_pass(block, i, grow->unused);
 		if (unit->to_segment)
-			grow->segment_end = segment;
+			segment = grow->segment_end = move->to + move->size;
 		else
-			grow->shifted_end = shifted;
+			grow->shifted_end = grow->unused;
 		grow->moves_dynamic |= unit->kind == KIND_DYNAMIC;
 	}
 	return true;
@@ -379,15 +392,8 @@ static bool is_dynamic(const struct image *image, const struct insert_slots *slo
 }
 
 static enum obstacle plan_block(const struct image *image,
-    const struct insert_slots *slots, size_t added, bool named_to_segment, bool cut_notes,
-    struct insert_plan *plan)
+    const struct insert_slots *slots, struct block block, struct insert_plan *plan)
 {
-	uint64_t end = image->ehdr.e_phoff + image->n_phdrs * INSERT_PHDR_SIZE;
-	struct block block = {.start = end,
-	    .end = end,
-	    .by = added * INSERT_PHDR_SIZE,
-	    .named_to_segment = named_to_segment,
-	    .cut_notes = cut_notes};
 	struct insert_grow *grow = &plan->grow;
 	enum obstacle obstacle;
 
@@ -407,18 +413,41 @@ static enum obstacle plan_block(const struct image *image,
 	return insert_grow_refs(image, grow);
 }
 
+/* What patchelf adds to the table: a PT_LOAD, and a PT_NOTE for each note that shares one. */
+static uint64_t gap_of(const struct image *image)
+{
+	size_t notes = 0, named = 0;
+
+	if (image->ehdr.e_type != ET_DYN)
+		return 0;
+	for (size_t i = 1; i < image->n_sections; i++)
+		notes += image->sections[i].hdr.sh_type == SHT_NOTE;
+	for (size_t i = 0; i < image->n_phdrs; i++)
+		named += image->phdrs[i].p_type == PT_NOTE;
+	return (1 + (notes > named ? notes - named : 0)) * INSERT_PHDR_SIZE;
+}
+
 enum obstacle insert_grow_block(const struct image *image,
     const struct insert_slots *slots, size_t added, struct insert_plan *plan)
 {
-	enum obstacle obstacle;
+	uint64_t end = image->ehdr.e_phoff + image->n_phdrs * INSERT_PHDR_SIZE;
+	struct block block = {.start = end, .end = end, .by = added * INSERT_PHDR_SIZE};
+	enum obstacle obstacle = OBSTACLE_NONE;
 
 	if (image->ehdr.e_phoff != INSERT_EHDR_SIZE || !slots->phdr_right)
 		return OBSTACLE_GROW_TABLE;
-	obstacle = plan_block(image, slots, added, false, false, plan);
-	if (obstacle == OBSTACLE_NONE ||
-	    plan_block(image, slots, added, true, false, plan) == OBSTACLE_NONE ||
-	    (is_static(image) &&
-		plan_block(image, slots, added, true, true, plan) == OBSTACLE_NONE))
-		return OBSTACLE_NONE;
+	for (int try = 0; try < (is_static(image) ? 6 : 4); try++) {
+		enum obstacle now;
+
+		block.gap = try % 2 ? 0 : gap_of(image);
+		block.named_to_segment = try > 1;
+		block.cut_notes = try > 3;
+		now = plan_block(image, slots, block, plan);
+		if (now == OBSTACLE_NONE)
+			return now;
+		/* The first that is without a gap has the reason. */
+		if (try == 1)
+			obstacle = now;
+	}
 	return obstacle;
 }

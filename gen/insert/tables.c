@@ -152,7 +152,7 @@ struct insert_range insert_owned(
     const struct image *image, const struct insert_plan *plan)
 {
 	uint64_t mask = INSERT_SFRAME_ALIGN - 1, end = plan->grow.block_end,
-		 off = (plan->grow.shifted_end + mask) & ~mask;
+		 off = (plan->grow.unused + mask) & ~mask;
 
 	if (insert_table_moves(image, plan))
 		return (struct insert_range){plan->phdr_off, insert_table_size(plan)};
