@@ -414,7 +414,7 @@ static enum obstacle plan_block(const struct image *image,
 }
 
 /* What patchelf adds to the table: a PT_LOAD, and a PT_NOTE for each note that shares one. */
-static uint64_t gap_of(const struct image *image)
+static uint64_t patchelf_gap(const struct image *image)
 {
 	size_t notes = 0, named = 0;
 
@@ -439,7 +439,7 @@ enum obstacle insert_grow_block(const struct image *image,
 	for (int try = 0; try < (is_static(image) ? 6 : 4); try++) {
 		enum obstacle now;
 
-		block.gap = try % 2 ? 0 : gap_of(image);
+		block.gap = try % 2 ? 0 : patchelf_gap(image);
 		block.named_to_segment = try > 1;
 		block.cut_notes = try > 3;
 		now = plan_block(image, slots, block, plan);
