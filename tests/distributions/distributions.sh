@@ -22,8 +22,15 @@ here=$(dirname "$(realpath "$0")")
 # shellcheck source-path=SCRIPTDIR/../shared source=tap.sh
 . "$here/../shared/tap.sh"
 
-failure() { # NAME LOG
-	not_ok "$1" "$(grep -aE '(FAIL|ERROR|TIMEOUT) ' "$2" | sort -u; tail -n 30 "$2")"
+failure() { # NAME LOG [TESTLOG...]
+	local name=$1 log=$2
+	shift 2
+	not_ok "$name" "$(
+		grep -aE '(FAIL|ERROR|TIMEOUT) ' "$log" | sort -u
+		# What the tests themselves say of it.
+		[ $# -eq 0 ] || grep -ahA 5 '^not ok' "$@"
+		tail -n 30 "$log"
+	)"
 }
 
 for tool in mmdebstrap unshare git; do
@@ -59,7 +66,12 @@ for release in "${releases[@]}"; do
 		status=$?
 		tests=$(grep -aE '^(Ok|Fail|Skipped): ' "$log-$script.log" | tr -s ' \n' ' ')
 		name="$release: ./$script ${arguments[*]} $((SECONDS - start)) s $tests"
-		if [ $status = 0 ]; then ok "$name"; else failure "$name" "$log-$script.log"; fi
+		if [ $status = 0 ]; then
+			ok "$name"
+		else
+			shopt -s nullglob
+			failure "$name" "$log-$script.log" "$work/root/root/a clone"/build*/meson-logs/testlog-*.txt
+		fi
 		# What a release does not have is said, and is not much.
 		if [ $script = test.sh ]; then
 			grep -aE ' SKIP ' "$log-$script.log" | sed 's/^/# /'

@@ -19,6 +19,7 @@ class Recordings:
     def __init__(self, show, *files):
         self.show, self.first = show, files[0]
         self.symbols = {}
+        self.with_cfi = {}
         for path in files:
             rows = [line.split() for line in tap.must("nm", "-S", "--defined-only", path).splitlines()]
             self.symbols[path] = [(int(row[0], 16), int(row[1], 16), row[3]) for row in rows if len(row) == 4]
@@ -43,6 +44,23 @@ class Recordings:
         """How many samples there are, and how many have all frames."""
         found = self.samples(recording)
         return len(found), sum(sample[3] in ("outermost frame", "thread of the kernel") for sample in found)
+
+    def has_cfi(self, frame):
+        """Whether readelf finds an FDE for the code of a frame."""
+        found = re.fullmatch(r"(/.*)\+([0-9a-f]+)(!?)(\??)(=.*)?", frame)
+        if not found or not os.path.exists(found[1]):
+            return True
+        path, address = found[1], int(found[2], 16) - (0 if found[3] else 1)
+        if path not in self.with_cfi:
+            text = tap.must("readelf", "-wNf", path)
+            self.with_cfi[path] = [(int(start, 16), int(end, 16))
+                                   for start, end in re.findall(r" FDE .* pc=([0-9a-f]+)\.\.([0-9a-f]+)", text)]
+        return any(start <= address < end for start, end in self.with_cfi[path])
+
+    def in_code_without_cfi(self, recording):
+        """How many samples end in code that no FDE describes, as _init and _fini."""
+        return sum(sample[3] == "code without a row" and not self.has_cfi(sample[4][-1])
+                   for sample in self.samples(recording))
 
     def known(self, recording):
         """Of the samples in inner: how many have its callers, and all others."""
