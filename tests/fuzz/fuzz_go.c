@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes of a table of Go, with code that does not change, for both machines. What comes out must be CFI
- * that can be read, of functions that ascend.
+ * The bytes of a table of Go, for both machines: with code that does not change, and with the bytes themselves as
+ * code. What comes out must be CFI that can be read, of functions that ascend.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -58,22 +58,24 @@ static void check_cfi(const struct go_cfi *cfi, const struct cfi_machine *machin
 	cfi_frames_deinit(&frames);
 }
 
-static void read_as(const uint8_t *data, size_t size, enum code_machine machine)
+static void code_repeat(struct code *code, const uint8_t *bytes, size_t size)
+{
+	for (size_t i = 0; i < sizeof(code->bytes); i++)
+		code->bytes[i] = size ? bytes[i % size] : 0;
+}
+
+static void read_as(const uint8_t *data, size_t size, enum code_machine machine,
+    const struct code *code)
 {
 	static const struct cfi_machine machines[] = {
 	    [CODE_X86_64] = {.sp_reg = 7, .fp_reg = 6, .pc_reg = 16},
 	    [CODE_AARCH64] = {.sp_reg = 31, .fp_reg = 29, .pc_reg = 32},
 	};
-	const uint8_t *const sample = machine == CODE_X86_64 ? x86_64 : aarch64;
-	struct code code;
-	const struct go_text text = {machine, code_at, &code};
+	const struct go_text text = {machine, code_at, code};
 	struct go_cfi cfi = {0};
 	struct go_table table;
 	struct err err = {0};
 
-	_Static_assert(sizeof(x86_64) == sizeof(aarch64), "samples of one size");
-	for (size_t i = 0; i < sizeof(code.bytes); i++)
-		code.bytes[i] = sample[i % sizeof(x86_64)];
 	if (!go_cfi_can(machine))
 		return;
 	if (go_table_read(fuzz_section, data, size, &table, &err) &&
@@ -88,7 +90,14 @@ static void read_as(const uint8_t *data, size_t size, enum code_machine machine)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	read_as(data, size, CODE_X86_64);
-	read_as(data, size, CODE_AARCH64);
+	struct code code;
+
+	code_repeat(&code, x86_64, sizeof(x86_64));
+	read_as(data, size, CODE_X86_64, &code);
+	code_repeat(&code, aarch64, sizeof(aarch64));
+	read_as(data, size, CODE_AARCH64, &code);
+	code_repeat(&code, data, size);
+	read_as(data, size, CODE_X86_64, &code);
+	read_as(data, size, CODE_AARCH64, &code);
 	return 0;
 }
