@@ -118,6 +118,7 @@ static void insert_put_grow(
 		wr_zeros(shifted, (size_t)(move->to - grow->shifted_off) - shifted->size);
 		wr_bytes(shifted, image->bytes + move->off, (size_t)move->size);
 	}
+	wr_zeros(shifted, (size_t)(grow->unused - grow->shifted_off) - shifted->size);
 	insert_put_dynamic(&buffers[BUFFER_DYNAMIC], image, plan);
 	if (grow->symbols_size)
 		insert_put_symbols(&buffers[BUFFER_SYMBOLS], image, plan);

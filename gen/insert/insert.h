@@ -46,7 +46,9 @@ struct insert_grow {
 	uint64_t block_off, block_end; /* in the input: what is moved is in here */
 	uint64_t shifted_off,
 	    shifted_end; /* in the output: what stays in the page is in here */
-	uint64_t unused; /* in the output: from here to block_end a section covers it */
+	/* In the output: from here to block_end a section covers it. Zeros are in front of it, since
+	 * libelf makes zeros of what no section covers. */
+	uint64_t unused;
 	uint64_t
 	    segment_end;    /* from the new segment's start; 0 when nothing moves there */
 	bool moves_dynamic; /* the dynamic section leads to some of it */

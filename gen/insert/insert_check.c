@@ -78,9 +78,10 @@ static bool same_grow(const struct insert_plan *plan, struct walk *walk)
 {
 	const struct insert_grow *grow = &plan->grow;
 
-	return (grow->shifted_end == grow->shifted_off ||
+	return image_is_zero(walk->output, grow->shifted_end, grow->unused) &&
+	       (grow->unused == grow->shifted_off ||
 		   same_until(
-		       walk, grow->shifted_off, grow->shifted_end - grow->shifted_off)) &&
+		       walk, grow->shifted_off, grow->unused - grow->shifted_off)) &&
 	       (!grow->dynamic_size ||
 		   same_until(walk, grow->dynamic_off, grow->dynamic_size)) &&
 	       (!grow->symbols_size ||

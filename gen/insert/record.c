@@ -26,9 +26,9 @@ size_t insert_ranges(const struct image *image, const struct insert_plan *plan,
 		ranges[n++] = (struct insert_range){table, insert_table_size(plan)};
 	if (plan->sframe_off < image->size)
 		ranges[n++] = (struct insert_range){plan->sframe_off, plan->sframe_size};
-	if (grow->shifted_end > grow->shifted_off)
+	if (grow->unused > grow->shifted_off)
 		ranges[n++] = (struct insert_range){
-		    grow->shifted_off, grow->shifted_end - grow->shifted_off};
+		    grow->shifted_off, grow->unused - grow->shifted_off};
 	if (grow->dynamic_size)
 		ranges[n++] =
 		    (struct insert_range){grow->dynamic_off, grow->dynamic_size};

@@ -151,12 +151,11 @@ void insert_put_shdr(struct wr *wr, const GElf_Shdr *hdr)
 struct insert_range insert_owned(
     const struct image *image, const struct insert_plan *plan)
 {
-	uint64_t mask = INSERT_SFRAME_ALIGN - 1, end = plan->grow.block_end,
-		 off = (plan->grow.unused + mask) & ~mask;
+	uint64_t off = plan->grow.unused, end = plan->grow.block_end;
 
 	if (insert_table_moves(image, plan))
 		return (struct insert_range){plan->phdr_off, insert_table_size(plan)};
-	return (struct insert_range){off, off < end ? end - off : 0};
+	return (struct insert_range){off, end - off};
 }
 
 static GElf_Shdr shdr_of(

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A section of a converted file is written again by libelf, which makes zeros of what no section has. The file is still proven,
+# and what --remove gives back has no byte less. TAP.
+#
+#     libelf_edit.sh EH2SFRAME DIRECTORY LIBELF_EDIT
+# shellcheck disable=SC2015,SC2086,SC2154 # CC has words; kinds_lib.sh's
+eh2sframe=$1 src=$2 edit=$(realpath "$3")
+# shellcheck source-path=SCRIPTDIR source=kinds_lib.sh
+. "$src/kinds_lib.sh"
+
+$CC -O1 "$src/insert_probe.c" -o pie || exit 1
+$CC -O1 -no-pie "$src/insert_probe.c" -o no-pie || exit 1
+$CC -O1 -static "$src/insert_probe.c" -o static || skip static "cannot be linked here"
+for linker in gold lld mold; do
+	$CC -O1 -fuse-ld=$linker "$src/insert_probe.c" -o $linker 2>/dev/null || skip $linker "not here"
+done
+libraries=$(ldconfig -p | sed -n 's/.*x86-64.* => //p' | grep -E '/lib(c|m|z|zstd|stdc\+\+|crypto|elf|X[a-z]*)\.so' | sort)
+
+# whole FILE METHOD: sets problem, and counts files that the method takes.
+n_taken=0
+whole() {
+	local status
+	problem=
+	"$eh2sframe" -q --method="$2" "$1" converted 2>log || return 0
+	n_taken=$((n_taken + 1))
+	"$edit" converted 2>log || { problem=$(cat log) && return; }
+	"$eh2sframe" -q --verify converted >log 2>&1 || { problem="not proven: $(cat log)" && return; }
+	"$eh2sframe" -q --remove converted back 2>log
+	status=$?
+	[ $status = 0 ] && cmp "$1" back >log || problem="--remove, status $status: $(cat log)"
+}
+
+for file in pie no-pie static gold lld mold $libraries; do
+	[ -f "$file" ] || continue
+	# libelf must leave the file as it is.
+	cp "$file" copy && chmod u+w copy && "$edit" copy 2>/dev/null && cmp -s "$file" copy || continue
+	problems=
+	for method in slack grow append; do
+		whole "$file" $method
+		[ -z "$problem" ] || problems+="$method: $problem"$'\n'
+	done
+	if [ -z "$problems" ]; then ok "$file"; else not_ok "$file" "$problems"; fi
+done
+if [ $n_taken -ge 12 ]; then ok "files enough"; else not_ok "files enough" "$n_taken"; fi
+plan
