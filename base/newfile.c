@@ -138,7 +138,7 @@ static bool open_dir(struct newfile *output, struct err *err)
 	output->dirfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	free(dir);
 	return output->dirfd >= 0 ||
-	       err_set_errno(err, "cannot create a file beside %s", output->target);
+	       err_set_errno(err, "cannot create a file in the directory of the output");
 }
 
 static bool create_temp(struct newfile *output, bool plain, struct err *err)
@@ -161,7 +161,7 @@ static bool create_temp(struct newfile *output, bool plain, struct err *err)
 		output->temp = temp;
 		newfile_notify(output, true);
 	} else {
-		err_set_errno(err, "cannot create a file beside %s", output->target);
+		err_set_errno(err, "cannot create a file in the directory of the output");
 		free(temp);
 	}
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -264,9 +264,10 @@ static bool check_unchanged(const struct newfile *output, struct err *err)
 		AT_SYMLINK_NOFOLLOW) == 0 &&
 	    st.st_dev == was->st_dev && st.st_ino == was->st_ino &&
 	    st.st_size == was->st_size && st.st_mtim.tv_sec == was->st_mtim.tv_sec &&
-	    st.st_mtim.tv_nsec == was->st_mtim.tv_nsec)
+	    st.st_mtim.tv_nsec == was->st_mtim.tv_nsec && st.st_nlink == was->st_nlink)
 		return true;
-	return err_set(err, ERR_IO, "changed while it was converted; left as it is");
+	return err_set(err, ERR_IO,
+	    "changed while it was converted; left as it is, convert it again");
 }
 
 /*

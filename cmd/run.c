@@ -125,19 +125,23 @@ static bool run_print(const struct args *args, const struct eh2sframe_result *re
 
 /* Writes OUT; NULL after a failure. */
 static struct eh2sframe_result *run_write(const struct args *args,
-    const struct eh2sframe_file *file, struct report_news *news,
-    struct eh2sframe_error *error)
+    const struct eh2sframe_file *file, const struct run_place *place,
+    struct report_news *news, struct eh2sframe_error *error)
 {
 	const char *out = args->paths[1];
 	struct eh2sframe_result *result;
 	bool ok;
 
+	if (!run_place_kept(place, out, error))
+		return NULL;
+	/* From here on it looks itself whether others change a file in its place. */
 	if (args->command == COMMAND_CONVERT && !args->baseline)
 		return eh2sframe_convert_path(file, out, error);
 	result = eh2sframe_convert(file, error);
 	ok = result && report_news_judge(news, result, error);
 	if (args->command == COMMAND_CONVERT)
-		ok = ok && eh2sframe_result_write_path(result, out, error);
+		ok = ok && run_place_kept(place, out, error) &&
+		     eh2sframe_result_write_path(result, out, error);
 	else
 		ok = ok && eh2sframe_result_section_path(
 			       result, args->section_addr, out, error);
@@ -171,6 +175,7 @@ static void run_report_write(const struct args *args, struct run_report *report,
 static bool run_convert(const struct args *args, struct run_report *report, bool *done,
     struct eh2sframe_error *error)
 {
+	const struct run_place place = run_place_of(args->paths[0], args->paths[1]);
 	struct eh2sframe_result *result;
 	struct eh2sframe_file *file;
 	bool ok;
@@ -181,7 +186,7 @@ static bool run_convert(const struct args *args, struct run_report *report, bool
 	if (args->command == COMMAND_REMOVE) {
 		ok = eh2sframe_file_remove_path(file, args->paths[1], error);
 	} else {
-		result = run_write(args, file, &report->news, error);
+		result = run_write(args, file, &place, &report->news, error);
 		*done = result != NULL;
 		if (*done)
 			temporary_converted();

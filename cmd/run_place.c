@@ -23,6 +23,30 @@ static bool run_same_file(const char *a, const char *b)
 	       x.st_ino == y.st_ino;
 }
 
+struct run_place run_place_of(const char *in, const char *out)
+{
+	struct run_place place = {0};
+
+	place.in_place = stat(out, &place.was) == 0 && run_same_file(in, out);
+	return place;
+}
+
+bool run_place_kept(
+    const struct run_place *place, const char *out, struct eh2sframe_error *error)
+{
+	const struct stat *was = &place->was;
+	struct stat is;
+
+	if (!place->in_place ||
+	    (stat(out, &is) == 0 && is.st_dev == was->st_dev &&
+		is.st_ino == was->st_ino && is.st_size == was->st_size &&
+		is.st_mtim.tv_sec == was->st_mtim.tv_sec &&
+		is.st_mtim.tv_nsec == was->st_mtim.tv_nsec))
+		return true;
+	return cmd_fail(error, EH2SFRAME_IO,
+	    "changed while it was converted; left as it is, convert it again");
+}
+
 /* Whether it is an input that an option names. */
 static bool run_is_beside(const struct args *args, const char *path)
 {

@@ -315,10 +315,16 @@ static bool batch_tell(struct batch_run *run, struct eh2sframe_error *err)
 	return print_end(err);
 }
 
+/* How many files this run has changed. */
+static json_int_t batch_new(const struct batch_run *run)
+{
+	return run->report.sums.done - run->report.sums.already;
+}
+
 /* The run came to an early end. */
 static int batch_gave_up(struct batch_run *run, struct eh2sframe_error *err)
 {
-	json_int_t done = run->report.sums.done - run->report.sums.already;
+	json_int_t done = batch_new(run);
 
 	if (done)
 		cmd_fail(err, err->status,
@@ -371,12 +377,12 @@ int batch_run(const struct args *args)
 		    status, cmd_patterns_judge(args->patterns, args->verbosity < 0));
 		status = batch_judge_empty(&run, status);
 		status = report_news_print(
-		    &run.news, args, run.report.sums.done ? done : NULL, status);
+		    &run.news, args, batch_new(&run) ? done : NULL, status);
 	}
 	if (!ok)
 		status = batch_gave_up(&run, &err);
 	else if (!batch_signal && !batch_tell(&run, &err))
-		status = done && run.report.sums.done
+		status = done && batch_new(&run)
 			     ? print_late(status, done, run.where, &err)
 			     : print_worse(status, print_error(run.where, &err));
 	/* Nothing was written to it. */

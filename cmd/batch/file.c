@@ -71,8 +71,8 @@ static bool file_link(const struct batch_job *job, const struct batch_file *file
 	bool ok = dirfd >= 0 && file_stat(dirfd, name, &st, err);
 
 	if (ok && !file_is_same(&st, &made->was, true))
-		ok = cmd_fail(
-		    err, EH2SFRAME_IO, "changed while it was converted; left as it is");
+		ok = cmd_fail(err, EH2SFRAME_IO,
+		    "changed while it was converted; left as it is, convert it again");
 	if (ok && k > 0 &&
 	    linkat(made->dirfd, file_temp_name(job, 0, from), dirfd,
 		file_temp_name(job, k, to), 0) < 0)
@@ -174,7 +174,7 @@ static int file_open(const struct batch_name *name, int dirfd, struct stat *st,
 	}
 	if (fstat(fd, st) == 0 && file_is_same(st, &name->st, false))
 		return fd;
-	cmd_fail(error, EH2SFRAME_IO, "changed after it was listed");
+	cmd_fail(error, EH2SFRAME_IO, "changed after it was listed; run again");
 	close(fd);
 	return -1;
 }
@@ -184,7 +184,8 @@ static bool file_has_all_names(const struct batch_file *file,
     const struct file_state *made, struct eh2sframe_error *error)
 {
 	if (made->was.st_nlink < file->n)
-		return cmd_fail(error, EH2SFRAME_IO, "changed after it was listed");
+		return cmd_fail(
+		    error, EH2SFRAME_IO, "changed after it was listed; run again");
 	if (made->was.st_nlink > file->n)
 		return cmd_fail(error, EH2SFRAME_INPUT,
 		    "has %ju hard links, of which %" PRIu32

@@ -203,7 +203,7 @@ static bool args_memory(
 	else if (opt == OPT_VDSO)
 		args->vdso = true;
 	else if (opt == OPT_SYSROOT)
-		args->sysroot = value;
+		return args_set_path("--sysroot", value, &args->sysroot, error);
 	if (opt != OPT_PID)
 		return true;
 	errno = 0;

@@ -100,6 +100,14 @@ static const char *args_wrong_memory(const struct args *args)
 	return NULL;
 }
 
+/* Whether the command looks at a section or CFI as it is, or takes a section out. */
+static bool args_looks(const struct args *args)
+{
+	return args->command == COMMAND_VERIFY || args->command == COMMAND_LINT ||
+	       args->command == COMMAND_DUMP || args->command == COMMAND_CHECK_CODE ||
+	       args->command == COMMAND_REMOVE;
+}
+
 bool args_consistent(const struct args *args, struct eh2sframe_error *error)
 {
 	bool converts = args->command == COMMAND_CONVERT;
@@ -125,9 +133,13 @@ bool args_consistent(const struct args *args, struct eh2sframe_error *error)
 	    args->command != COMMAND_CHECK_CODE)
 		wrong = "--batch goes with --remove, --verify, --lint, --check-code or "
 			"none of them";
-	/* Every file would seem to have no section. */
-	else if (args->batch && !converts && args->refresh)
+	/* Every file would seem to have no section, or to be like a new one. */
+	else if (args->refresh && !converts && (args->batch || args_looks(args)))
 		wrong = "--refresh goes with a conversion";
+	/* What they name would be looked at all the same. */
+	else if (args->patterns->n && args_looks(args))
+		wrong = "--exclude-symbol and --exclude-section go with a conversion or "
+			"--report";
 	else if ((args->include.n || args->exclude.n) && !args->batch)
 		wrong = "--include and --exclude go with --batch";
 	else if (args->drop_signatures && (!args->batch || !converts))

@@ -45,7 +45,9 @@ static struct report_row *table_new(struct report_table *table, const char *path
 static json_int_t table_count(
     const struct eh2sframe_result *result, enum eh2sframe_count which)
 {
-	return (json_int_t)eh2sframe_result_count(result, which);
+	const uint64_t count = eh2sframe_result_count(result, which);
+
+	return count < INT64_MAX ? (json_int_t)count : INT64_MAX;
 }
 
 bool report_table_add(struct report_table *table, const char *path,
@@ -123,15 +125,15 @@ size_t report_table_total(const struct report_table *table, struct report_row *t
 		if (!row->counted)
 			continue;
 		n++;
-		total->code.with_cfi += row->code.with_cfi;
-		total->code.covered += row->code.covered;
-		total->code.plt_template += row->code.plt_template;
-		total->code.derived += row->code.derived;
-		total->code.executable += row->code.executable;
-		total->code.outermost += row->code.outermost;
-		total->code.uncounted += row->code.uncounted;
-		total->gaps += row->gaps;
-		total->sframe += row->sframe;
+		report_sum(&total->code.with_cfi, row->code.with_cfi);
+		report_sum(&total->code.covered, row->code.covered);
+		report_sum(&total->code.plt_template, row->code.plt_template);
+		report_sum(&total->code.derived, row->code.derived);
+		report_sum(&total->code.executable, row->code.executable);
+		report_sum(&total->code.outermost, row->code.outermost);
+		report_sum(&total->code.uncounted, row->code.uncounted);
+		report_sum(&total->gaps, row->gaps);
+		report_sum(&total->sframe, row->sframe);
 	}
 	return n;
 }

@@ -22,8 +22,11 @@ double report_code_of_cfi(const struct report_code *code)
 
 double report_code_of_executable(const struct report_code *code)
 {
-	return report_exact_percent(code->covered + code->plt_template + code->derived,
-	    code->executable - code->outermost);
+	json_int_t covered = code->covered;
+
+	report_sum(&covered, code->plt_template);
+	report_sum(&covered, code->derived);
+	return report_exact_percent(covered, code->executable - code->outermost);
 }
 
 const char *report_code_percent(

@@ -4,6 +4,7 @@
 
     calls.py places EH2SFRAME    nothing is made outside of the directories that the command names
     calls.py fail EH2SFRAME      each call fails once: OUT is the old or the new file, and the status says which
+    calls.py meanwhile EH2SFRAME what others do to a file that is converted in its place is not undone
 """
 
 import collections
@@ -13,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 from tap import check, plan, run, skip_all
 
@@ -179,6 +181,46 @@ def fail():
         check(new != old and n > 50 and not wrong, f"{' '.join(argv)}: each of {n} calls fails", "\n".join(wrong))
 
 
+def replace():
+    shutil.copyfile("/bin/true", "r/new")
+    os.rename("r/new", "r/in")
+
+
+def append():
+    with open("r/in", "ab") as file:
+        file.write(b"more")
+
+
+def link():
+    os.link("r/in", "r/other")
+
+
+def meanwhile():
+    """Others change a file that is converted in its place, when it has been opened."""
+    os.makedirs("r")
+    subprocess.run([TOOL, "--report=json", "-o", "base.json", "/bin/ls"], check=True)
+    for options in ([], ["--baseline=base.json"]):
+        # The last shows only where the proof has begun.
+        for change, call in ((replace, "openat"), (append, "openat"), (link, "fsync")):
+            shutil.copyfile("/bin/ls", "r/in")
+            if os.path.exists("r/other"):
+                os.unlink("r/other")
+            path = ["-P", "r/in"] if call == "openat" else []
+            process = subprocess.Popen(
+                ["strace", "-f", "-qq", "-o", "log", *path, "-e", f"trace={call}", "-e",
+                 f"inject={call}:delay_exit=1000000", TOOL, "-q", *options, "r/in", "r/in"], stderr=subprocess.PIPE)
+            while process.poll() is None and (not os.path.exists("log") or call not in open("log", encoding="utf-8").read()):
+                time.sleep(0.02)
+            change()
+            changed = read("r/in")
+            # strace says what the path is in full.
+            said = re.sub(rb"(?m)^strace: .*\n", b"", process.communicate(timeout=120)[1])
+            check(process.returncode == 3 and read("r/in") == changed and said.startswith(b"eh2sframe: r/in: ")
+                  and said.count(b"\n") == 1, f"{change.__name__} {' '.join(options)}: what others do is not undone",
+                  f"{process.returncode} {said}")
+            os.unlink("log")
+
+
 def main():
     os.environ["LC_ALL"] = "C"
     if run("strace", "-V").returncode if shutil.which("strace") else True:
@@ -190,7 +232,7 @@ def main():
     top = os.path.realpath(tempfile.mkdtemp(prefix="calls."))
     os.chdir(top)
     try:
-        {"places": places, "fail": fail}[sys.argv[1]]()
+        {"places": places, "fail": fail, "meanwhile": meanwhile}[sys.argv[1]]()
     finally:
         os.chdir("/")
         shutil.rmtree(top)

@@ -58,6 +58,8 @@ for option in --baseline --report-file --debug-file --debug-dir --cfi; do
 	usage $option= good out
 	is 'says what is missing' one_line "eh2sframe: $option needs a name; see --help"
 done
+usage --pid=self --sysroot= --report
+is 'says it of --sysroot' one_line 'eh2sframe: --sysroot needs a name; see --help'
 usage --report -o '' good
 is 'says it of -o' one_line 'eh2sframe: -o needs a name; see --help'
 usage --report=pdf good
@@ -113,6 +115,11 @@ usage --remove --report-file=new good out
 usage --report --report-file=new good
 is 'says instead of what' one_line 'eh2sframe: --report-file goes with a conversion; --report has -o'
 usage --batch --verify --refresh good
+usage --verify --refresh good
+usage --remove --refresh good out
+for mode in --verify --check-code --dump --lint=all; do
+	usage $mode --exclude-symbol=main good
+done
 usage --batch --exclude= good
 usage --batch --include
 usage --batch --exclude=lib/ good

@@ -7,6 +7,7 @@
 
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -45,6 +46,8 @@ def huge(tool, program, work):
           "and joined twice it is as large as a sum can be", made.stderr)
     made = [run(tool, "--report=html", bad), run(tool, "--report-diff", report, report)]
     check([one.returncode for one in made] == [0, 0], "and a page and a comparison can be made", [one.stderr for one in made])
+    made = run(tool, "--report", bad, bad, program)
+    check(made.returncode == 0 and not re.search(r"-[0-9.]+ ?%", made.stdout), "and a table has no negative share", made.stdout)
 
 
 def main():
