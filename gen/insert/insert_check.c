@@ -323,6 +323,8 @@ static bool check_phdr_table(const struct image *input, const struct insert_plan
     const struct image *output, struct err *err)
 {
 	uint64_t size = output->n_phdrs * INSERT_PHDR_SIZE, off = output->ehdr.e_phoff;
+	/* patchelf maps a table writable. There it may stay. */
+	uint32_t or_flags = insert_table_moves(input, plan) ? PF_X : PF_X | PF_W;
 
 	if (plan->add_phdr && output->phdrs[0].p_type != PT_PHDR)
 		return err_set(
@@ -333,7 +335,7 @@ static bool check_phdr_table(const struct image *input, const struct insert_plan
 		if (phdr->p_type == PT_PHDR && insert_table_changes(input, plan) &&
 		    (phdr->p_offset != off || phdr->p_filesz != size ||
 			phdr->p_memsz != size || phdr->p_paddr != phdr->p_vaddr ||
-			!is_mapped(output, off, phdr->p_vaddr, size, PF_X)))
+			!is_mapped(output, off, phdr->p_vaddr, size, or_flags)))
 			return err_set(
 			    err, ERR_INTERNAL, "PT_PHDR does not match the moved table");
 	}

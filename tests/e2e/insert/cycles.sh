@@ -115,6 +115,19 @@ have objcopy && for file in program static gold small; do
 	strip work 2>log && once_more 'stripped it is refreshed by grow' $file --refresh --method=grow
 done
 
+### patchelf maps the table writable. Without its section such a program is converted again.
+have patchelf && have objcopy && for linker in gold lld bfd; do
+	$CC -O1 -no-pie -fuse-ld=$linker -o needs "$src/insert_probe.c" 2>log || { skip "patchelf, $linker" "cannot be linked here"; continue; }
+	for method in grow append; do
+		"$eh2sframe" -q --method=$method needs work && patchelf --add-needed libm.so.6 work &&
+			objcopy --remove-section .sframe work 2>log && [ "$(runs work)" = "$(runs needs)" ] ||
+			{ skip "patchelf, $linker, $method" "harms the program: $(cat log)"; continue; }
+		is "patchelf, $linker, $method, objcopy: converted" "$eh2sframe" -q work work
+		is "patchelf, $linker, $method, objcopy: proven" "$eh2sframe" -q --verify work
+		is "patchelf, $linker, $method, objcopy: runs" test "$(runs work)" = "$(runs needs)"
+	done
+done
+
 ### ld -N aligns its PT_LOAD by less than a page. A tool that writes another table must not move it within the page.
 for linker in bfd lld; do
 	[ -e small ] && $CC -nostdlib -static -no-pie -fuse-ld=$linker -Wl,--omagic -o omagic-$linker small.s 2>log ||
