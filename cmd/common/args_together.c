@@ -137,9 +137,9 @@ bool args_consistent(const struct args *args, struct eh2sframe_error *error)
 	else if (args->refresh && !converts && (args->batch || args_looks(args)))
 		wrong = "--refresh goes with a conversion";
 	/* What they name would be looked at all the same. */
-	else if (args->patterns->n && args_looks(args))
-		wrong = "--exclude-symbol and --exclude-section go with a conversion or "
-			"--report";
+	else if (args->patterns->n && args->command != COMMAND_VERIFY && args_looks(args))
+		wrong = "--exclude-symbol and --exclude-section go with a conversion, "
+			"--report or --verify";
 	else if ((args->include.n || args->exclude.n) && !args->batch)
 		wrong = "--include and --exclude go with --batch";
 	else if (args->drop_signatures && (!args->batch || !converts))

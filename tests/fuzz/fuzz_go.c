@@ -64,8 +64,8 @@ static void code_repeat(struct code *code, const uint8_t *bytes, size_t size)
 		code->bytes[i] = size ? bytes[i % size] : 0;
 }
 
-static void read_as(const uint8_t *data, size_t size, enum code_machine machine,
-    const struct code *code)
+static void read_as(
+    const uint8_t *data, size_t size, enum code_machine machine, const struct code *code)
 {
 	static const struct cfi_machine machines[] = {
 	    [CODE_X86_64] = {.sp_reg = 7, .fp_reg = 6, .pc_reg = 16},

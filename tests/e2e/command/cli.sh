@@ -117,7 +117,7 @@ is 'says instead of what' one_line 'eh2sframe: --report-file goes with a convers
 usage --batch --verify --refresh good
 usage --verify --refresh good
 usage --remove --refresh good out
-for mode in --verify --check-code --dump --lint=all; do
+for mode in --check-code --dump --lint=all; do
 	usage $mode --exclude-symbol=main good
 done
 usage --batch --exclude= good
