@@ -15,7 +15,7 @@
 #include "tests/fuzz/driver/drive.h"
 #include "tests/fuzz/driver/guard.h"
 
-enum { BATCH = 50, CPU_SECONDS = 5, RSS_MIB = 1024, MAX_FAILURES = 20 };
+enum { BATCH = 50, CPU_SECONDS = 15, RSS_MIB = 1024, MAX_FAILURES = 20 };
 
 static const struct option long_options[] = {
     {"seed", required_argument, NULL, 's'},
