@@ -252,6 +252,13 @@ void newfile_written(const struct newfile *output)
 	sync_file_range(output->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 }
 
+bool newfile_is_unchanged(const struct stat *was, const struct stat *is)
+{
+	return is->st_dev == was->st_dev && is->st_ino == was->st_ino &&
+	       is->st_size == was->st_size && is->st_mtim.tv_sec == was->st_mtim.tv_sec &&
+	       is->st_mtim.tv_nsec == was->st_mtim.tv_nsec;
+}
+
 /* What others did to the input in place meanwhile would be lost: an upgrade, for one. */
 static bool check_unchanged(const struct newfile *output, struct err *err)
 {
@@ -262,12 +269,9 @@ static bool check_unchanged(const struct newfile *output, struct err *err)
 		return true;
 	if (fstatat(output->dirfd, newfile_base(output->target), &st,
 		AT_SYMLINK_NOFOLLOW) == 0 &&
-	    st.st_dev == was->st_dev && st.st_ino == was->st_ino &&
-	    st.st_size == was->st_size && st.st_mtim.tv_sec == was->st_mtim.tv_sec &&
-	    st.st_mtim.tv_nsec == was->st_mtim.tv_nsec && st.st_nlink == was->st_nlink)
+	    newfile_is_unchanged(was, &st) && st.st_nlink == was->st_nlink)
 		return true;
-	return err_set(err, ERR_IO,
-	    "changed while it was converted; left as it is, convert it again");
+	return err_set(err, ERR_IO, NEWFILE_CHANGED);
 }
 
 /*

@@ -26,6 +26,12 @@ struct newfile_watch {
 	void *context;
 };
 
+/* Of a file that is converted in its place, when others have changed it. */
+#define NEWFILE_CHANGED "changed while it was converted; left as it is, run again"
+
+/* Whether nothing has been written to a file, and no other is in its place. */
+ATTR_MUST_CHECK bool newfile_is_unchanged(const struct stat *was, const struct stat *is);
+
 struct newfile {
 	char *target;  /* the final path, symlinks resolved; NULL in memory */
 	char *temp;    /* the temporary path; NULL when none exists */

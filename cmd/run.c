@@ -132,9 +132,6 @@ static struct eh2sframe_result *run_write(const struct args *args,
 	struct eh2sframe_result *result;
 	bool ok;
 
-	if (!run_place_kept(place, out, error))
-		return NULL;
-	/* From here on it looks itself whether others change a file in its place. */
 	if (args->command == COMMAND_CONVERT && !args->baseline)
 		return eh2sframe_convert_path(file, out, error);
 	result = eh2sframe_convert(file, error);
@@ -183,6 +180,11 @@ static bool run_convert(const struct args *args, struct run_report *report, bool
 	file = run_open(args, args->paths[0], error);
 	if (!file)
 		return false;
+	/* What writes OUT looks itself, but only from where it begins to. */
+	if (!run_place_kept(&place, args->paths[1], error)) {
+		eh2sframe_close(file);
+		return false;
+	}
 	if (args->command == COMMAND_REMOVE) {
 		ok = eh2sframe_file_remove_path(file, args->paths[1], error);
 	} else {

@@ -22,7 +22,7 @@ struct run_place {
 
 struct run_place run_place_of(const char *in, const char *out);
 
-/* Whether no one has changed or replaced it since. EH2SFRAME_IO. */
+/* Whether no one has changed, replaced or linked it since. EH2SFRAME_IO. */
 bool run_place_kept(
     const struct run_place *place, const char *out, struct eh2sframe_error *error);
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/newfile.h"
 #include "cmd/common/fail.h"
 #include "cmd/common/print.h"
 #include "cmd/report/news.h"
@@ -34,17 +35,13 @@ struct run_place run_place_of(const char *in, const char *out)
 bool run_place_kept(
     const struct run_place *place, const char *out, struct eh2sframe_error *error)
 {
-	const struct stat *was = &place->was;
 	struct stat is;
 
 	if (!place->in_place ||
-	    (stat(out, &is) == 0 && is.st_dev == was->st_dev &&
-		is.st_ino == was->st_ino && is.st_size == was->st_size &&
-		is.st_mtim.tv_sec == was->st_mtim.tv_sec &&
-		is.st_mtim.tv_nsec == was->st_mtim.tv_nsec))
+	    (stat(out, &is) == 0 && newfile_is_unchanged(&place->was, &is) &&
+		is.st_nlink == place->was.st_nlink))
 		return true;
-	return cmd_fail(error, EH2SFRAME_IO,
-	    "changed while it was converted; left as it is, convert it again");
+	return cmd_fail(error, EH2SFRAME_IO, NEWFILE_CHANGED);
 }
 
 /* Whether it is an input that an option names. */

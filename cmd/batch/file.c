@@ -14,6 +14,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "base/newfile.h"
 #include "cmd/batch/action.h"
 #include "cmd/report/report.h"
 #include "cmd/common/temporary.h"
@@ -42,9 +43,7 @@ static const char *file_temp_name(
  * ctime. */
 static bool file_is_same(const struct stat *a, const struct stat *b, bool links_too)
 {
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
-	       a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+	return newfile_is_unchanged(a, b) &&
 	       (!links_too || (a->st_nlink == b->st_nlink &&
 				  a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
 				  a->st_ctim.tv_nsec == b->st_ctim.tv_nsec));
@@ -71,8 +70,7 @@ static bool file_link(const struct batch_job *job, const struct batch_file *file
 	bool ok = dirfd >= 0 && file_stat(dirfd, name, &st, err);
 
 	if (ok && !file_is_same(&st, &made->was, true))
-		ok = cmd_fail(err, EH2SFRAME_IO,
-		    "changed while it was converted; left as it is, convert it again");
+		ok = cmd_fail(err, EH2SFRAME_IO, NEWFILE_CHANGED);
 	if (ok && k > 0 &&
 	    linkat(made->dirfd, file_temp_name(job, 0, from), dirfd,
 		file_temp_name(job, k, to), 0) < 0)

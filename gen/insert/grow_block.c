@@ -277,7 +277,8 @@ static bool set_moves(
 			grow->shifted_end = grow->unused;
 		grow->moves_dynamic |= unit->kind == KIND_DYNAMIC;
 	}
-	grow->unused += -grow->unused & (MAX_ALIGN - 1);
+	/* The section .phdrs begins there, with this alignment. */
+	grow->unused += -grow->unused & (INSERT_SFRAME_ALIGN - 1);
 	if (grow->unused > block->end)
 		grow->unused = block->end;
 	return true;

@@ -18,6 +18,7 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
 done
 [ $# -eq 0 ] || shift
 options=("$@")
+shopt -s nullglob
 here=$(dirname "$(realpath "$0")")
 # shellcheck source-path=SCRIPTDIR/../shared source=tap.sh
 . "$here/../shared/tap.sh"
@@ -69,7 +70,6 @@ for release in "${releases[@]}"; do
 		if [ $status = 0 ]; then
 			ok "$name"
 		else
-			shopt -s nullglob
 			failure "$name" "$log-$script.log" "$work/root/root/a clone"/build*/meson-logs/testlog-*.txt
 		fi
 		# What a release does not have is said, and is not much.

@@ -5,6 +5,8 @@
  */
 #include "tests/fuzz/fuzz.h"
 
+#include <string.h>
+
 #include "cfi/frames.h"
 #include "cfi/interp.h"
 #include "go/go_cfi.h"
@@ -60,8 +62,13 @@ static void check_cfi(const struct go_cfi *cfi, const struct cfi_machine *machin
 
 static void code_repeat(struct code *code, const uint8_t *bytes, size_t size)
 {
-	for (size_t i = 0; i < sizeof(code->bytes); i++)
-		code->bytes[i] = size ? bytes[i % size] : 0;
+	size_t n;
+
+	memset(code->bytes, 0, size ? 0 : sizeof(code->bytes));
+	for (size_t at = 0; size && at < sizeof(code->bytes); at += n) {
+		n = sizeof(code->bytes) - at < size ? sizeof(code->bytes) - at : size;
+		memcpy(code->bytes + at, bytes, n);
+	}
 }
 
 static void read_as(

@@ -14,6 +14,7 @@ import subprocess
 import sys
 
 from batch_lib import remove, scratch
+from elf_text import fdes
 from fold_lib import (CUT_OFF, EXACT, FILE, JIT, KERNEL, NO_ROW, UNKNOWN, Recording, folded, pprof_message, run)
 from tap import check, must, plan, skip
 
@@ -82,8 +83,7 @@ def starts_of_functions():
     must("gcc", "-O1", "-shared", "-fPIC", "-Wl,-z,noseparate-code", "-o", "many.so", "many.c")
     bare = int(next(line for line in must("nm", "many.so").splitlines() if line.endswith(" bare")).split()[0], 16)
     must("strip", "many.so")
-    ranges = [tuple(int(word, 16) for word in found) for found in
-              re.findall(r" FDE .* pc=([0-9a-f]+)\.\.([0-9a-f]+)", must("readelf", "--debug-dump=frames", "many.so"))]
+    ranges = fdes("many.so")
     rec = Recording()
     many = rec.module(os.path.realpath("many.so"))
     thread = rec.thread(1, 1, "t")

@@ -3,6 +3,7 @@
 import os
 import re
 
+import elf_text
 import tap
 
 
@@ -24,11 +25,15 @@ class Recordings:
             rows = [line.split() for line in tap.must("nm", "-S", "--defined-only", path).splitlines()]
             self.symbols[path] = [(int(row[0], 16), int(row[1], 16), row[3]) for row in rows if len(row) == 4]
 
+    @staticmethod
+    def place(frame):
+        """The file and the address in it of the instruction that a frame is at."""
+        found = re.fullmatch(r"(.*)\+([0-9a-f]+)(!?)(\??)(=.*)?", frame)
+        return re.sub(r" \(deleted\)$", "", found[1]), int(found[2], 16) - (0 if found[3] else 1)
+
     def name(self, frame):
         """The function of a frame of the files, or what show prints."""
-        found = re.fullmatch(r"(.*)\+([0-9a-f]+)(!?)(\??)(=.*)?", frame)
-        path = re.sub(r" \(deleted\)$", "", found[1])
-        address = int(found[2], 16) - (0 if found[3] else 1)
+        path, address = self.place(frame)
         path = self.first if os.path.basename(path) == "copy" else path
         for start, size, symbol in self.symbols.get(path, []):
             if start <= address < start + size:
@@ -47,14 +52,11 @@ class Recordings:
 
     def has_cfi(self, frame):
         """Whether readelf finds an FDE for the code of a frame."""
-        found = re.fullmatch(r"(/.*)\+([0-9a-f]+)(!?)(\??)(=.*)?", frame)
-        if not found or not os.path.exists(found[1]):
+        path, address = self.place(frame)
+        if not os.path.exists(path):
             return True
-        path, address = found[1], int(found[2], 16) - (0 if found[3] else 1)
         if path not in self.with_cfi:
-            text = tap.must("readelf", "-wNf", path)
-            self.with_cfi[path] = [(int(start, 16), int(end, 16))
-                                   for start, end in re.findall(r" FDE .* pc=([0-9a-f]+)\.\.([0-9a-f]+)", text)]
+            self.with_cfi[path] = elf_text.fdes(path)
         return any(start <= address < end for start, end in self.with_cfi[path])
 
     def in_code_without_cfi(self, recording):

@@ -31,6 +31,12 @@ def functions(path):
             for at, size, name in FUNCTION.findall(must("readelf", "-sW", path))]
 
 
+def fdes(path):
+    """[(start, end)] of the code that FDEs describe. Debug files are left alone."""
+    return [(int(start, 16), int(end, 16)) for start, end in
+            re.findall(r" FDE .* pc=([0-9a-f]+)\.\.([0-9a-f]+)", must("readelf", "-wNf", path))]
+
+
 def plts(path):
     """The sections in which a linker has put a PLT."""
     return {name: place for name, place in sections(path).items()

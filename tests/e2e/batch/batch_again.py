@@ -144,6 +144,11 @@ def test_telling():
             f"--report-file={path}: nothing is converted",
             got,
         )
+    copy("old", "done")
+    batch("-q", "done")
+    got = batch("-q", "--report-file=/dev/full", "done")
+    check(got.status == 3 and got.err.startswith(b"eh2sframe: /dev/full: cannot write: "),
+          "what an earlier run converted is not said to be converted", got)
     closed = subprocess.run(["sh", "-c", f"'{TOOL}' --batch tree2 >&-"], capture_output=True, check=False)
     check(closed.returncode == 3 and picture("tree2") == old, "standard output closed: nothing, either", closed)
     for argv, words in (

@@ -22,7 +22,8 @@ from batch_lib import children, copy, digest, picture, remove, run, scratch, str
 from tap import check, plan, skip
 
 TOOL = os.path.realpath(sys.argv[1])
-SANITIZED = b"__asan_init" in open(TOOL, "rb").read()
+# A sanitizer leaves this signal to the program. Threads and children have it from here.
+os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":handle_sigbus=0"
 
 
 def as_nobody():
@@ -134,9 +135,6 @@ def test_meanwhile():
             (("x/d/f", "x/d/f"), upgrade, "a file in whose place is another one"),
             (("--batch", "-j1", "x"), lambda: os.rename("x/d", "x/e"), "--batch: a directory that gets another name"),
             (("x/d/f", "x/d/f"), lambda: os.rename("x/d", "x/e"), "a directory that gets another name")):
-        if SANITIZED and name.endswith("shorter"):
-            skip(name, "a sanitizer has the signal itself")
-            continue
         shutil.rmtree("x", ignore_errors=True)
         os.makedirs("x/d")
         copy(os.path.realpath(shutil.which("gdb") or sys.executable), "x/d/f")

@@ -199,10 +199,11 @@ def meanwhile():
     """Others change a file that is converted in its place, when it has been opened."""
     os.makedirs("r")
     subprocess.run([TOOL, "--report=json", "-o", "base.json", "/bin/ls"], check=True)
-    for options in ([], ["--baseline=base.json"]):
+    subprocess.run([TOOL, "-q", "/bin/ls", "converted"], check=True)
+    for options in ([], ["--baseline=base.json"], ["--remove"]):
         # The last shows only where the proof has begun.
         for change, call in ((replace, "openat"), (append, "openat"), (link, "fsync")):
-            shutil.copyfile("/bin/ls", "r/in")
+            shutil.copyfile("converted" if "--remove" in options else "/bin/ls", "r/in")
             if os.path.exists("r/other"):
                 os.unlink("r/other")
             path = ["-P", "r/in"] if call == "openat" else []

@@ -46,8 +46,17 @@ def huge(tool, program, work):
           "and joined twice it is as large as a sum can be", made.stderr)
     made = [run(tool, "--report=html", bad), run(tool, "--report-diff", report, report)]
     check([one.returncode for one in made] == [0, 0], "and a page and a comparison can be made", [one.stderr for one in made])
-    made = run(tool, "--report", bad, bad, program)
-    check(made.returncode == 0 and not re.search(r"-[0-9.]+ ?%", made.stdout), "and a table has no negative share", made.stdout)
+    code |= {"covered": 2 ** 63 - 1, "plt_template": 2 ** 63 - 1, "executable": 2 ** 63 - 1}
+    with open(report, "w", encoding="utf-8") as file:
+        json.dump(whole, file)
+    made = run(tool, "--report", "--merge", report)
+    check(made.returncode == 0 and min(numbers(json.loads(made.stdout))) >= 0, "nor are shares of what others report",
+          made.stdout[-300:])
+    for files in ((bad, bad), (bad, bad, program)):
+        made = run(tool, "--report", "--summary=github", "-o", os.devnull, *files)
+        check(made.returncode == 0 and not re.search(r"-[0-9.]+ ?%", made.stdout)
+              and f"| {len(files)} files | {len(files)} counted | 0.00% |" in made.stdout,
+              f"and a table of {len(files)} files has no negative share", made.stdout)
 
 
 def main():
