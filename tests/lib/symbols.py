@@ -4,8 +4,8 @@
 
 symbols.txt is what programs may have been linked against: lines "name version". The shared library
 must export just those, the static one define just those, the header declare and the manual page
-explain each and nothing else. Neither may have a variable that is written to, nor ask the C library
-for what is the process's own. TAP."""
+explain each and nothing else. The same goes for the header and page of the walker. Neither library file
+may have a variable that is written to, nor ask the C library for what is the process's own. TAP."""
 import os
 import re
 import sys
@@ -61,6 +61,22 @@ def writable(shared):
     return found
 
 
+def explained(root, library, headers, names):
+    """The headers declare just those names, and the manual page explains them and each constant."""
+    header = re.sub(r"/\*.*?\*/", "", "".join(read(root, "include/" + one) for one in headers), flags=re.S)
+    page = read(root, "docs/%s.3.scd" % library).replace("\\_", "_")
+    same(names, re.findall(r"\b(eh2sframe_\w+)\(", re.sub("(?m)^typedef.*", "", header)), library + ": declared by the header")
+    same(names, re.findall(r"\*(eh2sframe_\w+)\*\(", page), library + ": explained by the manual page")
+    constants = re.findall(r"^(?:\s+|enum \{ )(EH2SFRAME_[A-Z0-9_]+)(?: = [0-9]+)?,?", header, flags=re.M)
+    constants = [name for name in constants if name not in ("EH2SFRAME_API", "EH2SFRAME_CHECKED", "EH2SFRAME_WALK_API")]
+    check(len(constants) > 25, "%s: %d constants are declared" % (library, len(constants)))
+    unsaid = [name for name in constants if not re.search(r"\b%s\b" % name, page)]
+    check(not unsaid, library + ": constants that the manual page leaves out: " + " ".join(unsaid))
+    said = set(re.findall(r"\bEH2SFRAME_[A-Z0-9_]+\b", page)) - set(constants)
+    check(not said, library + ": constants that only the manual page has: " + " ".join(sorted(said)))
+    return page
+
+
 def main():
     shared, static, root = sys.argv[1:4]
     here = os.path.dirname(os.path.abspath(__file__))
@@ -76,19 +92,10 @@ def main():
     nm = lines_of("nm", "--defined-only", "--extern-only", static)
     same(names, [line.split()[2] for line in nm if len(line.split()) == 3],
          "defined by the static library")
-    both = read(root, "include/eh2sframe.h") + read(root, "include/eh2sframe-rules.h") + read(
-        root, "include/eh2sframe-frames.h") + read(root, "include/eh2sframe-memory.h")
-    header = re.sub(r"/\*.*?\*/", "", both, flags=re.S)
-    same(names, re.findall(r"\b(eh2sframe_\w+)\(", re.sub("(?m)^typedef.*", "", header)), "declared by the header")
-    page = read(root, "docs/libeh2sframe.3.scd").replace("\\_", "_")
-    same(names, re.findall(r"\*(eh2sframe_\w+)\*\(", page), "explained by the manual page")
-    constants = re.findall(r"^\s+(EH2SFRAME_[A-Z0-9_]+)(?: = [0-9]+)?,?", header, flags=re.M)
-    constants = [name for name in constants if name not in ("EH2SFRAME_API", "EH2SFRAME_CHECKED")]
-    check(len(constants) > 30, "%d constants are declared" % len(constants))
-    unsaid = [name for name in constants if not re.search(r"\b%s\b" % name, page)]
-    check(not unsaid, "constants that the manual page leaves out: %s" % " ".join(unsaid))
-    said = set(re.findall(r"\bEH2SFRAME_[A-Z0-9_]+\b", page)) - set(constants)
-    check(not said, "constants that only the manual page has: %s" % " ".join(sorted(said)))
+    page = explained(root, "libeh2sframe", ["eh2sframe.h", "eh2sframe-rules.h", "eh2sframe-frames.h", "eh2sframe-memory.h"],
+                     names)
+    walk_map = read(root, "walk/eh2sframe-walk.map")
+    explained(root, "libeh2sframe-walk", ["eh2sframe-walk.h"], re.findall(r"^\t(eh2sframe_\w+);", walk_map, flags=re.M))
     options = read(root, "gen/options/options.c")
     table = re.findall(r'^\s+\{"([a-z-]+)", OPTION_', options, flags=re.M)
     words = re.search(r"without the dashes:(.*?)\.\s[\s*]*value is", read(root, "include/eh2sframe.h"), re.S)
