@@ -212,7 +212,7 @@ static bool history_add_file(void *context, json_t *file, struct eh2sframe_error
 		return true;
 	}
 	report_state_deinit(&history->list[history->n]);
-	return cmd_fail(err, err->status, "files[%zu]: %.400s", history->n, err->text);
+	return false;
 }
 
 static int history_order(const void *a, const void *b)
@@ -225,7 +225,9 @@ static int history_order(const void *a, const void *b)
 bool report_history_read(
     struct report_history *history, const char *path, struct eh2sframe_error *err)
 {
-	if (!report_read_files(path, history_add_file, history, err))
+	const struct report_reading to = {.file = history_add_file, .context = history};
+
+	if (!report_read(path, &to, err))
 		return false;
 	if (history->n)
 		qsort(history->list, history->n, sizeof(*history->list), history_order);

@@ -7,13 +7,17 @@
 
 #include "cmd/common/fail.h"
 
-/* Gets a file of the report, which stays the reader's. */
-typedef bool report_read_fn(void *context, json_t *file, struct eh2sframe_error *err);
+/* What gets the parts of a report, which stay the reader's. A function that returns false ends the reading. */
+struct report_reading {
+	bool (*file)(void *context, json_t *file, struct eh2sframe_error *err);
+	/* The member "summary"; NULL: it is not wanted. */
+	bool (*summary)(void *context, json_t *summary, struct eh2sframe_error *err);
+	void *context;
+};
 
-/* Calls a function for each file, until it returns false. EH2SFRAME_INPUT for what is no
- * report, and EH2SFRAME_IO. */
-ATTR_MUST_CHECK bool report_read_files(
-    const char *path, report_read_fn *file, void *context, struct eh2sframe_error *err);
+/* Reads a report, from a pipe, too. EH2SFRAME_INPUT for what is no report, and EH2SFRAME_IO. */
+ATTR_MUST_CHECK bool report_read(
+    const char *path, const struct report_reading *to, struct eh2sframe_error *err);
 
 /* Says what to do about a report that cannot be read, where the error does not yet. Always false. */
 bool report_blame(struct eh2sframe_error *err);

@@ -175,16 +175,18 @@ def test_bad():
     def with_file(**members):
         return {**good, "files": [{**good["files"][0], **members}]}
 
-    bad("an empty file", b"not JSON: line 1", b"")
-    bad("text", b"not JSON: line 1, column ", b"hello\n\033[2J\n")
-    bad("half a report", b"not JSON: line ", read("a.json")[:-20])
-    bad("deep nesting", b"not JSON: line 1", b"[" * 1000000)
-    bad("a member twice", b"not JSON: line 1", b'{"tool": "eh2sframe", "tool": "eh2sframe"}')
-    bad("not UTF-8", b"not JSON: line 1", b'{"tool": "\xff"}')
-    bad("a number that is too large", b"not JSON: line 1", b'{"tool": 99999999999999999999}')
-    bad("another value", b"not a report of this program", [1, 2])
+    bad("an empty file", b"not a JSON report: byte ", b"")
+    bad("text", b"not a JSON report: byte 0; make the report again", b"hello\n\033[2J\n")
+    bad("half a report", b"not a JSON report: byte ", read("a.json")[:-20])
+    bad("deep nesting", b"not a JSON report: byte ", b"[" * 1000000)
+    bad("a member twice", b"not a JSON report: byte ", b'{"tool": "eh2sframe", "tool": "eh2sframe"}')
+    bad("files twice", b"not a JSON report: byte ", json.dumps(good)[:-1].encode() + b', "files": []}')
+    bad("not UTF-8", b"not a JSON report: byte ", b'{"tool": "\xff"}')
+    bad("a number that is too large", b"not a JSON report: byte ", b'{"tool": 99999999999999999999}')
+    bad("another value", b"not a JSON report: byte 0", [1, 2])
     bad("another tool", b"not a report of this program", {**good, "tool": "other"})
-    bad("no files", b"not a report of this program", {**good, "files": {}})
+    bad("files that are none", b"not a JSON report: byte ", {**good, "files": {}})
+    bad("no files", b"not a report of this program", {name: good[name] for name in good if name != "files"})
     bad("a file that is none", b"files[0]: not an object", {**good, "files": [1]})
     bad("a path that is none", b"files[0]: path is not text", with_file(path=7))
     bad("no status", b"files[0]: status is not an exit status", with_file(status="0"))
@@ -207,6 +209,10 @@ def test_bad():
         got,
     )
     check(merge("out.json", ".").status == 3, "a directory")
+    got = subprocess.run(["sh", "-c", "cat a.json | \"$1\" --report --merge -o pipe.json /dev/stdin", "sh", TOOL],
+                         capture_output=True, check=False)
+    check(got.returncode == 0 and merge("whole.json", "a.json").status == 0 and read("pipe.json") == read("whole.json"),
+          "a pipe", got)
     before = digest("a.json")
     got = merge("a.json", "a.json", "b.json")
     check(got.status == 2 and digest("a.json") == before, "the output is an input", got)
