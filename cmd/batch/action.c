@@ -102,22 +102,44 @@ static bool action_has_bytes(int fd, const void *bytes, size_t size)
 	return same;
 }
 
-bool batch_action_again(const struct batch_job *job, const struct eh2sframe_file *file,
-    int fd, json_t **report, struct eh2sframe_error *error)
+/* Converts a file again, in memory. *same: fd has these bytes. NULL after a failure. */
+static struct eh2sframe_result *action_remake(
+    const struct eh2sframe_file *file, int fd, bool *same, struct eh2sframe_error *error)
 {
 	struct eh2sframe_result *result = eh2sframe_convert(file, error);
 	void *bytes = NULL;
 	size_t size = 0;
 	bool ok = result && eh2sframe_result_write_memory(result, &bytes, &size, error);
 
-	if (ok && action_has_bytes(fd, bytes, size))
-		ok = action_report(job->gate, result, report, error);
+	*same = ok && action_has_bytes(fd, bytes, size);
+	eh2sframe_free(bytes);
+	if (ok)
+		return result;
+	eh2sframe_result_free(result);
+	return NULL;
+}
+
+bool batch_action_is_made(
+    const struct eh2sframe_file *file, int fd, struct eh2sframe_error *error)
+{
+	bool same;
+
+	eh2sframe_result_free(action_remake(file, fd, &same, error));
+	return same;
+}
+
+bool batch_action_again(const struct batch_job *job, const struct eh2sframe_file *file,
+    int fd, json_t **report, struct eh2sframe_error *error)
+{
+	bool same, ok;
+	struct eh2sframe_result *result = action_remake(file, fd, &same, error);
+
+	ok = result && (!same || action_report(job->gate, result, report, error));
 	if (ok && *report && json_object_set_new(*report, "already", json_true()) < 0) {
 		json_decref(*report);
 		*report = NULL;
 		ok = cmd_fail_nomem(error);
 	}
-	eh2sframe_free(bytes);
 	eh2sframe_result_free(result);
 	return ok;
 }

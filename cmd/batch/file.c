@@ -243,13 +243,28 @@ static bool file_make(const struct batch_job *job, const struct batch_file *file
 	return ok;
 }
 
+/* Limits change no byte: what one of them refuses now may be what an earlier run made without it. */
+static bool file_is_made(const struct batch_job *job, const char *path,
+    const struct file_state *made, struct eh2sframe_error *error)
+{
+	struct eh2sframe_error other = {0};
+	struct eh2sframe_file *open =
+	    eh2sframe_open_fd(made->fd, path, job->args->unlimited, &other);
+	bool is = open && batch_action_is_made(open, made->fd, &other);
+
+	eh2sframe_close(open);
+	if (!is && other.status == EH2SFRAME_NO_MEMORY)
+		*error = other;
+	return is;
+}
+
 /* A file that an earlier run converted is in the report as if this run had done it. */
 static bool file_again(const struct batch_job *job, const struct batch_file *file,
     struct file_state *made, struct eh2sframe_error *error)
 {
 	const char *path = job->tree->names[file->first].path;
 	struct eh2sframe_file *open;
-	bool ok;
+	bool ok, limit;
 
 	if (strcmp(made->skip, "has-sframe") != 0)
 		return false;
@@ -258,8 +273,10 @@ static bool file_again(const struct batch_job *job, const struct batch_file *fil
 	eh2sframe_close(open);
 	if (ok && made->report)
 		ok = file_report(job, file, made, error);
+	limit = !ok && !made->report && error->status == EH2SFRAME_COVERAGE &&
+		file_is_made(job, path, made, error);
 	/* What cannot be made again is of another program, or of other options. */
-	if (!ok && (error->status == EH2SFRAME_NO_MEMORY || made->report))
+	if (!ok && (error->status == EH2SFRAME_NO_MEMORY || made->report || limit))
 		made->skip = NULL;
 	return ok && made->report;
 }

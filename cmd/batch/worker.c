@@ -108,7 +108,8 @@ static void worker_main(const struct batch_job *job, struct batch_shared *shared
 	eh2sframe_options_on_progress(job->args->options, NULL, NULL);
 	snprintf(threads, sizeof(threads), "%u", job->threads);
 	ok = eh2sframe_options_set(job->args->options, "jobs", threads, &ignored) &&
-	     eh2sframe_options_set(job->args->again, "jobs", threads, &ignored);
+	     eh2sframe_options_set(job->args->again, "jobs", threads, &ignored) &&
+	     eh2sframe_options_set(job->args->unlimited, "jobs", threads, &ignored);
 	eh2sframe_options_on_temporary(
 	    job->args->options, worker_note_temporary, record->temporary);
 	ok = ok && worker_enter_sandbox(job, &record->sandbox);
@@ -196,16 +197,36 @@ static bool worker_text_is_plain(const json_t *text)
 	return true;
 }
 
+/* Whether the members that a change needs are there. The names are made plain where they are printed. */
+static bool worker_changes_are_sound(const json_t *list)
+{
+	const json_t *change;
+	size_t i;
+
+	json_array_foreach(list, i, change)
+	{
+		if (!json_is_string(json_object_get(change, "what")) ||
+		    !worker_text_is_plain(json_object_get(change, "what")) ||
+		    !json_is_string(json_object_get(change, "name")) ||
+		    !json_is_string(json_object_get(change, "reason")))
+			return false;
+	}
+	return true;
+}
+
 /* Whether this can be a report. Its figures are checked where they are added. */
 static bool worker_is_sound(const json_t *report)
 {
 	const json_t *text = json_object_get(report, "text");
 	const json_t *error = json_object_get(report, "error");
+	const json_t *changes = json_object_get(report, "changes");
 
 	return json_is_string(json_object_get(report, "path")) &&
 	       json_is_integer(json_object_get(report, "status")) &&
 	       (!text || json_is_string(text)) && (!error || json_is_string(error)) &&
-	       worker_text_is_plain(text) && worker_text_is_plain(error);
+	       worker_text_is_plain(text) && worker_text_is_plain(error) &&
+	       worker_changes_are_sound(json_object_get(changes, "worse")) &&
+	       worker_changes_are_sound(json_object_get(changes, "better"));
 }
 
 /* The report in a text, NULL without memory for it. jansson takes a want of memory for an error of

@@ -148,20 +148,6 @@ static bool args_report(
 	       args_command(args, COMMAND_REPORT, error);
 }
 
-static bool args_top(const char *text, size_t *top, struct eh2sframe_error *error)
-{
-	unsigned long value;
-	char *end;
-
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	if (errno || !isdigit((unsigned char)text[0]) || *end || !value)
-		return cmd_fail(error, EH2SFRAME_USAGE,
-		    "--top=%s: give a number of files, such as 20", text);
-	*top = value;
-	return true;
-}
-
 /* What a report tells besides, and how much of it. */
 static bool args_tell(
     struct args *args, int opt, const char *value, struct eh2sframe_error *error)
@@ -171,7 +157,7 @@ static bool args_tell(
 		args->functions = true;
 		return true;
 	case OPT_TOP:
-		return args_top(value, &args->top, error);
+		return args_set_top(value, &args->top, error);
 	case OPT_BASELINE:
 		return args_set_path("--baseline", value, &args->baseline, error);
 	case OPT_REPORT_DIFF:
@@ -218,6 +204,12 @@ static bool args_memory(
 	return true;
 }
 
+static bool args_is_limit(int opt)
+{
+	return opt == OPT_MIN_COVERAGE || opt == OPT_MIN_COVERAGE_OF ||
+	       opt == OPT_MAX_SIZE || opt == OPT_MAX_GROWTH;
+}
+
 /* An option of the library; the short ones have a long name, too. */
 static bool args_pass(
     struct args *args, int opt, const char *value, struct eh2sframe_error *error)
@@ -230,7 +222,9 @@ static bool args_pass(
 		return eh2sframe_options_set(
 			   args->options, long_options[i].name, value, error) &&
 		       eh2sframe_options_set(
-			   args->again, long_options[i].name, value, error);
+			   args->again, long_options[i].name, value, error) &&
+		       (args_is_limit(opt) || eh2sframe_options_set(args->unlimited,
+						  long_options[i].name, value, error));
 	}
 	return cmd_fail(error, EH2SFRAME_USAGE, "see --help");
 }
@@ -413,10 +407,14 @@ static bool args_unknown(int opt, const char *word, struct eh2sframe_error *erro
 /* --batch goes to the directory of each file: a path from this one must still lead there. */
 static bool args_debug_dir(struct args *args, struct eh2sframe_error *error)
 {
-	char *path =
-	    args->batch && args->debug_dir ? realpath(args->debug_dir, NULL) : NULL;
-	bool ok = !path || args_pass(args, OPT_DEBUG_DIR, path, error);
+	char *path;
+	bool ok;
 
+	if (!args->batch || !args->debug_dir)
+		return true;
+	path = args_absolute(args->debug_dir);
+	ok = path ? args_pass(args, OPT_DEBUG_DIR, path, error)
+		  : cmd_fail_errno(error, "--debug-dir=%s", args->debug_dir);
 	free(path);
 	return ok;
 }
@@ -445,9 +443,10 @@ bool args_parse(int argc, char **argv, struct args *args, struct eh2sframe_error
 
 	*args = (struct args){.options = eh2sframe_options_new(),
 	    .again = eh2sframe_options_new(),
+	    .unlimited = eh2sframe_options_new(),
 	    .patterns = calloc(1, sizeof(*args->patterns)),
 	    .jobs = task_processors()};
-	if (!args->options || !args->again || !args->patterns)
+	if (!args->options || !args->again || !args->unlimited || !args->patterns)
 		return cmd_fail_nomem(error);
 	opterr = 0;
 	while ((opt = getopt_long(argc, argv, ":hj:o:qvV", long_options, NULL)) != -1) {
@@ -463,18 +462,22 @@ bool args_parse(int argc, char **argv, struct args *args, struct eh2sframe_error
 	args->paths = argv + optind;
 	if (!args_add_vdso(args, error) || !args_consistent(args, error) ||
 	    !args_debug_dir(args, error) ||
-	    !eh2sframe_options_set(args->again, "refresh", NULL, error))
+	    !eh2sframe_options_set(args->again, "refresh", NULL, error) ||
+	    !eh2sframe_options_set(args->unlimited, "refresh", NULL, error))
 		return false;
 	/* One of several files is enough; cmd_patterns_judge asks for it. */
 	return (args->command != COMMAND_REPORT && !args->batch) ||
 	       (eh2sframe_options_set(args->options, "allow-unmatched", NULL, error) &&
-		   eh2sframe_options_set(args->again, "allow-unmatched", NULL, error));
+		   eh2sframe_options_set(args->again, "allow-unmatched", NULL, error) &&
+		   eh2sframe_options_set(
+		       args->unlimited, "allow-unmatched", NULL, error));
 }
 
 void args_deinit(struct args *args)
 {
 	eh2sframe_options_free(args->options);
 	eh2sframe_options_free(args->again);
+	eh2sframe_options_free(args->unlimited);
 	if (args->patterns)
 		cmd_patterns_deinit(args->patterns);
 	free(args->patterns);

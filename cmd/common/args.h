@@ -39,6 +39,8 @@ struct args {
 	struct eh2sframe_options *options; /* owned: the library's options */
 	/* The same and "refresh", for what --batch finds converted already. */
 	struct eh2sframe_options *again;
+	/* These without limits. */
+	struct eh2sframe_options *unlimited;
 	int verbosity;		   /* -1 quiet, 0, 1 */
 	bool judge;		   /* --min-coverage or --max-size was given */
 	bool max_growth;	   /* was given */
@@ -98,6 +100,11 @@ bool args_set_path(const char *option, const char *value, const char **path,
     struct eh2sframe_error *error);
 /* The value of --section-address. */
 bool args_set_address(const char *text, uint64_t *out, struct eh2sframe_error *error);
+/* The value of --top. */
+bool args_set_top(const char *text, size_t *top, struct eh2sframe_error *error);
+/* The path of a directory from anywhere, also of one that does not exist. The caller frees it. NULL and errno:
+ * without memory, or below a directory that has no path. */
+char *args_absolute(const char *name);
 /* The value of --sandbox, NULL without one. */
 bool args_set_sandbox(
     struct args *args, const char *value, struct eh2sframe_error *error);

@@ -2,8 +2,10 @@
 /* Which options go together, and values that are checked alone. */
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/vec.h"
 #include "cmd/common/args.h"
@@ -204,6 +206,35 @@ bool args_set_address(const char *text, uint64_t *out, struct eh2sframe_error *e
 		return cmd_fail(error, EH2SFRAME_USAGE,
 		    "--section-address=%s: give an address such as 0x400000", text);
 	return true;
+}
+
+bool args_set_top(const char *text, size_t *top, struct eh2sframe_error *error)
+{
+	unsigned long value;
+	char *end;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (errno || !isdigit((unsigned char)text[0]) || *end || !value)
+		return cmd_fail(error, EH2SFRAME_USAGE,
+		    "--top=%s: give a number of files, such as 20", text);
+	*top = value;
+	return true;
+}
+
+char *args_absolute(const char *name)
+{
+	char *path = realpath(name, NULL), *from;
+
+	if (path || errno == ENOMEM)
+		return path;
+	if (name[0] == '/')
+		return strdup(name);
+	from = getcwd(NULL, 0);
+	if (from && asprintf(&path, "%s/%s", from, name) < 0)
+		path = NULL;
+	free(from);
+	return path;
 }
 
 /* A file is never matched by nothing, or by what ends with a slash. */

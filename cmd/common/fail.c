@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plain.h"
+
 bool cmd_fail(
     struct eh2sframe_error *err, enum eh2sframe_status status, const char *fmt, ...)
 {
@@ -16,7 +18,7 @@ bool cmd_fail(
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	memcpy(err->text, text, sizeof(text));
+	plain_copy(err->text, sizeof(err->text), text);
 	err->status = status;
 	return false;
 }

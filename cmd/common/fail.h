@@ -8,7 +8,7 @@
 #include "base/attr.h"
 #include "include/eh2sframe.h"
 
-/* Sets status and text; always false. An argument may be the old text. */
+/* Sets status and text, without control characters; always false. An argument may be the old text. */
 bool cmd_fail(struct eh2sframe_error *err, enum eh2sframe_status status, const char *fmt,
     ...) ATTR_PRINTF(3, 4);
 /* The same, with strerror(errno) after the text. */

@@ -32,12 +32,17 @@ static const char diff_head[] =
 static void diff_text(const char *text, FILE *out)
 {
 	for (; *text; text++) {
-		if (strchr("&<>\"'", *text))
-			fprintf(out, "&#%d;", *text);
-		else if ((unsigned char)*text < ' ' || *text == 0x7f)
+		const unsigned char c = (unsigned char)text[0];
+		/* U+0080 to U+009F are two bytes. */
+		const bool wide = c == 0xc2 && (unsigned char)text[1] < 0xa0;
+
+		if (strchr("&<>\"'", c))
+			fprintf(out, "&#%d;", c);
+		else if (c < ' ' || c == 0x7f || wide)
 			fputs("&#xfffd;", out);
 		else
-			putc(*text, out);
+			putc(c, out);
+		text += wide;
 	}
 }
 

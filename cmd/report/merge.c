@@ -60,7 +60,9 @@ int report_merge(const struct args *args)
 
 	if (!ok)
 		print_error(at, &err);
-	else if (args->report_path && args->verbosity >= 0)
+	/* It would mix with a document on standard output. */
+	else if (args->report_path && strcmp(args->report_path, "-") != 0 &&
+		 args->verbosity >= 0)
 		report_print_summary(&report, NULL, stdout);
 	report_document_deinit(&report);
 	return ok ? EH2SFRAME_DONE : (int)err.status;

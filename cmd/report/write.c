@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/plain.h"
 #include "cmd/report/report.h"
 
 /* The longest: a size of 19 digits, and the names of 4 sections. */
@@ -184,8 +185,9 @@ static void report_print_kinds(json_t *kinds, FILE *out)
 
 	json_object_foreach(sorted, kind, n)
 	{
-		fprintf(out, "%s%s %" JSON_INTEGER_FORMAT, separator, kind,
-		    json_integer_value(n));
+		fputs(separator, out);
+		plain_print(kind, out);
+		fprintf(out, " %" JSON_INTEGER_FORMAT, json_integer_value(n));
 		separator = ", ";
 	}
 	if (json_object_size(sorted))
@@ -281,7 +283,9 @@ void report_print_line(json_t *file, const char *path, const char *done, FILE *o
 	int version = 0;
 
 	if (skipped) {
-		fprintf(out, "%s: skipped: %s\n", path, skipped);
+		fprintf(out, "%s: skipped: ", path);
+		plain_print(skipped, out);
+		putc('\n', out);
 		return;
 	}
 	if (done && !json_object_get(file, "error"))

@@ -132,6 +132,21 @@ def test_others():
     )
 
 
+def test_limits():
+    """Limits change no byte: what an earlier run made without them fails."""
+    copy("old", "l")
+    batch("-q", "l")
+    before = picture("l")
+    n = len(report("l.json")["files"]) if batch("-q", "--report-file=l.json", "l").status == 0 else 0
+    for limit in ("--max-size=1", "--max-growth=0.001", "--min-coverage=100 --min-coverage-of=text"):
+        got = batch("--report-file=l.json", *limit.split(), "l")
+        failed = [file["path"] for file in report("l.json")["files"] if file["status"] == 5]
+        new = batch("--report-file=l.json", "--refresh", *limit.split(), "l")
+        again = [file["path"] for file in report("l.json")["files"] if file["status"] == 5]
+        check(n and got.status == 5 and failed and failed == again and new.status == 5 and picture("l") == before,
+              f"{limit}: {len(failed)} of {n} files fail", f"{got} {failed} {again}")
+
+
 def test_telling():
     """What stands against the report is found first; or all is converted, and it says so."""
     copy("old", "tree2")
@@ -248,6 +263,7 @@ def main():
         subprocess.run(["gcc", "-shared", "-fPIC", "-O0", "-o", "shim.so", SHIM, "-ldl"], check=True)
         test_again()
         test_others()
+        test_limits()
         test_telling()
         test_memory()
         test_faults()

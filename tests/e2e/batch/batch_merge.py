@@ -211,6 +211,12 @@ def test_bad():
     check(merge("out.json", ".").status == 3, "a directory")
     got = subprocess.run(["sh", "-c", "cat a.json | \"$1\" --report --merge -o pipe.json /dev/stdin", "sh", TOOL],
                          capture_output=True, check=False)
+    bare = run(TOOL, "--report", "--merge", "a.json")
+    check(run(TOOL, "--report", "--merge", "-o", "-", "a.json").out == bare.out, "-o - is standard output", bare)
+    with open("escape.json", "w", encoding="utf-8") as file:
+        json.dump({**good, "files": [{"path": "x", "status": 6, "skipped": "\033]0;\a"}]}, file)
+    out = run(TOOL, "--report", "--merge", "-o", "out.json", "escape.json").out
+    check(b"1 skipped (\\033]0;\\007 1)" in out, "no reason reaches a terminal with control characters", out)
     check(got.returncode == 0 and merge("whole.json", "a.json").status == 0 and read("pipe.json") == read("whole.json"),
           "a pipe", got)
     before = digest("a.json")

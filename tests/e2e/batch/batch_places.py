@@ -154,7 +154,7 @@ def test_meanwhile():
 def test_sticky():
     """Where a file can be made and none be renamed over somebody else's."""
     os.makedirs("s")
-    copy("/bin/cat", "s/one")
+    copy("/bin/cat", "s/o\033ne")
     copy("/bin/cat", "s/two")
     os.link("s/two", "s/three")
     if os.getuid() != 0:
@@ -163,14 +163,14 @@ def test_sticky():
     os.chmod("s", 0o1777)
     before = picture("s")
     try:
-        got = run(TOOL, "--batch", "-v", "s", preexec_fn=as_nobody)
+        got = run(TOOL, "--batch", "-v", "-j1", "s", preexec_fn=as_nobody)
     except PermissionError:
         skip("a sticky directory", f"nobody cannot reach {TOOL}")
         return
     check(
         got.status == 3
         and got.out.startswith(b"0 converted, 0 skipped, 2 failed")
-        and b"s/one: cannot rename onto one: Operation not permitted\n" in got.err
+        and b"s/o\\033ne: cannot rename onto o\\033ne: Operation not permitted\n" in got.err
         and b"; 0 of its 2 names are links to the new file\n" in got.err,
         "somebody else's files in a sticky directory",
         got,

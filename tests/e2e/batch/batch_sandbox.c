@@ -4,7 +4,7 @@
  * acts when it syncs a file of at least HOSTILE_SIZE bytes. HOSTILE_DO: SOCKET, EXEC, or READ and
  * WRITE of the path HOSTILE_PATH, whose failure ends it with the number of the error; RECORD
  * writes that path over the name of a temporary file that the pool is to remove, and ends it. FILE,
- * SIZE, TWICE, TEXT and ESCAPE send the pool messages that no worker sends.
+ * SIZE, TWICE, TEXT, ESCAPE and CHANGES send the pool messages that no worker sends.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -111,6 +111,9 @@ ssize_t write(int fd, const void *data, size_t size)
 			send_report(fd, head[0],
 			    "{\"path\": \"x\", \"status\": 1, \"error\": "
 			    "\"\\u001b[2J\"}");
+		else if (is("CHANGES"))
+			send_report(fd, head[0],
+			    "{\"path\": \"x\", \"status\": 5, \"changes\": {\"worse\": [{}]}}");
 		return syscall(SYS_write, fd, head, sizeof(head));
 	}
 	return syscall(SYS_write, fd, data, size);

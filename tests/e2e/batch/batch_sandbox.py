@@ -214,7 +214,7 @@ def test_hostile():
     check(got.status == 70 and b"signal 9" in got.err and os.path.exists(victim) and same == ["victim"],
           "the pool removes no file elsewhere, whatever a worker noted", f"{got} {same}")
     # A worker that the pool kills may leave its temporary file, as after any SIGKILL.
-    for what in ("FILE", "SIZE", "TEXT", "ESCAPE"):
+    for what in ("FILE", "SIZE", "TEXT", "ESCAPE", "CHANGES"):
         got, same = batch_hostile(what, "auto")
         lines = LINE.sub(b"", got.err).splitlines()
         check(

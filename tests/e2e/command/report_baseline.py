@@ -367,7 +367,7 @@ def github_places():
                 os.chmod(name, 0o755)
 
 
-HOSTILE = "a|b`c*[x](y)<img src=x>\n::error::pwned\r%0A,k=v:\x1b[2J\u202e@all##[error]x"
+HOSTILE = "a|b`c*[x](y)<img src=x>\n::error::pwned\r%0A,k=v:\x1b[2J\x9b\u202e@all##[error]x"
 
 
 def hostile_names():
@@ -400,7 +400,7 @@ def hostile_names():
     Tags().feed(page)
     check(
         "a|b`c*[x](y)&#60;img" in page and {t for t, _ in seen} <= set("html head meta title style body h1 h2 p code span ul li".split())
-        and not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", page) and "script" not in page and "default-src 'none'" in page,
+        and not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", page) and "script" not in page and "default-src 'none'" in page,
         "the page has no markup of theirs",
         seen,
     )

@@ -159,6 +159,13 @@ def found_by_id():
     check(made.returncode == 0 and run(tool, "--batch", "--verify", "--debug-dir=dir", "tree").returncode == 0 and
           run(tool, "--verify", "--debug-dir=none", "tree/plain").returncode == 4,
           "--batch finds it", made.stdout + made.stderr)
+    # A folder that is not there is not looked for beside each file.
+    shutil.copytree("dir", "tree/beside")
+    shutil.copy("plain", "tree/plain")
+    made = run(tool, "--batch", "--debug-dir=beside", "--exclude=beside/*", "tree")
+    check(made.returncode == 0 and "beside: --debug-dir cannot be used" in made.stderr and
+          run(tool, "--verify", "--debug-dir=none", "tree/plain").returncode == 0,
+          "a relative --debug-dir is not that of each file", made.stdout + made.stderr)
     made = run(tool, "--batch", "--debug-file=plain.debug", "tree")
     check(made.returncode == 2 and "--debug-dir is for several" in made.stderr, "--batch --debug-file: status 2",
           made.stderr)
