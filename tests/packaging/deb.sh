@@ -91,6 +91,11 @@ if have cmake; then
 		'add_executable(x ../main.c)' 'eh2sframe_add(x)' >cm/CMakeLists.txt
 	is 'the CMake module' sh -c "cmake -S cm -B cm/b -DCMAKE_PREFIX_PATH='$root/usr' && cmake --build cm/b"
 	is 'it converted' eh2sframe --verify cm/b/x
+	for options in --verif -qV; do
+		sed -i "s/eh2sframe_add(x.*/eh2sframe_add(x OPTIONS $options)/" cm/CMakeLists.txt
+		is "OPTIONS $options are refused" sh -c "! cmake -S cm -B cm/c -DCMAKE_PREFIX_PATH='$root/usr' 2>err &&
+			grep -q 'and $options is none' err"
+	done
 else
 	skip 'the CMake module' 'no cmake'
 fi

@@ -103,6 +103,10 @@ override_dh_auto_install:
 	gcc -c main.c -o $d/lib/object.o
 	echo text >$d/lib/text.so
 	cp main debian/small-data/usr/share/small-data/program
+	mkdir -p $d/lib/debug/usr/lib
+	cp main $d/lib/debug/usr/lib/whole
+override_dh_strip:
+	dh_strip $(STRIP)
 override_dh_eh2sframe:
 	dh_eh2sframe -X'small dir/' -- $(FLAGS)
 M
@@ -112,15 +116,15 @@ symbol=main
 if build small ''; then
 	ok 'small: dpkg-buildpackage'
 	is 'small: dwz, strip, then the conversion, then checksums' test "$(sed -n \
-		's/^ *\(dh_dwz\|dh_strip\|debian.rules override_dh_eh2sframe\|dh_md5sums\)\( .*\)*$/\1/p' build.log |
-		uniq | tr '\n' ' ')" = 'dh_dwz dh_strip debian/rules override_dh_eh2sframe dh_md5sums '
+		's/^ *\(dh_dwz\|dh_strip\|debian.rules override_dh_strip\|debian.rules override_dh_eh2sframe\|dh_md5sums\)\( .*\)*$/\1/p' build.log |
+		uniq | tr '\n' ' ')" = 'dh_dwz debian/rules override_dh_strip dh_strip debian/rules override_dh_eh2sframe dh_md5sums '
 	unpack small_1_*.deb s
 	unpack small-dbgsym_1_*.deb s.debug
 	unpack small-data_1_all.deb data
 	proven small s usr/bin/small
 	is 'small: runs' test "$(s/usr/bin/small)" = 42
 	is 'small: hard links still are' test s/usr/bin/small -ef 's/usr/bin/small one'
-	for left in 's/usr/lib/small dir/left' s/usr/lib/object.o data/usr/share/small-data/program; do
+	for left in 's/usr/lib/small dir/left' s/usr/lib/object.o data/usr/share/small-data/program s/usr/lib/debug/usr/lib/whole; do
 		is "small: left: $left" sh -c "test -s '$left' && ! readelf -SW '$left' | grep -qF .sframe"
 	done
 	is 'plain: main has rows by the .debug_frame of its debug package' sh -c \
@@ -134,6 +138,14 @@ sha256sum small_1_*.deb small-dbgsym_1_*.deb >first
 rm -f ./*.deb
 is 'small: built again' build small ''
 is 'small: the same packages' sha256sum --quiet -c first
+rm -f ./*.deb
+if STRIP=-k build small ''; then
+	unpack small_1_*.deb s
+	is 'plain: dh_strip -k leaves its debug file in the package' sh -c \
+		'test "$("$0" --verify --debug-dir=s/usr/lib/debug s/usr/bin/plain | sed -n "s/.* \\([0-9]*\\) could have a row.*/\\1/p")" = 0' "$eh2sframe"
+else
+	not_ok 'dh_strip -k: dpkg-buildpackage' "$(tail -n 30 build.log)"
+fi
 rm -f ./*.deb
 if build small nosframe; then
 	unpack small_1_*.deb s

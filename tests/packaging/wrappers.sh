@@ -73,6 +73,8 @@ for compiler in gcc clang; do
 	links "$compiler first in PATH" env PATH="$scratch/b in/link:$PATH" $compiler "$c" -o 'pro gram'
 	printf '%s\n' "'$c'" '-o "pro gram"' >'src/args'
 	links "eh2sframe-ld $compiler @FILE" "$ld" $compiler "@$scratch/src/args"
+	printf '%s\n' "'$c'" '"-DX=\"a b\"" -o pro\ gram' >'src/escapes'
+	links "eh2sframe-ld $compiler @FILE with escapes" "$ld" $compiler "@$scratch/src/escapes"
 	links "$compiler -B @FILE" $compiler -B "$scratch/b in/link" "@$scratch/src/args"
 done
 links 'gcc -wrapper' gcc -wrapper "$ld" "$c" -o 'pro gram'
@@ -172,6 +174,17 @@ chmod +x relink
 is 'an output with another name' "$ld" ./relink -o linked
 is 'is converted' converted linked
 is 'and the other name is left' cmp other before
+# Another user of the folder could put a link where a temporary file will be.
+cat >plant <<'S'
+#!/bin/sh
+cat before >linked
+ln -sf victim "linked.eh2sframe-$PPID"
+S
+chmod +x plant
+rm linked && ln other linked && cp before linked && echo precious >victim
+is 'a link in the place of a temporary file' "$ld" ./plant -o linked
+is 'is not followed' sh -c 'test "$(cat victim)" = precious && test ! -L linked'
+rm -f linked.eh2sframe-*
 
 ### Objects: what the command is called with, by one that only writes it down.
 cat >record <<'S'
@@ -208,6 +221,23 @@ lib.o=lib.o' "$cc" $compiler -c 'a b.c' lib.c
 	objects "eh2sframe-cc $compiler -c lib.s" 'lib.o=lib.o' "$cc" $compiler -c lib.s
 done
 objects 'eh2sframe-cc is cc' 'lib.o=lib.o' "$cc" -c lib.c
+# What is a source is not known by its suffix alone.
+cp lib.c lib.inc && cp lib.c lib.CPP && cp lib.c ./-lib.c
+printf '%s\n' '"-DX=\"a\"" -c' "lib.c 'a b.c'" >sources
+objects 'sources in a response file' 'lib.o=lib.o
+a b.o=a b.o' "$cc" gcc @sources
+objects 'a source by -x' 'lib.o=lib.o' "$cc" gcc -x c -c lib.inc
+objects 'a name that begins with -' './-lib.o=./-lib.o' "$cc" gcc -c ./-lib.c
+objects 'a suffix of C++' 'lib.o=lib.o' "$cc" g++ -c lib.CPP
+# What the compiler did not make stays as it is.
+gcc -c lib.c && cp lib.o lib.before
+for what in -fsyntax-only -M '-E -o lib.i'; do
+	# shellcheck disable=SC2086 # words
+	objects "eh2sframe-cc gcc -c $what" '' "$cc" gcc -c $what lib.c
+done
+is 'leaves an older object' cmp lib.o lib.before
+EH2SFRAME_FLAGS='--format=2 --max-size=1' exits 'an object over a limit' 5 "$cc" gcc -c lib.c
+is 'is not left either' test ! -e lib.o
 objects 'gcc -B' 'x y.o=x y.o' gcc -B "$scratch/b in/object" -c 'a b.c' -o 'x y.o'
 objects 'gcc -B -pipe, with a link' 'tmp=tmp' gcc -pipe -B "$scratch/b in/object" 'a b.c' -o x
 objects 'gcc -wrapper' 'x y.o=x y.o' gcc -wrapper "$cc" -c 'a b.c' -o 'x y.o'
@@ -279,7 +309,7 @@ mistake 'the same of eh2sframe-cc' 127 'eh2sframe-cc: nosuchcc is neither a prog
 	"$cc" nosuchcc -c lib.c -o mistaken
 mistake 'a name with control characters' 127 'eh2sframe-ld: a?b?[31m\0101 is neither a program in PATH nor a file' \
 	"$ld" $'a\nb\e[31m\\0101' lib.c -o mistaken
-for flag in --verify --lint=all --remove --report --report=json --dump --batch --section-only --merge -h --version; do
+for flag in --verify --lint=all --remove --report --report=json --dump --batch --section-only --merge --report-diff -h --version --verif --li=all -qV -vh; do
 	mistake "EH2SFRAME_FLAGS with $flag" 2 \
 		"eh2sframe-ld: EH2SFRAME_FLAGS is for options of a conversion, and $flag is none" \
 		env EH2SFRAME_FLAGS="--format=3 $flag" "$ld" gcc "$c" -o mistaken

@@ -113,7 +113,8 @@ ssize_t write(int fd, const void *data, size_t size)
 			    "\"\\u001b[2J\"}");
 		else if (is("CHANGES"))
 			send_report(fd, head[0],
-			    "{\"path\": \"x\", \"status\": 5, \"changes\": {\"worse\": [{}]}}");
+			    "{\"path\": \"x\", \"status\": 5, \"changes\": {\"worse\": "
+			    "[{}]}}");
 		return syscall(SYS_write, fd, head, sizeof(head));
 	}
 	return syscall(SYS_write, fd, data, size);
