@@ -37,15 +37,16 @@ static int record(const struct record_args *args)
 		status =
 		    record_fail(&err, recorder.denied ? RECORD_DENIED : RECORD_FAILED);
 	} else if (!recorder_run(&recorder, &err) || !recorder_end(&recorder, &err)) {
-		status = record_fail(&err, RECORD_FAILED);
-	} else if (recorder.cannot_run) {
-		status = record_fail(&err, recorder.cannot_run);
+		status = record_fail(
+		    &err, recorder.cannot_run ? recorder.cannot_run : RECORD_FAILED);
 	} else {
-		status = record_status(&recorder);
 		if (!args->quiet)
 			recorder_summary(&recorder);
 		if (args->preload)
 			preloaded_say(&recorder.preloaded, args->command[0]);
+		/* With -d it may go on. */
+		recorder_command_drop(&recorder);
+		status = record_status(&recorder);
 	}
 	recorder_free(&recorder);
 	return status;

@@ -10,6 +10,7 @@
 #include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -126,7 +127,11 @@ static bool recorder_output(struct recorder *recorder, struct err *err)
 	if (strcmp(path, "-") == 0)
 		recorder->fd = STDOUT_FILENO;
 	else
-		recorder->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		recorder->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	recorder->is_fresh = recorder->fd >= 0 && recorder->fd != STDOUT_FILENO;
+	/* An older recording stays until there is a new one. */
+	if (recorder->fd < 0)
+		recorder->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (recorder->fd < 0)
 		return err_set_errno(err, "%s: opening the recording failed", path);
 	if (recorder->fd == STDOUT_FILENO && isatty(STDOUT_FILENO))
@@ -161,6 +166,8 @@ static bool recorder_open_events(struct recorder *recorder, struct err *err)
 		       perf_open(&recorder->perf, recorder->child, true,
 			   &recorder->denied, err);
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)args->pid);
+	/* It tells of the end, also while the parent has not asked for it. Linux 5.3. */
+	recorder->process = (int)syscall(SYS_pidfd_open, args->pid, 0);
 	if (access(path, F_OK) != 0)
 		return err_set_errno(err, "process %d", (int)args->pid);
 	recorder->walk_err.kind = ERR_NONE;
@@ -193,15 +200,22 @@ bool recorder_begin(
 	    .stack_size = args->stack_size};
 	sigset_t signals;
 
-	*recorder = (struct recorder){
-	    .args = args, .fd = -1, .start = {-1, -1}, .failure = {-1, -1}};
+	*recorder = (struct recorder){.args = args,
+	    .fd = -1,
+	    .signals = -1,
+	    .process = -1,
+	    .start = {-1, -1},
+	    .failure = {-1, -1}};
 	recorder->unwinder.rows.dir = -1;
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGHUP);
 	sigaddset(&signals, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
+	sigprocmask(SIG_BLOCK, &signals, &recorder->mask);
+	recorder->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (recorder->signals < 0)
+		return err_set_errno(err, "signalfd failed");
 	if (!profile_init(&recorder->profile, err) || !recorder_describe(recorder, err))
 		return false;
 	wish.registers =
@@ -217,12 +231,8 @@ bool recorder_begin(
 	recorder->unwinder.kernel = kernel_names_find;
 	recorder->unwinder.kernel_context = &recorder->kernel_names;
 	recorder_vdso(&recorder->unwinder);
-	if (!recorder_add_vdso(recorder, err) || !recorder_output(recorder, err) ||
-	    !queue_begin(&recorder->queue, RECORDER_QUEUE, err))
-		return false;
-	return recording_begin(
-		   &recorder->writer, recorder->fd, &recorder->profile, err) ||
-	       err_prefix(err, "%s", args->output);
+	return recorder_add_vdso(recorder, err) && recorder_output(recorder, err) &&
+	       queue_begin(&recorder->queue, RECORDER_QUEUE, err);
 }
 
 /* A record that was made here. */
@@ -260,19 +270,24 @@ static bool recorder_drain(struct recorder *recorder, uint64_t limit, bool wait)
 	return true;
 }
 
-bool recorder_signals(struct recorder *recorder, int fd, unsigned int *interrupts)
+/* Whether the command has just ended. */
+static bool recorder_child_ended(struct recorder *recorder)
+{
+	if (recorder->child <= 0 ||
+	    waitpid(recorder->child, &recorder->status, WNOHANG) == 0)
+		return false;
+	recorder->child = 0;
+	return true;
+}
+
+bool recorder_signals(struct recorder *recorder, unsigned int *interrupts)
 {
 	struct signalfd_siginfo info;
-	bool ends = false;
+	bool ends = recorder_child_ended(recorder);
 
-	while (read(fd, &info, sizeof(info)) == sizeof(info)) {
+	while (read(recorder->signals, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGCHLD) {
-			if (recorder->child > 0 &&
-			    waitpid(recorder->child, &recorder->status, WNOHANG) ==
-				recorder->child) {
-				recorder->child = 0;
-				ends = true;
-			}
+			ends |= recorder_child_ended(recorder);
 			continue;
 		}
 		/* The terminal interrupts the command, too. Other signals are passed on to it. */
@@ -286,6 +301,10 @@ bool recorder_signals(struct recorder *recorder, int fd, unsigned int *interrupt
 
 static bool recorder_pid_ended(const struct recorder *recorder)
 {
+	struct pollfd one = {.fd = recorder->process, .events = POLLIN};
+
+	if (recorder->process >= 0)
+		return poll(&one, 1, 0) > 0;
 	return recorder->args->pid && kill(recorder->args->pid, 0) != 0 && errno == ESRCH;
 }
 
@@ -300,10 +319,10 @@ static uint64_t recorder_over(const struct recorder *recorder)
 }
 
 /* Empties the slots of threads until the recording ends. */
-static void recorder_loop_preloaded(struct recorder *recorder, int signals)
+static void recorder_loop_preloaded(struct recorder *recorder)
 {
 	struct preloaded *preloaded = &recorder->preloaded;
-	struct pollfd polls[] = {{.fd = signals, .events = POLLIN},
+	struct pollfd polls[] = {{.fd = recorder->signals, .events = POLLIN},
 	    {.fd = preloaded->listen, .events = POLLIN}};
 	uint64_t end = recorder_over(recorder), now = 0;
 	unsigned int interrupts = 0;
@@ -311,7 +330,7 @@ static void recorder_loop_preloaded(struct recorder *recorder, int signals)
 
 	while (!ends && now < end) {
 		poll(polls, 2, RECORDER_WAIT_PRELOADED_MS);
-		ends = recorder_signals(recorder, signals, &interrupts);
+		ends = recorder_signals(recorder, &interrupts);
 		now = recorder_clock(CLOCK_MONOTONIC);
 		/* false: the walker has ended. */
 		ends |= !preloaded_hear(preloaded) ||
@@ -323,14 +342,15 @@ static void recorder_loop_preloaded(struct recorder *recorder, int signals)
 }
 
 /* Empties the rings until the recording ends. */
-static void recorder_loop(struct recorder *recorder, int signals)
+static void recorder_loop(struct recorder *recorder)
 {
 	struct perf *perf = &recorder->perf;
 	uint64_t end = recorder_over(recorder);
 	unsigned int interrupts = 0;
 	bool ends = false;
 
-	perf->polls[perf->n_rings] = (struct pollfd){.fd = signals, .events = POLLIN};
+	perf->polls[perf->n_rings] =
+	    (struct pollfd){.fd = recorder->signals, .events = POLLIN};
 	while (!ends) {
 		uint64_t now = recorder_clock(CLOCK_MONOTONIC);
 		int wait = RECORDER_WAIT_MS;
@@ -344,7 +364,7 @@ static void recorder_loop(struct recorder *recorder, int signals)
 		for (size_t i = 0; i < perf->n_rings; i++)
 			if (perf->polls[i].revents & (POLLHUP | POLLERR))
 				perf->polls[i].fd = -1;
-		ends = recorder_signals(recorder, signals, &interrupts) ||
+		ends = recorder_signals(recorder, &interrupts) ||
 		       recorder_pid_ended(recorder);
 		now = recorder_clock(CLOCK_MONOTONIC);
 		if (!recorder_drain(recorder, now - RECORDER_MARGIN, false))
@@ -364,35 +384,40 @@ static bool recorder_known(struct recorder *recorder)
 			 : proc_process(args->pid, recorder_put, recorder);
 }
 
+/* Begins the recording, now that there is something to record. */
+static bool recorder_write(struct recorder *recorder, struct err *err)
+{
+	/* Pipes and devices have no older one. */
+	if (!recorder->is_fresh && recorder->fd != STDOUT_FILENO &&
+	    ftruncate(recorder->fd, 0) != 0 && errno != EINVAL)
+		return err_set_errno(
+		    err, "%s: emptying it failed", recorder->args->output);
+	if (!recording_begin(&recorder->writer, recorder->fd, &recorder->profile, err))
+		return err_prefix(err, "%s", recorder->args->output);
+	if (pthread_create(&recorder->walker, NULL, recorder_walk, recorder) != 0)
+		return err_set(err, ERR_NOMEM, "a thread cannot be started");
+	recorder->walking = true;
+	return true;
+}
+
 bool recorder_run(struct recorder *recorder, struct err *err)
 {
-	sigset_t signals;
-	int fd;
-
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
-	sigaddset(&signals, SIGCHLD);
-	fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (fd < 0)
-		return err_set_errno(err, "signalfd failed");
-	if (pthread_create(&recorder->walker, NULL, recorder_walk, recorder) != 0) {
-		close(fd);
-		return err_set(err, ERR_NOMEM, "a thread cannot be started");
+	if (recorder->args->command &&
+	    !recorder_command_go(recorder, &recorder->cannot_run, err)) {
+		if (recorder->is_fresh)
+			unlink(recorder->args->output);
+		return false;
 	}
-	recorder->walking = true;
-	if (recorder_known(recorder) &&
-	    (!recorder->args->command ||
-		recorder_command_go(recorder, &recorder->cannot_run, err))) {
+	if (!recorder_write(recorder, err))
+		return false;
+	if (recorder_known(recorder)) {
 		if (recorder->args->preload)
-			recorder_loop_preloaded(recorder, fd);
+			recorder_loop_preloaded(recorder);
 		else
-			recorder_loop(recorder, fd);
+			recorder_loop(recorder);
 		perf_stop(&recorder->perf);
 		recorder_drain(recorder, UINT64_MAX, true);
 	}
-	close(fd);
 	return true;
 }
 
@@ -432,4 +457,8 @@ void recorder_free(struct recorder *recorder)
 	profile_free(&recorder->profile);
 	if (recorder->fd > STDOUT_FILENO)
 		close(recorder->fd);
+	if (recorder->signals >= 0)
+		close(recorder->signals);
+	if (recorder->process >= 0)
+		close(recorder->process);
 }

@@ -4,6 +4,7 @@
 #define PROFILE_RECORD_RECORDER_H
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -27,7 +28,10 @@ struct recorder {
 	struct recording_writer writer;
 	struct unwinder unwinder;
 	struct kernel_names kernel_names;
-	int fd; /* of the recording */
+	int fd;	       /* of the recording */
+	bool is_fresh; /* its file is new */
+	int signals;   /* signalfd */
+	int process;   /* pidfd of -p, or -1 */
 	pthread_t walker;
 	bool walking; /* the thread runs */
 	struct err walk_err;
@@ -35,6 +39,8 @@ struct recorder {
 	bool denied; /* the kernel permits no event */
 	/* The command. */
 	pid_t child;
+	sigset_t mask;	/* of signals, from before */
+	bool ignored;	/* SIGCHLD was */
 	int start[2];	/* a byte lets it run */
 	int failure[2]; /* its errno, when it cannot be run */
 	int status;	/* of wait */
@@ -50,14 +56,14 @@ ATTR_MUST_CHECK bool recorder_end(struct recorder *recorder, struct err *err);
 void recorder_free(struct recorder *recorder);
 
 /* Whether the recording ends, as signals say. interrupts: how many there were. */
-bool recorder_signals(struct recorder *recorder, int fd, unsigned int *interrupts);
+bool recorder_signals(struct recorder *recorder, unsigned int *interrupts);
 
 /* recorder_command.c: starts the command, which waits. */
 ATTR_MUST_CHECK bool recorder_command(struct recorder *recorder, struct err *err);
 /* Lets it run. false: it cannot; status is the one to exit with. */
 ATTR_MUST_CHECK bool recorder_command_go(
     struct recorder *recorder, int *status, struct err *err);
-/* Ends one that does not run yet. */
+/* Ends one that does not run yet, and waits for one that runs. Signals are passed on meanwhile. */
 void recorder_command_drop(struct recorder *recorder);
 
 /* recorder_walk.c: the thread that walks stacks. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +14,17 @@
 static _Noreturn void command_child(struct recorder *recorder)
 {
 	char **command = recorder->args->command;
-	sigset_t none;
 	char byte;
 	int why;
 	ssize_t n;
 
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (recorder->ignored)
+		signal(SIGCHLD, SIG_IGN);
+	sigprocmask(SIG_SETMASK, &recorder->mask, NULL);
+	/* Its output would be a part of the recording. */
+	if (strcmp(recorder->args->output, "-") == 0 &&
+	    dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		_exit(RECORD_FAILED);
 	/* An end without a byte: the recording does not begin. */
 	close(recorder->start[1]);
 	if (read(recorder->start[0], &byte, 1) != 1)
@@ -32,6 +37,8 @@ static _Noreturn void command_child(struct recorder *recorder)
 
 bool recorder_command(struct recorder *recorder, struct err *err)
 {
+	/* Where it is ignored, as daemons do, the end of a child is never told. */
+	recorder->ignored = signal(SIGCHLD, SIG_DFL) == SIG_IGN;
 	if (pipe2(recorder->start, O_CLOEXEC) != 0)
 		return err_set_errno(err, "a pipe failed");
 	if (pipe2(recorder->failure, O_CLOEXEC) != 0)
@@ -82,7 +89,12 @@ void recorder_command_drop(struct recorder *recorder)
 			close(recorder->failure[i]);
 		recorder->start[i] = recorder->failure[i] = -1;
 	}
-	if (recorder->child > 0)
-		waitpid(recorder->child, &recorder->status, 0);
-	recorder->child = 0;
+	while (recorder->child > 0) {
+		struct pollfd one = {.fd = recorder->signals, .events = POLLIN};
+		unsigned int interrupts = 0;
+
+		/* A signal that came before is not lost: they are blocked. */
+		if (!recorder_signals(recorder, &interrupts))
+			poll(&one, 1, -1);
+	}
 }

@@ -97,7 +97,9 @@ bool profile_load(struct profile *profile, int fd, const char *name,
 	bool ok = recording_read(profile, fd, name, load_event, &load, err) &&
 		  unwinder_end(&load.unwinder, err);
 
-	profile->info.lost += load.unwinder.n_lost;
+	/* The end of a recording has the sum, and one that was cut off has no end. */
+	if (profile->info.lost < load.unwinder.n_lost)
+		profile->info.lost = load.unwinder.n_lost;
 	unwinder_free(&load.unwinder);
 	free(load.kernel.list);
 	return ok;

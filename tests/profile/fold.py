@@ -340,6 +340,14 @@ def odd_names():
     check(made.returncode == 0 or "this build has no" in made.stderr, "odd names for pprof", made)
 
 
+def lost_once():
+    """A raw recording has each event for lost records, and their sum at its end."""
+    maker = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fuzz", "bases", "make_raw.py")
+    must("python3", maker, "lost.rec", "prog")
+    made = run(FOLD, "--format=text", "-o", "lost.txt", "lost.rec")
+    check("; 3 lost" in made.stderr, "records that were lost count once", made.stderr)
+
+
 def errors(path):
     with open("junk", "w", encoding="utf-8") as file:
         file.write("no recording\n")
@@ -390,6 +398,7 @@ def main():
         test_pprof(path)
         test_html(path)
         odd_names()
+        lost_once()
         errors(path)
     finally:
         remove(top)

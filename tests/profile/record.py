@@ -84,6 +84,12 @@ with subprocess.Popen([stacks, "threads"]) as running:
     running.kill()
     running.wait()
     tap.check(recorder.wait(20) == 0, "-p ends with the process", recorder.stderr.read())
+with subprocess.Popen([stacks, "threads"]) as running:
+    recorder = subprocess.Popen([record, "-o", "ends", "-p", str(running.pid)], stderr=subprocess.PIPE, text=True)
+    time.sleep(0.5)
+    running.kill()
+    # Nobody has asked for its end yet.
+    tap.check(recorder.wait(20) == 0, "-p ends with a process that its parent has forgotten", recorder.stderr.read())
 del os.environ["SECONDS"]
 
 # Programs of the system.
@@ -136,6 +142,7 @@ for words, status, says in ((["sh", "-c", "exit 7"], 7, "samples"), (["sh", "-c"
 tap.check(tap.run(record, "-q", "-o", "x", "true").stderr == "", "-q prints no summary")
 run = subprocess.run([record, "-q", "-o", "-", "true"], capture_output=True, check=False)
 tap.check(run.stdout[:7] == b"eh2sprf" and run.returncode == 0, "-o - is standard output", run.stderr)
+record_lib.check_command(record)
 tap.check("--stack-size" in tap.must(record, "--help"), "--help lists the options")
 
 # Without permission.

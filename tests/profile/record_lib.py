@@ -2,6 +2,9 @@
 """What the tests of eh2sframe-record have in common: the samples of a recording, with names."""
 import os
 import re
+import signal
+import subprocess
+import time
 
 import elf_text
 import tap
@@ -81,3 +84,26 @@ class Recordings:
     def having(self, recording, function):
         """How many samples have a function anywhere in their stacks."""
         return sum(function in map(self.name, sample[4]) for sample in self.samples(recording))
+
+
+def check_command(record, *options):
+    """How the recorder and its command live together: what is not of samples."""
+    run = [record, *options, "-o", "x"]
+    # As a daemon has it: ends of children are not told.
+    got = subprocess.run([*run, "sh", "-c", "exit 3"], preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN),
+                         stderr=subprocess.PIPE, timeout=60, check=False)
+    tap.check(got.returncode == 3, "SIGCHLD is ignored where it starts", got)
+    got = subprocess.run([*run, "-d", "0.3", "sh", "-c", "sleep 1; exit 3"], stderr=subprocess.PIPE, timeout=60, check=False)
+    tap.check(got.returncode == 3, "-d: the status is the command's, which goes on", got)
+    with subprocess.Popen([*run, "-q", "-d", "0.2", "sh", "-c", "trap 'exit 5' TERM; while :; do sleep 0.1; done"]) as running:
+        time.sleep(1.5)
+        running.terminate()
+        tap.check(running.wait(30) == 5, "-d: signals still reach it")
+    got = subprocess.run([record, *options, "-q", "-o", "-", "sh", "-c", "echo h$((1+1))ello"], capture_output=True, check=False)
+    tap.check(got.returncode == 0 and b"h2ello" not in got.stdout and got.stderr == b"h2ello\n",
+              "-o -: the command's output is not a part of the recording", got)
+    before = open("x", "rb").read()
+    got = subprocess.run([*run, "/nonexistent/program"], stderr=subprocess.PIPE, check=False)
+    tap.check(got.returncode == 127 and open("x", "rb").read() == before and before, "a command that is not there costs no recording", got)
+    got = subprocess.run([record, *options, "-o", "none", "/nonexistent/program"], stderr=subprocess.PIPE, check=False)
+    tap.check(got.returncode == 127 and not os.path.exists("none"), "nor leaves an empty one", got)

@@ -149,6 +149,8 @@ for words in programs:
     tap.check(n > 10 and whole >= share / 100 * n - 1, f"{title}: {share} % of the samples are complete",
               f"{whole} of {n}\n{run.stderr.decode()}")
 
+record_lib.check_command(record, "--preload")
+
 # A command that cannot run, an output that cannot be written, options of the other way.
 for words, status, says in ((["/nonexistent/program"], 127, "running the command failed"),
                             (["/etc/passwd"], 126, "running the command failed"),
