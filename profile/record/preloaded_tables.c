@@ -70,7 +70,7 @@ static uint64_t tables_room(struct preloaded *preloaded, uint64_t size)
 static uint64_t tables_copy(struct preloaded *preloaded, const struct unwinder_file *file)
 {
 	struct eh2sframe_walk_section opened, *section;
-	const struct rows *rows = &file->rows;
+	const struct rows *rows = file->rows;
 	char *memory = (char *)preloaded->shared;
 	uint64_t index_size, extra_size = rows->n_extra * sizeof(*rows->extra);
 	uint64_t at, bytes;
@@ -139,7 +139,7 @@ static bool tables_ranges(struct preloaded *preloaded, const struct space *space
 		if (!tables_rows(preloaded, map->file, &range->rows, err))
 			return false;
 		file = preloaded->unwinder->files[map->file];
-		if (facts_address(&file->rows.facts, map->offset, &address))
+		if (facts_address(&file->rows->facts, map->offset, &address))
 			range->bias = map->start - address;
 		else
 			range->rows = 0;

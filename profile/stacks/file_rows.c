@@ -87,12 +87,45 @@ void rows_free(struct rows *rows)
 	*rows = (struct rows){0};
 }
 
-/* Whether the file that was opened is the one that was mapped. */
-static bool rows_same_file(const struct rows_file *file, const struct facts *facts)
+static void rows_identity_of(const struct stat *st, struct rows_identity *identity)
 {
-	return file->build_id_size == 0 ||
-	       (file->build_id_size == facts->build_id_size &&
-		   memcmp(file->build_id, facts->build_id, file->build_id_size) == 0);
+	*identity = (struct rows_identity){.known = true,
+	    .device = st->st_dev,
+	    .inode = st->st_ino,
+	    .size = (uint64_t)st->st_size,
+	    .changed = (uint64_t)st->st_mtim.tv_sec * 1000000000 +
+		       (uint64_t)st->st_mtim.tv_nsec};
+}
+
+void rows_identify(uint32_t pid, const char *path, struct rows_identity *identity)
+{
+	char name[ROWS_PATH_SIZE];
+	struct stat st;
+
+	*identity = (struct rows_identity){.known = false};
+	snprintf(name, sizeof(name), "/proc/%u/root%s", (unsigned int)pid, path);
+	if (path[0] == '/' && (stat(name, &st) == 0 || stat(path, &st) == 0))
+		rows_identity_of(&st, identity);
+}
+
+bool rows_differ(const struct rows_identity *a, const struct rows_identity *b)
+{
+	return a->known && b->known &&
+	       (a->device != b->device || a->inode != b->inode || a->size != b->size ||
+		   a->changed != b->changed);
+}
+
+/* Whether the file that was opened is the one that was mapped. */
+static bool rows_same_file(
+    const struct rows_file *file, const struct stat *st, const struct facts *facts)
+{
+	struct rows_identity identity;
+
+	rows_identity_of(st, &identity);
+	return file->build_id_size == 0 ? !rows_differ(&file->identity, &identity)
+					: file->build_id_size == facts->build_id_size &&
+					      memcmp(file->build_id, facts->build_id,
+						  file->build_id_size) == 0;
 }
 
 /* Opens one path, when it is the file. Only regular files: others could block. */
@@ -105,7 +138,7 @@ static int rows_try(const char *path, const struct rows_file *file, struct facts
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && facts_read(fd, facts, &err) &&
-	    rows_same_file(file, facts))
+	    rows_same_file(file, &st, facts))
 		return fd;
 	close(fd);
 	return -1;
@@ -253,64 +286,98 @@ static uint64_t rows_now(void)
 
 /* The rows of bytes whose facts are known. */
 static bool rows_make_new(struct rows_store *store, const char *path,
-    const uint8_t *bytes, size_t size, struct rows *rows, struct err *err)
+    const uint8_t *bytes, size_t size, bool keep, struct rows *rows, struct err *err)
 {
 	uint64_t start = rows_now();
 	bool ok = rows_convert(bytes, size, path, rows, err);
 
 	store->n_made++;
 	store->made_ns += rows_now() - start;
-	if (ok && store->dir >= 0 && rows->facts.build_id_size > 0)
+	if (ok && keep && store->dir >= 0 && rows->facts.build_id_size > 0)
 		rows_cache_write(store->dir, store->limit, rows);
 	return ok;
 }
 
-/* Takes rows that are kept, in place of rows that have no more than facts. */
+/* Whether both have the same code at the same addresses. Tools that move it in the file keep the build-id. */
+static bool rows_same_code(const struct facts *a, const struct facts *b)
+{
+	if (a->n_parts != b->n_parts || a->end != b->end)
+		return false;
+	for (size_t i = 0; i < a->n_parts; i++)
+		if (a->parts[i].address != b->parts[i].address ||
+		    a->parts[i].size != b->parts[i].size)
+			return false;
+	return true;
+}
+
+/* Takes rows that are kept. facts: those of the file, when it could be opened. */
 static bool rows_take_kept(struct rows_store *store, const uint8_t *build_id,
-    uint32_t build_id_size, struct rows *rows)
+    uint32_t build_id_size, const struct facts *facts, struct rows *rows)
 {
 	struct rows kept;
 
 	if (store->dir < 0 || build_id_size == 0 ||
 	    !rows_cache_read(store->dir, build_id, build_id_size, &kept))
 		return false;
+	if (facts && !rows_same_code(facts, &kept.facts)) {
+		rows_free(&kept);
+		return false;
+	}
+	if (facts)
+		kept.facts = *facts;
 	*rows = kept;
 	store->n_kept++;
 	return true;
 }
 
+/* Whether rows may be kept for others: whoever makes a file chooses its build-id. */
+static bool rows_is_trusted(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && (st.st_uid == 0 || st.st_uid == geteuid());
+}
+
+static bool rows_make_image(struct rows_store *store, const struct rows_file *file,
+    struct rows *rows, struct err *err)
+{
+	struct facts facts;
+
+	if (!facts_read_memory(file->image, file->image_size, &rows->facts, err))
+		return false;
+	facts = rows->facts;
+	return rows_take_kept(store, facts.build_id, facts.build_id_size, &facts, rows) ||
+	       rows_make_new(
+		   store, file->path, file->image, file->image_size, true, rows, err);
+}
+
 bool rows_make(struct rows_store *store, const struct rows_file *file, struct rows *rows,
     struct err *err)
 {
-	const struct facts *facts = &rows->facts;
+	struct facts facts;
 	uint8_t *bytes;
 	size_t size = 0;
-	bool ok;
+	bool ok, keep;
 	int fd;
 
 	*rows = (struct rows){0};
 	if (file->image)
-		return facts_read_memory(
-			   file->image, file->image_size, &rows->facts, err) &&
-		       (rows_take_kept(
-			    store, facts->build_id, facts->build_id_size, rows) ||
-			   rows_make_new(store, file->path, file->image, file->image_size,
-			       rows, err));
-	/* Then the file need not be there. */
-	if (rows_take_kept(store, file->build_id, file->build_id_size, rows))
-		return true;
-	fd = rows_open_file(file, &rows->facts);
+		return rows_make_image(store, file, rows, err);
+	fd = rows_open_file(file, &facts);
 	if (fd < 0)
-		return err_set(
-		    err, ERR_IO, "%s: the file that was mapped is gone", file->path);
-	if (file->build_id_size == 0 &&
-	    rows_take_kept(store, facts->build_id, facts->build_id_size, rows)) {
+		return rows_take_kept(
+			   store, file->build_id, file->build_id_size, NULL, rows) ||
+		       err_set(err, ERR_IO, "%s: the file that was mapped is gone",
+			   file->path);
+	if (rows_take_kept(store, facts.build_id, facts.build_id_size, &facts, rows)) {
 		close(fd);
 		return true;
 	}
+	rows->facts = facts;
+	keep = rows_is_trusted(fd);
 	bytes = rows_load(fd, &size, err);
 	close(fd);
-	ok = bytes && rows_make_new(store, file->path, bytes, size, rows, err);
+	ok = bytes && rows_make_new(store, file->path, bytes, size, keep, rows, err);
 	free(bytes);
 	return ok;
 }

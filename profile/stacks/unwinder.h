@@ -107,14 +107,15 @@ struct unwinder_file {
 	char *path;
 	uint8_t build_id[EVENT_MAX_BUILD_ID];
 	uint32_t build_id_size;
+	struct rows_identity identity;
 	uint32_t pid;
 	uint64_t start, end; /* of the first mapping */
 	bool opened;	     /* what follows is known */
 	bool no_file; /* memory without a file, or of one that is only shared memory */
 	bool failed;
 	bool has_section;
-	uint32_t module; /* of the profile */
-	struct rows rows;
+	uint32_t module;   /* of the profile */
+	struct rows *rows; /* owned */
 	uint32_t *index;
 	struct eh2sframe_walk_section section;
 };

@@ -6,14 +6,22 @@
 #include "base/vec.h"
 #include "profile/stacks/unwinder.h"
 
+/* Memory that has a name, and can hold an ELF file as well as code that was made at run time. */
+static bool unwinder_may_be_file(const char *path)
+{
+	return strncmp(path, "/memfd:", 7) == 0 || strncmp(path, "/dev/shm/", 9) == 0;
+}
+
 /* What the kernel gives as the path of memory that no ELF file is behind. */
 static bool unwinder_is_no_file(const char *path)
 {
 	static const char *const BEGINNINGS[] = {
-	    "//anon", "/memfd:", "/dev/", "/SYSV", "/anon_hugepage", "/[aio]"};
+	    "//anon", "/dev/", "/SYSV", "/anon_hugepage", "/[aio]"};
 
 	if (path[0] != '/')
 		return strcmp(path, "[vdso]") != 0;
+	if (unwinder_may_be_file(path))
+		return false;
 	for (size_t i = 0; i < sizeof(BEGINNINGS) / sizeof(*BEGINNINGS); i++)
 		if (strncmp(path, BEGINNINGS[i], strlen(BEGINNINGS[i])) == 0)
 			return true;
@@ -21,7 +29,7 @@ static bool unwinder_is_no_file(const char *path)
 }
 
 static bool unwinder_file_new(struct unwinder *unwinder, const struct event *map,
-    struct unwinder_file **made, struct err *err)
+    const struct rows_identity *identity, struct unwinder_file **made, struct err *err)
 {
 	struct unwinder_file *file = calloc(1, sizeof(*file));
 
@@ -37,6 +45,7 @@ static bool unwinder_file_new(struct unwinder *unwinder, const struct event *map
 	file->pid = map->pid;
 	file->start = map->start;
 	file->end = map->start + map->size;
+	file->identity = *identity;
 	file->build_id_size = map->build_id_size;
 	if (map->build_id_size)
 		memcpy(file->build_id, map->build_id, map->build_id_size);
@@ -51,9 +60,12 @@ bool unwinder_file_get(
 {
 	uint64_t wide = hash_bytes((const uint8_t *)map->text, strlen(map->text));
 	uint32_t hash = hash_fold(wide);
+	struct rows_identity identity = {.known = false};
 	struct unwinder_file *file;
 	struct slot *slot;
 
+	if (!map->build_id_size)
+		rows_identify(map->pid, map->text, &identity);
 	if (unwinder->n_files >= UNWINDER_MAX_FILES)
 		return err_set(err, ERR_LIMIT, "more than %d files", UNWINDER_MAX_FILES);
 	if (!slots_reserve(&unwinder->file_slots, unwinder->n_files + 1))
@@ -65,7 +77,8 @@ bool unwinder_file_get(
 		if (slot->hash != hash || strcmp(file->path, map->text) != 0 ||
 		    file->build_id_size != map->build_id_size ||
 		    (map->build_id_size &&
-			memcmp(file->build_id, map->build_id, map->build_id_size) != 0))
+			memcmp(file->build_id, map->build_id, map->build_id_size) != 0) ||
+		    rows_differ(&file->identity, &identity))
 			continue;
 		/* The process that maps it now is more likely to be there when it is read. */
 		if (!file->opened) {
@@ -75,7 +88,7 @@ bool unwinder_file_get(
 		}
 		return true;
 	}
-	if (!unwinder_file_new(unwinder, map, &file, err))
+	if (!unwinder_file_new(unwinder, map, &identity, &file, err))
 		return false;
 	*index = (uint32_t)unwinder->n_files++;
 	*slot = (struct slot){.hash = hash, .number = *index + 1};
@@ -85,7 +98,7 @@ bool unwinder_file_get(
 /* Opens the section at the file's made-up addresses, with its index. */
 static bool unwinder_section(struct unwinder_file *file, uint32_t index, struct err *err)
 {
-	const struct rows *rows = &file->rows;
+	const struct rows *rows = file->rows;
 	uint64_t base = UNWINDER_BASE(index);
 
 	if (!rows->section || rows->facts.end > UNWINDER_IN_FILE ||
@@ -121,12 +134,12 @@ static bool unwinder_add_module(struct unwinder *unwinder, struct unwinder_file 
     const struct rows_file *found, struct err *err)
 {
 	struct profile_module module = {.path = file->path,
-	    .build_id_size = file->rows.facts.build_id_size,
+	    .build_id_size = file->rows->facts.build_id_size,
 	    .flags = file->failed ? PROFILE_MODULE_OFFSETS : 0,
 	    .image = (uint8_t *)(uintptr_t)found->image,
 	    .image_size = found->image_size};
 
-	memcpy(module.build_id, file->rows.facts.build_id, module.build_id_size);
+	memcpy(module.build_id, file->rows->facts.build_id, module.build_id_size);
 	if (module.build_id_size == 0) {
 		module.build_id_size = file->build_id_size;
 		memcpy(module.build_id, file->build_id, file->build_id_size);
@@ -142,21 +155,31 @@ bool unwinder_file_open(struct unwinder *unwinder, uint32_t index, struct err *e
 	    .start = file->start,
 	    .end = file->end,
 	    .build_id = file->build_id,
-	    .build_id_size = file->build_id_size};
+	    .build_id_size = file->build_id_size,
+	    .identity = file->identity};
 	struct err why;
 
 	if (file->opened)
 		return true;
+	/* Most files are mapped and never seen in a sample. */
+	file->rows = calloc(1, sizeof(*file->rows));
+	if (!file->rows)
+		return err_set_nomem(err);
 	file->opened = true;
 	if (file->no_file)
 		return true;
 	if (strcmp(file->path, "[vdso]") == 0)
 		unwinder_vdso(unwinder, &wanted);
-	if (!rows_make(&unwinder->rows, &wanted, &file->rows, &why)) {
+	if (!rows_make(&unwinder->rows, &wanted, file->rows, &why)) {
 		if (why.kind == ERR_NOMEM)
 			return err_set_nomem(err);
+		/* Then it is code that was made at run time. */
+		file->no_file =
+		    unwinder_may_be_file(file->path) && file->rows->facts.n_parts == 0;
+		if (file->no_file)
+			return true;
 		/* Its tables may be right where its CFI is not. */
-		file->failed = file->rows.facts.n_parts == 0;
+		file->failed = file->rows->facts.n_parts == 0;
 		unwinder->n_failed++;
 	}
 	return unwinder_section(file, index, err) &&
@@ -168,7 +191,9 @@ void unwinder_files_free(struct unwinder *unwinder)
 	for (size_t i = 0; i < unwinder->n_files; i++) {
 		free(unwinder->files[i]->path);
 		free(unwinder->files[i]->index);
-		rows_free(&unwinder->files[i]->rows);
+		if (unwinder->files[i]->rows)
+			rows_free(unwinder->files[i]->rows);
+		free(unwinder->files[i]->rows);
 		free(unwinder->files[i]);
 	}
 	free(unwinder->files);

@@ -156,7 +156,7 @@ static bool walk_resolve_new(struct walk *walk, const struct eh2sframe_walk_fram
 			frame.pid = 0;
 			frame.module = file->module;
 			frame.address = offset;
-			if (facts_address(&file->rows.facts, offset, &frame.address) &&
+			if (facts_address(&file->rows->facts, offset, &frame.address) &&
 			    frame.address <= UNWINDER_IN_FILE)
 				place->known = UNWINDER_BASE(map->file) + frame.address;
 		}
@@ -232,8 +232,8 @@ static uint8_t walk_ended(const struct walk *walk, enum eh2sframe_walk_why why,
 	file = walk->unwinder->files[place->file];
 	if (file->no_file)
 		return PROFILE_NO_MODULE;
-	if (file->rows.facts.entry && address >= file->rows.facts.entry &&
-	    address - file->rows.facts.entry < WALK_ENTRY_SIZE)
+	if (file->rows->facts.entry && address >= file->rows->facts.entry &&
+	    address - file->rows->facts.entry < WALK_ENTRY_SIZE)
 		return PROFILE_OUTERMOST;
 	return file->has_section ? PROFILE_NO_ROW : PROFILE_NO_ROWS;
 }

@@ -149,6 +149,40 @@ for words in programs:
     tap.check(n > 10 and whole >= share / 100 * n - 1, f"{title}: {share} % of the samples are complete",
               f"{whole} of {n}\n{run.stderr.decode()}")
 
+# Files that are not what they seem: complete stacks by all samples.
+SOURCE = """#include <time.h>
+volatile unsigned long sum;
+%s
+__attribute__((noinline)) void inner(void) { for (int i = 0; i < 100000; i++) sum += (unsigned long)i; }
+__attribute__((noinline)) void outer(void) { char room[%d]; room[sum %% %d] = 1; inner(); sum += (unsigned long)room[0]; }
+int main(void) { const clock_t end = clock() + CLOCKS_PER_SEC / 2; while (clock() < end) outer(); return 0; }
+"""
+for name, before, size in (("small", "", 100), ("large", "int more(int a) { return a * 3; }\nint again(int a) { return a / 7; }", 4000)):
+    with open(name + ".c", "w", encoding="utf-8") as file:
+        file.write(SOURCE % (before, size, size))
+    tap.must("gcc", "-O1", "-no-pie", "-Wl,--build-id=none", "-o", name, name + ".c")
+
+
+def all_complete(title, *words):
+    run = tap.run(record, "--preload", "-F", "199", "-o", "seems", *words)
+    n, whole = in_ways.complete("seems")
+    tap.check(n > 50 and whole >= 0.99 * n, title, f"{whole} of {n}\n{run.stderr}")
+
+
+all_complete("another program at the same path, without a build-id", "--no-cache", "sh", "-c",
+             "cp small x && ./x && rm x && cp large x && ./x")
+shutil.copy("small", f"/dev/shm/record-preload-{os.getpid()}")
+all_complete("a program in /dev/shm", "--no-cache", f"/dev/shm/record-preload-{os.getpid()}")
+os.unlink(f"/dev/shm/record-preload-{os.getpid()}")
+if shutil.which("patchelf"):
+    tap.must("gcc", "-O1", "-no-pie", "-Wl,--build-id", "-o", "plain", "large.c")
+    shutil.copy("plain", "patched")
+    tap.must("patchelf", "--set-rpath", "/" + "x" * 300, "patched")
+    all_complete("a program whose rows are kept", "--cache-dir=moved", "./plain")
+    all_complete("the same build with its code elsewhere in the file", "--cache-dir=moved", "./patched")
+else:
+    tap.skip("the same build with its code elsewhere in the file", "no patchelf")
+
 record_lib.check_command(record, "--preload")
 
 # A command that cannot run, an output that cannot be written, options of the other way.
