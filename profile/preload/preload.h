@@ -39,7 +39,7 @@ extern __thread struct shared_slot *preload_slot
 void preload_thread(uint32_t parent);
 /* Tells the recorder when files were mapped or unmapped since the last call. */
 void preload_mapped(void);
-/* The program wants the signal: this process is recorded no more. */
+/* A sample could harm the program from now on: this process is recorded no more. */
 void preload_give_up(void);
 
 /* The function of this name in the libraries behind this one. */

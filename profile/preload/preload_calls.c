@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions that programs find here instead of in libc, and that call those of libc. */
 #include <dlfcn.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <threads.h>
 
 #include "profile/preload/preload.h"
@@ -182,4 +187,65 @@ PRELOAD_API int sigtimedwait(
 	if (!next)
 		*(void **)&next = preload_next("sigtimedwait");
 	return next(&others, info, limit);
+}
+
+/* What the handler takes of a stack, beside the frame of the kernel. */
+enum { CALLS_HANDLER = 1024 };
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51
+#endif
+
+/* A stack for handlers that has no room for this one within another one's. The kernel would end the program. */
+PRELOAD_API int sigaltstack(const stack_t *stack, stack_t *old)
+{
+	static int (*next)(const stack_t *, stack_t *);
+	size_t frame = getauxval(AT_MINSIGSTKSZ);
+
+	if (!next)
+		*(void **)&next = preload_next("sigaltstack");
+	if (frame < 2048)
+		frame = 2048;
+	if (stack && !(stack->ss_flags & SS_DISABLE) &&
+	    stack->ss_size < 2 * frame + CALLS_HANDLER && preload_samples())
+		preload_give_up();
+	return next(stack, old);
+}
+
+/* A filter of system calls does not know those of the handler, and may end the program for one. */
+PRELOAD_API int prctl(int option, ...)
+{
+	static int (*next)(
+	    int, unsigned long, unsigned long, unsigned long, unsigned long);
+	unsigned long word[4];
+	va_list ap;
+
+	va_start(ap, option);
+	for (int i = 0; i < 4; i++)
+		word[i] = va_arg(ap, unsigned long);
+	va_end(ap);
+	if (!next)
+		*(void **)&next = preload_next("prctl");
+	if (option == PR_SET_SECCOMP && preload_samples())
+		preload_give_up();
+	return next(option, word[0], word[1], word[2], word[3]);
+}
+
+/* libseccomp installs its filters so. start() is the first to call this. */
+PRELOAD_API long syscall(long number, ...)
+{
+	static long (*next)(long, long, long, long, long, long, long);
+	long word[6];
+	va_list ap;
+
+	va_start(ap, number);
+	for (int i = 0; i < 6; i++)
+		word[i] = va_arg(ap, long);
+	va_end(ap);
+	if (!next)
+		*(void **)&next = preload_next("syscall");
+	if (((number == SYS_seccomp && word[0] <= SECCOMP_SET_MODE_FILTER) ||
+		(number == SYS_prctl && word[0] == PR_SET_SECCOMP)) &&
+	    preload_samples())
+		preload_give_up();
+	return next(number, word[0], word[1], word[2], word[3], word[4], word[5]);
 }

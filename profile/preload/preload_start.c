@@ -193,6 +193,12 @@ static void start_end(void *value)
 	struct shared_slot *slot = value;
 	sigset_t ours;
 
+	/* There are no timers then, and a filter may forbid these calls. */
+	if (!preload_samples()) {
+		preload_slot = NULL;
+		__atomic_store_n(&slot->state, SHARED_ENDED, __ATOMIC_RELEASE);
+		return;
+	}
 	sigemptyset(&ours);
 	sigaddset(&ours, SHARED_SIGNAL);
 	pthread_sigmask(SIG_BLOCK, &ours, NULL);
@@ -208,10 +214,11 @@ static void start_child(void)
 	int saved = errno;
 	uint32_t parent = start_pid;
 
-	start_pid = (uint32_t)getpid();
 	preload_slot = NULL;
-	if (preload_samples())
+	if (preload_samples()) {
+		start_pid = (uint32_t)getpid();
 		preload_thread(parent);
+	}
 	errno = saved;
 }
 

@@ -83,7 +83,7 @@ struct shared {
 	uint64_t period; /* ns of processor time */
 	uint32_t guess;
 	uint32_t stopped;   /* the recording has ended */
-	uint32_t n_gave_up; /* processes that use the signal themselves */
+	uint32_t n_gave_up; /* processes that samples would harm */
 	uint32_t n_no_slot; /* threads that found no free slot */
 	uint64_t size;	    /* of all the memory */
 	struct shared_slot slots[SHARED_SLOTS];

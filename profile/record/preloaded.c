@@ -218,9 +218,9 @@ void preloaded_say(const struct preloaded *preloaded, const char *command)
 		    command);
 	if (gave_up > 0)
 		fprintf(stderr,
-		    "eh2sframe-record: %s: processes that use the signal %d themselves, "
-		    "so "
-		    "that --preload cannot record them: %u\n",
+		    "eh2sframe-record: %s: processes that use the signal %d, a filter of "
+		    "system calls or a small stack for signals, so that --preload "
+		    "records them no more: %u\n",
 		    command, SHARED_SIGNAL, gave_up);
 	if (none > 0)
 		fprintf(stderr,

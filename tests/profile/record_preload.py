@@ -149,6 +149,12 @@ for words in programs:
     tap.check(n > 10 and whole >= share / 100 * n - 1, f"{title}: {share} % of the samples are complete",
               f"{whole} of {n}\n{run.stderr.decode()}")
 
+# What a sample would end.
+for how in ("filtered", "small-stack"):
+    run = tap.run(record, "--preload", "-F", "199", "-o", "harm", ways, how)
+    tap.check(run.returncode == 0 and run.stdout == "done\n" and "records them no more: 1" in run.stderr,
+              f"{how}: the program goes on, and this is said", f"{run.returncode} {run.stdout}{run.stderr}")
+
 # Files that are not what they seem: complete stacks by all samples.
 SOURCE = """#include <time.h>
 volatile unsigned long sum;

@@ -5,12 +5,17 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
@@ -313,6 +318,41 @@ static APART int deep(int n)
 	return below + 1;
 }
 
+/* A filter of system calls that kills for each one that the program itself does not make. */
+static int filtered(void)
+{
+	static const unsigned int CALLS[] = {
+	    SYS_write, SYS_clock_gettime, SYS_rt_sigreturn, SYS_exit_group};
+	enum { N = sizeof(CALLS) / sizeof(*CALLS) };
+	struct sock_filter filter[N + 3] = {
+	    {BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, nr)}};
+	struct sock_fprog program = {N + 3, filter};
+
+	for (unsigned char i = 0; i < N; i++)
+		filter[1 + i] = (struct sock_filter){
+		    BPF_JMP | BPF_JEQ | BPF_K, (unsigned char)(N - i), 0, CALLS[i]};
+	filter[N + 1] =
+	    (struct sock_filter){BPF_RET | BPF_K, 0, 0, SECCOMP_RET_KILL_PROCESS};
+	filter[N + 2] = (struct sock_filter){BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0)
+		return 2;
+	spin(0.3);
+	_exit(write(STDOUT_FILENO, "done\n", 5) != 5);
+}
+
+/* A stack for signals that holds the smallest frame that there once was. */
+static int small_stack(void)
+{
+	static char room[2048];
+	const stack_t stack = {.ss_sp = room, .ss_size = sizeof(room)};
+
+	if (sigaltstack(&stack, NULL) != 0)
+		return 2;
+	spin(0.3);
+	return puts("done") < 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -322,7 +362,8 @@ int main(int argc, char **argv)
 	    {"own", own}, {"reset", reset}, {"blocked", blocked}, {"waits", waits},
 	    {"alternate", alternate}, {"c-threads", c_threads},
 	    {"first-ends", first_ends}, {"killed", killed}, {"orphan", orphan},
-	    {"many-threads", many_threads}};
+	    {"many-threads", many_threads}, {"filtered", filtered},
+	    {"small-stack", small_stack}};
 	const char *how = argc > 1 ? argv[1] : "share";
 
 	for (size_t i = 0; i < sizeof(WAYS) / sizeof(*WAYS); i++)
