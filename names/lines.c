@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -49,6 +50,26 @@ bool lines_read(const char *path, char **text, size_t *size, struct err *err)
 		*text = NULL;
 	}
 	return ok;
+}
+
+bool lines_inner_pid(uint32_t pid, uint32_t *inner, struct err *err)
+{
+	char path[64], *text, *line;
+	size_t size;
+
+	*inner = pid;
+	snprintf(path, sizeof(path), "/proc/%u/status", pid);
+	if (!lines_read(path, &text, &size, err))
+		return false;
+	line = text ? strstr(text, "\nNSpid:") : NULL;
+	if (line) {
+		line[1 + strcspn(line + 1, "\n")] = '\0';
+		line = strrchr(line, '\t');
+		if (line && strtoul(line + 1, NULL, 10) > 0)
+			*inner = (uint32_t)strtoul(line + 1, NULL, 10);
+	}
+	free(text);
+	return true;
 }
 
 char *lines_next(char **text)

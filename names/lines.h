@@ -24,6 +24,9 @@ struct line_function {
 ATTR_MUST_CHECK bool lines_read(
     const char *path, char **text, size_t *size, struct err *err);
 
+/* The number of a process in its own container, where it names its files by that; else pid. ERR_NOMEM. */
+ATTR_MUST_CHECK bool lines_inner_pid(uint32_t pid, uint32_t *inner, struct err *err);
+
 /* Cuts the first line off *text, and gives NULL behind the last one. */
 char *lines_next(char **text);
 

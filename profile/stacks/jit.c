@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/stacks/jit.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/search.h"
@@ -44,20 +47,56 @@ bool jit_parse(struct jit_names *names, char *text)
 	return true;
 }
 
-bool jit_read(struct jit_names *names, uint32_t pid)
+void jit_home_open(struct jit_home *home, uint32_t pid)
 {
-	char path[96], *text;
-	struct err err = {0};
+	struct err ignored;
+	struct stat st;
+	char path[64];
+
+	*home =
+	    (struct jit_home){.pid = pid, .inner = pid, .tmp = -1, .user = UINT32_MAX};
+	snprintf(path, sizeof(path), "/proc/%u/root/tmp", (unsigned int)pid);
+	home->tmp = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (!lines_inner_pid(pid, &home->inner, &ignored))
+		home->inner = pid;
+	snprintf(path, sizeof(path), "/proc/%u", (unsigned int)pid);
+	if (stat(path, &st) == 0)
+		home->user = st.st_uid;
+}
+
+void jit_home_close(struct jit_home *home)
+{
+	if (home->tmp >= 0)
+		close(home->tmp);
+	home->tmp = -1;
+}
+
+/* One place of the file. Anybody can write files for the processes of others into /tmp. */
+static char *jit_text(const struct jit_home *home, const char *path)
+{
+	struct err ignored;
+	struct stat st;
+	char *text;
 	size_t size;
 
-	snprintf(path, sizeof(path), "/proc/%u/root/tmp/perf-%u.map", (unsigned int)pid,
-	    (unsigned int)pid);
-	if (!lines_read(path, &text, &size, &err))
-		return false;
+	if (lstat(path, &st) != 0 ||
+	    (st.st_uid != 0 && st.st_uid != home->user && home->user != UINT32_MAX))
+		return NULL;
+	return lines_read(path, &text, &size, &ignored) ? text : NULL;
+}
+
+bool jit_read(struct jit_names *names, const struct jit_home *home)
+{
+	char path[96], *text = NULL;
+
+	if (home->tmp >= 0) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d/perf-%u.map", home->tmp,
+		    (unsigned int)home->inner);
+		text = jit_text(home, path);
+	}
 	if (!text) {
-		snprintf(path, sizeof(path), "/tmp/perf-%u.map", (unsigned int)pid);
-		if (!lines_read(path, &text, &size, &err))
-			return false;
+		snprintf(path, sizeof(path), "/tmp/perf-%u.map", (unsigned int)home->pid);
+		text = jit_text(home, path);
 	}
 	/* The text is the list's, also when memory runs out. */
 	return text && jit_parse(names, text);

@@ -21,9 +21,17 @@ struct jit_names {
 	size_t n;
 };
 
-/* Reads the file of a process, as the process sees it when it is still there. false: there is
- * none. */
-ATTR_MUST_CHECK bool jit_read(struct jit_names *names, uint32_t pid);
+/* Where a process writes its file. It is noted while the process runs: a container is gone with its last process. */
+struct jit_home {
+	uint32_t pid, inner; /* the second in the container */
+	int tmp;	     /* its folder /tmp; -1: not known */
+	uint32_t user;	     /* of the process */
+};
+void jit_home_open(struct jit_home *home, uint32_t pid);
+void jit_home_close(struct jit_home *home);
+
+/* Reads the file of a process that its user or root has written. false: there is none. */
+ATTR_MUST_CHECK bool jit_read(struct jit_names *names, const struct jit_home *home);
 /* Takes text over, which ends with NUL; for tests. */
 ATTR_MUST_CHECK bool jit_parse(struct jit_names *names, char *text);
 void jit_free(struct jit_names *names); /* accepts a zeroed one */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "profile/stacks/jit.h"
 
 uint32_t unwinder_machine(void)
 {
@@ -49,12 +48,31 @@ void unwinder_free(struct unwinder *unwinder)
 	free(unwinder->steps);
 	free(unwinder->cache.entries);
 	free(unwinder->places);
+	for (size_t i = 0; i < unwinder->n_homes; i++)
+		jit_home_close(&unwinder->homes[i]);
+	free(unwinder->homes);
 	free(unwinder->unknown);
 	free(unwinder->frames);
 }
 
+static struct jit_home *unwinder_home(struct unwinder *unwinder, uint32_t pid)
+{
+	for (size_t i = 0; i < unwinder->n_homes; i++)
+		if (unwinder->homes[i].pid == pid)
+			return &unwinder->homes[i];
+	return NULL;
+}
+
 bool unwinder_note_unknown(struct unwinder *unwinder, uint32_t frame, struct err *err)
 {
+	const uint32_t pid = unwinder->profile->frames[frame].pid;
+
+	if (unwinder->n_homes < UNWINDER_HOMES && !unwinder_home(unwinder, pid)) {
+		if (!vec_reserve(
+			&unwinder->homes, &unwinder->cap_homes, unwinder->n_homes + 1))
+			return err_set_nomem(err);
+		jit_home_open(&unwinder->homes[unwinder->n_homes++], pid);
+	}
 	if (!vec_reserve(
 		&unwinder->unknown, &unwinder->cap_unknown, unwinder->n_unknown + 1))
 		return err_set_nomem(err);
@@ -83,12 +101,18 @@ bool unwinder_kernel_frame(struct unwinder *unwinder, const struct profile_frame
 static bool unwinder_name(struct unwinder *unwinder, uint32_t pid, struct err *err)
 {
 	struct profile *profile = unwinder->profile;
+	struct jit_home *home = unwinder_home(unwinder, pid), other;
 	struct jit_names names;
 	size_t kept = 0;
 	bool ok = true;
 
-	if (!jit_read(&names, pid))
+	if (!home)
+		jit_home_open(&other, pid);
+	if (!jit_read(&names, home ? home : &other))
 		names = (struct jit_names){0};
+	jit_home_close(home ? home : &other);
+	if (home)
+		*home = unwinder->homes[--unwinder->n_homes];
 	for (size_t i = 0; i < unwinder->n_unknown; i++) {
 		uint32_t index = unwinder->unknown[i];
 		const struct profile_frame *frame = &profile->frames[index];

@@ -17,6 +17,7 @@
 #include "profile/profile.h"
 #include "profile/stacks/event.h"
 #include "profile/stacks/file_rows.h"
+#include "profile/stacks/jit.h"
 #include "profile/stacks/repeat.h"
 #include "profile/stacks/space.h"
 
@@ -54,6 +55,8 @@ struct unwinder {
 	uint32_t *frames;	    /* of the stack that is walked */
 	struct repeat_frame *steps; /* of the same, from its first user frame on */
 	uint32_t *unknown;	    /* indices of frames in no file, for jit */
+	struct jit_home *homes;	    /* of their processes */
+	size_t n_homes, cap_homes;
 	size_t n_unknown, cap_unknown;
 	const uint8_t *vdso; /* of this system; borrowed */
 	size_t vdso_size;
@@ -134,7 +137,8 @@ void unwinder_files_free(struct unwinder *unwinder);
  */
 #define UNWINDER_BASE(file) (UINT64_C(1) << 62 | (uint64_t)(file) << 40)
 #define UNWINDER_IN_FILE ((UINT64_C(1) << 40) - 1)
-enum { UNWINDER_MAX_FILES = 1 << 21 };
+/* Each has a descriptor. */
+enum { UNWINDER_MAX_FILES = 1 << 21, UNWINDER_HOMES = 128 };
 
 enum { UNWINDER_MAX_FRAMES = 4096, UNWINDER_MAX_KERNEL = 256 };
 

@@ -47,27 +47,6 @@ bool table_read_kernel(struct table *table, struct err *err)
 	return table_read_path("/proc/kallsyms", true, table, err);
 }
 
-/* The number of the process in its own container, where it names its file by that. */
-static bool table_inner_pid(uint32_t pid, uint32_t *inner, struct err *err)
-{
-	char path[64], *text, *line;
-	size_t size;
-
-	*inner = pid;
-	snprintf(path, sizeof(path), "/proc/%u/status", pid);
-	if (!lines_read(path, &text, &size, err))
-		return false;
-	line = text ? strstr(text, "\nNSpid:") : NULL;
-	if (line) {
-		line[1 + strcspn(line + 1, "\n")] = '\0';
-		line = strrchr(line, '\t');
-		if (line && strtoul(line + 1, NULL, 10) > 0)
-			*inner = (uint32_t)strtoul(line + 1, NULL, 10);
-	}
-	free(text);
-	return true;
-}
-
 bool table_read_jit(uint32_t pid, struct table *table, struct err *err)
 {
 	uint32_t inner;
@@ -78,7 +57,7 @@ bool table_read_jit(uint32_t pid, struct table *table, struct err *err)
 		return false;
 	if (table->names)
 		return true;
-	if (!table_inner_pid(pid, &inner, err))
+	if (!lines_inner_pid(pid, &inner, err))
 		return false;
 	snprintf(path, sizeof(path), "/proc/%u/root/tmp/perf-%u.map", pid, inner);
 	return table_read_path(path, false, table, err);

@@ -109,6 +109,55 @@ for words in (["python3", "-c", "import json\nx = [{'a': i, 'b': [str(i)] * 5} f
     tap.check(run.returncode == 0 and n > 100 and whole >= share / 100 * n,
               f"{title}: {share} % of the samples are complete", f"{whole} of {n}\n{run.stderr}")
 
+# Code that was made at run time has the names that its process wrote, also in a container that is gone.
+with open("jit.c", "w", encoding="utf-8") as file:
+    file.write("""#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+int main(void)
+{
+#ifdef __x86_64__
+	/* mov $200000,%ecx; 1: dec %ecx; jnz 1b; ret */
+	static const unsigned char code[] = {0xb9, 0x40, 0x0d, 3, 0, 0xff, 0xc9, 0x75, 0xfc, 0xc3};
+#else
+	static const unsigned char code[] = {0};
+#endif
+	unsigned char *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	clock_t end = clock() + CLOCKS_PER_SEC / 2;
+	char path[64];
+	FILE *map;
+
+	if (sizeof(code) == 1)
+		return 77;
+	memcpy(at, code, sizeof(code));
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	map = fopen(path, "w");
+	fprintf(map, "%lx %zx made_here\\n", (unsigned long)at, sizeof(code));
+	fclose(map);
+	while (clock() < end)
+		((void (*)(void))at)();
+	return 0;
+}
+""")
+tap.must("gcc", "-O1", "-o", "jit", "jit.c")
+shutil.copy("jit", f"/dev/shm/record-jit-{os.getpid()}")
+inside = tap.run("unshare", "-pfm", "--mount-proc", "sh", "-c", "mount -t tmpfs none /tmp").returncode == 0
+for title, words in (("a process", ["./jit"]), ("a container", ["unshare", "-pfm", "--mount-proc", "sh", "-c",
+                                                               "mount -t tmpfs none /tmp && exec "
+                                                               f"/dev/shm/record-jit-{os.getpid()}"])):
+    if len(words) > 1 and not inside:
+        tap.skip("names of " + title, "no container can be made here")
+        continue
+    run = tap.run(record, "-F", "199", "--user", "-o", "jit.rec", *words)
+    named = sum("=made_here" in frame for sample in samples("jit.rec") for frame in sample[4][:1])
+    if run.returncode == 77:
+        tap.skip("names of " + title, "code of another machine")
+    else:
+        tap.check(run.returncode == 0 and named > 50, f"names of {title}", f"{named}\n{run.stderr}")
+os.unlink(f"/dev/shm/record-jit-{os.getpid()}")
+
 # Rows that are kept.
 run = tap.run(record, "-o", "first", stacks)
 tap.check(number(run.stderr, "files converted") == 0 and number(run.stderr, "from the cache") >= 2,

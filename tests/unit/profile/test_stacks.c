@@ -197,6 +197,7 @@ START_TEST(jit_lines)
 				   "2000 0 empty\nffffffffffffffff 10 wraps\n3000 8 last";
 	struct jit_names names;
 	char *copy = strdup(text);
+	struct jit_home home;
 
 	ck_assert(jit_parse(&names, copy));
 	ck_assert_uint_eq(names.n, 3);
@@ -206,7 +207,9 @@ START_TEST(jit_lines)
 	ck_assert_ptr_null(jit_find(&names, 0xfff));
 	ck_assert_str_eq(jit_find(&names, 0x3007), "last");
 	jit_free(&names);
-	ck_assert(!jit_read(&names, UINT32_MAX));
+	jit_home_open(&home, UINT32_MAX);
+	ck_assert(!jit_read(&names, &home));
+	jit_home_close(&home);
 }
 END_TEST
 
