@@ -30,6 +30,12 @@ void cfi_libdwarf_free(struct cfi_libdwarf *reader);
 size_t cfi_libdwarf_n_fdes(const struct cfi_libdwarf *reader);
 
 /*
+ * Whether libdwarf lists the FDE whose length field is at off, from the start of the
+ * section; *i is its number. libdwarf stops at a zero terminator, and our reader goes on.
+ */
+bool cfi_libdwarf_find(const struct cfi_libdwarf *reader, uint64_t off, size_t *i);
+
+/*
  * The table of FDE number i (libdwarf's order) as libdwarf reads it: *start and *range
  * are libdwarf's, and *table (owned by the reader, valid until the next call) has the
  * rows. PC-dependent expressions are evaluated with cfi_expr_eval, on the bytes that

@@ -64,6 +64,12 @@ struct reading {
 	Dwarf_Signed n_cies, n_fdes;
 };
 
+/* Where a record is in the section, and its number in libdwarf's order. */
+struct listed {
+	uint64_t off; /* first, for search_order */
+	size_t i;
+};
+
 /*
  * Since 0.8 libdwarf accepts only "same value" and "undefined" for a register that has no
  * rule. Neither can be told from a rule that says the same. So the section is read twice:
@@ -74,6 +80,7 @@ struct cfi_libdwarf {
 	struct cfi_machine machine;
 	object_interface interface;
 	struct reading same, undefined; /* by what a register without a rule is */
+	struct listed *listed;		/* the FDEs, ascending by off */
 	struct cfi_table table;
 	uint64_t expr_ops; /* for the table in work */
 };

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
+
 /* Asks for one column; LIBDWARF_CFA asks for the CFA. A DW_DLV_ status. */
 static int ask(
     Dwarf_Fde fde, Dwarf_Half column, Dwarf_Addr pc, struct cell *c, Dwarf_Error *error)
@@ -167,12 +169,36 @@ static void reading_close(struct reading *r)
 		object_finish(r->dbg);
 }
 
+/* Looks up where each FDE is, to tell which records libdwarf lists. */
+static bool list_places(struct cfi_libdwarf *w, struct err *err)
+{
+	const size_t n = cfi_libdwarf_n_fdes(w);
+
+	w->listed = calloc(n + 1, sizeof(*w->listed));
+	if (!w->listed)
+		return err_set_nomem(err);
+	for (size_t i = 0; i < n; i++) {
+		Dwarf_Error error = NULL;
+		Dwarf_Off off, cie;
+		int status = dwarf_fde_section_offset(
+		    w->same.dbg, w->same.fdes[i], &off, &cie, &error);
+
+		if (status != DW_DLV_OK)
+			return cfi_libdwarf_refuse(
+			    &w->same, status, error, "cannot tell where an FDE is", err);
+		w->listed[i] = (struct listed){off, i};
+	}
+	qsort(w->listed, n, sizeof(*w->listed), search_order);
+	return true;
+}
+
 static bool open_section(struct cfi_libdwarf *w, struct err *err)
 {
 	w->interface.INTERFACE_MEMBER(object) = w;
 	w->interface.INTERFACE_MEMBER(methods) = &libdwarf_methods;
 	return reading_open(w, &w->same, LIBDWARF_SAME, err) &&
-	       reading_open(w, &w->undefined, LIBDWARF_UNDEFINED, err);
+	       reading_open(w, &w->undefined, LIBDWARF_UNDEFINED, err) &&
+	       list_places(w, err);
 }
 
 struct cfi_libdwarf *cfi_libdwarf_new(
@@ -199,6 +225,7 @@ void cfi_libdwarf_free(struct cfi_libdwarf *reader)
 		return;
 	reading_close(&reader->same);
 	reading_close(&reader->undefined);
+	free(reader->listed);
 	free(reader->table.rows);
 	free(reader);
 }
@@ -206,6 +233,17 @@ void cfi_libdwarf_free(struct cfi_libdwarf *reader)
 size_t cfi_libdwarf_n_fdes(const struct cfi_libdwarf *reader)
 {
 	return (size_t)reader->same.n_fdes;
+}
+
+bool cfi_libdwarf_find(const struct cfi_libdwarf *reader, uint64_t off, size_t *i)
+{
+	const size_t n = cfi_libdwarf_n_fdes(reader);
+	const size_t at = search_list_from(reader->listed, n, off, off);
+
+	if (at == n || reader->listed[at].off != off)
+		return false;
+	*i = reader->listed[at].i;
+	return true;
 }
 
 /* Asks reading r for a column of FDE number i. */

@@ -159,6 +159,7 @@ bool convert_section(struct conversion *conv, uint64_t addr, struct err *err)
 	     (prove_section(
 		  conv->image, conv->image, &view, conv->options, &result, err) &&
 		 prove_judge(&result, conv->report.coverage.covered_bytes, err));
+	conv->report.alone = result.alone;
 	verify_result_deinit(&result);
 	return ok;
 }

@@ -172,6 +172,7 @@ bool convert_write(struct conversion *conv, const char *out, struct err *err)
 		conv->report.coverage.covered_bytes, err) &&
 	    install_commit(&conv->install, err);
 	install_end(&conv->install, ok);
+	conv->report.alone = conv->install.alone;
 	if (ok && conv->options->refresh)
 		conv->report.lost_bytes = convert_lost(conv);
 	return ok;

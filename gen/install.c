@@ -81,9 +81,9 @@ static void check_file(void *context)
 }
 
 /* Proves the rows. Without a proof, checks the readers' rules at the same time. */
-static bool check_rows(const struct file_check *check, uint64_t covered, struct err *err)
+static bool check_rows(const struct file_check *check, struct install *install,
+    uint64_t covered, struct err *err)
 {
-	const struct install *install = check->install;
 	struct verify_result result = {0};
 	struct options options;
 	bool ok;
@@ -101,6 +101,7 @@ static bool check_rows(const struct file_check *check, uint64_t covered, struct 
 	if (result.missing_bytes == install->left_whole)
 		result.missing_bytes = 0;
 	ok = ok && prove_judge(&result, covered, err);
+	install->alone = result.alone;
 	verify_result_deinit(&result);
 	return ok;
 }
@@ -144,7 +145,7 @@ bool install_prove(struct install *install, const struct object_output *object,
 		check_file(&check);
 	ok = check_same_code(install->image, &check.written, model, err);
 	if (ok && (install->beside || check.ok))
-		ok = check_rows(&check, covered, err);
+		ok = check_rows(&check, install, covered, err);
 	task_wait(&checking);
 	/* What is wrong with the file comes before what is wrong with its rows. */
 	if (!check.ok)

@@ -16,6 +16,7 @@
 #include "gen/insert/insert.h"
 #include "gen/object/object_write.h"
 #include "gen/options/options.h"
+#include "gen/verify/verify.h"
 
 struct install {
 	const struct image *image;     /* borrowed: the input */
@@ -25,6 +26,7 @@ struct install {
 	struct insert_plan plan; /* of a linked file, once there is one */
 	uint64_t
 	    left_whole; /* bytes of an object's code that it could have had rows for */
+	struct verify_alone alone;
 	/* The copy of the input's body. */
 	bool beside; /* by another thread */
 	struct task copying;

@@ -82,11 +82,16 @@ static void report_verify_print(const struct options *options, const char *path,
 	if (result->padding_bytes)
 		fprintf(out, "; %" PRIu64 " byte%s of padding between functions",
 		    result->padding_bytes, num_s(result->padding_bytes));
-	if (result->skipped_bytes)
+	if (result->alone.skipped_bytes)
 		fprintf(out,
-		    "; %" PRIu64 " bytes not compared with libdwarf, because their "
+		    "; %" PRIu64 " byte%s not compared with libdwarf, because their "
 		    "functions have too many rows",
-		    result->skipped_bytes);
+		    result->alone.skipped_bytes, num_s(result->alone.skipped_bytes));
+	if (result->alone.unlisted_bytes)
+		fprintf(out,
+		    "; %" PRIu64 " byte%s not compared with libdwarf, which does not "
+		    "list their FDEs",
+		    result->alone.unlisted_bytes, num_s(result->alone.unlisted_bytes));
 	fputc('\n', out);
 }
 

@@ -16,6 +16,7 @@
 #include "gen/report/compare.h"
 #include "gen/rows/cfi_input.h"
 #include "gen/rows/coverage.h"
+#include "gen/verify/verify.h"
 #include "sframe/compact/compact.h"
 #include "sframe/cost.h"
 #include "sframe/encode.h"
@@ -92,6 +93,7 @@ struct report {
 	uint64_t lost_bytes;  /* of code that the section that was replaced described */
 	uint64_t object_size; /* of the object that was written, in bytes; 0: none */
 	bool signature_void;  /* the file is a module that has lost it */
+	struct verify_alone alone;
 };
 
 /* A row of CFI as formulas; the caller frees it. NULL: out of memory. */

@@ -414,6 +414,24 @@ static void report_debug_damage(const struct report *report, FILE *out)
 		    agree->told[0].off);
 }
 
+/* A proof must not seem to be by two readers where it is by one. */
+static void report_alone(const struct report *report, FILE *out)
+{
+	const struct verify_alone *alone = &report->alone;
+
+	if (alone->skipped_bytes)
+		fprintf(out,
+		    "%s: %" PRIu64 " byte%s of code not compared with libdwarf, because "
+		    "their functions have too many rows; the proof by --witness=own "
+		    "covers them\n",
+		    report->shown, alone->skipped_bytes, num_s(alone->skipped_bytes));
+	if (alone->unlisted_bytes)
+		fprintf(out,
+		    "%s: %" PRIu64 " byte%s of code not compared with libdwarf, which "
+		    "does not list their FDEs; the proof by --witness=own covers them\n",
+		    report->shown, alone->unlisted_bytes, num_s(alone->unlisted_bytes));
+}
+
 void report_damage(const struct report *report, FILE *out)
 {
 	const struct cfi_frames *frames = &report->input->frames;
@@ -441,6 +459,7 @@ void report_damage(const struct report *report, FILE *out)
 		    report->shown,
 		    strcmp(policy_few_symbols(policy), "none") ? "only dynamic symbols"
 							       : "no symbols");
+	report_alone(report, out);
 	if (report->signature_void)
 		fprintf(out,
 		    "%s: the module's signature is left out, because it no longer "

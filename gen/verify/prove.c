@@ -104,17 +104,20 @@ static const char *prove_advice(const struct verify_result *result, uint64_t exp
 bool prove_judge(
     const struct verify_result *result, uint64_t expected_bytes, struct err *err)
 {
+	/* What libdwarf was not asked, or does not list, has the proof by our reader. */
+	const uint64_t proven = result->agreed_bytes + result->alone.skipped_bytes +
+				result->alone.unlisted_bytes;
+
 	if (result->n_differences)
 		return err_set(err, ERR_PROOF,
 		    "%zu difference%s between .sframe and CFI; the first at %s; %s",
 		    result->n_differences, num_s(result->n_differences),
 		    result->n_texts ? result->texts[0] : "?",
 		    prove_advice(result, expected_bytes));
-	if (expected_bytes != UINT64_MAX &&
-	    result->agreed_bytes + result->skipped_bytes != expected_bytes)
+	if (expected_bytes != UINT64_MAX && proven != expected_bytes)
 		return err_set(err, ERR_PROOF,
 		    "the proof covers %" PRIu64 " bytes of code instead of %" PRIu64,
-		    result->agreed_bytes, expected_bytes);
+		    proven, expected_bytes);
 	if (expected_bytes != UINT64_MAX && result->missing_bytes)
 		return err_set(err, ERR_PROOF,
 		    "%" PRIu64 " byte%s of code could have a row and have none",

@@ -221,9 +221,9 @@ struct verify_run verify_begin(
 	    .target = {.arch = input->policy->arch, .version = input->view->version}};
 }
 
-/* Counts the code in [from, to) that has rows, which are compared with nothing. */
-static bool verify_skip(
-    struct verify_run *run, uint64_t from, uint64_t to, struct err *err)
+/* Adds the code in [from, to) that has rows to a count of what is compared with nothing. */
+static bool verify_count(
+    struct verify_run *run, uint64_t from, uint64_t to, uint64_t *bytes, struct err *err)
 {
 	struct sf_segment segment;
 
@@ -231,40 +231,128 @@ static bool verify_skip(
 		return true;
 	sf_cursor_seek(&run->cursor, from);
 	while (sf_cursor_next(&run->cursor, to, &segment, err))
-		run->result->skipped_bytes += segment.end - segment.start;
+		*bytes += segment.end - segment.start;
 	return !run->cursor.failed;
 }
 
+/* One part of the CFI, and libdwarf's reading of it. */
+struct verify_witness {
+	struct verify_run *run;
+	enum cfi_part part;
+	uint64_t first; /* of the part, bytes from the start of all CFI */
+	struct cfi_libdwarf *reader;
+	size_t max_rows;
+	struct cfi_table corrected;    /* what the code corrected of libdwarf's */
+	const struct cfi_table *table; /* of the FDE at hand; NULL: there is none */
+	bool listed;		       /* libdwarf has that FDE */
+};
+
+/* Rows of code that two FDEs describe are differences already. */
 static bool verify_is_of(
-    const struct cfi_frames *frames, const struct cfi_fde *fde, enum cfi_part part)
+    const struct verify_witness *witness, const struct cfi_range *range)
 {
-	return part == CFI_PART_DEBUG ? cfi_fde_is_debug(frames, fde)
-				      : cfi_fde_is_orc(frames, fde);
+	const struct cfi_frames *frames = witness->run->in->frames;
+	const struct cfi_fde *fde = &frames->fdes[range->fde];
+
+	if (range->overlapping)
+		return false;
+	if (cfi_fde_is_debug(frames, fde))
+		return witness->part == CFI_PART_DEBUG;
+	return witness->part ==
+	       (cfi_fde_is_orc(frames, fde) ? CFI_PART_ORC : CFI_PART_EH);
 }
 
 /*
- * Compares [from, to) with run->table. Of an FDE of .debug_frame or ORC only the code counts that is
- * its own: .eh_frame comes first.
+ * Another FDE's turn: libdwarf's table of the same record. The record decides and not the
+ * address, because libdwarf may list only one of several FDEs that begin at an address.
  */
-static bool verify_own_code(struct verify_run *run, enum cfi_part part, uint64_t from,
-    uint64_t to, bool skip, struct err *err)
+static bool verify_ask(
+    struct verify_witness *witness, const struct cfi_fde *fde, struct err *err)
 {
-	const struct cfi_ranges *ranges = run->in->ranges;
-	const struct cfi_frames *frames = run->in->frames;
+	struct verify_run *run = witness->run;
+	uint64_t end;
+	size_t i;
 
-	if (part == CFI_PART_EH)
-		return skip ? verify_skip(run, from, to, err)
-			    : verify_range(run, from, to, err);
-	for (size_t i = search_list_above(ranges->list, ranges->n, end, from);
-	     i < ranges->n && ranges->list[i].start < to; i++) {
-		const struct cfi_range *range = &ranges->list[i];
-		uint64_t start = range->start > from ? range->start : from;
-		uint64_t end = range->end < to ? range->end : to;
+	run->table = witness->table = NULL;
+	witness->listed =
+	    cfi_libdwarf_find(witness->reader, fde->off - witness->first, &i);
+	if (!witness->listed)
+		return true;
+	if (!cfi_libdwarf_table(
+		witness->reader, i, witness->max_rows, &run->table, &end, err))
+		return false;
+	if (run->table->start != fde->pc || end != fde->pc + fde->range) {
+		verify_differ(run, fde->pc,
+		    "libdwarf reads the FDE of this code as one of 0x%" PRIx64
+		    " to 0x%" PRIx64,
+		    run->table->start, end);
+		return true;
+	}
+	witness->table = corrections_apply(
+	    run->in->policy->corrections, run->table, &witness->corrected);
+	return witness->table || err_set_nomem(err);
+}
 
-		if (!verify_is_of(frames, &frames->fdes[range->fde], part))
+/* Compares a range as far as libdwarf says something of it, and counts the rest. */
+static bool verify_asked(
+    struct verify_witness *witness, const struct cfi_range *range, struct err *err)
+{
+	struct verify_run *run = witness->run;
+	uint64_t start = range->start, end = range->end;
+
+	if (!witness->listed)
+		return verify_count(
+		    run, start, end, &run->result->alone.unlisted_bytes, err);
+	run->table = witness->table;
+	if (!run->table)
+		return true;
+	if (end > run->table->end)
+		end = run->table->end;
+	if (start < end && !verify_range(run, start, end, err))
+		return false;
+	return verify_count(run, start > end ? start : end, range->end,
+	    &run->result->alone.skipped_bytes, err);
+}
+
+/* How many FDEs have ranges that are compared. */
+static size_t verify_n_fdes(const struct verify_witness *witness)
+{
+	const struct cfi_ranges *ranges = witness->run->in->ranges;
+	uint32_t current = UINT32_MAX;
+	size_t n = 0;
+
+	for (size_t i = 0; i < ranges->n; i++) {
+		if (!verify_is_of(witness, &ranges->list[i]) ||
+		    ranges->list[i].fde == current)
 			continue;
-		if (!(skip ? verify_skip(run, start, end, err)
-			   : verify_range(run, start, end, err)))
+		current = ranges->list[i].fde;
+		n++;
+	}
+	return n;
+}
+
+/* Our own ranges lead: so code counts once, and what libdwarf leaves out is known. */
+static bool verify_witnessed(
+    struct verify_witness *witness, const struct progress *progress, struct err *err)
+{
+	const struct cfi_ranges *ranges = witness->run->in->ranges;
+	const struct cfi_frames *frames = witness->run->in->frames;
+	size_t done = 0, n = verify_n_fdes(witness);
+	uint32_t current = UINT32_MAX;
+
+	for (size_t i = 0; i < ranges->n; i++) {
+		const struct cfi_range *range = &ranges->list[i];
+
+		if (!verify_is_of(witness, range))
+			continue;
+		if (range->fde != current) {
+			if (!verify_ask(witness, &frames->fdes[range->fde], err))
+				return false;
+			if (progress && progress->done)
+				progress->done(progress->context, ++done, n);
+		}
+		current = range->fde;
+		if (!verify_asked(witness, range, err))
 			return false;
 	}
 	return true;
@@ -274,39 +362,18 @@ static bool verify_own_code(struct verify_run *run, enum cfi_part part, uint64_t
 static bool verify_one_section(struct verify_run *run, enum cfi_part part,
     size_t max_rows, const struct progress *progress, struct err *err)
 {
-	const struct policy *policy = run->in->policy;
-	const struct cfi_section section =
-	    cfi_section_one(&run->in->frames->section, part);
-	struct cfi_libdwarf *witness;
-	struct cfi_table corrected = {0};
-	bool ok = true;
-	size_t n;
+	const struct cfi_section *all = &run->in->frames->section;
+	const struct cfi_section section = cfi_section_one(all, part);
+	struct verify_witness witness = {.run = run, .part = part, .max_rows = max_rows};
+	bool ok;
 
 	if (!section.size)
 		return true;
-	witness = cfi_libdwarf_new(&section, &policy->arch->cfi, err);
-	n = witness ? cfi_libdwarf_n_fdes(witness) : 0;
-	for (size_t i = 0; ok && i < n; i++) {
-		uint64_t end;
-
-		ok = cfi_libdwarf_table(witness, i, max_rows, &run->table, &end, err);
-		if (!ok || run->table->start == 0 || run->table->start == run->table->end)
-			continue;
-		run->table =
-		    corrections_apply(policy->corrections, run->table, &corrected);
-		if (!run->table) {
-			ok = err_set_nomem(err);
-			break;
-		}
-		ok = verify_own_code(
-			 run, part, run->table->start, run->table->end, false, err) &&
-		     verify_own_code(run, part, run->table->end, end, true, err);
-		if (progress && progress->done)
-			progress->done(progress->context, i + 1, n);
-	}
-	ok = ok && witness;
-	free(corrected.rows);
-	cfi_libdwarf_free(witness);
+	witness.first = (uint64_t)(section.data - all->data);
+	witness.reader = cfi_libdwarf_new(&section, &run->in->policy->arch->cfi, err);
+	ok = witness.reader && verify_witnessed(&witness, progress, err);
+	free(witness.corrected.rows);
+	cfi_libdwarf_free(witness.reader);
 	return ok;
 }
 

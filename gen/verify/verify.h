@@ -24,6 +24,12 @@
 #define VERIFY_MAX_MISSING 64
 #define VERIFY_TEXT 260
 
+/* Code bytes with rows that only our own reader has proven, with --witness=libdwarf. */
+struct verify_alone {
+	uint64_t skipped_bytes;	 /* beyond the bound per FDE */
+	uint64_t unlisted_bytes; /* of FDEs that libdwarf does not list */
+};
+
 /* Zeroed by the caller before; freed with verify_result_deinit. */
 struct verify_result {
 	uint64_t agreed_bytes;	 /* code bytes with CFI on which both agree */
@@ -32,8 +38,7 @@ struct verify_result {
 	uint64_t padding_bytes;	 /* below 16 at a time between two functions of one FDE */
 	uint64_t missing_bytes;	 /* code bytes that could have had a row */
 	bool one_source;	 /* .debug_frame was not read */
-	uint64_t skipped_bytes; /* with rows, --witness=libdwarf: beyond the bound per FDE
-				 */
+	struct verify_alone alone;
 	size_t n_differences;
 	size_t n_bare;		    /* of those, rows for code without CFI */
 	char (*texts)[VERIFY_TEXT]; /* owned; the first differences in words */
@@ -64,7 +69,9 @@ ATTR_MUST_CHECK bool verify_own(
 /*
  * Compares with libdwarf's register table, at most max_rows rows per FDE because its cost
  * is quadratic. Missing rows are not judged: what *result says of them stays, and so does
- * all that only the other comparison finds. progress may be NULL.
+ * all that only the other comparison finds. That one comes first, and found no difference.
+ * Each byte of code that it found to agree counts once: as agreed, skipped or unlisted,
+ * unless it differs here. progress may be NULL.
  */
 ATTR_MUST_CHECK bool verify_libdwarf(const struct verify_input *input, size_t max_rows,
     const struct progress *progress, struct verify_result *result, struct err *err);

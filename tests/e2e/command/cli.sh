@@ -266,6 +266,7 @@ main:	.cfi_startproc
 S
 gcc -o rows rows.S
 status_is 'more rows than libdwarf is asked for' 0 --witness=libdwarf rows rows.conv
+is 'it says what was not compared' grep -Eq '^eh2sframe: rows: 90[0-9] bytes of code not compared with libdwarf, because their functions have too many rows; ' .stderr
 status_is 'and --verify' 0 --verify --witness=libdwarf rows.conv
 is 'says so' grep -Eq '; 90[0-9] bytes not compared with libdwarf' .stdout
 rm -f rows rows.S rows.conv

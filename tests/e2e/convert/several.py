@@ -79,7 +79,10 @@ def check_file(name, path, want):
     check(counts(path) == want, f"{name}: the report knows all FDEs", (counts(path), want))
     for witness in ("own", "libdwarf"):
         said = must(tool, "--verify", f"--witness={witness}", "out")
-        check(f" 0 differences; {want[1]} bytes" in said or witness == "libdwarf" and path.endswith(".none"),
+        # libdwarf stops at what is between the sections, where no header tells them apart.
+        left = re.search(r"; (\d+) bytes? not compared with libdwarf, which does not list their FDEs$", said, re.M)
+        check(not left or witness == "libdwarf" and path.endswith(".none"), f"{name}: {witness} lists all", said)
+        check(f" 0 differences; {want[1] - int(left[1] if left else 0)} bytes" in said,
               f"{name}: --verify knows all of them, {witness}", said)
     must(tool, "--remove", "out", "back")
     check(open("back", "rb").read() == open(path, "rb").read(), f"{name}: and back")

@@ -2,7 +2,7 @@
 /*
  * The proof does not check the same instructions with the same rows twice. It must not
  * confuse them with other rows, or with a row that held for nothing in a shorter
- * function.
+ * function. libdwarf contradicts a reader that gets an FDE's code wrong.
  */
 #include <elf.h>
 
@@ -53,7 +53,9 @@ static void make_sframe(uint32_t last_at)
 		    fde_sizes[i]);
 }
 
-static struct verify_result verify(void)
+/* Adds to the size of the first FDE, after the file was read and compared: what a reader
+ * would do that gets it wrong. Then libdwarf is asked, if the size is another. */
+static struct verify_result verify_misread(int32_t more)
 {
 	const struct options options = {.format = 2, .jobs = 1};
 	const struct image image = {0};
@@ -73,6 +75,10 @@ static struct verify_result verify(void)
 	ck_assert_msg(cfi_frames_read(&section, &frames, &err), "%s", err.text);
 	ck_assert_msg(cfi_ranges_read(&frames, &ranges, &err), "%s", err.text);
 	ck_assert_msg(verify_own(&input, &result, &err), "%s", err.text);
+	frames.fdes[0].range += (uint64_t)more;
+	if (more)
+		ck_assert_msg(
+		    verify_libdwarf(&input, 64, NULL, &result, &err), "%s", err.text);
 	cfi_ranges_deinit(&ranges);
 	cfi_frames_deinit(&frames);
 	wr_deinit(&sframe);
@@ -80,6 +86,11 @@ static struct verify_result verify(void)
 	free(result.texts);
 	result.texts = NULL;
 	return result;
+}
+
+static struct verify_result verify(void)
+{
+	return verify_misread(0);
 }
 
 START_TEST(all_right)
@@ -214,6 +225,20 @@ START_TEST(piece)
 }
 END_TEST
 
+/* The other FDEs still agree. */
+START_TEST(misread)
+{
+	struct verify_result result;
+
+	make_cfi();
+	make_sframe(0);
+	result = verify_misread(-8);
+	ck_assert_uint_eq(result.n_differences, 1);
+	ck_assert_uint_eq(result.agreed_bytes, 32 + 32);
+	ck_assert_uint_eq(result.alone.unlisted_bytes, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("verify");
@@ -225,6 +250,7 @@ int main(void)
 	tcase_add_test(tcase, merged);
 	tcase_add_test(tcase, merged_late);
 	tcase_add_test(tcase, piece);
+	tcase_add_test(tcase, misread);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
 }
