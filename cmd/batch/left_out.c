@@ -1,8 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/batch/left_out.h"
 
+#include "base/num.h"
 #include "cmd/common/fail.h"
 #include "cmd/common/print.h"
+
+/* One line; why is the member that has the bytes. */
+static void left_out_of_proof(const json_t *alone, const char *why, const char *words,
+    const char *path, struct batch_bar *bar)
+{
+	const json_int_t bytes = json_integer_value(json_object_get(alone, why));
+	struct eh2sframe_error line;
+
+	if (bytes <= 0)
+		return;
+	cmd_fail(&line, EH2SFRAME_DONE,
+	    "%" JSON_INTEGER_FORMAT " byte%s of code not compared with libdwarf, %s; the "
+	    "proof by --witness=own covers them",
+	    bytes, num_s((uint64_t)bytes), words);
+	batch_bar_erase(bar);
+	print_error(path, &line);
+}
 
 void batch_left_out_print(const json_t *report, const char *path, struct batch_bar *bar)
 {
@@ -11,6 +29,7 @@ void batch_left_out_print(const json_t *report, const char *path, struct batch_b
 	} sources[] = {{"debug_frame", ".debug_frame is left out"},
 	    {"go", "Go's table is left out"}, {"orc", "the ORC tables are left out"}};
 	const json_t *all = json_object_get(report, "sources");
+	const json_t *alone = json_object_get(report, "not_by_libdwarf");
 	struct eh2sframe_error line;
 
 	if (json_is_true(json_object_get(report, "already")))
@@ -25,4 +44,8 @@ void batch_left_out_print(const json_t *report, const char *path, struct batch_b
 		batch_bar_erase(bar);
 		print_error(path, &line);
 	}
+	left_out_of_proof(alone, "too_many_rows",
+	    "because their functions have too many rows", path, bar);
+	left_out_of_proof(
+	    alone, "not_listed", "which does not list their FDEs", path, bar);
 }

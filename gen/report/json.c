@@ -183,6 +183,14 @@ static json_t *object_method_of(const struct report *report)
 	    report->signature_void);
 }
 
+/* What libdwarf was not compared with. */
+static json_t *alone_of(const struct verify_alone *alone)
+{
+	return json_pack("{sI sI}", "too_many_rows",
+	    report_json_count(alone->skipped_bytes), "not_listed",
+	    report_json_count(alone->unlisted_bytes));
+}
+
 static json_t *place(const struct report *report, uint64_t addr)
 {
 	return report_json_place(report->input->policy.image, addr);
@@ -323,6 +331,9 @@ static bool put_extras(struct report_json *json, const struct report *report)
 		return false;
 	if (report->object_size &&
 	    !report_json_member(json, "method", object_method_of(report)))
+		return false;
+	if ((report->alone.skipped_bytes || report->alone.unlisted_bytes) &&
+	    !report_json_member(json, "not_by_libdwarf", alone_of(&report->alone)))
 		return false;
 	if (report->coverage.n_plts &&
 	    !report_json_member(json, "unknown_plts", unknown_plts_of(&report->coverage)))

@@ -5,8 +5,10 @@ there twice, FDEs that overlap. Code counts once, and what was not compared is t
 
     witness.py EH2SFRAME
 """
+import json
 import os
 import re
+import shutil
 import sys
 import tempfile
 
@@ -111,6 +113,25 @@ def check_altered(name):
         check(said.returncode == 4, f"altered: {witness} finds it", said.stdout + said.stderr)
 
 
+def batch(name, left):
+    """--batch prints the line of a conversion of the file alone, and the report has the bytes."""
+    alone = convert("--witness=libdwarf", name, "out")[1]
+    os.makedirs("tree")
+    shutil.copy(name, "tree")
+    made = run(tool, "--batch", "--witness=libdwarf", "--report-file=report.json", "tree")
+    check((made.returncode, made.stderr) == (0, alone.replace(f" {name}:", f" tree/{name}:")),
+          f"--batch, {name}: the line of a single file", made.stderr)
+    with open("report.json", encoding="utf-8") as file:
+        has = json.load(file)["files"][0].get("not_by_libdwarf")
+    check(has == ({"too_many_rows": 0, "not_listed": left} if alone else None), f"--batch, {name}: the report", has)
+    shutil.rmtree("tree")
+    os.makedirs("tree")
+    shutil.copy(name, "tree")
+    made = run(tool, "--batch", "-q", "--witness=libdwarf", "tree")
+    check((made.returncode, made.stderr) == (0, ""), f"--batch, {name}: nothing with -q", made.stderr)
+    shutil.rmtree("tree")
+
+
 def main():
     build("between", cie(0) + fde(0, "f", 16) + TERMINATOR + fde(0, "g", 16))
     check_file("between", 32, 16)
@@ -135,6 +156,8 @@ def main():
     said = run(tool, "--verify", "--witness=libdwarf", "linked.out")
     check(made.returncode == said.returncode == 0 and agreed(said.stdout) + unlisted(said.stdout) == 64,
           "linked: each byte counts", made.stderr + said.stdout)
+    batch("between", 16)
+    batch("twice", 0)
 
 
 with tempfile.TemporaryDirectory() as work:
