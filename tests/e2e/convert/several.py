@@ -84,6 +84,8 @@ def check_file(name, path, want):
         check(not left or witness == "libdwarf" and path.endswith(".none"), f"{name}: {witness} lists all", said)
         check(f" 0 differences; {want[1] - int(left[1] if left else 0)} bytes" in said,
               f"{name}: --verify knows all of them, {witness}", said)
+    made = run(tool, "--witness=libdwarf", path, "proven")
+    check(made.returncode == 0, f"{name}: converted with libdwarf", made.stderr)
     must(tool, "--remove", "out", "back")
     check(open("back", "rb").read() == open(path, "rb").read(), f"{name}: and back")
 
