@@ -81,6 +81,24 @@ uint64_t memory_lack(const struct memory *memory, uint64_t addr, uint64_t size)
 	return size;
 }
 
+static bool memory_say_ended(struct err *err)
+{
+	return err_set(err, ERR_IO,
+	    "the process has ended meanwhile; name one that runs, or a core file of it "
+	    "with "
+	    "--core");
+}
+
+/* Linux reads no bytes, and names no error, where a process had its memory. */
+bool memory_ended(const struct memory *memory, struct err *err)
+{
+	uint8_t byte;
+
+	return memory->fd >= 0 && memory->n_ranges &&
+	       pread(memory->fd, &byte, 1, (off_t)memory->ranges[0].start) == 0 &&
+	       !memory_say_ended(err);
+}
+
 static bool memory_pread(
     int fd, uint64_t addr, uint8_t *to, uint64_t size, struct err *err)
 {
@@ -90,10 +108,7 @@ static bool memory_pread(
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n == 0)
-			return err_set(err, ERR_IO,
-			    "the process has ended meanwhile; name one that runs, or a "
-			    "core file of "
-			    "it with --core");
+			return memory_say_ended(err);
 		if (n < 0 && errno == EIO)
 			return err_set(err, ERR_IO,
 			    "memory at 0x%" PRIx64

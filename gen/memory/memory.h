@@ -82,6 +82,8 @@ ATTR_MUST_CHECK bool memory_add_name(struct memory *memory, uint64_t start, uint
 /* Sorts both, and finds the images. */
 ATTR_MUST_CHECK bool memory_find_images(struct memory *memory, struct err *err);
 
+/* Whether the process has no memory any more, because it has ended. Then err says so (ERR_IO). */
+ATTR_MUST_CHECK bool memory_ended(const struct memory *memory, struct err *err);
 /*
  * The image of that name: as /proc/PID/maps and NT_FILE have it, with or without " (deleted)", or
  * by a link to it, or the last part of it. NULL with err set when there is none.

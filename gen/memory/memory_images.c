@@ -60,8 +60,9 @@ static bool images_look(
 	*is = false;
 	if (memory_have(memory, base, SELFMAG) == SELFMAG) {
 		/* Pages of some devices cannot be read. */
-		if (!memory_read(memory, base, magic, SELFMAG, &why) ||
-		    memcmp(magic, ELFMAG, SELFMAG) != 0)
+		if (!memory_read(memory, base, magic, SELFMAG, &why))
+			return !memory_ended(memory, err);
+		if (memcmp(magic, ELFMAG, SELFMAG) != 0)
 			return true;
 		if (memory_headers_read(memory, base, &headers, &why)) {
 			*is = images_is_loaded(memory, &headers, named);
@@ -72,6 +73,8 @@ static bool images_look(
 			*err = why;
 			return false;
 		}
+		if (why.kind == ERR_IO && memory_ended(memory, err))
+			return false;
 	}
 	/* Who asks for it gets to know what is wrong. */
 	*is = named < memory->n_names && images_has_code(memory, named);

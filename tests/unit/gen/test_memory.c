@@ -2,7 +2,12 @@
 /* A core file made by hand: its stretches, the names in it, and an image that a loader has moved. */
 #include "tests/unit/unit.h"
 
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/wr.h"
 #include "gen/input/input.h"
@@ -213,6 +218,38 @@ START_TEST(data)
 }
 END_TEST
 
+/* What a process had mapped is known, and it ends before its memory is read. */
+START_TEST(ended)
+{
+	struct memory_range range = {.start = (uintptr_t)&memory & ~(uintptr_t)(PAGE - 1),
+	    .have = PAGE,
+	    .executable = true};
+	char path[64];
+	pid_t child;
+
+	range.end = range.start + PAGE;
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)child);
+	memory = (struct memory){.fd = open(path, O_RDONLY | O_CLOEXEC)};
+	memory.shown = strdup("process");
+	ck_assert_int_ge(memory.fd, 0);
+	ck_assert(memory_add_range(&memory, &range));
+	ck_assert(memory_add_name(&memory, range.start, range.end, 0, "/a/program"));
+	ck_assert_msg(memory_find_images(&memory, &err), "%s", err.text);
+	ck_assert_uint_eq(memory.n_images, 0);
+	kill(child, SIGKILL);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+	ck_assert(!memory_find_images(&memory, &err));
+	ck_assert_int_eq(err.kind, ERR_IO);
+	ck_assert_ptr_nonnull(strstr(err.text, "has ended meanwhile"));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("memory");
@@ -224,6 +261,7 @@ int main(void)
 	tcase_add_loop_test(tcase, moved, 0, 2);
 	tcase_add_test(tcase, kept);
 	tcase_add_test(tcase, data);
+	tcase_add_test(tcase, ended);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
 }
