@@ -7,7 +7,6 @@
 #include "gen/elf/image.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include "base/num.h"
 #include "base/plain.h"
 #include "base/rd.h"
+#include "base/regular.h"
 #include "gen/arch/arch.h"
 
 #define EHDR_SIZE 64
@@ -52,20 +52,17 @@ static bool restore_original(
 	return mprotect(map, image->size, PROT_READ) == 0;
 }
 
+/* The name may be of a core file, or of what a process has mapped: it can be any device. */
 static bool open_file(const struct image_from *from, struct image *image, struct err *err)
 {
-	/* Non-blocking, so that a pipe of that name is refused below and not waited for.
-	 */
-	image->fd = from->fd < 0
-			? open(from->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-			: fcntl(from->fd, F_DUPFD_CLOEXEC, 0);
-	if (image->fd < 0)
+	image->fd = from->fd < 0 ? regular_open(from->name, &image->st)
+				 : regular_copy(from->fd, &image->st);
+	if (image->fd >= 0)
+		return true;
+	if (errno)
 		return err_set_errno(err, "cannot open");
-	if (fstat(image->fd, &image->st) < 0)
-		return err_set_errno(err, "cannot stat");
-	return S_ISREG(image->st.st_mode) ||
-	       err_set(err, ERR_UNSUPPORTED,
-		   "not a regular file; name a file that has the bytes");
+	return err_set(
+	    err, ERR_UNSUPPORTED, "not a regular file; name a file that has the bytes");
 }
 
 /* The original of an image in memory is a copy of it, with other bytes in some places. */

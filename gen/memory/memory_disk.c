@@ -10,6 +10,17 @@
 
 enum { EHDR_SIZE = 64, DISK_PAGE = 4096 };
 
+/* A part ".." leads out of root. The kernel writes no such name, so it is of a core that lies. */
+static bool disk_leads_up(const char *name)
+{
+	for (; name; name = strchr(name, '/')) {
+		name += strspn(name, "/");
+		if (strncmp(name, "..", 2) == 0 && (name[2] == '/' || name[2] == '\0'))
+			return true;
+	}
+	return false;
+}
+
 /* The path of the image's file below root, without the mark of one that is gone. */
 static bool disk_path(struct memory_rebuild *rebuild, const char *root, struct err *err)
 {
@@ -79,6 +90,10 @@ bool memory_disk_open(struct memory_rebuild *rebuild, const char *root, struct e
 		return false;
 	if (!rebuild->path)
 		return err_set(&rebuild->why, ERR_UNSUPPORTED, "it is of no file") ||
+		       true;
+	if (disk_leads_up(rebuild->path + strlen(root)))
+		return err_set(&rebuild->why, ERR_UNSUPPORTED,
+			   "its name has a part \"..\", which no mapped file's has") ||
 		       true;
 	from.name = rebuild->path;
 	if (image_load(&from, &rebuild->disk, &rebuild->why) &&

@@ -7,6 +7,7 @@ of files of each machine. Sections must be those of the files. TAP.
 
 FILE...: linked ELF files, of any machine.
 """
+import ctypes
 import os
 import re
 import resource
@@ -172,6 +173,49 @@ def another_build(tests, program):
     tests.fails("a pipe of that name", 1, "not a regular file", "--report", "--core=" + core, other)
 
 
+def outside(tests, program):
+    """A core file names a file that is not below --sysroot."""
+    elf = Elf(read(program))
+    os.makedirs(tests.path("top/inside"))
+    os.makedirs(tests.path("top/outside"))
+    shutil.copy(program, tests.path("top/outside/so"))
+    shutil.copy(program, tests.path("top/inside/so"))
+    sysroot = "--sysroot=" + tests.path("top/inside")
+    for name in ("/../outside/so", "/..", "/a/..//../outside/so", "/so/../so"):
+        core = core_of(elf).image(elf, BIAS, name, pages=1).write(tests.path("made"))
+        tests.fails(f"{name}: no file is opened", 1, 'a part ".."', "--report", "--core=" + core, sysroot, name)
+    core = core_of(elf).image(elf, BIAS, "/../outside/so").write(tests.path("made"))
+    memory = tests.report("--core=" + core, sysroot)["/../outside/so"]["memory"]
+    check('a part ".."' in memory.get("left_out", "") and memory.get("file_bytes", 0) == 0,
+          "the report says why nothing is of the file", memory)
+    for name in ("/so", "/./so", "/..so"):
+        shutil.copy(program, tests.path("top/inside" + name))
+        core = core_of(elf).image(elf, BIAS, name, pages=1).write(tests.path("made"))
+        tests.same(f"{name} is below --sysroot", tests.section(name, "--core=" + core, sysroot),
+                   read_section(tests, program))
+
+
+def devices(tests, program):
+    """What a core file names is not opened before it is known to be a file."""
+    elf = Elf(read(program))
+    pipe = tests.path("watched")
+    os.mkfifo(pipe)
+    core = core_of(elf).image(elf, BIAS, pipe, pages=1).write(tests.path("made"))
+    libc = ctypes.CDLL(None, use_errno=True)
+    in_open, nonblock = 0x20, os.O_NONBLOCK
+    watch = libc.inotify_init1(nonblock)
+    if watch < 0 or libc.inotify_add_watch(watch, os.fsencode(pipe), in_open) < 0:
+        skip("a device of that name is not opened", "no inotify here")
+        return
+    tests.fails("a device of that name", 1, "not a regular file", "--report", "--core=" + core, pipe)
+    try:
+        events = os.read(watch, 4096)
+    except BlockingIOError:
+        events = b""
+    check(not events, "a device of that name is not opened", events)
+    os.close(watch)
+
+
 def main():
     with tempfile.TemporaryDirectory() as work:
         tests = Tests(os.path.abspath(sys.argv[1]), os.path.realpath(work))
@@ -180,6 +224,8 @@ def main():
         of_program(tests, "the kernel's core, all pages", kernel_core(tests, program, "0x7f"), program, True)
         of_program(tests, "gdb's core", gdb_core(tests, program), program, False)
         another_build(tests, program)
+        outside(tests, program)
+        devices(tests, program)
         for path in [program, *sys.argv[2:]]:
             if os.path.exists(path):
                 made(tests, os.path.realpath(path))

@@ -179,6 +179,20 @@ def other_roots(tests):
             check("left_out" not in listed[path]["memory"], f"a program {name}: its file is found", listed[path])
 
 
+def without_proc(tests):
+    """Files open through /proc, and by their names where it is not there."""
+    covered = 'mount -t tmpfs none /proc && exec "$0" --report "$1"'
+    if os.getuid() or not shutil.which("unshare") or run("unshare", "-m", "mount", "-t", "tmpfs", "none",
+                                                         "/proc").returncode:
+        skip("a system without /proc", "needs root and unshare")
+        return
+    plain = tests.path("plain")
+    said = run("unshare", "-m", "sh", "-c", covered, tests.tool, plain)
+    check(said.returncode == 0 and said.stdout == run(tests.tool, "--report", plain).stdout, "a system without /proc", said)
+    said = run("unshare", "-m", "sh", "-c", covered, tests.tool, tests.work)
+    check(said.returncode == 1 and "not a regular file" in said.stderr, "a folder on a system without /proc", said)
+
+
 def another_user(tests, process):
     if os.getuid():
         skip("a process of another user", "only root can be another user")
@@ -214,6 +228,7 @@ def main():
         dumps(tests)
         replaced(tests)
         other_roots(tests)
+        without_proc(tests)
         refusals(tests)
     plan()
 

@@ -2,6 +2,11 @@
 /* Opens a good file, each single damage of it, and every shorter length. */
 #include "tests/unit/unit.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+
 #include "gen/input/symbols_read.h"
 #include "tests/unit/gen/test_image_fixture.h"
 #include "names/demangle.h"
@@ -194,6 +199,28 @@ START_TEST(not_a_file)
 }
 END_TEST
 
+/* A device acts when it is opened. A pipe stands for it, because the kernel tells who opens it. */
+START_TEST(not_opened)
+{
+	char folder[] = "/tmp/test-image-XXXXXX", path[64];
+	struct inotify_event event;
+	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/pipe", folder);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_assert_int_ge(inotify_add_watch(watch, path, IN_OPEN), 0);
+	ck_assert(!image_open(path, &image, &err));
+	ck_assert_int_eq(err.kind, ERR_UNSUPPORTED);
+	ck_assert_ptr_nonnull(strstr(err.text, "not a regular file"));
+	ck_assert_int_eq((int)read(watch, &event, sizeof(event)), -1);
+	ck_assert_int_eq(errno, EAGAIN);
+	close(watch);
+	unlink(path);
+	rmdir(folder);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("image");
@@ -211,6 +238,7 @@ int main(void)
 	    tcase, damaged, 0, (int)(sizeof(damages) / sizeof(damages[0])));
 	tcase_add_test(tcase, truncated);
 	tcase_add_test(tcase, not_a_file);
+	tcase_add_test(tcase, not_opened);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
 }

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/regular.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* Non-blocking, in case that a pipe takes the file's place meanwhile. */
+enum { REGULAR_FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
+
+/* Closes a descriptor, and keeps errno. */
+static void regular_close(int fd)
+{
+	int why = errno;
+
+	close(fd);
+	errno = why;
+}
+
+/* Returns fd if it is a regular file. Else it closes it, and errno says why not. */
+static int regular_check(int fd, struct stat *st)
+{
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, st) == 0) {
+		if (S_ISREG(st->st_mode))
+			return fd;
+		errno = 0;
+	}
+	regular_close(fd);
+	return -1;
+}
+
+int regular_open(const char *path, struct stat *st)
+{
+	char self[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
+	int at = regular_check(open(path, O_PATH | O_CLOEXEC), st), fd;
+
+	if (at < 0)
+		return -1;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", at);
+	fd = open(self, REGULAR_FLAGS);
+	/* Where /proc is not mounted, the name has to do. */
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+		fd = open(path, REGULAR_FLAGS);
+	fd = regular_check(fd, st);
+	regular_close(at);
+	return fd;
+}
+
+int regular_copy(int fd, struct stat *st)
+{
+	return regular_check(fcntl(fd, F_DUPFD_CLOEXEC, 0), st);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Opens files whose names others chose. */
+#ifndef BASE_REGULAR_H
+#define BASE_REGULAR_H
+
+#include <sys/stat.h>
+
+#include "base/attr.h"
+
+/*
+ * Opens a regular file for reading, and fills st. Anything else is looked at and not opened, because
+ * a device acts when it is opened. -1: errno says why; 0 there says that it is not a regular file.
+ */
+ATTR_MUST_CHECK int regular_open(const char *path, struct stat *st);
+/* The same of an open descriptor, which stays the caller's. */
+ATTR_MUST_CHECK int regular_copy(int fd, struct stat *st);
+
+#endif
