@@ -19,7 +19,10 @@
 struct memory_range {
 	uint64_t start, end; /* addresses; end is exclusive */
 	uint64_t have;	     /* bytes from start on that can be read */
-	uint64_t at;	     /* of a core: where they are in the file */
+	uint64_t at; /* where they are in the core, or in the file that is mapped */
+	/* Of a process: that file. 0 and 0: there is none. */
+	uint64_t device, inode;
+	uint64_t before; /* what the ranges below weigh: see memory_weight.h */
 	bool executable;
 };
 
@@ -44,6 +47,8 @@ struct memory {
 	/* Both ascend by address. Ranges do not overlap. */
 	struct memory_range *ranges;
 	size_t n_ranges, cap_ranges;
+	uint64_t weight,
+	    images_weight; /* of ranges, and of images: see memory_weight.h */
 	struct memory_name *names;
 	size_t n_names, cap_names;
 	struct memory_image *images; /* in the order of addresses; each name once */

@@ -35,6 +35,22 @@ static bool core_segment(struct memory *memory, size_t i, struct err *err)
 	return memory_add_range(memory, &range) || err_set_nomem(err);
 }
 
+/* Images are no more than the ranges, so the ranges must be no more than the file. */
+static bool core_in_file(const struct memory *memory, struct err *err)
+{
+	uint64_t left = memory->core.size;
+
+	for (size_t i = 0; i < memory->n_ranges; i++) {
+		if (memory->ranges[i].have > left)
+			return err_set(err, ERR_MALFORMED,
+			    "program headers: the segments have more bytes than the file "
+			    "(0x%zx), so several have the same bytes",
+			    memory->core.size);
+		left -= memory->ranges[i].have;
+	}
+	return true;
+}
+
 static bool core_segments(struct memory *memory, struct err *err)
 {
 	for (size_t i = 0; i < memory->core.n_phdrs; i++)
@@ -50,7 +66,7 @@ static bool core_segments(struct memory *memory, struct err *err)
 			return err_set(err, ERR_MALFORMED,
 			    "program headers: two segments have the address 0x%" PRIx64,
 			    memory->ranges[i].start);
-	return true;
+	return core_in_file(memory, err);
 }
 
 /* One mapping of NT_FILE: its numbers are next in rd, its name in names. */

@@ -83,7 +83,8 @@ static bool headers_bytes(const struct memory *memory, uint64_t base,
 	return true;
 }
 
-/* Loaders rely on this order. It also bounds the sum of the segments by the bytes that are mapped. */
+/* Loaders rely on this order. It also bounds the sum of the segments by what is mapped. The same byte of a
+ * file can be mapped often: see memory_weight.h. */
 static bool headers_ascend(const struct image *head, struct err *err)
 {
 	uint64_t end = 0;

@@ -7,7 +7,7 @@
 
 #include "base/search.h"
 #include "base/vec.h"
-#include "gen/memory/memory_headers.h"
+#include "gen/memory/memory_weight.h"
 
 /* What Linux puts behind the name of a file that is gone. */
 static const char DELETED[] = " (deleted)";
@@ -51,11 +51,12 @@ static bool images_is_loaded(
 
 /* *is: whether there is an image at base. named: the index of its name, or n_names. */
 static bool images_look(
-    const struct memory *memory, uint64_t base, size_t named, bool *is, struct err *err)
+    struct memory *memory, uint64_t base, size_t named, bool *is, struct err *err)
 {
 	struct memory_headers headers;
 	struct err why = {0};
 	uint8_t magic[SELFMAG];
+	bool ok;
 
 	*is = false;
 	if (memory_have(memory, base, SELFMAG) == SELFMAG) {
@@ -66,8 +67,9 @@ static bool images_look(
 			return true;
 		if (memory_headers_read(memory, base, &headers, &why)) {
 			*is = images_is_loaded(memory, &headers, named);
+			ok = !*is || memory_weigh_image(memory, &headers, err);
 			memory_headers_deinit(&headers);
-			return true;
+			return ok;
 		}
 		if (why.kind == ERR_NOMEM) {
 			*err = why;
@@ -133,6 +135,7 @@ bool memory_find_images(struct memory *memory, struct err *err)
 {
 	bool ok = true, is;
 
+	memory_weigh(memory);
 	for (size_t i = 0; ok && i < memory->n_names; i++) {
 		const struct memory_name *name = &memory->names[i];
 

@@ -65,6 +65,9 @@ static bool process_add(struct memory *memory, const struct maps_line *line)
 	const struct memory_range range = {.start = line->start,
 	    .end = line->end,
 	    .have = line->end - line->start,
+	    .at = line->offset,
+	    .device = (uint64_t)line->major << 32 | line->minor,
+	    .inode = line->inode,
 	    .executable = line->executable};
 
 	if (line->end <= line->start || !strncmp(line->name, "[vvar", 5) ||

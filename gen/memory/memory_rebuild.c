@@ -12,6 +12,7 @@
 #include "base/rd.h"
 #include "base/vec.h"
 #include "gen/input/input.h"
+#include "gen/memory/memory_weight.h"
 
 /* At once, through a buffer: pages of zeros then take no memory. */
 enum { REBUILD_CHUNK = 65536, REBUILD_PAGE = 4096 };
@@ -20,6 +21,8 @@ enum { REBUILD_MAX_TAIL = 65536 };
 enum { EHDR_SIZE = 64, SHDR_SIZE = 64, EHDR_SHOFF = 40, EHDR_SHNUM = 60 };
 /* Larger than any program; sparse until something is written to it. */
 #define REBUILD_MAX_SIZE (UINT64_C(1) << 40)
+/* No program has as many bytes. A process maps zeros for nothing, and they take time to read. */
+#define REBUILD_MAX_BYTES (UINT64_C(1) << 34)
 
 /* How many bytes behind a segment the section header table ends that is mapped with it. */
 static uint64_t rebuild_tail(const struct memory_rebuild *rebuild, size_t i)
@@ -65,21 +68,28 @@ static bool rebuild_make_room(struct memory_rebuild *rebuild, struct err *err)
 {
 	const struct memory_headers *headers = &rebuild->headers;
 	const struct image *head = &headers->head;
-	uint64_t size = headers->phoff + head->n_phdrs * sizeof(Elf64_Phdr);
+	uint64_t size = headers->phoff + head->n_phdrs * sizeof(Elf64_Phdr), bytes = 0;
 	void *map;
 
 	for (size_t i = 0; i < head->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &head->phdrs[i];
 		uint64_t end = phdr->p_offset + phdr->p_filesz;
 
-		if (phdr->p_type == PT_LOAD && end + rebuild_tail(rebuild, i) > size)
+		if (phdr->p_type != PT_LOAD)
+			continue;
+		if (end + rebuild_tail(rebuild, i) > size)
 			size = end + rebuild_tail(rebuild, i);
+		bytes += phdr->p_filesz;
 	}
 	if (size < EHDR_SIZE)
 		size = EHDR_SIZE;
 	if (size > REBUILD_MAX_SIZE || !num_size(size, &rebuild->size))
 		return err_set(err, ERR_LIMIT,
 		    "its program headers ask for a file of 0x%" PRIx64 " bytes", size);
+	if (bytes > REBUILD_MAX_BYTES)
+		return err_set(err, ERR_LIMIT,
+		    "its segments have 0x%" PRIx64 " bytes, and no program has as many",
+		    bytes);
 	map = mmap(NULL, rebuild->size, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (map == MAP_FAILED)
@@ -223,7 +233,8 @@ static bool rebuild_from_memory(struct memory_rebuild *rebuild, struct err *err)
 	const struct image *head = &rebuild->headers.head;
 	uint64_t end = 0;
 
-	if (!rebuild_make_room(rebuild, err))
+	if (!memory_check_shared(rebuild->memory, &rebuild->headers, err) ||
+	    !rebuild_make_room(rebuild, err))
 		return false;
 	for (size_t i = 0; i < head->n_phdrs; i++) {
 		if (head->phdrs[i].p_type != PT_LOAD)

@@ -41,6 +41,7 @@ class Core:
 
     def add(self, address, size, data, flags=4):
         self.segments.append([address, size, data, flags])
+        return self
 
     def image(self, elf, bias, name, pages=None):
         """Lays a file out. pages: of each segment, how many pages the core has; None: all."""

@@ -162,6 +162,42 @@ def large(tests, elf):
     check(status == 6 and used < hole + GIB // 8, "zeros that are in the core take no memory", f"{status} {text} {used}")
 
 
+def claims(pages, size):
+    """The first pages of an image whose one segment has size bytes."""
+    head = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, 64, 0, 0, 64, 56, 1, 64, 0, 0)
+    return (head + struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, size, size, 4096)).ljust(4096 * pages, b"\1")
+
+
+def shared(tests):
+    """Small cores whose images have many bytes: time and memory must not grow with the product."""
+    many, block = 1000, 256 * 1024
+    core = Core().add(BASE, 4096, claims(1, 4096 + many * block), 5)
+    for i in range(many):
+        core.add(BASE + 4096 + i * block, block, bytes([1]) * block if i == 0 else b"", 5)
+    data = bytearray(core.bytes())
+    first = struct.unpack_from("<Q", data, 64 + 56 * 2 + 8)[0]
+    for i in range(many):  # all segments have the bytes of the first one
+        struct.pack_into("<Q", data, 64 + 56 * (2 + i) + 8, first)
+        struct.pack_into("<Q", data, 64 + 56 * (2 + i) + 32, block)
+    with open(tests.path("core"), "wb") as file:
+        file.write(data)
+    status, text, used = limited(tests, "--report", "--core=" + tests.path("core"))
+    check(status == 1 and "several have the same bytes" in text and text.count("\n") == 1 and used < GIB // 8,
+          f"{many} segments of a core with the same bytes", f"{len(data)} bytes: {status} {text} {used}")
+    core = Core()
+    for i in range(many):
+        core.add(BASE + i * 4096, 4096, claims(1, (many - i) * 4096), 5)
+    refused(tests, "images over each other", "lie over each other", core.bytes())
+    core = Core()
+    for i in range(many):
+        core.add(BASE + i * 4096, 4096, claims(1, 4096), 5)
+    with open(tests.path("core"), "wb") as file:
+        file.write(core.bytes())
+    said = run(tests.tool, "--report", "--core=" + tests.path("core"))
+    check(said.stderr.count("no CFI") == many or said.returncode == 6, "images beside each other",
+          f"{said.returncode} {said.stderr[:300]}")
+
+
 def any_damage(tests, elf):
     """Cut off anywhere, and with random bytes: a status, at most one line for each image."""
     good = core_with(elf).bytes()
@@ -193,6 +229,7 @@ def main():
         images(tests, elf)
         names(tests, elf)
         large(tests, elf)
+        shared(tests)
         any_damage(tests, elf)
     plan()
 

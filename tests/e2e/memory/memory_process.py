@@ -15,6 +15,25 @@ import tempfile
 from memory_lib import PAUSE, Running, Tests, read
 from tap import check, must, plan, run, skip
 
+# Maps the same bytes of a file behind each other, below an image that claims them all.
+REPEAT = """
+import ctypes, os, signal, struct
+many, block, base = 200, 1 << 21, 0x7e1200000000
+size = 4096 + many * block
+head = b"\\x7fELF\\2\\1\\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, 64, 0, 0, 64, 56, 1, 64, 0, 0)
+head += struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, size, size, 4096)
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+for name, data, starts in (("head", head.ljust(4096, b"\\1"), [base]),
+                           ("body", b"\\1" * block, [base + 4096 + i * block for i in range(many)])):
+    fd = os.memfd_create(name)
+    os.write(fd, data)
+    for start in starts:
+        assert libc.mmap(start, len(data), 5, 0x100011, fd, 0) == start  # shared, and nowhere else
+print("mapped", flush=True)
+signal.pause()
+"""
 LIBRARY = "int number(int a) { volatile int n[40]; n[a] = a; return n[a] + a; }\n"
 WITH_LIBRARY = PAUSE.replace("int n[3] = {3, 1, argc}", "int number(int); int n[3] = {3, 1, number(argc)}")
 
@@ -124,6 +143,16 @@ def replaced(tests):
                    tests.without_sections(kept))
 
 
+def repeated(tests):
+    """Few bytes of a file are mapped often, and an image claims them all."""
+    with Running(sys.executable, "-c", REPEAT) as process:
+        code = ("import resource, subprocess, sys; done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL); "
+                "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(done.returncode)")
+        said = run(sys.executable, "-c", code, tests.tool, "--report", "--pid=" + process.pid, "memfd:head")
+        check(said.returncode == 1 and "the same bytes of a file" in said.stderr and int(said.stdout) < 100 << 10,
+              "the same bytes of a file again and again take no memory", said)
+
+
 def refusals(tests):
     with Running(tests.path("plain")) as process:
         at = "--pid=" + process.pid
@@ -229,6 +258,7 @@ def main():
         replaced(tests)
         other_roots(tests)
         without_proc(tests)
+        repeated(tests)
         refusals(tests)
     plan()
 
