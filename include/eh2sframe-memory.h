@@ -33,20 +33,22 @@ EH2SFRAME_API void eh2sframe_memory_close(struct eh2sframe_memory *memory);
 /* An image with code. The caller sets struct_size, as for struct eh2sframe_function. */
 struct eh2sframe_memory_image {
 	size_t struct_size;
-	/* As /proc/PID/maps has it: a path, "[vdso]"; "[0xADDRESS]" where it has no name. Lives until
-	 * the memory is closed. */
+	/* As /proc/PID/maps has it: a path, "[vdso]"; "[0xADDRESS]" where it has no name. Where another
+	 * image of a lower address has the name, "NAME@0xADDRESS". Lives until the memory is closed. */
 	const char *name;
 	uint64_t address; /* of its ELF header in memory */
 };
 
-/* Image i, in the order of addresses. A file that is loaded twice is there once. False behind the
+/* Image i, in the order of addresses. A file that is loaded twice is there once: device and inode
+ * say so, and in a core the headers and notes. Other images of one name are all there. False behind the
  * last one. */
 EH2SFRAME_CHECKED bool eh2sframe_memory_image(const struct eh2sframe_memory *memory,
     size_t i, struct eh2sframe_memory_image *image);
 
 /*
  * Opens the image of that name: see struct eh2sframe_memory_image; also without " (deleted)", by a
- * link to the path, or by the last part of it. Addresses are those of the file, not those in memory.
+ * link to the path, or by the last part of it. "@0xADDRESS" behind each of these chooses among images of
+ * one name; without it the lowest address counts. Addresses are those of the file, not those in memory.
  *
  * The bytes are copied from memory. The image's own file gives the rest, such as symbols, if its
  * build-id and headers are the same. It also gives what a core lacks, if its build-id is the same. Without

@@ -35,8 +35,15 @@ struct memory_name {
 
 /* An ELF image. */
 struct memory_image {
-	char *name;    /* owned; "[0x7f0000000000]" where it is of no file */
+	/* Owned; "[0x7f0000000000]" where it is of no file. Where another image has the name already,
+	 * "@0x7f0000000000" is behind it. */
+	char *name;
+	const char
+	    *file;     /* the name of the mapping; NULL: none. In struct memory_name. */
 	uint64_t base; /* address of its ELF header */
+	/* What it is: the file as struct memory_range has it, and where that is not known a hash of its
+	 * headers and notes. */
+	uint64_t device, inode, hash;
 };
 
 struct memory {
@@ -75,6 +82,8 @@ uint64_t memory_lack(const struct memory *memory, uint64_t addr, uint64_t size);
 /* Reads bytes that memory_have counts. ERR_IO where the process has unmapped them since. */
 ATTR_MUST_CHECK bool memory_read(const struct memory *memory, uint64_t addr, uint8_t *to,
     uint64_t size, struct err *err);
+/* Whether the process has no memory any more, because it has ended. Then err says so (ERR_IO). */
+ATTR_MUST_CHECK bool memory_ended(const struct memory *memory, struct err *err);
 /* The range or name at an address, or NULL. */
 const struct memory_range *memory_range_at(const struct memory *memory, uint64_t addr);
 const struct memory_name *memory_name_at(const struct memory *memory, uint64_t addr);
@@ -87,11 +96,10 @@ ATTR_MUST_CHECK bool memory_add_name(struct memory *memory, uint64_t start, uint
 /* Sorts both, and finds the images. */
 ATTR_MUST_CHECK bool memory_find_images(struct memory *memory, struct err *err);
 
-/* Whether the process has no memory any more, because it has ended. Then err says so (ERR_IO). */
-ATTR_MUST_CHECK bool memory_ended(const struct memory *memory, struct err *err);
 /*
  * The image of that name: as /proc/PID/maps and NT_FILE have it, with or without " (deleted)", or
- * by a link to it, or the last part of it. NULL with err set when there is none.
+ * by a link to it, or the last part of it. "@0x7f0000000000" behind it chooses the one of that address,
+ * and without it the lowest is meant. NULL with err set when there is none.
  */
 const struct memory_image *memory_image_find(
     const struct memory *memory, const char *name, struct err *err);

@@ -25,10 +25,10 @@ static bool disk_leads_up(const char *name)
 static bool disk_path(struct memory_rebuild *rebuild, const char *root, struct err *err)
 {
 	static const char deleted[] = " (deleted)";
-	const char *name = rebuild->of->name;
-	size_t length = strlen(name), mark = sizeof(deleted) - 1;
+	const char *name = rebuild->of->file;
+	size_t length = name ? strlen(name) : 0, mark = sizeof(deleted) - 1;
 
-	if (*name != '/' || !root)
+	if (!name || *name != '/' || !root)
 		return true;
 	if (length > mark && strcmp(name + length - mark, deleted) == 0)
 		length -= mark;

@@ -173,6 +173,36 @@ def another_build(tests, program):
     tests.fails("a pipe of that name", 1, "not a regular file", "--report", "--core=" + core, other)
 
 
+def of_one_name(tests, program):
+    """A core file has no inodes: what tells images of one name apart is their build."""
+    other = tests.build("another", "-O2", source="int a(int n) { return n * 3; } int main(int n, char **v) "
+                        "{ volatile char b[80]; (void)v; b[n] = 1; return a(n) + b[n]; }\n")
+    elves = [Elf(read(path)) for path in (program, other, program, other)]
+    core, name, places = core_of(elves[0]), "/a/jit (deleted)", [BIAS + (i << 24) for i in range(4)]
+    for elf, place in zip(elves, places):
+        core.image(elf, place, name)
+    at = "--core=" + core.write(tests.path("made"))
+    second = f"{name}@{places[1]:#x}"
+    listed = list(tests.report(at))
+    check(listed == [name, second], "images of one name: each build is there once", listed)
+    wanted = [tests.without_sections(path) for path in (program, other)]
+    check(wanted[0] != wanted[1], "they are different")
+    for which, called in ((0, name), (1, second), (1, f"/a/jit@{places[1]:#x}"), (1, f"jit@{places[1]:#x}"),
+                          (0, f"{name}@{places[0]:#x}"), (0, "/a/jit"), (0, "jit")):
+        tests.same(f"images of one name: {called}", tests.section(called, at), wanted[which])
+    for called in (f"{name}@{places[2]:#x}", f"{name}@{places[1] + 1:#x}", f"{name}@0x", f"/b@{places[1]:#x}"):
+        tests.fails(f"images of one name: no {called}", 3, "has no code of this name", "--report", at, called)
+    core = core_of(elves[0]).image(elves[0], places[0], f"/a/b@{places[2]:#x}")
+    core.image(elves[0], places[1], "/a/b").image(elves[1], places[2], "/a/b")
+    at = "--core=" + core.write(tests.path("made"))
+    listed = list(tests.report(at))
+    if not check(listed == [f"/a/b@{places[2]:#x}@{places[0]:#x}", "/a/b", f"/a/b@{places[2]:#x}"],
+                 "a name that ends as an address does", listed):
+        return
+    for which, called in ((0, listed[0]), (0, listed[1]), (1, listed[2])):
+        tests.same(f"a name that ends as an address does: {called}", tests.section(called, at), wanted[which])
+
+
 def outside(tests, program):
     """A core file names a file that is not below --sysroot."""
     elf = Elf(read(program))
@@ -224,6 +254,7 @@ def main():
         of_program(tests, "the kernel's core, all pages", kernel_core(tests, program, "0x7f"), program, True)
         of_program(tests, "gdb's core", gdb_core(tests, program), program, False)
         another_build(tests, program)
+        of_one_name(tests, program)
         outside(tests, program)
         devices(tests, program)
         for path in [program, *sys.argv[2:]]:

@@ -15,6 +15,19 @@ import tempfile
 from memory_lib import PAUSE, Running, Tests, read
 from tap import check, must, plan, run, skip
 
+# Loads each file of its arguments from memory that is called "jit", and the last one twice.
+LOAD = """
+import ctypes, os, signal, sys
+libc = ctypes.CDLL(None)
+libc.dlmopen.restype = ctypes.c_void_p
+for path in sys.argv[1:]:
+    fd = os.memfd_create("jit")
+    os.write(fd, open(path, "rb").read())
+    ctypes.CDLL(f"/proc/self/fd/{fd}")
+twice = libc.dlmopen(ctypes.c_long(-1), f"/proc/self/fd/{fd}".encode(), 2)
+print("loaded", bool(twice), flush=True)
+signal.pause()
+"""
 # Maps the same bytes of a file behind each other, below an image that claims them all.
 REPEAT = """
 import ctypes, os, signal, struct
@@ -143,6 +156,29 @@ def replaced(tests):
                    tests.without_sections(kept))
 
 
+def of_one_name(tests):
+    """Images of one name that are not of one file."""
+    libraries = []
+    for number, source in enumerate((LIBRARY, LIBRARY + LIBRARY.replace("number", "other"))):
+        libraries.append(tests.build(f"one{number}.so", "-shared", "-fPIC", source=source))
+    with Running(sys.executable, "-c", LOAD, *libraries) as process:
+        at = "--pid=" + process.pid
+        jit = [(start, name) for start, _, name in process.maps() if "memfd:jit" in name]
+        name = "/memfd:jit (deleted)"
+        listed = {path: file["memory"]["address"] for path, file in tests.report(at).items() if "memfd:jit" in path}
+        second = next((path for path in listed if path != name), "")
+        if not check(len(listed) == 2 and name in listed and second.startswith(name + "@0x"),
+                     "images of one name: each file is there once", f"{listed}\n{jit}"):
+            return
+        # The system chooses the addresses, so the first library may be the higher one.
+        wanted = sorted(str(tests.without_sections(path)) for path in libraries)
+        got = sorted(str(tests.section(path, at)) for path in listed)
+        check(got == wanted and got[0] != got[1], "images of one name: their sections", got)
+        tests.same("images of one name: the last part and the address",
+                   tests.section("memfd:jit@" + second.split("@")[1], at), tests.section(second, at))
+        check(len({start for start, _ in jit}) > 2, "the last one is loaded twice", jit)
+
+
 def repeated(tests):
     """Few bytes of a file are mapped often, and an image claims them all."""
     with Running(sys.executable, "-c", REPEAT) as process:
@@ -258,6 +294,7 @@ def main():
         replaced(tests)
         other_roots(tests)
         without_proc(tests)
+        of_one_name(tests)
         repeated(tests)
         refusals(tests)
     plan()
