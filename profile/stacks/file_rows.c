@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/regular.h"
 #include "base/vec.h"
 #include "include/eh2sframe-rules.h"
 #include "include/eh2sframe.h"
@@ -128,17 +129,16 @@ static bool rows_same_file(
 						  file->build_id_size) == 0;
 }
 
-/* Opens one path, when it is the file. Only regular files: others could block. */
+/* Opens one path, when it is the file. */
 static int rows_try(const char *path, const struct rows_file *file, struct facts *facts)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct err err;
 	struct stat st;
+	int fd = regular_open(path, &st);
+	struct err err;
 
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && facts_read(fd, facts, &err) &&
-	    rows_same_file(file, &st, facts))
+	if (facts_read(fd, facts, &err) && rows_same_file(file, &st, facts))
 		return fd;
 	close(fd);
 	return -1;

@@ -3,7 +3,6 @@
  * Symbol tables of ELF files, by libelf. The files are read and not mapped: one that is cut
  * off meanwhile is then a failed call and no signal.
  */
-#include <fcntl.h>
 #include <gelf.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/num.h"
+#include "base/regular.h"
 #include "base/vec.h"
 #include "profile/symbols/naming_table.h"
 
@@ -90,12 +90,10 @@ static bool table_elf_open(
 {
 	struct stat st;
 
-	*file = (struct table_elf){
-	    .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
+	*file = (struct table_elf){.fd = regular_open(path, &st)};
 	if (file->fd < 0)
 		return false;
-	if (fstat(file->fd, &st) == 0 && S_ISREG(st.st_mode))
-		file->elf = elf_begin(file->fd, ELF_C_READ, NULL);
+	file->elf = elf_begin(file->fd, ELF_C_READ, NULL);
 	if (file->elf && elf_kind(file->elf) == ELF_K_ELF &&
 	    table_is_build_id(file->elf, module))
 		return true;
