@@ -109,7 +109,7 @@ void rows_identify(uint32_t pid, const char *path, struct rows_identity *identit
 		rows_identity_of(&st, identity);
 }
 
-bool rows_differ(const struct rows_identity *a, const struct rows_identity *b)
+bool rows_is_other(const struct rows_identity *a, const struct rows_identity *b)
 {
 	return a->known && b->known &&
 	       (a->device != b->device || a->inode != b->inode || a->size != b->size ||
@@ -123,7 +123,7 @@ static bool rows_same_file(
 	struct rows_identity identity;
 
 	rows_identity_of(st, &identity);
-	return file->build_id_size == 0 ? !rows_differ(&file->identity, &identity)
+	return file->build_id_size == 0 ? !rows_is_other(&file->identity, &identity)
 					: file->build_id_size == facts->build_id_size &&
 					      memcmp(file->build_id, facts->build_id,
 						  file->build_id_size) == 0;

@@ -66,7 +66,7 @@ void rows_close(struct rows_store *store);
 /* Looks at the file that a process has under a name now. */
 void rows_identify(uint32_t pid, const char *path, struct rows_identity *identity);
 /* Whether both are known, and are not the same. */
-bool rows_differ(const struct rows_identity *a, const struct rows_identity *b);
+bool rows_is_other(const struct rows_identity *a, const struct rows_identity *b);
 
 /*
  * Finds or makes the rows of a file. false: it is gone, is not the one that was mapped, or is no ELF file.

@@ -78,7 +78,7 @@ bool unwinder_file_get(
 		    file->build_id_size != map->build_id_size ||
 		    (map->build_id_size &&
 			memcmp(file->build_id, map->build_id, map->build_id_size) != 0) ||
-		    rows_differ(&file->identity, &identity))
+		    rows_is_other(&file->identity, &identity))
 			continue;
 		/* The process that maps it now is more likely to be there when it is read. */
 		if (!file->opened) {
