@@ -28,13 +28,14 @@ static const char diff_head[] =
     "}\n"
     "</style>\n</head>\n<body>\n<h1>SFrame coverage: what changed</h1>\n";
 
-/* Text is UTF-8, as JSON is. Control characters have no place in a page. */
+/* Text of reports is UTF-8, as JSON is. Control characters have no place in a page. */
 static void diff_text(const char *text, FILE *out)
 {
 	for (; *text; text++) {
-		const unsigned char c = (unsigned char)text[0];
-		/* U+0080 to U+009F are two bytes. */
-		const bool wide = c == 0xc2 && (unsigned char)text[1] < 0xa0;
+		const unsigned char c = (unsigned char)text[0],
+				    next = (unsigned char)text[1];
+		/* U+0080 to U+009F are two bytes. Paths of the command line can end anywhere. */
+		const bool wide = c == 0xc2 && next >= 0x80 && next < 0xa0;
 
 		if (strchr("&<>\"'", c))
 			fprintf(out, "&#%d;", c);

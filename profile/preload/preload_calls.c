@@ -122,16 +122,38 @@ static bool calls_ours(int number, bool handles)
 	return !handles;
 }
 
-PRELOAD_API int sigaction(
+static int calls_sigaction(
     int number, const struct sigaction *action, struct sigaction *old)
 {
 	static int (*next)(int, const struct sigaction *, struct sigaction *);
 
 	if (!next)
 		*(void **)&next = preload_next("sigaction");
-	if (!calls_ours(number,
-		action && action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN))
-		return next(number, action, old);
+	return next(number, action, old);
+}
+
+static bool calls_handles(const struct sigaction *action)
+{
+	return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
+}
+
+/* A thread has a stack for handlers on which this one has no room above another one. */
+static bool calls_small;
+
+PRELOAD_API int sigaction(
+    int number, const struct sigaction *action, struct sigaction *old)
+{
+	struct sigaction masked;
+
+	if (!calls_ours(number, action && calls_handles(action))) {
+		if (!action || !calls_handles(action) ||
+		    !(action->sa_flags & SA_ONSTACK) ||
+		    !__atomic_load_n(&calls_small, __ATOMIC_RELAXED))
+			return calls_sigaction(number, action, old);
+		masked = *action;
+		sigaddset(&masked.sa_mask, SHARED_SIGNAL);
+		return calls_sigaction(number, &masked, old);
+	}
 	if (old)
 		*old = (struct sigaction){.sa_handler = SIG_DFL};
 	return 0;
@@ -195,7 +217,24 @@ enum { CALLS_HANDLER = 1024 };
 #define AT_MINSIGSTKSZ 51
 #endif
 
-/* A stack for handlers that has no room for this one within another one's. The kernel would end the program. */
+/* From now on samples wait until a handler on such a stack has ended. */
+static void calls_mask(void)
+{
+	struct sigaction action;
+
+	if (__atomic_exchange_n(&calls_small, true, __ATOMIC_RELAXED))
+		return;
+	for (int number = 1; number < NSIG; number++) {
+		if (number == SHARED_SIGNAL ||
+		    calls_sigaction(number, NULL, &action) != 0 ||
+		    !calls_handles(&action) || !(action.sa_flags & SA_ONSTACK))
+			continue;
+		sigaddset(&action.sa_mask, SHARED_SIGNAL);
+		calls_sigaction(number, &action, NULL);
+	}
+}
+
+/* Where a stack for handlers has no room for this one, the kernel would end the program. */
 PRELOAD_API int sigaltstack(const stack_t *stack, stack_t *old)
 {
 	static int (*next)(const stack_t *, stack_t *);
@@ -205,10 +244,20 @@ PRELOAD_API int sigaltstack(const stack_t *stack, stack_t *old)
 		*(void **)&next = preload_next("sigaltstack");
 	if (frame < 2048)
 		frame = 2048;
-	if (stack && !(stack->ss_flags & SS_DISABLE) &&
-	    stack->ss_size < 2 * frame + CALLS_HANDLER && preload_samples())
-		preload_give_up();
+	if (stack && !(stack->ss_flags & SS_DISABLE) && preload_samples()) {
+		if (stack->ss_size < frame + CALLS_HANDLER)
+			preload_give_up();
+		else if (stack->ss_size < 4 * frame + CALLS_HANDLER)
+			calls_mask();
+	}
 	return next(stack, old);
+}
+
+/* What the program runs next has the filter, too, and must not begin to be recorded. */
+static void calls_filter(void)
+{
+	preload_give_up();
+	unsetenv(SHARED_VARIABLE);
 }
 
 /* A filter of system calls does not know those of the handler, and may end the program for one. */
@@ -226,7 +275,7 @@ PRELOAD_API int prctl(int option, ...)
 	if (!next)
 		*(void **)&next = preload_next("prctl");
 	if (option == PR_SET_SECCOMP && preload_samples())
-		preload_give_up();
+		calls_filter();
 	return next(option, word[0], word[1], word[2], word[3]);
 }
 
@@ -246,6 +295,6 @@ PRELOAD_API long syscall(long number, ...)
 	if (((number == SYS_seccomp && word[0] <= SECCOMP_SET_MODE_FILTER) ||
 		(number == SYS_prctl && word[0] == PR_SET_SECCOMP)) &&
 	    preload_samples())
-		preload_give_up();
+		calls_filter();
 	return next(number, word[0], word[1], word[2], word[3], word[4], word[5]);
 }

@@ -185,6 +185,9 @@ void preload_thread(uint32_t parent)
 	sigaddset(&ours, SHARED_SIGNAL);
 	pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
 	start_timer(slot);
+	/* The process may have been given up meanwhile, by another thread. */
+	if (!__atomic_load_n(&preload.samples, __ATOMIC_SEQ_CST))
+		syscall(SYS_timer_delete, slot->timer);
 }
 
 /* Before a thread ends: its timer would stay. */
@@ -226,7 +229,10 @@ void preload_give_up(void)
 {
 	struct shared *shared = preload.shared;
 
-	__atomic_store_n(&preload.samples, false, __ATOMIC_RELEASE);
+	/* A child of vfork has the memory of its parent, and no timers. */
+	if ((uint32_t)getpid() != start_pid)
+		return;
+	__atomic_store_n(&preload.samples, false, __ATOMIC_SEQ_CST);
 	for (size_t i = 0; i < SHARED_SLOTS; i++)
 		if (shared->slots[i].pid == start_pid &&
 		    __atomic_load_n(&shared->slots[i].state, __ATOMIC_ACQUIRE) ==

@@ -347,8 +347,8 @@ static bool rows_make_image(struct rows_store *store, const struct rows_file *fi
 		return false;
 	facts = rows->facts;
 	return rows_take_kept(store, facts.build_id, facts.build_id_size, &facts, rows) ||
-	       rows_make_new(
-		   store, file->path, file->image, file->image_size, true, rows, err);
+	       rows_make_new(store, file->path, file->image, file->image_size,
+		   file->image_is_ours, rows, err);
 }
 
 bool rows_make(struct rows_store *store, const struct rows_file *file, struct rows *rows,

@@ -32,6 +32,7 @@ struct rows_file {
 	struct rows_identity identity;
 	const uint8_t *image; /* the file's bytes, or NULL */
 	size_t image_size;
+	bool image_is_ours; /* of this system, and not of a recording */
 };
 
 struct rows {

@@ -114,6 +114,7 @@ struct unwinder_file {
 	uint32_t pid;
 	uint64_t start, end; /* of the first mapping */
 	bool opened;	     /* what follows is known */
+	bool is_many;	     /* stands for too many files of one path, and has no rows */
 	bool no_file; /* memory without a file, or of one that is only shared memory */
 	bool failed;
 	bool has_section;
@@ -138,7 +139,7 @@ void unwinder_files_free(struct unwinder *unwinder);
 #define UNWINDER_BASE(file) (UINT64_C(1) << 62 | (uint64_t)(file) << 40)
 #define UNWINDER_IN_FILE ((UINT64_C(1) << 40) - 1)
 /* Each has a descriptor. */
-enum { UNWINDER_MAX_FILES = 1 << 21, UNWINDER_HOMES = 128 };
+enum { UNWINDER_MAX_FILES = 1 << 21, UNWINDER_HOMES = 128, UNWINDER_VERSIONS = 64 };
 
 enum { UNWINDER_MAX_FRAMES = 4096, UNWINDER_MAX_KERNEL = 256 };
 

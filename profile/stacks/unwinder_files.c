@@ -58,8 +58,10 @@ static bool unwinder_file_new(struct unwinder *unwinder, const struct event *map
 bool unwinder_file_get(
     struct unwinder *unwinder, const struct event *map, uint32_t *index, struct err *err)
 {
-	uint64_t wide = hash_bytes((const uint8_t *)map->text, strlen(map->text));
-	uint32_t hash = hash_fold(wide);
+	uint64_t wide = hash_bytes((const uint8_t *)map->text, strlen(map->text)) ^
+			hash_bytes(map->build_id, map->build_id_size);
+	uint32_t hash = hash_fold(wide), many = UINT32_MAX;
+	size_t versions = 0;
 	struct rows_identity identity = {.known = false};
 	struct unwinder_file *file;
 	struct slot *slot;
@@ -77,9 +79,14 @@ bool unwinder_file_get(
 		if (slot->hash != hash || strcmp(file->path, map->text) != 0 ||
 		    file->build_id_size != map->build_id_size ||
 		    (map->build_id_size &&
-			memcmp(file->build_id, map->build_id, map->build_id_size) != 0) ||
-		    rows_is_other(&file->identity, &identity))
+			memcmp(file->build_id, map->build_id, map->build_id_size) != 0))
 			continue;
+		if (file->is_many)
+			many = *index;
+		if (file->is_many || rows_is_other(&file->identity, &identity)) {
+			versions++;
+			continue;
+		}
 		/* The process that maps it now is more likely to be there when it is read. */
 		if (!file->opened) {
 			file->pid = map->pid;
@@ -88,8 +95,14 @@ bool unwinder_file_get(
 		}
 		return true;
 	}
+	/* A program that writes itself again and again. */
+	if (many != UINT32_MAX) {
+		*index = many;
+		return true;
+	}
 	if (!unwinder_file_new(unwinder, map, &identity, &file, err))
 		return false;
+	file->is_many = versions >= UNWINDER_VERSIONS;
 	*index = (uint32_t)unwinder->n_files++;
 	*slot = (struct slot){.hash = hash, .number = *index + 1};
 	return true;
@@ -128,6 +141,7 @@ static void unwinder_vdso(const struct unwinder *unwinder, struct rows_file *fil
 			file->image = profile->modules[i].image;
 			file->image_size = profile->modules[i].image_size;
 		}
+	file->image_is_ours = file->image == unwinder->vdso;
 }
 
 static bool unwinder_add_module(struct unwinder *unwinder, struct unwinder_file *file,
@@ -157,7 +171,7 @@ bool unwinder_file_open(struct unwinder *unwinder, uint32_t index, struct err *e
 	    .build_id = file->build_id,
 	    .build_id_size = file->build_id_size,
 	    .identity = file->identity};
-	struct err why;
+	struct err why = {.kind = ERR_LIMIT};
 
 	if (file->opened)
 		return true;
@@ -170,7 +184,7 @@ bool unwinder_file_open(struct unwinder *unwinder, uint32_t index, struct err *e
 		return true;
 	if (strcmp(file->path, "[vdso]") == 0)
 		unwinder_vdso(unwinder, &wanted);
-	if (!rows_make(&unwinder->rows, &wanted, file->rows, &why)) {
+	if (file->is_many || !rows_make(&unwinder->rows, &wanted, file->rows, &why)) {
 		if (why.kind == ERR_NOMEM)
 			return err_set_nomem(err);
 		/* Then it is code that was made at run time. */

@@ -229,6 +229,9 @@ a b.o=a b.o' "$cc" gcc @sources
 objects 'a source by -x' 'lib.o=lib.o' "$cc" gcc -x c -c lib.inc
 objects 'a name that begins with -' './-lib.o=./-lib.o' "$cc" gcc -c ./-lib.c
 objects 'a suffix of C++' 'lib.o=lib.o' "$cc" g++ -c lib.CPP
+# Values of options are no sources.
+mkdir -p include && echo >config.h
+objects 'a header is no source' 'lib.o=lib.o' "$cc" gcc -include config.h -I include -D config -MD -MF config.d -MT config.o -c lib.c
 # What the compiler did not make stays as it is.
 gcc -c lib.c && cp lib.o lib.before
 for what in -fsyntax-only -M '-E -o lib.i'; do

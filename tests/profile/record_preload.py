@@ -57,7 +57,7 @@ right, wrong = found_in.known("way")
 tap.check(0.9 < right / (0.4 * 4999) < 1.3, "there is a sample for each period that has passed", right)
 
 # What a program can do.
-for how, status, least in (("keeps", 0, 0), ("reset", 0, 100), ("blocked", 0, 60), ("waits", 0, 100), ("alternate", 0, 100),
+for how, status, least in (("keeps", 0, 0), ("reset", 0, 100), ("blocked", 0, 60), ("waits", 0, 100), ("alternate", 0, 100), ("tight", 0, 60),
                            ("c-threads", 0, 100), ("first-ends", 5, 100), ("killed", 0, 100), ("orphan", 0, 100),
                            ("many-threads", 0, 60), ("deep", 0, 60)):
     run = sampled("way", ways, how)

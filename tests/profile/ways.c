@@ -202,6 +202,19 @@ static int alternate(void)
 	return raise(SIGUSR1);
 }
 
+/* A stack as old programs and Rust have it: for one handler, and not for one above another. */
+static int tight(void)
+{
+	static char memory[8192];
+	const stack_t stack = {.ss_sp = memory, .ss_size = sizeof(memory)};
+	const struct sigaction action = {.sa_handler = on_stack, .sa_flags = SA_ONSTACK};
+
+	sigaction(SIGUSR1, &action, NULL);
+	sigaltstack(&stack, NULL);
+	often(0.3);
+	return raise(SIGUSR1);
+}
+
 static APART void step(void)
 {
 	often(0.02);
@@ -360,7 +373,7 @@ int main(int argc, char **argv)
 		int (*run)(void);
 	} WAYS[] = {{"share", share}, {"threads", share_threads}, {"keeps", keeps},
 	    {"own", own}, {"reset", reset}, {"blocked", blocked}, {"waits", waits},
-	    {"alternate", alternate}, {"c-threads", c_threads},
+	    {"alternate", alternate}, {"tight", tight}, {"c-threads", c_threads},
 	    {"first-ends", first_ends}, {"killed", killed}, {"orphan", orphan},
 	    {"many-threads", many_threads}, {"filtered", filtered},
 	    {"small-stack", small_stack}};

@@ -390,6 +390,10 @@ def hostile_names():
         "--report-diff",
         said.stdout,
     )
+    shutil.copy("h2.json", b"cut\xc2")
+    cut = subprocess.run([TOOL, "--report-diff", "--report=html", "h1.json", b"cut\xc2"], env={"NEXT": "behind"}, capture_output=True,
+                         check=True).stdout
+    check(b"cut\xc2</code>" in cut and b"behind" not in cut, "a path that ends within a character", cut[:1500])
     page = must(TOOL, "--report-diff", "--report=html", "h1.json", "h2.json")
     seen = []
 
