@@ -138,15 +138,15 @@ int main(void)
 	fclose(map);
 	while (clock() < end)
 		((void (*)(void))at)();
+	puts(path);
 	return 0;
 }
 """)
 tap.must("gcc", "-O1", "-o", "jit", "jit.c")
-shutil.copy("jit", f"/dev/shm/record-jit-{os.getpid()}")
-inside = tap.run("unshare", "-pfm", "--mount-proc", "sh", "-c", "mount -t tmpfs none /tmp").returncode == 0
+shared = record_lib.in_shared_memory("jit", "record-jit")
+inside = shared and tap.run("unshare", "-pfm", "--mount-proc", "sh", "-c", "mount -t tmpfs none /tmp").returncode == 0
 for title, words in (("a process", ["./jit"]), ("a container", ["unshare", "-pfm", "--mount-proc", "sh", "-c",
-                                                               "mount -t tmpfs none /tmp && exec "
-                                                               f"/dev/shm/record-jit-{os.getpid()}"])):
+                                                               f"mount -t tmpfs none /tmp && exec {shared}"])):
     if len(words) > 1 and not inside:
         tap.skip("names of " + title, "no container can be made here")
         continue
@@ -156,7 +156,10 @@ for title, words in (("a process", ["./jit"]), ("a container", ["unshare", "-pfm
         tap.skip("names of " + title, "code of another machine")
     else:
         tap.check(run.returncode == 0 and named > 50, f"names of {title}", f"{named}\n{run.stderr}")
-os.unlink(f"/dev/shm/record-jit-{os.getpid()}")
+    if words == ["./jit"] and run.stdout:
+        os.unlink(run.stdout.strip())
+if shared:
+    os.unlink(shared)
 
 # Rows that are kept.
 run = tap.run(record, "-o", "first", stacks)

@@ -2,6 +2,7 @@
 """What the tests of eh2sframe-record have in common: the samples of a recording, with names."""
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -84,6 +85,19 @@ class Recordings:
     def having(self, recording, function):
         """How many samples have a function anywhere in their stacks."""
         return sum(function in map(self.name, sample[4]) for sample in self.samples(recording))
+
+
+def in_shared_memory(path, name):
+    """A copy of a program in /dev/shm; None where programs cannot run from there, as in many containers."""
+    copy = f"/dev/shm/{name}-{os.getpid()}"
+    try:
+        shutil.copy(path, copy)
+    except OSError:
+        return None
+    if os.statvfs("/dev/shm").f_flag & os.ST_NOEXEC:
+        os.unlink(copy)
+        return None
+    return copy
 
 
 def check_command(record, *options):
