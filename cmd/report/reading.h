@@ -15,7 +15,7 @@ struct report_reading {
 	void *context;
 };
 
-/* Reads a report, from a pipe, too. EH2SFRAME_INPUT for what is no report, and EH2SFRAME_IO. */
+/* Reads a report from a file or a pipe. It fails with EH2SFRAME_INPUT where the bytes are not a report, else with EH2SFRAME_IO. */
 ATTR_MUST_CHECK bool report_read(
     const char *path, const struct report_reading *to, struct eh2sframe_error *err);
 

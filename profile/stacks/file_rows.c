@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/newfile.h"
 #include "base/regular.h"
 #include "base/vec.h"
 #include "include/eh2sframe-rules.h"
@@ -88,45 +89,22 @@ void rows_free(struct rows *rows)
 	*rows = (struct rows){0};
 }
 
-static void rows_identity_of(const struct stat *st, struct rows_identity *identity)
-{
-	*identity = (struct rows_identity){.known = true,
-	    .device = st->st_dev,
-	    .inode = st->st_ino,
-	    .size = (uint64_t)st->st_size,
-	    .changed = (uint64_t)st->st_mtim.tv_sec * 1000000000 +
-		       (uint64_t)st->st_mtim.tv_nsec};
-}
-
-void rows_identify(uint32_t pid, const char *path, struct rows_identity *identity)
+bool rows_look(uint32_t pid, const char *path, struct stat *st)
 {
 	char name[ROWS_PATH_SIZE];
-	struct stat st;
 
-	*identity = (struct rows_identity){.known = false};
 	snprintf(name, sizeof(name), "/proc/%u/root%s", (unsigned int)pid, path);
-	if (path[0] == '/' && (stat(name, &st) == 0 || stat(path, &st) == 0))
-		rows_identity_of(&st, identity);
-}
-
-bool rows_is_other(const struct rows_identity *a, const struct rows_identity *b)
-{
-	return a->known && b->known &&
-	       (a->device != b->device || a->inode != b->inode || a->size != b->size ||
-		   a->changed != b->changed);
+	return path[0] == '/' && (stat(name, st) == 0 || stat(path, st) == 0);
 }
 
 /* Whether the file that was opened is the one that was mapped. */
 static bool rows_same_file(
     const struct rows_file *file, const struct stat *st, const struct facts *facts)
 {
-	struct rows_identity identity;
-
-	rows_identity_of(st, &identity);
-	return file->build_id_size == 0 ? !rows_is_other(&file->identity, &identity)
-					: file->build_id_size == facts->build_id_size &&
-					      memcmp(file->build_id, facts->build_id,
-						  file->build_id_size) == 0;
+	if (file->build_id_size == 0)
+		return !file->was || newfile_is_unchanged(file->was, st);
+	return file->build_id_size == facts->build_id_size &&
+	       memcmp(file->build_id, facts->build_id, file->build_id_size) == 0;
 }
 
 /* Opens one path, when it is the file. */
@@ -330,7 +308,7 @@ static bool rows_take_kept(struct rows_store *store, const uint8_t *build_id,
 	return true;
 }
 
-/* Whether rows may be kept for others: whoever makes a file chooses its build-id. */
+/* Whether its rows may be kept. Another user could give a file the build-id of a library. */
 static bool rows_is_trusted(int fd)
 {
 	struct stat st;

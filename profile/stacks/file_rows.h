@@ -9,18 +9,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "base/attr.h"
 #include "base/err.h"
 #include "include/eh2sframe-walk.h"
 #include "profile/stacks/facts.h"
-
-/* What tells a file from another one that gets its name, where no build-id does. */
-struct rows_identity {
-	bool known;
-	uint64_t device, inode, size;
-	uint64_t changed; /* ns: its bytes */
-};
 
 /* What is known of a mapped file. */
 struct rows_file {
@@ -29,8 +23,8 @@ struct rows_file {
 	uint64_t start, end;
 	const uint8_t *build_id;
 	uint32_t build_id_size; /* 0: not known */
-	struct rows_identity identity;
-	const uint8_t *image; /* the file's bytes, or NULL */
+	const struct stat *was; /* when the mapping was read; NULL: not known */
+	const uint8_t *image;	/* the file's bytes, or NULL */
 	size_t image_size;
 	bool image_is_ours; /* of this system, and not of a recording */
 };
@@ -64,10 +58,8 @@ ATTR_MUST_CHECK bool rows_open(
     struct rows_store *store, const char *dir, struct err *err);
 void rows_close(struct rows_store *store);
 
-/* Looks at the file that a process has under a name now. */
-void rows_identify(uint32_t pid, const char *path, struct rows_identity *identity);
-/* Whether both are known, and are not the same. */
-bool rows_is_other(const struct rows_identity *a, const struct rows_identity *b);
+/* Looks at the file that a process has under a name now. false: it cannot be seen. */
+ATTR_MUST_CHECK bool rows_look(uint32_t pid, const char *path, struct stat *st);
 
 /*
  * Finds or makes the rows of a file. false: it is gone, is not the one that was mapped, or is no ELF file.

@@ -110,7 +110,9 @@ struct unwinder_file {
 	char *path;
 	uint8_t build_id[EVENT_MAX_BUILD_ID];
 	uint32_t build_id_size;
-	struct rows_identity identity;
+	/* Where no build-id does: tells the file from another one that gets its name. */
+	bool was_seen;
+	struct stat was;
 	uint32_t pid;
 	uint64_t start, end; /* of the first mapping */
 	bool opened;	     /* what follows is known */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/newfile.h"
 #include "base/vec.h"
 #include "profile/stacks/unwinder.h"
 
@@ -29,7 +30,7 @@ static bool unwinder_is_no_file(const char *path)
 }
 
 static bool unwinder_file_new(struct unwinder *unwinder, const struct event *map,
-    const struct rows_identity *identity, struct unwinder_file **made, struct err *err)
+    const struct stat *was, struct unwinder_file **made, struct err *err)
 {
 	struct unwinder_file *file = calloc(1, sizeof(*file));
 
@@ -45,7 +46,9 @@ static bool unwinder_file_new(struct unwinder *unwinder, const struct event *map
 	file->pid = map->pid;
 	file->start = map->start;
 	file->end = map->start + map->size;
-	file->identity = *identity;
+	file->was_seen = was != NULL;
+	if (was)
+		file->was = *was;
 	file->build_id_size = map->build_id_size;
 	if (map->build_id_size)
 		memcpy(file->build_id, map->build_id, map->build_id_size);
@@ -62,12 +65,12 @@ bool unwinder_file_get(
 			hash_bytes(map->build_id, map->build_id_size);
 	uint32_t hash = hash_fold(wide), many = UINT32_MAX;
 	size_t versions = 0;
-	struct rows_identity identity = {.known = false};
+	struct stat st;
+	bool seen;
 	struct unwinder_file *file;
 	struct slot *slot;
 
-	if (!map->build_id_size)
-		rows_identify(map->pid, map->text, &identity);
+	seen = !map->build_id_size && rows_look(map->pid, map->text, &st);
 	if (unwinder->n_files >= UNWINDER_MAX_FILES)
 		return err_set(err, ERR_LIMIT, "more than %d files", UNWINDER_MAX_FILES);
 	if (!slots_reserve(&unwinder->file_slots, unwinder->n_files + 1))
@@ -83,7 +86,8 @@ bool unwinder_file_get(
 			continue;
 		if (file->is_many)
 			many = *index;
-		if (file->is_many || rows_is_other(&file->identity, &identity)) {
+		if (file->is_many ||
+		    (seen && file->was_seen && !newfile_is_unchanged(&file->was, &st))) {
 			versions++;
 			continue;
 		}
@@ -100,7 +104,7 @@ bool unwinder_file_get(
 		*index = many;
 		return true;
 	}
-	if (!unwinder_file_new(unwinder, map, &identity, &file, err))
+	if (!unwinder_file_new(unwinder, map, seen ? &st : NULL, &file, err))
 		return false;
 	file->is_many = versions >= UNWINDER_VERSIONS;
 	*index = (uint32_t)unwinder->n_files++;
@@ -170,7 +174,7 @@ bool unwinder_file_open(struct unwinder *unwinder, uint32_t index, struct err *e
 	    .end = file->end,
 	    .build_id = file->build_id,
 	    .build_id_size = file->build_id_size,
-	    .identity = file->identity};
+	    .was = file->was_seen ? &file->was : NULL};
 	struct err why = {.kind = ERR_LIMIT};
 
 	if (file->opened)

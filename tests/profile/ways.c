@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <stddef.h>
+#include <sys/auxv.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -25,6 +26,10 @@
 #define APART __attribute__((noinline))
 #else
 #define APART __attribute__((noinline, noclone))
+#endif
+
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51
 #endif
 
 static volatile unsigned long spun;
@@ -202,11 +207,13 @@ static int alternate(void)
 	return raise(SIGUSR1);
 }
 
-/* A stack as old programs and Rust have it: for one handler, and not for one above another. */
+/* A stack for one handler, and not for one above another. */
 static int tight(void)
 {
-	static char memory[8192];
-	const stack_t stack = {.ss_sp = memory, .ss_size = sizeof(memory)};
+	static char memory[64 << 10];
+	const size_t least = getauxval(AT_MINSIGSTKSZ);
+	const stack_t stack = {
+	    .ss_sp = memory, .ss_size = 2 * (least > 2048 ? least : 2048)};
 	const struct sigaction action = {.sa_handler = on_stack, .sa_flags = SA_ONSTACK};
 
 	sigaction(SIGUSR1, &action, NULL);

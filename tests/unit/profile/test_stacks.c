@@ -213,6 +213,67 @@ START_TEST(jit_lines)
 }
 END_TEST
 
+/* Another user's file in /tmp gives no names to a process. */
+START_TEST(jit_owner)
+{
+	char dir[] = "/tmp/jit-owner-XXXXXX", path[64];
+	struct jit_home home = {.pid = UINT32_MAX, .inner = 7};
+	struct jit_names names;
+	FILE *file;
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/perf-7.map", dir);
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	fputs("1000 10 name\n", file);
+	fclose(file);
+	ck_assert(getuid() != 0 || chown(path, 12345, 12345) == 0);
+	home.user = getuid() == 0 ? 12345 : getuid();
+	home.tmp = open(dir, O_PATH | O_DIRECTORY);
+	ck_assert(jit_read(&names, &home));
+	ck_assert_str_eq(jit_find(&names, 0x1000), "name");
+	jit_free(&names);
+	home.user++;
+	ck_assert(!jit_read(&names, &home));
+	jit_home_close(&home);
+	unlink(path);
+	rmdir(dir);
+}
+END_TEST
+
+/* Each file at a path counts, and from some number on the others together. */
+START_TEST(files_versions)
+{
+	struct profile profile = {0};
+	struct unwinder unwinder;
+	char path[] = "/tmp/versions-XXXXXX";
+	struct event event = {.kind = EVENT_MAP,
+	    .pid = (uint32_t)getpid(),
+	    .start = 4096,
+	    .size = 4096,
+	    .text = path};
+	uint32_t index = 0, again = 0;
+	int fd = mkstemp(path);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert(profile_init(&profile, &err));
+	ck_assert(unwinder_begin(&unwinder, &profile, "", &err));
+	for (uint32_t i = 0; i < UNWINDER_VERSIONS + 10; i++) {
+		ck_assert_int_eq(ftruncate(fd, i), 0);
+		ck_assert(unwinder_file_get(&unwinder, &event, &index, &err));
+		ck_assert_uint_eq(index, i < UNWINDER_VERSIONS ? i : UNWINDER_VERSIONS);
+		ck_assert(unwinder_file_get(&unwinder, &event, &again, &err));
+		ck_assert_uint_eq(again, index);
+	}
+	ck_assert(unwinder_file_open(&unwinder, index, &err));
+	ck_assert(unwinder.files[index]->failed);
+	unwinder_free(&unwinder);
+	profile_free(&profile);
+	close(fd);
+	unlink(path);
+}
+END_TEST
+
 /* The rows of this program. */
 static void stacks_rows(struct rows *rows)
 {
@@ -477,6 +538,8 @@ int main(void)
 	tcase_add_test(tcase, space_as_pages);
 	tcase_add_test(tcase, space_processes);
 	tcase_add_test(tcase, jit_lines);
+	tcase_add_test(tcase, jit_owner);
+	tcase_add_test(tcase, files_versions);
 	tcase_add_test(tcase, stacks_kernel_names);
 	tcase_add_test(tcase, rows_round_trip);
 	tcase_add_test(tcase, rows_directory);
