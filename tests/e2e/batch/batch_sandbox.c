@@ -4,7 +4,7 @@
  * acts when it syncs a file of at least HOSTILE_SIZE bytes. HOSTILE_DO: SOCKET, EXEC, or READ and
  * WRITE of the path HOSTILE_PATH, whose failure ends it with the number of the error; RECORD
  * writes that path over the name of a temporary file that the pool is to remove, and ends it. FILE,
- * SIZE, TWICE, TEXT, ESCAPE and CHANGES send the pool messages that no worker sends.
+ * SIZE, TWICE, TEXT, ESCAPE, CHANGES and SKIPPED send the pool messages that no worker sends.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -110,6 +110,10 @@ ssize_t write(int fd, const void *data, size_t size)
 		else if (is("ESCAPE"))
 			send_report(fd, head[0],
 			    "{\"path\": \"x\", \"status\": 1, \"error\": "
+			    "\"\\u001b[2J\"}");
+		else if (is("SKIPPED"))
+			send_report(fd, head[0],
+			    "{\"path\": \"x\", \"status\": 6, \"skipped\": "
 			    "\"\\u001b[2J\"}");
 		else if (is("CHANGES"))
 			send_report(fd, head[0],
