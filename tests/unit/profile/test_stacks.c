@@ -290,6 +290,26 @@ static void stacks_rows(struct rows *rows)
 	ck_assert_ptr_nonnull(rows->section);
 }
 
+/* Without a build-id, a file that was written to since it was mapped gives no rows. */
+START_TEST(rows_replaced)
+{
+	struct rows_store store;
+	struct stat was;
+	struct rows_file file = {
+	    .path = "/proc/self/exe", .pid = (uint32_t)getpid(), .was = &was};
+	struct rows rows;
+
+	ck_assert(rows_look(file.pid, file.path, &was));
+	ck_assert(rows_open(&store, "", &err));
+	ck_assert_msg(rows_make(&store, &file, &rows, &err), "%s", err.text);
+	rows_free(&rows);
+	was.st_mtim.tv_nsec ^= 1;
+	ck_assert(!rows_make(&store, &file, &rows, &err));
+	rows_free(&rows);
+	rows_close(&store);
+}
+END_TEST
+
 /* A name is what is in front of a tab. */
 START_TEST(stacks_kernel_names)
 {
@@ -541,6 +561,7 @@ int main(void)
 	tcase_add_test(tcase, jit_owner);
 	tcase_add_test(tcase, files_versions);
 	tcase_add_test(tcase, stacks_kernel_names);
+	tcase_add_test(tcase, rows_replaced);
 	tcase_add_test(tcase, rows_round_trip);
 	tcase_add_test(tcase, rows_directory);
 	tcase_add_test(tcase, unwinder_random);
