@@ -128,9 +128,10 @@ static bool tables_rows(
 static bool tables_ranges(struct preloaded *preloaded, const struct space *space,
     struct shared_range *ranges, uint32_t *n, struct err *err)
 {
-	*n = 0;
-	for (size_t i = 0; space && i < space->n_maps && *n < SHARED_RANGES; i++) {
-		const struct space_map *map = &space->maps[i];
+	const struct space_map *map = space ? space_maps_from(&space->maps, 0) : NULL;
+
+	for (*n = 0; map && *n < SHARED_RANGES;
+	     map = space_maps_from(&space->maps, map->end)) {
 		const struct unwinder_file *file;
 		struct shared_range *range = &ranges[(*n)++];
 		uint64_t address;

@@ -13,7 +13,7 @@ enum { SPACE_MAX_MAPS = 4 << 20, SPACE_MAX = 1 << 17 };
 void spaces_free(struct spaces *spaces)
 {
 	for (size_t i = 0; i < spaces->n; i++) {
-		free(spaces->list[i].space->maps);
+		space_maps_free(&spaces->list[i].space->maps);
 		free(spaces->list[i].space);
 	}
 	free(spaces->list);
@@ -43,7 +43,7 @@ struct space *space_find(const struct spaces *spaces, uint32_t pid)
 static void space_changed(struct spaces *spaces, struct space *space)
 {
 	space->generation = ++spaces->generation;
-	space->last = 0;
+	space->last = NULL;
 }
 
 struct space *space_get(struct spaces *spaces, uint32_t pid, struct err *err)
@@ -109,64 +109,22 @@ struct space_thread *space_thread_get(
 
 const struct space_map *space_map_find(struct space *space, uint64_t pc)
 {
-	const struct space_map *map;
-	size_t i;
+	const struct space_map *map = space->last;
 
-	if (space->last < space->n_maps) {
-		map = &space->maps[space->last];
-		if (pc >= map->start && pc < map->end)
-			return map;
-	}
-	i = search_list_above(space->maps, space->n_maps, start, pc);
-	if (i == 0 || pc >= space->maps[i - 1].end)
+	if (map && pc >= map->start && pc < map->end)
+		return map;
+	map = space_maps_from(&space->maps, pc);
+	if (!map || pc < map->start)
 		return NULL;
-	space->last = (uint32_t)(i - 1);
-	return &space->maps[i - 1];
-}
-
-/* Makes room for a map: what it covers of others goes. At most one is cut in two. */
-static size_t space_clear(struct space *space, const struct space_map *map)
-{
-	size_t from = search_list_above(space->maps, space->n_maps, start, map->start);
-	size_t to;
-
-	if (from > 0 && space->maps[from - 1].end > map->start) {
-		struct space_map *before = &space->maps[from - 1];
-
-		if (before->end > map->end) {
-			struct space_map *rest = before + 1;
-
-			memmove(rest + 1, rest, (space->n_maps - from) * sizeof(*rest));
-			*rest = *before;
-			rest->offset += map->end - rest->start;
-			rest->start = map->end;
-			space->n_maps++;
-		}
-		before->end = map->start;
-		if (before->start == before->end) {
-			from--;
-			memmove(before, before + 1,
-			    (space->n_maps - from - 1) * sizeof(*before));
-			space->n_maps--;
-		}
-	}
-	for (to = from; to < space->n_maps && space->maps[to].end <= map->end; to++)
-		;
-	memmove(space->maps + from, space->maps + to,
-	    (space->n_maps - to) * sizeof(*space->maps));
-	space->n_maps -= to - from;
-	if (from < space->n_maps && space->maps[from].start < map->end) {
-		space->maps[from].offset += map->end - space->maps[from].start;
-		space->maps[from].start = map->end;
-	}
-	return from;
+	space->last = map;
+	return map;
 }
 
 bool space_add_map(
     struct spaces *spaces, uint32_t pid, const struct space_map *map, struct err *err)
 {
 	struct space *space = space_get(spaces, pid, err);
-	size_t before, at;
+	size_t before;
 
 	if (!space)
 		return false;
@@ -174,23 +132,18 @@ bool space_add_map(
 		return true;
 	if (spaces->n_maps >= SPACE_MAX_MAPS)
 		return err_set(err, ERR_LIMIT, "more than %d mappings", SPACE_MAX_MAPS);
-	if (!vec_reserve(&space->maps, &space->cap_maps, space->n_maps + 2))
-		return err_set_nomem(err);
-	before = space->n_maps;
-	at = space_clear(space, map);
-	memmove(space->maps + at + 1, space->maps + at,
-	    (space->n_maps - at) * sizeof(*space->maps));
-	space->maps[at] = *map;
-	space->n_maps++;
-	spaces->n_maps += space->n_maps - before;
+	before = space->maps.n;
 	space_changed(spaces, space);
+	if (!space_maps_add(&space->maps, map))
+		return err_set_nomem(err);
+	spaces->n_maps += space->maps.n - before;
 	return true;
 }
 
 static void space_drop_maps(struct spaces *spaces, struct space *space)
 {
-	spaces->n_maps -= space->n_maps;
-	space->n_maps = 0;
+	spaces->n_maps -= space->maps.n;
+	space_maps_free(&space->maps);
 	space_changed(spaces, space);
 }
 
@@ -219,15 +172,12 @@ bool space_fork(struct spaces *spaces, uint32_t pid, uint32_t tid, uint32_t pare
 	to = space_get(spaces, pid, err);
 	if (!to)
 		return false;
-	if (spaces->n_maps + from->n_maps > SPACE_MAX_MAPS)
+	if (spaces->n_maps + from->maps.n > SPACE_MAX_MAPS)
 		return err_set(err, ERR_LIMIT, "more than %d mappings", SPACE_MAX_MAPS);
-	if (!vec_reserve(&to->maps, &to->cap_maps, from->n_maps))
-		return err_set_nomem(err);
 	space_drop_maps(spaces, to);
-	if (from->n_maps)
-		memcpy(to->maps, from->maps, from->n_maps * sizeof(*to->maps));
-	to->n_maps = from->n_maps;
-	spaces->n_maps += from->n_maps;
+	if (!space_maps_copy(&to->maps, &from->maps))
+		return err_set_nomem(err);
+	spaces->n_maps += from->maps.n;
 	return true;
 }
 
@@ -276,8 +226,8 @@ void space_remove(struct spaces *spaces, uint32_t pid)
 				spaces->threads[kept++] = spaces->threads[i];
 		spaces->n_threads = kept;
 	}
-	spaces->n_maps -= spaces->list[at].space->n_maps;
-	free(spaces->list[at].space->maps);
+	spaces->n_maps -= spaces->list[at].space->maps.n;
+	space_maps_free(&spaces->list[at].space->maps);
 	free(spaces->list[at].space);
 	spaces->n--;
 	memmove(spaces->list + at, spaces->list + at + 1,

@@ -12,22 +12,15 @@
 
 #include "base/attr.h"
 #include "base/err.h"
-
-/* A mapping. The first member is for search_list_above. */
-struct space_map {
-	uint64_t start, end;
-	uint64_t offset; /* in the file */
-	uint32_t file;	 /* the caller's number */
-};
+#include "profile/stacks/space_maps.h"
 
 /* A process. */
 struct space {
 	uint32_t pid;
 	uint32_t n_threads;  /* that are known */
 	uint32_t generation; /* another number after each change, and in each process */
-	uint32_t last;	     /* the map that was found last */
-	struct space_map *maps; /* ascend, do not overlap */
-	size_t n_maps, cap_maps;
+	const struct space_map *last; /* that was found, or NULL */
+	struct space_maps maps;
 };
 
 struct space_thread {

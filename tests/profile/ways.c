@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <sys/auxv.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -207,17 +208,21 @@ static int alternate(void)
 	return raise(SIGUSR1);
 }
 
-/* A stack for one handler, and not for one above another. */
+/* A stack for one handler, and not for one above another. Below it is no memory. */
 static int tight(void)
 {
-	static char memory[64 << 10];
-	const size_t least = getauxval(AT_MINSIGSTKSZ);
+	const size_t least = getauxval(AT_MINSIGSTKSZ),
+		     page = (size_t)sysconf(_SC_PAGESIZE), size = 64 << 10;
+	char *memory =
+	    mmap(NULL, page + size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	const stack_t stack = {
-	    .ss_sp = memory, .ss_size = 2 * (least > 2048 ? least : 2048)};
+	    .ss_sp = memory + page, .ss_size = (least > 2048 ? least : 2048) + 1100};
 	const struct sigaction action = {.sa_handler = on_stack, .sa_flags = SA_ONSTACK};
 
-	sigaction(SIGUSR1, &action, NULL);
-	sigaltstack(&stack, NULL);
+	if (memory == MAP_FAILED ||
+	    mprotect(stack.ss_sp, size, PROT_READ | PROT_WRITE) != 0 ||
+	    sigaction(SIGUSR1, &action, NULL) != 0 || sigaltstack(&stack, NULL) != 0)
+		return 1;
 	often(0.3);
 	return raise(SIGUSR1);
 }

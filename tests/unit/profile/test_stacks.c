@@ -153,7 +153,7 @@ START_TEST(space_as_pages)
 				ck_assert_uint_eq(
 				    page - found->start + found->offset, offset[page]);
 		}
-		ck_assert_uint_eq(spaces.n_maps, space->n_maps);
+		ck_assert_uint_eq(spaces.n_maps, space->maps.n);
 	}
 	spaces_free(&spaces);
 }
