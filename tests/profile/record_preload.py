@@ -133,6 +133,9 @@ for words in programs:
         tap.skip(title, "it is not installed")
         continue
     alone = subprocess.run(words, capture_output=True, check=False)
+    # Its libraries are large and it is short: without rows that are kept, samples come before their files are known.
+    if "dgst" in words:
+        tap.must(record, "--preload", "-o", "system", *words)
     run = subprocess.run([record, "--preload", "-F", "499", "-o", "system", *words], capture_output=True, check=False)
     status = alone.returncode if alone.returncode >= 0 else 128 - alone.returncode
     tap.check(run.returncode == status, f"{title}: the status is the same", f"{run.returncode} {status}\n{run.stderr}")

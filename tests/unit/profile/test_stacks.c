@@ -123,38 +123,100 @@ START_TEST(event_maps)
 }
 END_TEST
 
-/* Random mappings, against an array of pages. */
+/* The files and offsets of pages, as an array has them. */
+enum { SPACE_PAGES = 4000 };
+struct space_pages {
+	uint32_t file[SPACE_PAGES];
+	uint64_t offset[SPACE_PAGES];
+};
+
+static void space_add(struct spaces *spaces, uint32_t pid, struct space_pages *pages,
+    uint64_t start, uint64_t size)
+{
+	static uint32_t n;
+	const struct space_map map = {.start = start,
+	    .end = start + size,
+	    .offset = UINT64_C(10000) * ++n,
+	    .file = n};
+
+	ck_assert(space_add_map(spaces, pid, &map, &err));
+	for (uint64_t page = start; page < start + size; page++) {
+		pages->file[page] = n;
+		pages->offset[page] = map.offset + page - start;
+	}
+}
+
+static void space_check(struct space *space, const struct space_pages *pages)
+{
+	const struct space_map *map = space_maps_from(&space->maps, 0);
+	size_t n = 0;
+
+	for (; map; map = space_maps_from(&space->maps, map->end)) {
+		ck_assert_uint_lt(map->start, map->end);
+		n++;
+	}
+	ck_assert_uint_eq(n, space->maps.n);
+	for (uint64_t page = 0; page < SPACE_PAGES; page++) {
+		map = space_map_find(space, page);
+		ck_assert_uint_eq(map ? map->file : 0, pages->file[page]);
+		if (map)
+			ck_assert_uint_eq(
+			    page - map->start + map->offset, pages->offset[page]);
+	}
+}
+
+/* Mappings over and in each other, in a process and in one that was forked from it. */
 START_TEST(space_as_pages)
 {
-	enum { PAGES = 60 };
-	uint32_t file[PAGES] = {0};
-	uint64_t offset[PAGES] = {0};
+	static struct space_pages parent, child;
 	struct spaces spaces = {0};
 	unsigned int seed = 3;
 
-	for (uint32_t i = 1; i < 3000; i++) {
-		uint64_t start = (uint64_t)rand_r(&seed) % PAGES;
-		uint64_t end = start + (uint64_t)rand_r(&seed) % (PAGES + 1 - start);
+	for (uint32_t i = 0; i < 20000; i++) {
+		uint64_t start = (uint64_t)rand_r(&seed) % SPACE_PAGES;
+		uint64_t most = i % 500 ? 6 : SPACE_PAGES;
+		uint64_t size = (uint64_t)rand_r(&seed) % most;
+
+		if (size > SPACE_PAGES - start)
+			size = SPACE_PAGES - start;
+		if (i % 100 == 50) {
+			ck_assert(space_fork(&spaces, 6, 6, 5, 5, &err));
+			child = parent;
+		}
+		if (i % 100 < 50 || i % 2)
+			space_add(&spaces, 5, &parent, start, size);
+		else
+			space_add(&spaces, 6, &child, start, size);
+		if (i % 100 < 99)
+			continue;
+		space_check(space_find(&spaces, 5), &parent);
+		space_check(space_find(&spaces, 6), &child);
+		ck_assert_uint_eq(spaces.n_maps,
+		    space_find(&spaces, 5)->maps.n + space_find(&spaces, 6)->maps.n);
+	}
+	ck_assert_uint_gt(space_find(&spaces, 5)->maps.n_places, 3);
+	spaces_free(&spaces);
+}
+END_TEST
+
+/* The kernel maps downwards. What takes the square of the number of mappings takes hours here. */
+START_TEST(space_many)
+{
+	const uint64_t n = 3 << 20;
+	struct spaces spaces = {0};
+	struct space *space;
+
+	for (uint64_t i = n; i > 0; i--) {
 		const struct space_map map = {
-		    .start = start, .end = end, .offset = 1000 * i, .file = i};
-		struct space *space;
+		    .start = 2 * i, .end = 2 * i + 1, .file = 1};
 
 		ck_assert(space_add_map(&spaces, 5, &map, &err));
-		for (uint64_t page = start; page < end; page++) {
-			file[page] = i;
-			offset[page] = 1000 * i + page - start;
-		}
-		space = space_find(&spaces, 5);
-		for (uint64_t page = 0; page < PAGES; page++) {
-			const struct space_map *found = space_map_find(space, page);
-
-			ck_assert_uint_eq(found ? found->file : 0, file[page]);
-			if (found)
-				ck_assert_uint_eq(
-				    page - found->start + found->offset, offset[page]);
-		}
-		ck_assert_uint_eq(spaces.n_maps, space->maps.n);
 	}
+	space = space_find(&spaces, 5);
+	ck_assert_uint_eq(space->maps.n, n);
+	for (uint64_t i = 1; i <= n; i++)
+		ck_assert(
+		    space_map_find(space, 2 * i) && !space_map_find(space, 2 * i + 1));
 	spaces_free(&spaces);
 }
 END_TEST
@@ -373,6 +435,7 @@ int main(void)
 	tcase_add_test(tcase, event_samples);
 	tcase_add_test(tcase, event_maps);
 	tcase_add_test(tcase, space_as_pages);
+	tcase_add_test(tcase, space_many);
 	tcase_add_test(tcase, space_processes);
 	tcase_add_test(tcase, jit_lines);
 	tcase_add_test(tcase, jit_owner);
