@@ -182,12 +182,13 @@ enum eh2sframe_kind {
 
 EH2SFRAME_API enum eh2sframe_kind eh2sframe_kind(const void *bytes, size_t size);
 
-/* Why a conversion of a file would do nothing. Never renumbered. */
+/* Why a conversion of a file would do nothing, or is not to be tried. Never renumbered. */
 enum eh2sframe_skip {
 	EH2SFRAME_SKIP_NOT = 0,	       /* there is something to do */
 	EH2SFRAME_SKIP_HAS_SFRAME = 1, /* and "refresh" is not set */
 	EH2SFRAME_SKIP_NO_CFI = 2,
 	EH2SFRAME_SKIP_DEBUG_ONLY = 3, /* as objcopy --only-keep-debug leaves it */
+	EH2SFRAME_SKIP_LOADER = 4, /* a program interpreter (ld.so), see eh2sframe(1) */
 };
 
 EH2SFRAME_API enum eh2sframe_skip eh2sframe_file_skip(const struct eh2sframe_file *file);

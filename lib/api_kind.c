@@ -42,20 +42,22 @@ enum eh2sframe_skip eh2sframe_file_skip(const struct eh2sframe_file *file)
 	struct err ignored = {0};
 	uint64_t addr;
 	size_t size;
+	bool has_sframe;
 
 	if (!file)
 		return EH2SFRAME_SKIP_NOT;
 	image = &file->image;
 	/* Ignore damage here; converting the file reports it. */
-	if (!file->options.refresh &&
-	    image_sframe(image, &data, &size, &addr, &ignored) && data)
+	has_sframe = image_sframe(image, &data, &size, &addr, &ignored) && data;
+	if (has_sframe && !file->options.refresh)
 		return EH2SFRAME_SKIP_HAS_SFRAME;
 	/* Code can have rows without CFI, too. */
-	if (cfi_sources_any(image, &file->options) ||
-	    (options_derives(&file->options) && !image_is_debug_only(image)))
-		return EH2SFRAME_SKIP_NOT;
-	return image_is_debug_only(image) ? EH2SFRAME_SKIP_DEBUG_ONLY
-					  : EH2SFRAME_SKIP_NO_CFI;
+	if (!cfi_sources_any(image, &file->options) &&
+	    (!options_derives(&file->options) || image_is_debug_only(image)))
+		return image_is_debug_only(image) ? EH2SFRAME_SKIP_DEBUG_ONLY
+						  : EH2SFRAME_SKIP_NO_CFI;
+	return !has_sframe && image_is_loader(image) ? EH2SFRAME_SKIP_LOADER
+						     : EH2SFRAME_SKIP_NOT;
 }
 
 const char *eh2sframe_file_machine(const struct eh2sframe_file *file)

@@ -25,6 +25,10 @@ const char *batch_action_skip(const struct args *args, const struct eh2sframe_fi
 		return converts || needs_cfi ? "no-cfi" : "no-sframe";
 	case EH2SFRAME_SKIP_DEBUG_ONLY:
 		return "debug-only";
+	case EH2SFRAME_SKIP_LOADER:
+		if (converts)
+			return "loader";
+		break;
 	case EH2SFRAME_SKIP_NOT:
 		break;
 	}

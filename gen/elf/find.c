@@ -118,6 +118,16 @@ bool image_dynamic(const struct image *image, int64_t tag, uint64_t *value)
 	return false;
 }
 
+bool image_is_loader(const struct image *image)
+{
+	uint64_t value = 0;
+
+	return image->ehdr.e_type == ET_DYN && image->ehdr.e_entry &&
+	       !image_segment_find(image, PT_INTERP) &&
+	       !image_dynamic(image, DT_NEEDED, &value) &&
+	       !(image_dynamic(image, DT_FLAGS_1, &value) && value & DF_1_PIE);
+}
+
 /* DT_PLTGOT first: it is what libgcc takes as the data base of a loaded module. */
 static void set_bases(const struct image *image, struct cfi_section *section)
 {

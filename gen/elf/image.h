@@ -22,6 +22,8 @@ enum {
 	IMAGE_SHT_GNU_SFRAME = 0x6ffffff4,
 	IMAGE_PT_GNU_SFRAME = 0x6474e554,
 	IMAGE_SHT_X86_64_UNWIND = 0x70000001,
+	IMAGE_SHT_RELR = 19,
+	IMAGE_DT_RELR = 36,
 };
 
 struct image_section {
@@ -139,6 +141,15 @@ const uint8_t *image_at_addr(const struct image *image, uint64_t addr, uint64_t 
 ATTR_MUST_CHECK bool image_dynamic(
     const struct image *image, int64_t tag, uint64_t *value);
 
+/*
+ * Calls note with the address of each word that a section of type SHT_RELR (gABI, "Relative Relocations")
+ * relocates: an even entry is an address, and an odd one says by bits which of the next 63 words are
+ * meant. False as soon as note returns false.
+ */
+ATTR_MUST_CHECK bool image_relr_each(const struct image *image,
+    const struct image_section *section, bool (*note)(void *context, uint64_t addr),
+    void *context);
+
 /* Whether a dynamic relocation of this type is of thread-local storage. */
 bool image_reloc_is_tls(const struct image *image, uint32_t type);
 
@@ -211,6 +222,12 @@ ATTR_MUST_CHECK bool image_debug_frames_read(const struct image *image,
 
 /* Whether the code of a linked file is elsewhere: a separate debug file. */
 bool image_is_debug_only(const struct image *image);
+
+/*
+ * Whether a linked file may be a program interpreter, as ld.so and musl's libc.so are: it starts at an entry
+ * point, needs no other file, and is not marked as a PIE. A static PIE of old linkers has no mark either.
+ */
+bool image_is_loader(const struct image *image);
 
 /*
  * Joins the .eh_frame sections of a linked file that has several. ERR_MALFORMED or

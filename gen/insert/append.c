@@ -24,7 +24,8 @@
 #include "base/num.h"
 
 /* Besides what alignment and guard pages need, and where it is not a small part of the
- * file. A larger one is a large .bss, and tools that copy files write it as zeros. */
+ * file. A larger one is a large .bss, or a wide gap between segments, and tools that copy files write
+ * it as zeros. */
 #define MAX_HOLE (UINT64_C(1) << 20)
 enum { HOLE_PART = 64 };
 
@@ -39,7 +40,8 @@ static enum obstacle no_hole(const struct image *image, uint64_t hole, struct er
 {
 	err_set(err, ERR_LIMIT,
 	    "the method append does not apply: the program headers would stand after a "
-	    "large .bss and make the file 0x%" PRIx64 " bytes longer; %s",
+	    "large .bss or wide gaps between segments, and make the file 0x%" PRIx64
+	    " bytes longer; %s",
 	    hole,
 	    image->ehdr.e_type == ET_EXEC
 		? "link it with GNU ld, or as a PIE (-pie, -static-pie)"

@@ -32,7 +32,7 @@ static size_t take_spares(const struct insert_slots *slots, struct insert_plan *
  * Places the new segment at the end of the file, and in memory above everything, on the
  * page behind the .bss: glibc's _dl_find_object knows all segments of a program only when
  * no page is free between them. The address is congruent to the end of the file, which
- * saves a hole.
+ * saves a hole. The table can be in the last segment, which then grows.
  */
 static enum obstacle grow_place_segment(const struct image *image,
     const struct insert_slots *slots, struct insert_plan *plan, struct err *err)
@@ -42,8 +42,16 @@ static enum obstacle grow_place_segment(const struct image *image,
 	uint64_t size =
 	    plan->grow.segment_end ? plan->grow.segment_end : plan->sframe_size;
 
-	if (!insert_end_of_memory(image, &end, err) ||
-	    !num_align_up(image->size, INSERT_SFRAME_ALIGN, &off) ||
+	if (!insert_end_of_memory(image, &end, err))
+		return OBSTACLE_NO_ROOM;
+	if (plan->table_load != INSERT_NONE) {
+		const GElf_Phdr *load = &image->phdrs[plan->table_load];
+		uint64_t grown =
+		    load->p_vaddr + (insert_table_load_end(plan) - load->p_offset);
+
+		end = grown > end ? grown : end;
+	}
+	if (!num_align_up(image->size, INSERT_SFRAME_ALIGN, &off) ||
 	    !num_align_up(end, align, &addr) || addr > max - align ||
 	    off > INSERT_MAX_PLACE)
 		return OBSTACLE_NO_ROOM;

@@ -7,7 +7,14 @@
 
 #include "base/rd.h"
 
-enum { RELA_SIZE = 24, SYM_SIZE = 24, SYM_VALUE = 8, DYN_VALUE = 8 };
+/* Not in all elf.h: what packs relocations, or has addends in the data. */
+enum {
+	REFS_SHT_CREL = 0x40000014,
+	REFS_SHT_ANDROID_REL = 0x60000001,
+	REFS_SHT_ANDROID_RELA = 0x60000002,
+	REFS_SHT_ANDROID_RELR = 0x6fffff00,
+};
+enum { RELA_SIZE = 24, RELR_WORD = 8, SYM_SIZE = 24, SYM_VALUE = 8, DYN_VALUE = 8 };
 
 /* The tags that lead to what can move. */
 static bool is_tag(uint64_t tag)
@@ -200,34 +207,76 @@ static bool find_tags(const struct image *image, struct insert_grow *grow)
 	return no_other_tag(image, dynamic, grow);
 }
 
-/* No relocation is of the block's bytes, or makes a pointer to them. Without a symbol the
- * addend is the address, but of thread-local storage it is an offset. */
+/* What moves: addresses. */
+struct block {
+	const struct image *image;
+	uint64_t start, size;
+};
+
+/* Without a symbol the addend is the address, but of thread-local storage it is an offset. */
+static bool check_rela(const struct image_section *section, const struct block *block)
+{
+	struct rd rd;
+
+	rd_init(
+	    &rd, section->data, (size_t)section->hdr.sh_size, block->image->big_endian);
+	for (uint64_t at = 0; at + RELA_SIZE <= section->hdr.sh_size; at += RELA_SIZE) {
+		uint64_t place = rd_u64(&rd), info = rd_u64(&rd), addend = rd_u64(&rd);
+
+		if (place - block->start < block->size ||
+		    (!(info >> 32) && addend - block->start < block->size &&
+			!image_reloc_is_tls(block->image, (uint32_t)info)))
+			return false;
+	}
+	return true;
+}
+
+/* A word that the loader adds the load address to. */
+static bool check_word(void *context, uint64_t addr)
+{
+	const struct block *block = context;
+	const uint8_t *data = image_at_addr(block->image, addr, RELR_WORD);
+	struct rd rd;
+
+	if (!data || addr - block->start < block->size)
+		return false;
+	rd_init(&rd, data, RELR_WORD, block->image->big_endian);
+	return rd_u64(&rd) - block->start >= block->size;
+}
+
+/* No relocation is of the block's bytes, or makes a pointer to them. */
 static bool check_relocations(const struct image *image, const struct insert_grow *grow)
 {
-	uint64_t start = grow->block_off + grow->bias,
-		 size = grow->block_end - grow->block_off;
+	struct block block = {.image = image,
+	    .start = grow->block_off + grow->bias,
+	    .size = grow->block_end - grow->block_off};
+	uint64_t relr;
+	bool unseen = image_dynamic(image, IMAGE_DT_RELR, &relr);
 
 	for (size_t i = 1; i < image->n_sections; i++) {
 		const struct image_section *section = &image->sections[i];
-		struct rd rd;
 
-		if (section->hdr.sh_type != SHT_RELA || !section->data ||
-		    !(section->hdr.sh_flags & SHF_ALLOC))
+		if (!(section->hdr.sh_flags & SHF_ALLOC) || !section->data)
 			continue;
-		rd_init(
-		    &rd, section->data, (size_t)section->hdr.sh_size, image->big_endian);
-		for (uint64_t at = 0; at + RELA_SIZE <= section->hdr.sh_size;
-		     at += RELA_SIZE) {
-			uint64_t place = rd_u64(&rd), info = rd_u64(&rd),
-				 addend = rd_u64(&rd);
-
-			if (place - start < size ||
-			    (!(info >> 32) && addend - start < size &&
-				!image_reloc_is_tls(image, (uint32_t)info)))
+		switch (section->hdr.sh_type) {
+		case SHT_RELA:
+			if (!check_rela(section, &block))
 				return false;
+			break;
+		case IMAGE_SHT_RELR:
+			if (!image_relr_each(image, section, check_word, &block))
+				return false;
+			unseen = false;
+			break;
+		case SHT_REL:
+		case REFS_SHT_CREL:
+		case REFS_SHT_ANDROID_REL:
+		case REFS_SHT_ANDROID_RELA:
+		case REFS_SHT_ANDROID_RELR:
+			return false;
 		}
 	}
-	return true;
+	return !unseen;
 }
 
 enum obstacle insert_grow_refs(const struct image *image, struct insert_grow *grow)

@@ -300,6 +300,24 @@ static bool check_loads(const struct image *output, struct err *err)
 	return true;
 }
 
+/* The new segment has its pages in memory for itself: what it maps would hide what is there. */
+static bool check_pages(
+    const struct insert_plan *plan, const struct image *output, struct err *err)
+{
+	const uint64_t mask = INSERT_MIN_PAGE - 1;
+
+	for (size_t i = 0; plan->segment_size && i < output->n_phdrs; i++) {
+		const GElf_Phdr *phdr = &output->phdrs[i];
+
+		if (phdr->p_type == PT_LOAD && phdr->p_vaddr != plan->segment_addr &&
+		    !apart(plan->segment_addr, plan->segment_addr + plan->segment_size,
+			phdr->p_vaddr, phdr->p_memsz, mask))
+			return err_set(err, ERR_INTERNAL,
+			    "PT_LOAD %zu is on a page of the new segment", i);
+	}
+	return true;
+}
+
 /* Whether a PT_LOAD with one of these flags maps these file bytes to this address. */
 static bool is_mapped(const struct image *image, uint64_t off, uint64_t addr,
     uint64_t size, uint32_t or_flags)
@@ -464,7 +482,8 @@ bool insert_check(const struct image *input, const struct insert_plan *plan,
 		  check_all_sections(input, plan, output, &slots, err) &&
 		  check_all_segments(input, plan, output, &slots, err) &&
 		  insert_check_grow(input, plan, output, err) &&
-		  check_loads(output, err) && check_padding(input, plan, output, err) &&
+		  check_loads(output, err) && check_pages(plan, output, err) &&
+		  check_padding(input, plan, output, err) &&
 		  check_phdr_table(input, plan, output, err) &&
 		  check_at_phdr(input, plan, output, &slots, err) &&
 		  check_sframe(input, output, err) && check_undo(&walk, err);

@@ -42,6 +42,7 @@ struct insert_range {
 /* What the tables of the input have to offer (gen/insert/slots.c). */
 struct insert_slots {
 	bool library;	 /* never started as a program, so no AT_PHDR leads to it */
+	bool loader;	 /* it may be the program interpreter (ld.so) */
 	bool kernel;	 /* at addresses that no program has, so no other one starts it */
 	bool has_phdr;	 /* there is a PT_PHDR */
 	bool editable;	 /* the program header table shares no byte with another header */

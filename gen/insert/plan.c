@@ -49,6 +49,32 @@ static bool plan_refuse(const struct insert_plan *plan, struct err *err)
 	return false;
 }
 
+/* Linux reads no program header table of a program that is longer than a page; newer ones do. */
+static bool plan_table_fits(const struct image *image, const struct insert_slots *slots,
+    const struct insert_plan *plan)
+{
+	return slots->library || plan->n_phdrs <= INSERT_MIN_PAGE / INSERT_PHDR_SIZE ||
+	       image->n_phdrs > INSERT_MIN_PAGE / INSERT_PHDR_SIZE;
+}
+
+/*
+ * Linux before 6.7 takes for the .bss of an interpreter what follows its highest file byte: it
+ * writes zeros there, and nowhere else. A caller who names the method knows that.
+ */
+static enum obstacle plan_method(const struct image *image,
+    const struct insert_slots *slots, enum method method, bool named,
+    struct insert_plan *plan, struct err *err)
+{
+	enum obstacle obstacle = planners[method](image, slots, plan, err);
+
+	if (obstacle != OBSTACLE_NONE)
+		return obstacle;
+	plan->above_loader = slots->loader && plan->segment_size;
+	if (plan->above_loader && !named)
+		return OBSTACLE_LOADER;
+	return plan_table_fits(image, slots, plan) ? OBSTACLE_NONE : OBSTACLE_TABLE_SIZE;
+}
+
 static bool choose_method(const struct image *image, const struct insert_slots *slots,
     enum method method, struct insert_plan *plan, struct err *err)
 {
@@ -58,7 +84,8 @@ static bool choose_method(const struct image *image, const struct insert_slots *
 		/* Only the last method's words are for the user. */
 		*err = (struct err){0};
 		start_plan(image, i, plan);
-		plan->obstacles[i] = planners[i](image, slots, plan, err);
+		plan->obstacles[i] =
+		    plan_method(image, slots, i, method != METHOD_AUTO, plan, err);
 		if (plan->obstacles[i] == OBSTACLE_NONE)
 			return true;
 	}

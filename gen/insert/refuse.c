@@ -174,6 +174,19 @@ static bool refuse_sections(const struct image *image, uint64_t *end, struct err
 	return ok;
 }
 
+/* Whether the bytes from end to the end of the file are zeros, and then what an insertion left there. */
+static bool refuse_has_record(const struct image *image, uint64_t end)
+{
+	const uint8_t *at = image->bytes + image->size - INSERT_FOOTER_SIZE;
+	struct insert_footer footer;
+
+	return image->size - end >= INSERT_FOOTER_SIZE &&
+	       insert_footer_decode(at, image->big_endian, &footer) &&
+	       footer.new_size == image->size && footer.tail_off >= end &&
+	       footer.tail_off <= image->size &&
+	       image_is_zero(image, end, footer.tail_off);
+}
+
 /* Whatever finds its data by the end of the file (AppImage, installers, signed modules).
  */
 static bool refuse_payload(const struct image *image, uint64_t end, struct err *err)
@@ -194,6 +207,9 @@ static bool refuse_payload(const struct image *image, uint64_t end, struct err *
 		    phdr->p_offset + phdr->p_filesz > end)
 			end = phdr->p_offset + phdr->p_filesz;
 	}
+	/* Without section headers, a record of ours that leads back no more is in no section either. */
+	if (!image->n_sections && refuse_has_record(image, end))
+		return true;
 	/* patchelf leaves a zero byte or a few behind the last table. Zeros stay where they
 	 * are, and what is new comes after them. */
 	if (!image_is_zero(image, end, image->size))

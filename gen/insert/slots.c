@@ -28,13 +28,9 @@ static bool is_library(const struct image *image)
 {
 	uint64_t value = 0;
 
-	if (image->ehdr.e_type != ET_DYN)
-		return false;
-	if (image_segment_find(image, PT_INTERP))
-		return false;
-	if (image_dynamic(image, DT_FLAGS_1, &value) && value & DF_1_PIE)
-		return false;
-	return !image->ehdr.e_entry || image_dynamic(image, DT_NEEDED, &value);
+	return image->ehdr.e_type == ET_DYN && !image_segment_find(image, PT_INTERP) &&
+	       !(image_dynamic(image, DT_FLAGS_1, &value) && value & DF_1_PIE) &&
+	       !image_is_loader(image);
 }
 
 /*
@@ -188,19 +184,20 @@ static bool phdr_is_right(const struct image *image, const GElf_Phdr *load)
 static void find_room(const struct image *image, struct insert_slots *slots)
 {
 	uint64_t end = image->ehdr.e_phoff + image->n_phdrs * INSERT_PHDR_SIZE;
-	bool inside = false;
+	bool inside = false, has_entry;
 
 	for (size_t i = 0; i < image->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &image->phdrs[i];
 
 		if (phdr->p_type != PT_LOAD || phdr->p_offset > image->ehdr.e_phoff)
 			continue;
-		if (num_range_inside(
-			end - phdr->p_offset, INSERT_PHDR_SIZE, phdr->p_filesz))
-			inside = true;
-		else if (end - phdr->p_offset != phdr->p_filesz || phdr->p_flags & PF_W ||
-			 phdr->p_filesz != phdr->p_memsz)
+		has_entry = num_range_inside(
+		    end - phdr->p_offset, INSERT_PHDR_SIZE, phdr->p_filesz);
+		if (!has_entry &&
+		    (end - phdr->p_offset != phdr->p_filesz || phdr->p_flags & PF_W ||
+			phdr->p_filesz != phdr->p_memsz))
 			continue;
+		inside = has_entry;
 		slots->table_load = i;
 	}
 	if (slots->table_load == INSERT_NONE || !image->n_sections ||
@@ -274,7 +271,7 @@ static void find_phdrs(const struct image *image, struct insert_slots *slots)
 static bool find_names(
     const struct image *image, struct insert_slots *slots, struct err *err)
 {
-	size_t names = image->ehdr.e_shstrndx;
+	size_t names = image->names;
 
 	if (!image->n_sections || !names)
 		return true;
@@ -282,7 +279,8 @@ static bool find_names(
 	    image->sections[names].hdr.sh_type != SHT_STRTAB ||
 	    !image->sections[names].data)
 		return err_set(err, ERR_MALFORMED,
-		    "e_shstrndx is %zu, which is not a string table inside the file",
+		    "the section name table is section %zu, which is not a string table "
+		    "inside the file",
 		    names);
 	if (image->sections[names].hdr.sh_flags & SHF_ALLOC)
 		return err_set(err, ERR_UNSUPPORTED,
@@ -322,7 +320,8 @@ bool insert_slots_find(
 	    .record_section = INSERT_NONE,
 	    .names = INSERT_NONE,
 	    .table_load = INSERT_NONE,
-	    .library = is_library(image)};
+	    .library = is_library(image),
+	    .loader = image_is_loader(image)};
 	if (image->n_phdrs + MAX_ADDED > MAX_PHDR_BYTES / INSERT_PHDR_SIZE)
 		return err_set(err, ERR_LIMIT,
 		    "%zu program headers; with the new ones there are more than %d, "

@@ -132,6 +132,7 @@ static bool leads_back(const struct image *image, const struct undo *undo)
 	struct image_patch range;
 	uint64_t phoff, shoff, phdrs_size, shdrs_size, end = 0;
 	const uint8_t *ehdr = NULL;
+	uint16_t n_phdrs;
 	size_t pos = 0;
 	struct rd rd;
 
@@ -152,7 +153,9 @@ static bool leads_back(const struct image *image, const struct undo *undo)
 	phoff = rd_u64(&rd);
 	shoff = rd_u64(&rd);
 	rd_skip(&rd, INSERT_E_PHNUM - INSERT_E_PHOFF - 16);
-	phdrs_size = (uint64_t)rd_u16(&rd) * INSERT_PHDR_SIZE;
+	n_phdrs = rd_u16(&rd);
+	/* Then the number is in the first section header. */
+	phdrs_size = n_phdrs == PN_XNUM ? 0 : (uint64_t)n_phdrs * INSERT_PHDR_SIZE;
 	rd_skip(&rd, INSERT_E_SHNUM - INSERT_E_PHNUM - 2);
 	shdrs_size = (uint64_t)rd_u16(&rd) * INSERT_SHDR_SIZE;
 	return num_range_inside(phoff, phdrs_size, undo->size) &&

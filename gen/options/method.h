@@ -35,7 +35,8 @@ enum method {
 	    "no read-only segment has enough unused padding after it on its own pages")  \
 	X(OBSTACLE_NO_ROOM, "no room above the highest address in use")                  \
 	X(OBSTACLE_TOO_LARGE, "the section is too large")                                \
-	X(OBSTACLE_HOLE, "a large .bss, and the file would grow by as much")             \
+	X(OBSTACLE_HOLE, "a large .bss or wide gaps between segments, and the file "     \
+			 "would grow by as much")                                        \
 	X(OBSTACLE_EMPTIED,                                                              \
 	    "only the program header table keeps GNU strip from removing the first "     \
 	    "segment, and the table has room to grow")                                   \
@@ -51,7 +52,12 @@ enum method {
 	    "a segment holds a part of what follows the program header table")           \
 	X(OBSTACLE_GROW_DYNAMIC, "the dynamic section does not point to the hash "       \
 				 "tables and symbols that must move")                    \
-	X(OBSTACLE_GROW_SYMBOL, "a symbol or relocation points to what must move")
+	X(OBSTACLE_GROW_SYMBOL, "a symbol or relocation points to what must move")       \
+	X(OBSTACLE_LOADER, "the file is a program interpreter (ld.so), and Linux "       \
+			   "before 6.7 starts none "                                     \
+			   "that has a segment above its .bss")                          \
+	X(OBSTACLE_TABLE_SIZE, "the program header table would be longer than a page, "  \
+			       "and older kernels start no such program")
 
 #define OBSTACLE_ENUM(id, text) id,
 enum obstacle { OBSTACLES(OBSTACLE_ENUM) N_OBSTACLES };

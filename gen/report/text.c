@@ -465,6 +465,12 @@ void report_damage(const struct report *report, FILE *out)
 		    "%s: the module's signature is left out, because it no longer "
 		    "matches; sign the new module\n",
 		    report->shown);
+	if (report->plan && report->plan->above_loader)
+		fprintf(out,
+		    "%s: method %s: the file is a program interpreter (ld.so), and Linux "
+		    "before "
+		    "6.7 can start no program by it\n",
+		    report->shown, method_name(report->plan->method));
 	if (report->plan && report->plan->method == METHOD_APPEND &&
 	    report->plan->obstacles[METHOD_GROW] != OBSTACLE_NONE)
 		fprintf(out,

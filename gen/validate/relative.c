@@ -3,7 +3,7 @@
 
 #include "base/rd.h"
 
-enum { RELATIVE_SHT_RELR = 19, RELATIVE_RELA_SIZE = 24 };
+enum { RELATIVE_RELA_SIZE = 24 };
 
 struct relative_reader {
 	const struct image *image;
@@ -48,8 +48,9 @@ static bool relative_of_rela(
 }
 
 /* The word at addr, which the loader adds the load address to. */
-static bool relative_of_word(const struct relative_reader *reader, uint64_t addr)
+static bool relative_of_word(void *context, uint64_t addr)
 {
+	const struct relative_reader *reader = context;
 	const uint8_t *bytes = image_at_addr(reader->image, addr, 8);
 	struct rd rd;
 
@@ -59,37 +60,10 @@ static bool relative_of_word(const struct relative_reader *reader, uint64_t addr
 	return reader->note(reader->context, rd_u64(&rd));
 }
 
-/* SHT_RELR (generic ABI): an address, and then bit maps of the 63 words behind. */
-static bool relative_of_relr(
-    const struct relative_reader *reader, const struct image_section *section)
-{
-	uint64_t next = 0;
-	struct rd rd;
-
-	rd_init(
-	    &rd, section->data, (size_t)section->hdr.sh_size, reader->image->big_endian);
-	while (rd.size - rd.pos >= 8) {
-		uint64_t entry = rd_u64(&rd);
-
-		if (!(entry & 1)) {
-			if (!relative_of_word(reader, entry))
-				return false;
-			next = entry + 8;
-			continue;
-		}
-		for (unsigned int bit = 1; bit < 64; bit++)
-			if (entry >> bit & 1 &&
-			    !relative_of_word(reader, next + 8 * (bit - 1)))
-				return false;
-		next += UINT64_C(8) * 63;
-	}
-	return true;
-}
-
 bool validate_relative_each(
     const struct image *image, bool (*note)(void *context, uint64_t addr), void *context)
 {
-	const struct relative_reader reader = {image, note, context};
+	struct relative_reader reader = {image, note, context};
 
 	for (size_t i = 0; i < image->n_sections; i++) {
 		const struct image_section *section = &image->sections[i];
@@ -99,8 +73,8 @@ bool validate_relative_each(
 			continue;
 		if (section->hdr.sh_type == SHT_RELA && section->hdr.sh_flags & SHF_ALLOC)
 			ok = relative_of_rela(&reader, section);
-		else if (section->hdr.sh_type == RELATIVE_SHT_RELR)
-			ok = relative_of_relr(&reader, section);
+		else if (section->hdr.sh_type == IMAGE_SHT_RELR)
+			ok = image_relr_each(image, section, relative_of_word, &reader);
 		if (!ok)
 			return false;
 	}

@@ -25,7 +25,11 @@ check() { # NAME STEP-OPTIONS... PROGRAM ARG...
 }
 
 convert() { # NAME IN OUT; false after a failure that is now reported
-	if "$eh2sframe" -q "$2" "$3" >"$scratch/out" 2>&1; then
+	# A loader is converted when a method is named.
+	case $2 in
+	*/ld-linux*) set -- "$@" --method=grow ;;
+	esac
+	if "$eh2sframe" -q "${@:4}" "$2" "$3" >"$scratch/out" 2>&1; then
 		return 0
 	fi
 	result 1 "$1: conversion"

@@ -132,8 +132,8 @@ static const struct refused {
     {SECTION2 + 32, 8, 0x4000, ERR_MALFORMED, "past the end"},
     {SECTION2 + 32, 8, UINT64_MAX, ERR_MALFORMED, "past the end"},
     {SECTION2 + 16, 8, UINT64_MAX - 2, ERR_MALFORMED, "address space"},
-    {62, 2, 1, ERR_MALFORMED, "e_shstrndx"},
-    {62, 2, 0xfff0, ERR_MALFORMED, "e_shstrndx"},
+    {62, 2, 1, ERR_MALFORMED, "section name table is"},
+    {62, 2, 0xfff0, ERR_MALFORMED, "section name table is"},
     {62, 2, 0, ERR_NONE, ""},
     {FIX_SHDRS + 6 * 64 + 8, 8, SHF_ALLOC, ERR_UNSUPPORTED, "name table"},
 };

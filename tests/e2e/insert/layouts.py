@@ -1,0 +1,270 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Layouts that no linker of ours makes, or few files have: what a conversion gives runs and is proven, comes back byte
+for byte, or is refused with the right words. TAP.
+
+    layouts.py EH2SFRAME
+"""
+import os
+import struct
+import sys
+import tempfile
+
+from tap import check, must, plan, run, skip
+
+TOOL = os.path.abspath(sys.argv[1])
+HEADER, SECTION = "<IIQQQQQQ", "<IIQQQQIIQQ"
+LOAD, PHDR, SFRAME, PAGE = 1, 6, 0x6474E554, 4096
+
+
+class Elf:
+    """A file of this machine: its bytes, program headers and section headers."""
+
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            self.bytes = bytearray(file.read())
+        self.phoff, self.shoff = struct.unpack_from("<QQ", self.bytes, 32)
+        n_phdrs, _, n_sections, self.names = struct.unpack_from("<HHHH", self.bytes, 56)
+        self.phdrs = [list(struct.unpack_from(HEADER, self.bytes, self.phoff + 56 * i)) for i in range(n_phdrs)]
+        self.sections = [list(struct.unpack_from(SECTION, self.bytes, self.shoff + 64 * i)) for i in range(n_sections)]
+
+    def write(self, path):
+        """With the tables where they are."""
+        struct.pack_into("<Q", self.bytes, 32, self.phoff)
+        struct.pack_into("<H", self.bytes, 56, len(self.phdrs))
+        for i, phdr in enumerate(self.phdrs):
+            struct.pack_into(HEADER, self.bytes, self.phoff + 56 * i, *phdr)
+        for i, section in enumerate(self.sections):
+            struct.pack_into(SECTION, self.bytes, self.shoff + 64 * i, *section)
+        write(path, self.bytes)
+
+    def table_at_end(self, n, before_page_end=None):
+        """Moves the program headers to a last segment, where they are n. They end so far before the end of a page."""
+        loads = [phdr for phdr in self.phdrs if phdr[0] == LOAD]
+        bias = loads[0][3] - loads[0][2]
+        end = max(phdr[3] + phdr[6] for phdr in loads)
+        off = max((len(self.bytes) + PAGE - 1) // PAGE * PAGE, (end + PAGE - 1) // PAGE * PAGE - bias)
+        size = n * 56 if before_page_end is None else PAGE - before_page_end
+        self.phoff = off + size - n * 56
+        for phdr in self.phdrs:
+            if phdr[0] == PHDR:
+                phdr[2:7] = [self.phoff, self.phoff + bias, self.phoff + bias, n * 56, n * 56]
+        self.phdrs.insert(1 + max(i for i, phdr in enumerate(self.phdrs) if phdr[0] == LOAD),
+                          [LOAD, 4, off, off + bias, off + bias, size, size, PAGE])
+        # A type that means nothing to anyone.
+        self.phdrs += [[0x65041580, 4, 0, 0, 0, 0, 0, 8] for _ in range(n - len(self.phdrs))]
+        self.bytes += bytes(off + size + 2 * PAGE - len(self.bytes))
+
+
+def write(path, data):
+    with open(path, "wb") as file:
+        file.write(data)
+    os.chmod(path, 0o755)
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def works(name, why, *options, says=None):
+    """A conversion, by a method; the program runs as before, and comes back."""
+    before = run("./" + name)
+    made = run(TOOL, "-q", *options, name, "out")
+    if not check(made.returncode == 0, f"{why}: is converted", made.stderr):
+        return
+    after = run("./out")
+    check(before.returncode == after.returncode == 0 and (says or str)(after.stdout) == (says or str)(before.stdout),
+          f"{why}: runs as before", f"{before}\n{after}")
+    proven = run(TOOL, "--verify", "out")
+    check(proven.returncode == 0, f"{why}: is proven", proven.stdout + proven.stderr)
+    back = run(TOOL, "-q", "--remove", "out", "back")
+    check(back.returncode == 0 and read("back") == read(name), f"{why}: comes back", back.stderr)
+    for path in ("out", "back"):
+        if os.path.exists(path):
+            os.unlink(path)
+
+
+def refused(name, why, words, *options):
+    made = run(TOOL, "-q", *options, name, "out")
+    check(made.returncode == 1 and words in made.stderr and made.stderr.count("\n") == 1 and not os.path.exists("out"),
+          f"{why}: is refused", f"{made.returncode}\n{made.stderr}")
+
+
+def program(name, text, *options):
+    write(name + ".c", text.encode())
+    must("gcc", "-O1", "-o", name, name + ".c", *options)
+    return name
+
+
+# A program that prints the segments that it has by its own program headers, and what is there. A PT_NOTE may make room.
+SEES = """#define _GNU_SOURCE
+#include <link.h>
+#include <stdio.h>
+static int see(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == 0x6474e554)
+			printf("sframe %x\\n", *(const unsigned short *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr));
+		else if (info->dlpi_phdr[i].p_type != PT_LOAD && info->dlpi_phdr[i].p_type != PT_NOTE)
+			printf("%x\\n", info->dlpi_phdr[i].p_type);
+	return unused != NULL || size == 0;
+}
+int main(void) { return dl_iterate_phdr(see, NULL); }
+"""
+# A program that reads its own build-id by a symbol of its linker script.
+SCRIPT = "SECTIONS { .note.gnu.build-id : { own = .; KEEP(*(.note.gnu.build-id)) } } INSERT BEFORE .gnu.hash;"
+OWN = """#include <stdio.h>
+extern const unsigned char own[];
+struct { const char *name; const unsigned char *note; } info = {"own", own};
+int main(void)
+{
+	for (int i = 0; i < 36; i++)
+		printf("%02x", info.note[i]);
+	return puts("") < 0;
+}
+"""
+HELLO = '#include <stdio.h>\nint main(void) { return puts("hello") < 0; }\n'
+
+
+def without_sframe(text):
+    """What a program sees must have the section, once and with its magic; and else what it saw before."""
+    lines = text.split("\n")
+    found = [line for line in lines if line.startswith("sframe")]
+    return "wrong" if found not in ([], ["sframe dee2"]) else sorted(line for line in lines if line not in found)
+
+
+def loaders():
+    """Linux before 6.7 starts no program whose interpreter has a segment above its .bss."""
+    found = [path for path in ("/lib64/ld-linux-x86-64.so.2", "/usr/lib/x86_64-linux-musl/libc.so",
+                               "/usr/aarch64-linux-gnu/lib/ld-linux-aarch64.so.1",
+                               "/usr/s390x-linux-gnu/lib/ld64.so.1") if os.path.exists(path)]
+    for path in found:
+        refused(path, path, "program interpreter")
+        for method in ("grow", "append"):
+            made = run(TOOL, "--method=" + method, path, "out")
+            if made.returncode == 1 and method == "grow":
+                skip(f"{path}, {method}", "it has another reason")
+                continue
+            check(made.returncode == 0 and "Linux before 6.7" in made.stderr, f"{path}, {method}: a line tells of old kernels",
+                  f"{made.returncode}\n{made.stderr}")
+            proven = run(TOOL, "--verify", "out")
+            check(proven.returncode == 0, f"{path}, {method}: is proven", proven.stdout + proven.stderr)
+            os.unlink("out")
+    check(found, "there is a program interpreter")
+
+
+def last_tables():
+    program("sees", SEES, "-static")
+    for gap in (0, 8, 56, 104, 112, 200):
+        elf = Elf("sees")
+        elf.table_at_end(len(elf.phdrs) + 1, gap)
+        name = f"last-{gap}"
+        elf.write(name)
+        for options in ([], ["--method=grow"]):
+            works(name, f"a table in the last segment, {gap} bytes before a page's end {' '.join(options)}", *options,
+                  says=without_sframe)
+
+
+def long_tables():
+    """A table of a program is one page at most, where Linux starts it on all releases."""
+    for n, fits in ((71, True), (72, True), (73, False), (74, True), (100, True)):
+        elf = Elf("sees")
+        elf.table_at_end(n)
+        name = f"long-{n}"
+        elf.write(name)
+        if not fits:
+            refused(name, f"{n} program headers", "longer than a page")
+            continue
+        if run("./" + name).returncode:
+            skip(f"{n} program headers", "this kernel starts no such program")
+            continue
+        works(name, f"{n} program headers", says=without_sframe)
+        must(TOOL, "-q", name, "out")
+        check((len(Elf("out").phdrs) <= 73) == (n <= 73), f"{n} program headers: no page more than before")
+        os.unlink("out")
+
+
+def relative_relocations():
+    """The pointer to what would move is in the data alone, where relocations are packed."""
+    write("own.lds", SCRIPT.encode())
+    for packed in ("pack-relative-relocs", "nopack-relative-relocs"):
+        try:
+            name = program(packed, OWN, "-fPIE", "-pie", "-Wl,--build-id", f"-Wl,-z,{packed}", "-Wl,-T,own.lds", "-s")
+        except RuntimeError as error:
+            skip(packed, str(error).replace("\n", " ")[:100])
+            continue
+        works(name, packed)
+        made = run(TOOL, "-q", "--method=grow", name, "out")
+        if made.returncode == 0:
+            check(run("./out").stdout == run("./" + name).stdout, f"{packed}, grow: reads the same")
+            os.unlink("out")
+        else:
+            check("a symbol or relocation" in made.stderr, f"{packed}, grow: says why not", made.stderr)
+
+
+def counts_elsewhere():
+    """Numbers that are in the first section header, as the gABI allows."""
+    program("hello", HELLO)
+    elf = Elf("hello")
+    elf.sections[0][6] = elf.names
+    struct.pack_into("<H", elf.bytes, 62, 0xFFFF)
+    elf.write("names")
+    works("names", "e_shstrndx is SHN_XINDEX")
+    elf = Elf("hello")
+    elf.sections[0][7] = len(elf.phdrs)
+    elf.write("many")
+    with open("many", "r+b") as file:
+        file.seek(56)
+        file.write(b"\xff\xff")
+    # The kernel starts no such program, but it can be read.
+    made = run(TOOL, "-q", "many", "out")
+    if check(made.returncode == 0, "e_phnum is PN_XNUM: is converted", made.stderr):
+        back = run(TOOL, "-q", "--remove", "out", "back")
+        check(back.returncode == 0 and read("back") == read("many"), "e_phnum is PN_XNUM: comes back", back.stderr)
+        os.unlink("out")
+
+
+def no_section_headers():
+    """After another tool has written to the header, --remove cannot, and --refresh can."""
+    for method in ("slack", "append"):
+        elf = Elf("hello")
+        elf.bytes = elf.bytes[:max(phdr[2] + phdr[5] for phdr in elf.phdrs)]
+        elf.bytes[40:48], elf.bytes[58:64], elf.sections = bytes(8), bytes(6), []
+        elf.write("bare")
+        works("bare", f"no section headers, {method}", f"--method={method}")
+        must(TOOL, "-q", f"--method={method}", "bare", "edited")
+        data = bytearray(read("edited"))
+        data[8] ^= 1  # EI_ABIVERSION
+        write("edited", data)
+        made = run(TOOL, "-q", "--remove", "edited", "out")
+        check(made.returncode == 1 and "--refresh" in made.stderr, f"{method}, edited: --remove names --refresh",
+              made.stderr)
+        for name in ("edited", "again"):
+            made = run(TOOL, "-q", "--refresh", name, "again")
+            check(made.returncode == 0, f"{method}, edited: --refresh of {name}", made.stderr)
+        proven = run(TOOL, "--verify", "again")
+        check(proven.returncode == 0, f"{method}, edited: is proven", proven.stdout + proven.stderr)
+        write("edited", data + b"x")
+        refused("edited", f"{method}: a byte behind the record", "appended payload", "--refresh")
+
+
+def wide_gaps():
+    if run("ld.lld", "--version").returncode:
+        skip("wide gaps", "no lld")
+        return
+    program("wide", HELLO, "-static", "-fuse-ld=lld", "-Wl,-z,max-page-size=0x200000")
+    refused("wide", "segments 2 MiB apart", "wide gaps between segments", "--method=append")
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    os.chdir(scratch)
+    loaders()
+    last_tables()
+    long_tables()
+    relative_relocations()
+    counts_elsewhere()
+    no_section_headers()
+    wide_gaps()
+    os.chdir("/")
+plan()
