@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A hash of bytes for tables in memory. Its values are stored nowhere. */
+/* A hash of bytes for tables in memory. Its values differ from process to process, and are stored nowhere. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 
@@ -7,31 +7,47 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Multiplies eight bytes at a time; the seed is fixed so that output does not vary. */
+/* Random, so that nobody can make bytes whose hashes are equal: a table would take the square of their
+ * number in time. Set before main. */
+extern uint64_t hash_key[2];
+
+/* The halves of the product of both, joined. */
+static inline uint64_t hash_mix(uint64_t a, uint64_t b)
+{
+#ifdef __SIZEOF_INT128__
+	__extension__ typedef unsigned __int128 wide;
+	wide product = (wide)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+#else
+	uint64_t low = (a & UINT32_MAX) * (b & UINT32_MAX), high = (a >> 32) * (b >> 32);
+	uint64_t one = (a & UINT32_MAX) * (b >> 32), other = (a >> 32) * (b & UINT32_MAX);
+
+	return low ^ high ^ one ^ (other << 32 | other >> 32);
+#endif
+}
+
+/* Multiplies eight bytes at a time. */
 static inline uint64_t hash_bytes(const uint8_t *p, size_t len)
 {
-	const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
-	uint64_t h = len * factor, chunk;
+	uint64_t h = hash_key[0] ^ len, chunk;
 
 	while (len >= sizeof(chunk)) {
 		memcpy(&chunk, p, sizeof(chunk));
-		h = (h ^ chunk) * factor;
-		h ^= h >> 32;
+		h = hash_mix(h ^ chunk, hash_key[1]);
 		p += sizeof(chunk);
 		len -= sizeof(chunk);
 	}
 	chunk = 0;
 	if (len)
 		memcpy(&chunk, p, len);
-	h = (h ^ chunk) * factor;
-	return h ^ h >> 32;
+	return hash_mix(h ^ chunk, hash_key[1]);
 }
 
-/* 32 bits of a hash, to which small numbers may have been added. Not the exclusive or of its
- * halves: hash_bytes ends with that, and a second one takes the first back. */
+/* 32 bits of a hash, to which small numbers may have been added. */
 static inline uint32_t hash_fold(uint64_t hash)
 {
-	return (uint32_t)(hash * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+	return (uint32_t)hash_mix(hash, hash_key[0]);
 }
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * A hash table of indices into an array of its owner: linear probing, at most half full.
  * The owner compares what the indices stand for; a walk from slots_first ends at a free
- * slot, which is where the new one belongs.
+ * slot, which is where the new one belongs. Hashes are of hash_bytes, or of what no file can choose.
  */
 #ifndef BASE_HASH_SLOTS_H
 #define BASE_HASH_SLOTS_H
@@ -43,12 +43,5 @@ static inline struct slot *slots_next(const struct slots *slots, const struct sl
 {
 	return &slots->list[(size_t)(slot - slots->list + 1) & (slots->cap - 1)];
 }
-
-/*
- * The steps of a walk after which an equal element is given up, where it is not needed. With
- * other bytes than ones made to collide no walk is as long. So such bytes cost a table what it
- * saves, and not the square of their number in time.
- */
-enum { SLOTS_MAX_STEPS = 256 };
 
 #endif

@@ -225,7 +225,6 @@ static bool find_alike(struct walk *w)
 {
 	const struct cfi_frames *f = w->frames;
 	const uint32_t last = (uint32_t)(f->n_cies - 1);
-	unsigned int steps = 0;
 	struct slot *slot;
 	uint32_t hash;
 
@@ -237,16 +236,15 @@ static bool find_alike(struct walk *w)
 	if (!slots_reserve(&w->slots, f->n_cies))
 		return false;
 	hash = cie_hash(&f->section, &f->cies[last]);
-	for (slot = slots_first(&w->slots, hash); slot->number && steps < SLOTS_MAX_STEPS;
-	     slot = slots_next(&w->slots, slot), steps++) {
+	for (slot = slots_first(&w->slots, hash); slot->number;
+	     slot = slots_next(&w->slots, slot)) {
 		if (slot->hash != hash ||
 		    !cies_alike(&f->section, &f->cies[slot->number - 1], &f->cies[last]))
 			continue;
 		w->alike[last] = slot->number - 1;
 		return true;
 	}
-	if (!slot->number)
-		*slot = (struct slot){hash, last + 1};
+	*slot = (struct slot){hash, last + 1};
 	return true;
 }
 

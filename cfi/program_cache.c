@@ -52,14 +52,12 @@ bool cfi_program_cache_find(
 {
 	size_t room = cache->n < cache->expected ? cache->expected : cache->n + 1;
 	uint32_t hash = cache_hash(cache, fde);
-	unsigned int steps = 0;
 	struct slot *slot;
 
 	if (cache->n >= UINT32_MAX || !slots_reserve(&cache->slots, room))
 		return false;
-	for (slot = slots_first(&cache->slots, hash);
-	     slot->number && steps < SLOTS_MAX_STEPS;
-	     slot = slots_next(&cache->slots, slot), steps++) {
+	for (slot = slots_first(&cache->slots, hash); slot->number;
+	     slot = slots_next(&cache->slots, slot)) {
 		*number = slot->number - 1;
 		if (slot->hash == hash &&
 		    cache_program(cache, &cache->programs[*number], fde))
@@ -70,7 +68,6 @@ bool cfi_program_cache_find(
 	*number = cache->n++;
 	cache->programs[*number] =
 	    (struct cfi_cached_program){fde->program_off, fde->program_len, fde->cie};
-	if (!slot->number)
-		*slot = (struct slot){hash, (uint32_t)cache->n};
+	*slot = (struct slot){hash, (uint32_t)cache->n};
 	return true;
 }

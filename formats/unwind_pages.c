@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/hash_slots.h"
 #include "base/vec.h"
 #include "formats/unwind_info.h"
@@ -66,9 +67,7 @@ static void pages_fold(struct pages *pages)
 
 static uint32_t pages_hash(uint32_t encoding)
 {
-	uint32_t hash = encoding * UINT32_C(0x9e3779b1);
-
-	return hash ^ hash >> 15;
+	return hash_fold(encoding);
 }
 
 /* Where the record of an encoding is, or belongs. */

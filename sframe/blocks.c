@@ -18,12 +18,11 @@ bool sf_blocks_expect(struct sf_blocks *blocks, size_t n, bool share)
 	       (!share || slots_reserve(&blocks->slots, n / 2 + 1));
 }
 
-/* The slot of an equal block, or the free one where its like belongs. NULL: none is near. */
+/* The slot of an equal block, or the free one where its like belongs. */
 static struct slot *blocks_find(
     const struct sf_blocks *blocks, const struct wr *wr, const struct sf_block *block)
 {
 	struct slot *slot = slots_first(&blocks->slots, block->hash);
-	unsigned int steps = 0;
 
 	for (; slot->number; slot = slots_next(&blocks->slots, slot)) {
 		const struct sf_block *other = &blocks->list[slot->number - 1];
@@ -31,8 +30,6 @@ static struct slot *blocks_find(
 		if (slot->hash == block->hash && other->len == block->len &&
 		    !memcmp(wr->data + other->off, wr->data + block->off, block->len))
 			break;
-		if (++steps == SLOTS_MAX_STEPS)
-			return NULL;
 	}
 	return slot;
 }

@@ -118,6 +118,34 @@ bool image_dynamic(const struct image *image, int64_t tag, uint64_t *value)
 	return false;
 }
 
+/* Linkers give a library without an entry point the start of .text, as do those of older loaders. */
+static bool entry_is_start(const struct image *image)
+{
+	for (size_t i = 1; i < image->n_sections; i++)
+		if (image->sections[i].hdr.sh_flags & SHF_EXECINSTR &&
+		    image->sections[i].hdr.sh_addr == image->ehdr.e_entry)
+			return true;
+	return false;
+}
+
+/* Whether it exports what a debugger looks for in a loader. */
+static bool has_debugger_names(const struct image *image)
+{
+	static const char *const names[] = {
+	    "_r_debug", "_dl_debug_addr", "_dl_debug_state"};
+	uint64_t addr, size;
+	const uint8_t *strings;
+
+	if (!image_dynamic(image, DT_STRTAB, &addr) ||
+	    !image_dynamic(image, DT_STRSZ, &size))
+		return false;
+	strings = image_at_addr(image, addr, size);
+	for (size_t i = 0; strings && i < sizeof(names) / sizeof(*names); i++)
+		if (memmem(strings, (size_t)size, names[i], strlen(names[i]) + 1))
+			return true;
+	return false;
+}
+
 bool image_is_loader(const struct image *image)
 {
 	uint64_t value = 0;
@@ -125,7 +153,8 @@ bool image_is_loader(const struct image *image)
 	return image->ehdr.e_type == ET_DYN && image->ehdr.e_entry &&
 	       !image_segment_find(image, PT_INTERP) &&
 	       !image_dynamic(image, DT_NEEDED, &value) &&
-	       !(image_dynamic(image, DT_FLAGS_1, &value) && value & DF_1_PIE);
+	       !(image_dynamic(image, DT_FLAGS_1, &value) && value & DF_1_PIE) &&
+	       (!entry_is_start(image) || has_debugger_names(image));
 }
 
 /* DT_PLTGOT first: it is what libgcc takes as the data base of a loaded module. */

@@ -224,8 +224,9 @@ ATTR_MUST_CHECK bool image_debug_frames_read(const struct image *image,
 bool image_is_debug_only(const struct image *image);
 
 /*
- * Whether a linked file may be a program interpreter, as ld.so and musl's libc.so are: it starts at an entry
- * point, needs no other file, and is not marked as a PIE. A static PIE of old linkers has no mark either.
+ * Whether a linked file may be a program interpreter, as ld.so and musl's libc.so are. It has an entry point, needs
+ * no other file, and is not marked as a PIE; a static PIE of old linkers has no mark either. Where the entry
+ * point may be one that a linker gave, it exports what debuggers look for.
  */
 bool image_is_loader(const struct image *image);
 

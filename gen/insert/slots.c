@@ -28,9 +28,13 @@ static bool is_library(const struct image *image)
 {
 	uint64_t value = 0;
 
-	return image->ehdr.e_type == ET_DYN && !image_segment_find(image, PT_INTERP) &&
-	       !(image_dynamic(image, DT_FLAGS_1, &value) && value & DF_1_PIE) &&
-	       !image_is_loader(image);
+	if (image->ehdr.e_type != ET_DYN)
+		return false;
+	if (image_segment_find(image, PT_INTERP))
+		return false;
+	if (image_dynamic(image, DT_FLAGS_1, &value) && value & DF_1_PIE)
+		return false;
+	return !image->ehdr.e_entry || image_dynamic(image, DT_NEEDED, &value);
 }
 
 /*

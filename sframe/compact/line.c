@@ -89,7 +89,8 @@ static bool kind_find(struct compact *compact, const struct sf_row *row, uint32_
 	if (!slots_reserve(&kinds->slots, kinds->n + 1))
 		return false;
 	slot = slots_first(&kinds->slots, hash);
-	while (slot->number && !sf_row_same(&kinds->list[slot->number - 1].row, row))
+	while (slot->number && (slot->hash != hash ||
+				   !sf_row_same(&kinds->list[slot->number - 1].row, row)))
 		slot = slots_next(&kinds->slots, slot);
 	if (!slot->number) {
 		if (!kind_add(compact, row))

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/vec.h"
 
 /* A piece is looked for between a mark and one of so many behind it; below so many rows
@@ -106,10 +107,16 @@ bool compact_blocks_filter(
 	return true;
 }
 
+/* The hash of a piece is the same in each process, as the result depends on it. */
+static uint32_t block_hash(const struct compact_piece *piece)
+{
+	return hash_fold(piece->hash);
+}
+
 static bool block_find(
     struct compact_blocks *blocks, const struct compact_piece *piece, uint32_t *out)
 {
-	uint32_t hash = (uint32_t)piece->hash;
+	uint32_t hash = block_hash(piece);
 	struct slot *slot;
 
 	if (!slots_reserve(&blocks->slots, blocks->n + 1))
@@ -154,7 +161,7 @@ bool compact_blocks_collect(
 	for (size_t i = 0; i < candidates->n && blocks->slots.cap; i++)
 		if (*filter_at(blocks, &candidates->piece[i]) >= 2)
 			__builtin_prefetch(slots_first(
-			    &blocks->slots, (uint32_t)candidates->piece[i].hash));
+			    &blocks->slots, block_hash(&candidates->piece[i])));
 	for (size_t i = 0; i < candidates->n; i++) {
 		if (!collect_one(blocks, &candidates->piece[i], candidates->whole[i]))
 			return false;

@@ -68,7 +68,7 @@ def rows(n):
 
 
 def colliding(i):
-    """Call frame instructions of 15 bytes whose hashes are equal (base/hash.h), by its steps from the last to the first."""
+    """Call frame instructions of 15 bytes whose hashes would be equal (base/hash.h), if it multiplied by a known number."""
     factor, mask = 0x9E3779B97F4A7C15, 2**64 - 1
     back = pow(factor, -1, 2**64)
     value = (0x12345678 << 32 | i) * back & mask  # hash_fold
@@ -88,7 +88,7 @@ CASES = {
         20000, lambda n: elf(4096, lambda at: fdes([(0, 4096, b"\x41\x0e" + uleb(16 + 8 * i)) for i in range(n)], at))),
     "ranges that begin in the one before": (
         20000, lambda n: elf(n * 8 + 4096, lambda at: fdes([(8 * i, 2048, b"\x41\x0e" + uleb(16 + 8 * i)) for i in range(n)], at))),
-    "programs of one hash": (
+    "programs of one hash, if it were known": (
         5000, lambda n: elf(n * 16, lambda at: fdes([(16 * i, 16, colliding(i)) for i in range(n)], at))),
     "rows of a function": (50000, lambda n: elf(n * 2, lambda at: fdes([(0, n * 2, rows(n))], at))),
     "functions of many rows": (100, lambda n: elf(n * 1024, lambda at: fdes([(1024 * i, 1024, rows(900 + i % 9)) for i in range(n)], at))),
