@@ -11,9 +11,10 @@
 #define EXPR_MAX_OPS 1000u
 #define EXPR_MAX_STACK 64u
 
-/* Any multiple of the page size, to tell results that depend on where the file is loaded.
- */
+/* Any multiple of the page size, to tell results that depend on where the file is loaded. */
 #define EXPR_OTHER_BIAS UINT64_C(0x2b5ad6b53000)
+/* The bits of an address that the load address can change: above the smallest page, in what programs have. */
+enum { EXPR_PAGE_BITS = 12, EXPR_ADDRESS_BITS = 47 };
 
 struct machine {
 	struct rd rd; /* over the section up to the expression's end */
@@ -23,6 +24,7 @@ struct machine {
 	uint8_t addr_size;
 	uint8_t branch_pc_bits; /* as value.pc_bits, of the conditions of branches */
 	bool uses_bias;		/* uses the PC, or another address in the file */
+	bool uses_address;	/* the latter */
 	bool stuck; /* an operation that cannot be followed: the whole result is opaque */
 	struct cfi_value stack[EXPR_MAX_STACK];
 	size_t depth;
@@ -173,7 +175,7 @@ static bool step_const(struct machine *m, uint8_t op)
 
 	switch (op) {
 	case DW_OP_addr:
-		m->uses_bias = true;
+		m->uses_bias = m->uses_address = true;
 		push_const(m, rd_u64(rd) + m->bias);
 		return true;
 	case DW_OP_const1u:
@@ -295,7 +297,7 @@ static void step(struct machine *m)
 static const struct cfi_value *expr_run(struct machine *m, const struct cfi_section *sec,
     const struct cfi_expr *expr, uint64_t *ops)
 {
-	m->uses_bias = m->stuck = false;
+	m->uses_bias = m->uses_address = m->stuck = false;
 	m->branch_pc_bits = 0;
 	m->depth = 0;
 	m->stack[0] =
@@ -365,16 +367,29 @@ static bool rule_of_address(const struct cfi_value *v, struct cfi_rule *rule)
 	return v->kind == V_CFA || v->kind == V_REG;
 }
 
+/* Whether the rule is the same where the file is loaded bias bytes higher. */
+static bool expr_same(struct machine *m, const struct cfi_section *sec,
+    const struct cfi_expr *expr,
+    bool (*to_rule)(const struct cfi_value *, struct cfi_rule *),
+    const struct cfi_rule *rule, uint64_t bias, uint64_t *ops)
+{
+	struct cfi_rule elsewhere = {0};
+
+	m->bias = bias;
+	return to_rule(expr_run(m, sec, expr, ops), &elsewhere) &&
+	       cfi_rule_equal(rule, &elsewhere);
+}
+
 struct cfi_rule cfi_expr_eval(const struct cfi_section *sec, const struct cfi_expr *expr,
     uint64_t pc, uint16_t pc_reg, uint8_t *pc_bits, uint64_t *ops)
 {
 	const struct cfi_rule opaque = {.kind = CFI_OPAQUE, .off = (int64_t)expr->off};
 	bool (*to_rule)(const struct cfi_value *, struct cfi_rule *) =
 	    expr->use == CFI_EXPR_ADDRESS ? rule_of_address : rule_of_value;
-	struct cfi_rule rule = {0}, elsewhere = {0};
+	struct cfi_rule rule = {0};
 	struct machine m; /* not initialised as a whole: its stack is large */
 	const struct cfi_value *v;
-	bool ok;
+	bool ok, only_in_page;
 
 	/* Wrapping arithmetic here is that of 64-bit machines. */
 	if (sec->addr_size != 8 || !num_range_inside(expr->off, expr->len, sec->size))
@@ -388,12 +403,17 @@ struct cfi_rule cfi_expr_eval(const struct cfi_section *sec, const struct cfi_ex
 		*pc_bits = v->pc_bits;
 	if (m.branch_pc_bits > *pc_bits)
 		*pc_bits = m.branch_pc_bits;
+	only_in_page = !m.uses_address && v->pc_bits <= EXPR_PAGE_BITS &&
+		       m.branch_pc_bits <= EXPR_PAGE_BITS;
 	if (ok && m.uses_bias) {
 		/* Addresses are as in the file. A rule cannot express a result that
 		 * changes with the load address. */
-		m.bias = EXPR_OTHER_BIAS;
-		v = expr_run(&m, sec, expr, ops);
-		ok = to_rule(v, &elsewhere) && cfi_rule_equal(&rule, &elsewhere);
+		ok = expr_same(&m, sec, expr, to_rule, &rule, EXPR_OTHER_BIAS, ops);
+		/* One number leaves some bits as they are. */
+		for (int bit = EXPR_PAGE_BITS;
+		     ok && !only_in_page && bit < EXPR_ADDRESS_BITS; bit++)
+			ok = expr_same(
+			    &m, sec, expr, to_rule, &rule, UINT64_C(1) << bit, ops);
 	}
 	return ok ? rule : opaque;
 }

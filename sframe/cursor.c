@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "sframe/format.h"
 
 struct cursor_key {
@@ -276,24 +277,25 @@ bool sf_cursor_next(
 const struct sf_row *sf_section_row_at(
     const struct sf_section *section, uint64_t pc, uint64_t *end)
 {
-	for (size_t i = 0; i < section->n_funcs; i++) {
-		const struct sf_func *func = &section->funcs[i];
-		const struct sf_row *rows = sf_section_rows(section, func), *row;
-		uint64_t row_end;
+	size_t i = search_list_above(section->funcs, section->n_funcs, start, pc);
+	const struct sf_func *func;
+	const struct sf_row *rows, *row;
+	uint64_t row_end;
 
-		if (pc < func->start || pc - func->start >= func->size) {
-			if (pc < func->start && func->start < *end)
-				*end = func->start;
-			continue;
-		}
-		if (func->pcmask)
-			row = cursor_pcmask(
-			    func, rows, func->n_rows, pc - func->start, &row_end);
-		else
-			row = cursor_row_at(
-			    rows, func->n_rows, pc - func->start, func->size, &row_end);
-		*end = func->start + (row_end < func->size ? row_end : func->size);
-		return row;
-	}
-	return NULL;
+	if (i < section->n_funcs && section->funcs[i].start < *end)
+		*end = section->funcs[i].start;
+	/* Functions are apart, but empty ones can be where another one starts. */
+	while (i > 0 && section->funcs[i - 1].size == 0)
+		i--;
+	if (i == 0 || pc - section->funcs[i - 1].start >= section->funcs[i - 1].size)
+		return NULL;
+	func = &section->funcs[i - 1];
+	rows = sf_section_rows(section, func);
+	if (func->pcmask)
+		row = cursor_pcmask(func, rows, func->n_rows, pc - func->start, &row_end);
+	else
+		row = cursor_row_at(
+		    rows, func->n_rows, pc - func->start, func->size, &row_end);
+	*end = func->start + (row_end < func->size ? row_end : func->size);
+	return row;
 }

@@ -321,6 +321,11 @@ static bool count_entries(struct image *image, struct err *err)
 	if (n_phdrs && !check_table(image, "program", ehdr->e_phoff, n_phdrs,
 			   ehdr->e_phentsize, PHDR_SIZE, err))
 		return false;
+	/* A core dump has one for each mapping. */
+	if (ehdr->e_type != ET_CORE && n_phdrs > IMAGE_MAX_PHDRS)
+		return err_set(err, ERR_LIMIT,
+		    "%" PRIu64 " program headers are more than the %d that loaders take",
+		    n_phdrs, IMAGE_MAX_PHDRS);
 	/* In range: both tables are inside a file that is mapped. */
 	image->n_sections = (size_t)n_sections;
 	image->n_phdrs = (size_t)n_phdrs;

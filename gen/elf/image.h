@@ -26,6 +26,9 @@ enum {
 	IMAGE_DT_RELR = 36,
 };
 
+/* Linux reads no program header table of more than 64 KiB. */
+enum { IMAGE_MAX_PHDRS = 65536 / 56 };
+
 struct image_section {
 	GElf_Shdr hdr;
 	const char *name; /* borrowed from the file; "" when it is damaged */

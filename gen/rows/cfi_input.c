@@ -103,7 +103,9 @@ static bool cfi_input_patterns(
 
 	if (n)
 		input->policy.matched = calloc(n, 1);
-	return !n || input->policy.matched || err_set_nomem(err);
+	return (!n || input->policy.matched) && policy_find_excluded(&input->policy)
+		   ? true
+		   : err_set_nomem(err);
 }
 
 /* Counts what is of .debug_frame, of Go and of ORC; always true. */
@@ -174,6 +176,7 @@ void cfi_input_forget(struct cfi_input *input)
 void cfi_input_deinit(struct cfi_input *input)
 {
 	free(input->policy.matched);
+	free(input->policy.excluded);
 	corrections_deinit(&input->corrections);
 	derived_deinit(&input->derived);
 	symbols_deinit(&input->symbols);

@@ -3,9 +3,18 @@
 #include "gen/rows/policy.h"
 
 #include <fnmatch.h>
+#include <stdlib.h>
 
 #include "base/search.h"
 #include "names/demangle.h"
+
+static bool policy_names(const struct glob_list *globs, const char *name)
+{
+	for (size_t i = 0; i < globs->n; i++)
+		if (fnmatch(globs->list[i], name, 0) == 0)
+			return true;
+	return false;
+}
 
 /* Marks every pattern that matches; several threads may mark the same one. */
 static bool policy_matches(
@@ -24,20 +33,47 @@ static bool policy_matches(
 
 bool policy_section_excluded(const struct policy *policy, uint64_t pc)
 {
-	const struct image *image = policy->image;
+	const struct policy_area *areas = policy->excluded;
+	size_t i = search_list_above(areas, policy->n_excluded, start, pc);
 	bool any = false;
 
-	if (policy->options->exclude_sections.n == 0)
+	for (; i > 0 && areas[i - 1].reach > pc; i--)
+		if (areas[i - 1].end > pc)
+			any |= policy_matches(&policy->options->exclude_sections,
+			    areas[i - 1].name, policy->matched);
+	return any;
+}
+
+bool policy_find_excluded(struct policy *policy)
+{
+	const struct image *image = policy->image;
+	const struct glob_list *globs = &policy->options->exclude_sections;
+	uint64_t reach = 0;
+
+	if (globs->n == 0)
+		return true;
+	policy->excluded = calloc(image->n_sections + 1, sizeof(*policy->excluded));
+	if (!policy->excluded)
 		return false;
 	for (size_t i = 0; i < image->n_sections; i++) {
 		const GElf_Shdr *hdr = &image->sections[i].hdr;
+		struct policy_area area = {
+		    .start = hdr->sh_addr, .name = image->sections[i].name};
 
-		if ((hdr->sh_flags & SHF_ALLOC) && pc >= hdr->sh_addr &&
-		    pc - hdr->sh_addr < hdr->sh_size)
-			any |= policy_matches(&policy->options->exclude_sections,
-			    image->sections[i].name, policy->matched);
+		if (hdr->sh_flags & SHF_ALLOC && hdr->sh_size &&
+		    !__builtin_add_overflow(hdr->sh_addr, hdr->sh_size, &area.end) &&
+		    policy_names(globs, area.name))
+			policy->excluded[policy->n_excluded++] = area;
 	}
-	return any;
+	qsort(policy->excluded, policy->n_excluded, sizeof(*policy->excluded),
+	    search_order);
+	for (size_t i = 0; i < policy->n_excluded; i++) {
+		struct policy_area *area = &policy->excluded[i];
+
+		reach = area->end > reach ? area->end : reach;
+		area->reach = reach;
+	}
+	return true;
 }
 
 /* As the file spells it, or as people do: "ns::f(int)". */
@@ -104,7 +140,8 @@ enum refusal policy_fde(
 		return REFUSE_EXCLUDED;
 	if (!image_is_code(policy->image, fde->pc, fde->range))
 		return REFUSE_NOT_CODE;
-	if (fde->range > UINT32_MAX)
+	/* Readers add the size to a signed distance of 32 bits. */
+	if (fde->range > INT32_MAX)
 		return REFUSE_FUNCTION_SIZE;
 	if (cie->ra_reg != policy->arch->ra_reg)
 		return REFUSE_RETURN_COLUMN;

@@ -13,7 +13,14 @@
 #include "gen/rows/refusal.h"
 #include "gen/input/symbols_read.h"
 
-/* Borrows everything. */
+/* A section that --exclude-section names: addresses. */
+struct policy_area {
+	uint64_t start, end;
+	uint64_t reach; /* the highest end of this and of those before */
+	const char *name;
+};
+
+/* Borrows all but the last members. */
 struct policy {
 	const struct arch *arch;
 	const struct image *image; /* the file the code is in */
@@ -24,7 +31,13 @@ struct policy {
 	/* A mark for each pattern of options that matched: sections, then symbols. NULL:
 	 * there are none. */
 	unsigned char *matched;
+	/* By start, as policy_find_excluded finds them; its caller frees them. */
+	struct policy_area *excluded;
+	size_t n_excluded;
 };
+
+/* Finds the sections that options exclude. False when memory runs out. */
+ATTR_MUST_CHECK bool policy_find_excluded(struct policy *policy);
 
 /* The reason to leave out all of [fde->pc, fde->pc + fde->range), or REFUSE_NOTHING. */
 enum refusal policy_fde(

@@ -38,8 +38,9 @@ def fdes(ranges, where, each_cie=False):
     return b"".join(parts) + bytes(4)
 
 
-def elf(text_size, frame, extra=(), names=None, phdrs=()):
-    """A shared library. extra: more section headers; names: a table in the place of the usual one."""
+def elf(text_size, frame, extra=(), names=None, phdrs=(), text=b"", same=None):
+    """A shared library. extra: more section headers; names: a table in the place of the usual one; same: the name of a
+    section, and how many headers more with its bytes and that name."""
     table = [(1, 4, 0, 0, 0, 0, 0, PAGE), (1, 5, TEXT, TEXT, TEXT, text_size, text_size, PAGE), *phdrs]
     frame_at = 64 + 56 * len(table)
     frame_at += -frame_at % 8
@@ -54,13 +55,42 @@ def elf(text_size, frame, extra=(), names=None, phdrs=()):
     names = usual + (names or b"")
     headers, _ = section_headers("<", sections + [(".shstrtab", 3, 0, 0, end, len(names), 0, 0, 1, 0)])
     more = b"".join(struct.pack("<IIQQQQIIQQ", len(usual) + name, 1, 0, 0, end, 0, 0, 0, 1, 0) for name in extra)
+    if same:
+        name, flags, number = same
+        _, _, _, at, off, size, *_ = next(section for section in sections if section[0] == name[0])
+        more = struct.pack("<IIQQQQIIQQ", len(names), 1, flags, at, off, size, 0, 0, 1, 0) * number
+        names += name[1].encode() + b"\0"
+        extra = range(number)
+        headers, _ = section_headers("<", sections + [(".shstrtab", 3, 0, 0, end, len(names), 0, 0, 1, 0)])
     shoff = end + len(names)
     shoff += -shoff % 8
     head = header("<", 62, 3, 0, 64, len(table), shoff, 4 + len(extra))
     head = head[:62] + struct.pack("<H", 3)
     out = head + b"".join(struct.pack("<IIQQQQQQ", *one) for one in table)
     out = out.ljust(frame_at, b"\0") + data
-    return (out.ljust(TEXT, b"\0") + b"\x90" * text_size + names).ljust(shoff, b"\0") + headers + more
+    return (out.ljust(TEXT, b"\0") + text.ljust(text_size, b"\x90") + names).ljust(shoff, b"\0") + headers + more
+
+
+def built(text):
+    """An object by the assembler."""
+    with open("built.s", "w", encoding="ascii") as file:
+        file.write(text)
+    subprocess.run(["as", "built.s", "-o", "built.o"], check=True)
+    with open("built.o", "rb") as file:
+        return file.read()
+
+
+def bare_functions(n):
+    """A library of n functions without CFI, whose rows the code proves."""
+    built(".globl f\nf: .cfi_startproc\nret\n.cfi_endproc\n" + "".join(
+        f".balign 16\n.globl f{i}\n.type f{i},@function\nf{i}: sub $8,%rsp\ncall f\nadd $8,%rsp\nret\n" for i in range(n)))
+    subprocess.run(["ld", "-shared", "-Bsymbolic", "-e", "0", "built.o", "-o", "built.so"], check=True)
+    with open("built.so", "rb") as file:
+        return file.read()
+
+
+def section_each(n):
+    return built("".join(f'.section .text.f{i},"ax"\n.cfi_startproc\nnop\n.cfi_endproc\n' for i in range(n)))
 
 
 def rows(n):
@@ -103,6 +133,21 @@ CASES = {
     "program headers": (
         7000, lambda n: elf(4096, lambda at: fdes([(0, 4096, b"\x41\x0e\x10")], at), phdrs=[(4, 4, TEXT, TEXT, TEXT, 16, 16, 4)] * n)),
 }
+PLT = b"\xff\x35" + bytes(4) + b"\xff\x25" + bytes(4) + b"\x0f\x1f\x40\0"
+STUB = b"\xff\x25" + bytes(4) + b"\x68" + bytes(4) + b"\xe9" + bytes(4)
+# Each with a command of its own.
+SECTION = ["-q", "-j1", "--section-only", "in", "out"]
+ALONE = {
+    # The last entry is none, so that all are searched.
+    "headers of one PLT": (1600, lambda n: elf(16 * n + 4096, lambda at: fdes([(0, 16, b"\x41\x0e\x10")], at), text=PLT + STUB * n,
+                                               same=((".text", ".plt"), ALLOC | EXEC, n)), SECTION),
+    "headers of one .eh_frame": (
+        6000, lambda n: elf(16 * n, lambda at: fdes([(16 * i, 16, b"\x41\x0e\x10") for i in range(n)], at), same=((".eh_frame", ".eh_frame"), ALLOC, n)),
+        SECTION),
+    "functions without CFI": (5000, bare_functions, ["-q", "--derive", "-j1", "--section-only", "in", "out"]),
+    "sections, and a pattern": (
+        5000, section_each, ["-q", "-j1", "--format=2", "--exclude-section=.none", "--allow-unmatched", "in", "out"]),
+}
 COMMANDS = {"convert": ["-q", "-j1", "in", "out"], "report": ["--report", "-v", "-j1", "in"],
             "smallest": ["-q", "-j1", "--format=3", "--optimize=size", "in", "out"]}
 
@@ -129,17 +174,23 @@ def time_of(data, argv):
     return best, status
 
 
+def compare(name, n, make, commands):
+    small, large = make(n), make(n * TIMES)
+    for command, argv in commands.items():
+        (few, bad), (many, worse) = time_of(small, argv), time_of(large, argv)
+        ratio = many / max(few, FLOOR)
+        check(ratio <= MOST and not bad and not worse,
+              f"{name}, {command}: {n} to {n * TIMES} take {few:.2f} and {many:.2f} s, {ratio:.1f} times",
+              f"status {bad} {worse}")
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="linear.") as top:
         os.chdir(top)
         for name, (n, make) in CASES.items():
-            small, large = make(n), make(n * TIMES)
-            for command, argv in COMMANDS.items():
-                (few, bad), (many, worse) = time_of(small, argv), time_of(large, argv)
-                ratio = many / max(few, FLOOR)
-                check(ratio <= MOST and not bad and not worse,
-                      f"{name}, {command}: {n} to {n * TIMES} take {few:.2f} and {many:.2f} s, {ratio:.1f} times",
-                      f"status {bad} {worse}")
+            compare(name, n, make, COMMANDS)
+        for name, (n, make, argv) in ALONE.items():
+            compare(name, n, make, {"convert": argv})
         os.chdir("/")
     plan()
 
