@@ -180,7 +180,8 @@ loader_and_libc() {
 	loader=$(readlink -f "$(readelf -lW pie | sed -n 's/.*interpreter: \(.*\)]/\1/p')")
 	libc=$(readlink -f "$(ldd pie | sed -n 's/.*libc.so.6 => \([^ ]*\).*/\1/p')")
 	build interp $CC -O1 "$probe" -Wl,--dynamic-linker="$scratch/at/${loader##*/}"
-	check "ld.so as a program and as interpreter" "$loader" as_loader @
+	methods=' slack grow append' check "ld.so as a program and as interpreter" "$loader" as_loader @
+	methods=' auto' refused "ld.so, without a method" "$loader" 'a program interpreter'
 	check "libc.so.6" "$libc" as_libc @
 }
 
