@@ -29,6 +29,7 @@ REASONS = [
     (1, r"no function of this file can be described", "only _start-like code has CFI"),
     (1, r"appended payload", "a self-extracting file looks for its data at its end"),
     (1, r"a core dump", "holds no program"),
+    (1, r"a program interpreter", "Linux before 6.7 could not start it"),
     (1, r"large \.bss", "the section would lie behind a hole of more than 64 MiB"),
     (1, r"PT_LOAD.*(congruent|ascend|overlap)", "a test file of another project, not loadable"),
     (1, r"no FDE can be read", "a test file of another project, damaged on purpose"),

@@ -101,7 +101,7 @@ refused() {
 	out=$("$raw" add "$2" refused.new $size "${3:-auto}" 2>&1)
 	status=$?
 	[ $status = 1 ] && [ ! -e refused.new ] && [ "$(wc -l <<<"$out")" = 1 ] &&
-		[[ $out == *"method append does not apply: the program headers would stand after a large .bss and make the file 0x"* ]] &&
+		[[ $out == *"method append does not apply: the program headers would stand after a large .bss or wide gaps between segments, and make the file 0x"* ]] &&
 		ok "$1: refused" || not_ok "$1: refused" "status $status: $out"
 }
 

@@ -71,6 +71,9 @@ def convert(job):
             out = os.path.join(work, os.path.basename(path))
             report = os.path.join(work, "report")
             made = run(tool, "-q", f"--format={version}", f"--report-file={report}", path, out)
+            # A loader is converted when a method is named.
+            if "program interpreter" in made.stderr:
+                made = run(tool, "-q", "--method=grow", f"--format={version}", f"--report-file={report}", path, out)
             counts, wrong = {}, []
             if made.returncode == 0:
                 machine = readelf_rows.machine_of(path)

@@ -152,6 +152,11 @@ convert_root() {
 		rm "$2/$file"
 		said=$("$eh2sframe" -q --format="$3" "$1/$file" "$2/$file" 2>&1)
 		status=$?
+		# A loader is converted when a method is named.
+		if [[ $said = *'program interpreter'* ]]; then
+			said=$("$eh2sframe" -q --format="$3" --method=grow "$1/$file" "$2/$file" 2>&1)
+			status=$?
+		fi
 		# No CFI, or none that a row can have: three libraries of LLVM for s390x.
 		[[ $status = 1 && $said = *'no function of this file can be described'* ]] && status=6
 		[ $status = 0 ] || { [ $status = 6 ] && ln "$1/$file" "$2/$file"; } || { echo "$said"; return 1; }
