@@ -125,7 +125,7 @@ static bool entry_is_start(const struct image *image)
 		if (image->sections[i].hdr.sh_flags & SHF_EXECINSTR &&
 		    image->sections[i].hdr.sh_addr == image->ehdr.e_entry)
 			return true;
-	return false;
+	return !image->n_sections;
 }
 
 /* Whether it exports what a debugger looks for in a loader. */

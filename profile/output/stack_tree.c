@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/hash.h"
 #include "profile/output/stack_tree.h"
 
 #include <stdlib.h>
@@ -75,9 +76,7 @@ static bool tree_rank(struct tree_maker *maker, struct err *err)
 static bool tree_find_further(struct tree_maker *maker, uint32_t parent,
     uint32_t function, uint32_t *node, bool *found, struct err *err)
 {
-	uint64_t mixed =
-	    ((uint64_t)parent << 32 | function) * UINT64_C(0x9e3779b97f4a7c15);
-	uint32_t hash = (uint32_t)(mixed >> 32);
+	uint32_t hash = hash_fold((uint64_t)parent << 32 | function);
 	struct slot *slot;
 
 	if (!slots_reserve(&maker->slots, maker->n_further + 1))

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/hash.h"
 #include "profile/profile_load.h"
 
 #include <stdlib.h>
@@ -17,7 +18,7 @@ struct load {
 
 static uint32_t load_hash(uint64_t address)
 {
-	return (uint32_t)(address * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+	return hash_fold(address);
 }
 
 /* The frame of the kernel at an address, or the free slot. */
