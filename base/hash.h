@@ -7,8 +7,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Random, so that nobody can make bytes whose hashes are equal: a table would take the square of their
- * number in time. Set before main. */
+/*
+ * The key is random, and is set before main. With a key that is known, a file could have many bytes of
+ * one hash. A table would then take the square of their number in time.
+ */
 extern uint64_t hash_key[2];
 
 /* The halves of the product of both, joined. */

@@ -2,7 +2,7 @@
 /*
  * A hash table of indices into an array of its owner: linear probing, at most half full.
  * The owner compares what the indices stand for; a walk from slots_first ends at a free
- * slot, which is where the new one belongs. Hashes are of hash_bytes, or of what no file can choose.
+ * slot, which is where the new one belongs. Hashes come from base/hash.h, so that no file can choose them.
  */
 #ifndef BASE_HASH_SLOTS_H
 #define BASE_HASH_SLOTS_H

@@ -65,15 +65,10 @@ static void pages_fold(struct pages *pages)
 	pages->n = n;
 }
 
-static uint32_t pages_hash(uint32_t encoding)
-{
-	return hash_fold(encoding);
-}
-
 /* Where the record of an encoding is, or belongs. */
 static struct slot *pages_slot(const struct pages *pages, uint32_t encoding)
 {
-	struct slot *slot = slots_first(&pages->slots, pages_hash(encoding));
+	struct slot *slot = slots_first(&pages->slots, hash_fold(encoding));
 
 	while (slot->number && pages->encodings[slot->number - 1].encoding != encoding)
 		slot = slots_next(&pages->slots, slot);
@@ -102,7 +97,7 @@ static bool pages_count(struct pages *pages)
 			pages->encodings[pages->n_encodings++] =
 			    (struct pages_encoding){.encoding = encoding};
 			*slot = (struct slot){
-			    pages_hash(encoding), (uint32_t)pages->n_encodings};
+			    hash_fold(encoding), (uint32_t)pages->n_encodings};
 		}
 		pages->encodings[slot->number - 1].count++;
 	}

@@ -223,10 +223,7 @@ EH2SFRAME_CHECKED bool eh2sframe_file_lint(const struct eh2sframe_file *file,
 EH2SFRAME_CHECKED bool eh2sframe_file_check_code(const struct eh2sframe_file *file,
     eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
 
-/*
- * The same in parts: the check is made once, then printed, judged and put into a report.
- * Free it before the file.
- */
+/* The same check, made once to be printed, judged and reported. Free it before the file. */
 struct eh2sframe_check;
 
 /* Makes the check. NULL after a failure: EH2SFRAME_NOTHING without CFI, EH2SFRAME_INPUT. */

@@ -6,6 +6,7 @@
 #include "base/rd.h"
 #include "lib/api.h"
 #include "gen/arch/arch.h"
+#include "gen/insert/undo.h"
 #include "gen/rows/cfi_sources.h"
 
 enum eh2sframe_kind eh2sframe_kind(const void *bytes, size_t size)
@@ -42,7 +43,8 @@ enum eh2sframe_skip eh2sframe_file_skip(const struct eh2sframe_file *file)
 	struct err ignored = {0};
 	uint64_t addr;
 	size_t size;
-	bool has_sframe;
+	struct undo undo;
+	bool has_sframe, ours;
 
 	if (!file)
 		return EH2SFRAME_SKIP_NOT;
@@ -56,8 +58,12 @@ enum eh2sframe_skip eh2sframe_file_skip(const struct eh2sframe_file *file)
 	    (!options_derives(&file->options) || image_is_debug_only(image)))
 		return image_is_debug_only(image) ? EH2SFRAME_SKIP_DEBUG_ONLY
 						  : EH2SFRAME_SKIP_NO_CFI;
-	return !has_sframe && image_is_loader(image) ? EH2SFRAME_SKIP_LOADER
-						     : EH2SFRAME_SKIP_NOT;
+	if (!image_is_loader(image))
+		return EH2SFRAME_SKIP_NOT;
+	/* One of ours stands where auto puts none. That of a linker may be written over. */
+	return !has_sframe || (undo_find(image, &undo, &ours, &ignored) && ours)
+		   ? EH2SFRAME_SKIP_LOADER
+		   : EH2SFRAME_SKIP_NOT;
 }
 
 const char *eh2sframe_file_machine(const struct eh2sframe_file *file)

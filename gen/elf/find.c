@@ -128,7 +128,7 @@ static bool entry_is_start(const struct image *image)
 	return !image->n_sections;
 }
 
-/* Whether it exports what a debugger looks for in a loader. */
+/* Whether its dynamic strings have a name that debuggers look for in a loader. */
 static bool has_debugger_names(const struct image *image)
 {
 	static const char *const names[] = {

@@ -229,7 +229,7 @@ bool image_is_debug_only(const struct image *image);
 /*
  * Whether a linked file may be a program interpreter, as ld.so and musl's libc.so are. It has an entry point, needs
  * no other file, and is not marked as a PIE; a static PIE of old linkers has no mark either. Where the entry
- * point may be one that a linker gave, it exports what debuggers look for.
+ * point may be one that a linker gave, it has a name that debuggers look for.
  */
 bool image_is_loader(const struct image *image);
 

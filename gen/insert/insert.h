@@ -77,9 +77,8 @@ struct insert_plan {
 	 * where those grow into the padding behind it; or INSERT_NONE. */
 	size_t table_load;
 	struct insert_grow grow;
-	bool add_phdr; /* a PT_PHDR in front, for a library that has none */
-	bool
-	    above_loader; /* the new segment is above the .bss of a program interpreter */
+	bool add_phdr;	     /* a PT_PHDR in front, for a library that has none */
+	bool above_loader;   /* a new segment, in a program interpreter */
 	uint64_t tail_off;   /* from here on the file holds no loaded bytes: */
 	uint64_t strtab_off; /* the new section name table; 0 without one */
 	uint64_t record_off, record_size; /* the undo record */

@@ -49,7 +49,7 @@ static bool plan_refuse(const struct insert_plan *plan, struct err *err)
 	return false;
 }
 
-/* Linux reads no program header table of a program that is longer than a page; newer ones do. */
+/* Older releases of Linux start no program whose program header table is longer than a page. */
 static bool plan_table_fits(const struct image *image, const struct insert_slots *slots,
     const struct insert_plan *plan)
 {

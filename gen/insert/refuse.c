@@ -174,17 +174,29 @@ static bool refuse_sections(const struct image *image, uint64_t *end, struct err
 	return ok;
 }
 
-/* Whether the bytes from end to the end of the file are zeros, and then what an insertion left there. */
-static bool refuse_has_record(const struct image *image, uint64_t end)
+/*
+ * Whether insertions left all that follows end: zeros, and then a record. With --refresh each insertion
+ * leaves one behind that of the insertion before.
+ */
+static bool refuse_has_records(const struct image *image, uint64_t end)
 {
-	const uint8_t *at = image->bytes + image->size - INSERT_FOOTER_SIZE;
+	uint64_t size = image->size;
 	struct insert_footer footer;
 
-	return image->size - end >= INSERT_FOOTER_SIZE &&
-	       insert_footer_decode(at, image->big_endian, &footer) &&
-	       footer.new_size == image->size && footer.tail_off >= end &&
-	       footer.tail_off <= image->size &&
-	       image_is_zero(image, end, footer.tail_off);
+	while (size > end && size - end >= INSERT_FOOTER_SIZE) {
+		if (!insert_footer_decode(image->bytes + size - INSERT_FOOTER_SIZE,
+			image->big_endian, &footer) ||
+		    footer.new_size != size || footer.tail_off < end ||
+		    footer.tail_off > size - INSERT_FOOTER_SIZE)
+			return false;
+		if (image_is_zero(image, end, footer.tail_off))
+			return true;
+		if (footer.old_size > footer.tail_off ||
+		    !image_is_zero(image, footer.old_size, footer.tail_off))
+			return false;
+		size = footer.old_size;
+	}
+	return false;
 }
 
 /* Whatever finds its data by the end of the file (AppImage, installers, signed modules).
@@ -207,8 +219,8 @@ static bool refuse_payload(const struct image *image, uint64_t end, struct err *
 		    phdr->p_offset + phdr->p_filesz > end)
 			end = phdr->p_offset + phdr->p_filesz;
 	}
-	/* Without section headers, a record of ours that leads back no more is in no section either. */
-	if (!image->n_sections && refuse_has_record(image, end))
+	/* Without section headers no section has the records, and some of them lead back no more. */
+	if (!image->n_sections && refuse_has_records(image, end))
 		return true;
 	/* patchelf leaves a zero byte or a few behind the last table. Zeros stay where they
 	 * are, and what is new comes after them. */

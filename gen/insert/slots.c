@@ -11,8 +11,6 @@
 #include "base/num.h"
 #include "base/rd.h"
 
-/* The kernel reads at most this much of a program header table. */
-#define MAX_PHDR_BYTES 65536
 /* The most entries that a method adds: PT_PHDR, PT_LOAD, PT_GNU_SFRAME; and sections:
  * .phdrs, .sframe, .eh2sframe. */
 #define MAX_ADDED 3
@@ -326,11 +324,11 @@ bool insert_slots_find(
 	    .table_load = INSERT_NONE,
 	    .library = is_library(image),
 	    .loader = image_is_loader(image)};
-	if (image->n_phdrs + MAX_ADDED > MAX_PHDR_BYTES / INSERT_PHDR_SIZE)
+	if (image->n_phdrs + MAX_ADDED > IMAGE_MAX_PHDRS)
 		return err_set(err, ERR_LIMIT,
 		    "%zu program headers; with the new ones there are more than %d, "
 		    "which loaders refuse",
-		    image->n_phdrs, MAX_PHDR_BYTES / INSERT_PHDR_SIZE);
+		    image->n_phdrs, IMAGE_MAX_PHDRS);
 	if (image->n_sections + MAX_ADDED >= SHN_LORESERVE)
 		return err_set(err, ERR_LIMIT,
 		    "%zu sections; with the new ones there are more than the %d that the "

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/hash.h"
 #include "profile/output/stack_tree.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/hash_slots.h"
 #include "base/vec.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/hash.h"
 #include "profile/profile_load.h"
 
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "profile/recording.h"
 #include "profile/stacks/unwinder.h"
 
@@ -16,15 +16,10 @@ struct load {
 	size_t n_kernel, n_seen;
 };
 
-static uint32_t load_hash(uint64_t address)
-{
-	return hash_fold(address);
-}
-
 /* The frame of the kernel at an address, or the free slot. */
 static struct slot *load_slot(const struct load *load, uint64_t address)
 {
-	uint32_t hash = load_hash(address);
+	uint32_t hash = hash_fold(address);
 	struct slot *slot = slots_first(&load->kernel, hash);
 
 	while (slot->number &&
@@ -54,7 +49,7 @@ static void load_kernel(
 		if (slot->number)
 			continue;
 		*slot =
-		    (struct slot){load_hash(frame->address), (uint32_t)load->n_seen + 1};
+		    (struct slot){hash_fold(frame->address), (uint32_t)load->n_seen + 1};
 		load->n_kernel++;
 	}
 	if (load->n_kernel == 0)

@@ -208,7 +208,7 @@ static int alternate(void)
 	return raise(SIGUSR1);
 }
 
-/* A stack for one handler, and not for one above another. Below it is no memory. */
+/* The stack has room for one handler, but not for a second one. The page below it is not mapped. */
 static int tight(void)
 {
 	const size_t least = getauxval(AT_MINSIGSTKSZ),

@@ -150,6 +150,9 @@ def loaders():
                   f"{made.returncode}\n{made.stderr}")
             proven = run(TOOL, "--verify", "out")
             check(proven.returncode == 0, f"{path}, {method}: is proven", proven.stdout + proven.stderr)
+            skipped = run(TOOL, "--batch", "--refresh", "out")
+            check(skipped.returncode == 0 and "skipped (loader 1)" in skipped.stdout, f"{path}, {method}: --batch --refresh skips it",
+                  skipped.stdout + skipped.stderr)
             os.unlink("out")
     check(found, "there is a program interpreter")
 
@@ -243,9 +246,16 @@ def no_section_headers():
         for name in ("edited", "again"):
             made = run(TOOL, "-q", "--refresh", name, "again")
             check(made.returncode == 0, f"{method}, edited: --refresh of {name}", made.stderr)
+        for turn in range(3):
+            data = bytearray(read("again"))
+            data[8] += 1
+            write("again", data)
+            made = run(TOOL, "-q", "--refresh", "again", "again")
+            check(made.returncode == 0, f"{method}, edited again: --refresh, turn {turn}", made.stderr)
         proven = run(TOOL, "--verify", "again")
         check(proven.returncode == 0, f"{method}, edited: is proven", proven.stdout + proven.stderr)
-        write("edited", data + b"x")
+        check(run("./again").stdout == "hello\n", f"{method}, edited: runs")
+        write("edited", read("again") + b"x")
         refused("edited", f"{method}: a byte behind the record", "appended payload", "--refresh")
 
 
