@@ -226,12 +226,25 @@ cp lib.c lib.inc && cp lib.c lib.CPP && cp lib.c ./-lib.c
 printf '%s\n' '"-DX=\"a\"" -c' "lib.c 'a b.c'" >sources
 objects 'sources in a response file' 'lib.o=lib.o
 a b.o=a b.o' "$cc" gcc @sources
+printf '%s\n' '-c -I "" lib.c' >empty
+objects 'an empty word in a response file' 'lib.o=lib.o' "$cc" gcc @empty
 objects 'a source by -x' 'lib.o=lib.o' "$cc" gcc -x c -c lib.inc
 objects 'a name that begins with -' './-lib.o=./-lib.o' "$cc" gcc -c ./-lib.c
 objects 'a suffix of C++' 'lib.o=lib.o' "$cc" g++ -c lib.CPP
 # Values of options are no sources.
 mkdir -p include && echo >config.h
 objects 'a header is no source' 'lib.o=lib.o' "$cc" gcc -include config.h -I include -D config -MD -MF config.d -MT config.o -c lib.c
+# Meanwhile another job makes an object of that name.
+printf '%s\n' '#!/bin/sh' 'gcc "$@" && cp lib.o config.o' >busy && chmod +x busy
+objects 'a header is no source, and an object of its name stays' 'lib.o=lib.o' "$cc" ./busy -include config.h -D config -MD -MF config.d -c lib.c
+rm config.o
+# A linker has options of these names that have no value.
+is 'ld -x -o' "$ld" ld -shared -x -o discarded.so lib.o
+is 'is converted' converted discarded.so
+# What a cache gives back has the time of before.
+gcc -c lib.c && cp -p lib.o lib.kept
+printf '%s\n' '#!/bin/sh' 'cp -p lib.kept lib.new && mv lib.new lib.o' >restore && chmod +x restore
+objects 'an object of the same time' 'lib.o=lib.o' "$cc" ./restore -c lib.c
 # What the compiler did not make stays as it is.
 gcc -c lib.c && cp lib.o lib.before
 for what in -fsyntax-only -M '-E -o lib.i'; do

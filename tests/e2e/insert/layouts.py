@@ -155,6 +155,16 @@ def loaders():
                   skipped.stdout + skipped.stderr)
             os.unlink("out")
     check(found, "there is a program interpreter")
+    # A linker gives a library the start of .text as its entry point.
+    program("entry.so", "int entry(int a) { return a + 1; }\n", "-shared", "-nostdlib", "-fPIC", "-Wl,-e,entry")
+    elf = Elf("entry.so")
+    elf.bytes[40:48], elf.bytes[58:64], elf.sections = bytes(8), bytes(6), []
+    elf.bytes = elf.bytes[:max(phdr[2] + phdr[5] for phdr in elf.phdrs)]
+    elf.write("bare.so")
+    for name in ("entry.so", "bare.so"):
+        made = run(TOOL, "-q", name, "out")
+        check(made.returncode == 0, f"{name}: a library with an entry point is none", made.stderr)
+        os.unlink("out")
 
 
 def last_tables():
