@@ -4,8 +4,6 @@
 #define BASE_ATTR_H
 
 #define ATTR_MUST_CHECK __attribute__((warn_unused_result))
-/* Called before main. */
-#define ATTR_CONSTRUCTOR __attribute__((constructor))
 /* For what is rare, so that it costs the caller no registers. */
 #define ATTR_NOINLINE __attribute__((noinline))
 #define ATTR_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))

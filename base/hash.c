@@ -3,19 +3,18 @@
 
 #include <sys/auxv.h>
 
-#include "base/attr.h"
-
-/* Where the kernel gives no random bytes, these are not zero at least. */
-uint64_t hash_key[2] = {UINT64_C(0x9e3779b97f4a7c15), UINT64_C(0xd6e8feb86659fd93)};
-
-/* Without a system call, as a sandbox may be there already. */
-ATTR_CONSTRUCTOR static void hash_choose_key(void)
+/* The kernel's random bytes: no variable is needed, and no system call, as a sandbox may be there. */
+struct hash_key hash_key(void)
 {
 	const void *random = (const void *)getauxval(AT_RANDOM);
+	/* Where there are none, these are not zero at least. */
+	struct hash_key key = {
+	    UINT64_C(0x9e3779b97f4a7c15), UINT64_C(0xd6e8feb86659fd93)};
 
 	if (random)
-		memcpy(hash_key, random, sizeof(hash_key));
+		memcpy(&key, random, sizeof(key));
 	/* A product with an even number loses bits. */
-	hash_key[0] |= 1;
-	hash_key[1] |= 1;
+	key.start |= 1;
+	key.factor |= 1;
+	return key;
 }

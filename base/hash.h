@@ -8,10 +8,13 @@
 #include <string.h>
 
 /*
- * The key is random, and is set before main. With a key that is known, a file could have many bytes of
- * one hash. A table would then take the square of their number in time.
+ * The key is random, and the same for the whole life of a process. With a key that is known, a file could
+ * have many bytes of one hash. A table would then take the square of their number in time.
  */
-extern uint64_t hash_key[2];
+struct hash_key {
+	uint64_t start, factor;
+};
+struct hash_key hash_key(void);
 
 /* The halves of the product of both, joined. */
 static inline uint64_t hash_mix(uint64_t a, uint64_t b)
@@ -32,24 +35,25 @@ static inline uint64_t hash_mix(uint64_t a, uint64_t b)
 /* Multiplies eight bytes at a time. */
 static inline uint64_t hash_bytes(const uint8_t *p, size_t len)
 {
-	uint64_t h = hash_key[0] ^ len, chunk;
+	const struct hash_key key = hash_key();
+	uint64_t h = key.start ^ len, chunk;
 
 	while (len >= sizeof(chunk)) {
 		memcpy(&chunk, p, sizeof(chunk));
-		h = hash_mix(h ^ chunk, hash_key[1]);
+		h = hash_mix(h ^ chunk, key.factor);
 		p += sizeof(chunk);
 		len -= sizeof(chunk);
 	}
 	chunk = 0;
 	if (len)
 		memcpy(&chunk, p, len);
-	return hash_mix(h ^ chunk, hash_key[1]);
+	return hash_mix(h ^ chunk, key.factor);
 }
 
 /* 32 bits of a hash, to which small numbers may have been added. */
 static inline uint32_t hash_fold(uint64_t hash)
 {
-	return (uint32_t)hash_mix(hash, hash_key[0]);
+	return (uint32_t)hash_mix(hash, hash_key().start);
 }
 
 #endif

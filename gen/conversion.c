@@ -72,6 +72,15 @@ bool convert_worthwhile(const struct conversion *conv, struct err *err)
 	return true;
 }
 
+bool convert_leads_back(const struct image *image)
+{
+	struct err ignored = {0};
+	struct undo undo;
+	bool ours;
+
+	return undo_find(image, &undo, &ours, &ignored) && ours;
+}
+
 /* Opens the original of a file that has a section; conv->original stays closed where the
  * section is of another producer. What another tool has rewritten since counts as such:
  * nothing leads back, but the new section takes the place of the old. */

@@ -81,6 +81,9 @@ ATTR_MUST_CHECK bool convert_write_section(
  * far as numbers tell; 0 without such a section. */
 uint64_t convert_lost(const struct conversion *conv);
 
+/* Whether this program put a section into the file, and can give back the file of before. */
+bool convert_leads_back(const struct image *image);
+
 void convert_deinit(struct conversion *conv);
 
 #endif

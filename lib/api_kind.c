@@ -6,7 +6,6 @@
 #include "base/rd.h"
 #include "lib/api.h"
 #include "gen/arch/arch.h"
-#include "gen/insert/undo.h"
 #include "gen/rows/cfi_sources.h"
 
 enum eh2sframe_kind eh2sframe_kind(const void *bytes, size_t size)
@@ -43,8 +42,7 @@ enum eh2sframe_skip eh2sframe_file_skip(const struct eh2sframe_file *file)
 	struct err ignored = {0};
 	uint64_t addr;
 	size_t size;
-	struct undo undo;
-	bool has_sframe, ours;
+	bool has_sframe;
 
 	if (!file)
 		return EH2SFRAME_SKIP_NOT;
@@ -61,9 +59,8 @@ enum eh2sframe_skip eh2sframe_file_skip(const struct eh2sframe_file *file)
 	if (!image_is_loader(image))
 		return EH2SFRAME_SKIP_NOT;
 	/* One of ours stands where auto puts none. That of a linker may be written over. */
-	return !has_sframe || (undo_find(image, &undo, &ours, &ignored) && ours)
-		   ? EH2SFRAME_SKIP_LOADER
-		   : EH2SFRAME_SKIP_NOT;
+	return !has_sframe || convert_leads_back(image) ? EH2SFRAME_SKIP_LOADER
+							: EH2SFRAME_SKIP_NOT;
 }
 
 const char *eh2sframe_file_machine(const struct eh2sframe_file *file)

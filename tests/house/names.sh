@@ -54,7 +54,7 @@ begin() {
 		}' "$functions")"
 }
 known=
-begin base err maps newfile plain rd regular slots stream task vec wr
+begin base err hash maps newfile plain rd regular slots stream task vec wr
 begin cfi cfi
 begin code code
 begin code/machines code
