@@ -367,17 +367,31 @@ static bool rule_of_address(const struct cfi_value *v, struct cfi_rule *rule)
 	return v->kind == V_CFA || v->kind == V_REG;
 }
 
-/* Whether the rule is the same where the file is loaded bias bytes higher. */
+/* Widens pc_bits to those that decided a run and its result. */
+static void join_run_bits(const struct machine *m, const struct cfi_value *v, uint8_t *pc_bits)
+{
+	if (v->pc_bits > *pc_bits)
+		*pc_bits = v->pc_bits;
+	if (m->branch_pc_bits > *pc_bits)
+		*pc_bits = m->branch_pc_bits;
+}
+
+/*
+ * Whether the rule is the same where the file is loaded bias bytes higher. Such a run can
+ * take a branch that depends on more bits of the PC than the first one's did.
+ */
 static bool expr_same(struct machine *m, const struct cfi_section *sec,
     const struct cfi_expr *expr,
     bool (*to_rule)(const struct cfi_value *, struct cfi_rule *),
-    const struct cfi_rule *rule, uint64_t bias, uint64_t *ops)
+    const struct cfi_rule *rule, uint64_t bias, uint8_t *pc_bits, uint64_t *ops)
 {
 	struct cfi_rule elsewhere = {0};
+	const struct cfi_value *v;
 
 	m->bias = bias;
-	return to_rule(expr_run(m, sec, expr, ops), &elsewhere) &&
-	       cfi_rule_equal(rule, &elsewhere);
+	v = expr_run(m, sec, expr, ops);
+	join_run_bits(m, v, pc_bits);
+	return to_rule(v, &elsewhere) && cfi_rule_equal(rule, &elsewhere);
 }
 
 struct cfi_rule cfi_expr_eval(const struct cfi_section *sec, const struct cfi_expr *expr,
@@ -399,21 +413,19 @@ struct cfi_rule cfi_expr_eval(const struct cfi_section *sec, const struct cfi_ex
 	m.bias = 0;
 	v = expr_run(&m, sec, expr, ops);
 	ok = to_rule(v, &rule);
-	if (v->pc_bits > *pc_bits)
-		*pc_bits = v->pc_bits;
-	if (m.branch_pc_bits > *pc_bits)
-		*pc_bits = m.branch_pc_bits;
+	join_run_bits(&m, v, pc_bits);
 	only_in_page = !m.uses_address && v->pc_bits <= EXPR_PAGE_BITS &&
 		       m.branch_pc_bits <= EXPR_PAGE_BITS;
 	if (ok && m.uses_bias) {
 		/* Addresses are as in the file. A rule cannot express a result that
 		 * changes with the load address. */
-		ok = expr_same(&m, sec, expr, to_rule, &rule, EXPR_OTHER_BIAS, ops);
+		ok = expr_same(
+		    &m, sec, expr, to_rule, &rule, EXPR_OTHER_BIAS, pc_bits, ops);
 		/* One number leaves some bits as they are. */
 		for (int bit = EXPR_PAGE_BITS;
 		     ok && !only_in_page && bit < EXPR_ADDRESS_BITS; bit++)
-			ok = expr_same(
-			    &m, sec, expr, to_rule, &rule, UINT64_C(1) << bit, ops);
+			ok = expr_same(&m, sec, expr, to_rule, &rule,
+			    UINT64_C(1) << bit, pc_bits, ops);
 	}
 	return ok ? rule : opaque;
 }
