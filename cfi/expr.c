@@ -368,7 +368,8 @@ static bool rule_of_address(const struct cfi_value *v, struct cfi_rule *rule)
 }
 
 /* Widens pc_bits to those that decided a run and its result. */
-static void join_run_bits(const struct machine *m, const struct cfi_value *v, uint8_t *pc_bits)
+static void join_run_bits(
+    const struct machine *m, const struct cfi_value *v, uint8_t *pc_bits)
 {
 	if (v->pc_bits > *pc_bits)
 		*pc_bits = v->pc_bits;
@@ -424,8 +425,8 @@ struct cfi_rule cfi_expr_eval(const struct cfi_section *sec, const struct cfi_ex
 		/* One number leaves some bits as they are. */
 		for (int bit = EXPR_PAGE_BITS;
 		     ok && !only_in_page && bit < EXPR_ADDRESS_BITS; bit++)
-			ok = expr_same(&m, sec, expr, to_rule, &rule,
-			    UINT64_C(1) << bit, pc_bits, ops);
+			ok = expr_same(&m, sec, expr, to_rule, &rule, UINT64_C(1) << bit,
+			    pc_bits, ops);
 	}
 	return ok ? rule : opaque;
 }
