@@ -186,6 +186,11 @@ def long_tables():
         elf.table_at_end(n)
         name = f"long-{n}"
         elf.write(name)
+        # Notes of a static program that the kernel does not read give up their headers; Debian 13 has one more of them.
+        if not fits and run(TOOL, "-q", name, "out").returncode == 0:
+            check(len(Elf("out").phdrs) == n and run("./out").returncode == 0, f"{n} program headers: none more, and it runs")
+            os.unlink("out")
+            continue
         if not fits:
             refused(name, f"{n} program headers", "longer than a page")
             continue
