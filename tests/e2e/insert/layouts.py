@@ -181,16 +181,14 @@ def last_tables():
 
 def long_tables():
     """A table of a program is one page at most, where Linux starts it on all releases."""
-    for n, fits in ((71, True), (72, True), (73, False), (74, True), (100, True)):
+    program("sees", SEES, "-static")
+    # A segment of this note alone gives up its header. Debian 13's static programs have one, those of Debian 12 do not.
+    alone = any(line.split()[1:] == [".note.ABI-tag"] for line in must("readelf", "-lW", "sees").splitlines())
+    for n, fits in ((71, True), (72, True), (73, alone), (74, True), (100, True)):
         elf = Elf("sees")
         elf.table_at_end(n)
         name = f"long-{n}"
         elf.write(name)
-        # Notes of a static program that the kernel does not read give up their headers; Debian 13 has one more of them.
-        if not fits and run(TOOL, "-q", name, "out").returncode == 0:
-            check(len(Elf("out").phdrs) == n and run("./out").returncode == 0, f"{n} program headers: none more, and it runs")
-            os.unlink("out")
-            continue
         if not fits:
             refused(name, f"{n} program headers", "longer than a page")
             continue
