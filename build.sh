@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Installs what the build needs (Debian, as root or through sudo), builds, and converts and runs a
-# real program. ./build.sh --deps only installs, ./build.sh --tests also what the tests need.
+# real program. ./build.sh --deps only installs, --fast-tests also what the fast tests need, --tests what all tests need.
 set -eu
 cd "$(dirname "$0")"
 
@@ -9,6 +9,7 @@ cd "$(dirname "$0")"
 # format, libzstd-dev for debug sections that are compressed with zstd, libseccomp-dev for --sandbox.
 packages='gcc libc6-dev meson ninja-build pkg-config libelf-dev libdwarf-dev libiberty-dev libjansson-dev libzydis-dev check scdoc
   dpkg-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev libzstd-dev libseccomp-dev'
+fast_test_packages='g++ binutils python3 file'
 test_packages='g++ clang lld mold binutils llvm elfutils gdb python3 patchelf qemu-user
   libcap2-bin attr busybox-static musl-tools ripgrep fzf openssl perl file
   chrpath debugedit dwz hasktags unison music123 gfortran git curl sqlite3 make patch
@@ -30,8 +31,11 @@ absent() {
 		dpkg -s "$package" >/dev/null 2>&1 || printf ' %s' "$package"
 	done
 }
-wanted=$packages
-[ "${1:-}" != --tests ] || wanted="$packages $test_packages"
+case ${1:-} in
+--tests) wanted="$packages $fast_test_packages $test_packages" ;;
+--fast-tests) wanted="$packages $fast_test_packages" ;;
+*) wanted=$packages ;;
+esac
 # shellcheck disable=SC2086 # lists of names
 missing=$(absent $wanted)
 

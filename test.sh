@@ -1,36 +1,57 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs what the tests need, builds with sanitizers and as released, and runs the tests.
-#     ./test.sh           all but the slow ones
-#     ./test.sh --quick   without those that take long, nor sanitizers
-#     ./test.sh --slow    the slow suite: every ELF file under /usr, other releases of Debian
+# Installs what the tests need, builds, and runs one tier of the tests (docs/TESTING.md):
+#     ./test.sh           the full tier: before a change is finished
+#     ./test.sh --fast    the fast tier alone, with the packages that it needs
+#     ./test.sh --long    the long tier: before an issue is closed and before a release; goes on where it was stopped
+# --budget, behind one of these, makes a tier fail that used more processor time than it may.
 set -eu
 cd "$(dirname "$0")"
-case ${1:-} in
-'' | --quick | --slow) ;;
-*)
-	echo "test.sh: unknown option $1; give --quick, --slow or nothing" >&2
+usage() {
+	echo "test.sh: $1; give --fast, --long or neither, and --budget if you want" >&2
 	exit 2
-	;;
-esac
+}
+tier=full budget=
+for option; do
+	case $option in
+	--fast | --long) [ $tier = full ] || usage "$option: one tier at a time"; tier=${option#--} ;;
+	--budget) budget=--fail ;;
+	*) usage "unknown option $option" ;;
+	esac
+done
 
-./build.sh --tests
+if [ $tier = fast ]; then ./build.sh --fast-tests; else ./build.sh --tests; fi
 conf/configure.sh build -Dtests=enabled
-# Another machine's packages or compiler missing: a test that skips, but not here.
-export MACHINES_REQUIRED=1
+rm -f build/meson-logs/costs build-dev/meson-logs/costs
 # Half as many more tests as processors at once, because a conversion waits for the disk when it ends.
 export MESON_TESTTHREADS=$((($(nproc) * 3 + 1) / 2))
 meson compile -C build
-case ${1:-} in
---slow) exec meson test -C build --suite slow --setup slow --print-errorlogs ;;
---quick) exec meson test -C build --setup full --no-suite long --print-errorlogs ;;
+status=0
+# costs TIER BUDGET BUILD...: what was used beside what may be used. The shell knows what its compilers took.
+costs() {
+	python3 tests/tiers/costs.py "$@" --more="$compiled" $budget || status=1
+	exit $status
+}
+# compiled: processor seconds of all commands so far.
+compiled() {
+	times >build/times
+	compiled=$(awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); s += 60 * t[1] + t[2] } print s }' build/times)
+}
+case $tier in
+fast)
+	compiled
+	meson test -C build --no-suite budget --print-errorlogs || status=1
+	costs fast 80 build
+	;;
+long) exec python3 tests/tiers/long.py build ;;
 esac
+
+# What a sanitizer can see is not run again without one: the suites unit, fuzz and prop.
 conf/configure.sh build-dev --native-file conf/dev.ini
+meson compile -C build-dev
+compiled
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 # One process for all cases of a unit test, because the search for leaks at its end takes long.
-export CK_FORK=no
-status=0
-meson test -C build-dev --setup full --suite unit --suite fuzz --suite prop --print-errorlogs || status=1
-unset CK_FORK
-meson test -C build --setup full --print-errorlogs || status=1
-exit $status
+CK_FORK=no meson test -C build-dev --setup full --suite unit --suite fuzz --suite prop --print-errorlogs || status=1
+meson test -C build --setup full --no-suite unit --no-suite fuzz --no-suite prop --print-errorlogs || status=1
+costs full 700 build build-dev

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""long.py BUILD [--table] [TEST...]: runs the long tier, one test after the other, and keeps its table.
+
+The table is tests/tiers/long.tsv: a line for each test with the commit at which it last passed, when, in how many
+seconds, and how its last run ended. A test that passed at the commit that is checked out is not run again, so a run
+that was stopped goes on where it was. With names it runs only these, even if they have passed. --table prints the
+table, and ends with 1 unless every test has passed at this commit."""
+import argparse
+import json
+import pathlib
+import subprocess
+import time
+
+TABLE = pathlib.Path(__file__).with_name("long.tsv")
+HEAD = "test\tpassed at\ton\tseconds\tlast run\n"
+
+
+def git(*words):
+    return subprocess.run(["git", *words], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def commit():
+    """The commit that is checked out; changes to anything but the table itself are said, because they are tested, too."""
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", f":!{TABLE.name}", f":!*/{TABLE.name}")
+    return git("rev-parse", "--short=12", "HEAD") + ("+changes" if changed else "")
+
+
+def registered(build):
+    tests = json.loads((build / "meson-info/intro-tests.json").read_text())
+    # The cheapest limit first: a table fills early, and what hangs is met late.
+    tests.sort(key=lambda test: test["timeout"])
+    return [test["name"] for test in tests if any(suite.endswith(":long") for suite in test["suite"])]
+
+
+def read():
+    if not TABLE.exists():
+        return {}
+    return {line.split("\t")[0]: line.split("\t") for line in TABLE.read_text().splitlines()[1:]}
+
+
+def write(rows, known):
+    text = HEAD + "".join("\t".join(rows[name]) + "\n" for name in sorted(rows) if name in known)
+    new = TABLE.with_suffix(".new")
+    new.write_text(text)
+    new.rename(TABLE)
+
+
+def run(build, name):
+    """Returns the verdict of one test: pass, skip, or what meson calls it."""
+    log = build / "meson-logs/testlog-long.json"
+    log.unlink(missing_ok=True)
+    subprocess.run(["meson", "test", "-C", build, "--setup", "long", "--no-rebuild", "--print-errorlogs", name], check=False)
+    results = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    return {"OK": "pass", "SKIP": "skip"}.get(results[0]["result"], results[0]["result"].lower()) if results else "not run"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("tests", nargs="*")
+    parser.add_argument("--table", action="store_true")
+    args = parser.parse_args()
+    known, rows, here = registered(args.build), read(), commit()
+    unknown = set(args.tests) - set(known)
+    if unknown:
+        parser.error(f"not in the long tier: {', '.join(sorted(unknown))}")
+    if not args.table:
+        subprocess.run(["meson", "compile", "-C", args.build], check=True)
+    for name in [] if args.table else args.tests or known:
+        row = rows.setdefault(name, [name, "-", "-", "-", "-"])
+        if row[1] == here and not args.tests:
+            continue
+        start = time.monotonic()
+        row[4] = run(args.build, name)
+        if row[4] == "pass":
+            row[1:4] = here, time.strftime("%Y-%m-%d"), f"{time.monotonic() - start:.0f}"
+        write(rows, known)
+    passed = [name for name in known if name in rows and rows[name][1] == here and rows[name][4] == "pass"]
+    skipped = [name for name in known if name in rows and rows[name][4] == "skip"]
+    if args.table:
+        print(TABLE.read_text() if TABLE.exists() else HEAD, end="")
+    for name in known:
+        if name not in rows:
+            print(f"{name}: has never run")
+    print(f"long: {len(passed)} passed at {here}, {len(known) - len(passed) - len(skipped)} failed or stale, {len(skipped)} skipped"
+          + (": " + ", ".join(skipped) if skipped else ""))
+    return 0 if len(passed) == len(known) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

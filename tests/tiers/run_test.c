@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run_test FILE COMMAND...: runs one test in the same surroundings everywhere, and appends what it cost to FILE.
+ * meson starts every test through it, so that no test has to undo what the caller's shell, terminal, nohup or
+ * locale left behind. A line of FILE: the run of meson, processor seconds, wall seconds, the command; by tabs.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LINE = 16 * 1024 };
+
+/* Returns the field of /proc/PID/stat that tells when the process began, so that a PID used again is another run. */
+static unsigned long long began(pid_t pid)
+{
+	char path[64];
+	char text[1024];
+	unsigned long long when = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	FILE *file = fopen(path, "r");
+	if (!file)
+		return 0;
+	size_t n = fread(text, 1, sizeof(text) - 1, file);
+	text[n] = '\0';
+	fclose(file);
+	/* The name in parentheses can have spaces; 20 fields follow it up to this one. */
+	char *at = strrchr(text, ')');
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	if (at)
+		when = strtoull(at, NULL, 10);
+	return when;
+}
+
+static void same_surroundings(void)
+{
+	static const char *const theirs[] = {"LANG", "LANGUAGE", "LC_CTYPE", "LC_MESSAGES", "LC_NUMERIC", "LC_COLLATE", "LC_TIME",
+		"COLUMNS", "LINES", "NO_COLOR", "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "XDG_CACHE_HOME", "XDG_CONFIG_HOME",
+		"DEBUGINFOD_URLS", "SOURCE_DATE_EPOCH", "CDPATH", "POSIXLY_CORRECT", "BASH_ENV", "ENV", "GZIP", "TZ", "DISPLAY"};
+	sigset_t none;
+
+	for (size_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++)
+		unsetenv(theirs[i]);
+	setenv("LC_ALL", "C.UTF-8", 1);
+	setenv("TERM", "dumb", 1);
+	umask(022);
+	for (int number = 1; number < NSIG; number++)
+		signal(number, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* What a caller has open beyond 0 to 2 is not the test's. */
+	for (int fd = 3; fd < 1024; fd++)
+		close(fd);
+}
+
+/* One write, so that lines of tests that end at once stay whole. */
+static void add_line(const char *path, const char *run, double used, double wall, char **command)
+{
+	static char line[LINE];
+	int n = snprintf(line, sizeof(line), "%s\t%.2f\t%.2f", run, used, wall);
+
+	for (; *command && n < LINE - 2; command++)
+		n += snprintf(line + n, (size_t)(LINE - n), "\t%s", *command);
+	n = n < LINE - 2 ? n : LINE - 2;
+	line[n++] = '\n';
+	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+	if (fd < 0 || write(fd, line, (size_t)n) != n)
+		fprintf(stderr, "run_test: %s: %s\n", path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+}
+
+static double seconds(struct timeval t)
+{
+	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
+}
+
+int main(int argc, char **argv)
+{
+	struct timespec start;
+	struct timespec end;
+	struct rusage used;
+	int status;
+	char run[64];
+
+	if (argc < 3)
+		return 99;
+	snprintf(run, sizeof(run), "%d.%llu", getppid(), began(getppid()));
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	pid_t child = fork();
+	if (child == 0) {
+		same_surroundings();
+		setenv("TEST_RUN", run, 1);
+		execvp(argv[2], argv + 2);
+		fprintf(stderr, "run_test: %s: %s\n", argv[2], strerror(errno));
+		_exit(127);
+	}
+	if (child < 0) {
+		perror("run_test: fork");
+		return 99;
+	}
+	while (wait4(child, &status, 0, &used) < 0)
+		if (errno != EINTR)
+			return 99;
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	add_line(argv[1], run, seconds(used.ru_utime) + seconds(used.ru_stime),
+		(double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9, argv + 2);
+	if (!WIFSIGNALED(status))
+		return WEXITSTATUS(status);
+	/* meson names the signal that ended a test; no second core file. */
+	struct rlimit no_core = {0, 0};
+	setrlimit(RLIMIT_CORE, &no_core);
+	signal(WTERMSIG(status), SIG_DFL);
+	raise(WTERMSIG(status));
+	return 99;
+}
