@@ -22,14 +22,14 @@ done
 
 if [ $tier = fast ]; then ./build.sh --fast-tests; else ./build.sh --tests; fi
 conf/configure.sh build -Dtests=enabled
-rm -f build/meson-logs/costs build-dev/meson-logs/costs
+for log in costs testlog-run_test.json; do rm -f build/meson-logs/$log build-dev/meson-logs/$log; done
 # Half as many more tests as processors at once, because a conversion waits for the disk when it ends.
 export MESON_TESTTHREADS=$((($(nproc) * 3 + 1) / 2))
 meson compile -C build
 status=0
-# costs TIER BUDGET BUILD...: what was used beside what may be used. The shell knows what its compilers took.
-costs() {
-	python3 tests/tiers/costs.py "$@" --more="$compiled" $budget || status=1
+# finish TIER BUDGET BUILD...: says what it came to, beside what it may use. The shell knows what its compilers took.
+finish() {
+	python3 tests/tiers/summary.py "$@" --more="$compiled" $budget || status=1
 	exit $status
 }
 # compiled: processor seconds of all commands so far.
@@ -41,9 +41,13 @@ case $tier in
 fast)
 	compiled
 	meson test -C build --no-suite budget --print-errorlogs || status=1
-	costs fast 80 build
+	finish fast 80 build
 	;;
-long) exec python3 tests/tiers/long.py build ;;
+long)
+	# On a disk, unlike the other tiers: what a file system does to files is seen there.
+	export TMPDIR="${TMPDIR:-/var/tmp}"
+	exec python3 tests/tiers/long.py build
+	;;
 esac
 
 # What a sanitizer can see is not run again without one: the suites unit, fuzz and prop.
@@ -54,4 +58,4 @@ export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktra
 # One process for all cases of a unit test, because the search for leaks at its end takes long.
 CK_FORK=no meson test -C build-dev --setup full --suite unit --suite fuzz --suite prop --print-errorlogs || status=1
 meson test -C build --setup full --no-suite unit --no-suite fuzz --no-suite prop --print-errorlogs || status=1
-costs full 700 build build-dev
+finish full 700 build build-dev

@@ -45,6 +45,7 @@ for release in "${releases[@]}"; do
 	work=$(mktemp -d /var/tmp/eh2sframe-root.XXXXXX)
 	chmod 755 "$work"
 	log=$logs/$release
+	start=$SECONDS
 	if ! unshare --mount "$here/make_root.sh" "$release" "$work/root" >"$log-root.log" 2>&1; then
 		if grep -qE 'resolve|connect|timed out|Temporary failure|unreachable' "$log-root.log"; then
 			echo "# $release: NO ROOT: the network does not answer: $(grep -m1 -E 'resolve|connect|timed out|Temporary failure|unreachable' "$log-root.log")"
@@ -55,6 +56,7 @@ for release in "${releases[@]}"; do
 		rm -rf --one-file-system "$work"
 		continue
 	fi
+	ok "$release: a root, $((SECONDS - start)) s"
 	# A path with a space.
 	git clone -q "$source" "$work/root/root/a clone"
 	for script in build.sh test.sh; do
@@ -65,17 +67,14 @@ for release in "${releases[@]}"; do
 			sh -c "cd '/root/a clone' && exec ./$script \"\$@\"" - "${arguments[@]}" \
 			>"$log-$script.log" 2>&1 </dev/null
 		status=$?
-		tests=$(grep -aE '^(Ok|Fail|Skipped): ' "$log-$script.log" | tr -s ' \n' ' ')
+		tests=$(grep -aE '^[a-z]+: [0-9]+ passed' "$log-$script.log")
 		name="$release: ./$script ${arguments[*]} $((SECONDS - start)) s $tests"
 		if [ $status = 0 ]; then
 			ok "$name"
 		else
 			failure "$name" "$log-$script.log" "$work/root/root/a clone"/build*/meson-logs/testlog-*.txt
 		fi
-		# What a release does not have is said, and is not much.
-		if [ $script = test.sh ]; then
-			grep -aE ' SKIP ' "$log-$script.log" | sed 's/^/# /'
-		fi
+		grep -aE '^skipped: ' "$log-$script.log" | sed 's/^/# /'
 		[ $status = 0 ] || break
 	done
 	rm -rf --one-file-system "$work"
