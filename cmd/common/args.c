@@ -148,11 +148,21 @@ static bool args_report(
 	       args_command(args, COMMAND_REPORT, error);
 }
 
-/* What a report tells besides, and how much of it. */
+/* Options of reports: what they are of, how much they tell, and where they go. */
 static bool args_tell(
     struct args *args, int opt, const char *value, struct eh2sframe_error *error)
 {
 	switch (opt) {
+	case 'o':
+		return args_set_path("-o", value, &args->report_path, error);
+	case OPT_REPORT_FILE:
+		return args_set_path("--report-file", value, &args->json_path, error);
+	case OPT_COMPARE:
+		args->compare = true;
+		return true;
+	case OPT_MERGE:
+		args->merge = true;
+		return true;
 	case OPT_FUNCTIONS:
 		args->functions = true;
 		return true;
@@ -351,18 +361,12 @@ static bool args_one(
 		return args_lint(args, value, error);
 	case OPT_SECTION_ADDRESS:
 		return args_set_address(value, &args->section_addr, error);
-	case OPT_REPORT_FILE:
-		return args_set_path("--report-file", value, &args->json_path, error);
 	case OPT_CFI:
 		return args_set_path("--cfi", value, &args->cfi_path, error);
 	case 'o':
-		return args_set_path("-o", value, &args->report_path, error);
+	case OPT_REPORT_FILE:
 	case OPT_COMPARE:
-		args->compare = true;
-		return true;
 	case OPT_MERGE:
-		args->merge = true;
-		return true;
 	case OPT_REPORT_DIFF:
 	case OPT_FUNCTIONS:
 	case OPT_TOP:
@@ -377,10 +381,8 @@ static bool args_one(
 	case OPT_SANDBOX:
 		return args_set_sandbox(args, value, error);
 	case 'h':
-		args->command = COMMAND_HELP;
-		return true;
 	case 'V':
-		args->command = COMMAND_VERSION;
+		args->command = opt == 'h' ? COMMAND_HELP : COMMAND_VERSION;
 		return true;
 	default:
 		return args_shared(args, opt, value, error);

@@ -110,12 +110,68 @@ static bool args_looks(const struct args *args)
 	       args->command == COMMAND_REMOVE;
 }
 
+/* Returns what is wrong with options that choose files and their parts, or NULL. */
+static const char *args_wrong_choice(const struct args *args)
+{
+	const bool converts = args->command == COMMAND_CONVERT;
+
+	if (args->batch && !converts && args->command != COMMAND_REMOVE &&
+	    args->command != COMMAND_VERIFY && args->command != COMMAND_LINT &&
+	    args->command != COMMAND_CHECK_CODE)
+		return "--batch goes with --remove, --verify, --lint, --check-code or "
+		       "none of them";
+	/* Every file would seem to have no section, or to be like a new one. */
+	if (args->refresh && !converts && (args->batch || args_looks(args)))
+		return "--refresh goes with a conversion";
+	/* What they name would be looked at all the same. */
+	if (args->patterns->n && args->command != COMMAND_VERIFY && args_looks(args))
+		return "--exclude-symbol and --exclude-section go with a conversion, "
+		       "--report or --verify";
+	if ((args->include.n || args->exclude.n) && !args->batch)
+		return "--include and --exclude go with --batch";
+	if (args->drop_signatures && (!args->batch || !converts))
+		return "--drop-signatures goes with a conversion by --batch";
+	return NULL;
+}
+
+/* Returns what is wrong with the number of files, or with options for a single command, or NULL. */
+static const char *args_wrong_use(const struct args *args)
+{
+	const bool converts = args->command == COMMAND_CONVERT;
+	const bool memory = args->pid || args->core;
+	const bool pair =
+	    !args->batch && (converts || args->command == COMMAND_SECTION_ONLY ||
+				args->command == COMMAND_REMOVE);
+
+	if (pair && args->n_paths != 2)
+		return "give IN and OUT; see --help";
+	if (!pair && args->n_paths == 0 && !memory)
+		return "give at least one file; see --help";
+	if (args->cfi_path && args->batch)
+		return "--cfi has the CFI of one program, so it does not go with "
+		       "--batch";
+	if (args->debug_file && (args->batch || (!pair && args->n_paths > 1)))
+		return "--debug-file is of one program; --debug-dir is for several";
+	if (args->cfi_path && args->command != COMMAND_VERIFY)
+		return "--cfi goes with --verify";
+	if (args->merge && args->command != COMMAND_REPORT)
+		return "--merge goes with --report";
+	/* They would seem to have passed. */
+	if (args->judge && !converts && args->command != COMMAND_SECTION_ONLY &&
+	    (args->command != COMMAND_REPORT || args->merge || args->diff))
+		return "--min-coverage and --max-size go with a conversion or --report "
+		       "of ELF files";
+	if (args->compare && (args->command != COMMAND_REPORT || args->merge))
+		return "--compare goes with --report, without --merge";
+	if (args->max_growth && !converts)
+		return "--max-growth goes with the conversion of a file";
+	if (args->section_addr && args->command != COMMAND_SECTION_ONLY)
+		return "--section-address goes with --section-only";
+	return NULL;
+}
+
 bool args_consistent(const struct args *args, struct eh2sframe_error *error)
 {
-	bool converts = args->command == COMMAND_CONVERT;
-	const bool memory = args->pid || args->core;
-	bool pair = !args->batch && (converts || args->command == COMMAND_SECTION_ONLY ||
-					args->command == COMMAND_REMOVE);
 	const char *wrong = args_wrong_tell(args);
 
 	if (!wrong)
@@ -130,46 +186,9 @@ bool args_consistent(const struct args *args, struct eh2sframe_error *error)
 		return cmd_fail(error, EH2SFRAME_USAGE,
 		    "--%s goes with programs; --merge and --report-diff take reports",
 		    args->of_program);
-	if (args->batch && !converts && args->command != COMMAND_REMOVE &&
-	    args->command != COMMAND_VERIFY && args->command != COMMAND_LINT &&
-	    args->command != COMMAND_CHECK_CODE)
-		wrong = "--batch goes with --remove, --verify, --lint, --check-code or "
-			"none of them";
-	/* Every file would seem to have no section, or to be like a new one. */
-	else if (args->refresh && !converts && (args->batch || args_looks(args)))
-		wrong = "--refresh goes with a conversion";
-	/* What they name would be looked at all the same. */
-	else if (args->patterns->n && args->command != COMMAND_VERIFY && args_looks(args))
-		wrong = "--exclude-symbol and --exclude-section go with a conversion, "
-			"--report or --verify";
-	else if ((args->include.n || args->exclude.n) && !args->batch)
-		wrong = "--include and --exclude go with --batch";
-	else if (args->drop_signatures && (!args->batch || !converts))
-		wrong = "--drop-signatures goes with a conversion by --batch";
-	else if (pair && args->n_paths != 2)
-		wrong = "give IN and OUT; see --help";
-	else if (!pair && args->n_paths == 0 && !memory)
-		wrong = "give at least one file; see --help";
-	else if (args->cfi_path && args->batch)
-		wrong = "--cfi has the CFI of one program, so it does not go with "
-			"--batch";
-	else if (args->debug_file && (args->batch || (!pair && args->n_paths > 1)))
-		wrong = "--debug-file is of one program; --debug-dir is for several";
-	else if (args->cfi_path && args->command != COMMAND_VERIFY)
-		wrong = "--cfi goes with --verify";
-	else if (args->merge && args->command != COMMAND_REPORT)
-		wrong = "--merge goes with --report";
-	/* They would seem to have passed. */
-	else if (args->judge && !converts && args->command != COMMAND_SECTION_ONLY &&
-		 (args->command != COMMAND_REPORT || args->merge || args->diff))
-		wrong = "--min-coverage and --max-size go with a conversion or --report "
-			"of ELF files";
-	else if (args->compare && (args->command != COMMAND_REPORT || args->merge))
-		wrong = "--compare goes with --report, without --merge";
-	else if (args->max_growth && !converts)
-		wrong = "--max-growth goes with the conversion of a file";
-	else if (args->section_addr && args->command != COMMAND_SECTION_ONLY)
-		wrong = "--section-address goes with --section-only";
+	wrong = args_wrong_choice(args);
+	if (!wrong)
+		wrong = args_wrong_use(args);
 	return wrong ? cmd_fail(error, EH2SFRAME_USAGE, "%s", wrong)
 		     : eh2sframe_options_check(args->options, error);
 }

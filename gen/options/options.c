@@ -205,37 +205,44 @@ static bool options_limit(struct options *options, enum option_id id, const char
 	return true;
 }
 
-/* choice is the number of the word, for the options that have words. */
-static bool options_apply(struct options *options, enum option_id id, const char *value,
-    size_t choice, struct err *err)
+/* Sets an option that has words from the number of its word. */
+static void options_choose(struct options *options, enum option_id id, size_t choice)
 {
 	static const enum method methods[] = {
 	    METHOD_AUTO, METHOD_SLACK, METHOD_GROW, METHOD_APPEND};
 
-	switch (id) {
-	case OPTION_FORMAT:
+	if (id == OPTION_FORMAT) {
 		options->format = (uint8_t)(choice + 1);
 		options->format_given = true;
-		return true;
-	case OPTION_FOR:
-		return options_for(options, value, err);
-	case OPTION_METHOD:
-		options->method = methods[choice];
-		return true;
-	case OPTION_OPTIMIZE:
+	} else if (id == OPTION_OPTIMIZE) {
 		options->share = choice >= 1;
 		options->optimize_size = choice == 2;
 		options->optimize_given = true;
-		return true;
-	case OPTION_OBJECT_SECTIONS:
+	} else if (id == OPTION_METHOD) {
+		options->method = methods[choice];
+	} else if (id == OPTION_OBJECT_SECTIONS) {
 		options->object_sections = (enum object_sections)choice;
-		return true;
-	case OPTION_WITNESS:
+	} else if (id == OPTION_WITNESS) {
 		options->witness = (enum witness)choice;
-		return true;
-	case OPTION_CODE:
+	} else {
 		options->code = (enum code_policy)choice;
+	}
+}
+
+static bool options_apply(struct options *options, enum option_id id, const char *value,
+    size_t choice, struct err *err)
+{
+	switch (id) {
+	case OPTION_FORMAT:
+	case OPTION_METHOD:
+	case OPTION_OPTIMIZE:
+	case OPTION_OBJECT_SECTIONS:
+	case OPTION_WITNESS:
+	case OPTION_CODE:
+		options_choose(options, id, choice);
 		return true;
+	case OPTION_FOR:
+		return options_for(options, value, err);
 	case OPTION_DERIVE:
 		options->derive = true;
 		return true;

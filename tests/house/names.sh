@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# names.sh ROOT: names as docs/ARCHITECTURE.md ("Names") says. A name leads to one function, in one file.
+# names.sh ROOT: names as docs/ARCHITECTURE.md ("Names") says, and functions, files and folders that one can overlook.
 root=$(cd "$1" && pwd) || exit 99
 # shellcheck source-path=SCRIPTDIR/../shared source=tap.sh
 . "$(dirname "$(realpath "$0")")/../shared/tap.sh"
@@ -10,7 +10,7 @@ cd "$root" || exit 99
 # empty NAME TEXT: passes when there is nothing to complain of.
 empty() { if [ -z "$2" ]; then ok "$1"; else not_ok "$1" "$2"; fi; }
 
-# Lines of NAME KIND FOLDER FILE, where KIND is static or global. A definition has type and name at the
+# Lines of NAME KIND FOLDER FILE LENGTH, where KIND is static or global. A definition has type and name at the
 # start of a line, and its body starts with a line that is `{`. The test "format" sees to that.
 mapfile -t files < <(find base cfi code formats go names orc sframe gen walk lib cmd profile -name '*.[ch]')
 awk '
@@ -21,23 +21,29 @@ awk '
 		sub(/\(.*/, "", name)
 		sub(/.*[ *]/, "", name)
 		kind = /(^| )static / ? "static" : "global"
+		first = FNR
 	}
-	/^\{/ && name != "" {
+	/^\{/ { body = name != "" }
+	/^\}/ && body {
 		folder = FILENAME
 		sub(/\/[^\/]*$/, "", folder)
-		print name, kind, folder, FILENAME
+		print name, kind, folder, FILENAME, FNR - first + 1
 	}
-	/^[{}]/ || /;$/ { name = "" }
+	/^\}/ || /;$/ && !body { name = ""; body = 0 }
 ' "${files[@]}" >"$functions"
 
 # Or this test does not understand the style any more.
 empty 'most files have functions' "$(awk -v files=${#files[@]} 'END { if (NR < 4 * files) print NR " only" }' "$functions")"
 
-empty 'each function name but main is defined in one file' "$(sort -u "$functions" | awk '
+empty 'each function that other files see, but main, is defined in one file' "$(grep ' global ' "$functions" | sort -u | awk '
 	$1 == name && $4 != file && name != "main" { print $1 " is in " file " and in " $4 }
 	{ name = $1; file = $4 }')"
 
-empty 'each source file has a name of its own' "$(printf '%s\n' "${files[@]}" | sed 's,.*/,,' | sort | uniq -d)"
+empty 'a function has at most 60 lines, but for the interpreter of CFI' "$(awk '
+	$5 > 60 && $1 != "run_program" { print $1 " in " $4 " has " $5 }' "$functions")"
+empty 'a file has at most 500 lines' "$(wc -l "${files[@]}" | awk '$1 > 500 && $2 != "total"')"
+empty 'a folder has at most 20 sources' "$(printf '%s\n' "${files[@]}" |
+	sed -n 's,/[^/]*\.c$,,p' | sort | uniq -c | awk '$1 > 20')"
 
 # begin FOLDER WORD...: functions of FOLDER that other files see begin with one of the words and _.
 begin() {
