@@ -8,7 +8,7 @@
 #include "base/wr.h"
 #include "gen/input/input.h"
 #include "gen/install.h"
-#include "gen/object/object_write.h"
+#include "gen/object/write.h"
 #include "gen/options/options.h"
 #include "gen/report/text.h"
 #include "gen/rows/cfi_input.h"

@@ -14,7 +14,7 @@
 #include "base/task.h"
 #include "gen/input/input.h"
 #include "gen/insert/insert.h"
-#include "gen/object/object_write.h"
+#include "gen/object/write.h"
 #include "gen/options/options.h"
 #include "gen/verify/verify.h"
 

@@ -177,7 +177,7 @@ ATTR_MUST_CHECK bool profile_write(
  * Reads a recording into an initialised profile; name begins its messages, unless it is NULL. Any bytes are safe:
  * memory stays below a multiple of the file's size, and all indices are right. A recording
  * that was cut off is read up to there, with info.end 0. Samples with copies of stacks have
- * the stack 0 (info.raw): use profile_load of profile/profile_load.h, which reads any recording
+ * the stack 0 (info.raw): use profile_load of profile/load.h, which reads any recording
  * and walks them. ERR_MALFORMED, ERR_UNSUPPORTED, ERR_IO, ERR_NOMEM.
  */
 ATTR_MUST_CHECK bool profile_read(

@@ -17,7 +17,7 @@
  * part of PT_PHDR;
  * - a section ".phdrs" over the table, because libelf zeroes what no section covers.
  */
-#include "gen/insert/insert_internal.h"
+#include "gen/insert/internal.h"
 
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Moves bytes into the output, or makes it share them. */
-#include "gen/insert/insert_internal.h"
+#include "gen/insert/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
  * Entries come, in this order, from spare entries of the table, from free bytes behind it,
  * and from what stands behind it and can move (gen/insert/grow_block.c).
  */
-#include "gen/insert/insert_internal.h"
+#include "gen/insert/internal.h"
 
 #include "base/num.h"
 

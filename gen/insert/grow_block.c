@@ -16,7 +16,7 @@
  * first page of a file whose first section is elsewhere. At last a PT_NOTE keeps the
  * build-id alone: no loader reads the notes behind it in a static program.
  */
-#include "gen/insert/insert_internal.h"
+#include "gen/insert/internal.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What leads to the sections that the method "grow" moves: dynamic tags, relocations and
  * symbols, found for the plan and corrected for the output. */
-#include "gen/insert/insert_internal.h"
+#include "gen/insert/internal.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * The method "in-place": the new section where another tool's was. Nothing moves and no
  * header is needed, so it comes first; the old bytes go into the undo record.
  */
-#include "gen/insert/insert_internal.h"
+#include "gen/insert/internal.h"
 
 #include "base/num.h"
 

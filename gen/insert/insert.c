@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes what gen/insert/plan.c planned: the body by copying, then the few new bytes. */
-#include "gen/insert/insert_internal.h"
+#include "gen/insert/internal.h"
 
 #include "base/newfile.h"
 

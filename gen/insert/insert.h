@@ -104,7 +104,7 @@ ATTR_MUST_CHECK bool insert_image(const struct image *image,
 /*
  * Checks the finished file against the input: original sections and segments where they
  * were, with their bytes, except for what the method may change (a table in
- * gen/insert/insert_check.c); PT_LOADs ascending, not overlapping, congruent; the section mapped
+ * gen/insert/check.c); PT_LOADs ascending, not overlapping, congruent; the section mapped
  * and covered by PT_GNU_SFRAME; the way back complete. ERR_INTERNAL names what is off.
  */
 ATTR_MUST_CHECK bool insert_check(const struct image *input,

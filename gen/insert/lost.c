@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "gen/insert/insert_internal.h"
+#include "gen/insert/internal.h"
 
 static bool is_source(const char *name)
 {

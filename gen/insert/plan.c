@@ -4,7 +4,7 @@
  * before. Places behind the loaded bytes what is the same for all: names, undo record,
  * section headers.
  */
-#include "gen/insert/insert_internal.h"
+#include "gen/insert/internal.h"
 
 #include "base/num.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The undo record's bytes: with gen/insert/undo.c, which reads the ranges, all that knows their
  * order. */
-#include "gen/insert/insert_internal.h"
+#include "gen/insert/internal.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * Files that are left alone, each with its reason: those whose loader view is not one
  * this program can extend, and those that other readers would no longer understand.
  */
-#include "gen/insert/insert_internal.h"
+#include "gen/insert/internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "gen/insert/insert_internal.h"
+#include "gen/insert/internal.h"
 
 /* In the string table itself: faster than asking each symbol, and only a symbol of that
  * name puts it there. */

@@ -4,7 +4,7 @@
  * loader maps anyway as the rest of its last page, and PT_GNU_SFRAME in a spare program
  * header. No address, no offset and no mapping changes; the segment only ends later.
  */
-#include "gen/insert/insert_internal.h"
+#include "gen/insert/internal.h"
 
 #include "base/num.h"
 

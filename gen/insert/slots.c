@@ -3,7 +3,7 @@
  * Finds what an insertion can use of a file: spare entries of its tables, room after the
  * program headers, and free bytes and addresses.
  */
-#include "gen/insert/insert_internal.h"
+#include "gen/insert/internal.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The three header tables of the output, for every method alike: what changes in them is in
  * the plan. */
-#include "gen/insert/insert_internal.h"
+#include "gen/insert/internal.h"
 
 /* A number of fields of the original header, as they are. */
 static void put_original(struct wr *wr, const struct image *image, size_t from, size_t to)

@@ -9,7 +9,7 @@
 
 #include "base/num.h"
 #include "base/rd.h"
-#include "gen/insert/insert_internal.h"
+#include "gen/insert/internal.h"
 
 /* Where insert_image ends the record: at the section headers, or with the file. */
 static uint64_t footer_off(const struct image *image)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/search.h"
-#include "gen/object/object_write.h"
+#include "gen/object/write.h"
 
 /* Of one FDE. */
 struct whole {

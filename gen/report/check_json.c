@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "gen/report/json_parts.h"
-#include "gen/report/report_model.h"
+#include "gen/report/model.h"
 
 /* {"late CFA": {"functions", "instructions"}, ...} of what there is. */
 static json_t *groups_of(const struct report_check *check)

@@ -8,7 +8,7 @@
 #include "base/num.h"
 #include "base/plain.h"
 #include "gen/elf/object/object.h"
-#include "gen/report/report_model.h"
+#include "gen/report/model.h"
 
 static const char *check_kind_text(enum validate_fault_kind kind)
 {

@@ -13,7 +13,7 @@
 #include "base/attr.h"
 #include "base/err.h"
 #include "gen/report/check_code.h"
-#include "gen/report/report_model.h"
+#include "gen/report/model.h"
 
 /* The number of the schema. Within a number members are only added. */
 enum { REPORT_SCHEMA = 1 };

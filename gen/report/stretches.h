@@ -3,7 +3,7 @@
 #ifndef GEN_REPORT_STRETCHES_H
 #define GEN_REPORT_STRETCHES_H
 
-#include "gen/report/report_model.h"
+#include "gen/report/model.h"
 
 /* Fills the members of the details about stretches, from the coverage, the sections and
  * the symbols. False when memory runs out. */

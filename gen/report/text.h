@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "gen/report/report_model.h"
+#include "gen/report/model.h"
 
 /* The one line that a conversion prints. */
 void report_summary(const struct report *report, FILE *out);

@@ -13,7 +13,7 @@
 #include "cfi/program_cache.h"
 #include "gen/rows/padding.h"
 #include "gen/rows/plt.h"
-#include "gen/verify/verify_internal.h"
+#include "gen/verify/internal.h"
 #include "sframe/check.h"
 #include "sframe/compact/compact.h"
 

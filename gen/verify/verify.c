@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Walks SFrame functions and CFI tables side by side, over one range after the other. */
-#include "gen/verify/verify_internal.h"
+#include "gen/verify/internal.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

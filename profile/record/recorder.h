@@ -15,7 +15,7 @@
 #include "profile/record/perf.h"
 #include "profile/record/preloaded.h"
 #include "profile/record/queue.h"
-#include "profile/record/record_args.h"
+#include "profile/record/args.h"
 #include "profile/recording.h"
 #include "profile/stacks/unwinder.h"
 

@@ -3,7 +3,7 @@
 #ifndef SFRAME_COMPACT_CUT_H
 #define SFRAME_COMPACT_CUT_H
 
-#include "sframe/compact/compact_internal.h"
+#include "sframe/compact/internal.h"
 
 /* Costs are in fractions of a byte: all users of a stored block share its cost. */
 enum { COMPACT_BYTE = 256 };

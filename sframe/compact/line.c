@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/num.h"
 #include "base/vec.h"
-#include "sframe/compact/compact_internal.h"
+#include "sframe/compact/internal.h"
 
 /* Elements of a line; more only where one function has more. */
 enum { LINE_ELEMENTS = 1 << 14 };

@@ -4,7 +4,7 @@
  * the same row, such as leaf functions, instead of one for each of them.
  */
 #include "base/num.h"
-#include "sframe/compact/compact_internal.h"
+#include "sframe/compact/internal.h"
 
 /* Whether the function is nothing but one row that another one could go on with. */
 static bool has_one_row(const struct compact *compact, const struct sf_func *func)

@@ -11,7 +11,7 @@
 
 #include "config.h"
 #include "profile/output/output.h"
-#include "profile/profile_load.h"
+#include "profile/load.h"
 #include "profile/stacks/event.h"
 
 const char *const fuzz_section = NULL;

@@ -7,7 +7,7 @@
 #include "base/num.h"
 #include "base/search.h"
 #include "base/vec.h"
-#include "gen/elf/object/object_internal.h"
+#include "gen/elf/object/internal.h"
 
 /* Records are aligned to 4 bytes; zeros between sections read as a terminator. */
 enum { CFI_ALIGN = 8 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
-#include "gen/elf/object/object_internal.h"
+#include "gen/elf/object/internal.h"
 
 /* The section has no address of its own, and its records refer to it: they get the place in
  * the copy, and so do those of the other sections. */

@@ -6,7 +6,7 @@
 
 #include "base/num.h"
 #include "base/search.h"
-#include "gen/elf/object/object_internal.h"
+#include "gen/elf/object/internal.h"
 
 /*
  * Between two there is more than any padding, so that nothing that belongs to one is ever taken for the

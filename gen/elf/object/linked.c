@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "gen/elf/object/object_internal.h"
+#include "gen/elf/object/internal.h"
 
 /* Between addresses of symbols that other files define. */
 enum { LINK_APART = 16 };

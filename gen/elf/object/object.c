@@ -7,7 +7,7 @@
 
 #include "base/num.h"
 #include "base/rd.h"
-#include "gen/elf/object/object_internal.h"
+#include "gen/elf/object/internal.h"
 
 /* CFI does not need groups, but a damaged one is refused: groups that get an .sframe are
  * rewritten, and a linker acts on what they say. */

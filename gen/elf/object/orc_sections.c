@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "gen/elf/object/object_internal.h"
+#include "gen/elf/object/internal.h"
 
 /* Bytes of an entry, each of which has a relocation. */
 enum { ORC_IP_WIDTH = 4 };

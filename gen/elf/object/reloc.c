@@ -6,7 +6,7 @@
 #include "base/num.h"
 #include "base/plain.h"
 #include "base/rd.h"
-#include "gen/elf/object/object_internal.h"
+#include "gen/elf/object/internal.h"
 
 /* No real name is longer; a name table without a NUL must not be read once per symbol. */
 #define MAX_NAME 4096

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/elf/object/object_internal.h"
+#include "gen/elf/object/internal.h"
 #include "sframe/format.h"
 #include "sframe/join.h"
 

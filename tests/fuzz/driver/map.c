@@ -142,7 +142,7 @@ void map_read(const uint8_t *data, size_t size, struct map *map)
 		add(map, "phdr:", text, ehdr.e_phoff + i * sizeof(Elf64_Phdr),
 		    sizeof(Elf64_Phdr), 14);
 	}
-	/* The end of the undo record (gen/insert/insert_internal.h), where the file has one. */
+	/* The end of the undo record (gen/insert/internal.h), where the file has one. */
 	if (ehdr.e_shoff > sizeof(ehdr) + 72)
 		add(map, "", "undo", ehdr.e_shoff - 72, 72, 60);
 	if (ehdr.e_shnum)

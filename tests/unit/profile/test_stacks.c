@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "names/lines.h"
-#include "profile/profile_load.h"
+#include "profile/load.h"
 #include "profile/recording.h"
 #include "profile/stacks/event.h"
 #include "profile/stacks/jit.h"

@@ -8,7 +8,7 @@
 
 #include "base/attr.h"
 #include "include/eh2sframe.h"
-#include "profile/profile_load.h"
+#include "profile/load.h"
 
 enum fold_format { FOLD_FOLDED, FOLD_HTML, FOLD_TEXT, FOLD_PPROF };
 

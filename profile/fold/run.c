@@ -11,10 +11,10 @@
 #include "cmd/common/fail.h"
 #include "cmd/common/print.h"
 #include "config.h"
-#include "profile/fold/fold_command.h"
+#include "profile/fold/command.h"
 #include "profile/output/output.h"
 #include "profile/profile.h"
-#include "profile/profile_load.h"
+#include "profile/load.h"
 #include "profile/symbols/naming.h"
 
 /* Of the kinds that functions here give. */

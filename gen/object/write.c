@@ -3,7 +3,7 @@
  * Writes an object with its .sframe: new sections, their relocations, grown groups and
  * names, the record that leads back, and the section header table, all behind the input.
  */
-#include "gen/object/object_write.h"
+#include "gen/object/write.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 
 #include "base/newfile.h"
 #include "base/num.h"
-#include "gen/elf/object/object_internal.h"
-#include "gen/insert/insert_internal.h"
+#include "gen/elf/object/internal.h"
+#include "gen/insert/internal.h"
 #include "sframe/decode.h"
 
 /* Of a section header, and of the ELF header. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What only a report tells of a file: what it is, its sections, and the gaps by rule. */
-#include "gen/report/report_model.h"
+#include "gen/report/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "gen/elf/object/object.h"
-#include "gen/object/object_write.h"
+#include "gen/object/write.h"
 
 /* The command line cannot be refused earlier: only the file says that it is an object. */
 bool object_options(const struct options *options, struct err *err)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "cmd/common/print.h"
-#include "profile/fold/fold_command.h"
+#include "profile/fold/command.h"
 
 int main(int argc, char **argv)
 {

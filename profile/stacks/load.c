@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "profile/profile_load.h"
+#include "profile/load.h"
 
 #include <stdlib.h>
 

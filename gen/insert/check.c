@@ -3,7 +3,7 @@
  * Reads the finished file and compares it with the input: what was not meant to change did
  * not, and what a loader needs holds. Shares only the table of slots with the writer.
  */
-#include "gen/insert/insert_internal.h"
+#include "gen/insert/internal.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static const struct allowed {
 	bool spare;	 /* an entry goes that insert_check_spare allows */
 	bool add_load;	 /* a PT_LOAD is added */
 	bool move_table; /* the program header table stands elsewhere */
-	bool moves;	 /* what stands behind it makes room (insert_check_grow.c) */
+	bool moves;	 /* what stands behind it makes room (check_grow.c) */
 } allowed[N_METHODS] = {
     [METHOD_IN_PLACE] = {.inside = true, .edit_table = true},
     [METHOD_SLACK] = {.inside = true, .clean = true, .edit_table = true, .spare = true},

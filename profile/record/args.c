@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "profile/record/record_args.h"
+#include "profile/record/args.h"
 
 #include <errno.h>
 #include <getopt.h>

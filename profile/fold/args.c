@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "cmd/common/fail.h"
 #include "cmd/common/print.h"
-#include "profile/fold/fold_command.h"
+#include "profile/fold/command.h"
 
 enum {
 	FOLD_OPT_FORMAT = 256,

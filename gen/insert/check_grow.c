@@ -4,7 +4,7 @@
  * the loader maps them there, and tags and symbols lead to it. By the tables of the
  * output as libelf reads them; the plan only says which sections and bytes may differ.
  */
-#include "gen/insert/insert_internal.h"
+#include "gen/insert/internal.h"
 
 #include <string.h>
 

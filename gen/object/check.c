@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "gen/elf/object/object_internal.h"
-#include "gen/object/object_write.h"
+#include "gen/elf/object/internal.h"
+#include "gen/object/write.h"
 #include "gen/insert/undo.h"
-#include "gen/insert/insert_internal.h"
+#include "gen/insert/internal.h"
 
 /* A breach is this program's fault, whatever the input. */
 static bool check_off(struct err *err, const char *what, size_t i)
