@@ -3,8 +3,8 @@
  * Go's table as call frame instructions: records in the form of .eh_frame, one for each function.
  * So all that reads CFI reads what Go says, too. docs/GO.md says which rows a function gets.
  */
-#ifndef GO_CFI_H
-#define GO_CFI_H
+#ifndef GO_GO_CFI_H
+#define GO_GO_CFI_H
 
 #include "base/wr.h"
 #include "go/go_walk.h"

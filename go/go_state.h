@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the pass over a function's instructions knows at one of them; for go_walk.c. */
-#ifndef GO_STATE_H
-#define GO_STATE_H
+#ifndef GO_GO_STATE_H
+#define GO_GO_STATE_H
 
 #include "go/go_walk.h"
 

@@ -5,8 +5,8 @@
  * It is loaded, so stripped programs have it, too. Offsets are checked where they are used: a
  * table that leads out of its section is an error, and no part of it is used.
  */
-#ifndef GO_TABLE_H
-#define GO_TABLE_H
+#ifndef GO_GO_TABLE_H
+#define GO_GO_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  * must agree with it one after the other, and they tell where the return address and the
  * caller's frame pointer are, which the table does not.
  */
-#ifndef GO_WALK_H
-#define GO_WALK_H
+#ifndef GO_GO_WALK_H
+#define GO_GO_WALK_H
 
 #include "code/insn.h"
 #include "go/go_table.h"

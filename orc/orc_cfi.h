@@ -3,8 +3,8 @@
  * ORC tables as call frame instructions: records in the form of .eh_frame. So all that reads CFI reads
  * what ORC says, too. docs/KERNEL.md says which entry becomes which rule.
  */
-#ifndef ORC_CFI_H
-#define ORC_CFI_H
+#ifndef ORC_ORC_CFI_H
+#define ORC_ORC_CFI_H
 
 #include "base/wr.h"
 #include "orc/orc_table.h"

@@ -8,8 +8,8 @@
  *   ORC_6_4   type:3, signal:1
  *   ORC_7_1   type:3, signal:1, with other numbers of registers
  */
-#ifndef ORC_ENTRY_H
-#define ORC_ENTRY_H
+#ifndef ORC_ORC_ENTRY_H
+#define ORC_ORC_ENTRY_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * bits from itself to the code from which on the entry of .orc_unwind holds. What reads the file is not
  * known here.
  */
-#ifndef ORC_TABLE_H
-#define ORC_TABLE_H
+#ifndef ORC_ORC_TABLE_H
+#define ORC_ORC_TABLE_H
 
 #include <stddef.h>
 

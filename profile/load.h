@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Recordings of any kind: stacks that the recorder did not walk (--raw) are walked here. */
-#ifndef PROFILE_PROFILE_LOAD_H
-#define PROFILE_PROFILE_LOAD_H
+#ifndef PROFILE_LOAD_H
+#define PROFILE_LOAD_H
 
 #include <stdbool.h>
 

@@ -4,8 +4,8 @@
  * most instructions, and code_insn_read takes 10 times as long to tell all. What is told here is
  * what code_insn_read says, or less; the test brief compares both.
  */
-#ifndef CODE_BRIEF_H
-#define CODE_BRIEF_H
+#ifndef CODE_BRIEF_BRIEF_H
+#define CODE_BRIEF_BRIEF_H
 
 #include "code/insn.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One reader for each machine; the contract is code_brief_read's. */
-#ifndef CODE_BRIEF_MACHINES_H
-#define CODE_BRIEF_MACHINES_H
+#ifndef CODE_BRIEF_BRIEF_MACHINES_H
+#define CODE_BRIEF_BRIEF_MACHINES_H
 
 #include "code/brief/brief.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of the A64 decoder share. */
-#ifndef CODE_INSN_AARCH64_H
-#define CODE_INSN_AARCH64_H
+#ifndef CODE_MACHINES_INSN_AARCH64_H
+#define CODE_MACHINES_INSN_AARCH64_H
 
 #include "code/machines/machines.h"
 

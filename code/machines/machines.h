@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One decoder for each machine; the contract is code_decode's. */
-#ifndef CODE_MACHINES_H
-#define CODE_MACHINES_H
+#ifndef CODE_MACHINES_MACHINES_H
+#define CODE_MACHINES_MACHINES_H
 
 #include "code/code.h"
 #include "code/insn.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of the s390x decoder share. */
-#ifndef CODE_S390X_H
-#define CODE_S390X_H
+#ifndef CODE_MACHINES_S390X_H
+#define CODE_MACHINES_S390X_H
 
 #include "code/insn.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of the x86-64 decoder share. */
-#ifndef CODE_X86_64_H
-#define CODE_X86_64_H
+#ifndef CODE_MACHINES_X86_64_H
+#define CODE_MACHINES_X86_64_H
 
 #include <Zydis/Zydis.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the maps of common x86-64 instructions say of an operation code. */
-#ifndef CODE_X86_64_COMMON_H
-#define CODE_X86_64_COMMON_H
+#ifndef CODE_MACHINES_X86_64_COMMON_H
+#define CODE_MACHINES_X86_64_COMMON_H
 
 #include "code/machines/x86_64.h"
 

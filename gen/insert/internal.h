@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files that plan, write, check and undo an insertion share with each other
  * only. */
-#ifndef GEN_INSERT_INSERT_INTERNAL_H
-#define GEN_INSERT_INSERT_INTERNAL_H
+#ifndef GEN_INSERT_INTERNAL_H
+#define GEN_INSERT_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

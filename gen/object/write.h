@@ -4,8 +4,8 @@
  * group or section of code, with relocations for the starts of functions. Everything that
  * was in the file stays where it is; what is new stands behind it.
  */
-#ifndef GEN_OBJECT_OBJECT_WRITE_H
-#define GEN_OBJECT_OBJECT_WRITE_H
+#ifndef GEN_OBJECT_WRITE_H
+#define GEN_OBJECT_WRITE_H
 
 #include "base/attr.h"
 #include "base/err.h"

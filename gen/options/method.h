@@ -3,8 +3,8 @@
  * The methods of insertion, and why a method does not apply to a file, as values with
  * names: options, reports and the writer speak of the same ones.
  */
-#ifndef GEN_METHOD_H
-#define GEN_METHOD_H
+#ifndef GEN_OPTIONS_METHOD_H
+#define GEN_OPTIONS_METHOD_H
 
 /* In the order in which they are tried. */
 #define METHODS(X)                                                                       \

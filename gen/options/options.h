@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a conversion is asked to do, set by the names that the command line has. */
-#ifndef GEN_OPTIONS_H
-#define GEN_OPTIONS_H
+#ifndef GEN_OPTIONS_OPTIONS_H
+#define GEN_OPTIONS_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

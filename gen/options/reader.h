@@ -3,8 +3,8 @@
  * The readers of SFrame, by name: what each of them reads, and what is written for it. What
  * a name writes never changes. A reader that wants something else gets a name of its own.
  */
-#ifndef GEN_READER_H
-#define GEN_READER_H
+#ifndef GEN_OPTIONS_READER_H
+#define GEN_OPTIONS_READER_H
 
 #include <stdbool.h>
 #include <stdint.h>

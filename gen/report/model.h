@@ -3,8 +3,8 @@
  * The model of a report: all that is known of one file and its section. Text and JSON are
  * views of it.
  */
-#ifndef GEN_REPORT_REPORT_MODEL_H
-#define GEN_REPORT_REPORT_MODEL_H
+#ifndef GEN_REPORT_MODEL_H
+#define GEN_REPORT_MODEL_H
 
 #include <stdint.h>
 

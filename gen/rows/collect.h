@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* All FDEs to one model: sorted, not overlapping functions, and the account of what is
  * missing. */
-#ifndef GEN_COLLECT_H
-#define GEN_COLLECT_H
+#ifndef GEN_ROWS_COLLECT_H
+#define GEN_ROWS_COLLECT_H
 
 #include "base/attr.h"
 #include "base/err.h"

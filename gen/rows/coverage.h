@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What was covered and what was not, in numbers: filled by collect, read by report. */
-#ifndef GEN_COVERAGE_H
-#define GEN_COVERAGE_H
+#ifndef GEN_ROWS_COVERAGE_H
+#define GEN_ROWS_COVERAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>

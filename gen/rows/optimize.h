@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* --optimize=share|size: the model made smaller, within what the file allows. */
-#ifndef GEN_OPTIMIZE_H
-#define GEN_OPTIMIZE_H
+#ifndef GEN_ROWS_OPTIMIZE_H
+#define GEN_ROWS_OPTIMIZE_H
 
 #include "base/attr.h"
 #include "base/err.h"

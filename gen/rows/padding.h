@@ -4,8 +4,8 @@
  * clone() has none for the few instructions after its system call. So no unwinder leaves
  * the new thread by the rules of the old one.
  */
-#ifndef GEN_PADDING_H
-#define GEN_PADDING_H
+#ifndef GEN_ROWS_PADDING_H
+#define GEN_ROWS_PADDING_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * repeated entries are periodic and become one PCMASK function; where it describes them
  * not at all, the stubs are known by their bytes.
  */
-#ifndef GEN_PLT_H
-#define GEN_PLT_H
+#ifndef GEN_ROWS_PLT_H
+#define GEN_ROWS_PLT_H
 
 #include <stdbool.h>
 #include <stdint.h>

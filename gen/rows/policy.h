@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What keeps a whole FDE out, before its rows are looked at. */
-#ifndef GEN_POLICY_H
-#define GEN_POLICY_H
+#ifndef GEN_ROWS_POLICY_H
+#define GEN_ROWS_POLICY_H
 
 #include "base/attr.h"
 #include "cfi/frames.h"

@@ -4,8 +4,8 @@
  * every rule either becomes a row that says the same, or a named refusal. Nothing is
  * approximated.
  */
-#ifndef GEN_REDUCE_H
-#define GEN_REDUCE_H
+#ifndef GEN_ROWS_REDUCE_H
+#define GEN_ROWS_REDUCE_H
 
 #include "base/attr.h"
 #include "cfi/row.h"

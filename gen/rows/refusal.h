@@ -4,8 +4,8 @@
  * condition, not an error: it has a name, a counter in the report, a paragraph in the man
  * page and a test vector.
  */
-#ifndef GEN_REFUSAL_H
-#define GEN_REFUSAL_H
+#ifndef GEN_ROWS_REFUSAL_H
+#define GEN_ROWS_REFUSAL_H
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
  * What rows are made for. The reducer asks it what can be said, the proof asks it what
  * could have been.
  */
-#ifndef GEN_TARGET_H
-#define GEN_TARGET_H
+#ifndef GEN_ROWS_TARGET_H
+#define GEN_ROWS_TARGET_H
 
 #include <stdbool.h>
 #include <stdint.h>

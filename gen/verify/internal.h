@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the proof's two files share: comparing one range after the other. */
-#ifndef GEN_VERIFY_VERIFY_INTERNAL_H
-#define GEN_VERIFY_VERIFY_INTERNAL_H
+#ifndef GEN_VERIFY_INTERNAL_H
+#define GEN_VERIFY_INTERNAL_H
 
 #include "cfi/row.h"
 #include "sframe/cursor.h"

@@ -4,8 +4,8 @@
  * what an unwinder would compute (CFA, caller's SP, RA and FP over symbolic registers),
  * and not by way of the reducer, which it is there to prove.
  */
-#ifndef GEN_VERIFY_ANSWER_H
-#define GEN_VERIFY_ANSWER_H
+#ifndef GEN_VERIFY_MEANING_H
+#define GEN_VERIFY_MEANING_H
 
 #include <stdbool.h>
 #include <stddef.h>

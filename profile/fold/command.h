@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* eh2sframe-fold: a recording in another format. */
-#ifndef PROFILE_FOLD_FOLD_COMMAND_H
-#define PROFILE_FOLD_FOLD_COMMAND_H
+#ifndef PROFILE_FOLD_COMMAND_H
+#define PROFILE_FOLD_COMMAND_H
 
 #include <stdbool.h>
 #include <stddef.h>

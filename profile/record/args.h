@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The command line of eh2sframe-record. */
-#ifndef PROFILE_RECORD_RECORD_ARGS_H
-#define PROFILE_RECORD_RECORD_ARGS_H
+#ifndef PROFILE_RECORD_ARGS_H
+#define PROFILE_RECORD_ARGS_H
 
 #include <stdbool.h>
 #include <stdint.h>

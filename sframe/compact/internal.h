@@ -5,8 +5,8 @@
  * may be made before any of them. Everything that is asked of a piece between two cuts,
  * its bytes and a hash of what it would store, is a difference of sums along the line.
  */
-#ifndef SFRAME_COMPACT_COMPACT_INTERNAL_H
-#define SFRAME_COMPACT_COMPACT_INTERNAL_H
+#ifndef SFRAME_COMPACT_INTERNAL_H
+#define SFRAME_COMPACT_INTERNAL_H
 
 #include "base/hash_slots.h"
 #include "sframe/compact/compact.h"

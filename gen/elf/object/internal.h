@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files that read and write objects share with each other only. */
-#ifndef GEN_ELF_OBJECT_OBJECT_INTERNAL_H
-#define GEN_ELF_OBJECT_OBJECT_INTERNAL_H
+#ifndef GEN_ELF_OBJECT_INTERNAL_H
+#define GEN_ELF_OBJECT_INTERNAL_H
 
 #include "gen/arch/arch.h"
 #include "gen/elf/object/object.h"
