@@ -9,11 +9,11 @@ cd "$(dirname "$0")"
 # format, libzstd-dev for debug sections that are compressed with zstd, libseccomp-dev for --sandbox.
 packages='gcc libc6-dev meson ninja-build pkg-config libelf-dev libdwarf-dev libiberty-dev libjansson-dev libzydis-dev check scdoc
   dpkg-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev libzstd-dev libseccomp-dev'
-fast_test_packages='g++ binutils python3 file'
-test_packages='g++ clang lld mold binutils llvm elfutils gdb python3 patchelf qemu-user
-  libcap2-bin attr busybox-static musl-tools ripgrep fzf openssl perl file
+fast_test_packages='g++ binutils binutils-aarch64-linux-gnu binutils-s390x-linux-gnu python3 file'
+test_packages='clang lld mold llvm elfutils gdb python3 patchelf qemu-user
+  libcap2-bin attr busybox-static musl-tools ripgrep fzf openssl perl
   chrpath debugedit dwz hasktags unison music123 gfortran git curl sqlite3 make patch
-  bzip2 xz-utils locales binutils-aarch64-linux-gnu binutils-s390x-linux-gnu
+  bzip2 xz-utils locales
   gcc-aarch64-linux-gnu gcc-s390x-linux-gnu libc6-dev-arm64-cross libc6-dev-s390x-cross
   ccache rpm cpio debhelper build-essential fakeroot cmake rustc cargo bazel-bootstrap zsh lintian python3-jsonschema
   mmdebstrap zstd golang-go strace valgrind'
