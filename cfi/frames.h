@@ -37,8 +37,8 @@ struct cfi_fde {
 	uint64_t range;	      /* bytes described; never 0, and pc + range does not wrap */
 	uint64_t program_off; /* instructions, from the start of the section */
 	uint32_t program_len; /* bytes */
-	uint32_t
-	    cie; /* index into cies; in .debug_frame of the first that says the same */
+	/* Index into cies; in .debug_frame of the first that says the same. */
+	uint32_t cie;
 };
 
 /* Why a record is not among the FDEs. The first group is damage, the second is not. */
@@ -68,12 +68,12 @@ struct cfi_diag {
 #define CFI_MAX_DIAGS 64
 
 struct cfi_frames {
-	struct cfi_section
-	    section;	      /* borrows the section's bytes, which must outlive this */
+	/* Borrows the section's bytes, which must outlive this. */
+	struct cfi_section section;
 	struct cfi_cie *cies; /* by ascending off; only the readable ones */
 	size_t n_cies, cap_cies;
-	struct cfi_fde
-	    *fdes; /* in the order of the bytes: ORC, Go, .eh_frame, .debug_frame */
+	/* Ordered as the bytes: ORC, Go, .eh_frame, .debug_frame. */
+	struct cfi_fde *fdes;
 	size_t n_fdes, cap_fdes;
 	struct cfi_diag *diags;
 	size_t n_diags, cap_diags;

@@ -15,9 +15,8 @@ struct cfi_record {
 	uint64_t id_off; /* of the CIE id or pointer */
 	uint64_t body;	 /* offset after that */
 	uint64_t end;	 /* offset after the record */
-	uint64_t
-	    id; /* of an FDE: in .eh_frame the distance from id_off back to the CIE, in
-		      * .debug_frame the CIE's place */
+	/* FDE: in .eh_frame the distance from id_off back to the CIE, in .debug_frame the CIE's place. */
+	uint64_t id;
 	bool is_cie;
 	bool wide; /* a 64-bit length, and so a 64-bit id */
 };

@@ -10,8 +10,8 @@
 struct cfi_run {
 	struct cfi_interp *in;
 	const struct cfi_section *sec;
-	struct cfi_section
-	    narrow; /* the same with the CIE's size of addresses; sec or not set */
+	/* Holds the section with the CIE's size of addresses; sec or not set. */
+	struct cfi_section narrow;
 	const struct cfi_cie *cie;
 	struct rd rd; /* over the section up to the program's end */
 	struct cfi_state st;

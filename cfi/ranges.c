@@ -234,8 +234,8 @@ struct fill {
 	const struct cfi_ranges *first; /* of the sources before */
 	size_t at; /* its first range that is not in the result yet */
 	struct cfi_ranges *result;
-	uint32_t
-	    fde; /* of the source that fills, and how many parts of it are in the result */
+	/* FDE of the source that fills, and how many parts of it are in the result. */
+	uint32_t fde;
 	unsigned int n_parts;
 	bool share; /* what both have is told */
 };

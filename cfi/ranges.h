@@ -30,8 +30,8 @@ struct cfi_range {
 #define CFI_MAX_PARTS 16
 
 struct cfi_ranges {
-	struct cfi_range
-	    *list; /* ascending, disjoint; together every byte with an FDE, once */
+	/* Ascending, disjoint; together every byte with an FDE, once. */
+	struct cfi_range *list;
 	size_t n, cap;
 	size_t n_duplicates; /* FDEs that repeat another one word for word, and are passed
 				over */

@@ -86,8 +86,8 @@ enum code_condition {
 
 struct code_insn {
 	uint64_t target; /* address, where control has one */
-	uint32_t
-	    writes; /* a bit for each register: it gets a value that no effect tells */
+	/* A bit for each register: it gets a value that no effect tells. */
+	uint32_t writes;
 	uint32_t unsure;   /* a bit for each register: it may have got another value */
 	uint8_t length;	   /* bytes */
 	uint8_t control;   /* enum code_control */
@@ -96,8 +96,8 @@ struct code_insn {
 	bool filler;	   /* it does nothing; compilers pad with it */
 	/* s390x: what it does is up to the instruction at target, which code_insn_execute tells. */
 	bool executes;
-	bool
-	    ends_compare; /* it changes what a branch depends on, and no COMPARE says to what */
+	/* It changes what a branch depends on, and no COMPARE says to what. */
+	bool ends_compare;
 	/* In this order, and all before `writes`. */
 	uint8_t n_effects;
 	struct code_effect effects[CODE_MAX_EFFECTS];

@@ -11,12 +11,12 @@
 
 /* For each byte of the function. */
 struct paths_byte {
-	uint32_t
-	    insn; /* where in paths->insns, in units, plus 1; 0: nothing decoded here */
+	/* Index into paths->insns, in units, plus 1; 0: nothing decoded here. */
+	uint32_t insn;
 	uint32_t leader;    /* index plus 1; 0: none */
 	uint32_t walk : 31; /* the leader whose walk came here, plus 1 */
-	uint32_t
-	    back : 1; /* a jump goes back to here: control that comes here makes a leader */
+	/* A jump goes back to here: control that comes here makes a leader. */
+	uint32_t back : 1;
 };
 
 struct paths_leader {
@@ -34,6 +34,11 @@ struct paths_leader {
 union paths_unit {
 	uint64_t number;
 	void *pointer;
+};
+
+struct paths_label {
+	uint64_t pc;
+	struct code_value sp; /* where the label was taken */
 };
 
 struct code_paths {
@@ -58,10 +63,7 @@ struct code_paths {
 	 * taken with several SPs is there as often. */
 	uint32_t *wild;
 	size_t n_wild, cap_wild;
-	struct paths_label {
-		uint64_t pc;
-		struct code_value sp; /* where the label was taken */
-	} * labels;
+	struct paths_label *labels;
 	size_t n_labels, cap_labels;
 	/* Leaders whose walk ends at a table without a bound. */
 	uint32_t *again;

@@ -24,8 +24,8 @@ struct install {
 	char *debug_path; /* borrowed: the debug file that was read; NULL: none */
 	struct newfile output;
 	struct insert_plan plan; /* of a linked file, once there is one */
-	uint64_t
-	    left_whole; /* bytes of an object's code that it could have had rows for */
+	/* Bytes of an object's code that it could have had rows for. */
+	uint64_t left_whole;
 	struct verify_alone alone;
 	/* The copy of the input's body. */
 	bool beside; /* by another thread */

@@ -19,8 +19,8 @@ struct eh2sframe_frames {
 	size_t struct_size; /* set by the caller: sizeof(struct eh2sframe_frames) */
 	const void *bytes;  /* of .eh_frame, with or without its terminator */
 	size_t size;	    /* bytes */
-	uint64_t
-	    address; /* of the first byte: encoded pointers count from their own address */
+	/* Address of the first byte: encoded pointers count from their own address. */
+	uint64_t address;
 	/* Addresses of the code, the end exclusive. Both 0: what the FDEs describe, from the
 	 * first byte to the last. FDEs outside get no rows. */
 	uint64_t text_start, text_end;

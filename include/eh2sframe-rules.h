@@ -16,8 +16,8 @@ extern "C" {
 /* Flags of a rule, to be combined. Never renumbered. */
 enum eh2sframe_rule_flags {
 	EH2SFRAME_RULE_SIGNED = 1, /* AArch64: the return address is signed */
-	EH2SFRAME_RULE_OUTERMOST =
-	    2, /* the frame has no caller; locations mean nothing */
+	/* The frame has no caller; locations mean nothing. */
+	EH2SFRAME_RULE_OUTERMOST = 2,
 	EH2SFRAME_RULE_SIGNAL_FRAME = 4, /* the caller was interrupted: it did not call */
 	EH2SFRAME_RULE_KEY_B = 8, /* AArch64: signed with key B, where it is signed */
 	/* The CFA is in memory at register + (index << shift) + offset. */

@@ -41,11 +41,11 @@ enum eh2sframe_walk_why {
 	EH2SFRAME_WALK_LIMIT = 2,     /* the caller's array is full */
 	EH2SFRAME_WALK_NO_MODULE = 3, /* the address is in no known file */
 	EH2SFRAME_WALK_NO_ROW = 4,    /* its file has no rows, or none for this address */
-	EH2SFRAME_WALK_LOST_REGISTER =
-	    5,			    /* the row needs a register that is not known here */
+	/* The row needs a register that is not known here. */
+	EH2SFRAME_WALK_LOST_REGISTER = 5,
 	EH2SFRAME_WALK_CUT_OFF = 6, /* memory that a row leads to cannot be read */
-	EH2SFRAME_WALK_CONTRADICTION =
-	    7,			    /* the caller's frame would not be above this one */
+	/* The caller's frame would not be above this one. */
+	EH2SFRAME_WALK_CONTRADICTION = 7,
 	EH2SFRAME_WALK_DAMAGED = 8, /* the section breaks its format here */
 };
 
@@ -81,8 +81,8 @@ enum eh2sframe_walk_rule_flags {
 /* How to get from a frame to its caller. */
 struct eh2sframe_walk_rule {
 	struct eh2sframe_walk_location cfa; /* REGISTER, AT_REGISTER or AT_SUM */
-	int32_t
-	    cfa_add; /* added to the CFA after a read from memory; no SFrame says it */
+	/* Added to the CFA after a read from memory; no SFrame says it. */
+	int32_t cfa_add;
 	struct eh2sframe_walk_location ra, fp;
 	uint32_t flags;		      /* enum eh2sframe_walk_rule_flags */
 	uint8_t cfa_index, cfa_shift; /* AT_SUM: a register, and bits below 64 */

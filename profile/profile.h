@@ -45,13 +45,13 @@ enum profile_module_flags {
 
 /* A mapped file, the vDSO, the kernel or a module of it. */
 struct profile_module {
-	char *
-	    path; /* as the kernel names it: "/usr/bin/ls", "/tmp/a (deleted)", "[vdso]" */
+	/* Named by the kernel: "/usr/bin/ls", "/tmp/a (deleted)", "[vdso]". */
+	char *path;
 	uint8_t build_id[PROFILE_BUILD_ID_MAX];
 	uint32_t build_id_size; /* 0: it has none */
 	uint32_t flags;		/* enum profile_module_flags */
-	uint8_t
-	    *image; /* the ELF file's bytes where no file has them: the vDSO. Or NULL */
+	/* Bytes of the ELF file where no file has them: the vDSO. Or NULL. */
+	uint8_t *image;
 	size_t image_size;
 };
 
@@ -75,8 +75,8 @@ struct profile_frame {
 	uint32_t pid;	 /* JIT and UNKNOWN; else 0 */
 	uint8_t kind;	 /* enum profile_frame_kind */
 	uint8_t flags;	 /* enum profile_frame_flags */
-	char *
-	    name; /* KERNEL and JIT: the symbol, or NULL; not part of what makes it equal */
+	/* KERNEL and JIT: the symbol, or NULL; not part of what makes it equal. */
+	char *name;
 };
 
 /*
@@ -86,8 +86,8 @@ struct profile_frame {
 struct profile_stack {
 	uint32_t caller; /* index of a stack; 0: this frame is the outermost one found */
 	uint32_t frame;	 /* index of a frame */
-	uint32_t
-	    callee; /* the first stack that was added with this one as its caller; or 0 */
+	/* First stack that was added with this one as its caller; or 0. */
+	uint32_t callee;
 };
 
 /* A thread under one name. One that changes its name is several. */

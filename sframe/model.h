@@ -16,8 +16,8 @@
  * FP, and REG with the ABI's SP or FP for the CFA; the others need version 3's flexible
  * FDEs. */
 enum sf_loc_kind {
-	SF_LOC_NONE =
-	    0, /* FP: unchanged. RA: at the header's fixed offset, else unchanged */
+	/* FP: unchanged. RA: at the header's fixed offset, else unchanged. */
+	SF_LOC_NONE = 0,
 	SF_LOC_AT_CFA, /* *(cfa + off) */
 	SF_LOC_REG,    /* reg + off */
 	SF_LOC_AT_REG, /* *(reg + off) */
@@ -58,8 +58,8 @@ struct sf_section {
 	bool big_endian;
 	int8_t fixed_fp_off; /* from the CFA; 0: FP has words of its own */
 	int8_t fixed_ra_off; /* from the CFA; 0: RA has words of its own */
-	struct sf_func
-	    *funcs; /* owned; ascending by start, not overlapping, when finished */
+	/* Owned; ascending by start, not overlapping, when finished. */
+	struct sf_func *funcs;
 	size_t n_funcs, cap_funcs;
 	struct sf_row *rows; /* owned; of all functions */
 	size_t n_rows, cap_rows;

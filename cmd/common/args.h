@@ -66,8 +66,8 @@ struct args {
 	enum args_sandbox sandbox; /* --sandbox */
 	struct args_list include, exclude; /* --batch: globs */
 	bool modules; /* --batch: the version is one that was chosen for modules, too */
-	bool
-	    linked_only; /* rows are made of the code, which objects do not have complete */
+	/* Rows are made of the code, which objects do not have complete. */
+	bool linked_only;
 	/* The last option that means nothing where the arguments are reports, or NULL. */
 	const char *of_program;
 	bool drop_signatures; /* --drop-signatures */

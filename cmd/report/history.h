@@ -18,8 +18,8 @@ enum report_function_class {
 
 /* Functions of one name, or the one at an address. */
 struct report_function {
-	char *
-	    key; /* "n" and the symbol, or "a" and the address or the place in the file */
+	/* "n" and the symbol, or "a" and the address or the place in the file. */
+	char *key;
 	char *name;	  /* for people */
 	char *reason;	  /* the first one; "" without CFI */
 	json_int_t n;	  /* of them */

@@ -10,8 +10,8 @@ struct s390x_fields {
 	const uint8_t *code;
 	uint64_t size; /* bytes from code on that are there */
 	uint64_t pc;
-	uint16_t
-	    key; /* the first byte, then the rest of the operation code; 0: no rest */
+	/* First byte, then the rest of the operation code; 0: no rest. */
+	uint16_t key;
 	uint8_t length;
 	uint8_t rule; /* a letter, insn_s390x.c says what it stands for */
 	uint8_t r1, r2, r3;

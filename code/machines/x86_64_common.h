@@ -37,8 +37,8 @@ enum x86_form {
 
 struct x86_row {
 	uint32_t form; /* bits of enum x86_form; 0: Zydis reads it */
-	uint16_t
-	    mnemonic; /* 0: it has no effects of its own, or there is more to look at */
+	/* 0: it has no effects of its own, or there is more to look at. */
+	uint16_t mnemonic;
 	uint8_t letter, category;
 	uint8_t prefixes; /* of a vector instruction: 1 none, 2 66, 4 F3, 8 F2 */
 };

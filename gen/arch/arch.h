@@ -63,8 +63,8 @@ enum {
 	ARCH_RELOC_PCREL = 1, /* the distance from the place that it is for */
 	ARCH_RELOC_PAGES = 2, /* the distance in memory pages of 4 KiB */
 	ARCH_RELOC_LOW = 4,   /* the lowest 12 bits */
-	ARCH_RELOC_GOT =
-	    8, /* of a place that holds the address, not of the address itself */
+	/* Refers to a place that holds the address, not to the address itself. */
+	ARCH_RELOC_GOT = 8,
 	ARCH_RELOC_ADR = 16,	/* the lowest 2 bits go to bits 29 and 30 of the word */
 	ARCH_RELOC_LITTLE = 32, /* the word is little-endian in data of either order */
 };

@@ -64,8 +64,8 @@ struct image {
 	GElf_Phdr *phdrs;
 	size_t n_phdrs;
 	size_t first_code; /* index of the first executable PT_LOAD; n_phdrs: none */
-	struct image_section
-	    *sections; /* index as in the file; none when stripped of headers */
+	/* Index as in the file; none when stripped of headers. */
+	struct image_section *sections;
 	size_t n_sections;
 	size_t names; /* index of the section name table, as the header says; 0: none */
 	/* More than one .eh_frame of a linked file, joined; data is NULL with one or none. */
@@ -106,8 +106,8 @@ struct image_from {
 	int fd;		      /* duplicated; -1: name is the path */
 	const uint8_t *bytes; /* not NULL: these, of size */
 	size_t size;
-	bool
-	    given; /* bytes are a mapping, which becomes the image's, also after a failure */
+	/* The bytes are a mapping, which becomes the image's, also after a failure. */
+	bool given;
 	bool core; /* a core file is wanted */
 	/* Not NULL: as this image was before, with original_size bytes and these patches. */
 	const struct image *original;
@@ -202,8 +202,8 @@ ATTR_MUST_CHECK bool image_debug_frame_read(const struct image *image,
 struct image_debug_frames {
 	size_t n;    /* sections that can be read */
 	size_t size; /* bytes, decompressed; 0 without such a section */
-	struct err
-	    lost; /* what is wrong with the header of another one; ERR_NONE: nothing */
+	/* Says what is wrong with the header of another one; ERR_NONE: nothing. */
+	struct err lost;
 };
 
 /*

@@ -49,8 +49,8 @@ struct insert_grow {
 	/* In the output: from here to block_end a section covers it. Zeros are in front of it, since
 	 * libelf makes zeros of what no section covers. */
 	uint64_t unused;
-	uint64_t
-	    segment_end;    /* from the new segment's start; 0 when nothing moves there */
+	/* Counts from the new segment's start; 0 when nothing moves there. */
+	uint64_t segment_end;
 	bool moves_dynamic; /* the dynamic section leads to some of it */
 	/* What changes because it leads there: .dynamic, and a part of .symtab. */
 	uint64_t dynamic_off, dynamic_size;

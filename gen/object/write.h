@@ -32,8 +32,8 @@ struct object_output {
 	bool pcrel;
 	uint8_t version;
 	uint64_t file_size; /* bytes of the output; 0: it was not written */
-	bool
-	    signed_module; /* the input has a signature, which the output has no longer */
+	/* The input has a signature, which the output has no longer. */
+	bool signed_module;
 };
 
 /* Says by name which options are not for objects, and which one is needed. */

@@ -42,6 +42,22 @@ enum report_stretch_kind {
 
 #define REPORT_MAX_PRODUCERS 16
 
+struct report_section {
+	const char *name;
+	uint64_t start, size; /* address; bytes */
+};
+
+struct report_gap {
+	char *rule;	     /* of its first row, owned; NULL without a row */
+	const char *section; /* with the FDE; NULL without an FDE in a section */
+	uint64_t cfi;	     /* of the FDE, bytes from the start of that section */
+};
+
+struct report_stretch {
+	uint64_t start, size; /* address; bytes */
+	enum report_stretch_kind kind;
+};
+
 /* What only a report tells. Borrows the image. */
 struct report_details {
 	bool made;
@@ -52,21 +68,11 @@ struct report_details {
 	size_t n_producers;
 	struct symbols symbols;
 	/* Executable sections, or segments without such; ascending by start. */
-	struct report_section {
-		const char *name;
-		uint64_t start, size; /* address; bytes */
-	} * sections;
+	struct report_section *sections;
 	size_t n_sections, cap_sections;
 	/* One for each of coverage.gaps. */
-	struct report_gap {
-		char *rule;	     /* of its first row, owned; NULL without a row */
-		const char *section; /* with the FDE; NULL without an FDE in a section */
-		uint64_t cfi; /* of the FDE, bytes from the start of that section */
-	} * gaps;
-	struct report_stretch {
-		uint64_t start, size; /* address; bytes */
-		enum report_stretch_kind kind;
-	} * stretches; /* ascending by start */
+	struct report_gap *gaps;
+	struct report_stretch *stretches; /* ascending by start */
 	size_t n_stretches, cap_stretches;
 	/* Sums of the stretches; and padding between them. */
 	uint64_t bytes[REPORT_N_STRETCH_KINDS], padding;

@@ -27,8 +27,8 @@ struct cfi_input {
 	struct cfi_ranges ranges;
 	struct corrections corrections; /* none, until the code was asked */
 	struct derived derived; /* rows of code without CFI; none, until it was asked */
-	struct policy
-	    policy; /* borrows the members above: so this struct does not move */
+	/* Borrows the members above: so this struct does not move. */
+	struct policy policy;
 };
 
 /*

@@ -274,11 +274,13 @@ static void settle_linked(const struct image *image, struct cfi_frames *frames)
 	frames->n_fdes = n;
 }
 
+struct code_area {
+	uint64_t start, end; /* addresses; end is exclusive */
+};
+
 /* Code that .eh_frame describes, ascending; parts that touch are joined. */
 struct code_areas {
-	struct code_area {
-		uint64_t start, end; /* addresses; end is exclusive */
-	} * list;
+	struct code_area *list;
 	size_t n;
 };
 

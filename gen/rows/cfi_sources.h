@@ -16,8 +16,8 @@ struct cfi_sources {
 	uint64_t hdr_size;	    /* of .eh_frame_hdr, bytes */
 	uint8_t *joined;	    /* owned; bytes of all. NULL: .eh_frame alone */
 	char *debug_path; /* owned; the debug file that has it. NULL: the file itself */
-	struct err
-	    left_out; /* why .debug_frame is not read; ERR_NONE: it is, or is not there */
+	/* Says why .debug_frame is not read; ERR_NONE: it is, or is not there. */
+	struct err left_out;
 	struct go_source go;	 /* without its records; section is NULL: there is none */
 	struct err go_left_out;	 /* the same for Go's table */
 	struct orc_source orc;	 /* without its records */

@@ -95,8 +95,8 @@ struct coverage {
 	} sources[N_SOURCES];	       /* what has rows of each */
 	struct coverage_piece *pieces; /* ascending by start */
 	size_t n_pieces, cap_pieces;
-	struct coverage_source_range
-	    *source_ranges; /* of all sources; ascending by start */
+	/* Ranges of all sources; ascending by start. */
+	struct coverage_source_range *source_ranges;
 	size_t n_source_ranges, cap_source_ranges;
 	/* Damaged programs in words, the first ones. */
 	char notes[COVERAGE_MAX_NOTES][160];

@@ -16,10 +16,12 @@
 /* At most so many are kept: those at the highest addresses. Code is started from upwards. */
 #define VALIDATE_MAX_BEHIND 1024
 
+struct validate_behind_place {
+	uint64_t pc, call; /* addresses: what is behind the call, and the call */
+};
+
 struct validate_behind {
-	struct validate_behind_place {
-		uint64_t pc, call; /* addresses: what is behind the call, and the call */
-	} * list;		   /* ascending by pc; freed by the owner */
+	struct validate_behind_place *list; /* ascending by pc; freed by the owner */
 	size_t n, cap;
 };
 

@@ -12,6 +12,10 @@
 ATTR_MUST_CHECK bool validate_read(
     const struct image *image, uint64_t addr, uint8_t width, uint64_t *value);
 
+struct validate_own {
+	uint64_t place, function; /* addresses */
+};
+
 /* The functions that never return by their names: the C library's, the C++ runtime's. */
 struct validate_callees {
 	const struct image *image;
@@ -23,12 +27,10 @@ struct validate_callees {
 		size_t n, cap;
 	} functions, places;
 	/* Places that the loader fills with the address of a function that this file has, too. */
-	struct validate_own {
-		uint64_t place, function; /* addresses */
-	} * own;			  /* ascending by place; owned */
+	struct validate_own *own; /* ascending by place; owned */
 	size_t n_own, cap_own;
-	struct validate_returns
-	    *returns; /* owned; it borrows this struct, which does not move */
+	/* Owned; it borrows this struct, which does not move. */
+	struct validate_returns *returns;
 };
 
 /* Borrows image and input. False: out of memory. */

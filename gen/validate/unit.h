@@ -22,8 +22,8 @@ struct validate_part {
 	uint32_t range;
 	size_t row, n_rows; /* in the worker's rows */
 	size_t at;	    /* the row that was asked for last */
-	bool
-	    resolver; /* it is called with the return address above what rows take for the CFA */
+	/* Called with the return address above what rows take for the CFA. */
+	bool resolver;
 	bool go; /* of Go's table, for AArch64 */
 	/* What a row took for the CFA while it was of another stack; CODE_UNKNOWN: none did. */
 	struct code_value elsewhere;
@@ -54,8 +54,8 @@ struct validate_worker {
 	/* Their tables hold rows, of either origin. other: of ranges that are not in the unit. */
 	struct cfi_interp interp, other;
 	size_t others; /* the range that the rows of other are of; SIZE_MAX: none */
-	size_t
-	    stubs; /* a range of a PLT, whose rows follow from the address; SIZE_MAX: none is known */
+	/* A range of a PLT, whose rows follow from the address; SIZE_MAX: none is known. */
+	size_t stubs;
 	struct code_state entry; /* of any function */
 	struct code_paths *paths;
 	struct validate_part *parts;

@@ -23,8 +23,8 @@ enum { VALIDATE_CHUNK = 16 };
 
 /* The ranges of the file by the function that they belong to. */
 struct validate_groups {
-	uint32_t
-	    *leader; /* of each range: the lowest range of its group, or nearer to it */
+	/* For each range the lowest range of its group, or one nearer to it. */
+	uint32_t *leader;
 	/* Ranges of the units of this round, one unit after the other. */
 	uint32_t *ranges;
 	size_t *units; /* where in ranges each begins; one more at the end */

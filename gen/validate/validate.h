@@ -25,8 +25,8 @@ enum validate_class {
 enum validate_review {
 	VALIDATE_REVIEW_CALL = 1, /* rows behind a call fit only if it does not return */
 	VALIDATE_REVIEW_RETURN = 2, /* a return with SP elsewhere than at entry */
-	VALIDATE_REVIEW_ENTRY =
-	    4, /* no row says that a function begins, and nothing leads here */
+	/* No row says that a function begins, and nothing leads here. */
+	VALIDATE_REVIEW_ENTRY = 4,
 };
 
 /* How a row that contradicts is related to those around it. */
@@ -54,8 +54,8 @@ struct validate_fault {
 
 /* Of one range of the CFI. */
 struct validate_range {
-	uint64_t
-	    first_open; /* the lowest address at which the code does not tell; 0: none */
+	/* Lowest address at which the code does not tell; 0: none. */
+	uint64_t first_open;
 	uint32_t instructions, agreeing; /* that were reached, and where the row agrees */
 	uint32_t seeded;		 /* reached from a row only */
 	uint8_t state;			 /* enum validate_class */

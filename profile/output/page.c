@@ -17,8 +17,8 @@ struct page {
 	const struct profile *profile;
 	const struct naming *naming;
 	const struct tree *tree;
-	uint32_t
-	    *kept; /* of each node: itself, or the nearest caller that is not left out */
+	/* Maps each node to itself, or to the nearest caller that is not left out. */
+	uint32_t *kept;
 	uint64_t least; /* samples of a node that is not left out */
 	uint32_t *path; /* room for the deepest stack */
 	FILE *out;

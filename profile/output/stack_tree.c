@@ -13,8 +13,8 @@ struct tree_raw {
 	uint32_t parent, function;
 	uint32_t rank; /* of the function, by its name */
 	uint32_t self; /* its index */
-	uint32_t
-	    callee; /* the first one that was made with this one as its parent; or 0 */
+	/* First one that was made with this one as its parent; or 0. */
+	uint32_t callee;
 };
 
 struct tree_maker {

@@ -35,8 +35,8 @@ struct tree_line {
 struct tree {
 	struct tree_node *nodes;
 	size_t n_nodes;
-	struct tree_line
-	    *lines; /* ascending by group, why and node; no two have all equal */
+	/* Ascending by group, why and node; no two have all equal. */
+	struct tree_line *lines;
 	size_t n_lines;
 };
 

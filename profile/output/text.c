@@ -24,8 +24,8 @@ struct text {
 	FILE *out;
 	char *lines;
 	size_t size;
-	size_t
-	    *ends; /* of the line of each frame; equal to the one before: it has none */
+	/* End of the line of each frame; equal to the one before: it has none. */
+	size_t *ends;
 };
 
 /* Where a file's name stands, readers expect no blanks. */

@@ -43,8 +43,8 @@ struct unwinder {
 	/* What was done. */
 	uint64_t n_samples, n_whys[PROFILE_N_WHYS];
 	uint64_t n_lost;
-	size_t
-	    n_failed; /* files without rows for another reason than that they have no CFI */
+	/* Files without rows for another reason than that they have no CFI. */
+	size_t n_failed;
 	/* The rest is the unwinder's own. */
 	struct unwinder_file **files;
 	size_t n_files, cap_files;

@@ -20,8 +20,8 @@ struct naming_options {
 
 /* What frames have in common. */
 struct naming_function {
-	char *
-	    name; /* without control characters: "main", "libz.so.1+0x1a40", "[unknown]" */
+	/* Has no control characters: "main", "libz.so.1+0x1a40", "[unknown]". */
+	char *name;
 	uint32_t module; /* index: FILE and KERNEL; else 0 */
 	uint8_t kind;	 /* enum profile_frame_kind */
 	bool found;	 /* name is that of a symbol */

@@ -23,9 +23,9 @@ struct table {
 	struct symbols symbols;
 	struct symbols starts; /* of functions, without names */
 	bool starts_known;
-	uint32_t *
-	    functions; /* of naming_run: one more than the function of each symbol; or 0 */
-	void *names;   /* that the symbols point to */
+	/* Belongs to naming_run: one more than the function of each symbol; or 0. */
+	uint32_t *functions;
+	void *names; /* that the symbols point to */
 	struct table_segment *segments;
 	size_t n_segments, cap_segments;
 };

@@ -151,8 +151,8 @@ struct settling {
 	const struct cfi_section *section;
 	const struct object_links *links;
 	bool debug;
-	uint64_t
-	    base; /* of the section's bytes, in those of the FDEs; made ones are before */
+	/* Offset of the section's bytes in those of the FDEs; made ones are before. */
+	uint64_t base;
 };
 
 /* The relocation of the start of the FDE at off, or NULL. */

@@ -54,8 +54,8 @@ struct object_relocs {
 	size_t rela;   /* 0: there are none */
 	struct object_symtab symtab;
 	uint64_t n;
-	uint64_t
-	    size; /* of the target, decompressed; object_relocs_open sets what the file has */
+	/* Size of the target, decompressed; object_relocs_open sets what the file has. */
+	uint64_t size;
 };
 
 /* Finds them; ERR_MALFORMED or ERR_UNSUPPORTED when they are of another kind. */

@@ -18,8 +18,8 @@ enum { LINK_SYM_SECTION = 6, LINK_SYM_VALUE = 8 };
 struct link_run {
 	const struct image *image;
 	const struct object_symtab symtab;
-	uint8_t
-	    *bytes; /* of the addresses from OBJECT_BASE on; owned by the linked image */
+	/* Bytes of the addresses from OBJECT_BASE on; owned by the linked image. */
+	uint8_t *bytes;
 	uint64_t got; /* address of a table with the address of each symbol */
 	uint64_t got_end;
 	uint64_t *addrs; /* of each symbol; owned */

@@ -37,6 +37,11 @@ struct object_links {
 	size_t n, cap;
 };
 
+struct object_user {
+	uint32_t group;	     /* its SHT_GROUP section, or 0 */
+	uint32_t rela, more; /* sections of relocations for it, or 0 */
+};
+
 struct object {
 	struct object_place *places; /* ascending */
 	size_t n_places;
@@ -59,20 +64,17 @@ struct object {
 		uint8_t *data;
 		size_t rela; /* its section of relocations */
 		struct object_links links;
-		struct err
-		    err; /* why it cannot be read; ERR_NONE: it can, or is not there */
+		/* Says why it cannot be read; ERR_NONE: it can, or is not there. */
+		struct err err;
 	} orc;
 	/* All .sframe sections as one; NULL without one. */
 	uint8_t *sframe;
 	size_t sframe_size, n_sframe;
 	uint64_t sframe_addr;
-	struct err sframe_err; /* why it cannot be read; ERR_NONE: it can */
-	struct object_user {
-		uint32_t group;	     /* its SHT_GROUP section, or 0 */
-		uint32_t rela, more; /* sections of relocations for it, or 0 */
-	} * users;		     /* per section */
-	uint64_t n_relocs;	     /* in all tables that were opened */
-	size_t symtab, extended;     /* SHT_SYMTAB and its SHT_SYMTAB_SHNDX; 0: none */
+	struct err sframe_err;	   /* why it cannot be read; ERR_NONE: it can */
+	struct object_user *users; /* per section */
+	uint64_t n_relocs;	   /* in all tables that were opened */
+	size_t symtab, extended;   /* SHT_SYMTAB and its SHT_SYMTAB_SHNDX; 0: none */
 };
 
 /* Lays an ET_REL image out: sets sh_addr of the sections that are loaded, and

@@ -18,8 +18,8 @@ enum {
 	FIX_N_PHDRS = 4,
 	FIX_EH_HDR = 0x400,
 	FIX_EH = 0x440,
-	FIX_EH_SIZE =
-	    32, /* a record of 12, the terminator at 12, then 16 of something else */
+	/* A record of 12, the terminator at 12, then 16 of something else. */
+	FIX_EH_SIZE = 32,
 	FIX_SYMTAB = 0x900,
 	FIX_N_SYMS = 5,
 	FIX_STRTAB = 0xa00,
