@@ -51,7 +51,8 @@ static void scratch_in_memory(void)
 	static const unsigned long long room = 2ULL << 30;
 	struct statvfs at;
 
-	if (statvfs("/dev/shm", &at) == 0 && !(at.f_flag & (ST_NOEXEC | ST_RDONLY)) && access("/dev/shm", W_OK) == 0 &&
+	if (statvfs("/dev/shm", &at) == 0 && !(at.f_flag & (ST_NOEXEC | ST_RDONLY)) &&
+	    access("/dev/shm", W_OK) == 0 &&
 	    (unsigned long long)at.f_bavail * at.f_frsize >= room)
 		setenv("TMPDIR", "/dev/shm", 0);
 }
@@ -59,19 +60,23 @@ static void scratch_in_memory(void)
 /* Lets the distribution's programs win over others of their names, which the caller may have. */
 static void system_first(void)
 {
-	static const char *const places = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+	static const char *const places =
+	    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 	static char path[LINE];
 	const char *theirs = getenv("PATH");
 
-	snprintf(path, sizeof(path), "%s%s%s", places, theirs ? ":" : "", theirs ? theirs : "");
+	snprintf(path, sizeof(path), "%s%s%s", places, theirs ? ":" : "",
+	    theirs ? theirs : "");
 	setenv("PATH", path, 1);
 }
 
 static void same_surroundings(void)
 {
-	static const char *const theirs[] = {"LANG", "LANGUAGE", "LC_CTYPE", "LC_MESSAGES", "LC_NUMERIC", "LC_COLLATE", "LC_TIME",
-		"COLUMNS", "LINES", "NO_COLOR", "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "XDG_CACHE_HOME", "XDG_CONFIG_HOME",
-		"DEBUGINFOD_URLS", "SOURCE_DATE_EPOCH", "CDPATH", "POSIXLY_CORRECT", "BASH_ENV", "ENV", "GZIP", "TZ", "DISPLAY"};
+	static const char *const theirs[] = {"LANG", "LANGUAGE", "LC_CTYPE",
+	    "LC_MESSAGES", "LC_NUMERIC", "LC_COLLATE", "LC_TIME", "COLUMNS", "LINES",
+	    "NO_COLOR", "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "XDG_CACHE_HOME",
+	    "XDG_CONFIG_HOME", "DEBUGINFOD_URLS", "SOURCE_DATE_EPOCH", "CDPATH",
+	    "POSIXLY_CORRECT", "BASH_ENV", "ENV", "GZIP", "TZ", "DISPLAY"};
 	sigset_t none;
 
 	for (size_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++)
@@ -91,7 +96,8 @@ static void same_surroundings(void)
 }
 
 /* One write, so that lines of tests that end at once stay whole. */
-static void add_line(const char *path, const char *run, double used, double wall, char **command)
+static void add_line(
+    const char *path, const char *run, double used, double wall, char **command)
 {
 	static char line[LINE];
 	int n = snprintf(line, sizeof(line), "%s\t%.2f\t%.2f", run, used, wall);
@@ -141,7 +147,9 @@ int main(int argc, char **argv)
 			return 99;
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	add_line(argv[1], run, seconds(used.ru_utime) + seconds(used.ru_stime),
-		(double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9, argv + 2);
+	    (double)(end.tv_sec - start.tv_sec) +
+		(double)(end.tv_nsec - start.tv_nsec) / 1e9,
+	    argv + 2);
 	if (!WIFSIGNALED(status))
 		return WEXITSTATUS(status);
 	/* meson names the signal that ended a test; no second core file. */
