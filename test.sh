@@ -22,7 +22,7 @@ done
 
 if [ $tier = fast ]; then ./build.sh --fast-tests; else ./build.sh --tests; fi
 conf/configure.sh build -Dtests=enabled
-for log in costs testlog-run_test.json; do rm -f build/meson-logs/$log build-dev/meson-logs/$log; done
+rm -f build/meson-logs/costs build/meson-logs/testlog* build-dev/meson-logs/costs build-dev/meson-logs/testlog*
 # Half as many more tests as processors at once, because a conversion waits for the disk when it ends.
 export MESON_TESTTHREADS=$((($(nproc) * 3 + 1) / 2))
 meson compile -C build

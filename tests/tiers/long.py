@@ -48,7 +48,7 @@ def write(rows, known):
 
 def run(build, name):
     """Returns the verdict of one test: pass, skip, or what meson calls it."""
-    log = build / "meson-logs/testlog-run_test.json"
+    log = build / "meson-logs/testlog-long.json"
     log.unlink(missing_ok=True)
     subprocess.run(["meson", "test", "-C", build, "--setup", "long", "--no-rebuild", "--print-errorlogs", name], check=False)
     results = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []

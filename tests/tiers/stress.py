@@ -37,7 +37,7 @@ def shuffled(build, runs, seed):
 
 
 def run(name, build, setup, how):
-    log = build / "meson-logs/testlog-run_test.json"
+    log = build / f"meson-logs/testlog-{setup}.json"
     log.unlink(missing_ok=True)
     command = [*how, "meson", "test", "-C", build, "--no-rebuild", "--setup", setup, "--no-suite", "budget"]
     with open(build / "meson-logs/stress.txt", "wb") as out:

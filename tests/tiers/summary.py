@@ -41,8 +41,9 @@ def print_costs(tier, budget, tests, more):
 def results(build):
     """Returns how many tests passed, and the names of those that failed and of what was skipped."""
     passed, failed, skipped = 0, [], []
-    path = build / "meson-logs/testlog-run_test.json"
-    for line in path.read_text(errors="replace").splitlines() if path.exists() else []:
+    # meson names it by the setup.
+    logs = sorted(build.glob("meson-logs/testlog*.json"), key=lambda path: path.stat().st_mtime)
+    for line in logs[-1].read_text(errors="replace").splitlines() if logs else []:
         test = json.loads(line)
         name, result, said = test["name"].split(" / ")[-1], test["result"], test.get("stdout", "")
         if result == "SKIP":
