@@ -9,7 +9,6 @@ import signal
 import stat
 import subprocess
 import tempfile
-import time
 
 
 def scratch():
@@ -36,7 +35,7 @@ class Result:
 
 
 def run(tool, *argv, **how):
-    return Result([tool, *argv], timeout=600, **how)
+    return Result([tool, *argv], **how)
 
 
 def programs(limit, smallest=0):
@@ -99,20 +98,6 @@ def children(pid):
             return [int(child) for child in file.read().split()]
     except OSError:
         return []
-
-
-def wait_for(condition, seconds=60):
-    """Whether the condition came true in time."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if condition():
-            return True
-        time.sleep(0.002)
-    return False
-
-
-def ended_by(process, number):
-    return process.wait(timeout=120) == -number
 
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU, signal.SIGALRM,

@@ -1,16 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What the tests in Python have in common: lines of TAP, and commands that are run."""
 import os
-import signal
 import subprocess
+import time
 
 count = 0
 failed = 0
-# Programs started here must die of a signal that the caller ignores, as under nohup.
-for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
-    signal.signal(number, signal.SIG_DFL)
-signal.signal(signal.SIGINT, signal.default_int_handler)
-os.umask(0o022)
 
 
 def check(ok, name, why=""):
@@ -45,6 +40,18 @@ def plan():
 
 def run(*argv):
     return subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
+
+
+def wait_for(condition, process=None):
+    """Waits until the condition is true. Returns False if the process ended without it, or after ten minutes. A process
+    that has ended keeps its number, so a signal to it reaches no other."""
+    until = time.monotonic() + 600
+    while not condition():
+        ended = process and os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG)
+        if ended or time.monotonic() > until:
+            return condition()
+        time.sleep(0.002)
+    return True
 
 
 def must(*argv):

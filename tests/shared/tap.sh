@@ -3,13 +3,7 @@
 # scratch directory that is the current one from then on. The caller's paths are absolute by then.
 # shellcheck shell=bash
 set -u
-# Programs started here must die of a signal that the caller ignores, as under nohup.
-if [ -z "${TAP_SIGNALS-}" ]; then
-	mapfile -d '' -t command </proc/$$/cmdline
-	TAP_SIGNALS=default exec env --default-signal=HUP,INT,QUIT,TERM "${command[@]}"
-fi
 export LC_ALL=C
-umask 022
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/e2e.XXXXXX")
 trap 'cd /; chmod -R u+rwx "$scratch"; rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 99

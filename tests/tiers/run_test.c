@@ -70,13 +70,52 @@ static void system_first(void)
 	setenv("PATH", path, 1);
 }
 
+/* Soft limits as a login has them: an unlimited stack changes where files are mapped, and core files take time. */
+static void same_limits(void)
+{
+	static const struct {
+		int which;
+		rlim_t soft;
+	} limits[] = {{RLIMIT_STACK, 8 << 20}, {RLIMIT_NOFILE, 1024}, {RLIMIT_CORE, 0},
+	    {RLIMIT_FSIZE, RLIM_INFINITY}, {RLIMIT_CPU, RLIM_INFINITY},
+	    {RLIMIT_DATA, RLIM_INFINITY}, {RLIMIT_AS, RLIM_INFINITY}};
+	struct rlimit limit;
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		if (getrlimit(limits[i].which, &limit) != 0)
+			continue;
+		limit.rlim_cur =
+		    limits[i].soft < limit.rlim_max ? limits[i].soft : limit.rlim_max;
+		setrlimit(limits[i].which, &limit);
+	}
+}
+
+/* Compilers keep things at home. A user who has none, as of a service, gets one beside the file of costs. */
+static void some_home(const char *costs)
+{
+	const char *home = getenv("HOME"), *slash = strrchr(costs, '/');
+	char path[4096];
+
+	if (home && access(home, W_OK | X_OK) == 0)
+		return;
+	snprintf(
+	    path, sizeof(path), "%.*shome", slash ? (int)(slash + 1 - costs) : 0, costs);
+	mkdir(path, 0700);
+	setenv("HOME", path, 1);
+}
+
 static void same_surroundings(void)
 {
 	static const char *const theirs[] = {"LANG", "LANGUAGE", "LC_CTYPE",
 	    "LC_MESSAGES", "LC_NUMERIC", "LC_COLLATE", "LC_TIME", "COLUMNS", "LINES",
-	    "NO_COLOR", "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "XDG_CACHE_HOME",
-	    "XDG_CONFIG_HOME", "DEBUGINFOD_URLS", "SOURCE_DATE_EPOCH", "CDPATH",
-	    "POSIXLY_CORRECT", "BASH_ENV", "ENV", "GZIP", "TZ", "DISPLAY"};
+	    "NO_COLOR", "CLICOLOR_FORCE", "GCC_COLORS", "GREP_COLORS", "MAKEFLAGS",
+	    "MAKELEVEL", "MFLAGS", "CC", "CXX", "CFLAGS", "CPPFLAGS", "CXXFLAGS",
+	    "LDFLAGS", "GOFLAGS", "RUSTFLAGS", "DESTDIR", "XDG_CACHE_HOME",
+	    "XDG_CONFIG_HOME", "DEBUGINFOD_URLS", "SOURCE_DATE_EPOCH",
+	    "DEB_BUILD_OPTIONS", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "CDPATH",
+	    "POSIXLY_CORRECT", "BASH_ENV", "ENV", "GZIP", "XZ_OPT", "TAR_OPTIONS", "TZ",
+	    "DISPLAY", "LD_PRELOAD", "LD_BIND_NOW", "GLIBC_TUNABLES", "EH2SFRAME",
+	    "EH2SFRAME_FLAGS", "EH2SFRAME_LD", "EH2SFRAME_CC", "EH2SFRAME_AS"};
 	sigset_t none;
 
 	for (size_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++)
@@ -86,13 +125,17 @@ static void same_surroundings(void)
 	system_first();
 	scratch_in_memory();
 	umask(022);
+	same_limits();
 	for (int number = 1; number < NSIG; number++)
 		signal(number, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	/* What a caller has open beyond 0 to 2 is not the test's. */
+	/* What a caller has open beyond 0 to 2 is not the test's, and nobody types what a test reads. */
 	for (int fd = 3; fd < 1024; fd++)
 		close(fd);
+	close(STDIN_FILENO);
+	if (open("/dev/null", O_RDONLY) != STDIN_FILENO)
+		_exit(99);
 }
 
 /* One write, so that lines of tests that end at once stay whole. */
@@ -130,9 +173,12 @@ int main(int argc, char **argv)
 		return 99;
 	snprintf(run, sizeof(run), "%d.%llu", getppid(), began(getppid()));
 	clock_gettime(CLOCK_MONOTONIC, &start);
+	/* Where this is ignored, no child could be waited for. */
+	signal(SIGCHLD, SIG_DFL);
 	pid_t child = fork();
 	if (child == 0) {
 		same_surroundings();
+		some_home(argv[1]);
 		setenv("TEST_RUN", run, 1);
 		execvp(argv[2], argv + 2);
 		fprintf(stderr, "run_test: %s: %s\n", argv[2], strerror(errno));

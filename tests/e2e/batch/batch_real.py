@@ -44,7 +44,7 @@ def links(top):
 
 def in_root(top, argv):
     done = subprocess.run(
-        ["unshare", "-r", "chroot", top, *argv], capture_output=True, check=False, timeout=120
+        ["unshare", "-r", "chroot", top, *argv], capture_output=True, check=False
     )
     return done.returncode, done.stdout, done.stderr
 
