@@ -185,7 +185,6 @@ int main(void)
 	int status;
 
 	build_sample();
-	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, sample_is_good);
 	tcase_add_test(tcase, cut_at_every_length);
 	tcase_add_test(tcase, mutants);

@@ -228,7 +228,6 @@ int main(void)
 	Suite *suite = suite_create("cfi_limits");
 	TCase *tcase = tcase_create("cfi_limits");
 
-	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, diags_are_bounded);
 	tcase_add_test(tcase, many_cies_are_linear);
 	tcase_add_test(tcase, pc_rule_over_two_gib);

@@ -448,7 +448,6 @@ int main(void)
 	Suite *suite = suite_create("nomem");
 	TCase *tcase = tcase_create("commands");
 
-	tcase_set_timeout(tcase, 100);
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_loop_test(tcase, nomem, 0, N_COMMANDS * N_INPUTS);
 	tcase_add_loop_test(tcase, nomem_object, 0, N_OBJECT_COMMANDS);

@@ -302,7 +302,6 @@ int main(void)
 	Suite *suite = suite_create("insn_aarch64");
 	TCase *tcase = tcase_create("insn_aarch64");
 
-	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, effects, 0, sizeof(words) / sizeof(words[0]));
 	tcase_add_test(tcase, cut_off);
 	tcase_add_test(tcase, total);

@@ -264,7 +264,6 @@ int main(void)
 	Suite *suite = suite_create("insn_s390x");
 	TCase *tcase = tcase_create("insn_s390x");
 
-	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, knows, 0, N_KNOWN);
 	tcase_add_test(tcase, total);
 	tcase_add_test(tcase, executes);

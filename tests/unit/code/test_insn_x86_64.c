@@ -161,7 +161,6 @@ int main(void)
 	Suite *suite = suite_create("insn_x86_64");
 	TCase *tcase = tcase_create("insn_x86_64");
 
-	tcase_set_timeout(tcase, 60);
 	if (code_can_decode(CODE_X86_64)) {
 		tcase_add_loop_test(tcase, effects, 0, sizeof(cases) / sizeof(cases[0]));
 		tcase_add_test(tcase, cut_off);

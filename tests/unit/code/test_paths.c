@@ -434,7 +434,6 @@ int main(void)
 	Suite *suite = suite_create("paths");
 	TCase *tests = tcase_create("paths");
 
-	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, frames);
 	tcase_add_test(tests, signing);
 	tcase_add_test(tests, meeting);

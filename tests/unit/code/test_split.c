@@ -190,7 +190,6 @@ int main(void)
 	Suite *suite = suite_create("split");
 	TCase *tcase = tcase_create("split");
 
-	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, x86_64);
 	tcase_add_test(tcase, aarch64);
 	tcase_add_test(tcase, s390x);

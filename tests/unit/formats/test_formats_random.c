@@ -232,7 +232,6 @@ int main(void)
 	Suite *suite = suite_create("formats_random");
 	TCase *tcase = tcase_create("formats_random");
 
-	tcase_set_timeout(tcase, 300);
 	tcase_add_loop_test(tcase, rows_come_back, 0, 6);
 	tcase_add_loop_test(tcase, hostile_bytes, 0, 3);
 	suite_add_tcase(suite, tcase);

@@ -271,7 +271,6 @@ int main(void)
 	Suite *suite = suite_create("go_quick");
 	TCase *tcase = tcase_create("go_quick");
 
-	tcase_set_timeout(tcase, 100);
 	tcase_add_test(tcase, x86_64);
 	tcase_add_test(tcase, aarch64);
 	suite_add_tcase(suite, tcase);

@@ -190,7 +190,6 @@ int main(void)
 	Suite *suite = suite_create("go_table");
 	TCase *tcase = tcase_create("go_table");
 
-	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, functions_of_each_version, 0, N_MAGICS);
 	tcase_add_test(tcase, levels_of_a_frame);
 	tcase_add_test(tcase, damage_is_named_with_its_place);

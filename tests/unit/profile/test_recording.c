@@ -277,7 +277,6 @@ int main(void)
 	Suite *suite = suite_create("recording");
 	TCase *tcase = tcase_create("recording");
 
-	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, recording_round_trip);
 	tcase_add_test(tcase, recording_equal_elements_are_one);
 	tcase_add_test(tcase, recording_callees);

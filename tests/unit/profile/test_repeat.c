@@ -183,7 +183,6 @@ int main(void)
 	Suite *suite = suite_create("repeat");
 	TCase *tcase = tcase_create("repeat");
 
-	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, repeat_random);
 	tcase_add_test(tcase, repeat_other_walks);
 	suite_add_tcase(suite, tcase);

@@ -432,7 +432,6 @@ int main(void)
 	Suite *suite = suite_create("stacks");
 	TCase *tcase = tcase_create("stacks");
 
-	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, event_samples);
 	tcase_add_test(tcase, event_maps);
 	tcase_add_test(tcase, space_as_pages);

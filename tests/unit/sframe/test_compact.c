@@ -484,7 +484,6 @@ int main(void)
 	Suite *suite = suite_create("compact");
 	TCase *tests = tcase_create("compact");
 
-	tcase_set_timeout(tests, 100);
 	tcase_add_loop_test(tests, every_answer_and_limit, 0, 700);
 	tcase_add_test(tests, equal_rows);
 	tcase_add_loop_test(tests, near_the_best, 0, 3);

@@ -247,7 +247,6 @@ int main(void)
 	Suite *suite = suite_create("sframe-capability");
 	TCase *tcase = tcase_create("capability");
 
-	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, each_saying, 0, N_SAYINGS);
 	tcase_add_test(tcase, every_name_has_a_row);
 	tcase_add_test(tcase, no_such);

@@ -409,7 +409,6 @@ int main(void)
 	TCase *tcase = tcase_create("read");
 
 	/* Sanitizers and valgrind make the exhaustive tests slow. */
-	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, round_trip, 0, 12);
 	tcase_add_loop_test(tcase, truncation, 0, 12);
 	tcase_add_loop_test(tcase, mutation, 0, 12);
