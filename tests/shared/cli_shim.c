@@ -2,9 +2,9 @@
 /*
  * cli_files.sh and batch_stop.py preload this into the command. The SHIM_NTH call of
  * SHIM_CALL then does what SHIM_DO says: ENOSPC, EIO, EINTR, EXDEV, EFAULT, EOPNOTSUPP,
- * SHORT (half of it), SLEEP (half a second), KILL, TERM, or INT for the whole process
+ * SHORT (half of it), WAIT (until there is a TERM), KILL, TERM, or INT for the whole process
  * group, as from a terminal. Only calls on regular files count. SHIM_LOG is made when that call was reached. With
- * SHIM_LATE every ppoll waits first.
+ * SHIM_LATE the first ppoll waits until a child has ended.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <linux/fs.h>
@@ -34,6 +35,17 @@ static int is_file(int fd)
 	struct stat st;
 
 	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* The caller blocks the signal, or its handler returns. A parent that does not wait for the caller has ended then. */
+static void wait_for_term(void)
+{
+	sigset_t pending;
+
+	do
+		sigpending(&pending);
+	while (!sigismember(&pending, SIGTERM) && usleep(1000) == 0);
+	usleep(100000);
 }
 
 /* Returns 0 to go on, 1 for half of it, -1 to fail with errno. */
@@ -54,8 +66,8 @@ static int strike(const char *call)
 		raise(SIGKILL);
 	if (!strcmp(what, "TERM"))
 		raise(SIGTERM);
-	if (!strcmp(what, "SLEEP"))
-		usleep(500000);
+	if (!strcmp(what, "WAIT"))
+		wait_for_term();
 	if (!strcmp(what, "INT"))
 		kill(0, SIGINT);
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
@@ -164,7 +176,10 @@ int ppoll(
 	REAL(int, "ppoll", struct pollfd *, nfds_t, const struct timespec *,
 	    const sigset_t *);
 
-	if (getenv("SHIM_LATE"))
-		usleep(200 * 1000);
+	static int calls;
+	siginfo_t info;
+
+	if (getenv("SHIM_LATE") && calls++ == 0)
+		waitid(P_ALL, 0, &info, WEXITED | WNOWAIT);
 	return real(fds, n, timeout, signals);
 }

@@ -18,8 +18,8 @@ import sys
 import threading
 import time
 
-from batch_lib import children, copy, digest, picture, remove, run, scratch, strays, wait_for
-from tap import check, plan, skip
+from batch_lib import copy, digest, picture, remove, run, scratch, strays
+from tap import check, plan, skip, wait_for
 
 TOOL = os.path.realpath(sys.argv[1])
 # A sanitizer leaves this signal to the program. Threads and children have it from here.
@@ -138,14 +138,13 @@ def test_meanwhile():
         shutil.rmtree("x", ignore_errors=True)
         os.makedirs("x/d")
         copy(os.path.realpath(shutil.which("gdb") or sys.executable), "x/d/f")
-        with subprocess.Popen([TOOL, "-q", "--witness=libdwarf", *words], stderr=subprocess.PIPE) as process:
-            wait_for(lambda: strays("x") or process.poll() is not None)
-            at_work = (children(process.pid) or [process.pid])[0]
-            os.kill(at_work, signal.SIGSTOP)
+        with subprocess.Popen([TOOL, "-q", "--witness=libdwarf", *words], stderr=subprocess.PIPE, start_new_session=True) as process:
+            begun = wait_for(lambda: strays("x"), process)
+            os.killpg(process.pid, signal.SIGSTOP)
             change()
-            os.kill(at_work, signal.SIGCONT)
+            os.killpg(process.pid, signal.SIGCONT)
             said = process.stderr.read()
-        check(process.returncode in (0, 3) and not strays("x") and said.count(b"\n") == (process.returncode != 0),
+        check(begun and process.returncode in (0, 3) and not strays("x") and said.count(b"\n") == (process.returncode != 0),
               f"{name}: {process.returncode}", said)
         if change == upgrade:
             check(process.returncode == 3 and digest("x/d/f") == digest(os.path.realpath("/bin/true")), "stays", said)

@@ -6,9 +6,11 @@ the new one, whole. TAP.
     batch_stop.py EH2SFRAME [MOMENTS]
 """
 
+import ctypes
 import fcntl
 import os
 import random
+import select
 import signal
 import subprocess
 import sys
@@ -25,9 +27,8 @@ from batch_lib import (
     run,
     scratch,
     strays,
-    wait_for,
 )
-from tap import check, plan, skip
+from tap import check, plan, skip, wait_for
 
 TOOL = os.path.realpath(sys.argv[1])
 SHIM = os.path.join(os.path.dirname(os.path.realpath(sys.argv[0])), "../../shared/cli_shim.c")
@@ -56,6 +57,28 @@ def make_tree(top):
         file.write("not ELF\n")
 
 
+class Renames:
+    """Counts the files that get their names below a tree, as they do."""
+
+    def __init__(self, top):
+        self.libc, moved_to = ctypes.CDLL(None, use_errno=True), 0x80
+        self.fd = self.libc.inotify_init1(os.O_CLOEXEC)
+        for where, _, _ in os.walk(top):
+            if self.libc.inotify_add_watch(self.fd, os.fsencode(where), moved_to) < 0:
+                raise OSError(ctypes.get_errno(), "inotify", where)
+
+    def wait(self, count, process):
+        """Until as many have names, or the process has ended."""
+        while count > 0:
+            ready = select.select([self.fd, process.stdout], [], [])[0]
+            if self.fd not in ready:
+                break
+            events = os.read(self.fd, 1 << 16)
+            while events:
+                count, events = count - 1, events[16 + int.from_bytes(events[12:16], sys.byteorder):]
+        os.close(self.fd)
+
+
 def states(top, old, new):
     """How many names have the old file, the new one; the names of others."""
     now = picture(top)[0]
@@ -68,11 +91,10 @@ def states(top, old, new):
 def test_interrupt():
     make_tree("old")
     copy("old", "new")
-    began = time.monotonic()
     whole = run(TOOL, "--batch", "-q", "-j2", "new")
-    duration = time.monotonic() - began
     check(whole.status == 0, "the whole tree", whole)
     (old, links), (new, _) = picture("old"), picture("new")
+    n_names = sum(map(len, links))
     rng = random.Random(int(os.environ.get("SEED", "7")))
     wrong, partly, unlike = [], 0, 0
     for moment in range(MOMENTS):
@@ -80,10 +102,13 @@ def test_interrupt():
         # As of a terminal every other time: all processes get it.
         group = moment % 2 == 1
         number = SIGNALS[moment // 2 % len(SIGNALS)]
+        renames = Renames("tree")
         process = start("-q", "-j2", "tree", start_new_session=True)
-        time.sleep(rng.random() * duration * 1.1)
+        renames.wait(rng.randrange(n_names), process)
+        # Anywhere in the next files.
+        time.sleep(rng.random() * 0.05)
         (os.killpg if group else os.kill)(process.pid, number)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate()
         n_old, n_new, odd = states("tree", old, new)
         partly += n_old > 0 and n_new > 0
         unlike += picture("tree")[1] != links
@@ -105,12 +130,14 @@ def test_interrupt():
     wrong = []
     for moment in range(MOMENTS // 3):
         copy("old", "tree")
+        renames = Renames("tree")
         process = start("-q", "-j2", "tree", start_new_session=True)
-        time.sleep(rng.random() * duration)
+        renames.wait(rng.randrange(n_names), process)
+        time.sleep(rng.random() * 0.05)
         # Every other time only what the user started, whose workers must end, too.
         (os.killpg if moment % 2 else os.kill)(process.pid, signal.SIGKILL)
-        process.communicate(timeout=60)
-        if not moment % 2 and not wait_for(lambda: not orphans("tree"), 10):
+        process.communicate()
+        if not moment % 2 and not wait_for(lambda: not orphans("tree")):
             wrong.append((moment, "workers go on"))
         for path in strays("tree"):
             if moment % 2 == 0 and os.path.basename(path).count(".") == 2:
@@ -166,11 +193,12 @@ def slow_tree(top):
 
 
 def slow(top):
-    """Starts a run, and returns when it has begun with the first file."""
-    process = start("-j1", "--witness=libdwarf", top)
-    if not wait_for(lambda: strays(f"{top}/first")):
-        process.kill()
+    """Starts a run, and stops it and its worker when it has begun with the first file. A worker makes its new file, notes
+    the name and writes: KILL between the first two would leave the file behind."""
+    process = start("-j1", "--witness=libdwarf", top, start_new_session=True)
+    if not wait_for(lambda: any(map(os.path.getsize, strays(f"{top}/first"))), process):
         raise RuntimeError("it does not begin")
+    os.killpg(process.pid, signal.SIGSTOP)
     return process
 
 
@@ -190,7 +218,8 @@ def test_changes():
     os.symlink("../outside", "c/moved")
     os.chmod("c/first/cc1", 0o700)
     before = {name: digest(f"c/{name}") for name in ("grown", "replaced", "parted", "first/cc1")}
-    out, err = process.communicate(timeout=400)
+    os.killpg(process.pid, signal.SIGCONT)
+    out, err = process.communicate()
     said = err.decode().splitlines()
     for path, words in (
         ("c/gone", "cannot open: No such file"),
@@ -225,13 +254,13 @@ def test_worker():
         worker = children(process.pid)
         before = digest("w/first/cc1")
         if len(worker) != 1:
-            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
             skip("a worker that ends", "there is no list of children here")
             return
-        # The worker makes its file and then notes the name: KILL between the two leaves it behind.
-        time.sleep(0.05)
         os.kill(worker[0], number)
-        out, err = process.communicate(timeout=400)
+        os.killpg(process.pid, signal.SIGCONT)
+        out, err = process.communicate()
         check(
             process.returncode == 70
             and err.startswith(b"eh2sframe: w/first/cc1: signal")
@@ -318,16 +347,16 @@ def test_waits():
     for number in SIGNALS:
         subprocess.run(["rm", "-rf", "s", "hit"], check=True)
         copy("s.old", "s")
-        env = {**os.environ, "SHIM_CALL": "linkat", "SHIM_NTH": "1", "SHIM_DO": "SLEEP"}
+        env = {**os.environ, "SHIM_CALL": "linkat", "SHIM_NTH": "1", "SHIM_DO": "WAIT"}
         env.update(SHIM_LOG=os.path.abspath("hit"), LD_PRELOAD=os.path.abspath("shim.so"))
         env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0:detect_leaks=0"
         process = start("-q", "-j1", "s", env=env, start_new_session=True)
-        hit = wait_for(lambda: os.path.exists("hit"))
+        hit = wait_for(lambda: os.path.exists("hit"), process)
         process.send_signal(number)
-        process.wait(timeout=60)
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         left = strays("s") + orphans("s")
         names = [path for path in ("s/a/1", "s/a/2", "s/1", "s/2") if digest(path) != new]
-        process.communicate(timeout=60)
+        process.communicate()
         check(
             hit and process.returncode == -number and not left and not names,
             f"{number.name} for the command alone: it ends after its workers",
