@@ -11,12 +11,12 @@ import collections
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
-import time
 
-from tap import check, plan, run, skip_all
+from tap import check, plan, run, skip_all, wait_for
 
 TOOL = os.path.realpath(sys.argv[2])
 SANITIZED = b"__asan_init" in open(TOOL, "rb").read()
@@ -170,7 +170,7 @@ def fail():
                 error = "ENOMEM" if name in MEMORY else "EIO"
                 done = subprocess.run(
                     ["strace", "-qq", "-o", "/dev/null", "-e", f"inject={name}:error={error}:when={nth}", TOOL, *argv],
-                    capture_output=True, check=False, timeout=120)
+                    capture_output=True, check=False)
                 n += 1
                 trouble = judge(name, done, old, new)
                 if trouble:
@@ -196,7 +196,7 @@ def link():
 
 
 def meanwhile():
-    """Others change a file that is converted in its place, when it has been opened."""
+    """Others change a file that is converted in its place, when it has been opened: strace stops the command there."""
     os.makedirs("r")
     subprocess.run([TOOL, "--report=json", "-o", "base.json", "/bin/ls"], check=True)
     subprocess.run([TOOL, "-q", "/bin/ls", "converted"], check=True)
@@ -209,13 +209,13 @@ def meanwhile():
             path = ["-P", "r/in"] if call == "openat" else []
             process = subprocess.Popen(
                 ["strace", "-f", "-qq", "-o", "log", *path, "-e", f"trace={call}", "-e",
-                 f"inject={call}:delay_exit=1000000", TOOL, "-q", *options, "r/in", "r/in"], stderr=subprocess.PIPE)
-            while process.poll() is None and (not os.path.exists("log") or call not in open("log", encoding="utf-8").read()):
-                time.sleep(0.02)
+                 f"inject={call}:signal=STOP:when=1", TOOL, "-q", *options, "r/in", "r/in"], stderr=subprocess.PIPE)
+            wait_for(lambda: b"stopped by SIGSTOP" in (read("log") or b""), process)
             change()
             changed = read("r/in")
+            os.kill(int(read("log").split()[0]), signal.SIGCONT)
             # strace says what the path is in full.
-            said = re.sub(rb"(?m)^strace: .*\n", b"", process.communicate(timeout=120)[1])
+            said = re.sub(rb"(?m)^strace: .*\n", b"", process.communicate()[1])
             check(process.returncode == 3 and read("r/in") == changed and said.startswith(b"eh2sframe: r/in: ")
                   and said.count(b"\n") == 1, f"{change.__name__} {' '.join(options)}: what others do is not undone",
                   f"{process.returncode} {said}")
