@@ -100,7 +100,7 @@ pprof
 text' eh2sframe-fold --format = ''
 offers 'bash: a recording' 'files/two' eh2sframe-fold --format = text files/t
 offers 'bash: events' 'cycles' eh2sframe-record -e cy
-offers 'bash: a process' "$$" eh2sframe-record -p $$
+is 'bash: a process' grep -qx $$ <(complete_words eh2sframe-record -p $$)
 offers 'bash: the command that is recorded' 'eh2sframe-fold' eh2sframe-record --preload -F 99 eh2sframe-f
 offers 'bash: and behind --' 'eh2sframe-fold' eh2sframe-record --output = x -- eh2sframe-f
 offers 'bash: its files' 'files/two' eh2sframe-record -o x ls -l files/t
@@ -129,7 +129,7 @@ if have zsh; then
 		print -r -- "${${seen##*BEGIN}//$'\r'/}" | sed -n 's/^.*HIT //p' | sort -u
 		zpty -d z
 	Z
-	zsh_offers() { timeout 60 zsh -f zsh_offers "$completions" "$1" </dev/null; }
+	zsh_offers() { zsh -f zsh_offers "$completions" "$1" </dev/null; }
 	zoffers() {
 		local got
 		got=$(zsh_offers "$3")

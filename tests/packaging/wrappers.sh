@@ -343,27 +343,24 @@ is 'eh2sframe-ld gcc --help is that of gcc' sh -c "'$ld' gcc --help | head -n 1 
 gcc -c "$c" -o object && is 'a file without a suffix' "$ld" -r object -o linked
 
 ### Signals: the wrapper ends by them, after its program, and leaves no output that is not converted.
+# Each program says in a pipe that it has begun, and waits for another one.
+mkfifo started gate
 cat >slow-link <<'S'
 #!/bin/sh
 cp before slow
-: >started
-sleep "${1:-1}"
+[ "$1" = at-once ] || { echo >started; read -r _ <gate; }
 S
-cat >slow-command <<'S'
-#!/bin/sh
-: >started
-sleep 1
-S
-chmod +x slow-link slow-command
+chmod +x slow-link
 # signalled NAME SIGNAL COMMAND...
 signalled() {
 	local name=$1 signal=$2 pid
 	shift 2
-	rm -f started slow
+	rm -f slow
 	"$@" >.out 2>&1 &
 	pid=$!
-	for ((i = 0; i < 200; i++)); do [ -e started ] && break; sleep 0.02; done
+	read -r _ <started
 	kill -s "$signal" $pid
+	echo >gate
 	wait $pid
 	status=$?
 	if [ $status = $((128 + $(kill -l "$signal"))) ] && [ ! -e slow ] && ! compgen -G '*eh2sframe-*' >.out; then
@@ -372,24 +369,23 @@ signalled() {
 		not_ok "$name" "status $status, slow: $(ls -l slow 2>&1)"
 	fi
 }
-signalled 'TERM while linking' TERM "$ld" ./slow-link 1 -o slow
-signalled 'HUP while linking' HUP "$ld" ./slow-link 1 -o slow
+signalled 'TERM while linking' TERM "$ld" ./slow-link wait -o slow
+signalled 'HUP while linking' HUP "$ld" ./slow-link wait -o slow
 # What the command does then is its own affair (files.sh); one that is killed has not converted.
-printf '#!/bin/sh\n: >started\nsleep 1\nkill -TERM $$\n' >slow-killed && chmod +x slow-killed
-signalled 'TERM while converting' TERM env EH2SFRAME="$scratch/slow-killed" "$ld" ./slow-link 0 -o slow
+printf '#!/bin/sh\necho >started\nread -r _ <gate\nkill -TERM $$\n' >slow-killed && chmod +x slow-killed
+signalled 'TERM while converting' TERM env EH2SFRAME="$scratch/slow-killed" "$ld" ./slow-link at-once -o slow
 # From a terminal everyone has the signal, the program too. An asynchronous command of a script
 # ignores INT, and so would everything below it.
 cat >interrupt.py <<'PY'
-import os, signal, subprocess, sys, time
+import os, signal, subprocess, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 child = subprocess.Popen(sys.argv[1:], start_new_session=True)
-while not os.path.exists('started'):
-    time.sleep(0.02)
+open('started').read()
 os.killpg(child.pid, signal.SIGINT)
-sys.exit(0 if child.wait(10) == -signal.SIGINT and not os.path.exists('slow') else 1)
+sys.exit(0 if child.wait() == -signal.SIGINT and not os.path.exists('slow') else 1)
 PY
-rm -f started slow
-is 'INT for the whole group' python3 interrupt.py "$ld" ./slow-link 5 -o slow
+rm -f slow
+is 'INT for the whole group' python3 interrupt.py "$ld" ./slow-link wait -o slow
 
 ### make -j8, a clean second run, and one that was killed in the middle.
 mkdir many && cd many || exit 99
@@ -416,16 +412,15 @@ rm -f ./p? lib.so ./*.o
 make -s -j8 CC=gcc f{0..39}.o main.o
 cat >slow-link <<'S'
 #!/bin/sh
-gcc "$@" && : >started.$$ && sleep 5
+gcc "$@" && echo >../started && read -r _ <../gate
 S
 chmod +x slow-link
 setsid make -s -j8 CC="'$ld' ./slow-link" >.out 2>&1 &
 pid=$!
-for ((i = 0; i < 500; i++)); do [ "$(compgen -G 'started.*' | wc -l)" = 8 ] && break; sleep 0.02; done
+for _ in {1..8}; do read -r _; done <>../started
 kill -s TERM -- -$pid
 wait $pid
-is 'a signal to make leaves no output that is not converted' \
-	sh -c 'ls started.* && ! ls | grep -E "^(p[0-9]|lib.so)$"'
+is 'a signal to make leaves no output that is not converted' sh -c '! ls | grep -E "^(p[0-9]|lib.so)$"'
 is 'make again after a signal' make -s -j8 CC="'$ld' gcc"
 for f in p? lib.so; do converted "$f" || not_ok "make again: $f"; done
 : >"$RECORD"

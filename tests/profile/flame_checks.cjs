@@ -10,7 +10,7 @@ const crumbs = (page) => page.locator('.crumbs').innerText();
 async function until(read, good) {
 	let text = '';
 
-	for (let i = 0; i < 100; i++) {
+	for (let i = 0; i < 2000; i++) {
 		text = await read();
 		if (good(text)) break;
 		await new Promise((done) => setTimeout(done, 50));

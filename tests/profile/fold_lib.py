@@ -50,7 +50,7 @@ class Recording:
 
 
 def run(*argv):
-    return subprocess.run(argv, capture_output=True, text=True, errors="surrogateescape", check=False, timeout=120)
+    return subprocess.run(argv, capture_output=True, text=True, errors="surrogateescape", check=False)
 
 
 def folded(program, path, *options):

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 import record_lib
 import tap
@@ -62,9 +61,17 @@ open("cut", "wb").write(whole[:len(whole) // 2])
 tap.check(50 < known("cut")[0] < right, "a raw recording that was cut off is read so far", known("cut"))
 
 # A process that runs already.
+def recorder_of(running):
+    """A recorder of the process that has begun: then there is something in its file."""
+    open("ends", "wb").close()
+    recorder = subprocess.Popen([record, "-o", "ends", "-p", str(running.pid)], stderr=subprocess.PIPE, text=True)
+    tap.wait_for(lambda: os.path.getsize("ends"), recorder)
+    return recorder
+
+
 os.environ["SECONDS"] = "20"
-with subprocess.Popen([stacks, "threads"]) as running:
-    time.sleep(0.3)
+with subprocess.Popen([stacks, "threads"], stdout=subprocess.PIPE) as running:
+    running.stdout.readline()
     run = tap.run(record, "-F", "999", "-d", "0.5", "-o", "pid", "-p", str(running.pid))
     tap.check(run.returncode == 0, "-p: it is recorded", run.stderr)
     right, wrong = known("pid")
@@ -79,22 +86,21 @@ with subprocess.Popen([stacks, "threads"]) as running:
         right, wrong = known("all")
         tap.check(right > 20 and len(wrong) <= right // 100, "-a: other processes",
                   f"{right} right\n{run.stderr}" + "\n".join(wrong))
-    recorder = subprocess.Popen([record, "-o", "ends", "-p", str(running.pid)], stderr=subprocess.PIPE, text=True)
-    time.sleep(0.5)
+    recorder = recorder_of(running)
     running.kill()
     running.wait()
-    tap.check(recorder.wait(20) == 0, "-p ends with the process", recorder.stderr.read())
-with subprocess.Popen([stacks, "threads"]) as running:
-    recorder = subprocess.Popen([record, "-o", "ends", "-p", str(running.pid)], stderr=subprocess.PIPE, text=True)
-    time.sleep(0.5)
+    tap.check(recorder.wait() == 0, "-p ends with the process", recorder.stderr.read())
+with subprocess.Popen([stacks, "threads"], stdout=subprocess.PIPE) as running:
+    running.stdout.readline()
+    recorder = recorder_of(running)
     running.kill()
     # Nobody has asked for its end yet.
-    tap.check(recorder.wait(20) == 0, "-p ends with a process that its parent has forgotten", recorder.stderr.read())
+    tap.check(recorder.wait() == 0, "-p ends with a process that its parent has forgotten", recorder.stderr.read())
 del os.environ["SECONDS"]
 
 # Programs of the system.
 for words in (["python3", "-c", "import json\nx = [{'a': i, 'b': [str(i)] * 5} for i in range(20000)]\n"
-               "for i in range(6): json.loads(json.dumps(x))"],
+               "for i in range(20): json.loads(json.dumps(x))"],
               ["sh", "-c", "head -c 6000000 /dev/urandom | xz -T2 -1 -c >/dev/null"],
               ["openssl", "speed", "-seconds", "1", "sha256"],
               # The CFI of its SHA-512 is wrong in a loop.

@@ -5,7 +5,6 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 
 import elf_text
 import tap
@@ -105,14 +104,17 @@ def check_command(record, *options):
     run = [record, *options, "-o", "x"]
     # As a daemon has it: ends of children are not told.
     got = subprocess.run([*run, "sh", "-c", "exit 3"], preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN),
-                         stderr=subprocess.PIPE, timeout=60, check=False)
+                         stderr=subprocess.PIPE, check=False)
     tap.check(got.returncode == 3, "SIGCHLD is ignored where it starts", got)
-    got = subprocess.run([*run, "-d", "0.3", "sh", "-c", "sleep 1; exit 3"], stderr=subprocess.PIPE, timeout=60, check=False)
+    got = subprocess.run([*run, "-d", "0.3", "sh", "-c", "sleep 1; exit 3"], stderr=subprocess.PIPE, check=False)
     tap.check(got.returncode == 3, "-d: the status is the command's, which goes on", got)
-    with subprocess.Popen([*run, "-q", "-d", "0.2", "sh", "-c", "trap 'exit 5' TERM; while :; do sleep 0.1; done"]) as running:
-        time.sleep(1.5)
+    os.mkfifo("pipe")
+    with subprocess.Popen([record, *options, "-o", "pipe", "-q", "-d", "0.2", "sh", "-c",
+                           "trap 'exit 5' TERM; echo started; while :; do sleep 0.1; done"], stdout=subprocess.PIPE) as running:
+        open("pipe", "rb").read()  # until the recording is over
+        running.stdout.readline()
         running.terminate()
-        tap.check(running.wait(30) == 5, "-d: signals still reach it")
+        tap.check(running.wait() == 5, "-d: signals still reach it")
     got = subprocess.run([record, *options, "-q", "-o", "-", "sh", "-c", "echo h$((1+1))ello"], capture_output=True, check=False)
     tap.check(got.returncode == 0 and b"h2ello" not in got.stdout and got.stderr == b"h2ello\n",
               "-o -: the command's output is not a part of the recording", got)

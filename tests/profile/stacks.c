@@ -93,6 +93,8 @@ int main(int argc, char **argv)
 
 		for (int i = 0; i < 3; i++)
 			pthread_create(&threads[i], NULL, thread, NULL);
+		puts("started");
+		fflush(stdout);
 		for (int i = 0; i < 3; i++)
 			pthread_join(threads[i], NULL);
 	} else if (strcmp(how, "fork") == 0) {

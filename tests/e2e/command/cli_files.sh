@@ -72,7 +72,7 @@ is '--report-file a link to what will be OUT: nothing is made' test ! -e spare
 mkdir piped
 for words in --report=json --report --report=html '--check-code --report=json'; do
 	# shellcheck disable=SC2086 # words
-	(exec 2> >(exec true); sleep .2; "$eh2sframe" $words -o piped/report missing good >/dev/null) || :
+	(exec 2> >(exec true); wait $!; "$eh2sframe" $words -o piped/report missing good >/dev/null) || :
 	rm -f piped/report
 	is "$words: standard error without a reader leaves nothing" test -z "$(ls -A piped)"
 done

@@ -37,7 +37,7 @@ def run(*argv, stdout=subprocess.PIPE, env=None, limit=None, **how):
         asan = ":verify_asan_link_order=0:detect_leaks=0"
         env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + asan
     done = subprocess.run([TOOL, *argv], stdout=stdout, stderr=subprocess.PIPE, env=env,
-                          preexec_fn=limits, timeout=120, **how)
+                          preexec_fn=limits, **how)
     done.text = f"status {done.returncode}\nout {done.stdout}\nerr {done.stderr}"
     return done
 

@@ -41,7 +41,7 @@ def call(*argv, **env):
     if env:
         options = base.get("ASAN_OPTIONS", "")
         base["ASAN_OPTIONS"] = f"{options}:verify_asan_link_order=0:detect_leaks=0"
-    return subprocess.run(argv, env=base | env, capture_output=True, timeout=60)
+    return subprocess.run(argv, env=base | env, capture_output=True)
 
 
 def attributes(path):

@@ -6,8 +6,8 @@ CC="${CC:-gcc} -D_GNU_SOURCE"
 # shellcheck source-path=SCRIPTDIR/../../shared source=tap.sh
 . "$src/../../shared/tap.sh"
 
-# run PROGRAM ARGS...: its output and status, bounded in time.
-run() { timeout 30 "$@" 2>&1; echo "status $?"; }
+# run PROGRAM ARGS...: its output and status.
+run() { "$@" 2>&1; echo "status $?"; }
 
 # same_run OLD NEW ARGS...: both do the same, whatever their names.
 same_run() {

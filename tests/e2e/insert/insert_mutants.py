@@ -89,7 +89,7 @@ def main():
                 [driver, "try", os.path.join(folder, "scratch"), "each", "200"],
                 input="".join(path + "\n" for path in paths),
                 capture_output=True, text=True, errors="replace",
-                timeout=300, check=False)
+                check=False)
             lines = ran.stdout.splitlines()
             if ran.returncode or ran.stderr or len(lines) < BATCH:
                 bad = [line for line in lines if line.startswith("70")]
