@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Chromium without a screen, driven by playwright-core, which npm fetches once into a folder of the build."""
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -22,22 +23,22 @@ def needed(*names):
 
 
 def fetch(npm, keep):
-    """playwright-core, in the version that package.json names."""
-    package = os.path.join(HTML, "package.json")
-    mark = os.path.join(keep, "package.json")
-    with open(package, "rb") as file:
+    """playwright-core, in the version that package.json names. Tests that run at once share the folder."""
+    with open(os.path.join(HTML, "package.json"), encoding="utf-8") as file:
         wanted = file.read()
-    if os.path.isdir(os.path.join(keep, "node_modules/playwright-core")) and os.path.exists(mark):
-        with open(mark, "rb") as file:
-            if file.read() == wanted:
-                return
-    shutil.copyfile(package, mark)
-    made = subprocess.run(
-        [npm, "install", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund"],
-        cwd=keep, capture_output=True, text=True, check=False, timeout=200)
-    if made.returncode:
-        os.unlink(mark)
-        skip_all("npm cannot fetch playwright-core: " + " ".join(made.stderr.split())[:200])
+    with open(os.path.join(keep, "fetched"), "a+", encoding="utf-8") as mark:
+        fcntl.flock(mark, fcntl.LOCK_EX)
+        mark.seek(0)
+        if mark.read() == wanted:
+            return
+        mark.truncate(0)
+        shutil.copyfile(os.path.join(HTML, "package.json"), os.path.join(keep, "package.json"))
+        made = subprocess.run(
+            [npm, "install", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund"],
+            cwd=keep, capture_output=True, text=True, check=False)
+        if made.returncode:
+            skip_all("npm cannot fetch playwright-core: " + " ".join(made.stderr.split())[:200])
+        mark.write(wanted)
 
 
 def check_pages(keep, make, directory, subjects):
@@ -46,5 +47,5 @@ def check_pages(keep, make, directory, subjects):
     fetch(npm, keep)
     make()
     return subprocess.run(
-        [node, os.path.join(HTML, "browser.cjs"), chromium, directory, *subjects], check=False, timeout=280,
+        [node, os.path.join(HTML, "browser.cjs"), chromium, directory, *subjects], check=False,
         env={**os.environ, "NODE_PATH": os.path.join(keep, "node_modules")}).returncode

@@ -5,6 +5,8 @@ const { chromium } = require('playwright-core');
 
 const [, , program, directory, ...subjects] = process.argv;
 let count = 0, failed = 0;
+// Milliseconds until what does not come is missing: a machine may have much else to do.
+const patience = 300000;
 
 // One line of TAP; why is shown when it is not so.
 function check(ok, name, why) {
@@ -25,6 +27,8 @@ async function open(browser, name, options = {}) {
 	const { hash = '', ...context } = options;
 	const page = await (await browser.newContext({ viewport: { width: 1280, height: 900 }, ...context }))
 		.newPage();
+
+	page.setDefaultTimeout(patience);
 	const address = 'file://' + directory + '/' + name + '.html';
 
 	page.wrong = [];
@@ -44,7 +48,7 @@ async function close(page, name) {
 
 async function main() {
 	// Containers have no user namespaces for the sandbox. The pages are our own.
-	const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
+	const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'], timeout: patience });
 	const tools = { browser, check, same, close, open: (...rest) => open(browser, ...rest) };
 
 	try {

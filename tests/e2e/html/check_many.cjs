@@ -96,7 +96,7 @@ async function tree(page, tools) {
 	tools.check(Math.abs(area.reduce((sum, one) => sum + one, 0) / whole - 1) < 0.001, 'its cells fill it', whole);
 	const second = (await active()).split(':')[0].split('/').at(-1);
 	await page.keyboard.press('Enter');
-	await page.locator('h1').filter({ hasText: second }).waitFor({ timeout: 9000 }).catch(() => {});
+	await page.locator('h1').filter({ hasText: second }).waitFor().catch(() => {});
 	tools.check((await page.locator('h1').innerText()).includes(second), 'Enter opens the file', second);
 	await page.goBack();
 	await box.scrollIntoViewIfNeeded();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// 3,000 files can be used within a second after the page is asked for. On a busy machine, where other tests
-// run beside, only the processor time of the page says something.
+// 3,000 files can be used after a second of the page's processor time. The time on the wall is only printed, because
+// it also depends on what else the machine does.
 'use strict';
-const os = require('os');
 
 const limit = 1000;
 
@@ -22,7 +21,5 @@ module.exports = async (tools) => {
 		await page.context().close();
 	}
 	console.log('# ready after ' + wall.join(', ') + ' ms; ' + processor.join(', ') + ' ms of processor time');
-	const idle = os.loadavg()[0] <= os.cpus().length;
-	tools.check(Math.min(...(idle ? wall : processor)) < limit, '3,000 files are there within a second',
-		{ wall, processor, idle });
+	tools.check(Math.min(...processor) < limit, '3,000 files are there within a second of processor time', { wall, processor });
 };
