@@ -61,9 +61,9 @@ in_glibc() {
 	local machine=$1 dir=$2 program=$3
 	shift 3
 	if [ "$machine" = aarch64 ]; then
-		timeout 120 qemu-aarch64 -cpu cortex-a57 "$dir/ld.so" --inhibit-cache --library-path "$dir:$dir/c++" "$dir/$program" "$@"
+		qemu-aarch64 -cpu cortex-a57 "$dir/ld.so" --inhibit-cache --library-path "$dir:$dir/c++" "$dir/$program" "$@"
 	else
-		timeout 120 "$dir/ld.so" --inhibit-cache --library-path "$dir:$dir/c++" "$dir/$program" "$@"
+		"$dir/ld.so" --inhibit-cache --library-path "$dir:$dir/c++" "$dir/$program" "$@"
 	fi
 }
 
@@ -104,7 +104,7 @@ real() {
 		[ -L "$program" ] || [ -u "$program" ] || ! readelf -lW "$program" 2>/dev/null | grep -q INTERP && continue
 		libs=$("$dir/ld.so" --inhibit-cache --library-path "$dir:$root/usr/lib/x86_64-linux-gnu" --list "$program" 2>/dev/null) || continue
 		# Programs that say their version and nothing else.
-		(cd "$work" && timeout 10 "$dir/ld.so" --inhibit-cache --library-path "$dir:$root/usr/lib/x86_64-linux-gnu" \
+		(cd "$work" && timeout 300 "$dir/ld.so" --inhibit-cache --library-path "$dir:$root/usr/lib/x86_64-linux-gnu" \
 			"$program" --version </dev/null >/dev/null 2>&1) || continue
 		cp "$program" "$dir/bin"
 		echo "$libs" | awk -v r="$root/" 'index($3, r) == 1 { print $3 }' | xargs -r cp -n -t "$dir/libs"
@@ -115,7 +115,7 @@ real() {
 	result $? "real: $count programs and their libraries are converted"
 	[ -z "$said" ] || echo "$said" | sed 's/^/# /'
 	for program in "$dir"/bin/*; do
-		said=$(cd "$work" && timeout 60 "$dir/ld.so" --inhibit-cache --library-path "$dir:$dir/libs" --preload "$dir/preload.so" \
+		said=$(cd "$work" && timeout 300 "$dir/ld.so" --inhibit-cache --library-path "$dir:$dir/libs" --preload "$dir/preload.so" \
 			"$program" --version 9>&1 2>"$logs/glibc-real.log" >/dev/null </dev/null)
 		case $said in
 		[1-9]*' same, '*', 0 differ')

@@ -42,7 +42,7 @@ runs() {
 	shift
 	is "$name: it is built" "${compile[@]}" "${options[@]}" -o "$scratch/program" "${sources[@]}"
 	is "$name: it is converted" convert "$scratch/program" "$scratch/rows"
-	is "$name: it walks" timeout 300 "$@" "$scratch/rows" "$times"
+	is "$name: it walks" "$@" "$scratch/rows" "$times"
 }
 
 # other MACHINE LOADER OPTION...: by qemu, with the libraries of the cross compiler.

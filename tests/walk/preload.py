@@ -55,7 +55,7 @@ def run(library, directory, command, hz, clock):
     env = dict(os.environ, LD_PRELOAD=library, WALK_COUNTS=counts, WALK_LOG=log,
                WALK_HZ=str(hz), WALK_CLOCK=clock, LC_ALL="C")
     done = subprocess.run(command, env=env, cwd=directory, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=600)
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     with open(counts, "rb") as file:
         data = file.read()
     with open(log, errors="replace") as file:

@@ -3,7 +3,8 @@
 import os
 import socket
 import subprocess
-import time
+
+from tap import wait_for
 
 # Bytes from the start of qemu's register packet: PC, SP, link register.
 PLACES = {"aarch64": (32 * 8, 31 * 8, 30 * 8), "s390x": (8, 16 + 15 * 8, 16 + 14 * 8)}
@@ -19,12 +20,8 @@ class Program:
         self.exited = None
         self.process = subprocess.Popen([*qemu, "-g", address, path])
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(60)
-        until = time.monotonic() + 60
-        while self.socket.connect_ex(address) != 0:
-            if time.monotonic() > until or self.process.poll() is not None:
-                raise RuntimeError(f"{path}: no answer from {qemu[0]}")
-            time.sleep(0.01)
+        if not wait_for(lambda: self.socket.connect_ex(address) == 0, self.process):
+            raise RuntimeError(f"{path}: no answer from {qemu[0]}")
         os.unlink(address)
         self.unread = b""
 

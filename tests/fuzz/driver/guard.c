@@ -30,7 +30,7 @@ enum { MAX_JOBS = 64, EXIT_LEAK = 110, EXIT_MEMORY = 111 };
 
 /* A case that waits for ever uses no processor time; it is killed after this many times
  * more. */
-#define WALL_FACTOR 12
+#define WALL_FACTOR 120
 
 /* Cases [first, end); shared with the child, which moves at. */
 struct worker {
