@@ -200,7 +200,7 @@ objects() {
 	shift 2
 	: >recorded
 	if out=$(EH2SFRAME=$scratch/record EH2SFRAME_FLAGS=--format=1 "$@" 2>&1) &&
-		got=$(sed 's/^<-q><--format=1><\(.*\)><\(.*\)>$/\1=\2/; s,/tmp/[^=]*\.o,tmp,g' recorded) &&
+		got=$(sed 's/^<-q><--format=1><\(.*\)><\(.*\)>$/\1=\2/; s,'"${TMPDIR:-/tmp}"'/[^=]*\.o,tmp,g' recorded) &&
 		[ "$got" = "$wanted" ]; then
 		ok "$name"
 	else

@@ -9,7 +9,8 @@ import tap
 from fold_lib import folded, run
 
 record, fold = map(os.path.abspath, sys.argv[1:3])
-work = tempfile.mkdtemp()
+# A program below /dev, as in /dev/shm, is taken for a device when it is gone.
+work = tempfile.mkdtemp(dir="/var/tmp")
 os.chdir(work)
 os.environ["XDG_CACHE_HOME"] = work + "/default"
 os.environ["LC_ALL"] = "C"
