@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A converted file keeps mode, owner and attributes of its input. Rights that only somebody else could give are not quietly
+lost, and never given. cli_files.sh has the links and the full disks. TAP.
+
+    attributes.py EH2SFRAME
+"""
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+from tap import check, plan, run, skip
+
+# Capability CAP_NET_RAW, permitted and effective (linux/capability.h), and rights of a user (posix_acl_xattr.h).
+CAPABILITY = struct.pack("<5I", 0x02000001, 1 << 13, 0, 0, 0)
+ACL = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in (
+    (1, 7, -1), (2, 4, 1234), (4, 5, -1), (16, 5, -1), (32, 5, -1)))
+ATTRIBUTES = {"user.test": b"value", "system.posix_acl_access": ACL, "security.capability": CAPABILITY}
+
+
+def of(path):
+    status = os.stat(path)
+    return f"{status.st_mode & 0o7777:o} {status.st_uid}:{status.st_gid}"
+
+
+def fresh(mode):
+    """A new input, and no output."""
+    for path in ("in", "out", "open/out"):
+        if os.path.exists(path):
+            os.unlink(path)
+    shutil.copyfile("/bin/cat", "in")
+    os.chmod("in", mode)
+
+
+def as_nobody(*argv):
+    return subprocess.run(argv, capture_output=True, text=True, check=False, user=65534, group=65534, extra_groups=[])
+
+
+def fails(words, out, name):
+    """Status 3 and one line; nothing is made, and nothing is left."""
+    made = as_nobody("./tool", "-q", "in", out)
+    left = [name for _, _, names in os.walk(".") for name in names if name == "out" or name.startswith(".eh2sframe")]
+    check(made.returncode == 3 and words in made.stderr and made.stderr.count("\n") == 1 and not left, name, f"{made}\n{left}")
+
+
+def modes():
+    for mode in (0o755, 0o700, 0o555, 0o4755, 0o2755, 0o6711, 0o1755):
+        fresh(mode)
+        made = run("./tool", "-q", "in", "out")
+        check(made.returncode == 0 and of("out") == of("in") and run("./out", "/dev/null").returncode == 0,
+              f"mode {mode:o}", f"{made} {of('in')} {of('out')}")
+    fresh(0o700)
+    old = os.umask(0o077)
+    made = run("./tool", "-q", "in", "in")
+    os.umask(old)
+    check(made.returncode == 0 and of("in").startswith("700 ") and run("./in", "/dev/null").returncode == 0, "in place", f"{made}")
+
+
+def owners():
+    if os.getuid() != 0:
+        skip("owners", "NOT ROOT")
+        return
+    fresh(0o755)
+    os.chown("in", 1234, 4321)
+    os.chmod("in", 0o4755)
+    made = run("./tool", "-q", "in", "out")
+    check(made.returncode == 0 and of("out") == "4755 1234:4321", "owner and setuid", f"{made} {of('out')}")
+    os.unlink("out")
+    fails("setuid", "open/out", "setuid of somebody else is not quietly lost")
+    fails("cannot create", "out", "a directory of somebody else")
+    os.chmod("in", 0o755)
+    made = as_nobody("./tool", "-q", "in", "open/out")
+    check(made.returncode == 0 and of("open/out") == "755 65534:65534", "an owner that is not ours to give", f"{made}")
+
+
+def attributes():
+    for name, value in ATTRIBUTES.items():
+        fresh(0o755)
+        try:
+            os.setxattr("in", name, value)
+        except OSError as error:
+            skip(name, str(error))
+            continue
+        made = run("./tool", "-q", "in", "out")
+        check(made.returncode == 0 and os.getxattr("out", name) == value, f"{name} is kept", f"{made} {os.listxattr('out')}")
+        os.unlink("out")
+        if name == "security.capability":
+            fails("", "open/out", "a capability is not quietly lost")
+
+
+def names():
+    fresh(0o755)
+    made = run("./tool", "-q", "in", "")
+    check(made.returncode == 1 and "not the name" in made.stderr and made.stderr.count("\n") == 1, "an empty name", f"{made}")
+    with subprocess.Popen(["./in"], stdin=subprocess.PIPE) as running:
+        made = run("./tool", "-q", "in", "in")
+        running.stdin.close()
+        check(made.returncode == 0 and running.wait(60) == 0 and run("./in", "/dev/null").returncode == 0,
+              "in place, while it runs", f"{made} {running.returncode}")
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    shutil.copy2(os.path.abspath(sys.argv[1]), scratch + "/tool")
+    os.chdir(scratch)
+    os.chmod(".", 0o755)
+    os.mkdir("open")
+    os.chmod("open", 0o777)
+    modes()
+    owners()
+    attributes()
+    names()
+    os.chdir("/")
+plan()
