@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Programs with a .bss of 300 MiB, dynamic and static, in each code model: they are converted and run,
-and their files grow by the section alone. insert_kinds.sh has more kinds of them. TAP.
+and their files grow by the section alone. kinds_lib.sh has more kinds of them. TAP.
 
     large_bss.py EH2SFRAME
 """

@@ -2,16 +2,14 @@
 # SPDX-License-Identifier: MIT
 # Converted programs and libraries in the hands of the tools that rewrite ELF files afterwards: they
 # still run, and --verify still proves the section. Separate debug files still match. Prints the
-# table. insert_tools.sh does small programs of every linker; here are real ones, too. TAP.
+# table. In the long tier every kind of program by every method, libraries of every linker, and real ones. TAP.
 #
-#     afterwards.sh EH2SFRAME DIRECTORY
+#     afterwards.sh EH2SFRAME DIRECTORY MADE full|long
 # shellcheck disable=SC2016,SC2086,SC2154,SC2317 # CC has words; functions called by name; kinds_lib.sh's
-eh2sframe=$1 src=$2
+eh2sframe=$1 src=$2 made=$3 long=${4#full}
 # shellcheck source-path=SCRIPTDIR source=kinds_lib.sh
 . "$src/kinds_lib.sh"
 mkdir at
-llvm=$(find /usr/lib/llvm-*/bin/llvm-strip 2>/dev/null | sort -V | tail -n 1) llvm=${llvm%/*}
-long=/nonexistent/a/rather/long/path/that/needs/more/room/than/there/is
 
 # Each tool: FILE in place.
 tool_strip() { strip "$1"; }
@@ -26,11 +24,12 @@ tool_eu-strip-f() { eu-strip -f "$1.debug" "$1"; }
 tool_llvm-strip() { "$llvm/llvm-strip" "$1"; }
 tool_llvm-strip-g() { "$llvm/llvm-strip" -g "$1"; }
 tool_llvm-objcopy() { "$llvm/llvm-objcopy" "$1"; }
-tool_patchelf() { patchelf --set-rpath $long "$1"; }
+tool_patchelf() { patchelf --set-rpath $long_path "$1"; }
 tool_chrpath() { chrpath -r /x "$1"; }
 tool_debugedit() { debugedit -b "$PWD" -d /elsewhere "$1"; }
 tool_dwz() { dwz "$1"; }
-tools='strip strip-g objcopy objcopy-add keep-debug eu-strip eu-strip-f llvm-strip llvm-strip-g llvm-objcopy
+tool_strip-twice() { strip -g "$1" && strip "$1"; }
+tools='strip strip-twice strip-g objcopy objcopy-add keep-debug eu-strip eu-strip-f llvm-strip llvm-strip-g llvm-objcopy
 	patchelf chrpath debugedit dwz'
 
 installed() {
@@ -106,9 +105,11 @@ try() {
 		problem="does not run: $now"
 	elif ! said=$("$eh2sframe" --verify edited 2>&1); then
 		problem="not proven: $said"
-	elif ! said=$(sframe_mapped edited); then
+	elif ! said=$(sframe_mapped edited) || { clean_readelf fresh >/dev/null && ! said=$(clean_readelf edited); }; then
 		problem=$said
-	elif ! said=$(way_back edited); then
+	elif [ ${#mapped[@]} != 0 ] && said=$(run_at "$at" "${mapped[@]}") && [ "${said##*status }" != 0 ]; then
+		problem="not mapped: $said"
+	elif [ "$ways_back" ] && ! said=$(way_back edited); then
 		problem=$said
 	fi
 	if [ -z "$problem" ]; then
@@ -125,9 +126,11 @@ try() {
 	rm -f edited* plain* back
 }
 
-# subject NAME FILE COMMAND...: FILE in COMMAND is @.
+# subject NAME FILE COMMAND...: FILE in COMMAND is @. By the caller's mapped the test programs tell what they see of the section.
+# With ways_back, --remove and --refresh of each edited file are looked at, too.
+mapped=() ways_back=yes
 subject() {
-	local name=$1 file=$2 method before at what tool row
+	local name=$1 file=$2 method before at what tool row extra=''
 	[ -e "$file" ] || { skip "$name" "NO SUCH FILE HERE"; return; }
 	shift 2
 	at=$scratch/at/${file##*/} what=("$@")
@@ -136,9 +139,10 @@ subject() {
 		not_ok "$name: the original does not run" "$before"
 		return
 	fi
+	readelf -SW "$file" 2>/dev/null | grep -q ' \.sframe ' && extra=--refresh
 	for method in $methods; do
 		[ "$method" != auto ] || [ "$methods" = " auto" ] || continue
-		convert "$method" "$file" fresh
+		convert "$method" "$file" fresh $extra
 		case $? in
 		1) continue ;;
 		2) not_ok "$name, $method" "$said"; continue ;;
@@ -150,32 +154,41 @@ subject() {
 	rm -f "$at" fresh
 }
 
-in_library() { LD_LIBRARY_PATH=${1%/*} timeout 30 ./user; }
+in_library() { LD_LIBRARY_PATH=${1%/*} timeout 30 ./user "${@:2}"; }
 throws() { LD_LIBRARY_PATH=${1%/*} timeout 30 ./thrower; }
-crypto() { LD_LIBRARY_PATH=${1%/*} timeout 30 openssl dgst -sha256 "$src/insert_probe.c"; }
+crypto() { LD_LIBRARY_PATH=${1%/*} timeout 30 openssl dgst -sha256 "$probe"; }
 
 small() {
-	local debug="-g -O1 -Wl,-rpath,$long"
+	local kind linker flags mapped debug="-g -O1 -Wl,-rpath,$long_path"
+	# cxx has two entries for notes: what a method takes, a tool may miss.
+	if [ "$long" ]; then build_kinds; else build_kinds pie; fi
+	for kind in $kinds; do
+		case $kind in
+		*bss300) continue ;; # each run writes 300 MiB
+		cxx*) mapped=() ;;
+		*) mapped=(@ mapped) ;;
+		esac
+		case $kind in pie | cxx | static | lld | spare) ways_back=yes ;; *) ways_back='' ;; esac
+		subject $kind $kind @
+	done
+	ways_back=yes
 	echo 'int throwing(); int main() { return throwing(); }' >thrower.cc
-	build pie $CC $debug "$probe" && subject pie pie @
-	# Its two entries for notes: what a method takes, a tool may miss.
-	build cxx g++ $debug "$src/insert_throw.cc" && subject cxx cxx @
-	build static $CC -g -O1 -static "$probe" && subject static static @
-	build lld $CC $debug -fuse-ld=lld "$probe" && subject lld lld @
-	spare spare $CC $debug "$probe" && subject spare spare @
-	if build libthrow.so g++ $debug -fPIC -shared -Dmain=throwing "$src/insert_throw.cc" &&
-		build thrower g++ thrower.cc -L. -lthrow; then
-		subject library libthrow.so throws @
-	fi
-	if build libinsert.so $CC $debug -fPIC -shared -Wl,-z,noseparate-code "$src/insert_library.c" &&
-		build user $CC -O1 -DWITH_LIBRARY "$probe" -L. -linsert; then
-		subject library-nosep libinsert.so in_library @
-	fi
-}
-
-# spare NAME COMPILER...: as kind spare of insert_lib.sh, one more entry that may be taken.
-spare() {
-	build "$@" && [ "$(type -t spare_cc)" = function ] && CC='' spare_cc "${@:2}" -o "$1" >/dev/null
+	for linker in ${long:+lld gold mold} bfd; do
+		# Exceptions: libgcc finds .eh_frame by the same headers.
+		mapped=()
+		if build libthrow.so g++ $debug -fPIC -shared -fuse-ld=$linker -Dmain=throwing "$src/insert_throw.cc" &&
+			build thrower g++ thrower.cc -L. -lthrow; then
+			subject throws-$linker libthrow.so throws @
+		fi
+		[ "$long" ] || continue
+		mapped=(in_library @ library libinsert.so)
+		for flags in '' -Wl,-z,noseparate-code; do
+			if build libinsert.so $CC $debug -fPIC -shared -fuse-ld=$linker $flags "$src/insert_library.c" &&
+				build user $CC -O1 -DWITH_LIBRARY "$probe" -L. -linsert; then
+				subject library-$linker${flags:+-nosep} libinsert.so in_library @
+			fi
+		done
+	done
 }
 
 real() {
@@ -205,6 +218,7 @@ separate_debug() {
 	for method in $methods; do
 		convert "$method" whole new || continue
 		is "build-id kept, $method" test "$(build_id new)" = "$id"
+		if have gdb; then is "gdb, its own symbols, $method" grep -Eq '#1 .* main \(.*insert_probe.c:' <<<"$(backtrace new)"; fi
 		objcopy --only-keep-debug new new.debug && strip -g new -o new.small
 		is "build-id kept by strip, $method" test "$(build_id new.small)" = "$id"
 		is "build-id of the debug file, $method" test "$(build_id new.debug)" = "$id"
@@ -235,7 +249,7 @@ separate_debug() {
 				if [ $moved ]; then
 					skip "eu-unstrip, $method: runs" "EU-UNSTRIP DAMAGES A PROGRAM HEADER TABLE THAT WAS MOVED"
 				else
-					is "eu-unstrip, $method: runs" same_run ./whole ./new.whole
+					is "eu-unstrip, $method: runs" test "$(run_at ./new.whole @)" = "$(run_at ./whole @)"
 					is "eu-unstrip, $method: mapped" sframe_mapped new.whole
 				fi
 			fi
@@ -251,9 +265,8 @@ separate_debug() {
 ### The order that always works: other tools first.
 first() {
 	local tool method
-	build origin $CC -g -O1 -Wl,-rpath,$long "$probe"
 	for tool in $used; do
-		cp origin first
+		cp pie first
 		"tool_$tool" first >/dev/null 2>&1 || continue
 		for method in $methods; do
 			convert "$method" first second || continue
@@ -262,19 +275,31 @@ first() {
 	done
 }
 
+# Without a record a section counts as somebody else's, and the new one takes its place.
+in_place() {
+	"$eh2sframe" -q --method=slack pie place && "$llvm/llvm-strip" place &&
+		"$eh2sframe" -v --refresh place place.new | grep '^  method: in-place$' &&
+		./place.new mapped && "$eh2sframe" --verify place.new &&
+		"$eh2sframe" --remove place.new place.old && cmp place place.old
+}
+
 echo x >extra
 used=
 for tool in $tools; do
 	if installed "$tool"; then used="$used $tool"; else skip "$tool" "NOT INSTALLED"; fi
 done
 find_methods
+[ "$long" ] || methods=' auto'
 echo "# first: only before a conversion; left: the tool leaves the file alone; own: its own fault, it does the same to the original"
 echo "# file$used" | tr ' ' '\t'
 small
-real
+[ ! "$long" ] || real
 for tool in "${!harmed[@]}"; do echo "# own fault of $tool:${harmed[$tool]}"; done
 for tool in "${!declined[@]}"; do echo "# left alone by $tool:${declined[$tool]}"; done
 separate_debug
 first
-all_methods_taken
+if [ "$long" ]; then
+	all_methods_taken
+	if [ -n "$llvm" ]; then is "in-place" in_place; else skip "in-place" "no llvm-strip"; fi
+fi
 plan

@@ -1,19 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # A converted program is stripped and refreshed again and again. Nothing of the rounds before may pile
-# up in it: no bytes, sections or segments. TAP.
+# up in it: no bytes, sections or segments. In the full tier one program by auto. TAP.
 #
-#     cycles.sh EH2SFRAME DIRECTORY
+#     cycles.sh EH2SFRAME DIRECTORY MADE full|long
 # shellcheck disable=SC2015,SC2086,SC2154,SC2317 # both may fail; CC has words; kinds_lib.sh's; called by name
-eh2sframe=$1 src=$2
+eh2sframe=$1 src=$2 made=$3 long=${4#full}
 # shellcheck source-path=SCRIPTDIR source=kinds_lib.sh
 . "$src/kinds_lib.sh"
-llvm=$(find /usr/lib/llvm-*/bin/llvm-strip 2>/dev/null | sort -V | tail -n 1)
 rounds=5
 
 tool_strip() { strip "$1"; }
 tool_objcopy-S() { objcopy -S "$1"; }
-tool_llvm-strip() { "$llvm" "$1"; }
+tool_llvm-strip() { "$llvm/llvm-strip" "$1"; }
 tool_eu-strip() { eu-strip "$1"; }
 
 # The size, and how many sections of this program and segments there are.
@@ -55,20 +54,19 @@ cycle() {
 # runs FILE: what the program prints.
 runs() { cp "$1" run && timeout 30 ./run --version 2>&1; echo "status $?"; }
 
-$CC -O1 -g "$src/insert_probe.c" -o program || exit 1
-$CC -O1 -g -static "$src/insert_probe.c" -o static || skip static "cannot be linked here"
+build_kinds pie ${long:+static gold-static gold-nopie lld-nopie nopie}
 for tool in strip objcopy-S llvm-strip eu-strip; do
 	case $tool in
-	llvm*) [ -x "$llvm" ] ;;
+	llvm*) [ -n "$llvm" ] ;;
 	*) have "${tool%%-S}" ;;
 	esac || { skip "$tool" "not installed"; continue; }
-	for file in program static /bin/ls; do
+	for file in pie ${long:+static /bin/ls}; do
 		# llvm-strip 14 refuses static programs of GNU ld.
 		if [ -e "$file" ] && { cp "$file" plain && ! "tool_$tool" plain 2>log; }; then
 			skip "${file##*/}, $tool" "refuses the original: $(head -n 1 log)"
 			continue
 		fi
-		for method in auto append; do
+		for method in auto ${long:+append}; do
 			[ -e "$file" ] || continue
 			cycle "$file" $method $tool
 			if [ -z "$problem" ]; then
@@ -106,8 +104,7 @@ cat >small.s <<-'S'
 	.quad 1
 S
 [ "$(uname -m)" != x86_64 ] || $CC -nostdlib -static -no-pie -o small small.s
-$CC -O1 -static -fuse-ld=gold -o gold "$src/insert_probe.c" 2>log || skip gold "cannot be linked here"
-have objcopy && for file in program static gold small; do
+[ "$long" ] && have objcopy && for file in pie static gold-static small; do
 	[ -e $file ] && "$eh2sframe" -q --method=append $file work || continue
 	cp work kept
 	objcopy --remove-section .sframe work 2>log && once_more 'without its section it is converted again' $file
@@ -116,20 +113,20 @@ have objcopy && for file in program static gold small; do
 done
 
 ### patchelf maps the table writable. Without its section such a program is converted again.
-have patchelf && have objcopy && for linker in gold lld bfd; do
-	$CC -O1 -no-pie -fuse-ld=$linker -o needs "$src/insert_probe.c" 2>log || { skip "patchelf, $linker" "cannot be linked here"; continue; }
+[ "$long" ] && have patchelf && have objcopy && for file in gold-nopie lld-nopie nopie; do
+	[ -e $file ] || continue
 	for method in grow append; do
-		"$eh2sframe" -q --method=$method needs work && patchelf --add-needed libm.so.6 work &&
-			objcopy --remove-section .sframe work 2>log && [ "$(runs work)" = "$(runs needs)" ] ||
-			{ skip "patchelf, $linker, $method" "harms the program: $(cat log)"; continue; }
-		is "patchelf, $linker, $method, objcopy: converted" "$eh2sframe" -q work work
-		is "patchelf, $linker, $method, objcopy: proven" "$eh2sframe" -q --verify work
-		is "patchelf, $linker, $method, objcopy: runs" test "$(runs work)" = "$(runs needs)"
+		"$eh2sframe" -q --method=$method $file work && patchelf --add-needed libm.so.6 work &&
+			objcopy --remove-section .sframe work 2>log && [ "$(runs work)" = "$(runs $file)" ] ||
+			{ skip "patchelf, $file, $method" "harms the program: $(cat log)"; continue; }
+		is "patchelf, $file, $method, objcopy: converted" "$eh2sframe" -q work work
+		is "patchelf, $file, $method, objcopy: proven" "$eh2sframe" -q --verify work
+		is "patchelf, $file, $method, objcopy: runs" test "$(runs work)" = "$(runs $file)"
 	done
 done
 
 ### ld -N aligns its PT_LOAD by less than a page. A tool that writes another table must not move it within the page.
-for linker in bfd lld; do
+for linker in bfd ${long:+lld}; do
 	[ -e small ] && $CC -nostdlib -static -no-pie -fuse-ld=$linker -Wl,--omagic -o omagic-$linker small.s 2>log ||
 		{ skip "omagic, $linker" "cannot be linked here"; continue; }
 	is "omagic, $linker: aligned by less than a page" sh -c "readelf -lW omagic-$linker | grep -Eq '^  LOAD .* 0x[0-9a-f]{1,3}\$'"

@@ -1,39 +1,25 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Converted programs and libraries read their SFrame sections through their own mapping (dlphdr.c),
-# and find AT_PHDR right. TAP.
+# Converted programs and libraries read their SFrame sections through their own mapping (insert_probe.c, which kinds.sh
+# runs for each kind of program): the program can tell, and all files of a process are converted. TAP.
 #
-#     dlphdr.sh EH2SFRAME DIRECTORY
+#     dlphdr.sh EH2SFRAME DIRECTORY MADE full|long
 # shellcheck disable=SC2086,SC2154 # CC has words; kinds_lib.sh's
-eh2sframe=$1 src=$2
+eh2sframe=$1 src=$2 made=$3 long=${4#full}
 # shellcheck source-path=SCRIPTDIR source=kinds_lib.sh
 . "$src/kinds_lib.sh"
 
 # The program can tell: without a section, and with one that is damaged, it complains.
 can_fail() {
 	local off
-	is "a program without a section" sh -c '! ./plain >log && grep -q "main: 0 times PT_GNU_SFRAME" log'
-	convert auto plain bad
+	is "a program without a section" sh -c '! ./pie mapped >log && grep -q "main: 0 times PT_GNU_SFRAME" log'
+	convert auto pie bad
 	off=$(readelf -SW bad | sed -n 's/.* \.sframe *[^ ]* *[0-9a-f]* \([0-9a-f]*\) .*/\1/p')
 	printf '\0' | dd of=bad bs=1 seek=$((16#$off)) conv=notrunc status=none
-	is "a damaged section" sh -c '! ./bad >log && grep -q magic log'
-	convert auto plain bad
+	is "a damaged section" sh -c '! ./bad mapped >log && grep -q magic log'
+	convert auto pie bad
 	printf '\177' | dd of=bad bs=1 seek=$((16#$off + 31)) conv=notrunc status=none
-	is "a function that is not code" sh -c '! ./bad >log && grep -q "main: function" log'
-}
-
-program() {
-	local name=$1 method
-	shift
-	build plain "$@" -D_GNU_SOURCE -O1 "$src/dlphdr.c" || { skip "$name" "cannot be built here"; return; }
-	for method in $methods; do
-		convert "$method" plain new
-		case $? in
-		0) is "$name, $method${got:+ ($got)}" ./new ;;
-		2) not_ok "$name, $method" "$said" ;;
-		esac
-	done
-	rm -f new
+	is "a function that is not code" sh -c '! ./bad mapped >log && grep -q "main: function" log'
 }
 
 # The program, its library, libc, ld.so and an opened library, all converted by one method.
@@ -49,8 +35,8 @@ everything() {
 			{ [ $name = ld.so ] && convert grow all/$name all/$name; } ||
 			{ not_ok "everything, $method: $name" "$said"; return; }
 	done
-	is "everything, $method" all/ld.so --library-path all all/plain -l "$PWD/all/libdl2.so" libdl1.so libdl2.so libc.so.6
-	is "everything, $method: started as programs are" env LD_LIBRARY_PATH="$PWD/all" all/plain -l libdl2.so \
+	is "everything, $method" all/ld.so --library-path all all/plain mapped -l "$PWD/all/libdl2.so" libdl1.so libdl2.so libc.so.6
+	is "everything, $method: started as programs are" env LD_LIBRARY_PATH="$PWD/all" all/plain mapped -l libdl2.so \
 		libdl1.so libdl2.so libc.so.6
 }
 
@@ -68,36 +54,17 @@ whole_program() {
 }
 
 find_methods
-build plain $CC -O1 "$src/dlphdr.c" || { not_ok "cannot build" "$(cat plain.log)"; plan; }
+[ "$long" ] || methods=' auto'
+build_kinds pie
 can_fail
-program pie $CC -fPIE -pie
-program nopie $CC -no-pie
-program static $CC -static -DNO_DLOPEN
-program static-pie $CC -static-pie -DNO_DLOPEN
-for linker in lld gold mold; do
-	program $linker $CC -fuse-ld=$linker
-	program $linker-nopie $CC -no-pie -fuse-ld=$linker
-	program $linker-static $CC -static -DNO_DLOPEN -fuse-ld=$linker
-done
-program noseparate $CC -Wl,-z,noseparate-code
-program 2m $CC -Wl,-z,max-page-size=0x200000
-program relr $CC -Wl,-z,pack-relative-relocs
-program clang clang
-program musl musl-gcc -DNO_DLOPEN
-program musl-static musl-gcc -static -DNO_DLOPEN
-if [ "$(type -t spare_cc)" = function ]; then
-	program spare spare_cc
-	program spare-nopie spare_cc -no-pie
-	program spare-static spare_cc -static -DNO_DLOPEN
-fi
-for linker in bfd lld mold; do
+for linker in bfd ${long:+lld mold}; do
 	# shellcheck disable=SC2015 # continue when any of them fails
 	build libdl1.so $CC -O1 -fPIC -shared -fuse-ld=$linker "$src/insert_library.c" &&
 		build libdl2.so $CC -O1 -fPIC -shared -fuse-ld=$linker -Wl,-z,noseparate-code "$src/insert_library.c" &&
-		build plain $CC -O1 -fuse-ld=$linker "$src/dlphdr.c" -Wl,--no-as-needed -L. -ldl1 || continue
+		build plain $CC -O1 -fuse-ld=$linker -DWITH_DLOPEN "$probe" -Wl,--no-as-needed -L. -ldl1 || continue
 	for method in $methods; do everything "$method"; done
 done
 whole_program pie -fPIE -pie
 whole_program nopie -no-pie
-all_methods_taken
+[ ! "$long" ] || all_methods_taken
 plan

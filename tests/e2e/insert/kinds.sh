@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Every kind of program, library and file, converted by the command on every method: it runs as before,
-# is proven, is clean to readelf, and comes back byte for byte. TAP.
+# is proven, is clean to readelf, and comes back byte for byte. In the full tier four kinds, and by auto. TAP.
 #
-#     kinds.sh EH2SFRAME DIRECTORY
-# shellcheck disable=SC2086,SC2317 # CC has words; functions called by name
-eh2sframe=$1 src=$2
+#     kinds.sh EH2SFRAME DIRECTORY MADE full|long
+# shellcheck disable=SC2015,SC2086,SC2154,SC2317 # CC has words; kinds_lib.sh's; functions called by name
+eh2sframe=$1 src=$2 made=$3 long=${4#full}
 # shellcheck source-path=SCRIPTDIR source=kinds_lib.sh
 . "$src/kinds_lib.sh"
 mkdir at
@@ -26,9 +26,11 @@ must() {
 	[ $status = "$wanted" ] || trouble "$what" "status $status: $out"
 }
 
+sframe_size() { readelf -SW "$1" 2>/dev/null | sed -n 's/.* \.sframe  *[^ ]* *[^ ]* [^ ]* \([0-9a-f]*\) .*/\1/p'; }
+
 # The insertion's promises about FILE and OUT, which came of METHOD.
 check_promises() {
-	local file=$1 out=$2 method=$3 complaint
+	local file=$1 out=$2 method=$3 complaint grown
 	must 0 verify --verify "$out"
 	complaint=$(sframe_mapped "$out") || trouble "$complaint"
 	if clean_readelf "$file" >/dev/null; then
@@ -41,6 +43,9 @@ check_promises() {
 	same_bytes twice "$out" "converted twice: touched"
 	must 0 remove --remove "$out" back
 	same_bytes "$file" back "remove: not the original"
+	# What is not of the section: tables that move, and padding. append may leave a hole as large as .bss.
+	grown=$(($(stat -c %s "$out") - $(stat -c %s "$file") - 16#$(sframe_size "$out")))
+	[ "$method" = append ] || [ $grown -lt 100000 ] || trouble "the file grows by $grown bytes and the section"
 	must 0 refresh --refresh --method="$method" "$out" again
 	same_bytes "$out" again "refresh: not what a fresh conversion gives"
 	case $methods in
@@ -53,17 +58,17 @@ check_promises() {
 	rm -f twice back again
 }
 
-# What the test programs can tell of themselves, and the AT_PHDR rule of kernels before 5.18, which
-# qemu-user has.
-mapped='' oldrule=''
+# The caller's: a command by which the test programs tell what they see of themselves or of the library at @, and what
+# qemu-user says, which has the AT_PHDR rule of kernels before 5.18.
+mapped=() oldrule=''
 check_probe() {
 	local at=$1 out
-	if [ "$mapped" ]; then
-		out=$(run_at "$at" "$@" mapped)
+	if [ ${#mapped[@]} != 0 ]; then
+		out=$(run_at "$at" "${mapped[@]}")
 		[ "${out##*status }" = 0 ] || trouble "not mapped" "$out"
 	fi
-	if [ "$oldrule" ] && [ "$(qemu-x86_64 "$at" 2>&1)" != "$oldrule" ]; then
-		trouble "old AT_PHDR rule" "$(qemu-x86_64 "$at" 2>&1)"
+	if [ "$oldrule" ]; then
+		out=$(qemu-x86_64 "$at" 2>&1) && [ "$out" = "$oldrule" ] || trouble "old AT_PHDR rule" "$out"
 	fi
 }
 
@@ -80,7 +85,7 @@ check() {
 		return
 	fi
 	readelf -SW "$file" 2>/dev/null | grep -q ' \.sframe ' && extra=--refresh
-	for method in $methods; do
+	for method in ${by:-$methods}; do
 		problems=''
 		rm -f "$at" out
 		convert "$method" "$file" out $extra
@@ -123,47 +128,41 @@ refused() {
 }
 
 ### What compilers and linkers make of the probe.
-more_kinds() {
-	kind separate $CC -O1 -Wl,-z,separate-code "$probe"
-	kind nopie-noseparate $CC -O1 -no-pie -Wl,-z,noseparate-code "$probe"
-	kind lld-relr $CC -O1 -static-pie -fuse-ld=lld -Wl,--pack-dyn-relocs=relr "$probe"
-	kind lld-2m $CC -O1 -fuse-ld=lld -Wl,-z,max-page-size=0x200000 "$probe"
-	kind no-build-id $CC -O1 -Wl,--build-id=none "$probe"
-	kind stripped $CC -O1 -s "$probe"
-}
-
 compiled() {
-	local kind
-	build_kinds
-	more_kinds
+	local kind mapped oldrule
+	if [ "$long" ]; then build_kinds; else build_kinds pie spare-nopie static-pie lld musl-static cxx; fi
 	for kind in $kinds; do
-		mapped='' oldrule=''
-		case $kind in cxx*) ;; *) mapped=yes ;; esac
-		have qemu-x86_64 && oldrule=$(qemu-x86_64 "./$kind" 2>&1) || oldrule=''
+		case $kind in cxx*) mapped=() ;; *) mapped=(@ mapped) ;; esac
+		oldrule=''
+		! have qemu-x86_64 || oldrule=$(qemu-x86_64 "./$kind" 2>&1) || oldrule=''
 		check "$kind" "$kind" @
-		mapped='' oldrule=''
 	done
 }
 
 ### Libraries: found by the loader, opened by the program.
-with_library() { LD_LIBRARY_PATH=${1%/*} timeout 30 ./user && LD_LIBRARY_PATH=${1%/*} timeout 30 ./opener load "$1"; }
+with_library() { LD_LIBRARY_PATH=${1%/*} timeout 30 ./user "${@:2}" && LD_LIBRARY_PATH=${1%/*} timeout 30 ./opener load "$1"; }
 libraries() {
-	local linker flags
-	for linker in bfd lld gold mold; do
-		for flags in -O1 -Wl,-z,max-page-size=0x200000 -Wl,-z,noseparate-code; do
+	local linker flags mapped=(with_library @ library libinsert.so)
+	mkdir -p lib
+	for linker in ${long:+lld gold mold} bfd; do
+		for flags in -O1 ${long:+-Wl,-z,max-page-size=0x200000 -Wl,-z,noseparate-code}; do
 			# gold does not know that option.
 			[ "$linker $flags" != "gold -Wl,-z,noseparate-code" ] || continue
-			mkdir -p lib
-			if ! build lib/libinsert.so $CC -fPIC -shared -fuse-ld=$linker $flags "$src/insert_library.c" ||
-				! build user $CC -O1 -DWITH_LIBRARY "$probe" -Llib -linsert ||
-				! build opener $CC -O1 -DWITH_DLOPEN "$probe" -ldl; then
+			if build lib/libinsert.so $CC -fPIC -shared -fuse-ld=$linker $flags "$src/insert_library.c" &&
+				build user $CC -O1 -DWITH_LIBRARY "$probe" -Llib -linsert &&
+				build opener $CC -O1 -DWITH_DLOPEN "$probe" -ldl; then
+				check "library, $linker $flags" lib/libinsert.so with_library @
+			else
 				skip "library, $linker $flags" "cannot be built here"
-				continue
 			fi
-			check "library, $linker $flags" lib/libinsert.so with_library @
 		done
 	done
+	[ "$long" ] || return
+	# Nobody takes AT_PHDR from a library, so it needs no hole.
+	mkdir -p bss && build bss/libinsert.so $CC -O1 -fPIC -shared -DBSS=1610612736 -mcmodel=large "$src/insert_library.c" &&
+		by=' auto' check "library, 1.5 GB of .bss" bss/libinsert.so with_library @
 	# The search is not by name only: one that really is the library.
+	mapped=()
 	if have openssl; then
 		check "libcrypto" "$(readlink -f "$(ldd "$(command -v openssl)" | awk '/libcrypto/ { print $3 }')")" \
 			crypto @
@@ -175,7 +174,9 @@ crypto() {
 }
 
 ### What starts before everything else.
-as_loader() { "$1" ./pie && "$1" --list ./pie | grep -c libc.so.6 && ./interp; }
+as_loader() {
+	"$1" ./pie && "$1" --list ./pie | grep -c libc.so.6 && ./interp && { ! have qemu-x86_64 || qemu-x86_64 "$1" ./pie; }
+}
 as_libc() {
 	mkdir -p sys && rm -f sys/* && cp "$1" sys/libc.so.6 &&
 		LD_LIBRARY_PATH=sys ./pie && LD_LIBRARY_PATH=sys bash -c 'x=$(echo sub | cat); echo "$x"' && sys/libc.so.6
@@ -424,18 +425,31 @@ full() {
 	done
 }
 
+# -v tells what kept a program from each method before the one that was taken. lld leaves nothing behind the table that can move.
+says_why() {
+	"$eh2sframe" -v pie said >said.log && grep '^  method: slack$' said.log &&
+		grep '^  method in-place does not apply: there is no .sframe' said.log || return
+	[ "$long" ] && ./lld-static >/dev/null 2>&1 || return 0
+	"$eh2sframe" -v lld-static said >said.log && grep '^  method: append$' said.log &&
+		[ "$(grep -c ' does not apply: ' said.log)" = 3 ]
+}
+
 find_methods
+[ "$long" ] || methods=' auto'
 compiled
 libraries
-loader_and_libc
-languages
-pure_go
-patched
+is "-v says why" says_why
 payload
 privileged
-sparse
 places
 closed
 full
-all_methods_taken
+if [ "$long" ]; then
+	loader_and_libc
+	languages
+	pure_go
+	patched
+	sparse
+	all_methods_taken
+fi
 plan

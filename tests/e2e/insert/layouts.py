@@ -278,6 +278,9 @@ def wide_gaps():
         return
     program("wide", HELLO, "-static", "-fuse-ld=lld", "-Wl,-z,max-page-size=0x200000")
     refused("wide", "segments 2 MiB apart", "wide gaps between segments", "--method=append")
+    for options in (["-static"], ["-fPIE", "-pie"]):
+        program("some", "char big[2097152];\n" + HELLO, *options)
+        refused("some", f"2 MiB of .bss, {options[0]}", "a large .bss or wide gaps", "--method=append")
 
 
 with tempfile.TemporaryDirectory() as scratch:

@@ -3,21 +3,16 @@
 # A section of a converted file is written again by libelf, which makes zeros of what no section has. The file is still proven,
 # and what --remove gives back has no byte less. TAP.
 #
-#     libelf_edit.sh EH2SFRAME DIRECTORY LIBELF_EDIT
+#     libelf_edit.sh EH2SFRAME DIRECTORY MADE LIBELF_EDIT
 # shellcheck disable=SC2015,SC2086,SC2154 # CC has words; kinds_lib.sh's
-eh2sframe=$1 src=$2 edit=$(realpath "$3")
+eh2sframe=$1 src=$2 made=$3 edit=$(realpath "$4")
 # shellcheck source-path=SCRIPTDIR source=kinds_lib.sh
 . "$src/kinds_lib.sh"
 
-$CC -O1 "$src/insert_probe.c" -o pie || exit 1
-$CC -O1 -no-pie "$src/insert_probe.c" -o no-pie || exit 1
-$CC -O1 -static "$src/insert_probe.c" -o static || skip static "cannot be linked here"
+build_kinds pie nopie static gold lld mold
 # Nothing in front of its hash table: grow leaves nothing in the first page.
 for i in $(seq 40); do echo "int f$i(int a) { return a + $i; }"; done >bare.c
 $CC -O1 -shared -fPIC -nostdlib -fcf-protection=none -Wl,--build-id=none bare.c -o bare.so || exit 1
-for linker in gold lld mold; do
-	$CC -O1 -fuse-ld=$linker "$src/insert_probe.c" -o $linker 2>/dev/null || skip $linker "not here"
-done
 libraries=$(ldconfig -p | sed -n 's/.*x86-64.* => //p' | grep -E '/lib(c|m|z|zstd|stdc\+\+|crypto|elf|X[a-z]*)\.so' | sort)
 
 # whole FILE METHOD: sets problem, and counts the files of grow, which moves what is in front of a section.
@@ -38,7 +33,7 @@ whole() {
 	[ $status = 0 ] && cmp "$1" back >log || problem="--remove, status $status: $(cat log)"
 }
 
-for file in pie no-pie static bare.so gold lld mold $libraries; do
+for file in $kinds bare.so $libraries; do
 	[ -f "$file" ] || continue
 	# libelf must leave the file as it is.
 	cp "$file" copy && chmod u+w copy && "$edit" copy 2>/dev/null && cmp -s "$file" copy || continue
