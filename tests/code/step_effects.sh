@@ -3,8 +3,10 @@
 # Programs without a dynamic linker run under qemu-user, and each step of them does what
 # code_insn_read says of its instruction (step_effects.c). TAP.
 #
-#     step_effects.sh STEP-EFFECTS DIRECTORY MACHINE
-step_effects=$(readlink -f "$1") src=$(readlink -f "$2") machine=$3
+#     step_effects.sh STEP-EFFECTS DIRECTORY MACHINE [long]
+#
+# long steps the plain builds of the program and exceptions, too.
+step_effects=$(readlink -f "$1") src=$(readlink -f "$2") machine=$3 long=${4-}
 # shellcheck source-path=SCRIPTDIR/../shared source=tap.sh
 . "$src/../shared/tap.sh"
 qemu=qemu-$machine cc=$machine-linux-gnu-gcc
@@ -44,7 +46,7 @@ builds() {
 	return 1
 }
 
-for level in -O0 -O2; do
+for level in ${long:+-O0 -O2}; do
 	builds "$machine, $level" $level "$src/effects_prog.c" &&
 		steps "$machine, $level" '' ./program
 done
@@ -54,7 +56,7 @@ builds "$machine, every feature" -Os $features "$src/effects_prog.c" &&
 # Not with the startup file for static programs, which sorts all unwind data of the C library first.
 part() { "$cxx" -print-file-name="$1"; }
 cxx=$machine-linux-gnu-g++
-if [ "$machine" = x86_64 ] && have "$cxx"; then
+if [ -n "$long" ] && [ "$machine" = x86_64 ] && have "$cxx"; then
 	cc=$cxx
 	builds "$machine, exceptions" -std=gnu++17 -O2 -nostartfiles -Wl,--eh-frame-hdr "$(part crt1.o)" \
 		"$(part crti.o)" "$(part crtbegin.o)" "$src/effects_throw.cc" "$(part crtend.o)" "$(part crtn.o)" &&

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""go_callers.py EH2SFRAME: whole goroutine stacks, as the rows of .sframe give them and as Go does.
+"""go_callers.py EH2SFRAME [BUILD...]: whole goroutine stacks, as the rows of .sframe give them and as Go does.
 
 callers/ prints registers and memory of goroutines, and what runtime.Callers says. It is built in several ways and
 converted. A walk by the rows alone must find each PC, up to runtime.goexit.
@@ -128,8 +128,10 @@ def compare(name, rows, printed, bias):
 
 
 def main():
-    tool, go = sys.argv[1], Go()
+    tool, go, wanted = sys.argv[1], Go(), sys.argv[2:]
     for name, machine, options, runner in BUILDS:
+        if wanted and name not in wanted:
+            continue
         if runner and not shutil.which(runner[0]):
             tap.skip(name, f"no {runner[0]}")
             continue

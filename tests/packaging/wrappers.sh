@@ -3,11 +3,15 @@
 # eh2sframe-cc and eh2sframe-ld: every way in that eh2sframe-cc(1) names, with the compilers and
 # linkers of the machine. TAP.
 #
-#     wrappers.sh EH2SFRAME TESTS_E2E WRAPPERS
+#     wrappers.sh EH2SFRAME SHARED WRAPPERS [long]
+#
+# Without long it is gcc with two linkers and one cross compiler, and a smaller make.
 eh2sframe=$1
 wrappers=$(realpath "$3") shared=$(realpath "$2")
 # shellcheck source-path=SCRIPTDIR/../shared source=cli_lib.sh
 . "$2/cli_lib.sh"
+compilers=gcc linkers='bfd lld' machines=aarch64 files=12
+[ "${4-}" != long ] || compilers='gcc clang' linkers='bfd gold lld mold' machines='aarch64 s390x' files=40
 unset EH2SFRAME_FLAGS EH2SFRAME_CC EH2SFRAME_LD EH2SFRAME_AS COMPILER_PATH COLLECT_GCC
 export EH2SFRAME=$eh2sframe CCACHE_DIR=$scratch/ccache
 plain_path=$PATH
@@ -58,14 +62,14 @@ $(cat .out)"
 c="$scratch/src/pro gram.c"
 
 ### Programs.
-for compiler in gcc clang; do
+for compiler in $compilers; do
 	have $compiler || { skip "$compiler" "no $compiler"; continue; }
 	links "eh2sframe-ld $compiler" "$ld" $compiler "$c" -o 'pro gram'
 	links "eh2sframe-ld $compiler, -oNAME" "$ld" $compiler -O2 "$c" '-opro gram'
 	links "eh2sframe-ld $compiler, -Wl" "$ld" $compiler "$c" -Wl,-O1,-o,'pro gram'
 	links "eh2sframe-ld $compiler, -Xlinker" "$ld" $compiler "$c" -Xlinker -o -Xlinker 'pro gram'
 	links "$compiler -B" $compiler -B "$scratch/b in/link" "$c" -o 'pro gram'
-	for linker in bfd gold lld mold; do
+	for linker in $linkers; do
 		have ld.$linker || { skip "$compiler -B -fuse-ld=$linker" "no ld.$linker"; continue; }
 		links "$compiler -B -fuse-ld=$linker" \
 			$compiler -B "$scratch/b in/link" -fuse-ld=$linker "$c" -o 'pro gram'
@@ -95,7 +99,7 @@ is 'a.out is converted' converted a.out
 is 'a shared library' "$ld" gcc -shared -fPIC src/lib.c -o lib.so
 is 'a shared library is converted' converted lib.so
 is 'a version' "$ld" gcc --version
-for machine in aarch64 s390x; do
+for machine in $machines; do
 	have $machine-linux-gnu-gcc || { skip "cross gcc for $machine" 'no cross compiler'; continue; }
 	is "cross gcc for $machine" \
 		$machine-linux-gnu-gcc -B "$scratch/b in/link" "$c" -o cross
@@ -210,7 +214,7 @@ $out"
 }
 cp "$c" 'a b.c'; cp src/lib.c lib.c
 printf '%s\n' "-c 'a b.c'" "-o 'r s.o'" >args
-for compiler in gcc clang; do
+for compiler in $compilers; do
 	have $compiler || continue
 	objects "eh2sframe-cc $compiler -c -o" 'x y.o=x y.o' "$cc" $compiler -c 'a b.c' -o 'x y.o'
 	objects "eh2sframe-cc $compiler -c" 'a b.o=a b.o
@@ -261,7 +265,7 @@ objects 'gcc -wrapper' 'x y.o=x y.o' gcc -wrapper "$cc" -c 'a b.c' -o 'x y.o'
 	clang -fno-integrated-as -B "$scratch/b in/object" -c 'a b.c' -o 'x y.o'
 gcc -S lib.c -o lib.s
 objects 'as' 'x y.o=x y.o' "$cc" as lib.s -o 'x y.o'
-for machine in aarch64 s390x; do
+for machine in $machines; do
 	have $machine-linux-gnu-gcc || { skip "as of $machine" 'no cross compiler'; continue; }
 	objects "as of $machine" 'x y.o=x y.o' \
 		$machine-linux-gnu-gcc -B "$scratch/b in/object" -c 'a b.c' -o 'x y.o'
@@ -389,10 +393,11 @@ is 'INT for the whole group' python3 interrupt.py "$ld" ./slow-link wait -o slow
 
 ### make -j8, a clean second run, and one that was killed in the middle.
 mkdir many && cd many || exit 99
-for ((i = 0; i < 40; i++)); do
+for ((i = 0; i < files; i++)); do
 	echo "int f$i(int n) { return n ? f$i(n - 1) + $i : 0; }" >f$i.c
 done
 cp "$c" main.c
+mapfile -t objects < <(printf 'f%s.o\n' $(seq 0 $((files - 1))) && echo main.o)
 cat >Makefile <<'M'
 OBJECTS := $(patsubst %.c,%.o,$(wildcard f*.c)) main.o
 PROGRAMS := $(addprefix p,0 1 2 3 4 5 6 7 8 9)
@@ -409,7 +414,7 @@ for f in p? lib.so; do converted "$f" || not_ok "make -j8: $f"; done
 is 'nothing to be done' sh -c 'make -j8 | grep -q "Nothing to be done"'
 rm -f ./p? lib.so ./*.o
 # The compiler alone makes the objects: what it leaves after a signal is its own affair.
-make -s -j8 CC=gcc f{0..39}.o main.o
+make -s -j8 CC=gcc "${objects[@]}"
 cat >slow-link <<'S'
 #!/bin/sh
 gcc "$@" && echo >../started && read -r _ <../gate
@@ -425,7 +430,7 @@ is 'make again after a signal' make -s -j8 CC="'$ld' gcc"
 for f in p? lib.so; do converted "$f" || not_ok "make again: $f"; done
 : >"$RECORD"
 rm -f ./*.o
-EH2SFRAME=$scratch/record make -s -j8 CC="'$cc' gcc" f{0..39}.o main.o
+EH2SFRAME=$scratch/record make -s -j8 CC="'$cc' gcc" "${objects[@]}"
 cd ..
-is 'make -j8, objects: each once' test "$(sort -u recorded | wc -l) $(wc -l <recorded)" = '41 41'
+is 'make -j8, objects: each once' test "$(sort -u recorded | wc -l) $(wc -l <recorded)" = "$((files + 1)) $((files + 1))"
 plan

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""record.py RECORD SHOW STACKS LIBRARY: eh2sframe-record on programs whose stacks are known, and on some
-of the system. At least 99 % of their samples must have all frames."""
+"""record.py RECORD SHOW STACKS LIBRARY [long]: eh2sframe-record on programs whose stacks are known, and with long on
+processes that run already, on programs of the system and by kept rows. At least 99 % of their samples must have all frames."""
 import os
 import shutil
 import subprocess
@@ -49,6 +49,47 @@ if os.geteuid() == 0:
               f"{right} right\n" + "\n".join(wrong))
 else:
     tap.skip("a program that was deleted", "only root can open what is deleted")
+
+# Statuses, and what is said.
+for words, status, says in ((["sh", "-c", "exit 7"], 7, "samples"), (["sh", "-c", "kill -TERM $$"], 143, "samples"),
+                            (["/nonexistent/program"], 127, "running the command failed"),
+                            (["/etc/passwd"], 126, "running the command failed"),
+                            (["-F", "0", "true"], 125, "--frequency"), (["--nonsense"], 125, "--help"),
+                            ([], 125, "one of a command"), (["-a", "true"], 125, "one of a command"),
+                            (["-p", "999999999"], 125, "process 999999999"),
+                            (["-o", "/nonexistent/file", "true"], 125, "/nonexistent/file"),
+                            (["-o", "/dev/full", "true"], 125, "/dev/full")):
+    run = tap.run(record, *words) if "-o" in words else tap.run(record, "-o", "x", *words)
+    tap.check(run.returncode == status and says in run.stderr and run.stderr.count("\n") == 1,
+              f"{' '.join(words) or 'no argument'}: status {status}", f"{run.returncode}\n{run.stderr}")
+tap.check(tap.run(record, "-q", "-o", "x", "true").stderr == "", "-q prints no summary")
+run = subprocess.run([record, "-q", "-o", "-", "true"], capture_output=True, check=False)
+tap.check(run.stdout[:7] == b"eh2sprf" and run.returncode == 0, "-o - is standard output", run.stderr)
+tap.check("--stack-size" in tap.must(record, "--help"), "--help lists the options")
+
+# Without permission.
+if os.geteuid() == 0 and shutil.which("setpriv"):
+    os.chmod(work, 0o777)
+    reach = tap.run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", record, "--version")
+    run = tap.run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", record, "-o", "none", "-a")
+    if reach.returncode != 0:
+        tap.skip("another user", "the program is where another user cannot run it")
+    else:
+        tap.check(run.returncode == 124 and "sysctl" in run.stderr and "--preload" in run.stderr and
+                  run.stderr.count("\n") == 1, "another user: status 124, and what to set", run.stderr)
+else:
+    tap.skip("another user", "needs root and setpriv")
+
+
+def end():
+    os.chdir("/")
+    shutil.rmtree(work)
+    tap.plan()
+
+
+if sys.argv[5:] != ["long"]:
+    end()
+record_lib.check_command(record)
 
 # Stacks that are walked later.
 run = tap.run(record, "-F", "999", "--raw", "-o", "raw", stacks)
@@ -184,38 +225,4 @@ tap.check(number(run.stderr, "files converted") >= 2 and known("again")[0] > 100
           "damaged ones are made again", run.stderr)
 run = tap.run(record, "--cache-dir=/proc/none", "-o", "first", "true")
 tap.check(run.returncode == 125 and "/proc/none" in run.stderr, "a directory that cannot be made", run.stderr)
-
-# Statuses, and what is said.
-for words, status, says in ((["sh", "-c", "exit 7"], 7, "samples"), (["sh", "-c", "kill -TERM $$"], 143, "samples"),
-                            (["/nonexistent/program"], 127, "running the command failed"),
-                            (["/etc/passwd"], 126, "running the command failed"),
-                            (["-F", "0", "true"], 125, "--frequency"), (["--nonsense"], 125, "--help"),
-                            ([], 125, "one of a command"), (["-a", "true"], 125, "one of a command"),
-                            (["-p", "999999999"], 125, "process 999999999"),
-                            (["-o", "/nonexistent/file", "true"], 125, "/nonexistent/file"),
-                            (["-o", "/dev/full", "true"], 125, "/dev/full")):
-    run = tap.run(record, *words) if "-o" in words else tap.run(record, "-o", "x", *words)
-    tap.check(run.returncode == status and says in run.stderr and run.stderr.count("\n") == 1,
-              f"{' '.join(words) or 'no argument'}: status {status}", f"{run.returncode}\n{run.stderr}")
-tap.check(tap.run(record, "-q", "-o", "x", "true").stderr == "", "-q prints no summary")
-run = subprocess.run([record, "-q", "-o", "-", "true"], capture_output=True, check=False)
-tap.check(run.stdout[:7] == b"eh2sprf" and run.returncode == 0, "-o - is standard output", run.stderr)
-record_lib.check_command(record)
-tap.check("--stack-size" in tap.must(record, "--help"), "--help lists the options")
-
-# Without permission.
-if os.geteuid() == 0 and shutil.which("setpriv"):
-    os.chmod(work, 0o777)
-    reach = tap.run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", record, "--version")
-    run = tap.run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", record, "-o", "none", "-a")
-    if reach.returncode != 0:
-        tap.skip("another user", "the program is where another user cannot run it")
-    else:
-        tap.check(run.returncode == 124 and "sysctl" in run.stderr and "--preload" in run.stderr and
-                  run.stderr.count("\n") == 1, "another user: status 124, and what to set", run.stderr)
-else:
-    tap.skip("another user", "needs root and setpriv")
-
-os.chdir("/")
-shutil.rmtree(work)
-tap.plan()
+end()

@@ -3,7 +3,9 @@
 """eh2sframe --batch: the report of a run that goes on where another stopped, and a run that cannot tell
 all, or runs out of memory. TAP.
 
-    batch_again.py EH2SFRAME SHARED
+    batch_again.py EH2SFRAME SHARED [long]
+
+long lets memory run out at more places.
 """
 
 import json
@@ -20,6 +22,8 @@ from tap import check, plan, skip
 
 TOOL = os.path.realpath(sys.argv[1])
 SHIM = os.path.join(os.path.realpath(sys.argv[2]), "endings.c")
+# Allocations up to which each one fails, and how many are passed over behind it.
+EACH, STEP = (120, 7) if sys.argv[3:] == ["long"] else (30, 23)
 SANITIZED = b"__asan_init" in open(TOOL, "rb").read()
 
 
@@ -212,7 +216,7 @@ def test_memory():
     old, new = picture("m.old")[0], picture("m.new")[0]
     wrong, statuses, n = [], {}, 0
     while n < 3000:
-        n += 1 if n < 120 else 7
+        n += 1 if n < EACH else STEP
         subprocess.run(["rm", "-rf", "m"], check=True)
         copy("m.old", "m")
         env = dict(os.environ, LD_PRELOAD=os.path.abspath("shim.so"), ENDING_HEAP=str(n))

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: MIT
 # Files that are no good: the exit status, one line that says why, nothing written. TAP.
 #
-#     bad_input.sh EH2SFRAME DIRECTORY
+#     bad_input.sh EH2SFRAME DIRECTORY [long]
 #
 # DIRECTORY holds the sources of damaged .eh_frame sections (bad_input_*.S) and ../../vectors/rows/raw.h.
 eh2sframe=$1
 src=$2
+cuts=16
+[ "${3-}" != long ] || cuts=64
 # shellcheck source-path=SCRIPTDIR/../../shared source=cli_lib.sh
 . "$src/../../shared/cli_lib.sh"
 
@@ -171,7 +173,7 @@ copy newline $((text + 24)) 8 "$(section_offset good .rodata)" \
 refused newline 1 'overlap'
 for name in core phnum0 xnum_huge beyond frame_beyond wraps newline; do readable "$name"; done
 
-### Truncated at every 64th of its length, with section headers and without.
+### Truncated at equal parts of its length, with section headers and without.
 cp good bare
 poke bare 40 8 0
 poke bare 58 2 0
@@ -179,8 +181,8 @@ poke bare 60 4 0
 for file in good bare; do
 	size=$(stat -c %s "$file")
 	wrong=
-	for ((i = 0; i < 64; i++)); do
-		head -c $((size * i / 64)) "$file" >partial
+	for ((i = 0; i < cuts; i++)); do
+		head -c $((size * i / cuts)) "$file" >partial
 		picture >.before
 		run partial out
 		if [ "$status" != 1 ] || ! one_line 'eh2sframe: partial: ' || ! picture | cmp -s - .before; then
@@ -189,7 +191,7 @@ for file in good bare; do
 				echo 'what was here before' >out
 				continue
 			fi
-			wrong+=" $i/64: $(streams)"
+			wrong+=" $i/$cuts: $(streams)"
 		fi
 	done
 	rm -f partial

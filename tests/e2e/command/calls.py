@@ -207,6 +207,7 @@ def meanwhile():
             if os.path.exists("r/other"):
                 os.unlink("r/other")
             path = ["-P", "r/in"] if call == "openat" else []
+            # The command stops behind the call, until the change is made.
             process = subprocess.Popen(
                 ["strace", "-f", "-qq", "-o", "log", *path, "-e", f"trace={call}", "-e",
                  f"inject={call}:signal=STOP:when=1", TOOL, "-q", *options, "r/in", "r/in"], stderr=subprocess.PIPE)

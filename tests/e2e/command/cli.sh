@@ -2,9 +2,13 @@
 # SPDX-License-Identifier: MIT
 # The contract of the command (docs/eh2sframe.1.scd): options, exit statuses, what is printed. TAP.
 #
-#     cli.sh EH2SFRAME DIRECTORY
+#     cli.sh EH2SFRAME DIRECTORY [long]
+#
+# long has more tools, files and versions in cli_again.sh.
 eh2sframe=$1
 src=$2
+tools='strip objcopy patchelf' whole= formats=3
+[ "${3-}" != long ] || tools='strip strip-g objcopy patchelf llvm-strip llvm-objcopy chrpath eu-strip' whole=whole formats='1 2 3'
 # shellcheck source-path=SCRIPTDIR/../../shared source=cli_lib.sh
 . "$src/../../shared/cli_lib.sh"
 
@@ -24,9 +28,9 @@ echo text >text
 "$eh2sframe" good conv >summary || exit 99
 
 ### Usage: status 2, one line, nothing done.
+# The picture is that of the first usage: each that follows leaves it as it is.
 usage() {
 	local name="usage: $*"
-	picture >.before
 	run "$@"
 	if [ "$status" = 2 ] && one_line 'eh2sframe: ' && [ ! -s .stdout ] && picture | cmp -s - .before; then
 		ok "$name"
@@ -34,6 +38,7 @@ usage() {
 		not_ok "$name" "$(streams)"
 	fi
 }
+picture >.before
 usage
 usage good
 usage good out more

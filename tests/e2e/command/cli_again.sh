@@ -5,7 +5,7 @@
 # shellcheck shell=bash disable=SC2154,SC2317 # cli.sh's; called by name
 
 gcc -O2 -o long prog.c -Wl,--unique=.text.special -Wl,-rpath,/nonexistent/a/rather/long/path || exit 99
-gcc -O2 -static -o whole prog.c -Wl,--unique=.text.special || exit 99
+[ -z "$whole" ] || gcc -O2 -static -o whole prog.c -Wl,--unique=.text.special || exit 99
 again_strip() { strip "$1"; }
 again_strip-g() { strip -g "$1"; }
 again_objcopy() { objcopy "$1"; }
@@ -30,14 +30,14 @@ two_commands() {
 		"$eh2sframe" -q --verify fresh && [ "$(./fresh)" = 'special 1' ] &&
 		[ "$(readelf -lW fresh | grep -c '^ *GNU_SFRAME')" = 1 ]
 }
-for tool in strip strip-g objcopy patchelf llvm-strip llvm-objcopy chrpath eu-strip; do
+for tool in $tools; do
 	have "${tool%-g}" || { skip "--refresh after $tool" "no ${tool%-g} here"; continue; }
-	for file in long whole; do
+	for file in long $whole; do
 		for method in slack grow append; do
 			"$eh2sframe" -q --method=$method $file made 2>/dev/null || continue
 			cp made edited
 			"again_$tool" edited >/dev/null 2>&1 || continue
-			for format in 1 2 3; do
+			for format in $formats; do
 				is "--refresh to $format after $tool, $file, $method" refreshed $format
 			done
 			is "two commands after $tool, $file, $method" two_commands objcopy

@@ -125,7 +125,7 @@ def check_library(name, compiler, options, key):
 
 def main():
     missing = [tool for tool in (ARM, Z) if run("sh", "-c", f"command -v {tool}").returncode]
-    if missing and not os.environ.get("MACHINES_REQUIRED"):
+    if missing:
         skip_all("needs " + " ".join(missing))
     for library in LIBRARIES:
         check_library(*library)

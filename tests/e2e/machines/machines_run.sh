@@ -179,7 +179,7 @@ same() {
 runs() {
 	local job format
 	emulator=qemu-$1
-	have "$emulator" || { without "$1" "needs $emulator"; return; }
+	have "$emulator" || { skip "$1" "needs $emulator"; return; }
 	for job in $all_jobs; do
 		root=$cache/$2
 		jobs_of "$job" >"before.$job" 2>&1
@@ -192,11 +192,6 @@ runs() {
 		for job in $all_jobs; do same "$2" $format "$job"; done
 		rm -rf "$root"
 	done
-}
-
-# without NAME WHY
-without() {
-	if [ -n "${MACHINES_REQUIRED-}" ]; then not_ok "$1" "$2"; else skip "$1" "$2"; fi
 }
 
 for i in $(seq 20000); do echo "line $((i * 7919 % 100003)) $i"; done >numbers

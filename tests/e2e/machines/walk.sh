@@ -66,7 +66,7 @@ is() {
 
 # missing NAME WHY
 missing() {
-	if [ -n "${MACHINES_REQUIRED-}" ]; then not_ok "$1" "$2"; else skip "$1" "$2"; fi
+	skip "$1" "$2"
 	return 1
 }
 
