@@ -321,9 +321,12 @@ static bool run_file(const char *file, size_t limit, double least, bool verbose)
 
 	options_init(&options);
 	if (!image_open(file, &image, &err) ||
-	    !cfi_input_read(&image, &image, &options, &input, &err) ||
-	    !code_can_decode(input.arch->code)) {
+	    !cfi_input_read(&image, &image, &options, &input, &err)) {
 		printf("# %s: cannot be looked at: %s\n", file, err.text);
+		exit(99);
+	}
+	if (!code_can_decode(input.arch->code)) {
+		printf("# %s: this build does not decode its instructions\n", file);
 		exit(77);
 	}
 	must(validate_callees_read(&image, &input, &callees));

@@ -107,8 +107,11 @@ system() { # MIN PROGRAM ARG...
 
 # What the stepper must find, or its silence means nothing.
 lies() {
-	gcc -no-pie "$here/step_lie.S" -o "$scratch/plain" >"$scratch/out" 2>&1 &&
-		convert lies "$scratch/plain" "$scratch/converted" || return
+	if ! gcc -no-pie "$here/step_lie.S" -o "$scratch/plain" >"$scratch/out" 2>&1; then
+		result 1 'lies: built'
+		return
+	fi
+	convert lies "$scratch/plain" "$scratch/converted" || return
 	"$step" "$scratch/converted" >"$scratch/out" 2>&1
 	[ $? = 1 ] && [ "$(grep -c '^DIFF' "$scratch/out")" = 7 ] &&
 		[ "$(grep -c '^DIFF.* cfa is' "$scratch/out")" = 2 ] &&
@@ -123,7 +126,10 @@ lies() {
 
 # Rows of code without CFI, and the marks of --dump.
 derived() {
-	"$eh2sframe" --version | grep -q 'with Zydis' || return 0
+	if ! "$eh2sframe" --version | grep -q 'with Zydis'; then
+		skip 'derived rows' 'needs a build with Zydis'
+		return
+	fi
 	gcc -no-pie "$here/step_derived.S" -o "$scratch/plain" >"$scratch/out" 2>&1 &&
 		"$eh2sframe" -q --derive "$scratch/plain" "$scratch/converted" >"$scratch/out" 2>&1 &&
 		"$eh2sframe" --dump "$scratch/converted" >"$scratch/marks/converted.dump"
@@ -149,7 +155,7 @@ for linker in bfd gold lld mold; do
 	if command -v "ld.$linker" >/dev/null; then
 		linker "$linker"
 	else
-		skip "$linker" 'not installed'
+		skip "$linker" "needs ld.$linker"
 	fi
 done
 # PLTs that have CFI otherwise, by template only.
@@ -164,6 +170,8 @@ build 'lld retpoline now' 1000 50 step_prog.c gcc -O2 -fuse-ld=lld -Wl,-z,retpol
 system 500 /bin/true
 if g++ -O2 "$here/step_prog.cc" -o "$scratch/cxx" >"$scratch/out" 2>&1; then
 	system 50000 "$scratch/cxx"
+else
+	skip 'C++' "cannot be linked: $(head -n 1 "$scratch/out" | tr -d '#')"
 fi
 system 40000 /bin/ls -l /
 # shellcheck disable=SC2016 # their variables, not ours

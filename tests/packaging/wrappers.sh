@@ -87,6 +87,8 @@ if have clang; then
 	links 'clang --ld-path' clang --ld-path="$ld" "$c" -o 'pro gram'
 	EH2SFRAME_LD=ld.lld links 'clang --ld-path, EH2SFRAME_LD' clang --ld-path="$ld" "$c" -o 'pro gram'
 	is 'it was lld that linked' sh -c "readelf -p .comment 'out/pro gram' | grep -q LLD"
+else
+	skip 'clang --ld-path' 'needs clang'
 fi
 gcc -c "$c" -o src/pro.o
 links 'eh2sframe-ld, a link alone' "$ld" gcc "$scratch/src/pro.o" -o 'pro gram'
@@ -100,7 +102,7 @@ is 'a shared library' "$ld" gcc -shared -fPIC src/lib.c -o lib.so
 is 'a shared library is converted' converted lib.so
 is 'a version' "$ld" gcc --version
 for machine in $machines; do
-	have $machine-linux-gnu-gcc || { skip "cross gcc for $machine" 'no cross compiler'; continue; }
+	have $machine-linux-gnu-gcc || { skip "cross gcc for $machine" "needs $machine-linux-gnu-gcc"; continue; }
 	is "cross gcc for $machine" \
 		$machine-linux-gnu-gcc -B "$scratch/b in/link" "$c" -o cross
 	is "cross gcc for $machine: converted" converted cross
@@ -215,7 +217,7 @@ $out"
 cp "$c" 'a b.c'; cp src/lib.c lib.c
 printf '%s\n' "-c 'a b.c'" "-o 'r s.o'" >args
 for compiler in $compilers; do
-	have $compiler || continue
+	have $compiler || { skip "objects by $compiler" "needs $compiler"; continue; }
 	objects "eh2sframe-cc $compiler -c -o" 'x y.o=x y.o' "$cc" $compiler -c 'a b.c' -o 'x y.o'
 	objects "eh2sframe-cc $compiler -c" 'a b.o=a b.o
 lib.o=lib.o' "$cc" $compiler -c 'a b.c' lib.c
@@ -261,12 +263,15 @@ is 'is not left either' test ! -e lib.o
 objects 'gcc -B' 'x y.o=x y.o' gcc -B "$scratch/b in/object" -c 'a b.c' -o 'x y.o'
 objects 'gcc -B -pipe, with a link' 'tmp=tmp' gcc -pipe -B "$scratch/b in/object" 'a b.c' -o x
 objects 'gcc -wrapper' 'x y.o=x y.o' gcc -wrapper "$cc" -c 'a b.c' -o 'x y.o'
-! have clang || objects 'clang -fno-integrated-as -B' 'x y.o=x y.o' \
-	clang -fno-integrated-as -B "$scratch/b in/object" -c 'a b.c' -o 'x y.o'
+if have clang; then
+	objects 'clang -fno-integrated-as -B' 'x y.o=x y.o' clang -fno-integrated-as -B "$scratch/b in/object" -c 'a b.c' -o 'x y.o'
+else
+	skip 'clang -fno-integrated-as -B' 'needs clang'
+fi
 gcc -S lib.c -o lib.s
 objects 'as' 'x y.o=x y.o' "$cc" as lib.s -o 'x y.o'
 for machine in $machines; do
-	have $machine-linux-gnu-gcc || { skip "as of $machine" 'no cross compiler'; continue; }
+	have $machine-linux-gnu-gcc || { skip "as of $machine" "needs $machine-linux-gnu-gcc"; continue; }
 	objects "as of $machine" 'x y.o=x y.o' \
 		$machine-linux-gnu-gcc -B "$scratch/b in/object" -c 'a b.c' -o 'x y.o'
 done
@@ -277,8 +282,11 @@ if have ccache; then
 	objects 'ccache in front of -B, found' '' ccache gcc -B "$scratch/b in/object" -c lib.c -o c.o
 	is 'ccache did find' sh -c 'ccache --print-stats | grep -q "^direct_cache_hit.2\$"'
 	links 'a link through ccache' "$ld" ccache gcc "$scratch/src/pro.o" -o 'pro gram'
-	! have clang || links 'clang through ccache, and -B' \
-		ccache clang -B "$scratch/b in/link" "$scratch/src/pro.o" -o 'pro gram'
+	if have clang; then
+		links 'clang through ccache, and -B' ccache clang -B "$scratch/b in/link" "$scratch/src/pro.o" -o 'pro gram'
+	else
+		skip 'clang through ccache, and -B' 'needs clang'
+	fi
 	mkdir masks && ln -s "$(command -v ccache)" masks/gcc
 	links 'links first in PATH, ccache second' \
 		env PATH="$scratch/b in/link:$scratch/masks:$plain_path" gcc "$c" -o 'pro gram'

@@ -65,6 +65,8 @@ if [ "$(id -u)" != 0 ]; then
 	install -m 000 good unreadable
 	fails 'unreadable' 3 'Permission denied' unreadable out
 	rm -f unreadable
+else
+	skip 'unreadable' 'needs a user other than root'
 fi
 
 ### ELF, but not for us.

@@ -247,7 +247,8 @@ def test_stack():
                  ["--lint=all", "converted"], ["--remove", "converted", "y"], ["--batch", "tree"],
                  ["--batch", "--report-file=y", "tree"], ["-j4", big, "y"],
                  ["-j4", "--optimize=size", big, "y"]):
-        if not os.path.exists(argv[-2]) and argv[-2].startswith("/usr"):
+        if argv[-2] == big and not os.path.exists(big):
+            skip(f"{' '.join(argv)}: a stack of 80 KiB", f"needs {big}")
             continue
         os.makedirs("tree", exist_ok=True)
         shutil.copy2("plain", "tree/file")

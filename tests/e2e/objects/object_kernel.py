@@ -223,7 +223,7 @@ def loads(path):
 def check_kernel(kernel, bss):
     name = f"kernel, {kernel}, {bss >> 20} MiB of .bss"
     if not shutil.which(KERNELS[kernel][0] + "gcc"):
-        skip(name, "no cross compiler")
+        skip(name, f"needs {KERNELS[kernel][0]}gcc")
         return
     physical = link_kernel(kernel, "vmlinux", SCRIPT % "", f"-DBSS={bss}")
     segments = must("readelf", "-lW", "vmlinux")

@@ -204,7 +204,7 @@ def after_tools(work):
                      ["eu-strip", "-g"], ["objcopy"], ["llvm-objcopy"]):
             name = f"{mode}, after {' '.join(argv)}"
             if not shutil.which(argv[0]):
-                skip(name, "not installed")
+                skip(name, f"needs {argv[0]}")
                 continue
             out = [made, rewritten] if "objcopy" in argv[0] else ["-o", rewritten, made]
             must(*argv, *out)
@@ -230,7 +230,7 @@ def collected(work):
 def main():
     for build in BUILDS:
         if build[0] == "clang" and not shutil.which("clang++"):
-            skip("clang", "not installed")
+            skip("clang", "needs clang++")
             continue
         with tempfile.TemporaryDirectory() as work:
             check_build(build, work)
