@@ -24,8 +24,7 @@ class Go:
     def build(self, source, name, machine="amd64", options=(), env=None):
         """The program that is made of the package in the folder source."""
         places = {"GO111MODULE": "off", "GOFLAGS": "", "GOTOOLCHAIN": "local", "GOARCH": machine}
-        # The compiler's results are kept from one run to the next.
-        places["GOCACHE"] = os.environ.get("GOCACHE") or os.path.join(tempfile.gettempdir(), "eh2sframe-go-cache")
+        places["GOCACHE"] = os.environ.get("GOCACHE") or os.path.join(self.work.name, "cache")
         made = subprocess.run([self.go, "build", *options, "-o", self.path(name), "."], cwd=source, text=True,
                               env=os.environ | places | (env or {}), capture_output=True, check=False)
         if made.returncode:

@@ -7,8 +7,8 @@
 # DIRECTORY holds the sources of damaged .eh_frame sections (bad_input_*.S) and ../../vectors/rows/raw.h.
 eh2sframe=$1
 src=$2
-cuts=16
-[ "${3-}" != long ] || cuts=64
+cuts=16 outs=(out new)
+[ "${3-}" != long ] || cuts=64 outs=('out new')
 # shellcheck source-path=SCRIPTDIR/../../shared source=cli_lib.sh
 . "$src/../../shared/cli_lib.sh"
 
@@ -20,13 +20,14 @@ gcc -O2 -o good prog.c || exit 99
 strip -o stripped good
 echo 'what was here before' >out
 
-# refused NAME STATUS WORDS [OPTION...]: file NAME, converted to a name that exists and to one that
-# does not.
+# refused NAME STATUS WORDS [OPTION...]: file NAME, converted to a name that exists and to one that does not; without
+# long to each in turn.
 refused() {
-	local name=$1 wanted=$2 words=$3
+	local name=$1 wanted=$2 words=$3 out
 	shift 3
-	fails "$name" "$wanted" "$words" "$@" "$name" out
-	fails "$name, new OUT" "$wanted" "$words" "$@" "$name" new
+	for out in ${outs[n % ${#outs[@]}]}; do
+		fails "$name to $out" "$wanted" "$words" "$@" "$name" "$out"
+	done
 }
 
 # Reading commands on NAME end with a status of the contract, and without a second line.
