@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The public headers against the list of what they had: structs, enumerators, functions, types (docs/STABILITY.md).
-TAP.
+"""The public headers against the list of what they had: structs, enumerators, functions with the versions of their
+symbols, types (docs/STABILITY.md). TAP.
 
     abi.py ROOT LIST LIBRARY... -- COMPILER... [--bless]
 
-Places, sizes and values are the compiler's. A line of LIST may not change or go. A struct that begins with struct_size may
-grow. New lines come in by --bless. The libraries must export each function of the list.
+Places, sizes and values are the compiler's, versions those that LIBRARY exports. A line of LIST may not change or go. A
+struct that begins with struct_size may grow. New lines come in by --bless. The libraries export what the headers declare and
+nothing else.
 """
 
 import os
@@ -56,15 +57,26 @@ def questions(name, text):
 
 
 def prototypes(name, text):
-    text = re.sub(r"\{[^}]*\}", "{}", text)
-    text = re.sub(r'extern "C" \{\}?', "", text)
+    text = re.sub(r"\{[^}]*\}", "{}", text.replace('extern "C" {', ""))
     for line in text.split(";"):
         line = re.sub(r"\s+", " ", line).replace("( ", "(").strip(" }{")
         if "(" in line and re.match(r"(typedef |[A-Za-z_].*\beh2sframe_\w+\()", line):
             yield f"{name}: {line}"
 
 
-def lines_now():
+def versions():
+    """{name: version} of what the libraries export, without the versions' own symbols."""
+    lines = [line.split() for library in LIBRARIES for line in must("nm", "-D", "--defined-only", library).splitlines()]
+    return dict((words[-1].replace("@@", "@") + "@none").split("@")[:2] for words in lines if words[-2] != "A")
+
+
+def function(line):
+    """The function that a prototype declares, or None."""
+    match = re.search(r"\b(eh2sframe_\w+)\(", line)
+    return match[1] if match and ": typedef" not in line else None
+
+
+def lines_now(exported):
     folder = os.path.join(ROOT, "include")
     headers = sorted(name for name in os.listdir(folder) if name.startswith("eh2sframe") and name != "eh2sframe-walk-rows.h")
     program, found = ["#include <stddef.h>", "#include <stdio.h>"], []
@@ -72,7 +84,7 @@ def lines_now():
     for name in headers:
         text = header_text(os.path.join(folder, name))
         program += questions(name, text)
-        found += prototypes(name, text)
+        found += (line + f", {exported.get(function(line), 'not exported')}" * bool(function(line)) for line in prototypes(name, text))
     with tempfile.TemporaryDirectory() as scratch:
         source, binary = os.path.join(scratch, "abi.c"), os.path.join(scratch, "abi")
         with open(source, "w", encoding="utf-8") as file:
@@ -87,7 +99,8 @@ def key(line):
 
 
 def main():
-    now = lines_now()
+    exported = versions()
+    now = lines_now(exported)
     if BLESS:
         with open(LIST, "w", encoding="utf-8") as file:
             file.writelines(line + "\n" for line in now)
@@ -108,12 +121,9 @@ def main():
     unknown = sorted(set(now) - set(old))
     check(not unknown, "each line is in the list; --bless adds it", "\n".join(unknown))
     check(len(old) > 250 and sum("sizeof" in line for line in old) > 15, "the list has structs, numbers and functions")
-    exported = set()
-    for library in LIBRARIES:
-        exported |= {line.split()[-1].split("@")[0] for line in must("nm", "-D", "--defined-only", library).splitlines()}
-    declared = {re.search(r"\b(eh2sframe_\w+)\(", line)[1] for line in old if "(" in line and ": typedef" not in line}
-    missing = sorted(declared - exported)
-    check(len(declared) > 60 and not missing, f"the libraries export the {len(declared)} functions", " ".join(missing))
+    declared = {function(line) for line in now} - {None}
+    check(len(declared) > 60 and declared == set(exported), f"the libraries export the {len(declared)} functions and nothing else",
+          " ".join(sorted(declared ^ set(exported))))
     plan()
 
 
