@@ -36,8 +36,13 @@ bool here_compare_call(struct here_stack *walked);
 /* The first function of a stack of makecontext has no caller, and its CFI does not say so. */
 extern bool here_in_coroutine;
 
-/* Whether a walk ended where the stack does. */
-bool here_is_complete(enum eh2sframe_walk_why why);
+/* Says if a walk ended where the stack does. */
+bool here_is_complete(const struct here_stack *walked);
+
+/* Added to each SP before it is compared, to see that the comparison can fail. */
+extern uint64_t here_lie;
+/* No libgcc has a say. */
+extern const bool here_is_alone;
 
 /* A handler of 3 arguments that compares. */
 void here_interrupt(int number, void *info, void *ucontext);
@@ -54,6 +59,8 @@ uint64_t here_random(uint64_t *state);
 /* The tests. n is how often each is done. */
 void test_calls(void);
 void test_signals(unsigned long n);
+void test_leaves(void);
+void test_libc(unsigned long n);
 void test_stacks(unsigned long n);
 void test_fork(unsigned long n);
 void test_random(unsigned long n);

@@ -61,11 +61,11 @@ static atomic_ulong n_made, n_complete, n_looked;
 
 static void from_made(void)
 {
-	uintptr_t pcs[64];
-	enum eh2sframe_walk_why why;
+	struct here_stack walked;
 
-	eh2sframe_walk_backtrace(NULL, pcs, 64, &why);
-	n_complete += here_is_complete(why);
+	walked.n =
+	    eh2sframe_walk_backtrace(NULL, walked.pcs, HERE_MOST_FRAMES, &walked.why);
+	n_complete += here_is_complete(&walked);
 }
 
 /* Makes code, adds its rows, runs it, removes the rows and then both. */
@@ -156,6 +156,11 @@ static void *work(void *data)
 
 static timer_t timer;
 
+static int by_value(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
 static void start_timer(void)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGPROF};
@@ -165,6 +170,46 @@ static void start_timer(void)
 	here_handle(SIGPROF, here_interrupt, 0);
 	timer_create(CLOCK_MONOTONIC, &event, &timer);
 	timer_settime(timer, 0, &every, NULL);
+}
+
+static unsigned long n_sampled, n_short;
+
+static void sample(int number, void *info, void *ucontext)
+{
+	struct here_stack walked;
+
+	(void)number;
+	(void)info;
+	here_compare(ucontext, &walked);
+	n_sampled++;
+	n_short += walked.n < 2;
+}
+
+/* Interrupts prologues, epilogues, PLTs and assembler code of libc, wherever the time is spent. */
+void test_libc(unsigned long n)
+{
+	static int numbers[500];
+	char text[64], *copy;
+
+	start_timer();
+	here_handle(SIGPROF, sample, 0);
+	while (n_sampled < n * 10) {
+		for (int i = 0; i < 500; i++)
+			numbers[i] = i * 7919 % 1009;
+		qsort(numbers, 500, sizeof(numbers[0]), by_value);
+		for (int i = 0; i < 100; i++) {
+			snprintf(text, sizeof(text), "%d %.9g %s", numbers[i], i / 7.0,
+			    "text");
+			copy = strdup(text);
+			numbers[i] += (int)strtod(text, NULL) + (int)strlen(copy);
+			free(copy);
+		}
+	}
+	timer_delete(timer);
+	/* Code that has no rows ends a walk at once, and must be rare. */
+	here_ok(here_counts.differ == 0 && here_counts.early == 0 &&
+		    n_short * 20 <= n_sampled,
+	    "interrupts in libc");
 }
 
 /* Threads begin with the handler; work is done until the condition or the time is up. */

@@ -21,25 +21,51 @@ enum { ALTERNATE_SIZE = 256 << 10 };
 
 static struct here_stack here_walked;
 
+static unsigned long n_sorted;
+
+/* Libc calls it from several depths. */
 static int by_sort(const void *a, const void *b)
 {
-	static bool once;
-
-	if (!once)
-		here_compare_call(&here_walked);
-	once = true;
+	n_sorted++;
+	here_compare_call(&here_walked);
+	raise(SIGUSR1);
 	return *(const int *)a - *(const int *)b;
 }
 
+static void deep(int depth, size_t size, void (*end)(void));
+
+/* Needs wide offsets. */
+NOINLINE static void wide(int depth, size_t size, void (*end)(void))
+{
+	volatile char *large = __builtin_alloca(70000);
+
+	large[depth] = 1;
+	deep(depth, size, end);
+	KEEP;
+}
+
+/* CFA = SP + offset. */
+NOINLINE static void plain(int depth, size_t size, void (*end)(void))
+{
+	deep(depth, size, end);
+	KEEP;
+}
+
+/* CFA = FP + offset, and the other kinds of frames between. */
 NOINLINE static void deep(int depth, size_t size, void (*end)(void))
 {
 	volatile unsigned char *space = __builtin_alloca(size);
 
 	space[0] = 1;
-	if (depth > 0)
-		deep(depth - 1, size % 700 + 16, end);
-	else
+	size = size % 700 + 16;
+	if (depth == 0)
 		end();
+	else if (depth % 8 == 0)
+		wide(depth - 1, size, end);
+	else if (depth % 3 == 0)
+		plain(depth - 1, size, end);
+	else
+		deep(depth - 1, size, end);
 	KEEP;
 }
 
@@ -74,20 +100,25 @@ static void step(int number, void *info, void *ucontext)
 		n_same += frame.pc == walked->pcs[n++];
 		why = eh2sframe_walk_next(&frame);
 	}
-	steps_agree = n > 20 && n == n_same && n == walked->n && here_is_complete(why);
+	walked->why = why;
+	steps_agree = n > 20 && n == n_same && n == walked->n && here_is_complete(walked);
 }
 
 void test_calls(void)
 {
-	int numbers[] = {3, 1, 2, 5, 4};
+	int numbers[50];
 	size_t complete;
 
 	deep(100, 40, end_call);
-	here_ok(here_counts.same == 1 && here_is_complete(here_walked.why) &&
+	here_ok(here_counts.same == 1 && here_is_complete(&here_walked) &&
 		    here_walked.n > 101,
 	    "a call in 100 frames");
-	qsort(numbers, 5, sizeof(numbers[0]), by_sort);
-	here_ok(here_counts.same == 1, "a call by libc");
+	here_handle(SIGUSR1, here_interrupt, 0);
+	for (int i = 0; i < 50; i++)
+		numbers[i] = i * 7919 % 1009;
+	qsort(numbers, 50, sizeof(numbers[0]), by_sort);
+	here_ok(n_sorted > 50 && here_counts.same == 2 * n_sorted,
+	    "calls by libc, and signals there");
 	complete = here_walked.n;
 	here_walked.n =
 	    eh2sframe_walk_backtrace(NULL, here_walked.pcs, 2, &here_walked.why);
@@ -131,6 +162,12 @@ void test_signals(unsigned long n)
 	here_handle(SIGUSR1, here_interrupt, 0);
 	deep(20, 40, end_raise);
 	here_ok(here_counts.same == 1, "a signal");
+	if (!here_is_alone) {
+		here_lie = 1;
+		deep(20, 40, end_raise);
+		here_lie = 0;
+		here_ok(here_counts.differ == 1, "a wrong SP is noticed");
+	}
 	here_handle(SIGUSR1, second, 0);
 	here_handle(SIGUSR2, here_interrupt, 0);
 	deep(20, 40, end_raise);
@@ -153,6 +190,81 @@ void test_signals(unsigned long n)
 		if (sigsetjmp(back, 1) == 0)
 			deep(10, 40, end_raise);
 	here_ok(here_counts.same == n, "handlers that do not return");
+}
+
+/* Leaf functions: the return address may still be in its register. */
+
+NOINLINE static int leaf(const int *at)
+{
+	return *at + 1;
+}
+
+NOINLINE static int leaf_with_stack(const int *at)
+{
+	volatile int room[16];
+
+	room[0] = 7;
+	room[5] = *at;
+	return room[0] + room[5];
+}
+
+/* Needs more registers than a callee may change; s390x then saves the caller's in floating-point registers. */
+NOINLINE static long leaf_with_pressure(const long *v, const int *at)
+{
+	long a = v[0], b = v[1], c = v[2], d = v[3], e = v[4], f = v[5], g = v[6],
+	     h = v[7];
+
+	for (int i = 0; i < 6; i++) {
+		a += b ^ h, b += c ^ a, c += d ^ b, d += e ^ c;
+		e += f ^ d, f += g ^ e, g += h ^ f, h += a ^ g;
+		if (i == 3)
+			a += *at;
+	}
+	return a ^ b ^ c ^ d ^ e ^ f ^ g ^ h;
+}
+
+void test_leaves(void)
+{
+	static const long values[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+	/* Through pointers, so that no builtin takes libc's place. */
+	static void *(*volatile copy)(void *, const void *, size_t) = memcpy;
+	static void *(*volatile fill)(void *, int, size_t) = memset;
+	static size_t (*volatile length)(const char *) = strlen;
+	static volatile long sink;
+	static char room[64];
+	void *volatile nowhere = NULL;
+
+	here_handle(SIGSEGV, jump, 0);
+	for (volatile int which = 0; which < 7; which++) {
+		if (sigsetjmp(back, 1) != 0)
+			continue;
+		switch (which) {
+		case 0:
+			sink = leaf(nowhere);
+			break;
+		case 1:
+			sink = leaf_with_stack(nowhere);
+			break;
+		case 2:
+			sink = leaf_with_pressure(values, nowhere);
+			break;
+		case 3:
+			sink = (long)length(nowhere);
+			break;
+		case 4:
+			copy(room, nowhere, 40);
+			break;
+		case 5:
+			fill(nowhere, which, 40);
+			break;
+		default:
+			sink = strtol(nowhere, NULL, 10);
+			break;
+		}
+	}
+	(void)sink;
+	signal(SIGSEGV, SIG_DFL);
+	here_ok(here_counts.same == 7, "faults in 7 leaf functions");
 }
 
 /* Stacks. */
@@ -233,7 +345,7 @@ void test_stacks(unsigned long n)
 	here_handle(SIGUSR1, here_interrupt, 0);
 	deep(100, 40, end_call);
 	deep(100, 40, end_raise);
-	here_ok(here_counts.same == 2 && here_is_complete(here_walked.why),
+	here_ok(here_counts.same == 2 && here_is_complete(&here_walked),
 	    "the bounds of the stack are known");
 	here_ok(walk_of_overflow(), "they are known, and it overflows");
 #ifdef __GLIBC__

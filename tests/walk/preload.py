@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""preload.py LIBRARY BUILD WALKS: interrupts real programs, and compares each walk with libgcc's.
+"""preload.py LIBRARY BUILD WALKS [PROGRAM...]: interrupts real programs, and compares each walk with libgcc's.
 
-Each program runs again until all have WALKS walks together, at least once. No walk may differ,
+Each program, of those named, runs again until all have WALKS walks together, at least once. No walk may differ,
 and each one that ends early has a reason that is known. TAP."""
 import mmap
 import os

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# rows.sh EH2SFRAME ROWS [--assembler CC | --installed] FILE...: converts files to each version, for speed and for size, and
-# compares what the walker finds in the sections with the decoder. With --assembler also a section by GNU as. With
-# --installed the files are large libraries of this system. TAP.
+# rows.sh EH2SFRAME ROWS [--assembler CC | --installed some|all] FILE...: converts files to each version, for speed and for
+# size, and compares what the walker finds in the sections with the decoder. With --assembler also a section by GNU as. With
+# --installed the files are libraries of this system: all are the largest, too. TAP.
 converter=$(realpath "$1") rows=$(realpath "$2")
 shift 2
 compiler=
@@ -11,8 +11,10 @@ if [ "${1-}" = --assembler ]; then
 	shift 2
 fi
 if [ "${1-}" = --installed ]; then
-	shift
-	for name in libc.so.6 libcrypto.so.3 libstdc++.so.6 libLLVM-14.so.1 libLLVM-19.so.1 libpython3.11.so.1.0; do
+	names=(libc.so.6 libstdc++.so.6 libcrypto.so.3)
+	[ "$2" = some ] || names+=(libLLVM-14.so.1 libLLVM-19.so.1 libpython3.11.so.1.0)
+	shift 2
+	for name in "${names[@]}"; do
 		for dir in /lib/x86_64-linux-gnu /usr/lib/x86_64-linux-gnu; do
 			[ -f $dir/$name ] && set -- "$@" $dir/$name && break
 		done
