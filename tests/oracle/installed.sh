@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# installed.sh some|all COMMAND...: runs COMMAND with installed ELF files as arguments; "some" is
-# about thirty with unlike CFI: C, C++, assembler, signal frames, PLTs of several linkers. COMMAND
-# runs once, so that it can tell when it has compared nothing.
+# installed.sh few|some|all COMMAND...: runs COMMAND with installed ELF files as arguments; "some" is
+# about thirty with unlike CFI: C, C++, assembler, signal frames, PLTs of several linkers. "few" has
+# the small ones of each kind, for a slow COMMAND. COMMAND runs once, so that it can tell when it has compared nothing.
 set -eu
 which=$1
 shift
@@ -23,8 +23,14 @@ some() {
 	done
 }
 
+few() {
+	some | grep -E '/(libc|libm|libgcc_s|libcrypt|libgmp|libnettle|libffi|libz|libelf|libgfortran|ld-linux-x86-64)\.so|/(bash|ls|openssl|ld)$'
+}
+
 list() {
-	if [ "$which" = all ]; then
+	if [ "$which" = few ]; then
+		few
+	elif [ "$which" = all ]; then
 		find -L /usr -xdev -type f \( -perm -u+x -o -name '*.so*' \) ! -name '*.debug' \
 			2>/dev/null || :
 	else

@@ -10,6 +10,7 @@
  *     --from-start  the loader's start too, not only from the entry point on
  *     --min=N       fail unless N instructions were compared
  *     --min-plt=N   and N of them in PLT sections
+ *     --all-plt     and each step in a PLT section was compared
  *     --module=PAT  look only at modules whose file name matches PAT
  *     --env=N=V     set a variable for PROGRAM
  *     --marks=DIR   DIR/NAME.dump is what --dump says of a module: steps in rows that it
@@ -82,6 +83,7 @@ static bool parse_options(int argc, char **argv, struct options *options)
 	    {"steps", required_argument, NULL, 's'},
 	    {"min", required_argument, NULL, 'm'},
 	    {"min-plt", required_argument, NULL, 'p'},
+	    {"all-plt", no_argument, NULL, 'P'},
 	    {"module", required_argument, NULL, 'o'},
 	    {"from-start", no_argument, NULL, 'f'},
 	    {"env", required_argument, NULL, 'e'},
@@ -109,6 +111,8 @@ static bool parse_options(int argc, char **argv, struct options *options)
 			options->marks = optarg;
 		else if (c == 'f')
 			options->from_start = true;
+		else if (c == 'P')
+			options->least.all_plt = true;
 		else if (c != 'e' || putenv(optarg) != 0)
 			return false;
 	}

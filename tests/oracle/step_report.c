@@ -14,7 +14,7 @@ enum { MAX_PRINTED = 40 };
 
 /* Of all modules. */
 struct step_sums {
-	uint64_t matched, plt, marked, distinct, mismatched;
+	uint64_t matched, plt, plt_steps, marked, distinct, mismatched;
 };
 
 static const char *const kind_names[STEP_N_KINDS] = {"cfa", "ra", "fp"};
@@ -215,6 +215,7 @@ static bool print_sums(const struct step_report *report, const struct step_sums 
     const struct step_shadow *shadow, const struct step_least *least)
 {
 	bool enough = sums->matched >= least->matched && sums->plt >= least->plt &&
+		      (!least->all_plt || sums->plt == sums->plt_steps) &&
 		      sums->marked >= least->marked && sums->distinct >= least->distinct;
 
 	printf("all: %" PRIu64 " steps, %" PRIu64 " matched (%" PRIu64
@@ -223,9 +224,10 @@ static bool print_sums(const struct step_report *report, const struct step_sums 
 	    report->steps, sums->matched, sums->plt, sums->marked, sums->distinct,
 	    sums->mismatched, shadow->resyncs);
 	if (!enough)
-		printf("FAIL too few: wanted %" PRIu64 ", %" PRIu64 " in PLTs, %" PRIu64
+		printf("FAIL too few: wanted %" PRIu64 ", %" PRIu64 "%s in PLTs, %" PRIu64
 		       " in marked rows at %" PRIu64 " addresses\n",
-		    least->matched, least->plt, least->marked, least->distinct);
+		    least->matched, least->plt, least->all_plt ? " and all" : "",
+		    least->marked, least->distinct);
 	return enough;
 }
 
@@ -248,6 +250,7 @@ bool step_report_print(const struct step_report *report,
 		sums.matched += module->stats.matched;
 		sums.mismatched += module->stats.mismatched;
 		sums.plt += module->stats.plt_matched;
+		sums.plt_steps += module->stats.plt_steps;
 		for (size_t m = STEP_REPAIRED; m < STEP_N_MARKS; m++) {
 			sums.marked += module->stats.marked[m];
 			sums.distinct += module->marks.n_seen[m];

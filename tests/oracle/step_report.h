@@ -56,6 +56,7 @@ void step_report_compared(struct step_report *report, const struct step_pc *at,
 /* What must have been compared at least. */
 struct step_least {
 	uint64_t matched, plt, marked;
+	bool all_plt;
 	uint64_t distinct; /* addresses with a marked row */
 };
 
