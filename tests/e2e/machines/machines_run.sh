@@ -42,7 +42,7 @@ jobs_of() {
 	sha256sum) emulate /usr/bin/sha256sum numbers "$eh2sframe" && emulate /usr/bin/b2sum numbers ;;
 	factor) emulate /usr/bin/factor 18446744073709551557 600851475143 340282366920938463463374607431768211455 ;;
 	ls) emulate /bin/ls -lR --time-style=+%s tree ;;
-	text) emulate /usr/bin/tr a-z A-Z <tree/walk.sh && emulate /usr/bin/od -A x -t x8 numbers ;;
+	text) emulate /usr/bin/tr a-z A-Z <tree/machines_fetch.sh && emulate /usr/bin/od -A x -t x8 numbers ;;
 	cp) emulate /bin/cp -r tree copied && emulate /usr/bin/du -sb copied && emulate /bin/rm -r copied ;;
 	perl) cat <<-'PERL' >job.pl
 		use strict; use warnings; use List::Util qw(sum first); use POSIX qw(floor);
