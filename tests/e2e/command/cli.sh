@@ -7,7 +7,7 @@
 # long has more tools, files and versions in cli_again.sh.
 eh2sframe=$1
 src=$2
-tools='strip objcopy patchelf' whole= formats=3
+tools='strip objcopy patchelf' whole='' formats=3
 [ "${3-}" != long ] || tools='strip strip-g objcopy patchelf llvm-strip llvm-objcopy chrpath eu-strip' whole=whole formats='1 2 3'
 # shellcheck source-path=SCRIPTDIR/../../shared source=cli_lib.sh
 . "$src/../../shared/cli_lib.sh"
