@@ -94,7 +94,9 @@ void file_write(const char *path, const void *data, size_t size)
 const char *scratch(void)
 {
 	if (!*dir) {
-		strcpy(dir, "/tmp/libtest.XXXXXX");
+		const char *tmp = getenv("TMPDIR");
+
+		snprintf(dir, sizeof(dir), "%s/libtest.XXXXXX", tmp ? tmp : "/tmp");
 		if (!mkdtemp(dir))
 			die("cannot make a directory");
 	}

@@ -134,7 +134,7 @@ enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]), N_INPUTS = 2 };
 static const char *const input_names[N_INPUTS] = {"NOMEM_INPUT_1", "NOMEM_INPUT_2"};
 
 static struct {
-	char dir[64], conv[80], out[80], json[32];
+	char dir[64], conv[80], out[80], json[64];
 	const char *in;
 	FILE *null;
 } place;
@@ -273,11 +273,13 @@ static void put_out(const char *text)
 
 static void setup(void)
 {
-	strcpy(place.dir, "/tmp/nomem.XXXXXX");
+	const char *tmp = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
+
+	snprintf(place.dir, sizeof(place.dir), "%s/nomem.XXXXXX", tmp);
 	ck_assert_ptr_nonnull(mkdtemp(place.dir));
 	snprintf(place.conv, sizeof(place.conv), "%s/conv", place.dir);
 	snprintf(place.out, sizeof(place.out), "%s/out", place.dir);
-	strcpy(place.json, "/tmp/nomem.json.XXXXXX");
+	snprintf(place.json, sizeof(place.json), "%s/nomem.json.XXXXXX", tmp);
 	close(mkstemp(place.json));
 	place.null = fopen("/dev/null", "w");
 	ck_assert_ptr_nonnull(place.null);
