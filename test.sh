@@ -37,24 +37,22 @@ compiled() {
 	times >build/times
 	compiled=$(awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); s += 60 * t[1] + t[2] } print s }' build/times)
 }
-case $tier in
-fast)
+export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+if [ $tier = fast ]; then
 	compiled=0
 	meson test -C build --no-suite budget --print-errorlogs || status=1
-	finish fast 80 build
-	;;
-long)
+	finish fast 60 build
+fi
+conf/configure.sh build-dev --native-file conf/dev.ini
+if [ $tier = long ]; then
 	# On a disk, unlike the other tiers: what a file system does to files is seen there.
 	export TMPDIR="${TMPDIR:-/var/tmp}"
-	exec python3 tests/tiers/long.py build
-	;;
-esac
+	exec python3 tests/tiers/long.py build build-dev
+fi
 
 # What a sanitizer can see is not run again without one: the suites unit, fuzz and prop.
-conf/configure.sh build-dev --native-file conf/dev.ini
 meson compile -C build-dev
 compiled
-export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 # One process for all cases of a unit test, because the search for leaks at its end takes long.
 CK_FORK=no meson test -C build-dev --setup full --suite unit --suite fuzz --suite prop --print-errorlogs || status=1
 meson test -C build --setup full --no-suite unit --no-suite fuzz --no-suite prop --print-errorlogs || status=1

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""long.py BUILD [--table] [TEST...]: runs the long tier, one test after the other, and keeps its table.
+"""long.py BUILD SANITIZED [--table] [TEST...]: runs the long tier, one test after the other, and keeps its table.
+
+BUILD is the released program. The tests that are in the suite fuzz, too, run once more in the build SANITIZED; their
+names there begin with "sanitized/".
 
 The table is tests/tiers/long.tsv: a line for each test with the commit at which it last passed, when, in how many
 seconds, and how its last run ended. A test that passed at the commit that is checked out is not run again, so a run
@@ -26,11 +29,19 @@ def commit():
     return git("rev-parse", "--short=12", "HEAD") + ("+changes" if changed else "")
 
 
-def registered(build):
+def registered(build, sanitized):
+    """Returns the tests by name, each with the build that it runs in, and its own name there."""
     tests = json.loads((build / "meson-info/intro-tests.json").read_text())
     # The cheapest limit first: a table fills early, and what hangs is met late.
     tests.sort(key=lambda test: test["timeout"])
-    return [test["name"] for test in tests if any(suite.endswith(":long") for suite in test["suite"])]
+    known = {}
+    for test in tests:
+        suites = {suite.split(":")[-1] for suite in test["suite"]}
+        if "long" in suites:
+            known[test["name"]] = build, test["name"]
+            if "fuzz" in suites:
+                known["sanitized/" + test["name"]] = sanitized, test["name"]
+    return known
 
 
 def read():
@@ -58,21 +69,23 @@ def run(build, name):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("sanitized", type=pathlib.Path)
     parser.add_argument("tests", nargs="*")
     parser.add_argument("--table", action="store_true")
     args = parser.parse_args()
-    known, rows, here = registered(args.build), read(), commit()
+    known, rows, here = registered(args.build, args.sanitized), read(), commit()
     unknown = set(args.tests) - set(known)
     if unknown:
         parser.error(f"not in the long tier: {', '.join(sorted(unknown))}")
     if not args.table:
-        subprocess.run(["meson", "compile", "-C", args.build], check=True)
+        for build in (args.build, args.sanitized):
+            subprocess.run(["meson", "compile", "-C", build], check=True)
     for name in [] if args.table else args.tests or known:
         row = rows.setdefault(name, [name, "-", "-", "-", "-"])
         if row[1] == here and not args.tests:
             continue
         start = time.monotonic()
-        row[4] = run(args.build, name)
+        row[4] = run(*known[name])
         if row[4] == "pass":
             row[1:4] = here, time.strftime("%Y-%m-%d"), f"{time.monotonic() - start:.0f}"
         write(rows, known)
