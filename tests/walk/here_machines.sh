@@ -51,7 +51,7 @@ build() {
 	shift
 	compile=("$@")
 	rm -rf "$scratch/objects" && mkdir "$scratch/objects"
-	is "$name: the walker is compiled" env -C "$scratch/objects" "${compile[@]}" "${options[@]}" -O1 -I "$root" -c "$root"/walk/*.c
+	is "$name: the walker is compiled" env -C "$scratch/objects" "${compile[@]}" "${options[@]}" -O0 -I "$root" -c "$root"/walk/*.c
 	is "$name: the tests are compiled" env -C "$scratch/objects" "${compile[@]}" "${options[@]}" -I "$root" -c "${tests[@]}"
 }
 

@@ -161,28 +161,33 @@ static int by_value(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-static void start_timer(void)
+/* interval: nanoseconds between interrupts, or 0 for one alone. */
+static void start_timer(void (*handler)(int, void *, void *), long interval)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGPROF};
 	struct itimerspec every = {
-	    .it_interval.tv_nsec = 200000, .it_value.tv_nsec = 200000};
+	    .it_interval.tv_nsec = interval, .it_value.tv_nsec = 200000};
 
-	here_handle(SIGPROF, here_interrupt, 0);
+	here_handle(SIGPROF, handler, 0);
 	timer_create(CLOCK_MONOTONIC, &event, &timer);
 	timer_settime(timer, 0, &every, NULL);
 }
 
-static unsigned long n_sampled, n_short;
+static unsigned long n_sampled, n_short, n_wanted;
 
+/* Sets the timer again when it is done. Interrupts at a fixed rate would let nothing else run where a walk takes longer,
+ * as it does under an emulator on a busy machine. */
 static void sample(int number, void *info, void *ucontext)
 {
+	const struct itimerspec once = {.it_value.tv_nsec = 200000};
 	struct here_stack walked;
 
 	(void)number;
 	(void)info;
 	here_compare(ucontext, &walked);
-	n_sampled++;
 	n_short += walked.n < 2;
+	if (++n_sampled < n_wanted)
+		timer_settime(timer, 0, &once, NULL);
 }
 
 /* Interrupts prologues, epilogues, PLTs and assembler code of libc, wherever the time is spent. */
@@ -191,9 +196,9 @@ void test_libc(unsigned long n)
 	static int numbers[500];
 	char text[64], *copy;
 
-	start_timer();
-	here_handle(SIGPROF, sample, 0);
-	while (n_sampled < n * 10) {
+	n_wanted = n * 10;
+	start_timer(sample, 0);
+	while (__atomic_load_n(&n_sampled, __ATOMIC_RELAXED) < n_wanted) {
 		for (int i = 0; i < 500; i++)
 			numbers[i] = i * 7919 % 1009;
 		qsort(numbers, 500, sizeof(numbers[0]), by_value);
@@ -221,7 +226,7 @@ static void start_workers(void)
 	stop = false;
 	for (uintptr_t i = 0; i < N_WORKERS; i++)
 		pthread_create(&workers[i], NULL, work, (void *)(i + 1));
-	start_timer();
+	start_timer(here_interrupt, 200000);
 }
 
 static void end_workers(void)
