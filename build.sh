@@ -14,7 +14,7 @@ test_packages='clang lld mold llvm elfutils gdb python3 patchelf qemu-user
   libcap2-bin attr busybox-static musl-tools ripgrep fzf openssl perl
   chrpath debugedit dwz hasktags unison music123 gfortran git curl sqlite3 make patch
   bzip2 xz-utils locales
-  gcc-aarch64-linux-gnu gcc-s390x-linux-gnu libc6-dev-arm64-cross libc6-dev-s390x-cross
+  gcc-aarch64-linux-gnu gcc-s390x-linux-gnu g++-aarch64-linux-gnu g++-s390x-linux-gnu libc6-dev-arm64-cross libc6-dev-s390x-cross
   ccache rpm cpio debhelper build-essential fakeroot cmake rustc cargo bazel-bootstrap zsh lintian python3-jsonschema
   mmdebstrap zstd golang-go strace valgrind'
 
