@@ -28,10 +28,14 @@ def shuffled(build, runs, seed):
     """Replaces meson's list of tests by RUNS of each in random order; returns what the list held."""
     path = build / "meson-private/meson_test_setup.dat"
     before = path.read_bytes()
-    tests = pickle.loads(before) * runs
+    tests = []
+    # Names differ, because meson keeps the results by name.
+    for number in range(runs):
+        for test in pickle.loads(before):
+            test.name += f"#{number}"
+            test.priority = 0
+            tests.append(test)
     random.Random(seed).shuffle(tests)
-    for test in tests:
-        test.priority = 0
     path.write_bytes(pickle.dumps(tests))
     return path, before
 
@@ -39,14 +43,15 @@ def shuffled(build, runs, seed):
 def run(name, build, setup, how):
     log = build / f"meson-logs/testlog-{setup}.json"
     log.unlink(missing_ok=True)
-    command = [*how, "meson", "test", "-C", build, "--no-rebuild", "--setup", setup, "--no-suite", "budget"]
+    command = [*how, "meson", "test", "-C", str(build), "--no-rebuild", "--setup", setup, "--no-suite", "budget"]
+    wanted = len(must(*command, "--list").split("\n")) - 1
     with open(build / "meson-logs/stress.txt", "wb") as out:
         subprocess.run(command, stdout=out, stderr=out, check=False)
     tests = [json.loads(line) for line in log.read_text(errors="replace").splitlines()]
     bad = [test for test in tests if test["result"] not in ("OK", "SKIP", "EXPECTEDFAIL")]
     why = "\n".join(f"{test['name']}: {test['result']} {test['duration']:.0f} s: " + " | ".join(
         line for line in test.get("stdout", "").splitlines() if line.startswith(("not ok", "#")))[:600] for test in bad)
-    check(tests and not bad, f"{name}: {len(tests)} tests, {len(bad)} failed", why)
+    check(len(tests) == wanted and not bad, f"{name}: {len(tests)} of {wanted} tests ran, {len(bad)} failed", why)
 
 
 def main():
