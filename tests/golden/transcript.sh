@@ -24,7 +24,7 @@ say -v "$name" out
 say --verify out
 say --dump out
 # What is about pieces is said for size, too.
-if [ "${name#compact}" != "$name" ]; then
+if [ "${name#neighbours}" != "$name" ]; then
 	say --report --optimize=none "$name"
 	for version in 2 3; do
 		say --report --optimize=size --format=$version "$name"
