@@ -79,8 +79,7 @@ static bool run_report_one(const struct args *args, const char *path,
 		cmd_patterns_note(args->patterns, run_unmatched, result);
 	/* The line of a table has nothing of the details. */
 	ok = result && (output->table || eh2sframe_result_add_details(result, error)) &&
-	     (args->verbosity <= 0 || eh2sframe_result_add_costs(result, error)) &&
-	     (!args->compare || eh2sframe_result_add_formats(result, error));
+	     (args->verbosity <= 0 || eh2sframe_result_add_costs(result, error));
 	if (ok)
 		run_report_judge(args, result, output, &why);
 	if (ok && why.status)
@@ -134,8 +133,7 @@ static bool run_report_open(const struct args *args, struct run_output *output,
 	if (!report_news_open(&output->news, args, at, error))
 		return false;
 	output->table = args->command == COMMAND_REPORT && !args->report_json &&
-			!args->functions && !args->compare && args->n_paths > 1 &&
-			args->verbosity <= 0;
+			!args->functions && args->n_paths > 1 && args->verbosity <= 0;
 	output->news.keeps |= output->table;
 	if (!print_open(args->report_path, true, out, error)) {
 		*at = out->path;

@@ -205,11 +205,6 @@ bool convert_costs(struct conversion *conv, struct err *err)
 	       sf_costs_read(&view, &conv->report.costs, err);
 }
 
-bool convert_formats(struct conversion *conv, struct err *err)
-{
-	return report_compare(conv->image, conv->options, &conv->report.formats, err);
-}
-
 void convert_deinit(struct conversion *conv)
 {
 	install_end(&conv->install, false);

@@ -63,9 +63,6 @@ ATTR_MUST_CHECK bool convert_growth(const struct conversion *conv, struct err *e
 /* What each FDE costs, into the report of what was made. */
 ATTR_MUST_CHECK bool convert_costs(struct conversion *conv, struct err *err);
 
-/* What every format would cost, into the report of what was made. */
-ATTR_MUST_CHECK bool convert_formats(struct conversion *conv, struct err *err);
-
 /*
  * The section's bytes for an address, in conv->bytes, proven; made before if need be. A
  * section that the file has already is not looked at.

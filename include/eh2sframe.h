@@ -455,14 +455,6 @@ EH2SFRAME_CHECKED bool eh2sframe_result_add_details(
     struct eh2sframe_result *result, struct eh2sframe_error *error);
 
 /*
- * Adds what every format would cost for the functions and rows of the file, and what each
- * cannot express. The text of a report and the JSON report have it. COMPARISON in
- * eh2sframe(1) names the formats. A relocatable object has none.
- */
-EH2SFRAME_CHECKED bool eh2sframe_result_add_formats(
-    struct eh2sframe_result *result, struct eh2sframe_error *error);
-
-/*
  * The report in JSON, about any number of files: JSON REPORT in eh2sframe(1). It is
  * written while files are added, so that it takes no memory.
  */

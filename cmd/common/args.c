@@ -54,7 +54,6 @@ enum {
 	OPT_DEBUG_DIR,
 	OPT_CFI,
 	OPT_REPORT_FILE,
-	OPT_COMPARE,
 	OPT_INCLUDE,
 	OPT_EXCLUDE,
 	OPT_DROP_SIGNATURES,
@@ -104,7 +103,6 @@ static const struct option long_options[] = {
     {"debug-file", required_argument, NULL, OPT_DEBUG_FILE},
     {"debug-dir", required_argument, NULL, OPT_DEBUG_DIR},
     {"cfi", required_argument, NULL, OPT_CFI},
-    {"compare", no_argument, NULL, OPT_COMPARE},
     {"report-file", required_argument, NULL, OPT_REPORT_FILE},
     {"jobs", required_argument, NULL, 'j'},
     {"output", required_argument, NULL, 'o'},
@@ -157,9 +155,6 @@ static bool args_tell(
 		return args_set_path("-o", value, &args->report_path, error);
 	case OPT_REPORT_FILE:
 		return args_set_path("--report-file", value, &args->json_path, error);
-	case OPT_COMPARE:
-		args->compare = true;
-		return true;
 	case OPT_MERGE:
 		args->merge = true;
 		return true;
@@ -365,7 +360,6 @@ static bool args_one(
 		return args_set_path("--cfi", value, &args->cfi_path, error);
 	case 'o':
 	case OPT_REPORT_FILE:
-	case OPT_COMPARE:
 	case OPT_MERGE:
 	case OPT_REPORT_DIFF:
 	case OPT_FUNCTIONS:

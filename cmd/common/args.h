@@ -47,7 +47,6 @@ struct args {
 	struct patterns *patterns; /* owned */
 	bool refresh;		   /* --refresh was given */
 	bool merge;		   /* --merge: IN are reports */
-	bool compare;		   /* --report --compare */
 	unsigned int jobs;	   /* threads or processes at most */
 	const char *lint;	   /* --lint: the consumer */
 	uint64_t section_addr;	   /* --section-only: where the section will be loaded */

@@ -32,11 +32,9 @@ static const char *args_wrong_tell(const struct args *args)
 		return "--report-diff is text, or a page with --report=html";
 	if (args->diff && args->n_paths != 2)
 		return "--report-diff needs two JSON reports, the old one first";
-	if (args->functions && (!report || args->report_json || args->compare))
+	if (args->functions && (!report || args->report_json))
 		return "--functions goes with the text of --report alone; JSON has them "
 		       "all";
-	if (args->diff && args->compare)
-		return "--compare goes with --report, without --report-diff";
 	if (args->baseline && !report && !converts && args->command != COMMAND_CHECK_CODE)
 		return "--baseline goes with --report, --check-code or a conversion";
 	if (args->github && !report && !converts)
@@ -161,8 +159,6 @@ static const char *args_wrong_use(const struct args *args)
 	    (args->command != COMMAND_REPORT || args->merge || args->diff))
 		return "--min-coverage and --max-size go with a conversion or --report "
 		       "of ELF files";
-	if (args->compare && (args->command != COMMAND_REPORT || args->merge))
-		return "--compare goes with --report, without --merge";
 	if (args->max_growth && !converts)
 		return "--max-growth goes with the conversion of a file";
 	if (args->section_addr && args->command != COMMAND_SECTION_ONLY)

@@ -92,7 +92,6 @@ static const char more_options[] =
     "      --core=FILE              NAME is what this core file has\n"
     "      --vdso                   --pid, --core: the kernel's [vdso]\n"
     "      --sysroot=DIR            --pid, --core: where the files are that were mapped\n"
-    "      --compare                --report: also what every format would cost\n"
     "  -o, --output=FILE            --report, --check-code: write to FILE instead of "
     "standard output\n"
     "  -j, --jobs=N                 use at most N threads, with --batch processes (one "

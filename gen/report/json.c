@@ -349,9 +349,6 @@ static bool put_extras(struct report_json *json, const struct report *report)
 	    !report_json_list(
 		json, report, "corrections", report->input->corrections.n, correction_of))
 		return false;
-	if (report->formats.n &&
-	    !report_json_member(json, "formats", report_formats_json(&report->formats)))
-		return false;
 	return !report->costs.n ||
 	       report_json_list(json, report, "costs", report->costs.n, cost_of);
 }

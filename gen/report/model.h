@@ -13,7 +13,6 @@
 #include "cfi/agree.h"
 #include "gen/input/symbols_read.h"
 #include "gen/insert/insert.h"
-#include "gen/report/compare.h"
 #include "gen/rows/cfi_input.h"
 #include "gen/rows/coverage.h"
 #include "gen/verify/verify.h"
@@ -91,7 +90,6 @@ struct report {
 	const struct insert_plan *plan; /* borrowed; NULL when nothing was inserted */
 	struct sf_encode_stats stats;
 	struct sf_costs costs;		 /* empty unless asked for */
-	struct report_formats formats;	 /* empty unless asked for */
 	struct sf_compact_stats compact; /* all 0 with --optimize=none, and for objects */
 	uint64_t sframe_size;		 /* bytes */
 	size_t n_funcs, n_rows;		 /* in the section */

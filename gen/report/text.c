@@ -356,7 +356,6 @@ void report_text(const struct report *report, bool verbose, FILE *out)
 	}
 	for (size_t i = 0; verbose && i < report->costs.n; i++)
 		report_cost(report, &report->costs.list[i], out);
-	report_formats_text(&report->formats, out);
 }
 
 /* One record, and where it is. */

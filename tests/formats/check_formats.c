@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check_formats FILE...: every PC of real files through the decoders of formats/, as TAP.
+ * check_formats FILE...: every PC of real files through the decoders of bench/compare, as TAP.
  * check_formats --unwind FILE OUT: writes the bytes of __unwind_info to OUT. Prints the
  * base address, then each function's address, its encoding and its data's address, as the
  * encoder has them.
@@ -9,47 +9,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/report/compare.h"
+#include "bench/compare/file.h"
 #include "tests/formats/round_trip.h"
-
-struct check_file {
-	struct image image;
-	struct options options;
-	struct cfi_input cfi;
-	struct formats_input input;
-};
-
-static bool check_open(struct check_file *file, const char *path, struct err *err)
-{
-	*file = (struct check_file){0};
-	options_init(&file->options);
-	if (!image_open(path, &file->image, err) ||
-	    !cfi_input_read(&file->image, &file->image, &file->options, &file->cfi, err))
-		return false;
-	file->input = report_formats_input(&file->image, &file->cfi);
-	return true;
-}
-
-static void check_close(struct check_file *file)
-{
-	cfi_input_deinit(&file->cfi);
-	image_close(&file->image);
-	options_deinit(&file->options);
-}
 
 static bool check_trip(const char *path, int number)
 {
-	struct check_file file;
+	struct formats_file file;
 	struct round_trip trip = {0};
 	struct err err = {0};
-	bool ok = check_open(&file, path, &err) && round_trip(&file.input, &trip, stdout);
+	bool ok = formats_file_open(&file, path, &err) &&
+		  round_trip(&file.input, &trip, stdout);
 
 	if (!ok)
 		printf("# %s\n", err.text);
 	ok = ok && trip.n_wrong == 0 && trip.pcs > 0;
 	printf("%sok %d - %s: %" PRIu64 " answers\n", ok ? "" : "not ", number, path,
 	    trip.pcs);
-	check_close(&file);
+	formats_file_close(&file);
 	return ok;
 }
 
@@ -68,13 +44,13 @@ static bool check_write(const char *out, const struct formats_unwind *unwind)
 static bool check_unwind(const char *path, const char *out)
 {
 	struct formats_compare compare;
-	struct check_file file;
+	struct formats_file file;
 	struct err err = {0};
-	bool ok = check_open(&file, path, &err);
+	bool ok = formats_file_open(&file, path, &err);
 
 	if (!ok) {
 		fprintf(stderr, "%s: %s\n", path, err.text);
-		check_close(&file);
+		formats_file_close(&file);
 		return false;
 	}
 	ok = formats_compare_begin(&compare, &file.input);
@@ -87,7 +63,7 @@ static bool check_unwind(const char *path, const char *out)
 		    compare.unwind.entries[i].pc, compare.unwind.entries[i].encoding,
 		    compare.unwind.entries[i].lsda);
 	formats_compare_deinit(&compare);
-	check_close(&file);
+	formats_file_close(&file);
 	return ok;
 }
 

@@ -16,8 +16,7 @@ struct trip_count {
 struct trip {
 	const struct formats_input *input;
 	struct formats_compare compare;
-	struct cfi_interp interp;
-	struct cfi_saving saving;
+	struct formats_rows rows;
 	struct trip_count counts[TRIP_FORMATS];
 	struct round_trip *out;
 	FILE *file;
@@ -47,7 +46,7 @@ static void trip_table(struct trip *trip, int number, const struct formats_table
 }
 
 static bool trip_decode(struct trip *trip, const struct formats_unwind_entry *entry,
-    struct formats_answer *answer, struct cfi_saved *saved)
+    struct formats_answer *answer, struct formats_saved *saved)
 {
 	if (trip->input->machine.isa == FORMATS_X86_64)
 		return formats_x86_64_decode(
@@ -57,12 +56,12 @@ static bool trip_decode(struct trip *trip, const struct formats_unwind_entry *en
 
 /* An encoding is right where it says what the row does, and DWARF says nothing. */
 static void trip_unwind(struct trip *trip, const struct formats_func *func, uint64_t pc,
-    const struct formats_answer *answer, const struct cfi_saved *saved)
+    const struct formats_answer *answer, const struct formats_saved *saved)
 {
 	uint64_t base = trip->input->base;
 	struct formats_unwind_entry entry;
 	struct formats_answer found;
-	struct cfi_saved found_saved;
+	struct formats_saved found_saved;
 
 	trip->out->pcs++;
 	if (!formats_unwind_find(&trip->compare.unwind, pc, &entry)) {
@@ -75,7 +74,8 @@ static void trip_unwind(struct trip *trip, const struct formats_func *func, uint
 	if (entry.lsda != func->lsda && func->lsda - base <= UINT32_MAX)
 		trip_wrong(trip, "compact-unwind", pc, "other language-specific data");
 	if (trip_decode(trip, &entry, &found, &found_saved) && answer &&
-	    formats_answer_same(&found, answer) && cfi_saved_same(&found_saved, saved))
+	    formats_answer_same(&found, answer) &&
+	    formats_saved_same(&found_saved, saved))
 		trip->counts[0].right++;
 }
 
@@ -115,16 +115,17 @@ static void trip_range(struct trip *trip, const struct cfi_range *range)
 	    .fde = fde,
 	    .start = range->start,
 	    .end = range->end,
-	    .table = &trip->interp.table,
+	    .table = &trip->rows.table,
 	    .signal_frame = input->frames->cies[fde->cie].signal_frame,
 	    .lsda = cfi_augment_lsda(input->frames, fde, augment)};
 	struct formats_walk walk;
 
-	trip->interp.max_expr_ops =
-	    cfi_ranges_expr_ops(input->ranges, (size_t)(range - input->ranges->list));
-	if (range->overlapping || !cfi_interpret(&trip->interp, fde, &err))
+	if (range->overlapping ||
+	    !formats_rows_read(&trip->rows, fde,
+		cfi_ranges_expr_ops(input->ranges, (size_t)(range - input->ranges->list)),
+		&err))
 		return;
-	func.saved = trip->saving.rows;
+	func.saved = trip->rows.saved;
 	walk = formats_walk_begin(&func);
 	while (formats_walk_next(&walk))
 		trip_row(trip, &func, &walk);
@@ -193,15 +194,9 @@ bool round_trip(const struct formats_input *input, struct round_trip *out, FILE 
 	*out = (struct round_trip){0};
 	ok = trip_encode(&trip);
 	if (ok) {
-		cfi_interp_init(&trip.interp, input->frames, &input->machine.cfi);
-		trip.saving = trip.compare.saving;
-		trip.saving.stack = NULL;
-		trip.saving.rows = NULL;
-		trip.saving.cap_stack = trip.saving.cap_rows = 0;
-		trip.interp.saving = &trip.saving;
+		formats_rows_init(&trip.rows, input);
 		trip_all(&trip);
-		cfi_interp_deinit(&trip.interp);
-		cfi_saving_deinit(&trip.saving);
+		formats_rows_deinit(&trip.rows);
 	}
 	formats_compare_deinit(&trip.compare);
 	return ok;

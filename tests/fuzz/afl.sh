@@ -18,7 +18,7 @@ declare -A modes=(
 	[convert]='-j1 @@ OUT'
 	[convert-3]='-j1 --format=3 --optimize=size --derive --refresh @@ OUT'
 	[section]='-j1 --section-only --source=eh_frame,go,debug_frame,orc @@ OUT'
-	[report]='-j1 --report=json --compare -v @@'
+	[report]='-j1 --report=json -v @@'
 	[verify]='-j1 --verify @@'
 	[dump]='-j1 --dump @@'
 	[lint]='-j1 --lint=all @@'

@@ -231,7 +231,7 @@ static void by_choice(const uint8_t *data, size_t size)
 		CHOOSE(words, &choice, "--format=2", "--format=1", "--format=3",
 		    "--format=2 --no-pcrel");
 	}
-	CHOOSE(report, &choice, "--report --functions -v", "--report=html --compare",
+	CHOOSE(report, &choice, "--report --functions -v", "--report=html",
 	    "--report --functions --derive", "--report --code=repair --source=go",
 	    "-q --report --min-coverage=99 --top=1 --code=refuse",
 	    "--check-code --report=html");
@@ -248,7 +248,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	scene_open();
 	scene_write(scene.in, data, size);
-	scene_command("--report -v --compare --summary=github", scene.in, NULL);
+	scene_command("--report -v --summary=github", scene.in, NULL);
 	scene_command("--dump", scene.in, NULL);
 	scene_command("--verify", scene.in, NULL);
 	scene_command("--lint=all", scene.in, NULL);

@@ -37,7 +37,6 @@ may code/brief . code code/machines
 may go base cfi code code/brief
 may orc base cfi
 may sframe/compact base sframe
-may formats base cfi orc
 may gen/options base sframe sframe/compact
 may gen/arch cfi code sframe
 may gen/elf . base cfi gen/arch
@@ -50,7 +49,7 @@ may gen/object base gen/elf/object gen/input gen/insert gen/options gen/rows sfr
 may gen/verify base cfi gen/elf/object gen/input gen/options gen/rows gen/derive gen/validate sframe sframe/compact
 may gen/validate base cfi code gen/arch gen/input gen/options gen/rows
 may gen/derive base cfi code gen/arch gen/input gen/options gen/rows gen/validate
-may gen/report . base cfi code formats names gen/arch gen/derive gen/elf/object gen/input gen/insert gen/options gen/rows gen/validate gen/verify sframe sframe/compact
+may gen/report . base cfi code names gen/arch gen/derive gen/elf/object gen/input gen/insert gen/options gen/rows gen/validate gen/verify sframe sframe/compact
 may gen base sframe gen/derive gen/input gen/insert gen/object gen/options gen/report gen/rows gen/validate gen/verify
 # It stands alone, also in the source trees of others.
 may walk include
@@ -69,7 +68,9 @@ may profile/record base include names profile profile/preload profile/stacks
 may profile/symbols base names profile
 may profile/output base profile profile/symbols
 may profile/fold . base cmd/common include profile profile/output profile/symbols
-for folder in $(find base cfi code formats go names orc sframe gen walk lib cmd include profile -name '*.[ch]' -exec dirname {} + | sort -u); do
+# Other formats, built on request, beside the engine that is not to know them.
+may bench/compare base cfi gen/rows sframe
+for folder in $(find base cfi code go names orc sframe gen walk lib cmd include profile bench/compare -name '*.[ch]' -exec dirname {} + | sort -u); do
 	case " $seen " in
 	*" $folder "*) ;;
 	*) echo "$folder: no rule says what it may include"; status=1 ;;
@@ -78,6 +79,6 @@ done
 # The public header stands alone.
 if grep -nE '#[[:space:]]*include[[:space:]]*<(lib[a-z]*/|gelf|jansson)' include/*.h; then status=1; fi
 users=$(grep -rlE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include[[:space:]]*<[^>]*libdwarf' \
-	base cfi formats go names orc sframe gen walk lib cmd include tests examples)
+	base cfi go names orc sframe gen walk lib cmd include bench tests examples)
 [ "$users" = cfi/libdwarf_internal.h ] || { echo "libdwarf is included by: $users"; status=1; }
 exit $status

@@ -12,7 +12,7 @@ empty() { if [ -z "$2" ]; then ok "$1"; else not_ok "$1" "$2"; fi; }
 
 # Lines of NAME KIND FOLDER FILE LENGTH, where KIND is static or global. A definition has type and name at the
 # start of a line, and its body starts with a line that is `{`. The test "format" sees to that.
-mapfile -t files < <(find base cfi code formats go names orc sframe gen walk lib cmd profile -name '*.[ch]')
+mapfile -t files < <(find base cfi code go names orc sframe gen walk lib cmd profile bench/compare -name '*.[ch]')
 awk '
 	FNR == 1 { name = "" }
 	/^[A-Za-z_].*\(/ && !/;$/ {
@@ -65,7 +65,6 @@ begin cfi cfi
 begin code code
 begin code/machines code
 begin code/brief code
-begin formats formats
 begin names symbol symbols lines
 begin sframe sf
 begin sframe/compact sf compact
@@ -99,6 +98,7 @@ begin profile/record kernel_names main perf preloaded proc queue record recorder
 begin profile/symbols naming table
 begin profile/output json_text output tree
 begin profile/fold fold main
+begin bench/compare formats main
 empty 'each folder has its words' "$(cut -d' ' -f3 "$functions" | sort -u | while read -r folder; do
 	case " $known " in *" $folder "*) ;; *) echo "$folder" ;; esac
 done)"

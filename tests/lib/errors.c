@@ -268,7 +268,6 @@ static void null_handles(void)
 	REFUSED(eh2sframe_result_check(NULL, &error));
 	REFUSED(eh2sframe_result_add_costs(NULL, &error));
 	REFUSED(eh2sframe_result_add_details(NULL, &error));
-	REFUSED(eh2sframe_result_add_formats(NULL, &error));
 	REFUSED(eh2sframe_result_section(NULL, 0, bytes, &got.size, &error));
 	REFUSED(eh2sframe_result_section_path(NULL, 0, null, &error));
 	REFUSED(eh2sframe_result_write_path(NULL, null, &error));

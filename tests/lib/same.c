@@ -274,10 +274,6 @@ static void words(const char *command, const char *path, const struct bytes *byt
 	ok = report && eh2sframe_report_add(report, result, EH2SFRAME_DONE, &error) &&
 	     eh2sframe_report_end(report, &error);
 	said(ok, &got, "JSON", command, "--report=json -v", path);
-	ok = eh2sframe_result_add_formats(result, &error) &&
-	     eh2sframe_result_print(
-		 result, EH2SFRAME_TEXT_REPORT, bytes_add, &got, &error);
-	said(ok, &got, "comparison", command, "--report --compare -v", path);
 	ok = eh2sframe_result_write_path(result, conv, &error);
 	for (int at_once = 0; at_once < 2; at_once++) {
 		static const enum eh2sframe_text texts[] = {

@@ -318,7 +318,7 @@ def test_single():
     run(TOOL, "--report=json", "-q", "-o", "s/old.json", "s/in")
     for argv in (
         ["s/in", "s/out"], ["-v", "--report-file=s/r.json", "s/in", "s/out"], ["-q", "s/in", "s/to"], ["--section-only", "s/in", "s/out"],
-        ["--report", "s/in", "s/converted"], ["--report=html", "--compare", "-o", "s/out", "s/in"], ["--dump", "s/converted"],
+        ["--report", "s/in", "s/converted"], ["--report=html", "-o", "s/out", "s/in"], ["--dump", "s/converted"],
         ["--verify", "-v", "--cfi=s/in", "s/converted"], ["--lint=all", "s/converted"], ["--check-code", "s/in"],
         ["--remove", "s/converted", "s/out"], ["--report", "--merge", "-o", "s/out", "s/old.json"],
         ["--report-diff", "s/old.json", "s/old.json"], ["--baseline=s/old.json", "s/in", "s/out"], ["s/missing", "s/out"],

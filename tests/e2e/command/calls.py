@@ -33,7 +33,7 @@ COMMANDS = [
     (["--remove", "a/converted", "b/out"], "b"),
     (["--code=repair", "--derive", "--witness=libdwarf", "a/in", "b/out"], "b"),
     (["--baseline=a/base.json", "a/in", "b/out"], "b"),
-    (["--report", "--compare", "a/in", "a/converted"], ""),
+    (["--report", "a/in", "a/converted"], ""),
     (["--report=json", "-v", "-o", "c/r.json", "a/in"], "c"),
     (["--report=html", "-o", "c/r.html", "a/in"], "c"),
     (["--report", "--merge", "-o", "c/m.json", "a/base.json"], "c"),

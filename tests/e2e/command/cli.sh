@@ -78,8 +78,6 @@ usage --min-coverage-of=text good out
 usage --max-growth=some good out
 usage --max-growth=5 --report good
 usage --max-size=4K good out
-usage --compare good out
-usage --report --compare --merge good
 usage --cfi=good good out
 usage -o file good out
 usage --section-address=0x1000 good out

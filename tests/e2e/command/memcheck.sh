@@ -40,7 +40,7 @@ clean 0 --verify out
 clean 0 --lint=all out
 clean 0 --dump out
 clean 0 --check-code in
-clean 0 --report=json --compare -v in
+clean 0 --report=json -v in
 clean 0 --witness=libdwarf in proven
 clean 0 --section-only in section
 clean 0 --refresh --for=glibc out again

@@ -93,7 +93,6 @@ def main():
         check(len(vectors) > 50, "there are vectors")
         document = valid("programs", run(TOOL, "--report=json", *programs).stdout)
         valid("with costs", run(TOOL, "--report=json", "-v", *programs).stdout)
-        valid("with a comparison", run(TOOL, "--report=json", "--compare", *programs).stdout)
         for version in "123":
             for how in ("none", "share", "size"):
                 said = run(TOOL, "--report=json", f"--format={version}", f"--optimize={how}", "/bin/ls")

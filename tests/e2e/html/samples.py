@@ -6,8 +6,6 @@ import random
 MACHINES = ("x86-64", "aarch64", "s390x")
 REASONS = (("cfa-expression", 0), ("cfa-register", 3), ("ra-undefined", 3), ("fp-memory", 3), ("sp-rule", 0),
            ("overlap", 0))
-FORMATS = (("SFrame 1", 0.91, "every-pc"), ("SFrame 2", 0.93, "every-pc"), ("SFrame 3", 1.04, "every-pc"),
-           ("compact unwind", 0.21, "calls"), ("ORC", 1.9, "every-pc"), ("frame pointers", 0, "calls"))
 
 
 def gaps_of(dice, count, start, step, name):
@@ -38,7 +36,7 @@ def sum_of(gaps):
     return refused
 
 
-def file_of(number, gaps=40, bare=30, text=1 << 20, formats=True):
+def file_of(number, gaps=40, bare=30, text=1 << 20):
     """A file with every member that the page shows."""
     dice = random.Random(number)
     start = 0x401000
@@ -51,7 +49,7 @@ def file_of(number, gaps=40, bare=30, text=1 << 20, formats=True):
     lost = sum(one["size"] for one in refused)
     with_cfi = text // 2 + lost
     frame = text // 12
-    file = {
+    return {
         "path": f"/usr/lib/x86_64-linux-gnu/libsample{number}.so.{number % 7}", "status": 0,
         "links": [f"/usr/lib/x86_64-linux-gnu/libsample{number}.so"], "machine": MACHINES[number % 3],
         "kind": "shared-library", "build_id": "%040x" % dice.getrandbits(160),
@@ -74,12 +72,6 @@ def file_of(number, gaps=40, bare=30, text=1 << 20, formats=True):
                               "reason": "SP moves"}]}},
         "source_ranges": [{"start": hex(start + i * (text // 8)), "size": text // 8 - 16, "functions": 10 + i,
                            "source": ("go", "eh_frame")[i % 2]} for i in range(4)]}
-    if formats:
-        file["formats"] = [
-            {"name": name, "bytes": int(frame * ratio), "functions": gaps * 10, "code_bytes": with_cfi - lost,
-             "holds": holds, "escapes": {"no-words": {"functions": gaps, "bytes": lost}}}
-            for name, ratio, holds in FORMATS]
-    return file
 
 
 def failed(number):
@@ -101,7 +93,7 @@ def many(count):
         else:
             large = i % 100 == 0
             files.append(file_of(i, 400 if large else i % 24, 200 if large else i % 15,
-                                 (1 << 22) >> (i % 11), formats=large))
+                                 (1 << 22) >> (i % 11)))
     return document(files)
 
 
@@ -134,10 +126,9 @@ def hostile():
         one["name"] = one["kind"] = MARKUP
     evil["source_ranges"] = [{"start": MARKUP, "size": -1, "functions": MARKUP, "source": CONTROL}, {"start": "0x1", "source": MARKUP}]
     evil["sources"] = {"go": {"without_rows": [{"name": MARKUP, "reason": long_name, "start": 4}, 7]}, "x": MARKUP}
-    evil["formats"][0]["name"] = evil["formats"][0]["holds"] = MARKUP
     strange = {"path": CONTROL, "status": 0, "code": {"decoded": "many", "without_cfi": -4, "executable": 1}, "gaps": [7, None, {}],
                "refused": {MARKUP: {"bytes": 1}}, "sections": [{"start": "here"}, {"start": "0x0", "size": -1}],
-               "without_cfi": {"size": 4}, "formats": [{}], "sizes": {}, "sources": 3, "source_ranges": {"source": "go"}, "producers": "gcc", "links": 4, "memory": [{"of": 3}]}
+               "without_cfi": {"size": 4}, "sizes": {}, "sources": 3, "source_ranges": {"source": "go"}, "producers": "gcc", "links": 4, "memory": [{"of": 3}]}
     return document([evil, strange, {"path": MARKUP, "status": 6, "skipped": MARKUP},
                      {"path": "x", "status": 1, "error": MARKUP}])
 

@@ -116,7 +116,7 @@ static const char *const commands[] = {
     "--report --summary=github --baseline=JSON IN",
     "--baseline=JSON IN OUT",
     "--report-diff JSON JSON",
-    "--report=json --compare -j1 IN",
+    "--report=json -j1 IN",
     "--dump CONV",
     "--verify CONV",
     "--verify --cfi=IN CONV",

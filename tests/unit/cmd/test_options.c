@@ -76,10 +76,6 @@ static const char *const wrong[] = {
     "--max-growth=5 --report in",
     "--max-growth=5 --section-only in out",
     "--max-size=-1 in out",
-    "--compare in out",
-    "--compare --dump in",
-    "--report --merge --compare in",
-    "--report --compare=all in",
     "--max-size=4K in out",
     "--max-size=18446744073709551616 in out",
     "--max-size= in out",
@@ -130,8 +126,6 @@ static const char *const wrong[] = {
     "--report-diff --baseline=old in two",
     "--report-diff --functions in two",
     "--report-diff --top=3 in two",
-    "--report-diff --compare in two",
-    "--report --functions --compare in",
 };
 
 START_TEST(wrong_lines)
