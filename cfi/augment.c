@@ -4,24 +4,19 @@
 
 #include "cfi/pointer.h"
 
-/* Reads a record that the walk has read before: its length is inside of the section. */
-static uint32_t augment_begin(
-    const struct cfi_frames *frames, uint64_t off, struct rd *rd)
+/* Stands behind length and ID of a record that the walk has read before. */
+static void augment_begin(const struct cfi_frames *frames, uint64_t off, struct rd *rd)
 {
 	const struct cfi_section *sec = &frames->section;
-	uint64_t length;
 
 	rd_init(rd, sec->data, sec->size, sec->big_endian);
 	rd->pos = (size_t)off;
-	length = rd_u32(rd);
-	if (length != UINT32_MAX) {
+	if (rd_u32(rd) != UINT32_MAX) {
 		rd_u32(rd);
-		return (uint32_t)length + 4;
+		return;
 	}
-	length = rd_u64(rd);
 	rd_u64(rd);
-	/* The walk passes over records of 4 GiB. */
-	return length > UINT32_MAX - 12 ? UINT32_MAX : (uint32_t)length + 12;
+	rd_u64(rd);
 }
 
 /* The letters after z, each with its data. */
@@ -61,7 +56,7 @@ struct cfi_augment cfi_augment_read(
 	const char *letters;
 	struct rd rd;
 
-	augment.bytes = augment_begin(frames, cie->off, &rd);
+	augment_begin(frames, cie->off, &rd);
 	/* Exceptions go by .eh_frame alone. */
 	if (cie->debug)
 		return augment;
@@ -97,11 +92,4 @@ uint64_t cfi_augment_lsda(const struct cfi_frames *frames, const struct cfi_fde 
 	if (rd_uleb(&rd) == 0)
 		return 0;
 	return cfi_pointer_read(&rd, sec, augment->lsda_encoding, fde->pc).value;
-}
-
-uint32_t cfi_augment_fde_bytes(const struct cfi_frames *frames, const struct cfi_fde *fde)
-{
-	struct rd rd;
-
-	return augment_begin(frames, fde->off, &rd);
 }

@@ -14,7 +14,6 @@
 /* Of a CIE. */
 struct cfi_augment {
 	uint64_t personality;  /* its address, or where its address is stored; 0: none */
-	uint32_t bytes;	       /* of the record, with its length field */
 	uint8_t lsda_encoding; /* DW_EH_PE_*; DW_EH_PE_omit: FDEs have no pointer */
 };
 
@@ -25,9 +24,5 @@ struct cfi_augment cfi_augment_read(
 /* The address of the FDE's language-specific data; 0: none. */
 uint64_t cfi_augment_lsda(const struct cfi_frames *frames, const struct cfi_fde *fde,
     const struct cfi_augment *augment);
-
-/* Bytes of the FDE's record, with its length field. */
-uint32_t cfi_augment_fde_bytes(
-    const struct cfi_frames *frames, const struct cfi_fde *fde);
 
 #endif

@@ -185,10 +185,10 @@ static bool run_program(struct cfi_run *r)
 			read_expr(r, CFI_EXPR_CFA, &r->st.cfa);
 			break;
 		case DW_CFA_expression:
-			read_rule_expr(r, CFI_EXPR_ADDRESS, at);
+			read_rule_expr(r, CFI_EXPR_ADDRESS);
 			break;
 		case DW_CFA_val_expression:
-			read_rule_expr(r, CFI_EXPR_VALUE, at);
+			read_rule_expr(r, CFI_EXPR_VALUE);
 			break;
 		case DW_CFA_AARCH64_negate_ra_state_with_pc:
 			ok = negate_with_pc(r, at);
@@ -241,16 +241,12 @@ static bool run_initial(struct cfi_interp *in, struct cfi_run *r, uint32_t cie)
 	}
 	r->is_initial = true;
 	r->st = (struct cfi_state){0};
-	if (in->saving)
-		in->saving->now = (struct cfi_saved){0};
 	start_run(r, r->cie->program_off, len);
 	in->initial_ok = len > CFI_MAX_INITIAL
 			     ? cfi_run_fail(r, ERR_LIMIT, r->rd.pos, "too long")
 			     : run_program(r);
 	in->initial_cie = cie;
 	in->initial = r->st;
-	if (in->saving)
-		in->saving->initial = in->saving->now;
 	if (!in->initial_ok)
 		in->initial_err = *r->err;
 	return in->initial_ok;
@@ -285,8 +281,6 @@ bool cfi_interpret(struct cfi_interp *interp, const struct cfi_fde *fde, struct 
 		return false;
 	r.is_initial = false;
 	r.st = interp->initial;
-	if (interp->saving)
-		interp->saving->now = interp->saving->initial;
 	start_run(&r, fde->program_off, fde->program_len);
 	if (!run_program(&r))
 		return false;

@@ -13,7 +13,6 @@
 #include "cfi/expr.h"
 #include "cfi/frames.h"
 #include "cfi/row.h"
-#include "cfi/saved.h"
 
 /* What the interpreter must know of a machine. */
 struct cfi_machine {
@@ -58,9 +57,6 @@ struct cfi_interp {
 	struct err initial_err;	 /* when not initial_ok */
 	struct cfi_state *stack; /* DW_CFA_remember_state */
 	size_t n_stack, cap_stack;
-	/* Borrowed, set by the caller before the first FDE; NULL: no columns but those of rows.
-	 * Rows that differ in nothing else are then 2 rows, too. */
-	struct cfi_saving *saving;
 	uint64_t expr_ops;     /* operations run for this FDE */
 	uint64_t max_expr_ops; /* CFI_MAX_EXPR_OPS, unless the caller sets it */
 };

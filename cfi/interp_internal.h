@@ -32,10 +32,6 @@ static inline bool cfi_state_has_expr(const struct cfi_state *st)
  * depends on the PC has values. */
 ATTR_MUST_CHECK bool cfi_run_emit(struct cfi_run *r, uint64_t end);
 
-/* A new rule for a register without a column, where the caller asked for callee-saved ones.
- * NULL: the rule of the CIE. */
-void cfi_run_save(struct cfi_run *r, uint64_t reg, const struct cfi_rule *rule);
-
 /* Sets an error for the instruction at section offset at; always returns false. */
 bool cfi_run_fail(
     const struct cfi_run *r, enum err_kind kind, size_t at, const char *what);

@@ -16,34 +16,16 @@ bool cfi_run_fail(
 	    r->is_initial ? "initial instructions" : "call frame instructions", what);
 }
 
-void cfi_run_save(struct cfi_run *r, uint64_t reg, const struct cfi_rule *rule)
-{
-	struct cfi_saving *saving = r->in->saving;
-
-	if (!cfi_saving_has(saving, reg))
-		return;
-	if (rule)
-		cfi_saving_set(saving, reg, rule);
-	else
-		cfi_saving_restore(saving, reg, r->is_initial);
-	r->dirty = true;
-}
-
 /* Appends a row, unless it equals the one before. */
 static bool run_push_row(struct cfi_run *r, const struct cfi_row *row)
 {
 	struct cfi_table *t = &r->in->table;
 
-	struct cfi_saving *saving = r->in->saving;
-
-	if (t->n_rows && cfi_row_same(&t->rows[t->n_rows - 1], row) &&
-	    (!saving || cfi_saved_same(&saving->rows[t->n_rows - 1], &saving->now)))
+	if (t->n_rows && cfi_row_same(&t->rows[t->n_rows - 1], row))
 		return true;
 	if (t->n_rows == CFI_MAX_ROWS)
 		return cfi_run_fail(r, ERR_LIMIT, r->rd.pos, "too many rows");
 	if (!vec_reserve(&t->rows, &t->cap_rows, t->n_rows + 1))
-		return err_set_nomem(r->err);
-	if (saving && !cfi_saving_keep(saving, t->n_rows))
 		return err_set_nomem(r->err);
 	t->rows[t->n_rows++] = *row;
 	return true;
@@ -143,7 +125,7 @@ static bool push_state(struct cfi_run *r)
 	struct cfi_table *t = &r->in->table;
 	struct cfi_row copy, *row;
 
-	if (t->n_rows == t->cap_rows || t->n_rows == CFI_MAX_ROWS || r->in->saving) {
+	if (t->n_rows == t->cap_rows || t->n_rows == CFI_MAX_ROWS) {
 		fill_row(r, &copy);
 		return run_push_row(r, &copy);
 	}

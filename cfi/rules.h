@@ -52,8 +52,6 @@ static inline void set_rule(struct cfi_run *r, uint64_t reg, struct cfi_rule rul
 	if (col) {
 		*col = (struct cfi_column){.rule = rule};
 		r->dirty = true;
-	} else if (r->in->saving) {
-		cfi_run_save(r, reg, &rule);
 	}
 }
 
@@ -183,15 +181,10 @@ static inline void read_expr(
 }
 
 /* The same for a register, whose number comes first. */
-static inline void read_rule_expr(struct cfi_run *r, enum cfi_expr_use use, size_t at)
+static inline void read_rule_expr(struct cfi_run *r, enum cfi_expr_use use)
 {
 	uint64_t reg = rd_uleb(&r->rd);
 
-	if (r->in->saving) {
-		struct cfi_rule opaque = {.kind = CFI_OPAQUE, .off = (int64_t)at};
-
-		cfi_run_save(r, reg, &opaque);
-	}
 	read_expr(r, use, column_to_set(r, reg));
 }
 
@@ -208,8 +201,6 @@ static inline void restore_rule(struct cfi_run *r, uint64_t reg)
 		r->st.ra_signed = initial->ra_signed;
 		r->st.ra_signed_with_pc = initial->ra_signed_with_pc;
 		r->dirty = true;
-	} else if (r->in->saving) {
-		cfi_run_save(r, reg, NULL);
 	}
 }
 
@@ -219,8 +210,7 @@ static inline bool remember(struct cfi_run *r, size_t at)
 
 	if (in->n_stack == CFI_MAX_REMEMBER)
 		return cfi_run_fail(r, ERR_LIMIT, at, "too many remembered states");
-	if (!vec_reserve(&in->stack, &in->cap_stack, in->n_stack + 1) ||
-	    (in->saving && !cfi_saving_push(in->saving, in->n_stack)))
+	if (!vec_reserve(&in->stack, &in->cap_stack, in->n_stack + 1))
 		return err_set_nomem(r->err);
 	in->stack[in->n_stack++] = r->st;
 	return true;
@@ -233,8 +223,6 @@ static inline bool restore_remembered(struct cfi_run *r, size_t at)
 	if (in->n_stack == 0)
 		return malformed(r, at, "restore_state without remember_state");
 	r->st = in->stack[--in->n_stack];
-	if (in->saving)
-		cfi_saving_pop(in->saving, in->n_stack);
 	r->dirty = true;
 	return true;
 }
