@@ -84,7 +84,7 @@ static bool run_verify(const struct args *args, const struct eh2sframe_file *fil
 static bool run_inspect(const struct args *args, const char *path,
     struct run_output *output, struct eh2sframe_error *error)
 {
-	struct eh2sframe_file *file = run_open(args, path, error);
+	struct eh2sframe_file *file = eh2sframe_open_path(path, args->options, error);
 	bool ok;
 
 	(void)output;
@@ -177,7 +177,7 @@ static bool run_convert(const struct args *args, struct run_report *report, bool
 	struct eh2sframe_file *file;
 	bool ok;
 
-	file = run_open(args, args->paths[0], error);
+	file = eh2sframe_open_path(args->paths[0], args->options, error);
 	if (!file)
 		return false;
 	/* What writes OUT looks itself, but only from where it begins to. */
@@ -302,8 +302,8 @@ static int run_pair_at(const struct args *args)
 	return status;
 }
 
-/* Tells of a folder that an option names and that is not there. The rest goes on without it. */
-static void run_tell_folder(const char *folder, const char *option, const char *what)
+/* Tells of a folder of debug files that is not there. The rest goes on without it. */
+static void run_tell_debug_dir(const char *folder)
 {
 	struct eh2sframe_error error;
 	struct stat st;
@@ -318,8 +318,9 @@ static void run_tell_folder(const char *folder, const char *option, const char *
 	if (!why)
 		return;
 	cmd_fail(&error, EH2SFRAME_DONE,
-	    "%s cannot be used: %s; %s not found there; name another folder", option,
-	    strerror(why), what);
+	    "--debug-dir cannot be used: %s; debug files are not found there; name "
+	    "another folder",
+	    strerror(why));
 	print_error(folder, &error);
 }
 
@@ -330,11 +331,8 @@ int run_command(const struct args *args)
 	struct eh2sframe_error error;
 	int status;
 
-	if (works && args->verbosity >= 0 && !args->memory) {
-		run_tell_folder(args->debug_dir, "--debug-dir", "debug files are");
-		run_tell_folder(
-		    args->sysroot, "--sysroot", "the files that were mapped are");
-	}
+	if (works && args->verbosity >= 0)
+		run_tell_debug_dir(args->debug_dir);
 	if (!args->batch && works && args->sandbox == ARGS_SANDBOX_ON &&
 	    !run_sandbox(args, &error))
 		return print_error(NULL, &error);
@@ -344,8 +342,6 @@ int run_command(const struct args *args)
 		status = run_refuse_page(args, args->n_paths, NULL, args->json_path);
 		return status ? status : batch_run(args);
 	}
-	if ((args->pid || args->core) && !args->memory && works)
-		return run_memory(args);
 	switch (args->command) {
 	case COMMAND_HELP:
 		for (const char *const *part = args_help; *part; part++)

@@ -34,13 +34,6 @@ int run_refuse_path(const char *path, const char *what);
 int run_refuse_page(
     const struct args *args, size_t n, const char *out, const char *report);
 
-/* Opens an input: a file, or what is mapped in a process or core file. */
-struct eh2sframe_file *run_open(
-    const struct args *args, const char *path, struct eh2sframe_error *error);
-
-/* Runs the command on what --pid or --core names. Returns the exit status. */
-int run_memory(const struct args *args);
-
 struct run_output;
 
 typedef bool run_each_fn(const struct args *args, const char *path,

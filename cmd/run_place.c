@@ -47,8 +47,7 @@ bool run_place_kept(
 /* Whether it is an input that an option names. */
 static bool run_is_beside(const struct args *args, const char *path)
 {
-	const char *const inputs[] = {
-	    args->core, args->debug_file, args->cfi_path, args->baseline};
+	const char *const inputs[] = {args->debug_file, args->cfi_path, args->baseline};
 
 	for (size_t i = 0; i < sizeof(inputs) / sizeof(*inputs); i++)
 		if (inputs[i] && run_same_file(path, inputs[i]))

@@ -73,7 +73,7 @@ static bool run_report_one(const struct args *args, const char *path,
 	struct eh2sframe_file *file;
 	bool ok;
 
-	file = run_open(args, path, error);
+	file = eh2sframe_open_path(path, args->options, error);
 	result = file ? eh2sframe_convert(file, error) : NULL;
 	if (result)
 		cmd_patterns_note(args->patterns, run_unmatched, result);
@@ -109,7 +109,7 @@ static bool run_check_result(const struct eh2sframe_check *check,
 static bool run_check_one(const struct args *args, const char *path,
     struct run_output *output, struct eh2sframe_error *error)
 {
-	struct eh2sframe_file *file = run_open(args, path, error);
+	struct eh2sframe_file *file = eh2sframe_open_path(path, args->options, error);
 	struct eh2sframe_check *check = file ? eh2sframe_check_file(file, error) : NULL;
 	struct eh2sframe_error why = {0};
 	bool ok = check && run_check_result(check, output, &why, error);

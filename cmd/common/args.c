@@ -2,10 +2,7 @@
 /* The command line. Options of the library go to the library by their names. */
 #include "cmd/common/args.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <getopt.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,10 +54,6 @@ enum {
 	OPT_INCLUDE,
 	OPT_EXCLUDE,
 	OPT_DROP_SIGNATURES,
-	OPT_PID,
-	OPT_CORE,
-	OPT_VDSO,
-	OPT_SYSROOT,
 	OPT_SANDBOX,
 };
 
@@ -111,10 +104,6 @@ static const struct option long_options[] = {
     {"include", required_argument, NULL, OPT_INCLUDE},
     {"exclude", required_argument, NULL, OPT_EXCLUDE},
     {"drop-signatures", no_argument, NULL, OPT_DROP_SIGNATURES},
-    {"pid", required_argument, NULL, OPT_PID},
-    {"core", required_argument, NULL, OPT_CORE},
-    {"vdso", no_argument, NULL, OPT_VDSO},
-    {"sysroot", required_argument, NULL, OPT_SYSROOT},
     {"sandbox", optional_argument, NULL, OPT_SANDBOX},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -178,35 +167,6 @@ static bool args_tell(
 			   "--summary=%s: not a value this version knows; see --help",
 			   value);
 	}
-}
-
-/* What is looked at in memory, and where its files are. */
-static bool args_memory(
-    struct args *args, int opt, const char *value, struct eh2sframe_error *error)
-{
-	unsigned long number = 0;
-	char *end = NULL;
-
-	if (opt == OPT_CORE && !*value)
-		return cmd_fail(error, EH2SFRAME_USAGE, "--core=: give a core file");
-	if (opt == OPT_CORE)
-		args->core = value;
-	else if (opt == OPT_VDSO)
-		args->vdso = true;
-	else if (opt == OPT_SYSROOT)
-		return args_set_path("--sysroot", value, &args->sysroot, error);
-	if (opt != OPT_PID)
-		return true;
-	errno = 0;
-	if (isdigit((unsigned char)value[0]))
-		number = strtoul(value, &end, 10);
-	if (strcmp(value, "self") != 0 &&
-	    (errno || !end || *end || !number || number > INT_MAX))
-		return cmd_fail(error, EH2SFRAME_USAGE,
-		    "--pid=%s: give the number of a process, or self", value);
-	args->pid = true;
-	args->process = (int)number;
-	return true;
 }
 
 static bool args_is_limit(int opt)
@@ -367,11 +327,6 @@ static bool args_one(
 	case OPT_BASELINE:
 	case OPT_SUMMARY:
 		return args_tell(args, opt, value, error);
-	case OPT_PID:
-	case OPT_CORE:
-	case OPT_VDSO:
-	case OPT_SYSROOT:
-		return args_memory(args, opt, value, error);
 	case OPT_SANDBOX:
 		return args_set_sandbox(args, value, error);
 	case 'h':
@@ -415,24 +370,6 @@ static bool args_debug_dir(struct args *args, struct eh2sframe_error *error)
 	return ok;
 }
 
-/* Puts [vdso] before the other paths. */
-static bool args_add_vdso(struct args *args, struct eh2sframe_error *error)
-{
-	static char name[] = "[vdso]";
-
-	if (!args->vdso)
-		return true;
-	args->with_vdso = calloc(args->n_paths + 1, sizeof(*args->with_vdso));
-	if (!args->with_vdso)
-		return cmd_fail_nomem(error);
-	args->with_vdso[0] = name;
-	for (size_t i = 0; i < args->n_paths; i++)
-		args->with_vdso[i + 1] = args->paths[i];
-	args->paths = args->with_vdso;
-	args->n_paths++;
-	return true;
-}
-
 bool args_parse(int argc, char **argv, struct args *args, struct eh2sframe_error *error)
 {
 	int opt;
@@ -456,8 +393,7 @@ bool args_parse(int argc, char **argv, struct args *args, struct eh2sframe_error
 	/* getopt has moved the paths after the options. */
 	args->n_paths = (size_t)(argc - optind);
 	args->paths = argv + optind;
-	if (!args_add_vdso(args, error) || !args_consistent(args, error) ||
-	    !args_debug_dir(args, error) ||
+	if (!args_consistent(args, error) || !args_debug_dir(args, error) ||
 	    !eh2sframe_options_set(args->again, "refresh", NULL, error) ||
 	    !eh2sframe_options_set(args->unlimited, "refresh", NULL, error))
 		return false;
@@ -479,6 +415,5 @@ void args_deinit(struct args *args)
 	free(args->patterns);
 	free(args->include.values);
 	free(args->exclude.values);
-	free(args->with_vdso);
 	*args = (struct args){0};
 }

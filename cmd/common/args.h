@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "cmd/common/patterns.h"
-#include "include/eh2sframe-memory.h"
+#include "include/eh2sframe.h"
 
 enum command {
 	COMMAND_CONVERT,
@@ -70,16 +70,8 @@ struct args {
 	/* The last option that means nothing where the arguments are reports, or NULL. */
 	const char *of_program;
 	bool drop_signatures; /* --drop-signatures */
-	bool pid;	      /* --pid was given */
-	int process;	      /* its value; 0: this process */
-	const char *core;     /* --core=FILE, or NULL */
-	bool vdso;	      /* --vdso: the first path is [vdso] */
-	const char *sysroot;  /* --sysroot=DIR, or NULL */
-	/* What --pid or --core names, open; paths are then names in it. Borrowed, NULL: files. */
-	const struct eh2sframe_memory *memory;
-	char **paths; /* in argv, or the next */
+	char **paths;	      /* in argv */
 	size_t n_paths;
-	char **with_vdso; /* owned; the strings are not */
 };
 
 /* Where debug files are without --debug-dir. */

@@ -70,36 +70,6 @@ static const char *args_wrong_place(const struct args *args)
 	return NULL;
 }
 
-/* The same for what is in memory. */
-static const char *args_wrong_memory(const struct args *args)
-{
-	const bool section = args->command == COMMAND_SECTION_ONLY;
-
-	if (!args->pid && !args->core)
-		return args->vdso      ? "--vdso goes with --pid or --core"
-		       : args->sysroot ? "--sysroot goes with --pid or --core"
-				       : NULL;
-	if (args->pid && args->core)
-		return "give only one of --pid and --core";
-	if (args->batch)
-		return "--batch is for files, and --pid and --core for what is in memory";
-	if (args->sandbox == ARGS_SANDBOX_ON)
-		return "--sandbox is for files, and --pid and --core for what is in "
-		       "memory";
-	if (args->merge || args->diff)
-		return "--merge and --report-diff are for reports, not for --pid and "
-		       "--core";
-	if (args->command == COMMAND_CONVERT || args->command == COMMAND_REMOVE)
-		return "what is in memory is not written as a file: --pid and --core go "
-		       "with --section-only, --report, --dump, --verify, --lint or "
-		       "--check-code";
-	if (section && args->n_paths != 2)
-		return "give the NAME of what is mapped, or --vdso, and OUT; see --help";
-	if (args->debug_file && args->n_paths != (section ? 2 : 1))
-		return "--debug-file is of one program; --debug-dir is for several";
-	return NULL;
-}
-
 /* Whether the command looks at a section or CFI as it is, or takes a section out. */
 static bool args_looks(const struct args *args)
 {
@@ -136,14 +106,13 @@ static const char *args_wrong_choice(const struct args *args)
 static const char *args_wrong_use(const struct args *args)
 {
 	const bool converts = args->command == COMMAND_CONVERT;
-	const bool memory = args->pid || args->core;
 	const bool pair =
 	    !args->batch && (converts || args->command == COMMAND_SECTION_ONLY ||
 				args->command == COMMAND_REMOVE);
 
 	if (pair && args->n_paths != 2)
 		return "give IN and OUT; see --help";
-	if (!pair && args->n_paths == 0 && !memory)
+	if (!pair && args->n_paths == 0)
 		return "give at least one file; see --help";
 	if (args->cfi_path && args->batch)
 		return "--cfi has the CFI of one program, so it does not go with "
@@ -172,8 +141,6 @@ bool args_consistent(const struct args *args, struct eh2sframe_error *error)
 
 	if (!wrong)
 		wrong = args_wrong_place(args);
-	if (!wrong)
-		wrong = args_wrong_memory(args);
 	if (wrong)
 		return cmd_fail(error, EH2SFRAME_USAGE, "%s", wrong);
 	/* A limit would seem to be kept. */

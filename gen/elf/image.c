@@ -250,8 +250,7 @@ static bool check_header(
 			   ehdr->e_type);
 	if (ehdr->e_type == ET_CORE)
 		return err_set(err, ERR_UNSUPPORTED,
-		    "this is a core dump, not a program; --core takes what is mapped in "
-		    "it");
+		    "this is a core dump, not a program; name the file of the program");
 	if (ehdr->e_type != ET_EXEC && ehdr->e_type != ET_DYN && ehdr->e_type != ET_REL)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "ELF header: file type 0x%x at offset 0x10 is not a program, "

@@ -63,8 +63,6 @@ for option in --baseline --report-file --debug-file --debug-dir --cfi; do
 	usage $option= good out
 	is 'says what is missing' one_line "eh2sframe: $option needs a name; see --help"
 done
-usage --pid=self --sysroot= --report
-is 'says it of --sysroot' one_line 'eh2sframe: --sysroot needs a name; see --help'
 usage --report -o '' good
 is 'says it of -o' one_line 'eh2sframe: -o needs a name; see --help'
 usage --report=pdf good

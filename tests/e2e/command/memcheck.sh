@@ -51,7 +51,6 @@ cp object.o tree/b.o
 clean 1 --batch -j2 --sandbox=auto tree
 clean 0 --report=json -o report.json in rich
 clean 0 --report=html --merge -o merged.html report.json
-clean 0 --report --pid=$$
 clean 1 --batch --remove tree
 clean 1 tree/cut nothing
 clean 1 /etc/passwd nothing

@@ -13,7 +13,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "cmd/common/args.h"
@@ -142,9 +141,8 @@ static struct {
 /* Returns a word of a command line with its path, in text. */
 static char *word_of(const char *word, char *text, size_t size)
 {
-	static const char *const stands[] = {"IN", "CONV", "OUT", "JSON", "CORE", "ROOT"};
-	const char *paths[] = {place.in, place.conv, place.out, place.json,
-	    getenv("NOMEM_CORE"), getenv("NOMEM_ROOT")};
+	static const char *const stands[] = {"IN", "CONV", "OUT", "JSON"};
+	const char *paths[] = {place.in, place.conv, place.out, place.json};
 	size_t len = strlen(word);
 
 	snprintf(text, size, "%s", word);
@@ -418,33 +416,6 @@ START_TEST(nomem_orc)
 }
 END_TEST
 
-/* The same on what is in memory. "CORE" stands for a core file of the first file, "ROOT" for the folder of
- * that file. */
-static const char *const memory_commands[] = {
-    "--report=json -v --core=CORE --sysroot=ROOT",
-    "-q --section-only --core=CORE --sysroot=ROOT nomem-input-1 OUT",
-    "-q --section-only --core=CORE --sysroot=/none --vdso OUT",
-    "--check-code --core=CORE [vdso]",
-    "--report --pid=self --vdso",
-};
-
-enum { N_MEMORY_COMMANDS = sizeof(memory_commands) / sizeof(memory_commands[0]) };
-
-START_TEST(nomem_memory)
-{
-	place.in = getenv("NOMEM_INPUT_1");
-	ck_assert_msg(place.in && getenv("NOMEM_CORE") && getenv("NOMEM_ROOT"),
-	    "NOMEM_CORE is not set");
-	if (_i == N_MEMORY_COMMANDS - 1 && !getauxval(AT_SYSINFO_EHDR))
-		return;
-	put_out("");
-	heap.fail_at = 0;
-	ck_assert(link(place.out, place.conv) == 0);
-	fail_each(memory_commands[_i], false);
-	fail_each(memory_commands[_i], true);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("nomem");
@@ -454,7 +425,6 @@ int main(void)
 	tcase_add_loop_test(tcase, nomem, 0, N_COMMANDS * N_INPUTS);
 	tcase_add_loop_test(tcase, nomem_object, 0, N_OBJECT_COMMANDS);
 	tcase_add_loop_test(tcase, nomem_orc, 0, N_ORC_COMMANDS * N_ORC_INPUTS);
-	tcase_add_loop_test(tcase, nomem_memory, 0, N_MEMORY_COMMANDS);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
 }

@@ -94,7 +94,6 @@ static const char *const wrong[] = {
     "--dump=yes in",
     "--exclude-symbol",
     "--sandbox=yes in out",
-    "--sandbox --report --pid=1 in",
     "--sandbox= in out",
     "--functions in out",
     "--functions --report=json in",
