@@ -159,7 +159,8 @@ void eh2sframe_options_on_progress(struct eh2sframe_options *options,
 		options->options.progress = (struct progress){notify, context};
 }
 
-struct eh2sframe_file *api_file_new(
+/* A file without an image yet; NULL with err set. */
+static struct eh2sframe_file *api_file_new(
     bool all_given, const struct eh2sframe_options *options, struct err *err)
 {
 	struct eh2sframe_file *file;
@@ -184,7 +185,8 @@ struct eh2sframe_file *api_file_new(
 	return NULL;
 }
 
-struct eh2sframe_file *api_file_opened(struct eh2sframe_file *file, bool ok,
+/* Ends opening a file: returns it if ok, else closes it. */
+static struct eh2sframe_file *api_file_opened(struct eh2sframe_file *file, bool ok,
     const struct err *err, struct eh2sframe_error *error)
 {
 	if (api_return(ok, err, error))

@@ -46,13 +46,6 @@ bool api_return(bool ok, const struct err *err, struct eh2sframe_error *error);
 /* Whether the caller gave every required pointer; sets err unless it did. */
 bool api_given(bool all_given, struct err *err);
 
-/* A file without an image yet; NULL with err set. */
-struct eh2sframe_file *api_file_new(
-    bool all_given, const struct eh2sframe_options *options, struct err *err);
-/* Ends opening it: returns the file if ok, else closes it. */
-struct eh2sframe_file *api_file_opened(struct eh2sframe_file *file, bool ok,
-    const struct err *err, struct eh2sframe_error *error);
-
 /* Begins text for the caller. Sets err unless the caller gave every pointer. */
 bool api_text_begin(bool all_given, struct stream *stream, eh2sframe_write_fn *write,
     void *context, struct err *err);

@@ -6,8 +6,10 @@
 #include "tests/lib/lib.h"
 
 #include <fcntl.h>
+#include <link.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -156,9 +158,35 @@ static void borrowed(const char *path)
 	bytes_free(&bytes);
 }
 
+/* The vDSO, which no file has: its section headers are behind the segment, on the same pages. */
+static void vdso(void)
+{
+	const void *bytes = (const void *)getauxval(AT_SYSINFO_EHDR);
+	const ElfW(Ehdr) *ehdr = bytes;
+	struct eh2sframe_error error;
+	struct eh2sframe_result *result;
+	struct eh2sframe_file *file;
+	struct bytes got = {0};
+
+	if (!bytes || !ehdr->e_shoff)
+		return;
+	file = eh2sframe_open_memory(bytes,
+	    ehdr->e_shoff + (size_t)ehdr->e_shnum * ehdr->e_shentsize, "vdso", NULL,
+	    &error);
+	result = eh2sframe_convert(file, &error);
+	check(
+	    eh2sframe_result_section(result, 0, (void **)&got.data, &got.size, &error) &&
+		got.size,
+	    "the section of the vDSO: %zu bytes", got.size);
+	eh2sframe_result_free(result);
+	eh2sframe_close(file);
+	eh2sframe_free(got.data);
+}
+
 void test_files(const char *path)
 {
 	temporaries(path);
 	modes(path);
 	borrowed(path);
+	vdso();
 }

@@ -53,7 +53,6 @@ void test_rows(const char *path);
 void test_errors(const char *path);
 void test_files(const char *path);
 void test_frames(const char *path);
-void test_memory(void);
 void test_quiet(void (*work)(void *context), void *context);
 void test_threads(char **paths, size_t n);
 

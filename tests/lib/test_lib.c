@@ -158,7 +158,6 @@ int main(int argc, char **argv)
 		test_rows(argv[i]);
 		test_frames(argv[i]);
 	}
-	test_memory();
 	test_errors(argv[2]);
 	test_files(argv[2]);
 	test_quiet(work, &all);
