@@ -52,7 +52,7 @@ static bool restore_original(
 	return mprotect(map, image->size, PROT_READ) == 0;
 }
 
-/* The name may be of a core file, or of what a process has mapped: it can be any device. */
+/* The name may be of a link in another file (.gnu_debuglink): it can be any device. */
 static bool open_file(const struct image_from *from, struct image *image, struct err *err)
 {
 	image->fd = from->fd < 0 ? regular_open(from->name, &image->st)
@@ -108,7 +108,7 @@ static bool map_file(const struct image_from *from, struct image *image, struct 
 {
 	void *map;
 
-	image->borrowed = from->bytes && !from->given;
+	image->borrowed = from->bytes;
 	image->bytes = from->bytes;
 	image->size = from->size;
 	image->st.st_size = (off_t)from->size;
@@ -233,8 +233,7 @@ static void read_header(struct image *image)
  * ET_NONE and the OS-specific types describe nothing that is ever loaded. Objects
  * (ET_REL) are laid out as if they were linked (gen/elf/object/object.h).
  */
-static bool check_header(
-    const struct image_from *from, const struct image *image, struct err *err)
+static bool check_header(const struct image *image, struct err *err)
 {
 	const GElf_Ehdr *ehdr = &image->ehdr;
 
@@ -242,12 +241,6 @@ static bool check_header(
 		return err_set(err, ERR_UNSUPPORTED,
 		    "ELF header: version 0x%" PRIx32 " at offset 0x14 is not 1",
 		    ehdr->e_version);
-	if (from->core)
-		return ehdr->e_type == ET_CORE ||
-		       err_set(err, ERR_UNSUPPORTED,
-			   "ELF header: file type 0x%x at offset 0x10 is not a core "
-			   "file",
-			   ehdr->e_type);
 	if (ehdr->e_type == ET_CORE)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "this is a core dump, not a program; name the file of the program");
@@ -446,7 +439,7 @@ static bool open_checked(
 	if (!map_file(from, image, err) || !check_ident(image, err))
 		return false;
 	read_header(image);
-	if (!check_header(from, image, err) || !count_entries(image, err))
+	if (!check_header(image, err) || !count_entries(image, err))
 		return false;
 	image->elf = elf_of(image);
 	if (!image->elf || elf_kind(image->elf) != ELF_K_ELF)
@@ -481,17 +474,5 @@ void image_unload(struct image *image)
 	free(image->sections);
 	free(image->path);
 	free(image->shown);
-	if (!image->origin_shared)
-		image_origin_free(image->origin);
 	*image = (struct image){.fd = -1};
-}
-
-void image_origin_free(struct image_origin *origin)
-{
-	if (!origin)
-		return;
-	free(origin->of);
-	free(origin->path);
-	free(origin->why_not);
-	free(origin);
 }

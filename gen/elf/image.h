@@ -76,22 +76,7 @@ struct image {
 		uint64_t addr;
 	} cfi;
 	struct object *object; /* gen/elf/object/object.h: of an ET_REL file; else NULL */
-	struct image_origin *origin; /* NULL: bytes are of a file, or of a caller */
-	bool origin_shared;	     /* it is another image's; else owned */
 };
-
-/* Where the bytes of an image come from that was in memory (gen/memory/). */
-struct image_origin {
-	char *of;	  /* "process 12" or "core FILE"; owned */
-	uint64_t address; /* of its ELF header there */
-	uint64_t memory;  /* bytes from there */
-	/* The file that has the rest, and how many bytes that are; NULL: none. Owned. */
-	char *path;
-	uint64_t rest;
-	char *why_not; /* why no file has it; owned, NULL where one has */
-};
-
-void image_origin_free(struct image_origin *origin); /* accepts NULL */
 
 /* Bytes that stood in the original of an image; borrowed. */
 struct image_patch {
@@ -106,9 +91,6 @@ struct image_from {
 	int fd;		      /* duplicated; -1: name is the path */
 	const uint8_t *bytes; /* not NULL: these, of size */
 	size_t size;
-	/* The bytes are a mapping, which becomes the image's, also after a failure. */
-	bool given;
-	bool core; /* a core file is wanted */
 	/* Not NULL: as this image was before, with original_size bytes and these patches. */
 	const struct image *original;
 	uint64_t original_size;
@@ -245,38 +227,18 @@ ATTR_MUST_CHECK bool image_linked_eh_frame(const struct image *image,
 ATTR_MUST_CHECK bool image_linked_sframe(const struct image *image, const uint8_t **data,
     size_t *size, uint64_t *addr, struct err *err);
 
-/* A note, borrowed from the file. */
-struct image_note {
-	uint32_t type;
-	const char *name;
-	size_t name_size; /* with its zero */
-	const uint8_t *desc;
-	size_t size; /* bytes of desc */
-	size_t off;  /* of desc, from the start of the notes */
-};
-
-struct rd;
-
-/* The next of notes that follow each other. False behind the last one, and rd->failed where one
- * reaches past the end. */
-ATTR_MUST_CHECK bool image_note_next(struct rd *rd, struct image_note *note);
-bool image_note_is(const struct image_note *note, const char *name, uint32_t type);
-
 /* How many bytes at the end of the file are a module's signature. ERR_MALFORMED when it
  * says that it is larger than the file. */
 ATTR_MUST_CHECK bool image_signature(
     const struct image *image, size_t *size, struct err *err);
 
-/* The build-id, borrowed from the file. */
+/* The build-id of GNU, borrowed from the file. */
 struct image_build_id {
 	const uint8_t *bytes;
 	size_t size;
 };
 
-/* That of GNU. False when the file has none. */
+/* False when the file has none. */
 ATTR_MUST_CHECK bool image_build_id(const struct image *image, struct image_build_id *id);
-/* That of Go's linker. From Go 1.24 on it also writes one of GNU, but no program header covers it. */
-ATTR_MUST_CHECK bool image_go_build_id(
-    const struct image *image, struct image_build_id *id);
 
 #endif

@@ -50,15 +50,6 @@ bool image_open_memory(const void *bytes, size_t size, const char *name,
 	return open_from(&from, image, err);
 }
 
-bool image_open_mapping(
-    void *map, size_t size, const char *name, struct image *image, struct err *err)
-{
-	const struct image_from from = {
-	    .name = name, .fd = -1, .bytes = map, .size = size, .given = true};
-
-	return open_from(&from, image, err);
-}
-
 bool image_open_original(const struct image *of, uint64_t size,
     const struct image_patch *patches, size_t n_patches, struct image *image,
     struct err *err)
@@ -74,8 +65,6 @@ bool image_open_original(const struct image *of, uint64_t size,
 	if (!open_from(&from, image, err))
 		return false;
 	image->shared_fd = of->shared_fd;
-	image->origin = of->origin;
-	image->origin_shared = true;
 	return true;
 }
 

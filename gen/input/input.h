@@ -26,11 +26,6 @@ ATTR_MUST_CHECK bool image_open_fd(
 ATTR_MUST_CHECK bool image_open_memory(const void *bytes, size_t size, const char *name,
     struct image *image, struct err *err);
 
-/* As image_open_memory, of a mapping of our own, which the image unmaps. So does a call that
- * fails. */
-ATTR_MUST_CHECK bool image_open_mapping(
-    void *map, size_t size, const char *name, struct image *image, struct err *err);
-
 /*
  * As image_open, but sees an open image as it was before this program inserted a section:
  * only the first size bytes, with the patches put back. It may be closed before its

@@ -147,8 +147,6 @@ bool report_json_check(struct report_json *json, const struct report_check *chec
 	    report_json_member(json, "machine", json_string(check->input.arch->name)) &&
 	    (!image_build_id(check->image, &id) ||
 		report_json_member(json, "build_id", report_json_build_id(&id))) &&
-	    (!check->image->origin || report_json_member(json, "memory",
-					  report_json_origin(check->image->origin))) &&
 	    report_json_member(json, "check", check_counts_of(check));
 
 	if (lists)

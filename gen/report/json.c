@@ -295,7 +295,6 @@ static json_t *producers_of(const struct report_details *details)
 static bool put_identity(struct report_json *json, const struct report *report)
 {
 	const struct report_details *details = &report->details;
-	const struct image_origin *origin = report->input->policy.image->origin;
 	struct image_build_id id;
 
 	return report_json_member(
@@ -304,8 +303,6 @@ static bool put_identity(struct report_json *json, const struct report *report)
 				      json_string(report_kind_name(details->kind)))) &&
 	       (!image_build_id(report->input->policy.image, &id) ||
 		   report_json_member(json, "build_id", report_json_build_id(&id))) &&
-	       (!origin ||
-		   report_json_member(json, "memory", report_json_origin(origin))) &&
 	       (!details->n_producers ||
 		   report_json_member(json, "producers", producers_of(details)));
 }

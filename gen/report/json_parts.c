@@ -149,20 +149,3 @@ json_t *report_json_build_id(const struct image_build_id *id)
 	hex[2 * n] = 0;
 	return json_string(hex);
 }
-
-json_t *report_json_origin(const struct image_origin *origin)
-{
-	json_t *object = json_pack("{so so sI}", "of", report_json_text(origin->of),
-	    "address", report_json_address(origin->address), "bytes",
-	    report_json_count(origin->memory));
-
-	if (object && origin->path)
-		object = report_json_kept(object,
-		    json_object_update_new(object,
-			json_pack("{so sI}", "file", report_json_text(origin->path),
-			    "file_bytes", report_json_count(origin->rest))));
-	if (object && origin->why_not)
-		object = report_json_kept(object, json_object_set_new(object, "left_out",
-						      report_json_text(origin->why_not)));
-	return object;
-}

@@ -49,7 +49,4 @@ ATTR_MUST_CHECK bool report_json_file(
 ATTR_MUST_CHECK bool report_json_ended(
     struct report_json *json, bool ok, struct err *err);
 
-/* Where the bytes are from, of what was in memory. */
-json_t *report_json_origin(const struct image_origin *origin);
-
 #endif

@@ -295,25 +295,6 @@ static void report_cost(
 /* More producers would fill the screen. */
 enum { REPORT_TEXT_PRODUCERS = 3 };
 
-/* Where the bytes are from, of what was in memory. */
-static void report_origin(const struct image_origin *origin, FILE *out)
-{
-	fprintf(out, "  memory         %9" PRIu64 " byte%s from 0x%" PRIx64 " of ",
-	    origin->memory, num_s(origin->memory), origin->address);
-	plain_print(origin->of, out);
-	if (origin->path && !origin->why_not)
-		fprintf(out, ", %" PRIu64 " of ", origin->rest);
-	else if (origin->path)
-		fputs(", nothing of ", out);
-	if (origin->path)
-		plain_print(origin->path, out);
-	if (origin->why_not) {
-		fputs(": ", out);
-		plain_print(origin->why_not, out);
-	}
-	fputc('\n', out);
-}
-
 /* What the file is. */
 static void report_identity(const struct report *report, FILE *out)
 {
@@ -330,8 +311,6 @@ static void report_identity(const struct report *report, FILE *out)
 			fprintf(out, "%02x", id.bytes[i]);
 		fputc('\n', out);
 	}
-	if (report->input->policy.image->origin)
-		report_origin(report->input->policy.image->origin, out);
 	for (size_t i = 0; i < details->n_producers && i < REPORT_TEXT_PRODUCERS; i++) {
 		fputs("  made by        ", out);
 		plain_print(details->producers[i], out);

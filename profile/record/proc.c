@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/maps.h"
 #include "profile/stacks/event.h"
 
 struct proc {
@@ -54,20 +53,26 @@ static bool proc_thread(void *context, pid_t tid)
 	    proc->context, proc->bytes, event_make_comm(proc->bytes, &event));
 }
 
-/* A line of /proc/PID/maps; false when it has no code. */
+/* Reads a line of /proc/PID/maps, and ends it behind the name. false: it has no code. */
 static bool proc_map(char *line, struct event *event)
 {
-	struct maps_line map;
+	unsigned long long start, end, offset, inode;
+	unsigned int major, minor;
+	char protection[8];
+	int at = 0;
 
-	if (!maps_read(line, &map) || !map.executable)
+	if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %n", &start, &end, protection,
+		&offset, &major, &minor, &inode, &at) < 7 ||
+	    at == 0 || !strchr(protection, 'x'))
 		return false;
-	event->start = map.start;
-	event->size = map.end - map.start;
-	event->offset = map.offset;
-	event->major = map.major;
-	event->minor = map.minor;
-	event->inode = map.inode;
-	event->text = *map.name ? map.name : "//anon";
+	line[strcspn(line, "\n")] = '\0';
+	event->start = start;
+	event->size = end - start;
+	event->offset = offset;
+	event->major = major;
+	event->minor = minor;
+	event->inode = inode;
+	event->text = line[at] ? line + at : "//anon";
 	return true;
 }
 

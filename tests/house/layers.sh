@@ -42,7 +42,6 @@ may gen/arch cfi code sframe
 may gen/elf . base cfi gen/arch
 may gen/elf/object base cfi gen/arch gen/elf sframe
 may gen/input base cfi gen/arch gen/elf gen/elf/object go names orc
-may gen/memory base gen/elf gen/input
 may gen/rows base cfi names sframe sframe/compact gen/arch gen/elf/object gen/input gen/options go orc
 may gen/insert base gen/elf gen/options
 may gen/object base gen/elf/object gen/input gen/insert gen/options gen/rows sframe
@@ -53,7 +52,7 @@ may gen/report . base cfi code names gen/arch gen/derive gen/elf/object gen/inpu
 may gen base sframe gen/derive gen/input gen/insert gen/object gen/options gen/report gen/rows gen/validate gen/verify
 # It stands alone, also in the source trees of others.
 may walk include
-may lib . base gen gen/arch gen/elf/object gen/input gen/memory gen/options gen/report gen/rows gen/verify include
+may lib . base gen gen/arch gen/elf/object gen/input gen/options gen/report gen/rows gen/verify include
 # The command uses the library as any program does; base has no domain knowledge.
 may cmd/common base include
 may cmd/sandbox . cmd/common include

@@ -60,7 +60,7 @@ begin() {
 		}' "$functions")"
 }
 known=
-begin base err hash maps newfile plain rd regular slots stream task vec wr
+begin base err hash newfile plain rd regular slots stream task vec wr
 begin cfi cfi
 begin code code
 begin code/machines code
@@ -76,7 +76,6 @@ begin gen/elf image
 begin gen/elf/object object
 begin gen/input debug_file image symbols
 begin gen/insert insert undo
-begin gen/memory memory
 begin gen/object object
 begin gen/options options method obstacle reader source
 begin gen/report report

@@ -11,16 +11,6 @@ function fileKind(file) {
 	return Object.hasOwn(fileKinds, file.kind) ? fileKinds[file.kind] : file.kind;
 }
 
-// Where the bytes are from, of what was in memory.
-function fileMemory(memory) {
-	const of = dataText(memory.of);
-	const path = dataText(memory.file);
-
-	if (!of) return '';
-	return dom('span', {}, dataBytes(dataCount(memory, 'bytes')) + ' of ', domName(of),
-		path && !memory.left_out ? [', ' + dataBytes(dataCount(memory, 'file_bytes')) + ' of ', domName(path)] : null);
-}
-
 function fileIdentity(file) {
 	const raw = file.raw;
 	const producers = dataTexts(raw.producers);
@@ -30,7 +20,6 @@ function fileIdentity(file) {
 		['Machine', file.machine],
 		['Kind', fileKind(file)],
 		['Build-id', raw.build_id ? dom('code', {}, dataText(raw.build_id)) : ''],
-		['Memory', fileMemory(dataObject(raw.memory))],
 		['Made by', producers.length ? dom('ul', { class: 'plain' },
 			producers.map((one) => dom('li', {}, domName(one)))) : ''],
 		['Other names', links.length ? domName(links.join(', ')) : ''],

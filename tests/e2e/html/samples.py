@@ -119,7 +119,6 @@ def hostile():
     evil["refused"][MARKUP] = {"functions": 1, "bytes": 9}
     for key in ("path", "machine", "kind", "build_id"):
         evil[key] = MARKUP
-    evil["memory"] = {"of": MARKUP, "bytes": -1, "file": long_name, "file_bytes": MARKUP}
     evil["producers"] = [MARKUP, CONTROL, long_name]
     evil["sections"].append({"name": MARKUP, "start": "0x10", "size": 99})
     for one in evil["without_cfi"]:
@@ -128,7 +127,7 @@ def hostile():
     evil["sources"] = {"go": {"without_rows": [{"name": MARKUP, "reason": long_name, "start": 4}, 7]}, "x": MARKUP}
     strange = {"path": CONTROL, "status": 0, "code": {"decoded": "many", "without_cfi": -4, "executable": 1}, "gaps": [7, None, {}],
                "refused": {MARKUP: {"bytes": 1}}, "sections": [{"start": "here"}, {"start": "0x0", "size": -1}],
-               "without_cfi": {"size": 4}, "sizes": {}, "sources": 3, "source_ranges": {"source": "go"}, "producers": "gcc", "links": 4, "memory": [{"of": 3}]}
+               "without_cfi": {"size": 4}, "sizes": {}, "sources": 3, "source_ranges": {"source": "go"}, "producers": "gcc", "links": 4}
     return document([evil, strange, {"path": MARKUP, "status": 6, "skipped": MARKUP},
                      {"path": "x", "status": 1, "error": MARKUP}])
 

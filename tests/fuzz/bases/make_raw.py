@@ -7,12 +7,10 @@ The records are those of perf_event_open(2), with the members that profile/stack
 import struct
 import sys
 
-from core_lib import Elf, read
-
 # By ELF machine: the number in a recording, the registers of a sample, and which of them are the PC, SP and FP. What a walk
 # takes for the return address without a word of the stack is the last one.
 MACHINES = {62: (1, 20, 8, 7, 6, None), 183: (2, 33, 32, 31, 29, 30), 22: (3, 18, 17, 15, 11, 14)}
-PF_X, PID, BASE, STACK = 1, 17, 0x7f1200000000, 0x7ffc00001000
+PT_LOAD, PF_X, PID, BASE, STACK = 1, 1, 17, 0x7f1200000000, 0x7ffc00001000
 MAP, COMM, EXIT, FORK, SAMPLE, LOST = 10, 3, 4, 7, 9, 2
 INFO, MODULE, END, EVENT = 1, 2, 8, 9
 
@@ -57,11 +55,15 @@ def sample(machine, time, pc, words):
 
 
 def main():
-    data = read(sys.argv[2])
-    elf = Elf(data)
-    machine = MACHINES[elf.machine]
-    _, _, offset, address = next(load for load in elf.loads if load[1] & PF_X)[:4]
-    start = BASE + struct.unpack_from(elf.order + "Q", data, 24)[0] - address
+    with open(sys.argv[2], "rb") as file:
+        data = file.read()
+    order = ">" if data[5] == 2 else "<"
+    machine = MACHINES[struct.unpack_from(order + "H", data, 18)[0]]
+    entry_point, table = struct.unpack_from(order + "QQ", data, 24)
+    count = struct.unpack_from(order + "H", data, 56)[0]
+    headers = [struct.unpack_from(order + "IIQQ", data, table + 56 * i) for i in range(count)]
+    offset, address = next(one[2:] for one in headers if one[0] == PT_LOAD and one[1] & PF_X)
+    start = BASE + entry_point - address
     out = [b"eh2sprf\1",
            entry(INFO, number(machine[0]), number(99), number(10**18), number(900), number(1), text(b"cpu-clock"), text(b"ns"),
                  text(b"fuzz"), text(b"host"), text(b"6.1")),
