@@ -20,8 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "eh2sframe-rules.h"
 #include "eh2sframe-walk.h"
+#include "eh2sframe.h"
 
 /* The numbers of places are the same in both headers. */
 static inline struct eh2sframe_walk_location eh2sframe_walk_rows_location(

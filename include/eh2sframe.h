@@ -165,11 +165,45 @@ EH2SFRAME_CHECKED struct eh2sframe_file *eh2sframe_open_memory(const void *bytes
     size_t size, const char *name, const struct eh2sframe_options *options,
     struct eh2sframe_error *error);
 
+/*
+ * CFI in memory that no ELF file has: what a JIT engine gives to __register_frame. It is .eh_frame as LSB
+ * core, "Exception Frames", has it: 64-bit addresses, CIEs and FDEs.
+ */
+struct eh2sframe_frames {
+	size_t struct_size; /* set by the caller: sizeof(struct eh2sframe_frames) */
+	const void *bytes;  /* of .eh_frame, with or without its terminator */
+	size_t size;	    /* bytes */
+	/* Address of the first byte: encoded pointers count from their own address. */
+	uint64_t address;
+	/* Addresses of the code, the end exclusive. Both 0: what the FDEs describe, from the
+	 * first byte to the last. FDEs outside get no rows. */
+	uint64_t text_start, text_end;
+	uint32_t machine;    /* e_machine of ELF: 62 x86-64, 183 AArch64, 22 s390x */
+	uint32_t big_endian; /* 0 or 1 (else EH2SFRAME_USAGE); s390x: 1 */
+};
+
+/*
+ * Opens CFI in memory. The bytes are copied, so the caller may free them afterwards. name, options and
+ * errors are as for the calls above, and EH2SFRAME_USAGE says that addresses do not ascend. Everything
+ * works with such a file except what reads instructions: a check of the code fails with EH2SFRAME_INPUT.
+ * examples/jit is a program that does it.
+ */
+EH2SFRAME_CHECKED struct eh2sframe_file *eh2sframe_open_frames(
+    const struct eh2sframe_frames *frames, const char *name,
+    const struct eh2sframe_options *options, struct eh2sframe_error *error);
+
 /* Results must be freed before the file that they were made of. Accepts NULL. */
 EH2SFRAME_API void eh2sframe_close(struct eh2sframe_file *file);
 
 /* "x86-64", "aarch64", ...: lives as long as the library. */
 EH2SFRAME_API const char *eh2sframe_file_machine(const struct eh2sframe_file *file);
+
+/*
+ * Where an open file's code is: from the first executable byte to the end of the last one. A walker
+ * wants it beside the section (eh2sframe_walk_add). false: a relocatable object, or no code.
+ */
+EH2SFRAME_CHECKED bool eh2sframe_file_text(
+    const struct eh2sframe_file *file, uint64_t *start, uint64_t *end);
 
 /* What a file is, as its first 64 bytes say. Never renumbered. */
 enum eh2sframe_kind {
@@ -377,6 +411,43 @@ EH2SFRAME_CHECKED bool eh2sframe_result_row(const struct eh2sframe_result *resul
     size_t function, size_t i, struct eh2sframe_row *row);
 EH2SFRAME_CHECKED bool eh2sframe_result_gap(
     const struct eh2sframe_result *result, size_t i, struct eh2sframe_gap *gap);
+
+/* Flags of a rule, to be combined. Never renumbered. */
+enum eh2sframe_rule_flags {
+	EH2SFRAME_RULE_SIGNED = 1, /* AArch64: the return address is signed */
+	/* The frame has no caller; locations mean nothing. */
+	EH2SFRAME_RULE_OUTERMOST = 2,
+	EH2SFRAME_RULE_SIGNAL_FRAME = 4, /* the caller was interrupted: it did not call */
+	EH2SFRAME_RULE_KEY_B = 8, /* AArch64: signed with key B, where it is signed */
+	/* The CFA is in memory at register + (index << shift) + offset. */
+	EH2SFRAME_RULE_INDEXED = 16,
+};
+
+/*
+ * What CFI says of a gap, or of a part of one. A stack walker that follows these rules beside the section
+ * loses fewer frames (eh2sframe-walk.h). The values are those of struct eh2sframe_row with three
+ * exceptions. A CFA that is read from memory has cfa_add added to it afterwards, and can be in an array;
+ * no version of SFrame can say either. And the return address has a place unless it is in its register,
+ * so that no header of a section is needed.
+ */
+struct eh2sframe_rule {
+	size_t struct_size;  /* set by the caller, as for the other structs */
+	uint64_t start, end; /* addresses; end is exclusive */
+	uint32_t flags;	     /* enum eh2sframe_rule_flags */
+	int32_t cfa_add;     /* with EH2SFRAME_PLACE_AT_REGISTER, else 0 */
+	struct eh2sframe_location cfa, ra, fp;
+	uint32_t index; /* EH2SFRAME_RULE_INDEXED: a register, by its DWARF number */
+	uint32_t shift; /* and by how many bits its value is shifted; below 8 */
+};
+
+/*
+ * Rule i; false behind the last one. Rules ascend by address and do not overlap. A gap has
+ * none where the reason is not what CFI says (two FDEs overlap, a pattern leaves it out,
+ * its instructions contradict it) or CFI says more than this. A relocatable object has
+ * none. Offsets fit 32 bits, and registers are below 32.
+ */
+EH2SFRAME_CHECKED bool eh2sframe_result_rule(
+    const struct eh2sframe_result *result, size_t i, struct eh2sframe_rule *rule);
 
 /*
  * A relocatable object has made-up addresses, the same each time it is opened. This

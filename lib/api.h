@@ -8,7 +8,6 @@
 #include "gen/report/json.h"
 #include "base/stream.h"
 #include "include/eh2sframe.h"
-#include "include/eh2sframe-rules.h"
 
 struct eh2sframe_options {
 	struct options options;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The public interface: CFI in memory. */
-#include "include/eh2sframe-frames.h"
+#include "lib/api.h"
 
 #include <stdlib.h>
 
 #include "gen/input/image_frames.h"
-#include "lib/api.h"
 
 static bool api_frames_given(
     const struct eh2sframe_frames *frames, const char *name, struct err *err)

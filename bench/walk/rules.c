@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * rules VERSION FILE...: how much code without rows has a rule of CFI that a walker can
- * follow (include/eh2sframe-rules.h), by the reason why it has no rows. Prints Markdown.
+ * follow (eh2sframe_result_rule), by the reason why it has no rows. Prints Markdown.
  * bench/walk/run builds it.
  */
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "include/eh2sframe-rules.h"
+#include "include/eh2sframe.h"
 
 enum { MAX_REASONS = 64 };
 

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "eh2sframe-frames.h"
 #include "eh2sframe-walk-rows.h"
+#include "eh2sframe.h"
 
 enum { N_SLOTS = 256, SLOT_BYTES = 64, MAX_FRAMES = 64 };
 

@@ -13,7 +13,6 @@
 #include "base/newfile.h"
 #include "base/regular.h"
 #include "base/vec.h"
-#include "include/eh2sframe-rules.h"
 #include "include/eh2sframe.h"
 
 /* A larger file is not converted. */

@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "include/eh2sframe-frames.h"
 #include "tests/lib/lib.h"
 
 static uint64_t u64_of(const void *at, bool big)

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "include/eh2sframe.h"
-#include "include/eh2sframe-rules.h"
 
 /* A buffer that grows. */
 struct bytes {

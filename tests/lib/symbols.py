@@ -78,7 +78,7 @@ def main():
     nm = lines_of("nm", "--defined-only", "--extern-only", static)
     same(names, [line.split()[2] for line in nm if len(line.split()) == 3],
          "defined by the static library")
-    page = explained(root, "libeh2sframe", ["eh2sframe.h", "eh2sframe-rules.h", "eh2sframe-frames.h"], names)
+    page = explained(root, "libeh2sframe", ["eh2sframe.h"], names)
     walk_map = read(root, "walk/eh2sframe-walk.map")
     explained(root, "libeh2sframe-walk", ["eh2sframe-walk.h"], re.findall(r"^\t(eh2sframe_\w+);", walk_map, flags=re.M))
     options = read(root, "gen/options/options.c")

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "cfi/libdwarf.h"
-#include "include/eh2sframe-rules.h"
+#include "include/eh2sframe.h"
 #include "tests/oracle/eh_file.h"
 #include "tests/oracle/rule_text.h"
 
