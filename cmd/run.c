@@ -18,7 +18,7 @@
 #include "cmd/common/fail.h"
 #include "cmd/common/print.h"
 #include "cmd/common/temporary.h"
-#include "cmd/report/news.h"
+#include "cmd/report/gate.h"
 #include "cmd/run_internal.h"
 
 /* A device or pipe cannot appear whole or not at all, and nothing could be proven there. */
@@ -126,7 +126,7 @@ static bool run_print(const struct args *args, const struct eh2sframe_result *re
 /* Writes OUT; NULL after a failure. */
 static struct eh2sframe_result *run_write(const struct args *args,
     const struct eh2sframe_file *file, const struct run_place *place,
-    struct report_news *news, struct eh2sframe_error *error)
+    struct report_gate *gate, struct eh2sframe_error *error)
 {
 	const char *out = args->paths[1];
 	struct eh2sframe_result *result;
@@ -135,7 +135,7 @@ static struct eh2sframe_result *run_write(const struct args *args,
 	if (args->command == COMMAND_CONVERT && !args->baseline)
 		return eh2sframe_convert_path(file, out, error);
 	result = eh2sframe_convert(file, error);
-	ok = result && report_news_judge(news, result, error);
+	ok = result && report_gate_judge_result(gate, result, error);
 	if (args->command == COMMAND_CONVERT)
 		ok = ok && run_place_kept(place, out, error) &&
 		     eh2sframe_result_write_path(result, out, error);
@@ -150,7 +150,7 @@ static struct eh2sframe_result *run_write(const struct args *args,
 
 /* The report of a conversion (--report-file). */
 struct run_report {
-	struct report_news news;
+	struct report_gate gate;
 	struct print_out out;
 	bool wanted;
 	bool failed; /* to write it, and why */
@@ -188,17 +188,14 @@ static bool run_convert(const struct args *args, struct run_report *report, bool
 	if (args->command == COMMAND_REMOVE) {
 		ok = eh2sframe_file_remove_path(file, args->paths[1], error);
 	} else {
-		result = run_write(args, file, &place, &report->news, error);
+		result = run_write(args, file, &place, &report->gate, error);
 		*done = result != NULL;
 		if (*done)
 			temporary_converted();
 		if (*done)
 			run_report_write(args, report, result, NULL);
 		/* Print only now: a failure prints one line, its own. */
-		ok =
-		    *done &&
-		    report_news_add(&report->news, args->paths[0], result, NULL, error) &&
-		    run_print(args, result, error);
+		ok = *done && run_print(args, result, error);
 		eh2sframe_result_free(result);
 	}
 	eh2sframe_close(file);
@@ -216,8 +213,8 @@ static int run_tell(
 		status = done ? print_late(status, "converted", path, &report->error)
 			      : print_worse(status, print_error(path, &report->error));
 	status =
-	    report_news_print(&report->news, args, done ? "converted" : NULL, status);
-	report_news_deinit(&report->news);
+	    print_worse(status, report_gate_print(&report->gate, args->verbosity < 0));
+	report_gate_deinit(&report->gate);
 	if (done && !print_end(&error))
 		status = print_late(status, "converted", NULL, &error);
 	return status;
@@ -236,8 +233,6 @@ static bool run_apart(const struct args *args, int *status)
 	/* It would be written over what has just been proven. */
 	else if (args->json_path && run_same_place(out, args->json_path))
 		*status = run_refuse_path(args->json_path, "also OUT");
-	else
-		*status = run_refuse_page(args, 1, out, args->json_path);
 	return *status == EH2SFRAME_DONE;
 }
 
@@ -245,8 +240,7 @@ static int run_pair(const struct args *args)
 {
 	const char *in = args->paths[0];
 	struct run_report report = {.wanted = args->json_path};
-	struct eh2sframe_error error = {0}, late;
-	const char *at;
+	struct eh2sframe_error error = {0};
 	bool done = false;
 	int status = 0;
 
@@ -256,21 +250,18 @@ static int run_pair(const struct args *args)
 	signal(SIGPIPE, SIG_IGN);
 	if (args->command != COMMAND_REMOVE && args->verbosity >= 0 && !print_can(&error))
 		return print_error(NULL, &error);
-	/* Opens what will be written to beside OUT. */
-	if (!report_news_open(&report.news, args, &at, &error))
-		status = print_error(at, &error);
+	/* Reads and opens what there is beside IN and OUT. */
+	if (!report_gate_open(&report.gate, args, &error))
+		status = print_error(args->baseline, &error);
 	else if (report.wanted && !print_open(args->json_path, true, &report.out, &error))
 		status = print_error(report.out.path, &error);
 	if (status) {
-		report_news_deinit(&report.news);
+		report_gate_deinit(&report.gate);
 		return status;
 	}
-	if (!run_convert(args, &report, &done, &error)) {
+	if (!run_convert(args, &report, &done, &error))
 		status = done ? print_late(0, "converted", in, &error)
 			      : print_error(in, &error);
-		if (!done && !report_news_add(&report.news, in, NULL, &error, &late))
-			status = print_error(in, &late);
-	}
 	/* The JSON report is told of failures, too. */
 	run_report_write(args, &report, NULL, &error);
 	return run_tell(args, &report, done, status);
@@ -329,7 +320,6 @@ int run_command(const struct args *args)
 	const bool works =
 	    args->command != COMMAND_HELP && args->command != COMMAND_VERSION;
 	struct eh2sframe_error error;
-	int status;
 
 	if (works && args->verbosity >= 0)
 		run_tell_debug_dir(args->debug_dir);
@@ -339,8 +329,7 @@ int run_command(const struct args *args)
 	if (args->batch && works) {
 		if (args->json_path && run_is_input(args, 0, args->json_path))
 			return run_refuse_path(args->json_path, "an input");
-		status = run_refuse_page(args, args->n_paths, NULL, args->json_path);
-		return status ? status : batch_run(args);
+		return batch_run(args);
 	}
 	switch (args->command) {
 	case COMMAND_HELP:

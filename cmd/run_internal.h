@@ -29,10 +29,6 @@ bool run_place_kept(
 /* Refuses a path that would overwrite the program. Returns a status. */
 int run_refuse_path(const char *path, const char *what);
 
-/* Refuses the file of the summary's table where it is one of the first n inputs, OUT or the
- * report. Those may be NULL. Returns a status. */
-int run_refuse_page(
-    const struct args *args, size_t n, const char *out, const char *report);
 
 struct run_output;
 

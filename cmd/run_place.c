@@ -9,7 +9,6 @@
 #include "base/newfile.h"
 #include "cmd/common/fail.h"
 #include "cmd/common/print.h"
-#include "cmd/report/news.h"
 #include "cmd/run_internal.h"
 
 /* As many as Linux follows. */
@@ -115,22 +114,4 @@ int run_refuse_path(const char *path, const char *what)
 
 	cmd_fail(&error, EH2SFRAME_USAGE, "is %s; give another name", what);
 	return print_error(path, &error);
-}
-
-int run_refuse_page(
-    const struct args *args, size_t n, const char *out, const char *report)
-{
-	const char *page = report_news_page(args);
-
-	/* Lines would be added to a program, or to JSON. */
-	if (page && run_is_input(args, n, page))
-		return run_refuse_path(
-		    page, "an input, and $GITHUB_STEP_SUMMARY names it");
-	if (page && out && run_same_place(page, out))
-		return run_refuse_path(
-		    page, "also OUT, and $GITHUB_STEP_SUMMARY names it");
-	if (page && report && run_same_place(page, report))
-		return run_refuse_path(
-		    page, "also the report, and $GITHUB_STEP_SUMMARY names it");
-	return EH2SFRAME_DONE;
 }

@@ -6,15 +6,17 @@
 
 #include "cmd/common/print.h"
 #include "cmd/report/diff.h"
-#include "cmd/report/news.h"
+#include "cmd/report/file_table.h"
+#include "cmd/report/gate.h"
 #include "cmd/run_internal.h"
 
 /* Where results go. */
 struct run_output {
 	FILE *text;
 	struct report_files *files; /* NULL: as text */
-	struct report_news news;
-	bool table; /* as text: one line for each file */
+	struct report_gate gate;
+	bool lines; /* as text: one for each file, of the table */
+	struct report_table table;
 };
 
 /* The text of one result; with a table, its line comes at the end. */
@@ -22,7 +24,7 @@ static bool run_report_text(const struct args *args,
     const struct eh2sframe_result *result, const struct run_output *output,
     struct eh2sframe_error *error)
 {
-	return output->table ||
+	return output->lines ||
 	       eh2sframe_result_print(result,
 		   args->functions ? EH2SFRAME_TEXT_FUNCTIONS : EH2SFRAME_TEXT_REPORT,
 		   print_text, output->text, error);
@@ -39,8 +41,8 @@ static bool run_report_result(const struct args *args, struct eh2sframe_result *
 		      : run_report_text(args, result, output, error);
 
 	return ok &&
-	       report_news_add(
-		   &output->news, path, result, why->status ? why : NULL, error) &&
+	       (!output->lines || report_table_add(&output->table, path, result,
+				      (int)why->status, error)) &&
 	       (args->verbosity < 0 ||
 		   eh2sframe_result_print(
 		       result, EH2SFRAME_TEXT_DAMAGE, print_lines, &inside, error));
@@ -54,7 +56,7 @@ static void run_report_judge(const struct args *args, struct eh2sframe_result *r
 
 	if (args->judge && eh2sframe_result_check(result, why))
 		why->status = EH2SFRAME_DONE;
-	if (!report_news_judge(&output->news, result, &worse) && !why->status)
+	if (!report_gate_judge_result(&output->gate, result, &worse) && !why->status)
 		*why = worse;
 }
 
@@ -78,7 +80,7 @@ static bool run_report_one(const struct args *args, const char *path,
 	if (result)
 		cmd_patterns_note(args->patterns, run_unmatched, result);
 	/* The line of a table has nothing of the details. */
-	ok = result && (output->table || eh2sframe_result_add_details(result, error)) &&
+	ok = result && (output->lines || eh2sframe_result_add_details(result, error)) &&
 	     (args->verbosity <= 0 || eh2sframe_result_add_costs(result, error));
 	if (ok)
 		run_report_judge(args, result, output, &why);
@@ -88,7 +90,8 @@ static bool run_report_one(const struct args *args, const char *path,
 	/* A file with too little coverage is in the report already. */
 	if (!ok && output->files && !report_files_fail(output->files, path, error, &why))
 		*error = why;
-	if (!ok && !report_news_add(&output->news, path, NULL, error, &why))
+	if (!ok && output->lines &&
+	    !report_table_add(&output->table, path, NULL, (int)error->status, &why))
 		*error = why;
 	eh2sframe_result_free(result);
 	eh2sframe_close(file);
@@ -99,7 +102,7 @@ static bool run_report_one(const struct args *args, const char *path,
 static bool run_check_result(const struct eh2sframe_check *check,
     struct run_output *output, struct eh2sframe_error *why, struct eh2sframe_error *error)
 {
-	if (report_news_judge_check(&output->news, check, why))
+	if (report_gate_judge_check(&output->gate, check, why))
 		why->status = EH2SFRAME_DONE;
 	return output->files
 		   ? report_files_add_check(output->files, check, why->status, error)
@@ -130,11 +133,11 @@ static bool run_report_open(const struct args *args, struct run_output *output,
     struct print_out *out, struct report_files *files, const char **at,
     struct eh2sframe_error *error)
 {
-	if (!report_news_open(&output->news, args, at, error))
+	*at = args->baseline;
+	if (!report_gate_open(&output->gate, args, error))
 		return false;
-	output->table = args->command == COMMAND_REPORT && !args->report_json &&
+	output->lines = args->command == COMMAND_REPORT && !args->report_json &&
 			!args->functions && args->n_paths > 1 && args->verbosity <= 0;
-	output->news.keeps |= output->table;
 	if (!print_open(args->report_path, true, out, error)) {
 		*at = out->path;
 		return false;
@@ -164,25 +167,24 @@ int run_report(const struct args *args)
 
 	if (path && run_is_input(args, args->n_paths, path))
 		return run_refuse_path(path, "an input");
-	status = run_refuse_page(args, args->n_paths, NULL, path);
-	if (status)
-		return status;
 	if (args->merge)
 		return report_merge(args);
 	if (args->diff)
 		return report_diff(args);
 	if (!run_report_open(args, &output, &out, &files, &at, &error)) {
-		report_news_deinit(&output.news);
+		report_gate_deinit(&output.gate);
 		return print_error(at, &error);
 	}
 	status = run_each(args, &output,
 	    args->command == COMMAND_CHECK_CODE ? run_check_one : run_report_one);
-	if (output.table)
-		report_table_print(&output.news.table, args->top, output.text);
+	if (output.lines)
+		report_table_print(&output.table, args->top, output.text);
 	if (output.files ? !report_files_end(&files, &error)
 			 : !print_close(&out, true, &error))
 		status = print_worse(status, print_error(out.path, &error));
-	status = report_news_print(&output.news, args, NULL, status);
-	report_news_deinit(&output.news);
+	status =
+	    print_worse(status, report_gate_print(&output.gate, args->verbosity < 0));
+	report_gate_deinit(&output.gate);
+	report_table_deinit(&output.table);
 	return status;
 }

@@ -60,9 +60,7 @@ bool run_sandbox(const struct args *args, struct eh2sframe_error *error)
 	run_allow_input(&box, args->debug_dir ? args->debug_dir : ARGS_DEBUG_DIR);
 	ok = (!pair || run_allow_output(&box, args->paths[1], error)) &&
 	     run_allow_output(&box, args->report_path, error) &&
-	     run_allow_output(&box, args->json_path, error) &&
-	     (!args->github ||
-		 run_allow_output(&box, getenv("GITHUB_STEP_SUMMARY"), error));
+	     run_allow_output(&box, args->json_path, error);
 	if (ok) {
 		sandbox_enter(&box, &state);
 		ok = sandbox_whole(&state, error);

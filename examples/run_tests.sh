@@ -165,6 +165,17 @@ walkthrough)
 	grep -q '^the same file$' "$work/out"
 	test "$(grep -c ': 0 differences' "$work/out")" = 2
 	;;
+summary)
+	cd "$work"
+	cp /bin/true 'a|b<i>`.so'
+	echo '| a text' >text
+	eh2sframe --report=json -o report.json text "$installed/bin/eh2sframe" 'a|b<i>`.so' || test $? = 1
+	"$examples/summary.py" report.json report.json >page
+	cat page
+	test "$(sed -n '4,$p' page | tr -cd '|\n' | sort | uniq -c | tr -d ' ')" = '8||||||||'
+	sed -n '6,7p' page | grep -c '^| text | .*ELF.* |  |  |  |  |  |$' | grep -qx 2
+	test "$(grep -c '^| a&#124;b&#60;i&#62;&#96;&#46;so | done | [0-9.]* % | [0-9.]* % | [0-9]* | [0-9]* | [0-9]* |$' page)" = 2
+	;;
 *)
 	echo "no example $4" >&2
 	exit 1

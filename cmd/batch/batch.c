@@ -11,7 +11,7 @@
 #include "base/plain.h"
 #include "cmd/batch/left_out.h"
 #include "cmd/batch/pool.h"
-#include "cmd/report/news.h"
+#include "cmd/report/gate.h"
 #include "cmd/common/print.h"
 #include "cmd/common/temporary.h"
 
@@ -50,7 +50,7 @@ struct batch_run {
 	struct batch_tree tree;
 	struct batch_bar bar;
 	struct report_document report;
-	struct report_news news;
+	struct report_gate gate;
 	struct print_out out; /* --report-file */
 	struct sandbox box;   /* of the workers */
 	struct sandbox_state sandbox;
@@ -120,7 +120,7 @@ static bool batch_done(
 		json_object_del(object, "error");
 	if (object)
 		batch_note_patterns(run->args->patterns, object);
-	return (!object || report_news_add_file(&run->news, object, err)) &&
+	return (!object || report_gate_note(&run->gate, object, err)) &&
 	       report_document_add(&run->report, object, keep, err);
 }
 
@@ -136,7 +136,7 @@ static bool batch_add_listed(struct batch_run *run, struct eh2sframe_error *err)
 		    report_file_failed(tree->faults[i].path, &tree->faults[i].err);
 
 		print_error(tree->faults[i].path, &tree->faults[i].err);
-		ok = (!object || report_news_add_file(&run->news, object, err)) &&
+		ok = (!object || report_gate_note(&run->gate, object, err)) &&
 		     report_document_add(&run->report, object, keep, err);
 		json_decref(object);
 	}
@@ -175,7 +175,7 @@ static bool batch_work_all(struct batch_run *run, struct eh2sframe_error *err)
 	struct batch_pool pool = {
 	    .job = {.tree = tree,
 		.args = run->args,
-		.gate = &run->news.gate,
+		.gate = &run->gate,
 		.sandbox = run->args->sandbox == ARGS_SANDBOX_OFF ? NULL : &run->box},
 	    .bar = &run->bar,
 	    .done = batch_done,
@@ -254,29 +254,16 @@ static bool batch_is_elf(const struct batch_run *run, const char *path)
 	return false;
 }
 
-/* Checks that neither the report nor the summary goes into an ELF file. */
-static bool batch_check_places(struct batch_run *run, struct eh2sframe_error *err)
-{
-	const char *page = report_news_page(run->args);
-
-	if (batch_is_elf(run, run->args->json_path))
-		return cmd_fail(err, EH2SFRAME_USAGE,
-		    "--report-file=%s is one of the ELF files to convert; give "
-		    "another name",
-		    run->args->json_path);
-	if (!batch_is_elf(run, page))
-		return true;
-	run->where = page;
-	return cmd_fail(err, EH2SFRAME_USAGE,
-	    "is one of the ELF files to convert, and $GITHUB_STEP_SUMMARY names it; "
-	    "give another name");
-}
-
 /* Only now, or it would be one of the files of the tree. */
 static bool batch_open_report(struct batch_run *run, struct eh2sframe_error *err)
 {
 	const struct args *args = run->args;
 
+	if (batch_is_elf(run, args->json_path))
+		return cmd_fail(err, EH2SFRAME_USAGE,
+		    "--report-file=%s is one of the ELF files to convert; give "
+		    "another name",
+		    args->json_path);
 	/* The workers would inherit what is noted. */
 	if (!args->json_path || print_open(args->json_path, false, &run->out, err))
 		return true;
@@ -289,17 +276,17 @@ static bool batch_work(struct batch_run *run, struct eh2sframe_error *err)
 {
 	const struct args *args = run->args;
 
-	if (!report_news_open(&run->news, args, &run->where, err))
+	run->where = args->baseline;
+	if (!report_gate_open(&run->gate, args, err))
 		return false;
 	run->where = NULL;
 	if (!batch_tree_list(&run->tree, args, &run->bar, err))
 		return false;
 	batch_bar_erase(&run->bar);
-	if (batch_signal || !batch_check_places(run, err))
-		return batch_signal;
-	if (!batch_open_report(run, err))
-		return false;
-	return batch_add_listed(run, err) && batch_work_all(run, err);
+	if (batch_signal)
+		return true;
+	return batch_open_report(run, err) && batch_add_listed(run, err) &&
+	       batch_work_all(run, err);
 }
 
 /* The end of the run, as far as it is told. */
@@ -376,8 +363,8 @@ int batch_run(const struct args *args)
 		status = print_worse(
 		    status, cmd_patterns_judge(args->patterns, args->verbosity < 0));
 		status = batch_judge_empty(&run, status);
-		status = report_news_print(
-		    &run.news, args, batch_new(&run) ? done : NULL, status);
+		status = print_worse(
+		    status, report_gate_print(&run.gate, args->verbosity < 0));
 	}
 	if (!ok)
 		status = batch_gave_up(&run, &err);
@@ -387,7 +374,7 @@ int batch_run(const struct args *args)
 			     : print_worse(status, print_error(run.where, &err));
 	/* Nothing was written to it. */
 	print_close(&run.out, false, &err);
-	report_news_deinit(&run.news);
+	report_gate_deinit(&run.gate);
 	report_document_deinit(&run.report);
 	sandbox_deinit(&run.box);
 	batch_tree_deinit(&run.tree);

@@ -25,7 +25,6 @@ enum {
 	OPT_FUNCTIONS,
 	OPT_TOP,
 	OPT_BASELINE,
-	OPT_SUMMARY,
 	OPT_FOR,
 	OPT_FORMAT,
 	OPT_NO_PCREL,
@@ -71,7 +70,6 @@ static const struct option long_options[] = {
     {"functions", no_argument, NULL, OPT_FUNCTIONS},
     {"top", required_argument, NULL, OPT_TOP},
     {"baseline", required_argument, NULL, OPT_BASELINE},
-    {"summary", required_argument, NULL, OPT_SUMMARY},
     {"for", required_argument, NULL, OPT_FOR},
     {"format", required_argument, NULL, OPT_FORMAT},
     {"no-pcrel", no_argument, NULL, OPT_NO_PCREL},
@@ -154,18 +152,12 @@ static bool args_tell(
 		return args_set_top(value, &args->top, error);
 	case OPT_BASELINE:
 		return args_set_path("--baseline", value, &args->baseline, error);
-	case OPT_REPORT_DIFF:
+	default:
 		if (args->diff)
 			return true;
 		args->diff = true;
 		return args->command == COMMAND_REPORT ||
 		       args_command(args, COMMAND_REPORT, error);
-	default:
-		args->github = !strcmp(value, "github");
-		return args->github ||
-		       cmd_fail(error, EH2SFRAME_USAGE,
-			   "--summary=%s: not a value this version knows; see --help",
-			   value);
 	}
 }
 
@@ -325,7 +317,6 @@ static bool args_one(
 	case OPT_FUNCTIONS:
 	case OPT_TOP:
 	case OPT_BASELINE:
-	case OPT_SUMMARY:
 		return args_tell(args, opt, value, error);
 	case OPT_SANDBOX:
 		return args_set_sandbox(args, value, error);

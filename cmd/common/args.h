@@ -61,7 +61,6 @@ struct args {
 	size_t top;		   /* --top=N; 0: all */
 	bool diff;		   /* --report-diff: IN are two reports */
 	const char *baseline;	   /* --baseline=FILE, or NULL */
-	bool github;		   /* --summary=github */
 	enum args_sandbox sandbox; /* --sandbox */
 	struct args_list include, exclude; /* --batch: globs */
 	bool modules; /* --batch: the version is one that was chosen for modules, too */

@@ -11,16 +11,7 @@
 #include "cmd/common/args.h"
 #include "cmd/common/fail.h"
 
-/* Whether the output of a document would mix with a summary's. */
-static bool args_mix(const struct args *args)
-{
-	const char *path = args->report_json ? args->report_path : args->json_path;
-
-	return args->report_json ? !path || !strcmp(path, "-")
-				 : path && !strcmp(path, "-");
-}
-
-/* The same for what a report tells besides; NULL: nothing is wrong. */
+/* Returns what is wrong with what a report tells besides, or NULL. */
 static const char *args_wrong_tell(const struct args *args)
 {
 	const bool report =
@@ -37,12 +28,8 @@ static const char *args_wrong_tell(const struct args *args)
 		       "all";
 	if (args->baseline && !report && !converts && args->command != COMMAND_CHECK_CODE)
 		return "--baseline goes with --report, --check-code or a conversion";
-	if (args->github && !report && !converts)
-		return "--summary goes with --report or a conversion";
-	if (args->github && args_mix(args))
-		return "--summary needs standard output; give the report a file";
-	if (args->top && !args->github && (!report || args->report_json))
-		return "--top goes with the text of --report, or with --summary";
+	if (args->top && (!report || args->report_json))
+		return "--top goes with the text of --report";
 	return NULL;
 }
 

@@ -62,7 +62,6 @@ static const char options[] =
     "      --max-size=BYTES         fail when .sframe is larger\n"
     "      --baseline=FILE          fail when functions are worse off than in this JSON "
     "report\n"
-    "      --summary=github         also print annotations and a table in markdown\n"
     "      --functions              --report: list what has gaps or no CFI instead\n"
     "      --top=N                  print at most N files, the worst first\n";
 

@@ -12,34 +12,10 @@
 
 void report_table_deinit(struct report_table *table)
 {
-	for (size_t i = 0; i < table->n; i++) {
+	for (size_t i = 0; i < table->n; i++)
 		free(table->list[i].path);
-		free(table->list[i].why);
-	}
 	free(table->list);
 	*table = (struct report_table){0};
-}
-
-/* A new row at the end, of which only path and why are set. */
-static struct report_row *table_new(struct report_table *table, const char *path,
-    const char *why, struct eh2sframe_error *error)
-{
-	struct report_row row = {0};
-
-	if (!vec_reserve(&table->list, &table->cap, table->n + 1)) {
-		cmd_fail_nomem(error);
-		return NULL;
-	}
-	row.path = strdup(path);
-	row.why = why ? strdup(why) : NULL;
-	if (!row.path || (why && !row.why)) {
-		free(row.path);
-		free(row.why);
-		cmd_fail_nomem(error);
-		return NULL;
-	}
-	table->list[table->n] = row;
-	return &table->list[table->n++];
 }
 
 static json_int_t table_count(
@@ -51,52 +27,32 @@ static json_int_t table_count(
 }
 
 bool report_table_add(struct report_table *table, const char *path,
-    const struct eh2sframe_result *result, const struct eh2sframe_error *why,
-    struct eh2sframe_error *error)
+    const struct eh2sframe_result *result, int status, struct eh2sframe_error *error)
 {
-	struct report_row *row = table_new(table, path, why ? why->text : NULL, error);
+	struct report_row row = {.status = status, .counted = result};
 
-	if (!row)
-		return false;
-	row->status = why ? (int)why->status : EH2SFRAME_DONE;
-	row->counted = result;
-	if (!result)
-		return true;
-	row->code = (struct report_code){
-	    .with_cfi = table_count(result, EH2SFRAME_CODE_BYTES),
-	    .covered = table_count(result, EH2SFRAME_COVERED_BYTES),
-	    .plt_template = table_count(result, EH2SFRAME_TEMPLATE_BYTES),
-	    .derived = table_count(result, EH2SFRAME_DERIVED_BYTES),
-	    .executable = table_count(result, EH2SFRAME_EXECUTABLE_BYTES),
-	    .outermost = table_count(result, EH2SFRAME_OUTERMOST_BYTES),
-	};
-	row->gaps = table_count(result, EH2SFRAME_FUNCTIONS_WITH_GAPS);
-	row->sframe = table_count(result, EH2SFRAME_SECTION_SIZE);
+	if (!vec_reserve(&table->list, &table->cap, table->n + 1))
+		return cmd_fail_nomem(error);
+	row.path = strdup(path);
+	if (!row.path)
+		return cmd_fail_nomem(error);
+	if (result) {
+		row.code = (struct report_code){
+		    .with_cfi = table_count(result, EH2SFRAME_CODE_BYTES),
+		    .covered = table_count(result, EH2SFRAME_COVERED_BYTES),
+		    .plt_template = table_count(result, EH2SFRAME_TEMPLATE_BYTES),
+		    .derived = table_count(result, EH2SFRAME_DERIVED_BYTES),
+		    .executable = table_count(result, EH2SFRAME_EXECUTABLE_BYTES),
+		    .outermost = table_count(result, EH2SFRAME_OUTERMOST_BYTES),
+		};
+		row.gaps = table_count(result, EH2SFRAME_FUNCTIONS_WITH_GAPS);
+		row.sframe = table_count(result, EH2SFRAME_SECTION_SIZE);
+	}
+	table->list[table->n++] = row;
 	return true;
 }
 
-bool report_table_add_file(
-    struct report_table *table, const json_t *file, struct eh2sframe_error *error)
-{
-	const char *path = json_string_value(json_object_get(file, "path"));
-	const char *why = json_string_value(json_object_get(file, "error"));
-	const json_t *code = json_object_get(file, "code");
-	struct report_row *row;
-
-	if (json_object_get(file, "skipped"))
-		return true;
-	row = table_new(table, path ? path : "", why, error);
-	if (!row)
-		return false;
-	row->status = (int)json_integer_value(json_object_get(file, "status"));
-	row->counted = code;
-	return report_code_add(&row->code, code, error) &&
-	       report_add_count(json_object_get(file, "counts"), "functions_with_gaps",
-		   &row->gaps, error) &&
-	       report_add_count(
-		   json_object_get(file, "sizes"), ".sframe", &row->sframe, error);
-}
-
+/* The worst first. Files that have no counts come last. */
 static int table_order(const void *a, const void *b)
 {
 	const struct report_row *x = a, *y = b;
@@ -108,13 +64,8 @@ static int table_order(const void *a, const void *b)
 	return left != right ? (left < right) - (left > right) : strcmp(x->path, y->path);
 }
 
-void report_table_sort(struct report_table *table)
-{
-	if (table->n)
-		qsort(table->list, table->n, sizeof(*table->list), table_order);
-}
-
-size_t report_table_total(const struct report_table *table, struct report_row *total)
+/* The sums of those that have counts; path is NULL. Returns how many they are. */
+static size_t table_total(const struct report_table *table, struct report_row *total)
 {
 	size_t n = 0;
 
@@ -131,7 +82,6 @@ size_t report_table_total(const struct report_table *table, struct report_row *t
 		report_sum(&total->code.derived, row->code.derived);
 		report_sum(&total->code.executable, row->code.executable);
 		report_sum(&total->code.outermost, row->code.outermost);
-		report_sum(&total->code.uncounted, row->code.uncounted);
 		report_sum(&total->gaps, row->gaps);
 		report_sum(&total->sframe, row->sframe);
 	}
@@ -154,13 +104,13 @@ static void table_line(const struct report_row *row, FILE *out)
 void report_table_print(struct report_table *table, size_t top, FILE *out)
 {
 	struct report_row total;
-	const size_t n = report_table_total(table, &total);
+	const size_t n = table_total(table, &total);
 	const size_t shown = top && top < n ? top : n;
 	size_t nothing = 0;
 
 	if (!n)
 		return;
-	report_table_sort(table);
+	qsort(table->list, table->n, sizeof(*table->list), table_order);
 	fputs("with CFI  executable   uncovered    gaps    .sframe  file\n", out);
 	for (size_t i = 0; i < shown; i++) {
 		table_line(&table->list[i], out);

@@ -9,7 +9,6 @@
 struct report_table {
 	struct report_row {
 		char *path;
-		char *why; /* of a failure; else NULL */
 		int status;
 		bool counted; /* it has the rest */
 		struct report_code code;
@@ -20,21 +19,12 @@ struct report_table {
 
 void report_table_deinit(struct report_table *table);
 
-/* Adds a file: its result, or NULL; and why it failed, or NULL. EH2SFRAME_NO_MEMORY. */
+/* Adds a file: its result, or NULL, and the status that it leads to. EH2SFRAME_NO_MEMORY. */
 ATTR_MUST_CHECK bool report_table_add(struct report_table *table, const char *path,
-    const struct eh2sframe_result *result, const struct eh2sframe_error *why,
-    struct eh2sframe_error *error);
-/* The same from an object of a report. One that was passed over is left out. */
-ATTR_MUST_CHECK bool report_table_add_file(
-    struct report_table *table, const json_t *file, struct eh2sframe_error *error);
+    const struct eh2sframe_result *result, int status, struct eh2sframe_error *error);
 
-/* The worst first: those with the most bytes of code without rows. Files that have no
- * counts come last. */
-void report_table_sort(struct report_table *table);
-/* The sums of those that have counts; path is NULL. Returns how many they are. */
-size_t report_table_total(const struct report_table *table, struct report_row *total);
-
-/* One line for each of the first files, 0: all, and the totals. Sorts the table. */
+/* One line for each of the first files, 0: all, those with the most bytes of code without rows
+ * first; and the totals. Sorts the table. */
 void report_table_print(struct report_table *table, size_t top, FILE *out);
 
 #endif

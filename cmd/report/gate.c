@@ -10,10 +10,14 @@
 #include "base/vec.h"
 
 bool report_gate_open(
-    struct report_gate *gate, const char *path, bool alone, struct eh2sframe_error *error)
+    struct report_gate *gate, const struct args *args, struct eh2sframe_error *error)
 {
-	*gate = (struct report_gate){.path = path, .alone = alone};
-	return !path || report_history_read(&gate->old, path, error);
+	const bool each =
+	    args->command == COMMAND_REPORT || args->command == COMMAND_CHECK_CODE;
+
+	*gate = (struct report_gate){.path = args->baseline,
+	    .alone = !args->batch && (args->n_paths == 1 || !each)};
+	return !gate->path || report_history_read(&gate->old, gate->path, error);
 }
 
 void report_gate_deinit(struct report_gate *gate)
@@ -80,6 +84,8 @@ bool report_gate_note(
 	bool any = json_array_size(json_object_get(changes, "worse")) ||
 		   json_array_size(json_object_get(changes, "better"));
 
+	if (!gate->path)
+		return true;
 	if (changes)
 		gate->compared++;
 	else
@@ -98,6 +104,39 @@ bool report_gate_note(
 	}
 	gate->list[gate->n++] = one;
 	return true;
+}
+
+/* Takes the object; NULL: error has the reason already. */
+static bool gate_judge_object(
+    struct report_gate *gate, json_t *file, struct eh2sframe_error *error)
+{
+	struct eh2sframe_error late;
+	bool ok;
+
+	if (!file)
+		return false;
+	ok = report_gate_judge(gate, file, error);
+	if (!report_gate_note(gate, file, &late)) {
+		*error = late;
+		ok = false;
+	}
+	json_decref(file);
+	return ok;
+}
+
+bool report_gate_judge_result(struct report_gate *gate, struct eh2sframe_result *result,
+    struct eh2sframe_error *error)
+{
+	return !gate->path ||
+	       gate_judge_object(gate, report_of_result(result, error), error);
+}
+
+bool report_gate_judge_check(struct report_gate *gate,
+    const struct eh2sframe_check *check, struct eh2sframe_error *error)
+{
+	return gate->path
+		   ? gate_judge_object(gate, report_of_check(check, true, error), error)
+		   : eh2sframe_check_judge(check, error);
 }
 
 static int gate_order(const void *a, const void *b)

@@ -248,7 +248,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	scene_open();
 	scene_write(scene.in, data, size);
-	scene_command("--report -v --summary=github", scene.in, NULL);
+	scene_command("--report -v", scene.in, NULL);
 	scene_command("--dump", scene.in, NULL);
 	scene_command("--verify", scene.in, NULL);
 	scene_command("--lint=all", scene.in, NULL);

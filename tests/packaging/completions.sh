@@ -77,7 +77,6 @@ offers 'bash: a value as a word of its own' 'none
 share
 size' eh2sframe --optimize ''
 offers 'bash: a number' '' eh2sframe -j ''
-offers 'bash: the only value' 'github' eh2sframe --summary = g
 offers 'bash: files after -o' 'files/one file
 files/two' eh2sframe --report -o files/
 offers 'bash: files after =' 'files/two' eh2sframe --cfi = files/t

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""--baseline, --summary=github and --report-diff: real pairs, and hostile reports and names. TAP.
+"""--baseline and --report-diff: real pairs, and hostile reports and names. TAP.
 
     report_baseline.py EH2SFRAME
 """
@@ -56,30 +56,6 @@ def compile_all():
         subprocess.run(["gcc", "-O2", "-w", *options, "-o", name, "prog.c"], check=True)
         write(f"{name}.json", must(TOOL, "--report=json", name))
         write(f"{name}-3.json", must(TOOL, "--report=json", "--format=3", name))
-
-
-def environment(**more):
-    env = {k: v for k, v in os.environ.items() if k != "GITHUB_STEP_SUMMARY"}
-    return env | more
-
-
-def run_with(env, *argv):
-    return subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False, env=env)
-
-
-def commands(said):
-    """What GitHub's runner would take for commands: at the start of a line, and in its earlier form anywhere."""
-    found, token = [], None
-    for line in (line.lstrip() for line in said.splitlines()):
-        if token:
-            if line == f"::{token}::":
-                token = None
-        elif line.startswith("::stop-commands::"):
-            token = line[len("::stop-commands::") :]
-        elif line.startswith("::") or "##[" in line:
-            found.append(line)
-    check(token is None and re.search(r"^::stop-commands::[0-9a-f]{16}$", said, re.M), "commands are read again", said)
-    return found
 
 
 def refused(said, name, status=5):
@@ -293,80 +269,6 @@ def damaged_json():
     check(statuses == {0, 1}, "damaged reports", statuses)
 
 
-def github():
-    """Annotations, and a table that is markdown whatever the names are."""
-    none = environment()
-    said = run_with(none, TOOL, "--report", "--summary=github", "--baseline=plain.json", "refused")
-    notes = commands(said.stdout)
-    check(
-        said.returncode == 5 and len(notes) == 1
-        and notes[0].startswith("::error file=refused,title=eh2sframe::1 function is worse off than in plain.json%0A"
-                                "newly refused: aligned, cfa-register, "),
-        "an annotation",
-        said.stdout,
-    )
-    check("| File | Result |" in said.stdout, "the table on standard output")
-    said = run_with(none, TOOL, "--report", "--summary=github", "plain", "bare")
-    check(said.returncode == 0 and not commands(said.stdout), "no failure, no annotation", said.stdout)
-    write("summary.md", "of an earlier step\n")
-    said = run_with(environment(GITHUB_STEP_SUMMARY="summary.md"), TOOL, "--summary=github", "plain", "out4")
-    page = open("summary.md").read()
-    check(
-        said.returncode == 0 and page.startswith("of an earlier step\n") and "| plain | done | 100.00% |" in page
-        and "|" not in said.stdout and not commands(said.stdout),
-        "a conversion's, at the end of the file",
-        page,
-    )
-    said = run_with(environment(GITHUB_STEP_SUMMARY="/no/such/file"), TOOL, "--summary=github", "plain", "out5")
-    check(said.returncode == 3 and not os.path.exists("out5"), "no place for it", said.stderr)
-    said = run_with(environment(GITHUB_STEP_SUMMARY="/dev/full"), TOOL, "--summary=github", "plain", "out5")
-    late = "eh2sframe: converted, but /dev/full: cannot write the summary: No space left on device\n"
-    check(said.returncode == 8 and said.stderr == late and os.path.exists("out5"), "no space for it: done, but not told", said)
-    tree("plain")
-    said = run_with(environment(GITHUB_STEP_SUMMARY="/dev/full"), TOOL, "--batch", "--summary=github", "tree")
-    check((said.returncode, said.stderr) == (8, late), "nor for a tree's", said)
-    said = run_with(environment(GITHUB_STEP_SUMMARY="/dev/full"), TOOL, "--report", "--summary=github", "plain")
-    check(said.returncode == 3, "no space for a report's", said.stderr)
-    tree("refused", "plain")
-    write("tree/no-elf", "x")
-    said = run_with(none, TOOL, "--batch", "--summary=github", "--min-coverage=100", "tree")
-    check("::error file=tree/0,title=eh2sframe::" in said.stdout and "| tree/1 | done |" in said.stdout, "a tree", said.stdout)
-    said = run_with(none, TOOL, "--report", "--summary=github", "--top=1", "plain", "bare", "refused")
-    check("| 3 files, 2 not shown |" in said.stdout, "--top", said.stdout)
-
-
-def github_places():
-    """The table is never put behind a program or a report."""
-    tree("refused", "plain")
-    bytes_of = {name: open(name, "rb").read() for name in ("plain", "plain.json", "tree/0", "tree/1")}
-    for page, what, argv in (
-        ("plain", "an input", ["plain", "out6"]),
-        ("plain", "an input", ["plain", "plain"]),
-        ("plain", "an input", ["--report", "refused", "plain"]),
-        ("plain.json", "an input", ["--report", "--baseline=plain.json", "plain"]),
-        ("./out6", "also OUT", ["plain", "out6"]),
-        ("out6", "also OUT", ["--section-only", "plain", "out6"]),
-        ("out6", "also the report", ["--report-file=out6", "plain", "out7"]),
-        ("out6", "also the report", ["--report=json", "-o", "out6", "plain"]),
-        ("out6", "also the report", ["--batch", "--report-file=out6", "tree"]),
-        ("plain.json", "an input", ["--batch", "--baseline=plain.json", "tree"]),
-        ("tree/0", "an input", ["--batch", "tree/0"]),
-        ("tree/0", "one of the ELF files to convert", ["--batch", "-q", "--min-coverage=100", "tree"]),
-    ):
-        said = run_with(environment(GITHUB_STEP_SUMMARY=page), TOOL, "--summary=github", *argv)
-        line = f"eh2sframe: {page}: is {what}, and $GITHUB_STEP_SUMMARY names it; give another name\n"
-        changed = [name for name, was in bytes_of.items() if open(name, "rb").read() != was]
-        made = [name for name in ("out6", "out7") if os.path.exists(name)]
-        check(said.returncode == 2 and said.stderr == line and not changed and not made,
-              f"{page} is {what}: {' '.join(argv)}", (said, changed, made))
-        for name in changed + made:
-            os.unlink(name)
-            if name in changed:
-                with open(name, "wb") as file:
-                    file.write(bytes_of[name])
-                os.chmod(name, 0o755)
-
-
 HOSTILE = "a|b`c*[x](y)<img src=x>\n::error::pwned\r%0A,k=v:\x1b[2J\x9b\u202e@all##[error]x"
 
 
@@ -407,30 +309,6 @@ def hostile_names():
         and not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", page) and "script" not in page and "default-src 'none'" in page,
         "the page has no markup of theirs",
         seen,
-    )
-    name = "a|b`c*[x](y)<i>\n::error::pwned\r%0A,k=v:\x1b[2J@all##[error]x"
-    shutil.copy("refused", name)
-    said = run_with(environment(), TOOL, "--report", "--summary=github", "--baseline=plain.json", name, "plain", "./missing::error::\n::x")
-    rest = said.stdout
-    taken = commands(rest)
-    table = rest[rest.index("\n## SFrame coverage") :]
-    check(len(taken) == 1 and taken[0].startswith("::error file=./missing%3A"), "commands are ours", taken)
-    check(
-        taken[0].split("::")[1].count(",") == 1 and "\x1b" not in rest and "%3A%3Aerror%3A%3A%0A%3A%3Ax" in taken[0],
-        "a property ends where it should",
-        taken,
-    )
-    shutil.copy("refused", "::error::file")
-    said = run_with(environment(), TOOL, "--report", "--summary=github", "::error::file")
-    check("\n::error::file: x86-64" in said.stdout and not commands(said.stdout), "a name like a command", said.stdout)
-    said = run_with(environment(), TOOL, "--report", "--summary=github", "-o", "missing/out", "plain")
-    check(said.returncode == 3 and not commands(said.stdout), "a call that ends early", said.stdout)
-    rows = [line for line in table.splitlines() if line.startswith("|")]
-    check(
-        len(rows) == 2 + 3 + 1 and all(row.count("|") == 8 for row in rows)
-        and not re.search(r"[<`*\[\]@#\x1b]", re.sub(r"&#x?[0-9a-f]+;", "", "".join(rows))),
-        "a row for each file, and no markup",
-        table,
     )
     said = run(TOOL, "--report", "--baseline=h2.json", "plain")
     check(
@@ -480,8 +358,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         os.chdir(work)
         compile_all()
-        for part in (reports, conversions, batches, which_file, hostile_json, damaged_json, github, github_places,
-                     hostile_names, diffs):
+        for part in (reports, conversions, batches, which_file, hostile_json, damaged_json, hostile_names, diffs):
             part()
         os.chdir("/")
     plan()

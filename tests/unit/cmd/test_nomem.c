@@ -112,7 +112,6 @@ static const char *const commands[] = {
     "--report IN IN",
     "--report --functions IN",
     "--report --baseline=JSON IN",
-    "--report --summary=github --baseline=JSON IN",
     "--baseline=JSON IN OUT",
     "--report-diff JSON JSON",
     "--report=json -j1 IN",
