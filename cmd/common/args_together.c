@@ -19,8 +19,8 @@ static const char *args_wrong_tell(const struct args *args)
 	const bool converts = args->command == COMMAND_CONVERT ||
 			      (args->command == COMMAND_SECTION_ONLY && !args->batch);
 
-	if (args->diff && (args->merge || (args->report_json && !args->report_html)))
-		return "--report-diff is text, or a page with --report=html";
+	if (args->diff && (args->merge || args->report_json))
+		return "--report-diff goes with the text of --report, without --merge";
 	if (args->diff && args->n_paths != 2)
 		return "--report-diff needs two JSON reports, the old one first";
 	if (args->functions && (!report || args->report_json))

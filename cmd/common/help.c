@@ -12,7 +12,7 @@ static const char usage[] =
     "convert nothing\n"
     "       eh2sframe --report --merge [-o FILE] JSON...  join several JSON reports\n"
     "       eh2sframe --report-diff [-o FILE] OLD NEW  what changed between two JSON "
-    "reports; --report=html: as a page\n"
+    "reports\n"
     "       eh2sframe --dump IN...                  print an existing .sframe\n"
     "       eh2sframe --verify [--cfi=FILE] IN...   prove an existing .sframe\n"
     "       eh2sframe --lint=READER|all IN...       check an existing .sframe against "

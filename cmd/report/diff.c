@@ -9,6 +9,18 @@
 #include "base/plain.h"
 #include "base/vec.h"
 #include "cmd/common/print.h"
+#include "cmd/report/history.h"
+
+struct report_diff {
+	/* The files that changed, by path. */
+	struct report_diff_file {
+		const struct report_state *old, *now; /* NULL: this report has none */
+		json_t *changes;		      /* NULL where one is missing */
+	} * list;
+	size_t n, cap;
+	size_t same;	      /* files */
+	size_t worse, better; /* functions */
+};
 
 static bool diff_numbers_same(
     const struct report_state *old, const struct report_state *now)
@@ -146,21 +158,20 @@ static bool diff_write(const struct args *args, const struct report_diff *diff,
 	if (!ok)
 		return false;
 	print_start(&out);
-	(args->report_html ? report_diff_page : diff_print)(diff, out.file);
+	diff_print(diff, out.file);
 	return print_close(&out, true, err);
 }
 
 int report_diff(const struct args *args)
 {
-	struct report_diff diff = {
-	    .old_path = args->paths[0], .now_path = args->paths[1]};
+	struct report_diff diff = {0};
 	struct report_history old = {0}, now = {0};
 	struct eh2sframe_error err = {0};
-	const char *at = diff.old_path;
+	const char *at = args->paths[0];
 	bool ok = report_history_read(&old, at, &err);
 
 	if (ok) {
-		at = diff.now_path;
+		at = args->paths[1];
 		ok = report_history_read(&now, at, &err);
 	}
 	if (ok) {

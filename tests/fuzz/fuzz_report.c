@@ -33,7 +33,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	scene_write(scene.in, data, size);
 	scene_command("--report=html --merge -q -o /dev/null", scene.in, NULL);
 	scene_command("--report-diff -q -o /dev/null", scene.in, scene.in);
-	scene_command("--report-diff --report=html -q -o /dev/null", scene.in, scene.in);
 	check_baseline();
 	if (scene_command("--report --merge -q -o", scene.out, scene.in) != 0)
 		return 0;
