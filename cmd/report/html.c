@@ -9,6 +9,9 @@
 
 #include "cmd/report/page.h"
 
+/* Gaps, faults and the like, over all files. A browser reads this much in a moment. */
+enum { HTML_ENTRIES = 20000 };
+
 /* Also the two characters that JSON has in text and older scripts have not: U+2028 and
  * U+2029, which begin with this byte. */
 static const char html_special[] = "<>&\xe2";
@@ -56,85 +59,144 @@ static void html_json(const char *text, FILE *out)
 	}
 }
 
-size_t report_page_size(const char *text)
-{
-	size_t size = 0, length;
-
-	while (*text) {
-		size_t plain = strcspn(text, html_special);
-		const char *escape =
-		    text[plain] ? html_escape(text + plain, &length) : NULL;
-
-		size += plain;
-		text += plain;
-		if (!*text)
-			break;
-		size += escape ? strlen(escape) : length;
-		text += length;
-	}
-	return size;
-}
-
 static void html_lines(const char *const *lines, FILE *out)
 {
 	for (; *lines; lines++)
 		fputs(*lines, out);
 }
 
-/* Parse the objects one at a time: as text they take less memory. */
-static char *html_shorter(const char *text, bool trim, size_t share)
+/* The largest first. */
+static int html_order(const void *a, const void *b)
 {
-	json_t *file = json_loads(text, 0, NULL);
-	char *shorter = NULL;
+	const json_int_t x = *(const json_int_t *)a, y = *(const json_int_t *)b;
 
-	report_page_strip(file);
-	if (file && (!trim || report_page_trim(file, share)))
+	return (x < y) - (x > y);
+}
+
+/* Finds the size of code that an entry needs to be one of so many, and how many of just that size
+ * are among them. False: memory ran out. */
+static bool html_least(const json_t *file, const struct report_entry *of, size_t most,
+    json_int_t *least, size_t *ties)
+{
+	json_int_t *sizes = calloc(of->n_listed, sizeof(*sizes));
+	size_t n = 0, at;
+	json_t *entry;
+
+	if (!sizes)
+		return false;
+	for (size_t i = 0; report_lists[i]; i++) {
+		const json_t *list = json_object_get(file, report_lists[i]);
+
+		json_array_foreach(list, at, entry) sizes[n++] =
+		    json_integer_value(json_object_get(entry, "size"));
+	}
+	qsort(sizes, n, sizeof(*sizes), html_order);
+	*least = most ? sizes[most - 1] : INT64_MAX;
+	for (*ties = 0; *ties < most && sizes[most - 1 - *ties] == *least;)
+		++*ties;
+	free(sizes);
+	return true;
+}
+
+/* Takes away the entries of least code, and adds "page_left_out", which counts them. False: memory
+ * ran out. */
+static bool html_trim(json_t *file, const struct report_entry *of, size_t most)
+{
+	json_int_t least, size, bytes = 0;
+	size_t ties, at;
+	json_t *entry;
+
+	if (!html_least(file, of, most, &least, &ties))
+		return false;
+	for (size_t i = 0; report_lists[i]; i++) {
+		const json_t *list = json_object_get(file, report_lists[i]);
+		json_t *kept = json_is_array(list) ? json_array() : NULL;
+		bool ok = true;
+
+		json_array_foreach(list, at, entry)
+		{
+			size = json_integer_value(json_object_get(entry, "size"));
+			if (size < least || (size == least && !ties)) {
+				report_sum(&bytes, size);
+				continue;
+			}
+			ties -= size == least;
+			ok = ok && json_array_append(kept, entry) == 0;
+		}
+		if (json_is_array(list))
+			ok = json_object_set_new(file, report_lists[i], kept) == 0 && ok;
+		if (!ok)
+			return false;
+	}
+	return json_object_set_new(file, "page_left_out",
+		   json_pack("{sI sI}", "entries", (json_int_t)(of->n_listed - most),
+		       "bytes", bytes)) == 0;
+}
+
+/* Members that the page does not show. */
+static const char *const html_unseen[] = {
+    "costs", "text", "unmatched", "other_sources", NULL};
+
+/* Whether a file has none of them: most need not be parsed. */
+static bool html_is_plain(const char *text)
+{
+	/* A name may be text elsewhere, too; then the file is only parsed in vain. */
+	for (size_t i = 0; html_unseen[i]; i++)
+		if (strstr(text, html_unseen[i]))
+			return false;
+	return true;
+}
+
+/* Returns the file as the page has it, with that many entries, which the caller frees. NULL: memory ran out. */
+static char *html_file(const struct report_entry *entry, size_t most)
+{
+	const bool trim = entry->n_listed > most;
+	char *shorter = NULL;
+	json_t *file;
+
+	if (!trim && html_is_plain(entry->text))
+		return strdup(entry->text);
+	file = json_loads(entry->text, 0, NULL);
+	for (size_t i = 0; html_unseen[i]; i++)
+		json_object_del(file, html_unseen[i]);
+	if (file && (!trim || html_trim(file, entry, most)))
 		shorter = report_file_dump(file);
 	json_decref(file);
 	return shorter;
 }
 
-/* What the page has of a file, which the caller frees. NULL: memory ran out. */
-static char *html_file(const char *text, size_t share)
+/* Finds how many entries a file may have, so that all fit the page. False: memory ran out. */
+static bool html_share(const struct report_document *report, size_t *share)
 {
-	char *stripped =
-	    report_page_is_plain(text) ? strdup(text) : html_shorter(text, false, 0);
-	char *trimmed;
+	json_int_t *counts = calloc(report->n + 1, sizeof(*counts));
+	json_int_t room = HTML_ENTRIES;
 
-	if (!stripped || report_page_size(stripped) <= share)
-		return stripped;
-	trimmed = html_shorter(stripped, true, share);
-	free(stripped);
-	return trimmed;
-}
+	if (!counts)
+		return false;
+	for (size_t i = 0; i < report->n; i++)
+		counts[i] = (json_int_t)report->list[i].n_listed;
+	qsort(counts, report->n, sizeof(*counts), html_order);
+	*share = SIZE_MAX;
+	/* What small files leave is for the others. */
+	for (size_t left = report->n; left && *share == SIZE_MAX; left--) {
+		const json_int_t each = room / (json_int_t)left;
 
-/* SIZE_MAX where all files fit the page. 0: memory ran out. */
-static size_t html_share(const struct report_document *report)
-{
-	size_t *sizes = calloc(report->n + 1, sizeof(*sizes));
-	bool ok = sizes != NULL;
-	size_t share = 0;
-
-	for (size_t i = 0; ok && i < report->n; i++) {
-		char *text = html_file(report->list[i].text, SIZE_MAX);
-
-		ok = text != NULL;
-		if (ok)
-			sizes[i] = report_page_size(text);
-		free(text);
+		if (counts[left - 1] > each)
+			*share = (size_t)each;
+		room -= counts[left - 1];
 	}
-	if (ok)
-		share = report_page_share(sizes, report->n, REPORT_PAGE_ROOM);
-	free(sizes);
-	return share;
+	free(counts);
+	return true;
 }
 
 static bool html_files(const struct report_document *report, FILE *out)
 {
-	size_t share = html_share(report);
+	size_t share;
 
-	for (size_t i = 0; share && i < report->n; i++) {
-		char *text = html_file(report->list[i].text, share);
+	if (!html_share(report, &share))
+		return false;
+	for (size_t i = 0; i < report->n; i++) {
+		char *text = html_file(&report->list[i], share);
 
 		if (!text)
 			return false;
@@ -142,7 +204,7 @@ static bool html_files(const struct report_document *report, FILE *out)
 		html_json(text, out);
 		free(text);
 	}
-	return share != 0;
+	return true;
 }
 
 bool report_html_page(const struct report_document *report, FILE *out)

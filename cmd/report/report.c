@@ -261,6 +261,8 @@ static bool report_add_outcome(
 	return report_count_kind(report->fails, kind, err);
 }
 
+const char *const report_lists[] = {"gaps", "without_cfi", "faults", "doubts", NULL};
+
 static bool report_keep(
     struct report_document *report, json_t *file, struct eh2sframe_error *err)
 {
@@ -274,6 +276,8 @@ static bool report_keep(
 	entry.path = strdup(path);
 	entry.words = words ? strdup(words) : NULL;
 	ok = entry.path && (!words || entry.words);
+	for (size_t i = 0; report_lists[i]; i++)
+		entry.n_listed += json_array_size(json_object_get(file, report_lists[i]));
 	json_object_del(file, "text");
 	entry.text = ok ? report_file_dump(file) : NULL;
 	if (!entry.text) {

@@ -45,6 +45,9 @@ const char *report_file_text(const json_t *report);
 /* The object as text, which the caller frees. NULL when file is, or memory runs out. */
 char *report_file_dump(const json_t *file);
 
+/* The members of a file that have an entry for each gap, fault and the like, and NULL. */
+extern const char *const report_lists[];
+
 /* Counts that the objects of files do not show. */
 struct report_apart {
 	json_int_t not_elf, mount_points, excluded;
@@ -64,10 +67,11 @@ ATTR_MUST_CHECK bool report_code_add(
 
 struct report_document {
 	struct report_entry {
-		char *path;  /* as in the text */
-		char *text;  /* the object */
-		char *words; /* for people, beside it; NULL: none */
-		size_t seq;  /* order of arrival, for equal paths */
+		char *path;	 /* as in the text */
+		char *text;	 /* the object */
+		char *words;	 /* for people, beside it; NULL: none */
+		size_t n_listed; /* entries of all report_lists */
+		size_t seq;	 /* order of arrival, for equal paths */
 	} * list;
 	size_t n, cap;
 	struct report_apart apart;
