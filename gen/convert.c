@@ -23,8 +23,8 @@ static bool shares(const struct conversion *conv)
 /* While each function is still one of its own. */
 static bool count_sources(struct conversion *conv, struct err *err)
 {
-	return coverage_sources(conv->image, &conv->input.frames, &conv->input.ranges,
-		   &conv->input.derived, &conv->model, &conv->report.coverage) ||
+	return coverage_sources(
+		   conv->image, &conv->input, &conv->model, &conv->report.coverage) ||
 	       err_set_nomem(err);
 }
 

@@ -69,8 +69,7 @@ bool eh2sframe_file_dump(const struct eh2sframe_file *file, eh2sframe_write_fn *
 	struct stream stream;
 	struct err err = {0};
 	bool ok = api_text_begin(file, &stream, write, context, &err) &&
-		  stream_end(&stream,
-		      report_dump(&file->image, &file->options, stream.file, &err), &err);
+		  stream_end(&stream, report_dump(&file->image, stream.file, &err), &err);
 
 	return api_return(ok, &err, error);
 }

@@ -6,14 +6,6 @@
 
 #include "sframe/format.h"
 
-/* How a dump is printed. */
-struct dump {
-	const struct sf_view *view;
-	sf_dump_mark_fn *mark; /* NULL: no row has a word */
-	void *context;
-	FILE *out;
-};
-
 struct flag_name {
 	uint8_t flag;
 	const char *name;
@@ -105,19 +97,17 @@ static void format_save(const struct sf_row_iter *iter, struct sf_loc loc, int32
 
 /*
  * pc is the row's address; in a PCMASK function, which repeats its rows, the offset in
- * a block. mark is the word behind the row.
+ * a block.
  */
-static void dump_row(const struct sf_row_iter *iter, const struct sf_row *row,
-    uint64_t pc, const char *mark, FILE *out)
+static void dump_row(
+    const struct sf_row_iter *iter, const struct sf_row *row, uint64_t pc, FILE *out)
 {
-	const char *space = mark ? "  " : "";
 	const struct sf_view *view = iter->view;
 	const char *no_ra = "u";
 	char cfa[32], fp[32], ra[32];
 
 	if (row->outermost) {
-		fprintf(out, "    %016" PRIx64 "  RA undefined%s%s\n", pc, space,
-		    mark ? mark : "");
+		fprintf(out, "    %016" PRIx64 "  RA undefined\n", pc);
 		return;
 	}
 	format_loc(iter->abi, row->cfa, row->cfa_off, "u", cfa, sizeof(cfa));
@@ -128,30 +118,15 @@ static void dump_row(const struct sf_row_iter *iter, const struct sf_row *row,
 		no_ra = "U";
 	format_save(
 	    iter, row->ra, row->ra_off, view->fixed_ra_off ? "f" : no_ra, ra, sizeof(ra));
-	fprintf(out, "    %016" PRIx64 "  %-9s %-9s %s%s%s%s\n", pc, cfa, fp, ra,
-	    row->ra_signed ? "[s]" : "", space, mark ? mark : "");
+	fprintf(out, "    %016" PRIx64 "  %-9s %-9s %s%s\n", pc, cfa, fp, ra,
+	    row->ra_signed ? "[s]" : "");
 }
 
-/* A row that holds up to end, an offset from the function's start. */
-static void dump_func_row(const struct dump *dump, const struct sf_func *func,
-    const struct sf_row_iter *iter, const struct sf_row *row, uint64_t end)
+static bool dump_func(const struct sf_view *view, uint32_t i, FILE *out, struct err *err)
 {
-	const uint64_t base = func->pcmask ? 0 : func->start;
-	const char *mark = NULL;
-
-	if (dump->mark && !func->pcmask && row->start < end)
-		mark = dump->mark(dump->context, row, base + row->start, base + end);
-	dump_row(iter, row, base + row->start, mark, dump->out);
-}
-
-static bool dump_func(const struct dump *dump, uint32_t i, struct err *err)
-{
-	const struct sf_view *view = dump->view;
 	struct sf_view_func func;
 	struct sf_row_iter iter;
-	struct sf_row row, next;
-	FILE *out = dump->out;
-	bool more;
+	struct sf_row row;
 
 	if (!sf_view_func(view, i, &func, err))
 		return false;
@@ -166,26 +141,17 @@ static bool dump_func(const struct dump *dump, uint32_t i, struct err *err)
 	fprintf(out, "%s\n    STARTPC%s         CFA       FP        RA\n",
 	    func.func.pauth_b ? ", pauth = B key" : "", func.func.pcmask ? "[m]" : "   ");
 	sf_rows_begin(view, &func, &iter);
-	/* A row holds until the next one begins. */
-	more = sf_rows_next(&iter, &row, err);
-	while (more) {
-		more = sf_rows_next(&iter, &next, err);
-		dump_func_row(
-		    dump, &func.func, &iter, &row, more ? next.start : func.func.size);
-		if (more)
-			row = next;
-	}
+	while (sf_rows_next(&iter, &row, err))
+		dump_row(&iter, &row,
+		    (func.func.pcmask ? 0 : func.func.start) + row.start, out);
 	return !iter.failed;
 }
 
-bool sf_dump(const struct sf_view *view, const char *name, sf_dump_mark_fn *mark,
-    void *context, FILE *out, struct err *err)
+bool sf_dump(const struct sf_view *view, const char *name, FILE *out, struct err *err)
 {
-	const struct dump dump = {view, mark, context, out};
-
 	dump_header(view, name, out);
 	for (uint32_t i = 0; i < view->n_funcs; i++) {
-		if (!dump_func(&dump, i, err))
+		if (!dump_func(view, i, out, err))
 			return false;
 	}
 	if (ferror(out))

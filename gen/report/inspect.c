@@ -7,7 +7,6 @@
 
 #include "base/num.h"
 #include "gen/report/check_code.h"
-#include "gen/report/dump_marks.h"
 #include "gen/verify/lint.h"
 #include "gen/elf/object/object.h"
 #include "gen/verify/prove.h"
@@ -30,22 +29,15 @@ static void report_places(const struct image *image, FILE *out)
 	fputc('\n', out);
 }
 
-bool report_dump(
-    const struct image *image, const struct options *options, FILE *out, struct err *err)
+bool report_dump(const struct image *image, FILE *out, struct err *err)
 {
-	struct report_marks marks;
 	struct sf_view view;
-	bool ok;
 
 	if (!prove_view(image, &view, err))
 		return false;
 	if (image->object)
 		report_places(image, out);
-	ok = report_marks_make(image, &view, options, &marks, err) &&
-	     sf_dump(&view, ".sframe", report_marks_of, &marks, out, err) &&
-	     (!marks.nomem || err_set_nomem(err));
-	report_marks_deinit(&marks);
-	return ok;
+	return sf_dump(&view, ".sframe", out, err);
 }
 
 static void report_verify_print(const struct options *options, const char *path,

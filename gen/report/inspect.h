@@ -11,8 +11,7 @@
 #include "gen/options/options.h"
 
 /* --dump: the section as text. ERR_NOTHING without one. */
-ATTR_MUST_CHECK bool report_dump(
-    const struct image *image, const struct options *options, FILE *out, struct err *err);
+ATTR_MUST_CHECK bool report_dump(const struct image *image, FILE *out, struct err *err);
 
 /* --verify: differences between the section and the CFI of cfi_image, which may be the
  * same, one per line, then a summary; ERR_PROOF when there are any. */

@@ -238,6 +238,19 @@ static json_t *stretch_of(const void *context, size_t i)
 					    : named(object, report, stretch->start);
 }
 
+/* Rows that no CFI gives. */
+static json_t *beyond_of(const void *context, size_t i)
+{
+	const struct report *report = context;
+	const struct coverage_beyond *beyond = &report->coverage.beyond[i];
+
+	return named(json_pack("{so sI ss so}", "start", place(report, beyond->start),
+			 "size", report_json_count(beyond->end - beyond->start), "kind",
+			 report_beyond_name(beyond->kind), "function",
+			 place(report, beyond->function)),
+	    report, beyond->function);
+}
+
 /* What the code gave in the place of a row; null where no row is known. */
 static json_t *correction_of(const void *context, size_t i)
 {
@@ -345,6 +358,9 @@ static bool put_extras(struct report_json *json, const struct report *report)
 	if (report->input->corrections.n &&
 	    !report_json_list(
 		json, report, "corrections", report->input->corrections.n, correction_of))
+		return false;
+	if (report->coverage.n_beyond && !report_json_list(json, report, "not_by_cfi",
+					     report->coverage.n_beyond, beyond_of))
 		return false;
 	return !report->costs.n ||
 	       report_json_list(json, report, "costs", report->costs.n, cost_of);

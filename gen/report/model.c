@@ -27,6 +27,15 @@ const char *report_kind_name(enum report_kind kind)
 	return names[kind];
 }
 
+const char *report_beyond_name(enum coverage_beyond_kind kind)
+{
+	static const char *const names[] = {[COVERAGE_REPAIRED] = "repaired",
+	    [COVERAGE_DERIVED] = "derived",
+	    [COVERAGE_TEMPLATE] = "template"};
+
+	return names[kind];
+}
+
 const struct symbols *report_symbols(const struct report *report)
 {
 	/* The details have none where there is nothing to name in them. */
@@ -225,7 +234,7 @@ bool report_details_make(
 	details->kind = details_kind(image);
 	details_producers(image, details);
 	if ((report->coverage.n_gaps || report->coverage.n_stretches ||
-		report->coverage.n_pieces) &&
+		report->coverage.n_pieces || report->coverage.n_beyond) &&
 	    !symbols_read(image, &details->symbols, err))
 		return false;
 	return ((details_sections(image, details) && report_stretches_make(report)) ||

@@ -104,6 +104,7 @@ struct report {
 char *report_rule_text(const struct arch *arch, const struct cfi_row *row);
 
 const char *report_kind_name(enum report_kind kind);
+const char *report_beyond_name(enum coverage_beyond_kind kind);
 const char *report_stretch_name(enum report_stretch_kind kind);
 
 /* The names of symbols, of the details where they were made. */

@@ -13,8 +13,8 @@ void report_summary(const struct report *report, FILE *out);
 /* Bars: what the executable bytes of the file are. A part of report_text. */
 void report_bars(const struct report *report, FILE *out);
 
-/* Each function with a gap, with its reasons and rules; and each without CFI. Both need the
- * details. */
+/* Each function with a gap, with its reasons and rules; each without CFI; and the rows that no CFI gives.
+ * All need the details. */
 void report_functions(const struct report *report, FILE *out);
 
 /* The text of --report; verbose adds the name and place of every gap, and what

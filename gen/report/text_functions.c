@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions that a walk cannot pass: those with gaps, and those without CFI. */
+/* The functions that a walk cannot pass: those with gaps, and those without CFI. And those with rows that no CFI gives. */
 #include "gen/report/text.h"
 
 #include <inttypes.h>
@@ -95,6 +95,26 @@ static void functions_gaps(const struct report *report, FILE *out)
 	}
 }
 
+static void functions_beyond(const struct report *report, FILE *out)
+{
+	const struct coverage *coverage = &report->coverage;
+
+	if (!coverage->n_beyond)
+		return;
+	fprintf(out, "%s: %zu range%s with rows that no CFI gives\n", report->shown,
+	    coverage->n_beyond, num_s(coverage->n_beyond));
+	for (size_t i = 0; i < coverage->n_beyond; i++) {
+		const struct coverage_beyond *one = &coverage->beyond[i];
+		char where[OBJECT_WHERE];
+
+		fprintf(out, "  %-18s %8" PRIu64 " byte%-1s %s ",
+		    object_where(report->input->policy.image, one->start, where),
+		    one->end - one->start, num_s(one->end - one->start),
+		    report_beyond_name(one->kind));
+		functions_name(report, one->function, out);
+	}
+}
+
 void report_functions(const struct report *report, FILE *out)
 {
 	const struct coverage *coverage = &report->coverage;
@@ -111,4 +131,5 @@ void report_functions(const struct report *report, FILE *out)
 		if (details->stretches[i].kind != REPORT_DATA)
 			functions_line(report, details->stretches[i].start,
 			    details->stretches[i].size, out);
+	functions_beyond(report, out);
 }

@@ -94,5 +94,6 @@ void coverage_deinit(struct coverage *coverage)
 	free(coverage->stretches);
 	free(coverage->pieces);
 	free(coverage->source_ranges);
+	free(coverage->beyond);
 	*coverage = (struct coverage){0};
 }

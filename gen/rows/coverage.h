@@ -12,7 +12,7 @@
 #include "cfi/ranges.h"
 #include "gen/input/input.h"
 #include "gen/options/options.h"
-#include "gen/rows/derived.h"
+#include "gen/rows/cfi_input.h"
 #include "gen/rows/reduce.h"
 #include "gen/rows/refusal.h"
 #include "sframe/model.h"
@@ -52,6 +52,17 @@ struct coverage_source_range {
 	uint64_t start, end; /* addresses; end is exclusive */
 	size_t functions;
 	enum source source;
+};
+
+/* Code whose rows no CFI gives. */
+struct coverage_beyond {
+	uint64_t start, end; /* addresses; end is exclusive */
+	uint64_t function;   /* where the function starts that it is in */
+	enum coverage_beyond_kind {
+		COVERAGE_REPAIRED, /* the instructions contradict the CFI */
+		COVERAGE_DERIVED,  /* the instructions prove the rows; there is no CFI */
+		COVERAGE_TEMPLATE, /* the bytes are those of a PLT that is known */
+	} kind;
 };
 
 #define COVERAGE_MAX_NOTES 16
@@ -98,6 +109,8 @@ struct coverage {
 	/* Ranges of all sources; ascending by start. */
 	struct coverage_source_range *source_ranges;
 	size_t n_source_ranges, cap_source_ranges;
+	struct coverage_beyond *beyond; /* ascending by start */
+	size_t n_beyond, cap_beyond;
 	/* Damaged programs in words, the first ones. */
 	char notes[COVERAGE_MAX_NOTES][160];
 	size_t n_notes;
@@ -124,11 +137,10 @@ double coverage_percent(const struct coverage *coverage, enum coverage_of of);
 ATTR_MUST_CHECK bool coverage_text(const struct image *image, const struct arch *arch,
     const struct cfi_ranges *ranges, const struct sf_section *model,
     struct coverage *coverage, struct err *err);
-/* Counts which source the functions of a sorted model have their rows from. False when
- * memory runs out. */
+/* Counts which source the functions of a sorted model have their rows from, and lists the rows that
+ * no CFI gives. False when memory runs out. */
 ATTR_MUST_CHECK bool coverage_sources(const struct image *image,
-    const struct cfi_frames *frames, const struct cfi_ranges *ranges,
-    const struct derived *derived, const struct sf_section *model,
+    const struct cfi_input *input, const struct sf_section *model,
     struct coverage *coverage);
 /* Code that is left out, in ascending order; joins the gap before it where one reason
  * goes on. False when memory runs out. */

@@ -79,10 +79,54 @@ static bool is_derived(const struct derived *derived, uint64_t pc)
 	return after && derived->list[after - 1].end > pc;
 }
 
-bool coverage_sources(const struct image *image, const struct cfi_frames *frames,
-    const struct cfi_ranges *ranges, const struct derived *derived,
+static bool coverage_add_beyond(
+    struct coverage *coverage, const struct coverage_beyond *beyond)
+{
+	if (!vec_reserve(
+		&coverage->beyond, &coverage->cap_beyond, coverage->n_beyond + 1))
+		return false;
+	coverage->beyond[coverage->n_beyond++] = *beyond;
+	return true;
+}
+
+/* Adds what has rows of the code where the CFI has others. */
+static bool coverage_add_repaired(struct coverage *coverage,
+    const struct corrections *corrections, const struct sf_func *func, uint64_t function)
+{
+	const uint64_t from = func->start, to = func->start + func->size;
+	bool ok = true;
+
+	for (size_t i = search_list_above(corrections->list, corrections->n, end, from);
+	     ok && i < corrections->n && corrections->list[i].start < to; i++) {
+		const struct correction *one = &corrections->list[i];
+
+		if (one->row.doubtful)
+			continue;
+		ok = coverage_add_beyond(coverage,
+		    &(struct coverage_beyond){one->start > from ? one->start : from,
+			one->end < to ? one->end : to, function, COVERAGE_REPAIRED});
+	}
+	return ok;
+}
+
+/* Adds rows of code without CFI. */
+static bool coverage_add_bare(const struct image *image, const struct derived *derived,
+    struct coverage *coverage, const struct sf_func *func)
+{
+	const bool proven = is_derived(derived, func->start);
+
+	return coverage_add_beyond(coverage,
+		   &(struct coverage_beyond){func->start, func->start + func->size,
+		       func->start, proven ? COVERAGE_DERIVED : COVERAGE_TEMPLATE}) &&
+	       (!proven ||
+		   coverage_add_piece(image, coverage, func, SOURCE_DERIVED, false));
+}
+
+bool coverage_sources(const struct image *image, const struct cfi_input *input,
     const struct sf_section *model, struct coverage *coverage)
 {
+	const struct cfi_ranges *ranges = &input->ranges;
+	const struct cfi_frames *frames = &input->frames;
 	uint32_t current = UINT32_MAX;
 	size_t at = 0;
 
@@ -94,16 +138,15 @@ bool coverage_sources(const struct image *image, const struct cfi_frames *frames
 			at++;
 		range = at < ranges->n ? &ranges->list[at] : NULL;
 		if (!range || range->start > func->start) {
-			/* Templates give rows, too. */
-			if (is_derived(derived, func->start) &&
-			    !coverage_add_piece(
-				image, coverage, func, SOURCE_DERIVED, false))
+			if (!coverage_add_bare(image, &input->derived, coverage, func))
 				return false;
 			continue;
 		}
 		if (!coverage_add_piece(image, coverage, func,
 			source_of_fde(frames, &frames->fdes[range->fde]),
-			range->fde == current))
+			range->fde == current) ||
+		    !coverage_add_repaired(
+			coverage, &input->corrections, func, frames->fdes[range->fde].pc))
 			return false;
 		current = range->fde;
 	}

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The reports of --check-code: JSON against the text and the published schema, sums over trees, --baseline, and
-the marks in --dump. TAP.
+"""The reports of --check-code: JSON against the text and the published schema, sums over trees, and --baseline. TAP.
 
     check_report.py EH2SFRAME FIXTURES SCHEMA
 """
@@ -112,8 +111,17 @@ def json_and_text(path):
     return file
 
 
+def beyond(file):
+    """The ranges of rows that no CFI gives; PLTs have theirs whatever --code says."""
+    return [one for one in file.get("not_by_cfi", []) if one["kind"] != "template"]
+
+
+def bytes_of(ranges):
+    return {at for one in ranges for at in range(int(one["start"], 16), int(one["start"], 16) + one["size"])}
+
+
 def repairs(path, file):
-    """What can be repaired is what --code=repair writes; --dump marks these rows, and no others."""
+    """What can be repaired is what --code=repair writes; the report names these rows, and no others."""
     out = path + ".out"
     apart, last = [], 0
     for one in file["faults"]:
@@ -127,19 +135,22 @@ def repairs(path, file):
     check(corrected == {one["start"]: one["repair"] for one in apart if one["repair"]},
           f"{path}: the rows that --code=repair writes", corrected)
     for version in ("2", "3"):
-        must(TOOL, "-q", "--code=repair", f"--format={version}", path, out)
-        text = must(TOOL, "--dump", out)
-        section, rows = Section(text), []
-        for pc, (size, masked, found) in sorted(section.funcs.items()):
-            ends = [row[0] for row in found[1:]] + [size]
-            rows += [(pc + row[0], pc + end) for row, end in zip(found, ends) if not masked]
-        marked = {int(at, 16) for at in re.findall(r"^    ([0-9a-f]{16})  .*  repaired$", text, re.M)}
-        wanted = {start for start, end in rows if any(start < b and a < end for a, b in fixed)}
-        check(marked == wanted and marked, f"{path}: version {version}: marks of rows", f"{marked ^ wanted}")
-        check("derived" not in text, f"{path}: version {version}: no row is derived")
+        must(TOOL, "-q", "--code=repair", f"--format={version}", "--report-file=beside", path, out)
+        rows = {at for pc, (size, _, _) in Section(must(TOOL, "--dump", out)).funcs.items() for at in range(pc, pc + size)}
+        ranges = beyond(document(f"{path}: version {version}", read("beside"))["files"][0])
+        named = bytes_of(ranges)
+        wanted = {at for start, end in fixed for at in range(start, end)} & rows
+        check(named == wanted and named, f"{path}: version {version}: ranges of rows", f"{named ^ wanted}")
+        check({one["kind"] for one in ranges} == {"repaired"}, f"{path}: version {version}: no row is derived", ranges)
+        functions = {one["function"] for one in file["faults"] if one["repair"]}
+        check({one["function"] for one in ranges} <= functions, f"{path}: version {version}: their functions", ranges)
+        listed = must(TOOL, "--report", "--functions", "--code=repair", f"--format={version}", path)
+        found = re.findall(r"^  (0x[0-9a-f]+) +([0-9]+) bytes? +(repaired) ", listed, re.M)
+        check(found == [(one["start"], str(one["size"]), one["kind"]) for one in ranges], f"{path}: version {version}: --functions",
+              listed)
     for policy in ("ignore", "refuse"):
-        must(TOOL, "-q", f"--code={policy}", path, out)
-        check("repaired" not in must(TOOL, "--dump", out), f"{path}: no mark with --code={policy}")
+        ranges = beyond(json.loads(must(TOOL, "--report=json", f"--code={policy}", path))["files"][0])
+        check(not ranges, f"{path}: no range with --code={policy}", ranges)
 
 
 RIGHT, WRONG = "16", "32"
@@ -222,30 +233,6 @@ def baselines():
     check(said.returncode == 1 and "make it with --check-code" in said.stderr, "a report of coverage", said.stderr)
     said = run(TOOL, "--report", "--baseline=old.json", "old.so")
     check(said.returncode == 1 and "without --check-code" in said.stderr, "a report of a check", said.stderr)
-
-
-def marks():
-    """Rows for code that lost its CFI after the conversion have no mark, and rows of a section of others."""
-    build("marks.so", [("a", RIGHT), ("b", WRONG), ("c", RIGHT)])
-    must(TOOL, "-q", "--code=repair", "marks.so", "marks.out")
-    rows = re.findall(r"^    [0-9a-f]{16}  .*$", must(TOOL, "--dump", "marks.out"), re.M)
-    check([row.endswith("  repaired") for row in rows] == [False] * 4 + [True] + [False] * 4, "one row is repaired", rows)
-    # The length of the last FDE's code, 16 bytes, behind the offset to its start.
-    frames = must("aarch64-linux-gnu-readelf", "--debug-dump=frames", "marks.out")
-    at = int(re.findall(r"^([0-9a-f]{8}) .* FDE ", frames, re.M)[-1], 16)
-    headers = must("aarch64-linux-gnu-readelf", "-SW", "marks.out")
-    at += int(re.search(r" \.eh_frame +PROGBITS +[0-9a-f]+ ([0-9a-f]+)", headers)[1], 16) + 12
-    with open("marks.out", "r+b") as file:
-        file.seek(at)
-        check(file.read(4) == (16).to_bytes(4, "little"), "the place of a length")
-        file.seek(at)
-        file.write((8).to_bytes(4, "little"))
-    again = re.findall(r"^    [0-9a-f]{16}  .*$", must(TOOL, "--dump", "marks.out"), re.M)
-    check(again == rows, "code that lost its CFI has no mark, and all else is as before", again)
-    must(TOOL, "-q", "--section-only", "--code=repair", "marks.so", "marks.section")
-    must("aarch64-linux-gnu-objcopy", "--add-section=.sframe=marks.section", "marks.so", "marks.other")
-    said = run(TOOL, "--dump", "marks.other")
-    check(said.returncode == 0 and "repaired" not in said.stdout and "func idx" in said.stdout, "a section that objcopy added", said)
 
 
 def trees():
@@ -353,7 +340,6 @@ def main():
                 continue
             repairs(path, json_and_text(path))
         baselines()
-        marks()
         trees()
         pages()
         usage()

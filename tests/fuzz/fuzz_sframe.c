@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_ASSERT(null, "no /dev/null");
 	if (sf_view_open(data, size, ADDRESS, &view, &err)) {
 		whole = read_all(&view, &ascend);
-		printed = sf_dump(&view, ".sframe", NULL, NULL, null, &err);
+		printed = sf_dump(&view, ".sframe", null, &err);
 		FUZZ_ASSERT(whole || !printed, "damage was printed");
 		if (sf_check_all(&view, NULL, &err)) {
 			FUZZ_ASSERT(

@@ -48,7 +48,7 @@ may gen/object base gen/elf/object gen/input gen/insert gen/options gen/rows sfr
 may gen/verify base cfi gen/elf/object gen/input gen/options gen/rows gen/derive gen/validate sframe sframe/compact
 may gen/validate base cfi code gen/arch gen/input gen/options gen/rows
 may gen/derive base cfi code gen/arch gen/input gen/options gen/rows gen/validate
-may gen/report . base cfi code names gen/arch gen/derive gen/elf/object gen/input gen/insert gen/options gen/rows gen/validate gen/verify sframe sframe/compact
+may gen/report . base cfi code names gen/arch gen/elf/object gen/input gen/insert gen/options gen/rows gen/validate gen/verify sframe sframe/compact
 may gen base sframe gen/derive gen/input gen/insert gen/object gen/options gen/report gen/rows gen/validate gen/verify
 # It stands alone, also in the source trees of others.
 may walk include

@@ -13,8 +13,8 @@
  *     --all-plt     and each step in a PLT section was compared
  *     --module=PAT  look only at modules whose file name matches PAT
  *     --env=N=V     set a variable for PROGRAM
- *     --marks=DIR   DIR/NAME.dump is what --dump says of a module: steps in rows that it
- *                   marks "repaired" or "derived" are counted apart
+ *     --marks=DIR   DIR/NAME.json is the JSON report of a module: steps in rows that it
+ *                   calls "repaired" or "derived" are counted apart
  *     --min-marked=N, --min-distinct=N
  *                   and N in such rows, at N addresses
  *     --visits=N    run at full speed, and step only the first N calls of each function

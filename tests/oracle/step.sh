@@ -139,21 +139,23 @@ lies() {
 		[ "$(sed -n 's/^DIFF.* \(lie_[a-z_]*\)).*/\1/p' "$scratch/out" | sort -u | wc -l)" = 3 ]
 	result $? 'every lie is found'
 	mkdir "$scratch/marks"
-	"$eh2sframe" --dump "$scratch/converted" | sed '/^    0/s/$/  repaired/' >"$scratch/marks/converted.dump"
+	# A report that takes every row for a repaired one.
+	"$eh2sframe" --dump "$scratch/converted" |
+		sed -n 's/^ *func idx .*: pc = \(0x[0-9a-f]*\), size = \([0-9]*\) .*/{"start":"\1","size":\2,"kind":"repaired","function":"\1"}/p' \
+			>"$scratch/marks/converted.json"
 	"$step" --marks="$scratch/marks" --visits=1 "$scratch/converted" >"$scratch/out" 2>&1
 	[ $? = 1 ] && [ "$(grep -c '^DIFF' "$scratch/out")" = 7 ]
 	result $? 'every lie is found by visits'
 }
 
-# Rows of code without CFI, and the marks of --dump.
+# Rows of code without CFI, which the report names.
 derived() {
 	if ! "$eh2sframe" --version | grep -q 'with Zydis'; then
 		skip 'derived rows' 'needs a build with Zydis'
 		return
 	fi
 	gcc -no-pie "$here/step_derived.S" -o "$scratch/plain" >"$scratch/out" 2>&1 &&
-		"$eh2sframe" -q --derive "$scratch/plain" "$scratch/converted" >"$scratch/out" 2>&1 &&
-		"$eh2sframe" --dump "$scratch/converted" >"$scratch/marks/converted.dump"
+		"$eh2sframe" -q --derive --report-file="$scratch/marks/converted.json" "$scratch/plain" "$scratch/converted" >"$scratch/out" 2>&1
 	check 'derived rows' --marks="$scratch/marks" --min-marked=430 --min-distinct=40 "$scratch/converted"
 	grep -q '^converted: 160 matched by the frame pointer' "$scratch/out"
 	result $? 'derived rows: the frame above has the frame pointer'

@@ -51,8 +51,7 @@ convert() { # FOLDER VERSION FILE...
 	for file; do
 		name=${file##*/}
 		is "$name, version $version: conversion" "$eh2sframe" -q --code=repair --derive --format="$version" \
-			"$(realpath "$file")" "$folder/$name" || continue
-		"$eh2sframe" --dump "$folder/$name" >"$folder/$name.dump"
+			--report-file="$folder/$name.json" "$(realpath "$file")" "$folder/$name" || continue
 	done
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which addresses of a file have rows that `eh2sframe --dump` marks "repaired" or "derived". */
+/* The addresses of a file whose rows are "repaired" or "derived" by the JSON report. */
 #ifndef TESTS_ORACLE_STEP_MARKS_H
 #define TESTS_ORACLE_STEP_MARKS_H
 
@@ -24,7 +24,7 @@ struct step_marks {
 	uint64_t n_seen[STEP_N_MARKS]; /* addresses */
 };
 
-/* Reads the output of --dump. False when it cannot be read or memory runs out. */
+/* Reads a report. False when it cannot be read or memory runs out. */
 bool step_marks_read(struct step_marks *marks, const char *path);
 void step_marks_deinit(struct step_marks *marks);
 

@@ -197,7 +197,7 @@ static void read_marks(const struct step_modules *modules, struct step_module *m
 
 	if (!modules->marks || !module->has_sframe)
 		return;
-	snprintf(path, sizeof(path), "%s/%s.dump", modules->marks, module->name);
+	snprintf(path, sizeof(path), "%s/%s.json", modules->marks, module->name);
 	if (access(path, F_OK) == 0 && !step_marks_read(&module->marks, path))
 		(void)fail(module, "its marks cannot be read");
 }

@@ -149,7 +149,8 @@ def functions(path):
     code = [s for s in file["without_cfi"] if s["kind"] != "data"]
     wanted = [
         (f, sum(g["size"] for g in all_of), all_of[0].get("name", "(no name)")) for f, all_of in gaps.items()
-    ] + [(s["start"], s["size"], s.get("name", "(no name)")) for s in code]
+    ] + [(s["start"], s["size"], s.get("name", "(no name)")) for s in code] + [
+        (one["start"], one["size"], f"{one['kind']} {one.get('name', '(no name)')}") for one in file.get("not_by_cfi", [])]
     found = [(m[1], int(m[2]), m[3]) for m in (re.match(r"  (0x\w+) +(\d+) bytes? +(.*)$", line) for line in heads)]
     check(found == wanted and found, f"{name}: every function", said)
     rules = {

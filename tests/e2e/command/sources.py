@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""--source in each mode: exit statuses, what --batch says of sources that are left out, names in summaries, marks of
---dump, FDEs of what is no code, and folders that are not there. TAP.
+"""--source in each mode: exit statuses, what --batch says of sources that are left out, names in summaries, rows
+that no CFI gives, FDEs of what is no code, and folders that are not there. TAP.
 
     sources.py EH2SFRAME
 """
+import json
 import os
 import pty
 import re
@@ -185,21 +186,16 @@ def names():
     check("of .eh_frame" not in text, "--report: no ratio without a section", text)
 
 
-def marks():
-    """A row is marked only when it is known to be the code's own."""
+def beyond():
+    """Only rows that neither section gives are the code's own."""
     for name in ("bare", "mixed", "part"):
         debug = f"--debug-file={name}.debug"
-        for options, said in ((debug, ""), ("--derive", "derived")):
-            must(tool, "-q", options, "lost-" + name, "out")
-            text = must(tool, "--dump", "out")
-            check(("derived" in text) == (said == "derived") and "repaired" not in text, f"{name}, {options}: marks", text)
-            text = must(tool, "--dump", debug, "out")
-            # Of part, one function is in neither section.
-            check("repaired" not in text and text.count("derived") == (3 if (name, said) == ("part", "derived") else 0),
-                  f"{name}, {options}: marks with the debug file", text)
-        must(tool, "-q", name, "out")
-        text = must(tool, "--dump", "out") + must(tool, "--dump", "--source=eh_frame", "out")
-        check("repaired" not in text and "derived" not in text, f"{name}: .debug_frame gives no marks", text)
+        # Of part, one function is in neither section.
+        for path, options, kinds in ((name, (), []), ("lost-" + name, (debug,), []), ("lost-" + name, ("--derive",), ["derived"]),
+                                     ("lost-" + name, (debug, "--derive"), ["derived"] if name == "part" else [])):
+            file = json.loads(must(tool, "--report=json", *options, path))["files"][0]
+            found = sorted({one["kind"] for one in file.get("not_by_cfi", [])})
+            check(found == kinds, f"{path} {' '.join(options)}: rows that no CFI gives", file)
 
 
 FAR = """
@@ -263,7 +259,7 @@ def main():
         statuses()
         left_out()
         names()
-        marks()
+        beyond()
         far()
         folders()
         quiet()

@@ -340,7 +340,7 @@ START_TEST(printed)
 	fixture_row(&model, (struct sf_row){.outermost = 1});
 	wr = fixture_encode(&model, true, true, 0x2000);
 	view = fixture_open(&wr, 0x2000);
-	ck_assert(sf_dump(&view, ".sframe", NULL, NULL, out, &err));
+	ck_assert(sf_dump(&view, ".sframe", out, &err));
 	fclose(out);
 	ck_assert_str_eq(text, want);
 	free(text);

@@ -284,7 +284,7 @@ START_TEST(printed)
 	model.n_funcs = 1;
 	wr = fixture_encode_as(3, &model, true, false, ADDR);
 	view = fixture_open(&wr, ADDR);
-	ck_assert(sf_dump(&view, ".sframe", NULL, NULL, out, &err));
+	ck_assert(sf_dump(&view, ".sframe", out, &err));
 	fclose(out);
 	ck_assert_ptr_nonnull(strstr(text, "SFRAME_VERSION_3"));
 	ck_assert_ptr_nonnull(strstr(text, "\n    func idx"));
