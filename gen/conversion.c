@@ -59,6 +59,7 @@ bool convert_worthwhile(const struct conversion *conv, struct err *err)
 	if (conv->model.n_funcs == 0)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "no function of this file can be described; --report says why");
+	/* Where there is no code the share is no number, and nothing is missing. */
 	if (wanted >= 0.0 && percent < wanted)
 		return err_set(err, ERR_COVERAGE,
 		    "%.4f%% of %s is covered; --min-coverage demands %.4f%%", percent,

@@ -2,6 +2,7 @@
 #include "cmd/report/checks.h"
 
 #include "base/num.h"
+#include "base/percent.h"
 #include "base/plain.h"
 #include "cmd/report/report.h"
 
@@ -108,24 +109,24 @@ static void checks_print_groups(const struct report_checks *checks, FILE *out)
 	json_decref(sorted);
 }
 
-static double checks_percent(json_int_t part, json_int_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 100.0;
-}
-
 void report_checks_print(const struct report_checks *checks, FILE *out)
 {
+	char confirmed[PERCENT_SIZE], seeded[PERCENT_SIZE];
+
 	checks_print_groups(checks, out);
 	checks_print_n(checks->fdes, "FDE", out);
 	fputs(" of ", out);
 	checks_print_n(checks->files, "file", out);
 	fprintf(out,
-	    ": %.2f %% confirmed by the code, %" JSON_INTEGER_FORMAT
+	    ": %s confirmed by the code, %" JSON_INTEGER_FORMAT
 	    " to review, %" JSON_INTEGER_FORMAT " unknown, %" JSON_INTEGER_FORMAT
-	    " contradict%s it; %.2f %% of instructions start from a row",
-	    checks_percent(checks->confirmed, checks->fdes), checks->review,
-	    checks->unknown, checks->contradicts, checks->contradicts == 1 ? "s" : "",
-	    checks_percent(checks->seeded, checks->instructions));
+	    " contradict%s it; %s of instructions start from a row",
+	    percent_text(
+		(uint64_t)checks->confirmed, (uint64_t)checks->fdes, " %", confirmed),
+	    checks->review, checks->unknown, checks->contradicts,
+	    checks->contradicts == 1 ? "s" : "",
+	    percent_text(
+		(uint64_t)checks->seeded, (uint64_t)checks->instructions, " %", seeded));
 	if (checks->not_looked_at)
 		fprintf(out, "; %" JSON_INTEGER_FORMAT " not looked at",
 		    checks->not_looked_at);

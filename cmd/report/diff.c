@@ -99,7 +99,7 @@ static const char *diff_outcome(const struct report_state *state)
 static void diff_print_numbers(
     const struct report_state *old, const struct report_state *now, FILE *out)
 {
-	char was[REPORT_PERCENT_SIZE], is[REPORT_PERCENT_SIZE];
+	char was[PERCENT_SIZE], is[PERCENT_SIZE];
 
 	if (old && now && old->has_faults && now->has_faults && !old->counted &&
 	    !now->counted) {

@@ -91,7 +91,7 @@ static size_t table_total(const struct report_table *table, struct report_row *t
 /* All but the name. */
 static void table_line(const struct report_row *row, FILE *out)
 {
-	char of_cfi[REPORT_PERCENT_SIZE], of_all[REPORT_PERCENT_SIZE];
+	char of_cfi[PERCENT_SIZE], of_all[PERCENT_SIZE];
 
 	fprintf(out,
 	    "%8s  %10s %11" JSON_INTEGER_FORMAT " %7" JSON_INTEGER_FORMAT

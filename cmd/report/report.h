@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/percent.h"
 #include "cmd/common/args.h"
 #include "cmd/common/fail.h"
 #include "cmd/common/print.h"
@@ -153,13 +154,9 @@ ATTR_MUST_CHECK bool report_files_end(
     struct report_files *files, struct eh2sframe_error *error);
 void report_files_deinit(struct report_files *files);
 
-/* Shares of code in per cent, outermost frames apart. */
-double report_code_of_cfi(const struct report_code *code);
-double report_code_of_executable(const struct report_code *code);
-enum { REPORT_PERCENT_SIZE = 16 };
-/* A share for people: 100 only when nothing is missing; "?" where it is not known. */
+/* The share of code in per cent, outermost frames apart; "?" where it is not known. */
 const char *report_code_percent(
-    const struct report_code *code, bool executable, char buf[REPORT_PERCENT_SIZE]);
+    const struct report_code *code, bool executable, char text[PERCENT_SIZE]);
 /* The same members, sorted by name. */
 json_t *report_sort_members(json_t *object);
 

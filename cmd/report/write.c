@@ -11,44 +11,46 @@
 /* The longest: a size of 19 digits, and the names of 4 sections. */
 enum { REPORT_RATIO_SIZE = 96 };
 
-static double report_exact_percent(json_int_t part, json_int_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 100.0;
-}
+/* Code with CFI or all of it, and how much of it has rows. Frames without a caller are in neither. */
+struct report_share {
+	uint64_t part, whole;
+};
 
-double report_code_of_cfi(const struct report_code *code)
+static struct report_share report_share(const struct report_code *code, bool executable)
 {
-	return report_exact_percent(code->covered, code->with_cfi - code->outermost);
-}
+	json_int_t part = code->covered, whole;
 
-double report_code_of_executable(const struct report_code *code)
-{
-	json_int_t covered = code->covered;
-
-	report_sum(&covered, code->plt_template);
-	report_sum(&covered, code->derived);
-	return report_exact_percent(covered, code->executable - code->outermost);
+	if (executable) {
+		report_sum(&part, code->plt_template);
+		report_sum(&part, code->derived);
+	}
+	whole = (executable ? code->executable : code->with_cfi) - code->outermost;
+	/* Another program may have written the counts. */
+	return (struct report_share){(uint64_t)part, whole > 0 ? (uint64_t)whole : 0};
 }
 
 const char *report_code_percent(
-    const struct report_code *code, bool executable, char buf[REPORT_PERCENT_SIZE])
+    const struct report_code *code, bool executable, char text[PERCENT_SIZE])
 {
-	double percent =
-	    executable ? report_code_of_executable(code) : report_code_of_cfi(code);
+	const struct report_share share = report_share(code, executable);
 
-	if (executable && code->uncounted)
-		return "?";
-	/* Another program may have written the counts. */
-	if (percent > 99.99 && percent < 100.0)
-		percent = 99.99;
-	snprintf(buf, REPORT_PERCENT_SIZE, "%.2f%%", percent < 1e6 ? percent : 1e6);
-	return buf;
+	return executable && code->uncounted
+		   ? "?"
+		   : percent_text(share.part, share.whole, "%", text);
+}
+
+/* null where there is no code. */
+static json_t *report_percent(const struct report_code *code, bool executable)
+{
+	const struct report_share share = report_share(code, executable);
+
+	return share.whole ? json_real(percent_of(share.part, share.whole)) : json_null();
 }
 
 /* "; 99.00% of code with CFI and 98.00% of all executable code covered". */
 static void report_print_shares(const struct report_code *code, FILE *out)
 {
-	char of_cfi[REPORT_PERCENT_SIZE], of_all[REPORT_PERCENT_SIZE];
+	char of_cfi[PERCENT_SIZE], of_all[PERCENT_SIZE];
 
 	fprintf(out, "%s of code with CFI and %s of all executable code covered",
 	    report_code_percent(code, false, of_cfi),
@@ -58,9 +60,9 @@ static void report_print_shares(const struct report_code *code, FILE *out)
 /* Sums over files of which one has no count mean nothing. */
 static json_t *report_code_object(const struct report_code *code)
 {
-	json_t *object = json_pack("{sI sI sI sI sf}", "with_cfi", code->with_cfi,
+	json_t *object = json_pack("{sI sI sI sI so}", "with_cfi", code->with_cfi,
 	    "covered", code->covered, "plt_template", code->plt_template, "outermost",
-	    code->outermost, "percent_of_cfi", report_code_of_cfi(code));
+	    code->outermost, "percent_of_cfi", report_percent(code, false));
 
 	if (object && code->derived &&
 	    json_object_set_new(object, "derived", json_integer(code->derived)) < 0) {
@@ -70,8 +72,8 @@ static json_t *report_code_object(const struct report_code *code)
 	if (!object || code->uncounted ||
 	    (json_object_set_new(object, "executable", json_integer(code->executable)) ==
 		    0 &&
-		json_object_set_new(object, "percent_of_executable",
-		    json_real(report_code_of_executable(code))) == 0))
+		json_object_set_new(
+		    object, "percent_of_executable", report_percent(code, true)) == 0))
 		return object;
 	json_decref(object);
 	return NULL;

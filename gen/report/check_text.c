@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "base/percent.h"
 #include "base/plain.h"
 #include "gen/elf/object/object.h"
 #include "gen/report/model.h"
@@ -99,24 +100,20 @@ static void check_print_faults(const struct report_check *check, FILE *out)
 	}
 }
 
-static double check_percent(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 100.0;
-}
-
 static void check_print_summary(const struct report_check *check, FILE *out)
 {
 	const struct validate_result *result = &check->result;
 	const size_t n = result->n_fdes - result->n_not_looked_at;
+	char confirmed[PERCENT_SIZE], seeded[PERCENT_SIZE];
 
 	fprintf(out,
-	    "%s: %zu %s%s: %.2f %% confirmed by the code, %zu to review, %zu unknown, "
-	    "%zu contradict%s it; %.2f %% of instructions start from a row",
+	    "%s: %zu %s%s: %s confirmed by the code, %zu to review, %zu unknown, "
+	    "%zu contradict%s it; %s of instructions start from a row",
 	    check->image->shown, n, check->of_section ? "function" : "FDE", num_s(n),
-	    check_percent(result->n_of[VALIDATE_CONFIRMED], n),
+	    percent_text(result->n_of[VALIDATE_CONFIRMED], n, " %", confirmed),
 	    result->n_of[VALIDATE_REVIEW], result->n_of[VALIDATE_OPEN],
 	    result->n_of[VALIDATE_WRONG], result->n_of[VALIDATE_WRONG] == 1 ? "s" : "",
-	    check_percent(result->seeded, result->instructions));
+	    percent_text(result->seeded, result->instructions, " %", seeded));
 	if (result->n_not_looked_at)
 		fprintf(out, "; %zu not looked at", result->n_not_looked_at);
 	fputc('\n', out);

@@ -3,6 +3,7 @@
  * failed allocation anywhere shows as one failure at the end of a chain. */
 #include "gen/report/json.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,18 +54,26 @@ static json_t *counts_of(const struct report *report)
 	return counts;
 }
 
+/* null where there is no code. */
+static json_t *percent_json(const struct coverage *coverage, enum coverage_of of)
+{
+	const double percent = coverage_percent(coverage, of);
+
+	return isnan(percent) ? json_null() : json_real(percent);
+}
+
 static json_t *code_of(const struct report *report)
 {
 	const struct coverage *coverage = &report->coverage;
 	const struct report_details *details = &report->details;
-	json_t *code = json_pack("{sI sI sI sI sI sf sf}", "executable",
+	json_t *code = json_pack("{sI sI sI sI sI so so}", "executable",
 	    report_json_count(coverage->text_bytes), "with_cfi",
 	    report_json_count(coverage->code_bytes), "covered",
 	    report_json_count(coverage->covered_bytes), "outermost",
 	    report_json_count(coverage->outermost_bytes), "plt_template",
 	    report_json_count(coverage->template_bytes), "percent_of_cfi",
-	    coverage_percent(coverage, COVERAGE_OF_CFI), "percent_of_executable",
-	    coverage_percent(coverage, COVERAGE_OF_TEXT));
+	    percent_json(coverage, COVERAGE_OF_CFI), "percent_of_executable",
+	    percent_json(coverage, COVERAGE_OF_TEXT));
 
 	if (code && report->compact.padding_bytes)
 		code = report_json_kept(code,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/percent.h"
 #include "base/plain.h"
 #include "gen/elf/object/object.h"
 #include "gen/rows/refusal.h"
@@ -18,15 +19,12 @@ static double report_ratio(uint64_t part, uint64_t whole)
 	return whole ? (double)part / (double)whole : 0.0;
 }
 
-/* 100 only when nothing is missing: 99.9996 must not read as complete. */
-static double report_percent(const struct coverage *coverage, enum coverage_of of)
+static const char *report_percent(
+    const struct coverage *coverage, enum coverage_of of, char text[PERCENT_SIZE])
 {
 	const struct coverage_share share = coverage_share(coverage, of);
-	double percent = coverage_percent(coverage, of);
 
-	if (share.covered < share.code && percent > 99.99)
-		return 99.99;
-	return percent;
+	return percent_text(share.covered, share.code, "%", text);
 }
 
 /* Which of the sections that rows come from the file has. */
@@ -82,13 +80,14 @@ void report_summary(const struct report *report, FILE *out)
 	const struct coverage *coverage = &report->coverage;
 	char names[REPORT_SOURCE_NAMES];
 	const char *const named = report_source_names(report, names);
+	char of_cfi[PERCENT_SIZE], of_all[PERCENT_SIZE];
 
 	fprintf(out,
-	    "%s: %zu function%s, %.2f%% of code with CFI and %.2f%% of all executable "
+	    "%s: %zu function%s, %s of code with CFI and %s of all executable "
 	    "code covered, %" PRIu64 " bytes .sframe v%u",
 	    report->shown, coverage->n_functions, num_s(coverage->n_functions),
-	    report_percent(coverage, COVERAGE_OF_CFI),
-	    report_percent(coverage, COVERAGE_OF_TEXT), report->sframe_size,
+	    report_percent(coverage, COVERAGE_OF_CFI, of_cfi),
+	    report_percent(coverage, COVERAGE_OF_TEXT, of_all), report->sframe_size,
 	    report->version);
 	if (named)
 		fprintf(out, " (%.2f of %s)",
@@ -165,17 +164,17 @@ static void report_unknown_plt(const struct coverage_plt *plt, FILE *out)
 static void report_coverage(const struct report *report, FILE *out)
 {
 	const struct coverage *coverage = &report->coverage;
+	char text[PERCENT_SIZE];
 
 	fprintf(out, "  functions      %9zu with CFI, %zu with rows, %zu with gaps\n",
 	    coverage->n_fdes, coverage->n_functions, coverage->n_refused);
-	fprintf(out,
-	    "  code with CFI  %9" PRIu64 " bytes, %" PRIu64 " covered (%.2f%%)\n",
+	fprintf(out, "  code with CFI  %9" PRIu64 " bytes, %" PRIu64 " covered (%s)\n",
 	    coverage->code_bytes, coverage->covered_bytes,
-	    report_percent(coverage, COVERAGE_OF_CFI));
+	    report_percent(coverage, COVERAGE_OF_CFI, text));
 	fprintf(out,
-	    "  executable     %9" PRIu64 " bytes of code, %" PRIu64 " covered (%.2f%%)\n",
+	    "  executable     %9" PRIu64 " bytes of code, %" PRIu64 " covered (%s)\n",
 	    coverage->text_bytes, coverage_share(coverage, COVERAGE_OF_TEXT).covered,
-	    report_percent(coverage, COVERAGE_OF_TEXT));
+	    report_percent(coverage, COVERAGE_OF_TEXT, text));
 	report_sources(report, out);
 	if (coverage->outermost_bytes)
 		fprintf(out,

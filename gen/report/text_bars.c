@@ -5,26 +5,14 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/percent.h"
 #include "gen/rows/refusal.h"
 
 enum { BARS_WIDTH = 36 };
 
-/* A share that is not 0 or 100 per cent does not read as such. */
-static void bars_percent(uint64_t part, uint64_t whole, FILE *out)
-{
-	const double percent = 100.0 * (double)part / (double)whole;
-
-	if (part && percent < 0.01)
-		fputs("   <0.01%\n", out);
-	else if (part < whole && percent > 99.99)
-		fputs("   99.99%\n", out);
-	else
-		fprintf(out, " %7.2f%%\n", percent);
-}
-
 static void bars_line(const char *label, uint64_t part, uint64_t whole, FILE *out)
 {
-	char bar[BARS_WIDTH + 1];
+	char bar[BARS_WIDTH + 1], percent[PERCENT_SIZE];
 	size_t n = (size_t)((double)part / (double)whole * BARS_WIDTH + 0.5);
 
 	if (!part)
@@ -35,8 +23,8 @@ static void bars_line(const char *label, uint64_t part, uint64_t whole, FILE *ou
 	if (!n)
 		bar[n++] = '.';
 	bar[n] = '\0';
-	fprintf(out, "    %-16s |%-*s| %11" PRIu64, label, (int)BARS_WIDTH, bar, part);
-	bars_percent(part, whole, out);
+	fprintf(out, "    %-16s |%-*s| %11" PRIu64 " %8s\n", label, (int)BARS_WIDTH, bar,
+	    part, percent_text(part, whole, "%", percent));
 }
 
 /* Without details nothing tells code from data. */

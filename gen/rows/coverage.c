@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/percent.h"
 #include "base/vec.h"
 
 struct coverage_share coverage_share(const struct coverage *coverage, enum coverage_of of)
@@ -22,7 +23,7 @@ double coverage_percent(const struct coverage *coverage, enum coverage_of of)
 {
 	const struct coverage_share share = coverage_share(coverage, of);
 
-	return share.code ? 100.0 * (double)share.covered / (double)share.code : 100.0;
+	return percent_of(share.covered, share.code);
 }
 
 bool coverage_add_gap(struct coverage *coverage, const struct coverage_gap *gap)

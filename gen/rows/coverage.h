@@ -127,7 +127,7 @@ struct coverage_share {
 
 struct coverage_share coverage_share(
     const struct coverage *coverage, enum coverage_of of);
-/* The same in per cent; 100 when there is no code. */
+/* The same in per cent; NAN when there is no code. */
 double coverage_percent(const struct coverage *coverage, enum coverage_of of);
 /*
  * Counts the executable code of a file: its executable sections, or segments where it has

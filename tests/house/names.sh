@@ -60,7 +60,7 @@ begin() {
 		}' "$functions")"
 }
 known=
-begin base err hash newfile plain rd regular slots stream task vec wr
+begin base err hash newfile percent plain rd regular slots stream task vec wr
 begin cfi cfi
 begin code code
 begin code/machines code

@@ -13,7 +13,7 @@ FAULT = re.compile(
     r": (?:(\.\S+)\+)?(0x[0-9a-f]+)(?: in (.*?))?, (\d+) instructions?: ((?:CFA|return address|frame pointer) .*) \((\w+)\)$", re.M)
 DOUBT = re.compile(r": (?:(\.\S+)\+)?(0x[0-9a-f]+)[^:]*: (unknown|review): ", re.M)
 SUMMARY = re.compile(
-    r": (\d+) (?:FDE|function)s?: \S+ % confirmed by the code, (\d+) to review, (\d+) unknown, (\d+) contradicts? it"
+    r": (\d+) (?:FDE|function)s?: (?:\S+ %|-) confirmed by the code, (\d+) to review, (\d+) unknown, (\d+) contradicts? it"
     r".*?(?:; (\d+) not looked at)?$", re.M)
 
 # at is the place of the first of n instructions; name is None where no symbol is near.

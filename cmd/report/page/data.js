@@ -66,10 +66,11 @@ function dataPlural(count, one, many) {
 	return dataNumber(count) + ' ' + (count === 1 ? one : many);
 }
 
-// Nothing but the whole is 100 %, and nothing but nothing is 0 %.
+// Nothing but the whole is 100 %, and nothing but nothing is 0 %. Of nothing there is no share.
 function dataPercent(part, whole) {
 	if (part === undefined || whole === undefined) return '?';
-	if (whole <= 0 || part >= whole) return '100%';
+	if (whole <= 0) return '-';
+	if (part >= whole) return '100%';
 	const percent = 100 * part / whole;
 	if (part > 0 && percent < 0.01) return '< 0.01%';
 	return Math.min(percent, 99.99).toFixed(2) + '%';

@@ -56,6 +56,6 @@ function domBar(parts, whole, label) {
 	const items = parts.filter((part) => part.bytes).map((part) => dom('li', {},
 		domSwatch(part.name), dom('span', { class: 'what' }, part.label, ' '),
 		dom('span', { class: 'figure' }, dataNumber(part.bytes), ' bytes, ',
-			part.bytes >= whole ? '100%' : dataPercent(part.bytes, whole))));
+			dataPercent(part.bytes, whole))));
 	return dom('div', { class: 'barred' }, bar, dom('ul', { class: 'legend' }, items));
 }

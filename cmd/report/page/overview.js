@@ -96,7 +96,8 @@ function overviewStatusCell(file) {
 // A percentage with a small bar, for eyes that look down a column.
 function overviewShare(part, whole) {
 	if (whole === undefined || part === undefined) return '';
-	const share = whole > 0 ? Math.min(part / whole, 1) : 1;
+	if (whole <= 0) return dataPercent(part, whole);
+	const share = Math.min(part / whole, 1);
 
 	return dom('span', { class: 'share' }, dataPercent(part, whole),
 		domSvg('svg', { width: 60, height: 8, 'aria-hidden': 'true' },
@@ -109,8 +110,8 @@ function overviewColumns() {
 		cell: (file) => (value(file) === undefined ? '' : dataNumber(value(file))) });
 	const done = (of) => (file) => (file.code.known ? of(file) : undefined);
 	const share = (part, whole) => (file) => {
-		if (!file.code.known || whole(file) === undefined) return undefined;
-		return whole(file) > 0 ? Math.min(part(file) / whole(file), 1) : 1;
+		if (!file.code.known || !(whole(file) > 0)) return undefined;
+		return Math.min(part(file) / whole(file), 1);
 	};
 	const cfi = [(file) => file.code.covered, (file) => file.code.withCfi - file.code.outermost];
 	const all = [(file) => file.code.covered + file.code.template, (file) => file.code.countable];

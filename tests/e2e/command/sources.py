@@ -184,6 +184,10 @@ def names():
               f"{' '.join(options)}: the ratio is of what there is", str(alone))
     text = must(tool, "--report", "--source=derived", "bare")
     check("of .eh_frame" not in text, "--report: no ratio without a section", text)
+    file = json.loads(must(tool, "--report=json", "--source=derived", "bare"))["files"][0]["code"]
+    check("  code with CFI          0 bytes, 0 covered (-)\n" in text and file["with_cfi"] == 0 and file["percent_of_cfi"] is None,
+          "no share of code with CFI where there is none", f"{text}\n{file}")
+    check(run(tool, "--source=derived", "--min-coverage=100", "bare", "out").returncode == 0, "which no limit misses")
 
 
 def beyond():

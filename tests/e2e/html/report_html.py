@@ -88,6 +88,18 @@ def ratios():
         check(made.stdout == wanted + "\n", f"the ratio: {wanted}", made.stdout + made.stderr)
 
 
+def percents():
+    """Only the whole is 100 %, and nothing has no share."""
+    if not shutil.which("node"):
+        skip("shares", "no node")
+        return
+    with open(DATA, encoding="utf-8") as file:
+        asked = file.read() + "\nconsole.log([[0, 0], [0, 7], [1, 99999], [6, 7], [99999, 100000], [7, 7], [8, 7], [1]]" \
+            ".map((share) => dataPercent(...share)).join())"
+    made = subprocess.run(["node", "-"], input=asked, capture_output=True, text=True, check=False)
+    check(made.stdout == "-,0.00%,< 0.01%,85.71%,99.99%,100%,100%,?\n", "shares", made.stdout + made.stderr)
+
+
 def main():
     top = scratch()
     try:
@@ -105,6 +117,7 @@ def main():
             str(data)[:2000],
         )
         ratios()
+        percents()
         check(run(TOOL, "--report=html", "-o", "/dev/full", "/bin/ls").status == 3, "no room")
     finally:
         remove(top)

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/num.h"
+#include "base/percent.h"
 #include "base/plain.h"
 #include "base/rd.h"
 #include "base/vec.h"
@@ -192,6 +193,24 @@ START_TEST(num_refuses_what_does_not_fit)
 }
 END_TEST
 
+START_TEST(percent_of_nothing_and_of_all)
+{
+	static const struct {
+		uint64_t part, whole;
+		const char *text;
+	} shares[] = {{0, 0, "-"}, {3, 0, "-"}, {0, 7, "0.00 %"}, {1, 100000, "<0.01 %"},
+	    {1, 3, "33.33 %"}, {999999, 1000000, "99.99 %"},
+	    {UINT64_MAX - 1, UINT64_MAX, "99.99 %"}, {7, 7, "100.00 %"},
+	    {UINT64_MAX, 7, "100.00 %"}};
+	char text[PERCENT_SIZE];
+
+	for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++)
+		ck_assert_str_eq(
+		    percent_text(shares[i].part, shares[i].whole, " %", text),
+		    shares[i].text);
+}
+END_TEST
+
 START_TEST(vec_grows_and_refuses)
 {
 	uint64_t *array = NULL;
@@ -275,6 +294,7 @@ int main(void)
 	tcase_add_test(tcase, rd_leb_limits);
 	tcase_add_test(tcase, wr_writes_both_orders);
 	tcase_add_test(tcase, num_refuses_what_does_not_fit);
+	tcase_add_test(tcase, percent_of_nothing_and_of_all);
 	tcase_add_test(tcase, vec_grows_and_refuses);
 	tcase_add_test(tcase, err_text_and_prefix);
 	tcase_add_loop_test(tcase, plain_escapes, 0, 8);

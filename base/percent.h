@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Shares in per cent. Nothing has no share; 0 is nothing, and 100 is the whole. */
+#ifndef BASE_PERCENT_H
+#define BASE_PERCENT_H
+
+#include <stdint.h>
+
+enum { PERCENT_SIZE = 16 };
+
+/* NAN where the whole is nothing. */
+double percent_of(uint64_t part, uint64_t whole);
+
+/* "98.76" and the sign; "-" where the whole is nothing. Returns text. */
+const char *percent_text(
+    uint64_t part, uint64_t whole, const char *sign, char text[PERCENT_SIZE]);
+
+#endif
