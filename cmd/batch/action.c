@@ -35,23 +35,44 @@ const char *batch_action_skip(const struct args *args, const struct eh2sframe_fi
 	return converts || needs_cfi ? NULL : "no-sframe";
 }
 
+/* Adds the line that a conversion of the file alone prints; again: it was converted before. */
+static bool action_line(const struct eh2sframe_result *result, bool again, json_t *report,
+    struct eh2sframe_error *error)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	bool ok = out && eh2sframe_result_print(
+			     result, EH2SFRAME_TEXT_SUMMARY, print_text, out, error);
+
+	if (ok && again)
+		ok = fseek(out, -1, SEEK_CUR) == 0 &&
+		     fputs(", by an earlier run\n", out) >= 0;
+	if (!out || fclose(out) != 0 || (ok && !report_file_add_text(report, text)))
+		ok = cmd_fail_nomem(error);
+	free(text);
+	return ok;
+}
+
 /* The object of a result; with --baseline it has the changes, and may be a failure. */
-static bool action_report(const struct report_gate *gate, struct eh2sframe_result *result,
-    json_t **report, struct eh2sframe_error *error)
+static bool action_report(const struct batch_job *job, struct eh2sframe_result *result,
+    bool again, json_t **report, struct eh2sframe_error *error)
 {
 	*report = report_of_result(result, error);
-	return *report && (!gate->path || report_gate_judge(gate, *report, error));
+	return *report &&
+	       (!job->gate->path || report_gate_judge(job->gate, *report, error)) &&
+	       (job->args->verbosity <= 0 || action_line(result, again, *report, error));
 }
 
 /* What is worse than before is not written. The object of what is written has more in
  * it. */
-static struct eh2sframe_result *action_compare(const struct report_gate *gate,
+static struct eh2sframe_result *action_compare(const struct batch_job *job,
     const struct eh2sframe_file *file, const char *out, json_t **report,
     struct eh2sframe_error *error)
 {
 	struct eh2sframe_result *result = eh2sframe_convert(file, error);
 
-	if (result && action_report(gate, result, report, error) &&
+	if (result && action_report(job, result, false, report, error) &&
 	    eh2sframe_result_write_path(result, out, error)) {
 		json_decref(*report);
 		*report = NULL;
@@ -61,14 +82,13 @@ static struct eh2sframe_result *action_compare(const struct report_gate *gate,
 	return NULL;
 }
 
-static bool action_convert(const struct report_gate *gate,
-    const struct eh2sframe_file *file, const char *out, json_t **report,
-    struct eh2sframe_error *error)
+static bool action_convert(const struct batch_job *job, const struct eh2sframe_file *file,
+    const char *out, json_t **report, struct eh2sframe_error *error)
 {
 	struct eh2sframe_result *result =
-	    gate->path ? action_compare(gate, file, out, report, error)
-		       : eh2sframe_convert_path(file, out, error);
-	bool ok = result && action_report(gate, result, report, error);
+	    job->gate->path ? action_compare(job, file, out, report, error)
+			    : eh2sframe_convert_path(file, out, error);
+	bool ok = result && action_report(job, result, false, report, error);
 
 	eh2sframe_result_free(result);
 	return ok;
@@ -85,7 +105,7 @@ bool batch_action_write(const struct batch_job *job, const struct eh2sframe_file
     const char *out, json_t **report, struct eh2sframe_error *error)
 {
 	if (job->args->command == COMMAND_CONVERT)
-		return action_convert(job->gate, file, out, report, error);
+		return action_convert(job, file, out, report, error);
 	return eh2sframe_file_remove_path(file, out, error) && action_done(report, error);
 }
 
@@ -138,7 +158,7 @@ bool batch_action_again(const struct batch_job *job, const struct eh2sframe_file
 	bool same, ok;
 	struct eh2sframe_result *result = action_remake(file, fd, &same, error);
 
-	ok = result && (!same || action_report(job->gate, result, report, error));
+	ok = result && (!same || action_report(job, result, true, report, error));
 	if (ok && *report && json_object_set_new(*report, "already", json_true()) < 0) {
 		json_decref(*report);
 		*report = NULL;

@@ -105,7 +105,7 @@ static bool batch_done(
 	struct batch_run *run = context;
 	const char *text = json_string_value(json_object_get(object, "error"));
 	struct eh2sframe_error why;
-	bool keep = batch_keeps(run->args) || report_file_text(object);
+	bool keep = batch_keeps(run->args) || json_object_get(object, "text");
 
 	if (text) {
 		cmd_fail(&why, EH2SFRAME_DONE, "%s", text);
@@ -211,6 +211,20 @@ static void batch_print_sandbox(const struct batch_run *run)
 	fprintf(stderr, "%s: %s\n", print_program, text);
 }
 
+/* The line of a file that was passed over, or that is done and has no text. */
+static void batch_print_line(const json_t *file, const char *path, const char *done)
+{
+	const char *skipped = json_string_value(json_object_get(file, "skipped"));
+
+	if (skipped) {
+		printf("%s: skipped: ", path);
+		plain_print(skipped, stdout);
+		putchar('\n');
+	} else if (done && !json_object_get(file, "error")) {
+		printf("%s: %s\n", path, done);
+	}
+}
+
 /* Prints what was found, and with -v a line per file, in order. */
 static void batch_print(struct batch_run *run)
 {
@@ -227,7 +241,7 @@ static void batch_print(struct batch_run *run)
 			continue;
 		file = json_loads(report->list[i].text, 0, NULL);
 		plain_copy(path, sizeof(path), report->list[i].path);
-		report_print_line(file, path, done, stdout);
+		batch_print_line(file, path, done);
 		json_decref(file);
 	}
 	batch_print_sandbox(run);

@@ -236,6 +236,8 @@ static bool file_make(const struct batch_job *job, const struct batch_file *file
 		batch_file_clean(job, (size_t)(file - job->tree->files), "");
 		/* The directory may have another name by now. */
 		unlinkat(made->dirfd, temp, 0);
+		/* A failure has no line of a result. */
+		json_object_del(made->report, "text");
 	}
 	temporary_note(NULL, temp, false);
 	if (!ok && late && error->status == EH2SFRAME_NOTHING)

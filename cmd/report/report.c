@@ -100,14 +100,40 @@ json_t *report_file_failed(const char *path, const struct eh2sframe_error *why)
 	    (int)why->status, "error", report_utf8(why->text));
 }
 
+/* Names in it can be any bytes, and JSON has UTF-8 alone: each byte is a character of its own. */
 bool report_file_add_text(json_t *report, const char *text)
 {
-	return json_object_set_new(report, "text", report_utf8(text)) == 0;
+	char *wide = malloc(2 * strlen(text) + 1), *to = wide;
+	bool ok;
+
+	for (; wide && *text; text++) {
+		const unsigned char c = (unsigned char)*text;
+
+		if (c >= 0x80)
+			*to++ = (char)(0xc0 | c >> 6);
+		*to++ = (char)(c >= 0x80 ? 0x80 | (c & 0x3f) : c);
+	}
+	ok = wide && json_object_set_new(
+			 report, "text", json_stringn(wide, (size_t)(to - wide))) == 0;
+	free(wide);
+	return ok;
 }
 
-const char *report_file_text(const json_t *report)
+char *report_file_text(const json_t *report)
 {
-	return json_string_value(json_object_get(report, "text"));
+	const char *wide = json_string_value(json_object_get(report, "text"));
+	char *text = wide ? strdup(wide) : NULL, *to = text;
+
+	if (!text)
+		return NULL;
+	/* Another program may have written other characters. */
+	for (const char *p = text; *p; p++) {
+		const unsigned char c = (unsigned char)*p;
+
+		*to++ = (char)(c < 0x80 || !p[1] ? c : (c & 3) << 6 | (*++p & 0x3f));
+	}
+	*to = '\0';
+	return text;
 }
 
 bool report_document_init(struct report_document *report, struct eh2sframe_error *err)
@@ -267,14 +293,14 @@ static bool report_keep(
     struct report_document *report, json_t *file, struct eh2sframe_error *err)
 {
 	const char *path = json_string_value(json_object_get(file, "path"));
-	const char *words = report_file_text(file);
+	const bool words = json_object_get(file, "text");
 	struct report_entry entry = {.seq = report->n};
 	bool ok;
 
 	if (!vec_reserve(&report->list, &report->cap, report->n + 1))
 		return cmd_fail_nomem(err);
 	entry.path = strdup(path);
-	entry.words = words ? strdup(words) : NULL;
+	entry.words = report_file_text(file);
 	ok = entry.path && (!words || entry.words);
 	for (size_t i = 0; report_lists[i]; i++)
 		entry.n_listed += json_array_size(json_object_get(file, report_lists[i]));

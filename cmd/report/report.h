@@ -40,9 +40,10 @@ json_t *report_file_done(json_t *report, const char *path, json_t *others);
 ATTR_MUST_CHECK bool report_file_add_link(json_t *others, const char *path);
 json_t *report_file_skipped(const char *path, const char *reason);
 json_t *report_file_failed(const char *path, const struct eh2sframe_error *why);
-/* What --verify, --lint and --check-code found, for people: never part of a document. */
+/* What was found, for people: never part of a document. */
 ATTR_MUST_CHECK bool report_file_add_text(json_t *report, const char *text);
-const char *report_file_text(const json_t *report);
+/* The text, which the caller frees; NULL: it has none, or memory runs out. */
+char *report_file_text(const json_t *report);
 /* The object as text, which the caller frees. NULL when file is, or memory runs out. */
 char *report_file_dump(const json_t *file);
 
@@ -164,7 +165,5 @@ json_t *report_sort_members(json_t *object);
  * or only reported. */
 void report_print_summary(
     const struct report_document *report, const char *done, FILE *out);
-/* The same of one file that was done or skipped. */
-void report_print_line(json_t *file, const char *path, const char *done, FILE *out);
 
 #endif

@@ -8,9 +8,6 @@
 #include "base/plain.h"
 #include "cmd/report/report.h"
 
-/* The longest: a size of 19 digits, and the names of 4 sections. */
-enum { REPORT_RATIO_SIZE = 96 };
-
 /* Code with CFI or all of it, and how much of it has rows. Frames without a caller are in neither. */
 struct report_share {
 	uint64_t part, whole;
@@ -234,76 +231,4 @@ void report_print_summary(
 		fprintf(out, ", %" JSON_INTEGER_FORMAT " bytes .sframe", sums->sframe);
 	}
 	putc('\n', out);
-}
-
-/* The size of .sframe beside that of the sections with the rows: " (0.98 of .eh_frame)"; "" without any. */
-static void report_ratio_text(
-    const json_t *file, json_int_t size, char text[REPORT_RATIO_SIZE])
-{
-	static const char *const of[][2] = {{"go", ".gopclntab"},
-	    {"debug_frame", ".debug_frame"}, {"orc", ".orc_unwind"}};
-	const json_t *sources = json_object_get(file, "sources");
-	const char *names[1 + sizeof(of) / sizeof(of[0])];
-	json_int_t bytes[sizeof(names) / sizeof(names[0])], sum = 0;
-	size_t n = 0, used;
-
-	names[n] = ".eh_frame";
-	bytes[n] = json_integer_value(
-	    json_object_get(json_object_get(file, "sizes"), ".eh_frame"));
-	n += bytes[n] > 0;
-	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
-		names[n] = of[i][1];
-		bytes[n] = json_integer_value(
-		    json_object_get(json_object_get(sources, of[i][0]), "size"));
-		n += bytes[n] > 0;
-	}
-	text[0] = '\0';
-	for (size_t i = 0; i < n; i++)
-		if (__builtin_add_overflow(sum, bytes[i], &sum))
-			return;
-	if (!n)
-		return;
-	used = (size_t)snprintf(
-	    text, REPORT_RATIO_SIZE, " (%.2f of ", (double)size / (double)sum);
-	for (size_t i = 0; i < n && used < REPORT_RATIO_SIZE; i++)
-		used += (size_t)snprintf(text + used, REPORT_RATIO_SIZE - used, "%s%s",
-		    !i		? ""
-		    : i + 1 < n ? ", "
-				: " and ",
-		    names[i]);
-	if (used < REPORT_RATIO_SIZE)
-		snprintf(text + used, REPORT_RATIO_SIZE - used, ")");
-}
-
-void report_print_line(json_t *file, const char *path, const char *done, FILE *out)
-{
-	const char *skipped = json_string_value(json_object_get(file, "skipped"));
-	json_int_t functions = 0, gaps = 0, size = 0;
-	char ratio[REPORT_RATIO_SIZE];
-	struct report_code code = {0};
-	struct eh2sframe_error ignored;
-	int version = 0;
-
-	if (skipped) {
-		fprintf(out, "%s: skipped: ", path);
-		plain_print(skipped, out);
-		putc('\n', out);
-		return;
-	}
-	if (done && !json_object_get(file, "error"))
-		fprintf(out, "%s: %s\n", path, done);
-	if (json_unpack(file, "{si s{sI sI} s{sI}}", "format", &version, "counts",
-		"functions_with_rows", &functions, "functions_with_gaps", &gaps, "sizes",
-		".sframe", &size) < 0 ||
-	    !report_code_add(&code, json_object_get(file, "code"), &ignored))
-		return;
-	fprintf(out, "%s: %" JSON_INTEGER_FORMAT " function%s, ", path, functions,
-	    num_s((uint64_t)functions));
-	report_print_shares(&code, out);
-	report_ratio_text(file, size, ratio);
-	fprintf(out,
-	    ", %" JSON_INTEGER_FORMAT " bytes .sframe v%d%s, %" JSON_INTEGER_FORMAT
-	    " refused%s\n",
-	    size, version, ratio, gaps,
-	    json_is_true(json_object_get(file, "already")) ? ", by an earlier run" : "");
 }
