@@ -29,7 +29,6 @@ bool run_place_kept(
 /* Refuses a path that would overwrite the program. Returns a status. */
 int run_refuse_path(const char *path, const char *what);
 
-
 struct run_output;
 
 typedef bool run_each_fn(const struct args *args, const char *path,
