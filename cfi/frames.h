@@ -72,7 +72,7 @@ struct cfi_frames {
 	struct cfi_section section;
 	struct cfi_cie *cies; /* by ascending off; only the readable ones */
 	size_t n_cies, cap_cies;
-	/* Ordered as the bytes: ORC, Go, .eh_frame, .debug_frame. */
+	/* Ordered as the bytes: Go, .eh_frame, .debug_frame. */
 	struct cfi_fde *fdes;
 	size_t n_fdes, cap_fdes;
 	struct cfi_diag *diags;
@@ -102,15 +102,7 @@ static inline bool cfi_fde_is_debug(
 static inline bool cfi_fde_is_go(
     const struct cfi_frames *frames, const struct cfi_fde *fde)
 {
-	return fde->off >= frames->section.orc_size &&
-	       fde->off < cfi_section_made(&frames->section);
-}
-
-/* Whether an FDE is made of ORC tables. */
-static inline bool cfi_fde_is_orc(
-    const struct cfi_frames *frames, const struct cfi_fde *fde)
-{
-	return fde->off < frames->section.orc_size;
+	return fde->off < frames->section.go_size;
 }
 
 /* Frees the lists of CIEs and FDEs; their numbers and the diagnostics stay. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sorts FDEs by address and finds the code that more than one of them covers. What
- * .eh_frame leaves uncovered is filled from .debug_frame, and then from ORC tables. */
+ * .eh_frame leaves uncovered is filled from .debug_frame. */
 #include "cfi/ranges.h"
 
 #include <stdlib.h>
@@ -237,7 +237,6 @@ struct fill {
 	/* FDE of the source that fills, and how many parts of it are in the result. */
 	uint32_t fde;
 	unsigned int n_parts;
-	bool share; /* what both have is told */
 };
 
 static bool fill_append(struct fill *fill, const struct cfi_range *range)
@@ -295,7 +294,7 @@ static bool fill_range(struct fill *fill, const struct cfi_range *range)
 		if (start >= end)
 			continue;
 		if (!fill_part(fill, range, at, start) ||
-		    (fill->share && !owner->overlapping &&
+		    (!owner->overlapping &&
 			!ranges_share(fill->result, range, start, end)) ||
 		    !fill_copy(fill, start + 1))
 			return false;
@@ -304,22 +303,14 @@ static bool fill_range(struct fill *fill, const struct cfi_range *range)
 	return fill_part(fill, range, at, range->end);
 }
 
-/* Fills what ranges leaves uncovered from second, and tells what both have where share is set. */
-static bool ranges_fill(
-    struct cfi_ranges *ranges, const struct cfi_ranges *second, bool share)
+/* Fills what ranges leaves uncovered from second, and tells what both have. */
+static bool ranges_fill(struct cfi_ranges *ranges, const struct cfi_ranges *second)
 {
 	struct cfi_ranges filled = {.n_duplicates = ranges->n_duplicates,
 	    .n_overlapping = ranges->n_overlapping + second->n_overlapping};
-	struct fill fill = {
-	    .first = ranges, .result = &filled, .fde = UINT32_MAX, .share = share};
+	struct fill fill = {.first = ranges, .result = &filled, .fde = UINT32_MAX};
 	bool ok = true;
 
-	if (!share) {
-		filled.shared = ranges->shared;
-		filled.n_shared = ranges->n_shared;
-		filled.cap_shared = ranges->cap_shared;
-		ranges->shared = NULL;
-	}
 	for (size_t i = 0; ok && i < second->n; i++)
 		ok = fill_range(&fill, &second->list[i]);
 	ok = ok && fill_copy(&fill, UINT64_MAX);
@@ -329,12 +320,12 @@ static bool ranges_fill(
 }
 
 /* Fills what ranges leaves uncovered from the FDEs [first, last). */
-static bool ranges_fill_from(const struct cfi_frames *frames, size_t first, size_t last,
-    bool share, struct cfi_ranges *ranges)
+static bool ranges_fill_from(
+    const struct cfi_frames *frames, size_t first, size_t last, struct cfi_ranges *ranges)
 {
 	struct cfi_ranges more = {0};
 	const bool ok = first == last || (ranges_of(frames, first, last, &more) &&
-					     ranges_fill(ranges, &more, share));
+					     ranges_fill(ranges, &more));
 
 	cfi_ranges_deinit(&more);
 	return ok;
@@ -343,16 +334,13 @@ static bool ranges_fill_from(const struct cfi_frames *frames, size_t first, size
 bool cfi_ranges_read(
     const struct cfi_frames *frames, struct cfi_ranges *ranges, struct err *err)
 {
-	size_t orc = 0, n = frames->n_fdes;
+	size_t n = frames->n_fdes;
 
 	*ranges = (struct cfi_ranges){0};
 	while (n && cfi_fde_is_debug(frames, &frames->fdes[n - 1]))
 		n--;
-	while (orc < n && cfi_fde_is_orc(frames, &frames->fdes[orc]))
-		orc++;
-	if (ranges_of(frames, orc, n, ranges) &&
-	    ranges_fill_from(frames, n, frames->n_fdes, true, ranges) &&
-	    ranges_fill_from(frames, 0, orc, false, ranges))
+	if (ranges_of(frames, 0, n, ranges) &&
+	    ranges_fill_from(frames, n, frames->n_fdes, ranges))
 		return true;
 	cfi_ranges_deinit(ranges);
 	return err_set_nomem(err);

@@ -3,7 +3,7 @@
  * Which FDE owns which code. In real files every byte has at most one FDE. Where two
  * cover the same byte, unwinders that search differently give different answers, so
  * neither is taken. Where .eh_frame covers a byte, what .debug_frame says of it is not
- * asked. What neither covers is left to ORC tables.
+ * asked.
  */
 #ifndef CFI_RANGES_H
 #define CFI_RANGES_H
@@ -25,8 +25,8 @@ struct cfi_range {
 	bool overlapping;
 };
 
-/* No more parts of an FDE of .debug_frame or ORC are taken, where FDEs of other sources cut it: each
- * costs a run of its instructions. */
+/* No more parts of an FDE of .debug_frame are taken, where FDEs of other sources cut it: each costs a run of
+ * its instructions. */
 #define CFI_MAX_PARTS 16
 
 struct cfi_ranges {

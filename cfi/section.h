@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of .eh_frame, of records made of ORC tables and of Go's table before them, and of
- * .debug_frame behind, with what is needed to read them. */
+/* The bytes of .eh_frame, of records made of Go's table before them, and of .debug_frame behind, with what is
+ * needed to read them. */
 #ifndef CFI_SECTION_H
 #define CFI_SECTION_H
 
@@ -12,9 +12,8 @@ struct cfi_section {
 	const uint8_t *data; /* borrowed */
 	size_t size;	     /* bytes */
 	uint64_t addr;	     /* address of data[0] once loaded, unbiased as in the file */
-	size_t gaps; /* bytes of data that are between sections, where it is several */
-	size_t orc_size; /* the first bytes of data are made of ORC tables; 0: none are */
-	size_t go_size;	 /* the next ones of Go's table */
+	size_t gaps;	/* bytes of data that are between sections, where it is several */
+	size_t go_size; /* the first bytes of data are made of Go's table; 0: none are */
 	size_t debug_size; /* the last bytes of data are .debug_frame; 0: there is none */
 	bool big_endian;
 	uint8_t addr_size; /* bytes of an address: 8 (4 in 32-bit files) */
@@ -30,23 +29,16 @@ static inline size_t cfi_section_eh_size(const struct cfi_section *section)
 	return section->size - section->debug_size;
 }
 
-/* The bytes that are made of tables of other forms, before those that the file has. */
-static inline size_t cfi_section_made(const struct cfi_section *section)
-{
-	return section->orc_size + section->go_size;
-}
-
 /* What the file has of .eh_frame. */
 static inline size_t cfi_section_bytes(const struct cfi_section *section)
 {
-	return cfi_section_eh_size(section) - cfi_section_made(section) - section->gaps;
+	return cfi_section_eh_size(section) - section->go_size - section->gaps;
 }
 
 /* Parts of which each is read by itself, because their FDEs may be for the same code. */
 enum cfi_part {
 	CFI_PART_EH, /* of Go's table, too */
 	CFI_PART_DEBUG,
-	CFI_PART_ORC,
 	CFI_N_PARTS,
 };
 
@@ -55,19 +47,14 @@ static inline struct cfi_section cfi_section_one(
     const struct cfi_section *section, enum cfi_part part)
 {
 	const size_t eh_size = cfi_section_eh_size(section);
-	const size_t first = part == CFI_PART_DEBUG ? eh_size
-			     : part == CFI_PART_EH  ? section->orc_size
-						    : 0;
-	const size_t last = part == CFI_PART_DEBUG ? section->size
-			    : part == CFI_PART_EH  ? eh_size
-						   : section->orc_size;
+	const size_t first = part == CFI_PART_DEBUG ? eh_size : 0;
+	const size_t last = part == CFI_PART_DEBUG ? section->size : eh_size;
 	struct cfi_section one = *section;
 
 	one.data = section->data ? section->data + first : NULL;
 	one.size = last - first;
 	one.addr = part == CFI_PART_DEBUG ? 0 : section->addr + first;
 	one.debug_size = part == CFI_PART_DEBUG ? section->debug_size : 0;
-	one.orc_size = part == CFI_PART_ORC ? section->orc_size : 0;
 	one.go_size = part == CFI_PART_EH ? section->go_size : 0;
 	one.gaps = part == CFI_PART_EH ? section->gaps : 0;
 	return one;
@@ -77,16 +64,12 @@ static inline struct cfi_section cfi_section_one(
 static inline const char *cfi_section_at(
     const struct cfi_section *section, uint64_t off, uint64_t *into)
 {
-	const size_t made = cfi_section_made(section);
 	const size_t eh_size = cfi_section_eh_size(section);
 
 	*into = off;
-	if (off < section->orc_size)
-		return "orc";
-	*into = off - section->orc_size;
-	if (off < made)
+	if (off < section->go_size)
 		return "go";
-	*into = off - made;
+	*into = off - section->go_size;
 	if (!section->debug_size || off < eh_size)
 		return ".eh_frame";
 	*into = off - eh_size;

@@ -209,7 +209,7 @@ uint64_t eh2sframe_result_count(
 		return report->coverage.covered_bytes;
 	case EH2SFRAME_EH_FRAME_SIZE:
 		return cfi_section_eh_size(&report->input->sources.section) -
-		       cfi_section_made(&report->input->sources.section);
+		       report->input->sources.section.go_size;
 	case EH2SFRAME_EH_FRAME_HDR_SIZE:
 		return report->input->sources.hdr_size;
 	case EH2SFRAME_SECTION_SIZE:

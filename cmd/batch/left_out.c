@@ -27,7 +27,7 @@ void batch_left_out_print(const json_t *report, const char *path, struct batch_b
 	static const struct {
 		const char *source, *words;
 	} sources[] = {{"debug_frame", ".debug_frame is left out"},
-	    {"go", "Go's table is left out"}, {"orc", "the ORC tables are left out"}};
+	    {"go", "Go's table is left out"}};
 	const json_t *all = json_object_get(report, "sources");
 	const json_t *alone = json_object_get(report, "not_by_libdwarf");
 	struct eh2sframe_error line;

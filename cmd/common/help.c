@@ -27,7 +27,7 @@ static const char usage[] =
     "--check-code: do that to each\n"
     "\n"
     "SFrame is a table by which profilers find the callers of a function. eh2sframe\n"
-    "makes it of the .eh_frame, .debug_frame, Go or ORC tables of a finished ELF file.\n"
+    "makes it of the .eh_frame, .debug_frame or Go table of a finished ELF file.\n"
     "IN and OUT may be the same path. OUT may be a directory.\n"
     "\n";
 
@@ -77,7 +77,7 @@ static const char more_options[] =
     "                               leave them out, or write what the code says\n"
     "      --derive                 also give rows to code without CFI, where the "
     "instructions prove them\n"
-    "      --source=eh_frame|go|debug_frame|orc|derived  where rows come from, with "
+    "      --source=eh_frame|go|debug_frame|derived  where rows come from, with "
     "commas "
     "between several (all but derived, in this order)\n"
     "      --debug-file=FILE        take .debug_frame from this debug file\n"

@@ -13,13 +13,8 @@
 static bool is_source(const char *name)
 {
 	static const char go[] = ".gopclntab";
-	static const char *const names[] = {
-	    ".orc_unwind", ".orc_unwind_ip", ".orc_header"};
 	const size_t length = strlen(name);
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(name, names[i]))
-			return true;
 	/* Linkers prefix it in position-independent files. */
 	return length >= sizeof(go) - 1 && !strcmp(name + length - (sizeof(go) - 1), go);
 }

@@ -314,9 +314,8 @@ static bool tail_make(struct tail *tail, struct wr *header, struct err *err)
 {
 	const struct image *image = tail->image;
 	const struct object *object = image->object;
-	const size_t rela = object->links.n	    ? object->links.list[0].rela
-			    : object->debug.links.n ? object->debug.links.list[0].rela
-						    : object->orc.rela;
+	const size_t rela = object->links.n ? object->links.list[0].rela
+					    : object->debug.links.list[0].rela;
 	uint32_t ignored;
 
 	if (!num_u32(

@@ -27,7 +27,7 @@ bool source_read(const char *list, unsigned int *sources, struct err *err)
 		if (i == N_SOURCES)
 			return err_set(err, ERR_USAGE,
 			    "--source=%.200s: give one or more of eh_frame, go, "
-			    "debug_frame, orc and derived, with commas between them",
+			    "debug_frame and derived, with commas between them",
 			    list);
 		*sources |= SOURCE_BIT(i);
 		if (!at[length])

@@ -13,7 +13,6 @@
 	X(SOURCE_EH_FRAME, "eh_frame")                                                   \
 	X(SOURCE_GO, "go")                                                               \
 	X(SOURCE_DEBUG_FRAME, "debug_frame")                                             \
-	X(SOURCE_ORC, "orc")                                                             \
 	X(SOURCE_DERIVED, "derived")
 
 #define SOURCE_ENUM(id, name) id,

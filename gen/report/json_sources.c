@@ -36,45 +36,6 @@ static json_t *go_of(const struct report *report, json_t *object)
 	return object;
 }
 
-/* Code whose ORC entries have no meaning that is known. */
-static json_t *orc_left_of(const struct report *report)
-{
-	const struct orc_cfi *cfi = &report->input->sources.orc.cfi;
-	json_t *list = json_array();
-
-	for (size_t i = 0; list && i < cfi->n_left; i++) {
-		const struct orc_left *left = &cfi->left[i];
-		json_t *object = json_pack("{so sI ss}", "start",
-		    report_json_place(report->input->policy.image, left->start), "size",
-		    report_json_count(left->size), "reason", orc_reason_text(left->why));
-
-		list = report_json_kept(list,
-		    json_array_append_new(list,
-			report_json_named(object, report_symbols(report), left->start)));
-	}
-	return list;
-}
-
-/* Adds what there is of ORC tables. */
-static json_t *orc_of(const struct report *report, json_t *object)
-{
-	const struct cfi_sources *sources = &report->input->sources;
-	const struct orc_source *orc = &sources->orc;
-
-	if (orc->present)
-		object = report_json_kept(object,
-		    json_object_update_new(object,
-			json_pack("{sI sI ss so}", "size", report_json_count(orc->size),
-			    "entries", report_json_count(orc->n_entries), "layout",
-			    orc_layout_name(orc->layout), "without_rows",
-			    orc_left_of(report))));
-	if (object && sources->orc_left_out.kind)
-		object = report_json_kept(
-		    object, json_object_set_new(object, "left_out",
-				report_json_text(sources->orc_left_out.text)));
-	return object;
-}
-
 /* What one source gave. */
 static json_t *source_of(const struct report *report, enum source source)
 {
@@ -86,8 +47,6 @@ static json_t *source_of(const struct report *report, enum source source)
 
 	if (object && source == SOURCE_GO)
 		return go_of(report, object);
-	if (object && source == SOURCE_ORC)
-		return orc_of(report, object);
 	if (!object || source != SOURCE_DEBUG_FRAME)
 		return object;
 	object = report_json_kept(
@@ -119,8 +78,6 @@ static bool source_is_there(const struct report *report, enum source source)
 		return sources->go.section || sources->go_left_out.kind;
 	case SOURCE_DEBUG_FRAME:
 		return sources->section.debug_size || sources->left_out.kind;
-	case SOURCE_ORC:
-		return sources->orc.present || sources->orc_left_out.kind;
 	case SOURCE_DERIVED:
 		return options_derives(report->input->policy.options);
 	case N_SOURCES:
@@ -155,13 +112,12 @@ static json_t *piece_of(const void *context, size_t i)
 	return report_json_named(object, report_symbols(report), piece->start);
 }
 
-/* Go's table and ORC give the rows of whole programs, so that their functions are only listed where
- * each one of any source is. */
+/* Go's table gives the rows of whole programs, so that its functions are only listed where each one of any
+ * source is. */
 static bool piece_is_listed(
     const struct report *report, const struct coverage_piece *piece)
 {
-	return (piece->source != SOURCE_GO && piece->source != SOURCE_ORC) ||
-	       report->input->policy.options->verbosity > 0;
+	return piece->source != SOURCE_GO || report->input->policy.options->verbosity > 0;
 }
 
 static bool put_pieces(struct report_json *json, const struct report *report)

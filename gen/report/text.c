@@ -34,8 +34,7 @@ static unsigned int report_source_set(const struct report *report)
 
 	return (cfi_section_bytes(section) ? SOURCE_BIT(SOURCE_EH_FRAME) : 0) |
 	       (section->go_size ? SOURCE_BIT(SOURCE_GO) : 0) |
-	       (section->debug_size ? SOURCE_BIT(SOURCE_DEBUG_FRAME) : 0) |
-	       (section->orc_size ? SOURCE_BIT(SOURCE_ORC) : 0);
+	       (section->debug_size ? SOURCE_BIT(SOURCE_DEBUG_FRAME) : 0);
 }
 
 /* Their names: "A", "A and B" or "A, B and C"; NULL where there is none. */
@@ -44,8 +43,7 @@ static const char *report_source_names(
 {
 	static const char *const names[N_SOURCES] = {[SOURCE_EH_FRAME] = ".eh_frame",
 	    [SOURCE_GO] = ".gopclntab",
-	    [SOURCE_DEBUG_FRAME] = ".debug_frame",
-	    [SOURCE_ORC] = ".orc_unwind"};
+	    [SOURCE_DEBUG_FRAME] = ".debug_frame"};
 	unsigned int left = report_source_set(report);
 	size_t used = 0;
 
@@ -72,7 +70,7 @@ static uint64_t report_source_bytes(const struct report *report)
 	const struct cfi_sources *sources = &report->input->sources;
 
 	return cfi_section_bytes(&sources->section) + sources->section.debug_size +
-	       sources->go.size + sources->orc.size;
+	       sources->go.size;
 }
 
 void report_summary(const struct report *report, FILE *out)
@@ -118,10 +116,10 @@ static void report_compact(const struct report *report, FILE *out)
 static void report_sizes(const struct report *report, FILE *out)
 {
 	const struct cfi_input *input = report->input;
-	const size_t n_cies = input->frames.n_cies - input->n_debug_cies -
-			      input->n_go_cies - input->n_orc_cies;
-	const size_t n_fdes = input->frames.n_fdes - input->n_debug_fdes -
-			      input->n_go_fdes - input->n_orc_fdes;
+	const size_t n_cies =
+	    input->frames.n_cies - input->n_debug_cies - input->n_go_cies;
+	const size_t n_fdes =
+	    input->frames.n_fdes - input->n_debug_fdes - input->n_go_fdes;
 	const size_t n_rows = report->coverage.n_rows;
 	char names[REPORT_SOURCE_NAMES];
 	const char *const named = report_source_names(report, names);
@@ -366,11 +364,6 @@ static void report_debug_damage(const struct report *report, FILE *out)
 		fprintf(out, "%s: ", report->shown);
 		plain_print(sources->go_left_out.text, out);
 		fputs("; Go's table is left out\n", out);
-	}
-	if (sources->orc_left_out.kind) {
-		fprintf(out, "%s: ", report->shown);
-		plain_print(sources->orc_left_out.text, out);
-		fputs("; the ORC tables are left out\n", out);
 	}
 	if (report->lost_bytes && !report->input->sources.section.debug_size)
 		fprintf(out,

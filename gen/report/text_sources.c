@@ -19,31 +19,13 @@ static void report_go_size(const struct go_source *go, FILE *out)
 		fprintf(out, ", %zu without rows", go->cfi.n_left);
 }
 
-/* The ORC tables, and the code that they give no rows for. */
-static void report_orc_size(const struct orc_source *orc, FILE *out)
-{
-	uint64_t left = 0;
-
-	if (!orc->present)
-		return;
-	for (size_t i = 0; i < orc->cfi.n_left; i++)
-		left += orc->cfi.left[i].size;
-	fprintf(out, "\n  .orc_unwind    %9" PRIu64 " bytes, %zu entr%s as of %s",
-	    orc->size, orc->n_entries, orc->n_entries == 1 ? "y" : "ies",
-	    orc_layout_name(orc->layout));
-	if (left)
-		fprintf(
-		    out, ", %" PRIu64 " byte%s of code without rows", left, num_s(left));
-}
-
 void report_source_sizes(const struct report *report, FILE *out)
 {
 	const struct cfi_input *input = report->input;
 	const size_t size = input->sources.section.debug_size;
-	const bool made = input->sources.go.section || input->sources.orc.present;
+	const bool made = input->sources.go.section;
 
 	report_go_size(&input->sources.go, out);
-	report_orc_size(&input->sources.orc, out);
 	if (!size) {
 		fputs(made ? "; in all" : ",", out);
 		return;
@@ -95,10 +77,9 @@ void report_sources(const struct report *report, FILE *out)
 	const bool there[N_SOURCES] = {[SOURCE_EH_FRAME] = true,
 	    [SOURCE_GO] = section->go_size,
 	    [SOURCE_DEBUG_FRAME] = section->debug_size,
-	    [SOURCE_ORC] = section->orc_size,
 	    [SOURCE_DERIVED] = coverage->sources[SOURCE_DERIVED].functions};
 
-	if (!section->debug_size && !cfi_section_made(section) && !there[SOURCE_DERIVED])
+	if (!section->debug_size && !section->go_size && !there[SOURCE_DERIVED])
 		return;
 	for (int i = 0; i < N_SOURCES; i++) {
 		if (!there[i])
@@ -130,20 +111,6 @@ static void report_go_left(const struct go_source *go, FILE *out)
 	}
 }
 
-static void report_orc_left(const struct report *report, FILE *out)
-{
-	const struct orc_cfi *cfi = &report->input->sources.orc.cfi;
-
-	for (size_t i = 0; i < cfi->n_left; i++) {
-		const struct orc_left *left = &cfi->left[i];
-		char start[OBJECT_WHERE];
-
-		fprintf(out, "    left out of orc: %s, %" PRIu64 " byte%s: %s\n",
-		    object_where(report->input->policy.image, left->start, start),
-		    left->size, num_s(left->size), orc_reason_text(left->why));
-	}
-}
-
 /* Where another source and .debug_frame differ. */
 static void report_told(const struct cfi_agree *agree, FILE *out)
 {
@@ -160,7 +127,6 @@ void report_source_pieces(const struct report *report, FILE *out)
 	const struct image *image = report->input->policy.image;
 
 	report_go_left(&report->input->sources.go, out);
-	report_orc_left(report, out);
 
 	for (size_t i = 0; i < coverage->n_pieces; i++) {
 		const struct coverage_piece *piece = &coverage->pieces[i];

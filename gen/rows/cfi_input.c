@@ -17,8 +17,7 @@ static bool cfi_input_wants_names(const struct options *options)
 /* Whether a source that is there cannot be used, and why. */
 static bool cfi_input_left_out(const struct cfi_sources *sources, struct err *err)
 {
-	const struct err *const reasons[] = {
-	    &sources->go_left_out, &sources->orc_left_out, &sources->left_out};
+	const struct err *const reasons[] = {&sources->go_left_out, &sources->left_out};
 
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
 		if (!reasons[i]->kind)
@@ -66,8 +65,8 @@ static bool cfi_input_has_fdes(const struct cfi_input *input, struct err *err)
 		    "no CFI: the file has none of what --source names, nothing to do");
 	if (!frames->section.size)
 		return err_set(err, ERR_NOTHING,
-		    "no CFI: no .eh_frame, no .debug_frame, no table of Go and no ORC "
-		    "tables, nothing to do");
+		    "no CFI: no .eh_frame, no .debug_frame and no table of Go, nothing "
+		    "to do");
 	return err_set(err, ERR_NOTHING, "no CFI: %s has no FDE, nothing to do",
 	    cfi_section_at(&frames->section, 0, &into));
 }
@@ -108,7 +107,7 @@ static bool cfi_input_patterns(
 		   : err_set_nomem(err);
 }
 
-/* Counts what is of .debug_frame, of Go and of ORC; always true. */
+/* Counts what is of .debug_frame and of Go; always true. */
 static bool cfi_input_count(struct cfi_input *input)
 {
 	const struct cfi_frames *frames = &input->frames;
@@ -118,17 +117,10 @@ static bool cfi_input_count(struct cfi_input *input)
 	for (size_t i = frames->n_fdes;
 	     i-- > 0 && cfi_fde_is_debug(frames, &frames->fdes[i]);)
 		input->n_debug_fdes++;
-	for (size_t i = 0; i < frames->n_cies; i++) {
-		const uint64_t off = frames->cies[i].off;
-
-		input->n_orc_cies += off < frames->section.orc_size;
-		input->n_go_cies += off >= frames->section.orc_size &&
-				    off < cfi_section_made(&frames->section);
-	}
-	for (size_t i = 0; i < frames->n_fdes; i++) {
-		input->n_orc_fdes += cfi_fde_is_orc(frames, &frames->fdes[i]);
+	for (size_t i = 0; i < frames->n_cies; i++)
+		input->n_go_cies += frames->cies[i].off < frames->section.go_size;
+	for (size_t i = 0; i < frames->n_fdes; i++)
 		input->n_go_fdes += cfi_fde_is_go(frames, &frames->fdes[i]);
-	}
 	return true;
 }
 

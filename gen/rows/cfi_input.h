@@ -22,7 +22,6 @@ struct cfi_input {
 	struct cfi_sources sources;
 	size_t n_debug_cies, n_debug_fdes; /* those of .debug_frame in frames */
 	size_t n_go_cies, n_go_fdes;	   /* those of Go's table */
-	size_t n_orc_cies, n_orc_fdes;	   /* those of ORC tables */
 	struct cfi_frames frames;
 	struct cfi_ranges ranges;
 	struct corrections corrections; /* none, until the code was asked */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Puts records of ORC tables and of Go's table before .eh_frame, and .debug_frame behind it, so that one
- * walk and one list of ranges serve all. */
+/* Puts records of Go's table before .eh_frame, and .debug_frame behind it, so that one walk and one list of
+ * ranges serve all. */
 #include "gen/rows/cfi_sources.h"
 
 #include <stdlib.h>
@@ -69,30 +69,6 @@ static bool sources_add_go(
 		return true;
 	sources->section.go_size = sources->go.cfi.records.size;
 	return sources_put_before(sources, &sources->go.cfi.records, err);
-}
-
-static bool sources_add_orc(
-    const struct image *image, struct cfi_sources *sources, struct err *err)
-{
-	if (!image_orc_source(image, &sources->orc, err))
-		return false;
-	if (!sources->orc.present)
-		return true;
-	sources->section.orc_size = sources->orc.cfi.records.size;
-	return sources_put_before(sources, &sources->orc.cfi.records, err);
-}
-
-/* Tables of other forms. What one of them cannot give is in left_out; false: out of memory. */
-static bool sources_add_made(
-    const struct image *image, const struct options *options, struct cfi_sources *sources)
-{
-	if (wants(options, SOURCE_GO) &&
-	    !sources_add_go(image, sources, &sources->go_left_out) &&
-	    sources->go_left_out.kind == ERR_NOMEM)
-		return false;
-	return !wants(options, SOURCE_ORC) ||
-	       sources_add_orc(image, sources, &sources->orc_left_out) ||
-	       sources->orc_left_out.kind != ERR_NOMEM;
 }
 
 /* Takes .debug_frame away again. */
@@ -192,7 +168,10 @@ bool cfi_sources_read(const struct image *image, const struct options *options,
 	if (wants(options, SOURCE_EH_FRAME) &&
 	    !image_eh_frame(image, &sources->section, &found, &sources->hdr_size, err))
 		return false;
-	if (!sources_add_made(image, options, sources)) {
+	/* What Go's table cannot give is told. */
+	if (wants(options, SOURCE_GO) &&
+	    !sources_add_go(image, sources, &sources->go_left_out) &&
+	    sources->go_left_out.kind == ERR_NOMEM) {
 		cfi_sources_deinit(sources);
 		return err_set_nomem(err);
 	}
@@ -211,7 +190,6 @@ void cfi_sources_deinit(struct cfi_sources *sources)
 	free(sources->joined);
 	free(sources->debug_path);
 	image_go_source_deinit(&sources->go);
-	image_orc_source_deinit(&sources->orc);
 	*sources = (struct cfi_sources){0};
 }
 
@@ -225,8 +203,7 @@ bool cfi_sources_any(const struct image *image, const struct options *options)
 	if (wants(options, SOURCE_EH_FRAME) &&
 	    (!image_eh_frame(image, &section, &found, NULL, &ignored) || found))
 		return true;
-	if ((wants(options, SOURCE_GO) && image_has_go_source(image)) ||
-	    (wants(options, SOURCE_ORC) && image_has_orc_source(image)))
+	if (wants(options, SOURCE_GO) && image_has_go_source(image))
 		return true;
 	if (!wants(options, SOURCE_DEBUG_FRAME))
 		return false;
@@ -322,8 +299,7 @@ static bool settle_go(struct cfi_frames *frames, struct err *err)
 	for (size_t i = 0; i < frames->n_fdes; i++) {
 		const struct cfi_fde *fde = &frames->fdes[i];
 
-		if (!cfi_fde_is_go(frames, fde) && !cfi_fde_is_orc(frames, fde) &&
-		    !cfi_fde_is_debug(frames, fde))
+		if (!cfi_fde_is_go(frames, fde) && !cfi_fde_is_debug(frames, fde))
 			areas.list[n++] =
 			    (struct code_area){fde->pc, fde->pc + fde->range};
 	}

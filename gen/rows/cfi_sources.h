@@ -8,24 +8,21 @@
 #include "cfi/frames.h"
 #include "gen/input/go_source.h"
 #include "gen/input/input.h"
-#include "gen/input/orc_source.h"
 #include "gen/options/options.h"
 
 struct cfi_sources {
-	struct cfi_section section; /* records of ORC and Go, .eh_frame, .debug_frame */
+	struct cfi_section section; /* records of Go, .eh_frame, .debug_frame */
 	uint64_t hdr_size;	    /* of .eh_frame_hdr, bytes */
 	uint8_t *joined;	    /* owned; bytes of all. NULL: .eh_frame alone */
 	char *debug_path; /* owned; the debug file that has it. NULL: the file itself */
 	/* Says why .debug_frame is not read; ERR_NONE: it is, or is not there. */
 	struct err left_out;
-	struct go_source go;	 /* without its records; section is NULL: there is none */
-	struct err go_left_out;	 /* the same for Go's table */
-	struct orc_source orc;	 /* without its records */
-	struct err orc_left_out; /* the same for ORC tables */
+	struct go_source go;	/* without its records; section is NULL: there is none */
+	struct err go_left_out; /* the same for Go's table */
 };
 
-/* Finds them as options say. ERR_MALFORMED for .eh_frame only, ERR_NOMEM. Records of ORC and Go come
- * first, so that a terminator of .eh_frame is behind them. */
+/* Finds them as options say. ERR_MALFORMED for .eh_frame only, ERR_NOMEM. Records of Go come first, so
+ * that a terminator of .eh_frame is behind them. */
 ATTR_MUST_CHECK bool cfi_sources_read(const struct image *image,
     const struct options *options, struct cfi_sources *sources, struct err *err);
 void cfi_sources_deinit(struct cfi_sources *sources);

@@ -66,8 +66,6 @@ static enum source source_of_fde(
 {
 	if (cfi_fde_is_debug(frames, fde))
 		return SOURCE_DEBUG_FRAME;
-	if (cfi_fde_is_orc(frames, fde))
-		return SOURCE_ORC;
 	return cfi_fde_is_go(frames, fde) ? SOURCE_GO : SOURCE_EH_FRAME;
 }
 

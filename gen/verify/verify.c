@@ -256,10 +256,8 @@ static bool verify_is_of(
 
 	if (range->overlapping)
 		return false;
-	if (cfi_fde_is_debug(frames, fde))
-		return witness->part == CFI_PART_DEBUG;
 	return witness->part ==
-	       (cfi_fde_is_orc(frames, fde) ? CFI_PART_ORC : CFI_PART_EH);
+	       (cfi_fde_is_debug(frames, fde) ? CFI_PART_DEBUG : CFI_PART_EH);
 }
 
 /*

@@ -17,7 +17,7 @@ cd "$directory"
 declare -A modes=(
 	[convert]='-j1 @@ OUT'
 	[convert-3]='-j1 --format=3 --optimize=size --derive --refresh @@ OUT'
-	[section]='-j1 --section-only --source=eh_frame,go,debug_frame,orc @@ OUT'
+	[section]='-j1 --section-only --source=eh_frame,go,debug_frame @@ OUT'
 	[report]='-j1 --report=json -v @@'
 	[verify]='-j1 --verify @@'
 	[dump]='-j1 --dump @@'
@@ -32,21 +32,19 @@ build() {
 	AFL_QUIET=1 ninja -C afl cmd/eh2sframe >>build.log 2>&1 || { tail build.log >&2 && exit 1; }
 }
 
-# The first inputs are those of fuzz_elf and fuzz_orc, and the same files converted.
+# The first inputs are those of fuzz_elf, and the same files converted.
 seed() {
-	local file name
+	local file
 	[ ! -d seeds ] || return 0
 	mkdir seeds.new
-	for name in fuzz_elf fuzz_orc; do
-		python3 - "$source/build" $name "$directory/seeds.new" <<-'P'
-			import json, subprocess, sys
-			build, target, seeds = sys.argv[1:]
-			tests = subprocess.run(['meson', 'introspect', '--tests', build], stdout=subprocess.PIPE, check=True).stdout
-			command = next(test['cmd'] for test in json.loads(tests) if test['name'] == target)
-			subprocess.run([command[0], '--seeds=' + seeds] + command[1:], cwd=build, check=True,
-			               stderr=subprocess.DEVNULL)
-		P
-	done
+	python3 - "$source/build" fuzz_elf "$directory/seeds.new" <<-'P'
+		import json, subprocess, sys
+		build, target, seeds = sys.argv[1:]
+		tests = subprocess.run(['meson', 'introspect', '--tests', build], stdout=subprocess.PIPE, check=True).stdout
+		command = next(test['cmd'] for test in json.loads(tests) if test['name'] == target)
+		subprocess.run([command[0], '--seeds=' + seeds] + command[1:], cwd=build, check=True,
+		               stderr=subprocess.DEVNULL)
+	P
 	find seeds.new -size +64k -delete
 	for file in seeds.new/*; do
 		"$source/build/cmd/eh2sframe" -q "$file" "$file.converted" 2>/dev/null || :

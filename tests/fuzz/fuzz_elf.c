@@ -206,7 +206,7 @@ static void by_choice(const uint8_t *data, size_t size)
 	CHOOSE(proof, &choice, "", "--code=refuse", "--code=repair", "--derive",
 	    "--code=repair --derive");
 	CHOOSE(proof, &choice, "", "", "--source=eh_frame", "--source=debug_frame",
-	    "--source=go,eh_frame", "--source=orc,derived");
+	    "--source=go,eh_frame", "--source=derived");
 	strcat(words, proof + strlen("-q --verify"));
 	if (object) {
 		CHOOSE(words, &choice, "", "--object-sections=group",

@@ -35,14 +35,13 @@ may code base
 may code/machines . base code
 may code/brief . code code/machines
 may go base cfi code code/brief
-may orc base cfi
 may sframe/compact base sframe
 may gen/options base sframe sframe/compact
 may gen/arch cfi code sframe
 may gen/elf . base cfi gen/arch
 may gen/elf/object base cfi gen/arch gen/elf sframe
-may gen/input base cfi gen/arch gen/elf gen/elf/object go names orc
-may gen/rows base cfi names sframe sframe/compact gen/arch gen/elf/object gen/input gen/options go orc
+may gen/input base cfi gen/arch gen/elf gen/elf/object go names
+may gen/rows base cfi names sframe sframe/compact gen/arch gen/elf/object gen/input gen/options go
 may gen/insert base gen/elf gen/options
 may gen/object base gen/elf/object gen/input gen/insert gen/options gen/rows sframe
 may gen/verify base cfi gen/elf/object gen/input gen/options gen/rows gen/derive gen/validate sframe sframe/compact
@@ -69,7 +68,7 @@ may profile/output base profile profile/symbols
 may profile/fold . base cmd/common include profile profile/output profile/symbols
 # Other formats, built on request, beside the engine that is not to know them.
 may bench/compare base cfi gen/rows sframe
-for folder in $(find base cfi code go names orc sframe gen walk lib cmd include profile bench/compare -name '*.[ch]' -exec dirname {} + | sort -u); do
+for folder in $(find base cfi code go names sframe gen walk lib cmd include profile bench/compare -name '*.[ch]' -exec dirname {} + | sort -u); do
 	case " $seen " in
 	*" $folder "*) ;;
 	*) echo "$folder: no rule says what it may include"; status=1 ;;
@@ -78,6 +77,6 @@ done
 # The public header stands alone.
 if grep -nE '#[[:space:]]*include[[:space:]]*<(lib[a-z]*/|gelf|jansson)' include/*.h; then status=1; fi
 users=$(grep -rlE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include[[:space:]]*<[^>]*libdwarf' \
-	base cfi go names orc sframe gen walk lib cmd include bench tests examples)
+	base cfi go names sframe gen walk lib cmd include bench tests examples)
 [ "$users" = cfi/libdwarf_internal.h ] || { echo "libdwarf is included by: $users"; status=1; }
 exit $status

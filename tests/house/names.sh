@@ -12,7 +12,7 @@ empty() { if [ -z "$2" ]; then ok "$1"; else not_ok "$1" "$2"; fi; }
 
 # Lines of NAME KIND FOLDER FILE LENGTH, where KIND is static or global. A definition has type and name at the
 # start of a line, and its body starts with a line that is `{`. The test "format" sees to that.
-mapfile -t files < <(find base cfi code go names orc sframe gen walk lib cmd profile bench/compare -name '*.[ch]')
+mapfile -t files < <(find base cfi code go names sframe gen walk lib cmd profile bench/compare -name '*.[ch]')
 awk '
 	FNR == 1 { name = "" }
 	/^[A-Za-z_].*\(/ && !/;$/ {
@@ -69,7 +69,6 @@ begin names symbol symbols lines
 begin sframe sf
 begin sframe/compact sf compact
 begin go go
-begin orc orc
 begin gen convert install
 begin gen/arch arch
 begin gen/elf image

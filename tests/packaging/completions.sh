@@ -69,10 +69,9 @@ offers 'bash: values after =' '1
 offers 'bash: values, one begun' 'grow' eh2sframe --method = g
 offers 'bash: the first of a list' 'debug_frame
 derived' eh2sframe --source = de
-offers 'bash: what a list has not yet' 'orc,eh_frame,debug_frame
-orc,eh_frame,derived
-orc,eh_frame,go' eh2sframe --source = orc,eh_frame,
-offers 'bash: the next of a list, begun' 'orc,go' eh2sframe --source orc,g
+offers 'bash: what a list has not yet' 'derived,eh_frame,debug_frame
+derived,eh_frame,go' eh2sframe --source = derived,eh_frame,
+offers 'bash: the next of a list, begun' 'derived,go' eh2sframe --source derived,g
 offers 'bash: a value as a word of its own' 'none
 share
 size' eh2sframe --optimize ''
@@ -143,9 +142,8 @@ got $got"; fi
 	zoffers 'zsh: the first of a list' 'debug_frame
 derived' 'eh2sframe --source=de'
 	zoffers 'zsh: what a list has not yet' 'debug_frame
-derived
-go' 'eh2sframe --source=orc,eh_frame,'
-	zoffers 'zsh: the next of a list, begun' 'go' 'eh2sframe --source=orc,g'
+go' 'eh2sframe --source=derived,eh_frame,'
+	zoffers 'zsh: the next of a list, begun' 'go' 'eh2sframe --source=derived,g'
 	zoffers 'zsh: values' '1
 2
 3' 'eh2sframe --format='

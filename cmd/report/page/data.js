@@ -127,7 +127,7 @@ function dataSections(sizes, sources) {
 	const of = (name) => dataCount(dataObject(sources[name]), 'size') || 0;
 
 	return [['.eh_frame', dataCount(sizes, '.eh_frame') || 0], ['.gopclntab', of('go')],
-		['.debug_frame', of('debug_frame')], ['.orc_unwind', of('orc')]].filter(([, bytes]) => bytes);
+		['.debug_frame', of('debug_frame')]].filter(([, bytes]) => bytes);
 }
 
 // The size of .sframe beside theirs: '0.98 of .eh_frame'; '' without any.

@@ -227,7 +227,7 @@ function fileWithoutRows(raw) {
 		],
 	});
 	return dom('section', {}, dom('h2', {}, 'Functions without rows'), dom('p', { class: 'faint' },
-		'Code that a table of functions or of ORC has, and that no row can be made for.'), table.element);
+		'Code that a table of functions has, and that no row can be made for.'), table.element);
 }
 
 // Counts by reason: earlier reports have these and no list.

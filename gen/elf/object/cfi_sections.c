@@ -299,12 +299,11 @@ bool object_settle(
 	    .section = &frames->section,
 	    .links = debug ? &object->debug.links : &object->links,
 	    .debug = debug,
-	    .base = debug ? cfi_section_eh_size(&frames->section)
-			  : cfi_section_made(&frames->section)};
+	    .base =
+		debug ? cfi_section_eh_size(&frames->section) : frames->section.go_size};
 	size_t first = 0, middle, end, last = frames->n_fdes;
 
-	while (
-	    first < last && frames->fdes[first].off < cfi_section_made(&frames->section))
+	while (first < last && cfi_fde_is_go(frames, &frames->fdes[first]))
 		first++;
 	middle = first;
 	while (middle < last && !cfi_fde_is_debug(frames, &frames->fdes[middle]))

@@ -90,8 +90,6 @@ ATTR_MUST_CHECK bool object_link_add(struct object_links *links,
 ATTR_MUST_CHECK bool object_links_sort(struct object_links *links, struct err *err);
 /* All .debug_frame sections; what is wrong with them is in object->debug.err. */
 void object_debug_read(struct image *image);
-/* The same of .orc_unwind_ip, in object->orc.err. */
-void object_orc_read(struct image *image);
 /* What is wrong with .sframe is in object->sframe_err. */
 void object_sframe_read(struct image *image);
 

@@ -85,7 +85,6 @@ bool object_open(struct image *image, struct err *err)
 		object_cfi_read(image, err)))
 		return false;
 	object_debug_read(image);
-	object_orc_read(image);
 	object_sframe_read(image);
 	return true;
 }
@@ -99,8 +98,6 @@ void object_free(struct object *object)
 	free(object->links.list);
 	free(object->debug.data);
 	free(object->debug.links.list);
-	free(object->orc.data);
-	free(object->orc.links.list);
 	free(object->sframe);
 	free(object->users);
 	free(object);

@@ -59,14 +59,6 @@ struct object {
 		struct object_links links;
 		struct err err; /* why it cannot be read; ERR_NONE: it can */
 	} debug;
-	/* .orc_unwind_ip, of which each entry has a relocation. Damage costs this source alone. */
-	struct object_orc {
-		uint8_t *data;
-		size_t rela; /* its section of relocations */
-		struct object_links links;
-		/* Says why it cannot be read; ERR_NONE: it can, or is not there. */
-		struct err err;
-	} orc;
 	/* All .sframe sections as one; NULL without one. */
 	uint8_t *sframe;
 	size_t sframe_size, n_sframe;

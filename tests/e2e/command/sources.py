@@ -19,7 +19,7 @@ from elf_text import sections
 from tap import check, must, plan, run
 
 tool = os.path.realpath(sys.argv[1])
-SOURCES = ("eh_frame", "go", "debug_frame", "orc", "derived")
+SOURCES = ("eh_frame", "go", "debug_frame", "derived")
 CODE = b"""
 __attribute__((noinline)) int leaf(int n) { volatile int k[9] = {n}; return k[n & 7]; }
 __attribute__((noinline)) int inner(int n) { return leaf(n) + leaf(n + 1); }

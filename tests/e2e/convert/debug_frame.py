@@ -331,10 +331,6 @@ def nothing_else():
 
 # Tables of no use, beside .eh_frame that is whole.
 LOST = r"""
-	.section .orc_unwind_ip, "a", @progbits
-	.long 0
-	.section .orc_unwind, "a", @progbits
-	.zero 6
 	.section .gopclntab, "a", @progbits
 	.zero 64
 	.section .debug_frame, "", @progbits
@@ -350,7 +346,7 @@ def lost():
     size = len(read("held"))
     # The output is longer, so that some places are outside of the input alone.
     for at in (size - 3, size, size + 8, size + 100, 1 << 31, (1 << 64) - 16):
-        for name in (".debug_frame", ".orc_unwind", ".orc_unwind_ip", ".gopclntab"):
+        for name in (".debug_frame", ".gopclntab"):
             def edit(data, _, header, at=at):
                 struct.pack_into("<Q", data, header + 24, at)
             change("held", "lost", name, edit)

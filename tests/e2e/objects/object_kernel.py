@@ -191,7 +191,7 @@ def check_debian():
         skip("Debian's modules", "none installed here")
         return
     statuses = {run(tool, "--format=3", path, "none.ko").returncode for path in modules[:20]}
-    check(statuses <= {0, 6}, "Debian's modules: rows by ORC, or nothing to do", statuses)
+    check(statuses <= {0, 6}, "Debian's modules: converted, or nothing to do", statuses)
 
 
 def check_nothing():

@@ -391,30 +391,6 @@ START_TEST(nomem_object)
 }
 END_TEST
 
-/* The same on a program and on an object with ORC tables. */
-static const char *const orc_commands[] = {
-    "-q --format=3 IN OUT",
-    "--report -v IN",
-    "--report=json --format=3 -v IN",
-};
-
-enum {
-	N_ORC_COMMANDS = sizeof(orc_commands) / sizeof(orc_commands[0]),
-	N_ORC_INPUTS = 2
-};
-
-START_TEST(nomem_orc)
-{
-	place.in = getenv(_i / N_ORC_COMMANDS ? "NOMEM_INPUT_5" : "NOMEM_INPUT_4");
-	ck_assert_msg(place.in, "NOMEM_INPUT_4 is not set");
-	put_out("");
-	heap.fail_at = 0;
-	ck_assert(link(place.out, place.conv) == 0);
-	fail_each(orc_commands[_i % N_ORC_COMMANDS], false);
-	fail_each(orc_commands[_i % N_ORC_COMMANDS], true);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("nomem");
@@ -423,7 +399,6 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_loop_test(tcase, nomem, 0, N_COMMANDS * N_INPUTS);
 	tcase_add_loop_test(tcase, nomem_object, 0, N_OBJECT_COMMANDS);
-	tcase_add_loop_test(tcase, nomem_orc, 0, N_ORC_COMMANDS * N_ORC_INPUTS);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
 }
