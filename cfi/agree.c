@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs the instructions of both sections over the code that both describe. */
+/* Runs the instructions of both sources over the code that both describe. */
 #include "cfi/agree.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 /* Two FDEs over the same code. */
 struct pair {
 	const struct cfi_frames *frames;
-	struct cfi_interp interps[2]; /* of .eh_frame or Go's table, and .debug_frame */
+	struct cfi_interp interps[2]; /* of the other source, and .debug_frame */
 	uint32_t fdes[2];	      /* what they have run; UINT32_MAX: nothing */
 	bool readable[2];
 	bool nomem;
@@ -31,7 +31,7 @@ static bool same_cies(
 	       same_bytes(sec, a->program_off, b->program_off, a->program_len);
 }
 
-/* Byte for byte the same, and without an address, which each section writes otherwise. */
+/* Byte for byte the same, and without an address, which each source writes otherwise. */
 static bool same_programs(
     const struct cfi_frames *frames, const struct cfi_fde *a, const struct cfi_fde *b)
 {
@@ -61,33 +61,33 @@ static bool rule_is_unchanged(const struct cfi_rule *rule)
 	return rule->kind == CFI_UNSPECIFIED || rule->kind == CFI_SAME;
 }
 
-/* Without a rule the caller's SP is the CFA, on the machines that Go's table is read for. */
+/* known: without a rule the caller's SP is the CFA. */
 static bool stack_pointers_agree(
-    const struct cfi_rule *a, const struct cfi_rule *b, bool go)
+    const struct cfi_rule *a, const struct cfi_rule *b, bool known)
 {
 	const struct cfi_rule cfa = {.kind = CFI_CFA_PLUS};
 
-	return go ? rules_agree(a->kind == CFI_UNSPECIFIED ? &cfa : a,
-			b->kind == CFI_UNSPECIFIED ? &cfa : b)
-		  : rules_agree(a, b);
+	return known ? rules_agree(a->kind == CFI_UNSPECIFIED ? &cfa : a,
+			   b->kind == CFI_UNSPECIFIED ? &cfa : b)
+		     : rules_agree(a, b);
 }
 
 /* How a row of .debug_frame differs from that of the other source; CFI_AGREE_KINDS: it does not. */
 static enum cfi_agree_kind rows_differ(
-    const struct cfi_row *other, const struct cfi_row *debug, bool go)
+    const struct cfi_row *other, const struct cfi_row *debug, bool known)
 {
 	const bool mostly = rules_agree(&other->cfa, &debug->cfa) &&
 			    rules_agree(&other->ra, &debug->ra) &&
-			    stack_pointers_agree(&other->sp, &debug->sp, go) &&
+			    stack_pointers_agree(&other->sp, &debug->sp, known) &&
 			    other->ra_signed == debug->ra_signed &&
 			    other->ra_signed_with_pc == debug->ra_signed_with_pc;
 
 	if (mostly && rules_agree(&other->fp, &debug->fp))
 		return CFI_AGREE_KINDS;
-	if (go && mostly && rule_is_unchanged(&debug->fp))
+	if (known && mostly && rule_is_unchanged(&debug->fp))
 		return CFI_AGREE_FP;
-	return go && (other->cfa.kind == CFI_UNSPECIFIED ||
-			 other->ra.kind == CFI_UNDEFINED)
+	return known && (other->cfa.kind == CFI_UNSPECIFIED ||
+			    other->ra.kind == CFI_UNDEFINED)
 		   ? CFI_AGREE_NO_CALLER
 		   : CFI_AGREE_DIFFER;
 }
@@ -108,7 +108,7 @@ struct differing {
 
 /* Compares [start, end). */
 static struct differing differing(const struct cfi_table *other,
-    const struct cfi_table *debug, uint64_t start, uint64_t end, bool go)
+    const struct cfi_table *debug, uint64_t start, uint64_t end, bool known)
 {
 	size_t i = cfi_table_row_at(other, start), k = cfi_table_row_at(debug, start);
 	struct differing sum = {0};
@@ -117,7 +117,7 @@ static struct differing differing(const struct cfi_table *other,
 		uint64_t i_end = row_end(other, i, end), k_end = row_end(debug, k, end);
 		uint64_t next = i_end < k_end ? i_end : k_end;
 		const enum cfi_agree_kind kind =
-		    rows_differ(&other->rows[i], &debug->rows[k], go);
+		    rows_differ(&other->rows[i], &debug->rows[k], known);
 
 		if (kind == CFI_AGREE_DIFFER && !sum.bytes[kind])
 			sum.first = pc;
@@ -152,19 +152,19 @@ static bool pair_run(struct pair *pair, const uint32_t fdes[2], uint64_t max_exp
 static void agree_tell(
     struct cfi_agree *agree, const struct cfi_frames *frames, uint32_t fde, uint64_t pc)
 {
-	const uint64_t off =
-	    frames->fdes[fde].off - cfi_section_eh_size(&frames->section);
+	uint64_t off;
 
+	cfi_section_at(&frames->section, frames->fdes[fde].off, &off);
 	if (agree->n_told < CFI_AGREE_MAX_TOLD)
 		agree->told[agree->n_told++] = (struct cfi_agree_told){pc, off};
 }
 
 /* Compares a part of code that both describe. last: the FDE that was counted last, for each kind. */
 static void agree_compare(struct cfi_agree *agree, struct pair *pair,
-    const struct cfi_range *shared, bool go, uint32_t last[CFI_AGREE_KINDS])
+    const struct cfi_range *shared, bool known, uint32_t last[CFI_AGREE_KINDS])
 {
 	const struct differing sum = differing(&pair->interps[0].table,
-	    &pair->interps[1].table, shared->start, shared->end, go);
+	    &pair->interps[1].table, shared->start, shared->end, known);
 
 	for (int i = 0; i < CFI_AGREE_KINDS; i++) {
 		agree->kinds[i].bytes += sum.bytes[i];
@@ -178,7 +178,8 @@ static void agree_compare(struct cfi_agree *agree, struct pair *pair,
 }
 
 bool cfi_agree_read(const struct cfi_frames *frames, const struct cfi_ranges *ranges,
-    const struct cfi_machine *machine, bool go, struct cfi_agree *agree)
+    const struct cfi_machine *machine, unsigned int source, bool known,
+    struct cfi_agree *agree)
 {
 	struct pair pair = {.frames = frames, .fdes = {UINT32_MAX, UINT32_MAX}};
 	uint32_t last[CFI_AGREE_KINDS];
@@ -193,13 +194,13 @@ bool cfi_agree_read(const struct cfi_frames *frames, const struct cfi_ranges *ra
 		    search_list_above(ranges->list, ranges->n, end, shared->start);
 		const uint32_t fdes[2] = {ranges->list[at].fde, shared->fde};
 
-		if (cfi_fde_is_go(frames, &frames->fdes[fdes[0]]) != go)
+		if (cfi_fde_source(frames, &frames->fdes[fdes[0]]) != source)
 			continue;
 		agree->bytes += shared->end - shared->start;
 		if (!same_programs(
 			frames, &frames->fdes[fdes[0]], &frames->fdes[fdes[1]]) &&
 		    pair_run(&pair, fdes, cfi_ranges_expr_ops(ranges, at)))
-			agree_compare(agree, &pair, shared, go, last);
+			agree_compare(agree, &pair, shared, known, last);
 	}
 	cfi_interp_deinit(&pair.interps[0]);
 	cfi_interp_deinit(&pair.interps[1]);

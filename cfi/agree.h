@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether .eh_frame or Go's table and .debug_frame say the same where both speak. */
+/* Whether another source and .debug_frame say the same where both speak. */
 #ifndef CFI_AGREE_H
 #define CFI_AGREE_H
 
@@ -14,10 +14,10 @@
 /* What FDEs of .debug_frame say otherwise, by kind. */
 enum cfi_agree_kind {
 	CFI_AGREE_DIFFER,
-	/* Of Go's table alone, and known: it says where the frame pointer is, .debug_frame that it is
+	/* Known of some producers: the other source says where the frame pointer is, .debug_frame that it is
 	 * unchanged; */
 	CFI_AGREE_FP,
-	/* it gives no caller, and .debug_frame has rules. */
+	/* the other one gives no caller, and .debug_frame has rules. */
 	CFI_AGREE_NO_CALLER,
 	CFI_AGREE_KINDS,
 };
@@ -36,12 +36,12 @@ struct cfi_agree {
 };
 
 /*
- * Compares the rules of .debug_frame with those of .eh_frame, or (go) with those of Go's table, over
- * ranges->shared. Rules that are expressions without a form of their own are not compared, nor
- * FDEs with damaged instructions. False only when memory runs out.
+ * Compares the rules of .debug_frame with those of a source, by its number, over ranges->shared. known: the producer has
+ * differences of the known kinds, and without a rule its SP is the CFA. Rules that are expressions without
+ * a form of their own are not compared, nor FDEs with damaged instructions. False only when memory runs out.
  */
 ATTR_MUST_CHECK bool cfi_agree_read(const struct cfi_frames *frames,
-    const struct cfi_ranges *ranges, const struct cfi_machine *machine, bool go,
-    struct cfi_agree *agree);
+    const struct cfi_ranges *ranges, const struct cfi_machine *machine,
+    unsigned int source, bool known, struct cfi_agree *agree);
 
 #endif

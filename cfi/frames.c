@@ -20,10 +20,10 @@
 #include "cfi/pointer.h"
 
 struct walk {
-	struct rd rd; /* up to the end of the section; stands at the next record */
+	struct rd rd; /* up to the end of the part; stands at the next record */
 	struct cfi_frames *frames;
-	size_t start; /* of the section */
-	bool debug;   /* it is .debug_frame */
+	size_t start; /* of the part */
+	bool debug;   /* it is in the form of .debug_frame */
 	/* Offsets of CIEs that could not be read, ascending: their FDEs are lost, not
 	 * damaged. */
 	uint64_t *bad_cies;
@@ -296,8 +296,8 @@ static bool find_cie(struct walk *w, const struct cfi_record *rec, uint32_t *ind
 		return true;
 	}
 	at = search_list_from(f->cies, f->n_cies, off, off);
-	if (at < f->n_cies && f->cies[at].off == off && f->cies[at].debug == w->debug &&
-	    num_u32(at, index)) {
+	if (at < f->n_cies && f->cies[at].off == off && off >= w->start &&
+	    off < w->rd.size && num_u32(at, index)) {
 		w->last_cie = *index;
 		return true;
 	}
@@ -406,37 +406,46 @@ static void read_fdes(struct walk *w)
 	}
 }
 
-/* Stands at the start of one of the two sections. */
-static void enter(struct walk *w, bool debug)
+/* Stands at the start of part i. */
+static void enter(struct walk *w, size_t i)
 {
 	const struct cfi_section *section = &w->frames->section;
-	size_t eh_size = cfi_section_eh_size(section);
+	const struct cfi_part *part = &section->parts[i];
 
-	rd_init(
-	    &w->rd, section->data, debug ? section->size : eh_size, section->big_endian);
-	w->rd.pos = w->start = debug ? eh_size : 0;
-	w->debug = debug;
+	rd_init(&w->rd, section->data, part->off + part->size, section->big_endian);
+	w->rd.pos = w->start = part->off;
+	w->debug = part->debug;
+	w->last_cie = UINT32_MAX;
+}
+
+/* Without parts it is one. */
+static void take_section(struct cfi_frames *frames, const struct cfi_section *section)
+{
+	*frames = (struct cfi_frames){.section = *section};
+	if (section->n_parts || !section->size)
+		return;
+	frames->section.parts[0] =
+	    (struct cfi_part){.name = ".eh_frame", .size = section->size};
+	frames->section.n_parts = 1;
 }
 
 bool cfi_frames_read(
     const struct cfi_section *section, struct cfi_frames *frames, struct err *err)
 {
-	struct walk w = {.frames = frames, .last_cie = UINT32_MAX};
+	struct walk w = {.frames = frames};
 	size_t n_fdes = 0;
-	bool ok;
+	bool ok = true;
 
-	*frames = (struct cfi_frames){.section = *section};
-	enter(&w, false);
-	ok = read_cies(&w, &n_fdes, err);
-	enter(&w, true);
-	ok = ok && read_cies(&w, &n_fdes, err);
+	take_section(frames, section);
+	for (size_t i = 0; ok && i < frames->section.n_parts; i++) {
+		enter(&w, i);
+		ok = read_cies(&w, &n_fdes, err);
+	}
 	if (ok && !vec_reserve(&frames->fdes, &frames->cap_fdes, n_fdes))
 		ok = err_set_nomem(err);
-	if (ok) {
-		w.diagnose = true;
-		enter(&w, false);
-		read_fdes(&w);
-		enter(&w, true);
+	w.diagnose = true;
+	for (size_t i = 0; ok && i < frames->section.n_parts; i++) {
+		enter(&w, i);
 		read_fdes(&w);
 	}
 	free(w.bad_cies);

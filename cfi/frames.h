@@ -72,7 +72,7 @@ struct cfi_frames {
 	struct cfi_section section;
 	struct cfi_cie *cies; /* by ascending off; only the readable ones */
 	size_t n_cies, cap_cies;
-	/* Ordered as the bytes: Go, .eh_frame, .debug_frame. */
+	/* Ordered as the parts, and in each as its bytes. */
 	struct cfi_fde *fdes;
 	size_t n_fdes, cap_fdes;
 	struct cfi_diag *diags;
@@ -84,7 +84,7 @@ struct cfi_frames {
 const char *cfi_diag_name(enum cfi_diag_kind kind);
 
 /*
- * Walks both sections. False only when memory runs out. A CIE pointer is accepted
+ * Walks all parts. False only when memory runs out. A CIE pointer is accepted
  * only when it names the start of a record that the walk meets (before or after the FDE),
  * so the work is linear in their size whatever they contain.
  */
@@ -98,11 +98,11 @@ static inline bool cfi_fde_is_debug(
 	return frames->cies[fde->cie].debug;
 }
 
-/* Whether an FDE is made of Go's table. */
-static inline bool cfi_fde_is_go(
+/* The number that the caller gave to where an FDE is from. */
+static inline unsigned int cfi_fde_source(
     const struct cfi_frames *frames, const struct cfi_fde *fde)
 {
-	return fde->off < frames->section.go_size;
+	return cfi_section_part(&frames->section, fde->off)->source;
 }
 
 /* Frees the lists of CIEs and FDEs; their numbers and the diagnostics stay. */

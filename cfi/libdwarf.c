@@ -204,7 +204,7 @@ bool cfi_libdwarf_table(struct cfi_libdwarf *reader, size_t i, size_t max_rows,
 	t->start = start;
 	t->end = start;
 	/* All ones, or one less: what was discarded. */
-	if (reader->section.debug_size && start >= UINT64_MAX - 1)
+	if (cfi_section_debug(&reader->section) && start >= UINT64_MAX - 1)
 		return true;
 	if (__builtin_add_overflow(start, range, &t->end))
 		return err_set(err, ERR_UNSUPPORTED, "libdwarf: an FDE wraps around");

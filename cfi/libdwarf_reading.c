@@ -45,7 +45,7 @@ static int ask(
 /* Which of the two the section is. */
 static bool is_debug(const struct cfi_libdwarf *w)
 {
-	return w->section.debug_size > 0;
+	return cfi_section_debug(&w->section) != NULL;
 }
 
 static const char *section_name(const struct cfi_libdwarf *w)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of .eh_frame, of records made of Go's table before them, and of .debug_frame behind, with what is
- * needed to read them. */
+/* Bytes of CFI with what is needed to read them: one part behind the other, each from another source. */
 #ifndef CFI_SECTION_H
 #define CFI_SECTION_H
 
@@ -8,13 +7,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Records that find each other. Parts are read one by one, because their FDEs may be for the same code. */
+struct cfi_part {
+	const char *name;    /* for people */
+	size_t off, size;    /* bytes from the start of data; bytes */
+	unsigned int source; /* where they are from, by the caller's numbers */
+	bool debug;	     /* in the form of .debug_frame, else in that of .eh_frame */
+};
+
+enum { CFI_N_PARTS = 3 };
+
 struct cfi_section {
 	const uint8_t *data; /* borrowed */
 	size_t size;	     /* bytes */
 	uint64_t addr;	     /* address of data[0] once loaded, unbiased as in the file */
-	size_t gaps;	/* bytes of data that are between sections, where it is several */
-	size_t go_size; /* the first bytes of data are made of Go's table; 0: none are */
-	size_t debug_size; /* the last bytes of data are .debug_frame; 0: there is none */
+	size_t gaps; /* bytes of data that are between sections, where it is several */
+	/* All of data, those in the form of .debug_frame last. Without any, cfi_frames_read takes
+	 * data for .eh_frame, of source 0. */
+	struct cfi_part parts[CFI_N_PARTS];
+	size_t n_parts;
 	bool big_endian;
 	uint8_t addr_size; /* bytes of an address: 8 (4 in 32-bit files) */
 	/* Bases of DW_EH_PE_textrel and DW_EH_PE_datarel (LSB core, "DWARF Exception
@@ -23,57 +34,49 @@ struct cfi_section {
 	uint64_t text_base, data_base;
 };
 
-/* The bytes of data in the form of .eh_frame, and gaps in it; .debug_frame begins there. */
-static inline size_t cfi_section_eh_size(const struct cfi_section *section)
+/* The part that has the byte at off, or the last one. There is one at least. */
+static inline const struct cfi_part *cfi_section_part(
+    const struct cfi_section *section, uint64_t off)
 {
-	return section->size - section->debug_size;
+	size_t i = section->n_parts - 1;
+
+	while (i && off < section->parts[i].off)
+		i--;
+	return &section->parts[i];
 }
 
-/* What the file has of .eh_frame. */
-static inline size_t cfi_section_bytes(const struct cfi_section *section)
+/* The part in the form of .debug_frame. NULL: there is none. */
+static inline const struct cfi_part *cfi_section_debug(const struct cfi_section *section)
 {
-	return cfi_section_eh_size(section) - section->go_size - section->gaps;
+	for (size_t i = 0; i < section->n_parts; i++)
+		if (section->parts[i].debug)
+			return &section->parts[i];
+	return NULL;
 }
 
-/* Parts of which each is read by itself, because their FDEs may be for the same code. */
-enum cfi_part {
-	CFI_PART_EH, /* of Go's table, too */
-	CFI_PART_DEBUG,
-	CFI_N_PARTS,
-};
-
-/* One of them alone; size is 0 where it is not there. */
+/* One part alone. The addresses of .debug_frame are places in it. */
 static inline struct cfi_section cfi_section_one(
-    const struct cfi_section *section, enum cfi_part part)
+    const struct cfi_section *section, const struct cfi_part *part)
 {
-	const size_t eh_size = cfi_section_eh_size(section);
-	const size_t first = part == CFI_PART_DEBUG ? eh_size : 0;
-	const size_t last = part == CFI_PART_DEBUG ? section->size : eh_size;
 	struct cfi_section one = *section;
 
-	one.data = section->data ? section->data + first : NULL;
-	one.size = last - first;
-	one.addr = part == CFI_PART_DEBUG ? 0 : section->addr + first;
-	one.debug_size = part == CFI_PART_DEBUG ? section->debug_size : 0;
-	one.go_size = part == CFI_PART_EH ? section->go_size : 0;
-	one.gaps = part == CFI_PART_EH ? section->gaps : 0;
+	one.data = section->data + part->off;
+	one.size = part->size;
+	one.addr = part->debug ? 0 : section->addr + part->off;
+	one.parts[0] = *part;
+	one.parts[0].off = 0;
+	one.n_parts = 1;
 	return one;
 }
 
-/* The name of the section that has the byte at off, and where in that section it is. */
+/* The name of the part that has the byte at off, and where in it that is. */
 static inline const char *cfi_section_at(
     const struct cfi_section *section, uint64_t off, uint64_t *into)
 {
-	const size_t eh_size = cfi_section_eh_size(section);
+	const struct cfi_part *part = cfi_section_part(section, off);
 
-	*into = off;
-	if (off < section->go_size)
-		return "go";
-	*into = off - section->go_size;
-	if (!section->debug_size || off < eh_size)
-		return ".eh_frame";
-	*into = off - eh_size;
-	return ".debug_frame";
+	*into = off - part->off;
+	return part->name;
 }
 
 #endif

@@ -80,12 +80,12 @@ static bool generate(struct conversion *conv, struct err *err)
 	if (!collect_cfi(&input->frames, &input->ranges, &input->policy, &conv->model,
 		&report->coverage, err))
 		return false;
-	/* Look where the second source says something else. */
-	if (!cfi_agree_read(&input->frames, &input->ranges, &input->arch->cfi, false,
-		&report->agree) ||
-	    !cfi_agree_read(&input->frames, &input->ranges, &input->arch->cfi, true,
-		&report->agree_go))
-		return err_set_nomem(err);
+	/* Look where .debug_frame says something else. */
+	for (unsigned int i = 0; i < N_SOURCES; i++)
+		if (input->sources.list[i].size &&
+		    !cfi_agree_read(&input->frames, &input->ranges, &input->arch->cfi, i,
+			i == SOURCE_GO, &report->agree[i]))
+			return err_set_nomem(err);
 	/* Add PLT stubs that carry no CFI. */
 	if (!image->object && !plt_from_templates(&input->policy, &input->ranges,
 				  &conv->model, &report->coverage))

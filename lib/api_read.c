@@ -208,8 +208,8 @@ uint64_t eh2sframe_result_count(
 	case EH2SFRAME_COVERED_BYTES:
 		return report->coverage.covered_bytes;
 	case EH2SFRAME_EH_FRAME_SIZE:
-		return cfi_section_eh_size(&report->input->sources.section) -
-		       report->input->sources.section.go_size;
+		return report->input->sources.list[SOURCE_EH_FRAME].size +
+		       report->input->sources.section.gaps;
 	case EH2SFRAME_EH_FRAME_HDR_SIZE:
 		return report->input->sources.hdr_size;
 	case EH2SFRAME_SECTION_SIZE:

@@ -71,7 +71,7 @@ static void compare_eh_frame(struct compare *compare, const struct coverage *cov
 	static const enum refusal lost[] = {REFUSE_OVERLAP, REFUSE_BROKEN_PROGRAM};
 	const struct cfi_sources *sources = &compare->file.cfi.sources;
 	struct formats_result result = {.name = "eh_frame",
-	    .bytes = cfi_section_bytes(&sources->section) + sources->hdr_size,
+	    .bytes = sources->list[SOURCE_EH_FRAME].size + sources->hdr_size,
 	    .functions = coverage->n_fdes,
 	    .code_bytes = coverage->code_bytes};
 	json_t *escapes = json_object();

@@ -3,12 +3,26 @@
 
 #include <string.h>
 
-#define SOURCE_NAME(id, name) name,
+#define SOURCE_NAME(id, name, section, words) name,
+#define SOURCE_SECTION(id, name, section, words) section,
+#define SOURCE_WORDS(id, name, section, words) words,
 static const char *const names[] = {SOURCES(SOURCE_NAME)};
+static const char *const sections[] = {SOURCES(SOURCE_SECTION)};
+static const char *const words[] = {SOURCES(SOURCE_WORDS)};
 
 const char *source_name(enum source source)
 {
 	return names[source];
+}
+
+const char *source_section(enum source source)
+{
+	return sections[source];
+}
+
+const char *source_words(enum source source)
+{
+	return words[source];
 }
 
 bool source_read(const char *list, unsigned int *sources, struct err *err)

@@ -4,18 +4,19 @@
 #define GEN_OPTIONS_SOURCE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/attr.h"
 #include "base/err.h"
 
-/* In the order in which they are asked. */
+/* In the order in which they are asked: what --source calls one, the name of its section, and what messages call it. */
 #define SOURCES(X)                                                                       \
-	X(SOURCE_EH_FRAME, "eh_frame")                                                   \
-	X(SOURCE_GO, "go")                                                               \
-	X(SOURCE_DEBUG_FRAME, "debug_frame")                                             \
-	X(SOURCE_DERIVED, "derived")
+	X(SOURCE_EH_FRAME, "eh_frame", ".eh_frame", ".eh_frame")                         \
+	X(SOURCE_GO, "go", ".gopclntab", "Go's table")                                   \
+	X(SOURCE_DEBUG_FRAME, "debug_frame", ".debug_frame", ".debug_frame")             \
+	X(SOURCE_DERIVED, "derived", NULL, NULL)
 
-#define SOURCE_ENUM(id, name) id,
+#define SOURCE_ENUM(id, name, section, words) id,
 enum source {
 	SOURCES(SOURCE_ENUM) N_SOURCES,
 };
@@ -28,6 +29,9 @@ enum source {
 #define SOURCE_DEFAULT (SOURCE_BIT(SOURCE_DERIVED) - 1)
 
 const char *source_name(enum source source);
+/* NULL where it is no section. */
+const char *source_section(enum source source);
+const char *source_words(enum source source);
 
 /* Reads names with commas between them. ERR_USAGE for others, and for none. */
 ATTR_MUST_CHECK bool source_read(

@@ -16,8 +16,8 @@ static json_t *sizes_of(const struct report *report)
 	const struct cfi_input *input = report->input;
 
 	return json_pack("{sI sI sI sI sI sI}", ".eh_frame",
-	    report_json_count(cfi_section_bytes(&input->sources.section)),
-	    ".eh_frame_hdr", report_json_count(input->sources.hdr_size), ".sframe",
+	    report_json_count(input->sources.list[SOURCE_EH_FRAME].size), ".eh_frame_hdr",
+	    report_json_count(input->sources.hdr_size), ".sframe",
 	    report_json_count(report->sframe_size), "sframe_index",
 	    report_json_count(report->stats.index_bytes), "sframe_rows",
 	    report_json_count(report->stats.row_bytes), "saved_by_sharing",

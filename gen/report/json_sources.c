@@ -20,70 +20,62 @@ static json_t *left_of(const struct go_cfi *cfi)
 /* Adds what there is of Go's table. */
 static json_t *go_of(const struct report *report, json_t *object)
 {
-	const struct cfi_sources *sources = &report->input->sources;
-	const struct go_source *go = &sources->go;
+	const struct go_source *go = &report->input->sources.go;
 
-	if (go->section)
-		object = report_json_kept(object,
-		    json_object_update_new(object,
+	if (!go->section)
+		return object;
+	return report_json_kept(
+	    object, json_object_update_new(object,
 			json_pack("{sI sI so}", "size", report_json_count(go->size),
 			    "in_table", report_json_count(go->cfi.n_funcs),
 			    "without_rows", left_of(&go->cfi))));
-	if (object && sources->go_left_out.kind)
-		object = report_json_kept(
-		    object, json_object_set_new(object, "left_out",
-				report_json_text(sources->go_left_out.text)));
+}
+
+static json_t *debug_of(const struct report *report, json_t *object)
+{
+	const struct cfi_sources *sources = &report->input->sources;
+	const struct cfi_count *count = &report->input->counts[SOURCE_DEBUG_FRAME];
+
+	object = report_json_kept(
+	    object, json_object_update_new(object,
+			json_pack("{sI sI sI}", "size",
+			    report_json_count(sources->list[SOURCE_DEBUG_FRAME].size),
+			    "cies", report_json_count(count->n_cies), "fdes",
+			    report_json_count(count->n_fdes))));
+	if (object && sources->debug_path)
+		object =
+		    report_json_kept(object, json_object_set_new(object, "file",
+						 report_json_text(sources->debug_path)));
 	return object;
 }
 
 /* What one source gave. */
 static json_t *source_of(const struct report *report, enum source source)
 {
-	const struct cfi_input *input = report->input;
+	const struct err *left_out = &report->input->sources.list[source].left_out;
 	const struct coverage *coverage = &report->coverage;
 	json_t *object = json_pack("{sI sI}", "functions",
 	    report_json_count(coverage->sources[source].functions), "bytes",
 	    report_json_count(coverage->sources[source].bytes));
 
 	if (object && source == SOURCE_GO)
-		return go_of(report, object);
-	if (!object || source != SOURCE_DEBUG_FRAME)
-		return object;
-	object = report_json_kept(
-	    object, json_object_update_new(
-			object, json_pack("{sI sI sI}", "size",
-				    report_json_count(input->sources.section.debug_size),
-				    "cies", report_json_count(input->n_debug_cies),
-				    "fdes", report_json_count(input->n_debug_fdes))));
-	if (object && input->sources.debug_path)
-		object = report_json_kept(
-		    object, json_object_set_new(object, "file",
-				report_json_text(input->sources.debug_path)));
-	if (object && input->sources.left_out.kind)
-		object = report_json_kept(
-		    object, json_object_set_new(object, "left_out",
-				report_json_text(input->sources.left_out.text)));
+		object = go_of(report, object);
+	if (object && source == SOURCE_DEBUG_FRAME)
+		object = debug_of(report, object);
+	if (object && left_out->kind)
+		object = report_json_kept(object, json_object_set_new(object, "left_out",
+						      report_json_text(left_out->text)));
 	return object;
 }
 
 /* Whether there is anything to say of a source. */
 static bool source_is_there(const struct report *report, enum source source)
 {
-	const struct cfi_sources *sources = &report->input->sources;
+	const struct cfi_source *one = &report->input->sources.list[source];
 
-	switch (source) {
-	case SOURCE_EH_FRAME:
-		return true;
-	case SOURCE_GO:
-		return sources->go.section || sources->go_left_out.kind;
-	case SOURCE_DEBUG_FRAME:
-		return sources->section.debug_size || sources->left_out.kind;
-	case SOURCE_DERIVED:
-		return options_derives(report->input->policy.options);
-	case N_SOURCES:
-		break;
-	}
-	return false;
+	return source == SOURCE_EH_FRAME || one->size || one->left_out.kind ||
+	       (source == SOURCE_DERIVED &&
+		   options_derives(report->input->policy.options));
 }
 
 static json_t *sources_of(const struct report *report)
@@ -169,23 +161,23 @@ static json_t *told_of(const void *context, size_t i)
 {
 	const struct report *report = context;
 
-	return told_at(report, &report->agree.told[i]);
+	return told_at(report, &report->agree[SOURCE_EH_FRAME].told[i]);
 }
 
 /* Where both sections speak. */
 static json_t *agree_of(const struct report *report)
 {
-	return json_pack("{sI sI sI}", "bytes", report_json_count(report->agree.bytes),
-	    "different_bytes",
-	    report_json_count(report->agree.kinds[CFI_AGREE_DIFFER].bytes),
-	    "different_functions",
-	    report_json_count(report->agree.kinds[CFI_AGREE_DIFFER].n));
+	const struct cfi_agree *agree = &report->agree[SOURCE_EH_FRAME];
+
+	return json_pack("{sI sI sI}", "bytes", report_json_count(agree->bytes),
+	    "different_bytes", report_json_count(agree->kinds[CFI_AGREE_DIFFER].bytes),
+	    "different_functions", report_json_count(agree->kinds[CFI_AGREE_DIFFER].n));
 }
 
 /* Where Go's table and .debug_frame speak. */
 static json_t *agree_go_of(const struct report *report)
 {
-	const struct cfi_agree *agree = &report->agree_go;
+	const struct cfi_agree *agree = &report->agree[SOURCE_GO];
 	json_t *list = json_array();
 
 	for (size_t i = 0; list && i < agree->n_told; i++)
@@ -204,12 +196,13 @@ static json_t *agree_go_of(const struct report *report)
 
 bool report_json_sources(struct report_json *json, const struct report *report)
 {
+	const struct cfi_agree *agree = &report->agree[SOURCE_EH_FRAME];
+
 	return report_json_member(json, "sources", sources_of(report)) &&
 	       put_source_ranges(json, report) && put_pieces(json, report) &&
-	       (!report->agree.bytes ||
-		   report_json_member(json, "in_both", agree_of(report))) &&
-	       (!report->agree_go.bytes ||
+	       (!agree->bytes || report_json_member(json, "in_both", agree_of(report))) &&
+	       (!report->agree[SOURCE_GO].bytes ||
 		   report_json_member(json, "in_both_go", agree_go_of(report))) &&
-	       (!report->agree.n_told || report_json_list(json, report, "differences",
-					     report->agree.n_told, told_of));
+	       (!agree->n_told ||
+		   report_json_list(json, report, "differences", agree->n_told, told_of));
 }

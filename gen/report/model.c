@@ -182,7 +182,7 @@ static bool details_rules(const struct cfi_input *input, const struct coverage *
 		if (!fde)
 			continue;
 		/* Records that were made of another table are in no section. */
-		if (!cfi_fde_is_go(&input->frames, fde))
+		if (cfi_fde_source(&input->frames, fde) != SOURCE_GO)
 			gaps[i].section = cfi_section_at(
 			    &input->frames.section, fde->off, &gaps[i].cfi);
 		if (fde != last) {

@@ -83,8 +83,7 @@ struct report {
 	const char *path;  /* as given */
 	const char *shown; /* for messages */
 	const struct cfi_input *input;
-	struct cfi_agree agree;	   /* of .eh_frame and .debug_frame */
-	struct cfi_agree agree_go; /* of Go's table and .debug_frame */
+	struct cfi_agree agree[N_SOURCES]; /* of each source and .debug_frame */
 	struct coverage coverage;
 	struct report_details details;	/* empty unless asked for */
 	const struct insert_plan *plan; /* borrowed; NULL when nothing was inserted */

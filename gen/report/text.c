@@ -27,58 +27,40 @@ static const char *report_percent(
 	return percent_text(share.covered, share.code, "%", text);
 }
 
-/* Which of the sections that rows come from the file has. */
-static unsigned int report_source_set(const struct report *report)
-{
-	const struct cfi_section *section = &report->input->sources.section;
-
-	return (cfi_section_bytes(section) ? SOURCE_BIT(SOURCE_EH_FRAME) : 0) |
-	       (section->go_size ? SOURCE_BIT(SOURCE_GO) : 0) |
-	       (section->debug_size ? SOURCE_BIT(SOURCE_DEBUG_FRAME) : 0);
-}
-
-/* Their names: "A", "A and B" or "A, B and C"; NULL where there is none. */
+/* The sections that rows come from, "A", "A and B" or "A, B and C", and the sum of their sizes. NULL where there is none. */
 static const char *report_source_names(
-    const struct report *report, char text[REPORT_SOURCE_NAMES])
+    const struct report *report, char text[REPORT_SOURCE_NAMES], uint64_t *bytes)
 {
-	static const char *const names[N_SOURCES] = {[SOURCE_EH_FRAME] = ".eh_frame",
-	    [SOURCE_GO] = ".gopclntab",
-	    [SOURCE_DEBUG_FRAME] = ".debug_frame"};
-	unsigned int left = report_source_set(report);
+	const struct cfi_source *list = report->input->sources.list;
+	unsigned int left = 0;
 	size_t used = 0;
 
+	*bytes = 0;
+	for (int i = 0; i < N_SOURCES; i++)
+		left |= list[i].size ? SOURCE_BIT(i) : 0;
 	if (!left)
 		return NULL;
 	for (int i = 0; i < N_SOURCES; i++) {
-		const bool in = left & SOURCE_BIT(i);
-
+		if (!list[i].size)
+			continue;
 		left &= ~SOURCE_BIT(i);
-		if (in)
-			used += (size_t)snprintf(text + used, REPORT_SOURCE_NAMES - used,
-			    "%s%s",
-			    !used  ? ""
-			    : left ? ", "
-				   : " and ",
-			    names[i]);
+		*bytes += list[i].size;
+		used += (size_t)snprintf(text + used, REPORT_SOURCE_NAMES - used, "%s%s",
+		    !used  ? ""
+		    : left ? ", "
+			   : " and ",
+		    source_section((enum source)i));
 	}
 	return text;
-}
-
-/* What the file has of them. */
-static uint64_t report_source_bytes(const struct report *report)
-{
-	const struct cfi_sources *sources = &report->input->sources;
-
-	return cfi_section_bytes(&sources->section) + sources->section.debug_size +
-	       sources->go.size;
 }
 
 void report_summary(const struct report *report, FILE *out)
 {
 	const struct coverage *coverage = &report->coverage;
 	char names[REPORT_SOURCE_NAMES];
-	const char *const named = report_source_names(report, names);
 	char of_cfi[PERCENT_SIZE], of_all[PERCENT_SIZE];
+	uint64_t bytes;
+	const char *const named = report_source_names(report, names, &bytes);
 
 	fprintf(out,
 	    "%s: %zu function%s, %s of code with CFI and %s of all executable "
@@ -88,8 +70,7 @@ void report_summary(const struct report *report, FILE *out)
 	    report_percent(coverage, COVERAGE_OF_TEXT, of_all), report->sframe_size,
 	    report->version);
 	if (named)
-		fprintf(out, " (%.2f of %s)",
-		    report_ratio(report->sframe_size, report_source_bytes(report)),
+		fprintf(out, " (%.2f of %s)", report_ratio(report->sframe_size, bytes),
 		    named);
 	fprintf(out, ", %zu refused\n", coverage->n_refused);
 }
@@ -116,18 +97,15 @@ static void report_compact(const struct report *report, FILE *out)
 static void report_sizes(const struct report *report, FILE *out)
 {
 	const struct cfi_input *input = report->input;
-	const size_t n_cies =
-	    input->frames.n_cies - input->n_debug_cies - input->n_go_cies;
-	const size_t n_fdes =
-	    input->frames.n_fdes - input->n_debug_fdes - input->n_go_fdes;
+	const struct cfi_count *count = &input->counts[SOURCE_EH_FRAME];
 	const size_t n_rows = report->coverage.n_rows;
 	char names[REPORT_SOURCE_NAMES];
-	const char *const named = report_source_names(report, names);
-	const uint64_t both = report_source_bytes(report);
+	uint64_t both;
+	const char *const named = report_source_names(report, names, &both);
 
-	fprintf(out, "  .eh_frame      %9zu bytes, %zu CIE%s, %zu FDE%s",
-	    cfi_section_bytes(&input->sources.section), n_cies, num_s(n_cies), n_fdes,
-	    num_s(n_fdes));
+	fprintf(out, "  .eh_frame      %9" PRIu64 " bytes, %zu CIE%s, %zu FDE%s",
+	    input->sources.list[SOURCE_EH_FRAME].size, count->n_cies,
+	    num_s(count->n_cies), count->n_fdes, num_s(count->n_fdes));
 	report_source_sizes(report, out);
 	fprintf(out, " %zu row%s\n", n_rows, num_s(n_rows));
 	fprintf(out, "  .eh_frame_hdr  %9" PRIu64 " bytes\n", input->sources.hdr_size);
@@ -353,19 +331,16 @@ static void report_diag(
 static void report_debug_damage(const struct report *report, FILE *out)
 {
 	const struct cfi_sources *sources = &report->input->sources;
-	const struct cfi_agree *agree = &report->agree;
+	const struct cfi_agree *agree = &report->agree[SOURCE_EH_FRAME];
 
-	if (sources->left_out.kind) {
+	for (int i = N_SOURCES; i-- > 0;) {
+		if (!sources->list[i].left_out.kind)
+			continue;
 		fprintf(out, "%s: ", report->shown);
-		plain_print(sources->left_out.text, out);
-		fputs("; .debug_frame is left out\n", out);
+		plain_print(sources->list[i].left_out.text, out);
+		fprintf(out, "; %s is left out\n", source_words((enum source)i));
 	}
-	if (sources->go_left_out.kind) {
-		fprintf(out, "%s: ", report->shown);
-		plain_print(sources->go_left_out.text, out);
-		fputs("; Go's table is left out\n", out);
-	}
-	if (report->lost_bytes && !report->input->sources.section.debug_size)
+	if (report->lost_bytes && !sources->list[SOURCE_DEBUG_FRAME].size)
 		fprintf(out,
 		    "%s: the section that was replaced described %" PRIu64
 		    " byte%s of code more; if rows came from a debug file, name it "

@@ -22,7 +22,8 @@ static void report_go_size(const struct go_source *go, FILE *out)
 void report_source_sizes(const struct report *report, FILE *out)
 {
 	const struct cfi_input *input = report->input;
-	const size_t size = input->sources.section.debug_size;
+	const uint64_t size = input->sources.list[SOURCE_DEBUG_FRAME].size;
+	const struct cfi_count *count = &input->counts[SOURCE_DEBUG_FRAME];
 	const bool made = input->sources.go.section;
 
 	report_go_size(&input->sources.go, out);
@@ -30,9 +31,8 @@ void report_source_sizes(const struct report *report, FILE *out)
 		fputs(made ? "; in all" : ",", out);
 		return;
 	}
-	fprintf(out, "\n  .debug_frame   %9zu bytes, %zu CIE%s, %zu FDE%s", size,
-	    input->n_debug_cies, num_s(input->n_debug_cies), input->n_debug_fdes,
-	    num_s(input->n_debug_fdes));
+	fprintf(out, "\n  .debug_frame   %9" PRIu64 " bytes, %zu CIE%s, %zu FDE%s", size,
+	    count->n_cies, num_s(count->n_cies), count->n_fdes, num_s(count->n_fdes));
 	if (input->sources.debug_path) {
 		fputs(", of ", out);
 		plain_print(input->sources.debug_path, out);
@@ -71,17 +71,17 @@ static void report_go_agree(const struct cfi_agree *agree, FILE *out)
 
 void report_sources(const struct report *report, FILE *out)
 {
-	const struct cfi_section *section = &report->input->sources.section;
+	const struct cfi_source *list = report->input->sources.list;
 	const struct coverage *coverage = &report->coverage;
+	const struct cfi_agree *agree = &report->agree[SOURCE_EH_FRAME];
+	bool there[N_SOURCES], others = false;
 
-	const bool there[N_SOURCES] = {[SOURCE_EH_FRAME] = true,
-	    [SOURCE_GO] = section->go_size,
-	    [SOURCE_DEBUG_FRAME] = section->debug_size,
-	    [SOURCE_DERIVED] = coverage->sources[SOURCE_DERIVED].functions};
-
-	if (!section->debug_size && !section->go_size && !there[SOURCE_DERIVED])
-		return;
 	for (int i = 0; i < N_SOURCES; i++) {
+		there[i] = i == SOURCE_EH_FRAME || list[i].size ||
+			   (i == SOURCE_DERIVED && coverage->sources[i].functions);
+		others |= there[i] && i != SOURCE_EH_FRAME;
+	}
+	for (int i = 0; others && i < N_SOURCES; i++) {
 		if (!there[i])
 			continue;
 		fprintf(out,
@@ -90,12 +90,12 @@ void report_sources(const struct report *report, FILE *out)
 		    coverage->sources[i].functions,
 		    num_s(coverage->sources[i].functions));
 	}
-	if (report->agree.bytes)
+	if (agree->bytes)
 		fprintf(out,
 		    "  in both        %9" PRIu64 " bytes of code, of which %" PRIu64
 		    " have other rules in .debug_frame; .eh_frame counts\n",
-		    report->agree.bytes, report->agree.kinds[CFI_AGREE_DIFFER].bytes);
-	report_go_agree(&report->agree_go, out);
+		    agree->bytes, agree->kinds[CFI_AGREE_DIFFER].bytes);
+	report_go_agree(&report->agree[SOURCE_GO], out);
 }
 
 /* The functions of Go's table that have no rows, and why. */
@@ -143,6 +143,6 @@ void report_source_pieces(const struct report *report, FILE *out)
 		fputc('\n', out);
 		free(name);
 	}
-	report_told(&report->agree, out);
-	report_told(&report->agree_go, out);
+	for (int i = 0; i < N_SOURCES; i++)
+		report_told(&report->agree[i], out);
 }

@@ -17,12 +17,10 @@ static bool cfi_input_wants_names(const struct options *options)
 /* Whether a source that is there cannot be used, and why. */
 static bool cfi_input_left_out(const struct cfi_sources *sources, struct err *err)
 {
-	const struct err *const reasons[] = {&sources->go_left_out, &sources->left_out};
-
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
-		if (!reasons[i]->kind)
+	for (int i = 0; i < N_SOURCES; i++) {
+		if (!sources->list[i].left_out.kind)
 			continue;
-		*err = *reasons[i];
+		*err = sources->list[i].left_out;
 		return true;
 	}
 	return false;
@@ -107,20 +105,17 @@ static bool cfi_input_patterns(
 		   : err_set_nomem(err);
 }
 
-/* Counts what is of .debug_frame and of Go; always true. */
+/* Counts what each source has; always true. */
 static bool cfi_input_count(struct cfi_input *input)
 {
 	const struct cfi_frames *frames = &input->frames;
+	const struct cfi_section *section = &frames->section;
 
-	for (size_t i = frames->n_cies; i-- > 0 && frames->cies[i].debug;)
-		input->n_debug_cies++;
-	for (size_t i = frames->n_fdes;
-	     i-- > 0 && cfi_fde_is_debug(frames, &frames->fdes[i]);)
-		input->n_debug_fdes++;
 	for (size_t i = 0; i < frames->n_cies; i++)
-		input->n_go_cies += frames->cies[i].off < frames->section.go_size;
+		input->counts[cfi_section_part(section, frames->cies[i].off)->source]
+		    .n_cies++;
 	for (size_t i = 0; i < frames->n_fdes; i++)
-		input->n_go_fdes += cfi_fde_is_go(frames, &frames->fdes[i]);
+		input->counts[cfi_fde_source(frames, &frames->fdes[i])].n_fdes++;
 	return true;
 }
 

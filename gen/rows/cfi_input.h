@@ -20,8 +20,9 @@ struct cfi_input {
 	const struct arch *arch;
 	struct symbols symbols; /* empty unless names are needed */
 	struct cfi_sources sources;
-	size_t n_debug_cies, n_debug_fdes; /* those of .debug_frame in frames */
-	size_t n_go_cies, n_go_fdes;	   /* those of Go's table */
+	struct cfi_count { /* of each source, in frames */
+		size_t n_cies, n_fdes;
+	} counts[N_SOURCES];
 	struct cfi_frames frames;
 	struct cfi_ranges ranges;
 	struct corrections corrections; /* none, until the code was asked */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Puts records of Go's table before .eh_frame, and .debug_frame behind it, so that one walk and one list of
- * ranges serve all. */
+/* Puts records of Go's table before .eh_frame, and .debug_frame behind it, so that all stages read one list of
+ * FDEs. */
 #include "gen/rows/cfi_sources.h"
 
 #include <stdlib.h>
@@ -20,62 +20,74 @@ static const char *debug_dir(const struct options *options)
 	return options->debug_dir ? options->debug_dir : OPTIONS_DEBUG_DIR;
 }
 
-/* Room for size bytes behind .eh_frame, where they are to be written; NULL: no memory. */
+/* The last size bytes of the section are a part. */
+static void sources_part(
+    struct cfi_section *section, enum source source, const char *name, size_t size)
+{
+	if (size)
+		section->parts[section->n_parts++] = (struct cfi_part){.name = name,
+		    .off = section->size - size,
+		    .size = size,
+		    .source = source,
+		    .debug = source == SOURCE_DEBUG_FRAME};
+}
+
+/* Room for size bytes of .debug_frame behind all others, where they are to be written; NULL: no memory. */
 static uint8_t *sources_extend(struct cfi_sources *sources, size_t size)
 {
 	struct cfi_section *section = &sources->section;
-	const size_t eh_size = section->size;
+	const size_t before = section->size;
 	uint8_t *joined;
 
-	if (eh_size > SIZE_MAX - size)
+	if (before > SIZE_MAX - size)
 		return NULL;
-	joined = malloc(eh_size + size);
+	joined = malloc(before + size);
 	if (!joined)
 		return NULL;
-	if (eh_size)
-		memcpy(joined, section->data, eh_size);
+	if (before)
+		memcpy(joined, section->data, before);
 	free(sources->joined);
 	sources->joined = joined;
 	section->data = sources->joined;
-	section->size = eh_size + size;
-	section->debug_size = size;
-	return sources->joined + eh_size;
+	section->size = before + size;
+	sources_part(section, SOURCE_DEBUG_FRAME, ".debug_frame", size);
+	sources->list[SOURCE_DEBUG_FRAME].size = size;
+	return sources->joined + before;
 }
 
-/* Puts records before all others, and takes them over. */
-static bool sources_put_before(
-    struct cfi_sources *sources, struct wr *records, struct err *err)
-{
-	struct cfi_section *section = &sources->section;
-
-	section->addr -= records->size;
-	if (section->size)
-		wr_bytes(records, section->data, section->size);
-	if (records->failed)
-		return err_set_nomem(err);
-	free(sources->joined);
-	section->data = sources->joined = records->data;
-	section->size = records->size;
-	*records = (struct wr){0};
-	return true;
-}
-
+/* Puts .eh_frame behind the records of Go's table, which are its own then. */
 static bool sources_add_go(
     const struct image *image, struct cfi_sources *sources, struct err *err)
 {
+	struct cfi_section *section = &sources->section;
+	struct wr *records = &sources->go.cfi.records;
+	const size_t size = section->size;
+
 	if (!image_go_source(image, &sources->go, err))
 		return false;
 	if (!sources->go.section)
 		return true;
-	sources->section.go_size = sources->go.cfi.records.size;
-	return sources_put_before(sources, &sources->go.cfi.records, err);
+	section->addr -= records->size;
+	section->size = records->size;
+	sources_part(section, SOURCE_GO, "go", records->size);
+	if (size)
+		wr_bytes(records, section->data, size);
+	if (records->failed)
+		return err_set_nomem(err);
+	section->data = sources->joined = records->data;
+	section->size = records->size;
+	*records = (struct wr){0};
+	sources->list[SOURCE_GO].size = sources->go.size;
+	return true;
 }
 
 /* Takes .debug_frame away again. */
-static void sources_cut(struct cfi_section *section)
+static void sources_cut(struct cfi_sources *sources)
 {
-	section->size -= section->debug_size;
-	section->debug_size = 0;
+	struct cfi_section *section = &sources->section;
+
+	section->size = section->parts[--section->n_parts].off;
+	sources->list[SOURCE_DEBUG_FRAME].size = 0;
 }
 
 /* Of an object: the copy with relocations applied. */
@@ -100,6 +112,7 @@ static bool sources_add_object(
 static bool sources_add_file(
     const struct debug_file *file, struct cfi_sources *sources, struct err *err)
 {
+	struct err *left_out = &sources->list[SOURCE_DEBUG_FRAME].left_out;
 	const char *path = file->separate.path;
 	uint8_t *to;
 
@@ -109,13 +122,13 @@ static bool sources_add_file(
 	if (!to)
 		return err_set_nomem(err);
 	if (!image_debug_frames_read(file->image, &file->frames, to, err)) {
-		sources_cut(&sources->section);
+		sources_cut(sources);
 		return path ? err_prefix(err, "%.200s", path) : false;
 	}
 	/* One of several sections is. */
-	sources->left_out = file->frames.lost;
-	if (path && sources->left_out.kind)
-		err_prefix(&sources->left_out, "%.200s", path);
+	*left_out = file->frames.lost;
+	if (path && left_out->kind)
+		err_prefix(left_out, "%.200s", path);
 	sources->debug_path = path ? strdup(path) : NULL;
 	return !path || sources->debug_path || err_set_nomem(err);
 }
@@ -148,10 +161,10 @@ static bool sources_add_debug(const struct image *image, const struct options *o
 static bool sources_check_debug(const struct image *image, const struct options *options,
     struct cfi_sources *sources, struct err *err)
 {
-	if (!sources->section.debug_size || !wants(options, SOURCE_GO) ||
+	if (!cfi_section_debug(&sources->section) || !wants(options, SOURCE_GO) ||
 	    sources->go.section || !image_is_go(image))
 		return true;
-	sources_cut(&sources->section);
+	sources_cut(sources);
 	return err_set(err, ERR_UNSUPPORTED,
 	    "Go's compiler wrote it, and its rules for the frame pointer are wrong where "
 	    "Go's "
@@ -161,28 +174,33 @@ static bool sources_check_debug(const struct image *image, const struct options 
 bool cfi_sources_read(const struct image *image, const struct options *options,
     struct cfi_sources *sources, struct err *err)
 {
+	struct cfi_section *section = &sources->section;
+	struct cfi_source *go = &sources->list[SOURCE_GO],
+			  *debug = &sources->list[SOURCE_DEBUG_FRAME];
+	size_t eh_size;
 	bool found;
 
 	*sources = (struct cfi_sources){
 	    .section = {.big_endian = image->big_endian, .addr_size = 8}};
 	if (wants(options, SOURCE_EH_FRAME) &&
-	    !image_eh_frame(image, &sources->section, &found, &sources->hdr_size, err))
+	    !image_eh_frame(image, section, &found, &sources->hdr_size, err))
 		return false;
-	/* What Go's table cannot give is told. */
-	if (wants(options, SOURCE_GO) &&
-	    !sources_add_go(image, sources, &sources->go_left_out) &&
-	    sources->go_left_out.kind == ERR_NOMEM) {
+	eh_size = section->size;
+	sources->list[SOURCE_EH_FRAME].size = eh_size - section->gaps;
+	if (wants(options, SOURCE_GO) && !sources_add_go(image, sources, &go->left_out) &&
+	    go->left_out.kind == ERR_NOMEM) {
 		cfi_sources_deinit(sources);
 		return err_set_nomem(err);
 	}
-	if (!wants(options, SOURCE_DEBUG_FRAME) ||
-	    (sources_add_debug(image, options, sources, &sources->left_out) &&
-		sources_check_debug(image, options, sources, &sources->left_out)))
-		return true;
-	if (sources->left_out.kind != ERR_NOMEM)
-		return true;
-	cfi_sources_deinit(sources);
-	return err_set_nomem(err);
+	sources_part(section, SOURCE_EH_FRAME, ".eh_frame", eh_size);
+	if (wants(options, SOURCE_DEBUG_FRAME) &&
+	    !(sources_add_debug(image, options, sources, &debug->left_out) &&
+		sources_check_debug(image, options, sources, &debug->left_out)) &&
+	    debug->left_out.kind == ERR_NOMEM) {
+		cfi_sources_deinit(sources);
+		return err_set_nomem(err);
+	}
+	return true;
 }
 
 void cfi_sources_deinit(struct cfi_sources *sources)
@@ -299,7 +317,7 @@ static bool settle_go(struct cfi_frames *frames, struct err *err)
 	for (size_t i = 0; i < frames->n_fdes; i++) {
 		const struct cfi_fde *fde = &frames->fdes[i];
 
-		if (!cfi_fde_is_go(frames, fde) && !cfi_fde_is_debug(frames, fde))
+		if (cfi_fde_source(frames, fde) == SOURCE_EH_FRAME)
 			areas.list[n++] =
 			    (struct code_area){fde->pc, fde->pc + fde->range};
 	}
@@ -308,7 +326,8 @@ static bool settle_go(struct cfi_frames *frames, struct err *err)
 	for (size_t i = 0; i < frames->n_fdes; i++) {
 		const struct cfi_fde *fde = &frames->fdes[i];
 
-		if (!cfi_fde_is_go(frames, fde) || !code_areas_touch(&areas, fde))
+		if (cfi_fde_source(frames, fde) != SOURCE_GO ||
+		    !code_areas_touch(&areas, fde))
 			frames->fdes[n++] = *fde;
 	}
 	frames->n_fdes = n;
@@ -321,15 +340,16 @@ bool cfi_sources_settle(const struct image *image, struct cfi_sources *sources,
 {
 	size_t n = 0;
 
-	if (sources->section.go_size && !settle_go(frames, err))
+	if (sources->go.section && !settle_go(frames, err))
 		return false;
-	if (!sources->section.debug_size)
+	if (!cfi_section_debug(&sources->section))
 		return true;
 	if (!image->object) {
 		settle_linked(image, frames);
 		return true;
 	}
-	if (object_settle(image, frames, true, &sources->left_out))
+	if (object_settle(
+		image, frames, true, &sources->list[SOURCE_DEBUG_FRAME].left_out))
 		return true;
 	while (n < frames->n_fdes && !cfi_fde_is_debug(frames, &frames->fdes[n]))
 		n++;

@@ -11,14 +11,17 @@
 #include "gen/options/options.h"
 
 struct cfi_sources {
-	struct cfi_section section; /* records of Go, .eh_frame, .debug_frame */
-	uint64_t hdr_size;	    /* of .eh_frame_hdr, bytes */
-	uint8_t *joined;	    /* owned; bytes of all. NULL: .eh_frame alone */
-	char *debug_path; /* owned; the debug file that has it. NULL: the file itself */
-	/* Says why .debug_frame is not read; ERR_NONE: it is, or is not there. */
-	struct err left_out;
-	struct go_source go;	/* without its records; section is NULL: there is none */
-	struct err go_left_out; /* the same for Go's table */
+	/* A part for each source that there is: records of Go's table, .eh_frame, .debug_frame. */
+	struct cfi_section section;
+	struct cfi_source {
+		uint64_t size; /* of its section or table, bytes; 0: it is not read */
+		struct err left_out; /* why it is not; ERR_NONE: it is, or is not there */
+	} list[N_SOURCES];
+	uint64_t hdr_size; /* of .eh_frame_hdr, bytes */
+	uint8_t *joined;   /* owned; bytes of all. NULL: .eh_frame alone */
+	/* Owned; the debug file that has .debug_frame. NULL: the file itself. */
+	char *debug_path;
+	struct go_source go; /* without its records; section is NULL: there is none */
 };
 
 /* Finds them as options say. ERR_MALFORMED for .eh_frame only, ERR_NOMEM. Records of Go come first, so

@@ -61,14 +61,6 @@ static bool coverage_add_piece(const struct image *image, struct coverage *cover
 	return true;
 }
 
-static enum source source_of_fde(
-    const struct cfi_frames *frames, const struct cfi_fde *fde)
-{
-	if (cfi_fde_is_debug(frames, fde))
-		return SOURCE_DEBUG_FRAME;
-	return cfi_fde_is_go(frames, fde) ? SOURCE_GO : SOURCE_EH_FRAME;
-}
-
 /* Whether the code proves the rows from pc on. */
 static bool is_derived(const struct derived *derived, uint64_t pc)
 {
@@ -141,7 +133,7 @@ bool coverage_sources(const struct image *image, const struct cfi_input *input,
 			continue;
 		}
 		if (!coverage_add_piece(image, coverage, func,
-			source_of_fde(frames, &frames->fdes[range->fde]),
+			(enum source)cfi_fde_source(frames, &frames->fdes[range->fde]),
 			range->fde == current) ||
 		    !coverage_add_repaired(
 			coverage, &input->corrections, func, frames->fdes[range->fde].pc))

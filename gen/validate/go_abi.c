@@ -17,7 +17,7 @@ enum {
 bool validate_is_go(const struct validate_worker *worker, const struct cfi_fde *fde)
 {
 	return worker->input->arch->code == CODE_AARCH64 && fde &&
-	       cfi_fde_is_go(&worker->input->frames, fde);
+	       cfi_fde_source(&worker->input->frames, fde) == SOURCE_GO;
 }
 
 bool validate_has_go(const struct validate_worker *worker)

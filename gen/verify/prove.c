@@ -66,7 +66,7 @@ bool prove_section(const struct image *image, const struct image *cfi_image,
 		const struct verify_input input = {
 		    view, &cfi.frames, &cfi.ranges, &cfi.policy};
 
-		result->one_source = !cfi.sources.section.debug_size;
+		result->one_source = !cfi_section_debug(&cfi.sources.section);
 		ok = validate_correct(image, &cfi, options, err) &&
 		     derive_rows(image, &cfi, options, err) &&
 		     verify_own(&input, result, err);

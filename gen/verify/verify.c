@@ -238,8 +238,7 @@ static bool verify_count(
 /* One part of the CFI, and libdwarf's reading of it. */
 struct verify_witness {
 	struct verify_run *run;
-	enum cfi_part part;
-	uint64_t first; /* of the part, bytes from the start of all CFI */
+	const struct cfi_part *part;
 	struct cfi_libdwarf *reader;
 	size_t max_rows;
 	struct cfi_table corrected;    /* what the code corrected of libdwarf's */
@@ -252,12 +251,9 @@ static bool verify_is_of(
     const struct verify_witness *witness, const struct cfi_range *range)
 {
 	const struct cfi_frames *frames = witness->run->in->frames;
-	const struct cfi_fde *fde = &frames->fdes[range->fde];
 
-	if (range->overlapping)
-		return false;
-	return witness->part ==
-	       (cfi_fde_is_debug(frames, fde) ? CFI_PART_DEBUG : CFI_PART_EH);
+	return !range->overlapping && cfi_section_part(&frames->section,
+					  frames->fdes[range->fde].off) == witness->part;
 }
 
 /*
@@ -273,7 +269,7 @@ static bool verify_ask(
 
 	run->table = witness->table = NULL;
 	witness->listed =
-	    cfi_libdwarf_find(witness->reader, fde->off - witness->first, &i);
+	    cfi_libdwarf_find(witness->reader, fde->off - witness->part->off, &i);
 	if (!witness->listed)
 		return true;
 	if (!cfi_libdwarf_table(
@@ -357,17 +353,14 @@ static bool verify_witnessed(
 }
 
 /* Compares with one part of the CFI. */
-static bool verify_one_section(struct verify_run *run, enum cfi_part part,
+static bool verify_one_part(struct verify_run *run, const struct cfi_part *part,
     size_t max_rows, const struct progress *progress, struct err *err)
 {
-	const struct cfi_section *all = &run->in->frames->section;
-	const struct cfi_section section = cfi_section_one(all, part);
+	const struct cfi_section section =
+	    cfi_section_one(&run->in->frames->section, part);
 	struct verify_witness witness = {.run = run, .part = part, .max_rows = max_rows};
 	bool ok;
 
-	if (!section.size)
-		return true;
-	witness.first = (uint64_t)(section.data - all->data);
 	witness.reader = cfi_libdwarf_new(&section, &run->in->policy->arch->cfi, err);
 	ok = witness.reader && verify_witnessed(&witness, progress, err);
 	free(witness.corrected.rows);
@@ -378,6 +371,7 @@ static bool verify_one_section(struct verify_run *run, enum cfi_part part,
 bool verify_libdwarf(const struct verify_input *input, size_t max_rows,
     const struct progress *progress, struct verify_result *result, struct err *err)
 {
+	const struct cfi_section *section = &input->frames->section;
 	struct verify_run run;
 	bool ok = true;
 
@@ -386,8 +380,8 @@ bool verify_libdwarf(const struct verify_input *input, size_t max_rows,
 	if (!sf_check_all(input->view, NULL, err) ||
 	    !sf_cursor_init(&run.cursor, input->view, err))
 		return false;
-	for (int i = 0; ok && i < CFI_N_PARTS; i++)
-		ok = verify_one_section(&run, (enum cfi_part)i, max_rows, progress, err);
+	for (size_t i = 0; ok && i < section->n_parts; i++)
+		ok = verify_one_part(&run, &section->parts[i], max_rows, progress, err);
 	sf_cursor_deinit(&run.cursor);
 	return ok;
 }

@@ -151,7 +151,7 @@ struct settling {
 	const struct cfi_section *section;
 	const struct object_links *links;
 	bool debug;
-	/* Offset of the section's bytes in those of the FDEs; made ones are before. */
+	/* Offset of the section's bytes in those of the FDEs. */
 	uint64_t base;
 };
 
@@ -236,7 +236,7 @@ static bool settle_cies(
 	for (size_t i = 0; i < frames->n_cies; i++) {
 		const struct cfi_cie *cie = &frames->cies[i];
 
-		if (cie->debug == settling->debug && cie->off >= settling->base &&
+		if (cie->debug == settling->debug &&
 		    !settle_program(settling, cie->off, cie->program_off,
 			cie->program_off + cie->program_len, err))
 			return false;
@@ -255,8 +255,8 @@ static bool settle_zero(
 		const struct cfi_fde fde = {.off = diag->off};
 		const struct object_link *link;
 
-		if (diag->kind != CFI_DIAG_DISCARDED || diag->off < settling->base ||
-		    (diag->off >= cfi_section_eh_size(settling->section)) !=
+		if (diag->kind != CFI_DIAG_DISCARDED ||
+		    cfi_section_part(settling->section, diag->off)->debug !=
 			settling->debug)
 			continue;
 		link = settle_link(settling, fde.off, 0);
@@ -299,19 +299,15 @@ bool object_settle(
 	    .section = &frames->section,
 	    .links = debug ? &object->debug.links : &object->links,
 	    .debug = debug,
-	    .base =
-		debug ? cfi_section_eh_size(&frames->section) : frames->section.go_size};
-	size_t first = 0, middle, end, last = frames->n_fdes;
+	    .base = debug ? cfi_section_debug(&frames->section)->off : 0};
+	size_t middle = 0, end, last = frames->n_fdes;
 
-	while (first < last && cfi_fde_is_go(frames, &frames->fdes[first]))
-		first++;
-	middle = first;
 	while (middle < last && !cfi_fde_is_debug(frames, &frames->fdes[middle]))
 		middle++;
 	if (!settle_zero(&settling, frames, err) || !settle_cies(&settling, frames, err))
 		return false;
 	end = debug ? last : middle;
-	if (!settle_fdes(&settling, frames, debug ? middle : first, &end, err))
+	if (!settle_fdes(&settling, frames, debug ? middle : 0, &end, err))
 		return false;
 	for (size_t i = middle; !debug && i < last; i++)
 		frames->fdes[end++] = frames->fdes[i];

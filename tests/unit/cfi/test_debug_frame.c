@@ -80,11 +80,27 @@ static void debug_fde(struct wr *wr, const struct shape *shape, uint64_t cie,
 	debug_end(wr, shape, off);
 }
 
+/* The numbers of sources; 0: .eh_frame. */
+enum { GO = 1, DEBUG = 2 };
+
+/* .debug_frame comes behind eh_size bytes of another source. */
+static void build_parts(struct cfi_section *section, size_t eh_size, unsigned int source)
+{
+	section->parts[0] =
+	    (struct cfi_part){.name = ".eh_frame", .size = eh_size, .source = source};
+	section->parts[1] = (struct cfi_part){.name = ".debug_frame",
+	    .off = eh_size,
+	    .size = section->size - eh_size,
+	    .source = DEBUG,
+	    .debug = true};
+	section->n_parts = 2;
+}
+
 static void debug_read(const struct wr *wr, size_t eh_size, struct cfi_frames *frames)
 {
 	struct cfi_section section = build_section(wr);
 
-	section.debug_size = wr->size - eh_size;
+	build_parts(&section, eh_size, 0);
 	section.big_endian = wr->big_endian;
 	ck_assert_msg(cfi_frames_read(&section, frames, &err), "%s", err.text);
 }
@@ -265,7 +281,7 @@ START_TEST(behind_eh_frame)
 	ck_assert_uint_eq(ranges.n, 2);
 	ck_assert_uint_eq(ranges.list[1].start, BUILD_CODE + 16);
 	ck_assert_uint_eq(ranges.n_shared, 1);
-	ck_assert(cfi_agree_read(&frames, &ranges, &build_machine, false, &agree));
+	ck_assert(cfi_agree_read(&frames, &ranges, &build_machine, 0, false, &agree));
 	ck_assert_uint_eq(agree.bytes, 16);
 	ck_assert_uint_eq(agree.kinds[CFI_AGREE_DIFFER].bytes, 0);
 	cfi_ranges_deinit(&ranges);
@@ -318,7 +334,7 @@ START_TEST(differences)
 			wr.data[i] = 0x43;
 	debug_read(&wr, eh_size, &frames);
 	ck_assert(cfi_ranges_read(&frames, &ranges, &err));
-	ck_assert(cfi_agree_read(&frames, &ranges, &build_machine, false, &agree));
+	ck_assert(cfi_agree_read(&frames, &ranges, &build_machine, 0, false, &agree));
 	ck_assert_uint_eq(agree.bytes, 8);
 	ck_assert_uint_eq(agree.kinds[CFI_AGREE_DIFFER].bytes, 2);
 	ck_assert_uint_eq(agree.kinds[CFI_AGREE_DIFFER].n, 1);
@@ -355,11 +371,10 @@ START_TEST(differences_of_go)
 	for (uint64_t pc = 0; pc < 48; pc += 16)
 		debug_fde(&wr, shape, 0, 0, BUILD_CODE + pc, 16);
 	section = build_section(&wr);
-	section.go_size = eh_size;
-	section.debug_size = wr.size - eh_size;
+	build_parts(&section, eh_size, GO);
 	ck_assert_msg(cfi_frames_read(&section, &frames, &err), "%s", err.text);
 	ck_assert(cfi_ranges_read(&frames, &ranges, &err));
-	ck_assert(cfi_agree_read(&frames, &ranges, &build_machine, true, &agree));
+	ck_assert(cfi_agree_read(&frames, &ranges, &build_machine, GO, true, &agree));
 	ck_assert_uint_eq(agree.bytes, 48);
 	ck_assert_uint_eq(agree.kinds[CFI_AGREE_FP].bytes, 15);
 	ck_assert_uint_eq(agree.kinds[CFI_AGREE_FP].n, 1);
@@ -370,7 +385,7 @@ START_TEST(differences_of_go)
 	ck_assert_uint_eq(agree.n_told, 1);
 	ck_assert_uint_eq(agree.told[0].pc, BUILD_CODE + 33);
 	/* .eh_frame has nothing to do with it. */
-	ck_assert(cfi_agree_read(&frames, &ranges, &build_machine, false, &agree));
+	ck_assert(cfi_agree_read(&frames, &ranges, &build_machine, 0, false, &agree));
 	ck_assert_uint_eq(agree.bytes, 0);
 	cfi_ranges_deinit(&ranges);
 	cfi_frames_deinit(&frames);
