@@ -83,7 +83,8 @@ static void write_reg(struct go_state *state, uint8_t reg, struct go_value value
 	}
 }
 
-bool go_state_hits(int64_t slot, int64_t off, uint8_t width)
+/* Whether bytes at the CFA plus off, of this width, are some of what is saved at the slot. */
+static bool hits(int64_t slot, int64_t off, uint8_t width)
 {
 	return slot < off + width && off < slot + 8;
 }
@@ -99,7 +100,7 @@ static void store_saved(struct go_state *state, struct go_saved *saved,
 		saved->has_slot = true;
 		saved->slot = off;
 	} else if (go_state_has_slot(state, saved) && !(saves && off == saved->slot)) {
-		saved->hit |= go_state_hits(saved->slot, off, effect->width);
+		saved->hit |= hits(saved->slot, off, effect->width);
 	}
 }
 
@@ -113,7 +114,7 @@ static void apply_store(struct go_state *state, const struct code_effect *effect
 	store_saved(state, &state->fp, effect, where.off);
 	if (state->ra.reg != CODE_NO_REG)
 		store_saved(state, &state->ra, effect, where.off);
-	else if (go_state_hits(abi->ra_off, where.off, effect->width))
+	else if (hits(abi->ra_off, where.off, effect->width))
 		state->why = GO_RETURN_MOVED;
 }
 
@@ -173,26 +174,41 @@ static void apply_effect(struct go_state *state, const struct code_effect *effec
 	}
 }
 
+/* SP is what the table says. */
+static void begin(struct go_state *state)
+{
+	go_state_set_reg(state, state->abi->sp, (struct go_value){GO_CFA, state->sp});
+}
+
 /* What a callee leaves: SP, the frame pointer, and on AArch64 not the return address. */
 static void apply_call(struct go_state *state)
 {
-	go_state_forget(state);
+	state->known &= UINT64_C(1) << state->abi->fp;
+	begin(state);
 	if (state->ra.reg != CODE_NO_REG)
 		write_reg(state, state->ra.reg, (struct go_value){GO_UNKNOWN, 0}, NULL);
 }
 
+/* The registers get values that nothing tells. */
+static void apply_writes(struct go_state *state, uint32_t writes)
+{
+	static const struct go_value unknown = {GO_UNKNOWN, 0};
+
+	state->known &= ~(uint64_t)writes;
+	if (writes >> state->fp.reg & 1)
+		saved_write(state, &state->fp, unknown, false);
+	if (state->ra.reg != CODE_NO_REG && writes >> state->ra.reg & 1)
+		saved_write(state, &state->ra, unknown, false);
+}
+
 void go_state_step(struct go_state *state, const struct code_insn *insn)
 {
-	const uint32_t writes = insn->writes | insn->unsure;
-
-	go_state_begin(state);
+	begin(state);
 	if (insn->control == CODE_CALLS || insn->control == CODE_CALLS_TO) {
 		apply_call(state);
 		return;
 	}
 	for (uint8_t i = 0; i < insn->n_effects; i++)
 		apply_effect(state, &insn->effects[i]);
-	for (uint8_t reg = 0; writes && reg < CODE_N_REGS - 1; reg++)
-		if (writes >> reg & 1)
-			write_reg(state, reg, (struct go_value){GO_UNKNOWN, 0}, NULL);
+	apply_writes(state, insn->writes | insn->unsure);
 }

@@ -53,19 +53,8 @@ struct go_state {
 
 /* Whether what is saved is still above SP. */
 bool go_state_has_slot(const struct go_state *state, const struct go_saved *saved);
-/* Whether bytes at the CFA plus off, of this width, are some of what is saved at the slot. */
-bool go_state_hits(int64_t slot, int64_t off, uint8_t width);
 /* What the instruction at state->pc does. A call has returned. */
 void go_state_step(struct go_state *state, const struct code_insn *insn);
-
-/*
- * Takes instructions from state->pc on that change no rule, as long as one of the same level follows. Returns
- * true where *insn says of the next one what go_state_step and its callers ask for. state->sp and
- * state->level are those of pc.
- */
-bool go_quick_steps(struct go_state *state, struct code_insn *insn);
-/* The same of one instruction at most, after go_state_begin. */
-bool go_quick_step_or_tell(struct go_state *state, struct code_insn *insn);
 
 static inline struct go_value go_state_reg(const struct go_state *state, uint8_t reg)
 {
@@ -81,19 +70,6 @@ static inline void go_state_set_reg(
 		return;
 	state->known |= UINT64_C(1) << reg;
 	state->regs[reg] = value;
-}
-
-/* SP is what state->sp says. */
-static inline void go_state_begin(struct go_state *state)
-{
-	go_state_set_reg(state, state->abi->sp, (struct go_value){GO_CFA, state->sp});
-}
-
-/* What callees keep stays. */
-static inline void go_state_forget(struct go_state *state)
-{
-	state->known &= UINT64_C(1) << state->abi->fp;
-	go_state_begin(state);
 }
 
 #endif

@@ -219,17 +219,14 @@ static bool take_step(struct go_state *walk, struct go_rows *rows)
 	struct code_insn insn;
 	uint64_t next;
 	int64_t sp;
-	bool ends, same, told;
+	bool ends, same;
 
 	sp = walk->pc == walk->split_pc ? walk->split_sp : sp_at(walk, walk->pc);
 	same = walk->quiet && sp == walk->sp;
 	walk->sp = sp;
 	if (!same && !add_row(walk, rows))
 		return false;
-	told = walk->why == GO_HAS_ROWS && walk->pc != walk->split_pc &&
-	       go_quick_steps(walk, &insn);
-	if ((!told && !read_insn(walk, walk->pc, &insn)) ||
-	    insn.length > walk->end - walk->pc) {
+	if (!read_insn(walk, walk->pc, &insn) || insn.length > walk->end - walk->pc) {
 		walk->why = GO_NOT_DECODED;
 		return true;
 	}

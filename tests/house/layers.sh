@@ -33,8 +33,7 @@ may names base
 may sframe base
 may code base
 may code/machines . base code
-may code/brief . code code/machines
-may go base cfi code code/brief
+may go base cfi code
 may sframe/compact base sframe
 may gen/options base sframe sframe/compact
 may gen/arch cfi code sframe

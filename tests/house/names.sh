@@ -64,7 +64,6 @@ begin base err hash newfile percent plain rd regular slots stream task vec wr
 begin cfi cfi
 begin code code
 begin code/machines code
-begin code/brief code
 begin names symbol symbols lines
 begin sframe sf
 begin sframe/compact sf compact
