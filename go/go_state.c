@@ -72,15 +72,13 @@ static void saved_write(
 static void write_reg(struct go_state *state, uint8_t reg, struct go_value value,
     const struct go_value *loaded_from)
 {
-	go_state_set_reg(state, reg, value);
-	for (int i = 0; i < 2; i++) {
-		struct go_saved *saved = i ? &state->ra : &state->fp;
+	struct go_saved *saved = reg == state->fp.reg ? &state->fp : &state->ra;
 
-		if (reg == saved->reg)
-			saved_write(state, saved, value,
-			    loaded_from && loaded_from->kind == GO_CFA &&
-				saved->has_slot && loaded_from->off == saved->slot);
-	}
+	go_state_set_reg(state, reg, value);
+	if (reg == saved->reg)
+		saved_write(state, saved, value,
+		    loaded_from && loaded_from->kind == GO_CFA && saved->has_slot &&
+			loaded_from->off == saved->slot);
 }
 
 /* Whether bytes at the CFA plus off, of this width, are some of what is saved at the slot. */
@@ -133,6 +131,13 @@ static void note_data(struct go_state *state, uint64_t addr, uint8_t width)
 		state->data_start = addr;
 	if (addr + width > state->data_end)
 		state->data_end = addr + width;
+}
+
+/* Whether it goes by a register of which nothing is known, so that it is an access elsewhere, or gives a value that
+ * is not known. */
+static bool is_unknown(const struct go_state *state, const struct code_effect *effect)
+{
+	return effect->base != CODE_NO_REG && !(state->known >> effect->base & 1);
 }
 
 static void apply_effect(struct go_state *state, const struct code_effect *effect)
@@ -208,7 +213,14 @@ void go_state_step(struct go_state *state, const struct code_insn *insn)
 		apply_call(state);
 		return;
 	}
-	for (uint8_t i = 0; i < insn->n_effects; i++)
-		apply_effect(state, &insn->effects[i]);
+	for (uint8_t i = 0; i < insn->n_effects; i++) {
+		const struct code_effect *effect = &insn->effects[i];
+
+		if (!is_unknown(state, effect))
+			apply_effect(state, effect);
+		else if (effect->kind != CODE_STORE && effect->kind != CODE_COMPARE)
+			write_reg(
+			    state, effect->dst, (struct go_value){GO_UNKNOWN, 0}, NULL);
+	}
 	apply_writes(state, insn->writes | insn->unsure);
 }

@@ -32,10 +32,12 @@ struct go_state {
 	const struct go_code *code;
 	const struct code_abi *abi;
 	uint64_t pc, end; /* addresses */
-	size_t level;	  /* of the table, which was asked for last */
-	bool quiet;	  /* the instruction before pc changed no rule */
-	int64_t sp;	  /* by the table, the CFA plus this */
-	uint64_t known;	  /* a bit for each register whose value is in regs */
+	/* What the table was asked for last: it holds from level_start up to level_end. */
+	uint64_t level_start, level_end;
+	int64_t level_sp;
+	bool quiet;	/* the instruction before pc changed no rule */
+	int64_t sp;	/* by the table, the CFA plus this */
+	uint64_t known; /* a bit for each register whose value is in regs */
 	struct go_value regs[CODE_N_REGS];
 	struct go_saved fp, ra;
 	bool behind_call; /* only fillers are between a call and pc */

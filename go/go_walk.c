@@ -10,19 +10,23 @@
 #include "base/search.h"
 #include "base/vec.h"
 
-/* By the table. Most questions are about the level of the last one, or the next. */
-static int64_t sp_at(struct go_state *walk, uint64_t pc)
+/* The level of the table at pc. */
+static void find_level(struct go_state *walk, uint64_t pc)
 {
 	const struct go_levels *levels = walk->code->levels;
-	const struct go_level *list = levels->list;
-	size_t i = walk->level;
+	const size_t after = search_list_above(levels->list, levels->n, pc, pc);
 
-	if (pc < list[i].pc || (i + 2 < levels->n && pc >= list[i + 2].pc))
-		i = search_list_above(list, levels->n, pc, pc) - 1;
-	else if (i + 1 < levels->n && pc >= list[i + 1].pc)
-		i++;
-	walk->level = i;
-	return walk->abi->sp_off - list[i].below;
+	walk->level_start = levels->list[after - 1].pc;
+	walk->level_end = after < levels->n ? levels->list[after].pc : UINT64_MAX;
+	walk->level_sp = walk->abi->sp_off - levels->list[after - 1].below;
+}
+
+/* By the table. Most questions are about the level of the last one. */
+static inline int64_t sp_at(struct go_state *walk, uint64_t pc)
+{
+	if (pc < walk->level_start || pc >= walk->level_end)
+		find_level(walk, pc);
+	return walk->level_sp;
 }
 
 /* The same for where an instruction jumps to. */
@@ -146,6 +150,9 @@ static bool agrees(
 	*ends = !goes_on(insn);
 	if (sp.kind != GO_CFA)
 		return false;
+	if (insn->control == CODE_CONTINUES && next < walk->end &&
+	    sp_at(walk, next) == sp.off)
+		return true;
 	if (!*ends && next < walk->end && sp_at(walk, next) != sp.off &&
 	    !is_split(walk, insn, next)) {
 		*ends = walk->behind_call || insn->filler;
@@ -165,13 +172,11 @@ enum { MAX_RELOADS = 64 };
  * AArch64: the call of runtime.morestack in a function that has no frame yet. It goes back with
  * the return address in its register. Then arguments are loaded, and a jump to the start follows.
  */
-static bool is_stack_check(
-    const struct go_state *walk, const struct code_insn *call, uint64_t next)
+static bool is_stack_check(const struct go_state *walk, uint64_t next)
 {
 	struct code_insn insn;
 
-	if (walk->ra.reg == CODE_NO_REG || call->control != CODE_CALLS ||
-	    go_state_has_slot(walk, &walk->ra))
+	if (go_state_has_slot(walk, &walk->ra))
 		return false;
 	for (int i = 0; i < MAX_RELOADS && next < walk->end; i++) {
 		if (!read_insn(walk, next, &insn))
@@ -212,29 +217,56 @@ static bool end_block(struct go_state *walk, struct go_rows *rows)
 	return true;
 }
 
-/* One instruction. False: out of memory. */
+/* Whether the instruction changes no rule, and SP is the same behind it by the table, too. */
+static bool is_passed(
+    const struct go_state *walk, const struct code_insn *insn, uint64_t next)
+{
+	return insn->control == CODE_CONTINUES && next < walk->level_end &&
+	       next < walk->end && walk->pc != walk->split_pc &&
+	       walk->why == GO_HAS_ROWS && code_insn_is_quiet(insn, walk->abi);
+}
+
+/* Takes the instructions that are passed, and reads the one behind them. False where there is none. */
+static bool pass_quiet(struct go_state *walk, struct code_insn *insn)
+{
+	while (read_insn(walk, walk->pc, insn)) {
+		const uint64_t next = walk->pc + insn->length;
+
+		if (!is_passed(walk, insn, next))
+			return insn->length <= walk->end - walk->pc;
+		go_state_step(walk, insn);
+		walk->behind_call = walk->behind_call && insn->filler;
+		walk->pc = next;
+	}
+	return false;
+}
+
+/* One instruction and the quiet ones before it. False: out of memory. */
 static bool take_step(struct go_state *walk, struct go_rows *rows)
 {
-	const struct go_saved before = walk->ra;
+	struct go_saved ra;
 	struct code_insn insn;
 	uint64_t next;
 	int64_t sp;
-	bool ends, same;
+	bool ends, same, check;
 
 	sp = walk->pc == walk->split_pc ? walk->split_sp : sp_at(walk, walk->pc);
 	same = walk->quiet && sp == walk->sp;
 	walk->sp = sp;
 	if (!same && !add_row(walk, rows))
 		return false;
-	if (!read_insn(walk, walk->pc, &insn) || insn.length > walk->end - walk->pc) {
+	if (!pass_quiet(walk, &insn)) {
 		walk->why = GO_NOT_DECODED;
 		return true;
 	}
 	next = walk->pc + insn.length;
+	check = walk->ra.reg != CODE_NO_REG && insn.control == CODE_CALLS &&
+		is_stack_check(walk, next);
+	ra = walk->ra;
 	go_state_step(walk, &insn);
 	walk->quiet = code_insn_is_quiet(&insn, walk->abi);
-	if (is_stack_check(walk, &insn, next))
-		walk->ra = before;
+	if (check)
+		walk->ra = ra;
 	walk->behind_call = is_call(&insn) || (walk->behind_call && insn.filler);
 	if (!agrees(walk, &insn, next, &ends))
 		walk->why = GO_SP_MOVES;

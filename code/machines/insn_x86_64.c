@@ -252,6 +252,7 @@ bool code_x86_read_any(const uint8_t *code, uint64_t size, struct x86_insn *x)
 	if (x->decoded.mnemonic == ZYDIS_MNEMONIC_JKZD ||
 	    x->decoded.mnemonic == ZYDIS_MNEMONIC_JKNZD)
 		return false;
+	x->told = false;
 	x->n_operands = x86_n_operands(&x->decoded);
 	return x->n_operands == 0 ||
 	       ZYAN_SUCCESS(ZydisDecoderDecodeOperands(
@@ -262,19 +263,25 @@ void code_x86_effects(const struct x86_insn *x)
 {
 	const ZydisAccessedFlags *flags = x->decoded.cpu_flags;
 	struct code_insn *insn = x->insn;
-	bool has_exact;
+	bool plain, has_exact;
 
 	insn->length = x->decoded.length;
+	if (x->told)
+		return;
 	insn->ends_compare =
 	    flags && (flags->modified | flags->set_0 | flags->set_1 | flags->undefined) &
 			 (ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_ZF);
-	code_x86_exact(x);
-	code_x86_control(x);
+	/* The reader of common instructions names those alone that have more than operands say. */
+	plain = x->decoded.mnemonic == ZYDIS_MNEMONIC_INVALID;
+	if (code_x86_control(x))
+		plain = true;
+	else if (!plain)
+		code_x86_exact(x);
 	has_exact = insn->n_effects != 0;
 	x86_writes(x, !has_exact);
 	if (has_exact) {
 		x86_tells(insn);
-	} else {
+	} else if (!plain) {
 		x86_writes_more(x);
 		x86_writes_elsewhere(x);
 	}

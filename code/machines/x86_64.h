@@ -14,6 +14,7 @@ struct x86_insn {
 	/* The first n_operands of those that the instruction has. */
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 	uint8_t n_operands;
+	bool told; /* insn has all effects, and there are no operands */
 	uint64_t pc;
 	struct code_insn *insn;
 };
@@ -61,8 +62,8 @@ void code_x86_exact(const struct x86_insn *x);
  * none of these. */
 uint8_t code_x86_vex_length(const uint8_t *code, uint64_t size);
 
-/* Control, for an instruction that has its writes already. */
-void code_x86_control(const struct x86_insn *x);
+/* Where control goes. False: the instruction is no branch, and may have effects of its own. */
+bool code_x86_control(const struct x86_insn *x);
 
 static inline bool x86_is_imm(const ZydisDecodedOperand *operand)
 {

@@ -189,8 +189,6 @@ static bool x86_adapt(struct x86_bytes *b)
 	case 'u':
 	case 'f':
 		return x86_adapt_group(b, group);
-	case 'l':
-		return x86_in_memory(b);
 	case 'e':
 		return b->width == 8;
 	case 'n': /* with REX, it can be xchg */
@@ -219,6 +217,11 @@ static bool x86_adapt(struct x86_bytes *b)
 	case 'o':
 	case 'L':
 		b->width = 8;
+		return true;
+	case 't':
+	case 'C':
+	case 'J':
+	case 'O':
 		return true;
 	default:
 		return x86_adapt_vector(b);
@@ -299,6 +302,76 @@ static void x86_operand_rm(struct x86_bytes *b)
 		x86_operand_reg(b, (uint8_t)((b->modrm & 7) | (b->rex & 1) << 3), width);
 }
 
+/* The numbers of registers by the processor's. */
+static const uint8_t x86_numbers[16] = {
+    0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
+
+/* Of one byte it may be ah, ch, dh or bh. */
+static uint8_t x86_number(const struct x86_bytes *b, unsigned int number)
+{
+	return x86_numbers[b->width == 1 && !b->rex ? number & 3 : number];
+}
+
+/* The bytes behind modrm, of an instruction without an immediate. False: memory is in another segment. */
+static bool x86_take_address(struct x86_bytes *b, struct code_effect *effect)
+{
+	const uint8_t mod = b->modrm >> 6;
+	uint8_t base = b->modrm & 7, sib, index;
+
+	if (base == 4) {
+		sib = b->code[b->at++];
+		index = (uint8_t)((sib >> 3 & 7) | (b->rex & 2) << 2);
+		base = sib & 7;
+		if (index != 4) {
+			effect->index = x86_numbers[index];
+			effect->shift = sib >> 6;
+		}
+	}
+	if (base != 5 || mod)
+		effect->base = x86_numbers[base | (b->rex & 1) << 3];
+	if (mod == 1)
+		effect->off = x86_take(b, 1);
+	else if (mod == 2 || base == 5)
+		effect->off = x86_take(b, 4);
+	if (!mod && (b->modrm & 7) == 5)
+		effect->off = (int64_t)(b->x->pc + b->at + (uint64_t)effect->off);
+	return b->prefix != 0x64;
+}
+
+/* mov between registers, or of one and memory, and lea: a third of all instructions. */
+static void x86_tell_mov(struct x86_bytes *b)
+{
+	const uint8_t reg =
+	    x86_number(b, (unsigned int)((b->modrm >> 3 & 7) | (b->rex & 4) << 1));
+	const bool lea = b->row.letter == 'l', loads = lea || b->opcode & 2;
+	struct code_insn *insn = b->x->insn;
+	struct code_effect *effect = code_effect_add(insn,
+	    lea	    ? CODE_SET
+	    : loads ? CODE_LOAD
+		    : CODE_STORE,
+	    reg);
+	bool known = true;
+
+	effect->width = b->width;
+	if (x86_in_memory(b)) {
+		if (!loads && b->width != 8)
+			effect->dst = CODE_NO_REG;
+		known = x86_take_address(b, effect);
+	} else {
+		const uint8_t rm =
+		    x86_number(b, (unsigned int)((b->modrm & 7) | (b->rex & 1) << 3));
+
+		effect->kind = CODE_SET;
+		effect->dst = loads ? reg : rm;
+		effect->base = loads ? rm : reg;
+	}
+	if (known && (b->width >= 4 || effect->kind == CODE_STORE))
+		return;
+	insn->n_effects--;
+	if (effect->kind != CODE_STORE)
+		insn->writes = UINT32_C(1) << effect->dst;
+}
+
 /* How many bytes the immediate has. */
 static uint8_t x86_imm_bytes(const struct x86_bytes *b)
 {
@@ -311,15 +384,12 @@ static uint8_t x86_imm_bytes(const struct x86_bytes *b)
 	return 0;
 }
 
-/* The operands that matter, and the bytes of all. */
-static void x86_take_operands(struct x86_bytes *b)
+/* Those of modrm. */
+static void x86_take_modrm(struct x86_bytes *b)
 {
 	const bool rm_last =
 	    b->row.form & FORM_TURNS ? b->opcode & 2 : (b->row.form & FORM_REG) != 0;
 	const uint8_t reg = (uint8_t)((b->modrm >> 3 & 7) | (b->rex & 4) << 1);
-	struct x86_insn *x = b->x;
-	uint8_t bytes;
-	int64_t imm;
 
 	if (b->row.form & (FORM_RM | FORM_TURNS) && !rm_last)
 		x86_operand_rm(b);
@@ -329,8 +399,19 @@ static void x86_take_operands(struct x86_bytes *b)
 		x86_operand_rm(b);
 	if (!(b->row.form & (FORM_RM | FORM_TURNS)) && x86_in_memory(b)) {
 		x86_operand_memory(b, b->width);
-		x->n_operands--;
+		b->x->n_operands--;
 	}
+}
+
+/* The operands that matter, and the bytes of all. */
+static void x86_take_operands(struct x86_bytes *b)
+{
+	struct x86_insn *x = b->x;
+	uint8_t bytes;
+	int64_t imm;
+
+	if (b->row.form & FORM_MODRM)
+		x86_take_modrm(b);
 	if (b->row.form & FORM_RAX)
 		x86_operand_reg(b, 0, b->width);
 	if (b->row.form & FORM_CODE_REG)
@@ -358,9 +439,13 @@ static bool x86_read_whole(const uint8_t *code, struct x86_insn *x)
 	decoded->mnemonic = b.row.mnemonic;
 	decoded->meta.category = b.row.category;
 	decoded->address_width = 64;
-	if (!x86_adapt(&b))
+	x->told = b.row.letter == 'm' || b.row.letter == 'l';
+	if (x->told ? b.row.letter == 'l' && !x86_in_memory(&b) : !x86_adapt(&b))
 		return false;
-	x86_take_operands(&b);
+	if (x->told)
+		x86_tell_mov(&b);
+	else
+		x86_take_operands(&b);
 	decoded->operand_width = (uint8_t)(b.width * 8);
 	decoded->cpu_flags = b.row.form & FORM_FLAGS ? &flags : NULL;
 	decoded->length = b.at;

@@ -99,12 +99,12 @@ static bool x86_branch(const struct x86_insn *x)
 	}
 }
 
-void code_x86_control(const struct x86_insn *x)
+bool code_x86_control(const struct x86_insn *x)
 {
 	struct code_insn *insn = x->insn;
 
 	if (x86_branch(x))
-		return;
+		return true;
 	switch ((int)x->decoded.mnemonic) {
 	case ZYDIS_MNEMONIC_INT3:
 		insn->filler = true;
@@ -129,4 +129,5 @@ void code_x86_control(const struct x86_insn *x)
 	default:
 		break;
 	}
+	return false;
 }
