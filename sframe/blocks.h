@@ -49,11 +49,10 @@ ATTR_MUST_CHECK bool sf_blocks_join(struct sf_blocks *blocks, struct wr *wr,
 
 /*
  * Takes each block off wr, which holds all of them and nothing else, that another one
- * begins with: its off becomes that of the other. At most jobs threads, on which the
- * result does not depend. False when memory runs out, with nothing changed.
+ * begins with: its off becomes that of the other. False when memory runs out, with nothing
+ * changed.
  */
-ATTR_MUST_CHECK bool sf_blocks_fold(
-    struct sf_blocks *blocks, struct wr *wr, unsigned int jobs);
+ATTR_MUST_CHECK bool sf_blocks_fold(struct sf_blocks *blocks, struct wr *wr);
 void sf_blocks_deinit(struct sf_blocks *blocks);
 
 #endif

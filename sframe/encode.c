@@ -151,7 +151,7 @@ static bool fold_blocks(struct sf_encoder *enc)
 	struct sf_encode_part *all = &enc->parts[0];
 
 	if (enc->encoding.share && !enc->encoding.layout->put_attr &&
-	    !sf_blocks_fold(&all->blocks, &all->rows, enc->encoding.options->jobs))
+	    !sf_blocks_fold(&all->blocks, &all->rows))
 		return false;
 	for (size_t i = 1; i < enc->n_parts; i++) {
 		struct sf_blocks *blocks = &enc->parts[i].blocks;
