@@ -9,74 +9,6 @@
 #include "base/rd.h"
 #include "gen/elf/image.h"
 
-/* The search for a neighbour takes a time that grows with the square of their number. */
-enum { MAX_SEARCHED = 256 };
-
-static bool is_named(const struct image_section *section)
-{
-	return !strcmp(section->name, ".debug_frame") ||
-	       !strcmp(section->name, ".zdebug_frame");
-}
-
-static bool are_few(const struct image *image)
-{
-	size_t n = 0;
-
-	for (size_t i = 1; i < image->n_sections && n <= MAX_SEARCHED; i++)
-		n += is_named(&image->sections[i]);
-	return n <= MAX_SEARCHED;
-}
-
-/* Another section with bytes of this one; 0: none has. */
-static size_t neighbour(const struct image *image, size_t i)
-{
-	const struct image_section *a = &image->sections[i];
-
-	for (size_t k = 1; k < image->n_sections; k++) {
-		const struct image_section *b = &image->sections[k];
-
-		if (k != i && b->data && b->hdr.sh_size &&
-		    a->data < b->data + b->hdr.sh_size &&
-		    b->data < a->data + a->hdr.sh_size)
-			return k;
-	}
-	return 0;
-}
-
-bool image_debug_frame_is_lost(const struct image *image, size_t i)
-{
-	const struct image_section *section = &image->sections[i];
-
-	if (!is_named(section) || !section->hdr.sh_size ||
-	    section->hdr.sh_type == SHT_NULL || section->hdr.sh_type == SHT_NOBITS)
-		return false;
-	return !section->data ||
-	       (!(section->hdr.sh_flags & SHF_ALLOC) && image->ehdr.e_type != ET_REL &&
-		   are_few(image) && neighbour(image, i));
-}
-
-static void set_lost(const struct image *image, size_t i, struct err *err)
-{
-	const struct image_section *section = &image->sections[i];
-	size_t k;
-
-	if (err->kind)
-		return;
-	if (!section->data) {
-		err_set(err, ERR_MALFORMED,
-		    "%s (section %zu, 0x%" PRIx64 " bytes at offset 0x%" PRIx64
-		    "): reaches past the end of the file; rebuild the file",
-		    section->name, i, section->hdr.sh_size, section->hdr.sh_offset);
-		return;
-	}
-	k = neighbour(image, i);
-	err_set(err, ERR_MALFORMED,
-	    "%s (section %zu, 0x%" PRIx64 " bytes at offset 0x%" PRIx64
-	    "): overlaps section %zu (%.60s) in the file; rebuild the file",
-	    section->name, i, section->hdr.sh_size, section->hdr.sh_offset, k,
-	    image->sections[k].name);
-}
-
 /* The bytes of all of them. Compressed ones may be the same bytes of the file, too. */
 bool image_debug_frames_find(
     const struct image *image, struct image_debug_frames *frames, struct err *err)
@@ -88,10 +20,6 @@ bool image_debug_frames_find(
 	for (size_t i = 1; i < image->n_sections; i++) {
 		if (!image_is_debug_frame(&image->sections[i]))
 			continue;
-		if (image_debug_frame_is_lost(image, i)) {
-			set_lost(image, i, &frames->lost);
-			continue;
-		}
 		if (!image_debug_frame_at(image, i, &frame, err))
 			return false;
 		frames->n++;
@@ -105,10 +33,6 @@ bool image_debug_frames_find(
 			    i);
 	}
 	frames->size = (size_t)size;
-	if (frames->n == 0 && frames->lost.kind) {
-		*err = frames->lost;
-		return false;
-	}
 	return true;
 }
 
@@ -177,8 +101,7 @@ bool image_debug_frames_read(const struct image *image,
 	for (size_t i = 1; i < image->n_sections; i++) {
 		struct part part = {.data = to + base, .base = base};
 
-		if (!image_is_debug_frame(&image->sections[i]) ||
-		    image_debug_frame_is_lost(image, i))
+		if (!image_is_debug_frame(&image->sections[i]))
 			continue;
 		if (!image_debug_frame_at(image, i, &frame, err) ||
 		    !image_debug_frame_read(image, &frame, part.data, err))

@@ -182,17 +182,9 @@ ATTR_MUST_CHECK bool image_debug_frame_read(const struct image *image,
 
 /* All of a file, one behind the other. */
 struct image_debug_frames {
-	size_t n;    /* sections that can be read */
+	size_t n;    /* sections */
 	size_t size; /* bytes, decompressed; 0 without such a section */
-	/* Says what is wrong with the header of another one; ERR_NONE: nothing. */
-	struct err lost;
 };
-
-/*
- * Whether a section has the name, and its header leads out of the file. Of a linked file, also
- * when its bytes are another section's, too.
- */
-bool image_debug_frame_is_lost(const struct image *image, size_t i);
 
 /* Fails as image_debug_frame_at does, and with ERR_MALFORMED when they have more than the file has. */
 ATTR_MUST_CHECK bool image_debug_frames_find(

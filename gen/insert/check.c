@@ -129,7 +129,7 @@ static bool check_section(const struct image *input, const struct insert_plan *p
     struct err *err)
 {
 	const struct image_section *was = &input->sections[i], *is = &output->sections[i];
-	GElf_Shdr hdr = is->hdr, want = insert_lost_header(input, i);
+	GElf_Shdr hdr = is->hdr;
 
 	if (i == slots->sframe_section ||
 	    (i == slots->record_section && hdr.sh_offset == plan->record_off))
@@ -147,7 +147,7 @@ static bool check_section(const struct image *input, const struct insert_plan *p
 		hdr.sh_addr = was->hdr.sh_addr;
 	}
 	/* The last name of a table without a NUL may have become readable. */
-	if (memcmp(&hdr, &want, sizeof(hdr)) != 0 ||
+	if (memcmp(&hdr, &was->hdr, sizeof(hdr)) != 0 ||
 	    (*was->name && strcmp(was->name, is->name) != 0))
 		return err_set(
 		    err, ERR_INTERNAL, "section header %zu (%s) differs", i, was->name);

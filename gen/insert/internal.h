@@ -208,14 +208,6 @@ struct insert_names insert_names_place(
 /* Refuses a file whose layout gives no safe place, by name (gen/insert/refuse.c). */
 ATTR_MUST_CHECK bool insert_refuse(const struct image *image, struct err *err);
 
-/* Whether a section is a source of CFI, and its header leads out of the file (.debug_frame: or into another section). */
-bool insert_is_lost(const struct image *image, size_t i);
-/* A section's header for the output: one that is lost and not loaded has no bytes there (SHT_NOBITS). */
-GElf_Shdr insert_lost_header(const struct image *image, size_t i);
-/* ERR_MALFORMED when one that is lost and loaded would have bytes in the output. */
-ATTR_MUST_CHECK bool insert_lost_stay(
-    const struct image *image, const struct insert_plan *plan, struct err *err);
-
 /* Refuses a kernel, whose section can only be where its link has put one. */
 ATTR_MUST_CHECK bool insert_refuse_kernel(const struct image *image, struct err *err);
 

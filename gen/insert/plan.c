@@ -132,5 +132,5 @@ bool insert_plan(const struct image *image, uint64_t sframe_size, enum method me
 	return insert_refuse(image, err) && insert_slots_find(image, &slots, err) &&
 	       choose_method(image, &slots, method, plan, err) &&
 	       (plan->method == METHOD_IN_PLACE || insert_refuse_kernel(image, err)) &&
-	       place_tail(image, &slots, plan, err) && insert_lost_stay(image, plan, err);
+	       place_tail(image, &slots, plan, err);
 }

@@ -139,7 +139,7 @@ static bool list_extents(
 			    "only one",
 			    i);
 		if (hdr->sh_type == SHT_NULL || hdr->sh_type == SHT_NOBITS ||
-		    !hdr->sh_size || insert_is_lost(image, i))
+		    !hdr->sh_size)
 			continue;
 		if (!image->sections[i].data)
 			return err_set(err, ERR_MALFORMED,

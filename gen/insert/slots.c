@@ -371,7 +371,7 @@ bool insert_end_of_memory(const struct image *image, uint64_t *end, struct err *
 		const GElf_Shdr *hdr = &image->sections[i].hdr;
 		uint64_t section_end;
 
-		if (!(hdr->sh_flags & SHF_ALLOC) || insert_is_lost(image, i))
+		if (!(hdr->sh_flags & SHF_ALLOC))
 			continue;
 		if (__builtin_add_overflow(hdr->sh_addr, hdr->sh_size, &section_end))
 			return err_set(err, ERR_MALFORMED,

@@ -195,7 +195,7 @@ void insert_put_shdrs(struct wr *wr, const struct image *image,
 
 	undo.sh_flags = 0;
 	for (size_t i = 0; i < image->n_sections; i++) {
-		GElf_Shdr hdr = insert_lost_header(image, i);
+		GElf_Shdr hdr = image->sections[i].hdr;
 
 		if (i == slots->names) {
 			hdr.sh_offset = plan->strtab_off;

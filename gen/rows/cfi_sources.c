@@ -112,7 +112,6 @@ static bool sources_add_object(
 static bool sources_add_file(
     const struct debug_file *file, struct cfi_sources *sources, struct err *err)
 {
-	struct err *left_out = &sources->list[SOURCE_DEBUG_FRAME].left_out;
 	const char *path = file->separate.path;
 	uint8_t *to;
 
@@ -125,10 +124,6 @@ static bool sources_add_file(
 		sources_cut(sources);
 		return path ? err_prefix(err, "%.200s", path) : false;
 	}
-	/* One of several sections is. */
-	*left_out = file->frames.lost;
-	if (path && left_out->kind)
-		err_prefix(left_out, "%.200s", path);
 	sources->debug_path = path ? strdup(path) : NULL;
 	return !path || sources->debug_path || err_set_nomem(err);
 }

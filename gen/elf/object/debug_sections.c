@@ -64,10 +64,6 @@ static bool debug_read(struct image *image, struct err *err)
 
 	if (!image_debug_frames_find(image, &frames, err))
 		return false;
-	if (frames.lost.kind) {
-		*err = frames.lost;
-		return false;
-	}
 	if (!frames.size)
 		return true;
 	debug->data = malloc(frames.size);
