@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """long.py BUILD SANITIZED [--table] [TEST...]: runs the long tier, one test after the other, and keeps its table.
 
-BUILD is the released program. The tests that are in the suite fuzz, too, run once more in the build SANITIZED; their
-names there begin with "sanitized/".
+BUILD is the released program. Tests of the suite "sanitized" run once more in the build SANITIZED; their names there
+begin with "sanitized/".
 
 The table is tests/tiers/long.tsv: a line for each test with the commit at which it last passed, when, in how many
 seconds, and how its last run ended. A test that passed at the commit that is checked out is not run again, so a run
@@ -40,7 +40,7 @@ def registered(build, sanitized):
         suites = {suite.split(":")[-1] for suite in test["suite"]}
         if "long" in suites:
             known[test["name"]] = build, test["name"]
-            if "fuzz" in suites:
+            if "sanitized" in suites:
                 known["sanitized/" + test["name"]] = sanitized, test["name"]
     return known
 
