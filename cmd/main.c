@@ -25,8 +25,8 @@ enum { MAIN_FIRST_SIZE = 1 << 20 };
 /*
  * Each stage takes and frees tens of megabytes. Getting them from the kernel page by
  * page takes longer than some stages. So keep them, share them between threads, and use
- * huge pages where possible, which saves a tenth to a fifth of the processor time on the
- * libraries of Firefox and LLVM. This has no effect with another malloc.
+ * huge pages where possible, which saves about a tenth of the processor time on large
+ * libraries. This has no effect with another malloc.
  */
 static void main_prepare_heap(const struct args *args)
 {
