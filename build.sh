@@ -28,13 +28,14 @@ fail() {
 # absent PACKAGE...: those that are not installed.
 absent() {
 	for package; do
-		dpkg -s "$package" >/dev/null 2>&1 || printf ' %s' "$package"
+		dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || printf ' %s' "$package"
 	done
 }
 case ${1:-} in
 --tests) wanted="$packages $fast_test_packages $test_packages" ;;
 --fast-tests) wanted="$packages $fast_test_packages" ;;
-*) wanted=$packages ;;
+'' | --deps) wanted=$packages ;;
+*) fail "unknown option $1; give --deps, --fast-tests, --tests or none" ;;
 esac
 # shellcheck disable=SC2086 # lists of names
 missing=$(absent $wanted)

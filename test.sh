@@ -4,7 +4,7 @@
 #     ./test.sh           the full tier: before a change is finished
 #     ./test.sh --fast    the fast tier alone, with the packages that it needs
 #     ./test.sh --long    the long tier: before an issue is closed and before a release; goes on where it was stopped
-# --budget, behind one of these, makes a tier fail that used more processor time than it may.
+# --budget, for the first two, makes a tier fail that used more processor time than it may.
 set -eu
 cd "$(dirname "$0")"
 usage() {
@@ -20,6 +20,7 @@ for option; do
 	esac
 done
 
+[ $tier != long ] || [ -z "$budget" ] || usage '--budget: the long tier has none'
 if [ $tier = fast ]; then ./build.sh --fast-tests; else ./build.sh --tests; fi
 conf/configure.sh build -Dtests=enabled
 rm -f build/meson-logs/costs build/meson-logs/testlog* build-dev/meson-logs/costs build-dev/meson-logs/testlog*
@@ -43,7 +44,7 @@ if [ $tier = fast ]; then
 	meson test -C build --no-suite budget --print-errorlogs || status=1
 	finish fast 60 build
 fi
-conf/configure.sh build-dev --native-file conf/dev.ini
+conf/configure.sh build-dev --native-file conf/dev.ini -Dtests=enabled
 if [ $tier = long ]; then
 	# On a disk, unlike the other tiers: what a file system does to files is seen there.
 	export TMPDIR="${TMPDIR:-/var/tmp}"

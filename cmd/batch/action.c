@@ -46,8 +46,9 @@ static bool action_line(const struct eh2sframe_result *result, bool again, json_
 			     result, EH2SFRAME_TEXT_SUMMARY, print_text, out, error);
 
 	if (ok && again)
-		ok = fseek(out, -1, SEEK_CUR) == 0 &&
-		     fputs(", by an earlier run\n", out) >= 0;
+		ok = (fseek(out, -1, SEEK_CUR) == 0 &&
+			 fputs(", by an earlier run\n", out) >= 0) ||
+		     cmd_fail_nomem(error);
 	if (!out || fclose(out) != 0 || (ok && !report_file_add_text(report, text)))
 		ok = cmd_fail_nomem(error);
 	free(text);

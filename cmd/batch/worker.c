@@ -180,7 +180,7 @@ void batch_worker_kill(struct batch_worker *worker)
 	worker->n = 0;
 }
 
-/* Whether a terminal can show these lines; NULL stands for none. It allocates nothing, so a lack of memory here is never
+/* Tells if a terminal can show these lines; NULL stands for none. It allocates nothing, so a lack of memory here is never
  * taken for a fault of the worker. */
 static bool worker_text_is_plain(const json_t *text)
 {
@@ -193,6 +193,27 @@ static bool worker_text_is_plain(const json_t *text)
 		if ((c < ' ' && c != '\n' && c != '\t') || c == 0x7f ||
 		    (c == 0xc2 && next >= 0x80 && next < 0xa0))
 			return false;
+	}
+	return true;
+}
+
+/* The same for a line in which each byte is a character of its own (report_file_add_text). */
+static bool worker_line_is_plain(const json_t *line)
+{
+	const char *at = line ? json_string_value(line) : "";
+	unsigned char last = 0;
+
+	for (; *at; at++) {
+		unsigned char c = (unsigned char)*at;
+
+		if (c > 0xc3)
+			return false;
+		if (c >= 0xc0)
+			c = (unsigned char)((c & 3) << 6 | (*++at & 0x3f));
+		if ((c < ' ' && c != '\n' && c != '\t') || c == 0x7f ||
+		    (last == 0xc2 && c >= 0x80 && c < 0xa0))
+			return false;
+		last = c;
 	}
 	return true;
 }
@@ -224,7 +245,7 @@ static bool worker_is_sound(const json_t *report)
 	return json_is_string(json_object_get(report, "path")) &&
 	       json_is_integer(json_object_get(report, "status")) &&
 	       (!text || json_is_string(text)) && (!error || json_is_string(error)) &&
-	       worker_text_is_plain(text) && worker_text_is_plain(error) &&
+	       worker_line_is_plain(text) && worker_text_is_plain(error) &&
 	       worker_changes_are_sound(json_object_get(changes, "worse")) &&
 	       worker_changes_are_sound(json_object_get(changes, "better"));
 }

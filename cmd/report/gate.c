@@ -79,13 +79,14 @@ bool report_gate_note(
     struct report_gate *gate, json_t *file, struct eh2sframe_error *error)
 {
 	const char *path = json_string_value(json_object_get(file, "path"));
-	json_t *changes = json_incref(json_object_get(file, "changes"));
+	json_t *changes = json_object_get(file, "changes");
 	struct report_gate_file one = {.changes = changes};
 	bool any = json_array_size(json_object_get(changes, "worse")) ||
 		   json_array_size(json_object_get(changes, "better"));
 
 	if (!gate->path)
 		return true;
+	json_incref(changes);
 	if (changes)
 		gate->compared++;
 	else

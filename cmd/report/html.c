@@ -135,7 +135,7 @@ static bool html_trim(json_t *file, const struct report_entry *of, size_t most)
 
 /* Members that the page does not show. */
 static const char *const html_unseen[] = {
-    "costs", "text", "unmatched", "other_sources", "not_by_cfi", NULL};
+    "costs", "unmatched", "other_sources", "not_by_cfi", NULL};
 
 /* Whether a file has none of them: most need not be parsed. */
 static bool html_is_plain(const char *text)

@@ -293,7 +293,7 @@ static bool report_keep(
     struct report_document *report, json_t *file, struct eh2sframe_error *err)
 {
 	const char *path = json_string_value(json_object_get(file, "path"));
-	const bool words = json_object_get(file, "text");
+	const bool words = json_is_string(json_object_get(file, "text"));
 	struct report_entry entry = {.seq = report->n};
 	bool ok;
 

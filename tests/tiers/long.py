@@ -10,6 +10,8 @@ seconds, and how its last run ended. A test that passed at the commit that is ch
 that was stopped goes on where it was. With names it runs only these, even if they have passed. --table prints the
 table, and ends with 1 unless every test has passed at this commit."""
 import argparse
+import fcntl
+import hashlib
 import json
 import pathlib
 import re
@@ -25,9 +27,11 @@ def git(*words):
 
 
 def commit():
-    """The commit that is checked out; changes to anything but the table itself are said, because they are tested, too."""
-    changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", f":!{TABLE.name}", f":!*/{TABLE.name}")
-    return git("rev-parse", "--short=12", "HEAD") + ("+changes" if changed else "")
+    """The last commit that changed more than the table, and a hash of what is not committed, because it is tested, too."""
+    but_table = ("--", ".", f":!*/{TABLE.name}")
+    changed = git("diff", "HEAD", *but_table)
+    return git("log", "-1", "--format=%h", "--abbrev=12", *but_table) + (
+        "+" + hashlib.sha256(changed.encode()).hexdigest()[:8] if changed else "")
 
 
 def registered(build, sanitized):
@@ -64,7 +68,7 @@ def run(build, name):
     log.unlink(missing_ok=True)
     subprocess.run(["meson", "test", "-C", build, "--setup", "long", "--no-rebuild", "--print-errorlogs", name], check=False)
     results = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-    if not results:
+    if not results or results[0]["name"].split(" / ")[-1] != name:
         return "not run"
     verdict = {"OK": "pass", "SKIP": "skip"}.get(results[0]["result"], results[0]["result"].lower())
     checks = re.findall(r"^ok .*", results[0].get("stdout", ""), re.M)
@@ -81,17 +85,28 @@ def main():
     parser.add_argument("tests", nargs="*")
     parser.add_argument("--table", action="store_true")
     args = parser.parse_args()
+    if not args.table:
+        # Two runs would write over each other's table and log.
+        lock = open(args.build / "meson-logs/long.lock", "w", encoding="ascii")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            parser.error(f"another run of the long tier uses {args.build}")
+        # Also brings the lists of tests up to date.
+        for build in (args.build, args.sanitized) if not args.tests else (args.build,):
+            subprocess.run(["meson", "compile", "-C", build], check=True)
     known, rows, here = registered(args.build, args.sanitized), read(), commit()
     unknown = set(args.tests) - set(known)
     if unknown:
         parser.error(f"not in the long tier: {', '.join(sorted(unknown))}")
-    if not args.table:
-        for build in {known[name][0] for name in args.tests or known}:
-            subprocess.run(["meson", "compile", "-C", build], check=True)
+    if any(name.startswith("sanitized/") for name in args.tests):
+        subprocess.run(["meson", "compile", "-C", args.sanitized], check=True)
     for name in [] if args.table else args.tests or known:
         row = rows.setdefault(name, [name, "-", "-", "-", "-"])
-        if row[1] == here and not args.tests:
+        if row[1] == here and row[4].startswith("pass") and not args.tests:
             continue
+        if commit() != here:
+            raise SystemExit(f"long: {here} is not checked out any more; start again")
         start = time.monotonic()
         row[4] = run(*known[name])
         if row[4].startswith("pass"):
@@ -104,6 +119,7 @@ def main():
     for name in chosen:
         row = rows.get(name, [name, "-", "-", "-", "has never run"])
         passed = row[1] == here and row[4].startswith("pass")
+        count["skipped"] += "skipped" in row[4]
         count["passed" if passed else "skipped" if row[4] == "skip" else "failed"] += 1
         if not passed or row[4] != "pass":
             print(f"{name}: {row[4]}" + ("" if passed else f"; last passed at {row[1]}"))

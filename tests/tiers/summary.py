@@ -74,6 +74,8 @@ def main():
     passed, failed, skipped = 0, [], []
     for build in args.builds:
         more = results(build)
+        if not more[0] and not more[1]:
+            more[1].append(f"{build}: no test ran")
         passed, failed, skipped = passed + more[0], failed + more[1], skipped + more[2]
     for line in skipped:
         print(f"skipped: {line}")

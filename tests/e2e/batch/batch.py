@@ -353,6 +353,18 @@ def test_bar():
     check(not out + text, "-q: none", out + text)
 
 
+def test_lines():
+    """The pool takes a worker's line whatever bytes a name has, and prints it without those that move a cursor."""
+    os.makedirs("lines")
+    names = [b"\xc3\x80", b"\xe6\x97\xa5\xe6\x9c\xac", b"\xc3\xa4", b"\xff\x9b", b"\xc2\x9b2J", b"plain"]
+    for name in names:
+        copy("/bin/true", b"lines/" + name)
+    got = run(TOOL, "--batch", "-v", "lines")
+    check(got.status == 0 and b"6 converted" in got.out and got.out.count(b" functions, ") == 6, "a line for each name", got)
+    check(all(b"lines/" + name + b": " in got.out for name in names[:3] + names[5:]) and b"\xc2\x9b" not in got.out + got.err,
+          "names as they are, but for control characters", got)
+
+
 def main():
     top = scratch()
     try:
@@ -360,6 +372,7 @@ def main():
         test_names()
         test_failures()
         test_bar()
+        test_lines()
     finally:
         remove(top)
     plan()
