@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether another source and .debug_frame say the same where both speak. */
+/* Compares another source with .debug_frame where both describe code. */
 #ifndef CFI_AGREE_H
 #define CFI_AGREE_H
 

@@ -81,7 +81,7 @@ static void write_reg(struct go_state *state, uint8_t reg, struct go_value value
 			loaded_from->off == saved->slot);
 }
 
-/* Whether bytes at the CFA plus off, of this width, are some of what is saved at the slot. */
+/* Tells if bytes at the CFA plus off, of this width, are some of what is saved at the slot. */
 static bool hits(int64_t slot, int64_t off, uint8_t width)
 {
 	return slot < off + width && off < slot + 8;
@@ -133,7 +133,7 @@ static void note_data(struct go_state *state, uint64_t addr, uint8_t width)
 		state->data_end = addr + width;
 }
 
-/* Whether it goes by a register of which nothing is known, so that it is an access elsewhere, or gives a value that
+/* Tells if it goes by a register of which nothing is known, so that it is an access elsewhere, or gives a value that
  * is not known. */
 static bool is_unknown(const struct go_state *state, const struct code_effect *effect)
 {

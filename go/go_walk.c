@@ -217,7 +217,7 @@ static bool end_block(struct go_state *walk, struct go_rows *rows)
 	return true;
 }
 
-/* Whether the instruction changes no rule, and SP is the same behind it by the table, too. */
+/* Tells if the instruction changes no rule, and SP is the same behind it by the table, too. */
 static bool is_passed(
     const struct go_state *walk, const struct code_insn *insn, uint64_t next)
 {

@@ -197,7 +197,7 @@ static bool worker_text_is_plain(const json_t *text)
 	return true;
 }
 
-/* The same for a line in which each byte is a character of its own (report_file_add_text). */
+/* Tells it of a line in which each byte is a character of its own (report_file_add_text). */
 static bool worker_line_is_plain(const json_t *line)
 {
 	const char *at = line ? json_string_value(line) : "";

@@ -137,7 +137,7 @@ static bool html_trim(json_t *file, const struct report_entry *of, size_t most)
 static const char *const html_unseen[] = {
     "costs", "unmatched", "other_sources", "not_by_cfi", NULL};
 
-/* Whether a file has none of them: most need not be parsed. */
+/* Tells if a file has none of them, because most need not be parsed. */
 static bool html_is_plain(const char *text)
 {
 	/* A name may be text elsewhere, too; then the file is only parsed in vain. */

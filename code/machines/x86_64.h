@@ -62,7 +62,7 @@ void code_x86_exact(const struct x86_insn *x);
  * none of these. */
 uint8_t code_x86_vex_length(const uint8_t *code, uint64_t size);
 
-/* Where control goes. False: the instruction is no branch, and may have effects of its own. */
+/* Finds where control goes. False: the instruction is no branch, and may have effects of its own. */
 bool code_x86_control(const struct x86_insn *x);
 
 static inline bool x86_is_imm(const ZydisDecodedOperand *operand)
