@@ -53,7 +53,7 @@ struct formats_tally {
 	uint64_t bytes;	    /* of code */
 };
 
-/* What one format makes of a file. */
+/* The figures of one format for a file. */
 struct formats_result {
 	char name[32];
 	uint64_t bytes; /* of all its tables */
@@ -78,7 +78,7 @@ enum formats_isa {
 	FORMATS_S390X,
 };
 
-/* What must be known of a machine. */
+/* Facts about a machine that the encoders need. */
 struct formats_machine {
 	enum formats_isa isa;
 	struct cfi_machine cfi;

@@ -78,7 +78,7 @@ static const char *args_wrong_choice(const struct args *args)
 	/* Every file would seem to have no section, or to be like a new one. */
 	if (args->refresh && !converts && (args->batch || args_looks(args)))
 		return "--refresh goes with a conversion";
-	/* What they name would be looked at all the same. */
+	/* Functions that patterns name would be looked at all the same. */
 	if (args->patterns->n && args->command != COMMAND_VERIFY && args_looks(args))
 		return "--exclude-symbol and --exclude-section go with a conversion, "
 		       "--report or --verify";

@@ -177,7 +177,7 @@ static bool html_share(const struct report_document *report, size_t *share)
 		counts[i] = (json_int_t)report->list[i].n_listed;
 	qsort(counts, report->n, sizeof(*counts), html_order);
 	*share = SIZE_MAX;
-	/* What small files leave is for the others. */
+	/* Room that small files leave goes to the others. */
 	for (size_t left = report->n; left && *share == SIZE_MAX; left--) {
 		const json_int_t each = room / (json_int_t)left;
 

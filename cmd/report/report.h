@@ -40,7 +40,7 @@ json_t *report_file_done(json_t *report, const char *path, json_t *others);
 ATTR_MUST_CHECK bool report_file_add_link(json_t *others, const char *path);
 json_t *report_file_skipped(const char *path, const char *reason);
 json_t *report_file_failed(const char *path, const struct eh2sframe_error *why);
-/* What was found, for people: never part of a document. */
+/* Adds lines for people, which are never part of a document. */
 ATTR_MUST_CHECK bool report_file_add_text(json_t *report, const char *text);
 /* The text, which the caller frees; NULL: it has none, or memory runs out. */
 char *report_file_text(const json_t *report);

@@ -306,7 +306,7 @@ static void x86_operand_rm(struct x86_bytes *b)
 static const uint8_t x86_numbers[16] = {
     0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
 
-/* Of one byte it may be ah, ch, dh or bh. */
+/* A register of one byte may be ah, ch, dh or bh. */
 static uint8_t x86_number(const struct x86_bytes *b, unsigned int number)
 {
 	return x86_numbers[b->width == 1 && !b->rex ? number & 3 : number];
