@@ -62,7 +62,7 @@ if [ -n "$missing" ]; then
 fi
 [ -z "${1:-}" ] || exit 0
 
-conf/configure.sh build -Dtests=disabled
+packaging/configure.sh build -Dtests=disabled
 meson compile -C build
 
 echo '--- ls before and after ---'

@@ -22,7 +22,7 @@ done
 
 [ $tier != long ] || [ -z "$budget" ] || usage '--budget: the long tier has none'
 if [ $tier = fast ]; then ./build.sh --fast-tests; else ./build.sh --tests; fi
-conf/configure.sh build -Dtests=enabled
+packaging/configure.sh build -Dtests=enabled
 rm -f build/meson-logs/costs build/meson-logs/testlog* build-dev/meson-logs/costs build-dev/meson-logs/testlog*
 # Half as many more tests as processors at once, because a conversion waits for the disk when it ends.
 export MESON_TESTTHREADS=$((($(nproc) * 3 + 1) / 2))
@@ -44,7 +44,7 @@ if [ $tier = fast ]; then
 	meson test -C build --no-suite budget --print-errorlogs || status=1
 	finish fast 60 build
 fi
-conf/configure.sh build-dev --native-file conf/dev.ini -Dtests=enabled
+packaging/configure.sh build-dev --native-file tests/dev.ini -Dtests=enabled
 if [ $tier = long ]; then
 	# On a disk, unlike the other tiers: what a file system does to files is seen there.
 	export TMPDIR="${TMPDIR:-/var/tmp}"

@@ -5,11 +5,11 @@
  */
 #include "gen/convert.h"
 
-#include "gen/derive/derive.h"
+#include "gen/check/derive/derive.h"
 #include "gen/rows/collect.h"
 #include "gen/rows/optimize.h"
 #include "gen/rows/plt.h"
-#include "gen/validate/validate.h"
+#include "gen/check/validate.h"
 
 /* Sharing confuses readers of the other byte order: most of a big-endian section's. */
 static bool shares(const struct conversion *conv)

@@ -6,7 +6,7 @@
 #include "base/attr.h"
 #include "base/err.h"
 #include "base/wr.h"
-#include "gen/input/input.h"
+#include "gen/sources/input.h"
 #include "gen/install.h"
 #include "gen/object/write.h"
 #include "gen/options/options.h"

@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "base/newfile.h"
 #include "base/task.h"
-#include "gen/input/input.h"
+#include "gen/sources/input.h"
 #include "gen/insert/insert.h"
 #include "gen/object/write.h"
 #include "gen/options/options.h"

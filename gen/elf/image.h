@@ -102,7 +102,7 @@ struct image_from {
  * Reads the tables and checks them: a regular file, ELF64 of version 1, tables inside the
  * file, a machine this program knows (gen/arch/arch.h) in a byte order that machine has,
  * not ET_CORE. ERR_IO, ERR_UNSUPPORTED or ERR_MALFORMED with a message that does not
- * repeat the path. gen/input/ opens and closes images for all others.
+ * repeat the path. gen/sources/ opens and closes images for all others.
  */
 ATTR_MUST_CHECK bool image_load(
     const struct image_from *from, struct image *image, struct err *err);
@@ -213,7 +213,7 @@ bool image_is_loader(const struct image *image);
  */
 ATTR_MUST_CHECK bool image_join_eh_frames(struct image *image, struct err *err);
 
-/* Of a linked file: see image_eh_frame and image_sframe (gen/input/input.h). */
+/* Of a linked file: see image_eh_frame and image_sframe (gen/sources/input.h). */
 ATTR_MUST_CHECK bool image_linked_eh_frame(const struct image *image,
     struct cfi_section *section, bool *found, uint64_t *hdr_size, struct err *err);
 ATTR_MUST_CHECK bool image_linked_sframe(const struct image *image, const uint8_t **data,

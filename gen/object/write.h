@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/wr.h"
 #include "gen/rows/coverage.h"
-#include "gen/input/input.h"
+#include "gen/sources/input.h"
 #include "gen/options/options.h"
 #include "gen/rows/cfi_input.h"
 #include "sframe/encode.h"

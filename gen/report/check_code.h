@@ -8,7 +8,7 @@
 #include "base/attr.h"
 #include "base/err.h"
 #include "gen/options/options.h"
-#include "gen/validate/validate.h"
+#include "gen/check/validate.h"
 
 /* Borrows the image. The struct does not move: input does not. */
 struct report_check {

@@ -7,7 +7,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
-#include "gen/input/input.h"
+#include "gen/sources/input.h"
 #include "gen/options/options.h"
 
 /* --dump: the section as text. ERR_NOTHING without one. */

@@ -7,7 +7,7 @@
 
 #include "base/plain.h"
 #include "gen/elf/object/object.h"
-#include "names/demangle.h"
+#include "base/names/demangle.h"
 
 /* The number of digits makes a document that is read and written again the same. */
 #define JSON_FLAGS (JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(9))

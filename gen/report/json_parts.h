@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "gen/input/symbols_read.h"
+#include "gen/sources/symbols_read.h"
 #include "gen/report/json.h"
 
 /* Bytes that are not UTF-8 (paths and symbol names may be anything) become "?". */

@@ -11,7 +11,7 @@
 #include "base/attr.h"
 #include "base/err.h"
 #include "cfi/agree.h"
-#include "gen/input/symbols_read.h"
+#include "gen/sources/symbols_read.h"
 #include "gen/insert/insert.h"
 #include "gen/rows/cfi_input.h"
 #include "gen/rows/coverage.h"

@@ -8,13 +8,13 @@
 #include "base/err.h"
 #include "cfi/frames.h"
 #include "cfi/ranges.h"
-#include "gen/input/input.h"
+#include "gen/sources/input.h"
 #include "gen/options/options.h"
-#include "gen/rows/cfi_sources.h"
+#include "gen/sources/cfi_sources.h"
 #include "gen/rows/corrections.h"
 #include "gen/rows/derived.h"
 #include "gen/rows/policy.h"
-#include "gen/input/symbols_read.h"
+#include "gen/sources/symbols_read.h"
 
 struct cfi_input {
 	const struct arch *arch;

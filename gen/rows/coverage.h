@@ -10,7 +10,7 @@
 #include "base/attr.h"
 #include "base/err.h"
 #include "cfi/ranges.h"
-#include "gen/input/input.h"
+#include "gen/sources/input.h"
 #include "gen/options/options.h"
 #include "gen/rows/cfi_input.h"
 #include "gen/rows/reduce.h"

@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "cfi/ranges.h"
 #include "gen/rows/coverage.h"
-#include "gen/input/input.h"
+#include "gen/sources/input.h"
 #include "gen/options/options.h"
 #include "sframe/compact/compact.h"
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "gen/arch/arch.h"
-#include "gen/input/input.h"
+#include "gen/sources/input.h"
 
 /* Whether [start, end) is filled up, with nothing that is ever run: by its bytes in
  * image, which are all of struct arch's fillers. */

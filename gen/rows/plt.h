@@ -14,7 +14,7 @@
 #include "cfi/row.h"
 #include "cfi/ranges.h"
 #include "gen/rows/coverage.h"
-#include "gen/input/input.h"
+#include "gen/sources/input.h"
 #include "gen/rows/policy.h"
 #include "gen/rows/reduce.h"
 #include "sframe/model.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/search.h"
-#include "names/demangle.h"
+#include "base/names/demangle.h"
 
 static bool policy_names(const struct glob_list *globs, const char *name)
 {

@@ -6,12 +6,12 @@
 #include "base/attr.h"
 #include "cfi/frames.h"
 #include "gen/arch/arch.h"
-#include "gen/input/input.h"
+#include "gen/sources/input.h"
 #include "gen/options/options.h"
 #include "gen/rows/corrections.h"
 #include "gen/rows/derived.h"
 #include "gen/rows/refusal.h"
-#include "gen/input/symbols_read.h"
+#include "gen/sources/symbols_read.h"
 
 /* A section that --exclude-section names: addresses. */
 struct policy_area {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of a section as gen/validate/ reads rows, over ranges that are its functions. */
+/* The rows of a section as gen/check/ reads rows, over ranges that are its functions. */
 #include "gen/verify/code_witness.h"
 
 #include <stdlib.h>

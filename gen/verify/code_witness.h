@@ -10,7 +10,7 @@
 #include "base/attr.h"
 #include "base/err.h"
 #include "gen/rows/cfi_input.h"
-#include "gen/validate/validate.h"
+#include "gen/check/validate.h"
 #include "sframe/decode.h"
 
 /*

@@ -12,7 +12,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
-#include "gen/input/input.h"
+#include "gen/sources/input.h"
 #include "gen/options/reader.h"
 #include "sframe/decode.h"
 

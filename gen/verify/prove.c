@@ -6,8 +6,8 @@
 
 #include "base/num.h"
 #include "gen/rows/cfi_input.h"
-#include "gen/derive/derive.h"
-#include "gen/validate/validate.h"
+#include "gen/check/derive/derive.h"
+#include "gen/check/validate.h"
 #include "gen/verify/code_witness.h"
 #include "sframe/decode.h"
 

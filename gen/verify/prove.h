@@ -7,7 +7,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
-#include "gen/input/input.h"
+#include "gen/sources/input.h"
 #include "gen/options/options.h"
 #include "gen/verify/verify.h"
 

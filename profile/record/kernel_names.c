@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "base/search.h"
 #include "base/vec.h"
-#include "names/lines.h"
+#include "base/names/lines.h"
 
 #define KERNEL_NAME "[kernel]"
 

@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/search.h"
 #include "base/vec.h"
-#include "names/lines.h"
+#include "base/names/lines.h"
 
 /* Functions that overlap an address are searched back from it so far. */
 enum { JIT_BACK = 16 };

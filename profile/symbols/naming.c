@@ -15,7 +15,7 @@
 #include "base/hash.h"
 #include "base/plain.h"
 #include "base/vec.h"
-#include "names/demangle.h"
+#include "base/names/demangle.h"
 #include "profile/symbols/naming_table.h"
 
 /* Of all files together. A recording that names many large files must end, too. */

@@ -9,7 +9,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
-#include "names/symbols.h"
+#include "base/names/symbols.h"
 #include "profile/profile.h"
 #include "profile/symbols/naming.h"
 

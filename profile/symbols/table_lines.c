@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "names/lines.h"
+#include "base/names/lines.h"
 #include "profile/symbols/naming_table.h"
 
 bool table_read_lines(char *text, bool kernel, struct table *table, struct err *err)

@@ -17,9 +17,9 @@
 #include "base/search.h"
 #include "base/task.h"
 #include "base/vec.h"
-#include "gen/derive/derive.h"
-#include "gen/derive/function.h"
-#include "gen/validate/validate.h"
+#include "gen/check/derive/derive.h"
+#include "gen/check/derive/function.h"
+#include "gen/check/validate.h"
 
 /* MARK_WRONG and the column that differs. */
 enum { MARK_REACHED = 1, MARK_ROW, MARK_WRONG };

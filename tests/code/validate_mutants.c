@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "gen/validate/unit.h"
+#include "gen/check/unit.h"
 
 enum mutant_kind {
 	MUTANT_CFA_HIGH,

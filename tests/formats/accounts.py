@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench/compare: each format's account is complete, and SFrame's sizes are those of conversions. TAP.
+"""tests/bench/compare: each format's account is complete, and SFrame's sizes are those of conversions. TAP.
 
     accounts.py COMPARE EH2SFRAME
 """

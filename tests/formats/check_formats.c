@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check_formats FILE...: every PC of real files through the decoders of bench/compare, as TAP.
+ * check_formats FILE...: every PC of real files through the decoders of tests/bench/compare, as TAP.
  * check_formats --unwind FILE OUT: writes the bytes of __unwind_info to OUT. Prints the
  * base address, then each function's address, its encoding and its data's address, as the
  * encoder has them.
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/compare/file.h"
+#include "tests/bench/compare/file.h"
 #include "tests/formats/round_trip.h"
 
 static bool check_trip(const char *path, int number)

@@ -2,7 +2,7 @@
 """compact_unwind.py CHECK_FORMATS: our __unwind_info beside that of LLVM's tools, for the same directives.
 
 One assembler source becomes an object for ELF and one for Mach-O. ld.lld links the first, and its .eh_frame
-goes through bench/compare. ld64.lld links the second, with LLVM's encodings. Both must give each function the
+goes through tests/bench/compare. ld64.lld links the second, with LLVM's encodings. Both must give each function the
 same encoding. llvm-objdump reads our bytes from a Mach-O container that this test makes.
 """
 import random

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compares what the decoders of bench/compare say of every PC with the rows, which are
+ * Compares what the decoders of tests/bench/compare say of every PC with the rows, which are
  * interpreted once more.
  */
 #ifndef TESTS_FORMATS_ROUND_TRIP_H
@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "bench/compare/all.h"
+#include "tests/bench/compare/all.h"
 
 struct round_trip {
 	struct formats_results results;

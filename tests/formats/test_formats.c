@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layouts of bench/compare against bytes that were written by hand from their sources. */
+/* Layouts of tests/bench/compare against bytes that were written by hand from their sources. */
 #include "tests/formats/test_formats_build.h"
 
 /*

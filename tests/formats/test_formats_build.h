@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Small .eh_frame sections of 3 machines, for the encoders of bench/compare. */
+/* Small .eh_frame sections of 3 machines, for the encoders of tests/bench/compare. */
 #ifndef TESTS_FORMATS_TEST_FORMATS_BUILD_H
 #define TESTS_FORMATS_TEST_FORMATS_BUILD_H
 

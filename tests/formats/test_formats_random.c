@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random CFI of 3 machines through every encoder of bench/compare. The decoders must give the
+ * Random CFI of 3 machines through every encoder of tests/bench/compare. The decoders must give the
  * rows back at every PC, and the accounts must be those of the decoders. Then the same with
  * damaged bytes, where sanitizers watch.
  */

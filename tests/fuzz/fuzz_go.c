@@ -9,7 +9,7 @@
 
 #include "cfi/frames.h"
 #include "cfi/interp.h"
-#include "go/go_cfi.h"
+#include "gen/sources/go/go_cfi.h"
 
 const char *const fuzz_section = ".gopclntab";
 

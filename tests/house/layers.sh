@@ -29,28 +29,28 @@ seen=
 may include . # each other, as installed
 may base
 may cfi base
-may names base
+may base/names base base/names
 may sframe base
 may code base
 may code/machines . base code
-may go base cfi code
 may sframe/compact base sframe
 may gen/options base sframe sframe/compact
 may gen/arch cfi code sframe
 may gen/elf . base cfi gen/arch
 may gen/elf/object base cfi gen/arch gen/elf sframe
-may gen/input base cfi gen/arch gen/elf gen/elf/object go names
-may gen/rows base cfi names sframe sframe/compact gen/arch gen/elf/object gen/input gen/options go
+may gen/sources/go base cfi code
+may gen/sources base base/names cfi gen/arch gen/elf gen/elf/object gen/options gen/sources/go
+may gen/rows base base/names cfi sframe sframe/compact gen/arch gen/elf/object gen/options gen/sources gen/sources/go
 may gen/insert base gen/elf gen/options
-may gen/object base gen/elf/object gen/input gen/insert gen/options gen/rows sframe
-may gen/verify base cfi gen/elf/object gen/input gen/options gen/rows gen/derive gen/validate sframe sframe/compact
-may gen/validate base cfi code gen/arch gen/input gen/options gen/rows
-may gen/derive base cfi code gen/arch gen/input gen/options gen/rows gen/validate
-may gen/report . base cfi code names gen/arch gen/elf/object gen/input gen/insert gen/options gen/rows gen/validate gen/verify sframe sframe/compact
-may gen base sframe gen/derive gen/input gen/insert gen/object gen/options gen/report gen/rows gen/validate gen/verify
+may gen/object base gen/elf/object gen/sources gen/insert gen/options gen/rows sframe
+may gen/verify base cfi gen/elf/object gen/sources gen/options gen/rows gen/check gen/check/derive sframe sframe/compact
+may gen/check base cfi code gen/arch gen/sources gen/options gen/rows
+may gen/check/derive base cfi code gen/arch gen/sources gen/options gen/rows gen/check
+may gen/report . base cfi code base/names gen/arch gen/elf/object gen/sources gen/insert gen/options gen/rows gen/check gen/verify sframe sframe/compact
+may gen base sframe gen/check/derive gen/sources gen/insert gen/object gen/options gen/report gen/rows gen/check gen/verify
 # It stands alone, also in the source trees of others.
 may walk include
-may lib . base gen gen/arch gen/elf/object gen/input gen/options gen/report gen/rows gen/verify include
+may gen/lib . base gen gen/arch gen/elf/object gen/sources gen/options gen/report gen/rows gen/verify include
 # The command uses the library as any program does; base has no domain knowledge.
 may cmd/common base include
 may cmd/sandbox . cmd/common include
@@ -59,15 +59,15 @@ may cmd/batch base cmd/common cmd/report cmd/sandbox
 may cmd base cmd/batch cmd/common cmd/report cmd/sandbox
 # A profiler is a program on top, too.
 may profile base
-may profile/stacks base include names profile
+may profile/stacks base include base/names profile
 may profile/preload include profile/preload walk
-may profile/record base include names profile profile/preload profile/stacks
-may profile/symbols base names profile
+may profile/record base include base/names profile profile/preload profile/stacks
+may profile/symbols base base/names profile
 may profile/output base profile profile/symbols
 may profile/fold . base cmd/common include profile profile/output profile/symbols
 # Other formats, built on request, beside the engine that is not to know them.
-may bench/compare base cfi gen/rows sframe
-for folder in $(find base cfi code go names sframe gen walk lib cmd include profile bench/compare -name '*.[ch]' -exec dirname {} + | sort -u); do
+may tests/bench/compare base cfi gen/rows sframe
+for folder in $(find base cfi code sframe gen walk cmd include profile tests/bench/compare -name '*.[ch]' -exec dirname {} + | sort -u); do
 	case " $seen " in
 	*" $folder "*) ;;
 	*) echo "$folder: no rule says what it may include"; status=1 ;;
@@ -76,6 +76,6 @@ done
 # The public header stands alone.
 if grep -nE '#[[:space:]]*include[[:space:]]*<(lib[a-z]*/|gelf|jansson)' include/*.h; then status=1; fi
 users=$(grep -rlE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include[[:space:]]*<[^>]*libdwarf' \
-	base cfi go names sframe gen walk lib cmd include bench tests examples)
+	base cfi sframe gen walk cmd include tests examples)
 [ "$users" = cfi/libdwarf_internal.h ] || { echo "libdwarf is included by: $users"; status=1; }
 exit $status

@@ -12,7 +12,7 @@ empty() { if [ -z "$2" ]; then ok "$1"; else not_ok "$1" "$2"; fi; }
 
 # Lines of NAME KIND FOLDER FILE LENGTH, where KIND is static or global. A definition has type and name at the
 # start of a line, and its body starts with a line that is `{`. The test "format" sees to that.
-mapfile -t files < <(find base cfi code go names sframe gen walk lib cmd profile bench/compare -name '*.[ch]')
+mapfile -t files < <(find base cfi code sframe gen walk cmd profile tests/bench/compare -name '*.[ch]')
 awk '
 	FNR == 1 { name = "" }
 	/^[A-Za-z_].*\(/ && !/;$/ {
@@ -64,24 +64,24 @@ begin base err hash newfile percent plain rd regular slots stream task vec wr
 begin cfi cfi
 begin code code
 begin code/machines code
-begin names symbol symbols lines
+begin base/names symbol symbols lines
 begin sframe sf
 begin sframe/compact sf compact
-begin go go
+begin gen/sources/go go
 begin gen convert install
 begin gen/arch arch
 begin gen/elf image
 begin gen/elf/object object
-begin gen/input debug_file image symbols
+begin gen/sources cfi_sources debug_file image symbols
 begin gen/insert insert undo
 begin gen/object object
 begin gen/options options method obstacle reader source
 begin gen/report report
-begin gen/rows cfi_input cfi_sources collect corrections coverage derived optimize padding plt policy reduce refusal
-begin gen/validate validate
-begin gen/derive derive
+begin gen/rows cfi_input collect corrections coverage derived optimize padding plt policy reduce refusal
+begin gen/check validate
+begin gen/check/derive derive
 begin gen/verify lint meaning prove verify
-begin lib api eh2sframe
+begin gen/lib api eh2sframe
 begin walk walk eh2sframe_walk
 begin cmd run main
 begin cmd/batch batch
@@ -95,7 +95,7 @@ begin profile/record kernel_names main perf preloaded proc queue record recorder
 begin profile/symbols naming table
 begin profile/output json_text output tree
 begin profile/fold fold main
-begin bench/compare formats main
+begin tests/bench/compare formats main
 empty 'each folder has its words' "$(cut -d' ' -f3 "$functions" | sort -u | while read -r folder; do
 	case " $known " in *" $folder "*) ;; *) echo "$folder" ;; esac
 done)"

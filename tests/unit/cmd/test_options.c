@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cmd/common/args.h"
-#include "lib/api.h"
+#include "gen/lib/api.h"
 #include "tests/unit/unit.h"
 
 enum { MAX_ARGS = 24 };

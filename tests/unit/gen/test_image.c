@@ -7,9 +7,9 @@
 #include <sys/inotify.h>
 #include <sys/stat.h>
 
-#include "gen/input/symbols_read.h"
+#include "gen/sources/symbols_read.h"
 #include "tests/unit/gen/test_image_fixture.h"
-#include "names/demangle.h"
+#include "base/names/demangle.h"
 
 static struct wr file;
 static struct image image;

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/wr.h"
-#include "gen/input/input.h"
+#include "gen/sources/input.h"
 
 enum {
 	FIX_PHDRS = 64,

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/wr.h"
-#include "go/go_cfi.h"
+#include "gen/sources/go/go_cfi.h"
 
 #define BUILD_TEXT UINT64_C(0x401000)
 

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "names/lines.h"
+#include "base/names/lines.h"
 #include "profile/load.h"
 #include "profile/recording.h"
 #include "profile/stacks/event.h"

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Text with a function in each line: /proc/kallsyms, and the map files that perf(1) takes from
+ * compilers at run time. */
+#ifndef BASE_NAMES_LINES_H
+#define BASE_NAMES_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+
+struct line_function {
+	uint64_t start, size; /* size 0: up to the next one (kernel) */
+	char *name;	      /* in the line, which is changed */
+	char *module; /* "[NAME]" of a module of the kernel; NULL: of the kernel itself */
+};
+
+/*
+ * Reads a whole file of at most 512 MiB. *text ends with NUL and is the caller's. It is NULL
+ * where the file is empty, larger, not a regular one, a link, or cannot be read. ERR_NOMEM.
+ */
+ATTR_MUST_CHECK bool lines_read(
+    const char *path, char **text, size_t *size, struct err *err);
+
+/* The number of a process in its own container, where it names its files by that; else pid. ERR_NOMEM. */
+ATTR_MUST_CHECK bool lines_inner_pid(uint32_t pid, uint32_t *inner, struct err *err);
+
+/* Cuts the first line off *text, and gives NULL behind the last one. */
+char *lines_next(char **text);
+
+/* "ADDRESS TYPE NAME", and behind a tab the module: code alone, at another address than 0. */
+bool lines_kernel(char *line, struct line_function *function);
+/* "ADDRESS SIZE NAME", both numbers in hexadecimal. */
+bool lines_map(char *line, struct line_function *function);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of functions by address. */
+#ifndef BASE_NAMES_SYMBOLS_H
+#define BASE_NAMES_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+
+/* Ranks from here on are of symbols without a type: labels of hand-written code. */
+enum { SYMBOL_UNTYPED = 8 };
+
+struct symbol {
+	uint64_t addr, size; /* bytes */
+	const char *name;    /* borrowed from the table, as it is there */
+	uint8_t rank;	     /* of several names at one address, the lowest is reported */
+};
+
+struct symbols {
+	struct symbol *list; /* functions only, ascending by addr, aliases too */
+	size_t n, cap;
+	bool dynamic; /* of .dynsym, because .symtab is missing */
+};
+
+/* The rank of a name among several at one address, by STT_*, STB_* and its size. */
+uint8_t symbol_rank(unsigned int type, unsigned int bind, uint64_t size);
+
+/* False when memory runs out; the list is then as it was. */
+ATTR_MUST_CHECK bool symbols_add(struct symbols *symbols, const struct symbol *symbol);
+/* Call it after the last one was added. */
+void symbols_sort(struct symbols *symbols);
+void symbols_deinit(struct symbols *symbols);
+
+/* The symbol that covers pc: greatest start not above it, whose size (when not 0) reaches
+ * it. */
+const struct symbol *symbols_find(const struct symbols *symbols, uint64_t pc);
+
+/* The readable name of the function at pc, which the caller frees. NULL when it has none,
+ * or memory runs out. */
+char *symbols_readable(const struct symbols *symbols, uint64_t pc);
+
+#endif

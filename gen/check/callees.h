@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* What is known of functions that are called, and of memory that is read. */
+#ifndef GEN_CHECK_CALLEES_H
+#define GEN_CHECK_CALLEES_H
+
+#include "base/attr.h"
+#include "code/state.h"
+#include "gen/rows/cfi_input.h"
+
+/* Reads width bytes (1, 2, 4 or 8) at addr that nothing writes to once the program runs. False: they
+ * are not there. */
+ATTR_MUST_CHECK bool validate_read(
+    const struct image *image, uint64_t addr, uint8_t width, uint64_t *value);
+
+struct validate_own {
+	uint64_t place, function; /* addresses */
+};
+
+/* The functions that never return by their names: the C library's, the C++ runtime's. */
+struct validate_callees {
+	const struct image *image;
+	const struct cfi_input *input;
+	enum code_machine machine;
+	/* Of such functions, and of places that the loader fills with theirs. */
+	struct validate_addrs {
+		uint64_t *list; /* ascending; owned */
+		size_t n, cap;
+	} functions, places;
+	/* Places that the loader fills with the address of a function that this file has, too. */
+	struct validate_own *own; /* ascending by place; owned */
+	size_t n_own, cap_own;
+	/* Owned; it borrows this struct, which does not move. */
+	struct validate_returns *returns;
+};
+
+/* Borrows image and input. False: out of memory. */
+ATTR_MUST_CHECK bool validate_callees_read(const struct image *image,
+    const struct cfi_input *input, struct validate_callees *callees);
+void validate_callees_deinit(struct validate_callees *callees);
+
+/*
+ * Whether the call cannot return: its callee is one of them, or a function of the file whose ways
+ * all end in such a call without a landing pad, or go round in circles.
+ */
+bool validate_never_returns(
+    const struct validate_callees *callees, const struct code_insn *call);
+
+/*
+ * Whether a callee leaves register 0 alone, by its instructions up to a return, and holds the size of a
+ * frame in it: of code by LLVM and Rust for large frames.
+ */
+bool validate_keeps_first(const struct validate_callees *callees,
+    const struct code_insn *call, const struct code_state *state);
+
+/* ---- for returns.c ---- */
+
+/* The instruction at pc. False where there is none. */
+bool validate_read_insn(
+    const struct validate_callees *callees, uint64_t pc, struct code_insn *insn);
+/* Whether a function at addr never returns by its name. */
+bool validate_is_named(const struct validate_callees *callees, uint64_t addr);
+
+/* Where a stub of a PLT loads what it jumps to: the last load into a register. */
+struct validate_stub {
+	uint8_t reg; /* CODE_NO_REG: none */
+	bool named;
+	uint64_t own; /* the address of a function of this file; 0: none is known */
+};
+
+/* Notes what the instruction loads. state is that before it. */
+void validate_stub_note(const struct validate_callees *callees,
+    const struct code_insn *insn, const struct code_state *state,
+    struct validate_stub *stub);
+/* The function of this file that insn->via leads to; 0: none is known. state is that before it. */
+uint64_t validate_goes_to_own(const struct validate_callees *callees,
+    const struct code_insn *insn, const struct code_state *state,
+    const struct validate_stub *stub);
+/* Whether the address in insn->via is that of such a function. state is that before it. */
+bool validate_goes_to_named(const struct validate_callees *callees,
+    const struct code_insn *insn, const struct code_state *state,
+    const struct validate_stub *stub);
+
+#endif

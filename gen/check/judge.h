@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* One row of CFI beside what the code itself did up to one instruction. */
+#ifndef GEN_CHECK_JUDGE_H
+#define GEN_CHECK_JUDGE_H
+
+#include "cfi/row.h"
+#include "code/state.h"
+#include "gen/arch/arch.h"
+
+enum validate_verdict {
+	VALIDATE_AGREES,
+	VALIDATE_UNKNOWN, /* the code's state does not tell */
+	VALIDATE_CONTRADICTS,
+};
+
+enum validate_column {
+	VALIDATE_CFA,
+	VALIDATE_RA,
+	VALIDATE_FP,
+};
+
+struct validate_answer {
+	uint8_t verdict;
+	uint8_t column; /* the first one that does not agree */
+	/* What the row's rule is worth by the state: an address relative to the true CFA, and so
+	 * on. */
+	struct code_value found;
+};
+
+/* Whether the row gives the CFA, the return address and the caller's frame pointer. */
+struct validate_answer validate_row(
+    const struct arch *arch, const struct cfi_row *row, const struct code_state *state);
+
+/* The row that the state itself gives. False where it does not know all columns. */
+bool validate_row_of(
+    const struct arch *arch, const struct code_state *state, struct cfi_row *row);
+
+/* A state that knows what the row says and nothing else. False where a row says too little. */
+bool validate_seed(
+    const struct arch *arch, const struct cfi_row *row, struct code_state *state);
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of a function: where their rows are from, and where functions begin. */
+#include <string.h>
+
+#include "base/search.h"
+#include "base/vec.h"
+#include "gen/check/unit.h"
+
+/* The part that pc is in; NULL: none. */
+struct validate_part *validate_part_at(struct validate_worker *worker, uint64_t pc)
+{
+	const size_t i = search_list_above(worker->code, worker->n_parts, start, pc);
+
+	if (i && pc < worker->code[i - 1].end)
+		return &worker->parts[i - 1];
+	return NULL;
+}
+
+/* The row in force at pc, which is in the part. */
+const struct cfi_row *validate_row_in(
+    const struct validate_worker *worker, struct validate_part *part, uint64_t pc)
+{
+	const struct cfi_row *rows = &worker->rows[part->row];
+
+	/* Most questions are about the row of the last one, or the next. */
+	if (pc < rows[part->at].pc ||
+	    (part->at + 2 < part->n_rows && pc >= rows[part->at + 2].pc))
+		part->at = search_list_above(rows, part->n_rows, pc, pc) - 1;
+	else if (part->at + 1 < part->n_rows && pc >= rows[part->at + 1].pc)
+		part->at++;
+	return &rows[part->at];
+}
+
+/* Whether a row finds the return address at or above the CFA, where a stub of a PLT has put it: the
+ * function is not called as the psABI says. */
+static bool part_is_resolver(
+    const struct validate_worker *worker, const struct cfi_table *table)
+{
+	const struct code_abi *abi = code_abi(worker->input->arch->code);
+
+	for (size_t i = 0; i < table->n_rows; i++)
+		if (table->rows[i].ra.kind == CFI_AT_CFA && table->rows[i].ra.off >= 0 &&
+		    table->rows[i].cfa.kind == CFI_REG_PLUS &&
+		    table->rows[i].cfa.reg == abi->sp)
+			return true;
+	return false;
+}
+
+/* Whether a function begins where the row does: nothing has been saved yet. */
+static bool part_is_entry(const struct validate_worker *worker, const struct cfi_row *row)
+{
+	return validate_row(worker->input->arch, row, &worker->entry).verdict ==
+	       VALIDATE_AGREES;
+}
+
+/* The row of the first instruction that does something. GCC has a nop before a landing pad that would be
+ * the first byte of a part: control never comes to the nop, and the pad's row tells what begins there. */
+static const struct cfi_row *part_first_row(const struct validate_worker *worker,
+    const struct cfi_table *table, const struct code_range *code)
+{
+	uint64_t pc = code->start;
+	struct code_insn insn;
+	size_t i;
+
+	while (pc < code->end &&
+	       code_insn_read(worker->input->arch->code, code->bytes + (pc - code->start),
+		   code->readable - (pc - code->start), pc, &insn) &&
+	       insn.filler && insn.control == CODE_CONTINUES)
+		pc += insn.length;
+	i = search_list_above(table->rows, table->n_rows, pc, pc);
+	return &table->rows[i ? i - 1 : 0];
+}
+
+/* The FDE that the range belongs to; NULL: none. */
+static const struct cfi_fde *part_fde(
+    const struct validate_worker *worker, const struct cfi_range *range)
+{
+	return range->fde == VALIDATE_NO_FDE ? NULL
+					     : &worker->input->frames.fdes[range->fde];
+}
+
+/* Whether no row can be asked for: the range is not one function's, or its frame is special. */
+static bool part_is_special(
+    const struct validate_worker *worker, const struct cfi_range *range)
+{
+	const struct cfi_fde *fde = part_fde(worker, range);
+	const struct cfi_cie *cie = fde ? &worker->input->frames.cies[fde->cie] : NULL;
+
+	return range->overlapping ||
+	       (cie && (cie->signal_frame || cie->ra_reg != worker->input->arch->ra_reg));
+}
+
+/* The rows of a range into interp->table. */
+static bool part_read_rows(struct validate_worker *worker, struct cfi_interp *interp,
+    uint32_t index, struct err *err)
+{
+	const struct cfi_range *range = &worker->input->ranges.list[index];
+
+	if (worker->source)
+		return worker->source->read(
+			   worker->source->context, index, &interp->table) ||
+		       err_set_nomem(err);
+	interp->max_expr_ops = cfi_ranges_expr_ops(&worker->input->ranges, index);
+	if (!cfi_interpret(interp, part_fde(worker, range), err))
+		return false;
+	/* A row without a rule for the CFA says nothing. */
+	for (size_t i = 0; i < interp->table.n_rows; i++)
+		interp->table.rows[i].doubtful |=
+		    interp->table.rows[i].cfa.kind == CFI_UNSPECIFIED;
+	return true;
+}
+
+/* The landing pads of the range's FDE, once for all its neighbours in the unit. Where arguments are
+ * pushed, SP there is not as at the call. */
+static bool part_add_landings(
+    struct validate_worker *worker, const struct cfi_range *range)
+{
+	const struct cfi_range *list = worker->input->ranges.list;
+
+	return range->fde == VALIDATE_NO_FDE || worker->interp.table.args_size ||
+	       (worker->n_parts &&
+		   list[worker->parts[worker->n_parts - 1].range].fde == range->fde) ||
+	       validate_landings_add(worker->image, worker->input,
+		   part_fde(worker, range), &worker->landings);
+}
+
+static bool part_add_rows(
+    struct validate_worker *worker, uint32_t index, const struct code_range *code)
+{
+	const struct cfi_range *range = &worker->input->ranges.list[index];
+	struct validate_range *result = &worker->result->ranges[index];
+	const struct cfi_table *table = &worker->interp.table;
+
+	if (!vec_reserve(&worker->parts, &worker->cap_parts, worker->n_parts + 1) ||
+	    !vec_reserve(&worker->code, &worker->cap_code, worker->n_parts + 1) ||
+	    !vec_reserve(&worker->entries, &worker->cap_entries, worker->n_entries + 1) ||
+	    !vec_reserve(
+		&worker->rows, &worker->cap_rows, worker->n_rows + table->n_rows) ||
+	    !part_add_landings(worker, range))
+		return false;
+	result->rowless = true;
+	for (size_t i = 0; i < table->n_rows; i++)
+		result->rowless &= table->rows[i].doubtful;
+	result->looked_at = !result->rowless;
+	worker->rowless &= result->rowless;
+	worker->parts[worker->n_parts] = (struct validate_part){.range = index,
+	    .row = worker->n_rows,
+	    .n_rows = table->n_rows,
+	    .go = validate_is_go(worker, part_fde(worker, range)),
+	    .resolver = part_is_resolver(worker, table)};
+	worker->code[worker->n_parts++] = *code;
+	memcpy(&worker->rows[worker->n_rows], table->rows,
+	    table->n_rows * sizeof(*table->rows));
+	worker->n_rows += table->n_rows;
+	/* What is called begins a function, whatever its first row says. */
+	if (((part_is_entry(worker, &table->rows[0]) &&
+		 part_is_entry(worker, part_first_row(worker, table, code))) ||
+		validate_refs_have(worker->calls, range->start)) &&
+	    !worker->parts[worker->n_parts - 1].resolver)
+		worker->entries[worker->n_entries++] = range->start;
+	return true;
+}
+
+bool validate_add_part(struct validate_worker *worker, uint32_t index)
+{
+	const struct cfi_range *range = &worker->input->ranges.list[index];
+	const struct cfi_table *table = &worker->interp.table;
+	const GElf_Phdr *segment =
+	    image_code_segment(worker->image, range->start, range->end - range->start);
+	uint64_t readable =
+	    segment ? segment->p_vaddr + segment->p_filesz - range->start : 0;
+	const struct code_range code = {range->start, range->end,
+	    image_at_addr(worker->image, range->start, readable), readable};
+	struct err broken = {0};
+
+	worker->result->ranges[index] = (struct validate_range){.round = worker->round};
+	if (!code.bytes || readable < range->end - range->start ||
+	    part_is_special(worker, range))
+		return true;
+	if (!part_read_rows(worker, &worker->interp, index, &broken))
+		return broken.kind != ERR_NOMEM;
+	/* Of a PLT, whose rows follow from the address. */
+	if (table->pc_dependent || !table->n_rows)
+		return true;
+	if (worker->trial && worker->trial->rows)
+		worker->trial->rows(worker->trial->context, index, &worker->interp.table);
+	return part_add_rows(worker, index, &code);
+}
+
+/* The range that holds pc. SIZE_MAX: none. */
+size_t validate_range_at(const struct validate_worker *worker, uint64_t pc)
+{
+	const struct cfi_ranges *ranges = &worker->input->ranges;
+	size_t i = search_list_above(ranges->list, ranges->n, start, pc);
+
+	return i && pc < ranges->list[i - 1].end ? i - 1 : SIZE_MAX;
+}
+
+/* Whether a function begins at pc in the range, by its row: a stub of a PLT is one, too. */
+bool validate_begins_function(struct validate_worker *worker, size_t index, uint64_t pc)
+{
+	const struct cfi_range *range = &worker->input->ranges.list[index];
+	const struct cfi_table *table = &worker->other.table;
+	struct err broken = {0};
+	size_t row;
+
+	/* Many functions go to stubs, whose rows take long to make. */
+	if (index == worker->stubs)
+		return true;
+	/* Jumps to the same function follow each other. */
+	if (index != worker->others) {
+		worker->others = SIZE_MAX;
+		if (!part_read_rows(worker, &worker->other, (uint32_t)index, &broken))
+			return false;
+		worker->others = index;
+	}
+	if (table->pc_dependent)
+		worker->stubs = index;
+	row = search_list_above(table->rows, table->n_rows, pc, pc);
+	/* Without a row, the CFI says where functions begin. */
+	if (row && table->rows[row - 1].doubtful)
+		return range->fde != VALIDATE_NO_FDE && part_fde(worker, range)->pc == pc;
+	return table->pc_dependent ||
+	       (row && part_is_entry(worker, &table->rows[row - 1]));
+}

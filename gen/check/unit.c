@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+#include "gen/check/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/search.h"
+#include "base/vec.h"
+
+bool validate_worker_init(struct validate_worker *worker, const struct image *image,
+    const struct cfi_input *input, const struct validate_callees *callees,
+    struct validate_result *result)
+{
+	*worker = (struct validate_worker){.image = image,
+	    .input = input,
+	    .callees = callees,
+	    .result = result,
+	    .others = SIZE_MAX,
+	    .stubs = SIZE_MAX};
+	cfi_interp_init(&worker->interp, &input->frames, &input->arch->cfi);
+	cfi_interp_init(&worker->other, &input->frames, &input->arch->cfi);
+	code_state_entry(code_abi(input->arch->code), &worker->entry);
+	worker->paths = code_paths_new();
+	return worker->paths;
+}
+
+void validate_worker_deinit(struct validate_worker *worker)
+{
+	cfi_interp_deinit(&worker->interp);
+	cfi_interp_deinit(&worker->other);
+	code_paths_free(worker->paths);
+	free(worker->parts);
+	free(worker->code);
+	free(worker->rows);
+	free(worker->entries);
+	free(worker->landings.list);
+	validate_refs_deinit(&worker->found);
+	validate_refs_deinit(&worker->called);
+	free(worker->behind.list);
+	free(worker->links);
+	free(worker->faults);
+}
+
+/* ---- questions of the analysis ---- */
+
+static bool host_read(void *context, uint64_t addr, uint8_t width, uint64_t *value)
+{
+	const struct validate_worker *worker = context;
+
+	return validate_read(worker->image, addr, width, value);
+}
+
+/* In the first round, what follows a table is not known. */
+static uint32_t host_entries(void *context, uint64_t addr, uint8_t width)
+{
+	struct validate_worker *worker = context;
+
+	worker->asked = true;
+	return worker->refs ? validate_refs_entries(worker->refs, addr, width) : 0;
+}
+
+static bool host_keeps_first(
+    void *context, const struct code_insn *call, const struct code_state *state)
+{
+	const struct validate_worker *worker = context;
+
+	return validate_keeps_first(worker->callees, call, state);
+}
+
+static void host_leaves(
+    void *context, uint64_t pc, uint64_t target, const struct code_state *state)
+{
+	struct validate_worker *worker = context;
+	const struct code_abi *abi = code_abi(worker->input->arch->code);
+	size_t to = validate_range_at(worker, target);
+	struct validate_part *part = validate_part_at(worker, pc);
+
+	if (to == SIZE_MAX || !part || validate_begins_function(worker, to, target))
+		return;
+	if (!vec_reserve(&worker->links, &worker->cap_links, worker->n_links + 1)) {
+		worker->nomem = true;
+		return;
+	}
+	worker->links[worker->n_links++] = (struct validate_link){.from = part->range,
+	    .to = (uint32_t)to,
+	    .bare = worker->input->ranges.list[to].start == target &&
+		    code_value_equal(state->regs[abi->sp], worker->entry.regs[abi->sp])};
+}
+
+/* ---- what comes of it ---- */
+
+/* The rows around the one that contradicts, and then all others. */
+static uint8_t unit_fault_kind(const struct validate_worker *worker,
+    const struct validate_part *part, const struct code_state *state)
+{
+	const struct arch *arch = worker->input->arch;
+	const struct cfi_row *rows = &worker->rows[part->row];
+
+	if (part->at + 1 < part->n_rows &&
+	    validate_row(arch, &rows[part->at + 1], state).verdict == VALIDATE_AGREES)
+		return VALIDATE_FAULT_LATE;
+	if (part->at > 0 &&
+	    validate_row(arch, &rows[part->at - 1], state).verdict == VALIDATE_AGREES)
+		return VALIDATE_FAULT_EARLY;
+	for (size_t i = 0; i < part->n_rows && i < 64; i++)
+		if (validate_row(arch, &rows[i], state).verdict == VALIDATE_AGREES)
+			return VALIDATE_FAULT_OTHER;
+	return VALIDATE_FAULT_MISSING;
+}
+
+static bool unit_add_fault(struct validate_worker *worker,
+    const struct validate_part *part, const struct code_place *place,
+    const struct cfi_row *row, struct validate_answer answer)
+{
+	struct validate_fault *last =
+	    worker->n_faults ? &worker->faults[worker->n_faults - 1] : NULL;
+	uint8_t kind = unit_fault_kind(worker, part, place->state);
+	struct cfi_row repaired;
+	bool repairable = !place->seeded && !code_paths_is_disputed(worker->paths) &&
+			  validate_row_of(worker->input->arch, place->state, &repaired);
+
+	if (last && last->repairable == repairable &&
+	    (!repairable || cfi_row_same(&last->repaired, &repaired)) &&
+	    last->range == part->range && last->end == place->pc &&
+	    last->row.pc == row->pc && last->kind == kind &&
+	    last->round == worker->round && last->answer.column == answer.column &&
+	    code_value_equal(last->answer.found, answer.found)) {
+		last->end += place->insn->length;
+		last->n_instructions++;
+		return true;
+	}
+	if (!vec_reserve(&worker->faults, &worker->cap_faults, worker->n_faults + 1)) {
+		worker->nomem = true;
+		return false;
+	}
+	worker->faults[worker->n_faults++] = (struct validate_fault){.start = place->pc,
+	    .end = place->pc + place->insn->length,
+	    .range = part->range,
+	    .n_instructions = 1,
+	    .kind = kind,
+	    .round = worker->round,
+	    .row = *row,
+	    .answer = answer,
+	    .repairable = repairable};
+	if (repairable)
+		worker->faults[worker->n_faults - 1].repaired = repaired;
+	return true;
+}
+
+/* Whether control goes back to the caller, or to another function in place of this one. */
+static bool unit_is_left(struct validate_worker *worker, const struct code_place *place)
+{
+	const struct code_insn *insn = place->insn;
+	size_t to;
+
+	if (insn->control != CODE_JUMPS && insn->control != CODE_BRANCHES)
+		return insn->control == CODE_RETURNS;
+	if (validate_part_at(worker, insn->target))
+		return false;
+	to = validate_range_at(worker, insn->target);
+	return to != SIZE_MAX && validate_begins_function(worker, to, insn->target);
+}
+
+/* Notes whether a way from the entry comes back as the psABI says. */
+static void unit_note_return(
+    struct validate_worker *worker, const struct code_place *place)
+{
+	const struct code_abi *abi = code_abi(worker->input->arch->code);
+	const struct code_value sp = place->state->regs[abi->sp];
+	const struct code_value ra =
+	    abi->ra == CODE_NO_REG
+		? code_state_memory(place->state,
+		      (struct code_value){.kind = CODE_CFA, .off = abi->ra_off})
+		: place->state->regs[abi->ra];
+	const bool bare =
+	    sp.kind == CODE_CFA && sp.off == abi->sp_off && ra.kind == CODE_RA;
+
+	if (place->insn->control != CODE_RETURNS || place->seeded)
+		return;
+	worker->comes_back |= bare;
+	worker->returns_oddly |= !bare;
+}
+
+/* Whether the function is left with SP elsewhere than at its entry. */
+static bool unit_returns_oddly(
+    struct validate_worker *worker, const struct code_place *place)
+{
+	const struct code_abi *abi = code_abi(worker->input->arch->code);
+	const struct code_value sp = place->state->regs[abi->sp];
+
+	return sp.kind != CODE_UNKNOWN &&
+	       (sp.kind != CODE_CFA || sp.off != abi->sp_off) &&
+	       unit_is_left(worker, place);
+}
+
+/*
+ * Whether SP is of another stack, by a row before: code that raises exceptions skips frames through a
+ * register, and then SP gets its value.
+ */
+static bool unit_is_elsewhere(const struct validate_worker *worker,
+    struct validate_part *part, const struct cfi_row *row, struct validate_answer answer)
+{
+	if (answer.column != VALIDATE_CFA || answer.found.kind == CODE_UNKNOWN)
+		return false;
+	if (answer.verdict == VALIDATE_UNKNOWN)
+		part->elsewhere = answer.found;
+	return answer.verdict == VALIDATE_CONTRADICTS && row->cfa.kind == CFI_REG_PLUS &&
+	       row->cfa.reg == code_abi(worker->input->arch->code)->sp &&
+	       answer.found.kind == part->elsewhere.kind &&
+	       answer.found.symbol == part->elsewhere.symbol;
+}
+
+/* What any place adds to the results of its part. */
+static struct validate_range *unit_count(struct validate_worker *worker,
+    const struct validate_part *part, const struct code_place *place)
+{
+	struct validate_range *result = &worker->result->ranges[part->range];
+
+	if (worker->trial && worker->trial->place)
+		worker->trial->place(worker->trial->context, part->range, place);
+	result->instructions++;
+	result->seeded += place->seeded;
+	if (worker->tries_entry)
+		unit_note_return(worker, place);
+	if (place->insn->control != CODE_CONTINUES && unit_returns_oddly(worker, place))
+		result->reviews |= VALIDATE_REVIEW_RETURN;
+	return result;
+}
+
+static bool unit_is_in_stack(const struct cfi_rule *rule)
+{
+	return rule->kind == CFI_UNSPECIFIED || rule->kind == CFI_SAME ||
+	       rule->kind == CFI_AT_CFA;
+}
+
+/* Remembers a row that agrees, if it does so at quiet places, too. */
+static void unit_remember(
+    struct validate_worker *worker, struct validate_part *part, const struct cfi_row *row)
+{
+	const struct code_abi *abi = code_abi(worker->input->arch->code);
+	const struct cfi_row *end = &worker->rows[part->row + part->n_rows];
+
+	worker->agreed = NULL;
+	if (row->cfa.kind != CFI_REG_PLUS ||
+	    (row->cfa.reg != abi->sp && row->cfa.reg != abi->fp) ||
+	    !unit_is_in_stack(&row->ra) || !unit_is_in_stack(&row->fp))
+		return;
+	worker->agreed = part;
+	worker->agreed_start = row->pc;
+	worker->agreed_end =
+	    row + 1 < end ? row[1].pc : worker->code[part - worker->parts].end;
+}
+
+static bool unit_visit(void *context, const struct code_place *place)
+{
+	struct validate_worker *worker = context;
+	struct validate_part *part;
+	struct validate_range *result;
+	const struct cfi_row *row;
+	struct validate_answer answer;
+
+	if (worker->round == 1 &&
+	    (!validate_refs_note(&worker->found, worker->image, place) ||
+		(place->insn->control == CODE_CALLS &&
+		    !validate_refs_add(&worker->called, place->insn->target))))
+		worker->nomem = true;
+	if (place->quiet && worker->agreed && place->pc >= worker->agreed_start &&
+	    place->pc < worker->agreed_end) {
+		unit_count(worker, worker->agreed, place)->agreeing++;
+		return true;
+	}
+	part = validate_part_at(worker, place->pc);
+	row = validate_row_in(worker, part, place->pc);
+	if (row->doubtful) {
+		worker->agreed = NULL;
+		return true;
+	}
+	answer = validate_part_row(worker, part, row, place->state);
+	if (unit_is_elsewhere(worker, part, row, answer))
+		answer.verdict = VALIDATE_UNKNOWN;
+	result = unit_count(worker, part, place);
+	worker->agreed = NULL;
+	switch ((enum validate_verdict)answer.verdict) {
+	case VALIDATE_AGREES:
+		result->agreeing++;
+		unit_remember(worker, part, row);
+		return true;
+	case VALIDATE_UNKNOWN:
+		if (result->state < VALIDATE_OPEN)
+			result->state = VALIDATE_OPEN;
+		if (!result->first_open)
+			result->first_open = place->pc;
+		return true;
+	case VALIDATE_CONTRADICTS:
+		result->state = VALIDATE_WRONG;
+		return unit_add_fault(worker, part, place, row, answer);
+	}
+	return true;
+}
+
+static void unit_all_open(struct validate_worker *worker)
+{
+	for (size_t i = 0; i < worker->n_parts; i++)
+		worker->result->ranges[worker->parts[i].range].state = VALIDATE_OPEN;
+}
+
+/* Compilers sort those of one function. */
+static void unit_sort_landings(struct validate_landings *landings)
+{
+	for (size_t i = 1; i < landings->n; i++)
+		if (landings->list[i].start < landings->list[i - 1].start) {
+			qsort(landings->list, landings->n, sizeof(*landings->list),
+			    search_order);
+			return;
+		}
+}
+
+static bool unit_look(
+    struct validate_worker *worker, const uint32_t *ranges, size_t n, bool strict)
+{
+	struct code_paths_input input = {.machine = worker->input->arch->code,
+	    .strict = strict,
+	    .host = {.context = worker,
+		.read = host_read,
+		.returns = validate_call_returns,
+		.seed = validate_seed_at,
+		.contradicts = validate_contradicts_at,
+		.keeps_first = host_keeps_first,
+		.kept = validate_has_go(worker) ? validate_go_keeps : NULL,
+		.entries = host_entries,
+		.leaves = host_leaves}};
+	struct err err = {0};
+
+	worker->n_parts = worker->n_rows = worker->n_entries = worker->landings.n = 0;
+	worker->behind.n = 0;
+	worker->rowless = true;
+	for (size_t i = 0; i < n; i++)
+		if (!validate_add_part(worker, ranges[i]))
+			return false;
+	if (worker->rowless)
+		return true;
+	if (worker->tries_entry && !worker->n_entries)
+		worker->entries[worker->n_entries++] = worker->code[0].start;
+	worker->comes_back = worker->returns_oddly = false;
+	unit_sort_landings(&worker->landings);
+	input.ranges = worker->code;
+	input.n_ranges = worker->n_parts;
+	input.entries = worker->entries;
+	input.n_entries = worker->n_entries;
+	input.landings = worker->landings.list;
+	input.n_landings = worker->landings.n;
+	if (!code_paths_run(worker->paths, &input, &err)) {
+		unit_all_open(worker);
+		return err.kind == ERR_LIMIT;
+	}
+	(void)code_paths_visit(worker->paths, unit_visit, worker);
+	for (size_t i = 0; i < worker->n_parts; i++) {
+		struct validate_range *result =
+		    &worker->result->ranges[worker->parts[i].range];
+
+		if (!worker->n_entries)
+			result->reviews |= VALIDATE_REVIEW_ENTRY;
+		if (result->state == VALIDATE_CONFIRMED && result->reviews)
+			result->state = VALIDATE_REVIEW;
+	}
+	return !worker->nomem;
+}
+
+/* The worst that is said of the unit's ranges. */
+static uint8_t unit_verdict(const struct validate_worker *worker)
+{
+	uint8_t worst = VALIDATE_CONFIRMED;
+
+	for (size_t i = 0; i < worker->n_parts; i++) {
+		uint8_t state = worker->result->ranges[worker->parts[i].range].state;
+
+		worst = state > worst ? state : worst;
+	}
+	return worst;
+}
+
+static bool unit_look_again(struct validate_worker *worker, const uint32_t *ranges,
+    size_t n, bool strict, size_t n_faults, size_t n_links)
+{
+	worker->n_faults = n_faults;
+	worker->n_links = n_links;
+	return unit_look(worker, ranges, n, strict);
+}
+
+/*
+ * A function can begin although no row says so, and no call leads there: its address is taken. If a way
+ * from its first byte returns with SP as it was there, and each one that returns does, then what was
+ * the return address for it was that at the first byte.
+ */
+static bool unit_try_entry(struct validate_worker *worker, const uint32_t *ranges,
+    size_t n, size_t n_faults, size_t n_links)
+{
+	if (worker->rowless || worker->n_entries || worker->n_parts != 1 ||
+	    worker->n_links > n_links || worker->parts[0].resolver)
+		return true;
+	worker->tries_entry = true;
+	if (!unit_look_again(worker, ranges, n, false, n_faults, n_links))
+		return false;
+	if (worker->comes_back && !worker->returns_oddly)
+		return true;
+	worker->tries_entry = false;
+	return unit_look_again(worker, ranges, n, false, n_faults, n_links);
+}
+
+/* A table that was read too far leads to places with another state. Where not all agrees, doubtful
+ * tables are left out, if that helps. */
+bool validate_unit(struct validate_worker *worker, const uint32_t *ranges, size_t n)
+{
+	const size_t n_faults = worker->n_faults, n_links = worker->n_links;
+	uint8_t loose;
+
+	worker->asked = worker->tries_entry = false;
+	if (!unit_look(worker, ranges, n, false) ||
+	    !unit_try_entry(worker, ranges, n, n_faults, n_links))
+		return false;
+	loose = unit_verdict(worker);
+	if (!worker->rowless && code_paths_is_loose(worker->paths) &&
+	    loose >= VALIDATE_OPEN) {
+		if (!unit_look_again(worker, ranges, n, true, n_faults, n_links))
+			return false;
+		if (unit_verdict(worker) >= loose &&
+		    !unit_look_again(worker, ranges, n, false, n_faults, n_links))
+			return false;
+		worker->asked = true;
+	}
+	for (size_t i = 0; i < n; i++)
+		worker->result->ranges[ranges[i]].asked = worker->asked;
+	return true;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* One function with all its parts, looked at by one thread. */
+#ifndef GEN_CHECK_UNIT_H
+#define GEN_CHECK_UNIT_H
+
+#include "cfi/interp.h"
+#include "code/paths.h"
+#include "gen/check/behind.h"
+#include "gen/check/callees.h"
+#include "gen/check/landing.h"
+#include "gen/check/refs.h"
+#include "gen/check/validate.h"
+
+/* Control goes from one range of the CFI to another where no row says that a function begins. */
+struct validate_link {
+	uint32_t from, to; /* indices of ranges */
+	bool bare; /* to the first byte of the range, with SP as at a function's entry */
+};
+
+/* A range of the CFI that the function consists of, with a copy of its rows. */
+struct validate_part {
+	uint32_t range;
+	size_t row, n_rows; /* in the worker's rows */
+	size_t at;	    /* the row that was asked for last */
+	/* Called with the return address above what rows take for the CFA. */
+	bool resolver;
+	bool go; /* of Go's table, for AArch64 */
+	/* What a row took for the CFA while it was of another stack; CODE_UNKNOWN: none did. */
+	struct code_value elsewhere;
+};
+
+/* For trials of the check itself. Either function can be NULL. */
+struct validate_trial {
+	void *context;
+	/* Can change rows of the range before they are looked at, and take some away. */
+	void (*rows)(void *context, uint32_t range, struct cfi_table *table);
+	/* Sees each instruction that was reached. */
+	void (*place)(void *context, uint32_t range, const struct code_place *place);
+};
+
+/* A thread's own memory, which serves one function after the other. */
+struct validate_worker {
+	const struct image *image;
+	const struct cfi_input *input;
+	struct validate_result *result; /* shared; each range is written by one worker */
+	const struct validate_callees *callees; /* shared */
+	const struct validate_rows *source;	/* shared; NULL: rows are the CFI's */
+	const struct validate_trial *trial;	/* borrowed; NULL: none */
+	uint8_t round;
+	/* Shared; complete after the first round: what code refers to, and what it calls. */
+	const struct validate_refs *refs, *calls;
+	struct validate_refs found, called; /* in the first round */
+	bool asked; /* the unit at hand has a table without a bound */
+	/* Their tables hold rows, of either origin. other: of ranges that are not in the unit. */
+	struct cfi_interp interp, other;
+	size_t others; /* the range that the rows of other are of; SIZE_MAX: none */
+	/* A range of a PLT, whose rows follow from the address; SIZE_MAX: none is known. */
+	size_t stubs;
+	struct code_state entry; /* of any function */
+	struct code_paths *paths;
+	struct validate_part *parts;
+	size_t n_parts, cap_parts;
+	bool rowless; /* none of them has a row */
+	struct code_range *code;
+	size_t cap_code;
+	struct cfi_row *rows;
+	size_t n_rows, cap_rows;
+	uint64_t *entries;
+	size_t n_entries, cap_entries;
+	/* No row says that a function begins in the unit. Its first byte is taken for an entry, to see
+	 * whether a way comes back to the caller, and whether one returns in another state. */
+	bool tries_entry, comes_back, returns_oddly;
+	struct validate_landings landings;
+	/* Calls whose row is wrong, as is the one behind them. */
+	struct validate_behind behind;
+	/* Where the row that agreed at the last place is in force; NULL: none, or it depends on more
+	 * than what a quiet place keeps. */
+	struct validate_part *agreed;
+	uint64_t agreed_start, agreed_end; /* addresses */
+	/* Results: */
+	struct validate_link *links;
+	size_t n_links, cap_links;
+	struct validate_fault *faults;
+	size_t n_faults, cap_faults;
+	bool nomem;
+};
+
+ATTR_MUST_CHECK bool validate_worker_init(struct validate_worker *worker,
+    const struct image *image, const struct cfi_input *input,
+    const struct validate_callees *callees, struct validate_result *result);
+void validate_worker_deinit(struct validate_worker *worker);
+
+/* Looks at the function that consists of these ranges, which ascend. Fills in their results, and
+ * adds faults and links. False: out of memory. */
+ATTR_MUST_CHECK bool validate_unit(
+    struct validate_worker *worker, const uint32_t *ranges, size_t n);
+
+/* For unit.c: */
+
+/* The part that pc is in; NULL: none. */
+struct validate_part *validate_part_at(struct validate_worker *worker, uint64_t pc);
+/* The row in force at pc, which is in the part. */
+const struct cfi_row *validate_row_in(
+    const struct validate_worker *worker, struct validate_part *part, uint64_t pc);
+/* Adds a range to the unit, if its rows can be looked at. False: out of memory. */
+ATTR_MUST_CHECK bool validate_add_part(struct validate_worker *worker, uint32_t index);
+/* The range that holds pc. SIZE_MAX: none. */
+size_t validate_range_at(const struct validate_worker *worker, uint64_t pc);
+/* Whether a function begins at pc in the range, by its row: a stub of a PLT is one, too. */
+bool validate_begins_function(struct validate_worker *worker, size_t index, uint64_t pc);
+
+/* validate_row for a row of the part. */
+struct validate_answer validate_part_row(const struct validate_worker *worker,
+    const struct validate_part *part, const struct cfi_row *row,
+    const struct code_state *state);
+
+/* Whether Go's ABI for AArch64 holds in the code of the FDE, and whether in any code. */
+bool validate_is_go(const struct validate_worker *worker, const struct cfi_fde *fde);
+bool validate_has_go(const struct validate_worker *worker);
+/* code_host.kept, where validate_has_go. */
+void validate_go_keeps(void *context, uint64_t pc, const struct code_insn *call,
+    const struct code_state *before, struct code_state *after);
+
+/* code_host.returns: by the row behind the call, else by its callee. */
+bool validate_call_returns(void *context, uint64_t pc, const struct code_insn *call,
+    uint64_t next, const struct code_state *after);
+/* code_host.seed: by the row at pc, or as behind a call whose row is wrong, too. */
+bool validate_seed_at(void *context, uint64_t pc, struct code_state *state);
+/* code_host.contradicts: the row at pc. */
+bool validate_contradicts_at(void *context, uint64_t pc, const struct code_state *state);
+
+#endif

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rounds. At first, each FDE is looked at on its own. Where control goes from one into the middle
+ * of another, both are one function (a compiler moved its unlikely part away), and the next round
+ * looks at them together. So a function's state reaches all its parts, and no other file-wide state
+ * is needed.
+ */
+#include "gen/check/validate.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/search.h"
+#include "base/task.h"
+#include "base/vec.h"
+#include "gen/check/unit.h"
+
+/* Rounds after which links are ignored; real files need 3 or 4. */
+enum { VALIDATE_MAX_ROUNDS = 16 };
+/* Units that a thread takes at a time. */
+enum { VALIDATE_CHUNK = 16 };
+
+/* The ranges of the file by the function that they belong to. */
+struct validate_groups {
+	/* For each range the lowest range of its group, or one nearer to it. */
+	uint32_t *leader;
+	/* Ranges of the units of this round, one unit after the other. */
+	uint32_t *ranges;
+	size_t *units; /* where in ranges each begins; one more at the end */
+	size_t n_units;
+};
+
+struct validate_run {
+	struct validate_refs refs, calls;
+	struct validate_worker *workers;
+	size_t n_workers;
+	struct validate_groups groups;
+	atomic_size_t next; /* unit */
+};
+
+struct validate_thread {
+	struct validate_run *run;
+	struct validate_worker *worker;
+};
+
+static void thread_run(void *context)
+{
+	struct validate_thread *thread = context;
+	struct validate_groups *groups = &thread->run->groups;
+
+	while (!thread->worker->nomem) {
+		size_t first = atomic_fetch_add(&thread->run->next, VALIDATE_CHUNK);
+
+		if (first >= groups->n_units)
+			return;
+		for (size_t i = first; i < first + VALIDATE_CHUNK && i < groups->n_units;
+		     i++)
+			if (!validate_unit(thread->worker,
+				&groups->ranges[groups->units[i]],
+				groups->units[i + 1] - groups->units[i]))
+				thread->worker->nomem = true;
+	}
+}
+
+static uint32_t group_of(struct validate_groups *groups, uint32_t range)
+{
+	while (groups->leader[range] != range) {
+		groups->leader[range] = groups->leader[groups->leader[range]];
+		range = groups->leader[range];
+	}
+	return range;
+}
+
+/* Control goes on to a function that other code calls. */
+static bool is_tail_call(const struct validate_run *run, const struct validate_link *link)
+{
+	return link->bare && validate_refs_have(&run->calls,
+				 run->workers[0].input->ranges.list[link->to].start);
+}
+
+/* Joins what the last round's links connect. Marks in changed the groups that grew. */
+static bool join_groups(struct validate_run *run, uint8_t *changed)
+{
+	bool any = false;
+
+	for (size_t w = 0; w < run->n_workers; w++) {
+		struct validate_worker *worker = &run->workers[w];
+
+		for (size_t i = 0; i < worker->n_links; i++) {
+			uint32_t a = group_of(&run->groups, worker->links[i].from);
+			uint32_t b = group_of(&run->groups, worker->links[i].to);
+			uint32_t low = a < b ? a : b, high = a < b ? b : a;
+
+			if (low == high || is_tail_call(run, &worker->links[i]))
+				continue;
+			run->groups.leader[high] = low;
+			changed[low] = 1;
+			any = true;
+		}
+		worker->n_links = 0;
+	}
+	return any;
+}
+
+/* The units of the next round: groups that grew. A group that joined another grew, too. */
+static bool next_units(struct validate_run *run, const uint8_t *changed, size_t n_ranges)
+{
+	struct validate_groups *groups = &run->groups;
+	uint8_t *grew = calloc(n_ranges, 1);
+	size_t *counts = calloc(n_ranges + 1, sizeof(*counts)), at = 0;
+
+	groups->n_units = 0;
+	for (uint32_t i = 0; grew && counts && i < n_ranges; i++)
+		grew[group_of(groups, i)] |= changed[i];
+	for (uint32_t i = 0; grew && counts && i < n_ranges; i++)
+		counts[group_of(groups, i)] += grew[group_of(groups, i)];
+	for (uint32_t i = 0; grew && counts && i < n_ranges; i++) {
+		size_t n = counts[i];
+
+		counts[i] = at;
+		if (n)
+			groups->units[groups->n_units++] = at;
+		at += n;
+	}
+	for (uint32_t i = 0; grew && counts && i < n_ranges; i++)
+		if (grew[group_of(groups, i)])
+			groups->ranges[counts[group_of(groups, i)]++] = i;
+	groups->units[groups->n_units] = at;
+	free(grew);
+	free(counts);
+	return grew && counts;
+}
+
+/* Every range is a unit of its own, and so are neighbours that one FDE has been divided into. */
+static bool first_units(struct validate_run *run)
+{
+	struct validate_groups *groups = &run->groups;
+	const struct cfi_ranges *ranges = &run->workers[0].input->ranges;
+	const size_t n_ranges = ranges->n;
+
+	groups->leader = malloc((n_ranges + 1) * sizeof(*groups->leader));
+	groups->ranges = malloc((n_ranges + 1) * sizeof(*groups->ranges));
+	groups->units = malloc((n_ranges + 1) * sizeof(*groups->units));
+	if (!groups->leader || !groups->ranges || !groups->units)
+		return false;
+	for (uint32_t i = 0; i < n_ranges; i++) {
+		const uint32_t fde = ranges->list[i].fde;
+
+		groups->leader[i] = groups->ranges[i] = i;
+		if (run->workers[0].source && i && fde != VALIDATE_NO_FDE &&
+		    fde == ranges->list[i - 1].fde)
+			groups->leader[i] = groups->leader[i - 1];
+		else
+			groups->units[groups->n_units++] = i;
+	}
+	groups->units[groups->n_units] = n_ranges;
+	return true;
+}
+
+static bool run_round(
+    struct validate_run *run, struct validate_thread *threads, uint8_t round)
+{
+	bool ok = true;
+
+	atomic_store(&run->next, 0);
+	for (size_t i = 0; i < run->n_workers; i++)
+		run->workers[i].round = round;
+	task_run_all(thread_run, threads, sizeof(*threads), run->n_workers);
+	for (size_t i = 0; i < run->n_workers; i++)
+		ok &= !run->workers[i].nomem;
+	return ok;
+}
+
+/* What code refers to and calls is known now. So is what data refers to. Functions with tables that end
+ * there are looked at again, and so are those that are called and whose first row does not say that a
+ * function begins. */
+static bool gather_refs(struct validate_run *run, uint8_t *changed)
+{
+	const struct validate_result *result = run->workers[0].result;
+
+	for (size_t i = 0; i < run->n_workers; i++)
+		if (!validate_refs_take(&run->refs, &run->workers[i].found) ||
+		    !validate_refs_take(&run->calls, &run->workers[i].called))
+			return false;
+	if (!validate_refs_add_relative(&run->refs, run->workers[0].image))
+		return false;
+	validate_refs_sort(&run->refs);
+	validate_refs_sort(&run->calls);
+	for (size_t i = 0; i < result->n_ranges; i++)
+		changed[i] |= result->ranges[i].asked ||
+			      (result->ranges[i].reviews & VALIDATE_REVIEW_ENTRY &&
+				  validate_refs_have(&run->calls,
+				      run->workers[0].input->ranges.list[i].start));
+	return true;
+}
+
+static bool run_rounds(
+    struct validate_run *run, struct validate_thread *threads, size_t n_ranges)
+{
+	uint8_t *changed = malloc(n_ranges + 1);
+	bool ok = changed && first_units(run);
+
+	for (uint8_t round = 1; ok && run->groups.n_units; round++) {
+		ok = run_round(run, threads, round);
+		if (!ok || round == VALIDATE_MAX_ROUNDS)
+			break;
+		for (size_t i = 0; i < n_ranges; i++)
+			changed[i] = 0;
+		if (round == 1 && !gather_refs(run, changed))
+			ok = false;
+		if (!join_groups(run, changed) && round > 1)
+			break;
+		ok = ok && next_units(run, changed, n_ranges);
+	}
+	free(changed);
+	return ok;
+}
+
+/* Faults of earlier rounds are no more. */
+static bool gather(const struct validate_run *run, struct validate_result *result)
+{
+	for (size_t w = 0; w < run->n_workers; w++) {
+		const struct validate_worker *worker = &run->workers[w];
+
+		if (!vec_reserve(&result->faults, &result->cap_faults,
+			result->n_faults + worker->n_faults))
+			return false;
+		for (size_t i = 0; i < worker->n_faults; i++)
+			if (worker->faults[i].round ==
+			    result->ranges[worker->faults[i].range].round)
+				result->faults[result->n_faults++] = worker->faults[i];
+	}
+	if (result->n_faults)
+		qsort(result->faults, result->n_faults, sizeof(*result->faults),
+		    search_order);
+	for (size_t i = 0; i < result->n_ranges; i++) {
+		const struct validate_range *range = &result->ranges[i];
+
+		if (range->rowless)
+			continue;
+		result->n_fdes++;
+		if (!range->looked_at) {
+			result->n_not_looked_at++;
+			continue;
+		}
+		result->n_of[range->state]++;
+		result->instructions += range->instructions;
+		result->agreeing += range->agreeing;
+		result->seeded += range->seeded;
+	}
+	return true;
+}
+
+static bool begin_workers(struct validate_run *run, struct validate_thread *threads,
+    const struct validate_worker *like, size_t n)
+{
+	for (; run->n_workers < n; run->n_workers++) {
+		struct validate_worker *worker = &run->workers[run->n_workers];
+
+		threads[run->n_workers] = (struct validate_thread){run, worker};
+		if (!validate_worker_init(
+			worker, like->image, like->input, like->callees, like->result)) {
+			run->n_workers++;
+			return false;
+		}
+		worker->source = like->source;
+		worker->refs = &run->refs;
+		worker->calls = &run->calls;
+	}
+	return true;
+}
+
+/* CFI in memory has no code beside it, and a debug file has none of its program. */
+static bool validate_has_code(
+    const struct image *image, const struct cfi_ranges *ranges, struct err *err)
+{
+	for (size_t i = 0; i < ranges->n; i++)
+		if (image_at_addr(image, ranges->list[i].start, 1))
+			return true;
+	return !ranges->n ||
+	       err_set(err, ERR_UNSUPPORTED,
+		   "the file has no bytes of the code at 0x%" PRIx64
+		   " and no others that its CFI describes; check the file with the code",
+		   ranges->list[0].start);
+}
+
+bool validate_all(const struct image *image, const struct cfi_input *input,
+    const struct validate_rows *rows, unsigned int jobs, struct validate_result *result,
+    struct err *err)
+{
+	const size_t n = input->ranges.n;
+	struct validate_run run = {0};
+	struct validate_thread *threads;
+	struct validate_callees callees = {0};
+	const struct validate_worker like = {.image = image,
+	    .input = input,
+	    .callees = &callees,
+	    .result = result,
+	    .source = rows};
+	bool ok;
+
+	*result = (struct validate_result){0};
+	if (!validate_has_code(image, &input->ranges, err))
+		return false;
+	run.workers = calloc(jobs, sizeof(*run.workers));
+	threads = calloc(jobs, sizeof(*threads));
+	*result = (struct validate_result){
+	    .ranges = calloc(n + 1, sizeof(*result->ranges)), .n_ranges = n};
+	ok = run.workers && threads && result->ranges &&
+	     validate_callees_read(image, input, &callees) &&
+	     begin_workers(&run, threads, &like, jobs) && run_rounds(&run, threads, n) &&
+	     gather(&run, result);
+	for (size_t i = 0; i < run.n_workers; i++)
+		validate_worker_deinit(&run.workers[i]);
+	free(run.workers);
+	free(threads);
+	validate_refs_deinit(&run.refs);
+	validate_refs_deinit(&run.calls);
+	free(run.groups.leader);
+	free(run.groups.ranges);
+	free(run.groups.units);
+	validate_callees_deinit(&callees);
+	if (!ok) {
+		validate_result_deinit(result);
+		return err_set_nomem(err);
+	}
+	return true;
+}
+
+bool validate_cfi(const struct image *image, const struct cfi_input *input,
+    unsigned int jobs, struct validate_result *result, struct err *err)
+{
+	return validate_all(image, input, NULL, jobs, result, err);
+}
+
+bool validate_can(const struct arch *arch, struct err *err)
+{
+	return code_can_decode(arch->code) ||
+	       err_set(err, ERR_UNSUPPORTED,
+		   "this build cannot decode %s code; build it with Zydis", arch->name);
+}
+
+void validate_result_deinit(struct validate_result *result)
+{
+	free(result->ranges);
+	free(result->faults);
+	*result = (struct validate_result){0};
+}
+
+static bool corrections_add(
+    struct corrections *corrections, const struct validate_fault *fault, bool repair)
+{
+	struct correction *correction;
+
+	/* Instructions that jumps into each other lead to can overlap. */
+	if (corrections->n && corrections->list[corrections->n - 1].end > fault->start)
+		return true;
+	if (!vec_reserve(&corrections->list, &corrections->cap, corrections->n + 1))
+		return false;
+	correction = &corrections->list[corrections->n++];
+	*correction = (struct correction){.start = fault->start, .end = fault->end};
+	if (repair && fault->repairable) {
+		correction->row = fault->repaired;
+		corrections->repaired_bytes += fault->end - fault->start;
+	} else {
+		correction->row = fault->row;
+		correction->row.doubtful = true;
+	}
+	return true;
+}
+
+bool validate_correct(const struct image *image, struct cfi_input *input,
+    const struct options *options, struct err *err)
+{
+	struct validate_result result = {0};
+	bool ok;
+
+	if (options->code == CODE_POLICY_IGNORE)
+		return true;
+	if (image->object)
+		return err_set(err, ERR_UNSUPPORTED,
+		    "--code is for linked files, because the code of an object is not "
+		    "complete; convert the linked file");
+	ok = validate_can(input->arch, err) &&
+	     validate_cfi(image, input, options->jobs, &result, err);
+	for (size_t i = 0; ok && i < result.n_faults; i++)
+		ok = corrections_add(&input->corrections, &result.faults[i],
+			 options->code == CODE_POLICY_REPAIR) ||
+		     err_set_nomem(err);
+	validate_result_deinit(&result);
+	return ok;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the public interface share. */
+#ifndef GEN_LIB_API_H
+#define GEN_LIB_API_H
+
+#include "gen/convert.h"
+#include "gen/report/check_code.h"
+#include "gen/report/json.h"
+#include "base/stream.h"
+#include "include/eh2sframe.h"
+
+struct eh2sframe_options {
+	struct options options;
+};
+
+struct eh2sframe_file {
+	struct options options;
+	struct image image;
+	void *made; /* bytes of the image that are ours, or NULL */
+};
+
+struct eh2sframe_result {
+	struct conversion conv;
+	struct symbols symbols; /* for eh2sframe_result_symbol */
+	bool symbols_read;
+};
+
+struct eh2sframe_check {
+	struct report_check check;
+	int verbosity;
+};
+
+struct eh2sframe_report {
+	struct report_json json;
+	eh2sframe_write_fn *write;
+	void *context;
+};
+
+/* The status that the caller sees. */
+enum eh2sframe_status api_status(enum err_kind kind);
+
+/* Copies err to the caller, unless ok or error is NULL; returns ok. */
+bool api_return(bool ok, const struct err *err, struct eh2sframe_error *error);
+
+/* Whether the caller gave every required pointer; sets err unless it did. */
+bool api_given(bool all_given, struct err *err);
+
+/* Begins text for the caller. Sets err unless the caller gave every pointer. */
+bool api_text_begin(bool all_given, struct stream *stream, eh2sframe_write_fn *write,
+    void *context, struct err *err);
+
+/* Gives the bytes of an output in memory to the caller, if ok; ends the output. */
+bool api_take(
+    bool ok, struct install *install, void **bytes, size_t *size, struct err *err);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* The public interface: CFI in memory. */
+#include "gen/lib/api.h"
+
+#include <stdlib.h>
+
+#include "gen/sources/image_frames.h"
+
+static bool api_frames_given(
+    const struct eh2sframe_frames *frames, const char *name, struct err *err)
+{
+	if (!api_given(frames && name && (frames->bytes || frames->size == 0), err))
+		return false;
+	if (frames->struct_size < sizeof(*frames))
+		return err_set(err, ERR_USAGE,
+		    "struct_size is %zu, and not the size of struct eh2sframe_frames",
+		    frames->struct_size);
+	if (frames->big_endian > 1)
+		return err_set(err, ERR_USAGE, "big_endian is %u, and neither 0 nor 1",
+		    (unsigned int)frames->big_endian);
+	return frames->machine <= UINT16_MAX ||
+	       err_set(err, ERR_USAGE, "e_machine %u has more than 16 bits",
+		   (unsigned int)frames->machine);
+}
+
+struct eh2sframe_file *eh2sframe_open_frames(const struct eh2sframe_frames *frames,
+    const char *name, const struct eh2sframe_options *options,
+    struct eh2sframe_error *error)
+{
+	struct err err = {0};
+	struct eh2sframe_file *file = NULL;
+	struct image_frames made;
+	struct wr bytes = {0};
+
+	if (api_frames_given(frames, name, &err)) {
+		made = (struct image_frames){.cfi = {.data = frames->bytes,
+						 .size = frames->size,
+						 .addr = frames->address,
+						 .big_endian = frames->big_endian != 0,
+						 .addr_size = 8},
+		    .machine = (uint16_t)frames->machine,
+		    .text_start = frames->text_start,
+		    .text_end = frames->text_end};
+		if (image_frames_make(&made, &bytes, &err))
+			file = eh2sframe_open_memory(
+			    bytes.data, bytes.size, name, options, error);
+		if (file) {
+			file->made = bytes.data;
+			return file;
+		}
+	}
+	wr_deinit(&bytes);
+	if (err.kind != ERR_NONE)
+		(void)api_return(false, &err, error);
+	return NULL;
+}
+
+bool eh2sframe_file_text(
+    const struct eh2sframe_file *file, uint64_t *start, uint64_t *end)
+{
+	const struct image *image;
+	bool found = false;
+
+	if (!file || !start || !end || file->image.object)
+		return false;
+	image = &file->image;
+	for (size_t i = 0; i < image->n_phdrs; i++) {
+		const GElf_Phdr *load = &image->phdrs[i];
+
+		if (load->p_type != PT_LOAD || !(load->p_flags & PF_X) ||
+		    load->p_memsz == 0 || load->p_vaddr > UINT64_MAX - load->p_memsz)
+			continue;
+		if (!found || load->p_vaddr < *start)
+			*start = load->p_vaddr;
+		if (!found || load->p_vaddr + load->p_memsz > *end)
+			*end = load->p_vaddr + load->p_memsz;
+		found = true;
+	}
+	return found;
+}

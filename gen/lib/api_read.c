@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The public interface: what is in a result. Rows are those of the model, not of the
+ * encoded section. So they are the same for every version, and need no decoding. The
+ * proof and tests/lib/rows.c show that the two say the same.
+ */
+#include "gen/lib/api.h"
+
+#include <string.h>
+
+#include "gen/elf/object/object.h"
+
+/*
+ * The caller's struct is shorter than this one when it was compiled against an earlier
+ * version. It can also be longer. Its first member, the size, stays as it is.
+ */
+static bool api_give(void *to, size_t to_size, const void *from, size_t size)
+{
+	size_t n = to_size < size ? to_size : size;
+
+	if (n <= sizeof(size_t))
+		return false;
+	memcpy((char *)to + sizeof(size_t), (const char *)from + sizeof(size_t),
+	    n - sizeof(size_t));
+	return true;
+}
+
+bool eh2sframe_result_function(
+    const struct eh2sframe_result *result, size_t i, struct eh2sframe_function *function)
+{
+	struct eh2sframe_function made = {0};
+	const struct sf_func *func;
+
+	if (!result || !function || i >= result->conv.model.n_funcs)
+		return false;
+	func = &result->conv.model.funcs[i];
+	made.start = func->start;
+	made.size = func->size;
+	made.n_rows = func->n_rows;
+	made.block_size = func->rep_size;
+	if (func->pcmask)
+		made.flags |= EH2SFRAME_FUNCTION_REPEATS;
+	if (func->signal_frame)
+		made.flags |= EH2SFRAME_FUNCTION_SIGNAL_FRAME;
+	if (func->pauth_b)
+		made.flags |= EH2SFRAME_FUNCTION_KEY_B;
+	return api_give(function, function->struct_size, &made, sizeof(made));
+}
+
+/* Kinds of the model may be renumbered, those of the interface may not. */
+static enum eh2sframe_place api_place(struct sf_loc loc)
+{
+	switch (loc.kind) {
+	case SF_LOC_AT_CFA:
+		return EH2SFRAME_PLACE_AT_CFA;
+	case SF_LOC_REG:
+		return EH2SFRAME_PLACE_REGISTER;
+	case SF_LOC_AT_REG:
+		return EH2SFRAME_PLACE_AT_REGISTER;
+	default:
+		return EH2SFRAME_PLACE_NONE;
+	}
+}
+
+static struct eh2sframe_location api_location(struct sf_loc loc, int64_t offset)
+{
+	return (struct eh2sframe_location){api_place(loc), loc.reg, offset};
+}
+
+bool eh2sframe_result_row(const struct eh2sframe_result *result, size_t function,
+    size_t i, struct eh2sframe_row *row)
+{
+	const struct sf_section *model;
+	struct eh2sframe_row made = {0};
+	const struct sf_row *from;
+
+	if (!result || !row)
+		return false;
+	model = &result->conv.model;
+	if (function >= model->n_funcs || i >= model->funcs[function].n_rows)
+		return false;
+	from = &model->rows[model->funcs[function].first_row + i];
+	made.start = from->start;
+	if (from->ra_signed)
+		made.flags |= EH2SFRAME_ROW_SIGNED;
+	if (from->outermost)
+		made.flags |= EH2SFRAME_ROW_OUTERMOST;
+	made.cfa = api_location(from->cfa, from->cfa_off);
+	made.ra = api_location(from->ra, from->ra_off);
+	made.fp = api_location(from->fp, from->fp_off);
+	return api_give(row, row->struct_size, &made, sizeof(made));
+}
+
+bool eh2sframe_result_gap(
+    const struct eh2sframe_result *result, size_t i, struct eh2sframe_gap *gap)
+{
+	const struct coverage_gap *from;
+	struct eh2sframe_gap made = {0};
+
+	if (!result || !gap || i >= result->conv.report.coverage.n_gaps)
+		return false;
+	from = &result->conv.report.coverage.gaps[i];
+	made.start = from->start;
+	made.end = from->end;
+	made.function = from->fde_pc;
+	made.reason = refusal_name(from->why);
+	made.text = refusal_text(from->why);
+	made.needs_version = refusal_needs(from->why, result->conv.input.arch);
+	return api_give(gap, gap->struct_size, &made, sizeof(made));
+}
+
+/* The model leaves out where the call of the machine puts the return address. */
+static struct eh2sframe_location api_return_address(
+    const struct arch *arch, const struct sf_row *row)
+{
+	if (row->ra.kind == SF_LOC_NONE && !arch->ra_tracked)
+		return (struct eh2sframe_location){
+		    EH2SFRAME_PLACE_AT_CFA, 0, arch->fixed_ra_off};
+	return api_location(row->ra, row->ra_off);
+}
+
+bool eh2sframe_result_rule(
+    const struct eh2sframe_result *result, size_t i, struct eh2sframe_rule *rule)
+{
+	const struct coverage_rule *from;
+	struct eh2sframe_rule made = {0};
+
+	if (!result || !rule || result->conv.image->object ||
+	    i >= result->conv.report.coverage.n_rules)
+		return false;
+	from = &result->conv.report.coverage.rules[i];
+	made.start = from->start;
+	made.end = from->end;
+	if (from->row.ra_signed)
+		made.flags |= EH2SFRAME_RULE_SIGNED;
+	if (from->row.outermost)
+		made.flags |= EH2SFRAME_RULE_OUTERMOST;
+	if (from->signal_frame)
+		made.flags |= EH2SFRAME_RULE_SIGNAL_FRAME;
+	if (from->pauth_b)
+		made.flags |= EH2SFRAME_RULE_KEY_B;
+	if (!from->row.outermost) {
+		made.cfa_add = from->more.cfa_add;
+		if (from->more.indexed)
+			made.flags |= EH2SFRAME_RULE_INDEXED;
+		made.index = from->more.index;
+		made.shift = from->more.shift;
+		made.cfa = api_location(from->row.cfa, from->row.cfa_off);
+		made.ra = api_return_address(result->conv.input.arch, &from->row);
+		made.fp = api_location(from->row.fp, from->row.fp_off);
+	}
+	return api_give(rule, rule->struct_size, &made, sizeof(made));
+}
+
+bool eh2sframe_result_section_offset(const struct eh2sframe_result *result,
+    uint64_t address, size_t *section, uint64_t *offset)
+{
+	const struct object *object = result ? result->conv.image->object : NULL;
+	const struct object_place *place =
+	    object ? object_place_at(object, address) : NULL;
+
+	if (!place || !section || !offset)
+		return false;
+	*section = place->section;
+	*offset = address - place->addr;
+	return true;
+}
+
+const char *eh2sframe_result_symbol(struct eh2sframe_result *result, uint64_t address)
+{
+	const struct symbol *symbol;
+	struct err ignored = {0};
+
+	if (!result)
+		return NULL;
+	/* Names are read for the first question: sorting them takes as long as the CFI
+	 * does. Without memory there is no name. */
+	if (!result->symbols_read &&
+	    !symbols_read(result->conv.image, &result->symbols, &ignored))
+		return NULL;
+	result->symbols_read = true;
+	symbol = symbols_find(&result->symbols, address);
+	return symbol ? symbol->name : NULL;
+}
+
+uint64_t eh2sframe_result_count(
+    const struct eh2sframe_result *result, enum eh2sframe_count which)
+{
+	const struct report *report = result ? &result->conv.report : NULL;
+
+	if (!report)
+		return 0;
+	switch (which) {
+	case EH2SFRAME_CIES:
+		return report->input->frames.n_cies;
+	case EH2SFRAME_FDES:
+		return report->input->frames.n_fdes;
+	case EH2SFRAME_FUNCTIONS:
+		return report->coverage.n_fdes;
+	case EH2SFRAME_FUNCTIONS_WITH_ROWS:
+		return report->coverage.n_functions;
+	case EH2SFRAME_FUNCTIONS_WITH_GAPS:
+		return report->coverage.n_refused;
+	case EH2SFRAME_CFI_ROWS:
+		return report->coverage.n_rows;
+	case EH2SFRAME_CODE_BYTES:
+		return report->coverage.code_bytes;
+	case EH2SFRAME_COVERED_BYTES:
+		return report->coverage.covered_bytes;
+	case EH2SFRAME_EH_FRAME_SIZE:
+		return report->input->sources.list[SOURCE_EH_FRAME].size +
+		       report->input->sources.section.gaps;
+	case EH2SFRAME_EH_FRAME_HDR_SIZE:
+		return report->input->sources.hdr_size;
+	case EH2SFRAME_SECTION_SIZE:
+		return report->sframe_size;
+	case EH2SFRAME_SECTION_FUNCTIONS:
+		return report->n_funcs;
+	case EH2SFRAME_SECTION_ROWS:
+		return report->n_rows;
+	case EH2SFRAME_EXECUTABLE_BYTES:
+		return report->coverage.text_bytes;
+	case EH2SFRAME_TEMPLATE_BYTES:
+		return report->coverage.template_bytes;
+	case EH2SFRAME_DERIVED_BYTES:
+		return report->coverage.derived_bytes;
+	case EH2SFRAME_OUTERMOST_BYTES:
+		return report->coverage.outermost_bytes;
+	}
+	return 0;
+}
+
+bool eh2sframe_result_unmatched(const struct eh2sframe_result *result, size_t i,
+    const char **option, const char **pattern)
+{
+	return result && option && pattern &&
+	       policy_unmatched(&result->conv.input.policy, i, option, pattern);
+}

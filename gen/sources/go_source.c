@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+#include "gen/sources/go_source.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/plain.h"
+#include "base/rd.h"
+#include "gen/arch/arch.h"
+
+enum {
+	/* Bytes of an Elf64_Rela. */
+	GO_RELA_SIZE = 24,
+	/* The linker aligns the table to this and more. */
+	GO_TABLE_ALIGN = 8,
+	/* Go's module data: a pointer to the table, 6 slices, ... */
+	GO_MODULE_LOWEST = 20, /* the lowest address of a function: a word's number */
+	GO_MODULE_TEXT = 22,   /* the address that functions count from */
+};
+
+/* A relocation that puts an address of this file at a place. */
+struct go_reloc {
+	uint64_t place, value; /* addresses */
+};
+
+/* The bytes of the table; size may reach up to the end of its segment. */
+struct go_bytes {
+	const char *section;
+	const uint8_t *data; /* NULL: the section's header leads out of the file */
+	uint64_t addr, size;
+	size_t index; /* of the section */
+};
+
+/* All relocations of the program. */
+struct go_relocs {
+	struct rd rd;
+	uint32_t type; /* of those that count */
+};
+
+static struct go_relocs all_relocs(const struct image *image)
+{
+	struct go_relocs relocs = {.type = image->ehdr.e_machine == EM_X86_64
+					       ? R_X86_64_RELATIVE
+					       : R_AARCH64_RELATIVE};
+	const uint8_t *bytes = NULL;
+	uint64_t addr, size = 0;
+
+	if (image_dynamic(image, DT_RELA, &addr) &&
+	    image_dynamic(image, DT_RELASZ, &size))
+		bytes = image_at_addr(image, addr, size);
+	rd_init(&relocs.rd, bytes, bytes ? (size_t)size : 0, image->big_endian);
+	return relocs;
+}
+
+static bool next_reloc(struct go_relocs *relocs, struct go_reloc *reloc)
+{
+	struct rd *rd = &relocs->rd;
+
+	while (rd_has(rd, GO_RELA_SIZE)) {
+		uint32_t type;
+
+		reloc->place = rd_u64(rd);
+		type = (uint32_t)ELF64_R_TYPE(rd_u64(rd));
+		reloc->value = rd_u64(rd);
+		if (type == relocs->type)
+			return true;
+	}
+	return false;
+}
+
+/* The word at addr once the program is loaded, less the distance that it is moved. */
+static uint64_t loaded_word(const struct image *image, uint64_t addr)
+{
+	struct go_relocs relocs = all_relocs(image);
+	const uint8_t *bytes = image_at_addr(image, addr, 8);
+	struct go_reloc reloc;
+	struct rd rd;
+
+	while (next_reloc(&relocs, &reloc))
+		if (reloc.place == addr)
+			return reloc.value;
+	rd_init(&rd, bytes, bytes ? 8 : 0, image->big_endian);
+	return rd_u64(&rd);
+}
+
+/* Puts what relocations say into a copy of the table, if any of them is in it. */
+static bool relocate(const struct image *image, struct go_bytes *bytes, uint8_t **copy)
+{
+	struct go_relocs relocs = all_relocs(image);
+	struct go_reloc reloc;
+
+	while (next_reloc(&relocs, &reloc)) {
+		if (reloc.place < bytes->addr || bytes->size < 8 ||
+		    reloc.place - bytes->addr > bytes->size - 8)
+			continue;
+		if (!*copy) {
+			*copy = malloc(bytes->size);
+			if (!*copy)
+				return false;
+			memcpy(*copy, bytes->data, bytes->size);
+			bytes->data = *copy;
+		}
+		reloc.value = htole64(reloc.value);
+		memcpy(
+		    *copy + (reloc.place - bytes->addr), &reloc.value, sizeof(uint64_t));
+	}
+	return true;
+}
+
+/* The text's address, if the module's data that begins at addr is that of the table. */
+static bool text_of_module(const struct image *image, const struct go_table *table,
+    uint64_t addr, uint64_t *text)
+{
+	struct go_table moved = *table;
+	struct err ignored = {0};
+	struct go_func first;
+
+	moved.text = loaded_word(image, addr + GO_MODULE_TEXT * 8);
+	if (!moved.text || !go_table_func(&moved, 0, &first, &ignored) ||
+	    first.start != loaded_word(image, addr + GO_MODULE_LOWEST * 8))
+		return false;
+	*text = moved.text;
+	return true;
+}
+
+/* Go's module data by a word that leads to the table, where no relocation does. */
+static bool module_by_words(const struct image *image, uint64_t table_addr,
+    const struct go_table *table, uint64_t *text)
+{
+	for (size_t i = 0; i < image->n_phdrs; i++) {
+		const GElf_Phdr *phdr = &image->phdrs[i];
+		const uint8_t *bytes;
+		struct rd rd;
+
+		if (phdr->p_type != PT_LOAD || phdr->p_flags & PF_X)
+			continue;
+		bytes = image_at_addr(image, phdr->p_vaddr, phdr->p_filesz);
+		rd_init(&rd, bytes, bytes ? (size_t)phdr->p_filesz : 0, false);
+		while (rd_has(&rd, 8))
+			if (rd_u64(&rd) == table_addr &&
+			    text_of_module(
+				image, table, phdr->p_vaddr + rd.pos - 8, text))
+				return true;
+	}
+	return false;
+}
+
+/* Newer releases of Go leave the text's address out of the header. */
+static bool find_text(
+    const struct image *image, struct go_source *source, struct err *err)
+{
+	struct go_table *table = &source->table;
+	struct go_relocs relocs = all_relocs(image);
+	struct go_reloc reloc;
+
+	if (table->version == GO_1_16 || table->text || !table->n_funcs)
+		return true;
+	while (next_reloc(&relocs, &reloc))
+		if (reloc.value == source->addr &&
+		    text_of_module(image, table, reloc.place, &table->text))
+			return true;
+	if (module_by_words(image, source->addr, table, &table->text))
+		return true;
+	return err_set(err, ERR_UNSUPPORTED,
+	    "the address of Go's text is not known, %s+0x18; rebuild the file",
+	    source->section);
+}
+
+/* The table's section. Linkers prefix its name in position-independent files. */
+static bool by_name(const struct image *image, struct go_bytes *bytes)
+{
+	static const char suffix[] = ".gopclntab";
+
+	for (size_t i = 0; i < image->n_sections; i++) {
+		const struct image_section *section = &image->sections[i];
+		const size_t length = strlen(section->name);
+
+		if (length < sizeof(suffix) - 1 || section->hdr.sh_type == SHT_NOBITS ||
+		    !section->hdr.sh_size || !(section->hdr.sh_flags & SHF_ALLOC) ||
+		    strcmp(section->name + length - (sizeof(suffix) - 1), suffix) != 0)
+			continue;
+		*bytes = (struct go_bytes){section->name, section->data,
+		    section->hdr.sh_addr, section->hdr.sh_size, i};
+		return true;
+	}
+	return false;
+}
+
+/* Whether a known version's header begins here, of a table with functions. */
+static bool begins_here(const uint8_t *data, size_t size)
+{
+	struct err ignored = {0};
+	struct go_table table;
+
+	return go_table_begins(data, size) &&
+	       go_table_read("", data, size, &table, &ignored) && table.n_funcs;
+}
+
+/* Whether 8 bytes can be those that a table begins with, apart from two of them: a quick look. */
+static inline bool may_begin(const uint8_t *data)
+{
+	uint64_t word;
+
+	memcpy(&word, data, sizeof(word));
+	return (le64toh(word) & UINT64_C(0xff00ffffffffff00)) ==
+	       UINT64_C(0x08000000ffffff00);
+}
+
+/* Other linkers join the section with others, and section headers can be gone. */
+static bool by_content(const struct image *image, struct go_bytes *bytes)
+{
+	for (size_t i = 0; i < image->n_phdrs; i++) {
+		const GElf_Phdr *phdr = &image->phdrs[i];
+		const uint8_t *data;
+
+		if (phdr->p_type != PT_LOAD || phdr->p_flags & PF_X)
+			continue;
+		data = image_at_addr(image, phdr->p_vaddr, phdr->p_filesz);
+		if (!data || phdr->p_vaddr % GO_TABLE_ALIGN)
+			continue;
+		for (uint64_t at = 0; phdr->p_filesz - at > GO_TABLE_ALIGN;
+		     at += GO_TABLE_ALIGN) {
+			if (!may_begin(data + at) ||
+			    !begins_here(data + at, phdr->p_filesz - at))
+				continue;
+			*bytes = (struct go_bytes){".gopclntab", data + at,
+			    phdr->p_vaddr + at, phdr->p_filesz - at, 0};
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool find_table(const struct image *image, struct go_bytes *bytes)
+{
+	const struct arch *arch = arch_find(image->ehdr.e_machine, image->big_endian);
+
+	bool named;
+
+	if (image->object || image->big_endian || !arch || !go_cfi_can(arch->code))
+		return false;
+	named = by_name(image, bytes);
+	return (named && bytes->data) || by_content(image, bytes) || named;
+}
+
+static const uint8_t *code_at(const void *context, uint64_t addr, uint64_t len)
+{
+	const struct image *image = context;
+
+	return image_code_segment(image, addr, len) ? image_at_addr(image, addr, len)
+						    : NULL;
+}
+
+bool image_has_go_source(const struct image *image)
+{
+	struct go_bytes bytes;
+
+	return find_table(image, &bytes);
+}
+
+bool image_is_go(const struct image *image)
+{
+	const struct arch *arch = arch_find(image->ehdr.e_machine, image->big_endian);
+	struct go_bytes bytes;
+
+	return arch && go_cfi_can(arch->code) &&
+	       (by_name(image, &bytes) || image_has_go_source(image));
+}
+
+/* What begins elsewhere than in code has no rows, whatever the table says. */
+static bool check_first(
+    const struct image *image, const struct go_source *source, struct err *err)
+{
+	struct go_func func;
+
+	if (!source->table.n_funcs)
+		return true;
+	if (!go_table_func(&source->table, 0, &func, err))
+		return false;
+	return code_at(image, func.start, 1) ||
+	       err_set(err, ERR_MALFORMED,
+		   "the first function is at 0x%" PRIx64
+		   ", where the file has no code, %s+0x18; rebuild the file",
+		   func.start, source->section);
+}
+
+/* Opens the table at bytes, whose functions are in code. */
+static bool open_table(const struct image *image, struct go_bytes *bytes,
+    struct go_source *source, struct err *err)
+{
+	*source = (struct go_source){
+	    .section = bytes->section, .addr = bytes->addr, .size = bytes->size};
+	if (!relocate(image, bytes, &source->copy))
+		return err_set_nomem(err);
+	return go_table_read(bytes->section, bytes->data, (size_t)bytes->size,
+		   &source->table, err) &&
+	       find_text(image, source, err) && check_first(image, source, err);
+}
+
+/* The name where it is in image, as long as that is mapped. */
+static bool add_name(const struct image *image, const struct go_source *source,
+    const struct go_func *func, struct symbols *symbols)
+{
+	struct symbol symbol = {.addr = func->start,
+	    .size = func->limit - func->start,
+	    .rank = symbol_rank(STT_FUNC, STB_LOCAL, func->limit - func->start)};
+	const uint64_t into = (uint64_t)(func->name - (const char *)source->table.data);
+	const size_t length = strlen(func->name);
+
+	/* A copy of the table does not live as long. */
+	symbol.name = (const char *)image_at_addr(image, source->addr + into, length + 1);
+	if (!symbol.size || !length || !symbol.name || symbol.name[length] ||
+	    !plain_is(symbol.name) || !code_at(image, func->start, 1))
+		return true;
+	return symbols_add(symbols, &symbol);
+}
+
+bool image_go_names(const struct image *image, struct symbols *symbols)
+{
+	struct err ignored = {0};
+	struct go_source source;
+	struct go_bytes bytes;
+	struct go_func func;
+	bool ok = true;
+
+	if (!find_table(image, &bytes))
+		return true;
+	if (open_table(image, &bytes, &source, &ignored))
+		for (size_t i = 0; ok && i < source.table.n_funcs &&
+				   go_table_func(&source.table, i, &func, &ignored);
+		     i++)
+			ok = add_name(image, &source, &func, symbols);
+	image_go_source_deinit(&source);
+	return ok && ignored.kind != ERR_NOMEM;
+}
+
+bool image_go_source(const struct image *image, struct go_source *source, struct err *err)
+{
+	struct go_bytes bytes;
+	struct go_text text = {.bytes = code_at, .context = image};
+
+	*source = (struct go_source){0};
+	if (!find_table(image, &bytes))
+		return true;
+	if (!bytes.data)
+		return err_set(err, ERR_MALFORMED,
+		    "%.60s (section %zu, 0x%" PRIx64 " bytes at offset 0x%" PRIx64
+		    ") reaches past the end of the file; rebuild the file",
+		    bytes.section, bytes.index, bytes.size,
+		    image->sections[bytes.index].hdr.sh_offset);
+	text.machine = arch_find(image->ehdr.e_machine, image->big_endian)->code;
+	if (open_table(image, &bytes, source, err) &&
+	    go_cfi_make(&source->table, &text, &source->cfi, err))
+		return true;
+	image_go_source_deinit(source);
+	return false;
+}
+
+void image_go_source_deinit(struct go_source *source)
+{
+	free(source->copy);
+	go_cfi_deinit(&source->cfi);
+	*source = (struct go_source){0};
+}

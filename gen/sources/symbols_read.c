@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* Function names: read once into a sorted list. */
+#include "gen/sources/symbols_read.h"
+
+#include "base/plain.h"
+#include "base/rd.h"
+#include "gen/elf/object/object.h"
+#include "gen/sources/go_source.h"
+
+#define SYM_SIZE 24
+/* A string table without a NUL must not be read once per symbol. */
+#define MAX_NAME 65536
+
+/* Labels of hand-written code have no type, but neither have mapping symbols ("$x",
+ * ".L1"). */
+static bool is_function(
+    const struct image *image, unsigned int type, uint64_t addr, const char *name)
+{
+	if (!*name)
+		return false;
+	if (type == STT_FUNC || type == STT_GNU_IFUNC)
+		return true;
+	return type == STT_NOTYPE && *name != '$' && *name != '.' &&
+	       image_is_code(image, addr, 1);
+}
+
+/*
+ * False only without memory: a symbol that makes no sense is skipped, because a file must
+ * not fail for a name in a report. Absolute and common symbols do not lie in code.
+ */
+static bool read_one(const struct image *image, struct rd *rd, const struct rd *names,
+    struct symbols *symbols)
+{
+	size_t index = rd->pos / SYM_SIZE, where;
+	struct rd at = *names;
+	uint32_t name_off = rd_u32(rd);
+	uint8_t info = rd_u8(rd);
+	uint8_t other = rd_u8(rd);
+	uint16_t section = rd_u16(rd);
+	struct symbol symbol = {.addr = rd_u64(rd)};
+
+	(void)other;
+	symbol.size = rd_u64(rd);
+	if (rd->failed || section == SHN_UNDEF || section == SHN_ABS ||
+	    section == SHN_COMMON)
+		return true;
+	where = section;
+	if (image->object && section == SHN_XINDEX)
+		where = object_extended(image, index);
+	/* In an object a value is relative to its section. */
+	if (image->object && where < image->n_sections)
+		symbol.addr += image->sections[where].hdr.sh_addr;
+	if (rd_skip(&at, name_off)) {
+		if (at.size - at.pos > MAX_NAME)
+			at.size = at.pos + MAX_NAME;
+		symbol.name = rd_cstr(&at);
+	}
+	if (!symbol.name || !plain_is(symbol.name) ||
+	    !is_function(image, GELF_ST_TYPE(info), symbol.addr, symbol.name))
+		return true;
+	symbol.rank = symbol_rank(GELF_ST_TYPE(info), GELF_ST_BIND(info), symbol.size);
+	return symbols_add(symbols, &symbol);
+}
+
+/* By type: the names of the tables are a convention, the types are what linkers act on.
+ */
+static const struct image_section *table_find(const struct image *image, uint32_t type)
+{
+	for (size_t i = 0; i < image->n_sections; i++)
+		if (image->sections[i].hdr.sh_type == type && image->sections[i].data)
+			return &image->sections[i];
+	return NULL;
+}
+
+static bool read_table(
+    const struct image *image, const struct image_section *table, struct symbols *symbols)
+{
+	const struct image_section *strings;
+	struct rd rd, names;
+
+	if (!table || table->hdr.sh_link >= image->n_sections)
+		return true;
+	strings = &image->sections[table->hdr.sh_link];
+	if (!strings->data)
+		return true;
+	rd_init(&names, strings->data, (size_t)strings->hdr.sh_size, image->big_endian);
+	rd_init(&rd, table->data, (size_t)table->hdr.sh_size, image->big_endian);
+	while (rd.size - rd.pos >= SYM_SIZE)
+		if (!read_one(image, &rd, &names, symbols))
+			return false;
+	return true;
+}
+
+/* The dynamic symbols are a subset that survives strip; nothing is gained by reading
+ * both. The names of Go's functions survive it, too. */
+bool symbols_read(const struct image *image, struct symbols *symbols, struct err *err)
+{
+	const struct image_section *table = table_find(image, SHT_SYMTAB);
+
+	*symbols = (struct symbols){0};
+	symbols->dynamic = !table;
+	if (!read_table(image, table ? table : table_find(image, SHT_DYNSYM), symbols) ||
+	    (!table && !image_go_names(image, symbols))) {
+		symbols_deinit(symbols);
+		return err_set_nomem(err);
+	}
+	symbols_sort(symbols);
+	return true;
+}
