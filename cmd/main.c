@@ -11,8 +11,8 @@
 
 #include "cmd/common/args.h"
 #include "cmd/run.h"
-#include "cmd/common/print.h"
-#include "cmd/common/temporary.h"
+#include "base/program/print.h"
+#include "base/program/temporary.h"
 
 /* For mallopt: the size from which a block is large, and what a large library needs
  * besides. */

@@ -15,9 +15,9 @@
 
 #include "base/plain.h"
 #include "cmd/batch/batch.h"
-#include "cmd/common/fail.h"
-#include "cmd/common/print.h"
-#include "cmd/common/temporary.h"
+#include "base/program/fail.h"
+#include "base/program/print.h"
+#include "base/program/temporary.h"
 #include "cmd/report/gate.h"
 #include "cmd/run_internal.h"
 

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/newfile.h"
-#include "cmd/common/fail.h"
-#include "cmd/common/print.h"
+#include "base/program/fail.h"
+#include "base/program/print.h"
 #include "cmd/run_internal.h"
 
 /* As many as Linux follows. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/common/print.h"
+#include "base/program/print.h"
 #include "cmd/report/diff.h"
 #include "cmd/report/file_table.h"
 #include "cmd/report/gate.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/common/print.h"
+#include "base/program/print.h"
 #include "cmd/sandbox/sandbox.h"
 #include "cmd/run_internal.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cmd/common/args.h"
-#include "cmd/common/print.h"
+#include "base/program/print.h"
 #include "cmd/run_internal.h"
 #include "cmd/sandbox/sandbox.h"
 

@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "cmd/common/fail.h"
-#include "cmd/common/print.h"
+#include "base/program/fail.h"
+#include "base/program/print.h"
 #include "cmd/report/report.h"
 
 /* Only a conversion does not need a section, or wants none. */

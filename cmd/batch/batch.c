@@ -12,8 +12,8 @@
 #include "cmd/batch/left_out.h"
 #include "cmd/batch/pool.h"
 #include "cmd/report/gate.h"
-#include "cmd/common/print.h"
-#include "cmd/common/temporary.h"
+#include "base/program/print.h"
+#include "base/program/temporary.h"
 
 /*
  * A file of this size or more is converted alone, by all threads, before the others.

@@ -11,7 +11,7 @@
 #include <signal.h>
 
 #include "cmd/common/args.h"
-#include "cmd/common/fail.h"
+#include "base/program/fail.h"
 
 /* The signal that asks to stop; 0: none yet. The command notices it between 2 steps. */
 extern volatile sig_atomic_t batch_signal;

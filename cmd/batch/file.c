@@ -17,7 +17,7 @@
 #include "base/newfile.h"
 #include "cmd/batch/action.h"
 #include "cmd/report/report.h"
-#include "cmd/common/temporary.h"
+#include "base/program/temporary.h"
 
 enum { BATCH_TEMP_SIZE = 64 };
 

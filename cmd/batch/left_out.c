@@ -2,8 +2,8 @@
 #include "cmd/batch/left_out.h"
 
 #include "base/num.h"
-#include "cmd/common/fail.h"
-#include "cmd/common/print.h"
+#include "base/program/fail.h"
+#include "base/program/print.h"
 
 /* One line; why is the member that has the bytes. */
 static void left_out_of_proof(const json_t *alone, const char *why, const char *words,

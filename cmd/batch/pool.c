@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/num.h"
-#include "cmd/common/temporary.h"
+#include "base/program/temporary.h"
 #include "cmd/report/report.h"
 #include "cmd/batch/worker.h"
 

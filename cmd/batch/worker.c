@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/vec.h"
-#include "cmd/common/temporary.h"
+#include "base/program/temporary.h"
 
 enum { BATCH_READ_SIZE = 64 << 10 };
 

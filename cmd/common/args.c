@@ -9,7 +9,7 @@
 
 #include "base/task.h"
 #include "base/vec.h"
-#include "cmd/common/fail.h"
+#include "base/program/fail.h"
 
 enum {
 	OPT_SECTION_ONLY = 256,

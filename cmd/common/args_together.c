@@ -9,7 +9,7 @@
 
 #include "base/vec.h"
 #include "cmd/common/args.h"
-#include "cmd/common/fail.h"
+#include "base/program/fail.h"
 
 /* Returns what is wrong with what a report tells besides, or NULL. */
 static const char *args_wrong_tell(const struct args *args)

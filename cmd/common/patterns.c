@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "cmd/common/print.h"
+#include "base/program/print.h"
 
 bool cmd_patterns_add(struct patterns *patterns, const char *option, const char *value)
 {

@@ -4,7 +4,7 @@
 #ifndef CMD_COMMON_PATTERNS_H
 #define CMD_COMMON_PATTERNS_H
 
-#include "cmd/common/fail.h"
+#include "base/program/fail.h"
 
 /* Strings are borrowed from argv. */
 struct patterns {

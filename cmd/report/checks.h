@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/attr.h"
-#include "cmd/common/fail.h"
+#include "base/program/fail.h"
 
 struct report_checks {
 	json_int_t files; /* that were checked */

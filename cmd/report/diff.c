@@ -8,7 +8,7 @@
 #include "base/num.h"
 #include "base/plain.h"
 #include "base/vec.h"
-#include "cmd/common/print.h"
+#include "base/program/print.h"
 #include "cmd/report/history.h"
 
 struct report_diff {

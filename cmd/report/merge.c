@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/common/print.h"
+#include "base/program/print.h"
 #include "cmd/report/reading.h"
 #include "cmd/report/report.h"
 

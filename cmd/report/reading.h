@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "cmd/common/fail.h"
+#include "base/program/fail.h"
 
 /* What gets the parts of a report, which stay the reader's. A function that returns false ends the reading. */
 struct report_reading {

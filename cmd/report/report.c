@@ -8,7 +8,7 @@
 
 #include "base/plain.h"
 #include "base/vec.h"
-#include "cmd/common/print.h"
+#include "base/program/print.h"
 
 /* Bytes that are not UTF-8 become "?", as in the report of one file. */
 static json_t *report_utf8(const char *bytes)

@@ -14,8 +14,8 @@
 
 #include "base/percent.h"
 #include "cmd/common/args.h"
-#include "cmd/common/fail.h"
-#include "cmd/common/print.h"
+#include "base/program/fail.h"
+#include "base/program/print.h"
 #include "cmd/report/checks.h"
 
 /* The schema of the documents, docs/report.schema.json. */

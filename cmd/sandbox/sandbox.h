@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cmd/common/fail.h"
+#include "base/program/fail.h"
 
 /* Why a part is not in force, besides the numbers of errno. */
 enum {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "cmd/common/fail.h"
-#include "cmd/common/print.h"
+#include "base/program/fail.h"
+#include "base/program/print.h"
 #include "profile/fold/command.h"
 
 enum {

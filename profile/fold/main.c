@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "cmd/common/print.h"
+#include "base/program/print.h"
 #include "profile/fold/command.h"
 
 int main(int argc, char **argv)

@@ -8,8 +8,8 @@
 
 #include "base/num.h"
 #include "base/plain.h"
-#include "cmd/common/fail.h"
-#include "cmd/common/print.h"
+#include "base/program/fail.h"
+#include "base/program/print.h"
 #include "config.h"
 #include "profile/fold/command.h"
 #include "profile/output/output.h"

@@ -65,6 +65,7 @@ begin cfi cfi
 begin code code
 begin code/machines code
 begin base/names symbol symbols lines
+begin base/program cmd print temporary
 begin sframe sf
 begin sframe/compact sf compact
 begin gen/sources/go go
@@ -85,7 +86,7 @@ begin gen/lib api eh2sframe
 begin walk walk eh2sframe_walk
 begin cmd run main
 begin cmd/batch batch
-begin cmd/common args cmd print temporary
+begin cmd/common args cmd
 begin cmd/sandbox main sandbox
 begin cmd/report report
 begin profile profile recording

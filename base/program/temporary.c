@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The temporary files that the signal handler removes. */
-#include "cmd/common/temporary.h"
+#include "base/program/temporary.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "cmd/common/print.h"
+#include "base/program/fail.h"
 #include "include/eh2sframe.h"
 
 /* More than worker threads; a signal does not remove a file beyond that. */

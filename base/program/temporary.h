@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The temporary files that an ending signal removes: those of the library and of the
  * command. */
-#ifndef CMD_COMMON_TEMPORARY_H
-#define CMD_COMMON_TEMPORARY_H
+#ifndef BASE_PROGRAM_TEMPORARY_H
+#define BASE_PROGRAM_TEMPORARY_H
 
 #include <signal.h>
 #include <stdbool.h>

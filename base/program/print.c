@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Text on streams. */
-#include "cmd/common/print.h"
+#include "base/program/print.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/plain.h"
-#include "cmd/common/fail.h"
-#include "cmd/common/temporary.h"
+#include "base/program/fail.h"
+#include "base/program/temporary.h"
 
 const char *print_program = "eh2sframe";
 

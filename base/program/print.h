@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the command prints: the library's text on a stream, and one line per failure. */
-#ifndef CMD_COMMON_PRINT_H
-#define CMD_COMMON_PRINT_H
+#ifndef BASE_PROGRAM_PRINT_H
+#define BASE_PROGRAM_PRINT_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,10 +12,6 @@
 
 /* The program's name in front of its messages; "eh2sframe" unless it is set. */
 extern const char *print_program;
-
-/* The exit status when all is converted and in its place, but not all of what the command
- * tells about it could be written. The library has no such status. */
-enum { PRINT_NOT_TOLD = 8 };
 
 /* The status for several inputs: the highest of theirs. EH2SFRAME_NOTHING does not count. */
 int print_worse(int status, int next);

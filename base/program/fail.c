@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/common/fail.h"
+#include "base/program/fail.h"
 
 #include <errno.h>
 #include <stdarg.h>
