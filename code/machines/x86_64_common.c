@@ -8,64 +8,15 @@
 #include <string.h>
 
 static const ZydisMnemonic x86_arithmetic[8] = {
-    [0] = ZYDIS_MNEMONIC_ADD,
+    [X86_ADD] = ZYDIS_MNEMONIC_ADD,
     [1] = ZYDIS_MNEMONIC_OR,
     [4] = ZYDIS_MNEMONIC_AND,
-    [5] = ZYDIS_MNEMONIC_SUB,
+    [X86_SUB] = ZYDIS_MNEMONIC_SUB,
     [6] = ZYDIS_MNEMONIC_XOR,
-    [7] = ZYDIS_MNEMONIC_CMP,
+    [X86_CMP] = ZYDIS_MNEMONIC_CMP,
 };
 
-static const ZydisMnemonic x86_conditions[16] = {
-    [2] = ZYDIS_MNEMONIC_JB,
-    [3] = ZYDIS_MNEMONIC_JNB,
-    [4] = ZYDIS_MNEMONIC_JZ,
-    [5] = ZYDIS_MNEMONIC_JNZ,
-    [6] = ZYDIS_MNEMONIC_JBE,
-    [7] = ZYDIS_MNEMONIC_JNBE,
-};
-
-/* An instruction while it is read. */
-struct x86_bytes {
-	const uint8_t *code;
-	struct x86_insn *x;
-	uint8_t at;	     /* bytes read so far */
-	uint8_t prefix, rex; /* 0 where there is none */
-	uint8_t opcode, modrm;
-	uint8_t width; /* of operands, bytes */
-	struct x86_row row;
-};
-
-static bool x86_in_memory(const struct x86_bytes *b)
-{
-	return b->row.form & FORM_MODRM && b->modrm >> 6 != 3;
-}
-
-static uint32_t x86_32_bits(const uint8_t *at)
-{
-	return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
-	       (uint32_t)at[3] << 24;
-}
-
-/* Takes a signed number of 1, 2, 4 or 8 bytes. */
-static inline int64_t x86_take(struct x86_bytes *b, uint8_t bytes)
-{
-	const uint8_t *at = b->code + b->at;
-
-	b->at = (uint8_t)(b->at + bytes);
-	switch (bytes) {
-	case 1:
-		return (int8_t)at[0];
-	case 2:
-		return (int16_t)(uint16_t)(at[0] | at[1] << 8);
-	case 4:
-		return (int32_t)x86_32_bits(at);
-	default:
-		return (int64_t)(x86_32_bits(at) | (uint64_t)x86_32_bits(at + 4) << 32);
-	}
-}
-
-/* One prefix at most, REX, the operation code, and modrm. False: the row is not known. */
+/* One prefix at most, REX, the operation code, and modrm. False: the maps do not have it. */
 static bool x86_take_code(struct x86_bytes *b)
 {
 	const uint8_t first = b->code[0];
@@ -78,33 +29,32 @@ static bool x86_take_code(struct x86_bytes *b)
 	second = b->code[b->at] == 0x0f;
 	b->at = (uint8_t)(b->at + second);
 	b->opcode = b->code[b->at++];
-	b->row = code_x86_row(second, b->opcode);
+	b->letter = (uint8_t)(second ? code_x86_second : code_x86_first)[b->opcode];
+	b->form = code_x86_forms[b->letter];
 	b->width = b->rex & 8 ? 8 : 4;
-	if (b->row.form & FORM_MODRM)
+	if (b->form & FORM_MODRM)
 		b->modrm = b->code[b->at++];
-	return b->row.form != 0;
+	return b->form != 0;
 }
 
 /* Whether an instruction of this form can have the prefix. */
 static bool x86_prefix_fits(struct x86_bytes *b)
 {
-	if (b->row.form & FORM_VECTOR)
-		return code_x86_vector_prefix(b->row.prefixes, b->prefix);
-	if (b->row.form & FORM_BYTES && !(b->opcode & 1))
+	if (b->form & FORM_VECTOR)
+		return code_x86_vector_prefix(b->opcode, b->prefix);
+	if (b->form & FORM_BYTES && !(b->opcode & 1))
 		b->width = 1;
 	if (b->prefix == 0x66) {
 		if (b->width == 4)
 			b->width = 2;
-		return b->row.form & FORM_PREFIX_66 && b->width != 8;
+		return b->form & FORM_PREFIX_66 && b->width != 8;
 	}
-	return !b->prefix || (b->prefix == 0x64 && b->row.form & FORM_SEGMENT);
+	return !b->prefix || (b->prefix == 0x64 && b->form & FORM_SEGMENT);
 }
 
 static bool x86_adapt_arithmetic(struct x86_bytes *b, uint8_t kind)
 {
 	b->x->decoded.mnemonic = x86_arithmetic[kind];
-	if (kind == 7)
-		b->row.form |= FORM_READS;
 	return true;
 }
 
@@ -115,19 +65,19 @@ static bool x86_adapt_group(struct x86_bytes *b, uint8_t group)
 	    ZYDIS_MNEMONIC_CALL, 0, ZYDIS_MNEMONIC_JMP, 0, ZYDIS_MNEMONIC_PUSH, 0};
 	ZydisDecodedInstruction *decoded = &b->x->decoded;
 
-	if (b->row.letter == 'u') {
+	if (b->letter == 'u') {
 		if (group == 0) /* test */
-			b->row.form ^= FORM_RM | FORM_IMM;
+			b->form ^= FORM_RM | FORM_IMM;
 		else if (group == 2) /* not */
-			b->row.form ^= FORM_FLAGS;
+			b->form ^= FORM_FLAGS;
 		return group != 1 && group < 4; /* mul and div are rare */
 	}
 	decoded->mnemonic = five[group];
 	if (group < 2) {
-		b->row.form |= FORM_FLAGS;
+		b->form |= FORM_FLAGS;
 		return true;
 	}
-	b->row.form |= FORM_READS;
+	b->form |= FORM_READS;
 	if (group < 6)
 		decoded->meta.category =
 		    group == 2 ? ZYDIS_CATEGORY_CALL : ZYDIS_CATEGORY_UNCOND_BR;
@@ -142,14 +92,14 @@ static bool x86_adapt_vector(struct x86_bytes *b)
 {
 	const bool memory = x86_in_memory(b);
 
-	switch (b->row.letter) {
+	switch (b->letter) {
 	case 'h':
 		return memory || b->prefix != 0x66;
 	case 'W':
 		return !memory;
 	case '7':
 		if (b->prefix == 0xf3)
-			b->row.form &= ~FORM_RM;
+			b->form &= ~FORM_RM;
 		return true;
 	case 'k':
 	case 'K':
@@ -161,8 +111,8 @@ static bool x86_adapt_vector(struct x86_bytes *b)
 		else if (b->prefix == 0xf3 && b->opcode == 0x11)
 			b->width = 4;
 		if (!memory)
-			b->row.form &= ~FORM_RM;
-		return memory || b->row.letter == 'k';
+			b->form &= ~FORM_RM;
+		return memory || b->letter == 'k';
 	default:
 		return true;
 	}
@@ -174,7 +124,7 @@ static bool x86_adapt(struct x86_bytes *b)
 	const uint8_t group = b->modrm >> 3 & 7;
 	ZydisDecodedInstruction *decoded = &b->x->decoded;
 
-	switch (b->row.letter) {
+	switch (b->letter) {
 	case 'a':
 	case 'A':
 		return x86_adapt_arithmetic(b, b->opcode >> 3);
@@ -197,31 +147,26 @@ static bool x86_adapt(struct x86_bytes *b)
 		decoded->mnemonic =
 		    b->opcode & 8 ? ZYDIS_MNEMONIC_MOVSX : ZYDIS_MNEMONIC_MOVZX;
 		return true;
-	case 'j':
-	case 'y':
-		decoded->mnemonic = x86_conditions[b->opcode & 15];
-		return true;
 	case 'c':
 		if (b->width == 8) {
 			decoded->mnemonic = ZYDIS_MNEMONIC_CDQE;
-			b->row.form = FORM_PLAIN;
+			b->form = FORM_PLAIN;
 		}
 		return true;
 	case 'D':
 	case 'b':
 		b->width = 1;
 		return true;
+	/* What no address is behind, and a call of the next instruction. */
+	case 'l':
+	case 'C':
+		return false;
 	case 'p':
 	case 'P':
 	case 'Q':
 	case 'o':
 	case 'L':
 		b->width = 8;
-		return true;
-	case 't':
-	case 'C':
-	case 'J':
-	case 'O':
 		return true;
 	default:
 		return x86_adapt_vector(b);
@@ -236,9 +181,9 @@ static ZydisDecodedOperand *x86_operand(
 
 	operand->type = type;
 	operand->size = bits;
-	operand->actions = n || b->row.form & FORM_READS ? ZYDIS_OPERAND_ACTION_READ
-			   : b->row.form & FORM_MAYBE	 ? ZYDIS_OPERAND_ACTION_CONDWRITE
-							 : ZYDIS_OPERAND_ACTION_WRITE;
+	operand->actions = n || b->form & FORM_READS ? ZYDIS_OPERAND_ACTION_READ
+			   : b->form & FORM_MAYBE    ? ZYDIS_OPERAND_ACTION_CONDWRITE
+						     : ZYDIS_OPERAND_ACTION_WRITE;
 	return operand;
 }
 
@@ -292,9 +237,9 @@ static void x86_operand_rm(struct x86_bytes *b)
 {
 	uint8_t width = b->width;
 
-	if (b->row.letter == 'z' && b->x->n_operands)
+	if (b->letter == 'z' && b->x->n_operands)
 		width = b->opcode & 1 ? 2 : 1;
-	else if (b->row.letter == 'e')
+	else if (b->letter == 'e')
 		width = 4;
 	if (x86_in_memory(b))
 		x86_operand_memory(b, width);
@@ -302,102 +247,20 @@ static void x86_operand_rm(struct x86_bytes *b)
 		x86_operand_reg(b, (uint8_t)((b->modrm & 7) | (b->rex & 1) << 3), width);
 }
 
-/* The numbers of registers by the processor's. */
-static const uint8_t x86_numbers[16] = {
-    0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
-
-/* A register of one byte may be ah, ch, dh or bh. */
-static uint8_t x86_number(const struct x86_bytes *b, unsigned int number)
-{
-	return x86_numbers[b->width == 1 && !b->rex ? number & 3 : number];
-}
-
-/* The bytes behind modrm, of an instruction without an immediate. False: memory is in another segment. */
-static bool x86_take_address(struct x86_bytes *b, struct code_effect *effect)
-{
-	const uint8_t mod = b->modrm >> 6;
-	uint8_t base = b->modrm & 7, sib, index;
-
-	if (base == 4) {
-		sib = b->code[b->at++];
-		index = (uint8_t)((sib >> 3 & 7) | (b->rex & 2) << 2);
-		base = sib & 7;
-		if (index != 4) {
-			effect->index = x86_numbers[index];
-			effect->shift = sib >> 6;
-		}
-	}
-	if (base != 5 || mod)
-		effect->base = x86_numbers[base | (b->rex & 1) << 3];
-	if (mod == 1)
-		effect->off = x86_take(b, 1);
-	else if (mod == 2 || base == 5)
-		effect->off = x86_take(b, 4);
-	if (!mod && (b->modrm & 7) == 5)
-		effect->off = (int64_t)(b->x->pc + b->at + (uint64_t)effect->off);
-	return b->prefix != 0x64;
-}
-
-/* mov between registers, or of one and memory, and lea: a third of all instructions. */
-static void x86_tell_mov(struct x86_bytes *b)
-{
-	const uint8_t reg =
-	    x86_number(b, (unsigned int)((b->modrm >> 3 & 7) | (b->rex & 4) << 1));
-	const bool lea = b->row.letter == 'l', loads = lea || b->opcode & 2;
-	struct code_insn *insn = b->x->insn;
-	struct code_effect *effect = code_effect_add(insn,
-	    lea	    ? CODE_SET
-	    : loads ? CODE_LOAD
-		    : CODE_STORE,
-	    reg);
-	bool known = true;
-
-	effect->width = b->width;
-	if (x86_in_memory(b)) {
-		if (!loads && b->width != 8)
-			effect->dst = CODE_NO_REG;
-		known = x86_take_address(b, effect);
-	} else {
-		const uint8_t rm =
-		    x86_number(b, (unsigned int)((b->modrm & 7) | (b->rex & 1) << 3));
-
-		effect->kind = CODE_SET;
-		effect->dst = loads ? reg : rm;
-		effect->base = loads ? rm : reg;
-	}
-	if (known && (b->width >= 4 || effect->kind == CODE_STORE))
-		return;
-	insn->n_effects--;
-	if (effect->kind != CODE_STORE)
-		insn->writes = UINT32_C(1) << effect->dst;
-}
-
-/* How many bytes the immediate has. */
-static uint8_t x86_imm_bytes(const struct x86_bytes *b)
-{
-	if (b->row.letter == 'M' && b->width == 8)
-		return 8;
-	if (b->row.form & FORM_IMM8)
-		return 1;
-	if (b->row.form & FORM_IMM)
-		return b->width < 4 ? b->width : 4;
-	return 0;
-}
-
 /* Those of modrm. */
 static void x86_take_modrm(struct x86_bytes *b)
 {
 	const bool rm_last =
-	    b->row.form & FORM_TURNS ? b->opcode & 2 : (b->row.form & FORM_REG) != 0;
+	    b->form & FORM_TURNS ? b->opcode & 2 : (b->form & FORM_REG) != 0;
 	const uint8_t reg = (uint8_t)((b->modrm >> 3 & 7) | (b->rex & 4) << 1);
 
-	if (b->row.form & (FORM_RM | FORM_TURNS) && !rm_last)
+	if (b->form & (FORM_RM | FORM_TURNS) && !rm_last)
 		x86_operand_rm(b);
-	if (b->row.form & (FORM_REG | FORM_TURNS))
+	if (b->form & (FORM_REG | FORM_TURNS))
 		x86_operand_reg(b, reg, b->width);
-	if (b->row.form & (FORM_RM | FORM_TURNS) && rm_last)
+	if (b->form & (FORM_RM | FORM_TURNS) && rm_last)
 		x86_operand_rm(b);
-	if (!(b->row.form & (FORM_RM | FORM_TURNS)) && x86_in_memory(b)) {
+	if (!(b->form & (FORM_RM | FORM_TURNS)) && x86_in_memory(b)) {
 		x86_operand_memory(b, b->width);
 		b->x->n_operands--;
 	}
@@ -410,18 +273,18 @@ static void x86_take_operands(struct x86_bytes *b)
 	uint8_t bytes;
 	int64_t imm;
 
-	if (b->row.form & FORM_MODRM)
+	if (b->form & FORM_MODRM)
 		x86_take_modrm(b);
-	if (b->row.form & FORM_RAX)
+	if (b->form & FORM_RAX)
 		x86_operand_reg(b, 0, b->width);
-	if (b->row.form & FORM_CODE_REG)
+	if (b->form & FORM_CODE_REG)
 		x86_operand_reg(
 		    b, (uint8_t)((b->opcode & 7) | (b->rex & 1) << 3), b->width);
-	bytes = x86_imm_bytes(b);
+	bytes = code_x86_imm_bytes(b);
 	imm = bytes ? x86_take(b, bytes) : 0;
-	x->decoded.raw.imm[0].is_relative = (b->row.form & FORM_RELATIVE) != 0;
+	x->decoded.raw.imm[0].is_relative = false;
 	x->decoded.raw.imm[0].value.s = imm;
-	if (b->row.form & FORM_VALUE)
+	if (b->form & FORM_VALUE)
 		x86_operand(b, ZYDIS_OPERAND_TYPE_IMMEDIATE, 0)->imm.value.s = imm;
 }
 
@@ -435,19 +298,19 @@ static bool x86_read_whole(const uint8_t *code, struct x86_insn *x)
 
 	if (!x86_take_code(&b) || !x86_prefix_fits(&b))
 		return false;
-	x->n_operands = 0;
-	decoded->mnemonic = b.row.mnemonic;
-	decoded->meta.category = b.row.category;
-	decoded->address_width = 64;
-	x->told = b.row.letter == 'm' || b.row.letter == 'l';
-	if (x->told ? b.row.letter == 'l' && !x86_in_memory(&b) : !x86_adapt(&b))
-		return false;
+	x->told = code_x86_tell(&b);
+	decoded->length = b.at;
 	if (x->told)
-		x86_tell_mov(&b);
-	else
-		x86_take_operands(&b);
+		return true;
+	x->n_operands = 0;
+	decoded->mnemonic = code_x86_mnemonics[b.letter];
+	decoded->meta.category = code_x86_categories[b.letter];
+	decoded->address_width = 64;
+	if (!x86_adapt(&b))
+		return false;
+	x86_take_operands(&b);
 	decoded->operand_width = (uint8_t)(b.width * 8);
-	decoded->cpu_flags = b.row.form & FORM_FLAGS ? &flags : NULL;
+	decoded->cpu_flags = b.form & FORM_FLAGS ? &flags : NULL;
 	decoded->length = b.at;
 	return true;
 }

@@ -89,11 +89,11 @@ const uint32_t code_x86_forms[128] = {
     ['n'] = FORM_PLAIN | FORM_PREFIX_66,
     ['0'] = FORM_WORDS,
     ['r'] = FORM_PLAIN,
-    ['j'] = FORM_PLAIN | FORM_IMM8 | FORM_RELATIVE,
-    ['y'] = FORM_PLAIN | FORM_IMM | FORM_RELATIVE,
-    ['C'] = FORM_PLAIN | FORM_IMM | FORM_RELATIVE,
-    ['J'] = FORM_PLAIN | FORM_IMM | FORM_RELATIVE,
-    ['O'] = FORM_PLAIN | FORM_IMM8 | FORM_RELATIVE,
+    ['j'] = FORM_PLAIN | FORM_IMM8,
+    ['y'] = FORM_PLAIN | FORM_IMM,
+    ['C'] = FORM_PLAIN | FORM_IMM,
+    ['J'] = FORM_PLAIN | FORM_IMM,
+    ['O'] = FORM_PLAIN | FORM_IMM8,
     ['v'] = FORM_VECTORS,
     ['V'] = FORM_VECTORS | FORM_IMM8,
     ['h'] = FORM_VECTORS,
@@ -107,10 +107,8 @@ const uint32_t code_x86_forms[128] = {
 
 /* Instructions with effects of their own, or that go elsewhere. */
 const uint16_t code_x86_mnemonics[128] = {
-    ['m'] = ZYDIS_MNEMONIC_MOV,
     ['N'] = ZYDIS_MNEMONIC_MOV,
     ['M'] = ZYDIS_MNEMONIC_MOV,
-    ['l'] = ZYDIS_MNEMONIC_LEA,
     ['e'] = ZYDIS_MNEMONIC_MOVSXD,
     ['p'] = ZYDIS_MNEMONIC_PUSH,
     ['P'] = ZYDIS_MNEMONIC_PUSH,
@@ -120,15 +118,7 @@ const uint16_t code_x86_mnemonics[128] = {
     ['n'] = ZYDIS_MNEMONIC_NOP,
     ['0'] = ZYDIS_MNEMONIC_NOP,
     ['r'] = ZYDIS_MNEMONIC_RET,
-    ['C'] = ZYDIS_MNEMONIC_CALL,
-    ['J'] = ZYDIS_MNEMONIC_JMP,
-    ['O'] = ZYDIS_MNEMONIC_JMP,
 };
 const uint8_t code_x86_categories[128] = {
     ['r'] = ZYDIS_CATEGORY_RET,
-    ['j'] = ZYDIS_CATEGORY_COND_BR,
-    ['y'] = ZYDIS_CATEGORY_COND_BR,
-    ['C'] = ZYDIS_CATEGORY_CALL,
-    ['J'] = ZYDIS_CATEGORY_UNCOND_BR,
-    ['O'] = ZYDIS_CATEGORY_UNCOND_BR,
 };
