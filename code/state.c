@@ -164,15 +164,16 @@ static struct code_value difference(
     struct code_state *state, const struct code_effect *effect, uint64_t pc)
 {
 	struct code_value base = reg_value(state, effect->base);
-	struct code_value index = shifted(reg_value(state, effect->index), effect->shift);
+	/* An index is extended and then shifted (Arm ARM, ExtendReg). */
+	struct code_value low = extended(
+	    reg_value(state, effect->index), effect->index_bits, effect->index_signed);
+	struct code_value index = shifted(low, effect->shift);
+	const int64_t minus = (int64_t)(0 - (uint64_t)index.off);
 
-	if (effect->index_bits < 64)
-		index = extended(index, effect->index_bits, effect->index_signed);
 	if (index.kind == CODE_CONST)
-		return code_value_plus(base, code_wrapping_add(0, -index.off));
+		return code_value_plus(base, minus);
 	if (code_value_is_stack(base) && code_value_same_base(base, index))
-		return code_value_of(
-		    CODE_CONST, 0, code_wrapping_add(base.off, -index.off));
+		return code_value_of(CODE_CONST, 0, code_wrapping_add(base.off, minus));
 	if (code_value_is_stack(base))
 		return code_state_made(state, pc);
 	return code_value_of(base.kind == CODE_UNKNOWN || index.kind == CODE_UNKNOWN
@@ -314,6 +315,7 @@ static void step_effect(
 			value.off &= effect->off;
 		else if (value.kind != CODE_UNKNOWN)
 			value = code_value_of(CODE_OTHER, 0, 0);
+		value = narrowed(value, effect->width);
 		break;
 	case CODE_BOUND:
 		value = code_value_of(CODE_AT_MOST, 0, effect->off);

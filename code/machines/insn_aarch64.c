@@ -258,7 +258,8 @@ static bool a64_extract(const struct a64 *a)
 		return true;
 	}
 	if (code_a64_bits(a, 29, 2) || code_a64_bit(a, 21) ||
-	    code_a64_bit(a, 22) != code_a64_bit(a, 31))
+	    code_a64_bit(a, 22) != code_a64_bit(a, 31) ||
+	    code_a64_bits(a, 10, 6) >= code_a64_width(a) * 8u)
 		return false;
 	return code_a64_write(a, code_a64_reg(a, 0));
 }
