@@ -205,6 +205,68 @@ EH2SFRAME_API const char *eh2sframe_file_machine(const struct eh2sframe_file *fi
 EH2SFRAME_CHECKED bool eh2sframe_file_text(
     const struct eh2sframe_file *file, uint64_t *start, uint64_t *end);
 
+/* What the headers and notes of an open file say. */
+struct eh2sframe_info {
+	size_t struct_size;	 /* set by the caller: sizeof(struct eh2sframe_info) */
+	uint64_t entry;		 /* address of the first instruction; 0: none */
+	const uint8_t *build_id; /* GNU's, until the file is closed; NULL: none */
+	uint64_t build_id_size;	 /* bytes */
+};
+
+/* Fills in the members that struct_size has room for; false without any. */
+EH2SFRAME_CHECKED bool eh2sframe_file_info(
+    const struct eh2sframe_file *file, struct eh2sframe_info *info);
+
+/* A part of the file that is loaded (PT_LOAD). Nothing but the header table was checked: its
+ * bytes may reach past the end of the file. */
+struct eh2sframe_segment {
+	size_t struct_size;	    /* set by the caller, as above */
+	uint64_t offset, file_size; /* bytes in the file */
+	uint64_t address, memory_size;
+	uint64_t flags; /* p_flags of ELF: 1 executable, 2 writable, 4 readable */
+};
+
+/* Segment i in the order of the program headers; false behind the last one. */
+EH2SFRAME_CHECKED bool eh2sframe_file_segment(
+    const struct eh2sframe_file *file, size_t i, struct eh2sframe_segment *segment);
+
+/* Where the functions of a file are known from. Never renumbered. */
+enum eh2sframe_origin {
+	/* .symtab; without functions in it, .dynsym and Go's table. */
+	EH2SFRAME_ORIGIN_SYMBOLS = 0,
+	EH2SFRAME_ORIGIN_EH_FRAME = 1, /* the FDEs of .eh_frame, which have no names */
+};
+
+/* Flags of a symbol, to be combined. Never renumbered. */
+enum eh2sframe_symbol_flags {
+	/* Not of .symtab: a separate debug file may have more. */
+	EH2SFRAME_SYMBOL_DYNAMIC = 1,
+};
+
+struct eh2sframe_symbol {
+	size_t struct_size; /* set by the library */
+	uint64_t start;	    /* address */
+	uint64_t size;	    /* bytes; 0: not known, as for labels of hand-written code */
+	/* As the file spells it, also with the version that a linker put behind it ("fopen@@V"),
+	 * but never with control characters. Lives until the file is closed; NULL: none. */
+	const char *name;
+	uint64_t flags; /* enum eh2sframe_symbol_flags */
+};
+
+/* Takes one symbol, which lives until it returns. false: no more are wanted. */
+typedef bool eh2sframe_symbol_fn(void *context, const struct eh2sframe_symbol *symbol);
+
+/*
+ * Calls give for each function that origin knows, ascending by address. Of several names at one
+ * address the best comes last: a global one before a local one, one with a size before a label. What
+ * is damaged is left out. The table is read anew in each call. A separate debug file is a file of its
+ * own: open it, and compare the build-ids. EH2SFRAME_INPUT when .eh_frame cannot be read at all; it is
+ * no error that there is none, or that give ends it.
+ */
+EH2SFRAME_CHECKED bool eh2sframe_file_functions(const struct eh2sframe_file *file,
+    enum eh2sframe_origin origin, eh2sframe_symbol_fn *give, void *context,
+    struct eh2sframe_error *error);
+
 /* What a file is, as its first 64 bytes say. Never renumbered. */
 enum eh2sframe_kind {
 	EH2SFRAME_KIND_NOT_ELF = 0,

@@ -32,6 +32,22 @@ bool symbols_add(struct symbols *symbols, const struct symbol *symbol)
 	return true;
 }
 
+size_t symbol_name_size(const char *name)
+{
+	return *name ? 1 + strcspn(name + 1, "@") : 0;
+}
+
+/* "fopen@@GLIBC_2.2.5" comes before "fopen64@@GLIBC_2.2.5", as the names do. */
+static int name_compare(const char *a, const char *b)
+{
+	const size_t a_size = symbol_name_size(a), b_size = symbol_name_size(b);
+	const int order = memcmp(a, b, a_size < b_size ? a_size : b_size);
+
+	if (order || a_size == b_size)
+		return order ? order : strcmp(a, b);
+	return a_size < b_size ? -1 : 1;
+}
+
 /*
  * All names of an address are kept, because --exclude-symbol may give any of them. The
  * best is last, where symbols_find looks first; by name at last, so that the choice does
@@ -45,13 +61,56 @@ static int symbols_compare(const void *left, const void *right)
 		return a->addr < b->addr ? -1 : 1;
 	if (a->rank != b->rank)
 		return a->rank > b->rank ? -1 : 1;
-	return strcmp(b->name, a->name);
+	return name_compare(b->name, a->name);
 }
 
+/* Where the list no longer ascends. */
+static size_t run_end(const struct symbol *list, size_t n, size_t at)
+{
+	while (++at < n && symbols_compare(&list[at - 1], &list[at]) <= 0)
+		;
+	return at < n ? at : n;
+}
+
+/* Merges each run with the next one. Returns how many there are then. */
+static size_t runs_merge(const struct symbol *from, size_t n, struct symbol *to)
+{
+	size_t n_runs = 0;
+
+	for (size_t start = 0, end; start < n; start = end, n_runs++) {
+		const size_t middle = run_end(from, n, start);
+		size_t i = start, k = middle;
+
+		end = middle < n ? run_end(from, n, middle) : n;
+		while (i < middle && k < end)
+			*to++ = symbols_compare(&from[i], &from[k]) <= 0 ? from[i++]
+									 : from[k++];
+		while (i < middle)
+			*to++ = from[i++];
+		while (k < end)
+			*to++ = from[k++];
+	}
+	return n_runs;
+}
+
+/* Linkers write CFI and symbols in few runs, which qsort does not see. */
 void symbols_sort(struct symbols *symbols)
 {
-	if (symbols->n)
-		qsort(symbols->list, symbols->n, sizeof(*symbols->list), symbols_compare);
+	const size_t n = symbols->n;
+	size_t n_runs = run_end(symbols->list, n, 0) == n ? 1 : n;
+	struct symbol *other = n_runs > 1 ? malloc(n * sizeof(*other)) : NULL;
+
+	if (n_runs > 1 && !other)
+		qsort(symbols->list, n, sizeof(*symbols->list), symbols_compare);
+	while (n_runs > 1 && other) {
+		struct symbol *list = symbols->list;
+
+		n_runs = runs_merge(list, n, other);
+		symbols->list = other;
+		symbols->cap = n;
+		other = list;
+	}
+	free(other);
 }
 
 void symbols_deinit(struct symbols *symbols)

@@ -27,6 +27,9 @@ struct symbols {
 /* The rank of a name among several at one address, by STT_*, STB_* and its size. */
 uint8_t symbol_rank(unsigned int type, unsigned int bind, uint64_t size);
 
+/* Bytes of a name without the version that linkers put behind it ("fopen@@GLIBC_2.2.5"). */
+size_t symbol_name_size(const char *name);
+
 /* False when memory runs out; the list is then as it was. */
 ATTR_MUST_CHECK bool symbols_add(struct symbols *symbols, const struct symbol *symbol);
 /* Call it after the last one was added. */

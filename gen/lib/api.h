@@ -45,6 +45,13 @@ bool api_return(bool ok, const struct err *err, struct eh2sframe_error *error);
 /* Whether the caller gave every required pointer; sets err unless it did. */
 bool api_given(bool all_given, struct err *err);
 
+/*
+ * Copies a struct to one of the caller, except the first member, which is its size and stays: it is
+ * shorter than ours when the caller was compiled against an earlier version, and can also be longer.
+ * False when it has room for nothing.
+ */
+bool api_give(void *to, size_t to_size, const void *from, size_t size);
+
 /* Begins text for the caller. Sets err unless the caller gave every pointer. */
 bool api_text_begin(bool all_given, struct stream *stream, eh2sframe_write_fn *write,
     void *context, struct err *err);

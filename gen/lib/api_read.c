@@ -6,24 +6,7 @@
  */
 #include "gen/lib/api.h"
 
-#include <string.h>
-
 #include "gen/elf/object/object.h"
-
-/*
- * The caller's struct is shorter than this one when it was compiled against an earlier
- * version. It can also be longer. Its first member, the size, stays as it is.
- */
-static bool api_give(void *to, size_t to_size, const void *from, size_t size)
-{
-	size_t n = to_size < size ? to_size : size;
-
-	if (n <= sizeof(size_t))
-		return false;
-	memcpy((char *)to + sizeof(size_t), (const char *)from + sizeof(size_t),
-	    n - sizeof(size_t));
-	return true;
-}
 
 bool eh2sframe_result_function(
     const struct eh2sframe_result *result, size_t i, struct eh2sframe_function *function)

@@ -232,16 +232,16 @@ static bool by_content(const struct image *image, struct go_bytes *bytes)
 	return false;
 }
 
-static bool find_table(const struct image *image, struct go_bytes *bytes)
+/* Finds the table by the section's name; search: also where it is in another section, or in none. */
+static bool find_table(const struct image *image, bool search, struct go_bytes *bytes)
 {
 	const struct arch *arch = arch_find(image->ehdr.e_machine, image->big_endian);
-
 	bool named;
 
 	if (image->object || image->big_endian || !arch || !go_cfi_can(arch->code))
 		return false;
 	named = by_name(image, bytes);
-	return (named && bytes->data) || by_content(image, bytes) || named;
+	return (named && bytes->data) || (search && by_content(image, bytes)) || named;
 }
 
 static const uint8_t *code_at(const void *context, uint64_t addr, uint64_t len)
@@ -256,7 +256,7 @@ bool image_has_go_source(const struct image *image)
 {
 	struct go_bytes bytes;
 
-	return find_table(image, &bytes);
+	return find_table(image, true, &bytes);
 }
 
 bool image_is_go(const struct image *image)
@@ -316,7 +316,7 @@ static bool add_name(const struct image *image, const struct go_source *source,
 	return symbols_add(symbols, &symbol);
 }
 
-bool image_go_names(const struct image *image, struct symbols *symbols)
+bool image_go_names(const struct image *image, bool search, struct symbols *symbols)
 {
 	struct err ignored = {0};
 	struct go_source source;
@@ -324,7 +324,7 @@ bool image_go_names(const struct image *image, struct symbols *symbols)
 	struct go_func func;
 	bool ok = true;
 
-	if (!find_table(image, &bytes))
+	if (!find_table(image, search, &bytes) || !bytes.data)
 		return true;
 	if (open_table(image, &bytes, &source, &ignored))
 		for (size_t i = 0; ok && i < source.table.n_funcs &&
@@ -341,7 +341,7 @@ bool image_go_source(const struct image *image, struct go_source *source, struct
 	struct go_text text = {.bytes = code_at, .context = image};
 
 	*source = (struct go_source){0};
-	if (!find_table(image, &bytes))
+	if (!find_table(image, true, &bytes))
 		return true;
 	if (!bytes.data)
 		return err_set(err, ERR_MALFORMED,

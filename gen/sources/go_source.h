@@ -27,9 +27,13 @@ bool image_has_go_source(const struct image *image);
 /* Whether Go's compiler made code of it, for a machine with Go's rows; also of an object, whose table is
  * not read. */
 bool image_is_go(const struct image *image);
-/* Adds the functions of the table with their names, which are borrowed from image; none of a damaged table. False:
- * out of memory. The caller sorts symbols. */
-ATTR_MUST_CHECK bool image_go_names(const struct image *image, struct symbols *symbols);
+/*
+ * Adds the functions of the table with their names, which are borrowed from image; none of a damaged table.
+ * search: also of a table in a section with another name, which means to read all bytes that are loaded. False: out
+ * of memory. The caller sorts symbols.
+ */
+ATTR_MUST_CHECK bool image_go_names(
+    const struct image *image, bool search, struct symbols *symbols);
 void image_go_source_deinit(struct go_source *source); /* accepts a zeroed struct */
 
 #endif

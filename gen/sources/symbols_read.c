@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Function names: read once into a sorted list. */
+/* Functions: read once into a sorted list. */
 #include "gen/sources/symbols_read.h"
 
 #include "base/plain.h"
 #include "base/rd.h"
+#include "cfi/frames.h"
 #include "gen/elf/object/object.h"
 #include "gen/sources/go_source.h"
 
@@ -93,17 +94,62 @@ static bool read_table(
 
 /* The dynamic symbols are a subset that survives strip; nothing is gained by reading
  * both. The names of Go's functions survive it, too. */
-bool symbols_read(const struct image *image, struct symbols *symbols, struct err *err)
+static bool read_names(
+    const struct image *image, bool search, struct symbols *symbols, struct err *err)
 {
-	const struct image_section *table = table_find(image, SHT_SYMTAB);
+	bool ok;
 
 	*symbols = (struct symbols){0};
-	symbols->dynamic = !table;
-	if (!read_table(image, table ? table : table_find(image, SHT_DYNSYM), symbols) ||
-	    (!table && !image_go_names(image, symbols))) {
+	ok = read_table(image, table_find(image, SHT_SYMTAB), symbols);
+	/* A tool that leaves a name or two for itself has left no function. */
+	symbols->dynamic = ok && !symbols->n;
+	if (symbols->dynamic)
+		ok = read_table(image, table_find(image, SHT_DYNSYM), symbols) &&
+		     image_go_names(image, search, symbols);
+	if (!ok) {
 		symbols_deinit(symbols);
 		return err_set_nomem(err);
 	}
 	symbols_sort(symbols);
 	return true;
+}
+
+bool symbols_read(const struct image *image, struct symbols *symbols, struct err *err)
+{
+	return read_names(image, true, symbols, err);
+}
+
+bool symbols_read_tables(
+    const struct image *image, struct symbols *symbols, struct err *err)
+{
+	return read_names(image, false, symbols, err);
+}
+
+bool symbols_read_starts(
+    const struct image *image, struct symbols *starts, struct err *err)
+{
+	struct cfi_section section;
+	struct cfi_frames frames;
+	bool found, ok;
+
+	*starts = (struct symbols){0};
+	if (!image_eh_frame(image, &section, &found, NULL, err))
+		return false;
+	if (!found)
+		return true;
+	if (!cfi_frames_read(&section, &frames, err))
+		return false;
+	ok = !image->object || object_settle(image, &frames, false, err);
+	for (size_t i = 0; ok && i < frames.n_fdes; i++) {
+		const struct symbol start = {
+		    .addr = frames.fdes[i].pc, .size = frames.fdes[i].range, .name = ""};
+
+		ok = symbols_add(starts, &start) || err_set_nomem(err);
+	}
+	cfi_frames_deinit(&frames);
+	if (ok)
+		symbols_sort(starts);
+	else
+		symbols_deinit(starts);
+	return ok;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of functions by address, from .symtab, else from .dynsym and Go's table. */
+/* Functions by address: their names from .symtab, else from .dynsym and Go's table, or their starts from FDEs. */
 #ifndef GEN_SOURCES_SYMBOLS_READ_H
 #define GEN_SOURCES_SYMBOLS_READ_H
 
@@ -13,5 +13,14 @@
 /* Reads them; a damaged table gives what of it is readable. False only out of memory. */
 ATTR_MUST_CHECK bool symbols_read(
     const struct image *image, struct symbols *symbols, struct err *err);
+
+/* The same without a search of all bytes for Go's table, where no section has its name. */
+ATTR_MUST_CHECK bool symbols_read_tables(
+    const struct image *image, struct symbols *symbols, struct err *err);
+
+/* Reads what the FDEs of .eh_frame describe; the names are "". Without CFI, nothing. False also where
+ * .eh_frame cannot be read: ERR_MALFORMED, ERR_UNSUPPORTED. */
+ATTR_MUST_CHECK bool symbols_read_starts(
+    const struct image *image, struct symbols *starts, struct err *err);
 
 #endif

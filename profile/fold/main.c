@@ -5,6 +5,7 @@
 
 #include "base/program/print.h"
 #include "profile/fold/command.h"
+#include "profile/mapped.h"
 
 int main(int argc, char **argv)
 {
@@ -15,6 +16,7 @@ int main(int argc, char **argv)
 	print_program = "eh2sframe-fold";
 	/* A file that reaches the size limit is a failed call. */
 	signal(SIGXFSZ, SIG_IGN);
+	profile_survive_truncation();
 	if (fold_args_parse(argc, argv, &args, &error))
 		status = fold_run(&args);
 	else

@@ -6,6 +6,7 @@
 
 #include "base/plain.h"
 #include "include/eh2sframe.h"
+#include "profile/mapped.h"
 #include "profile/record/recorder.h"
 
 static int record_fail(const struct err *err, int status)
@@ -57,6 +58,7 @@ int main(int argc, char **argv)
 	struct record_args args;
 	struct err err;
 
+	profile_survive_truncation();
 	if (!record_args_read(argc, argv, &args, &err))
 		return record_fail(&err, RECORD_FAILED);
 	if (args.help) {

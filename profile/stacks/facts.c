@@ -1,87 +1,55 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/stacks/facts.h"
 
-#include <gelf.h>
 #include <string.h>
 
-#include "base/num.h"
+#include "include/eh2sframe.h"
 
-/* Notes of a mapped file are small. */
-enum { FACTS_MAX_NOTES = 1 << 20 };
+/* p_flags of a segment with code. */
+enum { FACTS_EXECUTABLE = 1 };
 
-static void facts_note(Elf *elf, const GElf_Phdr *phdr, struct facts *facts)
+static bool facts_of_file(
+    struct eh2sframe_file *file, struct facts *facts, struct err *err)
 {
-	Elf_Data *data;
-	GElf_Nhdr note;
-	size_t at = 0, next, name, content;
+	struct eh2sframe_info info = {.struct_size = sizeof(info)};
+	struct eh2sframe_segment at = {.struct_size = sizeof(at)};
 
-	if (phdr->p_filesz > FACTS_MAX_NOTES)
-		return;
-	data = elf_getdata_rawchunk(elf, (int64_t)phdr->p_offset, phdr->p_filesz,
-	    phdr->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
-	while (data && (next = gelf_getnote(data, at, &note, &name, &content)) > at) {
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-		    note.n_descsz <= PROFILE_BUILD_ID_MAX &&
-		    memcmp((const char *)data->d_buf + name, "GNU", 4) == 0) {
-			facts->build_id_size = note.n_descsz;
-			memcpy(facts->build_id, (const char *)data->d_buf + content,
-			    note.n_descsz);
-		}
-		at = next;
+	*facts = (struct facts){0};
+	if (!file || !eh2sframe_file_info(file, &info)) {
+		eh2sframe_close(file);
+		return err_set(err, ERR_UNSUPPORTED,
+		    "it is not an ELF file of a machine that has rows");
 	}
-}
-
-static bool facts_read_elf(Elf *elf, struct facts *facts, struct err *err)
-{
-	GElf_Ehdr ehdr;
-	GElf_Phdr phdr;
-	size_t n;
-
-	memset(facts, 0, sizeof(*facts));
-	if (!elf || elf_kind(elf) != ELF_K_ELF || gelf_getclass(elf) != ELFCLASS64 ||
-	    !gelf_getehdr(elf, &ehdr) || elf_getphdrnum(elf, &n) != 0)
-		return err_set(err, ERR_UNSUPPORTED, "it is not a 64-bit ELF file");
-	facts->entry = ehdr.e_entry;
-	for (size_t i = 0; i < n && gelf_getphdr(elf, (int)i, &phdr); i++) {
-		if (phdr.p_type == PT_NOTE && facts->build_id_size == 0)
-			facts_note(elf, &phdr, facts);
-		if (phdr.p_type != PT_LOAD || phdr.p_memsz > UINT64_MAX - phdr.p_vaddr)
+	facts->entry = info.entry;
+	if (info.build_id && info.build_id_size <= PROFILE_BUILD_ID_MAX) {
+		facts->build_id_size = (uint32_t)info.build_id_size;
+		memcpy(facts->build_id, info.build_id, info.build_id_size);
+	}
+	for (size_t i = 0; eh2sframe_file_segment(file, i, &at); i++) {
+		if (at.memory_size > UINT64_MAX - at.address)
 			continue;
-		if (phdr.p_vaddr + phdr.p_memsz > facts->end)
-			facts->end = phdr.p_vaddr + phdr.p_memsz;
-		if (phdr.p_flags & PF_X && facts->n_parts < FACTS_MAX_PARTS)
+		if (at.address + at.memory_size > facts->end)
+			facts->end = at.address + at.memory_size;
+		if (at.flags & FACTS_EXECUTABLE && facts->n_parts < FACTS_MAX_PARTS)
 			facts->parts[facts->n_parts++] =
-			    (struct facts_part){.offset = phdr.p_offset,
-				.size = phdr.p_filesz,
-				.address = phdr.p_vaddr};
+			    (struct facts_part){.offset = at.offset,
+				.size = at.file_size,
+				.address = at.address};
 	}
+	eh2sframe_close(file);
 	return true;
 }
 
 bool facts_read(int fd, struct facts *facts, struct err *err)
 {
-	Elf *elf;
-	bool ok;
-
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	ok = facts_read_elf(elf, facts, err);
-	elf_end(elf);
-	return ok;
+	return facts_of_file(eh2sframe_open_fd(fd, "", NULL, NULL), facts, err);
 }
 
 bool facts_read_memory(
     const uint8_t *bytes, size_t size, struct facts *facts, struct err *err)
 {
-	Elf *elf;
-	bool ok;
-
-	elf_version(EV_CURRENT);
-	/* It is opened for reading alone, so the bytes do not change. */
-	elf = elf_memory((char *)(uintptr_t)bytes, size);
-	ok = facts_read_elf(elf, facts, err);
-	elf_end(elf);
-	return ok;
+	return facts_of_file(
+	    eh2sframe_open_memory(bytes, size, "", NULL, NULL), facts, err);
 }
 
 bool facts_address(const struct facts *facts, uint64_t offset, uint64_t *address)

@@ -110,6 +110,17 @@ static char *naming_readable(
 	return plain_dup(name);
 }
 
+/* The name of a symbol of a file without its version. Names of other origins may have this character. */
+static char *naming_symbol(struct naming *naming, const struct naming_options *options,
+    const struct symbol *symbol)
+{
+	char *name = strndup(symbol->name, symbol_name_size(symbol->name));
+	char *readable = name ? naming_readable(naming, options, name) : NULL;
+
+	free(name);
+	return readable;
+}
+
 /* Takes text over. */
 static char *naming_plain(char *text)
 {
@@ -156,14 +167,14 @@ static bool naming_address(const struct profile *profile,
 }
 
 /* The symbol at an address, or else, in a file, the start of its function. */
-static bool naming_find(const struct profile *profile, const struct profile_frame *frame,
-    struct table *table, uint64_t address, const struct symbol **symbol,
-    const struct symbol **start, struct err *err)
+static bool naming_find(const struct profile_frame *frame, struct table *table,
+    uint64_t address, const struct symbol **symbol, const struct symbol **start,
+    struct err *err)
 {
 	*symbol = symbols_find(&table->symbols, address);
 	if (*symbol || frame->kind != PROFILE_FRAME_FILE)
 		return true;
-	if (!table_read_starts(&profile->modules[frame->module], table, err))
+	if (!table_read_starts(table, err))
 		return false;
 	*start = symbols_find(&table->starts, address);
 	return true;
@@ -197,7 +208,7 @@ static bool naming_frame(const struct profile *profile,
 	if (frame->kind == PROFILE_FRAME_FILE || frame->kind == PROFILE_FRAME_KERNEL)
 		function.module = frame->module;
 	if (!frame->name && naming_address(profile, frame, table, &address)) {
-		if (!naming_find(profile, frame, table, address, &symbol, &start, err))
+		if (!naming_find(frame, table, address, &symbol, &start, err))
 			return false;
 		at = symbol ? symbol : start;
 		if (at)
@@ -211,7 +222,9 @@ static bool naming_frame(const struct profile *profile,
 	if (symbol && frame->kind == PROFILE_FRAME_FILE &&
 	    naming_known(table, symbol, place))
 		return true;
-	if (function.found)
+	if (symbol && frame->kind == PROFILE_FRAME_FILE)
+		function.name = naming_symbol(naming, options, symbol);
+	else if (function.found)
 		function.name = naming_readable(
 		    naming, options, frame->name ? frame->name : symbol->name);
 	else

@@ -10,6 +10,7 @@
 #include "base/attr.h"
 #include "base/err.h"
 #include "base/names/symbols.h"
+#include "include/eh2sframe.h"
 #include "profile/profile.h"
 #include "profile/symbols/naming.h"
 
@@ -25,7 +26,9 @@ struct table {
 	bool starts_known;
 	/* Belongs to naming_run: one more than the function of each symbol; or 0. */
 	uint32_t *functions;
-	void *names; /* that the symbols point to */
+	/* Where the names are that the symbols point to: in files that are open, or in a text. NULL: not there. */
+	struct eh2sframe_file *file, *debug;
+	char *text;
 	struct table_segment *segments;
 	size_t n_segments, cap_segments;
 };
@@ -37,12 +40,8 @@ struct table {
 ATTR_MUST_CHECK bool table_read_module(const struct profile_module *module,
     const struct naming_options *options, struct table *table, struct err *err);
 
-/* Reads the starts of functions in .eh_frame of the module's file, once. ERR_NOMEM. */
-ATTR_MUST_CHECK bool table_read_starts(
-    const struct profile_module *module, struct table *table, struct err *err);
-/* Adds those of a section that is at address, and sorts them. Any bytes are safe. ERR_NOMEM. */
-ATTR_MUST_CHECK bool table_add_starts(const uint8_t *bytes, size_t size, uint64_t address,
-    bool big_endian, struct table *table, struct err *err);
+/* Reads the starts of functions in .eh_frame of the module that was read, once. ERR_NOMEM. */
+ATTR_MUST_CHECK bool table_read_starts(struct table *table, struct err *err);
 
 /* Reads /proc/kallsyms. No names when it shows no addresses. ERR_NOMEM. */
 ATTR_MUST_CHECK bool table_read_kernel(struct table *table, struct err *err);

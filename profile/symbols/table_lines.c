@@ -38,7 +38,7 @@ static bool table_read_path(
 		return false;
 	if (!text)
 		return true;
-	table->names = text;
+	table->text = text;
 	return table_read_lines(text, kernel, table, err);
 }
 
@@ -55,7 +55,7 @@ bool table_read_jit(uint32_t pid, struct table *table, struct err *err)
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
 	if (!table_read_path(path, false, table, err))
 		return false;
-	if (table->names)
+	if (table->text)
 		return true;
 	if (!lines_inner_pid(pid, &inner, err))
 		return false;

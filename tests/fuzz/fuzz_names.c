@@ -45,7 +45,7 @@ static void check_jit(char *text)
 
 static void check_table(char *text, bool kernel)
 {
-	struct table table = {.names = text};
+	struct table table = {.text = text};
 	struct err err = {0};
 	const struct symbol *list;
 

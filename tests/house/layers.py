@@ -48,7 +48,7 @@ profile: base
 profile/stacks: base base/names include profile
 profile/preload: include walk
 profile/record: base base/names include profile profile/preload profile/stacks
-profile/symbols: base base/names profile
+profile/symbols: base base/names include profile
 profile/output: base profile profile/symbols
 profile/fold: . base base/program include profile profile/output profile/symbols
 tests/bench/compare: base cfi gen/rows sframe

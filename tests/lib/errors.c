@@ -186,6 +186,12 @@ static void no_cfi(const char *path)
 	bytes_free(&bytes);
 }
 
+static bool symbol_none(void *context, const struct eh2sframe_symbol *symbol)
+{
+	(void)context;
+	return !symbol;
+}
+
 /* Functions that open or give something need names, and places for the results. */
 static void null_arguments(const char *path)
 {
@@ -227,6 +233,10 @@ static void null_arguments(const char *path)
 	REFUSED(eh2sframe_file_verify(file, NULL, NULL, NULL, &error));
 	REFUSED(eh2sframe_file_lint(file, NULL, bytes_add, &got, &error));
 	REFUSED(eh2sframe_file_lint(file, "all", NULL, NULL, &error));
+	REFUSED(
+	    eh2sframe_file_functions(file, EH2SFRAME_ORIGIN_SYMBOLS, NULL, NULL, &error));
+	REFUSED(eh2sframe_file_functions(
+	    file, (enum eh2sframe_origin)9, symbol_none, NULL, &error));
 	REFUSED(eh2sframe_report_add(NULL, result, EH2SFRAME_DONE, &error));
 	REFUSED(eh2sframe_report_add_failure(report, NULL, &why, &error));
 	REFUSED(eh2sframe_report_add_failure(report, "x", NULL, &error));
@@ -234,8 +244,10 @@ static void null_arguments(const char *path)
 	check(!eh2sframe_result_function(result, 0, NULL) &&
 		  !eh2sframe_result_row(result, 0, 0, NULL) &&
 		  !eh2sframe_result_gap(result, 0, NULL) &&
-		  !eh2sframe_result_rule(result, 0, NULL),
-	    "no place for a function, row or gap");
+		  !eh2sframe_result_rule(result, 0, NULL) &&
+		  !eh2sframe_file_info(file, NULL) &&
+		  !eh2sframe_file_segment(file, 0, NULL),
+	    "no place for a function, row, gap or segment");
 	check(!got.data && !got.size &&
 		  eh2sframe_result_print(
 		      result, EH2SFRAME_TEXT_METHOD, bytes_add, &got, &error) &&
@@ -255,6 +267,8 @@ static void null_handles(void)
 	struct eh2sframe_row row = {.struct_size = sizeof(row)};
 	struct eh2sframe_gap gap = {.struct_size = sizeof(gap)};
 	struct eh2sframe_rule rule = {.struct_size = sizeof(rule)};
+	struct eh2sframe_info info = {.struct_size = sizeof(info)};
+	struct eh2sframe_segment segment = {.struct_size = sizeof(segment)};
 	struct eh2sframe_error error;
 	struct bytes got = {0}, text = {0};
 	struct eh2sframe_report *report = eh2sframe_report_new(bytes_add, &text, &error);
@@ -279,6 +293,8 @@ static void null_handles(void)
 	REFUSED(eh2sframe_file_dump(NULL, bytes_add, &got, &error));
 	REFUSED(eh2sframe_file_verify(NULL, NULL, bytes_add, &got, &error));
 	REFUSED(eh2sframe_file_lint(NULL, "all", bytes_add, &got, &error));
+	REFUSED(eh2sframe_file_functions(
+	    NULL, EH2SFRAME_ORIGIN_SYMBOLS, symbol_none, NULL, &error));
 	REFUSED(eh2sframe_report_add(report, NULL, EH2SFRAME_DONE, &error));
 	REFUSED(eh2sframe_report_add_check(report, NULL, true, EH2SFRAME_DONE, &error));
 	REFUSED(eh2sframe_report_end(NULL, &error));
@@ -296,6 +312,8 @@ static void null_handles(void)
 		  !eh2sframe_result_gap(NULL, 0, &gap) &&
 		  !eh2sframe_result_rule(NULL, 0, &rule) &&
 		  !eh2sframe_result_section_offset(NULL, 0, &section, &offset) &&
+		  !eh2sframe_file_info(NULL, &info) &&
+		  !eh2sframe_file_segment(NULL, 0, &segment) &&
 		  !eh2sframe_result_symbol(NULL, 0) && !eh2sframe_file_machine(NULL) &&
 		  eh2sframe_result_count(NULL, EH2SFRAME_FDES) == 0 &&
 		  eh2sframe_file_skip(NULL) == EH2SFRAME_SKIP_NOT &&

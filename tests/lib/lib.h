@@ -52,6 +52,8 @@ void test_rows(const char *path);
 void test_errors(const char *path);
 void test_files(const char *path);
 void test_frames(const char *path);
+void test_functions(const char *path);
+void test_encodings(void);
 void test_quiet(void (*work)(void *context), void *context);
 void test_threads(char **paths, size_t n);
 

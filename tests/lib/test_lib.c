@@ -157,7 +157,9 @@ int main(int argc, char **argv)
 		test_same(argv[1], argv[i]);
 		test_rows(argv[i]);
 		test_frames(argv[i]);
+		test_functions(argv[i]);
 	}
+	test_encodings();
 	test_errors(argv[2]);
 	test_files(argv[2]);
 	test_quiet(work, &all);

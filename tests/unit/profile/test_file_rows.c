@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "include/eh2sframe-walk.h"
+#include "include/eh2sframe.h"
+#include "profile/mapped.h"
 #include "profile/stacks/event.h"
 #include "profile/stacks/file_rows.h"
 #include "profile/stacks/unwinder.h"
@@ -44,6 +46,47 @@ START_TEST(files_versions)
 	ck_assert(unwinder.files[index]->failed);
 	unwinder_free(&unwinder);
 	profile_free(&profile);
+	close(fd);
+	unlink(path);
+}
+END_TEST
+
+static bool functions_count(void *context, const struct eh2sframe_symbol *symbol)
+{
+	*(size_t *)context += symbol->size > 0;
+	return true;
+}
+
+/* A file that becomes shorter while it is read is a damaged one. */
+START_TEST(file_cut_off)
+{
+	char path[] = "/tmp/shorter-XXXXXX", command[64];
+	int fd = mkstemp(path);
+	struct eh2sframe_file *file;
+	struct eh2sframe_error why;
+	size_t n = 0;
+
+	ck_assert_int_ge(fd, 0);
+	snprintf(command, sizeof(command), "cp /proc/%d/exe %s", (int)getpid(), path);
+	ck_assert_int_eq(system(command), 0);
+	profile_survive_truncation();
+	file = eh2sframe_open_path(path, NULL, NULL);
+	ck_assert_ptr_nonnull(file);
+	ck_assert(eh2sframe_file_functions(
+	    file, EH2SFRAME_ORIGIN_EH_FRAME, functions_count, &n, NULL));
+	ck_assert_uint_gt(n, 10);
+	eh2sframe_close(file);
+	file = eh2sframe_open_path(path, NULL, NULL);
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_eq(ftruncate(fd, 4096), 0);
+	n = 0;
+	for (int from = EH2SFRAME_ORIGIN_SYMBOLS; from <= EH2SFRAME_ORIGIN_EH_FRAME;
+	     from++)
+		ck_assert(eh2sframe_file_functions(file, (enum eh2sframe_origin)from,
+			      functions_count, &n, &why) ||
+			  why.status == EH2SFRAME_INPUT);
+	ck_assert_uint_eq(n, 0);
+	eh2sframe_close(file);
 	close(fd);
 	unlink(path);
 }
@@ -218,6 +261,7 @@ int main(void)
 	TCase *tcase = tcase_create("file_rows");
 
 	tcase_add_test(tcase, files_versions);
+	tcase_add_test(tcase, file_cut_off);
 	tcase_add_test(tcase, rows_replaced);
 	tcase_add_test(tcase, rows_round_trip);
 	tcase_add_test(tcase, rows_directory);

@@ -7,7 +7,6 @@
 
 #include "profile/output/json_text.h"
 #include "profile/symbols/naming.h"
-#include "base/wr.h"
 #include "profile/symbols/naming_table.h"
 #include "tests/unit/unit.h"
 
@@ -86,88 +85,6 @@ START_TEST(kernel)
 }
 END_TEST
 
-/* A section: a CIE, functions at 0x1000 and at 0x2000 (relative or not), an empty one, the end. */
-static size_t starts_section(uint8_t *bytes, uint8_t encoding, bool big_endian)
-{
-	const uint8_t program[] = {'z', 'P', 'L', 'R', 'S', 0, 1, 0x78, 16, 7};
-	size_t size = (encoding & 7) == 4 ? 8 : 4;
-	struct wr wr;
-
-	wr_init(&wr, big_endian);
-	wr_u32(&wr, 4 + 1 + sizeof(program) + 7);
-	wr_u32(&wr, 0);
-	wr_u8(&wr, 1);
-	wr_bytes(&wr, program, sizeof(program));
-	wr_u8(&wr, 0x1b);
-	wr_u32(&wr, 0);
-	wr_u8(&wr, 0x1b);
-	wr_u8(&wr, encoding);
-	for (uint64_t i = 1; i <= 3; i++) {
-		uint64_t at = wr.size + 8, value;
-
-		wr_u32(&wr, (uint32_t)(4 + 2 * size + 1));
-		wr_u32(&wr, (uint32_t)(at - 4));
-		value = 0x1000 * i - (encoding & 0x10 ? 0x800 + at : 0);
-		if (size == 8) {
-			wr_u64(&wr, value);
-			wr_u64(&wr, i == 3 ? 0 : 0x20);
-		} else {
-			wr_u32(&wr, (uint32_t)value);
-			wr_u32(&wr, i == 3 ? 0 : 0x20);
-		}
-		wr_u8(&wr, 0);
-	}
-	wr_u32(&wr, 0);
-	ck_assert(!wr.failed);
-	memcpy(bytes, wr.data, wr.size);
-	size = wr.size;
-	wr_deinit(&wr);
-	return size;
-}
-
-static uint64_t start_at(const struct table *table, uint64_t address)
-{
-	const struct symbol *start = symbols_find(&table->starts, address);
-
-	return start ? start->addr : 0;
-}
-
-START_TEST(starts)
-{
-	static const uint8_t ENCODINGS[] = {0x1b, 0x03, 0x04, 0x1c, 0x0c};
-	uint8_t bytes[256], bad[256];
-	struct err err = {0};
-	unsigned int seed = 2;
-
-	for (size_t i = 0; i < 2 * sizeof(ENCODINGS); i++) {
-		size_t size = starts_section(bytes, ENCODINGS[i / 2], i % 2);
-		struct table table = {0};
-
-		ck_assert(table_add_starts(bytes, size, 0x800, i % 2, &table, &err));
-		ck_assert_uint_eq(table.starts.n, 2);
-		ck_assert_uint_eq(start_at(&table, 0xfff), 0);
-		ck_assert_uint_eq(start_at(&table, 0x1000), 0x1000);
-		ck_assert_uint_eq(start_at(&table, 0x101f), 0x1000);
-		ck_assert_uint_eq(start_at(&table, 0x1020), 0);
-		ck_assert_uint_eq(start_at(&table, 0x2010), 0x2000);
-		table_free(&table);
-		for (unsigned int k = 0; k < 20000; k++) {
-			size_t cut = k % 2 ? size : (size_t)rand_r(&seed) % size;
-			uint8_t *copy = malloc(cut + 1);
-
-			memcpy(bad, bytes, size);
-			bad[(size_t)rand_r(&seed) % size] = (uint8_t)rand_r(&seed);
-			memcpy(copy, bad, cut);
-			ck_assert(
-			    table_add_starts(copy, cut, 0x800, i % 2, &table, &err));
-			ck_assert_uint_le(table.starts.n, cut / 8);
-			table_free(&table);
-			free(copy);
-		}
-	}
-}
-END_TEST
-
 START_TEST(base)
 {
 	ck_assert_str_eq(naming_base("/usr/lib/libc.so.6"), "libc.so.6");
@@ -187,7 +104,6 @@ int main(void)
 	tcase_add_test(tcase, json);
 	tcase_add_test(tcase, perf_map);
 	tcase_add_test(tcase, kernel);
-	tcase_add_test(tcase, starts);
 	tcase_add_test(tcase, base);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);

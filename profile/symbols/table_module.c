@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions of ELF files, as libeh2sframe reads them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "profile/symbols/naming_table.h"
+
+/* Closes a file that is not of the module, or NULL. Returns one that is: a file at a path may have been
+ * replaced since. */
+static struct eh2sframe_file *module_check(
+    const struct profile_module *module, struct eh2sframe_file *file)
+{
+	struct eh2sframe_info info = {.struct_size = sizeof(info)};
+
+	if (file && eh2sframe_file_info(file, &info) &&
+	    (!module->build_id_size ||
+		(info.build_id && info.build_id_size == module->build_id_size &&
+		    memcmp(info.build_id, module->build_id, info.build_id_size) == 0)))
+		return file;
+	eh2sframe_close(file);
+	return NULL;
+}
+
+/* Whether what failed is that memory ran out. Nothing else keeps names from other files. */
+static bool module_failed(const struct eh2sframe_error *why, struct err *err)
+{
+	return why->status != EH2SFRAME_NO_MEMORY || err_set_nomem(err);
+}
+
+/* Opens the file itself: bytes in the recording, or what its path leads to now. NULL: there is none, or no
+ * memory. */
+static struct eh2sframe_file *module_open(
+    const struct profile_module *module, struct eh2sframe_error *why)
+{
+	if (module->image)
+		return eh2sframe_open_memory(
+		    module->image, module->image_size, module->path, NULL, why);
+	if (*module->path != '/')
+		return NULL;
+	return module_check(module, eh2sframe_open_path(module->path, NULL, why));
+}
+
+/* A list that functions are taken into. */
+struct module_list {
+	struct symbols *symbols;
+	bool no_memory;
+};
+
+static bool module_take(void *context, const struct eh2sframe_symbol *symbol)
+{
+	struct module_list *list = context;
+	const struct symbol taken = {.addr = symbol->start,
+	    .size = symbol->size,
+	    .name = symbol->name ? symbol->name : ""};
+
+	list->symbols->dynamic = symbol->flags & EH2SFRAME_SYMBOL_DYNAMIC;
+	list->no_memory = !symbols_add(list->symbols, &taken);
+	return !list->no_memory;
+}
+
+/* The list stays in the order in which it comes. */
+static bool module_functions(const struct eh2sframe_file *file,
+    enum eh2sframe_origin origin, struct symbols *symbols, struct err *err)
+{
+	struct module_list list = {.symbols = symbols};
+	struct eh2sframe_error why = {.status = EH2SFRAME_DONE};
+
+	if (!eh2sframe_file_functions(file, origin, module_take, &list, &why) &&
+	    !module_failed(&why, err))
+		return false;
+	return !list.no_memory || err_set_nomem(err);
+}
+
+static bool module_segments(struct table *table, struct err *err)
+{
+	struct eh2sframe_segment segment = {.struct_size = sizeof(segment)};
+
+	for (size_t i = 0; eh2sframe_file_segment(table->file, i, &segment); i++) {
+		if (!vec_reserve(
+			&table->segments, &table->cap_segments, table->n_segments + 1))
+			return err_set_nomem(err);
+		table->segments[table->n_segments++] = (struct table_segment){
+		    segment.offset, segment.address, segment.file_size};
+	}
+	return true;
+}
+
+bool table_address(const struct table *table, uint64_t offset, uint64_t *address)
+{
+	for (size_t i = 0; i < table->n_segments; i++) {
+		const struct table_segment *segment = &table->segments[i];
+
+		if (offset >= segment->offset &&
+		    offset - segment->offset < segment->size) {
+			*address = offset - segment->offset + segment->address;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Takes the functions of a debug file in place of those that the table has, if there are any. */
+static bool module_take_debug(
+    struct eh2sframe_file *debug, struct table *table, struct err *err)
+{
+	struct symbols symbols = {0};
+	bool ok = module_functions(debug, EH2SFRAME_ORIGIN_SYMBOLS, &symbols, err);
+
+	if (!ok || !symbols.n || symbols.dynamic) {
+		symbols_deinit(&symbols);
+		eh2sframe_close(debug);
+		return ok;
+	}
+	symbols_deinit(&table->symbols);
+	table->symbols = symbols;
+	table->debug = debug;
+	return true;
+}
+
+/* The first separate debug file that has names. */
+static bool module_debug(const struct profile_module *module,
+    const struct naming_options *options, struct table *table, struct err *err)
+{
+	char hex[2 * PROFILE_BUILD_ID_MAX + 1] = "", path[4096];
+	bool ok = true;
+
+	for (uint32_t i = 0; i < module->build_id_size; i++)
+		snprintf(hex + 2 * i, 3, "%02x", module->build_id[i]);
+	if (module->build_id_size < 2)
+		return true;
+	for (size_t i = 0; ok && i < options->n_debug_dirs && !table->debug; i++) {
+		struct eh2sframe_error why = {.status = EH2SFRAME_DONE};
+		struct eh2sframe_file *debug = NULL;
+		int n = snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug",
+		    options->debug_dirs[i], hex, hex + 2);
+
+		if (n < (int)sizeof(path))
+			debug =
+			    module_check(module, eh2sframe_open_path(path, NULL, &why));
+		ok = debug ? module_take_debug(debug, table, err)
+			   : module_failed(&why, err);
+	}
+	return ok;
+}
+
+bool table_read_starts(struct table *table, struct err *err)
+{
+	if (!table->file || table->starts_known)
+		return true;
+	table->starts_known = true;
+	return module_functions(
+	    table->file, EH2SFRAME_ORIGIN_EH_FRAME, &table->starts, err);
+}
+
+bool table_read_module(const struct profile_module *module,
+    const struct naming_options *options, struct table *table, struct err *err)
+{
+	struct eh2sframe_error why = {.status = EH2SFRAME_DONE};
+
+	table->file = module_open(module, &why);
+	if (table->file ? !module_segments(table, err) ||
+			      !module_functions(table->file, EH2SFRAME_ORIGIN_SYMBOLS,
+				  &table->symbols, err)
+			: !module_failed(&why, err))
+		return false;
+	return (table->symbols.n && !table->symbols.dynamic) ||
+	       module_debug(module, options, table, err);
+}
+
+void table_free(struct table *table)
+{
+	symbols_deinit(&table->symbols);
+	symbols_deinit(&table->starts);
+	free(table->functions);
+	free(table->text);
+	free(table->segments);
+	eh2sframe_close(table->file);
+	eh2sframe_close(table->debug);
+	*table = (struct table){0};
+}
