@@ -8,6 +8,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include <elf.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "include/eh2sframe.h"
@@ -47,6 +48,41 @@ static void read_all(struct eh2sframe_result *result)
 		FUZZ_ASSERT(gap.start < gap.end, "an empty gap of %s", gap.reason);
 }
 
+/* For eh2sframe_file_functions: context is the start before, and names are short enough to be one. */
+static bool check_symbol(void *context, const struct eh2sframe_symbol *symbol)
+{
+	uint64_t *before = context;
+
+	FUZZ_ASSERT(symbol->start >= *before, "a function before %" PRIx64, *before);
+	FUZZ_ASSERT(!symbol->name || (*symbol->name && strlen(symbol->name) < 65536),
+	    "the name of %" PRIx64, symbol->start);
+	*before = symbol->start;
+	return true;
+}
+
+/* Functions by symbols and by CFI, segments, the build-id. */
+static void read_file(const struct eh2sframe_file *file)
+{
+	struct eh2sframe_info info = {.struct_size = sizeof(info)};
+	struct eh2sframe_segment segment = {.struct_size = sizeof(segment)};
+	struct eh2sframe_error error;
+	volatile uint8_t sum = 0;
+	uint64_t before;
+
+	for (int from = EH2SFRAME_ORIGIN_SYMBOLS; from <= EH2SFRAME_ORIGIN_EH_FRAME;
+	     from++) {
+		before = 0;
+		call_status(eh2sframe_file_functions(file, (enum eh2sframe_origin)from,
+				check_symbol, &before, &error),
+		    &error, "functions");
+	}
+	for (size_t i = 0; eh2sframe_file_segment(file, i, &segment); i++)
+		;
+	FUZZ_ASSERT(eh2sframe_file_info(file, &info), "no %s", "info");
+	for (uint64_t i = 0; i < info.build_id_size; i++)
+		sum ^= info.build_id[i];
+}
+
 static bool ignore_text(void *context, const char *text, size_t size)
 {
 	(void)context;
@@ -78,6 +114,7 @@ static int in_memory_file(const struct eh2sframe_file *file)
 	bool ok;
 	int now;
 
+	read_file(file);
 	call_status(
 	    eh2sframe_file_dump(file, ignore_text, NULL, &error), &error, "dumping");
 	result = eh2sframe_convert(file, &error);
