@@ -358,6 +358,11 @@ static bool unit_look(
 		struct validate_range *result =
 		    &worker->result->ranges[worker->parts[i].range];
 
+		/* Bytes that cannot be decoded end a way, and nothing is known of what is behind them. */
+		result->undecoded =
+		    !result->instructions || code_paths_is_broken(worker->paths);
+		if (result->state == VALIDATE_CONFIRMED && result->undecoded)
+			result->state = VALIDATE_OPEN;
 		if (!worker->n_entries)
 			result->reviews |= VALIDATE_REVIEW_ENTRY;
 		if (result->state == VALIDATE_CONFIRMED && result->reviews)

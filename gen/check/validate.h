@@ -66,6 +66,7 @@ struct validate_range {
 	/* Not: it overlaps, its program is broken, it is a signal frame, or its return address is
 	 * in another column. */
 	bool looked_at;
+	bool undecoded; /* some bytes on its ways, or all, are no known instructions */
 };
 
 struct validate_result {

@@ -74,7 +74,8 @@ const char *report_check_doubt_reason(const struct validate_range *range)
 	if (!range->looked_at)
 		return NULL;
 	if (range->state == VALIDATE_OPEN)
-		return "the code does not tell what the row says";
+		return range->undecoded ? "some of the code cannot be decoded"
+					: "the code does not tell what the row says";
 	if (range->state != VALIDATE_REVIEW)
 		return NULL;
 	if (range->reviews & VALIDATE_REVIEW_RETURN)
