@@ -9,6 +9,7 @@
 #include "gen/elf/object/object.h"
 #include "gen/rows/padding.h"
 #include "gen/verify/meaning.h"
+#include "gen/verify/verify.h"
 #include "sframe/check.h"
 
 /* Each stub of a PLT is looked at by itself, up to so many. */
@@ -276,15 +277,9 @@ bool verify_by_code(const struct image *image, const struct image *cfi_image,
 		return false;
 	witness.arch = input->arch;
 	witness.code = image->object ? &linked : image;
-	if (view->abi != input->arch->sframe_abi)
-		ok = err_set(err, ERR_MALFORMED,
-		    "the .sframe section is for another machine (ABI %u); --refresh "
-		    "replaces it",
-		    view->abi);
-	else
-		ok = validate_can(input->arch, err) &&
-		     (!image->object || object_link(image, &linked, err)) &&
-		     witness_run(&witness, input, options, result, err);
+	ok = verify_header(view, input->arch, err) && validate_can(input->arch, err) &&
+	     (!image->object || object_link(image, &linked, err)) &&
+	     witness_run(&witness, input, options, result, err);
 	if (input->ranges.list != witness.ranges.list)
 		cfi_ranges_deinit(&witness.ranges);
 	free(witness.funcs);

@@ -57,12 +57,8 @@ bool prove_section(const struct image *image, const struct image *cfi_image,
 
 	if (!cfi_input_read(image, cfi_image, options, &cfi, err))
 		return false;
-	if (view->abi != cfi.arch->sframe_abi) {
-		ok = err_set(err, ERR_MALFORMED,
-		    "the .sframe section is for another machine (ABI %u); --refresh "
-		    "replaces it",
-		    view->abi);
-	} else {
+	ok = verify_header(view, cfi.arch, err);
+	if (ok) {
 		const struct verify_input input = {
 		    view, &cfi.frames, &cfi.ranges, &cfi.policy};
 

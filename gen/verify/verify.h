@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "cfi/frames.h"
 #include "cfi/ranges.h"
+#include "gen/arch/arch.h"
 #include "gen/rows/policy.h"
 #include "sframe/decode.h"
 
@@ -49,6 +50,13 @@ struct verify_result {
 };
 
 void verify_result_deinit(struct verify_result *result);
+
+/*
+ * Tells if the header is one for this machine: its ABI, and the fixed places of the caller's FP and return
+ * address, which hold for every row. ERR_MALFORMED, and ERR_PROOF where a place is another one.
+ */
+ATTR_MUST_CHECK bool verify_header(
+    const struct sf_view *view, const struct arch *arch, struct err *err);
 
 /* Borrows everything. */
 struct verify_input {
