@@ -588,33 +588,17 @@ EH2SFRAME_CHECKED bool eh2sframe_result_add_details(
     struct eh2sframe_result *result, struct eh2sframe_error *error);
 
 /*
- * The report in JSON, about any number of files: JSON REPORT in eh2sframe(1). It is
- * written while files are added, so that it takes no memory.
+ * Writes a result as a JSON object, with the status that its file ended with: a member of "files" under
+ * JSON REPORT in eh2sframe(1). It is written piece by piece, so that it takes no memory.
  */
-struct eh2sframe_report;
-
-/* Writes the beginning by write, which each of these calls uses. NULL after a failure:
- * EH2SFRAME_IO when write returned false, EH2SFRAME_NO_MEMORY. */
-EH2SFRAME_CHECKED struct eh2sframe_report *eh2sframe_report_new(
-    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
-/* Writes nothing: a report without its end is no document. */
-EH2SFRAME_API void eh2sframe_report_free(struct eh2sframe_report *report);
-
-/* Writes a result, and the status that its file ended with. */
-EH2SFRAME_CHECKED bool eh2sframe_report_add(struct eh2sframe_report *report,
-    const struct eh2sframe_result *result, enum eh2sframe_status status,
+EH2SFRAME_CHECKED bool eh2sframe_result_json(const struct eh2sframe_result *result,
+    enum eh2sframe_status status, eh2sframe_write_fn *write, void *context,
     struct eh2sframe_error *error);
-/* Writes a check, and the status that its file ended with. lists: also each place that is
- * not confirmed, not only how many there are. */
-EH2SFRAME_CHECKED bool eh2sframe_report_add_check(struct eh2sframe_report *report,
-    const struct eh2sframe_check *check, bool lists, enum eh2sframe_status status,
+/* Does the same with a check. lists: also each place that is not confirmed, not only how many
+ * there are. */
+EH2SFRAME_CHECKED bool eh2sframe_check_json(const struct eh2sframe_check *check,
+    bool lists, enum eh2sframe_status status, eh2sframe_write_fn *write, void *context,
     struct eh2sframe_error *error);
-/* Writes a file that failed. */
-EH2SFRAME_CHECKED bool eh2sframe_report_add_failure(struct eh2sframe_report *report,
-    const char *path, const struct eh2sframe_error *why, struct eh2sframe_error *error);
-/* Writes the end, once. */
-EH2SFRAME_CHECKED bool eh2sframe_report_end(
-    struct eh2sframe_report *report, struct eh2sframe_error *error);
 
 #ifdef __cplusplus
 }

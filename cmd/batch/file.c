@@ -205,7 +205,7 @@ static bool file_report(const struct batch_job *job, const struct batch_file *fi
 		ok = report_file_add_link(others, names[i].path);
 	if (ok) {
 		made->report = report_file_done(made->report, names->path, others);
-		made->text = report_file_dump(made->report);
+		made->text = report_value_dump(made->report);
 	} else {
 		json_decref(others);
 	}
@@ -368,7 +368,7 @@ char *batch_file_work(const struct batch_job *job, size_t index)
 	failure = made.skip ? report_file_skipped(name->path, made.skip)
 			    : file_failure(name, &error, made.report);
 	json_decref(made.report);
-	text = report_file_dump(failure);
+	text = report_value_dump(failure);
 	json_decref(failure);
 	return text;
 }

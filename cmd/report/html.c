@@ -38,7 +38,7 @@ static const char *html_escape(const char *text, size_t *length)
 }
 
 /* Writes JSON so that HTML reads it as the text of one element. */
-static void html_json(const char *text, FILE *out)
+static int html_put(const char *text, FILE *out)
 {
 	size_t length;
 
@@ -57,6 +57,7 @@ static void html_json(const char *text, FILE *out)
 			fwrite(text, 1, length, out);
 		text += length;
 	}
+	return 0;
 }
 
 static void html_lines(const char *const *lines, FILE *out)
@@ -147,22 +148,26 @@ static bool html_is_plain(const char *text)
 	return true;
 }
 
-/* Returns the file as the page has it, with that many entries, which the caller frees. NULL: memory ran out. */
-static char *html_file(const struct report_entry *entry, size_t most)
+/* Makes a file what the page has of it, with that many entries. False: memory ran out. */
+static bool html_file(struct report_entry *entry, size_t most)
 {
 	const bool trim = entry->n_listed > most;
 	char *shorter = NULL;
 	json_t *file;
 
 	if (!trim && html_is_plain(entry->text))
-		return strdup(entry->text);
+		return true;
 	file = json_loads(entry->text, 0, NULL);
 	for (size_t i = 0; html_unseen[i]; i++)
 		json_object_del(file, html_unseen[i]);
 	if (file && (!trim || html_trim(file, entry, most)))
-		shorter = report_file_dump(file);
+		shorter = report_value_dump(file);
 	json_decref(file);
-	return shorter;
+	if (!shorter)
+		return false;
+	free(entry->text);
+	entry->text = shorter;
+	return true;
 }
 
 /* Finds how many entries a file may have, so that all fit the page. False: memory ran out. */
@@ -189,43 +194,15 @@ static bool html_share(const struct report_document *report, size_t *share)
 	return true;
 }
 
-static bool html_files(const struct report_document *report, FILE *out)
+bool report_html_page(struct report_document *report, FILE *out)
 {
 	size_t share;
+	bool ok = html_share(report, &share);
 
-	if (!html_share(report, &share))
-		return false;
-	for (size_t i = 0; i < report->n; i++) {
-		char *text = html_file(&report->list[i], share);
-
-		if (!text)
-			return false;
-		fputs(i ? ",\n" : "\n", out);
-		html_json(text, out);
-		free(text);
-	}
-	return true;
-}
-
-bool report_html_page(const struct report_document *report, FILE *out)
-{
-	json_t *summary = report_summary_object(report);
-	char *text = report_file_dump(summary);
-	bool ok = text != NULL;
-
-	json_decref(summary);
+	for (size_t i = 0; ok && i < report->n; i++)
+		ok = html_file(&report->list[i], share);
 	html_lines(report_page_head, out);
-	if (ok) {
-		fprintf(out,
-		    "{\"tool\":\"eh2sframe\",\"version\":\"%s\",\"schema\":%d,"
-		    "\"summary\":",
-		    eh2sframe_version(), REPORT_SCHEMA);
-		html_json(text, out);
-		fputs(",\"files\":[", out);
-		ok = html_files(report, out);
-		fputs("]}", out);
-	}
-	free(text);
+	ok = ok && report_write_all(report, html_put, out);
 	html_lines(report_page_tail, out);
 	return ok;
 }

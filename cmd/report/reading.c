@@ -102,14 +102,17 @@ static bool reader_files(struct reader *in, struct eh2sframe_error *err)
 	}
 }
 
-bool report_blame(struct eh2sframe_error *err)
+/* Says what to do about a report that cannot be read, where the error does not yet. Always false. */
+static bool reader_blame(struct eh2sframe_error *err)
 {
 	if (err->status == EH2SFRAME_INPUT && !strstr(err->text, "; "))
 		cmd_fail(err, err->status, "%.450s; make the report again", err->text);
 	return false;
 }
 
-bool report_read_schema(const json_t *value, struct eh2sframe_error *err)
+/* Whether this version knows a report's member "schema", or there is none: what a later schema
+ * changes may be what this version would read. */
+static bool reader_schema(const json_t *value, struct eh2sframe_error *err)
 {
 	return !value || json_integer_value(value) == REPORT_SCHEMA ||
 	       cmd_fail(err, EH2SFRAME_INPUT,
@@ -128,7 +131,7 @@ static bool reader_other(struct reader *in, const char *name, struct eh2sframe_e
 		in->is_ours = json_is_string(value) &&
 			      !strcmp(json_string_value(value), "eh2sframe");
 	else if (ok && !strcmp(name, "schema"))
-		ok = report_read_schema(value, err);
+		ok = reader_schema(value, err);
 	else if (ok && !strcmp(name, "summary") && in->to->summary)
 		ok = in->to->summary(in->to->context, value, err);
 	json_decref(value);
@@ -243,5 +246,5 @@ bool report_read(
 	ok = (in.names || cmd_fail_nomem(err)) && reader_open(&in, path, err) &&
 	     reader_document(&in, err);
 	reader_deinit(&in);
-	return ok || report_blame(err);
+	return ok || reader_blame(err);
 }

@@ -19,11 +19,4 @@ struct report_reading {
 ATTR_MUST_CHECK bool report_read(
     const char *path, const struct report_reading *to, struct eh2sframe_error *err);
 
-/* Says what to do about a report that cannot be read, where the error does not yet. Always false. */
-bool report_blame(struct eh2sframe_error *err);
-
-/* Whether this version knows a report's member "schema", or there is none: what a later schema
- * changes may be what this version would read. */
-ATTR_MUST_CHECK bool report_read_schema(const json_t *value, struct eh2sframe_error *err);
-
 #endif

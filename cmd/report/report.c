@@ -6,30 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_utf8.h"
 #include "base/plain.h"
 #include "base/vec.h"
 #include "base/program/print.h"
 
-/* Bytes that are not UTF-8 become "?", as in the report of one file. */
-static json_t *report_utf8(const char *bytes)
-{
-	json_t *value = json_string(bytes);
-	char *plain;
-
-	if (value)
-		return value;
-	plain = strdup(bytes);
-	for (char *p = plain; p && *p; p++)
-		if (*p & 0x80)
-			*p = '?';
-	value = plain ? json_string(plain) : NULL;
-	free(plain);
-	return value;
-}
-
 json_t *report_file_done(json_t *report, const char *path, json_t *others)
 {
-	bool ok = json_object_set_new(report, "path", report_utf8(path)) == 0;
+	bool ok = json_object_set_new(report, "path", json_utf8(path)) == 0;
 
 	/* Takes others. */
 	if (others)
@@ -42,7 +26,7 @@ json_t *report_file_done(json_t *report, const char *path, json_t *others)
 
 bool report_file_add_link(json_t *others, const char *path)
 {
-	return json_array_append_new(others, report_utf8(path)) == 0;
+	return json_array_append_new(others, json_utf8(path)) == 0;
 }
 
 /* A text that grows. */
@@ -73,15 +57,15 @@ static int report_text_add(const char *piece, size_t size, void *context)
 	return plain_json(piece, size, report_text_add_plain, context);
 }
 
-char *report_file_dump(const json_t *file)
+char *report_value_dump(const json_t *value)
 {
 	struct report_text to = {0};
 
 	/* As many digits as the document has, so text that is read and written again stays
 	 * the same. */
-	if (file &&
-	    json_dump_callback(
-		file, report_text_add, &to, JSON_COMPACT | JSON_REAL_PRECISION(9)) == 0 &&
+	if (value &&
+	    json_dump_callback(value, report_text_add, &to,
+		JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(9)) == 0 &&
 	    !to.failed)
 		return to.text;
 	free(to.text);
@@ -90,14 +74,14 @@ char *report_file_dump(const json_t *file)
 
 json_t *report_file_skipped(const char *path, const char *reason)
 {
-	return json_pack("{so si ss}", "path", report_utf8(path), "status",
+	return json_pack("{so si ss}", "path", json_utf8(path), "status",
 	    EH2SFRAME_NOTHING, "skipped", reason);
 }
 
 json_t *report_file_failed(const char *path, const struct eh2sframe_error *why)
 {
-	return json_pack("{so si so}", "path", report_utf8(path), "status",
-	    (int)why->status, "error", report_utf8(why->text));
+	return json_pack("{so si so}", "path", json_utf8(path), "status",
+	    (int)why->status, "error", json_utf8(why->text));
 }
 
 /* Names in it can be any bytes, and JSON has UTF-8 alone: each byte is a character of its own. */
@@ -305,7 +289,7 @@ static bool report_keep(
 	for (size_t i = 0; report_lists[i]; i++)
 		entry.n_listed += json_array_size(json_object_get(file, report_lists[i]));
 	json_object_del(file, "text");
-	entry.text = ok ? report_file_dump(file) : NULL;
+	entry.text = ok ? report_value_dump(file) : NULL;
 	if (!entry.text) {
 		free(entry.path);
 		free(entry.words);

@@ -44,8 +44,8 @@ json_t *report_file_failed(const char *path, const struct eh2sframe_error *why);
 ATTR_MUST_CHECK bool report_file_add_text(json_t *report, const char *text);
 /* The text, which the caller frees; NULL: it has none, or memory runs out. */
 char *report_file_text(const json_t *report);
-/* The object as text, which the caller frees. NULL when file is, or memory runs out. */
-char *report_file_dump(const json_t *file);
+/* A value as text, which the caller frees. NULL when value is, or memory runs out. */
+char *report_value_dump(const json_t *value);
 
 /* The members of a file that have an entry for each gap, fault and the like, and NULL. */
 extern const char *const report_lists[];
@@ -115,15 +115,28 @@ ATTR_MUST_CHECK bool report_add_count(
 /* Sorts the files by path. */
 void report_document_sort(struct report_document *report);
 
-/* Writes the document, in JSON or as a page, to a file that is open, and closes it. */
-ATTR_MUST_CHECK bool report_document_write(const struct report_document *report,
+/* Writes the document, in JSON or as a page, to a file that is open, and closes it. Nothing but a page
+ * changes report, whose files it makes shorter. */
+ATTR_MUST_CHECK bool report_document_write(struct report_document *report,
     struct print_out *out, bool html, struct eh2sframe_error *err);
 
 /* The member "summary", which the caller owns. NULL: memory ran out. */
 json_t *report_summary_object(const struct report_document *report);
 
+/* The parts of a document, as write.c writes them. put writes JSON, as fputs does; summary may be NULL. */
+typedef int report_put_fn(const char *text, FILE *out);
+void report_write_head(const char *summary, report_put_fn *put, FILE *out);
+/* Comes before the object of file i. */
+void report_write_next(size_t i, FILE *out);
+void report_write_tail(size_t n_files, FILE *out);
+/* An object with each member on a line of its own, as the library writes it. False: memory ran out. */
+ATTR_MUST_CHECK bool report_write_members(json_t *file, FILE *out);
+/* All of a document. False: memory ran out. */
+ATTR_MUST_CHECK bool report_write_all(
+    const struct report_document *report, report_put_fn *put, FILE *out);
+
 /* Writes the page. False: memory ran out. */
-ATTR_MUST_CHECK bool report_html_page(const struct report_document *report, FILE *out);
+ATTR_MUST_CHECK bool report_html_page(struct report_document *report, FILE *out);
 
 /*
  * --report --merge: returns the exit status of merging, and not the statuses of the
@@ -135,8 +148,8 @@ int report_merge(const struct args *args);
 struct report_files {
 	struct print_out *out; /* borrowed */
 	bool html;
-	struct eh2sframe_report *json; /* not with html */
-	struct report_document page;   /* with html */
+	size_t n_files;		     /* that were written; not with html */
+	struct report_document page; /* with html */
 };
 
 /* Begins to write to out, which is open. The caller frees files, also after a failure. */

@@ -136,42 +136,73 @@ json_t *report_summary_object(const struct report_document *report)
 	return NULL;
 }
 
-/* Writes a value on one line. */
-static bool write_value(const json_t *value, FILE *out)
+void report_write_head(const char *summary, report_put_fn *put, FILE *out)
 {
-	char *text = report_file_dump(value);
-
-	if (text)
-		fputs(text, out);
-	free(text);
-	return text != NULL;
-}
-
-static bool report_write_all(const struct report_document *report, FILE *out)
-{
-	json_t *summary = report_summary_object(report);
-	bool ok;
-
 	fprintf(out,
-	    "{\n \"tool\": \"eh2sframe\",\n \"version\": \"%s\",\n \"schema\": %d,\n"
-	    " \"summary\": ",
+	    "{\n \"tool\": \"eh2sframe\",\n \"version\": \"%s\",\n \"schema\": %d",
 	    eh2sframe_version(), REPORT_SCHEMA);
-	ok = summary && write_value(summary, out);
-	json_decref(summary);
+	if (summary) {
+		fputs(",\n \"summary\": ", out);
+		put(summary, out);
+	}
 	fputs(",\n \"files\": [", out);
-	for (size_t i = 0; ok && i < report->n; i++)
-		fprintf(out, i ? ",\n  %s" : "\n  %s", report->list[i].text);
-	fputs(report->n ? "\n ]\n}\n" : "]\n}\n", out);
-	return ok;
 }
 
-bool report_document_write(const struct report_document *report, struct print_out *out,
+void report_write_next(size_t i, FILE *out)
+{
+	fputs(i ? ",\n  " : "\n  ", out);
+}
+
+void report_write_tail(size_t n, FILE *out)
+{
+	fputs(n ? "\n ]\n}\n" : "]\n}\n", out);
+}
+
+bool report_write_members(json_t *file, FILE *out)
+{
+	const char *before = "{", *name;
+	json_t *value;
+
+	json_object_foreach(file, name, value)
+	{
+		char *text = report_value_dump(value);
+
+		if (!text)
+			return false;
+		fprintf(out, "%s\n   \"%s\": %s", before, name, text);
+		before = ",";
+		free(text);
+	}
+	fputc('}', out);
+	return file;
+}
+
+bool report_write_all(const struct report_document *report, report_put_fn *put, FILE *out)
+{
+	json_t *object = report_summary_object(report);
+	char *summary = report_value_dump(object);
+
+	json_decref(object);
+	if (!summary)
+		return false;
+	report_write_head(summary, put, out);
+	for (size_t i = 0; i < report->n; i++) {
+		report_write_next(i, out);
+		put(report->list[i].text, out);
+	}
+	report_write_tail(report->n, out);
+	free(summary);
+	return true;
+}
+
+bool report_document_write(struct report_document *report, struct print_out *out,
     bool html, struct eh2sframe_error *err)
 {
 	bool ok;
 
 	print_start(out);
-	ok = (html ? report_html_page : report_write_all)(report, out->file) ||
+	ok = (html ? report_html_page(report, out->file)
+		   : report_write_all(report, fputs, out->file)) ||
 	     cmd_fail_nomem(err);
 	return print_close(out, ok, err);
 }

@@ -12,7 +12,8 @@
 #include "config.h"
 #include "gen/report/libraries.h"
 
-enum eh2sframe_status api_status(enum err_kind kind)
+/* The status that the caller sees. */
+static enum eh2sframe_status api_status(enum err_kind kind)
 {
 	switch (kind) {
 	case ERR_NONE:

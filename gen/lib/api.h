@@ -30,15 +30,6 @@ struct eh2sframe_check {
 	int verbosity;
 };
 
-struct eh2sframe_report {
-	struct report_json json;
-	eh2sframe_write_fn *write;
-	void *context;
-};
-
-/* The status that the caller sees. */
-enum eh2sframe_status api_status(enum err_kind kind);
-
 /* Copies err to the caller, unless ok or error is NULL; returns ok. */
 bool api_return(bool ok, const struct err *err, struct eh2sframe_error *error);
 

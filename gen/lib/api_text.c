@@ -104,91 +104,50 @@ bool eh2sframe_file_lint(const struct eh2sframe_file *file, const char *reader,
 	return api_return(ok, &err, error);
 }
 
+/* Where JSON goes. */
+struct api_json {
+	eh2sframe_write_fn *write;
+	void *context;
+};
+
 /* jansson's order of arguments, and its 0 for success. */
 static int api_write_json(const char *text, size_t size, void *context)
 {
-	struct eh2sframe_report *report = context;
+	const struct api_json *to = context;
 
-	return report->write(report->context, text, size) ? 0 : -1;
+	return to->write(to->context, text, size) ? 0 : -1;
 }
 
-struct eh2sframe_report *eh2sframe_report_new(
-    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error)
-{
-	struct err err = {0};
-	struct eh2sframe_report *report = NULL;
-	bool ok = api_given(write, &err);
-
-	if (ok) {
-		report = calloc(1, sizeof(*report));
-		ok = report || err_set_nomem(&err);
-	}
-	if (ok) {
-		report->write = write;
-		report->context = context;
-		report->json =
-		    (struct report_json){.write = api_write_json, .context = report};
-		ok = report_json_begin(&report->json, &err);
-	}
-	if (!api_return(ok, &err, error)) {
-		free(report);
-		return NULL;
-	}
-	return report;
-}
-
-void eh2sframe_report_free(struct eh2sframe_report *report)
-{
-	free(report);
-}
-
-bool eh2sframe_report_add(struct eh2sframe_report *report,
-    const struct eh2sframe_result *result, enum eh2sframe_status status,
+bool eh2sframe_result_json(const struct eh2sframe_result *result,
+    enum eh2sframe_status status, eh2sframe_write_fn *write, void *context,
     struct eh2sframe_error *error)
 {
+	struct api_json to = {write, context};
+	struct report_json json = {.write = api_write_json, .context = &to};
 	struct stream stream = {0};
 	struct err err = {0};
-	bool ok = api_given(report && result, &err) && stream_locale_begin(&stream, &err);
+	bool ok = api_given(result && write, &err) && stream_locale_begin(&stream, &err);
 
 	if (ok) {
-		ok = report_json_add(
-		    &report->json, &result->conv.report, (int)status, &err);
+		ok = report_json_result(&json, &result->conv.report, (int)status, &err);
 		stream_locale_end(&stream);
 	}
 	return api_return(ok, &err, error);
 }
 
-bool eh2sframe_report_add_check(struct eh2sframe_report *report,
-    const struct eh2sframe_check *check, bool lists, enum eh2sframe_status status,
+bool eh2sframe_check_json(const struct eh2sframe_check *check, bool lists,
+    enum eh2sframe_status status, eh2sframe_write_fn *write, void *context,
     struct eh2sframe_error *error)
 {
+	struct api_json to = {write, context};
+	struct report_json json = {.write = api_write_json, .context = &to};
 	struct stream stream = {0};
 	struct err err = {0};
-	bool ok = api_given(report && check, &err) && stream_locale_begin(&stream, &err);
+	bool ok = api_given(check && write, &err) && stream_locale_begin(&stream, &err);
 
 	if (ok) {
-		ok = report_json_check(
-		    &report->json, &check->check, (int)status, lists, &err);
+		ok = report_json_check(&json, &check->check, (int)status, lists, &err);
 		stream_locale_end(&stream);
 	}
-	return api_return(ok, &err, error);
-}
-
-bool eh2sframe_report_add_failure(struct eh2sframe_report *report, const char *path,
-    const struct eh2sframe_error *why, struct eh2sframe_error *error)
-{
-	struct err err = {0};
-	bool ok =
-	    api_given(report && path && why, &err) &&
-	    report_json_fail(&report->json, path, (int)why->status, why->text, &err);
-
-	return api_return(ok, &err, error);
-}
-
-bool eh2sframe_report_end(struct eh2sframe_report *report, struct eh2sframe_error *error)
-{
-	struct err err = {0};
-	bool ok = api_given(report, &err) && report_json_end(&report->json, &err);
-
 	return api_return(ok, &err, error);
 }

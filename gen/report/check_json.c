@@ -52,7 +52,7 @@ static json_t *check_counts_of(const struct report_check *check)
 static json_t *row_of(const struct report_check *check, const struct cfi_row *row)
 {
 	char *rule = report_rule_text(check->input.arch, row);
-	json_t *value = rule ? report_json_text(rule) : NULL;
+	json_t *value = rule ? json_utf8(rule) : NULL;
 
 	free(rule);
 	return value;

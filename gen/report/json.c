@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the JSON report. Every json_*_new steals its argument and refuses NULL, so a
+/* Writes the object of a result. Every json_*_new steals its argument and refuses NULL, so a
  * failed allocation anywhere shows as one failure at the end of a chain. */
 #include "gen/report/json.h"
 
@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config.h"
 #include "gen/report/json_parts.h"
 #include "gen/rows/refusal.h"
 
@@ -108,9 +107,9 @@ static json_t *unmatched_of(const struct policy *policy)
 	json_t *array = json_array();
 
 	for (size_t i = 0; array && policy_unmatched(policy, i, &option, &pattern); i++) {
-		if (json_array_append_new(
-			array, json_pack("{ss so}", "option", option, "pattern",
-				   report_json_text(pattern))) < 0) {
+		if (json_array_append_new(array, json_pack("{ss so}", "option", option,
+						     "pattern", json_utf8(pattern))) <
+		    0) {
 			json_decref(array);
 			return NULL;
 		}
@@ -230,8 +229,8 @@ static json_t *gap_of(const void *context, size_t i)
 		object = report_json_kept(object,
 		    json_object_set_new(object, "section", json_string(more->section)));
 	if (object && more && more->rule)
-		object = report_json_kept(object,
-		    json_object_set_new(object, "rule", report_json_text(more->rule)));
+		object = report_json_kept(
+		    object, json_object_set_new(object, "rule", json_utf8(more->rule)));
 	return named(object, report, gap->fde_pc);
 }
 
@@ -275,7 +274,7 @@ static json_t *correction_of(const void *context, size_t i)
 	}
 	object = json_pack("{so sI so}", "start", place(report, correction->start),
 	    "size", report_json_count(correction->end - correction->start), "rule",
-	    rule ? report_json_text(rule) : json_null());
+	    rule ? json_utf8(rule) : json_null());
 	free(rule);
 	return named(object, report, correction->start);
 }
@@ -285,7 +284,7 @@ static json_t *section_of(const void *context, size_t i)
 	const struct report *report = context;
 	const struct report_section *section = &report->details.sections[i];
 
-	return json_pack("{so so sI}", "name", report_json_text(section->name), "start",
+	return json_pack("{so so sI}", "name", json_utf8(section->name), "start",
 	    place(report, section->start), "size", report_json_count(section->size));
 }
 
@@ -307,9 +306,8 @@ static json_t *producers_of(const struct report_details *details)
 	json_t *array = json_array();
 
 	for (size_t i = 0; array && i < details->n_producers; i++)
-		array =
-		    report_json_kept(array, json_array_append_new(array,
-						report_json_text(details->producers[i])));
+		array = report_json_kept(array,
+		    json_array_append_new(array, json_utf8(details->producers[i])));
 	return array;
 }
 
@@ -375,18 +373,7 @@ static bool put_extras(struct report_json *json, const struct report *report)
 	       report_json_list(json, report, "costs", report->costs.n, cost_of);
 }
 
-bool report_json_begin(struct report_json *json, struct err *err)
-{
-	bool ok = report_json_put(json,
-		      "{\n \"tool\": \"eh2sframe\",\n \"version\": \"" EH2SFRAME_VERSION
-		      "\",\n \"schema\": ") &&
-		  report_json_value(json, json_integer(REPORT_SCHEMA)) &&
-		  report_json_put(json, ",\n \"files\": [");
-
-	return report_json_ended(json, ok, err);
-}
-
-bool report_json_add(
+bool report_json_result(
     struct report_json *json, const struct report *report, int status, struct err *err)
 {
 	bool ok =
@@ -401,20 +388,4 @@ bool report_json_add(
 	    report_json_put(json, "}");
 
 	return report_json_ended(json, ok, err);
-}
-
-bool report_json_fail(struct report_json *json, const char *path, int status,
-    const char *why, struct err *err)
-{
-	bool ok = report_json_file(json, path, status) &&
-		  report_json_member(json, "error", report_json_text(why)) &&
-		  report_json_put(json, "}");
-
-	return report_json_ended(json, ok, err);
-}
-
-bool report_json_end(struct report_json *json, struct err *err)
-{
-	return report_json_ended(
-	    json, report_json_put(json, json->n_files ? "\n ]\n}\n" : "]\n}\n"), err);
 }

@@ -12,24 +12,6 @@
 /* The number of digits makes a document that is read and written again the same. */
 #define JSON_FLAGS (JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(9))
 
-json_t *report_json_text(const char *bytes)
-{
-	json_t *value = json_string(bytes);
-	char *plain;
-
-	if (value)
-		return value;
-	plain = strdup(bytes);
-	if (!plain)
-		return NULL;
-	for (char *p = plain; *p; p++)
-		if ((unsigned char)*p >= 0x80)
-			*p = '?';
-	value = json_string(plain);
-	free(plain);
-	return value;
-}
-
 json_t *report_json_kept(json_t *whole, int status)
 {
 	if (status == 0)
@@ -52,7 +34,7 @@ json_t *report_json_place(const struct image *image, uint64_t addr)
 {
 	char where[OBJECT_WHERE];
 
-	return report_json_text(object_where(image, addr, where));
+	return json_utf8(object_where(image, addr, where));
 }
 
 json_t *report_json_named(json_t *object, const struct symbols *symbols, uint64_t pc)
@@ -67,10 +49,10 @@ json_t *report_json_named(json_t *object, const struct symbols *symbols, uint64_
 	}
 	if (object && name)
 		object = report_json_kept(
-		    object, json_object_set_new(object, "name", report_json_text(name)));
+		    object, json_object_set_new(object, "name", json_utf8(name)));
 	if (object && name && strcmp(name, symbol->name) != 0)
-		object = report_json_kept(object, json_object_set_new(object, "symbol",
-						      report_json_text(symbol->name)));
+		object = report_json_kept(object,
+		    json_object_set_new(object, "symbol", json_utf8(symbol->name)));
 	free(name);
 	return object;
 }
@@ -130,9 +112,8 @@ bool report_json_ended(struct report_json *json, bool ok, struct err *err)
 
 bool report_json_file(struct report_json *json, const char *path, int status)
 {
-	return report_json_put(json,
-		   json->n_files++ ? ",\n  {\n   \"path\": " : "\n  {\n   \"path\": ") &&
-	       report_json_value(json, report_json_text(path)) &&
+	return report_json_put(json, "{\n   \"path\": ") &&
+	       report_json_value(json, json_utf8(path)) &&
 	       report_json_member(json, "status", json_integer(status));
 }
 

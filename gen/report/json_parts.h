@@ -8,11 +8,10 @@
 
 #include <jansson.h>
 
+#include "base/json_utf8.h"
 #include "gen/sources/symbols_read.h"
 #include "gen/report/json.h"
 
-/* Bytes that are not UTF-8 (paths and symbol names may be anything) become "?". */
-json_t *report_json_text(const char *bytes);
 /* The array or object after an addition; NULL, which loops end at, when that failed. */
 json_t *report_json_kept(json_t *whole, int status);
 /* A number of bytes or things. Damaged CFI can claim more than a JSON number holds: 63 bits then. */

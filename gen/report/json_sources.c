@@ -12,7 +12,7 @@ static json_t *left_of(const struct go_cfi *cfi)
 			      list, json_pack("{so sI so ss}", "start",
 					report_json_address(cfi->left[i].start), "size",
 					report_json_count(cfi->left[i].size), "name",
-					report_json_text(cfi->left[i].name), "reason",
+					json_utf8(cfi->left[i].name), "reason",
 					go_reason_text(cfi->left[i].why))));
 	return list;
 }
@@ -43,9 +43,8 @@ static json_t *debug_of(const struct report *report, json_t *object)
 			    "cies", report_json_count(count->n_cies), "fdes",
 			    report_json_count(count->n_fdes))));
 	if (object && sources->debug_path)
-		object =
-		    report_json_kept(object, json_object_set_new(object, "file",
-						 report_json_text(sources->debug_path)));
+		object = report_json_kept(object,
+		    json_object_set_new(object, "file", json_utf8(sources->debug_path)));
 	return object;
 }
 
@@ -63,8 +62,8 @@ static json_t *source_of(const struct report *report, enum source source)
 	if (object && source == SOURCE_DEBUG_FRAME)
 		object = debug_of(report, object);
 	if (object && left_out->kind)
-		object = report_json_kept(object, json_object_set_new(object, "left_out",
-						      report_json_text(left_out->text)));
+		object = report_json_kept(object,
+		    json_object_set_new(object, "left_out", json_utf8(left_out->text)));
 	return object;
 }
 

@@ -95,12 +95,10 @@ static bool ignore_text(void *context, const char *text, size_t size)
 static void report_all(struct eh2sframe_result *result)
 {
 	struct eh2sframe_error error;
-	struct eh2sframe_report *report = eh2sframe_report_new(ignore_text, NULL, &error);
-	bool ok = report && eh2sframe_result_add_details(result, &error) &&
-		  eh2sframe_report_add(report, result, EH2SFRAME_DONE, &error) &&
-		  eh2sframe_report_end(report, &error);
+	bool ok =
+	    eh2sframe_result_add_details(result, &error) &&
+	    eh2sframe_result_json(result, EH2SFRAME_DONE, ignore_text, NULL, &error);
 
-	eh2sframe_report_free(report);
 	call_status(ok, &error, "a report");
 }
 

@@ -76,7 +76,6 @@ static void wrong_calls(const char *path)
 	struct eh2sframe_error error;
 	struct eh2sframe_file *file = eh2sframe_open_path(path, NULL, &error);
 	struct eh2sframe_result *result = eh2sframe_convert(file, &error);
-	struct eh2sframe_report *report;
 	struct bytes got = {0};
 	size_t calls = 0;
 
@@ -94,25 +93,18 @@ static void wrong_calls(const char *path)
 	wants(!eh2sframe_result_print(
 		  result, (enum eh2sframe_text)99, bytes_add, &(struct bytes){0}, &error),
 	    &error, EH2SFRAME_USAGE, "a text unknown");
-	report = eh2sframe_report_new(bytes_add, &got, &error);
-	check(eh2sframe_result_add_costs(result, &error) &&
-		  eh2sframe_report_add(report, result, EH2SFRAME_DONE, &error) &&
-		  eh2sframe_report_end(report, &error) && got.size,
-	    "a report");
-	eh2sframe_report_free(report);
+	check(
+	    eh2sframe_result_add_costs(result, &error) &&
+		eh2sframe_result_json(result, EH2SFRAME_DONE, bytes_add, &got, &error) &&
+		got.size,
+	    "JSON");
 	bytes_free(&got);
 	check(eh2sframe_result_count(result, (enum eh2sframe_count)99) == 0,
 	    "a count unknown");
-	report = eh2sframe_report_new(stop, &calls, &error);
-	wants(!report, &error, EH2SFRAME_IO, "JSON that the caller refuses at once");
-	check(calls == 2, "and gets no more of: %zu pieces", calls);
 	calls = (size_t)-20;
-	report = eh2sframe_report_new(stop, &calls, &error);
-	wants(report && !eh2sframe_report_add(report, result, EH2SFRAME_DONE, &error),
+	wants(!eh2sframe_result_json(result, EH2SFRAME_DONE, stop, &calls, &error),
 	    &error, EH2SFRAME_IO, "JSON that the caller refuses");
 	check(calls == 2, "and gets no more of: %zu pieces", calls);
-	wants(!eh2sframe_report_end(report, &error), &error, EH2SFRAME_IO,
-	    "and the end of it");
 	calls = 1;
 	wants(
 	    !eh2sframe_result_print(result, EH2SFRAME_TEXT_REPORT, stop, &calls, &error),
@@ -124,8 +116,6 @@ static void wrong_calls(const char *path)
 	    EH2SFRAME_IO, "no place at once");
 	eh2sframe_result_free(result);
 	eh2sframe_close(file);
-	eh2sframe_report_free(report);
-	eh2sframe_report_free(NULL);
 }
 
 /* A result that is not worth writing is not written in any form. */
@@ -196,11 +186,10 @@ static bool symbol_none(void *context, const struct eh2sframe_symbol *symbol)
 static void null_arguments(const char *path)
 {
 	struct eh2sframe_options *options = eh2sframe_options_new();
-	struct eh2sframe_error error, why = {EH2SFRAME_INPUT, "x"};
+	struct eh2sframe_error error;
 	struct eh2sframe_file *file = eh2sframe_open_path(path, NULL, &error);
 	struct eh2sframe_result *result = eh2sframe_convert(file, &error);
-	struct bytes got = {0}, text = {0};
-	struct eh2sframe_report *report = eh2sframe_report_new(bytes_add, &text, &error);
+	struct bytes got = {0};
 	void **bytes = (void **)&got.data;
 	size_t *size = &got.size;
 
@@ -237,10 +226,7 @@ static void null_arguments(const char *path)
 	    eh2sframe_file_functions(file, EH2SFRAME_ORIGIN_SYMBOLS, NULL, NULL, &error));
 	REFUSED(eh2sframe_file_functions(
 	    file, (enum eh2sframe_origin)9, symbol_none, NULL, &error));
-	REFUSED(eh2sframe_report_add(NULL, result, EH2SFRAME_DONE, &error));
-	REFUSED(eh2sframe_report_add_failure(report, NULL, &why, &error));
-	REFUSED(eh2sframe_report_add_failure(report, "x", NULL, &error));
-	REFUSED(eh2sframe_report_new(NULL, NULL, &error));
+	REFUSED(eh2sframe_result_json(result, EH2SFRAME_DONE, NULL, NULL, &error));
 	check(!eh2sframe_result_function(result, 0, NULL) &&
 		  !eh2sframe_result_row(result, 0, 0, NULL) &&
 		  !eh2sframe_result_gap(result, 0, NULL) &&
@@ -255,8 +241,6 @@ static void null_arguments(const char *path)
 	    "and nothing was done");
 	eh2sframe_result_free(result);
 	eh2sframe_close(file);
-	eh2sframe_report_free(report);
-	bytes_free(&text);
 	eh2sframe_options_free(options);
 }
 
@@ -270,8 +254,7 @@ static void null_handles(void)
 	struct eh2sframe_info info = {.struct_size = sizeof(info)};
 	struct eh2sframe_segment segment = {.struct_size = sizeof(segment)};
 	struct eh2sframe_error error;
-	struct bytes got = {0}, text = {0};
-	struct eh2sframe_report *report = eh2sframe_report_new(bytes_add, &text, &error);
+	struct bytes got = {0};
 	void **bytes = (void **)&got.data;
 	const char *null = scratch_path("null");
 	uint64_t offset;
@@ -295,9 +278,9 @@ static void null_handles(void)
 	REFUSED(eh2sframe_file_lint(NULL, "all", bytes_add, &got, &error));
 	REFUSED(eh2sframe_file_functions(
 	    NULL, EH2SFRAME_ORIGIN_SYMBOLS, symbol_none, NULL, &error));
-	REFUSED(eh2sframe_report_add(report, NULL, EH2SFRAME_DONE, &error));
-	REFUSED(eh2sframe_report_add_check(report, NULL, true, EH2SFRAME_DONE, &error));
-	REFUSED(eh2sframe_report_end(NULL, &error));
+	REFUSED(eh2sframe_result_json(NULL, EH2SFRAME_DONE, bytes_add, &got, &error));
+	REFUSED(
+	    eh2sframe_check_json(NULL, true, EH2SFRAME_DONE, bytes_add, &got, &error));
 	REFUSED(eh2sframe_check_file(NULL, &error));
 	REFUSED(eh2sframe_check_judge(NULL, &error));
 	REFUSED(eh2sframe_check_print(NULL, bytes_add, &got, &error));
@@ -319,8 +302,6 @@ static void null_handles(void)
 		  eh2sframe_file_skip(NULL) == EH2SFRAME_SKIP_NOT &&
 		  eh2sframe_kind(NULL, 64) == EH2SFRAME_KIND_NOT_ELF,
 	    "nothing of no file");
-	eh2sframe_report_free(report);
-	bytes_free(&text);
 }
 
 /*

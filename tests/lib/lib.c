@@ -68,6 +68,21 @@ bool bytes_same(const struct bytes *a, const struct bytes *b)
 	return a->size == b->size && (!a->size || !memcmp(a->data, b->data, a->size));
 }
 
+bool bytes_in_document(const struct bytes *object, const struct bytes *document)
+{
+	static const char tail[] = "\n ]\n}\n";
+	const size_t head =
+	    sizeof("{ 'tool': 'eh2sframe', 'version': '1.0.0-rc1' 'schema': 1");
+	const size_t size = object->size + sizeof(tail) - 1;
+
+	return object->size && document->size > size &&
+	       document->size < size + 2 * head &&
+	       !memcmp(
+		   document->data + document->size - size, object->data, object->size) &&
+	       !memcmp(document->data + document->size - sizeof(tail) + 1, tail,
+		   sizeof(tail) - 1);
+}
+
 struct bytes file_read(const char *path)
 {
 	struct bytes bytes = {0};

@@ -99,7 +99,7 @@ static struct bytes text_of(struct eh2sframe_result *result, enum eh2sframe_text
 	return text;
 }
 
-/* Every text and the JSON report of two results are the same. */
+/* Every text and the JSON of two results are the same. */
 static bool same_words(struct eh2sframe_result *a, struct eh2sframe_result *b)
 {
 	struct eh2sframe_result *both[] = {a, b};
@@ -118,15 +118,9 @@ static bool same_words(struct eh2sframe_result *a, struct eh2sframe_result *b)
 		bytes_free(&x);
 		bytes_free(&y);
 	}
-	for (int i = 0; i < 2; i++) {
-		struct eh2sframe_report *report =
-		    eh2sframe_report_new(bytes_add, &json[i], &error);
-
-		ok = ok && report &&
-		     eh2sframe_report_add(report, both[i], EH2SFRAME_DONE, &error) &&
-		     eh2sframe_report_end(report, &error);
-		eh2sframe_report_free(report);
-	}
+	for (int i = 0; i < 2; i++)
+		ok = ok && eh2sframe_result_json(
+			       both[i], EH2SFRAME_DONE, bytes_add, &json[i], &error);
 	ok = ok && json[0].size && bytes_same(&json[0], &json[1]);
 	bytes_free(&json[0]);
 	bytes_free(&json[1]);

@@ -94,7 +94,6 @@ static void without_streams(const char *path)
 static int with_comma(const char *command, const char *path)
 {
 	struct eh2sframe_options *options = eh2sframe_options_new();
-	struct eh2sframe_report *report = NULL;
 	struct bytes text = {0}, wanted = {0};
 	struct eh2sframe_error error = {0};
 	struct eh2sframe_result *result = NULL;
@@ -117,18 +116,15 @@ static int with_comma(const char *command, const char *path)
 	run(&wanted, "%s --report %s", command, path);
 	check(ok && bytes_same(&text, &wanted), "text: %s", error.text);
 	text.size = 0;
-	if (ok)
-		report = eh2sframe_report_new(bytes_add, &text, &error);
-	ok = report && eh2sframe_report_add(report, result, EH2SFRAME_DONE, &error) &&
-	     eh2sframe_report_end(report, &error);
+	ok =
+	    ok && eh2sframe_result_json(result, EH2SFRAME_DONE, bytes_add, &text, &error);
 	bytes_free(&wanted);
 	run(&wanted, "%s --report=json %s", command, path);
-	check(ok && bytes_same(&text, &wanted), "JSON: %s", error.text);
+	check(ok && bytes_in_document(&text, &wanted), "JSON: %s", error.text);
 	bytes_free(&wanted);
 	bytes_free(&text);
 	eh2sframe_result_free(result);
 	eh2sframe_close(file);
-	eh2sframe_report_free(report);
 	eh2sframe_options_free(options);
 	snprintf(number, sizeof(number), "%.1f", 0.5);
 	check(!strcmp(number, "0,5"), "the comma is there still");

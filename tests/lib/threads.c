@@ -37,14 +37,12 @@ static bool convert(
 {
 	struct eh2sframe_options *options = eh2sframe_options_new();
 	struct eh2sframe_error *error = &worker->error;
-	struct eh2sframe_report *report = eh2sframe_report_new(bytes_add, words, error);
 	struct eh2sframe_row row = {.struct_size = sizeof(row)};
 	struct eh2sframe_result *result = NULL;
 	struct eh2sframe_file *file = NULL;
 	bool ok;
 
-	ok = options && report &&
-	     eh2sframe_options_set(options, "verbose", NULL, error) &&
+	ok = options && eh2sframe_options_set(options, "verbose", NULL, error) &&
 	     eh2sframe_options_set(options, "jobs", round % 2 ? "2" : "1", error);
 	if (ok)
 		file = eh2sframe_open_path(worker->path, options, error);
@@ -60,17 +58,15 @@ static bool convert(
 	     eh2sframe_result_add_details(result, error) &&
 	     eh2sframe_result_print(
 		 result, EH2SFRAME_TEXT_REPORT, bytes_add, words, error) &&
-	     eh2sframe_report_add(report, result, EH2SFRAME_DONE, error);
+	     eh2sframe_result_json(result, EH2SFRAME_DONE, bytes_add, words, error);
 	eh2sframe_result_free(result);
 	eh2sframe_close(file);
 	file = NULL;
-	ok = ok && eh2sframe_report_end(report, error);
 	if (ok)
 		file = eh2sframe_open_memory(out->data, out->size, "x", NULL, error);
 	ok = ok && file && eh2sframe_file_dump(file, bytes_add, words, error) &&
 	     eh2sframe_file_verify(file, NULL, bytes_add, words, error);
 	eh2sframe_close(file);
-	eh2sframe_report_free(report);
 	eh2sframe_options_free(options);
 	return ok;
 }
