@@ -11,6 +11,9 @@
 
 /* Gaps, faults and the like, over all files. A browser reads this much in a moment. */
 enum { HTML_ENTRIES = 20000 };
+/* Where the files have more bytes than this, names and rules are cut: demangled ones can have thousands. The JSON
+ * report has all of them. */
+enum { HTML_BYTES = 10 << 20, HTML_TEXT = 200 };
 
 /* Also the two characters that JSON has in text and older scripts have not: U+2028 and
  * U+2029, which begin with this byte. */
@@ -80,17 +83,14 @@ static bool html_least(const json_t *file, const struct report_entry *of, size_t
     json_int_t *least, size_t *ties)
 {
 	json_int_t *sizes = calloc(of->n_listed, sizeof(*sizes));
+	json_t *lists[REPORT_MAX_LISTS], *entry;
 	size_t n = 0, at;
-	json_t *entry;
 
 	if (!sizes)
 		return false;
-	for (size_t i = 0; report_lists[i]; i++) {
-		const json_t *list = json_object_get(file, report_lists[i]);
-
-		json_array_foreach(list, at, entry) sizes[n++] =
+	for (size_t i = report_file_lists(file, lists); i-- > 0;)
+		json_array_foreach(lists[i], at, entry) sizes[n++] =
 		    json_integer_value(json_object_get(entry, "size"));
-	}
 	qsort(sizes, n, sizeof(*sizes), html_order);
 	*least = most ? sizes[most - 1] : INT64_MAX;
 	for (*ties = 0; *ties < most && sizes[most - 1 - *ties] == *least;)
@@ -103,18 +103,18 @@ static bool html_least(const json_t *file, const struct report_entry *of, size_t
  * ran out. */
 static bool html_trim(json_t *file, const struct report_entry *of, size_t most)
 {
+	json_t *lists[REPORT_MAX_LISTS], *entry;
+	const size_t n = report_file_lists(file, lists);
 	json_int_t least, size, bytes = 0;
 	size_t ties, at;
-	json_t *entry;
 
 	if (!html_least(file, of, most, &least, &ties))
 		return false;
-	for (size_t i = 0; report_lists[i]; i++) {
-		const json_t *list = json_object_get(file, report_lists[i]);
-		json_t *kept = json_is_array(list) ? json_array() : NULL;
-		bool ok = true;
+	for (size_t i = 0; i < n; i++) {
+		json_t *kept = json_array();
+		bool ok = kept;
 
-		json_array_foreach(list, at, entry)
+		json_array_foreach(lists[i], at, entry)
 		{
 			size = json_integer_value(json_object_get(entry, "size"));
 			if (size < least || (size == least && !ties)) {
@@ -124,8 +124,9 @@ static bool html_trim(json_t *file, const struct report_entry *of, size_t most)
 			ties -= size == least;
 			ok = ok && json_array_append(kept, entry) == 0;
 		}
-		if (json_is_array(list))
-			ok = json_object_set_new(file, report_lists[i], kept) == 0 && ok;
+		json_array_clear(lists[i]);
+		ok = ok && json_array_extend(lists[i], kept) == 0;
+		json_decref(kept);
 		if (!ok)
 			return false;
 	}
@@ -134,33 +135,68 @@ static bool html_trim(json_t *file, const struct report_entry *of, size_t most)
 		       "bytes", bytes)) == 0;
 }
 
+/* Cuts one text of an entry. False: memory ran out. */
+static bool html_cut_text(json_t *value)
+{
+	const char *text = json_string_value(value);
+	char cut[HTML_TEXT + sizeof("\xe2\x80\xa6")];
+	size_t n = HTML_TEXT;
+
+	if (!text || json_string_length(value) <= n)
+		return true;
+	while ((text[n] & 0xc0) == 0x80)
+		n--;
+	memcpy(cut, text, n);
+	memcpy(cut + n, "\xe2\x80\xa6", 3);
+	return json_string_setn(value, cut, n + 3) == 0;
+}
+
+static bool html_cut(const json_t *file)
+{
+	json_t *lists[REPORT_MAX_LISTS], *entry, *value;
+	const char *name;
+	size_t at;
+	bool ok = true;
+
+	for (size_t i = report_file_lists(file, lists); i-- > 0;)
+		json_array_foreach(lists[i], at, entry) json_object_foreach(
+		    entry, name, value) ok = ok && html_cut_text(value);
+	return ok;
+}
+
 /* Members that the page does not show. */
 static const char *const html_unseen[] = {
-    "costs", "unmatched", "other_sources", "not_by_cfi", NULL};
+    "costs", "unmatched", "other_sources", "not_by_cfi"};
 
-/* Tells if a file has none of them, because most need not be parsed. */
-static bool html_is_plain(const char *text)
+/* Tells if a file has none of them, and no text to cut, because most need not be parsed. */
+static bool html_is_plain(const char *text, bool cut)
 {
-	/* A name may be text elsewhere, too; then the file is only parsed in vain. */
-	for (size_t i = 0; html_unseen[i]; i++)
-		if (strstr(text, html_unseen[i]))
+	char quoted[32];
+
+	for (size_t i = 0; i < sizeof(html_unseen) / sizeof(*html_unseen); i++) {
+		snprintf(quoted, sizeof(quoted), "\"%s\":", html_unseen[i]);
+		if (strstr(text, quoted))
+			return false;
+	}
+	for (const char *end; cut && (end = strchr(text, '"')); text = end + 1)
+		if (end - text > HTML_TEXT)
 			return false;
 	return true;
 }
 
 /* Makes a file what the page has of it, with that many entries. False: memory ran out. */
-static bool html_file(struct report_entry *entry, size_t most)
+static bool html_file(struct report_entry *entry, size_t most, bool cut)
 {
 	const bool trim = entry->n_listed > most;
 	char *shorter = NULL;
 	json_t *file;
 
-	if (!trim && html_is_plain(entry->text))
+	if (!trim && html_is_plain(entry->text, cut))
 		return true;
 	file = json_loads(entry->text, 0, NULL);
-	for (size_t i = 0; html_unseen[i]; i++)
+	for (size_t i = 0; file && i < sizeof(html_unseen) / sizeof(*html_unseen); i++)
 		json_object_del(file, html_unseen[i]);
-	if (file && (!trim || html_trim(file, entry, most)))
+	if (file && (!trim || html_trim(file, entry, most)) && (!cut || html_cut(file)))
 		shorter = report_value_dump(file);
 	json_decref(file);
 	if (!shorter)
@@ -196,11 +232,13 @@ static bool html_share(const struct report_document *report, size_t *share)
 
 bool report_html_page(struct report_document *report, FILE *out)
 {
-	size_t share;
+	size_t share, bytes = 0;
 	bool ok = html_share(report, &share);
 
+	for (size_t i = 0; i < report->n; i++)
+		bytes += strlen(report->list[i].text);
 	for (size_t i = 0; ok && i < report->n; i++)
-		ok = html_file(&report->list[i], share);
+		ok = html_file(&report->list[i], share, bytes > HTML_BYTES);
 	html_lines(report_page_head, out);
 	ok = ok && report_write_all(report, html_put, out);
 	html_lines(report_page_tail, out);

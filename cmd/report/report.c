@@ -271,7 +271,25 @@ static bool report_add_outcome(
 	return report_count_kind(report->fails, kind, err);
 }
 
-const char *const report_lists[] = {"gaps", "without_cfi", "faults", "doubts", NULL};
+size_t report_file_lists(const json_t *file, json_t *lists[REPORT_MAX_LISTS])
+{
+	static const char *const names[] = {
+	    "gaps", "without_cfi", "faults", "doubts", "source_ranges"};
+	json_t *source, *list;
+	const char *name;
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (json_is_array(list = json_object_get(file, names[i])))
+			lists[n++] = list;
+	json_object_foreach(json_object_get(file, "sources"), name, source)
+	{
+		list = json_object_get(source, "without_rows");
+		if (json_is_array(list) && n < REPORT_MAX_LISTS)
+			lists[n++] = list;
+	}
+	return n;
+}
 
 static bool report_keep(
     struct report_document *report, json_t *file, struct eh2sframe_error *err)
@@ -279,6 +297,7 @@ static bool report_keep(
 	const char *path = json_string_value(json_object_get(file, "path"));
 	const bool words = json_is_string(json_object_get(file, "text"));
 	struct report_entry entry = {.seq = report->n};
+	json_t *lists[REPORT_MAX_LISTS];
 	bool ok;
 
 	if (!vec_reserve(&report->list, &report->cap, report->n + 1))
@@ -286,8 +305,8 @@ static bool report_keep(
 	entry.path = strdup(path);
 	entry.words = report_file_text(file);
 	ok = entry.path && (!words || entry.words);
-	for (size_t i = 0; report_lists[i]; i++)
-		entry.n_listed += json_array_size(json_object_get(file, report_lists[i]));
+	for (size_t i = report_file_lists(file, lists); i-- > 0;)
+		entry.n_listed += json_array_size(lists[i]);
 	json_object_del(file, "text");
 	entry.text = ok ? report_value_dump(file) : NULL;
 	if (!entry.text) {

@@ -47,8 +47,10 @@ char *report_file_text(const json_t *report);
 /* A value as text, which the caller frees. NULL when value is, or memory runs out. */
 char *report_value_dump(const json_t *value);
 
-/* The members of a file that have an entry for each gap, fault and the like, and NULL. */
-extern const char *const report_lists[];
+/* Finds the arrays of a file that have an entry for each gap, fault, function of a source and the like. Returns
+ * how many there are. */
+enum { REPORT_MAX_LISTS = 16 };
+size_t report_file_lists(const json_t *file, json_t *lists[REPORT_MAX_LISTS]);
 
 /* Counts that the objects of files do not show. */
 struct report_apart {
@@ -72,7 +74,7 @@ struct report_document {
 		char *path;	 /* as in the text */
 		char *text;	 /* the object */
 		char *words;	 /* for people, beside it; NULL: none */
-		size_t n_listed; /* entries of all report_lists */
+		size_t n_listed; /* entries of all report_file_lists */
 		size_t seq;	 /* order of arrival, for equal paths */
 	} * list;
 	size_t n, cap;

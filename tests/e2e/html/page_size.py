@@ -17,19 +17,32 @@ TOOL = os.path.realpath(sys.argv[1])
 LIMIT = 10 * 1000 * 1000
 
 
+LISTS = "gaps", "without_cfi", "source_ranges"
+
+
+def lists_of(file):
+    return [*(file.get(name, []) for name in LISTS),
+            *(source.get("without_rows", []) for source in file.get("sources", {}).values())]
+
+
+def rest_of(file):
+    """What is in no list."""
+    sources = {name: without(source, "without_rows") for name, source in file.get("sources", {}).items()}
+    return {**without(file, "page_left_out", "sources", *LISTS), "sources": sources}
+
+
 def less_than(file, was):
     """How many entries a file has less in the page. It says so, has the largest, and is the same otherwise."""
     left = file.get("page_left_out", {"entries": 0, "bytes": 0})
-    have, had = ([*one.get("gaps", []), *one.get("without_cfi", [])] for one in (file, was))
-    starts = {(one["start"], one["size"]) for one in have}
-    gone = [one["size"] for one in had if (one["start"], one["size"]) not in starts]
-    right = (
-        left == {"entries": len(gone), "bytes": sum(gone)}
-        and len(have) + len(gone) == len(had)
-        and without(file, "page_left_out", "gaps", "without_cfi") == without(was, "gaps", "without_cfi")
-        and [one["start"] for one in have] == [one["start"] for one in had if (one["start"], one["size"]) in starts]
-        and (not gone or not have or max(gone) <= min(one["size"] for one in have))
-    )
+    gone, have, right = [], [], True
+    for now, before in zip(lists_of(file), lists_of(was), strict=True):
+        starts = {(one["start"], one["size"]) for one in now}
+        kept = [one for one in before if (one["start"], one["size"]) in starts]
+        gone += [one["size"] for one in before if (one["start"], one["size"]) not in starts]
+        have += [one["size"] for one in now]
+        right = right and [one["start"] for one in now] == [one["start"] for one in kept]
+    right = (right and left == {"entries": len(gone), "bytes": sum(gone)} and rest_of(file) == rest_of(was)
+             and (not gone or not have or max(gone) <= min(have)))
     return len(gone), right
 
 
@@ -58,11 +71,31 @@ def of_faults():
           and min(fault["size"] for fault in file["faults"]) > 1, f"{left} are left out", file.get("page_left_out"))
 
 
+def of_long_texts():
+    """Names that fill a screen are cut, between characters, and so are lists of other things than gaps."""
+    one = samples.many(1)["files"][0]
+    gap = {"reason": "cfa-expression", "start": "0x1000", "size": 8, "function": "0x1000", "needs": 0,
+           "name": "é" * 2500, "symbol": "_Z" + "s" * 5000, "rule": "r" * 200}
+    one["gaps"] = [{**gap, "start": hex(0x1000 + 16 * i)} for i in range(15000)]
+    one["source_ranges"] = [{"start": hex(0x1000 + 16 * i), "size": 1 + i % 3, "functions": 1, "source": "go"} for i in range(30000)]
+    one["sources"] = {"go": {"functions": 1, "bytes": 1, "without_rows": [
+        {"start": hex(0x1000 + 16 * i), "size": 2, "reason": "w" * 5000} for i in range(100)]}}
+    got, data = page(TOOL, "long names", "--merge", written("long.json", samples.document([one])))
+    file = data["files"][0]
+    lists = file["gaps"], file["source_ranges"], file["without_cfi"], file["sources"]["go"]["without_rows"]
+    check(len(got.out) < 2 * LIMIT, f"15,000 long names and 30,000 sources in {len(got.out)} bytes")
+    check(sum(map(len, lists)) == 20000 and all(
+        entry["name"] == "é" * 100 + "…" and entry["symbol"] == "_Z" + "s" * 198 + "…" and entry["rule"] == "r" * 200
+        for entry in lists[0]) and all(entry["reason"] == "w" * 200 + "…" for entry in lists[3]), "texts are cut",
+        [list(map(len, lists)), lists[0][:1]])
+
+
 def main():
     top = scratch()
     try:
         of_many()
         of_faults()
+        of_long_texts()
     finally:
         remove(top)
     plan()
