@@ -276,6 +276,7 @@ enum eh2sframe_kind {
 	EH2SFRAME_KIND_OTHER_MACHINE = 4, /* SFrame has no ABI for it */
 };
 
+/* Returns what a file of these first bytes is, before it is opened. A damaged header is LINKED. */
 EH2SFRAME_API enum eh2sframe_kind eh2sframe_kind(const void *bytes, size_t size);
 
 /* Why a conversion of a file would do nothing, or is not to be tried. Never renumbered. */
@@ -287,6 +288,7 @@ enum eh2sframe_skip {
 	EH2SFRAME_SKIP_LOADER = 4, /* a program interpreter (ld.so), see eh2sframe(1) */
 };
 
+/* Returns why a conversion of the file would come to nothing, by the options that it was opened with. */
 EH2SFRAME_API enum eh2sframe_skip eh2sframe_file_skip(const struct eh2sframe_file *file);
 
 /* Prints the section that the file has, as --dump does. EH2SFRAME_NOTHING without one. */
@@ -363,6 +365,7 @@ EH2SFRAME_CHECKED struct eh2sframe_result *eh2sframe_convert(
 EH2SFRAME_CHECKED struct eh2sframe_result *eh2sframe_convert_path(
     const struct eh2sframe_file *file, const char *out, struct eh2sframe_error *error);
 
+/* Frees a result, before its file is closed. A file can have several at once. Accepts NULL. */
 EH2SFRAME_API void eh2sframe_result_free(struct eh2sframe_result *result);
 
 /*
@@ -571,6 +574,7 @@ enum eh2sframe_text {
 	EH2SFRAME_TEXT_FUNCTIONS = 5,
 };
 
+/* Prints one of these texts, as the options "quiet" and "verbose" of the file say. */
 EH2SFRAME_CHECKED bool eh2sframe_result_print(const struct eh2sframe_result *result,
     enum eh2sframe_text what, eh2sframe_write_fn *write, void *context,
     struct eh2sframe_error *error);
