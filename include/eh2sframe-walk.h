@@ -36,82 +36,79 @@ enum eh2sframe_walk_machine {
 
 /* Why a walk ended. Never renumbered. */
 enum eh2sframe_walk_why {
-	EH2SFRAME_WALK_GOES_ON = 0,   /* it has not ended */
-	EH2SFRAME_WALK_OUTERMOST = 1, /* the frame has no caller: the stack is complete */
-	EH2SFRAME_WALK_LIMIT = 2,     /* the caller's array is full */
-	EH2SFRAME_WALK_NO_MODULE = 3, /* the address is in no known file */
-	EH2SFRAME_WALK_NO_ROW = 4,    /* its file has no rows, or none for this address */
-	/* The row needs a register that is not known here. */
-	EH2SFRAME_WALK_LOST_REGISTER = 5,
-	EH2SFRAME_WALK_CUT_OFF = 6, /* memory that a row leads to cannot be read */
-	/* The caller's frame would not be above this one. */
-	EH2SFRAME_WALK_CONTRADICTION = 7,
-	EH2SFRAME_WALK_DAMAGED = 8, /* the section breaks its format here */
+	EH2SFRAME_WALK_WHY_GOES_ON = 0, /* it has not ended */
+	EH2SFRAME_WALK_WHY_OUTERMOST =
+	    1,			      /* the frame has no caller: the stack is complete */
+	EH2SFRAME_WALK_WHY_LIMIT = 2, /* the caller's array is full */
+	EH2SFRAME_WALK_WHY_NO_MODULE = 3, /* the address is in no known file */
+	EH2SFRAME_WALK_WHY_NO_ROW =
+	    4, /* its file has no rows, or none for this address */
+	EH2SFRAME_WALK_WHY_LOST_REGISTER =
+	    5,				/* the row needs a register not known here */
+	EH2SFRAME_WALK_WHY_CUT_OFF = 6, /* a row leads to memory that cannot be read */
+	EH2SFRAME_WALK_WHY_CONTRADICTION = 7, /* the caller's frame would not be above */
+	EH2SFRAME_WALK_WHY_DAMAGED = 8,	      /* the section breaks its format here */
 };
 
-/* "outermost frame", "no row", ...; lives as long as the library. */
+/* Returns "outermost frame", "no row", ...; lives as long as the library. */
 EH2SFRAME_WALK_API const char *eh2sframe_walk_why_text(enum eh2sframe_walk_why why);
 
-/* Rows. */
+/* Rules: also what libeh2sframe (eh2sframe.h) says of functions and rows. */
 
-/* How one value of the caller is found: "2.4 SFrame FRE". */
-enum eh2sframe_walk_place {
-	EH2SFRAME_WALK_SAME = 0,	/* as in this frame: FP, or RA in its register */
-	EH2SFRAME_WALK_AT_CFA = 1,	/* in memory at CFA + offset */
-	EH2SFRAME_WALK_REGISTER = 2,	/* register + offset */
-	EH2SFRAME_WALK_AT_REGISTER = 3, /* in memory at register + offset */
-	/* The CFA alone: in memory at register + (cfa_index << cfa_shift) + offset. No SFrame
-	 * says it. */
-	EH2SFRAME_WALK_AT_SUM = 4,
+/* Flags of a rule or a function, to be combined. Never renumbered. */
+enum eh2sframe_flags {
+	EH2SFRAME_FLAG_OUTERMOST =
+	    1, /* the frame has no caller; locations mean nothing */
+	EH2SFRAME_FLAG_SIGNAL_FRAME = 2, /* its caller was interrupted: it did not call */
+	EH2SFRAME_FLAG_SIGNED = 4,	 /* AArch64: the return address is signed */
+	EH2SFRAME_FLAG_KEY_B = 8,	 /* AArch64: with key B, where it is signed */
+	/* A function alone: its rows hold for each block of it (PCMASK). */
+	EH2SFRAME_FLAG_REPEATS = 16,
 };
 
-struct eh2sframe_walk_location {
-	uint8_t place; /* enum eh2sframe_walk_place */
-	uint8_t reg;
+/* How one value of the caller is found: "2.4 SFrame FRE". Never renumbered. */
+enum eh2sframe_place {
+	EH2SFRAME_PLACE_SAME = 0,	 /* as in this frame: FP, or RA in its register */
+	EH2SFRAME_PLACE_AT_CFA = 1,	 /* in memory at CFA + offset */
+	EH2SFRAME_PLACE_REGISTER = 2,	 /* register + offset */
+	EH2SFRAME_PLACE_AT_REGISTER = 3, /* in memory at register + offset */
+	/* The CFA alone: in memory at register + (cfa_index << cfa_shift) + offset. No
+	 * version of SFrame can say it. */
+	EH2SFRAME_PLACE_AT_SUM = 4,
+};
+
+struct eh2sframe_location {
+	uint8_t place; /* enum eh2sframe_place */
+	uint8_t reg;   /* by its DWARF number, where the place has one */
 	int32_t offset;
 };
 
-enum eh2sframe_walk_rule_flags {
-	EH2SFRAME_WALK_RULE_OUTERMOST = 1, /* locations mean nothing */
-	EH2SFRAME_WALK_RULE_SIGNAL = 2,	   /* a signal frame: its caller did not call */
-	EH2SFRAME_WALK_RULE_SIGNED = 4,	   /* AArch64: the return address is signed */
-	EH2SFRAME_WALK_RULE_KEY_B = 8,	   /* with key B */
-};
-
 /* How to get from a frame to its caller. */
-struct eh2sframe_walk_rule {
-	struct eh2sframe_walk_location cfa; /* REGISTER, AT_REGISTER or AT_SUM */
-	/* Added to the CFA after a read from memory; no SFrame says it. */
+struct eh2sframe_rule {
+	struct eh2sframe_location cfa; /* REGISTER, AT_REGISTER or AT_SUM */
+	/* Added to a CFA that was read from memory; no version of SFrame can say it. */
 	int32_t cfa_add;
-	struct eh2sframe_walk_location ra, fp;
-	uint32_t flags;		      /* enum eh2sframe_walk_rule_flags */
+	struct eh2sframe_location ra, fp;
+	uint32_t flags;		      /* enum eh2sframe_flags */
 	uint8_t cfa_index, cfa_shift; /* AT_SUM: a register, and bits below 64 */
+	uint8_t reserved[6];	      /* 0 */
 };
 
 /* A rule that CFI has and no version of SFrame can say, for code from start to end. */
-struct eh2sframe_walk_extra {
-	uint64_t start, end; /* offsets from the base that the section was opened with */
-	struct eh2sframe_walk_rule rule;
+struct eh2sframe_extra {
+	uint64_t start, end; /* addresses from a base of 0; end is exclusive */
+	struct eh2sframe_rule rule;
 };
+
+/* Sections. */
 
 /*
  * An opened section. The caller owns the memory of this struct, of the bytes, of the index
- * and of the extra rules, and keeps all four while a walk can use them. Its members are for
- * the library alone.
+ * and of the extra rules, and keeps all four while a walk can use them. A copy of the struct
+ * is as good as the struct.
  */
 struct eh2sframe_walk_section {
-	const uint8_t *bytes, *fdes, *fres;
-	size_t size, fres_size;
-	uint64_t address, text_start, text_end;
-	const uint32_t *index;
-	const struct eh2sframe_walk_extra *extra;
-	uint64_t extra_base;
-	size_t n_extra;
-	int64_t first;			  /* start of the first function, from fdes */
-	uint64_t quick_start, quick_size; /* addresses that quick look-ups serve */
-	uint32_t n_fdes, n_pages;
-	uint32_t id; /* 0: a cache keeps no rule of it */
-	uint8_t version, flags, abi, swap, layout, quick, index_shift, fixed_fp, fixed_ra;
+	uint64_t opaque[24];
 };
 
 /*
@@ -126,7 +123,7 @@ EH2SFRAME_WALK_API bool eh2sframe_walk_open(struct eh2sframe_walk_section *secti
 
 /* Adds rules for what has no row. They ascend and do not overlap; base is added to each. */
 EH2SFRAME_WALK_API void eh2sframe_walk_open_extra(struct eh2sframe_walk_section *section,
-    const struct eh2sframe_walk_extra *extra, size_t n, uint64_t base);
+    const struct eh2sframe_extra *extra, size_t n, uint64_t base);
 
 /*
  * A page index makes a look-up two to five times as fast. eh2sframe_walk_index_size says the
@@ -142,10 +139,10 @@ EH2SFRAME_WALK_API void eh2sframe_walk_index_make(
 EH2SFRAME_WALK_API bool eh2sframe_walk_index_use(
     struct eh2sframe_walk_section *section, const void *memory, size_t size);
 
-/* The rule for pc: GOES_ON, NO_ROW or DAMAGED. */
+/* Gives the rule for pc: GOES_ON, NO_ROW or DAMAGED. */
 EH2SFRAME_WALK_API enum eh2sframe_walk_why eh2sframe_walk_look_up(
     const struct eh2sframe_walk_section *section, uint64_t pc,
-    struct eh2sframe_walk_rule *rule);
+    struct eh2sframe_rule *rule);
 
 /* Rules by PC. A cache may be used by many threads and signal handlers at once. */
 struct eh2sframe_walk_cache {
@@ -155,6 +152,7 @@ struct eh2sframe_walk_cache {
 	/* Another number makes all entries stale: after code went away, or for another
 	 * process. Read with a relaxed atomic access. */
 	uint64_t generation;
+	uint64_t reserved[5]; /* 0 */
 };
 
 /* Steps. */
@@ -178,7 +176,8 @@ struct eh2sframe_walk_frame {
 	/* All registers by DWARF number, for rows of the first frame that need others than SP
 	 * and FP; NULL when they are not known. A step sets it to NULL. */
 	const uint64_t *registers;
-	uint32_t flags; /* enum eh2sframe_walk_frame_flags */
+	uint32_t flags;	      /* enum eh2sframe_walk_frame_flags */
+	uint32_t reserved[5]; /* 0 */
 };
 
 /* What is walked. */
@@ -198,6 +197,7 @@ struct eh2sframe_walk_space {
 	    void *context, uint64_t pc, const struct eh2sframe_walk_section **section);
 	void *context;
 	struct eh2sframe_walk_cache *cache; /* or NULL */
+	uint64_t reserved[4];		    /* 0 */
 };
 
 /*
@@ -209,14 +209,52 @@ EH2SFRAME_WALK_API enum eh2sframe_walk_why eh2sframe_walk_step(
 
 /* This process. */
 
+/* A file without a section, and what the function rows of the options finds for it. */
+struct eh2sframe_walk_module {
+	size_t
+	    struct_size; /* as large as the walker knows it; leave members behind alone */
+	const char *path; /* "" is the program */
+	uint64_t bias;	  /* what the loader added to the addresses of the file */
+	const void *header, *headers; /* its ELF and its program headers in memory */
+	/* The answer. The bytes and the extra rules stay as long as the process. */
+	const void *bytes;
+	size_t size;
+	uint64_t address; /* that the section was made for, before relocation */
+	const struct eh2sframe_extra *extra;
+	size_t n_extra;
+};
+
+/* How a process walks its own stacks. All zeros but for struct_size are the defaults. */
+struct eh2sframe_walk_options {
+	size_t struct_size; /* set by the caller: sizeof(struct eh2sframe_walk_options) */
+	/*
+	 * Called by eh2sframe_walk_refresh with rows_context for each file without a section;
+	 * NULL: such files have no rows. It returns false when it has none either.
+	 * eh2sframe_rows_module of libeh2sframe is such a function.
+	 */
+	bool (*rows)(void *context, struct eh2sframe_walk_module *module);
+	void *rows_context;
+	/*
+	 * Files that dlclose can unmap are looked up with the loader, by their own section
+	 * only and without the cache. true: eh2sframe_walk_refresh tells the loader to keep
+	 * each file that it finds (RTLD_NODELETE), as a profiler wants it.
+	 */
+	bool keep_loaded;
+	/* What a walk does at code without a row: see guess in struct eh2sframe_walk_space. */
+	bool guess;
+	uint8_t reserved[6]; /* 0 */
+};
+
 /*
  * Gives the library memory for its tables: modules, page indexes and a cache. It is the
  * caller's and stays in use until the process ends; EH2SFRAME_WALK_MEMORY is enough for most
  * programs. A larger one has room for more indexes. Then it calls eh2sframe_walk_refresh.
- * false: size is below 64 KiB, or memory is not aligned to 64 bytes.
+ * options are copied; NULL means the defaults. false: size is below 64 KiB, memory is not
+ * aligned to 64 bytes, struct_size is too small, or an earlier call succeeded.
  */
 enum { EH2SFRAME_WALK_MEMORY = 1 << 20 };
-EH2SFRAME_WALK_API bool eh2sframe_walk_init(void *memory, size_t size);
+EH2SFRAME_WALK_API bool eh2sframe_walk_init(
+    void *memory, size_t size, const struct eh2sframe_walk_options *options);
 
 /*
  * Takes note of the files that are mapped now. Files of later dlopen calls are found without
@@ -224,37 +262,6 @@ EH2SFRAME_WALK_API bool eh2sframe_walk_init(void *memory, size_t size);
  * without an index. Returns how many files have rows. Threads may walk meanwhile.
  */
 EH2SFRAME_WALK_API size_t eh2sframe_walk_refresh(void);
-
-/* A file without a section, and what a hook of the caller makes of it. */
-struct eh2sframe_walk_module {
-	const char *path; /* "" is the program */
-	uint64_t bias;	  /* what the loader added to the addresses of the file */
-	const void *header, *headers; /* its ELF and its program headers in memory */
-	/* The hook's answer. The bytes stay as long as the process. */
-	const void *bytes;
-	size_t size;
-	uint64_t address; /* that the section was made for, before relocation */
-	const struct eh2sframe_walk_extra *extra;
-	size_t n_extra;
-};
-
-/*
- * eh2sframe_walk_refresh calls rows for each file without a section. rows returns false when
- * it has none. include/eh2sframe-walk-rows.h is such a hook by libeh2sframe. Set it before
- * eh2sframe_walk_init.
- */
-EH2SFRAME_WALK_API void eh2sframe_walk_on_module(
-    bool (*rows)(void *context, struct eh2sframe_walk_module *module), void *context);
-
-/*
- * Files that dlclose can unmap are looked up with the loader, by their own section only and
- * without the cache. true: eh2sframe_walk_refresh tells the loader to keep each file that it
- * finds (RTLD_NODELETE), as a profiler wants it. Set it before eh2sframe_walk_init.
- */
-EH2SFRAME_WALK_API void eh2sframe_walk_keep_loaded(bool keep);
-
-/* What a walk does at code without a row: see guess in struct eh2sframe_walk_space. false at first. */
-EH2SFRAME_WALK_API void eh2sframe_walk_guess(bool guess);
 
 /*
  * Optional, once in a thread: takes note of the bounds of its stack. Without it, a walk asks

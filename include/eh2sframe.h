@@ -31,6 +31,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "eh2sframe-walk.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -104,7 +106,7 @@ EH2SFRAME_API const char *eh2sframe_features(void);
 /* Writes names and versions of the libraries that it uses, as snprintf(3) would. */
 EH2SFRAME_API size_t eh2sframe_libraries(char *text, size_t size);
 
-/* Frees bytes that the library gave away. Accepts NULL. */
+/* Frees memory that the library gave away, as free(3) does. Accepts NULL. */
 EH2SFRAME_API void eh2sframe_free(void *bytes);
 
 /*
@@ -401,13 +403,6 @@ EH2SFRAME_CHECKED bool eh2sframe_result_write_memory(struct eh2sframe_result *re
 
 /* What is in a result. */
 
-/* Flags of a function, to be combined. Never renumbered. */
-enum eh2sframe_function_flags {
-	EH2SFRAME_FUNCTION_REPEATS = 1, /* its rows hold for each block of it (PCMASK) */
-	EH2SFRAME_FUNCTION_SIGNAL_FRAME = 2,
-	EH2SFRAME_FUNCTION_KEY_B = 4, /* AArch64: signed with key B */
-};
-
 /*
  * The caller sets struct_size to the sizeof of the struct before each call. A later version
  * adds members at the end, and leaves them alone where the struct is an earlier one.
@@ -419,39 +414,18 @@ struct eh2sframe_function {
 	uint64_t start; /* address */
 	uint64_t size;
 	uint64_t n_rows;
-	uint32_t block_size; /* with EH2SFRAME_FUNCTION_REPEATS, else 0 */
-	uint32_t flags;	     /* enum eh2sframe_function_flags */
-};
-
-/* How one value of the caller is found. Never renumbered. */
-enum eh2sframe_place {
-	EH2SFRAME_PLACE_NONE = 0,	 /* unchanged; RA: where the ABI's call puts it */
-	EH2SFRAME_PLACE_AT_CFA = 1,	 /* in memory at CFA + offset */
-	EH2SFRAME_PLACE_REGISTER = 2,	 /* register + offset */
-	EH2SFRAME_PLACE_AT_REGISTER = 3, /* in memory at register + offset */
-};
-
-struct eh2sframe_location {
-	enum eh2sframe_place place;
-	uint32_t reg; /* by its DWARF number, where the place has one */
-	int64_t offset;
-};
-
-/* Flags of a row, to be combined. Never renumbered. */
-enum eh2sframe_row_flags {
-	EH2SFRAME_ROW_SIGNED = 1,    /* AArch64: the return address is signed */
-	EH2SFRAME_ROW_OUTERMOST = 2, /* the frame has no caller; locations mean nothing */
+	uint32_t block_size; /* with EH2SFRAME_FLAG_REPEATS, else 0 */
+	uint32_t flags;	     /* enum eh2sframe_flags: SIGNAL_FRAME, KEY_B, REPEATS */
 };
 
 /*
- * "2.4 SFrame FRE"; where RA and FP are without a place: "3 ABI/arch-specific
- * Definition".
+ * "2.4 SFrame FRE". The rule is whole, as eh2sframe_walk_look_up gives it for the row: it has the
+ * flags of the function, and a place for RA where only the header of the section says it.
  */
 struct eh2sframe_row {
 	size_t struct_size;
 	uint64_t start; /* from the start of the function, or of a block */
-	uint32_t flags; /* enum eh2sframe_row_flags */
-	struct eh2sframe_location cfa, ra, fp;
+	struct eh2sframe_rule rule;
 };
 
 /* Code that CFI describes and the section does not. */
@@ -477,42 +451,33 @@ EH2SFRAME_CHECKED bool eh2sframe_result_row(const struct eh2sframe_result *resul
 EH2SFRAME_CHECKED bool eh2sframe_result_gap(
     const struct eh2sframe_result *result, size_t i, struct eh2sframe_gap *gap);
 
-/* Flags of a rule, to be combined. Never renumbered. */
-enum eh2sframe_rule_flags {
-	EH2SFRAME_RULE_SIGNED = 1, /* AArch64: the return address is signed */
-	/* The frame has no caller; locations mean nothing. */
-	EH2SFRAME_RULE_OUTERMOST = 2,
-	EH2SFRAME_RULE_SIGNAL_FRAME = 4, /* the caller was interrupted: it did not call */
-	EH2SFRAME_RULE_KEY_B = 8, /* AArch64: signed with key B, where it is signed */
-	/* The CFA is in memory at register + (index << shift) + offset. */
-	EH2SFRAME_RULE_INDEXED = 16,
-};
+/*
+ * Rule i for a gap, or for a part of one, as CFI has it; false behind the last one. A stack walker
+ * that follows these rules beside the section loses fewer frames (eh2sframe_walk_open_extra). They
+ * ascend by address and do not overlap. A gap has none where the reason is not what CFI says (two
+ * FDEs overlap, a pattern leaves it out, its instructions contradict it) or CFI says more than this.
+ * A relocatable object has none. Registers are below 32, and cfa_shift is below 8.
+ */
+EH2SFRAME_CHECKED bool eh2sframe_result_extra(
+    const struct eh2sframe_result *result, size_t i, struct eh2sframe_extra *extra);
 
 /*
- * What CFI says of a gap, or of a part of one. A stack walker that follows these rules beside the section
- * loses fewer frames (eh2sframe-walk.h). The values are those of struct eh2sframe_row with three
- * exceptions. A CFA that is read from memory has cfa_add added to it afterwards, and can be in an array;
- * no version of SFrame can say either. And the return address has a place unless it is in its register,
- * so that no header of a section is needed.
+ * Makes rows for libeh2sframe-walk of the bytes of an ELF file, in memory: a section of version 3, and extra
+ * rules for code that none can describe. The caller sets struct_size and path, which messages name; the call
+ * sets bytes, size, address, extra and n_extra. Free bytes and extra with eh2sframe_free. The statuses are
+ * those of eh2sframe_convert and eh2sframe_result_section; after a failure module is as before.
  */
-struct eh2sframe_rule {
-	size_t struct_size;  /* set by the caller, as for the other structs */
-	uint64_t start, end; /* addresses; end is exclusive */
-	uint32_t flags;	     /* enum eh2sframe_rule_flags */
-	int32_t cfa_add;     /* with EH2SFRAME_PLACE_AT_REGISTER, else 0 */
-	struct eh2sframe_location cfa, ra, fp;
-	uint32_t index; /* EH2SFRAME_RULE_INDEXED: a register, by its DWARF number */
-	uint32_t shift; /* and by how many bits its value is shifted; below 8 */
-};
+EH2SFRAME_CHECKED bool eh2sframe_rows_memory(const void *elf, size_t size,
+    struct eh2sframe_walk_module *module, struct eh2sframe_error *error);
 
 /*
- * Rule i; false behind the last one. Rules ascend by address and do not overlap. A gap has
- * none where the reason is not what CFI says (two FDEs overlap, a pattern leaves it out,
- * its instructions contradict it) or CFI says more than this. A relocatable object has
- * none. Offsets fit 32 bits, and registers are below 32.
+ * Does so for a file that is mapped into this process: the member rows of struct eh2sframe_walk_options.
+ * A program that sets it links both libraries. The conversion of a file takes milliseconds, and of the
+ * largest libraries a second. It reads the file again by module->path; false: that is another one now,
+ * cannot be read, or cannot be converted. context is not used.
  */
-EH2SFRAME_CHECKED bool eh2sframe_result_rule(
-    const struct eh2sframe_result *result, size_t i, struct eh2sframe_rule *rule);
+EH2SFRAME_API bool eh2sframe_rows_module(
+    void *context, struct eh2sframe_walk_module *module);
 
 /*
  * A relocatable object has made-up addresses, the same each time it is opened. This

@@ -33,11 +33,11 @@ static enum eh2sframe_walk_why find_code(struct here *here, uint64_t pc)
 		here->section = range->section;
 		here->start = range->start;
 		here->size = range->end - range->start;
-		return EH2SFRAME_WALK_GOES_ON;
+		return EH2SFRAME_WALK_WHY_GOES_ON;
 	}
 	here->size = 0;
 	why = walk_loaded_find(&here->loaded, pc);
-	if (why == EH2SFRAME_WALK_GOES_ON) {
+	if (why == EH2SFRAME_WALK_WHY_GOES_ON) {
 		here->section = &here->loaded.section;
 		here->start = here->loaded.start;
 		here->size = here->loaded.end - here->loaded.start;
@@ -53,11 +53,11 @@ static enum eh2sframe_walk_why here_find(
 
 	if (pc - here->start >= here->size) {
 		why = find_code(here, pc);
-		if (why != EH2SFRAME_WALK_GOES_ON)
+		if (why != EH2SFRAME_WALK_WHY_GOES_ON)
 			return why;
 	}
 	*section = here->section;
-	return here->section ? EH2SFRAME_WALK_GOES_ON : EH2SFRAME_WALK_NO_ROW;
+	return here->section ? EH2SFRAME_WALK_WHY_GOES_ON : EH2SFRAME_WALK_WHY_NO_ROW;
 }
 
 /* The machine that runs this. */
@@ -99,10 +99,10 @@ static WALK_NOINLINE enum eh2sframe_walk_why step_without_row(
     const struct eh2sframe_walk_space *space, struct eh2sframe_walk_frame *frame,
     uint64_t *registers, enum eh2sframe_walk_why why)
 {
-	if ((why == EH2SFRAME_WALK_NO_ROW || why == EH2SFRAME_WALK_NO_MODULE) &&
+	if ((why == EH2SFRAME_WALK_WHY_NO_ROW || why == EH2SFRAME_WALK_WHY_NO_MODULE) &&
 	    walk_begin_interrupted(frame, registers))
-		return EH2SFRAME_WALK_GOES_ON;
-	return walk_settings.guess ? walk_guess(space, frame, why) : why;
+		return EH2SFRAME_WALK_WHY_GOES_ON;
+	return walk_settings.options.guess ? walk_guess(space, frame, why) : why;
 }
 
 WALK_INLINE enum eh2sframe_walk_why walk_step_here(
@@ -111,7 +111,7 @@ WALK_INLINE enum eh2sframe_walk_why walk_step_here(
 {
 	enum eh2sframe_walk_why why = walk_step(space, frame);
 
-	return __builtin_expect(why == EH2SFRAME_WALK_GOES_ON, 1)
+	return __builtin_expect(why == EH2SFRAME_WALK_WHY_GOES_ON, 1)
 		   ? why
 		   : step_without_row(space, frame, registers, why);
 }
@@ -128,7 +128,7 @@ WALK_INLINE size_t walk_run_here(struct here *here, struct eh2sframe_walk_frame 
 
 enum eh2sframe_walk_why eh2sframe_walk_next(struct eh2sframe_walk_frame *frame)
 {
-	enum eh2sframe_walk_why why = EH2SFRAME_WALK_NO_MODULE;
+	enum eh2sframe_walk_why why = EH2SFRAME_WALK_WHY_NO_MODULE;
 	uint64_t registers[EH2SFRAME_WALK_N_REGISTERS];
 	struct here here;
 	struct eh2sframe_walk_space space = walk_space_of(&here);
@@ -146,21 +146,21 @@ enum eh2sframe_walk_why eh2sframe_walk_next(struct eh2sframe_walk_frame *frame)
 static size_t backtrace_from(struct eh2sframe_walk_frame *frame, uint64_t *registers,
     uintptr_t *pcs, size_t max, enum eh2sframe_walk_why *last)
 {
-	enum eh2sframe_walk_why why = EH2SFRAME_WALK_NO_MODULE;
+	enum eh2sframe_walk_why why = EH2SFRAME_WALK_WHY_NO_MODULE;
 	struct here here;
 	struct eh2sframe_walk_space space = walk_space_of(&here);
 	unsigned int turn;
 	size_t n = 0;
 
 	if (begin_here(&here, frame->sp, &turn)) {
-		why = EH2SFRAME_WALK_GOES_ON;
-		while (n < max && why == EH2SFRAME_WALK_GOES_ON) {
+		why = EH2SFRAME_WALK_WHY_GOES_ON;
+		while (n < max && why == EH2SFRAME_WALK_WHY_GOES_ON) {
 			pcs[n++] = frame->pc;
 			n = walk_run_here(&here, frame, pcs, n, max);
 			why = walk_step_here(&space, frame, registers);
 		}
-		if (why == EH2SFRAME_WALK_GOES_ON)
-			why = EH2SFRAME_WALK_LIMIT;
+		if (why == EH2SFRAME_WALK_WHY_GOES_ON)
+			why = EH2SFRAME_WALK_WHY_LIMIT;
 	}
 	walk_leave(turn);
 	if (last)

@@ -14,7 +14,7 @@
  * CFA or as they are. The CFA's offset, which the next step waits for, is on top.
  */
 enum {
-	WALK_PACK_FLAGS_SHIFT = 0, /* 4 bits: enum eh2sframe_walk_rule_flags */
+	WALK_PACK_FLAGS_SHIFT = 0, /* 4 bits: enum eh2sframe_flags */
 	WALK_PACK_RA_SHIFT = 10,   /* 16 bits */
 	WALK_PACK_FP_SHIFT = 26,   /* 16 bits */
 	WALK_PACK_CFA_SHIFT = 42,  /* 22 bits */
@@ -52,33 +52,33 @@ WALK_INLINE bool walk_pack_offset(uint64_t *word, int32_t offset, unsigned int s
 
 /* RA or FP: bit says that it is in memory. false for other places. */
 WALK_INLINE bool walk_pack_saved(uint64_t *word,
-    const struct eh2sframe_walk_location *location, unsigned int shift, uint64_t bit)
+    const struct eh2sframe_location *location, unsigned int shift, uint64_t bit)
 {
-	if (location->place == EH2SFRAME_WALK_SAME)
+	if (location->place == EH2SFRAME_PLACE_SAME)
 		return true;
 	*word |= bit;
-	return location->place == EH2SFRAME_WALK_AT_CFA &&
+	return location->place == EH2SFRAME_PLACE_AT_CFA &&
 	       walk_pack_offset(word, location->offset, shift);
 }
 
 /* false for a rule that does not fit into a word. */
 WALK_INLINE bool walk_pack(enum eh2sframe_walk_machine machine,
-    const struct eh2sframe_walk_rule *rule, uint64_t *word)
+    const struct eh2sframe_rule *rule, uint64_t *word)
 {
 	*word = WALK_PACK_USED | (uint64_t)(rule->flags & 15) << WALK_PACK_FLAGS_SHIFT;
-	if (rule->flags & EH2SFRAME_WALK_RULE_OUTERMOST)
+	if (rule->flags & EH2SFRAME_FLAG_OUTERMOST)
 		return true;
 	if (rule->cfa.reg == walk_fp(machine))
 		*word |= WALK_PACK_CFA_FP;
 	else if (rule->cfa.reg != walk_sp(machine))
 		return false;
-	if (rule->cfa.place == EH2SFRAME_WALK_AT_REGISTER) {
+	if (rule->cfa.place == EH2SFRAME_PLACE_AT_REGISTER) {
 		*word |= WALK_PACK_CFA_READ;
 		if (rule->cfa_add == 8)
 			*word |= WALK_PACK_CFA_ADD8;
 		else if (rule->cfa_add != 0)
 			return false;
-	} else if (rule->cfa.place != EH2SFRAME_WALK_REGISTER) {
+	} else if (rule->cfa.place != EH2SFRAME_PLACE_REGISTER) {
 		return false;
 	}
 	return walk_pack_cfa(word, rule->cfa.offset) &&
@@ -87,21 +87,22 @@ WALK_INLINE bool walk_pack(enum eh2sframe_walk_machine machine,
 }
 
 /* The rule of walk_pack. */
-WALK_INLINE struct eh2sframe_walk_rule walk_unpack(
+WALK_INLINE struct eh2sframe_rule walk_unpack(
     enum eh2sframe_walk_machine machine, uint64_t word)
 {
 	bool read = word & WALK_PACK_CFA_READ;
 
-	return (struct eh2sframe_walk_rule){
-	    .cfa = {.place = read ? EH2SFRAME_WALK_AT_REGISTER : EH2SFRAME_WALK_REGISTER,
+	return (struct eh2sframe_rule){
+	    .cfa = {.place =
+			read ? EH2SFRAME_PLACE_AT_REGISTER : EH2SFRAME_PLACE_REGISTER,
 		.reg = word & WALK_PACK_CFA_FP ? walk_fp(machine) : walk_sp(machine),
 		.offset = walk_unpack_cfa(word)},
 	    .cfa_add = word & WALK_PACK_CFA_ADD8 ? 8 : 0,
-	    .ra = {.place =
-		       word & WALK_PACK_RA ? EH2SFRAME_WALK_AT_CFA : EH2SFRAME_WALK_SAME,
+	    .ra = {.place = word & WALK_PACK_RA ? EH2SFRAME_PLACE_AT_CFA
+						: EH2SFRAME_PLACE_SAME,
 		.offset = walk_unpack_offset(word, WALK_PACK_RA_SHIFT)},
-	    .fp = {.place =
-		       word & WALK_PACK_FP ? EH2SFRAME_WALK_AT_CFA : EH2SFRAME_WALK_SAME,
+	    .fp = {.place = word & WALK_PACK_FP ? EH2SFRAME_PLACE_AT_CFA
+						: EH2SFRAME_PLACE_SAME,
 		.offset = walk_unpack_offset(word, WALK_PACK_FP_SHIFT)},
 	    .flags = (uint32_t)(word >> WALK_PACK_FLAGS_SHIFT) & 15,
 	};

@@ -19,7 +19,7 @@ enum {
 };
 
 /* Where function i starts, from the first function. */
-static uint64_t walk_index_start(const struct eh2sframe_walk_section *section, uint32_t i)
+static uint64_t walk_index_start(const struct walk_section *section, uint32_t i)
 {
 	uint64_t at = (uint64_t)i * walk_fde_bytes(section->version);
 
@@ -28,7 +28,7 @@ static uint64_t walk_index_start(const struct eh2sframe_walk_section *section, u
 
 /* Number and size of the pages; false for a section that has no index. */
 static bool walk_index_shape(
-    const struct eh2sframe_walk_section *section, uint32_t *n_pages, uint8_t *shift)
+    const struct walk_section *section, uint32_t *n_pages, uint8_t *shift)
 {
 	uint32_t n = section->n_fdes;
 	uint64_t span;
@@ -45,18 +45,19 @@ static bool walk_index_shape(
 	return true;
 }
 
-size_t eh2sframe_walk_index_size(const struct eh2sframe_walk_section *section)
+size_t eh2sframe_walk_index_size(const struct eh2sframe_walk_section *opened)
 {
 	uint32_t n_pages;
 	uint8_t shift;
 
-	if (!walk_index_shape(section, &n_pages, &shift))
+	if (!walk_index_shape(walk_opened(opened), &n_pages, &shift))
 		return 0;
 	return ((size_t)WALK_INDEX_PAGES + n_pages + 1) * sizeof(uint32_t);
 }
 
-void eh2sframe_walk_index_make(struct eh2sframe_walk_section *section, void *memory)
+void eh2sframe_walk_index_make(struct eh2sframe_walk_section *opened, void *memory)
 {
+	struct walk_section *section = walk_opening(opened);
 	uint32_t *words = memory, at = 0, n_pages;
 	uint8_t shift;
 
@@ -82,8 +83,9 @@ void eh2sframe_walk_index_make(struct eh2sframe_walk_section *section, void *mem
 }
 
 bool eh2sframe_walk_index_use(
-    struct eh2sframe_walk_section *section, const void *memory, size_t size)
+    struct eh2sframe_walk_section *opened, const void *memory, size_t size)
 {
+	struct walk_section *section = walk_opening(opened);
 	const uint32_t *words = memory;
 	uint32_t n_pages;
 	uint8_t shift;

@@ -7,6 +7,7 @@
 #include <elf.h>
 #include <string.h>
 
+#include "walk/opened.h"
 #include "walk/process.h"
 #include "walk/stack.h"
 
@@ -99,11 +100,11 @@ enum eh2sframe_walk_why walk_loaded_find(struct walk_loaded *loaded, uint64_t pc
 	bool has_code = false;
 
 	if (!walk_find_object || walk_find_object((void *)(uintptr_t)pc, &found) != 0)
-		return EH2SFRAME_WALK_NO_MODULE;
+		return EH2SFRAME_WALK_WHY_NO_MODULE;
 	image.start = (uintptr_t)found.start;
 	image.end = (uintptr_t)found.end;
 	if (!read_headers(&image))
-		return EH2SFRAME_WALK_NO_ROW;
+		return EH2SFRAME_WALK_WHY_NO_ROW;
 	for (size_t i = 0; i < image.n_headers; i++) {
 		const Elf64_Phdr *header = &image.headers[i];
 
@@ -121,7 +122,8 @@ enum eh2sframe_walk_why walk_loaded_find(struct walk_loaded *loaded, uint64_t pc
 	    !is_readable_in_file(&image, own) ||
 	    !eh2sframe_walk_open(&loaded->section, (const void *)(uintptr_t)start,
 		own->p_filesz, start, loaded->start, loaded->end))
-		return EH2SFRAME_WALK_NO_ROW;
-	loaded->section.id = 0; /* no rule in the cache: this code can go away */
-	return EH2SFRAME_WALK_GOES_ON;
+		return EH2SFRAME_WALK_WHY_NO_ROW;
+	walk_opening(&loaded->section)->id =
+	    0; /* no rule in the cache: this code can go away */
+	return EH2SFRAME_WALK_WHY_GOES_ON;
 }

@@ -121,13 +121,13 @@ WALK_INLINE size_t walk_scan(const uint8_t *fres, size_t size,
 }
 
 /* rules.c: the row for rows->offset as a rule. GOES_ON, NO_ROW or DAMAGED. */
-enum eh2sframe_walk_why walk_rule(const struct eh2sframe_walk_section *section,
-    const struct walk_rows *rows, struct eh2sframe_walk_rule *rule);
+enum eh2sframe_walk_why walk_rule(const struct walk_section *section,
+    const struct walk_rows *rows, struct eh2sframe_rule *rule);
 
 /* Where to search for the function of a PC that is offset bytes behind the start of the first
  * function. The index may be damaged. */
-WALK_INLINE void walk_index_range(const struct eh2sframe_walk_section *section,
-    uint64_t offset, uint32_t *low, uint32_t *n)
+WALK_INLINE void walk_index_range(
+    const struct walk_section *section, uint64_t offset, uint32_t *low, uint32_t *n)
 {
 	uint64_t page = offset >> section->index_shift;
 	uint32_t last = section->n_fdes - 1, from = last, to = last;

@@ -26,22 +26,6 @@ struct files {
 	size_t n_kept;
 };
 
-static bool (*rows_hook)(void *, struct eh2sframe_walk_module *);
-static void *rows_context;
-static bool keep_loaded;
-
-void eh2sframe_walk_on_module(
-    bool (*rows)(void *context, struct eh2sframe_walk_module *module), void *context)
-{
-	rows_hook = rows;
-	rows_context = context;
-}
-
-void eh2sframe_walk_keep_loaded(bool keep)
-{
-	keep_loaded = keep;
-}
-
 static const Elf64_Phdr *header_of_type(const struct walk_file *file, uint32_t type)
 {
 	for (size_t i = 0; i < file->n_headers; i++)
@@ -114,16 +98,19 @@ static bool open_own(struct eh2sframe_walk_section *section, const struct walk_f
 	return false;
 }
 
-/* The section that the caller's hook makes. */
+/* The section that the function of the caller's options finds. */
 static bool open_made(
     struct eh2sframe_walk_section *section, const struct walk_file *file)
 {
-	struct eh2sframe_walk_module module = {.path = file->path,
+	const struct eh2sframe_walk_options *options = &walk_settings.options;
+	struct eh2sframe_walk_module module = {.struct_size = sizeof(module),
+	    .path = file->path,
 	    .bias = file->bias,
 	    .header = elf_header(file),
 	    .headers = file->headers};
 
-	if (!rows_hook || !module.header || !rows_hook(rows_context, &module) ||
+	if (!options->rows || !module.header ||
+	    !options->rows(options->rows_context, &module) ||
 	    !walk_open_section(
 		section, file, module.bytes, module.size, file->bias + module.address))
 		return false;
@@ -307,7 +294,7 @@ size_t walk_modules_note(struct walk_table *draft, void *scratch, size_t size)
 	uint64_t *kept = (uint64_t *)(void *)((char *)scratch + size / 2);
 	struct files files = {.draft = draft, .kept = kept};
 
-	if (keep_loaded)
+	if (walk_settings.options.keep_loaded)
 		files.n_kept = keep_files(&names, kept, size / 8 / sizeof(*kept));
 	/* Names are not needed any more. */
 	files.files = scratch;

@@ -24,7 +24,7 @@ static bool walk_knows_flags(unsigned int version, unsigned int flags)
 }
 
 /* Finds both tables; false when one is not inside the section. */
-static bool walk_open_tables(struct eh2sframe_walk_section *section, size_t size)
+static bool walk_open_tables(struct walk_section *section, size_t size)
 {
 	const uint8_t *bytes = section->bytes;
 	bool swap = section->swap;
@@ -45,7 +45,7 @@ static bool walk_open_tables(struct eh2sframe_walk_section *section, size_t size
 }
 
 /* Whether the functions ascend, as a search needs it. */
-static bool walk_sorted(const struct eh2sframe_walk_section *section)
+static bool walk_sorted(const struct walk_section *section)
 {
 	uint32_t bytes = walk_fde_bytes(section->version);
 	int64_t last = INT64_MIN;
@@ -61,7 +61,7 @@ static bool walk_sorted(const struct eh2sframe_walk_section *section)
 }
 
 /* One comparison then says that an address is in the text and not before the first function. */
-static void walk_open_quick(struct eh2sframe_walk_section *section)
+static void walk_open_quick(struct walk_section *section)
 {
 	uint64_t first = section->address + (uint64_t)(section->fdes - section->bytes) +
 			 (uint64_t)section->first;
@@ -71,14 +71,16 @@ static void walk_open_quick(struct eh2sframe_walk_section *section)
 		section->quick_size = section->text_end - first;
 }
 
-bool eh2sframe_walk_open(struct eh2sframe_walk_section *section, const void *bytes,
+bool eh2sframe_walk_open(struct eh2sframe_walk_section *opened, const void *bytes,
     size_t size, uint64_t address, uint64_t text_start, uint64_t text_end)
 {
+	struct walk_section *section = walk_opening(opened);
 	const uint8_t *header = bytes;
 	uint16_t one = 1, magic;
 	bool big_host = *(const uint8_t *)&one == 0;
 
-	*section = (struct eh2sframe_walk_section){.bytes = header,
+	*opened = (struct eh2sframe_walk_section){{0}};
+	*section = (struct walk_section){.bytes = header,
 	    .address = address,
 	    .text_start = text_start,
 	    .text_end = text_end,
@@ -114,9 +116,11 @@ bool eh2sframe_walk_open(struct eh2sframe_walk_section *section, const void *byt
 	return true;
 }
 
-void eh2sframe_walk_open_extra(struct eh2sframe_walk_section *section,
-    const struct eh2sframe_walk_extra *extra, size_t n, uint64_t base)
+void eh2sframe_walk_open_extra(struct eh2sframe_walk_section *opened,
+    const struct eh2sframe_extra *extra, size_t n, uint64_t base)
 {
+	struct walk_section *section = walk_opening(opened);
+
 	section->extra = extra;
 	section->n_extra = n;
 	section->extra_base = base;

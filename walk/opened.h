@@ -62,9 +62,43 @@ WALK_INLINE uint32_t walk_fde_bytes(unsigned int version)
 	return version == 1 ? 17 : version == 2 ? 20 : 16;
 }
 
-/* The machine whose rows a section has. */
-WALK_INLINE enum eh2sframe_walk_machine walk_machine(
+/*
+ * What is in the storage of a struct eh2sframe_walk_section. A caller declares and copies that as
+ * words, hence may_alias.
+ */
+struct walk_section {
+	const uint8_t *bytes, *fdes, *fres;
+	size_t size, fres_size;
+	uint64_t address, text_start, text_end;
+	const uint32_t *index;
+	const struct eh2sframe_extra *extra;
+	uint64_t extra_base;
+	size_t n_extra;
+	int64_t first;			  /* start of the first function, from fdes */
+	uint64_t quick_start, quick_size; /* addresses that quick look-ups serve */
+	uint32_t n_fdes, n_pages;
+	uint32_t id; /* 0: a cache keeps no rule of it */
+	uint8_t version, flags, abi, swap, layout, quick, index_shift, fixed_fp, fixed_ra;
+} __attribute__((may_alias));
+
+_Static_assert(
+    sizeof(struct walk_section) <= sizeof(struct eh2sframe_walk_section) &&
+	_Alignof(struct walk_section) <= _Alignof(struct eh2sframe_walk_section),
+    "the storage is too small");
+
+WALK_INLINE const struct walk_section *walk_opened(
     const struct eh2sframe_walk_section *section)
+{
+	return (const struct walk_section *)(const void *)section;
+}
+
+WALK_INLINE struct walk_section *walk_opening(struct eh2sframe_walk_section *section)
+{
+	return (struct walk_section *)(void *)section;
+}
+
+/* The machine whose rows a section has. */
+WALK_INLINE enum eh2sframe_walk_machine walk_machine(const struct walk_section *section)
 {
 	if (section->abi == WALK_ABI_X86_64)
 		return EH2SFRAME_WALK_X86_64;
@@ -78,7 +112,7 @@ WALK_INLINE enum eh2sframe_walk_machine walk_machine(
  * numbers.
  */
 WALK_INLINE int64_t walk_start(
-    const struct eh2sframe_walk_section *section, enum walk_layout layout, uint64_t at)
+    const struct walk_section *section, enum walk_layout layout, uint64_t at)
 {
 	const uint8_t *fde = section->fdes + at;
 	uint64_t start;
@@ -97,8 +131,7 @@ WALK_INLINE int64_t walk_start(
 }
 
 /* Where pc is, in the same terms. */
-WALK_INLINE int64_t walk_relative(
-    const struct eh2sframe_walk_section *section, uint64_t pc)
+WALK_INLINE int64_t walk_relative(const struct walk_section *section, uint64_t pc)
 {
 	return (
 	    int64_t)(pc - section->address - (uint64_t)(section->fdes - section->bytes));
@@ -109,7 +142,7 @@ WALK_INLINE int64_t walk_relative(
  * before rel; the first of them when none does. bytes is the size of each. Without branches
  * that depend on the data: they cannot be foreseen.
  */
-WALK_INLINE uint64_t walk_search(const struct eh2sframe_walk_section *section,
+WALK_INLINE uint64_t walk_search(const struct walk_section *section,
     enum walk_layout layout, uint64_t bytes, uint64_t at, uint32_t n, int64_t rel)
 {
 	while (n > 1) {

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "walk/opened.h"
 #include "walk/process.h"
 
 /* The least memory that eh2sframe_walk_init takes. */
@@ -202,7 +203,8 @@ bool eh2sframe_walk_add(const void *bytes, size_t size, uint64_t address,
 		added = eh2sframe_walk_open(
 			    range.section, bytes, size, address, text_start, text_end) &&
 			walk_table_insert(begin_draft(), &range);
-		range.section->id = 0; /* no rule in the cache: this code can go away */
+		walk_opening(range.section)->id =
+		    0; /* no rule in the cache: this code can go away */
 		if (added)
 			walk_publish();
 		else
@@ -214,7 +216,7 @@ bool eh2sframe_walk_add(const void *bytes, size_t size, uint64_t address,
 
 static bool is_of(const struct walk_range *range, const void *bytes)
 {
-	return range->added && range->section->bytes == bytes;
+	return range->added && walk_opened(range->section)->bytes == bytes;
 }
 
 void eh2sframe_walk_remove(const void *bytes)
@@ -259,11 +261,6 @@ static size_t power_of_2_up_to(size_t n)
 	return power;
 }
 
-void eh2sframe_walk_guess(bool guess)
-{
-	walk_settings.guess = guess;
-}
-
 /* AArch64: the bits of a code address that a signature takes, as the processor says. */
 static uint64_t signature_mask(void)
 {
@@ -282,13 +279,17 @@ static uint64_t signature_mask(void)
 	return mask;
 }
 
-bool eh2sframe_walk_init(void *memory, size_t size)
+bool eh2sframe_walk_init(
+    void *memory, size_t size, const struct eh2sframe_walk_options *options)
 {
 	struct walk_range *ranges[2];
 	size_t n_entries = power_of_2_up_to(size / CACHE_SHARE / sizeof(uint64_t[2]));
 
-	if (size < LEAST_MEMORY || (uintptr_t)memory % 64 != 0 || process.published)
+	if (size < LEAST_MEMORY || (uintptr_t)memory % 64 != 0 || process.published ||
+	    (options && options->struct_size < sizeof(*options)))
 		return false;
+	if (options)
+		walk_settings.options = *options;
 	process.memory = memory;
 	process.end = process.memory + size;
 	process.capacity = size / TABLE_SHARE / 2 / sizeof(struct walk_range);

@@ -35,7 +35,7 @@ const struct walk_range *walk_table_find(const struct walk_table *table, uint64_
 extern struct walk_settings {
 	struct eh2sframe_walk_cache *cache; /* NULL before eh2sframe_walk_init */
 	uint64_t signature_mask;
-	bool guess;
+	struct eh2sframe_walk_options options;
 } walk_settings __attribute__((visibility("hidden")));
 
 /*

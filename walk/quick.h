@@ -25,7 +25,7 @@ WALK_INLINE uint64_t walk_quick_words(enum eh2sframe_walk_machine machine,
 	if (!(info & WALK_ROW_SP))
 		word |= WALK_PACK_CFA_FP;
 	if (!x86_64 && info & WALK_ROW_SIGNED)
-		word |= (uint64_t)EH2SFRAME_WALK_RULE_SIGNED << WALK_PACK_FLAGS_SHIFT;
+		word |= (uint64_t)EH2SFRAME_FLAG_SIGNED << WALK_PACK_FLAGS_SHIFT;
 	if (!x86_64 && n > 1)
 		ra = walk_load_word(words + ((size_t)used++ << code), code, false);
 	if (ra)
@@ -65,7 +65,7 @@ WALK_INLINE uint64_t walk_quick_row(
 }
 
 /* The rows of the function of an FDE. false: not one for the quick way. */
-WALK_INLINE bool walk_quick_rows(const struct eh2sframe_walk_section *section,
+WALK_INLINE bool walk_quick_rows(const struct walk_section *section,
     enum walk_layout layout, const uint8_t *fde, uint64_t offset, struct walk_rows *rows)
 {
 	if (offset >= walk_load32(fde + (layout == WALK_V3_PCREL ? WALK_V3_FDE_SIZE
@@ -91,7 +91,7 @@ WALK_INLINE bool walk_quick_rows(const struct eh2sframe_walk_section *section,
 }
 
 /* The word of the last row that holds for rows->offset. type is that of its start. */
-WALK_INLINE uint64_t walk_quick_scan(const struct eh2sframe_walk_section *section,
+WALK_INLINE uint64_t walk_quick_scan(const struct walk_section *section,
     enum eh2sframe_walk_machine machine, const struct walk_rows *rows, unsigned int type,
     uint64_t flags)
 {
@@ -106,7 +106,7 @@ WALK_INLINE uint64_t walk_quick_scan(const struct eh2sframe_walk_section *sectio
  * walk_search. With an index, few functions are left. Then branches are better: the processor foresees
  * those of the same code again, and does not wait for what it compares.
  */
-WALK_INLINE uint64_t walk_quick_search(const struct eh2sframe_walk_section *section,
+WALK_INLINE uint64_t walk_quick_search(const struct walk_section *section,
     enum walk_layout layout, uint64_t bytes, uint64_t at, uint32_t n, int64_t rel)
 {
 	if (n > 4)
@@ -117,7 +117,7 @@ WALK_INLINE uint64_t walk_quick_search(const struct eh2sframe_walk_section *sect
 	return at;
 }
 
-WALK_INLINE uint64_t walk_quick_in(const struct eh2sframe_walk_section *section,
+WALK_INLINE uint64_t walk_quick_in(const struct walk_section *section,
     enum walk_layout layout, enum eh2sframe_walk_machine machine, uint64_t pc)
 {
 	uint64_t flags = 0, at, bytes = layout == WALK_V3_PCREL ? 16 : 20;
@@ -138,7 +138,7 @@ WALK_INLINE uint64_t walk_quick_in(const struct eh2sframe_walk_section *section,
 	    rows.info & WALK_INFO_PCMASK)
 		return 0;
 	if (machine == EH2SFRAME_WALK_AARCH64 && rows.info & WALK_INFO_KEY_B)
-		flags = (uint64_t)EH2SFRAME_WALK_RULE_KEY_B << WALK_PACK_FLAGS_SHIFT;
+		flags = (uint64_t)EH2SFRAME_FLAG_KEY_B << WALK_PACK_FLAGS_SHIFT;
 	switch (rows.info & WALK_INFO_ROW_TYPE) {
 	case 0:
 		return walk_quick_scan(section, machine, &rows, 0, flags);
@@ -152,8 +152,8 @@ WALK_INLINE uint64_t walk_quick_in(const struct eh2sframe_walk_section *section,
 }
 
 /* The word of the rule for pc, or 0: eh2sframe_walk_look_up has to say it. */
-WALK_INLINE uint64_t walk_quick(const struct eh2sframe_walk_section *section,
-    enum eh2sframe_walk_machine machine, uint64_t pc)
+WALK_INLINE uint64_t walk_quick(
+    const struct walk_section *section, enum eh2sframe_walk_machine machine, uint64_t pc)
 {
 	if (section->quick != (uint8_t)machine)
 		return 0;

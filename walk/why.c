@@ -5,23 +5,23 @@
 const char *eh2sframe_walk_why_text(enum eh2sframe_walk_why why)
 {
 	switch (why) {
-	case EH2SFRAME_WALK_GOES_ON:
+	case EH2SFRAME_WALK_WHY_GOES_ON:
 		return "it goes on";
-	case EH2SFRAME_WALK_OUTERMOST:
+	case EH2SFRAME_WALK_WHY_OUTERMOST:
 		return "outermost frame";
-	case EH2SFRAME_WALK_LIMIT:
+	case EH2SFRAME_WALK_WHY_LIMIT:
 		return "limit of frames";
-	case EH2SFRAME_WALK_NO_MODULE:
+	case EH2SFRAME_WALK_WHY_NO_MODULE:
 		return "no known file";
-	case EH2SFRAME_WALK_NO_ROW:
+	case EH2SFRAME_WALK_WHY_NO_ROW:
 		return "no row";
-	case EH2SFRAME_WALK_LOST_REGISTER:
+	case EH2SFRAME_WALK_WHY_LOST_REGISTER:
 		return "lost register";
-	case EH2SFRAME_WALK_CUT_OFF:
+	case EH2SFRAME_WALK_WHY_CUT_OFF:
 		return "memory that cannot be read";
-	case EH2SFRAME_WALK_CONTRADICTION:
+	case EH2SFRAME_WALK_WHY_CONTRADICTION:
 		return "contradiction";
-	case EH2SFRAME_WALK_DAMAGED:
+	case EH2SFRAME_WALK_WHY_DAMAGED:
 		return "damaged section";
 	}
 	return "unknown reason";

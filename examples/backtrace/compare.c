@@ -90,7 +90,7 @@ static __attribute__((noinline)) int nested(int depth)
 int main(void)
 {
 	top_of_stack = __builtin_frame_address(0);
-	if (!eh2sframe_walk_init(memory, sizeof(memory)))
+	if (!eh2sframe_walk_init(memory, sizeof(memory), NULL))
 		return 2;
 	return nested(3) == 4 ? 0 : 1;
 }

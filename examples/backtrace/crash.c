@@ -62,7 +62,7 @@ int main(void)
 	    .sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 	int numbers[] = {3, 1, 2};
 
-	if (!eh2sframe_walk_init(memory, sizeof(memory)) ||
+	if (!eh2sframe_walk_init(memory, sizeof(memory), NULL) ||
 	    sigaltstack(&stack, NULL) != 0 || sigaction(SIGSEGV, &action, NULL) != 0)
 		return 2;
 	qsort(numbers, 3, sizeof(numbers[0]), compare);

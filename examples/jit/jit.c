@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "eh2sframe-walk-rows.h"
+#include "eh2sframe.h"
 #include "eh2sframe.h"
 
 enum { N_SLOTS = 256, SLOT_BYTES = 64, MAX_FRAMES = 64 };
@@ -100,7 +100,7 @@ static void called(void)
 	uintptr_t pcs[MAX_FRAMES];
 	size_t n = eh2sframe_walk_backtrace(NULL, pcs, MAX_FRAMES, &why);
 
-	n_frames = why == EH2SFRAME_WALK_OUTERMOST ? n : 0;
+	n_frames = why == EH2SFRAME_WALK_WHY_OUTERMOST ? n : 0;
 }
 
 /* Calls the function in a slot. The walk through it must have one frame more than the walk without it. */
@@ -131,14 +131,16 @@ static void *walk_on(void *unused)
 
 int main(int argc, char **argv)
 {
+	const struct eh2sframe_walk_options options = {
+	    .struct_size = sizeof(options), .rows = eh2sframe_rows_module};
 	size_t n = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000, i, wrong = 0;
 	pthread_t thread;
 
 	code = mmap(NULL, (N_SLOTS + 1) * SLOT_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	eh2sframe_walk_on_module(eh2sframe_walk_rows, NULL);
-	if (code == MAP_FAILED || !eh2sframe_walk_init(memory, sizeof(memory)) ||
-	    !add(N_SLOTS, 32) || pthread_create(&thread, NULL, walk_on, NULL) != 0)
+	if (code == MAP_FAILED ||
+	    !eh2sframe_walk_init(memory, sizeof(memory), &options) || !add(N_SLOTS, 32) ||
+	    pthread_create(&thread, NULL, walk_on, NULL) != 0)
 		return 1;
 	for (i = 0; i < n; i++) {
 		size_t slot = i % N_SLOTS;

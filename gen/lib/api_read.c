@@ -8,6 +8,12 @@
 
 #include "gen/elf/object/object.h"
 
+static uint32_t api_function_flags(bool signal_frame, bool key_b)
+{
+	return (signal_frame ? EH2SFRAME_FLAG_SIGNAL_FRAME : 0U) |
+	       (key_b ? EH2SFRAME_FLAG_KEY_B : 0U);
+}
+
 bool eh2sframe_result_function(
     const struct eh2sframe_result *result, size_t i, struct eh2sframe_function *function)
 {
@@ -21,33 +27,55 @@ bool eh2sframe_result_function(
 	made.size = func->size;
 	made.n_rows = func->n_rows;
 	made.block_size = func->rep_size;
+	made.flags = api_function_flags(func->signal_frame, func->pauth_b);
 	if (func->pcmask)
-		made.flags |= EH2SFRAME_FUNCTION_REPEATS;
-	if (func->signal_frame)
-		made.flags |= EH2SFRAME_FUNCTION_SIGNAL_FRAME;
-	if (func->pauth_b)
-		made.flags |= EH2SFRAME_FUNCTION_KEY_B;
+		made.flags |= EH2SFRAME_FLAG_REPEATS;
 	return api_give(function, function->struct_size, &made, sizeof(made));
 }
 
-/* Kinds of the model may be renumbered, those of the interface may not. */
-static enum eh2sframe_place api_place(struct sf_loc loc)
-{
-	switch (loc.kind) {
-	case SF_LOC_AT_CFA:
-		return EH2SFRAME_PLACE_AT_CFA;
-	case SF_LOC_REG:
-		return EH2SFRAME_PLACE_REGISTER;
-	case SF_LOC_AT_REG:
-		return EH2SFRAME_PLACE_AT_REGISTER;
-	default:
-		return EH2SFRAME_PLACE_NONE;
-	}
-}
-
+/* Kinds of the model may be renumbered, those of the interface may not. Offsets and registers fit: the
+ * section has room for no larger ones. */
 static struct eh2sframe_location api_location(struct sf_loc loc, int64_t offset)
 {
-	return (struct eh2sframe_location){api_place(loc), loc.reg, offset};
+	struct eh2sframe_location made = {
+	    .reg = (uint8_t)loc.reg, .offset = (int32_t)offset};
+
+	switch (loc.kind) {
+	case SF_LOC_AT_CFA:
+		made.place = EH2SFRAME_PLACE_AT_CFA;
+		break;
+	case SF_LOC_REG:
+		made.place = EH2SFRAME_PLACE_REGISTER;
+		break;
+	case SF_LOC_AT_REG:
+		made.place = EH2SFRAME_PLACE_AT_REGISTER;
+		break;
+	default:
+		made.place = EH2SFRAME_PLACE_SAME;
+	}
+	return made;
+}
+
+/* Gives a row of the model as a rule. The model leaves out where the call of the machine puts the return
+ * address. */
+static struct eh2sframe_rule api_rule(
+    const struct arch *arch, const struct sf_row *row, uint32_t flags)
+{
+	struct eh2sframe_rule made = {.flags = flags};
+
+	if (row->ra_signed)
+		made.flags |= EH2SFRAME_FLAG_SIGNED;
+	if (row->outermost) {
+		made.flags |= EH2SFRAME_FLAG_OUTERMOST;
+		return made;
+	}
+	made.cfa = api_location(row->cfa, row->cfa_off);
+	made.ra = api_location(row->ra, row->ra_off);
+	made.fp = api_location(row->fp, row->fp_off);
+	if (row->ra.kind == SF_LOC_NONE && !arch->ra_tracked)
+		made.ra = (struct eh2sframe_location){
+		    .place = EH2SFRAME_PLACE_AT_CFA, .offset = arch->fixed_ra_off};
+	return made;
 }
 
 bool eh2sframe_result_row(const struct eh2sframe_result *result, size_t function,
@@ -55,6 +83,7 @@ bool eh2sframe_result_row(const struct eh2sframe_result *result, size_t function
 {
 	const struct sf_section *model;
 	struct eh2sframe_row made = {0};
+	const struct sf_func *func;
 	const struct sf_row *from;
 
 	if (!result || !row)
@@ -62,15 +91,11 @@ bool eh2sframe_result_row(const struct eh2sframe_result *result, size_t function
 	model = &result->conv.model;
 	if (function >= model->n_funcs || i >= model->funcs[function].n_rows)
 		return false;
-	from = &model->rows[model->funcs[function].first_row + i];
+	func = &model->funcs[function];
+	from = &model->rows[func->first_row + i];
 	made.start = from->start;
-	if (from->ra_signed)
-		made.flags |= EH2SFRAME_ROW_SIGNED;
-	if (from->outermost)
-		made.flags |= EH2SFRAME_ROW_OUTERMOST;
-	made.cfa = api_location(from->cfa, from->cfa_off);
-	made.ra = api_location(from->ra, from->ra_off);
-	made.fp = api_location(from->fp, from->fp_off);
+	made.rule = api_rule(result->conv.input.arch, from,
+	    api_function_flags(func->signal_frame, func->pauth_b));
 	return api_give(row, row->struct_size, &made, sizeof(made));
 }
 
@@ -92,47 +117,27 @@ bool eh2sframe_result_gap(
 	return api_give(gap, gap->struct_size, &made, sizeof(made));
 }
 
-/* The model leaves out where the call of the machine puts the return address. */
-static struct eh2sframe_location api_return_address(
-    const struct arch *arch, const struct sf_row *row)
-{
-	if (row->ra.kind == SF_LOC_NONE && !arch->ra_tracked)
-		return (struct eh2sframe_location){
-		    EH2SFRAME_PLACE_AT_CFA, 0, arch->fixed_ra_off};
-	return api_location(row->ra, row->ra_off);
-}
-
-bool eh2sframe_result_rule(
-    const struct eh2sframe_result *result, size_t i, struct eh2sframe_rule *rule)
+bool eh2sframe_result_extra(
+    const struct eh2sframe_result *result, size_t i, struct eh2sframe_extra *extra)
 {
 	const struct coverage_rule *from;
-	struct eh2sframe_rule made = {0};
 
-	if (!result || !rule || result->conv.image->object ||
+	if (!result || !extra || result->conv.image->object ||
 	    i >= result->conv.report.coverage.n_rules)
 		return false;
 	from = &result->conv.report.coverage.rules[i];
-	made.start = from->start;
-	made.end = from->end;
-	if (from->row.ra_signed)
-		made.flags |= EH2SFRAME_RULE_SIGNED;
-	if (from->row.outermost)
-		made.flags |= EH2SFRAME_RULE_OUTERMOST;
-	if (from->signal_frame)
-		made.flags |= EH2SFRAME_RULE_SIGNAL_FRAME;
-	if (from->pauth_b)
-		made.flags |= EH2SFRAME_RULE_KEY_B;
+	*extra = (struct eh2sframe_extra){.start = from->start,
+	    .end = from->end,
+	    .rule = api_rule(result->conv.input.arch, &from->row,
+		api_function_flags(from->signal_frame, from->pauth_b))};
 	if (!from->row.outermost) {
-		made.cfa_add = from->more.cfa_add;
+		extra->rule.cfa_add = from->more.cfa_add;
+		extra->rule.cfa_index = (uint8_t)from->more.index;
+		extra->rule.cfa_shift = (uint8_t)from->more.shift;
 		if (from->more.indexed)
-			made.flags |= EH2SFRAME_RULE_INDEXED;
-		made.index = from->more.index;
-		made.shift = from->more.shift;
-		made.cfa = api_location(from->row.cfa, from->row.cfa_off);
-		made.ra = api_return_address(result->conv.input.arch, &from->row);
-		made.fp = api_location(from->row.fp, from->row.fp_off);
+			extra->rule.cfa.place = EH2SFRAME_PLACE_AT_SUM;
 	}
-	return api_give(rule, rule->struct_size, &made, sizeof(made));
+	return true;
 }
 
 bool eh2sframe_result_section_offset(const struct eh2sframe_result *result,

@@ -72,19 +72,19 @@ static enum eh2sframe_walk_why sample_find(
 
 	*section = &walk->section;
 	if (pc >= walk->start && pc < walk->end)
-		return EH2SFRAME_WALK_GOES_ON;
+		return EH2SFRAME_WALK_WHY_GOES_ON;
 	if (!sample_range(walk, pc, &range)) {
 		walk->unknown = true;
-		return EH2SFRAME_WALK_NO_MODULE;
+		return EH2SFRAME_WALK_WHY_NO_MODULE;
 	}
 	if (range.rows == 0 || range.rows > preload.shared->size - sizeof(walk->section))
-		return EH2SFRAME_WALK_NO_ROW;
+		return EH2SFRAME_WALK_WHY_NO_ROW;
 	walk->section =
 	    shared_section((const void *)((uintptr_t)preload.shared + range.rows),
 		(uintptr_t)preload.shared, range.bias);
 	walk->start = range.start;
 	walk->end = range.end;
-	return EH2SFRAME_WALK_GOES_ON;
+	return EH2SFRAME_WALK_WHY_GOES_ON;
 }
 
 /* A step, also where a handler returns without a row for it. */
@@ -93,11 +93,11 @@ static enum eh2sframe_walk_why sample_step(struct eh2sframe_walk_space *space,
 {
 	enum eh2sframe_walk_why why = eh2sframe_walk_step(space, frame);
 
-	if (why == EH2SFRAME_WALK_GOES_ON)
+	if (why == EH2SFRAME_WALK_WHY_GOES_ON)
 		return why;
-	if ((why == EH2SFRAME_WALK_NO_ROW || why == EH2SFRAME_WALK_NO_MODULE) &&
+	if ((why == EH2SFRAME_WALK_WHY_NO_ROW || why == EH2SFRAME_WALK_WHY_NO_MODULE) &&
 	    walk_begin_interrupted(frame, registers))
-		return EH2SFRAME_WALK_GOES_ON;
+		return EH2SFRAME_WALK_WHY_GOES_ON;
 	if (!preload.shared->guess)
 		return why;
 	space->guess = true;
@@ -122,7 +122,7 @@ static void sample_walk(struct shared_slot *slot, struct shared_sample *sample,
 	    .find = sample_find,
 	    .context = &walk,
 	    .cache = &cache};
-	enum eh2sframe_walk_why why = EH2SFRAME_WALK_GOES_ON;
+	enum eh2sframe_walk_why why = EH2SFRAME_WALK_WHY_GOES_ON;
 	struct eh2sframe_walk_frame frame;
 
 	walk.sequence = __atomic_load_n(&walk.table->sequence, __ATOMIC_ACQUIRE);
@@ -130,7 +130,7 @@ static void sample_walk(struct shared_slot *slot, struct shared_sample *sample,
 	eh2sframe_walk_begin(&frame, ucontext, registers);
 	walk_stack_begin(&walk.stack, frame.sp);
 	sample->n = 0;
-	while (why == EH2SFRAME_WALK_GOES_ON) {
+	while (why == EH2SFRAME_WALK_WHY_GOES_ON) {
 		uint64_t pc = frame.pc & ~(SHARED_PC_EXACT | SHARED_PC_GUESSED);
 
 		if (frame.flags & EH2SFRAME_WALK_FRAME_EXACT)
@@ -139,7 +139,7 @@ static void sample_walk(struct shared_slot *slot, struct shared_sample *sample,
 			pc |= SHARED_PC_GUESSED;
 		if (frame.pc - preload.text >= preload.text_end - preload.text)
 			sample->pcs[sample->n++] = pc;
-		why = sample->n == max ? EH2SFRAME_WALK_LIMIT
+		why = sample->n == max ? EH2SFRAME_WALK_WHY_LIMIT
 				       : sample_step(&space, &frame, registers);
 	}
 	sample->why = (uint32_t)why;
@@ -176,7 +176,7 @@ static void sample_take(struct shared_slot *slot, uint32_t periods, const void *
 	sample->periods = periods;
 	sample->cpu = (uint32_t)sched_getcpu();
 	sample_walk(slot, sample, (uint32_t)((room - sizeof(*sample)) / 8), ucontext);
-	if (sample->why == EH2SFRAME_WALK_LIMIT && room < SHARED_SAMPLE_MAX) {
+	if (sample->why == EH2SFRAME_WALK_WHY_LIMIT && room < SHARED_SAMPLE_MAX) {
 		__atomic_store_n(&slot->lost, slot->lost + 1, __ATOMIC_RELAXED);
 		return;
 	}

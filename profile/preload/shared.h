@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "include/eh2sframe-walk.h"
+#include "walk/opened.h"
 
 /* The folder with the recorder's socket. */
 #define SHARED_VARIABLE "EH2SFRAME_PRELOAD"
@@ -132,18 +133,19 @@ static inline const void *shared_moved(const void *address, uintptr_t by)
 static inline struct eh2sframe_walk_section shared_section(
     const struct eh2sframe_walk_section *section, uintptr_t memory, uint64_t bias)
 {
-	struct eh2sframe_walk_section moved = *section;
+	struct eh2sframe_walk_section copy = *section;
+	struct walk_section *moved = walk_opening(&copy);
 
-	moved.bytes = shared_moved(section->bytes, memory);
-	moved.fdes = shared_moved(section->fdes, memory);
-	moved.fres = shared_moved(section->fres, memory);
-	moved.index = shared_moved(section->index, memory);
-	moved.extra = shared_moved(section->extra, memory);
-	moved.address += bias;
-	moved.text_start += bias;
-	moved.text_end += bias;
-	moved.extra_base += bias;
-	return moved;
+	moved->bytes = shared_moved(moved->bytes, memory);
+	moved->fdes = shared_moved(moved->fdes, memory);
+	moved->fres = shared_moved(moved->fres, memory);
+	moved->index = shared_moved(moved->index, memory);
+	moved->extra = shared_moved(moved->extra, memory);
+	moved->address += bias;
+	moved->text_start += bias;
+	moved->text_end += bias;
+	moved->extra_base += bias;
+	return copy;
 }
 
 #endif

@@ -207,8 +207,8 @@ static const struct shared_sample *slots_sample(
 	if (head == slot->tail)
 		return NULL;
 	if (head - slot->tail > SHARED_RING || slot->tail % 8 != 0 ||
-	    sample->n > SHARED_FRAMES || sample->why == EH2SFRAME_WALK_GOES_ON ||
-	    sample->why > EH2SFRAME_WALK_DAMAGED) {
+	    sample->n > SHARED_FRAMES || sample->why == EH2SFRAME_WALK_WHY_GOES_ON ||
+	    sample->why > EH2SFRAME_WALK_WHY_DAMAGED) {
 		__atomic_store_n(&slot->tail, head, __ATOMIC_RELEASE);
 		return NULL;
 	}

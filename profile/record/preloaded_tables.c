@@ -278,7 +278,8 @@ static bool tables_sample(struct preloaded *preloaded,
 	    .kind = EVENT_SAMPLE, .pid = record->pid, .tid = record->tid};
 
 	memcpy(&sample, bytes, sizeof(sample));
-	if (sample.why == EH2SFRAME_WALK_GOES_ON || sample.why > EH2SFRAME_WALK_DAMAGED)
+	if (sample.why == EH2SFRAME_WALK_WHY_GOES_ON ||
+	    sample.why > EH2SFRAME_WALK_WHY_DAMAGED)
 		return true;
 	event.time = sample.time;
 	event.cpu = sample.cpu;

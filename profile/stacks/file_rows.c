@@ -12,13 +12,12 @@
 
 #include "base/newfile.h"
 #include "base/regular.h"
-#include "base/vec.h"
 #include "include/eh2sframe.h"
 
 /* A larger file is not converted. */
 #define ROWS_MAX_FILE ((int64_t)4 << 30)
 
-enum { ROWS_PATH_SIZE = 4096 + 64, ROWS_PAGE = 65536 };
+enum { ROWS_PATH_SIZE = 4096 + 64 };
 
 /* Makes dir and its parents. */
 static void rows_make_dir(char *dir)
@@ -169,88 +168,26 @@ static uint8_t *rows_load(int fd, size_t *size, struct err *err)
 	return bytes;
 }
 
-static bool rows_fail(struct err *err, const struct eh2sframe_error *why)
-{
-	return err_set(err,
-	    why->status == EH2SFRAME_NO_MEMORY ? ERR_NOMEM : ERR_UNSUPPORTED, "%.480s",
-	    why->text);
-}
-
-static struct eh2sframe_walk_location rows_location(const struct eh2sframe_location *at)
-{
-	/* Both number the places alike. */
-	return (struct eh2sframe_walk_location){.place = (uint8_t)at->place,
-	    .reg = (uint8_t)at->reg,
-	    .offset = (int32_t)at->offset};
-}
-
-static uint32_t rows_flags(uint32_t flags)
-{
-	return (flags & EH2SFRAME_RULE_OUTERMOST ? EH2SFRAME_WALK_RULE_OUTERMOST : 0U) |
-	       (flags & EH2SFRAME_RULE_SIGNAL_FRAME ? EH2SFRAME_WALK_RULE_SIGNAL : 0U) |
-	       (flags & EH2SFRAME_RULE_SIGNED ? EH2SFRAME_WALK_RULE_SIGNED : 0U) |
-	       (flags & EH2SFRAME_RULE_KEY_B ? EH2SFRAME_WALK_RULE_KEY_B : 0U);
-}
-
-/* The rules that no row can say. */
-static bool rows_take_extra(const struct eh2sframe_result *result, struct rows *rows)
-{
-	struct eh2sframe_rule rule = {.struct_size = sizeof(rule)};
-	size_t cap = 0;
-
-	for (size_t i = 0; eh2sframe_result_rule(result, i, &rule); i++) {
-		if (!vec_reserve(&rows->extra, &cap, rows->n_extra + 1))
-			return false;
-		rows->extra[rows->n_extra++] =
-		    (struct eh2sframe_walk_extra){.start = rule.start,
-			.end = rule.end,
-			.rule = {.cfa = rows_location(&rule.cfa),
-			    .cfa_add = rule.cfa_add,
-			    .ra = rows_location(&rule.ra),
-			    .fp = rows_location(&rule.fp),
-			    .flags = rows_flags(rule.flags),
-			    .cfa_index = (uint8_t)rule.index,
-			    .cfa_shift = (uint8_t)rule.shift}};
-		if (rule.flags & EH2SFRAME_RULE_INDEXED)
-			rows->extra[rows->n_extra - 1].rule.cfa.place =
-			    EH2SFRAME_WALK_AT_SUM;
-	}
-	return true;
-}
-
 /* A file without CFI is right, and has no rows. */
 static bool rows_convert(const uint8_t *bytes, size_t size, const char *name,
     struct rows *rows, struct err *err)
 {
-	struct eh2sframe_options *options = eh2sframe_options_new();
-	struct eh2sframe_file *file = NULL;
-	struct eh2sframe_result *result = NULL;
-	struct eh2sframe_error why = {.status = EH2SFRAME_DONE};
-	void *section = NULL;
+	struct eh2sframe_walk_module made = {.struct_size = sizeof(made), .path = name};
+	struct eh2sframe_error why;
 
-	rows->address = (rows->facts.end + ROWS_PAGE) & ~(uint64_t)(ROWS_PAGE - 1);
-	if (!options)
-		return err_set_nomem(err);
-	if (eh2sframe_options_set(options, "format", "3", &why))
-		file = eh2sframe_open_memory(bytes, size, name, options, &why);
-	if (file)
-		result = eh2sframe_convert(file, &why);
-	if (result && eh2sframe_result_section(
-			  result, rows->address, &section, &rows->size, &why)) {
-		rows->section = malloc(rows->size + 1);
-		if (rows->section && rows_take_extra(result, rows))
-			memcpy(rows->section, section, rows->size);
-		else
-			why.status = EH2SFRAME_NO_MEMORY;
-		eh2sframe_free(section);
+	if (eh2sframe_rows_memory(bytes, size, &made, &why)) {
+		/* Both are this program's to free. */
+		rows->section = (uint8_t *)(uintptr_t)made.bytes;
+		rows->size = made.size;
+		rows->address = made.address;
+		rows->extra = (struct eh2sframe_extra *)(uintptr_t)made.extra;
+		rows->n_extra = made.n_extra;
+		return true;
 	}
-	eh2sframe_result_free(result);
-	eh2sframe_close(file);
-	eh2sframe_options_free(options);
-	/* A section whose bytes could not be kept is none. */
-	if (why.status == EH2SFRAME_NO_MEMORY)
-		return err_set_nomem(err);
-	return rows->section || why.status == EH2SFRAME_NOTHING || rows_fail(err, &why);
+	return why.status == EH2SFRAME_NOTHING ||
+	       err_set(err,
+		   why.status == EH2SFRAME_NO_MEMORY ? ERR_NOMEM : ERR_UNSUPPORTED,
+		   "%.480s", why.text);
 }
 
 static uint64_t rows_now(void)

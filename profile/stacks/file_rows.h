@@ -33,8 +33,8 @@ struct rows {
 	struct facts facts;
 	uint8_t *section; /* owned; NULL: the file has no CFI */
 	size_t size;
-	uint64_t address;		    /* the section's, before relocation */
-	struct eh2sframe_walk_extra *extra; /* owned; from address 0 */
+	uint64_t address;	       /* the section's, before relocation */
+	struct eh2sframe_extra *extra; /* owned; from address 0 */
 	size_t n_extra;
 };
 

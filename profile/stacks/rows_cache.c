@@ -47,14 +47,14 @@ uint64_t rows_sum(const uint8_t *bytes, size_t size)
 	return sum ^ sum >> 32;
 }
 
-static void rcache_put_location(struct wr *wr, const struct eh2sframe_walk_location *at)
+static void rcache_put_location(struct wr *wr, const struct eh2sframe_location *at)
 {
 	wr_u8(wr, at->place);
 	wr_u8(wr, at->reg);
 	wr_u32(wr, (uint32_t)at->offset);
 }
 
-static void rcache_put_extra(struct wr *wr, const struct eh2sframe_walk_extra *extra)
+static void rcache_put_extra(struct wr *wr, const struct eh2sframe_extra *extra)
 {
 	wr_u64(wr, extra->start);
 	wr_u64(wr, extra->end);
@@ -106,7 +106,7 @@ bool rows_encode(const struct rows *rows, uint8_t **bytes, size_t *size)
 	return true;
 }
 
-static void rcache_get_location(struct rd *rd, struct eh2sframe_walk_location *at)
+static void rcache_get_location(struct rd *rd, struct eh2sframe_location *at)
 {
 	at->place = rd_u8(rd);
 	at->reg = rd_u8(rd);
@@ -126,7 +126,7 @@ static bool rcache_get_extras(struct rd *rd, struct rows *rows)
 	if (n && !rows->extra)
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		struct eh2sframe_walk_extra *extra = &rows->extra[i];
+		struct eh2sframe_extra *extra = &rows->extra[i];
 
 		extra->start = rd_u64(rd);
 		extra->end = rd_u64(rd);

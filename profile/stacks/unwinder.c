@@ -160,7 +160,7 @@ static bool unwinder_sample(struct unwinder *unwinder, const struct event *event
 		&thread->number, err))
 		return false;
 	sample.thread = thread->number;
-	if (walk_why != EH2SFRAME_WALK_GOES_ON
+	if (walk_why != EH2SFRAME_WALK_WHY_GOES_ON
 		? !unwinder_walk_known(
 		      unwinder, space, event, walk_why, &sample.stack, &sample.why, err)
 		: !unwinder_walk(unwinder, space, event, &sample.stack, &sample.why, err))
@@ -228,7 +228,7 @@ bool unwinder_event(
 	case EVENT_EXIT:
 		return unwinder_exit(unwinder, &event, err);
 	case EVENT_SAMPLE:
-		return unwinder_sample(unwinder, &event, EH2SFRAME_WALK_GOES_ON, err);
+		return unwinder_sample(unwinder, &event, EH2SFRAME_WALK_WHY_GOES_ON, err);
 	case EVENT_LOST:
 		unwinder->n_lost += event.lost;
 		return true;

@@ -57,12 +57,12 @@ static enum eh2sframe_walk_why walk_find(
 
 	/* An address as it is in the process: a guess asks whether it can be code. */
 	if (!(pc & UNWINDER_BASE(0)) || file >= walk->unwinder->n_files)
-		return space_map_find(walk->space, pc) ? EH2SFRAME_WALK_NO_ROW
-						       : EH2SFRAME_WALK_NO_MODULE;
+		return space_map_find(walk->space, pc) ? EH2SFRAME_WALK_WHY_NO_ROW
+						       : EH2SFRAME_WALK_WHY_NO_MODULE;
 	if (!walk->unwinder->files[file]->has_section)
-		return EH2SFRAME_WALK_NO_ROW;
+		return EH2SFRAME_WALK_WHY_NO_ROW;
 	*section = &walk->unwinder->files[file]->section;
-	return EH2SFRAME_WALK_GOES_ON;
+	return EH2SFRAME_WALK_WHY_GOES_ON;
 }
 
 static uint64_t walk_word_of(const uint8_t *words, size_t i)
@@ -223,10 +223,10 @@ static uint8_t walk_ended(const struct walk *walk, enum eh2sframe_walk_why why,
 	uint64_t address = place->known & UNWINDER_IN_FILE;
 
 	/* A signal handler can have a stack of its own. Then the copy has no other. */
-	if (why == EH2SFRAME_WALK_CUT_OFF && walk->elsewhere &&
+	if (why == EH2SFRAME_WALK_WHY_CUT_OFF && walk->elsewhere &&
 	    frame->sp - walk->copy.address < WALK_STACK_MAX)
 		return PROFILE_CONTRADICTION;
-	if ((why != EH2SFRAME_WALK_NO_ROW && why != EH2SFRAME_WALK_NO_MODULE) ||
+	if ((why != EH2SFRAME_WALK_WHY_NO_ROW && why != EH2SFRAME_WALK_WHY_NO_MODULE) ||
 	    place->file == UINT32_MAX)
 		return (uint8_t)why;
 	file = walk->unwinder->files[place->file];
@@ -267,11 +267,11 @@ static bool walk_steps(struct walk *walk, struct eh2sframe_walk_frame *frame,
 	    .find = walk_find,
 	    .context = walk,
 	    .cache = &unwinder->cache};
-	enum eh2sframe_walk_why end = EH2SFRAME_WALK_GOES_ON;
+	enum eh2sframe_walk_why end = EH2SFRAME_WALK_WHY_GOES_ON;
 	const struct unwinder_place *place = NULL;
 	size_t first = walk->n;
 
-	while (end == EH2SFRAME_WALK_GOES_ON) {
+	while (end == EH2SFRAME_WALK_WHY_GOES_ON) {
 		if (walk->n - first == UNWINDER_MAX_FRAMES) {
 			*why = PROFILE_LIMIT;
 			walk->singular = true;
@@ -292,7 +292,7 @@ static bool walk_steps(struct walk *walk, struct eh2sframe_walk_frame *frame,
 			return true;
 		}
 		end = walk->space ? eh2sframe_walk_step(&space, frame)
-				  : EH2SFRAME_WALK_NO_MODULE;
+				  : EH2SFRAME_WALK_WHY_NO_MODULE;
 	}
 	*why = walk_ended(walk, end, frame, place);
 	return true;

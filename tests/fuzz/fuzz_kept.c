@@ -99,7 +99,7 @@ static enum eh2sframe_walk_why find(
 
 	(void)pc;
 	*section = &input->section;
-	return EH2SFRAME_WALK_GOES_ON;
+	return EH2SFRAME_WALK_WHY_GOES_ON;
 }
 
 static void walk(
@@ -122,8 +122,9 @@ static void walk(
 		struct eh2sframe_walk_frame before = frame;
 		enum eh2sframe_walk_why why = eh2sframe_walk_step(&space, &frame);
 
-		if (why != EH2SFRAME_WALK_GOES_ON) {
-			FUZZ_ASSERT(why <= EH2SFRAME_WALK_DAMAGED, "why %d", (int)why);
+		if (why != EH2SFRAME_WALK_WHY_GOES_ON) {
+			FUZZ_ASSERT(
+			    why <= EH2SFRAME_WALK_WHY_DAMAGED, "why %d", (int)why);
 			return;
 		}
 		FUZZ_ASSERT(frame.sp > before.sp ||

@@ -102,16 +102,16 @@ static uint64_t add_func(
 	return func.start + func.size;
 }
 
-static bool same_loc(struct sf_loc loc, int32_t off, int8_t fixed,
-    const struct eh2sframe_walk_location *found)
+static bool same_loc(
+    struct sf_loc loc, int32_t off, int8_t fixed, const struct eh2sframe_location *found)
 {
-	static const uint8_t places[] = {[SF_LOC_NONE] = EH2SFRAME_WALK_SAME,
-	    [SF_LOC_AT_CFA] = EH2SFRAME_WALK_AT_CFA,
-	    [SF_LOC_REG] = EH2SFRAME_WALK_REGISTER,
-	    [SF_LOC_AT_REG] = EH2SFRAME_WALK_AT_REGISTER};
+	static const uint8_t places[] = {[SF_LOC_NONE] = EH2SFRAME_PLACE_SAME,
+	    [SF_LOC_AT_CFA] = EH2SFRAME_PLACE_AT_CFA,
+	    [SF_LOC_REG] = EH2SFRAME_PLACE_REGISTER,
+	    [SF_LOC_AT_REG] = EH2SFRAME_PLACE_AT_REGISTER};
 
 	if (loc.kind == SF_LOC_NONE && fixed)
-		return found->place == EH2SFRAME_WALK_AT_CFA && found->offset == fixed;
+		return found->place == EH2SFRAME_PLACE_AT_CFA && found->offset == fixed;
 	return found->place == places[loc.kind] &&
 	       (!loc.kind || (found->reg == loc.reg && found->offset == off));
 }
@@ -119,12 +119,12 @@ static bool same_loc(struct sf_loc loc, int32_t off, int8_t fixed,
 static void check_walker(const struct eh2sframe_walk_section *walk,
     const struct sf_section *section, const struct sf_row *row, uint64_t pc)
 {
-	struct eh2sframe_walk_rule rule;
+	struct eh2sframe_rule rule;
 	enum eh2sframe_walk_why why = eh2sframe_walk_look_up(walk, pc, &rule);
 
 	FUZZ_ASSERT(
-	    why == EH2SFRAME_WALK_GOES_ON, "0x%llx: %d", (unsigned long long)pc, why);
-	FUZZ_ASSERT(row->outermost == !!(rule.flags & EH2SFRAME_WALK_RULE_OUTERMOST),
+	    why == EH2SFRAME_WALK_WHY_GOES_ON, "0x%llx: %d", (unsigned long long)pc, why);
+	FUZZ_ASSERT(row->outermost == !!(rule.flags & EH2SFRAME_FLAG_OUTERMOST),
 	    "flags %u", rule.flags);
 	if (row->outermost)
 		return;
@@ -134,8 +134,8 @@ static void check_walker(const struct eh2sframe_walk_section *walk,
 	    "RA at 0x%llx", (unsigned long long)pc);
 	FUZZ_ASSERT(same_loc(row->fp, row->fp_off, section->fixed_fp_off, &rule.fp),
 	    "FP at 0x%llx", (unsigned long long)pc);
-	FUZZ_ASSERT(row->ra_signed == !!(rule.flags & EH2SFRAME_WALK_RULE_SIGNED),
-	    "flags %u", rule.flags);
+	FUZZ_ASSERT(row->ra_signed == !!(rule.flags & EH2SFRAME_FLAG_SIGNED), "flags %u",
+	    rule.flags);
 }
 
 /* The row of the model at pc; NULL: none. */

@@ -35,7 +35,7 @@ static uint64_t next(struct input *input)
 /* An address in or near a function, or any. */
 static uint64_t random_pc(struct input *input)
 {
-	const struct eh2sframe_walk_section *section = &input->section;
+	const struct walk_section *section = walk_opened(&input->section);
 	uint32_t bytes = walk_fde_bytes(section->version);
 	uint64_t at = next(input) >> 8;
 
@@ -47,13 +47,12 @@ static uint64_t random_pc(struct input *input)
 }
 
 static bool same_place(
-    const struct eh2sframe_walk_location *a, const struct eh2sframe_walk_location *b)
+    const struct eh2sframe_location *a, const struct eh2sframe_location *b)
 {
 	return a->place == b->place && a->reg == b->reg && a->offset == b->offset;
 }
 
-static bool same_rule(
-    const struct eh2sframe_walk_rule *a, const struct eh2sframe_walk_rule *b)
+static bool same_rule(const struct eh2sframe_rule *a, const struct eh2sframe_rule *b)
 {
 	return a->flags == b->flags && a->cfa_add == b->cfa_add &&
 	       same_place(&a->cfa, &b->cfa) && same_place(&a->ra, &b->ra) &&
@@ -63,25 +62,27 @@ static bool same_rule(
 static void look_up(
     struct input *input, uint64_t pc, const struct eh2sframe_walk_section *indexed)
 {
-	struct eh2sframe_walk_rule plain, other;
-	enum eh2sframe_walk_machine machine = walk_machine(indexed);
+	struct eh2sframe_rule plain, other;
+	enum eh2sframe_walk_machine machine = walk_machine(walk_opened(indexed));
 	enum eh2sframe_walk_why why, why_other;
 	uint64_t quick, word = 0;
 
 	why = eh2sframe_walk_look_up(&input->section, pc, &plain);
 	why_other = eh2sframe_walk_look_up(indexed, pc, &other);
-	FUZZ_ASSERT(why == EH2SFRAME_WALK_GOES_ON || why == EH2SFRAME_WALK_NO_ROW ||
-			why == EH2SFRAME_WALK_DAMAGED,
+	FUZZ_ASSERT(why == EH2SFRAME_WALK_WHY_GOES_ON ||
+			why == EH2SFRAME_WALK_WHY_NO_ROW ||
+			why == EH2SFRAME_WALK_WHY_DAMAGED,
 	    "%d", why);
 	FUZZ_ASSERT(why == why_other &&
-			(why != EH2SFRAME_WALK_GOES_ON || same_rule(&plain, &other)),
+			(why != EH2SFRAME_WALK_WHY_GOES_ON || same_rule(&plain, &other)),
 	    "the index changes the answer");
 	for (int i = 0; i < 2; i++) {
-		quick = walk_quick(i ? indexed : &input->section, machine, pc);
+		quick =
+		    walk_quick(walk_opened(i ? indexed : &input->section), machine, pc);
 		if (quick == 0)
 			continue;
 		FUZZ_ASSERT(
-		    why == EH2SFRAME_WALK_GOES_ON, "a rule on the quick way alone");
+		    why == EH2SFRAME_WALK_WHY_GOES_ON, "a rule on the quick way alone");
 		FUZZ_ASSERT(walk_pack(machine, &plain, &word) && word == quick,
 		    "another rule on the quick way");
 	}
@@ -104,7 +105,7 @@ static enum eh2sframe_walk_why find(
 	struct input *input = context;
 
 	*section = &input->section;
-	return pc % 61 ? EH2SFRAME_WALK_GOES_ON : EH2SFRAME_WALK_NO_MODULE;
+	return pc % 61 ? EH2SFRAME_WALK_WHY_GOES_ON : EH2SFRAME_WALK_WHY_NO_MODULE;
 }
 
 /* A stack of addresses of code, addresses of the stack and anything. */
@@ -127,7 +128,8 @@ static void walk(struct input *input, struct eh2sframe_walk_cache *cache)
 {
 	uint64_t registers[EH2SFRAME_WALK_N_REGISTERS], random = next(input);
 	struct eh2sframe_walk_space space = {
-	    .machine = random % 32 ? walk_machine(&input->section) : EH2SFRAME_WALK_S390X,
+	    .machine = random % 32 ? walk_machine(walk_opened(&input->section))
+				   : EH2SFRAME_WALK_S390X,
 	    .guess = random >> 8 & 1,
 	    .signature_mask = random >> 9 & 1 ? UINT64_C(0x007f000000000000) : 0,
 	    .read = read_stack,
@@ -147,9 +149,9 @@ static void walk(struct input *input, struct eh2sframe_walk_cache *cache)
 		struct eh2sframe_walk_frame before = frame;
 		enum eh2sframe_walk_why why = eh2sframe_walk_step(&space, &frame);
 
-		if (why != EH2SFRAME_WALK_GOES_ON) {
-			FUZZ_ASSERT(why > 0 && why <= EH2SFRAME_WALK_DAMAGED &&
-					why != EH2SFRAME_WALK_LIMIT,
+		if (why != EH2SFRAME_WALK_WHY_GOES_ON) {
+			FUZZ_ASSERT(why > 0 && why <= EH2SFRAME_WALK_WHY_DAMAGED &&
+					why != EH2SFRAME_WALK_WHY_LIMIT,
 			    "%d", why);
 			FUZZ_ASSERT(frame.pc == before.pc && frame.sp == before.sp &&
 					frame.fp == before.fp &&
@@ -187,11 +189,12 @@ static void with_index(struct input *input)
 		    "it is too small");
 	}
 	for (int i = 0; index && i < LOOK_UPS; i++) {
-		struct eh2sframe_walk_rule rule;
+		struct eh2sframe_rule rule;
 		uint64_t pc = random_pc(input);
 
 		(void)eh2sframe_walk_look_up(&indexed, pc, &rule);
-		(void)walk_quick(&indexed, walk_machine(&indexed), pc);
+		(void)walk_quick(
+		    walk_opened(&indexed), walk_machine(walk_opened(&indexed)), pc);
 	}
 	free(index);
 }

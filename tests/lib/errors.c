@@ -230,7 +230,7 @@ static void null_arguments(const char *path)
 	check(!eh2sframe_result_function(result, 0, NULL) &&
 		  !eh2sframe_result_row(result, 0, 0, NULL) &&
 		  !eh2sframe_result_gap(result, 0, NULL) &&
-		  !eh2sframe_result_rule(result, 0, NULL) &&
+		  !eh2sframe_result_extra(result, 0, NULL) &&
 		  !eh2sframe_file_info(file, NULL) &&
 		  !eh2sframe_file_segment(file, 0, NULL),
 	    "no place for a function, row, gap or segment");
@@ -250,7 +250,7 @@ static void null_handles(void)
 	struct eh2sframe_function function = {.struct_size = sizeof(function)};
 	struct eh2sframe_row row = {.struct_size = sizeof(row)};
 	struct eh2sframe_gap gap = {.struct_size = sizeof(gap)};
-	struct eh2sframe_rule rule = {.struct_size = sizeof(rule)};
+	struct eh2sframe_extra extra;
 	struct eh2sframe_info info = {.struct_size = sizeof(info)};
 	struct eh2sframe_segment segment = {.struct_size = sizeof(segment)};
 	struct eh2sframe_error error;
@@ -293,7 +293,7 @@ static void null_handles(void)
 		  !eh2sframe_result_function(NULL, 0, &function) &&
 		  !eh2sframe_result_row(NULL, 0, 0, &row) &&
 		  !eh2sframe_result_gap(NULL, 0, &gap) &&
-		  !eh2sframe_result_rule(NULL, 0, &rule) &&
+		  !eh2sframe_result_extra(NULL, 0, &extra) &&
 		  !eh2sframe_result_section_offset(NULL, 0, &section, &offset) &&
 		  !eh2sframe_file_info(NULL, &info) &&
 		  !eh2sframe_file_segment(NULL, 0, &segment) &&

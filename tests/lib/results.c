@@ -59,10 +59,10 @@ static struct bytes contents(struct eh2sframe_result *result)
 		add_number(&all, function.flags);
 		for (size_t k = 0; eh2sframe_result_row(result, i, k, &row); k++) {
 			add_number(&all, row.start);
-			add_number(&all, row.flags);
-			add_location(&all, &row.cfa);
-			add_location(&all, &row.ra);
-			add_location(&all, &row.fp);
+			add_number(&all, row.rule.flags);
+			add_location(&all, &row.rule.cfa);
+			add_location(&all, &row.rule.ra);
+			add_location(&all, &row.rule.fp);
 		}
 	}
 	for (size_t i = 0; eh2sframe_result_gap(result, i, &gap); i++) {

@@ -26,7 +26,7 @@ static void word_of(char *word, size_t size, const char *machine,
 	else
 		snprintf(name, sizeof(name), "r%" PRIu32, location->reg);
 	switch (location->place) {
-	case EH2SFRAME_PLACE_NONE:
+	case EH2SFRAME_PLACE_SAME:
 		snprintf(word, size, "u");
 		return;
 	case EH2SFRAME_PLACE_AT_CFA:
@@ -55,8 +55,11 @@ static void plain(char *word)
 
 	if (n > 2 && !strcmp(word + n - 2, "+0"))
 		word[n - 2] = '\0';
-	if (!strcmp(word, "U") || !strcmp(word, "f"))
+	if (!strcmp(word, "U"))
 		strcpy(word, "u");
+	/* Only x86-64 has a place for RA in the header. */
+	if (!strcmp(word, "f"))
+		strcpy(word, "c-8");
 	if (!strcmp(word, "r14") || !strcmp(word, "r15") || !strcmp(word, "r11"))
 		return;
 }
@@ -69,30 +72,31 @@ static bool row_is(
 	uint64_t pc;
 
 	if (strstr(line, "RA undefined"))
-		return row->flags == EH2SFRAME_ROW_OUTERMOST &&
+		return row->rule.flags & EH2SFRAME_FLAG_OUTERMOST &&
 		       sscanf(line, "%" SCNx64, &pc) == 1 && pc == base + row->start;
 	if (sscanf(line, "%" SCNx64 " %39s %39s %39[^[ \n]", &pc, cfa, fp, ra) != 4)
 		return false;
 	plain(cfa);
 	plain(fp);
 	plain(ra);
-	word_of(want[0], 40, machine, &row->cfa);
-	word_of(want[1], 40, machine, &row->fp);
-	word_of(want[2], 40, machine, &row->ra);
+	word_of(want[0], 40, machine, &row->rule.cfa);
+	word_of(want[1], 40, machine, &row->rule.fp);
+	word_of(want[2], 40, machine, &row->rule.ra);
 	/* In a default row a register is printed as its number. */
-	if (fp[0] == 'r' && row->fp.place == EH2SFRAME_PLACE_REGISTER)
-		snprintf(want[1], 40, "r%" PRIu32, row->fp.reg);
-	if (ra[0] == 'r' && row->ra.place == EH2SFRAME_PLACE_REGISTER)
-		snprintf(want[2], 40, "r%" PRIu32, row->ra.reg);
+	if (fp[0] == 'r' && row->rule.fp.place == EH2SFRAME_PLACE_REGISTER)
+		snprintf(want[1], 40, "r%" PRIu32, row->rule.fp.reg);
+	if (ra[0] == 'r' && row->rule.ra.place == EH2SFRAME_PLACE_REGISTER)
+		snprintf(want[2], 40, "r%" PRIu32, row->rule.ra.reg);
 	return pc == base + row->start && !strcmp(cfa, want[0]) && !strcmp(fp, want[1]) &&
-	       !strcmp(ra, want[2]) && sign == ((row->flags & EH2SFRAME_ROW_SIGNED) != 0);
+	       !strcmp(ra, want[2]) &&
+	       sign == ((row->rule.flags & EH2SFRAME_FLAG_SIGNED) != 0);
 }
 
 /* The head of a function in the dump. */
 static bool function_is(
     const struct eh2sframe_function *function, size_t i, const char *line)
 {
-	bool repeats = (function->flags & EH2SFRAME_FUNCTION_REPEATS) != 0;
+	bool repeats = (function->flags & EH2SFRAME_FLAG_REPEATS) != 0;
 	unsigned int block = 0;
 	const char *rest;
 	uint64_t start, size;
@@ -134,7 +138,7 @@ static long side_by_side(const struct eh2sframe_result *result, const char *mach
 	size_t i;
 
 	for (i = 0; eh2sframe_result_function(result, i, &function); i++) {
-		bool repeats = (function.flags & EH2SFRAME_FUNCTION_REPEATS) != 0;
+		bool repeats = (function.flags & EH2SFRAME_FLAG_REPEATS) != 0;
 		size_t k;
 
 		*bad = at ? next_line(&at) : "the end";
@@ -182,22 +186,23 @@ static bool gaps_are_right(const struct eh2sframe_result *result)
 static bool rules_are_right(const struct eh2sframe_result *result, const char *machine)
 {
 	struct eh2sframe_gap gap = {.struct_size = sizeof(gap)};
-	struct eh2sframe_rule rule = {.struct_size = sizeof(rule)};
+	struct eh2sframe_extra extra;
 	size_t at = 0;
 	uint64_t end = 0;
 
-	for (size_t i = 0; eh2sframe_result_rule(result, i, &rule); i++) {
-		if (rule.start < end || rule.end <= rule.start)
+	for (size_t i = 0; eh2sframe_result_extra(result, i, &extra); i++) {
+		if (extra.start < end || extra.end <= extra.start)
 			return false;
-		for (end = rule.start; end < rule.end; at++) {
+		for (end = extra.start; end < extra.end; at++) {
 			if (!eh2sframe_result_gap(result, at, &gap) || gap.start > end)
 				return false;
 			end = gap.end > end ? gap.end : end;
 		}
 		at--;
-		end = rule.end;
-		if (!(rule.flags & EH2SFRAME_RULE_OUTERMOST) &&
-		    rule.ra.place == EH2SFRAME_PLACE_NONE && !strcmp(machine, "x86-64"))
+		end = extra.end;
+		if (!(extra.rule.flags & EH2SFRAME_FLAG_OUTERMOST) &&
+		    extra.rule.ra.place == EH2SFRAME_PLACE_SAME &&
+		    !strcmp(machine, "x86-64"))
 			return false;
 	}
 	return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * rules_witness FILE...: the rules that the library gives for code without rows
- * (eh2sframe_result_rule), against CFI at every address: as the interpreter reads it, and
+ * (eh2sframe_result_extra), against CFI at every address: as the interpreter reads it, and
  * as libdwarf does. CFI of a gap that is such a rule must have one.
  */
 #include <elf.h>
@@ -28,7 +28,7 @@ struct run {
 	struct eh_file file;
 	struct cfi_frames frames;
 	struct cfi_interp interp;
-	struct eh2sframe_rule *rules;
+	struct eh2sframe_extra *rules;
 	size_t n_rules;
 	struct eh2sframe_gap *gaps;
 	size_t n_gaps;
@@ -59,7 +59,7 @@ static bool same_place(const struct eh2sframe_location *location,
 	case EH2SFRAME_PLACE_AT_REGISTER:
 		return rule->kind == CFI_AT_REG && rule->reg == location->reg &&
 		       rule->off == location->offset && (add_is_apart || !rule->add);
-	case EH2SFRAME_PLACE_NONE:
+	case EH2SFRAME_PLACE_SAME:
 		return rule->kind == CFI_UNSPECIFIED || rule->kind == CFI_SAME;
 	}
 	return false;
@@ -86,30 +86,29 @@ static bool own_register(const struct cfi_rule *rule, uint64_t reg)
 /* The CFA, which alone can be in an array. */
 static bool is_cfa(const struct eh2sframe_rule *rule, const struct cfi_rule *cfa)
 {
-	if (!(rule->flags & EH2SFRAME_RULE_INDEXED))
+	if (rule->cfa.place != EH2SFRAME_PLACE_AT_SUM)
 		return same_place(&rule->cfa, cfa, true) && rule->cfa_add == cfa->add;
-	return rule->cfa.place == EH2SFRAME_PLACE_AT_REGISTER &&
-	       cfa->kind == CFI_AT_SUM && rule->cfa.reg == cfa->reg &&
-	       rule->cfa.offset == cfa->off && rule->index == cfi_rule_index(cfa) &&
-	       rule->shift == cfi_rule_shift(cfa) && rule->cfa_add == cfa->add;
+	return cfa->kind == CFI_AT_SUM && rule->cfa.reg == cfa->reg &&
+	       rule->cfa.offset == cfa->off && rule->cfa_index == cfi_rule_index(cfa) &&
+	       rule->cfa_shift == cfi_rule_shift(cfa) && rule->cfa_add == cfa->add;
 }
 
 static bool is_rule(const struct run *run, const struct eh2sframe_rule *rule,
     const struct cfi_row *row, bool signal_frame, uint64_t ra_reg)
 {
-	bool outermost = (rule->flags & EH2SFRAME_RULE_OUTERMOST) != 0;
+	bool outermost = (rule->flags & EH2SFRAME_FLAG_OUTERMOST) != 0;
 
-	if (signal_frame != ((rule->flags & EH2SFRAME_RULE_SIGNAL_FRAME) != 0) ||
+	if (signal_frame != ((rule->flags & EH2SFRAME_FLAG_SIGNAL_FRAME) != 0) ||
 	    outermost != (row->ra.kind == CFI_UNDEFINED))
 		return false;
 	if (outermost)
 		return true;
 	return is_cfa(rule, &row->cfa) &&
 	       (same_place(&rule->ra, &row->ra, false) ||
-		   (rule->ra.place == EH2SFRAME_PLACE_NONE &&
+		   (rule->ra.place == EH2SFRAME_PLACE_SAME &&
 		       own_register(&row->ra, ra_reg))) &&
 	       (same_place(&rule->fp, &row->fp, false) ||
-		   (rule->fp.place == EH2SFRAME_PLACE_NONE &&
+		   (rule->fp.place == EH2SFRAME_PLACE_SAME &&
 		       own_register(&row->fp, run->file.machine.fp_reg))) &&
 	       sp_is_usual(run, row);
 }
@@ -176,11 +175,11 @@ static uint64_t compare_row(struct run *run, const struct cfi_row *row, uint64_t
 
 	RANGE_ABOVE(run->rules, run->n_rules, from, i);
 	for (; i < run->n_rules && run->rules[i].start < to; i++) {
-		const struct eh2sframe_rule *rule = &run->rules[i];
+		const struct eh2sframe_extra *rule = &run->rules[i];
 		uint64_t start = rule->start > from ? rule->start : from;
 		uint64_t end = rule->end < to ? rule->end : to;
 
-		if (!is_rule(run, rule, row, signal_frame, ra_reg))
+		if (!is_rule(run, &rule->rule, row, signal_frame, ra_reg))
 			differ(run, "the rule is not that of CFI:", start, row);
 		else
 			bytes += end - start;
@@ -270,9 +269,10 @@ static void compare_libdwarf(struct run *run)
 			RANGE_ABOVE(run->rules, run->n_rules, from, k);
 			if (k == run->n_rules || run->rules[k].start >= to)
 				continue;
-			run->counts->libdwarf_bytes += compare_row(run, &table->rows[r],
-			    from, to, run->rules[k].flags & EH2SFRAME_RULE_SIGNAL_FRAME,
-			    run->frames.cies[0].ra_reg);
+			run->counts->libdwarf_bytes +=
+			    compare_row(run, &table->rows[r], from, to,
+				run->rules[k].rule.flags & EH2SFRAME_FLAG_SIGNAL_FRAME,
+				run->frames.cies[0].ra_reg);
 		}
 	}
 	cfi_libdwarf_free(witness);
@@ -292,7 +292,7 @@ static bool read_result(struct run *run, const char *format)
 	struct eh2sframe_options *options = eh2sframe_options_new();
 	struct eh2sframe_file *file = NULL;
 	struct eh2sframe_result *result = NULL;
-	struct eh2sframe_rule rule = {.struct_size = sizeof(rule)};
+	struct eh2sframe_extra rule;
 	struct eh2sframe_gap gap = {.struct_size = sizeof(gap)};
 	uint64_t before = 0;
 
@@ -300,7 +300,7 @@ static bool read_result(struct run *run, const char *format)
 	    eh2sframe_options_set(options, "jobs", "1", NULL))
 		file = eh2sframe_open_path(run->path, options, NULL);
 	result = file ? eh2sframe_convert(file, NULL) : NULL;
-	for (; result && eh2sframe_result_rule(result, run->n_rules, &rule) &&
+	for (; result && eh2sframe_result_extra(result, run->n_rules, &rule) &&
 	       room((void **)&run->rules, run->n_rules, sizeof(rule));
 	     run->n_rules++) {
 		if (rule.start < before || rule.end <= rule.start)

@@ -6,8 +6,8 @@ symbols, types (docs/STABILITY.md). TAP.
     abi.py ROOT LIST LIBRARY... -- COMPILER... [--bless]
 
 Places, sizes and values are the compiler's, versions those that LIBRARY exports. A line of LIST may not change or go. A
-struct that begins with struct_size may grow. New lines come in by --bless. The libraries export what the headers declare and
-nothing else.
+struct that begins with struct_size may grow, and members named reserved give their place to new ones. New lines come in by
+--bless. The libraries export what the headers declare and nothing else.
 """
 
 import os
@@ -26,9 +26,8 @@ LIBRARIES, COMPILER = ARGV[2 : ARGV.index("--")], ARGV[ARGV.index("--") + 1 :]
 def header_text(path):
     with open(path, encoding="utf-8") as file:
         text = re.sub(r"/\*.*?\*/", " ", file.read(), flags=re.S)
-    # Inline functions are code of the caller; macros of attributes say nothing of the ABI.
+    # Macros of attributes say nothing of the ABI.
     text = re.sub(r"^#.*(?:\\\n.*)*", "", text, flags=re.M)
-    text = re.sub(r"static inline[^{]*\{.*?^\}", "", text, flags=re.M | re.S)
     text = re.sub(r"__attribute__\(\(.*?\)\)\)?", "", text)
     return re.sub(r"\bEH2SFRAME_\w*(?:API|CHECKED)\b", "", text)
 
@@ -78,7 +77,7 @@ def function(line):
 
 def lines_now(exported):
     folder = os.path.join(ROOT, "include")
-    headers = sorted(name for name in os.listdir(folder) if name.startswith("eh2sframe") and name != "eh2sframe-walk-rows.h")
+    headers = sorted(name for name in os.listdir(folder) if name.startswith("eh2sframe"))
     program, found = ["#include <stddef.h>", "#include <stdio.h>"], []
     program += [f'#include "{name}"' for name in headers] + ["int main(void) {"]
     for name in headers:
@@ -114,15 +113,18 @@ def main():
         if new == line:
             continue
         name = key(line).split("sizeof ")
+        # New members take the place of reserved ones; the size stays.
+        if key(line).endswith(".reserved"):
+            continue
         if new and len(name) == 2 and name[1] in grows and int(new.split(" = ")[1]) >= int(line.split(" = ")[1]):
             continue
         wrong.append(f"was: {line}\nis:  {new}")
     check(not wrong, f"{len(old)} lines of the ABI are as they were", "\n".join(wrong))
     unknown = sorted(set(now) - set(old))
     check(not unknown, "each line is in the list; --bless adds it", "\n".join(unknown))
-    check(len(old) > 250 and sum("sizeof" in line for line in old) > 10, "the list has structs, numbers and functions")
+    check(len(old) > 150 and sum("sizeof" in line for line in old) > 10, "the list has structs, numbers and functions")
     declared = {function(line) for line in now} - {None}
-    check(len(declared) > 60 and declared == set(exported), f"the libraries export the {len(declared)} functions and nothing else",
+    check(len(declared) > 40 and declared == set(exported), f"the libraries export the {len(declared)} functions and nothing else",
           " ".join(sorted(declared ^ set(exported))))
     plan()
 

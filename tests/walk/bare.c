@@ -104,7 +104,7 @@ static enum eh2sframe_walk_why find(
 	(void)context;
 	(void)pc;
 	*found = &section;
-	return EH2SFRAME_WALK_GOES_ON;
+	return EH2SFRAME_WALK_WHY_GOES_ON;
 }
 
 /* Strips nothing, so that a row must say of each address if it is signed, and with which key. */
@@ -112,17 +112,17 @@ static void check_signature(const struct eh2sframe_walk_frame *frame, uint64_t c
 {
 	uint64_t pc = frame->pc - !(frame->flags & EH2SFRAME_WALK_FRAME_EXACT), cfa,
 		 ra = frame->ra;
-	struct eh2sframe_walk_rule rule;
+	struct eh2sframe_rule rule;
 
-	if (eh2sframe_walk_look_up(&section, pc, &rule) != EH2SFRAME_WALK_GOES_ON ||
-	    rule.flags & EH2SFRAME_WALK_RULE_OUTERMOST)
+	if (eh2sframe_walk_look_up(&section, pc, &rule) != EH2SFRAME_WALK_WHY_GOES_ON ||
+	    rule.flags & EH2SFRAME_FLAG_OUTERMOST)
 		return;
 	cfa = (rule.cfa.reg == SP ? frame->sp : frame->fp) + (uint64_t)rule.cfa.offset;
-	if (rule.ra.place == EH2SFRAME_WALK_AT_CFA)
+	if (rule.ra.place == EH2SFRAME_PLACE_AT_CFA)
 		read_word(NULL, cfa + (uint64_t)rule.ra.offset, &ra);
-	if (rule.flags & EH2SFRAME_WALK_RULE_SIGNED)
+	if (rule.flags & EH2SFRAME_FLAG_SIGNED)
 		ra = authenticated(
-		    ra, cfa, !(rule.flags & EH2SFRAME_WALK_RULE_KEY_B) == other_key);
+		    ra, cfa, !(rule.flags & EH2SFRAME_FLAG_KEY_B) == other_key);
 	if (ra != caller)
 		fail("a signature is of another key or CFA, or a row does not say that "
 		     "there is one");
@@ -136,12 +136,12 @@ static void walk(
 	    .signature_mask = UINT64_C(0x007f000000000000),
 	    .read = read_word,
 	    .find = find};
-	enum eh2sframe_walk_why why = EH2SFRAME_WALK_LIMIT;
+	enum eh2sframe_walk_why why = EH2SFRAME_WALK_WHY_LIMIT;
 
 	for (int i = 0; i < MAX_FRAMES; i++) {
 		check_signature(&frame, caller);
 		why = eh2sframe_walk_step(&space, &frame);
-		if (why != EH2SFRAME_WALK_GOES_ON)
+		if (why != EH2SFRAME_WALK_WHY_GOES_ON)
 			break;
 		if (frame.pc != caller)
 			fail("another return address than in the frame record");
@@ -153,8 +153,9 @@ static void walk(
 		record = record ? (const uint64_t *)record[0] : NULL;
 	}
 	/* Only version 3 has a row for _start, which has neither a frame record nor a caller. */
-	if (caller || why != (section_bytes[AT_VERSION] < 3 ? EH2SFRAME_WALK_NO_ROW
-							    : EH2SFRAME_WALK_OUTERMOST))
+	if (caller ||
+	    why != (section_bytes[AT_VERSION] < 3 ? EH2SFRAME_WALK_WHY_NO_ROW
+						  : EH2SFRAME_WALK_WHY_OUTERMOST))
 		fail(eh2sframe_walk_why_text(why));
 }
 

@@ -16,7 +16,7 @@
 #include <unwind.h>
 #endif
 #ifdef HERE_ROWS
-#include "include/eh2sframe-walk-rows.h"
+#include "include/eh2sframe.h"
 #endif
 #include "tests/walk/here.h"
 
@@ -89,7 +89,7 @@ static bool same_sps(const void *ucontext, const struct unwound *unwound, size_t
 
 	eh2sframe_walk_begin(&frame, ucontext, registers);
 	for (size_t i = 1; i < n; i++)
-		if (eh2sframe_walk_next(&frame) != EH2SFRAME_WALK_GOES_ON ||
+		if (eh2sframe_walk_next(&frame) != EH2SFRAME_WALK_WHY_GOES_ON ||
 		    (!(frame.flags & EH2SFRAME_WALK_FRAME_EXACT) &&
 			frame.sp + CFA_ABOVE_SP + here_lie != unwound->cfas[i]))
 			return false;
@@ -118,7 +118,7 @@ static bool compare(struct here_stack *walked, const void *ucontext)
 	}
 	if (n < stack->n) {
 		/* ld.so's trampoline for lazy calls keeps its CFA in rbx, which no row restores. */
-		if (walked->why == EH2SFRAME_WALK_LOST_REGISTER) {
+		if (walked->why == EH2SFRAME_WALK_WHY_LOST_REGISTER) {
 			__atomic_fetch_add(&here_counts.lost, 1, __ATOMIC_RELAXED);
 			return false;
 		}
@@ -136,7 +136,7 @@ const bool here_is_alone = true;
 static bool compare(struct here_stack *walked, const void *ucontext)
 {
 	bool good = here_is_complete(walked) ||
-		    (here_in_coroutine && walked->why == EH2SFRAME_WALK_NO_ROW);
+		    (here_in_coroutine && walked->why == EH2SFRAME_WALK_WHY_NO_ROW);
 
 	(void)ucontext;
 	if (good)
@@ -155,15 +155,15 @@ bool here_is_complete(const struct here_stack *walked)
 	/* Versions 1 and 2 have no row for _start, which is shorter than this. */
 	extern char _start[];
 
-	return walked->why == EH2SFRAME_WALK_NO_ROW && walked->n > 0 &&
+	return walked->why == EH2SFRAME_WALK_WHY_NO_ROW && walked->n > 0 &&
 	       walked->pcs[walked->n - 1] - (uintptr_t)_start < 128;
 #endif
 #ifndef __GLIBC__
 	/* musl has no CFI, and code does not show that _start and clone have no caller. */
-	if (walked->why == EH2SFRAME_WALK_NO_ROW)
+	if (walked->why == EH2SFRAME_WALK_WHY_NO_ROW)
 		return true;
 #endif
-	return walked->why == EH2SFRAME_WALK_OUTERMOST;
+	return walked->why == EH2SFRAME_WALK_WHY_OUTERMOST;
 }
 
 bool here_compare(const void *ucontext, struct here_stack *walked)
@@ -239,16 +239,20 @@ int main(int argc, char **argv)
 	unsigned char *memory = mmap(NULL, MEMORY_SIZE, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	unsigned long n = argc > 1 ? strtoul(argv[1], NULL, 10) : 100;
+	struct eh2sframe_walk_options options = {.struct_size = sizeof(options) - 1};
 
 	here_ok(eh2sframe_walk_backtrace(NULL, (uintptr_t[1]){0}, 1, NULL) == 0,
 	    "without tables a walk has no frames");
-	here_ok(!eh2sframe_walk_init(memory, 4096) &&
-		    !eh2sframe_walk_init(memory + 8, 1 << 20),
-	    "too little memory and a wrong alignment are refused");
+	here_ok(!eh2sframe_walk_init(memory, 4096, NULL) &&
+		    !eh2sframe_walk_init(memory + 8, 1 << 20, NULL) &&
+		    !eh2sframe_walk_init(memory, MEMORY_SIZE, &options),
+	    "too little memory, a wrong alignment and short options are refused");
+	options.struct_size = sizeof(options);
 #ifdef HERE_ROWS
-	eh2sframe_walk_on_module(eh2sframe_walk_rows, NULL);
+	options.rows = eh2sframe_rows_module;
 #endif
-	here_ok(eh2sframe_walk_init(memory, MEMORY_SIZE) && eh2sframe_walk_refresh() > 0,
+	here_ok(eh2sframe_walk_init(memory, MEMORY_SIZE, &options) &&
+		    eh2sframe_walk_refresh() > 0,
 	    "files have rows");
 	test_calls();
 	test_signals(n);

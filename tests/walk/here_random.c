@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "tests/walk/here.h"
+#include "walk/process.h"
 
 enum { N_WORDS = 8192, PAGE_WORDS = 512, MOST_STEPS = 300 };
 
@@ -39,7 +40,7 @@ static enum eh2sframe_walk_why walk(uint64_t *state, const uint64_t *stack)
 	    .fp = word(state, stack),
 	    .ra = word(state, stack),
 	    .flags = here_random(state) & 31};
-	enum eh2sframe_walk_why why = EH2SFRAME_WALK_GOES_ON;
+	enum eh2sframe_walk_why why = EH2SFRAME_WALK_WHY_GOES_ON;
 	uint64_t registers[EH2SFRAME_WALK_N_REGISTERS];
 
 	if (here_random(state) & 1) {
@@ -47,7 +48,7 @@ static enum eh2sframe_walk_why walk(uint64_t *state, const uint64_t *stack)
 			registers[i] = word(state, stack);
 		frame.registers = registers;
 	}
-	for (int i = 0; i < MOST_STEPS && why == EH2SFRAME_WALK_GOES_ON; i++)
+	for (int i = 0; i < MOST_STEPS && why == EH2SFRAME_WALK_WHY_GOES_ON; i++)
 		why = eh2sframe_walk_next(&frame);
 	return why;
 }
@@ -68,19 +69,20 @@ void test_random(unsigned long n)
 		size_t at = here_random(&state) % (5 * PAGE_WORDS);
 
 		stack[at] = word(&state, stack);
-		eh2sframe_walk_guess(here_random(&state) % 4 == 0);
+		walk_settings.options.guess = here_random(&state) % 4 == 0;
 		whys[walk(&state, stack) & 15]++;
 	}
-	eh2sframe_walk_guess(false);
+	walk_settings.options.guess = false;
 	printf("# damaged stacks ended:");
 	for (int i = 0; i < 16; i++)
 		if (whys[i] > 0)
 			printf(" %lu %s,", whys[i], eh2sframe_walk_why_text(i));
 	printf("\n");
 	/* Rare ends need many walks. */
-	here_ok(whys[EH2SFRAME_WALK_NO_MODULE] > 0 && whys[EH2SFRAME_WALK_CUT_OFF] > 0 &&
-		    (n < 100 || (whys[EH2SFRAME_WALK_CONTRADICTION] > 0 &&
-				    whys[EH2SFRAME_WALK_NO_ROW] > 0)),
+	here_ok(whys[EH2SFRAME_WALK_WHY_NO_MODULE] > 0 &&
+		    whys[EH2SFRAME_WALK_WHY_CUT_OFF] > 0 &&
+		    (n < 100 || (whys[EH2SFRAME_WALK_WHY_CONTRADICTION] > 0 &&
+				    whys[EH2SFRAME_WALK_WHY_NO_ROW] > 0)),
 	    "walks of damaged stacks end");
 	munmap(stack, N_WORDS * 8);
 }

@@ -88,7 +88,7 @@ static void step(int number, void *info, void *ucontext)
 	struct here_stack *walked = &here_walked;
 	uint64_t registers[EH2SFRAME_WALK_N_REGISTERS];
 	struct eh2sframe_walk_frame frame;
-	enum eh2sframe_walk_why why = EH2SFRAME_WALK_GOES_ON;
+	enum eh2sframe_walk_why why = EH2SFRAME_WALK_WHY_GOES_ON;
 	size_t n = 0, n_same = 0;
 
 	(void)number;
@@ -96,7 +96,7 @@ static void step(int number, void *info, void *ucontext)
 	eh2sframe_walk_begin(&frame, ucontext, registers);
 	walked->n =
 	    eh2sframe_walk_backtrace(ucontext, walked->pcs, HERE_MOST_FRAMES, NULL);
-	while (why == EH2SFRAME_WALK_GOES_ON && n < walked->n) {
+	while (why == EH2SFRAME_WALK_WHY_GOES_ON && n < walked->n) {
 		n_same += frame.pc == walked->pcs[n++];
 		why = eh2sframe_walk_next(&frame);
 	}
@@ -122,8 +122,8 @@ void test_calls(void)
 	complete = here_walked.n;
 	here_walked.n =
 	    eh2sframe_walk_backtrace(NULL, here_walked.pcs, 2, &here_walked.why);
-	here_ok(
-	    complete > 2 && here_walked.n == 2 && here_walked.why == EH2SFRAME_WALK_LIMIT,
+	here_ok(complete > 2 && here_walked.n == 2 &&
+		    here_walked.why == EH2SFRAME_WALK_WHY_LIMIT,
 	    "a walk ends at the limit");
 	here_handle(SIGUSR1, step, 0);
 	deep(20, 40, end_raise);
@@ -298,7 +298,7 @@ static bool walk_of_overflow(void)
 	signal(SIGSEGV, SIG_DFL);
 	for (size_t i = 2; i < here_walked.n; i++)
 		n_same += here_walked.pcs[i] == here_walked.pcs[1];
-	return depth > HERE_MOST_FRAMES && here_walked.why == EH2SFRAME_WALK_LIMIT &&
+	return depth > HERE_MOST_FRAMES && here_walked.why == EH2SFRAME_WALK_WHY_LIMIT &&
 	       n_same == HERE_MOST_FRAMES - 2;
 }
 

@@ -41,8 +41,8 @@ static enum eh2sframe_walk_why find_section(
     void *context, uint64_t pc, const struct eh2sframe_walk_section **section)
 {
 	*section = context;
-	return pc >= TEXT && pc < TEXT + 0x1000 ? EH2SFRAME_WALK_GOES_ON
-						: EH2SFRAME_WALK_NO_MODULE;
+	return pc >= TEXT && pc < TEXT + 0x1000 ? EH2SFRAME_WALK_WHY_GOES_ON
+						: EH2SFRAME_WALK_WHY_NO_MODULE;
 }
 
 int main(void)
@@ -58,7 +58,7 @@ int main(void)
 	    .sp = STACK,
 	    .fp = STACK + 0x20,
 	    .flags = EH2SFRAME_WALK_FRAME_EXACT};
-	enum eh2sframe_walk_why why = EH2SFRAME_WALK_GOES_ON;
+	enum eh2sframe_walk_why why = EH2SFRAME_WALK_WHY_GOES_ON;
 	size_t n = 0;
 
 	if (!eh2sframe_walk_open(&section, section_bytes, sizeof(section_bytes), ADDRESS,
@@ -68,10 +68,10 @@ int main(void)
 	stack[4] = STACK + 0x40;
 	stack[5] = wanted[2];
 	stack[9] = wanted[3];
-	while (why == EH2SFRAME_WALK_GOES_ON && n < 4 && frame.pc == wanted[n]) {
+	while (why == EH2SFRAME_WALK_WHY_GOES_ON && n < 4 && frame.pc == wanted[n]) {
 		n++;
 		why = eh2sframe_walk_step(&space, &frame);
 	}
 	printf("%zu frames, %s\n", n, eh2sframe_walk_why_text(why));
-	return n == 4 && why == EH2SFRAME_WALK_OUTERMOST ? 0 : 1;
+	return n == 4 && why == EH2SFRAME_WALK_WHY_OUTERMOST ? 0 : 1;
 }

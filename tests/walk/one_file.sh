@@ -20,7 +20,7 @@ for options in -O0 -O2; do
 done
 others() {
 	if have "${CXX:-g++}"; then
-		printf '#include "eh2sframe-walk.h"\nint main() { return eh2sframe_walk_why_text(EH2SFRAME_WALK_LIMIT) == 0; }\n' >one.cc
+		printf '#include "eh2sframe-walk.h"\nint main() { return eh2sframe_walk_why_text(EH2SFRAME_WALK_WHY_LIMIT) == 0; }\n' >one.cc
 		is 'C++ can use it' "${CXX:-g++}" -Wall -Wextra -Werror -o one one.cc eh2sframe-walk.o
 	else
 		skip 'C++ can use it' 'no C++ compiler'

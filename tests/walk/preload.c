@@ -28,7 +28,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
-#include "include/eh2sframe-walk-rows.h"
+#include "include/eh2sframe.h"
 #include "tests/walk/preload.h"
 
 enum { MOST_FRAMES = 512 };
@@ -161,7 +161,7 @@ static void unwind_guarded(struct stack *stack)
 
 static void interrupt(int number, siginfo_t *info, void *ucontext)
 {
-	enum eh2sframe_walk_why why = EH2SFRAME_WALK_GOES_ON;
+	enum eh2sframe_walk_why why = EH2SFRAME_WALK_WHY_GOES_ON;
 	struct stack walked, unwound;
 	int saved = errno;
 	uint64_t start = now(), middle, end;
@@ -179,7 +179,7 @@ static void interrupt(int number, siginfo_t *info, void *ucontext)
 
 		eh2sframe_walk_begin(&frame, ucontext, registers);
 		unwound.first = frame.pc;
-		if (with_walk && why != EH2SFRAME_WALK_OUTERMOST)
+		if (with_walk && why != EH2SFRAME_WALK_WHY_OUTERMOST)
 			unwind_guarded(&unwound);
 		else
 			unwind(note, &unwound);
@@ -241,6 +241,9 @@ __attribute__((constructor)) static void begin(void)
 {
 	struct sigaction action = {
 	    .sa_sigaction = interrupt, .sa_flags = SA_SIGINFO | SA_RESTART};
+	const struct eh2sframe_walk_options options = {.struct_size = sizeof(options),
+	    .rows = eh2sframe_rows_module,
+	    .keep_loaded = true};
 	const char *alone = getenv("WALK_ALONE");
 	void *libgcc = dlopen("libgcc_s.so.1", RTLD_NOW);
 
@@ -252,9 +255,7 @@ __attribute__((constructor)) static void begin(void)
 	with_walk = !alone || strcmp(alone, "libgcc") != 0;
 	with_libgcc = !alone || strcmp(alone, "walk") != 0;
 	add(&counts->processes, 1);
-	eh2sframe_walk_on_module(eh2sframe_walk_rows, NULL);
-	eh2sframe_walk_keep_loaded(true);
-	if (!eh2sframe_walk_init(memory, sizeof(memory)))
+	if (!eh2sframe_walk_init(memory, sizeof(memory), &options))
 		return;
 	sigaction(SIGPROF, &action, NULL);
 	pthread_atfork(NULL, NULL, start_timer);

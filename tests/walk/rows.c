@@ -27,53 +27,52 @@ struct rows {
 	size_t n_checked, n_packed, n_quick, n_wrong;
 };
 
-static struct eh2sframe_walk_location location(struct sf_loc loc, int32_t off)
+static struct eh2sframe_location location(struct sf_loc loc, int32_t off)
 {
 	static const uint8_t places[] = {
-	    [SF_LOC_NONE] = EH2SFRAME_WALK_SAME,
-	    [SF_LOC_AT_CFA] = EH2SFRAME_WALK_AT_CFA,
-	    [SF_LOC_REG] = EH2SFRAME_WALK_REGISTER,
-	    [SF_LOC_AT_REG] = EH2SFRAME_WALK_AT_REGISTER,
+	    [SF_LOC_NONE] = EH2SFRAME_PLACE_SAME,
+	    [SF_LOC_AT_CFA] = EH2SFRAME_PLACE_AT_CFA,
+	    [SF_LOC_REG] = EH2SFRAME_PLACE_REGISTER,
+	    [SF_LOC_AT_REG] = EH2SFRAME_PLACE_AT_REGISTER,
 	};
 
-	return (struct eh2sframe_walk_location){
+	return (struct eh2sframe_location){
 	    .place = places[loc.kind], .reg = loc.reg, .offset = loc.kind ? off : 0};
 }
 
 /* The decoder's row in the words of the walker. */
-static struct eh2sframe_walk_rule expected(
+static struct eh2sframe_rule expected(
     const struct rows *rows, const struct sf_func *func, const struct sf_row *row)
 {
-	struct eh2sframe_walk_rule rule = {.cfa = location(row->cfa, row->cfa_off),
+	struct eh2sframe_rule rule = {.cfa = location(row->cfa, row->cfa_off),
 	    .ra = location(row->ra, row->ra_off),
 	    .fp = location(row->fp, row->fp_off)};
 
-	if (rule.ra.place == EH2SFRAME_WALK_SAME && rows->view.fixed_ra_off)
-		rule.ra = (struct eh2sframe_walk_location){
-		    .place = EH2SFRAME_WALK_AT_CFA, .offset = rows->view.fixed_ra_off};
+	if (rule.ra.place == EH2SFRAME_PLACE_SAME && rows->view.fixed_ra_off)
+		rule.ra = (struct eh2sframe_location){
+		    .place = EH2SFRAME_PLACE_AT_CFA, .offset = rows->view.fixed_ra_off};
 	if (row->outermost)
-		rule.flags |= EH2SFRAME_WALK_RULE_OUTERMOST;
+		rule.flags |= EH2SFRAME_FLAG_OUTERMOST;
 	if (func->signal_frame)
-		rule.flags |= EH2SFRAME_WALK_RULE_SIGNAL;
+		rule.flags |= EH2SFRAME_FLAG_SIGNAL_FRAME;
 	if (row->ra_signed && rows->abi->has_pauth)
-		rule.flags |= EH2SFRAME_WALK_RULE_SIGNED;
+		rule.flags |= EH2SFRAME_FLAG_SIGNED;
 	if (func->pauth_b && rows->abi->has_pauth)
-		rule.flags |= EH2SFRAME_WALK_RULE_KEY_B;
+		rule.flags |= EH2SFRAME_FLAG_KEY_B;
 	return rule;
 }
 
 static bool same_place(
-    const struct eh2sframe_walk_location *a, const struct eh2sframe_walk_location *b)
+    const struct eh2sframe_location *a, const struct eh2sframe_location *b)
 {
 	return a->place == b->place && a->reg == b->reg && a->offset == b->offset;
 }
 
-static bool same_rule(
-    const struct eh2sframe_walk_rule *a, const struct eh2sframe_walk_rule *b)
+static bool same_rule(const struct eh2sframe_rule *a, const struct eh2sframe_rule *b)
 {
 	if (a->flags != b->flags)
 		return false;
-	return a->flags & EH2SFRAME_WALK_RULE_OUTERMOST ||
+	return a->flags & EH2SFRAME_FLAG_OUTERMOST ||
 	       (same_place(&a->cfa, &b->cfa) && same_place(&a->ra, &b->ra) &&
 		   same_place(&a->fp, &b->fp) && a->cfa_add == b->cfa_add);
 }
@@ -85,12 +84,11 @@ static void wrong(struct rows *rows, uint64_t pc, const char *what)
 }
 
 /* The rule, NULL for none, at pc. */
-static void check_at(
-    struct rows *rows, uint64_t pc, const struct eh2sframe_walk_rule *rule)
+static void check_at(struct rows *rows, uint64_t pc, const struct eh2sframe_rule *rule)
 {
-	enum eh2sframe_walk_machine machine = walk_machine(&rows->plain);
+	enum eh2sframe_walk_machine machine = walk_machine(walk_opened(&rows->plain));
 	const struct eh2sframe_walk_section *sections[] = {&rows->plain, &rows->indexed};
-	struct eh2sframe_walk_rule got = {0};
+	struct eh2sframe_rule got = {0};
 	uint64_t word, quick;
 
 	rows->n_checked++;
@@ -98,12 +96,13 @@ static void check_at(
 		enum eh2sframe_walk_why why =
 		    eh2sframe_walk_look_up(sections[i], pc, &got);
 
-		if (why != (rule ? EH2SFRAME_WALK_GOES_ON : EH2SFRAME_WALK_NO_ROW))
+		if (why !=
+		    (rule ? EH2SFRAME_WALK_WHY_GOES_ON : EH2SFRAME_WALK_WHY_NO_ROW))
 			wrong(rows, pc, eh2sframe_walk_why_text(why));
 		else if (rule && !same_rule(rule, &got))
 			wrong(
 			    rows, pc, i ? "another rule with an index" : "another rule");
-		quick = walk_quick(sections[i], machine, pc);
+		quick = walk_quick(walk_opened(sections[i]), machine, pc);
 		if (quick == 0)
 			continue;
 		rows->n_quick++;
@@ -121,7 +120,7 @@ static void check_at(
 
 /* Where a row holds: in [start, end) of the function or of its first, second and last block. */
 static void check_row(struct rows *rows, const struct sf_func *func,
-    const struct eh2sframe_walk_rule *rule, uint64_t start, uint64_t end)
+    const struct eh2sframe_rule *rule, uint64_t start, uint64_t end)
 {
 	uint64_t step = func->pcmask ? func->rep_size : func->size,
 		 last = (func->size - 1) / step;
@@ -145,7 +144,7 @@ static void check_function(struct rows *rows, const struct sf_view_func *view)
 	const struct sf_func *func = &view->func;
 	uint64_t size = func->pcmask ? func->rep_size : func->size;
 	bool none = func->pcmask && rows->view.version == 1, have = false;
-	struct eh2sframe_walk_rule rule;
+	struct eh2sframe_rule rule;
 	struct sf_row_iter iter;
 	struct err error = {0};
 	uint64_t start = 0;
@@ -211,7 +210,7 @@ static bool check_bytes(
 	if (!index)
 		errx(EXIT_FAILURE, "out of memory");
 	eh2sframe_walk_index_make(&rows.indexed, index);
-	rows.indexed.index = NULL;
+	walk_opening(&rows.indexed)->index = NULL;
 	if (!eh2sframe_walk_index_use(
 		&rows.indexed, index, eh2sframe_walk_index_size(&rows.indexed)))
 		errx(EXIT_FAILURE, "%s: the index of the section is not taken", path);
@@ -222,7 +221,8 @@ static bool check_bytes(
 	    path, rows.view.version, rows.view.n_funcs, rows.n_checked, rows.n_packed,
 	    rows.n_quick / 2, rows.n_wrong);
 	/* Versions 2 and 3 of the machines that need no other way have it. */
-	if (rows.plain.quick && rows.view.n_funcs > 20 && rows.n_quick < rows.n_checked)
+	if (walk_opened(&rows.plain)->quick && rows.view.n_funcs > 20 &&
+	    rows.n_quick < rows.n_checked)
 		rows.n_wrong++;
 	free(index);
 	free(copy);

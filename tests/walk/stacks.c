@@ -277,7 +277,7 @@ static enum eh2sframe_walk_why find(
 
 	(void)pc;
 	*section = &world->section;
-	return EH2SFRAME_WALK_GOES_ON;
+	return EH2SFRAME_WALK_WHY_GOES_ON;
 }
 
 /* NULL when all frames are as they were made. */
@@ -300,7 +300,7 @@ static const char *walk_back(struct world *world, struct eh2sframe_walk_cache *c
 		const struct eh2sframe_walk_frame *next = &world->frames[i - 1];
 
 		why = eh2sframe_walk_step(&space, &frame);
-		if (why != EH2SFRAME_WALK_GOES_ON)
+		if (why != EH2SFRAME_WALK_WHY_GOES_ON)
 			return eh2sframe_walk_why_text(why);
 		if (frame.pc != next->pc || frame.sp != next->sp ||
 		    frame.fp != next->fp ||
@@ -308,8 +308,8 @@ static const char *walk_back(struct world *world, struct eh2sframe_walk_cache *c
 			return "another frame";
 	}
 	why = eh2sframe_walk_step(&space, &frame);
-	if (why !=
-	    (world->version == 1 ? EH2SFRAME_WALK_NO_ROW : EH2SFRAME_WALK_OUTERMOST))
+	if (why != (world->version == 1 ? EH2SFRAME_WALK_WHY_NO_ROW
+					: EH2SFRAME_WALK_WHY_OUTERMOST))
 		return "it does not end at the outermost frame";
 	return NULL;
 }

@@ -66,7 +66,7 @@ static bool choose_pcs(const char *path)
 
 	for (size_t i = 0; n && i < N_PCS; i++) {
 		while (!eh2sframe_result_function(result, random_below(n), &function) ||
-		       function.flags & EH2SFRAME_FUNCTION_REPEATS)
+		       function.flags & EH2SFRAME_FLAG_REPEATS)
 			;
 		pcs[i] = function.start + random_below(function.size);
 	}
@@ -115,10 +115,10 @@ static double look_up_part(const void *what, const uint64_t *list)
 	double start = now();
 
 	for (size_t i = 0; i < PART; i++) {
-		struct eh2sframe_walk_rule rule = {0};
+		struct eh2sframe_rule rule = {0};
 
 		n_without += eh2sframe_walk_look_up(what, list[i], &rule) !=
-			     EH2SFRAME_WALK_GOES_ON;
+			     EH2SFRAME_WALK_WHY_GOES_ON;
 		i += rule.flags >> 31;
 	}
 	return now() - start;

@@ -96,6 +96,8 @@ static int by_start(const void *a, const void *b)
 
 bool ours_open(const char *optimize, const char *max_rows)
 {
+	const struct eh2sframe_walk_options options = {
+	    .struct_size = sizeof(options), .rows = rows};
 	void *memory = aligned_alloc(64, MEMORY);
 
 	optimize_option = optimize;
@@ -103,8 +105,7 @@ bool ours_open(const char *optimize, const char *max_rows)
 	stack_find();
 	dl_iterate_phdr(note, NULL);
 	qsort(modules, n_modules, sizeof(*modules), by_start);
-	eh2sframe_walk_on_module(rows, NULL);
-	if (!memory || !eh2sframe_walk_init(memory, MEMORY))
+	if (!memory || !eh2sframe_walk_init(memory, MEMORY, &options))
 		return false;
 	eh2sframe_walk_thread();
 	return n_modules > 0;
@@ -135,9 +136,9 @@ static enum eh2sframe_walk_why find_indexed(
 	const struct module *module = module_of(context, pc);
 
 	if (!module)
-		return EH2SFRAME_WALK_NO_MODULE;
+		return EH2SFRAME_WALK_WHY_NO_MODULE;
 	*section = &module->indexed;
-	return EH2SFRAME_WALK_GOES_ON;
+	return EH2SFRAME_WALK_WHY_GOES_ON;
 }
 
 static enum eh2sframe_walk_why find_plain(
@@ -146,9 +147,9 @@ static enum eh2sframe_walk_why find_plain(
 	const struct module *module = module_of(context, pc);
 
 	if (!module)
-		return EH2SFRAME_WALK_NO_MODULE;
+		return EH2SFRAME_WALK_WHY_NO_MODULE;
 	*section = &module->plain;
-	return EH2SFRAME_WALK_GOES_ON;
+	return EH2SFRAME_WALK_WHY_GOES_ON;
 }
 
 static bool read_stack(void *context, uint64_t address, uint64_t *value)
@@ -168,7 +169,7 @@ WALK_INLINE size_t walk_frames(const struct eh2sframe_walk_space *space, uintptr
 
 	while (n < max) {
 		pcs[n++] = frame.pc;
-		if (walk_step(space, &frame) != EH2SFRAME_WALK_GOES_ON)
+		if (walk_step(space, &frame) != EH2SFRAME_WALK_WHY_GOES_ON)
 			break;
 	}
 	return n;

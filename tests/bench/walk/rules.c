@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * rules VERSION FILE...: how much code without rows has a rule of CFI that a walker can
- * follow (eh2sframe_result_rule), by the reason why it has no rows. Prints Markdown.
+ * follow (eh2sframe_result_extra), by the reason why it has no rows. Prints Markdown.
  * tests/bench/walk/run builds it.
  */
 #include <inttypes.h>
@@ -34,7 +34,7 @@ static struct reason *reason_of(const char *name)
 static void count(const struct eh2sframe_result *result)
 {
 	struct eh2sframe_gap gap = {.struct_size = sizeof(gap)};
-	struct eh2sframe_rule rule = {.struct_size = sizeof(rule)};
+	struct eh2sframe_extra rule;
 	size_t at = 0;
 
 	for (size_t i = 0; eh2sframe_result_gap(result, i, &gap); i++) {
@@ -42,7 +42,8 @@ static void count(const struct eh2sframe_result *result)
 
 		reason->n_gaps++;
 		reason->bytes += gap.end - gap.start;
-		while (eh2sframe_result_rule(result, at, &rule) && rule.start < gap.end) {
+		while (
+		    eh2sframe_result_extra(result, at, &rule) && rule.start < gap.end) {
 			uint64_t start = rule.start > gap.start ? rule.start : gap.start;
 			uint64_t end = rule.end < gap.end ? rule.end : gap.end;
 

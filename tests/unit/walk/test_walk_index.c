@@ -20,7 +20,7 @@ START_TEST(the_last_page_ends_behind_all)
 	static const uint8_t rows[] = {1, 0, 0, 0, 0, 0, 3, 8};
 	static const int64_t starts[N] = {INT64_MIN, INT64_MAX - 256, INT64_MAX - 128};
 	struct eh2sframe_walk_section section, indexed;
-	struct eh2sframe_walk_rule rule;
+	struct eh2sframe_rule rule;
 	void *index;
 
 	for (uint64_t i = 0; i < N; i++) {
@@ -41,11 +41,11 @@ START_TEST(the_last_page_ends_behind_all)
 		const uint64_t pc = 0x1000 + HEADER + (uint64_t)starts[i];
 
 		ck_assert_int_eq(eh2sframe_walk_look_up(&section, pc + 7, &rule),
-		    EH2SFRAME_WALK_GOES_ON);
+		    EH2SFRAME_WALK_WHY_GOES_ON);
 		ck_assert_int_eq(eh2sframe_walk_look_up(&indexed, pc + 7, &rule),
-		    EH2SFRAME_WALK_GOES_ON);
+		    EH2SFRAME_WALK_WHY_GOES_ON);
 		ck_assert_int_eq(eh2sframe_walk_look_up(&indexed, pc + 8, &rule),
-		    EH2SFRAME_WALK_NO_ROW);
+		    EH2SFRAME_WALK_WHY_NO_ROW);
 	}
 	free(index);
 }

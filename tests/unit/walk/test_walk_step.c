@@ -7,7 +7,7 @@
 #define TEXT UINT64_C(0x1000)
 #define STACK UINT64_C(0x7000)
 
-static struct eh2sframe_walk_extra extra;
+static struct eh2sframe_extra extra;
 static struct eh2sframe_walk_section section;
 static uint64_t stack[32];
 
@@ -27,7 +27,7 @@ static enum eh2sframe_walk_why find(
 {
 	(void)context;
 	*found = &section;
-	return pc / TEXT == 1 ? EH2SFRAME_WALK_GOES_ON : EH2SFRAME_WALK_NO_MODULE;
+	return pc / TEXT == 1 ? EH2SFRAME_WALK_WHY_GOES_ON : EH2SFRAME_WALK_WHY_NO_MODULE;
 }
 
 static struct eh2sframe_walk_space space = {
@@ -42,10 +42,10 @@ static void setup(void)
 
 	ck_assert(
 	    eh2sframe_walk_open(&section, empty, sizeof(empty), 0x100, TEXT, 2 * TEXT));
-	extra = (struct eh2sframe_walk_extra){.start = 0x10,
+	extra = (struct eh2sframe_extra){.start = 0x10,
 	    .end = 0x20,
-	    .rule = {.cfa = {EH2SFRAME_WALK_REGISTER, 7, 16},
-		.ra = {EH2SFRAME_WALK_AT_CFA, 0, -8}}};
+	    .rule = {.cfa = {EH2SFRAME_PLACE_REGISTER, 7, 16},
+		.ra = {EH2SFRAME_PLACE_AT_CFA, 0, -8}}};
 	eh2sframe_walk_open_extra(&section, &extra, 1, TEXT);
 	for (size_t i = 0; i < 32; i++)
 		stack[i] = TEXT + i;
@@ -66,32 +66,32 @@ static enum eh2sframe_walk_why step(void)
 
 START_TEST(extra_rules)
 {
-	struct eh2sframe_walk_rule rule;
+	struct eh2sframe_rule rule;
 
-	ck_assert_int_eq(
-	    eh2sframe_walk_look_up(&section, TEXT + 0xf, &rule), EH2SFRAME_WALK_NO_ROW);
-	ck_assert_int_eq(
-	    eh2sframe_walk_look_up(&section, TEXT + 0x1f, &rule), EH2SFRAME_WALK_GOES_ON);
-	ck_assert_int_eq(
-	    eh2sframe_walk_look_up(&section, TEXT + 0x20, &rule), EH2SFRAME_WALK_NO_ROW);
-	ck_assert_int_eq(step(), EH2SFRAME_WALK_GOES_ON);
+	ck_assert_int_eq(eh2sframe_walk_look_up(&section, TEXT + 0xf, &rule),
+	    EH2SFRAME_WALK_WHY_NO_ROW);
+	ck_assert_int_eq(eh2sframe_walk_look_up(&section, TEXT + 0x1f, &rule),
+	    EH2SFRAME_WALK_WHY_GOES_ON);
+	ck_assert_int_eq(eh2sframe_walk_look_up(&section, TEXT + 0x20, &rule),
+	    EH2SFRAME_WALK_WHY_NO_ROW);
+	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_GOES_ON);
 	ck_assert_uint_eq(frame.pc, TEXT + 2);
 	ck_assert_uint_eq(frame.sp, STACK + 24);
 	ck_assert_uint_eq(frame.fp, STACK + 80);
 	ck_assert_uint_eq(frame.flags, 0);
 	/* The text ends before the rule does. */
-	section.text_end = TEXT + 0x18;
-	ck_assert_int_eq(
-	    eh2sframe_walk_look_up(&section, TEXT + 0x18, &rule), EH2SFRAME_WALK_NO_ROW);
+	walk_opening(&section)->text_end = TEXT + 0x18;
+	ck_assert_int_eq(eh2sframe_walk_look_up(&section, TEXT + 0x18, &rule),
+	    EH2SFRAME_WALK_WHY_NO_ROW);
 }
 END_TEST
 
 START_TEST(callers_are_looked_up_at_the_call)
 {
 	frame.flags = 0;
-	ck_assert_int_eq(step(), EH2SFRAME_WALK_NO_ROW);
+	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_NO_ROW);
 	frame.pc = TEXT + 0x20;
-	ck_assert_int_eq(step(), EH2SFRAME_WALK_GOES_ON);
+	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_GOES_ON);
 }
 END_TEST
 
@@ -99,9 +99,9 @@ END_TEST
 START_TEST(a_cfa_from_memory_plus_a_constant)
 {
 	uint64_t entries[4][2] = {{0}};
-	struct eh2sframe_walk_cache cache = {entries, 4, 0};
+	struct eh2sframe_walk_cache cache = {.entries = entries, .n_entries = 4};
 
-	extra.rule.cfa.place = EH2SFRAME_WALK_AT_REGISTER;
+	extra.rule.cfa.place = EH2SFRAME_PLACE_AT_REGISTER;
 	extra.rule.cfa_add = 8;
 	stack[3] = STACK + 96;
 	space.cache = &cache;
@@ -109,7 +109,7 @@ START_TEST(a_cfa_from_memory_plus_a_constant)
 		frame.pc = TEXT + 0x11;
 		frame.sp = STACK + 8;
 		frame.flags = 0;
-		ck_assert_int_eq(step(), EH2SFRAME_WALK_GOES_ON);
+		ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_GOES_ON);
 		ck_assert_uint_eq(frame.sp, STACK + 104);
 		ck_assert_uint_eq(frame.pc, TEXT + 12);
 		/* The second one comes out of the cache. */
@@ -119,12 +119,12 @@ START_TEST(a_cfa_from_memory_plus_a_constant)
 	/* With another generation it does not. */
 	cache.generation++;
 	frame.pc = TEXT + 0x11;
-	ck_assert_int_eq(step(), EH2SFRAME_WALK_NO_ROW);
+	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_NO_ROW);
 	/* A rule of a section that can go away is not kept. */
 	extra.end = 0x20;
-	section.id = 0;
+	walk_opening(&section)->id = 0;
 	frame.sp = STACK + 8;
-	ck_assert_int_eq(step(), EH2SFRAME_WALK_GOES_ON);
+	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_GOES_ON);
 	ck_assert_uint_eq(walk_cache_get(&cache, TEXT + 0x10), 0);
 }
 END_TEST
@@ -134,10 +134,10 @@ START_TEST(a_cfa_from_an_array)
 {
 	uint64_t registers[EH2SFRAME_WALK_N_REGISTERS] = {[9] = 2};
 	uint64_t entries[4][2] = {{0}};
-	struct eh2sframe_walk_cache cache = {entries, 4, 0};
+	struct eh2sframe_walk_cache cache = {.entries = entries, .n_entries = 4};
 	struct eh2sframe_walk_frame before;
 
-	extra.rule.cfa.place = EH2SFRAME_WALK_AT_SUM;
+	extra.rule.cfa.place = EH2SFRAME_PLACE_AT_SUM;
 	extra.rule.cfa.offset = 8;
 	extra.rule.cfa_add = 8;
 	extra.rule.cfa_index = 9;
@@ -146,11 +146,11 @@ START_TEST(a_cfa_from_an_array)
 	frame.pc = TEXT + 0x10;
 	frame.sp = STACK + 8;
 	before = frame;
-	ck_assert_int_eq(step(), EH2SFRAME_WALK_LOST_REGISTER);
+	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_LOST_REGISTER);
 	ck_assert_mem_eq(&frame, &before, sizeof(frame));
 	frame.registers = registers;
 	stack[4] = STACK + 96;
-	ck_assert_int_eq(step(), EH2SFRAME_WALK_GOES_ON);
+	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_GOES_ON);
 	ck_assert_uint_eq(frame.sp, STACK + 104);
 	ck_assert_uint_eq(frame.pc, TEXT + 12);
 	/* A word has no room for it. */
@@ -163,27 +163,27 @@ START_TEST(each_end_has_its_reason)
 	struct eh2sframe_walk_frame before = frame;
 
 	frame.pc = 3 * TEXT;
-	ck_assert_int_eq(step(), EH2SFRAME_WALK_NO_MODULE);
+	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_NO_MODULE);
 	frame = before;
 	frame.sp = STACK + sizeof(stack) - 8;
-	ck_assert_int_eq(step(), EH2SFRAME_WALK_CUT_OFF);
+	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_CUT_OFF);
 	frame = before;
 	extra.rule.cfa.offset = 0;
-	ck_assert_int_eq(step(), EH2SFRAME_WALK_CONTRADICTION);
-	extra.rule.cfa = (struct eh2sframe_walk_location){EH2SFRAME_WALK_REGISTER, 10, 0};
-	ck_assert_int_eq(step(), EH2SFRAME_WALK_LOST_REGISTER);
-	extra.rule.cfa = (struct eh2sframe_walk_location){EH2SFRAME_WALK_REGISTER, 6, 0};
+	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_CONTRADICTION);
+	extra.rule.cfa = (struct eh2sframe_location){EH2SFRAME_PLACE_REGISTER, 10, 0};
+	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_LOST_REGISTER);
+	extra.rule.cfa = (struct eh2sframe_location){EH2SFRAME_PLACE_REGISTER, 6, 0};
 	frame.flags |= EH2SFRAME_WALK_FRAME_NO_FP;
-	ck_assert_int_eq(step(), EH2SFRAME_WALK_LOST_REGISTER);
+	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_LOST_REGISTER);
 	frame = before;
 	stack[9] = 0;
-	ck_assert_int_eq(step(), EH2SFRAME_WALK_OUTERMOST);
+	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_OUTERMOST);
 	extra.rule.ra.offset = -96;
-	ck_assert_int_eq(step(), EH2SFRAME_WALK_CONTRADICTION);
-	extra.rule.flags = EH2SFRAME_WALK_RULE_OUTERMOST;
-	ck_assert_int_eq(step(), EH2SFRAME_WALK_OUTERMOST);
+	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_CONTRADICTION);
+	extra.rule.flags = EH2SFRAME_FLAG_OUTERMOST;
+	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_OUTERMOST);
 	ck_assert_mem_eq(&frame, &before, sizeof(frame));
-	for (int why = 0; why <= EH2SFRAME_WALK_DAMAGED; why++)
+	for (int why = 0; why <= EH2SFRAME_WALK_WHY_DAMAGED; why++)
 		ck_assert_str_ne(eh2sframe_walk_why_text((enum eh2sframe_walk_why)why),
 		    "unknown reason");
 }
@@ -191,9 +191,8 @@ END_TEST
 
 START_TEST(a_lost_fp_is_marked)
 {
-	extra.rule.fp =
-	    (struct eh2sframe_walk_location){EH2SFRAME_WALK_AT_REGISTER, 3, 0};
-	ck_assert_int_eq(step(), EH2SFRAME_WALK_GOES_ON);
+	extra.rule.fp = (struct eh2sframe_location){EH2SFRAME_PLACE_AT_REGISTER, 3, 0};
+	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_GOES_ON);
 	ck_assert_uint_eq(frame.flags, EH2SFRAME_WALK_FRAME_NO_FP);
 }
 END_TEST
@@ -204,13 +203,13 @@ START_TEST(a_guess_is_marked)
 	frame.pc = TEXT + 0x80;
 	stack[10] = STACK + 160;
 	stack[11] = TEXT + 0x11;
-	ck_assert_int_eq(step(), EH2SFRAME_WALK_GOES_ON);
+	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_GOES_ON);
 	ck_assert_uint_eq(frame.pc, TEXT + 0x11);
 	ck_assert_uint_eq(frame.sp, STACK + 96);
 	ck_assert_uint_eq(frame.fp, STACK + 160);
 	ck_assert_uint_eq(frame.flags, EH2SFRAME_WALK_FRAME_GUESSED);
 	/* A rule follows: the next caller is no guess. */
-	ck_assert_int_eq(step(), EH2SFRAME_WALK_GOES_ON);
+	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_GOES_ON);
 	ck_assert_uint_eq(frame.flags, 0);
 }
 END_TEST
@@ -228,7 +227,7 @@ START_TEST(an_implausible_guess_is_none)
 		stack[10] = i == 1 ? STACK + 8 : STACK + 160;
 		frame.fp = i == 2 ? STACK : i == 3 ? STACK + 84 : STACK + 80;
 		frame.flags |= i == 4 ? EH2SFRAME_WALK_FRAME_NO_FP : 0;
-		ck_assert_int_eq(step(), EH2SFRAME_WALK_NO_ROW);
+		ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_NO_ROW);
 	}
 }
 END_TEST
@@ -237,12 +236,12 @@ END_TEST
 START_TEST(a_guess_leads_to_fp_alone)
 {
 	space.machine = EH2SFRAME_WALK_AARCH64;
-	section.abi = WALK_ABI_AARCH64;
+	walk_opening(&section)->abi = WALK_ABI_AARCH64;
 	space.guess = true;
 	extra.rule.cfa.reg = 31;
 	frame.flags = EH2SFRAME_WALK_FRAME_GUESSED | EH2SFRAME_WALK_FRAME_EXACT;
 	stack[10] = 0;
-	ck_assert_int_eq(step(), EH2SFRAME_WALK_GOES_ON);
+	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_GOES_ON);
 	ck_assert_uint_eq(frame.pc, TEXT + 11);
 	ck_assert_uint_eq(frame.flags, EH2SFRAME_WALK_FRAME_GUESSED);
 }
@@ -251,19 +250,19 @@ END_TEST
 START_TEST(a_signature_is_removed)
 {
 	space.machine = EH2SFRAME_WALK_AARCH64;
-	section.abi = WALK_ABI_AARCH64;
-	extra.rule.cfa = (struct eh2sframe_walk_location){EH2SFRAME_WALK_REGISTER, 31, 0};
-	extra.rule.ra.place = EH2SFRAME_WALK_SAME;
+	walk_opening(&section)->abi = WALK_ABI_AARCH64;
+	extra.rule.cfa = (struct eh2sframe_location){EH2SFRAME_PLACE_REGISTER, 31, 0};
+	extra.rule.ra.place = EH2SFRAME_PLACE_SAME;
 	space.signature_mask = UINT64_C(0x007f000000000000);
 	frame.ra = UINT64_C(0x0051000000001234);
 	frame.flags |= EH2SFRAME_WALK_FRAME_RA;
-	ck_assert_int_eq(step(), EH2SFRAME_WALK_GOES_ON);
+	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_GOES_ON);
 	ck_assert_uint_eq(frame.pc, 0x1234);
 	/* RA in its register is of a first frame alone. */
 	frame.pc = TEXT + 0x11;
-	ck_assert_int_eq(step(), EH2SFRAME_WALK_CONTRADICTION);
+	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_CONTRADICTION);
 	extra.rule.cfa.offset = 16;
-	ck_assert_int_eq(step(), EH2SFRAME_WALK_LOST_REGISTER);
+	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_LOST_REGISTER);
 	/* An address of a kernel keeps its ones. */
 	ck_assert_uint_eq(
 	    walk_plain_address(UINT64_C(0xff91000000001234), space.signature_mask),
@@ -276,26 +275,25 @@ END_TEST
 START_TEST(registers_are_saved_in_the_callers_frame)
 {
 	space.machine = EH2SFRAME_WALK_S390X;
-	section.abi = WALK_ABI_S390X;
-	extra.rule.cfa =
-	    (struct eh2sframe_walk_location){EH2SFRAME_WALK_REGISTER, 15, 160};
+	walk_opening(&section)->abi = WALK_ABI_S390X;
+	extra.rule.cfa = (struct eh2sframe_location){EH2SFRAME_PLACE_REGISTER, 15, 160};
 	extra.rule.ra.offset = -48;
-	extra.rule.fp = (struct eh2sframe_walk_location){EH2SFRAME_WALK_AT_CFA, 0, -72};
+	extra.rule.fp = (struct eh2sframe_location){EH2SFRAME_PLACE_AT_CFA, 0, -72};
 	stack[15] = 0x1234;
 	stack[12] = 0x5678;
 	frame.flags = EH2SFRAME_WALK_FRAME_EXACT;
-	ck_assert_int_eq(step(), EH2SFRAME_WALK_GOES_ON);
+	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_GOES_ON);
 	ck_assert_uint_eq(frame.pc, 0x1234);
 	ck_assert_uint_eq(frame.sp, STACK + 8);
 	ck_assert_uint_eq(frame.fp, 0x5678);
 	ck_assert(!(frame.flags & EH2SFRAME_WALK_FRAME_EXACT));
 	/* A frame that has called another one has memory of its own. */
 	frame.pc = TEXT + 0x11;
-	ck_assert_int_eq(step(), EH2SFRAME_WALK_CONTRADICTION);
+	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_CONTRADICTION);
 	frame.pc = TEXT + 0x10;
 	frame.flags = EH2SFRAME_WALK_FRAME_EXACT;
 	extra.rule.cfa.offset = 152;
-	ck_assert_int_eq(step(), EH2SFRAME_WALK_CONTRADICTION);
+	ck_assert_int_eq(step(), EH2SFRAME_WALK_WHY_CONTRADICTION);
 }
 END_TEST
 
@@ -306,15 +304,15 @@ START_TEST(words_hold_what_fits)
 	    0, -1, (1 << 21) - 1, -(1 << 21), 1 << 21, INT32_MIN};
 	static const int32_t saved[] = {
 	    0, -8, INT16_MAX, INT16_MIN, INT16_MAX + 1, INT32_MAX};
-	struct eh2sframe_walk_rule rule = extra.rule, got;
+	struct eh2sframe_rule rule = extra.rule, got;
 	uint64_t word;
 
 	for (int i = 0; i < 6; i++) {
 		for (int j = 0; j < 6; j++) {
 			rule.cfa.offset = cfa[i];
 			rule.ra.offset = saved[j];
-			rule.fp = (struct eh2sframe_walk_location){
-			    EH2SFRAME_WALK_AT_CFA, 0, saved[5]};
+			rule.fp = (struct eh2sframe_location){
+			    EH2SFRAME_PLACE_AT_CFA, 0, saved[5]};
 			ck_assert(!walk_pack(EH2SFRAME_WALK_X86_64, &rule, &word));
 			rule.fp.offset = saved[j];
 			ck_assert(walk_pack(EH2SFRAME_WALK_X86_64, &rule, &word) ==

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The public interface: rows for libeh2sframe-walk, so that files without a section need no conversion
+ * on disk. It is not linked with the walker, whose structs it fills in.
+ */
+#include "gen/lib/api.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/regular.h"
+
+/* The extra rules in an array; NULL and *n == 0 when there are none. */
+static bool walk_extra_take(const struct eh2sframe_result *result,
+    struct eh2sframe_extra **extra, size_t *n, struct err *err)
+{
+	const size_t most = result->conv.report.coverage.n_rules;
+	struct eh2sframe_extra *made = most > 0 ? calloc(most, sizeof(*made)) : NULL;
+
+	*extra = made;
+	*n = 0;
+	if (most > 0 && !made)
+		return err_set_nomem(err);
+	while (made && eh2sframe_result_extra(result, *n, &made[*n]))
+		++*n;
+	return true;
+}
+
+/* Converts the bytes of a file in version 3: it can say more than the others, and reaches code from any
+ * address. NULL after a failure. */
+static struct eh2sframe_result *walk_convert(const void *elf, size_t size,
+    const char *name, struct eh2sframe_file **file, struct eh2sframe_error *error)
+{
+	struct eh2sframe_options *options = eh2sframe_options_new();
+	struct err err = {0};
+
+	*file = NULL;
+	if (!options) {
+		err_set_nomem(&err);
+		(void)api_return(false, &err, error);
+		return NULL;
+	}
+	if (eh2sframe_options_set(options, "format", "3", error))
+		*file = eh2sframe_open_memory(elf, size, name, options, error);
+	eh2sframe_options_free(options);
+	return *file ? eh2sframe_convert(*file, error) : NULL;
+}
+
+bool eh2sframe_rows_memory(const void *elf, size_t size,
+    struct eh2sframe_walk_module *module, struct eh2sframe_error *error)
+{
+	struct eh2sframe_extra *extra = NULL;
+	struct eh2sframe_result *result;
+	struct eh2sframe_file *file;
+	struct err err = {0};
+	size_t n_extra = 0, made_size;
+	void *bytes;
+	bool ok;
+
+	ok = api_given(elf && module && module->path, &err);
+	if (ok && module->struct_size < sizeof(*module))
+		ok = err_set(&err, ERR_USAGE,
+		    "struct_size is %zu, and not the size of struct "
+		    "eh2sframe_walk_module",
+		    module->struct_size);
+	if (!ok)
+		return api_return(false, &err, error);
+	result = walk_convert(elf, size, module->path, &file, error);
+	ok = result && eh2sframe_result_section(result, 0, &bytes, &made_size, error);
+	if (ok && !walk_extra_take(result, &extra, &n_extra, &err)) {
+		eh2sframe_free(bytes);
+		ok = api_return(false, &err, error);
+	}
+	if (ok) {
+		module->bytes = bytes;
+		module->size = made_size;
+		module->address = 0;
+		module->extra = extra;
+		module->n_extra = n_extra;
+	}
+	eh2sframe_result_free(result);
+	eh2sframe_close(file);
+	return ok;
+}
+
+/* Whether the file is still the one that is mapped, and was not replaced since: its headers are the
+ * same, and its notes, which have a hash of all of it. */
+static bool walk_is_mapped(
+    const uint8_t *elf, size_t size, const struct eh2sframe_walk_module *module)
+{
+	const Elf64_Ehdr *header = module->header;
+	const Elf64_Phdr *note = module->headers;
+	size_t n;
+
+	if (size < sizeof(*header) || memcmp(elf, header, sizeof(*header)) != 0)
+		return false;
+	n = header->e_phnum * sizeof(*note);
+	if (header->e_phoff > size || n > size - header->e_phoff ||
+	    memcmp(elf + header->e_phoff, note, n) != 0)
+		return false;
+	for (size_t i = 0; i < header->e_phnum; i++, note++)
+		if (note->p_type == PT_NOTE &&
+		    (note->p_offset > size || note->p_filesz > size - note->p_offset ||
+			memcmp(elf + note->p_offset,
+			    (const char *)(uintptr_t)(module->bias + note->p_vaddr),
+			    note->p_filesz) != 0))
+			return false;
+	return true;
+}
+
+/* The rows of the file that the module was mapped from. */
+static bool walk_rows_of_file(const char *path, struct eh2sframe_walk_module *module)
+{
+	struct stat st;
+	bool made = false;
+	int fd = regular_open(path, &st);
+	void *elf;
+
+	if (fd < 0)
+		return false;
+	elf = st.st_size > 0
+		  ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0)
+		  : MAP_FAILED;
+	close(fd);
+	if (elf == MAP_FAILED)
+		return false;
+	made = walk_is_mapped(elf, (size_t)st.st_size, module) &&
+	       eh2sframe_rows_memory(elf, (size_t)st.st_size, module, NULL);
+	munmap(elf, (size_t)st.st_size);
+	return made;
+}
+
+bool eh2sframe_rows_module(void *context, struct eh2sframe_walk_module *module)
+{
+	const Elf64_Ehdr *header;
+
+	(void)context;
+	if (!module || !module->path || !module->header || !module->headers)
+		return false;
+	if (!*module->path)
+		return walk_rows_of_file("/proc/self/exe", module);
+	if (strchr(module->path, '/'))
+		return walk_rows_of_file(module->path, module);
+	/* The vDSO: no file has it, and all of it is in memory. */
+	header = module->header;
+	return eh2sframe_rows_memory(header,
+	    header->e_shoff + (size_t)header->e_shnum * header->e_shentsize, module,
+	    NULL);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * module EXTRA FILE...: rows that libeh2sframe makes for libeh2sframe-walk, by both shared libraries. The rule of
+ * each row of a result is the one that the walker finds in the section. EXTRA has code that no section can
+ * describe, so no rows are made, and nothing of them may stay. TAP.
+ */
+#include <inttypes.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "include/eh2sframe.h"
+
+static int n_tests, n_failed;
+
+static void check(bool ok, const char *what, const char *path)
+{
+	n_failed += !ok;
+	printf("%s %d - %s: %s\n", ok ? "ok" : "not ok", ++n_tests, path, what);
+}
+
+static char *slurp(const char *path, size_t *size)
+{
+	FILE *in = fopen(path, "rb");
+	char *bytes = NULL;
+
+	if (in && fseek(in, 0, SEEK_END) == 0) {
+		*size = (size_t)ftell(in);
+		bytes = malloc(*size + 1);
+		rewind(in);
+		if (bytes && fread(bytes, 1, *size, in) != *size)
+			*size = 0;
+	}
+	if (in)
+		fclose(in);
+	return bytes;
+}
+
+static bool same_location(
+    const struct eh2sframe_location *a, const struct eh2sframe_location *b)
+{
+	return a->place == b->place && a->reg == b->reg && a->offset == b->offset;
+}
+
+static bool same_rule(const struct eh2sframe_rule *a, const struct eh2sframe_rule *b)
+{
+	static const uint8_t zeros[sizeof(a->reserved)];
+
+	if (a->flags != b->flags || memcmp(a->reserved, zeros, sizeof(zeros)) != 0 ||
+	    memcmp(b->reserved, zeros, sizeof(zeros)) != 0)
+		return false;
+	return a->flags & EH2SFRAME_FLAG_OUTERMOST ||
+	       (same_location(&a->cfa, &b->cfa) && a->cfa_add == b->cfa_add &&
+		   a->cfa_index == b->cfa_index && a->cfa_shift == b->cfa_shift &&
+		   same_location(&a->ra, &b->ra) && same_location(&a->fp, &b->fp));
+}
+
+/* Compares each row of a result with what the walker finds in the section at its address. */
+static size_t compare_rows(const struct eh2sframe_result *result,
+    const struct eh2sframe_walk_section *section, size_t *n_wrong)
+{
+	struct eh2sframe_function function = {.struct_size = sizeof(function)};
+	struct eh2sframe_row row = {.struct_size = sizeof(row)};
+	struct eh2sframe_rule found;
+	size_t n = 0;
+
+	for (size_t i = 0; eh2sframe_result_function(result, i, &function); i++)
+		for (size_t k = 0; eh2sframe_result_row(result, i, k, &row); k++, n++)
+			if (eh2sframe_walk_look_up(section, function.start + row.start,
+				&found) != EH2SFRAME_WALK_WHY_GOES_ON ||
+			    !same_rule(&row.rule, &found))
+				++*n_wrong;
+	return n;
+}
+
+/* Compares the extra rules of a result with those of a module, and with what the walker finds. */
+static bool compare_extra(const struct eh2sframe_result *result,
+    const struct eh2sframe_walk_section *section,
+    const struct eh2sframe_walk_module *module)
+{
+	struct eh2sframe_extra extra;
+	struct eh2sframe_rule found;
+	size_t n = 0;
+
+	for (; eh2sframe_result_extra(result, n, &extra); n++)
+		if (n >= module->n_extra || extra.start != module->extra[n].start ||
+		    extra.end != module->extra[n].end ||
+		    !same_rule(&extra.rule, &module->extra[n].rule) ||
+		    eh2sframe_walk_look_up(section, extra.start, &found) !=
+			EH2SFRAME_WALK_WHY_GOES_ON ||
+		    !same_rule(&extra.rule, &found))
+			return false;
+	return n == module->n_extra;
+}
+
+static void test_file(const char *path)
+{
+	struct eh2sframe_walk_module module = {
+	    .struct_size = sizeof(module), .path = path};
+	struct eh2sframe_options *options = eh2sframe_options_new();
+	struct eh2sframe_result *result = NULL;
+	struct eh2sframe_file *file = NULL;
+	struct eh2sframe_walk_section section;
+	struct eh2sframe_error error = {.status = EH2SFRAME_DONE};
+	size_t size, n = 0, n_wrong = 0;
+	char *elf = slurp(path, &size);
+	bool made = elf && eh2sframe_rows_memory(elf, size, &module, &error);
+
+	check(made, "rows are made", path);
+	if (made && options && eh2sframe_options_set(options, "format", "3", &error))
+		file = eh2sframe_open_memory(elf, size, path, options, &error);
+	result = file ? eh2sframe_convert(file, &error) : NULL;
+	if (result && eh2sframe_walk_open(&section, module.bytes, module.size,
+			  module.address, 0, UINT64_MAX)) {
+		eh2sframe_walk_open_extra(&section, module.extra, module.n_extra, 0);
+		n = compare_rows(result, &section, &n_wrong);
+	}
+	printf("# %zu rows, %zu extra rules %s\n", n, module.n_extra, error.text);
+	check(n > 0 && n_wrong == 0, "the rules of its rows", path);
+	check(n > 0 && compare_extra(result, &section, &module), "and the extra rules",
+	    path);
+	eh2sframe_result_free(result);
+	eh2sframe_close(file);
+	eh2sframe_options_free(options);
+	eh2sframe_free((void *)(uintptr_t)module.bytes);
+	eh2sframe_free((void *)(uintptr_t)module.extra);
+	free(elf);
+}
+
+/* Whether the call fails so, and leaves the module alone. */
+static bool fails(
+    const char *elf, size_t size, size_t struct_size, enum eh2sframe_status status)
+{
+	struct eh2sframe_walk_module module = {
+	    .struct_size = struct_size, .path = "extra"};
+	const struct eh2sframe_walk_module before = module;
+	struct eh2sframe_error error = {.status = EH2SFRAME_DONE};
+
+	return !eh2sframe_rows_memory(elf, size, &module, &error) &&
+	       error.status == status && module.bytes == before.bytes &&
+	       module.size == before.size && module.extra == before.extra &&
+	       module.n_extra == before.n_extra;
+}
+
+static void test_failure(const char *path)
+{
+	size_t size, used = 0;
+	char *elf = slurp(path, &size);
+	bool ok = elf &&
+		  fails(elf, size, sizeof(struct eh2sframe_walk_module), EH2SFRAME_INPUT);
+
+	check(ok, "a file that only an extra rule describes has no rows", path);
+	check(elf && fails(elf, size, 8, EH2SFRAME_USAGE) &&
+		  fails("", 0, sizeof(struct eh2sframe_walk_module), EH2SFRAME_INPUT) &&
+		  fails(NULL, 0, sizeof(struct eh2sframe_walk_module), EH2SFRAME_USAGE),
+	    "a small struct, and no file", path);
+	check(!eh2sframe_rows_module(NULL, NULL), "no module", path);
+	/* The allocator keeps some of what is freed. */
+	for (int i = 0; i < 300; i++) {
+		if (i == 200)
+			used = mallinfo2().uordblks;
+		ok &= fails(
+		    elf, size, sizeof(struct eh2sframe_walk_module), EH2SFRAME_INPUT);
+	}
+	check(ok && mallinfo2().uordblks < used + 100 * sizeof(struct eh2sframe_extra),
+	    "nothing of the rule stays", path);
+	free(elf);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 3)
+		return 99;
+	test_failure(argv[1]);
+	for (int i = 2; i < argc; i++)
+		test_file(argv[i]);
+	printf("1..%d\n", n_tests);
+	return n_failed > 0;
+}
