@@ -30,7 +30,7 @@ static bool unwinder_is_no_file(const char *path)
 }
 
 static bool unwinder_file_new(struct unwinder *unwinder, const struct event *map,
-    const struct stat *was, struct unwinder_file **made, struct err *err)
+    const struct stat *was, bool is_many, struct err *err)
 {
 	struct unwinder_file *file = calloc(1, sizeof(*file));
 
@@ -53,8 +53,8 @@ static bool unwinder_file_new(struct unwinder *unwinder, const struct event *map
 	if (map->build_id_size)
 		memcpy(file->build_id, map->build_id, map->build_id_size);
 	file->no_file = unwinder_is_no_file(file->path);
-	unwinder->files[unwinder->n_files] = file;
-	*made = file;
+	file->is_many = is_many;
+	unwinder->files[unwinder->n_files++] = file;
 	return true;
 }
 
@@ -104,10 +104,10 @@ bool unwinder_file_get(
 		*index = many;
 		return true;
 	}
-	if (!unwinder_file_new(unwinder, map, seen ? &st : NULL, &file, err))
+	*index = (uint32_t)unwinder->n_files;
+	if (!unwinder_file_new(
+		unwinder, map, seen ? &st : NULL, versions >= UNWINDER_VERSIONS, err))
 		return false;
-	file->is_many = versions >= UNWINDER_VERSIONS;
-	*index = (uint32_t)unwinder->n_files++;
 	*slot = (struct slot){.hash = hash, .number = *index + 1};
 	return true;
 }
