@@ -219,16 +219,16 @@ struct eh2sframe_info {
 EH2SFRAME_CHECKED bool eh2sframe_file_info(
     const struct eh2sframe_file *file, struct eh2sframe_info *info);
 
-/* A part of the file that is loaded (PT_LOAD). Nothing but the header table was checked: its
- * bytes may reach past the end of the file. */
+/* A program header of ELF, as it is there: its bytes may reach past the end of the file. */
 struct eh2sframe_segment {
 	size_t struct_size;	    /* set by the caller, as above */
+	uint64_t type;		    /* p_type: 1 is loaded (PT_LOAD) */
+	uint64_t flags;		    /* p_flags: 1 executable, 2 writable, 4 readable */
 	uint64_t offset, file_size; /* bytes in the file */
 	uint64_t address, memory_size;
-	uint64_t flags; /* p_flags of ELF: 1 executable, 2 writable, 4 readable */
 };
 
-/* Segment i in the order of the program headers; false behind the last one. */
+/* Program header i; false behind the last one. */
 EH2SFRAME_CHECKED bool eh2sframe_file_segment(
     const struct eh2sframe_file *file, size_t i, struct eh2sframe_segment *segment);
 

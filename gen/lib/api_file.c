@@ -35,20 +35,17 @@ bool eh2sframe_file_segment(
     const struct eh2sframe_file *file, size_t i, struct eh2sframe_segment *segment)
 {
 	struct eh2sframe_segment made = {0};
-	size_t at = 0;
+	const GElf_Phdr *phdr;
 
-	if (!file || !segment)
+	if (!file || !segment || i >= file->image.n_phdrs)
 		return false;
-	for (; at < file->image.n_phdrs; at++)
-		if (file->image.phdrs[at].p_type == PT_LOAD && i-- == 0)
-			break;
-	if (at == file->image.n_phdrs)
-		return false;
-	made.offset = file->image.phdrs[at].p_offset;
-	made.file_size = file->image.phdrs[at].p_filesz;
-	made.address = file->image.phdrs[at].p_vaddr;
-	made.memory_size = file->image.phdrs[at].p_memsz;
-	made.flags = file->image.phdrs[at].p_flags;
+	phdr = &file->image.phdrs[i];
+	made.type = phdr->p_type;
+	made.flags = phdr->p_flags;
+	made.offset = phdr->p_offset;
+	made.file_size = phdr->p_filesz;
+	made.address = phdr->p_vaddr;
+	made.memory_size = phdr->p_memsz;
 	return api_give(segment, segment->struct_size, &made, sizeof(made));
 }
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/stacks/facts.h"
 
+#include <elf.h>
 #include <string.h>
 
 #include "include/eh2sframe.h"
-
-/* p_flags of a segment with code. */
-enum { FACTS_EXECUTABLE = 1 };
 
 static bool facts_of_file(
     struct eh2sframe_file *file, struct facts *facts, struct err *err)
@@ -26,11 +24,11 @@ static bool facts_of_file(
 		memcpy(facts->build_id, info.build_id, info.build_id_size);
 	}
 	for (size_t i = 0; eh2sframe_file_segment(file, i, &at); i++) {
-		if (at.memory_size > UINT64_MAX - at.address)
+		if (at.type != PT_LOAD || at.memory_size > UINT64_MAX - at.address)
 			continue;
 		if (at.address + at.memory_size > facts->end)
 			facts->end = at.address + at.memory_size;
-		if (at.flags & FACTS_EXECUTABLE && facts->n_parts < FACTS_MAX_PARTS)
+		if (at.flags & PF_X && facts->n_parts < FACTS_MAX_PARTS)
 			facts->parts[facts->n_parts++] =
 			    (struct facts_part){.offset = at.offset,
 				.size = at.file_size,

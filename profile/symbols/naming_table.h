@@ -14,11 +14,6 @@
 #include "profile/profile.h"
 #include "profile/symbols/naming.h"
 
-/* A part of a file: where it is in the file and, before relocation, in memory. */
-struct table_segment {
-	uint64_t offset, address, size;
-};
-
 /* Zeroed, then one of the functions below; all end with table_free. */
 struct table {
 	struct symbols symbols;
@@ -29,8 +24,6 @@ struct table {
 	/* Where the names are that the symbols point to: in files that are open, or in a text. NULL: not there. */
 	struct eh2sframe_file *file, *debug;
 	char *text;
-	struct table_segment *segments;
-	size_t n_segments, cap_segments;
 };
 
 /*

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions of ELF files, as libeh2sframe reads them. */
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/vec.h"
 #include "profile/symbols/naming_table.h"
 
 /* Closes a file that is not of the module, or NULL. Returns one that is: a file at a path may have been
@@ -73,31 +73,17 @@ static bool module_functions(const struct eh2sframe_file *file,
 	return !list.no_memory || err_set_nomem(err);
 }
 
-static bool module_segments(struct table *table, struct err *err)
-{
-	struct eh2sframe_segment segment = {.struct_size = sizeof(segment)};
-
-	for (size_t i = 0; eh2sframe_file_segment(table->file, i, &segment); i++) {
-		if (!vec_reserve(
-			&table->segments, &table->cap_segments, table->n_segments + 1))
-			return err_set_nomem(err);
-		table->segments[table->n_segments++] = (struct table_segment){
-		    segment.offset, segment.address, segment.file_size};
-	}
-	return true;
-}
-
 bool table_address(const struct table *table, uint64_t offset, uint64_t *address)
 {
-	for (size_t i = 0; i < table->n_segments; i++) {
-		const struct table_segment *segment = &table->segments[i];
+	struct eh2sframe_segment at = {.struct_size = sizeof(at)};
 
-		if (offset >= segment->offset &&
-		    offset - segment->offset < segment->size) {
-			*address = offset - segment->offset + segment->address;
+	for (size_t i = 0; table->file && eh2sframe_file_segment(table->file, i, &at);
+	     i++)
+		if (at.type == PT_LOAD && offset >= at.offset &&
+		    offset - at.offset < at.file_size) {
+			*address = offset - at.offset + at.address;
 			return true;
 		}
-	}
 	return false;
 }
 
@@ -160,9 +146,8 @@ bool table_read_module(const struct profile_module *module,
 	struct eh2sframe_error why = {.status = EH2SFRAME_DONE};
 
 	table->file = module_open(module, &why);
-	if (table->file ? !module_segments(table, err) ||
-			      !module_functions(table->file, EH2SFRAME_ORIGIN_SYMBOLS,
-				  &table->symbols, err)
+	if (table->file ? !module_functions(
+			      table->file, EH2SFRAME_ORIGIN_SYMBOLS, &table->symbols, err)
 			: !module_failed(&why, err))
 		return false;
 	return (table->symbols.n && !table->symbols.dynamic) ||
@@ -175,7 +160,6 @@ void table_free(struct table *table)
 	symbols_deinit(&table->starts);
 	free(table->functions);
 	free(table->text);
-	free(table->segments);
 	eh2sframe_close(table->file);
 	eh2sframe_close(table->debug);
 	*table = (struct table){0};

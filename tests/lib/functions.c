@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What an open file says of itself: its segments, its build-id, its functions by symbols and by CFI. */
+#include <elf.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -98,9 +99,11 @@ static void test_segments(
 	uint64_t start = 0, end = 0, lowest = UINT64_MAX, highest = 0, file_end = 0;
 
 	for (size_t i = 0; eh2sframe_file_segment(file, i, &segment); i++) {
+		if (segment.type != PT_LOAD)
+			continue;
 		if (segment.file_size && segment.offset + segment.file_size > file_end)
 			file_end = segment.offset + segment.file_size;
-		if (!(segment.flags & 1))
+		if (!(segment.flags & PF_X))
 			continue;
 		if (segment.address < lowest)
 			lowest = segment.address;
