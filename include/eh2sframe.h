@@ -234,7 +234,7 @@ EH2SFRAME_CHECKED bool eh2sframe_file_segment(
 
 /* Where the functions of a file are known from. Never renumbered. */
 enum eh2sframe_origin {
-	/* .symtab; without functions in it, .dynsym and Go's table. */
+	/* .symtab; without functions in it, .dynsym and .gopclntab. */
 	EH2SFRAME_ORIGIN_SYMBOLS = 0,
 	EH2SFRAME_ORIGIN_EH_FRAME = 1, /* the FDEs of .eh_frame, which have no names */
 };
