@@ -105,10 +105,15 @@ static bool is_static(const struct image *image)
 
 static enum kind unit_kind(const struct image *image, const struct image_section *section)
 {
+	uint64_t symbols;
+
 	if (section->hdr.sh_type == SHT_NOTE)
 		return note_kind(section->name);
+	/* Without a dynamic section the code itself leads to relocations. */
 	if (section->hdr.sh_type == SHT_STRTAB || section->hdr.sh_type == SHT_RELA)
-		return is_static(image) ? KIND_DYNAMIC : KIND_FIXED;
+		return is_static(image) && image_dynamic(image, DT_SYMTAB, &symbols)
+			   ? KIND_DYNAMIC
+			   : KIND_FIXED;
 	if (insert_grow_tag(section->hdr.sh_type) != DT_NULL)
 		return KIND_DYNAMIC;
 	for (size_t i = 0; i < image->n_phdrs; i++)

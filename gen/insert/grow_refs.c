@@ -58,11 +58,24 @@ static bool in_block(
 	return symbol->value - hdr->sh_addr <= hdr->sh_size;
 }
 
-/* Those that a linker or the C library's startup files give every program. */
+/*
+ * Names that a linker or the C library's startup files give every program. mold gives __dso_handle
+ * the place of the first section; it only tells modules apart, and nothing reads what is there.
+ * Assemblers for AArch64 mark data by $d.
+ */
+static bool is_harmless_name(const char *name, size_t size)
+{
+	static const char *const known[] = {"__abi_tag", "__dso_handle", "$d"};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strlen(known[i]) < size && strcmp(name, known[i]) == 0)
+			return true;
+	return size > 3 && memcmp(name, "$d.", 3) == 0;
+}
+
 static bool is_harmless(const struct image *image, const struct image_section *table,
     const struct place *symbol)
 {
-	static const char tag[] = "__abi_tag";
 	const struct image_section *names;
 
 	if (table->hdr.sh_type != SHT_SYMTAB)
@@ -72,9 +85,11 @@ static bool is_harmless(const struct image *image, const struct image_section *t
 	if (table->hdr.sh_link >= image->n_sections)
 		return false;
 	names = &image->sections[table->hdr.sh_link];
+	/* The last byte of all ends the last name. */
 	return names->data && symbol->name < names->hdr.sh_size &&
-	       names->hdr.sh_size - symbol->name >= sizeof(tag) &&
-	       memcmp(names->data + symbol->name, tag, sizeof(tag)) == 0;
+	       !names->data[names->hdr.sh_size - 1] &&
+	       is_harmless_name((const char *)names->data + symbol->name,
+		   (size_t)(names->hdr.sh_size - symbol->name));
 }
 
 static bool table_symbols(const struct image *image, const struct image_section *table,

@@ -67,11 +67,8 @@ struct insert_slots {
 ATTR_MUST_CHECK bool insert_slots_find(
     const struct image *image, struct insert_slots *slots, struct err *err);
 
-/*
- * Whether size file bytes at off are free: zero, and in no section, segment or header
- * table. With in_load, the PT_LOAD that maps the program header table does not count.
- */
-bool insert_is_free(const struct image *image, uint64_t off, uint64_t size, bool in_load);
+/* Whether size file bytes at off are free: zero, and in no section, segment or header table. */
+bool insert_is_free(const struct image *image, uint64_t off, uint64_t size);
 
 /*
  * Whether size bytes behind PT_LOAD number load are padding, in the file and in memory:

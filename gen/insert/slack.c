@@ -64,7 +64,7 @@ bool insert_is_padding(const struct image *image, size_t load, uint64_t size)
 			place.addr, size, hdr->sh_addr, hdr->sh_addr + hdr->sh_size))
 			return false;
 	}
-	return insert_is_free(image, place.off, size, false);
+	return insert_is_free(image, place.off, size);
 }
 
 /* The last segment may not grow beyond its page: what follows in memory is the heap. */

@@ -139,12 +139,33 @@ static bool is_owned(const struct image *image, uint64_t off, uint64_t size, boo
 	return false;
 }
 
-bool insert_is_free(const struct image *image, uint64_t off, uint64_t size, bool in_load)
+bool insert_is_free(const struct image *image, uint64_t off, uint64_t size)
 {
 	return num_range_inside(off, size, image->size) &&
-	       !is_owned(image, off, size, in_load) &&
+	       !is_owned(image, off, size, false) &&
 	       !insert_meets_tables(image, off, size) &&
 	       image_is_zero(image, off, off + size);
+}
+
+/* Zeros, and the one letter that patchelf writes over each section that it moves away. */
+static bool is_filler(const struct image *image, uint64_t off, uint64_t size)
+{
+	uint8_t letter = 0;
+
+	for (uint64_t i = off; i < off + size; i++) {
+		if (!letter)
+			letter = image->bytes[i];
+		if (image->bytes[i] && image->bytes[i] != letter)
+			return false;
+	}
+	return !letter || letter == 'X' || letter == 'Z';
+}
+
+static bool room_is_unused(const struct image *image, uint64_t off, uint64_t size)
+{
+	return num_range_inside(off, size, image->size) &&
+	       !is_owned(image, off, size, true) &&
+	       !insert_meets_tables(image, off, size) && is_filler(image, off, size);
 }
 
 /*
@@ -162,7 +183,7 @@ static bool room_is_free(const struct image *image, uint64_t off, uint64_t size)
 		taken = end - off < size ? end - off : size;
 	return num_range_inside(off, size, image->size) &&
 	       !is_owned(image, off, taken, true) &&
-	       (taken == size || insert_is_free(image, off + taken, size - taken, true));
+	       (taken == size || room_is_unused(image, off + taken, size - taken));
 }
 
 /* glibc computes where a program is from PT_PHDR, which must grow with the table. */
@@ -180,6 +201,18 @@ static bool phdr_is_right(const struct image *image, const GElf_Phdr *load)
 			return false;
 	}
 	return true;
+}
+
+/* Of kernels, and of programs that are linked by hand, no segment has the table. */
+static void find_room_unmapped(
+    const struct image *image, uint64_t end, struct insert_slots *slots)
+{
+	if (image_segment_find(image, PT_PHDR))
+		return;
+	while (slots->room < 2 &&
+	       insert_is_free(image, end, (slots->room + 1) * INSERT_PHDR_SIZE))
+		slots->room++;
+	slots->room_inside = slots->room;
 }
 
 /* Without section headers, the zeros after the table may be in use. */
@@ -202,8 +235,13 @@ static void find_room(const struct image *image, struct insert_slots *slots)
 		inside = has_entry;
 		slots->table_load = i;
 	}
-	if (slots->table_load == INSERT_NONE || !image->n_sections ||
-	    !phdr_is_right(image, &image->phdrs[slots->table_load]))
+	if (!image->n_sections)
+		return;
+	if (slots->table_load == INSERT_NONE) {
+		find_room_unmapped(image, end, slots);
+		return;
+	}
+	if (!phdr_is_right(image, &image->phdrs[slots->table_load]))
 		return;
 	while (slots->room < 2) {
 		uint64_t size = (slots->room + 1) * INSERT_PHDR_SIZE;

@@ -230,7 +230,7 @@ def check_kernel(kernel, bss):
     check(len(re.findall(r"LOAD .* R E ", segments)) == 2 and "INTERP" not in segments and
           loads("vmlinux")[0][0] == KERNELS[kernel][1], f"{name}: linked where a kernel is", segments)
     for version in (1, 2, 3):
-        made = run(tool, f"--format={version}", "vmlinux", "vmlinux.out")
+        made = run(tool, "--method=grow", f"--format={version}", "vmlinux", "vmlinux.out")
         check(made.returncode == 0 and "100.00%" in made.stdout, f"{name}, v{version}: converted",
               made.stdout + made.stderr)
         check(run(tool, "-q", "--verify", "vmlinux.out").returncode == 0, f"{name}, v{version}: proven")
