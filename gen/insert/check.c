@@ -16,19 +16,29 @@
  * the two tables, and bytes behind the input's last. Everything else is to stay.
  */
 static const struct allowed {
-	bool inside;	 /* the section overwrites bytes of the input */
-	bool clean;	 /* ... which are padding: zero, and on pages of one segment */
+	bool inside;	 /* the section overwrites padding of the input, or an old section */
 	bool edit_table; /* the program header table changes where it stands */
 	bool spare;	 /* an entry goes that insert_check_spare allows */
 	bool add_load;	 /* a PT_LOAD is added */
 	bool move_table; /* the program header table stands elsewhere */
 	bool moves;	 /* what stands behind it makes room (check_grow.c) */
 } allowed[N_METHODS] = {
-    [METHOD_IN_PLACE] = {.inside = true, .edit_table = true},
-    [METHOD_SLACK] = {.inside = true, .clean = true, .edit_table = true, .spare = true},
+    [METHOD_SLACK] = {.inside = true, .edit_table = true, .spare = true},
     [METHOD_GROW] = {.edit_table = true, .spare = true, .add_load = true, .moves = true},
     [METHOD_APPEND] = {.add_load = true, .move_table = true},
 };
+
+/* Whether the section is inside of the one that it takes the place of. */
+static bool check_is_over_old(const struct image *input, const struct insert_plan *plan)
+{
+	const GElf_Phdr *old;
+
+	if (plan->sframe_entry == INSERT_NONE)
+		return false;
+	old = &input->phdrs[plan->sframe_entry];
+	return old->p_type == IMAGE_PT_GNU_SFRAME && plan->sframe_off == old->p_offset &&
+	       plan->sframe_size <= old->p_filesz;
+}
 
 static bool check_plan(
     const struct image *input, const struct insert_plan *plan, struct err *err)
@@ -36,12 +46,13 @@ static bool check_plan(
 	const struct allowed *may = &allowed[plan->method];
 
 	if (may->inside != (plan->sframe_off < input->size) ||
-	    may->clean != (plan->grown != INSERT_NONE) ||
 	    may->add_load != (plan->segment_size > 0) ||
 	    may->move_table != (plan->phdr_off != input->ehdr.e_phoff) ||
 	    (!may->moves && plan->grow.n_sections) ||
 	    (!may->spare && plan->dropped[0] != INSERT_NONE) ||
-	    (!may->move_table && plan->add_phdr))
+	    (!may->move_table && plan->add_phdr) ||
+	    (may->inside ? insert_over_old(plan) && !check_is_over_old(input, plan)
+			 : plan->grown != INSERT_NONE))
 		return err_set(err, ERR_INTERNAL, "the plan does more than %s may",
 		    method_name(plan->method));
 	return true;
@@ -251,7 +262,7 @@ static bool check_padding(const struct image *input, const struct insert_plan *p
 	const GElf_Phdr *old;
 	bool ok = true;
 
-	if (!allowed[plan->method].clean)
+	if (plan->grown == INSERT_NONE)
 		return true;
 	old = &input->phdrs[plan->grown];
 	for (size_t i = 0; i < output->n_phdrs; i++) {

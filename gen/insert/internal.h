@@ -79,6 +79,12 @@ bool insert_is_padding(const struct image *image, size_t load, uint64_t size);
 /* Whether they are in the ELF header or in a header table. */
 bool insert_meets_tables(const struct image *image, uint64_t off, uint64_t size);
 
+/* Whether the section takes the place of another one, which is there already. */
+static inline bool insert_over_old(const struct insert_plan *plan)
+{
+	return plan->grown == INSERT_NONE && !plan->segment_size;
+}
+
 /*
  * The first address that neither a segment nor a loaded section (.tbss has no segment)
  * uses. ERR_MALFORMED when a section reaches past the end of the address space.
@@ -94,8 +100,6 @@ uint64_t insert_segment_align(const struct image *image, uint64_t bias);
  * comes with the table where it was. It says what keeps it from it, and may say more in
  * err.
  */
-enum obstacle insert_plan_in_place(const struct image *image,
-    const struct insert_slots *slots, struct insert_plan *plan, struct err *err);
 enum obstacle insert_plan_slack(const struct image *image,
     const struct insert_slots *slots, struct insert_plan *plan, struct err *err);
 enum obstacle insert_plan_grow(const struct image *image,

@@ -11,7 +11,6 @@
 /* In the order of gen/options/method.h: what changes least of the file comes first. */
 static enum obstacle (*const planners[N_METHODS])(const struct image *image,
     const struct insert_slots *slots, struct insert_plan *plan, struct err *err) = {
-    [METHOD_IN_PLACE] = insert_plan_in_place,
     [METHOD_SLACK] = insert_plan_slack,
     [METHOD_GROW] = insert_plan_grow,
     [METHOD_APPEND] = insert_plan_append,
@@ -131,6 +130,6 @@ bool insert_plan(const struct image *image, uint64_t sframe_size, enum method me
 	*plan = (struct insert_plan){.sframe_size = sframe_size};
 	return insert_refuse(image, err) && insert_slots_find(image, &slots, err) &&
 	       choose_method(image, &slots, method, plan, err) &&
-	       (plan->method == METHOD_IN_PLACE || insert_refuse_kernel(image, err)) &&
+	       (insert_over_old(plan) || insert_refuse_kernel(image, err)) &&
 	       place_tail(image, &slots, plan, err);
 }

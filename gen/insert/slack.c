@@ -3,6 +3,8 @@
  * The method "slack": the section in the padding behind a read-only segment, which the
  * loader maps anyway as the rest of its last page, and PT_GNU_SFRAME in a spare program
  * header. No address, no offset and no mapping changes; the segment only ends later.
+ * Where another tool's section is large enough, the new one takes its place, so that a file
+ * that is stripped and refreshed again and again does not grow.
  */
 #include "gen/insert/internal.h"
 
@@ -96,6 +98,46 @@ static bool slack_fits(const struct image *image, const struct insert_slots *slo
 	return true;
 }
 
+/* Read-only file bytes, at the place that section header and program header agree on. */
+static bool slack_is_old(const struct image *image, const GElf_Phdr *old, uint64_t addr)
+{
+	if (addr % INSERT_SFRAME_ALIGN ||
+	    insert_meets_tables(image, old->p_offset, old->p_filesz))
+		return false;
+	for (size_t i = 0; i < image->n_phdrs; i++) {
+		const GElf_Phdr *phdr = &image->phdrs[i];
+
+		if (phdr->p_type == PT_LOAD && phdr->p_flags == PF_R &&
+		    addr >= phdr->p_vaddr &&
+		    num_range_inside(
+			addr - phdr->p_vaddr, old->p_filesz, phdr->p_filesz) &&
+		    old->p_offset - phdr->p_offset == addr - phdr->p_vaddr)
+			return true;
+	}
+	return false;
+}
+
+/* Over the old section. Without both headers, where it ends is one tool's word only. */
+static bool slack_over_old(
+    const struct image *image, const struct insert_slots *slots, struct insert_plan *plan)
+{
+	const GElf_Phdr *old;
+	const GElf_Shdr *hdr;
+
+	if (slots->sframe_segment == INSERT_NONE || slots->sframe_section == INSERT_NONE)
+		return false;
+	old = &image->phdrs[slots->sframe_segment];
+	hdr = &image->sections[slots->sframe_section].hdr;
+	if (plan->sframe_size > old->p_filesz || hdr->sh_offset != old->p_offset ||
+	    hdr->sh_addr != old->p_vaddr || hdr->sh_size != old->p_filesz ||
+	    !slack_is_old(image, old, old->p_vaddr))
+		return false;
+	plan->sframe_off = old->p_offset;
+	plan->sframe_addr = old->p_vaddr;
+	plan->sframe_entry = slots->sframe_segment;
+	return true;
+}
+
 /* The first one, so that the choice is the same on every run. */
 enum obstacle insert_plan_slack(const struct image *image,
     const struct insert_slots *slots, struct insert_plan *plan, struct err *err)
@@ -103,6 +145,8 @@ enum obstacle insert_plan_slack(const struct image *image,
 	(void)err;
 	if (!slots->editable)
 		return OBSTACLE_TABLE;
+	if (slack_over_old(image, slots, plan))
+		return OBSTACLE_NONE;
 	if (slots->sframe_segment != INSERT_NONE)
 		plan->sframe_entry = slots->sframe_segment;
 	else if (slots->n_spare)

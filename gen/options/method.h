@@ -8,7 +8,6 @@
 
 /* In the order in which they are tried. */
 #define METHODS(X)                                                                       \
-	X(METHOD_IN_PLACE, "in-place")                                                   \
 	X(METHOD_SLACK, "slack")                                                         \
 	X(METHOD_GROW, "grow")                                                           \
 	X(METHOD_APPEND, "append")
@@ -23,10 +22,6 @@ enum method {
 /* Sentences that end "the method does not apply: ". */
 #define OBSTACLES(X)                                                                     \
 	X(OBSTACLE_NONE, "it applies")                                                   \
-	X(OBSTACLE_NO_OLD, "there is no .sframe whose place could be taken")             \
-	X(OBSTACLE_OLD_SMALL, "the old .sframe is smaller than the new one")             \
-	X(OBSTACLE_OLD_PLACE, "the old .sframe is not completely in one read-only "      \
-			      "segment, or it is not aligned")                           \
 	X(OBSTACLE_TABLE,                                                                \
 	    "the program header table overlaps another header or a section")             \
 	X(OBSTACLE_NO_SLOT, "no spare program header: no PT_NULL, no PT_NOTE that only " \
