@@ -38,7 +38,7 @@ static const char options[] =
     "      --no-pcrel               version 2 with function starts relative to the "
     "section, for old readers\n"
     "      --refresh                replace an existing .sframe instead of refusing\n"
-    "      --method=auto|slack|grow|append  how the section gets into the file\n"
+    "      --method=auto|slack|grow  how the section gets into the file\n"
     "      --optimize=none|share|size  store equal rows once (share, the default); size: "
     "also choose new FDE boundaries\n"
     "      --max-rows=N             --optimize=size: largest number of rows of an FDE "

@@ -11,23 +11,6 @@
 #include "base/num.h"
 #include "gen/insert/undo.h"
 
-/*
- * What each method may change, apart from what all of them do: the ELF header's words for
- * the two tables, and bytes behind the input's last. Everything else is to stay.
- */
-static const struct allowed {
-	bool inside;	 /* the section overwrites padding of the input, or an old section */
-	bool edit_table; /* the program header table changes where it stands */
-	bool spare;	 /* an entry goes that insert_check_spare allows */
-	bool add_load;	 /* a PT_LOAD is added */
-	bool move_table; /* the program header table stands elsewhere */
-	bool moves;	 /* what stands behind it makes room (check_grow.c) */
-} allowed[N_METHODS] = {
-    [METHOD_SLACK] = {.inside = true, .edit_table = true, .spare = true},
-    [METHOD_GROW] = {.edit_table = true, .spare = true, .add_load = true, .moves = true},
-    [METHOD_APPEND] = {.add_load = true, .move_table = true},
-};
-
 /* Whether the section is inside of the one that it takes the place of. */
 static bool check_is_over_old(const struct image *input, const struct insert_plan *plan)
 {
@@ -40,22 +23,31 @@ static bool check_is_over_old(const struct image *input, const struct insert_pla
 	       plan->sframe_size <= old->p_filesz;
 }
 
+/*
+ * What the methods may change, apart from what both do: the ELF header's words for the two
+ * tables, and bytes behind the input's last. "slack" writes over an old section or over padding,
+ * which a PT_LOAD then maps. "grow" adds a PT_LOAD, and what stands behind the table makes room
+ * (check_grow.c), unless the table moves: then nothing else does. A table that stays changes in
+ * place, and may lose entries (insert_check_spare). Everything else is to stay.
+ */
 static bool check_plan(
     const struct image *input, const struct insert_plan *plan, struct err *err)
 {
-	const struct allowed *may = &allowed[plan->method];
+	const bool grow = plan->method == METHOD_GROW,
+		   moves = insert_table_moves(input, plan);
+	bool ok = grow == (plan->sframe_off >= input->size) &&
+		  grow == (plan->segment_size > 0) &&
+		  (grow ? plan->grown == INSERT_NONE : !moves && !plan->grow.n_sections);
 
-	if (may->inside != (plan->sframe_off < input->size) ||
-	    may->add_load != (plan->segment_size > 0) ||
-	    may->move_table != (plan->phdr_off != input->ehdr.e_phoff) ||
-	    (!may->moves && plan->grow.n_sections) ||
-	    (!may->spare && plan->dropped[0] != INSERT_NONE) ||
-	    (!may->move_table && plan->add_phdr) ||
-	    (may->inside ? insert_over_old(plan) && !check_is_over_old(input, plan)
-			 : plan->grown != INSERT_NONE))
-		return err_set(err, ERR_INTERNAL, "the plan does more than %s may",
-		    method_name(plan->method));
-	return true;
+	if (moves || insert_over_old(plan))
+		ok &= !plan->grow.n_sections && plan->dropped[0] == INSERT_NONE &&
+		      plan->table_load == INSERT_NONE;
+	if (insert_over_old(plan))
+		ok &= check_is_over_old(input, plan);
+	if (!moves)
+		ok &= !plan->add_phdr;
+	return ok || err_set(err, ERR_INTERNAL, "the plan does more than %s may",
+			 method_name(plan->method));
 }
 
 /* A walk through the input's bytes. The output must have the same ones, except in a few
@@ -107,9 +99,9 @@ static bool check_bytes(
     const struct insert_plan *plan, struct walk *walk, struct err *err)
 {
 	const struct image *input = walk->input, *output = walk->output;
-	const struct allowed *may = &allowed[plan->method];
 	uint64_t table = input->ehdr.e_phoff, table_size = insert_table_size(plan);
-	bool edits = may->edit_table, table_first = table < plan->sframe_off;
+	bool edits = !insert_table_moves(input, plan);
+	bool table_first = table < plan->sframe_off;
 	GElf_Ehdr ehdr = output->ehdr;
 	bool ok = output->size >= input->size && same_until(walk, 0, INSERT_EHDR_SIZE);
 
@@ -122,10 +114,10 @@ static bool check_bytes(
 		    "the output's ELF header differs in more than its tables");
 	if (ok && edits && table_first)
 		ok = same_until(walk, table, table_size);
-	if (ok && may->moves)
-		ok = same_grow(plan, walk);
-	if (ok && may->inside)
-		ok = same_until(walk, plan->sframe_off, plan->sframe_size);
+	if (ok)
+		ok = plan->method == METHOD_GROW
+			 ? same_grow(plan, walk)
+			 : same_until(walk, plan->sframe_off, plan->sframe_size);
 	if (ok && edits && !table_first)
 		ok = same_until(walk, table, table_size);
 	if (!ok || !same_until(walk, input->size, 0))
@@ -206,12 +198,12 @@ static bool check_segment(const struct image *input, const struct insert_plan *p
 		if (plan->grow.n_moves)
 			last = plan->grow.shifted_end;
 		want.p_filesz = want.p_memsz = last - was->p_offset;
-		if (!allowed[plan->method].spare || was->p_filesz != was->p_memsz ||
-		    was->p_flags & PF_W || want.p_filesz < was->p_filesz ||
+		if (was->p_filesz != was->p_memsz || was->p_flags & PF_W ||
+		    want.p_filesz < was->p_filesz ||
 		    !image_is_zero(input, end, was->p_offset + want.p_filesz))
 			return false;
 	}
-	if (allowed[plan->method].add_load && was->p_type == PT_LOAD &&
+	if (plan->segment_size && was->p_type == PT_LOAD &&
 	    was->p_align < INSERT_MIN_PAGE)
 		want.p_align = INSERT_MIN_PAGE;
 	return insert_grow_follow(input, plan, output, &want) &&
@@ -223,10 +215,10 @@ static bool check_segment(const struct image *input, const struct insert_plan *p
 static bool check_all_segments(const struct image *input, const struct insert_plan *plan,
     const struct image *output, const struct insert_slots *slots, struct err *err)
 {
-	bool add_load = allowed[plan->method].add_load, add_sframe;
+	bool add_load = plan->segment_size > 0;
+	bool add_sframe = plan->sframe_entry == INSERT_NONE;
 	size_t at = plan->add_phdr, wanted;
 
-	add_sframe = plan->sframe_entry == INSERT_NONE;
 	wanted = input->n_phdrs + plan->add_phdr + add_load + add_sframe -
 		 (plan->dropped[0] != INSERT_NONE) - (plan->dropped[1] != INSERT_NONE);
 	if (output->n_phdrs != wanted)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The method "grow": the program header table grows where it stands, and the section goes
- * into a new segment at the end of the file. A core dump has the first page of a file at
+ * The method "grow": the section goes into a new segment at the end of the file, and the
+ * program header table grows where it stands. A core dump has the first page of a file at
  * most, so table and build-id stay there.
  *
  * Entries come, in this order, from spare entries of the table, from free bytes behind it,
- * and from what stands behind it and can move (gen/insert/grow_block.c).
+ * and from what stands behind it and can move (gen/insert/grow_block.c). Where all of them are
+ * not enough, the table moves (gen/insert/grow_table.c).
  */
 #include "gen/insert/internal.h"
 
@@ -65,7 +66,7 @@ static enum obstacle grow_place_segment(const struct image *image,
 	return OBSTACLE_NONE;
 }
 
-enum obstacle insert_plan_grow(const struct image *image,
+static enum obstacle grow_in_place(const struct image *image,
     const struct insert_slots *slots, struct insert_plan *plan, struct err *err)
 {
 	enum obstacle obstacle;
@@ -80,4 +81,18 @@ enum obstacle insert_plan_grow(const struct image *image,
 			return obstacle;
 	}
 	return grow_place_segment(image, slots, plan, err);
+}
+
+enum obstacle insert_plan_grow(const struct image *image,
+    const struct insert_slots *slots, struct insert_plan *plan, struct err *err)
+{
+	enum obstacle obstacle = grow_in_place(image, slots, plan, err);
+
+	if (obstacle == OBSTACLE_NONE)
+		return obstacle;
+	/* What the attempt left behind. */
+	*err = (struct err){0};
+	insert_plan_start(image, METHOD_GROW, plan);
+	plan->table_moves_for = obstacle;
+	return insert_grow_table(image, slots, plan, err);
 }

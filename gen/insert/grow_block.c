@@ -443,6 +443,8 @@ enum obstacle insert_grow_block(const struct image *image,
 	struct block block = {.start = end, .end = end, .by = added * INSERT_PHDR_SIZE};
 	enum obstacle obstacle = OBSTACLE_NONE;
 
+	if (!image->n_sections)
+		return OBSTACLE_GROW_SECTIONS;
 	if (image->ehdr.e_phoff != INSERT_EHDR_SIZE || !slots->phdr_right)
 		return OBSTACLE_GROW_TABLE;
 	for (int try = 0; try < (is_static(image) ? 6 : 4); try++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the section goes in the file, and the file with it in. There are several
- * methods (gen/options/method.h, docs/ARCHITECTURE.md "Insertion"): from padding that is mapped
- * anyway to a new segment above everything. A plan says which method was taken and where
+ * Where the section goes in the file, and the file with it in. There are two
+ * methods (gen/options/method.h, docs/ARCHITECTURE.md "Insertion"): padding that is mapped
+ * anyway, or a new segment above everything. A plan says which method was taken and where
  * all goes. Writing and checking work from the plan alone.
  *
  * Not done with libelf: its writer zero-fills between the ELF header and a moved program
@@ -36,7 +36,7 @@ struct insert_move {
 
 /*
  * Of the method "grow": what moves to make room behind the program header table. All is 0
- * for the other methods, and where nothing moves.
+ * for "slack", and where nothing moves.
  */
 struct insert_grow {
 	struct insert_move moves[INSERT_MAX_MOVES]; /* ascending */
@@ -61,6 +61,7 @@ struct insert_grow {
 struct insert_plan {
 	enum method method;
 	enum obstacle obstacles[N_METHODS]; /* of the methods that were tried */
+	enum obstacle table_moves_for;	    /* why the table could not grow in place */
 	uint64_t sframe_addr;		    /* of the section once loaded, unbiased */
 	uint64_t sframe_off;		    /* in the output file */
 	uint64_t sframe_size;		    /* bytes */

@@ -95,6 +95,10 @@ ATTR_MUST_CHECK bool insert_end_of_memory(
 /* The alignment of the file's PT_LOADs, halved until it divides bias. */
 uint64_t insert_segment_align(const struct image *image, uint64_t bias);
 
+/* A plan in which nothing has been placed yet. */
+void insert_plan_start(
+    const struct image *image, enum method method, struct insert_plan *plan);
+
 /*
  * A method places the section, the segment and the program header table in plan, which
  * comes with the table where it was. It says what keeps it from it, and may say more in
@@ -104,8 +108,6 @@ enum obstacle insert_plan_slack(const struct image *image,
     const struct insert_slots *slots, struct insert_plan *plan, struct err *err);
 enum obstacle insert_plan_grow(const struct image *image,
     const struct insert_slots *slots, struct insert_plan *plan, struct err *err);
-enum obstacle insert_plan_append(const struct image *image,
-    const struct insert_slots *slots, struct insert_plan *plan, struct err *err);
 
 /* Takes the room of n entries behind the table; false, and nothing taken, without it. */
 ATTR_MUST_CHECK bool insert_take_room(
@@ -114,6 +116,10 @@ ATTR_MUST_CHECK bool insert_take_room(
 /* For "grow": finds what has to move so that the table can take added entries. */
 enum obstacle insert_grow_block(const struct image *image,
     const struct insert_slots *slots, size_t added, struct insert_plan *plan);
+
+/* For "grow": places the table in the new segment, before the section. */
+enum obstacle insert_grow_table(const struct image *image,
+    const struct insert_slots *slots, struct insert_plan *plan, struct err *err);
 
 /* The DT_* that leads to a section of this type, when it can move, or DT_NULL. */
 int64_t insert_grow_tag(uint32_t type);
@@ -148,7 +154,7 @@ ATTR_MUST_CHECK bool insert_check_spare(const struct image *input,
 ATTR_MUST_CHECK bool insert_grow_follow(const struct image *input,
     const struct insert_plan *plan, const struct image *output, GElf_Phdr *phdr);
 
-/* Bytes between the segment's start and a table in it: its size, see append.c. */
+/* Bytes between the segment's start and a table in it: its size, see grow_table.c. */
 static inline uint64_t insert_table_size(const struct insert_plan *plan)
 {
 	return (uint64_t)plan->n_phdrs * INSERT_PHDR_SIZE;

@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Asks each method in turn whether it applies and keeps what kept the file from those
- * before. Places behind the loaded bytes what is the same for all: names, undo record,
+ * Asks each method in turn whether it applies and keeps what kept the file from the one
+ * before. Places behind the loaded bytes what is the same for both: names, undo record,
  * section headers.
  */
 #include "gen/insert/internal.h"
 
 #include "base/num.h"
 
-/* In the order of gen/options/method.h: what changes least of the file comes first. */
+/* In the order of gen/options/method.h: the one that changes less of the file comes first. */
 static enum obstacle (*const planners[N_METHODS])(const struct image *image,
     const struct insert_slots *slots, struct insert_plan *plan, struct err *err) = {
     [METHOD_SLACK] = insert_plan_slack,
     [METHOD_GROW] = insert_plan_grow,
-    [METHOD_APPEND] = insert_plan_append,
 };
 
-/* A plan in which nothing has been placed yet. */
-static void start_plan(
+void insert_plan_start(
     const struct image *image, enum method method, struct insert_plan *plan)
 {
 	plan->method = method;
@@ -26,6 +24,7 @@ static void start_plan(
 	plan->n_phdrs = image->n_phdrs;
 	plan->phdr_off = image->ehdr.e_phoff;
 	plan->segment_size = 0;
+	plan->table_moves_for = OBSTACLE_NONE;
 	plan->grow = (struct insert_grow){0};
 	plan->add_phdr = false;
 	/* The address of a table that stays: only PT_PHDR cares, and says it itself. */
@@ -64,13 +63,14 @@ static enum obstacle plan_method(const struct image *image,
     const struct insert_slots *slots, enum method method, bool named,
     struct insert_plan *plan, struct err *err)
 {
-	enum obstacle obstacle = planners[method](image, slots, plan, err);
+	enum obstacle obstacle;
 
-	if (obstacle != OBSTACLE_NONE)
-		return obstacle;
-	plan->above_loader = slots->loader && plan->segment_size;
+	plan->above_loader = slots->loader && method == METHOD_GROW;
 	if (plan->above_loader && !named)
 		return OBSTACLE_LOADER;
+	obstacle = planners[method](image, slots, plan, err);
+	if (obstacle != OBSTACLE_NONE)
+		return obstacle;
 	return plan_table_fits(image, slots, plan) ? OBSTACLE_NONE : OBSTACLE_TABLE_SIZE;
 }
 
@@ -82,7 +82,7 @@ static bool choose_method(const struct image *image, const struct insert_slots *
 			continue;
 		/* Only the last method's words are for the user. */
 		*err = (struct err){0};
-		start_plan(image, i, plan);
+		insert_plan_start(image, i, plan);
 		plan->obstacles[i] =
 		    plan_method(image, slots, i, method != METHOD_AUTO, plan, err);
 		if (plan->obstacles[i] == OBSTACLE_NONE)

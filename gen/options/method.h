@@ -9,8 +9,7 @@
 /* In the order in which they are tried. */
 #define METHODS(X)                                                                       \
 	X(METHOD_SLACK, "slack")                                                         \
-	X(METHOD_GROW, "grow")                                                           \
-	X(METHOD_APPEND, "append")
+	X(METHOD_GROW, "grow")
 
 #define METHOD_ENUM(id, name) id,
 enum method {
@@ -30,11 +29,14 @@ enum method {
 	    "no read-only segment has enough unused padding after it on its own pages")  \
 	X(OBSTACLE_NO_ROOM, "no room above the highest address in use")                  \
 	X(OBSTACLE_TOO_LARGE, "the section is too large")                                \
-	X(OBSTACLE_HOLE, "a large .bss or wide gaps between segments, and the file "     \
-			 "would grow by as much")                                        \
-	X(OBSTACLE_EMPTIED,                                                              \
-	    "only the program header table keeps GNU strip from removing the first "     \
-	    "segment, and the table has room to grow")                                   \
+	X(OBSTACLE_HOLE,                                                                 \
+	    "the program headers would stand after a large .bss or wide gaps between "   \
+	    "segments, and the file would grow by as much; link it with GNU ld, or as "  \
+	    "a PIE (-pie, -static-pie), or convert it before another tool changes its "  \
+	    "headers")                                                                   \
+	X(OBSTACLE_GROW_SECTIONS,                                                        \
+	    "without section headers it is not known what may move after the program "   \
+	    "header table")                                                              \
 	X(OBSTACLE_GROW_KIND, "dynamic symbols must move, but the file is neither a "    \
 			      "program nor a library")                                   \
 	X(OBSTACLE_GROW_TABLE,                                                           \

@@ -52,7 +52,7 @@ static const struct {
 } table[] = {
     {"format", OPTION_FORMAT, true, {"1", "2", "3"}},
     {"for", OPTION_FOR, true, {NULL}},
-    {"method", OPTION_METHOD, true, {"auto", "slack", "grow", "append"}},
+    {"method", OPTION_METHOD, true, {"auto", "slack", "grow"}},
     {"optimize", OPTION_OPTIMIZE, true, {"none", "share", "size"}},
     {"object-sections", OPTION_OBJECT_SECTIONS, true, {"one", "group", "text"}},
     {"witness", OPTION_WITNESS, true, {"own", "libdwarf", "code"}},
@@ -208,8 +208,7 @@ static bool options_limit(struct options *options, enum option_id id, const char
 /* Sets an option that has words from the number of its word. */
 static void options_choose(struct options *options, enum option_id id, size_t choice)
 {
-	static const enum method methods[] = {
-	    METHOD_AUTO, METHOD_SLACK, METHOD_GROW, METHOD_APPEND};
+	static const enum method methods[] = {METHOD_AUTO, METHOD_SLACK, METHOD_GROW};
 
 	if (id == OPTION_FORMAT) {
 		options->format = (uint8_t)(choice + 1);

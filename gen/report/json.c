@@ -168,7 +168,7 @@ static json_t *records_of(const struct cfi_frames *frames)
 	return object;
 }
 
-/* The method taken, and for those tried before it what kept the file from them. */
+/* The method taken, and what kept the file from the one before it. */
 static json_t *method_of(const struct insert_plan *plan)
 {
 	json_t *obstacles = json_object();

@@ -416,10 +416,10 @@ void report_damage(const struct report *report, FILE *out)
 		    "before "
 		    "6.7 can start no program by it\n",
 		    report->shown, method_name(report->plan->method));
-	if (report->plan && report->plan->method == METHOD_APPEND &&
-	    report->plan->obstacles[METHOD_GROW] != OBSTACLE_NONE)
+	if (report->plan && report->plan->table_moves_for != OBSTACLE_NONE)
 		fprintf(out,
-		    "%s: method append: core dumps no longer show the build-id; the "
-		    "method grow does not apply: %s\n",
-		    report->shown, obstacle_text(report->plan->obstacles[METHOD_GROW]));
+		    "%s: the program header table moves, so core dumps no longer show "
+		    "the "
+		    "build-id: %s\n",
+		    report->shown, obstacle_text(report->plan->table_moves_for));
 }

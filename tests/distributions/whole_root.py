@@ -26,7 +26,7 @@ from whole_root_lib import Root, add_repository, compare_programs, compare_texts
 TASKS = ("ldconfig ldd dpkg perl python gcc git sqlite openssl nginx tools systemd cores boot").split()
 # At least so many packages have to be there.
 PACKAGES = 300
-VARIANTS = [["--method=grow"], ["--method=slack"], ["--method=append"], ["--code=repair", "--derive", "--format=3"],
+VARIANTS = [["--method=grow"], ["--method=slack"], ["--code=repair", "--derive", "--format=3"],
             ["--optimize=size", "--format=3"], ["--optimize=none"], ["--format=1"], ["--format=3"], ["--optimize=size"],
             ["--code=refuse"], ["--code=repair"], ["--derive"], ["--format=2", "--no-pcrel"], ["--source=eh_frame"],
             ["--source=debug_frame"], ["--witness=libdwarf"]]

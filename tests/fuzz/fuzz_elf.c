@@ -247,8 +247,7 @@ static void by_choice(const uint8_t *data, size_t size)
 		CHOOSE(words, &choice, "", "--object-sections=group",
 		    "--object-sections=text");
 	} else {
-		CHOOSE(words, &choice, "", "--method=slack", "--method=grow",
-		    "--method=append");
+		CHOOSE(words, &choice, "", "--method=slack", "--method=grow");
 		CHOOSE(words, &choice, "", "--optimize=none", "--optimize=size",
 		    "--optimize=size --max-rows=3");
 	}

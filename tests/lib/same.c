@@ -313,8 +313,8 @@ void test_same(const char *command, const char *path)
 	    {"format=3 jobs=2", " --format=3 -j2"},
 	    {"optimize=size max-rows=8", " --optimize=size --max-rows=8"},
 	    {"format=2 no-pcrel optimize=none", " --format=2 --no-pcrel --optimize=none"},
-	    {"exclude-symbol=*a* exclude-section=.plt* method=append",
-		" --exclude-symbol=*a* --exclude-section=.plt* --method=append"},
+	    {"exclude-symbol=*a* exclude-section=.plt* method=grow",
+		" --exclude-symbol=*a* --exclude-section=.plt* --method=grow"},
 	    {"min-coverage=100 min-coverage-of=text",
 		" --min-coverage=100 --min-coverage-of=text"},
 	};

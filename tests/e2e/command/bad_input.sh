@@ -158,7 +158,7 @@ refused beyond 1 'past the end of the file'
 copy frame_beyond $((eh_frame + 32)) 8 0xfffffffffffffff0
 refused frame_beyond 1 '\.eh_frame .* past the end of the file'
 copy wraps $((text + 16)) 8 0xfffffffffffffff0
-refused wraps 1 'address space' --method=append
+refused wraps 1 'address space' --method=grow
 # The last PT_LOAD, that of the data, over the others.
 data=$(readelf -lW good | awk '$1 ~ /^[A-Z]/ && $2 ~ /^0x/ { if ($1 == "LOAD") at = i; i++ } END { print at }')
 data=$((64 + data * 56))

@@ -48,10 +48,6 @@ damaged loops 'CIE'
 damaged leb 'no FDE can be read'
 damaged periodic 'rules that depend on the PC'
 damaged giant_periodic 'no function'
-# Nothing is wrong with it but that it is nowhere near its file.
-damaged giant 'large .bss' --method=append
-status_is 'giant, --section-only' 0 -q --section-only giant giant.section
-rm -f giant.section
 spared some_bad 'left out'
 
 ### Files that are no more than unusual.
@@ -70,6 +66,10 @@ converted period
 # The signal frames leave operations for the PLT behind them.
 converted budget
 converted ranges
+# Nothing is wrong with it but that it is nowhere near its file.
+converted giant
+status_is 'giant, --section-only' 0 -q --section-only giant giant.section
+rm -f giant.section
 
 ### A symbol name whose plain form doubles with every pair: 251 bytes stood for 570 MB.
 name=_Z1f1PIiiES_IS0_S0_E

@@ -24,7 +24,7 @@ SANITIZED = b"__asan_init" in open(TOOL, "rb").read()
 COMMANDS = [
     (["a/in", "b/out"], "b"),
     (["-v", "--report-file=c/r.json", "a/in", "b/out"], "bc"),
-    (["--method=append", "--optimize=size", "-j4", "a/in", "b/out"], "b"),
+    (["--method=grow", "--optimize=size", "-j4", "a/in", "b/out"], "b"),
     (["--refresh", "a/converted", "b/out"], "b"),
     (["a/in", "b"], "b"),
     (["a/in", "b/link"], "d"),

@@ -33,7 +33,7 @@ two_commands() {
 for tool in $tools; do
 	have "${tool%-g}" || { skip "--refresh after $tool" "no ${tool%-g} here"; continue; }
 	for file in long $whole; do
-		for method in slack grow append; do
+		for method in slack grow; do
 			"$eh2sframe" -q --method=$method $file made 2>/dev/null || continue
 			cp made edited
 			"again_$tool" edited >/dev/null 2>&1 || continue

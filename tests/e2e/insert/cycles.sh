@@ -22,12 +22,12 @@ measure() {
 	readelf -lW "$1" | grep -oE '^  (LOAD|GNU_SFRAME) ' | sort | uniq -c
 }
 
-# cycle FILE METHOD TOOL: sets problem.
+# cycle FILE TOOL: sets problem.
 cycle() {
-	local file=$1 method=$2 tool=$3 round
+	local file=$1 tool=$2 round
 	problem=
 	cp "$file" work
-	"$eh2sframe" -q --method="$method" work work || { problem="not converted"; return; }
+	"$eh2sframe" -q work work || { problem="not converted"; return; }
 	for round in $(seq $rounds); do
 		"tool_$tool" work >log 2>&1 || { problem="round $round: $tool: $(cat log)"; return; }
 		cp work stripped
@@ -54,27 +54,25 @@ cycle() {
 # runs FILE: what the program prints.
 runs() { cp "$1" run && timeout 30 ./run --version 2>&1; echo "status $?"; }
 
-build_kinds pie ${long:+static gold-static gold-nopie lld-nopie nopie}
+build_kinds pie ${long:+static gold-static lld-static lld-note gold-nopie lld-nopie nopie}
 for tool in strip objcopy-S llvm-strip eu-strip; do
 	case $tool in
 	llvm*) [ -n "$llvm" ] ;;
 	*) have "${tool%%-S}" ;;
 	esac || { skip "$tool" "not installed"; continue; }
-	for file in pie ${long:+static /bin/ls}; do
+	for file in pie ${long:+static lld-static lld-note /bin/ls}; do
 		# llvm-strip 14 refuses static programs of GNU ld.
 		if [ -e "$file" ] && { cp "$file" plain && ! "tool_$tool" plain 2>log; }; then
 			skip "${file##*/}, $tool" "refuses the original: $(head -n 1 log)"
 			continue
 		fi
-		for method in auto ${long:+append}; do
-			[ -e "$file" ] || continue
-			cycle "$file" $method $tool
-			if [ -z "$problem" ]; then
-				ok "${file##*/}, $method, $tool: $rounds rounds"
-			else
-				not_ok "${file##*/}, $method, $tool: $rounds rounds" "${problem:0:800}"
-			fi
-		done
+		[ -e "$file" ] || continue
+		cycle "$file" $tool
+		if [ -z "$problem" ]; then
+			ok "${file##*/}, $tool: $rounds rounds"
+		else
+			not_ok "${file##*/}, $tool: $rounds rounds" "${problem:0:800}"
+		fi
 	done
 done
 
@@ -84,12 +82,12 @@ once_more() {
 	local what=$1 file=$2
 	shift 2
 	if "$eh2sframe" -q "$@" work work >log 2>&1 && "$eh2sframe" -q --verify work >log 2>&1 && [ "$(runs work)" = "$(runs "$file")" ]; then
-		ok "${file##*/}, append, $what"
+		ok "$file, table elsewhere, $what"
 	# strip of binutils 2.44 leaves the table in a place from which grow cannot take it.
 	elif grep -q 'the method grow does not apply' log; then
-		skip "${file##*/}, append, $what" "$(cat log)"
+		skip "$file, table elsewhere, $what" "$(cat log)"
 	else
-		not_ok "${file##*/}, append, $what" "$(cat log)"
+		not_ok "$file, table elsewhere, $what" "$(cat log)"
 	fi
 }
 cat >small.s <<-'S'
@@ -104,8 +102,8 @@ cat >small.s <<-'S'
 	.quad 1
 S
 [ "$(uname -m)" != x86_64 ] || $CC -nostdlib -static -no-pie -o small small.s
-[ "$long" ] && have objcopy && for file in pie static gold-static small; do
-	[ -e $file ] && "$eh2sframe" -q --method=append $file work || continue
+[ "$long" ] && have objcopy && for file in gold-static lld-static lld-note; do
+	[ -e $file ] && "$eh2sframe" -q $file work && table_moved $file work || continue
 	cp work kept
 	objcopy --remove-section .sframe work 2>log && once_more 'without its section it is converted again' $file
 	cp kept work
@@ -113,16 +111,14 @@ S
 done
 
 ### patchelf maps the table writable. Without its section such a program is converted again.
-[ "$long" ] && have patchelf && have objcopy && for file in gold-nopie lld-nopie nopie; do
+[ "$long" ] && have patchelf && have objcopy && for file in gold-nopie lld-nopie lld-note nopie; do
 	[ -e $file ] || continue
-	for method in grow append; do
-		"$eh2sframe" -q --method=$method $file work && patchelf --add-needed libm.so.6 work &&
-			objcopy --remove-section .sframe work 2>log && [ "$(runs work)" = "$(runs $file)" ] ||
-			{ skip "patchelf, $file, $method" "harms the program: $(cat log)"; continue; }
-		is "patchelf, $file, $method, objcopy: converted" "$eh2sframe" -q work work
-		is "patchelf, $file, $method, objcopy: proven" "$eh2sframe" -q --verify work
-		is "patchelf, $file, $method, objcopy: runs" test "$(runs work)" = "$(runs $file)"
-	done
+	"$eh2sframe" -q --method=grow $file work && patchelf --add-needed libm.so.6 work &&
+		objcopy --remove-section .sframe work 2>log && [ "$(runs work)" = "$(runs $file)" ] ||
+		{ skip "patchelf, $file" "harms the program: $(cat log)"; continue; }
+	is "patchelf, $file, objcopy: converted" "$eh2sframe" -q work work
+	is "patchelf, $file, objcopy: proven" "$eh2sframe" -q --verify work
+	is "patchelf, $file, objcopy: runs" test "$(runs work)" = "$(runs $file)"
 done
 
 ### ld -N aligns its PT_LOAD by less than a page. A tool that writes another table must not move it within the page.

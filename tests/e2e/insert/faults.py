@@ -25,7 +25,7 @@ WANTED = 500 if LONG else 150
 MAX_CALLS = 200
 FAULTS = ["ENOSPC", "EIO", "KILL_BEFORE", "KILL_AFTER", "TERM"]
 SIGNALS = {"KILL_BEFORE": 9, "KILL_AFTER": 9, "TERM": 15}
-METHODS = ["slack", "grow", "append"] if LONG else ["grow"]
+METHODS = ["slack", "grow"] if LONG else ["grow"]
 OLD = b"what was here before"
 
 

@@ -74,6 +74,7 @@ build_kinds() {
 	kind nopie-2m-nosep $CC -O1 -no-pie -Wl,-z,max-page-size=0x200000,-z,noseparate-code "$probe"
 	kind relr $CC -O1 -Wl,-z,pack-relative-relocs "$probe"
 	kind no-build-id $CC -O1 -Wl,--build-id=none "$probe"
+	kind note $CC -O1 "$probe" "$src/insert_note.c"
 	kind stripped $CC -O1 -s "$probe"
 	kind bss60 $CC -O1 -DBSS=62914560 "$probe"
 	kind nopie-bss60 $CC -O1 -no-pie -DBSS=62914560 "$probe"
@@ -87,13 +88,16 @@ build_kinds() {
 	kind lld-static $CC -O1 -static -fuse-ld=lld "$probe"
 	kind lld-static-pie $CC -O1 -static-pie -fuse-ld=lld "$probe"
 	kind lld-relr $CC -O1 -static-pie -fuse-ld=lld -Wl,--pack-dyn-relocs=relr "$probe"
+	kind lld-note $CC $extra -O1 -fuse-ld=lld "$probe" "$src/insert_note.c"
 	kind lld-2m $CC -O1 -fuse-ld=lld -Wl,-z,max-page-size=0x200000 "$probe"
 	kind gold $CC -O1 -fuse-ld=gold "$probe"
 	kind gold-nopie $CC -O1 -no-pie -fuse-ld=gold "$probe"
 	kind gold-static $CC -O1 -static -fuse-ld=gold "$probe"
+	kind gold-note $CC -O1 -fuse-ld=gold "$probe" "$src/insert_note.c"
 	kind mold $CC $extra -O1 -fuse-ld=mold "$probe"
 	kind mold-nopie $CC -O1 -no-pie -fuse-ld=mold "$probe"
 	kind mold-static $CC -O1 -static -fuse-ld=mold "$probe"
+	kind mold-note $CC $extra -O1 -fuse-ld=mold "$probe" "$src/insert_note.c"
 	kind clang clang -D_GNU_SOURCE -O1 -fPIE -pie "$probe"
 	kind musl musl_cc -D_GNU_SOURCE -O1 "$probe"
 	kind musl-static musl_cc -D_GNU_SOURCE -O1 -static "$probe"
@@ -106,15 +110,15 @@ build_kinds() {
 find_methods() {
 	local method
 	methods=
-	for method in auto slack grow append; do
+	for method in auto slack grow; do
 		"$eh2sframe" -q --method=$method "$eh2sframe" known >known.log 2>&1
 		[ $? = 2 ] || methods="$methods $method"
 	done
 	rm -f known
 	echo "# methods:$methods"
 	case "$methods " in
-	*" auto "*"append "*) ;;
-	*) not_ok "auto and append are known" "$methods $(cat known.log)" ;;
+	*" auto "*"grow "*) ;;
+	*) not_ok "auto and grow are known" "$methods $(cat known.log)" ;;
 	esac
 }
 
@@ -129,7 +133,7 @@ convert() {
 	got=$(sed -n 's/^ *method: //p' .stdout)
 	[ "$method" = auto ] || got=$method
 	if [ $status = 0 ]; then
-		taken[${got:-append}]=$((${taken[${got:-append}]:-0} + 1))
+		taken[$got]=$((${taken[$got]:-0} + 1))
 		return 0
 	elif [ $status = 1 ] && [ "$method" != auto ]; then
 		# The method does not apply; or the file is refused, and then auto says the same, or that is a fault.
@@ -179,6 +183,9 @@ clean_readelf() {
 	echo "$out"
 	return 1
 }
+# Whether the program headers of two files stand at different places.
+table_at() { readelf -hW "$1" 2>/dev/null | sed -n 's/.*Start of program headers: *\([0-9]*\) .*/\1/p'; }
+table_moved() { [ "$(table_at "$1")" != "$(table_at "$2")" ]; }
 build_id() { readelf -nW "$1" 2>/dev/null | sed -n 's/.*Build ID: //p'; }
 
 # Whether PT_GNU_SFRAME is the section and inside a read-only PT_LOAD that maps it there.

@@ -38,7 +38,7 @@ for file in $kinds bare.so $libraries; do
 	# libelf must leave the file as it is.
 	cp "$file" copy && chmod u+w copy && "$edit" copy 2>/dev/null && cmp -s "$file" copy || continue
 	problems=
-	for method in slack grow append; do
+	for method in slack grow; do
 		whole "$file" $method
 		[ -z "$problem" ] || problems+="$method: $problem"$'\n'
 	done

@@ -39,7 +39,7 @@ KINDS = {
     "room": ["-static", "-z", "separate-code", "--section-start=.eh_frame=0x2001000",
              "-Ttext=0x2200000"],
 }
-METHODS = ("auto", "slack", "grow", "append")
+METHODS = ("auto", "slack", "grow")
 
 
 def link(machine, kind, page, out, *options):

@@ -212,7 +212,7 @@ class Walk:
 def check_way(scratch, kind, options):
     linked, out = link(scratch, kind, options), f"{scratch}/out"
     # The library relocates itself, as a program interpreter does, for which a method is named.
-    method = ["--method=append"] if kind == "library" else []
+    method = ["--method=grow"] if kind == "library" else []
     sections = plt_sections(linked)
     total = sum(size for _, size in sections.values())
     told = re.search(r"from PLT template +(\d+) bytes", must(tool, "--report", linked))

@@ -207,7 +207,7 @@ def check_tables():
 def check_options():
     Object("base.o").write("bad.o")
     refused("no version", None, ["relocatable", "--format=1"], "-q", status=2)
-    for option in ("--optimize=size", "--optimize=share", "--method=append"):
+    for option in ("--optimize=size", "--optimize=share", "--method=grow"):
         refused(option, None, [option.split("=", maxsplit=1)[0], "linked files"], "--format=1", option,
                 status=2)
     refused("--section-only", None, ["relocations"], "--format=1", "--section-only")
