@@ -80,7 +80,7 @@ static bool run_verify(const struct args *args, const struct eh2sframe_file *fil
 	return ok;
 }
 
-/* --dump, --verify and --lint look at the section that a file has. */
+/* dump, verify and lint look at the section that a file has. */
 static bool run_inspect(const struct args *args, const char *path,
     struct run_output *output, struct eh2sframe_error *error)
 {
@@ -88,15 +88,16 @@ static bool run_inspect(const struct args *args, const char *path,
 	bool ok;
 
 	(void)output;
-	if (file && args->command == COMMAND_DUMP && args->n_paths > 1) {
+	if (file && args->verb == VERB_DUMP && args->n_paths > 1) {
 		plain_print(path, stdout);
 		puts(":");
 	}
-	if (args->command == COMMAND_DUMP)
+	if (args->verb == VERB_DUMP)
 		ok = file && eh2sframe_file_dump(file, print_text, stdout, error);
-	else if (args->command == COMMAND_LINT)
-		ok = file &&
-		     eh2sframe_file_lint(file, args->lint, print_text, stdout, error);
+	else if (args->verb == VERB_LINT)
+		ok =
+		    file && eh2sframe_file_lint(file, args->reader ? args->reader : "all",
+				print_text, stdout, error);
 	else
 		ok = file && run_verify(args, file, error);
 	eh2sframe_close(file);
@@ -132,16 +133,16 @@ static struct eh2sframe_result *run_write(const struct args *args,
 	struct eh2sframe_result *result;
 	bool ok;
 
-	if (args->command == COMMAND_CONVERT && !args->baseline)
+	if (args->verb == VERB_CONVERT && !args->baseline)
 		return eh2sframe_convert_path(file, out, error);
 	result = eh2sframe_convert(file, error);
 	ok = result && report_gate_judge_result(gate, result, error);
-	if (args->command == COMMAND_CONVERT)
+	if (args->verb == VERB_CONVERT)
 		ok = ok && run_place_kept(place, out, error) &&
 		     eh2sframe_result_write_path(result, out, error);
 	else
-		ok = ok && eh2sframe_result_section_path(
-			       result, args->section_addr, out, error);
+		ok = ok &&
+		     eh2sframe_result_section_path(result, args->address, out, error);
 	if (ok)
 		return result;
 	eh2sframe_result_free(result);
@@ -185,7 +186,7 @@ static bool run_convert(const struct args *args, struct run_report *report, bool
 		eh2sframe_close(file);
 		return false;
 	}
-	if (args->command == COMMAND_REMOVE) {
+	if (args->verb == VERB_REMOVE) {
 		ok = eh2sframe_file_remove_path(file, args->paths[1], error);
 	} else {
 		result = run_write(args, file, &place, &report->gate, error);
@@ -226,7 +227,7 @@ static bool run_apart(const struct args *args, int *status)
 	const char *out = args->paths[1];
 
 	/* A program may be converted in its place. */
-	if (run_is_input(args, args->command == COMMAND_SECTION_ONLY, out))
+	if (run_is_input(args, args->verb == VERB_SECTION, out))
 		*status = run_refuse_path(out, "an input");
 	else if (args->json_path && run_is_input(args, 1, args->json_path))
 		*status = run_refuse_path(args->json_path, "an input");
@@ -248,7 +249,7 @@ static int run_pair(const struct args *args)
 		return status;
 	/* To be told of it, after OUT is new. */
 	signal(SIGPIPE, SIG_IGN);
-	if (args->command != COMMAND_REMOVE && args->verbosity >= 0 && !print_can(&error))
+	if (args->verb != VERB_REMOVE && args->verbosity >= 0 && !print_can(&error))
 		return print_error(NULL, &error);
 	/* Reads and opens what there is beside IN and OUT. */
 	if (!report_gate_open(&report.gate, args, &error))
@@ -315,41 +316,44 @@ static void run_tell_debug_dir(const char *folder)
 	print_error(folder, &error);
 }
 
-int run_command(const struct args *args)
+/* The verbs that do something. */
+static int run_verb(const struct args *args)
 {
-	const bool works =
-	    args->command != COMMAND_HELP && args->command != COMMAND_VERSION;
 	struct eh2sframe_error error;
 
-	if (works && args->verbosity >= 0)
+	if (args->verbosity >= 0)
 		run_tell_debug_dir(args->debug_dir);
-	if (!args->batch && works && args->sandbox == ARGS_SANDBOX_ON &&
-	    !run_sandbox(args, &error))
-		return print_error(NULL, &error);
-	if (args->batch && works) {
+	if (args->tree) {
 		if (args->json_path && run_is_input(args, 0, args->json_path))
 			return run_refuse_path(args->json_path, "an input");
 		return batch_run(args);
 	}
-	switch (args->command) {
-	case COMMAND_HELP:
-		for (const char *const *part = args_help; *part; part++)
-			fputs(*part, stdout);
-		return 0;
-	case COMMAND_VERSION:
-		run_version();
-		return 0;
-	case COMMAND_CONVERT:
-	case COMMAND_SECTION_ONLY:
-	case COMMAND_REMOVE:
+	if (args->sandbox == ARGS_SANDBOX_ON && !run_sandbox(args, &error))
+		return print_error(NULL, &error);
+	switch ((int)args->verb) {
+	case VERB_CONVERT:
+	case VERB_SECTION:
+	case VERB_REMOVE:
 		return run_pair_at(args);
-	case COMMAND_REPORT:
-	case COMMAND_CHECK_CODE:
+	case VERB_REPORT:
+	case VERB_MERGE:
+	case VERB_DIFF:
+	case VERB_CHECK:
 		return run_report(args);
-	case COMMAND_DUMP:
-	case COMMAND_VERIFY:
-	case COMMAND_LINT:
+	default:
 		return run_each(args, NULL, run_inspect);
 	}
-	return EH2SFRAME_BUG;
+}
+
+int run_command(const struct args *args)
+{
+	if (args->verb == VERB_HELP) {
+		args_print_help(args, stdout);
+		return EH2SFRAME_DONE;
+	}
+	if (args->verb == VERB_VERSION) {
+		run_version();
+		return EH2SFRAME_DONE;
+	}
+	return run_verb(args);
 }

@@ -41,7 +41,7 @@ int run_each(const struct args *args, struct run_output *output, run_each_fn *on
 /* --version. */
 void run_version(void);
 
-/* --report and --check-code. */
+/* report, check, merge and diff. */
 int run_report(const struct args *args);
 
 /* Gives up the rights that the command does not need, all of --sandbox or nothing. */

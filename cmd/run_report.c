@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --report and --check-code: what a conversion would give, and what the code says of the CFI, as text
+/* report and check: what a conversion would give, and what the code says of the CFI, as text
  * or as a document. */
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static bool run_report_text(const struct args *args,
 		   print_text, output->text, error);
 }
 
-/* Adds one result of --report, and what is wrong with it. */
+/* Adds one result of a report, and what is wrong with it. */
 static bool run_report_result(const struct args *args, struct eh2sframe_result *result,
     const char *path, const struct eh2sframe_error *why, struct run_output *output,
     struct eh2sframe_error *error)
@@ -133,23 +133,25 @@ static bool run_report_open(const struct args *args, struct run_output *output,
     struct print_out *out, struct report_files *files, const char **at,
     struct eh2sframe_error *error)
 {
+	const bool document = args->json || args->html;
+
 	*at = args->baseline;
 	if (!report_gate_open(&output->gate, args, error))
 		return false;
-	output->lines = args->command == COMMAND_REPORT && !args->report_json &&
-			!args->functions && args->n_paths > 1 && args->verbosity <= 0;
+	output->lines = args->verb == VERB_REPORT && !document && !args->functions &&
+			args->n_paths > 1 && args->verbosity <= 0;
 	if (!print_open(args->report_path, true, out, error)) {
 		*at = out->path;
 		return false;
 	}
 	*at = out->path;
 	output->text = out->file;
-	if (!args->report_json) {
+	if (!document) {
 		print_start(out);
 		return true;
 	}
 	output->files = files;
-	if (report_files_begin(files, out, args->report_html, error))
+	if (report_files_begin(files, out, args->html, error))
 		return true;
 	report_files_deinit(files);
 	print_close(out, false, error);
@@ -167,16 +169,16 @@ int run_report(const struct args *args)
 
 	if (path && run_is_input(args, args->n_paths, path))
 		return run_refuse_path(path, "an input");
-	if (args->merge)
+	if (args->verb == VERB_MERGE)
 		return report_merge(args);
-	if (args->diff)
+	if (args->verb == VERB_DIFF)
 		return report_diff(args);
 	if (!run_report_open(args, &output, &out, &files, &at, &error)) {
 		report_gate_deinit(&output.gate);
 		return print_error(at, &error);
 	}
-	status = run_each(args, &output,
-	    args->command == COMMAND_CHECK_CODE ? run_check_one : run_report_one);
+	status = run_each(
+	    args, &output, args->verb == VERB_CHECK ? run_check_one : run_report_one);
 	if (output.lines)
 		report_table_print(&output.table, args->top, output.text);
 	if (output.files ? !report_files_end(&files, &error)

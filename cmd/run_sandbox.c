@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --sandbox of a command without --batch: it limits its own process before it opens a file. */
+/* --sandbox without tree: the command limits its own process before it opens a file. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,9 +42,8 @@ static void run_allow_input(struct sandbox *box, const char *path)
 
 bool run_sandbox(const struct args *args, struct eh2sframe_error *error)
 {
-	const bool pair = args->command == COMMAND_CONVERT ||
-			  args->command == COMMAND_SECTION_ONLY ||
-			  args->command == COMMAND_REMOVE;
+	const bool pair = args->verb == VERB_CONVERT || args->verb == VERB_SECTION ||
+			  args->verb == VERB_REMOVE;
 	const size_t n_inputs = pair ? 1 : args->n_paths;
 	char text[SANDBOX_TEXT_SIZE];
 	struct sandbox_state state;

@@ -58,7 +58,8 @@ bool convert_worthwhile(const struct conversion *conv, struct err *err)
 		return false;
 	if (conv->model.n_funcs == 0)
 		return err_set(err, ERR_UNSUPPORTED,
-		    "no function of this file can be described; --report says why");
+		    "no function of this file can be described; eh2sframe report says "
+		    "why");
 	/* Where there is no code the share is no number, and nothing is missing. */
 	if (wanted >= 0.0 && percent < wanted)
 		return err_set(err, ERR_COVERAGE,
@@ -157,9 +158,8 @@ bool convert_section(struct conversion *conv, uint64_t addr, struct err *err)
 
 	if (conv->image->object)
 		return err_set(err, ERR_UNSUPPORTED,
-		    "--section-only: bare bytes have no place for the relocations that "
-		    "a relocatable object needs; eh2sframe --format=N IN OUT writes "
-		    "both sections");
+		    "bare bytes have no place for the relocations that a relocatable "
+		    "object needs; eh2sframe --format=N IN OUT writes both sections");
 	if (!convert_generate(conv, err) || !convert_worthwhile(conv, err) ||
 	    !sf_place(&conv->model, &conv->encoding, addr, &conv->bytes, err) ||
 	    !sf_view_open(conv->bytes.data, conv->bytes.size, addr, &view, err) ||

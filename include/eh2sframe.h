@@ -293,7 +293,7 @@ enum eh2sframe_skip {
 /* Returns why a conversion of the file would come to nothing, by the options that it was opened with. */
 EH2SFRAME_API enum eh2sframe_skip eh2sframe_file_skip(const struct eh2sframe_file *file);
 
-/* Prints the section that the file has, as --dump does. EH2SFRAME_NOTHING without one. */
+/* Prints the section that the file has, as the verb dump does. EH2SFRAME_NOTHING without one. */
 EH2SFRAME_CHECKED bool eh2sframe_file_dump(const struct eh2sframe_file *file,
     eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
 
@@ -531,7 +531,7 @@ EH2SFRAME_CHECKED bool eh2sframe_result_unmatched(const struct eh2sframe_result 
 /* Never renumbered; later versions add to the end. */
 enum eh2sframe_text {
 	EH2SFRAME_TEXT_SUMMARY = 0, /* the line of a conversion */
-	EH2SFRAME_TEXT_REPORT = 1,  /* as --report; "verbose": also every gap and cost */
+	EH2SFRAME_TEXT_REPORT = 1,  /* as the verb report; "verbose": also every gap and cost */
 	EH2SFRAME_TEXT_GAPS = 2,    /* a line each */
 	EH2SFRAME_TEXT_METHOD = 3,  /* how the section got in; nothing if not written */
 	EH2SFRAME_TEXT_DAMAGE = 4,  /* a line for each damaged record and each drawback */

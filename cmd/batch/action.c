@@ -15,8 +15,8 @@
 /* Only a conversion does not need a section, or wants none. */
 const char *batch_action_skip(const struct args *args, const struct eh2sframe_file *file)
 {
-	bool converts = args->command == COMMAND_CONVERT;
-	bool needs_cfi = args->command == COMMAND_CHECK_CODE;
+	bool converts = args->verb == VERB_CONVERT;
+	bool needs_cfi = args->verb == VERB_CHECK;
 
 	switch (eh2sframe_file_skip(file)) {
 	case EH2SFRAME_SKIP_HAS_SFRAME:
@@ -105,7 +105,7 @@ static bool action_done(json_t **report, struct eh2sframe_error *error)
 bool batch_action_write(const struct batch_job *job, const struct eh2sframe_file *file,
     const char *out, json_t **report, struct eh2sframe_error *error)
 {
-	if (job->args->command == COMMAND_CONVERT)
+	if (job->args->verb == VERB_CONVERT)
 		return action_convert(job, file, out, report, error);
 	return eh2sframe_file_remove_path(file, out, error) && action_done(report, error);
 }
@@ -213,11 +213,12 @@ bool batch_action_look(const struct batch_job *job, const struct eh2sframe_file 
 
 	if (!out)
 		return cmd_fail_nomem(error);
-	ok = args->command == COMMAND_VERIFY
+	ok = args->verb == VERB_VERIFY
 		 ? eh2sframe_file_verify(file, NULL, print_text, out, error)
-	     : args->command == COMMAND_CHECK_CODE
+	     : args->verb == VERB_CHECK
 		 ? action_check_code(job, file, out, report, error)
-		 : eh2sframe_file_lint(file, args->lint, print_text, out, error);
+		 : eh2sframe_file_lint(
+		       file, args->reader ? args->reader : "all", print_text, out, error);
 	if (fclose(out) != 0)
 		ok = cmd_fail_nomem(error);
 	else if (!*report && !action_done(report, ok ? error : &late))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The command --batch lists a tree, works on its files and reports. */
+/* Lists a tree, works on its files and reports. */
 #include "cmd/batch/batch.h"
 
 #include <errno.h>
@@ -88,13 +88,13 @@ static bool batch_keeps(const struct args *args)
 /* The word for what was done with a file; NULL: see report_print_summary. */
 static const char *batch_done_word(const struct args *args)
 {
-	if (args->command == COMMAND_REMOVE)
+	if (args->verb == VERB_REMOVE)
 		return "restored";
-	if (args->command == COMMAND_VERIFY)
+	if (args->verb == VERB_VERIFY)
 		return "proven";
-	if (args->command == COMMAND_CHECK_CODE)
+	if (args->verb == VERB_CHECK)
 		return args->baseline ? "no worse" : "not contradicted";
-	return args->command == COMMAND_LINT ? "keep every rule" : NULL;
+	return args->verb == VERB_LINT ? "keep every rule" : NULL;
 }
 
 /* The pool calls this. Print failures at once, because a run may take long. The rest
@@ -157,8 +157,7 @@ static void batch_plan_sandbox(struct batch_run *run)
 {
 	const struct batch_tree *tree = &run->tree;
 	const struct args *args = run->args;
-	const bool write =
-	    args->command == COMMAND_CONVERT || args->command == COMMAND_REMOVE;
+	const bool write = args->verb == VERB_CONVERT || args->verb == VERB_REMOVE;
 
 	sandbox_init(&run->box, args->sandbox == ARGS_SANDBOX_ON);
 	for (size_t i = 0; i < tree->n_dirs; i++)
@@ -337,15 +336,14 @@ static int batch_gave_up(struct batch_run *run, struct eh2sframe_error *err)
 /* A check that looked at nothing fails. */
 static int batch_judge_empty(const struct batch_run *run, int status)
 {
-	enum command command = run->args->command;
+	enum verb verb = run->args->verb;
 	const char *what = "a .sframe section";
 	struct eh2sframe_error err;
 
 	if (status || run->report.sums.done ||
-	    (command != COMMAND_VERIFY && command != COMMAND_LINT &&
-		command != COMMAND_CHECK_CODE))
+	    (verb != VERB_VERIFY && verb != VERB_LINT && verb != VERB_CHECK))
 		return status;
-	if (command == COMMAND_CHECK_CODE)
+	if (verb == VERB_CHECK)
 		what = "CFI";
 	else if (json_object_get(run->report.skips, "no-cfi"))
 		what = "a .sframe section and CFI";
@@ -358,9 +356,9 @@ int batch_run(const struct args *args)
 	struct batch_run run = {
 	    .args = args, .tree = {.start = -1, .near_fd = -1}, .box = {.ruleset = -1}};
 	struct eh2sframe_error err = {0};
-	const char *done = args->command == COMMAND_CONVERT  ? "converted"
-			   : args->command == COMMAND_REMOVE ? "restored"
-							     : NULL;
+	const char *done = args->verb == VERB_CONVERT  ? "converted"
+			   : args->verb == VERB_REMOVE ? "restored"
+						       : NULL;
 	int status;
 	bool ok;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --batch: converts in place every ELF file under the named paths, or gives back the
+ * tree: converts in place every ELF file under the named paths, or gives back the
  * originals, or looks at the sections. It lists a tree once (cmd/batch/tree.h). Separate
  * processes work on the files (cmd/batch/pool.h), so a file that crashes a process costs
  * only itself. The results go into one report (cmd/report/report.h).

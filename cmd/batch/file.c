@@ -219,7 +219,7 @@ static bool file_make(const struct batch_job *job, const struct batch_file *file
 {
 	/* A section that is another producer's stays, whatever names the file has; this
 	 * shows when it is to be removed. */
-	bool late = job->args->command == COMMAND_REMOVE;
+	bool late = job->args->verb == VERB_REMOVE;
 	char temp[BATCH_TEMP_SIZE];
 	bool ok;
 
@@ -245,13 +245,26 @@ static bool file_make(const struct batch_job *job, const struct batch_file *file
 	return ok;
 }
 
+/* Opens a file that has a section, to replace it; limits: within those that were given. */
+static struct eh2sframe_file *file_open_again(const struct batch_job *job,
+    const char *path, const struct file_state *made, bool limits,
+    struct eh2sframe_error *error)
+{
+	struct eh2sframe_options *options =
+	    args_again(job->args, limits, job->threads, error);
+	struct eh2sframe_file *open =
+	    options ? eh2sframe_open_fd(made->fd, path, options, error) : NULL;
+
+	eh2sframe_options_free(options);
+	return open;
+}
+
 /* Limits change no byte: what one of them refuses now may be what an earlier run made without it. */
 static bool file_is_made(const struct batch_job *job, const char *path,
     const struct file_state *made, struct eh2sframe_error *error)
 {
 	struct eh2sframe_error other = {0};
-	struct eh2sframe_file *open =
-	    eh2sframe_open_fd(made->fd, path, job->args->unlimited, &other);
+	struct eh2sframe_file *open = file_open_again(job, path, made, false, &other);
 	bool is = open && batch_action_is_made(open, made->fd, &other);
 
 	eh2sframe_close(open);
@@ -270,7 +283,7 @@ static bool file_again(const struct batch_job *job, const struct batch_file *fil
 
 	if (strcmp(made->skip, "has-sframe") != 0)
 		return false;
-	open = eh2sframe_open_fd(made->fd, path, job->args->again, error);
+	open = file_open_again(job, path, made, true, error);
 	ok = open && batch_action_again(job, open, made->fd, &made->report, error);
 	eh2sframe_close(open);
 	if (ok && made->report)
@@ -289,8 +302,8 @@ static bool file_work(const struct batch_job *job, const struct batch_file *file
 {
 	const struct batch_name *name = &job->tree->names[file->first];
 	const struct args *args = job->args;
-	bool looks = args->command == COMMAND_VERIFY || args->command == COMMAND_LINT ||
-		     args->command == COMMAND_CHECK_CODE;
+	bool looks = args->verb == VERB_VERIFY || args->verb == VERB_LINT ||
+		     args->verb == VERB_CHECK;
 	struct eh2sframe_file *open = NULL;
 	bool ok = false;
 

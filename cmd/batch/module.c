@@ -112,7 +112,7 @@ const char *batch_module_skip(const struct args *args, int fd, const struct stat
 
 	if (!module_is(&file))
 		return "relocatable";
-	if (args->command != COMMAND_CONVERT)
+	if (args->verb != VERB_CONVERT)
 		return NULL;
 	if (!args->modules || args->linked_only)
 		return "kernel-module";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What --batch does with relocatable objects. Kernel modules are finished files, so they
+ * What tree does with relocatable objects. Kernel modules are finished files, so they
  * are converted; objects on their way to a link are left alone. A look at the names of
  * sections tells them apart, before the file is opened to be converted.
  */

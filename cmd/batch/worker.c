@@ -100,16 +100,12 @@ static void worker_main(const struct batch_job *job, struct batch_shared *shared
 {
 	struct batch_record *record = &shared->records[job->worker];
 	struct eh2sframe_error ignored;
-	char threads[16];
 	bool ok;
 
 	worker_set_signals(signals);
 	/* Only the pool draws a bar. */
 	eh2sframe_options_on_progress(job->args->options, NULL, NULL);
-	snprintf(threads, sizeof(threads), "%u", job->threads);
-	ok = eh2sframe_options_set(job->args->options, "jobs", threads, &ignored) &&
-	     eh2sframe_options_set(job->args->again, "jobs", threads, &ignored) &&
-	     eh2sframe_options_set(job->args->unlimited, "jobs", threads, &ignored);
+	ok = args_set_threads(job->args->options, job->threads, &ignored);
 	eh2sframe_options_on_temporary(
 	    job->args->options, worker_note_temporary, record->temporary);
 	ok = ok && worker_enter_sandbox(job, &record->sandbox);

@@ -1,106 +1,133 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of --help, from which completions take options and their values. In parts, because
- * C has a limit for one string. */
+/* The texts of --help, from the tables. The completions take options and their values from them. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "cmd/common/args.h"
 
-#include <stddef.h>
+/* Columns: where explanations begin, and where lines end. */
+enum { HELP_SECOND = 31, HELP_WIDTH = 100 };
+/* Longer lists of values stand behind the explanation. */
+enum { HELP_VALUES = 36 };
 
-static const char usage[] =
-    "Usage: eh2sframe [OPTION...] IN OUT            OUT = IN plus .sframe\n"
-    "       eh2sframe --section-only IN OUT         OUT = the bare section bytes\n"
-    "       eh2sframe --report[=text|json|html] [-o FILE] IN...  show the coverage, "
-    "convert nothing\n"
-    "       eh2sframe --report --merge [-o FILE] JSON...  join several JSON reports\n"
-    "       eh2sframe --report-diff [-o FILE] OLD NEW  what changed between two JSON "
-    "reports\n"
-    "       eh2sframe --dump IN...                  print an existing .sframe\n"
-    "       eh2sframe --verify [--cfi=FILE] IN...   prove an existing .sframe\n"
-    "       eh2sframe --lint=READER|all IN...       check an existing .sframe against "
-    "a reader's rules\n"
-    "       eh2sframe --check-code [--report=json|html] [-o FILE] IN...  check the CFI "
-    "against the instructions\n"
-    "       eh2sframe --remove IN OUT               take out the .sframe that this tool "
-    "added\n"
-    "       eh2sframe --batch [-j N] PATH...        convert in place every ELF file "
-    "under the paths;\n"
-    "                                               --remove, --verify, --lint or "
-    "--check-code: do that to each\n"
-    "\n"
-    "SFrame is a table by which profilers find the callers of a function. eh2sframe\n"
-    "makes it of the .eh_frame, .debug_frame or Go table of a finished ELF file.\n"
-    "IN and OUT may be the same path. OUT may be a directory.\n"
-    "\n";
+/* Prints text from a column on. Breaks lines at blanks, and behind the bars of values. */
+static void help_wrap(size_t column, const char *text, FILE *out)
+{
+	while (*text) {
+		const bool blank = *text == ' ';
+		size_t n = strcspn(text + blank, " |");
 
-static const char options[] =
-    "      --for=READER             write what a reader reads: glibc, linux-user, "
-    "linux-arm64, binutils-2.40 to 2.47\n"
-    "      --format=1|2|3           SFrame version to write (2)\n"
-    "      --no-pcrel               version 2 with function starts relative to the "
-    "section, for old readers\n"
-    "      --refresh                replace an existing .sframe instead of refusing\n"
-    "      --method=auto|slack|grow  how the section gets into the file\n"
-    "      --optimize=none|share|size  store equal rows once (share, the default); size: "
-    "also choose new FDE boundaries\n"
-    "      --max-rows=N             --optimize=size: largest number of rows of an FDE "
-    "(32)\n"
-    "      --object-sections=one|group|text  relocatable objects: one .sframe (the "
-    "default), or one for each group or section of code\n"
-    "      --exclude-section=GLOB   leave out functions in these sections (repeatable)\n"
-    "      --exclude-symbol=GLOB    leave out functions with these names (repeatable)\n"
-    "      --include=GLOB           --batch: only files whose names or paths match "
-    "(repeatable)\n"
-    "      --exclude=GLOB           --batch: leave out files whose names or paths match "
-    "(repeatable)\n"
-    "      --drop-signatures        --batch: also convert signed kernel modules; the "
-    "results have no signature\n"
-    "      --allow-unmatched        accept patterns that match nothing\n"
-    "      --min-coverage=PCT       fail when SFrame covers less of the code\n"
-    "      --min-coverage-of=cfi|text  of the code with CFI (cfi, the default), or of "
-    "all "
-    "executable code\n"
-    "      --max-growth=PCT         fail when the file grows by more per cent\n"
-    "      --max-size=BYTES         fail when .sframe is larger\n"
-    "      --baseline=FILE          fail when functions are worse off than in this JSON "
-    "report\n"
-    "      --functions              --report: list what has gaps or no CFI instead\n"
-    "      --top=N                  print at most N files, the worst first\n";
+		n += text[blank + n] == '|';
+		if (column + blank + n > HELP_WIDTH) {
+			fprintf(out, "\n%*s", HELP_SECOND, "");
+			column = HELP_SECOND;
+			text += blank;
+		} else {
+			n += blank;
+		}
+		fwrite(text, 1, n, out);
+		column += n;
+		text += n;
+	}
+	fputc('\n', out);
+}
 
-static const char more_options[] =
-    "      --section-address=ADDR   --section-only: where the section will be loaded "
-    "(0)\n"
-    "      --no-verify              skip the proof\n"
-    "      --witness=own|libdwarf|code\n"
-    "                               what the proof compares with: a reader of the CFI, "
-    "or the code\n"
-    "      --code=ignore|refuse|repair  rows that the instructions contradict: write "
-    "them (ignore, the default),\n"
-    "                               leave them out, or write what the code says\n"
-    "      --derive                 also give rows to code without CFI, where the "
-    "instructions prove them\n"
-    "      --source=eh_frame|go|debug_frame|derived  where rows come from, with "
-    "commas "
-    "between several (all but derived, in this order)\n"
-    "      --debug-file=FILE        take .debug_frame from this debug file\n"
-    "      --debug-dir=DIR          look for debug files below DIR (/usr/lib/debug)\n"
-    "      --cfi=FILE               --verify: take the CFI from FILE\n"
-    "  -o, --output=FILE            --report, --check-code: write to FILE instead of "
-    "standard output\n"
-    "  -j, --jobs=N                 use at most N threads, with --batch processes (one "
-    "per processor)\n"
-    "      --sandbox[=auto|on|off]  give up the rights that the work does not need: "
-    "processes of --batch where\n"
-    "                               possible (auto, the default), or any command or "
-    "fail (on)\n"
-    "      --report-file=FILE       also write the JSON report while converting\n"
-    "  -q, --quiet                  print only errors\n"
-    "  -v, --verbose                also one line per refusal; with --batch one line per "
-    "file\n"
-    "  -h, --help                   print this text\n"
-    "  -V, --version                print the version\n"
-    "\n"
-    "Exit status: 0 done and proven, 1 bad or unsupported input, 2 usage, 3 I/O,\n"
-    "4 the proof failed, 5 coverage too low, too large or worse, 6 nothing to do, 7 no "
-    "memory,\n"
-    "8 done, but not all is told (standard output, the report), 70 a bug.\n";
+/* Prints two columns. */
+static void help_line(const char *first, const char *text, FILE *out)
+{
+	size_t column = (size_t)fprintf(out, "%-*s", HELP_SECOND - 2, first);
 
-const char *const args_help[] = {usage, options, more_options, NULL};
+	column += (size_t)fprintf(out, "  ");
+	help_wrap(column, text, out);
+}
+
+static void help_option(const struct args_option *option, FILE *out)
+{
+	const bool inside = *option->values && strlen(option->values) < HELP_VALUES;
+	const bool optional = *option->argument == '[';
+	char first[HELP_WIDTH], text[6 * HELP_WIDTH], letter[] = "    ";
+
+	if (option->letter)
+		snprintf(letter, sizeof(letter), "-%c, ", option->letter);
+	snprintf(first, sizeof(first), "  %s--%s%s%s%s%s", letter, option->name,
+	    optional ? "[" : "", *option->argument ? "=" : "",
+	    inside ? option->values : option->argument, optional ? "]" : "");
+	snprintf(text, sizeof(text), "%s%s%s", option->help,
+	    *option->values && !inside ? ": " : "", inside ? "" : option->values);
+	help_line(first, text, out);
+}
+
+static void help_use(const struct args_use *use, FILE *out)
+{
+	fprintf(out, "Usage: eh2sframe %s [OPTION...] %s\n%c%s.\n\n", use->name,
+	    use->operands, toupper((unsigned char)use->help[0]), use->help + 1);
+	for (size_t i = 0; i < N_OPTIONS; i++)
+		if (args_goes_with(&args_options[i], use))
+			help_option(&args_options[i], out);
+}
+
+static void help_uses(bool tree, FILE *out)
+{
+	char first[HELP_WIDTH];
+
+	for (const struct args_use *use = args_uses; use->name; use++) {
+		if (use->tree != tree)
+			continue;
+		snprintf(first, sizeof(first), "  %s %s", use->name, use->operands);
+		help_line(first, use->help, out);
+	}
+}
+
+static void help_tree(FILE *out)
+{
+	fputs(
+	    "Usage: eh2sframe tree VERB [OPTION...] PATH...\n"
+	    "Do the same with every ELF file below the paths, by several processes.\n\n",
+	    out);
+	help_uses(true, out);
+	fputs("\neh2sframe tree VERB --help lists the options of each.\n", out);
+}
+
+static void help_all(FILE *out)
+{
+	fputs(
+	    "Usage: eh2sframe [OPTION...] IN OUT\n"
+	    "       eh2sframe VERB [OPTION...] PATH...\n"
+	    "\n"
+	    "SFrame is a table by which profilers find the callers of a function. "
+	    "eh2sframe makes it of the\n"
+	    ".eh_frame, .debug_frame or Go table of a finished ELF file. IN and OUT may "
+	    "be the same path, and\n"
+	    "OUT may be a directory.\n"
+	    "\n",
+	    out);
+	help_uses(false, out);
+	help_line("  tree VERB PATH...",
+	    "do a verb to every ELF file below the paths, convert and remove in place",
+	    out);
+	help_line("  help [VERB]", "print the options of a verb", out);
+	fputs("\nA first word that is a verb is the verb; ./report is a file. Options of "
+	      "all verbs:\n",
+	    out);
+	for (size_t i = 0; i < N_OPTIONS; i++)
+		if (!strcmp(args_options[i].verbs, "*"))
+			help_option(&args_options[i], out);
+	fputs("\n"
+	      "Exit status: 0 done and proven, 1 bad or unsupported input, 2 usage, 3 "
+	      "I/O, 4 the proof failed,\n"
+	      "5 coverage too low, too large or worse, 6 nothing to do, 7 no memory, "
+	      "8 done, but not all is told\n"
+	      "(standard output, the report), 70 a bug.\n",
+	    out);
+}
+
+void args_print_help(const struct args *args, FILE *out)
+{
+	if (args->help)
+		help_use(args->help, out);
+	else if (args->tree)
+		help_tree(out);
+	else
+		help_all(out);
+}

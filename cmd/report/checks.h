@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums over what --check-code found in several files. */
+/* Sums over what checks found in several files. */
 #ifndef CMD_REPORT_CHECKS_H
 #define CMD_REPORT_CHECKS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --report-diff: what changed from one JSON report to another. */
+/* The verb diff: what changed from one JSON report to another. */
 #ifndef CMD_REPORT_DIFF_H
 #define CMD_REPORT_DIFF_H
 

@@ -12,11 +12,10 @@
 bool report_gate_open(
     struct report_gate *gate, const struct args *args, struct eh2sframe_error *error)
 {
-	const bool each =
-	    args->command == COMMAND_REPORT || args->command == COMMAND_CHECK_CODE;
+	const bool each = args->verb == VERB_REPORT || args->verb == VERB_CHECK;
 
 	*gate = (struct report_gate){.path = args->baseline,
-	    .alone = !args->batch && (args->n_paths == 1 || !each)};
+	    .alone = !args->tree && (args->n_paths == 1 || !each)};
 	return !gate->path || report_history_read(&gate->old, gate->path, error);
 }
 
@@ -65,13 +64,13 @@ bool report_gate_judge(
 	if (check && !old->has_faults)
 		return cmd_fail(error, EH2SFRAME_INPUT,
 		    "%s does not list what the code contradicts in this file; make it "
-		    "with --check-code",
+		    "with eh2sframe check",
 		    gate->path);
 	if (!check && !old->has_functions)
 		return cmd_fail(error, EH2SFRAME_INPUT,
 		    "%s does not list the functions of this file; make it with this "
 		    "version%s",
-		    gate->path, old->has_faults ? ", without --check-code" : "");
+		    gate->path, old->has_faults ? ", by eh2sframe report" : "");
 	return gate_compare(gate, old, file, error);
 }
 

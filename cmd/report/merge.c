@@ -46,7 +46,7 @@ static bool merge_all(const struct args *args, struct report_document *report,
 	report_document_sort(report);
 	*at = args->report_path;
 	if (print_open(*at, true, &out, err))
-		return report_document_write(report, &out, args->report_html, err);
+		return report_document_write(report, &out, args->html, err);
 	*at = out.path;
 	return false;
 }

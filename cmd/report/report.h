@@ -141,12 +141,12 @@ ATTR_MUST_CHECK bool report_write_all(
 ATTR_MUST_CHECK bool report_html_page(struct report_document *report, FILE *out);
 
 /*
- * --report --merge: returns the exit status of merging, and not the statuses of the
+ * The verb merge: returns the exit status of merging, and not the statuses of the
  * merged runs.
  */
 int report_merge(const struct args *args);
 
-/* The report of --report, file by file: JSON, which is written at once, or a page. */
+/* The document of report or check, file by file: JSON, which is written at once, or a page. */
 struct report_files {
 	struct print_out *out; /* borrowed */
 	bool html;

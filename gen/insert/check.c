@@ -444,7 +444,7 @@ static bool same_where_skipped(const struct walk *walk, uint64_t from, uint64_t 
 }
 
 /*
- * Found the way a later --remove will find it, from the file alone; and every byte of the
+ * Found the way a later removal will find it, from the file alone; and every byte of the
  * input either still there or in the record. Where the walk has not skipped it, it is.
  */
 static bool check_undo(const struct walk *walk, struct err *err)

@@ -40,8 +40,8 @@ static bool plan_refuse(const struct insert_plan *plan, struct err *err)
 	/* Some methods know more than the sentence. */
 	if (err->kind == ERR_NONE)
 		err_set(err, ERR_UNSUPPORTED,
-		    "the method %s does not apply: %s; --section-only writes the section "
-		    "alone",
+		    "the method %s does not apply: %s; eh2sframe section writes the "
+		    "section alone",
 		    method_name(plan->method),
 		    obstacle_text(plan->obstacles[plan->method]));
 	return false;

@@ -3,6 +3,7 @@
 #include "gen/options/options.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,6 +144,22 @@ static bool options_size(
 	return true;
 }
 
+/* Fails for a value that is none of the words, and names these. */
+static bool options_none_of(
+    const char *option, const char *value, const char *const *words, struct err *err)
+{
+	char text[sizeof(err->text)] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; words[i] && n < sizeof(text); i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s",
+		    !i		   ? ""
+		    : words[i + 1] ? ", "
+				   : " or ",
+		    words[i]);
+	return err_set(err, ERR_USAGE, "--%s=%.200s: give %s", option, value, text);
+}
+
 static bool options_choice(
     size_t entry, const char *text, size_t *choice, struct err *err)
 {
@@ -152,9 +169,7 @@ static bool options_choice(
 			return true;
 		}
 	}
-	return err_set(err, ERR_USAGE,
-	    "--%s=%s: not a value this version knows; see --help", table[entry].name,
-	    text);
+	return options_none_of(table[entry].name, text, table[entry].choice, err);
 }
 
 /* The name of a file or of a directory. */
@@ -173,15 +188,22 @@ static bool options_path(
 	return true;
 }
 
+static bool options_no_reader(const char *name, struct err *err)
+{
+	const char *names[READER_N_NAMES + 1] = {NULL};
+
+	for (size_t i = 0; i < READER_N_NAMES; i++)
+		names[i] = reader_names[i].name;
+	return options_none_of("for", name, names, err);
+}
+
 /* What is given by itself counts, before "for" and after it. */
 static bool options_for(struct options *options, const char *name, struct err *err)
 {
 	const struct reader *reader = reader_find(name);
 
 	if (!reader)
-		return err_set(err, ERR_USAGE,
-		    "--for=%s: unknown reader; eh2sframe(1) lists them under READERS",
-		    name);
+		return options_no_reader(name, err);
 	options->reader = reader;
 	if (!options->format_given)
 		options->format = reader->format;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the code says of the CFI of one file (--check-code): found once, for text and JSON. */
+/* What the code says of the CFI of one file (eh2sframe check): found once, for text and JSON. */
 #ifndef GEN_REPORT_CHECK_CODE_H
 #define GEN_REPORT_CHECK_CODE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --dump, --verify and --lint. */
+/* Looks at the section that a file has: dump, verify and lint. */
 #include "gen/report/inspect.h"
 
 #include <inttypes.h>
@@ -173,8 +173,7 @@ bool report_lint(const struct image *image, const char *reader,
 
 	if (!named && strcmp(reader, "all") != 0)
 		return err_set(err, ERR_USAGE,
-		    "--lint=%s: unknown reader; eh2sframe(1) lists them under READERS",
-		    reader);
+		    "%s: unknown reader; eh2sframe(1) lists them under READERS", reader);
 	if (!prove_view(image, &view, err))
 		return false;
 	readers = named ? named->bit : lint_readers_of(&view);

@@ -17,7 +17,7 @@ void report_bars(const struct report *report, FILE *out);
  * All need the details. */
 void report_functions(const struct report *report, FILE *out);
 
-/* The text of --report; verbose adds the name and place of every gap, and what
+/* The text of a report; verbose adds the name and place of every gap, and what
  * each FDE costs. */
 void report_text(const struct report *report, bool verbose, FILE *out);
 

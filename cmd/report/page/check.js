@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the code says of the CFI (--check-code): the view of one file, and that of many.
+// What the code says of the CFI (eh2sframe check): the view of one file, and that of many.
 
 const checkMeanings = {
 	late: 'The row that follows is right here already.',
