@@ -324,8 +324,10 @@ static int run_verb(const struct args *args)
 	if (args->verbosity >= 0)
 		run_tell_debug_dir(args->debug_dir);
 	if (args->tree) {
-		if (args->json_path && run_is_input(args, 0, args->json_path))
-			return run_refuse_path(args->json_path, "an input");
+		const char *path = args->json_path ? args->json_path : args->report_path;
+
+		if (path && run_is_input(args, 0, path))
+			return run_refuse_path(path, "an input");
 		return batch_run(args);
 	}
 	if (args->sandbox == ARGS_SANDBOX_ON && !run_sandbox(args, &error))

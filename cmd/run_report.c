@@ -138,8 +138,7 @@ static bool run_report_open(const struct args *args, struct run_output *output,
 	*at = args->baseline;
 	if (!report_gate_open(&output->gate, args, error))
 		return false;
-	output->lines = args->verb == VERB_REPORT && !document && !args->functions &&
-			args->n_paths > 1 && args->verbosity <= 0;
+	output->lines = args_has_table(args);
 	if (!print_open(args->report_path, true, out, error)) {
 		*at = out->path;
 		return false;

@@ -16,7 +16,7 @@
 const char *batch_action_skip(const struct args *args, const struct eh2sframe_file *file)
 {
 	bool converts = args->verb == VERB_CONVERT;
-	bool needs_cfi = args->verb == VERB_CHECK;
+	bool needs_cfi = args->verb == VERB_CHECK || args->verb == VERB_REPORT;
 
 	switch (eh2sframe_file_skip(file)) {
 	case EH2SFRAME_SKIP_HAS_SFRAME:
@@ -35,9 +35,9 @@ const char *batch_action_skip(const struct args *args, const struct eh2sframe_fi
 	return converts || needs_cfi ? NULL : "no-sframe";
 }
 
-/* Adds the line that a conversion of the file alone prints; again: it was converted before. */
-static bool action_line(const struct eh2sframe_result *result, bool again, json_t *report,
-    struct eh2sframe_error *error)
+/* Adds the line that a conversion of the file alone prints, with what is to be said besides, or NULL. */
+static bool action_line(const struct eh2sframe_result *result, const char *besides,
+    json_t *report, struct eh2sframe_error *error)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -45,9 +45,9 @@ static bool action_line(const struct eh2sframe_result *result, bool again, json_
 	bool ok = out && eh2sframe_result_print(
 			     result, EH2SFRAME_TEXT_SUMMARY, print_text, out, error);
 
-	if (ok && again)
+	if (ok && besides)
 		ok = (fseek(out, -1, SEEK_CUR) == 0 &&
-			 fputs(", by an earlier run\n", out) >= 0) ||
+			 fprintf(out, ", %s\n", besides) >= 0) ||
 		     cmd_fail_nomem(error);
 	if (!out || fclose(out) != 0 || (ok && !report_file_add_text(report, text)))
 		ok = cmd_fail_nomem(error);
@@ -57,12 +57,13 @@ static bool action_line(const struct eh2sframe_result *result, bool again, json_
 
 /* The object of a result; with --baseline it has the changes, and may be a failure. */
 static bool action_report(const struct batch_job *job, struct eh2sframe_result *result,
-    bool again, json_t **report, struct eh2sframe_error *error)
+    const char *besides, json_t **report, struct eh2sframe_error *error)
 {
-	*report = report_of_result(result, error);
+	*report = report_of_result(result, true, error);
 	return *report &&
 	       (!job->gate->path || report_gate_judge(job->gate, *report, error)) &&
-	       (job->args->verbosity <= 0 || action_line(result, again, *report, error));
+	       (job->args->verbosity <= 0 ||
+		   action_line(result, besides, *report, error));
 }
 
 /* What is worse than before is not written. The object of what is written has more in
@@ -73,7 +74,7 @@ static struct eh2sframe_result *action_compare(const struct batch_job *job,
 {
 	struct eh2sframe_result *result = eh2sframe_convert(file, error);
 
-	if (result && action_report(job, result, false, report, error) &&
+	if (result && action_report(job, result, NULL, report, error) &&
 	    eh2sframe_result_write_path(result, out, error)) {
 		json_decref(*report);
 		*report = NULL;
@@ -89,7 +90,7 @@ static bool action_convert(const struct batch_job *job, const struct eh2sframe_f
 	struct eh2sframe_result *result =
 	    job->gate->path ? action_compare(job, file, out, report, error)
 			    : eh2sframe_convert_path(file, out, error);
-	bool ok = result && action_report(job, result, false, report, error);
+	bool ok = result && action_report(job, result, NULL, report, error);
 
 	eh2sframe_result_free(result);
 	return ok;
@@ -127,7 +128,7 @@ static bool action_has_bytes(int fd, const void *bytes, size_t size)
 	return same;
 }
 
-/* Converts a file again, in memory. *same: fd has these bytes. NULL after a failure. */
+/* Converts a file in memory. *same: fd, unless it is -1, has these bytes. NULL after a failure. */
 static struct eh2sframe_result *action_remake(
     const struct eh2sframe_file *file, int fd, bool *same, struct eh2sframe_error *error)
 {
@@ -136,7 +137,7 @@ static struct eh2sframe_result *action_remake(
 	size_t size = 0;
 	bool ok = result && eh2sframe_result_write_memory(result, &bytes, &size, error);
 
-	*same = ok && action_has_bytes(fd, bytes, size);
+	*same = ok && fd >= 0 && action_has_bytes(fd, bytes, size);
 	eh2sframe_free(bytes);
 	if (ok)
 		return result;
@@ -153,13 +154,25 @@ bool batch_action_is_made(
 	return same;
 }
 
+bool batch_action_try(const struct batch_job *job, const struct eh2sframe_file *file,
+    json_t **report, struct eh2sframe_error *error)
+{
+	bool same;
+	struct eh2sframe_result *result = action_remake(file, -1, &same, error);
+	bool ok = result && action_report(job, result, "not written", report, error);
+
+	eh2sframe_result_free(result);
+	return ok;
+}
+
 bool batch_action_again(const struct batch_job *job, const struct eh2sframe_file *file,
     int fd, json_t **report, struct eh2sframe_error *error)
 {
 	bool same, ok;
 	struct eh2sframe_result *result = action_remake(file, fd, &same, error);
 
-	ok = result && (!same || action_report(job, result, true, report, error));
+	ok = result &&
+	     (!same || action_report(job, result, "by an earlier run", report, error));
 	if (ok && *report && json_object_set_new(*report, "already", json_true()) < 0) {
 		json_decref(*report);
 		*report = NULL;
@@ -169,12 +182,15 @@ bool batch_action_again(const struct batch_job *job, const struct eh2sframe_file
 	return ok;
 }
 
-/* What of the text is told: of a file that is as it should be, only -v tells more. */
+/* Adds the text that is told: a report, and what was found in a file; of one that is as it should be only
+ * -v tells more. */
 static bool action_text(const struct args *args, bool ok, const char *text, size_t size,
     json_t *report, struct eh2sframe_error *error)
 {
-	return !size || (ok && args->verbosity <= 0) ||
-	       report_file_add_text(report, text) || cmd_fail_nomem(error);
+	const bool told = args->verb == VERB_REPORT || !ok || args->verbosity > 0;
+
+	return !size || !told || report_file_add_text(report, text) ||
+	       cmd_fail_nomem(error);
 }
 
 /* Prints what the check found, and judges it; *report is its object. */
@@ -201,6 +217,58 @@ static bool action_check_code(const struct batch_job *job,
 	return ok;
 }
 
+/* Notes in the object of a report how it is judged. */
+static bool action_judge(const struct batch_job *job, struct eh2sframe_result *result,
+    json_t *report, struct eh2sframe_error *error)
+{
+	struct eh2sframe_error why = {0}, worse;
+
+	if (job->args->judge && eh2sframe_result_check(result, &why))
+		why.status = EH2SFRAME_DONE;
+	if (job->gate->path && !report_gate_judge(job->gate, report, &worse) &&
+	    !why.status)
+		why = worse;
+	return !why.status || report_file_judge(report, &why) || cmd_fail_nomem(error);
+}
+
+/* What a conversion would give. */
+static bool action_report_only(const struct batch_job *job,
+    const struct eh2sframe_file *file, FILE *out, json_t **report,
+    struct eh2sframe_error *error)
+{
+	const struct args *args = job->args;
+	const bool lines = args_has_table(args);
+	struct eh2sframe_result *result = eh2sframe_convert(file, error);
+	bool ok =
+	    result && (args->verbosity <= 0 || eh2sframe_result_add_costs(result, error));
+
+	if (ok)
+		*report = report_of_result(result, !lines || job->gate->path, error);
+	ok = ok && *report && action_judge(job, result, *report, error) &&
+	     (lines || args->json || args->html ||
+		 eh2sframe_result_print(result,
+		     args->functions ? EH2SFRAME_TEXT_FUNCTIONS : EH2SFRAME_TEXT_REPORT,
+		     print_text, out, error));
+	eh2sframe_result_free(result);
+	return ok;
+}
+
+/* Looks at a file as the verb says, and prints what it found. */
+static bool action_look(const struct batch_job *job, const struct eh2sframe_file *file,
+    FILE *out, json_t **report, struct eh2sframe_error *error)
+{
+	const struct args *args = job->args;
+
+	if (args->verb == VERB_REPORT)
+		return action_report_only(job, file, out, report, error);
+	if (args->verb == VERB_CHECK)
+		return action_check_code(job, file, out, report, error);
+	if (args->verb == VERB_VERIFY)
+		return eh2sframe_file_verify(file, NULL, print_text, out, error);
+	return eh2sframe_file_lint(
+	    file, args->reader ? args->reader : "all", print_text, out, error);
+}
+
 bool batch_action_look(const struct batch_job *job, const struct eh2sframe_file *file,
     json_t **report, struct eh2sframe_error *error)
 {
@@ -213,12 +281,7 @@ bool batch_action_look(const struct batch_job *job, const struct eh2sframe_file 
 
 	if (!out)
 		return cmd_fail_nomem(error);
-	ok = args->verb == VERB_VERIFY
-		 ? eh2sframe_file_verify(file, NULL, print_text, out, error)
-	     : args->verb == VERB_CHECK
-		 ? action_check_code(job, file, out, report, error)
-		 : eh2sframe_file_lint(
-		       file, args->reader ? args->reader : "all", print_text, out, error);
+	ok = action_look(job, file, out, report, error);
 	if (fclose(out) != 0)
 		ok = cmd_fail_nomem(error);
 	else if (!*report && !action_done(report, ok ? error : &late))

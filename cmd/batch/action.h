@@ -27,11 +27,16 @@ ATTR_MUST_CHECK bool batch_action_again(const struct batch_job *job,
     const struct eh2sframe_file *file, int fd, json_t **report,
     struct eh2sframe_error *error);
 
+/* Converts the file in memory alone (--dry-run). *report as batch_action_write has it. */
+ATTR_MUST_CHECK bool batch_action_try(const struct batch_job *job,
+    const struct eh2sframe_file *file, json_t **report, struct eh2sframe_error *error);
+
 /* Whether fd has the bytes that such a conversion makes. False: EH2SFRAME_NO_MEMORY, or another program made them. */
 bool batch_action_is_made(
     const struct eh2sframe_file *file, int fd, struct eh2sframe_error *error);
 
-/* Verifies, lints or checks the file. *report also has what is to be printed. */
+/* Reports on, verifies, lints or checks the file. *report also has what is to be printed, and of a report
+ * that is judged the status and the reason. */
 ATTR_MUST_CHECK bool batch_action_look(const struct batch_job *job,
     const struct eh2sframe_file *file, json_t **report, struct eh2sframe_error *error);
 

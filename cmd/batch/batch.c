@@ -11,6 +11,7 @@
 #include "base/plain.h"
 #include "cmd/batch/left_out.h"
 #include "cmd/batch/pool.h"
+#include "cmd/report/file_table.h"
 #include "cmd/report/gate.h"
 #include "base/program/print.h"
 #include "base/program/temporary.h"
@@ -51,8 +52,9 @@ struct batch_run {
 	struct batch_bar bar;
 	struct report_document report;
 	struct report_gate gate;
-	struct print_out out; /* --report-file */
-	struct sandbox box;   /* of the workers */
+	struct report_table table; /* of reports, where each has a line */
+	struct print_out out;	   /* --report-file, or what a report goes to */
+	struct sandbox box;	   /* of the workers */
 	struct sandbox_state sandbox;
 	const char *where; /* what a failure is about, or NULL */
 };
@@ -79,15 +81,23 @@ static void batch_note_patterns(struct patterns *patterns, const json_t *object)
 	patterns->dynamic += symbols && strcmp(symbols, "none") != 0;
 }
 
+/* Whether the result is a report as a document. */
+static bool batch_has_document(const struct args *args)
+{
+	return args->json_path || args->json || args->html;
+}
+
 /* Whether something will be told of every file. */
 static bool batch_keeps(const struct args *args)
 {
-	return args->json_path || args->verbosity > 0;
+	return batch_has_document(args) || args->verbosity > 0;
 }
 
 /* The word for what was done with a file; NULL: see report_print_summary. */
 static const char *batch_done_word(const struct args *args)
 {
+	if (args->dry_run)
+		return "would be converted";
 	if (args->verb == VERB_REMOVE)
 		return "restored";
 	if (args->verb == VERB_VERIFY)
@@ -95,6 +105,16 @@ static const char *batch_done_word(const struct args *args)
 	if (args->verb == VERB_CHECK)
 		return args->baseline ? "no worse" : "not contradicted";
 	return args->verb == VERB_LINT ? "keep every rule" : NULL;
+}
+
+/* Adds the object of a file, NULL: memory ran out, to all that is told at the end. */
+static bool batch_add(
+    struct batch_run *run, json_t *object, bool keep, struct eh2sframe_error *err)
+{
+	return (!object || report_gate_note(&run->gate, object, err)) &&
+	       (!object || !args_has_table(run->args) ||
+		   report_table_add_object(&run->table, object, err)) &&
+	       report_document_add(&run->report, object, keep, err);
 }
 
 /* The pool calls this. Print failures at once, because a run may take long. The rest
@@ -116,12 +136,11 @@ static bool batch_done(
 		batch_left_out_print(
 		    object, batch_tree_name(&run->tree, file)->path, &run->bar);
 	/* The report has what was found, as that of a single file has it. */
-	if (json_object_get(object, "check"))
+	if (json_object_get(object, "check") || json_object_get(object, "code"))
 		json_object_del(object, "error");
 	if (object)
 		batch_note_patterns(run->args->patterns, object);
-	return (!object || report_gate_note(&run->gate, object, err)) &&
-	       report_document_add(&run->report, object, keep, err);
+	return batch_add(run, object, keep, err);
 }
 
 /* Adds what no worker gets: paths that could not be read, files whose header excludes
@@ -136,15 +155,14 @@ static bool batch_add_listed(struct batch_run *run, struct eh2sframe_error *err)
 		    report_file_failed(tree->faults[i].path, &tree->faults[i].err);
 
 		print_error(tree->faults[i].path, &tree->faults[i].err);
-		ok = (!object || report_gate_note(&run->gate, object, err)) &&
-		     report_document_add(&run->report, object, keep, err);
+		ok = batch_add(run, object, keep, err);
 		json_decref(object);
 	}
 	for (size_t i = tree->n_work; ok && i < tree->n_files; i++) {
 		const struct batch_name *name = batch_tree_name(tree, i);
 		json_t *object = report_file_skipped(name->path, name->skip);
 
-		ok = report_document_add(&run->report, object, keep, err);
+		ok = batch_add(run, object, keep, err);
 		json_decref(object);
 	}
 	run->report.apart = (struct report_apart){(json_int_t)tree->n_others,
@@ -157,7 +175,8 @@ static void batch_plan_sandbox(struct batch_run *run)
 {
 	const struct batch_tree *tree = &run->tree;
 	const struct args *args = run->args;
-	const bool write = args->verb == VERB_CONVERT || args->verb == VERB_REMOVE;
+	const bool write =
+	    (args->verb == VERB_CONVERT && !args->dry_run) || args->verb == VERB_REMOVE;
 
 	sandbox_init(&run->box, args->sandbox == ARGS_SANDBOX_ON);
 	for (size_t i = 0; i < tree->n_dirs; i++)
@@ -211,23 +230,23 @@ static void batch_print_sandbox(const struct batch_run *run)
 }
 
 /* The line of a file that was passed over, or that is done and has no text. */
-static void batch_print_line(const json_t *file, const char *path, const char *done)
+static void batch_print_line(
+    const json_t *file, const char *path, const char *done, FILE *out)
 {
 	const char *skipped = json_string_value(json_object_get(file, "skipped"));
 
 	if (skipped) {
-		printf("%s: skipped: ", path);
-		plain_print(skipped, stdout);
-		putchar('\n');
+		fprintf(out, "%s: skipped: ", path);
+		plain_print(skipped, out);
+		putc('\n', out);
 	} else if (done && !json_object_get(file, "error")) {
-		printf("%s: %s\n", path, done);
+		fprintf(out, "%s: %s\n", path, done);
 	}
 }
 
 /* Prints what was found, and with -v a line per file, in order. */
-static void batch_print(struct batch_run *run)
+static void batch_print_files(struct batch_run *run, const char *done, FILE *out)
 {
-	const char *done = batch_done_word(run->args);
 	struct report_document *report = &run->report;
 	static char path[PRINT_PLAIN_SIZE];
 
@@ -235,20 +254,34 @@ static void batch_print(struct batch_run *run)
 		json_t *file;
 
 		if (report->list[i].words)
-			fputs(report->list[i].words, stdout);
+			fputs(report->list[i].words, out);
 		if (report->list[i].words || run->args->verbosity <= 0)
 			continue;
 		file = json_loads(report->list[i].text, 0, NULL);
 		plain_copy(path, sizeof(path), report->list[i].path);
-		batch_print_line(file, path, done);
+		batch_print_line(file, path, done, out);
 		json_decref(file);
 	}
+}
+
+static void batch_print(struct batch_run *run)
+{
+	const struct args *args = run->args;
+	const bool report = args->verb == VERB_REPORT;
+	const char *done = batch_done_word(args);
+	FILE *out = report ? run->out.file : stdout;
+
 	batch_print_sandbox(run);
-	if (run->args->verbosity < 0)
+	if (report && batch_has_document(args))
 		return;
-	if (report->checks.files)
-		report_checks_print(&report->checks, stdout);
-	report_print_summary(report, done, stdout);
+	batch_print_files(run, done, out);
+	if (args_has_table(args)) {
+		report_table_print(&run->table, args->top, out);
+	} else if (args->verbosity >= 0) {
+		if (run->report.checks.files)
+			report_checks_print(&run->report.checks, out);
+		report_print_summary(&run->report, done, out);
+	}
 }
 
 /* Whether a path, which may be NULL, is one of the ELF files of the tree. */
@@ -271,17 +304,23 @@ static bool batch_is_elf(const struct batch_run *run, const char *path)
 static bool batch_open_report(struct batch_run *run, struct eh2sframe_error *err)
 {
 	const struct args *args = run->args;
+	const char *path = args->json_path ? args->json_path : args->report_path;
 
-	if (batch_is_elf(run, args->json_path))
+	if (batch_is_elf(run, path))
 		return cmd_fail(err, EH2SFRAME_USAGE,
-		    "--report-file=%s is one of the ELF files to convert; give "
-		    "another name",
-		    args->json_path);
-	/* The workers would inherit what is noted. */
-	if (!args->json_path || print_open(args->json_path, false, &run->out, err))
+		    "%s%s is one of the ELF files to %s; give another name",
+		    args->json_path ? "--report-file=" : "-o ", path,
+		    args->verb == VERB_REPORT ? "report" : "convert");
+	if (!args->json_path && args->verb != VERB_REPORT)
 		return true;
-	run->where = run->out.path;
-	return false;
+	/* The workers would inherit what is noted. */
+	if (!print_open(path, false, &run->out, err)) {
+		run->where = run->out.path;
+		return false;
+	}
+	if (!batch_has_document(args))
+		print_start(&run->out);
+	return true;
 }
 
 /* Also returns true when a signal came before all was done. */
@@ -308,7 +347,9 @@ static bool batch_tell(struct batch_run *run, struct eh2sframe_error *err)
 	bool ok;
 
 	run->where = run->out.path;
-	ok = !run->out.file || report_document_write(&run->report, &run->out, false, err);
+	ok = batch_has_document(run->args)
+		 ? report_document_write(&run->report, &run->out, run->args->html, err)
+		 : print_close(&run->out, true, err);
 	if (!ok)
 		return false;
 	run->where = NULL;
@@ -340,10 +381,10 @@ static int batch_judge_empty(const struct batch_run *run, int status)
 	const char *what = "a .sframe section";
 	struct eh2sframe_error err;
 
-	if (status || run->report.sums.done ||
-	    (verb != VERB_VERIFY && verb != VERB_LINT && verb != VERB_CHECK))
+	if (status || run->report.sums.done || verb == VERB_CONVERT ||
+	    verb == VERB_REMOVE)
 		return status;
-	if (verb == VERB_CHECK)
+	if (verb == VERB_CHECK || verb == VERB_REPORT)
 		what = "CFI";
 	else if (json_object_get(run->report.skips, "no-cfi"))
 		what = "a .sframe section and CFI";
@@ -356,9 +397,10 @@ int batch_run(const struct args *args)
 	struct batch_run run = {
 	    .args = args, .tree = {.start = -1, .near_fd = -1}, .box = {.ruleset = -1}};
 	struct eh2sframe_error err = {0};
-	const char *done = args->verb == VERB_CONVERT  ? "converted"
-			   : args->verb == VERB_REMOVE ? "restored"
-						       : NULL;
+	const char *done = args->dry_run		? NULL
+			   : args->verb == VERB_CONVERT ? "converted"
+			   : args->verb == VERB_REMOVE	? "restored"
+							: NULL;
 	int status;
 	bool ok;
 
@@ -387,6 +429,7 @@ int batch_run(const struct args *args)
 	/* Nothing was written to it. */
 	print_close(&run.out, false, &err);
 	report_gate_deinit(&run.gate);
+	report_table_deinit(&run.table);
 	report_document_deinit(&run.report);
 	sandbox_deinit(&run.box);
 	batch_tree_deinit(&run.tree);

@@ -245,6 +245,34 @@ static bool file_make(const struct batch_job *job, const struct batch_file *file
 	return ok;
 }
 
+/* Does the same, but leaves the old file as it is. */
+static bool file_try(const struct batch_job *job, const struct batch_file *file,
+    const struct eh2sframe_file *input, struct file_state *made,
+    struct eh2sframe_error *error)
+{
+	bool ok = file_has_all_names(file, made, error) &&
+		  batch_action_try(job, input, &made->report, error) &&
+		  file_report(job, file, made, error);
+
+	/* A failure has no line of a result. */
+	if (!ok)
+		json_object_del(made->report, "text");
+	return ok;
+}
+
+/* Does with an open file what the verb says. */
+static bool file_act(const struct batch_job *job, const struct batch_file *file,
+    const struct eh2sframe_file *input, struct file_state *made,
+    struct eh2sframe_error *error)
+{
+	const enum verb verb = job->args->verb;
+
+	if (verb != VERB_CONVERT && verb != VERB_REMOVE)
+		return batch_action_look(job, input, &made->report, error) &&
+		       file_report(job, file, made, error);
+	return (job->args->dry_run ? file_try : file_make)(job, file, input, made, error);
+}
+
 /* Opens a file that has a section, to replace it; limits: within those that were given. */
 static struct eh2sframe_file *file_open_again(const struct batch_job *job,
     const char *path, const struct file_state *made, bool limits,
@@ -302,8 +330,6 @@ static bool file_work(const struct batch_job *job, const struct batch_file *file
 {
 	const struct batch_name *name = &job->tree->names[file->first];
 	const struct args *args = job->args;
-	bool looks = args->verb == VERB_VERIFY || args->verb == VERB_LINT ||
-		     args->verb == VERB_CHECK;
 	struct eh2sframe_file *open = NULL;
 	bool ok = false;
 
@@ -315,9 +341,7 @@ static bool file_work(const struct batch_job *job, const struct batch_file *file
 		open = eh2sframe_open_fd(made->fd, name->path, args->options, error);
 	made->skip = open ? batch_action_skip(args, open) : NULL;
 	if (open && !made->skip)
-		ok = looks ? batch_action_look(job, open, &made->report, error) &&
-				 file_report(job, file, made, error)
-			   : file_make(job, file, open, made, error);
+		ok = file_act(job, file, open, made, error);
 	eh2sframe_close(open);
 	if (open && made->skip && (args->json_path || args->baseline))
 		ok = file_again(job, file, made, error);

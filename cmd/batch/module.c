@@ -112,6 +112,8 @@ const char *batch_module_skip(const struct args *args, int fd, const struct stat
 
 	if (!module_is(&file))
 		return "relocatable";
+	if (args->verb == VERB_REPORT)
+		return args->linked_only ? "kernel-module" : NULL;
 	if (args->verb != VERB_CONVERT)
 		return NULL;
 	if (!args->modules || args->linked_only)

@@ -26,16 +26,40 @@ static json_int_t table_count(
 	return count < INT64_MAX ? (json_int_t)count : INT64_MAX;
 }
 
-bool report_table_add(struct report_table *table, const char *path,
-    const struct eh2sframe_result *result, int status, struct eh2sframe_error *error)
+static bool table_add(struct report_table *table, struct report_row row, const char *path,
+    struct eh2sframe_error *error)
 {
-	struct report_row row = {.status = status, .counted = result};
-
 	if (!vec_reserve(&table->list, &table->cap, table->n + 1))
 		return cmd_fail_nomem(error);
 	row.path = strdup(path);
 	if (!row.path)
 		return cmd_fail_nomem(error);
+	table->list[table->n++] = row;
+	return true;
+}
+
+bool report_table_add_object(
+    struct report_table *table, const json_t *file, struct eh2sframe_error *error)
+{
+	const json_t *code = json_object_get(file, "code");
+	struct report_row row = {
+	    .status = (int)json_integer_value(json_object_get(file, "status")),
+	    .counted = code != NULL};
+
+	return report_code_add(&row.code, code, error) &&
+	       report_add_count(json_object_get(file, "counts"), "functions_with_gaps",
+		   &row.gaps, error) &&
+	       report_add_count(
+		   json_object_get(file, "sizes"), ".sframe", &row.sframe, error) &&
+	       table_add(
+		   table, row, json_string_value(json_object_get(file, "path")), error);
+}
+
+bool report_table_add(struct report_table *table, const char *path,
+    const struct eh2sframe_result *result, int status, struct eh2sframe_error *error)
+{
+	struct report_row row = {.status = status, .counted = result};
+
 	if (result) {
 		row.code = (struct report_code){
 		    .with_cfi = table_count(result, EH2SFRAME_CODE_BYTES),
@@ -48,8 +72,7 @@ bool report_table_add(struct report_table *table, const char *path,
 		row.gaps = table_count(result, EH2SFRAME_FUNCTIONS_WITH_GAPS);
 		row.sframe = table_count(result, EH2SFRAME_SECTION_SIZE);
 	}
-	table->list[table->n++] = row;
-	return true;
+	return table_add(table, row, path, error);
 }
 
 /* The worst first. Files that have no counts come last. */

@@ -128,7 +128,7 @@ bool report_gate_judge_result(struct report_gate *gate, struct eh2sframe_result 
     struct eh2sframe_error *error)
 {
 	return !gate->path ||
-	       gate_judge_object(gate, report_of_result(result, error), error);
+	       gate_judge_object(gate, report_of_result(result, true, error), error);
 }
 
 bool report_gate_judge_check(struct report_gate *gate,

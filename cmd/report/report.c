@@ -84,6 +84,13 @@ json_t *report_file_failed(const char *path, const struct eh2sframe_error *why)
 	    (int)why->status, "error", json_utf8(why->text));
 }
 
+bool report_file_judge(json_t *report, const struct eh2sframe_error *why)
+{
+	return json_object_set_new(
+		   report, "status", json_integer((json_int_t)why->status)) == 0 &&
+	       json_object_set_new(report, "error", json_utf8(why->text)) == 0;
+}
+
 /* Names in it can be any bytes, and JSON has UTF-8 alone: each byte is a character of its own. */
 bool report_file_add_text(json_t *report, const char *text)
 {

@@ -21,9 +21,11 @@
 /* The schema of the documents, docs/report.schema.json. */
 enum { REPORT_SCHEMA = 1 };
 
-/* The object of a file that was read, which the caller owns; its status is 0. NULL:
+/* The object of a file that was read, which the caller owns; its status is 0. details: with lists of
+ * what has no rows. NULL:
  * EH2SFRAME_NO_MEMORY. */
-json_t *report_of_result(struct eh2sframe_result *result, struct eh2sframe_error *error);
+json_t *report_of_result(
+    struct eh2sframe_result *result, bool details, struct eh2sframe_error *error);
 
 /* The object of a check, whose status is 0; lists: with each place that is not confirmed. NULL:
  * EH2SFRAME_NO_MEMORY. */
@@ -40,6 +42,8 @@ json_t *report_file_done(json_t *report, const char *path, json_t *others);
 ATTR_MUST_CHECK bool report_file_add_link(json_t *others, const char *path);
 json_t *report_file_skipped(const char *path, const char *reason);
 json_t *report_file_failed(const char *path, const struct eh2sframe_error *why);
+/* Adds to the report of a file that it is too little. */
+ATTR_MUST_CHECK bool report_file_judge(json_t *report, const struct eh2sframe_error *why);
 /* Adds lines for people, which are never part of a document. */
 ATTR_MUST_CHECK bool report_file_add_text(json_t *report, const char *text);
 /* The text, which the caller frees; NULL: it has none, or memory runs out. */

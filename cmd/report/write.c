@@ -256,7 +256,7 @@ void report_print_summary(
 	if (report->apart.excluded)
 		fprintf(
 		    out, ", %" JSON_INTEGER_FORMAT " excluded", report->apart.excluded);
-	if (sums->counted && !done) {
+	if (sums->counted) {
 		fputs("; ", out);
 		report_print_shares(&sums->code, out);
 		fprintf(out, ", %" JSON_INTEGER_FORMAT " bytes .sframe", sums->sframe);
