@@ -108,28 +108,31 @@ struct like {
 	size_t distance;
 };
 
-/* How many characters have to be put in, taken out or replaced to make the name of the word. */
-static size_t like_distance(const char *word, const char *name, size_t n)
+/* How many characters have to be put in, taken out, replaced, or swapped with the next, to make the name
+ * of the word. */
+static size_t like_distance(
+    const char *word, size_t n_word, const char *name, size_t n_name)
 {
-	size_t row[LIKE_LENGTH + 1];
+	size_t at[LIKE_LENGTH + 1][LIKE_LENGTH + 1];
 
-	for (size_t i = 0; i <= n; i++)
-		row[i] = i;
-	for (; *word; word++) {
-		size_t before = row[0]++;
+	for (size_t i = 0; i <= n_word; i++) {
+		for (size_t k = 0; k <= n_name; k++) {
+			size_t best = i + k;
 
-		for (size_t i = 1; i <= n; i++) {
-			size_t best = before + (*word != name[i - 1]);
-
-			if (row[i] + 1 < best)
-				best = row[i] + 1;
-			if (row[i - 1] + 1 < best)
-				best = row[i - 1] + 1;
-			before = row[i];
-			row[i] = best;
+			if (i && k && at[i - 1][k] + 1 < best)
+				best = at[i - 1][k] + 1;
+			if (i && k && at[i][k - 1] + 1 < best)
+				best = at[i][k - 1] + 1;
+			if (i && k &&
+			    at[i - 1][k - 1] + (word[i - 1] != name[k - 1]) < best)
+				best = at[i - 1][k - 1] + (word[i - 1] != name[k - 1]);
+			if (i > 1 && k > 1 && word[i - 1] == name[k - 2] &&
+			    word[i - 2] == name[k - 1] && at[i - 2][k - 2] + 1 < best)
+				best = at[i - 2][k - 2] + 1;
+			at[i][k] = best;
 		}
 	}
-	return row[n];
+	return at[n_word][n_name];
 }
 
 /* Takes a name if it is nearer than the one before. The beginning of a name is nearest of all. */
@@ -139,10 +142,10 @@ static void like_note(struct like *like, const char *name)
 	const size_t allowed = length < 3 ? 0 : length < 6 ? 1 : 2;
 	size_t distance;
 
-	if (n > LIKE_LENGTH || length < 2)
+	if (n > LIKE_LENGTH || length > LIKE_LENGTH || length < 2)
 		return;
 	distance = strncmp(like->word, name, length) != 0
-		       ? like_distance(like->word, name, n)
+		       ? like_distance(like->word, length, name, n)
 		       : 0;
 	if (distance > allowed || (like->name && distance >= like->distance))
 		return;

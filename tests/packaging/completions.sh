@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The completions, in bash and zsh: every option of the man page is in --help and offered, and the
-# reverse, with the values that the help names. TAP.
+# The completions, in bash and zsh: every verb and option of the helps is offered, and the reverse, with
+# the values that the help names. docs/options.py holds the man pages of eh2sframe against its table. TAP.
 #
 #     completions.sh EH2SFRAME TESTS_E2E COMPLETIONS DOCS RECORD FOLD
 eh2sframe=$1
@@ -18,24 +18,33 @@ ln -s "$fold" bin/eh2sframe-fold
 PATH=$scratch/bin:$PATH
 : >'files/one file' && : >files/two
 
-# options COMMAND: by three ways: headings and synopsis of the man page, the table of the source (what the
-# command takes), and the help.
+# options COMMAND: by two ways: headings and synopsis of the man page, and the help.
 options() {
 	# Pages name options of other commands, too.
 	sed -e '/^# EXIT STATUS/,$d' "$docs/$1.1.scd" | grep -E '^\*' |
 		sed -e 's/\\//g' -e 's/\*eh2sframe-[a-z]* [^*]*\*//g' |
 		grep -oE -- '(^|[^a-zA-Z-])--?[a-zA-Z][a-z-]*' | grep -oE -- '-.*' | sort -u >of.page
-	"$1" --help | grep -oE -- '(^| |\[)--?[a-zA-Z][a-z-]*' | grep -oE -- '-.*' | sort -u >of.help
+	in_help "$1" >of.help
 	is "$1: the help has the options of the man page, and the reverse" diff of.page of.help
-	while read -r option; do
-		# A command that knows it complains of something else. --help, or it would record the system.
-		"$1" "$option" --help >unknown 2>&1 </dev/null
-		! grep -qE 'unknown option|option is unknown' unknown || echo "$option"
-	done <of.page >unknown.all
-	is "$1: the command takes all of them" diff /dev/null unknown.all
 }
-options eh2sframe
-cp of.page of.page.eh2sframe
+# in_help COMMAND VERB...: the options in the first column of its help.
+in_help() { "$@" --help | sed -n '/^ *-/s/^\( *[^ ]*\( --[^ ]*\)*\).*/\1/p' | grep -oE -- '(^| )--?[a-zA-Z][a-z-]*' | grep -oE -- '-.*' | sort -u; }
+
+# The verbs, of eh2sframe and below tree.
+verbs='section remove report merge diff dump verify lint check convert'
+uses=$verbs
+for verb in convert remove report verify lint check; do uses+=" tree:$verb"; done
+for use in $uses; do
+	# shellcheck disable=SC2086 # words
+	in_help eh2sframe ${use//:/ } >of.help."$use"
+	while read -r option; do
+		# Whatever is wrong with the rest of the line, it is not the option.
+		# shellcheck disable=SC2086 # words
+		eh2sframe ${use//:/ } "$option" --help >unknown 2>&1 </dev/null
+		! grep -qE 'unknown option|no option' unknown || echo "$option"
+	done <of.help."$use" >unknown.all
+	is "$use: takes the options of its help" diff /dev/null unknown.all
+done
 
 # complete_words WORD...: what bash would offer for the last word, one to a line.
 # shellcheck source=/dev/null
@@ -55,18 +64,36 @@ offers() {
 	if [ "$got" = "$wanted" ]; then ok "$name"; else not_ok "$name" "wanted $wanted
 got $got"; fi
 }
+for use in $uses; do
+	# shellcheck disable=SC2086 # words
+	complete_words eh2sframe ${use//:/ } - | grep -oE -- '^--?[a-zA-Z-]+' | sort -u >of.bash
+	is "bash: $use: the options of the help, and the reverse" diff of.help."$use" of.bash
+done
 complete_words eh2sframe - | grep -oE -- '^--?[a-zA-Z-]+' | sort -u >of.bash
-is 'bash: the options of the man page, and the reverse' diff of.page of.bash
+is 'bash: without a verb: those of convert' diff of.help.convert of.bash
+is 'bash: all verbs' test "$(for verb in tree help $verbs; do complete_words eh2sframe "$verb"; done | tr '\n' ' ')" = "tree help $verbs "
+offers 'bash: a file in place of a verb' 'files' eh2sframe fil
+offers 'bash: a verb, begun' 'remove
+report' eh2sframe re
+offers 'bash: the verbs of help' 'verify' eh2sframe help v
+offers 'bash: the verbs of tree' 'check
+convert
+lint
+remove
+report
+verify' eh2sframe tree ''
+offers 'bash: and of its help' 'remove
+report' eh2sframe help tree re
 offers 'bash: an option that has a value' '--format=' eh2sframe --form
-offers 'bash: one that has none' '--dump ' eh2sframe --du
-offers 'bash: one whose value can be left out' '--report 
---report-diff 
---report-file=
---report=' eh2sframe --report
+offers 'bash: one that has none' '--json ' eh2sframe report --js
+offers 'bash: one whose value can be left out' '--sandbox 
+--sandbox=' eh2sframe report --sand
 offers 'bash: values after =' '1
 2
 3' eh2sframe --format =
 offers 'bash: values, one begun' 'grow' eh2sframe --method = g
+offers 'bash: a long list of values' 'linux-arm64
+linux-user' eh2sframe lint --for = linux
 offers 'bash: the first of a list' 'debug_frame
 derived' eh2sframe --source = de
 offers 'bash: what a list has not yet' 'derived,eh_frame,debug_frame
@@ -74,14 +101,15 @@ derived,eh_frame,go' eh2sframe --source = derived,eh_frame,
 offers 'bash: the next of a list, begun' 'derived,go' eh2sframe --source derived,g
 offers 'bash: a value as a word of its own' 'none
 share
-size' eh2sframe --optimize ''
+size' eh2sframe tree convert --optimize ''
 offers 'bash: a number' '' eh2sframe -j ''
 offers 'bash: files after -o' 'files/one file
-files/two' eh2sframe --report -o files/
-offers 'bash: files after =' 'files/two' eh2sframe --cfi = files/t
+files/two' eh2sframe report -o files/
+offers 'bash: files after =' 'files/two' eh2sframe verify --cfi = files/t
 offers 'bash: files' 'files/one file
 files/two' eh2sframe files/
-offers 'bash: files after an option whose value can be left out' 'files/two' eh2sframe --report files/t
+offers 'bash: files of a tree' 'files/two' eh2sframe tree lint files/t
+offers 'bash: files after an option whose value can be left out' 'files/two' eh2sframe --sandbox files/t
 is 'bash: as bash loads it' bash --norc -c "set -u; . '$completions/eh2sframe'; complete -p eh2sframe"
 
 for command in eh2sframe-record eh2sframe-fold; do
@@ -135,7 +163,19 @@ if have zsh; then
 got $got"; fi
 	}
 	is 'zsh: reads it' zsh -f -n "$completions/_eh2sframe"
-	for command in eh2sframe eh2sframe-record eh2sframe-fold; do
+	for use in $uses; do
+		{ zsh_offers "eh2sframe ${use//:/ } --"; zsh_offers "eh2sframe ${use//:/ } -"; } | grep -oE -- '^--?[a-zA-Z-]+' | sort -u >of.zsh
+		is "zsh: $use: the options of the help, and the reverse" diff of.help."$use" of.zsh
+	done
+	zoffers 'zsh: a verb, begun' 'remove
+report' 'eh2sframe re'
+	zoffers 'zsh: the verbs of tree' 'remove
+report' 'eh2sframe tree re'
+	zoffers 'zsh: the verbs of help' 'verify' 'eh2sframe help v'
+	zoffers 'zsh: a long list of values' 'linux-arm64
+linux-user' 'eh2sframe lint --for=linux'
+	zoffers 'zsh: files of a tree' 'two' 'eh2sframe tree lint files/t'
+	for command in eh2sframe-record eh2sframe-fold; do
 		{ zsh_offers "$command --"; zsh_offers "$command -"; } | grep -oE -- '^--?[a-zA-Z-]+' | sort -u >of.zsh
 		is "zsh: $command: the options of the man page, and the reverse" diff "of.page.$command" of.zsh
 	done
@@ -149,7 +189,7 @@ go' 'eh2sframe --source=derived,eh_frame,'
 3' 'eh2sframe --format='
 	zoffers 'zsh: files' 'one\ file
 two' 'eh2sframe files/'
-	zoffers 'zsh: files after =' 'two' 'eh2sframe --cfi=files/t'
+	zoffers 'zsh: files after =' 'two' 'eh2sframe verify --cfi=files/t'
 	zoffers 'zsh: events' 'cpu-clock
 cycles' 'eh2sframe-record --event='
 	zoffers 'zsh: the command that is recorded' 'eh2sframe-fold' 'eh2sframe-record --preload -F 99 eh2sframe-f'

@@ -32,23 +32,38 @@ static const char *const wrong[] = {
     "",
     "in",
     "in out more",
-    "--section-only in",
-    "--remove in",
-    "--report",
-    "--dump",
-    "--verify",
-    "--report --dump in",
-    "--remove --verify in out",
-    "--section-only --remove in out",
-    "--report=pdf in",
-    "--report= in",
+    "convert in",
+    "section in",
+    "remove in",
+    "report",
+    "merge",
+    "diff in",
+    "diff in two three",
+    "dump",
+    "verify",
+    "lint",
+    "check",
+    "tree",
+    "tree report",
+    "tree in out",
+    "tree merge in",
+    "help nothing",
+    "help tree in",
+    "-q report in",
+    "--json tree report in",
+    "-q tree report in",
+    "--report in",
+    "--batch in",
+    "report --pdf in",
+    "report --json --html in",
     "--format=0 in out",
     "--format=4 in out",
     "--format=1 --no-pcrel in out",
     "--no-pcrel --format=3 in out",
     "--format in out",
     "--format=2x in out",
-    "--method=append in out",
+    "--forma=2 in out",
+    "--method=in-place in out",
     "--optimize=tiny in out",
     "--max-rows=8 in out",
     "--max-rows=1 --optimize=size in out",
@@ -73,53 +88,54 @@ static const char *const wrong[] = {
     "--max-growth=inf in out",
     "--max-growth=1000001 in out",
     "--max-growth= in out",
-    "--max-growth=5 --report in",
-    "--max-growth=5 --section-only in out",
+    "report --max-growth=5 in",
+    "section --max-growth=5 in out",
     "--max-size=-1 in out",
     "--max-size=4K in out",
     "--max-size=18446744073709551616 in out",
     "--max-size= in out",
     "--allow-unmatched=yes in out",
-    "--section-only --section-address=here in out",
-    "--section-only --section-address=-4 in out",
-    "--section-only --section-address=0x10000000000000000 in out",
-    "--section-address=0x1000 in out",
+    "section --address=here in out",
+    "section --address=-4 in out",
+    "section --address=0x10000000000000000 in out",
+    "--address=0x1000 in out",
     "--cfi=other in out",
-    "--cfi=other --report in",
+    "report --cfi=other in",
     "-o file in out",
-    "--output=file --dump in",
-    "--report in -o",
+    "dump --output=file in",
+    "report in -o",
     "--no-such-option in out",
     "-x in out",
-    "--dump=yes in",
     "--exclude-symbol",
     "--sandbox=yes in out",
     "--sandbox= in out",
     "--functions in out",
-    "--functions --report=json in",
-    "--functions --report --merge in",
-    "--top=0 --report in",
-    "--top=-1 --report in",
-    "--top=ten --report in",
-    "--top= --report in",
-    "--top=99999999999999999999 --report in",
+    "report --functions --json in",
+    "merge --functions in",
+    "report --top=0 in",
+    "report --top=-1 in",
+    "report --top=ten in",
+    "report --top= in",
+    "report --top=99999999999999999999 in",
     "--top=5 in out",
-    "--top=5 --report=json in",
-    "--baseline=old --dump in",
-    "--baseline=old --remove in out",
-    "--baseline=old --batch --verify in",
-    "--baseline=old --report --merge in",
+    "report --top=5 --html in",
+    "dump --baseline=old in",
+    "remove --baseline=old in out",
+    "tree verify --baseline=old in",
+    "merge --baseline=old in",
     "--baseline",
-    "--report-diff in",
-    "--report-diff in two three",
-    "--report-diff --report=json in two",
-    "--report=html --report-diff in two",
-    "--report-diff --merge in two",
-    "--report-diff --dump in two",
-    "--verify --report-diff in two",
-    "--report-diff --baseline=old in two",
-    "--report-diff --functions in two",
-    "--report-diff --top=3 in two",
+    "diff --json in two",
+    "diff --baseline=old in two",
+    "lint --for=nobody in",
+    "lint --for=all in",
+    "report --debug-file=d in two",
+    "tree convert --debug-file=d in",
+    "tree verify --cfi=c in",
+    "tree report --dry-run in",
+    "--dry-run in out",
+    "--include=x in out",
+    "dump --json=yes in",
+    "report --json=yes in",
 };
 
 START_TEST(wrong_lines)
@@ -139,33 +155,54 @@ END_TEST
 
 static const struct {
 	const char *line;
-	enum command command;
+	enum verb verb;
+	bool tree;
 	size_t n_paths;
 } right[] = {
-    {"in out", COMMAND_CONVERT, 2},
-    {"same same", COMMAND_CONVERT, 2},
-    {"--section-only in out", COMMAND_SECTION_ONLY, 2},
-    {"in --section-only out", COMMAND_SECTION_ONLY, 2},
-    {"--remove in out", COMMAND_REMOVE, 2},
-    {"--report in", COMMAND_REPORT, 1},
-    {"--report --functions --baseline=old in two", COMMAND_REPORT, 2},
-    {"--report --top=3 in two", COMMAND_REPORT, 2},
-    {"--report-diff in two", COMMAND_REPORT, 2},
-    {"--report-diff --report=text -o out in two", COMMAND_REPORT, 2},
-    {"--baseline=old in out", COMMAND_CONVERT, 2},
-    {"--baseline=old --section-only in out", COMMAND_SECTION_ONLY, 2},
-    {"--report=text a b c", COMMAND_REPORT, 3},
-    {"--dump a b", COMMAND_DUMP, 2},
-    {"--verify a b", COMMAND_VERIFY, 2},
-    {"--dump -- --verify", COMMAND_DUMP, 1},
-    {"--help", COMMAND_HELP, 0},
-    {"--version --nonsense", COMMAND_VERSION, 0},
-    {"--format=1 in out", COMMAND_CONVERT, 2},
-    {"--format=2 --no-pcrel in out", COMMAND_CONVERT, 2},
-    {"--format=2 --method=slack in out", COMMAND_CONVERT, 2},
-    {"--format=3 in out", COMMAND_CONVERT, 2},
-    {"--method=auto --no-verify in out", COMMAND_CONVERT, 2},
-    {"--method=grow in out", COMMAND_CONVERT, 2},
+    {"in out", VERB_CONVERT, false, 2},
+    {"same same", VERB_CONVERT, false, 2},
+    {"convert in out", VERB_CONVERT, false, 2},
+    {"convert report out", VERB_CONVERT, false, 2},
+    {"./report out", VERB_CONVERT, false, 2},
+    {"in report", VERB_CONVERT, false, 2},
+    {"-- report out", VERB_CONVERT, false, 2},
+    {"section in out", VERB_SECTION, false, 2},
+    {"section in -q out", VERB_SECTION, false, 2},
+    {"remove in out", VERB_REMOVE, false, 2},
+    {"report in", VERB_REPORT, false, 1},
+    {"report report", VERB_REPORT, false, 1},
+    {"report --functions --baseline=old in two", VERB_REPORT, false, 2},
+    {"report --top=3 in two", VERB_REPORT, false, 2},
+    {"diff -o out in two", VERB_DIFF, false, 2},
+    {"merge --html -o out in", VERB_MERGE, false, 1},
+    {"--baseline=old in out", VERB_CONVERT, false, 2},
+    {"section --baseline=old in out", VERB_SECTION, false, 2},
+    {"report a b c", VERB_REPORT, false, 3},
+    {"dump a b", VERB_DUMP, false, 2},
+    {"verify a b", VERB_VERIFY, false, 2},
+    {"lint a b", VERB_LINT, false, 2},
+    {"lint --for=glibc a b", VERB_LINT, false, 2},
+    {"check --json a b", VERB_CHECK, false, 2},
+    {"dump -- --verify", VERB_DUMP, false, 1},
+    {"tree convert --dry-run a", VERB_CONVERT, true, 1},
+    {"tree remove a", VERB_REMOVE, true, 1},
+    {"tree report --json a", VERB_REPORT, true, 1},
+    {"tree verify a", VERB_VERIFY, true, 1},
+    {"tree lint a", VERB_LINT, true, 1},
+    {"tree check a", VERB_CHECK, true, 1},
+    {"--help", VERB_HELP, false, 0},
+    {"help", VERB_HELP, false, 0},
+    {"help report", VERB_HELP, false, 0},
+    {"help tree", VERB_HELP, true, 0},
+    {"tree -h", VERB_HELP, true, 0},
+    {"help tree lint", VERB_HELP, true, 0},
+    {"report -h --nonsense", VERB_HELP, false, 0},
+    {"--version --nonsense", VERB_VERSION, false, 0},
+    {"--format=1 in out", VERB_CONVERT, false, 2},
+    {"--format=2 --no-pcrel in out", VERB_CONVERT, false, 2},
+    {"--format 3 in out", VERB_CONVERT, false, 2},
+    {"--method=auto --no-verify in out", VERB_CONVERT, false, 2},
+    {"--method=grow in out", VERB_CONVERT, false, 2},
 };
 
 START_TEST(right_lines)
@@ -176,8 +213,10 @@ START_TEST(right_lines)
 
 	strcpy(line, right[_i].line);
 	ck_assert_msg(parse(line, &args, &err), "%s: %s", right[_i].line, err.text);
-	ck_assert_int_eq(args.command, right[_i].command);
-	ck_assert_uint_eq(args.n_paths, right[_i].n_paths);
+	ck_assert_int_eq(args.verb, right[_i].verb);
+	ck_assert_int_eq(args.tree, right[_i].tree);
+	if (args.verb != VERB_HELP && args.verb != VERB_VERSION)
+		ck_assert_uint_eq(args.n_paths, right[_i].n_paths);
 	args_deinit(&args);
 }
 END_TEST
@@ -238,10 +277,9 @@ END_TEST
 
 START_TEST(values_of_commands)
 {
-	char report[] = "--report -q -o file in",
-	     bare[] = "--section-only "
-		      "--section-address=0x400000 in out",
-	     verify[] = "--verify --cfi=before in";
+	char report[] = "report -q -o file in",
+	     bare[] = "section --address=0x400000 in out",
+	     verify[] = "verify --cfi=before in";
 	struct args args;
 	struct eh2sframe_error err = {0};
 
@@ -251,11 +289,91 @@ START_TEST(values_of_commands)
 	ck_assert_int_eq(args.options->options.verbosity, -1);
 	args_deinit(&args);
 	ck_assert_msg(parse(bare, &args, &err), "%s", err.text);
-	ck_assert_uint_eq(args.section_addr, 0x400000);
+	ck_assert_uint_eq(args.address, 0x400000);
 	args_deinit(&args);
 	ck_assert_msg(parse(verify, &args, &err), "%s", err.text);
 	ck_assert_str_eq(args.cfi_path, "before");
 	args_deinit(&args);
+}
+END_TEST
+
+/* Fails for a line, with these words in the reason. */
+static const struct {
+	const char *line, *words;
+} told[] = {
+    {"--report in", "no option --report; did you mean the verb report?"},
+    {"--report=json in", "no option --report; did you mean the verb report?"},
+    {"--check-code in", "did you mean the verb check?"},
+    {"--section-only in out", "did you mean the verb section?"},
+    {"--report-diff in out", "did you mean the verb diff?"},
+    {"--refersh in out", "unknown option --refersh; did you mean --refresh?"},
+    {"--min-cov=5 in out", "unknown option --min-cov; did you mean --min-coverage?"},
+    {"report --refresh in",
+	"report: no option --refresh (it goes with convert and tree convert); see "
+	"eh2sframe report --help"},
+    {"-o x in out",
+	"no option -o (it goes with report, merge, diff, check and tree report)"},
+    {"-zq in out", "unknown option -z; see eh2sframe convert --help"},
+    {"reprot in", "reprot: neither a verb nor a file; did you mean the verb report?"},
+    {"-q report -j2 in", "the verb comes first: eh2sframe report -q -j2 in"},
+    {"-q tree report in", "the verb comes first: eh2sframe tree report -q in"},
+    {"tree reprot in", "tree: no verb reprot; did you mean report?"},
+    {"tree /usr", "tree: no verb /usr; say what to do"},
+    {"help lnit", "help: no verb lnit; did you mean lint?"},
+    {"report --top", "report: --top needs a value; see eh2sframe report --help"},
+    {"report -qj", "report: -j needs a value"},
+    {"report --json=x in", "report: --json=x: it takes no value"},
+    {"report", "report: give at least one file; see eh2sframe report --help"},
+    {"diff in", "diff: give two JSON reports, the old one first"},
+    {"--format=4 in out", "--format=4: give 1, 2 or 3"},
+    {"--for=me in out", "--for=me: give glibc, linux-user, "},
+    {"--sandbox=1 in out", "--sandbox=1: give auto, on or off"},
+};
+
+START_TEST(reasons)
+{
+	struct args args;
+	struct eh2sframe_error err = {0};
+	char line[120];
+
+	strcpy(line, told[_i].line);
+	ck_assert(!parse(line, &args, &err));
+	ck_assert_msg(
+	    strstr(err.text, told[_i].words), "%s: %s", told[_i].line, err.text);
+	args_deinit(&args);
+}
+END_TEST
+
+/* What the table says of the library's options is what the library takes. */
+START_TEST(table)
+{
+	const struct args_option *option = &args_options[_i];
+	struct eh2sframe_options *options = eh2sframe_options_new();
+	char list[ARGS_LIST_SIZE], *rest = list;
+	struct eh2sframe_error err;
+
+	ck_assert(option->name && option->help && option->verbs);
+	ck_assert_msg(*option->argument || !*option->values, "%s", option->name);
+	if (option->of_library && !*option->argument)
+		ck_assert_msg(eh2sframe_options_set(options, option->name, NULL, &err),
+		    "%s", err.text);
+	strcpy(list, option->values);
+	for (char *value; option->of_library && *list && (value = strsep(&rest, "|"));)
+		ck_assert_msg(eh2sframe_options_set(options, option->name, value, &err),
+		    "%s", err.text);
+	if (option->of_library && *option->values)
+		ck_assert(
+		    !eh2sframe_options_set(options, option->name, "none such", &err));
+	/* Each name of a verb is one. */
+	strcpy(list, option->verbs);
+	rest = list;
+	for (char *verb; strcmp(list, "*") != 0 && (verb = strsep(&rest, ","));) {
+		const bool tree = !strncmp(verb, "tree ", 5);
+
+		ck_assert_msg(args_find_use(tree, verb + (tree ? 5 : 0)), "%s: %s",
+		    option->name, verb);
+	}
+	eh2sframe_options_free(options);
 }
 END_TEST
 
@@ -266,6 +384,8 @@ int main(void)
 
 	tcase_add_loop_test(tcase, wrong_lines, 0, sizeof(wrong) / sizeof(wrong[0]));
 	tcase_add_loop_test(tcase, right_lines, 0, sizeof(right) / sizeof(right[0]));
+	tcase_add_loop_test(tcase, reasons, 0, sizeof(told) / sizeof(told[0]));
+	tcase_add_loop_test(tcase, table, 0, N_OPTIONS);
 	tcase_add_test(tcase, defaults);
 	tcase_add_test(tcase, values);
 	tcase_add_test(tcase, values_of_commands);
