@@ -163,7 +163,8 @@ if have zsh; then
 got $got"; fi
 	}
 	is 'zsh: reads it' zsh -f -n "$completions/_eh2sframe"
-	for use in $uses; do
+	# Each start of zsh takes a while, and it reads the helps as bash does.
+	for use in convert lint tree:report; do
 		{ zsh_offers "eh2sframe ${use//:/ } --"; zsh_offers "eh2sframe ${use//:/ } -"; } | grep -oE -- '^--?[a-zA-Z-]+' | sort -u >of.zsh
 		is "zsh: $use: the options of the help, and the reverse" diff of.help."$use" of.zsh
 	done

@@ -42,12 +42,13 @@ one_line() {
 }
 
 # fails NAME STATUS WORDS ARGUMENT...: exactly one line on standard error, which contains the words
-# and begins "eh2sframe: IN: " where IN is the first file among the arguments; nothing changed.
+# and begins "eh2sframe: IN: " where IN is the first file among the arguments, behind the verb; nothing changed.
 fails() {
 	local name=$1 wanted=$2 words=$3 in=
 	shift 3
 	for argument; do
-		[[ $argument == -* ]] || { in=$argument; break; }
+		[[ $argument == -* || $argument =~ ^(convert|section|remove|report|dump|verify|lint|check)$ ]] ||
+			{ in=$argument; break; }
 	done
 	picture >.before
 	run "$@"

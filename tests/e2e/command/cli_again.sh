@@ -17,17 +17,17 @@ again_eu-strip() { eu-strip "$1"; }
 
 # refreshed FORMAT: the file edited gets a good section, once, and still runs.
 refreshed() {
-	"$eh2sframe" -q --refresh --format="$1" edited fresh && "$eh2sframe" -q --verify fresh &&
-		"$eh2sframe" -q --lint=all fresh && [ "$(./fresh)" = 'special 1' ] &&
+	"$eh2sframe" -q --refresh --format="$1" edited fresh && "$eh2sframe" verify -q fresh &&
+		"$eh2sframe" lint -q fresh && [ "$(./fresh)" = 'special 1' ] &&
 		[ "$(readelf -lW fresh | grep -c '^ *GNU_SFRAME')" = 1 ] &&
 		[ "$(readelf -SW fresh | grep -c '[]] \.sframe ')" = 1 ] &&
 		"$eh2sframe" -q --refresh --format="$1" fresh fresh2 && cmp fresh fresh2 &&
-		"$eh2sframe" -q --remove fresh back && [ "$(./back)" = 'special 1' ]
+		"$eh2sframe" remove -q fresh back && [ "$(./back)" = 'special 1' ]
 }
-# two_commands TOOL: what the message of --remove names.
+# two_commands TOOL: what the message of remove names.
 two_commands() {
 	"$1" --remove-section .sframe edited bare 2>&1 && "$eh2sframe" -q bare fresh &&
-		"$eh2sframe" -q --verify fresh && [ "$(./fresh)" = 'special 1' ] &&
+		"$eh2sframe" verify -q fresh && [ "$(./fresh)" = 'special 1' ] &&
 		[ "$(readelf -lW fresh | grep -c '^ *GNU_SFRAME')" = 1 ]
 }
 for tool in $tools; do

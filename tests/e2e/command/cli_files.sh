@@ -29,8 +29,8 @@ fails 'OUT a link to nothing' 1 'symbolic link' good dangling
 mkdir -p directory
 status_is 'OUT a directory' 0 good directory
 is 'IN has its name there' cmp directory/good conv
-for option in --remove --section-only; do
-	status_is "$option, OUT a directory" 0 $option ./conv directory/
+for verb in remove section; do
+	status_is "$verb, OUT a directory" 0 $verb ./conv directory/
 	is 'and the name there' test -s directory/conv
 done
 mkdir -p directory/text
@@ -59,9 +59,9 @@ long=$(printf 'x%.0s' {1..300})
 fails 'OUT with a name that is too long' 3 'File name too long' good "$long"
 status_is 'OUT with the longest name' 0 -q good "${long:0:255}"
 rm -f "${long:0:255}"
-status_is '--report -o where nothing can be' 3 --report -o missing/report good
+status_is 'report -o where nothing can be' 3 report -o missing/report good
 is 'one line for it' one_line 'eh2sframe: missing/report: cannot write'
-status_is '--report -o -' 0 --report -o - good
+status_is 'report -o -' 0 report -o - good
 is 'writes to standard output' test -s .stdout -a ! -e -
 status_is '--report-file where nothing can be' 3 -q --report-file=missing/report good spare
 is 'names it' one_line 'eh2sframe: missing/report: cannot write'
@@ -70,24 +70,24 @@ ln -s spare to-spare
 status_is '--report-file a link to what will be OUT' 2 -q --report-file=to-spare good spare
 is '--report-file a link to what will be OUT: nothing is made' test ! -e spare
 mkdir piped
-for words in --report=json --report --report=html '--check-code --report=json'; do
+for words in 'report --json' report 'report --html' 'check --json'; do
 	# shellcheck disable=SC2086 # words
 	(exec 2> >(exec true); wait $!; "$eh2sframe" $words -o piped/report missing good >/dev/null) || :
 	rm -f piped/report
 	is "$words: standard error without a reader leaves nothing" test -z "$(ls -A piped)"
 done
 if [ -w /dev/full ]; then
-	status_is '--report -o to a full device' 3 --report -o /dev/full good
+	status_is 'report -o to a full device' 3 report -o /dev/full good
 	is 'says so' one_line 'eh2sframe: /dev/full: cannot write'
-	"$eh2sframe" -q --report=json -o report good
-	for arguments in '--dump conv' '--report good' '--report=json good' '--report=html good' \
-		'--report --merge report' '--report=html --merge report'; do
+	"$eh2sframe" report -q --json -o full.json good
+	for arguments in 'dump conv' 'report good' 'report --json good' 'report --html good' 'tree report good' \
+		'tree report --json good' 'merge full.json' 'merge --html full.json'; do
 		# shellcheck disable=SC2086 # several words
 		"$eh2sframe" $arguments >/dev/full 2>.stderr
 		is "standard output full: $arguments" test $? = 3
 		is 'told once' one_line 'eh2sframe: cannot write to standard output: '
 	done
-	rm -f report
+	rm -f full.json
 fi
 if [ "$(id -u)" = 0 ]; then
 	cp good owned && chown 12345:23456 owned && chmod 6755 owned
