@@ -124,7 +124,7 @@ EH2SFRAME_CHECKED struct eh2sframe_options *eh2sframe_options_new(void);
 EH2SFRAME_API void eh2sframe_options_free(struct eh2sframe_options *options);
 
 /*
- * Sets the option of this name. Names are those of the long options of eh2sframe(1),
+ * Sets the option of this name. Names are those of the long options of eh2sframe-convert(1),
  * without the dashes: for, format, no-pcrel, refresh, method, optimize, object-sections,
  * max-rows, exclude-section, exclude-symbol, allow-unmatched, min-coverage, witness, code,
  * min-coverage-of, max-growth, max-size, no-verify, derive, source, debug-file, debug-dir,
@@ -287,7 +287,8 @@ enum eh2sframe_skip {
 	EH2SFRAME_SKIP_HAS_SFRAME = 1, /* and "refresh" is not set */
 	EH2SFRAME_SKIP_NO_CFI = 2,
 	EH2SFRAME_SKIP_DEBUG_ONLY = 3, /* as objcopy --only-keep-debug leaves it */
-	EH2SFRAME_SKIP_LOADER = 4, /* a program interpreter (ld.so), see eh2sframe(1) */
+	EH2SFRAME_SKIP_LOADER =
+	    4, /* a program interpreter (ld.so), see eh2sframe-convert(1) */
 };
 
 /* Returns why a conversion of the file would come to nothing, by the options that it was opened with. */
@@ -316,7 +317,7 @@ EH2SFRAME_CHECKED bool eh2sframe_file_lint(const struct eh2sframe_file *file,
     struct eh2sframe_error *error);
 
 /*
- * Checks the file's CFI against the instructions that it describes: CODE in eh2sframe(1).
+ * Checks the file's CFI against the instructions that it describes: eh2sframe-check(1).
  * Prints the rows that contradict them, then a summary. EH2SFRAME_PROOF when there are
  * any, EH2SFRAME_INPUT when this build cannot decode the machine's code.
  */
@@ -531,10 +532,11 @@ EH2SFRAME_CHECKED bool eh2sframe_result_unmatched(const struct eh2sframe_result 
 /* Never renumbered; later versions add to the end. */
 enum eh2sframe_text {
 	EH2SFRAME_TEXT_SUMMARY = 0, /* the line of a conversion */
-	EH2SFRAME_TEXT_REPORT = 1,  /* as the verb report; "verbose": also every gap and cost */
-	EH2SFRAME_TEXT_GAPS = 2,    /* a line each */
-	EH2SFRAME_TEXT_METHOD = 3,  /* how the section got in; nothing if not written */
-	EH2SFRAME_TEXT_DAMAGE = 4,  /* a line for each damaged record and each drawback */
+	EH2SFRAME_TEXT_REPORT =
+	    1, /* as the verb report; "verbose": also every gap and cost */
+	EH2SFRAME_TEXT_GAPS = 2,   /* a line each */
+	EH2SFRAME_TEXT_METHOD = 3, /* how the section got in; nothing if not written */
+	EH2SFRAME_TEXT_DAMAGE = 4, /* a line for each damaged record and each drawback */
 	/* As --functions: what has gaps or no CFI; needs eh2sframe_result_add_details. */
 	EH2SFRAME_TEXT_FUNCTIONS = 5,
 };
@@ -558,7 +560,7 @@ EH2SFRAME_CHECKED bool eh2sframe_result_add_details(
 
 /*
  * Writes a result as a JSON object, with the status that its file ended with: a member of "files" under
- * JSON REPORT in eh2sframe(1). It is written piece by piece, so that it takes no memory.
+ * JSON REPORT in eh2sframe-report(1). It is written piece by piece, so that it takes no memory.
  */
 EH2SFRAME_CHECKED bool eh2sframe_result_json(const struct eh2sframe_result *result,
     enum eh2sframe_status status, eh2sframe_write_fn *write, void *context,

@@ -74,8 +74,9 @@ def main():
     table = re.findall(r'^\s+\{"([a-z-]+)", OPTION_', options, flags=re.M)
     words = re.search(r"without the dashes:(.*?)\.\s[\s*]*value is", read(root, "include/eh2sframe.h"), re.S)
     same(table, re.findall(r"[a-z]+(?:-[a-z]+)*", words.group(1)), "options in the header")
-    command = re.findall(r'\{"([a-z-]+)", \w+_argument', read(root, "cmd/common/args.c"))
-    same(table, set(table) & set(command), "options that the command has, too")
+    entries = re.split(r"^OPTION\(", read(root, "cmd/common/options.def"), flags=re.M)[1:]
+    command = [re.search(r'"([a-z-]+)"', entry)[1] for entry in entries if re.search(r"\bLIBRARY\b", entry)]
+    same(table, command, "options of the library that the command has")
     undefined = [line.split()[-1].split("@")[0] for line in lines_of("nm", "-D", "--undefined-only", shared)]
     bad = sorted(set(undefined) & set(FORBIDDEN))
     if any("asan" in name or "tsan" in name for name in undefined):
