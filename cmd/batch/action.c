@@ -231,7 +231,7 @@ static bool action_judge(const struct batch_job *job, struct eh2sframe_result *r
 	return !why.status || report_file_judge(report, &why) || cmd_fail_nomem(error);
 }
 
-/* What a conversion would give. */
+/* Reports a conversion that is not made. */
 static bool action_report_only(const struct batch_job *job,
     const struct eh2sframe_file *file, FILE *out, json_t **report,
     struct eh2sframe_error *error)

@@ -81,7 +81,7 @@ static void batch_note_patterns(struct patterns *patterns, const json_t *object)
 	patterns->dynamic += symbols && strcmp(symbols, "none") != 0;
 }
 
-/* Whether the result is a report as a document. */
+/* Says if a report is written as a document. */
 static bool batch_has_document(const struct args *args)
 {
 	return args->json_path || args->json || args->html;

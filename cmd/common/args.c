@@ -63,7 +63,7 @@ struct eh2sframe_options *args_again(const struct args *args, bool limits,
 	return NULL;
 }
 
-/* What the command itself has to know of an option of the library. */
+/* Notes what the command itself has to know of an option of the library. */
 static bool args_note(struct args *args, enum option_id id, const char *value)
 {
 	switch ((int)id) {
@@ -215,7 +215,7 @@ static bool args_options_of(
 			return true;
 	}
 	/* getopt has moved the paths after the options. */
-	args->n_paths = (size_t)(line->argc - optind);
+	args->n_paths = line->argc > optind ? (size_t)(line->argc - optind) : 0;
 	args->paths = line->argv + optind;
 	return !failed;
 }

@@ -40,23 +40,23 @@ static bool line_is_help(const char *word)
 	return word && (!strcmp(word, "--help") || !strcmp(word, "-h"));
 }
 
-/* A word where one of few is needed; what is the word's kind. */
-static bool line_no_verb(
-    const char *word, bool tree, const char *hint, struct eh2sframe_error *error)
+/* Refuses a word that stands where tree or help need a verb. hint is for words that are like none. */
+static bool line_no_verb(const char *before, const char *word, bool tree,
+    const char *hint, struct eh2sframe_error *error)
 {
 	const char *like = args_like_verb(word, tree);
 
 	return like ? cmd_fail(error, EH2SFRAME_USAGE, "%s: no verb %s; did you mean %s?",
-			  tree ? "tree" : "help", word, like)
-		    : cmd_fail(error, EH2SFRAME_USAGE, "%s: no verb %s; %s",
-			  tree ? "tree" : "help", word, hint);
+			  before, word, like)
+		    : cmd_fail(error, EH2SFRAME_USAGE, "%s: no verb %s; %s", before, word,
+			  hint);
 }
 
 static const char line_tree_hint[] =
     "say what to do: eh2sframe tree convert, remove, report, verify, lint or check "
     "PATH...";
 
-/* tree VERB, or its help. */
+/* Opens "tree VERB", or the help of tree. */
 static bool line_open_tree(
     struct args_line *line, int argc, char **argv, struct eh2sframe_error *error)
 {
@@ -69,23 +69,24 @@ static bool line_open_tree(
 	line->use = args_find_use(true, argv[1]);
 	line->argc = argc - 1;
 	line->argv = argv + 1;
-	return line->use || line_no_verb(argv[1], true, line_tree_hint, error);
+	return line->use || line_no_verb("tree", argv[1], true, line_tree_hint, error);
 }
 
-/* help [VERB]. */
+/* Opens "help", "help VERB" or "help tree VERB". */
 static bool line_open_help(
     struct args_line *line, int argc, char **argv, struct eh2sframe_error *error)
 {
+	const char *verb;
+
 	line->help = true;
-	if (argc < 2)
+	line->tree = argc > 1 && !strcmp(argv[1], "tree");
+	if (argc < 2 + line->tree)
 		return true;
-	line->tree = !strcmp(argv[1], "tree");
-	if (line->tree && argc < 3)
-		return true;
-	line->use = args_find_use(line->tree, argv[line->tree ? 2 : 1]);
+	verb = argv[1 + line->tree];
+	line->use = args_find_use(line->tree, verb);
 	line->named = line->use;
-	return line->use || line_no_verb(argv[line->tree ? 2 : 1], line->tree,
-				"see eh2sframe --help", error);
+	return line->use ||
+	       line_no_verb("help", verb, line->tree, "see eh2sframe --help", error);
 }
 
 bool args_line_open(
@@ -96,10 +97,10 @@ bool args_line_open(
 	*line = (struct args_line){.argc = argc, .argv = argv};
 	if (!strcmp(verb, "help"))
 		return line_open_help(line, argc - 1, argv + 1, error);
-	line->named = true;
 	if (!strcmp(verb, "tree")) {
-		if (!line_open_tree(line, argc - 1, argv + 1, error))
-			return false;
+		line->named = true;
+		if (!line_open_tree(line, argc - 1, argv + 1, error) || line->help)
+			return line->help;
 	} else {
 		line->use = args_find_use(false, verb);
 		line->named = line->use;
@@ -108,8 +109,7 @@ bool args_line_open(
 		if (!line->named)
 			line->use = args_find_use(false, "convert");
 	}
-	if (line->use)
-		line_tables(line);
+	line_tables(line);
 	return true;
 }
 
@@ -123,7 +123,7 @@ static bool line_fail(const struct args_line *line, bool see, const char *text,
 	    see ? " --help" : "");
 }
 
-/* A verb that an option's name has as its last part or as one before it: those of earlier versions were options. */
+/* Finds a verb among the parts of an option's name: in earlier versions verbs were options. */
 static const char *line_verb_in(const char *name)
 {
 	char parts[LINE_NAME_SIZE], *rest = parts;
@@ -136,29 +136,30 @@ static const char *line_verb_in(const char *name)
 	return verb;
 }
 
-/* An option that the use has not, or no use; name is without its dashes. */
+/* Refuses an option that the use does not have; option is NULL when no use has it. name is without dashes. */
 static bool line_no_option(const struct args_line *line, const char *dashes,
     const char *name, const struct args_option *option, struct eh2sframe_error *error)
 {
 	const char *like = args_like_option(name, line->use);
 	char text[LINE_TEXT_SIZE], uses[ARGS_LIST_SIZE];
 	const char *verb = line_verb_in(name);
+	const bool see = option || (!like && !verb);
 
 	if (option)
 		snprintf(text, sizeof(text), "no option %s%s (it goes with %s)", dashes,
 		    name, args_uses_text(option, uses));
+	else if (see)
+		snprintf(text, sizeof(text), "unknown option %s%s", dashes, name);
 	else if (like && (!verb || strcmp(verb, name) != 0))
 		snprintf(text, sizeof(text), "unknown option %s%s; did you mean --%s?",
 		    dashes, name, like);
-	else if (verb)
+	else
 		snprintf(text, sizeof(text), "no option --%s; did you mean the verb %s?",
 		    name, verb);
-	else
-		snprintf(text, sizeof(text), "unknown option %s%s", dashes, name);
-	return line_fail(line, !strchr(text, '?'), text, error);
+	return line_fail(line, see, text, error);
 }
 
-/* The letter at which getopt returned ? or :. */
+/* Refuses the letter at which getopt returned ? or :. */
 static bool line_wrong_letter(
     const struct args_line *line, int opt, struct eh2sframe_error *error)
 {
@@ -171,7 +172,7 @@ static bool line_wrong_letter(
 	return line_fail(line, true, text, error);
 }
 
-/* The long name at which getopt returned opt. The word has it, perhaps shortened, and a value. */
+/* Checks the word of a long option, which getopt takes shortened, too; opt is what getopt returned. */
 static bool line_is_long(const struct args_line *line, int opt, const char *word,
     struct eh2sframe_error *error)
 {
@@ -212,7 +213,7 @@ const struct args_option *args_line_next(
 				  : args_find_letter(opt);
 }
 
-/* The line with its verb in front, which is the first path, or the first two. */
+/* Shows the line with its verb in front, which is the first path, or the first two. */
 static bool line_verb_first(const struct args_line *line, char *const *paths, size_t n,
     struct eh2sframe_error *error)
 {

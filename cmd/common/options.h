@@ -35,7 +35,7 @@ struct args_use {
 /* In the order of the help; the last has no name. */
 extern const struct args_use args_uses[];
 
-/* Finds the use of this name: verb, after "tree " when tree. NULL when there is none. */
+/* Finds the use of a verb, alone or below tree. NULL when there is none. */
 const struct args_use *args_find_use(bool tree, const char *verb);
 
 enum option_id {
@@ -48,8 +48,8 @@ enum option_id {
 struct args_option {
 	const char *name;
 	char letter; /* its short form; 0: none */
-	const char
-	    *argument; /* the name of its value; "": none; in brackets: can be left out */
+	/* The name of its value, in brackets where the value can be left out; "": it takes none. */
+	const char *argument;
 	const char *values; /* those that it can have, with | between them; "": any */
 	bool of_library;    /* the library knows it by the same name */
 	const char *verbs;  /* names of uses, with commas between them; "*": all */
@@ -64,12 +64,12 @@ bool args_goes_with(const struct args_option *option, const struct args_use *use
 const struct args_option *args_find_option(const char *name);
 const struct args_option *args_find_letter(int letter);
 
-/* The option of a use, or the verb, that is most like a word. NULL when none is. */
+/* Finds the name of an option of a use, or of a verb, that is most like a word. NULL when none is. */
 const char *args_like_option(const char *word, const struct args_use *use);
 const char *args_like_verb(const char *word, bool tree);
 
+/* Writes the uses that an option goes with, as people do: "report, merge and diff". */
 enum { ARGS_LIST_SIZE = 256 };
-/* The uses that an option goes with, as people write them: "report, merge and diff". */
 const char *args_uses_text(const struct args_option *option, char text[ARGS_LIST_SIZE]);
 
 #endif
