@@ -69,7 +69,7 @@ echo '--- ls before and after ---'
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 ./build/cmd/eh2sframe /bin/ls "$scratch/ls"
-./build/cmd/eh2sframe --verify "$scratch/ls"
+./build/cmd/eh2sframe verify "$scratch/ls"
 /bin/ls -d /usr/share/doc >"$scratch/before"
 "$scratch/ls" -d /usr/share/doc >"$scratch/after"
 cmp "$scratch/before" "$scratch/after" && echo "$scratch/ls runs as /bin/ls does"

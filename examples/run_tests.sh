@@ -25,7 +25,7 @@ need() {
 # proven FILE...: the section is mapped, and says what the CFI says.
 proven() {
 	for file; do
-		eh2sframe --verify "$file"
+		eh2sframe verify "$file"
 		readelf -lW "$file" | grep -q GNU_SFRAME
 	done
 }
@@ -169,7 +169,7 @@ summary)
 	cd "$work"
 	cp /bin/true 'a|b<i>`.so'
 	echo '| a text' >text
-	eh2sframe --report=json -o report.json text "$installed/bin/eh2sframe" 'a|b<i>`.so' || test $? = 1
+	eh2sframe report --json -o report.json text "$installed/bin/eh2sframe" 'a|b<i>`.so' || test $? = 1
 	"$examples/summary.py" report.json report.json >page
 	cat page
 	test "$(sed -n '4,$p' page | tr -cd '|\n' | sort | uniq -c | tr -d ' ')" = '8||||||||'

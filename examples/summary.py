@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Prints JSON reports as one table in Markdown: failures first, then the files with the most code without rows.
 
-    eh2sframe --report=json -o report.json prog lib.so
+    eh2sframe report --json -o report.json prog lib.so
     examples/summary.py report.json >>"$GITHUB_STEP_SUMMARY"
 """
 import json

@@ -17,8 +17,8 @@ say() { printf '\n$ %s\n' "$*"; }
 say readelf -SW before '| grep eh_frame'
 readelf -SW before | grep eh_frame
 
-say eh2sframe --report before
-"$eh2sframe" --report before
+say eh2sframe report before
+"$eh2sframe" report before
 
 say eh2sframe before after
 "$eh2sframe" before after
@@ -26,22 +26,22 @@ say eh2sframe before after
 say readelf -lW after '| grep -e Type -e GNU_SFRAME'
 readelf -lW after | grep -e Type -e GNU_SFRAME
 
-say eh2sframe --dump after '| head -n 24'
-"$eh2sframe" --dump after >dump
+say eh2sframe dump after '| head -n 24'
+"$eh2sframe" dump after >dump
 head -n 24 dump
 
-say eh2sframe --verify after
-"$eh2sframe" --verify after
+say eh2sframe verify after
+"$eh2sframe" verify after
 
-say eh2sframe --remove after again '&& cmp before again'
-"$eh2sframe" --remove after again
+say eh2sframe remove after again '&& cmp before again'
+"$eh2sframe" remove after again
 cmp before again && echo 'the same file'
 
-say eh2sframe --section-only before before.sframe
-"$eh2sframe" --section-only before before.sframe
+say eh2sframe section before before.sframe
+"$eh2sframe" section before before.sframe
 say objcopy --add-section .sframe=before.sframe --set-section-flags .sframe=alloc,readonly before with-section
 # objcopy places the section at address 0 and says so; no segment maps it.
 objcopy --add-section .sframe=before.sframe --set-section-flags .sframe=alloc,readonly \
 	before with-section 2>/dev/null
-say eh2sframe --verify with-section
-"$eh2sframe" --verify with-section
+say eh2sframe verify with-section
+"$eh2sframe" verify with-section

@@ -6,7 +6,7 @@ set -eu
 sed 's,.*/,reports/,; s,\.deb$,.json,' list | split -l 500 - reports/group.
 for group in reports/group.*; do
 	# shellcheck disable=SC2046 # names of packages have no spaces
-	eh2sframe --report --merge -q -o "$group.json" $(cat "$group")
+	eh2sframe merge -q -o "$group.json" $(cat "$group")
 done
-eh2sframe --report --merge -q -o all.json reports/group.*.json
+eh2sframe merge -q -o all.json reports/group.*.json
 rm reports/group.*

@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 dpkg-deb -x "$deb" "$work/$name"
 cd "$work"
 status=0
-eh2sframe --batch -q -j1 --report-file="$work/report.json" "$name" || status=$?
+eh2sframe tree convert -q -j1 --report-file="$work/report.json" "$name" || status=$?
 mv report.json "$report.$$"
 mv "$report.$$" "$report"
 # 6: the package has nothing to convert.

@@ -27,7 +27,7 @@ eh2sframe_binary = rule(
             mandatory = True,
             doc = "What was linked: a cc_binary, rust_binary, or any target that is one ELF file.",
         ),
-        "options": attr.string_list(doc = "Options of eh2sframe(1), such as --format=3."),
+        "options": attr.string_list(doc = "Options of eh2sframe-convert(1), such as --format=3."),
         "eh2sframe": attr.label(
             default = "//:eh2sframe",
             executable = True,

@@ -13,7 +13,7 @@ foreach(i RANGE ${last})
   endif()
 endforeach()
 
-execute_process(COMMAND "${COMMAND}" -q ${options} "${FILE}" "${FILE}"
+execute_process(COMMAND "${COMMAND}" convert -q ${options} "${FILE}" "${FILE}"
   RESULT_VARIABLE status ERROR_VARIABLE errors)
 # 6: no CFI, or the linker has written a section itself.
 if(NOT status STREQUAL "0" AND NOT status STREQUAL "6")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * lookup PLAIN ONE OTHER: what a lookup costs in the last two of three bare sections
- * (--section-only) of the same file; of the first, where each function has an FDE, are
+ * (eh2sframe section) of the same file; of the first, where each function has an FDE, are
  * the addresses. Looks them up as a reader does: binary search over the FDEs, then row
  * after row. Prints nanoseconds for each, their ratio, and rows walked through, as
  * medians of interleaved rounds. Built by tests/bench/sizes, with the system's compiler.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""--check-code on functions whose CFI is right or wrong by intention, and on what compilers write. TAP.
+"""eh2sframe check on functions whose CFI is right or wrong by intention, and on what compilers write. TAP.
 
     check_code.py EH2SFRAME FIXTURES MACHINE
 
@@ -257,7 +257,7 @@ def tail(work):
     path = assembled("tail", TAIL, work)
     must(PREFIX + "ld", "-shared", path, "-o", path + ".so")
     must(TOOL, "--code=repair", path + ".so", path + ".repaired")
-    said = run(TOOL, "--verify", "--witness=code", "-v", path + ".repaired")
+    said = run(TOOL, "verify", "--witness=code", "-v", path + ".repaired")
     check(said.returncode == 0 and "3 functions: 100.00 % confirmed" in said.stdout,
           "a row that is wrong behind a tail call is repaired", said.stdout + said.stderr)
 
@@ -266,7 +266,7 @@ def main():
     if not shutil.which(CC):
         skip_all(f"{CC} is not installed")
     with tempfile.TemporaryDirectory() as work:
-        if "build it with Zydis" in run(TOOL, "--check-code", "/proc/self/exe").stderr and MACHINE == "x86_64":
+        if "build it with Zydis" in run(TOOL, "check", "/proc/self/exe").stderr and MACHINE == "x86_64":
             skip_all("this build cannot decode x86-64")
         for name in sorted(os.listdir(FIXTURES)):
             if name.startswith(MACHINE) and name.endswith(".S"):

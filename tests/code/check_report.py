@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The reports of --check-code: JSON against the text and the published schema, sums over trees, and --baseline. TAP.
+"""The reports of eh2sframe check: JSON against the text and the published schema, sums over trees, and --baseline. TAP.
 
     check_report.py EH2SFRAME FIXTURES SCHEMA
 """
@@ -72,8 +72,8 @@ def fixture(machine):
 
 def json_and_text(path):
     """JSON has what -v prints."""
-    said = run(TOOL, "--check-code", "-v", path)
-    made = run(TOOL, "--check-code", "--report=json", path)
+    said = run(TOOL, "check", "-v", path)
+    made = run(TOOL, "check", "--json", path)
     file = document(path, made.stdout)["files"][0]
     counts = file["check"]
     check(made.returncode == said.returncode == file["status"] == CONTRADICTED, f"{path}: the status", made.returncode)
@@ -97,7 +97,7 @@ def json_and_text(path):
         group[1] += one["instructions"]
     groups = {name: {"functions": len(functions), "instructions": n} for name, (functions, n) in groups.items()}
     check(counts["groups"] == groups, f"{path}: groups", f"{counts['groups']}\nnot {groups}")
-    lines = run(TOOL, "--check-code", path).stdout
+    lines = run(TOOL, "check", path).stdout
     told = {name: {"functions": int(functions), "instructions": int(n)} for name, n, functions in
             re.findall(r"^\S+: (\w+ [\w ]+): (\d+) instructions? of (\d+) functions? \(", lines, re.M)}
     check(told == groups, f"{path}: a line for each group", lines)
@@ -130,13 +130,13 @@ def repairs(path, file):
             apart.append(one)
             last = int(one["start"], 16) + one["size"]
     fixed = [(int(one["start"], 16), int(one["start"], 16) + one["size"]) for one in apart if one["repair"]]
-    report = json.loads(must(TOOL, "--report=json", "--code=repair", path))["files"][0]
+    report = json.loads(must(TOOL, "report", "--json", "--code=repair", path))["files"][0]
     corrected = {one["start"]: one["rule"] for one in report["corrections"] if one["rule"]}
     check(corrected == {one["start"]: one["repair"] for one in apart if one["repair"]},
           f"{path}: the rows that --code=repair writes", corrected)
     for version in ("2", "3"):
         must(TOOL, "-q", "--code=repair", f"--format={version}", "--report-file=beside", path, out)
-        rows = {at for pc, (size, _, _) in Section(must(TOOL, "--dump", out)).funcs.items() for at in range(pc, pc + size)}
+        rows = {at for pc, (size, _, _) in Section(must(TOOL, "dump", out)).funcs.items() for at in range(pc, pc + size)}
         ranges = beyond(document(f"{path}: version {version}", read("beside"))["files"][0])
         named = bytes_of(ranges)
         wanted = {at for start, end in fixed for at in range(start, end)} & rows
@@ -144,12 +144,12 @@ def repairs(path, file):
         check({one["kind"] for one in ranges} == {"repaired"}, f"{path}: version {version}: no row is derived", ranges)
         functions = {one["function"] for one in file["faults"] if one["repair"]}
         check({one["function"] for one in ranges} <= functions, f"{path}: version {version}: their functions", ranges)
-        listed = must(TOOL, "--report", "--functions", "--code=repair", f"--format={version}", path)
+        listed = must(TOOL, "report", "--functions", "--code=repair", f"--format={version}", path)
         found = re.findall(r"^  (0x[0-9a-f]+) +([0-9]+) bytes? +(repaired) ", listed, re.M)
         check(found == [(one["start"], str(one["size"]), one["kind"]) for one in ranges], f"{path}: version {version}: --functions",
               listed)
     for policy in ("ignore", "refuse"):
-        ranges = beyond(json.loads(must(TOOL, "--report=json", f"--code={policy}", path))["files"][0])
+        ranges = beyond(json.loads(must(TOOL, "report", "--json", f"--code={policy}", path))["files"][0])
         check(not ranges, f"{path}: no range with --code={policy}", ranges)
 
 
@@ -193,46 +193,46 @@ def baselines():
     build("moved.so", [("c", RIGHT), ("new", RIGHT), ("b", WRONG), ("a", RIGHT)], "-Ttext-segment=0x500000")
     build("worse.so", [("c", WRONG), ("new", WRONG), ("b", WRONG), ("a", RIGHT)], "-Ttext-segment=0x500000")
     build("twice.so", [("b", WRONG), ("b2", RIGHT), ("b3", WRONG)])
-    run(TOOL, "--check-code", "--report=json", "-o", "old.json", "old.so")
+    run(TOOL, "check", "--json", "-o", "old.json", "old.so")
     document("the old report", read("old.json"))
-    worse(run(TOOL, "--check-code", "--baseline=old.json", "old.so"))
-    worse(run(TOOL, "--check-code", "--baseline=old.json", "moved.so"))
-    said = run(TOOL, "--check-code", "-q", "--baseline=old.json", "worse.so")
+    worse(run(TOOL, "check", "--baseline=old.json", "old.so"))
+    worse(run(TOOL, "check", "--baseline=old.json", "moved.so"))
+    said = run(TOOL, "check", "-q", "--baseline=old.json", "worse.so")
     worse(said, "c", "new")
     check("2 functions are worse off than in old.json" in said.stderr, "how many", said.stderr)
-    made = run(TOOL, "--check-code", "--report=json", "--baseline=old.json", "worse.so")
+    made = run(TOOL, "check", "--json", "--baseline=old.json", "worse.so")
     worse(made, "c", "new")
     check(document("with an old report", made.stdout)["files"][0]["status"] == WORSE, "the status is in the report")
-    run(TOOL, "--check-code", "--report=json", "-o", "worse.json", "worse.so")
-    said = run(TOOL, "--check-code", "--baseline=worse.json", "old.so")
+    run(TOOL, "check", "--json", "-o", "worse.json", "worse.so")
+    said = run(TOOL, "check", "--baseline=worse.json", "old.so")
     check(said.returncode == 0 and said.stderr.count("no longer contradicted: ") == 2, "what is better does not fail", said.stderr)
-    said = run(TOOL, "--report-diff", "old.json", "worse.json")
+    said = run(TOOL, "diff", "old.json", "worse.json")
     check("newly contradicted: c, " in said.stdout and "2 functions are worse off, 0 better off" in said.stdout,
-          "--report-diff", said.stdout)
+          "diff", said.stdout)
     # Of one name, the number counts.
     for name in ("once.so", "twice.so"):
         text = [("same", WRONG), ("x", RIGHT)] if name == "once.so" else [("same", WRONG), ("sam2", WRONG)]
         build(name, text)
     must("sed", "-i", "s/sam2/same/", "twice.so")
-    run(TOOL, "--check-code", "--report=json", "-o", "once.json", "once.so")
-    said = run(TOOL, "--check-code", "--baseline=once.json", "twice.so")
+    run(TOOL, "check", "--json", "-o", "once.json", "once.so")
+    said = run(TOOL, "check", "--baseline=once.json", "twice.so")
     check(said.returncode == WORSE and "newly contradicted: same, " in said.stderr, "a second function of one name", said.stderr)
     # Without a symbol the place in the file counts, not the address.
     for name, offset, where in (("first", RIGHT, "0x10000"), ("again", RIGHT, "0x700000"), ("other", WRONG, "0x700000")):
         build(name, [(None, WRONG), (None, RIGHT), (None, offset)], f"-Ttext-segment={where}")
         must(STRIP, name)
-    run(TOOL, "--check-code", "--report=json", "-o", "first.json", "first")
+    run(TOOL, "check", "--json", "-o", "first.json", "first")
     one = document("without symbols", read("first.json"))["files"][0]["faults"][0]
     check("name" not in one and int(one["offset"], 16) + 0x10000 == int(one["function"], 16), "an offset", one)
-    worse(run(TOOL, "--check-code", "--baseline=first.json", "again"))
-    said = run(TOOL, "--check-code", "--baseline=first.json", "other")
+    worse(run(TOOL, "check", "--baseline=first.json", "again"))
+    said = run(TOOL, "check", "--baseline=first.json", "other")
     check(said.returncode == WORSE and said.stderr.count("newly contradicted: 0x7") == 1, "without a symbol", said.stderr)
     # Reports of the other kind.
-    must(TOOL, "--report=json", "-o", "coverage.json", "old.so")
-    said = run(TOOL, "--check-code", "--baseline=coverage.json", "old.so")
-    check(said.returncode == 1 and "make it with --check-code" in said.stderr, "a report of coverage", said.stderr)
-    said = run(TOOL, "--report", "--baseline=old.json", "old.so")
-    check(said.returncode == 1 and "without --check-code" in said.stderr, "a report of a check", said.stderr)
+    must(TOOL, "report", "--json", "-o", "coverage.json", "old.so")
+    said = run(TOOL, "check", "--baseline=coverage.json", "old.so")
+    check(said.returncode == 1 and "make it with check" in said.stderr, "a report of coverage", said.stderr)
+    said = run(TOOL, "report", "--baseline=old.json", "old.so")
+    check(said.returncode == 1 and "without check" in said.stderr, "a report of a check", said.stderr)
 
 
 def trees():
@@ -245,12 +245,12 @@ def trees():
     must("aarch64-linux-gnu-objcopy", "--remove-section=.eh_frame", "tree/c.so", "tree/d.so")
     with open("tree/damaged", "wb") as file:
         file.write(b"\x7fELF" + b"\xff" * 100)
-    said = run(TOOL, "--batch", "--check-code", "-j2", "--report-file=tree.json", "tree")
+    said = run(TOOL, "tree", "check", "-j2", "--report-file=tree.json", "tree")
     report = document("a tree", read("tree.json"))
     files = {file["path"]: file for file in report["files"]}
     check([file["status"] for file in report["files"]] == [4, 4, 0, 6, 1] and said.returncode == CONTRADICTED, "its statuses", files)
     for path in ("tree/a.so", "tree/b.so", "tree/c.so"):
-        alone = json.loads(run(TOOL, "--check-code", "--report=json", path).stdout)["files"][0]
+        alone = json.loads(run(TOOL, "check", "--json", path).stdout)["files"][0]
         check(files[path] == alone, f"{path} is as alone", files[path])
     sums = report["summary"]["check"]
     parts = [file["check"] for file in report["files"] if "check" in file]
@@ -263,20 +263,20 @@ def trees():
           and lines[-2].startswith("5 FDEs of 3 files: 40.00 % confirmed by the code, 0 to review, 0 unknown, 3 contradict it; "),
           "lines of sums", said.stdout)
     check(lines[-1] == "1 not contradicted, 1 skipped (no-cfi 1), 3 failed, 0 not ELF", "the last line", said.stdout)
-    again = run(TOOL, "--batch", "--check-code", "-j1", "--report-file=again.json", "tree")
+    again = run(TOOL, "tree", "check", "-j1", "--report-file=again.json", "tree")
     check(again.stdout == said.stdout and read("again.json") == read("tree.json"), "by one process", again.stdout)
-    plain = run(TOOL, "--batch", "--check-code", "tree")
+    plain = run(TOOL, "tree", "check", "tree")
     check(plain.stdout == said.stdout, "without a report", plain.stdout)
     for path in ("a.so", "b.so", "rest"):
         choice = [f"--include={path}"] if path != "rest" else ["--exclude=a.so", "--exclude=b.so"]
-        run(TOOL, "-q", "--batch", "--check-code", f"--report-file={path}.json", *choice, "tree")
-    merged = json.loads(must(TOOL, "--report", "--merge", "rest.json", "b.so.json", "a.so.json"))
+        run(TOOL, "tree", "check", "-q", f"--report-file={path}.json", *choice, "tree")
+    merged = json.loads(must(TOOL, "merge", "rest.json", "b.so.json", "a.so.json"))
     del merged["summary"]["excluded"], report["summary"]["excluded"]
-    check(merged == report, "--merge of parts", merged)
+    check(merged == report, "merge of parts", merged)
     # What was wrong before passes.
     build("tree/c.so", [("x", WRONG)])
     os.remove("tree/damaged")
-    said = run(TOOL, "--batch", "--check-code", "--baseline=tree.json", "--report-file=new.json", "tree")
+    said = run(TOOL, "tree", "check", "--baseline=tree.json", "--report-file=new.json", "tree")
     worse(said, "x")
     report = document("a tree with an old report", read("new.json"))
     check([file["status"] for file in report["files"]] == [0, 0, 5, 6] and len(report["files"][2]["faults"]) == 1, "its statuses")
@@ -286,12 +286,12 @@ def trees():
 def pages():
     """A page has the data of the JSON report; one of a tree comes from its report."""
     for name, argv, wanted in (
-        ("two files", ("--check-code", "old.so", "worse.so"), run(TOOL, "--check-code", "--report=json", "old.so", "worse.so").stdout),
-        ("an old report", ("--check-code", "--baseline=old.json", "worse.so"),
-         run(TOOL, "--check-code", "--report=json", "--baseline=old.json", "worse.so").stdout),
-        ("a tree", ("--merge", "tree.json"), read("tree.json")),
+        ("two files", ("check", "old.so", "worse.so"), run(TOOL, "check", "--json", "old.so", "worse.so").stdout),
+        ("an old report", ("check", "--baseline=old.json", "worse.so"),
+         run(TOOL, "check", "--json", "--baseline=old.json", "worse.so").stdout),
+        ("a tree", ("merge", "tree.json"), read("tree.json")),
     ):
-        made = run(TOOL, "--report=html", *argv)
+        made = run(TOOL, *argv, "--html")
         data = json.loads(re.search(r'<script type="application/json" id="report">(.*?)</script>', made.stdout, re.S)[1])
         wanted = json.loads(wanted)
         check(data["files"] == wanted["files"], f"a page of {name} has its files", data["files"])
@@ -302,27 +302,26 @@ def pages():
 def usage():
     """What does not go together, and what cannot be checked."""
     for argv, words in (
-        (["--batch", "--check-code", "--report=html", "tree"], "--report-file"),
-        (["--batch", "--check-code", "-o", "x", "tree"], "-o goes with"),
-        (["--check-code", "--report-file=x", "old.so"], "--report=json"),
-        (["--check-code", "--functions", "old.so"], "--functions goes with"),
-        (["--check-code", "--report-diff", "old.json", "old.json"], "give only one of"),
-        (["--check-code", "--report=xml", "old.so"], "not a value"),
+        (["tree", "check", "--html", "tree"], "no option --html"),
+        (["tree", "check", "-o", "x", "tree"], "no option -o"),
+        (["check", "--report-file=x", "old.so"], "no option --report-file"),
+        (["check", "--functions", "old.so"], "no option --functions"),
+        (["check", "--json", "--html", "old.so"], "--html"),
     ):
         said = run(TOOL, *argv)
         check(said.returncode == 2 and words in said.stderr and not said.stdout, " ".join(argv), said)
     same = [run(TOOL, *argv, "old.so").stdout for argv in
-            (("--check-code", "--report=json"), ("--report=json", "--check-code"), ("--check-code", "--report=json", "-j1"))]
+            (("check", "--json"), ("check", "-v", "--json", "-q"), ("check", "--json", "-j1"))]
     check(len(set(same)) == 1 and same[0], "the order of options, and the number of threads")
     shutil.copy("one.o", "object.o")
-    made = run(TOOL, "--check-code", "--report=json", "missing", "object.o", "tree/d.so", "old.so")
+    made = run(TOOL, "check", "--json", "missing", "object.o", "tree/d.so", "old.so")
     files = document("failures", made.stdout)["files"]
     check(files[1]["faults"][0]["start"] == ".text+0x4", "an object has sections", files[1])
     check([file["status"] for file in files] == [3, 4, 6, 4] and made.returncode == CONTRADICTED, "their statuses", files)
-    check(run(TOOL, "--check-code", "--report=json", "-o", "/dev/full", "old.so").returncode == 4, "no room, and worse")
+    check(run(TOOL, "check", "--json", "-o", "/dev/full", "old.so").returncode == 4, "no room, and worse")
     build("right.so", [("x", RIGHT)])
-    check(run(TOOL, "--check-code", "--report=json", "-o", "/dev/full", "right.so").returncode == 3, "no room")
-    check(run(TOOL, "--check-code", "-o", "old.so", "old.so").returncode == 2, "not over an input")
+    check(run(TOOL, "check", "--json", "-o", "/dev/full", "right.so").returncode == 3, "no room")
+    check(run(TOOL, "check", "-o", "old.so", "old.so").returncode == 2, "not over an input")
 
 
 def main():
@@ -335,7 +334,7 @@ def main():
             if not path:
                 skip(machine, f"needs {machine}-linux-gnu-gcc")
                 continue
-            if "build it with Zydis" in run(TOOL, "--check-code", path).stderr:
+            if "build it with Zydis" in run(TOOL, "check", path).stderr:
                 skip(machine, "needs a build with Zydis")
                 continue
             repairs(path, json_and_text(path))

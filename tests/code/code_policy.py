@@ -20,13 +20,13 @@ LIBRARIES = ("/usr/aarch64-linux-gnu/lib/libc.so.6", "/usr/s390x-linux-gnu/lib/l
 
 
 def places(library):
-    """The contradicted instructions, as --check-code -v tells them: {start: instructions}."""
+    """The contradicted instructions, as eh2sframe check -v tells them: {start: instructions}."""
     said = Said(TOOL, library)
     return said.status, {fault.at: fault.n for fault in said.faults}
 
 
 def corrections(library, policy):
-    report = json.loads(must(TOOL, "--report=json", f"--code={policy}", library))["files"][0]
+    report = json.loads(must(TOOL, "report", "--json", f"--code={policy}", library))["files"][0]
     return report, {int(one["start"], 16): one for one in report.get("corrections", ())}
 
 
@@ -39,7 +39,7 @@ def policies(library):
         must(TOOL, "-q", f"--code={policy}", "-j1", library, "one")
         with open(policy, "rb") as a, open("one", "rb") as b:
             check(a.read() == b.read(), f"{name}, {policy}: the same bytes by one thread")
-        said = run(TOOL, "--verify", f"--code={policy}", policy)
+        said = run(TOOL, "verify", f"--code={policy}", policy)
         check(said.returncode == 0, f"{name}, {policy}: proven again", said.stdout + said.stderr)
     report, refused = corrections(library, "refuse")
     check(set(refused) <= set(wrong), f"{name}, refuse: only what is contradicted", f"{set(refused) - set(wrong)}")
@@ -48,17 +48,17 @@ def policies(library):
     left_out = report["refused"].get("code-disagrees", {"bytes": 0})["bytes"]
     others = sum(one["bytes"] for why, one in report["refused"].items() if why != "code-disagrees")
     check(size - others <= left_out <= size, f"{name}, refuse: {left_out} of {size} bytes are left out")
-    check(run(TOOL, "--verify", "ignore").returncode == 0, f"{name}: without --code the CFI is written")
+    check(run(TOOL, "verify", "ignore").returncode == 0, f"{name}: without --code the CFI is written")
     # Some of what is left out had no row before, for another reason.
     before = sum(one["bytes"] for one in corrections(library, "ignore")[0]["refused"].values())
-    said = run(TOOL, "--verify", "--code=refuse", "ignore")
+    said = run(TOOL, "verify", "--code=refuse", "ignore")
     check(said.returncode == (4 if left_out + others > before else 0),
         f"{name}: the proof with --code=refuse finds rows that should not be there", said.stdout + said.stderr)
     report, repaired = corrections(library, "repair")
     good = {start: one for start, one in repaired.items() if one["rule"]}
     check(report["code"]["repaired"] == sum(one["size"] for one in good.values()), f"{name}: bytes repaired")
     if good:
-        check(run(TOOL, "--verify", "repair").returncode == 4, f"{name}: a repaired row is not what the CFI says")
+        check(run(TOOL, "verify", "repair").returncode == 4, f"{name}: a repaired row is not what the CFI says")
 
 
 def usage():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""--verify --witness=code: the rows of .sframe sections by this program and by GNU as, beside the code. TAP.
+"""eh2sframe verify --witness=code: the rows of .sframe sections by this program and by GNU as, beside the code. TAP.
 
     code_witness.py EH2SFRAME FIXTURES MACHINE
 
@@ -22,7 +22,7 @@ TOOL, FIXTURES, MACHINE = sys.argv[1:]
 PREFIX = "" if MACHINE == os.uname().machine else f"{MACHINE}-linux-gnu-"
 CC = PREFIX + "gcc"
 BYTE_ORDER = ">" if MACHINE == "s390x" else "<"
-BY_CODE = "--verify", "--witness=code"
+BY_CODE = "verify", "--witness=code"
 CONTRADICTED = 4
 # A row of s390x does not say where SP is saved. So no state can start from a row alone.
 ALWAYS = ["-fasynchronous-unwind-tables", *(["-fno-jump-tables"] if MACHINE == "s390x" else [])]
@@ -167,7 +167,7 @@ def main():
         skip_all(f"{CC} is not installed")
     with tempfile.TemporaryDirectory() as work:
         os.chdir(work)
-        if "build it with Zydis" in run(TOOL, "--check-code", "/proc/self/exe").stderr and MACHINE == "x86_64":
+        if "build it with Zydis" in run(TOOL, "check", "/proc/self/exe").stderr and MACHINE == "x86_64":
             skip_all("this build cannot decode x86-64")
         converted()
         known_faults()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""--check-code over packages of Debian's releases, or over folders. TAP, with tables in its comments.
+"""eh2sframe check over packages of Debian's releases, or over folders. TAP, with tables in its comments.
 
     corpus.py EH2SFRAME FETCH CACHE RELEASE/ARCH...
     corpus.py EH2SFRAME FETCH CACHE NAME=FOLDER...
@@ -128,7 +128,7 @@ def root_of(name):
 
 
 def main():
-    if "build it with Zydis" in run(TOOL, "--check-code", "/proc/self/exe").stderr:
+    if "build it with Zydis" in run(TOOL, "check", "/proc/self/exe").stderr:
         skip_all("this build cannot decode x86-64")
     os.makedirs(CACHE, exist_ok=True)
     files, drawn = {}, []

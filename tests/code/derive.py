@@ -22,7 +22,7 @@ PREFIX = "" if MACHINE == os.uname().machine else f"{MACHINE}-linux-gnu-"
 CC, LD = PREFIX + "gcc", PREFIX + "ld"
 ORDER = ">" if MACHINE == "s390x" else "<"
 DIFFERS = 4
-# What --dump prints of RA where the machine's ABI fixes it.
+# What dump prints of RA where the machine's ABI fixes it.
 FIXED_RA = ["f"] if MACHINE == "x86_64" else []
 # Options of the linker. With labels each label has a symbol, which can be a function's: so less is sure.
 LINKS = {"shared": ["-shared", "-s"],
@@ -59,7 +59,7 @@ def plain(words):
 
 def rows_of(path):
     """{address: words} for each byte that has a row."""
-    section, rows = Section(must(TOOL, "--dump", path), exact=True), {}
+    section, rows = Section(must(TOOL, "dump", path), exact=True), {}
     for start, (size, _, offsets) in section.funcs.items():
         for i, (offset, *words) in enumerate(offsets):
             end = offsets[i + 1][0] if i + 1 < len(offsets) else size
@@ -121,22 +121,22 @@ def same_for_all_jobs(path, work):
 
 
 def proof(path):
-    """What --verify says of derived rows, with the option and without it."""
+    """What verify says of derived rows, with the option and without it."""
     for version in VERSIONS:
         out = f"{path}.{version}"
-        plain, derived = run(TOOL, "--verify", out), run(TOOL, "--verify", "--derive", out)
+        plain, derived = run(TOOL, "verify", out), run(TOOL, "verify", "--derive", out)
         check(plain.returncode == DIFFERS and "there is a row, but no CFI" in plain.stdout,
-              f"version {version}: --verify without --derive finds rows without CFI", plain.stdout + plain.stderr)
+              f"version {version}: verify without --derive finds rows without CFI", plain.stdout + plain.stderr)
         check(derived.returncode == 0 and re.search(r"; \d+ without CFI agree with the code$", derived.stdout, re.M),
-              f"version {version}: --verify --derive proves them", derived.stdout + derived.stderr)
+              f"version {version}: verify --derive proves them", derived.stdout + derived.stderr)
 
 
 def counted(path, wanted, work):
     """JSON counts the bytes, and has their ranges."""
-    report = json.loads(must(TOOL, "--derive", "--format=3", "--report=json", path))["files"][0]
+    report = json.loads(must(TOOL, "report", "--derive", "--format=3", "--json", path))["files"][0]
     number = sum(end - start for name, start, end, _, words in stretches(wanted) if words != ["none"] and name != "described")
     check(report["code"]["derived"] == number, "JSON: the bytes with derived rows", f"{report['code']}, not {number}")
-    check("derived" not in json.loads(must(TOOL, "--report=json", path))["files"][0]["code"],
+    check("derived" not in json.loads(must(TOOL, "report", "--json", path))["files"][0]["code"],
           "JSON: no derived rows without the option")
     ranges = [(int(one["start"], 16), one["size"]) for one in report["not_by_cfi"] if one["kind"] == "derived"]
     named = {at for start, size in ranges for at in range(start, start + size)}
@@ -155,7 +155,7 @@ def excluded(path, wanted, work):
         right = {at: words for at, words in whole.items() if at not in gone}
         check(rows == right and len(whole) > len(rows), f"{option}: that function has no rows, and all others have theirs",
               sorted(map(hex, set(rows) ^ set(right))))
-        check(run(TOOL, "--verify", "--derive", option, out).returncode == 0, f"{option}: proven")
+        check(run(TOOL, "verify", "--derive", option, out).returncode == 0, f"{option}: proven")
     made = run(TOOL, "--derive", "--exclude-symbol=not_there", path, out)
     check(made.returncode == 2, "--exclude-symbol: a name that nothing has", made.stderr)
 
@@ -169,12 +169,12 @@ def again(path, work):
     must(TOOL, "-q", "--refresh", out, twice)
     described = [at for at in rows_of(out) if at not in rows_of(twice)]
     check(described, "--refresh without --derive takes derived rows out")
-    must(TOOL, "-q", "--remove", out, removed)
+    must(TOOL, "remove", "-q", out, removed)
     with open(path, "rb") as before, open(removed, "rb") as after:
-        check(before.read() == after.read(), "--remove gives the file back")
+        check(before.read() == after.read(), "remove gives the file back")
     must(TOOL, "-q", "--derive", "--optimize=size", path, out)
     check(rows_of(out).items() >= rows_of(f"{path}.2").items(), "--optimize=size keeps the rows")
-    check(run(TOOL, "--verify", "--derive", out).returncode == 0, "--optimize=size: proven")
+    check(run(TOOL, "verify", "--derive", out).returncode == 0, "--optimize=size: proven")
 
 
 def main():
@@ -182,7 +182,7 @@ def main():
         skip_all(f"{CC} is not installed")
     with tempfile.TemporaryDirectory() as work:
         source = os.path.join(FIXTURES, f"derive_{MACHINE}.S")
-        if "build it with Zydis" in run(TOOL, "--check-code", "/proc/self/exe").stderr and MACHINE == "x86_64":
+        if "build it with Zydis" in run(TOOL, "check", "/proc/self/exe").stderr and MACHINE == "x86_64":
             skip_all("this build cannot decode x86-64")
         for how in LINKS:
             path, wanted = link(source, how, work)

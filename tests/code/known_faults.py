@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""--check-code finds the faults of docs/FAULTS.md in Debian's packages. TAP.
+"""eh2sframe check finds the faults of docs/FAULTS.md in Debian's packages. TAP.
 
     known_faults.py EH2SFRAME FETCH CACHE LIST
 
@@ -51,7 +51,7 @@ def look(root, path, expected):
 
 
 def main():
-    if "build it with Zydis" in run(TOOL, "--check-code", "/proc/self/exe").stderr:
+    if "build it with Zydis" in run(TOOL, "check", "/proc/self/exe").stderr:
         skip_all("this build cannot decode x86-64")
     for root, files in faults().items():
         release, arch = root.split("/")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * validate_mutants [-v] [-n LIMIT] [-l PERCENT] FILE...: how many broken rows --check-code notices.
+ * validate_mutants [-v] [-n LIMIT] [-l PERCENT] FILE...: how many broken rows eh2sframe check notices.
  *
  * In each FDE that the code confirms, one row is broken in each of some ways, and its function is looked
  * at again. A row that by the true states still gives the same values at each instruction is not broken,

@@ -18,7 +18,7 @@ mkdir bin project
 cat >bin/eh2sframe <<WRAP
 #!/bin/bash
 "$tool" "\$@" || exit
-[ ! -e "$work/kill" ] || [ "\$2" = --merge ] || ! mkdir "$work/killed" 2>/dev/null || {
+[ ! -e "$work/kill" ] || [ "\$1" = merge ] || ! mkdir "$work/killed" 2>/dev/null || {
 	echo \$\$ >"$work/killed/pid.new"
 	mv "$work/killed/pid.new" "$work/killed/pid"
 	exec sleep 1000
@@ -71,7 +71,7 @@ status 'a build is killed while it converts a package' "$(cat killed.log)"
 if said=$(build //:all //:converted); then ok 'Bazel builds'; else not_ok 'Bazel builds' "$said"; fi
 cmp -s single.json project/bazel-bin/all.json
 status 'the merged report is that of one run' "$(diff single.json project/bazel-bin/all.json | head -n 5)"
-(cd tree && "$tool" --batch -q --report-file="$work/tree.json" .)
+(cd tree && "$tool" tree convert -q --report-file="$work/tree.json" .)
 cmp -s tree.json project/bazel-bin/converted.json
 status "a tree's report is that of one run" "$(diff tree.json project/bazel-bin/converted.json | head -n 5)"
 mkdir unpacked && tar -C unpacked -xf project/bazel-bin/converted.tar

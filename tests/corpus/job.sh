@@ -14,7 +14,7 @@ work=$PWD packages=2
 mkdir true lying reports
 ln -s "$libdw" true/libdw
 printf '#!/bin/sh\nsed "s/ r7+16 / r7+24 /" | "%s" "$@"\n' "$libdw" >lying/libdw
-printf '#!/bin/sh\n"%s" "$@" || exit\ncase " $* " in *" --remove "*) echo >>"$(find . -type f -path "*bin*" | head -n 1)" ;; esac\n' \
+printf '#!/bin/sh\n"%s" "$@" || exit\ncase " $* " in " tree remove "*) echo >>"$(find . -type f -path "*bin*" | head -n 1)" ;; esac\n' \
 	"$tool" >forgetful
 chmod +x lying/libdw forgetful
 job() { # TOOL WITNESSES REPORT DEB
@@ -33,7 +33,7 @@ fi
 if said=$(job "$work/forgetful" true left.json test0.deb); then
 	not_ok 'a byte that is left behind is found' "$said"
 else
-	[[ $said == *'not as it was after --remove'* ]]
+	[[ $said == *'not as it was after remove'* ]]
 	status 'a byte that is left behind is found' "$said"
 fi
 printf '%s\n' pool/test0_1_amd64.deb pool/test1_1_amd64.deb pool/test2_1_amd64.deb >list
@@ -58,5 +58,5 @@ status 'the survey finds both sections' "$said"
 grep -q '"path": "/usr/bin/has"' survey.json && grep -q '"path": "/usr/lib/libx.a(member.o)"' survey.json
 status 'the survey names both' "$(cat survey.json)"
 [ "$(grep -c '"verify": 0' survey.json)" = 2 ] && [ "$(grep -c '"differences": 0' survey.json)" = 2 ]
-status 'the survey tells what --verify and --refresh say' "$(cat survey.json)"
+status 'the survey tells what verify and --refresh say' "$(cat survey.json)"
 plan

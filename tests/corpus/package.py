@@ -37,7 +37,7 @@ READERS = {
 UNREADABLE = (22, "linux-user")
 # Bytes of .eh_frame. What is larger is not compared with readelf's tables of CFI, or with any witness but libdwarf.
 CFI_LIMIT, WITNESS_LIMIT = 1_000_000, 4_000_000
-# readelf leaves no gap behind a cell that is wider than its column, and prints sp+-16 where --dump prints sp-16.
+# readelf leaves no gap behind a cell that is wider than its column, and prints sp+-16 where dump prints sp-16.
 GLUED = re.compile(r"((?:\b|(?<=\())(?:sp|fp|c|r\d+)[+-]\d+\)?)(?=[a-zU(])")
 SAID = re.compile(r"(\d+) asked, (\d+) agree, (\d+) none, (\d+) differ")
 
@@ -58,9 +58,9 @@ class Corpus:
     def run(self, *command, **more):
         return subprocess.run(command, capture_output=True, text=True, errors="surrogateescape", check=False, **more)
 
-    def batch(self, what, good, *options):
-        """--batch over the packages, which are in the current directory."""
-        done = self.run(self.tool, "--batch", "-q", "-j1", *options, ".")
+    def tree(self, what, good, verb, *options):
+        """A verb of trees over the packages, which are in the current directory."""
+        done = self.run(self.tool, "tree", verb, "-q", "-j1", *options, ".")
         if done.returncode not in good:
             self.problem(f"{what}: status {done.returncode}: {(done.stdout + done.stderr)[:2000]}")
 
@@ -100,7 +100,7 @@ def lookup_lines(section, machine):
 
 
 def printed(corpus, path, ours, flexible_too):
-    """Whether readelf --sframe prints the rows that --dump prints."""
+    """Whether readelf --sframe prints the rows that dump prints."""
     read = corpus.run(corpus.witnesses["readelf"], "--sframe=.sframe", path)
     theirs = Section(GLUED.sub(r"\1 ", read.stdout.replace("+-", "-")), exact=True)
     count = {"functions": len(ours.funcs), "rows": ours.n_rows(), "padding": 0, "differ": 0}
@@ -119,7 +119,7 @@ def printed(corpus, path, ours, flexible_too):
             map(same, mine[2], other[2])
         ):
             count["differ"] += 1
-            corpus.problem(f"{path}: readelf --sframe: {pc:#x}: {other}, --dump {mine}")
+            corpus.problem(f"{path}: readelf --sframe: {pc:#x}: {other}, dump {mine}")
     return count
 
 
@@ -129,7 +129,7 @@ def compare(corpus, path, reader, cfi, eh_frame):
         return {"too_large": 1}
     number = machine_number(path)
     machine = readelf_rows.MACHINES[number]
-    text = corpus.run(corpus.tool, "--dump", path).stdout
+    text = corpus.run(corpus.tool, "dump", path).stdout
     section = Section(text, exact=True)
     said = {}
     if eh_frame <= CFI_LIMIT:
@@ -172,7 +172,7 @@ def digests(top):
 def work_on(corpus, report):
     """Converts, proves, compares and removes what is below the current directory."""
     before = digests(".")
-    corpus.batch("convert", (0, 6), f"--report-file={report}")
+    corpus.tree("convert", (0, 6), f"--report-file={report}")
     with open(report, encoding="utf-8") as file:
         document = json.load(file)
     done = [file for file in document["files"] if file["status"] == 0]
@@ -187,18 +187,18 @@ def work_on(corpus, report):
         readers = sorted({READERS[machine][version] for machine in machines})
         if len(readers) != 1:
             corpus.problem(f"packages of several machines: {readers}")
-        corpus.batch(f"for {readers[0]}", (0, 6), "--refresh", f"--for={readers[0]}")
-        corpus.batch(f"verify {readers[0]}", (0, 6), "--verify", "--witness=libdwarf")
-        corpus.batch(f"lint {readers[0]}", (0, 6), f"--lint={readers[0]}")
+        corpus.tree(f"for {readers[0]}", (0, 6), "convert", "--refresh", f"--for={readers[0]}")
+        corpus.tree(f"verify {readers[0]}", (0, 6), "verify", "--witness=libdwarf")
+        corpus.tree(f"lint {readers[0]}", (0, 6), "lint", f"--for={readers[0]}")
         for file in done:
             path = file["path"]
             eh_frame = file["sizes"].get(".eh_frame", 0)
             file["corpus"][readers[0]] = compare(corpus, path, readers[0], cfi.get(path), eh_frame)
-    corpus.batch("remove", (0, 6), "--remove")
+    corpus.tree("remove", (0, 6), "remove")
     after = digests(".")
     for path in sorted(before.keys() | after.keys()):
         if before.get(path) != after.get(path):
-            corpus.problem(f"{path}: not as it was after --remove")
+            corpus.problem(f"{path}: not as it was after remove")
     return document
 
 

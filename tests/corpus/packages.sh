@@ -26,8 +26,8 @@ single() {
 	while read -r deb; do
 		dpkg-deb -x "$deb" "single/$(basename "$deb" .deb)"
 	done <list.all
-	(cd single && "$tool" --batch -q --report-file="$work/single.report" -- *)
-	"$tool" --report --merge -q -o single.json single.report
+	(cd single && "$tool" tree convert -q --report-file="$work/single.report" -- *)
+	"$tool" merge -q -o single.json single.report
 }
 
 # status NAME WHY: of the command before.

@@ -57,7 +57,7 @@ run() {
 	cat >"$1/bin/eh2sframe" <<-WRAP
 	#!/bin/bash
 	'$tool' "\$@" || exit
-	[ ! -e '$work/$1/kill' ] || [ "\$SLURMD_NODENAME" != node2 ] || [ "\$2" = --merge ] || ! mkdir '$work/$1/killed' 2>/dev/null || {
+	[ ! -e '$work/$1/kill' ] || [ "\$SLURMD_NODENAME" != node2 ] || [ "\$1" = merge ] || ! mkdir '$work/$1/killed' 2>/dev/null || {
 		echo "\$SLURM_ARRAY_TASK_ID" >'$work/$1/killed/element'
 		echo \$\$ >'$work/$1/killed/pid.new'
 		mv '$work/$1/killed/pid.new' '$work/$1/killed/pid'

@@ -106,7 +106,7 @@ def main():
     make_root()
     commands = make_tree("machine/before")
     shutil.copytree("machine/before", "machine/after", symlinks=True)
-    batch = run(TOOL, "--batch", "machine/after")
+    batch = run(TOOL, "tree", "convert", "machine/after")
     check(batch.returncode == 0 and "loader" in batch.stdout and re.match("[1-9]", batch.stdout), "the programs are converted", batch.stdout + batch.stderr)
     print("#", batch.stdout.strip())
     shutil.copytree("machine/before", "machine/loader", symlinks=True)

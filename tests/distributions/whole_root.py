@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A whole root of Debian, every ELF file converted by --batch, does what it did before. TAP.
+"""A whole root of Debian, every ELF file converted by eh2sframe tree, does what it did before. TAP.
 
     whole_root.py EH2SFRAME DATA RELEASE...
     whole_root.py EH2SFRAME DATA --variants RELEASE...
@@ -35,7 +35,7 @@ READERS = ("glibc linux-user linux-arm64 binutils-2.40 binutils-2.41 binutils-2.
 
 
 def all_before(text):
-    """Whether the last line of --batch says that an earlier run converted all of the files."""
+    """Whether the last line of eh2sframe tree says that an earlier run converted all of the files."""
     found = re.search(r"(\d+) converted \((\d+) of them by an earlier run\)", text)
     return found is not None and found[1] == found[2]
 
@@ -54,7 +54,7 @@ def of_report(report):
 
 def convert(root, *options):
     """Converts everything in the root; the status, what was said, and the report."""
-    got = root.tool("--batch", "-j1", "--exclude=/mnt/*", "--report-file=/mnt/out/report.json", *options, "/")
+    got = root.tool("tree", "convert", "-j1", "--exclude=/mnt/*", "--report-file=/mnt/out/report.json", *options, "/")
     with open(os.path.join(root.shared, "out", "report.json"), encoding="utf-8") as file:
         return got, json.load(file)
 
@@ -71,9 +71,9 @@ def changed_alone(before, after, converted, name):
 
 
 def given_back(root, before, name):
-    """--batch --remove gives back everything except times; the state then."""
-    got = root.tool("--batch", "--remove", "-j1", "--exclude=/mnt/*", "/")
-    check(got.returncode == 0, f"{name}: --remove: {got.stdout.strip()}", got.stderr)
+    """tree remove gives back everything except times; the state then."""
+    got = root.tool("tree", "remove", "-j1", "--exclude=/mnt/*", "/")
+    check(got.returncode == 0, f"{name}: remove: {got.stdout.strip()}", got.stderr)
     now = root.state()
     found = state.differences(before, now, ignored=("time",))
     check(not found, f"{name}: each byte, mode, owner, attribute and link is as it was", list(found.items())[:20])
@@ -91,11 +91,11 @@ def test_release(release, tool, data):
     old = Root(pristine, data, f"{release}-before", shared)
     new = Root(pristine, data, f"{release}-after", shared)
     before = new.state()
-    known = {option: findings(new, option)[1] for option in ("--verify", "--lint=all")}
+    known = {verb: findings(new, verb)[1] for verb in ("verify", "lint")}
 
     got, report = convert(new)
     converted, failed = of_report(report)
-    check(got.returncode == 0 and not failed, f"{release}: --batch: {got.stdout.strip()}", got.stderr)
+    check(got.returncode == 0 and not failed, f"{release}: tree: {got.stdout.strip()}", got.stderr)
     print(f"# {release}: {got.seconds:.1f} s, {len(report['files'])} ELF files in the report", flush=True)
     after = new.state()
     found = changed_alone(before, after, converted, release)
@@ -118,9 +118,9 @@ def test_release(release, tool, data):
     new.remove()
 
 
-def findings(root, *options):
-    """What --verify or --lint says, and its lines about files that have faults. Status 6 means that it looked at no file."""
-    got = root.tool("--batch", *options, "-j1", "--exclude=/mnt/*", "/")
+def findings(root, verb, *options):
+    """The outcome of verify or lint over the root, and its lines about files that have faults. Status 6 means that it looked at no file."""
+    got = root.tool("tree", verb, *options, "-j1", "--exclude=/mnt/*", "/")
     if got.returncode == 6:
         return got, []
     return got, sorted(line for line in got.stderr.splitlines() if line.startswith("eh2sframe: "))
@@ -134,9 +134,9 @@ def check_again(root, after, known, name):
           got.stderr)
     found = state.differences(after, root.state())
     check(not found, f"{name}: a second run changes nothing, not even a time", list(found.items())[:20])
-    for option in known:
-        got, found = findings(root, option)
-        check(got.returncode != 6 and found == known[option], f"{name}: --batch {option}: {got.stdout.strip().splitlines()[-1:]}, "
+    for verb in known:
+        got, found = findings(root, verb)
+        check(got.returncode != 6 and found == known[verb], f"{name}: tree {verb}: {got.stdout.strip().splitlines()[-1:]}, "
               f"{len(found)} files of others have faults", got.stderr)
 
 
@@ -161,21 +161,21 @@ def check_sums(new, old, converted, name):
 
 def check_upgraded(new, old, name):
     """After packages were installed over converted files: these files are those of the packages. A run converts them,
-    and --remove makes all files those of the packages. A linker's own sections have the faults that they have without it."""
-    known = findings(old, "--verify")[1]
+    and remove makes all files those of the packages. A linker's own sections have the faults that they have without it."""
+    known = findings(old, "verify")[1]
     got, report = convert(new)
     converted, failed = of_report(report)
     fresh = sum(1 for file in report["files"] if file["status"] == 0 and not file.get("already"))
     check(got.returncode == 0 and not failed and fresh > 0,
           f"{name}: after upgrades {fresh} files of new packages are converted, "
           f"{len(converted) - fresh} names are converted already", got.stderr)
-    got, found = findings(new, "--verify")
-    check(got.returncode != 6 and found == known, f"{name}: after upgrades --verify: {got.stdout.strip().splitlines()[-1:]}, "
+    got, found = findings(new, "verify")
+    check(got.returncode != 6 and found == known, f"{name}: after upgrades verify: {got.stdout.strip().splitlines()[-1:]}, "
           f"{len(found)} files of others have faults", got.stderr)
-    got = new.tool("--batch", "--remove", "-j1", "--exclude=/mnt/*", "/")
-    check(got.returncode == 0, f"{name}: after upgrades --remove: {got.stdout.strip()}", got.stderr)
+    got = new.tool("tree", "remove", "-j1", "--exclude=/mnt/*", "/")
+    check(got.returncode == 0, f"{name}: after upgrades remove: {got.stdout.strip()}", got.stderr)
     said = [root.run("dpkg", "-V").stdout for root in (old, new)]
-    check(said[0] == said[1], f"{name}: dpkg -V after --remove is that of the root that was never converted", said[1])
+    check(said[0] == said[1], f"{name}: dpkg -V after remove is that of the root that was never converted", said[1])
 
 
 def test_upgrade(release, following, tool, data):
@@ -188,7 +188,7 @@ def test_upgrade(release, following, tool, data):
     new = Root(pristine, data, f"{release}-upgrade-after", shared)
     name = f"{release} to {following}"
     got, _ = convert(new)
-    check(got.returncode == 0, f"{name}: --batch: {got.stdout.strip()}", got.stderr)
+    check(got.returncode == 0, f"{name}: tree: {got.stdout.strip()}", got.stderr)
     before, after = old.task("release"), new.task("release")
     check(before.count("Setting up") >= PACKAGES, f"{name}: {before.count('Setting up')} packages are set up")
     compare_texts(before, after, f"{name}: dist-upgrade", os.path.join(data, "logs"))
@@ -214,8 +214,8 @@ def test_variants(release, tool, data):
     for options in VARIANTS + [[f"--for={reader}"] for reader in READERS]:
         name = f"{release} {' '.join(options)}"
         proof = [option for option in options if re.match("--(code|derive|source)", option)]
-        lint = "--lint=" + (options[0][6:] if options[0].startswith("--for=") else "all")
-        known = [findings(root, *words)[1] for words in (["--verify", *proof], [lint])]
+        lint = ["lint", *(option for option in options[:1] if option.startswith("--for="))]
+        known = [findings(root, *words)[1] for words in (["verify", *proof], lint)]
         got, report = convert(root, *options)
         converted, failed = of_report(report)
         said = got.stdout.strip()
@@ -229,7 +229,7 @@ def test_variants(release, tool, data):
         if not converted:
             continue
         changed_alone(before, root.state(), converted, name)
-        for words, others in zip((["--verify", *proof], [lint]), known):
+        for words, others in zip((["verify", *proof], lint), known):
             got, found = findings(root, *words)
             check(got.returncode != 6 and found == others, f"{name}: {words[0]}: {got.stdout.strip().splitlines()[-1:]}, "
                   f"{len(found)} files of others have faults", got.stderr)

@@ -18,7 +18,7 @@ OTHERS = ["compact-unwind", "orc", "parca", "otel", "frame-pointers"]
 
 def main():
     made, = json.loads(must(compare, program))
-    report = json.loads(must(tool, "--report=json", program))["files"][0]
+    report = json.loads(must(tool, "report", "--json", program))["files"][0]
     formats = {entry["name"]: entry for entry in made["formats"]}
     names = [f"sframe-{version}-{how}" for version in (1, 2, 3) for how in ("none", "share", "size")]
     check(made["path"] == program and made["machine"] == report["machine"], "path and machine", made)
@@ -39,7 +39,7 @@ def main():
         out = os.path.join(work, "out")
         for name in names:
             _, version, how = name.split("-")
-            must(tool, "-q", "--section-only", f"--format={version}", f"--optimize={how}", program, out)
+            must(tool, "section", "-q", f"--format={version}", f"--optimize={how}", program, out)
             check(os.path.getsize(out) == formats[name]["bytes"], f"{name}: the size of a conversion")
         source, relocatable = os.path.join(work, "one.c"), os.path.join(work, "one.o")
         with open(source, "w", encoding="utf-8") as file:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the process that starts the workers of --batch reads itself, outside of the sandbox: the messages of a worker that
+ * What the process that starts the workers of eh2sframe tree reads itself, outside of the sandbox: the messages of a worker that
  * may have been taken over, and of a relocatable object the names of sections and the end.
  */
 #include "tests/fuzz/fuzz.h"
@@ -78,7 +78,7 @@ static void read_messages(const uint8_t *data, size_t size)
 static void look_at_object(const uint8_t *data, size_t size)
 {
 	struct stat st = {.st_size = (off_t)size};
-	struct args args = {.command = COMMAND_CONVERT, .modules = true};
+	struct args args = {.verb = VERB_CONVERT, .modules = true};
 	int fd = open_bytes(data, size);
 	const char *skip = batch_module_skip(&args, fd, &st);
 

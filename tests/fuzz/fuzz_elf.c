@@ -2,8 +2,8 @@
 /*
  * The whole command on one file, in process. Whatever the file: a status of the contract,
  * OUT untouched after a failure, nothing left lying about, IN as it was; and what was
- * converted is proven by --verify and goes back to the input, byte for byte, with
- * --remove.
+ * converted is proven by verify and goes back to the input, byte for byte, with
+ * remove.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -177,9 +177,9 @@ static void as_object(const char *words, const uint8_t *data, size_t size)
 	if (scene_writes(words, scene.in, scene.out) != 0)
 		return;
 	FUZZ_ASSERT(
-	    scene_command("-q --verify", scene.out, NULL) == 0, "%s: not proven", words);
-	FUZZ_ASSERT(scene_writes("--remove", scene.out, scene.back) == 0,
-	    "%s: no way back", words);
+	    scene_command("verify -q", scene.out, NULL) == 0, "%s: not proven", words);
+	FUZZ_ASSERT(
+	    scene_writes("remove", scene.out, scene.back) == 0, "%s: no way back", words);
 	FUZZ_ASSERT(scene_file_is(scene.back, data, size), "%s: not the way back", words);
 }
 
@@ -210,8 +210,8 @@ static void chosen_is_right(
 	FUZZ_ASSERT(scene_command(proof, scene.out, NULL) == 0, "%s: not proven", proof);
 	if (!undone)
 		return;
-	FUZZ_ASSERT(scene_writes("--remove", scene.out, scene.back) == 0,
-	    "%s: no way back", proof);
+	FUZZ_ASSERT(
+	    scene_writes("remove", scene.out, scene.back) == 0, "%s: no way back", proof);
 	FUZZ_ASSERT(scene_file_is(scene.back, data, size), "%s: not the way back", proof);
 }
 
@@ -229,7 +229,7 @@ static bool is_object(const uint8_t *data)
  */
 static void by_choice(const uint8_t *data, size_t size)
 {
-	char proof[300] = "-q --verify", lint[300] = "", words[300] = "-q",
+	char proof[300] = "verify -q", lint[300] = "", words[300] = "-q",
 	     report[300] = "";
 	const bool object = size > 17 && is_object(data);
 	bool refresh, reads;
@@ -242,7 +242,7 @@ static void by_choice(const uint8_t *data, size_t size)
 	    "--code=repair --derive");
 	CHOOSE(proof, &choice, "", "", "--source=eh_frame", "--source=debug_frame",
 	    "--source=go,eh_frame", "--source=derived");
-	strcat(words, proof + strlen("-q --verify"));
+	strcat(words, proof + strlen("verify -q"));
 	if (object) {
 		CHOOSE(words, &choice, "", "--object-sections=group",
 		    "--object-sections=text");
@@ -256,7 +256,7 @@ static void by_choice(const uint8_t *data, size_t size)
 	reads = choice % 2;
 	choice /= 2;
 	if (reads) {
-		snprintf(lint, sizeof(lint), "--lint=%s",
+		snprintf(lint, sizeof(lint), "lint --for=%s",
 		    CHOOSE(words, &choice, "--for=glibc", "--for=linux-user",
 			"--for=linux-arm64", "--for=binutils-2.40", "--for=binutils-2.41",
 			"--for=binutils-2.45", "--for=binutils-2.47") +
@@ -265,10 +265,9 @@ static void by_choice(const uint8_t *data, size_t size)
 		CHOOSE(words, &choice, "--format=2", "--format=1", "--format=3",
 		    "--format=2 --no-pcrel");
 	}
-	CHOOSE(report, &choice, "--report --functions -v", "--report=html",
-	    "--report --functions --derive", "--report --code=repair --source=go",
-	    "-q --report --min-coverage=99 --top=1 --code=refuse",
-	    "--check-code --report=html");
+	CHOOSE(report, &choice, "report --functions -v", "report --html",
+	    "report --functions --derive", "report --code=repair --source=go",
+	    "report -q --min-coverage=99 --top=1 --code=refuse", "check --html");
 	scene_command(report, scene.in, NULL);
 	if (scene_writes(words, scene.in, scene.out) == 0)
 		chosen_is_right(proof, lint, !refresh, data, size);
@@ -282,36 +281,36 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	scene_open();
 	scene_write(scene.in, data, size);
-	scene_command("--report -v", scene.in, NULL);
-	scene_command("--dump", scene.in, NULL);
-	scene_command("--verify", scene.in, NULL);
-	scene_command("--lint=all", scene.in, NULL);
-	scene_command("--check-code --report=json", scene.in, NULL);
-	scene_command("--verify --witness=code", scene.in, NULL);
+	scene_command("report -v", scene.in, NULL);
+	scene_command("dump", scene.in, NULL);
+	scene_command("verify", scene.in, NULL);
+	scene_command("lint", scene.in, NULL);
+	scene_command("check --json", scene.in, NULL);
+	scene_command("verify --witness=code", scene.in, NULL);
 	if (scene_writes("-q --format=2 --code=repair", scene.in, scene.out) == 0)
 		FUZZ_ASSERT(
-		    scene_command("-q --verify --code=repair", scene.out, NULL) == 0,
-		    "%s", "repaired and not proven");
+		    scene_command("verify -q --code=repair", scene.out, NULL) == 0, "%s",
+		    "repaired and not proven");
 	if (scene_writes("-q --format=3 --derive", scene.in, scene.out) == 0)
-		FUZZ_ASSERT(scene_command("-q --verify --derive", scene.out, NULL) == 0,
+		FUZZ_ASSERT(scene_command("verify -q --derive", scene.out, NULL) == 0,
 		    "%s", "derived and not proven");
-	scene_writes("--remove", scene.in, scene.out);
-	scene_writes("-q --section-only", scene.in, scene.out);
-	snprintf(words, sizeof(words),
-	    "-q --section-only --source=debug_frame --debug-file=%s", scene.in);
+	scene_writes("remove", scene.in, scene.out);
+	scene_writes("section -q", scene.in, scene.out);
+	snprintf(words, sizeof(words), "section -q --source=debug_frame --debug-file=%s",
+	    scene.in);
 	scene_writes(words, scene.in, scene.out);
 	status = scene_writes("-q --format=2", scene.in, scene.out);
 	in_memory(data, size, status);
 	if (status == 0) {
 		FUZZ_ASSERT(
-		    scene_command("-q --verify", scene.out, NULL) == 0, "not proven");
+		    scene_command("verify -q", scene.out, NULL) == 0, "not proven");
 		FUZZ_ASSERT(
-		    scene_writes("--remove", scene.out, scene.back) == 0, "no way back");
+		    scene_writes("remove", scene.out, scene.back) == 0, "no way back");
 		FUZZ_ASSERT(scene_file_is(scene.back, data, size), "not the way back");
 	} else if (status == 6 &&
 		   scene_writes("-q --refresh --format=2", scene.in, scene.out) == 0) {
 		FUZZ_ASSERT(
-		    scene_command("-q --verify", scene.out, NULL) == 0, "not proven");
+		    scene_command("verify -q", scene.out, NULL) == 0, "not proven");
 	}
 	if (size > 17 && is_object(data)) {
 		as_object("-q --format=3 --object-sections=group", data, size);

@@ -22,23 +22,22 @@ static void check_baseline(void)
 	if (!vdso)
 		return;
 	scene_write(scene.back, vdso, vdso->e_shoff + vdso->e_shnum * sizeof(Elf64_Shdr));
-	scene_command("--report -q -o /dev/null --baseline", scene.in, scene.back);
-	scene_command(
-	    "--check-code -q -o /dev/null --report --baseline", scene.in, scene.back);
+	scene_command("report -q -o /dev/null --baseline", scene.in, scene.back);
+	scene_command("check -q -o /dev/null --baseline", scene.in, scene.back);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	scene_open();
 	scene_write(scene.in, data, size);
-	scene_command("--report=html --merge -q -o /dev/null", scene.in, NULL);
-	scene_command("--report-diff -q -o /dev/null", scene.in, scene.in);
+	scene_command("merge --html -q -o /dev/null", scene.in, NULL);
+	scene_command("diff -q -o /dev/null", scene.in, scene.in);
 	check_baseline();
-	if (scene_command("--report --merge -q -o", scene.out, scene.in) != 0)
+	if (scene_command("merge -q -o", scene.out, scene.in) != 0)
 		return 0;
-	FUZZ_ASSERT(scene_command("--report --merge -q -o", scene.back, scene.out) == 0,
-	    "%s", "a joined report is no report");
+	FUZZ_ASSERT(scene_command("merge -q -o", scene.back, scene.out) == 0, "%s",
+	    "a joined report is no report");
 	FUZZ_ASSERT(scene_same(scene.out, scene.back), "%s", "joined again, it differs");
-	scene_command("--report-diff -q -o /dev/null", scene.in, scene.out);
+	scene_command("diff -q -o /dev/null", scene.in, scene.out);
 	return 0;
 }

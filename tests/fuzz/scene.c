@@ -141,8 +141,8 @@ static int scene_run(const struct args *args, char **said)
 }
 
 /*
- * One command line, words apart by blanks, then paths; its exit status. Only --verify and
- * --check-code may find that a proof fails: a conversion whose proof does is a bug, whatever the file
+ * One command line, words apart by blanks, then paths; its exit status. Only verify and
+ * check may find that a proof fails: a conversion whose proof does is a bug, whatever the file
  * says.
  */
 int scene_command(const char *words, const char *path, const char *path2)
@@ -165,10 +165,10 @@ int scene_command(const char *words, const char *path, const char *path2)
 	optind = 0;
 	FUZZ_ASSERT(args_parse(argc, argv, &args, &error), "%s: %s", words, error.text);
 	status = scene_run(&args, &said);
-	FUZZ_ASSERT(status == 0 || status == 1 || status == 5 || status == 6 ||
-			(status == 2 && baseline) ||
-			(status == 4 && (args.command == COMMAND_VERIFY ||
-					    args.command == COMMAND_CHECK_CODE)),
+	FUZZ_ASSERT(
+	    status == 0 || status == 1 || status == 5 || status == 6 ||
+		(status == 2 && baseline) ||
+		(status == 4 && (args.verb == VERB_VERIFY || args.verb == VERB_CHECK)),
 	    "%s: status %d: %s", words, status, said);
 	FUZZ_ASSERT(
 	    status == 0 || (baseline ? scene_is_lines(said) : scene_is_line(said)),

@@ -24,7 +24,7 @@ bool scene_file_is(const char *path, const void *data, size_t size);
 bool scene_same(const char *a, const char *b); /* two files */
 
 /*
- * One command line, words apart by blanks, then paths; its exit status. Only --verify, --check-code and
+ * One command line, words apart by blanks, then paths; its exit status. Only verify, check and
  * comparisons of reports may find that a proof fails: a conversion whose proof does is a bug, whatever the
  * file says. path2 may be NULL.
  */

@@ -141,7 +141,7 @@ def main():
         converted = program + ".converted"
         must(tool, "-q", "--source=go", program, converted)
         printed = must(*runner, converted)
-        compare(name, Rows(must(tool, "--dump", converted)), printed, bias_of(printed, program))
+        compare(name, Rows(must(tool, "dump", converted)), printed, bias_of(printed, program))
     tap.plan()
 
 

@@ -31,19 +31,19 @@ def programs_of(root):
 
 
 def check_program(tool, name, path, converted):
-    file = json.loads(tap.must(tool, "--report=json", "--source=go", path))["files"][0]
+    file = json.loads(tap.must(tool, "report", "--json", "--source=go", path))["files"][0]
     code, go = file["code"], file["sources"]["go"]
     share, rest = code["percent_of_cfi"], code["with_cfi"] - code["covered"] - code["outermost"]
     tap.check(share >= LEAST or (file["machine"] == "AArch64" and rest <= RUNTIME),
               f"{name}: {share:.2f} % with rows, {rest} bytes without; of {go['in_table']} functions {len(go['without_rows'])} have none")
     made = tap.run(tool, "-q", path, converted)
-    proof = tap.run(tool, "--verify", "--witness=libdwarf", converted)
+    proof = tap.run(tool, "verify", "--witness=libdwarf", converted)
     tap.check(made.returncode == 0 and proof.returncode == 0 and " 0 differences" in proof.stdout, f"{name}: proven",
               made.stderr + proof.stdout + proof.stderr)
     os.unlink(converted)
-    said = tap.run(tool, "--check-code", path)
+    said = tap.run(tool, "check", path)
     found = re.search(r": (\d+) FDEs: ([\d.]+) % confirmed by the code, .* (\d+) contradict it", said.stdout)
-    tap.check(found and found[3] == "0", f"{name}: --check-code", said.stdout + said.stderr)
+    tap.check(found and found[3] == "0", f"{name}: check", said.stdout + said.stderr)
 
 
 def main():

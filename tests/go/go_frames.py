@@ -99,10 +99,10 @@ def check_stripped(tool, name, path, converted):
 
 def check_code(tool, name, path):
     """The instructions contradict no row, and leave few open."""
-    found = tap.run(tool, "--check-code", path)
+    found = tap.run(tool, "check", path)
     said = re.search(r"([\d.]+) % confirmed by the code, \d+ to review, (\d+) unknown, (\d+) contradict", found.stdout)
     good = said and float(said[1]) > 98 and int(said[2]) < 50 and int(said[3]) == 0
-    tap.check(found.returncode == 0 and good, f"{name}: --check-code", found.stdout + found.stderr)
+    tap.check(found.returncode == 0 and good, f"{name}: check", found.stdout + found.stderr)
 
 
 def check_build(tool, go, build):
@@ -111,14 +111,14 @@ def check_build(tool, go, build):
     converted = path + ".converted"
     said = must(tool, path, converted)
     tap.check(".gopclntab" in said, f"{name}: the summary names the source", said)
-    proof = tap.run(tool, "--verify", "--witness=libdwarf", converted)
+    proof = tap.run(tool, "verify", "--witness=libdwarf", converted)
     tap.check(proof.returncode == 0 and " 0 differences" in proof.stdout, f"{name}: proven", proof.stdout + proof.stderr)
     check_rows(tool, name, path, converted)
     check_code(tool, name, path)
     check_run(name, path, converted, ["qemu-aarch64"] if machine == "arm64" else [])
     check_stripped(tool, name, path, converted)
-    must(tool, "--remove", converted, path + ".again")
-    tap.check(open(path, "rb").read() == open(path + ".again", "rb").read(), f"{name}: --remove")
+    must(tool, "remove", converted, path + ".again")
+    tap.check(open(path, "rb").read() == open(path + ".again", "rb").read(), f"{name}: remove")
     return path
 
 
@@ -166,7 +166,7 @@ def check_damage(tool, path):
 
 def go_part(tool, path):
     """What Go's table gives of a program."""
-    return json.loads(must(tool, "--report=json", "--source=go", path))["files"][0]["sources"]["go"]
+    return json.loads(must(tool, "report", "--json", "--source=go", path))["files"][0]["sources"]["go"]
 
 
 def check_hidden(tool, path):
@@ -186,7 +186,7 @@ def check_hidden(tool, path):
 
 def check_json(tool, path, table):
     """JSON says of each function which source its rows come from; with -v by its name."""
-    plain, full = (json.loads(must(tool, "--report=json", *more, path))["files"][0] for more in ((), ("-v",)))
+    plain, full = (json.loads(must(tool, "report", "--json", *more, path))["files"][0] for more in ((), ("-v",)))
     told = {int(one["start"], 16): one["source"] for one in full["other_sources"]}
     left = {int(one["start"], 16) for one in full["sources"]["go"]["without_rows"]}
     functions = [addr for name, addr in table.items() if name.startswith("main.") and addr not in left]
@@ -199,26 +199,26 @@ def check_json(tool, path, table):
               "JSON: each function once", f"{count} {len(told)}")
     both = plain["in_both_go"]
     known = [both["frame_pointer_unchanged"][key] for key in ("functions", "bytes")]
-    text = must(tool, "--report", path)
+    text = must(tool, "report", path)
     tap.check(both["different_bytes"] == both["different_functions"] == 0 and not both["differences"] and known[0] > 500 and
               both["bytes"] > known[1] > 100000 and both["no_caller"]["functions"] > 9 and
               f" {known[1]} bytes of {known[0]} functions: .debug_frame says that the frame pointer is unchanged" in text,
               "what .debug_frame says otherwise is counted by kind", f"{both}\n{text}")
-    page = must(tool, "--report=html", path)
+    page = must(tool, "report", "--html", path)
     tap.check('"source_ranges"' in page and '"other_sources"' not in page and "runtime.mcall" in page, "the page has them")
 
 
 def check_sources(tool, path):
     """Which source the report names, and what --source leaves out."""
-    text = must(tool, "--report", "-v", path)
-    tap.check(" by go " in text and "left out of go: " in text and "runtime.mcall" in text, "--report -v", text[:2000])
+    text = must(tool, "report", "-v", path)
+    tap.check(" by go " in text and "left out of go: " in text and "runtime.mcall" in text, "report -v", text[:2000])
     table = {name: addr for addr, name in symbols(path)}
     line = f"by go: {table['main.main']:#x}, "
     tap.check(any(line in one and one.endswith(" main.main") for one in text.splitlines()), "a function's source", line)
     check_json(tool, path, table)
-    only = must(tool, "--report", "--source=debug_frame", path)
+    only = must(tool, "report", "--source=debug_frame", path)
     tap.check(" by go " not in only, "--source without go", only[:2000])
-    other = json.loads(must(tool, "--report=json", "--source=debug_frame", path))["files"][0].get("not_by_cfi", [])
+    other = json.loads(must(tool, "report", "--json", "--source=debug_frame", path))["files"][0].get("not_by_cfi", [])
     tap.check(all(one["kind"] == "template" for one in other), "rows of another source are not the code's own", other[:9])
     none = tap.run(tool, "--source=eh_frame", path, path + ".none")
     tap.check(none.returncode == 6, "--source=eh_frame: nothing to do", none.stderr)
@@ -228,17 +228,17 @@ def check_names(tool, path):
     """Names of functions, and why they have no rows, where the file has no symbols."""
     bare, known = path + ".stripped", {(name.removesuffix(".abi0"), addr) for addr, name in symbols(path)}
     must("strip", "-o", bare, path)
-    file = json.loads(must(tool, "--report=json", bare))["files"][0]
+    file = json.loads(must(tool, "report", "--json", bare))["files"][0]
     gaps = {(one.get("name"), int(one["start"], 16)) for one in file["gaps"]}
     tap.check(len(gaps) > 12 and gaps <= known, "stripped: gaps have names", str(gaps - known))
-    text = must(tool, "--report", "--functions", bare)
+    text = must(tool, "report", "--functions", bare)
     tap.check("runtime.mcall" in text and "(no name)" not in text, "stripped: --functions", text)
     why = {one["name"]: one["reason"] for one in file["sources"]["go"]["without_rows"]}
     stack = ("gogo", "runtime.mcall", "runtime.systemstack", "runtime.morestack", "runtime.asmcgocall", "runtime.nanotime1")
     tap.check(all(why[name] == "it changes to another stack" for name in stack) and "aligns SP" in why["runtime.sigfwd"],
               "stripped: reasons", str(why))
     must(tool, "-q", "--exclude-symbol=main.main", bare, bare + ".out")
-    kept, left = (must(tool, "--dump", one) for one in (path + ".out", bare + ".out"))
+    kept, left = (must(tool, "dump", one) for one in (path + ".out", bare + ".out"))
     at = f"pc = {dict(known)['main.main']:#x},"
     tap.check(at in kept and at not in left, "stripped: --exclude-symbol", at)
 

@@ -139,7 +139,7 @@ def main():
     for name, options in BUILDS:
         path = go.build(os.path.join(HERE, "frames"), f"aarch64 {name}", "arm64", options)
         must(tool, "-q", "--source=go", path, path + ".converted")
-        run = Run(path + ".converted", Rows(must(tool, "--dump", path + ".converted")), symbol(path, "gogo"))
+        run = Run(path + ".converted", Rows(must(tool, "dump", path + ".converted")), symbol(path, "gogo"))
         follow(run, [path + ".converted"], STEPS)
         tap.check(run.compared >= LEAST and not run.wrong,
                   f"{name}: {run.steps} steps, {run.compared} compared at {len(run.distinct)} addresses, "

@@ -65,14 +65,14 @@ def release_of(path):
 
 def share_of(tool, path):
     """(per cent of the code with CFI that has rows, functions in the table, those without rows)."""
-    file = json.loads(tap.must(tool, "--report=json", path))["files"][0]
+    file = json.loads(tap.must(tool, "report", "--json", path))["files"][0]
     go = file["sources"]["go"]
     return file["code"]["percent_of_cfi"], go["in_table"], len(go["without_rows"])
 
 
 def check_of(tool, path):
     """(FDEs, per cent confirmed, FDEs unknown, contradicted)."""
-    said = tap.run(tool, "--check-code", path).stdout
+    said = tap.run(tool, "check", path).stdout
     found = re.search(r": (\d+) FDEs: ([\d.]+) % confirmed by the code, \d+ to review, (\d+) unknown, (\d+) contradict", said)
     if not found:
         raise RuntimeError(said)
@@ -93,7 +93,7 @@ def check_converted(tool, name, machine, path):
     converted = path + ".converted"
     made = tap.run(tool, "-q", "--source=go", path, converted)
     tap.check(made.returncode == 0, f"{name}: converted", made.stderr)
-    proof = tap.run(tool, "--verify", "--witness=libdwarf", "--source=go", converted)
+    proof = tap.run(tool, "verify", "--witness=libdwarf", "--source=go", converted)
     tap.check(proof.returncode == 0 and " 0 differences" in proof.stdout, f"{name}: proven", proof.stdout + proof.stderr)
     check_run(name, machine, path, converted)
     os.unlink(converted)

@@ -34,7 +34,7 @@ for name in $names; do
 	fi
 	options=$(sed -n "/^ \* [a-z0-9_]* $stem\$/,/\*\//s/^ \* options: //p" "$table")
 	# shellcheck disable=SC2086 # options are words
-	(set -f && "$program" --report $options "$vectors/$stem.elf") |
+	(set -f && "$program" report $options "$vectors/$stem.elf") |
 		grep -q "^  refused: $name  *[1-9]" || complain "$name: not counted for its vector"
 done
 for paragraph in $paragraphs; do

@@ -17,24 +17,24 @@ say() {
 	[ "$status" = 0 ] || echo "status $status"
 	echo
 }
-say --report "$name"
-say --report -v "$name"
-say --report --functions "$name"
+say report "$name"
+say report -v "$name"
+say report --functions "$name"
 say -v "$name" out
-say --verify out
-say --dump out
+say verify out
+say dump out
 # What is about pieces is said for size, too.
 if [ "${name#neighbours}" != "$name" ]; then
-	say --report --optimize=none "$name"
+	say report --optimize=none "$name"
 	for version in 2 3; do
-		say --report --optimize=size --format=$version "$name"
+		say report --optimize=size --format=$version "$name"
 		say --optimize=size --format=$version "$name" out
-		say --verify out
-		say --dump out
+		say verify out
+		say dump out
 	done
 fi
 for version in 1 3; do
 	say --format=$version "$name" out$version
-	say --verify out$version
-	say --dump out$version
+	say verify out$version
+	say dump out$version
 done

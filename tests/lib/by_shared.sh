@@ -23,14 +23,14 @@ done <<'LINES'
 -v in out
 -v --format=3 --report-file=report in out
 --optimize=size --witness=libdwarf in out
---section-only --section-address=0x1000 in out
---report -v in conv
---report=json -o report in missing conv
---dump conv in
---verify -v conv
---verify --cfi=in conv
---lint=all conv
---remove conv out
+section --address=0x1000 in out
+report -v in conv
+report --json -o report in missing conv
+dump conv in
+verify -v conv
+verify --cfi=in conv
+lint conv
+remove conv out
 --refresh -v conv out
 conv out
 in /no/such/directory/out

@@ -41,7 +41,7 @@ else
 	skip 'built with the static library' 'this build has no static library'
 	programs=shared
 fi
-"$command" -q --section-only --section-address=0x123000 /bin/ls wanted
+"$command" section -q --address=0x123000 /bin/ls wanted
 for program in $programs; do
 	is "$program: runs" env LD_LIBRARY_PATH="$dir" "./$program" /bin/ls 0x123000 "got-$program"
 	is "$program: the command's bytes" cmp wanted "got-$program"

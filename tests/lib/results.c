@@ -222,7 +222,7 @@ static void two_results(const struct eh2sframe_file *file, const char *path,
 	eh2sframe_result_free(at_once);
 }
 
-/* Returns what --dump prints of the section that a file has. */
+/* Returns what dump prints of the section that a file has. */
 static struct bytes dump_of(const struct eh2sframe_file *file)
 {
 	struct eh2sframe_error error;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Compares the functions and rows that the library gives with a section that it wrote.
- * --dump reads them from the file. Also compares its gaps with the code that has no rows.
+ * dump reads them from the file. Also compares its gaps with the code that has no rows.
  */
 #include "tests/lib/lib.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* The word of --dump for a location. */
+/* The word of dump for a location. */
 static void word_of(char *word, size_t size, const char *machine,
     const struct eh2sframe_location *location)
 {
@@ -237,7 +237,7 @@ void test_rows(const char *path)
 			    : -1;
 		check(n_rows > 0 && (uint64_t)n_rows == eh2sframe_result_count(result,
 							    EH2SFRAME_SECTION_ROWS),
-		    "%s, %s: %ld rows as --dump has them%s%s%s", path, sets[i], n_rows,
+		    "%s, %s: %ld rows as dump has them%s%s%s", path, sets[i], n_rows,
 		    n_rows < 0 ? ", but at: " : "", n_rows < 0 && bad ? bad : "",
 		    ok ? "" : error.text);
 		check(strstr(sets[i], "size") || gaps_are_right(result), "%s, %s: gaps",

@@ -55,14 +55,16 @@ struct wanted {
 static struct wanted wanted_of(const char *command, const char *path, const char *args)
 {
 	const char *out = scratch_path("out"), *bare = scratch_path("bare");
+	/* The bare section does not get into a file. */
+	const char *method = strstr(args, " --method=");
+	const int n = method ? (int)(method - args) : (int)strlen(args);
 	struct wanted wanted = {0};
 
 	wanted.status = run(NULL, "%s -q %s %s %s", command, args, path, out);
 	if (wanted.status == 0)
 		wanted.whole = file_read(out);
-	wanted.section_status =
-	    run(NULL, "%s -q --section-only --section-address=0x1000000 %s %s %s",
-		command, args, path, bare);
+	wanted.section_status = run(NULL, "%s section -q --address=0x1000000 %.*s %s %s",
+	    command, n, args, path, bare);
 	if (wanted.section_status == 0)
 		wanted.section = file_read(bare);
 	return wanted;
@@ -214,16 +216,16 @@ static void checked(
 		return;
 	}
 	ok = code && eh2sframe_check_print(code, bytes_add, &got, &error);
-	said(ok, &got, "check", command, "--check-code -v", path);
+	said(ok, &got, "check", command, "check -v", path);
 	ok = code &&
 	     (eh2sframe_check_judge(code, &error) || error.status == EH2SFRAME_PROOF);
 	ok = ok && (eh2sframe_file_check_code(file, bytes_add, &got, &error) ||
 		       error.status == EH2SFRAME_PROOF);
-	said(ok, &got, "check at once", command, "--check-code -v", path);
+	said(ok, &got, "check at once", command, "check -v", path);
 	ok = eh2sframe_check_judge(code, &error);
 	ok = code && eh2sframe_check_json(code, true,
 			 ok ? EH2SFRAME_DONE : EH2SFRAME_PROOF, bytes_add, &got, &error);
-	said(ok, &got, "JSON of the check", command, "--check-code --report=json", path);
+	said(ok, &got, "JSON of the check", command, "check --json", path);
 	eh2sframe_check_free(code);
 }
 
@@ -236,12 +238,12 @@ static void words_after(
 	struct eh2sframe_file *file = eh2sframe_open_path(conv, verbose, &error);
 	bool ok = eh2sframe_file_dump(file, bytes_add, &got, &error);
 
-	said(ok, &got, "dump", command, "--dump", conv);
+	said(ok, &got, "dump", command, "dump", conv);
 	ok = eh2sframe_file_verify(file, NULL, bytes_add, &got, &error);
-	said(ok, &got, "verify", command, "-v --verify", conv);
+	said(ok, &got, "verify", command, "verify -v", conv);
 	ok = eh2sframe_file_lint(file, "binutils-2.46", bytes_add, &got, &error);
 	said(ok || error.status == EH2SFRAME_INPUT, &got, "lint", command,
-	    "-v --lint=binutils-2.46", conv);
+	    "lint -v --for=binutils-2.46", conv);
 	checked(command, conv, file);
 	eh2sframe_close(file);
 }
@@ -264,9 +266,9 @@ static void words(const char *command, const char *path, const struct bytes *byt
 	     eh2sframe_result_add_details(result, &error) &&
 	     eh2sframe_result_print(
 		 result, EH2SFRAME_TEXT_REPORT, bytes_add, &got, &error);
-	said(ok, &got, "report", command, "--report -v", path);
+	said(ok, &got, "report", command, "report -v", path);
 	ok = eh2sframe_result_json(result, EH2SFRAME_DONE, bytes_add, &got, &error);
-	said(ok, &got, "JSON", command, "--report=json -v", path);
+	said(ok, &got, "JSON", command, "report --json -v", path);
 	ok = eh2sframe_result_write_path(result, conv, &error);
 	for (int at_once = 0; at_once < 2; at_once++) {
 		static const enum eh2sframe_text texts[] = {

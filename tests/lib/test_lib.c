@@ -113,13 +113,13 @@ static int with_comma(const char *command, const char *path)
 	ok = result && eh2sframe_result_add_details(result, &error) &&
 	     eh2sframe_result_print(
 		 result, EH2SFRAME_TEXT_REPORT, bytes_add, &text, &error);
-	run(&wanted, "%s --report %s", command, path);
+	run(&wanted, "%s report %s", command, path);
 	check(ok && bytes_same(&text, &wanted), "text: %s", error.text);
 	text.size = 0;
 	ok =
 	    ok && eh2sframe_result_json(result, EH2SFRAME_DONE, bytes_add, &text, &error);
 	bytes_free(&wanted);
-	run(&wanted, "%s --report=json %s", command, path);
+	run(&wanted, "%s report --json %s", command, path);
 	check(ok && bytes_in_document(&text, &wanted), "JSON: %s", error.text);
 	bytes_free(&wanted);
 	bytes_free(&text);

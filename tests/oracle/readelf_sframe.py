@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Sections of installed libraries, of each version that the installed binutils read, as readelf and
-objdump read them and as --dump does: every function and every row must be the same. TAP.
+objdump read them and as dump does: every function and every row must be the same. TAP.
 
     readelf_sframe.py EH2SFRAME some|all
 
@@ -48,7 +48,7 @@ def compare(job):
             return None
         if made.returncode != 0:
             return f"status {made.returncode}: {made.stderr}"
-        ours = Section(run(tool, "--dump", out).stdout)
+        ours = Section(run(tool, "dump", out).stdout)
         for reader in (["readelf", "--sframe=.sframe"], ["objdump", "--sframe=.sframe"]):
             read = run(*reader, out)
             theirs = Section(read.stdout)
@@ -58,7 +58,7 @@ def compare(job):
                 pc = min(pc for pc in ours.funcs.keys() | theirs.funcs.keys()
                          if ours.funcs.get(pc) != theirs.funcs.get(pc))
                 return (f"{reader[0]}: function at {pc:#x}: {theirs.funcs.get(pc)}, "
-                        f"--dump {ours.funcs.get(pc)}")
+                        f"dump {ours.funcs.get(pc)}")
     return len(ours.funcs), ours.n_rows()
 
 
@@ -79,7 +79,7 @@ def check_version(tool, which, options):
                 elif result:
                     done, funcs, rows = done + 1, funcs + result[0], rows + result[1]
     check(not bad, f"{version}: {done} libraries, {funcs} functions, {rows} rows "
-          "read alike by readelf, objdump and --dump", "\n".join(bad[:20]))
+          "read alike by readelf, objdump and dump", "\n".join(bad[:20]))
     check(done >= LEAST, f"{version}: at least {LEAST} libraries", done)
 
 

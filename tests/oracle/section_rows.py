@@ -4,7 +4,7 @@
 
 VERSIONS, as 2,3: the files are converted to each first.
 
-What --dump prints of the section is held against readelf --debug-dump=frames-interp of the same
+What dump prints of the section is held against readelf --debug-dump=frames-interp of the same
 file at every address: CFA, FP, RA and whether the RA is signed. Neither our interpreter nor our proof
 has a part in it. Rows where readelf has no FDE must be in a PLT, or go on over less than 16 bytes between two
 FDEs; code with an FDE and without a row is counted. Exit status 1 on any difference, and when nothing was
@@ -32,7 +32,7 @@ WORDS = {"f": "c-8", "U": "u"}
 
 
 def place(text, machine):
-    """--dump's words in those of readelf_rows.py; None where readelf prints an expression."""
+    """dump's words in those of readelf_rows.py; None where readelf prints an expression."""
     if text.startswith("("):
         return None
     for name, column in (("sp", machine.stack), ("fp", machine.frame)):
@@ -43,7 +43,7 @@ def place(text, machine):
 
 def section_spans(tool, path, machine):
     """[(start, end, rules)] of the section, ascending; rules is None in periodic functions."""
-    section = Section(must(tool, "--dump", path), exact=True)
+    section = Section(must(tool, "dump", path), exact=True)
     spans = []
 
     def add(start, end, rules):

@@ -140,7 +140,7 @@ lies() {
 	result $? 'every lie is found'
 	mkdir "$scratch/marks"
 	# A report that takes every row for a repaired one.
-	"$eh2sframe" --dump "$scratch/converted" |
+	"$eh2sframe" dump "$scratch/converted" |
 		sed -n 's/^ *func idx .*: pc = \(0x[0-9a-f]*\), size = \([0-9]*\) .*/{"start":"\1","size":\2,"kind":"repaired","function":"\1"}/p' \
 			>"$scratch/marks/converted.json"
 	"$step" --marks="$scratch/marks" --visits=1 "$scratch/converted" >"$scratch/out" 2>&1

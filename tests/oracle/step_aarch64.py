@@ -85,7 +85,7 @@ class Run:
 def step_program(root, folder, name, most, *args):
     original, converted = f"{root}/usr/bin/{name}", f"{folder}/{name}"
     must(TOOL, "-q", "--code=repair", original, converted)
-    rows = Rows(must(TOOL, "--dump", converted))
+    rows = Rows(must(TOOL, "dump", converted))
     entry = int(re.search(r"Entry point address: +(0x[0-9a-f]+)", must("readelf", "-hW", converted))[1], 16)
     run = Run(converted, rows, entry)
     follow(run, ["-L", root, converted, *args], most)

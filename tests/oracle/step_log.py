@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""AArch64 programs that qemu-user steps: its log, the rows of --dump, and what instructions do."""
+"""AArch64 programs that qemu-user steps: its log, the rows of dump, and what instructions do."""
 import bisect
 import os
 import re
@@ -12,7 +12,7 @@ VALUE = re.compile(r"(X\d\d|SP|PC)=([0-9a-f]{16})")
 
 
 class Rows:
-    """The rows of --dump; a row ends at the next one or at the end of its function."""
+    """The rows of dump; a row ends at the next one or at the end of its function."""
 
     def __init__(self, text):
         self.rows = []

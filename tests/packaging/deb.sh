@@ -80,8 +80,8 @@ is 'the command converts' "$root/usr/bin/eh2sframe" plain converted
 is 'what this tree converts to' sh -c "'$eh2sframe' -q plain same && cmp converted same"
 is 'the linker wrapper' "$root/usr/bin/eh2sframe-ld" gcc main.c -o linked
 is 'and by -B' gcc -B "$root/usr/libexec/eh2sframe/link" main.c -o by-b
-is 'both have found the command beside them' eh2sframe --verify linked by-b
-is 'manual pages' sh -c "for page in eh2sframe eh2sframe-cc eh2sframe-ld dh_eh2sframe; do
+is 'both have found the command beside them' eh2sframe verify linked by-b
+is 'manual pages' sh -c "for page in eh2sframe eh2sframe-convert eh2sframe-tree eh2sframe-merge eh2sframe-cc eh2sframe-ld dh_eh2sframe; do
 	zcat '$root'/usr/share/man/man1/\$page.1.gz | grep -q '^.TH' || exit 1; done"
 is 'the add-on is where dh looks' perl -I"$root/usr/share/perl5" -MDebian::Debhelper::Dh_Lib -e \
 	'sub insert_after { print "@_\n" } require Debian::Debhelper::Sequence::eh2sframe'
@@ -90,8 +90,8 @@ if have cmake; then
 	printf '%s\n' 'cmake_minimum_required(VERSION 3.16)' 'project(x C)' 'find_package(Eh2sframe REQUIRED)' \
 		'add_executable(x ../main.c)' 'eh2sframe_add(x)' >cm/CMakeLists.txt
 	is 'the CMake module' sh -c "cmake -S cm -B cm/b -DCMAKE_PREFIX_PATH='$root/usr' && cmake --build cm/b"
-	is 'it converted' eh2sframe --verify cm/b/x
-	for options in --verif -qV; do
+	is 'it converted' eh2sframe verify cm/b/x
+	for options in --help -qV; do
 		sed -i "s/eh2sframe_add(x.*/eh2sframe_add(x OPTIONS $options)/" cm/CMakeLists.txt
 		is "OPTIONS $options are refused" sh -c "! cmake -S cm -B cm/c -DCMAKE_PREFIX_PATH='$root/usr' 2>err &&
 			grep -q 'and $options is none' err"

@@ -40,7 +40,7 @@ proven() {
 	local name=$1 dir=$2 file id debug
 	shift 2
 	for file; do
-		is "$name: $file is proven" "$eh2sframe" --verify "$dir/$file"
+		is "$name: $file is proven" "$eh2sframe" verify "$dir/$file"
 		is "$name: $file has it mapped" sh -c "readelf -lW '$dir/$file' | grep -q GNU_SFRAME"
 		id=$(eu-readelf -n "$dir/$file" | sed -n 's/.*Build ID: //p')
 		debug=$dir.debug/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug
@@ -128,7 +128,7 @@ if build small ''; then
 		is "small: left: $left" sh -c "test -s '$left' && ! readelf -SW '$left' | grep -qF .sframe"
 	done
 	is 'plain: main has rows by the .debug_frame of its debug package' sh -c \
-		'test "$("$0" --verify --debug-dir=s.debug/usr/lib/debug s/usr/bin/plain | sed -n "s/.* \\([0-9]*\\) could have a row.*/\\1/p")" = 0' "$eh2sframe"
+		'test "$("$0" verify --debug-dir=s.debug/usr/lib/debug s/usr/bin/plain | sed -n "s/.* \\([0-9]*\\) could have a row.*/\\1/p")" = 0' "$eh2sframe"
 	is 'small: text is left' grep -qx text s/usr/lib/text.so
 else
 	not_ok 'small: dpkg-buildpackage' "$(tail -n 30 build.log)"
@@ -142,7 +142,7 @@ rm -f ./*.deb
 if STRIP=-k build small ''; then
 	unpack small_1_*.deb s
 	is 'plain: dh_strip -k leaves its debug file in the package' sh -c \
-		'test "$("$0" --verify --debug-dir=s/usr/lib/debug s/usr/bin/plain | sed -n "s/.* \\([0-9]*\\) could have a row.*/\\1/p")" = 0' "$eh2sframe"
+		'test "$("$0" verify --debug-dir=s/usr/lib/debug s/usr/bin/plain | sed -n "s/.* \\([0-9]*\\) could have a row.*/\\1/p")" = 0' "$eh2sframe"
 else
 	not_ok 'dh_strip -k: dpkg-buildpackage' "$(tail -n 30 build.log)"
 fi
@@ -159,7 +159,7 @@ else
 	ok 'a failed conversion ends the build'
 fi
 is 'its reason is in the log' grep -q '^eh2sframe: .*demands' build.log
-is 'and the status' grep -q 'dh_eh2sframe: error: eh2sframe --batch .* returned exit code 5' build.log
+is 'and the status' grep -q 'dh_eh2sframe: error: eh2sframe tree convert .* returned exit code 5' build.log
 
 ### A real one: a program, a shared library, a package of headers and a static library.
 "$here/source_fetch.sh" xxhash "$cache" >fetch.log 2>&1

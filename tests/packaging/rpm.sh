@@ -82,8 +82,8 @@ rpm=$(ls top/RPMS/*/small-1-1.*.rpm)
 debug=$(ls top/RPMS/*/small-debuginfo-1-1.*.rpm)
 mkdir root debug && (cd root && rpm2cpio "../$rpm" | cpio -idm --quiet) &&
 	(cd debug && rpm2cpio "../$debug" | cpio -idm --quiet)
-is 'the program is proven' "$eh2sframe" --verify root/usr/bin/small
-is 'the library is proven' "$eh2sframe" --verify root/usr/lib64/libsmall.so.1
+is 'the program is proven' "$eh2sframe" verify root/usr/bin/small
+is 'the library is proven' "$eh2sframe" verify root/usr/lib64/libsmall.so.1
 is 'it is mapped' sh -c 'readelf -lW root/usr/bin/small | grep -q GNU_SFRAME'
 is 'the program runs' test "$(root/usr/bin/small)" = 42
 is 'a file that was left out' sh -c '! readelf -SW root/usr/lib64/left.so | grep -qF .sframe'
@@ -109,7 +109,7 @@ is 'the debug link names a file of the debug package' \
 sed '/eh2sframe_exclude/d' small.spec >all.spec
 if rpmbuild -bb --nodeps all.spec >build.log 2>&1; then
 	rm -rf root && mkdir root && (cd root && rpm2cpio "../$rpm" | cpio -idm --quiet)
-	is 'all: proven' "$eh2sframe" --verify root/usr/bin/small root/usr/lib64/left.so
+	is 'all: proven' "$eh2sframe" verify root/usr/bin/small root/usr/lib64/left.so
 	is 'all: hard links still are' test root/usr/bin/small -ef 'root/usr/libexec/small one'
 	is 'all: an object is left' sh -c '! readelf -SW root/usr/lib64/object.o | grep -qF .sframe'
 else

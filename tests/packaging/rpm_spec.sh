@@ -56,7 +56,7 @@ mapfile -t elf < <(echo eh2sframe/usr/bin/eh2sframe{,-record,-fold} eh2sframe-li
 bash "$here/hardening.sh" "$here/../shared" pie,now,protector "${elf[@]}" >hardened 2>&1
 is 'they are hardened' test $? = 0
 is 'the program tells its version' test "$(eh2sframe/usr/bin/eh2sframe --version | head -n 1)" = "eh2sframe $version"
-is 'it converts' sh -c 'eh2sframe/usr/bin/eh2sframe -q /bin/ls ls && eh2sframe/usr/bin/eh2sframe --verify ls && ./ls -d /'
+is 'it converts' sh -c 'eh2sframe/usr/bin/eh2sframe -q /bin/ls ls && eh2sframe/usr/bin/eh2sframe verify ls && ./ls -d /'
 printf '%s\n' '#include <eh2sframe.h>' '#include <stdio.h>' 'int main(void) { return puts(eh2sframe_version()) < 0; }' >use.c
 # The links of eh2sframe-devel lead to eh2sframe-libs.
 cp -a eh2sframe-libs/. eh2sframe-devel/

@@ -111,7 +111,7 @@ real() {
 		count=$((count + 1))
 	done
 	mv "$dir/c++/libgcc_s.so.1" "$dir/libs"
-	said=$("$tool" --batch -q --refresh --for=glibc "$dir" 2>&1)
+	said=$("$tool" tree convert -q --refresh --for=glibc "$dir" 2>&1)
 	result $? "real: $count programs and their libraries are converted"
 	[ -z "$said" ] || echo "$said" | sed 's/^/# /'
 	for program in "$dir"/bin/*; do

@@ -3,7 +3,7 @@
 """survey.py EH2SFRAME JSON DEB...: the .sframe sections that packages ship.
 
 Every ELF file of each package is looked at, also those inside of archives (.a). JSON gets an object for each file with
-a section: what the section holds, who made it, what --verify and --lint say, what --refresh --format=3 makes of it. The
+a section: what the section holds, who made it, what verify and lint say, what --refresh --format=3 makes of it. The
 tables of docs/SURVEY.md go to standard output.
 """
 
@@ -84,18 +84,18 @@ def describe(tool, elf, path):
         found["version"], found["flags"] = section[2], section[3]
     comment = [text.decode(errors="replace") for text in elf.bytes_of(b".comment").split(b"\0") if text]
     found["comment"] = sorted(set(comment))
-    status, text, error = run(tool, "--dump", path)
+    status, text, error = run(tool, "dump", path)
     found["dump"] = status
     functions = re.findall(r"func idx \[\d+\]: pc = 0x([0-9a-f]+), size = (\d+) bytes", text)
     found["functions"] = len(functions)
     if elf.kind != 1:
         where = [place(elf, int(pc, 16), int(size)) for pc, size in functions]
         found["where"] = {name: where.count(name) for name in sorted(set(where))}
-    status, text, error = run(tool, "--verify", path)
+    status, text, error = run(tool, "verify", path)
     found["verify"] = {"status": status, "text": text.splitlines()[-1:] + error.splitlines()[:1]}
     if match := WORDS.search(text):
         found["verify"].update(zip(("differences", "agree", "lacking"), map(int, match.groups())))
-    status, text, error = run(tool, "--lint=all", path)
+    status, text, error = run(tool, "lint", path)
     found["lint"] = {"status": status, "rules": sorted(set(re.findall(r": ([\w-]+): broken", text)))}
     status, _, error = run(tool, "--refresh", "--format=3", "--report-file", path + ".json", path, path + ".out")
     found["refresh"] = {"status": status, "error": error.strip()}
@@ -107,8 +107,8 @@ def describe(tool, elf, path):
             bytes=report["sizes"][".sframe"],
             functions=counts["functions_with_rows"],
             percent=code["percent_of_cfi"],
-            verify=run(tool, "--verify", "--witness=libdwarf", path + ".out")[0],
-            lint=run(tool, "--lint=all", path + ".out")[0],
+            verify=run(tool, "verify", "--witness=libdwarf", path + ".out")[0],
+            lint=run(tool, "lint", path + ".out")[0],
         )
         found["with_cfi"] = counts["functions_with_cfi"]
     return found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of --batch have in common: trees of files, pictures of them."""
+"""What the tests of eh2sframe tree have in common: trees of files, pictures of them."""
 
 import glob
 import hashlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What --check-code, or another command with the same words, says of one file, read back from its text."""
+"""What eh2sframe check, or another command with the same words, says of one file, read back from its text."""
 import collections
 import re
 import resource
@@ -28,7 +28,7 @@ def place(section, number):
 class Said:
     """What -v says of one file: faults, doubts {place: word}, counts (None: no summary)."""
 
-    def __init__(self, tool, path, *options, command=("--check-code",)):
+    def __init__(self, tool, path, *options, command=("check",)):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         made = run(tool, *command, "-v", *options, path)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads what readelf --sframe, objdump --sframe and eh2sframe --dump print, all alike."""
+"""Reads what readelf --sframe, objdump --sframe and eh2sframe dump print, all alike."""
 import re
 
 FUNC = re.compile(r"func idx \[\d+\]: pc = 0x([0-9a-f]+), size = (\d+) bytes(.*)")

@@ -54,14 +54,14 @@ def test_json():
     check(not gone, f"{len(old)} members, types and values of the JSON report are still there", "\n".join(gone))
     check(not new, "all are in the list; --bless adds them", "\n".join(new))
     check(len(old) > 150, "there are many")
-    done = run(TOOL, "--report=json", "-q", "-o", "old.json", "/bin/cat")
+    done = run(TOOL, "report", "--json", "-q", "-o", "old.json", "/bin/cat")
     with open("old.json", encoding="utf-8") as file:
         report = json.load(file)
     check(done.returncode == 0 and report["schema"] == 1, "a report names its schema", report.get("schema"))
     for schema in (2, 0, "1"):
         with open("other.json", "w", encoding="utf-8") as file:
             json.dump(dict(report, schema=schema), file)
-        for argv in (["--report", "--merge", "other.json"], ["--report-diff", "old.json", "other.json"],
+        for argv in (["merge", "other.json"], ["diff", "old.json", "other.json"],
                      ["--baseline=other.json", "/bin/cat", "out"]):
             done = run(TOOL, *argv)
             check(done.returncode in (1, 2) and 'other.json: its member "schema" is not 1' in done.stderr and not os.path.exists("out"),
@@ -82,7 +82,7 @@ def test_recording():
 
 
 def test_undo():
-    """The record that --remove follows."""
+    """The record that remove follows."""
     run(TOOL, "-q", "/bin/cat", "converted")
     with open("converted", "rb") as file:
         data = file.read()
@@ -90,11 +90,11 @@ def test_undo():
     check(at > 16 and data[at : at + 4] == b"\2\0\0\0", "the record names its version", data[at : at + 4])
     with open("other", "wb") as file:
         file.write(data[:at] + b"\3" + data[at + 1 :])
-    done = run(TOOL, "--remove", "other", "out")
+    done = run(TOOL, "remove", "other", "out")
     check(done.returncode == 1 and not os.path.exists("out"), "a record of another version is not followed", done)
-    check(run(TOOL, "--verify", "other").returncode == 0, "its section is proven as before")
+    check(run(TOOL, "verify", "other").returncode == 0, "its section is proven as before")
     done = run(TOOL, "--refresh", "other", "out")
-    check(done.returncode == 0 and run(TOOL, "--verify", "out").returncode == 0, "and is replaced as another producer's", done)
+    check(done.returncode == 0 and run(TOOL, "verify", "out").returncode == 0, "and is replaced as another producer's", done)
 
 
 def main():

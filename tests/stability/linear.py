@@ -141,7 +141,7 @@ CASES = {
 PLT = b"\xff\x35" + bytes(4) + b"\xff\x25" + bytes(4) + b"\x0f\x1f\x40\0"
 STUB = b"\xff\x25" + bytes(4) + b"\x68" + bytes(4) + b"\xe9" + bytes(4)
 # Each with a command of its own.
-SECTION = ["-q", "-j1", "--section-only", "in", "out"]
+SECTION = ["section", "-q", "-j1", "in", "out"]
 ALONE = {
     # The last entry is none, so that all are searched.
     "headers of one PLT": (1600, lambda n: elf(16 * n + 4096, lambda at: fdes([(0, 16, b"\x41\x0e\x10")], at), text=PLT + STUB * n,
@@ -149,11 +149,11 @@ ALONE = {
     "headers of one .eh_frame": (
         6000, lambda n: elf(16 * n, lambda at: fdes([(16 * i, 16, b"\x41\x0e\x10") for i in range(n)], at), same=((".eh_frame", ".eh_frame"), ALLOC, n)),
         SECTION),
-    "functions without CFI": (5000, bare_functions, ["-q", "--derive", "-j1", "--section-only", "in", "out"]),
+    "functions without CFI": (5000, bare_functions, ["section", "-q", "--derive", "-j1", "in", "out"]),
     "sections, and a pattern": (
         5000, section_each, ["-q", "-j1", "--format=2", "--exclude-section=.none", "--allow-unmatched", "in", "out"]),
 }
-COMMANDS = {"convert": ["-q", "-j1", "in", "out"], "report": ["--report", "-v", "-j1", "in"],
+COMMANDS = {"convert": ["-q", "-j1", "in", "out"], "report": ["report", "-v", "-j1", "in"],
             "smallest": ["-q", "-j1", "--format=3", "--optimize=size", "in", "out"]}
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""eh2sframe --batch: which files of a tree it converts, and that each is what the same conversion of
+"""eh2sframe tree convert: which files of a tree it converts, and that each is what the same conversion of
 that file alone gives. TAP.
 
     batch.py EH2SFRAME
@@ -133,7 +133,7 @@ def test_everything():
     for jobs in ("1", "4", "16"):
         subprocess.run(["rm", "-rf", "tree"], check=True)
         copy("before", "tree")
-        got = run(TOOL, "--batch", "-v", "-j", jobs, "--report-file=report.json", "tree")
+        got = run(TOOL, "tree", "convert", "-v", "-j", jobs, "--report-file=report.json", "tree")
         told = re.sub(rb"eh2sframe: (no )?sandbox: .*\n", b"", got.err)
         check(got.status == 0 and not told, f"a tree, -j {jobs}", got)
         now, now_groups = picture("tree")
@@ -177,14 +177,14 @@ def test_everything():
     check(
         all(line == re.sub(r"[\0-\x1f]", "", line) for line in lines), "and no control characters"
     )
-    again = run(TOOL, "--batch", "tree")
+    again = run(TOOL, "tree", "convert", "tree")
     check(
         again.status == 0 and again.out.startswith(b"0 converted, %d skipped" % len(paths)),
         "a second time there is nothing to do",
         again,
     )
     check(picture("tree") == (was, groups), "and nothing is done")
-    other = run(TOOL, "--batch", "-q", "--refresh", "--format=3", "tree")
+    other = run(TOOL, "tree", "convert", "-q", "--refresh", "--format=3", "tree")
     check(other.status == 0 and not other.out + other.err, "--refresh, -q: silence", other)
     subprocess.run([TOOL, "-q", "--format=3", "/bin/ls", "ls3"], check=True)
     check(digest("tree/bin/ls") == digest("ls3"), "--refresh as for one file")
@@ -199,14 +199,14 @@ def test_names():
         subprocess.run(["cp", "/bin/cat", f"n/{name}"], check=True)
     os.link("n/one", "n/sub/one")
     copy("n", "n0")
-    got = run(TOOL, "--batch", "n/one")
+    got = run(TOOL, "tree", "convert", "n/one")
     check(
         got.status == 1 and b"n/one: has 2 hard links, of which 1 " in got.err,
         "a link outside of what is named: refused",
         got,
     )
     check(picture("n") == picture("n0"), "and left alone")
-    got = run(TOOL, "--batch", "n/sub", "n/one", "./n/sub/two", "n/sub/two/two", "n/one")
+    got = run(TOOL, "tree", "convert", "n/sub", "n/one", "./n/sub/two", "n/sub/two/two", "n/one")
     check(
         got.status == 0 and got.out.startswith(b"3 converted, 0 skipped, 0 failed"),
         "named twice and inside each other: each file once",
@@ -215,7 +215,7 @@ def test_names():
     check(picture("n")[1] == picture("n0")[1], "and the links are links")
     os.symlink("n0/sub", "link")
     os.symlink("n0/one", "n0link")
-    got = run(TOOL, "--batch", "-v", "link", "n0link")
+    got = run(TOOL, "tree", "convert", "-v", "link", "n0link")
     check(
         got.status == 0
         and got.out.startswith(b"link/one: ")
@@ -225,7 +225,7 @@ def test_names():
         got,
     )
     check(picture("n") == picture("n0"), "to the same files")
-    got = run(TOOL, "--batch", "missing", "n")
+    got = run(TOOL, "tree", "convert", "missing", "n")
     check(
         got.status == 3
         and got.err == b"eh2sframe: missing: cannot open: No such file or directory\n"
@@ -235,7 +235,7 @@ def test_names():
     )
     os.mkfifo("pipe")
     for path in ("pipe", "/dev/null"):
-        got = run(TOOL, "--batch", path)
+        got = run(TOOL, "tree", "convert", path)
         check(
             got.status == 1 and b"neither a regular file nor a directory" in got.err,
             f"{path} is not opened",
@@ -244,7 +244,7 @@ def test_names():
     copy("/bin/cat", "n/.eh2sframe.aaaaaa")
     os.chmod("n/.eh2sframe.aaaaaa", 0o600)
     copy("n", "n2")
-    got = run(TOOL, "--batch", "n")
+    got = run(TOOL, "tree", "convert", "n")
     check(
         got.status == 0 and got.out.startswith(b"0 converted, 3 skipped (has-sframe 3), 0 failed")
         and picture("n") == picture("n2"),
@@ -252,7 +252,7 @@ def test_names():
         got,
     )
     os.unlink("n/.eh2sframe.aaaaaa")
-    got = run(TOOL, "--batch", "/etc/passwd")
+    got = run(TOOL, "tree", "convert", "/etc/passwd")
     check(
         got.status == 0 and got.out == b"0 converted, 0 skipped, 0 failed, 1 not ELF\n",
         "a file that is not ELF",
@@ -260,11 +260,11 @@ def test_names():
     )
     copy("/bin/ls", "program")
     before = digest("program")
-    got = run(TOOL, "--batch", "--report-file=program", "program")
+    got = run(TOOL, "tree", "convert", "--report-file=program", "program")
     check(got.status == 2 and digest("program") == before, "a report over a program", got)
-    for argv in (["--batch"], ["--batch", "-o", "x", "n"], ["--batch", "--dump", "n"],
-                 ["--batch", "--section-address=1", "n"], ["--batch", "--cfi=x", "n"],
-                 ["--merge", "x"]):
+    for argv in (["tree"], ["tree", "n"], ["tree", "convert"], ["tree", "convert", "-o", "x", "n"], ["tree", "dump", "n"],
+                 ["tree", "convert", "--address=1", "n"], ["tree", "convert", "--cfi=x", "n"],
+                 ["merge"]):
         check(run(TOOL, *argv).status == 2, "usage: " + " ".join(argv))
 
 
@@ -276,7 +276,7 @@ def test_failures():
     copy("/bin/cat", "f/broken")
     poke("f/broken", 40, b"\xff" * 7)
     copy("f", "f0")
-    got = run(TOOL, "--batch", "f", "--report-file=f.json")
+    got = run(TOOL, "tree", "convert", "f", "--report-file=f.json")
     check(
         got.status == 1 and got.out.startswith(b"3 converted") and b"f/broken: " in got.err,
         "a damaged file",
@@ -295,14 +295,14 @@ def test_failures():
     check(digest("f/broken") == digest("f0/broken"), "is left as it is")
     subprocess.run(["rm", "-r", "f"], check=True)
     copy("f0", "f")
-    got = run(TOOL, "--batch", "--min-coverage=100", "--min-coverage-of=text", "f")
+    got = run(TOOL, "tree", "convert", "--min-coverage=100", "--min-coverage-of=text", "f")
     check(
         got.status == 5 and got.out.startswith(b"0 converted, 0 skipped, 4 failed"),
         "coverage that is too low",
         got,
     )
     check(picture("f") == picture("f0"), "changes nothing")
-    got = run(TOOL, "--batch", "f", "--report-file=/dev/full")
+    got = run(TOOL, "tree", "convert", "f", "--report-file=/dev/full")
     check(
         got.status == 1
         and got.err.endswith(b"\neh2sframe: converted, but /dev/full: cannot write: No space left on device\n"),
@@ -336,7 +336,7 @@ def test_bar():
     os.makedirs("bar/\033]0;title\a")
     for i, path in enumerate(programs(40, 1 << 18)):
         subprocess.run(["cp", path, f"bar/\033]0;title\a/{i}"], check=True)
-    out, text = on_terminal(TOOL, "--batch", "-j1", "--witness=libdwarf", "bar")
+    out, text = on_terminal(TOOL, "tree", "convert", "-j1", "--witness=libdwarf", "bar")
     last = text.rsplit(b"\r", 1)[-1]
     check(b" files  " in text and b"% " in text, "a bar on a terminal", text[:300])
     check(last == b"\x1b[K", "that is gone in the end", last)
@@ -349,7 +349,7 @@ def test_bar():
     subprocess.run(["rm", "-rf", "bar"], check=True)
     os.makedirs("bar")
     copy("/bin/bash", "bar/bash")
-    out, text = on_terminal(TOOL, "--batch", "-q", "--witness=libdwarf", "bar")
+    out, text = on_terminal(TOOL, "tree", "convert", "-q", "--witness=libdwarf", "bar")
     check(not out + text, "-q: none", out + text)
 
 
@@ -359,7 +359,7 @@ def test_lines():
     names = [b"\xc3\x80", b"\xe6\x97\xa5\xe6\x9c\xac", b"\xc3\xa4", b"\xff\x9b", b"\xc2\x9b2J", b"plain"]
     for name in names:
         copy("/bin/true", b"lines/" + name)
-    got = run(TOOL, "--batch", "-v", "lines")
+    got = run(TOOL, "tree", "convert", "-v", "lines")
     check(got.status == 0 and b"6 converted" in got.out and got.out.count(b" functions, ") == 6, "a line for each name", got)
     check(all(b"lines/" + name + b": " in got.out for name in names[:3] + names[5:]) and b"\xc2\x9b" not in got.out + got.err,
           "names as they are, but for control characters", got)

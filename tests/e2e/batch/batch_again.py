@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""eh2sframe --batch: the report of a run that goes on where another stopped, and a run that cannot tell
+"""eh2sframe tree convert: the report of a run that goes on where another stopped, and a run that cannot tell
 all, or runs out of memory. TAP.
 
     batch_again.py EH2SFRAME SHARED [long]
@@ -38,7 +38,7 @@ def make_tree(top):
 
 
 def batch(*argv, **how):
-    return run(TOOL, "--batch", *argv, **how)
+    return run(TOOL, "tree", "convert", *argv, **how)
 
 
 def report(path):
@@ -76,7 +76,7 @@ def test_again():
     check(without_already(got) == (whole[0], 12, 12), "its report has the figures of the first", got["summary"])
     cheap = batch("tree")
     check(cheap.out.startswith(b"0 converted, 12 skipped (has-sframe 12), 0 failed"), "without one they are skipped")
-    merged = run(TOOL, "--report", "--merge", "-o", "merged.json", "again.json")
+    merged = run(TOOL, "merge", "-o", "merged.json", "again.json")
     check(merged.status == 0 and report("merged.json")["summary"]["already"] == 12, "a merged report", merged)
     subprocess.run(["rm", "-rf", "tree"], check=True)
     copy("old", "tree")
@@ -89,7 +89,7 @@ def test_again():
     for moment in range(10):
         subprocess.run(["rm", "-rf", "tree"], check=True)
         copy("old", "tree")
-        process = subprocess.Popen([TOOL, "--batch", "-q", "-j2", "--report-file=half.json", "tree"])
+        process = subprocess.Popen([TOOL, "tree", "convert", "-q", "-j2", "--report-file=half.json", "tree"])
         time.sleep(rng.random() * 0.2)
         process.send_signal((signal.SIGINT, signal.SIGTERM, signal.SIGKILL)[moment % 3])
         status = process.wait()
@@ -168,7 +168,7 @@ def test_telling():
     got = batch("-q", "--report-file=/dev/full", "done")
     check(got.status == 3 and got.err.startswith(b"eh2sframe: /dev/full: cannot write: "),
           "what an earlier run converted is not said to be converted", got)
-    closed = subprocess.run(["sh", "-c", f"'{TOOL}' --batch tree2 >&-"], capture_output=True, check=False)
+    closed = subprocess.run(["sh", "-c", f"'{TOOL}' tree convert tree2 >&-"], capture_output=True, check=False)
     check(closed.returncode == 3 and picture("tree2") == old, "standard output closed: nothing, either", closed)
     for argv, words in (
         (["-q", "--report-file=/dev/full"], b"eh2sframe: converted, but /dev/full: cannot write: "),
@@ -181,7 +181,7 @@ def test_telling():
                 with open("tree2/broken", "wb") as file, open("/bin/cat", "rb") as cat:
                     file.write(cat.read(5000))
             with open("/dev/full", "wb") as full:
-                done = subprocess.run([TOOL, "--batch", *argv, "tree2"], stdout=full, stderr=subprocess.PIPE, check=False)
+                done = subprocess.run([TOOL, "tree", "convert", *argv, "tree2"], stdout=full, stderr=subprocess.PIPE, check=False)
             last = done.stderr.splitlines()[-1]
             now = {key: what for key, what in picture("tree2")[0].items() if key != b"broken"}
             check(
@@ -189,19 +189,19 @@ def test_telling():
                 f"{words.decode()}{', and a file fails' if broken else ''}",
                 done,
             )
-    for option, status, words in (
-        ("--verify", 3, b"eh2sframe: cannot write to standard output: "),
-        ("--remove", 8, b"eh2sframe: restored, but cannot write to standard output: "),
+    for verb, status, words in (
+        ("verify", 3, b"eh2sframe: cannot write to standard output: "),
+        ("remove", 8, b"eh2sframe: restored, but cannot write to standard output: "),
     ):
         if os.path.exists("tree2/broken"):
             os.unlink("tree2/broken")
         with open("/dev/full", "wb") as full:
-            argv = [TOOL, "--batch", option, "tree2"]
+            argv = [TOOL, "tree", verb, "tree2"]
             done = subprocess.run(argv, stdout=full, stderr=subprocess.PIPE, check=False)
-        check(done.returncode == status and done.stderr.startswith(words), f"{option}: status {status}", done)
+        check(done.returncode == status and done.stderr.startswith(words), f"tree {verb}: status {status}", done)
     check(picture("tree2")[0] == old[0], "and the originals are back")
     with open("/dev/full", "wb") as full:
-        done = subprocess.run([TOOL, "--batch", "tree2/text"], stdout=full, stderr=subprocess.PIPE, check=False)
+        done = subprocess.run([TOOL, "tree", "convert", "tree2/text"], stdout=full, stderr=subprocess.PIPE, check=False)
     check(done.returncode == 3 and b"converted, but" not in done.stderr, "with nothing converted it is status 3", done)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""--batch with --remove, --verify and --lint, and which files --include and --exclude leave. TAP.
+"""eh2sframe tree remove, verify and lint, and which files --include and --exclude leave. TAP.
 
     batch_choose.py EH2SFRAME
 """
@@ -36,7 +36,7 @@ def converted(top):
     return sorted(
         name
         for name in FILES
-        if run(TOOL, "--dump", f"{top}/{name}").status == 0
+        if run(TOOL, "dump", f"{top}/{name}").status == 0
     )
 
 
@@ -45,7 +45,7 @@ def test_globs():
 
     def case(name, wanted, excluded, *options):
         make("g")
-        got = run(TOOL, "--batch", *options, "g")
+        got = run(TOOL, "tree", "convert", *options, "g")
         tail = b", %d excluded" % excluded if excluded else b"1 not ELF"
         check(
             got.status == 0
@@ -75,18 +75,18 @@ def test_globs():
     for order in (("--include=*s*", "--exclude=lib/debug/*"), ("--exclude=lib/debug/*", "--include=*s*")):
         case("both, in any order", ["bin/ls", "lib/libcat.so.1"], 2, *order)
     make("g")
-    got = run(TOOL, "--batch", "--include=none", "g")
+    got = run(TOOL, "tree", "convert", "--include=none", "g")
     check(got.status == 0 and got.out == b"0 converted, 0 skipped, 0 failed, 0 not ELF, 6 excluded\n", "none", got)
-    got = run(TOOL, "--batch", "--exclude=ls", "g/bin/ls", "g/bin/cat")
+    got = run(TOOL, "tree", "convert", "--exclude=ls", "g/bin/ls", "g/bin/cat")
     check(got.out.startswith(b"1 converted") and converted("g") == ["bin/cat"], "files that are named", got)
-    got = run(TOOL, "--batch", "--exclude=bin/*", "g/", "--report-file=g.json")
+    got = run(TOOL, "tree", "convert", "--exclude=bin/*", "g/", "--report-file=g.json")
     with open("g.json", encoding="utf-8") as file:
         check(json.load(file)["summary"]["excluded"] == 1, "in the report", got)
     # One is excluded, so all names of the file stay as they are.
     make("g")
     os.link("g/bin/ls", "g/lib/ls2")
     was = picture("g")
-    got = run(TOOL, "--batch", "--include=ls2", "g")
+    got = run(TOOL, "tree", "convert", "--include=ls2", "g")
     check(
         got.status == 1
         and b"has 2 hard links, of which 1 is below the named paths and not excluded" in got.err
@@ -102,17 +102,17 @@ def test_remove():
     os.chmod("r/bin/ls", 0o4751)
     copy("r", "r0")
     was = picture("r0")
-    run(TOOL, "--batch", "-q", "r")
+    run(TOOL, "tree", "convert", "-q", "r")
     copy("r", "outside")
-    got = run(TOOL, "--batch", "--remove", "-j2", "r")
+    got = run(TOOL, "tree", "remove", "-j2", "r")
     check(
         got.status == 0 and not got.err and got.out == b"5 restored, 0 skipped, 0 failed, 1 not ELF\n",
-        "--remove",
+        "remove",
         got,
     )
     check(picture("r") == was, "the originals, modes and links")
     check(not strays("."), "no temporary file is left")
-    got = run(TOOL, "--batch", "--remove", "-v", "r")
+    got = run(TOOL, "tree", "remove", "-v", "r")
     check(
         got.status == 0
         and b"r/bin/ls: skipped: no-sframe\n" in got.out
@@ -124,14 +124,14 @@ def test_remove():
     # Names outside, another producer, another tool since, a damaged file, a file that is locked.
     os.link("outside/bin/ls", "elsewhere")
     was = digest("outside/bin/ls")
-    got = run(TOOL, "--batch", "--remove", "outside/bin")
+    got = run(TOOL, "tree", "remove", "outside/bin")
     check(
         got.status == 1 and b"has 3 hard links, of which 1 is below" in got.err and digest("outside/bin/ls") == was,
         "a name outside",
         got,
     )
     os.makedirs("others")
-    subprocess.run([TOOL, "-q", "--section-only", "/bin/cat", "section"], check=True)
+    subprocess.run([TOOL, "section", "-q", "/bin/cat", "section"], check=True)
     subprocess.run(
         ["objcopy", "--add-section", ".sframe=section", "--set-section-flags", ".sframe=alloc,readonly"]
         + ["/bin/cat", "others/added"],
@@ -144,7 +144,7 @@ def test_remove():
     with open("/bin/ls", "rb") as source, open("others/cut", "wb") as file:
         file.write(source.read()[:5000])
     was = picture("others")
-    got = run(TOOL, "--batch", "--remove", "others")
+    got = run(TOOL, "tree", "remove", "others")
     check(
         got.status == 1
         and got.out == b"0 restored, 1 skipped (other-sframe 1), 2 failed, 0 not ELF\n"
@@ -158,24 +158,24 @@ def test_remove():
     )
     os.unlink("others/cut")
     os.unlink("added-elsewhere")
-    got = run(TOOL, "--batch", "--refresh", "others")
+    got = run(TOOL, "tree", "convert", "--refresh", "others")
     check(got.status == 0 and got.out.startswith(b"2 converted"), "--refresh does both", got)
-    got = run(TOOL, "--batch", "--verify", "others")
+    got = run(TOOL, "tree", "verify", "others")
     check(got.out.startswith(b"2 proven"), "and they are proven", got)
 
 
 def test_look():
     make("l")
-    run(TOOL, "--batch", "-q", "--exclude=ls", "l")
+    run(TOOL, "tree", "convert", "-q", "--exclude=ls", "l")
     os.link("l/bin/cat", "elsewhere-cat")
     was = picture("l")
-    got = run(TOOL, "--batch", "--verify", "l")
+    got = run(TOOL, "tree", "verify", "l")
     check(
         got.status == 0 and not got.err and got.out == b"3 proven, 2 skipped (no-sframe 2), 0 failed, 1 not ELF\n",
-        "--verify",
+        "verify",
         got,
     )
-    got = run(TOOL, "--batch", "--verify", "-v", "l")
+    got = run(TOOL, "tree", "verify", "-v", "l")
     lines = got.out.splitlines()
     check(
         len(lines) == 6
@@ -184,18 +184,18 @@ def test_look():
         "-v",
         got,
     )
-    got = run(TOOL, "--batch", "--lint=all", "-v", "l")
+    got = run(TOOL, "tree", "lint", "-v", "l")
     check(
         got.status == 0
         and got.out.startswith(b"l/bin/cat: SFrame version 2 keeps every rule of ")
         and got.out.endswith(b"3 keep every rule, 2 skipped (no-sframe 2), 0 failed, 1 not ELF\n"),
-        "--lint",
+        "lint",
         got,
     )
-    check(run(TOOL, "--batch", "--verify", "-q", "l").out == b"", "-q")
+    check(run(TOOL, "tree", "verify", "-q", "l").out == b"", "-q")
     # Somebody else's directory: nothing has to be written there.
     os.chmod("l/bin", 0o555)
-    check(run(TOOL, "--batch", "--verify", "-q", "l").status == 0, "a directory that cannot be written to")
+    check(run(TOOL, "tree", "verify", "-q", "l").status == 0, "a directory that cannot be written to")
     os.chmod("l/bin", 0o755)
     check(picture("l") == was, "and nothing is written")
     # A row that is wrong, and a section that the kernel does not read.
@@ -207,21 +207,21 @@ def test_look():
         byte = file.read(1)[0]
         file.seek(end - 1)
         file.write(bytes([byte ^ 8]))
-    single = run(TOOL, "--verify", "l/lib/debug/cat")
-    got = run(TOOL, "--batch", "--verify", "-j3", "l")
+    single = run(TOOL, "verify", "l/lib/debug/cat")
+    got = run(TOOL, "tree", "verify", "-j3", "l")
     check(
         single.status == 4
         and got.status == 4
         and got.err == single.err
         and got.out == single.out + b"2 proven, 2 skipped (no-sframe 2), 1 failed, 1 not ELF\n",
-        "a wrong row: what --verify says of the file, and its status",
+        "a wrong row: what verify says of the file, and its status",
         f"{got}\n{single}",
     )
-    quiet = run(TOOL, "--batch", "--verify", "-q", "l")
+    quiet = run(TOOL, "tree", "verify", "-q", "l")
     check(quiet.status == 4 and quiet.err == got.err, "-q", quiet)
     run(TOOL, "-q", "--refresh", "--no-pcrel", "l/bin/ls", "l/bin/ls")
-    single = run(TOOL, "--lint=linux-user", "l/bin/ls")
-    got = run(TOOL, "--batch", "--lint=linux-user", "--include=ls", "l")
+    single = run(TOOL, "lint", "--for=linux-user", "l/bin/ls")
+    got = run(TOOL, "tree", "lint", "--for=linux-user", "--include=ls", "l")
     check(
         got.status == single.status == 1
         and got.err == single.err
@@ -236,28 +236,28 @@ def test_nothing():
     make("n")
     os.mkdir("empty")
     for how, paths in (
-        (["--verify"], ["n", "empty"]),
-        (["--lint=all"], ["n"]),
-        (["--verify", "-q"], ["empty"]),
-        (["--lint=glibc", "--include=nobody"], ["n"]),
+        (["verify"], ["n", "empty"]),
+        (["lint"], ["n"]),
+        (["verify", "-q"], ["empty"]),
+        (["lint", "--for=glibc", "--include=nobody"], ["n"]),
     ):
-        got = run(TOOL, "--batch", *how, *paths)
+        got = run(TOOL, "tree", *how, *paths)
         check(
             got.status == 6 and got.err == b"eh2sframe: no file has a .sframe section to look at\n",
             f"{' '.join(how)}: nothing to look at",
             got,
         )
-    got = run(TOOL, "--batch", "--lint=nobody", "empty")
+    got = run(TOOL, "tree", "lint", "--for=nobody", "empty")
     check(
-        got.status == 2 and got.err.startswith(b"eh2sframe: --lint=nobody: unknown reader; ") and not got.out,
+        got.status == 2 and got.err.startswith(b"eh2sframe: --for=nobody: give glibc, ") and not got.out,
         "an unknown reader, before any file",
         got,
     )
-    got = run(TOOL, "--batch", "--verify", "n", "missing")
+    got = run(TOOL, "tree", "verify", "n", "missing")
     check(got.status == 3 and got.err.count(b"\n") == 1, "a failure has its own status", got)
-    for how in ([], ["--remove"]):
-        got = run(TOOL, "--batch", *how, "empty")
-        check(got.status == 0 and not got.err, f"{how}: nothing to do", got)
+    for verb in ("convert", "remove"):
+        got = run(TOOL, "tree", verb, "empty")
+        check(got.status == 0 and not got.err, f"{verb}: nothing to do", got)
 
 
 def main():

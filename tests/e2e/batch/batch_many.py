@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""eh2sframe --batch over very many small files, very deep trees and many names: time and memory. TAP.
+"""eh2sframe tree convert over very many small files, very deep trees and many names: time and memory. TAP.
 
     batch_many.py EH2SFRAME COUNT
 """
@@ -58,7 +58,7 @@ def test_many():
     with open("converted", "rb") as file:
         converted = file.read()
     began = time.monotonic()
-    got = run(TOOL, "--batch", "--report-file=many.json", "many")
+    got = run(TOOL, "tree", "convert", "--report-file=many.json", "many")
     took = time.monotonic() - began
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     print(
@@ -91,7 +91,7 @@ def test_deep():
     subprocess.run(["cp", "/bin/cat", "cat"], check=True)
     os.fchdir(start)
     began = time.monotonic()
-    got = run(TOOL, "--batch", "-q", "deep")
+    got = run(TOOL, "tree", "convert", "-q", "deep")
     check(
         got.status in (0, 3) and got.err.count(b"\n") == (got.status == 3),
         f"{depth} directories deep, in {time.monotonic() - began:.1f} s",
@@ -105,7 +105,7 @@ def test_links():
     subprocess.run(["cp", "/bin/cat", "links/0"], check=True)
     for i in range(1, 5000):
         os.link("links/0", f"links/{i}")
-    got = run(TOOL, "--batch", "links")
+    got = run(TOOL, "tree", "convert", "links")
     check(got.out.startswith(b"1 converted, 0 skipped, 0 failed"), "5000 names of one file", got)
     check(len({os.stat(f"links/{i}").st_ino for i in range(5000)}) == 1, "are links of each other")
     check(sorted(os.listdir("links")) == sorted(map(str, range(5000))), "and nothing else")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""--report --merge: the reports of the parts of a tree make the report of the tree. TAP.
+"""eh2sframe merge: the reports of the parts of a tree make the report of the tree. TAP.
 
     batch_merge.py EH2SFRAME ROOT
 """
@@ -49,11 +49,11 @@ def make_tree(top):
 
 
 def batch(report, *paths):
-    return run(TOOL, "--batch", "-q", f"--report-file={report}", *paths)
+    return run(TOOL, "tree", "convert", "-q", f"--report-file={report}", *paths)
 
 
 def merge(out, *reports):
-    return run(TOOL, "--report", "--merge", "-q", "-o", out, *reports)
+    return run(TOOL, "merge", "-q", "-o", out, *reports)
 
 
 def test_parts():
@@ -93,9 +93,9 @@ def test_parts():
     batch("rest.json", *rest)
     merge("merged.json", "rest.json", "c.json", "a.json", "b.json")
     check(read("merged.json") == read("whole.json"), "directories")
-    got = run(TOOL, "--report", "--merge", "whole.json")
+    got = run(TOOL, "merge", "whole.json")
     check(got.out == read("whole.json") and not got.err, "to standard output", got)
-    got = run(TOOL, "--report", "--merge", "-o", "merged.json", "a.json", "b.json")
+    got = run(TOOL, "merge", "-o", "merged.json", "a.json", "b.json")
     check(got.out.endswith(b"bytes .sframe\n") and got.out.count(b"\n") == 1, "a summary", got)
     check(re.match(rb"\d+ converted, \d+ skipped", got.out), "that says what was converted", got)
 
@@ -133,8 +133,8 @@ def test_sums():
 
 
 def test_plain():
-    """Reports of --report=json and of conversions merge, too."""
-    run(TOOL, "--report=json", "-o", "plain.json", "/bin/ls", "/bin/cat")
+    """Reports of report --json and of conversions merge, too."""
+    run(TOOL, "report", "--json", "-o", "plain.json", "/bin/ls", "/bin/cat")
     run(TOOL, "-q", "--report-file=single.json", "/bin/bash", "bash")
     got = merge("merged.json", "plain.json", "single.json")
     files = json.loads(read("merged.json"))["files"]
@@ -144,9 +144,9 @@ def test_plain():
         "reports of single files",
         got,
     )
-    got = run(TOOL, "--report", "--merge", "-o", "merged.json", "plain.json")
+    got = run(TOOL, "merge", "-o", "merged.json", "plain.json")
     check(got.out.startswith(b"2 reported, 0 skipped, 0 failed"), "nothing was converted", got)
-    got = run(TOOL, "--report", "--merge", "-o", "merged.json", "plain.json", "single.json")
+    got = run(TOOL, "merge", "-o", "merged.json", "plain.json", "single.json")
     check(got.out.startswith(b"1 converted, 2 reported, 0 skipped"), "one was", got)
 
 
@@ -209,13 +209,13 @@ def test_bad():
         got,
     )
     check(merge("out.json", ".").status == 3, "a directory")
-    got = subprocess.run(["sh", "-c", "cat a.json | \"$1\" --report --merge -o pipe.json /dev/stdin", "sh", TOOL],
+    got = subprocess.run(["sh", "-c", "cat a.json | \"$1\" merge -o pipe.json /dev/stdin", "sh", TOOL],
                          capture_output=True, check=False)
-    bare = run(TOOL, "--report", "--merge", "a.json")
-    check(run(TOOL, "--report", "--merge", "-o", "-", "a.json").out == bare.out, "-o - is standard output", bare)
+    bare = run(TOOL, "merge", "a.json")
+    check(run(TOOL, "merge", "-o", "-", "a.json").out == bare.out, "-o - is standard output", bare)
     with open("escape.json", "w", encoding="utf-8") as file:
         json.dump({**good, "files": [{"path": "x", "status": 6, "skipped": "\033]0;\a"}]}, file)
-    out = run(TOOL, "--report", "--merge", "-o", "out.json", "escape.json").out
+    out = run(TOOL, "merge", "-o", "out.json", "escape.json").out
     check(b"1 skipped (\\033]0;\\007 1)" in out, "no reason reaches a terminal with control characters", out)
     check(got.returncode == 0 and merge("whole.json", "a.json").status == 0 and read("pipe.json") == read("whole.json"),
           "a pipe", got)

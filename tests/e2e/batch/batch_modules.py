@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""eh2sframe --batch over trees with kernel modules: which are converted, signatures, what is skipped. TAP.
+"""eh2sframe tree convert over trees with kernel modules: which are converted, signatures, what is skipped. TAP.
 
     batch_modules.py EH2SFRAME
 """
@@ -82,7 +82,7 @@ def test_convert():
                              (["--source=eh_frame,derived", "--format=3"], {"kernel-module": 3}),
                              (["--format=3", "--code=refuse"], {"kernel-module": 3}),
                              (["--format=3"], {"signed-module": 1})):
-        got = run(TOOL, "--batch", "--refresh", *options, "--report-file=report.json", "tree")
+        got = run(TOOL, "tree", "convert", "--refresh", *options, "--report-file=report.json", "tree")
         counts, files = summary()
         check(got.status == 0 and not got.err and counts["skipped"] == SKIPPED | skipped and counts["not_elf"] == 3,
               f"{options}: what is skipped", got)
@@ -99,31 +99,31 @@ def test_convert():
 
 
 def test_signed():
-    got = run(TOOL, "--batch", "-q", "--format=3", "--drop-signatures", "--report-file=report.json", "tree")
+    got = run(TOOL, "tree", "convert", "-q", "--format=3", "--drop-signatures", "--report-file=report.json", "tree")
     data, one = content("tree/a folder/signed.ko"), summary()[1]["a folder/signed.ko"]
     check(got.status == 0 and one["method"]["signature_left_out"] and not data.endswith(MARK), "--drop-signatures", got)
     alone = run(TOOL, "--format=3", "before/a folder/signed.ko", "alone")
     check(alone.err == b"eh2sframe: before/a folder/signed.ko: the module's signature is left out, because it no longer "
           b"matches; sign the new module\n" and data == content("alone"), "as by a conversion of its own", alone)
-    again = run(TOOL, "--batch", "--format=3", "tree")
+    again = run(TOOL, "tree", "convert", "--format=3", "tree")
     check(again.status == 0 and again.out.startswith(b"0 converted, ") and b"has-sframe 4" in again.out,
           "a second time there is nothing to do", again)
 
 
 def test_look():
-    for command, word in (("--verify", b"4 proven"), ("--lint=all", b"4 keep every rule"),
-                          ("--check-code", b"4 not contradicted")):
-        got = run(TOOL, "--batch", command, "tree")
-        check(got.status == 0 and word in got.out.splitlines()[-1], f"{command}: modules, too", got)
+    for verb, word in (("verify", b"4 proven"), ("lint", b"4 keep every rule"),
+                       ("check", b"4 not contradicted")):
+        got = run(TOOL, "tree", verb, "tree")
+        check(got.status == 0 and word in got.out.splitlines()[-1], f"{verb}: modules, too", got)
     # The step that follows a conversion: to sign.
     write("tree/module.ko", content("tree/module.ko") + bytes(20) + struct.pack(">8xI", 20) + MARK)
-    got = run(TOOL, "--batch", "--refresh", "--format=3", "tree")
+    got = run(TOOL, "tree", "convert", "--refresh", "--format=3", "tree")
     check(got.status == 0 and b"signed-module 1)" in got.out and content("tree/module.ko").endswith(MARK),
           "--refresh leaves a module that was signed", got)
-    got = run(TOOL, "--batch", "--remove", "tree")
+    got = run(TOOL, "tree", "remove", "tree")
     check(got.status == 0 and picture("tree")[0].keys() == picture("before")[0].keys() and
           all(digest("tree/" + name) == digest("before/" + name)
-              for name in ("module.ko", "names.ko", "a folder/signed.ko", "cat")), "--remove gives the modules back", got)
+              for name in ("module.ko", "names.ko", "a folder/signed.ko", "cat")), "remove gives the modules back", got)
 
 
 def test_kernel_reader():
@@ -133,16 +133,16 @@ def test_kernel_reader():
     os.mkdir("arm64")
     compiled("arm64/module.ko", MODULE, "aarch64-linux-gnu-gcc")
     for reader, word in (("linux-user", b"kernel-module 1"), ("linux-arm64", b"1 converted")):
-        got = run(TOOL, "--batch", "--for=" + reader, "arm64")
+        got = run(TOOL, "tree", "convert", "--for=" + reader, "arm64")
         check(got.status == 0 and word in got.out, f"--for={reader}", got)
 
 
 def test_usage():
     for options in (["--drop-signatures", "before/module.ko", "out"],
-                    ["--batch", "--remove", "--drop-signatures", "tree"],
-                    ["--batch", "--verify", "--drop-signatures", "tree"]):
+                    ["tree", "remove", "--drop-signatures", "tree"],
+                    ["tree", "verify", "--drop-signatures", "tree"]):
         got = run(TOOL, *options)
-        check(got.status == 2 and b"--drop-signatures goes with" in got.err, " ".join(options), got)
+        check(got.status == 2 and b"no option --drop-signatures" in got.err, " ".join(options), got)
 
 
 top = scratch()

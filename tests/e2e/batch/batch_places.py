@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""eh2sframe --batch where it may not or cannot write, or others change the place meanwhile: permissions, default ACLs,
+"""eh2sframe tree convert where it may not or cannot write, or others change the place meanwhile: permissions, default ACLs,
 sticky directories, full file systems, mount points, swapped links and files that become shorter. TAP.
 
     batch_places.py EH2SFRAME
@@ -51,7 +51,7 @@ def test_permissions():
         skip("permissions", f"nobody cannot reach {TOOL}")
         return
     check(probe.status == 0, "another user can run it", probe)
-    got = run(TOOL, "--batch", "p", preexec_fn=as_nobody)
+    got = run(TOOL, "tree", "convert", "p", preexec_fn=as_nobody)
     os.chmod("p/closed", 0o755)
     check(
         got.status == 3
@@ -87,8 +87,9 @@ def test_default_acl():
         skip("a default ACL", str(error))
         return
     os.chmod("acl/own", 0o4750)
-    for words in (("--batch", "acl"), ("acl/own", "acl/other"), ("--section-only", "acl/own", "acl/section")):
-        got = run(TOOL, "-q", *(words if words[0] == "--batch" else ("--refresh", *words)))
+    for words in (("tree", "convert", "-q", "acl"), ("-q", "--refresh", "acl/own", "acl/other"),
+                  ("section", "-q", "acl/own", "acl/section")):
+        got = run(TOOL, *words)
         check(got.status == 0, " ".join(words), got)
     check([ACCESS in os.listxattr(f"acl/{name}") for name in ("own", "other", "given", "section")] == [False, False, True, True]
           and os.getxattr("acl/given", ACCESS) == acl and os.stat("acl/own").st_mode & 0o7777 == 0o4750,
@@ -115,7 +116,7 @@ def test_swapped():
     stop = threading.Event()
     thread = threading.Thread(target=exchange, args=("w/dir", "w/link", stop))
     thread.start()
-    got = [run(TOOL, "--batch", "-q", "--sandbox=off", *more, "w") for more in ((), ("--remove",)) * 4]
+    got = [run(TOOL, "tree", verb, "-q", "--sandbox=off", "w") for verb in ("convert", "remove") * 4]
     stop.set()
     thread.join()
     check(os.listdir("outside") == [] and {one.status for one in got} <= {0, 3, 6},
@@ -130,15 +131,15 @@ def upgrade():
 def test_meanwhile():
     """A process that is stopped when its new file is there, and goes on after a change."""
     for words, change, name in (
-            (("--batch", "-j1", "x"), lambda: os.truncate("x/d/f", 1000), "--batch: a file that becomes shorter"),
+            (("tree", "convert", "-j1", "x"), lambda: os.truncate("x/d/f", 1000), "tree: a file that becomes shorter"),
             *[(("x/d/f", "x/d/f"), lambda: os.truncate("x/d/f", 1000), "a file that becomes shorter")] * 6,
             (("x/d/f", "x/d/f"), upgrade, "a file in whose place is another one"),
-            (("--batch", "-j1", "x"), lambda: os.rename("x/d", "x/e"), "--batch: a directory that gets another name"),
+            (("tree", "convert", "-j1", "x"), lambda: os.rename("x/d", "x/e"), "tree: a directory that gets another name"),
             (("x/d/f", "x/d/f"), lambda: os.rename("x/d", "x/e"), "a directory that gets another name")):
         shutil.rmtree("x", ignore_errors=True)
         os.makedirs("x/d")
         copy(os.path.realpath(shutil.which("gdb") or sys.executable), "x/d/f")
-        with subprocess.Popen([TOOL, "-q", "--witness=libdwarf", *words], stderr=subprocess.PIPE, start_new_session=True) as process:
+        with subprocess.Popen([TOOL, *words, "-q", "--witness=libdwarf"], stderr=subprocess.PIPE, start_new_session=True) as process:
             begun = wait_for(lambda: strays("x"), process)
             os.killpg(process.pid, signal.SIGSTOP)
             change()
@@ -162,7 +163,7 @@ def test_sticky():
     os.chmod("s", 0o1777)
     before = picture("s")
     try:
-        got = run(TOOL, "--batch", "-v", "-j1", "s", preexec_fn=as_nobody)
+        got = run(TOOL, "tree", "convert", "-v", "-j1", "s", preexec_fn=as_nobody)
     except PermissionError:
         skip("a sticky directory", f"nobody cannot reach {TOOL}")
         return
@@ -180,7 +181,7 @@ def test_sticky():
 FULL = """
 mount -t tmpfs -o size=%dk none full || exit 77
 cp -a source/. full/ || exit 77
-"$1" --batch -j1 full; status=$?
+"$1" tree convert -j1 full; status=$?
 echo "$(ls -A full | grep -c eh2sframe) strays"
 for f in full/*; do
 	cmp -s "$f" "source/${f#full/}" || cmp -s "$f" "done/${f#full/}" || echo "$f: neither"
@@ -196,7 +197,7 @@ def test_space():
         copy("/bin/cat", f"source/cat{i}")
     copy("/bin/bash", "source/bash")
     copy("source", "done")
-    subprocess.run([TOOL, "--batch", "-q", "done"], check=True)
+    subprocess.run([TOOL, "tree", "convert", "-q", "done"], check=True)
     size = sum(os.path.getsize(f"source/{name}") for name in os.listdir("source"))
     with open("full.sh", "w", encoding="utf-8") as file:
         file.write(FULL % (size // 1024 + 400))
@@ -215,7 +216,7 @@ def test_space():
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 19, 1 << 19))
 
-    got = run(TOOL, "--batch", "source", preexec_fn=limit)
+    got = run(TOOL, "tree", "convert", "source", preexec_fn=limit)
     check(
         got.status == 3
         and got.out.startswith(b"6 converted, 0 skipped, 1 failed")
@@ -230,7 +231,7 @@ MOUNTS = """
 mount -t tmpfs none m/other || exit 77
 cp source/cat0 m/other/ || exit 77
 mount --bind m m/loop || exit 77
-"$1" --batch -v --report-file=m.json m; status=$?
+"$1" tree convert -v --report-file=m.json m; status=$?
 cmp source/cat0 m/other/cat0 || exit 99
 exit $status
 """

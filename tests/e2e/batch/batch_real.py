@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""eh2sframe --batch over a copy of this machine's programs and libraries, which then run from it. TAP.
+"""eh2sframe tree convert over a copy of this machine's programs and libraries, which then run from it. TAP.
 
     batch_real.py EH2SFRAME DIRECTORY...
 """
@@ -97,7 +97,7 @@ def main():
         copy("root", "root.before")
         files = links("root")
         began = time.monotonic()
-        got = run(TOOL, "--batch", "--report-file=report.json", "root")
+        got = run(TOOL, "tree", "convert", "--report-file=report.json", "root")
         took = time.monotonic() - began
         with open("report.json", encoding="utf-8") as file:
             report = json.load(file)
@@ -125,9 +125,9 @@ def main():
         ]
         check(not odd and now.keys() == before.keys(), "all else is as it was", odd[:9])
         wrong = verify(sorted(done))
-        check(not wrong, f"--verify of {len(done)} names", wrong)
+        check(not wrong, f"verify of {len(done)} names", wrong)
         compare_runs()
-        again = run(TOOL, "--batch", "root")
+        again = run(TOOL, "tree", "convert", "root")
         check(again.out.startswith(b"0 converted"), "a second time there is nothing to do", again)
         shutil.rmtree("root")
         began = time.monotonic()
@@ -135,18 +135,18 @@ def main():
             ["find", "root.before", "-type", "f", "-exec", "cp", "--", "{}", "copied", ";"],
             check=True,
         )
-        print(f"# find -exec cp of each file: {time.monotonic() - began:.1f} s, --batch: {took:.1f} s")
+        print(f"# find -exec cp of each file: {time.monotonic() - began:.1f} s, tree: {took:.1f} s")
     finally:
         remove(top)
     plan()
 
 
 def verify(paths):
-    """Those of which --verify does not say that they are right."""
+    """Those of which verify does not say that they are right."""
     wrong = []
     for i in range(0, len(paths), 500):
         part = [b"root/" + path for path in paths[i : i + 500]]
-        got = run(TOOL, "--verify", *part)
+        got = run(TOOL, "verify", *part)
         if got.status != 0 or got.out.count(b": 0 differences") != len(part):
             wrong.append(str(got)[:2000])
     return wrong

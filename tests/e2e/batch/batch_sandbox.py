@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""eh2sframe --batch in its sandbox: all of the usual work goes on, no worker opens a file before it is inside, a
+"""eh2sframe tree convert in its sandbox: all of the usual work goes on, no worker opens a file before it is inside, a
 worker that was taken over costs its file and nothing else, and where the sandbox is not possible -v says why. TAP.
 
     batch_sandbox.py EH2SFRAME DIRECTORY [long]
@@ -120,16 +120,16 @@ def test_work():
     make_tree("old")
     done = 0
     cases = [
-        (["-j1"], None), (["-j4", "-v"], None), (["-j2", "--report-file=r.json"], None),
-        (["--format=3", "--optimize=size", "--witness=libdwarf"], None), (["--code=repair", "--derive"], None),
-        (["--refresh", "--report-file=r.json"], "new"), (["--report-file=r.json"], "new"), (["--remove"], "new"),
-        (["--verify", "-v"], "new"), (["--lint=all"], "new"), (["--check-code", "--report-file=r.json"], None),
-        (["--baseline=base.json"], None), (["-j3"], "user"),
+        (["convert", "-j1"], None), (["convert", "-j4", "-v"], None), (["convert", "-j2", "--report-file=r.json"], None),
+        (["convert", "--format=3", "--optimize=size", "--witness=libdwarf"], None), (["convert", "--code=repair", "--derive"], None),
+        (["convert", "--refresh", "--report-file=r.json"], "new"), (["convert", "--report-file=r.json"], "new"), (["remove"], "new"),
+        (["verify", "-v"], "new"), (["lint"], "new"), (["check", "--report-file=r.json"], None),
+        (["convert", "--baseline=base.json"], None), (["convert", "-j3"], "user"),
     ]
     copy("old", "new")
-    run(TOOL, "--batch", "-q", "--debug-dir=debug", "new")
-    run(TOOL, "--report=json", "-q", "-o", "base.json", "old/a/ls")
-    # Several threads, derived rows, --remove, --check-code and another user.
+    run(TOOL, "tree", "convert", "-q", "--debug-dir=debug", "new")
+    run(TOOL, "report", "--json", "-q", "-o", "base.json", "old/a/ls")
+    # Several threads, derived rows, remove, check and another user.
     for argv, start in cases if LONG else [*cases[1::3], cases[-1]]:
         user = start == "user"
         if user and not user_can_run():
@@ -143,7 +143,7 @@ def test_work():
                 subprocess.run(["chmod", "755", "."], check=True)
                 subprocess.run(["chown", "65534:65534", "tree", "tree/a", "tree/a/bash", "tree/a/large"], check=True)
                 os.chmod("tree/a/split", 0)
-            line = ["--batch", f"--sandbox={sandbox}", "--debug-dir=debug", *argv, "tree"]
+            line = ["tree", *argv, f"--sandbox={sandbox}", *([] if argv[0] in ("remove", "lint") else ["--debug-dir=debug"]), "tree"]
             if sandbox == "off":
                 got = run(TOOL, *line, **({"preexec_fn": as_nobody} if user else {}))
                 lines = []
@@ -185,7 +185,7 @@ def batch_hostile(what, sandbox, *options, **env):
     before = picture("h")[0]
     env = dict(os.environ, LD_PRELOAD=os.path.abspath("shim.so"), HOSTILE_DO=what,
                HOSTILE_SIZE=str(os.path.getsize("h/victim")), **env)
-    got = run(TOOL, "--batch", "-v", "-j2", f"--sandbox={sandbox}", *options, "h", env=env)
+    got = run(TOOL, "tree", "convert", "-v", "-j2", f"--sandbox={sandbox}", *options, "h", env=env)
     after = picture("h")[0]
     return got, sorted(name.decode() for name in before if before[name] == after.get(name))
 
@@ -218,7 +218,7 @@ def test_hostile():
     check(got.status == 70 and b"signal 9" in got.err and os.path.exists(victim) and same == ["victim"],
           "the pool removes no file elsewhere, whatever a worker noted", f"{got} {same}")
     # A worker that the pool kills may leave its temporary file, as after any SIGKILL.
-    run(TOOL, "--report=json", "-o", "base.json", "/bin/true")
+    run(TOOL, "report", "--json", "-o", "base.json", "/bin/true")
     for what, *options in (("FILE",), ("SIZE",), ("TEXT",), ("ESCAPE",), ("CHANGES", "--baseline=base.json")):
         got, same = batch_hostile(what, "auto", *options)
         lines = LINE.sub(b"", got.err).splitlines()
@@ -247,7 +247,7 @@ def test_fakeroot():
         if not shutil.which(name):
             skip(name, "it is not there")
             continue
-        got = run(name, "sh", "-c", 'chown 12:34 f/true && "$0" --batch -v f && stat -c "owner %u:%g" f/true && "$0" --batch --remove f',
+        got = run(name, "sh", "-c", 'chown 12:34 f/true && "$0" tree convert -v f && stat -c "owner %u:%g" f/true && "$0" tree remove f',
                   TOOL)
         check(got.status == 0 and b"no sandbox: LD_PRELOAD" in got.err and b"2 converted" in got.out and b"owner 12:34" in got.out
               and b"2 restored" in got.out, f"{name}: all files are converted, and keep the owner that it shows", got)
@@ -292,7 +292,7 @@ def test_missing():
         how = {"preexec_fn": forbid(landlock, seccomp)}
         name = f"without{' Landlock' * landlock}{' seccomp' * seccomp}"
         before = picture("n")
-        got = run(TOOL, "--batch", "--sandbox", "n", **how)
+        got = run(TOOL, "tree", "convert", "--sandbox", "n", **how)
         if got.status == 77:
             skip(name, "no filter can be set here")
             continue
@@ -304,25 +304,25 @@ def test_missing():
         got = run(TOOL, "--sandbox", "n/true", "n/out", **how)
         check(got.status == 3 and b"nothing is done" in got.err and not os.path.exists("n/out"),
               f"{name}: for one file, too", got)
-        got = run(TOOL, "--batch", "-v", "n", **how)
-        check(got.status == 0 and words in got.err, f"{name}: --batch does without, and -v says why", got)
-        got = run(TOOL, "--batch", "--remove", "-v", "--sandbox=off", "n", **how)
+        got = run(TOOL, "tree", "convert", "-v", "n", **how)
+        check(got.status == 0 and words in got.err, f"{name}: tree does without, and -v says why", got)
+        got = run(TOOL, "tree", "remove", "-v", "--sandbox=off", "n", **how)
         check(got.status == 0 and b"sandbox" not in got.out + got.err, f"{name}: --sandbox=off says nothing", got)
 
 
 def test_single():
-    """--sandbox without --batch: each command says the same as without."""
+    """--sandbox without tree: each verb says the same as without."""
     os.makedirs("s")
     copy("/bin/ls", "s/in")
     run(TOOL, "-q", "s/in", "s/converted")
-    run(TOOL, "--report=json", "-q", "-o", "s/old.json", "s/in")
+    run(TOOL, "report", "--json", "-q", "-o", "s/old.json", "s/in")
     for argv in (
-        ["s/in", "s/out"], ["-v", "--report-file=s/r.json", "s/in", "s/out"], ["-q", "s/in", "s/to"], ["--section-only", "s/in", "s/out"],
-        ["--report", "s/in", "s/converted"], ["--report=html", "-o", "s/out", "s/in"], ["--dump", "s/converted"],
-        ["--verify", "-v", "--cfi=s/in", "s/converted"], ["--lint=all", "s/converted"], ["--check-code", "s/in"],
-        ["--remove", "s/converted", "s/out"], ["--report", "--merge", "-o", "s/out", "s/old.json"],
-        ["--report-diff", "s/old.json", "s/old.json"], ["--baseline=s/old.json", "s/in", "s/out"], ["s/missing", "s/out"],
-        ["--report", "-o", "/dev/stdout", "s/in"], ["s/in", "s/link"],
+        ["s/in", "s/out"], ["-v", "--report-file=s/r.json", "s/in", "s/out"], ["-q", "s/in", "s/to"], ["section", "s/in", "s/out"],
+        ["report", "s/in", "s/converted"], ["report", "--html", "-o", "s/out", "s/in"], ["dump", "s/converted"],
+        ["verify", "-v", "--cfi=s/in", "s/converted"], ["lint", "s/converted"], ["check", "s/in"],
+        ["remove", "s/converted", "s/out"], ["merge", "-o", "s/out", "s/old.json"],
+        ["diff", "s/old.json", "s/old.json"], ["--baseline=s/old.json", "s/in", "s/out"], ["s/missing", "s/out"],
+        ["report", "-o", "/dev/stdout", "s/in"], ["s/in", "s/link"],
     ):
         seen = []
         for sandbox in ("--sandbox=off", "--sandbox"):
@@ -330,12 +330,12 @@ def test_single():
             os.makedirs("s/to")
             copy("/bin/true", "s/target")
             os.symlink("target", "s/link")
-            got = run(TOOL, sandbox, *argv)
+            got = run(TOOL, *argv, sandbox)
             err = re.sub(rb"eh2sframe: sandbox: .*\n", b"", got.err)
             seen.append((got.status, got.out, err, picture("s")))
         check(seen[0] == seen[1], f"--sandbox {' '.join(argv)}", f"{seen[0][:3]}\n{seen[1][:3]}")
     copy("/bin/ls", "hidden")
-    got = run(TOOL, "--sandbox", "--verify", "s/converted", "hidden")
+    got = run(TOOL, "verify", "--sandbox", "s/converted", "hidden")
     check(got.status in (4, 6) or b"hidden" in got.err, "named files are open", got)
 
 
@@ -348,7 +348,7 @@ def test_debug_links():
         subprocess.run(["rm", "-rf", "d"], check=True)
         os.makedirs("d")
         copy("old/a/split", "d/split")
-        run(TOOL, "--batch", "-q", f"--sandbox={sandbox}", "--debug-dir=links", "--report-file=d.json", "d")
+        run(TOOL, "tree", "convert", "-q", f"--sandbox={sandbox}", "--debug-dir=links", "--report-file=d.json", "d")
         with open("d.json", encoding="utf-8") as file:
             found.append(json.load(file)["files"][0])
     check("left_out" not in found[0].get("sources", {}) and "Permission denied" in json.dumps(found[1].get("sources", {})),
@@ -360,7 +360,7 @@ def main():
     try:
         os.makedirs("probe")
         copy("/bin/true", "probe/true")
-        got = run(TOOL, "--batch", "-v", "probe")
+        got = run(TOOL, "tree", "convert", "-v", "probe")
         if not check(LINE.search(got.err) is not None, "-v tells of the sandbox", got):
             plan()
         if SANITIZED:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""eh2sframe --batch when it is interrupted, killed, or the tree changes under it: every file is the old or
+"""eh2sframe tree convert when it is interrupted, killed, or the tree changes under it: every file is the old or
 the new one, whole. TAP.
 
     batch_stop.py EH2SFRAME [MOMENTS]
@@ -37,7 +37,7 @@ MOMENTS = int(sys.argv[2]) if len(sys.argv) > 2 else 60
 
 def start(*argv, **how):
     return subprocess.Popen(
-        [TOOL, "--batch", *argv],
+        [TOOL, "tree", "convert", *argv],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         stdin=subprocess.DEVNULL,
@@ -91,7 +91,7 @@ def states(top, old, new):
 def test_interrupt():
     make_tree("old")
     copy("old", "new")
-    whole = run(TOOL, "--batch", "-q", "-j2", "new")
+    whole = run(TOOL, "tree", "convert", "-q", "-j2", "new")
     check(whole.status == 0, "the whole tree", whole)
     (old, links), (new, _) = picture("old"), picture("new")
     n_names = sum(map(len, links))
@@ -119,7 +119,7 @@ def test_interrupt():
         if strays("tree"):
             wrong.append((moment, strays("tree")))
         if moment % 10 == 0:
-            again = run(TOOL, "--batch", "-q", "tree")
+            again = run(TOOL, "tree", "convert", "-q", "tree")
             if again.status != 0 or states("tree", old, new)[0]:
                 wrong.append((moment, "a second run does not finish it", str(again)))
         subprocess.run(["rm", "-rf", "tree"], check=True)
@@ -281,7 +281,7 @@ def test_calls():
     for name in names[1:]:
         os.link("s.old/a/1", f"s.old/{name}")
     copy("s.old", "s.new")
-    subprocess.run([TOOL, "--batch", "-q", "s.new"], check=True)
+    subprocess.run([TOOL, "tree", "convert", "-q", "s.new"], check=True)
     old, new = digest("s.old/1"), digest("s.new/1")
 
     def struck(call, nth, what):
@@ -292,7 +292,7 @@ def test_calls():
         env.update(SHIM_LOG=os.path.abspath("hit"), LD_PRELOAD=os.path.abspath("shim.so"))
         asan = ":verify_asan_link_order=0:detect_leaks=0"
         env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + asan
-        got = run(TOOL, "--batch", "-q", "-j1", "s", env=env, start_new_session=True)
+        got = run(TOOL, "tree", "convert", "-q", "-j1", "s", env=env, start_new_session=True)
         made = [digest(f"s/{name}") for name in names]
         wrong = strays("s") + [name for name, d in zip(names, made) if d not in (old, new)]
         if got.err.count(b"\n") != (got.status != 0) or not got.err.startswith(
@@ -372,14 +372,14 @@ def test_lock():
     before = picture("l")
     with open("l/1", "rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        got = run(TOOL, "--batch", "-q", "l")
+        got = run(TOOL, "tree", "convert", "-q", "l")
     check(
         got.status == 3 and got.err.startswith(b"eh2sframe: l/1: another process has locked it"),
         "a file that another run is at",
         got,
     )
     check(picture("l") == before and not strays("l"), "is left as it is")
-    got = run(TOOL, "--batch", "-q", "l")
+    got = run(TOOL, "tree", "convert", "-q", "l")
     check(got.status == 0 and os.path.samefile("l/1", "l/2"), "and converted when it is done", got)
 
 

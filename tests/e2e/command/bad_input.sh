@@ -32,13 +32,13 @@ refused() {
 
 # Reading commands on NAME end with a status of the contract, and without a second line.
 readable() {
-	local command
-	for command in --report --dump --verify --remove; do
-		if [ $command = --remove ]; then run --remove "$1" new; else run $command "$1"; fi
+	local verb
+	for verb in report dump verify remove; do
+		if [ $verb = remove ]; then run remove "$1" new; else run $verb "$1"; fi
 		if [ "$status" -le 6 ] && [ "$(wc -l <.stderr)" = $((status != 0)) ] && [ ! -e new ]; then
-			ok "$1, $command"
+			ok "$1, $verb"
 		else
-			not_ok "$1, $command" "$(streams)"
+			not_ok "$1, $verb" "$(streams)"
 			rm -f new
 		fi
 	done
@@ -190,7 +190,7 @@ for file in good bare; do
 		run partial out
 		if [ "$status" != 1 ] || ! one_line 'eh2sframe: partial: ' || ! picture | cmp -s - .before; then
 			# What is cut off behind the last loaded byte is not missed without sections.
-			if [ "$file $status" = 'bare 0' ] && "$eh2sframe" --verify -q out; then
+			if [ "$file $status" = 'bare 0' ] && "$eh2sframe" verify -q out; then
 				echo 'what was here before' >out
 				continue
 			fi
@@ -212,9 +212,9 @@ S
 refused noframe 6 'no CFI'
 "$eh2sframe" -q good converted || exit 99
 refused converted 6 'has .sframe'
-fails 'verify without .sframe' 6 'no .sframe' --verify good
-fails 'dump without .sframe' 6 'no .sframe' --dump good
-fails 'remove without .sframe' 6 'no .sframe' --remove good new
+fails 'verify without .sframe' 6 'no .sframe' verify good
+fails 'dump without .sframe' 6 'no .sframe' dump good
+fails 'remove without .sframe' 6 'no .sframe' remove good new
 cp good payload
 echo 'an archive that is looked for at the end' >>payload
 refused payload 1 'payload'

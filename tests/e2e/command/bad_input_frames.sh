@@ -33,7 +33,7 @@ spared() {
 	run "$1" "$1.out"
 	if [ "$status" = 0 ] && grep -q -- "^eh2sframe: $1: .*$2" .stderr &&
 		! grep -qv "^eh2sframe: $1: " .stderr && [ "$(wc -l <.stdout)" = 1 ] &&
-		"$eh2sframe" --verify -q "$1.out"; then
+		"$eh2sframe" verify -q "$1.out"; then
 		ok "$1"
 	else
 		not_ok "$1" "$(streams)"
@@ -57,7 +57,7 @@ converted() {
 		not_ok "$1" 'cannot be assembled'
 		return
 	fi
-	(ulimit -t 60; "$eh2sframe" -q "$1" "$1.out" && "$eh2sframe" --verify -q "$1.out") >.stdout 2>.stderr
+	(ulimit -t 60; "$eh2sframe" -q "$1" "$1.out" && "$eh2sframe" verify -q "$1.out") >.stdout 2>.stderr
 	status=$?
 	if [ $status = 0 ]; then ok "$1"; else not_ok "$1" "$(streams)"; fi
 	rm -f "$1.out"
@@ -68,7 +68,7 @@ converted budget
 converted ranges
 # Nothing is wrong with it but that it is nowhere near its file.
 converted giant
-status_is 'giant, --section-only' 0 -q --section-only giant giant.section
+status_is 'giant, section' 0 section -q giant giant.section
 rm -f giant.section
 
 ### A symbol name whose plain form doubles with every pair: 251 bytes stood for 570 MB.
@@ -78,5 +78,5 @@ for c in 1 2 3 4 5 6 7 8 9 A B C D E F G H I J K L M N O P Q R S T U V W X Y Z; 
 done
 sed "s/@NAME@/$name/g" "$src/bad_input_name.S" >name.S
 gcc -nostdlib -static -o name name.S
-status_is 'a name that doubles, --report -v' 0 --report -v name
+status_is 'a name that doubles, report -v' 0 report -v name
 is 'a name that doubles is given as it is' grep -q "$name" .stdout

@@ -29,24 +29,24 @@ COMMANDS = [
     (["a/in", "b"], "b"),
     (["a/in", "b/link"], "d"),
     (["--format=3", "a/object.o", "b/out.o"], "b"),
-    (["--section-only", "a/in", "b/out"], "b"),
-    (["--remove", "a/converted", "b/out"], "b"),
+    (["section", "a/in", "b/out"], "b"),
+    (["remove", "a/converted", "b/out"], "b"),
     (["--code=repair", "--derive", "--witness=libdwarf", "a/in", "b/out"], "b"),
     (["--baseline=a/base.json", "a/in", "b/out"], "b"),
-    (["--report", "a/in", "a/converted"], ""),
-    (["--report=json", "-v", "-o", "c/r.json", "a/in"], "c"),
-    (["--report=html", "-o", "c/r.html", "a/in"], "c"),
-    (["--report", "--merge", "-o", "c/m.json", "a/base.json"], "c"),
-    (["--report-diff", "-o", "c/d.txt", "a/base.json", "a/base.json"], "c"),
-    (["--dump", "a/converted"], ""),
-    (["--verify", "--cfi=a/in", "a/converted"], ""),
-    (["--lint=all", "a/converted"], ""),
-    (["--check-code", "a/in"], ""),
+    (["report", "a/in", "a/converted"], ""),
+    (["report", "--json", "-v", "-o", "c/r.json", "a/in"], "c"),
+    (["report", "--html", "-o", "c/r.html", "a/in"], "c"),
+    (["merge", "-o", "c/m.json", "a/base.json"], "c"),
+    (["diff", "-o", "c/d.txt", "a/base.json", "a/base.json"], "c"),
+    (["dump", "a/converted"], ""),
+    (["verify", "--cfi=a/in", "a/converted"], ""),
+    (["lint", "a/converted"], ""),
+    (["check", "a/in"], ""),
     (["--sandbox", "a/in", "b/out"], "b"),
-    (["--batch", "-j2", "--report-file=c/r.json", "t"], "tc"),
-    (["--batch", "--verify", "t"], ""),
-    (["--batch", "--check-code", "t"], ""),
-    (["--batch", "--remove", "t"], "t"),
+    (["tree", "convert", "-j2", "--report-file=c/r.json", "t"], "tc"),
+    (["tree", "verify", "t"], ""),
+    (["tree", "check", "t"], ""),
+    (["tree", "remove", "t"], "t"),
 ]
 MAKES = re.compile(
     r'\d+ +(?:openat\((?P<at>[^,]*), "(?P<open>[^"]*)", [^)]*(?:O_CREAT|O_TMPFILE)'
@@ -67,7 +67,7 @@ def prepare():
         file.write("int f(int x) { return x + 1; }\n")
     subprocess.run(["gcc", "-c", "-O1", "o.c", "-o", "a/object.o"], check=True)
     subprocess.run([TOOL, "-q", "a/in", "a/converted"], check=True)
-    subprocess.run([TOOL, "-q", "--report=json", "-o", "a/base.json", "a/in"], check=True)
+    subprocess.run([TOOL, "report", "-q", "--json", "-o", "a/base.json", "a/in"], check=True)
 
 
 def made_by(log):
@@ -155,7 +155,7 @@ def fail():
     prepare()
     IN, old = read("a/in"), b"what was here"
     os.makedirs("f")
-    for argv in (["-v", "-j1", "a/in", "f/out"], ["--section-only", "-j1", "a/in", "f/out"], ["--remove", "-j1", "a/converted", "f/out"],
+    for argv in (["-v", "-j1", "a/in", "f/out"], ["section", "-j1", "a/in", "f/out"], ["remove", "-j1", "a/converted", "f/out"],
                  ["--sandbox", "-j1", "a/in", "f/out"]):
         with open("f/out", "wb") as file:
             file.write(old)
@@ -198,19 +198,19 @@ def link():
 def meanwhile():
     """Others change a file that is converted in its place, when it has been opened: strace stops the command there."""
     os.makedirs("r")
-    subprocess.run([TOOL, "--report=json", "-o", "base.json", "/bin/ls"], check=True)
+    subprocess.run([TOOL, "report", "--json", "-o", "base.json", "/bin/ls"], check=True)
     subprocess.run([TOOL, "-q", "/bin/ls", "converted"], check=True)
-    for options in ([], ["--baseline=base.json"], ["--remove"]):
+    for words in ([], ["--baseline=base.json"], ["remove"]):
         # The last shows only where the proof has begun.
         for change, call in ((replace, "openat"), (append, "openat"), (link, "fsync")):
-            shutil.copyfile("converted" if "--remove" in options else "/bin/ls", "r/in")
+            shutil.copyfile("converted" if "remove" in words else "/bin/ls", "r/in")
             if os.path.exists("r/other"):
                 os.unlink("r/other")
             path = ["-P", "r/in"] if call == "openat" else []
             # The command stops behind the call, until the change is made.
             process = subprocess.Popen(
                 ["strace", "-f", "-qq", "-o", "log", *path, "-e", f"trace={call}", "-e",
-                 f"inject={call}:signal=STOP:when=1", TOOL, "-q", *options, "r/in", "r/in"], stderr=subprocess.PIPE)
+                 f"inject={call}:signal=STOP:when=1", TOOL, *words, "-q", "r/in", "r/in"], stderr=subprocess.PIPE)
             wait_for(lambda: b"stopped by SIGSTOP" in (read("log") or b""), process)
             change()
             changed = read("r/in")
@@ -218,7 +218,7 @@ def meanwhile():
             # strace says what the path is in full.
             said = re.sub(rb"(?m)^strace: .*\n", b"", process.communicate()[1])
             check(process.returncode == 3 and read("r/in") == changed and said.startswith(b"eh2sframe: r/in: ")
-                  and said.count(b"\n") == 1, f"{change.__name__} {' '.join(options)}: what others do is not undone",
+                  and said.count(b"\n") == 1, f"{change.__name__} {' '.join(words)}: what others do is not undone",
                   f"{process.returncode} {said}")
             os.unlink("log")
 

@@ -251,10 +251,8 @@ for option in --format=1 --no-pcrel --format=3; do
 	status_is "$option takes the place" 0 --refresh "$option" conv conv3
 	is "$option is proven then" "$eh2sframe" verify -q conv3
 done
-status_is '--method=append' 0 --method=append good conv2
 status_is '--method=grow' 0 --method=grow good conv3
 is '--method=grow is proven' "$eh2sframe" verify -q conv3
-is '--method=append is proven' "$eh2sframe" verify -q conv2
 status_is '--optimize=none' 0 --optimize=none good conv2
 is '--optimize=none is proven' "$eh2sframe" verify -q conv2
 is '--optimize=none stores more' test "$(section_size conv2 .sframe)" -gt "$(section_size conv .sframe)"

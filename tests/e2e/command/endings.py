@@ -84,11 +84,11 @@ def test_standard_output():
     done = run_shell('"$0" "$@" >&-', "-q", "x", "x")
     check(done.returncode == 0 and digest("x") == digest("converted"), "-q needs no standard output", done.text)
     with open("/dev/full", "wb") as full:
-        done = run("--section-only", "plain", "section", stdout=full)
-    check(done.returncode == 8 and os.path.getsize("section") > 28, "--section-only, and it is full", done.text)
+        done = run("section", "plain", "section", stdout=full)
+    check(done.returncode == 8 and os.path.getsize("section") > 28, "section, and it is full", done.text)
     with open("/dev/full", "wb") as full:
-        done = run("--dump", "converted", stdout=full)
-    check(done.returncode == 3, "--dump, and it is full: nothing was replaced", done.text)
+        done = run("dump", "converted", stdout=full)
+    check(done.returncode == 3, "dump, and it is full: nothing was replaced", done.text)
     fresh()
     done = run_shell('"$0" "$@" <&- >&- 2>&-', "-q", "x", "x")
     check(
@@ -159,8 +159,8 @@ def test_report_file():
 
 def test_nobody_reads_errors():
     """Standard error is a pipe that nobody reads: what was asked for with -o is whole."""
-    for argv in (["--report=json"], ["--report=html"], ["--report"], ["--check-code", "--report=json"],
-                 ["--check-code"]):
+    for argv in (["report", "--json"], ["report", "--html"], ["report"], ["check", "--json"],
+                 ["check"]):
         files = ["missing", "plain"]
         for path in ("fresh", "there"):
             with open("there", "wb") as file:
@@ -180,8 +180,8 @@ def test_nobody_reads_errors():
 
 def test_memory():
     """Allocations fail, alone and with all after them."""
-    for argv in (["-v", "--report-file=report", "x", "x"], ["--section-only", "plain", "section"],
-                 ["-q", "--remove", "converted", "y"]):
+    for argv in (["-v", "--report-file=report", "x", "x"], ["section", "plain", "section"],
+                 ["remove", "-q", "converted", "y"]):
         wrong, late, n = [], 0, 1 - STEP
         old = b"what was here"
         done = None
@@ -216,8 +216,8 @@ def test_memory():
 def test_limits():
     """The size of files, which is a signal unless it is ignored."""
     shutil.copy2("plain", "x")
-    for argv in (["x", "x"], ["-q", "--remove", "converted", "x"], ["--section-only", "x", "section"],
-                 ["--report", "-o", "report", "x"]):
+    for argv in (["x", "x"], ["remove", "-q", "converted", "x"], ["section", "x", "section"],
+                 ["report", "-o", "report", "x"]):
         wrong = []
         for size in (0, 100, 4096, 10000):
             fresh()
@@ -239,13 +239,13 @@ def test_stack():
         return
     small = (resource.RLIMIT_STACK, (80 << 10, resource.RLIM_INFINITY))
     big = os.path.realpath("/usr/lib/x86_64-linux-gnu/libcrypto.so.3")
-    run("-q", "--report=json", "-o", "report.json", "plain")
+    run("report", "-q", "--json", "-o", "report.json", "plain")
     for argv in (["plain", "y"], ["-v", "--format=3", "plain", "y"], ["--optimize=size", "plain", "y"],
-                 ["--section-only", "plain", "y"], ["--report", "-v", "plain"], ["--report=json", "-v", "plain"],
-                 ["--report=html", "-v", "plain"], ["--report", "--merge", "report.json"], ["--dump", "converted"],
-                 ["--verify", "-v", "converted"], ["--verify", "--witness=libdwarf", "converted"],
-                 ["--lint=all", "converted"], ["--remove", "converted", "y"], ["--batch", "tree"],
-                 ["--batch", "--report-file=y", "tree"], ["-j4", big, "y"],
+                 ["section", "plain", "y"], ["report", "-v", "plain"], ["report", "--json", "-v", "plain"],
+                 ["report", "--html", "-v", "plain"], ["merge", "report.json"], ["dump", "converted"],
+                 ["verify", "-v", "converted"], ["verify", "--witness=libdwarf", "converted"],
+                 ["lint", "converted"], ["remove", "converted", "y"], ["tree", "convert", "tree"],
+                 ["tree", "convert", "--report-file=y", "tree"], ["-j4", big, "y"],
                  ["-j4", "--optimize=size", big, "y"]):
         if argv[-2] == big and not os.path.exists(big):
             skip(f"{' '.join(argv)}: a stack of 80 KiB", f"needs {big}")
@@ -295,13 +295,13 @@ def test_names():
     shutil.copy2("converted", b"c" + EVIL)
     shutil.copy2("converted", "cplain")
     for argv in (
-        ["IN", "y"], ["-v", "IN", "y"], ["IN", "plain/OUT"], ["IN", "missing-OUT/y"], ["--section-only", "IN", "y"],
-        ["--report", "IN"], ["--report", "-v", "IN"], ["--report=json", "-o", "IN", "IN"], ["--dump", "cIN", "cIN"],
-        ["--dump", "IN"], ["--verify", "-v", "cIN"], ["--verify", "--cfi=missing-IN", "cIN"], ["--lint=all", "cIN"],
-        ["--remove", "IN", "y"], ["missing-IN", "y"], ["--report-file=missing/IN", "IN", "y"],
-        ["--report", "-o", "missing/IN", "plain"], ["--report", "--merge", "missing-IN"], ["--report=IN", "plain"],
-        ["--method=IN", "plain", "y"], ["--lint=IN", "cplain"], ["--IN", "plain"], ["--format=IN", "plain", "y"],
-        ["--batch", "missing-IN"], ["--batch", "-v", "IN"], ["--batch", "IN", "--report-file=IN"],
+        ["IN", "y"], ["-v", "IN", "y"], ["IN", "plain/OUT"], ["IN", "missing-OUT/y"], ["section", "IN", "y"],
+        ["report", "IN"], ["report", "-v", "IN"], ["report", "--json", "-o", "IN", "IN"], ["dump", "cIN", "cIN"],
+        ["dump", "IN"], ["verify", "-v", "cIN"], ["verify", "--cfi=missing-IN", "cIN"], ["lint", "cIN"],
+        ["remove", "IN", "y"], ["missing-IN", "y"], ["--report-file=missing/IN", "IN", "y"],
+        ["report", "-o", "missing/IN", "plain"], ["merge", "missing-IN"], ["tree", "IN", "plain"],
+        ["--method=IN", "plain", "y"], ["lint", "--for=IN", "cplain"], ["--IN", "plain"], ["--format=IN", "plain", "y"],
+        ["tree", "convert", "missing-IN"], ["tree", "convert", "-v", "IN"], ["tree", "convert", "IN", "--report-file=IN"],
     ):
         shutil.copy2("plain", EVIL)
         fresh_plain = digest("plain")
@@ -336,8 +336,8 @@ def test_symbols():
                 return
         wrong = []
         for argv in (["-v", "--refresh", "symbols", "csymbols"], ["-q", "--format=3", "t.o", "ct.o"],
-                     ["--report", "-v", "symbols"], ["--report", "-v", "--exclude-symbol=*", "t.o"],
-                     ["--dump", "ct.o"], ["--verify", "-v", "csymbols"], ["--lint=all", "csymbols"]):
+                     ["report", "-v", "symbols"], ["report", "-v", "--exclude-symbol=*", "t.o"],
+                     ["dump", "ct.o"], ["verify", "-v", "csymbols"], ["lint", "csymbols"]):
             done = run(*argv)
             text = done.stdout + done.stderr
             if done.returncode not in (0, 1) or any(c < 32 and c != 10 or c in (127, 0x9b) for c in text):

@@ -33,7 +33,7 @@ echo 'what was here before' >out
 
 # share FILE KEY: of the JSON report.
 share() {
-	"$eh2sframe" --report=json "$1" | sed -n "s/.*\"$2\":\([0-9.]*\)[,}].*/\1/p"
+	"$eh2sframe" report --json "$1" | sed -n "s/.*\"$2\":\([0-9.]*\)[,}].*/\1/p"
 }
 
 ### The shares, and what each is of.
@@ -49,27 +49,27 @@ fails 'of the text' 5 '% of all executable code is covered; --min-coverage deman
 status_is 'less of the text' 0 --min-coverage=1 --min-coverage-of=text good new
 fails 'less than all code with CFI' 5 '% of the code with CFI is covered; --min-coverage demands 100' \
 	--min-coverage=100 --exclude-symbol=main good out
-status_is '--report' 5 --report --min-coverage=50 --min-coverage-of=text good
+status_is 'report' 5 report --min-coverage=50 --min-coverage-of=text good
 is 'has both shares' grep -Eq '^  executable +[0-9]+ bytes of code, [0-9]+ covered \([0-9.]+%\)$' .stdout
 is 'says why _start is not missing' grep -q '^  outermost *34 bytes have no caller' .stdout
 run good new
 is 'the summary has both' grep -Eq ' 100.00% of code with CFI and [0-9]\.[0-9]+% of all executable code covered, ' .stdout
 mkdir tree && cp good tree/one && cp good tree/two
-status_is '--batch' 5 --batch --min-coverage=50 --min-coverage-of=text tree
+status_is 'tree convert' 5 tree convert --min-coverage=50 --min-coverage-of=text tree
 is 'changes nothing' sh -c 'cmp good tree/one && cmp good tree/two'
-status_is '--batch -v' 0 --batch -v --min-coverage=100 --report-file=report.json tree
+status_is 'tree convert -v' 0 tree convert -v --min-coverage=100 --report-file=report.json tree
 is 'has both, in each line' test "$(grep -Ec '100.00% of code with CFI and [0-9]\.[0-9]+% of all executable code covered' .stdout)" = 3
 is 'and so has the report' test "$(grep -c '"percent_of_executable"' report.json)" = 3
 # A report of an earlier version has no count of all code.
 sed -i '/"files"/,$s/"executable":[0-9]*,//' report.json
-status_is 'an earlier report is merged' 0 --report --merge -o merged.json report.json
+status_is 'an earlier report is merged' 0 merge -o merged.json report.json
 is 'and the share is not known' grep -q ' and ? of all executable code covered' .stdout
 is 'nor the sum' test "$(grep -c '"percent_of_executable"' merged.json)" = 2
 cp good headerless
 poke headerless $((0x28)) 8 0 # e_shoff
 poke headerless $((0x3c)) 2 0 # e_shnum
 poke headerless $((0x3e)) 2 0 # e_shstrndx
-if run --report headerless && [ "$status" = 0 ]; then
+if run report headerless && [ "$status" = 0 ]; then
 	is 'segments of a file without section headers' grep -q '^  executable' .stdout
 fi
 
@@ -77,8 +77,8 @@ fi
 size=$(section_size conv .sframe)
 status_is '--max-size of what it is' 0 --max-size="$size" good new
 fails '--max-size of less' 5 "\.sframe has $size bytes; --max-size allows $((size - 1))" --max-size=$((size - 1)) good out
-fails '--section-only --max-size' 5 '--max-size allows' --section-only --max-size=9 good out
-status_is '--report --max-size' 5 --report --max-size=9 good
+fails 'section --max-size' 5 '--max-size allows' section --max-size=9 good out
+status_is 'report --max-size' 5 report --max-size=9 good
 fails '--max-growth' 5 'the file grows by .*; --max-growth allows 0.1000%' --max-growth=0.1 good out
 was=$(stat -c %s good) now=$(stat -c %s conv)
 percent=$((100 * (now - was) / was + 1))
@@ -96,7 +96,7 @@ missing 'a typo' '--exclude-symbol=mian matches no function with CFI; --allow-un
 	--exclude-symbol=mian good out
 missing 'a section' '--exclude-section=.nosuch matches' --exclude-section=.nosuch good out
 missing 'one of two' '--exclude-symbol=b matches' --exclude-symbol=main --exclude-symbol=b good out
-missing '--section-only' 'matches no function' --section-only --exclude-symbol=mian good out
+missing 'section' 'matches no function' section --exclude-symbol=mian good out
 missing 'a function without CFI' 'matches no function with CFI' --exclude-symbol=bare good out
 missing 'no symbols' 'for the file has no symbols' --exclude-symbol=main static out
 missing 'dynamic symbols' 'the file has only dynamic symbols' --exclude-symbol=main stripped out
@@ -115,33 +115,33 @@ for name in '_ZN2ns1fEi' 'ns::f(int)' 'ns::*' '*(int)'; do
 done
 
 ### Patterns, and several files.
-status_is '--report: one of two files' 0 --report --exclude-symbol=main good stripped
+status_is 'report: one of two files' 0 report --exclude-symbol=main good stripped
 is 'and the other is named' grep -q '^eh2sframe: stripped: only dynamic symbols' .stderr
-status_is '--report: none of two files' 2 --report --exclude-symbol=mian good stripped
+status_is 'report: none of two files' 2 report --exclude-symbol=mian good stripped
 is 'is told once' test "$(grep -c 'mian matches no function with CFI in any file' .stderr)" = 1
-status_is '--report of one' 2 --report=json --exclude-symbol=mian good
+status_is 'report of one' 2 report --json --exclude-symbol=mian good
 is 'the report has it' grep -q '"pattern":"mian"' .stdout
 fresh() { rm -rf tree && mkdir tree && cp good tree/one && cp "$@" tree/two; }
 fresh stripped
-status_is '--batch: one of two files' 0 --batch --exclude-symbol=main tree
+status_is 'tree convert: one of two files' 0 tree convert --exclude-symbol=main tree
 is 'counts files without symbols' one_line 'eh2sframe: --exclude-symbol: of 2 files, 0 have no symbols and 1 only dynamic ones'
-status_is 'a second run, which converts none' 0 --batch --exclude-symbol=main tree
+status_is 'a second run, which converts none' 0 tree convert --exclude-symbol=main tree
 fresh static
-status_is '--batch -q: none of two files' 2 --batch -q --exclude-symbol=mian --exclude-symbol=main tree
+status_is 'tree convert -q: none of two files' 2 tree convert -q --exclude-symbol=mian --exclude-symbol=main tree
 is 'says which' one_line 'eh2sframe: --exclude-symbol=mian matches no function with CFI in any file'
 fresh stripped
-status_is '--batch --allow-unmatched' 0 --batch -q --allow-unmatched --exclude-symbol=mian tree
+status_is 'tree convert --allow-unmatched' 0 tree convert -q --allow-unmatched --exclude-symbol=mian tree
 is 'is silent' test ! -s .stderr
 
 ### Nothing to look at.
 cp conv added
-for mode in --verify --lint=all --dump; do
-	status_is "$mode of a file without a section" 6 "$mode" good
-	status_is "$mode of two without" 6 "$mode" good stripped
-	status_is "$mode of one with, one without" 0 "$mode" conv good
-	status_is "$mode of one without, one missing" 3 "$mode" good nowhere
+for verb in verify lint dump; do
+	status_is "$verb of a file without a section" 6 "$verb" good
+	status_is "$verb of two without" 6 "$verb" good stripped
+	status_is "$verb of one with, one without" 0 "$verb" conv good
+	status_is "$verb of one without, one missing" 3 "$verb" good nowhere
 done
 gcc -O2 -c -fno-asynchronous-unwind-tables -x c -o nocfi.o - <<<'int f(int n) { return n; }'
-status_is '--report of two without CFI' 6 --report nocfi.o nocfi.o
-status_is '--report of one with CFI' 0 --report nocfi.o good
+status_is 'report of two without CFI' 6 report nocfi.o nocfi.o
+status_is 'report of one with CFI' 0 report nocfi.o good
 plan

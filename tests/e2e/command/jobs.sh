@@ -12,7 +12,7 @@ for lib in libcrypto.so.3 libstdc++.so.6; do
 	file=/usr/lib/x86_64-linux-gnu/$lib
 	[ -r "$file" ] || skip_all "no $file"
 	# Less would not be divided.
-	fdes=$("$eh2sframe" --report=json "$file" | grep -o '"functions_with_cfi": *[0-9]*' | head -1 |
+	fdes=$("$eh2sframe" report --json "$file" | grep -o '"functions_with_cfi": *[0-9]*' | head -1 |
 		grep -o '[0-9]*$')
 	is "$lib: $fdes functions are worth two threads" test "$fdes" -ge 4096
 	for how in --format=1 --format=2 --format=3 '--optimize=none' '--optimize=size' '--method=grow'; do
@@ -24,8 +24,8 @@ for lib in libcrypto.so.3 libstdc++.so.6; do
 		done
 	done
 	"$eh2sframe" -q "$file" good
-	"$eh2sframe" --report -v -j1 "$file" >report.1
-	"$eh2sframe" --report -v -j4 "$file" >report.4
+	"$eh2sframe" report -v -j1 "$file" >report.1
+	"$eh2sframe" report -v -j4 "$file" >report.4
 	is "$lib: a report" test -s report.1
 	is "$lib: the same by several threads" cmp report.1 report.4
 
@@ -44,7 +44,7 @@ for part in (0.02, 0.5, 0.97):
 open(sys.argv[2], "wb").write(data)
 P
 	for jobs in 1 4; do
-		"$eh2sframe" --verify -j"$jobs" bad >"verify.$jobs" 2>&1
+		"$eh2sframe" verify -j"$jobs" bad >"verify.$jobs" 2>&1
 		echo "status $?" >>"verify.$jobs"
 	done
 	is "$lib: a damaged section is found out" grep "CFA is .* in .sframe" verify.1

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""--baseline and --report-diff: real pairs, and hostile reports and names. TAP.
+"""--baseline and eh2sframe diff: real pairs, and hostile reports and names. TAP.
 
     report_baseline.py EH2SFRAME
 """
@@ -53,8 +53,8 @@ def compile_all():
     write("prog.c", SOURCE)
     for name, options in (("plain", []), ("refused", ["-DREFUSED"]), ("bare", ["-DBARE"])):
         subprocess.run(["gcc", "-O2", "-w", *options, "-o", name, "prog.c"], check=True)
-        write(f"{name}.json", must(TOOL, "--report=json", name))
-        write(f"{name}-3.json", must(TOOL, "--report=json", "--format=3", name))
+        write(f"{name}.json", must(TOOL, "report", "--json", name))
+        write(f"{name}-3.json", must(TOOL, "report", "--json", "--format=3", name))
 
 
 def refused(said, name, status=5):
@@ -67,60 +67,60 @@ def refused(said, name, status=5):
 
 
 def reports():
-    """Pairs of one source, with --report in each form."""
-    refused(run(TOOL, "--report", "--baseline=plain.json", "refused"), "aligned")
-    said = run(TOOL, "--report=json", "--baseline=plain.json", "refused")
+    """Pairs of one source, with report in each form."""
+    refused(run(TOOL, "report", "--baseline=plain.json", "refused"), "aligned")
+    said = run(TOOL, "report", "--json", "--baseline=plain.json", "refused")
     refused(said, "aligned")
     file = json.loads(said.stdout)["files"][0]
     check(file["status"] == 5 and file["gaps"], "JSON has its status and all else")
-    said = run(TOOL, "--report=html", "-o", "page", "--baseline=plain.json", "refused")
+    said = run(TOOL, "report", "--html", "-o", "page", "--baseline=plain.json", "refused")
     refused(said, "aligned")
-    said = run(TOOL, "--report", "--baseline=plain.json", "bare")
+    said = run(TOOL, "report", "--baseline=plain.json", "bare")
     check(
         said.returncode == 5 and ": newly without CFI: bare, 5 bytes\n" in said.stderr and "refused" not in said.stderr,
         "code that lost its CFI",
         said.stderr,
     )
-    said = run(TOOL, "--report", "--baseline=refused.json", "plain")
+    said = run(TOOL, "report", "--baseline=refused.json", "plain")
     check(
         said.returncode == 0 and ": no longer refused: aligned, cfa-register, " in said.stderr,
         "what improved",
         said.stderr,
     )
-    said = run(TOOL, "--report", "-q", "--baseline=refused.json", "plain")
+    said = run(TOOL, "report", "-q", "--baseline=refused.json", "plain")
     check(said.returncode == 0 and not said.stderr, "-q: no word of it", said.stderr)
-    said = run(TOOL, "--report", "--baseline=bare.json", "plain")
+    said = run(TOOL, "report", "--baseline=bare.json", "plain")
     check(": no longer without CFI: bare, 5 bytes\n" in said.stderr, "code that got CFI", said.stderr)
     for name in ("plain", "refused", "bare"):
-        said = run(TOOL, "--report", f"--baseline={name}.json", name)
+        said = run(TOOL, "report", f"--baseline={name}.json", name)
         check(said.returncode == 0 and not said.stderr, f"{name} is as it was", said.stderr)
-    said = run(TOOL, "--report", "--format=3", "--baseline=refused.json", "refused")
+    said = run(TOOL, "report", "--format=3", "--baseline=refused.json", "refused")
     check(
         said.returncode == 0 and "no longer refused: aligned" in said.stderr and "_start" not in said.stderr,
         "version 3 after version 2: better, but for outermost frames",
         said.stderr,
     )
-    refused(run(TOOL, "--report", "--baseline=refused-3.json", "refused"), "aligned")
-    both = run(TOOL, "--report", "--min-coverage=100", "--baseline=plain.json", "refused")
+    refused(run(TOOL, "report", "--baseline=refused-3.json", "refused"), "aligned")
+    both = run(TOOL, "report", "--min-coverage=100", "--baseline=plain.json", "refused")
     check(both.returncode == 5 and "newly refused" in both.stderr, "with --min-coverage", both.stderr)
     shutil.copy("refused", "stripped")
     subprocess.run(["strip", "stripped"], check=True)
-    said = run(TOOL, "--report", "--baseline=plain.json", "stripped")
+    said = run(TOOL, "report", "--baseline=plain.json", "stripped")
     check(re.search(r": newly refused: 0x[0-9a-f]+, cfa-register, ", said.stderr), "without a name", said.stderr)
-    write("stripped.json", must(TOOL, "--report=json", "stripped"))
-    said = run(TOOL, "--report", "--baseline=stripped.json", "stripped")
+    write("stripped.json", must(TOOL, "report", "--json", "stripped"))
+    said = run(TOOL, "report", "--baseline=stripped.json", "stripped")
     check(said.returncode == 0 and not said.stderr, "by its address", said.stderr)
 
 
 def conversions():
     """A file that fails is not written."""
-    for options in ([], ["--section-only"]):
-        what = " ".join(["a conversion", *options])
+    for verb in ([], ["section"]):
+        what = " ".join(["a conversion", *verb])
         write("out", "before")
-        refused(run(TOOL, *options, "--baseline=plain.json", "refused", "out"), "aligned")
+        refused(run(TOOL, *verb, "--baseline=plain.json", "refused", "out"), "aligned")
         check(open("out").read() == "before", f"{what}: OUT is as it was")
-        said = run(TOOL, *options, "--baseline=plain.json", "plain", "out")
-        must(TOOL, *options, "plain", "other")
+        said = run(TOOL, *verb, "--baseline=plain.json", "plain", "out")
+        must(TOOL, *verb, "plain", "other")
         same = open("out", "rb").read() == open("other", "rb").read()
         check(said.returncode == 0 and same, f"{what}: the usual bytes", said.stderr)
     said = run(TOOL, "-q", "--baseline=refused.json", "--report-file=r.json", "plain", "out")
@@ -139,32 +139,32 @@ def tree(*names):
 def batches():
     """Trees: one file that is worse off fails alone."""
     tree("plain", "refused", "bare")
-    must(TOOL, "--batch", "-q", "--report-file=tree.json", "tree")
+    must(TOOL, "tree", "convert", "-q", "--report-file=tree.json", "tree")
     tree("plain", "refused", "bare")
-    said = run(TOOL, "--batch", "--baseline=tree.json", "--report-file=new.json", "tree")
+    said = run(TOOL, "tree", "convert", "--baseline=tree.json", "--report-file=new.json", "tree")
     check(said.returncode == 0 and not said.stderr, "a tree as it was", said.stderr)
     check(open("new.json").read() == open("tree.json").read(), "has the same report")
-    said = run(TOOL, "--batch", "--baseline=tree.json", "tree")
+    said = run(TOOL, "tree", "convert", "--baseline=tree.json", "tree")
     check(said.returncode == 0 and "(3 of them by an earlier run)" in said.stdout, "and again", said.stdout + said.stderr)
     tree("refused", "plain", "bare")
     before = open("tree/0", "rb").read()
-    said = run(TOOL, "--batch", "-j2", "--baseline=tree.json", "--report-file=new.json", "tree")
+    said = run(TOOL, "tree", "convert", "-j2", "--baseline=tree.json", "--report-file=new.json", "tree")
     refused(said, "aligned")
     check(open("tree/0", "rb").read() == before, "the file that failed is as it was")
     check("tree/1: no longer refused: aligned" in said.stderr, "another one is better", said.stderr)
-    check(run(TOOL, "--verify", "tree/1", "tree/2").returncode == 0, "and converted")
+    check(run(TOOL, "verify", "tree/1", "tree/2").returncode == 0, "and converted")
     files = json.load(open("new.json"))["files"]
     check([f["status"] for f in files] == [5, 0, 0] and not any("changes" in f for f in files), "statuses in the report")
     tree("plain")
     old = open("tree.json").read()
-    for argv in ((), ("--check-code",)):
-        said = run(TOOL, "--batch", "--baseline=tree.json", "--report-file=./tree.json", *argv, "tree")
+    for verb in ("convert", "check"):
+        said = run(TOOL, "tree", verb, "--baseline=tree.json", "--report-file=./tree.json", "tree")
         check(said.returncode == 2 and said.stderr == "eh2sframe: ./tree.json: is an input; give another name\n"
               and open("tree.json").read() == old and open("tree/0", "rb").read() == open("plain", "rb").read(),
-              f"a report over the baseline {argv}", said)
+              f"tree {verb}: a report over the baseline", said)
     tree("refused", "plain", "bare")
     os.rename("tree", "wood")
-    said = run(TOOL, "--batch", "--refresh", "--baseline=tree.json", "wood")
+    said = run(TOOL, "tree", "convert", "--refresh", "--baseline=tree.json", "wood")
     check(said.returncode == 2 and "3 files; no file was compared" in said.stderr, "other paths", said.stderr)
 
 
@@ -172,21 +172,21 @@ def which_file():
     """By path; a single file by being alone."""
     os.makedirs("elsewhere", exist_ok=True)
     shutil.copy("refused", "elsewhere/moved")
-    refused(run(TOOL, "--report", "--baseline=plain.json", "elsewhere/moved"), "aligned")
-    write("two.json", must(TOOL, "--report=json", "plain", "bare"))
-    said = run(TOOL, "--report", "--baseline=two.json", "elsewhere/moved")
+    refused(run(TOOL, "report", "--baseline=plain.json", "elsewhere/moved"), "aligned")
+    write("two.json", must(TOOL, "report", "--json", "plain", "bare"))
+    said = run(TOOL, "report", "--baseline=two.json", "elsewhere/moved")
     check(said.returncode == 2 and "two.json does not have this file" in said.stderr, "one of two", said.stderr)
     said = run(TOOL, "--baseline=two.json", "elsewhere/moved", "out2")
     check(said.returncode == 2 and not os.path.exists("out2"), "and is not written", said.stderr)
-    said = run(TOOL, "--report", "--baseline=two.json", "plain", "refused")
+    said = run(TOOL, "report", "--baseline=two.json", "plain", "refused")
     check(said.returncode == 0 and "have 1 file, not compared" in said.stderr, "one is new", said.stderr)
     old = json.load(open("plain.json"))
     del old["files"][0]["gaps"]
     write("early.json", json.dumps(old))
-    said = run(TOOL, "--report", "--baseline=early.json", "plain")
+    said = run(TOOL, "report", "--baseline=early.json", "plain")
     check(said.returncode == 1 and "does not list the functions" in said.stderr, "a report without functions", said.stderr)
-    write("merged.json", must(TOOL, "--report", "--merge", "plain.json", "bare.json"))
-    said = run(TOOL, "--report", "--baseline=merged.json", "plain", "bare")
+    write("merged.json", must(TOOL, "merge", "plain.json", "bare.json"))
+    said = run(TOOL, "report", "--baseline=merged.json", "plain", "bare")
     check(said.returncode == 0 and not said.stderr, "a merged report", said.stderr)
 
 
@@ -222,7 +222,7 @@ def hostile_json():
     }
     for name, text in bad.items():
         write("bad.json", text)
-        for argv in (["--report", "--baseline=bad.json", "plain"], ["--report-diff", "plain.json", "bad.json"]):
+        for argv in (["report", "--baseline=bad.json", "plain"], ["diff", "plain.json", "bad.json"]):
             said = run(TOOL, *argv)
             check(
                 said.returncode == 1 and said.stderr.startswith("eh2sframe: bad.json: ")
@@ -235,16 +235,16 @@ def hostile_json():
             "sum": [function | {"size": huge}, function | {"size": huge, "function": "0x1"}] * 2,
             "names": [function | {"size": huge, "name": "n", "function": f"0x{i}"} for i in range(3)]}.items():
         write("sums.json", with_file(gaps=gaps))
-        said = run(TOOL, "--report-diff", "plain.json", "sums.json")
+        said = run(TOOL, "diff", "plain.json", "sums.json")
         check(said.returncode == 0 and f" {2 ** 63 - 1} bytes" in said.stdout, f"{name}: sizes end at 63 bits", said)
-    said = run(TOOL, "--report", "--baseline=missing.json", "plain")
+    said = run(TOOL, "report", "--baseline=missing.json", "plain")
     check(said.returncode == 3 and not said.stdout, "no such report", said.stderr)
     said = run(TOOL, "--baseline=missing.json", "plain", "out3")
     check(said.returncode == 3 and not os.path.exists("out3"), "a conversion without it", said.stderr)
     write("spaces.json", json.dumps(good, indent=7).replace("\n", "\r\n\t"))
-    check(run(TOOL, "--report", "--baseline=spaces.json", "plain").returncode == 0, "blanks do not matter")
+    check(run(TOOL, "report", "--baseline=spaces.json", "plain").returncode == 0, "blanks do not matter")
     write("counts.json", with_file(code=file["code"] | {"covered": huge, "outermost": huge, "executable": 1}))
-    check(run(TOOL, "--report-diff", "plain.json", "counts.json").returncode == 0, "counts that cannot be")
+    check(run(TOOL, "diff", "plain.json", "counts.json").returncode == 0, "counts that cannot be")
 
 
 def damaged_json():
@@ -261,7 +261,7 @@ def damaged_json():
                 del bad[at : at + chosen.randrange(1, 40)]
         with open("bad.json", "wb") as file:
             file.write(bad)
-        said = run(TOOL, "--report-diff", "plain.json", "bad.json")
+        said = run(TOOL, "diff", "plain.json", "bad.json")
         statuses.add(said.returncode)
         if said.returncode not in (0, 1) or said.stderr.count("\n") != said.returncode:
             check(False, f"damage {number}", said)
@@ -283,15 +283,15 @@ def hostile_names():
     good["files"][0]["path"] = other["files"][0]["path"] = HOSTILE
     write("h1.json", json.dumps(other))
     write("h2.json", json.dumps(good))
-    said = run(TOOL, "--report-diff", "h1.json", "h2.json")
+    said = run(TOOL, "diff", "h1.json", "h2.json")
     lines = said.stdout.splitlines()
     check(
         said.returncode == 0 and "\x1b" not in said.stdout and "newly refused: a|b" in said.stdout
         and not any(line.lstrip().startswith("::") for line in lines),
-        "--report-diff",
+        "diff",
         said.stdout,
     )
-    said = run(TOOL, "--report", "--baseline=h2.json", "plain")
+    said = run(TOOL, "report", "--baseline=h2.json", "plain")
     check(
         said.returncode == 0 and "\x1b" not in said.stderr and all(l.startswith("eh2sframe: ") for l in said.stderr.splitlines())
         and "no longer refused: a|b" in said.stderr,
@@ -302,32 +302,32 @@ def hostile_names():
 
 def diffs():
     """The difference of two reports."""
-    said = run(TOOL, "--report-diff", "plain.json", "refused.json")
+    said = run(TOOL, "diff", "plain.json", "refused.json")
     check(
         said.returncode == 0 and "  newly refused: aligned, cfa-register, " in said.stdout
         and said.stdout.endswith("1 file changed, 0 did not; 1 function is worse off, 0 better off\n"),
         "one file each",
         said.stdout,
     )
-    said = run(TOOL, "--report-diff", "refused.json", "refused-3.json")
+    said = run(TOOL, "diff", "refused.json", "refused-3.json")
     check("no longer refused: aligned" in said.stdout and "0 functions are worse off, 1 better off" in said.stdout,
           "another version", said.stdout)
-    said = run(TOOL, "--report-diff", "two.json", "two.json")
+    said = run(TOOL, "diff", "two.json", "two.json")
     check(said.stdout == "0 files changed, 2 did not; 0 functions are worse off, 0 better off\n", "the same", said.stdout)
-    write("three.json", must(TOOL, "--report=json", "refused", "plain"))
-    said = run(TOOL, "--report-diff", "two.json", "three.json")
+    write("three.json", must(TOOL, "report", "--json", "refused", "plain"))
+    said = run(TOOL, "diff", "two.json", "three.json")
     check(
         said.returncode == 0 and "bare: reported -> not there\n" in said.stdout
         and "refused: not there -> reported\n" in said.stdout and "2 files changed, 1 did not" in said.stdout,
         "files that come and go",
         said.stdout,
     )
-    must(TOOL, "--report-diff", "-o", "diff.txt", "two.json", "three.json")
+    must(TOOL, "diff", "-o", "diff.txt", "two.json", "three.json")
     check(open("diff.txt").read() == said.stdout, "-o")
-    check(run(TOOL, "--report-diff", "-o", "/dev/full", "two.json", "three.json").returncode == 3, "no space")
+    check(run(TOOL, "diff", "-o", "/dev/full", "two.json", "three.json").returncode == 3, "no space")
     kept = open("two.json").read()
     for place in ("two.json", "./three.json"):
-        said = run(TOOL, "--report-diff", "-o", place, "two.json", "three.json")
+        said = run(TOOL, "diff", "-o", place, "two.json", "three.json")
         check(said.returncode == 2 and said.stderr == f"eh2sframe: {place}: is an input; give another name\n",
               f"-o {place} is an input", said)
     check(open("two.json").read() == kept, "which is as it was")

@@ -91,22 +91,22 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         os.chdir(work)
         check(len(vectors) > 50, "there are vectors")
-        document = valid("programs", run(TOOL, "--report=json", *programs).stdout)
-        valid("with costs", run(TOOL, "--report=json", "-v", *programs).stdout)
+        document = valid("programs", run(TOOL, "report", "--json", *programs).stdout)
+        valid("with costs", run(TOOL, "report", "--json", "-v", *programs).stdout)
         for version in "123":
             for how in ("none", "share", "size"):
-                said = run(TOOL, "--report=json", f"--format={version}", f"--optimize={how}", "/bin/ls")
+                said = run(TOOL, "report", "--json", f"--format={version}", f"--optimize={how}", "/bin/ls")
                 valid(f"version {version}, {how}", said.stdout)
-        valid("vectors, with failures", run(TOOL, "--report=json", "--", *vectors, "/etc/passwd").stdout)
+        valid("vectors, with failures", run(TOOL, "report", "--json", "--", *vectors, "/etc/passwd").stdout)
         # A function whose CFI the code contradicts; the machine needs no library to be decoded.
         wrong = next((path for path in vectors if path.endswith("code_disagrees.elf")), None)
         for policy in ("refuse", "repair") if wrong else ():
-            one = valid(f"--code={policy}", run(TOOL, "--report=json", f"--code={policy}", wrong).stdout)["files"][0]
+            one = valid(f"--code={policy}", run(TOOL, "report", "--json", f"--code={policy}", wrong).stdout)["files"][0]
             rule = one["corrections"][0]["rule"]
             check(rule == ("CFA = sp" if policy == "repair" else None), f"--code={policy} has the rule", str(rule))
             said = one["code"]["repaired"]
             check(said == (8 if policy == "repair" else 0), f"--code={policy} counts bytes", str(said))
-        valid("no pattern matches", run(TOOL, "--report=json", "--exclude-symbol=no_such", "/bin/ls").stdout)
+        valid("no pattern matches", run(TOOL, "report", "--json", "--exclude-symbol=no_such", "/bin/ls").stdout)
         run(TOOL, "-q", "--report-file=one.json", "/bin/ls", "ls")
         with open("one.json", encoding="utf-8") as file:
             valid("a conversion", file.read())
@@ -118,10 +118,10 @@ def main():
         with open("tree/damaged", "wb") as file:
             file.write(b"\x7fELF" + b"\xff" * 100)
         for again in ("first", "again"):
-            run(TOOL, "-q", "--batch", "--report-file=tree.json", "tree")
+            run(TOOL, "tree", "convert", "-q", "--report-file=tree.json", "tree")
             with open("tree.json", encoding="utf-8") as file:
-                valid(f"--batch, {again}", file.read())
-        valid("--merge", run(TOOL, "--report", "--merge", "one.json", "tree.json").stdout)
+                valid(f"tree, {again}", file.read())
+        valid("merge", run(TOOL, "merge", "one.json", "tree.json").stdout)
 
         # What the members count, held against the file.
         for path, file in zip(programs, document["files"]):
@@ -151,7 +151,7 @@ def main():
             check_rules(path, file["gaps"])
         subprocess.run(["gcc", "-shared", "-nostdlib", "-x", "assembler", "-", "-o", "next.so"], input=NEXT,
                        text=True, check=True)
-        gaps = json.loads(must(TOOL, "--report=json", "next.so"))["files"][0]["gaps"]
+        gaps = json.loads(must(TOOL, "report", "--json", "next.so"))["files"][0]["gaps"]
         check([gap["name"] for gap in gaps] == ["second"], "a function behind another has a gap", gaps)
         check_rules("next.so", gaps)
 

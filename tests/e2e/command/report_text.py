@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The text of --report: bars, the table of several files, --top and --functions, against JSON. TAP.
+"""The text of eh2sframe report: bars, the table of several files, --top and --functions, against JSON. TAP.
 
     report_text.py EH2SFRAME
 """
@@ -22,12 +22,12 @@ BAR = re.compile(r"^    (.{16}) \|([#.]*) *\| +(\d+) +(<?[\d.]+)%$")
 
 def json_of(*paths):
     """The objects of files."""
-    return json.loads(run(TOOL, "--report=json", *paths).stdout)["files"]
+    return json.loads(run(TOOL, "report", "--json", *paths).stdout)["files"]
 
 
 def bars(path):
     """The bars are the bytes that JSON has, in 80 columns, and add up."""
-    text, file = must(TOOL, "--report", path), json_of(path)[0]
+    text, file = must(TOOL, "report", path), json_of(path)[0]
     lines = text[text.index("  of all executable bytes:") :].splitlines()[1:]
     lines = [line for line in lines if "|" in line]
     found = {m[1].strip(): (int(m[3]), m[2], m[4]) for m in map(BAR.match, lines) if m}
@@ -77,7 +77,7 @@ def uncovered(file):
 
 def table(paths):
     """One line for each file, the worst first, and sums."""
-    said = run(TOOL, "--report", *paths)
+    said = run(TOOL, "report", *paths)
     head, *lines, last = said.stdout.splitlines()
     rows = [LINE.match(line) for line in lines]
     files = {f["path"]: f for f in json_of(*paths)}
@@ -110,13 +110,13 @@ def table(paths):
         "totals",
         last,
     )
-    top = run(TOOL, "--report", "--top=2", *paths).stdout.splitlines()
+    top = run(TOOL, "report", "--top=2", *paths).stdout.splitlines()
     check(top[:3] == [head, *lines[:2]] and top[-1] == last, "--top", top)
     check(top[3].strip() == f"{len(paths) - 2} more files", "--top says what it leaves out", top[3])
-    full = run(TOOL, "--report", "--top=99", *paths).stdout
+    full = run(TOOL, "report", "--top=99", *paths).stdout
     check(full == said.stdout, "--top above the number of files")
-    each = "".join(must(TOOL, "--report", "-v", path) for path in paths)
-    check(run(TOOL, "--report", "-v", *paths).stdout == each, "-v: the full text of each")
+    each = "".join(must(TOOL, "report", "-v", path) for path in paths)
+    check(run(TOOL, "report", "-v", *paths).stdout == each, "-v: the full text of each")
     return said.stdout
 
 
@@ -125,22 +125,22 @@ def failing(work, program, whole):
     text = os.path.join(work, "no-elf")
     with open(text, "w") as file:
         file.write("no ELF file, but longer than the sixty-four bytes of such a file's header.\n")
-    said = run(TOOL, "--report", program, text, os.path.join(work, "missing"))
+    said = run(TOOL, "report", program, text, os.path.join(work, "missing"))
     check(said.returncode == 3 and said.stdout.endswith("1 file, 2 failed\n"), "files that fail", said.stdout)
     check(said.stderr.count("\n") == 2 and "no-elf: " in said.stderr, "have a line each", said.stderr)
-    said = run(TOOL, "--report", text, text)
+    said = run(TOOL, "report", text, text)
     check(said.returncode == 1 and not said.stdout, "no file left, no table", said.stdout)
     odd = os.path.join(work, "a\n\x1b[31m|b")
     shutil.copy(program, odd)
-    said = run(TOOL, "--report", odd, program)
+    said = run(TOOL, "report", odd, program)
     check(r"a\012\033[31m|b" in said.stdout and "\x1b" not in said.stdout, "a hostile name", said.stdout)
     out = os.path.join(work, "table")
-    check(must(TOOL, "--report", "-o", out, *whole[0]) == "" and open(out).read() == whole[1], "-o")
+    check(must(TOOL, "report", "-o", out, *whole[0]) == "" and open(out).read() == whole[1], "-o")
 
 
 def functions(path):
     """Every gap and stretch of JSON is in the list."""
-    said, file = must(TOOL, "--report", "--functions", path), json_of(path)[0]
+    said, file = must(TOOL, "report", "--functions", path), json_of(path)[0]
     name = os.path.basename(path)
     heads = [line for line in said.splitlines() if re.match(r"  0x", line)]
     gaps = {}
@@ -173,7 +173,7 @@ def memory(program, work):
     subprocess.run(["cc", "-o", small, source], check=True)
     peak = "import resource,subprocess,sys;subprocess.run(sys.argv[1:],stdout=subprocess.DEVNULL);print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
     one, many = (
-        int(must(sys.executable, "-c", peak, TOOL, "--report", *[small] * n)) for n in (2, 3000)
+        int(must(sys.executable, "-c", peak, TOOL, "report", *[small] * n)) for n in (2, 3000)
     )
     check(many - one < 16 << 10, "memory of 3,000 files", f"{one} KiB, {many} KiB")
 
@@ -190,8 +190,8 @@ def main():
     paths = [program, library, shell, os.path.realpath(sys.executable)]
     text = table(paths)
     functions(library)
-    both = must(TOOL, "--report", "--functions", program, library)
-    check(both == "".join(must(TOOL, "--report", "--functions", p) for p in (program, library)), "--functions of two")
+    both = must(TOOL, "report", "--functions", program, library)
+    check(both == "".join(must(TOOL, "report", "--functions", p) for p in (program, library)), "--functions of two")
     with tempfile.TemporaryDirectory() as work:
         failing(work, program, (paths, text))
         memory(program, work)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""--source in each mode: exit statuses, what --batch says of sources that are left out, names in summaries, rows
+"""--source with each verb: exit statuses, what eh2sframe tree says of sources that are left out, names in summaries, rows
 that no CFI gives, FDEs of what is no code, and folders that are not there. TAP.
 
     sources.py EH2SFRAME
@@ -93,7 +93,7 @@ def quiet():
 
 
 def statuses():
-    """Of each kind of file, each source and each mode: 0 where the file has the source, 1 for rows that an object's code
+    """Of each kind of file, each source and each verb: 0 where the file has the source, 1 for rows that an object's code
     should prove, 6 where there is nothing to do."""
     has = {"bare": {"debug_frame", "derived"}, "full": {"eh_frame", "derived"},
            "bare.o": {"debug_frame"}, "full.o": {"eh_frame"}}
@@ -105,31 +105,31 @@ def statuses():
             checked = 6 if source == "derived" else there
             # Not every row of .debug_frame and .eh_frame can be derived.
             proven = 4 if there == 0 and source == "derived" else there
-            wanted = {("--report", path): there, (*version, path, "out"): there, ("--check-code", path): checked,
-                      ("--verify", "with"): proven, ("--dump", "with"): 0}
+            wanted = {("report", path): there, (*version, path, "out"): there, ("check", path): checked,
+                      ("verify", "with"): proven}
             if not version:
-                wanted["--section-only", path, "out"] = there
-            got = {mode: run(tool, f"--source={source}", *mode).returncode for mode in wanted}
+                wanted["section", path, "out"] = there
+            got = {words: run(tool, *words, f"--source={source}").returncode for words in wanted}
             check(got == wanted, f"{path}, --source={source}: statuses", f"{got}\n{wanted}")
             if version:
                 continue
             os.makedirs("tree")
             shutil.copy("with", "tree/one")
-            wanted = {("--batch", "--refresh"): 0, ("--batch", "--verify"): proven, ("--batch", "--check-code"): checked}
-            got = {mode: run(tool, f"--source={source}", *reversed(mode), "tree").returncode for mode in reversed(wanted)}
-            check(got == wanted, f"{path}, --source={source}: statuses of --batch", f"{got}\n{wanted}")
+            wanted = {("tree", "convert", "--refresh"): 0, ("tree", "verify"): proven, ("tree", "check"): checked}
+            got = {words: run(tool, *words, f"--source={source}", "tree").returncode for words in reversed(wanted)}
+            check(got == wanted, f"{path}, --source={source}: statuses of tree", f"{got}\n{wanted}")
             shutil.rmtree("tree")
-    made = run(tool, "--report", "--source=derived", "full.o")
+    made = run(tool, "report", "--source=derived", "full.o")
     check("--source=derived) is for linked files" in made.stderr, "an object: the reason", made.stderr)
     os.makedirs("tree")
     must(tool, "-q", "full", "tree/one")
-    made = run(tool, "--batch", "--verify", "--source=go", "tree")
-    check(made.stderr == "eh2sframe: no file has a .sframe section and CFI to look at\n", "--batch: what is missing", made.stderr)
+    made = run(tool, "tree", "verify", "--source=go", "tree")
+    check(made.stderr == "eh2sframe: no file has a .sframe section and CFI to look at\n", "tree: what is missing", made.stderr)
     shutil.rmtree("tree")
 
 
 def left_out():
-    """--batch prints the line of a conversion of the file alone."""
+    """eh2sframe tree prints the line of a conversion of the file alone."""
     os.makedirs("left/out")
     names = [f"left/out/{i}" for i in range(40)]
     for name in names:
@@ -138,30 +138,30 @@ def left_out():
     alone = run(tool, "faulty", "out").stderr
     check(alone == SAID.format("faulty") + "\n", "one file: the table is left out", alone)
     shutil.copytree("left", "again")
-    made = run(tool, "--batch", "left")
+    made = run(tool, "tree", "convert", "left")
     check(made.returncode == 0 and sorted(made.stderr.splitlines()) == sorted(map(SAID.format, names)),
-          "--batch: a line for each file", made.stderr)
-    made = run(tool, "--batch", "--report-file=report.json", "left")
+          "tree: a line for each file", made.stderr)
+    made = run(tool, "tree", "convert", "--report-file=report.json", "left")
     check(made.returncode == 0 and not made.stderr, "no line for what an earlier run converted", made.stderr)
     shutil.rmtree("left")
     shutil.copytree("again", "left")
-    made = run(tool, "--batch", "-q", "left")
+    made = run(tool, "tree", "convert", "-q", "left")
     check(made.returncode == 0 and not made.stderr, "none with -q", made.stderr)
     shutil.rmtree("left")
     shutil.move("again", "left")
-    must(tool, "--batch", "-q", "--baseline=report.json", "left")
+    must(tool, "tree", "convert", "-q", "--baseline=report.json", "left")
     shutil.rmtree("left")
     # What is not converted has the line of its failure alone.
     os.makedirs("left")
     shutil.copy("faulty", "left/one")
     os.link("left/one", "other-name")
-    made = run(tool, "--batch", "left")
+    made = run(tool, "tree", "convert", "left")
     check(made.returncode == 1 and made.stderr.count("\n") == 1 and "hard links" in made.stderr,
           "a failure has one line", made.stderr)
     os.unlink("other-name")
     for i in range(40):
         shutil.copy("faulty", f"left/{i}")
-    status, text = on_terminal(tool, "--batch", "left")
+    status, text = on_terminal(tool, "tree", "convert", "left")
     lines = re.findall(r"(?:^|(?<=\n)|(?<=\x1b\[K))eh2sframe: left/\w+: .* is left out\r\n", text)
     check(status == 0 and len(lines) == 41 == text.count("left out") and "\x1b[K" in text,
           "on a terminal each line begins where the bar was", repr(text))
@@ -175,16 +175,16 @@ def names():
     for options in ((), ("--source=derived",)):
         alone = {name: run(tool, *options, name, "out").stdout for name in ("bare", "full")}
         shutil.copytree("named", "tree")
-        lines = must(tool, "--batch", "-v", *options, "tree").splitlines()
+        lines = must(tool, "tree", "convert", "-v", *options, "tree").splitlines()
         check(set(lines) > {"tree/" + line.rstrip("\n") for line in alone.values()},
-              f"--batch -v {' '.join(options)}: the line of a file alone", "\n".join(lines) + str(alone))
+              f"tree -v {' '.join(options)}: the line of a file alone", "\n".join(lines) + str(alone))
         shutil.rmtree("tree")
         wanted = ("", "") if options else (" of .debug_frame)", " of .eh_frame)")
         check(all(part in line if part else " of ." not in line for part, line in zip(wanted, alone.values())),
               f"{' '.join(options)}: the ratio is of what there is", str(alone))
-    text = must(tool, "--report", "--source=derived", "bare")
-    check("of .eh_frame" not in text, "--report: no ratio without a section", text)
-    file = json.loads(must(tool, "--report=json", "--source=derived", "bare"))["files"][0]["code"]
+    text = must(tool, "report", "--source=derived", "bare")
+    check("of .eh_frame" not in text, "report: no ratio without a section", text)
+    file = json.loads(must(tool, "report", "--json", "--source=derived", "bare"))["files"][0]["code"]
     check("  code with CFI          0 bytes, 0 covered (-)\n" in text and file["with_cfi"] == 0 and file["percent_of_cfi"] is None,
           "no share of code with CFI where there is none", f"{text}\n{file}")
     check(run(tool, "--source=derived", "--min-coverage=100", "bare", "out").returncode == 0, "which no limit misses")
@@ -197,7 +197,7 @@ def beyond():
         # Of part, one function is in neither section.
         for path, options, kinds in ((name, (), []), ("lost-" + name, (debug,), []), ("lost-" + name, ("--derive",), ["derived"]),
                                      ("lost-" + name, (debug, "--derive"), ["derived"] if name == "part" else [])):
-            file = json.loads(must(tool, "--report=json", *options, path))["files"][0]
+            file = json.loads(must(tool, "report", "--json", *options, path))["files"][0]
             found = sorted({one["kind"] for one in file.get("not_by_cfi", [])})
             check(found == kinds, f"{path} {' '.join(options)}: rows that no CFI gives", file)
 
@@ -234,7 +234,7 @@ def far():
             changed = bytearray(data)
             struct.pack_into("<I", changed, where, (struct.unpack_from("<I", data, where)[0] + add) & 0xffffffff)
             write("far", changed)
-            text = must(tool, "--report", "-v", "far")
+            text = must(tool, "report", "-v", "far")
             said[section, name] = re.findall("^.*(?:not-code|with CFI).*$", text, re.M), "discarded" in text
             check("refused: not-code             1 function " in text, f"{section}, {name}: refused", text)
     for name in ("over the end", "behind the end"):
@@ -245,13 +245,13 @@ def folders():
     """A folder that an option names and that is not there."""
     for path, why in (("none", "No such file or directory"), ("code.c", "Not a directory")):
         line = f"eh2sframe: {path}: --debug-dir cannot be used: {why}; debug files are not found there; name another folder\n"
-        for mode in (("--report",), ("--verify",), ("--batch", "--verify")):
+        for verb in (("report",), ("verify",), ("tree", "verify")):
             must(tool, "-q", "full", "with")
-            made = run(tool, f"--debug-dir={path}", *mode, "with")
-            check(made.returncode == 0 and made.stderr == line, f"--debug-dir={path} {' '.join(mode)}: one line", made.stderr)
-        made = run(tool, "-q", f"--debug-dir={path}", "--report", "full")
+            made = run(tool, *verb, f"--debug-dir={path}", "with")
+            check(made.returncode == 0 and made.stderr == line, f"{' '.join(verb)} --debug-dir={path}: one line", made.stderr)
+        made = run(tool, "report", "-q", f"--debug-dir={path}", "full")
         check(made.returncode == 0 and not made.stderr, f"--debug-dir={path}: none with -q", made.stderr)
-    made = run(tool, "--debug-dir=.", "--report", "full")
+    made = run(tool, "report", "--debug-dir=.", "full")
     check(made.returncode == 0 and not made.stderr, "a folder that is there", made.stderr)
 
 

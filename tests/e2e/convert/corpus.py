@@ -36,8 +36,6 @@ REASONS = [
     (1, r"(section|program) header table .* past the end", "a test file, truncated on purpose"),
 ]
 EM_X86_64, ET_REL = 62, 1
-# Format, and the readers that take it.
-SMALL = {"2": ["all"], "3": ["all"]}
 
 
 def is_x86_64(path):
@@ -72,16 +70,15 @@ def candidates(folders):
 def several_segments(step, run):
     """Whether all that lint finds is that the file has code in two places, as it had before."""
     broken = [line for line in run.stdout.splitlines() if ": broken at " in line]
-    return step[0].startswith("--lint") and broken and all(": func-segment: " in b for b in broken)
+    return step[0].startswith("lint") and broken and all(": func-segment: " in b for b in broken)
 
 
 def fails_small(tool, path, out):
     """What goes wrong when it is converted for size; None when nothing does."""
-    for version, readers in SMALL.items():
-        steps = [[path, out, "--optimize=size", f"--format={version}"], ["--verify", out]]
-        steps += [[f"--lint={reader}", out] for reader in readers]
+    for version in ("2", "3"):
+        steps = [[path, out, "--optimize=size", f"--format={version}"], ["verify", out], ["lint", out]]
         for step in steps:
-            run = subprocess.run([tool, "-q", *step], capture_output=True, text=True, timeout=600)
+            run = subprocess.run([tool, *step, "-q"], capture_output=True, text=True, timeout=600)
             if run.returncode != 0 and not several_segments(step, run):
                 return f"{step}: {run.stderr.strip()} {run.stdout.strip()}"
     return None
@@ -95,8 +92,8 @@ def is_object(path):
 def fails_as_object(tool, path, out):
     for version, sections in (("1", "one"), ("2", "text"), ("3", "group")):
         for step in ([path, out, f"--format={version}", "--object-sections=" + sections],
-                     ["--verify", out]):
-            run = subprocess.run([tool, "-q", *step], capture_output=True, text=True, timeout=600)
+                     ["verify", out]):
+            run = subprocess.run([tool, *step, "-q"], capture_output=True, text=True, timeout=600)
             if run.returncode != 0:
                 return f"{step}: {run.stderr.strip()} {run.stdout.strip()}"
     return None
@@ -109,10 +106,10 @@ def convert(job):
     kind = ["--format=1"] if is_object(path) else []
     run = subprocess.run([tool, *kind, path, out], capture_output=True, text=True, timeout=600)
     if run.returncode == 0:
-        undo = subprocess.run([tool, "--remove", out, again], capture_output=True, text=True)
+        undo = subprocess.run([tool, "remove", out, again], capture_output=True, text=True)
         same = undo.returncode == 0 and subprocess.run(["cmp", "-s", path, again]).returncode == 0
         if not same:
-            return path, -1, "--remove does not give the original back: " + undo.stderr
+            return path, -1, "remove does not give the original back: " + undo.stderr
         os.unlink(again)
         small = (fails_as_object if kind else fails_small)(tool, path, out)
         if small:

@@ -51,16 +51,16 @@ def kept():
     build("kept")
     must("objcopy", "--strip-debug", "whole", "kept")
     shutil.copy("kept.debug", "before")
-    run(tool, "--report=json", "-o", "base.json", "kept")
+    run(tool, "report", "--json", "-o", "base.json", "kept")
     shutil.copy("base.json", "base.before")
     debug, base = "--debug-file=kept.debug", "--baseline=base.json"
     for before, out, *args in (
             ("before", "kept.debug", debug, "kept", "kept.debug"),
-            ("before", "kept.debug", debug, "--section-only", "kept", "kept.debug"),
+            ("before", "kept.debug", "section", debug, "kept", "kept.debug"),
             ("before", "kept.debug", debug, "--report-file=kept.debug", "kept", "out"),
-            ("before", "kept.debug", debug, "--report", "-o", "kept.debug", "kept"),
+            ("before", "kept.debug", "report", debug, "-o", "kept.debug", "kept"),
             ("base.before", "base.json", base, "kept", "base.json"),
-            ("base.before", "base.json", base, "--report", "-o", "base.json", "kept")):
+            ("base.before", "base.json", "report", base, "-o", "base.json", "kept")):
         made = run(tool, *args)
         check(made.returncode == 2 and "an input" in made.stderr and filecmp.cmp(out, before, shallow=False),
               "no output takes the place of an input: " + " ".join(args), made)
@@ -69,24 +69,24 @@ def kept():
     os.makedirs("where", exist_ok=True)
     shutil.copy("found.debug", "where/found.debug")
     must("objcopy", "--add-gnu-debuglink=where/found.debug", "found")
-    for mode in ((), ("--section-only",)):
-        made = run(tool, "-q", "--debug-dir=where", *mode, "found", "where/found.debug")
+    for verb in ((), ("section",)):
+        made = run(tool, *verb, "-q", "--debug-dir=where", "found", "where/found.debug")
         check(made.returncode == 2 and "is the debug file" in made.stderr and
               filecmp.cmp("where/found.debug", "found.debug", shallow=False),
-              "nor that of a debug file that was found: " + " ".join(mode), made)
+              "nor that of a debug file that was found: " + " ".join(verb), made)
     # The checksum counts for one that is named, too.
     with open("where/found.debug", "ab") as file:
         file.write(b"more")
-    made = run(tool, "--report", "--debug-file=where/found.debug", "found")
+    made = run(tool, "report", "--debug-file=where/found.debug", "found")
     check("of another build: the checksum" in made.stderr, "a named debug file with another checksum is left out", made)
     os.mkdir("branch")
     # Code without any CFI can have rows.
     write("bare.s", b".globl _start\n_start: call f\n1: jmp 1b\nf: push %rbx\n call g\n pop %rbx\n ret\ng: ret\n")
     must("gcc", "-nostdlib", "-static", "-Wl,--build-id=none", "-o", "branch/found", "bare.s")
-    made = run(tool, "--batch", "--derive", "branch")
-    check(made.returncode == 0 and "1 converted" in made.stdout, "--batch --derive converts code without CFI", made)
-    made = run(tool, "--batch", "--remove", "branch")
-    made = run(tool, "--batch", "branch")
+    made = run(tool, "tree", "convert", "--derive", "branch")
+    check(made.returncode == 0 and "1 converted" in made.stdout, "tree --derive converts code without CFI", made)
+    made = run(tool, "tree", "remove", "branch")
+    made = run(tool, "tree", "convert", "branch")
     check("no-cfi 1" in made.stdout, "without --derive it has nothing", made)
 
 
@@ -101,11 +101,11 @@ def named():
     made = run(tool, "--debug-file=plain.debug", "plain", "out")
     check(made.returncode == 0 and not made.stderr, "converted with --debug-file", made.stderr)
     for witness in ("own", "libdwarf"):
-        made = run(tool, "--verify", f"--witness={witness}", "--debug-file=plain.debug", "out")
+        made = run(tool, "verify", f"--witness={witness}", "--debug-file=plain.debug", "out")
         check(made.returncode == 0 and re.search(" 0 differences; .* 0 could", made.stdout),
               f"proven by {witness} with the same debug file", made.stdout + made.stderr)
     must(tool, "whole", "whole.out")
-    made = run(tool, "--verify", "--cfi=whole", "out")
+    made = run(tool, "verify", "--cfi=whole", "out")
     check(made.returncode == 0, "proven with the CFI of the whole program", made.stdout)
 
 
@@ -121,18 +121,18 @@ def blamed():
     for name, status, said in (
             ("none.cfi", 6, "has no CFI that can be compared; name the file that was converted or its original"),
             ("bad.cfi", 1, r": \.eh_frame \(section \d+, 0x\w+ bytes at offset 0x\w+\) reaches past the end.*")):
-        made = run(tool, "--verify", "--cfi=" + name, "both.out")
+        made = run(tool, "verify", "--cfi=" + name, "both.out")
         check(made.returncode == status and re.fullmatch(f"eh2sframe: both.out: --cfi={name} ?{said}\n", made.stderr),
               f"--cfi={name} is to blame", made)
-    made = run(tool, "--verify", "--source=debug_frame", "both.out")
+    made = run(tool, "verify", "--source=debug_frame", "both.out")
     check(made.returncode == 6 and "--cfi" not in made.stderr, "without --cfi, the file itself", made.stderr)
 
 
 def gone():
     """What there is to do is said."""
-    made = run(tool, "--verify", "--debug-dir=none", "out")
+    made = run(tool, "verify", "--debug-dir=none", "out")
     check(made.returncode == 4 and HINT in made.stdout and "its debug file may have the CFI (--debug-file)" in made.stderr,
-          "--verify without the debug file: rows without CFI", made.stdout + made.stderr)
+          "verify without the debug file: rows without CFI", made.stdout + made.stderr)
     shutil.copy("out", "again")
     made = run(tool, "--refresh", "--debug-dir=none", "again", "again")
     check(made.returncode == 0 and re.search(r"the section that was replaced described \d+ bytes of code more; if rows "
@@ -141,33 +141,33 @@ def gone():
     made = run(tool, "--refresh", "--debug-file=plain.debug", "again", "again")
     check(made.returncode == 0 and not made.stderr, "--refresh with it", made.stderr)
     check(filecmp.cmp("again", "out", False), "and the file is as it was")
-    must(tool, "--remove", "out", "back")
-    check(filecmp.cmp("back", "plain", False), "--remove needs no debug file")
+    must(tool, "remove", "out", "back")
+    check(filecmp.cmp("back", "plain", False), "remove needs no debug file")
 
 
 def found_by_id():
     put("dir/" + by_id("plain"), "plain.debug")
     check(file_of("plain", "--debug-dir=dir") == "dir/" + by_id("plain"), "found by build-id")
     must(tool, "--debug-dir=dir", "plain", "out")
-    check(run(tool, "--verify", "--debug-dir=dir", "out").returncode == 0, "the output has it, too")
+    check(run(tool, "verify", "--debug-dir=dir", "out").returncode == 0, "the output has it, too")
     check(file_of("whole", "--debug-dir=dir") is None, "a program's own section comes before")
     check(file_of("whole", "--debug-dir=dir", "--debug-file=plain.debug") == "plain.debug",
           "what is named comes before both")
     os.makedirs("tree", exist_ok=True)
     shutil.copy("plain", "tree/plain")
-    made = run(tool, "--batch", "--debug-dir=dir", "tree")
-    check(made.returncode == 0 and run(tool, "--batch", "--verify", "--debug-dir=dir", "tree").returncode == 0 and
-          run(tool, "--verify", "--debug-dir=none", "tree/plain").returncode == 4,
-          "--batch finds it", made.stdout + made.stderr)
+    made = run(tool, "tree", "convert", "--debug-dir=dir", "tree")
+    check(made.returncode == 0 and run(tool, "tree", "verify", "--debug-dir=dir", "tree").returncode == 0 and
+          run(tool, "verify", "--debug-dir=none", "tree/plain").returncode == 4,
+          "tree finds it", made.stdout + made.stderr)
     # A folder that is not there is not looked for beside each file.
     shutil.copytree("dir", "tree/beside")
     shutil.copy("plain", "tree/plain")
-    made = run(tool, "--batch", "--debug-dir=beside", "--exclude=beside/*", "tree")
+    made = run(tool, "tree", "convert", "--debug-dir=beside", "--exclude=beside/*", "tree")
     check(made.returncode == 0 and "beside: --debug-dir cannot be used" in made.stderr and
-          run(tool, "--verify", "--debug-dir=none", "tree/plain").returncode == 0,
+          run(tool, "verify", "--debug-dir=none", "tree/plain").returncode == 0,
           "a relative --debug-dir is not that of each file", made.stdout + made.stderr)
-    made = run(tool, "--batch", "--debug-file=plain.debug", "tree")
-    check(made.returncode == 2 and "--debug-dir is for several" in made.stderr, "--batch --debug-file: status 2",
+    made = run(tool, "tree", "convert", "--debug-file=plain.debug", "tree")
+    check(made.returncode == 2 and "no option --debug-file" in made.stderr, "tree convert --debug-file: status 2",
           made.stderr)
     # dwz puts what two files share into a third one.
     put("dir/" + by_id("plain"), "plain.debug")
@@ -204,7 +204,7 @@ def found_by_link():
     shutil.rmtree("links")
     put("links/linked.debug", "linked.debug")
     check(file_of("linked", "--debug-dir=links") == "links/linked.debug", "found beside the folders")
-    check(run(tool, "--verify", "--debug-dir=links", "elsewhere/linked").returncode == 0, "proven in the other folder")
+    check(run(tool, "verify", "--debug-dir=links", "elsewhere/linked").returncode == 0, "proven in the other folder")
     with open("links/linked.debug", "ab") as file:
         file.write(b"x")
     check("the checksum in .gnu_debuglink differs; .debug_frame is left out" in report(tool, "linked",
@@ -216,7 +216,7 @@ def refused(name, path, debug, said):
     """One line; the rest goes on."""
     made = run(tool, f"--debug-file={debug}", path, "out")
     check(made.returncode == 0 and re.fullmatch(f"eh2sframe: {path}: {said}; .debug_frame is left out\n", made.stderr) and
-          run(tool, "--verify", "--debug-dir=none", "out").returncode == 0, f"{name}: left out", made.stderr)
+          run(tool, "verify", "--debug-dir=none", "out").returncode == 0, f"{name}: left out", made.stderr)
 
 
 def shift(data, place, header):
@@ -252,7 +252,7 @@ def not_this_one():
                           (["--source=eh_frame", "--debug-dir=x"], "--debug-dir goes with --source=debug_frame"),
                           (["--source="], "give one or more of"), (["--source=eh_frame,"], "give one or more of"),
                           (["--source=go_home"], "give one or more of"), (["--debug-dir="], "needs a name"),
-                          (["--debug-file=x", "--report", "plain"], "--debug-dir is for several")):
+                          (["report", "--debug-file=x", "plain"], "--debug-dir is for several")):
         made = run(tool, *options, "plain", "out")
         check(made.returncode == 2 and said in made.stderr, f"{' '.join(options)}: status 2", made.stderr)
 
@@ -269,14 +269,14 @@ def objects():
         must(compiler, *BARE, *options, "-c", "-o", "one.o", "prog.c")
         made = run(tool, "--format=2", "one.o", "two.o")
         check(made.returncode == 0 and not made.stderr, f"object, {name}: converted", made.stderr)
-        made = run(tool, "--verify", "--witness=libdwarf", "two.o")
+        made = run(tool, "verify", "--witness=libdwarf", "two.o")
         check(made.returncode == 0 and re.search(" 0 differences; .* 0 could", made.stdout),
               f"object, {name}: proven by libdwarf", made.stdout + made.stderr)
         check(names("one.o", "--format=2") >= FUNCTIONS - {"order"}, f"object, {name}: all functions")
     must("gcc", *BARE, "-c", "-o", "a.o", "prog.c")
     must("ld", "-r", "-o", "joined.o", "a.o")
     check(run(tool, "--format=2", "joined.o", "two.o").returncode == 0 and
-          run(tool, "--verify", "two.o").returncode == 0, "object, after ld -r")
+          run(tool, "verify", "two.o").returncode == 0, "object, after ld -r")
     change("a.o", "bad.o", ".rela.debug_frame", lambda data, place, _: data.__setitem__(place.offset + 32, 99))
     made = run(tool, "--format=2", "bad.o", "two.o")
     check(made.returncode == 1 and re.fullmatch(r"eh2sframe: bad\.o: \.rela\.debug_frame, relocation 1 \(of \.debug_frame\+0x\w+\): type 99 does "
@@ -288,9 +288,9 @@ def objects():
           "object with --debug-file", made.stderr)
     # What the message says to do.
     must(tool, "-q", "--format=2", "a.o", "two.o")
-    before = must(tool, "--dump", "two.o")
+    before = must(tool, "dump", "two.o")
     must("strip", "-g", "two.o")
-    check(must(tool, "--dump", "two.o") == before, "object, converted and stripped: the same rows")
+    check(must(tool, "dump", "two.o") == before, "object, converted and stripped: the same rows")
 
 
 with tempfile.TemporaryDirectory() as scratch:

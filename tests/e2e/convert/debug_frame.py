@@ -86,7 +86,7 @@ def same_rows(name, compiler, *options):
     check(found == wanted and len(wanted) >= len(FUNCTIONS) - 1, f"{name}: the rows are those of .eh_frame",
           f"{found}\n{wanted}")
     for witness in ("own", "libdwarf"):
-        made = run(tool, "--verify", f"--witness={witness}", "bare.out")
+        made = run(tool, "verify", f"--witness={witness}", "bare.out")
         check(made.returncode == 0 and re.search(r" 0 differences; .* 0 could have", made.stdout),
               f"{name}: proven by {witness}", made.stdout + made.stderr)
     made = run(sys.executable, section_rows, tool, "2,3", "bare")
@@ -111,7 +111,7 @@ def both_sections():
           found["in_both"]["different_functions"] == 0 and not errors,
           "both: .debug_frame fills what .eh_frame leaves", f"{found.get('sources')} {errors}")
     converted("both", "mixed")
-    check(run(tool, "--verify", "--witness=libdwarf", "mixed.out").returncode == 0, "both: proven by libdwarf")
+    check(run(tool, "verify", "--witness=libdwarf", "mixed.out").returncode == 0, "both: proven by libdwarf")
     for sources, wanted in (("eh_frame", (True, False)), ("debug_frame", (False, True)),
                             ("debug_frame,eh_frame", (True, True))):
         counts = report(tool, "mixed", f"--source={sources}")[0]["sources"]
@@ -195,7 +195,7 @@ def contradictions():
     start = dict((name, at) for at, _, name in functions("says"))["_start"]
     check([row[:2] for row in funcs[start][2]] == [(0, "sp+8"), (1, "sp+16")],
           "other rules: .eh_frame counts", funcs[start])
-    check(run(tool, "--verify", "--witness=libdwarf", "says.out").returncode == 0,
+    check(run(tool, "verify", "--witness=libdwarf", "says.out").returncode == 0,
           "other rules: each row is proven by its own section")
 
 
@@ -269,14 +269,14 @@ def damage():
             continue
         for name, (edit, said) in cases.items():
             change("packed", "damaged", section, edit or no_such_cie)
-            made = run(tool, "--report", "damaged")
+            made = run(tool, "report", "damaged")
             check(made.returncode == 0 and re.search(said, made.stderr) and
                   all(re.fullmatch(r"eh2sframe: damaged: .*left out", line) for line in made.stderr.splitlines()),
                   f"{packing}, {name}: told and left out", f"{made.returncode} {made.stderr}")
             if name == "outside the file":
                 continue
             check(run(tool, "damaged", "damaged.out").returncode == 0 and
-                  run(tool, "--verify", "damaged.out").returncode == 0, f"{packing}, {name}: converted and proven")
+                  run(tool, "verify", "damaged.out").returncode == 0, f"{packing}, {name}: converted and proven")
 
 
 def zstd():
@@ -309,7 +309,7 @@ def zstd():
     check(made.returncode == 0 and not re.search("left out", made.stderr), "zstd: converted", made.stderr)
     check(by_source(report(tool, "frozen")[0]).keys() == by_source(report(tool, "packed")[0]).keys(),
           "zstd: the same functions as with zlib")
-    check(run(tool, "--verify", "frozen.out").returncode == 0, "zstd: proven")
+    check(run(tool, "verify", "frozen.out").returncode == 0, "zstd: proven")
 
 
 def flagged(data, _, header):
@@ -350,7 +350,7 @@ def beyond():
     for at in (size - 3, size, size + 100, 1 << 31, (1 << 64) - 16):
         for name in (".debug_frame", ".gopclntab"):
             change("held", "beyond", name, lambda data, _, header, at=at: struct.pack_into("<Q", data, header + 24, at))
-            made = run(tool, "--report", "beyond")
+            made = run(tool, "report", "beyond")
             ours = [line for line in made.stderr.splitlines() if name in line]
             check(made.returncode == 0 and len(ours) == 1 and ours[0].endswith("left out"),
                   f"{name} at {at - size:+}: left out of the report", made.stderr)
@@ -398,7 +398,7 @@ def several(name, compiler, *options):
         must(tool, "--optimize=none", path, path + ".out")
     found = rows_of("several.out", wanted)
     check(found == rows_of("single.out", wanted) and len(found) >= len(wanted) - 1, f"several: {name}: the rows of one", found)
-    made = run(tool, "--verify", "--witness=libdwarf", "several.out")
+    made = run(tool, "verify", "--witness=libdwarf", "several.out")
     check(made.returncode == 0 and " 0 could" in made.stdout, f"several: {name}: proven by libdwarf", made.stdout + made.stderr)
     tools = compiler[:-3] if compiler.endswith("-gcc") else ""
     must(tools + "objcopy", "--only-keep-debug", "several", "several.debug")
@@ -425,7 +425,7 @@ def several_damaged():
         write("damaged", data)
         made = run(tool, "damaged", "damaged.out")
         check(made.returncode == 0 and re.fullmatch(f"eh2sframe: damaged: {said}\n", made.stderr) and
-              run(tool, "--verify", "damaged.out").returncode == 0, f"several, {name}: told, and the rest converted", made)
+              run(tool, "verify", "damaged.out").returncode == 0, f"several, {name}: told, and the rest converted", made)
     # Each has its own CIE.
     data = read("several")
     data[places[0] + 8] = 0x42

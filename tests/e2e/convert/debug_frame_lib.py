@@ -60,7 +60,7 @@ FULL = ("-O2", "-g", "-fasynchronous-unwind-tables")
 
 def report(tool, path, *options):
     """The object of the only file in the JSON report; standard error."""
-    made = run(tool, "--report=json", *options, path)
+    made = run(tool, "report", "--json", *options, path)
     return (json.loads(made.stdout)["files"][0] if made.stdout else {}), made.stderr
 
 
@@ -99,4 +99,4 @@ def change(path, out, name, edit):
 
 
 def dump(tool, path):
-    return must(tool, "--dump", path)
+    return must(tool, "dump", path)

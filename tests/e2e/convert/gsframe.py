@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""--verify on sections that GNU as and ld 2.40 made: it finds what they get wrong and nothing else;
+"""eh2sframe verify on sections that GNU as and ld 2.40 made: it finds what they get wrong and nothing else;
 and our version 1 of the same files, function by function. TAP.
 
     gsframe.py EH2SFRAME SOURCE-FOLDER
@@ -32,10 +32,10 @@ BUILDS = [
 
 
 class Verified:
-    """What --verify -v says: {(pc, name): text} of differences, {pc: name} of missing rows."""
+    """What verify -v says: {(pc, name): text} of differences, {pc: name} of missing rows."""
 
     def __init__(self, path):
-        self.run = run(tool, "--verify", "-v", path)
+        self.run = run(tool, "verify", "-v", path)
         self.wrong, self.missing = {}, {}
         for pc, name, text in re.findall(r"0x(\w+) <(.*?)>: (.*)$", self.run.stdout, re.M):
             if "could have a row" in text:
@@ -60,7 +60,7 @@ def plt_places(path):
 
 
 def explained(pc, gnu, verified):
-    """Only we have a function at pc: behind a gap of one that --verify named, or all missing."""
+    """Only we have a function at pc: behind a gap of one that verify named, or all missing."""
     before = max((start for start in gnu.funcs if start < pc), default=0)
     if before and pc < before + gnu.funcs[before][0]:
         return any(before <= at < pc for at, _ in verified.wrong)
@@ -68,11 +68,11 @@ def explained(pc, gnu, verified):
 
 
 def check_functions(name, path, verified, work):
-    """Every function outside the PLTs has GNU's rows, but where --verify named it."""
+    """Every function outside the PLTs has GNU's rows, but where verify named it."""
     ours = os.path.join(work, "ours")
     # Sharing puts neighbours together; GNU as and ld do not.
     made = run(tool, "-q", "--refresh", "--format=1", "--optimize=none", path, ours)
-    proof = run(tool, "--verify", ours)
+    proof = run(tool, "verify", ours)
     check(made.returncode == 0 and proof.returncode == 0, f"{name}: converted", made.stderr)
     gnu = Section(run("readelf", "--sframe=.sframe", path).stdout)
     new = Section(run("readelf", "--sframe=.sframe", ours).stdout)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A version 3 section as GNU as 2.47 writes it, faults and oddities included (gsframe3.S): it is read,
---verify finds what is wrong and nothing else, --lint names what a reader cannot take, and --refresh
+verify finds what is wrong and nothing else, lint names what a reader cannot take, and --refresh
 makes of it what its CFI says. TAP.
 
     gsframe3.py EH2SFRAME SOURCE-FOLDER
@@ -17,7 +17,7 @@ tool, folder = sys.argv[1], sys.argv[2]
 
 
 def check_verify(names, path):
-    said = run(tool, "--verify", "-v", path)
+    said = run(tool, "verify", "-v", path)
     check(said.returncode == 4, "verified, with differences", said.stderr)
     lines = re.findall(r": 0x\w+ <(\w+)>: (.*)$", said.stdout, re.M)
     wrong = {name: text for name, text in lines if "could have a row" not in text}
@@ -31,25 +31,25 @@ def check_verify(names, path):
 
 
 def check_dump(names, path):
-    said = run(tool, "--dump", path)
+    said = run(tool, "dump", path)
     listed = len(re.findall("func idx", said.stdout))
     kept = [name for name in names if name != "skipped_expression"]
     check(said.returncode == 0 and listed == len(kept), "every function is dumped", said.stdout)
     for text in ("r130+8    u         f", "sp+8      (r?+8)    f", "(fp-8)    (fp+0)    f",
                  'size = 0 bytes', 'attr = "S"', "RA undefined"):
-        check(text in said.stdout, f"--dump has: {text}", said.stdout)
+        check(text in said.stdout, f"dump has: {text}", said.stdout)
 
 
 def check_lint(path):
-    said = run(tool, "--lint=all", path)
+    said = run(tool, "lint", path)
     rules = dict(re.findall(r"^[^:]+: [a-z0-9., -]+: ([\w-]+): broken at \.sframe\+0x\w+(.*)$",
                             said.stdout, re.M))
     wanted = {"func-order", "func-size", "func-rows", "row-inside", "row-register",
               "row-count", "phdr"}
-    check(rules.keys() == wanted, "--lint names what readers cannot take", said.stdout)
+    check(rules.keys() == wanted, "lint names what readers cannot take", said.stdout)
     check("linux-user, binutils-2.46: func-rows" in said.stdout,
           "no rows: the kernel takes that of a signal frame only", said.stdout)
-    signal = run(tool, "--lint=linux-user", path).stdout
+    signal = run(tool, "lint", "--for=linux-user", path).stdout
     check(re.search("func-rows: .*[0-9a-f] \\(", signal), "which it does not mind", signal)
 
 
@@ -67,7 +67,7 @@ def main():
         check_lint(path)
         for version in ("1", "2", "3"):
             made = run(tool, "-q", "--refresh", f"--format={version}", path, new)
-            proof = run(tool, "--verify", new)
+            proof = run(tool, "verify", new)
             check(made.returncode == 0 and proof.returncode == 0, f"refreshed to {version}",
                   made.stderr + proof.stdout)
     plan()

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What GNU as 2.40 -Wa,--gsframe gets wrong, a function each; --verify must find them all
+ * What GNU as 2.40 -Wa,--gsframe gets wrong, a function each; verify must find them all
  * by name. good_* are what it gets right, and they must not be named.
  */
 #include "gsframe.inc"

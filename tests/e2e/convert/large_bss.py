@@ -55,13 +55,13 @@ def check_kind(kind):
     if not check(made.returncode == 0, f"{kind}: converted", made.stderr):
         return
     check(run("./out").stdout == "x\n", f"{kind}: runs")
-    check(run(tool, "-q", "--verify", "out").returncode == 0, f"{kind}: proven")
+    check(run(tool, "verify", "-q", "out").returncode == 0, f"{kind}: proven")
     sframe = int(re.search(r"(\d+) bytes \.sframe", made.stdout)[1])
     # A static PIE's relocations and the names and headers of sections move to the end.
     by = os.path.getsize("out") - os.path.getsize("big")
     check(by < sframe + 50000, f"{kind}: the file grows by {by} bytes for {sframe}")
     check(build_id("out") == build_id("big"), f"{kind}: the build-id is there")
-    must(tool, "--remove", "out", "back")
+    must(tool, "remove", "out", "back")
     check(open("back", "rb").read() == open("big", "rb").read(), f"{kind}: and back")
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What --verify takes for padding and what not: FDEs of a section made for size, with other sizes,
+"""What verify takes for padding and what not: FDEs of a section made for size, with other sizes,
 and with other bytes between functions. TAP.
 
     padding.py EH2SFRAME FOLDER
@@ -65,7 +65,7 @@ def filled(tool, plain, small, other):
                     data = file.read()
                 fused = sizes(data, section_of(other)) if made.returncode == 0 else made.stderr
                 check(fused == ([33, 31] if right else [9, 9, 31]), f"{what}: converted", fused)
-            told = run(tool, "--verify", other)
+            told = run(tool, "verify", other)
             wanted = path == plain or right
             check((told.returncode == 0) == wanted and
                   ("there is a row, but no CFI" in told.stdout) != wanted, f"{what}: proven or not", told)
@@ -83,7 +83,7 @@ def main():
             data = file.read()
         # f0 and f1 with the padding between them, then f2, f3 and f4 with theirs.
         check(sizes(data, at) == [33, 31], "two FDEs", sizes(data, at))
-        told = run(tool, "--verify", small)
+        told = run(tool, "verify", small)
         check(told.returncode == 0 and "; 19 bytes of padding" in told.stdout, "padding is counted", told)
         for size, right, what in [
             (33, True, "as it was"),
@@ -97,7 +97,7 @@ def main():
             struct.pack_into("<I", changed, at + HDR_SIZE + 4, size)
             with open(other, "wb") as file:
                 file.write(changed)
-            told = run(tool, "--verify", other)
+            told = run(tool, "verify", other)
             differs = "there is a row, but no CFI" in told.stdout
             check(differs == (right is False) and (told.returncode == 4) == differs, what, told)
         filled(tool, plain, small, other)
@@ -110,7 +110,7 @@ def main():
         changed[at + HDR_SIZE + FDE_SIZE:at + HDR_SIZE + FDE_SIZE + 3] = changed[rows:rows + 3]
         with open(other, "wb") as file:
             file.write(changed)
-        told = run(tool, "--verify", other)
+        told = run(tool, "verify", other)
         check(told.returncode == 4 and told.stdout.count("there is a row, but no CFI") == 1,
               "a gap of 16 bytes inside of an FDE", told)
     plan()

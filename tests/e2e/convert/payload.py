@@ -59,8 +59,8 @@ def refused(name, path, size, start):
     said = REFUSED.fullmatch(made.stderr)
     check(made.returncode == 1 and said and (int(said[1], 16), int(said[2], 16)) == (size, start) and
           not os.path.exists("none"), f"{name}: refused", made.stderr)
-    check(run(tool, "-q", "--section-only", path, "section").returncode == 0 and
-          run(tool, "--report", path).returncode == 0, f"{name}: but reported on")
+    check(run(tool, "section", "-q", path, "section").returncode == 0 and
+          run(tool, "report", path).returncode == 0, f"{name}: but reported on")
 
 
 def archive(path):
@@ -74,7 +74,7 @@ def check_order(size):
     done = append("both", "converted", TAIL)
     check(run("./" + done).returncode == 0 and run("./" + done, "end").returncode == 0,
           "converted first: the program finds its payload, from either end")
-    check(run(tool, "-q", "--verify", done).returncode == 0, "converted first: proven")
+    check(run(tool, "verify", "-q", done).returncode == 0, "converted first: proven")
     packed = append("launcher", "converted", archive("app.zip"))
     made = run(sys.executable, packed)
     check(made.stdout == "from the archive\n", "converted first: Python finds an archive", made.stderr)
@@ -105,10 +105,10 @@ def main():
         for zeros in (1, 7, 4096, 100000):
             path = append("zeros", "program", bytes(zeros))
             made = run(tool, path, "out")
-            check(made.returncode == 0 and run(tool, "-q", "--verify", "out").returncode == 0 and
+            check(made.returncode == 0 and run(tool, "verify", "-q", "out").returncode == 0 and
                   open("out", "rb").read()[size:size + zeros] == bytes(zeros),
                   f"{zeros} zeros: converted", made.stderr)
-            must(tool, "--remove", "out", "back")
+            must(tool, "remove", "out", "back")
             check(open("back", "rb").read() == open(path, "rb").read(), f"{zeros} zeros: and back")
         check_order(size)
         os.chdir("/")

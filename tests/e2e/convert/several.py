@@ -52,12 +52,12 @@ def starts(path):
 
 
 def counts(path):
-    made = json.loads(must(tool, "--report=json", path))["files"][0]
+    made = json.loads(must(tool, "report", "--json", path))["files"][0]
     return made["counts"]["fdes"], made["code"]["covered"], made["refused"]
 
 
 def functions(path):
-    return must(tool, "--dump", path).split("Function Index")[1].split("\n\n", 1)[1]
+    return must(tool, "dump", path).split("Function Index")[1].split("\n\n", 1)[1]
 
 
 def without_headers(path):
@@ -78,15 +78,15 @@ def check_file(name, path, want):
     check(made.returncode == 0, f"{name}: converted", made.stderr)
     check(counts(path) == want, f"{name}: the report knows all FDEs", (counts(path), want))
     for witness in ("own", "libdwarf"):
-        said = must(tool, "--verify", f"--witness={witness}", "out")
+        said = must(tool, "verify", f"--witness={witness}", "out")
         # libdwarf stops at what is between the sections, where no header tells them apart.
         left = re.search(r"; (\d+) bytes? not compared with libdwarf, which does not list their FDEs$", said, re.M)
         check(not left or witness == "libdwarf" and path.endswith(".none"), f"{name}: {witness} lists all", said)
         check(f" 0 differences; {want[1] - int(left[1] if left else 0)} bytes" in said,
-              f"{name}: --verify knows all of them, {witness}", said)
+              f"{name}: verify knows all of them, {witness}", said)
     made = run(tool, "--witness=libdwarf", path, "proven")
     check(made.returncode == 0, f"{name}: converted with libdwarf", made.stderr)
-    must(tool, "--remove", "out", "back")
+    must(tool, "remove", "out", "back")
     check(open("back", "rb").read() == open(path, "rb").read(), f"{name}: and back")
 
 
@@ -121,12 +121,12 @@ def check_far():
         must("gcc", "-c", name + ".s")
     must("ld.bfd", "-static", "-T", "script.ld", "-o", "far", "first.o", "second.o")
     made = run(tool, "far", "out")
-    said = re.findall(r"pc = 0x(\w+)", must(tool, "--dump", "out"))
+    said = re.findall(r"pc = 0x(\w+)", must(tool, "dump", "out"))
     check(made.returncode == 0 and sorted(int(at, 16) for at in said) == starts("far") and len(said) == 2,
           "with a section between: both are read", (said, made.stderr))
-    check(run(tool, "--verify", "--witness=libdwarf", "out").returncode == 0, "with a section between: proven")
+    check(run(tool, "verify", "--witness=libdwarf", "out").returncode == 0, "with a section between: proven")
     size = sections("far")[".eh_frame"].size
-    report = json.loads(must(tool, "--report=json", "far"))["files"][0]["sizes"][".eh_frame"]
+    report = json.loads(must(tool, "report", "--json", "far"))["files"][0]["sizes"][".eh_frame"]
     check(size <= report < 200, "with a section between: its bytes do not count", report)
 
 
@@ -134,9 +134,9 @@ def check_object():
     must("ld.bfd", "-r", "--unique=.eh_frame", "-o", "many.o", "first.o", "second.o")
     n = len(re.findall(r" \.eh_frame ", must("readelf", "-SW", "many.o")))
     must(tool, "-q", *merged(), "many.o", "many.out.o")
-    said = re.findall(r"pc = ", must(tool, "--dump", "many.out.o"))
+    said = re.findall(r"pc = ", must(tool, "dump", "many.out.o"))
     check(n >= 1 and len(said) == 2, f"an object with {n} sections: all are read", said)
-    check(run(tool, "--verify", "many.out.o").returncode == 0, "an object: proven")
+    check(run(tool, "verify", "many.out.o").returncode == 0, "an object: proven")
 
 
 def damaged(name, offset, data, words):

@@ -4,7 +4,7 @@
 
     together.py EH2SFRAME
 
-On real libraries, as --dump prints both: every PC of every function has the row it has without, and what has
+On real libraries, as dump prints both: every PC of every function has the row it has without, and what has
 a row besides is padding. What is not put together is as it was.
 """
 import bisect
@@ -23,7 +23,7 @@ PADDING_MAX = 15
 
 def functions(tool, path):
     """[(start, end, attributes, rows)], ascending."""
-    section = Section(run(tool, "--dump", path).stdout, exact=True)
+    section = Section(run(tool, "dump", path).stdout, exact=True)
     return [(pc, pc + size, section.marks[pc], rows)
             for pc, (size, _, rows) in section.funcs.items()]
 
@@ -78,10 +78,10 @@ def check_file(tool, path, version, work):
     check(said["code"]["padding_with_rows"] == padding > 0 and
           said["counts"]["sframe_functions"] == len(shared) and (blocks == 0 or version == 1),
           f"{name}: the report says so, and {padding} bytes of padding", said)
-    verified = run(tool, "--verify", share)
+    verified = run(tool, "verify", share)
     check(verified.returncode == 0 and f"; {padding} bytes of padding" in verified.stdout,
-          f"{name}: and so does --verify", verified.stdout)
-    verified = run(tool, "--verify", none)
+          f"{name}: and so does verify", verified.stdout)
+    verified = run(tool, "verify", none)
     check(verified.returncode == 0 and "padding" not in verified.stdout, f"{name}: none without",
           verified.stdout)
     check(run(tool, "--refresh", *how, "--optimize=none", share, given).returncode == 0 and

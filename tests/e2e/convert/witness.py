@@ -86,17 +86,17 @@ def check_file(name, all_bytes, left):
     status, text = convert("--witness=libdwarf", name, name + ".out")
     check(status == 0, f"{name}: converted", text)
     check(convert(name, name + ".own") == (0, ""), f"{name}: the default proof says nothing")
-    said = run(tool, "--verify", "--witness=libdwarf", name + ".own")
+    said = run(tool, "verify", "--witness=libdwarf", name + ".own")
     # A libdwarf that goes on behind a terminator lists all.
     both = said.returncode == 0 and (agreed(said.stdout), unlisted(said.stdout))
-    check(both in ((all_bytes - left, left), (all_bytes, 0)), f"{name}: --verify counts each byte once", said.stdout)
+    check(both in ((all_bytes - left, left), (all_bytes, 0)), f"{name}: verify counts each byte once", said.stdout)
     told = f"eh2sframe: {name}: {left} bytes of code not compared with libdwarf, which does not list their FDEs; " \
            "the proof by --witness=own covers them\n"
     check(text == (told if both and both[1] else ""), f"{name}: the conversion says the same", text)
     check(convert("-q", "--witness=libdwarf", name, name + ".out") == (0, ""), f"{name}: nothing with -q")
-    alone = convert("--section-only", "--witness=libdwarf", name, "section")
-    check(alone == (0, text), f"{name}: --section-only says the same", alone)
-    said = must(tool, "--verify", name + ".own")
+    alone = convert("section", "--witness=libdwarf", name, "section")
+    check(alone == (0, text), f"{name}: section says the same", alone)
+    said = must(tool, "verify", name + ".own")
     check(agreed(said) == all_bytes and "libdwarf" not in said, f"{name}: it covers all", said)
 
 
@@ -109,26 +109,26 @@ def check_altered(name):
     with open("altered", "wb") as file:
         file.write(data)
     for witness in ("own", "libdwarf"):
-        said = run(tool, "--verify", f"--witness={witness}", "altered")
+        said = run(tool, "verify", f"--witness={witness}", "altered")
         check(said.returncode == 4, f"altered: {witness} finds it", said.stdout + said.stderr)
 
 
 def batch(name, left):
-    """--batch prints the line of a conversion of the file alone, and the report has the bytes."""
+    """eh2sframe tree prints the line of a conversion of the file alone, and the report has the bytes."""
     alone = convert("--witness=libdwarf", name, "out")[1]
     os.makedirs("tree")
     shutil.copy(name, "tree")
-    made = run(tool, "--batch", "--witness=libdwarf", "--report-file=report.json", "tree")
+    made = run(tool, "tree", "convert", "--witness=libdwarf", "--report-file=report.json", "tree")
     check((made.returncode, made.stderr) == (0, alone.replace(f" {name}:", f" tree/{name}:")),
-          f"--batch, {name}: the line of a single file", made.stderr)
+          f"tree, {name}: the line of a single file", made.stderr)
     with open("report.json", encoding="utf-8") as file:
         has = json.load(file)["files"][0].get("not_by_libdwarf")
-    check(has == ({"too_many_rows": 0, "not_listed": left} if alone else None), f"--batch, {name}: the report", has)
+    check(has == ({"too_many_rows": 0, "not_listed": left} if alone else None), f"tree, {name}: the report", has)
     shutil.rmtree("tree")
     os.makedirs("tree")
     shutil.copy(name, "tree")
-    made = run(tool, "--batch", "-q", "--witness=libdwarf", "tree")
-    check((made.returncode, made.stderr) == (0, ""), f"--batch, {name}: nothing with -q", made.stderr)
+    made = run(tool, "tree", "convert", "-q", "--witness=libdwarf", "tree")
+    check((made.returncode, made.stderr) == (0, ""), f"tree, {name}: nothing with -q", made.stderr)
     shutil.rmtree("tree")
 
 
@@ -153,7 +153,7 @@ def main():
     build("plain", cie(0) + fde(0, "f", 32) + TERMINATOR)
     link("linked", "plain.s", "between.s")
     made = run(tool, "--witness=libdwarf", "linked", "linked.out")
-    said = run(tool, "--verify", "--witness=libdwarf", "linked.out")
+    said = run(tool, "verify", "--witness=libdwarf", "linked.out")
     check(made.returncode == said.returncode == 0 and agreed(said.stdout) + unlisted(said.stdout) == 64,
           "linked: each byte counts", made.stderr + said.stdout)
     batch("between", 16)

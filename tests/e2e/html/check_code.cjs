@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The views of --check-code. The sample is samples.checked(9): each third file has 30 faults, and the next one 60.
+// The views of eh2sframe check. The sample is samples.checked(9): each third file has 30 faults, and the next one 60.
 'use strict';
 
 const around = (page, name) => page.locator('.tabled').filter({ has: page.getByRole('table', { name, exact: true }) });

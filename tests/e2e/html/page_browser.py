@@ -22,8 +22,8 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 SUBJECTS = ("file", "many", "hostile", "code", "look", "time")
 
 
-def make(name, *argv):
-    got = run(TOOL, "--report=html", "-o", name + ".html", *argv)
+def make(name, *argv, verb="report"):
+    got = run(TOOL, verb, "--html", "-o", name + ".html", *argv)
     if got.status not in (0, 1):
         raise RuntimeError(got)
 
@@ -47,7 +47,7 @@ def make_all():
         ("checked-one", samples.document([samples.checked(9)["files"][1]])),
         ("mixed", samples.document([samples.file_of(4), samples.checked(9)["files"][1]])),
     ):
-        make(name, "--merge", written(name + ".json", document))
+        make(name, written(name + ".json", document), verb="merge")
     make("real", "-v", "/bin/ls")
     make("bytes", "-v", "/bin/ls", invalid_utf8())
 

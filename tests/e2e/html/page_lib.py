@@ -49,9 +49,9 @@ def hash_of(text):
     return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
 
 
-def page(tool, name, *argv):
+def page(tool, name, *argv, verb="report"):
     """The data in the page that the command writes."""
-    got = run(tool, "--report=html", *argv)
+    got = run(tool, verb, "--html", *argv)
     parsed = Page(got.out.decode())
     code, style, data = (parsed.content.get(key, "") for key in ("code", "style", "data"))
     check(

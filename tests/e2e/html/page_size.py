@@ -49,7 +49,7 @@ def less_than(file, was):
 def of_many():
     """3,000 files have to leave entries out, and the page says how many."""
     document = samples.many(3000)
-    got, data = page(TOOL, "3,000 files", "--merge", written("many.json", document))
+    got, data = page(TOOL, "3,000 files", written("many.json", document), verb="merge")
     check(1000 * 1000 < len(got.out) < LIMIT, f"3,000 files in {len(got.out)} bytes")
     all_of = {file["path"]: file for file in document["files"]}
     less = [less_than(file, all_of[file["path"]]) for file in data["files"]]
@@ -63,7 +63,7 @@ def of_faults():
     one = samples.checked(9)["files"][1]
     one["faults"] = [{**fault, "start": hex(0x1000 + 64 * (30 * i + k)), "size": 1 + i % 60}
                      for i in range(1500) for k, fault in enumerate(one["faults"])]
-    got, data = page(TOOL, "45,000 faults", "--merge", written("faults.json", samples.document([one])))
+    got, data = page(TOOL, "45,000 faults", written("faults.json", samples.document([one])), verb="merge")
     file = data["files"][0]
     left = file.get("page_left_out", {"entries": 0})["entries"]
     check(1000 * 1000 < len(got.out) < LIMIT, f"45,000 faults in {len(got.out)} bytes")

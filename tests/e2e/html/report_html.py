@@ -45,7 +45,7 @@ g:
 
 def of_files(paths):
     got, data = page(TOOL, "files", "-v", *paths)
-    run(TOOL, "--report=json", "-v", "-o", "report.json", *paths)
+    run(TOOL, "report", "--json", "-v", "-o", "report.json", *paths)
     with open("report.json", encoding="utf-8") as file:
         report = json.load(file)
     seen = [without(file, "costs", "unmatched", "other_sources") for file in report["files"]]
@@ -61,7 +61,7 @@ def of_files(paths):
         "the summary is their sum",
         data["summary"],
     )
-    merged = page(TOOL, "merged", "--merge", "report.json")[1]
+    merged = page(TOOL, "merged", "report.json", verb="merge")[1]
     check(
         sorted(merged["files"], key=str) == sorted(seen, key=str) and merged["summary"] == data["summary"],
         "a page of merged reports has the same",
@@ -110,7 +110,7 @@ def main():
             file.write("not an ELF file, and longer than the sixty-four bytes of an ELF header")
         of_files(["/bin/ls", "/bin/bash", name, "<b>text\n"])
         hostile = samples.hostile()
-        data = page(TOOL, "hostile", "--merge", written("hostile.json", hostile))[1]
+        data = page(TOOL, "hostile", written("hostile.json", hostile), verb="merge")[1]
         check(
             sorted(data["files"], key=str) == sorted(hostile["files"], key=str),
             "hostile members stay what they are",
@@ -118,7 +118,7 @@ def main():
         )
         ratios()
         percents()
-        check(run(TOOL, "--report=html", "-o", "/dev/full", "/bin/ls").status == 3, "no room")
+        check(run(TOOL, "report", "--html", "-o", "/dev/full", "/bin/ls").status == 3, "no room")
     finally:
         remove(top)
     plan()

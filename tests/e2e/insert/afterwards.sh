@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Converted programs and libraries in the hands of the tools that rewrite ELF files afterwards: they
-# still run, and --verify still proves the section. Separate debug files still match. Prints the
+# still run, and verify still proves the section. Separate debug files still match. Prints the
 # table. In the long tier every kind of program by every method, libraries of every linker, and real ones. TAP.
 #
 #     afterwards.sh EH2SFRAME DIRECTORY MADE full|long
@@ -57,12 +57,12 @@ breaks_original() {
 }
 
 # The way back is there, or is said to be lost, or (the record is gone with all other traces) nothing
-# is known of it. What --remove gives nevertheless is the program with no section. --refresh always gives
+# is known of it. What remove gives nevertheless is the program with no section. --refresh always gives
 # one with a good section.
 way_back() {
 	local status
 	rm -f back
-	"$eh2sframe" -q --remove "$1" back >back.log 2>&1
+	"$eh2sframe" remove -q "$1" back >back.log 2>&1
 	status=$?
 	case $status in
 	0) [ "$(runs back)" = "$before" ] && ! sframe_mapped back ;;
@@ -73,7 +73,7 @@ way_back() {
 	"$eh2sframe" -q --refresh "$1" back >back.log 2>&1
 	status=$?
 	case $status in
-	0) [ "$(runs back)" = "$before" ] && "$eh2sframe" -q --verify back && sframe_mapped back ;;
+	0) [ "$(runs back)" = "$before" ] && "$eh2sframe" verify -q back && sframe_mapped back ;;
 	*) false ;;
 	esac || { echo "refresh: status $status: $(cat back.log)"; return 1; }
 	"$eh2sframe" -q "$1" back >back.log 2>&1
@@ -103,7 +103,7 @@ try() {
 		fi
 	elif now=$(runs edited); [ "$now" != "$before" ]; then
 		problem="does not run: $now"
-	elif ! said=$("$eh2sframe" --verify edited 2>&1); then
+	elif ! said=$("$eh2sframe" verify edited 2>&1); then
 		problem="not proven: $said"
 	elif ! said=$(sframe_mapped edited) || { clean_readelf fresh >/dev/null && ! said=$(clean_readelf edited); }; then
 		problem=$said
@@ -127,7 +127,7 @@ try() {
 }
 
 # subject NAME FILE COMMAND...: FILE in COMMAND is @. By the caller's mapped the test programs tell what they see of the section.
-# With ways_back, --remove and --refresh of each edited file are looked at, too.
+# With ways_back, remove and --refresh of each edited file are looked at, too.
 mapped=() ways_back=yes
 subject() {
 	local name=$1 file=$2 method before at what tool row extra=''
@@ -250,7 +250,7 @@ separate_debug() {
 				if [ $moved ]; then
 					skip "eu-unstrip, $method: runs" "EU-UNSTRIP DAMAGES A PROGRAM HEADER TABLE THAT WAS MOVED"
 				else
-					is "eu-unstrip, $method: proven" "$eh2sframe" --verify new.whole
+					is "eu-unstrip, $method: proven" "$eh2sframe" verify new.whole
 					is "eu-unstrip, $method: runs" test "$(run_at ./new.whole @)" = "$(run_at ./whole @)"
 					is "eu-unstrip, $method: mapped" sframe_mapped new.whole
 				fi
@@ -272,7 +272,7 @@ first() {
 		"tool_$tool" first >/dev/null 2>&1 || continue
 		for method in $methods; do
 			convert "$method" first second || continue
-			is "$tool first, then $method" sh -c "'$eh2sframe' --verify second && ./second mapped"
+			is "$tool first, then $method" sh -c "'$eh2sframe' verify second && ./second mapped"
 		done
 	done
 }
@@ -282,8 +282,8 @@ over_old() {
 	"$eh2sframe" -q --method=slack pie place && "$llvm/llvm-strip" place &&
 		"$eh2sframe" -v --refresh place place.new | grep '^  method: slack$' &&
 		[ "$(readelf -SW place | grep ' .sframe ')" = "$(readelf -SW place.new | grep ' .sframe ')" ] &&
-		./place.new mapped && "$eh2sframe" --verify place.new &&
-		"$eh2sframe" --remove place.new place.old && cmp place place.old
+		./place.new mapped && "$eh2sframe" verify place.new &&
+		"$eh2sframe" remove place.new place.old && cmp place place.old
 }
 
 echo x >extra

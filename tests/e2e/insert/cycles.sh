@@ -44,11 +44,11 @@ cycle() {
 	sed 1d refreshed.1 >one
 	sed 1d refreshed.$rounds | diff one - >log || { problem="sections or segments: $(cat log)"; return; }
 	grep -qE '^ *1 +\.eh2sframe' one || { problem="sections: $(cat one)"; return; }
-	"$eh2sframe" -q --verify work >log 2>&1 || { problem="not proven: $(cat log)"; return; }
+	"$eh2sframe" verify -q work >log 2>&1 || { problem="not proven: $(cat log)"; return; }
 	[ "$(runs work)" = "$(runs "$file")" ] || { problem="does not run: $(runs work)"; return; }
 	# Again without a tool in between: not one byte.
 	"$eh2sframe" -q --refresh work again && cmp work again >log || { problem="refreshed twice: $(cat log)"; return; }
-	"$eh2sframe" -q --remove work back && cmp stripped back >log || { problem="not removed: $(cat log)"; }
+	"$eh2sframe" remove -q work back && cmp stripped back >log || { problem="not removed: $(cat log)"; }
 }
 
 # runs FILE: what the program prints.
@@ -81,7 +81,7 @@ done
 once_more() {
 	local what=$1 file=$2
 	shift 2
-	if "$eh2sframe" -q "$@" work work >log 2>&1 && "$eh2sframe" -q --verify work >log 2>&1 && [ "$(runs work)" = "$(runs "$file")" ]; then
+	if "$eh2sframe" -q "$@" work work >log 2>&1 && "$eh2sframe" verify -q work >log 2>&1 && [ "$(runs work)" = "$(runs "$file")" ]; then
 		ok "$file, table elsewhere, $what"
 	# strip of binutils 2.44 leaves the table in a place from which grow cannot take it.
 	elif grep -q 'the method grow does not apply' log; then
@@ -117,7 +117,7 @@ done
 		objcopy --remove-section .sframe work 2>log && [ "$(runs work)" = "$(runs $file)" ] ||
 		{ skip "patchelf, $file" "harms the program: $(cat log)"; continue; }
 	is "patchelf, $file, objcopy: converted" "$eh2sframe" -q work work
-	is "patchelf, $file, objcopy: proven" "$eh2sframe" -q --verify work
+	is "patchelf, $file, objcopy: proven" "$eh2sframe" verify -q work
 	is "patchelf, $file, objcopy: runs" test "$(runs work)" = "$(runs $file)"
 done
 
@@ -134,7 +134,7 @@ for linker in bfd ${long:+lld}; do
 		is "omagic, $linker, $tool: converted" "$eh2sframe" -q work work
 		is "omagic, $linker, $tool" "tool_$tool" work
 		is "omagic, $linker, $tool: runs" test "$(runs work)" = "$(runs omagic-$linker)"
-		is "omagic, $linker, $tool: proven" "$eh2sframe" -q --verify work
+		is "omagic, $linker, $tool: proven" "$eh2sframe" verify -q work
 	done
 done
 plan

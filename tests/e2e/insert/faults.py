@@ -76,7 +76,7 @@ class Case:
 
     def run(self, what=None, nth=0):
         self.prepare()
-        argv = [self.tool, "-q", *self.options, self.in_path, self.out_path]
+        argv = [self.tool, *self.options, "-q", self.in_path, self.out_path]
         if not what:
             return call(*argv)
         return call(*argv, LD_PRELOAD=self.shim, FAULT_DO=what, FAULT_AT=str(nth), FAULT_LOG=self.log)
@@ -183,10 +183,10 @@ def cases(tool, shim, root, made, applied):
             refresh = [option, "--refresh", "--optimize=none"]  # so that it differs from the old
             yield case(f"{method}: refresh in place", refresh, converted, "in")
             yield case(f"{method}: refresh", refresh, converted, "out", OLD)
-            yield case(f"{method}: remove in place", ["--remove"], converted, "in")
-            yield case(f"{method}: remove", ["--remove"], converted, "out", OLD)
-        yield case("section only", ["--section-only"], path, "out")
-        yield case("section only over another file", ["--section-only"], path, "out", OLD)
+            yield case(f"{method}: remove in place", ["remove"], converted, "in")
+            yield case(f"{method}: remove", ["remove"], converted, "out", OLD)
+        yield case("section only", ["section"], path, "out")
+        yield case("section only over another file", ["section"], path, "out", OLD)
 
 
 def known(tool):

@@ -31,7 +31,7 @@ sframe_size() { readelf -SW "$1" 2>/dev/null | sed -n 's/.* \.sframe  *[^ ]* *[^
 # The insertion's promises about FILE and OUT, which came of METHOD.
 check_promises() {
 	local file=$1 out=$2 method=$3 complaint grown
-	must 0 verify --verify "$out"
+	must 0 verify verify "$out"
 	complaint=$(sframe_mapped "$out") || trouble "$complaint"
 	if clean_readelf "$file" >/dev/null; then
 		complaint=$(clean_readelf "$out") || trouble readelf "$complaint"
@@ -41,7 +41,7 @@ check_promises() {
 	cp -p "$out" twice
 	must 6 "converted twice" --method="$method" twice twice
 	same_bytes twice "$out" "converted twice: touched"
-	must 0 remove --remove "$out" back
+	must 0 remove remove "$out" back
 	same_bytes "$file" back "remove: not the original"
 	# What is not of the section: tables that move, and padding. Before a program header table that moves there may be
 	# a hole as large as .bss.
@@ -284,11 +284,11 @@ pure_go() {
 	have go || return
 	printf 'package main\nfunc main() { println("x") }\n' >pure.go
 	CGO_ENABLED=0 GOCACHE=$scratch/gocache go build -ldflags=-w -o pure pure.go 2>/dev/null || return
-	is "pure Go: by Go's table" sh -c "'$eh2sframe' -q pure pure.out && '$eh2sframe' --verify pure.out && ./pure.out"
+	is "pure Go: by Go's table" sh -c "'$eh2sframe' -q pure pure.out && '$eh2sframe' verify pure.out && ./pure.out"
 	rm -f pure.out
 	is "pure Go: nothing else to do" sh -c "'$eh2sframe' -q --source=eh_frame,debug_frame pure pure.out 2>/dev/null; [ \$? = 6 ] && [ ! -e pure.out ]"
 	CGO_ENABLED=0 GOCACHE=$scratch/gocache go build -o pure pure.go 2>/dev/null || return
-	is "pure Go: by .debug_frame" sh -c "'$eh2sframe' -q --source=debug_frame pure pure.out && '$eh2sframe' --verify --source=debug_frame pure.out && ./pure.out"
+	is "pure Go: by .debug_frame" sh -c "'$eh2sframe' -q --source=debug_frame pure pure.out && '$eh2sframe' verify --source=debug_frame pure.out && ./pure.out"
 }
 
 ### Files that other tools have been at.
@@ -349,7 +349,7 @@ sparse() {
 		convert "$method" sparse out || continue
 		after=$(allocated out)
 		is "sparse, $method: $before KiB before, $after after" test "$after" -lt 1000
-		"$eh2sframe" --remove -q out back
+		"$eh2sframe" remove -q out back
 		is "sparse, $method: and back" test "$(allocated back)" -lt 1000
 	done
 	check sparse sparse @
@@ -366,7 +366,7 @@ places() {
 		must 0 "through three links" --method="$method" links/again links/again
 		same_bytes real/deep/prog fresh "the target of the links"
 		[[ -L links/prog && -L links/again ]] || trouble "a link is gone"
-		must 0 "remove through links" --remove links/prog links/again
+		must 0 "remove through links" remove links/prog links/again
 		same_bytes real/deep/prog pie "remove: the target of the links"
 		ln real/deep/prog real/name
 		must 1 "a hard link in place" --method="$method" real/name real/name

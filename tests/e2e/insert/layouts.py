@@ -76,9 +76,9 @@ def works(name, why, *options, says=None):
     after = run("./out")
     check(before.returncode == after.returncode == 0 and (says or str)(after.stdout) == (says or str)(before.stdout),
           f"{why}: runs as before", f"{before}\n{after}")
-    proven = run(TOOL, "--verify", "out")
+    proven = run(TOOL, "verify", "out")
     check(proven.returncode == 0, f"{why}: is proven", proven.stdout + proven.stderr)
-    back = run(TOOL, "-q", "--remove", "out", "back")
+    back = run(TOOL, "remove", "-q", "out", "back")
     check(back.returncode == 0 and read("back") == read(name), f"{why}: comes back", back.stderr)
     for path in ("out", "back"):
         if os.path.exists(path):
@@ -144,10 +144,10 @@ def loaders():
         made = run(TOOL, "--method=grow", path, "out")
         check(made.returncode == 0 and "Linux before 6.7" in made.stderr, f"{path}, grow: a line tells of old kernels",
               f"{made.returncode}\n{made.stderr}")
-        proven = run(TOOL, "--verify", "out")
+        proven = run(TOOL, "verify", "out")
         check(proven.returncode == 0, f"{path}, grow: is proven", proven.stdout + proven.stderr)
-        skipped = run(TOOL, "--batch", "--refresh", "out")
-        check(skipped.returncode == 0 and "skipped (loader 1)" in skipped.stdout, f"{path}, grow: --batch --refresh skips it",
+        skipped = run(TOOL, "tree", "convert", "--refresh", "out")
+        check(skipped.returncode == 0 and "skipped (loader 1)" in skipped.stdout, f"{path}, grow: tree convert --refresh skips it",
               skipped.stdout + skipped.stderr)
         os.unlink("out")
     check(found, "there is a program interpreter")
@@ -232,13 +232,13 @@ def counts_elsewhere():
     # The kernel starts no such program, but it can be read.
     made = run(TOOL, "-q", "many", "out")
     if check(made.returncode == 0, "e_phnum is PN_XNUM: is converted", made.stderr):
-        back = run(TOOL, "-q", "--remove", "out", "back")
+        back = run(TOOL, "remove", "-q", "out", "back")
         check(back.returncode == 0 and read("back") == read("many"), "e_phnum is PN_XNUM: comes back", back.stderr)
         os.unlink("out")
 
 
 def no_section_headers():
-    """After another tool has written to the header, --remove cannot, and --refresh can."""
+    """After another tool has written to the header, remove cannot, and --refresh can."""
     for method in ("slack", "grow"):
         elf = Elf("hello")
         elf.bytes = elf.bytes[:max(phdr[2] + phdr[5] for phdr in elf.phdrs)]
@@ -249,8 +249,8 @@ def no_section_headers():
         data = bytearray(read("edited"))
         data[8] ^= 1  # EI_ABIVERSION
         write("edited", data)
-        made = run(TOOL, "-q", "--remove", "edited", "out")
-        check(made.returncode == 1 and "--refresh" in made.stderr, f"{method}, edited: --remove names --refresh",
+        made = run(TOOL, "remove", "-q", "edited", "out")
+        check(made.returncode == 1 and "--refresh" in made.stderr, f"{method}, edited: remove names --refresh",
               made.stderr)
         for name in ("edited", "again"):
             made = run(TOOL, "-q", "--refresh", name, "again")
@@ -261,7 +261,7 @@ def no_section_headers():
             write("again", data)
             made = run(TOOL, "-q", "--refresh", "again", "again")
             check(made.returncode == 0, f"{method}, edited again: --refresh, turn {turn}", made.stderr)
-        proven = run(TOOL, "--verify", "again")
+        proven = run(TOOL, "verify", "again")
         check(proven.returncode == 0, f"{method}, edited: is proven", proven.stdout + proven.stderr)
         check(run("./again").stdout == "hello\n", f"{method}, edited: runs")
         write("edited", read("again") + b"x")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # A section of a converted file is written again by libelf, which makes zeros of what no section has. The file is still proven,
-# and what --remove gives back has no byte less. TAP.
+# and what remove gives back has no byte less. TAP.
 #
 #     libelf_edit.sh EH2SFRAME DIRECTORY MADE LIBELF_EDIT
 # shellcheck disable=SC2015,SC2086,SC2154 # CC has words; kinds_lib.sh's
@@ -27,10 +27,10 @@ whole() {
 	[ $status = 0 ] || { problem="status $status: $(cat log)" && return; }
 	[ "$2" != grow ] || n_grown=$((n_grown + 1))
 	"$edit" converted 2>log || { problem=$(cat log) && return; }
-	"$eh2sframe" -q --verify converted >log 2>&1 || { problem="not proven: $(cat log)" && return; }
-	"$eh2sframe" -q --remove converted back 2>log
+	"$eh2sframe" verify -q converted >log 2>&1 || { problem="not proven: $(cat log)" && return; }
+	"$eh2sframe" remove -q converted back 2>log
 	status=$?
-	[ $status = 0 ] && cmp "$1" back >log || problem="--remove, status $status: $(cat log)"
+	[ $status = 0 ] && cmp "$1" back >log || problem="remove, status $status: $(cat log)"
 }
 
 for file in $kinds bare.so $libraries; do

@@ -101,7 +101,7 @@ try() {
 			cp -p out "$at"
 		fi
 		after=$(run_in "$line")
-		if [ "$before" = "$after" ] && "$eh2sframe" -q --verify "$at" && sframe_mapped "$at" >/dev/null; then
+		if [ "$before" = "$after" ] && "$eh2sframe" verify -q "$at" && sframe_mapped "$at" >/dev/null; then
 			ok "$name, $method${got:+ ($got)}"
 		else
 			not_ok "$name, $method" "$(diff <(echo "$before") <(echo "$after") | head -n 30)"

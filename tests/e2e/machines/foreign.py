@@ -104,25 +104,25 @@ def check_method(machine, plain, name, method, version, work):
     check(made.returncode == 0, f"{name}: converted", made.stderr)
     check_layout(name, out)
     check_run(name, machine, out)
-    said = run(tool, "--verify", "--witness=libdwarf", out)
-    check(said.returncode in (0, 1), f"{name}: --verify", said.stderr)
+    said = run(tool, "verify", "--witness=libdwarf", out)
+    check(said.returncode in (0, 1), f"{name}: verify", said.stderr)
     # libdwarf does not know the key of AArch64's second function.
     refuses = machine != "s390x"
     check(("FRAME_AUGMENTATION_UNKNOWN" in said.stderr) == refuses and
           (said.returncode == 1) == refuses, f"{name}: --witness=libdwarf", said)
-    said = run(tool, "--verify", out)
+    said = run(tool, "verify", out)
     check(said.returncode == 0 and ": 0 differences" in said.stdout, f"{name}: proven", said)
     reader = "binutils-2.40" if version == "1" else "binutils-2.46"
-    said = run(tool, f"--lint={reader}", out)
-    check(said.returncode == 0, f"{name}: --lint={reader}", said.stdout)
+    said = run(tool, "lint", f"--for={reader}", out)
+    check(said.returncode == 0, f"{name}: lint --for={reader}", said.stdout)
     run(tool, "-q", f"--format={version}", f"--method={method}", plain, again)
     check(filecmp.cmp(out, again, False), f"{name}: the same twice")
     other = "3" if version == "2" else "2"
     run(tool, "-q", "--refresh", f"--format={other}", f"--method={method}", out, out + "r")
     run(tool, "-q", f"--format={other}", f"--method={method}", plain, again)
     check(filecmp.cmp(out + "r", again, False), f"{name}: --refresh is as from the original")
-    said = run(tool, "--remove", out, again)
-    check(said.returncode == 0 and filecmp.cmp(plain, again, False), f"{name}: --remove", said)
+    said = run(tool, "remove", out, again)
+    check(said.returncode == 0 and filecmp.cmp(plain, again, False), f"{name}: remove", said)
     return True
 
 
@@ -179,7 +179,7 @@ def check_proof(machine, work):
 
     def finds(what, edits, words):
         damaged(out, bad, edits)
-        said = run(tool, "--verify", bad)
+        said = run(tool, "verify", bad)
         check(said.returncode != 0 and words in said.stdout + said.stderr,
               f"{machine}: the proof finds {what}", said)
 
@@ -219,7 +219,7 @@ def check_shared(machine, work):
     link(machine, "static", MACHINES[machine][6][0], plain, more)
     for how, broken in (("", False), ("--optimize=share", machine != "aarch64")):
         made = run(tool, "-q", *filter(None, [how]), plain, out)
-        said = run(tool, "--lint=binutils-2.46", out)
+        said = run(tool, "lint", "--for=binutils-2.46", out)
         check(made.returncode == 0 and said.returncode == broken,
               f"{machine}: {how or 'no --optimize'}, equal rows", made.stderr + said.stdout)
         check((": row-shared: broken" in said.stdout) == broken,
@@ -244,7 +244,7 @@ def check_options(machine, work):
     link(machine, "static", MACHINES[machine][6][0], plain)
     for how in ("", "--optimize=none", "--optimize=share"):
         out = os.path.join(work, "bare")
-        made = run(tool, "-q", "--section-only", *filter(None, [how]), plain, out)
+        made = run(tool, "section", "-q", *filter(None, [how]), plain, out)
         check(made.returncode == 0, f"{machine}: {how or 'no --optimize'}", made.stderr)
         sizes[how] = os.path.getsize(out)
     if machine == "aarch64":
@@ -257,7 +257,7 @@ def check_options(machine, work):
         check(said.returncode == 1 and "SFrame version 1 is not defined for s390x" in said.stderr
               and said.stderr.count("\n") == 1 and not os.path.exists(os.path.join(work, "never")),
               "s390x: no version 1", said)
-        said = run(tool, "--report", "--format=1", plain)
+        said = run(tool, "report", "--format=1", plain)
         check(said.returncode == 1, "s390x: no report on version 1", said)
 
 
@@ -272,14 +272,14 @@ def check_gnu(machine, work):
         skip(f"{machine}: as GNU as", f"{MACHINES[machine][0]}-as is {version[1]}")
         return
     link(machine, "static", 0x1000, plain, "--gsframe")
-    said = run(tool, "--verify", plain)
+    said = run(tool, "verify", plain)
     wrong = [line for line in said.stdout.splitlines() if " in CFI" in line]
     check(len(wrong) == 1 and "_start" in wrong[0]
           and wrong[0].endswith("RA is unchanged in .sframe, undefined in CFI"),
           f"{machine}: GNU's section is right but for _start", said)
     made = run(tool, "-q", "--refresh", "--format=1", plain, ours)
     check(made.returncode == 0, f"{machine}: ours in its place", made.stderr)
-    theirs, mine = (Section(run(tool, "--dump", path).stdout) for path in (plain, ours))
+    theirs, mine = (Section(run(tool, "dump", path).stdout) for path in (plain, ours))
     read = Section(run("readelf", "--sframe=.sframe", ours).stdout)
     check(len(mine.funcs) == 3 and mine.funcs.items() < theirs.funcs.items()
           and len(theirs.funcs) == 4, f"{machine}: our rows are GNU's", (mine.funcs, theirs.funcs))

@@ -87,10 +87,10 @@ def check_version(name, library, version, key, out):
     check(not wrong and counts["agree"] > 20000 and counts["gaps"] == 0,
           f"{name}, version {version}: {counts['rows']} rows, {counts['agree']} bytes agree with "
           f"readelf, {counts['gaps']} have no row", "\n".join(wrong) or counts)
-    dump = run(TOOL, "--dump", out).stdout
+    dump = run(TOOL, "dump", out).stdout
     check_signed(f"{name}, version {version}", dump, key, library)
     section = os.path.splitext(out)[0] + ".bare"
-    run(TOOL, "-q", f"--format={version}", "--section-only", library, section)
+    run(TOOL, "section", "-q", f"--format={version}", library, section)
     with open(section, "rb") as file:
         head = file.read(8)
     machine = name.split()[0]
@@ -102,11 +102,11 @@ def check_version(name, library, version, key, out):
 def check_readelf(name, out):
     """readelf 2.40 swaps the bytes of a big-endian section and reads what it finds."""
     theirs = Section(run("readelf", "--sframe=.sframe", out).stdout)
-    ours = Section(run(TOOL, "--dump", out).stdout)
+    ours = Section(run(TOOL, "dump", out).stdout)
     different = [hex(pc) for pc in ours.funcs.keys() | theirs.funcs.keys()
                  if ours.funcs.get(pc) != theirs.funcs.get(pc)]
     check(theirs.n_rows() > 300 and not different and ours.counts == theirs.counts,
-          f"{name}: readelf reads {theirs.n_rows()} rows of version 1 as --dump does",
+          f"{name}: readelf reads {theirs.n_rows()} rows of version 1 as dump does",
           f"{ours.counts} {theirs.counts} {different[:5]}")
 
 

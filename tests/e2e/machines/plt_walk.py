@@ -76,10 +76,10 @@ def plt_sections(path):
 
 
 class Rows:
-    """What --dump says, by address: (CFA - SP, None or RA's place - CFA)."""
+    """What dump says, by address: (CFA - SP, None or RA's place - CFA)."""
 
     def __init__(self, path):
-        section = Section(must(tool, "--dump", path), exact=True)
+        section = Section(must(tool, "dump", path), exact=True)
         self.funcs = [(start, size, section.block(start), [
             (at, int(cfa[3:]), None if ra == "u" else int(ra[1:]))
             for at, cfa, fp, ra in rows if cfa.startswith("sp+") and fp == "u" and re.fullmatch(r"u|c-\d+", ra)])
@@ -148,11 +148,11 @@ def compare(path, sections):
 
 
 def read_by_others(path):
-    """readelf has the same functions and rows as --dump."""
-    ours = Section(must(tool, "--dump", path))
+    """readelf has the same functions and rows as dump."""
+    ours = Section(must(tool, "dump", path))
     theirs = Section(must("readelf", "--sframe=.sframe", path))
     if not ours.funcs or ours.funcs != theirs.funcs:
-        raise RuntimeError(f"readelf: {theirs.funcs}\n--dump: {ours.funcs}")
+        raise RuntimeError(f"readelf: {theirs.funcs}\ndump: {ours.funcs}")
 
 
 class Walk:
@@ -215,13 +215,13 @@ def check_way(scratch, kind, options):
     method = ["--method=grow"] if kind == "library" else []
     sections = plt_sections(linked)
     total = sum(size for _, size in sections.values())
-    told = re.search(r"from PLT template +(\d+) bytes", must(tool, "--report", linked))
+    told = re.search(r"from PLT template +(\d+) bytes", must(tool, "report", linked))
     by_cfi = machine == Z and linker == "bfd" and release(ld[0]) >= (2, 46)
     if not by_cfi and (not told or int(told[1]) != total):
         raise RuntimeError(f"{sections}: {told and told[1]} bytes from templates, not {total}")
     for version in VERSIONS[machine]:
         must(tool, "-q", *method, f"--format={version}", linked, out)
-        must(tool, "--verify", out)
+        must(tool, "verify", out)
         rows, must_run, n_bytes = compare(out, sections)
     for options in readable(machine == Z):
         must(tool, "-q", *method, *options, linked, f"{scratch}/read")

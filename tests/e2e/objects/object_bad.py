@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Objects that are no good, one field changed at a time: status 1, one line that names the place,
-nothing written. What is only gone is passed over. And what --verify finds in damaged .sframe. TAP.
+nothing written. What is only gone is passed over. And what verify finds in damaged .sframe. TAP.
 
     object_bad.py EH2SFRAME SOURCE-FOLDER
 """
@@ -91,10 +91,10 @@ def refused(name, thing, words, *options, status=1):
         all(word in made.stderr for word in words) and not os.path.exists("out.o")
     check(good, name, f"{made.returncode} {made.stdout}{made.stderr}")
     if status == 1:
-        for command in ("--report", "--verify", "--dump", "--check-code"):
-            made = run(tool, command, "bad.o")
+        for verb in ("report", "verify", "dump", "check"):
+            made = run(tool, verb, "bad.o")
             if made.returncode > 6 or made.stderr.count("\n") > 1:
-                check(False, f"{name}: {command}", made.stderr)
+                check(False, f"{name}: {verb}", made.stderr)
 
 
 def check_relocations():
@@ -144,7 +144,7 @@ def check_relocations():
 
 
 def check_code():
-    """Relocations of code, which only --check-code reads."""
+    """Relocations of code, which only eh2sframe check reads."""
     rela = ".rela.text._Z5otheri"
     code = Object("base.o").find(".text._Z5otheri")
     for name, thing, words in (
@@ -152,7 +152,7 @@ def check_code():
             ("code: a place outside the section", Object("base.o").rela(0, rela, off=1 << 33), ["0x200000000"]),
             ("code: a table that is none", Object("base.o").set(Object("base.o").find(rela), entsize=16), ["24-byte"])):
         thing.write("bad.o")
-        made = run(tool, "--check-code", "bad.o")
+        made = run(tool, "check", "bad.o")
         check(made.returncode == 1 and made.stderr.count("\n") == 1 and not made.stdout and
               all(word in made.stderr for word in [rela, *words]), name, made.stdout + made.stderr)
     # A branch that does not reach leads nowhere, and a type that is not known says nothing.
@@ -160,7 +160,7 @@ def check_code():
                         ("code: another type", Object("base.o").rela(0, rela, kind=200)),
                         ("code: writable", Object("base.o").set(code, flags=7))):
         thing.write("bad.o")
-        made = run(tool, "--check-code", "bad.o")
+        made = run(tool, "check", "bad.o")
         check(made.returncode == 0 and not made.stderr, name, made.stdout + made.stderr)
 
 
@@ -210,10 +210,10 @@ def check_options():
     for option in ("--optimize=size", "--optimize=share", "--method=grow"):
         refused(option, None, [option.split("=", maxsplit=1)[0], "linked files"], "--format=1", option,
                 status=2)
-    refused("--section-only", None, ["relocations"], "--format=1", "--section-only")
+    refused("section", None, ["relocations"], "section", "--format=1")
     made = run(tool, "--format=1", "bad.o", "with.o")
     check(made.returncode == 0, "and it is good", made.stderr)
-    made = run(tool, "--verify", "--cfi=base.o", "with.o")
+    made = run(tool, "verify", "--cfi=base.o", "with.o")
     check(made.returncode == 1 and "--cfi" in made.stderr, "--cfi", made.stderr)
     os.unlink("bad.o")
     run("ar", "rcs", "bad.o", "base.o")
@@ -227,11 +227,11 @@ def check_gone():
     """A relocation that ld -r has emptied, and one that gold -r has left out."""
     thing = Object("base.o").rela(0, kind=0, symbol=0, addend=0)
     thing.write("bad.o")
-    whole, less = run(tool, "--report", "base.o").stdout, run(tool, "--report", "bad.o").stdout
+    whole, less = run(tool, "report", "base.o").stdout, run(tool, "report", "bad.o").stdout
     n = int(whole.split(" with CFI")[0].split()[-1])
     check(f" {n - 1} with CFI" in less and "record: discarded    1" in less, "a discarded function", less)
     made = run(tool, "--format=1", "bad.o", "out.o")
-    check(made.returncode == 0 and run(tool, "--verify", "out.o").returncode == 0,
+    check(made.returncode == 0 and run(tool, "verify", "out.o").returncode == 0,
           "a discarded function: converted without it", made.stderr)
     os.unlink("out.o")
 
@@ -248,13 +248,13 @@ def check_whole():
                 if line.endswith(" main")]
         check(made.returncode == 0 and sum(gaps) == (0 if whole else size),
               f"v{version}: {sum(gaps)} of {size} bytes of a function are left out", made.stdout)
-        proof = run(tool, "--verify", "-v", "whole.o")
+        proof = run(tool, "verify", "-v", "whole.o")
         check(proof.returncode == 0 and ("<main>" in proof.stdout) == (not whole),
               f"v{version}: and said to be missing" if not whole else f"v{version}: none missing",
               proof.stdout)
     made = run("gcc", "-c", "-Wa,--defsym,overlap=1", "-o", "overlap.o",
                os.path.join(folder, "../../vectors/refuse/refusals.S"))
-    made = run(tool, "-v", "--report", "overlap.o")
+    made = run(tool, "report", "-v", "overlap.o")
     check("2 with CFI, 0 with rows, 2 with gaps" in made.stdout and "covered (0.00%)" in made.stdout,
           "two FDEs for the same code: neither is taken", made.stdout)
 
@@ -265,9 +265,9 @@ def check_sframe():
 
     def verify(name, thing, status, *words):
         thing.write("bad.o")
-        made = run(tool, "--verify", "bad.o")
+        made = run(tool, "verify", "bad.o")
         check(made.returncode == status and all(word in made.stdout + made.stderr for word in words),
-              f"--verify: {name}", f"{made.returncode} {made.stdout}{made.stderr}")
+              f"verify: {name}", f"{made.returncode} {made.stdout}{made.stderr}")
 
     rela, sframe = base().find(".rela.sframe"), base().find(".sframe")
     at = base().get(rela, "offset")
@@ -280,9 +280,9 @@ def check_sframe():
     thing.bytes[at + 8:at + 24], thing.bytes[at + 32:at + 48] = second[8:], first[8:]
     # What is longer than the other then reaches into its neighbour; which is, the compiler decides.
     thing.write("bad.o")
-    made = run(tool, "--verify", "bad.o")
+    made = run(tool, "verify", "bad.o")
     check((made.returncode, "difference" in made.stdout) == (4, True) or
-          (made.returncode, "func-overlap" in made.stderr) == (1, True), "--verify: each other's places",
+          (made.returncode, "func-overlap" in made.stderr) == (1, True), "verify: each other's places",
           f"{made.returncode} {made.stdout}{made.stderr}")
     verify("one relocation short", base().set(rela, size=base().get(rela, "size") - 24), 1,
            "functions and", "relocations")

@@ -105,9 +105,9 @@ def check_module(name, path, version, kind):
     made = run(tool, f"--format={version}", path, out)
     check(made.returncode == 0 and "100.00%" in made.stdout, f"{name}, v{version}: converted",
           made.stdout + made.stderr)
-    check(run(tool, "--verify", out).returncode == 0, f"{name}, v{version}: proven")
+    check(run(tool, "verify", out).returncode == 0, f"{name}, v{version}: proven")
     if version == 3:
-        lint = run(tool, "--lint=" + ("linux-arm64" if "AARCH64" in kind else "linux-user"), out)
+        lint = run(tool, "lint", "--for=" + ("linux-arm64" if "AARCH64" in kind else "linux-user"), out)
         check(lint.returncode == 0, f"{name}, v{version}: as the kernel wants it", lint.stdout)
     sections = must("readelf", "-SW", out)
     check(len(re.findall(r" \.sframe ", sections)) == 1, f"{name}, v{version}: one .sframe", sections)
@@ -123,11 +123,11 @@ def check_module(name, path, version, kind):
     flags = must("readelf", "-x", ".sframe", out).split("0x00000000 ")[1].split()[0]
     check(flags[:6] == f"e2de0{version}" and flags[6:] == ("00" if version == 1 else "04"),
           f"{name}, v{version}: not sorted", flags)
-    dump = must(tool, "--dump", out)
+    dump = must(tool, "dump", out)
     for section in (".text", ".init.text", ".exit.text", ".noinstr.text", ".rodata.text"):
         check(re.search(rf"^    \w{{16}}  {re.escape(section)}$", dump, re.M),
               f"{name}, v{version}: {section} is told of", dump)
-    must(tool, "--remove", out, "back.ko")
+    must(tool, "remove", out, "back.ko")
     check(open("back.ko", "rb").read() == open(path, "rb").read(), f"{name}, v{version}: and back")
 
 
@@ -139,7 +139,7 @@ def check_excluded(path):
     check(made.returncode == 0 and not left & {".init.text", ".exit.text"} and ".text" in left,
           "excluded: sections are left out", left)
     check("excluded: .init.text+0x0..0x" in made.stdout, "excluded: and told of", made.stdout)
-    check(run(tool, "--verify", out).returncode == 0, "excluded: the rest is proven")
+    check(run(tool, "verify", out).returncode == 0, "excluded: the rest is proven")
 
 
 def check_signed(path):
@@ -152,16 +152,16 @@ def check_signed(path):
     check(made.returncode == 0 and not bytes_out.endswith(MARK), "signed: the signature is left out", made.stderr)
     check(made.stderr == "eh2sframe: signed.ko: the module's signature is left out, because it no longer matches; "
           "sign the new module\n", "signed: a line says so", made.stderr)
-    check(run(tool, "-q", "--verify", "signed.out.ko").returncode == 0 and
+    check(run(tool, "verify", "-q", "signed.out.ko").returncode == 0 and
           run("readelf", "-aW", "signed.out.ko").returncode == 0, "signed: proven")
-    must(tool, "--remove", "signed.out.ko", "back.ko")
+    must(tool, "remove", "signed.out.ko", "back.ko")
     check(open("back.ko", "rb").read() == open("signed.ko", "rb").read(), "signed: and back")
     # Convert, then sign: what leads back is still there.
     with open("again.ko", "wb") as file:
         file.write(bytes_out + tail)
-    must(tool, "--remove", "again.ko", "back.ko")
+    must(tool, "remove", "again.ko", "back.ko")
     check(open("back.ko", "rb").read() == open("signed.ko", "rb").read() and
-          run(tool, "--verify", "again.ko").returncode == 0, "signed afterwards: proven, and back")
+          run(tool, "verify", "again.ko").returncode == 0, "signed afterwards: proven, and back")
     must(tool, "-q", "--format=1", "signed.ko", "other.ko")
     made = run(tool, "--refresh", "--format=1", "again.ko", "again.out.ko")
     check(made.returncode == 0 and open("again.out.ko", "rb").read() == open("other.ko", "rb").read() and
@@ -176,7 +176,7 @@ def check_signed(path):
                          ("two signatures", bytes_out + tail + tail)):
         with open("changed.ko", "wb") as file:
             file.write(change)
-        made = run(tool, "--remove", "changed.ko", "changed.out.ko")
+        made = run(tool, "remove", "changed.ko", "changed.out.ko")
         check(made.returncode == 1 and not os.path.exists("changed.out.ko"), f"signed afterwards: {what} changed", made.stderr)
     with open("short.ko", "wb") as file:
         file.write(open(path, "rb").read() + struct.pack(">8xI", 1 << 30) + MARK)
@@ -233,18 +233,18 @@ def check_kernel(kernel, bss):
         made = run(tool, "--method=grow", f"--format={version}", "vmlinux", "vmlinux.out")
         check(made.returncode == 0 and "100.00%" in made.stdout, f"{name}, v{version}: converted",
               made.stdout + made.stderr)
-        check(run(tool, "-q", "--verify", "vmlinux.out").returncode == 0, f"{name}, v{version}: proven")
+        check(run(tool, "verify", "-q", "vmlinux.out").returncode == 0, f"{name}, v{version}: proven")
         after = loads("vmlinux.out")
         check(after == sorted(after) and after[:-1] == loads("vmlinux") and
               {at - where for at, where, _, _ in after} == {physical},
               f"{name}, v{version}: the new segment is above, at its physical address, too", after)
         grown = os.path.getsize("vmlinux.out") - os.path.getsize("vmlinux")
         check(grown < KERNELS[kernel][3] + 0x1000, f"{name}, v{version}: no hole in the file", grown)
-        starts = {int(at, 16) for at in re.findall(r"pc = 0x(\w+)", must(tool, "--dump", "vmlinux.out"))}
+        starts = {int(at, 16) for at in re.findall(r"pc = 0x(\w+)", must(tool, "dump", "vmlinux.out"))}
         theirs = {int(at, 16) for at in re.findall(r"pc=(\w+)\.\.", must(
             "readelf", "--debug-dump=frames", "vmlinux"))}
         check(starts == theirs, f"{name}, v{version}: functions where readelf has them", (starts, theirs))
-        must(tool, "--remove", "vmlinux.out", "back")
+        must(tool, "remove", "vmlinux.out", "back")
         check(open("back", "rb").read() == open("vmlinux", "rb").read(), f"{name}, v{version}: and back")
 
 
@@ -265,7 +265,7 @@ def check_reader():
                    for end in ("start", "stop"))
     check(len(theirs.funcs) == 3 and stop - start > 28, f"{name}: the link has its section between "
           "the symbols", theirs.funcs)
-    check(run(tool, "-q", "--verify", name).returncode == 0, f"{name}: and it is proven")
+    check(run(tool, "verify", "-q", name).returncode == 0, f"{name}: and it is proven")
 
 
 def main():

@@ -62,7 +62,7 @@ def compare(name, linked, plain, objects, work):
     """The functions of linked, but for the linker's, against a conversion of plain."""
     reference = os.path.join(work, "reference")
     must(tool, "-q", *FORMAT, "--optimize=none", plain, reference)
-    ours = Section(must(tool, "--dump", reference))
+    ours = Section(must(tool, "dump", reference))
     theirs, complaint = section(linked)
     check(not complaint, f"{name}: readelf reads .sframe", complaint)
     a, b = names_of(linked), names_of(reference)
@@ -81,7 +81,7 @@ def compare(name, linked, plain, objects, work):
         elif a or who & own:
             wrong.append(f"{pc:#x} {who}: linked {a}, converted {b}")
     check(not wrong and alike >= 10, f"{name}: {alike} functions alike", "\n".join(wrong))
-    verified = run(tool, "--verify", linked)
+    verified = run(tool, "verify", linked)
     differs = [line for line in verified.stdout.splitlines() if "<" in line and "<.plt" not in line]
     check(not differs and "bytes of code agree" in verified.stdout, f"{name}: and proven",
           "\n".join(differs) + verified.stderr)
@@ -105,9 +105,9 @@ def convert(objects, mode, work):
     for path in objects:
         out = path[:-2] + f".{mode}.o"
         must(tool, "-q", *FORMAT, f"--object-sections={mode}", path, out)
-        must(tool, "-q", "--verify", out)
+        must(tool, "verify", "-q", out)
         back = os.path.join(work, "back.o")
-        must(tool, "--remove", out, back)
+        must(tool, "remove", out, back)
         with open(path, "rb") as one, open(back, "rb") as two:
             check(one.read() == two.read(), f"{os.path.basename(out)}: and back")
         made.append(out)
@@ -125,7 +125,7 @@ def same_as_gas(name, options, objects, work):
     for path, theirs in zip(objects, compile_all(["-Wa,--gsframe", *options], ".gas.o", work)):
         ours = os.path.join(work, "ours.o")
         must(tool, "-q", *FORMAT, path, ours)
-        a, b = (Section(must(tool, "--dump", each)) for each in (ours, theirs))
+        a, b = (Section(must(tool, "dump", each)) for each in (ours, theirs))
         wrong = [f"{pc:#x}: {a.funcs.get(pc)}, GNU as {b.funcs.get(pc)}"
                  for pc in a.funcs.keys() | b.funcs.keys()
                  if pc not in a.funcs or pc not in b.funcs or
@@ -179,7 +179,7 @@ def partly(name, made, rest, options, wanted, work):
         theirs, complaint = section(linked)
         check(run(linked).stdout == wanted and not complaint and len(theirs.funcs) >= 6,
               f"{name}: runs, {len(theirs.funcs)} functions", complaint)
-        verified = run(tool, "--verify", linked)
+        verified = run(tool, "verify", linked)
         check("<plain" not in verified.stdout and "<asm" not in verified.stdout,
               f"{name}: and proven", verified.stdout)
 
@@ -208,8 +208,8 @@ def after_tools(work):
                 continue
             out = [made, rewritten] if "objcopy" in argv[0] else ["-o", rewritten, made]
             must(*argv, *out)
-            check(run(tool, "-q", "--verify", rewritten).returncode == 0, f"{name}: proven")
-            back = run(tool, "--remove", rewritten, os.path.join(work, "back.o"))
+            check(run(tool, "verify", "-q", rewritten).returncode == 0, f"{name}: proven")
+            back = run(tool, "remove", rewritten, os.path.join(work, "back.o"))
             check(back.returncode == 6, f"{name}: no way back", back.stderr)
 
 

@@ -85,7 +85,7 @@ def by_gas(name, machine, level):
     """Rows of GNU as, less what it is known to get wrong: none of that is in this source."""
     compiled(machine, level, "gas.o", "-Wa,--gsframe")
     must(tool, "-q", *FORMAT, "plain.o", "ours.o")
-    a, b = (Section(must(tool, "--dump", path)) for path in ("ours.o", "gas.o"))
+    a, b = (Section(must(tool, "dump", path)) for path in ("ours.o", "gas.o"))
     wrong = [f"{pc:#x}: {a.funcs.get(pc)}, GNU as {b.funcs.get(pc)}"
              for pc in a.funcs.keys() | b.funcs.keys()
              if pc not in a.funcs or pc not in b.funcs or simple(a.funcs[pc]) != simple(b.funcs[pc])]
@@ -104,11 +104,11 @@ def merged(name, machine, wanted):
     must(tool, "-q", *FORMAT, "--optimize=none", "plain", "converted")
     theirs = run("readelf", "--sframe=.sframe", "linked")
     a = by_name(Section(theirs.stdout), "linked")
-    b = by_name(Section(must(tool, "--dump", "converted")), "converted")
+    b = by_name(Section(must(tool, "dump", "converted")), "converted")
     check(a == b and not theirs.stderr and len(a) == 4,
           f"{name}: {len(a)} functions as of a conversion behind the link",
           f"{theirs.stderr}\n{a}\n{b}")
-    check(run(tool, "--verify", "linked").returncode == 0, f"{name}: proven")
+    check(run(tool, "verify", "linked").returncode == 0, f"{name}: proven")
     runs(name, machine, "linked", wanted)
 
 
@@ -117,7 +117,7 @@ def applied(name, machine, version, wanted):
     prefix, _, _, _, _, kinds, _ = MACHINES[machine]
     made = run(tool, "-q", f"--format={version}", "plain.o", "v.o")
     check(made.returncode == 0, f"{name}: converted", made.stderr)
-    check(run(tool, "-q", "--verify", "v.o").returncode == 0, f"{name}: proven")
+    check(run(tool, "verify", "-q", "v.o").returncode == 0, f"{name}: proven")
     relas = must("readelf", "-rW", "v.o").split("'.rela.sframe'")[1].splitlines()[2:]
     check(len(relas) >= 4 and all(line.split()[2] == kinds[version == "3"] for line in relas if line),
           f"{name}: relocations", relas)
@@ -128,7 +128,7 @@ def applied(name, machine, version, wanted):
     made = link(machine, "linked", "start.o", "stranger.o")
     check(made.returncode == 0, f"{name}: linked as data", made.stderr)
     must(prefix + "objcopy", "--rename-section", ".stranger=.sframe", "linked", "renamed")
-    proof = run(tool, "--verify", "renamed")
+    proof = run(tool, "verify", "renamed")
     check(proof.returncode == 0 and " 0 differences" in proof.stdout and
           "; 0 could have a row" in proof.stdout, f"{name}: proven behind the link",
           proof.stdout + proof.stderr)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""make_messages.py OUT REPORT: the objects of a JSON report as a worker of --batch sends them, and what a failure is."""
+"""make_messages.py OUT REPORT: the objects of a JSON report as a worker of eh2sframe tree sends them, and what a failure is."""
 import json
 import struct
 import sys

@@ -7,7 +7,7 @@
 Each file is proven, or said by eh2sframe to have nothing to convert. Its debug file is the one that its build-id
 names: the same sections at the same addresses, the checksum of .gnu_debuglink, lines by gdb. Sections that the
 method "grow" moves are elsewhere, and then eu-unstrip cannot join the pair. It must join the debug file with what
---remove gives. The bytes of .text are those of the file without the section.
+remove gives. The bytes of .text are those of the file without the section.
 """
 import json
 import os
@@ -90,7 +90,7 @@ def debug_faults(path, removed, folder, scratch):
     of_file, of_removed = sections(path), sections(removed)
     for name, (_, address, size, flags) in sections(debug).items():
         if "A" in flags and of_removed.get(name, ("", -1, -1, ""))[1:3] != (address, size):
-            faults.append(f"{name} is elsewhere after --remove: {of_removed.get(name)}")
+            faults.append(f"{name} is elsewhere after remove: {of_removed.get(name)}")
         if "A" in flags and name not in MOVES and of_file.get(name, ("", -1, -1, ""))[1:3] != (address, size):
             faults.append(f"{name} is elsewhere: {of_file.get(name)}")
     with open(debug, "rb") as file:
@@ -108,11 +108,11 @@ def look(path, folder, scratch):
         done = run("eh2sframe", path, os.path.join(scratch, "out"))
         return {"status": done.returncode, "why": done.stderr.strip()}
     # Rows may come from .debug_frame, which only the debug file has.
-    done = run("eh2sframe", "--verify", f"--debug-dir={folder}", path)
+    done = run("eh2sframe", "verify", f"--debug-dir={folder}", path)
     removed = os.path.join(scratch, "removed")
-    back = run("eh2sframe", "--remove", path, removed)
+    back = run("eh2sframe", "remove", path, removed)
     same = back.returncode == 0 and contents(path, ".text", scratch) == contents(removed, ".text", scratch)
-    faults, joined = debug_faults(path, removed, folder, scratch) if same else (["no --remove"], False)
+    faults, joined = debug_faults(path, removed, folder, scratch) if same else (["no remove"], False)
     return {"converted": True, "verify": done.returncode, "why": done.stderr.strip() + back.stderr.strip(), "text": same,
             "debug": faults, "joined": joined}
 

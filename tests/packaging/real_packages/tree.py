@@ -48,17 +48,17 @@ def digest(path):
         return hashlib.sha256(file.read()).hexdigest()
 
 
-def batch(*options):
-    """Runs eh2sframe --batch over the tree; ends the build when it fails."""
-    done = subprocess.run(["eh2sframe", "--batch", "-q", "-j1", *options, "."], check=False)
+def tree(verb):
+    """Runs a verb of eh2sframe tree over the tree; ends the build when it fails."""
+    done = subprocess.run(["eh2sframe", "tree", verb, "-q", "-j1", "."], check=False)
     if done.returncode not in (0, 6):
-        sys.exit(f"{sys.argv[0]}: eh2sframe --batch {' '.join(options)} ended with status {done.returncode}")
+        sys.exit(f"{sys.argv[0]}: eh2sframe tree {verb} ended with status {done.returncode}")
 
 
 def convert(saved):
     files = {path: {"before": digest(path), "time": os.stat(path).st_mtime_ns} for path in elf_files(".")}
-    batch()
-    batch("--verify")
+    tree("convert")
+    tree("verify")
     for path, file in files.items():
         file["after"] = digest(path)
         os.utime(path, ns=(file["time"], file["time"]))
@@ -75,7 +75,7 @@ def restore(saved):
         now = digest(path) if os.path.exists(path) else "gone"
         same = file["before"] == file["after"]
         file["end"] = "nothing to convert" if same else "converted" if now == file["after"] else "not converted any more"
-    batch("--remove")
+    tree("remove")
     for path, file in files.items():
         if file["end"] == "converted":
             if digest(path) != file["before"]:
@@ -88,7 +88,7 @@ def restore(saved):
 
 def run(program, *arguments):
     if os.environ.get("REAL_PACKAGES_CONVERT"):
-        for words in (["-q", program, program], ["--verify", program]):
+        for words in (["convert", "-q", program, program], ["verify", program]):
             if subprocess.run(["eh2sframe", *words], stdout=subprocess.DEVNULL, check=False).returncode:
                 sys.exit(f"{sys.argv[0]}: {program}: eh2sframe {words[0]} fails")
         with open(os.path.join(DATA, "run.txt"), "a", encoding="utf-8") as out:

@@ -104,25 +104,25 @@ static const char *const commands[] = {
     "-q IN OUT",
     ("-q --optimize=none --allow-unmatched --exclude-symbol=x* --exclude-section=.y* "
      "IN OUT"),
-    "--report=json --exclude-symbol=x* --allow-unmatched IN",
+    "report --json --exclude-symbol=x* --allow-unmatched IN",
     "-q --optimize=size IN OUT",
-    "-q --section-only IN OUT",
+    "section -q IN OUT",
     "-q --refresh CONV OUT",
-    "--report -v IN",
-    "--report IN IN",
-    "--report --functions IN",
-    "--report --baseline=JSON IN",
+    "report -v IN",
+    "report IN IN",
+    "report --functions IN",
+    "report --baseline=JSON IN",
     "--baseline=JSON IN OUT",
-    "--report-diff JSON JSON",
-    "--report=json -j1 IN",
-    "--dump CONV",
-    "--verify CONV",
-    "--verify --cfi=IN CONV",
-    "--verify --witness=libdwarf CONV",
-    "--lint=all CONV",
+    "diff JSON JSON",
+    "report --json -j1 IN",
+    "dump CONV",
+    "verify CONV",
+    "verify --cfi=IN CONV",
+    "verify --witness=libdwarf CONV",
+    "lint CONV",
     "-q --format=1 IN OUT",
     "-q --format=3 IN OUT",
-    "--remove CONV OUT",
+    "remove CONV OUT",
     "result IN",
     "result CONV",
 };
@@ -355,7 +355,7 @@ START_TEST(nomem)
 	ck_assert_msg(place.in, "%s is not set", input_names[_i / N_COMMANDS]);
 	heap.fail_at = 0;
 	ck_assert_msg(run("-q IN CONV", &err), "%s", err.text);
-	ck_assert_msg(run("--report=json --format=1 -o JSON IN", &err), "%s", err.text);
+	ck_assert_msg(run("report --json --format=1 -o JSON IN", &err), "%s", err.text);
 	fail_each(commands[_i % N_COMMANDS], false);
 	fail_each(commands[_i % N_COMMANDS], true);
 }
@@ -367,10 +367,10 @@ static const char *const object_commands[] = {
     "-q --format=3 --object-sections=group IN OUT",
     "-q --format=2 --object-sections=text IN OUT",
     "-q --refresh --format=2 CONV OUT",
-    "--report -v IN",
-    "--dump CONV",
-    "--verify CONV",
-    "--remove CONV OUT",
+    "report -v IN",
+    "dump CONV",
+    "verify CONV",
+    "remove CONV OUT",
     "result IN",
     "result CONV",
 };

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """check_plt.py EH2SFRAME TABLE NAME VECTOR: the "plt:" lines of the paragraph NAME in TABLE are all that
-.sframe says of the PLT sections, and what --report counts as known from a template, or as unknown; or "plt: none".
+.sframe says of the PLT sections, and what eh2sframe report counts as known from a template, or as unknown; or "plt: none".
 A line "or, ...:" starts the same for another release of the linker."""
 import os
 import re
@@ -31,14 +31,14 @@ sections = plts(vector)
 with tempfile.TemporaryDirectory() as scratch:
     out = os.path.join(scratch, "out")
     must(program, "-q", vector, out)
-    must(program, "--verify", out)
-    dump = must(program, "--dump", out)
+    must(program, "verify", out)
+    dump = must(program, "dump", out)
 found = [f"{where}+{start - place.addr} {words}" for start, words in functions(dump)
          for where, place in sections.items() if place.addr <= start < place.addr + place.size]
 found += [f"template {n} bytes" for n in re.findall(
-    r"from PLT template +(\d+) bytes", must(program, "--report", vector))]
+    r"from PLT template +(\d+) bytes", must(program, "report", vector))]
 found += [f"unknown {n} bytes" for n in re.findall(
-    r"unknown PLT +(\d+) bytes", must(program, "--report", vector))]
+    r"unknown PLT +(\d+) bytes", must(program, "report", vector))]
 if [] in wanted:
     sys.exit(f"{table}: {name}: no line of what is wanted")
 if not sections:

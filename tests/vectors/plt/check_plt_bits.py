@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """check_plt_bits.py EH2SFRAME VECTOR some|all: a PLT section is known from a template no longer when any
 bit of it is another, but for the bits in which an instruction says where the slot is, or which one it is;
-and --verify takes the rows of a converted file for wrong then. some is one bit of each byte."""
+and verify takes the rows of a converted file for wrong then. some is one bit of each byte."""
 import os
 import re
 import subprocess
@@ -44,11 +44,11 @@ def free_of_z(code):
 
 
 def verdict(path):
-    return subprocess.run([program, "--verify", path], capture_output=True, check=False).returncode
+    return subprocess.run([program, "verify", path], capture_output=True, check=False).returncode
 
 
 def described(path):
-    found = re.search(r"from PLT template +(\d+) bytes", must(program, "--report", path))
+    found = re.search(r"from PLT template +(\d+) bytes", must(program, "report", path))
     return int(found[1]) if found else 0
 
 
@@ -87,5 +87,5 @@ with tempfile.TemporaryDirectory() as scratch:
                     file.write(converted)
                 converted[at] ^= value
                 if (verdict(out) == 0) != (wanted == total):
-                    sys.exit(f"{vector}: {name}+{bit // 8:#x}, bit {bit % 8}: --verify: {verdict(out)}")
+                    sys.exit(f"{vector}: {name}+{bit // 8:#x}, bit {bit % 8}: verify: {verdict(out)}")
 print(f"{flips} bits")

@@ -29,22 +29,22 @@ def check(version):
     if version == 3 and "kept-v3" in said:
         wanted, kept = [], said["kept-v3"]
 
-    report = must(program, "--report", "-v", *options, vector)
+    report = must(program, "report", "-v", *options, vector)
     refused = re.findall(r"refused: (\S+) +(\d+) functions? +(\d+) bytes? +.*?(; needs v\d)?$",
                          report, re.M)
-    same("refusals of --report", wanted, refused)
+    same("refusals of report", wanted, refused)
     gaps = re.findall(r"^    (\S+): 0x\w+\.\.0x\w+ \((\d+) bytes?\)", report, re.M)
-    same("gaps of --report -v", [line[::2] for line in wanted], gaps)
+    same("gaps of report -v", [line[::2] for line in wanted], gaps)
 
     func = int(re.search(r"^(\w+) T func$", must("nm", vector), re.M)[1], 16)
     with tempfile.TemporaryDirectory() as scratch:
         out = os.path.join(scratch, "out")
         must(program, "-q", *options, vector, out)
-        must(program, "--verify", out)
-        section = Section(must(program, "--dump", out))
-    same("version of --dump", version, section.version)
+        must(program, "verify", out)
+        section = Section(must(program, "dump", out))
+    same("version of dump", version, section.version)
     rows = [f"{pc - func}+{size}" for pc, (size, _, _) in section.funcs.items()]
-    same("functions of --dump", kept.split(), rows)
+    same("functions of dump", kept.split(), rows)
 
 
 for number in said.get("versions", "1 2 3").split():
