@@ -230,9 +230,9 @@ def baselines():
     # Reports of the other kind.
     must(TOOL, "report", "--json", "-o", "coverage.json", "old.so")
     said = run(TOOL, "check", "--baseline=coverage.json", "old.so")
-    check(said.returncode == 1 and "make it with check" in said.stderr, "a report of coverage", said.stderr)
+    check(said.returncode == 1 and "make it with eh2sframe check" in said.stderr, "a report of coverage", said.stderr)
     said = run(TOOL, "report", "--baseline=old.json", "old.so")
-    check(said.returncode == 1 and "without check" in said.stderr, "a report of a check", said.stderr)
+    check(said.returncode == 1 and "by eh2sframe report" in said.stderr, "a report of a check", said.stderr)
 
 
 def trees():

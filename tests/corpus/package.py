@@ -172,7 +172,7 @@ def digests(top):
 def work_on(corpus, report):
     """Converts, proves, compares and removes what is below the current directory."""
     before = digests(".")
-    corpus.tree("convert", (0, 6), f"--report-file={report}")
+    corpus.tree("convert", (0, 6), "convert", f"--report-file={report}")
     with open(report, encoding="utf-8") as file:
         document = json.load(file)
     done = [file for file in document["files"] if file["status"] == 0]

@@ -347,7 +347,7 @@ for flags in "--exclude-symbol='a b'" '--exclude-symbol="a"' 'a\ b'; do
 or backslashes; in patterns, ? stands for a blank" env EH2SFRAME_FLAGS="$flags" "$ld" gcc "$c" -o mistaken
 done
 mistake 'an unknown option in EH2SFRAME_FLAGS' 2 "eh2sframe-ld: the next line is about EH2SFRAME_FLAGS='--foo'
-eh2sframe: convert: unknown option --foo; see eh2sframe convert --help" env EH2SFRAME_FLAGS=--foo "$ld" gcc "$c" -o mistaken
+eh2sframe: convert: unknown option --foo; did you mean --for?" env EH2SFRAME_FLAGS=--foo "$ld" gcc "$c" -o mistaken
 mistake 'a verb in EH2SFRAME_FLAGS' 2 "eh2sframe-ld: the next line is about EH2SFRAME_FLAGS='report'
 eh2sframe: convert: give IN and OUT; see eh2sframe convert --help" env EH2SFRAME_FLAGS=report "$ld" gcc "$c" -o mistaken
 is 'eh2sframe-ld --help says what it is' sh -c "'$ld' --help | head -n 1 | grep -q '^eh2sframe-ld .PROGRAM. ARGUMENT'"

@@ -21,7 +21,7 @@ same_bytes() { cmp -s "$1" "$2" || trouble "$3"; }
 must() {
 	local wanted=$1 what=$2 out status
 	shift 2
-	out=$("$eh2sframe" -q "$@" 2>&1)
+	out=$("$eh2sframe" "$@" -q 2>&1)
 	status=$?
 	[ $status = "$wanted" ] || trouble "$what" "status $status: $out"
 }
