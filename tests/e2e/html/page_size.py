@@ -80,7 +80,7 @@ def of_long_texts():
     one["source_ranges"] = [{"start": hex(0x1000 + 16 * i), "size": 1 + i % 3, "functions": 1, "source": "go"} for i in range(30000)]
     one["sources"] = {"go": {"functions": 1, "bytes": 1, "without_rows": [
         {"start": hex(0x1000 + 16 * i), "size": 2, "reason": "w" * 5000} for i in range(100)]}}
-    got, data = page(TOOL, "long names", "--merge", written("long.json", samples.document([one])))
+    got, data = page(TOOL, "long names", written("long.json", samples.document([one])), verb="merge")
     file = data["files"][0]
     lists = file["gaps"], file["source_ranges"], file["without_cfi"], file["sources"]["go"]["without_rows"]
     check(len(got.out) < 2 * LIMIT, f"15,000 long names and 30,000 sources in {len(got.out)} bytes")
