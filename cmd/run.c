@@ -131,11 +131,15 @@ static struct eh2sframe_result *run_write(const struct args *args,
 {
 	const char *out = args->paths[1];
 	struct eh2sframe_result *result;
+	struct eh2sframe_error worse;
 	bool ok;
 
 	if (args->verb == VERB_CONVERT && !args->baseline)
 		return eh2sframe_convert_path(file, out, error);
 	result = eh2sframe_convert(file, error);
+	if (!result && error->status == EH2SFRAME_NOTHING &&
+	    !report_gate_judge_bare(gate, args->paths[0], &worse))
+		*error = worse;
 	ok = result && report_gate_judge_result(gate, result, error);
 	if (args->verb == VERB_CONVERT)
 		ok = ok && run_place_kept(place, out, error) &&

@@ -77,6 +77,9 @@ static bool run_report_one(const struct args *args, const char *path,
 
 	file = eh2sframe_open_path(path, args->options, error);
 	result = file ? eh2sframe_convert(file, error) : NULL;
+	if (!result && error->status == EH2SFRAME_NOTHING &&
+	    !report_gate_judge_bare(&output->gate, path, &why))
+		*error = why;
 	if (result)
 		cmd_patterns_note(args->patterns, run_unmatched, result);
 	/* The line of a table has nothing of the details. */

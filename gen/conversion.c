@@ -47,6 +47,13 @@ bool convert_growth(const struct conversion *conv, struct err *err)
 		   conv->options->max_growth);
 }
 
+bool convert_no_cfi(const struct conversion *conv, struct err *err)
+{
+	return err_set(err, ERR_COVERAGE,
+	    "no code has CFI; --min-coverage demands that %.4f%% of it is covered",
+	    conv->options->min_coverage);
+}
+
 bool convert_worthwhile(const struct conversion *conv, struct err *err)
 {
 	const struct coverage *coverage = &conv->report.coverage;
@@ -60,7 +67,10 @@ bool convert_worthwhile(const struct conversion *conv, struct err *err)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "no function of this file can be described; eh2sframe report says "
 		    "why");
-	/* Where there is no code the share is no number, and nothing is missing. */
+	/* The share of nothing is no number. Where there is no code at all, nothing is missing. */
+	if (wanted >= 0.0 && options->coverage_of == COVERAGE_OF_CFI &&
+	    !coverage->code_bytes && coverage->text_bytes)
+		return convert_no_cfi(conv, err);
 	if (wanted >= 0.0 && percent < wanted)
 		return err_set(err, ERR_COVERAGE,
 		    "%.4f%% of %s is covered; --min-coverage demands %.4f%%", percent,

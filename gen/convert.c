@@ -61,16 +61,26 @@ static bool encode_linked(struct conversion *conv, struct err *err)
 	    &conv->model, &conv->encoding, &conv->bytes, &conv->report.stats, err);
 }
 
+/* Reads CIEs and FDEs, and finds which FDE owns which code. */
+static bool read_cfi(struct conversion *conv, struct err *err)
+{
+	const struct image *image = conv->image;
+
+	if (cfi_input_read(image, image, conv->options, &conv->input, err))
+		return cfi_input_defines(&conv->input, conv->options, err);
+	if (err->kind == ERR_NOTHING && conv->options->min_coverage >= 0.0 &&
+	    image_first_code(image) != UINT64_MAX)
+		return convert_no_cfi(conv, err);
+	return false;
+}
+
 static bool generate(struct conversion *conv, struct err *err)
 {
 	struct cfi_input *input = &conv->input;
 	struct report *report = &conv->report;
 	const struct image *image = conv->image;
 
-	/* Read CIEs and FDEs, and find which FDE owns which code. */
-	if (!cfi_input_read(image, image, conv->options, input, err) ||
-	    !cfi_input_defines(input, conv->options, err) ||
-	    !validate_correct(image, input, conv->options, err) ||
+	if (!read_cfi(conv, err) || !validate_correct(image, input, conv->options, err) ||
 	    !derive_rows(image, input, conv->options, err))
 		return false;
 	conv->model.abi = input->arch->sframe_abi;

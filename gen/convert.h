@@ -54,6 +54,9 @@ ATTR_MUST_CHECK bool convert_generate(struct conversion *conv, struct err *err);
 ATTR_MUST_CHECK bool convert_write(
     struct conversion *conv, const char *out, struct err *err);
 
+/* False, always: --min-coverage was given, and there is code, but no CFI. */
+bool convert_no_cfi(const struct conversion *conv, struct err *err);
+
 /* Whether what was made is worth writing: ERR_USAGE for a pattern that matches nothing,
  * ERR_UNSUPPORTED without a function, ERR_COVERAGE. */
 ATTR_MUST_CHECK bool convert_worthwhile(const struct conversion *conv, struct err *err);

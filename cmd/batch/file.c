@@ -402,6 +402,10 @@ char *batch_file_work(const struct batch_job *job, size_t index)
 	free(made.text);
 	if (!made.skip && error.status == EH2SFRAME_NOTHING)
 		made.skip = "no-cfi";
+	if (made.skip &&
+	    (!strcmp(made.skip, "no-cfi") || !strcmp(made.skip, "debug-only")) &&
+	    !report_gate_judge_bare(job->gate, name->path, &error))
+		made.skip = NULL;
 	failure = made.skip ? report_file_skipped(name->path, made.skip)
 			    : file_failure(name, &error, made.report);
 	json_decref(made.report);

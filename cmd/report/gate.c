@@ -74,6 +74,17 @@ bool report_gate_judge(
 	return gate_compare(gate, old, file, error);
 }
 
+bool report_gate_judge_bare(
+    const struct report_gate *gate, const char *path, struct eh2sframe_error *error)
+{
+	const struct report_state *old =
+	    gate->path ? report_history_find(&gate->old, path, gate->alone) : NULL;
+
+	return !old || !old->counted ||
+	       cmd_fail(error, EH2SFRAME_COVERAGE,
+		   "newly without CFI: the whole file, which has some in %s", gate->path);
+}
+
 bool report_gate_note(
     struct report_gate *gate, json_t *file, struct eh2sframe_error *error)
 {

@@ -28,6 +28,9 @@ void report_gate_deinit(struct report_gate *gate);
  * the file. EH2SFRAME_COVERAGE when functions are worse off. */
 ATTR_MUST_CHECK bool report_gate_judge(
     const struct report_gate *gate, json_t *file, struct eh2sframe_error *error);
+/* Judges a file without CFI. EH2SFRAME_COVERAGE when the old report counts its code: all of it is worse off. */
+ATTR_MUST_CHECK bool report_gate_judge_bare(
+    const struct report_gate *gate, const char *path, struct eh2sframe_error *error);
 /* Takes the member "changes" out of an object, and keeps it. */
 ATTR_MUST_CHECK bool report_gate_note(
     struct report_gate *gate, json_t *file, struct eh2sframe_error *error);

@@ -425,3 +425,20 @@ bool image_reloc_is_tls(const struct image *image, uint32_t type)
 
 	return arch && arch_reloc_is_tls(arch, type);
 }
+
+uint64_t image_first_code(const struct image *image)
+{
+	uint64_t start = UINT64_MAX;
+
+	for (size_t i = 0; i < image->n_sections; i++) {
+		const GElf_Shdr *hdr = &image->sections[i].hdr;
+
+		if (hdr->sh_flags & SHF_ALLOC && hdr->sh_flags & SHF_EXECINSTR &&
+		    hdr->sh_addr < start)
+			start = hdr->sh_addr;
+	}
+	for (size_t i = 0; start == UINT64_MAX && i < image->n_phdrs; i++)
+		if (image->phdrs[i].p_type == PT_LOAD && image->phdrs[i].p_flags & PF_X)
+			return image->phdrs[i].p_vaddr;
+	return start;
+}

@@ -233,4 +233,7 @@ struct image_build_id {
 /* False when the file has none. */
 ATTR_MUST_CHECK bool image_build_id(const struct image *image, struct image_build_id *id);
 
+/* The address of the first code; UINT64_MAX: there is none. Without section headers, segments tell what is code. */
+uint64_t image_first_code(const struct image *image);
+
 #endif

@@ -229,28 +229,10 @@ bool cfi_sources_any(const struct image *image, const struct options *options)
 	return found;
 }
 
-/* Where the first code begins. Without section headers, segments tell what is code. */
-static uint64_t first_code(const struct image *image)
-{
-	uint64_t start = UINT64_MAX;
-
-	for (size_t i = 0; i < image->n_sections; i++) {
-		const GElf_Shdr *hdr = &image->sections[i].hdr;
-
-		if (hdr->sh_flags & SHF_ALLOC && hdr->sh_flags & SHF_EXECINSTR &&
-		    hdr->sh_addr < start)
-			start = hdr->sh_addr;
-	}
-	for (size_t i = 0; start == UINT64_MAX && i < image->n_phdrs; i++)
-		if (image->phdrs[i].p_type == PT_LOAD && image->phdrs[i].p_flags & PF_X)
-			return image->phdrs[i].p_vaddr;
-	return start;
-}
-
 /* What is behind the first code and is none stays, and is refused as in .eh_frame. */
 static void settle_linked(const struct image *image, struct cfi_frames *frames)
 {
-	const uint64_t start = first_code(image);
+	const uint64_t start = image_first_code(image);
 	size_t n = 0;
 
 	for (size_t i = 0; i < frames->n_fdes; i++) {

@@ -54,6 +54,21 @@ is 'has both shares' grep -Eq '^  executable +[0-9]+ bytes of code, [0-9]+ cover
 is 'says why _start is not missing' grep -q '^  outermost *34 bytes have no caller' .stdout
 run good new
 is 'the summary has both' grep -Eq ' 100.00% of code with CFI and [0-9]\.[0-9]+% of all executable code covered, ' .stdout
+
+### The share of nothing is no number.
+gcc -O2 -fno-asynchronous-unwind-tables -shared -fPIC -nostdlib -x assembler bare.S -o nothing.so || exit 99
+echo 'const int data[9] = {1};' | gcc -shared -fPIC -nostdlib -x c - -o data.so || exit 99
+no_cfi='no code has CFI; --min-coverage demands that 1.0000% of it is covered'
+fails 'code without CFI' 5 "$no_cfi" --min-coverage=1 nothing.so out
+fails 'with rows that are derived' 5 "$no_cfi" --derive --min-coverage=1 nothing.so out
+status_is 'of all code they count' 0 --derive --min-coverage=1 --min-coverage-of=text nothing.so new
+status_is 'beside another file' 5 report --min-coverage=1 good nothing.so
+status_is 'no code at all' 6 --min-coverage=1 data.so new
+status_is 'no code beside another file' 0 report --min-coverage=1 good data.so
+mkdir bare && cp good nothing.so data.so bare
+status_is 'in a tree' 5 tree convert --min-coverage=1 bare
+is 'it is the one that fails' grep -q '^1 converted, 1 skipped (no-cfi 1), 1 failed' .stdout
+
 mkdir tree && cp good tree/one && cp good tree/two
 status_is 'tree convert' 5 tree convert --min-coverage=50 --min-coverage-of=text tree
 is 'changes nothing' sh -c 'cmp good tree/one && cmp good tree/two'

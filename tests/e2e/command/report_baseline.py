@@ -333,11 +333,30 @@ def diffs():
     check(open("two.json").read() == kept, "which is as it was")
 
 
+def lost():
+    """A file that had CFI, and is there without any."""
+    os.mkdir("lost")
+    for name in ("plain", "refused"):
+        shutil.copy(name, "lost/")
+    write("lost.json", must(TOOL, "report", "--json", "lost/plain", "lost/refused"))
+    write("one.json", must(TOOL, "report", "--json", "lost/plain"))
+    write("none.c", "int main(void) { return 0; }")
+    bare = ["gcc", "-nostdlib", "-static", "-fno-asynchronous-unwind-tables", "-Wl,-e,main", "-o", "lost/plain", "none.c"]
+    subprocess.run(bare, check=True)
+    line = "eh2sframe: lost/plain: newly without CFI: the whole file, which has some in "
+    for name, path, args in (
+            ("report", "lost.json", ("report", "lost/plain", "lost/refused")), ("a file alone", "one.json", ("lost/plain", "out")),
+            ("report of one", "one.json", ("report", "lost/plain")), ("tree report", "lost.json", ("tree", "report", "lost")),
+            ("tree convert", "lost.json", ("tree", "convert", "lost"))):
+        said = run(TOOL, *args, "--baseline=" + path)
+        check(said.returncode == 5 and said.stderr == line + path + "\n", f"without CFI, {name}", said)
+
+
 def main():
     with tempfile.TemporaryDirectory() as work:
         os.chdir(work)
         compile_all()
-        for part in (reports, conversions, batches, which_file, hostile_json, damaged_json, hostile_names, diffs):
+        for part in (reports, conversions, batches, which_file, hostile_json, damaged_json, hostile_names, diffs, lost):
             part()
         os.chdir("/")
     plan()
