@@ -17,13 +17,13 @@ cd "$directory"
 declare -A modes=(
 	[convert]='-j1 @@ OUT'
 	[convert-3]='-j1 --format=3 --optimize=size --derive --refresh @@ OUT'
-	[section]='-j1 section --source=eh_frame,go,debug_frame @@ OUT'
-	[report]='-j1 report --json -v @@'
-	[verify]='-j1 verify @@'
-	[dump]='-j1 dump @@'
-	[lint]='-j1 lint @@'
-	[check-code]='-j1 check @@'
-	[remove]='-j1 remove @@ OUT'
+	[section]='section -j1 --source=eh_frame,go,debug_frame @@ OUT'
+	[report]='report -j1 --json -v @@'
+	[verify]='verify -j1 @@'
+	[dump]='dump -j1 @@'
+	[lint]='lint -j1 @@'
+	[check-code]='check -j1 @@'
+	[remove]='remove -j1 @@ OUT'
 )
 
 build() {
