@@ -86,8 +86,11 @@ bool report_json_value(struct report_json *json, json_t *value)
 
 bool report_json_member(struct report_json *json, const char *name, json_t *value)
 {
-	return report_json_put(json, ",\n   \"") && report_json_put(json, name) &&
-	       report_json_put(json, "\": ") && report_json_value(json, value);
+	if (report_json_put(json, ",\n   \"") && report_json_put(json, name) &&
+	    report_json_put(json, "\": "))
+		return report_json_value(json, value);
+	json_decref(value);
+	return false;
 }
 
 bool report_json_list(struct report_json *json, const void *context, const char *name,
