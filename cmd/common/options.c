@@ -108,28 +108,32 @@ struct like {
 	size_t distance;
 };
 
+static size_t like_less(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
 /* How many characters have to be put in, taken out, replaced, or swapped with the next, to make the name
  * of the word. */
 static size_t like_distance(
     const char *word, size_t n_word, const char *name, size_t n_name)
 {
+	/* Of the first i characters of the word from the first k of the name. */
 	size_t at[LIKE_LENGTH + 1][LIKE_LENGTH + 1];
 
-	for (size_t i = 0; i <= n_word; i++) {
-		for (size_t k = 0; k <= n_name; k++) {
-			size_t best = i + k;
+	for (size_t i = 0; i <= n_word; i++)
+		at[i][0] = i;
+	for (size_t k = 0; k <= n_name; k++)
+		at[0][k] = k;
+	for (size_t i = 1; i <= n_word; i++) {
+		for (size_t k = 1; k <= n_name; k++) {
+			const bool same = word[i - 1] == name[k - 1];
 
-			if (i && k && at[i - 1][k] + 1 < best)
-				best = at[i - 1][k] + 1;
-			if (i && k && at[i][k - 1] + 1 < best)
-				best = at[i][k - 1] + 1;
-			if (i && k &&
-			    at[i - 1][k - 1] + (word[i - 1] != name[k - 1]) < best)
-				best = at[i - 1][k - 1] + (word[i - 1] != name[k - 1]);
+			at[i][k] = like_less(at[i - 1][k - 1] + !same,
+			    like_less(at[i - 1][k], at[i][k - 1]) + 1);
 			if (i > 1 && k > 1 && word[i - 1] == name[k - 2] &&
-			    word[i - 2] == name[k - 1] && at[i - 2][k - 2] + 1 < best)
-				best = at[i - 2][k - 2] + 1;
-			at[i][k] = best;
+			    word[i - 2] == name[k - 1])
+				at[i][k] = like_less(at[i][k], at[i - 2][k - 2] + 1);
 		}
 	}
 	return at[n_word][n_name];
