@@ -30,7 +30,7 @@ bool args_set_path(const char *option, const char *value, const char **path,
 {
 	*path = value;
 	return *value ||
-	       cmd_fail(error, EH2SFRAME_USAGE, "%s needs a name; see --help", option);
+	       cmd_fail(error, EH2SFRAME_USAGE, "%s has an empty name; give one", option);
 }
 
 bool args_set_address(const char *text, uint64_t *out, struct eh2sframe_error *error)
@@ -88,8 +88,8 @@ bool args_add_glob(struct args_list *list, const char *option, const char *glob,
 	size_t length = strlen(glob);
 
 	if (!length)
-		return cmd_fail(
-		    error, EH2SFRAME_USAGE, "--%s needs a pattern; see --help", option);
+		return cmd_fail(error, EH2SFRAME_USAGE,
+		    "--%s has an empty pattern, which matches no file; give one", option);
 	if (glob[length - 1] == '/')
 		return cmd_fail(error, EH2SFRAME_USAGE,
 		    "--%s=%s matches no file; write %s* for all files below it", option,

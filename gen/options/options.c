@@ -179,7 +179,8 @@ static bool options_path(
 	char *copy;
 
 	if (!*value)
-		return err_set(err, ERR_USAGE, "--%s needs a name; see --help", option);
+		return err_set(
+		    err, ERR_USAGE, "--%s has an empty name; give one", option);
 	copy = strdup(value);
 	if (!copy)
 		return err_set_nomem(err);

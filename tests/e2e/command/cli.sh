@@ -68,12 +68,12 @@ usage --for=me good out
 is 'names the readers' one_line 'eh2sframe: --for=me: give glibc, linux-user, linux-arm64, binutils-2.40, '
 for option in --baseline --report-file --debug-file --debug-dir; do
 	usage $option= good out
-	is 'says what is missing' one_line "eh2sframe: $option needs a name; see --help"
+	is 'says what is missing' one_line "eh2sframe: $option has an empty name; give one"
 done
 usage verify --cfi= good
-is 'says what is missing' one_line 'eh2sframe: --cfi needs a name; see --help'
+is 'says what is missing' one_line 'eh2sframe: --cfi has an empty name; give one'
 usage report -o '' good
-is 'says it of -o' one_line 'eh2sframe: -o needs a name; see --help'
+is 'says it of -o' one_line 'eh2sframe: -o has an empty name; give one'
 usage --min-coverage=most good out
 usage --min-coverage=101 good out
 usage --min-coverage=nan good out
