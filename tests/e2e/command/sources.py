@@ -187,7 +187,9 @@ def names():
     file = json.loads(must(tool, "report", "--json", "--source=derived", "bare"))["files"][0]["code"]
     check("  code with CFI          0 bytes, 0 covered (-)\n" in text and file["with_cfi"] == 0 and file["percent_of_cfi"] is None,
           "no share of code with CFI where there is none", f"{text}\n{file}")
-    check(run(tool, "--source=derived", "--min-coverage=100", "bare", "out").returncode == 0, "which no limit misses")
+    for of, status in (("cfi", 5), ("text", 0)):
+        said = run(tool, "--source=derived", "--min-coverage=1", "--min-coverage-of=" + of, "bare", "out")
+        check(said.returncode == status, f"which fails a limit of it: {of}", said)
 
 
 def beyond():
