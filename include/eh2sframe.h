@@ -66,8 +66,7 @@ enum eh2sframe_status {
 	 */
 	EH2SFRAME_IO = 3,
 	/*
-	 * The section and the CFI do not say the same. After a conversion this is a bug of
-	 * the library. After eh2sframe_file_verify it is a fault of the section.
+	 * The section that was made and the CFI do not say the same: a bug of the library.
 	 */
 	EH2SFRAME_PROOF = 4,
 	/*
@@ -98,13 +97,6 @@ struct eh2sframe_error {
 
 /* The version of the library that is running, such as "1.0.0-rc1". */
 EH2SFRAME_API const char *eh2sframe_version(void);
-
-/* What the library was built with, of what a build can leave out: words separated by
- * spaces. "zydis": it decodes x86-64 code. "zstd": it reads what zstd compressed. */
-EH2SFRAME_API const char *eh2sframe_features(void);
-
-/* Writes names and versions of the libraries that it uses, as snprintf(3) would. */
-EH2SFRAME_API size_t eh2sframe_libraries(char *text, size_t size);
 
 /* Frees memory that the library gave away, as free(3) does. Accepts NULL. */
 EH2SFRAME_API void eh2sframe_free(void *bytes);
@@ -294,51 +286,6 @@ enum eh2sframe_skip {
 /* Returns why a conversion of the file would come to nothing, by the options that it was opened with. */
 EH2SFRAME_API enum eh2sframe_skip eh2sframe_file_skip(const struct eh2sframe_file *file);
 
-/* Prints the section that the file has, as the verb dump does. EH2SFRAME_NOTHING without one. */
-EH2SFRAME_CHECKED bool eh2sframe_file_dump(const struct eh2sframe_file *file,
-    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
-
-/*
- * Compares that section with the CFI of the file cfi, or of file itself when cfi is NULL.
- * Prints the differences, then a summary. EH2SFRAME_PROOF when there are differences,
- * EH2SFRAME_INPUT when the build-ids differ.
- */
-EH2SFRAME_CHECKED bool eh2sframe_file_verify(const struct eh2sframe_file *file,
-    const struct eh2sframe_file *cfi, eh2sframe_write_fn *write, void *context,
-    struct eh2sframe_error *error);
-
-/*
- * Checks that section against the rules of a reader, by its name under READERS in
- * eh2sframe(1), or of "all". Prints the rules that it breaks, then a summary.
- * EH2SFRAME_INPUT when it breaks any.
- */
-EH2SFRAME_CHECKED bool eh2sframe_file_lint(const struct eh2sframe_file *file,
-    const char *reader, eh2sframe_write_fn *write, void *context,
-    struct eh2sframe_error *error);
-
-/*
- * Checks the file's CFI against the instructions that it describes: eh2sframe-check(1).
- * Prints the rows that contradict them, then a summary. EH2SFRAME_PROOF when there are
- * any, EH2SFRAME_INPUT when this build cannot decode the machine's code.
- */
-EH2SFRAME_CHECKED bool eh2sframe_file_check_code(const struct eh2sframe_file *file,
-    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
-
-/* The same check, made once to be printed, judged and reported. Free it before the file. */
-struct eh2sframe_check;
-
-/* Makes the check. NULL after a failure: EH2SFRAME_NOTHING without CFI, EH2SFRAME_INPUT. */
-EH2SFRAME_CHECKED struct eh2sframe_check *eh2sframe_check_file(
-    const struct eh2sframe_file *file, struct eh2sframe_error *error);
-EH2SFRAME_API void eh2sframe_check_free(struct eh2sframe_check *check); /* accepts NULL */
-
-/* Whether no row contradicts the code. EH2SFRAME_PROOF counts the functions with such rows. */
-EH2SFRAME_CHECKED bool eh2sframe_check_judge(
-    const struct eh2sframe_check *check, struct eh2sframe_error *error);
-/* Prints what eh2sframe_file_check_code prints. */
-EH2SFRAME_CHECKED bool eh2sframe_check_print(const struct eh2sframe_check *check,
-    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
-
 /*
  * Writes the file as it was before this program inserted the section, byte for byte. It
  * writes as eh2sframe_result_write_path does. EH2SFRAME_NOTHING when this program
@@ -523,52 +470,13 @@ EH2SFRAME_API uint64_t eh2sframe_result_count(
     const struct eh2sframe_result *result, enum eh2sframe_count which);
 
 /*
- * A pattern of "exclude-section" or "exclude-symbol" that left nothing out: the option's
- * name, and its value, which lives until the file is closed. False behind the last one.
- */
-EH2SFRAME_CHECKED bool eh2sframe_result_unmatched(const struct eh2sframe_result *result,
-    size_t i, const char **option, const char **pattern);
-
-/* Never renumbered; later versions add to the end. */
-enum eh2sframe_text {
-	EH2SFRAME_TEXT_SUMMARY = 0, /* the line of a conversion */
-	EH2SFRAME_TEXT_REPORT =
-	    1, /* as the verb report; "verbose": also every gap and cost */
-	EH2SFRAME_TEXT_GAPS = 2,   /* a line each */
-	EH2SFRAME_TEXT_METHOD = 3, /* how the section got in; nothing if not written */
-	EH2SFRAME_TEXT_DAMAGE = 4, /* a line for each damaged record and each drawback */
-	/* As --functions: what has gaps or no CFI; needs eh2sframe_result_add_details. */
-	EH2SFRAME_TEXT_FUNCTIONS = 5,
-};
-
-/* Prints one of these texts, as the options "quiet" and "verbose" of the file say. */
-EH2SFRAME_CHECKED bool eh2sframe_result_print(const struct eh2sframe_result *result,
-    enum eh2sframe_text what, eh2sframe_write_fn *write, void *context,
-    struct eh2sframe_error *error);
-
-/* Adds the cost of each FDE to the result: to its verbose text, and to the report. */
-EH2SFRAME_CHECKED bool eh2sframe_result_add_costs(
-    struct eh2sframe_result *result, struct eh2sframe_error *error);
-
-/*
- * Adds to the result what only a report tells: what the file is, its sections, the rule of
- * each gap, and code without CFI. It reads the CFI and the symbols again. The text of a
- * report and the JSON report have it.
- */
-EH2SFRAME_CHECKED bool eh2sframe_result_add_details(
-    struct eh2sframe_result *result, struct eh2sframe_error *error);
-
-/*
  * Writes a result as a JSON object, with the status that its file ended with: a member of "files" under
- * JSON REPORT in eh2sframe-report(1). It is written piece by piece, so that it takes no memory.
+ * JSON REPORT in eh2sframe-report(1). details: also what the file is, its sections, the rule of each gap and
+ * code without CFI, for which it reads the CFI and the symbols again. It is written piece by piece, so that
+ * it takes no memory.
  */
-EH2SFRAME_CHECKED bool eh2sframe_result_json(const struct eh2sframe_result *result,
-    enum eh2sframe_status status, eh2sframe_write_fn *write, void *context,
-    struct eh2sframe_error *error);
-/* Does the same with a check. lists: also each place that is not confirmed, not only how many
- * there are. */
-EH2SFRAME_CHECKED bool eh2sframe_check_json(const struct eh2sframe_check *check,
-    bool lists, enum eh2sframe_status status, eh2sframe_write_fn *write, void *context,
+EH2SFRAME_CHECKED bool eh2sframe_result_json(struct eh2sframe_result *result,
+    bool details, enum eh2sframe_status status, eh2sframe_write_fn *write, void *context,
     struct eh2sframe_error *error);
 
 #ifdef __cplusplus

@@ -38,10 +38,9 @@ json_t *report_of_result(
     struct eh2sframe_result *result, bool details, struct eh2sframe_error *error)
 {
 	struct single single;
-	bool ok =
-	    single_begin(&single, error) &&
-	    (!details || eh2sframe_result_add_details(result, error)) &&
-	    eh2sframe_result_json(result, EH2SFRAME_DONE, print_text, single.out, error);
+	bool ok = single_begin(&single, error) &&
+		  eh2sframe_result_json(
+		      result, details, EH2SFRAME_DONE, print_text, single.out, error);
 
 	return single_end(&single, ok, error);
 }
@@ -104,9 +103,8 @@ bool report_files_add(struct report_files *files, struct eh2sframe_result *resul
 	if (files->html)
 		return files_add_with(
 		    files, report_of_result(result, true, error), status, error);
-	return eh2sframe_result_add_details(result, error) &&
-	       eh2sframe_result_json(
-		   result, status, print_text, files_next(files), error);
+	return eh2sframe_result_json(
+	    result, true, status, print_text, files_next(files), error);
 }
 
 bool report_files_add_check(struct report_files *files,

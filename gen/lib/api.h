@@ -7,7 +7,7 @@
 #include "gen/report/check_code.h"
 #include "gen/report/json.h"
 #include "base/stream.h"
-#include "include/eh2sframe.h"
+#include "include/eh2sframe-command.h"
 
 struct eh2sframe_options {
 	struct options options;

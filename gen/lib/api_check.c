@@ -54,14 +54,3 @@ bool eh2sframe_check_print(const struct eh2sframe_check *check, eh2sframe_write_
 	}
 	return api_return(ok, &err, error);
 }
-
-bool eh2sframe_file_check_code(const struct eh2sframe_file *file,
-    eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error)
-{
-	struct eh2sframe_check *check = eh2sframe_check_file(file, error);
-	bool ok = check && eh2sframe_check_print(check, write, context, error) &&
-		  eh2sframe_check_judge(check, error);
-
-	eh2sframe_check_free(check);
-	return ok;
-}

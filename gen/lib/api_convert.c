@@ -78,16 +78,6 @@ bool eh2sframe_result_add_costs(
 	return api_return(ok, &err, error);
 }
 
-bool eh2sframe_result_add_details(
-    struct eh2sframe_result *result, struct eh2sframe_error *error)
-{
-	struct err err = {0};
-	bool ok = api_given(result, &err) && convert_generate(&result->conv, &err) &&
-		  report_details_make(result->conv.options, &result->conv.report, &err);
-
-	return api_return(ok, &err, error);
-}
-
 bool eh2sframe_result_section(struct eh2sframe_result *result, uint64_t address,
     void **bytes, size_t *size, struct eh2sframe_error *error)
 {

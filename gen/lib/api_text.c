@@ -104,6 +104,22 @@ bool eh2sframe_file_lint(const struct eh2sframe_file *file, const char *reader,
 	return api_return(ok, &err, error);
 }
 
+/* What a report tells of the result, made once. */
+static bool api_details_make(struct eh2sframe_result *result, struct err *err)
+{
+	return convert_generate(&result->conv, err) &&
+	       report_details_make(result->conv.options, &result->conv.report, err);
+}
+
+bool eh2sframe_result_add_details(
+    struct eh2sframe_result *result, struct eh2sframe_error *error)
+{
+	struct err err = {0};
+	bool ok = api_given(result, &err) && api_details_make(result, &err);
+
+	return api_return(ok, &err, error);
+}
+
 /* Where JSON goes. */
 struct api_json {
 	eh2sframe_write_fn *write;
@@ -118,7 +134,7 @@ static int api_write_json(const char *text, size_t size, void *context)
 	return to->write(to->context, text, size) ? 0 : -1;
 }
 
-bool eh2sframe_result_json(const struct eh2sframe_result *result,
+bool eh2sframe_result_json(struct eh2sframe_result *result, bool details,
     enum eh2sframe_status status, eh2sframe_write_fn *write, void *context,
     struct eh2sframe_error *error)
 {
@@ -126,7 +142,9 @@ bool eh2sframe_result_json(const struct eh2sframe_result *result,
 	struct report_json json = {.write = api_write_json, .context = &to};
 	struct stream stream = {0};
 	struct err err = {0};
-	bool ok = api_given(result && write, &err) && stream_locale_begin(&stream, &err);
+	bool ok = api_given(result && write, &err) &&
+		  (!details || api_details_make(result, &err)) &&
+		  stream_locale_begin(&stream, &err);
 
 	if (ok) {
 		ok = report_json_result(&json, &result->conv.report, (int)status, &err);

@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "include/eh2sframe.h"
+#include "include/eh2sframe-command.h"
 #include "tests/fuzz/scene.h"
 
 const char *const fuzz_section = NULL;
@@ -95,9 +95,9 @@ static bool ignore_text(void *context, const char *text, size_t size)
 static void report_all(struct eh2sframe_result *result)
 {
 	struct eh2sframe_error error;
-	bool ok =
-	    eh2sframe_result_add_details(result, &error) &&
-	    eh2sframe_result_json(result, EH2SFRAME_DONE, ignore_text, NULL, &error);
+	bool ok = eh2sframe_result_add_details(result, &error) &&
+		  eh2sframe_result_json(
+		      result, true, EH2SFRAME_DONE, ignore_text, NULL, &error);
 
 	call_status(ok, &error, "a report");
 }

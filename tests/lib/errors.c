@@ -93,18 +93,18 @@ static void wrong_calls(const char *path)
 	wants(!eh2sframe_result_print(
 		  result, (enum eh2sframe_text)99, bytes_add, &(struct bytes){0}, &error),
 	    &error, EH2SFRAME_USAGE, "a text unknown");
-	check(
-	    eh2sframe_result_add_costs(result, &error) &&
-		eh2sframe_result_json(result, EH2SFRAME_DONE, bytes_add, &got, &error) &&
-		got.size,
+	check(eh2sframe_result_add_costs(result, &error) &&
+		  eh2sframe_result_json(
+		      result, true, EH2SFRAME_DONE, bytes_add, &got, &error) &&
+		  got.size,
 	    "JSON");
 	bytes_free(&got);
 	check(eh2sframe_result_count(result, (enum eh2sframe_count)99) == 0,
 	    "a count unknown");
 	for (size_t piece = 0; piece < 40; piece++) {
 		calls = 1 - piece;
-		wants(
-		    !eh2sframe_result_json(result, EH2SFRAME_DONE, stop, &calls, &error),
+		wants(!eh2sframe_result_json(
+			  result, true, EH2SFRAME_DONE, stop, &calls, &error),
 		    &error, EH2SFRAME_IO, "JSON that the caller refuses");
 		check(calls == 2, "and gets no more of: %zu pieces", calls);
 	}
@@ -229,7 +229,7 @@ static void null_arguments(const char *path)
 	    eh2sframe_file_functions(file, EH2SFRAME_ORIGIN_SYMBOLS, NULL, NULL, &error));
 	REFUSED(eh2sframe_file_functions(
 	    file, (enum eh2sframe_origin)9, symbol_none, NULL, &error));
-	REFUSED(eh2sframe_result_json(result, EH2SFRAME_DONE, NULL, NULL, &error));
+	REFUSED(eh2sframe_result_json(result, true, EH2SFRAME_DONE, NULL, NULL, &error));
 	check(!eh2sframe_result_function(result, 0, NULL) &&
 		  !eh2sframe_result_row(result, 0, 0, NULL) &&
 		  !eh2sframe_result_gap(result, 0, NULL) &&
@@ -281,7 +281,8 @@ static void null_handles(void)
 	REFUSED(eh2sframe_file_lint(NULL, "all", bytes_add, &got, &error));
 	REFUSED(eh2sframe_file_functions(
 	    NULL, EH2SFRAME_ORIGIN_SYMBOLS, symbol_none, NULL, &error));
-	REFUSED(eh2sframe_result_json(NULL, EH2SFRAME_DONE, bytes_add, &got, &error));
+	REFUSED(
+	    eh2sframe_result_json(NULL, true, EH2SFRAME_DONE, bytes_add, &got, &error));
 	REFUSED(
 	    eh2sframe_check_json(NULL, true, EH2SFRAME_DONE, bytes_add, &got, &error));
 	REFUSED(eh2sframe_check_file(NULL, &error));

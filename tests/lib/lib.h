@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of the library share. They know it by its public header and link the
- * shared one. Results are TAP. */
+/* What the tests of the library share. They know it by its headers. Results are TAP. */
 #ifndef TESTS_LIB_LIB_H
 #define TESTS_LIB_LIB_H
 
@@ -9,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "include/eh2sframe.h"
+#include "include/eh2sframe-command.h"
 
 /* A buffer that grows. */
 struct bytes {

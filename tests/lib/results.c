@@ -119,8 +119,8 @@ static bool same_words(struct eh2sframe_result *a, struct eh2sframe_result *b)
 		bytes_free(&y);
 	}
 	for (int i = 0; i < 2; i++)
-		ok = ok && eh2sframe_result_json(
-			       both[i], EH2SFRAME_DONE, bytes_add, &json[i], &error);
+		ok = ok && eh2sframe_result_json(both[i], true, EH2SFRAME_DONE, bytes_add,
+			       &json[i], &error);
 	ok = ok && json[0].size && bytes_same(&json[0], &json[1]);
 	bytes_free(&json[0]);
 	bytes_free(&json[1]);

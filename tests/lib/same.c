@@ -217,11 +217,6 @@ static void checked(
 	}
 	ok = code && eh2sframe_check_print(code, bytes_add, &got, &error);
 	said(ok, &got, "check", command, "check -v", path);
-	ok = code &&
-	     (eh2sframe_check_judge(code, &error) || error.status == EH2SFRAME_PROOF);
-	ok = ok && (eh2sframe_file_check_code(file, bytes_add, &got, &error) ||
-		       error.status == EH2SFRAME_PROOF);
-	said(ok, &got, "check at once", command, "check -v", path);
 	ok = eh2sframe_check_judge(code, &error);
 	ok = code && eh2sframe_check_json(code, true,
 			 ok ? EH2SFRAME_DONE : EH2SFRAME_PROOF, bytes_add, &got, &error);
@@ -267,7 +262,7 @@ static void words(const char *command, const char *path, const struct bytes *byt
 	     eh2sframe_result_print(
 		 result, EH2SFRAME_TEXT_REPORT, bytes_add, &got, &error);
 	said(ok, &got, "report", command, "report -v", path);
-	ok = eh2sframe_result_json(result, EH2SFRAME_DONE, bytes_add, &got, &error);
+	ok = eh2sframe_result_json(result, true, EH2SFRAME_DONE, bytes_add, &got, &error);
 	said(ok, &got, "JSON", command, "report --json -v", path);
 	ok = eh2sframe_result_write_path(result, conv, &error);
 	for (int at_once = 0; at_once < 2; at_once++) {

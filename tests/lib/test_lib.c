@@ -116,8 +116,8 @@ static int with_comma(const char *command, const char *path)
 	run(&wanted, "%s report %s", command, path);
 	check(ok && bytes_same(&text, &wanted), "text: %s", error.text);
 	text.size = 0;
-	ok =
-	    ok && eh2sframe_result_json(result, EH2SFRAME_DONE, bytes_add, &text, &error);
+	ok = ok && eh2sframe_result_json(
+		       result, true, EH2SFRAME_DONE, bytes_add, &text, &error);
 	bytes_free(&wanted);
 	run(&wanted, "%s report --json %s", command, path);
 	check(ok && bytes_in_document(&text, &wanted), "JSON: %s", error.text);

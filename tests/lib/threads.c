@@ -58,7 +58,7 @@ static bool convert(
 	     eh2sframe_result_add_details(result, error) &&
 	     eh2sframe_result_print(
 		 result, EH2SFRAME_TEXT_REPORT, bytes_add, words, error) &&
-	     eh2sframe_result_json(result, EH2SFRAME_DONE, bytes_add, words, error);
+	     eh2sframe_result_json(result, true, EH2SFRAME_DONE, bytes_add, words, error);
 	eh2sframe_result_free(result);
 	eh2sframe_close(file);
 	file = NULL;
