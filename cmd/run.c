@@ -135,8 +135,8 @@ static struct eh2sframe_result *run_write(const struct args *args,
 	bool ok;
 
 	if (args->verb == VERB_CONVERT && !args->baseline)
-		return eh2sframe_convert_path(file, out, error);
-	result = eh2sframe_convert(file, error);
+		return eh2sframe_convert(file, out, error);
+	result = eh2sframe_convert(file, NULL, error);
 	if (!result && error->status == EH2SFRAME_NOTHING &&
 	    !report_gate_judge_bare(gate, args->paths[0], &worse))
 		*error = worse;

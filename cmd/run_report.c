@@ -76,7 +76,7 @@ static bool run_report_one(const struct args *args, const char *path,
 	bool ok;
 
 	file = eh2sframe_open_path(path, args->options, error);
-	result = file ? eh2sframe_convert(file, error) : NULL;
+	result = file ? eh2sframe_convert(file, NULL, error) : NULL;
 	if (!result && error->status == EH2SFRAME_NOTHING &&
 	    !report_gate_judge_bare(&output->gate, path, &why))
 		*error = why;

@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 	if (argc != 4 || !(image = slurp(argv[1], &size)))
 		return EH2SFRAME_USAGE;
 	file = eh2sframe_open_memory(image, size, argv[1], NULL, &error);
-	result = file ? eh2sframe_convert(file, &error) : NULL;
+	result = file ? eh2sframe_convert(file, NULL, &error) : NULL;
 	if (!result || !eh2sframe_result_section(
 			   result, strtoull(argv[2], NULL, 0), &bytes, &n, &error)) {
 		fprintf(stderr, "section_bytes: %s: %s\n", argv[1], error.text);

@@ -304,15 +304,12 @@ struct eh2sframe_result;
  * Reads the CFI and makes functions, rows and the section. EH2SFRAME_NOTHING without CFI.
  * With "refresh", the file counts as it was before this program inserted a section.
  * Otherwise a section in the file is ignored here, and prevents writing.
+ *
+ * out is NULL, or the path of a new file, which is then written as eh2sframe_result_write_path
+ * writes it. That is faster than to do so afterwards: the file is copied while rows are made, and
+ * what prevents writing is found first.
  */
 EH2SFRAME_CHECKED struct eh2sframe_result *eh2sframe_convert(
-    const struct eh2sframe_file *file, struct eh2sframe_error *error);
-
-/*
- * Does what eh2sframe_convert and then eh2sframe_result_write_path do, but faster: it
- * copies the file meanwhile, and finds obstacles to writing first.
- */
-EH2SFRAME_CHECKED struct eh2sframe_result *eh2sframe_convert_path(
     const struct eh2sframe_file *file, const char *out, struct eh2sframe_error *error);
 
 /* Frees a result, before its file is closed. A file can have several at once. Accepts NULL. */

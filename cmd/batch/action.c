@@ -75,7 +75,7 @@ static struct eh2sframe_result *action_compare(const struct batch_job *job,
     const struct eh2sframe_file *file, const char *out, json_t **report,
     struct eh2sframe_error *error)
 {
-	struct eh2sframe_result *result = eh2sframe_convert(file, error);
+	struct eh2sframe_result *result = eh2sframe_convert(file, NULL, error);
 
 	if (result && action_report(job, result, NULL, report, error) &&
 	    eh2sframe_result_write_path(result, out, error)) {
@@ -92,7 +92,7 @@ static bool action_convert(const struct batch_job *job, const struct eh2sframe_f
 {
 	struct eh2sframe_result *result =
 	    job->gate->path ? action_compare(job, file, out, report, error)
-			    : eh2sframe_convert_path(file, out, error);
+			    : eh2sframe_convert(file, out, error);
 	bool ok = result && action_report(job, result, NULL, report, error);
 
 	eh2sframe_result_free(result);
@@ -135,7 +135,7 @@ static bool action_has_bytes(int fd, const void *bytes, size_t size)
 static struct eh2sframe_result *action_remake(
     const struct eh2sframe_file *file, int fd, bool *same, struct eh2sframe_error *error)
 {
-	struct eh2sframe_result *result = eh2sframe_convert(file, error);
+	struct eh2sframe_result *result = eh2sframe_convert(file, NULL, error);
 	void *bytes = NULL;
 	size_t size = 0;
 	bool ok = result && eh2sframe_result_write_memory(result, &bytes, &size, error);
@@ -241,7 +241,7 @@ static bool action_report_only(const struct batch_job *job,
 {
 	const struct args *args = job->args;
 	const bool lines = args_has_table(args);
-	struct eh2sframe_result *result = eh2sframe_convert(file, error);
+	struct eh2sframe_result *result = eh2sframe_convert(file, NULL, error);
 	bool ok =
 	    result && (args->verbosity <= 0 || eh2sframe_result_add_costs(result, error));
 

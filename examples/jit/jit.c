@@ -73,7 +73,7 @@ static bool add(size_t slot, uint8_t size)
 
 	emit_code(function, size);
 	if (file)
-		result = eh2sframe_convert(file, &error);
+		result = eh2sframe_convert(file, NULL, &error);
 	ok = result && eh2sframe_file_text(file, &start, &end) &&
 	     eh2sframe_result_section(result, start, &sections[slot], &n, &error) &&
 	     eh2sframe_walk_add(sections[slot], n, start, start, end);

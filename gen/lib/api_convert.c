@@ -6,11 +6,11 @@
 #include <string.h>
 
 static struct eh2sframe_result *api_result_new(
-    bool all_given, const struct eh2sframe_file *file, struct err *err)
+    const struct eh2sframe_file *file, struct err *err)
 {
 	struct eh2sframe_result *result;
 
-	if (!api_given(all_given, err))
+	if (!api_given(file, err))
 		return NULL;
 	result = calloc(1, sizeof(*result));
 	if (result)
@@ -31,21 +31,12 @@ static struct eh2sframe_result *api_converted(struct eh2sframe_result *result, b
 }
 
 struct eh2sframe_result *eh2sframe_convert(
-    const struct eh2sframe_file *file, struct eh2sframe_error *error)
-{
-	struct err err = {0};
-	struct eh2sframe_result *result = api_result_new(file, file, &err);
-	bool ok = result && convert_generate(&result->conv, &err);
-
-	return api_converted(result, ok, &err, error);
-}
-
-struct eh2sframe_result *eh2sframe_convert_path(
     const struct eh2sframe_file *file, const char *out, struct eh2sframe_error *error)
 {
 	struct err err = {0};
-	struct eh2sframe_result *result = api_result_new(file && out, file, &err);
-	bool ok = result && convert_write(&result->conv, out, &err);
+	struct eh2sframe_result *result = api_result_new(file, &err);
+	bool ok = result && (out ? convert_write(&result->conv, out, &err)
+				 : convert_generate(&result->conv, &err));
 
 	return api_converted(result, ok, &err, error);
 }

@@ -47,7 +47,7 @@ static struct eh2sframe_result *walk_convert(const void *elf, size_t size,
 	if (eh2sframe_options_set(options, "format", "3", error))
 		*file = eh2sframe_open_memory(elf, size, name, options, error);
 	eh2sframe_options_free(options);
-	return *file ? eh2sframe_convert(*file, error) : NULL;
+	return *file ? eh2sframe_convert(*file, NULL, error) : NULL;
 }
 
 bool eh2sframe_rows_memory(const void *elf, size_t size,

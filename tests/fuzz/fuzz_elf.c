@@ -115,7 +115,7 @@ static int in_memory_file(const struct eh2sframe_file *file)
 	read_file(file);
 	call_status(
 	    eh2sframe_file_dump(file, ignore_text, NULL, &error), &error, "dumping");
-	result = eh2sframe_convert(file, &error);
+	result = eh2sframe_convert(file, NULL, &error);
 	now = call_status(result != NULL, &error, "converting");
 	if (!result)
 		return now;
@@ -164,7 +164,7 @@ static void in_memory(const uint8_t *data, size_t size, int status)
 	if (now != status) {
 		FUZZ_ASSERT(
 		    now != 0 && status != 0, "status %d, in memory %d", status, now);
-		at_once = eh2sframe_convert_path(file, scene.back, &error);
+		at_once = eh2sframe_convert(file, scene.back, &error);
 		now = call_status(at_once != NULL, &error, "converting at once");
 		FUZZ_ASSERT(now == status, "status %d, in memory %d", status, now);
 	}

@@ -75,7 +75,7 @@ static void wrong_calls(const char *path)
 {
 	struct eh2sframe_error error;
 	struct eh2sframe_file *file = eh2sframe_open_path(path, NULL, &error);
-	struct eh2sframe_result *result = eh2sframe_convert(file, &error);
+	struct eh2sframe_result *result = eh2sframe_convert(file, NULL, &error);
 	struct bytes got = {0};
 	size_t calls = 0;
 
@@ -115,7 +115,7 @@ static void wrong_calls(const char *path)
 	check(calls == 2, "and gets no more of: %zu pieces", calls);
 	wants(!eh2sframe_result_write_path(result, "/no/such/directory/out", &error),
 	    &error, EH2SFRAME_IO, "no place");
-	wants(!eh2sframe_convert_path(file, "/no/such/directory/out", &error), &error,
+	wants(!eh2sframe_convert(file, "/no/such/directory/out", &error), &error,
 	    EH2SFRAME_IO, "no place at once");
 	eh2sframe_result_free(result);
 	eh2sframe_close(file);
@@ -128,7 +128,7 @@ static void not_written(const char *path, const char *words, enum eh2sframe_stat
 	const char *out = scratch_path("not_written");
 	struct eh2sframe_error error;
 	struct eh2sframe_file *file = eh2sframe_open_path(path, options, &error);
-	struct eh2sframe_result *result = eh2sframe_convert(file, &error);
+	struct eh2sframe_result *result = eh2sframe_convert(file, NULL, &error);
 	struct bytes got = {0};
 	void **bytes = (void **)&got.data;
 
@@ -144,8 +144,8 @@ static void not_written(const char *path, const char *words, enum eh2sframe_stat
 	    status, "not written");
 	wants(!eh2sframe_result_write_path(result, out, &error), &error, status,
 	    "not written to a path");
-	wants(!eh2sframe_convert_path(file, out, &error), &error, status,
-	    "not written at once");
+	wants(
+	    !eh2sframe_convert(file, out, &error), &error, status, "not written at once");
 	check(!got.data && access(out, F_OK) != 0, "%s: nothing is there", words);
 	eh2sframe_result_free(result);
 	eh2sframe_close(file);
@@ -167,10 +167,10 @@ static void no_cfi(const char *path)
 	file = eh2sframe_open_memory(&header, sizeof(header), "x", NULL, &error);
 	check(file && eh2sframe_file_skip(file) == EH2SFRAME_SKIP_NO_CFI, "no CFI: %s",
 	    error.text);
-	wants(!eh2sframe_convert(file, &error), &error, EH2SFRAME_NOTHING,
+	wants(!eh2sframe_convert(file, NULL, &error), &error, EH2SFRAME_NOTHING,
 	    "nothing to convert");
 	unlink(out);
-	wants(!eh2sframe_convert_path(file, out, &error), &error, EH2SFRAME_NOTHING,
+	wants(!eh2sframe_convert(file, out, &error), &error, EH2SFRAME_NOTHING,
 	    "nothing to write");
 	wants(!eh2sframe_file_dump(file, bytes_add, &got, &error), &error,
 	    EH2SFRAME_NOTHING, "nothing to dump");
@@ -191,7 +191,7 @@ static void null_arguments(const char *path)
 	struct eh2sframe_options *options = eh2sframe_options_new();
 	struct eh2sframe_error error;
 	struct eh2sframe_file *file = eh2sframe_open_path(path, NULL, &error);
-	struct eh2sframe_result *result = eh2sframe_convert(file, &error);
+	struct eh2sframe_result *result = eh2sframe_convert(file, NULL, &error);
 	struct bytes got = {0};
 	void **bytes = (void **)&got.data;
 	size_t *size = &got.size;
@@ -209,7 +209,6 @@ static void null_arguments(const char *path)
 	REFUSED(eh2sframe_open_fd(0, NULL, NULL, &error));
 	REFUSED(eh2sframe_open_memory("bytes", 5, NULL, NULL, &error));
 	REFUSED(eh2sframe_open_memory(NULL, 64, "x", NULL, &error));
-	REFUSED(eh2sframe_convert_path(file, NULL, &error));
 	REFUSED(eh2sframe_result_section(result, 0, NULL, size, &error));
 	REFUSED(eh2sframe_result_section(result, 0, bytes, NULL, &error));
 	REFUSED(eh2sframe_result_section_path(result, 0, NULL, &error));
@@ -263,8 +262,8 @@ static void null_handles(void)
 	uint64_t offset;
 	size_t section;
 
-	REFUSED(eh2sframe_convert(NULL, &error));
-	REFUSED(eh2sframe_convert_path(NULL, null, &error));
+	REFUSED(eh2sframe_convert(NULL, NULL, &error));
+	REFUSED(eh2sframe_convert(NULL, null, &error));
 	REFUSED(eh2sframe_result_check(NULL, &error));
 	REFUSED(eh2sframe_result_add_costs(NULL, &error));
 	REFUSED(eh2sframe_result_add_details(NULL, &error));
@@ -316,7 +315,7 @@ static void struct_sizes(const char *path)
 {
 	struct eh2sframe_error error;
 	struct eh2sframe_file *file = eh2sframe_open_path(path, NULL, &error);
-	struct eh2sframe_result *result = eh2sframe_convert(file, &error);
+	struct eh2sframe_result *result = eh2sframe_convert(file, NULL, &error);
 	struct eh2sframe_function whole = {.struct_size = sizeof(whole)}, part;
 	struct {
 		struct eh2sframe_row row;
@@ -358,7 +357,7 @@ static void unmatched(const char *path)
 		       "exclude-section=.nosuch");
 	struct eh2sframe_error error;
 	struct eh2sframe_file *file = eh2sframe_open_path(path, options, &error);
-	struct eh2sframe_result *result = eh2sframe_convert(file, &error);
+	struct eh2sframe_result *result = eh2sframe_convert(file, NULL, &error);
 	const char *option = "", *pattern = "";
 
 	check(result && eh2sframe_result_unmatched(result, 0, &option, &pattern) &&
@@ -383,7 +382,7 @@ static void grown(const char *path)
 	struct eh2sframe_options *options = options_of("max-growth=0.001");
 	struct eh2sframe_error error;
 	struct eh2sframe_file *file = eh2sframe_open_path(path, options, &error);
-	struct eh2sframe_result *result = eh2sframe_convert(file, &error);
+	struct eh2sframe_result *result = eh2sframe_convert(file, NULL, &error);
 	const char *out = scratch_path("not_grown");
 	struct bytes got = {0};
 	void **bytes = (void **)&got.data;
@@ -391,8 +390,7 @@ static void grown(const char *path)
 	check(result && eh2sframe_result_check(result, &error), "the result is good");
 	wants(!eh2sframe_result_write_memory(result, bytes, &got.size, &error), &error,
 	    EH2SFRAME_COVERAGE, "grows in memory");
-	wants(!eh2sframe_convert_path(file, out, &error), &error, EH2SFRAME_COVERAGE,
-	    "grows");
+	wants(!eh2sframe_convert(file, out, &error), &error, EH2SFRAME_COVERAGE, "grows");
 	check(!got.data && access(out, F_OK) != 0, "nothing has grown");
 	check(eh2sframe_result_count(result, EH2SFRAME_EXECUTABLE_BYTES) >=
 		  eh2sframe_result_count(result, EH2SFRAME_COVERED_BYTES) +

@@ -50,18 +50,18 @@ static void temporaries(const char *path)
 
 	eh2sframe_options_on_temporary(options, notify, &seen);
 	file = eh2sframe_open_path(path, options, &error);
-	result = eh2sframe_convert(file, &error);
+	result = eh2sframe_convert(file, NULL, &error);
 	check(result && seen.begun == 0, "no temporary file of a conversion");
 	ok = eh2sframe_result_write_path(result, scratch_path("out"), &error);
 	check(ok && seen.right && seen.begun == 1 && seen.gone == 1, "one of a file");
 	ok = eh2sframe_result_section_path(result, 0, scratch_path("bare"), &error);
 	check(ok && seen.right && seen.begun == 2 && seen.gone == 2, "one of a section");
-	at_once = eh2sframe_convert_path(file, scratch_path("out"), &error);
+	at_once = eh2sframe_convert(file, scratch_path("out"), &error);
 	check(at_once && seen.right && seen.begun == 3 && seen.gone == 3,
 	    "one of a file converted at once");
 	ok = eh2sframe_result_write_path(result, "/dev/null", &error);
 	check(!ok && seen.begun == 3, "none where nothing can be: %s", error.text);
-	ok = !eh2sframe_convert_path(file, "/dev/null", &error);
+	ok = !eh2sframe_convert(file, "/dev/null", &error);
 	check(ok && seen.begun == 3, "none at once: %s", error.text);
 	eh2sframe_result_free(result);
 	eh2sframe_result_free(at_once);
@@ -93,7 +93,7 @@ static void modes(const char *path)
 
 	unlink(bare);
 	file = eh2sframe_open_memory(bytes.data, bytes.size, "x", NULL, &error);
-	result = eh2sframe_convert(file, &error);
+	result = eh2sframe_convert(file, NULL, &error);
 	check(eh2sframe_result_section_path(result, 0, bare, &error) &&
 		  has_mode(bare, 0640),
 	    "the mode of a section");
@@ -101,7 +101,7 @@ static void modes(const char *path)
 	check(eh2sframe_result_write_path(result, out, &error) && has_mode(out, 0640),
 	    "the mode of a file from memory");
 	unlink(out);
-	at_once = eh2sframe_convert_path(file, out, &error);
+	at_once = eh2sframe_convert(file, out, &error);
 	check(at_once && has_mode(out, 0640), "the mode of a file converted at once");
 	check(umask(before) == 027, "the umask is what it was");
 	eh2sframe_result_free(result);
@@ -111,13 +111,13 @@ static void modes(const char *path)
 	file_write(scratch_path("own"), bytes.data, bytes.size);
 	chmod(scratch_path("own"), 0750);
 	file = eh2sframe_open_path(scratch_path("own"), NULL, &error);
-	result = eh2sframe_convert(file, &error);
+	result = eh2sframe_convert(file, NULL, &error);
 	unlink(out);
 	check(eh2sframe_result_write_path(result, out, &error) && has_mode(out, 0750),
 	    "the mode of a file from a file");
 	eh2sframe_result_free(result);
 	unlink(out);
-	result = eh2sframe_convert_path(file, out, &error);
+	result = eh2sframe_convert(file, out, &error);
 	check(result && has_mode(out, 0750), "the mode of it at once");
 	eh2sframe_result_free(result);
 	eh2sframe_close(file);
@@ -139,7 +139,7 @@ static void borrowed(const char *path)
 	/* These are whole pages, so only the library's care keeps them unchanged. */
 	memcpy(whole, bytes.data, bytes.size);
 	file = eh2sframe_open_memory(whole, bytes.size, "x", NULL, &error);
-	result = eh2sframe_convert(file, &error);
+	result = eh2sframe_convert(file, NULL, &error);
 	ok = eh2sframe_result_write_memory(result, (void **)&got.data, &got.size, &error);
 	eh2sframe_result_free(result);
 	eh2sframe_close(file);
@@ -148,7 +148,7 @@ static void borrowed(const char *path)
 	free(whole);
 	lseek(fd, 17, SEEK_SET);
 	file = eh2sframe_open_fd(fd, "x", NULL, &error);
-	result = eh2sframe_convert(file, &error);
+	result = eh2sframe_convert(file, NULL, &error);
 	ok = eh2sframe_result_write_memory(result, (void **)&got.data, &got.size, &error);
 	check(ok && lseek(fd, 0, SEEK_CUR) == 17, "a descriptor stays where it was");
 	eh2sframe_result_free(result);
@@ -173,7 +173,7 @@ static void vdso(void)
 	file = eh2sframe_open_memory(bytes,
 	    ehdr->e_shoff + (size_t)ehdr->e_shnum * ehdr->e_shentsize, "vdso", NULL,
 	    &error);
-	result = eh2sframe_convert(file, &error);
+	result = eh2sframe_convert(file, NULL, &error);
 	check(
 	    eh2sframe_result_section(result, 0, (void **)&got.data, &got.size, &error) &&
 		got.size,

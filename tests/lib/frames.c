@@ -114,7 +114,7 @@ static void test_no_code(const struct eh2sframe_frames *frames)
 	check(file && !made && error.status == EH2SFRAME_INPUT &&
 		  strstr(error.text, "no bytes of the code"),
 	    "CFI in memory: a check of the code says that there is none: %s", error.text);
-	result = file ? eh2sframe_convert(file, &late) : NULL;
+	result = file ? eh2sframe_convert(file, NULL, &late) : NULL;
 	check(!result && late.status == EH2SFRAME_INPUT,
 	    "CFI in memory: code=refuse is refused: %s", late.text);
 	eh2sframe_result_free(result);
@@ -180,9 +180,9 @@ void test_frames(const char *path)
 	frames.bytes = copy;
 	made = eh2sframe_open_frames(&frames, "frames", options, &error);
 	memset(copy, 0, frames.size);
-	alone = made ? eh2sframe_convert(made, &error) : NULL;
+	alone = made ? eh2sframe_convert(made, NULL, &error) : NULL;
 	file = eh2sframe_open_path(path, options, NULL);
-	whole = file ? eh2sframe_convert(file, NULL) : NULL;
+	whole = file ? eh2sframe_convert(file, NULL, NULL) : NULL;
 	n = alone && whole ? n_same(alone, whole, &all) : 0;
 	check(n > 0 && all, "%s: CFI alone gives the same rows, %zu functions %s", path,
 	    n, error.text);
@@ -200,7 +200,7 @@ void test_frames(const char *path)
 	frames.text_start = start + (end - start) / 2;
 	frames.text_end = end;
 	made = eh2sframe_open_frames(&frames, "frames", options, &error);
-	alone = made ? eh2sframe_convert(made, &error) : NULL;
+	alone = made ? eh2sframe_convert(made, NULL, &error) : NULL;
 	check(alone && n_same(alone, whole, &all) < n && all,
 	    "%s: the second half of the code has fewer functions %s", path, error.text);
 	test_bad_frames(&frames);

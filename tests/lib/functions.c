@@ -56,7 +56,7 @@ static void test_lists(const struct eh2sframe_file *file, const char *path)
 	struct functions symbols = functions_of(file, EH2SFRAME_ORIGIN_SYMBOLS, 0);
 	struct functions starts = functions_of(file, EH2SFRAME_ORIGIN_EH_FRAME, 0);
 	struct functions first = functions_of(file, EH2SFRAME_ORIGIN_EH_FRAME, 1);
-	struct eh2sframe_result *result = eh2sframe_convert(file, NULL);
+	struct eh2sframe_result *result = eh2sframe_convert(file, NULL, NULL);
 	struct eh2sframe_gap gap = {.struct_size = sizeof(gap)};
 	size_t n_other = 0, n_missing = 0;
 

@@ -201,8 +201,8 @@ static void two_results(const struct eh2sframe_file *file, const char *path,
 
 	memset(&before, 0x5a, sizeof(before));
 	error = before;
-	first = eh2sframe_convert(file, &error);
-	at_once = first ? eh2sframe_convert_path(file, out, &error) : NULL;
+	first = eh2sframe_convert(file, NULL, &error);
+	at_once = first ? eh2sframe_convert(file, out, &error) : NULL;
 	check(first && at_once && !memcmp(&error, &before, sizeof(error)),
 	    "%s: two results, and the error is left alone: %.500s", path,
 	    at_once ? "" : error.text);
@@ -244,14 +244,14 @@ static void refreshed(const struct eh2sframe_file *conv, const char *path,
 	bool ok;
 
 	check(eh2sframe_file_skip(conv) == EH2SFRAME_SKIP_NOT, "%s: not skipped", path);
-	result = eh2sframe_convert(conv, &error);
+	result = eh2sframe_convert(conv, NULL, &error);
 	check(result && contains(result, inside), "%s: refreshed as the original: %s",
 	    path, error.text);
 	again = written(result, &error);
 	check(bytes_same(&again, whole), "%s: refreshed, the same file: %s", path,
 	    error.text);
 	eh2sframe_free(again.data);
-	at_once = eh2sframe_convert_path(conv, out, &error);
+	at_once = eh2sframe_convert(conv, out, &error);
 	check(at_once && file_holds(out, whole), "%s: refreshed at once: %s", path,
 	    error.text);
 	check(contains(at_once, inside) && contains(result, inside),
@@ -286,7 +286,7 @@ static void not_refreshed(const struct eh2sframe_file *conv, const char *path,
 
 	check(
 	    eh2sframe_file_skip(conv) == EH2SFRAME_SKIP_HAS_SFRAME, "%s: skipped", path);
-	result = eh2sframe_convert(conv, &error);
+	result = eh2sframe_convert(conv, NULL, &error);
 	check(result && contains(result, inside), "%s: converted again: %s", path,
 	    error.text);
 	check(eh2sframe_result_check(result, &error), "%s: and worth writing", path);
@@ -296,7 +296,7 @@ static void not_refreshed(const struct eh2sframe_file *conv, const char *path,
 	check(ok && error.status == EH2SFRAME_NOTHING, "%s: has one, in memory", path);
 	ok = !eh2sframe_result_write_path(result, out, &error);
 	check(ok && error.status == EH2SFRAME_NOTHING, "%s: has one, to a path", path);
-	ok = !eh2sframe_convert_path(conv, out, &error);
+	ok = !eh2sframe_convert(conv, out, &error);
 	check(ok && error.status == EH2SFRAME_NOTHING, "%s: has one, at once", path);
 	check(access(out, F_OK) != 0, "%s: nothing is written", path);
 	ok = eh2sframe_result_section(
@@ -322,7 +322,7 @@ static void in_place(const char *path, const struct bytes *original,
 
 	file_write(place, original->data, original->size);
 	file = eh2sframe_open_path(place, options, &error);
-	result = eh2sframe_convert(file, &error);
+	result = eh2sframe_convert(file, NULL, &error);
 	check(result && eh2sframe_result_write_path(result, place, &error) &&
 		  file_holds(place, whole),
 	    "%s: in place: %s", path, error.text);
@@ -330,7 +330,7 @@ static void in_place(const char *path, const struct bytes *original,
 	check(bytes_same(&got, whole) && contains(result, inside), "%s: and again: %s",
 	    path, error.text);
 	eh2sframe_result_free(result);
-	result = eh2sframe_convert_path(file, place, &error);
+	result = eh2sframe_convert(file, place, &error);
 	check(result && file_holds(place, whole), "%s: in place at once: %s", path,
 	    error.text);
 	eh2sframe_free(got.data);
@@ -353,7 +353,7 @@ void test_results(const char *path, const char *words)
 	check(file && eh2sframe_file_skip(file) == EH2SFRAME_SKIP_NOT, "%s, %s: %s", path,
 	    words, error.text);
 	two_results(file, path, &inside, &whole);
-	result = eh2sframe_convert(file, &error);
+	result = eh2sframe_convert(file, NULL, &error);
 	/* An object has no bytes that mean something without relocations. */
 	if (!eh2sframe_result_section(
 		result, 0x1000000, (void **)&section.data, &section.size, &error))

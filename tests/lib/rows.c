@@ -224,7 +224,7 @@ void test_rows(const char *path)
 		bool ok;
 
 		file = eh2sframe_open_path(path, options, &error);
-		result = file ? eh2sframe_convert(file, &error) : NULL;
+		result = file ? eh2sframe_convert(file, NULL, &error) : NULL;
 		ok = result && eh2sframe_result_write_memory(
 				   result, (void **)&whole.data, &whole.size, &error);
 		written =

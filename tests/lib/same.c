@@ -122,10 +122,10 @@ static void writes(const char *command, const char *path, const struct bytes *by
 
 		snprintf(name, sizeof(name), "%s by %s%s", path, origins[origin], args);
 		file = open_as((enum origin)origin, path, bytes, options, &error);
-		result = file ? eh2sframe_convert(file, &error) : NULL;
+		result = file ? eh2sframe_convert(file, NULL, &error) : NULL;
 		writes_result(result, &error, &wanted, name);
 		unlink(out);
-		at_once = file ? eh2sframe_convert_path(file, out, &error) : NULL;
+		at_once = file ? eh2sframe_convert(file, out, &error) : NULL;
 		got = at_once ? file_read(out) : got;
 		snprintf(what, sizeof(what), "%s: converted to a path", name);
 		compare(
@@ -155,7 +155,7 @@ static void back(const char *path, const struct bytes *bytes)
 	ok = file &&
 	     !eh2sframe_file_remove_memory(file, (void **)&got.data, &got.size, &error);
 	check(ok && error.status == EH2SFRAME_NOTHING, "%s: nothing to take out", path);
-	result = eh2sframe_convert(file, &error);
+	result = eh2sframe_convert(file, NULL, &error);
 	ok = result && eh2sframe_result_write_memory(
 			   result, (void **)&conv.data, &conv.size, &error);
 	eh2sframe_result_free(result);
@@ -172,7 +172,7 @@ static void back(const char *path, const struct bytes *bytes)
 	compare(ok, &error, &got, 0, bytes, "taken out to a path");
 	eh2sframe_close(file);
 	file = eh2sframe_open_memory(conv.data, conv.size, path, refresh, &error);
-	result = eh2sframe_convert(file, &error);
+	result = eh2sframe_convert(file, NULL, &error);
 	for (int i = 0; i < 2; i++) {
 		ok = result && eh2sframe_result_write_memory(
 				   result, (void **)&got.data, &got.size, &error);
@@ -256,7 +256,7 @@ static void words(const char *command, const char *path, const struct bytes *byt
 	bool ok;
 
 	file = eh2sframe_open_memory(bytes->data, bytes->size, path, verbose, &error);
-	result = eh2sframe_convert(file, &error);
+	result = eh2sframe_convert(file, NULL, &error);
 	ok = eh2sframe_result_add_costs(result, &error) &&
 	     eh2sframe_result_add_details(result, &error) &&
 	     eh2sframe_result_print(
@@ -276,7 +276,7 @@ static void words(const char *command, const char *path, const struct bytes *byt
 		said(ok, &got, at_once ? "summary at once" : "summary", command, "-v",
 		    paths);
 		eh2sframe_result_free(result);
-		result = eh2sframe_convert_path(file, conv, &error);
+		result = eh2sframe_convert(file, conv, &error);
 		ok = result != NULL;
 	}
 	eh2sframe_result_free(result);

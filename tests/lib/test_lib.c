@@ -31,8 +31,8 @@ static void work(void *context)
 		bool ok;
 
 		file = eh2sframe_open_path(all->paths[i], options, &error);
-		at_once = file ? eh2sframe_convert_path(file, out, &error) : NULL;
-		result = at_once ? eh2sframe_convert(file, &error) : NULL;
+		at_once = file ? eh2sframe_convert(file, out, &error) : NULL;
+		result = at_once ? eh2sframe_convert(file, NULL, &error) : NULL;
 		ok = result && eh2sframe_result_write_path(result, out, &error) &&
 		     eh2sframe_result_write_memory(
 			 result, (void **)&got.data, &got.size, &error) &&
@@ -44,7 +44,7 @@ static void work(void *context)
 		ok = conv && eh2sframe_file_verify(conv, NULL, bytes_add, &text, &error);
 		/* These fail. */
 		ok = ok && !eh2sframe_file_verify(file, NULL, bytes_add, &text, &error) &&
-		     !eh2sframe_convert_path(conv, out, &error) &&
+		     !eh2sframe_convert(conv, out, &error) &&
 		     !eh2sframe_open_path("/no/such/file", options, &error);
 		/* libdwarf refuses some files. */
 		all->n_refused += file && !at_once;
@@ -74,12 +74,12 @@ static void without_streams(const char *path)
 		for (int fd = 0; fd < 3; fd++)
 			close(fd);
 		file = eh2sframe_open_path(path, NULL, &error);
-		_exit(!file || !eh2sframe_convert_path(file, out, &error));
+		_exit(!file || !eh2sframe_convert(file, out, &error));
 	}
 	waitpid(pid, &status, 0);
 	file = eh2sframe_open_path(path, NULL, &error);
 	if (file)
-		result = eh2sframe_convert_path(file, with, &error);
+		result = eh2sframe_convert(file, with, &error);
 	check(result && status == 0, "without standard streams: status %d", status);
 	eh2sframe_result_free(result);
 	eh2sframe_close(file);
@@ -109,7 +109,7 @@ static int with_comma(const char *command, const char *path)
 	if (ok)
 		file = eh2sframe_open_path(path, options, &error);
 	if (file)
-		result = eh2sframe_convert(file, &error);
+		result = eh2sframe_convert(file, NULL, &error);
 	ok = result && eh2sframe_result_add_details(result, &error) &&
 	     eh2sframe_result_print(
 		 result, EH2SFRAME_TEXT_REPORT, bytes_add, &text, &error);

@@ -48,8 +48,8 @@ static bool convert(
 		file = eh2sframe_open_path(worker->path, options, error);
 	/* There are two ways to make a result. */
 	if (file)
-		result = round % 2 ? eh2sframe_convert_path(file, worker->out, error)
-				   : eh2sframe_convert(file, error);
+		result = round % 2 ? eh2sframe_convert(file, worker->out, error)
+				   : eh2sframe_convert(file, NULL, error);
 	ok = result &&
 	     eh2sframe_result_write_memory(
 		 result, (void **)&out->data, &out->size, error) &&

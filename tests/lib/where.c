@@ -18,7 +18,7 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && eh2sframe_options_set(options, "format", "2", &error))
 		file = eh2sframe_open_path(argv[1], options, &error);
-	result = file ? eh2sframe_convert(file, &error) : NULL;
+	result = file ? eh2sframe_convert(file, NULL, &error) : NULL;
 	if (!result)
 		return 1;
 	for (size_t i = 0; eh2sframe_result_function(result, i, &function); i++) {

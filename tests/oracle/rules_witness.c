@@ -299,7 +299,7 @@ static bool read_result(struct run *run, const char *format)
 	if (options && eh2sframe_options_set(options, "format", format, NULL) &&
 	    eh2sframe_options_set(options, "jobs", "1", NULL))
 		file = eh2sframe_open_path(run->path, options, NULL);
-	result = file ? eh2sframe_convert(file, NULL) : NULL;
+	result = file ? eh2sframe_convert(file, NULL, NULL) : NULL;
 	for (; result && eh2sframe_result_extra(result, run->n_rules, &rule) &&
 	       room((void **)&run->rules, run->n_rules, sizeof(rule));
 	     run->n_rules++) {

@@ -110,7 +110,7 @@ static void test_file(const char *path)
 	check(made, "rows are made", path);
 	if (made && options && eh2sframe_options_set(options, "format", "3", &error))
 		file = eh2sframe_open_memory(elf, size, path, options, &error);
-	result = file ? eh2sframe_convert(file, &error) : NULL;
+	result = file ? eh2sframe_convert(file, NULL, &error) : NULL;
 	if (result && eh2sframe_walk_open(&section, module.bytes, module.size,
 			  module.address, 0, UINT64_MAX)) {
 		eh2sframe_walk_open_extra(&section, module.extra, module.n_extra, 0);

@@ -50,7 +50,7 @@ static struct eh2sframe_result *convert(const char *path, const char *optimize,
 		ok = eh2sframe_options_set(options, "max-rows", max_rows, NULL);
 	*file = ok ? eh2sframe_open_path(path, options, NULL) : NULL;
 	if (*file)
-		result = eh2sframe_convert(*file, NULL);
+		result = eh2sframe_convert(*file, NULL, NULL);
 	eh2sframe_options_free(options);
 	return result;
 }

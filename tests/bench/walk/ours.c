@@ -38,7 +38,7 @@ static bool made(const char *path, struct eh2sframe_walk_module *module)
 	if (ok)
 		file = eh2sframe_open_path(path, options, NULL);
 	if (file)
-		result = eh2sframe_convert(file, NULL);
+		result = eh2sframe_convert(file, NULL, NULL);
 	if (result && eh2sframe_result_section(result, 0, &bytes, &module->size, NULL))
 		module->bytes = bytes;
 	eh2sframe_result_free(result);

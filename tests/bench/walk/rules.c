@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 	for (int i = 2; i < argc; i++) {
 		struct eh2sframe_file *file = eh2sframe_open_path(argv[i], options, NULL);
 		struct eh2sframe_result *result =
-		    file ? eh2sframe_convert(file, NULL) : NULL;
+		    file ? eh2sframe_convert(file, NULL, NULL) : NULL;
 
 		if (result) {
 			n_files++;

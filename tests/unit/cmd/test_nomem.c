@@ -202,7 +202,7 @@ static bool run_result(const char *path, struct eh2sframe_error *error)
 	if (ok)
 		file = eh2sframe_open_path(path, options, error);
 	if (file)
-		result = eh2sframe_convert(file, error);
+		result = eh2sframe_convert(file, NULL, error);
 	ok = result && eh2sframe_result_function(result, 0, &function);
 	if (ok) {
 		/* Without memory there is no name. */
