@@ -61,9 +61,9 @@ def is_function(code):
 
 
 def escape(text):
-    """Text that scdoc prints as it is; names of the libraries and pages are bold."""
-    text = re.sub(r"([\\*_`~#])", r"\\\1", text)
-    return re.sub(r"\b((?:lib)?(?:eh2sframe|EH2SFRAME)\\_[\w\\]+\w|[a-z\\_]*[\w-]+(?=\(\d\)))", r"*\1*", text)
+    """Text that scdoc prints as it is; names of the libraries and of pages are bold."""
+    text = re.sub(r"\b(?:eh2sframe|EH2SFRAME)_\w+|[\w-]+(?=\(\d\))", "\1\\g<0>\2", text)
+    return re.sub(r"([\\*_`~#])", r"\\\1", text).replace("\1", "*").replace("\2", "*")
 
 
 def paragraphs(text):

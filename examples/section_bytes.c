@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 		    gap.start, gap.end, gap.text);
 	printf("%s: %s, %" PRIu64 " functions, %zu bytes\n", argv[1],
 	    eh2sframe_file_machine(file),
-	    eh2sframe_result_count(result, EH2SFRAME_SECTION_FUNCTIONS), n);
+	    eh2sframe_result_count(result, EH2SFRAME_COUNT_SECTION_FUNCTIONS), n);
 	out = fopen(argv[3], "wb");
 	if (!out || fwrite(bytes, 1, n, out) != n || fclose(out) != 0)
 		return EH2SFRAME_IO;

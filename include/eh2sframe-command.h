@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What libeh2sframe does for the command alone: texts for people, and a check of the code. This header is not
- * installed and the shared library does not export these functions, so that they can change in any release;
- * the command is linked with the library's parts. The rules of eh2sframe.h hold here, too.
+ * What libeh2sframe does for the command alone: texts for people, and a check of the code.
+ * This header is not installed and the shared library does not export these functions, so
+ * that they can change in any release; the command is linked with the library's parts. The
+ * rules of eh2sframe.h hold here, too.
  */
 #ifndef EH2SFRAME_COMMAND_H
 #define EH2SFRAME_COMMAND_H
@@ -59,8 +60,10 @@ EH2SFRAME_MUST_CHECK bool eh2sframe_check_judge(
 EH2SFRAME_MUST_CHECK bool eh2sframe_check_print(const struct eh2sframe_check *check,
     eh2sframe_write_fn *write, void *context, struct eh2sframe_error *error);
 
-/* Writes a check as eh2sframe_result_json writes a result. lists: also each place that is not
- * confirmed, not only how many there are. */
+/*
+ * Writes a check as eh2sframe_result_json writes a result. lists: also each place that is
+ * not confirmed, not only how many there are.
+ */
 EH2SFRAME_MUST_CHECK bool eh2sframe_check_json(const struct eh2sframe_check *check,
     bool lists, enum eh2sframe_status status, eh2sframe_write_fn *write, void *context,
     struct eh2sframe_error *error);
@@ -95,8 +98,9 @@ EH2SFRAME_MUST_CHECK bool eh2sframe_result_add_details(
     struct eh2sframe_result *result, struct eh2sframe_error *error);
 
 /*
- * Gives a pattern of "exclude-section" or "exclude-symbol" that left nothing out: the option's
- * name, and its value, which lives until the file is closed. False behind the last one.
+ * Gives a pattern of "exclude-section" or "exclude-symbol" that left nothing out: the
+ * option's name, and its value, which lives until the file is closed. False behind the
+ * last one.
  */
 EH2SFRAME_MUST_CHECK bool eh2sframe_result_unmatched(
     const struct eh2sframe_result *result, size_t i, const char **option,

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * libeh2sframe-walk walks stacks by SFrame sections: of this process, also in a signal
- * handler, and of anything else whose memory the caller can read (a copy of a stack, a core
- * file, another process). docs/WALK.md explains it.
+ * handler, and of anything else whose memory the caller can read (a copy of a stack, a
+ * core file, another process). docs/WALK.md explains it.
  *
  * Rules for all functions:
  *
- * - Only eh2sframe_walk_init, _refresh, _thread, _add and _remove may not be called in a signal
- *   handler. The others allocate no memory, take no lock, make no call of libc and leave errno
- *   alone.
- * - The library reads a section's bytes in place and checks each place before it reads there.
- *   A damaged section ends a walk with a reason, or gives wrong frames; it does no other harm.
+ * - Only eh2sframe_walk_init, _refresh, _thread, _add and _remove may not be called in a
+ *   signal handler. The others allocate no memory, take no lock, make no call of libc and
+ *   leave errno alone.
+ * - The library reads a section's bytes in place and checks each place before it reads
+ *   there. A damaged section ends a walk with a reason, or gives wrong frames; it does no
+ *   other harm.
+ * - A file may not be unmapped by dlclose(3) while a thread has frames in it. After
+ *   fork(2) the child may use all functions; after vfork(2) and _Fork(3) it may walk, but
+ *   not refresh, add or remove.
+ * - Members named reserved are 0. Later versions give them a meaning, and 0 is what is
+ *   done now.
  * - Sizes and offsets are bytes. Addresses are those of the walked program as it runs.
  * - Registers have their DWARF numbers.
  */
@@ -27,38 +33,46 @@ extern "C" {
 
 #define EH2SFRAME_WALK_API __attribute__((visibility("default")))
 
-/* Whose stack it is. */
+/* Machines whose stacks can be walked. */
 enum eh2sframe_walk_machine {
 	EH2SFRAME_WALK_X86_64 = 1,
 	EH2SFRAME_WALK_AARCH64 = 2, /* little or big endian; the section says which */
 	EH2SFRAME_WALK_S390X = 3,
 };
 
-/* Why a walk ended. Never renumbered. */
+/* Reasons why a walk ended. Never renumbered. */
 enum eh2sframe_walk_why {
-	EH2SFRAME_WALK_WHY_GOES_ON = 0, /* it has not ended */
-	EH2SFRAME_WALK_WHY_OUTERMOST =
-	    1,			      /* the frame has no caller: the stack is complete */
-	EH2SFRAME_WALK_WHY_LIMIT = 2, /* the caller's array is full */
-	EH2SFRAME_WALK_WHY_NO_MODULE = 3, /* the address is in no known file */
-	EH2SFRAME_WALK_WHY_NO_ROW =
-	    4, /* its file has no rows, or none for this address */
-	EH2SFRAME_WALK_WHY_LOST_REGISTER =
-	    5,				/* the row needs a register not known here */
-	EH2SFRAME_WALK_WHY_CUT_OFF = 6, /* a row leads to memory that cannot be read */
-	EH2SFRAME_WALK_WHY_CONTRADICTION = 7, /* the caller's frame would not be above */
-	EH2SFRAME_WALK_WHY_DAMAGED = 8,	      /* the section breaks its format here */
+	/* It has not ended. */
+	EH2SFRAME_WALK_WHY_GOES_ON = 0,
+	/* The frame has no caller: the stack is complete. */
+	EH2SFRAME_WALK_WHY_OUTERMOST = 1,
+	/* The caller's array is full. */
+	EH2SFRAME_WALK_WHY_LIMIT = 2,
+	/* The address is in no known file. */
+	EH2SFRAME_WALK_WHY_NO_MODULE = 3,
+	/* Its file has no rows, or none for this address. eh2sframe(1) writes no row for _start
+	 * in versions 1 and 2, so a walk that ends there is complete all the same. */
+	EH2SFRAME_WALK_WHY_NO_ROW = 4,
+	/* The row needs a register that is not known here. */
+	EH2SFRAME_WALK_WHY_LOST_REGISTER = 5,
+	/* A row leads to memory that cannot be read. */
+	EH2SFRAME_WALK_WHY_CUT_OFF = 6,
+	/* The caller's frame would not be above this one. */
+	EH2SFRAME_WALK_WHY_CONTRADICTION = 7,
+	/* The section breaks its format here. */
+	EH2SFRAME_WALK_WHY_DAMAGED = 8,
 };
 
 /* Returns "outermost frame", "no row", ...; lives as long as the library. */
 EH2SFRAME_WALK_API const char *eh2sframe_walk_why_text(enum eh2sframe_walk_why why);
 
-/* Rules: also what libeh2sframe (eh2sframe.h) says of functions and rows. */
+/* Rules. */
 
-/* Flags of a rule or a function, to be combined. Never renumbered. */
+/* Flags of a rule, or of a function or row of libeh2sframe, to be combined. Never
+ * renumbered. */
 enum eh2sframe_flags {
-	EH2SFRAME_FLAG_OUTERMOST =
-	    1, /* the frame has no caller; locations mean nothing */
+	/* The frame has no caller; locations mean nothing. */
+	EH2SFRAME_FLAG_OUTERMOST = 1,
 	EH2SFRAME_FLAG_SIGNAL_FRAME = 2, /* its caller was interrupted: it did not call */
 	EH2SFRAME_FLAG_SIGNED = 4,	 /* AArch64: the return address is signed */
 	EH2SFRAME_FLAG_KEY_B = 8,	 /* AArch64: with key B, where it is signed */
@@ -66,7 +80,7 @@ enum eh2sframe_flags {
 	EH2SFRAME_FLAG_REPEATS = 16,
 };
 
-/* How one value of the caller is found: "2.4 SFrame FRE". Never renumbered. */
+/* Places of a value of the caller: "2.4 SFrame FRE". Never renumbered. */
 enum eh2sframe_place {
 	EH2SFRAME_PLACE_SAME = 0,	 /* as in this frame: FP, or RA in its register */
 	EH2SFRAME_PLACE_AT_CFA = 1,	 /* in memory at CFA + offset */
@@ -83,7 +97,7 @@ struct eh2sframe_location {
 	int32_t offset;
 };
 
-/* How to get from a frame to its caller. */
+/* Leads from a frame to its caller. */
 struct eh2sframe_rule {
 	struct eh2sframe_location cfa; /* REGISTER, AT_REGISTER or AT_SUM */
 	/* Added to a CFA that was read from memory; no version of SFrame can say it. */
@@ -96,7 +110,8 @@ struct eh2sframe_rule {
 
 /* A rule that CFI has and no version of SFrame can say, for code from start to end. */
 struct eh2sframe_extra {
-	uint64_t start, end; /* addresses from a base of 0; end is exclusive */
+	uint64_t start,
+	    end; /* less the base of eh2sframe_walk_open_extra; end is exclusive */
 	struct eh2sframe_rule rule;
 };
 
@@ -113,9 +128,9 @@ struct eh2sframe_walk_section {
 
 /*
  * Opens size bytes of a section ("2.1 SFrame Header", versions 1, 2 and 3) that the walked
- * program has at address. Rows count for PCs from text_start to text_end alone. The bytes may
- * be a copy. false: it is not a section of a known version and machine, its tables are not
- * inside size, or its functions are not sorted.
+ * program has at address. Rows count for PCs from text_start to text_end alone. The bytes
+ * may be a copy. false: it is not a section of a known version and machine, its tables are
+ * not inside size, or its functions are not sorted.
  */
 EH2SFRAME_WALK_API bool eh2sframe_walk_open(struct eh2sframe_walk_section *section,
     const void *bytes, size_t size, uint64_t address, uint64_t text_start,
@@ -126,11 +141,12 @@ EH2SFRAME_WALK_API void eh2sframe_walk_open_extra(struct eh2sframe_walk_section 
     const struct eh2sframe_extra *extra, size_t n, uint64_t base);
 
 /*
- * A page index makes a look-up two to five times as fast. eh2sframe_walk_index_size says the
- * bytes that it takes, and eh2sframe_walk_index_make writes it to memory of that size,
+ * A page index makes a look-up two to five times as fast. eh2sframe_walk_index_size says
+ * the bytes that it takes, and eh2sframe_walk_index_make writes it to memory of that size,
  * aligned to 4 bytes. It holds offsets alone, so a file can keep it and map it again.
- * eh2sframe_walk_index_use takes one that was made before, and returns false when it cannot
- * be one of this section. Whatever an index says, a look-up checks the function that it finds.
+ * eh2sframe_walk_index_use takes one that was made before, and returns false when it
+ * cannot be one of this section. Whatever an index says, a look-up checks the function
+ * that it finds.
  */
 EH2SFRAME_WALK_API size_t eh2sframe_walk_index_size(
     const struct eh2sframe_walk_section *section);
@@ -144,7 +160,7 @@ EH2SFRAME_WALK_API enum eh2sframe_walk_why eh2sframe_walk_look_up(
     const struct eh2sframe_walk_section *section, uint64_t pc,
     struct eh2sframe_rule *rule);
 
-/* Rules by PC. A cache may be used by many threads and signal handlers at once. */
+/* Keeps rules by PC. A cache may be used by many threads and signal handlers at once. */
 struct eh2sframe_walk_cache {
 	/* Relaxed atomic accesses; word 0 is the PC's tag XOR word 1, so torn pairs do not match. */
 	uint64_t (*entries)[2];
@@ -180,7 +196,7 @@ struct eh2sframe_walk_frame {
 	uint32_t reserved[5]; /* 0 */
 };
 
-/* What is walked. */
+/* Describes what is walked. */
 struct eh2sframe_walk_space {
 	enum eh2sframe_walk_machine machine;
 	/* Where a row is missing, or needs a register that is lost: false stops; true follows
@@ -201,8 +217,9 @@ struct eh2sframe_walk_space {
 };
 
 /*
- * From a frame to its caller. GOES_ON when it is found; any other value is why not, and the
- * frame is as before.
+ * Makes a frame its caller. GOES_ON when that is found; any other value is why not, and
+ * the frame is as before. Count the steps: a signal frame may lead to another stack, so a
+ * damaged stack can lead back to an earlier frame.
  */
 EH2SFRAME_WALK_API enum eh2sframe_walk_why eh2sframe_walk_step(
     const struct eh2sframe_walk_space *space, struct eh2sframe_walk_frame *frame);
@@ -224,7 +241,9 @@ struct eh2sframe_walk_module {
 	size_t n_extra;
 };
 
-/* How a process walks its own stacks. All zeros but for struct_size are the defaults. */
+/*
+ * Says how a process walks its own stacks. All zeros but for struct_size are the defaults.
+ */
 struct eh2sframe_walk_options {
 	size_t struct_size; /* set by the caller: sizeof(struct eh2sframe_walk_options) */
 	/*
@@ -264,15 +283,15 @@ EH2SFRAME_WALK_API bool eh2sframe_walk_init(
 EH2SFRAME_WALK_API size_t eh2sframe_walk_refresh(void);
 
 /*
- * Optional, once in a thread: takes note of the bounds of its stack. Without it, a walk asks
- * the kernel once for each page of the stack that it reads.
+ * Takes note of the bounds of this thread's stack: optional, and once in a thread. Without
+ * it, a walk asks the kernel once for each page of the stack that it reads.
  */
 EH2SFRAME_WALK_API void eh2sframe_walk_thread(void);
 
 /*
- * Rows for code that no file has (a JIT engine's). Both lists are read without locks. false:
- * it is not a section, or the memory of eh2sframe_walk_init is full. After
- * eh2sframe_walk_remove returns, no walk uses the bytes.
+ * Adds rows for code that no file has (a JIT engine's), and removes them. Both lists are
+ * read without locks. false: it is not a section, or the memory of eh2sframe_walk_init is
+ * full. After eh2sframe_walk_remove returns, no walk uses the bytes.
  */
 EH2SFRAME_WALK_API bool eh2sframe_walk_add(const void *bytes, size_t size,
     uint64_t address, uint64_t text_start, uint64_t text_end);
@@ -283,7 +302,7 @@ EH2SFRAME_WALK_API void eh2sframe_walk_remove(const void *bytes);
 EH2SFRAME_WALK_API void eh2sframe_walk_begin(
     struct eh2sframe_walk_frame *frame, const void *ucontext, uint64_t *registers);
 
-/* A step in this process and thread, as eh2sframe_walk_step makes it. */
+/* Makes a step in this process and thread, as eh2sframe_walk_step does. */
 EH2SFRAME_WALK_API enum eh2sframe_walk_why eh2sframe_walk_next(
     struct eh2sframe_walk_frame *frame);
 

@@ -62,15 +62,15 @@ bool report_table_add(struct report_table *table, const char *path,
 
 	if (result) {
 		row.code = (struct report_code){
-		    .with_cfi = table_count(result, EH2SFRAME_CODE_BYTES),
-		    .covered = table_count(result, EH2SFRAME_COVERED_BYTES),
-		    .plt_template = table_count(result, EH2SFRAME_TEMPLATE_BYTES),
-		    .derived = table_count(result, EH2SFRAME_DERIVED_BYTES),
-		    .executable = table_count(result, EH2SFRAME_EXECUTABLE_BYTES),
-		    .outermost = table_count(result, EH2SFRAME_OUTERMOST_BYTES),
+		    .with_cfi = table_count(result, EH2SFRAME_COUNT_CODE_BYTES),
+		    .covered = table_count(result, EH2SFRAME_COUNT_COVERED_BYTES),
+		    .plt_template = table_count(result, EH2SFRAME_COUNT_TEMPLATE_BYTES),
+		    .derived = table_count(result, EH2SFRAME_COUNT_DERIVED_BYTES),
+		    .executable = table_count(result, EH2SFRAME_COUNT_EXECUTABLE_BYTES),
+		    .outermost = table_count(result, EH2SFRAME_COUNT_OUTERMOST_BYTES),
 		};
-		row.gaps = table_count(result, EH2SFRAME_FUNCTIONS_WITH_GAPS);
-		row.sframe = table_count(result, EH2SFRAME_SECTION_SIZE);
+		row.gaps = table_count(result, EH2SFRAME_COUNT_FUNCTIONS_WITH_GAPS);
+		row.sframe = table_count(result, EH2SFRAME_COUNT_SECTION_SIZE);
 	}
 	return table_add(table, row, path, error);
 }

@@ -33,8 +33,10 @@ bool eh2sframe_result_function(
 	return api_give(function, function->struct_size, &made, sizeof(made));
 }
 
-/* Kinds of the model may be renumbered, those of the interface may not. Offsets and registers fit: the
- * section has room for no larger ones. */
+/*
+ * Kinds of the model may be renumbered, those of the interface may not. Offsets and
+ * registers fit: the section has room for no larger ones.
+ */
 static struct eh2sframe_location api_location(struct sf_loc loc, int64_t offset)
 {
 	struct eh2sframe_location made = {
@@ -56,8 +58,10 @@ static struct eh2sframe_location api_location(struct sf_loc loc, int64_t offset)
 	return made;
 }
 
-/* Gives a row of the model as a rule. The model leaves out where the call of the machine puts the return
- * address. */
+/*
+ * Gives a row of the model as a rule. The model leaves out where the call of the machine
+ * puts the return address.
+ */
 static struct eh2sframe_rule api_rule(
     const struct arch *arch, const struct sf_row *row, uint32_t flags)
 {
@@ -179,40 +183,40 @@ uint64_t eh2sframe_result_count(
 	if (!report)
 		return 0;
 	switch (which) {
-	case EH2SFRAME_CIES:
+	case EH2SFRAME_COUNT_CIES:
 		return report->input->frames.n_cies;
-	case EH2SFRAME_FDES:
+	case EH2SFRAME_COUNT_FDES:
 		return report->input->frames.n_fdes;
-	case EH2SFRAME_FUNCTIONS:
+	case EH2SFRAME_COUNT_FUNCTIONS:
 		return report->coverage.n_fdes;
-	case EH2SFRAME_FUNCTIONS_WITH_ROWS:
+	case EH2SFRAME_COUNT_FUNCTIONS_WITH_ROWS:
 		return report->coverage.n_functions;
-	case EH2SFRAME_FUNCTIONS_WITH_GAPS:
+	case EH2SFRAME_COUNT_FUNCTIONS_WITH_GAPS:
 		return report->coverage.n_refused;
-	case EH2SFRAME_CFI_ROWS:
+	case EH2SFRAME_COUNT_CFI_ROWS:
 		return report->coverage.n_rows;
-	case EH2SFRAME_CODE_BYTES:
+	case EH2SFRAME_COUNT_CODE_BYTES:
 		return report->coverage.code_bytes;
-	case EH2SFRAME_COVERED_BYTES:
+	case EH2SFRAME_COUNT_COVERED_BYTES:
 		return report->coverage.covered_bytes;
-	case EH2SFRAME_EH_FRAME_SIZE:
+	case EH2SFRAME_COUNT_EH_FRAME_SIZE:
 		return report->input->sources.list[SOURCE_EH_FRAME].size +
 		       report->input->sources.section.gaps;
-	case EH2SFRAME_EH_FRAME_HDR_SIZE:
+	case EH2SFRAME_COUNT_EH_FRAME_HDR_SIZE:
 		return report->input->sources.hdr_size;
-	case EH2SFRAME_SECTION_SIZE:
+	case EH2SFRAME_COUNT_SECTION_SIZE:
 		return report->sframe_size;
-	case EH2SFRAME_SECTION_FUNCTIONS:
+	case EH2SFRAME_COUNT_SECTION_FUNCTIONS:
 		return report->n_funcs;
-	case EH2SFRAME_SECTION_ROWS:
+	case EH2SFRAME_COUNT_SECTION_ROWS:
 		return report->n_rows;
-	case EH2SFRAME_EXECUTABLE_BYTES:
+	case EH2SFRAME_COUNT_EXECUTABLE_BYTES:
 		return report->coverage.text_bytes;
-	case EH2SFRAME_TEMPLATE_BYTES:
+	case EH2SFRAME_COUNT_TEMPLATE_BYTES:
 		return report->coverage.template_bytes;
-	case EH2SFRAME_DERIVED_BYTES:
+	case EH2SFRAME_COUNT_DERIVED_BYTES:
 		return report->coverage.derived_bytes;
-	case EH2SFRAME_OUTERMOST_BYTES:
+	case EH2SFRAME_COUNT_OUTERMOST_BYTES:
 		return report->coverage.outermost_bytes;
 	}
 	return 0;

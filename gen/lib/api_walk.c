@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The public interface: rows for libeh2sframe-walk, so that files without a section need no conversion
- * on disk. It is not linked with the walker, whose structs it fills in.
+ * The public interface: rows for libeh2sframe-walk, so that files without a section need
+ * no conversion on disk. It is not linked with the walker, whose structs it fills in.
  */
 #include "gen/lib/api.h"
 
@@ -30,8 +30,10 @@ static bool walk_extra_take(const struct eh2sframe_result *result,
 	return true;
 }
 
-/* Converts the bytes of a file in version 3: it can say more than the others, and reaches code from any
- * address. NULL after a failure. */
+/*
+ * Converts the bytes of a file in version 3: it can say more than the others, and reaches
+ * code from any address. NULL after a failure.
+ */
 static struct eh2sframe_result *walk_convert(const void *elf, size_t size,
     const char *name, struct eh2sframe_file **file, struct eh2sframe_error *error)
 {
@@ -87,8 +89,10 @@ bool eh2sframe_rows_memory(const void *elf, size_t size,
 	return ok;
 }
 
-/* Whether the file is still the one that is mapped, and was not replaced since: its headers are the
- * same, and its notes, which have a hash of all of it. */
+/*
+ * Whether the file is still the one that is mapped, and was not replaced since: its
+ * headers are the same, and its notes, which have a hash of all of it.
+ */
 static bool walk_is_mapped(
     const uint8_t *elf, size_t size, const struct eh2sframe_walk_module *module)
 {

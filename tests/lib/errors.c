@@ -133,7 +133,7 @@ static void not_written(const char *path, const char *words, enum eh2sframe_stat
 	void **bytes = (void **)&got.data;
 
 	unlink(out);
-	check(result && eh2sframe_result_count(result, EH2SFRAME_FDES) > 0,
+	check(result && eh2sframe_result_count(result, EH2SFRAME_COUNT_FDES) > 0,
 	    "%s: converted", words);
 	wants(!eh2sframe_result_check(result, &error), &error, status, "checked");
 	wants(!eh2sframe_result_section(result, 0, bytes, &got.size, &error), &error,
@@ -301,7 +301,7 @@ static void null_handles(void)
 		  !eh2sframe_file_info(NULL, &info) &&
 		  !eh2sframe_file_segment(NULL, 0, &segment) &&
 		  !eh2sframe_result_symbol(NULL, 0) && !eh2sframe_file_machine(NULL) &&
-		  eh2sframe_result_count(NULL, EH2SFRAME_FDES) == 0 &&
+		  eh2sframe_result_count(NULL, EH2SFRAME_COUNT_FDES) == 0 &&
 		  eh2sframe_file_skip(NULL) == EH2SFRAME_SKIP_NOT &&
 		  eh2sframe_kind(NULL, 64) == EH2SFRAME_KIND_NOT_ELF,
 	    "nothing of no file");
@@ -392,10 +392,10 @@ static void grown(const char *path)
 	    EH2SFRAME_COVERAGE, "grows in memory");
 	wants(!eh2sframe_convert(file, out, &error), &error, EH2SFRAME_COVERAGE, "grows");
 	check(!got.data && access(out, F_OK) != 0, "nothing has grown");
-	check(eh2sframe_result_count(result, EH2SFRAME_EXECUTABLE_BYTES) >=
-		  eh2sframe_result_count(result, EH2SFRAME_COVERED_BYTES) +
-		      eh2sframe_result_count(result, EH2SFRAME_TEMPLATE_BYTES) +
-		      eh2sframe_result_count(result, EH2SFRAME_OUTERMOST_BYTES),
+	check(eh2sframe_result_count(result, EH2SFRAME_COUNT_EXECUTABLE_BYTES) >=
+		  eh2sframe_result_count(result, EH2SFRAME_COUNT_COVERED_BYTES) +
+		      eh2sframe_result_count(result, EH2SFRAME_COUNT_TEMPLATE_BYTES) +
+		      eh2sframe_result_count(result, EH2SFRAME_COUNT_OUTERMOST_BYTES),
 	    "executable bytes");
 	eh2sframe_result_free(result);
 	eh2sframe_close(file);

@@ -80,7 +80,7 @@ static void test_lists(const struct eh2sframe_file *file, const char *path)
 			k++;
 		n_missing += k == starts.n;
 	}
-	check(starts.n == eh2sframe_result_count(result, EH2SFRAME_FDES) &&
+	check(starts.n == eh2sframe_result_count(result, EH2SFRAME_COUNT_FDES) &&
 		  starts.ascend && !starts.wrong && !starts.list[0].name && !n_missing,
 	    "%s: %zu functions with FDEs, %zu missing", path, starts.n, n_missing);
 	check(first.n == 1 && !first.wrong, "%s: no more than were wanted", path);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { N_COUNTS = EH2SFRAME_SECTION_ROWS + 1 };
+enum { N_COUNTS = EH2SFRAME_COUNT_SECTION_ROWS + 1 };
 
 static void add_number(struct bytes *to, uint64_t number)
 {

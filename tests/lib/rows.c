@@ -178,8 +178,9 @@ static bool gaps_are_right(const struct eh2sframe_result *result)
 		    function.start < gap.end)
 			return false;
 	}
-	return missing == eh2sframe_result_count(result, EH2SFRAME_CODE_BYTES) -
-			      eh2sframe_result_count(result, EH2SFRAME_COVERED_BYTES);
+	return missing ==
+	       eh2sframe_result_count(result, EH2SFRAME_COUNT_CODE_BYTES) -
+		   eh2sframe_result_count(result, EH2SFRAME_COUNT_COVERED_BYTES);
 }
 
 /* Rules ascend, are not empty, lie in gaps and say where the return address is. */
@@ -236,7 +237,7 @@ void test_rows(const char *path)
 				  result, eh2sframe_file_machine(file), dump.data, &bad)
 			    : -1;
 		check(n_rows > 0 && (uint64_t)n_rows == eh2sframe_result_count(result,
-							    EH2SFRAME_SECTION_ROWS),
+							    EH2SFRAME_COUNT_SECTION_ROWS),
 		    "%s, %s: %ld rows as dump has them%s%s%s", path, sets[i], n_rows,
 		    n_rows < 0 ? ", but at: " : "", n_rows < 0 && bad ? bad : "",
 		    ok ? "" : error.text);

@@ -72,8 +72,11 @@ def main():
     declared(root, "libeh2sframe-walk", re.findall(r"^\t(eh2sframe_\w+);", walk_map, flags=re.M))
     options = read(root, "gen/options/options.c")
     table = re.findall(r'^\s+\{"([a-z-]+)", OPTION_', options, flags=re.M)
-    words = re.search(r"without the dashes:(.*?)\.\s[\s*]*value is", read(root, "include/eh2sframe.h"), re.S)
-    same(table, re.findall(r"[a-z]+(?:-[a-z]+)*", words.group(1)), "options in the header")
+    items = dict(re.findall(r"^ \* - ([a-z, -]+): (.*)$", read(root, "include/eh2sframe.h"), flags=re.M))
+    items = {name: said for names_of, said in items.items() for name in names_of.split(", ")}
+    same(table, items, "options in the header")
+    for name, choice in re.findall(r'^\s+\{"([a-z-]+)", OPTION_\w+, true, \{(".*")\}', options, flags=re.M):
+        same(re.findall(r'"([a-z0-9-]+)"', choice), re.split(r", | or |: ", items[name].removeprefix("the version of SFrame: ")), "values of " + name)
     entries = re.split(r"^OPTION\(", read(root, "cmd/common/options.def"), flags=re.M)[1:]
     command = [re.search(r'"([a-z-]+)"', entry)[1] for entry in entries if re.search(r"\bLIBRARY\b", entry)]
     same(table, command, "options of the library that the command has")

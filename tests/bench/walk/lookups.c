@@ -62,7 +62,8 @@ static bool choose_pcs(const char *path)
 	struct eh2sframe_result *result = convert(path, "none", NULL, &file);
 	struct eh2sframe_function function = {.struct_size = sizeof(function)};
 	uint64_t n =
-	    result ? eh2sframe_result_count(result, EH2SFRAME_SECTION_FUNCTIONS) : 0;
+	    result ? eh2sframe_result_count(result, EH2SFRAME_COUNT_SECTION_FUNCTIONS)
+		   : 0;
 
 	for (size_t i = 0; n && i < N_PCS; i++) {
 		while (!eh2sframe_result_function(result, random_below(n), &function) ||
@@ -193,7 +194,7 @@ int main(int argc, char **argv)
 	    !eh2sframe_walk_open(&section, bytes, size, 0, 0, UINT64_MAX))
 		return EXIT_FAILURE;
 	printf("%zu\t%" PRIu64 "\t", size,
-	    eh2sframe_result_count(result, EH2SFRAME_SECTION_FUNCTIONS));
+	    eh2sframe_result_count(result, EH2SFRAME_COUNT_SECTION_FUNCTIONS));
 	eh2sframe_result_free(result);
 	eh2sframe_close(file);
 	print_times(&section, argv[i]);

@@ -73,9 +73,10 @@ int main(int argc, char **argv)
 
 		if (result) {
 			n_files++;
-			code += eh2sframe_result_count(result, EH2SFRAME_CODE_BYTES);
+			code +=
+			    eh2sframe_result_count(result, EH2SFRAME_COUNT_CODE_BYTES);
 			covered +=
-			    eh2sframe_result_count(result, EH2SFRAME_COVERED_BYTES);
+			    eh2sframe_result_count(result, EH2SFRAME_COUNT_COVERED_BYTES);
 			count(result);
 		}
 		eh2sframe_result_free(result);
