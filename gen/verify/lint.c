@@ -90,6 +90,7 @@ static void lint_broken(
 static void lint_header(struct lint_run *run)
 {
 	const struct sf_view *view = run->view;
+	const struct sf_abi *abi = sf_abi_find(view->abi);
 	unsigned int defined = SFRAME_F_FDE_SORTED;
 	uint64_t index_end = view->func_off + (uint64_t)view->n_funcs * view->func_size;
 
@@ -107,6 +108,12 @@ static void lint_header(struct lint_run *run)
 		lint_broken(run, LINT_RULE_NO_PCREL, SFRAME_HDR_FLAGS, 0);
 	else
 		lint_broken(run, LINT_RULE_PCREL, SFRAME_HDR_FLAGS, 0);
+	if (abi && view->fixed_fp_off != abi->fixed_fp_off)
+		lint_broken(
+		    run, LINT_RULE_FIXED_OFFSETS, SFRAME_HDR_CFA_FIXED_FP_OFFSET, 0);
+	if (abi && view->fixed_ra_off != abi->fixed_ra_off)
+		lint_broken(
+		    run, LINT_RULE_FIXED_OFFSETS, SFRAME_HDR_CFA_FIXED_RA_OFFSET, 0);
 	if (view->auxhdr_len)
 		lint_broken(run, LINT_RULE_AUX_HEADER, SFRAME_HDR_AUXHDR_LEN, 0);
 	if (view->func_off != SFRAME_HDR_SIZE)
@@ -137,18 +144,12 @@ static uint32_t lint_rows_end(const struct sf_func *func)
 static void lint_row(struct lint_run *run, const struct sf_func *func,
     const struct sf_row *row, uint64_t off, uint64_t least)
 {
-	const struct sf_view *view = run->view;
-	const struct sf_abi *abi = sf_abi_find(view->abi);
-
 	if (row->start < least)
 		lint_broken(run, LINT_RULE_ROW_ORDER, off, func->start);
 	if (row->start >= lint_rows_end(func))
 		lint_broken(run, LINT_RULE_ROW_INSIDE, off, func->start);
 	if (row->outermost)
 		lint_broken(run, LINT_RULE_ROW_WORDS, off, func->start);
-	else if (row->ra.kind == SF_LOC_NONE && view->fixed_ra_off == 0 && abi &&
-		 abi->fixed_ra_off != 0)
-		lint_broken(run, LINT_RULE_ROW_RA, off, func->start);
 	if (lint_high(row->cfa) || lint_high(row->ra) || lint_high(row->fp))
 		lint_broken(run, LINT_RULE_ROW_REGISTER, off, func->start);
 }

@@ -39,6 +39,8 @@
 	X(NO_PCREL, "no-pcrel", READER_BINUTILS_2_41, 2, 2,                              \
 	    "the flag FDE_FUNC_START_PCREL is not set")                                  \
 	X(NO_FLEX, "no-flex", READER_LINUX_ARM64, 3, 3, "no function is flexible")       \
+	X(FIXED_OFFSETS, "fixed-offsets", LINT_ALL, 1, 3,                                \
+	    "the header's fixed offsets of FP and RA are the machine's")                 \
 	X(AUX_HEADER, "aux-header", LINT_ALL, 1, 3, "there is no auxiliary header")      \
 	X(ADJACENT, "adjacent", LINT_GLIBC, 1, 3,                                        \
 	    "header, functions and rows follow each other without a gap")                \
@@ -65,8 +67,6 @@
 	X(ROW_INSIDE, "row-inside", LINT_KL, 1, 3, "rows start below the function size") \
 	X(ROW_WORDS, "row-words", LINT_KG, 1, 2,                                         \
 	    "no row without words, which older readers refuse")                          \
-	X(ROW_RA, "row-ra", LINT_KG, 1, 3,                                               \
-	    "the row or the header says where the return address is, if calls save it")  \
 	X(ROW_REGISTER, "row-register", LINT_KERNEL, 3, 3,                               \
 	    "no row names a register above 31")                                          \
 	X(ROW_COUNT, "row-count", LINT_KERNEL, 3, 3,                                     \

@@ -136,6 +136,10 @@ BREACHES = [
     ("no-pcrel", "2 no-pcrel", put(3, "B", 0x05)),
     # A section that claims to be for AArch64.
     ("no-flex", 3, all_of(put(4, "B", 2), attribute(3, "B", 1))),
+    # In each version, and of both places.
+    ("fixed-offsets", 1, put(6, "b", -16)),
+    ("fixed-offsets", 2, put(6, "b", 0)),
+    ("fixed-offsets", 3, put(5, "b", -16)),
     ("aux-header", 2, all_of(put(7, "B", 4), move(0x10, "I", -4))),
     ("adjacent", 2, all_of(move(0x18, "I", 1), move(0x10, "I", -1))),
     ("tail", 2, move(0x10, "I", -1)),
@@ -155,7 +159,6 @@ BREACHES = [
     ("row-order", 2, row(2, 3, 0)),
     ("row-inside", 2, row(2, 3, 16)),
     ("row-words", 2, row(2, 1, 0)),
-    ("row-ra", 2, put(6, "b", 0)),
     # PLT0's rows as those of a flexible function: CFA is register 32 + 0x10, in words of 2 bytes.
     ("row-register", 3, all_of(attribute(0, "H", 1), attribute(3, "B", 1), row(3, 1, 0x24),
                                row(3, 2, 0x01), row(3, 3, 0x01), row(3, 4, 0x10), row(3, 5, 0))),
