@@ -178,7 +178,7 @@ bool convert_section(struct conversion *conv, uint64_t addr, struct err *err)
 	ok = !conv->options->prove ||
 	     (prove_section(
 		  conv->image, conv->image, &view, conv->options, &result, err) &&
-		 prove_judge(&result, conv->report.coverage.covered_bytes, err));
+		 prove_judge(&result, &conv->report.coverage, err));
 	conv->report.alone = result.alone;
 	verify_result_deinit(&result);
 	return ok;

@@ -179,7 +179,7 @@ bool convert_write(struct conversion *conv, const char *out, struct err *err)
 	    (conv->image->object ? insert_object(conv, err) : insert_linked(conv, err)) &&
 	    convert_growth(conv, err) &&
 	    install_prove(&conv->install, &conv->object, &conv->model,
-		conv->report.coverage.covered_bytes, err) &&
+		&conv->report.coverage, err) &&
 	    install_commit(&conv->install, err);
 	install_end(&conv->install, ok);
 	conv->report.alone = conv->install.alone;

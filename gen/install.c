@@ -82,7 +82,7 @@ static void check_file(void *context)
 
 /* Proves the rows. Without a proof, checks the readers' rules at the same time. */
 static bool check_rows(const struct file_check *check, struct install *install,
-    uint64_t covered, struct err *err)
+    const struct coverage *written, struct err *err)
 {
 	struct verify_result result = {0};
 	struct options options;
@@ -100,7 +100,7 @@ static bool check_rows(const struct file_check *check, struct install *install,
 	 * missing. */
 	if (result.missing_bytes == install->left_whole)
 		result.missing_bytes = 0;
-	ok = ok && prove_judge(&result, covered, err);
+	ok = ok && prove_judge(&result, written, err);
 	install->alone = result.alone;
 	verify_result_deinit(&result);
 	return ok;
@@ -126,7 +126,7 @@ static bool check_same_code(const struct image *input, const struct image *outpu
 }
 
 bool install_prove(struct install *install, const struct object_output *object,
-    const struct sf_section *model, uint64_t covered, struct err *err)
+    const struct sf_section *model, const struct coverage *written, struct err *err)
 {
 	struct file_check check = {.install = install, .object = object};
 	struct task checking = {0};
@@ -145,7 +145,7 @@ bool install_prove(struct install *install, const struct object_output *object,
 		check_file(&check);
 	ok = check_same_code(install->image, &check.written, model, err);
 	if (ok && (install->beside || check.ok))
-		ok = check_rows(&check, install, covered, err);
+		ok = check_rows(&check, install, written, err);
 	task_wait(&checking);
 	/* What is wrong with the file comes before what is wrong with its rows. */
 	if (!check.ok)

@@ -47,12 +47,12 @@ ATTR_MUST_CHECK bool install_copied(struct install *install, struct err *err);
 /*
  * Opens the file that was written, and reads it as a stranger would: as a file, by the
  * rules of its readers, and, if options ask for it, every row. model: what was written;
- * covered: bytes of code with rows. ERR_INTERNAL; ERR_MALFORMED where the input's headers have made
+ * written: the code with rows. ERR_INTERNAL; ERR_MALFORMED where the input's headers have made
  * code of what an insertion changes.
  */
 ATTR_MUST_CHECK bool install_prove(struct install *install,
-    const struct object_output *object, const struct sf_section *model, uint64_t covered,
-    struct err *err);
+    const struct object_output *object, const struct sf_section *model,
+    const struct coverage *written, struct err *err);
 
 /*
  * Writes the file as it was before this program put a section in, as out or in memory, and

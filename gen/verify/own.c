@@ -85,7 +85,7 @@ static bool verify_fde_range(
 					       : "the CFI of this code is damaged";
 	if (!verify_range(run, range->start, range->end, err))
 		return false;
-	verify_miss(run, fde, run->result->missing_bytes - missing);
+	verify_miss(run, fde->pc, run->result->missing_bytes - missing);
 	return true;
 }
 
@@ -149,46 +149,86 @@ static bool verify_padding(const struct verify_run *run, const struct sf_segment
 	       padding_only(policy->image, policy->arch, from, to);
 }
 
-/* [from, to) has no CFI: rows are only allowed in padding, and where a PLT template says
- * the same. */
+/*
+ * The row for code at pc that has no CFI: of a PLT template, or (*derived) what the code says. NULL
+ * when there is none. *end is lowered to where the answer may be another.
+ */
+static const struct sf_row *verify_bare_row(
+    const struct verify_part *part, uint64_t pc, uint64_t *end, bool *derived)
+{
+	uint64_t limit = *end;
+	const struct sf_row *row = sf_section_row_at(part->templates, pc, end);
+
+	*derived = !row;
+	if (!row)
+		row = sf_section_row_at(part->derived, pc, end);
+	*end = *end < limit ? *end : limit;
+	return row;
+}
+
+/* [from, to) has neither CFI nor a row in the section. */
+static void verify_bare_silent(struct verify_part *part, uint64_t from, uint64_t to)
+{
+	uint64_t first = from, missing = 0;
+	bool derived;
+
+	for (uint64_t end = to; from < to; from = end, end = to) {
+		if (!verify_bare_row(part, from, &end, &derived))
+			continue;
+		first = missing ? first : from;
+		missing += end - from;
+	}
+	part->run.result->missing_bytes += missing;
+	verify_miss(&part->run, first, missing);
+}
+
+/* The segment is in code without CFI: a row is only allowed in padding, and where a PLT template or
+ * the code says the same. */
+static void verify_bare_said(
+    struct verify_part *part, const struct sf_segment *segment, bool padding)
+{
+	struct verify_run *run = &part->run;
+	struct verify_result *result = run->result;
+
+	for (uint64_t pc = segment->start, end = segment->end; pc < segment->end;
+	     pc = end, end = segment->end) {
+		bool derived;
+		const struct sf_row *row = verify_bare_row(part, pc, &end, &derived);
+
+		if (!row && padding)
+			result->padding_bytes += end - pc;
+		else if (!row) {
+			verify_differ(run, pc, "there is a row, but no CFI");
+			result->n_bare++;
+		} else if (!sf_row_same(row, segment->row) || segment->signal_frame ||
+			   segment->pauth_b)
+			verify_differ(run, pc,
+			    derived ? "the row is not what the code says"
+				    : "the row does not match this PLT stub");
+		else if (derived)
+			result->derived_bytes += end - pc;
+		else
+			result->template_bytes += end - pc;
+	}
+}
+
+/* [from, to) has no CFI. */
 static bool verify_outside(
     struct verify_part *part, uint64_t from, uint64_t to, struct err *err)
 {
 	struct verify_run *run = &part->run;
 	struct sf_segment segment;
-	bool padding, derived;
 
 	sf_cursor_seek(&run->cursor, from);
 	while (from < to && sf_cursor_next(&run->cursor, to, &segment, err)) {
-		padding = verify_padding(run, &segment, from, to);
-		for (uint64_t pc = segment.start; pc < segment.end;) {
-			const struct sf_row *row;
-			uint64_t end = segment.end;
-
-			row = sf_section_row_at(part->templates, pc, &end);
-			derived = !row;
-			if (!row)
-				row = sf_section_row_at(part->derived, pc, &end);
-			end = end < segment.end ? end : segment.end;
-			if (!row && padding)
-				run->result->padding_bytes += end - pc;
-			else if (!row) {
-				verify_differ(run, pc, "there is a row, but no CFI");
-				run->result->n_bare++;
-			} else if (!sf_row_same(row, segment.row) ||
-				   segment.signal_frame || segment.pauth_b)
-				verify_differ(run, pc,
-				    derived ? "the row is not what the code says"
-					    : "the row does not match this PLT stub");
-			else if (derived)
-				run->result->derived_bytes += end - pc;
-			else
-				run->result->template_bytes += end - pc;
-			pc = end;
-		}
+		verify_bare_silent(part, from, segment.start);
+		verify_bare_said(part, &segment, verify_padding(run, &segment, from, to));
 		from = segment.end;
 	}
-	return !run->cursor.failed;
+	if (run->cursor.failed)
+		return false;
+	verify_bare_silent(part, from, to);
+	return true;
 }
 
 /* The ranges of a part, and every address before them up to the last range of the part
@@ -308,7 +348,9 @@ bool verify_own(
 		return false;
 	whole.templates = &templates;
 	whole.derived = &derived;
-	ok = plt_from_templates(input->policy, input->ranges, &templates, &unused) ||
+	/* An object's PLT comes from its linker. */
+	ok = input->policy->image->object ||
+	     plt_from_templates(input->policy, input->ranges, &templates, &unused) ||
 	     err_set_nomem(err);
 	ok = ok && (derived_reduce(input->policy->derived, &target, &derived, &bytes) ||
 		       err_set_nomem(err));

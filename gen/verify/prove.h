@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "gen/sources/input.h"
 #include "gen/options/options.h"
+#include "gen/rows/coverage.h"
 #include "gen/verify/verify.h"
 
 /* Opens the section that the image carries; ERR_NOTHING when it has none. */
@@ -29,10 +30,10 @@ ATTR_MUST_CHECK bool prove_image(const struct image *image, const struct image *
     const struct options *options, struct verify_result *result, struct err *err);
 
 /*
- * Turns a result into ERR_PROOF when it has differences. expected_bytes: how many bytes
- * of code with CFI the section is meant to cover; UINT64_MAX when not known.
+ * Turns a result into ERR_PROOF when it has differences. written: the code that this program has
+ * just given rows, all of which the proof must have met; NULL: the section was there.
  */
 ATTR_MUST_CHECK bool prove_judge(
-    const struct verify_result *result, uint64_t expected_bytes, struct err *err);
+    const struct verify_result *result, const struct coverage *written, struct err *err);
 
 #endif

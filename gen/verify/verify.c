@@ -189,7 +189,7 @@ bool verify_range(struct verify_run *run, uint64_t from, uint64_t to, struct err
 	return true;
 }
 
-void verify_miss(struct verify_run *run, const struct cfi_fde *fde, uint64_t bytes)
+void verify_miss(struct verify_run *run, uint64_t pc, uint64_t bytes)
 {
 	struct verify_result *result = run->result;
 	char where[OBJECT_WHERE];
@@ -203,8 +203,8 @@ void verify_miss(struct verify_run *run, const struct cfi_fde *fde, uint64_t byt
 		return;
 	snprintf(result->missing[result->n_missing_texts++], VERIFY_TEXT,
 	    "%s <%.80s>: %" PRIu64 " byte%s could have a row and have none",
-	    object_where(run->in->policy->image, fde->pc, where),
-	    verify_name(run, fde->pc), bytes, num_s(bytes));
+	    object_where(run->in->policy->image, pc, where), verify_name(run, pc), bytes,
+	    num_s(bytes));
 }
 
 void verify_result_deinit(struct verify_result *result)

@@ -3,7 +3,8 @@
  * The proof compares a decoded section with the CFI, at every PC where either changes. A
  * row is a difference when the CFI says something else or the code has no CFI. Padding
  * inside of an FDE with several functions is an exception. Code without a row is missing
- * where the section's version and machine have a row for its CFI.
+ * where the section's version and machine have a row for its CFI, or for what a PLT template
+ * or the code itself says of it.
  */
 #ifndef GEN_VERIFY_VERIFY_H
 #define GEN_VERIFY_VERIFY_H
@@ -44,7 +45,7 @@ struct verify_result {
 	size_t n_bare;		    /* of those, rows for code without CFI */
 	char (*texts)[VERIFY_TEXT]; /* owned; the first differences in words */
 	size_t n_texts, cap_texts;
-	size_t n_missing;	      /* FDEs with missing bytes */
+	size_t n_missing; /* FDEs, and stretches without CFI, with missing bytes */
 	char (*missing)[VERIFY_TEXT]; /* owned; the first of them in words */
 	size_t n_missing_texts, cap_missing;
 };

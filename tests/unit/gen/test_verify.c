@@ -7,6 +7,7 @@
 #include <elf.h>
 
 #include "gen/arch/arch.h"
+#include "gen/verify/prove.h"
 #include "gen/verify/verify.h"
 #include "tests/unit/cfi/test_cfi_build.h"
 #include "tests/unit/sframe/test_sframe_fixture.h"
@@ -15,6 +16,7 @@ enum { N = 3, ADDR = 0x2000, SPACING = 32 };
 
 static struct wr cfi, sframe;
 static const uint32_t fde_sizes[N] = {16, 32, 32};
+static const struct derived *derived; /* rows of code without CFI; NULL: none */
 
 /* N functions with the same instructions: CFA is SP + 8, from +4 on SP + 16. */
 static void make_cfi(void)
@@ -63,7 +65,8 @@ static struct verify_result verify_misread(int32_t more)
 	const struct policy policy = {.arch = arch_find(EM_X86_64, false),
 	    .image = &image,
 	    .symbols = &symbols,
-	    .options = &options};
+	    .options = &options,
+	    .derived = derived};
 	struct cfi_section section = build_section(&cfi);
 	struct verify_result result = {0};
 	struct sf_view view = fixture_open(&sframe, ADDR);
@@ -239,6 +242,61 @@ START_TEST(misread)
 }
 END_TEST
 
+/* The section lacks the last bytes of code without CFI that the code itself says a row for. */
+static void verify_derived(uint32_t missing)
+{
+	enum { START = BUILD_CODE + N * SPACING, SIZE = 24 };
+	struct derived_row row = {START, START + SIZE,
+	    {.cfa = {.kind = CFI_REG_PLUS, .reg = AMD64_SP, .off = 8},
+		.ra = {.kind = CFI_AT_CFA, .off = -8}}};
+	const struct derived list = {.list = &row, .n = 1};
+	struct sf_section model = fixture_section(SFRAME_ABI_AMD64_ENDIAN_LITTLE);
+	struct coverage written = {
+	    .covered_bytes = SPACING, .derived_bytes = SIZE - missing};
+	static const uint8_t program[] = {0, 0, 0, 0};
+	struct verify_result result;
+	struct err err = {0};
+
+	wr_init(&cfi, false);
+	build_fde(&cfi, build_cie(&cfi), SPACING, program, sizeof(program));
+	fixture_func(&model, BUILD_CODE, SPACING);
+	fixture_row(&model, fixture_cfa(0, AMD64_SP, 8));
+	if (missing < SIZE) {
+		fixture_func(&model, START, SIZE - missing);
+		fixture_row(&model, fixture_cfa(0, AMD64_SP, 8));
+	}
+	sframe = fixture_encode(&model, false, true, ADDR);
+	sf_section_deinit(&model);
+	derived = &list;
+	result = verify();
+	derived = NULL;
+	ck_assert_uint_eq(result.n_differences, 0);
+	ck_assert_uint_eq(result.agreed_bytes, SPACING);
+	ck_assert_uint_eq(result.derived_bytes, SIZE - missing);
+	ck_assert_uint_eq(result.missing_bytes, missing);
+	ck_assert_uint_eq(result.n_missing, missing > 0);
+	ck_assert(prove_judge(&result, NULL, &err));
+	ck_assert(prove_judge(&result, &written, &err) == (missing == 0));
+	written.derived_bytes++;
+	result.missing_bytes = 0;
+	ck_assert(!prove_judge(&result, &written, &err));
+	ck_assert(strstr(err.text, "bytes of code without CFI instead of"));
+	written.derived_bytes--;
+	written.template_bytes++;
+	ck_assert(!prove_judge(&result, &written, &err));
+	ck_assert(strstr(err.text, "0 bytes of PLT stubs instead of 1"));
+	free(result.missing);
+}
+
+/* Rows without CFI that got lost differ from nothing, so they are counted. */
+START_TEST(derived_lost)
+{
+	verify_derived(0);
+	verify_derived(8);
+	verify_derived(24);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("verify");
@@ -251,6 +309,7 @@ int main(void)
 	tcase_add_test(tcase, merged_late);
 	tcase_add_test(tcase, piece);
 	tcase_add_test(tcase, misread);
+	tcase_add_test(tcase, derived_lost);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
 }
