@@ -12,8 +12,10 @@ static const struct {
     {0xfc000000, 0x14000000}, /* b */
     {0xfffff000, 0xd61f0000}, /* br, braa */
     {0xfffff000, 0xd65f0000}, /* ret, retaa */
+    {0xfffff000, 0xd69f0000}, /* eret, eretaa */
     {0xffff0000, 0xd71f0000}, /* braa with a modifier */
     {0xffe0001f, 0xd4200000}, /* brk */
+    {0xffe0001f, 0xd4400000}, /* hlt */
 };
 
 enum code_flow code_decode_aarch64(const uint8_t *code, uint64_t size, uint8_t *length)

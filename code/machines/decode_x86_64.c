@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* x86-64 by Zydis, in 64-bit mode. */
-#include <Zydis/Zydis.h>
-
-#include "code/machines/machines.h"
+#include "code/machines/x86_64.h"
 
 /* Instructions that neither compilers nor authors of user code write. Tables decode to
  * them often: zero bytes are "add %al,(%rax)", and the letters l to o are ins and outs. */
@@ -53,10 +51,13 @@ enum code_flow code_decode_x86_64(const uint8_t *code, uint64_t size, uint8_t *l
 	ZydisDecoder decoder;
 
 	if (!ZYAN_SUCCESS(ZydisDecoderInit(
-		&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
-	    !ZYAN_SUCCESS(
-		ZydisDecoderDecodeInstruction(&decoder, NULL, code, size, &insn)))
+		&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
 		return CODE_INVALID;
+	if (!ZYAN_SUCCESS(
+		ZydisDecoderDecodeInstruction(&decoder, NULL, code, size, &insn))) {
+		*length = code_x86_vex_length(code, size);
+		return *length ? CODE_NEXT : CODE_INVALID;
+	}
 	if (x86_64_strange(&insn, code))
 		return CODE_INVALID;
 	*length = insn.length;

@@ -52,6 +52,10 @@ START_TEST(x86_64)
 	    "code 0+6, padding 6+10, code 16+6");
 	ck_assert_str_eq(split_text(CODE_X86_64, stops, 14, 0x1000),
 	    "code 0+6, padding 6+2, code 8+6");
+	/* Zydis 4.0 does not know the instruction (AVX-IFMA). */
+	ck_assert_str_eq(
+	    split_text(CODE_X86_64, "\xc4\xe2\xf5\xb4\x5c\x24\x08\xc3", 8, 0x1000),
+	    "code 0+8");
 	/* It goes on behind its end. */
 	ck_assert_str_eq(split_text(CODE_X86_64, function, 5, 0x1000), "code 0+5");
 	/* An instruction that is cut off is none. */
