@@ -225,18 +225,24 @@ static void report_print_kinds(json_t *kinds, FILE *out)
 	json_decref(sorted);
 }
 
-/* Reports without a conversion say only what one would give. */
+/* Reports without a conversion say only what one would give. A word is about this run alone. */
 static void report_print_done(const struct report_sums *sums, const char *done, FILE *out)
 {
 	json_int_t reported = sums->done - sums->converted;
 
 	if (done)
-		fprintf(out, "%" JSON_INTEGER_FORMAT " %s", sums->done, done);
+		fprintf(
+		    out, "%" JSON_INTEGER_FORMAT " %s", sums->done - sums->already, done);
 	else if (sums->converted || !reported)
 		fprintf(out, "%" JSON_INTEGER_FORMAT " converted", sums->converted);
 	if (!done && reported)
 		fprintf(out, "%s%" JSON_INTEGER_FORMAT " reported",
 		    sums->converted ? ", " : "", reported);
+	if (sums->already)
+		fprintf(out,
+		    done ? ", %" JSON_INTEGER_FORMAT " converted already"
+			 : " (%" JSON_INTEGER_FORMAT " of them by an earlier run)",
+		    sums->already);
 }
 
 void report_print_summary(
@@ -245,9 +251,6 @@ void report_print_summary(
 	const struct report_sums *sums = &report->sums;
 
 	report_print_done(sums, done, out);
-	if (sums->already)
-		fprintf(out, " (%" JSON_INTEGER_FORMAT " of them by an earlier run)",
-		    sums->already);
 	fprintf(out, ", %" JSON_INTEGER_FORMAT " skipped", sums->skipped);
 	report_print_kinds(report->skips, out);
 	fprintf(out,

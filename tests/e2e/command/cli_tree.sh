@@ -70,6 +70,8 @@ mkdir apart && cp -a tree apart/
 (cd apart && "$eh2sframe" tree convert -q --report-file=../done.json tree)
 is 'reports what a conversion reports' cmp try.json done.json
 is 'which it was not' unchanged
+is 'counts as converted already what an earlier run did' \
+	grep -q '^2 would be converted, 1 converted already, 1 skipped (relocatable 1), 0 failed, 1 not ELF; ' .stdout
 ln tree/sub/prog2 beyond
 status_is 'tree convert --dry-run of a file with another name' 1 tree convert --dry-run tree
 is 'is the failure that it would be' grep -q 'tree/sub/prog2: has 2 hard links, of which 1 is below the named paths' .stderr
