@@ -274,6 +274,9 @@ static void batch_print(struct batch_run *run)
 	batch_print_sandbox(run);
 	if (report && batch_has_document(args))
 		return;
+	/* Only now, so that a run that comes to an early end leaves the old text. */
+	if (report)
+		print_start(&run->out);
 	batch_print_files(run, done, out);
 	if (args_has_table(args)) {
 		report_table_print(&run->table, args->top, out);
@@ -318,8 +321,6 @@ static bool batch_open_report(struct batch_run *run, struct eh2sframe_error *err
 		run->where = run->out.path;
 		return false;
 	}
-	if (!batch_has_document(args))
-		print_start(&run->out);
 	return true;
 }
 

@@ -284,7 +284,7 @@ def test_calls():
     subprocess.run([TOOL, "tree", "convert", "-q", "s.new"], check=True)
     old, new = digest("s.old/1"), digest("s.new/1")
 
-    def struck(call, nth, what):
+    def struck(call, nth, what, verb=("convert", "-q")):
         """The status, how many names are new, and what else is wrong."""
         subprocess.run(["rm", "-rf", "s", "hit"], check=True)
         copy("s.old", "s")
@@ -292,7 +292,7 @@ def test_calls():
         env.update(SHIM_LOG=os.path.abspath("hit"), LD_PRELOAD=os.path.abspath("shim.so"))
         asan = ":verify_asan_link_order=0:detect_leaks=0"
         env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + asan
-        got = run(TOOL, "tree", "convert", "-q", "-j1", "s", env=env, start_new_session=True)
+        got = run(TOOL, "tree", *verb, "-j1", "s", env=env, start_new_session=True)
         made = [digest(f"s/{name}") for name in names]
         wrong = strays("s") + [name for name, d in zip(names, made) if d not in (old, new)]
         if got.err.count(b"\n") != (got.status != 0) or not got.err.startswith(
@@ -333,12 +333,17 @@ def test_calls():
     )
     os.environ["SHIM_LATE"] = "1"
     got, n_new, _ = struck("prctl", 1, "INT")
+    with open("report", "w", encoding="utf-8") as file:
+        file.write("the old one\n")
+    text = struck("prctl", 1, "INT", ("report", "-o", "report"))[0]
     del os.environ["SHIM_LATE"]
     check(
         got.status == -signal.SIGINT and n_new == 0 and not got.err,
         "one ended by an interrupt, which the pool hears of later",
         got,
     )
+    with open("report", encoding="utf-8") as file:
+        check(text.status == -signal.SIGINT and file.read() == "the old one\n", "a report then keeps its old text", text)
 
 
 def test_waits():
