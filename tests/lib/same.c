@@ -55,9 +55,10 @@ struct wanted {
 static struct wanted wanted_of(const char *command, const char *path, const char *args)
 {
 	const char *out = scratch_path("out"), *bare = scratch_path("bare");
-	/* The bare section does not get into a file. */
+	/* The bare section does not get into a file, and is not one of an object. */
 	const char *method = strstr(args, " --method=");
-	const int n = method ? (int)(method - args) : (int)strlen(args);
+	const char *whole = method ? method : strstr(args, " --object-sections=");
+	const int n = whole ? (int)(whole - args) : (int)strlen(args);
 	struct wanted wanted = {0};
 
 	wanted.status = run(NULL, "%s -q %s %s %s", command, args, path, out);

@@ -150,7 +150,7 @@ usage -o file good out
 is 'says what it goes with' one_line \
 	'eh2sframe: no option -o (it goes with report, merge, diff, check and tree report); see eh2sframe convert --help'
 goes_not convert --address=0x1000 --cfi=good --include=lib --dry-run --json
-goes_not section --max-growth=5 --refresh --method=grow
+goes_not section --max-growth=5 --refresh --method=grow --object-sections=one
 goes_not report --max-growth=5 --refresh --report-file=new --no-verify --cfi=good
 for verb in merge diff; do
 	goes_not $verb --min-coverage=100 --max-size=1 --exclude-symbol=zz --for=glibc --functions --baseline=json --jobs=1
@@ -158,7 +158,7 @@ done
 for verb in remove dump lint; do
 	goes_not $verb --min-coverage=1 --max-size=1000000 --exclude-symbol=main --report-file=new --refresh --baseline=json
 done
-goes_not verify --min-coverage=1 --max-size=1000000 --refresh --report-file=new --include=lib
+goes_not verify --min-coverage=1 --max-size=1000000 --refresh --report-file=new --include=lib --allow-unmatched
 goes_not check --exclude-symbol=main --refresh --max-size=1
 goes_not 'tree report' --report-file=new --dry-run --debug-file=text
 goes_not 'tree convert' --json -o --debug-file=text
