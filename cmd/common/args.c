@@ -190,8 +190,9 @@ static const char *args_wrong(const struct args *args)
 		return "give --json or --html";
 	if (args->functions && (args->json || args->html))
 		return "--functions goes with text; --json and --html have them all";
-	if (args->top && (args->json || args->html))
-		return "--top goes with text";
+	if (args->top && !args_has_table(args))
+		return "--top goes with the table of several files, which --functions, "
+		       "-v, --json and --html replace";
 	if (args->debug_file && args->n_paths > 1 && args->verb != VERB_CONVERT &&
 	    args->verb != VERB_SECTION)
 		return "--debug-file is of one program; --debug-dir is for several";
