@@ -252,8 +252,8 @@ bool args_parse(int argc, char **argv, struct args *args, struct eh2sframe_error
 		return false;
 	args->tree = line.tree;
 	args->help = line.named ? line.use : NULL;
-	if (line.help) {
-		args->verb = VERB_HELP;
+	if (line.help || line.version) {
+		args->verb = line.help ? VERB_HELP : VERB_VERSION;
 		return true;
 	}
 	args->verb = line.use->verb;

@@ -56,37 +56,45 @@ static const char line_tree_hint[] =
     "say what to do: eh2sframe tree convert, remove, report, verify, lint or check "
     "PATH...";
 
-/* Opens "tree VERB", or the help of tree. */
+/* Opens "tree VERB", or the help of tree, or the version. */
 static bool line_open_tree(
     struct args_line *line, int argc, char **argv, struct eh2sframe_error *error)
 {
 	line->tree = true;
-	line->help = argc > 1 && line_is_help(argv[1]);
-	if (line->help)
-		return true;
 	if (argc < 2)
 		return cmd_fail(error, EH2SFRAME_USAGE, "tree: %s", line_tree_hint);
+	line->help = line_is_help(argv[1]);
+	line->version = !strcmp(argv[1], "--version") || !strcmp(argv[1], "-V");
+	if (line->help || line->version)
+		return true;
 	line->use = args_find_use(true, argv[1]);
 	line->argc = argc - 1;
 	line->argv = argv + 1;
 	return line->use || line_no_verb("tree", argv[1], true, line_tree_hint, error);
 }
 
-/* Opens "help", "help VERB" or "help tree VERB". */
+/* Opens "help", "help VERB" or "help tree VERB". Help about help is that of all. */
 static bool line_open_help(
     struct args_line *line, int argc, char **argv, struct eh2sframe_error *error)
 {
-	const char *verb;
+	int at = 1;
 
 	line->help = true;
-	line->tree = argc > 1 && !strcmp(argv[1], "tree");
-	if (argc < 2 + line->tree)
-		return true;
-	verb = argv[1 + line->tree];
-	line->use = args_find_use(line->tree, verb);
-	line->named = line->use;
-	return line->use ||
-	       line_no_verb("help", verb, line->tree, "see eh2sframe --help", error);
+	line->tree = argc > at && !strcmp(argv[at], "tree");
+	at += line->tree;
+	if (argc > at && (line_is_help(argv[at]) || !strcmp(argv[at], "help"))) {
+		at++;
+	} else if (argc > at) {
+		line->use = args_find_use(line->tree, argv[at]);
+		line->named = line->use;
+		if (!line->use)
+			return line_no_verb(
+			    "help", argv[at], line->tree, "see eh2sframe --help", error);
+		at++;
+	}
+	return argc <= at ||
+	       cmd_fail(error, EH2SFRAME_USAGE,
+		   "help: %.200s is one word too many; give one verb", argv[at]);
 }
 
 bool args_line_open(
@@ -99,8 +107,10 @@ bool args_line_open(
 		return line_open_help(line, argc - 1, argv + 1, error);
 	if (!strcmp(verb, "tree")) {
 		line->named = true;
-		if (!line_open_tree(line, argc - 1, argv + 1, error) || line->help)
-			return line->help;
+		if (!line_open_tree(line, argc - 1, argv + 1, error))
+			return false;
+		if (line->help || line->version)
+			return true;
 	} else {
 		line->use = args_find_use(false, verb);
 		line->named = line->use;
@@ -123,17 +133,49 @@ static bool line_fail(const struct args_line *line, bool see, const char *text,
 	    see ? " --help" : "");
 }
 
-/* Finds a verb among the parts of an option's name: in earlier versions verbs were options. */
-static const char *line_verb_in(const char *name)
+/* Finds the verb, or "tree", that an option was in earlier versions. NULL: it was none. */
+static const char *line_old_verb(const char *name)
 {
-	char parts[LINE_NAME_SIZE], *rest = parts;
-	const char *verb = NULL;
+	static const char *const old[][2] = {{"batch", "tree"}, {"tree", "tree"},
+	    {"section-only", "section"}, {"section-address", "section"},
+	    {"report-diff", "diff"}, {"check-code", "check"}};
 
-	snprintf(parts, sizeof(parts), "%s", name);
-	for (char *part; (part = strsep(&rest, "-"));)
-		if (args_find_use(false, part))
-			verb = args_find_use(false, part)->name;
-	return verb;
+	for (size_t i = 0; i < sizeof(old) / sizeof(old[0]); i++)
+		if (!strcmp(name, old[i][0]))
+			return old[i][1];
+	return args_find_use(false, name) ? args_find_use(false, name)->name : NULL;
+}
+
+/* Refuses an option that is a verb now. value is from its "=" on, or "". */
+static bool line_is_verb(const struct args_line *line, const char *name,
+    const char *value, const char *verb, struct eh2sframe_error *error)
+{
+	const bool tree = !strcmp(verb, "tree");
+	const struct args_use *below = args_find_use(line->tree, verb);
+	const bool there = line->named && (tree ? line->tree : below == line->use);
+	const char *form = strcmp(verb, "report") != 0 ? ""
+			   : !strcmp(value, "=json")   ? "--json"
+			   : !strcmp(value, "=html")   ? "--html"
+						       : "";
+	const bool has_form =
+	    *form && line->named && args_goes_with(args_find_option(form + 2), line->use);
+	char text[LINE_TEXT_SIZE];
+
+	if (there)
+		snprintf(text, sizeof(text),
+		    "no option --%s, the verb is there already%s%s%s", name,
+		    *form ? "; did you mean " : "", form, *form ? "?" : "");
+	else if (has_form)
+		snprintf(
+		    text, sizeof(text), "no option --%s; did you mean %s?", name, form);
+	else
+		snprintf(text, sizeof(text),
+		    "no option --%s; did you mean the verb %s%s%s?", name,
+		    tree    ? "tree VERB"
+		    : below ? below->name
+			    : verb,
+		    *form ? " with " : "", form);
+	return line_fail(line, false, text, error);
 }
 
 /* Refuses an option that the use does not have; option is NULL when no use has it. name is without dashes. */
@@ -142,21 +184,16 @@ static bool line_no_option(const struct args_line *line, const char *dashes,
 {
 	const char *like = args_like_option(name, line->use);
 	char text[LINE_TEXT_SIZE], uses[ARGS_LIST_SIZE];
-	const char *verb = line_verb_in(name);
-	const bool see = option || (!like && !verb);
 
 	if (option)
 		snprintf(text, sizeof(text), "no option %s%s (it goes with %s)", dashes,
 		    name, args_uses_text(option, uses));
-	else if (see)
-		snprintf(text, sizeof(text), "unknown option %s%s", dashes, name);
-	else if (like && (!verb || strcmp(verb, name) != 0))
+	else if (like)
 		snprintf(text, sizeof(text), "unknown option %s%s; did you mean --%s?",
 		    dashes, name, like);
 	else
-		snprintf(text, sizeof(text), "no option --%s; did you mean the verb %s?",
-		    name, verb);
-	return line_fail(line, see, text, error);
+		snprintf(text, sizeof(text), "unknown option %s%s", dashes, name);
+	return line_fail(line, option || !like, text, error);
 }
 
 /* Refuses the letter at which getopt returned ? or :. */
@@ -179,10 +216,16 @@ static bool line_is_long(const struct args_line *line, int opt, const char *word
 	const int found = opt >= LINE_OPTION ? opt : optopt;
 	char name[LINE_NAME_SIZE], text[LINE_TEXT_SIZE];
 
-	word += strspn(word, "-");
+	word += strlen("--");
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, "="), word);
-	if (!found || strcmp(args_options[found - LINE_OPTION].name, name) != 0)
-		return line_no_option(line, "--", name, args_find_option(name), error);
+	if (!found || strcmp(args_options[found - LINE_OPTION].name, name) != 0) {
+		const char *verb = line_old_verb(name);
+
+		return verb ? line_is_verb(
+				  line, name, word + strcspn(word, "="), verb, error)
+			    : line_no_option(
+				  line, "--", name, args_find_option(name), error);
+	}
 	if (opt >= LINE_OPTION)
 		return true;
 	snprintf(text, sizeof(text),
@@ -213,16 +256,17 @@ const struct args_option *args_line_next(
 				  : args_find_letter(opt);
 }
 
-/* Shows the line with its verb in front, which is the first path, or the first two. */
+/* Shows the line with its verb in front, which is the first path, or the first two; help takes no options. */
 static bool line_verb_first(const struct args_line *line, char *const *paths, size_t n,
     struct eh2sframe_error *error)
 {
 	const size_t verbs = !strcmp(paths[0], "tree") && n > 1 ? 2 : 1;
+	const bool help = !strcmp(paths[0], "help");
 	char text[LINE_TEXT_SIZE] = "";
 	size_t used = 0;
 
 	for (int i = 1; i < line->argc && used < sizeof(text); i++)
-		if (line->argv + i < paths || line->argv + i >= paths + verbs)
+		if ((line->argv + i < paths && !help) || line->argv + i >= paths + verbs)
 			used += (size_t)snprintf(
 			    text + used, sizeof(text) - used, " %s", line->argv[i]);
 	return cmd_fail(error, EH2SFRAME_USAGE,
@@ -238,7 +282,8 @@ bool args_line_paths(const struct args_line *line, char *const *paths, size_t n,
 	char text[LINE_TEXT_SIZE];
 	const char *like = NULL;
 
-	if (guess && (args_find_use(false, paths[0]) || !strcmp(paths[0], "tree")))
+	if (guess && (args_find_use(false, paths[0]) || !strcmp(paths[0], "tree") ||
+			 !strcmp(paths[0], "help")))
 		return line_verb_first(line, paths, n, error);
 	if (guess && !strchr(paths[0], '/') && access(paths[0], F_OK) != 0)
 		like = args_like_verb(paths[0], false);

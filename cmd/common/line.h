@@ -11,11 +11,12 @@
 enum { ARGS_LETTERS_SIZE = 2 * N_OPTIONS + 2 };
 
 struct args_line {
-	const struct args_use *use; /* NULL: help is wanted, of no use in particular */
-	bool named;		    /* the line has the verb */
+	const struct args_use
+	    *use;   /* NULL: help is wanted, of no use in particular, or the version */
+	bool named; /* the line has the verb */
 	bool tree;
-	bool help; /* it is all that is wanted */
-	int argc;  /* from the verb on, which stands for the program's name */
+	bool help, version; /* it is all that is wanted */
+	int argc;	    /* from the verb on, which stands for the program's name */
 	char **argv;
 	/* For getopt_long: the options that the use has. */
 	struct option longs[N_OPTIONS + 1];

@@ -109,10 +109,18 @@ usage tree dump good
 usage tree reprot good
 is 'tells the one that is meant' one_line 'eh2sframe: tree: no verb reprot; did you mean report?'
 usage help reprot
+usage help report extra
+is 'takes one verb' one_line 'eh2sframe: help: extra is one word too many; give one verb'
+usage -q help report
+is 'says how' one_line 'eh2sframe: the verb comes first: eh2sframe help report'
 usage --batch good
+is 'knows the verb' one_line 'eh2sframe: no option --batch; did you mean the verb tree VERB?'
 usage --report good
 is 'knows the verb' one_line 'eh2sframe: no option --report; did you mean the verb report?'
 usage --report=json good
+is 'knows the option, too' one_line 'eh2sframe: no option --report; did you mean the verb report with --json?'
+usage report --report=json good
+is 'has seen the verb' one_line 'eh2sframe: report: no option --report, the verb is there already; did you mean --json?'
 for old in section:--section-only merge:--merge diff:--report-diff dump:--dump verify:--verify remove:--remove \
 	check:--check-code lint:--lint=all; do
 	usage "${old#*:}" good out
@@ -191,7 +199,7 @@ status_is '--help' 0 --help
 is '--help goes to standard output' grep -q '^Usage: eh2sframe' .stdout
 is 'in one screen' test "$(wc -l <.stdout)" -le 40 -a "$(wc -L <.stdout)" -le 100
 cp .stdout help
-for words in -h help '-q -h'; do
+for words in -h help 'help help' 'help --help' 'help -h' '-q -h'; do
 	# shellcheck disable=SC2086 # words
 	status_is "$words" 0 $words
 	is "$words is --help" cmp help .stdout
@@ -226,6 +234,8 @@ is '--version tells the zlib that runs' grep -qF ", zlib $runs" .stdout
 cp .stdout version
 status_is '-V' 0 -V
 is '-V is --version' cmp version .stdout
+status_is 'tree --version' 0 tree --version
+is 'is the same' cmp version .stdout
 
 ### Conversion.
 line="^good: [0-9]* functions, [0-9.]*% of code with CFI and [0-9.]*% of all executable code covered, [0-9]* bytes .sframe v2 ([0-9.]* of .eh_frame), [0-9]* refused$"
