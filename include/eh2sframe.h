@@ -4,8 +4,8 @@
  * callers of a function, from the call frame information (CFI) that they have. It reads
  * 64-bit programs, shared libraries and relocatable objects of x86-64, AArch64 and s390x,
  * and proves each section that it makes against the CFI, at every address where either
- * changes. The command eh2sframe(1) is a program over this library; its page explains
- * options, refusals, readers and rules.
+ * changes. The command eh2sframe(1) is a program over this library. Its page explains
+ * refusals and readers, eh2sframe-convert(1) the options, and eh2sframe-lint(1) the rules.
  *
  * There are three phases, and each has a handle of its own:
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line as a value (docs/eh2sframe.1.scd is its contract). */
+/* The command line as a value. Its contract is docs/eh2sframe.1.scd, and for each option the page that explains it. */
 #ifndef CMD_COMMON_ARGS_H
 #define CMD_COMMON_ARGS_H
 
