@@ -22,7 +22,7 @@ declare -A modes=(
 	[verify]='verify -j1 @@'
 	[dump]='dump -j1 @@'
 	[lint]='lint -j1 @@'
-	[check-code]='check -j1 @@'
+	[check]='check -j1 @@'
 	[remove]='remove -j1 @@ OUT'
 )
 

@@ -17,7 +17,7 @@ static void wants(bool failed, const struct eh2sframe_error *error,
 static void wrong_options(void)
 {
 	static const char *const pairs[][2] = {{"format", "4"}, {"format", NULL},
-	    {"refresh", "yes"}, {"section-only", NULL}, {"", NULL}, {"jobs", "0"},
+	    {"refresh", "yes"}, {"json", NULL}, {"", NULL}, {"jobs", "0"},
 	    {"max-rows", "x"}, {"min-coverage", "50,5"}, {"witness", ""}};
 	struct eh2sframe_options *options = eh2sframe_options_new();
 	struct eh2sframe_error error;
