@@ -2,6 +2,7 @@
 /* Text on streams. */
 #include "base/program/print.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -122,6 +123,20 @@ static bool print_create(struct print_out *out, const struct newfile_watch *watc
 	return false;
 }
 
+/* Reports are text: a program of that name was named by mistake. */
+static bool print_is_elf(const char *path)
+{
+	char magic[SELFMAG];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool is;
+
+	if (fd < 0)
+		return false;
+	is = read(fd, magic, SELFMAG) == SELFMAG && !memcmp(magic, ELFMAG, SELFMAG);
+	close(fd);
+	return is;
+}
+
 bool print_open(
     const char *path, bool noted, struct print_out *out, struct eh2sframe_error *error)
 {
@@ -137,6 +152,9 @@ bool print_open(
 	*out = (struct print_out){.path = path};
 	if (lstat(path, &st) < 0 && errno == ENOENT)
 		return print_create(out, noted ? &watch : NULL, error);
+	if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && print_is_elf(path))
+		return cmd_fail(error, EH2SFRAME_USAGE,
+		    "is an ELF file, which a report would replace; give another name");
 	/* Whatever is there: a pipe, a device, a file whose directory allows no other. */
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
 	return print_stream(fd, out, error);

@@ -40,7 +40,8 @@ void print_progress(void *context, size_t done, size_t total);
 /*
  * A file for a report. It is opened before the work: what stands against it is then found
  * while nothing has changed. Its text appears at the end. A file that is there already
- * stays the same file. A new one appears complete or not at all.
+ * stays the same file, unless it is an ELF file, which no report replaces. A new one appears
+ * complete or not at all.
  */
 struct print_out {
 	FILE *file;	      /* NULL: closed */

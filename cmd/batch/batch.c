@@ -287,33 +287,12 @@ static void batch_print(struct batch_run *run)
 	}
 }
 
-/* Whether a path, which may be NULL, is one of the ELF files of the tree. */
-static bool batch_is_elf(const struct batch_run *run, const char *path)
-{
-	struct stat st;
-
-	if (!path || stat(path, &st) < 0)
-		return false;
-	for (size_t i = 0; i < run->tree.n_names; i++) {
-		const struct stat *elf = &run->tree.names[i].st;
-
-		if (elf->st_dev == st.st_dev && elf->st_ino == st.st_ino)
-			return true;
-	}
-	return false;
-}
-
 /* Only now, or it would be one of the files of the tree. */
 static bool batch_open_report(struct batch_run *run, struct eh2sframe_error *err)
 {
 	const struct args *args = run->args;
 	const char *path = args->json_path ? args->json_path : args->report_path;
 
-	if (batch_is_elf(run, path))
-		return cmd_fail(err, EH2SFRAME_USAGE,
-		    "%s%s is one of the ELF files to %s; give another name",
-		    args->json_path ? "--report-file=" : "-o ", path,
-		    args->verb == VERB_REPORT ? "report" : "convert");
 	if (!args->json_path && args->verb != VERB_REPORT)
 		return true;
 	/* The workers would inherit what is noted. */

@@ -192,6 +192,11 @@ usage section --report-file=new good "$PWD/new"
 usage report -o good good
 usage report -o text conv good text
 usage tree report -o good good
+for words in "tree check --report-file=good" "tree convert --report-file=good" "report -o good"; do
+	# shellcheck disable=SC2086 # words
+	usage $words conv
+	is 'says why' one_line 'eh2sframe: good: is an ELF file, which a report would replace; give another name'
+done
 usage tree convert --report-file=good .
 
 ### Options that ask about the program itself.

@@ -245,7 +245,7 @@ def test_stack():
                  ["report", "--html", "-v", "plain"], ["merge", "report.json"], ["dump", "converted"],
                  ["verify", "-v", "converted"], ["verify", "--witness=libdwarf", "converted"],
                  ["lint", "converted"], ["remove", "converted", "y"], ["tree", "convert", "tree"],
-                 ["tree", "convert", "--report-file=y", "tree"], ["-j4", big, "y"],
+                 ["tree", "convert", "--report-file=y.json", "tree"], ["-j4", big, "y"],
                  ["-j4", "--optimize=size", big, "y"]):
         if argv[-2] == big and not os.path.exists(big):
             skip(f"{' '.join(argv)}: a stack of 80 KiB", f"needs {big}")
