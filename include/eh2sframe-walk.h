@@ -130,7 +130,8 @@ struct eh2sframe_walk_section {
  * Opens size bytes of a section ("2.1 SFrame Header", versions 1, 2 and 3) that the walked
  * program has at address. Rows count for PCs from text_start to text_end alone. The bytes
  * may be a copy. false: it is not a section of a known version and machine, its tables are
- * not inside size, or its functions are not sorted.
+ * not inside size, or its functions are not sorted; section is then one without rows, whose
+ * look-ups are NO_ROW and whose index has size 0.
  */
 EH2SFRAME_WALK_API bool eh2sframe_walk_open(struct eh2sframe_walk_section *section,
     const void *bytes, size_t size, uint64_t address, uint64_t text_start,

@@ -71,21 +71,14 @@ static void walk_open_quick(struct walk_section *section)
 		section->quick_size = section->text_end - first;
 }
 
-bool eh2sframe_walk_open(struct eh2sframe_walk_section *opened, const void *bytes,
-    size_t size, uint64_t address, uint64_t text_start, uint64_t text_end)
+/* Leaves a section half open when it returns false. */
+static bool walk_open_checked(struct walk_section *section, size_t size)
 {
-	struct walk_section *section = walk_opening(opened);
-	const uint8_t *header = bytes;
+	const uint8_t *header = section->bytes;
 	uint16_t one = 1, magic;
 	bool big_host = *(const uint8_t *)&one == 0;
 
-	*opened = (struct eh2sframe_walk_section){{0}};
-	*section = (struct walk_section){.bytes = header,
-	    .address = address,
-	    .text_start = text_start,
-	    .text_end = text_end,
-	    .id = 1};
-	if (size < WALK_HEADER_SIZE || text_end < text_start)
+	if (size < WALK_HEADER_SIZE || section->text_end < section->text_start)
 		return false;
 	magic = walk_load16(header, false);
 	section->swap = magic != WALK_MAGIC;
@@ -114,6 +107,23 @@ bool eh2sframe_walk_open(struct eh2sframe_walk_section *opened, const void *byte
 		walk_open_quick(section);
 	}
 	return true;
+}
+
+bool eh2sframe_walk_open(struct eh2sframe_walk_section *opened, const void *bytes,
+    size_t size, uint64_t address, uint64_t text_start, uint64_t text_end)
+{
+	struct walk_section *section = walk_opening(opened);
+
+	*opened = (struct eh2sframe_walk_section){{0}};
+	*section = (struct walk_section){.bytes = bytes,
+	    .address = address,
+	    .text_start = text_start,
+	    .text_end = text_end,
+	    .id = 1};
+	if (walk_open_checked(section, size))
+		return true;
+	*opened = (struct eh2sframe_walk_section){{0}};
+	return false;
 }
 
 void eh2sframe_walk_open_extra(struct eh2sframe_walk_section *opened,

@@ -51,12 +51,33 @@ START_TEST(the_last_page_ends_behind_all)
 }
 END_TEST
 
+/* The tables of a section that was cut off were counted before they were found outside of it, and a look-up read
+ * them at NULL. */
+START_TEST(a_section_that_does_not_open_has_no_rows)
+{
+	struct eh2sframe_walk_section section;
+	struct eh2sframe_rule rule;
+	uint32_t page = 0;
+
+	for (size_t size = 0; size < HEADER + N * FDE; size++) {
+		memset(&section, 0x5a, sizeof(section));
+		ck_assert(!eh2sframe_walk_open(
+		    &section, bytes, size, 0x1000, 0x1000, UINT64_MAX));
+		ck_assert_int_eq(eh2sframe_walk_look_up(&section, 0x2000, &rule),
+		    EH2SFRAME_WALK_WHY_NO_ROW);
+		ck_assert_uint_eq(eh2sframe_walk_index_size(&section), 0);
+		ck_assert(!eh2sframe_walk_index_use(&section, &page, sizeof(page)));
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("walk_index");
 	TCase *cases = tcase_create("index");
 
 	tcase_add_test(cases, the_last_page_ends_behind_all);
+	tcase_add_test(cases, a_section_that_does_not_open_has_no_rows);
 	suite_add_tcase(suite, cases);
 	return unit_main(suite);
 }
