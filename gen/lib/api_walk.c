@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -89,6 +90,22 @@ bool eh2sframe_rows_memory(const void *elf, size_t size,
 	return ok;
 }
 
+/* Tells notes that the loader has put into memory from those that are in the file alone. */
+static bool walk_is_loaded(
+    const Elf64_Phdr *load, size_t n_headers, const Elf64_Phdr *note)
+{
+	for (; n_headers > 0; n_headers--, load++) {
+		const uint64_t offset = note->p_vaddr - load->p_vaddr;
+
+		if (load->p_type == PT_LOAD && load->p_flags & PF_R &&
+		    offset <= load->p_filesz &&
+		    note->p_filesz <= load->p_filesz - offset &&
+		    note->p_offset - load->p_offset == offset)
+			return true;
+	}
+	return false;
+}
+
 /*
  * Whether the file is still the one that is mapped, and was not replaced since: its
  * headers are the same, and its notes, which have a hash of all of it.
@@ -108,6 +125,7 @@ static bool walk_is_mapped(
 		return false;
 	for (size_t i = 0; i < header->e_phnum; i++, note++)
 		if (note->p_type == PT_NOTE &&
+		    walk_is_loaded(module->headers, header->e_phnum, note) &&
 		    (note->p_offset > size || note->p_filesz > size - note->p_offset ||
 			memcmp(elf + note->p_offset,
 			    (const char *)(uintptr_t)(module->bias + note->p_vaddr),
@@ -149,8 +167,11 @@ bool eh2sframe_rows_module(void *context, struct eh2sframe_walk_module *module)
 		return walk_rows_of_file("/proc/self/exe", module);
 	if (strchr(module->path, '/'))
 		return walk_rows_of_file(module->path, module);
-	/* The vDSO: no file has it, and all of it is in memory. */
 	header = module->header;
+	/* No file has the vDSO, but all of it is in memory. Libraries that were found by an empty
+	 * directory name have no '/' in their paths either, and are not all there. */
+	if ((uintptr_t)header != getauxval(AT_SYSINFO_EHDR))
+		return false;
 	return eh2sframe_rows_memory(header,
 	    header->e_shoff + (size_t)header->e_shnum * header->e_shentsize, module,
 	    NULL);

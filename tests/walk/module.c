@@ -2,13 +2,16 @@
 /*
  * module EXTRA FILE...: rows that libeh2sframe makes for libeh2sframe-walk, by both shared libraries. The rule of
  * each row of a result is the one that the walker finds in the section. EXTRA has code that no section can
- * describe, so no rows are made, and nothing of them may stay. TAP.
+ * describe, so no rows are made, and nothing of them may stay. Files that a process has mapped. TAP.
  */
+#include <elf.h>
 #include <inttypes.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
 
 #include "include/eh2sframe.h"
 
@@ -168,11 +171,72 @@ static void test_failure(const char *path)
 	free(elf);
 }
 
+/* Asks for the rows of a file, and says whether there are any. */
+static bool has_rows(const char *path, const void *header, uint64_t bias)
+{
+	const Elf64_Ehdr *elf = header;
+	struct eh2sframe_walk_module module = {.struct_size = sizeof(module),
+	    .path = path,
+	    .bias = bias,
+	    .header = header,
+	    .headers = (const char *)header + elf->e_phoff};
+	bool made = eh2sframe_rows_module(NULL, &module);
+
+	eh2sframe_free((void *)(uintptr_t)module.bytes);
+	eh2sframe_free((void *)(uintptr_t)module.extra);
+	return made;
+}
+
+static Elf64_Phdr *header_of(char *elf, uint32_t type)
+{
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)(void *)elf;
+	Elf64_Phdr *phdr = (Elf64_Phdr *)(void *)(elf + header->e_phoff);
+
+	for (size_t i = 0; i < header->e_phnum; i++)
+		if (phdr[i].p_type == type)
+			return &phdr[i];
+	exit(99);
+}
+
+/* This program, as if it were mapped where it was read. Its notes are in its first segment. */
+static void test_mapped(void)
+{
+	char path[] = "/tmp/walk-module.XXXXXX";
+	int fd = mkstemp(path);
+	size_t size;
+	char *elf = slurp("/proc/self/exe", &size);
+	const Elf64_Phdr *load = header_of(elf, PT_LOAD);
+	uint64_t bias = (uintptr_t)elf - load->p_vaddr;
+	Elf64_Phdr *stack = header_of(elf, PT_GNU_STACK);
+	char *note = elf + header_of(elf, PT_NOTE)->p_offset;
+	uintptr_t vdso = getauxval(AT_SYSINFO_EHDR);
+
+	/* No segment has this note, and nothing is at its address. */
+	*stack = (Elf64_Phdr){
+	    .p_type = PT_NOTE, .p_flags = PF_R, .p_vaddr = 0x7000000, .p_filesz = 16};
+	if (fd < 0 || write(fd, elf, size) != (ssize_t)size)
+		exit(99);
+	check(has_rows(path, elf, bias), "a note that is not loaded is not read", path);
+	stack->p_vaddr++;
+	check(!has_rows(path, elf, bias), "other headers", path);
+	stack->p_vaddr--;
+	note[0]++;
+	check(!has_rows(path, elf, bias), "another note", path);
+	note[0]--;
+	check(!has_rows("libc.so.6", elf, bias), "a path without a directory", path);
+	check(!vdso || has_rows("linux-vdso.so.1", (const void *)vdso, vdso), "the vDSO",
+	    path);
+	close(fd);
+	unlink(path);
+	free(elf);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 3)
 		return 99;
 	test_failure(argv[1]);
+	test_mapped();
 	for (int i = 2; i < argc; i++)
 		test_file(argv[i]);
 	printf("1..%d\n", n_tests);
