@@ -37,15 +37,20 @@ size_t symbol_name_size(const char *name)
 	return *name ? 1 + strcspn(name + 1, "@") : 0;
 }
 
-/* "fopen@@GLIBC_2.2.5" comes before "fopen64@@GLIBC_2.2.5", as the names do. */
+/* "fopen@@GLIBC_2.2.5" comes before "fopen64@@GLIBC_2.2.5", as the names do. Most names differ early, and may be
+ * long: reads no further than that. */
 static int name_compare(const char *a, const char *b)
 {
-	const size_t a_size = symbol_name_size(a), b_size = symbol_name_size(b);
-	const int order = memcmp(a, b, a_size < b_size ? a_size : b_size);
+	bool a_ends, b_ends;
+	size_t i = 0;
 
-	if (order || a_size == b_size)
-		return order ? order : strcmp(a, b);
-	return a_size < b_size ? -1 : 1;
+	while (a[i] && a[i] == b[i] && (i == 0 || a[i] != '@'))
+		i++;
+	a_ends = !a[i] || (i > 0 && a[i] == '@');
+	b_ends = !b[i] || (i > 0 && b[i] == '@');
+	if (a_ends != b_ends)
+		return a_ends ? -1 : 1;
+	return strcmp(a + i, b + i);
 }
 
 /*

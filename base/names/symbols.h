@@ -12,6 +12,10 @@
 /* Ranks from here on are of symbols without a type: labels of hand-written code. */
 enum { SYMBOL_UNTYPED = 8 };
 
+/* Names may be the ends of others, so that a small table has many long ones. Of honest files they are never this
+ * many times as long as the tables they are in; what comes behind that is left out. */
+enum { SYMBOLS_NAMES_SHARE = 16 };
+
 struct symbol {
 	uint64_t addr, size; /* bytes */
 	const char *name;    /* borrowed from the table, as it is there */

@@ -322,15 +322,19 @@ bool image_go_names(const struct image *image, bool search, struct symbols *symb
 	struct go_source source;
 	struct go_bytes bytes;
 	struct go_func func;
+	uint64_t n_names = 0;
 	bool ok = true;
 
 	if (!find_table(image, search, &bytes) || !bytes.data)
 		return true;
 	if (open_table(image, &bytes, &source, &ignored))
 		for (size_t i = 0; ok && i < source.table.n_funcs &&
+				   n_names / SYMBOLS_NAMES_SHARE < source.size &&
 				   go_table_func(&source.table, i, &func, &ignored);
-		     i++)
+		     i++) {
 			ok = add_name(image, &source, &func, symbols);
+			n_names += strlen(func.name) + 1;
+		}
 	image_go_source_deinit(&source);
 	return ok && ignored.kind != ERR_NOMEM;
 }

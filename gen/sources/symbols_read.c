@@ -25,15 +25,33 @@ static bool is_function(
 	       image_is_code(image, addr, 1);
 }
 
+/* The name at an offset, or NULL; takes what was read off the bytes that may still be read. */
+static const char *read_name(const struct rd *names, uint32_t offset, uint64_t *left)
+{
+	struct rd at = *names;
+	const char *name;
+	size_t from;
+
+	if (!rd_skip(&at, offset))
+		return NULL;
+	from = at.pos;
+	if (at.size - from > MAX_NAME)
+		at.size = from + MAX_NAME;
+	if (at.size - from > *left)
+		at.size = from + (size_t)*left;
+	name = rd_cstr(&at);
+	*left -= (name ? at.pos : at.size) - from;
+	return name;
+}
+
 /*
  * False only without memory: a symbol that makes no sense is skipped, because a file must
  * not fail for a name in a report. Absolute and common symbols do not lie in code.
  */
 static bool read_one(const struct image *image, struct rd *rd, const struct rd *names,
-    struct symbols *symbols)
+    uint64_t *left, struct symbols *symbols)
 {
 	size_t index = rd->pos / SYM_SIZE, where;
-	struct rd at = *names;
 	uint32_t name_off = rd_u32(rd);
 	uint8_t info = rd_u8(rd);
 	uint8_t other = rd_u8(rd);
@@ -51,11 +69,7 @@ static bool read_one(const struct image *image, struct rd *rd, const struct rd *
 	/* In an object a value is relative to its section. */
 	if (image->object && where < image->n_sections)
 		symbol.addr += image->sections[where].hdr.sh_addr;
-	if (rd_skip(&at, name_off)) {
-		if (at.size - at.pos > MAX_NAME)
-			at.size = at.pos + MAX_NAME;
-		symbol.name = rd_cstr(&at);
-	}
+	symbol.name = read_name(names, name_off, left);
 	if (!symbol.name || !plain_is(symbol.name) ||
 	    !is_function(image, GELF_ST_TYPE(info), symbol.addr, symbol.name))
 		return true;
@@ -78,6 +92,7 @@ static bool read_table(
 {
 	const struct image_section *strings;
 	struct rd rd, names;
+	uint64_t left;
 
 	if (!table || table->hdr.sh_link >= image->n_sections)
 		return true;
@@ -86,8 +101,9 @@ static bool read_table(
 		return true;
 	rd_init(&names, strings->data, (size_t)strings->hdr.sh_size, image->big_endian);
 	rd_init(&rd, table->data, (size_t)table->hdr.sh_size, image->big_endian);
+	left = SYMBOLS_NAMES_SHARE * ((uint64_t)rd.size + names.size);
 	while (rd.size - rd.pos >= SYM_SIZE)
-		if (!read_one(image, &rd, &names, symbols))
+		if (!read_one(image, &rd, &names, &left, symbols))
 			return false;
 	return true;
 }

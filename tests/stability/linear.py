@@ -112,6 +112,20 @@ def colliding(i):
     return struct.pack("<Q", value ^ 15 * factor & mask)
 
 
+def names_in_each_other(n):
+    """A library with n symbols of one address, whose names are the ends of one long name."""
+    out = elf(16 * n, lambda at: fdes([(0, 16 * n, b"\x41\x0e\x10")], at))
+    shoff, number = struct.unpack_from("<Q", out, 40)[0], struct.unpack_from("<H", out, 60)[0]
+    names = b"\0" + b"n" * (3 * n) + b"\0"
+    symbols = bytes(24) + b"".join(struct.pack("<IBBHQQ", 1 + i, 0x12, 0, 2, TEXT, 16) for i in range(n))
+    at = len(out)
+    more = struct.pack("<IIQQQQIIQQ", 0, 2, 0, 0, at, len(symbols), number + 1, 1, 8, 24)
+    more += struct.pack("<IIQQQQIIQQ", 0, 3, 0, 0, at + len(symbols), len(names), 0, 0, 1, 0)
+    body = (out + symbols + names).ljust(at + len(symbols) + len(names) + 8 & -8, b"\0")
+    head = body[:40] + struct.pack("<Q", len(body)) + body[48:60] + struct.pack("<H", number + 2)
+    return head + body[62:] + out[shoff:shoff + 64 * number] + more
+
+
 # Each gives the file for a size.
 CASES = {
     "functions": (20000, lambda n: elf(n * 16, lambda at: fdes([(16 * i, 16, b"\x41\x0e" + uleb(16 + 8 * i)) for i in range(n)], at))),
@@ -146,6 +160,7 @@ ALONE = {
     # The last entry is none, so that all are searched.
     "headers of one PLT": (1600, lambda n: elf(16 * n + 4096, lambda at: fdes([(0, 16, b"\x41\x0e\x10")], at), text=PLT + STUB * n,
                                                same=((".text", ".plt"), ALLOC | EXEC, n)), SECTION),
+    "names that are the ends of one": (2500, names_in_each_other, ["report", "-v", "-j1", "in"]),
     "headers of one .eh_frame": (
         6000, lambda n: elf(16 * n, lambda at: fdes([(16 * i, 16, b"\x41\x0e\x10") for i in range(n)], at), same=((".eh_frame", ".eh_frame"), ALLOC, n)),
         SECTION),
