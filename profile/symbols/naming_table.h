@@ -21,9 +21,8 @@ struct table {
 	bool starts_known;
 	/* Belongs to naming_run: one more than the function of each symbol; or 0. */
 	uint32_t *functions;
-	/* Where the names are that the symbols point to: in files that are open, or in a text. NULL: not there. */
-	struct eh2sframe_file *file, *debug;
-	char *text;
+	struct eh2sframe_file *file; /* for its segments and .eh_frame; NULL: not there */
+	char *text;		     /* the names that the symbols point to */
 };
 
 /*

@@ -5,7 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "profile/symbols/naming_table.h"
+
+/* The library reads no longer ones; a file that is written to meanwhile can lose the end of a name. */
+#define MAX_NAME 65536
 
 /* Closes a file that is not of the module, or NULL. Returns one that is: a file at a path may have been
  * replaced since. */
@@ -42,35 +46,62 @@ static struct eh2sframe_file *module_open(
 	return module_check(module, eh2sframe_open_path(module->path, NULL, why));
 }
 
-/* A list that functions are taken into. */
+/* A list that functions are taken into, and their names, one after the other. */
 struct module_list {
 	struct symbols *symbols;
+	char *text;
+	size_t n_text, cap_text;
 	bool no_memory;
 };
+
+/* Copies the name: where it is in the file, somebody may write meanwhile. */
+static bool module_copy(struct module_list *list, const char *name)
+{
+	const size_t size = strnlen(name, MAX_NAME);
+	char *copy;
+
+	if (!vec_reserve(&list->text, &list->cap_text, list->n_text + size + 1))
+		return false;
+	copy = list->text + list->n_text;
+	memcpy(copy, name, size);
+	copy[size] = '\0';
+	list->n_text += strlen(copy) + 1;
+	return true;
+}
 
 static bool module_take(void *context, const struct eh2sframe_symbol *symbol)
 {
 	struct module_list *list = context;
+	/* The text may still move, so a name is set when all are there. */
 	const struct symbol taken = {.addr = symbol->start,
 	    .size = symbol->size,
-	    .name = symbol->name ? symbol->name : ""};
+	    .name = symbol->name ? NULL : ""};
 
 	list->symbols->dynamic = symbol->flags & EH2SFRAME_SYMBOL_DYNAMIC;
-	list->no_memory = !symbols_add(list->symbols, &taken);
+	list->no_memory = !symbols_add(list->symbols, &taken) ||
+			  (symbol->name && !module_copy(list, symbol->name));
 	return !list->no_memory;
 }
 
-/* The list stays in the order in which it comes. */
+/* The list stays in the order in which it comes. The caller frees the text of the names also after a failure. */
 static bool module_functions(const struct eh2sframe_file *file,
-    enum eh2sframe_origin origin, struct symbols *symbols, struct err *err)
+    enum eh2sframe_origin origin, struct symbols *symbols, char **text, struct err *err)
 {
 	struct module_list list = {.symbols = symbols};
 	struct eh2sframe_error why = {.status = EH2SFRAME_DONE};
+	bool ok = eh2sframe_file_functions(file, origin, module_take, &list, &why) ||
+		  module_failed(&why, err);
+	const char *name = list.text;
 
-	if (!eh2sframe_file_functions(file, origin, module_take, &list, &why) &&
-	    !module_failed(&why, err))
-		return false;
-	return !list.no_memory || err_set_nomem(err);
+	*text = list.text;
+	if (list.no_memory)
+		ok = err_set_nomem(err);
+	for (size_t i = 0; ok && i < symbols->n; i++)
+		if (!symbols->list[i].name) {
+			symbols->list[i].name = name;
+			name += strlen(name) + 1;
+		}
+	return ok;
 }
 
 bool table_address(const struct table *table, uint64_t offset, uint64_t *address)
@@ -92,17 +123,26 @@ static bool module_take_debug(
     struct eh2sframe_file *debug, struct table *table, struct err *err)
 {
 	struct symbols symbols = {0};
-	bool ok = module_functions(debug, EH2SFRAME_ORIGIN_SYMBOLS, &symbols, err);
+	char *text;
+	bool ok = module_functions(debug, EH2SFRAME_ORIGIN_SYMBOLS, &symbols, &text, err);
 
+	eh2sframe_close(debug);
 	if (!ok || !symbols.n || symbols.dynamic) {
 		symbols_deinit(&symbols);
-		eh2sframe_close(debug);
+		free(text);
 		return ok;
 	}
 	symbols_deinit(&table->symbols);
+	free(table->text);
 	table->symbols = symbols;
-	table->debug = debug;
+	table->text = text;
 	return true;
+}
+
+/* Whether the table has the names of .symtab, so that no other file has more. */
+static bool module_is_named(const struct table *table)
+{
+	return table->symbols.n && !table->symbols.dynamic;
 }
 
 /* The first separate debug file that has names. */
@@ -116,7 +156,8 @@ static bool module_debug(const struct profile_module *module,
 		snprintf(hex + 2 * i, 3, "%02x", module->build_id[i]);
 	if (module->build_id_size < 2)
 		return true;
-	for (size_t i = 0; ok && i < options->n_debug_dirs && !table->debug; i++) {
+	for (size_t i = 0; ok && i < options->n_debug_dirs && !module_is_named(table);
+	     i++) {
 		struct eh2sframe_error why = {.status = EH2SFRAME_DONE};
 		struct eh2sframe_file *debug = NULL;
 		int n = snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug",
@@ -133,11 +174,16 @@ static bool module_debug(const struct profile_module *module,
 
 bool table_read_starts(struct table *table, struct err *err)
 {
+	char *none = NULL;
+	bool ok;
+
 	if (!table->file || table->starts_known)
 		return true;
 	table->starts_known = true;
-	return module_functions(
-	    table->file, EH2SFRAME_ORIGIN_EH_FRAME, &table->starts, err);
+	ok = module_functions(
+	    table->file, EH2SFRAME_ORIGIN_EH_FRAME, &table->starts, &none, err);
+	free(none);
+	return ok;
 }
 
 bool table_read_module(const struct profile_module *module,
@@ -146,12 +192,11 @@ bool table_read_module(const struct profile_module *module,
 	struct eh2sframe_error why = {.status = EH2SFRAME_DONE};
 
 	table->file = module_open(module, &why);
-	if (table->file ? !module_functions(
-			      table->file, EH2SFRAME_ORIGIN_SYMBOLS, &table->symbols, err)
+	if (table->file ? !module_functions(table->file, EH2SFRAME_ORIGIN_SYMBOLS,
+			      &table->symbols, &table->text, err)
 			: !module_failed(&why, err))
 		return false;
-	return (table->symbols.n && !table->symbols.dynamic) ||
-	       module_debug(module, options, table, err);
+	return module_is_named(table) || module_debug(module, options, table, err);
 }
 
 void table_free(struct table *table)
@@ -161,6 +206,5 @@ void table_free(struct table *table)
 	free(table->functions);
 	free(table->text);
 	eh2sframe_close(table->file);
-	eh2sframe_close(table->debug);
 	*table = (struct table){0};
 }

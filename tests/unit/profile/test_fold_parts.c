@@ -85,6 +85,30 @@ START_TEST(kernel)
 }
 END_TEST
 
+/* Names once pointed into the file, and were as long as whatever was written over it meanwhile. */
+START_TEST(names_of_a_file_that_is_written_to)
+{
+	static char image[64 << 20];
+	FILE *self = fopen("/proc/self/exe", "rb");
+	struct naming_options options = {0};
+	char path[] = "self";
+	struct profile_module module = {.path = path, .image = (uint8_t *)image};
+	struct table table = {0};
+	struct err err = {0};
+	size_t n = 0;
+
+	ck_assert_ptr_nonnull(self);
+	module.image_size = fread(image, 1, sizeof(image), self);
+	fclose(self);
+	ck_assert(table_read_module(&module, &options, &table, &err));
+	memset(image, 'A', module.image_size);
+	for (size_t i = 0; i < table.symbols.n; i++)
+		n += strcmp(table.symbols.list[i].name, "main") == 0;
+	ck_assert_uint_eq(n, 1);
+	table_free(&table);
+}
+END_TEST
+
 START_TEST(base)
 {
 	ck_assert_str_eq(naming_base("/usr/lib/libc.so.6"), "libc.so.6");
@@ -104,6 +128,7 @@ int main(void)
 	tcase_add_test(tcase, json);
 	tcase_add_test(tcase, perf_map);
 	tcase_add_test(tcase, kernel);
+	tcase_add_test(tcase, names_of_a_file_that_is_written_to);
 	tcase_add_test(tcase, base);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
