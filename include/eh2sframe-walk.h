@@ -7,8 +7,9 @@
  * Rules for all functions:
  *
  * - Only eh2sframe_walk_init, _refresh, _thread, _add and _remove may not be called in a
- *   signal handler. The others allocate no memory, take no lock, make no call of libc and
- *   leave errno alone.
+ *   signal handler. The others allocate no memory, take no lock and leave errno alone. They
+ *   call nothing of libc but _dl_find_object, where it has that, and memcmp, memcpy, memmove
+ *   and memset, which compilers call for copies, too; all may be called in a handler.
  * - The library reads a section's bytes in place and checks each place before it reads
  *   there. A damaged section ends a walk with a reason, or gives wrong frames; it does no
  *   other harm.
@@ -270,7 +271,8 @@ struct eh2sframe_walk_options {
  * caller's and stays in use until the process ends; EH2SFRAME_WALK_MEMORY is enough for most
  * programs. A larger one has room for more indexes. Then it calls eh2sframe_walk_refresh.
  * options are copied; NULL means the defaults. false: size is below 64 KiB, memory is not
- * aligned to 64 bytes, struct_size is too small, or an earlier call succeeded.
+ * aligned to 64 bytes, struct_size is too small, an earlier call succeeded, or options ask
+ * for what this version does not know: a reserved byte, or one behind the members, is not 0.
  */
 enum { EH2SFRAME_WALK_MEMORY = 1 << 20 };
 EH2SFRAME_WALK_API bool eh2sframe_walk_init(

@@ -129,16 +129,39 @@ static void make_index(struct eh2sframe_walk_section *section)
 
 static struct eh2sframe_walk_section *walk_open_file(const struct walk_file *file)
 {
-	struct eh2sframe_walk_section opened, *section;
+	struct eh2sframe_walk_section *section =
+	    walk_memory(sizeof(*section), _Alignof(struct eh2sframe_walk_section));
 
-	if (!open_own(&opened, file) && !open_made(&opened, file))
+	/* Made rows are never freed, so none are made without room for them. */
+	if (!section)
 		return NULL;
-	section = walk_memory(sizeof(*section), _Alignof(struct eh2sframe_walk_section));
-	if (section) {
-		*section = opened;
-		make_index(section);
+	if (!open_own(section, file) && !open_made(section, file)) {
+		walk_memory_undo(section);
+		return NULL;
 	}
+	make_index(section);
 	return section;
+}
+
+/* Takes note of code without rows; false when none of it could be added. */
+static bool note_code(
+    struct walk_table *draft, const struct walk_range *ranges, size_t n, bool *added)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < n; i++) {
+		added[i] = walk_table_insert(draft, &ranges[i]);
+		any |= added[i];
+	}
+	return any;
+}
+
+static void set_section(
+    struct walk_table *draft, uint64_t start, struct eh2sframe_walk_section *section)
+{
+	for (size_t i = 0; i < draft->n; i++)
+		if (draft->ranges[i].start == start)
+			draft->ranges[i].section = section;
 }
 
 /* Adds a file that stays. What is in the table already was added by an earlier refresh. */
@@ -149,17 +172,20 @@ static void note_file(struct files *files, const struct walk_file *file)
 	const struct walk_range *known =
 	    n > 0 ? walk_table_find(files->draft, ranges[0].start) : NULL;
 	struct eh2sframe_walk_section *section;
+	bool added[MOST_SEGMENTS];
 
 	if (n == 0 || known || !walk_table_has_room(files->draft, n)) {
 		files->n_with_rows += known && known->section;
 		return;
 	}
+	/* In the table first: what overlaps another file's code would be converted by each refresh. */
+	if (!note_code(files->draft, ranges, n, added))
+		return;
 	section = walk_open_file(file);
 	files->n_with_rows += section != NULL;
-	for (size_t i = 0; i < n; i++) {
-		ranges[i].section = section;
-		walk_table_insert(files->draft, &ranges[i]);
-	}
+	for (size_t i = 0; i < n; i++)
+		if (added[i])
+			set_section(files->draft, ranges[i].start, section);
 }
 
 static bool is_kept(const struct files *files, const struct walk_file *file)

@@ -137,6 +137,11 @@ void *walk_memory(size_t size, size_t align)
 	return (void *)start;
 }
 
+void walk_memory_undo(void *memory)
+{
+	process.memory = memory;
+}
+
 bool walk_table_has_room(const struct walk_table *draft, size_t n)
 {
 	return process.capacity - draft->n >= n;
@@ -279,6 +284,20 @@ static uint64_t signature_mask(void)
 	return mask;
 }
 
+/* A caller that was compiled against a later version may ask for what is not done here. */
+static bool options_are_known(const struct eh2sframe_walk_options *options)
+{
+	const unsigned char *bytes = (const unsigned char *)options;
+
+	if (options->struct_size < sizeof(*options))
+		return false;
+	for (size_t i = offsetof(struct eh2sframe_walk_options, reserved);
+	     i < options->struct_size; i++)
+		if (bytes[i] != 0)
+			return false;
+	return true;
+}
+
 bool eh2sframe_walk_init(
     void *memory, size_t size, const struct eh2sframe_walk_options *options)
 {
@@ -286,7 +305,8 @@ bool eh2sframe_walk_init(
 	size_t n_entries = power_of_2_up_to(size / CACHE_SHARE / sizeof(uint64_t[2]));
 
 	if (size < LEAST_MEMORY || (uintptr_t)memory % 64 != 0 || process.published ||
-	    (options && options->struct_size < sizeof(*options)))
+	    (options && !options_are_known(options)) ||
+	    pthread_atfork(NULL, NULL, begin_child) != 0)
 		return false;
 	if (options)
 		walk_settings.options = *options;
@@ -304,8 +324,6 @@ bool eh2sframe_walk_init(
 	memset(process.cache.entries, 0, n_entries * sizeof(uint64_t[2]));
 	walk_settings.cache = &process.cache;
 	walk_settings.signature_mask = signature_mask();
-	if (pthread_atfork(NULL, NULL, begin_child) != 0)
-		return false;
 	walk_publish();
 	eh2sframe_walk_refresh();
 	return true;

@@ -46,8 +46,10 @@ bool walk_begin_interrupted(struct eh2sframe_walk_frame *frame, uint64_t *regist
 
 /* Writers, which hold the lock. */
 
-/* Memory that is never given back; NULL when too little is left. */
+/* Memory that stays; NULL when too little is left. */
 void *walk_memory(size_t size, size_t align);
+/* Gives back what the last call of walk_memory returned. */
+void walk_memory_undo(void *memory);
 
 /* Adds a range to the draft. false: the table is full, or the range overlaps another. */
 bool walk_table_insert(struct walk_table *draft, const struct walk_range *range);

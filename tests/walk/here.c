@@ -239,6 +239,10 @@ int main(int argc, char **argv)
 	unsigned char *memory = mmap(NULL, MEMORY_SIZE, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	unsigned long n = argc > 1 ? strtoul(argv[1], NULL, 10) : 100;
+	struct {
+		struct eh2sframe_walk_options options;
+		uint64_t more;
+	} later = {.options.struct_size = sizeof(later), .more = 1};
 	struct eh2sframe_walk_options options = {.struct_size = sizeof(options) - 1};
 
 	here_ok(eh2sframe_walk_backtrace(NULL, (uintptr_t[1]){0}, 1, NULL) == 0,
@@ -248,6 +252,11 @@ int main(int argc, char **argv)
 		    !eh2sframe_walk_init(memory, MEMORY_SIZE, &options),
 	    "too little memory, a wrong alignment and short options are refused");
 	options.struct_size = sizeof(options);
+	options.reserved[5] = 1;
+	here_ok(!eh2sframe_walk_init(memory, MEMORY_SIZE, &options) &&
+		    !eh2sframe_walk_init(memory, MEMORY_SIZE, &later.options),
+	    "what a later version may ask for is refused");
+	options.reserved[5] = 0;
 #ifdef HERE_ROWS
 	options.rows = eh2sframe_rows_module;
 #endif
