@@ -217,7 +217,7 @@ struct eh2sframe_frames {
 /*
  * Opens CFI in memory. The bytes are copied, so the caller may free them afterwards. name,
  * options and errors are as for the calls above, and EH2SFRAME_USAGE says that addresses
- * do not ascend. Everything works with such a file except what reads instructions: a check
+ * do not ascend, or that a later version's struct has a member that is not 0. Everything works with such a file except what reads instructions: a check
  * of the code fails with EH2SFRAME_INPUT. examples/jit is a program that does it.
  */
 EH2SFRAME_CHECKED struct eh2sframe_file *eh2sframe_open_frames(
@@ -246,7 +246,8 @@ struct eh2sframe_info {
 	uint64_t build_id_size;	 /* bytes */
 };
 
-/* Fills in the members that struct_size has room for; false without any. */
+/* Fills in the members that struct_size has room for; false without any, or when it is no
+ * multiple of 8, as that of every version is. */
 EH2SFRAME_CHECKED bool eh2sframe_file_info(
     const struct eh2sframe_file *file, struct eh2sframe_info *info);
 
@@ -415,7 +416,7 @@ EH2SFRAME_CHECKED bool eh2sframe_result_write_memory(struct eh2sframe_result *re
 /*
  * The caller sets struct_size to the sizeof of the struct before each call. A later
  * version adds members at the end, and leaves them alone where the struct is an earlier
- * one.
+ * one. false: it has room for no member, or is no multiple of 8.
  *
  * A function is an FDE of the specification: "2.3 SFrame FDE". It may stand for several
  * functions of the file whose rows are equal, unless "optimize" is none, and with size for

@@ -39,7 +39,7 @@ bool api_given(bool all_given, struct err *err);
 /*
  * Copies a struct to one of the caller, except the first member, which is its size and stays: it is
  * shorter than ours when the caller was compiled against an earlier version, and can also be longer.
- * False when it has room for nothing.
+ * False when it has room for nothing, or a part of a member.
  */
 bool api_give(void *to, size_t to_size, const void *from, size_t size);
 

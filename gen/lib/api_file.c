@@ -9,7 +9,8 @@ bool api_give(void *to, size_t to_size, const void *from, size_t size)
 {
 	size_t n = to_size < size ? to_size : size;
 
-	if (n <= sizeof(size_t))
+	/* Members end at multiples of 8, or two of 4 bytes do together. */
+	if (n <= sizeof(size_t) || to_size % sizeof(uint64_t) != 0)
 		return false;
 	memcpy((char *)to + sizeof(size_t), (const char *)from + sizeof(size_t),
 	    n - sizeof(size_t));

@@ -6,15 +6,31 @@
 
 #include "gen/sources/image_frames.h"
 
+/* A later version's members are 0 when they ask for nothing; this one could not do it. */
+static bool api_frames_known(const struct eh2sframe_frames *frames, struct err *err)
+{
+	const unsigned char *bytes = (const unsigned char *)frames;
+
+	if (frames->struct_size < sizeof(*frames))
+		return err_set(err, ERR_USAGE,
+		    "struct_size is %zu, and not the size of struct eh2sframe_frames",
+		    frames->struct_size);
+	for (size_t i = sizeof(*frames); i < frames->struct_size; i++)
+		if (bytes[i] != 0)
+			return err_set(err, ERR_USAGE,
+			    "byte %zu of struct eh2sframe_frames is not 0, and this "
+			    "version knows %zu; set it to 0, or use a later libeh2sframe",
+			    i, sizeof(*frames));
+	return true;
+}
+
 static bool api_frames_given(
     const struct eh2sframe_frames *frames, const char *name, struct err *err)
 {
 	if (!api_given(frames && name && (frames->bytes || frames->size == 0), err))
 		return false;
-	if (frames->struct_size < sizeof(*frames))
-		return err_set(err, ERR_USAGE,
-		    "struct_size is %zu, and not the size of struct eh2sframe_frames",
-		    frames->struct_size);
+	if (!api_frames_known(frames, err))
+		return false;
 	if (frames->big_endian > 1)
 		return err_set(err, ERR_USAGE, "big_endian is %u, and neither 0 nor 1",
 		    (unsigned int)frames->big_endian);

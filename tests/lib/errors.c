@@ -339,6 +339,10 @@ static void struct_sizes(const char *path)
 	    "a struct of a later version");
 	whole.struct_size = 0;
 	check(!eh2sframe_result_function(result, 0, &whole), "a struct without its size");
+	part.struct_size = offsetof(struct eh2sframe_function, n_rows) + 4;
+	check(!eh2sframe_result_function(result, 0, &part) &&
+		  part.n_rows == UINT64_C(0x5a5a5a5a5a5a5a5a),
+	    "a struct that ends in a member");
 	check(
 	    !eh2sframe_result_row(result, (size_t)-1, 0, &later.row) &&
 		!eh2sframe_result_row(result, 0, (size_t)-1, &later.row) &&

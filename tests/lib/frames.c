@@ -130,9 +130,21 @@ static void test_bad_frames(const struct eh2sframe_frames *good)
 	const enum eh2sframe_status wanted[7] = {EH2SFRAME_USAGE, EH2SFRAME_INPUT,
 	    EH2SFRAME_USAGE, EH2SFRAME_NOTHING, EH2SFRAME_INPUT, EH2SFRAME_USAGE,
 	    EH2SFRAME_USAGE};
+	struct {
+		struct eh2sframe_frames frames;
+		uint64_t more[2];
+	} later = {.frames = *good};
 	struct eh2sframe_error error;
+	struct eh2sframe_file *opened;
 	size_t n_right = 0;
 
+	later.frames.struct_size = sizeof(later);
+	opened = eh2sframe_open_frames(&later.frames, "later", NULL, &error);
+	later.more[1] = 1;
+	check(opened && !eh2sframe_open_frames(&later.frames, "later", NULL, &error) &&
+		  error.status == EH2SFRAME_USAGE,
+	    "a struct of a later version, which may ask for nothing more");
+	eh2sframe_close(opened);
 	for (size_t i = 0; i < 7; i++) {
 		bad[i] = *good;
 		bad[i].text_start = bad[i].text_end = 0;
