@@ -6,13 +6,16 @@
 
 #include "include/eh2sframe.h"
 
-static bool facts_of_file(
-    struct eh2sframe_file *file, struct facts *facts, struct err *err)
+/* Closes file; why says why it is NULL. */
+static bool facts_of_file(struct eh2sframe_file *file, const struct eh2sframe_error *why,
+    struct facts *facts, struct err *err)
 {
 	struct eh2sframe_info info = {.struct_size = sizeof(info)};
 	struct eh2sframe_segment at = {.struct_size = sizeof(at)};
 
 	*facts = (struct facts){0};
+	if (!file && why->status == EH2SFRAME_NO_MEMORY)
+		return err_set_nomem(err);
 	if (!file || !eh2sframe_file_info(file, &info)) {
 		eh2sframe_close(file);
 		return err_set(err, ERR_UNSUPPORTED,
@@ -40,14 +43,19 @@ static bool facts_of_file(
 
 bool facts_read(int fd, struct facts *facts, struct err *err)
 {
-	return facts_of_file(eh2sframe_open_fd(fd, "", NULL, NULL), facts, err);
+	struct eh2sframe_error why;
+	struct eh2sframe_file *file = eh2sframe_open_fd(fd, "", NULL, &why);
+
+	return facts_of_file(file, &why, facts, err);
 }
 
 bool facts_read_memory(
     const uint8_t *bytes, size_t size, struct facts *facts, struct err *err)
 {
-	return facts_of_file(
-	    eh2sframe_open_memory(bytes, size, "", NULL, NULL), facts, err);
+	struct eh2sframe_error why;
+	struct eh2sframe_file *file = eh2sframe_open_memory(bytes, size, "", NULL, &why);
+
+	return facts_of_file(file, &why, facts, err);
 }
 
 bool facts_address(const struct facts *facts, uint64_t offset, uint64_t *address)

@@ -28,7 +28,7 @@ struct facts {
 	uint32_t build_id_size;
 };
 
-/* Reads them from a descriptor or from memory. ERR_UNSUPPORTED when it is no 64-bit ELF. */
+/* Reads them from a descriptor or from memory. ERR_UNSUPPORTED when it is no 64-bit ELF; ERR_NOMEM. */
 ATTR_MUST_CHECK bool facts_read(int fd, struct facts *facts, struct err *err);
 ATTR_MUST_CHECK bool facts_read_memory(
     const uint8_t *bytes, size_t size, struct facts *facts, struct err *err);

@@ -141,7 +141,7 @@ static int rows_open_file(const struct rows_file *file, struct facts *facts)
 	return fd >= 0 ? fd : rows_try(file->path, file, facts);
 }
 
-/* A copy in memory: a mapped file that becomes shorter would end this program. */
+/* A copy in memory: whoever writes to a mapped file while it is converted would change bytes that were checked. */
 static uint8_t *rows_load(int fd, size_t *size, struct err *err)
 {
 	struct stat st;
