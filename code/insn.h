@@ -105,7 +105,7 @@ struct code_insn {
 
 /*
  * The instruction at address pc, of which size bytes (at least 1) are there. False when it is none
- * that the decoder knows. Needs code_can_decode.
+ * that the decoder knows; insn may then say anything. Needs code_can_decode.
  */
 ATTR_MUST_CHECK bool code_insn_read(enum code_machine machine, const uint8_t *code,
     uint64_t size, uint64_t pc, struct code_insn *insn);

@@ -294,9 +294,13 @@ bool code_insn_x86_64(
 
 	x.pc = pc;
 	x.insn = insn;
-	if (!code_x86_read_common(code, size, &x) && !code_x86_read_any(code, size, &x)) {
-		insn->length = code_x86_vex_length(code, size);
-		return insn->length != 0;
+	if (!code_x86_read_common(code, size, &x)) {
+		/* It may have told a part before it met what it does not know. */
+		code_insn_clear(insn);
+		if (!code_x86_read_any(code, size, &x)) {
+			insn->length = code_x86_vex_length(code, size);
+			return insn->length != 0;
+		}
 	}
 	code_x86_effects(&x);
 	return true;

@@ -2,8 +2,6 @@
 /* From a machine to its decoder. */
 #include "code/machines/machines.h"
 
-#include <string.h>
-
 #include "config.h"
 
 bool code_can_decode(enum code_machine machine)
@@ -42,9 +40,7 @@ enum code_flow code_decode(
 bool code_insn_read(enum code_machine machine, const uint8_t *code, uint64_t size,
     uint64_t pc, struct code_insn *insn)
 {
-	/* Most instructions have one effect or two. */
-	memset(insn, 0, offsetof(struct code_insn, effects));
-	insn->via = CODE_NO_REG;
+	code_insn_clear(insn);
 	switch (machine) {
 	case CODE_X86_64:
 #if EH2SFRAME_ZYDIS

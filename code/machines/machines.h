@@ -3,6 +3,8 @@
 #ifndef CODE_MACHINES_MACHINES_H
 #define CODE_MACHINES_MACHINES_H
 
+#include <string.h>
+
 #include "code/code.h"
 #include "code/insn.h"
 
@@ -13,7 +15,14 @@ enum code_flow code_decode_s390x(const uint8_t *code, uint64_t size, uint8_t *le
 /* ZydisGetVersion. */
 uint64_t code_x86_64_version(void);
 
-/* *insn is zeroed, except its effects. Its via is CODE_NO_REG. */
+/* Makes it one without effects. Does not touch their array: most instructions have one or two. */
+static inline void code_insn_clear(struct code_insn *insn)
+{
+	memset(insn, 0, offsetof(struct code_insn, effects));
+	insn->via = CODE_NO_REG;
+}
+
+/* *insn was cleared. */
 bool code_insn_x86_64(
     const uint8_t *code, uint64_t size, uint64_t pc, struct code_insn *insn);
 bool code_insn_aarch64(
