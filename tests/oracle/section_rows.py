@@ -142,6 +142,8 @@ def compare_job(job):
             out = os.path.join(work, os.path.basename(path))
             options = ["-q", "--refresh", f"--format={version}", "--", path, out]
             made = subprocess.run([tool, *options], capture_output=True, text=True, check=False)
+            if "is a program interpreter" in made.stderr:
+                made = subprocess.run([tool, "--method=grow", *options], capture_output=True, text=True, check=False)
             if made.returncode:
                 different.append(f"{path}: version {version}: {made.stderr.strip()}")
                 continue
