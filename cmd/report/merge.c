@@ -44,6 +44,11 @@ static bool merge_all(const struct args *args, struct report_document *report,
 			return false;
 	}
 	report_document_sort(report);
+	*at = report_document_repeats(report);
+	if (*at)
+		return cmd_fail(err, EH2SFRAME_INPUT,
+		    "is twice in the reports, with the same counts; give each report "
+		    "once");
 	*at = args->report_path;
 	if (print_open(*at, true, &out, err))
 		return report_document_write(report, &out, args->html, err);

@@ -9,6 +9,7 @@
 #include <elf.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include "tests/fuzz/scene.h"
 
@@ -24,6 +25,8 @@ static void check_baseline(void)
 	scene_write(scene.back, vdso, vdso->e_shoff + vdso->e_shnum * sizeof(Elf64_Shdr));
 	scene_command("report -q -o /dev/null --baseline", scene.in, scene.back);
 	scene_command("check -q -o /dev/null --baseline", scene.in, scene.back);
+	/* A report replaces no ELF file. */
+	unlink(scene.back);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

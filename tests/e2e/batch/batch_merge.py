@@ -195,10 +195,16 @@ def test_bad():
     bad("a negative count", b"files[0]: covered is not a count", with_file(code={"covered": -1}))
     bad("a fraction", b"files[0]: functions_with_cfi is not a count", with_file(counts={"functions_with_cfi": 0.5}))
     with open("sums.json", "w", encoding="utf-8") as file:
-        json.dump({**good, "files": [{**good["files"][0], "code": {"covered": 2**63 - 1}}] * 2}, file)
+        json.dump({**good, "files": [{**good["files"][0], "path": path, "code": {"covered": 2**63 - 1}} for path in "ab"]}, file)
     got = merge("out.json", "a.json", "sums.json")
     check(got.status == 0 and json.loads(read("out.json"))["summary"]["code"]["covered"] == 2**63 - 1,
           "sums end at 63 bits", got)
+    with open("copy.json", "wb") as file:
+        file.write(read("a.json"))
+    for other in ("a.json", "copy.json"):
+        got = merge("out.json", "a.json", other)
+        check(got.status == 1 and b" is twice in the reports, with the same counts; give each report once\n" in got.err,
+              f"a report counts once: {other}", got)
     bad("a bad refusal", b"refused.no-cfa is not an object", with_file(refused={"no-cfa": 1}))
     bad("a bad summary", b"summary is not an object", {**good, "summary": []})
     bad("a bad count", b"not_elf is not a count", {**good, "summary": {"not_elf": "1"}})
