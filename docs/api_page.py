@@ -6,7 +6,7 @@
     api_page.py names HEADER                         prints the functions, one in a line
 
 In a header, the first comment describes the library, and a comment without a declaration below it is the title of a section.
-PROGRAM is a complete program, which is quoted. A declaration without a comment is an error.
+PROGRAM is a complete program, which is quoted. A function without a comment is an error.
 """
 import re
 import sys

@@ -230,8 +230,8 @@ EH2SFRAME_WALK_API enum eh2sframe_walk_why eh2sframe_walk_step(
 
 /* A file without a section, and what the function rows of the options finds for it. */
 struct eh2sframe_walk_module {
-	size_t
-	    struct_size; /* as large as the walker knows it; leave members behind alone */
+	/* The size that the walker, or a caller of eh2sframe_rows_memory, knows. */
+	size_t struct_size;
 	const char *path; /* "" is the program */
 	uint64_t bias;	  /* what the loader added to the addresses of the file */
 	const void *header, *headers; /* its ELF and its program headers in memory */

@@ -547,11 +547,11 @@ EH2SFRAME_CHECKED bool eh2sframe_rows_memory(const void *elf, size_t size,
     struct eh2sframe_walk_module *module, struct eh2sframe_error *error);
 
 /*
- * Does so for a file that is mapped into this process: the member rows of struct
- * eh2sframe_walk_options. A program that sets it links both libraries. The conversion of a
- * file takes milliseconds, and of the largest libraries a second. It reads the file again
- * by module->path; false: that is another one now, cannot be read, or cannot be converted.
- * context is not used.
+ * Makes rows for a file that is mapped into this process, as the member rows of struct
+ * eh2sframe_walk_options wants them. A program that sets it links both libraries. The
+ * conversion of a file takes milliseconds, and of the largest libraries a second. It reads
+ * the file again by module->path; false: that is another one now, cannot be read, or
+ * cannot be converted. context is not used.
  */
 EH2SFRAME_API bool eh2sframe_rows_module(
     void *context, struct eh2sframe_walk_module *module);
