@@ -2,7 +2,9 @@
 /* Reads reports, of a batch or of single files, and writes the report that a single run
  * over all of their files would have written. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/program/print.h"
 #include "cmd/report/reading.h"
@@ -27,6 +29,44 @@ static bool merge_apart(void *context, json_t *summary, struct eh2sframe_error *
 	       report_add_count(summary, "excluded", &apart->excluded, err);
 }
 
+/* A report as the file that it is. */
+struct merge_input {
+	dev_t dev;
+	ino_t ino;
+	const char *path;
+};
+
+static int merge_order(const void *a, const void *b)
+{
+	const struct merge_input *x = a, *y = b;
+
+	return x->dev != y->dev ? (x->dev > y->dev) - (x->dev < y->dev)
+				: (x->ino > y->ino) - (x->ino < y->ino);
+}
+
+/* Fails when a file is given twice: what it counts would count twice. It is then *at. */
+static bool merge_once(
+    const struct args *args, const char **at, struct eh2sframe_error *err)
+{
+	struct merge_input *inputs = calloc(args->n_paths, sizeof(*inputs));
+	struct stat st;
+	size_t n = 0;
+
+	if (!inputs)
+		return cmd_fail_nomem(err);
+	for (size_t i = 0; i < args->n_paths; i++)
+		if (stat(args->paths[i], &st) == 0 && S_ISREG(st.st_mode))
+			inputs[n++] =
+			    (struct merge_input){st.st_dev, st.st_ino, args->paths[i]};
+	qsort(inputs, n, sizeof(*inputs), merge_order);
+	for (size_t i = 1; i < n && !*at; i++)
+		if (merge_order(&inputs[i - 1], &inputs[i]) == 0)
+			*at = inputs[i].path;
+	free(inputs);
+	return !*at || cmd_fail(err, EH2SFRAME_USAGE,
+			   "is given twice, and would count twice; give it once");
+}
+
 /* A failure is about *at. Reads everything before it writes anything. */
 static bool merge_all(const struct args *args, struct report_document *report,
     const char **at, struct eh2sframe_error *err)
@@ -36,7 +76,7 @@ static bool merge_all(const struct args *args, struct report_document *report,
 	struct print_out out;
 
 	*at = NULL;
-	if (!report_document_init(report, err))
+	if (!merge_once(args, at, err) || !report_document_init(report, err))
 		return false;
 	for (size_t i = 0; i < args->n_paths; i++) {
 		*at = args->paths[i];
@@ -44,11 +84,6 @@ static bool merge_all(const struct args *args, struct report_document *report,
 			return false;
 	}
 	report_document_sort(report);
-	*at = report_document_repeats(report);
-	if (*at)
-		return cmd_fail(err, EH2SFRAME_INPUT,
-		    "is twice in the reports, with the same counts; give each report "
-		    "once");
 	*at = args->report_path;
 	if (print_open(*at, true, &out, err))
 		return report_document_write(report, &out, args->html, err);

@@ -353,14 +353,3 @@ void report_document_sort(struct report_document *report)
 	if (report->n)
 		qsort(report->list, report->n, sizeof(*report->list), report_entry_order);
 }
-
-const char *report_document_repeats(const struct report_document *report)
-{
-	for (size_t i = 1; i < report->n; i++) {
-		const struct report_entry *one = &report->list[i];
-
-		if (!strcmp(one->text, one[-1].text) && strstr(one->text, "\"counts\""))
-			return one->path;
-	}
-	return NULL;
-}

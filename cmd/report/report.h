@@ -120,8 +120,6 @@ ATTR_MUST_CHECK bool report_add_count(
 
 /* Sorts the files by path. */
 void report_document_sort(struct report_document *report);
-/* The path of a file that was counted twice, with the same result, in a sorted document; NULL: there is none. */
-const char *report_document_repeats(const struct report_document *report);
 
 /* Writes the document, in JSON or as a page, to a file that is open, and closes it. Nothing but a page
  * changes report, whose files it makes shorter. */
