@@ -24,6 +24,8 @@ while [ $left -gt 0 ]; do
 	left=$((left - 1))
 done
 "$@" -Wl,--no-whole-archive
+# Static variables that link-time optimisation has shared among its parts get names that another such link makes, too.
+objcopy --wildcard --localize-symbol='*.lto_priv.*' "$one"
 [ -z "$hide" ] || objcopy --localize-hidden "$one"
 rm -f "$out"
 "$ar" crsD "$out" "$one"
