@@ -7,7 +7,6 @@ a name that nothing includes. "." is config.h, which meson makes.
 """
 import os
 import re
-import subprocess
 import sys
 
 import tap
@@ -106,8 +105,7 @@ def folder(path):
 
 def main(root):
     os.chdir(root)
-    listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=False).stdout.split("\n")
-    tops = sorted({path.split("/")[0] for path in listed if "/" in path})
+    tops = sorted({path.split("/")[0] for path in tap.known_to_git() if "/" in path})
     if tops:
         tap.check(tops == sorted(TOP.split()), "the folders at the top level", tops)
     else:

@@ -7,7 +7,6 @@ on them. Texts are not counted, nor what tests compare with.
 """
 import collections
 import os
-import subprocess
 import sys
 
 import tap
@@ -33,8 +32,8 @@ def comments(name, lines):
 
 def main(root):
     os.chdir(root)
-    names = subprocess.run(["git", "ls-files", "-z"], capture_output=True, text=True, check=False).stdout.split("\0")
-    if len(names) < 2:
+    names = tap.known_to_git()
+    if not names:
         tap.skip_all("this is no git checkout")
     total, apart = collections.Counter(), collections.Counter()
     for name in names:

@@ -38,6 +38,15 @@ def plan():
     raise SystemExit(1 if failed else 0)
 
 
+def known_to_git():
+    """The files of the checkout that is the current directory; none where it is no checkout, or git is not installed."""
+    try:
+        listed = subprocess.run(["git", "ls-files", "-z"], capture_output=True, text=True, check=False).stdout
+    except FileNotFoundError:
+        return []
+    return listed.split("\0")[:-1]
+
+
 def run(*argv):
     return subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
 
