@@ -69,7 +69,7 @@ static int symbols_compare(const void *left, const void *right)
 	return name_compare(b->name, a->name);
 }
 
-/* Where the list no longer ascends. */
+/* Returns the first place where the list no longer ascends. */
 static size_t run_end(const struct symbol *list, size_t n, size_t at)
 {
 	while (++at < n && symbols_compare(&list[at - 1], &list[at]) <= 0)

@@ -118,7 +118,7 @@ static size_t like_less(size_t a, size_t b)
 static size_t like_distance(
     const char *word, size_t n_word, const char *name, size_t n_name)
 {
-	/* Of the first i characters of the word from the first k of the name. */
+	/* The distance of the word's first i characters from the name's first k. */
 	size_t at[LIKE_LENGTH + 1][LIKE_LENGTH + 1];
 
 	for (size_t i = 0; i <= n_word; i++)

@@ -11,7 +11,7 @@
 
 /* Gaps, faults and the like, over all files. A browser reads this much in a moment. */
 enum { HTML_ENTRIES = 20000 };
-/* Where the files have more bytes than this, names and rules are cut: demangled ones can have thousands. The JSON
+/* Names and rules are cut where the files have more bytes than this: demangled ones can have thousands. The JSON
  * report has all of them. */
 enum { HTML_BYTES = 10 << 20, HTML_TEXT = 200 };
 

@@ -110,7 +110,7 @@ static bool reader_blame(struct eh2sframe_error *err)
 	return false;
 }
 
-/* Whether this version knows a report's member "schema", or there is none: what a later schema
+/* Tells if this version knows a report's member "schema", or there is none: what a later schema
  * changes may be what this version would read. */
 static bool reader_schema(const json_t *value, struct eh2sframe_error *err)
 {

@@ -67,7 +67,7 @@ bool report_files_begin(struct report_files *files, struct print_out *out, bool 
 	return true;
 }
 
-/* Where the next object is written. */
+/* The place of the next object. */
 static FILE *files_next(struct report_files *files)
 {
 	report_write_next(files->n_files++, files->out->file);

@@ -157,7 +157,7 @@ static bool x86_adapt(struct x86_bytes *b)
 	case 'b':
 		b->width = 1;
 		return true;
-	/* What no address is behind, and a call of the next instruction. */
+	/* lea without an address, and a call of the next instruction. */
 	case 'l':
 	case 'C':
 		return false;
