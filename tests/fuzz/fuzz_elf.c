@@ -267,7 +267,7 @@ static void by_choice(const uint8_t *data, size_t size)
 	}
 	CHOOSE(report, &choice, "report --functions -v", "report --html",
 	    "report --functions --derive", "report --code=repair --source=go",
-	    "report -q --min-coverage=99 --top=1 --code=refuse", "check --html");
+	    "report -q --min-coverage=99 --code=refuse", "check --html");
 	scene_command(report, scene.in, NULL);
 	if (scene_writes(words, scene.in, scene.out) == 0)
 		chosen_is_right(proof, lint, !refresh, data, size);
