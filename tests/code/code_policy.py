@@ -6,11 +6,11 @@ proof holds what was written against the CFI and the code, and readelf reads it.
     code_policy.py EH2SFRAME
 """
 
-import json
 import os
 import sys
 import tempfile
 
+import schema_lib
 from code_said import Said
 from tap import check, must, plan, run, skip_all
 
@@ -26,7 +26,7 @@ def places(library):
 
 
 def corrections(library, policy):
-    report = json.loads(must(TOOL, "report", "--json", f"--code={policy}", library))["files"][0]
+    report = schema_lib.document(must(TOOL, "report", "--json", f"--code={policy}", library))["files"][0]
     return report, {int(one["start"], 16): one for one in report.get("corrections", ())}
 
 

@@ -6,7 +6,6 @@
 
 derive_MACHINE.S in FIXTURES has a word in front of each row, and derive.inc explains them.
 """
-import json
 import os
 import re
 import shutil
@@ -14,6 +13,7 @@ import struct
 import sys
 import tempfile
 
+import schema_lib
 from sframe_text import Section
 from tap import check, must, plan, run, skip_all
 
@@ -133,10 +133,10 @@ def proof(path):
 
 def counted(path, wanted, work):
     """JSON counts the bytes, and has their ranges."""
-    report = json.loads(must(TOOL, "report", "--derive", "--format=3", "--json", path))["files"][0]
+    report = schema_lib.document(must(TOOL, "report", "--derive", "--format=3", "--json", path))["files"][0]
     number = sum(end - start for name, start, end, _, words in stretches(wanted) if words != ["none"] and name != "described")
     check(report["code"]["derived"] == number, "JSON: the bytes with derived rows", f"{report['code']}, not {number}")
-    check("derived" not in json.loads(must(TOOL, "report", "--json", path))["files"][0]["code"],
+    check("derived" not in schema_lib.document(must(TOOL, "report", "--json", path))["files"][0]["code"],
           "JSON: no derived rows without the option")
     ranges = [(int(one["start"], 16), one["size"]) for one in report["not_by_cfi"] if one["kind"] == "derived"]
     named = {at for start, size in ranges for at in range(start, start + size)}

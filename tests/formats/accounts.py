@@ -9,6 +9,7 @@ import os
 import sys
 import tempfile
 
+import schema_lib
 from tap import check, must, plan, run
 
 compare, tool = sys.argv[1:]
@@ -18,7 +19,7 @@ OTHERS = ["compact-unwind", "orc", "parca", "otel", "frame-pointers"]
 
 def main():
     made, = json.loads(must(compare, program))
-    report = json.loads(must(tool, "report", "--json", program))["files"][0]
+    report = schema_lib.document(must(tool, "report", "--json", program))["files"][0]
     formats = {entry["name"]: entry for entry in made["formats"]}
     names = [f"sframe-{version}-{how}" for version in (1, 2, 3) for how in ("none", "share", "size")]
     check(made["path"] == program and made["machine"] == report["machine"], "path and machine", made)

@@ -6,11 +6,11 @@ At least 99.5 % of the code in Go's table must have rows; of small programs for 
 its instructions. FETCH is machines_fetch.sh, which keeps packages in CACHE.
 """
 
-import json
 import os
 import re
 import sys
 
+import schema_lib
 import tap
 
 RELEASES = (("bookworm", "amd64"), ("trixie", "amd64"), ("trixie", "arm64"))
@@ -31,7 +31,7 @@ def programs_of(root):
 
 
 def check_program(tool, name, path, converted):
-    file = json.loads(tap.must(tool, "report", "--json", "--source=go", path))["files"][0]
+    file = schema_lib.document(tap.must(tool, "report", "--json", "--source=go", path))["files"][0]
     code, go = file["code"], file["sources"]["go"]
     share, rest = code["percent_of_cfi"], code["with_cfi"] - code["covered"] - code["outermost"]
     tap.check(share >= LEAST or (file["machine"] == "AArch64" and rest <= RUNTIME),

@@ -7,7 +7,6 @@ Each row's CFA and return address are compared with what readelf reads in .debug
 sections they get the same rows.
 """
 
-import json
 import os
 import re
 import shutil
@@ -16,6 +15,7 @@ import sys
 
 import section_rows
 import readelf_rows
+import schema_lib
 import tap
 from go_lib import Go
 from tap import must
@@ -166,7 +166,7 @@ def check_damage(tool, path):
 
 def go_part(tool, path):
     """What Go's table gives of a program."""
-    return json.loads(must(tool, "report", "--json", "--source=go", path))["files"][0]["sources"]["go"]
+    return schema_lib.document(must(tool, "report", "--json", "--source=go", path))["files"][0]["sources"]["go"]
 
 
 def check_hidden(tool, path):
@@ -186,7 +186,7 @@ def check_hidden(tool, path):
 
 def check_json(tool, path, table):
     """JSON says of each function which source its rows come from; with -v by its name."""
-    plain, full = (json.loads(must(tool, "report", "--json", *more, path))["files"][0] for more in ((), ("-v",)))
+    plain, full = (schema_lib.document(must(tool, "report", "--json", *more, path))["files"][0] for more in ((), ("-v",)))
     told = {int(one["start"], 16): one["source"] for one in full["other_sources"]}
     left = {int(one["start"], 16) for one in full["sources"]["go"]["without_rows"]}
     functions = [addr for name, addr in table.items() if name.startswith("main.") and addr not in left]
@@ -218,7 +218,7 @@ def check_sources(tool, path):
     check_json(tool, path, table)
     only = must(tool, "report", "--source=debug_frame", path)
     tap.check(" by go " not in only, "--source without go", only[:2000])
-    other = json.loads(must(tool, "report", "--json", "--source=debug_frame", path))["files"][0].get("not_by_cfi", [])
+    other = schema_lib.document(must(tool, "report", "--json", "--source=debug_frame", path))["files"][0].get("not_by_cfi", [])
     tap.check(all(one["kind"] == "template" for one in other), "rows of another source are not the code's own", other[:9])
     none = tap.run(tool, "--source=eh_frame", path, path + ".none")
     tap.check(none.returncode == 6, "--source=eh_frame: nothing to do", none.stderr)
@@ -228,7 +228,7 @@ def check_names(tool, path):
     """Names of functions, and why they have no rows, where the file has no symbols."""
     bare, known = path + ".stripped", {(name.removesuffix(".abi0"), addr) for addr, name in symbols(path)}
     must("strip", "-o", bare, path)
-    file = json.loads(must(tool, "report", "--json", bare))["files"][0]
+    file = schema_lib.document(must(tool, "report", "--json", bare))["files"][0]
     gaps = {(one.get("name"), int(one["start"], 16)) for one in file["gaps"]}
     tap.check(len(gaps) > 12 and gaps <= known, "stripped: gaps have names", str(gaps - known))
     text = must(tool, "report", "--functions", bare)

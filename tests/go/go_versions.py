@@ -7,13 +7,13 @@ proven, checked against its instructions, and run. With "table" the lines are th
 npm fetched.
 """
 
-import json
 import os
 import re
 import shutil
 import sys
 import tarfile
 
+import schema_lib
 import tap
 
 # release of Go, machine, package of npm
@@ -65,7 +65,7 @@ def release_of(path):
 
 def share_of(tool, path):
     """(per cent of the code with CFI that has rows, functions in the table, those without rows)."""
-    file = json.loads(tap.must(tool, "report", "--json", path))["files"][0]
+    file = schema_lib.document(tap.must(tool, "report", "--json", path))["files"][0]
     go = file["sources"]["go"]
     return file["code"]["percent_of_cfi"], go["in_table"], len(go["without_rows"])
 

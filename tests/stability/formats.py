@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Formats of files and their versions (docs/STABILITY.md): members of the JSON report stay, and what has another
-version than this program's is refused by name, or left alone. TAP.
+"""Formats of files and their versions (docs/STABILITY.md): members of the JSON report stay and the manual page
+names them, and what has another version than this program's is refused by name, or left alone. TAP.
 
     formats.py EH2SFRAME FOLD RECORDING_OF SCHEMA LIST [--bless]
 """
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
+import schema_lib
 from tap import check, plan
 
 TOOL, FOLD, RECORDING_OF, SCHEMA, LIST = (os.path.realpath(path) for path in sys.argv[1:6])
@@ -42,6 +44,31 @@ def members(schema, path, seen):
     return seen
 
 
+def named(schema):
+    """Returns the names of members in a schema, and the words that values and names of maps may be."""
+    names, words = set(schema.get("properties", ())), set(schema.get("enum", ()))
+    parts = [*schema.get("properties", {}).values(), *schema.get("$defs", {}).values(),
+             *(schema.get(word) for word in ("items", "additionalProperties", "propertyNames"))]
+    for part in parts:
+        if isinstance(part, dict):
+            more = named(part)
+            names |= more[0]
+            words |= more[1]
+    return names, words
+
+
+def test_page():
+    """The page names each member of the schema. Its bold words are members, values or verbs."""
+    with open(os.path.join(os.path.dirname(SCHEMA), "eh2sframe-report.1.scd"), encoding="utf-8") as file:
+        page = re.search(r"^# JSON REPORT\n(.*?)^# ", file.read(), re.M | re.S)[1]
+    bold, italic = set(re.findall(r"\*([\w.]+)\*", page)), set(re.findall(r"\b_([\w.]+)_(?!\w)", page))
+    with open(SCHEMA, encoding="utf-8") as file:
+        names, words = named(json.load(file))
+    check(not names - bold - italic and len(names) > 100, "the page names each member", sorted(names - bold - italic))
+    others = bold - names - words - {"eh2sframe", "tree", "merge", "diff", "own"}
+    check(not others, "and no member that the schema does not have", sorted(others))
+
+
 def test_json():
     with open(SCHEMA, encoding="utf-8") as file:
         now = sorted(set(members(json.load(file), "report", [])))
@@ -55,8 +82,7 @@ def test_json():
     check(not new, "all are in the list; --bless adds them", "\n".join(new))
     check(len(old) > 150, "there are many")
     done = run(TOOL, "report", "--json", "-q", "-o", "old.json", "/bin/cat")
-    with open("old.json", encoding="utf-8") as file:
-        report = json.load(file)
+    report = schema_lib.read("old.json")
     check(done.returncode == 0 and report["schema"] == 1, "a report names its schema", report.get("schema"))
     for schema in (2, 0, "1"):
         with open("other.json", "w", encoding="utf-8") as file:
@@ -102,6 +128,7 @@ def main():
     os.chdir(top)
     try:
         test_json()
+        test_page()
         test_recording()
         test_undo()
     finally:

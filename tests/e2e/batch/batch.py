@@ -6,7 +6,6 @@ that file alone gives. TAP.
     batch.py EH2SFRAME
 """
 
-import json
 import os
 import pty
 import re
@@ -14,6 +13,7 @@ import socket
 import subprocess
 import sys
 
+import schema_lib
 from batch_lib import copy, digest, picture, programs, remove, run, scratch, strays
 from tap import check, plan, skip
 
@@ -146,7 +146,7 @@ def test_everything():
     check(picture("outside") == picture("outside.0"), "nothing outside was touched")
     if "user.note" in os.listxattr("before/bin/ls"):
         check(os.getxattr("tree/bin/ls", "user.note") == b"kept", "extended attributes are kept")
-    report = json.loads(outputs[0][1])
+    report = schema_lib.document(outputs[0][1])
     summary = report["summary"]
     check(summary["skipped"] == SKIPS, "skipped, by reason", summary)
     check(
@@ -282,8 +282,7 @@ def test_failures():
         "a damaged file",
         got,
     )
-    with open("f.json", encoding="utf-8") as file:
-        report = json.load(file)
+    report = schema_lib.read("f.json")
     broken = next(file for file in report["files"] if file["path"] == "f/broken")
     check(
         report["summary"]["failed"] == {"1": 1}

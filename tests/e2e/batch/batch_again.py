@@ -8,7 +8,6 @@ all, or runs out of memory. TAP.
 long lets memory run out at more places.
 """
 
-import json
 import os
 import random
 import resource
@@ -17,6 +16,7 @@ import subprocess
 import sys
 import time
 
+import schema_lib
 from batch_lib import copy, picture, programs, remove, run, scratch, strays
 from tap import check, plan, skip
 
@@ -42,8 +42,7 @@ def batch(*argv, **how):
 
 
 def report(path):
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)
+    return schema_lib.read(path)
 
 
 def without_already(document):

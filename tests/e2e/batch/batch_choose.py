@@ -5,11 +5,11 @@
     batch_choose.py EH2SFRAME
 """
 
-import json
 import os
 import subprocess
 import sys
 
+import schema_lib
 from batch_lib import copy, digest, picture, remove, run, scratch, strays
 from tap import check, plan
 
@@ -80,8 +80,7 @@ def test_globs():
     got = run(TOOL, "tree", "convert", "--exclude=ls", "g/bin/ls", "g/bin/cat")
     check(got.out.startswith(b"1 converted") and converted("g") == ["bin/cat"], "files that are named", got)
     got = run(TOOL, "tree", "convert", "--exclude=bin/*", "g/", "--report-file=g.json")
-    with open("g.json", encoding="utf-8") as file:
-        check(json.load(file)["summary"]["excluded"] == 1, "in the report", got)
+    check(schema_lib.read("g.json")["summary"]["excluded"] == 1, "in the report", got)
     # One is excluded, so all names of the file stay as they are.
     make("g")
     os.link("g/bin/ls", "g/lib/ls2")

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 
+import schema_lib
 from batch_lib import copy, digest, programs, remove, run, scratch
 from tap import check, plan, skip
 
@@ -102,7 +103,7 @@ def test_parts():
 
 def test_sums():
     """The totals are those of the files, added here."""
-    report = json.loads(read("whole.json"))
+    report = schema_lib.document(read("whole.json"))
     done = [file for file in report["files"] if file["status"] == 0]
     summary = report["summary"]
     for group in ("counts", "sizes", "code"):
@@ -137,8 +138,8 @@ def test_plain():
     run(TOOL, "report", "--json", "-o", "plain.json", "/bin/ls", "/bin/cat")
     run(TOOL, "-q", "--report-file=single.json", "/bin/bash", "bash")
     got = merge("merged.json", "plain.json", "single.json")
-    files = json.loads(read("merged.json"))["files"]
-    alone = json.loads(read("plain.json"))["files"] + json.loads(read("single.json"))["files"]
+    files = schema_lib.document(read("merged.json"))["files"]
+    alone = schema_lib.document(read("plain.json"))["files"] + schema_lib.document(read("single.json"))["files"]
     check(
         got.status == 0 and files == sorted(alone, key=lambda file: file["path"]),
         "reports of single files",
@@ -151,7 +152,7 @@ def test_plain():
 
 
 def test_bad():
-    good = json.loads(read("a.json"))
+    good = schema_lib.document(read("a.json"))
 
     def bad(name, words, data, status=1):
         if not isinstance(data, bytes):
@@ -233,7 +234,7 @@ def test_bad():
     with open("memory.json", "w", encoding="utf-8") as file:
         json.dump({**good, "files": [{"path": "x", "status": 7, "error": "out of memory"}]}, file)
     got = merge("out.json", "memory.json", "b.json")
-    summary = json.loads(read("out.json"))["summary"] if got.status == 0 else None
+    summary = schema_lib.document(read("out.json"))["summary"] if got.status == 0 else None
     check(summary and summary["status"] == 7 and summary["failed"]["7"] == 1, "a file without memory", (got, summary))
     # What a later version adds is kept.
     with open("new.json", "w", encoding="utf-8") as file:
@@ -271,7 +272,7 @@ def test_documented():
     got = subprocess.run(
         ["sh", "-ec", text["sh"]], env=path, capture_output=True, text=True, check=False
     )
-    report = json.loads(read("archive.json"))
+    report = schema_lib.document(read("archive.json"))
     check(
         got.stdout.startswith("4 converted, 0 skipped, 0 failed")
         and [file["path"] for file in report["files"]]

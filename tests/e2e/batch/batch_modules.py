@@ -4,7 +4,6 @@
 
     batch_modules.py EH2SFRAME
 """
-import json
 import lzma
 import os
 import shutil
@@ -12,6 +11,7 @@ import struct
 import subprocess
 import sys
 
+import schema_lib
 from batch_lib import copy, digest, picture, remove, run, scratch
 from tap import check, plan
 
@@ -67,8 +67,7 @@ def make_tree():
 
 
 def summary():
-    with open("report.json", encoding="utf-8") as file:
-        report = json.load(file)
+    report = schema_lib.read("report.json")
     return report["summary"], {os.path.relpath(one["path"], "tree"): one for one in report["files"]}
 
 

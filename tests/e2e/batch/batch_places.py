@@ -7,7 +7,6 @@ sticky directories, full file systems, mount points, swapped links and files tha
 """
 
 import ctypes
-import json
 import os
 import resource
 import shutil
@@ -18,6 +17,7 @@ import sys
 import threading
 import time
 
+import schema_lib
 from batch_lib import copy, digest, picture, remove, run, scratch, strays
 from tap import check, plan, skip, wait_for
 
@@ -248,8 +248,7 @@ def test_mounts():
     if got.status in (77, 1) and not got.out:
         skip("mount points", "nothing can be mounted here")
         return
-    with open("m.json", encoding="utf-8") as file:
-        summary = json.load(file)["summary"]
+    summary = schema_lib.read("m.json")["summary"]
     check(
         got.status == 0 and summary["mount_points"] == 1 and summary["done"] == 2 and summary["already"] == 1,
         "other file systems are not entered, a bind mount of the tree in itself not again",

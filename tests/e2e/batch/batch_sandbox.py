@@ -17,6 +17,7 @@ import struct
 import subprocess
 import sys
 
+import schema_lib
 from batch_lib import copy, picture, remove, run, scratch, strays
 from tap import check, plan, skip
 
@@ -349,8 +350,7 @@ def test_debug_links():
         os.makedirs("d")
         copy("old/a/split", "d/split")
         run(TOOL, "tree", "convert", "-q", f"--sandbox={sandbox}", "--debug-dir=links", "--report-file=d.json", "d")
-        with open("d.json", encoding="utf-8") as file:
-            found.append(json.load(file)["files"][0])
+        found.append(schema_lib.read("d.json")["files"][0])
     check("left_out" not in found[0].get("sources", {}) and "Permission denied" in json.dumps(found[1].get("sources", {})),
           "a link out of the debug directory is not followed, and the report says so", [f.get("sources") for f in found])
 

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+import schema_lib
 from tap import check, must, plan, run
 
 TOOL = os.path.realpath(sys.argv[1])
@@ -71,7 +72,7 @@ def reports():
     refused(run(TOOL, "report", "--baseline=plain.json", "refused"), "aligned")
     said = run(TOOL, "report", "--json", "--baseline=plain.json", "refused")
     refused(said, "aligned")
-    file = json.loads(said.stdout)["files"][0]
+    file = schema_lib.document(said.stdout)["files"][0]
     check(file["status"] == 5 and file["gaps"], "JSON has its status and all else")
     said = run(TOOL, "report", "--html", "-o", "page", "--baseline=plain.json", "refused")
     refused(said, "aligned")
@@ -124,9 +125,9 @@ def conversions():
         same = open("out", "rb").read() == open("other", "rb").read()
         check(said.returncode == 0 and same, f"{what}: the usual bytes", said.stderr)
     said = run(TOOL, "-q", "--baseline=refused.json", "--report-file=r.json", "plain", "out")
-    check(said.returncode == 0 and "method" in json.load(open("r.json"))["files"][0], "with --report-file", said.stderr)
+    check(said.returncode == 0 and "method" in schema_lib.read("r.json")["files"][0], "with --report-file", said.stderr)
     said = run(TOOL, "--baseline=plain.json", "--report-file=r.json", "refused", "out")
-    check(said.returncode == 5 and json.load(open("r.json"))["files"][0]["status"] == 5, "its status is in the report")
+    check(said.returncode == 5 and schema_lib.read("r.json")["files"][0]["status"] == 5, "its status is in the report")
 
 
 def tree(*names):
@@ -153,7 +154,7 @@ def batches():
     check(open("tree/0", "rb").read() == before, "the file that failed is as it was")
     check("tree/1: no longer refused: aligned" in said.stderr, "another one is better", said.stderr)
     check(run(TOOL, "verify", "tree/1", "tree/2").returncode == 0, "and converted")
-    files = json.load(open("new.json"))["files"]
+    files = schema_lib.read("new.json")["files"]
     check([f["status"] for f in files] == [5, 0, 0] and not any("changes" in f for f in files), "statuses in the report")
     tree("plain")
     old = open("tree.json").read()
@@ -180,7 +181,7 @@ def which_file():
     check(said.returncode == 2 and not os.path.exists("out2"), "and is not written", said.stderr)
     said = run(TOOL, "report", "--baseline=two.json", "plain", "refused")
     check(said.returncode == 0 and "have 1 file, not compared" in said.stderr, "one is new", said.stderr)
-    old = json.load(open("plain.json"))
+    old = schema_lib.read("plain.json")
     del old["files"][0]["gaps"]
     write("early.json", json.dumps(old))
     said = run(TOOL, "report", "--baseline=early.json", "plain")
@@ -192,7 +193,7 @@ def which_file():
 
 def hostile_json():
     """What is no report ends the call with one line."""
-    good = json.load(open("plain.json"))
+    good = schema_lib.read("plain.json")
     file = good["files"][0]
     huge = 1 << 62
 
@@ -273,7 +274,7 @@ HOSTILE = "a|b`c*[x](y)<img src=x>\n::error::pwned\r%0A,k=v:\x1b[2J\x9b\u202e@al
 
 def hostile_names():
     """Names of files and functions, in all that is printed."""
-    good = json.load(open("refused.json"))
+    good = schema_lib.read("refused.json")
     gaps = good["files"][0]["gaps"]
     other = json.loads(json.dumps(good))
     for gap in gaps:

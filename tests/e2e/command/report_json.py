@@ -12,6 +12,7 @@ import shutil
 import sys
 import tempfile
 
+import schema_lib
 from elf_text import sections
 from tap import check, plan, run
 
@@ -36,13 +37,12 @@ def huge(tool, program, work):
     with open(bad, "wb") as file:
         file.write(data)
     made = run(tool, "report", "--json", "-o", report, bad)
-    with open(report, encoding="utf-8") as file:
-        whole = json.load(file)
+    whole = schema_lib.read(report)
     code = whole["files"][0]["code"]
     check(made.returncode == 0 and code["with_cfi"] == 2 ** 63 - 1 and min(numbers(whole)) >= 0,
           "a range of almost all addresses: no number is negative", made.stderr)
     made = run(tool, "merge", report, shutil.copy(report, report + ".copy"))
-    check(made.returncode == 0 and json.loads(made.stdout)["summary"]["code"]["with_cfi"] == 2 ** 63 - 1,
+    check(made.returncode == 0 and schema_lib.document(made.stdout)["summary"]["code"]["with_cfi"] == 2 ** 63 - 1,
           "and joined twice it is as large as a sum can be", made.stderr)
     made = [run(tool, "report", "--html", bad), run(tool, "diff", report, report)]
     check([one.returncode for one in made] == [0, 0], "and a page and a comparison can be made", [one.stderr for one in made])
@@ -50,7 +50,7 @@ def huge(tool, program, work):
     with open(report, "w", encoding="utf-8") as file:
         json.dump(whole, file)
     made = run(tool, "merge", report)
-    check(made.returncode == 0 and min(numbers(json.loads(made.stdout))) >= 0, "nor are shares of what others report",
+    check(made.returncode == 0 and min(numbers(schema_lib.document(made.stdout))) >= 0, "nor are shares of what others report",
           made.stdout[-300:])
     for files in ((bad, bad), (bad, bad, program)):
         made = run(tool, "report", *files)
@@ -64,7 +64,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         out, side, latin = (os.path.join(work, n) for n in ("out", "side.json", "lat\udce9n"))
         made = run(tool, "-v", f"--report-file={side}", program, out)
-        file = json.load(open(side))["files"][0]
+        file = schema_lib.read(side)["files"][0]
         text = run(tool, "report", program).stdout
         check(made.returncode == 0 and file["status"] == 0, "a conversion writes it")
         check(file["sizes"][".sframe"] == sections(out)[".sframe"].size, "size of .sframe")
@@ -86,7 +86,7 @@ def main():
         for how in ("--optimize=none", "--optimize=share", "--optimize=size"):
             for version in "123":
                 costs = run(tool, "report", "--json", "-v", how, f"--format={version}", program).stdout
-                file = json.loads(costs)["files"][0]
+                file = schema_lib.document(costs)["files"][0]
                 counts, sizes = file["counts"], file["sizes"]
                 check(
                     len(file["costs"]) == counts["sframe_functions"]
@@ -109,7 +109,7 @@ def main():
         with open(latin, "w") as other:
             other.write("not an ELF file, and longer than the sixty-four bytes of an ELF header")
         both = run(tool, "report", "--json", program, latin)
-        files = json.loads(both.stdout)["files"]
+        files = schema_lib.document(both.stdout)["files"]
         check(both.returncode == 1 and [f["status"] for f in files] == [0, 1], "a file that fails")
         check(files[1]["path"].endswith("lat?n"), "a name not in UTF-8")
         # What a terminal would obey: DEL, and U+009B, which begins a sequence. A letter of UTF-8 stays.
@@ -118,10 +118,10 @@ def main():
         made = [run(tool, "report", "--json", odd).stdout, run(tool, f"--report-file={side}", "-q", odd, out), open(side).read(),
                 run(tool, "merge", side).stdout]
         check(all("\x7f" not in text and "\x9b" not in text and "\xe9" in text
-                  and json.loads(text)["files"][0]["path"] == odd for text in (made[0], *made[2:])),
+                  and schema_lib.document(text)["files"][0]["path"] == odd for text in (made[0], *made[2:])),
               "control characters of a name are escapes in JSON", made)
         low = run(tool, "report", "--json", "--min-coverage=100", "--min-coverage-of=text", program)
-        files = json.loads(low.stdout)["files"]
+        files = schema_lib.document(low.stdout)["files"]
         check(low.returncode == 5 and [f["status"] for f in files] == [5], "coverage too low")
         full = run(tool, "report", "--json", "-o", "/dev/full", program)
         check(full.returncode == 3, "no space for the report")

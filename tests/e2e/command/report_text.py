@@ -5,7 +5,6 @@
     report_text.py EH2SFRAME
 """
 
-import json
 import os
 import re
 import shutil
@@ -13,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 
+import schema_lib
 from tap import check, must, plan, run
 
 TOOL = sys.argv[1]
@@ -22,7 +22,7 @@ BAR = re.compile(r"^    (.{16}) \|([#.]*) *\| +(\d+) +(<?[\d.]+)%$")
 
 def json_of(*paths):
     """The objects of files."""
-    return json.loads(run(TOOL, "report", "--json", *paths).stdout)["files"]
+    return schema_lib.document(run(TOOL, "report", "--json", *paths).stdout)["files"]
 
 
 def bars(path):

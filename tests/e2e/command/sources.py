@@ -5,7 +5,6 @@ that no CFI gives, FDEs of what is no code, and folders that are not there. TAP.
 
     sources.py EH2SFRAME
 """
-import json
 import os
 import pty
 import re
@@ -15,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+import schema_lib
 from elf_text import sections
 from tap import check, must, plan, run
 
@@ -184,7 +184,7 @@ def names():
               f"{' '.join(options)}: the ratio is of what there is", str(alone))
     text = must(tool, "report", "--source=derived", "bare")
     check("of .eh_frame" not in text, "report: no ratio without a section", text)
-    file = json.loads(must(tool, "report", "--json", "--source=derived", "bare"))["files"][0]["code"]
+    file = schema_lib.document(must(tool, "report", "--json", "--source=derived", "bare"))["files"][0]["code"]
     check("  code with CFI          0 bytes, 0 covered (-)\n" in text and file["with_cfi"] == 0 and file["percent_of_cfi"] is None,
           "no share of code with CFI where there is none", f"{text}\n{file}")
     for of, status in (("cfi", 5), ("text", 0)):
@@ -199,7 +199,7 @@ def beyond():
         # Of part, one function is in neither section.
         for path, options, kinds in ((name, (), []), ("lost-" + name, (debug,), []), ("lost-" + name, ("--derive",), ["derived"]),
                                      ("lost-" + name, (debug, "--derive"), ["derived"] if name == "part" else [])):
-            file = json.loads(must(tool, "report", "--json", *options, path))["files"][0]
+            file = schema_lib.document(must(tool, "report", "--json", *options, path))["files"][0]
             found = sorted({one["kind"] for one in file.get("not_by_cfi", [])})
             check(found == kinds, f"{path} {' '.join(options)}: rows that no CFI gives", file)
 

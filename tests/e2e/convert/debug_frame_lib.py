@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What the tests of .debug_frame have in common: programs whose functions have CFI there alone, and
 changes to the bytes of a section."""
-import json
 import struct
 
+import schema_lib
 from elf_text import sections
 from tap import must, run
 
@@ -61,7 +61,7 @@ FULL = ("-O2", "-g", "-fasynchronous-unwind-tables")
 def report(tool, path, *options):
     """The object of the only file in the JSON report; standard error."""
     made = run(tool, "report", "--json", *options, path)
-    return (json.loads(made.stdout)["files"][0] if made.stdout else {}), made.stderr
+    return (schema_lib.document(made.stdout)["files"][0] if made.stdout else {}), made.stderr
 
 
 def by_source(found):

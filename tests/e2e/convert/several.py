@@ -5,13 +5,13 @@ would make one section's records another's is refused. TAP.
 
     several.py EH2SFRAME
 """
-import json
 import os
 import re
 import struct
 import sys
 import tempfile
 
+import schema_lib
 from binutils import merged
 from elf_text import sections
 from tap import check, must, plan, run, skip
@@ -52,7 +52,7 @@ def starts(path):
 
 
 def counts(path):
-    made = json.loads(must(tool, "report", "--json", path))["files"][0]
+    made = schema_lib.document(must(tool, "report", "--json", path))["files"][0]
     return made["counts"]["fdes"], made["code"]["covered"], made["refused"]
 
 
@@ -126,7 +126,7 @@ def check_far():
           "with a section between: both are read", (said, made.stderr))
     check(run(tool, "verify", "--witness=libdwarf", "out").returncode == 0, "with a section between: proven")
     size = sections("far")[".eh_frame"].size
-    report = json.loads(must(tool, "report", "--json", "far"))["files"][0]["sizes"][".eh_frame"]
+    report = schema_lib.document(must(tool, "report", "--json", "far"))["files"][0]["sizes"][".eh_frame"]
     check(size <= report < 200, "with a section between: its bytes do not count", report)
 
 

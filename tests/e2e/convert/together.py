@@ -8,11 +8,11 @@ On real libraries, as dump prints both: every PC of every function has the row i
 a row besides is padding. What is not put together is as it was.
 """
 import bisect
-import json
 import os
 import sys
 import tempfile
 
+import schema_lib
 from sframe_text import Section
 from tap import check, plan, run, skip_all
 
@@ -66,8 +66,7 @@ def check_file(tool, path, version, work):
         return
     with open(share, "rb") as one, open(given, "rb") as other:
         check(one.read() == other.read(), f"{name}: share is what is done anyway")
-    with open(report, encoding="utf-8") as file:
-        said = json.load(file)["files"][0]
+    said = schema_lib.read(report)["files"][0]
     plain, shared = functions(tool, none), functions(tool, share)
     padding, wrong = compare(plain, shared)
     fewer = len(plain) - len(shared)

@@ -5,13 +5,13 @@ there twice, FDEs that overlap. Code counts once, and what was not compared is t
 
     witness.py EH2SFRAME
 """
-import json
 import os
 import re
 import shutil
 import sys
 import tempfile
 
+import schema_lib
 from elf_text import sections
 from tap import check, must, plan, run
 
@@ -126,8 +126,7 @@ def batch(name, left):
     made = run(tool, "tree", "convert", "--witness=libdwarf", "--report-file=report.json", "tree")
     check((made.returncode, less_method(made.stderr)) == (0, alone.replace(f" {name}:", f" tree/{name}:")),
           f"tree, {name}: the line of a single file", made.stderr)
-    with open("report.json", encoding="utf-8") as file:
-        has = json.load(file)["files"][0].get("not_by_libdwarf")
+    has = schema_lib.read("report.json")["files"][0].get("not_by_libdwarf")
     check(has == ({"too_many_rows": 0, "not_listed": left} if alone else None), f"tree, {name}: the report", has)
     shutil.rmtree("tree")
     os.makedirs("tree")

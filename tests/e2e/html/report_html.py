@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 import samples
+import schema_lib
 from batch_lib import remove, run, scratch
 from page_lib import page, without, written
 from tap import check, plan, skip
@@ -46,10 +47,10 @@ g:
 def of_files(paths):
     got, data = page(TOOL, "files", "-v", *paths)
     run(TOOL, "report", "--json", "-v", "-o", "report.json", *paths)
-    with open("report.json", encoding="utf-8") as file:
-        report = json.load(file)
+    report = schema_lib.read("report.json")
     seen = [without(file, "costs", "unmatched", "other_sources") for file in report["files"]]
     check(got.status == 1, "the status is that of the files", got)
+    schema_lib.valid(data, "the data")
     check(data["files"] == seen, "the data are those of the JSON report", str(data)[:2000])
     gaps = data["files"][2]["gaps"]
     check(data["files"][2]["path"] == paths[2] and gaps[0]["name"] == SYMBOL, "names stay what they are", gaps)
@@ -109,6 +110,8 @@ def main():
         with open("<b>text\n", "w", encoding="utf-8") as file:
             file.write("not an ELF file, and longer than the sixty-four bytes of an ELF header")
         of_files(["/bin/ls", "/bin/bash", name, "<b>text\n"])
+        schema_lib.valid(samples.many(60), "samples of files")
+        schema_lib.valid(samples.document(samples.checked(9)["files"][:8]), "samples of checks")
         hostile = samples.hostile()
         data = page(TOOL, "hostile", written("hostile.json", hostile), verb="merge")[1]
         check(
