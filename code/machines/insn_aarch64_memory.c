@@ -114,15 +114,26 @@ static bool a64_moves_own_base(const struct a64 *a)
 	return !code_a64_bit(a, 26) && base != CODE_NO_REG && base == code_a64_reg(a, 0);
 }
 
+/* A processor may store it all the same, and with it any value. */
+static bool a64_store_own_base(
+    const struct a64 *a, const struct a64_place *place, uint32_t width)
+{
+	a64_store(a, CODE_NO_REG, place, width);
+	return code_a64_write(a, place->base);
+}
+
 /* (immediate post-indexed) and (immediate pre-indexed). */
 static bool a64_single_indexed(const struct a64 *a)
 {
 	const uint8_t base = code_a64_reg_sp(a, 5);
 	const int64_t off = code_a64_signed(a, 12, 9);
 	const struct a64_place place = a64_at(base, 0);
+	const struct a64_place own = a64_at(base, code_a64_bit(a, 11) ? off : 0);
 
 	if (a64_moves_own_base(a))
-		return code_a64_write(a, base);
+		return code_a64_bits(a, 22, 2)
+			   ? code_a64_write(a, base)
+			   : a64_store_own_base(a, &own, 1u << code_a64_bits(a, 30, 2));
 	if (code_a64_bits(a, 30, 2) == 3 && !code_a64_bit(a, 26) && code_a64_bit(a, 23))
 		return false;
 	if (code_a64_bit(a, 11))
@@ -209,13 +220,18 @@ static bool a64_atomic(const struct a64 *a)
 	return kind < 12 && code_a64_write(a, code_a64_reg(a, 0));
 }
 
-/* Two registers next to each other. The one that is the base must be loaded last. */
+/* Two registers next to each other. The one that is the base must be loaded last. Twice the same one is
+ * unpredictable. */
 static void a64_load_pair(const struct a64 *a, const struct a64_place *place,
     uint32_t width, enum a64_fill fill)
 {
 	const uint8_t one = code_a64_reg(a, 0), two = code_a64_reg(a, 10);
 	struct a64_place second = *place;
 
+	if (one == two) {
+		code_a64_write(a, one);
+		return;
+	}
 	second.off += width;
 	if (one != place->base)
 		a64_load(a, one, place, width, fill);
@@ -272,12 +288,12 @@ static bool a64_pair(const struct a64 *a)
 	place = a64_at(base, how & 1 ? 0 : off);
 	if (how & 1 && !vector && base != A64_SP &&
 	    (base == code_a64_reg(a, 0) || base == code_a64_reg(a, 10))) {
+		place.off = how == 3 ? off : 0;
+		if (!load)
+			return a64_store_own_base(a, &place, opc ? 16 : 8);
 		code_a64_write(a, base);
-		if (load) {
-			code_a64_write(a, code_a64_reg(a, 0));
-			code_a64_write(a, code_a64_reg(a, 10));
-		}
-		return true;
+		code_a64_write(a, code_a64_reg(a, 0));
+		return code_a64_write(a, code_a64_reg(a, 10));
 	}
 	if (how == 3)
 		code_a64_set(a, base, base, off, 8);
