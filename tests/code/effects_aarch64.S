@@ -226,6 +226,11 @@ _start:
 	tbnz	w9, #0, .+8
 	nop
 	cset	w1, eq
+	and	w1, w2, #~7
+	and	w3, w4, #~0xfff
+	sub	x1, x2, w3, uxth #4
+	sub	x4, sp, w5, sxtb #2
+	add	w6, w7, w9, uxtb #1
 	csel	x2, x3, x4, lo
 	bfi	x2, x3, #4, #8
 	extr	x2, x3, x4, #7
