@@ -18,6 +18,15 @@ static inline int search_order(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* For qsort: the order of elements by their first two members, uint64_t both. */
+static inline int search_order_pairs(const void *a, const void *b)
+{
+	int first = search_order(a, b);
+
+	return first ? first
+		     : search_order((const uint64_t *)a + 1, (const uint64_t *)b + 1);
+}
+
 /*
  * The index of the first of n elements whose key is value or above; n when there is none.
  * keys is the address of the first element's key, and size the bytes of an element.

@@ -22,10 +22,8 @@ void code_paths_free(struct code_paths *paths)
 	free(paths->leaders);
 	free(paths->queue);
 	free(paths->waiting);
-	free(paths->wild);
 	free(paths->again);
 	free(paths->targets);
-	free(paths->labels);
 	free(paths);
 }
 
@@ -116,10 +114,9 @@ static bool paths_begin(struct code_paths *paths, const struct code_paths_input 
 	paths->input = input;
 	paths->abi = code_abi(input->machine);
 	paths->n_insns = paths->n_states = paths->n_leaders = 0;
-	paths->n_queue = paths->n_waiting = paths->n_wild = paths->n_labels =
-	    paths->n_again = paths->n_targets = 0;
-	paths->loose = paths->progress = paths->tables = paths->seeding = paths->open =
-	    paths->broken = paths->disputed = paths->failed = false;
+	paths->n_queue = paths->n_waiting = paths->n_again = paths->n_targets = 0;
+	paths->loose = paths->progress = paths->tables = paths->seeding = paths->broken =
+	    paths->disputed = paths->failed = false;
 	if (!vec_reserve(&paths->offs, &paths->cap_offs, input->n_ranges))
 		return code_paths_fail(paths);
 	for (size_t i = 0; i < input->n_ranges; i++) {
@@ -250,11 +247,6 @@ bool code_paths_is_loose(const struct code_paths *paths)
 bool code_paths_is_broken(const struct code_paths *paths)
 {
 	return paths->broken;
-}
-
-bool code_paths_is_open(const struct code_paths *paths)
-{
-	return paths->open;
 }
 
 bool code_paths_is_disputed(const struct code_paths *paths)

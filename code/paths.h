@@ -36,22 +36,18 @@ struct code_host {
 	/* Control goes from pc to an address outside of the ranges. NULL: it does not matter. */
 	void (*leaves)(
 	    void *context, uint64_t pc, uint64_t target, const struct code_state *state);
+	/* Control goes from pc to another place inside of the ranges, and not as to the next instruction
+	 * alone. At an entry, both are the same. NULL: it does not matter. */
+	void (*arrives)(void *context, uint64_t pc, uint64_t target);
 	/* Whether the callee keeps register 0 by its own code, which the psABI does not promise.
 	 * Routines that touch the pages of a large frame do. state is that before the call. NULL:
 	 * none does. */
 	bool (*keeps_first)(
 	    void *context, const struct code_insn *call, const struct code_state *state);
-	/* The call at pc has returned: takes from the state what the psABI does not promise of its
-	 * callee. NULL: all callees keep what the psABI says. */
-	void (*called)(void *context, uint64_t pc, const struct code_insn *call,
-	    struct code_state *state);
-	/* The call at pc has returned, and was made in the state before: gives the other state what its
-	 * callee keeps and the psABI does not promise. NULL: nothing. */
+	/* The call at pc has returned, and was made in the state before: changes the other state to what is
+	 * known of its callee. NULL: all keep what the psABI says. */
 	void (*kept)(void *context, uint64_t pc, const struct code_insn *call,
 	    const struct code_state *before, struct code_state *after);
-	/* Control goes on to another function. Whether that one can go on at a label of this one,
-	 * and with which state. NULL: never. */
-	bool (*continues)(void *context, uint64_t function, struct code_state *state);
 	/* How many entries of width bytes a table of jump targets at addr has before the next
 	 * address that code refers to. Asked where the code does not check its index. 0: not known.
 	 * NULL: always so. */
@@ -68,12 +64,6 @@ struct code_paths_input {
 	size_t n_entries;
 	const struct code_landing *landings; /* ascending by start */
 	size_t n_landings;
-	/* A jump to an address in a register can go to each address inside of the ranges that the
-	 * code puts into a register while SP is the same. */
-	bool labels;
-	/* A table without a bound may have so many entries in front of its address, up to where they count
-	 * from, and behind the next one, if they lead to the range of its jump. */
-	uint8_t bias;
 	/* No table of jump targets is read whose index may be bounded by its bits only. */
 	bool strict;
 	struct code_host host;
@@ -126,8 +116,6 @@ bool code_paths_behind(
 bool code_paths_is_loose(const struct code_paths *paths);
 /* A way leads to bytes that are no instruction. */
 bool code_paths_is_broken(const struct code_paths *paths);
-/* A jump whose targets are not known was met. */
-bool code_paths_is_open(const struct code_paths *paths);
 /* A seeded state says something else than the code where both come together. */
 bool code_paths_is_disputed(const struct code_paths *paths);
 

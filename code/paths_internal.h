@@ -36,11 +36,6 @@ union paths_unit {
 	void *pointer;
 };
 
-struct paths_label {
-	uint64_t pc;
-	struct code_value sp; /* where the label was taken */
-};
-
 struct code_paths {
 	const struct code_paths_input *input;
 	const struct code_abi *abi;
@@ -59,12 +54,6 @@ struct code_paths {
 	/* Leaders whose walk ends at a table of jump targets. */
 	uint32_t *waiting;
 	size_t n_waiting, cap_waiting;
-	/* Leaders whose walk ends at a jump to one of several labels, and the labels. One that is
-	 * taken with several SPs is there as often. */
-	uint32_t *wild;
-	size_t n_wild, cap_wild;
-	struct paths_label *labels;
-	size_t n_labels, cap_labels;
 	/* Leaders whose walk ends at a table without a bound. */
 	uint32_t *again;
 	size_t n_again, cap_again;
@@ -75,7 +64,7 @@ struct code_paths {
 	uint64_t steps;
 	bool tables;  /* they are read: all else has been followed */
 	bool seeding; /* what is walked now comes from a seed */
-	bool loose, open, broken, disputed, failed;
+	bool loose, broken, disputed, failed;
 	struct err *err;
 };
 
@@ -130,13 +119,6 @@ bool code_paths_arrive(
  * that are known. */
 bool code_paths_jump_to(struct code_paths *paths, uint32_t leader, uint64_t pc,
     const struct code_insn *insn, const struct code_state *state);
-/* Follows what ends the walk from leader to the labels that were taken with the same SP. */
-bool code_paths_jump_to_labels(struct code_paths *paths, uint32_t leader, uint64_t pc,
-    const struct code_state *state);
-/* Notes the addresses of the function that an instruction put into registers. */
-bool code_paths_note_labels(struct code_paths *paths, const struct code_state *state,
-    const struct code_insn *insn);
-
 /* Walks from all leaders of the queue, and from those that are found meanwhile. */
 bool code_paths_follow(struct code_paths *paths);
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Where jumps to an address in a register go: tables of targets, and labels. */
+/* Where jumps to an address in a register go: tables of targets. */
 #include "code/paths_internal.h"
 
 #include "base/vec.h"
 
-/* A function with more labels than this is open. */
-enum { PATHS_MAX_LABELS = 256 };
 /* Bytes between functions or blocks, and the longest instruction. */
 enum { PATHS_MAX_PADDING = 80 };
 
@@ -157,77 +155,32 @@ static bool paths_begins_at(const struct code_paths *paths, uint64_t target)
 	return false;
 }
 
-/* An index can begin below 0: then the table begins in front of its address, where its entries count from. */
-static void paths_table_from_start(
-    const struct code_paths *paths, struct code_table *table)
-{
-	const uint64_t before = (table->at - table->start) / table->width;
-
-	if (table->n && table->start < table->at && before <= paths->input->bias) {
-		table->n += (uint32_t)before;
-		table->at -= before * table->width;
-	}
-}
-
-/* Whether SP is known at target, and known to be another one: no jump from there goes to target. */
-static bool paths_has_other_sp(
-    const struct code_paths *paths, uint64_t target, const struct code_state *state)
-{
-	const struct code_range *range;
-	size_t place = code_paths_place(paths, target, &range);
-	struct code_value there, sp = state->regs[paths->abi->sp];
-
-	if (!paths->bytes[place].leader)
-		return false;
-	there = code_paths_state(paths, &paths->leaders[paths->bytes[place].leader - 1])
-		    ->regs[paths->abi->sp];
-	return sp.kind == CODE_CFA && there.kind == CODE_CFA && sp.off != there.off;
-}
-
 /*
- * A table whose index has no bound. It reaches at least to the next address that the code refers
- * to, and some entries farther: that address, too, can be in front of a table whose index begins above 0.
- * Those entries count that lead to where an instruction must begin. More may do so once the ways from them
- * have been followed.
+ * A table whose index has no bound. It reaches to the next address that the code refers to. Those entries
+ * count that lead to where an instruction must begin. More may do so once the ways from them have been
+ * followed.
  */
 static bool paths_jump_by_open_table(struct code_paths *paths, uint32_t leader,
     uint64_t pc, const struct code_state *state)
 {
 	const struct code_host *host = &paths->input->host;
-	const struct code_range *range;
 	struct code_table table = state->table;
 	size_t n_leaders = paths->n_leaders;
-	uint32_t surely;
-	bool any = false;
 	uint64_t target;
 
 	paths->loose = true;
-	if (paths->input->strict) {
-		paths->open = true;
+	if (paths->input->strict)
 		return true;
-	}
 	table.n = host->entries(host->context, table.at, table.width);
-	paths_table_from_start(paths, &table);
-	surely = table.n;
-	table.n += table.n ? paths->input->bias : 0u;
 	paths_charge(paths, table.n);
 	paths_table_open(paths, &table);
-	(void)code_paths_place(paths, pc, &range);
 	for (uint32_t i = 0; i < table.n; i++) {
 		if (!paths_table_target(paths, i, &target) ||
 		    !paths_begins_at(paths, target))
 			continue;
-		/* Entries of the next table, counted from this one, lead anywhere. */
-		if (i >= surely && (target < range->start || target >= range->end))
-			continue;
-		/* Other data follows. */
-		if (paths->input->labels && paths_has_other_sp(paths, target, state))
-			break;
-		any = true;
 		if (!code_paths_arrive(paths, pc, target, state))
 			return false;
 	}
-	paths->open |= !any;
 	paths->progress |= paths->n_leaders > n_leaders;
 	return paths_defer(
 	    paths, &paths->again, &paths->n_again, &paths->cap_again, leader);
@@ -241,10 +194,8 @@ static bool paths_jump_by_table(
 	bool loose = paths_table_is_loose(&table);
 	uint64_t target, last = 0;
 
-	if (loose && paths->input->strict) {
-		paths->open = true;
+	if (loose && paths->input->strict)
 		return true;
-	}
 	paths->loose |= loose;
 	if (loose && paths->input->host.entries) {
 		uint32_t most = paths->input->host.entries(
@@ -255,10 +206,8 @@ static bool paths_jump_by_table(
 	}
 	paths_table_open(paths, &table);
 	for (uint32_t i = 0; i < table.n; i++)
-		if (!paths_table_target(paths, i, &target)) {
-			paths->open = true;
+		if (!paths_table_target(paths, i, &target))
 			return true;
-		}
 	paths_charge(paths, table.n);
 	for (uint32_t i = 0; i < table.n; i++) {
 		if (!paths_table_read(paths, i, &target))
@@ -272,101 +221,19 @@ static bool paths_jump_by_table(
 	return true;
 }
 
-/* A jump to one of the labels that the code took. */
-bool code_paths_jump_to_labels(struct code_paths *paths, uint32_t leader, uint64_t pc,
-    const struct code_state *state)
-{
-	const struct code_value sp = state->regs[paths->abi->sp];
-
-	paths_charge(paths, paths->n_labels);
-	for (size_t i = 0; i < paths->n_labels; i++) {
-		const struct paths_label *label = &paths->labels[i];
-		const struct code_range *range;
-		struct code_state arriving;
-
-		/* A number can be like an address. */
-		if (paths_is_inside(paths, code_paths_place(paths, label->pc, &range)))
-			continue;
-		if (label->sp.kind != CODE_UNKNOWN && sp.kind != CODE_UNKNOWN &&
-		    !code_value_equal(label->sp, sp))
-			continue;
-		code_state_copy(&arriving, state);
-		/* Functions with different stacks share the code of the jump. And a label that was
-		 * taken where SP is not known tells no jump's SP. */
-		if (sp.kind == CODE_UNKNOWN || label->sp.kind == CODE_UNKNOWN)
-			arriving.regs[paths->abi->sp] = label->sp;
-		if (!code_paths_arrive(paths, pc, label->pc, &arriving))
-			return false;
-	}
-	return paths_defer(paths, &paths->wild, &paths->n_wild, &paths->cap_wild, leader);
-}
-
 bool code_paths_jump_to(struct code_paths *paths, uint32_t leader, uint64_t pc,
     const struct code_insn *insn, const struct code_state *state)
 {
 	const struct code_value via = state->regs[insn->via];
-	const struct code_value sp = state->regs[paths->abi->sp];
 
 	if (via.kind == CODE_CONST)
 		return code_paths_arrive(paths, pc, (uint64_t)via.off, state);
-	if ((via.kind == CODE_CONSTS || via.kind == CODE_OTHER) && paths->input->labels &&
-	    !code_paths_jump_to_labels(paths, leader, pc, state))
-		return false;
-	if (via.kind == CODE_CONSTS && paths->input->labels)
+	if (via.kind != CODE_TABLE || !(state->table.n || paths->input->host.entries))
 		return true;
-	if (via.kind != CODE_TABLE || !(state->table.n || paths->input->host.entries)) {
-		/* A tail call leaves no frame behind. */
-		paths->open |= sp.kind != CODE_CFA || sp.off != paths->abi->sp_off;
-		return true;
-	}
 	if (paths->tables)
 		return state->table.n
 			   ? paths_jump_by_table(paths, pc, state)
 			   : paths_jump_by_open_table(paths, leader, pc, state);
 	return paths_defer(
 	    paths, &paths->waiting, &paths->n_waiting, &paths->cap_waiting, leader);
-}
-
-/* Notes a label. Jumps to labels that came before can go there, too. */
-static bool paths_add_label(struct code_paths *paths, uint64_t pc, struct code_value sp)
-{
-	size_t i = 0;
-
-	while (i < paths->n_labels &&
-	       (paths->labels[i].pc != pc || !code_value_equal(paths->labels[i].sp, sp)))
-		i++;
-	if (i < paths->n_labels)
-		return true;
-	if (i == PATHS_MAX_LABELS) {
-		paths->open = true;
-		return true;
-	}
-	if (!vec_reserve(&paths->labels, &paths->cap_labels, i + 1))
-		return code_paths_fail(paths);
-	paths->labels[paths->n_labels++] = (struct paths_label){pc, sp};
-	while (paths->n_wild)
-		if (!code_paths_push(paths, paths->wild[--paths->n_wild]))
-			return false;
-	return true;
-}
-
-bool code_paths_note_labels(struct code_paths *paths, const struct code_state *state,
-    const struct code_insn *insn)
-{
-	for (uint8_t i = 0; i < insn->n_effects; i++) {
-		const struct code_effect *effect = &insn->effects[i];
-		const struct code_range *range;
-		struct code_value value;
-
-		/* An address has 8 bytes. */
-		if (effect->kind != CODE_SET || effect->width != 8)
-			continue;
-		value = state->regs[effect->dst];
-		if (value.kind == CODE_CONST &&
-		    code_paths_place(paths, (uint64_t)value.off, &range) != SIZE_MAX &&
-		    !paths_add_label(
-			paths, (uint64_t)value.off, state->regs[paths->abi->sp]))
-			return false;
-	}
-	return true;
 }

@@ -128,8 +128,6 @@ void code_paths_step(const struct code_paths *paths, struct code_state *state,
 		state->regs[0] = first;
 	if (calls && host->kept)
 		host->kept(host->context, pc, insn, &before, state);
-	if (calls && host->called)
-		host->called(host->context, pc, insn, state);
 }
 
 /* Most jumps go forward. So a leader's other ways have mostly been followed when its turn comes. */
@@ -224,22 +222,6 @@ static bool paths_new_leader(
 	       (!walk || code_paths_push(paths, walk - 1));
 }
 
-/* A function that control goes on to may continue at a label that it was given. */
-static bool paths_continue_at_labels(struct code_paths *paths, uint64_t from,
-    uint64_t function, const struct code_state *state)
-{
-	const struct code_host *host = &paths->input->host;
-	const struct code_range *range;
-	size_t place = code_paths_place(paths, from, &range);
-	struct code_state after;
-
-	code_state_copy(&after, state);
-	return place == SIZE_MAX || !paths->bytes[place].walk ||
-	       !host->continues(host->context, function, &after) ||
-	       code_paths_jump_to_labels(
-		   paths, paths->bytes[place].walk - 1, from, &after);
-}
-
 /* Whether what both states keep of the stack has room where the leader's is. */
 static bool paths_fits(const struct paths_leader *leader, const struct code_state *mine,
     const struct code_state *other)
@@ -264,9 +246,10 @@ bool code_paths_arrive(
 		if (paths->input->host.leaves)
 			paths->input->host.leaves(
 			    paths->input->host.context, from, pc, state);
-		return !paths->input->labels || !paths->input->host.continues ||
-		       paths_continue_at_labels(paths, from, pc, state);
+		return true;
 	}
+	if (paths->input->host.arrives)
+		paths->input->host.arrives(paths->input->host.context, from, pc);
 	if (!paths->bytes[place].leader)
 		return paths_new_leader(paths, place, pc, state);
 	leader = &paths->leaders[paths->bytes[place].leader - 1];

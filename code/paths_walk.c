@@ -153,9 +153,6 @@ static bool paths_walk(struct code_paths *paths, uint32_t leader)
 		pc += at->insn.length;
 		place += at->insn.length;
 		code_paths_step(paths, &state, from, &at->insn);
-		if (paths->input->labels &&
-		    !code_paths_note_labels(paths, &state, &at->insn))
-			return false;
 		if (at->insn.control != CODE_CONTINUES &&
 		    !paths_leave(paths, leader, range, there, from, &state, &goes_on))
 			return false;

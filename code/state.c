@@ -17,7 +17,6 @@ struct code_value code_value_plus(struct code_value value, int64_t off)
 	case CODE_UNKNOWN:
 		return value;
 	case CODE_OTHER:
-	case CODE_CONSTS:
 	case CODE_AT_MOST:
 	case CODE_TABLE:
 	case CODE_RA:
@@ -83,7 +82,6 @@ static struct code_value extended(struct code_value value, uint8_t bits, bool is
 		break;
 	case CODE_UNKNOWN:
 	case CODE_OTHER:
-	case CODE_CONSTS:
 	case CODE_TABLE:
 	case CODE_MADE:
 	case CODE_CFA:
@@ -455,8 +453,7 @@ static void state_branch(struct code_state *state, const struct code_abi *abi,
 	if (state->compared_with == CODE_NO_REG) {
 		if (!branch_limit(state, insn->condition, jumped, &most))
 			return;
-		if (a->kind == CODE_OTHER || a->kind == CODE_CONSTS ||
-		    (a->kind == CODE_TABLE && !state->table.n) ||
+		if (a->kind == CODE_OTHER || (a->kind == CODE_TABLE && !state->table.n) ||
 		    (a->kind == CODE_UNKNOWN && abi->clobbered >> state->compared & 1))
 			*a = code_value_of(CODE_AT_MOST, 0, most);
 		else if (a->kind == CODE_AT_MOST && a->off > most)

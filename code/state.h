@@ -19,7 +19,6 @@ enum code_value_kind {
 	CODE_UNKNOWN = 0, /* it can be anything, a caller's value too */
 	CODE_OTHER,	  /* none of those below */
 	CODE_CONST,	  /* off */
-	CODE_CONSTS,	  /* one of several constants, by the way that led here */
 	CODE_AT_MOST,	  /* from 0 to off, at least in its low 32 bits */
 	CODE_TABLE,	  /* an entry of the state's table */
 	CODE_MADE,	  /* off from an address that the instruction at `symbol` made */

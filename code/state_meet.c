@@ -12,9 +12,6 @@ static inline struct code_value met(struct code_value a, struct code_value b)
 	if (a.kind == CODE_UNKNOWN || b.kind == CODE_UNKNOWN || a.kind >= CODE_MADE ||
 	    b.kind >= CODE_MADE)
 		return code_value_of(CODE_UNKNOWN, 0, 0);
-	if ((a.kind == CODE_CONST || a.kind == CODE_CONSTS) &&
-	    (b.kind == CODE_CONST || b.kind == CODE_CONSTS))
-		return code_value_of(CODE_CONSTS, 0, 0);
 	return code_value_of(CODE_OTHER, 0, 0);
 }
 

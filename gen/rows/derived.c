@@ -7,11 +7,10 @@
 #include "base/vec.h"
 #include "gen/rows/reduce.h"
 
-bool derived_add(struct derived *derived, size_t first, uint64_t start, uint64_t end,
-    const struct cfi_row *row)
+bool derived_add(
+    struct derived *derived, uint64_t start, uint64_t end, const struct cfi_row *row)
 {
-	struct derived_row *last =
-	    derived->n > first ? &derived->list[derived->n - 1] : NULL;
+	struct derived_row *last = derived->n ? &derived->list[derived->n - 1] : NULL;
 
 	if (last && last->end == start && cfi_row_same(&last->row, row)) {
 		last->end = end;
@@ -21,28 +20,6 @@ bool derived_add(struct derived *derived, size_t first, uint64_t start, uint64_t
 		return false;
 	derived->list[derived->n++] = (struct derived_row){start, end, *row};
 	return true;
-}
-
-/* Instructions that overlap come from jumps into the middle of one. */
-void derived_sort(struct derived *derived)
-{
-	uint64_t end = 0;
-	size_t n = 0;
-
-	if (derived->n)
-		qsort(derived->list, derived->n, sizeof(*derived->list), search_order);
-	for (size_t i = 0; i < derived->n; i++) {
-		const struct derived_row row = derived->list[i];
-		bool overlaps = row.start < end;
-
-		if (overlaps && n && derived->list[n - 1].end > row.start)
-			n--;
-		if (row.end > end)
-			end = row.end;
-		if (!overlaps)
-			derived->list[n++] = row;
-	}
-	derived->n = n;
 }
 
 void derived_deinit(struct derived *derived)

@@ -22,10 +22,8 @@ struct derived {
 };
 
 /* Joins what goes on from the last one. False when memory runs out. */
-ATTR_MUST_CHECK bool derived_add(struct derived *derived, size_t first, uint64_t start,
-    uint64_t end, const struct cfi_row *row);
-/* Sorts; of two that overlap, neither stays. */
-void derived_sort(struct derived *derived);
+ATTR_MUST_CHECK bool derived_add(
+    struct derived *derived, uint64_t start, uint64_t end, const struct cfi_row *row);
 void derived_deinit(struct derived *derived); /* accepts a zeroed struct */
 
 /*

@@ -24,7 +24,7 @@ ORDER = ">" if MACHINE == "s390x" else "<"
 DIFFERS = 4
 # What dump prints of RA where the machine's ABI fixes it.
 FIXED_RA = ["f"] if MACHINE == "x86_64" else []
-# Options of the linker. With labels each label has a symbol, which can be a function's: so less is sure.
+# Options of the linker. In a fixed program no relocation names what data points to: so less is known.
 LINKS = {"shared": ["-shared", "-s"],
          **({"RELR": ["-shared", "-s", "-z", "pack-relative-relocs"]} if MACHINE == "x86_64" else {}),
          "fixed": ["-s"], "labels": ["-shared"]}
@@ -107,7 +107,7 @@ def look(path, wanted, how):
         made = run(TOOL, "-q", "--derive", f"--format={version}", path, out)
         if not check(made.returncode == 0, f"{title}: converts and proves", made.stderr):
             continue
-        compare(rows_of(out), wanted, version, title, how == "labels")
+        compare(rows_of(out), wanted, version, title, how == "fixed")
 
 
 def same_for_all_jobs(path, work):

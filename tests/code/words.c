@@ -303,7 +303,6 @@ static bool number_of(
 		return true;
 	case CODE_UNKNOWN:
 	case CODE_OTHER:
-	case CODE_CONSTS:
 	case CODE_AT_MOST:
 	case CODE_TABLE:
 	case CODE_MADE:

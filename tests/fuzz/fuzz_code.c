@@ -126,8 +126,6 @@ static void check_paths(struct function *function, uint8_t choice)
 	    .n_entries = 1,
 	    .landings = &landing,
 	    .n_landings = choice & 1,
-	    .labels = choice & 2,
-	    .bias = choice & 4 ? 3 : 0,
 	    .strict = choice & 8,
 	    .host = {.context = function,
 		.read = host_read,

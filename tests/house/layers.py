@@ -31,7 +31,7 @@ gen/sources/go: base cfi code
 gen/sources: base base/names cfi gen/arch gen/elf gen/elf/object gen/options gen/sources/go
 gen/rows: base base/names cfi gen/arch gen/elf/object gen/options gen/sources sframe sframe/compact
 gen/check: base cfi code gen/arch gen/rows gen/sources
-gen/check/derive: base code gen/check gen/rows
+gen/check/derive: base cfi code gen/check gen/rows
 gen/insert: base gen/elf gen/options
 gen/object: base gen/elf/object gen/insert gen/options gen/rows gen/sources sframe
 gen/verify: base cfi gen/arch gen/check gen/check/derive gen/elf/object gen/options gen/rows gen/sources sframe sframe/compact

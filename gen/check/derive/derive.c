@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rounds. What is expected of a function's callees decides what is known behind its calls: so what
- * is found of one round's functions decides what the next one looks at again.
+ * Rounds. What is known of a function's callees decides what is known behind its calls, and what it does
+ * itself is known to its callers in the next round. Once nothing changes any more, the entries that are
+ * proven are followed a last time, and then what they call, for the rows.
  */
 #include "gen/check/derive/derive.h"
 
@@ -13,323 +14,270 @@
 #include "base/task.h"
 #include "base/vec.h"
 #include "gen/check/derive/exclude.h"
-#include "gen/check/derive/function.h"
-#include "gen/check/derive/orphans.h"
+#include "gen/check/derive/merge.h"
+#include "gen/check/derive/walk.h"
 
-/* Real files need 20 or fewer. A file that is not settled by then gets no rows. */
+/* gdb needs 19. A file that is not settled by then gets no rows. */
 enum { DERIVE_MAX_ROUNDS = 256 };
-/* From this one on, less and less is expected of a function. */
-enum { DERIVE_FREE_ROUNDS = 16 };
-/* And so often functions are looked for that the file does not name. */
-enum { DERIVE_MAX_PASSES = 4 };
-/* Groups that a thread takes at a time. */
+/* An entry whose summary changed more often is taken for one that returns with SP elsewhere. */
+enum { DERIVE_MAX_CHANGES = 8 };
+/* Entries that a thread takes at a time. */
 enum { DERIVE_CHUNK = 16 };
 
 struct derive_run {
 	const struct image *image;
 	const struct cfi_input *input;
-	const struct derive_trial *trial;
-	struct derived *rows; /* the result */
 	struct validate_callees callees;
 	struct derive_gaps gaps;
-	struct derive_starts starts, dropped;
-	struct derive_links links;
-	struct derive_groups groups;
-	struct derive_call *calls;
-	size_t n_calls, cap_calls;
-	struct validate_refs refs;
-	uint64_t *askers, *fp_needed;
-	size_t n_askers, cap_askers, n_fp_needed, cap_fp_needed;
-	struct derived seen;
-	bool settled;
-	struct derive_worker *workers;
-	size_t n_workers;
-	atomic_size_t next; /* group */
+	struct derive_entries entries;
+	struct derive_use *uses; /* ascending */
+	size_t n_uses, cap_uses;
+	size_t *list; /* indices of the entries of this round */
+	size_t n_list, cap_list;
+	struct derive_merge merge;
+	struct derive_walker *walkers;
+	size_t n_walkers;
+	atomic_size_t next; /* in list */
 };
 
 struct derive_thread {
 	struct derive_run *run;
-	struct derive_worker *worker;
+	struct derive_walker *walker;
 };
 
-static void look_run(void *context)
+static void thread_run(void *context)
 {
 	struct derive_thread *thread = context;
-	const struct derive_groups *groups = &thread->run->groups;
+	struct derive_run *run = thread->run;
 
-	while (!thread->worker->nomem) {
-		size_t first = atomic_fetch_add(&thread->run->next, DERIVE_CHUNK);
+	while (!thread->walker->nomem) {
+		size_t first = atomic_fetch_add(&run->next, DERIVE_CHUNK);
 
-		if (first >= groups->n_groups)
+		if (first >= run->n_list)
 			return;
-		for (size_t i = first; i < first + DERIVE_CHUNK && i < groups->n_groups;
-		     i++)
-			if (!derive_unit(thread->worker,
-				&groups->members[groups->first[i]],
-				groups->first[i + 1] - groups->first[i]))
-				thread->worker->nomem = true;
+		for (size_t i = first; i < first + DERIVE_CHUNK && i < run->n_list; i++)
+			if (!derive_walk(
+				thread->walker, &run->entries.list[run->list[i]]))
+				thread->walker->nomem = true;
 	}
 }
 
-static bool look_round(struct derive_run *run, struct derive_thread *threads, bool emit)
+/* Looks at the entries of the list. */
+static bool run_list(struct derive_run *run, struct derive_thread *threads, bool emit)
 {
 	bool ok = true;
 
 	atomic_store(&run->next, 0);
-	for (size_t i = 0; i < run->n_workers; i++) {
-		run->workers[i].emit = emit;
-		run->workers[i].refs = &run->refs;
-	}
-	task_run_all(look_run, threads, sizeof(*threads), run->n_workers);
-	for (size_t i = 0; i < run->n_workers; i++)
-		ok &= !run->workers[i].nomem;
+	for (size_t i = 0; i < run->n_walkers; i++)
+		run->walkers[i].emit = emit;
+	task_run_all(thread_run, threads, sizeof(*threads), run->n_walkers);
+	for (size_t i = 0; i < run->n_walkers; i++)
+		ok &= !run->walkers[i].nomem;
 	return ok;
+}
+
+/* Lists the entries that are open, and closes them. */
+static bool list_open(struct derive_run *run)
+{
+	run->n_list = 0;
+	if (!vec_reserve(&run->list, &run->cap_list, run->entries.n))
+		return false;
+	for (size_t i = 0; i < run->entries.n; i++) {
+		if (run->entries.list[i].open)
+			run->list[run->n_list++] = i;
+		run->entries.list[i].open = false;
+	}
+	return true;
 }
 
 /* ---- what a round found ---- */
 
-/* Appends and empties another list. */
-static bool take(
-    void *list, size_t *n, size_t *cap, const void *from, size_t *n_from, size_t size)
+static bool take_uses(struct derive_run *run)
 {
-	char *bytes;
+	size_t n = 0;
 
-	if (*n + *n_from > *cap && !vec_reserve_bytes(list, cap, *n + *n_from, size))
-		return false;
-	memcpy(&bytes, list, sizeof(bytes));
-	if (*n_from)
-		memcpy(bytes + *n * size, from, *n_from * size);
-	*n += *n_from;
-	*n_from = 0;
-	return true;
-}
+	for (size_t i = 0; i < run->n_walkers; i++) {
+		struct derive_walker *walker = &run->walkers[i];
 
-#define TAKE(to, n, cap, from, n_from)                                                   \
-	take(&(to), &(n), &(cap), (from), &(n_from), sizeof(*(to)))
-
-static bool take_all(struct derive_run *run)
-{
-	for (size_t i = 0; i < run->n_workers; i++) {
-		struct derive_worker *worker = &run->workers[i];
-
-		if (!TAKE(run->links.list, run->links.n, run->links.cap,
-			worker->links.list, worker->links.n) ||
-		    !TAKE(run->starts.list, run->starts.n, run->starts.cap,
-			worker->starts.list, worker->starts.n) ||
-		    !TAKE(run->dropped.list, run->dropped.n, run->dropped.cap,
-			worker->dropped.list, worker->dropped.n) ||
-		    !TAKE(run->calls, run->n_calls, run->cap_calls, worker->calls,
-			worker->n_calls) ||
-		    !validate_refs_take(&run->refs, &worker->found) ||
-		    !TAKE(run->askers, run->n_askers, run->cap_askers, worker->askers,
-			worker->n_askers) ||
-		    !TAKE(run->fp_needed, run->n_fp_needed, run->cap_fp_needed,
-			worker->fp_needed, worker->n_fp_needed))
+		if (!vec_reserve(
+			&run->uses, &run->cap_uses, run->n_uses + walker->n_uses))
 			return false;
+		if (walker->n_uses)
+			memcpy(&run->uses[run->n_uses], walker->uses,
+			    walker->n_uses * sizeof(*walker->uses));
+		run->n_uses += walker->n_uses;
+		walker->n_uses = 0;
 	}
+	if (run->n_uses)
+		qsort(run->uses, run->n_uses, sizeof(*run->uses), search_order_pairs);
+	for (size_t i = 0; i < run->n_uses; i++)
+		if (!n || search_order_pairs(&run->uses[n - 1], &run->uses[i]))
+			run->uses[n++] = run->uses[i];
+	run->n_uses = n;
 	return true;
 }
 
-/* For qsort: pairs of addresses. */
-static int order_pairs(const void *a, const void *b)
+/* Opens the entries that depend on addr. */
+static void open_users(struct derive_run *run, uint64_t addr)
 {
-	int first = search_order(a, b);
+	for (size_t i = search_list_from(run->uses, run->n_uses, of, addr);
+	     i < run->n_uses && run->uses[i].of == addr; i++) {
+		struct derive_entry *entry =
+		    derive_entry_at(&run->entries, run->uses[i].by);
 
-	return first ? first
-		     : search_order((const uint64_t *)a + 1, (const uint64_t *)b + 1);
-}
-
-/* Sorts addresses, or pairs of them, and keeps one of those that are equal. */
-static size_t unique(void *list, size_t n, size_t size)
-{
-	char *bytes = list;
-	size_t kept = 0;
-
-	if (n)
-		qsort(
-		    list, n, size, size == sizeof(uint64_t) ? search_order : order_pairs);
-	for (size_t i = 0; i < n; i++)
-		if (!kept || memcmp(bytes + (kept - 1) * size, bytes + i * size, size))
-			memmove(bytes + kept++ * size, bytes + i * size, size);
-	return kept;
-}
-
-/* The piece is to be looked at again. */
-static void look_again(struct derive_run *run, uint64_t addr)
-{
-	size_t i = derive_piece_at(&run->groups, addr);
-
-	if (i != SIZE_MAX)
-		run->groups.pieces[i].done = false;
-}
-
-static void look_again_at_callers(struct derive_run *run, uint64_t callee)
-{
-	for (size_t i = search_list_from(run->calls, run->n_calls, callee, callee);
-	     i < run->n_calls && run->calls[i].callee == callee; i++)
-		look_again(run, run->calls[i].caller);
-}
-
-/* Takes away the weak starts that were dropped. What goes there no longer goes to a function. */
-static void drop_starts(struct derive_run *run)
-{
-	size_t n = 0, at = 0;
-
-	derive_starts_sort(&run->dropped);
-	for (size_t i = 0; i < run->starts.n; i++) {
-		const struct derive_start start = run->starts.list[i];
-
-		while (at < run->dropped.n && run->dropped.list[at].addr < start.addr)
-			at++;
-		if (start.doubt < DERIVE_WEAK || at == run->dropped.n ||
-		    run->dropped.list[at].addr != start.addr)
-			run->starts.list[n++] = start;
-		else
-			look_again_at_callers(run, start.addr);
+		if (entry)
+			entry->open = true;
 	}
-	run->starts.n = n;
 }
 
-/* The callers of a function whose summary changed are looked at again. */
-static void publish(struct derive_run *run, int round)
+static bool same_summary(const struct derive_summary *a, const struct derive_summary *b)
 {
-	run->n_calls = unique(run->calls, run->n_calls, sizeof(*run->calls));
-	for (size_t i = 0; i < run->groups.n; i++) {
-		struct derive_piece *piece = &run->groups.pieces[i];
+	return a->how == b->how && a->proven == b->proven && a->kept == b->kept &&
+	       a->written == b->written;
+}
 
-		if (!piece->done || !piece->entry)
+/* All that looked at the entries of the list is looked at again where something changed. */
+static void publish(struct derive_run *run)
+{
+	for (size_t i = 0; i < run->n_list; i++) {
+		struct derive_entry *entry = &run->entries.list[run->list[i]];
+
+		if (entry->changes > DERIVE_MAX_CHANGES)
+			entry->next = (struct derive_summary){.how = DERIVE_ODD};
+		if (same_summary(&entry->summary, &entry->next))
 			continue;
-		/* So that functions that depend on each other come to an end. */
-		if (round >= DERIVE_FREE_ROUNDS) {
-			piece->next.returns &= piece->summary.returns;
-			piece->next.kept &= piece->summary.kept;
-			piece->next.back &= piece->summary.back;
-		}
-		if (piece->summary.returns == piece->next.returns &&
-		    piece->summary.back == piece->next.back &&
-		    piece->summary.kept == piece->next.kept)
-			continue;
-		piece->summary = piece->next;
-		look_again_at_callers(run, piece->start);
+		entry->summary = entry->next;
+		entry->changes++;
+		open_users(run, entry->addr);
 	}
 }
 
-/* Rows of these functions must tell the frame pointer. */
-static void publish_needs(struct derive_run *run)
+/* An entry divides the code around it, and what jumps to a function no longer goes on in it. */
+static void open_around(struct derive_run *run, const struct derive_entry *found)
 {
-	for (size_t i = 0; i < run->n_fp_needed; i++) {
-		size_t at = derive_piece_at(&run->groups, run->fp_needed[i]);
+	const struct derive_entries *entries = &run->entries;
+	const struct derive_entry *known = derive_entry_at(entries, found->addr);
+	const struct derive_gap *gap = derive_gap_at(&run->gaps, found->addr);
+	size_t i = search_list_from(entries->list, entries->n, addr, found->addr);
 
-		if (at == SIZE_MAX || run->groups.pieces[at].fp_needed)
-			continue;
-		run->groups.pieces[at].fp_needed = true;
-		run->groups.pieces[at].done = false;
-	}
-	run->n_fp_needed = 0;
+	if (!known ||
+	    (!derive_entry_is_function(known) && derive_entry_is_function(found)))
+		open_users(run, found->addr);
+	if (!known && gap)
+		open_users(run, i && entries->list[i - 1].addr > gap->start
+				    ? entries->list[i - 1].addr
+				    : gap->start);
 }
 
-/* What a round found changes what the next one sees. False: out of memory. */
-static bool learn(struct derive_run *run, int round)
+static bool take_found(struct derive_run *run)
 {
-	size_t n_links = run->links.n, n_refs = run->refs.n;
+	for (size_t i = 0; i < run->n_walkers; i++) {
+		struct derive_entries *found = &run->walkers[i].found;
 
-	if (!take_all(run))
-		return false;
-	publish(run, round);
-	publish_needs(run);
-	for (size_t i = n_links; i < run->links.n; i++)
-		look_again(run, run->links.list[i].from);
-	run->links.n = unique(run->links.list, run->links.n, sizeof(*run->links.list));
-	derive_starts_sort(&run->starts);
-	drop_starts(run);
-	validate_refs_sort(&run->refs);
-	if (run->refs.n != n_refs) {
-		for (size_t i = 0; i < run->n_askers; i++)
-			look_again(run, run->askers[i]);
-		run->n_askers = 0;
+		derive_entries_sort(found);
+		for (size_t j = 0; j < found->n; j++)
+			open_around(run, &found->list[j]);
 	}
+	for (size_t i = 0; i < run->n_walkers; i++) {
+		struct derive_entries *found = &run->walkers[i].found;
+
+		for (size_t j = 0; j < found->n; j++)
+			if (!derive_entries_add(&run->entries, found->list[j].addr,
+				found->list[j].origin, NULL))
+				return false;
+		found->n = 0;
+	}
+	derive_entries_sort(&run->entries);
 	return true;
 }
 
-static bool look_rounds(struct derive_run *run, struct derive_thread *threads)
+static bool run_rounds(struct derive_run *run, struct derive_thread *threads)
 {
 	for (int round = 0; round < DERIVE_MAX_ROUNDS; round++) {
-		if (!derive_groups_make(
-			&run->groups, &run->gaps, &run->starts, &run->links) ||
-		    !derive_groups_list(&run->groups, false))
+		if (!list_open(run))
 			return false;
-		run->settled = !run->groups.n_groups;
-		if (run->settled)
-			break;
-		if (!look_round(run, threads, false) || !learn(run, round))
+		if (!run->n_list)
+			return true;
+		if (!run_list(run, threads, false) || !take_uses(run))
+			return false;
+		publish(run);
+		if (!take_found(run))
+			return false;
+	}
+	run->entries.n = 0;
+	return true;
+}
+
+/* ---- rows ---- */
+
+/* True if control comes to the entry for sure, or its own ways prove it. */
+static bool is_root(const struct derive_entry *entry)
+{
+	return entry->origin & (DERIVE_SURE | DERIVE_START | DERIVE_FRAGMENT) ||
+	       (entry->origin & DERIVE_NAMED && entry->summary.proven);
+}
+
+static void reach(struct derive_run *run, const struct derive_entry *found)
+{
+	struct derive_entry *entry = derive_entry_at(&run->entries, found->addr);
+
+	if (!entry || entry->reached || entry->origin & DERIVE_DESCRIBED ||
+	    (found->origin == DERIVE_NAMED && !entry->summary.proven))
+		return;
+	entry->open = entry->reached = true;
+}
+
+/* Takes what the walkers say of proven entries, and reaches those that proven code calls. */
+static bool take_rows(struct derive_run *run)
+{
+	for (size_t i = 0; i < run->n_walkers; i++) {
+		struct derive_walker *walker = &run->walkers[i];
+
+		for (size_t j = 0; j < walker->found.n; j++)
+			reach(run, &walker->found.list[j]);
+		walker->found.n = 0;
+		if (!derive_merge_take(&run->merge, walker))
 			return false;
 	}
 	return true;
 }
 
-/* Takes the rows of all groups, and what was reached. */
 static bool run_emit(struct derive_run *run, struct derive_thread *threads)
 {
-	struct derived *all = run->rows;
-
-	all->n = run->seen.n = 0;
-	if (!derive_groups_list(&run->groups, true) || !look_round(run, threads, true))
+	if (!derive_merge_init(&run->merge, &run->gaps))
 		return false;
-	for (size_t i = 0; i < run->n_workers; i++) {
-		struct derived *rows = &run->workers[i].rows;
-		struct derived *seen = &run->workers[i].seen;
-
-		if (!TAKE(all->list, all->n, all->cap, rows->list, rows->n) ||
-		    !TAKE(
-			run->seen.list, run->seen.n, run->seen.cap, seen->list, seen->n))
+	for (size_t i = 0; i < run->entries.n; i++)
+		if (is_root(&run->entries.list[i]))
+			reach(run,
+			    &(struct derive_entry){.addr = run->entries.list[i].addr});
+	do {
+		if (!list_open(run) || !run_list(run, threads, true) || !take_rows(run))
 			return false;
-	}
-	if (!run->settled)
-		all->n = 0;
-	derived_sort(all);
-	return true;
+	} while (run->n_list);
+	/* Entries that are not proven may be reached as well, so they have to agree. */
+	for (size_t i = 0; i < run->entries.n; i++)
+		run->entries.list[i].open =
+		    !run->entries.list[i].reached &&
+		    !(run->entries.list[i].origin & DERIVE_DESCRIBED);
+	return list_open(run) && run_list(run, threads, true) && take_rows(run);
 }
 
-/* Functions that the file does not name are found behind those that it does. */
-static bool run_all(struct derive_run *run, struct derive_thread *threads)
-{
-	const struct derive_starts *known = run->trial ? run->trial->known : NULL;
+/* ---- the whole ---- */
 
-	for (size_t i = 0; known && i < known->n; i++)
-		if (!derive_starts_add(&run->starts, known->list[i].addr, DERIVE_SURE))
-			return false;
-	derive_starts_sort(&run->starts);
-	if (!validate_refs_add_relative(&run->refs, run->image))
-		return false;
-	validate_refs_sort(&run->refs);
-	for (int pass = 0; pass < DERIVE_MAX_PASSES; pass++) {
-		bool any = false;
-
-		if (!look_rounds(run, threads) || !run_emit(run, threads) ||
-		    !derive_orphans_add(run->input->arch->code, &run->gaps, &run->seen,
-			&run->dropped, &run->starts, &any))
-			return false;
-		if (!any)
-			break;
-	}
-	return true;
-}
-
-static bool start_workers(
+static bool start_walkers(
     struct derive_run *run, struct derive_thread *threads, unsigned int jobs)
 {
-	for (; run->n_workers < jobs; run->n_workers++) {
-		struct derive_worker *worker = &run->workers[run->n_workers];
+	for (; run->n_walkers < jobs; run->n_walkers++) {
+		struct derive_walker *walker = &run->walkers[run->n_walkers];
 
-		*worker = (struct derive_worker){.image = run->image,
+		*walker = (struct derive_walker){.image = run->image,
 		    .input = run->input,
 		    .gaps = &run->gaps,
 		    .callees = &run->callees,
-		    .trial = run->trial,
-		    .groups = &run->groups};
-		threads[run->n_workers] = (struct derive_thread){run, worker};
-		if (!derive_worker_init(worker)) {
-			run->n_workers++;
+		    .entries = &run->entries};
+		threads[run->n_walkers] = (struct derive_thread){run, walker};
+		if (!derive_walker_init(walker)) {
+			run->n_walkers++;
 			return false;
 		}
 	}
@@ -338,44 +286,34 @@ static bool start_workers(
 
 static void run_deinit(struct derive_run *run)
 {
-	for (size_t i = 0; i < run->n_workers; i++)
-		derive_worker_deinit(&run->workers[i]);
-	free(run->workers);
+	for (size_t i = 0; i < run->n_walkers; i++)
+		derive_walker_deinit(&run->walkers[i]);
+	free(run->walkers);
 	validate_callees_deinit(&run->callees);
 	derive_gaps_deinit(&run->gaps);
-	derive_starts_deinit(&run->starts);
-	derive_starts_deinit(&run->dropped);
-	free(run->links.list);
-	derive_groups_deinit(&run->groups);
-	free(run->calls);
-	validate_refs_deinit(&run->refs);
-	free(run->askers);
-	free(run->fp_needed);
-	derived_deinit(&run->seen);
+	derive_entries_deinit(&run->entries);
+	derive_merge_deinit(&run->merge);
+	free(run->uses);
+	free(run->list);
 }
 
-bool derive_code(const struct image *image, const struct cfi_input *input,
-    unsigned int jobs, const struct derive_trial *trial, struct derived *rows,
-    struct err *err)
+static bool derive_code(const struct image *image, const struct cfi_input *input,
+    unsigned int jobs, struct derived *rows)
 {
 	struct derive_run run = {.image = image,
 	    .input = input,
-	    .rows = rows,
-	    .trial = trial,
-	    .workers = calloc(jobs, sizeof(*run.workers))};
+	    .walkers = calloc(jobs, sizeof(*run.walkers))};
 	struct derive_thread *threads = calloc(jobs, sizeof(*threads));
-	bool ok = run.workers && threads && derive_gaps_read(image, input, &run.gaps);
+	bool ok = run.walkers && threads && derive_gaps_read(image, input, &run.gaps);
 
 	if (ok && run.gaps.n)
 		ok = validate_callees_read(image, input, &run.callees) &&
-		     derive_starts_read(
-			 image, input, &run.gaps, jobs, &run.starts, &run.refs) &&
-		     /* No call gave the program's own entry a return address. */
-		     derive_starts_add(&run.dropped, image->ehdr.e_entry, DERIVE_WEAK) &&
-		     start_workers(&run, threads, jobs) && run_all(&run, threads);
+		     derive_entries_read(image, input, &run.gaps, jobs, &run.entries) &&
+		     start_walkers(&run, threads, jobs) && run_rounds(&run, threads) &&
+		     run_emit(&run, threads) && derive_merge_rows(&run.merge, rows);
 	run_deinit(&run);
 	free(threads);
-	return ok || err_set_nomem(err);
+	return ok;
 }
 
 bool derive_rows(const struct image *image, struct cfi_input *input,
@@ -389,6 +327,7 @@ bool derive_rows(const struct image *image, struct cfi_input *input,
 		return err_set(err, ERR_UNSUPPORTED,
 		    "this build cannot decode %s code; build it with Zydis",
 		    input->arch->name);
-	return derive_code(image, input, options->jobs, NULL, &input->derived, err) &&
-	       (derive_exclude(&input->policy, &input->derived) || err_set_nomem(err));
+	return (derive_code(image, input, options->jobs, &input->derived) &&
+		   derive_exclude(&input->policy, &input->derived)) ||
+	       err_set_nomem(err);
 }

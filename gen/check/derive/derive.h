@@ -19,10 +19,4 @@
 ATTR_MUST_CHECK bool derive_rows(const struct image *image, struct cfi_input *input,
     const struct options *options, struct err *err);
 
-/* The same without options, and for trials; see gen/check/derive/function.h. Appends to rows. */
-struct derive_trial;
-ATTR_MUST_CHECK bool derive_code(const struct image *image, const struct cfi_input *input,
-    unsigned int jobs, const struct derive_trial *trial, struct derived *rows,
-    struct err *err);
-
 #endif

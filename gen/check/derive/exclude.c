@@ -42,7 +42,7 @@ bool derive_exclude(const struct policy *policy, struct derived *rows)
 		for (uint64_t end; row.start < rows->list[i].end; row.start = end) {
 			end = rows->list[i].end;
 			if (!exclude_at(policy, row.start, &end) &&
-			    !derived_add(&kept, 0, row.start, end, &row.row)) {
+			    !derived_add(&kept, row.start, end, &row.row)) {
 				derived_deinit(&kept);
 				return false;
 			}

@@ -170,15 +170,3 @@ const struct derive_gap *derive_gap_at(const struct derive_gaps *gaps, uint64_t 
 
 	return i < gaps->n && gaps->list[i].start <= addr ? &gaps->list[i] : NULL;
 }
-
-uint64_t derive_section_end(const struct image *image, uint64_t addr)
-{
-	for (size_t i = 0; i < image->n_sections; i++) {
-		const GElf_Shdr *hdr = &image->sections[i].hdr;
-
-		if (hdr->sh_flags & SHF_ALLOC && addr >= hdr->sh_addr &&
-		    addr - hdr->sh_addr < hdr->sh_size)
-			return hdr->sh_addr + hdr->sh_size;
-	}
-	return 0;
-}

@@ -24,7 +24,4 @@ void derive_gaps_deinit(struct derive_gaps *gaps); /* accepts a zeroed struct */
 /* The gap that addr is in; NULL: none. */
 const struct derive_gap *derive_gap_at(const struct derive_gaps *gaps, uint64_t addr);
 
-/* The end of the section that addr is in; 0: it is in none. */
-uint64_t derive_section_end(const struct image *image, uint64_t addr);
-
 #endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Addresses at which control is known to begin, or may begin, and what comes of it. */
+#ifndef GEN_CHECK_DERIVE_ENTRIES_H
+#define GEN_CHECK_DERIVE_ENTRIES_H
+
+#include "gen/check/callees.h"
+#include "gen/check/derive/gaps.h"
+
+enum derive_origin {
+	/* Code that is followed calls it, so control comes there in the state of the ABI. */
+	DERIVE_CALLED = 1,
+	/* So does something that needs no proof: described code, another file by the exported name, the
+	 * loader by its tables, or libc, which is given main. */
+	DERIVE_SURE = 2,
+	/* A symbol or a pointer names it. That can be a label, so its own ways have to prove it. */
+	DERIVE_NAMED = 4,
+	/* The program's entry: the kernel comes there, and there is no return address. */
+	DERIVE_START = 8,
+	/* Described code jumps there in the state of its row. */
+	DERIVE_FRAGMENT = 16,
+	DERIVE_MIXED = 32,     /* so it does in several states */
+	DERIVE_DESCRIBED = 64, /* it has CFI, and only its effect on callers matters */
+};
+
+/* How a function gives control back. */
+enum derive_return {
+	DERIVE_MAY,	/* not known: if at all, as the ABI says */
+	DERIVE_NEVER,	/* no way leads out of it */
+	DERIVE_RETURNS, /* some way returns, and all that do so return as the ABI says */
+	DERIVE_ODD,	/* a way returns with SP elsewhere, or where SP is not known */
+};
+
+/* The effect of a function, as its callers have to know it. */
+struct derive_summary {
+	uint8_t how;	  /* enum derive_return */
+	bool proven;	  /* from its first place, all ways end as they must */
+	uint32_t kept;	  /* a bit for each register that has its value at entry again */
+	uint32_t written; /* bytes from the CFA on that it may write to */
+};
+
+struct derive_entry {
+	uint64_t addr;
+	uint8_t origin; /* enum derive_origin, or-ed */
+	uint8_t changes;
+	bool open;    /* to be looked at */
+	bool reached; /* its rows may be written */
+	struct derive_summary summary, next;
+	struct cfi_row row; /* FRAGMENT */
+};
+
+struct derive_entries {
+	struct derive_entry *list; /* owned; ascending by addr once sorted */
+	size_t n, cap;
+};
+
+/* False: out of memory. row is for FRAGMENT alone, else NULL. */
+ATTR_MUST_CHECK bool derive_entries_add(struct derive_entries *entries, uint64_t addr,
+    uint8_t origin, const struct cfi_row *row);
+/* Sorts and joins those from index first on, which are new, with the others. */
+void derive_entries_sort(struct derive_entries *entries);
+void derive_entries_deinit(struct derive_entries *entries); /* accepts a zeroed struct */
+
+/* The entry at addr; NULL: none. */
+struct derive_entry *derive_entry_at(const struct derive_entries *entries, uint64_t addr);
+
+/* True if a call or an exported name says that a function begins there, so that jumps there are its
+ * business. */
+static inline bool derive_entry_is_function(const struct derive_entry *entry)
+{
+	return entry->origin & (DERIVE_CALLED | DERIVE_SURE);
+}
+
+/* True if control comes to the entry in the state of the ABI. */
+static inline bool derive_entry_has_state(const struct derive_entry *entry)
+{
+	return !(entry->origin & (DERIVE_FRAGMENT | DERIVE_START));
+}
+
+/*
+ * True if the instruction at pc makes an address from its own, or from one that such an instruction made:
+ * the code of another function, or a label. Any other constant can be a number. regs: constants in
+ * registers before it. *addr becomes the address.
+ */
+ATTR_MUST_CHECK bool derive_makes_address(const struct image *image,
+    enum code_machine machine, uint64_t pc, const struct code_insn *insn,
+    const struct code_value *regs, uint64_t *addr);
+
+/*
+ * Adds what the file itself names, and what described code calls and jumps to. Sorted. jobs: threads.
+ * False: out of memory.
+ */
+ATTR_MUST_CHECK bool derive_entries_read(const struct image *image,
+    const struct cfi_input *input, const struct derive_gaps *gaps, unsigned int jobs,
+    struct derive_entries *entries);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* Answers to the analysis of paths, about the code around an entry. */
+#include <string.h>
+
+#include "base/search.h"
+#include "base/vec.h"
+#include "gen/check/derive/walk.h"
+#include "gen/check/judge.h"
+
+static bool host_read(void *context, uint64_t addr, uint8_t width, uint64_t *value)
+{
+	const struct derive_walker *walker = context;
+
+	return validate_read(walker->image, addr, width, value);
+}
+
+static bool host_keeps_first(
+    void *context, const struct code_insn *call, const struct code_state *state)
+{
+	const struct derive_walker *walker = context;
+
+	return validate_keeps_first(walker->callees, call, state);
+}
+
+bool derive_is_cut(const struct derive_walker *walker, uint64_t pc)
+{
+	const size_t i =
+	    search_from(walker->cuts, sizeof(*walker->cuts), walker->n_cuts, pc);
+
+	return i < walker->n_cuts && walker->cuts[i] == pc;
+}
+
+bool derive_call_returns(
+    const struct derive_walker *walker, const struct code_insn *call, bool *surely)
+{
+	const struct derive_entry *callee = NULL;
+
+	if (call->control == CODE_CALLS)
+		callee = derive_entry_at(walker->entries, call->target);
+	*surely = callee && (callee->summary.how == DERIVE_RETURNS ||
+				callee->summary.how == DERIVE_ODD);
+	return !(callee && callee->summary.how == DERIVE_NEVER) &&
+	       !validate_never_returns(walker->callees, call);
+}
+
+void derive_cut_at(struct derive_walker *walker, uint64_t pc)
+{
+	const size_t i =
+	    search_from(walker->cuts, sizeof(*walker->cuts), walker->n_cuts, pc);
+
+	if (!vec_reserve(&walker->cuts, &walker->cap_cuts, walker->n_cuts + 1)) {
+		walker->nomem = true;
+		return;
+	}
+	memmove(&walker->cuts[i + 1], &walker->cuts[i],
+	    (walker->n_cuts++ - i) * sizeof(*walker->cuts));
+	walker->cuts[i] = pc;
+}
+
+/* A call that may not return, and behind which another function begins or the code ends, is the last
+ * instruction of its function. */
+static bool host_returns(void *context, uint64_t pc, const struct code_insn *call,
+    uint64_t next, const struct code_state *after)
+{
+	struct derive_walker *walker = context;
+	bool surely;
+
+	(void)after;
+	if (derive_is_cut(walker, pc) || !derive_call_returns(walker, call, &surely))
+		return false;
+	if (surely || (derive_gap_at(walker->gaps, next) &&
+			  !derive_entry_at(walker->entries, next)))
+		return true;
+	if (walker->entry->origin & DERIVE_DESCRIBED)
+		return true;
+	derive_cut_at(walker, pc);
+	return false;
+}
+
+/* Applies what a callee does by its own code. */
+static void host_apply(const struct derive_walker *walker,
+    const struct derive_summary *callee, struct code_value sp, struct code_state *after)
+{
+	const struct code_abi *abi = walker->abi;
+	const struct code_value unknown = {.kind = CODE_UNKNOWN};
+
+	for (uint8_t i = 0; i < CODE_SCRATCH; i++)
+		if (!((abi->clobbered | UINT32_C(1) << abi->sp | callee->kept) >> i & 1))
+			after->regs[i] = (struct code_value){.kind = CODE_OTHER};
+	if (callee->how == DERIVE_ODD)
+		after->regs[abi->sp] = unknown;
+	for (uint8_t i = after->n_slots; i-- > 0;) {
+		const struct code_value where = after->slots[i].where;
+
+		if (where.kind == sp.kind && where.symbol == sp.symbol &&
+		    where.off >= sp.off && where.off - sp.off < callee->written)
+			code_state_set_memory(after, where, unknown);
+	}
+}
+
+/* code_host.kept: the call at pc has returned. */
+static void host_called(void *context, uint64_t pc, const struct code_insn *call,
+    const struct code_state *before, struct code_state *after)
+{
+	struct derive_walker *walker = context;
+	const struct code_abi *abi = walker->abi;
+	const struct derive_entry *callee = NULL;
+	uint64_t target = call->target;
+
+	(void)pc;
+	if (call->control == CODE_CALLS_TO && call->via < CODE_SCRATCH &&
+	    before->regs[call->via].kind == CODE_CONST)
+		target = (uint64_t)before->regs[call->via].off;
+	/* A callee may write to the places whose addresses it gets. */
+	for (uint8_t i = 0; i < CODE_SCRATCH; i++)
+		if (abi->clobbered >> i & 1 && (before->regs[i].kind == CODE_CFA ||
+						   before->regs[i].kind == CODE_MADE))
+			for (uint8_t j = after->n_slots; j-- > 0;)
+				if (code_value_equal(
+					after->slots[j].where, before->regs[i]))
+					code_state_set_memory(after, before->regs[i],
+					    (struct code_value){.kind = CODE_UNKNOWN});
+	if (!target)
+		return;
+	if (derive_gap_at(walker->gaps, target) ||
+	    (derive_range_at(walker, target) != SIZE_MAX &&
+		!(walker->entry->origin & DERIVE_DESCRIBED))) {
+		callee = derive_entry_at(walker->entries, target);
+		derive_note_use(walker, target);
+	}
+	if (callee)
+		host_apply(walker, &callee->summary, before->regs[abi->sp], after);
+}
+
+static void host_add_edge(struct derive_walker *walker, struct derive_edge **list,
+    size_t *n, size_t *cap, uint64_t from, uint64_t to)
+{
+	if (*n && (*list)[*n - 1].from == from && (*list)[*n - 1].to == to)
+		return;
+	if (!vec_reserve(list, cap, *n + 1))
+		walker->nomem = true;
+	else
+		(*list)[(*n)++] = (struct derive_edge){from, to};
+}
+
+/* True if the walk goes on there, as in one function: not into another one that is called, and from a gap
+ * not into what has CFI. */
+static bool host_goes_on(const struct derive_walker *walker, uint64_t target)
+{
+	const struct derive_entry *entry = derive_entry_at(walker->entries, target);
+	const bool described = walker->entry->origin & DERIVE_DESCRIBED;
+	size_t i;
+
+	if (entry && derive_entry_is_function(entry))
+		return false;
+	if (derive_gap_at(walker->gaps, target))
+		return true;
+	i = derive_range_at(walker, target);
+	return described && i != SIZE_MAX &&
+	       walker->input->ranges.list[i].start != target;
+}
+
+static void host_leaves(
+    void *context, uint64_t pc, uint64_t target, const struct code_state *state)
+{
+	struct derive_walker *walker = context;
+	const struct derive_entry *entry = derive_entry_at(walker->entries, target);
+	const struct code_value sp = state->regs[walker->abi->sp];
+
+	/* A place that is only named is a label if control comes there with a frame, even by a way that is cut
+	 * off later. */
+	if (!walker->emit && entry && entry->origin == DERIVE_NAMED &&
+	    sp.kind == CODE_CFA && sp.off != walker->abi->sp_off &&
+	    !derive_entries_add(&walker->found, target, DERIVE_MIXED, NULL))
+		walker->nomem = true;
+	host_add_edge(
+	    walker, &walker->outs, &walker->n_outs, &walker->cap_outs, pc, target);
+	if (!host_goes_on(walker, target))
+		return;
+	if (!vec_reserve(&walker->wanted, &walker->cap_wanted, walker->n_wanted + 1))
+		walker->nomem = true;
+	else
+		walker->wanted[walker->n_wanted++] = target;
+}
+
+static void host_arrives(void *context, uint64_t from, uint64_t to)
+{
+	struct derive_walker *walker = context;
+
+	if (from != to)
+		host_add_edge(walker, &walker->edges, &walker->n_edges,
+		    &walker->cap_edges, from, to);
+}
+
+/* code_host.seed: the state at an entry that is no function's. */
+static bool host_seed(void *context, uint64_t pc, struct code_state *state)
+{
+	const struct derive_walker *walker = context;
+
+	if (pc != walker->entry->addr)
+		return false;
+	if (walker->entry->origin & DERIVE_FRAGMENT)
+		return validate_seed(walker->input->arch, &walker->entry->row, state);
+	code_state_unknown(state);
+	return true;
+}
+
+struct code_host derive_host(struct derive_walker *walker)
+{
+	return (struct code_host){.context = walker,
+	    .read = host_read,
+	    .returns = host_returns,
+	    .seed = derive_entry_has_state(walker->entry) ? NULL : host_seed,
+	    .leaves = host_leaves,
+	    .arrives = host_arrives,
+	    .keeps_first = host_keeps_first,
+	    .kept = host_called};
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Joins what all entries say of each byte without CFI: a row stands where they agree. */
+#ifndef GEN_CHECK_DERIVE_MERGE_H
+#define GEN_CHECK_DERIVE_MERGE_H
+
+#include "gen/check/derive/walk.h"
+
+struct derive_merge {
+	const struct derive_gaps *gaps; /* borrowed */
+	uint32_t *cells;		/* for each byte of the gaps */
+	size_t *first;			/* of each gap, the cell of its first byte */
+	struct cfi_row *rows;
+	size_t n_rows, cap_rows;
+};
+
+ATTR_MUST_CHECK bool derive_merge_init(
+    struct derive_merge *merge, const struct derive_gaps *gaps);
+void derive_merge_deinit(struct derive_merge *merge); /* accepts a zeroed struct */
+
+/* Takes the stretches and rows of a walker. False: out of memory. */
+ATTR_MUST_CHECK bool derive_merge_take(
+    struct derive_merge *merge, struct derive_walker *walker);
+/* Appends the rows on which all agree, ascending. False: out of memory. */
+ATTR_MUST_CHECK bool derive_merge_rows(
+    const struct derive_merge *merge, struct derived *rows);
+
+#endif

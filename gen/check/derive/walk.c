@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+#include "gen/check/derive/walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/search.h"
+#include "base/vec.h"
+#include "gen/check/judge.h"
+
+/* A function in more pieces than this, or one that is followed anew more often, gets no rows. */
+enum { WALK_MAX_PIECES = 64, WALK_MAX_LOOKS = 64 };
+
+bool derive_walker_init(struct derive_walker *walker)
+{
+	walker->abi = code_abi(walker->input->arch->code);
+	walker->paths = code_paths_new();
+	cfi_interp_init(
+	    &walker->interp, &walker->input->frames, &walker->input->arch->cfi);
+	walker->interpreted = SIZE_MAX;
+	return walker->paths;
+}
+
+void derive_walker_deinit(struct derive_walker *walker)
+{
+	code_paths_free(walker->paths);
+	cfi_interp_deinit(&walker->interp);
+	free(walker->code);
+	free(walker->wanted);
+	free(walker->cuts);
+	free(walker->edges);
+	free(walker->outs);
+	free(walker->refs);
+	free(walker->places);
+	derive_entries_deinit(&walker->found);
+	free(walker->uses);
+	free(walker->stretches);
+	free(walker->rows);
+}
+
+/* ---- where code is ---- */
+
+size_t derive_range_at(const struct derive_walker *walker, uint64_t addr)
+{
+	const struct cfi_ranges *ranges = &walker->input->ranges;
+	size_t i = search_list_above(ranges->list, ranges->n, end, addr);
+
+	return i < ranges->n && ranges->list[i].start <= addr ? i : SIZE_MAX;
+}
+
+/* The code around addr: what a range of the CFI has, or of a gap, what is between two entries. False: none
+ * is there. */
+static bool walk_piece(
+    const struct derive_walker *walker, uint64_t addr, struct code_range *piece)
+{
+	const struct derive_entries *entries = walker->entries;
+	const struct derive_gap *gap = derive_gap_at(walker->gaps, addr);
+	size_t i;
+
+	if (gap) {
+		*piece = (struct code_range){.start = gap->start, .end = gap->end};
+		i = search_list_above(entries->list, entries->n, addr, addr);
+		if (i < entries->n && entries->list[i].addr < gap->end)
+			piece->end = entries->list[i].addr;
+		if (i && entries->list[i - 1].addr > gap->start)
+			piece->start = entries->list[i - 1].addr;
+		piece->bytes = gap->bytes + (piece->start - gap->start);
+		piece->readable = gap->end - piece->start;
+		return true;
+	}
+	i = derive_range_at(walker, addr);
+	if (i == SIZE_MAX)
+		return false;
+	piece->start = walker->input->ranges.list[i].start;
+	piece->end = walker->input->ranges.list[i].end;
+	piece->readable = piece->end - piece->start;
+	piece->bytes = image_at_addr(walker->image, piece->start, piece->readable);
+	return piece->bytes;
+}
+
+/* Adds the code around addr to what the walk follows. */
+static void walk_add_piece(struct derive_walker *walker, uint64_t addr)
+{
+	struct code_range piece;
+	size_t i;
+
+	if (!walk_piece(walker, addr, &piece))
+		return;
+	i = search_list_above(walker->code, walker->n_code, start, piece.start);
+	if (i && walker->code[i - 1].start == piece.start)
+		return;
+	if (!vec_reserve(&walker->code, &walker->cap_code, walker->n_code + 1)) {
+		walker->nomem = true;
+		return;
+	}
+	memmove(&walker->code[i + 1], &walker->code[i],
+	    (walker->n_code - i) * sizeof(walker->code[0]));
+	walker->code[i] = piece;
+	walker->n_code++;
+	derive_note_use(walker, piece.start);
+}
+
+void derive_note_use(struct derive_walker *walker, uint64_t addr)
+{
+	if (walker->emit)
+		return;
+	if (!vec_reserve(&walker->uses, &walker->cap_uses, walker->n_uses + 1))
+		walker->nomem = true;
+	else
+		walker->uses[walker->n_uses++] =
+		    (struct derive_use){addr, walker->entry->addr};
+}
+
+const struct cfi_row *derive_described_row(struct derive_walker *walker, uint64_t addr)
+{
+	const size_t i = derive_range_at(walker, addr);
+	const struct cfi_range *range =
+	    i == SIZE_MAX ? NULL : &walker->input->ranges.list[i];
+	struct err broken = {0};
+
+	if (!range || range->overlapping)
+		return NULL;
+	if (i != walker->interpreted) {
+		walker->interpreted = SIZE_MAX;
+		if (!cfi_interpret(&walker->interp,
+			&walker->input->frames.fdes[range->fde], &broken)) {
+			walker->nomem |= broken.kind == ERR_NOMEM;
+			return NULL;
+		}
+		walker->interpreted = i;
+	}
+	return &walker->interp.table.rows[cfi_table_row_at(&walker->interp.table, addr)];
+}
+
+/* ---- the walk ---- */
+
+static bool walk_run(struct derive_walker *walker, struct err *err)
+{
+	const struct code_paths_input input = {.machine = walker->input->arch->code,
+	    .ranges = walker->code,
+	    .n_ranges = walker->n_code,
+	    .entries = &walker->entry->addr,
+	    .n_entries = derive_entry_has_state(walker->entry),
+	    .host = derive_host(walker)};
+
+	walker->n_edges = walker->n_outs = walker->n_wanted = 0;
+	return code_paths_run(walker->paths, &input, err);
+}
+
+/* Follows all ways, through all pieces that they lead to. False: they are too many, or memory ran out. */
+static bool walk_follow(struct derive_walker *walker)
+{
+	struct err err = {0};
+
+	do {
+		if (!walk_run(walker, &err) || walker->nomem) {
+			walker->nomem |= err.kind == ERR_NOMEM;
+			return false;
+		}
+		for (size_t i = 0; i < walker->n_wanted; i++)
+			walk_add_piece(walker, walker->wanted[i]);
+	} while (walker->n_wanted && walker->n_code <= WALK_MAX_PIECES);
+	if (walker->n_edges)
+		qsort(walker->edges, walker->n_edges, sizeof(*walker->edges),
+		    search_order_pairs);
+	if (walker->n_outs)
+		qsort(walker->outs, walker->n_outs, sizeof(*walker->outs),
+		    search_order_pairs);
+	walker->n_places = walker->n_refs = 0;
+	walker->summary =
+	    (struct derive_summary){.how = DERIVE_NEVER, .kept = UINT32_MAX};
+	(void)code_paths_visit(walker->paths, derive_place, walker);
+	if (walker->n_places)
+		qsort(walker->places, walker->n_places, sizeof(*walker->places),
+		    search_order);
+	return derive_spread(walker) && !walker->nomem &&
+	       walker->n_code <= WALK_MAX_PIECES;
+}
+
+/* Keeps one of each address that the entry at hand depends on. */
+static void walk_unique_uses(struct derive_walker *walker, size_t first)
+{
+	size_t n = first;
+
+	if (walker->n_uses > first)
+		qsort(&walker->uses[first], walker->n_uses - first, sizeof(*walker->uses),
+		    search_order);
+	for (size_t i = first; i < walker->n_uses; i++)
+		if (n == first || walker->uses[n - 1].of != walker->uses[i].of)
+			walker->uses[n++] = walker->uses[i];
+	walker->n_uses = n;
+}
+
+bool derive_walk(struct derive_walker *walker, struct derive_entry *entry)
+{
+	const size_t n_uses = walker->n_uses;
+	const struct derive_place *first;
+	size_t at;
+	bool ok;
+
+	walker->entry = entry;
+	walker->n_code = walker->n_cuts = 0;
+	walk_add_piece(walker, entry->addr);
+	ok = !(entry->origin & DERIVE_MIXED) && walk_follow(walker);
+	for (int looks = 0; ok && derive_cut(walker); looks++)
+		ok = looks < WALK_MAX_LOOKS && walk_follow(walker);
+	walk_unique_uses(walker, n_uses);
+	if (walker->nomem)
+		return false;
+	entry->next = walker->summary;
+	at = search_list_from(walker->places, walker->n_places, pc, entry->addr);
+	first = ok && at < walker->n_places ? &walker->places[at] : NULL;
+	entry->next.proven =
+	    first && first->pc == entry->addr &&
+	    (first->flags & (DERIVE_GOOD | DERIVE_DOUBTED)) == DERIVE_GOOD;
+	/* A function that was not seen to the end is like one of another file. */
+	if (!ok || (entry->next.how == DERIVE_NEVER &&
+		       (walker->n_cuts || code_paths_is_broken(walker->paths))))
+		entry->next.how = DERIVE_MAY;
+	if (ok && (entry->reached || !walker->emit))
+		derive_find(walker);
+	if (ok && walker->emit)
+		derive_emit(walker);
+	return !walker->nomem;
+}
