@@ -134,26 +134,26 @@ const struct cfi_row *derive_described_row(struct derive_walker *walker, uint64_
 
 /* ---- the walk ---- */
 
-static bool walk_run(struct derive_walker *walker, struct err *err)
+static struct code_paths_input walk_input(struct derive_walker *walker)
 {
-	const struct code_paths_input input = {.machine = walker->input->arch->code,
+	return (struct code_paths_input){.machine = walker->input->arch->code,
 	    .ranges = walker->code,
 	    .n_ranges = walker->n_code,
 	    .entries = &walker->entry->addr,
 	    .n_entries = derive_entry_has_state(walker->entry),
 	    .host = derive_host(walker)};
-
-	walker->n_edges = walker->n_outs = walker->n_wanted = 0;
-	return code_paths_run(walker->paths, &input, err);
 }
 
 /* Follows all ways, through all pieces that they lead to. False: they are too many, or memory ran out. */
 static bool walk_follow(struct derive_walker *walker)
 {
+	struct code_paths_input input; /* visiting reads it, too */
 	struct err err = {0};
 
 	do {
-		if (!walk_run(walker, &err) || walker->nomem) {
+		input = walk_input(walker);
+		walker->n_edges = walker->n_outs = walker->n_wanted = 0;
+		if (!code_paths_run(walker->paths, &input, &err) || walker->nomem) {
 			walker->nomem |= err.kind == ERR_NOMEM;
 			return false;
 		}
