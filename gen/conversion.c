@@ -179,7 +179,7 @@ bool convert_section(struct conversion *conv, uint64_t addr, struct err *err)
 	     (prove_section(
 		  conv->image, conv->image, &view, conv->options, &result, err) &&
 		 prove_judge(&result, &conv->report.coverage, err));
-	conv->report.alone = result.alone;
+	conv->report.held = result.held;
 	verify_result_deinit(&result);
 	return ok;
 }

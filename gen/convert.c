@@ -100,7 +100,7 @@ static bool generate(struct conversion *conv, struct err *err)
 	if (!image->object && !plt_from_templates(&input->policy, &input->ranges,
 				  &conv->model, &report->coverage))
 		return err_set_nomem(err);
-	/* Add code without CFI that proves its own rows. */
+	/* Add code without CFI whose rows are derived. */
 	if (!derived_reduce(&input->derived,
 		&(struct target){.arch = input->arch, .version = conv->options->format},
 		&conv->model, &report->coverage.derived_bytes))
@@ -182,7 +182,7 @@ bool convert_write(struct conversion *conv, const char *out, struct err *err)
 		&conv->report.coverage, err) &&
 	    install_commit(&conv->install, err);
 	install_end(&conv->install, ok);
-	conv->report.alone = conv->install.alone;
+	conv->report.held = conv->install.held;
 	if (ok && conv->options->refresh)
 		conv->report.lost_bytes = convert_lost(conv);
 	return ok;

@@ -101,7 +101,7 @@ static bool check_rows(const struct file_check *check, struct install *install,
 	if (result.missing_bytes == install->left_whole)
 		result.missing_bytes = 0;
 	ok = ok && prove_judge(&result, written, err);
-	install->alone = result.alone;
+	install->held = result.held;
 	verify_result_deinit(&result);
 	return ok;
 }

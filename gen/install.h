@@ -26,7 +26,7 @@ struct install {
 	struct insert_plan plan; /* of a linked file, once there is one */
 	/* Bytes of an object's code that it could have had rows for. */
 	uint64_t left_whole;
-	struct verify_alone alone;
+	struct verify_held held;
 	/* The copy of the input's body. */
 	bool beside; /* by another thread */
 	struct task copying;

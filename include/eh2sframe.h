@@ -516,7 +516,7 @@ enum eh2sframe_count {
 	EH2SFRAME_COUNT_TEMPLATE_BYTES = 14,   /* PLT stubs without CFI that have rows */
 	/* without rows, but the frame has no caller */
 	EH2SFRAME_COUNT_OUTERMOST_BYTES = 15,
-	/* without CFI, with rows that the code proves */
+	/* without CFI, with rows that are concluded from the code */
 	EH2SFRAME_COUNT_DERIVED_BYTES = 16,
 };
 

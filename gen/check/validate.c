@@ -362,7 +362,6 @@ static bool corrections_add(
 	*correction = (struct correction){.start = fault->start, .end = fault->end};
 	if (repair && fault->repairable) {
 		correction->row = fault->repaired;
-		corrections->repaired_bytes += fault->end - fault->start;
 	} else {
 		correction->row = fault->row;
 		correction->row.doubtful = true;

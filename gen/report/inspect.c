@@ -7,6 +7,7 @@
 
 #include "base/num.h"
 #include "gen/report/check_code.h"
+#include "gen/report/text.h"
 #include "gen/verify/lint.h"
 #include "gen/elf/object/object.h"
 #include "gen/verify/prove.h"
@@ -63,27 +64,24 @@ static void report_verify_print(const struct options *options, const char *path,
 		}
 		fprintf(out, "%s: %s\n", path, result->missing[i]);
 	}
-	fprintf(out,
-	    "%s: %zu difference%s; %" PRIu64 " bytes of code agree with CFI, %" PRIu64
-	    " with a PLT template; %" PRIu64 " could have a row and have none",
-	    path, result->n_differences, num_s(result->n_differences),
-	    result->agreed_bytes, result->template_bytes, result->missing_bytes);
-	if (result->derived_bytes)
-		fprintf(out, "; %" PRIu64 " without CFI agree with the code",
-		    result->derived_bytes);
+	fprintf(out, "%s: %zu difference%s; ", path, result->n_differences,
+	    num_s(result->n_differences));
+	report_held(&result->held, out);
+	fprintf(
+	    out, "; %" PRIu64 " could have a row and have none", result->missing_bytes);
 	if (result->padding_bytes)
 		fprintf(out, "; %" PRIu64 " byte%s of padding between functions",
 		    result->padding_bytes, num_s(result->padding_bytes));
-	if (result->alone.skipped_bytes)
+	if (result->held.skipped_bytes)
 		fprintf(out,
 		    "; %" PRIu64 " byte%s not compared with libdwarf, because their "
 		    "functions have too many rows",
-		    result->alone.skipped_bytes, num_s(result->alone.skipped_bytes));
-	if (result->alone.unlisted_bytes)
+		    result->held.skipped_bytes, num_s(result->held.skipped_bytes));
+	if (result->held.unlisted_bytes)
 		fprintf(out,
 		    "; %" PRIu64 " byte%s not compared with libdwarf, which does not "
 		    "list their FDEs",
-		    result->alone.unlisted_bytes, num_s(result->alone.unlisted_bytes));
+		    result->held.unlisted_bytes, num_s(result->held.unlisted_bytes));
 	fputc('\n', out);
 }
 

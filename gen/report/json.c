@@ -85,8 +85,7 @@ static json_t *code_of(const struct report *report)
 	if (code && report->input->corrections.n)
 		code = report_json_kept(
 		    code, json_object_set_new(code, "repaired",
-			      json_integer(report_json_count(
-				  report->input->corrections.repaired_bytes))));
+			      json_integer(report_json_count(coverage->repaired_bytes))));
 	if (!code || !details->made)
 		return code;
 	return report_json_kept(
@@ -192,11 +191,11 @@ static json_t *object_method_of(const struct report *report)
 }
 
 /* What libdwarf was not compared with. */
-static json_t *alone_of(const struct verify_alone *alone)
+static json_t *alone_of(const struct verify_held *held)
 {
 	return json_pack("{sI sI}", "too_many_rows",
-	    report_json_count(alone->skipped_bytes), "not_listed",
-	    report_json_count(alone->unlisted_bytes));
+	    report_json_count(held->skipped_bytes), "not_listed",
+	    report_json_count(held->unlisted_bytes));
 }
 
 static json_t *place(const struct report *report, uint64_t addr)
@@ -349,8 +348,8 @@ static bool put_extras(struct report_json *json, const struct report *report)
 	if (report->object_size &&
 	    !report_json_member(json, "method", object_method_of(report)))
 		return false;
-	if ((report->alone.skipped_bytes || report->alone.unlisted_bytes) &&
-	    !report_json_member(json, "not_by_libdwarf", alone_of(&report->alone)))
+	if ((report->held.skipped_bytes || report->held.unlisted_bytes) &&
+	    !report_json_member(json, "not_by_libdwarf", alone_of(&report->held)))
 		return false;
 	if (report->coverage.n_plts &&
 	    !report_json_member(json, "unknown_plts", unknown_plts_of(&report->coverage)))

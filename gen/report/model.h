@@ -96,7 +96,7 @@ struct report {
 	uint64_t lost_bytes;  /* of code that the section that was replaced described */
 	uint64_t object_size; /* of the object that was written, in bytes; 0: none */
 	bool signature_void;  /* the file is a module that has lost it */
-	struct verify_alone alone;
+	struct verify_held held;
 };
 
 /* A row of CFI as formulas; the caller frees it. NULL: out of memory. */

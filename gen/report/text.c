@@ -54,6 +54,30 @@ static const char *report_source_names(
 	return text;
 }
 
+void report_held(const struct verify_held *held, FILE *out)
+{
+	const struct {
+		uint64_t bytes;
+		const char *what;
+	} kinds[] = {{held->derived_bytes, "derived"}, {held->repaired_bytes, "repaired"},
+	    {held->template_bytes, "from a PLT template"}};
+	const char *before = " (";
+
+	fprintf(out, "%" PRIu64 " byte%s of code compared with CFI%s", held->cfi_bytes,
+	    num_s(held->cfi_bytes), held->by_libdwarf ? ", with libdwarf too" : "");
+	if (!verify_code_alone(held))
+		return;
+	fprintf(
+	    out, ", %" PRIu64 " concluded from the code alone", verify_code_alone(held));
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		if (!kinds[i].bytes)
+			continue;
+		fprintf(out, "%s%" PRIu64 " %s", before, kinds[i].bytes, kinds[i].what);
+		before = ", ";
+	}
+	fputc(')', out);
+}
+
 void report_summary(const struct report *report, FILE *out)
 {
 	const struct coverage *coverage = &report->coverage;
@@ -72,7 +96,12 @@ void report_summary(const struct report *report, FILE *out)
 	if (named)
 		fprintf(out, " (%.2f of %s)", report_ratio(report->sframe_size, bytes),
 		    named);
-	fprintf(out, ", %zu refused\n", coverage->n_refused);
+	fprintf(out, ", %zu refused", coverage->n_refused);
+	if (verify_code_alone(&report->held)) {
+		fputs("; ", out);
+		report_held(&report->held, out);
+	}
+	fputc('\n', out);
 }
 
 /* What there is besides sharing. */
@@ -161,7 +190,7 @@ static void report_coverage(const struct report *report, FILE *out)
 		fprintf(out,
 		    "  repaired       %9" PRIu64
 		    " bytes have the row that the code gives\n",
-		    report->input->corrections.repaired_bytes);
+		    coverage->repaired_bytes);
 	if (coverage->template_bytes)
 		fprintf(out,
 		    "  from PLT template %6" PRIu64 " bytes of code without CFI\n",
@@ -169,7 +198,7 @@ static void report_coverage(const struct report *report, FILE *out)
 	if (coverage->derived_bytes)
 		fprintf(out,
 		    "  derived        %9" PRIu64
-		    " bytes of code without CFI have rows that the code proves\n",
+		    " bytes of code without CFI have rows derived from the code\n",
 		    coverage->derived_bytes);
 	for (size_t i = 0; i < coverage->n_plts; i++)
 		report_unknown_plt(&coverage->plts[i], out);
@@ -362,19 +391,19 @@ static void report_debug_damage(const struct report *report, FILE *out)
 /* A proof must not seem to be by two readers where it is by one. */
 static void report_alone(const struct report *report, FILE *out)
 {
-	const struct verify_alone *alone = &report->alone;
+	const struct verify_held *held = &report->held;
 
-	if (alone->skipped_bytes)
+	if (held->skipped_bytes)
 		fprintf(out,
 		    "%s: %" PRIu64 " byte%s of code not compared with libdwarf, because "
-		    "their functions have too many rows; the proof by --witness=own "
+		    "their functions have too many rows; the program's own reader "
 		    "covers them\n",
-		    report->shown, alone->skipped_bytes, num_s(alone->skipped_bytes));
-	if (alone->unlisted_bytes)
+		    report->shown, held->skipped_bytes, num_s(held->skipped_bytes));
+	if (held->unlisted_bytes)
 		fprintf(out,
 		    "%s: %" PRIu64 " byte%s of code not compared with libdwarf, which "
-		    "does not list their FDEs; the proof by --witness=own covers them\n",
-		    report->shown, alone->unlisted_bytes, num_s(alone->unlisted_bytes));
+		    "does not list their FDEs; the program's own reader covers them\n",
+		    report->shown, held->unlisted_bytes, num_s(held->unlisted_bytes));
 }
 
 void report_damage(const struct report *report, FILE *out)

@@ -9,6 +9,8 @@
 
 /* The one line that a conversion prints. */
 void report_summary(const struct report *report, FILE *out);
+/* How many bytes of code have been compared, with what, and how many the code alone gives; no end of line. */
+void report_held(const struct verify_held *held, FILE *out);
 
 /* Bars: what the executable bytes of the file are. A part of report_text. */
 void report_bars(const struct report *report, FILE *out);

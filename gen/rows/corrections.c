@@ -23,6 +23,22 @@ bool corrections_touch(
 	return i < corrections->n && corrections->list[i].start < end;
 }
 
+uint64_t corrections_bytes(
+    const struct corrections *corrections, uint64_t start, uint64_t end)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = corrections ? corrections_from(corrections, start) : 0;
+	     corrections && i < corrections->n && corrections->list[i].start < end; i++) {
+		const struct correction *one = &corrections->list[i];
+		const uint64_t from = one->start > start ? one->start : start;
+
+		if (!one->row.doubtful)
+			bytes += (one->end < end ? one->end : end) - from;
+	}
+	return bytes;
+}
+
 /* Appends what row says from pc on, unless the row before says the same or is of pc, too. */
 static bool corrected_add(struct cfi_table *table, const struct cfi_row *row, uint64_t pc)
 {

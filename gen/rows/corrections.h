@@ -17,8 +17,11 @@ struct correction {
 struct corrections {
 	struct correction *list; /* owned; ascending, disjoint */
 	size_t n, cap;
-	uint64_t repaired_bytes; /* of those that have a row */
 };
+
+/* How many bytes of [start, end) have a corrected row. corrections may be NULL. */
+uint64_t corrections_bytes(
+    const struct corrections *corrections, uint64_t start, uint64_t end);
 
 /* Whether one lies in [start, end). corrections may be NULL. */
 bool corrections_touch(

@@ -60,7 +60,7 @@ struct coverage_beyond {
 	uint64_t function;   /* where the function starts that it is in */
 	enum coverage_beyond_kind {
 		COVERAGE_REPAIRED, /* the instructions contradict the CFI */
-		COVERAGE_DERIVED,  /* the instructions prove the rows; there is no CFI */
+		COVERAGE_DERIVED,  /* rows from the instructions; there is no CFI */
 		COVERAGE_TEMPLATE, /* the bytes are those of a PLT that is known */
 	} kind;
 };
@@ -87,7 +87,10 @@ struct coverage {
 	uint64_t code_bytes; /* described by CFI */
 	uint64_t covered_bytes;	 /* of those, described by SFrame */
 	uint64_t template_bytes; /* PLT code without CFI, described from a template */
-	uint64_t derived_bytes;	 /* code without CFI whose rows the code itself proves */
+	uint64_t
+	    repaired_bytes; /* of covered_bytes, with rows of the code instead of the CFI's */
+	uint64_t
+	    derived_bytes; /* code without CFI whose rows are derived from the code */
 	/* Not covered, but the frame has no caller (REFUSE_RA_UNDEFINED). */
 	uint64_t outermost_bytes;
 	uint64_t text_bytes;	/* executable, with CFI or without; less padding */

@@ -61,7 +61,7 @@ static bool coverage_add_piece(const struct image *image, struct coverage *cover
 	return true;
 }
 
-/* Whether the code proves the rows from pc on. */
+/* True if the rows from pc on are derived from the code. */
 static bool is_derived(const struct derived *derived, uint64_t pc)
 {
 	const size_t after = search_list_above(derived->list, derived->n, start, pc);
@@ -89,12 +89,14 @@ static bool coverage_add_repaired(struct coverage *coverage,
 	for (size_t i = search_list_above(corrections->list, corrections->n, end, from);
 	     ok && i < corrections->n && corrections->list[i].start < to; i++) {
 		const struct correction *one = &corrections->list[i];
+		const struct coverage_beyond beyond = {
+		    one->start > from ? one->start : from, one->end < to ? one->end : to,
+		    function, COVERAGE_REPAIRED};
 
 		if (one->row.doubtful)
 			continue;
-		ok = coverage_add_beyond(coverage,
-		    &(struct coverage_beyond){one->start > from ? one->start : from,
-			one->end < to ? one->end : to, function, COVERAGE_REPAIRED});
+		coverage->repaired_bytes += beyond.end - beyond.start;
+		ok = coverage_add_beyond(coverage, &beyond);
 	}
 	return ok;
 }
@@ -103,13 +105,12 @@ static bool coverage_add_repaired(struct coverage *coverage,
 static bool coverage_add_bare(const struct image *image, const struct derived *derived,
     struct coverage *coverage, const struct sf_func *func)
 {
-	const bool proven = is_derived(derived, func->start);
+	const bool is = is_derived(derived, func->start);
 
 	return coverage_add_beyond(coverage,
 		   &(struct coverage_beyond){func->start, func->start + func->size,
-		       func->start, proven ? COVERAGE_DERIVED : COVERAGE_TEMPLATE}) &&
-	       (!proven ||
-		   coverage_add_piece(image, coverage, func, SOURCE_DERIVED, false));
+		       func->start, is ? COVERAGE_DERIVED : COVERAGE_TEMPLATE}) &&
+	       (!is || coverage_add_piece(image, coverage, func, SOURCE_DERIVED, false));
 }
 
 bool coverage_sources(const struct image *image, const struct cfi_input *input,

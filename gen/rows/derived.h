@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows that the code itself proves where no CFI describes it (--derive). Conversion and proof use
+ * Rows that are concluded from the code where no CFI describes it (--derive). Conversion and proof use
  * the same list.
  */
 #ifndef GEN_ROWS_DERIVED_H

@@ -109,7 +109,7 @@ static bool verify_whole(struct verify_part *part, const struct cfi_range *range
 					  .pauth_b = func->func.pauth_b,
 					  .signal_frame = func->func.signal_frame};
 	struct verify_result *result = part->run.result;
-	uint64_t agreed = result->agreed_bytes;
+	uint64_t agreed = result->held.cfi_bytes;
 	size_t number;
 
 	if (corrections_touch(
@@ -120,7 +120,7 @@ static bool verify_whole(struct verify_part *part, const struct cfi_range *range
 	proven = &part->proven[number];
 	if (proven->n_rows && proven->reach < fde->range &&
 	    verify_same_rows(proven, &now)) {
-		result->agreed_bytes += fde->range;
+		result->held.cfi_bytes += fde->range;
 		return true;
 	}
 	if (!verify_fde_range(part, range, false, err))
@@ -128,7 +128,7 @@ static bool verify_whole(struct verify_part *part, const struct cfi_range *range
 	now.reach = table->reach;
 	/* A row at the function's end has not been looked at: it holds for nothing here.
 	 */
-	if (!proven->n_rows && result->agreed_bytes - agreed == fde->range &&
+	if (!proven->n_rows && result->held.cfi_bytes - agreed == fde->range &&
 	    table->movable && sf_cursor_at_end(&part->run.cursor))
 		*proven = now;
 	return true;
@@ -206,9 +206,9 @@ static void verify_bare_said(
 			    derived ? "the row is not what the code says"
 				    : "the row does not match this PLT stub");
 		else if (derived)
-			result->derived_bytes += end - pc;
+			result->held.derived_bytes += end - pc;
 		else
-			result->template_bytes += end - pc;
+			result->held.template_bytes += end - pc;
 	}
 }
 
@@ -282,9 +282,10 @@ static void verify_work(void *context)
 /* Appends what a part found to what the parts before it found. */
 static void verify_join(struct verify_result *result, const struct verify_result *part)
 {
-	result->agreed_bytes += part->agreed_bytes;
-	result->template_bytes += part->template_bytes;
-	result->derived_bytes += part->derived_bytes;
+	result->held.cfi_bytes += part->held.cfi_bytes;
+	result->held.repaired_bytes += part->held.repaired_bytes;
+	result->held.template_bytes += part->held.template_bytes;
+	result->held.derived_bytes += part->held.derived_bytes;
 	result->padding_bytes += part->padding_bytes;
 	result->missing_bytes += part->missing_bytes;
 	result->n_differences += part->n_differences;

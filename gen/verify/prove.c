@@ -86,6 +86,11 @@ bool prove_image(const struct image *image, const struct image *cfi_image,
 	       prove_section(image, cfi_image, &view, options, result, err);
 }
 
+uint64_t verify_code_alone(const struct verify_held *held)
+{
+	return held->template_bytes + held->derived_bytes + held->repaired_bytes;
+}
+
 static const char *prove_advice(const struct verify_result *result, bool written)
 {
 	if (written)
@@ -100,24 +105,27 @@ static const char *prove_advice(const struct verify_result *result, bool written
 static bool prove_counts(
     const struct verify_result *result, const struct coverage *written, struct err *err)
 {
+	const struct verify_held *held = &result->held;
 	const struct {
-		uint64_t proven, written;
+		uint64_t held, written;
 		const char *what;
 	} kinds[] = {
-	    /* Our reader has proven what libdwarf was not asked, or does not list. */
-	    {result->agreed_bytes + result->alone.skipped_bytes +
-		    result->alone.unlisted_bytes,
+	    /* Our reader has compared what libdwarf was not asked, or does not list. */
+	    {held->cfi_bytes + held->repaired_bytes + held->skipped_bytes +
+		    held->unlisted_bytes,
 		written->covered_bytes, "code with CFI"},
-	    {result->template_bytes, written->template_bytes, "PLT stubs"},
-	    {result->derived_bytes, written->derived_bytes, "code without CFI"},
+	    {held->by_libdwarf ? written->repaired_bytes : held->repaired_bytes,
+		written->repaired_bytes, "code with repaired rows"},
+	    {held->template_bytes, written->template_bytes, "PLT stubs"},
+	    {held->derived_bytes, written->derived_bytes, "code without CFI"},
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (kinds[i].proven != kinds[i].written)
+		if (kinds[i].held != kinds[i].written)
 			return err_set(err, ERR_PROOF,
 			    "the proof covers %" PRIu64
 			    " bytes of %s instead of %" PRIu64,
-			    kinds[i].proven, kinds[i].what, kinds[i].written);
+			    kinds[i].held, kinds[i].what, kinds[i].written);
 	return result->missing_bytes == 0 ||
 	       err_set(err, ERR_PROOF,
 		   "%" PRIu64 " byte%s of code could have a row and have none",

@@ -111,6 +111,16 @@ static bool verify_marks(struct verify_run *run, const struct sf_segment *segmen
 	return false;
 }
 
+/* Counts code whose row is right by what it was held against. */
+static void verify_hold(struct verify_run *run, uint64_t start, uint64_t end)
+{
+	const uint64_t repaired =
+	    corrections_bytes(run->in->policy->corrections, start, end);
+
+	run->result->held.repaired_bytes += repaired;
+	run->result->held.cfi_bytes += end - start - repaired;
+}
+
 /* What the section says for the segment, which is inside the range being compared. */
 static void verify_said(struct verify_run *run, const struct sf_segment *segment)
 {
@@ -143,7 +153,7 @@ static void verify_said(struct verify_run *run, const struct sf_segment *segment
 		end = end < to ? end : to;
 		column = meaning_compare(&run->target, row, cfi);
 		if (column == MEANING_SAME)
-			run->result->agreed_bytes += end - from;
+			verify_hold(run, from, end);
 		else
 			verify_rule_differs(run, from, column, row, cfi);
 		from = end;
@@ -297,7 +307,7 @@ static bool verify_asked(
 
 	if (!witness->listed)
 		return verify_count(
-		    run, start, end, &run->result->alone.unlisted_bytes, err);
+		    run, start, end, &run->result->held.unlisted_bytes, err);
 	run->table = witness->table;
 	if (!run->table)
 		return true;
@@ -306,7 +316,7 @@ static bool verify_asked(
 	if (start < end && !verify_range(run, start, end, err))
 		return false;
 	return verify_count(run, start > end ? start : end, range->end,
-	    &run->result->alone.skipped_bytes, err);
+	    &run->result->held.skipped_bytes, err);
 }
 
 /* How many FDEs have ranges that are compared. */
@@ -400,7 +410,8 @@ bool verify_libdwarf(const struct verify_input *input, size_t max_rows,
 	bool ok = true;
 
 	run = verify_begin(input, result);
-	result->agreed_bytes = 0;
+	result->held.cfi_bytes = result->held.repaired_bytes = 0;
+	result->held.by_libdwarf = true;
 	if (!sf_check_all(input->view, NULL, err) ||
 	    !sf_cursor_init(&run.cursor, input->view, err))
 		return false;

@@ -26,21 +26,30 @@
 #define VERIFY_MAX_MISSING 64
 #define VERIFY_TEXT 260
 
-/* Code bytes with rows that only our own reader has proven, with --witness=libdwarf. */
-struct verify_alone {
-	uint64_t skipped_bytes;	 /* beyond the bound per FDE */
-	uint64_t unlisted_bytes; /* of FDEs that libdwarf does not list */
+/* Bytes of code, by what their rows were held against. Only the first of them have been compared with something that
+ * did not make them; the three that follow are concluded from the code, twice by the same analysis. */
+struct verify_held {
+	uint64_t cfi_bytes; /* rows and CFI say the same */
+	uint64_t
+	    repaired_bytes; /* the code contradicts the CFI, and they have the code's row */
+	uint64_t template_bytes; /* without CFI, match a PLT template */
+	uint64_t derived_bytes;	 /* without CFI, rows derived from the code */
+	bool
+	    by_libdwarf; /* --witness=libdwarf: libdwarf has read the same of cfi_bytes */
+	uint64_t
+	    skipped_bytes; /* of cfi_bytes for our reader, not libdwarf: beyond the bound per FDE */
+	uint64_t unlisted_bytes; /* the same, of FDEs that libdwarf does not list */
 };
+
+/* All whose rows the code alone gives. */
+uint64_t verify_code_alone(const struct verify_held *held);
 
 /* Zeroed by the caller before; freed with verify_result_deinit. */
 struct verify_result {
-	uint64_t agreed_bytes;	 /* code bytes with CFI on which both agree */
-	uint64_t template_bytes; /* code bytes without CFI that match a PLT template */
-	uint64_t derived_bytes;	 /* code bytes without CFI whose rows the code proves */
-	uint64_t padding_bytes;	 /* below 16 at a time between two functions of one FDE */
-	uint64_t missing_bytes;	 /* code bytes that could have had a row */
-	bool one_source;	 /* .debug_frame was not read */
-	struct verify_alone alone;
+	struct verify_held held;
+	uint64_t padding_bytes; /* below 16 at a time between two functions of one FDE */
+	uint64_t missing_bytes; /* code bytes that could have had a row */
+	bool one_source;	/* .debug_frame was not read */
 	size_t n_differences;
 	size_t n_bare;		    /* of those, rows for code without CFI */
 	char (*texts)[VERIFY_TEXT]; /* owned; the first differences in words */

@@ -7,6 +7,7 @@ proof holds what was written against the CFI and the code, and readelf reads it.
 """
 
 import os
+import re
 import sys
 import tempfile
 
@@ -59,6 +60,12 @@ def policies(library):
     check(report["code"]["repaired"] == sum(one["size"] for one in good.values()), f"{name}: bytes repaired")
     if good:
         check(run(TOOL, "verify", "repair").returncode == 4, f"{name}: a repaired row is not what the CFI says")
+        for witness, words in ("own", "with CFI,"), ("libdwarf", "with CFI, with libdwarf too,"):
+            said = run(TOOL, "verify", "--code=repair", f"--witness={witness}", "repair").stdout
+            held = re.search(rf" (\d+) bytes of code compared {words} \d+ concluded from the code alone \(.*?(\d+) repaired", said)
+            check(held and int(held[2]) == report["code"]["repaired"]
+                  and int(held[1]) + int(held[2]) == report["code"]["covered"],
+                  f"{name}, {witness}: repaired rows are not among those compared with CFI", said)
 
 
 def usage():

@@ -173,8 +173,8 @@ static enum found judge(struct subject *subject, struct err *err)
 	else if (result.missing_bytes)
 		found = BY_MISSING;
 	kinds[PADDING] |= result.padding_bytes > 0;
-	kinds[TEMPLATE] |= result.template_bytes > 0;
-	kinds[DERIVED] |= result.derived_bytes > 0;
+	kinds[TEMPLATE] |= result.held.template_bytes > 0;
+	kinds[DERIVED] |= result.held.derived_bytes > 0;
 	verify_result_deinit(&result);
 	return found;
 }

@@ -315,7 +315,7 @@ static void prove(const struct line *line, const struct policy *policy)
 	must(verify_own(&input, &result, &err), "verify_own", &err);
 	if (result.n_differences)
 		fail("verify_own", 0, result.texts[0]);
-	if (result.missing_bytes || result.agreed_bytes != line->coverage.covered_bytes)
+	if (result.missing_bytes || result.held.cfi_bytes != line->coverage.covered_bytes)
 		fail("verify_own", 0, "not all that is covered is proven");
 	for (int i = 0; i < N_REFUSALS; i++)
 		refused += line->coverage.refused[i].bytes;

@@ -104,7 +104,7 @@ START_TEST(all_right)
 	make_sframe(0);
 	result = verify();
 	ck_assert_uint_eq(result.n_differences, 0);
-	ck_assert_uint_eq(result.agreed_bytes, 16 + 32 + 32);
+	ck_assert_uint_eq(result.held.cfi_bytes, 16 + 32 + 32);
 }
 END_TEST
 
@@ -124,7 +124,7 @@ START_TEST(other_rows)
 	sf_section_deinit(&model);
 	result = verify();
 	ck_assert_uint_eq(result.n_differences, 1);
-	ck_assert_uint_eq(result.agreed_bytes, 16 + 32 + 4);
+	ck_assert_uint_eq(result.held.cfi_bytes, 16 + 32 + 4);
 }
 END_TEST
 
@@ -137,7 +137,7 @@ START_TEST(row_at_the_end)
 	make_sframe(16);
 	result = verify();
 	ck_assert_uint_eq(result.n_differences, 2);
-	ck_assert_uint_eq(result.agreed_bytes, 16 + 16 + 16);
+	ck_assert_uint_eq(result.held.cfi_bytes, 16 + 16 + 16);
 }
 END_TEST
 
@@ -173,11 +173,11 @@ START_TEST(merged)
 	make_merged(8);
 	result = verify();
 	ck_assert_uint_eq(result.n_differences, 0);
-	ck_assert_uint_eq(result.agreed_bytes, N * SPACING);
+	ck_assert_uint_eq(result.held.cfi_bytes, N * SPACING);
 	make_merged(16);
 	result = verify();
 	ck_assert_uint_eq(result.n_differences, N);
-	ck_assert_uint_eq(result.agreed_bytes, 0);
+	ck_assert_uint_eq(result.held.cfi_bytes, 0);
 }
 END_TEST
 
@@ -192,7 +192,7 @@ START_TEST(merged_late)
 	ck_assert_uint_eq(sframe.size, SFRAME_HDR_SIZE + 2 * SFRAME_V2_FDE_SIZE + 3);
 	result = verify();
 	ck_assert_uint_eq(result.n_differences, 0);
-	ck_assert_uint_eq(result.agreed_bytes, N * SPACING - 8);
+	ck_assert_uint_eq(result.held.cfi_bytes, N * SPACING - 8);
 }
 END_TEST
 
@@ -224,7 +224,7 @@ START_TEST(piece)
 	sf_section_deinit(&model);
 	result = verify();
 	ck_assert_uint_eq(result.n_differences, 1);
-	ck_assert_uint_eq(result.agreed_bytes, 4 * SPACING - SPACING);
+	ck_assert_uint_eq(result.held.cfi_bytes, 4 * SPACING - SPACING);
 }
 END_TEST
 
@@ -237,8 +237,8 @@ START_TEST(misread)
 	make_sframe(0);
 	result = verify_misread(-8);
 	ck_assert_uint_eq(result.n_differences, 1);
-	ck_assert_uint_eq(result.agreed_bytes, 32 + 32);
-	ck_assert_uint_eq(result.alone.unlisted_bytes, 0);
+	ck_assert_uint_eq(result.held.cfi_bytes, 32 + 32);
+	ck_assert_uint_eq(result.held.unlisted_bytes, 0);
 }
 END_TEST
 
@@ -271,8 +271,8 @@ static void verify_derived(uint32_t missing)
 	result = verify();
 	derived = NULL;
 	ck_assert_uint_eq(result.n_differences, 0);
-	ck_assert_uint_eq(result.agreed_bytes, SPACING);
-	ck_assert_uint_eq(result.derived_bytes, SIZE - missing);
+	ck_assert_uint_eq(result.held.cfi_bytes, SPACING);
+	ck_assert_uint_eq(result.held.derived_bytes, SIZE - missing);
 	ck_assert_uint_eq(result.missing_bytes, missing);
 	ck_assert_uint_eq(result.n_missing, missing > 0);
 	ck_assert(prove_judge(&result, NULL, &err));
