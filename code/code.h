@@ -19,26 +19,11 @@ enum code_machine {
 	CODE_S390X,
 };
 
-/* What an instruction says about the bytes around it. */
-enum code_flow {
-	CODE_NEXT,    /* it can go on to the next instruction, or call */
-	CODE_END,     /* it never goes on: a jump, a return, a trap */
-	CODE_FILLER,  /* it does nothing, or it traps */
-	CODE_INVALID, /* it is none, or none that a compiler or an author writes */
-};
-
 /* Which of the machines this build can decode. */
 bool code_can_decode(enum code_machine machine);
 
 /* The version of Zydis that runs, 16 bits each for major, minor, patch and build. 0 without it. */
 uint64_t code_zydis_version(void);
-
-/*
- * The instruction that begins code, of which size bytes (at least 1) are there. Sets
- * *length to its bytes; 0 with CODE_INVALID.
- */
-enum code_flow code_decode(
-    enum code_machine machine, const uint8_t *code, uint64_t size, uint8_t *length);
 
 /* What a stretch of executable bytes is. */
 enum code_kind {
@@ -60,8 +45,8 @@ struct code_parts {
 
 /*
  * Divides size bytes that have no CFI. addr is their address, for alignment. Code is
- * instructions up to one that never goes on, or up to the end. Whatever holds an invalid
- * instruction before that is data. So is a short piece of code between data: random bytes
+ * instructions (code_insn_read) up to one that never goes on, or up to the end. Whatever holds bytes that
+ * are none, or a strange one, before that is data. So is a short piece of code between data: random bytes
  * often decode. Needs code_can_decode. False when memory runs out.
  */
 ATTR_MUST_CHECK bool code_split(enum code_machine machine, const uint8_t *code,

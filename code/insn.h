@@ -94,6 +94,8 @@ struct code_insn {
 	uint8_t condition; /* enum code_condition, of BRANCHES */
 	uint8_t via;	   /* register, where control has one */
 	bool filler;	   /* it does nothing; compilers pad with it */
+	bool
+	    strange; /* neither compilers nor authors of user code write it, and data often looks like it */
 	/* s390x: what it does is up to the instruction at target, which code_insn_execute tells. */
 	bool executes;
 	/* It changes what a branch depends on, and no COMPARE says to what. */
@@ -132,6 +134,9 @@ struct code_abi {
 };
 
 const struct code_abi *code_abi(enum code_machine machine);
+
+/* Control never goes on to the next instruction; a call may be one that does not return. */
+bool code_insn_ends(const struct code_insn *insn);
 
 /*
  * Whether the instruction leaves SP, the frame pointer, the return address and the stack alone,

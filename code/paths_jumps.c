@@ -110,21 +110,7 @@ static bool paths_table_target(struct code_paths *paths, uint32_t i, uint64_t *t
 
 bool code_paths_ends(const struct paths_insn *at)
 {
-	switch ((enum code_control)at->insn.control) {
-	case CODE_JUMPS:
-	case CODE_JUMPS_TO:
-	case CODE_RETURNS:
-	case CODE_STOPS:
-		return true;
-	case CODE_CALLS:
-	case CODE_CALLS_TO:
-		return at->returns == PATHS_CALL_STOPS;
-	case CODE_BRANCHES:
-	case CODE_BRANCHES_TO:
-	case CODE_CONTINUES:
-		break;
-	}
-	return false;
+	return code_insn_ends(&at->insn) || at->returns == PATHS_CALL_STOPS;
 }
 
 /* Whether an instruction begins at target: one that is known, or the first one behind one at which

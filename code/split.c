@@ -4,6 +4,7 @@
 
 #include "base/vec.h"
 #include "code/code.h"
+#include "code/insn.h"
 
 /* What begins behind data begins at a multiple of this; compilers align more. */
 enum { SPLIT_ALIGN = 8 };
@@ -26,26 +27,25 @@ static bool split_add(
 }
 
 /* Goes over the instructions from *at on. Ends behind one that never goes on, before one
- * of the other kind (fillers and no fillers), at an invalid one, or at the end. */
-static enum code_kind split_run(
-    enum code_machine machine, const uint8_t *code, uint64_t size, uint64_t *at)
+ * of the other kind (fillers and no fillers), before what is none, or at the end. */
+static enum code_kind split_run(enum code_machine machine, const uint8_t *code,
+    uint64_t size, uint64_t addr, uint64_t *at)
 {
 	const uint64_t start = *at;
 	bool filler = true;
 
 	while (*at < size) {
-		uint8_t length;
-		enum code_flow flow =
-		    code_decode(machine, code + *at, size - *at, &length);
+		struct code_insn insn;
 
-		if (flow == CODE_INVALID)
+		if (!code_insn_read(machine, code + *at, size - *at, addr + *at, &insn) ||
+		    insn.strange)
 			return filler && *at > start ? CODE_KIND_PADDING : CODE_KIND_DATA;
 		if (*at == start)
-			filler = flow == CODE_FILLER;
-		else if (filler && flow != CODE_FILLER)
+			filler = insn.filler;
+		else if (filler && !insn.filler)
 			return CODE_KIND_PADDING;
-		*at += length;
-		if (flow == CODE_END)
+		*at += insn.length;
+		if (!insn.filler && code_insn_ends(&insn))
 			return CODE_KIND_CODE;
 	}
 	return filler ? CODE_KIND_PADDING : CODE_KIND_CODE;
@@ -86,7 +86,7 @@ bool code_split(enum code_machine machine, const uint8_t *code, uint64_t size,
 
 	while (at < size) {
 		uint64_t start = at;
-		enum code_kind kind = split_run(machine, code, size, &at);
+		enum code_kind kind = split_run(machine, code, size, addr, &at);
 
 		if (kind == CODE_KIND_DATA) {
 			at += SPLIT_ALIGN - (addr + at) % SPLIT_ALIGN;

@@ -437,7 +437,7 @@ static bool a64_processing(const struct a64 *a)
 
 /*
  * The main encoding table of C4.1, by bits 28 to 25. udf (group 0) is none here: zeros are
- * padding or data far more often, and code_decode says the same.
+ * padding or data far more often.
  */
 bool code_insn_aarch64(
     const uint8_t *code, uint64_t size, uint64_t pc, struct code_insn *insn)

@@ -259,6 +259,31 @@ bool code_x86_read_any(const uint8_t *code, uint64_t size, struct x86_insn *x)
 		   &decoder, &context, &x->decoded, x->operands, x->n_operands));
 }
 
+/* The letters l to o are ins and outs. */
+static bool x86_is_strange(const ZydisDecodedInstruction *decoded)
+{
+	switch ((int)decoded->meta.category) {
+	case ZYDIS_CATEGORY_IO:
+	case ZYDIS_CATEGORY_IOSTRINGOP:
+	case ZYDIS_CATEGORY_SEGOP:
+		return true;
+	default:
+		break;
+	}
+	switch ((int)decoded->mnemonic) {
+	case ZYDIS_MNEMONIC_INT1:
+	case ZYDIS_MNEMONIC_IRET:
+	case ZYDIS_MNEMONIC_IRETD:
+	case ZYDIS_MNEMONIC_XLAT:
+	case ZYDIS_MNEMONIC_LOOP:
+	case ZYDIS_MNEMONIC_LOOPE:
+	case ZYDIS_MNEMONIC_LOOPNE:
+		return true;
+	default:
+		return false;
+	}
+}
+
 void code_x86_effects(const struct x86_insn *x)
 {
 	const ZydisAccessedFlags *flags = x->decoded.cpu_flags;
@@ -287,6 +312,11 @@ void code_x86_effects(const struct x86_insn *x)
 	}
 }
 
+uint64_t code_x86_64_version(void)
+{
+	return ZydisGetVersion();
+}
+
 bool code_insn_x86_64(
     const uint8_t *code, uint64_t size, uint64_t pc, struct code_insn *insn)
 {
@@ -294,13 +324,17 @@ bool code_insn_x86_64(
 
 	x.pc = pc;
 	x.insn = insn;
-	if (!code_x86_read_common(code, size, &x)) {
+	if (code_x86_read_common(code, size, &x)) {
+		/* Zero bytes are "add %al,(%rax)". */
+		insn->strange = !code[0] && !code[1];
+	} else {
 		/* It may have told a part before it met what it does not know. */
 		code_insn_clear(insn);
 		if (!code_x86_read_any(code, size, &x)) {
 			insn->length = code_x86_vex_length(code, size);
 			return insn->length != 0;
 		}
+		insn->strange = x86_is_strange(&x.decoded);
 	}
 	code_x86_effects(&x);
 	return true;

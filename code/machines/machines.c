@@ -18,25 +18,6 @@ uint64_t code_zydis_version(void)
 #endif
 }
 
-enum code_flow code_decode(
-    enum code_machine machine, const uint8_t *code, uint64_t size, uint8_t *length)
-{
-	*length = 0;
-	switch (machine) {
-	case CODE_X86_64:
-#if EH2SFRAME_ZYDIS
-		return code_decode_x86_64(code, size, length);
-#else
-		break;
-#endif
-	case CODE_AARCH64:
-		return code_decode_aarch64(code, size, length);
-	case CODE_S390X:
-		return code_decode_s390x(code, size, length);
-	}
-	return CODE_INVALID;
-}
-
 bool code_insn_read(enum code_machine machine, const uint8_t *code, uint64_t size,
     uint64_t pc, struct code_insn *insn)
 {
@@ -54,6 +35,12 @@ bool code_insn_read(enum code_machine machine, const uint8_t *code, uint64_t siz
 		return code_insn_s390x(code, size, pc, insn);
 	}
 	return false;
+}
+
+bool code_insn_ends(const struct code_insn *insn)
+{
+	return insn->control == CODE_JUMPS || insn->control == CODE_JUMPS_TO ||
+	       insn->control == CODE_RETURNS || insn->control == CODE_STOPS;
 }
 
 void code_insn_execute(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One decoder for each machine; the contract is code_decode's. */
+/* One decoder for each machine; the contract is code_insn_read's. */
 #ifndef CODE_MACHINES_MACHINES_H
 #define CODE_MACHINES_MACHINES_H
 
@@ -7,10 +7,6 @@
 
 #include "code/code.h"
 #include "code/insn.h"
-
-enum code_flow code_decode_x86_64(const uint8_t *code, uint64_t size, uint8_t *length);
-enum code_flow code_decode_aarch64(const uint8_t *code, uint64_t size, uint8_t *length);
-enum code_flow code_decode_s390x(const uint8_t *code, uint64_t size, uint8_t *length);
 
 /* ZydisGetVersion. */
 uint64_t code_x86_64_version(void);

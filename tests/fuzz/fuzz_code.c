@@ -23,12 +23,7 @@ static void check_insns(const struct function *function)
 	for (uint64_t at = 0; at < function->size; at++) {
 		const uint64_t left = function->size - at;
 		struct code_insn insn;
-		uint8_t length;
-		enum code_flow flow =
-		    code_decode(function->machine, function->bytes + at, left, &length);
 
-		FUZZ_ASSERT((flow == CODE_INVALID) == (length == 0) && length <= left,
-		    "flow %d, %u bytes", (int)flow, length);
 		if (!code_insn_read(function->machine, function->bytes + at, left,
 			ADDRESS + at, &insn))
 			continue;
