@@ -4,8 +4,11 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 
 enum { TASK_MAX_ALL = 64, TASK_STACK = 1 << 20 };
+/* Items that a worker takes at a time. */
+enum { TASK_CHUNK = 16 };
 
 static void *task_main(void *task)
 {
@@ -68,6 +71,48 @@ void task_run_all(void (*run)(void *context), void *contexts, size_t size, size_
 		run(context + i * size);
 	for (size_t i = 0; i + 1 < n_tasks; i++)
 		task_wait(&tasks[i]);
+}
+
+struct task_shared {
+	bool (*one)(void *context, void *worker, size_t item);
+	void *context;
+	size_t n_items;
+	atomic_size_t next;
+	atomic_bool failed;
+};
+
+struct task_worker {
+	struct task_shared *shared;
+	void *worker;
+};
+
+static void task_work(void *context)
+{
+	const struct task_worker *self = context;
+	struct task_shared *shared = self->shared;
+
+	while (!atomic_load(&shared->failed)) {
+		size_t first = atomic_fetch_add(&shared->next, TASK_CHUNK);
+
+		if (first >= shared->n_items)
+			return;
+		for (size_t i = first; i < first + TASK_CHUNK && i < shared->n_items; i++)
+			if (!shared->one(shared->context, self->worker, i))
+				atomic_store(&shared->failed, true);
+	}
+}
+
+bool task_share(bool (*one)(void *context, void *worker, size_t item), void *context,
+    void *workers, size_t size, size_t n_workers, size_t n_items)
+{
+	struct task_shared shared = {.one = one, .context = context, .n_items = n_items};
+	struct task_worker list[TASK_MAX_ALL];
+	size_t n = n_workers < TASK_MAX_ALL ? n_workers : TASK_MAX_ALL;
+
+	for (size_t i = 0; i < n; i++)
+		list[i] = (struct task_worker){&shared, (char *)workers + i * size};
+	task_run_all(task_work, list, sizeof(*list), n);
+	return !atomic_load(&shared.failed);
 }
 
 unsigned int task_processors(void)

@@ -8,7 +8,6 @@
 #include "gen/check/validate.h"
 
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/search.h"
@@ -18,9 +17,6 @@
 
 /* Rounds after which links are ignored; real files need 3 or 4. */
 enum { VALIDATE_MAX_ROUNDS = 16 };
-/* Units that a thread takes at a time. */
-enum { VALIDATE_CHUNK = 16 };
-
 /* The ranges of the file by the function that they belong to. */
 struct validate_groups {
 	/* For each range the lowest range of its group, or one nearer to it. */
@@ -36,31 +32,14 @@ struct validate_run {
 	struct validate_worker *workers;
 	size_t n_workers;
 	struct validate_groups groups;
-	atomic_size_t next; /* unit */
 };
 
-struct validate_thread {
-	struct validate_run *run;
-	struct validate_worker *worker;
-};
-
-static void thread_run(void *context)
+static bool run_unit(void *context, void *worker, size_t unit)
 {
-	struct validate_thread *thread = context;
-	struct validate_groups *groups = &thread->run->groups;
+	const struct validate_groups *groups = context;
 
-	while (!thread->worker->nomem) {
-		size_t first = atomic_fetch_add(&thread->run->next, VALIDATE_CHUNK);
-
-		if (first >= groups->n_units)
-			return;
-		for (size_t i = first; i < first + VALIDATE_CHUNK && i < groups->n_units;
-		     i++)
-			if (!validate_unit(thread->worker,
-				&groups->ranges[groups->units[i]],
-				groups->units[i + 1] - groups->units[i]))
-				thread->worker->nomem = true;
-	}
+	return validate_unit(worker, &groups->ranges[groups->units[unit]],
+	    groups->units[unit + 1] - groups->units[unit]);
 }
 
 static uint32_t group_of(struct validate_groups *groups, uint32_t range)
@@ -158,18 +137,12 @@ static bool first_units(struct validate_run *run)
 	return true;
 }
 
-static bool run_round(
-    struct validate_run *run, struct validate_thread *threads, uint8_t round)
+static bool run_round(struct validate_run *run, uint8_t round)
 {
-	bool ok = true;
-
-	atomic_store(&run->next, 0);
 	for (size_t i = 0; i < run->n_workers; i++)
 		run->workers[i].round = round;
-	task_run_all(thread_run, threads, sizeof(*threads), run->n_workers);
-	for (size_t i = 0; i < run->n_workers; i++)
-		ok &= !run->workers[i].nomem;
-	return ok;
+	return task_share(run_unit, &run->groups, run->workers, sizeof(*run->workers),
+	    run->n_workers, run->groups.n_units);
 }
 
 /* What code refers to and calls is known now. So is what data refers to. Functions with tables that end
@@ -195,14 +168,13 @@ static bool gather_refs(struct validate_run *run, uint8_t *changed)
 	return true;
 }
 
-static bool run_rounds(
-    struct validate_run *run, struct validate_thread *threads, size_t n_ranges)
+static bool run_rounds(struct validate_run *run, size_t n_ranges)
 {
 	uint8_t *changed = malloc(n_ranges + 1);
 	bool ok = changed && first_units(run);
 
 	for (uint8_t round = 1; ok && run->groups.n_units; round++) {
-		ok = run_round(run, threads, round);
+		ok = run_round(run, round);
 		if (!ok || round == VALIDATE_MAX_ROUNDS)
 			break;
 		for (size_t i = 0; i < n_ranges; i++)
@@ -252,13 +224,12 @@ static bool gather(const struct validate_run *run, struct validate_result *resul
 	return true;
 }
 
-static bool begin_workers(struct validate_run *run, struct validate_thread *threads,
-    const struct validate_worker *like, size_t n)
+static bool begin_workers(
+    struct validate_run *run, const struct validate_worker *like, size_t n)
 {
 	for (; run->n_workers < n; run->n_workers++) {
 		struct validate_worker *worker = &run->workers[run->n_workers];
 
-		threads[run->n_workers] = (struct validate_thread){run, worker};
 		if (!validate_worker_init(
 			worker, like->image, like->input, like->callees, like->result)) {
 			run->n_workers++;
@@ -291,7 +262,6 @@ bool validate_all(const struct image *image, const struct cfi_input *input,
 {
 	const size_t n = input->ranges.n;
 	struct validate_run run = {0};
-	struct validate_thread *threads;
 	struct validate_callees callees = {0};
 	const struct validate_worker like = {.image = image,
 	    .input = input,
@@ -304,17 +274,15 @@ bool validate_all(const struct image *image, const struct cfi_input *input,
 	if (!validate_has_code(image, &input->ranges, err))
 		return false;
 	run.workers = calloc(jobs, sizeof(*run.workers));
-	threads = calloc(jobs, sizeof(*threads));
 	*result = (struct validate_result){
 	    .ranges = calloc(n + 1, sizeof(*result->ranges)), .n_ranges = n};
-	ok = run.workers && threads && result->ranges &&
+	ok = run.workers && result->ranges &&
 	     validate_callees_read(image, input, &callees) &&
-	     begin_workers(&run, threads, &like, jobs) && run_rounds(&run, threads, n) &&
+	     begin_workers(&run, &like, jobs) && run_rounds(&run, n) &&
 	     gather(&run, result);
 	for (size_t i = 0; i < run.n_workers; i++)
 		validate_worker_deinit(&run.workers[i]);
 	free(run.workers);
-	free(threads);
 	validate_refs_deinit(&run.refs);
 	validate_refs_deinit(&run.calls);
 	free(run.groups.leader);

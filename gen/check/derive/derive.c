@@ -6,7 +6,6 @@
  */
 #include "gen/check/derive/derive.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,9 +20,6 @@
 enum { DERIVE_MAX_ROUNDS = 256 };
 /* An entry whose summary changed more often is taken for one that returns with SP elsewhere. */
 enum { DERIVE_MAX_CHANGES = 8 };
-/* Entries that a thread takes at a time. */
-enum { DERIVE_CHUNK = 16 };
-
 struct derive_run {
 	const struct image *image;
 	const struct cfi_input *input;
@@ -37,40 +33,24 @@ struct derive_run {
 	struct derive_merge merge;
 	struct derive_walker *walkers;
 	size_t n_walkers;
-	atomic_size_t next; /* in list */
 };
 
-struct derive_thread {
-	struct derive_run *run;
-	struct derive_walker *walker;
-};
-
-static void thread_run(void *context)
+static bool run_entry(void *context, void *walker, size_t i)
 {
-	struct derive_thread *thread = context;
-	struct derive_run *run = thread->run;
+	struct derive_run *run = context;
 
-	while (!thread->walker->nomem) {
-		size_t first = atomic_fetch_add(&run->next, DERIVE_CHUNK);
-
-		if (first >= run->n_list)
-			return;
-		for (size_t i = first; i < first + DERIVE_CHUNK && i < run->n_list; i++)
-			if (!derive_walk(
-				thread->walker, &run->entries.list[run->list[i]]))
-				thread->walker->nomem = true;
-	}
+	return derive_walk(walker, &run->entries.list[run->list[i]]);
 }
 
 /* Looks at the entries of the list. */
-static bool run_list(struct derive_run *run, struct derive_thread *threads, bool emit)
+static bool run_list(struct derive_run *run, bool emit)
 {
-	bool ok = true;
+	bool ok;
 
-	atomic_store(&run->next, 0);
 	for (size_t i = 0; i < run->n_walkers; i++)
 		run->walkers[i].emit = emit;
-	task_run_all(thread_run, threads, sizeof(*threads), run->n_walkers);
+	ok = task_share(run_entry, run, run->walkers, sizeof(*run->walkers),
+	    run->n_walkers, run->n_list);
 	for (size_t i = 0; i < run->n_walkers; i++)
 		ok &= !run->walkers[i].nomem;
 	return ok;
@@ -191,14 +171,14 @@ static bool take_found(struct derive_run *run)
 	return true;
 }
 
-static bool run_rounds(struct derive_run *run, struct derive_thread *threads)
+static bool run_rounds(struct derive_run *run)
 {
 	for (int round = 0; round < DERIVE_MAX_ROUNDS; round++) {
 		if (!list_open(run))
 			return false;
 		if (!run->n_list)
 			return true;
-		if (!run_list(run, threads, false) || !take_uses(run))
+		if (!run_list(run, false) || !take_uses(run))
 			return false;
 		publish(run);
 		if (!take_found(run))
@@ -242,7 +222,7 @@ static bool take_rows(struct derive_run *run)
 	return true;
 }
 
-static bool run_emit(struct derive_run *run, struct derive_thread *threads)
+static bool run_emit(struct derive_run *run)
 {
 	if (!derive_merge_init(&run->merge, &run->gaps))
 		return false;
@@ -251,7 +231,7 @@ static bool run_emit(struct derive_run *run, struct derive_thread *threads)
 			reach(run,
 			    &(struct derive_entry){.addr = run->entries.list[i].addr});
 	do {
-		if (!list_open(run) || !run_list(run, threads, true) || !take_rows(run))
+		if (!list_open(run) || !run_list(run, true) || !take_rows(run))
 			return false;
 	} while (run->n_list);
 	/* Entries that are not proven may be reached as well, so they have to agree. */
@@ -259,13 +239,12 @@ static bool run_emit(struct derive_run *run, struct derive_thread *threads)
 		run->entries.list[i].open =
 		    !run->entries.list[i].reached &&
 		    !(run->entries.list[i].origin & DERIVE_DESCRIBED);
-	return list_open(run) && run_list(run, threads, true) && take_rows(run);
+	return list_open(run) && run_list(run, true) && take_rows(run);
 }
 
 /* ---- the whole ---- */
 
-static bool start_walkers(
-    struct derive_run *run, struct derive_thread *threads, unsigned int jobs)
+static bool start_walkers(struct derive_run *run, unsigned int jobs)
 {
 	for (; run->n_walkers < jobs; run->n_walkers++) {
 		struct derive_walker *walker = &run->walkers[run->n_walkers];
@@ -275,7 +254,6 @@ static bool start_walkers(
 		    .gaps = &run->gaps,
 		    .callees = &run->callees,
 		    .entries = &run->entries};
-		threads[run->n_walkers] = (struct derive_thread){run, walker};
 		if (!derive_walker_init(walker)) {
 			run->n_walkers++;
 			return false;
@@ -303,16 +281,14 @@ static bool derive_code(const struct image *image, const struct cfi_input *input
 	struct derive_run run = {.image = image,
 	    .input = input,
 	    .walkers = calloc(jobs, sizeof(*run.walkers))};
-	struct derive_thread *threads = calloc(jobs, sizeof(*threads));
-	bool ok = run.walkers && threads && derive_gaps_read(image, input, &run.gaps);
+	bool ok = run.walkers && derive_gaps_read(image, input, &run.gaps);
 
 	if (ok && run.gaps.n)
 		ok = validate_callees_read(image, input, &run.callees) &&
 		     derive_entries_read(image, input, &run.gaps, jobs, &run.entries) &&
-		     start_walkers(&run, threads, jobs) && run_rounds(&run, threads) &&
-		     run_emit(&run, threads) && derive_merge_rows(&run.merge, rows);
+		     start_walkers(&run, jobs) && run_rounds(&run) && run_emit(&run) &&
+		     derive_merge_rows(&run.merge, rows);
 	run_deinit(&run);
-	free(threads);
 	return ok;
 }
 
