@@ -81,7 +81,7 @@ function dataCode(value) {
 	const code = dataObject(value);
 	const withCfi = dataCount(code, 'with_cfi') || 0;
 	const covered = dataCount(code, 'covered') || 0;
-	// Rows without CFI: of PLTs, and those that the code proves.
+	// Rows without CFI: of PLTs, and those that are concluded from the code.
 	const template = (dataCount(code, 'plt_template') || 0) + (dataCount(code, 'derived') || 0);
 	const outermost = dataCount(code, 'outermost') || 0;
 	const executable = dataCount(code, 'executable');
