@@ -141,6 +141,18 @@ static uint8_t end_returns(struct derive_walker *walker, const struct code_place
 	return odd ? DERIVE_WRONG : DERIVE_BAD;
 }
 
+/* A jump to a function that never returns says nothing of where the return address is. */
+static bool end_never_returns(const struct derive_walker *walker, uint64_t target)
+{
+	const struct derive_entry *entry = derive_entry_at(walker->entries, target);
+	const struct code_insn jump = {.control = CODE_CALLS, .target = target};
+
+	if (entry && entry->summary.how == DERIVE_RETURNS)
+		return false;
+	return (entry && entry->summary.how == DERIVE_NEVER) ||
+	       validate_never_returns(walker->callees, &jump);
+}
+
 /* A jump to code with CFI: the row there has to hold. */
 static uint8_t end_in_described(
     struct derive_walker *walker, uint64_t target, const struct code_state *after)
@@ -153,7 +165,10 @@ static uint8_t end_in_described(
 
 	if (verdict != VALIDATE_AGREES)
 		return verdict == VALIDATE_CONTRADICTS ? DERIVE_WRONG : DERIVE_BAD;
-	return end_is_bare(walker->abi, after) ? end_keeps(walker, after) : DERIVE_GOOD;
+	if (end_is_bare(walker->abi, after))
+		return end_keeps(walker, after) &
+		       (end_never_returns(walker, target) ? DERIVE_DOUBTED : UINT8_MAX);
+	return DERIVE_GOOD;
 }
 
 /* Control goes out of the code that is followed. */
@@ -187,7 +202,10 @@ static uint8_t end_jumps(struct derive_walker *walker, uint64_t pc, uint64_t tar
 		return after->regs[walker->abi->sp].kind == CODE_CFA ? DERIVE_WRONG
 								     : DERIVE_BAD;
 	kept = end_keeps(walker, after);
-	return kept == DERIVE_GOOD && gap && !entry->summary.proven ? 0 : kept;
+	return kept == DERIVE_GOOD && ((gap && !entry->summary.proven) ||
+					  end_never_returns(walker, target))
+		   ? 0
+		   : kept;
 }
 
 /* Bytes above its CFA that the function writes to: its arguments, which are its caller's memory. */
@@ -243,9 +261,11 @@ static uint8_t end_jumps_to(struct derive_walker *walker, const struct code_plac
 	    end_leads_on(walker->outs, walker->n_outs, place))
 		return 0;
 	if (end_is_bare(walker->abi, after)) {
+		walker->open_bare = true;
 		end_sum(walker, DERIVE_MAY, end_kept(after));
 		return end_keeps(walker, after) & DERIVE_DOUBTED;
 	}
+	walker->open_framed = true;
 	return end_open(walker, after);
 }
 
@@ -391,15 +411,25 @@ bool derive_spread(struct derive_walker *walker)
 
 bool derive_cut(struct derive_walker *walker)
 {
-	bool any = false;
+	bool any = false, doubt = false;
 
 	for (size_t i = 0; i < walker->n_places; i++) {
 		const struct derive_place *place = &walker->places[i];
 
-		if (place->flags & DERIVE_BEHIND && place->flags & DERIVE_NEXT) {
-			derive_cut_at(walker, place->pc);
-			any = true;
+		const struct derive_place *next =
+		    derive_place_at(walker, place->pc + place->length);
+
+		if (!(place->flags & DERIVE_BEHIND && place->flags & DERIVE_NEXT))
+			continue;
+		/* Both would be so only of code that is not understood. */
+		if (next && next->flags & DERIVE_GOOD) {
+			doubt = true;
+			continue;
 		}
+		derive_cut_at(walker, place->pc);
+		any = true;
 	}
+	for (size_t i = 0; doubt && i < walker->n_places; i++)
+		walker->places[i].flags |= DERIVE_BAD;
 	return any;
 }

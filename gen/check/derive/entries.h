@@ -73,7 +73,7 @@ static inline bool derive_entry_is_function(const struct derive_entry *entry)
 /* True if control comes to the entry in the state of the ABI. */
 static inline bool derive_entry_has_state(const struct derive_entry *entry)
 {
-	return !(entry->origin & (DERIVE_FRAGMENT | DERIVE_START));
+	return !(entry->origin & (DERIVE_FRAGMENT | DERIVE_START | DERIVE_MIXED));
 }
 
 /*

@@ -39,6 +39,11 @@ bool derive_call_returns(
 		callee = derive_entry_at(walker->entries, call->target);
 	*surely = callee && (callee->summary.how == DERIVE_RETURNS ||
 				callee->summary.how == DERIVE_ODD);
+	/* What its code says counts, and not its name. */
+	if (*surely)
+		return true;
+	if (callee && derive_gap_at(walker->gaps, call->target))
+		return callee->summary.how != DERIVE_NEVER;
 	return !(callee && callee->summary.how == DERIVE_NEVER) &&
 	       !validate_never_returns(walker->callees, call);
 }

@@ -211,6 +211,22 @@ bool derive_place(void *context, const struct code_place *place)
 	return !walker->nomem;
 }
 
+static void emit_stretch(
+    struct derive_walker *walker, const struct derive_stretch *stretch)
+{
+	struct derive_stretch *last =
+	    walker->n_stretches ? &walker->stretches[walker->n_stretches - 1] : NULL;
+
+	if (last && last->end == stretch->start && last->row == stretch->row &&
+	    last->flags == stretch->flags)
+		last->end = stretch->end;
+	else if (!vec_reserve(
+		     &walker->stretches, &walker->cap_stretches, walker->n_stretches + 1))
+		walker->nomem = true;
+	else
+		walker->stretches[walker->n_stretches++] = *stretch;
+}
+
 void derive_emit(struct derive_walker *walker)
 {
 	for (size_t i = 0; i < walker->n_places && !walker->nomem; i++) {
@@ -219,24 +235,28 @@ void derive_emit(struct derive_walker *walker)
 		    .end = place->pc + place->length,
 		    .row = place->row,
 		    .flags = place->flags & DERIVE_GOOD};
-		struct derive_stretch *last =
-		    walker->n_stretches ? &walker->stretches[walker->n_stretches - 1]
-					: NULL;
 
 		if (!walker->entry->reached)
 			stretch.flags = 0;
 		if (!(place->flags & DERIVE_ROW) || place->flags & DERIVE_DOUBTED)
 			stretch = (struct derive_stretch){
 			    stretch.start, stretch.end, 0, DERIVE_BAD};
-		if (last && last->end == stretch.start && last->row == stretch.row &&
-		    last->flags == stretch.flags) {
-			last->end = stretch.end;
-			continue;
-		}
-		if (!vec_reserve(&walker->stretches, &walker->cap_stretches,
-			walker->n_stretches + 1))
-			walker->nomem = true;
-		else
-			walker->stretches[walker->n_stretches++] = stretch;
+		emit_stretch(walker, &stretch);
+	}
+}
+
+void derive_emit_doubt(struct derive_walker *walker)
+{
+	const struct derive_gap *last = NULL;
+
+	for (size_t i = 0; i < walker->n_code && !walker->nomem; i++) {
+		const struct derive_gap *gap =
+		    derive_gap_at(walker->gaps, walker->code[i].start);
+
+		/* It may lead on to any place there. */
+		if (gap && gap != last)
+			emit_stretch(walker, &(struct derive_stretch){
+						 gap->start, gap->end, 0, DERIVE_BAD});
+		last = gap;
 	}
 }

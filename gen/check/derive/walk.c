@@ -8,8 +8,8 @@
 #include "base/vec.h"
 #include "gen/check/judge.h"
 
-/* A function in more pieces than this, or one that is followed anew more often, gets no rows. */
-enum { WALK_MAX_PIECES = 64, WALK_MAX_LOOKS = 64 };
+/* A function in more pieces than this, or one that is followed anew more often, is not followed to its end. */
+enum { WALK_MAX_PIECES = 1024, WALK_MAX_LOOKS = 64 };
 
 bool derive_walker_init(struct derive_walker *walker)
 {
@@ -144,13 +144,60 @@ static struct code_paths_input walk_input(struct derive_walker *walker)
 	    .host = derive_host(walker)};
 }
 
+/* True if the piece has code that no way led to, or the code behind it may belong to the same function. */
+static bool walk_is_partial(struct derive_walker *walker, const struct code_range *piece)
+{
+	const struct derive_entry *behind = derive_entry_at(walker->entries, piece->end);
+	size_t i = search_list_from(walker->places, walker->n_places, pc, piece->start);
+	uint64_t at = piece->start;
+
+	while (at < piece->end) {
+		struct code_insn insn;
+
+		if (i < walker->n_places && walker->places[i].pc <= at) {
+			at = walker->places[i].pc + walker->places[i].length;
+			i++;
+			continue;
+		}
+		if (!code_insn_read(walker->input->arch->code,
+			piece->bytes + (at - piece->start), piece->end - at, at, &insn) ||
+		    !insn.filler)
+			return true;
+		at += insn.length;
+	}
+	if (!behind || derive_entry_is_function(behind))
+		return false;
+	derive_note_use(walker, behind->addr);
+	return !behind->summary.proven;
+}
+
+/*
+ * Where a jump may lead to any place of the function, nothing is known of all ways to any of them. One that
+ * leaves the function as a tail call does can be that of a switch only if there is code that no other way
+ * leads to.
+ */
+static void walk_doubt_all(struct derive_walker *walker)
+{
+	bool open = walker->open_framed;
+
+	for (size_t i = 0; walker->open_bare && !open && i < walker->n_code; i++)
+		open = walk_is_partial(walker, &walker->code[i]);
+	for (size_t i = 0; open && i < walker->n_places; i++)
+		walker->places[i].flags |= DERIVE_BAD;
+}
+
 /* Follows all ways, through all pieces that they lead to. False: they are too many, or memory ran out. */
 static bool walk_follow(struct derive_walker *walker)
 {
 	struct code_paths_input input; /* visiting reads it, too */
 	struct err err = {0};
+	size_t n_code;
+	int looks = 0;
 
 	do {
+		n_code = walker->n_code;
+		if (looks++ == WALK_MAX_LOOKS)
+			return false;
 		input = walk_input(walker);
 		walker->n_edges = walker->n_outs = walker->n_wanted = 0;
 		if (!code_paths_run(walker->paths, &input, &err) || walker->nomem) {
@@ -159,7 +206,7 @@ static bool walk_follow(struct derive_walker *walker)
 		}
 		for (size_t i = 0; i < walker->n_wanted; i++)
 			walk_add_piece(walker, walker->wanted[i]);
-	} while (walker->n_wanted && walker->n_code <= WALK_MAX_PIECES);
+	} while (walker->n_code > n_code && walker->n_code <= WALK_MAX_PIECES);
 	if (walker->n_edges)
 		qsort(walker->edges, walker->n_edges, sizeof(*walker->edges),
 		    search_order_pairs);
@@ -167,12 +214,14 @@ static bool walk_follow(struct derive_walker *walker)
 		qsort(walker->outs, walker->n_outs, sizeof(*walker->outs),
 		    search_order_pairs);
 	walker->n_places = walker->n_refs = 0;
+	walker->open_framed = walker->open_bare = false;
 	walker->summary =
 	    (struct derive_summary){.how = DERIVE_NEVER, .kept = UINT32_MAX};
 	(void)code_paths_visit(walker->paths, derive_place, walker);
 	if (walker->n_places)
 		qsort(walker->places, walker->n_places, sizeof(*walker->places),
 		    search_order);
+	walk_doubt_all(walker);
 	return derive_spread(walker) && !walker->nomem &&
 	       walker->n_code <= WALK_MAX_PIECES;
 }
@@ -196,12 +245,17 @@ bool derive_walk(struct derive_walker *walker, struct derive_entry *entry)
 	const size_t n_uses = walker->n_uses;
 	const struct derive_place *first;
 	size_t at;
-	bool ok;
+	bool ok, mixed, label;
 
 	walker->entry = entry;
 	walker->n_code = walker->n_cuts = 0;
 	walk_add_piece(walker, entry->addr);
-	ok = !(entry->origin & DERIVE_MIXED) && walk_follow(walker);
+	/* A function that is entered in several states is followed for what it leads to alone. The code that has
+	 * a label, which nothing calls, is followed with that code. */
+	mixed = entry->origin & DERIVE_MIXED;
+	label = mixed && !derive_entry_is_function(entry);
+	ok = (!mixed || (walker->emit && !label)) && walk_follow(walker) &&
+	     (!mixed || walker->n_places);
 	for (int looks = 0; ok && derive_cut(walker); looks++)
 		ok = looks < WALK_MAX_LOOKS && walk_follow(walker);
 	walk_unique_uses(walker, n_uses);
@@ -219,7 +273,9 @@ bool derive_walk(struct derive_walker *walker, struct derive_entry *entry)
 		entry->next.how = DERIVE_MAY;
 	if (ok && (entry->reached || !walker->emit))
 		derive_find(walker);
-	if (ok && walker->emit)
+	if (walker->emit && ok)
 		derive_emit(walker);
+	else if (walker->emit && !label)
+		derive_emit_doubt(walker);
 	return !walker->nomem;
 }

@@ -77,6 +77,8 @@ struct derive_walker {
 	struct derive_place *places; /* ascending */
 	size_t n_places, cap_places;
 	struct derive_summary summary;
+	/* A jump goes nobody knows where: with the frame of the entry, or as it was entered. */
+	bool open_framed, open_bare;
 	/* Results: */
 	struct derive_entries found;
 	struct derive_use *uses;
@@ -112,6 +114,8 @@ bool derive_place(void *context, const struct code_place *place);
 void derive_find(struct derive_walker *walker);
 /* Appends what the places say: the rows of a proven entry, and doubts of any. */
 void derive_emit(struct derive_walker *walker);
+/* Appends a doubt of all that a walk came to that was not followed to its end. */
+void derive_emit_doubt(struct derive_walker *walker);
 
 /* Notes that the ways of the entry at hand depend on addr. */
 void derive_note_use(struct derive_walker *walker, uint64_t addr);
