@@ -14,7 +14,9 @@
  *     --module=PAT  look only at modules whose file name matches PAT
  *     --env=N=V     set a variable for PROGRAM
  *     --marks=DIR   DIR/NAME.json is the JSON report of a module: steps in rows that it
- *                   calls "repaired" or "derived" are counted apart
+ *                   calls "repaired", "derived" or "template" are counted apart, and so are the rows
+ *                   that no run reached
+ *     --seen        DIR/NAME.seen keeps which addresses with such rows were reached; runs add to it
  *     --min-marked=N, --min-distinct=N
  *                   and N in such rows, at N addresses
  *     --visits=N    run at full speed, and step only the first N calls of each function
@@ -50,7 +52,7 @@ struct options {
 	uint64_t steps, visits, visit_steps;
 	struct step_least least;
 	const char *module, *known, *marks;
-	bool from_start;
+	bool from_start, seen;
 	char **program;
 };
 
@@ -89,6 +91,7 @@ static bool parse_options(int argc, char **argv, struct options *options)
 	    {"env", required_argument, NULL, 'e'},
 	    {"known", required_argument, NULL, 'k'},
 	    {"marks", required_argument, NULL, 'a'},
+	    {"seen", no_argument, NULL, 'S'},
 	    {"min-marked", required_argument, NULL, 'M'},
 	    {"min-distinct", required_argument, NULL, 'D'},
 	    {"visits", required_argument, NULL, 'v'},
@@ -111,6 +114,8 @@ static bool parse_options(int argc, char **argv, struct options *options)
 			options->marks = optarg;
 		else if (c == 'f')
 			options->from_start = true;
+		else if (c == 'S')
+			options->seen = true;
 		else if (c == 'P')
 			options->least.all_plt = true;
 		else if (c != 'e' || putenv(optarg) != 0)
@@ -206,7 +211,8 @@ static bool start(struct tracer *t, const struct options *options)
 	return ptrace(PTRACE_SETOPTIONS, t->pid, NULL,
 		   PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC |
 		       (options->visits ? PTRACE_O_TRACECLONE : 0)) == 0 &&
-	       step_modules_init(&t->modules, t->pid, options->module, options->marks) &&
+	       step_modules_init(
+		   &t->modules, t->pid, options->module, options->marks, options->seen) &&
 	       ptrace(PTRACE_GETREGS, t->pid, NULL, &t->regs) == 0 &&
 	       (options->from_start || run_to_entry(t));
 }
@@ -286,6 +292,10 @@ static bool finish(struct tracer *t, const struct options *options)
 		printf("%" PRIu64 " visits\n", t->visits);
 	ok = step_report_print(&t->report, &t->modules, &t->shadow, &options->least);
 
+	if (!step_modules_save(&t->modules)) {
+		printf("FAIL what was seen cannot be written\n");
+		return false;
+	}
 	if (t->ended && t->status != 0) {
 		printf("FAIL %s ended with wait status 0x%x\n", options->program[0],
 		    (unsigned int)t->status);

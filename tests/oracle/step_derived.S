@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions without CFI, whose rows --derive finds. .Linner overwrites %rbp and says nothing of it,
- * because outer has its caller's in memory.
+ * A function without CFI, whose rows --derive finds. .Linner has none, because it overwrites %rbp for its caller, which
+ * has its own caller's in memory.
  */
 	.text
 	.balign 64

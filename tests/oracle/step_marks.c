@@ -9,23 +9,30 @@
 
 #include "base/vec.h"
 
+const char *const step_mark_names[STEP_N_MARKS] = {
+    "by CFI", "repaired", "derived", "template"};
+
 /* Takes a line of the report: an entry of "not_by_cfi" has one to itself. */
 static bool take_line(struct step_marks *marks, const char *line)
 {
 	uint64_t start, size, func;
 	char kind[16];
+	enum step_mark mark = STEP_REPAIRED;
 
 	if (sscanf(line,
 		" {\"start\":\"0x%" SCNx64 "\",\"size\":%" SCNu64
 		",\"kind\":\"%15[a-z]\",\"function\":\"0x%" SCNx64,
-		&start, &size, kind, &func) != 4 ||
-	    !strcmp(kind, "template"))
+		&start, &size, kind, &func) != 4)
 		return true;
-	if (!vec_reserve(&marks->list, &marks->cap, marks->n + 1) ||
+	while (mark < STEP_N_MARKS && strcmp(kind, step_mark_names[mark]) != 0)
+		mark++;
+	if (mark == STEP_N_MARKS ||
+	    !vec_reserve(&marks->list, &marks->cap, marks->n + 1) ||
 	    !vec_reserve(&marks->starts, &marks->cap_starts, marks->n_starts + 1))
 		return false;
-	marks->list[marks->n++] = (struct step_marked){
-	    start, start + size, strcmp(kind, "derived") ? STEP_REPAIRED : STEP_DERIVED};
+	marks->list[marks->n++] = (struct step_marked){start, start + size, mark};
+	if (mark == STEP_TEMPLATE)
+		return true;
 	if (!marks->n_starts || marks->starts[marks->n_starts - 1] != func)
 		marks->starts[marks->n_starts++] = func;
 	return true;
@@ -45,13 +52,18 @@ static int compare_starts(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+static size_t span(const struct step_marks *marks)
+{
+	return marks->list[marks->n - 1].end - marks->list[0].start;
+}
+
 static bool finish(struct step_marks *marks)
 {
 	if (!marks->n)
 		return true;
 	qsort(marks->list, marks->n, sizeof(*marks->list), compare_ranges);
 	qsort(marks->starts, marks->n_starts, sizeof(*marks->starts), compare_starts);
-	marks->seen = calloc(1, marks->list[marks->n - 1].end - marks->list[0].start);
+	marks->seen = calloc(1, span(marks));
 	return marks->seen != NULL;
 }
 
@@ -103,4 +115,37 @@ void step_marks_see(struct step_marks *marks, uint64_t addr, enum step_mark mark
 
 	marks->n_seen[mark] += !*seen;
 	*seen = 1;
+}
+
+bool step_marks_load(struct step_marks *marks, const char *path)
+{
+	FILE *f = marks->n ? fopen(path, "re") : NULL;
+	size_t size;
+
+	if (!f)
+		return true;
+	size = fread(marks->seen, 1, span(marks), f);
+	fclose(f);
+	for (size_t i = 0; i < size; i++)
+		if (marks->seen[i])
+			marks->n_seen[step_marks_at(marks, marks->list[0].start + i)]++;
+	return size == span(marks);
+}
+
+bool step_marks_save(const struct step_marks *marks, const char *path)
+{
+	FILE *f = fopen(path, "we");
+	bool ok;
+
+	if (!f)
+		return false;
+	ok = fwrite(marks->seen, 1, span(marks), f) == span(marks);
+	return fclose(f) == 0 && ok;
+}
+
+bool step_marks_seen(const struct step_marks *marks, uint64_t start, uint64_t end)
+{
+	start -= marks->list[0].start;
+	end -= marks->list[0].start;
+	return memchr(marks->seen + start, 1, (size_t)(end - start)) != NULL;
 }

@@ -44,11 +44,11 @@ bool step_modules_renew(struct step_modules *modules)
 	return modules->mem_fd >= 0;
 }
 
-bool step_modules_init(
-    struct step_modules *modules, pid_t pid, const char *filter, const char *marks)
+bool step_modules_init(struct step_modules *modules, pid_t pid, const char *filter,
+    const char *marks, bool seen)
 {
 	*modules = (struct step_modules){
-	    .pid = pid, .mem_fd = -1, .filter = filter, .marks = marks};
+	    .pid = pid, .mem_fd = -1, .filter = filter, .marks = marks, .seen = seen};
 	modules->cache = calloc(CACHE_SIZE, sizeof(*modules->cache));
 	return modules->cache && step_modules_renew(modules);
 }
@@ -200,6 +200,23 @@ static void read_marks(const struct step_modules *modules, struct step_module *m
 	snprintf(path, sizeof(path), "%s/%s.json", modules->marks, module->name);
 	if (access(path, F_OK) == 0 && !step_marks_read(&module->marks, path))
 		(void)fail(module, "its marks cannot be read");
+	snprintf(path, sizeof(path), "%s/%s.seen", modules->marks, module->name);
+	if (modules->seen && !step_marks_load(&module->marks, path))
+		(void)fail(module, "what earlier runs saw is of another report");
+}
+
+bool step_modules_save(const struct step_modules *modules)
+{
+	char path[4096];
+
+	for (size_t i = 0; modules->seen && i < modules->n; i++) {
+		const struct step_module *module = modules->list[i];
+
+		snprintf(path, sizeof(path), "%s/%s.seen", modules->marks, module->name);
+		if (module->marks.n && !step_marks_save(&module->marks, path))
+			return false;
+	}
+	return true;
 }
 
 /* At the first PC inside it, when all its segments are mapped. */

@@ -31,9 +31,6 @@ struct step_stats {
 	uint64_t known;	   /* differ, as the list of known ones says */
 	uint64_t no_frame; /* had a row, but the caller's frame was not known */
 	uint64_t marked[STEP_N_MARKS]; /* of those that matched */
-	/* Of those that matched: %rbp is not the caller's, as the row says that it is, but the
-	 * frames above find theirs in memory. */
-	uint64_t fp_above;
 };
 
 struct step_module {
@@ -80,7 +77,8 @@ struct step_modules {
 	int mem_fd;	    /* /proc/PID/mem */
 	bool stale;	    /* the process changed its mappings */
 	const char *filter; /* pattern for names, or NULL; borrowed */
-	const char *marks;  /* folder with NAME.dump for modules, or NULL; borrowed */
+	const char *marks;  /* folder with NAME.json of modules, or NULL; borrowed */
+	bool seen;	    /* NAME.seen there keeps what runs saw */
 	struct step_module **list; /* owned, as its elements are; kept over exec */
 	size_t n, cap;
 	struct step_map *maps;
@@ -90,8 +88,8 @@ struct step_modules {
 	size_t n_stops, cap_stops;
 };
 
-bool step_modules_init(
-    struct step_modules *modules, pid_t pid, const char *filter, const char *marks);
+bool step_modules_init(struct step_modules *modules, pid_t pid, const char *filter,
+    const char *marks, bool seen);
 void step_modules_deinit(struct step_modules *modules);
 
 /* After exec: a new address space. The statistics of the old modules stay. */
@@ -102,6 +100,9 @@ void step_modules_open_all(struct step_modules *modules);
 
 /* Never NULL; valid until the next call. */
 const struct step_pc *step_modules_at(struct step_modules *modules, uint64_t pc);
+
+/* Keeps what was seen of each module. False when a file cannot be written. */
+bool step_modules_save(const struct step_modules *modules);
 
 /* The name of the function that starts at addr, for people and for lists of exceptions;
  * "" when the file has none. Slow. */

@@ -123,11 +123,10 @@ void step_report_compared(struct step_report *report, const struct step_pc *at,
 		known = note(report, at, STEP_CFA, expected->cfa, got->cfa);
 	else if (got->ra != expected->ra)
 		known = note(report, at, STEP_RA, expected->ra, got->ra);
-	else if (got->fp != expected->fp && !got->fp_above)
+	else if (got->fp != expected->fp)
 		known = note(report, at, STEP_FP, expected->fp, got->fp);
 	else
 		same = true;
-	stats->fp_above += same && got->fp_above;
 	stats->marked[at->mark] += same;
 	if (at->mark != STEP_UNMARKED && same)
 		step_marks_see(&at->module->marks, at->pc - at->module->bias, at->mark);
@@ -199,16 +198,7 @@ static void print_module(const struct step_module *module)
 		    module->name, s->plt_steps, s->plt_rows, s->plt_matched,
 		    s->plt_mismatched);
 	if (module->marks.n)
-		printf("%s, marked rows: %" PRIu64 " derived and %" PRIu64
-		       " repaired steps matched, at %" PRIu64 " and %" PRIu64
-		       " addresses\n",
-		    module->name, s->marked[STEP_DERIVED], s->marked[STEP_REPAIRED],
-		    module->marks.n_seen[STEP_DERIVED],
-		    module->marks.n_seen[STEP_REPAIRED]);
-	if (s->fp_above)
-		printf("%s: %" PRIu64
-		       " matched by the frame pointer of the frames above\n",
-		    module->name, s->fp_above);
+		step_shown_print(module);
 }
 
 static bool print_sums(const struct step_report *report, const struct step_sums *sums,

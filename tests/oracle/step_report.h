@@ -13,8 +13,6 @@
 /* What the caller's frame is: by the shadow stack, or by a row. */
 struct step_values {
 	uint64_t cfa, ra, fp;
-	/* Of a row: fp is not the caller's, and the frames above find theirs without it. */
-	bool fp_above;
 };
 
 enum step_kind { STEP_CFA, STEP_RA, STEP_FP, STEP_N_KINDS };
@@ -59,6 +57,9 @@ struct step_least {
 	bool all_plt;
 	uint64_t distinct; /* addresses with a marked row */
 };
+
+/* Of each kind of row that no CFI gave: what was compared, and how many rows no run reached. (step_shown.c) */
+void step_shown_print(const struct step_module *module);
 
 /* Prints all; true when nothing differed and enough was compared. */
 bool step_report_print(const struct step_report *report,
