@@ -194,6 +194,12 @@ static bool run_to_entry(struct tracer *t)
 	return ptrace(PTRACE_SETREGS, t->pid, NULL, &t->regs) == 0;
 }
 
+static const struct step_machine x86_64 = {.name = "x86_64",
+    .insn_read = step_insn_read,
+    .fp = 6,
+    .ra = STEP_NO_REG,
+    .cfa_off = 8};
+
 static bool start(struct tracer *t, const struct options *options)
 {
 	int status;
@@ -208,11 +214,11 @@ static bool start(struct tracer *t, const struct options *options)
 		printf("FAIL %s: cannot be run\n", options->program[0]);
 		return false;
 	}
+	t->modules.pid = t->pid;
 	return ptrace(PTRACE_SETOPTIONS, t->pid, NULL,
 		   PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC |
 		       (options->visits ? PTRACE_O_TRACECLONE : 0)) == 0 &&
-	       step_modules_init(
-		   &t->modules, t->pid, options->module, options->marks, options->seen) &&
+	       step_modules_init(&t->modules) &&
 	       ptrace(PTRACE_GETREGS, t->pid, NULL, &t->regs) == 0 &&
 	       (options->from_start || run_to_entry(t));
 }
@@ -229,11 +235,17 @@ static bool is_signal_entry(const struct tracer *t, uint64_t *restorer)
 	       !memcmp(found, code, sizeof(code));
 }
 
+static struct step_regs regs_of(const struct tracer *t)
+{
+	return (struct step_regs){
+	    .rip = t->regs.rip, .rsp = t->regs.rsp, .rbp = t->regs.rbp};
+}
+
 /* One instruction; *sig is delivered with it and gets what is to be delivered with the
  * next. */
 bool step_once(struct tracer *t, enum step_insn insn, int *sig)
 {
-	struct step_regs before = {t->regs.rip, t->regs.rsp, t->regs.rbp}, after;
+	struct step_regs before = regs_of(t), after;
 	int status = 0, delivered = *sig;
 	uint64_t top = 0;
 
@@ -252,7 +264,7 @@ bool step_once(struct tracer *t, enum step_insn insn, int *sig)
 		step_shadow_clear(&t->shadow);
 		return step_modules_renew(&t->modules);
 	}
-	after = (struct step_regs){t->regs.rip, t->regs.rsp, t->regs.rbp};
+	after = regs_of(t);
 	if (*sig && after.rip == before.rip)
 		return true; /* it did not run: the signal came first */
 	if (delivered && is_signal_entry(t, &top))
@@ -268,6 +280,18 @@ bool step_once(struct tracer *t, enum step_insn insn, int *sig)
 	return step_shadow_follow(&t->shadow, insn, &before, &after, top);
 }
 
+void step_compare_here(struct tracer *t, const struct step_pc *at)
+{
+	const struct user_regs_struct *regs = &t->regs;
+	const uint64_t values[] = {regs->rax, regs->rdx, regs->rcx, regs->rbx, regs->rsi,
+	    regs->rdi, regs->rbp, regs->rsp, regs->r8, regs->r9, regs->r10, regs->r11,
+	    regs->r12, regs->r13, regs->r14, regs->r15, regs->rip};
+
+	if (at->has_row)
+		memcpy(t->values, values, sizeof(values));
+	step_compare(t, at);
+}
+
 static bool run(struct tracer *t, uint64_t max_steps)
 {
 	int sig = 0;
@@ -276,7 +300,7 @@ static bool run(struct tracer *t, uint64_t max_steps)
 		const struct step_pc *at = step_modules_at(&t->modules, t->regs.rip);
 		enum step_insn insn = at->insn;
 
-		step_compare(t, at);
+		step_compare_here(t, at);
 		if (!step_once(t, insn, &sig))
 			return false;
 	}
@@ -314,6 +338,10 @@ int main(int argc, char **argv)
 		fputs("usage: step [OPTION...] PROGRAM [ARG...]\n", stderr);
 		return 2;
 	}
+	t.modules.machine = &x86_64;
+	t.modules.filter = options.module;
+	t.modules.marks = options.marks;
+	t.modules.seen = options.seen;
 	t.limits.visits = options.visits;
 	t.limits.steps = options.visit_steps;
 	ok = step_report_init(&t.report, options.known) && start(&t, &options) &&

@@ -25,7 +25,8 @@ SOURCES = [f"{HERE}/step_hostile.c", *sorted(glob.glob(f"{HERE}/step_hostile*_{M
 NATIVE = MACHINE == "x86_64"
 CC = "gcc" if NATIVE else f"{MACHINE}-linux-gnu-gcc"
 STRIP = "strip" if NATIVE else f"{MACHINE}-linux-gnu-strip"
-KINDS = {"PIE": ("-pie", "-fPIE"), "fixed": ("-no-pie", "-fno-pie", "-Wl,-z,lazy", "-Wl,--no-ld-generated-unwind-info")}
+KINDS = {"PIE": ("-pie", "-fPIE"), "fixed": ("-no-pie", "-fno-pie", "-Wl,-z,lazy", *["-Wl,--no-ld-generated-unwind-info"] * NATIVE)}
+LINKED = ("-L.", "-lhostile", "-Wl,-rpath,$ORIGIN")
 # Steps in derived rows, and different addresses among them, at least.
 LEAST = {"x86_64": (1000, 300), "aarch64": (600, 150), "s390x": (500, 130)}[MACHINE]
 
@@ -49,7 +50,7 @@ def stepped(path):
     if NATIVE:
         made = run(STEP, "--marks=.", "--seen", f"--known={HERE}/step_known.txt", path)
     else:
-        made = run("bash", f"{HERE}/step_guest.sh", STEP, MACHINE, "marks=.,seen=on", path)
+        made = run("bash", f"{HERE}/step_guest.sh", STEP, MACHINE, f"marks=.,seen=on,known={HERE}/step_known.txt", path)
     return made.returncode, made.stdout + made.stderr
 
 
@@ -82,6 +83,16 @@ def build(kind, version):
         print("".join(f"# {line}\n" for line in text.splitlines() if "steps matched" in line), end="")
 
 
+def lies():
+    """What the stepper must find, or its silence means nothing."""
+    must(CC, "-O1", "-fno-omit-frame-pointer", "-DHOSTILE_LIES", "-o", "lies", *SOURCES, *LINKED)
+    must(TOOL, "convert", "-q", "--format=2", "--report-file=./lied.json", "lies", "lied")
+    status, text = stepped("./lied")
+    wrong = set(re.findall(r"^DIFF .* (\w+)\): (\w+) is", text, re.M))
+    kind = "fp" if NATIVE else "ra"  # the return address has a false place, too
+    check(status == 1 and wrong == {("lies_of_cfa", "cfa"), ("lies_of_fp", kind)}, f"{MACHINE}: every lie is found", text)
+
+
 if not shutil.which(CC) or not NATIVE and not shutil.which(f"qemu-{MACHINE}"):
     skip_all(f"needs {CC}" + ("" if NATIVE else f" and qemu-{MACHINE}"))
 if NATIVE and subprocess.run([STEP, "--steps=10", "/bin/true"], capture_output=True, check=False).returncode:
@@ -92,8 +103,9 @@ with tempfile.TemporaryDirectory() as FOLDER:
     os.chdir(FOLDER)
     must(CC, "-O1", "-shared", "-fPIC", "-o", "libhostile.so", f"{HERE}/step_hostile_lib.c")
     for NAME, FLAGS in KINDS.items():
-        must(CC, "-O1", "-fno-omit-frame-pointer", *FLAGS, "-o", NAME, *SOURCES, "-L.", "-lhostile", "-Wl,-rpath,$ORIGIN")
+        must(CC, "-O1", "-fno-omit-frame-pointer", *FLAGS, "-o", NAME, *SOURCES, *LINKED)
         must(STRIP, "-o", f"{NAME}-stripped", NAME)
         for VERSION in (2, 3):
             build(NAME, VERSION)
+    lies()
 plan()

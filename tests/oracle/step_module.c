@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <gelf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,6 @@ enum {
 	/* Version 1 has PCMASK but no block size; all that GNU ld 2.40 wrote were of 16
 	 * bytes, or had one row only. */
 	V1_REP_SIZE = 16,
-	MAX_HEADERS = 4096,
 };
 
 bool step_read(const struct step_modules *modules, uint64_t addr, void *buf, size_t size)
@@ -44,13 +44,12 @@ bool step_modules_renew(struct step_modules *modules)
 	return modules->mem_fd >= 0;
 }
 
-bool step_modules_init(struct step_modules *modules, pid_t pid, const char *filter,
-    const char *marks, bool seen)
+bool step_modules_init(struct step_modules *modules)
 {
-	*modules = (struct step_modules){
-	    .pid = pid, .mem_fd = -1, .filter = filter, .marks = marks, .seen = seen};
+	modules->mem_fd = -1;
 	modules->cache = calloc(CACHE_SIZE, sizeof(*modules->cache));
-	return modules->cache && step_modules_renew(modules);
+	return modules->cache && elf_version(EV_CURRENT) != EV_NONE &&
+	       step_modules_renew(modules);
 }
 
 void step_modules_deinit(struct step_modules *modules)
@@ -69,100 +68,76 @@ void step_modules_deinit(struct step_modules *modules)
 		close(modules->mem_fd);
 }
 
-/* count elements of size bytes at off of a file, or NULL. */
-static void *read_table(int fd, uint64_t off, size_t count, size_t size)
-{
-	void *table;
-
-	if (!count || count > MAX_HEADERS)
-		return NULL;
-	table = calloc(count, size);
-	if (table &&
-	    pread(fd, table, count * size, (off_t)off) != (ssize_t)(count * size)) {
-		free(table);
-		table = NULL;
-	}
-	return table;
-}
-
 /* Where the file's addresses begin, from one executable mapping of it. */
-static bool find_bias(
-    const Elf64_Phdr *phdrs, size_t n, const struct step_map *map, uint64_t *bias)
+static bool find_bias(Elf *elf, const struct step_map *map, uint64_t *bias)
 {
-	for (size_t i = 0; i < n; i++) {
-		const Elf64_Phdr *p = &phdrs[i];
+	GElf_Phdr p;
 
-		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) ||
-		    map->file_off + 4096 <= p->p_offset ||
-		    map->file_off >= p->p_offset + p->p_filesz)
+	for (int i = 0; gelf_getphdr(elf, i, &p); i++) {
+		if (p.p_type != PT_LOAD || !(p.p_flags & PF_X) ||
+		    map->file_off + 4096 <= p.p_offset ||
+		    map->file_off >= p.p_offset + p.p_filesz)
 			continue;
-		*bias = map->start - (map->file_off - p->p_offset + p->p_vaddr);
+		*bias = map->start - (map->file_off - p.p_offset + p.p_vaddr);
 		return true;
 	}
 	return false;
 }
 
-static void find_plts(int fd, const Elf64_Ehdr *ehdr, struct step_module *module)
+static void find_plts(Elf *elf, struct step_module *module)
 {
-	Elf64_Shdr *shdrs = read_table(fd, ehdr->e_shoff, ehdr->e_shnum, sizeof(*shdrs));
-	char name[8] = "";
+	Elf_Scn *scn = NULL;
+	size_t names = 0;
+	GElf_Shdr shdr;
 
-	for (size_t i = 0; shdrs && ehdr->e_shstrndx < ehdr->e_shnum && i < ehdr->e_shnum;
-	     i++) {
-		uint64_t at = shdrs[ehdr->e_shstrndx].sh_offset + shdrs[i].sh_name;
+	(void)elf_getshdrstrndx(elf, &names);
+	while ((scn = elf_nextscn(elf, scn)) != NULL && gelf_getshdr(scn, &shdr)) {
+		const char *name = elf_strptr(elf, names, shdr.sh_name);
 
-		if (!(shdrs[i].sh_flags & SHF_EXECINSTR) ||
-		    module->n_plts == STEP_MAX_PLTS ||
-		    pread(fd, name, sizeof(name) - 1, (off_t)at) <= 0)
+		if (!name || !(shdr.sh_flags & SHF_EXECINSTR) ||
+		    module->n_plts == STEP_MAX_PLTS)
 			continue;
 		if (!strncmp(name, ".plt", 4) || !strcmp(name, ".iplt"))
 			module->plts[module->n_plts++] = (struct step_range){
-			    .start = shdrs[i].sh_addr + module->bias,
-			    .end = shdrs[i].sh_addr + module->bias + shdrs[i].sh_size,
+			    .start = shdr.sh_addr + module->bias,
+			    .end = shdr.sh_addr + module->bias + shdr.sh_size,
 			};
 	}
-	free(shdrs);
 }
 
-/* Name of the function symbol at exactly addr, in one symbol table; "" when there is
- * none. */
-static void find_symbol(int fd, const Elf64_Shdr *symtab, const Elf64_Shdr *strtab,
-    uint64_t addr, char *name, size_t size)
+/* Name of the function symbol at exactly addr, in one symbol table; NULL when there is none. */
+static const char *find_symbol(Elf *elf, Elf_Scn *scn, uint32_t strings, uint64_t addr)
 {
-	Elf64_Sym sym;
+	Elf_Data *data = elf_getdata(scn, NULL);
+	GElf_Sym sym;
 
-	for (uint64_t off = 0; off + sizeof(sym) <= symtab->sh_size && !*name;
-	     off += sizeof(sym)) {
-		if (pread(fd, &sym, sizeof(sym), (off_t)(symtab->sh_offset + off)) !=
-		    sizeof(sym))
-			return;
-		if (sym.st_value != addr || ELF64_ST_TYPE(sym.st_info) != STT_FUNC)
-			continue;
-		if (pread(fd, name, size - 1, (off_t)(strtab->sh_offset + sym.st_name)) <
-		    0)
-			return;
-	}
+	for (int i = 0; data && gelf_getsym(data, i, &sym); i++)
+		if (sym.st_value == addr && GELF_ST_TYPE(sym.st_info) == STT_FUNC)
+			return elf_strptr(elf, strings, sym.st_name);
+	return NULL;
 }
 
 void step_module_symbol(
     const struct step_module *module, uint64_t addr, char *name, size_t size)
 {
 	int fd = open(module->path, O_RDONLY | O_CLOEXEC);
-	Elf64_Ehdr ehdr;
-	Elf64_Shdr *shdrs = NULL;
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	const char *found = NULL;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+	GElf_Ehdr ehdr;
 
-	memset(name, 0, size);
-	if (fd < 0)
-		return;
-	if (pread(fd, &ehdr, sizeof(ehdr), 0) == sizeof(ehdr))
-		shdrs = read_table(fd, ehdr.e_shoff, ehdr.e_shnum, sizeof(*shdrs));
-	for (size_t i = 0; shdrs && i < ehdr.e_shnum && !*name; i++)
-		if ((shdrs[i].sh_type == SHT_SYMTAB || shdrs[i].sh_type == SHT_DYNSYM) &&
-		    shdrs[i].sh_link < ehdr.e_shnum)
-			find_symbol(fd, &shdrs[i], &shdrs[shdrs[i].sh_link],
-			    addr - module->bias, name, size);
-	free(shdrs);
-	close(fd);
+	while (
+	    !found && (scn = elf_nextscn(elf, scn)) != NULL && gelf_getshdr(scn, &shdr))
+		if (shdr.sh_type == SHT_SYMTAB || shdr.sh_type == SHT_DYNSYM)
+			found = find_symbol(elf, scn, shdr.sh_link, addr - module->bias);
+	/* Stripped files have this one all the same. */
+	if (!found && gelf_getehdr(elf, &ehdr) && ehdr.e_entry == addr - module->bias)
+		found = "_start";
+	snprintf(name, size, "%s", found ? found : "");
+	elf_end(elf);
+	if (fd >= 0)
+		close(fd);
 }
 
 static bool fail(struct step_module *module, const char *what)
@@ -173,8 +148,8 @@ static bool fail(struct step_module *module, const char *what)
 }
 
 /* Reads the section where the program header says it is mapped, not from the file. */
-static bool read_section(const struct step_modules *modules, const Elf64_Phdr *phdr,
-    struct step_module *module)
+static bool read_section(
+    const struct step_modules *modules, const GElf_Phdr *phdr, struct step_module *module)
 {
 	struct err err = {0};
 	uint64_t addr = phdr->p_vaddr + module->bias;
@@ -224,25 +199,20 @@ static void module_open(const struct step_modules *modules, const struct step_ma
     struct step_module *module)
 {
 	int fd = open(module->path, O_RDONLY | O_CLOEXEC);
-	Elf64_Ehdr ehdr;
-	Elf64_Phdr *phdrs = NULL;
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	GElf_Phdr phdr;
 
 	module->opened = true;
-	if (fd < 0)
-		return;
-	if (pread(fd, &ehdr, sizeof(ehdr), 0) == sizeof(ehdr) &&
-	    !memcmp(ehdr.e_ident, ELFMAG, SELFMAG) &&
-	    ehdr.e_ident[EI_CLASS] == ELFCLASS64)
-		phdrs = read_table(fd, ehdr.e_phoff, ehdr.e_phnum, sizeof(*phdrs));
-	if (phdrs && find_bias(phdrs, ehdr.e_phnum, map, &module->bias)) {
-		find_plts(fd, &ehdr, module);
-		for (size_t i = 0; i < ehdr.e_phnum; i++)
-			if (phdrs[i].p_type == PT_GNU_SFRAME && !module->bytes)
-				(void)read_section(modules, &phdrs[i], module);
+	if (elf && find_bias(elf, map, &module->bias)) {
+		find_plts(elf, module);
+		for (int i = 0; gelf_getphdr(elf, i, &phdr); i++)
+			if (phdr.p_type == PT_GNU_SFRAME && !module->bytes)
+				(void)read_section(modules, &phdr, module);
 		read_marks(modules, module);
 	}
-	free(phdrs);
-	close(fd);
+	elf_end(elf);
+	if (fd >= 0)
+		close(fd);
 }
 
 /* The module of a mapping: the one already known by that path, if it lay at the same
@@ -276,7 +246,8 @@ static bool read_map_line(struct step_modules *modules, const char *line,
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %4095[^\n]",
 		&map.start, &map.end, perms, &map.file_off, path) < 5)
 		return true;
-	if (perms[2] != 'x' || path[0] != '/')
+	/* qemu maps what its program may run as what may be read. */
+	if (perms[modules->machine->is_guest ? 0 : 2] == '-' || path[0] != '/')
 		return true;
 	map.module = module_get(modules, path, old, n_old, map.start);
 	if (!map.module ||
@@ -392,7 +363,7 @@ static void pc_fill(struct step_modules *modules, struct step_pc *at)
 	 */
 	(void)!pread(modules->mem_fd, code, sizeof(code), (off_t)at->pc);
 	hide_stops(modules, at->pc, code);
-	at->insn = step_insn_read(code);
+	at->insn = modules->machine->insn_read(code);
 	at->known = true;
 	if (!map)
 		return;

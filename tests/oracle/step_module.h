@@ -72,13 +72,26 @@ struct step_stop {
 	bool set;
 };
 
+/* What the rows and the shadow stack of a machine differ in. Registers by their DWARF numbers. */
+struct step_machine {
+	const char *name;
+	enum step_insn (*insn_read)(const uint8_t *code);
+	uint8_t fp;
+	uint8_t ra;	 /* at entry; STEP_NO_REG where a call puts it on the stack */
+	uint8_t cfa_off; /* from a frame's slot */
+	bool big_endian, is_guest;
+};
+
+enum { STEP_NO_REG = 255, STEP_N_REGS = 34 };
+
 struct step_modules {
 	pid_t pid;
-	int mem_fd;	    /* /proc/PID/mem */
-	bool stale;	    /* the process changed its mappings */
-	const char *filter; /* pattern for names, or NULL; borrowed */
-	const char *marks;  /* folder with NAME.json of modules, or NULL; borrowed */
-	bool seen;	    /* NAME.seen there keeps what runs saw */
+	const struct step_machine *machine; /* borrowed */
+	int mem_fd;			    /* /proc/PID/mem */
+	bool stale;			    /* the process changed its mappings */
+	const char *filter;		    /* pattern for names, or NULL; borrowed */
+	const char *marks; /* folder with NAME.json of modules, or NULL; borrowed */
+	bool seen;	   /* NAME.seen there keeps what runs saw */
 	struct step_module **list; /* owned, as its elements are; kept over exec */
 	size_t n, cap;
 	struct step_map *maps;
@@ -88,8 +101,8 @@ struct step_modules {
 	size_t n_stops, cap_stops;
 };
 
-bool step_modules_init(struct step_modules *modules, pid_t pid, const char *filter,
-    const char *marks, bool seen);
+/* The members up to filter, marks and seen are set by the caller. */
+bool step_modules_init(struct step_modules *modules);
 void step_modules_deinit(struct step_modules *modules);
 
 /* After exec: a new address space. The statistics of the old modules stay. */

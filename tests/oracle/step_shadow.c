@@ -82,6 +82,13 @@ static bool is_near(uint64_t after, uint64_t before)
 	return after >= before && after - before <= STEP_INSN_MAX;
 }
 
+static bool is_other_stack(const struct step_regs *before, const struct step_regs *after)
+{
+	uint64_t moved = after->rsp - before->rsp;
+
+	return moved + OTHER_STACK_DISTANCE > 2 * OTHER_STACK_DISTANCE;
+}
+
 bool step_shadow_is_back(const struct step_shadow *shadow, uint64_t rsp)
 {
 	return shadow->n_left == 1 && shadow->frames[shadow->n].slot == rsp;
@@ -90,11 +97,9 @@ bool step_shadow_is_back(const struct step_shadow *shadow, uint64_t rsp)
 bool step_shadow_follow(struct step_shadow *shadow, enum step_insn insn,
     const struct step_regs *before, const struct step_regs *after, uint64_t top)
 {
-	uint64_t moved = after->rsp - before->rsp;
 	size_t before_n;
 
-	if (insn != STEP_INSN_SYSCALL &&
-	    moved + OTHER_STACK_DISTANCE > 2 * OTHER_STACK_DISTANCE) {
+	if (insn != STEP_INSN_SYSCALL && is_other_stack(before, after)) {
 		step_shadow_clear(shadow);
 		shadow->resyncs++;
 		return true;
@@ -126,6 +131,47 @@ bool step_shadow_follow(struct step_shadow *shadow, enum step_insn insn,
 	}
 	if (!is_near(after->rip, before->rip))
 		shadow->suspended = false;
+	return true;
+}
+
+/* A jump to where the frame that runs, or one above that SP has left, returns to. */
+static bool pop_to(struct step_shadow *shadow, const struct step_regs *after)
+{
+	for (size_t i = shadow->n; i-- > 0;) {
+		if (shadow->frames[i].ret == after->rip) {
+			shadow->n = i;
+			return true;
+		}
+		if (shadow->frames[i].slot > after->rsp)
+			return false;
+	}
+	return false;
+}
+
+bool step_shadow_follow_link(struct step_shadow *shadow, enum step_insn insn,
+    const struct step_regs *before, const struct step_regs *after)
+{
+	bool far = !is_near(after->rip, before->rip);
+
+	if (insn != STEP_INSN_SYSCALL && is_other_stack(before, after)) {
+		step_shadow_clear(shadow);
+		shadow->resyncs++;
+		return true;
+	}
+	/* Behind a system call, a jump is the way into a signal handler, or out of it. */
+	if ((insn == STEP_INSN_CALL && after->rip != after->link) ||
+	    (insn == STEP_INSN_SYSCALL && far && after->rsp < before->rsp)) {
+		shadow->suspended = false;
+		return step_shadow_push(shadow, after->rsp, after->link, after->rbp);
+	}
+	if (insn == STEP_INSN_RET || (insn == STEP_INSN_SYSCALL && far)) {
+		shadow->suspended = false;
+		if (!pop_to(shadow, after))
+			drop_below(shadow, after->rsp);
+		return true;
+	}
+	if (drop_below(shadow, after->rsp))
+		shadow->suspended = true;
 	return true;
 }
 

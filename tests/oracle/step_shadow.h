@@ -14,7 +14,7 @@
 enum step_insn {
 	STEP_INSN_OTHER = 0,
 	STEP_INSN_CALL,
-	STEP_INSN_RET,
+	STEP_INSN_RET, /* and any jump to a register, where calls leave the return address in one */
 	STEP_INSN_SYSCALL,
 	/* First of "mov %reg,(%rsp); ret" or "lea 8(%rsp),%rsp; ret": the target of a
 	 * retpoline's call, which makes no frame. */
@@ -24,7 +24,8 @@ enum step_insn {
 enum { STEP_INSN_MAX = 15 }; /* bytes of the longest instruction */
 
 struct step_frame {
-	uint64_t slot; /* address of the return address */
+	uint64_t
+	    slot; /* address of the return address; SP at entry where a register has that */
 	uint64_t ret;
 	uint64_t rbp; /* the caller's */
 };
@@ -45,6 +46,7 @@ struct step_shadow {
 /* The registers that matter here. */
 struct step_regs {
 	uint64_t rip, rsp, rbp;
+	uint64_t link; /* where calls leave the return address in a register */
 };
 
 /* code holds at least STEP_INSN_MAX bytes. */
@@ -54,6 +56,10 @@ enum step_insn step_insn_read(const uint8_t *code);
  * after's SP, which only matters after a call and where the frame is back. False when memory runs out. */
 bool step_shadow_follow(struct step_shadow *shadow, enum step_insn insn,
     const struct step_regs *before, const struct step_regs *after, uint64_t top);
+
+/* The same where calls leave the return address in a register. */
+bool step_shadow_follow_link(struct step_shadow *shadow, enum step_insn insn,
+    const struct step_regs *before, const struct step_regs *after);
 
 /* Whether SP is back where the frame that it left last has its return address. */
 bool step_shadow_is_back(const struct step_shadow *shadow, uint64_t rsp);

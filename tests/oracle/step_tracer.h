@@ -26,12 +26,16 @@ struct tracer {
 	struct step_limits limits;
 	uint64_t visits;
 	struct user_regs_struct regs; /* of pid */
+	uint64_t values[STEP_N_REGS]; /* the registers that rows name */
 	bool ended;
 	int status; /* as of wait, when ended */
 };
 
 /* Compares the row of the PC, if it has one, with the shadow stack. (step_compare.c) */
 void step_compare(struct tracer *t, const struct step_pc *at);
+
+/* The same, with the registers of ptrace. (step.c) */
+void step_compare_here(struct tracer *t, const struct step_pc *at);
 
 /* One instruction; *sig is delivered with it and gets what is to be delivered with the
  * next. (step.c) */

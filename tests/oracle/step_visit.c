@@ -129,7 +129,7 @@ static bool step_until_return(struct tracer *t, uint64_t max_steps, int *sig)
 		}
 		at = step_modules_at(&t->modules, t->regs.rip);
 		insn = at->insn;
-		step_compare(t, at);
+		step_compare_here(t, at);
 		if (!step_once(t, insn, sig))
 			return false;
 	}
