@@ -11,20 +11,12 @@ void rd_init(struct rd *rd, const void *data, size_t size, bool big_endian)
 	*rd = (struct rd){.data = data, .size = size, .big_endian = big_endian};
 }
 
-static void rd_fail(struct rd *rd, size_t off)
-{
-	if (!rd->failed) {
-		rd->failed = true;
-		rd->fail_off = off;
-	}
-}
-
 const uint8_t *rd_skip(struct rd *rd, uint64_t n)
 {
 	const uint8_t *p;
 
 	if (rd->failed || n > rd->size - rd->pos) {
-		rd_fail(rd, rd->pos);
+		rd_past_end(rd);
 		return NULL;
 	}
 	p = rd->data + rd->pos;
@@ -34,7 +26,7 @@ const uint8_t *rd_skip(struct rd *rd, uint64_t n)
 
 uint64_t rd_past_end(struct rd *rd)
 {
-	rd_fail(rd, rd->pos);
+	rd->failed = true;
 	return 0;
 }
 
@@ -55,7 +47,6 @@ static bool leb_group_fits(
 
 uint64_t rd_leb_slow(struct rd *rd, bool is_signed)
 {
-	size_t start = rd->pos;
 	uint64_t value = 0;
 	unsigned int shift = 0;
 
@@ -75,8 +66,7 @@ uint64_t rd_leb_slow(struct rd *rd, bool is_signed)
 			return value;
 		}
 	}
-	rd_fail(rd, start);
-	return 0;
+	return rd_past_end(rd);
 }
 
 const char *rd_cstr(struct rd *rd)
@@ -84,13 +74,13 @@ const char *rd_cstr(struct rd *rd)
 	const uint8_t *start, *nul;
 
 	if (rd_at_end(rd)) {
-		rd_fail(rd, rd->pos);
+		rd_past_end(rd);
 		return NULL;
 	}
 	start = rd->data + rd->pos;
 	nul = memchr(start, 0, rd->size - rd->pos);
 	if (!nul) {
-		rd_fail(rd, rd->pos);
+		rd_past_end(rd);
 		return NULL;
 	}
 	rd->pos += (size_t)(nul - start) + 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads integers from a byte range in a stated byte order. The error is sticky: after the
- * first read past the end every read returns 0, and rd->failed stays set with the offset
- * of the first failure, so a caller checks once per structure.
+ * first read past the end every read returns 0, and rd->failed stays set, so a caller checks once per structure.
+ * Only the functions below change the position, which never is behind the end.
  */
 #ifndef BASE_RD_H
 #define BASE_RD_H
@@ -21,7 +21,6 @@ struct rd {
 	size_t pos;	     /* offset of the next byte from data */
 	bool big_endian;
 	bool failed;
-	size_t fail_off; /* offset from data of the read that failed first */
 };
 
 void rd_init(struct rd *rd, const void *data, size_t size, bool big_endian);
@@ -115,6 +114,15 @@ const char *rd_cstr(struct rd *rd);
 /* Passes over n bytes and returns a pointer to the first; NULL and failed past the end.
  */
 const uint8_t *rd_skip(struct rd *rd, uint64_t n);
+
+/* Stands at an offset from data, which may come from the data itself; failed past the end. */
+static inline void rd_seek(struct rd *rd, uint64_t pos)
+{
+	if (rd->failed || pos > rd->size)
+		rd_past_end(rd);
+	else
+		rd->pos = (size_t)pos;
+}
 
 static inline bool rd_at_end(const struct rd *rd)
 {

@@ -10,7 +10,7 @@ static void augment_begin(const struct cfi_frames *frames, uint64_t off, struct 
 	const struct cfi_section *sec = &frames->section;
 
 	rd_init(rd, sec->data, sec->size, sec->big_endian);
-	rd->pos = (size_t)off;
+	rd_seek(rd, off);
 	if (rd_u32(rd) != UINT32_MAX) {
 		rd_u32(rd);
 		return;

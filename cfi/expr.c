@@ -141,7 +141,7 @@ static void jump(struct machine *m, int16_t distance, bool taken)
 	if (target < (int64_t)m->start || target > (int64_t)m->rd.size)
 		m->stuck = true;
 	else
-		m->rd.pos = (size_t)target;
+		rd_seek(&m->rd, (uint64_t)target);
 }
 
 static void branch(struct machine *m, int16_t distance)
@@ -305,7 +305,7 @@ static const struct cfi_value *expr_run(struct machine *m, const struct cfi_sect
 	m->start = expr->off;
 	m->addr_size = sec->addr_size;
 	rd_init(&m->rd, sec->data, (size_t)(expr->off + expr->len), sec->big_endian);
-	m->rd.pos = (size_t)expr->off;
+	rd_seek(&m->rd, expr->off);
 	/* DW_CFA_expression and val_expression start with the CFA (DWARF 5, 6.4.2.3). */
 	if (expr->use != CFI_EXPR_CFA)
 		push(m, V_CFA, 0);

@@ -83,7 +83,7 @@ static void pass_terminator(struct walk *w)
 	size_t size = w->rd.size;
 
 	while (size - w->rd.pos >= 4 && memcmp(data + w->rd.pos, "\0\0\0\0", 4) == 0)
-		w->rd.pos += 4;
+		rd_skip(&w->rd, 4);
 	if (size - w->rd.pos >= 4)
 		diag(w, CFI_DIAG_TERMINATOR, off, "records follow a zero terminator");
 }
@@ -111,17 +111,17 @@ ATTR_NOINLINE static bool pass_odd(struct walk *w)
 	uint32_t length;
 
 	if (rd->size - rd->pos < 4) {
-		for (; rd->pos < rd->size; rd->pos++) {
-			if (rd->data[rd->pos] == 0)
-				continue;
-			diag(w, CFI_DIAG_TRUNCATED, off, "a record without a length");
-			break;
-		}
+		while (!rd_at_end(rd))
+			if (rd_u8(rd)) {
+				diag(w, CFI_DIAG_TRUNCATED, off,
+				    "a record without a length");
+				break;
+			}
 		return false;
 	}
 	length = rd_u32(rd);
 	if (length == 0) {
-		rd->pos = off;
+		rd_seek(rd, off);
 		pass_terminator(w);
 		return true;
 	}
@@ -133,7 +133,7 @@ ATTR_NOINLINE static bool pass_odd(struct walk *w)
 		return false;
 	}
 	diag(w, CFI_DIAG_BAD_FDE, off, "length %u has no room for a CIE pointer", length);
-	rd->pos += length;
+	rd_skip(rd, length);
 	return true;
 }
 
@@ -148,7 +148,7 @@ static inline bool read_record(struct walk *w, struct cfi_record *rec)
 		return false;
 	length = rd_u32(rd);
 	if (length < 4 || length == UINT32_MAX || length > rd->size - rd->pos) {
-		rd->pos = off;
+		rd_seek(rd, off);
 		return false;
 	}
 	rec->off = off;
@@ -158,7 +158,7 @@ static inline bool read_record(struct walk *w, struct cfi_record *rec)
 	rec->body = rd->pos;
 	rec->is_cie = rec->id == (w->debug ? UINT32_MAX : 0);
 	rec->wide = false;
-	rd->pos = rec->end;
+	rd_seek(rd, rec->end);
 	return true;
 }
 
@@ -180,7 +180,7 @@ ATTR_NOINLINE static bool read_wide(struct walk *w, struct cfi_record *rec)
 	rec->body = rd.pos;
 	rec->is_cie = rec->id == UINT64_MAX;
 	rec->wide = true;
-	w->rd.pos = rec->end;
+	rd_seek(&w->rd, rec->end);
 	return true;
 }
 
@@ -413,7 +413,8 @@ static void enter(struct walk *w, size_t i)
 	const struct cfi_part *part = &section->parts[i];
 
 	rd_init(&w->rd, section->data, part->off + part->size, section->big_endian);
-	w->rd.pos = w->start = part->off;
+	rd_seek(&w->rd, part->off);
+	w->start = part->off;
 	w->debug = part->debug;
 	w->last_cie = UINT32_MAX;
 }

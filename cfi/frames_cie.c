@@ -10,7 +10,7 @@ struct rd cfi_record_reader(
 	struct rd rd;
 
 	rd_init(&rd, section->data, rec->end, section->big_endian);
-	rd.pos = rec->body;
+	rd_seek(&rd, rec->body);
 	return rd;
 }
 

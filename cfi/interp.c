@@ -224,7 +224,7 @@ static bool run_program(struct cfi_run *r)
 static void start_run(struct cfi_run *r, uint64_t off, uint64_t len)
 {
 	rd_init(&r->rd, r->sec->data, (size_t)(off + len), r->sec->big_endian);
-	r->rd.pos = (size_t)off;
+	rd_seek(&r->rd, off);
 	r->in->n_stack = 0;
 	r->dirty = true;
 }

@@ -133,7 +133,7 @@ bool sf_view_open(
 	if (!find_byte_order(data, size, &view->big_endian, err))
 		return false;
 	rd_init(&rd, data, size, view->big_endian);
-	rd.pos = SFRAME_HDR_VERSION;
+	rd_seek(&rd, SFRAME_HDR_VERSION);
 	if (!read_version(view, &rd, err))
 		return false;
 	view->flags = rd_u8(&rd);

@@ -57,7 +57,7 @@ static bool module_section(const struct module_file *file, uint64_t shoff, uint3
 	    !module_read(file, shoff + i * sizeof(bytes), bytes, sizeof(bytes)))
 		return false;
 	rd_init(&rd, bytes, sizeof(bytes), file->big_endian);
-	rd.pos = offsetof(Elf64_Shdr, sh_offset);
+	rd_seek(&rd, offsetof(Elf64_Shdr, sh_offset));
 	*off = rd_u64(&rd);
 	*size = rd_u64(&rd);
 	*link = rd_u32(&rd);
@@ -86,9 +86,9 @@ static bool module_is(struct module_file *file)
 		return false;
 	file->big_endian = header[EI_DATA] == ELFDATA2MSB;
 	rd_init(&rd, header, sizeof(header), file->big_endian);
-	rd.pos = offsetof(Elf64_Ehdr, e_shoff);
+	rd_seek(&rd, offsetof(Elf64_Ehdr, e_shoff));
 	shoff = rd_u64(&rd);
-	rd.pos = offsetof(Elf64_Ehdr, e_shstrndx);
+	rd_seek(&rd, offsetof(Elf64_Ehdr, e_shstrndx));
 	names = rd_u16(&rd);
 	/* gABI: what does not fit is in the first header. */
 	if (names == SHN_XINDEX && module_section(file, shoff, 0, &off, &size, &link))

@@ -116,7 +116,7 @@ static struct symbol_entry symbol_read(
 	if (!strings->data)
 		return entry;
 	rd_init(&rd, table->data, (size_t)table->hdr.sh_size, image->big_endian);
-	rd.pos = (size_t)i * SYMBOL_SIZE;
+	rd_seek(&rd, i * SYMBOL_SIZE);
 	name = rd_u32(&rd);
 	rd_u16(&rd);
 	section = rd_u16(&rd);

@@ -147,7 +147,7 @@ static bool refuse_machine(const struct image *image, bool is_32, struct err *er
 	struct rd rd;
 
 	rd_init(&rd, image->bytes, EHDR_SIZE, image->big_endian);
-	rd.pos = EI_NIDENT + sizeof(uint16_t);
+	rd_seek(&rd, EI_NIDENT + sizeof(uint16_t));
 	return err_set(err, ERR_UNSUPPORTED,
 	    "SFrame has no ABI for this machine: %s-endian, %d-bit %s",
 	    image->big_endian ? "big" : "little", is_32 ? 32 : 64,
@@ -295,10 +295,10 @@ static bool count_entries(struct image *image, struct err *err)
 			n_sections ? n_sections : 1, ehdr->e_shentsize, SHDR_SIZE, err))
 			return false;
 		rd_init(&rd, image->bytes + ehdr->e_shoff, SHDR_SIZE, image->big_endian);
-		rd.pos = SHDR_SIZE_OFF;
+		rd_seek(&rd, SHDR_SIZE_OFF);
 		if (!n_sections)
 			n_sections = rd_u64(&rd);
-		rd.pos = SHDR_INFO_OFF;
+		rd_seek(&rd, SHDR_INFO_OFF);
 		if (n_phdrs == PN_XNUM)
 			n_phdrs = rd_u32(&rd);
 	} else if (n_phdrs == PN_XNUM) {

@@ -26,7 +26,7 @@ bool image_signature(const struct image *image, size_t *size, struct err *err)
 		return true;
 	/* Big-endian whatever the machine. */
 	rd_init(&rd, image->bytes, image->size, true);
-	rd.pos = image->size - MARK_SIZE - ABOUT_SIZE + LENGTH_OFF;
+	rd_seek(&rd, image->size - MARK_SIZE - ABOUT_SIZE + LENGTH_OFF);
 	length = rd_u32(&rd);
 	if (length > image->size - MARK_SIZE - ABOUT_SIZE)
 		return err_set(err, ERR_MALFORMED,

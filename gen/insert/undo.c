@@ -49,7 +49,7 @@ bool undo_next(const struct undo *undo, size_t *pos, struct image_patch *range)
 	struct rd rd;
 
 	rd_init(&rd, undo->ranges, undo->ranges_size, undo->big_endian);
-	rd.pos = *pos;
+	rd_seek(&rd, *pos);
 	range->off = rd_u64(&rd);
 	size = rd_u64(&rd);
 	stored = rd_u64(&rd);

@@ -25,7 +25,7 @@ enum eh2sframe_kind eh2sframe_kind(const void *bytes, size_t size)
 		return EH2SFRAME_KIND_LINKED;
 	big_endian = ident[EI_DATA] == ELFDATA2MSB;
 	rd_init(&rd, bytes, size, big_endian);
-	rd.pos = EI_NIDENT;
+	rd_seek(&rd, EI_NIDENT);
 	type = rd_u16(&rd);
 	machine = rd_u16(&rd);
 	if (!arch_find(machine, big_endian))

@@ -19,7 +19,7 @@ static uint64_t event_u64(const uint8_t *bytes)
 static void event_init_rd(struct rd *rd, const uint8_t *bytes, size_t size)
 {
 	rd_init(rd, bytes, size, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-	rd->pos = EVENT_HEADER_SIZE;
+	rd_seek(rd, EVENT_HEADER_SIZE);
 }
 
 static bool event_read_sample(
@@ -87,7 +87,7 @@ static void event_read_id(const uint8_t *bytes, size_t size, struct event *event
 	struct rd rd;
 
 	event_init_rd(&rd, bytes, size);
-	rd.pos = size - EVENT_ID_SIZE + 8;
+	rd_seek(&rd, size - EVENT_ID_SIZE + 8);
 	event->time = rd_u64(&rd);
 	event->cpu = rd_u32(&rd);
 }

@@ -200,10 +200,10 @@ bool rows_decode(const uint8_t *bytes, size_t size, struct rows *rows)
 	    memcmp(bytes, ROWS_MAGIC, RCACHE_MAGIC_SIZE) != 0)
 		return false;
 	rd_init(&rd, bytes, size, false);
-	rd.pos = RCACHE_MAGIC_SIZE;
+	rd_seek(&rd, RCACHE_MAGIC_SIZE);
 	if (rd_u64(&rd) ==
 	    rows_sum(bytes + RCACHE_HEADER_SIZE, size - RCACHE_HEADER_SIZE)) {
-		rd.pos = 0;
+		rd_seek(&rd, 0);
 		if (rcache_get(&rd, rows))
 			return true;
 	}

@@ -45,6 +45,9 @@ empty 'a file has at most 500 lines' "$(wc -l "${files[@]}" | awk '$1 > 500 && $
 empty 'a folder has at most 20 sources' "$(printf '%s\n' "${files[@]}" |
 	sed -n 's,/[^/]*\.c$,,p' | sort | uniq -c | awk '$1 > 20')"
 
+empty "only base/rd.h sets a reader's position" "$(
+	grep -nE '(rd|at|reader)(\.|->)pos(\+\+|--| [-+]?= )' "${files[@]}" | grep -v '^base/rd\.[ch]:')"
+
 # begin FOLDER WORD...: functions of FOLDER that other files see begin with one of the words and _.
 begin() {
 	local folder=$1

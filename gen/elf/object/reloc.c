@@ -128,7 +128,7 @@ bool object_symbol(const struct object_symtab *table, uint64_t i,
 		    "%zu) has %" PRIu64,
 		    i, image->object->symtab, table->n);
 	rd_init(&rd, section->data, (size_t)section->hdr.sh_size, image->big_endian);
-	rd.pos = (size_t)i * OBJECT_SYM_SIZE;
+	rd_seek(&rd, i * OBJECT_SYM_SIZE);
 	name = rd_u32(&rd);
 	info = rd_u8(&rd);
 	rd_skip(&rd, 1);
@@ -239,7 +239,7 @@ static uint32_t relocs_entry(
 
 	rd_init(
 	    &rd, section->data, (size_t)section->hdr.sh_size, relocs->image->big_endian);
-	rd.pos = (size_t)i * OBJECT_RELA_SIZE;
+	rd_seek(&rd, i * OBJECT_RELA_SIZE);
 	*reloc =
 	    (struct object_reloc){.off = rd_u64(&rd), .rela = relocs->rela, .index = i};
 	info = rd_u64(&rd);

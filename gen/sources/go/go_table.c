@@ -40,7 +40,7 @@ static struct rd reader(const struct go_table *table, size_t at)
 
 	/* Go knows no big-endian machine among those that have rows. */
 	rd_init(&rd, table->data, table->size, false);
-	rd.pos = at;
+	rd_seek(&rd, at);
 	return rd;
 }
 
@@ -160,7 +160,7 @@ static bool table_record(
 	rd_u32(&rd); /* arguments */
 	rd_u32(&rd); /* deferred calls */
 	sp_at = rd_u32(&rd);
-	rd.pos = func->at + versions[table->version].flags_at;
+	rd_seek(&rd, func->at + versions[table->version].flags_at);
 	func->flags = rd_u8(&rd);
 	if (rd.failed)
 		return table_malformed(

@@ -172,7 +172,7 @@ static uint32_t orc_ip(const struct formats_table *table, size_t i)
 	struct rd rd;
 
 	rd_init(&rd, table->bytes.data, table->bytes.size, false);
-	rd.pos = ORC_IP_SIZE * i;
+	rd_seek(&rd, ORC_IP_SIZE * i);
 	return rd_u32(&rd) + (uint32_t)(ORC_IP_SIZE * i);
 }
 
@@ -233,7 +233,7 @@ bool formats_orc_find(
 	if (low == 0 || pc < table->base)
 		return false;
 	rd_init(&rd, table->bytes.data, table->bytes.size, false);
-	rd.pos = ORC_IP_SIZE * table->n_rows + ORC_ENTRY_BYTES * (low - 1);
+	rd_seek(&rd, ORC_IP_SIZE * table->n_rows + ORC_ENTRY_BYTES * (low - 1));
 	entry = orc_read(&rd);
 	if (rd.failed || entry.type == ORC_NOTHING)
 		return false;

@@ -9,7 +9,7 @@ static struct rd otel_reader(const struct formats_table *table, size_t off)
 	struct rd rd;
 
 	rd_init(&rd, table->bytes.data, table->bytes.size, table->bytes.big_endian);
-	rd.pos = off;
+	rd_seek(&rd, off);
 	return rd;
 }
 

@@ -131,7 +131,7 @@ static struct rd parca_row(const struct formats_table *table, size_t i)
 	struct rd rd;
 
 	rd_init(&rd, table->bytes.data, table->bytes.size, table->bytes.big_endian);
-	rd.pos = size * i;
+	rd_seek(&rd, size * i);
 	return rd;
 }
 

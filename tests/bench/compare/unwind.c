@@ -59,7 +59,7 @@ static uint64_t unwind_record(const struct formats_unwind *unwind, uint64_t off)
 	struct rd rd;
 
 	rd_init(&rd, section->data, section->size, section->big_endian);
-	rd.pos = (size_t)off;
+	rd_seek(&rd, off);
 	length = rd_u32(&rd);
 	return length == UINT32_MAX ? rd_u64(&rd) + 12 : (uint64_t)length + 4;
 }

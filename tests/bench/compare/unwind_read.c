@@ -14,7 +14,7 @@ static uint32_t unwind_u32(struct unwind_reader *reader, size_t at)
 	struct rd rd = reader->rd;
 	uint32_t value;
 
-	rd.pos = at;
+	rd_seek(&rd, at);
 	value = rd_u32(&rd);
 	reader->bad |= rd.failed;
 	return value;
@@ -25,7 +25,7 @@ static uint16_t unwind_u16(struct unwind_reader *reader, size_t at)
 	struct rd rd = reader->rd;
 	uint16_t value;
 
-	rd.pos = at;
+	rd_seek(&rd, at);
 	value = rd_u16(&rd);
 	reader->bad |= rd.failed;
 	return value;
