@@ -302,6 +302,7 @@ const struct arch arch_aarch64 = {
     .name = "AArch64",
     .big_endian = false,
     .sframe_abi = SFRAME_ABI_AARCH64_ENDIAN_LITTLE,
+    .page = UINT32_C(1) << 16,
     AARCH64_FACTS,
 };
 
@@ -309,5 +310,6 @@ const struct arch arch_aarch64_be = {
     .name = "AArch64 (big-endian)",
     .big_endian = true,
     .sframe_abi = SFRAME_ABI_AARCH64_ENDIAN_BIG,
+    .page = UINT32_C(1) << 16,
     AARCH64_FACTS,
 };

@@ -84,6 +84,7 @@ struct arch {
 	uint16_t elf_machine; /* EM_* */
 	bool big_endian;
 	uint8_t sframe_abi; /* SFRAME_ABI_* */
+	uint32_t page;	    /* bytes of the largest page by which Linux maps files */
 	struct cfi_machine cfi;
 	enum code_machine code;
 	/* For people, by DWARF number; a number behind the end has no name. */

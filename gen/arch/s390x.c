@@ -205,6 +205,7 @@ const struct arch arch_s390x = {
     /* 4.1.1, Machine Information: e_ident[EI_DATA] is ELFDATA2MSB. */
     .big_endian = true,
     .sframe_abi = SFRAME_ABI_S390X_ENDIAN_BIG,
+    .page = 4096,
     .cfi =
 	{
 	    /* "DWARF register number mapping": 0-15 are %r0-%r15, 16-31 the

@@ -321,6 +321,7 @@ const struct arch arch_x86_64 = {
     /* psABI 4.1.1, Machine Information: e_ident[EI_DATA] is ELFDATA2LSB. */
     .big_endian = false,
     .sframe_abi = SFRAME_ABI_AMD64_ENDIAN_LITTLE,
+    .page = 4096,
     .cfi =
 	{
 	    /* psABI 3.6.2, Figure "DWARF Register Number Mapping": stack

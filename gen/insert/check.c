@@ -250,7 +250,8 @@ static bool apart(
 static bool check_padding(const struct image *input, const struct insert_plan *plan,
     const struct image *output, struct err *err)
 {
-	uint64_t mask = INSERT_MIN_PAGE - 1, end = plan->sframe_addr + plan->sframe_size;
+	uint64_t mask = insert_segment_align(input, 0) - 1,
+		 end = plan->sframe_addr + plan->sframe_size;
 	const GElf_Phdr *old;
 	bool ok = true;
 
@@ -307,7 +308,7 @@ static bool check_loads(const struct image *output, struct err *err)
 static bool check_pages(
     const struct insert_plan *plan, const struct image *output, struct err *err)
 {
-	const uint64_t mask = INSERT_MIN_PAGE - 1;
+	const uint64_t mask = insert_segment_align(output, 0) - 1;
 
 	for (size_t i = 0; plan->segment_size && i < output->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &output->phdrs[i];

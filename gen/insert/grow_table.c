@@ -25,8 +25,8 @@
 
 #include "base/num.h"
 
-/* Besides what alignment and guard pages need, and where it is not a small part of the
- * file. A larger one is a large .bss, or a wide gap between segments, and tools that copy files write
+/* With what alignment and guard pages need, and where it is not a small part of the file. A
+ * larger one is a large .bss, or a wide gap between segments, and tools that copy files write
  * it as zeros. */
 #define MAX_HOLE (UINT64_C(1) << 20)
 enum { HOLE_PART = 64 };
@@ -52,7 +52,8 @@ static enum obstacle table_place_segment(const struct image *image,
 	hole =
 	    addr - bias < off || addr - bias > INSERT_MAX_PLACE ? 0 : addr - bias - off;
 	max = image->size / HOLE_PART > MAX_HOLE ? image->size / HOLE_PART : MAX_HOLE;
-	max = slots->kernel ? 0 : max + align * (INSERT_GUARD_PAGES + 1);
+	if (slots->kernel)
+		max = align * (INSERT_GUARD_PAGES + 1);
 	if (hole <= max) {
 		off += hole;
 		addr = off + bias;

@@ -92,7 +92,8 @@ static inline bool insert_over_old(const struct insert_plan *plan)
 ATTR_MUST_CHECK bool insert_end_of_memory(
     const struct image *image, uint64_t *end, struct err *err);
 
-/* The alignment of the file's PT_LOADs, halved until it divides bias. */
+/* The alignment of the file's PT_LOADs, but no more than the machine's largest page, because
+ * loaders map by pages; halved until it divides bias. */
 uint64_t insert_segment_align(const struct image *image, uint64_t bias);
 
 /* A plan in which nothing has been placed yet. */

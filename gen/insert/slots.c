@@ -10,6 +10,7 @@
 
 #include "base/num.h"
 #include "base/rd.h"
+#include "gen/arch/arch.h"
 
 /* The most entries that a method adds: PT_PHDR, PT_LOAD, PT_GNU_SFRAME; and sections:
  * .phdrs, .sframe, .eh2sframe. */
@@ -424,11 +425,13 @@ bool insert_end_of_memory(const struct image *image, uint64_t *end, struct err *
 
 uint64_t insert_segment_align(const struct image *image, uint64_t bias)
 {
+	const uint64_t page = arch_find(image->ehdr.e_machine, image->big_endian)->page;
 	uint64_t align = INSERT_MIN_PAGE;
 
 	for (size_t i = 0; i < image->n_phdrs; i++)
 		if (image->phdrs[i].p_type == PT_LOAD && image->phdrs[i].p_align > align)
 			align = image->phdrs[i].p_align;
+	align = align > page ? page : align;
 	while (align > INSERT_MIN_PAGE && bias & (align - 1))
 		align /= 2;
 	return align;

@@ -32,7 +32,7 @@ gen/sources: base base/names cfi gen/arch gen/elf gen/elf/object gen/options gen
 gen/rows: base base/names cfi gen/arch gen/elf/object gen/options gen/sources sframe sframe/compact
 gen/check: base cfi code gen/arch gen/rows gen/sources
 gen/check/derive: base cfi code gen/check gen/rows
-gen/insert: base gen/elf gen/options
+gen/insert: base gen/arch gen/elf gen/options
 gen/object: base gen/elf/object gen/insert gen/options gen/rows gen/sources sframe
 gen/verify: base cfi gen/arch gen/check gen/check/derive gen/elf/object gen/options gen/rows gen/sources sframe sframe/compact
 gen/report: . base base/names cfi code gen/check gen/elf/object gen/insert gen/options gen/rows gen/sources gen/verify sframe sframe/compact

@@ -278,6 +278,41 @@ def wide_gaps():
     refused("some", "2 MiB of .bss", "a large .bss or wide gaps")
 
 
+def large_alignments():
+    """The new segment is aligned to a page, whatever the others are aligned to; these keep theirs."""
+    program("huge", HELLO, "-fPIE", "-pie", "-Wl,-z,max-page-size=0x200000")
+    write("start.c", b"void _start(void) { __builtin_trap(); }\n")
+    must("gcc", "-O1", "-static", "-nostdlib", "-Wl,-Ttext-segment=0,--build-id=none,--eh-frame-hdr,-z,separate-code",
+         "-o", "vast", "start.c")
+    vast = Elf("vast")
+    for phdr in vast.phdrs:
+        if phdr[0] == LOAD:
+            phdr[7] = 1 << 45
+    vast.write("vast")
+    # Without section headers the table moves.
+    vast.bytes[40:48] = bytes(8)
+    vast.bytes[58:64] = bytes(6)
+    write("bare", vast.bytes[:max(phdr[2] + phdr[5] for phdr in vast.phdrs if phdr[0] == LOAD)])
+    for name, align in (("huge", 1 << 21), ("vast", 1 << 45), ("bare", 1 << 45)):
+        for method in ("auto", "grow"):
+            what = f"{name}, segments aligned to 0x{align:x}, {method}"
+            made = run(TOOL, "-q", f"--method={method}", name, "out")
+            check(made.returncode == 0, f"{what}: is converted", made.stderr)
+            if made.returncode:
+                continue
+            grown = os.path.getsize("out") - os.path.getsize(name)
+            check(grown < 32768, f"{what}: grows by less than 32 KiB", f"{grown} bytes")
+            loads = [phdr[7] for phdr in Elf("out").phdrs if phdr[0] == LOAD]
+            new = [PAGE] if method == "grow" or name != "huge" else []
+            check(loads == [align] * (len(loads) - len(new)) + new,
+                  f"{what}: each segment keeps its alignment, a new one has a page's", str(loads))
+            check(run(TOOL, "verify", "out").returncode == 0, f"{what}: is proven")
+            if name == "huge":
+                check(run("./out").stdout == "hello\n", f"{what}: runs")
+            check(run(TOOL, "remove", "-q", "out", "back").returncode == 0 and read("back") == read(name),
+                  f"{what}: remove gives the original back")
+
+
 with tempfile.TemporaryDirectory() as scratch:
     os.chdir(scratch)
     loaders()
@@ -287,5 +322,6 @@ with tempfile.TemporaryDirectory() as scratch:
     counts_elsewhere()
     no_section_headers()
     wide_gaps()
+    large_alignments()
     os.chdir("/")
 plan()
