@@ -274,6 +274,20 @@ static bool check_unchanged(const struct newfile *output, struct err *err)
 	return err_set(err, ERR_IO, NEWFILE_CHANGED);
 }
 
+/* Who may write to the directory could give another file this name. */
+static bool check_temp(const struct newfile *output, struct err *err)
+{
+	struct stat ours, named;
+
+	if (fstat(output->fd, &ours) == 0 &&
+	    fstatat(output->dirfd, newfile_base(output->temp), &named,
+		AT_SYMLINK_NOFOLLOW) == 0 &&
+	    ours.st_dev == named.st_dev && ours.st_ino == named.st_ino)
+		return true;
+	return err_set(
+	    err, ERR_IO, "another process replaced the temporary file; run again");
+}
+
 /*
  * Attributes before fsync, fsync before rename: after a crash there is the old file or
  * the new one, never a new one that is empty or has the wrong owner. The directory is not
@@ -288,7 +302,7 @@ bool newfile_commit(struct newfile *output, int like_fd, struct err *err)
 		return false;
 	if (fsync(fd) < 0)
 		return err_set_errno(err, "cannot sync %s", output->temp);
-	if (!check_unchanged(output, err))
+	if (!check_temp(output, err) || !check_unchanged(output, err))
 		return false;
 	output->fd = -1;
 	if (close(fd) < 0)

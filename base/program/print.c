@@ -169,12 +169,27 @@ void print_start(const struct print_out *out)
 		(void)!ftruncate(fileno(out->file), 0);
 }
 
+/* Says if a file that was there already still has its name: who may write to its directory
+ * could have moved it while others were converted. */
+static bool print_is_there(const struct print_out *out)
+{
+	struct stat was, is;
+
+	return out->fresh.temp || fstat(fileno(out->file), &was) < 0 ||
+	       !S_ISREG(was.st_mode) ||
+	       (stat(out->path, &is) == 0 && is.st_dev == was.st_dev &&
+		   is.st_ino == was.st_ino);
+}
+
 bool print_close(struct print_out *out, bool ok, struct eh2sframe_error *error)
 {
 	FILE *file = out->file;
 	struct err err = {0};
 	bool failed;
 
+	if (ok && file && file != stdout && !print_is_there(out))
+		ok = cmd_fail(error, EH2SFRAME_IO,
+		    "another process replaced it meanwhile; run again");
 	out->file = NULL;
 	if (!file || file == stdout)
 		return ok;

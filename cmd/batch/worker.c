@@ -14,7 +14,11 @@
 #include "base/vec.h"
 #include "base/program/temporary.h"
 
-enum { BATCH_READ_SIZE = 64 << 10 };
+enum {
+	BATCH_READ_SIZE = 64 << 10,
+	/* Above all that the pool opens itself. */
+	WORKER_MAX_FD = 4096
+};
 
 /* Writes all of it: a handled signal may cut a write short. */
 static bool worker_send(int fd, const void *bytes, size_t size)
@@ -79,6 +83,39 @@ static void worker_note_temporary(void *context, const char *path, bool exists)
 	temporary_note(NULL, path, exists);
 }
 
+/* Closes the descriptors from first to last. Linux before 5.9 has no call for it. */
+static void worker_close(unsigned int first, unsigned int last)
+{
+	if (close_range(first, last, 0) == 0)
+		return;
+	for (unsigned int fd = first; fd <= last && fd < WORKER_MAX_FD; fd++)
+		close((int)fd);
+}
+
+/*
+ * Keeps the pipe to the pool, the directory that paths begin in, and the way into the sandbox. A worker
+ * that a file takes over could otherwise write to the report and the terminal, read what other
+ * workers send, and use whatever the caller left open.
+ */
+static void worker_close_others(int pipe, int start, int ruleset)
+{
+	const int kept[] = {pipe, start, ruleset};
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	/* In a root without devices: reading and writing what is only a place fails. */
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		dup2(null < 0 ? start : null, fd);
+	for (unsigned int from = STDERR_FILENO + 1, next; from; from = next + 1) {
+		next = UINT_MAX;
+		for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+			if (kept[i] >= 0 && (unsigned int)kept[i] >= from &&
+			    (unsigned int)kept[i] < next)
+				next = (unsigned int)kept[i];
+		if (next > from)
+			worker_close(from, next - (next < UINT_MAX));
+	}
+}
+
 /* Before the first file. Without the memory for it, no file is read. */
 static bool worker_enter_sandbox(const struct batch_job *job, struct sandbox_state *state)
 {
@@ -87,6 +124,8 @@ static bool worker_enter_sandbox(const struct batch_job *job, struct sandbox_sta
 	if (!job->sandbox)
 		return true;
 	sandbox_enter(job->sandbox, state);
+	if (job->sandbox->ruleset >= 0)
+		close(job->sandbox->ruleset);
 	if (state->no_landlock == ENOMEM || state->no_seccomp == ENOMEM)
 		return false;
 	if (job->args->sandbox == ARGS_SANDBOX_ON && !sandbox_whole(state, &ignored))
@@ -103,6 +142,8 @@ static void worker_main(const struct batch_job *job, struct batch_shared *shared
 	bool ok;
 
 	worker_set_signals(signals);
+	worker_close_others(
+	    fd, job->tree->start, job->sandbox ? job->sandbox->ruleset : -1);
 	/* Only the pool draws a bar. */
 	eh2sframe_options_on_progress(job->args->options, NULL, NULL);
 	ok = args_set_threads(job->args->options, job->threads, &ignored);

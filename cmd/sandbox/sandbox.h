@@ -2,7 +2,7 @@
 /*
  * The sandbox (SECURITY.md): a process that reads files of others gives up what it does not need.
  * Landlock limits the files that it can open, seccomp the system calls. Open descriptors stay as
- * they are. Neither can be taken back.
+ * they are, so close them before. Neither can be taken back.
  */
 #ifndef CMD_SANDBOX_SANDBOX_H
 #define CMD_SANDBOX_SANDBOX_H

@@ -191,6 +191,19 @@ def batch_hostile(what, sandbox, *options, **env):
     return got, sorted(name.decode() for name in before if before[name] == after.get(name))
 
 
+def hostile_report():
+    """A report among the files of the tree: a worker finds its temporary name, but what it does there shows."""
+    here = os.path.abspath("h")
+    got, _ = batch_hostile("READ", "on", "--report-file=h/r.json", HOSTILE_PATH="/dev/null/none")
+    honest = len(schema_lib.read("h/r.json")["files"])
+    got, _ = batch_hostile("SPOIL", "on", "--report-file=h/r.json", HOSTILE_PATH=here)
+    check(got.status == 0 and len(schema_lib.read("h/r.json")["files"]) == honest == 4,
+          "SPOIL: what it writes to the report is not in it", got)
+    got, _ = batch_hostile("SWAP", "on", "--report-file=h/r.json", HOSTILE_PATH=here)
+    check(got.status == 8 and b"h/r.json: another process replaced the temporary file; run again\n" in got.err
+          and not os.path.exists("h/r.json"), "SWAP: another file does not become the report", got)
+
+
 def test_hostile():
     """A worker that was taken over: its file fails, the others are converted."""
     subprocess.run(["gcc", "-shared", "-fPIC", "-O0", "-o", "shim.so", SHIM], check=True)
@@ -199,11 +212,14 @@ def test_hostile():
         file.write("secret")
     secret, new = os.path.abspath("else/secret"), os.path.abspath("else/new")
     blamed = b"eh2sframe: h/victim: the sandbox ended its process: it made a system call that no conversion needs; "
+    # SECURITY.md lists what it can do, and that it can do nothing else.
+    did, denied, unknown = (b"eh2sframe: h/victim: its process ended with status %d; report " % n for n in (100, 13, 38))
     for what, path, words in (
-        ("SOCKET", "", blamed), ("EXEC", "", blamed),
-        ("READ", secret, b"eh2sframe: h/victim: its process ended with status 13; report "),
-        ("WRITE", secret, b"eh2sframe: h/victim: its process ended with status 13; report "),
-        ("WRITE", new, b"eh2sframe: h/victim: its process ended with status 13; report "),
+        *((call, "", blamed) for call in ("SOCKET", "EXEC", "FORK", "SIGNAL", "TRACE", "PEEK", "MOUNT", "LINK-TO", "SETUID")),
+        ("SIGNAL-THREAD", "", unknown), ("CODE", "", unknown), ("READ", secret, denied), ("WRITE", secret, denied),
+        ("WRITE", new, denied), ("CHMOD", secret, denied), ("HELD", os.path.abspath("h"), did),
+        ("READ", os.path.abspath("h/cat"), did), ("WRITE", os.path.abspath("h/cat"), did),
+        ("CHMOD", os.path.abspath("h/cat"), did),
     ):
         got, same = batch_hostile(what, "on", HOSTILE_PATH=path)
         check(
@@ -211,6 +227,9 @@ def test_hostile():
             and b"\n3 converted, 0 skipped, 1 failed" in got.out and not strays("h") and not os.path.exists(new),
             f"{what} {os.path.basename(path)}: only its file fails", f"{got} {same} {strays('h')}",
         )
+    got, same = batch_hostile("OUTPUT", "on")
+    check(got.status == 0 and b"taken" not in got.out + got.err and not same, "OUTPUT: it has no standard streams", got)
+    hostile_report()
     got, same = batch_hostile("READ", "off", HOSTILE_PATH=secret)
     check(b"ended with status 100; " in got.err, "without a sandbox it could read", got)
     victim = os.path.abspath("else/.eh2sframe.other")
