@@ -253,7 +253,8 @@ static bool end_leads_on(
 static uint8_t end_jumps_to(struct derive_walker *walker, const struct code_place *place,
     const struct code_state *after)
 {
-	const uint8_t kind = place->state->regs[place->insn->via].kind;
+	/* The scratch register has what the jump itself has loaded. */
+	const uint8_t kind = after->regs[place->insn->via].kind;
 
 	if (kind == CODE_RA)
 		return end_returns(walker, place, after);

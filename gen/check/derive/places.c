@@ -86,92 +86,40 @@ void derive_find(struct derive_walker *walker)
 	}
 }
 
-/* True if the slot holds the value, and is not at where. */
-static bool is_copy(
-    const struct code_slot *slot, struct code_value value, struct code_value where)
+bool derive_place_row(void *context, const struct code_place *place)
 {
-	return code_value_equal(slot->value, value) &&
-	       !code_value_equal(slot->where, where);
-}
-
-static void place_forget_copies(
-    struct code_state *state, struct code_value value, struct code_value where)
-{
-	for (uint8_t i = state->n_slots; i-- > 0;)
-		if (is_copy(&state->slots[i], value, where))
-			code_state_set_memory(state, state->slots[i].where,
-			    (struct code_value){.kind = CODE_OTHER});
-}
-
-/*
- * Leaves in the state the places that a row may name. A register that still holds the value is better than
- * a slot, which somebody can have written to. Of several slots with the return address all but one are
- * copies, which belong to the program. The frame's is where the frame pointer leads to, in s390x's area for
- * registers, or the lowest.
- */
-static void place_choose_slots(const struct code_abi *abi, struct code_state *state)
-{
-	const struct code_value fp = {.kind = CODE_CALLERS, .symbol = abi->fp};
-	const struct code_value ra = {.kind = CODE_RA};
-	const struct code_value nowhere = {.kind = CODE_UNKNOWN};
-	const bool fp_held = code_value_equal(state->regs[abi->fp], fp);
-	struct code_value where = nowhere;
-	uint8_t n = 0;
-
-	if (fp_held)
-		place_forget_copies(state, fp, nowhere);
-	if (abi->ra == CODE_NO_REG)
-		return;
-	if (fp_held && state->regs[abi->ra].kind == CODE_RA) {
-		place_forget_copies(state, ra, nowhere);
-		return;
-	}
-	for (uint8_t i = 0; i < state->n_slots; i++) {
-		const struct code_slot *slot = &state->slots[i];
-		const struct code_value frame =
-		    abi->sp_off ? (struct code_value){.kind = CODE_CFA,
-				      .off = abi->sp_off + 8 * abi->ra}
-				: code_value_plus(state->regs[abi->fp], 8);
-
-		if (slot->value.kind == CODE_RA &&
-		    (!n++ || code_value_equal(slot->where, frame)))
-			where = slot->where;
-	}
-	if (!n)
-		return;
-	place_forget_copies(state, ra, where);
-	where = code_value_plus(where, -8 * (abi->sp_off ? abi->ra - abi->fp : 1));
-	if (code_value_equal(code_state_memory(state, where), fp))
-		place_forget_copies(state, fp, where);
-}
-
-static void place_row(struct derive_walker *walker, const struct code_place *place,
-    struct derive_place *noted)
-{
-	const struct derive_place *last =
-	    walker->n_places ? &walker->places[walker->n_places - 1] : NULL;
+	struct derive_walker *walker = context;
+	const size_t i =
+	    search_list_from(walker->places, walker->n_places, pc, place->pc);
+	struct derive_place *noted = &walker->places[i];
+	const struct derive_place *last = i ? noted - 1 : noted;
 	struct code_state state;
 	struct cfi_row row;
 
+	if ((noted->flags & (DERIVE_GOOD | DERIVE_DOUBTED)) != DERIVE_GOOD)
+		return true;
 	/* Most instructions change nothing that a row depends on. */
-	if (place->quiet && last && last->pc + last->length == place->pc) {
-		noted->flags |= last->flags & DERIVE_ROW;
+	if (place->quiet && last->flags & DERIVE_ROW &&
+	    last->pc + last->length == place->pc &&
+	    derive_needs_same(last->needs, noted->needs)) {
+		noted->flags |= DERIVE_ROW;
 		noted->row = last->row;
-		return;
+		return true;
 	}
 	memcpy(&state, place->state, sizeof(state));
-	place_choose_slots(walker->abi, &state);
-	if (!validate_row_of(walker->input->arch, &state, &row))
-		return;
+	if (!derive_needs_apply(walker->abi, noted->needs, &state) ||
+	    !validate_row_of(walker->input->arch, &state, &row))
+		return true;
 	noted->flags |= DERIVE_ROW;
 	if (!walker->n_rows || !cfi_row_same(&walker->rows[walker->n_rows - 1], &row)) {
 		if (!vec_reserve(&walker->rows, &walker->cap_rows, walker->n_rows + 1)) {
 			walker->nomem = true;
-			return;
+			return false;
 		}
 		walker->rows[walker->n_rows++] = row;
 	}
 	noted->row = (uint32_t)walker->n_rows - 1;
+	return true;
 }
 
 bool derive_place(void *context, const struct code_place *place)
@@ -200,8 +148,9 @@ bool derive_place(void *context, const struct code_place *place)
 		break;
 	}
 	noted.flags |= derive_end_at(walker, place);
+	noted.flags |= noted.flags & DERIVE_GOOD ? DERIVE_END : 0;
 	if (walker->emit)
-		place_row(walker, place, &noted);
+		derive_needs_note(walker, place, &noted);
 	if (!(walker->entry->origin & DERIVE_DESCRIBED))
 		place_refer_at(walker, place);
 	if (!vec_reserve(&walker->places, &walker->cap_places, walker->n_places + 1))

@@ -32,6 +32,7 @@ void derive_walker_deinit(struct derive_walker *walker)
 	free(walker->outs);
 	free(walker->refs);
 	free(walker->places);
+	free(walker->moves);
 	derive_entries_deinit(&walker->found);
 	free(walker->uses);
 	free(walker->stretches);
@@ -189,7 +190,6 @@ static void walk_doubt_all(struct derive_walker *walker)
 /* Follows all ways, through all pieces that they lead to. False: they are too many, or memory ran out. */
 static bool walk_follow(struct derive_walker *walker)
 {
-	struct code_paths_input input; /* visiting reads it, too */
 	struct err err = {0};
 	size_t n_code;
 	int looks = 0;
@@ -198,9 +198,10 @@ static bool walk_follow(struct derive_walker *walker)
 		n_code = walker->n_code;
 		if (looks++ == WALK_MAX_LOOKS)
 			return false;
-		input = walk_input(walker);
+		walker->paths_input = walk_input(walker);
 		walker->n_edges = walker->n_outs = walker->n_wanted = 0;
-		if (!code_paths_run(walker->paths, &input, &err) || walker->nomem) {
+		if (!code_paths_run(walker->paths, &walker->paths_input, &err) ||
+		    walker->nomem) {
 			walker->nomem |= err.kind == ERR_NOMEM;
 			return false;
 		}
@@ -213,7 +214,7 @@ static bool walk_follow(struct derive_walker *walker)
 	if (walker->n_outs)
 		qsort(walker->outs, walker->n_outs, sizeof(*walker->outs),
 		    search_order_pairs);
-	walker->n_places = walker->n_refs = 0;
+	walker->n_places = walker->n_refs = walker->n_moves = 0;
 	walker->open_framed = walker->open_bare = false;
 	walker->summary =
 	    (struct derive_summary){.how = DERIVE_NEVER, .kept = UINT32_MAX};
@@ -273,6 +274,10 @@ bool derive_walk(struct derive_walker *walker, struct derive_entry *entry)
 		entry->next.how = DERIVE_MAY;
 	if (ok && (entry->reached || !walker->emit))
 		derive_find(walker);
+	if (walker->emit && ok && walker->n_places) {
+		ok = derive_needs(walker);
+		(void)code_paths_visit(walker->paths, derive_place_row, walker);
+	}
 	if (walker->emit && ok)
 		derive_emit(walker);
 	else if (walker->emit && !label)
