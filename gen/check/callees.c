@@ -176,8 +176,13 @@ static bool callees_from_symbols(
 	for (uint64_t i = 1; i < table->hdr.sh_size / SYMBOL_SIZE; i++) {
 		struct symbol_entry entry = symbol_read(callees->image, table, i);
 
-		if (entry.name && entry.addr && is_never_returning(entry.name) &&
+		if (!entry.name || !entry.addr)
+			continue;
+		if (is_never_returning(entry.name) &&
 		    !addrs_add(&callees->functions, entry.addr))
+			return false;
+		if (table->hdr.sh_type == SHT_DYNSYM &&
+		    !addrs_add(&callees->exported, entry.addr))
 			return false;
 	}
 	return true;
@@ -202,7 +207,7 @@ static bool callees_from_go(struct validate_callees *callees)
 	for (size_t i = 0; i < go->table.n_funcs; i++)
 		if (go_table_func(&go->table, i, &func, &ignored) &&
 		    is_never_returning_in_go(func.name) &&
-		    !addrs_add(&callees->functions, func.start))
+		    !addrs_add(&callees->in_go, func.start))
 			return false;
 	return true;
 }
@@ -229,6 +234,8 @@ bool validate_callees_read(const struct image *image, const struct cfi_input *in
 	}
 	addrs_sort(&callees->functions);
 	addrs_sort(&callees->places);
+	addrs_sort(&callees->exported);
+	addrs_sort(&callees->in_go);
 	if (callees->n_own)
 		qsort(callees->own, callees->n_own, sizeof(*callees->own), search_order);
 	callees->returns = validate_returns_new(callees);
@@ -243,6 +250,8 @@ void validate_callees_deinit(struct validate_callees *callees)
 {
 	free(callees->functions.list);
 	free(callees->places.list);
+	free(callees->exported.list);
+	free(callees->in_go.list);
 	free(callees->own);
 	validate_returns_free(callees->returns);
 	*callees = (struct validate_callees){0};
@@ -257,12 +266,22 @@ static bool place_is_named(const struct validate_callees *callees, uint64_t addr
 
 	return addrs_have(&callees->places, addr) ||
 	       (validate_read(callees->image, addr, sizeof(function), &function) &&
-		   addrs_have(&callees->functions, function));
+		   validate_is_named(callees, function));
+}
+
+bool validate_is_exported(const struct validate_callees *callees, uint64_t addr)
+{
+	return addrs_have(&callees->exported, addr);
+}
+
+bool validate_is_named_by_symbol(const struct validate_callees *callees, uint64_t addr)
+{
+	return addrs_have(&callees->functions, addr);
 }
 
 bool validate_is_named(const struct validate_callees *callees, uint64_t addr)
 {
-	return addrs_have(&callees->functions, addr);
+	return addrs_have(&callees->functions, addr) || addrs_have(&callees->in_go, addr);
 }
 
 /* The place that the last load of insn->via reads, by the state just before that load. */
@@ -361,16 +380,50 @@ bool validate_read_insn(
 	       code_insn_read(callees->machine, bytes, size < 16 ? size : 16, pc, insn);
 }
 
-bool validate_never_returns(
+/* Stubs have 4 instructions on AArch64. */
+enum { CALLEES_MAX_STUB = 6 };
+
+uint64_t validate_call_own(
     const struct validate_callees *callees, const struct code_insn *call)
 {
 	struct code_state state;
-	uint64_t own;
+
+	if (!callees->n_own)
+		return 0;
+	code_state_unknown(&state);
+	return goes_to_own(callees, call, &state);
+}
+
+uint64_t validate_stub_own(const struct validate_callees *callees, uint64_t pc)
+{
+	struct validate_stub stub = {.reg = CODE_NO_REG};
+	struct code_state state;
+	struct code_insn insn;
+
+	code_state_unknown(&state);
+	for (int n = 0; callees->n_own && n < CALLEES_MAX_STUB &&
+			validate_read_insn(callees, pc, &insn);
+	     n++) {
+		if (insn.control == CODE_JUMPS_TO)
+			return validate_goes_to_own(callees, &insn, &state, &stub);
+		if (insn.control != CODE_CONTINUES)
+			return 0;
+		validate_stub_note(callees, &insn, &state, &stub);
+		code_state_step(&state, code_abi(callees->machine), pc, &insn);
+		pc += insn.length;
+	}
+	return 0;
+}
+
+bool validate_never_returns(
+    const struct validate_callees *callees, const struct code_insn *call)
+{
+	const uint64_t own = validate_call_own(callees, call);
+	struct code_state state;
 
 	if (call->control == CODE_CALLS)
 		return !validate_may_return(callees->returns, call->target);
 	code_state_unknown(&state);
-	own = goes_to_own(callees, call, &state);
 	return goes_to_named(callees, call, &state) ||
 	       (own && !validate_may_return(callees->returns, own));
 }

@@ -26,6 +26,8 @@ struct validate_callees {
 		uint64_t *list; /* ascending; owned */
 		size_t n, cap;
 	} functions, places;
+	struct validate_addrs in_go; /* Go's functions that never return by their names */
+	struct validate_addrs exported; /* what other files may call */
 	/* Places that the loader fills with the address of a function that this file has, too. */
 	struct validate_own *own; /* ascending by place; owned */
 	size_t n_own, cap_own;
@@ -45,6 +47,12 @@ void validate_callees_deinit(struct validate_callees *callees);
 bool validate_never_returns(
     const struct validate_callees *callees, const struct code_insn *call);
 
+/* The function of this file whose address the loader puts where the call reads it from, and the one that a stub
+ * of a PLT at pc goes to; 0: none is known. */
+uint64_t validate_call_own(
+    const struct validate_callees *callees, const struct code_insn *call);
+uint64_t validate_stub_own(const struct validate_callees *callees, uint64_t pc);
+
 /*
  * Whether a callee leaves register 0 alone, by its instructions up to a return, and holds the size of a
  * frame in it: of code by LLVM and Rust for large frames.
@@ -52,13 +60,18 @@ bool validate_never_returns(
 bool validate_keeps_first(const struct validate_callees *callees,
     const struct code_insn *call, const struct code_state *state);
 
+/* Whether a function at addr never returns by its name: by a symbol's alone, or by that in Go's table, too. */
+bool validate_is_named_by_symbol(const struct validate_callees *callees, uint64_t addr);
+bool validate_is_named(const struct validate_callees *callees, uint64_t addr);
+
+/* Whether another file may call what is at addr. */
+bool validate_is_exported(const struct validate_callees *callees, uint64_t addr);
+
 /* ---- for returns.c ---- */
 
 /* The instruction at pc. False where there is none. */
 bool validate_read_insn(
     const struct validate_callees *callees, uint64_t pc, struct code_insn *insn);
-/* Whether a function at addr never returns by its name. */
-bool validate_is_named(const struct validate_callees *callees, uint64_t addr);
 
 /* Where a stub of a PLT loads what it jumps to: the last load into a register. */
 struct validate_stub {

@@ -20,12 +20,6 @@ bool validate_is_go(const struct validate_worker *worker, const struct cfi_fde *
 	       cfi_fde_source(&worker->input->frames, fde) == SOURCE_GO;
 }
 
-bool validate_has_go(const struct validate_worker *worker)
-{
-	return worker->input->arch->code == CODE_AARCH64 &&
-	       worker->input->sources.go.section;
-}
-
 /* It gives the goroutine a larger stack, and goes back with the return address that it got. */
 static bool is_more_stack(const struct validate_worker *worker, uint64_t target)
 {
@@ -51,10 +45,10 @@ static uint64_t goes_on_at(const struct validate_worker *worker, uint64_t target
 	return target;
 }
 
-void validate_go_keeps(void *context, uint64_t pc, const struct code_insn *call,
-    const struct code_state *before, struct code_state *after)
+void validate_go_keeps(struct validate_worker *worker, uint64_t pc,
+    const struct code_insn *call, const struct code_state *before,
+    struct code_state *after)
 {
-	struct validate_worker *worker = context;
 	const struct validate_part *part = validate_part_at(worker, pc);
 	const struct code_abi *abi = code_abi(worker->input->arch->code);
 	const struct code_value slot =

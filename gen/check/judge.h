@@ -35,6 +35,10 @@ struct validate_answer validate_row(
 bool validate_row_of(
     const struct arch *arch, const struct code_state *state, struct cfi_row *row);
 
+/* True if the row finds the stack as it is at a function's entry, whose state this is. */
+bool validate_is_bare(
+    const struct arch *arch, const struct cfi_row *row, const struct code_state *entry);
+
 /* A state that knows what the row says and nothing else. False where a row says too little. */
 bool validate_seed(
     const struct arch *arch, const struct cfi_row *row, struct code_state *state);

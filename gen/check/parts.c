@@ -124,12 +124,34 @@ static bool part_add_landings(
 		   part_fde(worker, range), &worker->landings);
 }
 
+bool validate_is_fragment(const struct validate_worker *worker, uint64_t start)
+{
+	return validate_refs_have(worker->all_framed, start) &&
+	       !validate_refs_have(worker->all_bare, start) &&
+	       !validate_refs_have(worker->refs, start) &&
+	       !validate_refs_have(worker->calls, start) &&
+	       !validate_is_exported(worker->callees, start);
+}
+
+/* Whether a function begins where the part does. What is called does so whatever its first row says. */
+static bool part_is_function(const struct validate_worker *worker,
+    const struct validate_part *part, const struct cfi_table *table,
+    const struct code_range *code)
+{
+	if (part->resolver || part->fragment)
+		return false;
+	return (part_is_entry(worker, &table->rows[0]) &&
+		   part_is_entry(worker, part_first_row(worker, table, code))) ||
+	       validate_refs_have(worker->calls, code->start);
+}
+
 static bool part_add_rows(
     struct validate_worker *worker, uint32_t index, const struct code_range *code)
 {
 	const struct cfi_range *range = &worker->input->ranges.list[index];
 	struct validate_range *result = &worker->result->ranges[index];
 	const struct cfi_table *table = &worker->interp.table;
+	struct validate_part *part;
 
 	if (!vec_reserve(&worker->parts, &worker->cap_parts, worker->n_parts + 1) ||
 	    !vec_reserve(&worker->code, &worker->cap_code, worker->n_parts + 1) ||
@@ -143,20 +165,19 @@ static bool part_add_rows(
 		result->rowless &= table->rows[i].doubtful;
 	result->looked_at = !result->rowless;
 	worker->rowless &= result->rowless;
-	worker->parts[worker->n_parts] = (struct validate_part){.range = index,
+	part = &worker->parts[worker->n_parts];
+	*part = (struct validate_part){.range = index,
 	    .row = worker->n_rows,
 	    .n_rows = table->n_rows,
 	    .go = validate_is_go(worker, part_fde(worker, range)),
+	    .fragment = validate_is_fragment(worker, range->start),
 	    .resolver = part_is_resolver(worker, table)};
 	worker->code[worker->n_parts++] = *code;
 	memcpy(&worker->rows[worker->n_rows], table->rows,
 	    table->n_rows * sizeof(*table->rows));
 	worker->n_rows += table->n_rows;
-	/* What is called begins a function, whatever its first row says. */
-	if (((part_is_entry(worker, &table->rows[0]) &&
-		 part_is_entry(worker, part_first_row(worker, table, code))) ||
-		validate_refs_have(worker->calls, range->start)) &&
-	    !worker->parts[worker->n_parts - 1].resolver)
+	part->entry = part_is_function(worker, part, table, code);
+	if (part->entry)
 		worker->entries[worker->n_entries++] = range->start;
 	return true;
 }

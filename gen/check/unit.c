@@ -36,7 +36,9 @@ void validate_worker_deinit(struct validate_worker *worker)
 	free(worker->landings.list);
 	validate_refs_deinit(&worker->found);
 	validate_refs_deinit(&worker->called);
-	free(worker->behind.list);
+	validate_refs_deinit(&worker->framed);
+	validate_refs_deinit(&worker->bare);
+	free(worker->uses);
 	free(worker->links);
 	free(worker->faults);
 }
@@ -67,6 +69,24 @@ static bool host_keeps_first(
 	return validate_keeps_first(worker->callees, call, state);
 }
 
+/* Notes how control comes to the first byte of a function by a jump: with a frame of another one, or bare. A call
+ * that does not return can be the last instruction before it, too. */
+static void unit_note_jump(struct validate_worker *worker, uint64_t pc, uint64_t target,
+    const struct code_state *state)
+{
+	const struct code_abi *abi = code_abi(worker->input->arch->code);
+	const struct code_value sp = state->regs[abi->sp];
+	const bool moved = sp.kind == CODE_CFA && sp.off != abi->sp_off;
+	struct code_insn insn;
+
+	if (!validate_read_insn(worker->callees, pc, &insn) || insn.target != target)
+		return;
+	if (callee_is_bare(abi, state))
+		worker->nomem |= !validate_refs_add(&worker->bare, target);
+	else if (moved && !callee_has_return_address(abi, state))
+		worker->nomem |= !validate_refs_add(&worker->framed, target);
+}
+
 static void host_leaves(
     void *context, uint64_t pc, uint64_t target, const struct code_state *state)
 {
@@ -75,8 +95,13 @@ static void host_leaves(
 	size_t to = validate_range_at(worker, target);
 	struct validate_part *part = validate_part_at(worker, pc);
 
-	if (to == SIZE_MAX || !part || validate_begins_function(worker, to, target))
+	if (to == SIZE_MAX || !part)
 		return;
+	if (validate_begins_function(worker, to, target)) {
+		if (worker->input->ranges.list[to].start == target)
+			unit_note_jump(worker, pc, target, state);
+		return;
+	}
 	if (!vec_reserve(&worker->links, &worker->cap_links, worker->n_links + 1)) {
 		worker->nomem = true;
 		return;
@@ -119,7 +144,7 @@ static bool unit_add_fault(struct validate_worker *worker,
 	bool repairable = !place->seeded && !code_paths_is_disputed(worker->paths) &&
 			  validate_row_of(worker->input->arch, place->state, &repaired);
 
-	if (last && last->repairable == repairable &&
+	if (last && last->repairable == repairable && last->seeded == place->seeded &&
 	    (!repairable || cfi_row_same(&last->repaired, &repaired)) &&
 	    last->range == part->range && last->end == place->pc &&
 	    last->row.pc == row->pc && last->kind == kind &&
@@ -139,58 +164,13 @@ static bool unit_add_fault(struct validate_worker *worker,
 	    .n_instructions = 1,
 	    .kind = kind,
 	    .round = worker->round,
+	    .seeded = place->seeded,
 	    .row = *row,
 	    .answer = answer,
 	    .repairable = repairable};
 	if (repairable)
 		worker->faults[worker->n_faults - 1].repaired = repaired;
 	return true;
-}
-
-/* Whether control goes back to the caller, or to another function in place of this one. */
-static bool unit_is_left(struct validate_worker *worker, const struct code_place *place)
-{
-	const struct code_insn *insn = place->insn;
-	size_t to;
-
-	if (insn->control != CODE_JUMPS && insn->control != CODE_BRANCHES)
-		return insn->control == CODE_RETURNS;
-	if (validate_part_at(worker, insn->target))
-		return false;
-	to = validate_range_at(worker, insn->target);
-	return to != SIZE_MAX && validate_begins_function(worker, to, insn->target);
-}
-
-/* Notes whether a way from the entry comes back as the psABI says. */
-static void unit_note_return(
-    struct validate_worker *worker, const struct code_place *place)
-{
-	const struct code_abi *abi = code_abi(worker->input->arch->code);
-	const struct code_value sp = place->state->regs[abi->sp];
-	const struct code_value ra =
-	    abi->ra == CODE_NO_REG
-		? code_state_memory(place->state,
-		      (struct code_value){.kind = CODE_CFA, .off = abi->ra_off})
-		: place->state->regs[abi->ra];
-	const bool bare =
-	    sp.kind == CODE_CFA && sp.off == abi->sp_off && ra.kind == CODE_RA;
-
-	if (place->insn->control != CODE_RETURNS || place->seeded)
-		return;
-	worker->comes_back |= bare;
-	worker->returns_oddly |= !bare;
-}
-
-/* Whether the function is left with SP elsewhere than at its entry. */
-static bool unit_returns_oddly(
-    struct validate_worker *worker, const struct code_place *place)
-{
-	const struct code_abi *abi = code_abi(worker->input->arch->code);
-	const struct code_value sp = place->state->regs[abi->sp];
-
-	return sp.kind != CODE_UNKNOWN &&
-	       (sp.kind != CODE_CFA || sp.off != abi->sp_off) &&
-	       unit_is_left(worker, place);
 }
 
 /*
@@ -220,10 +200,9 @@ static struct validate_range *unit_count(struct validate_worker *worker,
 		worker->trial->place(worker->trial->context, part->range, place);
 	result->instructions++;
 	result->seeded += place->seeded;
-	if (worker->tries_entry)
-		unit_note_return(worker, place);
-	if (place->insn->control != CODE_CONTINUES && unit_returns_oddly(worker, place))
-		result->reviews |= VALIDATE_REVIEW_RETURN;
+	if (!place->seeded)
+		callee_note_stores(
+		    code_abi(worker->input->arch->code), place, &worker->effect);
 	return result;
 }
 
@@ -258,14 +237,15 @@ static bool unit_visit(void *context, const struct code_place *place)
 	struct validate_range *result;
 	const struct cfi_row *row;
 	struct validate_answer answer;
+	const uint8_t control = place->insn->control;
 
 	if (worker->round == 1 &&
 	    (!validate_refs_note(&worker->found, worker->image, place) ||
 		(place->insn->control == CODE_CALLS &&
 		    !validate_refs_add(&worker->called, place->insn->target))))
 		worker->nomem = true;
-	if (place->quiet && worker->agreed && place->pc >= worker->agreed_start &&
-	    place->pc < worker->agreed_end) {
+	if (control == CODE_CONTINUES && place->quiet && worker->agreed &&
+	    place->pc >= worker->agreed_start && place->pc < worker->agreed_end) {
 		unit_count(worker, worker->agreed, place)->agreeing++;
 		return true;
 	}
@@ -276,7 +256,13 @@ static bool unit_visit(void *context, const struct code_place *place)
 		return true;
 	}
 	answer = validate_part_row(worker, part, row, place->state);
-	if (unit_is_elsewhere(worker, part, row, answer))
+	if (control != CODE_CONTINUES)
+		validate_note_end(worker, part, row, place, answer);
+	if ((control == CODE_CALLS || control == CODE_CALLS_TO) &&
+	    !validate_note_call(worker, part, place))
+		worker->nomem = true;
+	if (unit_is_elsewhere(worker, part, row, answer) ||
+	    (part->fragment && answer.verdict == VALIDATE_CONTRADICTS))
 		answer.verdict = VALIDATE_UNKNOWN;
 	result = unit_count(worker, part, place);
 	worker->agreed = NULL;
@@ -326,21 +312,25 @@ static bool unit_look(
 		.seed = validate_seed_at,
 		.contradicts = validate_contradicts_at,
 		.keeps_first = host_keeps_first,
-		.kept = validate_has_go(worker) ? validate_go_keeps : NULL,
+		.kept = validate_called,
 		.entries = host_entries,
 		.leaves = host_leaves}};
+	const size_t n_faults = worker->n_faults;
 	struct err err = {0};
 
 	worker->n_parts = worker->n_rows = worker->n_entries = worker->landings.n = 0;
-	worker->behind.n = 0;
+	worker->effect = CALLEE_NONE;
+	memset(&worker->seen, 0, sizeof(worker->seen));
 	worker->rowless = true;
 	for (size_t i = 0; i < n; i++)
 		if (!validate_add_part(worker, ranges[i]))
 			return false;
 	if (worker->rowless)
 		return true;
-	if (worker->tries_entry && !worker->n_entries)
+	if (worker->tries_entry && !worker->n_entries) {
 		worker->entries[worker->n_entries++] = worker->code[0].start;
+		worker->parts[0].entry = true;
+	}
 	worker->comes_back = worker->returns_oddly = false;
 	unit_sort_landings(&worker->landings);
 	input.ranges = worker->code;
@@ -354,6 +344,7 @@ static bool unit_look(
 		return err.kind == ERR_LIMIT;
 	}
 	(void)code_paths_visit(worker->paths, unit_visit, worker);
+	validate_end_unit(worker, n_faults);
 	for (size_t i = 0; i < worker->n_parts; i++) {
 		struct validate_range *result =
 		    &worker->result->ranges[worker->parts[i].range];
@@ -419,9 +410,16 @@ bool validate_unit(struct validate_worker *worker, const uint32_t *ranges, size_
 	const size_t n_faults = worker->n_faults, n_links = worker->n_links;
 	uint8_t loose;
 
-	worker->asked = worker->tries_entry = false;
+	worker->asked = worker->tries_entry = worker->distrusts = false;
 	if (!unit_look(worker, ranges, n, false) ||
 	    !unit_try_entry(worker, ranges, n, n_faults, n_links))
+		return false;
+	/* A callee that comes back need not do so each time. */
+	worker->distrusts =
+	    worker->seen.overruled &&
+	    (worker->seen.doubted || unit_verdict(worker) == VALIDATE_OPEN);
+	if (worker->distrusts &&
+	    !unit_look_again(worker, ranges, n, false, n_faults, n_links))
 		return false;
 	loose = unit_verdict(worker);
 	if (!worker->rowless && code_paths_is_loose(worker->paths) &&

@@ -5,8 +5,8 @@
 
 #include "cfi/interp.h"
 #include "code/paths.h"
-#include "gen/check/behind.h"
 #include "gen/check/callees.h"
+#include "gen/check/effect.h"
 #include "gen/check/landing.h"
 #include "gen/check/refs.h"
 #include "gen/check/validate.h"
@@ -24,7 +24,9 @@ struct validate_part {
 	size_t at;	    /* the row that was asked for last */
 	/* Called with the return address above what rows take for the CFA. */
 	bool resolver;
-	bool go; /* of Go's table, for AArch64 */
+	bool go;       /* of Go's table, for AArch64 */
+	bool entry;    /* a function begins at its first byte */
+	bool fragment; /* several functions end in it */
 	/* What a row took for the CFA while it was of another stack; CODE_UNKNOWN: none did. */
 	struct code_value elsewhere;
 };
@@ -71,8 +73,24 @@ struct validate_worker {
 	 * whether a way comes back to the caller, and whether one returns in another state. */
 	bool tries_entry, comes_back, returns_oddly;
 	struct validate_landings landings;
-	/* Calls whose row is wrong, as is the one behind them. */
-	struct validate_behind behind;
+	/* How the ways of the unit end, and in the round before those of each range; NULL: not known. */
+	struct callee_effect effect;
+	const struct callee_effect *effects;
+	bool distrusts; /* a callee that comes back may not do so each time */
+	/* Of the look at hand: */
+	struct {
+		/* A callee is not known, so SP may be elsewhere behind the call. */
+		bool unsure;
+		/* A way returns to another place than the row there says. */
+		bool doubted;
+		/* A row behind a call was taken for wrong, because the callee comes back. */
+		bool overruled;
+		/* A way that began in the state of a row comes back to the caller, or with SP elsewhere. */
+		bool seeded_well, seeded_oddly;
+	} seen;
+	/* Functions that jumps lead to, with a frame of another one and without; and those of the file. */
+	struct validate_refs framed, bare;
+	const struct validate_refs *all_framed, *all_bare;
 	/* Where the row that agreed at the last place is in force; NULL: none, or it depends on more
 	 * than what a quiet place keeps. */
 	struct validate_part *agreed;
@@ -80,6 +98,8 @@ struct validate_worker {
 	/* Results: */
 	struct validate_link *links;
 	size_t n_links, cap_links;
+	struct validate_link *uses; /* calls, of all rounds */
+	size_t n_uses, cap_uses;
 	struct validate_fault *faults;
 	size_t n_faults, cap_faults;
 	bool nomem;
@@ -109,22 +129,47 @@ size_t validate_range_at(const struct validate_worker *worker, uint64_t pc);
 /* Whether a function begins at pc in the range, by its row: a stub of a PLT is one, too. */
 bool validate_begins_function(struct validate_worker *worker, size_t index, uint64_t pc);
 
+/* Whether control comes to the first byte of a range by jumps alone, with a frame: it is a part of functions whose
+ * last rows may say the same as an entry's. */
+bool validate_is_fragment(const struct validate_worker *worker, uint64_t start);
+
 /* validate_row for a row of the part. */
 struct validate_answer validate_part_row(const struct validate_worker *worker,
     const struct validate_part *part, const struct cfi_row *row,
     const struct code_state *state);
 
-/* Whether Go's ABI for AArch64 holds in the code of the FDE, and whether in any code. */
+/* Whether Go's ABI for AArch64 holds in the code of the FDE. */
 bool validate_is_go(const struct validate_worker *worker, const struct cfi_fde *fde);
-bool validate_has_go(const struct validate_worker *worker);
-/* code_host.kept, where validate_has_go. */
-void validate_go_keeps(void *context, uint64_t pc, const struct code_insn *call,
-    const struct code_state *before, struct code_state *after);
+/* Adds to the state after a call what Go's ABI for AArch64 says, where it holds. */
+void validate_go_keeps(struct validate_worker *worker, uint64_t pc,
+    const struct code_insn *call, const struct code_state *before,
+    struct code_state *after);
 
-/* code_host.returns: by the row behind the call, else by its callee. */
+/* Notes that the part depends on the effect of the range; SIZE_MAX: of none. False: out of memory. */
+ATTR_MUST_CHECK bool validate_note_use(
+    struct validate_worker *worker, const struct validate_part *part, size_t to);
+/* The same for the callee of the call at the place. */
+ATTR_MUST_CHECK bool validate_note_call(struct validate_worker *worker,
+    const struct validate_part *part, const struct code_place *place);
+/* Notes what an instruction says that may be the last one of its way. */
+void validate_note_end(struct validate_worker *worker, const struct validate_part *part,
+    const struct cfi_row *row, const struct code_place *place,
+    struct validate_answer answer);
+/* Publishes what functions do to their callers, and marks in changed those that looked at something else. settle: an
+ * effect that still changes is not known any more. False: out of memory. */
+ATTR_MUST_CHECK bool validate_publish(const struct validate_worker *workers,
+    size_t n_workers, struct callee_effect *effects, bool settle, uint8_t *changed,
+    bool *any);
+/* Draws the conclusions from all ends of the unit. Its faults begin at n_faults. */
+void validate_end_unit(struct validate_worker *worker, size_t n_faults);
+
+/* code_host.kept: by the callee's own code, where it is known. */
+void validate_called(void *context, uint64_t pc, const struct code_insn *call,
+    const struct code_state *before, struct code_state *after);
+/* code_host.returns: by the callee's own code, else by the row behind the call. */
 bool validate_call_returns(void *context, uint64_t pc, const struct code_insn *call,
     uint64_t next, const struct code_state *after);
-/* code_host.seed: by the row at pc, or as behind a call whose row is wrong, too. */
+/* code_host.seed: by the row at pc. */
 bool validate_seed_at(void *context, uint64_t pc, struct code_state *state);
 /* code_host.contradicts: the row at pc. */
 bool validate_contradicts_at(void *context, uint64_t pc, const struct code_state *state);

@@ -28,7 +28,8 @@ struct validate_groups {
 };
 
 struct validate_run {
-	struct validate_refs refs, calls;
+	struct validate_refs refs, calls, framed, bare;
+	struct callee_effect *effects; /* of each range, by the rounds so far */
 	struct validate_worker *workers;
 	size_t n_workers;
 	struct validate_groups groups;
@@ -168,10 +169,35 @@ static bool gather_refs(struct validate_run *run, uint8_t *changed)
 	return true;
 }
 
+/* Functions that are jumped to with a frame are looked at again. */
+static bool gather_framed(struct validate_run *run, uint8_t *changed, bool *any)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < run->n_workers; i++)
+		for (size_t j = 0; j < run->workers[i].framed.n; j++) {
+			const uint64_t addr = run->workers[i].framed.list[j];
+
+			const size_t range = validate_range_at(&run->workers[i], addr);
+
+			if (validate_refs_have(&run->framed, addr))
+				continue;
+			changed[range] = *any = true;
+			/* What jumps there looks at it again, too. */
+			run->effects[range].how = CALLEE_ODD;
+		}
+	for (size_t i = 0; ok && i < run->n_workers; i++)
+		ok = validate_refs_take(&run->framed, &run->workers[i].framed) &&
+		     validate_refs_take(&run->bare, &run->workers[i].bare);
+	validate_refs_sort(&run->framed);
+	validate_refs_sort(&run->bare);
+	return ok;
+}
+
 static bool run_rounds(struct validate_run *run, size_t n_ranges)
 {
 	uint8_t *changed = malloc(n_ranges + 1);
-	bool ok = changed && first_units(run);
+	bool ok = changed && first_units(run), again;
 
 	for (uint8_t round = 1; ok && run->groups.n_units; round++) {
 		ok = run_round(run, round);
@@ -181,7 +207,12 @@ static bool run_rounds(struct validate_run *run, size_t n_ranges)
 			changed[i] = 0;
 		if (round == 1 && !gather_refs(run, changed))
 			ok = false;
-		if (!join_groups(run, changed) && round > 1)
+		again = false;
+		ok = ok && gather_framed(run, changed, &again) &&
+		     validate_publish(run->workers, run->n_workers, run->effects,
+			 round > VALIDATE_MAX_ROUNDS / 2, changed, &again);
+		again |= join_groups(run, changed);
+		if (!again && round > 1)
 			break;
 		ok = ok && next_units(run, changed, n_ranges);
 	}
@@ -238,6 +269,9 @@ static bool begin_workers(
 		worker->source = like->source;
 		worker->refs = &run->refs;
 		worker->calls = &run->calls;
+		worker->all_framed = &run->framed;
+		worker->all_bare = &run->bare;
+		worker->effects = run->effects;
 	}
 	return true;
 }
@@ -274,9 +308,10 @@ bool validate_all(const struct image *image, const struct cfi_input *input,
 	if (!validate_has_code(image, &input->ranges, err))
 		return false;
 	run.workers = calloc(jobs, sizeof(*run.workers));
+	run.effects = calloc(n + 1, sizeof(*run.effects));
 	*result = (struct validate_result){
 	    .ranges = calloc(n + 1, sizeof(*result->ranges)), .n_ranges = n};
-	ok = run.workers && result->ranges &&
+	ok = run.workers && run.effects && result->ranges &&
 	     validate_callees_read(image, input, &callees) &&
 	     begin_workers(&run, &like, jobs) && run_rounds(&run, n) &&
 	     gather(&run, result);
@@ -285,6 +320,9 @@ bool validate_all(const struct image *image, const struct cfi_input *input,
 	free(run.workers);
 	validate_refs_deinit(&run.refs);
 	validate_refs_deinit(&run.calls);
+	validate_refs_deinit(&run.framed);
+	validate_refs_deinit(&run.bare);
+	free(run.effects);
 	free(run.groups.leader);
 	free(run.groups.ranges);
 	free(run.groups.units);

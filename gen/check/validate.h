@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "cfi/row.h"
 #include "gen/rows/cfi_input.h"
+#include "gen/check/effect.h"
 #include "gen/check/judge.h"
 
 /* What is said of one FDE: the worst that holds. */
@@ -46,6 +47,7 @@ struct validate_fault {
 	uint32_t n_instructions;
 	uint8_t kind;  /* enum validate_fault_kind */
 	uint8_t round; /* for validate.c */
+	bool seeded;   /* it is said by a state that came from a row */
 	struct cfi_row row;
 	struct validate_answer answer;
 	bool repairable; /* every way that leads here agrees on another row: */
@@ -61,7 +63,10 @@ struct validate_range {
 	uint8_t state;			 /* enum validate_class */
 	uint8_t reviews;		 /* bits of enum validate_review */
 	uint8_t round;
-	bool asked;   /* for validate.c: it has a table without a bound */
+	struct callee_effect
+	    effect;  /* for validate.c: of the function that begins there */
+	bool doubts; /* for validate.c: a call was taken not to return because of a row */
+	bool asked;  /* for validate.c: it has a table without a bound */
 	bool rowless; /* it has no row, so it is not counted */
 	/* Not: it overlaps, its program is broken, it is a signal frame, or its return address is
 	 * in another column. */

@@ -112,8 +112,7 @@ static void open_users(struct derive_run *run, uint64_t addr)
 
 static bool same_summary(const struct derive_summary *a, const struct derive_summary *b)
 {
-	return a->how == b->how && a->proven == b->proven && a->kept == b->kept &&
-	       a->written == b->written;
+	return a->proven == b->proven && callee_same(&a->effect, &b->effect);
 }
 
 /* All that looked at the entries of the list is looked at again where something changed. */
@@ -123,7 +122,7 @@ static void publish(struct derive_run *run)
 		struct derive_entry *entry = &run->entries.list[run->list[i]];
 
 		if (entry->changes > DERIVE_MAX_CHANGES)
-			entry->next = (struct derive_summary){.how = DERIVE_ODD};
+			entry->next = (struct derive_summary){.effect.how = CALLEE_ODD};
 		if (same_summary(&entry->summary, &entry->next))
 			continue;
 		entry->summary = entry->next;

@@ -20,87 +20,16 @@ static uint32_t end_wanted(const struct derive_walker *walker)
 	return general & ~(abi->clobbered | UINT32_C(1) << abi->sp);
 }
 
-/* The registers that hold what they held at entry. */
-static uint32_t end_kept(const struct code_state *state)
-{
-	uint32_t kept = 0;
-
-	for (uint8_t i = 0; i < CODE_SCRATCH; i++)
-		if (state->regs[i].kind == CODE_CALLERS && state->regs[i].symbol == i)
-			kept |= UINT32_C(1) << i;
-	return kept;
-}
-
 /* Judges an end by the registers that were not given back. */
 static uint8_t end_keeps(
     const struct derive_walker *walker, const struct code_state *state)
 {
-	const uint32_t lost = end_wanted(walker) & ~end_kept(state);
+	const uint32_t lost = end_wanted(walker) & ~callee_kept(state);
 
 	for (uint8_t i = 0; i < CODE_SCRATCH; i++)
 		if (lost >> i & 1 && state->regs[i].kind == CODE_UNKNOWN)
 			return DERIVE_BAD;
 	return lost ? DERIVE_WRONG : DERIVE_GOOD;
-}
-
-static bool end_is_cfa(struct code_value value, int64_t off)
-{
-	return value.kind == CODE_CFA && value.off == off;
-}
-
-/* The stack is as at entry, and the return address is where a callee looks for it. */
-static bool end_is_bare(const struct code_abi *abi, const struct code_state *state)
-{
-	const struct code_value sp = state->regs[abi->sp];
-
-	if (!end_is_cfa(sp, abi->sp_off))
-		return false;
-	return abi->ra == CODE_NO_REG ? code_state_memory(state, sp).kind == CODE_RA
-				      : state->regs[abi->ra].kind == CODE_RA;
-}
-
-/* Adds an end to what callers know. */
-static void end_sum(struct derive_walker *walker, enum derive_return how, uint32_t kept)
-{
-	uint8_t *sum = &walker->summary.how;
-
-	if (how == DERIVE_NEVER)
-		return;
-	walker->summary.kept &= kept;
-	if (*sum != DERIVE_ODD && (*sum == DERIVE_NEVER || how != DERIVE_MAY))
-		*sum = (uint8_t)how;
-}
-
-/* Registers that a function can still give back: what it changed is in its frame. */
-static uint32_t end_saved(const struct code_state *state)
-{
-	uint32_t saved = end_kept(state);
-
-	for (uint8_t i = 0; i < state->n_slots; i++)
-		if (state->slots[i].value.kind == CODE_CALLERS)
-			saved |= UINT32_C(1) << state->slots[i].value.symbol;
-	return saved;
-}
-
-/* An end at which it is not known where control goes. Callers expect of it what they do of a function of
- * another file, unless it has already taken more off the stack than its own frame. */
-static uint8_t end_open(struct derive_walker *walker, const struct code_state *after)
-{
-	const struct code_value sp = after->regs[walker->abi->sp];
-	const bool odd = sp.kind == CODE_CFA && sp.off > walker->abi->sp_off;
-
-	end_sum(walker, odd ? DERIVE_ODD : DERIVE_MAY, end_saved(after));
-	return DERIVE_BAD;
-}
-
-/* True if a return takes an immediate off the stack, too. */
-static bool end_pops(const struct code_abi *abi, const struct code_insn *insn)
-{
-	for (uint8_t i = 0; insn->control == CODE_RETURNS && i < insn->n_effects; i++)
-		if (insn->effects[i].dst == abi->sp &&
-		    insn->effects[i].off != abi->sp_exit_off - abi->sp_off)
-			return true;
-	return false;
 }
 
 /* True if the CFI says that a function returns at pc, because its code alone may not tell. */
@@ -112,33 +41,20 @@ static bool end_is_described(struct derive_walker *walker, uint64_t pc)
 	struct code_state entry;
 
 	code_state_entry(walker->abi, &entry);
-	return row &&
-	       validate_row(walker->input->arch, row, &entry).verdict == VALIDATE_AGREES;
+	return row && validate_is_bare(walker->input->arch, row, &entry);
 }
 
 /* A return, or a jump to where the caller goes on. */
 static uint8_t end_returns(struct derive_walker *walker, const struct code_place *place,
     const struct code_state *after)
 {
-	const struct code_abi *abi = walker->abi;
-	const struct code_value sp = after->regs[abi->sp];
-	const bool pops = end_pops(abi, place->insn);
-	struct code_value to = {.kind = CODE_RA};
-	bool odd;
+	const struct callee_effect end =
+	    callee_return(walker->abi, place, after, end_is_described(walker, place->pc));
 
-	if (place->insn->control == CODE_RETURNS)
-		to = abi->ra == CODE_NO_REG
-			 ? code_state_memory(place->state, place->state->regs[abi->sp])
-			 : after->regs[abi->ra];
-	if ((to.kind == CODE_RA && end_is_cfa(sp, abi->sp_exit_off)) ||
-	    (!pops && end_is_described(walker, place->pc))) {
-		end_sum(walker, DERIVE_RETURNS, end_kept(after));
+	callee_add(&walker->summary.effect, &end);
+	if (end.how == CALLEE_RETURNS)
 		return end_keeps(walker, after);
-	}
-	odd = pops || (!end_is_cfa(sp, abi->sp_exit_off) &&
-			  (to.kind == CODE_RA || sp.kind == CODE_CFA));
-	end_sum(walker, odd ? DERIVE_ODD : DERIVE_MAY, end_saved(after));
-	return odd ? DERIVE_WRONG : DERIVE_BAD;
+	return end.how == CALLEE_MAY ? DERIVE_BAD : DERIVE_WRONG;
 }
 
 /* A jump to a function that never returns says nothing of where the return address is. */
@@ -147,9 +63,9 @@ static bool end_never_returns(const struct derive_walker *walker, uint64_t targe
 	const struct derive_entry *entry = derive_entry_at(walker->entries, target);
 	const struct code_insn jump = {.control = CODE_CALLS, .target = target};
 
-	if (entry && entry->summary.how == DERIVE_RETURNS)
+	if (entry && entry->summary.effect.how == CALLEE_RETURNS)
 		return false;
-	return (entry && entry->summary.how == DERIVE_NEVER) ||
+	return (entry && entry->summary.effect.how == CALLEE_NEVER) ||
 	       validate_never_returns(walker->callees, &jump);
 }
 
@@ -165,7 +81,7 @@ static uint8_t end_in_described(
 
 	if (verdict != VALIDATE_AGREES)
 		return verdict == VALIDATE_CONTRADICTS ? DERIVE_WRONG : DERIVE_BAD;
-	if (end_is_bare(walker->abi, after))
+	if (callee_is_bare(walker->abi, after))
 		return end_keeps(walker, after) &
 		       (end_never_returns(walker, target) ? DERIVE_DOUBTED : UINT8_MAX);
 	return DERIVE_GOOD;
@@ -176,9 +92,10 @@ static uint8_t end_jumps(struct derive_walker *walker, uint64_t pc, uint64_t tar
     const struct code_state *after)
 {
 	const struct derive_entry *entry = derive_entry_at(walker->entries, target);
-	const bool bare = end_is_bare(walker->abi, after);
+	const bool bare = callee_is_bare(walker->abi, after);
 	const bool described = derive_described_row(walker, target);
 	const bool gap = derive_gap_at(walker->gaps, target);
+	struct callee_effect end;
 	uint8_t kept;
 
 	derive_note_use(walker, target);
@@ -187,13 +104,8 @@ static uint8_t end_jumps(struct derive_walker *walker, uint64_t pc, uint64_t tar
 	/* A function that is entered with another stack, too, has no state that is known. */
 	if (!bare && entry && after->regs[walker->abi->sp].kind == CODE_CFA)
 		derive_refer(walker, pc, target, DERIVE_MIXED);
-	if (!bare)
-		(void)end_open(walker, after);
-	else if (entry)
-		end_sum(walker, (enum derive_return)entry->summary.how,
-		    end_kept(after) & entry->summary.kept);
-	else
-		end_sum(walker, DERIVE_MAY, end_kept(after));
+	end = callee_jump(walker->abi, after, entry ? &entry->summary.effect : NULL);
+	callee_add(&walker->summary.effect, &end);
 	if (described && !gap)
 		return end_in_described(walker, target, after);
 	if ((gap && !entry) || !image_code_segment(walker->image, target, 1))
@@ -206,35 +118,6 @@ static uint8_t end_jumps(struct derive_walker *walker, uint64_t pc, uint64_t tar
 					  end_never_returns(walker, target))
 		   ? 0
 		   : kept;
-}
-
-/* Bytes above its CFA that the function writes to: its arguments, which are its caller's memory. */
-static void end_note_stores(struct derive_walker *walker, const struct code_place *place)
-{
-	struct code_value sp = place->state->regs[walker->abi->sp];
-
-	/* SP above the entry's means that the frame is another function's. */
-	if (sp.kind == CODE_CFA && sp.off > walker->abi->sp_off)
-		return;
-	for (uint8_t i = 0; i < place->insn->n_effects; i++) {
-		const struct code_effect *effect = &place->insn->effects[i];
-		struct code_value base;
-
-		/* Some instructions move SP and then store. */
-		if (effect->kind == CODE_SET && effect->dst == walker->abi->sp)
-			sp = effect->base == effect->dst && effect->index == CODE_NO_REG
-				 ? code_value_plus(sp, effect->off)
-				 : (struct code_value){.kind = CODE_UNKNOWN};
-		if (effect->kind != CODE_STORE || effect->base == CODE_NO_REG)
-			continue;
-		base = code_value_plus(effect->base == walker->abi->sp
-					   ? sp
-					   : place->state->regs[effect->base],
-		    effect->off);
-		if (base.kind == CODE_CFA && base.off >= 0 && base.off < INT16_MAX &&
-		    base.off + effect->width > walker->summary.written)
-			walker->summary.written = (uint32_t)(base.off + effect->width);
-	}
 }
 
 /* True if one of these goes from the place elsewhere than to the next instruction. */
@@ -255,19 +138,21 @@ static uint8_t end_jumps_to(struct derive_walker *walker, const struct code_plac
 {
 	/* The scratch register has what the jump itself has loaded. */
 	const uint8_t kind = after->regs[place->insn->via].kind;
+	struct callee_effect end;
 
 	if (kind == CODE_RA)
 		return end_returns(walker, place, after);
 	if (end_leads_on(walker->edges, walker->n_edges, place) ||
 	    end_leads_on(walker->outs, walker->n_outs, place))
 		return 0;
-	if (end_is_bare(walker->abi, after)) {
-		walker->open_bare = true;
-		end_sum(walker, DERIVE_MAY, end_kept(after));
-		return end_keeps(walker, after) & DERIVE_DOUBTED;
+	end = callee_jump(walker->abi, after, NULL);
+	callee_add(&walker->summary.effect, &end);
+	if (!callee_is_bare(walker->abi, after)) {
+		walker->open_framed = true;
+		return DERIVE_BAD;
 	}
-	walker->open_framed = true;
-	return end_open(walker, after);
+	walker->open_bare = true;
+	return end_keeps(walker, after) & DERIVE_DOUBTED;
 }
 
 /* Code that gives a signal's context back to the kernel: what is on the stack is no call's. */
@@ -303,7 +188,7 @@ uint8_t derive_end_at(struct derive_walker *walker, const struct code_place *pla
 	uint8_t flags = 0;
 	bool surely;
 
-	end_note_stores(walker, place);
+	callee_note_stores(walker->abi, place, &walker->summary.effect);
 	if (end_is_trampoline(walker, place->pc))
 		return DERIVE_BAD;
 	if (!leaves && insn->control != CODE_RETURNS && insn->control != CODE_JUMPS_TO &&

@@ -20,7 +20,7 @@ bool derive_entries_add(struct derive_entries *entries, uint64_t addr, uint8_t o
 	entries->list[entries->n++] = (struct derive_entry){.addr = addr,
 	    .origin = origin,
 	    .open = true,
-	    .summary.kept = UINT32_MAX,
+	    .summary.effect.kept = UINT32_MAX,
 	    .row = row ? *row : (struct cfi_row){0}};
 	return true;
 }

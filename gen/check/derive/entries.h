@@ -5,6 +5,7 @@
 
 #include "gen/check/callees.h"
 #include "gen/check/derive/gaps.h"
+#include "gen/check/effect.h"
 
 enum derive_origin {
 	/* Code that is followed calls it, so control comes there in the state of the ABI. */
@@ -22,20 +23,10 @@ enum derive_origin {
 	DERIVE_DESCRIBED = 64, /* it has CFI, and only its effect on callers matters */
 };
 
-/* How a function gives control back. */
-enum derive_return {
-	DERIVE_MAY,	/* not known: if at all, as the ABI says */
-	DERIVE_NEVER,	/* no way leads out of it */
-	DERIVE_RETURNS, /* some way returns, and all that do so return as the ABI says */
-	DERIVE_ODD,	/* a way returns with SP elsewhere, or where SP is not known */
-};
-
-/* The effect of a function, as its callers have to know it. */
+/* What is known of a function. */
 struct derive_summary {
-	uint8_t how;	  /* enum derive_return */
-	bool proven;	  /* from its first place, all ways end as they must */
-	uint32_t kept;	  /* a bit for each register that has its value at entry again */
-	uint32_t written; /* bytes from the CFA on that it may write to */
+	struct callee_effect effect;
+	bool proven; /* from its first place, all ways end as they must */
 };
 
 struct derive_entry {

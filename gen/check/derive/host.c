@@ -37,14 +37,13 @@ bool derive_call_returns(
 
 	if (call->control == CODE_CALLS)
 		callee = derive_entry_at(walker->entries, call->target);
-	*surely = callee && (callee->summary.how == DERIVE_RETURNS ||
-				callee->summary.how == DERIVE_ODD);
+	*surely = callee && callee->summary.effect.how >= CALLEE_RETURNS;
 	/* What its code says counts, and not its name. */
 	if (*surely)
 		return true;
 	if (callee && derive_gap_at(walker->gaps, call->target))
-		return callee->summary.how != DERIVE_NEVER;
-	return !(callee && callee->summary.how == DERIVE_NEVER) &&
+		return callee->summary.effect.how != CALLEE_NEVER;
+	return !(callee && callee->summary.effect.how == CALLEE_NEVER) &&
 	       !validate_never_returns(walker->callees, call);
 }
 
@@ -82,49 +81,20 @@ static bool host_returns(void *context, uint64_t pc, const struct code_insn *cal
 	return false;
 }
 
-/* Applies what a callee does by its own code. */
-static void host_apply(const struct derive_walker *walker,
-    const struct derive_summary *callee, struct code_value sp, struct code_state *after)
-{
-	const struct code_abi *abi = walker->abi;
-	const struct code_value unknown = {.kind = CODE_UNKNOWN};
-
-	for (uint8_t i = 0; i < CODE_SCRATCH; i++)
-		if (!((abi->clobbered | UINT32_C(1) << abi->sp | callee->kept) >> i & 1))
-			after->regs[i] = (struct code_value){.kind = CODE_OTHER};
-	if (callee->how == DERIVE_ODD)
-		after->regs[abi->sp] = unknown;
-	for (uint8_t i = after->n_slots; i-- > 0;) {
-		const struct code_value where = after->slots[i].where;
-
-		if (where.kind == sp.kind && where.symbol == sp.symbol &&
-		    where.off >= sp.off && where.off - sp.off < callee->written)
-			code_state_set_memory(after, where, unknown);
-	}
-}
-
 /* code_host.kept: the call at pc has returned. */
 static void host_called(void *context, uint64_t pc, const struct code_insn *call,
     const struct code_state *before, struct code_state *after)
 {
 	struct derive_walker *walker = context;
-	const struct code_abi *abi = walker->abi;
 	const struct derive_entry *callee = NULL;
+	struct callee_effect effect;
 	uint64_t target = call->target;
 
 	(void)pc;
 	if (call->control == CODE_CALLS_TO && call->via < CODE_SCRATCH &&
 	    before->regs[call->via].kind == CODE_CONST)
 		target = (uint64_t)before->regs[call->via].off;
-	/* A callee may write to the places whose addresses it gets. */
-	for (uint8_t i = 0; i < CODE_SCRATCH; i++)
-		if (abi->clobbered >> i & 1 && (before->regs[i].kind == CODE_CFA ||
-						   before->regs[i].kind == CODE_MADE))
-			for (uint8_t j = after->n_slots; j-- > 0;)
-				if (code_value_equal(
-					after->slots[j].where, before->regs[i]))
-					code_state_set_memory(after, before->regs[i],
-					    (struct code_value){.kind = CODE_UNKNOWN});
+	callee_forget_given(walker->abi, before, true, after);
 	if (!target)
 		return;
 	if (derive_gap_at(walker->gaps, target) ||
@@ -133,8 +103,13 @@ static void host_called(void *context, uint64_t pc, const struct code_insn *call
 		callee = derive_entry_at(walker->entries, target);
 		derive_note_use(walker, target);
 	}
-	if (callee)
-		host_apply(walker, &callee->summary, before->regs[abi->sp], after);
+	if (!callee)
+		return;
+	effect = callee->summary.effect;
+	/* What a callee pops is not relied on for rows that nothing else confirms. */
+	if (effect.how == CALLEE_POPS)
+		effect.how = CALLEE_ODD;
+	callee_apply(walker->abi, &effect, before, true, after);
 }
 
 static void host_add_edge(struct derive_walker *walker, struct derive_edge **list,

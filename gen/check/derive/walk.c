@@ -216,8 +216,7 @@ static bool walk_follow(struct derive_walker *walker)
 		    search_order_pairs);
 	walker->n_places = walker->n_refs = walker->n_moves = 0;
 	walker->open_framed = walker->open_bare = false;
-	walker->summary =
-	    (struct derive_summary){.how = DERIVE_NEVER, .kept = UINT32_MAX};
+	walker->summary = (struct derive_summary){.effect = CALLEE_NONE};
 	(void)code_paths_visit(walker->paths, derive_place, walker);
 	if (walker->n_places)
 		qsort(walker->places, walker->n_places, sizeof(*walker->places),
@@ -269,9 +268,9 @@ bool derive_walk(struct derive_walker *walker, struct derive_entry *entry)
 	    first && first->pc == entry->addr &&
 	    (first->flags & (DERIVE_GOOD | DERIVE_DOUBTED)) == DERIVE_GOOD;
 	/* A function that was not seen to the end is like one of another file. */
-	if (!ok || (entry->next.how == DERIVE_NEVER &&
+	if (!ok || (entry->next.effect.how == CALLEE_NEVER &&
 		       (walker->n_cuts || code_paths_is_broken(walker->paths))))
-		entry->next.how = DERIVE_MAY;
+		entry->next.effect.how = CALLEE_MAY;
 	if (ok && (entry->reached || !walker->emit))
 		derive_find(walker);
 	if (walker->emit && ok && walker->n_places) {

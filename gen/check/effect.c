@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+#include "gen/check/effect.h"
+
+static bool is_cfa(struct code_value value, int64_t off)
+{
+	return value.kind == CODE_CFA && value.off == off;
+}
+
+bool callee_has_return_address(const struct code_abi *abi, const struct code_state *state)
+{
+	return abi->ra == CODE_NO_REG
+		   ? code_state_memory(state, state->regs[abi->sp]).kind == CODE_RA
+		   : state->regs[abi->ra].kind == CODE_RA;
+}
+
+bool callee_is_bare(const struct code_abi *abi, const struct code_state *state)
+{
+	return is_cfa(state->regs[abi->sp], abi->sp_off) &&
+	       callee_has_return_address(abi, state);
+}
+
+uint32_t callee_kept(const struct code_state *state)
+{
+	uint32_t kept = 0;
+
+	for (uint8_t i = 0; i < CODE_SCRATCH; i++)
+		if (state->regs[i].kind == CODE_CALLERS && state->regs[i].symbol == i)
+			kept |= UINT32_C(1) << i;
+	return kept;
+}
+
+/* Registers that a function can still give back: what it changed is in its frame. */
+static uint32_t callee_saved(const struct code_state *state)
+{
+	uint32_t saved = callee_kept(state);
+
+	for (uint8_t i = 0; i < state->n_slots; i++)
+		if (state->slots[i].value.kind == CODE_CALLERS)
+			saved |= UINT32_C(1) << state->slots[i].value.symbol;
+	return saved;
+}
+
+/* Bytes that a return takes off the stack besides its address: of an immediate. */
+static int32_t pops_besides(const struct code_abi *abi, const struct code_insn *insn)
+{
+	for (uint8_t i = 0; insn->control == CODE_RETURNS && i < insn->n_effects; i++)
+		if (insn->effects[i].dst == abi->sp)
+			return (int32_t)(insn->effects[i].off -
+					 (abi->sp_exit_off - abi->sp_off));
+	return 0;
+}
+
+static struct callee_effect returns_with(int64_t pops, bool surely, uint32_t kept)
+{
+	struct callee_effect end = {
+	    .how = CALLEE_RETURNS, .surely = surely, .kept = kept};
+
+	if (pops < INT16_MIN || pops > INT16_MAX)
+		end.how = CALLEE_ODD;
+	else if (pops) {
+		end.how = CALLEE_POPS;
+		end.pops = (int32_t)pops;
+	}
+	return end;
+}
+
+struct callee_effect callee_return(const struct code_abi *abi,
+    const struct code_place *place, const struct code_state *after, bool described)
+{
+	const struct code_value sp = after->regs[abi->sp];
+	const int32_t besides = pops_besides(abi, place->insn);
+	struct code_value to = {.kind = CODE_RA};
+
+	if (place->insn->control == CODE_RETURNS)
+		to = abi->ra == CODE_NO_REG
+			 ? code_state_memory(place->state, place->state->regs[abi->sp])
+			 : after->regs[abi->ra];
+	if (to.kind == CODE_RA && is_cfa(sp, abi->sp_exit_off + besides))
+		return returns_with(besides, true, callee_kept(after));
+	if (described)
+		return returns_with(besides, false, callee_kept(after));
+	if (to.kind == CODE_RA && sp.kind == CODE_CFA)
+		return returns_with(sp.off - abi->sp_exit_off, true, callee_saved(after));
+	return (struct callee_effect){
+	    .how = besides || (sp.kind == CODE_CFA && sp.off != abi->sp_exit_off) ||
+			   to.kind == CODE_RA
+		       ? CALLEE_ODD
+		       : CALLEE_MAY,
+	    .kept = callee_saved(after)};
+}
+
+struct callee_effect callee_jump(const struct code_abi *abi,
+    const struct code_state *after, const struct callee_effect *target)
+{
+	const struct code_value sp = after->regs[abi->sp];
+	const int64_t moved = sp.off - abi->sp_off;
+	struct callee_effect end = {.how = CALLEE_MAY, .kept = callee_saved(after)};
+
+	if (callee_is_bare(abi, after)) {
+		end.kept = callee_kept(after);
+		if (target) {
+			end.how = target->how;
+			end.pops = target->pops;
+			end.surely = target->surely;
+			end.kept &= target->kept;
+		}
+		return end;
+	}
+	/* The return address has been moved, to make room for other arguments. */
+	if (sp.kind == CODE_CFA && callee_has_return_address(abi, after) && target &&
+	    (target->how == CALLEE_RETURNS || target->how == CALLEE_POPS))
+		return returns_with(
+		    moved + target->pops, target->surely, callee_kept(after));
+	/* It has already taken more off the stack than its own frame. */
+	if (sp.kind == CODE_CFA && moved > 0)
+		end.how = CALLEE_ODD;
+	return end;
+}
+
+void callee_add(struct callee_effect *sum, const struct callee_effect *end)
+{
+	if (end->how == CALLEE_NEVER)
+		return;
+	sum->kept &= end->kept;
+	sum->surely |= end->surely;
+	if (sum->how == CALLEE_NEVER) {
+		sum->how = end->how;
+		sum->pops = end->pops;
+		return;
+	}
+	if (sum->how == end->how && sum->pops == end->pops)
+		return;
+	/* An end that is not known is taken to be as the ABI says. */
+	if (sum->how <= CALLEE_RETURNS && end->how <= CALLEE_RETURNS)
+		sum->how = CALLEE_RETURNS;
+	else
+		sum->how = CALLEE_ODD;
+	sum->pops = 0;
+}
+
+void callee_note_stores(const struct code_abi *abi, const struct code_place *place,
+    struct callee_effect *effect)
+{
+	struct code_value sp = place->state->regs[abi->sp];
+
+	/* SP above the entry's means that the frame is another function's. */
+	if (sp.kind == CODE_CFA && sp.off > abi->sp_off)
+		return;
+	for (uint8_t i = 0; i < place->insn->n_effects; i++) {
+		const struct code_effect *one = &place->insn->effects[i];
+		struct code_value base;
+
+		/* Some instructions move SP and then store. */
+		if (one->kind == CODE_SET && one->dst == abi->sp)
+			sp = one->base == one->dst && one->index == CODE_NO_REG
+				 ? code_value_plus(sp, one->off)
+				 : (struct code_value){.kind = CODE_UNKNOWN};
+		if (one->kind != CODE_STORE || one->base == CODE_NO_REG)
+			continue;
+		base = code_value_plus(
+		    one->base == abi->sp ? sp : place->state->regs[one->base], one->off);
+		if (base.kind == CODE_CFA && base.off >= 0 && base.off < INT16_MAX &&
+		    base.off + one->width > effect->written)
+			effect->written = (uint32_t)(base.off + one->width);
+	}
+}
+
+bool callee_same(const struct callee_effect *a, const struct callee_effect *b)
+{
+	return a->how == b->how && a->surely == b->surely && a->pops == b->pops &&
+	       a->kept == b->kept && a->written == b->written;
+}
+
+/* The value of the slot is still in its register. */
+static bool is_held(
+    const struct code_abi *abi, const struct code_state *state, struct code_value value)
+{
+	if (value.kind == CODE_CALLERS)
+		return code_value_equal(state->regs[value.symbol], value);
+	return abi->ra != CODE_NO_REG && code_value_equal(state->regs[abi->ra], value);
+}
+
+void callee_forget_given(const struct code_abi *abi, const struct code_state *before,
+    bool strict, struct code_state *after)
+{
+	const struct code_value unknown = {.kind = CODE_UNKNOWN};
+
+	for (uint8_t i = 0; i < CODE_SCRATCH; i++) {
+		if (!(abi->clobbered >> i & 1) || (before->regs[i].kind != CODE_CFA &&
+						      before->regs[i].kind != CODE_MADE))
+			continue;
+		for (uint8_t j = after->n_slots; j-- > 0;)
+			if (code_value_equal(after->slots[j].where, before->regs[i]) &&
+			    (strict || is_held(abi, after, after->slots[j].value)))
+				code_state_set_memory(after, before->regs[i], unknown);
+	}
+}
+
+void callee_apply(const struct code_abi *abi, const struct callee_effect *effect,
+    const struct code_state *before, bool strict, struct code_state *after)
+{
+	const struct code_value sp = before->regs[abi->sp];
+	const struct code_value unknown = {.kind = CODE_UNKNOWN};
+	/* What it pops was its own. */
+	const int64_t own = effect->how == CALLEE_POPS ? effect->pops : 0;
+
+	for (uint8_t i = 0; i < CODE_SCRATCH; i++)
+		if (!((abi->clobbered | UINT32_C(1) << abi->sp | effect->kept) >> i & 1))
+			after->regs[i] = (struct code_value){
+			    .kind = strict ? CODE_OTHER : CODE_UNKNOWN};
+	if (effect->how == CALLEE_ODD)
+		after->regs[abi->sp] = unknown;
+	if (effect->how == CALLEE_POPS)
+		after->regs[abi->sp] =
+		    code_value_plus(after->regs[abi->sp], effect->pops);
+	for (uint8_t i = after->n_slots; i-- > 0;) {
+		const struct code_slot slot = after->slots[i];
+		const int64_t off = slot.where.off - sp.off;
+
+		if (slot.where.kind == sp.kind && slot.where.symbol == sp.symbol &&
+		    off >= 0 &&
+		    (off < own || (off < effect->written &&
+				      (strict || is_held(abi, after, slot.value)))))
+			code_state_set_memory(after, slot.where, unknown);
+	}
+}
