@@ -6,6 +6,7 @@
 
 #include "base/search.h"
 #include "base/vec.h"
+#include "gen/check/repair.h"
 
 bool validate_worker_init(struct validate_worker *worker, const struct image *image,
     const struct cfi_input *input, const struct validate_callees *callees,
@@ -142,7 +143,8 @@ static bool unit_add_fault(struct validate_worker *worker,
 	uint8_t kind = unit_fault_kind(worker, part, place->state);
 	struct cfi_row repaired;
 	bool repairable = !place->seeded && !code_paths_is_disputed(worker->paths) &&
-			  validate_row_of(worker->input->arch, place->state, &repaired);
+			  validate_row_of(worker->input->arch, place->state, &repaired) &&
+			  validate_can_repair(worker->input->arch, &repaired);
 
 	if (last && last->repairable == repairable && last->seeded == place->seeded &&
 	    (!repairable || cfi_row_same(&last->repaired, &repaired)) &&
