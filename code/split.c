@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Instructions, data and padding in a stretch of executable bytes. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/vec.h"
 #include "code/code.h"
@@ -26,6 +27,18 @@ static bool split_add(
 	return true;
 }
 
+/* Reads an instruction of code that others may write to meanwhile: the decoder looks at bytes more than once. */
+static bool split_insn(enum code_machine machine, const uint8_t *code, uint64_t size,
+    uint64_t pc, struct code_insn *insn)
+{
+	uint8_t bytes[16];
+
+	if (size > sizeof(bytes))
+		size = sizeof(bytes);
+	memcpy(bytes, code, (size_t)size);
+	return code_insn_read(machine, bytes, size, pc, insn);
+}
+
 /* Goes over the instructions from *at on. Ends behind one that never goes on, before one
  * of the other kind (fillers and no fillers), before what is none, or at the end. */
 static enum code_kind split_run(enum code_machine machine, const uint8_t *code,
@@ -37,7 +50,7 @@ static enum code_kind split_run(enum code_machine machine, const uint8_t *code,
 	while (*at < size) {
 		struct code_insn insn;
 
-		if (!code_insn_read(machine, code + *at, size - *at, addr + *at, &insn) ||
+		if (!split_insn(machine, code + *at, size - *at, addr + *at, &insn) ||
 		    insn.strange)
 			return filler && *at > start ? CODE_KIND_PADDING : CODE_KIND_DATA;
 		if (*at == start)

@@ -151,7 +151,11 @@ bool install_prove(struct install *install, const struct object_output *object,
 	if (!check.ok)
 		*err = check.err;
 	image_close(&check.written);
-	return ok && check.ok;
+	if (ok && check.ok)
+		return true;
+	/* Then the copy has bytes that are not those that were read. */
+	return image_has_changed(install->image) ? err_set(err, ERR_IO, NEWFILE_CHANGED)
+						 : false;
 }
 
 bool install_original(struct install *install, const struct image *image,

@@ -305,7 +305,7 @@ bool validate_all(const struct image *image, const struct cfi_input *input,
 	bool ok;
 
 	*result = (struct validate_result){0};
-	if (!validate_has_code(image, &input->ranges, err))
+	if (!validate_has_code(image, &input->ranges, err) || !image_own_code(image, err))
 		return false;
 	run.workers = calloc(jobs, sizeof(*run.workers));
 	run.effects = calloc(n + 1, sizeof(*run.effects));

@@ -280,7 +280,7 @@ static bool eh_frame_by_segment(
 	section->size = size_to_terminator(section->data, (size_t)len, image->big_endian);
 	section->addr = start.value;
 	*found = true;
-	return true;
+	return image_own(image, section->data, section->size, err);
 }
 
 bool image_is_eh_frame(const struct image_section *section)

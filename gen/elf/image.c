@@ -10,13 +10,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/num.h"
 #include "base/plain.h"
 #include "base/rd.h"
-#include "base/regular.h"
 #include "gen/arch/arch.h"
 
 #define EHDR_SIZE 64
@@ -28,53 +26,6 @@
 /* No real name is longer; a name table without a NUL must not be read once per section.
  */
 #define MAX_NAME 4096
-
-/* The mapping is private, so the file does not see what it was before. */
-static bool restore_original(
-    void *map, struct image *image, const struct image_from *from)
-{
-	if (from->n_patches > IMAGE_MAX_RESTORED ||
-	    mprotect(map, image->size, PROT_READ | PROT_WRITE) < 0)
-		return false;
-	for (size_t i = 0; i < from->n_patches; i++) {
-		const struct image_patch *patch = &from->patches[i];
-		uint8_t *at = (uint8_t *)map + patch->off;
-
-		if (!num_range_inside(patch->off, patch->size, image->size))
-			return false;
-		if (patch->data)
-			memcpy(at, patch->data, patch->size);
-		else
-			memset(at, 0, patch->size);
-		image->restored[image->n_restored++] =
-		    (struct image_range){patch->off, patch->size};
-	}
-	return mprotect(map, image->size, PROT_READ) == 0;
-}
-
-/* The name may be of a link in another file (.gnu_debuglink): it can be any device. */
-static bool open_file(const struct image_from *from, struct image *image, struct err *err)
-{
-	image->fd = from->fd < 0 ? regular_open(from->name, &image->st)
-				 : regular_copy(from->fd, &image->st);
-	if (image->fd >= 0)
-		return true;
-	if (errno)
-		return err_set_errno(err, "cannot open");
-	return err_set(
-	    err, ERR_UNSUPPORTED, "not a regular file; name a file that has the bytes");
-}
-
-/* The original of an image in memory is a copy of it, with other bytes in some places. */
-static void *copy_original(const struct image *of, size_t size)
-{
-	void *map =
-	    mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (map != MAP_FAILED)
-		memcpy(map, of->bytes, size);
-	return map;
-}
 
 static bool check_archive(const uint8_t *start, struct err *err)
 {
@@ -98,46 +49,6 @@ static bool refuse_short(const struct image *image, struct err *err)
 	return check_archive(start, err) &&
 	       err_set(err, ERR_UNSUPPORTED,
 		   "not an ELF file: %jd bytes are less than an ELF header", size);
-}
-
-/*
- * The mapping is private and read-only: a file replaced by rename while it is being read
- * stays whole here, because the old inode is what is mapped.
- */
-static bool map_file(const struct image_from *from, struct image *image, struct err *err)
-{
-	void *map;
-
-	image->borrowed = from->bytes;
-	image->bytes = from->bytes;
-	image->size = from->size;
-	image->st.st_size = (off_t)from->size;
-	image->path = strdup(from->name);
-	image->shown = plain_dup(from->name);
-	if (!image->path || !image->shown)
-		return err_set_nomem(err);
-	if (!from->size && !open_file(from, image, err))
-		return false;
-	if (from->original_size > (uint64_t)image->st.st_size)
-		return err_set(err, ERR_IO,
-		    "shrank while it was read; run again when no program changes it");
-	if (from->original)
-		image->st.st_size = (off_t)from->original_size;
-	if (image->st.st_size < EHDR_SIZE)
-		return refuse_short(image, err);
-	if (!num_size((uint64_t)image->st.st_size, &image->size))
-		return err_set(err, ERR_LIMIT, "too large to map");
-	if (image->bytes)
-		return true;
-	map = image->fd < 0
-		  ? copy_original(from->original, image->size)
-		  : mmap(NULL, image->size, PROT_READ, MAP_PRIVATE, image->fd, 0);
-	if (map == MAP_FAILED)
-		return err_set_errno(err, "cannot map");
-	image->bytes = map;
-	if (from->original && !restore_original(map, image, from))
-		return err_set_errno(err, "cannot map");
-	return true;
 }
 
 /* e_type and e_machine stand at the same place in both classes. */
@@ -294,6 +205,8 @@ static bool count_entries(struct image *image, struct err *err)
 		if (!check_table(image, "section", ehdr->e_shoff,
 			n_sections ? n_sections : 1, ehdr->e_shentsize, SHDR_SIZE, err))
 			return false;
+		if (!image_own(image, image->bytes + ehdr->e_shoff, SHDR_SIZE, err))
+			return false;
 		rd_init(&rd, image->bytes + ehdr->e_shoff, SHDR_SIZE, image->big_endian);
 		rd_seek(&rd, SHDR_SIZE_OFF);
 		if (!n_sections)
@@ -321,7 +234,9 @@ static bool count_entries(struct image *image, struct err *err)
 	/* In range: both tables are inside a file that is mapped. */
 	image->n_sections = (size_t)n_sections;
 	image->n_phdrs = (size_t)n_phdrs;
-	return true;
+	return image_own(
+		   image, image->bytes + ehdr->e_shoff, n_sections * SHDR_SIZE, err) &&
+	       image_own(image, image->bytes + ehdr->e_phoff, n_phdrs * PHDR_SIZE, err);
 }
 
 /* Whatever libelf refuses after the checks above is the file's fault, so it is not an
@@ -362,16 +277,18 @@ static bool read_segments(struct image *image, struct err *err)
 
 /* A name is borrowed only when its NUL is inside the name table, too. Messages have one
  * line, so a name with control characters counts as none. */
-static void name_sections(struct image *image)
+static bool name_sections(struct image *image, struct err *err)
 {
 	const struct image_section *names;
 	struct rd rd;
 
 	if (!image->names || image->names >= image->n_sections)
-		return;
+		return true;
 	names = &image->sections[image->names];
 	if (!names->data || names->hdr.sh_type != SHT_STRTAB)
-		return;
+		return true;
+	if (!image_own(image, names->data, names->hdr.sh_size, err))
+		return false;
 	rd_init(&rd, names->data, (size_t)names->hdr.sh_size, image->big_endian);
 	for (size_t i = 0; i < image->n_sections; i++) {
 		struct rd at = rd;
@@ -385,6 +302,7 @@ static void name_sections(struct image *image)
 		if (name && plain_is(name))
 			image->sections[i].name = name;
 	}
+	return true;
 }
 
 /*
@@ -416,8 +334,7 @@ static bool read_sections(struct image *image, struct err *err)
 	image->names = image->ehdr.e_shstrndx;
 	if (image->names == SHN_XINDEX)
 		image->names = image->sections[0].hdr.sh_link;
-	name_sections(image);
-	return true;
+	return name_sections(image, err);
 }
 
 /* libelf takes a pointer to non-const, and does not write to a file given as memory. */
@@ -436,7 +353,11 @@ static Elf *elf_of(const struct image *image)
 static bool open_checked(
     const struct image_from *from, struct image *image, struct err *err)
 {
-	if (!map_file(from, image, err) || !check_ident(image, err))
+	if (!image_map(from, image, err))
+		return false;
+	if (image->st.st_size < EHDR_SIZE)
+		return refuse_short(image, err);
+	if (!check_ident(image, err))
 		return false;
 	read_header(image);
 	if (!check_header(image, err) || !count_entries(image, err))
@@ -444,7 +365,8 @@ static bool open_checked(
 	image->elf = elf_of(image);
 	if (!image->elf || elf_kind(image->elf) != ELF_K_ELF)
 		return libelf_failed(err, "ELF header");
-	return read_segments(image, err) && read_sections(image, err);
+	return read_segments(image, err) && read_sections(image, err) &&
+	       image_own_tables(image, err);
 }
 
 bool image_load(const struct image_from *from, struct image *image, struct err *err)
@@ -458,17 +380,12 @@ bool image_load(const struct image_from *from, struct image *image, struct err *
 
 void image_unload(struct image *image)
 {
-	void *map;
-
 	/* A zeroed struct has fd 0 and no path: that descriptor is not its own. */
 	if (image->path && image->fd >= 0)
 		close(image->fd);
 	if (image->elf)
 		elf_end(image->elf);
-	if (image->bytes && !image->borrowed) {
-		memcpy(&map, &image->bytes, sizeof(map));
-		munmap(map, image->size);
-	}
+	image_unmap(image);
 	free(image->phdrs);
 	free(image->cfi.data);
 	free(image->sections);

@@ -2,6 +2,10 @@
 /*
  * An ELF file that is open for reading. Its bytes are mapped. libelf has read its tables,
  * and they are checked once, so that no caller meets a range outside the file.
+ *
+ * Others may write to the file meanwhile. What is parsed is copied before the first look at it (gen/elf/map.c), so it
+ * stays as it was checked: headers, tables, names, notes, CFI, .sframe. All other bytes are code, constants and
+ * data. They may be others at each look, so whoever looks at them twice calls image_own before.
  */
 #ifndef GEN_ELF_IMAGE_H
 #define GEN_ELF_IMAGE_H
@@ -10,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include <gelf.h>
 
@@ -31,7 +36,7 @@ enum { IMAGE_MAX_PHDRS = 65536 / 56 };
 
 struct image_section {
 	GElf_Shdr hdr;
-	const char *name; /* borrowed from the file; "" when it is damaged */
+	const char *name; /* borrowed from bytes; "" when it is damaged */
 	/* Bytes in the file, borrowed; NULL for SHT_NOBITS, SHT_NULL and when the range
 	 * is not inside the file. That is an error only for a caller that needs them. */
 	const uint8_t *data;
@@ -47,10 +52,12 @@ struct image {
 	char *shown; /* the same for messages (base/plain.h) */
 	int fd;	     /* -1: in memory; st then has the size only */
 	struct stat st;
-	const uint8_t *bytes; /* the whole file, mapped read-only */
-	size_t size;	      /* bytes */
-	bool borrowed;	      /* bytes are the caller's own; fd is -1 */
-	bool shared_fd;	      /* fd has its position in common with the caller's */
+	struct timespec opened;
+	const uint8_t *bytes;	   /* the whole file, mapped read-only */
+	size_t size;		   /* bytes */
+	struct image_pages *pages; /* for gen/elf/map.c; NULL: all bytes are memory */
+	bool borrowed;		   /* bytes are the caller's own; fd is -1 */
+	bool shared_fd;		   /* fd has its position in common with the caller's */
 	/* Where bytes is not what the file behind fd has: image_open_original put the
 	 * original bytes back in the mapping only. */
 	struct image_range {
@@ -107,6 +114,25 @@ struct image_from {
 ATTR_MUST_CHECK bool image_load(
     const struct image_from *from, struct image *image, struct err *err);
 void image_unload(struct image *image); /* accepts a zeroed struct */
+
+/*
+ * Copies bytes of the file, unless they are ours, so that they stay as they are. ERR_IO when the file has become
+ * shorter. Pointers to the bytes remain, also those of other threads.
+ */
+ATTR_MUST_CHECK bool image_own(
+    const struct image *image, const uint8_t *bytes, uint64_t size, struct err *err);
+/* The same for executable segments, for those who go over instructions several times. */
+ATTR_MUST_CHECK bool image_own_code(const struct image *image, struct err *err);
+/* Whether something has, or may have, been written to the file since it was opened. */
+bool image_has_changed(const struct image *image);
+/*
+ * For image_load: maps a file, unless it is shorter than an ELF header, and copies the header; copies what sections and
+ * segments have that is parsed; undoes both.
+ */
+ATTR_MUST_CHECK bool image_map(
+    const struct image_from *from, struct image *image, struct err *err);
+void image_unmap(struct image *image);
+ATTR_MUST_CHECK bool image_own_tables(const struct image *image, struct err *err);
 
 /* The first section of that name with bytes in the file, or NULL. */
 const struct image_section *image_section_find(

@@ -19,12 +19,20 @@ static uint64_t footer_off(const struct image *image)
 	return end < INSERT_FOOTER_SIZE ? 0 : end - INSERT_FOOTER_SIZE;
 }
 
-static bool read_footer(const struct image *image, struct insert_footer *footer)
+static bool read_footer(
+    const struct image *image, struct insert_footer *footer, bool *found, struct err *err)
 {
 	uint64_t off = footer_off(image);
 
-	return off && num_range_inside(off, INSERT_FOOTER_SIZE, image->size) &&
-	       insert_footer_decode(image->bytes + off, image->big_endian, footer);
+	*found = false;
+	if (!off || !num_range_inside(off, INSERT_FOOTER_SIZE, image->size))
+		return true;
+	if (!image_own(image, image->bytes + off, INSERT_FOOTER_SIZE, err))
+		return false;
+	*found = insert_footer_decode(image->bytes + off, image->big_endian, footer);
+	return !*found || footer->ranges_size > off ||
+	       image_own(image, image->bytes + off - footer->ranges_size,
+		   footer->ranges_size, err);
 }
 
 /*
@@ -184,10 +192,13 @@ static bool open_record(
 bool undo_find(const struct image *image, struct undo *undo, bool *found, struct err *err)
 {
 	struct insert_footer footer;
+	bool record;
 
 	*found = false;
 	*undo = (struct undo){0};
-	if (!read_footer(image, &footer)) {
+	if (!read_footer(image, &footer, &record, err))
+		return false;
+	if (!record) {
 		if (has_traces(image))
 			return err_set(err, ERR_UNSUPPORTED,
 			    "another tool has rewritten the file since, so the original "

@@ -5,15 +5,9 @@
  */
 #include "gen/lib/api.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/regular.h"
 
 /* The extra rules in an array; NULL and *n == 0 when there are none. */
 static bool walk_extra_take(const struct eh2sframe_result *result,
@@ -32,47 +26,38 @@ static bool walk_extra_take(const struct eh2sframe_result *result,
 }
 
 /*
- * Converts the bytes of a file in version 3: it can say more than the others, and reaches
- * code from any address. NULL after a failure.
+ * Opens a file that is in memory, or without elf the one that path names. Its section is to be of version 3, which
+ * can say more than the others, and reaches code from any address. NULL after a failure.
  */
-static struct eh2sframe_result *walk_convert(const void *elf, size_t size,
-    const char *name, struct eh2sframe_file **file, struct eh2sframe_error *error)
+static struct eh2sframe_file *walk_open(
+    const void *elf, size_t size, const char *path, struct eh2sframe_error *error)
 {
 	struct eh2sframe_options *options = eh2sframe_options_new();
+	struct eh2sframe_file *file = NULL;
 	struct err err = {0};
 
-	*file = NULL;
 	if (!options) {
 		err_set_nomem(&err);
 		(void)api_return(false, &err, error);
 		return NULL;
 	}
 	if (eh2sframe_options_set(options, "format", "3", error))
-		*file = eh2sframe_open_memory(elf, size, name, options, error);
+		file = elf ? eh2sframe_open_memory(elf, size, path, options, error)
+			   : eh2sframe_open_path(path, options, error);
 	eh2sframe_options_free(options);
-	return *file ? eh2sframe_convert(*file, NULL, error) : NULL;
+	return file;
 }
 
-bool eh2sframe_rows_memory(const void *elf, size_t size,
+static bool walk_make(const struct eh2sframe_file *file,
     struct eh2sframe_walk_module *module, struct eh2sframe_error *error)
 {
+	struct eh2sframe_result *result = eh2sframe_convert(file, NULL, error);
 	struct eh2sframe_extra *extra = NULL;
-	struct eh2sframe_result *result;
-	struct eh2sframe_file *file;
 	struct err err = {0};
 	size_t n_extra = 0, made_size;
 	void *bytes;
 	bool ok;
 
-	ok = api_given(elf && module && module->path, &err);
-	if (ok && module->struct_size < sizeof(*module))
-		ok = err_set(&err, ERR_USAGE,
-		    "struct_size is %zu, and not the size of struct "
-		    "eh2sframe_walk_module",
-		    module->struct_size);
-	if (!ok)
-		return api_return(false, &err, error);
-	result = walk_convert(elf, size, module->path, &file, error);
 	ok = result && eh2sframe_result_section(result, 0, &bytes, &made_size, error);
 	if (ok && !walk_extra_take(result, &extra, &n_extra, &err)) {
 		eh2sframe_free(bytes);
@@ -86,6 +71,26 @@ bool eh2sframe_rows_memory(const void *elf, size_t size,
 		module->n_extra = n_extra;
 	}
 	eh2sframe_result_free(result);
+	return ok;
+}
+
+bool eh2sframe_rows_memory(const void *elf, size_t size,
+    struct eh2sframe_walk_module *module, struct eh2sframe_error *error)
+{
+	struct eh2sframe_file *file;
+	struct err err = {0};
+	bool ok;
+
+	ok = api_given(elf && module && module->path, &err);
+	if (ok && module->struct_size < sizeof(*module))
+		ok = err_set(&err, ERR_USAGE,
+		    "struct_size is %zu, and not the size of struct "
+		    "eh2sframe_walk_module",
+		    module->struct_size);
+	if (!ok)
+		return api_return(false, &err, error);
+	file = walk_open(elf, size, module->path, error);
+	ok = file && walk_make(file, module, error);
 	eh2sframe_close(file);
 	return ok;
 }
@@ -137,22 +142,12 @@ static bool walk_is_mapped(
 /* The rows of the file that the module was mapped from. */
 static bool walk_rows_of_file(const char *path, struct eh2sframe_walk_module *module)
 {
-	struct stat st;
-	bool made = false;
-	int fd = regular_open(path, &st);
-	void *elf;
+	struct eh2sframe_file *file = walk_open(NULL, 0, path, NULL);
+	const bool made = file &&
+			  walk_is_mapped(file->image.bytes, file->image.size, module) &&
+			  walk_make(file, module, NULL);
 
-	if (fd < 0)
-		return false;
-	elf = st.st_size > 0
-		  ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0)
-		  : MAP_FAILED;
-	close(fd);
-	if (elf == MAP_FAILED)
-		return false;
-	made = walk_is_mapped(elf, (size_t)st.st_size, module) &&
-	       eh2sframe_rows_memory(elf, (size_t)st.st_size, module, NULL);
-	munmap(elf, (size_t)st.st_size);
+	eh2sframe_close(file);
 	return made;
 }
 
@@ -161,7 +156,8 @@ bool eh2sframe_rows_module(void *context, struct eh2sframe_walk_module *module)
 	const Elf64_Ehdr *header;
 
 	(void)context;
-	if (!module || !module->path || !module->header || !module->headers)
+	if (!module || module->struct_size < sizeof(*module) || !module->path ||
+	    !module->header || !module->headers)
 		return false;
 	if (!*module->path)
 		return walk_rows_of_file("/proc/self/exe", module);

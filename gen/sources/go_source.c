@@ -298,20 +298,19 @@ static bool open_table(const struct image *image, struct go_bytes *bytes,
 	       find_text(image, source, err) && check_first(image, source, err);
 }
 
-/* The name where it is in image, as long as that is mapped. */
+/* The name where it is in image: data is the table there. A copy of it does not live as long. */
 static bool add_name(const struct image *image, const struct go_source *source,
-    const struct go_func *func, struct symbols *symbols)
+    const uint8_t *data, const struct go_func *func, struct symbols *symbols)
 {
-	struct symbol symbol = {.addr = func->start,
+	const size_t into = (size_t)(func->name - (const char *)source->table.data);
+	struct symbol symbol = {.name = (const char *)data + into,
+	    .addr = func->start,
 	    .size = func->limit - func->start,
 	    .rank = symbol_rank(STT_FUNC, STB_LOCAL, func->limit - func->start)};
-	const uint64_t into = (uint64_t)(func->name - (const char *)source->table.data);
 	const size_t length = strlen(func->name);
 
-	/* A copy of the table does not live as long. */
-	symbol.name = (const char *)image_at_addr(image, source->addr + into, length + 1);
-	if (!symbol.size || !length || !symbol.name || symbol.name[length] ||
-	    !plain_is(symbol.name) || !code_at(image, func->start, 1))
+	if (!symbol.size || !length || symbol.name[length] || !plain_is(symbol.name) ||
+	    !code_at(image, func->start, 1))
 		return true;
 	return symbols_add(symbols, &symbol);
 }
@@ -321,18 +320,22 @@ bool image_go_names(const struct image *image, bool search, struct symbols *symb
 	struct err ignored = {0};
 	struct go_source source;
 	struct go_bytes bytes;
+	const uint8_t *data;
 	struct go_func func;
 	uint64_t n_names = 0;
 	bool ok = true;
 
 	if (!find_table(image, search, &bytes) || !bytes.data)
 		return true;
+	data = bytes.data;
+	if (!image_own(image, data, bytes.size, &ignored))
+		return ignored.kind != ERR_NOMEM;
 	if (open_table(image, &bytes, &source, &ignored))
 		for (size_t i = 0; ok && i < source.table.n_funcs &&
 				   n_names / SYMBOLS_NAMES_SHARE < source.size &&
 				   go_table_func(&source.table, i, &func, &ignored);
 		     i++) {
-			ok = add_name(image, &source, &func, symbols);
+			ok = add_name(image, &source, data, &func, symbols);
 			n_names += strlen(func.name) + 1;
 		}
 	image_go_source_deinit(&source);
@@ -354,7 +357,8 @@ bool image_go_source(const struct image *image, struct go_source *source, struct
 		    bytes.section, bytes.index, bytes.size,
 		    image->sections[bytes.index].hdr.sh_offset);
 	text.machine = arch_find(image->ehdr.e_machine, image->big_endian)->code;
-	if (open_table(image, &bytes, source, err) &&
+	if (image_own(image, bytes.data, bytes.size, err) && image_own_code(image, err) &&
+	    open_table(image, &bytes, source, err) &&
 	    go_cfi_make(&source->table, &text, &source->cfi, err))
 		return true;
 	image_go_source_deinit(source);

@@ -87,8 +87,8 @@ static const struct image_section *table_find(const struct image *image, uint32_
 	return NULL;
 }
 
-static bool read_table(
-    const struct image *image, const struct image_section *table, struct symbols *symbols)
+static bool read_table(const struct image *image, const struct image_section *table,
+    struct symbols *symbols, struct err *err)
 {
 	const struct image_section *strings;
 	struct rd rd, names;
@@ -99,12 +99,16 @@ static bool read_table(
 	strings = &image->sections[table->hdr.sh_link];
 	if (!strings->data)
 		return true;
+	/* Those of a debug file are not copied before. */
+	if (!image_own(image, strings->data, strings->hdr.sh_size, err) ||
+	    !image_own(image, table->data, table->hdr.sh_size, err))
+		return false;
 	rd_init(&names, strings->data, (size_t)strings->hdr.sh_size, image->big_endian);
 	rd_init(&rd, table->data, (size_t)table->hdr.sh_size, image->big_endian);
 	left = SYMBOLS_NAMES_SHARE * ((uint64_t)rd.size + names.size);
 	while (rd.size - rd.pos >= SYM_SIZE)
 		if (!read_one(image, &rd, &names, &left, symbols))
-			return false;
+			return err_set_nomem(err);
 	return true;
 }
 
@@ -116,18 +120,17 @@ static bool read_names(
 	bool ok;
 
 	*symbols = (struct symbols){0};
-	ok = read_table(image, table_find(image, SHT_SYMTAB), symbols);
+	ok = read_table(image, table_find(image, SHT_SYMTAB), symbols, err);
 	/* A tool that leaves a name or two for itself has left no function. */
 	symbols->dynamic = ok && !symbols->n;
 	if (symbols->dynamic)
-		ok = read_table(image, table_find(image, SHT_DYNSYM), symbols) &&
-		     image_go_names(image, search, symbols);
-	if (!ok) {
+		ok = read_table(image, table_find(image, SHT_DYNSYM), symbols, err) &&
+		     (image_go_names(image, search, symbols) || err_set_nomem(err));
+	if (ok)
+		symbols_sort(symbols);
+	else
 		symbols_deinit(symbols);
-		return err_set_nomem(err);
-	}
-	symbols_sort(symbols);
-	return true;
+	return ok;
 }
 
 bool symbols_read(const struct image *image, struct symbols *symbols, struct err *err)

@@ -302,6 +302,8 @@ bool derive_rows(const struct image *image, struct cfi_input *input,
 		return err_set(err, ERR_UNSUPPORTED,
 		    "this build cannot decode %s code; build it with Zydis",
 		    input->arch->name);
+	if (!image_own_code(image, err))
+		return false;
 	return (derive_code(image, input, options->jobs, &input->derived) &&
 		   derive_exclude(&input->policy, &input->derived)) ||
 	       err_set_nomem(err);

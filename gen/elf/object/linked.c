@@ -264,6 +264,7 @@ bool object_link(const struct image *image, struct image *linked, struct err *er
 		return false;
 	*linked = *image;
 	linked->object = NULL;
+	linked->pages = NULL;
 	linked->first_code = linked->n_phdrs = 0;
 	linked->bytes = run.bytes = calloc(1, size ? size : 1);
 	linked->size = size;

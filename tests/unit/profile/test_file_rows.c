@@ -57,14 +57,15 @@ static bool functions_count(void *context, const struct eh2sframe_symbol *symbol
 	return true;
 }
 
-/* A file that becomes shorter while it is read is a damaged one. */
+/* A file that becomes shorter while it is open has what was parsed of it, and zeros instead of code. */
 START_TEST(file_cut_off)
 {
 	char path[] = "/tmp/shorter-XXXXXX", command[64];
 	int fd = mkstemp(path);
 	struct eh2sframe_file *file;
 	struct eh2sframe_error why;
-	size_t n = 0;
+	struct eh2sframe_result *result;
+	size_t n = 0, before;
 
 	ck_assert_int_ge(fd, 0);
 	snprintf(command, sizeof(command), "cp /proc/%d/exe %s", (int)getpid(), path);
@@ -75,17 +76,15 @@ START_TEST(file_cut_off)
 	ck_assert(eh2sframe_file_functions(
 	    file, EH2SFRAME_ORIGIN_EH_FRAME, functions_count, &n, NULL));
 	ck_assert_uint_gt(n, 10);
-	eh2sframe_close(file);
-	file = eh2sframe_open_path(path, NULL, NULL);
-	ck_assert_ptr_nonnull(file);
+	before = n;
 	ck_assert_int_eq(ftruncate(fd, 4096), 0);
 	n = 0;
-	for (int from = EH2SFRAME_ORIGIN_SYMBOLS; from <= EH2SFRAME_ORIGIN_EH_FRAME;
-	     from++)
-		ck_assert(eh2sframe_file_functions(file, (enum eh2sframe_origin)from,
-			      functions_count, &n, &why) ||
-			  why.status == EH2SFRAME_INPUT);
-	ck_assert_uint_eq(n, 0);
+	ck_assert(eh2sframe_file_functions(
+	    file, EH2SFRAME_ORIGIN_EH_FRAME, functions_count, &n, NULL));
+	ck_assert_uint_eq(n, before);
+	result = eh2sframe_convert(file, NULL, &why);
+	ck_assert(result || why.status == EH2SFRAME_INPUT);
+	eh2sframe_result_free(result);
 	eh2sframe_close(file);
 	close(fd);
 	unlink(path);

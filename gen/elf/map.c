@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The bytes of a file: mapped, and copied where they are parsed. A copy replaces pages of the mapping, so pointers to
+ * them stay, and all reads give the same, whoever writes to the file. Writing to pages of a private mapping would
+ * not do: the kernel drops them when the file becomes shorter, and then shows what is written there.
+ */
+#include "gen/elf/image.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/num.h"
+#include "base/plain.h"
+#include "base/regular.h"
+
+/* States of a page. */
+enum { OWN_MAPPED, OWN_WANTED, OWN_OURS };
+/* So many pages between two that are wanted are copied with them, which costs less than another call. */
+enum { OWN_GAP = 16 };
+/* Files up to this size are copied as a whole. */
+enum { MAP_SMALL = 64 << 10 };
+/* No kernel has longer ticks, in nanoseconds. */
+enum { MAP_TICK = 20000000 };
+
+struct image_pages {
+	/* One thread can prove the rows of a file while another compares its bytes. */
+	pthread_mutex_t lock;
+	size_t page, n; /* bytes of a page; pages */
+	uint8_t states[];
+};
+
+static bool own_read(
+    const struct image *image, uint8_t *to, size_t off, size_t size, struct err *err)
+{
+	while (size) {
+		ssize_t n = pread(image->fd, to, size, (off_t)off);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_set_errno(err, "cannot read");
+		if (n == 0)
+			return err_set(err, ERR_IO,
+			    "shrank while it was read; run again when no program changes "
+			    "it");
+		to += n;
+		off += (size_t)n;
+		size -= (size_t)n;
+	}
+	return true;
+}
+
+/* Copies the pages [first, end), none of which is ours. Other threads see them as they were, or as they are then. */
+static bool own_run(const struct image *image, size_t first, size_t end, struct err *err)
+{
+	const size_t page = image->pages->page, off = first * page,
+		     size = (end - first) * page;
+	uint8_t *to = (uint8_t *)(uintptr_t)image->bytes + off;
+	void *copy = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	bool ok;
+
+	if (copy == MAP_FAILED)
+		return err_set_errno(err, "cannot map");
+	ok = own_read(
+	    image, copy, off, size < image->size - off ? size : image->size - off, err);
+	if (ok && (mprotect(copy, size, PROT_READ) < 0 ||
+		      mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to) ==
+			  MAP_FAILED))
+		ok = err_set_errno(err, "cannot map");
+	if (ok)
+		memset(image->pages->states + first, OWN_OURS, end - first);
+	else
+		munmap(copy, size);
+	return ok;
+}
+
+/* Returns where the run of pages that begins at first ends. */
+static size_t own_run_end(const struct image_pages *pages, size_t first)
+{
+	size_t last = first + 1;
+
+	for (size_t i = last; i < pages->n && i - last < OWN_GAP; i++) {
+		if (pages->states[i] == OWN_OURS)
+			break;
+		if (pages->states[i] == OWN_WANTED)
+			last = i + 1;
+	}
+	return last;
+}
+
+static void own_want(const struct image *image, uint64_t off, uint64_t size)
+{
+	struct image_pages *pages = image->pages;
+
+	if (!pages || !size || !num_range_inside(off, size, image->size))
+		return;
+	for (size_t i = (size_t)off / pages->page;
+	     i <= (size_t)(off + size - 1) / pages->page; i++)
+		if (pages->states[i] == OWN_MAPPED)
+			pages->states[i] = OWN_WANTED;
+}
+
+static bool own_wanted(const struct image *image, struct err *err)
+{
+	struct image_pages *pages = image->pages;
+
+	for (size_t i = 0; pages && i < pages->n; i++) {
+		const uint8_t *wanted =
+		    memchr(pages->states + i, OWN_WANTED, pages->n - i);
+		size_t end;
+
+		if (!wanted)
+			break;
+		i = (size_t)(wanted - pages->states);
+		end = own_run_end(pages, i);
+		if (!own_run(image, i, end, err))
+			return false;
+		i = end - 1;
+	}
+	return true;
+}
+
+bool image_own(
+    const struct image *image, const uint8_t *bytes, uint64_t size, struct err *err)
+{
+	bool ok;
+
+	if (!image->pages)
+		return true;
+	pthread_mutex_lock(&image->pages->lock);
+	own_want(image, (uint64_t)(bytes - image->bytes), size);
+	ok = own_wanted(image, err);
+	pthread_mutex_unlock(&image->pages->lock);
+	return ok;
+}
+
+bool image_own_code(const struct image *image, struct err *err)
+{
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < image->n_phdrs; i++) {
+		const GElf_Phdr *phdr = &image->phdrs[i];
+
+		if (phdr->p_type == PT_LOAD && phdr->p_flags & PF_X &&
+		    num_range_inside(phdr->p_offset, phdr->p_filesz, image->size))
+			ok = image_own(
+			    image, image->bytes + phdr->p_offset, phdr->p_filesz, err);
+	}
+	return ok;
+}
+
+/* The mapping is private, so the file does not see what it was before. */
+static bool restore_original(
+    struct image *image, const struct image_from *from, struct err *err)
+{
+	uint8_t *map = (uint8_t *)(uintptr_t)image->bytes;
+
+	for (size_t i = 0; i < from->n_patches; i++) {
+		const struct image_patch *patch = &from->patches[i];
+
+		if (i >= IMAGE_MAX_RESTORED ||
+		    !num_range_inside(patch->off, patch->size, image->size))
+			return err_set(err, ERR_MALFORMED,
+			    "the record's ranges are outside of the original file");
+		if (!image_own(image, map + patch->off, patch->size, err))
+			return false;
+	}
+	if (mprotect(map, image->size, PROT_READ | PROT_WRITE) < 0)
+		return err_set_errno(err, "cannot map");
+	for (size_t i = 0; i < from->n_patches; i++) {
+		const struct image_patch *patch = &from->patches[i];
+		uint8_t *at = map + patch->off;
+
+		if (patch->data)
+			memcpy(at, patch->data, patch->size);
+		else
+			memset(at, 0, patch->size);
+		image->restored[image->n_restored++] =
+		    (struct image_range){patch->off, patch->size};
+	}
+	return mprotect(map, image->size, PROT_READ) == 0 ||
+	       err_set_errno(err, "cannot map");
+}
+
+/* The name may be of a link in another file (.gnu_debuglink): it can be any device. */
+static bool open_file(const struct image_from *from, struct image *image, struct err *err)
+{
+	clock_gettime(CLOCK_REALTIME, &image->opened);
+	image->fd = from->fd < 0 ? regular_open(from->name, &image->st)
+				 : regular_copy(from->fd, &image->st);
+	if (image->fd >= 0)
+		return true;
+	if (errno)
+		return err_set_errno(err, "cannot open");
+	return err_set(
+	    err, ERR_UNSUPPORTED, "not a regular file; name a file that has the bytes");
+}
+
+/* A copy of a small file, or of the image in memory that this one is the original of. */
+static bool map_copy(const struct image_from *from, struct image *image, struct err *err)
+{
+	void *map = mmap(NULL, image->size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	if (map == MAP_FAILED)
+		return err_set_errno(err, "cannot map");
+	image->bytes = map;
+	if (image->fd >= 0)
+		return own_read(image, map, 0, image->size, err);
+	memcpy(map, from->original->bytes, image->size);
+	return true;
+}
+
+/*
+ * The mapping is private and read-only: a file replaced by rename while it is being read
+ * stays whole here, because the old inode is what is mapped.
+ */
+static bool map_file(struct image *image, struct err *err)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE),
+		     n = (image->size - 1) / page + 1;
+	void *map = mmap(NULL, image->size, PROT_READ, MAP_PRIVATE, image->fd, 0);
+	struct image_pages *pages;
+
+	if (map == MAP_FAILED)
+		return err_set_errno(err, "cannot map");
+	image->bytes = map;
+	pages = calloc(1, sizeof(*pages) + n);
+	if (!pages || pthread_mutex_init(&pages->lock, NULL)) {
+		free(pages);
+		return err_set_nomem(err);
+	}
+	pages->page = page;
+	pages->n = n;
+	image->pages = pages;
+	return image_own(image, map, sizeof(Elf64_Ehdr), err);
+}
+
+bool image_map(const struct image_from *from, struct image *image, struct err *err)
+{
+	image->borrowed = from->bytes;
+	image->bytes = from->bytes;
+	image->size = from->size;
+	image->st.st_size = (off_t)from->size;
+	image->path = strdup(from->name);
+	image->shown = plain_dup(from->name);
+	if (!image->path || !image->shown)
+		return err_set_nomem(err);
+	if (!from->size && !open_file(from, image, err))
+		return false;
+	if (from->original_size > (uint64_t)image->st.st_size)
+		return err_set(err, ERR_IO,
+		    "shrank while it was read; run again when no program changes it");
+	if (from->original)
+		image->st.st_size = (off_t)from->original_size;
+	if (image->st.st_size < (off_t)sizeof(Elf64_Ehdr))
+		return true;
+	if (!num_size((uint64_t)image->st.st_size, &image->size))
+		return err_set(err, ERR_LIMIT, "too large to map");
+	if (image->bytes)
+		return true;
+	return (image->fd < 0 || image->size <= MAP_SMALL ? map_copy(from, image, err)
+							  : map_file(image, err)) &&
+	       (!from->original || restore_original(image, from, err));
+}
+
+void image_unmap(struct image *image)
+{
+	if (image->bytes && !image->borrowed)
+		munmap((void *)(uintptr_t)image->bytes, image->size);
+	if (image->pages)
+		pthread_mutex_destroy(&image->pages->lock);
+	free(image->pages);
+}
+
+/* The clock of file systems has ticks, so what was written in the tick of opening counts as written later. */
+bool image_has_changed(const struct image *image)
+{
+	const struct timespec *was = &image->st.st_ctim, *opened = &image->opened;
+	struct stat st;
+
+	if (image->fd < 0)
+		return false;
+	return fstat(image->fd, &st) < 0 || st.st_ctim.tv_sec != was->tv_sec ||
+	       st.st_ctim.tv_nsec != was->tv_nsec ||
+	       (was->tv_sec - opened->tv_sec) * INT64_C(1000000000) + was->tv_nsec -
+		       opened->tv_nsec >
+		   -MAP_TICK;
+}
+
+/* The sections of a debug file that only its program's functions are named by. */
+static bool own_is_wanted(
+    const struct image *image, const struct image_section *section, bool debug_only)
+{
+	static const char *const names[] = {".comment", ".eh2sframe", ".gnu_debuglink"};
+	const uint32_t type = section->hdr.sh_type;
+
+	if (debug_only && (type == SHT_SYMTAB || type == SHT_STRTAB))
+		return section == &image->sections[image->names];
+	if (type != SHT_PROGBITS || image_is_eh_frame(section) ||
+	    image_is_debug_frame(section) || image_is_sframe(section))
+		return true;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(section->name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+bool image_own_tables(const struct image *image, struct err *err)
+{
+	const bool debug_only = image_is_debug_only(image);
+
+	for (size_t i = 0; i < image->n_sections; i++) {
+		const struct image_section *section = &image->sections[i];
+
+		if (section->data && own_is_wanted(image, section, debug_only))
+			own_want(image, section->hdr.sh_offset, section->hdr.sh_size);
+	}
+	for (size_t i = 0; i < image->n_phdrs; i++) {
+		const GElf_Phdr *phdr = &image->phdrs[i];
+
+		if (phdr->p_type == PT_DYNAMIC || phdr->p_type == PT_INTERP ||
+		    phdr->p_type == PT_NOTE || phdr->p_type == PT_GNU_EH_FRAME ||
+		    phdr->p_type == IMAGE_PT_GNU_SFRAME)
+			own_want(image, phdr->p_offset, phdr->p_filesz);
+	}
+	return own_wanted(image, err);
+}
