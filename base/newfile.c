@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/newfile_internal.h"
+#include "base/regular.h"
 
 /* How many names are tried before the directory is given up. */
 #define MAX_NAMES 100
@@ -32,22 +34,13 @@ static const char *newfile_base(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Where the file will be, which may not exist yet: an absolute path without symlinks, or a
- * name in the directory of the process. */
-static char *newfile_resolve(const char *path, struct err *err)
+/* An absolute path without symlinks, of a file that may not exist yet. */
+static char *resolve_absolute(const char *path, struct err *err)
 {
 	const char *slash = strrchr(path, '/'), *base = newfile_base(path);
 	char *target, *dir, *whole = NULL;
 	struct stat st;
 
-	/* realpath could be that of a directory which is in this one's place by then. */
-	if (!slash && *path &&
-	    (lstat(path, &st) == 0 ? !S_ISLNK(st.st_mode) : errno == ENOENT)) {
-		whole = strdup(path);
-		if (!whole)
-			err_set_nomem(err);
-		return whole;
-	}
 	target = realpath(path, NULL);
 	if (target)
 		return target;
@@ -75,32 +68,66 @@ static char *newfile_resolve(const char *path, struct err *err)
 	return whole;
 }
 
+/* Where the file will be: as above, or a name in the directory of the process. */
+static char *newfile_resolve(const char *path, struct err *err)
+{
+	struct stat st;
+	char *name;
+
+	/* An absolute path could be that of a directory which is in this one's place by then. */
+	if (strchr(path, '/') || !*path ||
+	    (lstat(path, &st) == 0 ? S_ISLNK(st.st_mode) : errno != ENOENT))
+		return resolve_absolute(path, err);
+	name = strdup(path);
+	if (!name)
+		err_set_nomem(err);
+	return name;
+}
+
+/* Says if a new file at the target would take the input's place. It does, too, where another file
+ * is there by now, or none. */
+static bool is_in_place(const struct newfile *output)
+{
+	const struct newfile_input *input = output->input;
+	struct err ignored;
+	struct stat st;
+	char *path;
+	bool same;
+
+	if (!input || input->fd < 0)
+		return false;
+	if (input->names.n ||
+	    (stat(output->target, &st) == 0 && st.st_dev == input->was.st_dev &&
+		st.st_ino == input->was.st_ino))
+		return true;
+	path = input->path ? resolve_absolute(output->target, &ignored) : NULL;
+	same = path && strcmp(path, input->path) == 0;
+	free(path);
+	return same;
+}
+
 /*
  * A rename cannot replace a device or a pipe. A hard link would silently keep the old
  * bytes under its other name.
  */
-static bool check_target(struct newfile *output, int like_fd, struct err *err)
+static bool check_target(struct newfile *output, struct err *err)
 {
+	const struct newfile_input *input = output->input;
 	const char *target = output->target;
-	struct stat st, like;
+	struct stat st;
 
+	output->in_place = is_in_place(output);
 	if (stat(target, &st) < 0)
 		return errno == ENOENT ? true
 				       : err_set_errno(err, "cannot stat %s", target);
 	if (!S_ISREG(st.st_mode))
 		return err_set(err, ERR_UNSUPPORTED,
 		    "%s is not a regular file; name another output", target);
-	if (like_fd < 0)
-		return true;
-	if (fstat(like_fd, &like) < 0)
-		return err_set_errno(err, "cannot stat the input");
-	output->in_place = st.st_dev == like.st_dev && st.st_ino == like.st_ino;
-	output->input = like;
-	if (output->in_place && st.st_nlink > 1)
+	if (output->in_place && !input->names.n && input->was.st_nlink > 1)
 		return err_set(err, ERR_UNSUPPORTED,
 		    "%s has %ju hard links, and rewriting it in place would separate "
 		    "them; write to another path",
-		    target, (uintmax_t)st.st_nlink);
+		    target, (uintmax_t)input->was.st_nlink);
 	return true;
 }
 
@@ -172,17 +199,17 @@ static bool create_temp(struct newfile *output, bool plain, struct err *err)
  * Make the temporary file now: a directory without permission is then found before any
  * work is done.
  */
-bool newfile_begin(const char *path, int like_fd, const struct newfile_watch *watch,
-    struct newfile *output, struct err *err)
+bool newfile_begin(const char *path, struct newfile_input *input,
+    const struct newfile_watch *watch, struct newfile *output, struct err *err)
 {
-	*output = (struct newfile){.fd = -1, .dirfd = -1};
+	*output = (struct newfile){.fd = -1, .dirfd = -1, .input = input};
 	if (watch)
 		output->watch = *watch;
 	output->target = newfile_resolve(path, err);
 	if (!output->target)
 		return false;
-	if (check_target(output, like_fd, err) && open_dir(output, err) &&
-	    create_temp(output, like_fd < 0, err))
+	if (check_target(output, err) && open_dir(output, err) &&
+	    create_temp(output, !input || input->fd < 0, err))
 		return true;
 	newfile_abort(output);
 	return false;
@@ -215,7 +242,9 @@ bool newfile_take(struct newfile *output, void **bytes, size_t *size, struct err
 			continue;
 		if (n <= 0) {
 			free(copy);
-			return err_set_errno(err, "cannot read the output");
+			return n ? err_set_errno(err, "cannot read the output")
+				 : err_set(err, ERR_IO,
+				       "the output became shorter while it was read");
 		}
 		at += (size_t)n;
 	}
@@ -252,29 +281,44 @@ void newfile_written(const struct newfile *output)
 	sync_file_range(output->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 }
 
-bool newfile_is_unchanged(const struct stat *was, const struct stat *is)
+/* ctime shows every write, rename, link and change of attributes, but it is no finer than a
+ * tick of the kernel's clock. */
+static bool is_unchanged(const struct stat *was, const struct stat *is)
 {
-	return is->st_dev == was->st_dev && is->st_ino == was->st_ino &&
-	       is->st_size == was->st_size && is->st_mtim.tv_sec == was->st_mtim.tv_sec &&
-	       is->st_mtim.tv_nsec == was->st_mtim.tv_nsec;
+	return regular_is_same(was, is) && is->st_ctim.tv_sec == was->st_ctim.tv_sec &&
+	       is->st_ctim.tv_nsec == was->st_ctim.tv_nsec &&
+	       is->st_nlink == was->st_nlink && is->st_mode == was->st_mode &&
+	       is->st_uid == was->st_uid && is->st_gid == was->st_gid;
 }
 
-/* What others did to the input in place meanwhile would be lost: an upgrade, for one. */
-static bool check_unchanged(const struct newfile *output, struct err *err)
+/* How many names the new file gets. */
+static uint32_t n_names(const struct newfile *output)
 {
-	const struct stat *was = &output->input;
-	struct stat st;
-
-	if (!output->in_place)
-		return true;
-	if (fstatat(output->dirfd, newfile_base(output->target), &st,
-		AT_SYMLINK_NOFOLLOW) == 0 &&
-	    newfile_is_unchanged(was, &st) && st.st_nlink == was->st_nlink)
-		return true;
-	return err_set(err, ERR_IO, NEWFILE_CHANGED);
+	return output->in_place && output->input->names.n ? output->input->names.n : 1;
 }
 
-/* Who may write to the directory could give another file this name. */
+/* Opens the directory of name k, which the caller closes, and gives both names in it. */
+static int open_name(const struct newfile *output, uint32_t k, const char **base,
+    char temp[NAME_MAX + 1], struct err *err)
+{
+	const char *first = newfile_base(output->temp);
+	int fd;
+
+	if (k == 0)
+		snprintf(temp, NAME_MAX + 1, "%s", first);
+	else
+		snprintf(temp, NAME_MAX + 1, NEWFILE_LINK, first, k);
+	if (n_names(output) > 1)
+		return output->input->names.open(
+		    output->input->names.context, k, base, err);
+	*base = newfile_base(output->target);
+	fd = fcntl(output->dirfd, F_DUPFD_CLOEXEC, 0);
+	if (fd < 0)
+		err_set_errno(err, "cannot open the directory of the output");
+	return fd;
+}
+
+/* Who may write to the directory could give another file the temporary name. */
 static bool check_temp(const struct newfile *output, struct err *err)
 {
 	struct stat ours, named;
@@ -288,32 +332,123 @@ static bool check_temp(const struct newfile *output, struct err *err)
 	    err, ERR_IO, "another process replaced the temporary file; run again");
 }
 
+/* The name must be one of the input as it was: what others did to it meanwhile would be lost, an
+ * upgrade or a right that was taken away. */
+static bool check_name(
+    const struct newfile *output, int dirfd, const char *base, struct err *err)
+{
+	const struct newfile_input *input = output->input;
+	struct stat st;
+
+	if (fstatat(dirfd, base, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    is_unchanged(&input->was, &st) && newfile_same_acl(output->fd, input->fd))
+		return true;
+	return err_set(err, ERR_IO, NEWFILE_CHANGED);
+}
+
+/* Checks name k, and puts a link to the new file beside it. */
+static bool link_name(struct newfile *output, uint32_t k, struct err *err)
+{
+	const char *base, *first = newfile_base(output->temp);
+	char temp[NAME_MAX + 1];
+	int dirfd = open_name(output, k, &base, temp, err);
+	bool ok =
+	    dirfd >= 0 && (!output->in_place || check_name(output, dirfd, base, err));
+
+	if (ok && k > 0) {
+		ok = linkat(output->dirfd, first, dirfd, temp, 0) == 0 ||
+		     err_set_errno(err, "cannot link beside %s", base);
+		output->n_links += ok;
+	}
+	if (dirfd >= 0)
+		close(dirfd);
+	return ok;
+}
+
+/* Makes name k one of the new file. */
+static bool rename_name(struct newfile *output, uint32_t k, struct err *err)
+{
+	const uint32_t n = n_names(output);
+	const char *base;
+	char temp[NAME_MAX + 1];
+	int dirfd = open_name(output, k, &base, temp, err);
+	bool ok = dirfd >= 0 && (renameat(dirfd, temp, dirfd, base) == 0 ||
+				    err_set_errno(err, "cannot rename onto %s",
+					n > 1 ? base : output->target));
+	struct err why = *err;
+
+	if (dirfd >= 0)
+		close(dirfd);
+	if (ok || n == 1)
+		return ok;
+	return err_set(err, why.kind,
+	    "%.300s; %" PRIu32 " of its %" PRIu32 " names are links to the new file",
+	    why.text, k, n);
+}
+
+/* All links are made before the first name changes: most failures then change nothing. */
+static bool replace_names(struct newfile *output, struct err *err)
+{
+	const uint32_t n = n_names(output);
+	sigset_t all, old;
+	bool ok = true;
+
+	/* Signals wait, or the names would separate. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	for (uint32_t k = 0; ok && k < n; k++)
+		ok = link_name(output, k, err);
+	for (uint32_t k = 0; ok && k < n; k++)
+		ok = rename_name(output, k, err);
+	/* What a failure left goes with newfile_abort. */
+	if (ok) {
+		output->n_links = 0;
+		newfile_notify(output, false);
+		free(output->temp);
+		output->temp = NULL;
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return ok;
+}
+
+/* What is there now is ours, so that another output of the same input can replace it. */
+static void note_replaced(struct newfile *output, const struct stat *ours)
+{
+	struct stat st;
+
+	if (output->in_place &&
+	    fstatat(output->dirfd, newfile_base(output->target), &st,
+		AT_SYMLINK_NOFOLLOW) == 0 &&
+	    st.st_dev == ours->st_dev && st.st_ino == ours->st_ino)
+		output->input->was = st;
+}
+
 /*
  * Attributes before fsync, fsync before rename: after a crash there is the old file or
- * the new one, never a new one that is empty or has the wrong owner. The directory is not
+ * the new one, never a new one that is empty or has the wrong owner. The sync can take
+ * seconds, so the attributes are copied again after it. The directory is not
  * synced: that would only decide which of the two, and costs as much as all the rest does
  * for a small file.
  */
-bool newfile_commit(struct newfile *output, int like_fd, struct err *err)
+bool newfile_commit(struct newfile *output, struct err *err)
 {
-	int fd = output->fd;
+	int like_fd = output->input ? output->input->fd : -1;
+	struct stat ours;
 
-	if (!newfile_copy_attrs(fd, like_fd, err))
+	if (!newfile_copy_attrs(output->fd, like_fd, err))
 		return false;
-	if (fsync(fd) < 0)
+	if (fsync(output->fd) < 0)
 		return err_set_errno(err, "cannot sync %s", output->temp);
-	if (!check_temp(output, err) || !check_unchanged(output, err))
+	if (!newfile_copy_attrs(output->fd, like_fd, err) || !check_temp(output, err))
 		return false;
+	if (fstat(output->fd, &ours) < 0)
+		return err_set_errno(err, "cannot stat %s", output->temp);
+	if (!replace_names(output, err))
+		return false;
+	note_replaced(output, &ours);
+	/* The file is synced: no error of a write is left to be told. */
+	close(output->fd);
 	output->fd = -1;
-	if (close(fd) < 0)
-		return err_set_errno(err, "cannot close %s", output->temp);
-	if (renameat(output->dirfd, newfile_base(output->temp), output->dirfd,
-		newfile_base(output->target)) < 0)
-		return err_set_errno(err, "cannot rename onto %s", output->target);
-	/* After the rename: at worst a handler removes a name that is gone. */
-	newfile_notify(output, false);
-	free(output->temp);
-	output->temp = NULL;
 	return true;
 }
 
@@ -325,6 +460,23 @@ bool newfile_replaces(const struct newfile *output, const char *path)
 	       stat(path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
+/* Those that a rename has used up are gone already. */
+static void remove_links(const struct newfile *output)
+{
+	char temp[NAME_MAX + 1];
+	struct err ignored;
+	const char *base;
+
+	for (uint32_t k = 1; k <= output->n_links; k++) {
+		int dirfd = open_name(output, k, &base, temp, &ignored);
+
+		if (dirfd < 0)
+			continue;
+		unlinkat(dirfd, temp, 0);
+		close(dirfd);
+	}
+}
+
 /* Also the normal end: after a commit there is no temporary file left to remove. */
 void newfile_abort(struct newfile *output)
 {
@@ -333,6 +485,7 @@ void newfile_abort(struct newfile *output)
 	if ((output->target || output->memory) && output->fd >= 0)
 		close(output->fd);
 	if (output->temp) {
+		remove_links(output);
 		unlinkat(output->dirfd, newfile_base(output->temp), 0);
 		newfile_notify(output, false);
 	}

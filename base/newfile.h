@@ -7,6 +7,7 @@
 #ifndef BASE_NEWFILE_H
 #define BASE_NEWFILE_H
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,8 +30,21 @@ struct newfile_watch {
 /* Of a file that is converted in its place, when others have changed it. */
 #define NEWFILE_CHANGED "changed while it was converted; left as it is, run again"
 
-/* Whether nothing has been written to a file, and no other is in its place. */
-ATTR_MUST_CHECK bool newfile_is_unchanged(const struct stat *was, const struct stat *is);
+/* All names of a file that is replaced in its place: they stay links of each other. */
+struct newfile_names {
+	uint32_t n; /* the first one is the path that the new file is made for */
+	/* Opens the directory of name k, which is closed after use, and gives the name in it. -1 with *err. */
+	int (*open)(void *context, uint32_t k, const char **base, struct err *err);
+	void *context;
+};
+
+/* What a new file is made of: it keeps the mode, owner and attributes of that. */
+struct newfile_input {
+	int fd;		 /* -1: none */
+	struct stat was; /* before it was read; after it was replaced, the new file */
+	char *path;	 /* where it was opened, without links; NULL: not by a path */
+	struct newfile_names names; /* n 0: those of the path alone */
+};
 
 struct newfile {
 	char *target;  /* the final path, symlinks resolved; NULL in memory */
@@ -39,7 +53,8 @@ struct newfile {
 	int fd;	       /* of the temporary file, read-write; -1 when closed */
 	bool memory;   /* a file that no directory has */
 	bool in_place; /* the target is the input */
-	struct stat input; /* in place: the input as it was */
+	uint32_t n_links;	     /* temporary names besides the first */
+	struct newfile_input *input; /* borrowed; NULL: none */
 	struct newfile_watch watch;
 };
 
@@ -47,11 +62,14 @@ struct newfile {
  * Creates the temporary file (O_EXCL, mode 0600). A path that is an existing symlink is
  * resolved, so the link stays. A name without a slash is of the directory where the process is,
  * also when others rename that meanwhile. ERR_UNSUPPORTED when the target exists and is not a
- * regular file, or is the same file as like_fd (rewriting in place) and has further hard
- * links, which a rename would detach. ERR_IO. watch may be NULL.
+ * regular file, or is the input (rewriting in place) and has hard links besides its names,
+ * which a rename would detach. ERR_IO. watch and input may be NULL.
  */
-ATTR_MUST_CHECK bool newfile_begin(const char *path, int like_fd,
+ATTR_MUST_CHECK bool newfile_begin(const char *path, struct newfile_input *input,
     const struct newfile_watch *watch, struct newfile *output, struct err *err);
+
+/* The temporary name beside name k of the input: NEWFILE_LINK of the first one and k. */
+#define NEWFILE_LINK "%s.%" PRIu32
 
 /* As newfile_begin, but for a file in memory. End it with newfile_take or
  * newfile_abort. */
@@ -74,12 +92,13 @@ void newfile_written(const struct newfile *output);
 
 /*
  * Gives the file mode, owner (where permitted), times not, and extended attributes of
- * like_fd, syncs it and renames it onto the target. Where owner or a
+ * the input, syncs it and renames it onto the target, or onto all names of the input. Where owner or a
  * security attribute of a setuid, setgid or capability-carrying file cannot be kept this
- * is ERR_IO, not a quiet loss; so is another file in the input's place by now, or a change of it. Afterwards nothing is left to abort. like_fd -1: a plain
- * new file, mode 0666 less the umask.
+ * is ERR_IO, not a quiet loss; so is another file in the input's place by now, or any change of it
+ * since it was opened. Afterwards nothing is left to abort. Without an input it is a plain new file, mode 0666
+ * less the umask.
  */
-ATTR_MUST_CHECK bool newfile_commit(struct newfile *output, int like_fd, struct err *err);
+ATTR_MUST_CHECK bool newfile_commit(struct newfile *output, struct err *err);
 
 /* Removes the temporary file and frees; accepts a zeroed or committed struct. */
 void newfile_abort(struct newfile *output);

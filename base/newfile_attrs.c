@@ -45,6 +45,19 @@ static enum xattr_action xattr_action_of(const char *name)
 	return strncmp(name, "trusted.overlay.", 16) == 0 ? XATTR_SKIP : XATTR_TRY;
 }
 
+/* Says if a value that cannot be kept is no error. The first four are the rights that we lack
+ * and what the file system does not know, the others are its limits of space. */
+static bool may_lose(enum xattr_action action)
+{
+	static const int why[] = {
+	    EOPNOTSUPP, EPERM, EACCES, EINVAL, ENOSPC, EDQUOT, E2BIG, ERANGE};
+
+	for (size_t i = 0; action == XATTR_TRY && i < sizeof(why) / sizeof(why[0]); i++)
+		if (errno == why[i])
+			return true;
+	return false;
+}
+
 /* The list may be older than the file: an attribute that is gone by now is not an
  * error. */
 static bool copy_one(
@@ -62,9 +75,10 @@ static bool copy_one(
 	if (!value)
 		return err_set_nomem(err);
 	got = fgetxattr(like_fd, name, value, (size_t)size);
-	if ((got < 0 || fsetxattr(fd, name, value, (size_t)got, 0) < 0) &&
-	    !(action == XATTR_TRY && (errno == EOPNOTSUPP || errno == EPERM ||
-					 errno == EACCES || errno == EINVAL)))
+	if (got < 0 && errno == ENODATA)
+		ok = true;
+	else if ((got < 0 || fsetxattr(fd, name, value, (size_t)got, 0) < 0) &&
+		 !may_lose(action))
 		ok = err_set_errno(err, "cannot keep the attribute %s", name);
 	free(value);
 	return ok;
@@ -153,6 +167,22 @@ static bool drop_acl(int fd, struct err *err)
 	if (fremovexattr(fd, ACL) == 0 || errno == ENODATA || errno == EOPNOTSUPP)
 		return true;
 	return err_set_errno(err, "cannot remove the ACL of the directory");
+}
+
+bool newfile_same_acl(int a, int b)
+{
+	ssize_t size = fgetxattr(a, ACL, NULL, 0), other = fgetxattr(b, ACL, NULL, 0);
+	char *values;
+	bool same;
+
+	if (size <= 0 || other != size)
+		return size <= 0 && other <= 0;
+	values = malloc(2 * (size_t)size);
+	same = values && fgetxattr(a, ACL, values, (size_t)size) == size &&
+	       fgetxattr(b, ACL, values + size, (size_t)size) == size &&
+	       memcmp(values, values + size, (size_t)size) == 0;
+	free(values);
+	return same;
 }
 
 bool newfile_copy_attrs(int fd, int like_fd, struct err *err)

@@ -53,3 +53,10 @@ int regular_copy(int fd, struct stat *st)
 {
 	return regular_check(fcntl(fd, F_DUPFD_CLOEXEC, 0), st);
 }
+
+bool regular_is_same(const struct stat *was, const struct stat *is)
+{
+	return is->st_dev == was->st_dev && is->st_ino == was->st_ino &&
+	       is->st_size == was->st_size && is->st_mtim.tv_sec == was->st_mtim.tv_sec &&
+	       is->st_mtim.tv_nsec == was->st_mtim.tv_nsec;
+}

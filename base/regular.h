@@ -3,6 +3,7 @@
 #ifndef BASE_REGULAR_H
 #define BASE_REGULAR_H
 
+#include <stdbool.h>
 #include <sys/stat.h>
 
 #include "base/attr.h"
@@ -14,5 +15,8 @@
 ATTR_MUST_CHECK int regular_open(const char *path, struct stat *st);
 /* The same of an open descriptor, which stays the caller's. */
 ATTR_MUST_CHECK int regular_copy(int fd, struct stat *st);
+
+/* Whether nothing has been written to a file, and no other is in its place. */
+ATTR_MUST_CHECK bool regular_is_same(const struct stat *was, const struct stat *is);
 
 #endif

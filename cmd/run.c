@@ -126,8 +126,8 @@ static bool run_print(const struct args *args, const struct eh2sframe_result *re
 
 /* Writes OUT; NULL after a failure. */
 static struct eh2sframe_result *run_write(const struct args *args,
-    const struct eh2sframe_file *file, const struct run_place *place,
-    struct report_gate *gate, struct eh2sframe_error *error)
+    const struct eh2sframe_file *file, struct report_gate *gate,
+    struct eh2sframe_error *error)
 {
 	const char *out = args->paths[1];
 	struct eh2sframe_result *result;
@@ -142,8 +142,7 @@ static struct eh2sframe_result *run_write(const struct args *args,
 		*error = worse;
 	ok = result && report_gate_judge_result(gate, result, error);
 	if (args->verb == VERB_CONVERT)
-		ok = ok && run_place_kept(place, out, error) &&
-		     eh2sframe_result_write_path(result, out, error);
+		ok = ok && eh2sframe_result_write_path(result, out, error);
 	else
 		ok = ok &&
 		     eh2sframe_result_section_path(result, args->address, out, error);
@@ -177,7 +176,6 @@ static void run_report_write(const struct args *args, struct run_report *report,
 static bool run_convert(const struct args *args, struct run_report *report, bool *done,
     struct eh2sframe_error *error)
 {
-	const struct run_place place = run_place_of(args->paths[0], args->paths[1]);
 	struct eh2sframe_result *result;
 	struct eh2sframe_file *file;
 	bool ok;
@@ -185,15 +183,10 @@ static bool run_convert(const struct args *args, struct run_report *report, bool
 	file = eh2sframe_open_path(args->paths[0], args->options, error);
 	if (!file)
 		return false;
-	/* What writes OUT looks itself, but only from where it begins to. */
-	if (!run_place_kept(&place, args->paths[1], error)) {
-		eh2sframe_close(file);
-		return false;
-	}
 	if (args->verb == VERB_REMOVE) {
 		ok = eh2sframe_file_remove_path(file, args->paths[1], error);
 	} else {
-		result = run_write(args, file, &place, &report->gate, error);
+		result = run_write(args, file, &report->gate, error);
 		*done = result != NULL;
 		if (*done)
 			temporary_converted();

@@ -3,8 +3,6 @@
 #ifndef CMD_RUN_INTERNAL_H
 #define CMD_RUN_INTERNAL_H
 
-#include <sys/stat.h>
-
 #include "cmd/common/args.h"
 
 /* Whether a path is the file of one of the first n inputs, or of an input that an option
@@ -13,18 +11,6 @@ bool run_is_input(const struct args *args, size_t n, const char *path);
 
 /* Whether two names are the same file, or will be when they exist. */
 bool run_same_place(const char *a, const char *b);
-
-/* A program that is converted in its place, as it was before it was opened. */
-struct run_place {
-	bool in_place;
-	struct stat was;
-};
-
-struct run_place run_place_of(const char *in, const char *out);
-
-/* Whether no one has changed, replaced or linked it since. EH2SFRAME_IO. */
-bool run_place_kept(
-    const struct run_place *place, const char *out, struct eh2sframe_error *error);
 
 /* Refuses a path that would overwrite the program. Returns a status. */
 int run_refuse_path(const char *path, const char *what);

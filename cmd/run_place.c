@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/newfile.h"
 #include "base/program/fail.h"
 #include "base/program/print.h"
 #include "cmd/run_internal.h"
@@ -21,26 +20,6 @@ static bool run_same_file(const char *a, const char *b)
 
 	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
 	       x.st_ino == y.st_ino;
-}
-
-struct run_place run_place_of(const char *in, const char *out)
-{
-	struct run_place place = {0};
-
-	place.in_place = stat(out, &place.was) == 0 && run_same_file(in, out);
-	return place;
-}
-
-bool run_place_kept(
-    const struct run_place *place, const char *out, struct eh2sframe_error *error)
-{
-	struct stat is;
-
-	if (!place->in_place ||
-	    (stat(out, &is) == 0 && newfile_is_unchanged(&place->was, &is) &&
-		is.st_nlink == place->was.st_nlink))
-		return true;
-	return cmd_fail(error, EH2SFRAME_IO, NEWFILE_CHANGED);
 }
 
 /* Whether it is an input that an option names. */

@@ -192,7 +192,7 @@ bool convert_write_section(
 
 	install->image = NULL;
 	ok = convert_section(conv, addr, err) &&
-	     install_open(install, out, -1, conv->options, err) &&
+	     install_open(install, out, NULL, conv->options, err) &&
 	     newfile_write_at(
 		 install->output.fd, conv->bytes.data, conv->bytes.size, 0, err) &&
 	     install_commit(install, err);

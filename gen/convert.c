@@ -178,12 +178,12 @@ bool convert_write(struct conversion *conv, const char *out, struct err *err)
 	    convert_generate(conv, err) && convert_worthwhile(conv, err) &&
 	    (conv->image->object ? insert_object(conv, err) : insert_linked(conv, err)) &&
 	    convert_growth(conv, err) &&
-	    install_prove(&conv->install, &conv->object, &conv->model,
-		&conv->report.coverage, err) &&
-	    install_commit(&conv->install, err);
-	install_end(&conv->install, ok);
+	    install_prove(
+		&conv->install, &conv->object, &conv->model, &conv->report.coverage, err);
 	conv->report.held = conv->install.held;
 	if (ok && conv->options->refresh)
 		conv->report.lost_bytes = convert_lost(conv);
+	ok = ok && install_commit(&conv->install, err);
+	install_end(&conv->install, ok);
 	return ok;
 }

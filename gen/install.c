@@ -11,10 +11,10 @@
 /* Below this a thread costs more than it saves. */
 #define BESIDE_SIZE ((size_t)1 << 20)
 
-bool install_open(struct install *install, const char *out, int like_fd,
+bool install_open(struct install *install, const char *out, struct newfile_input *input,
     const struct options *options, struct err *err)
 {
-	return out ? newfile_begin(out, like_fd, &options->watch, &install->output, err)
+	return out ? newfile_begin(out, input, &options->watch, &install->output, err)
 		   : newfile_begin_memory(&install->output, err);
 }
 
@@ -37,7 +37,7 @@ void install_begin(struct install *install, const struct image *image,
 	/* Most files that come to nothing do so for want of it. */
 	if (!options_derives(options) && !cfi_sources_any(image, options))
 		return;
-	if (!install_open(install, out, image->fd, options, &install->copy_err))
+	if (!install_open(install, out, install->input, options, &install->copy_err))
 		return;
 	install->beside = options->jobs > 1 && image->size >= BESIDE_SIZE;
 	if (install->beside)
@@ -177,7 +177,7 @@ bool install_original(struct install *install, const struct image *image,
 	else if (ok && !found)
 		ok = err_set(
 		    err, ERR_NOTHING, "no .sframe that eh2sframe added, nothing to do");
-	ok = ok && install_open(install, out, image->fd, options, err) &&
+	ok = ok && install_open(install, out, install->input, options, err) &&
 	     undo_write(image, &undo, install->output.fd, err) &&
 	     install_commit(install, err);
 	install_end(install, ok);
@@ -191,9 +191,10 @@ bool install_commit(struct install *install, struct err *err)
 		return err_set(err, ERR_USAGE,
 		    "OUT is the debug file %.200s, which is an input; give another name",
 		    install->debug_path);
-	return install->output.memory ||
-	       newfile_commit(
-		   &install->output, install->image ? install->image->fd : -1, err);
+	if (install->output.memory)
+		return true;
+	return (!install->ready || install->ready(install->context, err)) &&
+	       newfile_commit(&install->output, err);
 }
 
 void install_end(struct install *install, bool keep)

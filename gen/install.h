@@ -22,6 +22,10 @@ struct install {
 	const struct image *image;     /* borrowed: the input */
 	const struct options *options; /* borrowed */
 	char *debug_path; /* borrowed: the debug file that was read; NULL: none */
+	struct newfile_input *input; /* borrowed: where it is, for the output */
+	/* Is called when the output is proven, and before it has its place. False: it shall not get it. */
+	bool (*ready)(void *context, struct err *err); /* NULL: none */
+	void *context;
 	struct newfile output;
 	struct insert_plan plan; /* of a linked file, once there is one */
 	/* Bytes of an object's code that it could have had rows for. */
@@ -34,9 +38,9 @@ struct install {
 	bool copied;
 };
 
-/* The output alone, without a copy of anything; out is NULL for memory. */
-ATTR_MUST_CHECK bool install_open(struct install *install, const char *out, int like_fd,
-    const struct options *options, struct err *err);
+/* The output alone, without a copy of anything; out is NULL for memory, input for a plain file. */
+ATTR_MUST_CHECK bool install_open(struct install *install, const char *out,
+    struct newfile_input *input, const struct options *options, struct err *err);
 
 /* Begins the copy. An error is reported when the copy is needed, if it is. */
 void install_begin(struct install *install, const struct image *image,

@@ -19,6 +19,28 @@ const char *eh2sframe_features(void);
 /* Writes names and versions of the libraries that it uses, as snprintf(3) would. */
 size_t eh2sframe_libraries(char *text, size_t size);
 
+/* All names of a file that is converted in its place. */
+struct eh2sframe_names {
+	uint32_t n;
+	/* Opens the directory of name i, which the library closes, and gives the name in it,
+	 * which lives as long as the file is open. -1 with *error. */
+	int (*open)(
+	    void *context, uint32_t i, const char **name, struct eh2sframe_error *error);
+	/* Is called when the new file is proven, and before it gets the names. result is NULL
+	 * where no conversion made it. False with *error: it does not get them. */
+	bool (*ready)(void *context, struct eh2sframe_result *result,
+	    struct eh2sframe_error *error);
+	void *context;
+};
+
+/*
+ * Sets the names of a file, which are copied. Calls that write to a path then take it for
+ * the first of these, in the directory of the process, and replace all of them. They stay
+ * links of each other.
+ */
+void eh2sframe_file_set_names(
+    struct eh2sframe_file *file, const struct eh2sframe_names *names);
+
 /* The section that a file had when it was opened. */
 
 /* Prints the section, as the verb dump does. EH2SFRAME_NOTHING without one. */

@@ -114,7 +114,7 @@ static bool print_create(struct print_out *out, const struct newfile_watch *watc
 	struct err err = {0};
 	int fd;
 
-	if (!newfile_begin(out->path, -1, watch, &out->fresh, &err))
+	if (!newfile_begin(out->path, NULL, watch, &out->fresh, &err))
 		return print_engine_failed(&err, error);
 	fd = fcntl(out->fresh.fd, F_DUPFD_CLOEXEC, 0);
 	if (print_stream(fd, out, error))
@@ -198,7 +198,7 @@ bool print_close(struct print_out *out, bool ok, struct eh2sframe_error *error)
 	failed |= fclose(file) != 0;
 	if (ok && failed)
 		ok = cmd_fail_errno(error, "cannot write");
-	if (ok && out->fresh.temp && !newfile_commit(&out->fresh, -1, &err))
+	if (ok && out->fresh.temp && !newfile_commit(&out->fresh, &err))
 		ok = print_engine_failed(&err, error);
 	newfile_abort(&out->fresh);
 	return ok;

@@ -17,16 +17,15 @@
 #include "base/program/fail.h"
 #include "include/eh2sframe.h"
 
-/* More than worker threads; a signal does not remove a file beyond that. */
-#define MAX_FILES 1100
+/* A process writes one output and its report. */
+enum { MAX_FILES = 4 };
 
 /*
  * Static, so that the handler never meets freed memory. A path is complete before its
- * state says so; the worst of a race is an unlink of a name that is gone.
+ * slot is live; the worst of a race is an unlink of a name that is gone.
  */
-enum slot_state { SLOT_FREE, SLOT_TAKEN, SLOT_LIVE };
 static struct slot {
-	atomic_int state;
+	atomic_bool live;
 	char path[PATH_MAX];
 } slots[MAX_FILES];
 
@@ -46,7 +45,7 @@ static void temporary_remove(void)
 	int saved = errno;
 
 	for (size_t i = 0; i < MAX_FILES; i++)
-		if (atomic_load(&slots[i].state) == SLOT_LIVE)
+		if (atomic_load(&slots[i].live))
 			unlink(slots[i].path);
 	errno = saved;
 }
@@ -83,27 +82,19 @@ static void temporary_enter(const char *path)
 	size_t size = strlen(path) + 1;
 
 	for (size_t i = 0; i < MAX_FILES && size <= PATH_MAX; i++) {
-		int expected = SLOT_FREE;
-
-		if (!atomic_compare_exchange_strong(
-			&slots[i].state, &expected, SLOT_TAKEN))
+		if (atomic_load(&slots[i].live))
 			continue;
 		memcpy(slots[i].path, path, size);
-		atomic_store(&slots[i].state, SLOT_LIVE);
+		atomic_store(&slots[i].live, true);
 		return;
 	}
 }
 
-/* Only the thread that entered a path removes it, and no other has the same path. */
 static void temporary_leave(const char *path)
 {
-	for (size_t i = 0; i < MAX_FILES; i++) {
-		if (atomic_load(&slots[i].state) != SLOT_LIVE ||
-		    strcmp(slots[i].path, path) != 0)
-			continue;
-		atomic_store(&slots[i].state, SLOT_FREE);
-		return;
-	}
+	for (size_t i = 0; i < MAX_FILES; i++)
+		if (atomic_load(&slots[i].live) && strcmp(slots[i].path, path) == 0)
+			atomic_store(&slots[i].live, false);
 }
 
 void temporary_note(void *context, const char *path, bool exists)

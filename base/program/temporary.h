@@ -14,7 +14,7 @@ extern const int temporary_signals[TEMPORARY_N_SIGNALS];
 void temporary_signal_set(sigset_t *set);
 
 /* For eh2sframe_options_on_temporary; context is not used. The first call sets handlers
- * for these signals, where there are none yet. Any thread may call it. */
+ * for these signals, where there are none yet. One thread at a time calls it. */
 void temporary_note(void *context, const char *path, bool exists);
 
 /*

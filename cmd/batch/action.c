@@ -69,36 +69,6 @@ static bool action_report(const struct batch_job *job, struct eh2sframe_result *
 		   action_line(result, besides, *report, error));
 }
 
-/* What is worse than before is not written. The object of what is written has more in
- * it. */
-static struct eh2sframe_result *action_compare(const struct batch_job *job,
-    const struct eh2sframe_file *file, const char *out, json_t **report,
-    struct eh2sframe_error *error)
-{
-	struct eh2sframe_result *result = eh2sframe_convert(file, NULL, error);
-
-	if (result && action_report(job, result, NULL, report, error) &&
-	    eh2sframe_result_write_path(result, out, error)) {
-		json_decref(*report);
-		*report = NULL;
-		return result;
-	}
-	eh2sframe_result_free(result);
-	return NULL;
-}
-
-static bool action_convert(const struct batch_job *job, const struct eh2sframe_file *file,
-    const char *out, json_t **report, struct eh2sframe_error *error)
-{
-	struct eh2sframe_result *result =
-	    job->gate->path ? action_compare(job, file, out, report, error)
-			    : eh2sframe_convert(file, out, error);
-	bool ok = result && action_report(job, result, NULL, report, error);
-
-	eh2sframe_result_free(result);
-	return ok;
-}
-
 /* The object of a file that is done, without anything else in it. */
 static bool action_done(json_t **report, struct eh2sframe_error *error)
 {
@@ -106,12 +76,34 @@ static bool action_done(json_t **report, struct eh2sframe_error *error)
 	return *report || cmd_fail_nomem(error);
 }
 
+bool batch_action_ready(const struct batch_job *job, struct eh2sframe_result *result,
+    json_t **report, struct eh2sframe_error *error)
+{
+	return result ? action_report(job, result, NULL, report, error)
+		      : action_done(report, error);
+}
+
+/* What is worse than before is not written, whatever else stands against that. */
+static bool action_convert(const struct batch_job *job, const struct eh2sframe_file *file,
+    const char *out, json_t **report, struct eh2sframe_error *error)
+{
+	const bool first = job->gate->path != NULL;
+	struct eh2sframe_result *result =
+	    eh2sframe_convert(file, first ? NULL : out, error);
+	bool ok =
+	    result && (!first || (action_report(job, result, NULL, report, error) &&
+				     eh2sframe_result_write_path(result, out, error)));
+
+	eh2sframe_result_free(result);
+	return ok;
+}
+
 bool batch_action_write(const struct batch_job *job, const struct eh2sframe_file *file,
     const char *out, json_t **report, struct eh2sframe_error *error)
 {
-	if (job->args->verb == VERB_CONVERT)
-		return action_convert(job, file, out, report, error);
-	return eh2sframe_file_remove_path(file, out, error) && action_done(report, error);
+	return job->args->verb == VERB_CONVERT
+		   ? action_convert(job, file, out, report, error)
+		   : eh2sframe_file_remove_path(file, out, error);
 }
 
 /* Whether the file has these bytes. */

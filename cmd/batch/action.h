@@ -11,9 +11,14 @@
 /* The word of the report for why there is nothing to do; NULL when there is something. */
 const char *batch_action_skip(const struct args *args, const struct eh2sframe_file *file);
 
+/* Makes the object of a file in the JSON report, of a result or, without one, of a file that is
+ * restored. The caller owns it, even after a failure. */
+ATTR_MUST_CHECK bool batch_action_ready(const struct batch_job *job,
+    struct eh2sframe_result *result, json_t **report, struct eh2sframe_error *error);
+
 /*
- * Converts the file to out, which must not exist, or writes the original there. *report is
- * its object in the JSON report; the caller owns it, even after a failure.
+ * Converts the file in its place, or writes the original there; out is its first name. *report is
+ * what a comparison with an old report made of it, and of batch_action_ready the rest.
  */
 ATTR_MUST_CHECK bool batch_action_write(const struct batch_job *job,
     const struct eh2sframe_file *file, const char *out, json_t **report,

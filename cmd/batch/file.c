@@ -1,25 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the new file, and gives it the names of the old one. */
+/* Works on a file, under all of its names. */
 #include "cmd/batch/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/mman.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/newfile.h"
+#include "base/regular.h"
 #include "cmd/batch/action.h"
 #include "cmd/report/report.h"
-#include "base/program/temporary.h"
-
-enum { BATCH_TEMP_SIZE = 64 };
 
 /* The work on one file, until it is a report. */
 struct file_state {
@@ -31,126 +27,29 @@ struct file_state {
 	char *text;	  /* of that */
 };
 
-/* The temporary name for the file's k-th name. The result is written under the first. */
-static const char *file_temp_name(
-    const struct batch_job *job, uint32_t k, char buf[BATCH_TEMP_SIZE])
-{
-	snprintf(buf, BATCH_TEMP_SIZE, ".eh2sframe.%s.%" PRIu32, job->token, k);
-	return buf;
-}
-
-/* Whether the file is unchanged: any write, rename, link or change of mode shows in
- * ctime. */
-static bool file_is_same(const struct stat *a, const struct stat *b, bool links_too)
-{
-	return newfile_is_unchanged(a, b) &&
-	       (!links_too || (a->st_nlink == b->st_nlink &&
-				  a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
-				  a->st_ctim.tv_nsec == b->st_ctim.tv_nsec));
-}
-
-/* Stats the name itself, not the target of a link in its place. */
-static bool file_stat(int dirfd, const struct batch_name *name, struct stat *st,
-    struct eh2sframe_error *err)
-{
-	if (fstatat(dirfd, name->base, st, AT_SYMLINK_NOFOLLOW) < 0)
-		return cmd_fail_errno(err, "cannot stat");
-	return true;
-}
-
-/* Checks that the k-th name still belongs to the file, and puts a link to the new file
- * beside it. */
-static bool file_link(const struct batch_job *job, const struct batch_file *file,
-    uint32_t k, const struct file_state *made, struct eh2sframe_error *err)
-{
-	const struct batch_name *name = &job->tree->names[file->first + k];
-	char from[BATCH_TEMP_SIZE], to[BATCH_TEMP_SIZE];
-	int dirfd = batch_tree_open_dir(job->tree, name->dir, err);
-	struct stat st;
-	bool ok = dirfd >= 0 && file_stat(dirfd, name, &st, err);
-
-	if (ok && !file_is_same(&st, &made->was, true))
-		ok = cmd_fail(err, EH2SFRAME_IO, NEWFILE_CHANGED);
-	if (ok && k > 0 &&
-	    linkat(made->dirfd, file_temp_name(job, 0, from), dirfd,
-		file_temp_name(job, k, to), 0) < 0)
-		ok = cmd_fail_errno(err, "cannot link beside %s", name->base);
-	if (dirfd >= 0)
-		close(dirfd);
-	return ok;
-}
-
-/* Makes the k-th name a name of the new file. */
-static bool file_rename(const struct batch_job *job, const struct batch_file *file,
-    uint32_t k, struct eh2sframe_error *err)
-{
-	const struct batch_name *name = &job->tree->names[file->first + k];
-	char temp[BATCH_TEMP_SIZE];
-	int dirfd = batch_tree_open_dir(job->tree, name->dir, err);
-	bool ok = dirfd >= 0;
-
-	if (ok && renameat(dirfd, file_temp_name(job, k, temp), dirfd, name->base) < 0)
-		ok = cmd_fail_errno(err, "cannot rename onto %s", name->base);
-	if (dirfd >= 0)
-		close(dirfd);
-	if (ok || file->n == 1)
-		return ok;
-	return cmd_fail(err, err->status,
-	    "%.300s; %" PRIu32 " of its %" PRIu32 " names are links to the new file",
-	    err->text, k, file->n);
-}
-
-/* Make all links before the first name changes: most failures then change nothing. */
-static bool file_replace(const struct batch_job *job, const struct batch_file *file,
-    const struct file_state *made, struct eh2sframe_error *err)
-{
-	sigset_t all, before;
-	bool ok = true;
-
-	/* Two runs at the same time would each give names to their own file, and
-	 * separate them. The lock lets only one do so until the file is closed. */
-	if (file->n > 1 && flock(made->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-		return cmd_fail(
-		    err, EH2SFRAME_IO, "another process has locked it; left as it is");
-	/* Signals wait, or the names would separate. */
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &before);
-	for (uint32_t k = 0; ok && k < file->n; k++)
-		ok = file_link(job, file, k, made, err);
-	for (uint32_t k = 0; ok && k < file->n; k++)
-		ok = file_rename(job, file, k, err);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	return ok;
-}
-
-/* The library's file has a name of this kind in the directory of the file's first name. */
-static const char *file_library_name(const char *path)
+/* The library's temporary file is one of the first directory, and has no other kind of name. */
+static bool file_is_library(const char *temporary)
 {
 	static const char start[] = ".eh2sframe.";
-	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path;
 
-	return strncmp(base, start, sizeof(start) - 1) == 0 ? base : NULL;
+	return strncmp(temporary, start, sizeof(start) - 1) == 0 &&
+	       !strchr(temporary, '/');
 }
 
-void batch_file_clean(const struct batch_job *job, size_t index, const char *temporary)
+void batch_file_clean(const struct batch_tree *tree, size_t index, const char *temporary)
 {
-	const struct batch_file *file = &job->tree->files[index];
-	const char *library = file_library_name(temporary);
-	bool own = strspn(job->token, "0123456789abcdef") == BATCH_TOKEN_SIZE - 1;
-	char temp[BATCH_TEMP_SIZE];
+	const struct batch_file *file = &tree->files[index];
+	char name[NAME_MAX + 1];
 	struct eh2sframe_error ignored;
 
-	for (uint32_t k = 0; k < file->n && (own || library); k++) {
-		int dirfd = batch_tree_open_dir(
-		    job->tree, job->tree->names[file->first + k].dir, &ignored);
+	for (uint32_t k = 0; k < file->n && file_is_library(temporary); k++) {
+		int dirfd =
+		    batch_tree_open_dir(tree, tree->names[file->first + k].dir, &ignored);
 
 		if (dirfd < 0)
 			continue;
-		if (own)
-			unlinkat(dirfd, file_temp_name(job, k, temp), 0);
-		if (library && k == 0)
-			unlinkat(dirfd, library, 0);
+		snprintf(name, sizeof(name), k ? NEWFILE_LINK : "%s", temporary, k);
+		unlinkat(dirfd, name, 0);
 		close(dirfd);
 	}
 }
@@ -170,7 +69,7 @@ static int file_open(const struct batch_name *name, int dirfd, struct stat *st,
 		cmd_fail_errno(error, "cannot open");
 		return -1;
 	}
-	if (fstat(fd, st) == 0 && file_is_same(st, &name->st, false))
+	if (fstat(fd, st) == 0 && regular_is_same(&name->st, st))
 		return fd;
 	cmd_fail(error, EH2SFRAME_IO, "changed after it was listed; run again");
 	close(fd);
@@ -212,34 +111,71 @@ static bool file_report(const struct batch_job *job, const struct batch_file *fi
 	return made->text || cmd_fail_nomem(error);
 }
 
-/* Writes a new file and puts it in the place of the old. */
-static bool file_make(const struct batch_job *job, const struct batch_file *file,
-    const struct eh2sframe_file *input, struct file_state *made,
+/* Two runs at the same time would each give names to their own file, and separate them. The
+ * lock lets only one do so until the file is closed. */
+static bool file_lock(const struct batch_file *file, const struct file_state *made,
     struct eh2sframe_error *error)
 {
+	return file->n == 1 || flock(made->fd, LOCK_EX | LOCK_NB) == 0 ||
+	       errno != EWOULDBLOCK ||
+	       cmd_fail(
+		   error, EH2SFRAME_IO, "another process has locked it; left as it is");
+}
+
+/* A new file on its way to the names of the old one. */
+struct file_making {
+	const struct batch_job *job;
+	const struct batch_file *file;
+	struct file_state *made;
+};
+
+/* For struct eh2sframe_names. */
+static int file_open_name(
+    void *context, uint32_t k, const char **base, struct eh2sframe_error *error)
+{
+	const struct file_making *making = context;
+	const struct batch_tree *tree = making->job->tree;
+	const struct batch_name *name = &tree->names[making->file->first + k];
+
+	*base = name->base;
+	return batch_tree_open_dir(tree, name->dir, error);
+}
+
+/* The same. After the file has its place, memory may run out, so the report is made before. */
+static bool file_ready(
+    void *context, struct eh2sframe_result *result, struct eh2sframe_error *error)
+{
+	const struct file_making *making = context;
+	struct file_state *made = making->made;
+
+	json_decref(made->report);
+	made->report = NULL;
+	return batch_action_ready(making->job, result, &made->report, error) &&
+	       file_has_all_names(making->file, made, error) &&
+	       file_report(making->job, making->file, made, error) &&
+	       file_lock(making->file, made, error);
+}
+
+/* Writes a new file and puts it in the place of the old. */
+static bool file_make(const struct batch_job *job, const struct batch_file *file,
+    struct eh2sframe_file *input, struct file_state *made, struct eh2sframe_error *error)
+{
+	struct file_making making = {job, file, made};
+	const struct eh2sframe_names names = {
+	    file->n, file_open_name, file_ready, &making};
 	/* A section that is another producer's stays, whatever names the file has; this
 	 * shows when it is to be removed. */
 	bool late = job->args->verb == VERB_REMOVE;
-	char temp[BATCH_TEMP_SIZE];
 	bool ok;
 
 	if (!late && !file_has_all_names(file, made, error))
 		return false;
-	file_temp_name(job, 0, temp);
-	temporary_note(NULL, temp, true);
-	/* After the file has its place, memory may run out. */
-	ok = batch_action_write(job, input, temp, &made->report, error) &&
-	     (!late || file_has_all_names(file, made, error)) &&
-	     file_report(job, file, made, error) && file_replace(job, file, made, error);
-	/* This is after a failure, or for names that were not reached. */
-	if (!ok) {
-		batch_file_clean(job, (size_t)(file - job->tree->files), "");
-		/* The directory may have another name by now. */
-		unlinkat(made->dirfd, temp, 0);
-		/* A failure has no line of a result. */
+	eh2sframe_file_set_names(input, &names);
+	ok = batch_action_write(
+	    job, input, job->tree->names[file->first].base, &made->report, error);
+	/* A failure has no line of a result. */
+	if (!ok)
 		json_object_del(made->report, "text");
-	}
-	temporary_note(NULL, temp, false);
 	if (!ok && late && error->status == EH2SFRAME_NOTHING)
 		made->skip = "other-sframe";
 	return ok;
@@ -247,8 +183,7 @@ static bool file_make(const struct batch_job *job, const struct batch_file *file
 
 /* Does the same, but leaves the old file as it is. */
 static bool file_try(const struct batch_job *job, const struct batch_file *file,
-    const struct eh2sframe_file *input, struct file_state *made,
-    struct eh2sframe_error *error)
+    struct eh2sframe_file *input, struct file_state *made, struct eh2sframe_error *error)
 {
 	bool ok = file_has_all_names(file, made, error) &&
 		  batch_action_try(job, input, &made->report, error) &&
@@ -262,8 +197,7 @@ static bool file_try(const struct batch_job *job, const struct batch_file *file,
 
 /* Does with an open file what the verb says. */
 static bool file_act(const struct batch_job *job, const struct batch_file *file,
-    const struct eh2sframe_file *input, struct file_state *made,
-    struct eh2sframe_error *error)
+    struct eh2sframe_file *input, struct file_state *made, struct eh2sframe_error *error)
 {
 	const enum verb verb = job->args->verb;
 
@@ -352,18 +286,6 @@ static bool file_work(const struct batch_job *job, const struct batch_file *file
 	return ok;
 }
 
-/* 64 random bits, new for each file. */
-static bool file_new_token(char *token, struct eh2sframe_error *error)
-{
-	unsigned char random[(BATCH_TOKEN_SIZE - 1) / 2];
-
-	if (getrandom(random, sizeof(random), 0) != sizeof(random))
-		return cmd_fail_errno(error, "cannot get random bytes");
-	for (size_t i = 0; i < sizeof(random); i++)
-		snprintf(token + 2 * i, 3, "%02x", random[i]);
-	return true;
-}
-
 /* A failure, with what was found until then. */
 static json_t *file_failure(const struct batch_name *name,
     const struct eh2sframe_error *error, const json_t *report)
@@ -395,7 +317,7 @@ char *batch_file_work(const struct batch_job *job, size_t index)
 	json_t *failure;
 	char *text;
 
-	if (file_new_token(job->token, &error) && file_work(job, file, &made, &error)) {
+	if (file_work(job, file, &made, &error)) {
 		json_decref(made.report);
 		return made.text;
 	}

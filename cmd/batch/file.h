@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Converts one file of the tree, or gives back its original, under a temporary name beside
- * it. The result then takes the place of every name that the file has in the tree. So its
- * names stay links of each other, and each is at any time the old or the new file.
+ * Converts one file of the tree, or gives back its original. The result takes the place of every
+ * name that the file has in the tree. So its names stay links of each other, and each is at any
+ * time the old or the new file.
  */
 #ifndef CMD_BATCH_FILE_H
 #define CMD_BATCH_FILE_H
@@ -11,8 +11,6 @@
 
 #include "cmd/batch/tree.h"
 #include "cmd/report/gate.h"
-
-enum { BATCH_TOKEN_SIZE = 17 };
 
 struct sandbox;
 
@@ -24,9 +22,6 @@ struct batch_job {
 	const struct sandbox *sandbox;	/* of the workers; NULL: none */
 	unsigned int threads;
 	unsigned int worker; /* its number */
-	/* Part of the temporary names of the file in work. Others cannot guess it, or
-	 * they could put a link there. It is in memory that the pool sees. */
-	char *token;
 };
 
 /*
@@ -37,10 +32,9 @@ struct batch_job {
 char *batch_file_work(const struct batch_job *job, size_t file);
 
 /*
- * Removes the temporary names of a file that a worker left behind, and the library's temporary
- * file beside its first name; temporary is its path, or "". Nothing else is removed, whatever
- * the worker wrote to token and temporary.
+ * Removes the temporary names that a worker left behind beside those of a file; temporary is the
+ * first of them, or "". Nothing else is removed, whatever the worker wrote there.
  */
-void batch_file_clean(const struct batch_job *job, size_t file, const char *temporary);
+void batch_file_clean(const struct batch_tree *tree, size_t file, const char *temporary);
 
 #endif

@@ -64,7 +64,6 @@ static bool pool_start_worker(
 	struct batch_job job = run->pool->job;
 
 	job.worker = i;
-	job.token = run->shared->records[i].token;
 	if (!batch_worker_start(&run->workers[i], &job, run->shared, &run->signals, err))
 		return false;
 	run->alive++;
@@ -104,19 +103,16 @@ static bool pool_is_open(const struct pool_run *run, size_t file)
 	return file >= run->first && file < run->last && !run->seen[file - run->first];
 }
 
-/* Removes what a worker left of a file. Strings of the record may have no end. They are copied first: another worker
- * that was taken over could change them between a check and their use. */
+/* Removes what a worker left of a file. The name in the record may have no end. It is copied first: another
+ * worker that was taken over could change it between a check and its use. */
 static void pool_clean(struct pool_run *run, unsigned int i, size_t file)
 {
 	const struct batch_record *record = &run->shared->records[i];
-	char temporary[sizeof(record->temporary)], token[sizeof(record->token)];
-	struct batch_job job = run->pool->job;
+	char temporary[sizeof(record->temporary)];
 
 	memcpy(temporary, record->temporary, sizeof(temporary));
-	memcpy(token, record->token, sizeof(token));
-	temporary[sizeof(temporary) - 1] = token[sizeof(token) - 1] = '\0';
-	job.token = token;
-	batch_file_clean(&job, file, temporary);
+	temporary[sizeof(temporary) - 1] = '\0';
+	batch_file_clean(run->pool->job.tree, file, temporary);
 }
 
 /* Why a file is not finished. */

@@ -76,7 +76,7 @@ static void worker_note_temporary(void *context, const char *path, bool exists)
 	char *record = context;
 
 	/* The record first: a worker may be killed at any time. */
-	if (exists && strlen(path) < PATH_MAX)
+	if (exists && strlen(path) <= NAME_MAX)
 		strcpy(record, path);
 	else
 		record[0] = '\0';

@@ -22,8 +22,7 @@ struct batch_shared {
 	unsigned int last;
 	struct batch_record {
 		atomic_uint file;	      /* the worker's file, or BATCH_NO_FILE */
-		char temporary[PATH_MAX];     /* the library's file, while it exists */
-		char token[BATCH_TOKEN_SIZE]; /* of its job */
+		char temporary[NAME_MAX + 1]; /* the library's file, while it exists */
 		struct sandbox_state sandbox; /* of the worker */
 	} records[];			      /* one per worker */
 };

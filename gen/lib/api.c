@@ -186,6 +186,26 @@ static struct eh2sframe_file *api_file_new(
 	return NULL;
 }
 
+/* Notes where a file is that will be opened; path NULL: not known. */
+static bool api_place(struct eh2sframe_file *file, const char *path, struct err *err)
+{
+	file->input = calloc(1, sizeof(*file->input));
+	if (!file->input)
+		return err_set_nomem(err);
+	/* Where there is none, opening it says so. */
+	file->input->path = path ? realpath(path, NULL) : NULL;
+	return true;
+}
+
+/* Notes the file as it was before it was read. */
+static bool api_was(struct eh2sframe_file *file, bool opened)
+{
+	file->input->fd = file->image.fd;
+	if (opened)
+		file->input->was = file->image.st;
+	return opened;
+}
+
 /* Ends opening a file: returns it if ok, else closes it. */
 static struct eh2sframe_file *api_file_opened(struct eh2sframe_file *file, bool ok,
     const struct err *err, struct eh2sframe_error *error)
@@ -201,7 +221,8 @@ struct eh2sframe_file *eh2sframe_open_path(const char *path,
 {
 	struct err err = {0};
 	struct eh2sframe_file *file = api_file_new(path, options, &err);
-	bool ok = file && image_open(path, &file->image, &err);
+	bool ok = file && api_place(file, path, &err) &&
+		  api_was(file, image_open(path, &file->image, &err));
 
 	return api_file_opened(file, ok, &err, error);
 }
@@ -211,7 +232,8 @@ struct eh2sframe_file *eh2sframe_open_fd(int fd, const char *name,
 {
 	struct err err = {0};
 	struct eh2sframe_file *file = api_file_new(name, options, &err);
-	bool ok = file && image_open_fd(fd, name, &file->image, &err);
+	bool ok = file && api_place(file, NULL, &err) &&
+		  api_was(file, image_open_fd(fd, name, &file->image, &err));
 
 	return api_file_opened(file, ok, &err, error);
 }
@@ -234,6 +256,9 @@ void eh2sframe_close(struct eh2sframe_file *file)
 		return;
 	image_close(&file->image);
 	free(file->made);
+	if (file->input)
+		free(file->input->path);
+	free(file->input);
 	options_deinit(&file->options);
 	free(file);
 }
@@ -251,9 +276,12 @@ bool eh2sframe_file_remove_path(
 {
 	struct install install = {0};
 	struct err err = {0};
-	bool ok = api_given(file && out, &err) &&
-		  install_original(&install, &file->image, &file->options, out, &err);
+	bool ok = api_given(file && out, &err);
 
+	if (ok) {
+		api_install(file, NULL, &install);
+		ok = install_original(&install, &file->image, &file->options, out, &err);
+	}
 	return api_return(ok, &err, error);
 }
 

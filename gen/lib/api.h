@@ -17,9 +17,13 @@ struct eh2sframe_file {
 	struct options options;
 	struct image image;
 	void *made; /* bytes of the image that are ours, or NULL */
+	/* Changes when the file is converted in its place; NULL: not open yet. */
+	struct newfile_input *input;
+	struct eh2sframe_names names; /* n 0: none were set */
 };
 
 struct eh2sframe_result {
+	const struct eh2sframe_file *file; /* borrowed */
 	struct conversion conv;
 	struct symbols symbols; /* for eh2sframe_result_symbol */
 	bool symbols_read;
@@ -46,6 +50,10 @@ bool api_give(void *to, size_t to_size, const void *from, size_t size);
 /* Begins text for the caller. Sets err unless the caller gave every pointer. */
 bool api_text_begin(bool all_given, struct stream *stream, eh2sframe_write_fn *write,
     void *context, struct err *err);
+
+/* Lets an output replace the file, or all of its names; result is what it is of, or NULL. */
+void api_install(const struct eh2sframe_file *file, struct eh2sframe_result *result,
+    struct install *install);
 
 /* Gives the bytes of an output in memory to the caller, if ok; ends the output. */
 bool api_take(

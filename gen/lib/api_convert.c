@@ -13,10 +13,13 @@ static struct eh2sframe_result *api_result_new(
 	if (!api_given(file, err))
 		return NULL;
 	result = calloc(1, sizeof(*result));
-	if (result)
-		convert_begin(&result->conv, &file->image, &file->options);
-	else
+	if (!result) {
 		err_set_nomem(err);
+		return NULL;
+	}
+	convert_begin(&result->conv, &file->image, &file->options);
+	result->file = file;
+	api_install(file, result, &result->conv.install);
 	return result;
 }
 

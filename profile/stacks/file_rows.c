@@ -10,7 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/newfile.h"
 #include "base/regular.h"
 #include "include/eh2sframe.h"
 
@@ -100,7 +99,7 @@ static bool rows_same_file(
     const struct rows_file *file, const struct stat *st, const struct facts *facts)
 {
 	if (file->build_id_size == 0)
-		return !file->was || newfile_is_unchanged(file->was, st);
+		return !file->was || regular_is_same(file->was, st);
 	return file->build_id_size == facts->build_id_size &&
 	       memcmp(file->build_id, facts->build_id, file->build_id_size) == 0;
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/newfile.h"
+#include "base/regular.h"
 #include "base/vec.h"
 #include "profile/stacks/unwinder.h"
 
@@ -87,7 +87,7 @@ bool unwinder_file_get(
 		if (file->is_many)
 			many = *index;
 		if (file->is_many ||
-		    (seen && file->was_seen && !newfile_is_unchanged(&file->was, &st))) {
+		    (seen && file->was_seen && !regular_is_same(&file->was, &st))) {
 			versions++;
 			continue;
 		}

@@ -306,14 +306,13 @@ def test_calls():
         ("fsync", "EIO", lambda nth: (3, 0)),
         ("linkat", "EIO", lambda nth: (3, 0)),
         ("linkat", "EXDEV", lambda nth: (3, 0)),
-        # The first one ends the new file, and the others give it the names of the old one.
-        ("renameat", "EIO", lambda nth: (3, max(nth - 2, 0))),
+        ("renameat", "EIO", lambda nth: (3, nth - 1)),
         ("pwrite", "KILL", lambda nth: (70, 0)),
         ("linkat", "KILL", lambda nth: (70, 0)),
-        ("renameat", "KILL", lambda nth: (70, max(nth - 2, 0))),
+        ("renameat", "KILL", lambda nth: (70, nth - 1)),
         # Waits until all names are done.
         ("linkat", "TERM", lambda nth: (70, 4)),
-        ("renameat", "TERM", lambda nth: (70, 4 if nth > 1 else 0)),
+        ("renameat", "TERM", lambda nth: (70, 4)),
     ):
         nth, bad = 1, []
         while True:

@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -195,32 +196,91 @@ def link():
     os.link("r/in", "r/other")
 
 
+def revoke():
+    os.chmod("r/in", 0o700)
+
+
+def give():
+    os.chown("r/in", 1234, 4321)
+
+
+def share():
+    os.setxattr("r/in", "system.posix_acl_access", ACL)
+
+
+def patch():
+    """As rsync --inplace -t and debugedit write: the times are as before."""
+    was = os.stat("r/in")
+    with open("r/in", "r+b") as file:
+        file.seek(-5, os.SEEK_END)
+        file.write(b"PATCH")
+    os.utime("r/in", ns=(was.st_atime_ns, was.st_mtime_ns))
+
+
+def take_away():
+    os.unlink("r/in")
+
+
+# Rights of a user (posix_acl_xattr.h).
+ACL = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in (
+    (1, 7, -1), (2, 4, 1234), (4, 5, -1), (16, 5, -1), (32, 5, -1)))
+# At the open file, or at the sync, which is after the attributes of the new one were set.
+CHANGES = [(replace, "mmap"), (append, "mmap"), (link, "fsync"), (revoke, "fsync"), (give, "fsync"), (share, "fsync"),
+           (patch, "fsync"), (take_away, "fsync"), (take_away, "mmap")]
+
+
+def state(path):
+    """Contents, mode, owner and rights; None without a file."""
+    if not os.path.exists(path):
+        return None
+    status = os.stat(path)
+    rights = {name: os.getxattr(path, name) for name in os.listxattr(path)}
+    return read(path), status.st_ino, status.st_mode, status.st_uid, status.st_gid, rights
+
+
+def stopped():
+    """The process that strace has stopped."""
+    match = re.search(rb"(?m)^(\d+) +--- stopped by SIGSTOP", read("log") or b"")
+    return int(match[1]) if match else 0
+
+
 def meanwhile():
     """Others change a file that is converted in its place, when it has been opened: strace stops the command there."""
     os.makedirs("r")
+    os.symlink("r/in", "name")
     subprocess.run([TOOL, "report", "--json", "-o", "base.json", "/bin/ls"], check=True)
     subprocess.run([TOOL, "-q", "/bin/ls", "converted"], check=True)
-    for words in ([], ["--baseline=base.json"], ["remove"]):
-        # The last shows only where the proof has begun.
-        for change, call in ((replace, "openat"), (append, "openat"), (link, "fsync")):
+    for words in (["-q", "r/in", "r/in"], ["-q", "r/in", "./name"], ["--baseline=base.json", "-q", "r/in", "r/in"],
+                  ["remove", "-q", "r/in", "r/in"], ["tree", "convert", "-q", "r"], ["tree", "remove", "-q", "r"]):
+        for change, call in CHANGES:
+            if "./name" in words and (change, call) == (take_away, "mmap"):
+                continue  # it is a link to nothing then
+            shutil.rmtree("r")
+            os.makedirs("r")
             shutil.copyfile("converted" if "remove" in words else "/bin/ls", "r/in")
-            if os.path.exists("r/other"):
-                os.unlink("r/other")
-            path = ["-P", "r/in"] if call == "openat" else []
+            os.chmod("r/in", 0o4755)
+            path = ["-P", "r/in"] if call == "mmap" else []
             # The command stops behind the call, until the change is made.
             process = subprocess.Popen(
                 ["strace", "-f", "-qq", "-o", "log", *path, "-e", f"trace={call}", "-e",
-                 f"inject={call}:signal=STOP:when=1", TOOL, *words, "-q", "r/in", "r/in"], stderr=subprocess.PIPE)
-            wait_for(lambda: b"stopped by SIGSTOP" in (read("log") or b""), process)
-            change()
-            changed = read("r/in")
-            os.kill(int(read("log").split()[0]), signal.SIGCONT)
+                 f"inject={call}:signal=STOP:when=1", TOOL, *words, "--sandbox=off"], stderr=subprocess.PIPE)
+            wait_for(stopped, process)
+            try:
+                change()
+            except OSError as error:
+                print(f"# {change.__name__}: {error}")
+            changed = state("r/in")
+            os.kill(stopped(), signal.SIGCONT)
             # strace says what the path is in full.
             said = re.sub(rb"(?m)^strace: .*\n", b"", process.communicate()[1])
-            check(process.returncode == 3 and read("r/in") == changed and said.startswith(b"eh2sframe: r/in: ")
-                  and said.count(b"\n") == 1, f"{change.__name__} {' '.join(words)}: what others do is not undone",
-                  f"{process.returncode} {said}")
+            left = [name for name in os.listdir("r") if name.startswith(".eh2sframe")]
+            check(process.returncode == 3 and state("r/in") == changed and said == SAID and not left,
+                  f"{change.__name__} at {call}, {' '.join(words)}: what others do is not undone",
+                  f"{process.returncode} {said} {left}")
             os.unlink("log")
+
+
+SAID = b"eh2sframe: r/in: changed while it was converted; left as it is, run again\n"
 
 
 def main():

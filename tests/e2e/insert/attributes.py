@@ -91,6 +91,28 @@ def attributes():
             fails("", "open/out", "a capability is not quietly lost")
 
 
+def no_room():
+    """A file system that has no room for a value: what decides about access is not quietly lost, anything else is."""
+    if not shutil.which("strace") or run("strace", "-qq", "-o", "/dev/null", "true").returncode:
+        skip("a file system without room", "no strace")
+        return
+    for name, value in ATTRIBUTES.items():
+        for error in ("ENOSPC", "E2BIG", "ERANGE", "EDQUOT"):
+            fresh(0o755)
+            try:
+                os.setxattr("in", name, value)
+            except OSError as why:
+                skip(f"{name} {error}", str(why))
+                break
+            made = run("strace", "-f", "-qq", "-o", "/dev/null", "-e", f"inject=fsetxattr:error={error}", "./tool", "-q", "in", "out")
+            if name == "user.test":
+                check(made.returncode == 0 and name not in os.listxattr("out") and of("out") == of("in"),
+                      f"{name}, {error}: OUT does without", f"{made}")
+            else:
+                check(made.returncode == 3 and f"cannot keep the attribute {name}: " in made.stderr and not os.path.exists("out"),
+                      f"{name}, {error}: there is no OUT", f"{made}")
+
+
 def names():
     fresh(0o755)
     made = run("./tool", "-q", "in", "")
@@ -111,6 +133,7 @@ with tempfile.TemporaryDirectory() as scratch:
     modes()
     owners()
     attributes()
+    no_room()
     names()
     os.chdir("/")
 plan()
