@@ -30,6 +30,7 @@
  *   name is as it was.
  * - No other pointer may be NULL, except contexts and where a function says so. For NULL a
  *   function does nothing and returns EH2SFRAME_USAGE, false, NULL or 0.
+ * - A call can be made as often as one likes, in any order, and gives the same answer.
  * - The library reads the bytes of a file in place, by mmap(2). So a file must not become
  *   shorter while it is open, because a SIGBUS would end the program, and memory must not
  *   change.

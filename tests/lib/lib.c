@@ -46,6 +46,8 @@ bool bytes_add(void *context, const char *text, size_t size)
 {
 	struct bytes *bytes = context;
 
+	if (!size)
+		return true;
 	if (bytes->size + size > bytes->cap) {
 		bytes->cap = (bytes->size + size) * 2;
 		bytes->data = realloc(bytes->data, bytes->cap);

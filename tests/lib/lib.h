@@ -44,7 +44,11 @@ const char *scratch(void);
 /* Returns the path of a file in it. The last 16 paths stay valid. */
 const char *scratch_path(const char *name);
 
+/* Returns all that is in a result, to compare it with another. */
+struct bytes result_contents(struct eh2sframe_result *result);
+
 /* The tests, which are in other files. */
+void test_repeat(const char *path, size_t times);
 void test_same(const char *command, const char *path);
 void test_objects(const char *command, const char *path);
 /* words are options; see options_of. */

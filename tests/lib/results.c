@@ -43,8 +43,7 @@ static void add_address(
 	add_name(to, eh2sframe_result_symbol(result, address));
 }
 
-/* Returns all that is in a result, to compare it with another. */
-static struct bytes contents(struct eh2sframe_result *result)
+struct bytes result_contents(struct eh2sframe_result *result)
 {
 	struct eh2sframe_function function = {.struct_size = sizeof(function)};
 	struct eh2sframe_row row = {.struct_size = sizeof(row)};
@@ -82,7 +81,7 @@ static struct bytes contents(struct eh2sframe_result *result)
 static bool contains(struct eh2sframe_result *result, const struct bytes *wanted)
 {
 	struct eh2sframe_row row = {.struct_size = sizeof(row)};
-	struct bytes got = contents(result);
+	struct bytes got = result_contents(result);
 	bool ok = bytes_same(&got, wanted) && eh2sframe_result_row(result, 0, 0, &row);
 
 	bytes_free(&got);
@@ -206,7 +205,7 @@ static void two_results(const struct eh2sframe_file *file, const char *path,
 	check(first && at_once && !memcmp(&error, &before, sizeof(error)),
 	    "%s: two results, and the error is left alone: %.500s", path,
 	    at_once ? "" : error.text);
-	*inside = contents(first);
+	*inside = result_contents(first);
 	check(contains(at_once, inside), "%s: both are the same", path);
 	method = text_of(first, EH2SFRAME_TEXT_METHOD);
 	check(method.size == 0, "%s: no method of what is not written", path);

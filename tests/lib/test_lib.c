@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_lib COMMAND FILE...: compares the library with the command for each file. test_lib
- * --locale COMMAND FILE: compares their words where a decimal point is a comma.
+ * --locale COMMAND FILE: compares their words where a decimal point is a comma. test_lib --repeat
+ * N FILE...: makes each call N times on one open file.
  */
 #include "tests/lib/lib.h"
 
@@ -131,6 +132,14 @@ static int with_comma(const char *command, const char *path)
 	return check_end();
 }
 
+/* Of each file after the number of times. */
+static int repeat(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		test_repeat(argv[i], strtoul(argv[0], NULL, 10));
+	return check_end();
+}
+
 int main(int argc, char **argv)
 {
 	struct work all;
@@ -139,6 +148,8 @@ int main(int argc, char **argv)
 		return 2;
 	if (argc == 4 && !strcmp(argv[1], "--locale"))
 		return with_comma(argv[2], argv[3]);
+	if (!strcmp(argv[1], "--repeat"))
+		return repeat(argc - 2, argv + 2);
 	/* Objects come last, and are only compared. */
 	all = (struct work){argv + 2, 0, 0, 0};
 	while (all.n < (size_t)argc - 2 && !strstr(argv[all.n + 2], ".o"))
