@@ -106,9 +106,9 @@ bool code_x86_control(const struct x86_insn *x)
 	if (x86_branch(x))
 		return true;
 	switch ((int)x->decoded.mnemonic) {
+	/* A handler of its signal, or a debugger, goes on behind it. */
 	case ZYDIS_MNEMONIC_INT3:
 		insn->filler = true;
-		insn->control = CODE_STOPS;
 		break;
 	case ZYDIS_MNEMONIC_UD0:
 	case ZYDIS_MNEMONIC_UD1:

@@ -87,8 +87,25 @@ static uint8_t end_in_described(
 	return DERIVE_GOOD;
 }
 
+/* True if the code at addr hands on to an address in memory, as a stub of a PLT does. */
+static bool end_is_stub(const struct derive_walker *walker, uint64_t addr)
+{
+	enum { STUB_INSTRUCTIONS = 6 };
+	struct code_insn insn;
+
+	for (int n = 0; n < STUB_INSTRUCTIONS; n++) {
+		if (!validate_read_insn(walker->callees, addr, &insn) ||
+		    insn.control == CODE_JUMPS_TO)
+			return true;
+		if (insn.control != CODE_CONTINUES)
+			return false;
+		addr += insn.length;
+	}
+	return false;
+}
+
 /* Control goes out of the code that is followed. */
-static uint8_t end_jumps(struct derive_walker *walker, uint64_t pc, uint64_t target,
+static uint8_t end_jumps_out(struct derive_walker *walker, uint64_t pc, uint64_t target,
     const struct code_state *after)
 {
 	const struct derive_entry *entry = derive_entry_at(walker->entries, target);
@@ -118,6 +135,19 @@ static uint8_t end_jumps(struct derive_walker *walker, uint64_t pc, uint64_t tar
 					  end_never_returns(walker, target))
 		   ? 0
 		   : kept;
+}
+
+/*
+ * The same. What is only named has been taken for a function. That it hands on to one of another file in the state
+ * that was assumed says nothing of that.
+ */
+static uint8_t end_jumps(struct derive_walker *walker, uint64_t pc, uint64_t target,
+    const struct code_state *after)
+{
+	const uint8_t flags = end_jumps_out(walker, pc, target, after);
+	const bool assumed = walker->entry->origin == DERIVE_NAMED;
+
+	return assumed && flags == DERIVE_GOOD && end_is_stub(walker, target) ? 0 : flags;
 }
 
 /* True if one of these goes from the place elsewhere than to the next instruction. */
@@ -178,6 +208,32 @@ static bool end_is_trampoline(const struct derive_walker *walker, uint64_t pc)
 	return false;
 }
 
+/* True if the system call at the place may begin a thread behind it, on another stack. */
+static bool end_is_clone(
+    const struct derive_walker *walker, const struct code_place *place)
+{
+	static const struct {
+		uint8_t size, bytes[4], number, clone;
+	} calls[] = {
+	    [CODE_X86_64] = {2, {0x0f, 0x05}, 0, 56},
+	    [CODE_AARCH64] = {4, {0x01, 0, 0, 0xd4}, 8, 220},
+	    [CODE_S390X] = {2, {0x0a, 0}, 1, 120},
+	};
+	enum { CLONE3 = 435 };
+	const enum code_machine machine = walker->input->arch->code;
+	const struct code_value *number = &place->state->regs[calls[machine].number];
+	const uint8_t *bytes =
+	    image_at_addr(walker->image, place->pc, calls[machine].size);
+
+	if (!bytes || place->insn->length != calls[machine].size)
+		return false;
+	if (machine == CODE_S390X && bytes[0] == 0x0a && bytes[1])
+		return bytes[1] == calls[machine].clone;
+	return !memcmp(bytes, calls[machine].bytes, calls[machine].size) &&
+	       (number->kind != CODE_CONST || number->off == calls[machine].clone ||
+		   number->off == CLONE3);
+}
+
 uint8_t derive_end_at(struct derive_walker *walker, const struct code_place *place)
 {
 	const struct code_insn *insn = place->insn;
@@ -189,6 +245,7 @@ uint8_t derive_end_at(struct derive_walker *walker, const struct code_place *pla
 	bool surely;
 
 	callee_note_stores(walker->abi, place, &walker->summary.effect);
+	walker->open_framed |= end_is_clone(walker, place);
 	if (end_is_trampoline(walker, place->pc))
 		return DERIVE_BAD;
 	if (!leaves && insn->control != CODE_RETURNS && insn->control != CODE_JUMPS_TO &&

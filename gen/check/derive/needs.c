@@ -175,6 +175,16 @@ bool derive_needs_same(const struct derive_need a[DERIVE_N_NEEDS],
 	return same;
 }
 
+bool derive_needs_are_usual(
+    const struct code_abi *abi, const struct derive_need needs[DERIVE_N_NEEDS])
+{
+	for (int of = 0; of < DERIVE_N_NEEDS; of++)
+		if (needs[of].kind == DERIVE_NEED_REG && needs[of].reg != abi->sp &&
+		    needs[of].reg != abi->fp && needs[of].reg != abi->ra)
+			return false;
+	return true;
+}
+
 /* Adds what another way needs. Where one way leaves by SP and another one by the frame pointer, the latter
  * holds for both: only SP can be elsewhere. */
 static void need_join(const struct code_abi *abi, struct derive_need *need,
@@ -307,13 +317,14 @@ static void needs_forget(
 }
 
 /* Leaves value in the register or slot that is needed alone. */
-static void needs_keep(struct code_state *state, const struct derive_need *need,
-    struct code_value value, uint8_t reg)
+static void needs_keep(
+    struct code_state *state, const struct derive_need *need, struct code_value value)
 {
 	needs_forget(state, value, need->where);
-	if ((need->kind != DERIVE_NEED_REG || need->reg != reg) &&
-	    code_value_equal(state->regs[reg], value))
-		state->regs[reg] = (struct code_value){.kind = CODE_OTHER};
+	for (uint8_t i = 0; i < CODE_SCRATCH; i++)
+		if ((need->kind != DERIVE_NEED_REG || need->reg != i) &&
+		    code_value_equal(state->regs[i], value))
+			state->regs[i] = (struct code_value){.kind = CODE_OTHER};
 }
 
 /* Leaves the CFA in the register or slot that is needed alone. False: it is not there. */
@@ -350,10 +361,10 @@ bool derive_needs_apply(const struct code_abi *abi,
 	if (!needs_keep_cfa(abi, needs[DERIVE_NEED_SP], state))
 		return false;
 	needs_keep(state, &needs[DERIVE_NEED_FP],
-	    (struct code_value){.kind = CODE_CALLERS, .symbol = abi->fp}, abi->fp);
+	    (struct code_value){.kind = CODE_CALLERS, .symbol = abi->fp});
 	needs_forget(state, (struct code_value){.kind = CODE_RA_SIGNED}, ra->where);
 	if (in_register)
-		needs_keep(state, ra, (struct code_value){.kind = CODE_RA}, abi->ra);
+		needs_keep(state, ra, (struct code_value){.kind = CODE_RA});
 	else
 		needs_forget(state, (struct code_value){.kind = CODE_RA}, ra->where);
 	return true;

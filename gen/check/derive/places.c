@@ -101,7 +101,8 @@ bool derive_place_row(void *context, const struct code_place *place)
 	/* Most instructions change nothing that a row depends on. */
 	if (place->quiet && last->flags & DERIVE_ROW &&
 	    last->pc + last->length == place->pc &&
-	    derive_needs_same(last->needs, noted->needs)) {
+	    derive_needs_same(last->needs, noted->needs) &&
+	    derive_needs_are_usual(walker->abi, noted->needs)) {
 		noted->flags |= DERIVE_ROW;
 		noted->row = last->row;
 		return true;

@@ -194,6 +194,7 @@ static bool walk_follow(struct derive_walker *walker)
 	size_t n_code;
 	int looks = 0;
 
+	walker->n_places = walker->n_refs = walker->n_moves = 0;
 	do {
 		n_code = walker->n_code;
 		if (looks++ == WALK_MAX_LOOKS)
@@ -207,14 +208,15 @@ static bool walk_follow(struct derive_walker *walker)
 		}
 		for (size_t i = 0; i < walker->n_wanted; i++)
 			walk_add_piece(walker, walker->wanted[i]);
-	} while (walker->n_code > n_code && walker->n_code <= WALK_MAX_PIECES);
+		if (walker->n_code > WALK_MAX_PIECES)
+			return false;
+	} while (walker->n_code > n_code);
 	if (walker->n_edges)
 		qsort(walker->edges, walker->n_edges, sizeof(*walker->edges),
 		    search_order_pairs);
 	if (walker->n_outs)
 		qsort(walker->outs, walker->n_outs, sizeof(*walker->outs),
 		    search_order_pairs);
-	walker->n_places = walker->n_refs = walker->n_moves = 0;
 	walker->open_framed = walker->open_bare = false;
 	walker->summary = (struct derive_summary){.effect = CALLEE_NONE};
 	(void)code_paths_visit(walker->paths, derive_place, walker);
@@ -222,8 +224,7 @@ static bool walk_follow(struct derive_walker *walker)
 		qsort(walker->places, walker->n_places, sizeof(*walker->places),
 		    search_order);
 	walk_doubt_all(walker);
-	return derive_spread(walker) && !walker->nomem &&
-	       walker->n_code <= WALK_MAX_PIECES;
+	return derive_spread(walker) && !walker->nomem;
 }
 
 /* Keeps one of each address that the entry at hand depends on. */

@@ -186,6 +186,9 @@ void derive_needs_note(struct derive_walker *walker, const struct code_place *pl
 ATTR_MUST_CHECK bool derive_needs(struct derive_walker *walker);
 bool derive_needs_same(const struct derive_need a[DERIVE_N_NEEDS],
     const struct derive_need b[DERIVE_N_NEEDS]);
+/* True if no other registers are needed than SP, the frame pointer and the return address's. */
+bool derive_needs_are_usual(
+    const struct code_abi *abi, const struct derive_need needs[DERIVE_N_NEEDS]);
 /* Leaves in the state the registers and slots that a row may name. False: there are none. */
 bool derive_needs_apply(const struct code_abi *abi,
     const struct derive_need needs[DERIVE_N_NEEDS], struct code_state *state);

@@ -281,7 +281,7 @@ static const struct {
     {"9f", "lahf", "writes 0x1"},
     {"9e", "sahf", "flags"},
     {"cd80", "int $0x80", "writes 0x1; unsure 0xf00"},
-    {"cc", "int3", "stop; filler"},
+    {"cc", "int3", "filler"},
     {"f1", "int1", ""},
     {"0f0b", "ud2", "stop"},
     {"0fb9d8", "ud1 %eax, %ebx", "stop"},
