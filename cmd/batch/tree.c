@@ -165,19 +165,40 @@ static bool batch_add_file(
 	return ok;
 }
 
+/* Notes that a directory is too far down. */
+static bool batch_refuse_dir(struct batch_tree *tree, const struct batch_dir *dir)
+{
+	struct eh2sframe_error why;
+
+	cmd_fail(&why, EH2SFRAME_INPUT,
+	    "%s; it is not searched: name a directory further down",
+	    dir->depth > BATCH_MAX_DEPTH
+		? "more than 256 levels below the named path"
+		: "a path of more than 3839 bytes, so that files in it have none that "
+		  "can be opened");
+	return batch_add_fault(tree, dir->path, &why);
+}
+
 /* Adds a directory, to be listed later: a deep tree costs no stack and no descriptors.
  * Takes path. */
 static bool batch_add_dir(struct batch_tree *tree, uint32_t parent, const char *base,
     char *path, const struct stat *st)
 {
 	struct batch_dir dir = {.path = path,
-	    .base = strdup(base),
 	    .parent = parent,
 	    .root = tree->dirs[parent].root,
+	    .depth = tree->dirs[parent].depth + 1,
 	    .listed = true,
 	    .dev = st->st_dev,
 	    .ino = st->st_ino};
+	bool ok;
 
+	if (dir.depth > BATCH_MAX_DEPTH || strlen(path) > BATCH_MAX_PATH) {
+		ok = batch_refuse_dir(tree, &dir);
+		free(path);
+		return ok;
+	}
+	dir.base = strdup(base);
 	if (!dir.base) {
 		free(path);
 		return false;

@@ -10,12 +10,20 @@
 #define CMD_BATCH_TREE_H
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
 #include "cmd/batch/batch.h"
+
+/*
+ * Directories further down are refused. Every later access takes a step for each level, and
+ * under Landlock as many again; a path is kept for each file. So time and memory of a file
+ * are bounded, and any other program could open it by its path.
+ */
+enum { BATCH_MAX_DEPTH = 256, BATCH_MAX_PATH = PATH_MAX - NAME_MAX - 2 };
 
 /* No index. */
 #define BATCH_NO_DIR UINT32_MAX
@@ -26,11 +34,12 @@
 #define BATCH_OPEN_DIR (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
 struct batch_dir {
-	char *path;	 /* as the user would write it */
-	char *base;	 /* its name in parent; NULL: open path itself */
-	uint32_t parent; /* an index */
-	size_t root;	 /* how much of path the user named; the rest is below that */
-	bool listed;	 /* everything below it is meant, not only a named file */
+	char *path;	    /* as the user would write it */
+	char *base;	    /* its name in parent; NULL: open path itself */
+	uint32_t parent;    /* an index */
+	size_t root;	    /* how much of path the user named; the rest is below that */
+	unsigned int depth; /* levels below that */
+	bool listed;	    /* everything below it is meant, not only a named file */
 	dev_t dev;
 	ino_t ino;
 };

@@ -268,6 +268,32 @@ def test_names():
         check(run(TOOL, *argv).status == 2, "usage: " + " ".join(argv))
 
 
+def test_deep():
+    """Directories whose files other programs could not open by their paths are left out, each with a line."""
+    start = os.open(".", os.O_RDONLY)
+    # 16 names of 239 bytes make a path of 3846. The directory "more" is the 257th level of the other tree.
+    for top, name, levels, many, words in (
+        ("levels", "d", 256, 2, b"more than 256 levels below the named path; "),
+        ("length", "d" * 239, 16, 1, b"a path of more than 3839 bytes, "),
+    ):
+        os.mkdir(top)
+        os.chdir(top)
+        for level in range(1, levels + 1):
+            os.mkdir(name)
+            os.chdir(name)
+            if level == levels - 1:
+                subprocess.run(["cp", "/bin/true", "kept"], check=True)
+        subprocess.run(["cp", "/bin/true", "last"], check=True)
+        os.mkdir("more")
+        subprocess.run(["cp", "/bin/true", "more/never"], check=True)
+        os.fchdir(start)
+        got = run(TOOL, "tree", "convert", top)
+        check(got.status == 1 and got.out.startswith(b"%d converted, 0 skipped, 1 failed" % many) and got.err.count(b"\n") == 1
+              and words in got.err, f"{top}: what is too far down is refused, and all else converted", got)
+        subprocess.run(["rm", "-rf", top], check=True)
+    os.close(start)
+
+
 def test_failures():
     """The others go on, and the worst status counts."""
     os.makedirs("f/sub")
@@ -369,6 +395,7 @@ def main():
     try:
         test_everything()
         test_names()
+        test_deep()
         test_failures()
         test_bar()
         test_lines()
