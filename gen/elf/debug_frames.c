@@ -6,15 +6,15 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "base/rd.h"
 #include "gen/elf/image.h"
 
-/* The bytes of all of them. Compressed ones may be the same bytes of the file, too. */
 bool image_debug_frames_find(
     const struct image *image, struct image_debug_frames *frames, struct err *err)
 {
 	struct image_debug_frame frame;
-	uint64_t stored = 0, size = 0;
+	uint64_t size = 0;
 
 	*frames = (struct image_debug_frames){0};
 	for (size_t i = 1; i < image->n_sections; i++) {
@@ -23,17 +23,10 @@ bool image_debug_frames_find(
 		if (!image_debug_frame_at(image, i, &frame, err))
 			return false;
 		frames->n++;
-		stored += frame.stored;
-		if (stored > image->size ||
-		    __builtin_add_overflow(size, (uint64_t)frame.size, &size) ||
-		    size > INT64_MAX)
-			return err_set(err, ERR_MALFORMED,
-			    "the .debug_frame sections up to section %zu have more bytes "
-			    "than the file",
-			    i);
+		size += frame.size;
 	}
-	frames->size = (size_t)size;
-	return true;
+	return num_size(size, &frames->size) ||
+	       err_set(err, ERR_LIMIT, "the .debug_frame sections are too large");
 }
 
 /* A section's copy among those of the others. */

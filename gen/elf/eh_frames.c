@@ -146,7 +146,6 @@ static bool join(struct image *image, const struct part *parts, size_t n, struct
 static bool list_parts(
     const struct image *image, struct part *parts, size_t *n, struct err *err)
 {
-	uint64_t left = image->size;
 	bool found;
 
 	for (size_t i = 0; i < image->n_sections; i++) {
@@ -154,11 +153,6 @@ static bool list_parts(
 
 		if (!is_part(&image->sections[i]))
 			continue;
-		/* Each is read to its end. */
-		if (hdr->sh_size > left)
-			return err_set(err, ERR_MALFORMED,
-			    "the .eh_frame sections have more bytes than the file has");
-		left -= hdr->sh_size;
 		parts[*n] = (struct part){hdr->sh_addr, hdr->sh_size, .index = i};
 		if (!image_eh_frame_readable(image, i, err) ||
 		    !find_last(image, &parts[*n], &found, err))

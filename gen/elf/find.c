@@ -44,6 +44,13 @@ static const uint8_t *bytes_from_addr(
 	return NULL;
 }
 
+const uint8_t *image_segment_bytes(const struct image *image, const GElf_Phdr *phdr)
+{
+	return num_range_inside(phdr->p_offset, phdr->p_filesz, image->size)
+		   ? image->bytes + phdr->p_offset
+		   : NULL;
+}
+
 /*
  * A range that crosses from one segment into the next is not one piece of the file even
  * where the two touch in memory, so it is refused.

@@ -366,7 +366,7 @@ static bool open_checked(
 	if (!image->elf || elf_kind(image->elf) != ELF_K_ELF)
 		return libelf_failed(err, "ELF header");
 	return read_segments(image, err) && read_sections(image, err) &&
-	       image_own_tables(image, err);
+	       image_check_sums(image, err) && image_own_tables(image, err);
 }
 
 bool image_load(const struct image_from *from, struct image *image, struct err *err)

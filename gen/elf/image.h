@@ -114,6 +114,9 @@ struct image_from {
 ATTR_MUST_CHECK bool image_load(
     const struct image_from *from, struct image *image, struct err *err);
 void image_unload(struct image *image); /* accepts a zeroed struct */
+/* ERR_MALFORMED when the sections with bytes, the PT_LOADs or the PT_NOTEs, each kind by itself, name more than four
+ * times the bytes of the file. A part of image_load. */
+ATTR_MUST_CHECK bool image_check_sums(const struct image *image, struct err *err);
 
 /*
  * Copies bytes of the file, unless they are ours, so that they stay as they are. ERR_IO when the file has become
@@ -147,6 +150,10 @@ bool image_is_zero(const struct image *image, uint64_t off, uint64_t end);
 /* len file bytes that the loader maps at addr, or NULL when they are not all file bytes.
  */
 const uint8_t *image_at_addr(const struct image *image, uint64_t addr, uint64_t len);
+
+/* The file bytes of a program header; NULL when they are not inside of the file. Whoever reads those of all segments takes
+ * these: by address, segments could all lead to one. */
+const uint8_t *image_segment_bytes(const struct image *image, const GElf_Phdr *phdr);
 
 /* The first value of a DT_* tag in PT_DYNAMIC; false when there is none. */
 ATTR_MUST_CHECK bool image_dynamic(
@@ -212,7 +219,7 @@ struct image_debug_frames {
 	size_t size; /* bytes, decompressed; 0 without such a section */
 };
 
-/* Fails as image_debug_frame_at does, and with ERR_MALFORMED when they have more than the file has. */
+/* Fails as image_debug_frame_at does. */
 ATTR_MUST_CHECK bool image_debug_frames_find(
     const struct image *image, struct image_debug_frames *frames, struct err *err);
 /*

@@ -60,7 +60,7 @@ static bool text_find(const struct image *image, struct text *text)
 
 		if (phdr->p_type == PT_LOAD && phdr->p_flags & PF_X)
 			ok = text_add(text, phdr->p_vaddr, phdr->p_filesz,
-			    image_at_addr(image, phdr->p_vaddr, phdr->p_filesz));
+			    image_segment_bytes(image, phdr));
 	}
 	if (text->n)
 		qsort(text->regions, text->n, sizeof(*text->regions), search_order);

@@ -344,7 +344,6 @@ bool plt_from_templates(const struct policy *policy, const struct cfi_ranges *ra
 {
 	const struct image *image = policy->image;
 	size_t first = section->n_funcs;
-	uint64_t tried = 0;
 
 	for (size_t i = 0; i < image->n_sections; i++) {
 		const struct image_section *plt = &image->sections[i];
@@ -355,10 +354,6 @@ bool plt_from_templates(const struct policy *policy, const struct cfi_ranges *ra
 
 		if (!plt_is_candidate(policy, plt, section, first))
 			continue;
-		/* Then headers name the same bytes, and each would be searched. */
-		if (hdr->sh_size > image->size - tried)
-			break;
-		tried += hdr->sh_size;
 		covered = plt_claimed(ranges, hdr->sh_addr, hdr->sh_addr + hdr->sh_size);
 		if (covered == hdr->sh_size)
 			continue;

@@ -61,7 +61,7 @@ static bool gaps_of_segments(
 
 		if (phdr->p_type != PT_LOAD || !(phdr->p_flags & PF_X))
 			continue;
-		bytes = image_at_addr(image, phdr->p_vaddr, phdr->p_filesz);
+		bytes = image_segment_bytes(image, phdr);
 		if (bytes && !gaps_add(gaps, ranges, phdr->p_vaddr,
 				 phdr->p_vaddr + phdr->p_filesz, bytes))
 			return false;

@@ -33,12 +33,6 @@ static bool cfi_size(const struct image *image, uint64_t *size, struct err *err)
 			return err_set(err, ERR_MALFORMED,
 			    "the .eh_frame sections are larger than the address "
 			    "space");
-		/* They may be the same bytes of the file over and over. */
-		if (*size > (uint64_t)image->size * 2)
-			return err_set(err, ERR_MALFORMED,
-			    "the .eh_frame sections up to section %zu have more bytes "
-			    "than the file",
-			    i);
 	}
 	return true;
 }
@@ -120,7 +114,7 @@ bool object_cfi_open(struct image *image, struct err *err)
 
 	if (!cfi_size(image, &size, err))
 		return false;
-	/* In range: it is no more than twice the file's. */
+	/* In range: image_load has added them up. */
 	object->cfi_size = (size_t)size;
 	object->cfi = size ? calloc(1, (size_t)size) : NULL;
 	return !size || object->cfi || err_set_nomem(err);

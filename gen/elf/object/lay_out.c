@@ -33,15 +33,18 @@ bool object_reserve(struct object *object, uint64_t size, uint64_t *addr, struct
 
 enum layout_kind {
 	LAYOUT_CODE,
+	LAYOUT_WRITABLE_CODE,
 	LAYOUT_CONSTANTS,
 	LAYOUT_DATA,
 };
 
 static enum layout_kind layout_kind_of(const struct image_section *section)
 {
-	return section->hdr.sh_flags & SHF_EXECINSTR ? LAYOUT_CODE
-	       : section->hdr.sh_flags & SHF_WRITE   ? LAYOUT_DATA
-						     : LAYOUT_CONSTANTS;
+	const bool writable = section->hdr.sh_flags & SHF_WRITE;
+
+	if (section->hdr.sh_flags & SHF_EXECINSTR)
+		return writable ? LAYOUT_WRITABLE_CODE : LAYOUT_CODE;
+	return writable ? LAYOUT_DATA : LAYOUT_CONSTANTS;
 }
 
 static bool layout_add(struct image *image, size_t i, struct err *err)
@@ -73,7 +76,8 @@ static bool layout_all(struct image *image, enum layout_kind kind, struct err *e
 }
 
 /* Code and CFI first, so that their addresses, and with them every byte of the copy, do
- * not depend on whether there is an .sframe. Each kind in one piece, as linkers do it. */
+ * not depend on whether there is an .sframe. Each kind in one piece, as linkers do it: a segment for each is all that has
+ * to be searched. */
 bool object_layout(struct image *image, struct err *err)
 {
 	struct object *object = image->object;
@@ -86,6 +90,7 @@ bool object_layout(struct image *image, struct err *err)
 	for (size_t i = 0; i < image->n_sections; i++)
 		image->sections[i].hdr.sh_addr = 0;
 	return layout_all(image, LAYOUT_CODE, err) &&
+	       layout_all(image, LAYOUT_WRITABLE_CODE, err) &&
 	       object_reserve(object, object->cfi_size, &object->cfi_addr, err) &&
 	       layout_all(image, LAYOUT_CONSTANTS, err) &&
 	       layout_all(image, LAYOUT_DATA, err);

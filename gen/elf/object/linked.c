@@ -224,17 +224,8 @@ static bool link_size(struct link_run *run, size_t *size, struct err *err)
 {
 	const uint64_t n = run->symtab.n;
 	const struct object *object = run->image->object;
-	uint64_t end = object->end, sum = 0;
+	uint64_t end = object->end;
 
-	/* Sections may be the same bytes of the file over and over. */
-	for (size_t i = 0; i < object->n_places; i++) {
-		sum += object->places[i].size;
-		if (sum > run->image->size)
-			return err_set(err, ERR_MALFORMED,
-			    "the loaded sections up to section %zu have more bytes than "
-			    "the file",
-			    object->places[i].section);
-	}
 	if (num_align_up(end, sizeof(uint64_t), &run->got) &&
 	    !__builtin_add_overflow(run->got, n * sizeof(uint64_t), &run->got_end) &&
 	    !__builtin_add_overflow(run->got_end, n * OBJECT_SYM_SIZE, &end) &&

@@ -65,7 +65,6 @@ struct object {
 	uint64_t sframe_addr;
 	struct err sframe_err;	   /* why it cannot be read; ERR_NONE: it can */
 	struct object_user *users; /* per section */
-	uint64_t n_relocs;	   /* in all tables that were opened */
 	size_t symtab, extended;   /* SHT_SYMTAB and its SHT_SYMTAB_SHNDX; 0: none */
 };
 

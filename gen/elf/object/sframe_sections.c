@@ -93,13 +93,7 @@ static bool sframe_add(
 		    ".sframe (section %zu, 0x%" PRIx64 " bytes at offset 0x%" PRIx64
 		    ") reaches past the end of the file",
 		    section, size, image->sections[section].hdr.sh_offset);
-	/* They may be the same bytes of the file over and over. */
 	image->object->sframe_size += (size_t)size;
-	if (image->object->sframe_size > image->size)
-		return err_set(err, ERR_MALFORMED,
-		    "the .sframe sections up to section %zu have more bytes than the "
-		    "file",
-		    section);
 	in.data = malloc((size_t)size);
 	ok = in.data ? sframe_relocate(&in, join, err) : err_set_nomem(err);
 	/* One that is whole needs no joining, and is seen with all its faults. */

@@ -183,6 +183,41 @@ START_TEST(damaged)
 END_TEST
 
 /* The tables are at both ends, so no shorter file is complete. */
+/* Makes n headers of one kind name all bytes of the file. */
+static void name_all(uint32_t phdr_type, size_t n)
+{
+	/* There is room for one more program header than there are. */
+	file.data[56] = phdr_type ? FIX_N_PHDRS + 1 : FIX_N_PHDRS;
+	for (size_t i = 1; i <= n; i++) {
+		const size_t at =
+		    phdr_type ? FIX_PHDRS + 56 * (i - 1) : FIX_SHDRS + 64 * i;
+		const uint64_t words[] = {htole64(0), htole64(FIX_SIZE)};
+		const uint32_t type = htole32(phdr_type ? phdr_type : SHT_PROGBITS);
+
+		memcpy(file.data + at + (phdr_type ? 0 : 4), &type, sizeof(type));
+		memcpy(
+		    file.data + at + (phdr_type ? 8 : 24), &words[0], sizeof(words[0]));
+		memcpy(file.data + at + 32, &words[1], sizeof(words[1]));
+	}
+}
+
+/* Each kind of header by itself; the other headers of the fixture name less than the file has. */
+START_TEST(sums)
+{
+	static const uint32_t kinds[] = {0, PT_LOAD, PT_NOTE};
+
+	name_all(kinds[_i], 3);
+	open_good();
+	image_close(&image);
+	name_all(kinds[_i], 5);
+	ck_assert(!fix_open(file.data, file.size, &image, &err));
+	ck_assert_int_eq(err.kind, ERR_MALFORMED);
+	ck_assert_msg(
+	    strstr(err.text, "headers up to ") && strstr(err.text, "rebuild the file"),
+	    "%s", err.text);
+}
+END_TEST
+
 START_TEST(truncated)
 {
 	for (size_t size = 0; size < file.size; size++)
@@ -236,6 +271,7 @@ int main(void)
 	tcase_add_test(tcase, symbol_choice);
 	tcase_add_loop_test(
 	    tcase, damaged, 0, (int)(sizeof(damages) / sizeof(damages[0])));
+	tcase_add_loop_test(tcase, sums, 0, 3);
 	tcase_add_test(tcase, truncated);
 	tcase_add_test(tcase, not_a_file);
 	tcase_add_test(tcase, not_opened);
