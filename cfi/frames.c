@@ -196,12 +196,18 @@ static inline bool next_record(struct walk *w, struct cfi_record *rec)
 	return true;
 }
 
+/* All that cies_alike compares: CIEs that differ in what is left out would be one long chain. */
 static uint32_t cie_hash(const struct cfi_section *section, const struct cfi_cie *cie)
 {
-	uint64_t hash = hash_bytes(section->data + cie->program_off, cie->program_len) +
-			cie->ra_reg * 31 + cie->version;
+	const uint64_t words[] = {
+	    hash_bytes(section->data + cie->program_off, cie->program_len),
+	    cie->code_align, (uint64_t)cie->data_align, cie->ra_reg,
+	    (uint64_t)cie->version | (uint64_t)cie->fde_encoding << 8 |
+		(uint64_t)cie->addr_size << 16 | (uint64_t)cie->segment_size << 24 |
+		(uint64_t)cie->has_aug_data << 32 | (uint64_t)cie->signal_frame << 33 |
+		(uint64_t)cie->b_key << 34 | (uint64_t)cie->debug << 35};
 
-	return hash_fold(hash);
+	return hash_fold(hash_bytes((const uint8_t *)words, sizeof(words)));
 }
 
 static bool cies_alike(

@@ -130,12 +130,17 @@ static bool model_copy_module(
 bool profile_add_module(struct profile *profile, const struct profile_module *module,
     uint32_t *index, struct err *err)
 {
-	uint32_t hash = model_hash((const uint8_t *)module->path, strlen(module->path));
+	uint64_t key[3] = {
+	    hash_bytes((const uint8_t *)module->path, strlen(module->path)), 0,
+	    module->flags};
 	struct slot *slot;
+	uint32_t hash;
 
 	if (module->build_id_size > PROFILE_BUILD_ID_MAX)
 		return err_set(
 		    err, ERR_MALFORMED, "the build-id of %s is too long", module->path);
+	key[1] = hash_bytes(module->build_id, module->build_id_size);
+	hash = model_hash(key, sizeof(key));
 	if (!MODEL_RESERVE(profile, profile->modules, profile->cap_modules,
 		profile->n_modules, profile->module_slots, err))
 		return false;
@@ -170,10 +175,8 @@ bool profile_add_frame(struct profile *profile, const struct profile_frame *fram
 {
 	struct profile_frame *added;
 	struct slot *slot;
-	uint64_t key[2] = {frame->address,
-	    (uint64_t)(frame->kind <= PROFILE_FRAME_KERNEL ? frame->module : frame->pid)
-		    << 16 |
-		(uint64_t)frame->flags << 8 | frame->kind};
+	uint64_t key[3] = {frame->address, (uint64_t)frame->module << 32 | frame->pid,
+	    (uint64_t)frame->flags << 8 | frame->kind};
 	uint32_t hash = model_hash(key, sizeof(key));
 
 	if (!model_check_frame(profile, frame, err) ||
@@ -274,8 +277,9 @@ bool profile_add_stack(struct profile *profile, uint32_t caller, uint32_t frame,
 bool profile_add_thread(struct profile *profile, uint32_t pid, uint32_t tid,
     const char *comm, uint32_t *index, struct err *err)
 {
-	const uint32_t key[2] = {pid, tid};
-	uint32_t hash = model_hash((const uint8_t *)key, sizeof(key));
+	const uint64_t key[2] = {
+	    (uint64_t)pid << 32 | tid, hash_bytes((const uint8_t *)comm, strlen(comm))};
+	uint32_t hash = model_hash(key, sizeof(key));
 	struct profile_thread *added;
 	struct slot *slot;
 

@@ -61,9 +61,12 @@ static bool unwinder_file_new(struct unwinder *unwinder, const struct event *map
 bool unwinder_file_get(
     struct unwinder *unwinder, const struct event *map, uint32_t *index, struct err *err)
 {
-	uint64_t wide = hash_bytes((const uint8_t *)map->text, strlen(map->text)) ^
-			hash_bytes(map->build_id, map->build_id_size);
-	uint32_t hash = hash_fold(wide), many = UINT32_MAX;
+	/* Joined by their order, too: a path and a build-id of the same bytes would cancel each other out. */
+	const uint64_t words[] = {
+	    hash_bytes((const uint8_t *)map->text, strlen(map->text)),
+	    hash_bytes(map->build_id, map->build_id_size)};
+	uint32_t hash = hash_fold(hash_bytes((const uint8_t *)words, sizeof(words))),
+		 many = UINT32_MAX;
 	size_t versions = 0;
 	struct stat st;
 	bool seen;
