@@ -7,6 +7,8 @@
 
 #include "base/plain.h"
 #include "base/rd.h"
+#include "base/search.h"
+#include "base/vec.h"
 #include "gen/arch/arch.h"
 
 enum {
@@ -19,9 +21,16 @@ enum {
 	GO_MODULE_TEXT = 22,   /* the address that functions count from */
 };
 
-/* A relocation that puts an address of this file at a place. */
+/* A relocation that puts an address of this file at a place; also a word of the file, as if one did. */
 struct go_reloc {
 	uint64_t place, value; /* addresses */
+};
+
+/* The words that relocations fill in, ascending by place. Of several for a place, the one with the lowest value counts. */
+struct go_words {
+	const struct image *image;
+	struct go_reloc *list; /* owned */
+	size_t n, cap;
 };
 
 /* The bytes of the table; size may reach up to the end of its segment. */
@@ -69,18 +78,39 @@ static bool next_reloc(struct go_relocs *relocs, struct go_reloc *reloc)
 	return false;
 }
 
-/* The word at addr once the program is loaded, less the distance that it is moved. */
-static uint64_t loaded_word(const struct image *image, uint64_t addr)
+/* Each of many words is looked up, so relocations are sorted first. */
+static bool words_read(const struct image *image, struct go_words *words)
 {
 	struct go_relocs relocs = all_relocs(image);
-	const uint8_t *bytes = image_at_addr(image, addr, 8);
 	struct go_reloc reloc;
+	size_t n = 0;
+
+	*words = (struct go_words){.image = image};
+	while (next_reloc(&relocs, &reloc)) {
+		if (!vec_reserve(&words->list, &words->cap, words->n + 1))
+			return false;
+		words->list[words->n++] = reloc;
+	}
+	if (words->n)
+		qsort(words->list, words->n, sizeof(*words->list), search_order_pairs);
+	for (size_t i = 0; i < words->n; i++)
+		if (!n || words->list[n - 1].place != words->list[i].place)
+			words->list[n++] = words->list[i];
+	words->n = n;
+	return true;
+}
+
+/* The word at addr once the program is loaded, less the distance that it is moved. */
+static uint64_t loaded_word(const struct go_words *words, uint64_t addr)
+{
+	const size_t i = search_list_from(words->list, words->n, place, addr);
+	const uint8_t *bytes;
 	struct rd rd;
 
-	while (next_reloc(&relocs, &reloc))
-		if (reloc.place == addr)
-			return reloc.value;
-	rd_init(&rd, bytes, bytes ? 8 : 0, image->big_endian);
+	if (i < words->n && words->list[i].place == addr)
+		return words->list[i].value;
+	bytes = image_at_addr(words->image, addr, 8);
+	rd_init(&rd, bytes, bytes ? 8 : 0, words->image->big_endian);
 	return rd_u64(&rd);
 }
 
@@ -109,25 +139,27 @@ static bool relocate(const struct image *image, struct go_bytes *bytes, uint8_t 
 }
 
 /* The text's address, if the module's data that begins at addr is that of the table. */
-static bool text_of_module(const struct image *image, const struct go_table *table,
+static bool text_of_module(const struct go_words *words, const struct go_table *table,
     uint64_t addr, uint64_t *text)
 {
 	struct go_table moved = *table;
 	struct err ignored = {0};
 	struct go_func first;
 
-	moved.text = loaded_word(image, addr + GO_MODULE_TEXT * 8);
+	moved.text = loaded_word(words, addr + GO_MODULE_TEXT * 8);
 	if (!moved.text || !go_table_func(&moved, 0, &first, &ignored) ||
-	    first.start != loaded_word(image, addr + GO_MODULE_LOWEST * 8))
+	    first.start != loaded_word(words, addr + GO_MODULE_LOWEST * 8))
 		return false;
 	*text = moved.text;
 	return true;
 }
 
 /* Go's module data by a word that leads to the table, where no relocation does. */
-static bool module_by_words(const struct image *image, uint64_t table_addr,
+static bool module_by_words(const struct go_words *words, uint64_t table_addr,
     const struct go_table *table, uint64_t *text)
 {
+	const struct image *image = words->image;
+
 	for (size_t i = 0; i < image->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &image->phdrs[i];
 		const uint8_t *bytes;
@@ -135,12 +167,12 @@ static bool module_by_words(const struct image *image, uint64_t table_addr,
 
 		if (phdr->p_type != PT_LOAD || phdr->p_flags & PF_X)
 			continue;
-		bytes = image_at_addr(image, phdr->p_vaddr, phdr->p_filesz);
+		bytes = image_segment_bytes(image, phdr);
 		rd_init(&rd, bytes, bytes ? (size_t)phdr->p_filesz : 0, false);
 		while (rd_has(&rd, 8))
 			if (rd_u64(&rd) == table_addr &&
 			    text_of_module(
-				image, table, phdr->p_vaddr + rd.pos - 8, text))
+				words, table, phdr->p_vaddr + rd.pos - 8, text))
 				return true;
 	}
 	return false;
@@ -151,20 +183,24 @@ static bool find_text(
     const struct image *image, struct go_source *source, struct err *err)
 {
 	struct go_table *table = &source->table;
-	struct go_relocs relocs = all_relocs(image);
-	struct go_reloc reloc;
+	struct go_words words;
+	bool ok, found = false;
 
 	if (table->version == GO_1_16 || table->text || !table->n_funcs)
 		return true;
-	while (next_reloc(&relocs, &reloc))
-		if (reloc.value == source->addr &&
-		    text_of_module(image, table, reloc.place, &table->text))
-			return true;
-	if (module_by_words(image, source->addr, table, &table->text))
-		return true;
-	return err_set(err, ERR_UNSUPPORTED,
-	    "the address of Go's text is not known, %s+0x18; rebuild the file",
-	    source->section);
+	ok = words_read(image, &words);
+	for (size_t i = 0; ok && !found && i < words.n; i++)
+		found = words.list[i].value == source->addr &&
+			text_of_module(&words, table, words.list[i].place, &table->text);
+	found =
+	    ok && (found || module_by_words(&words, source->addr, table, &table->text));
+	free(words.list);
+	if (!ok)
+		return err_set_nomem(err);
+	return found ||
+	       err_set(err, ERR_UNSUPPORTED,
+		   "the address of Go's text is not known, %s+0x18; rebuild the file",
+		   source->section);
 }
 
 /* The table's section. Linkers prefix its name in position-independent files. */
@@ -194,7 +230,7 @@ static bool begins_here(const uint8_t *data, size_t size)
 	struct go_table table;
 
 	return go_table_begins(data, size) &&
-	       go_table_read("", data, size, &table, &ignored) && table.n_funcs;
+	       go_table_read_header("", data, size, &table, &ignored) && table.n_funcs;
 }
 
 /* Whether 8 bytes can be those that a table begins with, apart from two of them: a quick look. */
@@ -216,7 +252,7 @@ static bool by_content(const struct image *image, struct go_bytes *bytes)
 
 		if (phdr->p_type != PT_LOAD || phdr->p_flags & PF_X)
 			continue;
-		data = image_at_addr(image, phdr->p_vaddr, phdr->p_filesz);
+		data = image_segment_bytes(image, phdr);
 		if (!data || phdr->p_vaddr % GO_TABLE_ALIGN)
 			continue;
 		for (uint64_t at = 0; phdr->p_filesz - at > GO_TABLE_ALIGN;

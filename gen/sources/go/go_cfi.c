@@ -11,6 +11,8 @@
 
 /* DWARF numbers of the column of the return address. */
 enum { X86_64_RA = 16, AARCH64_RA = 30 };
+/* A name that has as many bytes is no entry's. */
+enum { GO_ENTRY_NAME = 64 };
 
 /* The CIEs: an ordinary function, one without a caller, one without rows. */
 enum cie {
@@ -58,11 +60,11 @@ static bool is_top(const struct go_func *func)
 {
 	static const char *const names[] = {"runtime.goexit", "runtime.mstart",
 	    "runtime.rt0_go", "runtime.sigtramp", "runtime.cgoSigtramp", NULL};
-	const size_t length = strlen(func->name);
+	const size_t length = strnlen(func->name, GO_ENTRY_NAME);
 
 	if (func->flags & GO_FLAG_TOP || name_is_one_of(func->name, names))
 		return true;
-	return name_begins(func->name, "_rt0_") &&
+	return name_begins(func->name, "_rt0_") && length < GO_ENTRY_NAME &&
 	       (length < 4 || strcmp(func->name + length - 4, "_lib") != 0);
 }
 

@@ -98,7 +98,7 @@ static bool read_places(
 	return true;
 }
 
-bool go_table_read(const char *section, const uint8_t *data, size_t size,
+bool go_table_read_header(const char *section, const uint8_t *data, size_t size,
     struct go_table *table, struct err *err)
 {
 	struct rd rd;
@@ -126,6 +126,17 @@ bool go_table_read(const char *section, const uint8_t *data, size_t size,
 		return table_malformed(
 		    table, 7, "the Go table is for pointers of another size", err);
 	return read_places(table, &rd, versions[known].has_text, err);
+}
+
+bool go_table_read(const char *section, const uint8_t *data, size_t size,
+    struct go_table *table, struct err *err)
+{
+	if (!go_table_read_header(section, data, size, table, err))
+		return false;
+	table->names_end = size;
+	while (table->names_end && data[table->names_end - 1])
+		table->names_end--;
+	return true;
 }
 
 /* An entry of the list of functions: its address, and where its record is. */
@@ -172,11 +183,12 @@ static bool table_record(
 		return table_malformed(table, func->at,
 		    "a function's table of SP is outside of the Go table", err);
 	func->sp_at = sp_at ? table->pcs + sp_at : 0;
-	rd = reader(table, table->names + (size_t)name_at);
-	func->name = rd_cstr(&rd);
-	return func->name ? true
-			  : table_malformed(table, func->at,
-				"the name of a function does not end", err);
+	/* Functions may all have one long name, so nothing reads it to its end here. */
+	if (table->names + (size_t)name_at >= table->names_end)
+		return table_malformed(
+		    table, func->at, "the name of a function does not end", err);
+	func->name = (const char *)table->data + table->names + name_at;
+	return true;
 }
 
 bool go_table_func(

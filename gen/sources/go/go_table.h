@@ -31,6 +31,8 @@ struct go_table {
 	uint64_t text; /* the address that functions count from; 0: not told */
 	/* Offsets of three parts from data; each is inside. */
 	size_t names, pcs, funcs;
+	/* Names begin below this offset, so that a zero ends each of them. */
+	size_t names_end;
 };
 
 /* What a function says about itself. */
@@ -62,6 +64,9 @@ struct go_levels {
 /* Whether a table's first 8 bytes are here: the word, two zeros, the quantum, 8. */
 bool go_table_begins(const uint8_t *data, size_t size);
 
+/* Reads the header alone, in constant time: no function can be asked for. */
+ATTR_MUST_CHECK bool go_table_read_header(const char *section, const uint8_t *data,
+    size_t size, struct go_table *table, struct err *err);
 /* Reads the header. ERR_MALFORMED, ERR_UNSUPPORTED. data and section are borrowed. */
 ATTR_MUST_CHECK bool go_table_read(const char *section, const uint8_t *data, size_t size,
     struct go_table *table, struct err *err);
