@@ -2,6 +2,8 @@
 /* One CIE of either section. */
 #include "cfi/frames_internal.h"
 
+#include <string.h>
+
 #include "cfi/pointer.h"
 
 struct rd cfi_record_reader(
@@ -13,6 +15,9 @@ struct rd cfi_record_reader(
 	rd_seek(&rd, rec->body);
 	return rd;
 }
+
+/* The letters are read again for each FDE. Six have a meaning. */
+enum { MAX_LETTERS = 32 };
 
 /* The reasons why a CIE cannot be used; NULL when it can. */
 typedef const char *cie_fault;
@@ -109,6 +114,8 @@ static cie_fault read_cie_head(struct rd *rd, const struct cfi_section *sec,
 	*letters = rd_cstr(rd);
 	if (!*letters)
 		return "augmentation string does not end";
+	if (strnlen(*letters, MAX_LETTERS) == MAX_LETTERS)
+		return "augmentation string is too long";
 	if ((*letters)[0] == 'e' && (*letters)[1] == 'h') {
 		/* gcc 2: the address of an exception table */
 		rd_skip(rd, sec->addr_size);

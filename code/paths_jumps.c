@@ -191,10 +191,10 @@ static bool paths_jump_by_table(
 			table.n = most;
 	}
 	paths_table_open(paths, &table);
+	paths_charge(paths, table.n);
 	for (uint32_t i = 0; i < table.n; i++)
 		if (!paths_table_target(paths, i, &target))
 			return true;
-	paths_charge(paths, table.n);
 	for (uint32_t i = 0; i < table.n; i++) {
 		if (!paths_table_read(paths, i, &target))
 			return true;

@@ -93,6 +93,8 @@ static bool addrs_have(const struct validate_addrs *addrs, uint64_t addr)
 }
 
 enum { SYMBOL_SIZE = 24, RELA_SIZE = 24 };
+/* Longer names are none of those that matter; symbols may all have the ends of one. */
+enum { CALLEES_MAX_NAME = 256 };
 
 /* A symbol of a table, as far as it matters. */
 struct symbol_entry {
@@ -123,8 +125,11 @@ static struct symbol_entry symbol_read(
 	if (section != SHN_UNDEF)
 		entry.addr = rd_u64(&rd);
 	rd_init(&names, strings->data, (size_t)strings->hdr.sh_size, image->big_endian);
-	if (rd_skip(&names, name))
-		entry.name = rd_cstr(&names);
+	if (!rd_skip(&names, name))
+		return entry;
+	if (names.size - names.pos > CALLEES_MAX_NAME)
+		names.size = names.pos + CALLEES_MAX_NAME;
+	entry.name = rd_cstr(&names);
 	return entry;
 }
 

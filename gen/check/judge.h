@@ -7,6 +7,10 @@
 #include "code/state.h"
 #include "gen/arch/arch.h"
 
+/* Of an FDE with more bytes of instructions no single row is asked for: they would be interpreted for each question. The
+ * largest of some 4,000 programs have 22 KB. */
+enum { VALIDATE_MAX_ASKED = 32768 };
+
 enum validate_verdict {
 	VALIDATE_AGREES,
 	VALIDATE_UNKNOWN, /* the code's state does not tell */

@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "cfi/augment.h"
 #include "cfi/pointer.h"
+#include "gen/check/validate.h"
 
 /* The mapped bytes of the file from addr to the end of its segment; 0: there are none. */
 static size_t landing_bytes(const struct image *image, uint64_t addr)
@@ -31,7 +32,7 @@ static uint64_t landing_offset(
 }
 
 static bool landing_call_sites(struct rd *rd, const struct cfi_section *section,
-    uint64_t function, uint64_t pads, struct validate_landings *landings)
+    uint64_t function, uint64_t pads, uint64_t most, struct validate_landings *landings)
 {
 	uint8_t encoding = rd_u8(rd);
 	uint64_t size = rd_uleb(rd);
@@ -40,7 +41,7 @@ static bool landing_call_sites(struct rd *rd, const struct cfi_section *section,
 	if (rd->failed || size > rd->size - rd->pos)
 		return true;
 	end = rd->pos + (size_t)size;
-	while (!rd->failed && rd->pos < end) {
+	for (; most && !rd->failed && rd->pos < end; most--) {
 		uint64_t start = landing_offset(rd, section, encoding);
 		uint64_t length = landing_offset(rd, section, encoding);
 		uint64_t pad = landing_offset(rd, section, encoding);
@@ -58,15 +59,49 @@ static bool landing_call_sites(struct rd *rd, const struct cfi_section *section,
 	return true;
 }
 
+/* Bytes of the ranges that are in the file. A call site has one at least. */
+static uint64_t landing_most(
+    const struct image *image, const struct cfi_ranges *ranges, size_t first, size_t last)
+{
+	uint64_t most = 0;
+
+	for (size_t i = first; i < last; i++) {
+		const struct cfi_range *range = &ranges->list[i];
+
+		if (image_at_addr(image, range->start, range->end - range->start))
+			most += range->end - range->start;
+	}
+	return most;
+}
+
+size_t validate_landings_last(const struct cfi_ranges *ranges, size_t i)
+{
+	const uint32_t fde = ranges->list[i].fde;
+
+	do
+		i++;
+	while (i < ranges->n && ranges->list[i].fde == fde);
+	return i;
+}
+
 bool validate_landings_add(const struct image *image, const struct cfi_input *input,
-    const struct cfi_fde *fde, struct validate_landings *landings)
+    size_t first, size_t last, struct validate_landings *landings)
 {
 	const struct cfi_frames *frames = &input->frames;
-	struct cfi_augment augment = cfi_augment_read(frames, &frames->cies[fde->cie]);
-	uint64_t addr = cfi_augment_lsda(frames, fde, &augment), pads = fde->pc;
+	const uint32_t index = input->ranges.list[first].fde;
 	struct cfi_section section = frames->section;
+	const struct cfi_fde *fde;
+	struct cfi_augment augment;
+	uint64_t addr, pads;
 	uint8_t encoding;
 	struct rd rd;
+
+	if (index == VALIDATE_NO_FDE)
+		return true;
+	fde = &frames->fdes[index];
+	augment = cfi_augment_read(frames, &frames->cies[fde->cie]);
+	addr = cfi_augment_lsda(frames, fde, &augment);
+	pads = fde->pc;
 
 	/* Without a personality routine the data have no form that is known. That of an object can be
 	 * defined elsewhere, and is 0 then. */
@@ -84,5 +119,6 @@ bool validate_landings_add(const struct image *image, const struct cfi_input *in
 	encoding = rd_u8(&rd);
 	if (encoding != DW_EH_PE_omit)
 		rd_uleb(&rd);
-	return landing_call_sites(&rd, &section, fde->pc, pads, landings);
+	return landing_call_sites(&rd, &section, fde->pc, pads,
+	    landing_most(image, &input->ranges, first, last), landings);
 }

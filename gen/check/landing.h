@@ -14,9 +14,15 @@ struct validate_landings {
 	size_t n, cap;
 };
 
-/* Adds those of one FDE. Damaged tables end where they are damaged. False: out of memory. */
+/*
+ * Adds those of the FDE that the ranges [first, last) are of. Damaged tables end where they are damaged, and so does a
+ * table with more call sites than these ranges have bytes in the file: many FDEs can name one table. False: out of
+ * memory.
+ */
 ATTR_MUST_CHECK bool validate_landings_add(const struct image *image,
-    const struct cfi_input *input, const struct cfi_fde *fde,
+    const struct cfi_input *input, size_t first, size_t last,
     struct validate_landings *landings);
+/* The range behind those that follow range i and are of its FDE. */
+size_t validate_landings_last(const struct cfi_ranges *ranges, size_t i);
 
 #endif

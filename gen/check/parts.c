@@ -31,17 +31,34 @@ const struct cfi_row *validate_row_in(
 	return &rows[part->at];
 }
 
+/* The rows of a range among those of its FDE. */
+struct part_rows {
+	const struct cfi_row *list;
+	size_t n;
+};
+
+static struct part_rows part_rows_of(
+    const struct cfi_table *table, const struct cfi_range *range)
+{
+	const size_t after =
+	    search_list_above(table->rows, table->n_rows, pc, range->start);
+	const size_t first = after ? after - 1 : 0;
+
+	return (struct part_rows){&table->rows[first],
+	    search_list_from(table->rows, table->n_rows, pc, range->end) - first};
+}
+
 /* Whether a row finds the return address at or above the CFA, where a stub of a PLT has put it: the
  * function is not called as the psABI says. */
 static bool part_is_resolver(
-    const struct validate_worker *worker, const struct cfi_table *table)
+    const struct validate_worker *worker, const struct part_rows *rows)
 {
 	const struct code_abi *abi = code_abi(worker->input->arch->code);
 
-	for (size_t i = 0; i < table->n_rows; i++)
-		if (table->rows[i].ra.kind == CFI_AT_CFA && table->rows[i].ra.off >= 0 &&
-		    table->rows[i].cfa.kind == CFI_REG_PLUS &&
-		    table->rows[i].cfa.reg == abi->sp)
+	for (size_t i = 0; i < rows->n; i++)
+		if (rows->list[i].ra.kind == CFI_AT_CFA && rows->list[i].ra.off >= 0 &&
+		    rows->list[i].cfa.kind == CFI_REG_PLUS &&
+		    rows->list[i].cfa.reg == abi->sp)
 			return true;
 	return false;
 }
@@ -56,7 +73,7 @@ static bool part_is_entry(const struct validate_worker *worker, const struct cfi
 /* The row of the first instruction that does something. GCC has a nop before a landing pad that would be
  * the first byte of a part: control never comes to the nop, and the pad's row tells what begins there. */
 static const struct cfi_row *part_first_row(const struct validate_worker *worker,
-    const struct cfi_table *table, const struct code_range *code)
+    const struct part_rows *rows, const struct code_range *code)
 {
 	uint64_t pc = code->start;
 	struct code_insn insn;
@@ -67,8 +84,8 @@ static const struct cfi_row *part_first_row(const struct validate_worker *worker
 		   code->readable - (pc - code->start), pc, &insn) &&
 	       insn.filler && insn.control == CODE_CONTINUES)
 		pc += insn.length;
-	i = search_list_above(table->rows, table->n_rows, pc, pc);
-	return &table->rows[i ? i - 1 : 0];
+	i = search_list_above(rows->list, rows->n, pc, pc);
+	return &rows->list[i ? i - 1 : 0];
 }
 
 /* The FDE that the range belongs to; NULL: none. */
@@ -90,16 +107,12 @@ static bool part_is_special(
 	       (cie && (cie->signal_frame || cie->ra_reg != worker->input->arch->ra_reg));
 }
 
-/* The rows of a range into interp->table. */
-static bool part_read_rows(struct validate_worker *worker, struct cfi_interp *interp,
+/* The rows of an FDE into interp->table. */
+static bool part_interpret(struct validate_worker *worker, struct cfi_interp *interp,
     uint32_t index, struct err *err)
 {
 	const struct cfi_range *range = &worker->input->ranges.list[index];
 
-	if (worker->source)
-		return worker->source->read(
-			   worker->source->context, index, &interp->table) ||
-		       err_set_nomem(err);
 	interp->max_expr_ops = cfi_ranges_expr_ops(&worker->input->ranges, index);
 	if (!cfi_interpret(interp, part_fde(worker, range), err))
 		return false;
@@ -110,18 +123,41 @@ static bool part_read_rows(struct validate_worker *worker, struct cfi_interp *in
 	return true;
 }
 
+/* The rows of a range into interp->table, with all others of its FDE. */
+static bool part_read_rows(struct validate_worker *worker, struct cfi_interp *interp,
+    uint32_t index, struct err *err)
+{
+	const uint32_t fde = worker->input->ranges.list[index].fde;
+
+	if (worker->source)
+		return worker->source->read(
+			   worker->source->context, index, &interp->table) ||
+		       err_set_nomem(err);
+	if (interp != &worker->interp)
+		return part_interpret(worker, interp, index, err);
+	/* An FDE can be divided into as many ranges as it has rows. */
+	if (worker->interpreted != fde) {
+		worker->readable = part_interpret(worker, interp, index, err);
+		worker->interpreted = err->kind == ERR_NOMEM ? VALIDATE_NO_FDE : fde;
+	}
+	return worker->readable;
+}
+
 /* The landing pads of the range's FDE, once for all its neighbours in the unit. Where arguments are
  * pushed, SP there is not as at the call. */
-static bool part_add_landings(
-    struct validate_worker *worker, const struct cfi_range *range)
+static bool part_add_landings(struct validate_worker *worker, uint32_t index)
 {
-	const struct cfi_range *list = worker->input->ranges.list;
+	const struct cfi_range *list = worker->input->ranges.list, *range = &list[index];
+	/* Only functions of a section are divided, and then looked at as a whole. */
+	const size_t last = worker->source
+				? validate_landings_last(&worker->input->ranges, index)
+				: index + (size_t)1;
 
-	return range->fde == VALIDATE_NO_FDE || worker->interp.table.args_size ||
+	return worker->interp.table.args_size ||
 	       (worker->n_parts &&
 		   list[worker->parts[worker->n_parts - 1].range].fde == range->fde) ||
-	       validate_landings_add(worker->image, worker->input,
-		   part_fde(worker, range), &worker->landings);
+	       validate_landings_add(
+		   worker->image, worker->input, index, last, &worker->landings);
 }
 
 bool validate_is_fragment(const struct validate_worker *worker, uint64_t start)
@@ -135,13 +171,13 @@ bool validate_is_fragment(const struct validate_worker *worker, uint64_t start)
 
 /* Whether a function begins where the part does. What is called does so whatever its first row says. */
 static bool part_is_function(const struct validate_worker *worker,
-    const struct validate_part *part, const struct cfi_table *table,
+    const struct validate_part *part, const struct part_rows *rows,
     const struct code_range *code)
 {
 	if (part->resolver || part->fragment)
 		return false;
-	return (part_is_entry(worker, &table->rows[0]) &&
-		   part_is_entry(worker, part_first_row(worker, table, code))) ||
+	return (part_is_entry(worker, &rows->list[0]) &&
+		   part_is_entry(worker, part_first_row(worker, rows, code))) ||
 	       validate_refs_have(worker->calls, code->start);
 }
 
@@ -150,33 +186,31 @@ static bool part_add_rows(
 {
 	const struct cfi_range *range = &worker->input->ranges.list[index];
 	struct validate_range *result = &worker->result->ranges[index];
-	const struct cfi_table *table = &worker->interp.table;
+	const struct part_rows rows = part_rows_of(&worker->interp.table, range);
 	struct validate_part *part;
 
 	if (!vec_reserve(&worker->parts, &worker->cap_parts, worker->n_parts + 1) ||
 	    !vec_reserve(&worker->code, &worker->cap_code, worker->n_parts + 1) ||
 	    !vec_reserve(&worker->entries, &worker->cap_entries, worker->n_entries + 1) ||
-	    !vec_reserve(
-		&worker->rows, &worker->cap_rows, worker->n_rows + table->n_rows) ||
-	    !part_add_landings(worker, range))
+	    !vec_reserve(&worker->rows, &worker->cap_rows, worker->n_rows + rows.n) ||
+	    !part_add_landings(worker, index))
 		return false;
 	result->rowless = true;
-	for (size_t i = 0; i < table->n_rows; i++)
-		result->rowless &= table->rows[i].doubtful;
+	for (size_t i = 0; i < rows.n; i++)
+		result->rowless &= rows.list[i].doubtful;
 	result->looked_at = !result->rowless;
 	worker->rowless &= result->rowless;
 	part = &worker->parts[worker->n_parts];
 	*part = (struct validate_part){.range = index,
 	    .row = worker->n_rows,
-	    .n_rows = table->n_rows,
+	    .n_rows = rows.n,
 	    .go = validate_is_go(worker, part_fde(worker, range)),
 	    .fragment = validate_is_fragment(worker, range->start),
-	    .resolver = part_is_resolver(worker, table)};
+	    .resolver = part_is_resolver(worker, &rows)};
 	worker->code[worker->n_parts++] = *code;
-	memcpy(&worker->rows[worker->n_rows], table->rows,
-	    table->n_rows * sizeof(*table->rows));
-	worker->n_rows += table->n_rows;
-	part->entry = part_is_function(worker, part, table, code);
+	memcpy(&worker->rows[worker->n_rows], rows.list, rows.n * sizeof(*rows.list));
+	worker->n_rows += rows.n;
+	part->entry = part_is_function(worker, part, &rows, code);
 	if (part->entry)
 		worker->entries[worker->n_entries++] = range->start;
 	return true;
@@ -203,8 +237,10 @@ bool validate_add_part(struct validate_worker *worker, uint32_t index)
 	/* Of a PLT, whose rows follow from the address. */
 	if (table->pc_dependent || !table->n_rows)
 		return true;
-	if (worker->trial && worker->trial->rows)
+	if (worker->trial && worker->trial->rows) {
 		worker->trial->rows(worker->trial->context, index, &worker->interp.table);
+		worker->interpreted = VALIDATE_NO_FDE;
+	}
 	return part_add_rows(worker, index, &code);
 }
 
@@ -228,7 +264,9 @@ bool validate_begins_function(struct validate_worker *worker, size_t index, uint
 	/* Many functions go to stubs, whose rows take long to make. */
 	if (index == worker->stubs)
 		return true;
-	/* Jumps to the same function follow each other. */
+	/* Jumps to the same function follow each other. Those that do not read its rows each time. */
+	if (!worker->source && part_fde(worker, range)->program_len > VALIDATE_MAX_ASKED)
+		return part_fde(worker, range)->pc == pc;
 	if (index != worker->others) {
 		worker->others = SIZE_MAX;
 		if (!part_read_rows(worker, &worker->other, (uint32_t)index, &broken))

@@ -179,10 +179,12 @@ static void returns_read_landings(struct validate_returns *returns)
 	const struct cfi_input *input = returns->callees->input;
 
 	returns->has_landings = true;
-	for (size_t i = 0; i < input->frames.n_fdes; i++)
-		if (!validate_landings_add(returns->callees->image, input,
-			&input->frames.fdes[i], &returns->landings))
+	for (size_t i = 0, last; i < input->ranges.n; i = last) {
+		last = validate_landings_last(&input->ranges, i);
+		if (!validate_landings_add(
+			returns->callees->image, input, i, last, &returns->landings))
 			returns->full = true;
+	}
 	if (returns->landings.n)
 		qsort(returns->landings.list, returns->landings.n,
 		    sizeof(*returns->landings.list), search_order);

@@ -16,6 +16,7 @@ bool validate_worker_init(struct validate_worker *worker, const struct image *im
 	    .input = input,
 	    .callees = callees,
 	    .result = result,
+	    .interpreted = VALIDATE_NO_FDE,
 	    .others = SIZE_MAX,
 	    .stubs = SIZE_MAX};
 	cfi_interp_init(&worker->interp, &input->frames, &input->arch->cfi);

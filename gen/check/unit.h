@@ -55,7 +55,10 @@ struct validate_worker {
 	bool asked; /* the unit at hand has a table without a bound */
 	/* Their tables hold rows, of either origin. other: of ranges that are not in the unit. */
 	struct cfi_interp interp, other;
-	size_t others; /* the range that the rows of other are of; SIZE_MAX: none */
+	uint32_t
+	    interpreted; /* the FDE that the rows of interp are of, or VALIDATE_NO_FDE */
+	bool readable;	 /* it has rows */
+	size_t others;	 /* the range that the rows of other are of; SIZE_MAX: none */
 	/* A range of a PLT, whose rows follow from the address; SIZE_MAX: none is known. */
 	size_t stubs;
 	struct code_state entry; /* of any function */

@@ -2,7 +2,10 @@
 /* How the ways of an entry end, and what that says of the places in front of their ends. */
 #include "gen/check/derive/walk.h"
 
+#include <stdlib.h>
+
 #include "base/search.h"
+#include "base/vec.h"
 #include "gen/check/judge.h"
 
 /* ---- one end ---- */
@@ -354,8 +357,13 @@ bool derive_spread(struct derive_walker *walker)
 
 bool derive_cut(struct derive_walker *walker)
 {
-	bool any = false, doubt = false;
+	const size_t before = walker->n_cuts;
+	bool doubt = false;
 
+	if (!vec_reserve(&walker->cuts, &walker->cap_cuts, before + walker->n_places)) {
+		walker->nomem = true;
+		return false;
+	}
 	for (size_t i = 0; i < walker->n_places; i++) {
 		const struct derive_place *place = &walker->places[i];
 
@@ -365,14 +373,15 @@ bool derive_cut(struct derive_walker *walker)
 		if (!(place->flags & DERIVE_BEHIND && place->flags & DERIVE_NEXT))
 			continue;
 		/* Both would be so only of code that is not understood. */
-		if (next && next->flags & DERIVE_GOOD) {
+		if (next && next->flags & DERIVE_GOOD)
 			doubt = true;
-			continue;
-		}
-		derive_cut_at(walker, place->pc);
-		any = true;
+		else
+			walker->cuts[walker->n_cuts++] = place->pc;
 	}
 	for (size_t i = 0; doubt && i < walker->n_places; i++)
 		walker->places[i].flags |= DERIVE_BAD;
-	return any;
+	if (walker->n_cuts == before)
+		return false;
+	qsort(walker->cuts, walker->n_cuts, sizeof(*walker->cuts), search_order);
+	return true;
 }

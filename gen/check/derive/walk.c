@@ -87,6 +87,9 @@ static void walk_add_piece(struct derive_walker *walker, uint64_t addr)
 
 	if (!walk_piece(walker, addr, &piece))
 		return;
+	/* One more than are followed tells that they are too many. */
+	if (walker->n_code > WALK_MAX_PIECES)
+		return;
 	i = search_list_above(walker->code, walker->n_code, start, piece.start);
 	if (i && walker->code[i - 1].start == piece.start)
 		return;
@@ -119,7 +122,8 @@ const struct cfi_row *derive_described_row(struct derive_walker *walker, uint64_
 	    i == SIZE_MAX ? NULL : &walker->input->ranges.list[i];
 	struct err broken = {0};
 
-	if (!range || range->overlapping)
+	if (!range || range->overlapping ||
+	    walker->input->frames.fdes[range->fde].program_len > VALIDATE_MAX_ASKED)
 		return NULL;
 	if (i != walker->interpreted) {
 		walker->interpreted = SIZE_MAX;
