@@ -26,8 +26,7 @@ struct derive_run {
 	struct validate_callees callees;
 	struct derive_gaps gaps;
 	struct derive_entries entries;
-	struct derive_use *uses; /* ascending */
-	size_t n_uses, cap_uses;
+	struct derive_uses uses, asked;
 	size_t *list; /* indices of the entries of this round */
 	size_t n_list, cap_list;
 	struct derive_merge merge;
@@ -72,38 +71,50 @@ static bool list_open(struct derive_run *run)
 
 /* ---- what a round found ---- */
 
-static bool take_uses(struct derive_run *run)
+/* Empties from into to. */
+static bool uses_take(struct derive_uses *to, struct derive_uses *from)
+{
+	if (!vec_reserve(&to->list, &to->cap, to->n + from->n))
+		return false;
+	if (from->n)
+		memcpy(&to->list[to->n], from->list, from->n * sizeof(*from->list));
+	to->n += from->n;
+	from->n = 0;
+	return true;
+}
+
+static void uses_sort(struct derive_uses *uses)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < run->n_walkers; i++) {
-		struct derive_walker *walker = &run->walkers[i];
+	if (uses->n)
+		qsort(uses->list, uses->n, sizeof(*uses->list), search_order_pairs);
+	for (size_t i = 0; i < uses->n; i++)
+		if (!n || search_order_pairs(&uses->list[n - 1], &uses->list[i]))
+			uses->list[n++] = uses->list[i];
+	uses->n = n;
+}
 
-		if (!vec_reserve(
-			&run->uses, &run->cap_uses, run->n_uses + walker->n_uses))
+static bool take_uses(struct derive_run *run)
+{
+	for (size_t i = 0; i < run->n_walkers; i++)
+		if (!uses_take(&run->uses, &run->walkers[i].uses) ||
+		    !uses_take(&run->asked, &run->walkers[i].asks))
 			return false;
-		if (walker->n_uses)
-			memcpy(&run->uses[run->n_uses], walker->uses,
-			    walker->n_uses * sizeof(*walker->uses));
-		run->n_uses += walker->n_uses;
-		walker->n_uses = 0;
-	}
-	if (run->n_uses)
-		qsort(run->uses, run->n_uses, sizeof(*run->uses), search_order_pairs);
-	for (size_t i = 0; i < run->n_uses; i++)
-		if (!n || search_order_pairs(&run->uses[n - 1], &run->uses[i]))
-			run->uses[n++] = run->uses[i];
-	run->n_uses = n;
+	uses_sort(&run->uses);
+	uses_sort(&run->asked);
 	return true;
 }
 
 /* Opens the entries that depend on addr. */
 static void open_users(struct derive_run *run, uint64_t addr)
 {
-	for (size_t i = search_list_from(run->uses, run->n_uses, of, addr);
-	     i < run->n_uses && run->uses[i].of == addr; i++) {
+	const struct derive_uses *uses = &run->uses;
+
+	for (size_t i = search_list_from(uses->list, uses->n, of, addr);
+	     i < uses->n && uses->list[i].of == addr; i++) {
 		struct derive_entry *entry =
-		    derive_entry_at(&run->entries, run->uses[i].by);
+		    derive_entry_at(&run->entries, uses->list[i].by);
 
 		if (entry)
 			entry->open = true;
@@ -252,7 +263,8 @@ static bool start_walkers(struct derive_run *run, unsigned int jobs)
 		    .input = run->input,
 		    .gaps = &run->gaps,
 		    .callees = &run->callees,
-		    .entries = &run->entries};
+		    .entries = &run->entries,
+		    .asked = &run->asked};
 		if (!derive_walker_init(walker)) {
 			run->n_walkers++;
 			return false;
@@ -270,7 +282,8 @@ static void run_deinit(struct derive_run *run)
 	derive_gaps_deinit(&run->gaps);
 	derive_entries_deinit(&run->entries);
 	derive_merge_deinit(&run->merge);
-	free(run->uses);
+	free(run->uses.list);
+	free(run->asked.list);
 	free(run->list);
 }
 

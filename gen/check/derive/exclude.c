@@ -1,12 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 #include "gen/check/derive/exclude.h"
 
+#include <stdlib.h>
+
 #include "base/search.h"
 #include "base/vec.h"
 
+/* Where sections begin; ascending. */
+struct starts {
+	uint64_t *list; /* owned */
+	size_t n;
+};
+
+static bool starts_read(const struct image *image, struct starts *starts)
+{
+	*starts =
+	    (struct starts){calloc(image->n_sections + 1, sizeof(*starts->list)), 0};
+	if (!starts->list)
+		return false;
+	for (; starts->n < image->n_sections; starts->n++)
+		starts->list[starts->n] = image->sections[starts->n].hdr.sh_addr;
+	qsort(starts->list, starts->n, sizeof(*starts->list), search_order);
+	return true;
+}
+
 /* Whether what is at addr is left out. *end, which is above addr, becomes the next address at which that
  * can change. */
-static bool exclude_at(const struct policy *policy, uint64_t addr, uint64_t *end)
+static bool exclude_at(const struct policy *policy, const struct starts *starts,
+    uint64_t addr, uint64_t *end)
 {
 	const struct symbols *symbols = policy->symbols;
 	const struct symbol *symbol = symbols_find(symbols, addr);
@@ -15,12 +36,9 @@ static bool exclude_at(const struct policy *policy, uint64_t addr, uint64_t *end
 
 	if (next < symbols->n && symbols->list[next].addr < *end)
 		*end = symbols->list[next].addr;
-	for (size_t i = 0; i < policy->image->n_sections; i++) {
-		const uint64_t start = policy->image->sections[i].hdr.sh_addr;
-
-		if (start > addr && start < *end)
-			*end = start;
-	}
+	next = search_above(starts->list, sizeof(*starts->list), starts->n, addr);
+	if (next < starts->n && starts->list[next] < *end)
+		*end = starts->list[next];
 	if (!symbol)
 		return excluded;
 	if (symbol->size && symbol->size - (addr - symbol->addr) < *end - addr)
@@ -33,20 +51,25 @@ bool derive_exclude(const struct policy *policy, struct derived *rows)
 {
 	const struct options *options = policy->options;
 	struct derived kept = {0};
+	struct starts starts;
+	bool ok;
 
 	if (!options->exclude_sections.n && !options->exclude_symbols.n)
 		return true;
-	for (size_t i = 0; i < rows->n; i++) {
+	ok = starts_read(policy->image, &starts);
+	for (size_t i = 0; ok && i < rows->n; i++) {
 		struct derived_row row = rows->list[i];
 
-		for (uint64_t end; row.start < rows->list[i].end; row.start = end) {
+		for (uint64_t end; ok && row.start < rows->list[i].end; row.start = end) {
 			end = rows->list[i].end;
-			if (!exclude_at(policy, row.start, &end) &&
-			    !derived_add(&kept, row.start, end, &row.row)) {
-				derived_deinit(&kept);
-				return false;
-			}
+			ok = exclude_at(policy, &starts, row.start, &end) ||
+			     derived_add(&kept, row.start, end, &row.row);
 		}
+	}
+	free(starts.list);
+	if (!ok) {
+		derived_deinit(&kept);
+		return false;
 	}
 	derived_deinit(rows);
 	*rows = kept;

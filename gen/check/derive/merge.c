@@ -22,22 +22,30 @@ bool derive_merge_init(struct derive_merge *merge, const struct derive_gaps *gap
 		n += (size_t)(gaps->list[i].end - gaps->list[i].start);
 	}
 	merge->cells = calloc(n + 1, sizeof(*merge->cells));
-	return merge->first && merge->cells;
+	merge->doubted = calloc(gaps->n + 1, sizeof(*merge->doubted));
+	return merge->first && merge->cells && merge->doubted;
 }
 
 void derive_merge_deinit(struct derive_merge *merge)
 {
 	free(merge->first);
 	free(merge->cells);
+	free(merge->doubted);
 	free(merge->rows);
 }
 
 static void merge_stretch(struct derive_merge *merge, const struct derive_gap *gap,
     const struct derive_stretch *stretch, size_t first_row)
 {
-	uint32_t *cells = &merge->cells[merge->first[gap - merge->gaps->list]];
+	const size_t index = (size_t)(gap - merge->gaps->list);
+	uint32_t *cells = &merge->cells[merge->first[index]];
 	const uint32_t row = (uint32_t)(first_row + stretch->row + 1);
 
+	/* Any number of entries may doubt all of it, and nothing takes that back. */
+	if (merge->doubted[index])
+		return;
+	merge->doubted[index] = stretch->flags & DERIVE_BAD &&
+				stretch->start == gap->start && stretch->end == gap->end;
 	for (uint64_t pc = stretch->start; pc < stretch->end && pc < gap->end; pc++) {
 		uint32_t *cell = &cells[pc - gap->start];
 

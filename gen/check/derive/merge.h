@@ -8,6 +8,7 @@
 struct derive_merge {
 	const struct derive_gaps *gaps; /* borrowed */
 	uint32_t *cells;		/* for each byte of the gaps */
+	bool *doubted;			/* of each gap: no byte of it has a row; owned */
 	size_t *first;			/* of each gap, the cell of its first byte */
 	struct cfi_row *rows;
 	size_t n_rows, cap_rows;

@@ -10,6 +10,8 @@
 
 /* A function in more pieces than this, or one that is followed anew more often, is not followed to its end. */
 enum { WALK_MAX_PIECES = 1024, WALK_MAX_LOOKS = 64 };
+/* Nor is one that leads into a piece of more bytes that more entries ask for. */
+enum { WALK_SMALL_PIECE = 256, WALK_MAX_ASKING = 64 };
 
 bool derive_walker_init(struct derive_walker *walker)
 {
@@ -34,7 +36,8 @@ void derive_walker_deinit(struct derive_walker *walker)
 	free(walker->places);
 	free(walker->moves);
 	derive_entries_deinit(&walker->found);
-	free(walker->uses);
+	free(walker->uses.list);
+	free(walker->asks.list);
 	free(walker->stretches);
 	free(walker->rows);
 }
@@ -79,14 +82,11 @@ static bool walk_piece(
 	return piece->bytes;
 }
 
-/* Adds the code around addr to what the walk follows. */
-static void walk_add_piece(struct derive_walker *walker, uint64_t addr)
+/* Adds a piece of code to what the walk follows. */
+static void walk_add_piece(struct derive_walker *walker, struct code_range piece)
 {
-	struct code_range piece;
 	size_t i;
 
-	if (!walk_piece(walker, addr, &piece))
-		return;
 	/* One more than are followed tells that they are too many. */
 	if (walker->n_code > WALK_MAX_PIECES)
 		return;
@@ -104,15 +104,57 @@ static void walk_add_piece(struct derive_walker *walker, uint64_t addr)
 	derive_note_use(walker, piece.start);
 }
 
-void derive_note_use(struct derive_walker *walker, uint64_t addr)
+static void walk_note(
+    struct derive_walker *walker, struct derive_uses *uses, uint64_t addr)
 {
 	if (walker->emit)
 		return;
-	if (!vec_reserve(&walker->uses, &walker->cap_uses, walker->n_uses + 1))
+	if (!vec_reserve(&uses->list, &uses->cap, uses->n + 1))
 		walker->nomem = true;
 	else
-		walker->uses[walker->n_uses++] =
-		    (struct derive_use){addr, walker->entry->addr};
+		uses->list[uses->n++] = (struct derive_use){addr, walker->entry->addr};
+}
+
+void derive_note_use(struct derive_walker *walker, uint64_t addr)
+{
+	walk_note(walker, &walker->uses, addr);
+}
+
+/* The number of entries that asked for the piece in earlier rounds. *own: the entry at hand did. */
+static size_t walk_n_asked(
+    const struct derive_walker *walker, const struct code_range *piece, bool *own)
+{
+	const struct derive_uses *asked = walker->asked;
+	const struct derive_use ask = {piece->start, walker->entry->addr};
+
+	*own = asked->n &&
+	       bsearch(&ask, asked->list, asked->n, sizeof(ask), search_order_pairs);
+	return search_list_above(asked->list, asked->n, of, piece->start) -
+	       search_list_from(asked->list, asked->n, of, piece->start);
+}
+
+/*
+ * Follows the code around addr, too, if the entry asked for it in an earlier round: by then it is known how many did, and
+ * where those are many, all of them together would take the square of the file's size. Else it asks now.
+ */
+static void walk_ask(struct derive_walker *walker, uint64_t addr)
+{
+	struct code_range piece;
+	bool own;
+	size_t n;
+
+	if (!walk_piece(walker, addr, &piece))
+		return;
+	n = walk_n_asked(walker, &piece, &own);
+	if (piece.end - piece.start > WALK_SMALL_PIECE &&
+	    (n > WALK_MAX_ASKING || (walker->emit && !own)))
+		walker->crowded = true;
+	if (own || walker->emit) {
+		walk_add_piece(walker, piece);
+		return;
+	}
+	walk_note(walker, &walker->asks, piece.start);
+	walker->waits = true;
 }
 
 const struct cfi_row *derive_described_row(struct derive_walker *walker, uint64_t addr)
@@ -211,8 +253,8 @@ static bool walk_follow(struct derive_walker *walker)
 			return false;
 		}
 		for (size_t i = 0; i < walker->n_wanted; i++)
-			walk_add_piece(walker, walker->wanted[i]);
-		if (walker->n_code > WALK_MAX_PIECES)
+			walk_ask(walker, walker->wanted[i]);
+		if (walker->waits || walker->crowded || walker->n_code > WALK_MAX_PIECES)
 			return false;
 	} while (walker->n_code > n_code);
 	if (walker->n_edges)
@@ -234,27 +276,31 @@ static bool walk_follow(struct derive_walker *walker)
 /* Keeps one of each address that the entry at hand depends on. */
 static void walk_unique_uses(struct derive_walker *walker, size_t first)
 {
+	struct derive_uses *uses = &walker->uses;
 	size_t n = first;
 
-	if (walker->n_uses > first)
-		qsort(&walker->uses[first], walker->n_uses - first, sizeof(*walker->uses),
+	if (uses->n > first)
+		qsort(&uses->list[first], uses->n - first, sizeof(*uses->list),
 		    search_order);
-	for (size_t i = first; i < walker->n_uses; i++)
-		if (n == first || walker->uses[n - 1].of != walker->uses[i].of)
-			walker->uses[n++] = walker->uses[i];
-	walker->n_uses = n;
+	for (size_t i = first; i < uses->n; i++)
+		if (n == first || uses->list[n - 1].of != uses->list[i].of)
+			uses->list[n++] = uses->list[i];
+	uses->n = n;
 }
 
 bool derive_walk(struct derive_walker *walker, struct derive_entry *entry)
 {
-	const size_t n_uses = walker->n_uses;
+	const size_t n_uses = walker->uses.n;
 	const struct derive_place *first;
+	struct code_range own;
 	size_t at;
 	bool ok, mixed, label;
 
 	walker->entry = entry;
 	walker->n_code = walker->n_cuts = 0;
-	walk_add_piece(walker, entry->addr);
+	walker->waits = walker->crowded = false;
+	if (walk_piece(walker, entry->addr, &own))
+		walk_add_piece(walker, own);
 	/* A function that is entered in several states is followed for what it leads to alone. The code that has
 	 * a label, which nothing calls, is followed with that code. */
 	mixed = entry->origin & DERIVE_MIXED;
@@ -266,6 +312,11 @@ bool derive_walk(struct derive_walker *walker, struct derive_entry *entry)
 	walk_unique_uses(walker, n_uses);
 	if (walker->nomem)
 		return false;
+	if (walker->waits && !walker->crowded) {
+		entry->open = true;
+		entry->next = entry->summary;
+		return true;
+	}
 	entry->next = walker->summary;
 	at = search_list_from(walker->places, walker->n_places, pc, entry->addr);
 	first = ok && at < walker->n_places ? &walker->places[at] : NULL;

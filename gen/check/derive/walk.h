@@ -13,6 +13,11 @@ struct derive_use {
 	uint64_t of, by; /* addresses; by is an entry */
 };
 
+struct derive_uses {
+	struct derive_use *list; /* ascending and each once, where not told otherwise */
+	size_t n, cap;
+};
+
 /* Knowledge of a place, by all ways that go on from it. */
 enum derive_place_flags {
 	DERIVE_GOOD = 1, /* one of them ends as it must */
@@ -95,6 +100,8 @@ struct derive_walker {
 	struct derive_entries *entries; /* shared; each one is written by one walker */
 	const struct code_abi *abi;
 	bool emit; /* the last look: rows are wanted, all else is known */
+	/* Pieces of code beside their own that entries have asked for: of is where one begins. */
+	const struct derive_uses *asked;
 	struct code_paths *paths;
 	struct code_paths_input paths_input; /* of its last run; visiting reads it, too */
 	struct cfi_interp interp;	     /* its table is of range interpreted */
@@ -103,6 +110,8 @@ struct derive_walker {
 	struct derive_entry *entry;
 	struct code_range *code; /* ascending */
 	size_t n_code, cap_code;
+	bool waits;	  /* for an answer to what it asks in this round */
+	bool crowded;	  /* it leads into code that too many entries ask for */
 	uint64_t *wanted; /* addresses that control leads to and that code lacks */
 	size_t n_wanted, cap_wanted;
 	uint64_t *cuts; /* calls behind which nothing fits; ascending */
@@ -120,8 +129,7 @@ struct derive_walker {
 	bool open_framed, open_bare;
 	/* Results: */
 	struct derive_entries found;
-	struct derive_use *uses;
-	size_t n_uses, cap_uses;
+	struct derive_uses uses, asks; /* in no order */
 	struct derive_stretch *stretches;
 	size_t n_stretches, cap_stretches;
 	struct cfi_row *rows;
