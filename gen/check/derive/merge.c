@@ -75,11 +75,15 @@ bool derive_merge_take(struct derive_merge *merge, struct derive_walker *walker)
 		    walker->n_rows * sizeof(*walker->rows));
 	merge->n_rows += walker->n_rows;
 	for (size_t i = 0; i < walker->n_stretches; i++) {
-		const struct derive_stretch *stretch = &walker->stretches[i];
-		const struct derive_gap *gap = derive_gap_at(merge->gaps, stretch->start);
+		struct derive_stretch stretch = walker->stretches[i];
+		const struct derive_gap *gap;
 
-		if (gap)
-			merge_stretch(merge, gap, stretch, first);
+		/* One gap can begin where another one ends, and a stretch go on from it. */
+		while (stretch.start < stretch.end &&
+		       (gap = derive_gap_at(merge->gaps, stretch.start))) {
+			merge_stretch(merge, gap, &stretch, first);
+			stretch.start = gap->end;
+		}
 	}
 	walker->n_rows = walker->n_stretches = 0;
 	return true;

@@ -298,6 +298,8 @@ bool derive_walk(struct derive_walker *walker, struct derive_entry *entry)
 
 	walker->entry = entry;
 	walker->n_code = walker->n_cuts = 0;
+	/* Of one that is not followed nothing is known, and nothing is left of the one before. */
+	walker->summary = (struct derive_summary){.effect = CALLEE_NONE};
 	walker->waits = walker->crowded = false;
 	if (walk_piece(walker, entry->addr, &own))
 		walk_add_piece(walker, own);
