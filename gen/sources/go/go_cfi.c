@@ -13,6 +13,8 @@
 enum { X86_64_RA = 16, AARCH64_RA = 30 };
 /* A name that has as many bytes is no entry's. */
 enum { GO_ENTRY_NAME = 64 };
+/* The names of functions without rows have no more bytes than so many times the table. */
+enum { GO_NAMES_SHARE = 4 };
 
 /* The CIEs: an ordinary function, one without a caller, one without rows. */
 enum cie {
@@ -30,6 +32,7 @@ struct maker {
 	size_t cies[N_CIES]; /* where they are */
 	struct go_levels levels;
 	struct go_rows rows;
+	uint64_t names; /* bytes of those that are kept */
 };
 
 bool go_cfi_can(enum code_machine machine)
@@ -172,10 +175,16 @@ static bool leave_out(struct maker *maker, const struct go_func *func, enum go_r
 {
 	struct go_cfi *cfi = maker->cfi;
 	const uint64_t size = maker->levels.end - func->start;
+	const char *name = "";
 
 	if (!vec_reserve(&cfi->left, &cfi->cap_left, cfi->n_left + 1))
 		return false;
-	cfi->left[cfi->n_left++] = (struct go_left){func->start, size, func->name, why};
+	/* All of them may have one long name, which a report would print each time. */
+	if (maker->names / GO_NAMES_SHARE < maker->table->size) {
+		name = func->name;
+		maker->names += strlen(name) + 1;
+	}
+	cfi->left[cfi->n_left++] = (struct go_left){func->start, size, name, why};
 	return true;
 }
 
@@ -261,7 +270,11 @@ static bool put_funcs(struct maker *maker, struct err *err)
 		 * address, the last one has the code. */
 		if (!func.sp_at || func.limit == func.start)
 			continue;
-		if (!go_table_levels(maker->table, &func, &maker->levels, err))
+		/* Without its code nothing else is known of it, and its table can be that of all others. */
+		maker->levels.n = 0;
+		maker->levels.end = func.limit;
+		if (maker->text->bytes(maker->text->context, func.start, 1) &&
+		    !go_table_levels(maker->table, &func, &maker->levels, err))
 			return false;
 		if (!put_func(maker, &func, err))
 			return false;
