@@ -59,6 +59,19 @@ def mutants(data):
         yield bytes(changed)
 
 
+def check_alike(n=100000):
+    """What is alike but for one member: modules of one path, threads of one number, frames of one address."""
+    rec = Recording()
+    modules = [rec.module("/bin/ls", f"{i:040x}") for i in range(n)]
+    frames = [rec.frame(FILE, 0x5000, modules[i]) for i in range(n)] + [rec.frame(JIT, 1, pid=i, name="f") for i in range(n)]
+    threads = [rec.thread(1, 1, f"t{i}") for i in range(n)]
+    rec.sample(threads[-1], frames[-1:])
+    rec.write(WRITER, "alike.rec")
+    got = subprocess.run([FOLD, "-q", "-o", "out", "alike.rec"], capture_output=True, text=True, check=False,
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (10, 10)))
+    check(got.returncode == 0, f"{n} modules, threads and frames that differ in one member: in 10 s of processor time", got)
+
+
 def main():
     top = scratch()
     try:
@@ -86,6 +99,7 @@ def main():
             elif "this build has no" not in got.stderr:
                 check(got.returncode == 1 and "too deep" in got.stderr, "300,000 frames deep: refused as " + form, got)
             check(got.returncode >= 0, f"{form} ends within a minute of processor time", got)
+        check_alike()
     finally:
         remove(top)
     plan()

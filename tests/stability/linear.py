@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Work and memory on hostile files: eight times the input may take no more than twenty times the work, under a limit for
-both. Work that grows with the square of the input would take sixty-four times. TAP.
+"""Work and memory on hostile files: eight times the input may take no more than twenty times the work (2.7 for each
+doubling), under a limit for both. Work that grows with the square of the input would take sixty-four times. Memory may be
+so many times the file. TAP.
 
     linear.py EH2SFRAME some|all
 
@@ -10,6 +11,7 @@ program takes for a file of one function is not counted.
 """
 
 import ctypes
+import json
 import os
 import resource
 import struct
@@ -18,14 +20,21 @@ import sys
 import tempfile
 
 from elf_files import ALLOC, EXEC, PAGE, header, padded, section_headers, uleb
+from linear_tables import TABLES
 from tap import check, plan
 
 TOOL = os.path.realpath(sys.argv[1])
 SHARE = {"some": 8, "all": 1}[sys.argv[2]]
 TIMES, MOST = 8, 20
+# Done, refused, other than the CFI or the code says, below a limit, nothing to do.
+OTHER_STATUSES = (0, 1, 4, 5, 6)
 # Other programs can only add to the time of a run, so the fastest of more runs tells when one was too slow.
 RUNS = 8
 LIMIT_CPU, LIMIT_MEMORY = 20, 3 << 30
+# Memory that is filled when it is freed is no work of the program.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "MALLOC_PERTURB_"}
+# Of memory: times the file, and what any file may take.
+MEMORY_TIMES, MEMORY_FREE = 200, 64 << 20
 CIE = padded(b"\0\0\0\0\x01zR\0\x01\x78\x10\x01\x1b\x0c\x07\x08\x90\x01", "<")
 TEXT = PAGE * 160
 
@@ -172,6 +181,27 @@ COMMANDS = {"convert": ["-q", "-j1", "in", "out"], "report": ["report", "-v", "-
             "smallest": ["-q", "-j1", "--format=3", "--optimize=size", "in", "out"]}
 
 
+def report(n):
+    """A report with files of one path, and functions of one name in each of some."""
+    function = {"function": "0x10", "start": "0x10", "name": "f", "size": 1, "reason": "r"}
+    code = {"executable": 1, "with_cfi": 1, "covered": 1, "outermost": 0, "plt_template": 0, "derived": 0}
+    files = [{"path": "p", "status": 0, "code": code, "gaps": [], "without_cfi": []} for _ in range(n)]
+    files[0]["gaps"] = [dict(function, function=f"0x{i:x}") for i in range(n)]
+    files[-1]["without_cfi"] = [dict(function, start=f"0x{i:x}", name=f"f{i}", kind="code") for i in range(n)]
+    return json.dumps({"tool": "eh2sframe", "schema": 1, "files": files}).encode()
+
+
+def members(n):
+    """A report of many members, and another one in arrays."""
+    return json.dumps({"tool": "eh2sframe", "schema": 1, "files": [], **{f"m{i}": [[]] * 2 for i in range(n)}}).encode()
+
+
+REPORTS = {
+    "reports of one path": (16000, report, {"merge": ["merge", "-q", "-o", "out", "in"], "diff": ["diff", "-o", "out", "in", "in"]}),
+    "members of a report": (64000, members, {"merge": ["merge", "-q", "-o", "out", "in"]}),
+}
+
+
 def limits():
     resource.setrlimit(resource.RLIMIT_CPU, (LIMIT_CPU, LIMIT_CPU))
     resource.setrlimit(resource.RLIMIT_AS, (LIMIT_MEMORY, LIMIT_MEMORY))
@@ -196,7 +226,7 @@ class Instructions:
 
 
 class Seconds:
-    unit, floor = 1, 0.002
+    unit, floor = 1, 0.004
 
     def read(self):
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -216,24 +246,38 @@ WORK, STARTS = counter(), {}
 
 
 def work_of(name, argv, runs=1):
-    """The work of the run that did least, and the worst status."""
+    """The work of the run that did least, and the worst status; one that took too much memory is -1."""
     best, status = None, 0
+    room = MEMORY_TIMES * os.stat(name).st_size + MEMORY_FREE
     for _ in range(runs):
         if os.path.exists("out"):
             os.unlink("out")
         before = WORK.read()
-        done = subprocess.run([TOOL, *(name if word == "in" else word for word in argv)], capture_output=True, preexec_fn=limits,
-                              check=False)
+        with subprocess.Popen([TOOL, *(name if word == "in" else word for word in argv)], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=limits, env=ENVIRONMENT) as child:
+            _, ended, used = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(ended)
         taken = WORK.read() - before
         best = taken if best is None else min(best, taken)
-        status = done.returncode if done.returncode not in (0, 1, 6) else status
+        status = child.returncode if child.returncode not in OTHER_STATUSES else status
+        status = -1 if used.ru_maxrss * 1024 > room else status
     return best, status
+
+
+def write(name, make, size):
+    """In another process, as the memory of this one would count."""
+    child = os.fork()
+    if not child:
+        with open(name, "wb") as file:
+            file.write(make(size))
+        os._exit(0)
+    if os.waitpid(child, 0)[1]:
+        raise RuntimeError("no file was made")
 
 
 def compare(name, n, make, commands):
     for size in (n, n * TIMES):
-        with open(str(size), "wb") as file:
-            file.write(make(size))
+        write(str(size), make, size)
     for command, argv in commands.items():
         if tuple(argv) not in STARTS:
             STARTS[tuple(argv)] = work_of("1", argv, RUNS)[0]
@@ -261,6 +305,8 @@ def main():
             compare(name, n // SHARE, make, COMMANDS)
         for name, (n, make, argv) in ALONE.items():
             compare(name, n // SHARE, make, {"convert": argv})
+        for name, (n, make, commands) in (*TABLES.items(), *REPORTS.items()):
+            compare(name, n // SHARE, make, commands)
         os.chdir("/")
     plan()
 
