@@ -21,145 +21,62 @@
 /* ---- ordinary functions, and such that only look odd ---- */
 
 F plain_frame
-	stmg	%r6, %r15, 48(%r15)
-	lay	%r15, -160(%r15)
-	lgr	%r6, %r2
-	brasl	%r14, leaf_pushes
-	agr	%r2, %r6
-	lmg	%r6, %r15, 208(%r15)
-	br	%r14
+	stmg	%r6, %r15, 48(%r15); lay %r15, -160(%r15); lgr %r6, %r2; brasl %r14, leaf_pushes; agr %r2, %r6
+	lmg	%r6, %r15, 208(%r15); br %r14
 E plain_frame
-
 F leaf_pushes
-	stmg	%r11, %r12, 88(%r15)
-	la	%r11, 1(%r2)
-	lgr	%r2, %r11
-	lmg	%r11, %r12, 88(%r15)
-	br	%r14
+	stmg	%r11, %r12, 88(%r15); la %r11, 1(%r2); lgr %r2, %r11; lmg %r11, %r12, 88(%r15); br %r14
 E leaf_pushes
-
 F back_chain
-	stmg	%r14, %r15, 112(%r15)
-	lgr	%r1, %r15
-	aghi	%r15, -160
-	stg	%r1, 0(%r15)
-	brasl	%r14, leaf_pushes
-	lg	%r15, 0(%r15)
-	lg	%r14, 112(%r15)
-	br	%r14
+	stmg	%r14, %r15, 112(%r15); lgr %r1, %r15; aghi %r15, -160; stg %r1, 0(%r15)
+	brasl	%r14, leaf_pushes; lg %r15, 0(%r15); lg %r14, 112(%r15); br %r14
 E back_chain
-
 F frame_alloca
-	stmg	%r11, %r15, 88(%r15)
-	aghi	%r15, -160
-	lgr	%r11, %r15
-	aghi	%r2, 31
-	nill	%r2, 0xfff0
-	sgr	%r15, %r2
-	la	%r2, 160(%r15)
-	brasl	%r14, fills_8
-	lmg	%r11, %r15, 248(%r11)
-	br	%r14
+	stmg	%r11, %r15, 88(%r15); aghi %r15, -160; lgr %r11, %r15; aghi %r2, 31; nill %r2, 0xfff0
+	sgr	%r15, %r2; la %r2, 160(%r15); brasl %r14, fills_8; lmg %r11, %r15, 248(%r11); br %r14
 E frame_alloca
-
 F large_frame
-	stmg	%r14, %r15, 112(%r15)
-	agfi	%r15, -8352
-	brasl	%r14, leaf_pushes
-	agfi	%r15, 8352
-	lg	%r14, 112(%r15)
-	br	%r14
+	stmg	%r14, %r15, 112(%r15); agfi %r15, -8352; brasl %r14, leaf_pushes; agfi %r15, 8352
+	lg	%r14, 112(%r15); br %r14
 E large_frame
-
 F fp_in_f0
-	ldgr	%f0, %r11
-	la	%r11, 1(%r2)
-	lgr	%r2, %r11
-	lgdr	%r11, %f0
-	br	%r14
+	ldgr	%f0, %r11; la %r11, 1(%r2); lgr %r2, %r11; lgdr %r11, %f0; br %r14
 E fp_in_f0
-
 F fp_in_r1
-	lgr	%r1, %r11
-	la	%r11, 1(%r2)
-	lgr	%r2, %r11
-	lgr	%r11, %r1
-	br	%r14
+	lgr	%r1, %r11; la %r11, 1(%r2); lgr %r2, %r11; lgr %r11, %r1; br %r14
 E fp_in_r1
-
 F ra_in_r1
-	lgr	%r1, %r14
-	lgr	%r14, %r2
-	lgr	%r2, %r14
-	br	%r1
+	lgr	%r1, %r14; lgr %r14, %r2; lgr %r2, %r14; br %r1
 E ra_in_r1
-
 F ra_in_f2
-	ldgr	%f2, %r14
-	la	%r14, 1(%r2)
-	lgr	%r2, %r14
-	lgdr	%r14, %f2
-	br	%r14
+	ldgr	%f2, %r14; la %r14, 1(%r2); lgr %r2, %r14; lgdr %r14, %f2; br %r14
 E ra_in_f2
-
 F falls_into_next
-	stmg	%r14, %r15, 112(%r15)
-	aghi	%r15, -160
-	brasl	%r14, leaf_pushes
+	stmg	%r14, %r15, 112(%r15); aghi %r15, -160; brasl %r14, leaf_pushes
 	.globl	fallen_into
 	.type	fallen_into, @function
 fallen_into:
-	lmg	%r14, %r15, 272(%r15)
-	br	%r14
+	lmg	%r14, %r15, 272(%r15); br %r14
 E falls_into_next
-
 F two_heights
-	tmll	%r2, 1
-	jz	1f
-	aghi	%r15, -16
-1:	lgr	%r1, %r2
-	tmll	%r1, 1
-	jz	2f
-	aghi	%r15, 16
+	tmll	%r2, 1; jz 1f; aghi %r15, -16
+1:	lgr	%r1, %r2; tmll %r1, 1; jz 2f; aghi %r15, 16
 2:	br	%r14
 E two_heights
-
 F literal_pool
-	stmg	%r13, %r15, 104(%r15)
-	bras	%r13, 1f
+	stmg	%r13, %r15, 104(%r15); bras %r13, 1f
 	.quad	0x1122334455667788
-1:	aghi	%r15, -160
-	lg	%r2, 0(%r13)
-	brasl	%r14, leaf_pushes
-	lmg	%r13, %r15, 264(%r15)
-	br	%r14
+1:	aghi	%r15, -160; lg %r2, 0(%r13); brasl %r14, leaf_pushes; lmg %r13, %r15, 264(%r15); br %r14
 E literal_pool
-
 F sibling
-	stmg	%r6, %r15, 48(%r15)
-	aghi	%r15, -160
-	brasl	%r14, leaf_pushes
-	lmg	%r6, %r15, 208(%r15)
+	stmg	%r6, %r15, 48(%r15); aghi %r15, -160; brasl %r14, leaf_pushes; lmg %r6, %r15, 208(%r15)
 	jg	leaf_pushes
 E sibling
-
 F table_of_two
-	stmg	%r14, %r15, 112(%r15)
-	aghi	%r15, -160
-	clgijh	%r2, 1, 9f
-	larl	%r1, 7f
-	sllg	%r2, %r2, 2
-	lgf	%r2, 0(%r2,%r1)
-	agr	%r1, %r2
-	br	%r1
-8:	lghi	%r2, 1
-	lmg	%r14, %r15, 272(%r15)
-	br	%r14
-9:	aghi	%r15, -16
-	lghi	%r2, 2
-	aghi	%r15, 16
-	lmg	%r14, %r15, 272(%r15)
-	br	%r14
+	stmg	%r14, %r15, 112(%r15); aghi %r15, -160; clgijh %r2, 1, 9f; larl %r1, 7f; sllg %r2, %r2, 2
+	lgf	%r2, 0(%r2,%r1); agr %r1, %r2; br %r1
+8:	lghi	%r2, 1; lmg %r14, %r15, 272(%r15); br %r14
+9:	aghi	%r15, -16; lghi %r2, 2; aghi %r15, 16; lmg %r14, %r15, 272(%r15); br %r14
 E table_of_two
 	.section .rodata
 	.p2align 2
@@ -169,170 +86,89 @@ E table_of_two
 /* ---- slots and registers ---- */
 
 F fills_8
-	mvghi	0(%r2), 0x1234
-	br	%r14
+	mvghi	0(%r2), 0x1234; br %r14
 E fills_8
-
 F fp_slot_reused /* the register holds the value again, and the slot is a local */
-	stmg	%r11, %r15, 88(%r15)
-	aghi	%r15, -176
-	lgr	%r11, %r2
-	lg	%r11, 264(%r15)
-	la	%r2, 264(%r15)
-	brasl	%r14, fills_8
-	lg	%r14, 288(%r15)
-	aghi	%r15, 176
-	br	%r14
+	stmg	%r11, %r15, 88(%r15); aghi %r15, -176; lgr %r11, %r2; lg %r11, 264(%r15); la %r2, 264(%r15)
+	brasl	%r14, fills_8; lg %r14, 288(%r15); aghi %r15, 176; br %r14
 E fp_slot_reused
-
 F fp_slot_moved
-	stg	%r11, 88(%r15)
-	lgr	%r11, %r2
-	lg	%r11, 88(%r15)
-	mvc	88(8,%r15), 0(%r15)
-	lghi	%r2, 1
+	stg	%r11, 88(%r15); lgr %r11, %r2; lg %r11, 88(%r15); mvc 88(8,%r15), 0(%r15); lghi %r2, 1
 	br	%r14
 E fp_slot_moved
-
 F fp_slot_executed
-	stg	%r11, 88(%r15)
-	lgr	%r11, %r2
-	lg	%r11, 88(%r15)
-	lghi	%r1, 7
-	exrl	%r1, 1f
-	lghi	%r2, 1
+	stg	%r11, 88(%r15); lgr %r11, %r2; lg %r11, 88(%r15); lghi %r1, 7; exrl %r1, 1f; lghi %r2, 1
 	br	%r14
 1:	mvc	88(1,%r15), 0(%r15)
 E fp_slot_executed
-
 F ra_slot_reused
-	stmg	%r14, %r15, 112(%r15)
-	aghi	%r15, -160
-	brasl	%r14, leaf_pushes
-	lg	%r14, 272(%r15)
-	mvghi	272(%r15), 77
-	lghi	%r2, 1
-	aghi	%r15, 160
-	br	%r14
+	stmg	%r14, %r15, 112(%r15); aghi %r15, -160; brasl %r14, leaf_pushes; lg %r14, 272(%r15)
+	mvghi	272(%r15), 77; lghi %r2, 1; aghi %r15, 160; br %r14
 E ra_slot_reused
-
 F sets_fp
-	la	%r11, 1(%r2)
-	br	%r14
+	la	%r11, 1(%r2); br %r14
 E sets_fp
 F calls_sets_fp
-	stmg	%r11, %r15, 88(%r15)
-	aghi	%r15, -160
-	brasl	%r14, sets_fp
-	lgr	%r2, %r11
-	lmg	%r11, %r15, 248(%r15)
-	br	%r14
+	stmg	%r11, %r15, 88(%r15); aghi %r15, -160; brasl %r14, sets_fp; lgr %r2, %r11
+	lmg	%r11, %r15, 248(%r15); br %r14
 E calls_sets_fp
 
 /* ---- callees that do not leave the stack as it was ---- */
 
 allocates_local:
-	aghi	%r15, -64
-	br	%r14
+	aghi	%r15, -64; br %r14
 F calls_allocates_local
-	stmg	%r11, %r15, 88(%r15)
-	aghi	%r15, -160
-	lgr	%r11, %r15
-	brasl	%r14, allocates_local
-	lghi	%r2, 1
-	lmg	%r11, %r15, 248(%r11)
-	br	%r14
+	stmg	%r11, %r15, 88(%r15); aghi %r15, -160; lgr %r11, %r15; brasl %r14, allocates_local
+	lghi	%r2, 1; lmg %r11, %r15, 248(%r11); br %r14
 E calls_allocates_local
-
 F allocates
-	aghi	%r15, -64
-	br	%r14
+	aghi	%r15, -64; br %r14
 E allocates
 F calls_allocates
-	stmg	%r11, %r15, 88(%r15)
-	aghi	%r15, -160
-	brasl	%r14, allocates
-	lghi	%r2, 1
-	lmg	%r11, %r15, 312(%r15)
-	br	%r14
+	stmg	%r11, %r15, 88(%r15); aghi %r15, -160; brasl %r14, allocates; lghi %r2, 1
+	lmg	%r11, %r15, 312(%r15); br %r14
 E calls_allocates
-
 F to_allocates
-	lghi	%r2, 9
-	jg	allocates
+	lghi	%r2, 9; jg allocates
 E to_allocates
 F calls_to_allocates
-	stmg	%r11, %r15, 88(%r15)
-	aghi	%r15, -160
-	lgr	%r11, %r15
-	brasl	%r14, to_allocates
-	lghi	%r2, 1
-	lmg	%r11, %r15, 248(%r11)
-	br	%r14
+	stmg	%r11, %r15, 88(%r15); aghi %r15, -160; lgr %r11, %r15; brasl %r14, to_allocates; lghi %r2, 1
+	lmg	%r11, %r15, 248(%r11); br %r14
 E calls_to_allocates
-
 F calls_pops_by_register
-	stmg	%r11, %r15, 88(%r15)
-	aghi	%r15, -160
-	lgr	%r11, %r15
-	larl	%r1, pops_16
-	aghi	%r15, -16
-	basr	%r14, %r1
-	lghi	%r2, 1
-	lmg	%r11, %r15, 248(%r11)
-	br	%r14
+	stmg	%r11, %r15, 88(%r15); aghi %r15, -160; lgr %r11, %r15; larl %r1, pops_16; aghi %r15, -16
+	basr	%r14, %r1; lghi %r2, 1; lmg %r11, %r15, 248(%r11); br %r14
 E calls_pops_by_register
 	.p2align 1
 pops_16:
-	aghi	%r15, 16
-	br	%r14
+	aghi	%r15, 16; br %r14
 
 /* ---- callees that do not come back ---- */
 
 F fatal_ends /* what follows is another function, which data names */
-	stmg	%r6, %r15, 48(%r15)
-	aghi	%r15, -240
-	la	%r2, 160(%r15)
-	brasl	%r14, hostile_work@PLT
-	larl	%r2, behind_fatal
-	brasl	%r14, hostile_register@PLT
-	brasl	%r14, hostile_fatal@PLT
+	stmg	%r6, %r15, 48(%r15); aghi %r15, -240; la %r2, 160(%r15); brasl %r14, hostile_work@PLT
+	larl	%r2, behind_fatal; brasl %r14, hostile_register@PLT; brasl %r14, hostile_fatal@PLT
 E fatal_ends
 	.p2align 4
 behind_fatal:
-	stmg	%r6, %r15, 48(%r15)
-	aghi	%r15, -160
-	lgr	%r6, %r2
-	brasl	%r14, hostile_work@PLT
-	lgr	%r2, %r6
-	lmg	%r6, %r15, 208(%r15)
-	jg	hostile_work@PLT
+	stmg	%r6, %r15, 48(%r15); aghi %r15, -160; lgr %r6, %r2; brasl %r14, hostile_work@PLT; lgr %r2, %r6
+	lmg	%r6, %r15, 208(%r15); jg hostile_work@PLT
 
 F fatal_in_middle_dies
 	.globl	fatal_in_middle
 	.type	fatal_in_middle, @function
 fatal_in_middle: /* with a frame that nobody takes down */
-	stmg	%r14, %r15, 112(%r15)
-	aghi	%r15, -160
-	ltgr	%r2, %r2
-	jhe	1f
-	aghi	%r15, -32
+	stmg	%r14, %r15, 112(%r15); aghi %r15, -160; ltgr %r2, %r2; jhe 1f; aghi %r15, -32
 	brasl	%r14, hostile_fatal@PLT
-1:	brasl	%r14, leaf_pushes
-	lmg	%r14, %r15, 272(%r15)
-	br	%r14
+1:	brasl	%r14, leaf_pushes; lmg %r14, %r15, 272(%r15); br %r14
 E fatal_in_middle_dies
-
 F only_dies
-	aghi	%r15, -160
-	brasl	%r14, hostile_fatal@PLT
+	aghi	%r15, -160; brasl %r14, hostile_fatal@PLT
 E only_dies
 	.p2align 4
 behind_only_dies:
 	aghi	%r15, -200
-1:	aghi	%r2, -1
-	jne	1b
-	brasl	%r14, hostile_fatal@PLT
+1:	aghi	%r2, -1; jne 1b; brasl %r14, hostile_fatal@PLT
 	.data
 	.globl	hostile_dies
 	.p2align 3
@@ -351,11 +187,7 @@ hostile_dies:
 	br	%r3
 	.endm
 F threaded
-	stmg	%r8, %r15, 64(%r15)
-	aghi	%r15, -200
-	larl	%r8, program
-	larl	%r9, handlers
-	lghi	%r1, 0
+	stmg	%r8, %r15, 64(%r15); aghi %r15, -200; larl %r8, program; larl %r9, handlers; lghi %r1, 0
 	next
 E threaded
 F handler_inc
@@ -363,14 +195,11 @@ F handler_inc
 	next
 E handler_inc
 F handler_call
-	lgr	%r2, %r1
-	brasl	%r14, leaf_pushes
+	lgr	%r2, %r1; brasl %r14, leaf_pushes
 	next
 E handler_call
 F handler_end
-	lgr	%r2, %r1
-	lmg	%r8, %r15, 264(%r15)
-	br	%r14
+	lgr	%r2, %r1; lmg %r8, %r15, 264(%r15); br %r14
 E handler_end
 	.data
 	.p2align 3
@@ -389,11 +218,7 @@ F stg_run
 	.cfi_offset 15, -40
 	aghi	%r15, -360
 	.cfi_def_cfa_offset 520
-	la	%r9, 320(%r15)
-	larl	%r1, stg_return
-	stg	%r1, 0(%r9)
-	larl	%r1, stg_main_info
-	br	%r1
+	la	%r9, 320(%r15); larl %r1, stg_return; stg %r1, 0(%r9); larl %r1, stg_main_info; br %r1
 	.globl	stg_return
 	.type	stg_return, @function
 stg_return:
@@ -406,43 +231,26 @@ stg_return:
 	.cfi_endproc
 E stg_run
 F stg_main_info
-	aghi	%r9, -16
-	larl	%r1, stg_frame_info
-	stg	%r1, 0(%r9)
-	lghi	%r14, 7
-	jg	stg_leaf_info
+	aghi	%r9, -16; larl %r1, stg_frame_info; stg %r1, 0(%r9); lghi %r14, 7; jg stg_leaf_info
 E stg_main_info
 F stg_leaf_info
-	la	%r6, 1(%r2)
-	lg	%r1, 0(%r9)
-	br	%r1
+	la	%r6, 1(%r2); lg %r1, 0(%r9); br %r1
 E stg_leaf_info
 F stg_frame_info
-	aghi	%r9, 16
-	lgr	%r2, %r6
-	lg	%r1, 0(%r9)
-	br	%r1
+	aghi	%r9, 16; lgr %r2, %r6; lg %r1, 0(%r9); br %r1
 E stg_frame_info
 
 /* A part of a function that only writable data names, and that has a symbol. */
 F to_cold
-	stmg	%r14, %r15, 112(%r15)
-	aghi	%r15, -160
-	larl	%r1, cold_table
-	nilf	%r2, 1
-	sllg	%r2, %r2, 3
-	lg	%r1, 0(%r2,%r1)
-	br	%r1
+	stmg	%r14, %r15, 112(%r15); aghi %r15, -160; larl %r1, cold_table; nilf %r2, 1; sllg %r2, %r2, 3
+	lg	%r1, 0(%r2,%r1); br %r1
 	.p2align 4
 1:	lghi	%r2, 1
-2:	lmg	%r14, %r15, 272(%r15)
-	br	%r14
+2:	lmg	%r14, %r15, 272(%r15); br %r14
 E to_cold
 	.type	to_cold.cold, @function
 to_cold.cold:
-	lghi	%r2, 2
-	nopr
-	j	2b
+	lghi	%r2, 2; nopr; j 2b
 	.size	to_cold.cold, .-to_cold.cold
 	.data
 	.p2align 3
@@ -452,15 +260,11 @@ cold_table:
 
 /* The same, and it dies. */
 F to_cold_fatal
-	aghi	%r15, -160
-	larl	%r1, cold_fatal_table
-	lg	%r1, 0(%r1)
-	br	%r1
+	aghi	%r15, -160; larl %r1, cold_fatal_table; lg %r1, 0(%r1); br %r1
 E to_cold_fatal
 	.type	to_cold_fatal.cold, @function
 to_cold_fatal.cold:
-	nopr
-	brasl	%r14, hostile_fatal@PLT
+	nopr; brasl %r14, hostile_fatal@PLT
 	.size	to_cold_fatal.cold, .-to_cold_fatal.cold
 	.data
 	.p2align 3
@@ -471,18 +275,10 @@ cold_fatal_table:
 /* ---- labels in data, whose ways depend on each other ---- */
 
 F correlated
-	aghi	%r15, -16
-	lghi	%r1, 1
-	larl	%r3, correlated_label
-	lg	%r3, 0(%r3)
-	br	%r3
+	aghi	%r15, -16; lghi %r1, 1; larl %r3, correlated_label; lg %r3, 0(%r3); br %r3
 E correlated
 	.p2align 4
-1:	cghi	%r2, 4095
-	je	3f
-	ltgr	%r1, %r1
-	jz	2f
-	aghi	%r15, 16
+1:	cghi	%r2, 4095; je 3f; ltgr %r1, %r1; jz 2f; aghi %r15, 16
 2:	br	%r14
 3:	br	%r14
 	.data
@@ -492,17 +288,10 @@ correlated_label:
 	.text
 
 F correlated_fp
-	lgr	%r5, %r11
-	lgr	%r11, %r2
-	lghi	%r1, 1
-	larl	%r3, correlated_fp_label
-	lg	%r3, 0(%r3)
-	br	%r3
+	lgr	%r5, %r11; lgr %r11, %r2; lghi %r1, 1; larl %r3, correlated_fp_label; lg %r3, 0(%r3); br %r3
 E correlated_fp
 	.p2align 4
-1:	ltgr	%r1, %r1
-	jz	2f
-	lgr	%r11, %r5
+1:	ltgr	%r1, %r1; jz 2f; lgr %r11, %r5
 2:	br	%r14
 	.data
 	.p2align 3
@@ -512,24 +301,12 @@ correlated_fp_label:
 
 /* Labels of a computed goto, in data, at two heights. */
 F computed_goto
-	stmg	%r11, %r15, 88(%r15)
-	aghi	%r15, -160
-	lgr	%r11, %r2
-	larl	%r1, goto_table
-	nilf	%r2, 1
-	sllg	%r2, %r2, 3
-	lg	%r1, 0(%r2,%r1)
-	br	%r1
+	stmg	%r11, %r15, 88(%r15); aghi %r15, -160; lgr %r11, %r2; larl %r1, goto_table; nilf %r2, 1
+	sllg	%r2, %r2, 3; lg %r1, 0(%r2,%r1); br %r1
 	.p2align 4
-1:	lgr	%r2, %r11
-	lmg	%r11, %r15, 248(%r15)
-	br	%r14
+1:	lgr	%r2, %r11; lmg %r11, %r15, 248(%r15); br %r14
 	.p2align 4
-2:	aghi	%r15, -16
-	lgr	%r2, %r11
-	aghi	%r15, 16
-	lmg	%r11, %r15, 248(%r15)
-	br	%r14
+2:	aghi	%r15, -16; lgr %r2, %r11; aghi %r15, 16; lmg %r11, %r15, 248(%r15); br %r14
 E computed_goto
 	.section .data.rel.ro, "aw"
 	.p2align 3
@@ -540,13 +317,8 @@ goto_table:
 /* ---- other stacks, signals, jumps over frames ---- */
 
 F described_stack
-	stmg	%r11, %r15, 88(%r15)
-	lgr	%r11, %r15
-	larl	%r15, other_stack + 3840
-	brasl	%r14, leaf_pushes
-	lgr	%r15, %r11
-	lmg	%r11, %r15, 88(%r15)
-	br	%r14
+	stmg	%r11, %r15, 88(%r15); lgr %r11, %r15; larl %r15, other_stack + 3840; brasl %r14, leaf_pushes
+	lgr	%r15, %r11; lmg %r11, %r15, 88(%r15); br %r14
 E described_stack
 	.local	other_stack
 	.comm	other_stack, 4096, 64
@@ -554,33 +326,18 @@ E described_stack
 F hostile_restorer
 	svc	173
 E hostile_restorer
-
 F sets_jump
-	larl	%r1, jump_buffer
-	stmg	%r11, %r15, 0(%r1)
-	lghi	%r2, 0
-	br	%r14
+	larl	%r1, jump_buffer; stmg %r11, %r15, 0(%r1); lghi %r2, 0; br %r14
 E sets_jump
 F jumps_back
-	larl	%r1, jump_buffer
-	lmg	%r11, %r15, 0(%r1)
-	lghi	%r2, 1
-	br	%r14
+	larl	%r1, jump_buffer; lmg %r11, %r15, 0(%r1); lghi %r2, 1; br %r14
 E jumps_back
 	.local	jump_buffer
 	.comm	jump_buffer, 40, 8
 F over_frames
-	stmg	%r11, %r15, 88(%r15)
-	aghi	%r15, -176
-	brasl	%r14, sets_jump
-	ltgr	%r2, %r2
-	jne	1f
-	lghi	%r11, 3
-	aghi	%r15, -64
-	brasl	%r14, jumps_back
-1:	nopr
-	lmg	%r11, %r15, 264(%r15)
-	br	%r14
+	stmg	%r11, %r15, 88(%r15); aghi %r15, -176; brasl %r14, sets_jump; ltgr %r2, %r2; jne 1f
+	lghi	%r11, 3; aghi %r15, -64; brasl %r14, jumps_back
+1:	nopr; lmg %r11, %r15, 264(%r15); br %r14
 E over_frames
 
 	.section .note.GNU-stack, "", @progbits
