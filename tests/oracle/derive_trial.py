@@ -206,4 +206,5 @@ def main():
     sys.exit(bad > 0 or not looked_at)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -8,14 +8,17 @@
  * rows: changes_argument calls_sets_fp calls_allocates calls_allocates_by_x16 calls_allocates_local calls_to_allocates
  * rows: calls_pops_by_register computed_goto described_stack
  */
+	.macro	E /* a function's end, where no F follows */
+9999:
+	.endm
 	.macro	F name
+	.text
+	E
+	.p2align 4
 	.globl	\name
 	.type	\name, %function
-	.p2align 4
+	.size	\name, 9999f - \name
 \name:
-	.endm
-	.macro	E name
-	.size	\name, .-\name
 	.endm
 	.text
 
@@ -24,100 +27,77 @@
 F plain_frame
 	stp	x29, x30, [sp, #-32]!; mov x29, sp; str x19, [sp, #16]; mov x19, x0; bl leaf_pushes
 	add	x0, x0, x19; ldr x19, [sp, #16]; ldp x29, x30, [sp], #32; ret
-E plain_frame
 F leaf_pushes
 	sub	sp, sp, #16; stp x19, x20, [sp]; add x19, x0, #1; mov x0, x19; ldp x19, x20, [sp]
 	add	sp, sp, #16; ret
-E leaf_pushes
 F frame_alloca
 	stp	x29, x30, [sp, #-16]!; mov x29, sp; add x0, x0, #31; and x0, x0, #-16; sub sp, sp, x0
 	mov	x0, sp; bl fills_8; mov sp, x29; ldp x29, x30, [sp], #16; ret
-E frame_alloca
 F loops_pushes
 	stp	x29, x30, [sp, #-16]!; mov x29, sp
 1:	str	x0, [sp, #-16]!; subs x0, x0, #1; b.ne 1b; mov sp, x29; ldp x29, x30, [sp], #16; ret
-E loops_pushes
 F large_frame /* in two steps, and no frame pointer */
 	sub	sp, sp, #1, lsl #12; sub sp, sp, #32; stp x29, x30, [sp]; bl leaf_pushes; ldp x29, x30, [sp]
 	add	sp, sp, #32; add sp, sp, #1, lsl #12; ret
-E large_frame
 F extends_then_shifts /* 0x10010 bytes: the half word is extended before it is shifted */
 	stp	x29, x30, [sp, #-16]!; mov w9, #0x1001; sub sp, sp, w9, uxth #4; bl leaf_pushes
 	mov	w9, #0x1001; add sp, sp, w9, uxth #4; ldp x29, x30, [sp], #16; ret
-E extends_then_shifts
 F extends_byte /* 0x101 is 1 as a byte: 16 bytes */
 	stp	x29, x30, [sp, #-16]!; mov w9, #0x101; sub sp, sp, w9, uxtb #4; bl leaf_pushes; mov w9, #0x101
 	add	sp, sp, w9, uxtb #4; ldp x29, x30, [sp], #16; ret
-E extends_byte
 F masks_half /* an instruction on 32 bits clears the upper half */
 	stp	x29, x30, [sp, #-16]!; mov x9, #0x100000000; add x9, x9, #0x27; and w9, w9, #~7
 	sub	sp, sp, x9, lsl #1; bl leaf_pushes; add sp, sp, #64; ldp x29, x30, [sp], #16; ret
-E masks_half
 F fp_in_x9
 	mov	x9, x29; add x29, x0, #1; mov x0, x29; mov x29, x9; ret
-E fp_in_x9
 F fp_in_d0
 	fmov	d0, x29; add x29, x0, #1; mov x0, x29; fmov x29, d0; ret
-E fp_in_d0
 F ra_in_x9
 	mov	x9, x30; mov x30, x0; mov x0, x30; br x9
-E ra_in_x9
 F ra_in_x19
 	str	x19, [sp, #-16]!; mov x19, x30; bl leaf_pushes; mov x30, x19; ldr x19, [sp], #16; ret
-E ra_in_x19
 F falls_into_next
 	str	x30, [sp, #-16]!; bl leaf_pushes
 	.globl	fallen_into
 	.type	fallen_into, %function
 fallen_into:
 	ldr	x30, [sp], #16; ret
-E falls_into_next
 F two_heights
 	tbz	x0, #0, 1f; sub sp, sp, #16
 1:	mov	x9, x0; tbz x9, #0, 2f; add sp, sp, #16
 2:	ret
-E two_heights
 F table_of_two
 	stp	x29, x30, [sp, #-16]!; cmp w0, #1; b.hi 9f; adr x1, 7f; ldrb w2, [x1, w0, uxtw]; adr x1, 8f
 	add	x1, x1, w2, sxtb #2; br x1
 8:	mov	x0, #1; ldp x29, x30, [sp], #16; ret
 9:	sub	sp, sp, #16; mov x0, #2; add sp, sp, #16; ldp x29, x30, [sp], #16; ret
-E table_of_two
 	.section .rodata
 7:	.byte	0, (9b - 8b) / 4
-	.text
 
 F call_to_next
 	mov	x9, x30; bl 1f
 	.quad	0x1122334455667788
 1:	ldr	x0, [x30]; mov x30, x9; ret
-E call_to_next
 
 /* ---- slots and registers ---- */
 
 F fills_8
 	mov	x1, #0x1234; str x1, [x0]; ret
-E fills_8
 F fp_slot_reused /* the register holds the value again, and the slot is a local */
 	sub	sp, sp, #32; stp x29, x30, [sp]; mov x29, x0; ldr x29, [sp]; mov x0, sp; bl fills_8; nop
 	ldr	x30, [sp, #8]; add sp, sp, #32; ret
-E fp_slot_reused
 F ra_slot_reused
 	sub	sp, sp, #32; stp x29, x30, [sp]; bl leaf_pushes; ldp x29, x30, [sp]; mov x2, #1; mov x1, #77
 	str	x1, [sp, x2, lsl #3]; nop; add sp, sp, #32; ret
-E ra_slot_reused
 F fp_is_argument
 	stp	x29, x30, [sp, #-16]!; bl changes_argument; nop; ldr x30, [sp, #8]; add sp, sp, #16; ret
-E fp_is_argument
 F changes_argument
 	str	x29, [sp]; ret
-E changes_argument
 F sets_fp
 	add	x29, x0, #1; ret
-E sets_fp
 F calls_sets_fp
 	stp	x29, x30, [sp, #-32]!; bl sets_fp; mov x0, x29; ldp x29, x30, [sp], #32; ret
-E calls_sets_fp
+E
 
 /* ---- callees that do not leave the stack as it was ---- */
 
@@ -126,35 +106,27 @@ allocates_local:
 F calls_allocates_local
 	stp	x29, x30, [sp, #-16]!; mov x29, sp; bl allocates_local; str xzr, [sp]; mov sp, x29
 	ldp	x29, x30, [sp], #16; ret
-E calls_allocates_local
 F allocates
 	sub	sp, sp, #64; ret
-E allocates
 F calls_allocates
 	stp	x29, x30, [sp, #-16]!; mov x29, sp; bl allocates; str xzr, [sp]; mov sp, x29
 	ldp	x29, x30, [sp], #16; ret
-E calls_allocates
 F allocates_by_x16
 	mov	x16, x30; sub sp, sp, #64; br x16
-E allocates_by_x16
 F calls_allocates_by_x16
 	stp	x29, x30, [sp, #-16]!; mov x29, sp; bl allocates_by_x16; str xzr, [sp]; mov sp, x29
 	ldp	x29, x30, [sp], #16; ret
-E calls_allocates_by_x16
 F calls_allocates_frameless
 	str	x30, [sp, #-16]!; bl allocates; add sp, sp, #64; ldr x30, [sp], #16; ret
-E calls_allocates_frameless
 F to_allocates
 	mov	x0, #9; b allocates
-E to_allocates
 F calls_to_allocates
 	stp	x29, x30, [sp, #-16]!; mov x29, sp; bl to_allocates; str xzr, [sp]; mov sp, x29
 	ldp	x29, x30, [sp], #16; ret
-E calls_to_allocates
 F calls_pops_by_register
 	stp	x29, x30, [sp, #-32]!; mov x29, sp; adr x1, pops_16; sub sp, sp, #16; blr x1; nop; nop
 	mov	sp, x29; ldp x29, x30, [sp], #32; ret
-E calls_pops_by_register
+E
 pops_16:
 	add	sp, sp, #16; ret
 
@@ -162,9 +134,8 @@ pops_16:
 F outlined_frame
 	stp	x29, x30, [sp, #-32]!; bl described_prologue; mov x19, x0; bl leaf_pushes; add x0, x0, x19
 	b	outlined_epilogue
-E outlined_frame
 F outlined_epilogue
 	ldp	x19, x20, [sp], #16; ldp x29, x30, [sp], #32; ret
-E outlined_epilogue
+E
 
 	.section .note.GNU-stack, "", %progbits

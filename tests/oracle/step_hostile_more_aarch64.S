@@ -2,14 +2,17 @@
 /*
  * More of step_hostile_aarch64.S: callees that do not come back, code that is jumped to, labels that only data names.
  */
+	.macro	E /* a function's end, where no F follows */
+9999:
+	.endm
 	.macro	F name
+	.text
+	E
+	.p2align 4
 	.globl	\name
 	.type	\name, %function
-	.p2align 4
+	.size	\name, 9999f - \name
 \name:
-	.endm
-	.macro	E name
-	.size	\name, .-\name
 	.endm
 	.macro	address reg, symbol
 	adrp	\reg, \symbol
@@ -22,7 +25,7 @@
 F fatal_ends /* what follows is another function, which data names */
 	stp	x29, x30, [sp, #-96]!; mov x29, sp; str x19, [sp, #16]; add x0, sp, #32; bl hostile_work
 	adr	x0, behind_fatal; bl hostile_register; bl hostile_fatal
-E fatal_ends
+E
 	.p2align 4
 behind_fatal:
 	stp	x29, x30, [sp, #-32]!; mov x29, sp; str x19, [sp, #16]; mov x19, x0; bl hostile_work
@@ -34,10 +37,9 @@ F fatal_in_middle_dies
 fatal_in_middle: /* with a frame that nobody takes down */
 	str	x30, [sp, #-16]!; tbz x0, #63, 1f; sub sp, sp, #32; bl hostile_fatal
 1:	bl	leaf_pushes; ldr x30, [sp], #16; ret
-E fatal_in_middle_dies
 F only_dies
 	str	x30, [sp, #-16]!; bl hostile_fatal
-E only_dies
+E
 	.p2align 4
 behind_only_dies:
 	str	x30, [sp, #-32]!
@@ -55,38 +57,30 @@ hostile_dies:
 F resolver
 	stp	x0, x1, [sp, #-16]!; bl leaf_pushes; address x17, resolver_words; ldr x17, [x17]
 	ldp	x0, x1, [sp], #16; ldr x30, [sp, #8]; add sp, sp, #16; br x17
-E resolver
 F resolver_stub
 	stp	x16, x30, [sp, #-16]!; address x17, resolver_words; ldr x17, [x17, #8]; br x17
-E resolver_stub
 	.data
 	.p2align 3
 resolver_words:
 	.quad	leaf_pushes, resolver
-	.text
 
 /* Threaded code of an interpreter: handlers are functions for the symbol table alone. */
 F threaded
 	stp	x29, x30, [sp, #-48]!; stp x19, x20, [sp, #16]; address x19, program; address x20, handlers
 	mov	x9, #0; ldrb w1, [x19], #1; ldr x1, [x20, x1, lsl #3]; br x1
-E threaded
 F handler_inc
 	add	x9, x9, #1; ldrb w1, [x19], #1; ldr x1, [x20, x1, lsl #3]; br x1
-E handler_inc
 F handler_call
 	str	x9, [sp, #-16]!; mov x0, x9; bl leaf_pushes; ldr x9, [sp], #16; ldrb w1, [x19], #1
 	ldr	x1, [x20, x1, lsl #3]; br x1
-E handler_call
 F handler_end
 	mov	x0, x9; ldp x19, x20, [sp, #16]; ldp x29, x30, [sp], #48; ret
-E handler_end
 	.data
 	.p2align 3
 handlers:
 	.quad	handler_inc, handler_call, handler_end
 program:
 	.byte	0, 1, 0, 2
-	.text
 
 /* STG code of GHC: its stack is another register's. */
 F stg_run
@@ -106,16 +100,12 @@ stg_return:
 	.cfi_restore 30
 	ret
 	.cfi_endproc
-E stg_run
 F stg_main_info
 	sub	x20, x20, #16; adr x1, stg_frame_info; str x1, [x20]; mov x30, #7; b stg_leaf_info
-E stg_main_info
 F stg_leaf_info
 	add	x9, x0, #1; ldr x1, [x20]; br x1
-E stg_leaf_info
 F stg_frame_info
 	add	x20, x20, #16; mov x0, x9; ldr x1, [x20]; br x1
-E stg_frame_info
 
 /* A part of a function that only writable data names, and that has a symbol. */
 F to_cold
@@ -123,7 +113,7 @@ F to_cold
 	.p2align 4
 1:	mov	x0, #1
 2:	ldp	x29, x30, [sp], #32; ret
-E to_cold
+E
 	.type	to_cold.cold, %function
 to_cold.cold:
 	mov	x0, #2; nop; b 2b
@@ -132,12 +122,11 @@ to_cold.cold:
 	.p2align 3
 cold_table:
 	.quad	1b, to_cold.cold
-	.text
 
 /* The same, and it dies. */
 F to_cold_fatal
 	stp	x29, x30, [sp, #-32]!; address x1, cold_fatal_table; ldr x1, [x1]; br x1
-E to_cold_fatal
+E
 	.type	to_cold_fatal.cold, %function
 to_cold_fatal.cold:
 	nop; bl hostile_fatal
@@ -152,7 +141,7 @@ cold_fatal_table:
 
 F correlated
 	sub	sp, sp, #16; mov x9, #1; address x1, correlated_label; ldr x1, [x1]; br x1
-E correlated
+E
 	.p2align 4
 1:	cmp	x0, #4095; b.eq 3f; cbz x9, 2f; add sp, sp, #16
 2:	ret
@@ -161,11 +150,10 @@ E correlated
 	.p2align 3
 correlated_label:
 	.quad	1b
-	.text
 
 F correlated_fp
 	mov	x10, x29; mov x29, x0; mov x9, #1; address x1, correlated_fp_label; ldr x1, [x1]; br x1
-E correlated_fp
+E
 	.p2align 4
 1:	cbz	x9, 2f; mov x29, x10
 2:	ret
@@ -173,7 +161,6 @@ E correlated_fp
 	.p2align 3
 correlated_fp_label:
 	.quad	1b
-	.text
 
 /* Labels of a computed goto, in data, at two heights. */
 F computed_goto
@@ -183,7 +170,6 @@ F computed_goto
 1:	mov	x0, x29; ldp x29, x30, [sp], #32; ret
 	.p2align 4
 2:	str	x19, [sp, #-16]!; mov x19, x29; mov x0, x19; ldr x19, [sp], #16; ldp x29, x30, [sp], #32; ret
-E computed_goto
 	.section .data.rel.ro, "aw"
 	.p2align 3
 goto_table:
@@ -195,25 +181,21 @@ goto_table:
 F described_stack
 	stp	x29, x30, [sp, #-16]!; mov x29, sp; address x1, other_stack_end; mov sp, x1; bl leaf_pushes
 	mov	sp, x29; ldp x29, x30, [sp], #16; ret
-E described_stack
 	.local	other_stack
 	.comm	other_stack, 4096, 64
 	.set	other_stack_end, other_stack + 4096
 
 F hostile_restorer
 	mov	x8, #139; svc #0
-E hostile_restorer
 F sets_jump
 	address	x1, jump_buffer; mov x2, sp; stp x29, x30, [x1]; str x2, [x1, #16]; mov x0, #0; ret
-E sets_jump
 F jumps_back
 	address	x1, jump_buffer; ldp x29, x30, [x1]; ldr x2, [x1, #16]; mov sp, x2; mov x0, #1; ret
-E jumps_back
 	.local	jump_buffer
 	.comm	jump_buffer, 32, 8
 F over_frames
 	stp	x29, x30, [sp, #-32]!; bl sets_jump; cbnz x0, 1f; mov x29, #3; sub sp, sp, #64; bl jumps_back
 1:	nop; ldp x29, x30, [sp], #32; ret
-E over_frames
+E
 
 	.section .note.GNU-stack, "", %progbits

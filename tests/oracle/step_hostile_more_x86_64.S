@@ -3,14 +3,17 @@
  * More of step_hostile_x86_64.S: slots that are written over, callees that do not come back, code that is jumped to, labels
  * that only data names, and stacks of their own.
  */
+	.macro	E /* a function's end, where no F follows */
+9999:
+	.endm
 	.macro	F name
+	.text
+	E
+	.p2align 4
 	.globl	\name
 	.type	\name, @function
-	.p2align 4
+	.size	\name, 9999f - \name
 \name:
-	.endm
-	.macro	E name
-	.size	\name, .-\name
 	.endm
 	.text
 
@@ -18,37 +21,29 @@
 
 F fills_8
 	movq	$0x1234, (%rdi); ret
-E fills_8
 F fp_slot_reused /* the register holds the value again, and the slot is a local */
 	push	%rbp; mov %rdi, %rbp; mov (%rsp), %rbp; mov %rsp, %rdi; call fills_8; mov (%rsp), %rax
 	add	$8, %rsp; ret
-E fp_slot_reused
 F changes_argument
 	movq	$77, 8(%rsp); mov 8(%rsp), %rax; ret
-E changes_argument
 F fp_is_argument
 	push	%rbp; call changes_argument; nop; add $8, %rsp; ret
-E fp_is_argument
 F sets_fp
 	lea	1(%rdi), %rbp; ret
-E sets_fp
 F calls_sets_fp
 	push	%rbp; sub $16, %rsp; call sets_fp; mov %rbp, %rax; add $16, %rsp; pop %rbp; ret
-E calls_sets_fp
 F opens /* gives FP away and goes on by a register */
 	mov	$7, %ebp; push %rdi; lea 1f(%rip), %rax; jmp *%rax
 1:	pop	%rdi; ret
-E opens
 F calls_opens
 	push	%rbp; sub $16, %rsp; call opens; nop; call leaf_pushes; add $16, %rsp; pop %rbp; ret
-E calls_opens
 
 /* ---- callees that do not come back ---- */
 
 F fatal_ends /* what follows the padding is another function, which data names */
 	push	%rbx; sub $80, %rsp; mov %rsp, %rdi; call hostile_work@PLT; lea behind_fatal(%rip), %rdi
 	call	hostile_register@PLT; call hostile_fatal@PLT
-E fatal_ends
+E
 	.p2align 4
 behind_fatal:
 	push	%r15; push %rbx; mov %rdi, %rbx; call hostile_work@PLT; mov %rbx, %rdi; pop %rbx; pop %r15
@@ -60,10 +55,9 @@ F fatal_in_middle_dies
 fatal_in_middle: /* with arguments on the stack that nobody takes off */
 	sub	$24, %rsp; test %rdi, %rdi; jns 1f; push %rdi; push %rdi; call hostile_fatal@PLT
 1:	call	leaf_pushes; add $24, %rsp; ret
-E fatal_in_middle_dies
 F only_dies
 	sub	$24, %rsp; call hostile_fatal@PLT
-E only_dies
+E
 	.p2align 4, 0x90
 behind_only_dies:
 	push	%rbx; mov %rdi, %rbx
@@ -81,38 +75,30 @@ hostile_dies:
 F resolver
 	push	%rax; push %rdi; mov 16(%rsp), %rdi; call leaf_pushes; mov resolver_words(%rip), %r11
 	pop	%rdi; pop %rax; add $16, %rsp; jmp *%r11
-E resolver
 F resolver_stub
 	push	$0; push $1; jmp *resolver_words+8(%rip)
-E resolver_stub
 	.data
 	.p2align 3
 resolver_words:
 	.quad	leaf_pushes, resolver
-	.text
 
 /* Threaded code of an interpreter: handlers are functions for the symbol table alone. */
 F threaded
 	push	%rbx; push %r12; sub $40, %rsp; lea program(%rip), %rbx; lea handlers(%rip), %r12
 	xor	%ecx, %ecx; movzbl (%rbx), %eax; inc %rbx; jmp *(%r12,%rax,8)
-E threaded
 F handler_inc
 	inc	%ecx; movzbl (%rbx), %eax; inc %rbx; jmp *(%r12,%rax,8)
-E handler_inc
 F handler_call
 	mov	%ecx, %edi; push %rcx; sub $8, %rsp; call leaf_pushes; add $8, %rsp; pop %rcx
 	movzbl	(%rbx), %eax; inc %rbx; jmp *(%r12,%rax,8)
-E handler_call
 F handler_end
 	mov	%ecx, %eax; add $40, %rsp; pop %r12; pop %rbx; ret
-E handler_end
 	.data
 	.p2align 3
 handlers:
 	.quad	handler_inc, handler_call, handler_end
 program:
 	.byte	0, 1, 0, 2
-	.text
 
 /* STG code of GHC: its stack is another register's, and the word at SP is no return address. */
 F stg_run
@@ -134,16 +120,12 @@ stg_return:
 	.cfi_restore 6
 	ret
 	.cfi_endproc
-E stg_run
 F stg_main_info
 	add	$-16, %rbp; lea stg_frame_info(%rip), %rax; mov %rax, (%rbp); jmp stg_leaf_info
-E stg_main_info
 F stg_leaf_info
 	lea	1(%rdi), %rbx; jmp *(%rbp)
-E stg_leaf_info
 F stg_frame_info
 	add	$16, %rbp; mov %rbx, %rax; jmp *(%rbp)
-E stg_frame_info
 
 /* A part of a function that only writable data names, and that has a symbol. */
 F to_cold
@@ -151,7 +133,7 @@ F to_cold
 	.p2align 4
 1:	mov	$1, %eax
 2:	add	$32, %rsp; pop %rbx; ret
-E to_cold
+E
 	.type	to_cold.cold, @function
 to_cold.cold:
 	mov	$2, %eax; nop; jmp 2b
@@ -160,12 +142,11 @@ to_cold.cold:
 	.p2align 3
 cold_table:
 	.quad	1b, to_cold.cold
-	.text
 
 /* The same, and it dies. */
 F to_cold_fatal
 	push	%rbx; sub $32, %rsp; lea cold_fatal_table(%rip), %rax; jmp *(%rax)
-E to_cold_fatal
+E
 	.type	to_cold_fatal.cold, @function
 to_cold_fatal.cold:
 	nop; nop; call hostile_fatal@PLT
@@ -180,7 +161,7 @@ cold_fatal_table:
 
 F correlated
 	sub	$16, %rsp; mov $1, %r10d; mov correlated_label(%rip), %rax; jmp *%rax
-E correlated
+E
 	.p2align 4
 1:	mov	%edi, %eax; cmp $123456, %edi; je 3f; test %r10d, %r10d; jz 2f; add $16, %rsp
 2:	ret
@@ -189,11 +170,10 @@ E correlated
 	.p2align 3
 correlated_label:
 	.quad	1b
-	.text
 
 F correlated_good_way
 	sub	$16, %rsp; mov $1, %r10d; mov correlated_good_label(%rip), %rax; jmp *%rax
-E correlated_good_way
+E
 	.p2align 4
 1:	mov	%edi, %eax; cmp $123456, %edi; je 3f; test %r10d, %r10d; jz 2f; add $16, %rsp
 2:	ret
@@ -203,11 +183,10 @@ E correlated_good_way
 	.p2align 3
 correlated_good_label:
 	.quad	1b
-	.text
 
 F correlated_fp
 	mov	%rbp, %r11; mov %rdi, %rbp; mov $1, %r10d; mov correlated_fp_label(%rip), %rax; jmp *%rax
-E correlated_fp
+E
 	.p2align 4
 1:	mov	%edi, %eax; test %r10d, %r10d; jz 2f; mov %r11, %rbp
 2:	ret
@@ -215,7 +194,6 @@ E correlated_fp
 	.p2align 3
 correlated_fp_label:
 	.quad	1b
-	.text
 
 /* Labels of a computed goto, in data, at two heights. */
 F computed_goto
@@ -225,7 +203,6 @@ F computed_goto
 1:	mov	%rbp, %rax; add $32, %rsp; pop %rbp; ret
 	.p2align 4
 2:	push	%rbx; mov %rbp, %rbx; mov %rbx, %rax; pop %rbx; add $32, %rsp; pop %rbp; ret
-E computed_goto
 	.section .data.rel.ro, "aw"
 	.p2align 3
 goto_table:
@@ -237,33 +214,27 @@ goto_table:
 F described_stack
 	push	%rbx; mov %rsp, %rbx; lea other_stack_end(%rip), %rsp; call leaf_pushes; mov %rbx, %rsp
 	pop	%rbx; ret
-E described_stack
 F exchanged_stack
 	push	%rbp; lea other_stack_end(%rip), %rax; xchg %rax, %rsp; push %rax; call leaf_pushes; pop %rax
 	xchg	%rax, %rsp; pop %rbp; ret
-E exchanged_stack
 	.local	other_stack
 	.comm	other_stack, 4096, 64
 	.set	other_stack_end, other_stack + 4096
 
 F hostile_restorer
 	mov	$15, %rax; syscall
-E hostile_restorer
 
 /* long hostile_clone(int (*)(void *), void *stack): only the child comes to 1. */
 F hostile_clone
 	mov	%rdi, %r9; mov $56, %eax; mov $17, %edi; and $-16, %rsi
 	xor	%edx, %edx; xor %r10d, %r10d; xor %r8d, %r8d; syscall; test %eax, %eax; jz 1f; ret
 1:	xor	%ebp, %ebp; call *%r9; mov %eax, %edi; mov $60, %eax; syscall; hlt
-E hostile_clone
 F sets_jump
 	mov	(%rsp), %rax; mov %rax, jump_buffer(%rip); lea 8(%rsp), %rax; mov %rax, jump_buffer+8(%rip)
 	mov	%rbp, jump_buffer+16(%rip); mov %rbx, jump_buffer+24(%rip); xor %eax, %eax; ret
-E sets_jump
 F jumps_back
 	mov	jump_buffer+24(%rip), %rbx; mov jump_buffer+16(%rip), %rbp; mov jump_buffer+8(%rip), %rsp
 	mov	$1, %eax; jmp *jump_buffer(%rip)
-E jumps_back
 	.local	jump_buffer
 	.comm	jump_buffer, 32, 8
 
@@ -271,7 +242,7 @@ F over_frames
 	push	%rbp; sub $16, %rsp; call sets_jump; test %eax, %eax; jnz 1f; mov $3, %ebp; sub $64, %rsp
 	call	jumps_back
 1:	nop; add $16, %rsp; pop %rbp; ret
-E over_frames
+E
 
 /* A function of this name that comes back. */
 	.type	err, @function
@@ -280,6 +251,6 @@ err:
 	.size	err, .-err
 F calls_own_err
 	sub	$24, %rsp; call err; add $24, %rsp; ret
-E calls_own_err
+E
 
 	.section .note.GNU-stack, "", @progbits

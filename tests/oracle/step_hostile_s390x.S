@@ -7,14 +7,17 @@
  * rows: falls_into_next literal_pool sibling table_of_two fills_8 fp_slot_reused fp_slot_moved fp_slot_executed
  * rows: ra_slot_reused calls_sets_fp calls_allocates_local calls_to_allocates calls_pops_by_register described_stack
  */
+	.macro	E /* a function's end, where no F follows */
+9999:
+	.endm
 	.macro	F name
+	.text
+	E
+	.p2align 4
 	.globl	\name
 	.type	\name, @function
-	.p2align 4
+	.size	\name, 9999f - \name
 \name:
-	.endm
-	.macro	E name
-	.size	\name, .-\name
 	.endm
 	.text
 
@@ -23,61 +26,47 @@
 F plain_frame
 	stmg	%r6, %r15, 48(%r15); lay %r15, -160(%r15); lgr %r6, %r2; brasl %r14, leaf_pushes; agr %r2, %r6
 	lmg	%r6, %r15, 208(%r15); br %r14
-E plain_frame
 F leaf_pushes
 	stmg	%r11, %r12, 88(%r15); la %r11, 1(%r2); lgr %r2, %r11; lmg %r11, %r12, 88(%r15); br %r14
-E leaf_pushes
 F back_chain
 	stmg	%r14, %r15, 112(%r15); lgr %r1, %r15; aghi %r15, -160; stg %r1, 0(%r15)
 	brasl	%r14, leaf_pushes; lg %r15, 0(%r15); lg %r14, 112(%r15); br %r14
-E back_chain
 F frame_alloca
 	stmg	%r11, %r15, 88(%r15); aghi %r15, -160; lgr %r11, %r15; aghi %r2, 31; nill %r2, 0xfff0
 	sgr	%r15, %r2; la %r2, 160(%r15); brasl %r14, fills_8; lmg %r11, %r15, 248(%r11); br %r14
-E frame_alloca
 F large_frame
 	stmg	%r14, %r15, 112(%r15); agfi %r15, -8352; brasl %r14, leaf_pushes; agfi %r15, 8352
 	lg	%r14, 112(%r15); br %r14
-E large_frame
 F fp_in_f0
 	ldgr	%f0, %r11; la %r11, 1(%r2); lgr %r2, %r11; lgdr %r11, %f0; br %r14
-E fp_in_f0
 F fp_in_r1
 	lgr	%r1, %r11; la %r11, 1(%r2); lgr %r2, %r11; lgr %r11, %r1; br %r14
-E fp_in_r1
 F ra_in_r1
 	lgr	%r1, %r14; lgr %r14, %r2; lgr %r2, %r14; br %r1
-E ra_in_r1
 F ra_in_f2
 	ldgr	%f2, %r14; la %r14, 1(%r2); lgr %r2, %r14; lgdr %r14, %f2; br %r14
-E ra_in_f2
 F falls_into_next
 	stmg	%r14, %r15, 112(%r15); aghi %r15, -160; brasl %r14, leaf_pushes
 	.globl	fallen_into
 	.type	fallen_into, @function
 fallen_into:
 	lmg	%r14, %r15, 272(%r15); br %r14
-E falls_into_next
 F two_heights
 	tmll	%r2, 1; jz 1f; aghi %r15, -16
 1:	lgr	%r1, %r2; tmll %r1, 1; jz 2f; aghi %r15, 16
 2:	br	%r14
-E two_heights
 F literal_pool
 	stmg	%r13, %r15, 104(%r15); bras %r13, 1f
 	.quad	0x1122334455667788
 1:	aghi	%r15, -160; lg %r2, 0(%r13); brasl %r14, leaf_pushes; lmg %r13, %r15, 264(%r15); br %r14
-E literal_pool
 F sibling
 	stmg	%r6, %r15, 48(%r15); aghi %r15, -160; brasl %r14, leaf_pushes; lmg %r6, %r15, 208(%r15)
 	jg	leaf_pushes
-E sibling
 F table_of_two
 	stmg	%r14, %r15, 112(%r15); aghi %r15, -160; clgijh %r2, 1, 9f; larl %r1, 7f; sllg %r2, %r2, 2
 	lgf	%r2, 0(%r2,%r1); agr %r1, %r2; br %r1
 8:	lghi	%r2, 1; lmg %r14, %r15, 272(%r15); br %r14
 9:	aghi	%r15, -16; lghi %r2, 2; aghi %r15, 16; lmg %r14, %r15, 272(%r15); br %r14
-E table_of_two
 	.section .rodata
 	.p2align 2
 7:	.long	8b - 7b, 9b - 7b
@@ -87,31 +76,25 @@ E table_of_two
 
 F fills_8
 	mvghi	0(%r2), 0x1234; br %r14
-E fills_8
 F fp_slot_reused /* the register holds the value again, and the slot is a local */
 	stmg	%r11, %r15, 88(%r15); aghi %r15, -176; lgr %r11, %r2; lg %r11, 264(%r15); la %r2, 264(%r15)
 	brasl	%r14, fills_8; lg %r14, 288(%r15); aghi %r15, 176; br %r14
-E fp_slot_reused
 F fp_slot_moved
 	stg	%r11, 88(%r15); lgr %r11, %r2; lg %r11, 88(%r15); mvc 88(8,%r15), 0(%r15); lghi %r2, 1
 	br	%r14
-E fp_slot_moved
 F fp_slot_executed
 	stg	%r11, 88(%r15); lgr %r11, %r2; lg %r11, 88(%r15); lghi %r1, 7; exrl %r1, 1f; lghi %r2, 1
 	br	%r14
 1:	mvc	88(1,%r15), 0(%r15)
-E fp_slot_executed
 F ra_slot_reused
 	stmg	%r14, %r15, 112(%r15); aghi %r15, -160; brasl %r14, leaf_pushes; lg %r14, 272(%r15)
 	mvghi	272(%r15), 77; lghi %r2, 1; aghi %r15, 160; br %r14
-E ra_slot_reused
 F sets_fp
 	la	%r11, 1(%r2); br %r14
-E sets_fp
 F calls_sets_fp
 	stmg	%r11, %r15, 88(%r15); aghi %r15, -160; brasl %r14, sets_fp; lgr %r2, %r11
 	lmg	%r11, %r15, 248(%r15); br %r14
-E calls_sets_fp
+E
 
 /* ---- callees that do not leave the stack as it was ---- */
 
@@ -120,25 +103,20 @@ allocates_local:
 F calls_allocates_local
 	stmg	%r11, %r15, 88(%r15); aghi %r15, -160; lgr %r11, %r15; brasl %r14, allocates_local
 	lghi	%r2, 1; lmg %r11, %r15, 248(%r11); br %r14
-E calls_allocates_local
 F allocates
 	aghi	%r15, -64; br %r14
-E allocates
 F calls_allocates
 	stmg	%r11, %r15, 88(%r15); aghi %r15, -160; brasl %r14, allocates; lghi %r2, 1
 	lmg	%r11, %r15, 312(%r15); br %r14
-E calls_allocates
 F to_allocates
 	lghi	%r2, 9; jg allocates
-E to_allocates
 F calls_to_allocates
 	stmg	%r11, %r15, 88(%r15); aghi %r15, -160; lgr %r11, %r15; brasl %r14, to_allocates; lghi %r2, 1
 	lmg	%r11, %r15, 248(%r11); br %r14
-E calls_to_allocates
 F calls_pops_by_register
 	stmg	%r11, %r15, 88(%r15); aghi %r15, -160; lgr %r11, %r15; larl %r1, pops_16; aghi %r15, -16
 	basr	%r14, %r1; lghi %r2, 1; lmg %r11, %r15, 248(%r11); br %r14
-E calls_pops_by_register
+E
 	.p2align 1
 pops_16:
 	aghi	%r15, 16; br %r14
@@ -148,7 +126,7 @@ pops_16:
 F fatal_ends /* what follows is another function, which data names */
 	stmg	%r6, %r15, 48(%r15); aghi %r15, -240; la %r2, 160(%r15); brasl %r14, hostile_work@PLT
 	larl	%r2, behind_fatal; brasl %r14, hostile_register@PLT; brasl %r14, hostile_fatal@PLT
-E fatal_ends
+E
 	.p2align 4
 behind_fatal:
 	stmg	%r6, %r15, 48(%r15); aghi %r15, -160; lgr %r6, %r2; brasl %r14, hostile_work@PLT; lgr %r2, %r6
@@ -161,10 +139,9 @@ fatal_in_middle: /* with a frame that nobody takes down */
 	stmg	%r14, %r15, 112(%r15); aghi %r15, -160; ltgr %r2, %r2; jhe 1f; aghi %r15, -32
 	brasl	%r14, hostile_fatal@PLT
 1:	brasl	%r14, leaf_pushes; lmg %r14, %r15, 272(%r15); br %r14
-E fatal_in_middle_dies
 F only_dies
 	aghi	%r15, -160; brasl %r14, hostile_fatal@PLT
-E only_dies
+E
 	.p2align 4
 behind_only_dies:
 	aghi	%r15, -200
@@ -189,25 +166,20 @@ hostile_dies:
 F threaded
 	stmg	%r8, %r15, 64(%r15); aghi %r15, -200; larl %r8, program; larl %r9, handlers; lghi %r1, 0
 	next
-E threaded
 F handler_inc
 	aghi	%r1, 1
 	next
-E handler_inc
 F handler_call
 	lgr	%r2, %r1; brasl %r14, leaf_pushes
 	next
-E handler_call
 F handler_end
 	lgr	%r2, %r1; lmg %r8, %r15, 264(%r15); br %r14
-E handler_end
 	.data
 	.p2align 3
 handlers:
 	.quad	handler_inc, handler_call, handler_end
 program:
 	.byte	0, 1, 0, 2
-	.text
 
 /* STG code of GHC: its stack is another register's. */
 F stg_run
@@ -229,16 +201,12 @@ stg_return:
 	.cfi_restore 15
 	br	%r14
 	.cfi_endproc
-E stg_run
 F stg_main_info
 	aghi	%r9, -16; larl %r1, stg_frame_info; stg %r1, 0(%r9); lghi %r14, 7; jg stg_leaf_info
-E stg_main_info
 F stg_leaf_info
 	la	%r6, 1(%r2); lg %r1, 0(%r9); br %r1
-E stg_leaf_info
 F stg_frame_info
 	aghi	%r9, 16; lgr %r2, %r6; lg %r1, 0(%r9); br %r1
-E stg_frame_info
 
 /* A part of a function that only writable data names, and that has a symbol. */
 F to_cold
@@ -247,7 +215,7 @@ F to_cold
 	.p2align 4
 1:	lghi	%r2, 1
 2:	lmg	%r14, %r15, 272(%r15); br %r14
-E to_cold
+E
 	.type	to_cold.cold, @function
 to_cold.cold:
 	lghi	%r2, 2; nopr; j 2b
@@ -256,12 +224,11 @@ to_cold.cold:
 	.p2align 3
 cold_table:
 	.quad	1b, to_cold.cold
-	.text
 
 /* The same, and it dies. */
 F to_cold_fatal
 	aghi	%r15, -160; larl %r1, cold_fatal_table; lg %r1, 0(%r1); br %r1
-E to_cold_fatal
+E
 	.type	to_cold_fatal.cold, @function
 to_cold_fatal.cold:
 	nopr; brasl %r14, hostile_fatal@PLT
@@ -276,7 +243,7 @@ cold_fatal_table:
 
 F correlated
 	aghi	%r15, -16; lghi %r1, 1; larl %r3, correlated_label; lg %r3, 0(%r3); br %r3
-E correlated
+E
 	.p2align 4
 1:	cghi	%r2, 4095; je 3f; ltgr %r1, %r1; jz 2f; aghi %r15, 16
 2:	br	%r14
@@ -285,11 +252,10 @@ E correlated
 	.p2align 3
 correlated_label:
 	.quad	1b
-	.text
 
 F correlated_fp
 	lgr	%r5, %r11; lgr %r11, %r2; lghi %r1, 1; larl %r3, correlated_fp_label; lg %r3, 0(%r3); br %r3
-E correlated_fp
+E
 	.p2align 4
 1:	ltgr	%r1, %r1; jz 2f; lgr %r11, %r5
 2:	br	%r14
@@ -297,7 +263,6 @@ E correlated_fp
 	.p2align 3
 correlated_fp_label:
 	.quad	1b
-	.text
 
 /* Labels of a computed goto, in data, at two heights. */
 F computed_goto
@@ -307,7 +272,6 @@ F computed_goto
 1:	lgr	%r2, %r11; lmg %r11, %r15, 248(%r15); br %r14
 	.p2align 4
 2:	aghi	%r15, -16; lgr %r2, %r11; aghi %r15, 16; lmg %r11, %r15, 248(%r15); br %r14
-E computed_goto
 	.section .data.rel.ro, "aw"
 	.p2align 3
 goto_table:
@@ -319,25 +283,21 @@ goto_table:
 F described_stack
 	stmg	%r11, %r15, 88(%r15); lgr %r11, %r15; larl %r15, other_stack + 3840; brasl %r14, leaf_pushes
 	lgr	%r15, %r11; lmg %r11, %r15, 88(%r15); br %r14
-E described_stack
 	.local	other_stack
 	.comm	other_stack, 4096, 64
 
 F hostile_restorer
 	svc	173
-E hostile_restorer
 F sets_jump
 	larl	%r1, jump_buffer; stmg %r11, %r15, 0(%r1); lghi %r2, 0; br %r14
-E sets_jump
 F jumps_back
 	larl	%r1, jump_buffer; lmg %r11, %r15, 0(%r1); lghi %r2, 1; br %r14
-E jumps_back
 	.local	jump_buffer
 	.comm	jump_buffer, 40, 8
 F over_frames
 	stmg	%r11, %r15, 88(%r15); aghi %r15, -176; brasl %r14, sets_jump; ltgr %r2, %r2; jne 1f
 	lghi	%r11, 3; aghi %r15, -64; brasl %r14, jumps_back
 1:	nopr; lmg %r11, %r15, 264(%r15); br %r14
-E over_frames
+E
 
 	.section .note.GNU-stack, "", @progbits

@@ -31,6 +31,7 @@ struct step_stats {
 	uint64_t known;	   /* differ, as the list of known ones says */
 	uint64_t no_frame; /* had a row, but the caller's frame was not known */
 	uint64_t marked[STEP_N_MARKS]; /* of those that matched */
+	uint64_t marked_wrong;
 };
 
 struct step_module {

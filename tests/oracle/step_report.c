@@ -14,7 +14,7 @@ enum { MAX_PRINTED = 40 };
 
 /* Of all modules. */
 struct step_sums {
-	uint64_t matched, plt, plt_steps, marked, distinct, mismatched;
+	uint64_t matched, plt, plt_steps, marked, distinct, mismatched, marked_wrong;
 };
 
 static const char *const kind_names[STEP_N_KINDS] = {"cfa", "ra", "fp"};
@@ -91,6 +91,7 @@ static bool note(struct step_report *report, const struct step_pc *at,
 	    .expected = expected,
 	    .got = got,
 	    .count = 1,
+	    .mark = at->mark,
 	    .kind = kind};
 
 	for (size_t i = 0; i < report->n_diffs; i++) {
@@ -133,6 +134,7 @@ void step_report_compared(struct step_report *report, const struct step_pc *at,
 	stats->matched += same;
 	stats->known += known;
 	stats->mismatched += !same && !known;
+	stats->marked_wrong += !same && !known && at->mark != STEP_UNMARKED;
 	stats->plt_matched += at->in_plt && same;
 	stats->plt_mismatched += at->in_plt && !same && !known;
 }
@@ -142,10 +144,10 @@ static void print_diff(const struct step_diff *diff)
 	const struct step_module *module = diff->module;
 
 	printf("DIFF %s+0x%" PRIx64 " (function 0x%" PRIx64 " %s): %s is 0x%" PRIx64
-	       ", the row says 0x%" PRIx64 ", %" PRIu64 " times\n",
+	       ", the row (%s) says 0x%" PRIx64 ", %" PRIu64 " times\n",
 	    module->name, diff->pc - module->bias, diff->func_start - module->bias,
 	    *diff->function ? diff->function : "?", kind_names[diff->kind],
-	    diff->expected, diff->got, diff->count);
+	    diff->expected, step_mark_names[diff->mark], diff->got, diff->count);
 }
 
 /* Those of the known list as one line for each function and kind, at the first of them.
@@ -210,9 +212,9 @@ static bool print_sums(const struct step_report *report, const struct step_sums 
 
 	printf("all: %" PRIu64 " steps, %" PRIu64 " matched (%" PRIu64
 	       " in PLTs, %" PRIu64 " in marked rows at %" PRIu64 " addresses), %" PRIu64
-	       " differ, %" PRIu64 " resyncs\n",
+	       " differ (%" PRIu64 " in marked rows), %" PRIu64 " resyncs\n",
 	    report->steps, sums->matched, sums->plt, sums->marked, sums->distinct,
-	    sums->mismatched, shadow->resyncs);
+	    sums->mismatched, sums->marked_wrong, shadow->resyncs);
 	if (!enough)
 		printf("FAIL too few: wanted %" PRIu64 ", %" PRIu64 "%s in PLTs, %" PRIu64
 		       " in marked rows at %" PRIu64 " addresses\n",
@@ -239,6 +241,7 @@ bool step_report_print(const struct step_report *report,
 			print_module(module);
 		sums.matched += module->stats.matched;
 		sums.mismatched += module->stats.mismatched;
+		sums.marked_wrong += module->stats.marked_wrong;
 		sums.plt += module->stats.plt_matched;
 		sums.plt_steps += module->stats.plt_steps;
 		for (size_t m = STEP_REPAIRED; m < STEP_N_MARKS; m++) {

@@ -24,6 +24,7 @@ struct step_diff {
 	uint64_t count;
 	char function[128]; /* "" when it has no name */
 	enum step_kind kind;
+	enum step_mark mark; /* of the row */
 	bool is_known;
 };
 

@@ -165,9 +165,12 @@ bool step_shadow_follow_link(struct step_shadow *shadow, enum step_insn insn,
 		return step_shadow_push(shadow, after->rsp, after->link, after->rbp);
 	}
 	if (insn == STEP_INSN_RET || (insn == STEP_INSN_SYSCALL && far)) {
+		bool cut = drop_below(shadow, after->rsp) || shadow->suspended;
+
+		/* A jump over frames also leaves the one that the function it leads to has called. */
+		if (!pop_to(shadow, after) && cut)
+			drop_below(shadow, after->rsp + 1);
 		shadow->suspended = false;
-		if (!pop_to(shadow, after))
-			drop_below(shadow, after->rsp);
 		return true;
 	}
 	if (drop_below(shadow, after->rsp))

@@ -3,7 +3,7 @@
 # Fetches another architecture's packages through the distribution's package manager and unpacks
 # them.
 #
-#     machines_fetch.sh ARCH quick|full|corpus|faults|step|step-rust|go DIR [RELEASE]
+#     machines_fetch.sh ARCH quick|full|corpus|faults|step|step-hidden|go DIR [RELEASE]
 #     POOL='PACKAGE...' machines_fetch.sh ARCH pool DIR RELEASE
 #
 # DIR/ARCH becomes the root of a small system of that architecture. apt keeps its lists in DIR, so
@@ -26,7 +26,7 @@ packages='libc6 libgcc-s1 libstdc++6'
 # Programs that run much code without CFI (tests/oracle/step_code.sh).
 [ "$which" != step ] || packages='libc6 ffmpeg x264 x265 dav1d vpx-tools aom-tools libgmp-dev nettle-dev openssl
 	g++ llvm ocaml-nox python3 ripgrep sqlite3'
-[ "$which" != step-rust ] || packages='libc6 ripgrep fd-find'
+[ "$which" != step-hidden ] || packages='libc6 bash gawk mawk perl-base python3 sqlite3 openssl xz-utils bc ripgrep fd-find'
 [ "$which" != go ] || packages='age buildah caddy containerd docker.io fzf gh golang-docker-credential-helpers
 	rclone restic runc skopeo syncthing'
 [ "$which" != pool ] || packages=$POOL
