@@ -154,8 +154,10 @@ bool install_prove(struct install *install, const struct object_output *object,
 	if (ok && check.ok)
 		return true;
 	/* Then the copy has bytes that are not those that were read. */
-	return image_has_changed(install->image) ? err_set(err, ERR_IO, NEWFILE_CHANGED)
-						 : false;
+	if ((err->kind == ERR_PROOF || err->kind == ERR_MALFORMED) &&
+	    image_has_changed(install->image))
+		return err_set(err, ERR_IO, NEWFILE_CHANGED);
+	return false;
 }
 
 bool install_original(struct install *install, const struct image *image,
