@@ -151,13 +151,8 @@ bool install_prove(struct install *install, const struct object_output *object,
 	if (!check.ok)
 		*err = check.err;
 	image_close(&check.written);
-	if (ok && check.ok)
-		return true;
-	/* Then the copy has bytes that are not those that were read. */
-	if ((err->kind == ERR_PROOF || err->kind == ERR_MALFORMED) &&
-	    image_has_changed(install->image))
-		return err_set(err, ERR_IO, NEWFILE_CHANGED);
-	return false;
+	/* If it has changed, the copy has bytes that are not those that were read. */
+	return (ok && check.ok) || image_blame_change(install->image, err);
 }
 
 bool install_original(struct install *install, const struct image *image,

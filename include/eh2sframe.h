@@ -31,9 +31,11 @@
  * - No other pointer may be NULL, except contexts and where a function says so. For NULL a
  *   function does nothing and returns EH2SFRAME_USAGE, false, NULL or 0.
  * - A call can be made as often as one likes, in any order, and gives the same answer.
- * - The library reads the bytes of a file in place, by mmap(2). So a file must not become
- *   shorter while it is open, because a SIGBUS would end the program, and memory must not
- *   change.
+ * - Others may write to a file while it is open. A call then gives a result of the bytes
+ *   that it saw, refuses the file, or fails with EH2SFRAME_IO because the file changed:
+ *   what is parsed is copied before it is checked. All else is read in place, by mmap(2).
+ *   So a file must not become shorter, because a SIGBUS would end the program. Memory of
+ *   the caller must not change.
  * - Symbols are versioned. Within a soname they stay, and so do numbers and layouts;
  *   structs that begin with struct_size grow at their end, and enumerations get more
  *   members there.

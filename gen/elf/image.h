@@ -126,8 +126,9 @@ ATTR_MUST_CHECK bool image_own(
     const struct image *image, const uint8_t *bytes, uint64_t size, struct err *err);
 /* The same for executable segments, for those who go over instructions several times. */
 ATTR_MUST_CHECK bool image_own_code(const struct image *image, struct err *err);
-/* Whether something has, or may have, been written to the file since it was opened. */
-bool image_has_changed(const struct image *image);
+/* After a proof that failed, or a check of what was written: says so where the reason can be that somebody has
+ * written to the file since it was opened. Always false. */
+bool image_blame_change(const struct image *image, struct err *err);
 /*
  * For image_load: maps a file, unless it is shorter than an ELF header, and copies the header; copies what sections and
  * segments have that is parsed; undoes both.

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/newfile.h"
 #include "base/num.h"
 #include "base/plain.h"
 #include "base/regular.h"
@@ -280,18 +281,24 @@ void image_unmap(struct image *image)
 }
 
 /* The clock of file systems has ticks, so what was written in the tick of opening counts as written later. */
-bool image_has_changed(const struct image *image)
+static bool map_has_changed(const struct image *image)
 {
 	const struct timespec *was = &image->st.st_ctim, *opened = &image->opened;
 	struct stat st;
 
-	if (image->fd < 0)
-		return false;
 	return fstat(image->fd, &st) < 0 || st.st_ctim.tv_sec != was->tv_sec ||
 	       st.st_ctim.tv_nsec != was->tv_nsec ||
 	       (was->tv_sec - opened->tv_sec) * INT64_C(1000000000) + was->tv_nsec -
 		       opened->tv_nsec >
 		   -MAP_TICK;
+}
+
+bool image_blame_change(const struct image *image, struct err *err)
+{
+	if (image->fd >= 0 && err->kind != ERR_NOMEM && err->kind != ERR_IO &&
+	    map_has_changed(image))
+		err_set(err, ERR_IO, NEWFILE_CHANGED);
+	return false;
 }
 
 /* The sections of a debug file that only its program's functions are named by. */

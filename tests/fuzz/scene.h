@@ -13,6 +13,7 @@ struct scene {
 	char dir[200];
 	char in[220], out[220], back[220];
 	FILE *null;
+	bool changes; /* others write to the files, which the command may say */
 };
 
 extern struct scene scene;

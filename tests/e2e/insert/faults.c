@@ -128,6 +128,12 @@ ssize_t pwrite64(int fd, const void *data, size_t size, off64_t off)
 	AROUND("pwrite", -1, real(fd, data, size, off));
 }
 
+ssize_t pread64(int fd, void *to, size_t size, off64_t off)
+{
+	REAL(ssize_t, "pread64", int, void *, size_t, off64_t);
+	AROUND("pread", -1, real(fd, to, size, off));
+}
+
 int fallocate64(int fd, int mode, off64_t off, off64_t size)
 {
 	REAL(int, "fallocate64", int, int, off64_t, off64_t);

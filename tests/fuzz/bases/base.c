@@ -4,6 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef WIDE
+/* More than is copied with its neighbours. */
+__asm__(".pushsection .text\n.fill 100000, 1, 0x90\n.rept "
+	"500\n.cfi_startproc\nret\n.cfi_endproc\n.endr\n"
+	".popsection");
+__asm__(".pushsection .rodata\n.fill 100000\n.popsection");
+__asm__(".pushsection .data\n.fill 100000, 1, 1\n.popsection");
+#endif
+
 int uses_alloca(int n);
 int realigns(int n);
 int with_frame(int n);
