@@ -63,6 +63,10 @@ static bool is_of_another_stack(const struct code_abi *abi, const struct cfi_row
 	if ((cfa.kind != CODE_OTHER && cfa.kind != CODE_MADE) ||
 	    row->cfa.kind != CFI_REG_PLUS || row->cfa.reg == abi->fp)
 		return false;
+	/* What the caller had there, for its own use, is no stack. */
+	if (row->cfa.reg < CODE_SCRATCH && row->cfa.reg != abi->sp &&
+	    state->regs[row->cfa.reg].kind == CODE_CALLERS)
+		return false;
 	return row->cfa.reg != abi->sp ||
 	       (abi->ra != CODE_NO_REG && row->ra.kind != CFI_AT_CFA &&
 		   state->regs[abi->ra].kind == CODE_UNKNOWN);
