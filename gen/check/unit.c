@@ -241,7 +241,13 @@ static bool unit_visit(void *context, const struct code_place *place)
 	const struct cfi_row *row;
 	struct validate_answer answer;
 	const uint8_t control = place->insn->control;
+	/* Some ways lead into the middle of an instruction, and then to bytes that are none: of a table that was read
+	 * too far. */
+	const bool inside =
+	    place->pc < worker->seen.end && code_paths_is_broken(worker->paths);
 
+	if (place->pc >= worker->seen.end)
+		worker->seen.end = place->pc + place->insn->length;
 	if (worker->round == 1 &&
 	    (!validate_refs_note(&worker->found, worker->image, place) ||
 		(place->insn->control == CODE_CALLS &&
@@ -265,6 +271,7 @@ static bool unit_visit(void *context, const struct code_place *place)
 	    !validate_note_call(worker, part, place))
 		worker->nomem = true;
 	if (unit_is_elsewhere(worker, part, row, answer) ||
+	    (inside && answer.verdict == VALIDATE_CONTRADICTS) ||
 	    (part->fragment && answer.verdict == VALIDATE_CONTRADICTS))
 		answer.verdict = VALIDATE_UNKNOWN;
 	result = unit_count(worker, part, place);

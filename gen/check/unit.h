@@ -90,6 +90,7 @@ struct validate_worker {
 		bool overruled;
 		/* A way that began in the state of a row comes back to the caller, or with SP elsewhere. */
 		bool seeded_well, seeded_oddly;
+		uint64_t end; /* behind the instructions so far */
 	} seen;
 	/* Functions that jumps lead to, with a frame of another one and without; and those of the file. */
 	struct validate_refs framed, bare;
