@@ -5,8 +5,9 @@
 Each file is copied without a way to its CFI (and with --strip to its symbols): the program header and
 the sections have other names. The command derives rows from that copy, as it would for a file that never
 had CFI. Each derived row is then held against the rows that readelf prints of the original, at each
-address. Rules of the same kind must be equal. Where they are of different kinds, as sp+40 and rbp+16, both can be
-right: those bytes are counted as "other", and the code witness looks at them, with the CFI back in place.
+address. Rules of the same kind must be equal. Where they are of different kinds, as sp+40 and rbp+16, both are
+computed by objdump's instructions (row_values.py), and their values must be equal. Bytes where a value is not known are
+counted: nothing has compared those.
 
 LIST has the places where the CFI is wrong: a line for each stretch, "PATH START END WHY".
 
@@ -18,9 +19,11 @@ import struct
 import subprocess
 import sys
 import tempfile
+from bisect import bisect_left
 from concurrent.futures import ThreadPoolExecutor
 
-from readelf_rows import MACHINES, readelf_fdes
+import row_values
+from readelf_rows import MACHINES, add_signed, readelf_fdes, signed_places
 from sframe_text import Section
 
 HIDDEN = (".eh_frame", ".eh_frame_hdr", ".debug_frame", ".zdebug_frame", ".gopclntab", ".data.rel.ro.gopclntab")
@@ -29,41 +32,31 @@ SHOWN = 8
 
 
 def hide(data, strip):
-    """Changes the headers in data; returns [(offset, bytes before)]."""
+    """Changes the headers in data. True if they led to CFI."""
     order = ">" if data[5] == 2 else "<"
     phoff, shoff = struct.unpack_from(order + "QQ", data, 32)
     phsize, phnum, shsize, shnum, names = struct.unpack_from(order + "5H", data, 54)
-    undo = []
+    found = False
 
     def put(at, value):
-        new = struct.pack(order + "I", value)
-        undo.append((at, bytes(data[at:at + 4])))
-        data[at:at + 4] = new
+        data[at:at + 4] = struct.pack(order + "I", value)
 
     for at in range(phoff, phoff + phnum * phsize, phsize):
         if struct.unpack_from(order + "I", data, at)[0] == PT_GNU_EH_FRAME:
             put(at, 0)
+            found = True
     strings = struct.unpack_from(order + "Q", data, shoff + names * shsize + 24)[0] if shnum else 0
     for at in range(shoff, shoff + shnum * shsize, shsize):
         name, kind = struct.unpack_from(order + "II", data, at)
         text = bytes(data[strings + name:data.index(b"\0", strings + name)]).decode()
         if text in HIDDEN:
             put(at, name + 2)  # "h_frame"
+            found = True
             if kind == SHT_X86_64_UNWIND:
                 put(at + 4, SHT_PROGBITS)
         if strip and kind == SHT_SYMTAB:
             put(at + 4, SHT_PROGBITS)
-    return undo
-
-
-def unhide(data, undo, original):
-    """The headers of the original again, in a file whose section headers may have moved."""
-    order = ">" if original[5] == 2 else "<"
-    before, = struct.unpack_from(order + "Q", original, 40)
-    after, = struct.unpack_from(order + "Q", data, 40)
-    for at, old in undo:
-        at += after - before if at >= before else 0
-        data[at:at + 4] = old
+    return found
 
 
 def numbered(text, machine):
@@ -90,14 +83,23 @@ def derived_rows(text, machine):
 
 
 def true_rows(path, machine):
-    """[(start, end, CFA, FP, RA)] of readelf, ascending."""
-    rows = []
-    for start, end, table, _ in readelf_fdes(path, machine):
-        for i, (pc, cfa, _, fp, ra) in enumerate(table):
+    """What readelf prints: [(start, end, CFA, FP, RA)] and the FDEs, [(start, end, first row)]; both ascend."""
+    rows, fdes, found = [], [], readelf_fdes(path, machine)
+    if machine is MACHINES[183]:
+        found = add_signed(found, signed_places(path))
+    for start, end, table, _ in found:
+        for i, (pc, cfa, _, fp, ra, *signed) in enumerate(table):
             stop = table[i + 1][0] if i + 1 < len(table) else end
             if start <= pc < stop:
-                rows.append((pc, stop, cfa, fp, ra))
-    return sorted(rows)
+                rows.append((pc, stop, cfa, fp, f"{ra}[s]" if signed else ra))
+        if table and table[0][0] == start:
+            fdes.append((start, end, [table[0][1], *table[0][3:5]]))
+    return sorted(rows), sorted(fdes)
+
+
+def is_signed(rule):
+    """The return address has AArch64's signature."""
+    return (rule or "").endswith("[s]")
 
 
 def verdict(row, truth):
@@ -110,15 +112,15 @@ def verdict(row, truth):
     for mine, right in ((fp, truth[1]), (ra, truth[2])):
         if mine in ("f", right):
             continue
-        if mine.startswith("c") and (right or "").startswith("c"):
+        if mine[0] == (right or "-")[0] == "c" or is_signed(mine) != is_signed(right):
             return True
         other = other or "saved"
     return other or None
 
 
 def compare(rows, truths):
-    """(bytes compared, {address: (row, truth)} that differ, the same of those that cannot be compared)."""
-    at, compared, wrong, other = 0, 0, {}, {}
+    """(bytes compared, {address: (row, truth)} that differ, [(start, end, row, truth)] of other kinds)."""
+    at, compared, wrong, other = 0, 0, {}, []
     for start, end, *row in rows:
         while at and truths[at - 1][1] > start:
             at -= 1
@@ -130,16 +132,51 @@ def compare(rows, truths):
                 if found is True:
                     wrong[low] = (row, truths[at][2:])
                 elif found:
-                    other[low] = (row, truths[at][2:])
+                    other.append((low, high, row, truths[at][2:]))
             at += 1
     return compared, wrong, other
 
 
-def contradicted(tool, path, other):
-    """The places among other that the code witness contradicts, with the CFI's beginnings of functions."""
-    done = subprocess.run([tool, "verify", "--witness=code", "-v", path], capture_output=True, text=True, check=False)
-    found = (re.search(r": (0x[0-9a-f]+) in [^,]*, (\d+) instr", line) for line in done.stdout.splitlines())
-    return sorted(pc for pc in (int(match[1], 16) for match in found if match) if pc in other)
+def equal(mine, other):
+    """True if two values are equal, False if not. None: it is not known. Names are of registers at the function's start."""
+    if not mine or not other:
+        return None
+    if mine[0] != other[0] and not (isinstance(mine[0], str) and isinstance(other[0], str)):
+        return None
+    return mine == other
+
+
+def same_values(state, row, truth, first, machine):
+    """Answers for the CFA, FP and RA. first: the CFA by the FDE's first row, at its start."""
+    mine, right = (row_values.evaluate(state, *one, machine) for one in (row, truth))
+    right = (right[0] or first, *right[1:])
+    return [rule in ("f", other) or equal(a, b) for rule, other, a, b in zip(row, truth, mine, right)]
+
+
+def in_range(other, start, end):
+    """Those of other that begin in [start, end)."""
+    return other[bisect_left(other, (start,)):bisect_left(other, (end,))]
+
+
+def judge_others(path, machine, other, fdes):
+    """({address: (row, truth)} whose values differ, bytes that could not be compared)."""
+    wrong = {}
+    wanted = [one for one in fdes if in_range(other, *one[:2])]
+    places = {one[0]: one for one in wanted}
+    unknown = sum(high - low for low, high, *_ in other)
+    for function in row_values.functions(path, machine, [one[:2] for one in wanted]):
+        start, end, row = places[function.start]
+        first = row_values.evaluate(row_values.State({}, {}), *row, machine)[0]
+        for low, high, mine, truth in in_range(other, start, end):
+            for pc in range(low, high):
+                if pc not in function.states:
+                    continue
+                same = same_values(function.states[pc], mine, truth, first, machine)
+                if False in same:
+                    wrong[pc] = (mine, truth)
+                if None not in same:
+                    unknown -= min(function.next.get(pc, high), high) - pc
+    return wrong, unknown
 
 
 def known_places(path):
@@ -155,10 +192,9 @@ def trial(tool, path, strip, known):
         data = bytearray(file.read())
     if data[:5] != b"\x7fELF\2" or data[16] + data[17] not in (2, 3):
         return None
-    machine = MACHINES.get(data[18] + data[19])
-    original = bytes(data)
-    undo = hide(data, strip)
-    if not machine or not undo:
+    number = data[18] + data[19]
+    machine = MACHINES.get(number)
+    if not hide(data, strip) or not machine:
         return None
     with tempfile.TemporaryDirectory() as work:
         hidden, out = os.path.join(work, "hidden"), os.path.join(work, "out")
@@ -171,20 +207,16 @@ def trial(tool, path, strip, known):
         share = re.search(r"and ([\d.]+)% of all", made.stdout)
         share = share[1] if share else "0"
         dump = subprocess.run([tool, "dump", out], capture_output=True, text=True, check=True).stdout
-        compared, wrong, other = compare(derived_rows(dump, machine), true_rows(path, machine))
-        if other:
-            with open(out, "rb") as file:
-                data = bytearray(file.read())
-            unhide(data, undo, original)
-            with open(out, "wb") as file:
-                file.write(data)
-            wrong.update((pc, other[pc]) for pc in contradicted(tool, out, other))
+    truths, fdes = true_rows(path, machine)
+    compared, wrong, other = compare(derived_rows(dump, machine), truths)
+    differ, unknown = judge_others(path, number, other, fdes)
+    wrong.update(differ)
     excused = [pc for pc in wrong if any(path.endswith(name) and start <= pc < end for name, start, end in known)]
     for pc in excused:
         del wrong[pc]
     lines = [f"    {pc:#x}: {row}, and the CFI has {truth}" for pc, (row, truth) in sorted(wrong.items())[:SHOWN]]
-    line = f"{path}: {share} %, {compared} bytes compared, {len(wrong)} rows differ, " \
-           f"{len(excused)} where the CFI is wrong, {len(other)} of another kind"
+    line = f"{path}: {share} %, {compared} bytes compared, {len(wrong)} rows differ, {len(excused)} where the CFI is wrong, " \
+           f"{sum(high - low for low, high, *_ in other)} bytes by value, {unknown} not compared"
     return "\n".join([line] + lines), len(wrong), float(share)
 
 
