@@ -158,15 +158,30 @@ def in_range(other, start, end):
     return other[bisect_left(other, (start,)):bisect_left(other, (end,))]
 
 
-def judge_others(path, machine, other, fdes):
-    """({address: (row, truth)} whose values differ, bytes that could not be compared)."""
+def is_entry_value(value, reg):
+    return value == (f"r{reg}", 0)
+
+
+def right_by_code(state, row, first, machine):
+    """True if the row gives the CFA of the function's start, and what the frame pointer and the return address were there."""
+    cfa, fp, ra = row_values.evaluate(state, *row, machine)
+    link = row_values.RETURN[machine]
+    return cfa == first and is_entry_value(fp, row_values.FRAME[machine]) and (link is None or is_entry_value(ra, link))
+
+
+def judge_others(path, machine, other, fdes, differ):
+    """({address: (row, truth)} whose values differ, bytes that could not be compared, those that the code confirms)."""
+    confirmed = set()
     wrong = {}
-    wanted = [one for one in fdes if in_range(other, *one[:2])]
+    odd = sorted(differ)
+    wanted = [one for one in fdes if in_range(other, *one[:2]) or bisect_left(odd, one[0]) < bisect_left(odd, one[1])]
     places = {one[0]: one for one in wanted}
     unknown = sum(high - low for low, high, *_ in other)
     for function in row_values.functions(path, machine, [one[:2] for one in wanted]):
         start, end, row = places[function.start]
         first = row_values.evaluate(row_values.State({}, {}), *row, machine)[0]
+        confirmed.update(pc for pc in odd[bisect_left(odd, start):bisect_left(odd, end)] if pc in function.states and
+                         right_by_code(function.states[pc], differ[pc][0], first, machine))
         for low, high, mine, truth in in_range(other, start, end):
             for pc in range(low, high):
                 if pc not in function.states:
@@ -174,9 +189,11 @@ def judge_others(path, machine, other, fdes):
                 same = same_values(function.states[pc], mine, truth, first, machine)
                 if False in same:
                     wrong[pc] = (mine, truth)
+                    if right_by_code(function.states[pc], mine, first, machine):
+                        confirmed.add(pc)
                 if None not in same:
                     unknown -= min(function.next.get(pc, high), high) - pc
-    return wrong, unknown
+    return wrong, unknown, confirmed
 
 
 def known_places(path):
@@ -209,15 +226,16 @@ def trial(tool, path, strip, known):
         dump = subprocess.run([tool, "dump", out], capture_output=True, text=True, check=True).stdout
     truths, fdes = true_rows(path, machine)
     compared, wrong, other = compare(derived_rows(dump, machine), truths)
-    differ, unknown = judge_others(path, number, other, fdes)
+    differ, unknown, confirmed = judge_others(path, number, other, fdes, wrong)
     wrong.update(differ)
     excused = [pc for pc in wrong if any(path.endswith(name) and start <= pc < end for name, start, end in known)]
     for pc in excused:
         del wrong[pc]
-    lines = [f"    {pc:#x}: {row}, and the CFI has {truth}" for pc, (row, truth) in sorted(wrong.items())[:SHOWN]]
-    line = f"{path}: {share} %, {compared} bytes compared, {len(wrong)} rows differ, {len(excused)} where the CFI is wrong, " \
-           f"{sum(high - low for low, high, *_ in other)} bytes by value, {unknown} not compared"
-    return "\n".join([line] + lines), len(wrong), float(share)
+    lines = [f"    {pc:#x}: {row}, and the CFI has {truth}" for pc, (row, truth) in sorted(wrong.items()) if pc not in confirmed]
+    line = f"{path}: {share} %, {compared} bytes compared, {len(wrong)} rows differ, {len(confirmed & set(wrong))} of them as objdump's " \
+           f"instructions say, {len(excused)} where the CFI is wrong, {sum(high - low for low, high, *_ in other)} bytes by value, " \
+           f"{unknown} not compared"
+    return "\n".join([line] + lines[:SHOWN]), len(wrong), float(share)
 
 
 def main():
