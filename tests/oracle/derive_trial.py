@@ -137,20 +137,22 @@ def compare(rows, truths):
     return compared, wrong, other
 
 
-def equal(mine, other):
-    """True if two values are equal, False if not. None: it is not known. Names are of registers at the function's start."""
+def equal(mine, other, whole):
+    """True if two values are equal, False if not. None: it is not known. Names are of registers at the FDE's start: where
+    that is no function's, they can have the same value."""
     if not mine or not other:
         return None
-    if mine[0] != other[0] and not (isinstance(mine[0], str) and isinstance(other[0], str)):
+    if mine[0] != other[0] and not (whole and isinstance(mine[0], str) and isinstance(other[0], str)):
         return None
     return mine == other
 
 
-def same_values(state, row, truth, first, machine):
-    """Answers for the CFA, FP and RA. first: the CFA by the FDE's first row, at its start."""
+def same_values(state, row, truth, head, machine):
+    """Answers for the CFA, FP and RA. head: the FDE's first row, and the CFA by it at its start."""
+    (_, saved, _), first = head
     mine, right = (row_values.evaluate(state, *one, machine) for one in (row, truth))
     right = (right[0] or first, *right[1:])
-    return [rule in ("f", other) or equal(a, b) for rule, other, a, b in zip(row, truth, mine, right)]
+    return [rule in ("f", other) or equal(a, b, saved == "u") for rule, other, a, b in zip(row, truth, mine, right)]
 
 
 def in_range(other, start, end):
@@ -186,7 +188,7 @@ def judge_others(path, machine, other, fdes, differ):
             for pc in range(low, high):
                 if pc not in function.states:
                     continue
-                same = same_values(function.states[pc], mine, truth, first, machine)
+                same = same_values(function.states[pc], mine, truth, (row, first), machine)
                 if False in same:
                     wrong[pc] = (mine, truth)
                     if right_by_code(function.states[pc], mine, first, machine):

@@ -9,6 +9,7 @@ registers agree on.
 """
 import heapq
 import re
+import shutil
 import subprocess
 
 LINE = re.compile(r"^ +([0-9a-f]+):\t(\S+)\s*(.*)")
@@ -397,9 +398,11 @@ def place_value(state, cfa, rule, reg, machine):
 
 
 def functions(path, machine, wanted):
-    """Yields a Function, followed, for each [start, end) of wanted, which ascend and do not overlap."""
+    """Yields a Function, followed, for each [start, end) of wanted, which ascend and do not overlap. None without objdump."""
     command = [OBJDUMP[machine], "-d", "--no-show-raw-insn", "-w", path]
     at, function = 0, None
+    if not wanted or not shutil.which(command[0]):
+        return
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace") as run:
         for line in run.stdout:
             match = LINE.match(line)
