@@ -191,10 +191,12 @@ static bool paths_jump_by_table(
 			table.n = most;
 	}
 	paths_table_open(paths, &table);
-	paths_charge(paths, table.n);
-	for (uint32_t i = 0; i < table.n; i++)
+	/* A bound that is too wide is not paid for where the table turns out to be shorter. */
+	for (uint32_t i = 0; i < table.n; i++) {
+		paths_charge(paths, 1);
 		if (!paths_table_target(paths, i, &target))
 			return true;
+	}
 	for (uint32_t i = 0; i < table.n; i++) {
 		if (!paths_table_read(paths, i, &target))
 			return true;
