@@ -234,9 +234,11 @@ static bool count_entries(struct image *image, struct err *err)
 	/* In range: both tables are inside a file that is mapped. */
 	image->n_sections = (size_t)n_sections;
 	image->n_phdrs = (size_t)n_phdrs;
-	return image_own(
-		   image, image->bytes + ehdr->e_shoff, n_sections * SHDR_SIZE, err) &&
-	       image_own(image, image->bytes + ehdr->e_phoff, n_phdrs * PHDR_SIZE, err);
+	/* Without entries the offset may be anything. */
+	return (!n_sections || image_own(image, image->bytes + ehdr->e_shoff,
+				   n_sections * SHDR_SIZE, err)) &&
+	       (!n_phdrs || image_own(image, image->bytes + ehdr->e_phoff,
+				n_phdrs * PHDR_SIZE, err));
 }
 
 /* Whatever libelf refuses after the checks above is the file's fault, so it is not an
