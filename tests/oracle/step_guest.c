@@ -50,6 +50,7 @@ static const char *known;
 static struct step_regs before;
 static enum step_insn last = STEP_INSN_OTHER;
 static bool ok = true;
+static int out = -1; /* for the report: programs close theirs */
 
 /* Prints the report; the program's own status counts only if nothing is wrong. */
 static void end(uint64_t id, void *unused)
@@ -58,6 +59,7 @@ static void end(uint64_t id, void *unused)
 
 	(void)id;
 	(void)unused;
+	ok = dup2(out, STDOUT_FILENO) >= 0;
 	ok = step_report_print(&tracer.report, &tracer.modules, &tracer.shadow, &least) &&
 	     step_modules_save(&tracer.modules) && ok;
 	if (fflush(stdout) != 0 || !ok)
@@ -152,7 +154,8 @@ int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, cha
 			return 1;
 	tracer.modules.pid = getpid();
 	tracer.modules.machine = &guest->machine;
-	if (fcntl(LOG_FD, F_SETFL, O_NONBLOCK) != 0 ||
+	out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 100);
+	if (fcntl(LOG_FD, F_SETFL, O_NONBLOCK) != 0 || out < 0 ||
 	    !step_modules_init(&tracer.modules) ||
 	    !step_report_init(&tracer.report, known))
 		return 1;

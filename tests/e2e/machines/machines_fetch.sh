@@ -26,7 +26,7 @@ packages='libc6 libgcc-s1 libstdc++6'
 # Programs that run much code without CFI (tests/oracle/step_code.sh).
 [ "$which" != step ] || packages='libc6 ffmpeg x264 x265 dav1d vpx-tools aom-tools libgmp-dev nettle-dev openssl
 	g++ llvm ocaml-nox python3 ripgrep sqlite3'
-[ "$which" != step-hidden ] || packages='libc6 bash gawk mawk perl-base python3 sqlite3 openssl xz-utils bc ripgrep fd-find'
+[ "$which" != step-hidden ] || packages='libc6 bash gawk mawk perl-base python3 sqlite3 openssl xz-utils bc ripgrep'
 [ "$which" != go ] || packages='age buildah caddy containerd docker.io fzf gh golang-docker-credential-helpers
 	rclone restic runc skopeo syncthing'
 [ "$which" != pool ] || packages=$POOL
