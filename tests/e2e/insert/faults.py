@@ -81,7 +81,7 @@ class Case:
             return call(*argv)
         return call(*argv, LD_PRELOAD=self.shim, FAULT_DO=what, FAULT_AT=str(nth), FAULT_LOG=self.log)
 
-    def judge(self, what, process):
+    def judge(self, what, where, process):
         """What is wrong after a fault; None when nothing is."""
         out, status = read(self.out_path), process.returncode
         text = process.stderr.decode(errors="replace")
@@ -98,6 +98,10 @@ class Case:
             return f"left behind: {strays}"
         if what in SIGNALS:
             return None if status == -SIGNALS[what] else f"status {status}: {text}"
+        # The file is synced by then, or the attribute is one that goes where there is room for it.
+        if where == "close" or (what, where) == ("ENOSPC", "fsetxattr"):
+            if status == 0 and not text and out == self.new:
+                return None
         if status != 3 or not text.startswith("eh2sframe: ") or text.count("\n") != 1:
             return f"status {status}: {text}"
         return None
@@ -118,7 +122,7 @@ class Case:
                         self.wrong.append(f"{what} {nth}: nothing struck, and no result")
                     break
                 self.struck[struck.decode()] += 1
-                trouble = self.judge(what, process)
+                trouble = self.judge(what, struck.decode(), process)
                 if trouble:
                     self.wrong.append(f"{what} at call {nth}, {struck.decode()}: {trouble}")
         shutil.rmtree(self.folder)
