@@ -16,7 +16,7 @@ static void left_out_of_proof(const json_t *alone, const char *why, const char *
 		return;
 	cmd_fail(&line, EH2SFRAME_DONE,
 	    "%" JSON_INTEGER_FORMAT " byte%s of code not compared with libdwarf, %s; the "
-	    "proof by --witness=own covers them",
+	    "program's own reader covers them",
 	    bytes, num_s((uint64_t)bytes), words);
 	batch_bar_erase(bar);
 	print_error(path, &line);

@@ -52,7 +52,6 @@ struct image {
 	char *shown; /* the same for messages (base/plain.h) */
 	int fd;	     /* -1: in memory; st then has the size only */
 	struct stat st;
-	struct timespec opened;
 	const uint8_t *bytes;	   /* the whole file, mapped read-only */
 	size_t size;		   /* bytes */
 	struct image_pages *pages; /* for gen/elf/map.c; NULL: all bytes are memory */

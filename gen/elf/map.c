@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/newfile.h"
@@ -25,8 +24,6 @@ enum { OWN_MAPPED, OWN_WANTED, OWN_OURS };
 enum { OWN_GAP = 16 };
 /* Files up to this size are copied as a whole. */
 enum { MAP_SMALL = 64 << 10 };
-/* No kernel has longer ticks, in nanoseconds. */
-enum { MAP_TICK = 20000000 };
 
 struct image_pages {
 	/* One thread can prove the rows of a file while another compares its bytes. */
@@ -192,7 +189,6 @@ static bool restore_original(
 /* The name may be of a link in another file (.gnu_debuglink): it can be any device. */
 static bool open_file(const struct image_from *from, struct image *image, struct err *err)
 {
-	clock_gettime(CLOCK_REALTIME, &image->opened);
 	image->fd = from->fd < 0 ? regular_open(from->name, &image->st)
 				 : regular_copy(from->fd, &image->st);
 	if (image->fd >= 0)
@@ -280,17 +276,13 @@ void image_unmap(struct image *image)
 	free(image->pages);
 }
 
-/* The clock of file systems has ticks, so what was written in the tick of opening counts as written later. */
 static bool map_has_changed(const struct image *image)
 {
-	const struct timespec *was = &image->st.st_ctim, *opened = &image->opened;
+	const struct timespec *was = &image->st.st_ctim;
 	struct stat st;
 
 	return fstat(image->fd, &st) < 0 || st.st_ctim.tv_sec != was->tv_sec ||
-	       st.st_ctim.tv_nsec != was->tv_nsec ||
-	       (was->tv_sec - opened->tv_sec) * INT64_C(1000000000) + was->tv_nsec -
-		       opened->tv_nsec >
-		   -MAP_TICK;
+	       st.st_ctim.tv_nsec != was->tv_nsec;
 }
 
 bool image_blame_change(const struct image *image, struct err *err)

@@ -265,11 +265,13 @@ static bool check_padding(const struct image *input, const struct insert_plan *p
 			continue;
 		if (phdr->p_vaddr == old->p_vaddr && phdr->p_type == PT_LOAD)
 			continue;
+		if (!phdr->p_memsz)
+			continue;
 		ok &= apart(
 		    old->p_vaddr + old->p_memsz, end, phdr->p_vaddr, phdr->p_memsz, mask);
-		ok &= apart(old->p_offset + old->p_filesz,
-		    plan->sframe_off + plan->sframe_size, phdr->p_offset, phdr->p_filesz,
-		    mask);
+		ok &= !phdr->p_filesz || apart(old->p_offset + old->p_filesz,
+					     plan->sframe_off + plan->sframe_size,
+					     phdr->p_offset, phdr->p_filesz, mask);
 	}
 	for (uint64_t i = old->p_offset + old->p_filesz;
 	     i < plan->sframe_off + plan->sframe_size; i++)

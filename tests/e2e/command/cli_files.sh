@@ -171,6 +171,8 @@ gave_up() { [ "$status" = 3 ] && one_line 'eh2sframe: in: ' && cmp -s in good &&
 went_on() { [ "$status" = 0 ] && [ ! -s .stderr ] && cmp -s in conv && ! strays; }
 killed() { [ "$status" = 137 ] && cmp -s in good; }
 ended() { [ "$status" = 143 ] && cmp -s in good && ! strays; }
+# Signals wait while names are replaced, or those of one file could separate.
+ended_late() { [ "$status" = 143 ] && cmp -s in conv && ! strays; }
 # The directory is synced after the rename: too late to give up.
 gave_up_or_was_late() { [ "$status" = 3 ] && { cmp -s in good || cmp -s in conv; } && ! strays; }
 
@@ -184,7 +186,7 @@ each fsync EIO gave_up_or_was_late
 each fchmod EIO gave_up
 each renameat EIO gave_up
 each renameat KILL killed
-each renameat TERM ended
+each renameat TERM ended_late
 each pwrite EFAULT gave_up
 # So large that room is made for it first.
 cp "$(realpath "$(command -v perl)")" good

@@ -72,7 +72,7 @@ def unlisted(text):
 
 
 def agreed(text):
-    return int(re.search(r": 0 differences; (\d+) bytes of code agree", text)[1])
+    return int(re.search(r": 0 differences; (\d+) bytes of code compared", text)[1])
 
 
 def less_method(text):
@@ -96,7 +96,7 @@ def check_file(name, all_bytes, left):
     both = said.returncode == 0 and (agreed(said.stdout), unlisted(said.stdout))
     check(both in ((all_bytes - left, left), (all_bytes, 0)), f"{name}: verify counts each byte once", said.stdout)
     told = f"eh2sframe: {name}: {left} bytes of code not compared with libdwarf, which does not list their FDEs; " \
-           "the proof by --witness=own covers them\n"
+           "the program's own reader covers them\n"
     check(text == (told if both and both[1] else ""), f"{name}: the conversion says the same", text)
     check(convert("-q", "--witness=libdwarf", name, name + ".out") == (0, ""), f"{name}: nothing with -q")
     alone = convert("section", "--witness=libdwarf", name, "section")

@@ -26,7 +26,7 @@ tool, sources = sys.argv[1], sys.argv[2]
 MACHINES = {
     "aarch64": ("aarch64-linux-gnu", "-EL", "qemu-aarch64", "aarch64", "123", 2, (0x10000, 0x1000)),
     "aarch64_be": ("aarch64-linux-gnu", "-EB", "qemu-aarch64_be", "aarch64", "123", 1, (0x10000,)),
-    "s390x": ("s390x-linux-gnu", None, "qemu-s390x", "s390x", "23", 4, (0x1000, 0x100000)),
+    "s390x": ("s390x-linux-gnu", None, "qemu-s390x", "s390x", "23", 4, (0x1000, 0x10000)),
 }
 # How linked: what the linker is told.
 KINDS = {
