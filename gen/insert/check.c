@@ -261,11 +261,9 @@ static bool check_padding(const struct image *input, const struct insert_plan *p
 	for (size_t i = 0; i < output->n_phdrs; i++) {
 		const GElf_Phdr *phdr = &output->phdrs[i];
 
-		if (phdr->p_type != PT_LOAD && phdr->p_type != PT_GNU_RELRO)
-			continue;
-		if (phdr->p_vaddr == old->p_vaddr && phdr->p_type == PT_LOAD)
-			continue;
-		if (!phdr->p_memsz)
+		if ((phdr->p_type != PT_LOAD && phdr->p_type != PT_GNU_RELRO) ||
+		    (phdr->p_vaddr == old->p_vaddr && phdr->p_type == PT_LOAD) ||
+		    !phdr->p_memsz)
 			continue;
 		ok &= apart(
 		    old->p_vaddr + old->p_memsz, end, phdr->p_vaddr, phdr->p_memsz, mask);
