@@ -131,7 +131,8 @@ static struct differing differing(const struct cfi_table *other,
 }
 
 /* Whether both FDEs have rules; they are then in the tables. */
-static bool pair_run(struct pair *pair, const uint32_t fdes[2], uint64_t max_expr_ops)
+static bool pair_run(
+    struct pair *pair, const uint32_t fdes[2], const struct cfi_ranges *ranges, size_t at)
 {
 	for (int i = 0; i < 2; i++) {
 		struct err program; /* its words are long, and only set with it */
@@ -140,7 +141,7 @@ static bool pair_run(struct pair *pair, const uint32_t fdes[2], uint64_t max_exp
 			continue;
 		program.kind = ERR_NONE;
 		pair->fdes[i] = fdes[i];
-		pair->interps[i].max_expr_ops = max_expr_ops;
+		pair->interps[i].max_expr_ops = cfi_ranges_expr_ops(ranges, at);
 		pair->readable[i] = cfi_interpret(&pair->interps[i],
 					&pair->frames->fdes[fdes[i]], &program) &&
 				    pair->interps[i].table.n_rows;
@@ -183,6 +184,8 @@ bool cfi_agree_read(const struct cfi_frames *frames, const struct cfi_ranges *ra
 {
 	struct pair pair = {.frames = frames, .fdes = {UINT32_MAX, UINT32_MAX}};
 	uint32_t last[CFI_AGREE_KINDS];
+	uint32_t asked[2] = {UINT32_MAX, UINT32_MAX};
+	bool same = false;
 
 	*agree = (struct cfi_agree){0};
 	memset(last, 0xff, sizeof(last));
@@ -197,9 +200,11 @@ bool cfi_agree_read(const struct cfi_frames *frames, const struct cfi_ranges *ra
 		if (cfi_fde_source(frames, &frames->fdes[fdes[0]]) != source)
 			continue;
 		agree->bytes += shared->end - shared->start;
-		if (!same_programs(
-			frames, &frames->fdes[fdes[0]], &frames->fdes[fdes[1]]) &&
-		    pair_run(&pair, fdes, cfi_ranges_expr_ops(ranges, at)))
+		if (asked[0] != fdes[0] || asked[1] != fdes[1])
+			same = same_programs(
+			    frames, &frames->fdes[fdes[0]], &frames->fdes[fdes[1]]);
+		memcpy(asked, fdes, sizeof(asked));
+		if (!same && pair_run(&pair, fdes, ranges, at))
 			agree_compare(agree, &pair, shared, known, last);
 	}
 	cfi_interp_deinit(&pair.interps[0]);

@@ -118,12 +118,19 @@ bool image_debug_frame_at(
 /* objcopy --only-keep-debug leaves code without bytes. */
 bool image_is_debug_only(const struct image *image)
 {
-	for (size_t i = 0; i < image->n_sections; i++)
-		if (image->sections[i].hdr.sh_type == SHT_NOBITS &&
-		    image->sections[i].hdr.sh_flags & SHF_ALLOC &&
-		    image->sections[i].hdr.sh_flags & SHF_EXECINSTR)
-			return true;
-	return false;
+	bool found = false;
+
+	for (size_t i = 0; i < image->n_sections; i++) {
+		const GElf_Shdr *hdr = &image->sections[i].hdr;
+
+		if (!(hdr->sh_flags & SHF_ALLOC) || !(hdr->sh_flags & SHF_EXECINSTR))
+			continue;
+		/* A program may have room for code of its own, too. */
+		if (hdr->sh_type != SHT_NOBITS && hdr->sh_size)
+			return false;
+		found |= hdr->sh_type == SHT_NOBITS;
+	}
+	return found;
 }
 
 /* NULL when the stream is complete and of the size that the header says. */

@@ -229,6 +229,7 @@ struct entries_scan {
 	struct derive_entries found;
 	struct cfi_interp interp;
 	size_t first, last; /* ranges of the CFI */
+	uint32_t fde;	    /* that interp has the rows of; UINT32_MAX: none */
 	bool nomem;
 };
 
@@ -286,13 +287,23 @@ static bool scan_range(struct entries_scan *scan, const struct cfi_range *range)
 	const enum code_machine machine = scan->reader.input->arch->code;
 	const uint64_t size = range->end - range->start;
 	const uint8_t *bytes = image_at_addr(scan->reader.image, range->start, size);
+	const struct cfi_ranges *ranges = &scan->reader.input->ranges;
+	const struct cfi_fde *fde = &scan->reader.input->frames.fdes[range->fde];
 	struct err broken = {0};
 	struct code_state state;
 	struct code_insn insn;
 
-	if (!bytes || !cfi_interpret(&scan->interp,
-			  &scan->reader.input->frames.fdes[range->fde], &broken))
-		return broken.kind != ERR_NOMEM;
+	if (!bytes || fde->program_len > VALIDATE_MAX_ASKED)
+		return true;
+	/* An FDE can be divided into as many ranges as it has rows. */
+	if (scan->fde != range->fde) {
+		scan->fde = UINT32_MAX;
+		scan->interp.max_expr_ops =
+		    cfi_ranges_expr_ops(ranges, (size_t)(range - ranges->list));
+		if (!cfi_interpret(&scan->interp, fde, &broken))
+			return broken.kind != ERR_NOMEM;
+		scan->fde = range->fde;
+	}
 	code_state_unknown(&state);
 	for (uint64_t at = 0; at < size; at += insn.length) {
 		/* Bytes that cannot be read may be data, and so may all that follows. */
@@ -311,6 +322,7 @@ static void scan_run(void *context)
 	const struct cfi_input *input = scan->reader.input;
 
 	scan->reader.entries = &scan->found;
+	scan->fde = UINT32_MAX;
 	cfi_interp_init(&scan->interp, &input->frames, &input->arch->cfi);
 	for (size_t i = scan->first; i < scan->last && !scan->nomem; i++)
 		scan->nomem = !scan_range(scan, &input->ranges.list[i]);

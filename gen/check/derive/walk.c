@@ -169,6 +169,8 @@ const struct cfi_row *derive_described_row(struct derive_walker *walker, uint64_
 		return NULL;
 	if (i != walker->interpreted) {
 		walker->interpreted = SIZE_MAX;
+		walker->interp.max_expr_ops =
+		    cfi_ranges_expr_ops(&walker->input->ranges, i);
 		if (!cfi_interpret(&walker->interp,
 			&walker->input->frames.fdes[range->fde], &broken)) {
 			walker->nomem |= broken.kind == ERR_NOMEM;
