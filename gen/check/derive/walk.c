@@ -11,7 +11,7 @@
 /* A function in more pieces than this, or one that is followed anew more often, is not followed to its end. */
 enum { WALK_MAX_PIECES = 1024, WALK_MAX_LOOKS = 64 };
 /* Nor is one that leads into a piece of more bytes that more entries ask for. */
-enum { WALK_SMALL_PIECE = 256, WALK_MAX_ASKING = 64 };
+enum { WALK_MAX_ASKED = 1 << 20, WALK_MAX_ASKING = 64 };
 
 bool derive_walker_init(struct derive_walker *walker)
 {
@@ -146,8 +146,7 @@ static void walk_ask(struct derive_walker *walker, uint64_t addr)
 	if (!walk_piece(walker, addr, &piece))
 		return;
 	n = walk_n_asked(walker, &piece, &own);
-	if (piece.end - piece.start > WALK_SMALL_PIECE &&
-	    (n > WALK_MAX_ASKING || (walker->emit && !own)))
+	if (n > WALK_MAX_ASKING && piece.end - piece.start > WALK_MAX_ASKED / n)
 		walker->crowded = true;
 	if (own || walker->emit) {
 		walk_add_piece(walker, piece);
