@@ -68,7 +68,7 @@ static char *resolve_absolute(const char *path, struct err *err)
 	return whole;
 }
 
-/* Where the file will be: as above, or a name in the directory of the process. */
+/* The path of the new file: as above, or a name in the directory of the process. */
 static char *newfile_resolve(const char *path, struct err *err)
 {
 	struct stat st;
@@ -318,7 +318,7 @@ static int open_name(const struct newfile *output, uint32_t k, const char **base
 	return fd;
 }
 
-/* Who may write to the directory could give another file the temporary name. */
+/* Another file can have got the temporary name from anybody who may write to the directory. */
 static bool check_temp(const struct newfile *output, struct err *err)
 {
 	struct stat ours, named;
@@ -400,7 +400,7 @@ static bool replace_names(struct newfile *output, struct err *err)
 		ok = link_name(output, k, err);
 	for (uint32_t k = 0; ok && k < n; k++)
 		ok = rename_name(output, k, err);
-	/* What a failure left goes with newfile_abort. */
+	/* After a failure, newfile_abort takes what is left. */
 	if (ok) {
 		output->n_links = 0;
 		newfile_notify(output, false);
@@ -411,7 +411,7 @@ static bool replace_names(struct newfile *output, struct err *err)
 	return ok;
 }
 
-/* What is there now is ours, so that another output of the same input can replace it. */
+/* Notes that the file there is ours now, so that another output of the same input can replace it. */
 static void note_replaced(struct newfile *output, const struct stat *ours)
 {
 	struct stat st;

@@ -38,7 +38,7 @@ struct newfile_names {
 	void *context;
 };
 
-/* What a new file is made of: it keeps the mode, owner and attributes of that. */
+/* The file that a new one is made of: it keeps the mode, owner and attributes of that. */
 struct newfile_input {
 	int fd;		 /* -1: none */
 	struct stat was; /* before it was read; after it was replaced, the new file */

@@ -15,7 +15,7 @@
  */
 ATTR_MUST_CHECK bool newfile_copy_attrs(int fd, int like_fd, struct err *err);
 
-/* Whether both files have the same ACL, or none. */
+/* True if both files have the same ACL, or none. */
 bool newfile_same_acl(int a, int b);
 
 #endif
