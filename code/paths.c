@@ -130,7 +130,8 @@ static bool paths_begin(struct code_paths *paths, const struct code_paths_input 
 	if (!vec_reserve(&paths->bytes, &paths->cap_bytes, (size_t)size))
 		return code_paths_fail(paths);
 	paths->n_bytes = (size_t)size;
-	memset(paths->bytes, 0, paths->n_bytes * sizeof(*paths->bytes));
+	if (paths->n_bytes)
+		memset(paths->bytes, 0, paths->n_bytes * sizeof(*paths->bytes));
 	paths->steps = size * CODE_PATHS_MAX_STEPS;
 	return true;
 }
