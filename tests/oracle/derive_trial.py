@@ -21,6 +21,7 @@ import sys
 import tempfile
 from bisect import bisect_left
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 
 import row_values
 from readelf_rows import MACHINES, add_signed, readelf_fdes, signed_places
@@ -32,11 +33,11 @@ SHOWN = 8
 
 
 def hide(data, strip):
-    """Changes the headers in data. True if they led to CFI."""
+    """Changes the headers in data. (True if they led to CFI, [(start, end)] of PLTs)."""
     order = ">" if data[5] == 2 else "<"
     phoff, shoff = struct.unpack_from(order + "QQ", data, 32)
     phsize, phnum, shsize, shnum, names = struct.unpack_from(order + "5H", data, 54)
-    found = False
+    found, plts = False, []
 
     def put(at, value):
         data[at:at + 4] = struct.pack(order + "I", value)
@@ -49,6 +50,9 @@ def hide(data, strip):
     for at in range(shoff, shoff + shnum * shsize, shsize):
         name, kind = struct.unpack_from(order + "II", data, at)
         text = bytes(data[strings + name:data.index(b"\0", strings + name)]).decode()
+        if text.startswith(".plt"):
+            start, _, size = struct.unpack_from(order + "QQQ", data, at + 16)
+            plts.append((start, start + size))
         if text in HIDDEN:
             put(at, name + 2)  # "h_frame"
             found = True
@@ -56,9 +60,10 @@ def hide(data, strip):
                 put(at + 4, SHT_PROGBITS)
         if strip and kind == SHT_SYMTAB:
             put(at + 4, SHT_PROGBITS)
-    return found
+    return found, plts
 
 
+@cache
 def numbered(text, machine):
     """A rule of --dump in readelf_rows' words."""
     text = text.replace(" ", "")
@@ -70,11 +75,11 @@ def numbered(text, machine):
     return f"r{number}{match[2] or '+0'}"
 
 
-def derived_rows(text, machine):
+def derived_rows(text, machine, plts):
     """[(start, end, CFA, FP, RA)], ascending. PLTs have templates, which are not derived."""
     section, rows = Section(text, exact=True), []
     for start, (size, masked, offsets) in section.funcs.items():
-        if masked:
+        if masked or any(low <= start < high for low, high in plts):
             continue
         for i, (offset, cfa, fp, ra) in enumerate(offsets):
             end = offsets[i + 1][0] if i + 1 < len(offsets) else size
@@ -83,7 +88,7 @@ def derived_rows(text, machine):
 
 
 def true_rows(path, machine):
-    """What readelf prints: [(start, end, CFA, FP, RA)] and the FDEs, [(start, end, first row)]; both ascend."""
+    """What readelf prints: [(start, end, CFA, FP, RA)] and the FDEs, [(start, end)]; both ascend."""
     rows, fdes, found = [], [], readelf_fdes(path, machine)
     if machine is MACHINES[183]:
         found = add_signed(found, signed_places(path))
@@ -92,8 +97,7 @@ def true_rows(path, machine):
             stop = table[i + 1][0] if i + 1 < len(table) else end
             if start <= pc < stop:
                 rows.append((pc, stop, cfa, fp, f"{ra}[s]" if signed else ra))
-        if table and table[0][0] == start:
-            fdes.append((start, end, [table[0][1], *table[0][3:5]]))
+        fdes.append((start, end))
     return sorted(rows), sorted(fdes)
 
 
@@ -119,8 +123,8 @@ def verdict(row, truth):
 
 
 def compare(rows, truths):
-    """(bytes compared, {address: (row, truth)} that differ, [(start, end, row, truth)] of other kinds)."""
-    at, compared, wrong, other = 0, 0, {}, []
+    """(bytes compared, [(start, end, row, truth, True: they differ)] where they are not equal)."""
+    at, compared, doubts = 0, 0, []
     for start, end, *row in rows:
         while at and truths[at - 1][1] > start:
             at -= 1
@@ -129,73 +133,76 @@ def compare(rows, truths):
             if low < high:
                 found = verdict(row, truths[at][2:])
                 compared += high - low
-                if found is True:
-                    wrong[low] = (row, truths[at][2:])
-                elif found:
-                    other.append((low, high, row, truths[at][2:]))
+                if found:
+                    doubts.append((low, high, row, truths[at][2:], found is True))
             at += 1
-    return compared, wrong, other
+    return compared, doubts
 
 
-def equal(mine, other, whole):
-    """True if two values are equal, False if not. None: it is not known. Names are of registers at the FDE's start: where
-    that is no function's, they can have the same value."""
-    if not mine or not other:
-        return None
-    if mine[0] != other[0] and not (whole and isinstance(mine[0], str) and isinstance(other[0], str)):
+def equal(mine, other):
+    """True if two values are equal, False if not. None: it is not known."""
+    if not mine or not other or (mine[0] != other[0] and not (isinstance(mine[0], str) and isinstance(other[0], str))):
         return None
     return mine == other
 
 
-def same_values(state, row, truth, head, machine):
-    """Answers for the CFA, FP and RA. head: the FDE's first row, and the CFA by it at its start."""
-    (_, saved, _), first = head
+def same_values(state, row, truth, machine):
+    """Answers for the CFA, FP and RA."""
     mine, right = (row_values.evaluate(state, *one, machine) for one in (row, truth))
-    right = (right[0] or first, *right[1:])
-    return [rule in ("f", other) or equal(a, b, saved == "u") for rule, other, a, b in zip(row, truth, mine, right)]
+    return [rule in ("f", other) or equal(a, b) for rule, other, a, b in zip(row, truth, mine, right)]
 
 
-def in_range(other, start, end):
-    """Those of other that begin in [start, end)."""
-    return other[bisect_left(other, (start,)):bisect_left(other, (end,))]
+def in_range(doubts, start, end):
+    """Those that begin in [start, end)."""
+    return doubts[bisect_left(doubts, (start,)):bisect_left(doubts, (end,))]
 
 
-def is_entry_value(value, reg):
-    return value == (f"r{reg}", 0)
-
-
-def right_by_code(state, row, first, machine):
+def right_by_code(state, row, machine):
     """True if the row gives the CFA of the function's start, and what the frame pointer and the return address were there."""
     cfa, fp, ra = row_values.evaluate(state, *row, machine)
-    link = row_values.RETURN[machine]
-    return cfa == first and is_entry_value(fp, row_values.FRAME[machine]) and (link is None or is_entry_value(ra, link))
+    return cfa == ("cfa", 0) and fp == ("fp", 0) and (row_values.RETURN[machine] is None or ra == ("ra", 0))
 
 
-def judge_others(path, machine, other, fdes, differ):
-    """({address: (row, truth)} whose values differ, bytes that could not be compared, those that the code confirms)."""
-    confirmed = set()
-    wrong = {}
-    odd = sorted(differ)
-    wanted = [one for one in fdes if in_range(other, *one[:2]) or bisect_left(odd, one[0]) < bisect_left(odd, one[1])]
-    places = {one[0]: one for one in wanted}
-    unknown = sum(high - low for low, high, *_ in other)
-    for function in row_values.functions(path, machine, [one[:2] for one in wanted]):
-        start, end, row = places[function.start]
-        first = row_values.evaluate(row_values.State({}, {}), *row, machine)[0]
-        confirmed.update(pc for pc in odd[bisect_left(odd, start):bisect_left(odd, end)] if pc in function.states and
-                         right_by_code(function.states[pc], differ[pc][0], first, machine))
-        for low, high, mine, truth in in_range(other, start, end):
-            for pc in range(low, high):
-                if pc not in function.states:
-                    continue
-                same = same_values(function.states[pc], mine, truth, (row, first), machine)
-                if False in same:
-                    wrong[pc] = (mine, truth)
-                    if right_by_code(function.states[pc], mine, first, machine):
-                        confirmed.add(pc)
-                if None not in same:
-                    unknown -= min(function.next.get(pc, high), high) - pc
-    return wrong, unknown, confirmed
+def judge_function(function, inside, machine):
+    """({address: (row, truth)} that differ, bytes whose values are known, those that the code confirms) of doubts inside of it."""
+    wrong, known, confirmed = {}, 0, set()
+    for low, high, row, truth, differ in inside:
+        for pc in (low,) if differ else range(low, high):
+            if pc not in function.states:
+                continue
+            state = function.states[pc]
+            same = [False] if differ else same_values(state, row, truth, machine)
+            if False in same:
+                wrong[pc] = (row, truth)
+                if right_by_code(state, row, machine):
+                    confirmed.add(pc)
+            if None not in same and not differ:
+                known += min(function.next.get(pc, high), high) - pc
+    return wrong, known, confirmed
+
+
+def judge(path, machine, doubts, truths, fdes):
+    """({address: (row, truth)} that differ, those that the code confirms, bytes by value, bytes of these that are not compared)."""
+    wrong, confirmed = {low: (row, truth) for low, _, row, truth, differ in doubts if differ}, set()
+    by_value = unknown = sum(high - low for low, high, *_, differ in doubts if not differ)
+
+    def row_at(pc):
+        at = bisect_left(truths, (pc + 1,)) - 1
+        return truths[at][2:] if at >= 0 and pc < truths[at][1] else (None, None, None)
+
+    for function in row_values.functions(path, machine, [one for one in fdes if in_range(doubts, *one)]):
+        inside = in_range(doubts, function.start, function.end)
+        wanted = sum(high - low for low, high, *_, differ in inside if not differ)
+        # Where the doubts alone do not decide, the whole function is followed.
+        for stretches in ([one[:2] for one in inside], [(function.start + 1, function.end)]):
+            function.run(stretches, row_at)
+            differ, known, right = judge_function(function, inside, machine)
+            if not differ and known == wanted:
+                break
+        wrong.update(differ)
+        confirmed |= right
+        unknown -= known
+    return wrong, confirmed, by_value, unknown
 
 
 def known_places(path):
@@ -206,38 +213,39 @@ def known_places(path):
 
 
 def trial(tool, path, strip, known):
-    """(line, number of wrong places, percentage) of one file; None: it has no code to look at."""
+    """(line, [wrong places, percentage, bytes compared, by value, not compared, places where the CFI is wrong]) of one file; None: it
+    has no code to look at."""
     with open(path, "rb") as file:
         data = bytearray(file.read())
     if data[:5] != b"\x7fELF\2" or data[16] + data[17] not in (2, 3):
         return None
     number = data[18] + data[19]
     machine = MACHINES.get(number)
-    if not hide(data, strip) or not machine:
+    found, plts = hide(data, strip) if machine else (False, [])
+    if not found:
         return None
     with tempfile.TemporaryDirectory() as work:
         hidden, out = os.path.join(work, "hidden"), os.path.join(work, "out")
         with open(hidden, "wb") as file:
             file.write(data)
-        made = subprocess.run([tool, "convert", "--derive", "--format=3", "--no-verify", hidden, out],
+        made = subprocess.run([tool, "convert", "--source=derived", "--format=3", "--no-verify", hidden, out],
                               capture_output=True, text=True, check=False)
         if made.returncode:
-            return f"{path}: exit {made.returncode}: {made.stderr.strip().splitlines()[-1][-100:]}", 0, None
+            return f"{path}: exit {made.returncode}: {made.stderr.strip().splitlines()[-1][-100:]}", None
         share = re.search(r"and ([\d.]+)% of all", made.stdout)
-        share = share[1] if share else "0"
         dump = subprocess.run([tool, "dump", out], capture_output=True, text=True, check=True).stdout
     truths, fdes = true_rows(path, machine)
-    compared, wrong, other = compare(derived_rows(dump, machine), truths)
-    differ, unknown, confirmed = judge_others(path, number, other, fdes, wrong)
-    wrong.update(differ)
+    compared, doubts = compare(derived_rows(dump, machine, plts), truths)
+    wrong, confirmed, by_value, unknown = judge(path, number, doubts, truths, fdes)
     excused = [pc for pc in wrong if any(path.endswith(name) and start <= pc < end for name, start, end in known)]
     for pc in excused:
         del wrong[pc]
-    lines = [f"    {pc:#x}: {row}, and the CFI has {truth}" for pc, (row, truth) in sorted(wrong.items()) if pc not in confirmed]
-    line = f"{path}: {share} %, {compared} bytes compared, {len(wrong)} rows differ, {len(confirmed & set(wrong))} of them as objdump's " \
-           f"instructions say, {len(excused)} where the CFI is wrong, {sum(high - low for low, high, *_ in other)} bytes by value, " \
-           f"{unknown} not compared"
-    return "\n".join([line] + lines[:SHOWN]), len(wrong), float(share)
+    lines = [f"    {pc:#x}: {row}, and the CFI has {truth}{'; the instructions give the row' if pc in confirmed else ''}"
+             for pc, (row, truth) in sorted(wrong.items(), key=lambda one: (one[0] in confirmed, one[0]))]
+    numbers = [len(wrong), float(share[1]) if share else 0.0, compared, by_value, unknown, len(excused)]
+    line = f"{path}: {numbers[1]} %, {compared} bytes compared, {len(wrong)} rows differ, {len(confirmed & set(wrong))} of them as " \
+           f"objdump's instructions say, {len(excused)} where the CFI is wrong, {by_value} bytes by value, {unknown} not compared"
+    return "\n".join([line] + lines[:SHOWN]), numbers
 
 
 def main():
@@ -245,17 +253,17 @@ def main():
     strip, least = "--strip" in rest, next((float(one[8:]) for one in rest if one.startswith("--least=")), 0.0)
     known = next((known_places(one[8:]) for one in rest if one.startswith("--known=")), [])
     files = sorted({os.path.realpath(one) for one in rest if not one.startswith("--")})
-    bad = looked_at = 0
+    all_numbers = []
     with ThreadPoolExecutor(int(os.environ.get("TRIAL_JOBS", "1"))) as pool:
         for result in pool.map(lambda path: trial(tool, path, strip, known), files):
-            if not result:
-                continue
-            line, wrong, share = result
-            looked_at += share is not None
-            bad += wrong + (share is not None and share < least)
-            print(line, flush=True)
-    print(f"{looked_at} files, {bad} faults")
-    sys.exit(bad > 0 or not looked_at)
+            if result:
+                print(result[0], flush=True)
+                all_numbers += [result[1]] if result[1] else []
+    wrong, share, compared, by_value, unknown, excused = [sum(column) for column in zip([0] * 6, *all_numbers)]
+    few = sum(numbers[1] < least for numbers in all_numbers)
+    print(f"{len(all_numbers)} files, {share / max(len(all_numbers), 1):.1f} % of their code has a row on average, {compared} bytes compared, "
+          f"{by_value} by value, {unknown} not compared, {excused} places where the CFI is wrong, {wrong + few} faults")
+    sys.exit(wrong + few > 0 or not all_numbers)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ difference, and when nothing was compared.
 import re
 import subprocess
 import sys
-
+from functools import cache
 
 
 class Machine:
@@ -51,24 +51,25 @@ SHOWN = 5
 COUNTS = ("files", "fdes", "rows", "exp", "opaque", "refused", "restoring", "different", "skipped")
 
 
-def word(text, numbers):
+@cache
+def word(text, machine):
     """One of readelf's cells in our words; None for an expression."""
     if text in ("exp", "vexp"):
         return None
     if text in ("u", "s") or re.match(r"^[cv][+-]", text):
         return text
     match = REGISTER.match(text)
-    if not match or match[1] not in numbers:
+    if not match or match[1] not in machine.numbers:
         raise ValueError(f"readelf prints {text!r}")
-    return f"r{numbers[match[1]]}{match[2] or '+0'}"
+    return f"r{machine.numbers[match[1]]}{match[2] or '+0'}"
 
 
 def readelf_row(line, columns, machine):
     """One line of a table: (pc, cfa, sp, fp, ra)."""
-    cells = NUMBER_AND_NAME.sub(r"\1", line).split()
+    cells = (NUMBER_AND_NAME.sub(r"\1", line) if "(" in line else line).split()
     names = (machine.stack, machine.frame, "ra")
     tracked = [cells[columns[name]] if name in columns else "u" for name in names]
-    return (int(cells[0], 16), *(word(cell, machine.numbers) for cell in [cells[1]] + tracked))
+    return (int(cells[0], 16), *(word(cell, machine) for cell in [cells[1]] + tracked))
 
 
 def readelf_fdes(path, machine, sections=r" \.eh_frame section"):

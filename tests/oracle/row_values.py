@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""What rows are worth, by objdump's text: values(path, machine, wanted) walks the functions that wanted names.
+"""What rows are worth, by objdump's text.
 
-Each register holds a symbol and an offset: at first its own name, and after an instruction that is not understood
-a new one. Words of memory at such an address hold the same. Where two ways meet with different values, a new symbol stands
-for both. Two rows that name other registers or places are equal where their values are. The calls of a function keep what the
-psABI says. Code that no way leads to (landing pads, tables of jumps) starts with what all calls and jumps to
-registers agree on.
+Each register holds a symbol and an offset. "cfa", "fp" and "ra" are what the function began with, and an instruction that is
+not understood gives a new one. Words of memory at such an address hold the same. Where two ways meet with different
+values, a new symbol stands for both. Two rows that name other registers or places are equal where their values are. The calls
+of a function keep what the psABI says. Only places in question are followed: a way that comes there from another place brings
+what the CFI's row says of that one. Code that no way leads to (landing pads, tables of jumps) starts with what all calls and
+jumps to registers agree on.
 """
 import heapq
 import re
 import shutil
 import subprocess
+from bisect import bisect_left
 
-LINE = re.compile(r"^ +([0-9a-f]+):\t(\S+)\s*(.*)")
 OBJDUMP = {62: "objdump", 183: "aarch64-linux-gnu-objdump", 22: "s390x-linux-gnu-objdump"}
 
 TARGET = re.compile(r"(?:^|[ ,])(?:0x)?([0-9a-f]+)(?: <|$)")
@@ -235,6 +236,7 @@ def s390x_effects(name, text):
 
 
 EFFECTS = {62: x86_effects, 183: a64_effects, 22: s390x_effects}
+STOPS = ("jump", "indirect", "ends")
 # What a call leaves; what holds the return address.
 KEPT = {62: {3, 6, 7, *range(12, 16)}, 183: {*range(19, 30), 31}, 22: {*range(6, 14), 15, *range(24, 32)}}
 STACK, FRAME, RETURN = {62: 7, 183: 31, 22: 15}, {62: 6, 183: 29, 22: 11}, {62: None, 183: 30, 22: 14}
@@ -249,11 +251,25 @@ class State:
     def copy(self):
         return State(dict(self.regs), dict(self.slots))
 
-    def value(self, reg):
-        return self.regs.get(reg, (f"r{reg}", 0))
-
     def at(self, value):
         return self.slots.get(value)
+
+
+def of_row(row, pc, machine, entry=False):
+    """The state at pc as far as a row tells. Where a function is entered each register has a value of its own."""
+    state = State({reg: (f"r{reg}" if entry and row[1] in ("u", "s") else (pc, reg), 0) for reg in range(33)}, {})
+    cfa = re.fullmatch(r"r(\d+)([+-]\d+)", row[0] or "")
+    if cfa:
+        state.regs[int(cfa[1])] = ("cfa", -int(cfa[2]))
+    for name, rule, reg in (("fp", row[1], FRAME[machine]), ("ra", row[2], RETURN[machine])):
+        match = re.fullmatch(r"([cr])(\d*)([+-]\d+)(?:\[s\])?", rule or "")
+        if rule in ("u", "u[s]", "s") and reg is not None:
+            state.regs[reg] = (name, 0)
+        elif match and match[1] == "c":
+            state.slots["cfa", int(match[3])] = (name, 0)
+        elif match:
+            state.regs[int(match[2])] = (name, -int(match[3]))
+    return state
 
 
 def step(state, effects, call, machine, pc):
@@ -263,21 +279,21 @@ def step(state, effects, call, machine, pc):
             state.regs[rest[0]] = ((pc, i), 0)
         elif kind == "set":
             target, source, off = rest
-            symbol, number = state.value(source)
+            symbol, number = state.regs[source]
             state.regs[target] = (symbol, number + off)
         elif kind == "load":
             target, base, off = rest
-            symbol, number = state.value(base)
+            symbol, number = state.regs[base]
             state.regs[target] = state.at((symbol, number + off)) or ((pc, i), 0)
         else:
             source, base, off, width = rest
-            symbol, number = state.value(base)
+            symbol, number = state.regs[base]
             for near in range(number + off - 7, number + off + width):
                 state.slots.pop((symbol, near), None)
             if source is not None:
-                state.slots[symbol, number + off] = state.value(source)
+                state.slots[symbol, number + off] = state.regs[source]
     if call:
-        for reg in [*state.regs, *range(33)]:
+        for reg in state.regs:
             if reg not in KEPT[machine]:
                 state.regs[reg] = ((pc, "call", reg), 0)
 
@@ -287,9 +303,9 @@ def join(mine, other, pc):
     changed = False
     if mine.regs == other.regs and mine.slots == other.slots:
         return False
-    for reg in set(mine.regs) | set(other.regs):
-        value = mine.value(reg)
-        if value != other.value(reg) and value[0] != (pc, "join", reg):
+    for reg in mine.regs:
+        value = mine.regs[reg]
+        if value != other.regs[reg] and value[0] != (pc, "join", reg):
             mine.regs[reg] = ((pc, "join", reg), 0)
             changed = True
     for place in [place for place, value in mine.slots.items() if other.slots.get(place) != value]:
@@ -299,126 +315,149 @@ def join(mine, other, pc):
 
 
 class Function:
-    """The instructions of [start, end), and the state before each."""
+    """The instructions of [start, end), and the state before each that is in question."""
 
     def __init__(self, start, end, machine):
         self.start, self.end, self.machine = start, end, machine
-        self.insns, self.states, self.next = {}, {}, {}
-        self.agreed = None
+        self.texts, self.insns = {}, {}
 
-    def add(self, pc, name, text):
-        while name in PREFIXES and text:
-            head, _, rest = text.partition(" ")
-            if name.startswith("rep") and head.startswith(("stos", "movs")):
-                name, text = "rep " + head, rest.strip()
-                break
-            name, text = head, rest.strip()
-        effects, control = EFFECTS[self.machine](name, text)
-        target = None
-        if control in ("jump", "branch"):
-            match = TARGET.search(text)
-            target = int(match[1], 16) if match else None
-        self.insns[pc] = (effects, control, target)
-
-    def arrive(self, pc, state, work):
-        """Control comes from elsewhere to pc."""
+    def insn(self, pc):
+        """(effects, control, target)."""
         if pc not in self.insns:
-            return
-        if pc not in self.states:
-            self.states[pc] = state.copy()
-        elif not join(self.states[pc], state, pc):
-            return
-        heapq.heappush(work, pc)
+            name, text = self.texts[pc]
+            while name in PREFIXES and text:
+                head, _, rest = text.partition(" ")
+                name, text = ("rep " + head if name.startswith("rep") and head.startswith(("stos", "movs")) else head), rest.strip()
+            effects, control = EFFECTS[self.machine](name, text)
+            match = TARGET.search(text) if control in ("jump", "branch") else None
+            self.insns[pc] = effects, control, int(match[1], 16) if match else None
+        return self.insns[pc]
 
-    def walk(self, pc, leaders, work):
-        """Follows the code from a leader to the next one."""
-        state = self.states[pc].copy()
-        while True:
-            effects, control, target = self.insns[pc]
-            if effects or control == "call":
-                state = state.copy()
-                step(state, effects, control == "call", self.machine, pc)
-            if control in ("call", "indirect"):
-                if self.agreed is None:
-                    self.agreed = state.copy()
-                else:
-                    join(self.agreed, state, "agreed")
-            if target is not None:
-                self.arrive(target, state, work)
-            if control in ("jump", "indirect", "ends") or pc not in self.next:
-                return
-            pc = self.next[pc]
-            if pc in leaders:
-                self.arrive(pc, state, work)
-                return
-            self.states[pc] = state
+    def behind(self, pc, row_at=None):
+        """The state after the instruction at pc; by the CFI's row if it is not in question."""
+        effects, control, _ = self.insn(pc)
+        state = self.states[pc].copy() if pc in self.states else of_row(row_at(pc), pc, self.machine, pc == self.start)
+        step(state, effects, control == "call", self.machine, pc)
+        return state
 
-    def run(self):
-        order = sorted(self.insns)
-        self.next = dict(zip(order, order[1:]))
-        leaders = {target for _, _, target in self.insns.values() if target is not None}
-        for pc in order:
-            if pc not in self.states and (pc == self.start or self.agreed):
-                work = []
-                self.arrive(pc, State({}, {}) if pc == self.start else self.agreed, work)
-                leaders.add(pc)
-                while work:
-                    self.walk(heapq.heappop(work), leaders, work)
+    def follow(self, pc, state):
+        """Brings a state to a place, and what comes of it to all places in question."""
+        work = []
+
+        def arrive(pc, state):
+            if pc not in self.states:
+                self.states[pc] = state.copy()
+            elif not join(self.states[pc], state, pc):
+                return
+            heapq.heappush(work, pc)
+
+        arrive(pc, state)
+        while work:
+            pc = heapq.heappop(work)
+            state, (_, control, target) = self.behind(pc), self.insn(pc)
+            for to in (target, None if control in STOPS else self.next.get(pc)):
+                if to in self.sources:
+                    arrive(to, state)
+
+    def find_sources(self, order):
+        """Finds what leads to the places in question."""
+        self.next, before = dict(zip(order, order[1:])), dict(zip(order[1:], order))
+        for to, sources in self.sources.items():
+            pc = before.get(to)
+            # Nothing may run what is only padding.
+            while pc in before and "nop" in self.texts[pc][0]:
+                pc = before[pc]
+            if pc is not None and self.insn(pc)[1] not in STOPS:
+                sources.append(before[to])
+        for pc, (_, text) in self.texts.items():
+            # A target's name is in angle brackets, and that of data behind a number sign.
+            if "<" in text and "# " not in text and self.insn(pc)[2] in self.sources:
+                self.sources[self.insn(pc)[2]].append(pc)
+
+    def agree(self, row_at):
+        """What all calls and jumps to registers agree on: those in question if there are any."""
+        exits = sorted(self.exits & self.states.keys())
+        if not exits and not self.agreed:
+            exits = sorted(self.exits - self.sources.keys())
+        self.exits.difference_update(exits)
+        for pc in exits:
+            state = self.behind(pc, row_at)
+            if self.agreed:
+                join(self.agreed, state, "agreed")
+            self.agreed = self.agreed or state
+        return self.agreed
+
+    def run(self, stretches, row_at):
+        """Follows the code of stretches, [(start, end)]. row_at: the row of another place."""
+        order, self.states, self.sources, self.agreed = list(self.texts), {}, {}, None
+        for start, end in stretches:
+            self.sources.update((pc, []) for pc in order[bisect_left(order, start):bisect_left(order, end)])
+        self.find_sources(order)
+        for pc, sources in self.sources.items():
+            for source in sources:
+                if source not in self.sources:
+                    self.follow(pc, self.behind(source, row_at))
+        left = [pc for pc in self.sources if pc not in self.states]
+        self.exits = {pc for pc in self.texts if left and self.insn(pc)[1] in ("call", "indirect")}
+        for pc in left:
+            if pc not in self.states and self.agree(row_at):
+                self.follow(pc, self.agreed)
 
 
 def evaluate(state, cfa, fp, ra, machine):
-    """The values of the CFA, the caller's frame pointer and the return address; None is one that is not known."""
-    saved, match = None, re.fullmatch(r"r(\d+)([+-]\d+)", cfa or "")
+    """The values of the CFA, the caller's frame pointer and the return address; None is one that is not known. What an expression
+    gives is taken to be right."""
+    saved, match = None if cfa else ("cfa", 0), re.fullmatch(r"r(\d+)([+-]\d+)", cfa or "")
     if match:
-        symbol, off = state.value(int(match[1]))
+        symbol, off = state.regs[int(match[1])]
         saved = (symbol, off + int(match[2]))
     elif match := re.fullmatch(r"\((sp|fp|r\d+)([+-]\d+)\)([+-]\d+)?", cfa or ""):
         reg = {"sp": STACK[machine], "fp": FRAME[machine]}.get(match[1]) or int(match[1][1:])
-        symbol, off = state.value(reg)
+        symbol, off = state.regs[reg]
         saved = state.at((symbol, off + int(match[2])))
         saved = saved and (saved[0], saved[1] + int(match[3] or 0))
-    return saved, place_value(state, saved, fp, FRAME[machine], machine), place_value(state, saved, ra, RETURN[machine], machine)
+    return (saved, place_value(state, saved, fp, FRAME[machine], machine) if fp else ("fp", 0),
+            place_value(state, saved, ra, RETURN[machine], machine) if ra else ("ra", 0))
 
 
 def place_value(state, cfa, rule, reg, machine):
     """The value that a rule gives, or None."""
     rule = rule and rule.removesuffix("[s]")
     if rule in ("u", "U", "s", None):
-        return None if rule is None or reg is None else state.value(reg)
+        return None if rule is None or reg is None else state.regs[reg]
     if match := re.fullmatch(r"c([+-]\d+)", rule):
         return cfa and state.at((cfa[0], cfa[1] + int(match[1])))
     if match := re.fullmatch(r"r(\d+)([+-]\d+)", rule):
-        symbol, off = state.value(int(match[1]))
+        symbol, off = state.regs[int(match[1])]
         return symbol, off + int(match[2])
     if match := re.fullmatch(r"\((sp|fp|r\d+)([+-]\d+)\)", rule):
         base = {"sp": STACK[machine], "fp": FRAME[machine]}.get(match[1]) or int(match[1][1:])
-        symbol, off = state.value(base)
+        symbol, off = state.regs[base]
         return state.at((symbol, off + int(match[2])))
     return None
 
 
 def functions(path, machine, wanted):
-    """Yields a Function, followed, for each [start, end) of wanted, which ascend and do not overlap. None without objdump."""
+    """Yields a Function for each [start, end) of wanted, which ascend and do not overlap. None without objdump."""
     command = [OBJDUMP[machine], "-d", "--no-show-raw-insn", "-w", path]
     at, function = 0, None
     if not wanted or not shutil.which(command[0]):
         return
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace") as run:
         for line in run.stdout:
-            match = LINE.match(line)
-            if not match:
+            head, _, insn = line.partition(":\t")
+            if not insn:
                 continue
-            pc = int(match[1], 16)
+            pc = int(head, 16)
             if function and pc >= function.end:
-                function.run()
                 yield function
                 function = None
             while at < len(wanted) and wanted[at][1] <= pc:
                 at += 1
-            if not function and at < len(wanted) and wanted[at][0] <= pc < wanted[at][1]:
+            if not function and at < len(wanted) and wanted[at][0] <= pc:
                 function = Function(*wanted[at], machine)
-            if function and at < len(wanted):
-                function.add(pc, match[2], match[3])
+            if function:
+                name, *text = insn.split(None, 1)
+                function.texts[pc] = name, text[0].strip() if text else ""
         if function:
-            function.run()
             yield function
