@@ -23,7 +23,7 @@ CONTRADICTED = 4
 # FDEs of PLTs are not of the fixtures.
 NO_PLT_ROWS = ["--no-ld-generated-unwind-info"] if MACHINE == "x86_64" else []
 
-EXPECTED = re.compile(r"^\t(right|wrong|unknown|review|skipped|overlapped)\t([\w.]+)(?:, (\w+), \"?([\w ]+)\"?)?$", re.M)
+EXPECTED = re.compile(r"^(right|wrong|unknown|review|skipped|overlapped) ([\w.]+)(?:, (\w+), \"?([\w ]+)\"?)?$", re.M)
 # What C and C++ are compiled with; each has to be confirmed as a whole.
 FLAGS = {
     "functions.c": [
