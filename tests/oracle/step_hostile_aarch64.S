@@ -8,18 +8,7 @@
  * rows: changes_argument calls_sets_fp calls_allocates calls_allocates_by_x16 calls_allocates_local calls_to_allocates
  * rows: calls_pops_by_register computed_goto described_stack
  */
-	.macro	E /* a function's end, where no F follows */
-9999:
-	.endm
-	.macro	F name
-	.text
-	E
-	.p2align 4
-	.globl	\name
-	.type	\name, %function
-	.size	\name, 9999f - \name
-\name:
-	.endm
+#include "step_hostile.inc"
 	.text
 
 /* ---- ordinary functions, and such that only look odd ---- */
@@ -58,9 +47,7 @@ F ra_in_x19
 	str	x19, [sp, #-16]!; mov x19, x30; bl leaf_pushes; mov x30, x19; ldr x19, [sp], #16; ret
 F falls_into_next
 	str	x30, [sp, #-16]!; bl leaf_pushes
-	.globl	fallen_into
-	.type	fallen_into, %function
-fallen_into:
+	entry	fallen_into
 	ldr	x30, [sp], #16; ret
 F two_heights
 	tbz	x0, #0, 1f; sub sp, sp, #16

@@ -2,18 +2,7 @@
 /*
  * More of step_hostile_aarch64.S: callees that do not come back, code that is jumped to, labels that only data names.
  */
-	.macro	E /* a function's end, where no F follows */
-9999:
-	.endm
-	.macro	F name
-	.text
-	E
-	.p2align 4
-	.globl	\name
-	.type	\name, %function
-	.size	\name, 9999f - \name
-\name:
-	.endm
+#include "step_hostile.inc"
 	.macro	address reg, symbol
 	adrp	\reg, \symbol
 	add	\reg, \reg, :lo12:\symbol
@@ -32,9 +21,7 @@ behind_fatal:
 	mov	x0, x19; ldr x19, [sp, #16]; ldp x29, x30, [sp], #32; b hostile_work
 
 F fatal_in_middle_dies
-	.globl	fatal_in_middle
-	.type	fatal_in_middle, %function
-fatal_in_middle: /* with a frame that nobody takes down */
+	entry	fatal_in_middle /* with a frame that nobody takes down */
 	str	x30, [sp, #-16]!; tbz x0, #63, 1f; sub sp, sp, #32; bl hostile_fatal
 1:	bl	leaf_pushes; ldr x30, [sp], #16; ret
 F only_dies
@@ -44,12 +31,8 @@ E
 behind_only_dies:
 	str	x30, [sp, #-32]!
 1:	subs	x0, x0, #1; b.ne 1b; bl hostile_fatal
-	.data
 	.globl	hostile_dies
-	.p2align 3
-hostile_dies:
-	.quad	behind_only_dies
-	.text
+	words	hostile_dies, behind_only_dies
 
 /* ---- code that is jumped to ---- */
 
@@ -59,10 +42,7 @@ F resolver
 	ldp	x0, x1, [sp], #16; ldr x30, [sp, #8]; add sp, sp, #16; br x17
 F resolver_stub
 	stp	x16, x30, [sp, #-16]!; address x17, resolver_words; ldr x17, [x17, #8]; br x17
-	.data
-	.p2align 3
-resolver_words:
-	.quad	leaf_pushes, resolver
+	words	resolver_words, leaf_pushes, resolver
 
 /* Threaded code of an interpreter: handlers are functions for the symbol table alone. */
 F threaded
@@ -91,9 +71,7 @@ F stg_run
 	.cfi_offset 30, -200
 	str	x20, [sp, #16]; add x20, sp, #160; adr x1, stg_return; str x1, [x20]; adr x1, stg_main_info
 	br	x1
-	.globl	stg_return
-	.type	stg_return, %function
-stg_return:
+	entry	stg_return
 	ldr	x20, [sp, #16]; ldp x29, x30, [sp], #208
 	.cfi_def_cfa_offset 0
 	.cfi_restore 29
@@ -118,10 +96,7 @@ E
 to_cold.cold:
 	mov	x0, #2; nop; b 2b
 	.size	to_cold.cold, .-to_cold.cold
-	.data
-	.p2align 3
-cold_table:
-	.quad	1b, to_cold.cold
+	words	cold_table, 1b, to_cold.cold
 
 /* The same, and it dies. */
 F to_cold_fatal
@@ -131,11 +106,7 @@ E
 to_cold_fatal.cold:
 	nop; bl hostile_fatal
 	.size	to_cold_fatal.cold, .-to_cold_fatal.cold
-	.data
-	.p2align 3
-cold_fatal_table:
-	.quad	to_cold_fatal.cold
-	.text
+	words	cold_fatal_table, to_cold_fatal.cold
 
 /* ---- labels in data, whose ways depend on each other ---- */
 
@@ -146,10 +117,7 @@ E
 1:	cmp	x0, #4095; b.eq 3f; cbz x9, 2f; add sp, sp, #16
 2:	ret
 3:	ret
-	.data
-	.p2align 3
-correlated_label:
-	.quad	1b
+	words	correlated_label, 1b
 
 F correlated_fp
 	mov	x10, x29; mov x29, x0; mov x9, #1; address x1, correlated_fp_label; ldr x1, [x1]; br x1
@@ -157,10 +125,7 @@ E
 	.p2align 4
 1:	cbz	x9, 2f; mov x29, x10
 2:	ret
-	.data
-	.p2align 3
-correlated_fp_label:
-	.quad	1b
+	words	correlated_fp_label, 1b
 
 /* Labels of a computed goto, in data, at two heights. */
 F computed_goto

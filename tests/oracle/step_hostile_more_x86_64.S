@@ -3,18 +3,7 @@
  * More of step_hostile_x86_64.S: slots that are written over, callees that do not come back, code that is jumped to, labels
  * that only data names, and stacks of their own.
  */
-	.macro	E /* a function's end, where no F follows */
-9999:
-	.endm
-	.macro	F name
-	.text
-	E
-	.p2align 4
-	.globl	\name
-	.type	\name, @function
-	.size	\name, 9999f - \name
-\name:
-	.endm
+#include "step_hostile.inc"
 	.text
 
 /* ---- slots and registers ---- */
@@ -50,9 +39,7 @@ behind_fatal:
 	jmp	hostile_work@PLT
 
 F fatal_in_middle_dies
-	.globl	fatal_in_middle
-	.type	fatal_in_middle, @function
-fatal_in_middle: /* with arguments on the stack that nobody takes off */
+	entry	fatal_in_middle /* with arguments on the stack that nobody takes off */
 	sub	$24, %rsp; test %rdi, %rdi; jns 1f; push %rdi; push %rdi; call hostile_fatal@PLT
 1:	call	leaf_pushes; add $24, %rsp; ret
 F only_dies
@@ -62,12 +49,8 @@ E
 behind_only_dies:
 	push	%rbx; mov %rdi, %rbx
 1:	dec	%rbx; jnz 1b; call hostile_fatal@PLT
-	.data
 	.globl	hostile_dies
-	.p2align 3
-hostile_dies:
-	.quad	behind_only_dies
-	.text
+	words	hostile_dies, behind_only_dies
 
 /* ---- code that is jumped to ---- */
 
@@ -77,10 +60,7 @@ F resolver
 	pop	%rdi; pop %rax; add $16, %rsp; jmp *%r11
 F resolver_stub
 	push	$0; push $1; jmp *resolver_words+8(%rip)
-	.data
-	.p2align 3
-resolver_words:
-	.quad	leaf_pushes, resolver
+	words	resolver_words, leaf_pushes, resolver
 
 /* Threaded code of an interpreter: handlers are functions for the symbol table alone. */
 F threaded
@@ -110,9 +90,7 @@ F stg_run
 	.cfi_def_cfa_offset 216
 	lea	160(%rsp), %rbp; lea stg_return(%rip), %rax; mov %rax, (%rbp); lea stg_main_info(%rip), %rax
 	jmp	*%rax
-	.globl	stg_return
-	.type	stg_return, @function
-stg_return:
+	entry	stg_return
 	add	$200, %rsp
 	.cfi_def_cfa_offset 16
 	pop	%rbp
@@ -138,10 +116,7 @@ E
 to_cold.cold:
 	mov	$2, %eax; nop; jmp 2b
 	.size	to_cold.cold, .-to_cold.cold
-	.data
-	.p2align 3
-cold_table:
-	.quad	1b, to_cold.cold
+	words	cold_table, 1b, to_cold.cold
 
 /* The same, and it dies. */
 F to_cold_fatal
@@ -151,11 +126,7 @@ E
 to_cold_fatal.cold:
 	nop; nop; call hostile_fatal@PLT
 	.size	to_cold_fatal.cold, .-to_cold_fatal.cold
-	.data
-	.p2align 3
-cold_fatal_table:
-	.quad	to_cold_fatal.cold
-	.text
+	words	cold_fatal_table, to_cold_fatal.cold
 
 /* ---- labels in data, whose ways depend on each other ---- */
 
@@ -166,10 +137,7 @@ E
 1:	mov	%edi, %eax; cmp $123456, %edi; je 3f; test %r10d, %r10d; jz 2f; add $16, %rsp
 2:	ret
 3:	ret
-	.data
-	.p2align 3
-correlated_label:
-	.quad	1b
+	words	correlated_label, 1b
 
 F correlated_good_way
 	sub	$16, %rsp; mov $1, %r10d; mov correlated_good_label(%rip), %rax; jmp *%rax
@@ -179,10 +147,7 @@ E
 2:	ret
 3:	test	%r10d, %r10d; jz 4f; add $16, %rsp; ret
 4:	ret
-	.data
-	.p2align 3
-correlated_good_label:
-	.quad	1b
+	words	correlated_good_label, 1b
 
 F correlated_fp
 	mov	%rbp, %r11; mov %rdi, %rbp; mov $1, %r10d; mov correlated_fp_label(%rip), %rax; jmp *%rax
@@ -190,10 +155,7 @@ E
 	.p2align 4
 1:	mov	%edi, %eax; test %r10d, %r10d; jz 2f; mov %r11, %rbp
 2:	ret
-	.data
-	.p2align 3
-correlated_fp_label:
-	.quad	1b
+	words	correlated_fp_label, 1b
 
 /* Labels of a computed goto, in data, at two heights. */
 F computed_goto

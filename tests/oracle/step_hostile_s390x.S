@@ -7,18 +7,7 @@
  * rows: falls_into_next literal_pool sibling table_of_two fills_8 fp_slot_reused fp_slot_moved fp_slot_executed
  * rows: ra_slot_reused calls_sets_fp calls_allocates_local calls_to_allocates calls_pops_by_register described_stack
  */
-	.macro	E /* a function's end, where no F follows */
-9999:
-	.endm
-	.macro	F name
-	.text
-	E
-	.p2align 4
-	.globl	\name
-	.type	\name, @function
-	.size	\name, 9999f - \name
-\name:
-	.endm
+#include "step_hostile.inc"
 	.text
 
 /* ---- ordinary functions, and such that only look odd ---- */
@@ -47,9 +36,7 @@ F ra_in_f2
 	ldgr	%f2, %r14; la %r14, 1(%r2); lgr %r2, %r14; lgdr %r14, %f2; br %r14
 F falls_into_next
 	stmg	%r14, %r15, 112(%r15); aghi %r15, -160; brasl %r14, leaf_pushes
-	.globl	fallen_into
-	.type	fallen_into, @function
-fallen_into:
+	entry	fallen_into
 	lmg	%r14, %r15, 272(%r15); br %r14
 F two_heights
 	tmll	%r2, 1; jz 1f; aghi %r15, -16
@@ -133,9 +120,7 @@ behind_fatal:
 	lmg	%r6, %r15, 208(%r15); jg hostile_work@PLT
 
 F fatal_in_middle_dies
-	.globl	fatal_in_middle
-	.type	fatal_in_middle, @function
-fatal_in_middle: /* with a frame that nobody takes down */
+	entry	fatal_in_middle /* with a frame that nobody takes down */
 	stmg	%r14, %r15, 112(%r15); aghi %r15, -160; ltgr %r2, %r2; jhe 1f; aghi %r15, -32
 	brasl	%r14, hostile_fatal@PLT
 1:	brasl	%r14, leaf_pushes; lmg %r14, %r15, 272(%r15); br %r14
@@ -146,12 +131,8 @@ E
 behind_only_dies:
 	aghi	%r15, -200
 1:	aghi	%r2, -1; jne 1b; brasl %r14, hostile_fatal@PLT
-	.data
 	.globl	hostile_dies
-	.p2align 3
-hostile_dies:
-	.quad	behind_only_dies
-	.text
+	words	hostile_dies, behind_only_dies
 
 /* ---- code that is jumped to ---- */
 
@@ -191,9 +172,7 @@ F stg_run
 	aghi	%r15, -360
 	.cfi_def_cfa_offset 520
 	la	%r9, 320(%r15); larl %r1, stg_return; stg %r1, 0(%r9); larl %r1, stg_main_info; br %r1
-	.globl	stg_return
-	.type	stg_return, @function
-stg_return:
+	entry	stg_return
 	lmg	%r6, %r15, 408(%r15)
 	.cfi_def_cfa_offset 160
 	.cfi_restore 11
@@ -220,10 +199,7 @@ E
 to_cold.cold:
 	lghi	%r2, 2; nopr; j 2b
 	.size	to_cold.cold, .-to_cold.cold
-	.data
-	.p2align 3
-cold_table:
-	.quad	1b, to_cold.cold
+	words	cold_table, 1b, to_cold.cold
 
 /* The same, and it dies. */
 F to_cold_fatal
@@ -233,11 +209,7 @@ E
 to_cold_fatal.cold:
 	nopr; brasl %r14, hostile_fatal@PLT
 	.size	to_cold_fatal.cold, .-to_cold_fatal.cold
-	.data
-	.p2align 3
-cold_fatal_table:
-	.quad	to_cold_fatal.cold
-	.text
+	words	cold_fatal_table, to_cold_fatal.cold
 
 /* ---- labels in data, whose ways depend on each other ---- */
 
@@ -248,10 +220,7 @@ E
 1:	cghi	%r2, 4095; je 3f; ltgr %r1, %r1; jz 2f; aghi %r15, 16
 2:	br	%r14
 3:	br	%r14
-	.data
-	.p2align 3
-correlated_label:
-	.quad	1b
+	words	correlated_label, 1b
 
 F correlated_fp
 	lgr	%r5, %r11; lgr %r11, %r2; lghi %r1, 1; larl %r3, correlated_fp_label; lg %r3, 0(%r3); br %r3
@@ -259,10 +228,7 @@ E
 	.p2align 4
 1:	ltgr	%r1, %r1; jz 2f; lgr %r11, %r5
 2:	br	%r14
-	.data
-	.p2align 3
-correlated_fp_label:
-	.quad	1b
+	words	correlated_fp_label, 1b
 
 /* Labels of a computed goto, in data, at two heights. */
 F computed_goto

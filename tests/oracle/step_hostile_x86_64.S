@@ -8,18 +8,7 @@
  * rows: falls_into_next jump_in_insn hot_patched drap_frame table_of_two calls_ret_8 calls_described_pop calls_pop_push
  * rows: pops_in_loop fills_8 fp_slot_reused changes_argument fp_is_argument computed_goto described_stack
  */
-	.macro	E /* a function's end, where no F follows */
-9999:
-	.endm
-	.macro	F name
-	.text
-	E
-	.p2align 4
-	.globl	\name
-	.type	\name, @function
-	.size	\name, 9999f - \name
-\name:
-	.endm
+#include "step_hostile.inc"
 	.text
 
 /* ---- ordinary functions, and such that only look odd ---- */
@@ -63,9 +52,7 @@ F moves_by_lea
 	lea	-24(%rsp), %rsp; add $-128, %rsp; mov %rdi, (%rsp); sub $-128, %rsp; lea 24(%rsp), %rsp; ret
 F falls_into_next
 	push	%rbx; mov %rdi, %rbx
-	.globl	fallen_into
-	.type	fallen_into, @function
-fallen_into:
+	entry	fallen_into
 	mov	%rbx, %rax; pop %rbx; ret
 F jump_in_insn /* the first byte of a mov hides two pushes */
 	jmp	1f + 1
